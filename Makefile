@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Each target calls one script; the scripts also run where make is not installed.
+
+.PHONY: all modules tools unit fuzz kunit fio lab-tests style check demo bench clean help
+
+all: modules tools
+
+modules:	## both modules, for the lab's default kernel (K=6.1|6.12|7.2|all)
+	scripts/modules --kernel $(or $(K),6.12)
+
+tools:		## the dieaware command
+	scripts/tools
+
+unit:		## KUnit suites of core/ as programs, under ASan and UBSan
+	scripts/unit
+
+fuzz:		## fuzzers, TIME seconds each
+	scripts/fuzz $(TIME)
+
+kunit:		## KUnit suites in a debug UML kernel, KTAP
+	scripts/kunit
+
+fio:		## fio suites: verify and performance, four filesystems
+	scripts/fio
+
+lab-tests:	## everything in tests/lab
+	scripts/lab-tests
+
+style:		## checkpatch, purity, shellcheck, ruff, licences
+	scripts/check-style
+
+check:		## all tests; the last line is "N passed, N failed"
+	scripts/check
+
+demo:		## the main job in one table and one picture
+	scripts/demo
+
+bench:		## figures (T=T1, T=T1.append_worst, ...)
+	scripts/bench $(T)
+
+clean:
+	rm -rf out
+
+help:
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' Makefile

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The flash translation layer as the controller sees it.
+ *
+ * The FTL decides where pages go and when commands are done. It never touches
+ * data: the controller keeps the bytes by lpn. It has no clock: every call takes
+ * the present time and gives back the time at which the command completes; the
+ * timeline of every die, channel and of the host link is known in advance, so no
+ * call needs a callback. The same sequence of calls with the same times gives the
+ * same answers, in the kernel, in a test and in the simulator.
+ *
+ * Calls on one struct ftl must not run at the same time; different ones may.
+ *
+ * Times are nanoseconds of the caller's clock. All latencies of struct ftl_params
+ * are those of the modelled drive and are multiplied by @time_scale here and
+ * nowhere else.
+ */
+#ifndef FTL_FTL_H
+#define FTL_FTL_H
+
+#include "units.h"
+
+struct ftl;
+
+#define FTL_MAX_PAGE_KINDS	4
+#define FTL_MAX_TRANSFER_PAGES	1024
+
+/**
+ * struct ftl_params - geometry and latencies of a drive
+ * @nr_channels: channels, [1, 64]
+ * @dies_per_channel: dies on each channel, [1, 64]
+ * @planes_per_die: planes that one program or sense covers, [1, 16]; part of @unit_pages
+ * @unit_pages: pages that one program writes on one die, the die unit, [1, 64]
+ * @units_per_eblk: program units in an erase block (over all planes), [2, 16384]
+ * @eblks_per_die: erase blocks of a die (over all planes), at least 8
+ * @nr_lpns: pages shown to the host; at most what the dies hold less the reserve
+ * @reserve_permille: share of the raw capacity that @nr_lpns leaves free, [20, 900]
+ * @nr_page_kinds: kinds of pages on a word line, taken in turn by units, [1, FTL_MAX_PAGE_KINDS]
+ * @read_ns: tR of each page kind
+ * @program_ns: tPROG of a unit
+ * @erase_ns: tBERS of an erase block
+ * @channel_mbps: bandwidth of a channel in 10^6 bytes a second
+ * @link_mbps: bandwidth of the host link (PCIe), likewise, each way
+ * @cmd_ns: firmware time before a command starts
+ * @write_ns: firmware time of a write into the buffer
+ * @page_ns: firmware time a page on top of it
+ * @wbuf_pages: write buffer, in pages; at least two units a die
+ * @run_units: open units kept for runs that are being appended to or overwritten;
+ *	at least 1. Each holds @unit_pages of the write buffer.
+ * @time_scale: every latency is multiplied by this, [1, 1000]
+ * @plp: the write buffer is protected against power loss: flush is a no-op
+ * @seed_die: die that the first plain write of a new device goes to
+ */
+struct ftl_params {
+	u32 nr_channels;
+	u32 dies_per_channel;
+	u32 planes_per_die;
+	u32 unit_pages;
+	u32 units_per_eblk;
+	u32 eblks_per_die;
+	u64 nr_lpns;
+	u32 reserve_permille;
+
+	u32 nr_page_kinds;
+	u32 read_ns[FTL_MAX_PAGE_KINDS];
+	u32 program_ns;
+	u32 erase_ns;
+	u32 channel_mbps;
+	u32 link_mbps;
+	u32 cmd_ns;
+	u32 write_ns;
+	u32 page_ns;
+
+	u32 wbuf_pages;
+	u32 run_units;
+	u32 time_scale;
+	bool plp;
+	u32 seed_die;
+};
+
+/**
+ * enum ftl_hint - what the host said about a write (include/dieaware/hint.h)
+ * @FTL_HINT_NONE: nothing: pages go to the dies in arrival order
+ * @FTL_HINT_APPEND: the first page follows the page of @pred
+ * @FTL_HINT_OVERWRITE: every page stays on the die of its lpn's present page
+ */
+enum ftl_hint {
+	FTL_HINT_NONE,
+	FTL_HINT_APPEND,
+	FTL_HINT_OVERWRITE,
+};
+
+/**
+ * struct ftl_request - one host command on a range of pages
+ * @first: first page
+ * @nr_pages: pages, [1, FTL_MAX_TRANSFER_PAGES]
+ * @bytes: bytes that cross the host link
+ * @head_partial: the first page is covered only in part: it is read before it is written
+ * @tail_partial: the same for the last page
+ * @fua: the write must be durable when it completes
+ * @hint: placement hint, for writes
+ * @pred: predecessor of @first, for FTL_HINT_APPEND
+ */
+struct ftl_request {
+	lpn_t first;
+	u32 nr_pages;
+	u32 bytes;
+	bool head_partial;
+	bool tail_partial;
+	bool fua;
+	enum ftl_hint hint;
+	lpn_t pred;
+};
+
+/**
+ * struct ftl_die_stats - counters of one die since ftl_init()
+ * @units_read: senses
+ * @units_programmed: programs
+ * @eblks_erased: erases
+ * @pages_host: pages programmed for the host
+ * @pages_gc: pages moved by garbage collection
+ * @pages_valid: pages that hold live data now, buffered ones included
+ * @busy_ns: unscaled time in which the die was at work
+ * @busy_until_ns: scaled time at which the die is free
+ */
+struct ftl_die_stats {
+	u64 units_read;
+	u64 units_programmed;
+	u64 eblks_erased;
+	u64 pages_host;
+	u64 pages_gc;
+	u64 pages_valid;
+	u64 busy_ns;
+	u64 busy_until_ns;
+};
+
+/**
+ * struct ftl_stats - counters of the drive since ftl_init()
+ * @host_pages_read: pages read by the host
+ * @host_pages_written: pages written by the host
+ * @nand_pages_programmed: pages programmed, GC and padding included
+ * @pages_padded: pages programmed without data
+ * @pages_trimmed: mapped pages that a trim unmapped
+ * @writes_plain: write commands without a hint
+ * @hints_append: commands placed by an APPEND hint
+ * @hints_overwrite: commands placed by an OVERWRITE hint
+ * @hints_ignored: hinted commands whose hint could not be used
+ * @pages_off_die: pages of hinted commands that went elsewhere because their die was full
+ * @buffer_hits: pages read from the write buffer
+ * @run_units_evicted: run units merged into a shared one for want of open units
+ * @gc_runs: victims collected
+ * @pages_mapped: pages that hold live data now
+ */
+struct ftl_stats {
+	u64 host_pages_read;
+	u64 host_pages_written;
+	u64 nand_pages_programmed;
+	u64 pages_padded;
+	u64 pages_trimmed;
+	u64 writes_plain;
+	u64 hints_append;
+	u64 hints_overwrite;
+	u64 hints_ignored;
+	u64 pages_off_die;
+	u64 buffer_hits;
+	u64 run_units_evicted;
+	u64 gc_runs;
+	u64 pages_mapped;
+};
+
+/**
+ * ftl_params_check() - are these the parameters of a drive that can work?
+ * @params: what the user asked for; all members must be set
+ *
+ * Return: NULL, or a complete sentence that says what is impossible and why.
+ */
+const char *ftl_params_check(const struct ftl_params *params);
+
+/**
+ * ftl_params_capacity() - pages that a geometry can show to the host
+ * @params: parameters; @nr_lpns is not looked at, a geometry that overflows gives 0
+ */
+u64 ftl_params_capacity(const struct ftl_params *params);
+
+/**
+ * ftl_bytes() - memory that ftl_init() needs
+ * @params: parameters that passed ftl_params_check()
+ *
+ * Return: bytes, or SIZE_MAX when the size does not fit.
+ */
+size_t ftl_bytes(const struct ftl_params *params);
+
+/**
+ * ftl_init() - make a new drive, everything unmapped
+ * @params: parameters that passed ftl_params_check()
+ * @zeroed: ftl_bytes() bytes of zeroed, page-aligned memory; stays the caller's, may be
+ *	freed when the drive is no longer used
+ * @now_ns: present time
+ *
+ * Return: the drive, inside @zeroed.
+ */
+struct ftl *ftl_init(const struct ftl_params *params, void *zeroed, u64 now_ns);
+
+/**
+ * ftl_read() - read pages
+ * Return: the time at which the data is at the host.
+ */
+u64 ftl_read(struct ftl *ftl, const struct ftl_request *rq, u64 now_ns);
+
+/**
+ * ftl_write() - place pages and write them
+ * Return: the time at which the command completes (in the buffer, or durable if
+ * @rq->fua and the buffer is volatile). Always succeeds: reserved space makes
+ * collection possible at any time.
+ */
+u64 ftl_write(struct ftl *ftl, const struct ftl_request *rq, u64 now_ns);
+
+/**
+ * ftl_trim() - forget pages
+ * @nr_pages: any number; the range must lie within the drive
+ * Return: the time at which the command completes.
+ */
+u64 ftl_trim(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 now_ns);
+
+/**
+ * ftl_flush() - make everything that completed durable
+ * Return: the time at which it is; @now_ns plus firmware time with power-loss protection.
+ */
+u64 ftl_flush(struct ftl *ftl, u64 now_ns);
+
+/**
+ * ftl_is_mapped() - does this page hold data?
+ */
+bool ftl_is_mapped(const struct ftl *ftl, lpn_t lpn);
+
+/**
+ * ftl_die_of() - the die that holds a page
+ * Return: the die, or DIE_NONE if the page is not mapped.
+ */
+die_t ftl_die_of(const struct ftl *ftl, lpn_t lpn);
+
+/**
+ * ftl_unit_of() - the flash page that holds a page
+ * Return: a number that two pages share if one sense reads both; ~0 if not mapped.
+ */
+u64 ftl_unit_of(const struct ftl *ftl, lpn_t lpn);
+
+u32 ftl_nr_dies(const struct ftl *ftl);
+const struct ftl_params *ftl_get_params(const struct ftl *ftl);
+void ftl_get_stats(const struct ftl *ftl, struct ftl_stats *stats);
+void ftl_get_die_stats(const struct ftl *ftl, die_t die, struct ftl_die_stats *stats);
+
+/**
+ * ftl_check() - the definition of consistent; walks everything, slow
+ *
+ * Every mapped page has exactly one owner, counts agree with what they count, no die
+ * loses an erase block, buffered pages are within the buffer.
+ *
+ * Return: NULL, or the first rule that is broken.
+ */
+const char *ftl_check(const struct ftl *ftl);
+
+#endif /* FTL_FTL_H */
