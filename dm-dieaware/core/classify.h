@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a write is to the file that it belongs to: from the look-ups in the run table
+ * to the hint that goes to the device.
+ *
+ *   OVERWRITE  the device page holds this very page of the file already
+ *   APPEND     the page that precedes it in the file lies on a known device page
+ *   NONE       neither, or the file is unknown and the neighbour is not
+ *
+ * A hint is a statement about the first page; the device continues from there in die
+ * order. So a verdict says for how many pages it holds. The caller cuts the bio
+ * there and asks again for the rest.
+ *
+ * Pure functions of their arguments: calls may always run at the same time.
+ */
+#ifndef DMDA_CLASSIFY_H
+#define DMDA_CLASSIFY_H
+
+#include "units.h"
+
+/**
+ * enum dmda_hint - what is said to the device about a write
+ * @DMDA_HINT_NONE: nothing
+ * @DMDA_HINT_APPEND: it follows dmda_verdict.pred
+ * @DMDA_HINT_OVERWRITE: it replaces the pages that lie there
+ */
+enum dmda_hint {
+	DMDA_HINT_NONE,
+	DMDA_HINT_APPEND,
+	DMDA_HINT_OVERWRITE,
+};
+
+/**
+ * struct dmda_owner - what the run table knows about a device page
+ * @file: the file whose page it holds; anonymous: of an unknown file, see @nr_pages
+ * @fpage: which page of that file; the page's own dpn when @file is anonymous
+ * @nr_pages: device pages from this one on that go on in the same way, or 0: nothing
+ *	is known about the page
+ */
+struct dmda_owner {
+	struct dmda_file file;
+	u64 fpage;
+	u32 nr_pages;
+};
+
+#define DMDA_OWNER_UNKNOWN	((struct dmda_owner){ .nr_pages = 0 })
+
+/**
+ * struct dmda_verdict - what to tell the device
+ * @hint: the hint
+ * @pred: the device page that precedes the write in its file; DPN_NONE unless APPEND
+ * @nr_pages: pages of the write for which this holds, [1, dmda_run.nr_pages]
+ */
+struct dmda_verdict {
+	enum dmda_hint hint;
+	dpn_t pred;
+	u32 nr_pages;
+};
+
+/**
+ * struct dmda_neighbour - the page before a write in its file
+ * @dpn: where it lies, or DPN_NONE: not known, or the write begins its file
+ * @owner: what the run table knows about that device page
+ */
+struct dmda_neighbour {
+	dpn_t dpn;
+	struct dmda_owner owner;
+};
+
+/**
+ * dmda_classify_overwrite() - is the beginning of a write an overwrite?
+ * @write: the write; never one if its file is anonymous
+ * @here: what the run table knows about @write's first device page
+ * @verdict: OVERWRITE and its length; unchanged if it is none
+ *
+ * The first question for a write of a known file: where it says yes, the look-ups for
+ * dmda_classify() are not needed.
+ *
+ * Return: whether it is one.
+ */
+static inline bool dmda_classify_overwrite(const struct dmda_run *write,
+					   const struct dmda_owner *here,
+					   struct dmda_verdict *verdict)
+{
+	if (!here->nr_pages || !write->file.id || here->file.id != write->file.id ||
+	    here->fpage != write->fpage)
+		return false;
+
+	verdict->hint = DMDA_HINT_OVERWRITE;
+	verdict->pred = DPN_NONE;
+	verdict->nr_pages = min(here->nr_pages, write->nr_pages);
+	return true;
+}
+
+/**
+ * dmda_classify() - what a write is, given everything the run table knows
+ * @write: the write
+ * @here: the owner of @write's first device page
+ * @before: for a known file, where its page @write->fpage - 1 lies, and who owns that
+ *	device page now (the index may be stale). For an anonymous one, the device page
+ *	before @write->dpn.
+ * @nr_other: pages of @write before the first one that is an overwrite,
+ *	dmda_extents_nr_other() of the owners; @write->nr_pages when there is none.
+ *	Ignored when the first page is one.
+ * @verdict: the result
+ *
+ * An anonymous write is never an overwrite, since the page may have changed its file;
+ * it is an append when it continues anonymous pages at a place not written before.
+ */
+void dmda_classify(const struct dmda_run *write, const struct dmda_owner *here,
+		   const struct dmda_neighbour *before, u32 nr_other,
+		   struct dmda_verdict *verdict);
+
+#endif /* DMDA_CLASSIFY_H */

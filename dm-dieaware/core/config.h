@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The target's part of a table line, as words and as numbers:
+ *
+ *   DEV START hint [N OPTIONS...]
+ *
+ * N is the number of options that follow. Options, in any order, each at most once:
+ *
+ *   hints=auto|on|off      send hints if the device announces them; always; never
+ *   runs_mb=1..4096        upper bound of the run table's memory, in MiB
+ *   learn_reads=on|off     reads teach the run table where files lie
+ *   lba_adjacency=on|off   a write of an unknown file that continues another one of
+ *                          an unknown file is an append to it
+ *
+ * This file knows words and ranges. Whether the device exists, is large enough and
+ * understands hints is the constructor's to find out.
+ */
+#ifndef DMDA_CONFIG_H
+#define DMDA_CONFIG_H
+
+#include "units.h"
+
+/**
+ * enum dmda_hints_mode - when hints are sent
+ * @DMDA_HINTS_AUTO: when the device announces that it understands them
+ * @DMDA_HINTS_ON: always
+ * @DMDA_HINTS_OFF: never; the target then only observes
+ */
+enum dmda_hints_mode {
+	DMDA_HINTS_AUTO,
+	DMDA_HINTS_ON,
+	DMDA_HINTS_OFF,
+};
+
+#define DMDA_RUNS_MB_DEFAULT	64
+#define DMDA_RUNS_MB_MAX	4096
+
+/**
+ * struct dmda_config - what a table line asks for
+ * @device: path or major:minor of the device below. It points into the words that
+ *	were parsed: replace it before they go away.
+ * @start_sectors: first sector of @device that the target uses
+ * @hints: when hints are sent
+ * @runs_mb: upper bound of the run table's memory in MiB, [1, DMDA_RUNS_MB_MAX]
+ * @learn_reads: reads teach the run table
+ * @lba_adjacency: LBA adjacency counts where the file is unknown
+ */
+struct dmda_config {
+	const char *device;
+	u64 start_sectors;
+	enum dmda_hints_mode hints;
+	u32 runs_mb;
+	bool learn_reads;
+	bool lba_adjacency;
+};
+
+/**
+ * dmda_config_parse() - understand the words of a table line
+ * @argc: number of words
+ * @argv: the words: DEV START hint [N OPTIONS...]
+ * @config: where to put the result; undefined after an error
+ *
+ * Context: any. Nothing is changed in @argv.
+ * Return: NULL, or what is wrong as a complete sentence.
+ */
+const char *dmda_config_parse(unsigned int argc, char **argv, struct dmda_config *config);
+
+/**
+ * dmda_config_print() - the shortest line that parses to this configuration
+ * @config: a configuration in which every number is in its range
+ * @buf: where to print; always terminated if @size is not 0
+ * @size: bytes at @buf
+ *
+ * Options that have their default value are left out, and so is the option count
+ * when none is left.
+ *
+ * Context: any.
+ * Return: length of the whole line as snprintf() counts; @size or more means that it
+ * was cut off.
+ */
+size_t dmda_config_print(const struct dmda_config *config, char *buf, size_t size);
+
+/**
+ * dmda_hints_mode_parse() - "auto", "on" or "off"
+ * @word: the word
+ * @mode: where to put the result
+ *
+ * Context: any.
+ * Return: false if it is none of the three; *@mode is then unchanged.
+ */
+bool dmda_hints_mode_parse(const char *word, enum dmda_hints_mode *mode);
+
+/**
+ * dmda_hints_mode_name() - the word for a mode
+ * @mode: the mode
+ *
+ * Context: any.
+ * Return: "auto", "on" or "off".
+ */
+const char *dmda_hints_mode_name(enum dmda_hints_mode mode);
+
+#endif /* DMDA_CONFIG_H */

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The words of a "dmsetup message", as a verb with its numbers:
+ *
+ *   reset_counters
+ *   hints auto|on|off
+ *   runs add MAJOR:MINOR INODE GENERATION FPAGE DPN NR_PAGES [FPAGE DPN NR_PAGES]...
+ *   runs clear
+ *   runs stats
+ *
+ * MAJOR:MINOR is the filesystem's device (s_dev; /proc/self/mountinfo shows it), all
+ * other numbers are decimal. A message is understood as a whole or not at all.
+ */
+#ifndef DMDA_MESSAGE_H
+#define DMDA_MESSAGE_H
+
+#include "config.h"
+#include "units.h"
+
+/**
+ * enum dmda_verb - what a message asks for
+ * @DMDA_VERB_RESET_COUNTERS: set every counter of the status line to 0
+ * @DMDA_VERB_HINTS: change when hints are sent
+ * @DMDA_VERB_RUNS_ADD: teach the run table the runs of one file
+ * @DMDA_VERB_RUNS_CLEAR: forget every run
+ * @DMDA_VERB_RUNS_STATS: report the run table
+ */
+enum dmda_verb {
+	DMDA_VERB_RESET_COUNTERS,
+	DMDA_VERB_HINTS,
+	DMDA_VERB_RUNS_ADD,
+	DMDA_VERB_RUNS_CLEAR,
+	DMDA_VERB_RUNS_STATS,
+};
+
+/**
+ * struct dmda_message - a message
+ * @verb: what it asks for; says which of the others are set
+ * @hints: HINTS: the mode
+ * @file: RUNS_ADD: whose runs
+ * @nr_runs: RUNS_ADD: how many, at least 1
+ * @words: RUNS_ADD: three words a run, for dmda_message_run(). They point into the
+ *	words that were parsed.
+ */
+struct dmda_message {
+	enum dmda_verb verb;
+	enum dmda_hints_mode hints;
+	struct dmda_file file;
+	u32 nr_runs;
+	char **words;
+};
+
+/**
+ * dmda_message_parse() - understand a message
+ * @argc: number of words
+ * @argv: the words
+ * @message: where to put the result; undefined after an error
+ *
+ * Context: any. Nothing is changed in @argv.
+ * Return: NULL, or what is wrong as a complete sentence.
+ */
+const char *dmda_message_parse(unsigned int argc, char **argv, struct dmda_message *message);
+
+/**
+ * dmda_message_run() - one of the runs of a RUNS_ADD message
+ * @message: a message that dmda_message_parse() understood, its words still there
+ * @index: which, [0, @message->nr_runs)
+ *
+ * Context: any.
+ * Return: the run; no sum of its numbers wraps, and all its fpages and dpns are below
+ * DMDA_FPAGE_LIMIT and DMDA_DPN_LIMIT. Whether the device has such pages is the
+ * caller's to check.
+ */
+struct dmda_run dmda_message_run(const struct dmda_message *message, u32 index);
+
+#endif /* DMDA_MESSAGE_H */
