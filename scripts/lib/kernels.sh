@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# Debian's kernels, unpacked into the cache: image, modules, headers and kbuild
+# of the newest build of a series. A series stays at the version first found,
+# until its .version file in the cache is removed (scripts/kernels --refresh).
+# Expects common.sh, packages.sh, cache.sh, apt.sh.
+
+KERNEL_SERIES=(6.1 6.12 7.2)
+
+kernel_suite() {
+	case $1 in
+	6.1) echo bookworm ;;
+	6.12)
+		if [[ $(host_suite) == bookworm ]]; then
+			echo bookworm-backports
+		else
+			echo trixie
+		fi
+		;;
+	7.2) echo sid ;;
+	*) die "There is no kernel '$1' here: choose one of ${KERNEL_SERIES[*]}." ;;
+	esac
+}
+
+# Neither cloud nor rt flavours, debug symbols or unsigned images.
+newest_kernel_version() {
+	local series=$1 suite=$2
+
+	suite_apt "$suite" apt-cache pkgnames "linux-image-$series." |
+		sed -nE 's/^linux-image-([0-9.]+([+~.][a-z0-9.]+)?(-[0-9]+)?-amd64)$/\1/p' |
+		sort -V | tail -n 1
+}
+
+# The packages of one kernel version: those which image and headers depend on
+# and which carry its version in their name.
+kernel_packages() {
+	local suite=$1 version=$2 queue seen=" " package
+
+	queue=("linux-image-$version" "linux-headers-$version")
+	while ((${#queue[@]})); do
+		package=${queue[0]}
+		queue=("${queue[@]:1}")
+		if [[ $seen == *" $package "* ]]; then
+			continue
+		fi
+		seen+="$package "
+		echo "$package"
+		mapfile -t -O "${#queue[@]}" queue < <(suite_apt "$suite" apt-cache depends "$package" |
+			sed -nE 's/^ *\|?(Pre)?Depends: *(linux-[^<> ]+)$/\2/p' |
+			grep -F -- "${version%-amd64}" | grep -v -e -unsigned -e -dbg || true)
+	done
+}
+
+# Builder of a kernel's cache entry.
+kernel_unpack() {
+	local series=$1 suite=$2 version=$3 dir=$4 packages image final
+
+	say "fetching kernel $version"
+	mapfile -t packages < <(kernel_packages "$suite" "$version")
+	suite_unpack "$suite" "$dir" "${packages[@]}"
+
+	# Newer releases put everything into /usr.
+	if [[ ! -d $dir/lib/modules ]]; then
+		ln -s usr/lib "$dir/lib"
+	fi
+	for image in "$dir/boot/vmlinuz-$version" "$dir/lib/modules/$version/vmlinuz"; do
+		if [[ -e $image ]]; then
+			ln "$image" "$dir/vmlinuz"
+			break
+		fi
+	done
+	[[ -e $dir/vmlinuz ]] || die "The packages of kernel $version hold no vmlinuz."
+
+	# The headers expect to be in /usr/src.
+	final=$CACHE_DIR/$(kernel_entry_name "$series" "$version")
+	sed -i "s|^include /usr/src/|include $final/usr/src/|" "$dir/usr/src/linux-headers-$version/Makefile"
+	echo "$version" >"$dir/version"
+	rm -rf "$dir/usr/share" "$dir/boot"
+}
+
+kernel_entry_name() {
+	echo "kernel-$1-$(hash_words "$2" "$(hash_files "$DIEAWARE_TOP/scripts/lib/kernels.sh")")"
+}
+
+# kernel_need SERIES: set KERNEL_DIR, KERNEL_VERSION, KERNEL_IMAGE and
+# KERNEL_HEADERS; fetch the kernel when it is not there.
+kernel_need() {
+	local series=$1 suite note name
+
+	suite=$(kernel_suite "$series")
+	note=$CACHE_DIR/kernel-$series.version
+	if [[ ! -s $note ]]; then
+		need_groups fetch
+		suite_update "$suite"
+		KERNEL_VERSION=$(newest_kernel_version "$series" "$suite")
+		[[ -n $KERNEL_VERSION ]] || die "The mirror has no kernel $series in $suite."
+		echo "$KERNEL_VERSION" >"$note.$$"
+		mv "$note.$$" "$note"
+	fi
+	KERNEL_VERSION=$(<"$note")
+	name=$(kernel_entry_name "$series" "$KERNEL_VERSION")
+	if [[ ! -d $CACHE_DIR/$name ]]; then
+		need_groups fetch
+		suite_update "$suite"
+	fi
+	cache_get "${name%-*}" "${name##*-}" kernel_unpack "$series" "$suite" "$KERNEL_VERSION"
+	KERNEL_DIR=$CACHE_ENTRY
+	KERNEL_IMAGE=$KERNEL_DIR/vmlinuz
+	KERNEL_HEADERS=$KERNEL_DIR/usr/src/linux-headers-$KERNEL_VERSION
+}
