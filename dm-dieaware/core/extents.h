@@ -61,8 +61,8 @@ struct dmda_extent {
  * struct dmda_extents - the map
  * @root: the extents, ordered by key
  * @last: the extent that was found or set last, or NULL
- * @room: keys free behind @last: those up to @last's end + @room - 1 are in no extent.
- *	A lower bound; 0 when nobody has looked.
+ * @room: how far @last could grow: that many keys behind its end are in no extent, and
+ *	no number would wrap. A lower bound; 0 when nobody has looked.
  * @ages: the extents, oldest first
  * @spares: extents that hold nothing
  * @nr_extents: length of @ages
@@ -72,7 +72,7 @@ struct dmda_extent {
 struct dmda_extents {
 	struct rb_root root;
 	struct dmda_extent *last;
-	u64 room;
+	u32 room;
 
 	struct list_head ages;
 	struct list_head spares;

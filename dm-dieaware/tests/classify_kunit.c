@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Classification: every rule, and what each of them must not be fooled by. */
+#include <kunit/test.h>
+
+#include "../core/classify.c"
+
+#define FILE_A	((struct dmda_file){ .id = 0xa })
+#define FILE_B	((struct dmda_file){ .id = 0xb })
+
+static struct dmda_run write_of(struct dmda_file file, u64 fpage, u64 dpn, u32 nr_pages)
+{
+	return (struct dmda_run) {
+		.file = file, .fpage = fpage, .dpn = to_dpn(dpn), .nr_pages = nr_pages };
+}
+
+static struct dmda_owner owner_of(struct dmda_file file, u64 fpage, u32 nr_pages)
+{
+	return (struct dmda_owner) { .file = file, .fpage = fpage, .nr_pages = nr_pages };
+}
+
+static struct dmda_neighbour neighbour_at(u64 dpn, struct dmda_owner owner)
+{
+	return (struct dmda_neighbour) { .dpn = to_dpn(dpn), .owner = owner };
+}
+
+static const struct dmda_neighbour no_neighbour = { .dpn = DPN_NONE };
+
+static void expect(struct kunit *test, const struct dmda_verdict *verdict, enum dmda_hint hint,
+		   dpn_t pred, u32 nr_pages)
+{
+	KUNIT_EXPECT_EQ(test, (int)verdict->hint, (int)hint);
+	KUNIT_EXPECT_EQ(test, from_dpn(verdict->pred), from_dpn(pred));
+	KUNIT_EXPECT_EQ(test, verdict->nr_pages, nr_pages);
+}
+
+static void the_same_page_at_the_same_place_is_an_overwrite(struct kunit *test)
+{
+	struct dmda_run write = write_of(FILE_A, 10, 500, 4);
+	struct dmda_owner here = owner_of(FILE_A, 10, 4);
+	struct dmda_verdict verdict;
+
+	KUNIT_ASSERT_TRUE(test, dmda_classify_overwrite(&write, &here, &verdict));
+	expect(test, &verdict, DMDA_HINT_OVERWRITE, DPN_NONE, 4);
+	dmda_classify(&write, &here, &no_neighbour, 0, &verdict);
+	expect(test, &verdict, DMDA_HINT_OVERWRITE, DPN_NONE, 4);
+}
+
+static void an_overwrite_wins_over_an_append(struct kunit *test)
+{
+	struct dmda_run write = write_of(FILE_A, 10, 500, 4);
+	struct dmda_owner here = owner_of(FILE_A, 10, 90);
+	struct dmda_neighbour before = neighbour_at(499, owner_of(FILE_A, 9, 91));
+	struct dmda_verdict verdict;
+
+	dmda_classify(&write, &here, &before, 0, &verdict);
+	expect(test, &verdict, DMDA_HINT_OVERWRITE, DPN_NONE, 4);
+}
+
+static void an_overwrite_ends_where_the_known_pages_end(struct kunit *test)
+{
+	struct dmda_run write = write_of(FILE_A, 10, 500, 8);
+	struct dmda_owner here = owner_of(FILE_A, 10, 3);
+	struct dmda_verdict verdict;
+
+	dmda_classify(&write, &here, &no_neighbour, 8, &verdict);
+	expect(test, &verdict, DMDA_HINT_OVERWRITE, DPN_NONE, 3);
+}
+
+static void another_page_or_file_at_the_place_is_no_overwrite(struct kunit *test)
+{
+	struct dmda_run write = write_of(FILE_A, 10, 500, 1);
+	struct dmda_owner others[] = {
+		owner_of(FILE_A, 11, 5), owner_of(FILE_A, 9, 5), owner_of(FILE_B, 10, 5),
+		owner_of(DMDA_ANONYMOUS, 500, 5), DMDA_OWNER_UNKNOWN, owner_of(FILE_A, 10, 0),
+	};
+	struct dmda_verdict verdict;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
+		KUNIT_EXPECT_FALSE(test, dmda_classify_overwrite(&write, &others[i], &verdict));
+		dmda_classify(&write, &others[i], &no_neighbour, 1, &verdict);
+		expect(test, &verdict, DMDA_HINT_NONE, DPN_NONE, 1);
+	}
+}
+
+static void a_write_behind_its_predecessor_is_an_append(struct kunit *test)
+{
+	struct dmda_run write = write_of(FILE_A, 10, 500, 4);
+	struct dmda_owner here = DMDA_OWNER_UNKNOWN;
+	struct dmda_neighbour before = neighbour_at(77, owner_of(FILE_A, 9, 1));
+	struct dmda_verdict verdict;
+
+	dmda_classify(&write, &here, &before, 4, &verdict);
+	expect(test, &verdict, DMDA_HINT_APPEND, to_dpn(77), 4);
+	/* Also over a page that belonged to another file */
+	here = owner_of(FILE_B, 10, 4);
+	dmda_classify(&write, &here, &before, 4, &verdict);
+	expect(test, &verdict, DMDA_HINT_APPEND, to_dpn(77), 4);
+}
+
+static void device_page_zero_is_a_predecessor(struct kunit *test)
+{
+	struct dmda_run write = write_of(FILE_A, 1, 1, 1);
+	struct dmda_owner here = DMDA_OWNER_UNKNOWN;
+	struct dmda_neighbour before = neighbour_at(0, owner_of(FILE_A, 0, 1));
+	struct dmda_verdict verdict;
+
+	dmda_classify(&write, &here, &before, 1, &verdict);
+	expect(test, &verdict, DMDA_HINT_APPEND, to_dpn(0), 1);
+}
+
+static void a_stale_predecessor_is_not_believed(struct kunit *test)
+{
+	struct dmda_run write = write_of(FILE_A, 10, 500, 4);
+	struct dmda_owner here = DMDA_OWNER_UNKNOWN;
+	struct dmda_owner others[] = {
+		DMDA_OWNER_UNKNOWN, owner_of(FILE_B, 9, 1), owner_of(FILE_A, 8, 1),
+		owner_of(FILE_A, 10, 1), owner_of(DMDA_ANONYMOUS, 77, 1), owner_of(FILE_A, 9, 0),
+	};
+	struct dmda_verdict verdict;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
+		struct dmda_neighbour before = neighbour_at(77, others[i]);
+
+		dmda_classify(&write, &here, &before, 4, &verdict);
+		expect(test, &verdict, DMDA_HINT_NONE, DPN_NONE, 4);
+	}
+}
+
+static void the_first_page_of_a_file_has_no_predecessor(struct kunit *test)
+{
+	struct dmda_run write = write_of(FILE_A, 0, 500, 4);
+	struct dmda_owner here = DMDA_OWNER_UNKNOWN;
+	/* What a wrapped page number would find */
+	struct dmda_neighbour before = neighbour_at(77, owner_of(FILE_A, U64_MAX, 1));
+	struct dmda_verdict verdict;
+
+	dmda_classify(&write, &here, &before, 4, &verdict);
+	expect(test, &verdict, DMDA_HINT_NONE, DPN_NONE, 4);
+}
+
+static void a_verdict_ends_before_a_later_overwrite(struct kunit *test)
+{
+	struct dmda_run write = write_of(FILE_A, 10, 500, 8);
+	struct dmda_owner here = DMDA_OWNER_UNKNOWN;
+	struct dmda_neighbour before = neighbour_at(77, owner_of(FILE_A, 9, 1));
+	struct dmda_verdict verdict;
+
+	dmda_classify(&write, &here, &before, 5, &verdict);
+	expect(test, &verdict, DMDA_HINT_APPEND, to_dpn(77), 5);
+	dmda_classify(&write, &here, &no_neighbour, 5, &verdict);
+	expect(test, &verdict, DMDA_HINT_NONE, DPN_NONE, 5);
+}
+
+static void a_verdict_holds_for_a_page_at_least_and_the_write_at_most(struct kunit *test)
+{
+	struct dmda_run write = write_of(FILE_A, 10, 500, 8);
+	struct dmda_owner here = DMDA_OWNER_UNKNOWN;
+	struct dmda_verdict verdict;
+
+	/* 0 happens when another CPU teaches the table between two look-ups */
+	dmda_classify(&write, &here, &no_neighbour, 0, &verdict);
+	expect(test, &verdict, DMDA_HINT_NONE, DPN_NONE, 1);
+	dmda_classify(&write, &here, &no_neighbour, U32_MAX, &verdict);
+	expect(test, &verdict, DMDA_HINT_NONE, DPN_NONE, 8);
+	here = owner_of(FILE_A, 10, U32_MAX);
+	dmda_classify(&write, &here, &no_neighbour, 0, &verdict);
+	expect(test, &verdict, DMDA_HINT_OVERWRITE, DPN_NONE, 8);
+}
+
+static void an_unknown_file_continues_its_neighbour(struct kunit *test)
+{
+	struct dmda_run write = write_of(DMDA_ANONYMOUS, 500, 500, 4);
+	struct dmda_owner here = DMDA_OWNER_UNKNOWN;
+	struct dmda_neighbour before = neighbour_at(499, owner_of(DMDA_ANONYMOUS, 499, 1));
+	struct dmda_verdict verdict;
+
+	dmda_classify(&write, &here, &before, 2, &verdict);
+	expect(test, &verdict, DMDA_HINT_APPEND, to_dpn(499), 4);
+	/* The place belonged to a known file before */
+	here = owner_of(FILE_A, 10, 4);
+	dmda_classify(&write, &here, &before, 4, &verdict);
+	expect(test, &verdict, DMDA_HINT_APPEND, to_dpn(499), 4);
+}
+
+static void an_unknown_file_does_not_continue_a_known_one(struct kunit *test)
+{
+	struct dmda_run write = write_of(DMDA_ANONYMOUS, 500, 500, 4);
+	struct dmda_owner here = DMDA_OWNER_UNKNOWN;
+	struct dmda_neighbour before = neighbour_at(499, owner_of(FILE_A, 499, 1));
+	struct dmda_verdict verdict;
+
+	dmda_classify(&write, &here, &before, 4, &verdict);
+	expect(test, &verdict, DMDA_HINT_NONE, DPN_NONE, 4);
+	before = neighbour_at(499, DMDA_OWNER_UNKNOWN);
+	dmda_classify(&write, &here, &before, 4, &verdict);
+	expect(test, &verdict, DMDA_HINT_NONE, DPN_NONE, 4);
+	dmda_classify(&write, &here, &no_neighbour, 4, &verdict);
+	expect(test, &verdict, DMDA_HINT_NONE, DPN_NONE, 4);
+}
+
+static void an_unknown_file_never_overwrites(struct kunit *test)
+{
+	struct dmda_run write = write_of(DMDA_ANONYMOUS, 500, 500, 4);
+	struct dmda_owner here = owner_of(DMDA_ANONYMOUS, 500, 4);
+	struct dmda_neighbour before = neighbour_at(499, owner_of(DMDA_ANONYMOUS, 499, 5));
+	struct dmda_verdict verdict;
+
+	KUNIT_EXPECT_FALSE(test, dmda_classify_overwrite(&write, &here, &verdict));
+	/* Nor does it append: the page it would follow goes on here already */
+	dmda_classify(&write, &here, &before, 4, &verdict);
+	expect(test, &verdict, DMDA_HINT_NONE, DPN_NONE, 4);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(the_same_page_at_the_same_place_is_an_overwrite),
+	KUNIT_CASE(an_overwrite_wins_over_an_append),
+	KUNIT_CASE(an_overwrite_ends_where_the_known_pages_end),
+	KUNIT_CASE(another_page_or_file_at_the_place_is_no_overwrite),
+	KUNIT_CASE(a_write_behind_its_predecessor_is_an_append),
+	KUNIT_CASE(device_page_zero_is_a_predecessor),
+	KUNIT_CASE(a_stale_predecessor_is_not_believed),
+	KUNIT_CASE(the_first_page_of_a_file_has_no_predecessor),
+	KUNIT_CASE(a_verdict_ends_before_a_later_overwrite),
+	KUNIT_CASE(a_verdict_holds_for_a_page_at_least_and_the_write_at_most),
+	KUNIT_CASE(an_unknown_file_continues_its_neighbour),
+	KUNIT_CASE(an_unknown_file_does_not_continue_a_known_one),
+	KUNIT_CASE(an_unknown_file_never_overwrites),
+	{}
+};
+
+static struct kunit_suite suite = {
+	.name = "dm_dieaware_classify",
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);
+
+MODULE_DESCRIPTION("KUnit tests of dm-dieaware's classification of writes");
+MODULE_LICENSE("GPL");
