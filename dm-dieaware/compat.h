@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Kernel interfaces that differ between 6.1 and 7.2, under one name each. The only
+ * file of the target with version checks.
+ */
+#ifndef DMDA_COMPAT_H
+#define DMDA_COMPAT_H
+
+#include <linux/bio.h>
+#include <linux/blkdev.h>
+#include <linux/device-mapper.h>
+#include <linux/shrinker.h>
+#include <linux/slab.h>
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+#define DMDA_MODE_WRITE		BLK_OPEN_WRITE
+#else
+#define DMDA_MODE_WRITE		FMODE_WRITE
+#endif
+
+/* Parameters of target_type.prepare_ioctl; all kernels have ti and bdev */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
+#define DMDA_PREPARE_IOCTL_PARAMETERS						\
+	struct dm_target *ti, struct block_device **bdev, unsigned int cmd,	\
+	unsigned long arg, bool *forward
+#else
+#define DMDA_PREPARE_IOCTL_PARAMETERS						\
+	struct dm_target *ti, struct block_device **bdev
+#endif
+
+/* An atomic write must reach the device in one piece */
+static inline bool dmda_bio_is_atomic(const struct bio *bio)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+	return bio->bi_opf & REQ_ATOMIC;
+#else
+	return false;
+#endif
+}
+
+#ifdef DM_TARGET_ATOMIC_WRITES
+#define DMDA_TARGET_ATOMIC_WRITES	DM_TARGET_ATOMIC_WRITES
+#else
+#define DMDA_TARGET_ATOMIC_WRITES	0
+#endif
+
+/* Flushes need nothing from the target: dm may send them to the device itself */
+static inline void dmda_flush_bypasses_map(struct dm_target *ti)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+	ti->flush_bypasses_map = true;
+#endif
+}
+
+typedef unsigned long dmda_shrinker_fn(struct shrinker *shrinker, struct shrink_control *control);
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+
+static inline struct shrinker *dmda_shrinker_create(dmda_shrinker_fn *count, dmda_shrinker_fn *scan,
+						    void *owner)
+{
+	struct shrinker *shrinker = shrinker_alloc(0, "dm-dieaware");
+
+	if (!shrinker)
+		return NULL;
+	shrinker->count_objects = count;
+	shrinker->scan_objects = scan;
+	shrinker->private_data = owner;
+	shrinker_register(shrinker);
+	return shrinker;
+}
+
+static inline void dmda_shrinker_destroy(struct shrinker *shrinker)
+{
+	shrinker_free(shrinker);
+}
+
+static inline void *dmda_shrinker_owner(struct shrinker *shrinker)
+{
+	return shrinker->private_data;
+}
+
+#else
+
+struct dmda_shrinker {
+	struct shrinker shrinker;
+	void *owner;
+};
+
+static inline void *dmda_shrinker_owner(struct shrinker *shrinker)
+{
+	return container_of(shrinker, struct dmda_shrinker, shrinker)->owner;
+}
+
+static inline void dmda_shrinker_destroy(struct shrinker *shrinker)
+{
+	if (!shrinker)
+		return;
+	unregister_shrinker(shrinker);
+	kfree(container_of(shrinker, struct dmda_shrinker, shrinker));
+}
+
+static inline struct shrinker *dmda_shrinker_create(dmda_shrinker_fn *count, dmda_shrinker_fn *scan,
+						    void *owner)
+{
+	struct dmda_shrinker *both = kzalloc(sizeof(*both), GFP_KERNEL);
+
+	if (!both)
+		return NULL;
+	both->owner = owner;
+	both->shrinker.count_objects = count;
+	both->shrinker.scan_objects = scan;
+	both->shrinker.seeks = DEFAULT_SEEKS;
+	if (register_shrinker(&both->shrinker, "dm-dieaware")) {
+		kfree(both);
+		return NULL;
+	}
+	return &both->shrinker;
+}
+
+#endif
+
+#endif /* DMDA_COMPAT_H */

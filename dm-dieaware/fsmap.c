@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What filesystems tell while they map an O_DIRECT write. Its pages belong to the
+ * user and say nothing; but the tracepoint iomap_iter_dstmap fires in the task that
+ * writes, right before its bios, with the inode, the place in the file and the place
+ * on the device.
+ *
+ * One record for a task, in a table of slots hashed by the task. A slot that another
+ * task uses in the same moment is left alone: that loses a hint. A record that is out
+ * of date is recognised by the place on the device, which no longer fits.
+ *
+ * btrfs maps to its own address space of chunks instead of the device: there the
+ * bios follow one another in the file, and are counted off from where it begins.
+ */
+#include <linux/fs.h>
+#include <linux/hash.h>
+#include <linux/iomap.h>
+#include <linux/magic.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+
+#include "core/identity.h"
+#include "dieaware.h"
+
+#define SLOT_BITS	8
+
+/*
+ * [addr_bytes, addr_bytes + len_bytes) of @bdev is the file from pos_bytes on. The
+ * rest_bytes of the file behind that lie wherever the next bio goes.
+ */
+struct slot {
+	spinlock_t lock;
+	const struct task_struct *task;
+	dev_t bdev;
+	u64 addr_bytes;
+	u64 pos_bytes;
+	u64 len_bytes;
+	u64 rest_bytes;
+	u64 ino;
+	struct dmda_file file;
+} ____cacheline_aligned_in_smp;
+
+static struct slot slots[1U << SLOT_BITS];
+static struct tracepoint *dstmap;
+static DEFINE_MUTEX(users_lock);
+static u32 nr_users;
+
+static struct slot *slot_of_current(void)
+{
+	return &slots[hash_ptr(current, SLOT_BITS)];
+}
+
+static void record(struct slot *slot, const struct inode *inode, const struct iomap_iter *iter)
+{
+	const struct iomap *map = &iter->iomap;
+
+	slot->task = current;
+	slot->bdev = map->bdev->bd_dev;
+	slot->ino = inode->i_ino;
+	slot->file = dmda_file_id(inode->i_sb->s_dev, inode->i_ino, inode->i_generation);
+	if (inode->i_sb->s_magic == BTRFS_SUPER_MAGIC) {
+		slot->pos_bytes = iter->pos;
+		slot->len_bytes = 0;
+		slot->rest_bytes = map->offset + map->length - iter->pos;
+	} else {
+		slot->addr_bytes = map->addr;
+		slot->pos_bytes = map->offset;
+		slot->len_bytes = map->length;
+		slot->rest_bytes = 0;
+	}
+}
+
+/* Probe of iomap_iter_dstmap; the iomap is that of an iomap_iter */
+static void mapped(void *data, struct inode *inode, struct iomap *map)
+{
+	struct iomap_iter *iter = container_of(map, struct iomap_iter, iomap);
+	const unsigned int wanted = IOMAP_WRITE | IOMAP_DIRECT;
+	struct slot *slot;
+
+	if ((iter->flags & wanted) != wanted || !map->bdev || map->addr == IOMAP_NULL_ADDR)
+		return;
+	slot = slot_of_current();
+	if (!spin_trylock(&slot->lock))
+		return;
+	record(slot, inode, iter);
+	spin_unlock(&slot->lock);
+}
+
+static bool locate(struct slot *slot, const struct bio *bio, u64 *pos_bytes)
+{
+	u64 addr_bytes = (u64)bio->bi_iter.bi_sector << SECTOR_SHIFT;
+	u32 len_bytes = bio->bi_iter.bi_size;
+	u64 offset_bytes = addr_bytes - slot->addr_bytes;
+
+	if (addr_bytes < slot->addr_bytes || offset_bytes >= slot->len_bytes ||
+	    len_bytes > slot->len_bytes - offset_bytes) {
+		if (len_bytes > slot->rest_bytes)
+			return false;
+		slot->pos_bytes += slot->len_bytes;
+		slot->addr_bytes = addr_bytes;
+		slot->len_bytes = len_bytes;
+		slot->rest_bytes -= len_bytes;
+		offset_bytes = 0;
+	}
+	*pos_bytes = slot->pos_bytes + offset_bytes;
+	return true;
+}
+
+bool dmda_fsmap_find(dev_t self_dev, const struct bio *bio, struct dmda_identity *identity)
+{
+	struct slot *slot = slot_of_current();
+	bool found;
+
+	if (READ_ONCE(slot->task) != current || !spin_trylock(&slot->lock))
+		return false;
+	found = slot->task == current && slot->bdev == self_dev &&
+		locate(slot, bio, &identity->pos_bytes);
+	if (found) {
+		identity->source = DMDA_SOURCE_IOMAP;
+		identity->file = slot->file;
+		identity->ino = slot->ino;
+	}
+	spin_unlock(&slot->lock);
+	return found;
+}
+
+static void find_dstmap(struct tracepoint *tracepoint, void *data)
+{
+	if (!strcmp(tracepoint->name, "iomap_iter_dstmap"))
+		dstmap = tracepoint;
+}
+
+void dmda_fsmap_get(void)
+{
+	u32 i;
+
+	mutex_lock(&users_lock);
+	if (!nr_users++) {
+		for (i = 0; i < ARRAY_SIZE(slots); i++)
+			spin_lock_init(&slots[i].lock);
+		for_each_kernel_tracepoint(find_dstmap, NULL);
+		if (dstmap && tracepoint_probe_register(dstmap, mapped, NULL))
+			dstmap = NULL;
+	}
+	mutex_unlock(&users_lock);
+}
+
+void dmda_fsmap_put(void)
+{
+	mutex_lock(&users_lock);
+	if (!--nr_users && dstmap) {
+		tracepoint_probe_unregister(dstmap, mapped, NULL);
+		tracepoint_synchronize_unregister();
+		memset(slots, 0, sizeof(slots));
+		dstmap = NULL;
+	}
+	mutex_unlock(&users_lock);
+}

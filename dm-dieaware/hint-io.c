@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A bio's life in hint mode. Every bio goes to the same sector of the device below,
+ * as with dm-linear; this file decides what is said with a write, and what the run
+ * table learns.
+ *
+ *   write of a known file    cut where file or class changes, classified, remembered,
+ *                            hinted
+ *   write of anything else   its pages no longer belong to a file; an append if it
+ *                            continues another one of the kind
+ *   discard, write zeroes    their pages no longer belong to a file
+ *   read of the page cache   tells where a file lies that was written before us
+ *
+ * The run table learns when a write is mapped, not when it is done. If the write
+ * fails, it is wrong, and costs a hint.
+ */
+#include <linux/hash.h>
+
+#include "dieaware.h"
+#include "trace.h"
+
+/* A write as it is being worked on */
+struct write {
+	struct bio *bio;
+	struct dmda_identity identity;
+	struct dmda_run run;
+	struct dmda_verdict verdict;
+};
+
+/* What must reach the device in one piece */
+static bool can_cut(const struct bio *bio)
+{
+	return !(bio->bi_opf & REQ_PREFLUSH) && !dmda_bio_is_atomic(bio);
+}
+
+static void cut(struct dmda *dmda, struct write *write, u32 nr_pages)
+{
+	dm_accept_partial_bio(write->bio, nr_pages << DMDA_PAGE_SECTOR_SHIFT);
+	write->run.nr_pages = nr_pages;
+	dmda_count(&dmda->stats, DMDA_COUNT_CUT);
+}
+
+static void forget(struct dmda *dmda, sector_t sector, u64 nr_sectors)
+{
+	u64 first = sector >> DMDA_PAGE_SECTOR_SHIFT;
+	u64 end = (sector + nr_sectors + DMDA_PAGE_SECTORS - 1) >> DMDA_PAGE_SECTOR_SHIFT;
+
+	dmda_runtable_forget(dmda->table, to_dpn(first), end - first);
+}
+
+/*
+ * The whole pages that the bio begins with, as a run of its file. False if it does
+ * not begin and end at pages, or at a place in the file that is none.
+ */
+static bool run_of(struct dmda *dmda, struct write *write, sector_t sector)
+{
+	const struct dmda_identity *identity = &write->identity;
+	u32 size = write->bio->bi_iter.bi_size;
+	u32 page_mask = (1U << DMDA_PAGE_SHIFT) - 1;
+	u32 nr_pages = identity->len_bytes >> DMDA_PAGE_SHIFT;
+
+	if ((sector & (DMDA_PAGE_SECTORS - 1)) || (size & page_mask) ||
+	    (identity->pos_bytes & page_mask) || !nr_pages)
+		return false;
+	write->run.file = identity->file;
+	write->run.fpage = identity->pos_bytes >> DMDA_PAGE_SHIFT;
+	write->run.dpn = to_dpn(sector >> DMDA_PAGE_SECTOR_SHIFT);
+	write->run.nr_pages = size >> DMDA_PAGE_SHIFT;
+	if (nr_pages < write->run.nr_pages) {
+		if (!can_cut(write->bio))
+			return false;
+		cut(dmda, write, nr_pages);
+	}
+	return true;
+}
+
+static void classify_file(struct dmda *dmda, struct write *write)
+{
+	struct dmda_neighbour before = { .dpn = DPN_NONE, .owner = DMDA_OWNER_UNKNOWN };
+	const struct dmda_run *run = &write->run;
+	struct dmda_owner here;
+	u32 nr_other = 1;
+
+	dmda_runtable_owner(dmda->table, run->dpn, &here);
+	if (dmda_classify_overwrite(run, &here, &write->verdict))
+		return;
+	if (run->fpage)
+		before.dpn = dmda_runtable_where(dmda->table, run->file, run->fpage - 1);
+	if (before.dpn != DPN_NONE)
+		dmda_runtable_owner(dmda->table, before.dpn, &before.owner);
+	if (run->nr_pages > 1)
+		nr_other = dmda_runtable_nr_other(dmda->table, run);
+	dmda_classify(run, &here, &before, nr_other, &write->verdict);
+}
+
+static u64 *tail_of(struct dmda *dmda, dpn_t end)
+{
+	return &dmda->tails[hash_64(from_dpn(end), DMDA_TAIL_BITS)];
+}
+
+/*
+ * Data of an unknown file. Where such writes ended is kept aside from the run table,
+ * for a hint that needs no more than that: random writes would fill the table with
+ * pages of which nothing is known.
+ */
+static void classify_anonymous(struct dmda *dmda, struct write *write)
+{
+	const struct dmda_run *run = &write->run;
+	dpn_t end = to_dpn(from_dpn(run->dpn) + run->nr_pages);
+	struct dmda_neighbour before = { .dpn = DPN_NONE, .owner = DMDA_OWNER_UNKNOWN };
+	struct dmda_owner here = DMDA_OWNER_UNKNOWN;
+
+	if (READ_ONCE(*tail_of(dmda, run->dpn)) == from_dpn(run->dpn) && from_dpn(run->dpn)) {
+		before.dpn = to_dpn(from_dpn(run->dpn) - 1);
+		before.owner.fpage = from_dpn(before.dpn);
+		before.owner.nr_pages = 1;
+	}
+	WRITE_ONCE(*tail_of(dmda, end), from_dpn(end));
+	dmda_classify(run, &here, &before, run->nr_pages, &write->verdict);
+	if (write->verdict.hint != DMDA_HINT_NONE)
+		write->identity.source = DMDA_SOURCE_ADJACENCY;
+}
+
+/* Make the bio one to which the verdict applies as a whole */
+static void fit_to_verdict(struct dmda *dmda, struct write *write)
+{
+	if (write->verdict.nr_pages >= write->run.nr_pages)
+		return;
+	if (can_cut(write->bio))
+		cut(dmda, write, write->verdict.nr_pages);
+	else
+		write->verdict.hint = DMDA_HINT_NONE;
+}
+
+/*
+ * The block layer would put this write and one before or behind it, which this CPU
+ * mapped last, into one command, and one of them under the hint of the other.
+ */
+static bool merges_badly(struct dmda *dmda, const struct write *write)
+{
+	struct dmda_cpu *cpu = raw_cpu_ptr(dmda->stats.cpu);
+	u64 first = from_dpn(write->run.dpn), end = first + write->run.nr_pages;
+	bool adjacent = first == cpu->end_dpn || end == cpu->first_dpn;
+	bool bad = adjacent && cpu->hint != write->verdict.hint;
+
+	cpu->first_dpn = first;
+	cpu->end_dpn = end;
+	cpu->hint = write->verdict.hint;
+	return bad || (write->verdict.hint == DMDA_HINT_APPEND &&
+		       from_dpn(write->verdict.pred) + 1 != first);
+}
+
+static void count_write(struct dmda *dmda, const struct write *write)
+{
+	dmda_count(&dmda->stats, DMDA_COUNT_WRITES);
+	dmda_count(&dmda->stats, DMDA_COUNT_PAGE + write->identity.source);
+	dmda_count(&dmda->stats, DMDA_COUNT_NONE + write->verdict.hint);
+}
+
+/* A piece of a file, or of something unknown, in whole pages */
+static void work_out_run(struct dmda *dmda, struct write *write)
+{
+	bool known = write->run.file.id;
+
+	write->verdict.nr_pages = write->run.nr_pages;
+	if (known)
+		classify_file(dmda, write);
+	else if (dmda->config.lba_adjacency)
+		classify_anonymous(dmda, write);
+	fit_to_verdict(dmda, write);
+	if (known && write->verdict.hint != DMDA_HINT_OVERWRITE)
+		dmda_runtable_set(dmda->table, &write->run);
+}
+
+static void work_out(struct dmda *dmda, struct write *write, sector_t sector)
+{
+	write->verdict.hint = DMDA_HINT_NONE;
+	write->verdict.pred = DPN_NONE;
+	dmda_identify_write(dmda, write->bio, &write->identity);
+	if (write->identity.source != DMDA_SOURCE_METADATA && run_of(dmda, write, sector)) {
+		work_out_run(dmda, write);
+	} else {
+		write->run.fpage = 0;
+		write->run.dpn = to_dpn(sector >> DMDA_PAGE_SECTOR_SHIFT);
+		write->run.nr_pages = DIV_ROUND_UP(bio_sectors(write->bio), DMDA_PAGE_SECTORS);
+	}
+	if (!write->identity.file.id)
+		forget(dmda, sector, bio_sectors(write->bio));
+}
+
+static void remap(struct dmda *dmda, struct bio *bio, sector_t sector)
+{
+	bio_set_dev(bio, dmda->dev->bdev);
+	bio->bi_iter.bi_sector = dmda->config.start_sectors + sector;
+}
+
+static void map_write(struct dmda *dmda, struct bio *bio, sector_t sector)
+{
+	struct write write = { .bio = bio };
+
+	work_out(dmda, &write, sector);
+	if (merges_badly(dmda, &write))
+		bio->bi_opf |= REQ_NOMERGE;
+	count_write(dmda, &write);
+	trace_dmda_hint(dmda->self_dev, &write.run, &write.verdict, &write.identity);
+	remap(dmda, bio, sector);
+	if (write.verdict.hint != DMDA_HINT_NONE)
+		dmda_transport_attach(dmda, bio, &write.verdict);
+}
+
+static void learn(struct dmda *dmda, struct bio *bio, sector_t sector)
+{
+	struct write read = { .bio = bio };
+	struct dmda_owner owner;
+
+	if (!dmda_identify_read(bio, &read.identity) || !run_of(dmda, &read, sector))
+		return;
+	dmda_runtable_owner(dmda->table, read.run.dpn, &owner);
+	if (owner.file.id == read.run.file.id && owner.fpage == read.run.fpage &&
+	    owner.nr_pages >= read.run.nr_pages)
+		return;
+	dmda_runtable_set(dmda->table, &read.run);
+	dmda_count(&dmda->stats, DMDA_COUNT_LEARNED);
+}
+
+/* What hint mode does besides sending the bio down; writes go down by themselves */
+static void watch(struct dmda *dmda, struct bio *bio, sector_t sector)
+{
+	switch (bio_op(bio)) {
+	case REQ_OP_READ:
+		if (dmda->config.learn_reads)
+			learn(dmda, bio, sector);
+		break;
+	case REQ_OP_DISCARD:
+	case REQ_OP_SECURE_ERASE:
+	case REQ_OP_WRITE_ZEROES:
+		forget(dmda, sector, bio_sectors(bio));
+		break;
+	default:
+		break;
+	}
+}
+
+int dmda_hint_map(struct dmda *dmda, struct bio *bio)
+{
+	sector_t sector = dm_target_offset(dmda->ti, bio->bi_iter.bi_sector);
+
+	if (READ_ONCE(dmda->state) == DMDA_STATE_ON && bio_sectors(bio)) {
+		if (bio_op(bio) == REQ_OP_WRITE) {
+			map_write(dmda, bio, sector);
+			return DM_MAPIO_REMAPPED;
+		}
+		watch(dmda, bio, sector);
+	}
+	remap(dmda, bio, sector);
+	return DM_MAPIO_REMAPPED;
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Mending a hinted write that the device failed: the same data once more, without a
+ * hint. What the second attempt ends with is what the caller gets.
+ *
+ * Whether hints are to blame shows only when the second attempt is over: a medium
+ * error fails again. If it succeeds, and the first error was one that says "I do not
+ * know this command", hints are switched off. Other errors have other causes than
+ * hints, too (a reset, a lost path): these switch hints off when several come
+ * together in a short time.
+ *
+ * Completion can be in interrupt context, so a worker submits. dm waits for these
+ * bios when it suspends, since they have not ended for it.
+ */
+#include <linux/jiffies.h>
+#include <linux/workqueue.h>
+
+#include "dieaware.h"
+
+#define MAX_DOUBTS		4
+#define DOUBT_WINDOW_JIFFIES	(60 * HZ)
+
+static struct workqueue_struct *retry_queue;
+
+static bool blames_command(blk_status_t status)
+{
+	return status == BLK_STS_NOTSUPP || status == BLK_STS_PROTECTION;
+}
+
+static bool may_be_the_hint(blk_status_t status)
+{
+	switch (status) {
+	case BLK_STS_NOTSUPP:
+	case BLK_STS_PROTECTION:
+	case BLK_STS_TARGET:
+	case BLK_STS_IOERR:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool too_many_doubts(struct dmda *dmda)
+{
+	unsigned long flags;
+	bool many;
+
+	spin_lock_irqsave(&dmda->retry_lock, flags);
+	if (!dmda->nr_doubts || time_after(jiffies, dmda->doubts_since + DOUBT_WINDOW_JIFFIES)) {
+		dmda->doubts_since = jiffies;
+		dmda->nr_doubts = 0;
+	}
+	many = ++dmda->nr_doubts >= MAX_DOUBTS;
+	spin_unlock_irqrestore(&dmda->retry_lock, flags);
+	return many;
+}
+
+/* The device took without its hint what it had failed with it */
+static void rejected(struct dmda *dmda, blk_status_t status)
+{
+	dmda_count(&dmda->stats, DMDA_COUNT_REJECTED);
+	if (!blames_command(status) && !too_many_doubts(dmda))
+		return;
+	if (cmpxchg(&dmda->state, DMDA_STATE_ON, DMDA_STATE_REJECTED) == DMDA_STATE_ON)
+		queue_work(retry_queue, &dmda->off_work);
+}
+
+static void switched_off(struct work_struct *work)
+{
+	struct dmda *dmda = container_of(work, struct dmda, off_work);
+
+	DMWARN("%s: The device rejects writes with hints: they are sent without from now on.",
+	       dm_table_device_name(dmda->ti->table));
+	dmda_runtable_clear(dmda->table);
+	dm_table_event(dmda->ti->table);
+}
+
+static void retried_end_io(struct bio *bio)
+{
+	struct dmda_io *io = dmda_io_of(bio);
+
+	if (!bio->bi_status && may_be_the_hint(io->status))
+		rejected(io->dmda, io->status);
+	bio->bi_end_io = io->end_io;
+	bio->bi_end_io(bio);
+}
+
+/* As it was when it was sent first, for it may have been split, merged or moved */
+static void restore(struct bio *bio)
+{
+	struct dmda_io *io = dmda_io_of(bio);
+
+	io->status = bio->bi_status;
+	bio->bi_status = BLK_STS_OK;
+	bio->bi_iter = io->iter;
+	bio->bi_opf = io->opf & ~(REQ_NOWAIT | REQ_POLLED);
+	bio->bi_flags = io->flags;
+	bio->bi_next = NULL;
+	bio->bi_cookie = BLK_QC_T_NONE;
+	atomic_set(&bio->__bi_remaining, 1);
+	bio->bi_end_io = retried_end_io;
+}
+
+bool dmda_retry(struct bio *bio)
+{
+	struct dmda_io *io = dmda_io_of(bio);
+	struct dmda *dmda = io->dmda;
+	unsigned long flags;
+
+	if (READ_ONCE(io->fate) != DMDA_FATE_SENT || bio->bi_status == BLK_STS_AGAIN)
+		return false;
+	dmda_count(&dmda->stats, DMDA_COUNT_RETRIED);
+	restore(bio);
+	spin_lock_irqsave(&dmda->retry_lock, flags);
+	bio_list_add(&dmda->retries, bio);
+	/* Under the lock: behind it, the last bio may have ended and the target be gone */
+	queue_work(retry_queue, &dmda->retry_work);
+	spin_unlock_irqrestore(&dmda->retry_lock, flags);
+	return true;
+}
+
+static void submit_retries(struct work_struct *work)
+{
+	struct dmda *dmda = container_of(work, struct dmda, retry_work);
+	struct bio_list retries;
+	struct bio *bio;
+
+	spin_lock_irq(&dmda->retry_lock);
+	retries = dmda->retries;
+	bio_list_init(&dmda->retries);
+	spin_unlock_irq(&dmda->retry_lock);
+
+	while ((bio = bio_list_pop(&retries))) {
+		bio_set_dev(bio, dmda->dev->bdev);
+		submit_bio_noacct(bio);
+	}
+}
+
+void dmda_retry_create(struct dmda *dmda)
+{
+	spin_lock_init(&dmda->retry_lock);
+	bio_list_init(&dmda->retries);
+	INIT_WORK(&dmda->retry_work, submit_retries);
+	INIT_WORK(&dmda->off_work, switched_off);
+}
+
+void dmda_retry_destroy(struct dmda *dmda)
+{
+	flush_work(&dmda->retry_work);
+	flush_work(&dmda->off_work);
+}
+
+int dmda_retry_init(void)
+{
+	retry_queue = alloc_workqueue("dm-dieaware", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	return retry_queue ? 0 : -ENOMEM;
+}
+
+void dmda_retry_exit(void)
+{
+	destroy_workqueue(retry_queue);
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Per-CPU counters: adding up, resetting, printing. What is counted when is decided
+ * where dmda_count() is called.
+ */
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "stats.h"
+
+static const char * const counter_names[DMDA_NR_COUNTERS] = {
+	[DMDA_COUNT_WRITES] = "writes",
+	[DMDA_COUNT_PAGE] = "page",
+	[DMDA_COUNT_IOMAP] = "iomap",
+	[DMDA_COUNT_ADJACENCY] = "adjacency",
+	[DMDA_COUNT_METADATA] = "metadata",
+	[DMDA_COUNT_UNKNOWN] = "unknown",
+	[DMDA_COUNT_NONE] = "none",
+	[DMDA_COUNT_APPEND] = "append",
+	[DMDA_COUNT_OVERWRITE] = "overwrite",
+	[DMDA_COUNT_CONFIRMED_APPEND] = "confirmed_append",
+	[DMDA_COUNT_CONFIRMED_OVERWRITE] = "confirmed_overwrite",
+	[DMDA_COUNT_LOST_UNSEEN] = "lost_unseen",
+	[DMDA_COUNT_LOST_MERGED] = "lost_merged",
+	[DMDA_COUNT_LOST_MOVED] = "lost_moved",
+	[DMDA_COUNT_REJECTED] = "rejected",
+	[DMDA_COUNT_RETRIED] = "retried",
+	[DMDA_COUNT_CUT] = "cut",
+	[DMDA_COUNT_LEARNED] = "learned",
+};
+
+static u64 sum_of(struct dmda_stats *stats, enum dmda_counter counter)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(stats->cpu, cpu)->counters[counter]);
+	return sum;
+}
+
+int dmda_stats_init(struct dmda_stats *stats)
+{
+	memset(stats->base, 0, sizeof(stats->base));
+	stats->cpu = alloc_percpu(struct dmda_cpu);
+	return stats->cpu ? 0 : -ENOMEM;
+}
+
+void dmda_stats_exit(struct dmda_stats *stats)
+{
+	free_percpu(stats->cpu);
+}
+
+void dmda_stats_reset(struct dmda_stats *stats)
+{
+	enum dmda_counter counter;
+
+	for (counter = 0; counter < DMDA_NR_COUNTERS; counter++)
+		WRITE_ONCE(stats->base[counter], sum_of(stats, counter));
+}
+
+size_t dmda_stats_print(struct dmda_stats *stats, char *buf, size_t size)
+{
+	enum dmda_counter counter;
+	size_t len = 0;
+
+	for (counter = 0; counter < DMDA_NR_COUNTERS; counter++) {
+		u64 value = sum_of(stats, counter) - READ_ONCE(stats->base[counter]);
+
+		len += scnprintf(buf + len, size - len, " %s=%llu", counter_names[counter], value);
+	}
+	return len;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Counters of one target, and its status line. A counter costs one instruction on a
+ * word of this CPU; only the status line adds them up. They are never written to
+ * from outside: a reset remembers where they stood.
+ */
+#ifndef DMDA_STATS_H
+#define DMDA_STATS_H
+
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+/**
+ * enum dmda_counter - what is counted, in the order of the status line
+ * @DMDA_COUNT_WRITES: write bios that carry data, after cutting
+ * @DMDA_COUNT_PAGE: of these, the file known by the page itself
+ * @DMDA_COUNT_IOMAP: the file known by what the filesystem mapped
+ * @DMDA_COUNT_ADJACENCY: the file unknown, but the write continues another one
+ * @DMDA_COUNT_METADATA: metadata, journals, buffers of block devices
+ * @DMDA_COUNT_UNKNOWN: anything else
+ * @DMDA_COUNT_NONE: writes without a hint
+ * @DMDA_COUNT_APPEND: writes with that hint
+ * @DMDA_COUNT_OVERWRITE: writes with that hint
+ * @DMDA_COUNT_CONFIRMED_APPEND: of these, completed and carried by a command
+ * @DMDA_COUNT_CONFIRMED_OVERWRITE: the same for OVERWRITE
+ * @DMDA_COUNT_LOST_UNSEEN: completed, and no NVMe command was seen with it
+ * @DMDA_COUNT_LOST_MERGED: completed, merged with writes of another kind
+ * @DMDA_COUNT_LOST_MOVED: completed, but sent elsewhere by a layer below
+ * @DMDA_COUNT_REJECTED: writes that the device took only without their hint
+ * @DMDA_COUNT_RETRIED: failed writes that were sent again without their hint
+ * @DMDA_COUNT_CUT: bios cut in two
+ * @DMDA_COUNT_LEARNED: reads that taught the run table something
+ * @DMDA_NR_COUNTERS: number of counters
+ */
+enum dmda_counter {
+	DMDA_COUNT_WRITES,
+	DMDA_COUNT_PAGE,
+	DMDA_COUNT_IOMAP,
+	DMDA_COUNT_ADJACENCY,
+	DMDA_COUNT_METADATA,
+	DMDA_COUNT_UNKNOWN,
+	DMDA_COUNT_NONE,
+	DMDA_COUNT_APPEND,
+	DMDA_COUNT_OVERWRITE,
+	DMDA_COUNT_CONFIRMED_APPEND,
+	DMDA_COUNT_CONFIRMED_OVERWRITE,
+	DMDA_COUNT_LOST_UNSEEN,
+	DMDA_COUNT_LOST_MERGED,
+	DMDA_COUNT_LOST_MOVED,
+	DMDA_COUNT_REJECTED,
+	DMDA_COUNT_RETRIED,
+	DMDA_COUNT_CUT,
+	DMDA_COUNT_LEARNED,
+	DMDA_NR_COUNTERS,
+};
+
+/**
+ * struct dmda_cpu - what one CPU keeps of a target
+ * @counters: by enum dmda_counter
+ * @first_dpn: first page of the write that this CPU mapped last
+ * @end_dpn: page behind that write
+ * @hint: enum dmda_hint of that write
+ *
+ * A task may move to another CPU between two accesses. That makes a counter miss
+ * one at worst, and a neighbour be compared with the wrong write: the transport
+ * checks again what was merged.
+ */
+struct dmda_cpu {
+	u64 counters[DMDA_NR_COUNTERS];
+	u64 first_dpn;
+	u64 end_dpn;
+	u32 hint;
+};
+
+/**
+ * struct dmda_stats - the counters of a target
+ * @cpu: one struct dmda_cpu for each CPU
+ * @base: values at the last reset; written by messages, which dm serialises by
+ *	the caller's dmda.admin_lock
+ */
+struct dmda_stats {
+	struct dmda_cpu __percpu *cpu;
+	u64 base[DMDA_NR_COUNTERS];
+};
+
+/**
+ * dmda_stats_init() - counters at 0
+ * @stats: memory of the caller
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int dmda_stats_init(struct dmda_stats *stats);
+
+/**
+ * dmda_stats_exit() - give the memory back
+ * @stats: initialised counters, or zeroes
+ *
+ * Context: may sleep.
+ */
+void dmda_stats_exit(struct dmda_stats *stats);
+
+/**
+ * dmda_stats_reset() - count from 0 again
+ * @stats: the counters
+ *
+ * Context: any; the caller serialises resets.
+ */
+void dmda_stats_reset(struct dmda_stats *stats);
+
+/**
+ * dmda_stats_print() - every counter as " name=value"
+ * @stats: the counters
+ * @buf: where to print; terminated if @size is not 0
+ * @size: bytes at @buf
+ *
+ * Context: any.
+ * Return: number of characters printed, less than @size.
+ */
+size_t dmda_stats_print(struct dmda_stats *stats, char *buf, size_t size);
+
+static inline void dmda_count(struct dmda_stats *stats, enum dmda_counter counter)
+{
+	this_cpu_inc(stats->cpu->counters[counter]);
+}
+
+#endif /* DMDA_STATS_H */

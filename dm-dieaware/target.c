@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The target as device-mapper sees it: construction in three parts (understand the
+ * line, get what it names, start), destruction in the reverse order, and what can be
+ * asked of it from outside. What happens to a bio is in hint-io.c.
+ */
+#include <linux/blk-integrity.h>
+#include <linux/module.h>
+
+#include "core/message.h"
+#include "dieaware.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+/* Bios carry positions in the target; a namespace's block is at most one page */
+#define MAX_LOGICAL_BLOCK_BYTES	(1U << DMDA_PAGE_SHIFT)
+
+static const char * const state_names[] = {
+	[DMDA_STATE_ON] = "on",
+	[DMDA_STATE_OFF] = "off:requested",
+	[DMDA_STATE_REJECTED] = "off:rejected",
+	[DMDA_STATE_NOT_NVME] = "off:not_nvme",
+	[DMDA_STATE_NOT_ANNOUNCED] = "off:not_announced",
+	[DMDA_STATE_NO_ANSWER] = "off:no_answer",
+};
+
+const char *dmda_state_name(enum dmda_state state)
+{
+	return state_names[state];
+}
+
+static const char *size_complaint(struct dmda *dmda)
+{
+	u64 nr_sectors = bdev_nr_sectors(dmda->dev->bdev);
+	u64 end_sector;
+
+	if (check_add_overflow(dmda->config.start_sectors, (u64)dmda->ti->len, &end_sector))
+		return "The start sector and the length add up to more than a device can have.";
+	if (end_sector > nr_sectors)
+		return "The device is too small for this start sector and length.";
+	return NULL;
+}
+
+static const char *device_complaint(struct dmda *dmda)
+{
+	struct block_device *bdev = dmda->dev->bdev;
+
+	if (bdev_is_zoned(bdev))
+		return "Zoned devices are not supported.";
+	if (blk_get_integrity(bdev->bd_disk))
+		return "The device has metadata or protection information, where hints mean something else.";
+	if (bdev_logical_block_size(bdev) > MAX_LOGICAL_BLOCK_BYTES)
+		return "The device's logical blocks are larger than 4 KiB.";
+	return size_complaint(dmda);
+}
+
+/* Everything but the device: what may fail for want of memory alone */
+static int acquire_parts(struct dmda *dmda)
+{
+	int ret;
+
+	ret = dmda_stats_init(&dmda->stats);
+	if (ret)
+		return ret;
+	dmda->table = dmda_runtable_create(dmda->config.runs_mb);
+	if (!dmda->table) {
+		ret = -ENOMEM;
+		goto err_stats;
+	}
+	ret = dmda_transport_get();
+	if (ret)
+		goto err_table;
+	dmda_fsmap_get();
+	return 0;
+
+err_table:
+	dmda_runtable_destroy(dmda->table);
+err_stats:
+	dmda_stats_exit(&dmda->stats);
+	return ret;
+}
+
+static void release_parts(struct dmda *dmda)
+{
+	dmda_fsmap_put();
+	dmda_transport_put();
+	dmda_runtable_destroy(dmda->table);
+	dmda_stats_exit(&dmda->stats);
+}
+
+static int acquire(struct dmda *dmda)
+{
+	struct dm_target *ti = dmda->ti;
+	int ret;
+
+	ret = dm_get_device(ti, dmda->config.device, dm_table_get_mode(ti->table), &dmda->dev);
+	if (ret) {
+		ti->error = ret == -EBUSY ? "The device is in use." :
+					    "The device cannot be opened.";
+		return ret;
+	}
+	dmda->config.device = dmda->dev->name;
+
+	ti->error = (char *)device_complaint(dmda);
+	if (ti->error) {
+		ret = -EINVAL;
+		goto err_device;
+	}
+	ret = acquire_parts(dmda);
+	if (ret) {
+		ti->error = "There is not enough memory for the target.";
+		goto err_device;
+	}
+	return 0;
+
+err_device:
+	dm_put_device(ti, dmda->dev);
+	return ret;
+}
+
+/* What the configuration and the device's answer come to */
+static enum dmda_state wanted_state(const struct dmda *dmda)
+{
+	switch (dmda->config.hints) {
+	case DMDA_HINTS_ON:
+		return DMDA_STATE_ON;
+	case DMDA_HINTS_OFF:
+		return DMDA_STATE_OFF;
+	default:
+		return dmda->discovery.state;
+	}
+}
+
+/* Ask again and decide again; while no hints are sent, writes go by unseen */
+static void decide_locked(struct dmda *dmda)
+{
+	enum dmda_state state;
+
+	lockdep_assert_held(&dmda->admin_lock);
+
+	dmda_discover(dmda->dev->bdev, &dmda->discovery);
+	state = wanted_state(dmda);
+	WRITE_ONCE(dmda->state, state);
+	if (state != DMDA_STATE_ON)
+		dmda_runtable_clear(dmda->table);
+}
+
+static void start(struct dmda *dmda)
+{
+	struct dm_target *ti = dmda->ti;
+	struct block_device *bdev = dmda->dev->bdev;
+
+	dmda->self_dev = disk_devt(dm_disk(dm_table_get_md(ti->table)));
+	dmda->first_sector = get_start_sect(bdev) + dmda->config.start_sectors;
+	dmda->lba_shift = ilog2(bdev_logical_block_size(bdev) >> SECTOR_SHIFT);
+	mutex_lock(&dmda->admin_lock);
+	decide_locked(dmda);
+	mutex_unlock(&dmda->admin_lock);
+
+	ti->num_flush_bios = 1;
+	ti->num_discard_bios = 1;
+	ti->num_secure_erase_bios = 1;
+	ti->num_write_zeroes_bios = 1;
+	ti->per_io_data_size = sizeof(struct dmda_io);
+	dmda_flush_bypasses_map(ti);
+	ti->private = dmda;
+}
+
+static int dieaware_ctr(struct dm_target *ti, unsigned int argc, char **argv)
+{
+	struct dmda *dmda = kzalloc(sizeof(*dmda), GFP_KERNEL);
+	int ret;
+
+	if (!dmda) {
+		ti->error = "There is not enough memory for the target.";
+		return -ENOMEM;
+	}
+	dmda->ti = ti;
+	mutex_init(&dmda->admin_lock);
+	dmda_retry_create(dmda);
+
+	ret = -EINVAL;
+	ti->error = (char *)dmda_config_parse(argc, argv, &dmda->config);
+	if (ti->error)
+		goto err_dmda;
+	ret = acquire(dmda);
+	if (ret)
+		goto err_dmda;
+	start(dmda);
+	return 0;
+
+err_dmda:
+	mutex_destroy(&dmda->admin_lock);
+	kfree(dmda);
+	return ret;
+}
+
+static void dieaware_dtr(struct dm_target *ti)
+{
+	struct dmda *dmda = ti->private;
+
+	dmda_retry_destroy(dmda);
+	release_parts(dmda);
+	dm_put_device(ti, dmda->dev);
+	mutex_destroy(&dmda->admin_lock);
+	kfree(dmda);
+}
+
+static int dieaware_map(struct dm_target *ti, struct bio *bio)
+{
+	return dmda_hint_map(ti->private, bio);
+}
+
+/* While the target was suspended, the device may have become another one */
+static void dieaware_resume(struct dm_target *ti)
+{
+	struct dmda *dmda = ti->private;
+
+	mutex_lock(&dmda->admin_lock);
+	if (dmda->resumed)
+		decide_locked(dmda);
+	dmda->resumed = true;
+	mutex_unlock(&dmda->admin_lock);
+}
+
+static void status_info(struct dmda *dmda, char *result, unsigned int maxlen)
+{
+	struct dmda_runtable_stats runs;
+	size_t sz = 0;
+
+	DMEMIT("mode=hint transport=%s hints=%s", dmda_transport_name(),
+	       dmda_state_name(READ_ONCE(dmda->state)));
+	sz += dmda_stats_print(&dmda->stats, result + sz, maxlen - sz);
+	dmda_runtable_stats(dmda->table, &runs);
+	DMEMIT(" runs_extents=%llu runs_bytes=%llu runs_limit_bytes=%llu runs_evicted=%llu",
+	       runs.nr_extents, runs.bytes, runs.limit_bytes, runs.nr_evicted);
+	DMEMIT(" die_unit_bytes=%u stripe_bytes=%llu", dmda->discovery.die_unit_bytes,
+	       dmda->discovery.stripe_bytes);
+}
+
+static void dieaware_status(struct dm_target *ti, status_type_t type, unsigned int status_flags,
+			    char *result, unsigned int maxlen)
+{
+	struct dmda *dmda = ti->private;
+	size_t sz = 0;
+
+	switch (type) {
+	case STATUSTYPE_INFO:
+		status_info(dmda, result, maxlen);
+		break;
+	case STATUSTYPE_TABLE:
+		dmda_config_print(&dmda->config, result, maxlen);
+		break;
+	case STATUSTYPE_IMA:
+		DMEMIT_TARGET_NAME_VERSION(ti->type);
+		DMEMIT(",device_name=%s,start=%llu,mode=hint;", dmda->dev->name,
+		       dmda->config.start_sectors);
+		break;
+	}
+}
+
+static int add_runs(struct dmda *dmda, const struct dmda_message *message)
+{
+	u64 nr_pages = dmda->ti->len >> DMDA_PAGE_SECTOR_SHIFT;
+	u32 i;
+
+	for (i = 0; i < message->nr_runs; i++) {
+		struct dmda_run run = dmda_message_run(message, i);
+
+		if (from_dpn(run.dpn) + run.nr_pages > nr_pages) {
+			DMERR("%s: A run ends behind the last page of the target.",
+			      dm_table_device_name(dmda->ti->table));
+			return -EINVAL;
+		}
+	}
+	for (i = 0; i < message->nr_runs; i++) {
+		struct dmda_run run = dmda_message_run(message, i);
+
+		dmda_runtable_set(dmda->table, &run);
+		cond_resched();
+	}
+	return 0;
+}
+
+static int print_runs(struct dmda *dmda, char *result, unsigned int maxlen)
+{
+	struct dmda_runtable_stats runs;
+	size_t sz = 0;
+
+	dmda_runtable_stats(dmda->table, &runs);
+	DMEMIT("extents=%llu bytes=%llu limit_bytes=%llu evicted=%llu", runs.nr_extents,
+	       runs.bytes, runs.limit_bytes, runs.nr_evicted);
+	return 1;
+}
+
+static int obey_locked(struct dmda *dmda, const struct dmda_message *message,
+		       char *result, unsigned int maxlen)
+{
+	lockdep_assert_held(&dmda->admin_lock);
+
+	switch (message->verb) {
+	case DMDA_VERB_RESET_COUNTERS:
+		dmda_stats_reset(&dmda->stats);
+		return 0;
+	case DMDA_VERB_HINTS:
+		dmda->config.hints = message->hints;
+		decide_locked(dmda);
+		return 0;
+	case DMDA_VERB_RUNS_ADD:
+		return add_runs(dmda, message);
+	case DMDA_VERB_RUNS_CLEAR:
+		dmda_runtable_clear(dmda->table);
+		return 0;
+	case DMDA_VERB_RUNS_STATS:
+		return print_runs(dmda, result, maxlen);
+	}
+	return -EINVAL;
+}
+
+static int dieaware_message(struct dm_target *ti, unsigned int argc, char **argv,
+			    char *result, unsigned int maxlen)
+{
+	struct dmda *dmda = ti->private;
+	struct dmda_message message;
+	const char *complaint;
+	int ret;
+
+	complaint = dmda_message_parse(argc, argv, &message);
+	if (complaint) {
+		DMERR("%s: %s", dm_table_device_name(ti->table), complaint);
+		return -EINVAL;
+	}
+	mutex_lock(&dmda->admin_lock);
+	ret = obey_locked(dmda, &message, result, maxlen);
+	mutex_unlock(&dmda->admin_lock);
+	return ret;
+}
+
+static int dieaware_iterate_devices(struct dm_target *ti, iterate_devices_callout_fn fn, void *data)
+{
+	struct dmda *dmda = ti->private;
+
+	return fn(ti, dmda->dev, dmda->config.start_sectors, ti->len, data);
+}
+
+/* Filesystems align to whole die units and stripes when they know them */
+static void dieaware_io_hints(struct dm_target *ti, struct queue_limits *limits)
+{
+	const struct dmda_discovery *discovery = &((struct dmda *)ti->private)->discovery;
+
+	if (!discovery->die_unit_bytes)
+		return;
+	limits->io_min = max(limits->io_min, discovery->die_unit_bytes);
+	limits->io_opt = discovery->stripe_bytes;
+}
+
+/* ioctls are the device's only if the target is all of it */
+static int dieaware_prepare_ioctl(DMDA_PREPARE_IOCTL_PARAMETERS)
+{
+	struct dmda *dmda = ti->private;
+
+	*bdev = dmda->dev->bdev;
+	return dmda->config.start_sectors || ti->len != bdev_nr_sectors(dmda->dev->bdev);
+}
+
+static struct target_type dieaware_target = {
+	.name = "dieaware",
+	.version = { 0, 1, 0 },
+	.features = DM_TARGET_NOWAIT | DM_TARGET_PASSES_CRYPTO | DMDA_TARGET_ATOMIC_WRITES,
+	.module = THIS_MODULE,
+	.ctr = dieaware_ctr,
+	.dtr = dieaware_dtr,
+	.map = dieaware_map,
+	.resume = dieaware_resume,
+	.status = dieaware_status,
+	.message = dieaware_message,
+	.iterate_devices = dieaware_iterate_devices,
+	.io_hints = dieaware_io_hints,
+	.prepare_ioctl = dieaware_prepare_ioctl,
+};
+
+static int __init dieaware_init(void)
+{
+	int ret;
+
+	ret = dmda_runtable_init();
+	if (ret)
+		return ret;
+	ret = dmda_retry_init();
+	if (ret)
+		goto err_runtable;
+	ret = dm_register_target(&dieaware_target);
+	if (ret)
+		goto err_retry;
+	return 0;
+
+err_retry:
+	dmda_retry_exit();
+err_runtable:
+	dmda_runtable_exit();
+	return ret;
+}
+
+static void __exit dieaware_exit(void)
+{
+	dm_unregister_target(&dieaware_target);
+	dmda_retry_exit();
+	dmda_runtable_exit();
+}
+
+module_init(dieaware_init);
+module_exit(dieaware_exit);
+
+MODULE_DESCRIPTION("Device-mapper target that keeps the pages of a file spread over the dies of an SSD");
+MODULE_LICENSE("GPL");

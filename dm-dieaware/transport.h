@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How a hint travels with a write to the device. Whoever implements this decides how;
+ * at present that is hint-nvme.c alone.
+ *
+ * The promise: a bio that was attached completes towards dm exactly once, as if it
+ * had not been attached. If a device fails a command because of its hint, the write
+ * is sent again without one, and the caller never learns of it.
+ */
+#ifndef DMDA_TRANSPORT_H
+#define DMDA_TRANSPORT_H
+
+#include <linux/bio.h>
+
+#include "core/classify.h"
+
+struct dmda;
+
+/**
+ * enum dmda_fate - what became of a hint on its way
+ * @DMDA_FATE_UNSEEN: no command with it came by (yet)
+ * @DMDA_FATE_SENT: a command carried it
+ * @DMDA_FATE_MERGED: its command also carries writes of another kind, and no hint
+ * @DMDA_FATE_MOVED: its command writes to another place, and carries no hint
+ */
+enum dmda_fate {
+	DMDA_FATE_UNSEEN,
+	DMDA_FATE_SENT,
+	DMDA_FATE_MERGED,
+	DMDA_FATE_MOVED,
+};
+
+/**
+ * struct dmda_io - per-bio data of a hinted write; of other bios it is not touched
+ * @dmda: the target
+ * @end_io: what dm wants to be called at the end
+ * @iter: what to write and where, relative to the device below
+ * @opf: operation and flags as dm passed them
+ * @flags: bi_flags as dm passed them
+ * @hint: APPEND or OVERWRITE
+ * @fate: enum dmda_fate; written where commands are built, read at completion
+ * @status: of the failed attempt, while the second one is under way
+ * @first_sector: first sector of the write on the whole disk below
+ * @pred_lba: APPEND: last LBA of the preceding page, in the namespace's blocks
+ */
+struct dmda_io {
+	struct dmda *dmda;
+	bio_end_io_t *end_io;
+	struct bvec_iter iter;
+	blk_opf_t opf;
+	unsigned short flags;
+	u8 hint;
+	u8 fate;
+	blk_status_t status;
+	sector_t first_sector;
+	u64 pred_lba;
+};
+
+static inline struct dmda_io *dmda_io_of(struct bio *bio)
+{
+	return dm_per_bio_data(bio, sizeof(struct dmda_io));
+}
+
+/**
+ * dmda_transport_get() - a target wants to send hints
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno. That no driver to carry them is there (yet) is no
+ * error.
+ */
+int dmda_transport_get(void);
+
+/**
+ * dmda_transport_put() - a target wants no more; no bio of it is under way
+ *
+ * Context: may sleep.
+ */
+void dmda_transport_put(void);
+
+/**
+ * dmda_transport_name() - which transport is at work
+ *
+ * Context: any.
+ * Return: "tracepoint" or "none".
+ */
+const char *dmda_transport_name(void);
+
+/**
+ * dmda_transport_attach() - send a hint with this write
+ * @dmda: the target
+ * @bio: a write that is already remapped to the device below
+ * @verdict: APPEND or OVERWRITE
+ *
+ * Context: from map.
+ */
+void dmda_transport_attach(struct dmda *dmda, struct bio *bio,
+			   const struct dmda_verdict *verdict);
+
+#endif /* DMDA_TRANSPORT_H */
