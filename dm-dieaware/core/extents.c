@@ -242,13 +242,13 @@ static void trim_front(struct dmda_extent *extent, u64 end)
 }
 
 /* Keys first_key to final_key, both included so that the last key of all has a number */
-struct range {
+struct key_range {
 	u64 key_hi;
 	u64 first_key;
 	u64 final_key;
 };
 
-static inline bool begins_in(const struct dmda_extent *extent, const struct range *range)
+static inline bool begins_in(const struct dmda_extent *extent, const struct key_range *range)
 {
 	return extent && extent->key_hi == range->key_hi && extent->key_lo <= range->final_key;
 }
@@ -258,7 +258,7 @@ static inline bool begins_in(const struct dmda_extent *extent, const struct rang
  * shorter one is forgotten.
  */
 static struct gap split(struct dmda_extents *map, struct dmda_extent *extent,
-			const struct range *range)
+			const struct key_range *range)
 {
 	struct gap gap = { .before = extent, .after = next_of(extent) };
 	u32 nr_front = range->first_key - extent->key_lo;
@@ -282,21 +282,22 @@ static struct gap split(struct dmda_extents *map, struct dmda_extent *extent,
 }
 
 /*
- * Make a range free; @before is the floor of its first key. Stops when it has forgotten @budget extents; then gap.after still begins there.
+ * Make a range free; @before is the floor of its first key. Stops when @budget extents
+ * are forgotten; if that was too few, the first one left in the range is gap.after.
  */
 static struct gap carve(struct dmda_extents *map, struct dmda_extent *before,
-			const struct range *range, u32 budget)
+			const struct key_range *range, u32 budget)
 {
 	struct gap gap = { .before = before };
 
 	gap.after = before ? next_of(before) : first_of(map);
 	if (before && before->key_hi == range->key_hi && last_key(before) >= range->first_key) {
 		map->room = 0;
+		if (before->key_lo != range->first_key && last_key(before) > range->final_key)
+			return split(map, before, range);
 		if (before->key_lo == range->first_key) {
 			gap.after = before;
 			gap.before = entry_of(rb_prev(&before->node));
-		} else if (last_key(before) > range->final_key) {
-			return split(map, before, range);
 		} else {
 			before->len = range->first_key - before->key_lo;
 		}
@@ -383,7 +384,7 @@ static bool includes(const struct dmda_extent *extent, const struct dmda_extent 
 static void set_slowly(struct dmda_extents *map, struct dmda_extent wanted)
 {
 	struct dmda_extent *before;
-	struct range range;
+	struct key_range range;
 	struct gap gap;
 
 	if (wanted.len - 1 > U64_MAX - wanted.key_lo)
@@ -424,7 +425,7 @@ void dmda_extents_set(struct dmda_extents *map, const struct dmda_extent *extent
 
 bool dmda_extents_clear(struct dmda_extents *map, u64 key_hi, u64 key_lo, u64 nr_keys)
 {
-	struct range range = { .key_hi = key_hi, .first_key = key_lo };
+	struct key_range range = { .key_hi = key_hi, .first_key = key_lo };
 	struct gap gap;
 
 	if (!nr_keys)

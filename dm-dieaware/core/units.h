@@ -15,7 +15,7 @@
 
 #define DMDA_PAGE_SHIFT		12
 #define DMDA_PAGE_SECTOR_SHIFT	3
-#define DMDA_PAGE_SECTORS	(1U << DMDA_PAGE_SECTOR_SHIFT)
+#define DMDA_PAGE_SECTORS	8U
 
 typedef u64 __bitwise dpn_t;
 

@@ -28,10 +28,11 @@ static void a_line_without_options_has_the_defaults(struct kunit *test)
 
 static void every_option_is_understood(struct kunit *test)
 {
+	static const char all[] =
+		"259:0 0 hint 4 lba_adjacency=off runs_mb=4096 learn_reads=off hints=on";
 	struct dmda_config config;
 
-	KUNIT_ASSERT_NULL(test, parse("259:0 0 hint 4 lba_adjacency=off runs_mb=4096 "
-				      "learn_reads=off hints=on", &config));
+	KUNIT_ASSERT_NULL(test, parse(all, &config));
 	KUNIT_EXPECT_EQ(test, (int)config.hints, (int)DMDA_HINTS_ON);
 	KUNIT_EXPECT_EQ(test, config.runs_mb, 4096U);
 	KUNIT_EXPECT_FALSE(test, config.learn_reads);
@@ -54,6 +55,7 @@ struct line_case {
 #define START_WRONG	"The start must be a number of sectors."
 #define RUNS_MB_WRONG	"The option runs_mb must be a number from 1 to 4096."
 #define COUNT_WRONG	"The number of options is not the number of words that follow it."
+#define COUNT_MISSING	"After the mode comes the number of options, not an option."
 #define LINE_WRONG	"The table line must be: DEV START hint [N OPTIONS...]."
 
 static const struct line_case refused[] = {
@@ -70,8 +72,8 @@ static const struct line_case refused[] = {
 	{ "/dev/a 0 log 1 hints=on", "Log mode is not available in this version." },
 	{ "/dev/a 0 Hint", "The mode must be hint." },
 	{ "/dev/a 0 hints", "The mode must be hint." },
-	{ "/dev/a 0 hint hints=on", "After the mode comes the number of options, not an option." },
-	{ "/dev/a 0 hint -1 hints=on", "After the mode comes the number of options, not an option." },
+	{ "/dev/a 0 hint hints=on", COUNT_MISSING },
+	{ "/dev/a 0 hint -1 hints=on", COUNT_MISSING },
 	{ "/dev/a 0 hint 1", COUNT_WRONG },
 	{ "/dev/a 0 hint 0 hints=on", COUNT_WRONG },
 	{ "/dev/a 0 hint 2 hints=on", COUNT_WRONG },
@@ -118,20 +120,19 @@ static void a_newline_is_no_part_of_a_number(struct kunit *test)
 
 static void a_device_without_a_name_is_refused(struct kunit *test)
 {
-	char empty[] = "";
-	char start[] = "0";
-	char mode[] = "hint";
-	char *argv[] = { empty, start, mode };
 	struct dmda_config config;
+	struct words words;
 
-	KUNIT_EXPECT_STREQ(test, dmda_config_parse(3, argv, &config),
+	split_line(&words, "a 0 hint");
+	words.argv[0] = words.argv[0] + 1;
+	KUNIT_EXPECT_STREQ(test, dmda_config_parse(words.argc, words.argv, &config) ?: "nothing",
 			   "The name of the device is empty.");
 }
 
 static const struct line_case printed[] = {
 	{ "/dev/a 0 hint", "/dev/a 0 hint" },
 	{ "/dev/a 0 hint 0", "/dev/a 0 hint" },
-	{ "259:3 18446744073709551614 hint 1 hints=off", "259:3 18446744073709551614 hint 1 hints=off" },
+	{ "a 18446744073709551614 hint 1 hints=off", "a 18446744073709551614 hint 1 hints=off" },
 	{ "a 007 hint 4 hints=auto runs_mb=064 learn_reads=on lba_adjacency=on", "a 7 hint" },
 	{ "a 1 hint 4 lba_adjacency=off learn_reads=off runs_mb=1 hints=on",
 	  "a 1 hint 4 hints=on runs_mb=1 learn_reads=off lba_adjacency=off" },
@@ -153,12 +154,13 @@ static void a_line_is_printed_as_short_as_it_can_be(struct kunit *test)
 
 static void a_small_buffer_cuts_the_line_off(struct kunit *test)
 {
+	static const char line[] = "/dev/a 0 hint 1 runs_mb=77";
 	struct dmda_config config;
 	char buf[16];
 
-	KUNIT_ASSERT_NULL(test, parse("/dev/a 0 hint 1 runs_mb=77", &config));
+	KUNIT_ASSERT_NULL(test, parse(line, &config));
 	memset(buf, '#', sizeof(buf));
-	KUNIT_EXPECT_EQ(test, dmda_config_print(&config, buf, 10), strlen("/dev/a 0 hint 1 runs_mb=77"));
+	KUNIT_EXPECT_EQ(test, dmda_config_print(&config, buf, 10), strlen(line));
 	KUNIT_EXPECT_STREQ(test, buf, "/dev/a 0 ");
 	KUNIT_EXPECT_EQ(test, buf[10], '#');
 	dmda_config_print(&config, buf + 12, 0);

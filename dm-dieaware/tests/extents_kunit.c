@@ -465,7 +465,8 @@ static void the_check_finds_damage(struct kunit *test)
 	first->val_lo = 0;
 	map->last = first;
 	map->room = 1;
-	KUNIT_EXPECT_STREQ(test, dmda_extents_check(map), "The room behind the cursor is not free.");
+	KUNIT_EXPECT_STREQ(test, dmda_extents_check(map),
+			   "The room behind the cursor is not free.");
 	map->room = 0;
 	map->nr_extents++;
 	KUNIT_EXPECT_STREQ(test, dmda_extents_check(map),

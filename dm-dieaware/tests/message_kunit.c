@@ -43,7 +43,8 @@ static void runs_are_read_one_by_one(struct kunit *test)
 	struct words words;
 	struct dmda_run run;
 
-	KUNIT_ASSERT_NULL(test, parse(&words, "runs add 259:5 12 3456 0 1000 16 40 2000 1", &message));
+	KUNIT_ASSERT_NULL(test, parse(&words, "runs add 259:5 12 3456 0 1000 16 40 2000 1",
+				      &message));
 	KUNIT_EXPECT_EQ(test, (int)message.verb, (int)DMDA_VERB_RUNS_ADD);
 	KUNIT_EXPECT_EQ(test, message.file.id, dmda_file_id(259 << 20 | 5, 12, 3456).id);
 	KUNIT_ASSERT_EQ(test, message.nr_runs, 2U);
@@ -60,12 +61,19 @@ static void runs_are_read_one_by_one(struct kunit *test)
 
 static void the_largest_numbers_are_understood(struct kunit *test)
 {
+	static char numbers[][24] = {
+		"4095:1048575", "18446744073709551614", "4294967295",
+		"4503595332403201", "2305843004918726657", "4294967295",
+	};
 	struct dmda_message message;
 	struct words words;
 	struct dmda_run run;
+	unsigned int i;
 
-	KUNIT_ASSERT_NULL(test, parse(&words, "runs add 4095:1048575 18446744073709551614 4294967295 "
-				      "4503595332403201 2305843004918726657 4294967295", &message));
+	split_line(&words, "runs add");
+	for (i = 0; i < ARRAY_SIZE(numbers); i++)
+		words.argv[words.argc++] = numbers[i];
+	KUNIT_ASSERT_NULL(test, dmda_message_parse(words.argc, words.argv, &message));
 	run = dmda_message_run(&message, 0);
 	KUNIT_EXPECT_EQ(test, run.fpage + run.nr_pages, DMDA_FPAGE_LIMIT);
 	KUNIT_EXPECT_EQ(test, from_dpn(run.dpn) + run.nr_pages, DMDA_DPN_LIMIT);
