@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Run fio suites inside the lab's guest; scripts/fio starts it.
+
+run.py verify SIZE_MIB FS...   every job verifies what it wrote, through the target
+run.py perf SIZE_MIB FS...     the same jobs raw and through the target, side by side
+
+FS is ext4, xfs, btrfs, f2fs or block (no filesystem). Prints "ok - ..." and
+"not ok - ..." lines.
+"""
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Dict, Iterator, List
+
+HERE = Path(__file__).resolve().parent
+MOUNT = "/mnt"
+SSD = "fio0"
+TARGET = "fio"
+MKFS = {
+    "ext4": ["mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
+    "xfs": ["mkfs.xfs", "-q", "-f"],
+    "btrfs": ["mkfs.btrfs", "-q", "-f"],
+    "f2fs": ["mkfs.f2fs", "-q", "-f"],
+}
+FSCK = {
+    "ext4": ["e2fsck", "-fn"],
+    "xfs": ["xfs_repair", "-n"],
+    "btrfs": ["btrfs", "check", "--force"],
+    "f2fs": ["fsck.f2fs", "--dry-run"],
+}
+# Through the target a job must reach this share of the raw device's speed.
+PERF_BOUND = 0.90
+
+
+def run(*words: str) -> str:
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"'{' '.join(words)}' ended with {done.returncode}: "
+                           f"{(done.stderr or done.stdout).strip()[-600:]}")
+    return done.stdout
+
+
+def report(good: bool, sentence: str) -> None:
+    print(("ok - " if good else "not ok - ") + sentence, flush=True)
+
+
+@contextlib.contextmanager
+def ssd(options: List[str]) -> Iterator[str]:
+    run("nvmev-ssd", "create", SSD, *options)
+    try:
+        yield run("nvmev-ssd", "dev", SSD).strip()
+    finally:
+        run("nvmev-ssd", "remove", SSD)
+
+
+@contextlib.contextmanager
+def target(device: str) -> Iterator[str]:
+    sectors = run("blockdev", "--getsz", device).strip()
+    run("dmsetup", "create", TARGET, "--table", f"0 {sectors} dieaware {device} 0 hint 1 hints=on")
+    try:
+        yield f"/dev/mapper/{TARGET}"
+    finally:
+        run("dmsetup", "remove", "--retry", TARGET)
+
+
+@contextlib.contextmanager
+def filesystem(kind: str, device: str) -> Iterator[str]:
+    run(*MKFS[kind], device)
+    run("mount", device, MOUNT)
+    try:
+        yield MOUNT
+    finally:
+        run("umount", MOUNT)
+
+
+def status() -> Dict[str, int]:
+    words = run("dmsetup", "status", TARGET).split()
+    return {key: int(value) for key, _, value in (word.partition("=") for word in words)
+            if value.isdigit()}
+
+
+def fio(jobs: str, variables: Dict[str, str]) -> Dict[str, dict]:
+    """Run a job file; the result of each job by its name. Raises when fio fails."""
+    text = (HERE / jobs).read_text()
+    for name, value in variables.items():
+        text = text.replace("${%s}" % name, value)
+    left = re.search(r"\$\{(\w+)\}", re.sub(r"#.*", "", text))
+    if left:
+        raise RuntimeError(f"The job file {jobs} wants ${{{left.group(1)}}}.")
+    path = Path("/tmp") / jobs
+    path.write_text(text)
+    done = subprocess.run(["fio", "--output-format=json", str(path)], capture_output=True, text=True)
+    begin = done.stdout.find("{")
+    if begin < 0:
+        raise RuntimeError(f"fio ended with {done.returncode}: {done.stderr.strip()[-600:]}")
+    result, _ = json.JSONDecoder().raw_decode(done.stdout[begin:])
+    for job in result["jobs"]:
+        job["stderr"] = done.stderr.strip()[-300:]
+    if done.returncode and not any(job["error"] for job in result["jobs"]):
+        raise RuntimeError(f"fio ended with {done.returncode}: {done.stderr.strip()[-600:]}")
+    return {job["jobname"]: job for job in result["jobs"]}
+
+
+def verify_jobs(kind: str, jobs: str, where: str, size: str) -> None:
+    for name, job in fio(jobs, {"DIR": where, "SIZE": size}).items():
+        written, read = job["write"]["io_bytes"], job["read"]["io_bytes"]
+        title = f"{kind} {jobs[:-4]} {name}"
+        if job["error"]:
+            report(False, f"{title}: fio ended with error {job['error']}: {job['stderr']}")
+        else:
+            report(0 < written <= read, f"{title}: {written >> 10} KiB written, {read >> 10} KiB verified")
+
+
+def verify(kind: str, size_mib: int) -> None:
+    with ssd(["capacity_mb=2048"]) as device, target(device) as mapped:
+        with filesystem(kind, mapped) as where:
+            for jobs in ("verify-buffered.fio", "verify-direct.fio", "verify-mixed.fio"):
+                verify_jobs(kind, jobs, where, f"{size_mib}m")
+            run("sync")
+            run("fstrim", where)
+            seen = status()
+        done = subprocess.run([*FSCK[kind], mapped], capture_output=True, text=True)
+        report(done.returncode == 0, f"{kind}: fsck ends with {done.returncode}")
+    hinted = seen["confirmed_append"] + seen["confirmed_overwrite"]
+    report(hinted > 100, f"{kind}: the device saw {hinted} hints while this ran")
+    report(seen["rejected"] == 0, f"{kind}: it rejected {seen['rejected']}")
+
+
+def speed(job: dict) -> Dict[str, float]:
+    both = [job["read"], job["write"]]
+    return {
+        "mbps": sum(side["bw_bytes"] for side in both) / 1e6,
+        "iops": sum(side["iops"] for side in both),
+    }
+
+
+def perf_jobs(kind: str, device: str, size: str) -> Dict[str, Dict[str, float]]:
+    if kind == "block":
+        jobs = fio("perf.fio", {"TO": f"filename={device}", "SIZE": size})
+    else:
+        with filesystem(kind, device) as where:
+            jobs = fio("perf.fio", {"TO": f"directory={where}", "SIZE": size})
+    failed = [name for name, job in jobs.items() if job["error"]]
+    if failed:
+        raise RuntimeError(f"fio reports errors in {', '.join(failed)}.")
+    return {name: speed(job) for name, job in jobs.items()}
+
+
+def perf(kind: str, size_mib: int) -> None:
+    # A new SSD for each, so that both begin with the same state of the FTL.
+    options = ["capacity_mb=1024", "time_scale=4"]
+    with ssd(options) as device:
+        raw = perf_jobs(kind, device, f"{size_mib}m")
+    with ssd(options) as device, target(device) as mapped:
+        through = perf_jobs(kind, mapped, f"{size_mib}m")
+    for name, plain in raw.items():
+        ours = through[name]
+        ratio = ours["mbps"] / plain["mbps"]
+        report(ratio >= PERF_BOUND,
+               f"{kind} {name}: raw {plain['mbps']:.1f} MB/s {plain['iops']:.0f} IOPS, "
+               f"target {ours['mbps']:.1f} MB/s {ours['iops']:.0f} IOPS, {100 * ratio:.1f} %")
+
+
+def main() -> int:
+    suite, size_mib, kinds = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+    for module in ("nvme", "nvmev", "dm-dieaware"):
+        run("modprobe", module)
+    os.makedirs(MOUNT, exist_ok=True)
+    for kind in kinds:
+        try:
+            {"verify": verify, "perf": perf}[suite](kind, size_mib)
+        except (RuntimeError, KeyError, OSError) as error:
+            report(False, f"{kind} {suite}: {error}")
+    print("all done")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

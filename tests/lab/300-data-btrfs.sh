@@ -1,0 +1,11 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Data written to btrfs through the target with hints on is the data read back.
+# kernels: 6.12
+# smp: 2
+# mem: 2G
+# seconds: 35
+# timeout: 240
+. "$(dirname "$0")/rc"
+FS=btrfs
+. "$LAB_DIR/fs-data"

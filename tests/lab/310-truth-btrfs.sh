@@ -1,0 +1,13 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Each hint that btrfs's writes carry over the wire is compared with FIEMAP.
+# kernels: 6.1 6.12 7.2
+# smp: 2
+# mem: 2G
+# seconds: 35
+# timeout: 240
+. "$(dirname "$0")/rc"
+FS=btrfs
+DIRECT_PRECISION=990
+DIRECT_RECALL=950
+. "$LAB_DIR/fs-truth"

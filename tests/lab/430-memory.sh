@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Little memory: hints may be lost, data may not. The run table keeps its bound,
+# gives memory back when asked, and its loss is visible in the counters.
+# kernels: 6.12
+# smp: 2
+# mem: 1G
+# seconds: 45
+# timeout: 240
+. "$(dirname "$0")/rc"
+
+new_ssd ssd0 capacity_mb=640
+new_target t0 "$DEV" hints=on runs_mb=1
+make_fs ext4 "$TARGET"
+new_mount "$TARGET" "$T_DIR/mnt"
+
+# Every other page of a file, so that no two neighbours merge into one run.
+check "scattered single pages verify" fio --name=scatter --directory="$T_DIR/mnt" --direct=1 --ioengine=libaio \
+	--iodepth=16 --size=160m --io_size=80m --rw=write:4k --bs=4k --verify=crc32c --verify_fatal=1 --fallocate=none
+check_that "the run table stays within runs_mb=1" "$(status_field t0 runs_kib)" -le 1024
+check_that "by forgetting" "$(status_field t0 evicted)" -gt 0
+umount "$T_DIR/mnt"
+dmsetup remove t0
+
+new_target t0 "$DEV" hints=on runs_mb=64
+mount "$TARGET" "$T_DIR/mnt"
+check "the same again with room" fio --name=scatter --directory="$T_DIR/mnt" --direct=1 --ioengine=libaio \
+	--iodepth=16 --size=160m --io_size=80m --rw=write:4k --bs=4k --verify=crc32c --verify_fatal=1 --fallocate=none
+used=$(status_field t0 runs_kib)
+check_that "the table is now larger" "$used" -gt 1024
+for _ in 1 2 3 4 5 6; do
+	echo 3 >/proc/sys/vm/drop_caches
+done
+check_that "drop_caches frees it (shrinker)" "$(status_field t0 runs_kib)" -lt $((used / 2))
+check "data is still right" fio --name=scatter --directory="$T_DIR/mnt" --direct=1 --ioengine=libaio --iodepth=16 \
+	--size=160m --io_size=80m --rw=write:4k --bs=4k --verify=crc32c --verify_only --verify_fatal=1 --fallocate=none
+
+# A hog takes all that is free while fio writes buffered.
+python3 "$LAB_DIR/hog.py" 30 &
+hog=$!
+at_end kill "$hog"
+sleep 2
+check "buffered data is right beside a memory hog" fio --name=hogged --directory="$T_DIR/mnt" --ioengine=psync \
+	--numjobs=2 --size=24m --rw=randwrite --bs=16k --verify=crc32c --verify_fatal=1 --fallocate=none \
+	--end_fsync=1 --group_reporting
+kill "$hog"
+
+fault=/sys/kernel/debug/failslab
+if [[ -d $fault ]]; then
+	echo 30 >"$fault/probability"
+	echo -1 >"$fault/times"
+	check "data is right while allocations fail" fio --name=failing --directory="$T_DIR/mnt" --ioengine=psync \
+		--size=16m --rw=randwrite --bs=16k --verify=crc32c --verify_fatal=1 --fallocate=none --end_fsync=1
+	echo 0 >"$fault/probability"
+else
+	t_skip "data is right while allocations fail" "this kernel has no failslab"
+fi
+umount "$T_DIR/mnt"
+check "fsck finds nothing" check_fs ext4 "$TARGET"
+check_that "no write was rejected or failed" "$(status_field t0 rejected)" -eq 0

@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Four CPUs: many writers, readers, messages and reloads at the same time.
+# kernels: 6.12
+# smp: 4
+# mem: 2G
+# seconds: 40
+# timeout: 240
+. "$(dirname "$0")/rc"
+
+new_ssd ssd0 capacity_mb=1024
+new_target t0 "$DEV" hints=on runs_mb=1
+make_fs xfs "$TARGET"
+new_mount "$TARGET" "$T_DIR/mnt"
+(
+	while :; do
+		dmsetup message t0 0 hints on
+		dmsetup status t0
+		dmsetup message t0 0 runs clear
+		dmsetup message t0 0 runs add 253:0 12 34 0 1000 8
+		dmsetup message t0 0 hints auto
+		echo 2 >/proc/sys/vm/drop_caches
+		sleep 0.05
+	done
+) >/dev/null 2>&1 &
+meddler=$!
+at_end kill "$meddler"
+(
+	while :; do
+		fstrim "$T_DIR/mnt"
+		dmsetup suspend t0
+		dmsetup resume t0
+		sleep 0.5
+	done
+) >/dev/null 2>&1 &
+trimmer=$!
+at_end kill "$trimmer"
+check "eight writers, buffered and direct, verify their data" fio --directory="$T_DIR/mnt" --verify=crc32c \
+	--verify_fatal=1 --fallocate=none --size=6m --bssplit=4k/50:32k/50 --group_reporting \
+	--name=direct --numjobs=4 --rw=randwrite --direct=1 --ioengine=libaio --iodepth=8 \
+	--name=buffered --numjobs=4 --rw=randwrite --ioengine=psync --fsync=32 --direct=0
+check "four writers append to files of their own" fio --directory="$T_DIR/mnt" --verify=crc32c --verify_fatal=1 \
+	--fallocate=none --size=8m --bs=32k --rw=write --name=append --numjobs=4 --ioengine=psync --fdatasync=1
+kill "$meddler" "$trimmer"
+wait "$meddler" "$trimmer" 2>/dev/null || true
+dmsetup resume t0
+umount "$T_DIR/mnt"
+check "fsck finds nothing" check_fs xfs "$TARGET"

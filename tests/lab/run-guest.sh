@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Inside the guest: run the tests named, each with freshly loaded modules and a
+# look at the kernel's log behind it. Every line is "ok - TEST: SENTENCE" or
+# "not ok - TEST: SENTENCE"; "begin TEST" and "end TEST SECONDS" frame a test.
+#
+# Usage: run-guest.sh TEST.sh...
+set -uo pipefail
+cd "$(dirname "$0")" || exit 1
+
+BAD_LOG='BUG:|WARNING:|Oops|general protection|possible .*deadlock|INFO: task .* blocked for more than|soft lockup|rcu: INFO|refcount_t:|Call Trace|kmemleak|use-after-free|\[ INFO:|UBSAN|list_(add|del) corruption|sleeping function|scheduling while atomic'
+
+header() {
+	sed -n "s/^# $2: *//p" "$1" | head -n 1
+}
+
+unload() {
+	local module
+
+	for module in dm_dieaware nvmev scsi_debug null_blk; do
+		if [[ -d /sys/module/$module && -e /sys/module/$module/refcnt ]]; then
+			rmmod "$module" || return 1
+		fi
+	done
+}
+
+load() {
+	modprobe nvme && modprobe nvmev && modprobe dm-dieaware
+}
+
+# What a test must not leave behind, one thing a line.
+leftovers() {
+	dmsetup ls 2>/dev/null | grep -v '^No devices found'
+	ls /sys/kernel/config/nvmev 2>/dev/null
+	awk '$2 ~ "^/tmp/|^/mnt" { print $2 }' /proc/mounts
+	losetup -a
+}
+
+sweep() {
+	local name
+
+	awk '$2 ~ "^/tmp/|^/mnt" { print $2 }' /proc/mounts | tac | while read -r name; do
+		umount -l "$name"
+	done
+	losetup -D
+	for _ in 1 2 3; do
+		dmsetup ls 2>/dev/null | awk '!/^No devices/ { print $1 }' | while read -r name; do
+			dmsetup remove -f "$name"
+		done
+	done
+	for name in /sys/kernel/config/nvmev/*/; do
+		[[ -d $name ]] || continue
+		echo 0 >"$name/power"
+		rmdir "$name"
+	done
+} >/dev/null 2>&1
+
+# label NAME: prefix the sentences of a test with its name, and count them.
+label() {
+	sed -u -E "s/^(not ok|ok) - /\1 - $1: /"
+}
+
+trouble_since() {
+	dmesg | sed -n "/lab-test $1 begins\$/,\$p" | grep -E "$BAD_LOG" | head -n 12
+}
+
+run_one() {
+	local file=$1 name=${1%.sh} seconds began=$SECONDS status text
+
+	seconds=$(header "$file" timeout)
+	echo "begin $name"
+	echo "lab-test $name begins" >/dev/kmsg
+	if ! load; then
+		echo "not ok - $name: the modules load"
+		return
+	fi
+	T_NAME=$name timeout -k 15 "${seconds:-120}" bash "./$file" 2>&1 </dev/null | label "$name"
+	status=${PIPESTATUS[0]}
+	if ((status >= 124)); then
+		echo "not ok - $name: the test ends within ${seconds:-120} s (status $status)"
+		ps -eo pid,stat,wchan:30,args | awk '$2 ~ /D/' | sed 's/^/# /'
+		sed 's/^/# /' /proc/[0-9]*/stack 2>/dev/null | grep -E 'dmda|nvmev|dieaware|nvme_' | head -n 20
+	fi
+	text=$(leftovers)
+	if [[ -n $text ]]; then
+		echo "not ok - $name: the test leaves nothing behind"
+		printf '# %s\n' "${text//$'\n'/$'\n'# }"
+	fi
+	sweep
+	if ! unload; then
+		echo "not ok - $name: the modules unload"
+	fi
+	text=$(trouble_since "$name")
+	if [[ -n $text ]]; then
+		echo "not ok - $name: the kernel has nothing to complain of"
+		dmesg | sed -n "/lab-test $name begins\$/,\$p" | grep -E -A 25 "$BAD_LOG" | head -n 60 | sed 's/^/# /'
+	fi
+	echo "end $name $((SECONDS - began))"
+}
+
+echo 1 >/proc/sys/kernel/printk_devkmsg 2>/dev/null || true
+for test; do
+	run_one "$test"
+done
+echo "all done"
