@@ -34,6 +34,17 @@ debian_keyring() {
 	die "The keyring of debian-archive-keyring is missing."
 }
 
+# What the machine's apt needs to reach its mirrors (proxies, clocks), as a file
+# for another apt.
+host_apt_settings() {
+	local file=$CACHE_DIR/apt/host.conf
+
+	mkdir -p "${file%/*}"
+	apt-config dump | grep -E '^Acquire::(https?|Check-|Retries|Max-FutureTime|Force)' >"$file.$$" || true
+	mv "$file.$$" "$file"
+	echo "$file"
+}
+
 host_suite() {
 	(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 }

@@ -33,7 +33,7 @@ newest_kernel_version() {
 }
 
 # The packages of one kernel version: those which image and headers depend on
-# and which carry its version in their name.
+# and which carry its version in their name, and kbuild.
 kernel_packages() {
 	local suite=$1 version=$2 queue seen=" " package
 
@@ -48,7 +48,8 @@ kernel_packages() {
 		echo "$package"
 		mapfile -t -O "${#queue[@]}" queue < <(suite_apt "$suite" apt-cache depends "$package" |
 			sed -nE 's/^ *\|?(Pre)?Depends: *(linux-[^<> ]+)$/\2/p' |
-			grep -F -- "${version%-amd64}" | grep -v -e -unsigned -e -dbg || true)
+			grep -e "^linux-kbuild-" -e "-${version%-amd64}" |
+			grep -v -e "-unsigned" -e "-dbg" || true)
 	done
 }
 
@@ -74,7 +75,9 @@ kernel_unpack() {
 
 	# The headers expect to be in /usr/src.
 	final=$CACHE_DIR/$(kernel_entry_name "$series" "$version")
-	sed -i "s|^include /usr/src/|include $final/usr/src/|" "$dir/usr/src/linux-headers-$version/Makefile"
+	sed -i "s|/usr/src/|$final/usr/src/|g" "$dir/usr/src/linux-headers-$version/Makefile"
+	# With it, kbuild wants pahole, for type information that no test reads.
+	rm -f "$dir/usr/src/linux-headers-$version/vmlinux"
 	echo "$version" >"$dir/version"
 	rm -rf "$dir/usr/share" "$dir/boot"
 }

@@ -3,14 +3,15 @@
 #
 # The project's own modules, built for one of the stock kernels out of a copy
 # of the sources in the cache: the checkout stays clean. Expects common.sh,
-# packages.sh, cache.sh, apt.sh, kernels.sh, rootfs.sh.
+# packages.sh, cache.sh, apt.sh, kernels.sh, toolchain.sh, rootfs.sh.
 
-OWN_SOURCES=(Kbuild include dm-dieaware nvmevirt-backend)
+OWN_MODULE_FOLDERS=(dm-dieaware nvmevirt-backend)
 
+# own_sources FOLDER...: what these modules are made from, below the project.
 own_sources() {
 	local part
 
-	for part in "${OWN_SOURCES[@]}"; do
+	for part in Kbuild include "$@"; do
 		if [[ -e $DIEAWARE_TOP/$part ]]; then
 			echo "$part"
 		fi
@@ -20,13 +21,25 @@ own_sources() {
 own_sources_hash() {
 	local parts
 
-	mapfile -t parts < <(own_sources)
+	mapfile -t parts < <(own_sources "$@")
 	(cd "$DIEAWARE_TOP" && hash_files "${parts[@]}")
 }
 
-# The compiler that built the kernel, as its headers name it.
-kernel_compiler() {
-	sed -nE 's/^CC = .*(gcc-[0-9]+)$/\1/p' "$KERNEL_HEADERS/.kernelvariables"
+# own_sources_copy TREE FOLDER...: a copy for kbuild. A folder which is not
+# wanted, or has no Kbuild, gets an empty one.
+own_sources_copy() {
+	local tree=$1 parts folder
+	shift
+
+	mkdir -p "$tree"
+	mapfile -t parts < <(own_sources "$@")
+	(cd "$DIEAWARE_TOP" && cp -r --parents "${parts[@]}" "$tree/")
+	for folder in "${OWN_MODULE_FOLDERS[@]}"; do
+		if [[ ! -e $tree/$folder/Kbuild ]]; then
+			mkdir -p "$tree/$folder"
+			: >"$tree/$folder/Kbuild"
+		fi
+	done
 }
 
 # own_modules_make TREE ARGUMENT...: run kbuild on that copy of the sources.
@@ -34,69 +47,79 @@ own_modules_make() {
 	local tree=$1
 	shift
 
-	nice -n 10 make -C "$KERNEL_HEADERS" -j2 M="$tree" W=1 "$@" modules
+	toolchain_run nice -n 10 make -C "$KERNEL_HEADERS" -j2 M="$tree" W=1 "$@" modules
 }
 
-# A copy of the sources; a folder without a Kbuild is not there yet.
-own_sources_copy() {
-	local tree=$1 parts folder
+# The compiler's findings, with the checkout's paths instead of the copy's.
+own_modules_findings() {
+	local log=$1 tree=$2
 
-	mkdir -p "$tree"
-	mapfile -t parts < <(own_sources)
-	(cd "$DIEAWARE_TOP" && cp -r --parents "${parts[@]}" "$tree/")
-	for folder in dm-dieaware nvmevirt-backend; do
-		if [[ ! -e $tree/$folder/Kbuild ]]; then
-			mkdir -p "$tree/$folder"
-			: >"$tree/$folder/Kbuild"
-		fi
-	done
-	[[ -e $tree/Kbuild ]] || echo "obj-m += dm-dieaware/ nvmevirt-backend/" >"$tree/Kbuild"
+	sed "s|$tree/||g" "$log" |
+		grep -vE 'Skipping BTF generation|pahole|compiler differs|was built by:|You are using:' |
+		grep -E -A 8 '(error|warning|Error|undefined|WARNING|ERROR)[: ]|\*\*\*' | head -n 120
 }
 
-# Builder: DIR/*.ko, DIR/build.log, and DIR/modules.cpio with a module index
-# over the stock modules and ours.
+# Builder: DIR/*.ko and DIR/build.log.
 own_modules_build() {
-	local series=$1 dir=$2 tree extra file index
+	local folders=$1 check=$2 dir=$3 tree arguments=()
 
 	tree=$dir/tree
-	own_sources_copy "$tree"
-	say "building the modules for kernel $KERNEL_VERSION"
-	if ! own_modules_make "$tree" >"$dir/build.log" 2>&1; then
-		grep -E 'error|warning|Error|\*\*\*' "$dir/build.log" | head -n 60 >&2 || true
-		die "The modules do not build for kernel $series."
+	# shellcheck disable=SC2086
+	own_sources_copy "$tree" $folders
+	if [[ $check == check ]]; then
+		arguments=(C=2 "KCFLAGS=-Werror" "CF=-Wsparse-error")
 	fi
-	grep -E 'warning:' "$dir/build.log" >&2 || true
-
-	index=$dir/index/usr/lib/modules/$KERNEL_VERSION
-	extra=$index/extra
-	mkdir -p "${index%/*}"
-	cp -al "$STOCK_MODULES_DIR/tree/usr/lib/modules/$KERNEL_VERSION" "${index%/*}/"
-	mkdir -p "$extra"
-	while read -r file; do
-		cp "$file" "$dir/"
-		cp "$file" "$extra/"
-		strip --strip-debug "$extra/${file##*/}"
-	done < <(find "$tree" -name '*.ko')
-	# depmod writes through hard links, so take ours away first.
-	rm -f "$index"/modules.{alias,alias.bin,dep,dep.bin,softdep,symbols,symbols.bin,devname,builtin.bin,builtin.alias.bin,weakdep}
-	depmod -b "$dir/index/usr" "$KERNEL_VERSION"
-	rm -rf "$index/kernel"
-	pack_cpio "$dir/index" >"$dir/modules.cpio"
-	rm -rf "$dir/index" "$tree"
+	say "building the modules for kernel $KERNEL_VERSION"
+	if ! own_modules_make "$tree" "${arguments[@]}" >"$dir/build.log" 2>&1; then
+		own_modules_findings "$dir/build.log" "$tree" >&2 || true
+		die "The modules do not build for kernel $KERNEL_VERSION."
+	fi
+	own_modules_findings "$dir/build.log" "$tree" >&2 || true
+	find "$tree" -name '*.ko' -exec cp -t "$dir" {} +
+	sed -i "s|$tree/||g" "$dir/build.log"
+	rm -rf "$tree"
 }
 
-# own_modules_need SERIES: set OWN_MODULES_DIR. Wants kernel_need and
-# stock_modules_need done.
+# own_modules_need CHECK FOLDER...: set OWN_MODULES_DIR. Wants kernel_need and
+# toolchain_need done. CHECK is "check" for sparse and -Werror, or "plain".
 own_modules_need() {
-	local series=$1 key name
+	local check=$1 key
+	shift
 
-	key=$(hash_words "$STOCK_MODULES_DIR" "$(own_sources_hash)" \
+	key=$(hash_words "$KERNEL_DIR" "$check" "$*" "$(own_sources_hash "$@")" \
 		"$(hash_files "$DIEAWARE_TOP/scripts/lib/modules.sh")")
-	name=modules-$KERNEL_VERSION
-	if [[ ! -d $CACHE_DIR/$name-$key ]]; then
-		need_groups modules
-		need_packages "$(kernel_compiler)"
-	fi
-	cache_get "$name" "$key" own_modules_build "$series"
+	cache_get "modules-$KERNEL_VERSION" "$key" own_modules_build "$*" "$check"
 	OWN_MODULES_DIR=$CACHE_ENTRY
+}
+
+# Builder: a module index over the stock modules and ours, without the stock
+# modules themselves.
+own_modules_pack() {
+	local modules=$1 dir=$2 index file
+
+	index=$dir/tree/usr/lib/modules/$KERNEL_VERSION
+	mkdir -p "${index%/*}"
+	cp -al "$STOCK_MODULES_DIR/tree/usr/lib/modules/$KERNEL_VERSION" "${index%/*}/"
+	# depmod would write into the stock modules' index through these links.
+	find "$index" -maxdepth 1 -type f ! -name modules.builtin ! -name modules.builtin.modinfo \
+		! -name modules.order -delete
+	mkdir -p "$index/extra"
+	for file in "$modules"/*.ko; do
+		if [[ -e $file ]]; then
+			strip --strip-debug -o "$index/extra/${file##*/}" "$file"
+		fi
+	done
+	depmod -b "$dir/tree/usr" "$KERNEL_VERSION"
+	rm -rf "$index/kernel"
+	pack_cpio "$dir/tree" >"$dir/modules.cpio"
+	rm -rf "$dir/tree"
+}
+
+# own_modules_packed: set OWN_MODULES_CPIO; wants own_modules_need and
+# stock_modules_need done.
+own_modules_packed() {
+	cache_get "packed-modules-$KERNEL_VERSION" \
+		"$(hash_words "$OWN_MODULES_DIR" "$STOCK_MODULES_DIR")" \
+		own_modules_pack "$OWN_MODULES_DIR"
+	OWN_MODULES_CPIO=$CACHE_ENTRY/modules.cpio
 }

@@ -23,7 +23,7 @@ rootfs_shrink() {
 		"$root"/usr/lib/{apt,dpkg,udev/hwdb.d,udev/hwdb.bin,systemd} "$root"/usr/lib/python3*/{pydoc_data,idlelib,lib2to3,ensurepip,test} \
 		"$lib"/{gconv,perl,perl5,"libperl.so"*,"libapt-"*} "$root"/usr/bin/{apt,dpkg,perl5,gpgv}*
 	find "$root/usr/lib" -name '*.pyc' -path '*/test*' -delete
-	rm -rf "$root"/{boot,media,srv,opt}/* "$root"/dev/*
+	rm -rf "$root"/etc/{apt,dpkg} "$root"/{boot,media,srv,opt}/* "$root"/dev/*
 }
 
 rootfs_config() {
@@ -48,7 +48,7 @@ rootfs_build() {
 	mirror=$(debian_mirror)
 	quietly as_root mmdebstrap --variant=minbase --include="$packages" \
 		--aptopt='APT::Install-Recommends "false"' \
-		--aptopt='APT::Sandbox::User "root"' \
+		--aptopt='APT::Sandbox::User "root"' --aptopt="$(host_apt_settings)" \
 		--dpkgopt='path-exclude=/usr/share/doc/*' \
 		--dpkgopt='path-exclude=/usr/share/man/*' \
 		--dpkgopt='path-exclude=/usr/share/locale/*' \
