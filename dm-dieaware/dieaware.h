@@ -68,7 +68,7 @@ struct dmda_discovery {
 
 /* Slots that remember where writes of unknown files ended */
 #define DMDA_TAIL_BITS	8
-#define DMDA_NR_TAILS	(1U << DMDA_TAIL_BITS)
+#define DMDA_NR_TAILS	BIT(DMDA_TAIL_BITS)
 
 /**
  * struct dmda - one target
@@ -105,12 +105,12 @@ struct dmda {
 	enum dmda_state state;
 	u64 tails[DMDA_NR_TAILS];
 
-	struct mutex admin_lock;
+	struct mutex admin_lock; /* of the configuration */
 	struct dmda_config config;
 	struct dmda_discovery discovery;
 	bool resumed;
 
-	spinlock_t retry_lock;
+	spinlock_t retry_lock; /* of the retries */
 	struct bio_list retries;
 	u32 nr_doubts;
 	unsigned long doubts_since;

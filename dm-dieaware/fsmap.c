@@ -32,7 +32,7 @@
  * rest_bytes of the file behind that lie wherever the next bio goes.
  */
 struct slot {
-	spinlock_t lock;
+	spinlock_t lock; /* of the slot */
 	const struct task_struct *task;
 	dev_t bdev;
 	u64 addr_bytes;
@@ -43,7 +43,7 @@ struct slot {
 	struct dmda_file file;
 } ____cacheline_aligned_in_smp;
 
-static struct slot slots[1U << SLOT_BITS];
+static struct slot slots[BIT(SLOT_BITS)];
 static struct tracepoint *dstmap;
 static DEFINE_MUTEX(users_lock);
 static u32 nr_users;

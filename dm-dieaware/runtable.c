@@ -20,18 +20,18 @@
 #include "runtable.h"
 
 #define SHARD_BITS	6
-#define NR_SHARDS	(1U << SHARD_BITS)
+#define NR_SHARDS	((u32)BIT(SHARD_BITS))
 
 /* Keys of one chunk lie in one shard: few look-ups cross, and files share the locks */
 #define CHUNK_SHIFT	13
-#define CHUNK_PAGES	(1U << CHUNK_SHIFT)
+#define CHUNK_PAGES	((u32)BIT(CHUNK_SHIFT))
 
 #define MIN_EXTENTS	8
 #define MAX_SPARES	32
 #define EVICT_BATCH	256
 
 struct shard {
-	spinlock_t lock;
+	spinlock_t lock; /* of the map */
 	struct dmda_extents map;
 } ____cacheline_aligned_in_smp;
 

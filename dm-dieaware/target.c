@@ -14,7 +14,7 @@
 #include "trace.h"
 
 /* Bios carry positions in the target; a namespace's block is at most one page */
-#define MAX_LOGICAL_BLOCK_BYTES	(1U << DMDA_PAGE_SHIFT)
+#define MAX_LOGICAL_BLOCK_BYTES	BIT(DMDA_PAGE_SHIFT)
 
 static const char * const state_names[] = {
 	[DMDA_STATE_ON] = "on",
@@ -49,7 +49,7 @@ static const char *device_complaint(struct dmda *dmda)
 	if (bdev_is_zoned(bdev))
 		return "Zoned devices are not supported.";
 	if (blk_get_integrity(bdev->bd_disk))
-		return "The device has metadata or protection information, where hints mean something else.";
+		return "The device has metadata, where hints would mean something else.";
 	if (bdev_logical_block_size(bdev) > MAX_LOGICAL_BLOCK_BYTES)
 		return "The device's logical blocks are larger than 4 KiB.";
 	return size_complaint(dmda);

@@ -4,8 +4,8 @@
  *
  * Almost every call is about the extent of the call before it, or about the free keys
  * right behind that: a file being written or read in order. The cursor (last, room)
- * answers those without a descent. It is only ever too careful: whoever changes the
- * tree near it sets room to 0.
+ * answers those without a descent. It may know of less room than there is, never of
+ * more: whoever cuts an extent sets room to 0.
  *
  * The tree has no extent with len 0 and no two that share a key. Neighbours that
  * continue each other are joined when one of them is set; a cut can leave two behind
@@ -99,85 +99,100 @@ u32 dmda_extents_evict(struct dmda_extents *map, u32 nr)
 	return nr_evicted;
 }
 
-static inline void fill_hit(struct dmda_extent *extent, u64 offset, struct dmda_extent_hit *hit)
-{
-	extent->used = true;
-	hit->val_hi = extent->val_hi;
-	hit->val_lo = extent->val_lo + offset;
-	hit->len = extent->len - (u32)offset;
-}
+/**
+ * struct gap - a place between two extents
+ * @before: the last extent that begins there or lower, of any key_hi, or NULL
+ * @after: the first extent above it, of any key_hi, or NULL
+ */
+struct gap {
+	struct dmda_extent *before;
+	struct dmda_extent *after;
+};
 
-bool dmda_extents_find(struct dmda_extents *map, u64 key_hi, u64 key_lo,
-		       struct dmda_extent_hit *hit)
-{
-	struct rb_node *node = map->root.rb_node;
-	struct dmda_extent *extent = map->last;
-	u64 offset;
-
-	if (extent && extent->key_hi == key_hi) {
-		offset = key_lo - extent->key_lo;
-		if (offset < extent->len) {
-			fill_hit(extent, offset, hit);
-			return true;
-		}
-		/* The sum is at most U32_MAX */
-		if (offset < extent->len + map->room)
-			return false;
-	}
-
-	while (node) {
-		extent = rb_entry(node, struct dmda_extent, node);
-		if (key_hi != extent->key_hi) {
-			node = key_hi < extent->key_hi ? node->rb_left : node->rb_right;
-			continue;
-		}
-		offset = key_lo - extent->key_lo;
-		if (offset < extent->len) {
-			map->last = extent;
-			map->room = 0;
-			fill_hit(extent, offset, hit);
-			return true;
-		}
-		node = key_lo < extent->key_lo ? node->rb_left : node->rb_right;
-	}
-	return false;
-}
-
-/* The extent with the greatest first key that is not above this key, or NULL */
-static struct dmda_extent *floor_of(const struct dmda_extents *map, u64 key_hi, u64 key_lo)
+static inline struct gap descend(const struct dmda_extents *map, u64 key_hi, u64 key_lo)
 {
 	struct rb_node *node = map->root.rb_node;
-	struct dmda_extent *floor = NULL;
+	struct gap gap = { NULL, NULL };
 
 	while (node) {
 		struct dmda_extent *extent = rb_entry(node, struct dmda_extent, node);
 
 		if (key_hi < extent->key_hi ||
 		    (key_hi == extent->key_hi && key_lo < extent->key_lo)) {
+			gap.after = extent;
 			node = node->rb_left;
 		} else {
-			floor = extent;
+			gap.before = extent;
 			node = node->rb_right;
 		}
 	}
-	return floor;
+	return gap;
 }
 
-static struct dmda_extent *first_of(const struct dmda_extents *map)
+/* Is the key one of the cursor's extent, or of the free ones that it knows behind it? */
+static inline bool is_near_cursor(const struct dmda_extents *map, u64 key_hi, u64 key_lo)
 {
-	return entry_of(rb_first(&map->root));
+	const struct dmda_extent *last = map->last;
+
+	/* The sum is at most U32_MAX */
+	return last && last->key_hi == key_hi && key_lo - last->key_lo < last->len + map->room;
+}
+
+static inline struct gap gap_at(const struct dmda_extents *map, u64 key_hi, u64 key_lo)
+{
+	if (is_near_cursor(map, key_hi, key_lo))
+		return (struct gap){ map->last, next_of(map->last) };
+	return descend(map, key_hi, key_lo);
+}
+
+/* Remember the extent as the last one, and how far it could grow */
+static inline void point_cursor(struct dmda_extents *map, struct dmda_extent *extent,
+				const struct dmda_extent *after)
+{
+	u64 room = U64_MAX - last_key(extent);
+
+	if (after && after->key_hi == extent->key_hi)
+		room = after->key_lo - last_key(extent) - 1;
+	room = min(room, U64_MAX - (extent->val_lo + extent->len - 1));
+	map->last = extent;
+	map->room = min_t(u64, room, U32_MAX - extent->len);
+}
+
+bool dmda_extents_find(struct dmda_extents *map, u64 key_hi, u64 key_lo,
+		       struct dmda_extent_hit *hit)
+{
+	struct dmda_extent *extent = map->last;
+	u64 offset;
+
+	if (!is_near_cursor(map, key_hi, key_lo)) {
+		struct gap gap = descend(map, key_hi, key_lo);
+
+		extent = gap.before;
+		if (!extent || extent->key_hi != key_hi)
+			return false;
+		/* Also for a miss: a set of the same key is likely to follow */
+		point_cursor(map, extent, gap.after);
+	}
+
+	offset = key_lo - extent->key_lo;
+	if (offset >= extent->len)
+		return false;
+	extent->used = true;
+	hit->val_hi = extent->val_hi;
+	hit->val_lo = extent->val_lo + offset;
+	hit->len = extent->len - (u32)offset;
+	return true;
 }
 
 u32 dmda_extents_nr_other(const struct dmda_extents *map, const struct dmda_extent *extent)
 {
-	const struct dmda_extent *other = floor_of(map, extent->key_hi, extent->key_lo);
+	struct gap gap = descend(map, extent->key_hi, extent->key_lo);
+	const struct dmda_extent *other = gap.before;
 	u64 nr_before = 0;
 
-	if (!other)
-		other = first_of(map);
-	for (; other && other->key_hi <= extent->key_hi; other = next_of(other)) {
-		if (other->key_hi != extent->key_hi)
-			continue;
+	if (!other || other->key_hi != extent->key_hi)
+		other = gap.after;
+	for (; other && other->key_hi == extent->key_hi; other = next_of(other)) {
 		/* Keys before @other cannot be what we look for */
 		if (other->key_lo > extent->key_lo)
 			nr_before = other->key_lo - extent->key_lo;
@@ -191,29 +206,15 @@ u32 dmda_extents_nr_other(const struct dmda_extents *map, const struct dmda_exte
 	return extent->len;
 }
 
-/**
- * struct gap - free keys, and what lies on both sides of them
- * @before: the last extent below the gap, of any key_hi, or NULL
- * @after: the first extent above it, of any key_hi, or NULL
- */
-struct gap {
-	struct dmda_extent *before;
-	struct dmda_extent *after;
-};
-
-/* Put a filled extent into the tree, into a gap that has no extent in it */
-static void link_into(struct dmda_extents *map, const struct gap *gap,
-		      struct dmda_extent *extent)
+/* Put a filled extent into the tree, right behind @before, or first if that is NULL */
+static void link_behind(struct dmda_extents *map, struct dmda_extent *before,
+			struct dmda_extent *extent)
 {
-	struct rb_node *parent = NULL;
-	struct rb_node **link = &map->root.rb_node;
+	struct rb_node *parent = before ? &before->node : NULL;
+	struct rb_node **link = before ? &before->node.rb_right : &map->root.rb_node;
 
-	/* Of two neighbours one has no child on the side of the other */
-	if (gap->before && !gap->before->node.rb_right) {
-		parent = &gap->before->node;
-		link = &parent->rb_right;
-	} else if (gap->after) {
-		parent = &gap->after->node;
+	while (*link) {
+		parent = *link;
 		link = &parent->rb_left;
 	}
 	rb_link_node(&extent->node, parent, link);
@@ -254,13 +255,12 @@ static inline bool begins_in(const struct dmda_extent *extent, const struct key_
 }
 
 /*
- * Cut a range out of the middle of an extent. Without memory for the second part, the
+ * Cut a range out of the middle of gap.before. Without memory for the second part, the
  * shorter one is forgotten.
  */
-static struct gap split(struct dmda_extents *map, struct dmda_extent *extent,
-			const struct key_range *range)
+static struct gap split(struct dmda_extents *map, struct gap gap, const struct key_range *range)
 {
-	struct gap gap = { .before = extent, .after = next_of(extent) };
+	struct dmda_extent *extent = gap.before;
 	u32 nr_front = range->first_key - extent->key_lo;
 	struct dmda_extent *tail = dmda_extents_take(map);
 
@@ -269,7 +269,7 @@ static struct gap split(struct dmda_extents *map, struct dmda_extent *extent,
 		tail->used = extent->used;
 		trim_front(tail, range->final_key + 1);
 		extent->len = nr_front;
-		link_into(map, &gap, tail);
+		link_behind(map, extent, tail);
 		gap.after = tail;
 	} else if (nr_front >= last_key(extent) - range->final_key) {
 		extent->len = nr_front;
@@ -282,19 +282,18 @@ static struct gap split(struct dmda_extents *map, struct dmda_extent *extent,
 }
 
 /*
- * Make a range free; @before is the floor of its first key. Stops when @budget extents
- * are forgotten; if that was too few, the first one left in the range is gap.after.
+ * Make a range free, given the gap at its first key. Stops when @budget extents are
+ * forgotten; if that was too few, the first one left in the range is gap.after.
  */
-static struct gap carve(struct dmda_extents *map, struct dmda_extent *before,
-			const struct key_range *range, u32 budget)
+static struct gap carve(struct dmda_extents *map, struct gap gap, const struct key_range *range,
+			u32 budget)
 {
-	struct gap gap = { .before = before };
+	struct dmda_extent *before = gap.before;
 
-	gap.after = before ? next_of(before) : first_of(map);
 	if (before && before->key_hi == range->key_hi && last_key(before) >= range->first_key) {
 		map->room = 0;
 		if (before->key_lo != range->first_key && last_key(before) > range->final_key)
-			return split(map, before, range);
+			return split(map, gap, range);
 		if (before->key_lo == range->first_key) {
 			gap.after = before;
 			gap.before = entry_of(rb_prev(&before->node));
@@ -318,30 +317,18 @@ static struct gap carve(struct dmda_extents *map, struct dmda_extent *before,
 	return gap;
 }
 
-/* Remember the extent as the last one, and how far it could grow */
-static void point_cursor(struct dmda_extents *map, struct dmda_extent *extent,
-			 const struct dmda_extent *after)
-{
-	u64 room = U64_MAX - last_key(extent);
-
-	if (after && after->key_hi == extent->key_hi)
-		room = after->key_lo - last_key(extent) - 1;
-	room = min(room, U64_MAX - (extent->val_lo + extent->len - 1));
-	map->last = extent;
-	map->room = min_t(u64, room, U32_MAX - extent->len);
-}
-
-static void add_extent(struct dmda_extents *map, const struct gap *gap,
-		       const struct dmda_extent *wanted)
+/* A spare becomes an extent of its own. Return: the extent, or NULL without a spare. */
+static struct dmda_extent *add_extent(struct dmda_extents *map, struct dmda_extent *before,
+				      const struct dmda_extent *wanted)
 {
 	struct dmda_extent *extent = dmda_extents_take(map);
 
-	if (!extent)
-		return;
-	copy_content(extent, wanted);
-	extent->used = false;
-	link_into(map, gap, extent);
-	point_cursor(map, extent, gap->after);
+	if (extent) {
+		copy_content(extent, wanted);
+		extent->used = false;
+		link_behind(map, before, extent);
+	}
+	return extent;
 }
 
 /* Fill a gap: by growing a neighbour, else with an extent of its own */
@@ -367,7 +354,9 @@ static void fill_gap(struct dmda_extents *map, const struct gap *gap,
 		after->used = true;
 		point_cursor(map, after, next_of(after));
 	} else {
-		add_extent(map, gap, wanted);
+		before = add_extent(map, before, wanted);
+		if (before)
+			point_cursor(map, before, after);
 	}
 }
 
@@ -381,11 +370,36 @@ static bool includes(const struct dmda_extent *extent, const struct dmda_extent 
 	       wanted->val_lo - extent->val_lo == offset;
 }
 
-static void set_slowly(struct dmda_extents *map, struct dmda_extent wanted)
+/*
+ * Another file goes on behind the one before it: the cursor knows that the keys are free
+ * and that no neighbour is reached, so nothing has to be looked up or cut.
+ */
+static bool add_in_room(struct dmda_extents *map, const struct dmda_extent *wanted)
 {
-	struct dmda_extent *before;
+	struct dmda_extent *last = map->last;
+	u64 nr_skipped;
+
+	if (!last || last->key_hi != wanted->key_hi || !map->nr_spares)
+		return false;
+	nr_skipped = wanted->key_lo - last->key_lo - last->len;
+	if (nr_skipped >= map->room || wanted->len >= map->room - nr_skipped ||
+	    wanted->len > U64_MAX - wanted->val_lo || continues(last, wanted))
+		return false;
+
+	map->last = add_extent(map, last, wanted);
+	map->room -= nr_skipped + wanted->len;
+	map->room = min_t(u64, map->room, U64_MAX - (wanted->val_lo + wanted->len - 1));
+	return true;
+}
+
+/* Apart, so that the fast way does not pay for the registers of this one */
+static noinline void set_slowly(struct dmda_extents *map, const struct dmda_extent *extent)
+{
+	struct dmda_extent wanted;
 	struct key_range range;
 	struct gap gap;
+
+	copy_content(&wanted, extent);
 
 	if (wanted.len - 1 > U64_MAX - wanted.key_lo)
 		wanted.len = U64_MAX - wanted.key_lo + 1;
@@ -393,15 +407,15 @@ static void set_slowly(struct dmda_extents *map, struct dmda_extent wanted)
 	if (map->nr_spares < DMDA_EXTENTS_SET_SPARES)
 		dmda_extents_evict(map, DMDA_EXTENTS_SET_SPARES - map->nr_spares);
 
-	before = floor_of(map, wanted.key_hi, wanted.key_lo);
-	if (before && includes(before, &wanted)) {
-		before->used = true;
+	gap = gap_at(map, wanted.key_hi, wanted.key_lo);
+	if (gap.before && includes(gap.before, &wanted)) {
+		gap.before->used = true;
 		return;
 	}
 	range.key_hi = wanted.key_hi;
 	range.first_key = wanted.key_lo;
 	range.final_key = last_key(&wanted);
-	gap = carve(map, before, &range, U32_MAX);
+	gap = carve(map, gap, &range, U32_MAX);
 	if (wanted.len - 1 <= U64_MAX - wanted.val_lo)
 		fill_gap(map, &gap, &wanted);
 }
@@ -419,8 +433,8 @@ void dmda_extents_set(struct dmda_extents *map, const struct dmda_extent *extent
 		map->room -= extent->len;
 		return;
 	}
-	if (extent->len)
-		set_slowly(map, *extent);
+	if (extent->len && !add_in_room(map, extent))
+		set_slowly(map, extent);
 }
 
 bool dmda_extents_clear(struct dmda_extents *map, u64 key_hi, u64 key_lo, u64 nr_keys)
@@ -432,8 +446,13 @@ bool dmda_extents_clear(struct dmda_extents *map, u64 key_hi, u64 key_lo, u64 nr
 		return true;
 	if (check_add_overflow(key_lo, nr_keys - 1, &range.final_key))
 		range.final_key = U64_MAX;
-	gap = carve(map, floor_of(map, key_hi, key_lo), &range, DMDA_EXTENTS_CLEAR_BATCH);
+	gap = carve(map, gap_at(map, key_hi, key_lo), &range, DMDA_EXTENTS_CLEAR_BATCH);
 	return !begins_in(gap.after, &range);
+}
+
+static struct dmda_extent *first_of(const struct dmda_extents *map)
+{
+	return entry_of(rb_first(&map->root));
 }
 
 static const char *check_cursor(const struct dmda_extents *map)
@@ -443,7 +462,7 @@ static const char *check_cursor(const struct dmda_extents *map)
 
 	if (!last)
 		return map->room ? "There is room behind no extent." : NULL;
-	if (floor_of(map, last->key_hi, last->key_lo) != last)
+	if (descend(map, last->key_hi, last->key_lo).before != last)
 		return "The cursor points at an extent that is not in the tree.";
 	if (map->room > U32_MAX - last->len)
 		return "The room behind the cursor exceeds the length of an extent.";
