@@ -371,10 +371,11 @@ static bool includes(const struct dmda_extent *extent, const struct dmda_extent 
 }
 
 /*
- * Another file goes on behind the one before it: the cursor knows that the keys are free
- * and that no neighbour is reached, so nothing has to be looked up or cut.
+ * A new extent behind the last one: the cursor knows that the keys are free and that no
+ * neighbour is reached, so nothing has to be looked up or cut. Like set_slowly() a
+ * function of its own, so that growing the last extent does not pay for its registers.
  */
-static bool add_in_room(struct dmda_extents *map, const struct dmda_extent *wanted)
+static noinline bool add_in_room(struct dmda_extents *map, const struct dmda_extent *wanted)
 {
 	struct dmda_extent *last = map->last;
 	u64 nr_skipped;
@@ -383,7 +384,7 @@ static bool add_in_room(struct dmda_extents *map, const struct dmda_extent *want
 		return false;
 	nr_skipped = wanted->key_lo - last->key_lo - last->len;
 	if (nr_skipped >= map->room || wanted->len >= map->room - nr_skipped ||
-	    wanted->len > U64_MAX - wanted->val_lo || continues(last, wanted))
+	    wanted->len > U64_MAX - wanted->val_lo)
 		return false;
 
 	map->last = add_extent(map, last, wanted);
@@ -392,7 +393,6 @@ static bool add_in_room(struct dmda_extents *map, const struct dmda_extent *want
 	return true;
 }
 
-/* Apart, so that the fast way does not pay for the registers of this one */
 static noinline void set_slowly(struct dmda_extents *map, const struct dmda_extent *extent)
 {
 	struct dmda_extent wanted;
