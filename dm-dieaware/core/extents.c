@@ -372,10 +372,9 @@ static bool includes(const struct dmda_extent *extent, const struct dmda_extent 
 
 /*
  * A new extent behind the last one: the cursor knows that the keys are free and that no
- * neighbour is reached, so nothing has to be looked up or cut. Like set_slowly() a
- * function of its own, so that growing the last extent does not pay for its registers.
+ * neighbour is reached, so nothing has to be looked up or cut.
  */
-static noinline bool add_in_room(struct dmda_extents *map, const struct dmda_extent *wanted)
+static bool add_in_room(struct dmda_extents *map, const struct dmda_extent *wanted)
 {
 	struct dmda_extent *last = map->last;
 	u64 nr_skipped;
@@ -393,13 +392,11 @@ static noinline bool add_in_room(struct dmda_extents *map, const struct dmda_ext
 	return true;
 }
 
-static noinline void set_slowly(struct dmda_extents *map, const struct dmda_extent *extent)
+static void set_anywhere(struct dmda_extents *map, struct dmda_extent wanted)
 {
-	struct dmda_extent wanted;
 	struct key_range range;
 	struct gap gap;
 
-	copy_content(&wanted, extent);
 
 	if (wanted.len - 1 > U64_MAX - wanted.key_lo)
 		wanted.len = U64_MAX - wanted.key_lo + 1;
@@ -420,6 +417,13 @@ static noinline void set_slowly(struct dmda_extents *map, const struct dmda_exte
 		fill_gap(map, &gap, &wanted);
 }
 
+/* Apart, so that growing the last extent does not pay for the registers of the rest */
+static noinline void set_slowly(struct dmda_extents *map, const struct dmda_extent *extent)
+{
+	if (extent->len && !add_in_room(map, extent))
+		set_anywhere(map, *extent);
+}
+
 void dmda_extents_set(struct dmda_extents *map, const struct dmda_extent *extent)
 {
 	struct dmda_extent *last = map->last;
@@ -433,8 +437,7 @@ void dmda_extents_set(struct dmda_extents *map, const struct dmda_extent *extent
 		map->room -= extent->len;
 		return;
 	}
-	if (extent->len && !add_in_room(map, extent))
-		set_slowly(map, extent);
+	set_slowly(map, extent);
 }
 
 bool dmda_extents_clear(struct dmda_extents *map, u64 key_hi, u64 key_lo, u64 nr_keys)
