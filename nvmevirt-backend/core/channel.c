@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "channel.h"
+
+/* Windows are at least this long, so that the ring reaches over the work of many dies. */
+#define MIN_WINDOW_SHIFT	12
+#define MAX_WINDOW_SHIFT	30
+
+void ftl_bus_init(struct ftl_bus *bus, u32 mbps, u32 time_scale, u32 usual_bytes, void *zeroed)
+{
+	u64 usual_ns;
+
+	bus->window = zeroed;
+	bus->byte_ns_q20 = div_u64(((u64)time_scale * 1000 << 20) + mbps - 1, mbps);
+	usual_ns = ftl_bus_duration(bus, usual_bytes);
+	bus->window_shift = clamp_t(int, ilog2(usual_ns | 1) - 2, MIN_WINDOW_SHIFT,
+				    MAX_WINDOW_SHIFT);
+	bus->late_begin_ns = 0;
+	bus->late_end_ns = 0;
+}
+
+/* The first window that transfers must leave alone. */
+static u64 end_of_windows(const struct ftl_bus *bus, u64 now_ns)
+{
+	u64 end = (now_ns >> bus->window_shift) + FTL_BUS_WINDOWS;
+
+	if (bus->late_end_ns > now_ns)
+		end = min(end, bus->late_begin_ns >> bus->window_shift);
+	return end;
+}
+
+static u64 transfer_late(struct ftl_bus *bus, u64 left_ns, u64 start_ns, u64 now_ns)
+{
+	if (bus->late_end_ns <= now_ns) {
+		bus->late_begin_ns = start_ns;
+		bus->late_end_ns = start_ns;
+	}
+	bus->late_end_ns = max(bus->late_end_ns, start_ns) + left_ns;
+	return bus->late_end_ns;
+}
+
+u64 ftl_bus_transfer(struct ftl_bus *bus, u32 bytes, u64 start_ns, u64 now_ns)
+{
+	u32 length_ns = 1U << bus->window_shift;
+	u64 end = end_of_windows(bus, now_ns);
+	u64 left_ns = ftl_bus_duration(bus, bytes);
+	u64 soonest_ns = start_ns + left_ns;
+	u64 nr = start_ns >> bus->window_shift;
+	u32 usable_ns = length_ns - (start_ns & (length_ns - 1));
+
+	for (; nr < end; nr++, usable_ns = length_ns) {
+		struct ftl_bus_window *window = &bus->window[nr & (FTL_BUS_WINDOWS - 1)];
+		u32 taken_ns = window->nr == (u32)nr ? window->taken_ns : 0;
+		u32 take_ns = min(usable_ns, length_ns - taken_ns);
+
+		if (take_ns >= left_ns) {
+			taken_ns += left_ns;
+			window->nr = nr;
+			window->taken_ns = taken_ns;
+			return max((nr << bus->window_shift) + taken_ns, soonest_ns);
+		}
+		left_ns -= take_ns;
+		window->nr = nr;
+		window->taken_ns = taken_ns + take_ns;
+	}
+	return max(transfer_late(bus, left_ns, max(start_ns, nr << bus->window_shift), now_ns),
+		   soonest_ns);
+}

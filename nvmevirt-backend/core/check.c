@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What "consistent" means. Everything that is kept twice, or counted, is worked out
+ * again from the maps and compared. Nothing is changed.
+ */
+#include "state.h"
+
+static const char *check_lpns(const struct ftl *ftl)
+{
+	u64 nr_mapped = 0;
+
+	for (u64 lpn = 0; lpn < ftl->map.nr_lpns; lpn++) {
+		ppn_t ppn = ftl_l2p_get(&ftl->map, to_lpn(lpn));
+
+		if (ppn == PPN_NONE)
+			continue;
+		nr_mapped++;
+		if (from_ppn(ppn) >= ftl->geo.nr_places)
+			return "A page is mapped to a place that does not exist.";
+		if (ftl_l2p_owner(&ftl->map, ppn) != to_lpn(lpn))
+			return "A page's place belongs to another page.";
+	}
+	return nr_mapped == ftl->units.nr_mapped ? NULL :
+		"The count of mapped pages is not the number of mapped pages.";
+}
+
+static const char *check_places(const struct ftl *ftl)
+{
+	for (u32 place = 0; place < ftl->geo.nr_places; place++) {
+		lpn_t lpn = ftl_l2p_owner(&ftl->map, to_ppn(place));
+
+		if (lpn == LPN_NONE)
+			continue;
+		if (from_lpn(lpn) >= ftl->map.nr_lpns)
+			return "A place belongs to a page that does not exist.";
+		if (ftl_l2p_get(&ftl->map, lpn) != to_ppn(place))
+			return "A place belongs to a page that is elsewhere.";
+	}
+	return NULL;
+}
+
+static u32 count_owned(const struct ftl *ftl, u32 first, u32 nr)
+{
+	u32 nr_owned = 0;
+
+	for (u32 place = first; place < first + nr; place++)
+		nr_owned += ftl_l2p_owner(&ftl->map, to_ppn(place)) != LPN_NONE;
+	return nr_owned;
+}
+
+/* Slots of an erase block's units that were not handed out since its erase. */
+static u32 first_unused_unit(const struct ftl *ftl, u32 eblk)
+{
+	const struct ftl_eblk_die *die =
+		&ftl->blocks.die[from_die(ftl_eblk_die(&ftl->geo, eblk))];
+
+	if (ftl->blocks.eblk[eblk].state == FTL_EBLK_FREE)
+		return 0;
+	for (u32 i = 0; i < FTL_NR_STREAMS; i++) {
+		if (die->stream[i].eblk == eblk + 1)
+			return die->stream[i].next_unit;
+	}
+	return ftl->geo.eblk_units;
+}
+
+static const char *check_eblk(const struct ftl *ftl, u32 eblk)
+{
+	u32 first = eblk * ftl->geo.eblk_pages;
+	u32 used = first_unused_unit(ftl, eblk) * ftl->geo.unit_pages;
+
+	if (count_owned(ftl, first, used) != ftl->blocks.eblk[eblk].nr_valid)
+		return "An erase block's count of valid pages is wrong.";
+	if (count_owned(ftl, first + used, ftl->geo.eblk_pages - used))
+		return "A page is in a flash unit that was not programmed.";
+	return NULL;
+}
+
+static bool is_open(const struct ftl_eblk_die *die, u32 eblk)
+{
+	return die->stream[FTL_STREAM_HOST].eblk == eblk + 1 ||
+		die->stream[FTL_STREAM_GC].eblk == eblk + 1;
+}
+
+/* Every block of the die is in the one list that its state names. */
+static const char *check_eblk_lists(const struct ftl *ftl, u32 die_nr)
+{
+	const struct ftl_eblk_die *die = &ftl->blocks.die[die_nr];
+	u32 first = die_nr * ftl->geo.die_eblks;
+	u32 nr_free = 0, nr_full = 0;
+
+	for (u32 i = 0; i < ftl->geo.die_eblks; i++) {
+		u32 state = ftl->blocks.eblk[first + i].state;
+
+		nr_free += state == FTL_EBLK_FREE;
+		nr_full += state == FTL_EBLK_FULL;
+		if (state == FTL_EBLK_VICTIM)
+			return "A victim was not collected.";
+		if (is_open(die, first + i) != (state == FTL_EBLK_OPEN))
+			return "A stream and an erase block do not agree that it is open.";
+		if (ftl_pqueue_has(&die->full, i) != (state == FTL_EBLK_FULL))
+			return "The queue of victims and an erase block do not agree.";
+	}
+	if (die->stream[FTL_STREAM_HOST].eblk &&
+	    die->stream[FTL_STREAM_HOST].eblk == die->stream[FTL_STREAM_GC].eblk)
+		return "Two streams write to the same erase block.";
+	if (nr_full != die->full.nr)
+		return "The queue of victims has lost an erase block.";
+	return nr_free == die->nr_free ? NULL : "The count of free erase blocks is wrong.";
+}
+
+static const char *check_free_list(const struct ftl *ftl, u32 die_nr)
+{
+	const struct ftl_eblk_die *die = &ftl->blocks.die[die_nr];
+	u32 nr = 0, last = 0;
+
+	for (u32 next = die->first_free; next; next = ftl->blocks.eblk[next - 1].next_free) {
+		if (from_die(ftl_eblk_die(&ftl->geo, next - 1)) != die_nr)
+			return "A die's list of free erase blocks holds another die's.";
+		if (ftl->blocks.eblk[next - 1].state != FTL_EBLK_FREE)
+			return "A list of free erase blocks holds one that is not free.";
+		if (++nr > die->nr_free)
+			break;
+		last = next;
+	}
+	if (nr != die->nr_free || last != die->last_free)
+		return "A list of free erase blocks has lost one.";
+	return nr ? NULL : "A die has no free erase block left for collection.";
+}
+
+static const char *check_victim_queue(const struct ftl *ftl, u32 die_nr)
+{
+	const struct ftl_pqueue *full = &ftl->blocks.die[die_nr].full;
+
+	for (u32 i = 0; i < full->nr; i++) {
+		const struct ftl_pqueue_entry *entry = &full->entry[i];
+		u32 eblk = die_nr * ftl->geo.die_eblks + entry->item;
+
+		if (full->position[entry->item] != i + 1)
+			return "The queue of victims does not know where an entry is.";
+		if (entry->key != ftl->blocks.eblk[eblk].nr_valid)
+			return "The queue of victims has an outdated count of valid pages.";
+		if (i && full->entry[(i - 1) / 2].key > entry->key)
+			return "The queue of victims is out of order.";
+	}
+	return NULL;
+}
+
+static const char *check_unit(const struct ftl *ftl, const struct ftl_unit *unit)
+{
+	u32 first = from_ppn(ftl_unit_ppn(&ftl->units, unit, 0));
+	u32 nr_filled = unit->kind == FTL_UNIT_FREE ? 0 : unit->nr_filled;
+
+	if (count_owned(ftl, first + nr_filled, ftl->geo.unit_pages - nr_filled))
+		return "A page is in a slot of an open unit that is not in use.";
+	if (unit->kind == FTL_UNIT_FREE)
+		return NULL;
+	if (!nr_filled || nr_filled >= ftl->geo.unit_pages)
+		return "An open unit is empty or full.";
+	if (count_owned(ftl, first, nr_filled) != unit->nr_valid)
+		return "An open unit's count of pages is wrong.";
+	if (ftl_l2p_owner(&ftl->map, to_ppn(first + nr_filled - 1)) == LPN_NONE)
+		return "An open unit ends with a hole.";
+	if (unit->replaces && unit->kind != FTL_UNIT_RUN)
+		return "A unit that is not a run replaces a flash unit.";
+	return NULL;
+}
+
+static bool is_the_one(const struct ftl_units *units, const struct ftl_unit *unit)
+{
+	const struct ftl_unit_die *die = &units->die[from_die(unit->die)];
+
+	switch (unit->kind) {
+	case FTL_UNIT_PLAIN:
+		return units->plain == unit;
+	case FTL_UNIT_MIXED:
+		return die->mixed == unit;
+	case FTL_UNIT_GC:
+		return die->gc == unit;
+	default:
+		return true;
+	}
+}
+
+static const char *check_units(const struct ftl *ftl)
+{
+	const struct ftl_units *units = &ftl->units;
+	u32 nr_runs = 0, nr_host = 0;
+
+	for (u32 i = 0; i < ftl->geo.nr_open; i++) {
+		const struct ftl_unit *unit = &units->unit[i];
+		const char *reason = check_unit(ftl, unit);
+
+		if (reason)
+			return reason;
+		nr_runs += unit->kind == FTL_UNIT_RUN;
+		nr_host += unit->kind != FTL_UNIT_FREE && unit->kind != FTL_UNIT_GC;
+		if (!is_the_one(units, unit))
+			return "An open unit is not known as the one of its kind.";
+		if (unit->replaces && ftl_units_replacing(units, unit->replaces - 1) != unit)
+			return "A run is not found by the flash unit that it replaces.";
+	}
+	if (!list_empty(&units->full))
+		return "A full unit was not programmed.";
+	if (nr_runs != units->nr_runs || nr_runs > units->max_runs)
+		return "The number of open runs is wrong.";
+	return nr_host == units->nr_host ? NULL : "The number of open units is wrong.";
+}
+
+static const char *check_unit_lists(const struct ftl_units *units)
+{
+	const struct ftl_unit *unit;
+	u32 nr_runs = 0, nr_free = 0, nr_unused = 0;
+
+	list_for_each_entry(unit, &units->runs, link) {
+		if (unit->kind != FTL_UNIT_RUN || ++nr_runs > units->nr_runs)
+			return "The list of runs holds something else.";
+	}
+	list_for_each_entry(unit, &units->free, link) {
+		if (unit->kind != FTL_UNIT_FREE || ++nr_free > units->geo->nr_open)
+			return "The list of free units holds something else.";
+	}
+	for (u32 i = 0; i < units->geo->nr_open; i++)
+		nr_unused += units->unit[i].kind == FTL_UNIT_FREE;
+	return nr_runs == units->nr_runs && nr_free == nr_unused ? NULL :
+		"A list of units has lost one.";
+}
+
+static const char *check_die_claims(const struct ftl *ftl, u32 die_nr)
+{
+	const struct ftl_units *units = &ftl->units;
+	u32 die_pages = ftl->geo.die_eblks * ftl->geo.eblk_pages;
+	u32 nr_valid = count_owned(ftl, die_nr * die_pages, die_pages);
+	u32 nr_empty = 0;
+
+	for (u32 i = 0; i < ftl->geo.nr_open; i++) {
+		const struct ftl_unit *unit = &units->unit[i];
+
+		if (unit->kind == FTL_UNIT_FREE || from_die(unit->die) != die_nr)
+			continue;
+		nr_valid += unit->nr_valid;
+		if (unit->kind != FTL_UNIT_GC)
+			nr_empty += ftl->geo.unit_pages - unit->nr_valid;
+	}
+	if (nr_valid != units->die[die_nr].nr_valid)
+		return "A die's count of valid pages is wrong.";
+	if (nr_valid + nr_empty != units->die[die_nr].nr_claimed)
+		return "A die's count of claimed pages is wrong.";
+	return nr_valid + nr_empty <= ftl->geo.die_limit_pages ? NULL :
+		"A die has taken more pages than collection can bear.";
+}
+
+static const char *check_die(const struct ftl *ftl, u32 die)
+{
+	const char *reason = check_eblk_lists(ftl, die);
+
+	if (!reason)
+		reason = check_free_list(ftl, die);
+	if (!reason)
+		reason = check_victim_queue(ftl, die);
+	return reason ?: check_die_claims(ftl, die);
+}
+
+const char *ftl_check(const struct ftl *ftl)
+{
+	const char *reason = check_lpns(ftl);
+
+	if (!reason)
+		reason = check_places(ftl);
+	if (!reason)
+		reason = check_units(ftl);
+	if (!reason)
+		reason = check_unit_lists(&ftl->units);
+	for (u32 eblk = 0; !reason && eblk < ftl->geo.nr_eblks; eblk++)
+		reason = check_eblk(ftl, eblk);
+	for (u32 die = 0; !reason && die < ftl->geo.nr_dies; die++)
+		reason = check_die(ftl, die);
+	return reason;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Erase blocks: which are free, written to, or full, and how much in them is valid.
+ *
+ *	free --> open (one a stream) --> full --> victim --> erased, free
+ *
+ * A die has two streams, so that pages that survived a collection, which are likely to
+ * live on, are not mixed with new ones. Within a stream the units of an erase block are
+ * handed out in order. Free blocks are used in the order in which they were freed,
+ * which spreads erases. Different dies may be worked on at the same time.
+ */
+#ifndef FTL_EBLK_H
+#define FTL_EBLK_H
+
+#include "geometry.h"
+#include "pqueue.h"
+
+enum ftl_stream {
+	FTL_STREAM_HOST,
+	FTL_STREAM_GC,
+	FTL_NR_STREAMS,
+};
+
+enum ftl_eblk_state {
+	FTL_EBLK_FREE,
+	FTL_EBLK_OPEN,
+	FTL_EBLK_FULL,
+	FTL_EBLK_VICTIM,
+};
+
+/**
+ * struct ftl_eblk - one erase block
+ * @nr_valid: valid pages in it
+ * @nr_erases: times it was erased
+ * @next_free: the block freed after this one, plus one, or 0
+ * @state: enum ftl_eblk_state
+ */
+struct ftl_eblk {
+	u32 nr_valid;
+	u32 nr_erases;
+	u32 next_free;
+	u32 state;
+};
+
+/**
+ * struct ftl_eblk_stream - where a stream writes
+ * @eblk: open block plus one, or 0
+ * @next_unit: units of it that were handed out
+ */
+struct ftl_eblk_stream {
+	u32 eblk;
+	u32 next_unit;
+};
+
+/**
+ * struct ftl_eblk_die - erase blocks of a die
+ * @nr_free: free blocks
+ * @first_free: block to be used next, plus one, or 0
+ * @last_free: block freed last, plus one, or 0
+ * @stream: by enum ftl_stream
+ * @full: full blocks by valid pages; items are numbered within the die
+ */
+struct ftl_eblk_die {
+	u32 nr_free;
+	u32 first_free;
+	u32 last_free;
+	struct ftl_eblk_stream stream[FTL_NR_STREAMS];
+	struct ftl_pqueue full;
+};
+
+/**
+ * struct ftl_eblks - all erase blocks
+ * @geo: sizes
+ * @eblk: by number
+ * @die: by die
+ */
+struct ftl_eblks {
+	const struct ftl_geometry *geo;
+	struct ftl_eblk *eblk;
+	struct ftl_eblk_die *die;
+};
+
+/**
+ * ftl_eblks_bytes() - memory of the erase blocks
+ */
+size_t ftl_eblks_bytes(u32 nr_dies, u32 die_eblks);
+
+/**
+ * ftl_eblks_init() - all blocks free
+ * @zeroed: ftl_eblks_bytes() bytes
+ */
+void ftl_eblks_init(struct ftl_eblks *blocks, const struct ftl_geometry *geo, void *zeroed);
+
+/**
+ * ftl_eblks_open_next() - a stream without a block goes on in a free one, of which there is one
+ */
+void ftl_eblks_open_next(struct ftl_eblks *blocks, die_t die, enum ftl_stream stream);
+
+/**
+ * ftl_eblks_take_unit() - hand out the next unit of a stream that has a block
+ * Return: its flash unit.
+ */
+u32 ftl_eblks_take_unit(struct ftl_eblks *blocks, die_t die, enum ftl_stream stream);
+
+/**
+ * ftl_eblks_add_valid() - pages were programmed into a flash unit
+ */
+void ftl_eblks_add_valid(struct ftl_eblks *blocks, u32 flash_unit, u32 nr_pages);
+
+/**
+ * ftl_eblks_drop_valid() - a page of a flash unit is no longer valid
+ */
+void ftl_eblks_drop_valid(struct ftl_eblks *blocks, u32 flash_unit);
+
+/**
+ * ftl_eblks_close_if_full() - a block all of whose units are programmed may become a victim
+ */
+void ftl_eblks_close_if_full(struct ftl_eblks *blocks, die_t die, enum ftl_stream stream);
+
+/**
+ * ftl_eblks_take_victim() - take the full block with the fewest valid pages
+ * Return: the block; there must be a full one on the die.
+ */
+u32 ftl_eblks_take_victim(struct ftl_eblks *blocks, die_t die);
+
+/**
+ * ftl_eblks_free() - a victim without valid pages was erased
+ */
+void ftl_eblks_free(struct ftl_eblks *blocks, u32 eblk);
+
+/* Must a block be opened before the stream can go on? */
+static inline bool ftl_eblks_needs_open(const struct ftl_eblks *blocks, die_t die,
+					enum ftl_stream stream)
+{
+	return !blocks->die[from_die(die)].stream[stream].eblk;
+}
+
+static inline u32 ftl_eblks_nr_free(const struct ftl_eblks *blocks, die_t die)
+{
+	return blocks->die[from_die(die)].nr_free;
+}
+
+static inline u32 ftl_eblks_nr_full(const struct ftl_eblks *blocks, die_t die)
+{
+	return blocks->die[from_die(die)].full.nr;
+}
+
+#endif /* FTL_EBLK_H */

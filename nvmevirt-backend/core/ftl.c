@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Construction of a drive and questions to it; commands are in read.c and write.c. */
+#include "state.h"
+
+static u32 wbuf_units(const struct ftl_params *params)
+{
+	return params->wbuf_pages / params->unit_pages;
+}
+
+/* Parts of the drive's memory are aligned for anything that may follow them. */
+static size_t padded(size_t bytes)
+{
+	return size_add(bytes, sizeof(u64) - 1) & ~(sizeof(u64) - 1);
+}
+
+static void *carve(void **memory, size_t bytes)
+{
+	void *part = *memory;
+
+	*memory = (u8 *)part + padded(bytes);
+	return part;
+}
+
+size_t ftl_bytes(const struct ftl_params *params)
+{
+	struct ftl_geometry geo;
+	size_t bytes = padded(sizeof(struct ftl));
+
+	ftl_geometry_init(&geo, params);
+	bytes = size_add(bytes, padded(ftl_nand_bytes(params)));
+	bytes = size_add(bytes, 2 * padded(ftl_bus_bytes()));
+	bytes = size_add(bytes, padded(ftl_eblks_bytes(geo.nr_dies, geo.die_eblks)));
+	bytes = size_add(bytes, padded(ftl_units_bytes(params)));
+	bytes = size_add(bytes, padded(ftl_wbuf_bytes(wbuf_units(params), geo.nr_open)));
+	return size_add(bytes, padded(ftl_l2p_bytes(params->nr_lpns, geo.nr_places)));
+}
+
+static void init_links(struct ftl *ftl, void **memory)
+{
+	const struct ftl_params *params = &ftl->params;
+	u32 unit_bytes = params->unit_pages << FTL_PAGE_SHIFT;
+
+	ftl_bus_init(&ftl->from_host, params->link_mbps, params->time_scale, unit_bytes,
+		     carve(memory, ftl_bus_bytes()));
+	ftl_bus_init(&ftl->to_host, params->link_mbps, params->time_scale, unit_bytes,
+		     carve(memory, ftl_bus_bytes()));
+}
+
+struct ftl *ftl_init(const struct ftl_params *params, void *zeroed, u64 now_ns)
+{
+	void *memory = zeroed;
+	struct ftl *ftl = carve(&memory, sizeof(*ftl));
+	struct ftl_geometry *geo = &ftl->geo;
+
+	ftl->params = *params;
+	ftl->now_ns = now_ns;
+	ftl_geometry_init(geo, params);
+	ftl_nand_init(&ftl->nand, geo, &ftl->params, carve(&memory, ftl_nand_bytes(params)));
+	init_links(ftl, &memory);
+	ftl_eblks_init(&ftl->blocks, geo,
+		       carve(&memory, ftl_eblks_bytes(geo->nr_dies, geo->die_eblks)));
+	ftl->units.geo = geo;
+	ftl->units.map = &ftl->map;
+	ftl->units.blocks = &ftl->blocks;
+	ftl_units_init(&ftl->units, params, carve(&memory, ftl_units_bytes(params)));
+	ftl_wbuf_init(&ftl->wbuf, wbuf_units(params),
+		      carve(&memory, ftl_wbuf_bytes(wbuf_units(params), geo->nr_open)));
+	ftl_l2p_init(&ftl->map, params->nr_lpns, geo->nr_places, memory);
+	ftl_place_init(&ftl->place, &ftl->units, to_die(params->seed_die));
+	return ftl;
+}
+
+bool ftl_is_mapped(const struct ftl *ftl, lpn_t lpn)
+{
+	return ftl_l2p_get(&ftl->map, lpn) != PPN_NONE;
+}
+
+die_t ftl_die_of(const struct ftl *ftl, lpn_t lpn)
+{
+	ppn_t ppn = ftl_l2p_get(&ftl->map, lpn);
+
+	return ppn == PPN_NONE ? DIE_NONE : ftl_units_die_of(&ftl->units, ppn);
+}
+
+u64 ftl_unit_of(const struct ftl *ftl, lpn_t lpn)
+{
+	ppn_t ppn = ftl_l2p_get(&ftl->map, lpn);
+
+	/* Open units are numbered behind those on NAND. */
+	return ppn == PPN_NONE ? U64_MAX : ftl_flash_unit(&ftl->geo, ppn);
+}
+
+u32 ftl_nr_dies(const struct ftl *ftl)
+{
+	return ftl->geo.nr_dies;
+}
+
+const struct ftl_params *ftl_get_params(const struct ftl *ftl)
+{
+	return &ftl->params;
+}
+
+void ftl_get_stats(const struct ftl *ftl, struct ftl_stats *stats)
+{
+	*stats = ftl->stats;
+	stats->run_units_evicted = ftl->units.nr_evicted;
+	stats->pages_mapped = ftl->units.nr_mapped;
+}
+
+void ftl_get_die_stats(const struct ftl *ftl, die_t die, struct ftl_die_stats *stats)
+{
+	const struct ftl_nand_die *nand = &ftl->nand.die[from_die(die)];
+
+	stats->units_read = nand->units_read;
+	stats->units_programmed = nand->units_programmed;
+	stats->eblks_erased = nand->eblks_erased;
+	stats->pages_host = nand->pages_host;
+	stats->pages_gc = nand->pages_gc;
+	stats->pages_valid = ftl->units.die[from_die(die)].nr_valid;
+	stats->busy_ns = nand->busy_ns;
+	stats->busy_until_ns = nand->busy_until_ns;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "geometry.h"
+
+/* Erase blocks of a die that collection needs: see gc.h */
+#define EBLKS_FOR_GC	4
+
+u64 ftl_geometry_die_limit(const struct ftl_params *params)
+{
+	u64 eblk_pages = (u64)params->unit_pages * params->units_per_eblk;
+	u64 die_pages = eblk_pages * params->eblks_per_die;
+	u64 spare = div_u64(die_pages * params->reserve_permille, 2000);
+
+	/* A die may take more than its share of the pages: up to half of its reserve. */
+	return min(die_pages - spare, die_pages - EBLKS_FOR_GC * eblk_pages);
+}
+
+u64 ftl_geometry_open_units(const struct ftl_params *params)
+{
+	u64 nr_dies = (u64)params->nr_channels * params->dies_per_channel;
+
+	return 1 + params->run_units + 1 + 2 * nr_dies + 1;
+}
+
+void ftl_geometry_init(struct ftl_geometry *geo, const struct ftl_params *params)
+{
+	geo->nr_channels = params->nr_channels;
+	geo->nr_dies = params->nr_channels * params->dies_per_channel;
+	geo->unit_pages = params->unit_pages;
+	geo->eblk_units = params->units_per_eblk;
+	geo->die_eblks = params->eblks_per_die;
+	geo->eblk_pages = geo->unit_pages * geo->eblk_units;
+	geo->die_units = geo->eblk_units * geo->die_eblks;
+	geo->nr_eblks = geo->nr_dies * geo->die_eblks;
+	geo->nr_units = geo->nr_dies * geo->die_units;
+	geo->nr_pages = geo->nr_units * geo->unit_pages;
+	geo->nr_open = ftl_geometry_open_units(params);
+	geo->nr_places = geo->nr_pages + geo->nr_open * geo->unit_pages;
+	geo->die_limit_pages = ftl_geometry_die_limit(params);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where a page is: the numbering of everything on NAND.
+ *
+ *   ppn:  die 0 | die 1 | ...      a die is a row of erase blocks,
+ *         eblk eblk eblk ...       an erase block a row of flash units,
+ *         unit unit unit ...       a flash unit a row of pages: slots
+ *
+ * All numbers are global and dense, so a larger one divided by a constant is the one
+ * above it. They fit 32 bits, where a division is a single instruction.
+ *
+ * Numbers from nr_pages on are not on NAND: they are the slots of open units, which
+ * sit in the write buffer (unit.h).
+ */
+#ifndef FTL_GEOMETRY_H
+#define FTL_GEOMETRY_H
+
+#include "units.h"
+#include "ftl.h"
+
+/**
+ * struct ftl_geometry - sizes of a drive; constant
+ * @nr_channels: channels; die d is on channel d % @nr_channels
+ * @nr_dies: dies of all channels
+ * @unit_pages: slots of a flash unit
+ * @eblk_units: flash units of an erase block
+ * @die_eblks: erase blocks of a die
+ * @eblk_pages: pages of an erase block
+ * @die_units: flash units of a die
+ * @nr_eblks: erase blocks of all dies
+ * @nr_units: flash units of all dies
+ * @nr_pages: pages on NAND
+ * @nr_open: open units that can exist at the same time
+ * @nr_places: @nr_pages and the slots of the open units behind them
+ * @die_limit_pages: pages a die takes; what is above it keeps collection possible
+ */
+struct ftl_geometry {
+	u32 nr_channels;
+	u32 nr_dies;
+	u32 unit_pages;
+	u32 eblk_units;
+	u32 die_eblks;
+	u32 eblk_pages;
+	u32 die_units;
+	u32 nr_eblks;
+	u32 nr_units;
+	u32 nr_pages;
+	u32 nr_open;
+	u32 nr_places;
+	u32 die_limit_pages;
+};
+
+/**
+ * ftl_geometry_init() - work out the sizes
+ * @params: parameters that passed ftl_params_check()
+ */
+void ftl_geometry_init(struct ftl_geometry *geo, const struct ftl_params *params);
+
+/**
+ * ftl_geometry_die_limit() - pages that a die may take without wedging its collection
+ * @params: parameters whose sizes fit 32 bits
+ *
+ * See gc.h for the reason.
+ */
+u64 ftl_geometry_die_limit(const struct ftl_params *params);
+
+/**
+ * ftl_geometry_open_units() - most units that are open at the same time
+ * @params: one plain unit, the runs (and one more while a command is being placed),
+ *	a shared unit and one for collection on each die, and one that is full
+ */
+u64 ftl_geometry_open_units(const struct ftl_params *params);
+
+static inline bool ftl_ppn_is_buffered(const struct ftl_geometry *geo, ppn_t ppn)
+{
+	return from_ppn(ppn) >= geo->nr_pages;
+}
+
+static inline u32 ftl_flash_unit(const struct ftl_geometry *geo, ppn_t ppn)
+{
+	return (u32)from_ppn(ppn) / geo->unit_pages;
+}
+
+static inline ppn_t ftl_flash_unit_ppn(const struct ftl_geometry *geo, u32 flash_unit)
+{
+	return to_ppn(flash_unit * geo->unit_pages);
+}
+
+static inline die_t ftl_flash_unit_die(const struct ftl_geometry *geo, u32 flash_unit)
+{
+	return to_die(flash_unit / geo->die_units);
+}
+
+static inline u32 ftl_flash_unit_eblk(const struct ftl_geometry *geo, u32 flash_unit)
+{
+	return flash_unit / geo->eblk_units;
+}
+
+static inline u32 ftl_eblk_first_unit(const struct ftl_geometry *geo, u32 eblk)
+{
+	return eblk * geo->eblk_units;
+}
+
+static inline die_t ftl_eblk_die(const struct ftl_geometry *geo, u32 eblk)
+{
+	return to_die(eblk / geo->die_eblks);
+}
+
+static inline die_t ftl_next_die(const struct ftl_geometry *geo, die_t die)
+{
+	u32 next = from_die(die) + 1;
+
+	return to_die(next < geo->nr_dies ? next : 0);
+}
+
+#endif /* FTL_GEOMETRY_H */

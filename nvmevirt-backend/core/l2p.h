@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The two maps of the FTL: where a logical page is, and whose page sits in a place.
+ *
+ * Entries are 32 bits and hold the number plus one, so that zeroed memory means
+ * "nothing". Nobody else looks into the arrays, so their storage may change. A place
+ * has an owner exactly while the owner's entry points back to it.
+ */
+#ifndef FTL_L2P_H
+#define FTL_L2P_H
+
+#include "units.h"
+
+/**
+ * struct ftl_l2p - both maps
+ * @nr_lpns: logical pages
+ * @nr_places: places, the slots of open units included
+ * @place_of: by lpn; a place plus one, 0 if unmapped
+ * @owner_of: by place; an lpn plus one, 0 if the place holds nothing valid
+ */
+struct ftl_l2p {
+	u64 nr_lpns;
+	u32 nr_places;
+	u32 *place_of;
+	u32 *owner_of;
+};
+
+/**
+ * ftl_l2p_bytes() - memory that both maps need
+ */
+size_t ftl_l2p_bytes(u64 nr_lpns, u32 nr_places);
+
+/**
+ * ftl_l2p_init() - lay the maps into memory, everything unmapped
+ * @zeroed: ftl_l2p_bytes() bytes
+ */
+void ftl_l2p_init(struct ftl_l2p *map, u64 nr_lpns, u32 nr_places, void *zeroed);
+
+/**
+ * ftl_l2p_skip_unmapped() - find the next mapped page
+ * Return: the first mapped page of [@lpn, @end), or @end.
+ */
+u64 ftl_l2p_skip_unmapped(const struct ftl_l2p *map, u64 lpn, u64 end);
+
+static inline ppn_t ftl_l2p_get(const struct ftl_l2p *map, lpn_t lpn)
+{
+	u32 entry = map->place_of[from_lpn(lpn)];
+
+	return entry ? to_ppn(entry - 1) : PPN_NONE;
+}
+
+static inline lpn_t ftl_l2p_owner(const struct ftl_l2p *map, ppn_t ppn)
+{
+	u32 entry = map->owner_of[from_ppn(ppn)];
+
+	return entry ? to_lpn(entry - 1) : LPN_NONE;
+}
+
+static inline void ftl_l2p_set(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn)
+{
+	map->place_of[from_lpn(lpn)] = from_ppn(ppn) + 1;
+	map->owner_of[from_ppn(ppn)] = from_lpn(lpn) + 1;
+}
+
+static inline void ftl_l2p_clear(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn)
+{
+	map->place_of[from_lpn(lpn)] = 0;
+	map->owner_of[from_ppn(ppn)] = 0;
+}
+
+/* The page at @from is now at @to; @from holds nothing. */
+static inline void ftl_l2p_move(struct ftl_l2p *map, ppn_t from, ppn_t to)
+{
+	u32 owner = map->owner_of[from_ppn(from)];
+
+	map->owner_of[from_ppn(from)] = 0;
+	map->owner_of[from_ppn(to)] = owner;
+	if (owner)
+		map->place_of[owner - 1] = from_ppn(to) + 1;
+}
+
+#endif /* FTL_L2P_H */

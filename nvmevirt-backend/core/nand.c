@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "nand.h"
+
+size_t ftl_nand_bytes(const struct ftl_params *params)
+{
+	size_t nr_dies = (size_t)params->nr_channels * params->dies_per_channel;
+	size_t channel = sizeof(struct ftl_bus) + ftl_bus_bytes();
+
+	return nr_dies * sizeof(struct ftl_nand_die) + params->nr_channels * channel;
+}
+
+void ftl_nand_init(struct ftl_nand *nand, const struct ftl_geometry *geo,
+		   const struct ftl_params *params, void *zeroed)
+{
+	u32 unit_bytes = geo->unit_pages << FTL_PAGE_SHIFT;
+	u8 *windows;
+
+	nand->geo = geo;
+	nand->params = params;
+	nand->page_transfer_ns = DIV_ROUND_UP(FTL_PAGE_BYTES * 1000, params->channel_mbps);
+	nand->die = zeroed;
+	nand->channel = (struct ftl_bus *)(nand->die + geo->nr_dies);
+	windows = (u8 *)(nand->channel + geo->nr_channels);
+	for (u32 i = 0; i < geo->nr_channels; i++, windows += ftl_bus_bytes())
+		ftl_bus_init(&nand->channel[i], params->channel_mbps, params->time_scale,
+			     unit_bytes, windows);
+	for (u32 i = 0; i < geo->nr_dies; i++)
+		nand->die[i].channel = &nand->channel[i % geo->nr_channels];
+}
+
+static u32 sense_ns(const struct ftl_nand *nand, u32 flash_unit)
+{
+	u32 at = flash_unit % nand->geo->eblk_units;
+
+	return nand->params->read_ns[at % nand->params->nr_page_kinds];
+}
+
+/* The die works for @work_ns of its own time from when it is free and asked. */
+static u64 occupy(const struct ftl_nand *nand, struct ftl_nand_die *die, u32 work_ns,
+		  u64 start_ns)
+{
+	die->busy_until_ns = max(start_ns, die->busy_until_ns) +
+			     (u64)work_ns * nand->params->time_scale;
+	die->busy_ns += work_ns;
+	return die->busy_until_ns;
+}
+
+u64 ftl_nand_sense(struct ftl_nand *nand, u32 flash_unit, u32 nr_pages, u64 start_ns,
+		   u64 now_ns)
+{
+	struct ftl_nand_die *die =
+		&nand->die[from_die(ftl_flash_unit_die(nand->geo, flash_unit))];
+	u64 sensed_ns = occupy(nand, die, sense_ns(nand, flash_unit), start_ns);
+
+	die->units_read++;
+	die->busy_ns += nr_pages * nand->page_transfer_ns;
+	die->busy_until_ns = ftl_bus_transfer(die->channel, nr_pages << FTL_PAGE_SHIFT,
+					      sensed_ns, now_ns);
+	return die->busy_until_ns;
+}
+
+u64 ftl_nand_program(struct ftl_nand *nand, die_t die_nr, u64 start_ns, u64 now_ns)
+{
+	struct ftl_nand_die *die = &nand->die[from_die(die_nr)];
+	u32 nr_pages = nand->geo->unit_pages;
+	u64 free_ns = max(start_ns, die->busy_until_ns);
+
+	die->units_programmed++;
+	die->busy_ns += nr_pages * nand->page_transfer_ns;
+	die->busy_until_ns = ftl_bus_transfer(die->channel, nr_pages << FTL_PAGE_SHIFT,
+					      free_ns, now_ns);
+	return occupy(nand, die, nand->params->program_ns, die->busy_until_ns);
+}
+
+void ftl_nand_copy_out(struct ftl_nand *nand, u32 flash_unit, u64 start_ns)
+{
+	struct ftl_nand_die *die =
+		&nand->die[from_die(ftl_flash_unit_die(nand->geo, flash_unit))];
+
+	die->units_read++;
+	occupy(nand, die, sense_ns(nand, flash_unit), start_ns);
+}
+
+u64 ftl_nand_copy_in(struct ftl_nand *nand, die_t die_nr, u64 start_ns)
+{
+	struct ftl_nand_die *die = &nand->die[from_die(die_nr)];
+
+	die->units_programmed++;
+	return occupy(nand, die, nand->params->program_ns, start_ns);
+}
+
+void ftl_nand_erase(struct ftl_nand *nand, die_t die_nr, u64 start_ns)
+{
+	struct ftl_nand_die *die = &nand->die[from_die(die_nr)];
+
+	die->eblks_erased++;
+	occupy(nand, die, nand->params->erase_ns, start_ns);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * When the dies are free: the timeline of every die and of its channel.
+ *
+ *	sense     die: tR, then the channel takes the pages asked for; the die holds them
+ *	          until they have left (there is no second register)
+ *	program   channel brings a whole unit, then die: tPROG
+ *	copy      within the die (copyback): tR and tPROG, the channel is not used
+ *	erase     die: tBERS
+ *
+ * A die does its work in the order in which it is asked. Different dies of one channel
+ * share its state: calls may not run at the same time.
+ */
+#ifndef FTL_NAND_H
+#define FTL_NAND_H
+
+#include "channel.h"
+#include "ftl.h"
+#include "geometry.h"
+
+/**
+ * struct ftl_nand_die - one die
+ * @busy_until_ns: time at which it has done all that was asked, scaled
+ * @channel: its channel
+ * @busy_ns: time at work, unscaled
+ * @units_read: senses
+ * @units_programmed: programs
+ * @eblks_erased: erases
+ * @pages_host: pages programmed for the host
+ * @pages_gc: pages moved by collection
+ */
+struct ftl_nand_die {
+	u64 busy_until_ns;
+	struct ftl_bus *channel;
+	u64 busy_ns;
+	u64 units_read;
+	u64 units_programmed;
+	u64 eblks_erased;
+	u64 pages_host;
+	u64 pages_gc;
+};
+
+/**
+ * struct ftl_nand - all dies
+ * @geo: sizes
+ * @params: latencies, unscaled
+ * @die: by die
+ * @channel: by channel
+ * @page_transfer_ns: time of a page on the channel, unscaled
+ */
+struct ftl_nand {
+	const struct ftl_geometry *geo;
+	const struct ftl_params *params;
+	struct ftl_nand_die *die;
+	struct ftl_bus *channel;
+	u32 page_transfer_ns;
+};
+
+/**
+ * ftl_nand_bytes() - memory of the dies and channels
+ */
+size_t ftl_nand_bytes(const struct ftl_params *params);
+
+/**
+ * ftl_nand_init() - dies and channels that are free at once
+ * @zeroed: ftl_nand_bytes() bytes
+ */
+void ftl_nand_init(struct ftl_nand *nand, const struct ftl_geometry *geo,
+		   const struct ftl_params *params, void *zeroed);
+
+/**
+ * ftl_nand_sense() - read pages of a flash unit
+ * @nr_pages: pages that leave the die
+ * @start_ns: time at which the die is asked
+ * @now_ns: present time
+ *
+ * Return: the time at which the pages have crossed the channel.
+ */
+u64 ftl_nand_sense(struct ftl_nand *nand, u32 flash_unit, u32 nr_pages, u64 start_ns,
+		   u64 now_ns);
+
+/**
+ * ftl_nand_program() - bring a unit to a die and program it
+ * Return: the time at which it is durable.
+ */
+u64 ftl_nand_program(struct ftl_nand *nand, die_t die, u64 start_ns, u64 now_ns);
+
+/**
+ * ftl_nand_copy_out() - sense a unit for a copy on the same die
+ */
+void ftl_nand_copy_out(struct ftl_nand *nand, u32 flash_unit, u64 start_ns);
+
+/**
+ * ftl_nand_copy_in() - program a unit of copies of the same die
+ * Return: the time at which it is durable.
+ */
+u64 ftl_nand_copy_in(struct ftl_nand *nand, die_t die, u64 start_ns);
+
+/**
+ * ftl_nand_erase() - erase an erase block
+ */
+void ftl_nand_erase(struct ftl_nand *nand, die_t die, u64 start_ns);
+
+#endif /* FTL_NAND_H */

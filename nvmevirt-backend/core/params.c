@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which geometries can work, and how much they can show to the host. */
+#include "geometry.h"
+
+/* Map entries hold a number plus one in 32 bits. */
+#define MAX_PLACES	((u64)U32_MAX - 1)
+
+static bool in_range(u64 value, u64 first, u64 last)
+{
+	return value >= first && value <= last;
+}
+
+static const char *check_geometry(const struct ftl_params *params)
+{
+	if (!in_range(params->nr_channels, 1, 64))
+		return "The number of channels must be between 1 and 64.";
+	if (!in_range(params->dies_per_channel, 1, 64))
+		return "The number of dies on a channel must be between 1 and 64.";
+	if (!in_range(params->unit_pages, 1, 64))
+		return "A die unit must have between 1 and 64 pages.";
+	if (!in_range(params->planes_per_die, 1, 16))
+		return "The number of planes of a die must be between 1 and 16.";
+	if (!in_range(params->units_per_eblk, 2, 16384))
+		return "An erase block must have between 2 and 16384 program units.";
+	if (params->eblks_per_die < 8)
+		return "A die must have at least 8 erase blocks.";
+	if (!in_range(params->reserve_permille, 20, 900))
+		return "The reserve must be between 20 and 900 per mille of the raw capacity.";
+	return NULL;
+}
+
+static const char *check_latencies(const struct ftl_params *params)
+{
+	if (!in_range(params->nr_page_kinds, 1, FTL_MAX_PAGE_KINDS))
+		return "The number of page kinds must be between 1 and 4.";
+	if (!in_range(params->time_scale, 1, 1000))
+		return "The time scale must be between 1 and 1000.";
+	if (!in_range(params->channel_mbps, 1, 1000000) || !in_range(params->link_mbps, 1, 1000000))
+		return "The bandwidth of channels and link must be between 1 and 1000000 MB/s.";
+	return NULL;
+}
+
+/* Pages on NAND, or U64_MAX if there is no such number. */
+static u64 raw_pages(const struct ftl_params *params)
+{
+	u64 pages = (u64)params->nr_channels * params->dies_per_channel;
+
+	if (check_mul_overflow(pages, (u64)params->eblks_per_die, &pages) ||
+	    check_mul_overflow(pages, (u64)params->units_per_eblk, &pages) ||
+	    check_mul_overflow(pages, (u64)params->unit_pages, &pages))
+		return U64_MAX;
+	return pages;
+}
+
+static bool places_fit(const struct ftl_params *params)
+{
+	u64 raw = raw_pages(params);
+	u64 open = ftl_geometry_open_units(params) * params->unit_pages;
+
+	return raw <= MAX_PLACES && open <= MAX_PLACES - raw;
+}
+
+/*
+ * Rule 5 of place.h needs room for one more unit on some die whenever a unit is opened.
+ * Then at most nr_lpns - 1 pages are mapped, and at most others = run_units + nr_dies + 2
+ * units of P slots are open besides. If no die had room, each would be claimed for more
+ * than limit - P pages, in sum
+ *
+ *	nr_dies (limit - P + 1) <= claimed <= nr_lpns - 1 + others P
+ *
+ * which a drive of nr_lpns <= nr_dies (limit - P + 1) - others P rules out.
+ */
+static u64 roomy_pages(const struct ftl_params *params)
+{
+	u64 nr_dies = (u64)params->nr_channels * params->dies_per_channel;
+	u64 limit = ftl_geometry_die_limit(params);
+	u64 others = ((u64)params->run_units + nr_dies + 2) * params->unit_pages;
+	u64 pages = limit < params->unit_pages ? 0 : nr_dies * (limit - params->unit_pages + 1);
+
+	return pages > others ? pages - others : 0;
+}
+
+u64 ftl_params_capacity(const struct ftl_params *params)
+{
+	if (check_geometry(params) || !places_fit(params))
+		return 0;
+	return min(div_u64(raw_pages(params) * (1000 - params->reserve_permille), 1000),
+		   roomy_pages(params));
+}
+
+static const char *check_buffer(const struct ftl_params *params)
+{
+	u64 nr_dies = (u64)params->nr_channels * params->dies_per_channel;
+	u64 units = max((u64)params->run_units + 2 * nr_dies, (u64)params->run_units + nr_dies + 4);
+
+	if (!params->run_units)
+		return "At least one open unit is needed for runs.";
+	if (params->wbuf_pages < units * params->unit_pages)
+		return "The write buffer must hold two units for each die besides the units for runs, and at least four and one for each die.";
+	return NULL;
+}
+
+const char *ftl_params_check(const struct ftl_params *params)
+{
+	const char *reason = check_geometry(params);
+
+	if (!reason)
+		reason = check_latencies(params);
+	if (!reason)
+		reason = check_buffer(params);
+	if (reason)
+		return reason;
+	if (!places_fit(params))
+		return "The drive has too many pages: all pages and buffered ones must be fewer than 2^32.";
+	if (params->seed_die >= params->nr_channels * params->dies_per_channel)
+		return "The die of the first write does not exist.";
+	if (!params->nr_lpns)
+		return "The drive would have no pages to show to the host.";
+	if (params->nr_lpns > ftl_params_capacity(params))
+		return "The dies cannot hold that many pages and the reserve: show fewer pages, or add erase blocks.";
+	return NULL;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The rules are in place.h; the numbers here are theirs. */
+#include "place.h"
+
+void ftl_place_init(struct ftl_place *place, struct ftl_units *units, die_t seed_die)
+{
+	place->units = units;
+	place->cursor = seed_die;
+}
+
+static bool pred_is_usable(const struct ftl_l2p *map, const struct ftl_request *rq)
+{
+	u64 first = from_lpn(rq->first);
+	u64 pred = from_lpn(rq->pred);
+
+	if (pred >= map->nr_lpns || (pred >= first && pred - first < rq->nr_pages))
+		return false;
+	return ftl_l2p_get(map, rq->pred) != PPN_NONE;
+}
+
+void ftl_place_begin(const struct ftl_place *place, struct ftl_placing *placing,
+		     const struct ftl_request *rq)
+{
+	memset(placing, 0, sizeof(*placing));
+	placing->hint = rq->hint;
+	placing->pred = LPN_NONE;
+	if (rq->hint != FTL_HINT_APPEND)
+		return;
+	if (pred_is_usable(place->units->map, rq))
+		placing->pred = rq->pred;
+	else
+		placing->hint = FTL_HINT_NONE;
+}
+
+/* Rule 5. */
+static die_t die_with_room(const struct ftl_place *place, die_t wanted)
+{
+	die_t die = wanted;
+
+	while (!ftl_units_die_has_room(place->units, die)) {
+		die = ftl_next_die(place->units->geo, die);
+		if (WARN_ON_ONCE(die == wanted))
+			break;
+	}
+	return die;
+}
+
+/* Rule 2. */
+static struct ftl_unit *plain_unit(struct ftl_place *place, struct ftl_placing *placing)
+{
+	struct ftl_units *units = place->units;
+	die_t die;
+
+	if (units->plain)
+		return units->plain;
+	die = die_with_room(place, place->cursor);
+	place->cursor = ftl_next_die(units->geo, die);
+	placing->opened = true;
+	return ftl_units_open(units, die, FTL_UNIT_PLAIN);
+}
+
+/* One run more than may stay is open while a command is placed: it often fills its unit. */
+static struct ftl_unit *open_run(struct ftl_place *place, struct ftl_placing *placing,
+				 die_t wanted)
+{
+	struct ftl_units *units = place->units;
+
+	ftl_units_limit_runs(units, units->max_runs);
+	placing->opened = true;
+	return ftl_units_open(units, die_with_room(place, wanted), FTL_UNIT_RUN);
+}
+
+static void count_obeyed(struct ftl_placing *placing, die_t wanted, die_t die)
+{
+	if (die == wanted)
+		placing->nr_obeyed++;
+	else
+		placing->nr_off_die++;
+}
+
+/* The open unit in which @ppn is the last page and another one can follow, or NULL. */
+static struct ftl_unit *unit_ending_with(const struct ftl_units *units, ppn_t ppn)
+{
+	struct ftl_unit *unit;
+
+	if (!ftl_ppn_is_buffered(units->geo, ppn))
+		return NULL;
+	unit = ftl_units_of(units, ppn);
+	if (unit->kind == FTL_UNIT_GC || !ftl_unit_has_space(units, unit) ||
+	    ftl_units_slot(units, ppn) + 1 != unit->nr_filled)
+		return NULL;
+	return unit;
+}
+
+/* Rule 3. */
+static struct ftl_unit *follow(struct ftl_place *place, struct ftl_placing *placing, ppn_t pred)
+{
+	struct ftl_unit *unit = unit_ending_with(place->units, pred);
+	die_t wanted;
+
+	if (unit) {
+		placing->nr_obeyed++;
+		return unit;
+	}
+	wanted = ftl_next_die(place->units->geo, ftl_units_die_of(place->units, pred));
+	unit = open_run(place, placing, wanted);
+	count_obeyed(placing, wanted, unit->die);
+	return unit;
+}
+
+/* Rule 4. */
+static struct ftl_unit *replace(struct ftl_place *place, struct ftl_placing *placing,
+				ppn_t present)
+{
+	struct ftl_units *units = place->units;
+	u32 flash_unit = ftl_flash_unit(units->geo, present);
+	die_t wanted = ftl_flash_unit_die(units->geo, flash_unit);
+	struct ftl_unit *unit = ftl_units_replacing(units, flash_unit);
+
+	if (!unit) {
+		unit = open_run(place, placing, wanted);
+		ftl_units_replace(units, unit, flash_unit);
+	}
+	count_obeyed(placing, wanted, unit->die);
+	return unit;
+}
+
+static struct ftl_unit *choose(struct ftl_place *place, struct ftl_placing *placing,
+			       ppn_t present)
+{
+	bool has_pred = placing->pred != LPN_NONE;
+
+	if (placing->hint == FTL_HINT_OVERWRITE && present != PPN_NONE)
+		return replace(place, placing, present);
+	if (placing->hint != FTL_HINT_NONE && has_pred)
+		return follow(place, placing, ftl_l2p_get(place->units->map, placing->pred));
+	return plain_unit(place, placing);
+}
+
+/* Is @present the place where rule 3 would put the page that follows @pred? */
+static bool follows(const struct ftl_units *units, ppn_t pred, ppn_t present)
+{
+	const struct ftl_unit *unit = ftl_units_of(units, present);
+	u32 slot = ftl_units_slot(units, present);
+
+	if (ftl_ppn_is_buffered(units->geo, pred) && ftl_units_of(units, pred) == unit)
+		return ftl_units_slot(units, pred) + 1 == slot;
+	return !slot && unit->die == ftl_next_die(units->geo, ftl_units_die_of(units, pred));
+}
+
+/* Rule 1, and the exception from it in rule 3. */
+static bool stays_in_slot(const struct ftl_units *units, const struct ftl_placing *placing,
+			  ppn_t present)
+{
+	if (present == PPN_NONE || !ftl_ppn_is_buffered(units->geo, present))
+		return false;
+	return placing->hint != FTL_HINT_APPEND ||
+		follows(units, ftl_l2p_get(units->map, placing->pred), present);
+}
+
+struct ftl_unit *ftl_place_page(struct ftl_place *place, struct ftl_placing *placing, lpn_t lpn)
+{
+	struct ftl_units *units = place->units;
+	ppn_t present = ftl_l2p_get(units->map, lpn);
+	struct ftl_unit *unit;
+
+	placing->opened = false;
+	if (stays_in_slot(units, placing, present)) {
+		unit = ftl_units_of(units, present);
+		placing->nr_obeyed++;
+		ftl_units_touch(units, unit);
+	} else {
+		/* First, so that the drive has a page less than it can hold: rule 5. */
+		if (present != PPN_NONE)
+			ftl_units_unmap(units, lpn, present);
+		unit = choose(place, placing, present);
+		ftl_units_touch(units, unit);
+		ftl_units_put(units, unit, lpn);
+	}
+	placing->pred = lpn;
+	return unit;
+}
+
+void ftl_place_end(struct ftl_place *place)
+{
+	ftl_units_limit_runs(place->units, place->units->max_runs);
+}

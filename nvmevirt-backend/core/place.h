@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where a page that is written goes: the heart of the FTL. Start reading here.
+ *
+ * Reading is fast when the pages of a file lie on many dies, and with as few flash
+ * units as possible. A page's die is decided here, once, when it is written. In the
+ * drawings dies are columns, [] is an open unit of two slots, and + is the new page.
+ *
+ * 1. A page whose lpn sits in an open unit is replaced there, whatever the hint.
+ *	die 0: [a1 b1]    write a1    -->  the same slot      (see also 3)
+ *
+ * 2. Without a hint, pages fill the PLAIN unit; when it is full the next die has its turn.
+ *	die 0: (x  y)  die 1: [z  +]  die 2:                  then die 2
+ *    They never enter another unit: a page of metadata does not shift a file's run off
+ *    its unit boundary.
+ *
+ * 3. APPEND: the page follows its predecessor p.
+ *    a) p is the last page of an open unit with space (not of collection): it joins p.
+ *	die 0: [p  +]  die 1:
+ *    b) otherwise p's unit is full, or something else came behind p, or it is on NAND:
+ *       a RUN unit of its own is opened on the die after p's.
+ *	die 0: (a  p)  die 1: [+   ]        die 0: [p  x]  die 1: [+   ]
+ *    The other pages of the command each follow the page before them, by the same rule;
+ *    thus a long append fills unit after unit on die after die.
+ *    An lpn in an open unit which does not follow p there belonged to another file,
+ *    or to another version of this one: it leaves a hole and follows p.
+ *
+ * 4. OVERWRITE: the page stays on the die of its present page, in flash unit X, and
+ *    goes into the RUN unit that replaces X. So the pages of a unit that is
+ *    overwritten piece by piece, in any order, are one unit again.
+ *	die 0:  X(a b)   write b, then a   -->  die 0: [b  a] replaces X
+ *    A page of the command that is not mapped follows the page before it as in 3; if
+ *    it is the first, it is plain.
+ *
+ * 5. A die takes a unit only while it has room (gc.h). Otherwise the unit is opened on
+ *    the next die that has. Some die always has: see ftl_params_capacity().
+ *
+ * 6. RUN units are bounded. The one that was not used for longest is put out: its pages
+ *    move, in the buffer, to the MIXED unit of their die. They keep their die, but share
+ *    a flash unit with other runs.
+ *
+ * Nothing here knows about time, NAND or collection; a hint, however wrong, costs speed.
+ */
+#ifndef FTL_PLACE_H
+#define FTL_PLACE_H
+
+#include "unit.h"
+
+/**
+ * struct ftl_place - what placement remembers between commands
+ * @units: the open units
+ * @cursor: die of the next PLAIN unit
+ */
+struct ftl_place {
+	struct ftl_units *units;
+	die_t cursor;
+};
+
+/**
+ * struct ftl_placing - a command whose pages are being placed
+ * @hint: hint that is obeyed; FTL_HINT_NONE if the command's cannot be
+ * @pred: page that the next one follows, or LPN_NONE
+ * @opened: the page placed last has opened its unit
+ * @nr_obeyed: pages that are where the hint wants them
+ * @nr_off_die: pages that are on another die because theirs was full
+ */
+struct ftl_placing {
+	enum ftl_hint hint;
+	lpn_t pred;
+	bool opened;
+	u32 nr_obeyed;
+	u32 nr_off_die;
+};
+
+/**
+ * ftl_place_init() - start with an empty drive
+ */
+void ftl_place_init(struct ftl_place *place, struct ftl_units *units, die_t seed_die);
+
+/**
+ * ftl_place_begin() - begin with a write command
+ *
+ * An APPEND whose predecessor is out of range, unmapped or in the command itself is
+ * placed as if it had no hint.
+ */
+void ftl_place_begin(const struct ftl_place *place, struct ftl_placing *placing,
+		     const struct ftl_request *rq);
+
+/**
+ * ftl_place_page() - place the command's next page
+ *
+ * The page is mapped to a slot of an open unit and its old place is given up. Units
+ * that got full are in the list of full ones: they must be programmed before the next
+ * page is placed.
+ *
+ * Return: the open unit.
+ */
+struct ftl_unit *ftl_place_page(struct ftl_place *place, struct ftl_placing *placing,
+				lpn_t lpn);
+
+/**
+ * ftl_place_end() - the command has no more pages
+ *
+ * There may be a full unit again.
+ */
+void ftl_place_end(struct ftl_place *place);
+
+#endif /* FTL_PLACE_H */

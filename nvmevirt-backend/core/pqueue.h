@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A priority queue over memory of the caller: a binary heap, smallest key first.
+ *
+ * With @position, an item that is in the queue can be given a smaller key or be asked
+ * for; without, items need not be different and can only be added and popped.
+ */
+#ifndef FTL_PQUEUE_H
+#define FTL_PQUEUE_H
+
+#include <dieaware/platform.h>
+
+/**
+ * struct ftl_pqueue_entry - an item of the queue
+ * @key: what the queue is ordered by
+ * @item: caller's number
+ */
+struct ftl_pqueue_entry {
+	u64 key;
+	u32 item;
+};
+
+/**
+ * struct ftl_pqueue - the queue
+ * @entry: the heap; the children of entry i are 2i + 1 and 2i + 2
+ * @position: by item, its index in @entry plus one, 0 if it is not in the queue; or NULL
+ * @nr: entries in use; the caller sees to it that they fit
+ */
+struct ftl_pqueue {
+	struct ftl_pqueue_entry *entry;
+	u32 *position;
+	u32 nr;
+};
+
+/**
+ * ftl_pqueue_push() - add an item
+ */
+void ftl_pqueue_push(struct ftl_pqueue *queue, u64 key, u32 item);
+
+/**
+ * ftl_pqueue_pop() - take the item with the smallest key out of a queue that has one
+ */
+struct ftl_pqueue_entry ftl_pqueue_pop(struct ftl_pqueue *queue);
+
+/**
+ * ftl_pqueue_lower() - give an item a key that is not larger than its present one
+ */
+void ftl_pqueue_lower(struct ftl_pqueue *queue, u64 key, u32 item);
+
+static inline bool ftl_pqueue_has(const struct ftl_pqueue *queue, u32 item)
+{
+	return queue->position[item];
+}
+
+#endif /* FTL_PQUEUE_H */

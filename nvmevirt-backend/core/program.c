@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "gc.h"
+#include "program.h"
+
+static u32 take_flash_unit(struct ftl *ftl, die_t die, enum ftl_stream stream, u64 start_ns)
+{
+	struct ftl_eblks *blocks = &ftl->blocks;
+
+	if (ftl_eblks_needs_open(blocks, die, stream)) {
+		if (!ftl->collecting)
+			ftl_gc_make_room(ftl, die, start_ns);
+		/* Collection may have opened a block for its own stream. */
+		if (ftl_eblks_needs_open(blocks, die, stream))
+			ftl_eblks_open_next(blocks, die, stream);
+	}
+	return ftl_eblks_take_unit(blocks, die, stream);
+}
+
+/* Return: pages that moved. */
+static u32 move_pages(struct ftl *ftl, const struct ftl_unit *unit, u32 flash_unit)
+{
+	u64 from = from_ppn(ftl_unit_ppn(&ftl->units, unit, 0));
+	u64 to = from_ppn(ftl_flash_unit_ppn(&ftl->geo, flash_unit));
+
+	for (u32 slot = 0; slot < unit->nr_filled; slot++)
+		ftl_l2p_move(&ftl->map, to_ppn(from + slot), to_ppn(to + slot));
+	return unit->nr_valid;
+}
+
+static u64 spend_time(struct ftl *ftl, const struct ftl_unit *unit, u64 start_ns)
+{
+	u64 end_ns;
+
+	if (unit->kind == FTL_UNIT_GC) {
+		end_ns = ftl_nand_copy_in(&ftl->nand, unit->die, start_ns);
+	} else {
+		end_ns = ftl_nand_program(&ftl->nand, unit->die, start_ns, ftl->now_ns);
+		ftl_wbuf_program(&ftl->wbuf, end_ns);
+	}
+	ftl->programmed_ns = max(ftl->programmed_ns, end_ns);
+	ftl->command_programmed_ns = max(ftl->command_programmed_ns, end_ns);
+	return end_ns;
+}
+
+static void count_programmed(struct ftl *ftl, const struct ftl_unit *unit, u32 nr_pages)
+{
+	struct ftl_nand_die *die = &ftl->nand.die[from_die(unit->die)];
+
+	if (unit->kind == FTL_UNIT_GC)
+		die->pages_gc += nr_pages;
+	else
+		die->pages_host += nr_pages;
+	ftl->stats.nand_pages_programmed += ftl->geo.unit_pages;
+	ftl->stats.pages_padded += ftl->geo.unit_pages - nr_pages;
+}
+
+u64 ftl_program_unit(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
+{
+	enum ftl_stream stream = unit->kind == FTL_UNIT_GC ? FTL_STREAM_GC : FTL_STREAM_HOST;
+	u32 flash_unit = take_flash_unit(ftl, unit->die, stream, start_ns);
+	u32 nr_pages = move_pages(ftl, unit, flash_unit);
+	u64 end_ns = spend_time(ftl, unit, start_ns);
+
+	ftl_eblks_add_valid(&ftl->blocks, flash_unit, nr_pages);
+	ftl_eblks_close_if_full(&ftl->blocks, unit->die, stream);
+	count_programmed(ftl, unit, nr_pages);
+	ftl_units_release(&ftl->units, unit, nr_pages);
+	return end_ns;
+}
+
+void ftl_program_full(struct ftl *ftl, u64 start_ns)
+{
+	struct ftl_unit *unit;
+
+	while ((unit = ftl_units_first_full(&ftl->units)))
+		ftl_program_unit(ftl, unit, start_ns);
+}
+
+u64 ftl_program_open(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
+{
+	ftl_units_set_aside(&ftl->units, unit);
+	return ftl_program_unit(ftl, unit, start_ns);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From an open unit to NAND: the unit gets its place, its pages are mapped there, and
+ * the die's time is spent.
+ *
+ * A host unit that needs a new erase block may have to wait for collection on its die.
+ */
+#ifndef FTL_PROGRAM_H
+#define FTL_PROGRAM_H
+
+#include "state.h"
+
+/**
+ * ftl_program_unit() - program a unit that was set aside
+ * @start_ns: time at which its data is complete
+ *
+ * Slots without a page are padded. The unit is given back.
+ *
+ * Return: the time at which the pages are durable.
+ */
+u64 ftl_program_unit(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns);
+
+/**
+ * ftl_program_full() - program all units that were set aside
+ */
+void ftl_program_full(struct ftl *ftl, u64 start_ns);
+
+/**
+ * ftl_program_open() - program a unit that is open, full or not
+ * Return: the time at which the pages are durable.
+ */
+u64 ftl_program_open(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns);
+
+#endif /* FTL_PROGRAM_H */

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Read commands. Pages of a command that lie in the same flash unit are read by one
+ * sense, wherever in the command they are. Senses are started in the order in which the
+ * command first needs them; the link takes the pages of each as they arrive.
+ */
+#include "state.h"
+
+/* Finds the sense of a flash unit in the present command, or begins one. */
+static struct ftl_sense *sense_of(struct ftl *ftl, u32 flash_unit, u32 *nr_senses)
+{
+	u32 at = hash_32(flash_unit, FTL_SENSE_SLOTS_SHIFT);
+	struct ftl_sense_slot *slot;
+
+	for (;; at++) {
+		slot = &ftl->sense_slot[at % FTL_SENSE_SLOTS];
+		if (slot->command != ftl->read_commands)
+			break;
+		if (ftl->sense[slot->sense].flash_unit == flash_unit)
+			return &ftl->sense[slot->sense];
+	}
+	slot->command = ftl->read_commands;
+	slot->sense = (*nr_senses)++;
+	ftl->sense[slot->sense].flash_unit = flash_unit;
+	ftl->sense[slot->sense].nr_pages = 0;
+	return &ftl->sense[slot->sense];
+}
+
+/* After 2^32 commands their numbers come again: old slots must not look present. */
+static void begin_senses(struct ftl *ftl)
+{
+	ftl->read_commands++;
+	if (ftl->read_commands)
+		return;
+	memset(ftl->sense_slot, 0, sizeof(ftl->sense_slot));
+	ftl->read_commands = 1;
+}
+
+/* Return: the senses that the command needs, in ftl->sense. */
+static u32 gather_senses(struct ftl *ftl, const struct ftl_request *rq)
+{
+	struct ftl_sense *sense = NULL;
+	u64 lpn = from_lpn(rq->first);
+	u32 nr_senses = 0;
+
+	begin_senses(ftl);
+	for (u64 end = lpn + rq->nr_pages; lpn < end; lpn++) {
+		ppn_t ppn = ftl_l2p_get(&ftl->map, to_lpn(lpn));
+		u32 flash_unit;
+
+		if (ppn == PPN_NONE)
+			continue;
+		if (ftl_ppn_is_buffered(&ftl->geo, ppn)) {
+			ftl->stats.buffer_hits++;
+			continue;
+		}
+		flash_unit = ftl_flash_unit(&ftl->geo, ppn);
+		if (!sense || sense->flash_unit != flash_unit)
+			sense = sense_of(ftl, flash_unit, &nr_senses);
+		sense->nr_pages++;
+	}
+	return nr_senses;
+}
+
+u64 ftl_read(struct ftl *ftl, const struct ftl_request *rq, u64 now_ns)
+{
+	u64 start_ns = ftl_begin(ftl, now_ns);
+	u32 nr_senses = gather_senses(ftl, rq);
+	u32 left_bytes = rq->bytes;
+	u64 done_ns = start_ns;
+
+	for (u32 i = 0; i < nr_senses; i++) {
+		const struct ftl_sense *sense = &ftl->sense[i];
+		u32 bytes = min(left_bytes, sense->nr_pages << FTL_PAGE_SHIFT);
+		u64 arrived_ns = ftl_nand_sense(&ftl->nand, sense->flash_unit, sense->nr_pages,
+						start_ns, ftl->now_ns);
+
+		left_bytes -= bytes;
+		done_ns = max(done_ns, ftl_bus_transfer(&ftl->to_host, bytes, arrived_ns,
+							ftl->now_ns));
+	}
+	/* What is buffered or unmapped needs the link only. */
+	if (left_bytes)
+		done_ns = max(done_ns, ftl_bus_transfer(&ftl->to_host, left_bytes, start_ns,
+							ftl->now_ns));
+	ftl->stats.host_pages_read += rq->nr_pages;
+	return done_ns;
+}

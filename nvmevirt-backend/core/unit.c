@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "unit.h"
+
+static u32 hash_bits_for(u32 nr_units)
+{
+	return max_t(u32, order_base_2(nr_units), 4);
+}
+
+size_t ftl_units_bytes(const struct ftl_params *params)
+{
+	size_t nr_dies = (size_t)params->nr_channels * params->dies_per_channel;
+	size_t nr_open = ftl_geometry_open_units(params);
+
+	return size_add(size_add(array_size(nr_open, sizeof(struct ftl_unit)),
+				 array_size(nr_dies, sizeof(struct ftl_unit_die))),
+			sizeof(struct hlist_head) << hash_bits_for(nr_open));
+}
+
+void ftl_units_init(struct ftl_units *units, const struct ftl_params *params, void *zeroed)
+{
+	const struct ftl_geometry *geo = units->geo;
+
+	units->unit = zeroed;
+	units->die = (struct ftl_unit_die *)(units->unit + geo->nr_open);
+	units->replacing = (struct hlist_head *)(units->die + geo->nr_dies);
+	units->hash_bits = hash_bits_for(geo->nr_open);
+	units->max_runs = params->run_units;
+	INIT_LIST_HEAD(&units->free);
+	INIT_LIST_HEAD(&units->runs);
+	INIT_LIST_HEAD(&units->full);
+	for (u32 i = 0; i < geo->nr_open; i++)
+		list_add_tail(&units->unit[i].link, &units->free);
+}
+
+/* Where the units keep the one unit of a kind, or NULL for kinds with more than one. */
+static struct ftl_unit **only_unit(struct ftl_units *units, die_t die, u32 kind)
+{
+	switch (kind) {
+	case FTL_UNIT_PLAIN:
+		return &units->plain;
+	case FTL_UNIT_MIXED:
+		return &units->die[from_die(die)].mixed;
+	case FTL_UNIT_GC:
+		return &units->die[from_die(die)].gc;
+	default:
+		return NULL;
+	}
+}
+
+static void set_kind(struct ftl_units *units, struct ftl_unit *unit, enum ftl_unit_kind kind)
+{
+	struct ftl_unit **only = only_unit(units, unit->die, kind);
+
+	unit->kind = kind;
+	if (only) {
+		*only = unit;
+		list_del_init(&unit->link);
+	} else {
+		units->nr_runs++;
+		list_move_tail(&unit->link, &units->runs);
+	}
+}
+
+/* The unit is no longer what its kind says; it is in no list. */
+static void unset_kind(struct ftl_units *units, struct ftl_unit *unit)
+{
+	struct ftl_unit **only = only_unit(units, unit->die, unit->kind);
+
+	if (only)
+		*only = NULL;
+	else
+		units->nr_runs--;
+	hlist_del_init(&unit->same_hash);
+	unit->replaces = 0;
+	list_del_init(&unit->link);
+}
+
+struct ftl_unit *ftl_units_open(struct ftl_units *units, die_t die, enum ftl_unit_kind kind)
+{
+	struct ftl_unit *unit = list_first_entry(&units->free, struct ftl_unit, link);
+
+	unit->die = die;
+	unit->nr_filled = 0;
+	unit->nr_valid = 0;
+	set_kind(units, unit, kind);
+	if (kind != FTL_UNIT_GC) {
+		units->nr_host++;
+		units->die[from_die(die)].nr_claimed += units->geo->unit_pages;
+	}
+	return unit;
+}
+
+void ftl_units_set_aside(struct ftl_units *units, struct ftl_unit *unit)
+{
+	unset_kind(units, unit);
+	list_add_tail(&unit->link, &units->full);
+}
+
+void ftl_units_release(struct ftl_units *units, struct ftl_unit *unit, u32 nr_programmed)
+{
+	if (unit->kind != FTL_UNIT_GC) {
+		units->nr_host--;
+		units->die[from_die(unit->die)].nr_claimed -=
+			units->geo->unit_pages - nr_programmed;
+	}
+	unit->kind = FTL_UNIT_FREE;
+	list_move(&unit->link, &units->free);
+}
+
+/* Takes the next slot of a unit; a unit that gets full by that is set aside. */
+static ppn_t take_slot(struct ftl_units *units, struct ftl_unit *unit)
+{
+	ppn_t ppn = ftl_unit_ppn(units, unit, unit->nr_filled++);
+
+	unit->nr_valid++;
+	if (!ftl_unit_has_space(units, unit))
+		ftl_units_set_aside(units, unit);
+	return ppn;
+}
+
+void ftl_units_put(struct ftl_units *units, struct ftl_unit *unit, lpn_t lpn)
+{
+	units->die[from_die(unit->die)].nr_valid++;
+	units->nr_mapped++;
+	ftl_l2p_set(units->map, lpn, take_slot(units, unit));
+}
+
+void ftl_units_move_in(struct ftl_units *units, struct ftl_unit *unit, ppn_t from)
+{
+	ftl_l2p_move(units->map, from, take_slot(units, unit));
+}
+
+/* Holes at the end of a unit can be filled again; one of holes only is given back. */
+static void trim_holes(struct ftl_units *units, struct ftl_unit *unit)
+{
+	while (unit->nr_filled &&
+	       ftl_l2p_owner(units->map, ftl_unit_ppn(units, unit, unit->nr_filled - 1)) ==
+	       LPN_NONE)
+		unit->nr_filled--;
+	if (unit->nr_filled)
+		return;
+	unset_kind(units, unit);
+	ftl_units_release(units, unit, 0);
+}
+
+void ftl_units_unmap(struct ftl_units *units, lpn_t lpn, ppn_t ppn)
+{
+	struct ftl_unit_die *die = &units->die[from_die(ftl_units_die_of(units, ppn))];
+
+	ftl_l2p_clear(units->map, lpn, ppn);
+	units->nr_mapped--;
+	die->nr_valid--;
+	if (ftl_ppn_is_buffered(units->geo, ppn)) {
+		struct ftl_unit *unit = ftl_units_of(units, ppn);
+
+		unit->nr_valid--;
+		if (unit->kind == FTL_UNIT_GC)
+			die->nr_claimed--;
+		trim_holes(units, unit);
+	} else {
+		die->nr_claimed--;
+		ftl_eblks_drop_valid(units->blocks, ftl_flash_unit(units->geo, ppn));
+	}
+}
+
+void ftl_units_touch(struct ftl_units *units, struct ftl_unit *unit)
+{
+	if (unit->kind == FTL_UNIT_RUN && !list_is_last(&unit->link, &units->runs))
+		list_move_tail(&unit->link, &units->runs);
+}
+
+static struct hlist_head *bucket(const struct ftl_units *units, u32 flash_unit)
+{
+	return &units->replacing[hash_32(flash_unit, units->hash_bits)];
+}
+
+void ftl_units_replace(struct ftl_units *units, struct ftl_unit *unit, u32 flash_unit)
+{
+	unit->replaces = flash_unit + 1;
+	hlist_add_head(&unit->same_hash, bucket(units, flash_unit));
+}
+
+struct ftl_unit *ftl_units_replacing(const struct ftl_units *units, u32 flash_unit)
+{
+	struct ftl_unit *unit;
+
+	hlist_for_each_entry(unit, bucket(units, flash_unit), same_hash) {
+		if (unit->replaces == flash_unit + 1)
+			return unit;
+	}
+	return NULL;
+}
+
+void ftl_units_forget_eblk(struct ftl_units *units, u32 eblk)
+{
+	struct ftl_unit *unit;
+
+	list_for_each_entry(unit, &units->runs, link) {
+		if (!unit->replaces ||
+		    ftl_flash_unit_eblk(units->geo, unit->replaces - 1) != eblk)
+			continue;
+		hlist_del_init(&unit->same_hash);
+		unit->replaces = 0;
+	}
+}
+
+/* Closes the gaps that moved pages and holes have left in a unit. */
+static void pack_slots(struct ftl_units *units, struct ftl_unit *unit)
+{
+	u32 nr_filled = unit->nr_filled;
+
+	unit->nr_filled = 0;
+	for (u32 slot = 0; slot < nr_filled; slot++) {
+		ppn_t from = ftl_unit_ppn(units, unit, slot);
+
+		if (ftl_l2p_owner(units->map, from) == LPN_NONE)
+			continue;
+		if (slot != unit->nr_filled)
+			ftl_l2p_move(units->map, from,
+				     ftl_unit_ppn(units, unit, unit->nr_filled));
+		unit->nr_filled++;
+	}
+}
+
+static void evict_run(struct ftl_units *units, struct ftl_unit *run)
+{
+	struct ftl_unit *mixed = units->die[from_die(run->die)].mixed;
+
+	units->nr_evicted++;
+	unset_kind(units, run);
+	for (u32 slot = 0; mixed && slot < run->nr_filled; slot++) {
+		ppn_t from = ftl_unit_ppn(units, run, slot);
+
+		if (ftl_l2p_owner(units->map, from) == LPN_NONE)
+			continue;
+		run->nr_valid--;
+		ftl_units_move_in(units, mixed, from);
+		mixed = units->die[from_die(run->die)].mixed;
+	}
+	if (!run->nr_valid) {
+		ftl_units_release(units, run, 0);
+		return;
+	}
+	pack_slots(units, run);
+	set_kind(units, run, FTL_UNIT_MIXED);
+}
+
+void ftl_units_limit_runs(struct ftl_units *units, u32 nr_runs)
+{
+	while (units->nr_runs > nr_runs)
+		evict_run(units, list_first_entry(&units->runs, struct ftl_unit, link));
+}

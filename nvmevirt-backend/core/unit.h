@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Open units: what will be one program on one die, while it is still in the buffer.
+ *
+ * An open unit belongs to a die but has no place on NAND: it gets one when it is
+ * programmed. So the programs of an erase block stay in order however many units are
+ * open. Until then the unit's slots are places of their own (l2p.h), and reading them
+ * costs no NAND time.
+ *
+ *	PLAIN  pages that nothing is known about; one, it goes round the dies
+ *	RUN    one run of a file that grows or is overwritten; bounded, oldest use first out
+ *	MIXED  pages of runs that were put out, at most one unit a die
+ *	GC     pages that collection moves, at most one unit a die
+ *
+ * Slots are filled from the front. A slot whose page went away is a hole; holes at the
+ * end are filled again, and a unit of holes only is given back. A unit that is full
+ * moves to the list of full ones, which the caller programs at once.
+ *
+ * A die is claimed page by page by what is valid on it, and by each of the host's open
+ * units for all of its slots, so that a page that joins a unit always has room.
+ */
+#ifndef FTL_UNIT_H
+#define FTL_UNIT_H
+
+#include "eblk.h"
+#include "l2p.h"
+
+enum ftl_unit_kind {
+	FTL_UNIT_FREE,
+	FTL_UNIT_PLAIN,
+	FTL_UNIT_RUN,
+	FTL_UNIT_MIXED,
+	FTL_UNIT_GC,
+};
+
+/**
+ * struct ftl_unit - an open unit
+ * @link: in the list of free units, of runs by last use, or of full units
+ * @same_hash: units whose @replaces falls into the same bucket
+ * @die: die that it will be programmed on
+ * @replaces: flash unit whose pages it gathers, plus one, or 0
+ * @nr_filled: slots in use, holes included
+ * @nr_valid: pages in it
+ * @kind: enum ftl_unit_kind
+ */
+struct ftl_unit {
+	struct list_head link;
+	struct hlist_node same_hash;
+	die_t die;
+	u32 replaces;
+	u16 nr_filled;
+	u16 nr_valid;
+	u32 kind;
+};
+
+/**
+ * struct ftl_unit_die - what the units know of a die
+ * @nr_valid: valid pages, in units of any kind and on NAND
+ * @nr_claimed: @nr_valid, and the slots of the host's open units that hold nothing
+ * @mixed: its MIXED unit, or NULL
+ * @gc: its GC unit, or NULL
+ */
+struct ftl_unit_die {
+	u32 nr_valid;
+	u32 nr_claimed;
+	struct ftl_unit *mixed;
+	struct ftl_unit *gc;
+};
+
+/**
+ * struct ftl_units - all open units
+ * @geo: sizes
+ * @map: where pages are
+ * @blocks: where the pages are that are on NAND
+ * @unit: the units, @geo->nr_open of them
+ * @die: by die
+ * @plain: the PLAIN unit, or NULL
+ * @replacing: hash of the units that replace a flash unit
+ * @hash_bits: size of @replacing
+ * @max_runs: runs that stay open between commands
+ * @nr_runs: runs that are open, [0, @max_runs + 1]
+ * @nr_host: open units other than GC, full ones included
+ * @nr_evicted: runs that were put out
+ * @nr_mapped: pages that are mapped
+ * @free: units that are not in use
+ * @runs: RUN units, least recently used first
+ * @full: full units
+ */
+struct ftl_units {
+	const struct ftl_geometry *geo;
+	struct ftl_l2p *map;
+	struct ftl_eblks *blocks;
+	struct ftl_unit *unit;
+	struct ftl_unit_die *die;
+	struct ftl_unit *plain;
+	struct hlist_head *replacing;
+	u32 hash_bits;
+	u32 max_runs;
+	u32 nr_runs;
+	u32 nr_host;
+	u64 nr_evicted;
+	u64 nr_mapped;
+	struct list_head free;
+	struct list_head runs;
+	struct list_head full;
+};
+
+/**
+ * ftl_units_bytes() - memory of the open units
+ */
+size_t ftl_units_bytes(const struct ftl_params *params);
+
+/**
+ * ftl_units_init() - no unit is open
+ * @units: @geo, @map and @blocks are set
+ * @params: parameters of the drive
+ * @zeroed: ftl_units_bytes() bytes
+ */
+void ftl_units_init(struct ftl_units *units, const struct ftl_params *params, void *zeroed);
+
+/**
+ * ftl_units_open() - open a unit on a die
+ * @kind: RUN counts among the runs, PLAIN and GC become the one of their kind
+ */
+struct ftl_unit *ftl_units_open(struct ftl_units *units, die_t die, enum ftl_unit_kind kind);
+
+/**
+ * ftl_units_put() - put an unmapped page of the host into an open unit
+ */
+void ftl_units_put(struct ftl_units *units, struct ftl_unit *unit, lpn_t lpn);
+
+/**
+ * ftl_units_move_in() - move the valid page of a place of the same die into a unit
+ * @from: a place in a victim or another open unit; its own counts are the caller's
+ */
+void ftl_units_move_in(struct ftl_units *units, struct ftl_unit *unit, ppn_t from);
+
+/**
+ * ftl_units_unmap() - forget a mapped page, wherever it is
+ */
+void ftl_units_unmap(struct ftl_units *units, lpn_t lpn, ppn_t ppn);
+
+/**
+ * ftl_units_touch() - a run was used
+ */
+void ftl_units_touch(struct ftl_units *units, struct ftl_unit *unit);
+
+/**
+ * ftl_units_replace() - let a RUN unit gather the pages of a flash unit
+ */
+void ftl_units_replace(struct ftl_units *units, struct ftl_unit *unit, u32 flash_unit);
+
+/**
+ * ftl_units_replacing() - find the unit that gathers the pages of a flash unit
+ * Return: the unit, or NULL.
+ */
+struct ftl_unit *ftl_units_replacing(const struct ftl_units *units, u32 flash_unit);
+
+/**
+ * ftl_units_forget_eblk() - the flash units of an erase block are no more
+ */
+void ftl_units_forget_eblk(struct ftl_units *units, u32 eblk);
+
+/**
+ * ftl_units_limit_runs() - put out the least recently used runs
+ * @nr_runs: runs that may stay
+ *
+ * Their pages move to the MIXED unit of their die. That may fill it: look for full
+ * units afterwards.
+ */
+void ftl_units_limit_runs(struct ftl_units *units, u32 nr_runs);
+
+/**
+ * ftl_units_set_aside() - move an open unit, full or not, to the list of full ones
+ */
+void ftl_units_set_aside(struct ftl_units *units, struct ftl_unit *unit);
+
+/**
+ * ftl_units_release() - give a unit back that was set aside and programmed
+ * @unit: holds no page any more
+ * @nr_programmed: pages that went to NAND
+ */
+void ftl_units_release(struct ftl_units *units, struct ftl_unit *unit, u32 nr_programmed);
+
+static inline ppn_t ftl_unit_ppn(const struct ftl_units *units, const struct ftl_unit *unit,
+				 u32 slot)
+{
+	const struct ftl_geometry *geo = units->geo;
+
+	return to_ppn(geo->nr_pages + (u32)(unit - units->unit) * geo->unit_pages + slot);
+}
+
+/* The open unit of a buffered place. */
+static inline struct ftl_unit *ftl_units_of(const struct ftl_units *units, ppn_t ppn)
+{
+	u32 at = (u32)from_ppn(ppn) - units->geo->nr_pages;
+
+	return &units->unit[at / units->geo->unit_pages];
+}
+
+static inline u32 ftl_units_slot(const struct ftl_units *units, ppn_t ppn)
+{
+	return ((u32)from_ppn(ppn) - units->geo->nr_pages) % units->geo->unit_pages;
+}
+
+static inline bool ftl_unit_has_space(const struct ftl_units *units,
+				      const struct ftl_unit *unit)
+{
+	return unit->nr_filled < units->geo->unit_pages;
+}
+
+/* Can a unit be opened on the die? */
+static inline bool ftl_units_die_has_room(const struct ftl_units *units, die_t die)
+{
+	return units->die[from_die(die)].nr_claimed + units->geo->unit_pages <=
+		units->geo->die_limit_pages;
+}
+
+/* The die on which the page at @ppn is or will be. */
+static inline die_t ftl_units_die_of(const struct ftl_units *units, ppn_t ppn)
+{
+	if (ftl_ppn_is_buffered(units->geo, ppn))
+		return ftl_units_of(units, ppn)->die;
+	return ftl_flash_unit_die(units->geo, ftl_flash_unit(units->geo, ppn));
+}
+
+/* The next unit to be programmed, or NULL. */
+static inline struct ftl_unit *ftl_units_first_full(struct ftl_units *units)
+{
+	return list_first_entry_or_null(&units->full, struct ftl_unit, link);
+}
+
+#endif /* FTL_UNIT_H */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Room in the write buffer, as a matter of time.
+ *
+ * The buffer holds the host's open units and those that are on their way to NAND. A unit
+ * that is opened needs a whole unit's room; if there is none it waits for the program
+ * that ends first. Units are let in in the order in which they come. Ends of programs
+ * are known in advance, so a heap of them answers when there is room.
+ */
+#ifndef FTL_WBUF_H
+#define FTL_WBUF_H
+
+#include "pqueue.h"
+
+/**
+ * struct ftl_wbuf - the buffer
+ * @nr_units: units that fit
+ * @admitted_ns: time at which the last unit was let in
+ * @programs: ends of the programs whose data is still in the buffer
+ */
+struct ftl_wbuf {
+	u32 nr_units;
+	u64 admitted_ns;
+	struct ftl_pqueue programs;
+};
+
+/**
+ * ftl_wbuf_bytes() - memory of the buffer's bookkeeping
+ * @nr_units: units that fit
+ * @nr_open: most units that are open at the same time
+ */
+size_t ftl_wbuf_bytes(u32 nr_units, u32 nr_open);
+
+/**
+ * ftl_wbuf_init() - an empty buffer
+ * @zeroed: ftl_wbuf_bytes() bytes
+ */
+void ftl_wbuf_init(struct ftl_wbuf *wbuf, u32 nr_units, void *zeroed);
+
+/**
+ * ftl_wbuf_admit() - find room for a unit that is opened
+ * @nr_open: open units, this one included
+ * @now_ns: time at which the unit wants in
+ *
+ * Return: the time, not before @now_ns, at which there is room.
+ */
+u64 ftl_wbuf_admit(struct ftl_wbuf *wbuf, u32 nr_open, u64 now_ns);
+
+/**
+ * ftl_wbuf_program() - an open unit is on its way to NAND
+ * @end_ns: time at which it is there and its room is free
+ */
+void ftl_wbuf_program(struct ftl_wbuf *wbuf, u64 end_ns);
+
+#endif /* FTL_WBUF_H */

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Write, trim and flush commands. A write is complete when its pages are in the buffer,
+ * which is protected against power loss or not: see ftl_params.plp.
+ */
+#include "program.h"
+
+/* A page that is written in part needs its present content first. */
+static u64 read_partial(struct ftl *ftl, lpn_t lpn, u64 start_ns)
+{
+	ppn_t ppn = ftl_l2p_get(&ftl->map, lpn);
+
+	if (ppn == PPN_NONE || ftl_ppn_is_buffered(&ftl->geo, ppn))
+		return start_ns;
+	return ftl_nand_sense(&ftl->nand, ftl_flash_unit(&ftl->geo, ppn), 1, start_ns,
+			      ftl->now_ns);
+}
+
+static u64 read_partial_pages(struct ftl *ftl, const struct ftl_request *rq, u64 start_ns)
+{
+	u64 last = from_lpn(rq->first) + rq->nr_pages - 1;
+	u64 done_ns = start_ns;
+
+	if (rq->head_partial)
+		done_ns = read_partial(ftl, rq->first, start_ns);
+	if (rq->tail_partial && !(rq->head_partial && rq->nr_pages == 1))
+		done_ns = max(done_ns, read_partial(ftl, to_lpn(last), start_ns));
+	return done_ns;
+}
+
+/* Return: the time at which the last page found room in the buffer. */
+static u64 place_pages(struct ftl *ftl, const struct ftl_request *rq,
+		       struct ftl_placing *placing, u64 at_ns)
+{
+	u64 lpn = from_lpn(rq->first);
+
+	ftl_place_begin(&ftl->place, placing, rq);
+	for (u64 end = lpn + rq->nr_pages; lpn < end; lpn++) {
+		ftl_place_page(&ftl->place, placing, to_lpn(lpn));
+		if (placing->opened)
+			at_ns = ftl_wbuf_admit(&ftl->wbuf, ftl->units.nr_host, at_ns);
+		ftl_program_full(ftl, at_ns);
+	}
+	ftl_place_end(&ftl->place);
+	ftl_program_full(ftl, at_ns);
+	return at_ns;
+}
+
+/* Programs the units that hold pages of the command. Return: the last program's end. */
+static u64 program_pages(struct ftl *ftl, const struct ftl_request *rq, u64 at_ns)
+{
+	u64 lpn = from_lpn(rq->first);
+	u64 done_ns = at_ns;
+
+	for (u64 end = lpn + rq->nr_pages; lpn < end; lpn++) {
+		ppn_t ppn = ftl_l2p_get(&ftl->map, to_lpn(lpn));
+
+		if (ftl_ppn_is_buffered(&ftl->geo, ppn))
+			done_ns = max(done_ns, ftl_program_open(ftl, ftl_units_of(&ftl->units, ppn),
+								at_ns));
+	}
+	return done_ns;
+}
+
+static void count_write(struct ftl *ftl, const struct ftl_request *rq,
+			const struct ftl_placing *placing)
+{
+	struct ftl_stats *stats = &ftl->stats;
+
+	stats->host_pages_written += rq->nr_pages;
+	stats->pages_off_die += placing->nr_off_die;
+	if (rq->hint == FTL_HINT_NONE)
+		stats->writes_plain++;
+	else if (placing->hint == FTL_HINT_NONE || !placing->nr_obeyed)
+		stats->hints_ignored++;
+	else if (rq->hint == FTL_HINT_APPEND)
+		stats->hints_append++;
+	else
+		stats->hints_overwrite++;
+}
+
+u64 ftl_write(struct ftl *ftl, const struct ftl_request *rq, u64 now_ns)
+{
+	u64 at_ns = ftl_begin(ftl, now_ns);
+	struct ftl_placing placing;
+	u64 arrived_ns;
+
+	arrived_ns = ftl_bus_transfer(&ftl->from_host, rq->bytes, at_ns, ftl->now_ns);
+	at_ns = max(arrived_ns, read_partial_pages(ftl, rq, at_ns));
+	at_ns += ftl_scaled(ftl, ftl->params.write_ns + (u64)ftl->params.page_ns * rq->nr_pages);
+	ftl->command_programmed_ns = 0;
+	at_ns = place_pages(ftl, rq, &placing, at_ns);
+	count_write(ftl, rq, &placing);
+	if (!rq->fua || ftl->params.plp)
+		return at_ns;
+	at_ns = program_pages(ftl, rq, at_ns);
+	return max(at_ns, ftl->command_programmed_ns);
+}
+
+u64 ftl_trim(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 now_ns)
+{
+	u64 done_ns = ftl_begin(ftl, now_ns);
+	u64 end = from_lpn(first) + nr_pages;
+	u64 lpn = from_lpn(first);
+
+	while ((lpn = ftl_l2p_skip_unmapped(&ftl->map, lpn, end)) < end) {
+		ftl_units_unmap(&ftl->units, to_lpn(lpn), ftl_l2p_get(&ftl->map, to_lpn(lpn)));
+		ftl->stats.pages_trimmed++;
+		lpn++;
+	}
+	return done_ns;
+}
+
+static void program_unit_if_any(struct ftl *ftl, struct ftl_unit *unit, u64 at_ns)
+{
+	if (unit)
+		ftl_program_open(ftl, unit, at_ns);
+}
+
+u64 ftl_flush(struct ftl *ftl, u64 now_ns)
+{
+	u64 at_ns = ftl_begin(ftl, now_ns);
+	struct ftl_units *units = &ftl->units;
+
+	if (ftl->params.plp)
+		return at_ns;
+	program_unit_if_any(ftl, units->plain, at_ns);
+	while (!list_empty(&units->runs))
+		ftl_program_open(ftl, list_first_entry(&units->runs, struct ftl_unit, link), at_ns);
+	for (u32 i = 0; i < ftl->geo.nr_dies; i++)
+		program_unit_if_any(ftl, units->die[i].mixed, at_ns);
+	/* Last, because the programs above may have collected. */
+	for (u32 i = 0; i < ftl->geo.nr_dies; i++)
+		program_unit_if_any(ftl, units->die[i].gc, at_ns);
+	return max(at_ns, ftl->programmed_ns);
+}

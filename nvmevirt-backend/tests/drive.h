@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The whole core in one compilation unit, and small drives to try it on: for suites and
+ * fuzzers that work on a drive rather than on one file.
+ */
+#ifndef TESTS_DRIVE_H
+#define TESTS_DRIVE_H
+
+#include "../core/geometry.c"
+#include "../core/params.c"
+#include "../core/l2p.c"
+#include "../core/pqueue.c"
+#include "../core/channel.c"
+#include "../core/nand.c"
+#include "../core/wbuf.c"
+#include "../core/eblk.c"
+#include "../core/unit.c"
+#include "../core/place.c"
+#include "../core/program.c"
+#include "../core/gc.c"
+#include "../core/read.c"
+#include "../core/write.c"
+#include "../core/ftl.c"
+#include "../core/check.c"
+
+/**
+ * struct drive_shape - a geometry to try
+ * @name: shown with the case
+ * @nr_channels: as in struct ftl_params, like all that follow
+ */
+struct drive_shape {
+	const char *name;
+	u32 nr_channels;
+	u32 dies_per_channel;
+	u32 unit_pages;
+	u32 units_per_eblk;
+	u32 eblks_per_die;
+	u32 run_units;
+	u32 reserve_permille;
+};
+
+static const struct drive_shape drive_shapes[] = {
+	{ "one die",		1, 1, 4, 4, 12, 1, 100 },
+	{ "one page a unit",	1, 2, 1, 2, 20, 2, 20 },
+	{ "power of two",	2, 2, 8, 4, 16, 4, 70 },
+	{ "three dies",		3, 1, 3, 5, 9, 2, 70 },
+	{ "prime",		7, 1, 5, 3, 11, 3, 300 },
+	{ "fast24 in small",	4, 2, 8, 16, 16, 8, 70 },
+};
+
+/* The latencies of a drive of papers/fast24, and a shape. */
+static inline struct ftl_params drive_params(const struct drive_shape *shape)
+{
+	u32 nr_dies = shape->nr_channels * shape->dies_per_channel;
+	struct ftl_params params = {
+		.nr_channels = shape->nr_channels,
+		.dies_per_channel = shape->dies_per_channel,
+		.planes_per_die = 1,
+		.unit_pages = shape->unit_pages,
+		.units_per_eblk = shape->units_per_eblk,
+		.eblks_per_die = shape->eblks_per_die,
+		.reserve_permille = shape->reserve_permille,
+		.nr_page_kinds = 2,
+		.read_ns = { 30000, 42000 },
+		.program_ns = 185000,
+		.erase_ns = 3000000,
+		.channel_mbps = 800,
+		.link_mbps = 3200,
+		.cmd_ns = 1000,
+		.write_ns = 2000,
+		.page_ns = 100,
+		.wbuf_pages = (shape->run_units + 2 * nr_dies + 4) * shape->unit_pages,
+		.run_units = shape->run_units,
+		.time_scale = 1,
+		.plp = true,
+	};
+
+	params.nr_lpns = ftl_params_capacity(&params);
+	return params;
+}
+
+#endif /* TESTS_DRIVE_H */

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Plays command sequences on small, full drives and asks after every few commands
+ * whether the drive is consistent.
+ *
+ * The input's first bytes choose a drive, the rest are commands of COMMAND_BYTES bytes.
+ * Under libFuzzer (-DWITH_LIBFUZZER) inputs come from there; otherwise main() draws them
+ * from a seeded generator: ftl_fuzz SECONDS [SEED]. A failing input is written to
+ * ftl_fuzz.crash, and "ftl_fuzz -r FILE" plays it again.
+ *
+ * Besides ftl_check(): a page is mapped exactly if it was written and not trimmed
+ * since; no command completes before it began or takes more than a bounded number of
+ * operations on the dies; counters agree with what was sent and with each other.
+ */
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../nvmevirt-backend/tests/drive.h"
+
+#define COMMAND_BYTES	9
+#define MAX_INPUT_BYTES	(COMMAND_BYTES * 4096)
+
+/**
+ * struct game - a drive and what must be true of it
+ * @ftl: the drive
+ * @params: its parameters
+ * @memory: its memory
+ * @is_mapped: by lpn
+ * @nr_mapped: entries of @is_mapped that are set
+ * @nr_written: pages written
+ * @nr_read: pages read
+ * @nr_trimmed: mapped pages trimmed
+ * @nr_writes: write commands
+ * @now_ns: time of the last command
+ * @nr_operations: operations of the dies before the present command
+ */
+struct game {
+	struct ftl *ftl;
+	struct ftl_params params;
+	void *memory;
+	bool *is_mapped;
+	u64 nr_mapped;
+	u64 nr_written;
+	u64 nr_read;
+	u64 nr_trimmed;
+	u64 nr_writes;
+	u64 now_ns;
+	u64 nr_operations;
+};
+
+static void require(bool cond, const char *what)
+{
+	if (cond)
+		return;
+	fprintf(stderr, "ftl_fuzz: %s\n", what);
+	abort();
+}
+
+static void *zeroed(size_t bytes)
+{
+	void *memory = calloc(1, bytes);
+
+	require(memory, "There is not enough memory.");
+	return memory;
+}
+
+static void begin_game(struct game *game, u8 shape, u8 flags)
+{
+	struct ftl_params *params = &game->params;
+
+	memset(game, 0, sizeof(*game));
+	*params = drive_params(&drive_shapes[shape % ARRAY_SIZE(drive_shapes)]);
+	params->plp = flags & 1;
+	params->time_scale = flags & 2 ? 16 : 1;
+	params->seed_die = (flags >> 2) % (params->nr_channels * params->dies_per_channel);
+	require(!ftl_params_check(params), "The parameters of a drive are refused.");
+	game->memory = zeroed(ftl_bytes(params));
+	game->is_mapped = zeroed(params->nr_lpns);
+	game->ftl = ftl_init(params, game->memory, 0);
+}
+
+static void end_game(struct game *game)
+{
+	free(game->is_mapped);
+	free(game->memory);
+}
+
+static u64 count_operations(const struct game *game)
+{
+	struct ftl_die_stats stats;
+	u64 nr = 0;
+
+	for (u32 die = 0; die < ftl_nr_dies(game->ftl); die++) {
+		ftl_get_die_stats(game->ftl, to_die(die), &stats);
+		nr += stats.units_read + stats.units_programmed + stats.eblks_erased;
+	}
+	return nr;
+}
+
+/*
+ * No page or open unit of a command may need more than every unit of its die moved
+ * once for every erase block of the die.
+ */
+static u64 most_operations(const struct game *game, u32 nr_pages)
+{
+	const struct ftl_geometry *geo = &game->ftl->geo;
+
+	return (u64)(nr_pages + geo->nr_open) * geo->die_eblks * (2 * geo->die_units + 1);
+}
+
+static void check_counters(const struct game *game)
+{
+	struct ftl_stats stats;
+	struct ftl_die_stats die_stats;
+	u64 nr_valid = 0, nr_programmed = 0, nr_units = 0;
+
+	ftl_get_stats(game->ftl, &stats);
+	for (u32 die = 0; die < ftl_nr_dies(game->ftl); die++) {
+		ftl_get_die_stats(game->ftl, to_die(die), &die_stats);
+		nr_valid += die_stats.pages_valid;
+		nr_programmed += die_stats.pages_host + die_stats.pages_gc;
+		nr_units += die_stats.units_programmed;
+	}
+	require(stats.pages_mapped == game->nr_mapped, "pages_mapped is wrong.");
+	require(nr_valid == game->nr_mapped, "The dies' pages_valid are wrong.");
+	require(stats.host_pages_written == game->nr_written, "host_pages_written is wrong.");
+	require(stats.host_pages_read == game->nr_read, "host_pages_read is wrong.");
+	require(stats.pages_trimmed == game->nr_trimmed, "pages_trimmed is wrong.");
+	require(stats.writes_plain + stats.hints_append + stats.hints_overwrite +
+		stats.hints_ignored == game->nr_writes, "A write was not counted once.");
+	require(stats.nand_pages_programmed == nr_programmed + stats.pages_padded,
+		"Pages programmed are not those of the host, of collection and padding.");
+	require(stats.nand_pages_programmed == nr_units * game->params.unit_pages,
+		"Pages programmed are not whole units.");
+}
+
+static void check_game(const struct game *game)
+{
+	const char *reason = ftl_check(game->ftl);
+
+	require(!reason, reason);
+	for (u64 lpn = 0; lpn < game->params.nr_lpns; lpn++) {
+		require(ftl_is_mapped(game->ftl, to_lpn(lpn)) == game->is_mapped[lpn],
+			"A page is mapped that was not written, or not mapped though it was.");
+		require((ftl_die_of(game->ftl, to_lpn(lpn)) == DIE_NONE) != game->is_mapped[lpn],
+			"A mapped page has no die, or another one has.");
+	}
+	check_counters(game);
+}
+
+static void set_mapped(struct game *game, u64 first, u64 nr, bool is_mapped)
+{
+	for (u64 lpn = first; lpn < first + nr; lpn++) {
+		if (game->is_mapped[lpn] == is_mapped)
+			continue;
+		game->is_mapped[lpn] = is_mapped;
+		game->nr_mapped += is_mapped ? 1 : -1;
+		game->nr_trimmed += !is_mapped;
+	}
+}
+
+static u64 play_write(struct game *game, struct ftl_request *rq, u8 flags)
+{
+	rq->head_partial = flags & 1;
+	rq->tail_partial = flags & 2;
+	rq->fua = (flags & 12) == 12;
+	game->nr_written += rq->nr_pages;
+	game->nr_writes++;
+	set_mapped(game, from_lpn(rq->first), rq->nr_pages, true);
+	return ftl_write(game->ftl, rq, game->now_ns);
+}
+
+static u64 play_read(struct game *game, struct ftl_request *rq)
+{
+	game->nr_read += rq->nr_pages;
+	return ftl_read(game->ftl, rq, game->now_ns);
+}
+
+static u64 play_trim(struct game *game, const struct ftl_request *rq)
+{
+	set_mapped(game, from_lpn(rq->first), rq->nr_pages, false);
+	return ftl_trim(game->ftl, rq->first, rq->nr_pages, game->now_ns);
+}
+
+/* Lengths are mostly short; with @length 255 as long as can be. */
+static u32 length_of(const struct game *game, u64 first, u8 length)
+{
+	u64 most = min_t(u64, game->params.nr_lpns - first, FTL_MAX_TRANSFER_PAGES);
+	u32 nr = length == 255 ? FTL_MAX_TRANSFER_PAGES : length < 192 ? length % 8 + 1 : length;
+
+	return min_t(u64, nr, most);
+}
+
+/* A hostile predecessor: any page, out of range, or in the command itself. */
+static lpn_t pred_of(const struct game *game, u16 at, u8 flags)
+{
+	if (flags < 8)
+		return LPN_NONE;
+	return to_lpn(at % (game->params.nr_lpns + 2));
+}
+
+static u64 play_command(struct game *game, const u8 *c)
+{
+	u64 first = (c[1] | c[2] << 8) % game->params.nr_lpns;
+	struct ftl_request rq = {
+		.first = to_lpn(first),
+		.nr_pages = length_of(game, first, c[3]),
+		.pred = pred_of(game, c[4] | c[5] << 8, c[6]),
+	};
+
+	rq.bytes = rq.nr_pages * FTL_PAGE_BYTES;
+	switch (c[0] % 16) {
+	case 0:
+		return play_trim(game, &rq);
+	case 1:
+		return ftl_flush(game->ftl, game->now_ns);
+	case 2: case 3:
+		return play_read(game, &rq);
+	case 4: case 5: case 6: case 7:
+		rq.hint = FTL_HINT_APPEND;
+		break;
+	case 8: case 9: case 10:
+		/* A well-meant append: it follows the page before it. */
+		rq.hint = FTL_HINT_APPEND;
+		rq.pred = first ? to_lpn(first - 1) : LPN_NONE;
+		break;
+	case 11: case 12: case 13:
+		rq.hint = FTL_HINT_OVERWRITE;
+		break;
+	}
+	return play_write(game, &rq, c[7]);
+}
+
+static void play(const u8 *data, size_t size)
+{
+	struct game game;
+	u32 nr_played = 0;
+
+	if (size < 3)
+		return;
+	begin_game(&game, data[0], data[1]);
+	for (size_t at = 3; at + COMMAND_BYTES <= size; at += COMMAND_BYTES) {
+		u64 done_ns = play_command(&game, data + at);
+		u64 nr_operations = count_operations(&game);
+
+		require(done_ns >= game.now_ns, "A command completes before it began.");
+		require(nr_operations - game.nr_operations <=
+			most_operations(&game, FTL_MAX_TRANSFER_PAGES),
+			"A command takes too many operations.");
+		game.nr_operations = nr_operations;
+		game.now_ns += (u64)data[at + 8] * 1000;
+		if (data[2] && ++nr_played % data[2] == 0)
+			check_game(&game);
+	}
+	check_game(&game);
+	end_game(&game);
+}
+
+#ifdef WITH_LIBFUZZER
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	play(data, size);
+	return 0;
+}
+
+#else
+
+static u8 input[MAX_INPUT_BYTES];
+static size_t input_bytes;
+
+static u64 next_random(u64 *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state * 0x2545f4914f6cdd1dULL;
+}
+
+static void draw_input(u64 *state)
+{
+	input_bytes = 3 + (size_t)(next_random(state) >> 40) % (MAX_INPUT_BYTES - 3);
+	for (size_t i = 0; i < input_bytes; i++)
+		input[i] = next_random(state) >> 56;
+	/* A walk of everything after every single command would be most of the work. */
+	input[2] |= 16;
+}
+
+static void keep_input(int signal_nr)
+{
+	FILE *file = fopen("ftl_fuzz.crash", "wb");
+
+	(void)signal_nr;
+	if (file) {
+		fwrite(input, 1, input_bytes, file);
+		fclose(file);
+	}
+	_exit(1);
+}
+
+static int replay(const char *name)
+{
+	FILE *file = fopen(name, "rb");
+
+	if (!file) {
+		fprintf(stderr, "ftl_fuzz: %s cannot be opened.\n", name);
+		return 2;
+	}
+	input_bytes = fread(input, 1, sizeof(input), file);
+	fclose(file);
+	play(input, input_bytes);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	u64 seed = argc > 2 ? strtoull(argv[2], NULL, 10) : (u64)time(NULL);
+	u64 state = seed * 2 + 1;
+	time_t end = time(NULL) + (argc > 1 ? atoi(argv[1]) : 10);
+	u64 nr_inputs = 0;
+
+	if (argc == 3 && !strcmp(argv[1], "-r"))
+		return replay(argv[2]);
+	printf("ftl_fuzz: seed %llu\n", (unsigned long long)seed);
+	fflush(stdout);
+	signal(SIGABRT, keep_input);
+	signal(SIGALRM, keep_input);
+	while (time(NULL) < end) {
+		draw_input(&state);
+		/* A wedged command would never return. */
+		alarm(60);
+		play(input, input_bytes);
+		nr_inputs++;
+	}
+	printf("ftl_fuzz: %llu inputs, nothing found\n", (unsigned long long)nr_inputs);
+	return 0;
+}
+
+#endif /* WITH_LIBFUZZER */
