@@ -397,7 +397,6 @@ static void set_anywhere(struct dmda_extents *map, struct dmda_extent wanted)
 	struct key_range range;
 	struct gap gap;
 
-
 	if (wanted.len - 1 > U64_MAX - wanted.key_lo)
 		wanted.len = U64_MAX - wanted.key_lo + 1;
 	/* Before any look-up, since eviction may take every extent */
