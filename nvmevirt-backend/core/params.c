@@ -5,37 +5,37 @@
 /* Map entries hold a number plus one in 32 bits. */
 #define MAX_PLACES	((u64)U32_MAX - 1)
 
-static bool in_range(u64 value, u64 first, u64 last)
+static bool is_within(u64 value, u64 first, u64 last)
 {
 	return value >= first && value <= last;
 }
 
 static const char *check_geometry(const struct ftl_params *params)
 {
-	if (!in_range(params->nr_channels, 1, 64))
+	if (!is_within(params->nr_channels, 1, 64))
 		return "The number of channels must be between 1 and 64.";
-	if (!in_range(params->dies_per_channel, 1, 64))
+	if (!is_within(params->dies_per_channel, 1, 64))
 		return "The number of dies on a channel must be between 1 and 64.";
-	if (!in_range(params->unit_pages, 1, 64))
+	if (!is_within(params->unit_pages, 1, 64))
 		return "A die unit must have between 1 and 64 pages.";
-	if (!in_range(params->planes_per_die, 1, 16))
+	if (!is_within(params->planes_per_die, 1, 16))
 		return "The number of planes of a die must be between 1 and 16.";
-	if (!in_range(params->units_per_eblk, 2, 16384))
+	if (!is_within(params->units_per_eblk, 2, 16384))
 		return "An erase block must have between 2 and 16384 program units.";
 	if (params->eblks_per_die < 8)
 		return "A die must have at least 8 erase blocks.";
-	if (!in_range(params->reserve_permille, 20, 900))
+	if (!is_within(params->reserve_permille, 20, 900))
 		return "The reserve must be between 20 and 900 per mille of the raw capacity.";
 	return NULL;
 }
 
 static const char *check_latencies(const struct ftl_params *params)
 {
-	if (!in_range(params->nr_page_kinds, 1, FTL_MAX_PAGE_KINDS))
+	if (!is_within(params->nr_page_kinds, 1, FTL_MAX_PAGE_KINDS))
 		return "The number of page kinds must be between 1 and 4.";
-	if (!in_range(params->time_scale, 1, 1000))
+	if (!is_within(params->time_scale, 1, 1000))
 		return "The time scale must be between 1 and 1000.";
-	if (!in_range(params->channel_mbps, 1, 1000000) || !in_range(params->link_mbps, 1, 1000000))
+	if (!is_within(params->channel_mbps, 1, 1000000) || !is_within(params->link_mbps, 1, 1000000))
 		return "The bandwidth of channels and link must be between 1 and 1000000 MB/s.";
 	return NULL;
 }
