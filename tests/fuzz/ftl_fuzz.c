@@ -4,22 +4,18 @@
  * whether the drive is consistent.
  *
  * The input's first bytes choose a drive, the rest are commands of COMMAND_BYTES bytes.
- * Under libFuzzer (-DWITH_LIBFUZZER) inputs come from there; otherwise main() draws them
- * from a seeded generator: ftl_fuzz SECONDS [SEED]. A failing input is written to
- * ftl_fuzz.crash, and "ftl_fuzz -r FILE" plays it again.
+ * How inputs come about is in dmda_driver.h.
  *
  * Besides ftl_check(): a page is mapped exactly if it was written and not trimmed
  * since; no command completes before it began or takes more than a bounded number of
  * operations on the dies; counters agree with what was sent and with each other.
  */
-#include <signal.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "../../nvmevirt-backend/tests/drive.h"
-
 #define COMMAND_BYTES	9
-#define MAX_INPUT_BYTES	(COMMAND_BYTES * 4096)
+#define FUZZ_NAME	"ftl_fuzz"
+#define FUZZ_MAX_BYTES	(3 + COMMAND_BYTES * 4096)
+
+#include "dmda_driver.h"
+#include "../../nvmevirt-backend/tests/drive.h"
 
 /**
  * struct game - a drive and what must be true of it
@@ -48,14 +44,6 @@ struct game {
 	u64 now_ns;
 	u64 nr_operations;
 };
-
-static void require(bool cond, const char *what)
-{
-	if (cond)
-		return;
-	fprintf(stderr, "ftl_fuzz: %s\n", what);
-	abort();
-}
 
 static void *zeroed(size_t bytes)
 {
@@ -257,86 +245,23 @@ static void play(const u8 *data, size_t size)
 	end_game(&game);
 }
 
-#ifdef WITH_LIBFUZZER
-
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	play(data, size);
 	return 0;
 }
 
-#else
+#ifndef WITH_LIBFUZZER
 
-static u8 input[MAX_INPUT_BYTES];
-static size_t input_bytes;
-
-static u64 next_random(u64 *state)
+static size_t draw_input(u64 *state, u8 *input)
 {
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state * 0x2545f4914f6cdd1dULL;
-}
+	size_t bytes = 3 + next_random(state) % (FUZZ_MAX_BYTES - 3);
 
-static void draw_input(u64 *state)
-{
-	input_bytes = 3 + (size_t)(next_random(state) >> 40) % (MAX_INPUT_BYTES - 3);
-	for (size_t i = 0; i < input_bytes; i++)
-		input[i] = next_random(state) >> 56;
+	for (size_t i = 0; i < bytes; i++)
+		input[i] = next_random(state) >> 8;
 	/* A walk of everything after every single command would be most of the work. */
 	input[2] |= 16;
-}
-
-static void keep_input(int signal_nr)
-{
-	FILE *file = fopen("ftl_fuzz.crash", "wb");
-
-	(void)signal_nr;
-	if (file) {
-		fwrite(input, 1, input_bytes, file);
-		fclose(file);
-	}
-	_exit(1);
-}
-
-static int replay(const char *name)
-{
-	FILE *file = fopen(name, "rb");
-
-	if (!file) {
-		fprintf(stderr, "ftl_fuzz: %s cannot be opened.\n", name);
-		return 2;
-	}
-	input_bytes = fread(input, 1, sizeof(input), file);
-	fclose(file);
-	play(input, input_bytes);
-	return 0;
-}
-
-int main(int argc, char **argv)
-{
-	u64 seed = argc > 2 ? strtoull(argv[2], NULL, 10) : (u64)time(NULL);
-	u64 state = seed * 2 + 1;
-	time_t end = time(NULL) + (argc > 1 ? atoi(argv[1]) : 10);
-	u64 nr_inputs = 0;
-
-	if (argc == 3 && !strcmp(argv[1], "-r"))
-		return replay(argv[2]);
-	printf("ftl_fuzz: seed %llu\n", (unsigned long long)seed);
-	fflush(stdout);
-	signal(SIGABRT, keep_input);
-	signal(SIGALRM, keep_input);
-	while (time(NULL) < end) {
-		draw_input(&state);
-		/* A wedged command would never return. */
-		alarm(60);
-		play(input, input_bytes);
-		nr_inputs++;
-	}
-	printf("ftl_fuzz: %llu inputs, nothing found\n", (unsigned long long)nr_inputs);
-	return 0;
+	return bytes;
 }
 
 #endif /* WITH_LIBFUZZER */
