@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * configfs: one directory for each virtual SSD, one file for each property, and
+ * `power`, which makes the SSD of them. Properties cannot be changed while it is on.
+ */
+#include <linux/configfs.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "nvmev.h"
+
+#define KIB_PER_PAGE	(FTL_PAGE_BYTES / 1024)
+
+/**
+ * struct item - a directory under /sys/kernel/config/nvmev
+ * @item: for configfs
+ * @power_lock: protects what is below
+ * @config: what the SSD is to be
+ * @nvmev: the SSD, NULL while its power is off
+ * @reason: why power was last refused, empty if it was not
+ */
+struct item {
+	struct config_item item;
+
+	struct mutex power_lock;
+	struct nvmev_config config;
+	struct nvmev *nvmev;
+	char reason[NVMEV_REASON_BYTES];
+};
+
+static struct item *to_item(struct config_item *item)
+{
+	return container_of(item, struct item, item);
+}
+
+/* What a file's text means for a configuration; returns 0 or a negative errno. */
+typedef int (*parse_fn)(struct nvmev_config *config, const char *text);
+
+static ssize_t store(struct config_item *config_item, const char *text, size_t bytes,
+		     parse_fn parse)
+{
+	struct item *item = to_item(config_item);
+	int ret;
+
+	guard(mutex)(&item->power_lock);
+	if (item->nvmev)
+		return -EBUSY;
+	ret = parse(&item->config, text);
+	return ret ?: bytes;
+}
+
+static ssize_t show(char *page, u64 value)
+{
+	return sysfs_emit(page, "%llu\n", value);
+}
+
+/* A property that is a member of the configuration. */
+#define NVMEV_ATTR(name, member, parse_text)						\
+static int name##_parse(struct nvmev_config *config, const char *text)			\
+{											\
+	return parse_text(text, 0, &config->member);					\
+}											\
+											\
+static ssize_t nvmev_##name##_show(struct config_item *item, char *page)		\
+{											\
+	return show(page, to_item(item)->config.member);				\
+}											\
+											\
+static ssize_t nvmev_##name##_store(struct config_item *item, const char *text, size_t bytes)	\
+{											\
+	return store(item, text, bytes, name##_parse);					\
+}											\
+											\
+CONFIGFS_ATTR(nvmev_, name)
+
+static int parse_bool(const char *text, unsigned int base, bool *value)
+{
+	return kstrtobool(text, value);
+}
+
+NVMEV_ATTR(channels, ftl.nr_channels, kstrtou32);
+NVMEV_ATTR(dies_per_channel, ftl.dies_per_channel, kstrtou32);
+NVMEV_ATTR(planes_per_die, ftl.planes_per_die, kstrtou32);
+NVMEV_ATTR(units_per_eblk, ftl.units_per_eblk, kstrtou32);
+NVMEV_ATTR(reserve_permille, ftl.reserve_permille, kstrtou32);
+NVMEV_ATTR(program_ns, ftl.program_ns, kstrtou32);
+NVMEV_ATTR(erase_ns, ftl.erase_ns, kstrtou32);
+NVMEV_ATTR(channel_mbps, ftl.channel_mbps, kstrtou32);
+NVMEV_ATTR(link_mbps, ftl.link_mbps, kstrtou32);
+NVMEV_ATTR(cmd_ns, ftl.cmd_ns, kstrtou32);
+NVMEV_ATTR(write_ns, ftl.write_ns, kstrtou32);
+NVMEV_ATTR(page_ns, ftl.page_ns, kstrtou32);
+NVMEV_ATTR(run_units, ftl.run_units, kstrtou32);
+NVMEV_ATTR(time_scale, ftl.time_scale, kstrtou32);
+NVMEV_ATTR(plp, ftl.plp, parse_bool);
+NVMEV_ATTR(seed_die, ftl.seed_die, kstrtou32);
+NVMEV_ATTR(lba_bytes, lba_bytes, kstrtou32);
+NVMEV_ATTR(queues, queues, kstrtou32);
+NVMEV_ATTR(mdts, mdts, kstrtou32);
+NVMEV_ATTR(hints, hints, parse_bool);
+
+static int parse_pages(const char *text, u32 *pages)
+{
+	u32 kib;
+	int ret = kstrtou32(text, 0, &kib);
+
+	if (ret)
+		return ret;
+	if (kib % KIB_PER_PAGE)
+		return -EINVAL;
+	*pages = kib / KIB_PER_PAGE;
+	return 0;
+}
+
+static int unit_kib_parse(struct nvmev_config *config, const char *text)
+{
+	return parse_pages(text, &config->ftl.unit_pages);
+}
+
+static ssize_t nvmev_unit_kib_show(struct config_item *item, char *page)
+{
+	return show(page, (u64)to_item(item)->config.ftl.unit_pages * KIB_PER_PAGE);
+}
+
+static ssize_t nvmev_unit_kib_store(struct config_item *item, const char *text, size_t bytes)
+{
+	return store(item, text, bytes, unit_kib_parse);
+}
+
+CONFIGFS_ATTR(nvmev_, unit_kib);
+
+static int wbuf_kib_parse(struct nvmev_config *config, const char *text)
+{
+	return parse_pages(text, &config->ftl.wbuf_pages);
+}
+
+static ssize_t nvmev_wbuf_kib_show(struct config_item *item, char *page)
+{
+	return show(page, (u64)to_item(item)->config.ftl.wbuf_pages * KIB_PER_PAGE);
+}
+
+static ssize_t nvmev_wbuf_kib_store(struct config_item *item, const char *text, size_t bytes)
+{
+	return store(item, text, bytes, wbuf_kib_parse);
+}
+
+CONFIGFS_ATTR(nvmev_, wbuf_kib);
+
+static int capacity_mib_parse(struct nvmev_config *config, const char *text)
+{
+	u64 mib, capacity_bytes;
+	int ret = kstrtou64(text, 0, &mib);
+
+	if (ret)
+		return ret;
+	if (check_mul_overflow(mib, 1ULL << 20, &capacity_bytes))
+		return -EOVERFLOW;
+	config->capacity_bytes = capacity_bytes;
+	return 0;
+}
+
+static ssize_t nvmev_capacity_mib_show(struct config_item *item, char *page)
+{
+	return show(page, to_item(item)->config.capacity_bytes >> 20);
+}
+
+static ssize_t nvmev_capacity_mib_store(struct config_item *item, const char *text, size_t bytes)
+{
+	return store(item, text, bytes, capacity_mib_parse);
+}
+
+CONFIGFS_ATTR(nvmev_, capacity_mib);
+
+/* The page kinds' latencies, separated by commas or blanks. */
+static int read_ns_parse(struct nvmev_config *config, const char *text)
+{
+	char *copy __free(kfree) = kstrdup(text, GFP_KERNEL);
+	u32 read_ns[FTL_MAX_PAGE_KINDS];
+	char *word, *rest = copy;
+	u32 nr = 0;
+	int ret;
+
+	if (!copy)
+		return -ENOMEM;
+	while ((word = strsep(&rest, ", \n"))) {
+		if (!*word)
+			continue;
+		if (nr == FTL_MAX_PAGE_KINDS)
+			return -EINVAL;
+		ret = kstrtou32(word, 0, &read_ns[nr++]);
+		if (ret)
+			return ret;
+	}
+	if (!nr)
+		return -EINVAL;
+	config->ftl.nr_page_kinds = nr;
+	memcpy(config->ftl.read_ns, read_ns, nr * sizeof(*read_ns));
+	return 0;
+}
+
+static ssize_t nvmev_read_ns_show(struct config_item *item, char *page)
+{
+	const struct ftl_params *params = &to_item(item)->config.ftl;
+	int len = 0;
+	u32 i;
+
+	for (i = 0; i < params->nr_page_kinds; i++)
+		len += sysfs_emit_at(page, len, "%s%u", i ? "," : "", params->read_ns[i]);
+	return len + sysfs_emit_at(page, len, "\n");
+}
+
+static ssize_t nvmev_read_ns_store(struct config_item *item, const char *text, size_t bytes)
+{
+	return store(item, text, bytes, read_ns_parse);
+}
+
+CONFIGFS_ATTR(nvmev_, read_ns);
+
+static ssize_t nvmev_profile_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%s\n", to_item(item)->config.profile);
+}
+
+static void refuse(struct item *item, const char *reason)
+{
+	if (reason != item->reason)
+		strscpy(item->reason, reason, sizeof(item->reason));
+	pr_err("nvmev: %s: %s\n", config_item_name(&item->item), item->reason);
+}
+
+static ssize_t nvmev_profile_store(struct config_item *config_item, const char *text, size_t bytes)
+{
+	struct item *item = to_item(config_item);
+	char reason[NVMEV_REASON_BYTES];
+	int len;
+
+	guard(mutex)(&item->power_lock);
+	if (item->nvmev)
+		return -EBUSY;
+	if (nvmev_profile_load(&item->config, text)) {
+		len = scnprintf(reason, sizeof(reason), "There is no such profile; there are:");
+		len += nvmev_profile_names(reason + len, sizeof(reason) - len);
+		scnprintf(reason + len, sizeof(reason) - len, ".");
+		refuse(item, reason);
+		return -EINVAL;
+	}
+	return bytes;
+}
+
+CONFIGFS_ATTR(nvmev_, profile);
+
+static ssize_t nvmev_reject_hints_show(struct config_item *item, char *page)
+{
+	return show(page, to_item(item)->config.reject_hints);
+}
+
+/* For tests that turn it on under I/O: the one property that can change any time. */
+static ssize_t nvmev_reject_hints_store(struct config_item *config_item, const char *text,
+					size_t bytes)
+{
+	struct item *item = to_item(config_item);
+	u32 every;
+	int ret = kstrtou32(text, 0, &every);
+
+	if (ret)
+		return ret;
+	guard(mutex)(&item->power_lock);
+	item->config.reject_hints = every;
+	if (item->nvmev)
+		WRITE_ONCE(item->nvmev->config.reject_hints, every);
+	return bytes;
+}
+
+CONFIGFS_ATTR(nvmev_, reject_hints);
+
+static int power_on(struct item *item)
+{
+	struct nvmev *nvmev;
+
+	if (item->nvmev)
+		return 0;
+	item->reason[0] = '\0';
+	nvmev = nvmev_create(config_item_name(&item->item), &item->config, item->reason);
+	if (IS_ERR(nvmev)) {
+		refuse(item, item->reason);
+		return PTR_ERR(nvmev);
+	}
+	item->nvmev = nvmev;
+	return 0;
+}
+
+static void power_off(struct item *item, bool surprise)
+{
+	if (item->nvmev)
+		nvmev_destroy(item->nvmev, surprise);
+	item->nvmev = NULL;
+}
+
+static ssize_t nvmev_power_show(struct config_item *item, char *page)
+{
+	return show(page, !!to_item(item)->nvmev);
+}
+
+static ssize_t nvmev_power_store(struct config_item *config_item, const char *text, size_t bytes)
+{
+	struct item *item = to_item(config_item);
+	bool on;
+	int ret = kstrtobool(text, &on);
+
+	if (ret)
+		return ret;
+	guard(mutex)(&item->power_lock);
+	if (on)
+		ret = power_on(item);
+	else
+		power_off(item, false);
+	return ret ?: bytes;
+}
+
+CONFIGFS_ATTR(nvmev_, power);
+
+static ssize_t nvmev_surprise_store(struct config_item *config_item, const char *text, size_t bytes)
+{
+	struct item *item = to_item(config_item);
+	bool pull;
+	int ret = kstrtobool(text, &pull);
+
+	if (ret)
+		return ret;
+	guard(mutex)(&item->power_lock);
+	if (pull)
+		power_off(item, true);
+	return bytes;
+}
+
+CONFIGFS_ATTR_WO(nvmev_, surprise);
+
+static ssize_t nvmev_error_show(struct config_item *config_item, char *page)
+{
+	struct item *item = to_item(config_item);
+
+	guard(mutex)(&item->power_lock);
+	return sysfs_emit(page, "%s\n", item->reason);
+}
+
+CONFIGFS_ATTR_RO(nvmev_, error);
+
+/* Of a device's children, the one whose name begins like this. */
+static int is_nvme(struct device *device, void *data)
+{
+	struct device **found = data;
+
+	if (strncmp(dev_name(device), "nvme", 4) || *found)
+		return 0;
+	*found = get_device(device);
+	return 1;
+}
+
+static struct device *find_child(struct device *parent)
+{
+	struct device *found = NULL;
+
+	if (parent)
+		device_for_each_child(parent, &found, is_nvme);
+	return found;
+}
+
+static struct device *find_controller(struct item *item)
+{
+	return item->nvmev ? find_child(&item->nvmev->pci.pdev->dev) : NULL;
+}
+
+static ssize_t nvmev_nvme_show(struct config_item *config_item, char *page)
+{
+	struct item *item = to_item(config_item);
+	struct device *controller;
+	ssize_t len;
+
+	guard(mutex)(&item->power_lock);
+	controller = find_controller(item);
+	len = sysfs_emit(page, "%s\n", controller ? dev_name(controller) : "");
+	put_device(controller);
+	return len;
+}
+
+CONFIGFS_ATTR_RO(nvmev_, nvme);
+
+static ssize_t nvmev_block_device_show(struct config_item *config_item, char *page)
+{
+	struct item *item = to_item(config_item);
+	struct device *controller, *disk;
+	ssize_t len;
+
+	guard(mutex)(&item->power_lock);
+	controller = find_controller(item);
+	disk = find_child(controller);
+	len = sysfs_emit(page, "%s\n", disk ? dev_name(disk) : "");
+	put_device(disk);
+	put_device(controller);
+	return len;
+}
+
+CONFIGFS_ATTR_RO(nvmev_, block_device);
+
+static ssize_t nvmev_pci_address_show(struct config_item *config_item, char *page)
+{
+	struct item *item = to_item(config_item);
+
+	guard(mutex)(&item->power_lock);
+	return sysfs_emit(page, "%s\n", item->nvmev ? pci_name(item->nvmev->pci.pdev) : "");
+}
+
+CONFIGFS_ATTR_RO(nvmev_, pci_address);
+
+static struct configfs_attribute *item_attrs[] = {
+	&nvmev_attr_profile,
+	&nvmev_attr_capacity_mib,
+	&nvmev_attr_channels,
+	&nvmev_attr_dies_per_channel,
+	&nvmev_attr_planes_per_die,
+	&nvmev_attr_unit_kib,
+	&nvmev_attr_units_per_eblk,
+	&nvmev_attr_reserve_permille,
+	&nvmev_attr_read_ns,
+	&nvmev_attr_program_ns,
+	&nvmev_attr_erase_ns,
+	&nvmev_attr_channel_mbps,
+	&nvmev_attr_link_mbps,
+	&nvmev_attr_cmd_ns,
+	&nvmev_attr_write_ns,
+	&nvmev_attr_page_ns,
+	&nvmev_attr_wbuf_kib,
+	&nvmev_attr_run_units,
+	&nvmev_attr_time_scale,
+	&nvmev_attr_plp,
+	&nvmev_attr_seed_die,
+	&nvmev_attr_lba_bytes,
+	&nvmev_attr_queues,
+	&nvmev_attr_mdts,
+	&nvmev_attr_hints,
+	&nvmev_attr_reject_hints,
+	&nvmev_attr_power,
+	&nvmev_attr_surprise,
+	&nvmev_attr_error,
+	&nvmev_attr_nvme,
+	&nvmev_attr_block_device,
+	&nvmev_attr_pci_address,
+	NULL,
+};
+
+static void release_item(struct config_item *config_item)
+{
+	struct item *item = to_item(config_item);
+
+	mutex_destroy(&item->power_lock);
+	kfree(item);
+}
+
+static struct configfs_item_operations item_ops = {
+	.release = release_item,
+};
+
+static const struct config_item_type item_type = {
+	.ct_item_ops = &item_ops,
+	.ct_attrs = item_attrs,
+	.ct_owner = THIS_MODULE,
+};
+
+static struct config_item *make_item(struct config_group *group, const char *name)
+{
+	struct item *item;
+	int ret;
+
+	if (strlen(name) >= NVMEV_NAME_BYTES)
+		return ERR_PTR(-ENAMETOOLONG);
+	item = kzalloc(sizeof(*item), GFP_KERNEL);
+	if (!item)
+		return ERR_PTR(-ENOMEM);
+	ret = nvmev_profile_load(&item->config, "fast24");
+	if (ret) {
+		kfree(item);
+		return ERR_PTR(ret);
+	}
+	mutex_init(&item->power_lock);
+	config_item_init_type_name(&item->item, name, &item_type);
+	return &item->item;
+}
+
+static void drop_item(struct config_group *group, struct config_item *config_item)
+{
+	struct item *item = to_item(config_item);
+
+	mutex_lock(&item->power_lock);
+	power_off(item, false);
+	mutex_unlock(&item->power_lock);
+	config_item_put(config_item);
+}
+
+static struct configfs_group_operations group_ops = {
+	.make_item = make_item,
+	.drop_item = drop_item,
+};
+
+static const struct config_item_type group_type = {
+	.ct_group_ops = &group_ops,
+	.ct_owner = THIS_MODULE,
+};
+
+static struct configfs_subsystem subsystem = {
+	.su_group = {
+		.cg_item = {
+			.ci_namebuf = "nvmev",
+			.ci_type = &group_type,
+		},
+	},
+};
+
+int nvmev_config_register(void)
+{
+	config_group_init(&subsystem.su_group);
+	mutex_init(&subsystem.su_mutex);
+	return configfs_register_subsystem(&subsystem);
+}
+
+void nvmev_config_unregister(void)
+{
+	configfs_unregister_subsystem(&subsystem);
+}

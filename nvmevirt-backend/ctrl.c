@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The controller's registers: enable, reset, shutdown. The host's writes to them
+ * cause no trap; the dispatcher sees them when it looks.
+ */
+#include "dma.h"
+#include "nvmev.h"
+
+#define READY_TIMEOUT_HALF_SECONDS	20
+
+void nvmev_ctrl_init(struct nvmev *nvmev)
+{
+	struct nvmev_pci *pci = &nvmev->pci;
+
+	nvmev_pci_write64(pci, NVME_REG_CAP,
+			  NVMEV_CAP_MQES(NVMEV_MAX_ENTRIES) | NVMEV_CAP_CQR |
+			  NVMEV_CAP_TO(READY_TIMEOUT_HALF_SECONDS) | NVMEV_CAP_CSS_NVM);
+	nvmev_pci_write32(pci, NVME_REG_VS, NVMEV_VERSION);
+	nvmev_features_reset(nvmev);
+}
+
+static u32 status(const struct nvmev *nvmev)
+{
+	return nvmev_pci_read32(&nvmev->pci, NVME_REG_CSTS);
+}
+
+static void set_status(struct nvmev *nvmev, u32 csts)
+{
+	nvmev_pci_write32(&nvmev->pci, NVME_REG_CSTS, csts);
+}
+
+bool nvmev_ctrl_is_ready(const struct nvmev *nvmev)
+{
+	return (status(nvmev) & (NVMEV_CSTS_RDY | NVMEV_CSTS_SHST)) == NVMEV_CSTS_RDY &&
+	       nvmev_pci_is_master(&nvmev->pci);
+}
+
+bool nvmev_ctrl_mmio_work(const struct nvmev *nvmev)
+{
+	u32 id;
+
+	if (nvmev_pci_read32(&nvmev->pci, NVME_REG_CC) != READ_ONCE(nvmev->cc))
+		return true;
+	if (!nvmev_ctrl_is_ready(nvmev))
+		return false;
+	for (id = 0; id < NVMEV_MAX_QUEUES; id++)
+		if (nvmev_sq_look(nvmev, id) != NVMEV_SQ_EMPTY)
+			return true;
+	return false;
+}
+
+/* The admin queues that the registers describe; false if they cannot be. */
+static bool make_admin_queues(struct nvmev *nvmev)
+{
+	u32 aqa = nvmev_pci_read32(&nvmev->pci, NVME_REG_AQA);
+	struct nvmev_sq sq = { .depth = (aqa & 0xfff) + 1 };
+	struct nvmev_cq cq = { .depth = (aqa >> 16 & 0xfff) + 1, .interrupts = true };
+
+	sq.ring = nvmev_dma_ring(nvmev_pci_read64(&nvmev->pci, NVME_REG_ASQ),
+				 sq.depth << NVMEV_SQES);
+	cq.ring = nvmev_dma_ring(nvmev_pci_read64(&nvmev->pci, NVME_REG_ACQ),
+				 cq.depth << NVMEV_CQES);
+	if (sq.depth < 2 || cq.depth < 2 || !sq.ring || !cq.ring)
+		return false;
+	nvmev_cq_create(nvmev, 0, &cq);
+	nvmev_sq_create(nvmev, 0, &sq);
+	return true;
+}
+
+static void enable(struct nvmev *nvmev, u32 cc)
+{
+	if ((cc & NVMEV_CC_CSS_MPS_AMS) || !nvmev_pci_is_master(&nvmev->pci) ||
+	    !make_admin_queues(nvmev)) {
+		set_status(nvmev, NVMEV_CSTS_CFS);
+		return;
+	}
+	set_status(nvmev, NVMEV_CSTS_RDY);
+}
+
+static void reset(struct nvmev *nvmev)
+{
+	nvmev_queues_reset(nvmev);
+	nvmev_features_reset(nvmev);
+	nvmev->nr_events = 0;
+	nvmev->events_due = 0;
+	set_status(nvmev, 0);
+}
+
+static void shut_down(struct nvmev *nvmev)
+{
+	nvmev_ns_flush(nvmev, ktime_get_ns());
+	nvmev_queues_reset(nvmev);
+	nvmev->nr_events = 0;
+	set_status(nvmev, status(nvmev) | NVMEV_CSTS_SHST_DONE);
+}
+
+bool nvmev_ctrl_poll(struct nvmev *nvmev)
+{
+	u32 cc = nvmev_pci_read32(&nvmev->pci, NVME_REG_CC);
+	u32 changed = cc ^ nvmev->cc;
+
+	if (!changed)
+		return false;
+	WRITE_ONCE(nvmev->cc, cc);
+	if ((changed & NVMEV_CC_SHN) && (cc & NVMEV_CC_SHN))
+		shut_down(nvmev);
+	if (changed & NVMEV_CC_EN) {
+		if (cc & NVMEV_CC_EN)
+			enable(nvmev, cc);
+		else
+			reset(nvmev);
+	}
+	return true;
+}

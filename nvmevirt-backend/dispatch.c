@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The dispatcher, and what wakes it.
+ *
+ * A doorbell is a word in memory that nobody is told about. But every request passes
+ * the block layer's tracepoint block_rq_issue just before the driver rings, so a probe
+ * there knows that a doorbell is about to change. It counts the request as expected
+ * and sets a timer a little ahead; the timer looks at the doorbells until as many
+ * commands were fetched as were expected, ever more slowly, and gives up after about
+ * a millisecond. What no tracepoint tells of (register writes, a lost count) is found
+ * by the same timer in its slow look. Nobody spins.
+ *
+ * Admin requests have no disk by which to tell their device, so they wake all.
+ */
+#include <linux/blk-mq.h>
+#include <linux/blkdev.h>
+#include <linux/kthread.h>
+#include <linux/rculist.h>
+#include <linux/sched.h>
+#include <linux/tracepoint.h>
+
+#include "compat.h"
+#include "nvmev.h"
+#include "trace.h"
+
+/* The first looks after a request, and after how many the interval doubles */
+#define SOON_NS			2000ULL
+#define TRIES_PER_INTERVAL	8
+#define MAX_TRIES		(TRIES_PER_INTERVAL * 7)
+
+/* The slow look, while the driver may be about to write registers and when it is idle */
+#define ACTIVE_LOOK_NS		(10 * NSEC_PER_MSEC)
+#define IDLE_LOOK_NS		(50 * NSEC_PER_MSEC)
+#define ACTIVE_FOR_NS		NSEC_PER_SEC
+
+static LIST_HEAD(watches);
+static DEFINE_MUTEX(watches_lock);
+static struct tracepoint *issue_tracepoint;
+
+static struct nvmev *nvmev_of(struct nvmev_watch *watch)
+{
+	return container_of(watch, struct nvmev, watch);
+}
+
+static void arm_locked(struct nvmev_watch *watch, u64 delay_ns, bool soon)
+{
+	watch->soon = soon;
+	if (!watch->stopped)
+		hrtimer_start(&watch->timer, ns_to_ktime(ktime_get_ns() + delay_ns),
+			      HRTIMER_MODE_ABS);
+}
+
+/* Set the timer for the next look: soon if something is expected, else slow. */
+static void arm_next_locked(struct nvmev_watch *watch)
+{
+	u64 now_ns;
+
+	if ((watch->expected > 0 || watch->admin) && watch->tries < MAX_TRIES) {
+		arm_locked(watch, SOON_NS << (watch->tries++ / TRIES_PER_INTERVAL), true);
+		return;
+	}
+	/* A request that never rang, or one that was not announced: start afresh. */
+	watch->expected = 0;
+	watch->admin = false;
+	now_ns = ktime_get_ns();
+	if (nvmev_ctrl_is_ready(nvmev_of(watch)) && now_ns >= watch->active_until_ns)
+		arm_locked(watch, IDLE_LOOK_NS, false);
+	else
+		arm_locked(watch, ACTIVE_LOOK_NS, false);
+}
+
+static void wake_locked(struct nvmev_watch *watch)
+{
+	/* Once stopped is set the thread may be gone. */
+	if (watch->awake || watch->stopped)
+		return;
+	WRITE_ONCE(watch->awake, true);
+	wake_up_process(watch->thread);
+}
+
+void nvmev_dispatch_wake(struct nvmev *nvmev)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&nvmev->watch.lock, flags);
+	wake_locked(&nvmev->watch);
+	spin_unlock_irqrestore(&nvmev->watch.lock, flags);
+}
+
+static enum hrtimer_restart look(struct hrtimer *timer)
+{
+	struct nvmev_watch *watch = container_of(timer, struct nvmev_watch, timer);
+	unsigned long flags;
+
+	spin_lock_irqsave(&watch->lock, flags);
+	if (watch->awake || nvmev_ctrl_mmio_work(nvmev_of(watch))) {
+		/* The dispatcher arms the timer again before it sleeps. */
+		watch->soon = false;
+		wake_locked(watch);
+	} else {
+		arm_next_locked(watch);
+	}
+	spin_unlock_irqrestore(&watch->lock, flags);
+	return HRTIMER_NORESTART;
+}
+
+/* May the dispatcher sleep? If so the timer is set. */
+static bool rest(struct nvmev *nvmev)
+{
+	struct nvmev_watch *watch = &nvmev->watch;
+	unsigned long flags;
+	bool idle;
+
+	spin_lock_irqsave(&watch->lock, flags);
+	idle = !nvmev_ctrl_mmio_work(nvmev);
+	if (idle) {
+		WRITE_ONCE(watch->awake, false);
+		arm_next_locked(watch);
+	}
+	spin_unlock_irqrestore(&watch->lock, flags);
+	return idle;
+}
+
+static void note_fetched(struct nvmev *nvmev, u32 nr_io, bool admin)
+{
+	struct nvmev_watch *watch = &nvmev->watch;
+	unsigned long flags;
+
+	spin_lock_irqsave(&watch->lock, flags);
+	watch->expected -= nr_io;
+	watch->tries = 0;
+	if (admin)
+		watch->admin = false;
+	watch->active_until_ns = ktime_get_ns() + ACTIVE_FOR_NS;
+	spin_unlock_irqrestore(&watch->lock, flags);
+}
+
+static void tell_bad_doorbell(struct nvmev *nvmev, u32 id)
+{
+	WRITE_ONCE(nvmev->queues.sq[id].is_bad, true);
+	nvmev_event_raise(nvmev, NVMEV_EVENT_BAD_DOORBELL);
+}
+
+static bool run_admin(struct nvmev *nvmev)
+{
+	struct nvme_command sqe;
+	enum nvmev_sq_state state;
+	bool did = false;
+
+	while (nvmev_ctrl_is_ready(nvmev)) {
+		state = nvmev_sq_look(nvmev, 0);
+		if (state == NVMEV_SQ_EMPTY)
+			break;
+		did = true;
+		if (state == NVMEV_SQ_BAD) {
+			tell_bad_doorbell(nvmev, 0);
+			break;
+		}
+		nvmev_sq_pop(nvmev, 0, &sqe);
+		note_fetched(nvmev, 0, true);
+		nvmev_admin_execute(nvmev, &sqe);
+	}
+	return did;
+}
+
+/* Add a queue's commands to the batch of @nr; returns its new length. */
+static u32 fetch_queue(struct nvmev *nvmev, u32 id, u32 nr, u64 now_ns)
+{
+	struct nvmev_sq *sq = &nvmev->queues.sq[id];
+	enum nvmev_sq_state state;
+	struct nvmev_cmd *cmd;
+
+	while (nr < NVMEV_BATCH) {
+		state = nvmev_sq_look(nvmev, id);
+		if (state == NVMEV_SQ_BAD)
+			tell_bad_doorbell(nvmev, id);
+		if (state != NVMEV_SQ_READY)
+			break;
+		if (nr && nvmev_io_is_alone(&sq->ring[sq->head]))
+			break;
+		cmd = nvmev_cmd_get(nvmev);
+		if (!cmd)
+			break;
+		nvmev_sq_pop(nvmev, id, &cmd->sqe);
+		cmd->sqid = id;
+		cmd->fetched_ns = now_ns;
+		nvmev->batch[nr++] = cmd;
+		if (nvmev_io_is_alone(&cmd->sqe))
+			break;
+	}
+	return nr;
+}
+
+static u32 fetch_batch(struct nvmev *nvmev)
+{
+	u64 now_ns = ktime_get_ns();
+	u32 i, nr = 0;
+
+	/* Each round begins with another queue, so that none waits for ever. */
+	for (i = 0; i < NVMEV_MAX_IO_QUEUES; i++) {
+		if (nr && nvmev_io_is_alone(&nvmev->batch[nr - 1]->sqe))
+			break;
+		nr = fetch_queue(nvmev, 1 + (nvmev->first_queue + i) % NVMEV_MAX_IO_QUEUES,
+				 nr, now_ns);
+	}
+	nvmev->first_queue = (nvmev->first_queue + 1) % NVMEV_MAX_IO_QUEUES;
+	return nr;
+}
+
+/*
+ * The whole batch gets its times before any data is moved: what a command costs this
+ * CPU must not delay the start of those that were rung together with it.
+ */
+static bool run_io(struct nvmev *nvmev)
+{
+	struct nvmev_cmd *cmd;
+	u32 i, nr;
+
+	if (!nvmev_ctrl_is_ready(nvmev))
+		return false;
+	nr = fetch_batch(nvmev);
+	if (!nr)
+		return false;
+	note_fetched(nvmev, nr, false);
+	for (i = 0; i < nr; i++) {
+		trace_nvmev_cmd(nvmev, nvmev->batch[i]);
+		nvmev_io_start(nvmev, nvmev->batch[i]);
+	}
+	for (i = 0; i < nr; i++) {
+		cmd = nvmev->batch[i];
+		if (!cmd->status)
+			nvmev_io_move(nvmev, cmd);
+		if (cmd->status)
+			nvmev_log_error(nvmev, cmd->sqid, &cmd->sqe, cmd->status);
+		nvmev_cmd_complete(nvmev, cmd);
+	}
+	return true;
+}
+
+static void run(struct nvmev *nvmev)
+{
+	bool did;
+
+	nvmev->counters.wakeups++;
+	do {
+		did = nvmev_ctrl_poll(nvmev);
+		did |= run_admin(nvmev);
+		did |= run_io(nvmev);
+		cond_resched();
+	} while (did && !kthread_should_stop());
+}
+
+static int dispatch(void *data)
+{
+	struct nvmev *nvmev = data;
+
+	while (!kthread_should_stop()) {
+		run(nvmev);
+		if (!rest(nvmev))
+			continue;
+		set_current_state(TASK_IDLE);
+		if (!READ_ONCE(nvmev->watch.awake) && !kthread_should_stop())
+			schedule();
+		__set_current_state(TASK_RUNNING);
+	}
+	return 0;
+}
+
+static void expect(struct nvmev_watch *watch, bool admin)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&watch->lock, flags);
+	if (admin)
+		watch->admin = true;
+	else
+		watch->expected++;
+	watch->tries = 0;
+	if (!watch->awake && !watch->soon)
+		arm_next_locked(watch);
+	spin_unlock_irqrestore(&watch->lock, flags);
+}
+
+static bool is_disk_of(const struct device *disk, const struct nvmev_watch *watch)
+{
+	const struct nvmev *nvmev = container_of(watch, struct nvmev, watch);
+
+	/* disk -> controller -> PCI function */
+	return disk->parent && disk->parent->parent == &nvmev->pci.pdev->dev;
+}
+
+static void on_issue(void *data, struct request *rq)
+{
+	struct gendisk *disk = rq->q->disk;
+	struct nvmev_watch *watch;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(watch, &watches, link) {
+		if (disk && !is_disk_of(disk_to_dev(disk), watch))
+			continue;
+		expect(watch, !disk);
+		if (disk)
+			break;
+	}
+	rcu_read_unlock();
+}
+
+static void find_tracepoint(struct tracepoint *tracepoint, void *data)
+{
+	if (!strcmp(tracepoint->name, "block_rq_issue"))
+		issue_tracepoint = tracepoint;
+}
+
+int nvmev_probe_register(void)
+{
+	for_each_kernel_tracepoint(find_tracepoint, NULL);
+	if (!issue_tracepoint)
+		return -ENOENT;
+	return tracepoint_probe_register(issue_tracepoint, on_issue, NULL);
+}
+
+void nvmev_probe_unregister(void)
+{
+	if (issue_tracepoint)
+		tracepoint_probe_unregister(issue_tracepoint, on_issue, NULL);
+	tracepoint_synchronize_unregister();
+}
+
+int nvmev_dispatch_init(struct nvmev *nvmev)
+{
+	struct nvmev_watch *watch = &nvmev->watch;
+
+	spin_lock_init(&watch->lock);
+	nvmev_timer_setup(&watch->timer, look);
+	watch->awake = true;
+	watch->thread = kthread_create(dispatch, nvmev, "nvmev-%s", nvmev->name);
+	if (IS_ERR(watch->thread))
+		return PTR_ERR(watch->thread);
+	sched_set_fifo(watch->thread);
+	return 0;
+}
+
+void nvmev_dispatch_start(struct nvmev *nvmev)
+{
+	wake_up_process(nvmev->watch.thread);
+	mutex_lock(&watches_lock);
+	list_add_tail_rcu(&nvmev->watch.link, &watches);
+	mutex_unlock(&watches_lock);
+}
+
+void nvmev_dispatch_stop(struct nvmev *nvmev)
+{
+	struct nvmev_watch *watch = &nvmev->watch;
+
+	mutex_lock(&watches_lock);
+	list_del_rcu(&watch->link);
+	mutex_unlock(&watches_lock);
+	synchronize_rcu();
+
+	spin_lock_irq(&watch->lock);
+	watch->stopped = true;
+	spin_unlock_irq(&watch->lock);
+	kthread_stop(watch->thread);
+	hrtimer_cancel(&watch->timer);
+	nvmev_queues_reset(nvmev);
+	hrtimer_cancel(&nvmev->queues.done_timer);
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Walks physical region pages and copies. The virtual PCI function sits behind no
+ * IOMMU, so a bus address is a physical address. A wrong one must end in an NVMe
+ * status: an address is used only if it is RAM in the kernel's direct map.
+ */
+#include <linux/io.h>
+#include <linux/ioport.h>
+#include <linux/mm.h>
+#include <linux/string.h>
+
+#include "dma.h"
+
+static void *host_page(u64 addr, bool write)
+{
+	unsigned long pfn = addr >> PAGE_SHIFT;
+	struct page *page;
+
+	if (addr >> MAX_PHYSMEM_BITS || !pfn_valid(pfn))
+		return NULL;
+	page = pfn_to_page(pfn);
+	if (is_zone_device_page(page))
+		return NULL;
+	/*
+	 * Reserved pages are the kernel's own image, or holes that have a struct page
+	 * but no mapping. A device may read the former (the zero page is one); nothing
+	 * allocates them as a buffer to be written.
+	 */
+	if (PageReserved(page) && (write || !page_is_ram(pfn)))
+		return NULL;
+	return phys_to_virt(addr);
+}
+
+void *nvmev_dma_ring(u64 addr, u32 bytes)
+{
+	u64 at;
+
+	if (!PAGE_ALIGNED(addr))
+		return NULL;
+	for (at = addr; at < addr + bytes; at += PAGE_SIZE)
+		if (!host_page(at, true))
+			return NULL;
+	return phys_to_virt(addr);
+}
+
+u16 nvmev_dma_begin(struct nvmev_dma *dma, const struct nvme_command *sqe, u32 bytes)
+{
+	u64 prp1 = le64_to_cpu(sqe->common.dptr.prp1);
+
+	if (prp1 & 3)
+		return NVME_SC_PRP_INVALID_OFFSET | NVMEV_DNR;
+	*dma = (struct nvmev_dma){
+		.addr = prp1,
+		.room = min_t(u32, bytes, PAGE_SIZE - offset_in_page(prp1)),
+		.prp2 = le64_to_cpu(sqe->common.dptr.prp2),
+	};
+	dma->left = bytes - dma->room;
+	return 0;
+}
+
+static u16 enter_list(struct nvmev_dma *dma, u64 addr)
+{
+	dma->list = host_page(addr, false);
+	if (!dma->list)
+		return NVME_SC_DATA_XFER_ERROR | NVMEV_DNR;
+	dma->nr_entries = (PAGE_SIZE - offset_in_page(addr)) / sizeof(*dma->list);
+	return 0;
+}
+
+/* The entry that says where the next page of data is, from the list. */
+static u16 next_entry(struct nvmev_dma *dma, u64 *entry)
+{
+	u16 status;
+	u64 next;
+
+	if (!dma->list) {
+		if (dma->prp2 & 7)
+			return NVME_SC_PRP_INVALID_OFFSET | NVMEV_DNR;
+		status = enter_list(dma, dma->prp2);
+		if (status)
+			return status;
+	}
+	if (dma->nr_entries == 1 && dma->left > PAGE_SIZE) {
+		/* The last entry of a full list leads to the next list. */
+		next = le64_to_cpu(READ_ONCE(*dma->list));
+		if (!PAGE_ALIGNED(next))
+			return NVME_SC_PRP_INVALID_OFFSET | NVMEV_DNR;
+		status = enter_list(dma, next);
+		if (status)
+			return status;
+	}
+	*entry = le64_to_cpu(READ_ONCE(*dma->list));
+	dma->list++;
+	dma->nr_entries--;
+	return 0;
+}
+
+static u16 next_page(struct nvmev_dma *dma)
+{
+	u64 entry = dma->prp2;
+	u16 status;
+
+	if (dma->list || dma->left > PAGE_SIZE) {
+		status = next_entry(dma, &entry);
+		if (status)
+			return status;
+	}
+	if (!PAGE_ALIGNED(entry))
+		return NVME_SC_PRP_INVALID_OFFSET | NVMEV_DNR;
+	dma->addr = entry;
+	dma->room = min_t(u32, dma->left, PAGE_SIZE);
+	dma->left -= dma->room;
+	return 0;
+}
+
+/* The next piece of host memory, of at most @bytes; cut to its length. */
+static u16 next_piece(struct nvmev_dma *dma, bool write, u32 *bytes, void **host)
+{
+	u16 status;
+
+	if (!dma->room) {
+		status = next_page(dma);
+		if (status)
+			return status;
+	}
+	*host = host_page(dma->addr, write);
+	if (!*host)
+		return NVME_SC_DATA_XFER_ERROR | NVMEV_DNR;
+	*bytes = min(*bytes, dma->room);
+	dma->addr += *bytes;
+	dma->room -= *bytes;
+	return 0;
+}
+
+u16 nvmev_dma_to_host(struct nvmev_dma *dma, const void *buf, u32 bytes)
+{
+	void *host;
+	u32 piece;
+	u16 status;
+
+	for (; bytes; bytes -= piece) {
+		piece = bytes;
+		status = next_piece(dma, true, &piece, &host);
+		if (status)
+			return status;
+		if (buf) {
+			memcpy(host, buf, piece);
+			buf += piece;
+		} else {
+			memset(host, 0, piece);
+		}
+	}
+	return 0;
+}
+
+u16 nvmev_dma_from_host(struct nvmev_dma *dma, void *buf, u32 bytes)
+{
+	void *host;
+	u32 piece;
+	u16 status;
+
+	for (; bytes; bytes -= piece) {
+		piece = bytes;
+		status = next_piece(dma, false, &piece, &host);
+		if (status)
+			return status;
+		memcpy(buf, host, piece);
+		buf += piece;
+	}
+	return 0;
+}
+
+u16 nvmev_dma_compare(struct nvmev_dma *dma, const void *buf, u32 bytes)
+{
+	void *host;
+	u32 piece;
+	u16 status;
+
+	for (; bytes; bytes -= piece) {
+		piece = bytes;
+		status = next_piece(dma, false, &piece, &host);
+		if (status)
+			return status;
+		if (buf ? memcmp(host, buf, piece) : !!memchr_inv(host, 0, piece))
+			return NVME_SC_COMPARE_FAILED | NVMEV_DNR;
+		if (buf)
+			buf += piece;
+	}
+	return 0;
+}

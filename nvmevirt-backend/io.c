@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * I/O commands, in two steps: start checks the command and asks the FTL when it will
+ * be done; move copies its data. The status codes are those that the specification
+ * names for each fault.
+ */
+#include "nvmev.h"
+
+/* Deallocate ranges that one Dataset Management command can carry */
+#define MAX_RANGES	256
+
+/**
+ * struct io_op - how one opcode is executed
+ * @start: check and set @due_ns of the command; returns an NVMe status
+ * @move: move the data; NULL if there is none
+ */
+struct io_op {
+	u16 (*start)(struct nvmev *nvmev, struct nvmev_cmd *cmd);
+	u16 (*move)(struct nvmev *nvmev, struct nvmev_cmd *cmd);
+};
+
+static u64 slba_of(const struct nvmev_cmd *cmd)
+{
+	return le64_to_cpu(cmd->sqe.rw.slba);
+}
+
+static u32 nr_lbas_of(const struct nvmev_cmd *cmd)
+{
+	return le16_to_cpu(cmd->sqe.rw.length) + 1;
+}
+
+static u32 nsid_of(const struct nvmev_cmd *cmd)
+{
+	return le32_to_cpu(cmd->sqe.common.nsid);
+}
+
+static u64 bytes_of(const struct nvmev *nvmev, const struct nvmev_cmd *cmd)
+{
+	return (u64)nr_lbas_of(cmd) << nvmev->lba_shift;
+}
+
+static u16 check_range(const struct nvmev *nvmev, const struct nvmev_cmd *cmd)
+{
+	return nvmev_ns_check(nvmev, nsid_of(cmd), slba_of(cmd), nr_lbas_of(cmd));
+}
+
+/* The range, and the limit on data that crosses the link. */
+static u16 check_transfer(const struct nvmev *nvmev, const struct nvmev_cmd *cmd)
+{
+	u16 status = check_range(nvmev, cmd);
+
+	if (status)
+		return status;
+	if (bytes_of(nvmev, cmd) > (u64)FTL_PAGE_BYTES << nvmev->config.mdts)
+		return NVME_SC_INVALID_FIELD | NVMEV_DNR;
+	return 0;
+}
+
+static u16 begin_dma(struct nvmev *nvmev, struct nvmev_cmd *cmd, struct nvmev_dma *dma)
+{
+	return nvmev_dma_begin(dma, &cmd->sqe, bytes_of(nvmev, cmd));
+}
+
+static u16 start_flush(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	if (nsid_of(cmd) != NVMEV_NSID && nsid_of(cmd) != NVMEV_NSID_ALL)
+		return NVME_SC_INVALID_NS | NVMEV_DNR;
+	cmd->due_ns = nvmev_ns_flush(nvmev, cmd->fetched_ns);
+	return 0;
+}
+
+static u16 start_write(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	u16 status = check_transfer(nvmev, cmd);
+
+	if (status)
+		return status;
+	nvmev->counters.writes++;
+	return nvmev_ns_write(nvmev, cmd, &cmd->due_ns);
+}
+
+static u16 move_write(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	struct nvmev_dma dma;
+	u16 status = begin_dma(nvmev, cmd, &dma);
+
+	if (status)
+		return status;
+	nvmev->counters.bytes_written += bytes_of(nvmev, cmd);
+	return nvmev_store_write(&nvmev->store, slba_of(cmd) << nvmev->lba_shift,
+				 bytes_of(nvmev, cmd), &dma);
+}
+
+static u16 start_read(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	u16 status = check_transfer(nvmev, cmd);
+
+	if (status)
+		return status;
+	nvmev->counters.reads++;
+	cmd->due_ns = nvmev_ns_read(nvmev, cmd, true);
+	return 0;
+}
+
+static u16 move_read(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	struct nvmev_dma dma;
+	u16 status = begin_dma(nvmev, cmd, &dma);
+
+	if (status)
+		return status;
+	nvmev->counters.bytes_read += bytes_of(nvmev, cmd);
+	return nvmev_store_read(&nvmev->store, slba_of(cmd) << nvmev->lba_shift,
+				bytes_of(nvmev, cmd), &dma);
+}
+
+static u16 move_compare(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	struct nvmev_dma dma;
+	u16 status = begin_dma(nvmev, cmd, &dma);
+
+	if (status)
+		return status;
+	nvmev->counters.bytes_read += bytes_of(nvmev, cmd);
+	return nvmev_store_compare(&nvmev->store, slba_of(cmd) << nvmev->lba_shift,
+				   bytes_of(nvmev, cmd), &dma);
+}
+
+static u16 start_verify(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	u16 status = check_range(nvmev, cmd);
+
+	if (status)
+		return status;
+	nvmev->counters.reads++;
+	cmd->due_ns = nvmev_ns_read(nvmev, cmd, false);
+	return 0;
+}
+
+static u16 start_zeroes(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	u16 status = check_range(nvmev, cmd);
+
+	if (status)
+		return status;
+	if (le16_to_cpu(cmd->sqe.rw.control) & NVMEV_RW_DEAC) {
+		cmd->due_ns = nvmev_ns_trim(nvmev, slba_of(cmd), nr_lbas_of(cmd),
+					    cmd->fetched_ns);
+		return 0;
+	}
+	return nvmev_ns_write(nvmev, cmd, &cmd->due_ns);
+}
+
+static u16 move_zeroes(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	nvmev_store_zero(&nvmev->store, slba_of(cmd) << nvmev->lba_shift,
+			 bytes_of(nvmev, cmd));
+	return 0;
+}
+
+static u16 trim_range(struct nvmev *nvmev, struct nvmev_cmd *cmd,
+		      const struct nvme_dsm_range *range)
+{
+	u64 slba = le64_to_cpu(range->slba);
+	u32 nr_lbas = le32_to_cpu(range->nlb);
+	u16 status = nvmev_ns_check(nvmev, nsid_of(cmd), slba, nr_lbas);
+	u64 done_ns;
+
+	if (status || !nr_lbas)
+		return status;
+	done_ns = nvmev_ns_trim(nvmev, slba, nr_lbas, cmd->fetched_ns);
+	cmd->due_ns = max(cmd->due_ns, done_ns);
+	nvmev_store_zero(&nvmev->store, slba << nvmev->lba_shift,
+			 (u64)nr_lbas << nvmev->lba_shift);
+	return 0;
+}
+
+/* Does everything in the first step, which is why it has a batch of its own. */
+static u16 start_dsm(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	u32 nr_ranges = (le32_to_cpu(cmd->sqe.dsm.nr) & (MAX_RANGES - 1)) + 1;
+	struct nvme_dsm_range range;
+	struct nvmev_dma dma;
+	u16 status;
+
+	status = nvmev_ns_check(nvmev, nsid_of(cmd), 0, 0);
+	if (status)
+		return status;
+	status = nvmev_dma_begin(&dma, &cmd->sqe, nr_ranges * sizeof(range));
+	if (status)
+		return status;
+	while (!status && nr_ranges--) {
+		status = nvmev_dma_from_host(&dma, &range, sizeof(range));
+		if (!status && (le32_to_cpu(cmd->sqe.dsm.attributes) & NVME_DSMGMT_AD))
+			status = trim_range(nvmev, cmd, &range);
+	}
+	return status;
+}
+
+static const struct io_op *find_op(u8 opcode)
+{
+	static const struct io_op flush = { start_flush, NULL };
+	static const struct io_op write = { start_write, move_write };
+	static const struct io_op read = { start_read, move_read };
+	static const struct io_op compare = { start_read, move_compare };
+	static const struct io_op zeroes = { start_zeroes, move_zeroes };
+	static const struct io_op dsm = { start_dsm, NULL };
+	static const struct io_op verify = { start_verify, NULL };
+
+	switch (opcode) {
+	case nvme_cmd_flush:
+		return &flush;
+	case nvme_cmd_write:
+		return &write;
+	case nvme_cmd_read:
+		return &read;
+	case nvme_cmd_compare:
+		return &compare;
+	case nvme_cmd_write_zeroes:
+		return &zeroes;
+	case nvme_cmd_dsm:
+		return &dsm;
+	case nvme_cmd_verify:
+		return &verify;
+	default:
+		return NULL;
+	}
+}
+
+bool nvmev_io_is_alone(const struct nvme_command *sqe)
+{
+	return READ_ONCE(sqe->common.opcode) == nvme_cmd_dsm;
+}
+
+static void account_busy(struct nvmev *nvmev, const struct nvmev_cmd *cmd)
+{
+	struct nvmev_counters *counters = &nvmev->counters;
+	u64 from_ns = max(counters->busy_until_ns, cmd->fetched_ns);
+
+	if (cmd->due_ns <= from_ns)
+		return;
+	WRITE_ONCE(counters->busy_ns, counters->busy_ns + cmd->due_ns - from_ns);
+	counters->busy_until_ns = cmd->due_ns;
+}
+
+void nvmev_io_start(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	const struct io_op *op = find_op(cmd->sqe.common.opcode);
+
+	cmd->due_ns = cmd->fetched_ns;
+	if (!op)
+		cmd->status = NVME_SC_INVALID_OPCODE | NVMEV_DNR;
+	else if (cmd->sqe.common.flags & (NVMEV_FLAGS_FUSE | NVMEV_FLAGS_PSDT))
+		cmd->status = NVME_SC_INVALID_FIELD | NVMEV_DNR;
+	else
+		cmd->status = op->start(nvmev, cmd);
+	account_busy(nvmev, cmd);
+}
+
+void nvmev_io_move(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	const struct io_op *op = find_op(cmd->sqe.common.opcode);
+
+	if (op->move)
+		cmd->status = op->move(nvmev, cmd);
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Between NVMe and the FTL: LBAs become pages, hints on the wire become hints of the
+ * FTL. The only file that knows both sides, and the only one that calls the FTL for a
+ * command.
+ *
+ * An LBA may be smaller than a page. A command that covers a page in part is told to
+ * the FTL as such, which then reads the page before it writes it. Trimming forgets
+ * only pages that are covered whole.
+ */
+#include <dieaware/hint.h>
+
+#include "nvmev.h"
+
+static u64 page_of_lba(const struct nvmev *nvmev, u64 lba)
+{
+	return lba >> (FTL_PAGE_SHIFT - nvmev->lba_shift);
+}
+
+static bool is_page_start(const struct nvmev *nvmev, u64 lba)
+{
+	return page_of_lba(nvmev, lba) << (FTL_PAGE_SHIFT - nvmev->lba_shift) == lba;
+}
+
+u64 nvmev_ns_nr_lbas(const struct nvmev *nvmev)
+{
+	return nvmev->config.ftl.nr_lpns << (FTL_PAGE_SHIFT - READ_ONCE(nvmev->lba_shift));
+}
+
+u64 nvmev_ns_used_lbas(struct nvmev *nvmev)
+{
+	struct ftl_stats stats;
+
+	guard(mutex)(&nvmev->ftl_lock);
+	ftl_get_stats(nvmev->ftl, &stats);
+	return stats.pages_mapped << (FTL_PAGE_SHIFT - nvmev->lba_shift);
+}
+
+u16 nvmev_ns_check(const struct nvmev *nvmev, u32 nsid, u64 slba, u64 nr_lbas)
+{
+	u64 nr = nvmev_ns_nr_lbas(nvmev);
+
+	if (nsid != NVMEV_NSID)
+		return NVME_SC_INVALID_NS | NVMEV_DNR;
+	if (slba > nr || nr_lbas > nr - slba)
+		return NVME_SC_LBA_RANGE | NVMEV_DNR;
+	return 0;
+}
+
+/* The pages that a command touches; one partly covered page counts as the head. */
+static struct ftl_request make_request(const struct nvmev *nvmev, const struct nvmev_cmd *cmd)
+{
+	u64 slba = le64_to_cpu(cmd->sqe.rw.slba);
+	u64 end = slba + le16_to_cpu(cmd->sqe.rw.length) + 1;
+	u64 first = page_of_lba(nvmev, slba);
+	struct ftl_request rq = {
+		.first = to_lpn(first),
+		.nr_pages = page_of_lba(nvmev, end - 1) - first + 1,
+		.bytes = (end - slba) << nvmev->lba_shift,
+		.head_partial = !is_page_start(nvmev, slba),
+		.tail_partial = !is_page_start(nvmev, end),
+		.pred = LPN_NONE,
+	};
+
+	if (rq.nr_pages == 1 && rq.tail_partial) {
+		rq.head_partial = true;
+		rq.tail_partial = false;
+	}
+	return rq;
+}
+
+typedef u64 (*ftl_call)(struct ftl *ftl, const struct ftl_request *rq, u64 now_ns);
+
+/* Commands without data may be longer than the FTL takes at once. */
+static u64 call_in_pieces(struct nvmev *nvmev, ftl_call call, struct ftl_request rq, u64 now_ns)
+{
+	u32 nr_left = rq.nr_pages;
+	bool tail_partial = rq.tail_partial;
+	u64 done_ns, due_ns = now_ns;
+
+	while (nr_left) {
+		rq.nr_pages = min_t(u32, nr_left, FTL_MAX_TRANSFER_PAGES);
+		rq.tail_partial = tail_partial && rq.nr_pages == nr_left;
+		done_ns = call(nvmev->ftl, &rq, now_ns);
+		due_ns = max(due_ns, done_ns);
+		nr_left -= rq.nr_pages;
+		rq.first = to_lpn(from_lpn(rq.first) + rq.nr_pages);
+		rq.head_partial = false;
+	}
+	return due_ns;
+}
+
+u64 nvmev_ns_read(struct nvmev *nvmev, const struct nvmev_cmd *cmd, bool transfer)
+{
+	struct ftl_request rq = make_request(nvmev, cmd);
+
+	guard(mutex)(&nvmev->ftl_lock);
+	if (transfer)
+		return ftl_read(nvmev->ftl, &rq, cmd->fetched_ns);
+	rq.bytes = 0;
+	return call_in_pieces(nvmev, ftl_read, rq, cmd->fetched_ns);
+}
+
+static u32 hint_bits(const struct nvmev_cmd *cmd)
+{
+	return le32_to_cpu(cmd->sqe.common.cdw12) &
+	       (DIEAWARE_CDW12_APPEND | DIEAWARE_CDW12_OVERWRITE);
+}
+
+/*
+ * The predecessor of an append. In the page that the write itself begins in, it says
+ * that the page stays where it is.
+ */
+static void set_predecessor(const struct nvmev *nvmev, const struct nvmev_cmd *cmd,
+			    struct ftl_request *rq)
+{
+	u64 lba = le32_to_cpu(cmd->sqe.common.cdw2[0]) |
+		  (u64)le32_to_cpu(cmd->sqe.common.cdw2[1]) << 32;
+
+	if (lba < nvmev_ns_nr_lbas(nvmev))
+		rq->pred = to_lpn(page_of_lba(nvmev, lba));
+	rq->hint = FTL_HINT_APPEND;
+	if (from_lpn(rq->pred) == from_lpn(rq->first))
+		rq->hint = FTL_HINT_OVERWRITE;
+}
+
+/* Returns an NVMe status: a hinted command may be wanted to fail. */
+static u16 decode_hint(struct nvmev *nvmev, const struct nvmev_cmd *cmd, struct ftl_request *rq)
+{
+	struct nvmev_counters *counters = &nvmev->counters;
+	u32 bits = hint_bits(cmd);
+
+	if (!bits || !nvmev->config.hints)
+		return 0;
+	counters->hints_seen++;
+	if (nvmev->config.reject_hints &&
+	    counters->hints_seen % nvmev->config.reject_hints == 0) {
+		counters->hints_rejected++;
+		return NVME_SC_INVALID_FIELD | NVMEV_DNR;
+	}
+	if (bits == DIEAWARE_CDW12_APPEND)
+		set_predecessor(nvmev, cmd, rq);
+	else if (bits == DIEAWARE_CDW12_OVERWRITE)
+		rq->hint = FTL_HINT_OVERWRITE;
+	else
+		counters->hints_malformed++;
+	return 0;
+}
+
+u16 nvmev_ns_write(struct nvmev *nvmev, const struct nvmev_cmd *cmd, u64 *due_ns)
+{
+	struct ftl_request rq = make_request(nvmev, cmd);
+	u16 status;
+
+	rq.fua = (le16_to_cpu(cmd->sqe.rw.control) & NVMEV_RW_FUA) ||
+		 !nvmev->features.write_cache;
+	if (cmd->sqe.common.opcode == nvme_cmd_write) {
+		status = decode_hint(nvmev, cmd, &rq);
+		if (status)
+			return status;
+	} else {
+		rq.bytes = 0;
+	}
+	mutex_lock(&nvmev->ftl_lock);
+	*due_ns = call_in_pieces(nvmev, ftl_write, rq, cmd->fetched_ns);
+	mutex_unlock(&nvmev->ftl_lock);
+	return 0;
+}
+
+u64 nvmev_ns_trim(struct nvmev *nvmev, u64 slba, u64 nr_lbas, u64 now_ns)
+{
+	u32 shift = FTL_PAGE_SHIFT - nvmev->lba_shift;
+	u64 first = (slba + BIT_ULL(shift) - 1) >> shift;
+	u64 end = (slba + nr_lbas) >> shift;
+
+	if (first >= end)
+		return now_ns;
+	guard(mutex)(&nvmev->ftl_lock);
+	return ftl_trim(nvmev->ftl, to_lpn(first), end - first, now_ns);
+}
+
+u64 nvmev_ns_flush(struct nvmev *nvmev, u64 now_ns)
+{
+	guard(mutex)(&nvmev->ftl_lock);
+	return ftl_flush(nvmev->ftl, now_ns);
+}
+
+void nvmev_ns_format(struct nvmev *nvmev, u32 lba_shift)
+{
+	nvmev_store_clear(&nvmev->store);
+	guard(mutex)(&nvmev->ftl_lock);
+	ftl_trim(nvmev->ftl, to_lpn(0), nvmev->config.ftl.nr_lpns, ktime_get_ns());
+	WRITE_ONCE(nvmev->lba_shift, lba_shift);
+}

@@ -1,0 +1,796 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A virtual NVMe SSD: what its files share.
+ *
+ * Three contexts touch a device:
+ * - the dispatcher, one thread: fetches commands, asks the FTL for their time, moves
+ *   their data, executes admin commands. It sleeps unless there is something to fetch.
+ * - two timers, in hard interrupts: @done_timer posts completions when they are due,
+ *   @watch_timer looks for doorbells that were rung;
+ * - user space, through configfs and debugfs.
+ *
+ * Locks, outermost first:
+ *
+ *   lock          protects                                        taken in
+ *   ------------  ----------------------------------------------  --------------------
+ *   power_lock    power on and off of one configfs item           configfs
+ *   ftl_lock      ftl and its counters, LBA size                  dispatcher, readers
+ *   post_lock     slots, completion heap, completion queues       dispatcher, timer
+ *   watch_lock    what the dispatcher is woken for                tracepoint, timer,
+ *                                                                 dispatcher
+ *
+ * Everything else belongs to the dispatcher alone; where others look at it, they use
+ * READ_ONCE() and can live with an old value.
+ */
+#ifndef NVMEV_NVMEV_H
+#define NVMEV_NVMEV_H
+
+#include <linux/hrtimer.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/uuid.h>
+
+#include "core/ftl.h"
+#include "nvme.h"
+#include "pci.h"
+#include "store.h"
+
+#define NVMEV_NAME_BYTES	32
+#define NVMEV_MAX_IO_QUEUES	16
+#define NVMEV_MAX_QUEUES	(NVMEV_MAX_IO_QUEUES + 1)
+#define NVMEV_MAX_ENTRIES	1024
+#define NVMEV_NR_SLOTS		4096
+#define NVMEV_BATCH		64
+#define NVMEV_NR_ERRORS		64
+#define NVMEV_NR_EVENTS		4
+#define NVMEV_MAX_MDTS		9
+#define NVMEV_REASON_BYTES	256
+#define NVMEV_NSID		1
+
+/**
+ * struct nvmev_config - what a virtual SSD is to be; fixed while it is powered
+ * @profile: name of the profile that the other members started from
+ * @ftl: geometry and latencies; @eblks_per_die and @nr_lpns are worked out at power on
+ * @capacity_bytes: size of the namespace
+ * @lba_bytes: 512 or 4096
+ * @queues: most I/O queue pairs, [1, NVMEV_MAX_IO_QUEUES]
+ * @mdts: most bytes of a command: 4 KiB shifted left by this, [1, NVMEV_MAX_MDTS]
+ * @reject_hints: fail every such hinted command, 0 is none
+ * @hints: understand hints and say so
+ */
+struct nvmev_config {
+	const char *profile;
+	struct ftl_params ftl;
+	u64 capacity_bytes;
+	u32 lba_bytes;
+	u32 queues;
+	u32 mdts;
+	u32 reject_hints;
+	bool hints;
+};
+
+/**
+ * struct nvmev_sq - a submission queue
+ * @ring: its entries in host memory, NULL while the queue does not exist
+ * @depth: entries
+ * @head: next entry to fetch
+ * @cqid: where its completions go
+ * @is_bad: the host rang the doorbell with nonsense and has been told
+ */
+struct nvmev_sq {
+	const struct nvme_command *ring;
+	u16 depth;
+	u16 head;
+	u16 cqid;
+	bool is_bad;
+};
+
+/**
+ * enum nvmev_sq_state - what there is to do about a submission queue
+ * @NVMEV_SQ_EMPTY: nothing, or nothing can be done now
+ * @NVMEV_SQ_READY: a command can be fetched
+ * @NVMEV_SQ_BAD: the doorbell holds nonsense that the host has not been told of
+ */
+enum nvmev_sq_state {
+	NVMEV_SQ_EMPTY,
+	NVMEV_SQ_READY,
+	NVMEV_SQ_BAD,
+};
+
+/**
+ * struct nvmev_cq - a completion queue
+ * @ring: its entries in host memory, NULL while the queue does not exist
+ * @depth: entries
+ * @tail: next entry to post
+ * @vector: interrupt vector
+ * @nr_sqs: submission queues that use it
+ * @phase: phase tag of the present lap
+ * @interrupts: raise @irq after posting
+ * @irq: the vector's Linux interrupt
+ * @backlog: completions that wait for the host to make room
+ */
+struct nvmev_cq {
+	struct nvme_completion *ring;
+	u16 depth;
+	u16 tail;
+	u16 vector;
+	u16 nr_sqs;
+	bool phase;
+	bool interrupts;
+	struct nvmev_irq irq;
+	struct list_head backlog;
+};
+
+/**
+ * struct nvmev_cmd - an I/O command between fetch and completion
+ * @link: in the free list or a backlog
+ * @due_ns: when it completes, ktime_get()
+ * @seq: order of fetching; decides between equal @due_ns
+ * @heap_pos: where it is in the heap
+ * @fetched_ns: when it was fetched
+ * @sqid: its submission queue
+ * @status: NVMe status
+ * @sqe: copy of the command
+ */
+struct nvmev_cmd {
+	struct list_head link;
+	u64 due_ns;
+	u64 seq;
+	u64 fetched_ns;
+	u32 heap_pos;
+	u16 sqid;
+	u16 status;
+	struct nvme_command sqe;
+};
+
+/**
+ * struct nvmev_queues - queues and commands in flight
+ * @sq: submission queues, 0 is the admin queue
+ * @cq: completion queues, likewise
+ * @post_lock: protects what is below and the completion queues' @tail and @backlog
+ * @done_timer: expires when the first command of the heap is due
+ * @slots: memory of all commands
+ * @free: commands not in use
+ * @nr_free: how many
+ * @heap: commands that wait for their time, a binary heap
+ * @nr_heap: how many
+ * @seq: number of the last fetched command
+ * @backlog_tries: how often the timer has found a backlog's queue still full
+ * @backlogged: completion queues with a backlog, one bit each
+ */
+struct nvmev_queues {
+	struct nvmev_sq sq[NVMEV_MAX_QUEUES];
+	struct nvmev_cq cq[NVMEV_MAX_QUEUES];
+
+	spinlock_t post_lock;
+	struct hrtimer done_timer;
+	struct nvmev_cmd *slots;
+	struct list_head free;
+	u32 nr_free;
+	struct nvmev_cmd **heap;
+	u32 nr_heap;
+	u64 seq;
+	u32 backlog_tries;
+	unsigned long backlogged;
+};
+
+/**
+ * struct nvmev_watch - when to wake the dispatcher
+ * @link: in the list that the tracepoint's probe goes through
+ * @thread: the dispatcher
+ * @lock: protects what is below
+ * @timer: looks at doorbells and registers
+ * @expected: I/O requests that the block layer has issued and the dispatcher not fetched
+ * @tries: looks in a row that found nothing
+ * @admin: an admin request may be on its way
+ * @soon: @timer is set to the short interval
+ * @awake: the dispatcher is running and will look by itself before it sleeps
+ * @stopped: arm no timer any more
+ * @active_until_ns: the slow look is taken at its faster rate until then
+ */
+struct nvmev_watch {
+	struct list_head link;
+	struct task_struct *thread;
+
+	spinlock_t lock;
+	struct hrtimer timer;
+	s64 expected;
+	u32 tries;
+	bool admin;
+	bool soon;
+	bool awake;
+	bool stopped;
+	u64 active_until_ns;
+};
+
+/**
+ * struct nvmev_features - values set by Set Features
+ * @arbitration: dword of the feature
+ * @temp_over: threshold of the composite temperature, kelvin
+ * @temp_under: the same, under
+ * @error_recovery: dword of the feature
+ * @write_cache: volatile write cache is on
+ * @irq_coalesce: dword of the feature
+ * @irq_config: dword of each vector
+ * @write_atomicity: dword of the feature
+ * @events: asynchronous events that are on
+ * @timestamp_ms: what the host set
+ * @timestamp_set_ns: when it did, ktime_get(); 0 is never
+ */
+struct nvmev_features {
+	u32 arbitration;
+	u16 temp_over;
+	u16 temp_under;
+	u32 error_recovery;
+	bool write_cache;
+	u32 irq_coalesce;
+	u32 irq_config[NVMEV_MAX_QUEUES];
+	u32 write_atomicity;
+	u32 events;
+	u64 timestamp_ms;
+	u64 timestamp_set_ns;
+};
+
+/**
+ * struct nvmev_counters - what SMART and debugfs report; written by the dispatcher
+ * @bytes_read: data sent to the host
+ * @bytes_written: data received
+ * @reads: read, compare and verify commands
+ * @writes: write commands
+ * @admin: admin commands
+ * @errors: commands that failed
+ * @busy_ns: time with commands in flight
+ * @busy_until_ns: when the last of them is done
+ * @hints_malformed: commands with both hint bits
+ * @hints_rejected: hinted commands failed for @reject_hints
+ * @hints_seen: commands with a hint
+ * @wakeups: how often the dispatcher was woken
+ */
+struct nvmev_counters {
+	u64 bytes_read;
+	u64 bytes_written;
+	u64 reads;
+	u64 writes;
+	u64 admin;
+	u64 errors;
+	u64 busy_ns;
+	u64 busy_until_ns;
+	u64 hints_malformed;
+	u64 hints_rejected;
+	u64 hints_seen;
+	u64 wakeups;
+};
+
+/**
+ * struct nvmev - a virtual SSD with its power on
+ * @name: name of its configfs directory
+ * @uuid: made from @name, so that it is the same every time
+ * @config: what it is
+ * @power_on_ns: when it was made, ktime_get()
+ * @pci: its PCI function
+ * @queues: queues and commands in flight
+ * @watch: when to wake the dispatcher
+ * @cc: controller configuration as last acted upon
+ * @nr_queues: I/O queue pairs that the host may create
+ * @features: set by the host
+ * @events: identifiers of asynchronous event requests that wait
+ * @nr_events: how many
+ * @events_due: events that wait for a request, one bit each
+ * @errors: error information log, a ring
+ * @counters: for SMART and debugfs
+ * @batch: commands of the present round
+ * @first_queue: where the next round begins
+ * @reply: a page to build data for the host in; the dispatcher's
+ * @ftl_lock: protects what is below
+ * @ftl: flash translation layer
+ * @ftl_memory: what it lives in
+ * @lba_shift: 9 or 12; changed by Format NVM
+ * @store: the namespace's bytes; the dispatcher's alone
+ * @debugfs: its directory
+ */
+struct nvmev {
+	char name[NVMEV_NAME_BYTES];
+	uuid_t uuid;
+	struct nvmev_config config;
+	u64 power_on_ns;
+
+	struct nvmev_pci pci;
+	struct nvmev_queues queues;
+	struct nvmev_watch watch;
+	u32 cc;
+	u32 nr_queues;
+	struct nvmev_features features;
+	u16 events[NVMEV_NR_EVENTS];
+	u32 nr_events;
+	u32 events_due;
+	struct nvmev_error_entry errors[NVMEV_NR_ERRORS];
+	struct nvmev_counters counters;
+	struct nvmev_cmd *batch[NVMEV_BATCH];
+	u32 first_queue;
+	void *reply;
+
+	struct mutex ftl_lock;
+	struct ftl *ftl;
+	void *ftl_memory;
+	u32 lba_shift;
+
+	struct nvmev_store store;
+	struct dentry *debugfs;
+};
+
+/*
+ * Functions defined in profile.c:
+ */
+
+/**
+ * nvmev_profile_load() - set a configuration to a profile
+ * @config: to fill
+ * @name: name of the profile
+ *
+ * Return: 0 or -EINVAL if there is no such profile.
+ */
+int nvmev_profile_load(struct nvmev_config *config, const char *name);
+
+/**
+ * nvmev_profile_names() - list the profiles
+ * @buf: gets their names, each after a blank
+ * @bytes: size of @buf
+ *
+ * Return: length of the text.
+ */
+int nvmev_profile_names(char *buf, size_t bytes);
+
+/*
+ * Functions defined in device.c:
+ */
+
+/**
+ * nvmev_create() - switch a virtual SSD on
+ * @name: its name
+ * @config: what it is to be
+ * @reason: gets a complete sentence when it cannot be made; NVMEV_REASON_BYTES long
+ *
+ * Context: sleeps; drivers may bind before it returns.
+ * Return: the SSD or an error pointer.
+ */
+struct nvmev *nvmev_create(const char *name, const struct nvmev_config *config, char *reason);
+
+/**
+ * nvmev_destroy() - take a virtual SSD from its driver and free it
+ * @nvmev: the SSD
+ * @surprise: as if it had been pulled out
+ *
+ * Context: sleeps until the driver has let go.
+ */
+void nvmev_destroy(struct nvmev *nvmev, bool surprise);
+
+/*
+ * Functions defined in ctrl.c:
+ */
+
+/**
+ * nvmev_ctrl_init() - set the registers to their values at power on
+ * @nvmev: the SSD
+ */
+void nvmev_ctrl_init(struct nvmev *nvmev);
+
+/**
+ * nvmev_ctrl_poll() - act upon the controller configuration register
+ * @nvmev: the SSD
+ *
+ * Return: did it change?
+ */
+bool nvmev_ctrl_poll(struct nvmev *nvmev);
+
+/**
+ * nvmev_ctrl_is_ready() - may commands be fetched?
+ * @nvmev: the SSD
+ */
+bool nvmev_ctrl_is_ready(const struct nvmev *nvmev);
+
+/**
+ * nvmev_ctrl_mmio_work() - is there anything in the registers to act upon?
+ * @nvmev: the SSD
+ *
+ * Context: any.
+ */
+bool nvmev_ctrl_mmio_work(const struct nvmev *nvmev);
+
+/*
+ * Functions defined in dispatch.c:
+ */
+
+/**
+ * nvmev_dispatch_init() - make the dispatcher; it starts with nvmev_dispatch_start()
+ * @nvmev: the SSD
+ *
+ * Return: 0 or a negative errno.
+ */
+int nvmev_dispatch_init(struct nvmev *nvmev);
+
+/**
+ * nvmev_dispatch_start() - begin to serve registers and queues
+ * @nvmev: the SSD
+ */
+void nvmev_dispatch_start(struct nvmev *nvmev);
+
+/**
+ * nvmev_dispatch_stop() - stop the dispatcher and both timers, for good
+ * @nvmev: the SSD
+ *
+ * Context: sleeps. Nothing touches host memory after it returns.
+ */
+void nvmev_dispatch_stop(struct nvmev *nvmev);
+
+/**
+ * nvmev_dispatch_wake() - have the dispatcher look at the queues
+ * @nvmev: the SSD
+ *
+ * Context: any.
+ */
+void nvmev_dispatch_wake(struct nvmev *nvmev);
+
+/**
+ * nvmev_probe_register() - learn of requests when the block layer issues them
+ *
+ * Return: 0, or -ENOENT if this kernel has no such tracepoint: commands are then found
+ * by the slow look only.
+ */
+int nvmev_probe_register(void);
+
+/**
+ * nvmev_probe_unregister() - undo nvmev_probe_register()
+ */
+void nvmev_probe_unregister(void);
+
+/*
+ * Functions defined in queue.c:
+ */
+
+/**
+ * nvmev_queues_init() - make slots and timer; no queue exists yet
+ * @nvmev: the SSD
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int nvmev_queues_init(struct nvmev *nvmev);
+
+/**
+ * nvmev_queues_exit() - free what nvmev_queues_init() made
+ * @nvmev: the SSD, its dispatcher stopped
+ */
+void nvmev_queues_exit(struct nvmev *nvmev);
+
+/**
+ * nvmev_queues_reset() - forget all queues and commands in flight
+ * @nvmev: the SSD
+ */
+void nvmev_queues_reset(struct nvmev *nvmev);
+
+/**
+ * nvmev_sq_create() - begin to serve a submission queue
+ * @nvmev: the SSD
+ * @id: its number; the queue must not exist
+ * @sq: ring, depth and completion queue
+ */
+void nvmev_sq_create(struct nvmev *nvmev, u32 id, const struct nvmev_sq *sq);
+
+/**
+ * nvmev_sq_delete() - abort a submission queue's commands and forget it
+ * @nvmev: the SSD
+ * @id: its number
+ */
+void nvmev_sq_delete(struct nvmev *nvmev, u32 id);
+
+/**
+ * nvmev_cq_create() - make a completion queue
+ * @nvmev: the SSD
+ * @id: its number; the queue must not exist
+ * @cq: ring, depth, vector and whether it interrupts
+ */
+void nvmev_cq_create(struct nvmev *nvmev, u32 id, const struct nvmev_cq *cq);
+
+/**
+ * nvmev_cq_delete() - forget a completion queue
+ * @nvmev: the SSD
+ * @id: its number; no submission queue uses it
+ */
+void nvmev_cq_delete(struct nvmev *nvmev, u32 id);
+
+/**
+ * nvmev_sq_look() - look at the doorbell of a submission queue
+ * @nvmev: the SSD
+ * @id: its number
+ *
+ * Context: any; only the dispatcher may rely on the answer.
+ */
+enum nvmev_sq_state nvmev_sq_look(const struct nvmev *nvmev, u32 id);
+
+/**
+ * nvmev_admin_has_room() - can an admin completion be posted?
+ * @nvmev: the SSD
+ */
+bool nvmev_admin_has_room(const struct nvmev *nvmev);
+
+/**
+ * nvmev_sq_pop() - take the next entry of a submission queue
+ * @nvmev: the SSD
+ * @id: the queue; it must not be empty
+ * @sqe: gets a copy of the entry
+ */
+void nvmev_sq_pop(struct nvmev *nvmev, u32 id, struct nvme_command *sqe);
+
+/**
+ * nvmev_cmd_get() - take a slot for a command
+ * @nvmev: the SSD
+ *
+ * Return: the slot, or NULL while all are in use.
+ */
+struct nvmev_cmd *nvmev_cmd_get(struct nvmev *nvmev);
+
+/**
+ * nvmev_cmd_complete() - post a command's completion when it is due
+ * @nvmev: the SSD
+ * @cmd: the command; @due_ns and @status are set. It is not the caller's any more.
+ */
+void nvmev_cmd_complete(struct nvmev *nvmev, struct nvmev_cmd *cmd);
+
+/**
+ * nvmev_cmd_abort() - complete a command early, as aborted
+ * @nvmev: the SSD
+ * @sqid: its queue
+ * @cid: its identifier
+ *
+ * Return: was it found?
+ */
+bool nvmev_cmd_abort(struct nvmev *nvmev, u16 sqid, u16 cid);
+
+/**
+ * nvmev_admin_complete() - post the completion of an admin command now
+ * @nvmev: the SSD
+ * @cid: its identifier
+ * @status: NVMe status
+ * @result: command-specific result
+ *
+ * Context: the dispatcher.
+ */
+void nvmev_admin_complete(struct nvmev *nvmev, u16 cid, u16 status, u64 result);
+
+/*
+ * Functions defined in admin.c:
+ */
+
+/**
+ * nvmev_admin_execute() - execute one admin command and complete it
+ * @nvmev: the SSD
+ * @sqe: the command
+ */
+void nvmev_admin_execute(struct nvmev *nvmev, const struct nvme_command *sqe);
+
+/**
+ * nvmev_event_raise() - report an asynchronous event, now or with the next request
+ * @nvmev: the SSD
+ * @event: NVMEV_EVENT_*
+ */
+void nvmev_event_raise(struct nvmev *nvmev, u32 event);
+
+/*
+ * Functions defined in identify.c:
+ */
+
+/**
+ * nvmev_identify() - execute Identify
+ * @nvmev: the SSD
+ * @sqe: the command
+ *
+ * Return: an NVMe status.
+ */
+u16 nvmev_identify(struct nvmev *nvmev, const struct nvme_command *sqe);
+
+/*
+ * Functions defined in features.c:
+ */
+
+/**
+ * nvmev_features_reset() - set all features to their defaults
+ * @nvmev: the SSD
+ */
+void nvmev_features_reset(struct nvmev *nvmev);
+
+/**
+ * nvmev_get_features() - execute Get Features
+ * @nvmev: the SSD
+ * @sqe: the command
+ * @result: gets the value
+ *
+ * Return: an NVMe status.
+ */
+u16 nvmev_get_features(struct nvmev *nvmev, const struct nvme_command *sqe, u64 *result);
+
+/**
+ * nvmev_set_features() - execute Set Features
+ * @nvmev: the SSD
+ * @sqe: the command
+ * @result: gets the value granted, for Number of Queues
+ *
+ * Return: an NVMe status.
+ */
+u16 nvmev_set_features(struct nvmev *nvmev, const struct nvme_command *sqe, u64 *result);
+
+/**
+ * nvmev_temperature() - composite temperature in kelvin
+ * @nvmev: the SSD
+ */
+u16 nvmev_temperature(const struct nvmev *nvmev);
+
+/**
+ * nvmev_critical_warning() - the critical warning byte of SMART
+ * @nvmev: the SSD
+ */
+u8 nvmev_critical_warning(const struct nvmev *nvmev);
+
+/*
+ * Functions defined in log.c:
+ */
+
+/**
+ * nvmev_get_log_page() - execute Get Log Page
+ * @nvmev: the SSD
+ * @sqe: the command
+ *
+ * Return: an NVMe status.
+ */
+u16 nvmev_get_log_page(struct nvmev *nvmev, const struct nvme_command *sqe);
+
+/**
+ * nvmev_log_error() - record a failed command in the error information log
+ * @nvmev: the SSD
+ * @sqid: its queue
+ * @sqe: the command
+ * @status: its NVMe status
+ */
+void nvmev_log_error(struct nvmev *nvmev, u16 sqid, const struct nvme_command *sqe, u16 status);
+
+/*
+ * Functions defined in io.c:
+ */
+
+/**
+ * nvmev_io_is_alone() - must this command not share a batch with others?
+ * @sqe: the command
+ */
+bool nvmev_io_is_alone(const struct nvme_command *sqe);
+
+/**
+ * nvmev_io_start() - check a command and ask the FTL when it will be done
+ * @nvmev: the SSD
+ * @cmd: the command; @fetched_ns is set. Gets @due_ns and @status.
+ */
+void nvmev_io_start(struct nvmev *nvmev, struct nvmev_cmd *cmd);
+
+/**
+ * nvmev_io_move() - move a command's data
+ * @nvmev: the SSD
+ * @cmd: started without an error; gets @status
+ */
+void nvmev_io_move(struct nvmev *nvmev, struct nvmev_cmd *cmd);
+
+/*
+ * Functions defined in ns.c:
+ */
+
+/**
+ * nvmev_ns_nr_lbas() - size of the namespace in LBAs of its present format
+ * @nvmev: the SSD
+ */
+u64 nvmev_ns_nr_lbas(const struct nvmev *nvmev);
+
+/**
+ * nvmev_ns_used_lbas() - LBAs that hold data
+ * @nvmev: the SSD
+ *
+ * Context: takes ftl_lock.
+ */
+u64 nvmev_ns_used_lbas(struct nvmev *nvmev);
+
+/**
+ * nvmev_ns_check() - does the namespace have these LBAs?
+ * @nvmev: the SSD
+ * @nsid: namespace of the command
+ * @slba: first LBA
+ * @nr_lbas: how many
+ *
+ * Return: an NVMe status.
+ */
+u16 nvmev_ns_check(const struct nvmev *nvmev, u32 nsid, u64 slba, u64 nr_lbas);
+
+/**
+ * nvmev_ns_read() - account a read by the FTL
+ * @nvmev: the SSD
+ * @cmd: a read, compare or verify command with a valid range
+ * @transfer: its data crosses the host link
+ *
+ * Return: when it is done.
+ */
+u64 nvmev_ns_read(struct nvmev *nvmev, const struct nvmev_cmd *cmd, bool transfer);
+
+/**
+ * nvmev_ns_write() - have the FTL place a write
+ * @nvmev: the SSD
+ * @cmd: a write or write zeroes command with a valid range
+ * @due_ns: gets when it is done
+ *
+ * Return: an NVMe status: hints may be rejected on request.
+ */
+u16 nvmev_ns_write(struct nvmev *nvmev, const struct nvmev_cmd *cmd, u64 *due_ns);
+
+/**
+ * nvmev_ns_trim() - have the FTL forget the pages that lie wholly in a range
+ * @nvmev: the SSD
+ * @slba: first LBA
+ * @nr_lbas: how many; the range must be valid
+ * @now_ns: present time
+ *
+ * Return: when it is done.
+ */
+u64 nvmev_ns_trim(struct nvmev *nvmev, u64 slba, u64 nr_lbas, u64 now_ns);
+
+/**
+ * nvmev_ns_flush() - have the FTL make everything durable
+ * @nvmev: the SSD
+ * @now_ns: present time
+ *
+ * Return: when it is.
+ */
+u64 nvmev_ns_flush(struct nvmev *nvmev, u64 now_ns);
+
+/**
+ * nvmev_ns_format() - erase all data and set the LBA size
+ * @nvmev: the SSD
+ * @lba_shift: 9 or 12
+ */
+void nvmev_ns_format(struct nvmev *nvmev, u32 lba_shift);
+
+/*
+ * Functions defined in stats.c:
+ */
+
+/**
+ * nvmev_stats_init() - make the debugfs directory of all SSDs
+ */
+void nvmev_stats_init(void);
+
+/**
+ * nvmev_stats_exit() - remove it
+ */
+void nvmev_stats_exit(void);
+
+/**
+ * nvmev_stats_add() - make the debugfs files of an SSD
+ * @nvmev: the SSD
+ */
+void nvmev_stats_add(struct nvmev *nvmev);
+
+/**
+ * nvmev_stats_remove() - remove them
+ * @nvmev: the SSD; no reader looks at it after this returns
+ */
+void nvmev_stats_remove(struct nvmev *nvmev);
+
+/*
+ * Functions defined in config.c:
+ */
+
+/**
+ * nvmev_config_register() - make /sys/kernel/config/nvmev
+ *
+ * Return: 0 or a negative errno.
+ */
+int nvmev_config_register(void);
+
+/**
+ * nvmev_config_unregister() - remove it
+ */
+void nvmev_config_unregister(void);
+
+#endif /* NVMEV_NVMEV_H */

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The virtual PCI function: a root bus of its own with one device, whose BAR is
+ * ordinary memory and whose interrupts are raised by software.
+ */
+#ifndef NVMEV_PCI_H
+#define NVMEV_PCI_H
+
+#include <linux/msi.h>
+#include <linux/pci.h>
+
+#define NVMEV_MAX_DEVICES	64
+#define NVMEV_BAR_BYTES		0x4000
+#define NVMEV_CONFIG_BYTES	256
+
+/**
+ * struct nvmev_irq - an interrupt vector as Linux knows it
+ * @virq: Linux interrupt number, 0 when there is none
+ * @desc: the message behind it; tells a number that was given to somebody else meanwhile.
+ *	Never dereferenced.
+ */
+struct nvmev_irq {
+	unsigned int virq;
+	const struct msi_desc *desc;
+};
+
+/**
+ * struct nvmev_pci - the PCI side of a virtual SSD
+ * @index: number of the device, [0, NVMEV_MAX_DEVICES); makes the PCI domain unique
+ * @nr_vectors: MSI-X vectors
+ * @pages: the BAR's memory
+ * @bar: its address in the direct map
+ * @bus: root bus
+ * @pdev: the function
+ * @config: configuration space
+ * @gone: the device was pulled out: configuration space reads all ones
+ */
+struct nvmev_pci {
+	int index;
+	u32 nr_vectors;
+	struct page *pages;
+	void *bar;
+	struct pci_bus *bus;
+	struct pci_dev *pdev;
+	u8 config[NVMEV_CONFIG_BYTES];
+	bool gone;
+};
+
+/**
+ * nvmev_pci_create() - make BAR, configuration space and bus
+ * @pci: to fill; must stay where it is
+ * @nr_vectors: MSI-X vectors, at least 1
+ *
+ * Drivers do not see the device before nvmev_pci_plug().
+ *
+ * Return: 0, -ENOSPC with NVMEV_MAX_DEVICES in use, -ENOMEM or -ENODEV.
+ */
+int nvmev_pci_create(struct nvmev_pci *pci, u32 nr_vectors);
+
+/**
+ * nvmev_pci_plug() - let drivers find the device
+ * @pci: from nvmev_pci_create(); the registers must be ready
+ */
+void nvmev_pci_plug(struct nvmev_pci *pci);
+
+/**
+ * nvmev_pci_vanish() - from now on the device reads as if it had been pulled out
+ * @pci: the device
+ */
+void nvmev_pci_vanish(struct nvmev_pci *pci);
+
+/**
+ * nvmev_pci_unplug() - take the device from its driver and remove the bus
+ * @pci: the device; its registers must be served until this returns
+ *
+ * Context: sleeps until the driver has let go.
+ */
+void nvmev_pci_unplug(struct nvmev_pci *pci);
+
+/**
+ * nvmev_pci_destroy() - free what nvmev_pci_create() made
+ * @pci: unplugged, and nobody uses the registers any more
+ */
+void nvmev_pci_destroy(struct nvmev_pci *pci);
+
+/**
+ * nvmev_pci_is_master() - may the device access host memory?
+ * @pci: the device
+ */
+bool nvmev_pci_is_master(const struct nvmev_pci *pci);
+
+/**
+ * nvmev_pci_find_irq() - find the Linux interrupt of a vector
+ * @pci: the device
+ * @vector: MSI-X vector
+ *
+ * Context: may sleep.
+ * Return: the interrupt; its @virq is 0 if the driver has not set the vector up.
+ */
+struct nvmev_irq nvmev_pci_find_irq(struct nvmev_pci *pci, u32 vector);
+
+/**
+ * nvmev_pci_raise() - raise an interrupt
+ * @irq: from nvmev_pci_find_irq(); may be out of date, then nothing happens
+ *
+ * Context: any.
+ */
+void nvmev_pci_raise(struct nvmev_irq irq);
+
+static inline u32 nvmev_pci_read32(const struct nvmev_pci *pci, u32 offset)
+{
+	return READ_ONCE(*(u32 *)(pci->bar + offset));
+}
+
+static inline u64 nvmev_pci_read64(const struct nvmev_pci *pci, u32 offset)
+{
+	return READ_ONCE(*(u64 *)(pci->bar + offset));
+}
+
+static inline void nvmev_pci_write32(struct nvmev_pci *pci, u32 offset, u32 value)
+{
+	WRITE_ONCE(*(u32 *)(pci->bar + offset), value);
+}
+
+static inline void nvmev_pci_write64(struct nvmev_pci *pci, u32 offset, u64 value)
+{
+	WRITE_ONCE(*(u64 *)(pci->bar + offset), value);
+}
+
+#endif /* NVMEV_PCI_H */

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Submission and completion queues, and the commands in flight between them.
+ *
+ * A fetched I/O command sits in a slot. When its data has been moved it goes into a
+ * heap ordered by completion time, and one timer posts it at that time. A completion
+ * that finds its queue full waits in the queue's backlog; an entry that the host has
+ * not consumed is never overwritten.
+ *
+ * Only the dispatcher creates and deletes queues, and fetches.
+ */
+#include <linux/ktime.h>
+#include <linux/slab.h>
+
+#include "compat.h"
+#include "nvmev.h"
+#include "trace.h"
+
+/* How long to wait before looking at a full completion queue again */
+#define BACKLOG_MIN_NS		10000ULL
+#define BACKLOG_MAX_TRIES	10
+
+static u32 doorbell(const struct nvmev *nvmev, u32 index)
+{
+	return nvmev_pci_read32(&nvmev->pci, NVME_REG_DBS + index * sizeof(u32));
+}
+
+static void clear_doorbell(struct nvmev *nvmev, u32 index)
+{
+	nvmev_pci_write32(&nvmev->pci, NVME_REG_DBS + index * sizeof(u32), 0);
+}
+
+static u32 sq_tail(const struct nvmev *nvmev, u32 id)
+{
+	return doorbell(nvmev, 2 * id);
+}
+
+static u32 cq_head(const struct nvmev *nvmev, u32 id)
+{
+	return doorbell(nvmev, 2 * id + 1);
+}
+
+static bool cq_is_full(const struct nvmev *nvmev, u32 id)
+{
+	const struct nvmev_cq *cq = &nvmev->queues.cq[id];
+
+	return (READ_ONCE(cq->tail) + 1) % cq->depth == cq_head(nvmev, id);
+}
+
+bool nvmev_admin_has_room(const struct nvmev *nvmev)
+{
+	return nvmev->queues.cq[0].ring && !cq_is_full(nvmev, 0);
+}
+
+enum nvmev_sq_state nvmev_sq_look(const struct nvmev *nvmev, u32 id)
+{
+	const struct nvmev_sq *sq = &nvmev->queues.sq[id];
+	u32 tail;
+
+	if (!READ_ONCE(sq->ring))
+		return NVMEV_SQ_EMPTY;
+	tail = sq_tail(nvmev, id);
+	if (tail == READ_ONCE(sq->head))
+		return NVMEV_SQ_EMPTY;
+	if (tail >= sq->depth)
+		return READ_ONCE(sq->is_bad) ? NVMEV_SQ_EMPTY : NVMEV_SQ_BAD;
+	if (id ? !READ_ONCE(nvmev->queues.nr_free) : !nvmev_admin_has_room(nvmev))
+		return NVMEV_SQ_EMPTY;
+	return NVMEV_SQ_READY;
+}
+
+static bool is_before(const struct nvmev_cmd *a, const struct nvmev_cmd *b)
+{
+	return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->seq < b->seq;
+}
+
+static void heap_put(struct nvmev_queues *queues, u32 pos, struct nvmev_cmd *cmd)
+{
+	queues->heap[pos] = cmd;
+	cmd->heap_pos = pos;
+}
+
+static void sift_up(struct nvmev_queues *queues, u32 pos, struct nvmev_cmd *cmd)
+{
+	while (pos && is_before(cmd, queues->heap[(pos - 1) / 2])) {
+		heap_put(queues, pos, queues->heap[(pos - 1) / 2]);
+		pos = (pos - 1) / 2;
+	}
+	heap_put(queues, pos, cmd);
+}
+
+static void sift_down(struct nvmev_queues *queues, u32 pos, struct nvmev_cmd *cmd)
+{
+	u32 child;
+
+	while ((child = 2 * pos + 1) < queues->nr_heap) {
+		if (child + 1 < queues->nr_heap &&
+		    is_before(queues->heap[child + 1], queues->heap[child]))
+			child++;
+		if (!is_before(queues->heap[child], cmd))
+			break;
+		heap_put(queues, pos, queues->heap[child]);
+		pos = child;
+	}
+	heap_put(queues, pos, cmd);
+}
+
+static void heap_remove(struct nvmev_queues *queues, struct nvmev_cmd *cmd)
+{
+	u32 pos = cmd->heap_pos;
+	struct nvmev_cmd *last = queues->heap[--queues->nr_heap];
+
+	if (last == cmd)
+		return;
+	if (pos && is_before(last, queues->heap[(pos - 1) / 2]))
+		sift_up(queues, pos, last);
+	else
+		sift_down(queues, pos, last);
+}
+
+static void put_slot(struct nvmev_queues *queues, struct nvmev_cmd *cmd)
+{
+	list_add(&cmd->link, &queues->free);
+	WRITE_ONCE(queues->nr_free, queues->nr_free + 1);
+}
+
+struct nvmev_cmd *nvmev_cmd_get(struct nvmev *nvmev)
+{
+	struct nvmev_queues *queues = &nvmev->queues;
+	struct nvmev_cmd *cmd;
+	unsigned long flags;
+
+	spin_lock_irqsave(&queues->post_lock, flags);
+	cmd = list_first_entry_or_null(&queues->free, struct nvmev_cmd, link);
+	if (cmd) {
+		list_del(&cmd->link);
+		WRITE_ONCE(queues->nr_free, queues->nr_free - 1);
+		cmd->seq = ++queues->seq;
+	}
+	spin_unlock_irqrestore(&queues->post_lock, flags);
+	return cmd;
+}
+
+/* Write one entry; the queue must have room. The phase tag makes it the host's. */
+static void write_entry(struct nvmev *nvmev, u32 sqid, u16 cid, u16 status, u64 result)
+{
+	const struct nvmev_sq *sq = &nvmev->queues.sq[sqid];
+	struct nvmev_cq *cq = &nvmev->queues.cq[sq->cqid];
+	struct nvme_completion *entry = &cq->ring[cq->tail];
+
+	entry->result.u64 = cpu_to_le64(result);
+	entry->sq_head = cpu_to_le16(READ_ONCE(sq->head));
+	entry->sq_id = cpu_to_le16(sqid);
+	entry->command_id = cid;
+	/* Pairs with the driver's read barrier after it has seen the phase tag. */
+	dma_wmb();
+	WRITE_ONCE(entry->status, cpu_to_le16(status << 1 | cq->phase));
+	if (++cq->tail == cq->depth) {
+		cq->tail = 0;
+		cq->phase = !cq->phase;
+	}
+}
+
+/* Post a completion or put it off; returns the queue to interrupt for, as a bit. */
+static unsigned long post_locked(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	struct nvmev_queues *queues = &nvmev->queues;
+	u32 cqid = queues->sq[cmd->sqid].cqid;
+	struct nvmev_cq *cq = &queues->cq[cqid];
+
+	if (!list_empty(&cq->backlog) || cq_is_full(nvmev, cqid)) {
+		list_add_tail(&cmd->link, &cq->backlog);
+		queues->backlogged |= BIT(cqid);
+		return 0;
+	}
+	trace_nvmev_done(nvmev, cmd);
+	write_entry(nvmev, cmd->sqid, cmd->sqe.common.command_id, cmd->status, 0);
+	put_slot(queues, cmd);
+	return BIT(cqid);
+}
+
+static unsigned long drain_backlog_locked(struct nvmev *nvmev, u32 cqid)
+{
+	struct nvmev_queues *queues = &nvmev->queues;
+	struct nvmev_cq *cq = &queues->cq[cqid];
+	unsigned long posted = 0;
+	struct nvmev_cmd *cmd;
+
+	while (!list_empty(&cq->backlog) && !cq_is_full(nvmev, cqid)) {
+		cmd = list_first_entry(&cq->backlog, struct nvmev_cmd, link);
+		list_del(&cmd->link);
+		write_entry(nvmev, cmd->sqid, cmd->sqe.common.command_id, cmd->status, 0);
+		put_slot(queues, cmd);
+		posted = BIT(cqid);
+	}
+	if (list_empty(&cq->backlog))
+		queues->backlogged &= ~BIT(cqid);
+	return posted;
+}
+
+static unsigned long drain_backlogs_locked(struct nvmev *nvmev)
+{
+	unsigned long backlogged = nvmev->queues.backlogged;
+	unsigned long posted = 0;
+	u32 cqid;
+
+	for_each_set_bit(cqid, &backlogged, NVMEV_MAX_QUEUES)
+		posted |= drain_backlog_locked(nvmev, cqid);
+	return posted;
+}
+
+static void interrupt_locked(struct nvmev *nvmev, unsigned long cqs)
+{
+	u32 cqid;
+
+	for_each_set_bit(cqid, &cqs, NVMEV_MAX_QUEUES)
+		if (nvmev->queues.cq[cqid].interrupts)
+			nvmev_pci_raise(nvmev->queues.cq[cqid].irq);
+}
+
+/* When the timer has to run next; each try for a full queue waits twice as long. */
+static void arm_locked(struct nvmev *nvmev)
+{
+	struct nvmev_queues *queues = &nvmev->queues;
+	u64 next_ns = U64_MAX;
+
+	if (queues->nr_heap)
+		next_ns = queues->heap[0]->due_ns;
+	if (queues->backlogged)
+		next_ns = min(next_ns, ktime_get_ns() +
+			      (BACKLOG_MIN_NS << queues->backlog_tries));
+	if (next_ns != U64_MAX)
+		hrtimer_start(&queues->done_timer, ns_to_ktime(next_ns), HRTIMER_MODE_ABS);
+}
+
+static enum hrtimer_restart post_due(struct hrtimer *timer)
+{
+	struct nvmev *nvmev = container_of(timer, struct nvmev, queues.done_timer);
+	struct nvmev_queues *queues = &nvmev->queues;
+	u64 now_ns = ktime_get_ns();
+	unsigned long posted, flags;
+	struct nvmev_cmd *cmd;
+	bool starved;
+
+	spin_lock_irqsave(&queues->post_lock, flags);
+	starved = !queues->nr_free;
+	posted = drain_backlogs_locked(nvmev);
+	if (posted)
+		queues->backlog_tries = 0;
+	else if (queues->backlog_tries < BACKLOG_MAX_TRIES)
+		queues->backlog_tries++;
+	while (queues->nr_heap && queues->heap[0]->due_ns <= now_ns) {
+		cmd = queues->heap[0];
+		heap_remove(queues, cmd);
+		posted |= post_locked(nvmev, cmd);
+	}
+	interrupt_locked(nvmev, posted);
+	arm_locked(nvmev);
+	spin_unlock_irqrestore(&queues->post_lock, flags);
+	if (starved && posted)
+		nvmev_dispatch_wake(nvmev);
+	return HRTIMER_NORESTART;
+}
+
+void nvmev_cmd_complete(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	struct nvmev_queues *queues = &nvmev->queues;
+	unsigned long flags;
+
+	spin_lock_irqsave(&queues->post_lock, flags);
+	sift_up(queues, queues->nr_heap++, cmd);
+	if (!cmd->heap_pos)
+		arm_locked(nvmev);
+	spin_unlock_irqrestore(&queues->post_lock, flags);
+}
+
+static void complete_early_locked(struct nvmev *nvmev, struct nvmev_cmd *cmd, u16 status)
+{
+	cmd->status = status;
+	heap_remove(&nvmev->queues, cmd);
+	interrupt_locked(nvmev, post_locked(nvmev, cmd));
+}
+
+bool nvmev_cmd_abort(struct nvmev *nvmev, u16 sqid, u16 cid)
+{
+	struct nvmev_queues *queues = &nvmev->queues;
+	bool found = false;
+	unsigned long flags;
+	u32 i;
+
+	spin_lock_irqsave(&queues->post_lock, flags);
+	for (i = 0; i < queues->nr_heap && !found; i++) {
+		found = queues->heap[i]->sqid == sqid &&
+			queues->heap[i]->sqe.common.command_id == cid;
+		if (found)
+			complete_early_locked(nvmev, queues->heap[i], NVME_SC_ABORT_REQ);
+	}
+	spin_unlock_irqrestore(&queues->post_lock, flags);
+	return found;
+}
+
+void nvmev_sq_create(struct nvmev *nvmev, u32 id, const struct nvmev_sq *sq)
+{
+	clear_doorbell(nvmev, 2 * id);
+	nvmev->queues.cq[sq->cqid].nr_sqs++;
+	nvmev->queues.sq[id] = *sq;
+}
+
+/* Commands in flight are lost to the host with their queue; it may not wait for them. */
+static void abort_all_locked(struct nvmev *nvmev, u32 id)
+{
+	struct nvmev_queues *queues = &nvmev->queues;
+	struct nvmev_cq *cq = &queues->cq[queues->sq[id].cqid];
+	struct nvmev_cmd *cmd, *next;
+	u32 i;
+
+	for (i = queues->nr_heap; i--;)
+		/* Removing may bring a command that was not looked at yet to @i. */
+		while (i < queues->nr_heap && queues->heap[i]->sqid == id)
+			complete_early_locked(nvmev, queues->heap[i], NVME_SC_ABORT_QUEUE);
+	list_for_each_entry_safe(cmd, next, &cq->backlog, link) {
+		if (cmd->sqid == id) {
+			list_del(&cmd->link);
+			put_slot(queues, cmd);
+		}
+	}
+}
+
+void nvmev_sq_delete(struct nvmev *nvmev, u32 id)
+{
+	struct nvmev_queues *queues = &nvmev->queues;
+	unsigned long flags;
+
+	spin_lock_irqsave(&queues->post_lock, flags);
+	abort_all_locked(nvmev, id);
+	spin_unlock_irqrestore(&queues->post_lock, flags);
+	WRITE_ONCE(queues->sq[id].ring, NULL);
+	queues->cq[queues->sq[id].cqid].nr_sqs--;
+}
+
+void nvmev_cq_create(struct nvmev *nvmev, u32 id, const struct nvmev_cq *cq)
+{
+	struct nvmev_irq irq = nvmev_pci_find_irq(&nvmev->pci, cq->vector);
+	struct nvmev_cq *slot = &nvmev->queues.cq[id];
+	unsigned long flags;
+
+	clear_doorbell(nvmev, 2 * id + 1);
+	spin_lock_irqsave(&nvmev->queues.post_lock, flags);
+	*slot = *cq;
+	slot->tail = 0;
+	slot->phase = true;
+	slot->nr_sqs = 0;
+	slot->irq = irq;
+	INIT_LIST_HEAD(&slot->backlog);
+	spin_unlock_irqrestore(&nvmev->queues.post_lock, flags);
+}
+
+static void drop_backlog_locked(struct nvmev_queues *queues, u32 id)
+{
+	struct nvmev_cmd *cmd, *next;
+
+	list_for_each_entry_safe(cmd, next, &queues->cq[id].backlog, link)
+		put_slot(queues, cmd);
+	INIT_LIST_HEAD(&queues->cq[id].backlog);
+	queues->backlogged &= ~BIT(id);
+}
+
+void nvmev_cq_delete(struct nvmev *nvmev, u32 id)
+{
+	struct nvmev_queues *queues = &nvmev->queues;
+	unsigned long flags;
+
+	spin_lock_irqsave(&queues->post_lock, flags);
+	drop_backlog_locked(queues, id);
+	queues->cq[id].ring = NULL;
+	spin_unlock_irqrestore(&queues->post_lock, flags);
+}
+
+void nvmev_sq_pop(struct nvmev *nvmev, u32 id, struct nvme_command *sqe)
+{
+	struct nvmev_sq *sq = &nvmev->queues.sq[id];
+
+	/* The entry is the device's to read once the doorbell was seen. */
+	dma_rmb();
+	*sqe = sq->ring[sq->head];
+	WRITE_ONCE(sq->head, (sq->head + 1) % sq->depth);
+}
+
+void nvmev_admin_complete(struct nvmev *nvmev, u16 cid, u16 status, u64 result)
+{
+	struct nvmev_queues *queues = &nvmev->queues;
+	/* The driver gives the admin vector another interrupt while it sets up queues. */
+	struct nvmev_irq irq = nvmev_pci_find_irq(&nvmev->pci, 0);
+	unsigned long flags;
+
+	spin_lock_irqsave(&queues->post_lock, flags);
+	/* A command may have reset the controller's queues itself. */
+	if (nvmev_admin_has_room(nvmev)) {
+		queues->cq[0].irq = irq;
+		write_entry(nvmev, 0, cid, status, result);
+		interrupt_locked(nvmev, BIT(0));
+	}
+	spin_unlock_irqrestore(&queues->post_lock, flags);
+}
+
+void nvmev_queues_reset(struct nvmev *nvmev)
+{
+	struct nvmev_queues *queues = &nvmev->queues;
+	unsigned long flags;
+	u32 i;
+
+	spin_lock_irqsave(&queues->post_lock, flags);
+	for (i = 0; i < queues->nr_heap; i++)
+		put_slot(queues, queues->heap[i]);
+	queues->nr_heap = 0;
+	for (i = 0; i < NVMEV_MAX_QUEUES; i++) {
+		drop_backlog_locked(queues, i);
+		WRITE_ONCE(queues->sq[i].ring, NULL);
+		queues->cq[i].ring = NULL;
+	}
+	spin_unlock_irqrestore(&queues->post_lock, flags);
+}
+
+int nvmev_queues_init(struct nvmev *nvmev)
+{
+	struct nvmev_queues *queues = &nvmev->queues;
+	u32 i;
+
+	spin_lock_init(&queues->post_lock);
+	nvmev_timer_setup(&queues->done_timer, post_due);
+	INIT_LIST_HEAD(&queues->free);
+	for (i = 0; i < NVMEV_MAX_QUEUES; i++)
+		INIT_LIST_HEAD(&queues->cq[i].backlog);
+	queues->slots = kvcalloc(NVMEV_NR_SLOTS, sizeof(*queues->slots), GFP_KERNEL);
+	queues->heap = kvcalloc(NVMEV_NR_SLOTS, sizeof(*queues->heap), GFP_KERNEL);
+	if (!queues->slots || !queues->heap) {
+		nvmev_queues_exit(nvmev);
+		return -ENOMEM;
+	}
+	for (i = NVMEV_NR_SLOTS; i--;)
+		put_slot(queues, &queues->slots[i]);
+	return 0;
+}
+
+void nvmev_queues_exit(struct nvmev *nvmev)
+{
+	kvfree(nvmev->queues.slots);
+	kvfree(nvmev->queues.heap);
+}
