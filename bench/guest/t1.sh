@@ -1,0 +1,175 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# T1: how fast fragmented and overwritten files read, in percent of contiguous ones.
+#
+# Usage: t1.sh FILESYSTEM direct|buffered WORKLOAD:LAYOUT[,LAYOUT]...
+#
+# All layouts go through the same target in the same boot; they differ in this:
+#
+#   contiguous  hints=off   written from front to back, nothing in between
+#   plain       hints=off   the workload
+#   hinted      hints=auto  the workload
+#   ideal       hints=off   the workload, with other data chosen so that the
+#                           pieces land in perfect die order all the same
+
+set -euo pipefail
+
+# shellcheck source=bench/guest/lib.sh
+. "$(dirname -- "$0")/lib.sh"
+# shellcheck source=bench/guest/fileserver.sh
+. "$(dirname -- "$0")/fileserver.sh"
+
+FILESYSTEM=$1
+MODE=$2
+shift 2
+RESULTS=/tmp/results
+FILE_SEED=1
+OVERWRITE_SEED=2
+
+direct_option() {
+	if [[ $MODE == direct ]]; then
+		echo --direct
+	fi
+}
+
+hints_of() {
+	if [[ $1 == hinted ]]; then
+		echo auto
+	else
+		echo off
+	fi
+}
+
+# What goes between the pieces of a hypothetical workload.
+between_of() {
+	local workload=$1 layout=$2
+
+	case $layout in
+	contiguous) echo none ;;
+	ideal) echo stripe ;;
+	*) echo "${workload##*_}" ;;
+	esac
+}
+
+write_hypothetical() {
+	local between=$1 seed=$2
+	shift 2
+
+	# shellcheck disable=SC2046
+	hypothetical --file "$MOUNT/file" --other "$MOUNT/other" --between "$between" \
+		--seed "$seed" --unit-bytes "$UNIT_BYTES" --stripe-bytes "$STRIPE_BYTES" \
+		$(direct_option) "$@" >/tmp/written || die "Writing the file failed."
+}
+
+run_hypothetical() {
+	local workload=$1 layout=$2 row=$3 between seed=$FILE_SEED
+
+	between=$(between_of "$workload" "$layout")
+	pin_phase
+	if [[ $layout == contiguous ]]; then
+		write_hypothetical none "$seed" --piece-bytes 1M
+	elif [[ $workload == append_* ]]; then
+		write_hypothetical "$between" "$seed" --piece-bytes "$UNIT_BYTES"
+	else
+		write_hypothetical none "$seed" --piece-bytes 1M
+		pin_phase
+		seed=$OVERWRITE_SEED
+		write_hypothetical "$between" "$seed" --piece-bytes "$UNIT_BYTES" --overwrite
+	fi
+	sync
+	# shellcheck disable=SC2046
+	measure "row=$row" readback --file "$MOUNT/file" --reads 10 --verify "$seed" \
+		$(direct_option)
+	show_dies "$row" "$MOUNT/file"
+}
+
+# The contiguous database is one that was built undisturbed and then copied from
+# front to back: SQLite's own journal breaks the die order of the first.
+run_sqlite() {
+	local layout=$1 row=$2 rows=10000 between=()
+
+	case $layout in
+	plain | hinted) between=(--other "$MOUNT/other") ;;
+	ideal) between=(--other "$MOUNT/other" --reserve) ;;
+	esac
+	rows=${SQLITE_ROWS:-$rows}
+	pin_phase
+	sqlite_rows insert --db "$MOUNT/db" --rows "$rows" "${between[@]}" >/tmp/written ||
+		die "Filling the database failed."
+	if [[ $layout == contiguous ]]; then
+		sync
+		pin_phase
+		dd if="$MOUNT/db" of="$MOUNT/copy" bs=1M conv=fsync status=none ||
+			die "Copying the database failed."
+		mv "$MOUNT/copy" "$MOUNT/db"
+	fi
+	sync
+	measure "row=$row" sqlite_rows select --db "$MOUNT/db" --rows "$rows"
+	show_dies "$row" "$MOUNT/db"
+}
+
+run_fileserver() {
+	local workload=$1 layout=$2 row=$3 chunk=32
+
+	if [[ $workload == fileserver_small ]]; then
+		chunk=16
+	fi
+	pin_phase
+	fileserver_write_files "$layout" "$chunk" "$MODE"
+	fileserver_read_files "$row" "$chunk" "$MODE"
+	show_dies "$row" "$MOUNT/set.3.1"
+}
+
+# Layouts which several workloads share by their nature are measured once.
+shared_name() {
+	local workload=$1 layout=$2
+
+	case $workload-$layout in
+	append_*-contiguous | overwrite_*-contiguous) echo contiguous ;;
+	append_*-ideal) echo append-ideal ;;
+	overwrite_*-ideal) echo overwrite-ideal ;;
+	*) echo "$workload-$layout" ;;
+	esac
+}
+
+run_row() {
+	local workload=$1 layout=$2 row=$3
+
+	report "doing=$workload:_$layout"
+	ssd_create
+	target_create "$(hints_of "$layout")"
+	filesystem_make "$FILESYSTEM"
+	case $workload in
+	sqlite) run_sqlite "$layout" "$row" ;;
+	fileserver*) run_fileserver "$workload" "$layout" "$row" ;;
+	*) run_hypothetical "$workload" "$layout" "$row" ;;
+	esac
+	show_counters "$row"
+	filesystem_remove
+	target_remove
+	ssd_remove
+}
+
+run_workload() {
+	local workload=$1 layout row shared
+	local layouts=()
+
+	IFS=, read -ra layouts <<<"$2"
+	for layout in "${layouts[@]}"; do
+		row=T1.$workload.$FILESYSTEM.$MODE.$layout
+		shared=$RESULTS/$(shared_name "$workload" "$layout")
+		if [[ ! -e $shared ]]; then
+			run_row "$workload" "$layout" "$row" | tee "$shared.new"
+			mv "$shared.new" "$shared"
+		else
+			sed -n "s/^bench: row=[^ ]*\(.*runs_ns=.*\)/bench: row=$row\1/p" "$shared"
+		fi
+	done
+}
+
+mkdir -p "$RESULTS"
+prepare_guest
+for selection; do
+	run_workload "${selection%%:*}" "${selection#*:}"
+done

@@ -1,0 +1,173 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# T2: what hint mode costs, in instructions of the CPU, against dm-linear on the
+# same device.
+#
+# Usage: t2.sh ROW...
+#
+# The device is an NVMe namespace of the kernel's own loop transport over memory: it
+# completes without waiting, so elapsed virtual time is nothing but instructions. It
+# does not announce hints, hence hints=on.
+
+set -euo pipefail
+
+# shellcheck source=bench/guest/lib.sh
+. "$(dirname -- "$0")/lib.sh"
+
+MEMORY_MB=512
+FILESYSTEM_MB=320
+FILE_MB=64
+BLOCKS=2000
+ROUNDS=6
+# Of the run table: what stands for recently written data.
+TABLE_TIB=1
+FRAGMENT_PAGES=256
+RUNS_PER_MESSAGE=256
+
+# loop_device NAME BACKING: set DEVICE_BELOW to an NVMe device over BACKING.
+loop_device() {
+	local name=$1 backing=$2 nvmet=/sys/kernel/config/nvmet subsystem controller
+
+	subsystem=$nvmet/subsystems/$name
+	mkdir "$subsystem" "$subsystem/namespaces/1"
+	echo 1 >"$subsystem/attr_allow_any_host"
+	echo "$backing" >"$subsystem/namespaces/1/device_path"
+	echo 1 >"$subsystem/namespaces/1/enable"
+	if [[ ! -d $nvmet/ports/1 ]]; then
+		mkdir "$nvmet/ports/1"
+		echo loop >"$nvmet/ports/1/addr_trtype"
+	fi
+	ln -s "$subsystem" "$nvmet/ports/1/subsystems/"
+	echo "transport=loop,nqn=$name,hostnqn=nqn.2014-08.org.nvmexpress:uuid:00000000-0000-4000-8000-000000000001,hostid=00000000-0000-4000-8000-000000000001" \
+		>/dev/nvme-fabrics || die "The loop device '$name' could not be connected."
+	for controller in /sys/class/nvme/nvme*; do
+		if [[ $(<"$controller/subsysnqn") == "$name" ]]; then
+			DEVICE_BELOW=/dev/${controller##*/}n1
+			wait_for_block_device "$DEVICE_BELOW"
+			return
+		fi
+	done
+	die "The loop device '$name' did not appear."
+}
+
+# cost ROW CASE ARGUMENT...: one io_cost run on the present target.
+cost() {
+	local row=$1 case=$2
+	shift 2
+
+	measure "row=$row case=$case target=$KIND" io_cost --blocks "$BLOCKS" \
+		--rounds "$ROUNDS" "$@"
+}
+
+counter() {
+	dmsetup status "$TARGET" | tr ' ' '\n' | sed -n "s/^$1=//p"
+}
+
+# expect_hints KIND NUMBER: the writes just made were what their row says.
+expect_hints() {
+	local kind=$1 number=$2 found
+
+	if [[ $KIND == dieaware ]]; then
+		found=$(counter "$kind")
+		((found >= number)) ||
+			die "Only $found of $number writes were counted as '$kind': $(dmsetup status "$TARGET")"
+	fi
+}
+
+reset_counters() {
+	if [[ $KIND == dieaware ]]; then
+		dmsetup message "$TARGET" 0 reset_counters
+	fi
+}
+
+# costs KIND TABLE: all I/O over that target.
+costs() {
+	KIND=$1
+	local file=$MOUNT/file
+
+	report "doing=$KIND"
+	dmsetup create "$TARGET" --table "$2" || die "The target '$KIND' was not created."
+	DEVICE=/dev/mapper/$TARGET
+	mkfs.ext4 -q -F -b 4096 "$DEVICE" "${FILESYSTEM_MB}M"
+	mount -o noinit_itable "$DEVICE" "$MOUNT"
+	hypothetical --file "$file" --between none --direct --piece-bytes 1M \
+		--file-bytes "${FILE_MB}M" >/dev/null
+	sync
+
+	cost T2.read file --path "$file" --random --span-bytes "${FILE_MB}M"
+	cost T2.read device --path "$DEVICE" --random --span-bytes "${FILE_MB}M" \
+		--start-bytes "${FILESYSTEM_MB}M"
+	reset_counters
+	cost T2.write_hinted overwrite --path "$file" --write --random --span-bytes "${FILE_MB}M"
+	expect_hints confirmed_overwrite $((BLOCKS * ROUNDS))
+	reset_counters
+	cost T2.write_unhinted device --path "$DEVICE" --write --random \
+		--span-bytes "${FILE_MB}M" --start-bytes "${FILESYSTEM_MB}M"
+	# A random block sometimes follows the one before: that is an append.
+	expect_hints none $((BLOCKS * ROUNDS * 9 / 10))
+	cost T2.seq_1m read --path "$file" --block-bytes 1M --span-bytes "${FILE_MB}M" \
+		--blocks "$FILE_MB"
+	cost T2.seq_1m write --path "$file" --write --block-bytes 1M \
+		--span-bytes "${FILE_MB}M" --blocks "$FILE_MB"
+
+	umount "$MOUNT"
+	dmsetup remove "$TARGET"
+}
+
+io_costs() {
+	local sectors
+
+	loop_device memory /dev/ram1
+	sectors=$(blockdev --getsz "$DEVICE_BELOW")
+	# Before dm-dieaware is there: its probes must not count against dm-linear.
+	costs linear "0 $sectors linear $DEVICE_BELOW 0"
+	modprobe dm-dieaware
+	costs dieaware "0 $sectors dieaware $DEVICE_BELOW 0 hint 1 hints=on"
+}
+
+# Two files at a time, their fragments in turn on the device, so that no two
+# neighbours merge: every fragment is a run of its own.
+table_messages() {
+	local pages=$((TABLE_TIB << 28)) dpn=0 fpage=0 words i
+
+	while ((dpn < pages)); do
+		words=("" "")
+		for ((i = 0; i < RUNS_PER_MESSAGE && dpn < pages; i++)); do
+			words[0]+=" $fpage $dpn $FRAGMENT_PAGES"
+			words[1]+=" $fpage $((dpn + FRAGMENT_PAGES)) $FRAGMENT_PAGES"
+			dpn=$((dpn + 2 * FRAGMENT_PAGES))
+			fpage=$((fpage + FRAGMENT_PAGES))
+		done
+		echo "259:0 12 0${words[0]}"
+		echo "259:0 13 0${words[1]}"
+	done
+}
+
+run_table() {
+	local sectors=$((TABLE_TIB << 31)) message
+
+	modprobe null_blk nr_devices=1 gb=$((TABLE_TIB << 10)) bs=4096 memory_backed=0
+	modprobe dm-dieaware
+	loop_device terabyte /dev/nullb0
+	report "doing=run_table"
+	dmsetup create "$TARGET" --table "0 $sectors dieaware $DEVICE_BELOW 0 hint 1 hints=on" ||
+		die "The target over 1 TiB was not created."
+	while read -r message; do
+		# shellcheck disable=SC2086
+		dmsetup message "$TARGET" 0 runs add $message || die "The target refused runs."
+	done < <(table_messages)
+	report "row=T2.run_table_mib_per_tib bytes=$(counter runs_bytes)" \
+		"evicted=$(counter runs_evicted) runs_ns=0"
+	dmsetup remove "$TARGET"
+}
+
+report "kernel=$(uname -r) profile=$SSD_PROFILE"
+modprobe brd rd_nr=2 rd_size=$((MEMORY_MB * 1024))
+modprobe nvme-loop
+case " $* " in
+*" T2.read "* | *" T2.write_"* | *" T2.seq_1m "*) io_costs ;;
+esac
+case " $* " in
+*" T2.run_table"*) run_table ;;
+esac

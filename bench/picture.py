@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Bars: how fast files read without and with hints, against contiguous ones.
+
+Needs Debian's python3-matplotlib, and therefore Debian's own python3.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any, Dict, List, Optional, Tuple
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+from matplotlib import pyplot  # noqa: E402
+from matplotlib.axes import Axes  # noqa: E402
+
+import rows  # noqa: E402
+
+Row = Dict[str, Any]
+
+INK = "#222831"
+MUTED = "#6b7480"
+GRID = "#dfe3e8"
+SERIES = (
+    ("plain", "without hints", "#d9a441"),
+    ("hinted", "with hints", "#1f7a6d"),
+)
+NAMES = {
+    "append_worst": "append\nworst",
+    "append_random": "append\nrandom",
+    "overwrite_worst": "overwrite\nworst",
+    "overwrite_random": "overwrite\nrandom",
+    "sqlite": "SQLite",
+    "fileserver": "fileserver",
+    "fileserver_small": "fileserver\nsmall",
+}
+BAR_WIDTH = 0.38
+
+Panel = Tuple[str, List[str], Dict[Tuple[str, str], float], Dict[Tuple[str, str], float]]
+
+
+def _values(
+    results: List[Row], filesystem: str, mode: str, scale: int, key: str = "value"
+) -> Dict[Tuple[str, str], float]:
+    """(workload, layout) -> percent; SQLite, which has one mode, goes with both."""
+    found = {}
+    for row in results:
+        parts = row["id"].split(".")
+        if parts[0] != "T1" or row["scale"] != scale or row.get(key) is None:
+            continue
+        _, workload, its_filesystem, its_mode, layout = parts
+        if its_filesystem == filesystem and (its_mode == mode or workload == "sqlite"):
+            found[(workload, layout)] = row[key]
+    return found
+
+
+def _style(axes: Axes) -> None:
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.spines["bottom"].set_color(MUTED)
+    axes.tick_params(axis="both", length=0, colors=INK, labelsize=10)
+    axes.yaxis.grid(True, color=GRID, linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.set_ylim(0, 112)
+    axes.set_yticks([0, 25, 50, 75, 100])
+    axes.axhline(100, color=MUTED, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+
+
+def _bars(axes: Axes, panel: Panel) -> None:
+    title, workloads, values, paper = panel
+    for series, (layout, label, color) in enumerate(SERIES):
+        for index, workload in enumerate(workloads):
+            value = values.get((workload, layout))
+            if value is None:
+                continue
+            left = index + (series - 0.5) * (BAR_WIDTH + 0.03)
+            axes.bar(left, value, BAR_WIDTH, color=color, zorder=2,
+                     label=label if index == 0 else None)
+            axes.annotate(f"{value:.0f}" if value < 99.5 else f"{value:.1f}",
+                          (left, value), (0, 3), textcoords="offset points",
+                          ha="center", va="bottom", fontsize=9.5, color=INK, zorder=4)
+            reported = paper.get((workload, layout))
+            if reported is not None:
+                axes.hlines(reported, left - BAR_WIDTH / 2, left + BAR_WIDTH / 2, color=INK,
+                            linewidth=1.6, zorder=3)
+    axes.set_xticks(range(len(workloads)))
+    axes.set_xticklabels([NAMES[workload] for workload in workloads])
+    axes.set_xlim(-0.6, len(workloads) - 0.4)
+    axes.set_title(title, loc="left", fontsize=11, color=INK, pad=8)
+    _style(axes)
+
+
+def _panel(results: List[Row], filesystem: str, mode: str, scale: int) -> Optional[Panel]:
+    values = _values(results, filesystem, mode, scale)
+    workloads = [
+        workload
+        for workload in rows.HYPOTHETICAL + rows.APPLICATIONS
+        if any((workload, layout) in values for layout, _, _ in SERIES)
+    ]
+    if not workloads:
+        return None
+    how = "O_DIRECT" if mode == "direct" else "through the page cache"
+    title = f"{filesystem}, {how}, time scale {scale}"
+    return title, workloads, values, _values(results, filesystem, mode, scale, "paper")
+
+
+def _legend(figure: Any, axes: Axes, any_paper: bool) -> None:
+    handles, labels = axes.get_legend_handles_labels()
+    if any_paper:
+        handles.append(pyplot.Line2D([], [], color=INK, linewidth=1.6))
+        labels.append("as the FAST'24 paper reports")
+    figure.legend(handles, labels, loc="upper right", ncol=len(labels), frameon=False,
+                  fontsize=10, bbox_to_anchor=(0.985, 0.995), handlelength=1.3)
+
+
+def draw(path: pathlib.Path, results: List[Row], heading: str, columns: int = 2) -> bool:
+    """Draw a panel for each filesystem, mode and scale that has rows; False if none."""
+    panels = [
+        panel
+        for filesystem in rows.FILESYSTEMS
+        for mode in ("direct", "buffered")
+        for scale in rows.SCALES
+        for panel in [_panel(results, filesystem, mode, scale)]
+        if panel
+    ]
+    if not panels:
+        return False
+    columns = min(columns, len(panels))
+    lines = -(-len(panels) // columns)
+    height = 3.3 * lines + 1.0
+    figure, grid = pyplot.subplots(lines, columns, squeeze=False, facecolor="white",
+                                   figsize=(max(7.6, 6.6 * columns), height))
+    flat = [axes for line in grid for axes in line]
+    for axes, panel in zip(flat, panels):
+        _bars(axes, panel)
+    for axes in flat[len(panels):]:
+        axes.set_visible(False)
+    for line in grid:
+        line[0].set_ylabel("read speed, % of the contiguous file", color=INK, fontsize=10)
+    figure.suptitle(heading, x=0.015, y=1 - 0.1 / height, ha="left", va="top", fontsize=14,
+                    color=INK, fontweight="bold")
+    _legend(figure, flat[0], any(panel[3] for panel in panels))
+    figure.tight_layout(rect=(0, 0, 1, 1 - 0.55 / height))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=144)
+    pyplot.close(figure)
+    return True

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Turn what the guest printed into rows, a JSON file and a table."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import statistics
+from typing import Any, Dict, Iterable, List, Optional, Tuple
+
+import guest
+import rows
+
+Row = Dict[str, Any]
+
+# The first read also fetched the file's metadata.
+WARM_UP_RUNS = 1
+
+
+def durations(line: guest.Line) -> List[int]:
+    samples = [int(word) for word in line["runs_ns"].split(",")]
+    return samples[WARM_UP_RUNS:] if len(samples) > WARM_UP_RUNS else samples
+
+
+def _row(name: str, scale: int, runs: List[float], digits: int) -> Row:
+    return {
+        "id": name,
+        "scale": scale,
+        "value": round(statistics.median(runs), digits),
+        "unit": rows.unit_of(name),
+        "target": rows.target_of(name, scale),
+        "paper": rows.paper_of(name),
+        "runs": [round(run, digits + 1) for run in runs],
+    }
+
+
+def missing(name: str, scale: int, reason: str) -> Row:
+    return {
+        "id": name,
+        "scale": scale,
+        "value": None,
+        "unit": rows.unit_of(name),
+        "target": rows.target_of(name, scale),
+        "paper": rows.paper_of(name),
+        "runs": [],
+        "reason": reason,
+    }
+
+
+def _t1_runs(
+    name: str, scale: int, line: guest.Line, contiguous: guest.Line
+) -> List[float]:
+    if name.endswith(".contiguous"):
+        # Bytes in a nanosecond are GB/s; the device's clock runs `scale` times slower.
+        return [int(line["bytes"]) * scale * 1e3 / run for run in durations(line)]
+    reference = statistics.median(durations(contiguous))
+    # The rate counts, not the time: the files need not have the same size.
+    reference = reference * int(line["bytes"]) / int(contiguous["bytes"])
+    return [100 * reference / run for run in durations(line)]
+
+
+def _t1_row(setup: rows.Setup, outcome: guest.Outcome, name: str) -> Row:
+    contiguous = outcome.find(name.rpartition(".")[0] + ".contiguous")
+    line = outcome.find(name)
+    if line is None or contiguous is None:
+        reason = outcome.reason or "The guest did not report this row."
+        return missing(name, setup.scale, reason)
+    row = _row(name, setup.scale, _t1_runs(name, setup.scale, line, contiguous), 2)
+    if "note" in line:
+        row["note"] = line["note"].replace("_", " ")
+    return row
+
+
+def _t2_ratios(outcome: guest.Outcome, name: str) -> Dict[str, List[float]]:
+    """case -> what a block costs over dm-dieaware, in blocks over dm-linear."""
+    costs: Dict[Tuple[str, str], List[int]] = {
+        (line["case"], line["target"]): durations(line)
+        for line in outcome.lines
+        if line.get("row") == name and "case" in line
+    }
+    ratios = {}
+    for (case, target), runs in costs.items():
+        if target == "linear" and (case, "dieaware") in costs:
+            reference = statistics.median(runs)
+            ratios[case] = [run / reference for run in costs[(case, "dieaware")]]
+    return ratios
+
+
+def _t2_row(outcome: guest.Outcome, name: str) -> Row:
+    if name == "T2.run_table_mib_per_tib":
+        line = outcome.find(name)
+        if line is not None:
+            return _row(name, 1, [int(line["bytes"]) / (1 << 20)], 2)
+    ratios = _t2_ratios(outcome, name)
+    if not ratios:
+        return missing(name, 1, outcome.reason or "The guest did not report this row.")
+    worst = max(ratios, key=lambda case: statistics.median(ratios[case]))
+    row = _row(name, 1, ratios[worst], 4)
+    if len(ratios) > 1:
+        row["note"] = "worst of " + ", ".join(
+            f"{case} {statistics.median(runs):.4f}" for case, runs in sorted(ratios.items())
+        )
+    return row
+
+
+def results_of(setup: rows.Setup, outcome: guest.Outcome) -> List[Row]:
+    if setup.group == "T2":
+        return [_t2_row(outcome, name) for name in setup.ids()]
+    return [_t1_row(setup, outcome, name) for name in setup.ids()]
+
+
+def merge_boots(boots: List[List[Row]]) -> List[Row]:
+    """The same rows of several boots as one: all runs, and each boot's value."""
+    merged = []
+    for same in zip(*boots):
+        good = [row for row in same if row["value"] is not None]
+        if not good:
+            merged.append(same[0])
+            continue
+        row = dict(good[0])
+        if len(same) > 1:
+            row["runs"] = [run for one in good for run in one["runs"]]
+            row["boots"] = [one["value"] for one in good]
+            row["value"] = round(statistics.median(row["boots"]), 4)
+        merged.append(row)
+    return merged
+
+
+def write_json(path: pathlib.Path, kernel: str, profile: str, results: List[Row]) -> None:
+    document = {"kernel": kernel, "profile": profile, "results": results}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_suffix(".json.new")
+    fresh.write_text(json.dumps(document, indent=1) + "\n")
+    fresh.replace(path)
+
+
+def _number(value: Optional[float]) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.4f}" if abs(value) < 10 else f"{value:.1f}"
+
+
+def _verdict(row: Row) -> str:
+    if row["value"] is None:
+        return row["reason"]
+    if row["target"] is None:
+        return ""
+    return "reached" if rows.meets_target(row["id"], row["value"], row["target"]) else "MISSED"
+
+
+def _boot_spread(row: Row) -> str:
+    boots = row.get("boots", [])
+    if len(boots) < 2:
+        return ""
+    spread = 100 * (max(boots) - min(boots)) / statistics.median(boots)
+    return f"{len(boots)} boots within {spread:.2f} %"
+
+
+def table(results: Iterable[Row]) -> List[str]:
+    """Measured, paper and target side by side."""
+    head = ("row", "scale", "measured", "unit", "paper", "target", "")
+    body = [
+        (
+            row["id"],
+            str(row["scale"]),
+            _number(row["value"]),
+            row["unit"],
+            _number(row["paper"]),
+            _number(row["target"]),
+            " ".join(filter(None, (_verdict(row), _boot_spread(row)))),
+        )
+        for row in results
+    ]
+    widths = [max(len(line[i]) for line in [head, *body]) for i in range(len(head))]
+    right = (1, 2, 4, 5)
+    return [
+        "  ".join(
+            word.rjust(width) if i in right else word.ljust(width)
+            for i, (word, width) in enumerate(zip(line, widths))
+        ).rstrip()
+        for line in [head, *body]
+    ]

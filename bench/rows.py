@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The figures of the project: their names, targets, and what the paper reports.
+
+A row is named as in "T1.append_worst.ext4.direct.hinted". Rows of T1 are percent of
+the contiguous file of the same run; the contiguous row itself is MB/s. A target holds
+at time scale 16, where the CPU's share is small; only `ideal` binds at both.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Dict, List, Optional, Tuple
+
+HYPOTHETICAL = ("append_worst", "append_random", "overwrite_worst", "overwrite_random")
+APPLICATIONS = ("sqlite", "fileserver", "fileserver_small")
+FILESYSTEMS = ("ext4", "xfs", "btrfs", "f2fs")
+LAYOUTS = ("contiguous", "plain", "hinted", "ideal")
+SCALES = (16, 4)
+
+# Percent of contiguous on ext4: target with hints, the paper without and with hints.
+_EXT4: Dict[str, Tuple[float, Optional[float], Optional[float]]] = {
+    "append_worst": (99, 19.0, 96.5),
+    "append_random": (98, 59.4, 94.2),
+    "overwrite_worst": (99, 18.2, 97.7),
+    "overwrite_random": (99, 62.0, 98.4),
+    "sqlite": (98, 60.0, 96.5),
+    "fileserver": (97, 80.0, 93.0),
+    "fileserver_small": (95, None, None),
+}
+_OTHER_FILESYSTEMS_TARGET = 97.0
+_TARGET_SCALE = 16
+
+# What a row of T2 may cost against dm-linear, or take of memory.
+T2_TARGETS: Dict[str, Tuple[float, str]] = {
+    "T2.read": (1.01, "x dm-linear"),
+    "T2.write_unhinted": (1.02, "x dm-linear"),
+    "T2.write_hinted": (1.04, "x dm-linear"),
+    "T2.seq_1m": (1.01, "x dm-linear"),
+    "T2.run_table_mib_per_tib": (64.0, "MiB"),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Setup:
+    """One boot of the guest: everything in it is compared with each other.
+
+    `rows` maps a workload to the layouts wanted of it.
+    """
+
+    group: str
+    filesystem: str = ""
+    mode: str = ""
+    scale: int = 1
+    rows: Tuple[Tuple[str, Tuple[str, ...]], ...] = ()
+
+    def ids(self) -> List[str]:
+        if self.group == "T2":
+            return [name for name, _ in self.rows]
+        return [
+            f"T1.{workload}.{self.filesystem}.{self.mode}.{layout}"
+            for workload, layouts in self.rows
+            for layout in layouts
+        ]
+
+
+def selected(row: str, selectors: List[str]) -> bool:
+    """Is this row named by one of the selectors, or below one of them?"""
+    return not selectors or any(
+        row == selector or row.startswith(selector + ".") for selector in selectors
+    )
+
+
+def unit_of(row: str) -> str:
+    if row in T2_TARGETS:
+        return T2_TARGETS[row][1]
+    return "MB/s" if row.endswith(".contiguous") else "% of contiguous"
+
+
+def target_of(row: str, scale: int) -> Optional[float]:
+    if row in T2_TARGETS:
+        return T2_TARGETS[row][0]
+    _, workload, filesystem, _, layout = row.split(".")
+    if layout != "hinted" or scale != _TARGET_SCALE:
+        return None
+    if filesystem == "ext4":
+        return _EXT4[workload][0]
+    return _OTHER_FILESYSTEMS_TARGET
+
+
+def paper_of(row: str) -> Optional[float]:
+    """The paper's figures are those of ext4; its baseline is 100 percent."""
+    if row in T2_TARGETS:
+        return None
+    _, workload, filesystem, _, layout = row.split(".")
+    if filesystem != "ext4" or layout not in ("plain", "hinted"):
+        return None
+    return _EXT4[workload][1 if layout == "plain" else 2]
+
+
+def meets_target(row: str, value: float, target: float) -> bool:
+    """T2 counts costs, T1 counts speed."""
+    return value <= target if row in T2_TARGETS else value >= target
+
+
+def _modes(workload: str) -> Tuple[str, ...]:
+    # SQLite does its I/O through the page cache.
+    return ("buffered",) if workload == "sqlite" else ("direct", "buffered")
+
+
+def _layouts(workload: str) -> Tuple[str, ...]:
+    # The files of the fileserver disturb each other: there is no ideal order of writes.
+    return LAYOUTS if not workload.startswith("fileserver") else LAYOUTS[:3]
+
+
+def _filesystems(workload: str) -> Tuple[str, ...]:
+    return FILESYSTEMS if workload in HYPOTHETICAL else FILESYSTEMS[:1]
+
+
+def _t1_groups() -> List[Tuple[str, ...]]:
+    """Workloads that share a boot, because they share their contiguous file."""
+    return [HYPOTHETICAL] + [(workload,) for workload in APPLICATIONS]
+
+
+def _wanted_layouts(prefix: str, workload: str, selectors: List[str]) -> Tuple[str, ...]:
+    wanted = [
+        layout for layout in _layouts(workload) if selected(f"{prefix}.{layout}", selectors)
+    ]
+    # Percentages need what they are percent of.
+    if wanted and "contiguous" not in wanted:
+        wanted.insert(0, "contiguous")
+    return tuple(wanted)
+
+
+def _t1_setup(
+    filesystem: str, mode: str, scale: int, group: Tuple[str, ...], selectors: List[str]
+) -> Optional[Setup]:
+    rows = []
+    for workload in group:
+        if mode not in _modes(workload) or filesystem not in _filesystems(workload):
+            continue
+        prefix = f"T1.{workload}.{filesystem}.{mode}"
+        layouts = _wanted_layouts(prefix, workload, selectors)
+        if layouts:
+            rows.append((workload, layouts))
+    if not rows:
+        return None
+    return Setup("T1", filesystem, mode, scale, tuple(rows))
+
+
+def plan(selectors: List[str], scales: Tuple[int, ...] = SCALES) -> List[Setup]:
+    """The boots that give the rows selected; no selector means all rows."""
+    setups = []
+    for filesystem in FILESYSTEMS:
+        for group in _t1_groups():
+            for mode in ("direct", "buffered"):
+                for scale in scales:
+                    setup = _t1_setup(filesystem, mode, scale, group, selectors)
+                    if setup:
+                        setups.append(setup)
+    costs = tuple((name, ("",)) for name in T2_TARGETS if selected(name, selectors))
+    if costs:
+        setups.append(Setup("T2", rows=costs))
+    return setups
+
+
+def select_layouts(setups: List[Setup], layouts: Tuple[str, ...]) -> List[Setup]:
+    """The same boots with fewer layouts."""
+    fewer = []
+    for setup in setups:
+        rows = tuple(
+            (workload, tuple(layout for layout in wanted if layout in layouts))
+            for workload, wanted in setup.rows
+        )
+        fewer.append(dataclasses.replace(setup, rows=rows))
+    return fewer

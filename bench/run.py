@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Take the project's figures: choose rows, run them in the lab, report.
+
+Started by scripts/bench and scripts/demo, which install what this needs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import sys
+import time
+from typing import Dict, List, Tuple
+
+import guest
+import report
+import rows
+
+HEADING = "Reading fragmented and overwritten files"
+DEMO_ROWS = [f"T1.{workload}.ext4.direct" for workload in rows.HYPOTHETICAL]
+DEMO_LAYOUTS = ("contiguous", "plain", "hinted")
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("selectors", nargs="*", metavar="ROW",
+                        help="T1, T1.append_worst, T1.sqlite.ext4.buffered.hinted, ...")
+    parser.add_argument("--programs", type=pathlib.Path, required=True,
+                        help="folder of the built workload programs")
+    parser.add_argument("--out", type=pathlib.Path, default=guest.TOP / "out")
+    parser.add_argument("--kernel", default="6.12")
+    parser.add_argument("--scale", type=int, action="append", choices=rows.SCALES,
+                        help="only this time scale (may be repeated)")
+    parser.add_argument("--boots", type=int, default=1,
+                        help="boot each setup so many times and show how figures differ")
+    parser.add_argument("--paper-sizes", action="store_true",
+                        help="SQLite and fileserver as large as in the paper (hours)")
+    parser.add_argument("--dies", action="store_true",
+                        help="also log on which dies each file lies")
+    parser.add_argument("--demo", action="store_true",
+                        help="the main job: one table, demo.json and demo.png")
+    return parser.parse_args()
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def describe(setup: rows.Setup) -> str:
+    if setup.group == "T2":
+        return "cost of hint mode in instructions"
+    workloads = ", ".join(workload for workload, _ in setup.rows)
+    how = "O_DIRECT" if setup.mode == "direct" else "page cache"
+    return f"{setup.filesystem}, {how}, time scale {setup.scale}: {workloads}"
+
+
+def show_progress(line: guest.Line) -> None:
+    if "doing" in line:
+        say("  " + line["doing"].replace("_", " "))
+
+
+def environment(arguments: argparse.Namespace) -> Dict[str, str]:
+    variables = {}
+    if arguments.paper_sizes:
+        variables["PAPER_SIZES"] = "1"
+    if arguments.dies:
+        variables["SHOW_DIES"] = "1"
+    return variables
+
+
+def run_setups(
+    arguments: argparse.Namespace, setups: List[rows.Setup]
+) -> Tuple[str, str, List[report.Row]]:
+    options = guest.Options(arguments.kernel, arguments.programs,
+                            arguments.out / "bench.log", environment(arguments))
+    options.log.unlink(missing_ok=True)
+    kernel, profile = arguments.kernel, "fast24"
+    results: List[report.Row] = []
+    for number, setup in enumerate(setups, 1):
+        boots = []
+        for boot in range(arguments.boots):
+            begin = time.monotonic()
+            again = f", boot {boot + 1} of {arguments.boots}" if arguments.boots > 1 else ""
+            say(f"[{number}/{len(setups)}] {describe(setup)}{again}")
+            outcome = guest.run(setup, options, show_progress)
+            kernel = outcome.about("kernel") or kernel
+            profile = outcome.about("profile") or profile
+            boots.append(report.results_of(setup, outcome))
+            say(f"  took {time.monotonic() - begin:.0f} s"
+                + (f"; {outcome.reason}" if outcome.reason else ""))
+        results += report.merge_boots(boots)
+        if not arguments.demo:
+            report.write_json(arguments.out / "bench.json", kernel, profile, results)
+    return kernel, profile, results
+
+
+def draw(path: pathlib.Path, results: List[report.Row], heading: str, columns: int) -> None:
+    """The picture is an extra: without matplotlib the figures still stand."""
+    try:
+        import picture
+    except ImportError as error:
+        say(f"There is no picture: {error}.")
+        return
+    if picture.draw(path, results, heading, columns):
+        say(f"picture: {path}")
+
+
+def demo_table(results: List[report.Row]) -> List[str]:
+    values = {row["id"].split(".", 1)[1].rsplit(".", 1)[1] + row["id"].split(".")[1]: row["value"]
+              for row in results}
+    lines = [f"{'workload':<18}{'contiguous':>12}{'without hints':>24}{'with hints':>24}"]
+    for workload in rows.HYPOTHETICAL:
+        speed = values.get("contiguous" + workload)
+        cells = []
+        for layout in ("plain", "hinted"):
+            percent = values.get(layout + workload)
+            cells.append("not measured" if percent is None or speed is None
+                         else f"{percent:.1f} %  ({speed * percent / 100:.0f} MB/s)")
+        full = "not measured" if speed is None else f"{speed:.0f} MB/s"
+        lines.append(f"{workload.replace('_', ' '):<18}{full:>12}{cells[0]:>24}{cells[1]:>24}")
+    return lines
+
+
+def failed(results: List[report.Row]) -> bool:
+    return any(row["value"] is None for row in results)
+
+
+def run_demo(arguments: argparse.Namespace) -> int:
+    setups = rows.select_layouts(rows.plan(DEMO_ROWS, (16,)), DEMO_LAYOUTS)
+    kernel, profile, results = run_setups(arguments, setups)
+    report.write_json(arguments.out / "demo.json", kernel, profile, results)
+    print(f"\nReading an 8 MB file back, ext4, O_DIRECT, kernel {kernel}, virtual SSD '{profile}'\n")
+    print("\n".join(demo_table(results)), "\n", flush=True)
+    draw(arguments.out / "demo.png", results, HEADING, 1)
+    say(f"figures: {arguments.out / 'demo.json'}")
+    for reason in sorted({row["reason"] for row in results if row["value"] is None}):
+        say(f"The demo is not complete: {reason}")
+    return 1 if failed(results) else 0
+
+
+def run_bench(arguments: argparse.Namespace) -> int:
+    scales = tuple(arguments.scale or rows.SCALES)
+    setups = rows.plan(arguments.selectors, scales)
+    if not setups:
+        say(f"No row is named by {' '.join(arguments.selectors)}: "
+            "see docs/benchmarks.md for the names.")
+        return 2
+    _, _, results = run_setups(arguments, setups)
+    print("\n".join(report.table(results)), flush=True)
+    draw(arguments.out / "T1.png", results, HEADING, 2)
+    say(f"figures: {arguments.out / 'bench.json'}")
+    return 1 if failed(results) else 0
+
+
+def main() -> int:
+    arguments = parse_arguments()
+    return run_demo(arguments) if arguments.demo else run_bench(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

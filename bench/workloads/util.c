@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#define _GNU_SOURCE
+#include "util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fiemap.h>
+#include <linux/fs.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+void die(const char *format, ...)
+{
+	int saved = errno;
+	va_list args;
+
+	fflush(stdout);
+	fprintf(stderr, "%s: ", program_invocation_short_name);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	if (saved)
+		fprintf(stderr, ": %s.\n", strerror(saved));
+	else
+		fprintf(stderr, ".\n");
+	exit(1);
+}
+
+uint64_t parse_u64(const char *name, const char *text)
+{
+	uint64_t value;
+	char *end;
+
+	errno = 0;
+	value = strtoull(text, &end, 0);
+	if (errno)
+		die("%s '%s' is out of range", name, text);
+	switch (*end) {
+	case 'G':
+		value <<= 10;
+		/* fallthrough */
+	case 'M':
+		value <<= 10;
+		/* fallthrough */
+	case 'K':
+		value <<= 10;
+		end++;
+	}
+	if (end == text || *end)
+		die("%s '%s' is not a number", name, text);
+	return value;
+}
+
+uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + now.tv_nsec;
+}
+
+void *io_buffer(size_t bytes)
+{
+	void *buffer = aligned_alloc(PAGE_BYTES, bytes);
+
+	if (!buffer)
+		die("There is no memory for a buffer of %zu bytes", bytes);
+	/* Page faults must not fall into the measurement. */
+	memset(buffer, 0, bytes);
+	return buffer;
+}
+
+int open_file(const char *path, int flags, int direct)
+{
+	int fd = open(path, flags | (direct ? O_DIRECT : 0) | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		die("Cannot open '%s'", path);
+	return fd;
+}
+
+void write_all(int fd, const void *buffer, size_t bytes, uint64_t offset)
+{
+	const char *data = buffer;
+
+	while (bytes) {
+		ssize_t done = pwrite(fd, data, bytes, offset);
+
+		if (done <= 0)
+			die("Writing %zu bytes at %llu failed", bytes, (unsigned long long)offset);
+		data += done;
+		bytes -= done;
+		offset += done;
+	}
+}
+
+void push_out(int fd, uint64_t offset, uint64_t bytes)
+{
+	if (sync_file_range(fd, offset, bytes, SYNC_FILE_RANGE_WAIT_BEFORE |
+			    SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER))
+		die("Writing back %llu bytes at %llu failed", (unsigned long long)bytes,
+		    (unsigned long long)offset);
+}
+
+void drop_page_cache(void)
+{
+	int fd = open_file("/proc/sys/vm/drop_caches", O_WRONLY, 0);
+
+	if (write(fd, "1", 1) != 1)
+		die("The page cache cannot be dropped");
+	close(fd);
+}
+
+static uint64_t mix(uint64_t value)
+{
+	value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
+	value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
+	return value ^ (value >> 31);
+}
+
+uint64_t random_next(uint64_t *state)
+{
+	*state += 0x9e3779b97f4a7c15u;
+	return mix(*state);
+}
+
+static uint64_t page_start(uint64_t seed, uint64_t offset)
+{
+	return mix(mix(seed) + offset / PAGE_BYTES);
+}
+
+#define PAGE_WORDS	(PAGE_BYTES / sizeof(uint64_t))
+#define WORD_STEP	0xd1b54a32d192ed03u
+
+void pattern_fill(void *buffer, size_t bytes, uint64_t seed, uint64_t offset)
+{
+	uint64_t *word = buffer;
+	size_t page, i;
+
+	for (page = 0; page < bytes; page += PAGE_BYTES) {
+		uint64_t value = page_start(seed, offset + page);
+
+		for (i = 0; i < PAGE_WORDS; i++, value += WORD_STEP)
+			*word++ = value;
+	}
+}
+
+size_t pattern_check(const void *buffer, size_t bytes, uint64_t seed, uint64_t offset)
+{
+	const uint64_t *word = buffer;
+	size_t page, i;
+
+	for (page = 0; page < bytes; page += PAGE_BYTES) {
+		uint64_t value = page_start(seed, offset + page);
+
+		for (i = 0; i < PAGE_WORDS; i++, value += WORD_STEP)
+			if (*word++ != value)
+				return page;
+	}
+	return bytes;
+}
+
+long count_extents(int fd)
+{
+	struct fiemap map = { .fm_length = FIEMAP_MAX_OFFSET };
+
+	if (ioctl(fd, FS_IOC_FIEMAP, &map))
+		return -1;
+	return map.fm_mapped_extents;
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+void print_samples(const uint64_t *samples, size_t nr_samples)
+{
+	size_t nr = nr_samples > 1 ? nr_samples - 1 : nr_samples;
+	size_t first = 0, end = nr, i;
+	uint64_t sum = 0, *sorted;
+
+	sorted = calloc(nr, sizeof(*sorted));
+	if (!sorted)
+		die("There is no memory for %zu samples", nr);
+	memcpy(sorted, samples + nr_samples - nr, nr * sizeof(*sorted));
+	qsort(sorted, nr, sizeof(*sorted), compare_u64);
+	if (nr > 3) {
+		first++;
+		end--;
+	}
+	for (i = first; i < end; i++)
+		sum += sorted[i];
+	free(sorted);
+
+	printf(" trimmed_mean_ns=%llu runs_ns=", (unsigned long long)(sum / (end - first)));
+	for (i = 0; i < nr_samples; i++)
+		printf("%s%llu", i ? "," : "", (unsigned long long)samples[i]);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What every workload program needs: errors, time, buffers that O_DIRECT
+ * accepts, and a data pattern that can be checked afterwards.
+ */
+#ifndef BENCH_UTIL_H
+#define BENCH_UTIL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PAGE_BYTES	4096u
+#define KIB		1024u
+#define MIB		(1024u * KIB)
+
+/**
+ * die() - say what went wrong as a sentence and exit with status 1
+ * @format: printf format; ": <strerror>" follows when errno is set
+ */
+void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+/**
+ * parse_u64() - a number, with an optional suffix K, M or G (powers of 1024)
+ * @name: what the number is, for the error
+ * @text: what the user wrote
+ */
+uint64_t parse_u64(const char *name, const char *text);
+
+/**
+ * now_ns() - monotonic time
+ */
+uint64_t now_ns(void);
+
+/**
+ * io_buffer() - page-aligned memory that was touched once; lives until exit
+ */
+void *io_buffer(size_t bytes);
+
+/**
+ * open_file() - open or create a file, or exit
+ * @direct: with O_DIRECT
+ */
+int open_file(const char *path, int flags, int direct);
+
+/**
+ * write_all() - write at an offset, or exit; short writes are continued
+ */
+void write_all(int fd, const void *buffer, size_t bytes, uint64_t offset);
+
+/**
+ * push_out() - send one written range of the page cache to the device and wait
+ */
+void push_out(int fd, uint64_t offset, uint64_t bytes);
+
+/**
+ * drop_page_cache() - forget clean page-cache pages of the whole machine
+ */
+void drop_page_cache(void);
+
+/**
+ * pattern_fill() - data that differs from page to page, file to file and time to time
+ * @seed: names the file and the generation of its data
+ * @offset: where in the file the buffer belongs, a multiple of PAGE_BYTES
+ */
+void pattern_fill(void *buffer, size_t bytes, uint64_t seed, uint64_t offset);
+
+/**
+ * pattern_check() - is this what pattern_fill() made?
+ *
+ * Return: offset of the first wrong page in the buffer, or @bytes.
+ */
+size_t pattern_check(const void *buffer, size_t bytes, uint64_t seed, uint64_t offset);
+
+/**
+ * random_next() - splitmix64; the same numbers everywhere for the same state
+ */
+uint64_t random_next(uint64_t *state);
+
+/**
+ * count_extents() - extents that the filesystem reports for a file
+ *
+ * Return: the number, or -1 where the filesystem cannot say.
+ */
+long count_extents(int fd);
+
+/**
+ * print_samples() - print " trimmed_mean_ns=... runs_ns=a,b,c"
+ * @samples: in the order taken; the first is left out of the mean, for it paid for cold
+ *	metadata, and so are the fastest and the slowest of the rest when there are
+ *	more than three
+ */
+void print_samples(const uint64_t *samples, size_t nr_samples);
+
+#endif /* BENCH_UTIL_H */
