@@ -118,7 +118,7 @@ def verify_jobs(kind: str, jobs: str, where: str, size: str) -> None:
 
 
 def verify(kind: str, size_mib: int) -> None:
-    with ssd(["capacity_mb=2048"]) as device, target(device) as mapped:
+    with ssd(["capacity_mib=2048"]) as device, target(device) as mapped:
         with filesystem(kind, mapped) as where:
             for jobs in ("verify-buffered.fio", "verify-direct.fio", "verify-mixed.fio"):
                 verify_jobs(kind, jobs, where, f"{size_mib}m")
@@ -154,7 +154,7 @@ def perf_jobs(kind: str, device: str, size: str) -> Dict[str, Dict[str, float]]:
 
 def perf(kind: str, size_mib: int) -> None:
     # A new SSD for each, so that both begin with the same state of the FTL.
-    options = ["capacity_mb=1024", "time_scale=4"]
+    options = ["capacity_mib=1024", "time_scale=4"]
     with ssd(options) as device:
         raw = perf_jobs(kind, device, f"{size_mib}m")
     with ssd(options) as device, target(device) as mapped:

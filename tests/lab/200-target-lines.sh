@@ -9,10 +9,12 @@
 # timeout: 180
 . "$(dirname "$0")/rc"
 
-new_ssd ssd0 capacity_mb=1024
+new_ssd ssd0 capacity_mib=1024
 SECTORS=$(blockdev --getsz "$DEV")
 
-# refused SENTENCE PATTERN LINE: -EINVAL and a complete sentence that matches.
+ERRNO="Invalid argument"
+
+# refused SENTENCE PATTERN LINE: -EINVAL (or ERRNO) and a complete sentence that matches.
 refused() {
 	local sentence=$1 pattern=$2 line=$3 reply
 
@@ -23,7 +25,7 @@ refused() {
 		note "the line '$line' was taken"
 		return
 	fi
-	if [[ $reply != *"Invalid argument"* ]]; then
+	if [[ $reply != *"$ERRNO"* ]]; then
 		t_fail "refused with -EINVAL: $sentence"
 		note "$reply"
 	elif ! new_log | grep -qE "dieaware: .*$pattern.*\.( \(-?[A-Z0-9]+\))?$"; then
@@ -34,13 +36,12 @@ refused() {
 	fi
 }
 
-before=$(mem_available_kib)
 refused "no arguments" "table line must be" "0 $SECTORS dieaware"
 refused "only a device" "table line must be" "0 $SECTORS dieaware $DEV"
 refused "no mode" "table line must be" "0 $SECTORS dieaware $DEV 0"
 refused "an unknown mode" "mode must be hint" "0 $SECTORS dieaware $DEV 0 fast"
 refused "log mode" "[Ll]og mode is not available" "0 $SECTORS dieaware $DEV 0 log"
-refused "a device that does not exist" "" "0 $SECTORS dieaware /dev/nothing 0 hint"
+ERRNO="No such" refused "a device that does not exist" "device" "0 $SECTORS dieaware /dev/nothing 0 hint"
 refused "a start that is a word" "start must be a number" "0 $SECTORS dieaware $DEV one hint"
 refused "a negative start" "start must be a number" "0 $SECTORS dieaware $DEV -8 hint"
 refused "a start with a tail" "start must be a number" "0 $SECTORS dieaware $DEV 8x hint"
@@ -78,7 +79,7 @@ umount "$T_DIR/mnt"
 
 # Devices whose commands mean something else.
 modprobe null_blk nr_devices=0
-zoned=/sys/kernel/config/nullb/zoned
+zoned=/sys/kernel/config/nullb/nullb0
 mkdir "$zoned"
 at_end rmdir "$zoned"
 at_end sh -c "echo 0 >$zoned/power"
@@ -133,12 +134,19 @@ check "a second target on another part of it" \
 dmsetup remove good2
 dmsetup remove good
 
-for _ in {1..40}; do
-	dmsetup create bad --table "0 $SECTORS dieaware $DEV 0 hint 1 runs_mb=0" 2>/dev/null || true
-	dmsetup create bad --table "0 $((SECTORS * 2)) dieaware $DEV 0 hint" 2>/dev/null || true
-	dmsetup create good --table "0 $SECTORS dieaware $DEV 0 hint"
-	dmsetup remove good
-done
+# many COUNT: lines, good and bad
+many() {
+	for ((i = 0; i < $1; i++)); do
+		dmsetup create bad --table "0 $SECTORS dieaware $DEV 0 hint 1 runs_mb=0" 2>/dev/null || true
+		dmsetup create bad --table "0 $((SECTORS * 2)) dieaware $DEV 0 hint" 2>/dev/null || true
+		dmsetup create good --table "0 $SECTORS dieaware $DEV 0 hint"
+		dmsetup remove good
+	done
+}
+many 10
+settle_memory
+before=$(mem_available_kib)
+many 40
 settle_memory
 check_that "120 lines, good and bad, leave no memory behind (KiB)" \
 	$((before - $(mem_available_kib))) -lt 8192

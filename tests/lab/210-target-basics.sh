@@ -9,18 +9,14 @@
 # timeout: 240
 . "$(dirname "$0")/rc"
 
-new_ssd ssd0 capacity_mb=1024
+new_ssd ssd0 capacity_mib=1024
 new_target t0 "$DEV"
 
 check_that "the target has the size of its device" "$(blockdev --getsz "$TARGET")" -eq "$(blockdev --getsz "$DEV")"
-limits=(logical_block_size physical_block_size max_hw_sectors_kb discard_max_hw_bytes write_cache fua)
-node=$(basename "$(readlink -f "$TARGET")")
-for limit in "${limits[@]}"; do
-	below=/sys/block/${DEV##*/}/queue/$limit
-	[[ -e $below ]] || continue
-	check_that "the target passes on $limit" "$(<"/sys/block/$node/queue/$limit")" == "$(<"$below")"
+for limit in logical_block_size physical_block_size max_hw_sectors_kb discard_max_hw_bytes write_cache fua; do
+	check_that "the target passes on $limit" "$(queue_limit "$TARGET" "$limit")" == "$(queue_limit "$DEV" "$limit")"
 done
-check_that "the target takes discards" "$(<"/sys/block/$node/queue/discard_max_bytes")" -gt 0
+check_that "the target takes discards" "$(queue_limit "$TARGET" discard_max_bytes)" -gt 0
 check_that "the virtual SSD takes hints (hints=auto)" "$(dmsetup status t0)" =~ hints=on
 
 # A write and a read, and the counters of it.

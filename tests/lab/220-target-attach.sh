@@ -9,7 +9,7 @@
 # timeout: 180
 . "$(dirname "$0")/rc"
 
-new_ssd ssd0 capacity_mb=1024
+new_ssd ssd0 capacity_mib=1024
 make_fs ext4 "$DEV"
 new_mount "$DEV" "$T_DIR/raw"
 cp -r /usr/lib/python3*/json /usr/share/fdisk* /usr/sbin "$T_DIR/raw/" 2>/dev/null || true

@@ -17,7 +17,7 @@ hints_seen() {
 	echo $(($(status_field t0 confirmed_append) + $(status_field t0 confirmed_overwrite)))
 }
 
-new_ssd ssd0 capacity_mb=512
+new_ssd ssd0 capacity_mib=512
 new_target t0 "$DEV" hints=on
 make_fs ext4 "$TARGET"
 new_mount "$TARGET" "$T_DIR/mnt"

@@ -9,7 +9,7 @@
 # timeout: 180
 . "$(dirname "$0")/rc"
 
-new_ssd ssd0 capacity_mb=256
+new_ssd ssd0 capacity_mib=256
 
 # hinted TURN: make a target, write, count what the device saw.
 hinted() {

@@ -24,7 +24,7 @@ gone() {
 	! kill -0 "$1" 2>/dev/null
 }
 
-new_ssd ssd0 capacity_mb=512
+new_ssd ssd0 capacity_mib=512
 new_target t0 "$DEV" hints=on
 ctrl=${DEV%n1}
 load "$TARGET" --verify=crc32c --verify_backlog=32 --verify_fatal=1

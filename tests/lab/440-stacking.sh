@@ -9,9 +9,9 @@
 # timeout: 180
 . "$(dirname "$0")/rc"
 
-# wire COMMAND...: what goes to ssd0, into $T_DIR/wire
+# wire COMMAND...: what the SSD gets of it, into $T_DIR/wire
 wire() {
-	python3 "$LAB_DIR/wire.py" ssd0 "$(blockdev --getss "$DEV")" "$@" >"$T_DIR/wire"
+	python3 "$LAB_DIR/wire.py" "$(blockdev --getss "$DEV")" "$@" >"$T_DIR/wire"
 }
 
 wire_count() {
@@ -27,7 +27,7 @@ write_64k() {
 	dd if=/dev/zero of="$1" bs=64k count=16 seek=4 oflag=direct conv=notrunc status=none
 }
 
-new_ssd ssd0 capacity_mb=1024
+new_ssd ssd0 capacity_mib=1024
 
 # A partition: what the wire carries counts from the namespace's begin.
 printf 'label: gpt\nstart=2048, size=262144\nstart=266240, size=524288\n' | sfdisk -q "$DEV"

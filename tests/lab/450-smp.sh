@@ -8,7 +8,7 @@
 # timeout: 240
 . "$(dirname "$0")/rc"
 
-new_ssd ssd0 capacity_mb=1024
+new_ssd ssd0 capacity_mib=1024
 new_target t0 "$DEV" hints=on runs_mb=1
 make_fs xfs "$TARGET"
 new_mount "$TARGET" "$T_DIR/mnt"

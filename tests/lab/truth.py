@@ -305,7 +305,7 @@ def run(args: argparse.Namespace) -> Dict[str, object]:
         phases += BUFFERED_PHASES
     if in_place:
         phases += IN_PLACE_PHASES + ([] if direct else IN_PLACE_BUFFERED_PHASES)
-    trace = Trace(args.lba_bytes, args.ssd)
+    trace = Trace(args.lba_bytes)
     judge = Judge()
     nr_commands = 0
 
@@ -343,7 +343,6 @@ def main() -> int:
     parser.add_argument("--mode", required=True, choices=["buffered", "direct"])
     parser.add_argument("--folder", required=True, help="an empty folder of the filesystem")
     parser.add_argument("--device", required=True, help="the block device it is on")
-    parser.add_argument("--ssd", required=True, help="the SSD's name in the trace")
     parser.add_argument("--lba-bytes", type=int, default=512)
     parser.add_argument("--shift-pages", type=int, default=0,
                         help="where the filesystem begins in the namespace")

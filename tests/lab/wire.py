@@ -45,9 +45,8 @@ class Command:
 class Trace:
     """The SSD's command tracepoint between start() and commands()."""
 
-    def __init__(self, lba_bytes: int, device: str) -> None:
+    def __init__(self, lba_bytes: int) -> None:
         self.lba_bytes = lba_bytes
-        self.device = device
 
     def start(self) -> None:
         (TRACEFS / "buffer_size_kb").write_text("16384")
@@ -81,21 +80,17 @@ class Trace:
         return result
 
     def parse(self, event: Dict[str, str]) -> Optional[Command]:
-        if int(event["qid"], 0) == 0 or int(event["opcode"], 0) != 1:
+        if int(event["sq"]) == 0 or int(event["opcode"], 0) != 1:
             return None
-        if event.get("name", self.device) != self.device:
-            return None
-        first = int(event["slba"], 0) * self.lba_bytes
-        size = int(event["nlb"], 0) * self.lba_bytes
-        cdw12 = int(event["cdw12"], 0)
-        pred = (int(event["cdw3"], 0) << 32 | int(event["cdw2"], 0)) * self.lba_bytes
+        first = int(event["slba"]) * self.lba_bytes
+        size = int(event["nlb"]) * self.lba_bytes
         return Command(
             first_page=first // PAGE,
             nr_pages=(first + size + PAGE - 1) // PAGE - first // PAGE,
             aligned=first % PAGE == 0 and size % PAGE == 0,
-            append=bool(cdw12 & 1 << 24),
-            overwrite=bool(cdw12 & 1 << 25),
-            pred_page=pred // PAGE,
+            append=event["append"] == "1",
+            overwrite=event["overwrite"] == "1",
+            pred_page=int(event["pred"]) * self.lba_bytes // PAGE,
         )
 
 
@@ -166,14 +161,14 @@ def page_map(paths: List[str], chunks: Optional[ChunkMap], shift_pages: int = 0)
 
 
 def main() -> None:
-    """wire.py SSD LBA_BYTES COMMAND...: run it, print each Write it caused.
+    """wire.py LBA_BYTES COMMAND...: run it, print each Write it caused.
 
     A line is "FIRST_PAGE NR_PAGES none|append|overwrite|both PRED_PAGE".
     """
-    trace = Trace(int(sys.argv[2]), sys.argv[1])
+    trace = Trace(int(sys.argv[1]))
     trace.start()
     try:
-        subprocess.run(sys.argv[3:], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(sys.argv[2:], check=True, stdout=subprocess.DEVNULL)
         for command in trace.commands():
             kinds = {(True, True): "both", (True, False): "append", (False, True): "overwrite"}
             kind = kinds.get((command.append, command.overwrite), "none")

@@ -1,0 +1,158 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# configfs: what cannot work is refused, at once or at `power`, with a reason
+# that can be read, and nothing stays behind.
+# kernels: 6.1 6.12 7.2
+# smp: 2
+# mem: 2G
+# seconds: 40
+# timeout: 240
+. "$(dirname "$0")/rc"
+
+ITEM=$CONFIGFS/item
+PCI_BEFORE=$(ls /sys/bus/pci/devices)
+
+set_to() {
+	echo "$2" >"$ITEM/$1"
+}
+
+# at_once KEY VALUE: the file itself does not take it.
+at_once() {
+	local before
+
+	before=$(<"$ITEM/$1")
+	check_fails "$1 does not take '$2'" set_to "$1" "$2"
+	[[ $(<"$ITEM/$1") == "$before" ]] || t_fail "$1 keeps its value after '$2'"
+}
+
+# at_power SENTENCE KEY=VALUE...: refused with a sentence.
+at_power() {
+	local sentence=$1 word status=0
+	shift
+	mkdir "$ITEM"
+	mark_log
+	for word; do
+		set_to "${word%%=*}" "${word#*=}" 2>/dev/null || status=1
+	done
+	if ((status)); then
+		t_ok "refused at once: $sentence"
+	elif set_to power 1 2>/dev/null; then
+		t_fail "refused at power: $sentence"
+	elif [[ ! $(<"$ITEM/error") =~ ^[A-Z].*\.$ ]]; then
+		t_fail "refused with a sentence in 'error': $sentence"
+		note "$(<"$ITEM/error")"
+	elif ! log_has "nvmev: item: "; then
+		t_fail "refused with a sentence in the log: $sentence"
+	else
+		t_ok "refused: $sentence"
+		note "$(<"$ITEM/error")"
+	fi
+	[[ $(<"$ITEM/power") == 0 ]] || t_fail "power is off after it was refused: $sentence"
+	[[ $(ls /sys/bus/pci/devices) == "$PCI_BEFORE" ]] || t_fail "no PCI function is left: $sentence"
+	rmdir "$ITEM"
+}
+
+mkdir "$ITEM"
+at_end drop_ssd item
+for file in "$ITEM"/*; do
+	[[ -r $file ]] || continue
+	cat "$file" >/dev/null || t_fail "${file##*/} can be read"
+done
+check_that "the profile is fast24 at first" "$(<"$ITEM/profile")" == fast24
+for value in abc -1 4294967296 1x ""; do
+	at_once channels "$value"
+done
+at_once capacity_mib 99999999999999999999
+at_once capacity_mib 17592186044416
+at_once unit_kib 3
+at_once wbuf_kib 4097
+at_once read_ns ""
+at_once read_ns 1,2,3,4,5
+at_once read_ns 30000,fast
+at_once profile nothing
+check_that "an unknown profile's error lists the known ones" "$(<"$ITEM/error")" =~ fast24
+at_once plp maybe
+at_once hints 2
+at_once power 7
+check_fails "'error' cannot be written" set_to error none
+rmdir "$ITEM"
+check_fails "a name beyond 31 characters" mkdir "$CONFIGFS/$(printf 'n%.0s' {1..40})"
+
+at_power "no channels" channels=0
+at_power "65 channels" channels=65
+at_power "no dies" dies_per_channel=0
+at_power "a million dies" dies_per_channel=1000000
+at_power "no planes" planes_per_die=0
+at_power "a unit of nothing" unit_kib=0
+at_power "a unit of 260 KiB" unit_kib=260
+at_power "one unit an erase block" units_per_eblk=1
+at_power "no reserve" reserve_permille=0
+at_power "everything reserved" reserve_permille=1000
+at_power "time scale 0" time_scale=0
+at_power "time scale 1001" time_scale=1001
+at_power "a channel that moves nothing" channel_mbps=0
+at_power "a link that moves nothing" link_mbps=0
+at_power "no open units" run_units=0
+at_power "a buffer of one page" wbuf_kib=4
+at_power "a first die that does not exist" seed_die=8
+at_power "1024-byte blocks" lba_bytes=1024
+at_power "no queues" queues=0
+at_power "100 queues" queues=100
+at_power "no data in a command" mdts=0
+at_power "mdts 32" mdts=32
+at_power "no capacity" capacity_mib=0
+at_power "16 EiB less a little" capacity_mib=17592186044415
+at_power "more pages than the map can number" capacity_mib=33554432
+at_power "a map that does not fit into memory" capacity_mib=8388608
+at_power "open units that do not fit" run_units=4294967295
+at_power "buffer beyond memory" wbuf_kib=4294967292 run_units=1000000
+
+# What is on cannot be changed, but for reject_hints.
+new_ssd item capacity_mib=512
+check_fails "a property cannot change under power" set_to channels 2
+check "but for reject_hints" set_to reject_hints 0
+check "power on twice is no error" set_to power 1
+check_that "configfs names the block device" "/dev/$(<"$ITEM/block_device")" == "$DEV"
+check "and the PCI function" test -d "/sys/bus/pci/devices/$(<"$ITEM/pci_address")"
+check "rmdir under power" rmdir "$ITEM"
+check "takes the device away" poll 10 test ! -b "$DEV"
+check_that "and its PCI function" "$(ls /sys/bus/pci/devices)" == "$PCI_BEFORE"
+
+# Profiles.
+for profile in nvme-a sata large; do
+	new_ssd item profile=$profile capacity_mib=2048
+	check "profile $profile works" dd if="$DEV" of=/dev/null bs=1M count=2 iflag=direct
+	drop_ssd item
+done
+
+# Nothing leaks.
+cycle() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		mkdir "$ITEM"
+		set_to capacity_mib 4096
+		set_to power 1
+		set_to power 0
+		rmdir "$ITEM"
+	done
+}
+refuse_cycle() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		mkdir "$ITEM"
+		set_to seed_die 99
+		set_to power 1 2>/dev/null || true
+		rmdir "$ITEM"
+	done
+}
+cycle 3
+refuse_cycle 20
+settle_memory
+before=$(mem_available_kib)
+cycle 20
+settle_memory
+check_that "20 devices leave no memory behind (KiB)" $((before - $(mem_available_kib))) -lt 6144
+before=$(mem_available_kib)
+refuse_cycle 200
+settle_memory
+check_that "200 refused devices leave no memory behind (KiB)" $((before - $(mem_available_kib))) -lt 4096
