@@ -15,18 +15,21 @@ hash_words() {
 	printf '%s\0' "$@" | sha256sum | cut -c1-16
 }
 
-# Hash of files and trees: names, contents and whether they can be executed.
+# Hash of files and trees: names (the project's without its path), contents and
+# whether they can be executed.
 hash_files() {
 	local path
 
 	for path; do
 		find "$path" -name .git -prune -o \( -type f -o -type l \) -print0
 	done | sort -z | xargs -0 -r sh -c '
-		for f; do [ -x "$f" ] && echo "$f x" || echo "$f"; done
-		exec sha256sum -- "$@"' sh 2>/dev/null | sha256sum | cut -c1-16
+		for f; do [ -x "$f" ] && echo "x $f"; done
+		exec sha256sum -- "$@"' sh 2>/dev/null |
+		sed "s| $DIEAWARE_TOP/| |" | sha256sum | cut -c1-16
 }
 
-# Entries of the same name which nobody has used for a day.
+# Entries of the same name which nobody has used for a day, and what a killed
+# run left behind.
 cache_prune() {
 	local name=$1 keep=$2 entry
 
@@ -35,6 +38,8 @@ cache_prune() {
 			find "$entry" -maxdepth 0 -mmin "+$CACHE_KEEP_MINUTES" -exec rm -rf {} +
 		fi
 	done
+	find "$CACHE_DIR" -mindepth 1 -maxdepth 1 -type d \( -name '.*' -o -name 'run.*' \) \
+		-mmin "+$CACHE_KEEP_MINUTES" -exec rm -rf {} +
 }
 
 # cache_get NAME KEY BUILDER [ARG...]: set CACHE_ENTRY to the entry, and build
