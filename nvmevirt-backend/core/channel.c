@@ -12,7 +12,7 @@ void ftl_bus_init(struct ftl_bus *bus, u32 mbps, u32 time_scale, u32 usual_bytes
 	bus->window = zeroed;
 	bus->byte_ns_q20 = div_u64(((u64)time_scale * 1000 << 20) + mbps - 1, mbps);
 	usual_ns = ftl_bus_duration(bus, usual_bytes);
-	bus->window_shift = clamp_t(int, ilog2(usual_ns | 1) - 2, MIN_WINDOW_SHIFT,
+	bus->window_shift = clamp_t(int, ilog2(usual_ns | 1) - 1, MIN_WINDOW_SHIFT,
 				    MAX_WINDOW_SHIFT);
 	bus->late_begin_ns = 0;
 	bus->late_end_ns = 0;
@@ -48,19 +48,17 @@ u64 ftl_bus_transfer(struct ftl_bus *bus, u32 bytes, u64 start_ns, u64 now_ns)
 	u32 usable_ns = length_ns - (start_ns & (length_ns - 1));
 
 	for (; nr < end; nr++, usable_ns = length_ns) {
-		struct ftl_bus_window *window = &bus->window[nr & (FTL_BUS_WINDOWS - 1)];
-		u32 taken_ns = window->nr == (u32)nr ? window->taken_ns : 0;
+		u64 *window = &bus->window[nr & (FTL_BUS_WINDOWS - 1)];
+		u32 taken_ns = *window >> 32 == (u32)nr ? (u32)*window : 0;
 		u32 take_ns = min(usable_ns, length_ns - taken_ns);
 
 		if (take_ns >= left_ns) {
 			taken_ns += left_ns;
-			window->nr = nr;
-			window->taken_ns = taken_ns;
+			*window = nr << 32 | taken_ns;
 			return max((nr << bus->window_shift) + taken_ns, soonest_ns);
 		}
 		left_ns -= take_ns;
-		window->nr = nr;
-		window->taken_ns = taken_ns + take_ns;
+		*window = nr << 32 | (taken_ns + take_ns);
 	}
 	return max(transfer_late(bus, left_ns, max(start_ns, nr << bus->window_shift), now_ns),
 		   soonest_ns);

@@ -21,25 +21,16 @@
 #define FTL_BUS_WINDOWS	8192U
 
 /**
- * struct ftl_bus_window - a piece of time
- * @nr: low bits of the window's number; the entry belongs to no other window
- * @taken_ns: busy time in it
- */
-struct ftl_bus_window {
-	u32 nr;
-	u32 taken_ns;
-};
-
-/**
  * struct ftl_bus - one shared medium
- * @window: ring of FTL_BUS_WINDOWS windows
+ * @window: ring of FTL_BUS_WINDOWS windows: low half of the window's number above the
+ *	busy time in it, so that an entry of another number is known to be an old one
  * @byte_ns_q20: time of a byte, with 20 binary places
  * @window_shift: a window lasts 2^@window_shift ns
  * @late_begin_ns: begin of the time that is served in order
  * @late_end_ns: its end; nothing is served in order if that is past
  */
 struct ftl_bus {
-	struct ftl_bus_window *window;
+	u64 *window;
 	u64 byte_ns_q20;
 	u32 window_shift;
 	u64 late_begin_ns;
@@ -51,7 +42,7 @@ struct ftl_bus {
  */
 static inline size_t ftl_bus_bytes(void)
 {
-	return FTL_BUS_WINDOWS * sizeof(struct ftl_bus_window);
+	return FTL_BUS_WINDOWS * sizeof(u64);
 }
 
 /**

@@ -86,13 +86,13 @@ void ftl_eblks_add_valid(struct ftl_eblks *blocks, u32 flash_unit, u32 nr_pages)
 	blocks->eblk[ftl_flash_unit_eblk(blocks->geo, flash_unit)].nr_valid += nr_pages;
 }
 
-void ftl_eblks_drop_valid(struct ftl_eblks *blocks, u32 flash_unit)
+void ftl_eblks_drop_valid(struct ftl_eblks *blocks, u32 flash_unit, u32 nr_pages)
 {
 	u32 nr = ftl_flash_unit_eblk(blocks->geo, flash_unit);
 	struct ftl_eblk *eblk = &blocks->eblk[nr];
 	u32 die = nr / blocks->geo->die_eblks;
 
-	eblk->nr_valid--;
+	eblk->nr_valid -= nr_pages;
 	if (eblk->state == FTL_EBLK_FULL)
 		ftl_pqueue_lower(&blocks->die[die].full, eblk->nr_valid,
 				 nr - die * blocks->geo->die_eblks);

@@ -108,9 +108,9 @@ u32 ftl_eblks_take_unit(struct ftl_eblks *blocks, die_t die, enum ftl_stream str
 void ftl_eblks_add_valid(struct ftl_eblks *blocks, u32 flash_unit, u32 nr_pages);
 
 /**
- * ftl_eblks_drop_valid() - a page of a flash unit is no longer valid
+ * ftl_eblks_drop_valid() - pages of a flash unit are no longer valid
  */
-void ftl_eblks_drop_valid(struct ftl_eblks *blocks, u32 flash_unit);
+void ftl_eblks_drop_valid(struct ftl_eblks *blocks, u32 flash_unit, u32 nr_pages);
 
 /**
  * ftl_eblks_close_if_full() - a block all of whose units are programmed may become a victim

@@ -35,14 +35,15 @@ size_t ftl_bytes(const struct ftl_params *params)
 	return size_add(bytes, padded(ftl_l2p_bytes(params->nr_lpns, geo.nr_places)));
 }
 
+/* The units of several dies tend to cross the link at once: its windows hold some. */
 static void init_links(struct ftl *ftl, void **memory)
 {
 	const struct ftl_params *params = &ftl->params;
-	u32 unit_bytes = params->unit_pages << FTL_PAGE_SHIFT;
+	u32 usual_bytes = 4 * params->unit_pages << FTL_PAGE_SHIFT;
 
-	ftl_bus_init(&ftl->from_host, params->link_mbps, params->time_scale, unit_bytes,
+	ftl_bus_init(&ftl->from_host, params->link_mbps, params->time_scale, usual_bytes,
 		     carve(memory, ftl_bus_bytes()));
-	ftl_bus_init(&ftl->to_host, params->link_mbps, params->time_scale, unit_bytes,
+	ftl_bus_init(&ftl->to_host, params->link_mbps, params->time_scale, usual_bytes,
 		     carve(memory, ftl_bus_bytes()));
 }
 
@@ -63,7 +64,7 @@ struct ftl *ftl_init(const struct ftl_params *params, void *zeroed, u64 now_ns)
 	ftl->units.map = &ftl->map;
 	ftl->units.blocks = &ftl->blocks;
 	ftl_units_init(&ftl->units, params, carve(&memory, ftl_units_bytes(params)));
-	ftl_wbuf_init(&ftl->wbuf, wbuf_units(params),
+	ftl_wbuf_init(&ftl->wbuf, wbuf_units(params), geo->nr_open,
 		      carve(&memory, ftl_wbuf_bytes(wbuf_units(params), geo->nr_open)));
 	ftl_l2p_init(&ftl->map, params->nr_lpns, geo->nr_places, memory);
 	ftl_place_init(&ftl->place, &ftl->units, to_die(params->seed_die));

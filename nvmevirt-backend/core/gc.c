@@ -10,7 +10,7 @@ static void move_page(struct ftl *ftl, die_t die, ppn_t from, u64 start_ns)
 	if (!unit)
 		unit = ftl_units_open(units, die, FTL_UNIT_GC);
 	ftl_units_move_in(units, unit, from);
-	if (!ftl_unit_has_space(units, unit))
+	if (!ftl_unit_space(units, unit))
 		ftl_program_unit(ftl, unit, start_ns);
 }
 

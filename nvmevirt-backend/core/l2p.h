@@ -56,9 +56,32 @@ static inline lpn_t ftl_l2p_owner(const struct ftl_l2p *map, ppn_t ppn)
 	return entry ? to_lpn(entry - 1) : LPN_NONE;
 }
 
-static inline void ftl_l2p_set(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn)
+/* How many of the pages from @lpn on are, like it, unmapped or in one row of @nr places? */
+static inline u32 ftl_l2p_run(const struct ftl_l2p *map, lpn_t lpn, u32 nr_lpns, u64 first,
+			      u32 nr)
 {
-	map->place_of[from_lpn(lpn)] = from_ppn(ppn) + 1;
+	const u32 *entry = &map->place_of[from_lpn(lpn)];
+	u32 base = first + 1;
+	u32 length = 1;
+
+	if (!*entry) {
+		while (length < nr_lpns && !entry[length])
+			length++;
+	} else {
+		while (length < nr_lpns && entry[length] && entry[length] - base < nr)
+			length++;
+	}
+	return length;
+}
+
+/* The page is now at @ppn; where it was, if anywhere, holds nothing. */
+static inline void ftl_l2p_put(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn)
+{
+	u32 *entry = &map->place_of[from_lpn(lpn)];
+
+	if (*entry)
+		map->owner_of[*entry - 1] = 0;
+	*entry = from_ppn(ppn) + 1;
 	map->owner_of[from_ppn(ppn)] = from_lpn(lpn) + 1;
 }
 

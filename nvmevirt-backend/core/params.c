@@ -62,13 +62,13 @@ static bool places_fit(const struct ftl_params *params)
 
 /*
  * Rule 5 of place.h needs room for one more unit on some die whenever a unit is opened.
- * Then at most nr_lpns - 1 pages are mapped, and at most others = run_units + nr_dies + 2
+ * Then at most nr_lpns pages are mapped, and at most others = run_units + nr_dies + 2
  * units of P slots are open besides. If no die had room, each would be claimed for more
  * than limit - P pages, in sum
  *
- *	nr_dies (limit - P + 1) <= claimed <= nr_lpns - 1 + others P
+ *	nr_dies (limit - P + 1) <= claimed <= nr_lpns + others P
  *
- * which a drive of nr_lpns <= nr_dies (limit - P + 1) - others P rules out.
+ * which a drive of nr_lpns < nr_dies (limit - P + 1) - others P rules out.
  */
 static u64 roomy_pages(const struct ftl_params *params)
 {
@@ -77,7 +77,7 @@ static u64 roomy_pages(const struct ftl_params *params)
 	u64 others = ((u64)params->run_units + nr_dies + 2) * params->unit_pages;
 	u64 pages = limit < params->unit_pages ? 0 : nr_dies * (limit - params->unit_pages + 1);
 
-	return pages > others ? pages - others : 0;
+	return pages > others ? pages - others - 1 : 0;
 }
 
 u64 ftl_params_capacity(const struct ftl_params *params)

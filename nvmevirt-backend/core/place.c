@@ -70,14 +70,6 @@ static struct ftl_unit *open_run(struct ftl_place *place, struct ftl_placing *pl
 	return ftl_units_open(units, die_with_room(place, wanted), FTL_UNIT_RUN);
 }
 
-static void count_obeyed(struct ftl_placing *placing, die_t wanted, die_t die)
-{
-	if (die == wanted)
-		placing->nr_obeyed++;
-	else
-		placing->nr_off_die++;
-}
-
 /* The open unit in which @ppn is the last page and another one can follow, or NULL. */
 static struct ftl_unit *unit_ending_with(const struct ftl_units *units, ppn_t ppn)
 {
@@ -86,7 +78,7 @@ static struct ftl_unit *unit_ending_with(const struct ftl_units *units, ppn_t pp
 	if (!ftl_ppn_is_buffered(units->geo, ppn))
 		return NULL;
 	unit = ftl_units_of(units, ppn);
-	if (unit->kind == FTL_UNIT_GC || !ftl_unit_has_space(units, unit) ||
+	if (unit->kind == FTL_UNIT_GC || !ftl_unit_space(units, unit) ||
 	    ftl_units_slot(units, ppn) + 1 != unit->nr_filled)
 		return NULL;
 	return unit;
@@ -99,12 +91,13 @@ static struct ftl_unit *follow(struct ftl_place *place, struct ftl_placing *plac
 	die_t wanted;
 
 	if (unit) {
-		placing->nr_obeyed++;
+		placing->obeyed = true;
 		return unit;
 	}
 	wanted = ftl_next_die(place->units->geo, ftl_units_die_of(place->units, pred));
 	unit = open_run(place, placing, wanted);
-	count_obeyed(placing, wanted, unit->die);
+	placing->obeyed = unit->die == wanted;
+	placing->off_die = unit->die != wanted;
 	return unit;
 }
 
@@ -121,7 +114,8 @@ static struct ftl_unit *replace(struct ftl_place *place, struct ftl_placing *pla
 		unit = open_run(place, placing, wanted);
 		ftl_units_replace(units, unit, flash_unit);
 	}
-	count_obeyed(placing, wanted, unit->die);
+	placing->obeyed = unit->die == wanted;
+	placing->off_die = unit->die != wanted;
 	return unit;
 }
 
@@ -158,27 +152,41 @@ static bool stays_in_slot(const struct ftl_units *units, const struct ftl_placin
 		follows(units, ftl_l2p_get(units->map, placing->pred), present);
 }
 
-struct ftl_unit *ftl_place_page(struct ftl_place *place, struct ftl_placing *placing, lpn_t lpn)
+static u32 count_placed(struct ftl_placing *placing, lpn_t lpn, u32 nr_pages)
+{
+	placing->pred = to_lpn(from_lpn(lpn) + nr_pages - 1);
+	if (placing->obeyed)
+		placing->nr_obeyed += nr_pages;
+	if (placing->off_die)
+		placing->nr_off_die += nr_pages;
+	return nr_pages;
+}
+
+u32 ftl_place_pages(struct ftl_place *place, struct ftl_placing *placing, lpn_t lpn,
+		    u32 nr_pages)
 {
 	struct ftl_units *units = place->units;
 	ppn_t present = ftl_l2p_get(units->map, lpn);
 	struct ftl_unit *unit;
 
 	placing->opened = false;
+	placing->obeyed = false;
+	placing->off_die = false;
 	if (stays_in_slot(units, placing, present)) {
-		unit = ftl_units_of(units, present);
-		placing->nr_obeyed++;
-		ftl_units_touch(units, unit);
-	} else {
-		/* First, so that the drive has a page less than it can hold: rule 5. */
-		if (present != PPN_NONE)
-			ftl_units_unmap(units, lpn, present);
-		unit = choose(place, placing, present);
-		ftl_units_touch(units, unit);
-		ftl_units_put(units, unit, lpn);
+		ftl_units_touch(units, ftl_units_of(units, present));
+		placing->obeyed = placing->hint != FTL_HINT_NONE;
+		return count_placed(placing, lpn, 1);
 	}
-	placing->pred = lpn;
-	return unit;
+	if (present != PPN_NONE && ftl_ppn_is_buffered(units->geo, present)) {
+		ftl_units_unmap(units, lpn);
+		present = PPN_NONE;
+	}
+	unit = choose(place, placing, present);
+	nr_pages = min(nr_pages, ftl_unit_space(units, unit));
+	nr_pages = ftl_units_same_place(units, lpn, nr_pages);
+	ftl_units_touch(units, unit);
+	ftl_units_put(units, unit, lpn, nr_pages);
+	return count_placed(placing, lpn, nr_pages);
 }
 
 void ftl_place_end(struct ftl_place *place)

@@ -60,13 +60,17 @@ struct ftl_place {
  * struct ftl_placing - a command whose pages are being placed
  * @hint: hint that is obeyed; FTL_HINT_NONE if the command's cannot be
  * @pred: page that the next one follows, or LPN_NONE
- * @opened: the page placed last has opened its unit
+ * @obeyed: the pages being placed are where the hint wants them
+ * @off_die: they are on another die because theirs was full
+ * @opened: the pages placed last have opened their unit
  * @nr_obeyed: pages that are where the hint wants them
  * @nr_off_die: pages that are on another die because theirs was full
  */
 struct ftl_placing {
 	enum ftl_hint hint;
 	lpn_t pred;
+	bool obeyed;
+	bool off_die;
 	bool opened;
 	u32 nr_obeyed;
 	u32 nr_off_die;
@@ -87,16 +91,18 @@ void ftl_place_begin(const struct ftl_place *place, struct ftl_placing *placing,
 		     const struct ftl_request *rq);
 
 /**
- * ftl_place_page() - place the command's next page
+ * ftl_place_pages() - place the command's next pages
+ * @lpn: next page
+ * @nr_pages: pages that are left, at least 1
  *
- * The page is mapped to a slot of an open unit and its old place is given up. Units
- * that got full are in the list of full ones: they must be programmed before the next
- * page is placed.
+ * As many pages as go the same way are mapped to slots of one open unit, and their old
+ * places are given up. Units that got full are in the list of full ones: they must be
+ * programmed before more is placed.
  *
- * Return: the open unit.
+ * Return: pages that were placed, at least 1.
  */
-struct ftl_unit *ftl_place_page(struct ftl_place *place, struct ftl_placing *placing,
-				lpn_t lpn);
+u32 ftl_place_pages(struct ftl_place *place, struct ftl_placing *placing, lpn_t lpn,
+		    u32 nr_pages);
 
 /**
  * ftl_place_end() - the command has no more pages

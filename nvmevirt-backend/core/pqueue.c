@@ -4,8 +4,7 @@
 static void set_entry(struct ftl_pqueue *queue, u32 at, struct ftl_pqueue_entry entry)
 {
 	queue->entry[at] = entry;
-	if (queue->position)
-		queue->position[entry.item] = at + 1;
+	queue->position[entry.item] = at + 1;
 }
 
 static void sift_up(struct ftl_pqueue *queue, u32 at, struct ftl_pqueue_entry entry)
@@ -52,8 +51,7 @@ struct ftl_pqueue_entry ftl_pqueue_pop(struct ftl_pqueue *queue)
 	queue->nr--;
 	if (queue->nr)
 		sift_down(queue, 0, queue->entry[queue->nr]);
-	if (queue->position)
-		queue->position[first.item] = 0;
+	queue->position[first.item] = 0;
 	return first;
 }
 

@@ -2,8 +2,7 @@
 /*
  * A priority queue over memory of the caller: a binary heap, smallest key first.
  *
- * With @position, an item that is in the queue can be given a smaller key or be asked
- * for; without, items need not be different and can only be added and popped.
+ * An item is in the queue at most once, and can be given a smaller key while it is.
  */
 #ifndef FTL_PQUEUE_H
 #define FTL_PQUEUE_H
@@ -23,7 +22,7 @@ struct ftl_pqueue_entry {
 /**
  * struct ftl_pqueue - the queue
  * @entry: the heap; the children of entry i are 2i + 1 and 2i + 2
- * @position: by item, its index in @entry plus one, 0 if it is not in the queue; or NULL
+ * @position: by item, its index in @entry plus one, or 0 if it is not in the queue
  * @nr: entries in use; the caller sees to it that they fit
  */
 struct ftl_pqueue {

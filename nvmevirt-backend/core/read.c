@@ -39,25 +39,21 @@ static void begin_senses(struct ftl *ftl)
 /* Return: the senses that the command needs, in ftl->sense. */
 static u32 gather_senses(struct ftl *ftl, const struct ftl_request *rq)
 {
-	struct ftl_sense *sense = NULL;
 	u64 lpn = from_lpn(rq->first);
 	u32 nr_senses = 0;
+	u32 nr;
 
 	begin_senses(ftl);
-	for (u64 end = lpn + rq->nr_pages; lpn < end; lpn++) {
+	for (u64 end = lpn + rq->nr_pages; lpn < end; lpn += nr) {
 		ppn_t ppn = ftl_l2p_get(&ftl->map, to_lpn(lpn));
-		u32 flash_unit;
 
+		nr = ftl_units_same_place(&ftl->units, to_lpn(lpn), end - lpn);
 		if (ppn == PPN_NONE)
 			continue;
-		if (ftl_ppn_is_buffered(&ftl->geo, ppn)) {
-			ftl->stats.buffer_hits++;
-			continue;
-		}
-		flash_unit = ftl_flash_unit(&ftl->geo, ppn);
-		if (!sense || sense->flash_unit != flash_unit)
-			sense = sense_of(ftl, flash_unit, &nr_senses);
-		sense->nr_pages++;
+		if (ftl_ppn_is_buffered(&ftl->geo, ppn))
+			ftl->stats.buffer_hits += nr;
+		else
+			sense_of(ftl, ftl_flash_unit(&ftl->geo, ppn), &nr_senses)->nr_pages += nr;
 	}
 	return nr_senses;
 }

@@ -107,27 +107,58 @@ void ftl_units_release(struct ftl_units *units, struct ftl_unit *unit, u32 nr_pr
 	list_move(&unit->link, &units->free);
 }
 
-/* Takes the next slot of a unit; a unit that gets full by that is set aside. */
-static ppn_t take_slot(struct ftl_units *units, struct ftl_unit *unit)
+/* Takes the next slots of a unit; a unit that gets full by that is set aside. */
+static ppn_t take_slots(struct ftl_units *units, struct ftl_unit *unit, u32 nr)
 {
-	ppn_t ppn = ftl_unit_ppn(units, unit, unit->nr_filled++);
+	ppn_t ppn = ftl_unit_ppn(units, unit, unit->nr_filled);
 
-	unit->nr_valid++;
-	if (!ftl_unit_has_space(units, unit))
+	unit->nr_filled += nr;
+	unit->nr_valid += nr;
+	if (!ftl_unit_space(units, unit))
 		ftl_units_set_aside(units, unit);
 	return ppn;
 }
 
-void ftl_units_put(struct ftl_units *units, struct ftl_unit *unit, lpn_t lpn)
+/* Pages on NAND, all in one flash unit, are not valid any more; the map is the caller's. */
+static void drop_from_nand(struct ftl_units *units, u32 flash_unit, u32 nr_pages)
 {
-	units->die[from_die(unit->die)].nr_valid++;
-	units->nr_mapped++;
-	ftl_l2p_set(units->map, lpn, take_slot(units, unit));
+	struct ftl_unit_die *die =
+		&units->die[from_die(ftl_flash_unit_die(units->geo, flash_unit))];
+
+	units->nr_mapped -= nr_pages;
+	die->nr_valid -= nr_pages;
+	die->nr_claimed -= nr_pages;
+	ftl_eblks_drop_valid(units->blocks, flash_unit, nr_pages);
+}
+
+u32 ftl_units_same_place(const struct ftl_units *units, lpn_t lpn, u32 nr_pages)
+{
+	const struct ftl_geometry *geo = units->geo;
+	ppn_t ppn = ftl_l2p_get(units->map, lpn);
+	ppn_t first = ppn;
+
+	if (ppn != PPN_NONE)
+		first = ftl_flash_unit_ppn(geo, ftl_flash_unit(geo, ppn));
+	return ftl_l2p_run(units->map, lpn, nr_pages, from_ppn(first), geo->unit_pages);
+}
+
+void ftl_units_put(struct ftl_units *units, struct ftl_unit *unit, lpn_t lpn, u32 nr_pages)
+{
+	ppn_t present = ftl_l2p_get(units->map, lpn);
+	u64 to = from_ppn(take_slots(units, unit, nr_pages));
+	u64 nr = from_lpn(lpn);
+
+	if (present != PPN_NONE)
+		drop_from_nand(units, ftl_flash_unit(units->geo, present), nr_pages);
+	units->die[from_die(unit->die)].nr_valid += nr_pages;
+	units->nr_mapped += nr_pages;
+	for (u64 end = nr + nr_pages; nr < end; nr++)
+		ftl_l2p_put(units->map, to_lpn(nr), to_ppn(to++));
 }
 
 void ftl_units_move_in(struct ftl_units *units, struct ftl_unit *unit, ppn_t from)
 {
-	ftl_l2p_move(units->map, from, take_slot(units, unit));
+	ftl_l2p_move(units->map, from, take_slots(units, unit, 1));
 }
 
 /* Holes at the end of a unit can be filled again; one of holes only is given back. */
@@ -143,24 +174,27 @@ static void trim_holes(struct ftl_units *units, struct ftl_unit *unit)
 	ftl_units_release(units, unit, 0);
 }
 
-void ftl_units_unmap(struct ftl_units *units, lpn_t lpn, ppn_t ppn)
+static void drop_from_buffer(struct ftl_units *units, struct ftl_unit *unit)
 {
-	struct ftl_unit_die *die = &units->die[from_die(ftl_units_die_of(units, ppn))];
+	struct ftl_unit_die *die = &units->die[from_die(unit->die)];
 
-	ftl_l2p_clear(units->map, lpn, ppn);
 	units->nr_mapped--;
 	die->nr_valid--;
-	if (ftl_ppn_is_buffered(units->geo, ppn)) {
-		struct ftl_unit *unit = ftl_units_of(units, ppn);
-
-		unit->nr_valid--;
-		if (unit->kind == FTL_UNIT_GC)
-			die->nr_claimed--;
-		trim_holes(units, unit);
-	} else {
+	if (unit->kind == FTL_UNIT_GC)
 		die->nr_claimed--;
-		ftl_eblks_drop_valid(units->blocks, ftl_flash_unit(units->geo, ppn));
-	}
+	unit->nr_valid--;
+	trim_holes(units, unit);
+}
+
+void ftl_units_unmap(struct ftl_units *units, lpn_t lpn)
+{
+	ppn_t ppn = ftl_l2p_get(units->map, lpn);
+
+	ftl_l2p_clear(units->map, lpn, ppn);
+	if (ftl_ppn_is_buffered(units->geo, ppn))
+		drop_from_buffer(units, ftl_units_of(units, ppn));
+	else
+		drop_from_nand(units, ftl_flash_unit(units->geo, ppn), 1);
 }
 
 void ftl_units_touch(struct ftl_units *units, struct ftl_unit *unit)

@@ -125,9 +125,19 @@ void ftl_units_init(struct ftl_units *units, const struct ftl_params *params, vo
 struct ftl_unit *ftl_units_open(struct ftl_units *units, die_t die, enum ftl_unit_kind kind);
 
 /**
- * ftl_units_put() - put an unmapped page of the host into an open unit
+ * ftl_units_put() - put pages of the host into an open unit with room for them
+ * @lpn: first page; the pages are unmapped, or all on one flash unit, which they leave
  */
-void ftl_units_put(struct ftl_units *units, struct ftl_unit *unit, lpn_t lpn);
+void ftl_units_put(struct ftl_units *units, struct ftl_unit *unit, lpn_t lpn, u32 nr_pages);
+
+/**
+ * ftl_units_same_place() - count pages that can be put into a unit at once
+ * @lpn: first page
+ * @nr_pages: most pages to look at
+ *
+ * Return: pages from @lpn on that are, like it, unmapped, or in the same unit as it.
+ */
+u32 ftl_units_same_place(const struct ftl_units *units, lpn_t lpn, u32 nr_pages);
 
 /**
  * ftl_units_move_in() - move the valid page of a place of the same die into a unit
@@ -138,7 +148,7 @@ void ftl_units_move_in(struct ftl_units *units, struct ftl_unit *unit, ppn_t fro
 /**
  * ftl_units_unmap() - forget a mapped page, wherever it is
  */
-void ftl_units_unmap(struct ftl_units *units, lpn_t lpn, ppn_t ppn);
+void ftl_units_unmap(struct ftl_units *units, lpn_t lpn);
 
 /**
  * ftl_units_touch() - a run was used
@@ -203,10 +213,9 @@ static inline u32 ftl_units_slot(const struct ftl_units *units, ppn_t ppn)
 	return ((u32)from_ppn(ppn) - units->geo->nr_pages) % units->geo->unit_pages;
 }
 
-static inline bool ftl_unit_has_space(const struct ftl_units *units,
-				      const struct ftl_unit *unit)
+static inline u32 ftl_unit_space(const struct ftl_units *units, const struct ftl_unit *unit)
 {
-	return unit->nr_filled < units->geo->unit_pages;
+	return units->geo->unit_pages - unit->nr_filled;
 }
 
 /* Can a unit be opened on the die? */

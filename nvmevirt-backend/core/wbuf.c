@@ -1,34 +1,55 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "wbuf.h"
 
-size_t ftl_wbuf_bytes(u32 nr_units, u32 nr_open)
+/* Flushes may put every open unit on its way without asking for room. */
+static u32 ring_size(u32 nr_units, u32 nr_open)
 {
-	return array_size(size_add(nr_units, nr_open), sizeof(struct ftl_pqueue_entry));
+	return roundup_pow_of_two((unsigned long)nr_units + nr_open);
 }
 
-void ftl_wbuf_init(struct ftl_wbuf *wbuf, u32 nr_units, void *zeroed)
+size_t ftl_wbuf_bytes(u32 nr_units, u32 nr_open)
+{
+	return array_size(ring_size(nr_units, nr_open), sizeof(u64));
+}
+
+void ftl_wbuf_init(struct ftl_wbuf *wbuf, u32 nr_units, u32 nr_open, void *zeroed)
 {
 	wbuf->nr_units = nr_units;
+	wbuf->ring_mask = ring_size(nr_units, nr_open) - 1;
+	wbuf->first = 0;
+	wbuf->nr_programs = 0;
 	wbuf->admitted_ns = 0;
-	wbuf->programs.entry = zeroed;
-	wbuf->programs.position = NULL;
-	wbuf->programs.nr = 0;
+	wbuf->end_ns = zeroed;
+}
+
+static u64 *end_of(const struct ftl_wbuf *wbuf, u32 at)
+{
+	return &wbuf->end_ns[(wbuf->first + at) & wbuf->ring_mask];
+}
+
+static u64 pop_first(struct ftl_wbuf *wbuf)
+{
+	wbuf->nr_programs--;
+	return wbuf->end_ns[wbuf->first++ & wbuf->ring_mask];
 }
 
 u64 ftl_wbuf_admit(struct ftl_wbuf *wbuf, u32 nr_open, u64 now_ns)
 {
-	struct ftl_pqueue *programs = &wbuf->programs;
 	u64 at_ns = max(now_ns, wbuf->admitted_ns);
 
-	while (programs->nr && programs->entry[0].key <= at_ns)
-		ftl_pqueue_pop(programs);
-	while (programs->nr && programs->nr + nr_open > wbuf->nr_units)
-		at_ns = ftl_pqueue_pop(programs).key;
+	while (wbuf->nr_programs && *end_of(wbuf, 0) <= at_ns)
+		pop_first(wbuf);
+	while (wbuf->nr_programs && wbuf->nr_programs + nr_open > wbuf->nr_units)
+		at_ns = pop_first(wbuf);
 	wbuf->admitted_ns = at_ns;
 	return at_ns;
 }
 
 void ftl_wbuf_program(struct ftl_wbuf *wbuf, u64 end_ns)
 {
-	ftl_pqueue_push(&wbuf->programs, end_ns, 0);
+	u32 at = wbuf->nr_programs++;
+
+	for (; at && *end_of(wbuf, at - 1) > end_ns; at--)
+		*end_of(wbuf, at) = *end_of(wbuf, at - 1);
+	*end_of(wbuf, at) = end_ns;
 }

@@ -4,24 +4,31 @@
  *
  * The buffer holds the host's open units and those that are on their way to NAND. A unit
  * that is opened needs a whole unit's room; if there is none it waits for the program
- * that ends first. Units are let in in the order in which they come. Ends of programs
- * are known in advance, so a heap of them answers when there is room.
+ * that ends first. Units are let in one after the other as they come. Ends of programs
+ * are known in advance, so a sorted list of them answers when there is room. They come
+ * nearly in order, because dies take turns: so the list is a ring kept by insertion.
  */
 #ifndef FTL_WBUF_H
 #define FTL_WBUF_H
 
-#include "pqueue.h"
+#include <dieaware/platform.h>
 
 /**
  * struct ftl_wbuf - the buffer
  * @nr_units: units that fit
+ * @ring_mask: size of @end_ns less one
+ * @first: entry of @end_ns with the earliest end, modulo the ring's size
+ * @nr_programs: programs whose data is still in the buffer
  * @admitted_ns: time at which the last unit was let in
- * @programs: ends of the programs whose data is still in the buffer
+ * @end_ns: ends of these programs, in ascending order
  */
 struct ftl_wbuf {
 	u32 nr_units;
+	u32 ring_mask;
+	u32 first;
+	u32 nr_programs;
 	u64 admitted_ns;
-	struct ftl_pqueue programs;
+	u64 *end_ns;
 };
 
 /**
@@ -35,7 +42,7 @@ size_t ftl_wbuf_bytes(u32 nr_units, u32 nr_open);
  * ftl_wbuf_init() - an empty buffer
  * @zeroed: ftl_wbuf_bytes() bytes
  */
-void ftl_wbuf_init(struct ftl_wbuf *wbuf, u32 nr_units, void *zeroed);
+void ftl_wbuf_init(struct ftl_wbuf *wbuf, u32 nr_units, u32 nr_open, void *zeroed);
 
 /**
  * ftl_wbuf_admit() - find room for a unit that is opened

@@ -35,8 +35,8 @@ static u64 place_pages(struct ftl *ftl, const struct ftl_request *rq,
 	u64 lpn = from_lpn(rq->first);
 
 	ftl_place_begin(&ftl->place, placing, rq);
-	for (u64 end = lpn + rq->nr_pages; lpn < end; lpn++) {
-		ftl_place_page(&ftl->place, placing, to_lpn(lpn));
+	for (u64 end = lpn + rq->nr_pages; lpn < end;) {
+		lpn += ftl_place_pages(&ftl->place, placing, to_lpn(lpn), end - lpn);
 		if (placing->opened)
 			at_ns = ftl_wbuf_admit(&ftl->wbuf, ftl->units.nr_host, at_ns);
 		ftl_program_full(ftl, at_ns);
@@ -104,7 +104,7 @@ u64 ftl_trim(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 now_ns)
 	u64 lpn = from_lpn(first);
 
 	while ((lpn = ftl_l2p_skip_unmapped(&ftl->map, lpn, end)) < end) {
-		ftl_units_unmap(&ftl->units, to_lpn(lpn), ftl_l2p_get(&ftl->map, to_lpn(lpn)));
+		ftl_units_unmap(&ftl->units, to_lpn(lpn));
 		ftl->stats.pages_trimmed++;
 		lpn++;
 	}
