@@ -114,6 +114,21 @@ static void the_upper_half_of_a_key_tells_files_apart(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, dmda_extents_find(map, 6, 11, &hit));
 }
 
+static void another_file_does_not_go_into_the_room(struct kunit *test)
+{
+	struct dmda_extents *map = map_of(test);
+	struct dmda_extent extent = { .key_hi = 5, .key_lo = 10, .val_lo = 1, .len = 4 };
+	struct dmda_extent_hit hit;
+
+	dmda_extents_set(map, &extent);
+	extent.key_hi = 4;
+	extent.key_lo = 16;
+	dmda_extents_set(map, &extent);
+	KUNIT_EXPECT_STREQ(test, dmda_extents_check(map) ?: "sound", "sound");
+	KUNIT_EXPECT_TRUE(test, dmda_extents_find(map, 4, 16, &hit));
+	KUNIT_EXPECT_FALSE(test, dmda_extents_find(map, 5, 16, &hit));
+}
+
 static void appends_become_one_extent(struct kunit *test)
 {
 	unsigned int i;
@@ -394,8 +409,10 @@ static void the_unused_are_evicted_first(struct kunit *test)
 	expect_nr(test, 0);
 }
 
-static void eviction_ends_when_everything_is_in_use(struct kunit *test)
+static void eviction_passes_over_a_bounded_number(struct kunit *test)
 {
+	struct dmda_extent *extent;
+	unsigned int nr_used = 0;
 	unsigned int i;
 
 	for (i = 0; i < 40; i++) {
@@ -404,6 +421,9 @@ static void eviction_ends_when_everything_is_in_use(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, dmda_extents_evict(map_of(test), 1), 1U);
 	expect_nr(test, 39);
+	list_for_each_entry(extent, &map_of(test)->ages, age)
+		nr_used += extent->used;
+	KUNIT_EXPECT_EQ(test, nr_used, 39U - SECOND_CHANCES);
 }
 
 static void all_memory_comes_back(struct kunit *test)
@@ -515,7 +535,7 @@ static struct model_op random_op(u64 *state, bool moves_memory)
 
 	return (struct model_op) {
 		.kind = (bits & 0xff) % (moves_memory ? MODEL_KINDS : MODEL_GIVE),
-		.stretch = bits >> 8 & 1,
+		.stretch = bits >> 8,
 		.offset = bits >> 16,
 		.len = bits >> 32,
 		.value = bits >> 48,
@@ -550,6 +570,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(an_empty_map_knows_nothing),
 	KUNIT_CASE(every_key_of_an_extent_is_found_with_its_value),
 	KUNIT_CASE(the_upper_half_of_a_key_tells_files_apart),
+	KUNIT_CASE(another_file_does_not_go_into_the_room),
 	KUNIT_CASE(appends_become_one_extent),
 	KUNIT_CASE(prepends_become_one_extent),
 	KUNIT_CASE(a_filled_gap_joins_both_sides),
@@ -572,7 +593,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(with_memory_for_one_the_newest_is_kept),
 	KUNIT_CASE(a_split_without_memory_keeps_the_longer_part),
 	KUNIT_CASE(the_unused_are_evicted_first),
-	KUNIT_CASE(eviction_ends_when_everything_is_in_use),
+	KUNIT_CASE(eviction_passes_over_a_bounded_number),
 	KUNIT_CASE(all_memory_comes_back),
 	KUNIT_CASE(the_first_page_at_its_place_is_found_behind_others),
 	KUNIT_CASE(the_check_finds_damage),

@@ -3,14 +3,15 @@
  * The extent map beside a plain array that says the same: for the suite, which makes
  * up operations from a seed, and for the fuzzer, which makes them up from bytes.
  *
- * Keys come from two stretches of MODEL_STRETCH keys. The second one ends at the last
- * key of all, and some values lie just below 2^64, so that every wrap can happen.
+ * Keys come from three stretches of MODEL_STRETCH keys, each with its own key_hi. The
+ * second one ends at the last key of all, and some values lie just below 2^64, so that
+ * every wrap can happen; the other two have the same key_lo.
  * Include after core/extents.c.
  */
 #ifndef EXTENTS_MODEL_H
 #define EXTENTS_MODEL_H
 
-#define MODEL_STRETCHES	2
+#define MODEL_STRETCHES	3
 #define MODEL_STRETCH	2048
 
 enum model_kind {
@@ -74,7 +75,7 @@ struct model {
 
 static inline u64 model_first_key(unsigned int stretch)
 {
-	return stretch ? 0 - (u64)MODEL_STRETCH : 1000;
+	return stretch == 1 ? 0 - (u64)MODEL_STRETCH : 1000;
 }
 
 /* The map owns all of @memory at first */
@@ -276,9 +277,9 @@ static inline const char *model_apply(struct model *model, const struct model_op
 		fallthrough;
 	case MODEL_SET:
 		extent.len %= op->value % 8 ? 16 : 512;
-		/* The first stretch has keys behind it that the array has not */
-		if (!extent.key_hi)
-			extent.len = model_clip(0, extent.key_lo, extent.len);
+		/* These stretches have keys behind them that the array has not */
+		if (extent.key_hi != 1)
+			extent.len = model_clip(extent.key_hi, extent.key_lo, extent.len);
 		dmda_extents_set(&model->map, &extent);
 		model_set(model, &extent);
 		*appended = extent;

@@ -120,6 +120,7 @@ static const struct message_case refused[] = {
 	{ "runs add 8:1: 12 0 0 1 1", DEVICE_WRONG },
 	{ "runs add 4096:1 12 0 0 1 1", DEVICE_WRONG },
 	{ "runs add 8:1048576 12 0 0 1 1", DEVICE_WRONG },
+	{ "runs add 00000008:1 12 0 0 1 1", DEVICE_WRONG },
 	{ "runs add 00000000000000000000000000000008:1 12 0 0 1 1", DEVICE_WRONG },
 	{ "runs add 8:1 twelve 0 0 1 1", "The inode number is not a number." },
 	{ "runs add 8:1 12 4294967296 0 1 1", "The inode generation is not a number of 32 bits." },

@@ -72,12 +72,12 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 static size_t draw_input(u64 *state, u8 *input)
 {
 	static const char *const list[] = {
-		"/dev/nvme0n1", "259:0", "0", "2048", "18446744073709551615", "hint", "hint", "hint",
-		"log", "1", "2", "3", "4", "hints=auto", "hints=on", "hints=off", "runs_mb=1",
-		"runs_mb=4096", "runs_mb=64", "learn_reads=on", "learn_reads=off", "",
-		"lba_adjacency=on", "lba_adjacency=off", "hints=", "-1",
+		"/dev/nvme0n1", "259:0", "0", "2048", "18446744073709551615", "hint", "hint",
+		"hint", "log", "1", "2", "3", "4", "hints=auto", "hints=on", "hints=off",
+		"runs_mb=1", "runs_mb=4096", "runs_mb=64", "learn_reads=on", "learn_reads=off",
+		"", "lba_adjacency=on", "lba_adjacency=off", "hints=", "-1",
 	};
-	static const char start[] = "259:0\0" "8\0" "hint\0" "2";
+	static const char start[] = "259:0\0008\0hint\0002";
 	size_t bytes = 0;
 
 	/* Two of three begin well, or nearly nothing would get as far as the options */

@@ -23,7 +23,8 @@ static void check_runs(const struct dmda_message *message, const struct fuzz_wor
 
 		require(run.file.id == message->file.id, "A run belongs to another file.");
 		require(run.nr_pages, "A run is empty.");
-		require(run.fpage < DMDA_FPAGE_LIMIT && run.nr_pages <= DMDA_FPAGE_LIMIT - run.fpage,
+		require(run.fpage < DMDA_FPAGE_LIMIT &&
+			run.nr_pages <= DMDA_FPAGE_LIMIT - run.fpage,
 			"A run ends beyond the file pages that there are.");
 		require(from_dpn(run.dpn) < DMDA_DPN_LIMIT &&
 			run.nr_pages <= DMDA_DPN_LIMIT - from_dpn(run.dpn),
@@ -62,11 +63,11 @@ static size_t draw_input(u64 *state, u8 *input)
 {
 	static const char *const list[] = {
 		"reset_counters", "hints", "on", "off", "auto", "runs", "add", "clear", "stats",
-		"259:0", "8:1", "4095:1048575", "4096:0", "0", "1", "77", "4294967295",
-		"4294967296", "4503599627370495", "2305843009213693951", "18446744073709551615",
-		"", "-1", "+1", ":",
+		"259:0", "8:1", "4095:1048575", "4096:0", "00000008:1", "0", "1", "77",
+		"4294967295", "4294967296", "4503599627370495", "2305843009213693951",
+		"18446744073709551615", "", "-1", "+1", ":",
 	};
-	static const char start[] = "runs\0" "add\0" "259:1\0" "12\0" "3456";
+	static const char start[] = "runs\0add\000259:1\00012\0003456";
 	size_t bytes = 0;
 
 	if (next_random(state) % 2) {
