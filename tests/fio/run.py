@@ -169,7 +169,7 @@ def perf(kind: str, size_mib: int) -> None:
 
 def main() -> int:
     suite, size_mib, kinds = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
-    for module in ("nvme", "nvmev", "dm-dieaware"):
+    for module in ("nvme", "nvmevirt-backend", "dm-dieaware"):
         run("modprobe", module)
     os.makedirs(MOUNT, exist_ok=True)
     for kind in kinds:

@@ -66,4 +66,4 @@ done
 DEV=$(ssd_device ssd0)
 poll 10 test -b "$DEV"
 check "it works" dd if="$DEV" of=/dev/null bs=1M count=8 iflag=direct
-check_fails "the module of an SSD in use does not unload" rmmod nvmev
+check_fails "the module of an SSD in use does not unload" rmmod nvmevirt_backend

@@ -18,7 +18,7 @@ header() {
 unload() {
 	local module
 
-	for module in dm_dieaware nvmev scsi_debug null_blk; do
+	for module in dm_dieaware nvmevirt_backend scsi_debug null_blk; do
 		if [[ -d /sys/module/$module && -e /sys/module/$module/refcnt ]]; then
 			rmmod "$module" || return 1
 		fi
@@ -26,7 +26,7 @@ unload() {
 }
 
 load() {
-	modprobe nvme && modprobe nvmev && modprobe dm-dieaware
+	modprobe nvme && modprobe nvmevirt-backend && modprobe dm-dieaware
 }
 
 # What a test must not leave behind, one thing a line.

@@ -80,17 +80,19 @@ class Trace:
         return result
 
     def parse(self, event: Dict[str, str]) -> Optional[Command]:
-        if int(event["sq"]) == 0 or int(event["opcode"], 0) != 1:
+        if int(event["qid"]) == 0 or int(event["opcode"], 0) != 1:
             return None
         first = int(event["slba"]) * self.lba_bytes
         size = int(event["nlb"]) * self.lba_bytes
+        cdw12 = int(event["cdw12"], 0)
+        pred = (int(event["cdw3"], 0) << 32 | int(event["cdw2"], 0)) * self.lba_bytes
         return Command(
             first_page=first // PAGE,
             nr_pages=(first + size + PAGE - 1) // PAGE - first // PAGE,
             aligned=first % PAGE == 0 and size % PAGE == 0,
-            append=event["append"] == "1",
-            overwrite=event["overwrite"] == "1",
-            pred_page=int(event["pred"]) * self.lba_bytes // PAGE,
+            append=bool(cdw12 & 1 << 24),
+            overwrite=bool(cdw12 & 1 << 25),
+            pred_page=pred // PAGE,
         )
 
 
