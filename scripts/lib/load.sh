@@ -3,7 +3,7 @@
 #
 # All of the library, in the order in which its pieces need each other.
 
-for piece in common packages cache apt kernels toolchain rootfs modules qemu; do
+for piece in common packages cache apt kernels toolchain rootfs modules machine qemu; do
 	# shellcheck source=/dev/null
 	. "$(dirname -- "${BASH_SOURCE[0]}")/$piece.sh"
 done

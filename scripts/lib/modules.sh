@@ -47,7 +47,7 @@ own_modules_make() {
 	local tree=$1
 	shift
 
-	toolchain_run nice -n 10 make -C "$KERNEL_HEADERS" -j2 M="$tree" W=1 "$@" modules
+	toolchain_run make -C "$KERNEL_HEADERS" -j2 M="$tree" W=1 "$@" modules
 }
 
 # The compiler's findings, with the checkout's paths instead of the copy's.

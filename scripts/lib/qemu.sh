@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# One run of a virtual machine: the accelerator, the command line, and the
-# watch over a machine until it is ready, done, broken or late. Expects
-# common.sh and cache.sh. RUN is the run's own directory.
+# The emulated machine: its accelerator and its command line. RUN is the run's
+# own directory. Expects common.sh, cache.sh, machine.sh.
 
 KVM_PROBE_SECONDS=${DIEAWARE_KVM_PROBE_SECONDS:-10}
-BOOT_SECONDS=${DIEAWARE_BOOT_SECONDS:-180}
+
+# What is true until the next boot of this machine, as a file name.
+host_note() {
+	echo "$CACHE_DIR/$1-$(hash_words "$(uname -r)" "$(</proc/sys/kernel/random/boot_id)")"
+}
 
 # /dev/kvm may exist and yet hang every guest, so boot a kernel that finds no
 # root filesystem: it reaches its panic only where KVM works.
@@ -14,7 +17,7 @@ kvm_works() {
 	local note log
 
 	[[ -r /dev/kvm && -w /dev/kvm ]] || return 1
-	note=$CACHE_DIR/kvm-$(hash_words "$(uname -r)" "$(</proc/sys/kernel/random/boot_id)")
+	note=$(host_note kvm)
 	if [[ ! -e $note ]]; then
 		log=$(mktemp "$CACHE_DIR/.kvm.XXXXXX")
 		say "probing KVM (at most $KVM_PROBE_SECONDS seconds)"
@@ -35,7 +38,7 @@ kvm_works() {
 host_tsc_khz() {
 	local note
 
-	note=$CACHE_DIR/tsc-$(hash_words "$(uname -r)" "$(</proc/sys/kernel/random/boot_id)")
+	note=$(host_note tsc)
 	if [[ ! -s $note ]]; then
 		python3 "$DIEAWARE_TOP/scripts/lib/tsc-khz.py" >"$note.$$"
 		mv "$note.$$" "$note"
@@ -46,11 +49,11 @@ host_tsc_khz() {
 # qemu_arguments KERNEL INITRD SMP MEM VIRTUAL_TIME PARAMETERS: set QEMU_ARGS.
 # The virtual-time settings are those under which runs repeat to 0.2 percent.
 qemu_arguments() {
-	local kernel=$1 initrd=$2 smp=$3 mem=$4 virtual_time=$5 extra=$6
+	local kernel=$1 initrd=$2 smp=$3 mem=$4 virtual_time=$5 parameters=$6
 	local accel cpu append
 
 	append="console=ttyS0 quiet nokaslr norandmaps mitigations=off tsc=reliable"
-	append+=" panic=-1 rcupdate.rcu_cpu_stall_timeout=300 watchdog_thresh=60 $extra"
+	append+=" panic=-1 rcupdate.rcu_cpu_stall_timeout=300 watchdog_thresh=60 $parameters"
 	if ((virtual_time)); then
 		accel=(-accel tcg,thread=single -icount "shift=0,sleep=off"
 			-rtc "base=2026-01-01,clock=vm" -seed 1)
@@ -77,61 +80,22 @@ qemu_arguments() {
 		-device virtio-serial-pci -device virtserialport,chardev=back,name=back)
 }
 
-# Start the machine in the background; QEMU_PID is its process, which dies with
-# this shell however this shell ends.
-qemu_start() {
-	: >"$RUN/console"
-	: >"$RUN/control"
-	: >"$RUN/job"
-	setpriv --pdeathsig KILL qemu-system-x86_64 "${QEMU_ARGS[@]}" \
-		-chardev "file,id=job,path=$RUN/job" </dev/null >"$RUN/qemu.log" 2>&1 &
-	QEMU_PID=$!
+machine_start() {
+	machine_spawn qemu-system-x86_64 "${QEMU_ARGS[@]}" \
+		-chardev "file,id=job,path=$RUN/output" </dev/null >"$RUN/messages" 2>&1
 }
 
-qemu_alive() {
-	kill -0 "$QEMU_PID" 2>/dev/null
-}
+# Wait for the tar with dmesg and /out, and unpack it.
+machine_receive() {
+	local size begin=$SECONDS
 
-qemu_stop() {
-	if [[ -n ${QEMU_PID:-} ]]; then
-		kill -KILL "$QEMU_PID" 2>/dev/null || true
-		wait "$QEMU_PID" 2>/dev/null || true
-		QEMU_PID=
-	fi
-}
-
-# The value the guest reported under that name, if it has.
-guest_told() {
-	sed -nE "s/^$1 ?([0-9.]*)\r?\$/\1/p" "$RUN/control" | tail -n 1
-}
-
-# qemu_wait NAME SECONDS: until the guest reports NAME. Fails when the machine
-# ended first (1) or the time is over (2). SECONDS 0 waits for ever.
-qemu_wait() {
-	local name=$1 limit=$2 begin=$SECONDS
-
-	while ! grep -aqE "^$name( |\$)" "$RUN/control"; do
-		if ! qemu_alive; then
-			grep -aqE "^$name( |\$)" "$RUN/control" && return 0
-			return 1
-		fi
-		if ((limit && SECONDS - begin >= limit)); then
-			return 2
-		fi
+	size=$(guest_told end)
+	while (($(stat -c %s "$RUN/back.tar") < size)); do
+		((SECONDS - begin < 60)) || die "The guest's files did not arrive completely."
+		machine_alive || break
 		sleep 0.05
 	done
-}
-
-# What of the guest's kernel messages since the job began means a bug there.
-KERNEL_TROUBLE='BUG:|kernel BUG at|Oops:|Kernel panic|general protection fault'
-KERNEL_TROUBLE+='|WARNING: CPU|WARNING: .*(possible|inconsistent|bad unlock|suspicious|held|refcount)'
-KERNEL_TROUBLE+='|INFO: task .* blocked|INFO: possible|INFO: trying to register|KASAN:|UBSAN:|kmemleak: [0-9]+ new'
-KERNEL_TROUBLE+='|refcount_t: |list_(add|del) corruption|sleeping function called|scheduling while atomic'
-
-# Print the trouble with the lines around it; fails when there is none.
-kernel_trouble() {
-	local log=$1
-
-	sed -n '/lab: the job begins/,$p' "$log" | grep -aE -m 1 -A 60 -- "$KERNEL_TROUBLE" |
-		tr -d '\r'
+	mkdir -p "$RUN/back"
+	tar --no-same-owner --warning=no-timestamp -C "$RUN/back" -xf "$RUN/back.tar" ||
+		die "The guest's files arrived damaged."
 }

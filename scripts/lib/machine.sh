@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# The life of one guest, whether an emulated machine or a UML process: what it
+# is given, the watch over it until it is ready, done, broken or late, and the
+# verdict. RUN is the run's own directory. The scripts provide machine_start
+# (sets MACHINE_PID) and machine_receive (fills RUN/back/out, RUN/back/lab/dmesg).
+# Expects common.sh, packages.sh, cache.sh.
+
+BOOT_SECONDS=${DIEAWARE_BOOT_SECONDS:-180}
+
+# What the options of the scripts set.
+OUT="" TIMEOUT=1800 CONSOLE="" ALLOW_OOPS=0 VERBOSE=0
+COPIES=() COMMAND=()
+
+run_begin() {
+	mkdir -p "$CACHE_DIR"
+	RUN=$(mktemp -d "$CACHE_DIR/run.XXXXXX")
+	trap 'machine_stop; rm -rf "$RUN"' EXIT
+	trap 'exit 130' INT TERM HUP
+}
+
+check_common_options() {
+	local path
+
+	[[ $TIMEOUT =~ ^[0-9]+$ ]] || die "--timeout wants whole seconds, not '$TIMEOUT'."
+	for path in "${COPIES[@]}"; do
+		[[ -e $path ]] || die "There is no '$path' to copy."
+	done
+}
+
+# The command as a script. A single word is for the shell, as with ssh.
+print_command() {
+	if ((${#COMMAND[@]} == 1)); then
+		printf 'exec bash -c %q\n' "${COMMAND[0]}"
+	else
+		printf 'exec'
+		printf ' %q' "${COMMAND[@]}"
+		echo
+	fi
+}
+
+# stage_run DIR: the files that differ from run to run: init, the command, the
+# copied files, the tools.
+stage_run() {
+	local stage=$1 tools=$DIEAWARE_TOP/tools/guest binary
+
+	mkdir -p "$stage"/{lab,out,root/lab,usr/local/bin}
+	install -m 755 "$DIEAWARE_TOP/scripts/lib/guest-init" "$stage/init"
+	if ((${#COMMAND[@]})); then
+		print_command >"$stage/lab/command"
+	else
+		echo "export TERM=${TERM:-vt100}; stty -F /dev/ttyS1 rows $(tput lines) cols $(tput cols)" \
+			>"$stage/lab/terminal"
+	fi
+	if ((${#COPIES[@]})); then
+		cp -rL --preserve=mode,timestamps -- "${COPIES[@]}" "$stage/root/lab/"
+	fi
+	if [[ -d $tools ]]; then
+		find "$tools" -maxdepth 1 -type f -perm -u+x -exec cp -t "$stage/usr/local/bin" {} +
+	fi
+	for binary in "$DIEAWARE_TOP"/userspace/target/{release,debug}/dieaware; do
+		if [[ -x $binary ]]; then
+			cp "$binary" "$stage/usr/local/bin/"
+			break
+		fi
+	done
+}
+
+machine_alive() {
+	kill -0 "$MACHINE_PID" 2>/dev/null
+}
+
+# The machine leads a process group of its own.
+machine_stop() {
+	if [[ -n ${MACHINE_PID:-} ]]; then
+		kill -KILL -- "-$MACHINE_PID" 2>/dev/null || true
+		wait "$MACHINE_PID" 2>/dev/null || true
+		MACHINE_PID=
+	fi
+}
+
+# machine_spawn COMMAND...: run it in the background with its messages in a
+# file; it dies with this shell however this shell ends.
+machine_spawn() {
+	: >"$RUN/console"
+	: >"$RUN/control"
+	: >"$RUN/output"
+	setsid setpriv --pdeathsig KILL "$@" &
+	MACHINE_PID=$!
+}
+
+# The value the guest reported under that name, if it has.
+guest_told() {
+	sed -nE "s/^$1 ?([0-9.]*)\r?\$/\1/p" "$RUN/control" | tail -n 1
+}
+
+guest_has_told() {
+	grep -aqE "^$1( |\$)" "$RUN/control"
+}
+
+# machine_wait NAME SECONDS: until the guest reports NAME. Fails when the
+# machine ended first (1) or the time is over (2). SECONDS 0 waits for ever.
+machine_wait() {
+	local name=$1 limit=$2 begin=$SECONDS
+
+	until guest_has_told "$name"; do
+		if ! machine_alive; then
+			guest_has_told "$name" && return 0
+			return 1
+		fi
+		if ((limit && SECONDS - begin >= limit)); then
+			return 2
+		fi
+		sleep 0.05
+	done
+}
+
+show_console_tail() {
+	tail -n "$1" "$RUN/console" | tr -d '\r' >&2
+}
+
+# A guest in about a hundred dies in early boot, so try twice.
+machine_boot() {
+	local try status begin=$SECONDS
+
+	for try in 1 2; do
+		machine_start
+		status=0
+		machine_wait ready "$BOOT_SECONDS" || status=$?
+		if ((status == 0)); then
+			if ((VERBOSE)); then
+				say "ready after $((SECONDS - begin)) s ($(guest_told ready) s on the guest's clock)"
+			fi
+			return 0
+		fi
+		machine_stop
+		if ((try == 1)); then
+			say "the guest did not come up, trying once more"
+		fi
+	done
+	cat "$RUN/messages" >&2
+	show_console_tail 40
+	if ((status == 2)); then
+		die "The guest was not ready within $BOOT_SECONDS seconds, twice."
+	fi
+	die "The guest stopped while booting, twice: its last messages stand above."
+}
+
+# What of the guest's kernel messages since the job began means a bug there.
+KERNEL_TROUBLE='BUG:|kernel BUG at|Oops:|Kernel panic|general protection fault'
+KERNEL_TROUBLE+='|WARNING: CPU|WARNING: .*(possible|inconsistent|bad unlock|suspicious|held|refcount)'
+KERNEL_TROUBLE+='|INFO: task .* blocked|INFO: possible|INFO: trying to register'
+KERNEL_TROUBLE+='|KASAN:|UBSAN:|unreferenced object|refcount_t: |list_(add|del) corruption'
+KERNEL_TROUBLE+='|sleeping function called|scheduling while atomic|Kernel mode fault'
+
+# Print the trouble with the lines after it; nothing where there is none.
+kernel_trouble() {
+	sed -n '/lab: the job begins/,$p' "$1" | grep -aE -m 1 -A 60 -- "$KERNEL_TROUBLE" |
+		tr -d '\r'
+}
+
+# Print the trouble and leave with 126, unless the user allows it.
+judge_kernel() {
+	local text
+
+	if ((ALLOW_OOPS)) || [[ ! -e $1 ]]; then
+		return 0
+	fi
+	text=$(kernel_trouble "$1" || true)
+	if [[ -n $text ]]; then
+		printf '%s\n' "$text" >&2
+		say "The guest's kernel reported a bug: see the lines above."
+		exit 126
+	fi
+}
+
+keep_console() {
+	if [[ -n $CONSOLE ]]; then
+		if [[ -s $RUN/back/lab/dmesg ]]; then
+			cp "$RUN/back/lab/dmesg" "$CONSOLE"
+		else
+			tr -d '\r' <"$RUN/console" >"$CONSOLE"
+		fi
+	fi
+}
+
+keep_out() {
+	if [[ -n $OUT && -d $RUN/back/out ]]; then
+		mkdir -p "$OUT"
+		cp -a "$RUN/back/out/." "$OUT/"
+	fi
+}
+
+# Run the command in the guest and exit with its status.
+machine_run() {
+	local status=0 lost=0 stream
+
+	machine_boot
+	tail -c +1 -s 0.1 --pid="$MACHINE_PID" -f "$RUN/output" 2>/dev/null &
+	stream=$!
+	machine_wait status "$TIMEOUT" || lost=$?
+	if ((lost == 0)); then
+		status=$(guest_told status)
+		machine_wait end 600 || lost=3
+	fi
+	if ((lost == 0)); then
+		machine_receive
+	fi
+	machine_stop
+	wait "$stream" || true
+	keep_console
+	judge_kernel "$RUN/console"
+	judge_kernel "$RUN/back/lab/dmesg"
+	keep_out
+	case $lost in
+	1)
+		show_console_tail 20
+		die "The guest stopped before the command had ended."
+		;;
+	2)
+		show_console_tail 20
+		say "The command did not end within $TIMEOUT seconds."
+		exit 124
+		;;
+	3) die "The command ended with $status, but the guest did not hand back its files." ;;
+	esac
+	exit "$status"
+}
