@@ -84,7 +84,23 @@ static inline void *kunit_kzalloc(struct kunit *test, size_t bytes, gfp_t gfp)
 #define kunit_kcalloc(test, n, bytes, gfp)	kunit_kzalloc(test, array_size(n, bytes), gfp)
 #define kunit_kmalloc_array(test, n, bytes, gfp) kunit_kzalloc(test, array_size(n, bytes), gfp)
 
-#define kunit_info(test, ...)	((void)(test), printf("        # " __VA_ARGS__), printf("\n"))
+/* A line of its own, whether or not the message ends with a newline. */
+static inline __printf(1, 2) void shim_kunit_message(const char *fmt, ...)
+{
+	char text[512];
+	va_list args;
+	size_t len;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	len = strlen(text);
+	if (len && text[len - 1] == '\n')
+		text[len - 1] = 0;
+	printf("        # %s\n", text);
+}
+
+#define kunit_info(test, ...)	((void)(test), shim_kunit_message(__VA_ARGS__))
 #define kunit_warn(test, ...)	kunit_info(test, __VA_ARGS__)
 #define kunit_err(test, ...)	kunit_info(test, __VA_ARGS__)
 
@@ -92,18 +108,6 @@ static inline void *kunit_kzalloc(struct kunit *test, size_t bytes, gfp_t gfp)
 	snprintf((test)->skipped, sizeof((test)->skipped), __VA_ARGS__);	\
 	longjmp((test)->end, 1);						\
 } while (0)
-
-/* The message is optional and its format need not be a literal: hence the wrapper. */
-static inline __printf(1, 2) void shim_kunit_message(const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	printf("        # ");
-	vprintf(fmt, args);
-	printf("\n");
-	va_end(args);
-}
 
 #define shim_kunit_fail(test, fatal, what, file, line, ...) do {		\
 	(test)->failed = true;							\

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <kunit/test.h>
+
+#include "../core/l2p.c"
+
+#define NR_LPNS		40
+#define NR_PLACES	64
+
+static struct ftl_l2p make_map(struct kunit *test)
+{
+	void *memory = kunit_kzalloc(test, ftl_l2p_bytes(NR_LPNS, NR_PLACES), GFP_KERNEL);
+	struct ftl_l2p map;
+
+	KUNIT_ASSERT_NOT_NULL(test, memory);
+	ftl_l2p_init(&map, NR_LPNS, NR_PLACES, memory);
+	return map;
+}
+
+static void zeroed_memory_is_an_empty_map(struct kunit *test)
+{
+	struct ftl_l2p map = make_map(test);
+
+	for (u64 lpn = 0; lpn < NR_LPNS; lpn++)
+		KUNIT_EXPECT_TRUE(test, ftl_l2p_get(&map, to_lpn(lpn)) == PPN_NONE);
+	for (u64 place = 0; place < NR_PLACES; place++)
+		KUNIT_EXPECT_TRUE(test, ftl_l2p_owner(&map, to_ppn(place)) == LPN_NONE);
+}
+
+static void page_and_place_point_to_each_other(struct kunit *test)
+{
+	struct ftl_l2p map = make_map(test);
+
+	/* The first and the last numbers are as good as any. */
+	ftl_l2p_put(&map, to_lpn(0), to_ppn(NR_PLACES - 1));
+	ftl_l2p_put(&map, to_lpn(NR_LPNS - 1), to_ppn(0));
+	KUNIT_EXPECT_EQ(test, from_ppn(ftl_l2p_get(&map, to_lpn(0))), NR_PLACES - 1ULL);
+	KUNIT_EXPECT_EQ(test, from_ppn(ftl_l2p_get(&map, to_lpn(NR_LPNS - 1))), 0ULL);
+	KUNIT_EXPECT_EQ(test, from_lpn(ftl_l2p_owner(&map, to_ppn(NR_PLACES - 1))), 0ULL);
+	KUNIT_EXPECT_EQ(test, from_lpn(ftl_l2p_owner(&map, to_ppn(0))), NR_LPNS - 1ULL);
+}
+
+static void page_leaves_its_old_place(struct kunit *test)
+{
+	struct ftl_l2p map = make_map(test);
+
+	ftl_l2p_put(&map, to_lpn(3), to_ppn(5));
+	ftl_l2p_put(&map, to_lpn(3), to_ppn(6));
+	KUNIT_EXPECT_TRUE(test, ftl_l2p_owner(&map, to_ppn(5)) == LPN_NONE);
+	KUNIT_EXPECT_EQ(test, from_lpn(ftl_l2p_owner(&map, to_ppn(6))), 3ULL);
+	ftl_l2p_move(&map, to_ppn(6), to_ppn(7));
+	KUNIT_EXPECT_TRUE(test, ftl_l2p_owner(&map, to_ppn(6)) == LPN_NONE);
+	KUNIT_EXPECT_EQ(test, from_ppn(ftl_l2p_get(&map, to_lpn(3))), 7ULL);
+	ftl_l2p_clear(&map, to_lpn(3), to_ppn(7));
+	KUNIT_EXPECT_TRUE(test, ftl_l2p_get(&map, to_lpn(3)) == PPN_NONE);
+	KUNIT_EXPECT_TRUE(test, ftl_l2p_owner(&map, to_ppn(7)) == LPN_NONE);
+}
+
+static void moving_a_hole_moves_a_hole(struct kunit *test)
+{
+	struct ftl_l2p map = make_map(test);
+
+	ftl_l2p_move(&map, to_ppn(1), to_ppn(2));
+	KUNIT_EXPECT_TRUE(test, ftl_l2p_owner(&map, to_ppn(2)) == LPN_NONE);
+	for (u64 lpn = 0; lpn < NR_LPNS; lpn++)
+		KUNIT_EXPECT_TRUE(test, ftl_l2p_get(&map, to_lpn(lpn)) == PPN_NONE);
+}
+
+/* Places 8 to 11 are a row; lpns 2 to 5 are in it, 6 is just behind, 7 just before. */
+static void run_ends_with_its_row(struct kunit *test)
+{
+	struct ftl_l2p map = make_map(test);
+
+	ftl_l2p_put(&map, to_lpn(2), to_ppn(11));
+	ftl_l2p_put(&map, to_lpn(3), to_ppn(8));
+	ftl_l2p_put(&map, to_lpn(4), to_ppn(9));
+	ftl_l2p_put(&map, to_lpn(5), to_ppn(10));
+	ftl_l2p_put(&map, to_lpn(6), to_ppn(12));
+	ftl_l2p_put(&map, to_lpn(7), to_ppn(7));
+	KUNIT_EXPECT_EQ(test, ftl_l2p_run(&map, to_lpn(2), 30, 8, 4), 4U);
+	KUNIT_EXPECT_EQ(test, ftl_l2p_run(&map, to_lpn(3), 30, 8, 4), 3U);
+	KUNIT_EXPECT_EQ(test, ftl_l2p_run(&map, to_lpn(3), 2, 8, 4), 2U);
+	KUNIT_EXPECT_EQ(test, ftl_l2p_run(&map, to_lpn(6), 30, 12, 4), 1U);
+	KUNIT_EXPECT_EQ(test, ftl_l2p_run(&map, to_lpn(7), 30, 4, 4), 1U);
+}
+
+static void run_of_unmapped_pages_ends_with_a_mapped_one(struct kunit *test)
+{
+	struct ftl_l2p map = make_map(test);
+
+	ftl_l2p_put(&map, to_lpn(9), to_ppn(0));
+	KUNIT_EXPECT_EQ(test, ftl_l2p_run(&map, to_lpn(2), 30, 0, 4), 7U);
+	KUNIT_EXPECT_EQ(test, ftl_l2p_run(&map, to_lpn(2), 5, 0, 4), 5U);
+	KUNIT_EXPECT_EQ(test, ftl_l2p_run(&map, to_lpn(9), 30, 0, 4), 1U);
+	KUNIT_EXPECT_EQ(test, ftl_l2p_skip_unmapped(&map, 2, NR_LPNS), 9ULL);
+	KUNIT_EXPECT_EQ(test, ftl_l2p_skip_unmapped(&map, 9, NR_LPNS), 9ULL);
+	KUNIT_EXPECT_EQ(test, ftl_l2p_skip_unmapped(&map, 10, NR_LPNS), (u64)NR_LPNS);
+	KUNIT_EXPECT_EQ(test, ftl_l2p_skip_unmapped(&map, 2, 4), 4ULL);
+}
+
+static struct kunit_case l2p_cases[] = {
+	KUNIT_CASE(zeroed_memory_is_an_empty_map),
+	KUNIT_CASE(page_and_place_point_to_each_other),
+	KUNIT_CASE(page_leaves_its_old_place),
+	KUNIT_CASE(moving_a_hole_moves_a_hole),
+	KUNIT_CASE(run_ends_with_its_row),
+	KUNIT_CASE(run_of_unmapped_pages_ends_with_a_mapped_one),
+	{}
+};
+
+static struct kunit_suite l2p_suite = {
+	.name = "nvmev_l2p",
+	.test_cases = l2p_cases,
+};
+kunit_test_suite(l2p_suite);
+
+MODULE_DESCRIPTION("The FTL's maps");
+MODULE_LICENSE("GPL");

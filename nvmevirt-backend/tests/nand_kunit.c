@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "drive_kunit.h"
+
+#define PAGE_NS		5120U	/* a page on an 800 MB/s channel */
+#define UNIT_PAGES	8U
+#define NR_CHANNELS	4U
+
+/* 4 channels with 2 dies each: dies 0 and 4 share a channel. */
+static struct ftl *make_fast24(struct kunit *test, u32 time_scale)
+{
+	struct ftl_params params = drive_params(&drive_shapes[5]);
+
+	params.time_scale = time_scale;
+	return make_drive(test, &params);
+}
+
+static u32 first_unit(const struct ftl *ftl, u32 die)
+{
+	return die * ftl->geo.die_units;
+}
+
+static void sense_takes_tr_and_its_pages_transfer(struct kunit *test)
+{
+	struct ftl *ftl = make_fast24(test, 1);
+
+	KUNIT_EXPECT_EQ(test, ftl_nand_sense(&ftl->nand, 0, 1, 100, 100), 100ULL + 30000 + PAGE_NS);
+	/* The next unit is of the other kind and the die has to be free. */
+	KUNIT_EXPECT_EQ(test, ftl_nand_sense(&ftl->nand, 1, UNIT_PAGES, 100, 100),
+			100ULL + 30000 + PAGE_NS + 42000 + UNIT_PAGES * PAGE_NS);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].units_read, 2ULL);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].busy_ns, 72000ULL + 9 * PAGE_NS);
+}
+
+static void dies_of_different_channels_do_not_wait(struct kunit *test)
+{
+	struct ftl *ftl = make_fast24(test, 1);
+	u64 alone_ns = ftl_nand_sense(&ftl->nand, first_unit(ftl, 0), UNIT_PAGES, 0, 0);
+
+	for (u32 die = 1; die < NR_CHANNELS; die++)
+		KUNIT_EXPECT_EQ(test, ftl_nand_sense(&ftl->nand, first_unit(ftl, die), UNIT_PAGES,
+						     0, 0), alone_ns);
+}
+
+static void dies_of_a_channel_share_it(struct kunit *test)
+{
+	struct ftl *ftl = make_fast24(test, 1);
+	u64 transfer_ns = UNIT_PAGES * PAGE_NS;
+	u64 first_ns = ftl_nand_sense(&ftl->nand, first_unit(ftl, 0), UNIT_PAGES, 0, 0);
+	u64 second_ns = ftl_nand_sense(&ftl->nand, first_unit(ftl, NR_CHANNELS), UNIT_PAGES, 0, 0);
+
+	KUNIT_EXPECT_EQ(test, first_ns, 30000 + transfer_ns);
+	/* Both sense at once, the transfers are one after the other, up to a window. */
+	KUNIT_EXPECT_GE(test, second_ns, first_ns + transfer_ns - 30000);
+	KUNIT_EXPECT_LE(test, second_ns, first_ns + transfer_ns);
+}
+
+static void program_transfers_then_programs(struct kunit *test)
+{
+	struct ftl *ftl = make_fast24(test, 1);
+	u64 wanted_ns = UNIT_PAGES * PAGE_NS + 185000;
+
+	KUNIT_EXPECT_EQ(test, ftl_nand_program(&ftl->nand, to_die(3), 7, 7), 7 + wanted_ns);
+	/* Sensing has to wait for it. */
+	KUNIT_EXPECT_EQ(test, ftl_nand_sense(&ftl->nand, first_unit(ftl, 3), 1, 7, 7),
+			7 + wanted_ns + 30000 + PAGE_NS);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[3].units_programmed, 1ULL);
+}
+
+static void copies_leave_the_channel_alone(struct kunit *test)
+{
+	struct ftl *ftl = make_fast24(test, 1);
+
+	ftl_nand_copy_out(&ftl->nand, 1, 0);
+	KUNIT_EXPECT_EQ(test, ftl_nand_copy_in(&ftl->nand, to_die(0), 0), 42000ULL + 185000);
+	ftl_nand_erase(&ftl->nand, to_die(0), 0);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].busy_until_ns, 42000ULL + 185000 + 3000000);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].busy_ns, 42000ULL + 185000 + 3000000);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].eblks_erased, 1ULL);
+	KUNIT_EXPECT_EQ(test, ftl_nand_sense(&ftl->nand, first_unit(ftl, NR_CHANNELS), 1, 0, 0),
+			30000ULL + PAGE_NS);
+}
+
+static void scale_stretches_times_but_not_counters(struct kunit *test)
+{
+	struct ftl *ftl = make_fast24(test, 1);
+	struct ftl *scaled = make_fast24(test, 16);
+	u64 end_ns = ftl_nand_program(&ftl->nand, to_die(1), 0, 0);
+	u64 scaled_ns = ftl_nand_program(&scaled->nand, to_die(1), 0, 0);
+
+	KUNIT_EXPECT_EQ(test, scaled_ns, 16 * end_ns);
+	KUNIT_EXPECT_EQ(test, scaled->nand.die[1].busy_ns, ftl->nand.die[1].busy_ns);
+}
+
+static struct kunit_case nand_cases[] = {
+	KUNIT_CASE(sense_takes_tr_and_its_pages_transfer),
+	KUNIT_CASE(dies_of_different_channels_do_not_wait),
+	KUNIT_CASE(dies_of_a_channel_share_it),
+	KUNIT_CASE(program_transfers_then_programs),
+	KUNIT_CASE(copies_leave_the_channel_alone),
+	KUNIT_CASE(scale_stretches_times_but_not_counters),
+	{}
+};
+
+static struct kunit_suite nand_suite = {
+	.name = "nvmev_nand",
+	.test_cases = nand_cases,
+};
+kunit_test_suite(nand_suite);
+
+MODULE_DESCRIPTION("Timelines of dies and channels");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "drive_kunit.h"
+
+KUNIT_ARRAY_PARAM(shape, drive_shapes, describe_shape);
+
+static void shapes_of_the_suites_are_accepted(struct kunit *test)
+{
+	struct ftl_params params = drive_params(shape_of(test));
+
+	KUNIT_EXPECT_NULL_MSG(test, ftl_params_check(&params), "%s", ftl_params_check(&params));
+	params.nr_lpns++;
+	KUNIT_EXPECT_NOT_NULL(test, ftl_params_check(&params));
+	params.nr_lpns = 0;
+	KUNIT_EXPECT_NOT_NULL(test, ftl_params_check(&params));
+}
+
+/**
+ * struct bad_params - one member that is out of its range
+ * @name: the member, as shown
+ * @offset: where it is
+ * @value: what it is set to
+ * @words: words of the reason
+ */
+struct bad_params {
+	const char *name;
+	size_t offset;
+	u32 value;
+	const char *words;
+};
+
+#define BAD(member, value, words) \
+	{ #member "=" #value, offsetof(struct ftl_params, member), value, words }
+
+static const struct bad_params bad_params[] = {
+	BAD(nr_channels, 0, "channels"),
+	BAD(nr_channels, 65, "channels"),
+	BAD(dies_per_channel, 0, "dies"),
+	BAD(dies_per_channel, 65, "dies"),
+	BAD(planes_per_die, 0, "planes"),
+	BAD(planes_per_die, 17, "planes"),
+	BAD(unit_pages, 0, "die unit"),
+	BAD(unit_pages, 65, "die unit"),
+	BAD(units_per_eblk, 1, "program units"),
+	BAD(units_per_eblk, 16385, "program units"),
+	BAD(eblks_per_die, 7, "erase blocks"),
+	BAD(eblks_per_die, U32_MAX, "too many pages"),
+	BAD(reserve_permille, 19, "reserve"),
+	BAD(reserve_permille, 901, "reserve"),
+	BAD(nr_page_kinds, 0, "page kinds"),
+	BAD(nr_page_kinds, 5, "page kinds"),
+	BAD(channel_mbps, 0, "bandwidth"),
+	BAD(channel_mbps, 1000001, "bandwidth"),
+	BAD(link_mbps, 0, "bandwidth"),
+	BAD(wbuf_pages, 0, "write buffer"),
+	BAD(wbuf_pages, 191, "write buffer"),
+	BAD(run_units, 0, "runs"),
+	BAD(run_units, 1000000, "write buffer"),
+	BAD(time_scale, 0, "time scale"),
+	BAD(time_scale, 1001, "time scale"),
+	BAD(seed_die, 8, "first write"),
+};
+
+static void describe_bad(const struct bad_params *bad, char *desc)
+{
+	strscpy(desc, bad->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(bad, bad_params, describe_bad);
+
+/* The reason is a sentence, and it speaks of what is wrong. */
+static void impossible_parameters_are_refused_with_a_reason(struct kunit *test)
+{
+	const struct bad_params *bad = test->param_value;
+	struct ftl_params params = drive_params(&drive_shapes[5]);
+	const char *reason;
+
+	KUNIT_ASSERT_NULL(test, ftl_params_check(&params));
+	memcpy((u8 *)&params + bad->offset, &bad->value, sizeof(bad->value));
+	reason = ftl_params_check(&params);
+	KUNIT_ASSERT_NOT_NULL(test, reason);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(reason, bad->words));
+	KUNIT_EXPECT_EQ(test, reason[strlen(reason) - 1], '.');
+}
+
+static void capacity_leaves_the_reserve(struct kunit *test)
+{
+	struct ftl_params params = drive_params(shape_of(test));
+	u64 raw = (u64)params.nr_channels * params.dies_per_channel * params.eblks_per_die *
+		params.units_per_eblk * params.unit_pages;
+
+	KUNIT_EXPECT_GT(test, params.nr_lpns, 0ULL);
+	KUNIT_EXPECT_LE(test, params.nr_lpns * 1000, raw * (1000 - params.reserve_permille));
+}
+
+/* A drive as large as the paper's has its capacity from the reserve alone. */
+static void large_drive_loses_nothing_but_the_reserve(struct kunit *test)
+{
+	struct ftl_params params = drive_params(&drive_shapes[5]);
+	u64 raw;
+
+	params.units_per_eblk = 512;
+	params.eblks_per_die = 458;
+	raw = 8ULL * 458 * 512 * 8;
+	KUNIT_EXPECT_EQ(test, ftl_params_capacity(&params), div_u64(raw * 930, 1000));
+}
+
+static void geometry_that_overflows_has_no_capacity(struct kunit *test)
+{
+	struct ftl_params params = drive_params(&drive_shapes[5]);
+
+	params.nr_channels = 64;
+	params.dies_per_channel = 64;
+	params.unit_pages = 64;
+	params.units_per_eblk = 16384;
+	params.eblks_per_die = U32_MAX;
+	KUNIT_EXPECT_EQ(test, ftl_params_capacity(&params), 0ULL);
+	/* 2^32 pages are more than the map can number. */
+	params.eblks_per_die = 1024;
+	params.units_per_eblk = 16;
+	KUNIT_EXPECT_EQ(test, ftl_params_capacity(&params), 0ULL);
+	params.eblks_per_die = 1023;
+	KUNIT_EXPECT_GT(test, ftl_params_capacity(&params), 0ULL);
+}
+
+static struct kunit_case params_cases[] = {
+	KUNIT_CASE_PARAM(shapes_of_the_suites_are_accepted, shape_gen_params),
+	KUNIT_CASE_PARAM(impossible_parameters_are_refused_with_a_reason, bad_gen_params),
+	KUNIT_CASE_PARAM(capacity_leaves_the_reserve, shape_gen_params),
+	KUNIT_CASE(large_drive_loses_nothing_but_the_reserve),
+	KUNIT_CASE(geometry_that_overflows_has_no_capacity),
+	{}
+};
+
+static struct kunit_suite params_suite = {
+	.name = "nvmev_params",
+	.test_cases = params_cases,
+};
+kunit_test_suite(params_suite);
+
+MODULE_DESCRIPTION("Which geometries the FTL accepts");
+MODULE_LICENSE("GPL");

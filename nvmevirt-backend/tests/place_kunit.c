@@ -1,0 +1,567 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The rules of core/place.h, one after the other, on drives of several shapes. Cases
+ * look at where pages end up: die, flash unit and slot. lpn ranges that a case takes
+ * as files are far apart, so that no file runs into another.
+ */
+#include "drive_kunit.h"
+
+KUNIT_ARRAY_PARAM(shape, drive_shapes, describe_shape);
+
+static u32 unit_pages(const struct ftl *ftl)
+{
+	return ftl->geo.unit_pages;
+}
+
+static u32 die_after(const struct ftl *ftl, u32 die)
+{
+	return (die + 1) % ftl->geo.nr_dies;
+}
+
+/* The first page of a file with that number; files have room for a tenth of the drive. */
+static u64 file(const struct ftl *ftl, u32 nr)
+{
+	return div_u64(ftl_get_params(ftl)->nr_lpns, 10) * nr;
+}
+
+/* Leaves the cursor at the begin of a unit. */
+static void fill_plain_unit(struct ftl *ftl, u64 first)
+{
+	u32 nr = unit_pages(ftl);
+
+	if (ftl->units.plain)
+		nr = ftl_unit_space(&ftl->units, ftl->units.plain);
+	write_plain(ftl, first, nr);
+}
+
+/* Rule 2 */
+
+static void plain_pages_fill_units_die_after_die(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u32 nr_pages = 2 * ftl->geo.nr_dies * unit_pages(ftl);
+
+	for (u32 i = 0; i < nr_pages; i++) {
+		write_plain(ftl, i, 1);
+		KUNIT_ASSERT_EQ(test, die_of(ftl, i), i / unit_pages(ftl) % ftl->geo.nr_dies);
+	}
+	for (u32 i = 0; i < nr_pages; i++) {
+		KUNIT_ASSERT_EQ(test, unit_of(ftl, i),
+				unit_of(ftl, rounddown(i, unit_pages(ftl))));
+		KUNIT_ASSERT_EQ(test, slot_of(ftl, i), i % unit_pages(ftl));
+	}
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).writes_plain, (u64)nr_pages);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+static void long_plain_write_is_placed_like_many_short_ones(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u32 nr_pages = 2 * ftl->geo.nr_dies * unit_pages(ftl) + 1;
+
+	/* It begins in the middle of a unit, if a unit has one. */
+	write_plain(ftl, file(ftl, 5), 1);
+	write_plain(ftl, 0, nr_pages);
+	for (u32 i = 0; i < nr_pages; i++)
+		KUNIT_ASSERT_EQ(test, die_of(ftl, i),
+				(i + 1) / unit_pages(ftl) % ftl->geo.nr_dies);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+static void first_die_is_the_seed(struct kunit *test)
+{
+	struct ftl_params params = drive_params(shape_of(test));
+
+	for (params.seed_die = 0; params.seed_die < params.nr_channels; params.seed_die++) {
+		struct ftl *ftl = make_drive(test, &params);
+
+		write_plain(ftl, 0, 1);
+		KUNIT_EXPECT_EQ(test, die_of(ftl, 0), params.seed_die);
+	}
+}
+
+/* Rule 3 */
+
+static void append_joins_the_unit_that_ends_with_its_predecessor(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+
+	write_plain(ftl, 0, 1);
+	for (u32 i = 1; i < unit_pages(ftl); i++) {
+		write_append(ftl, i, 1, i - 1);
+		KUNIT_ASSERT_EQ(test, die_of(ftl, i), 0U);
+		KUNIT_ASSERT_EQ(test, slot_of(ftl, i), i);
+		KUNIT_ASSERT_EQ(test, unit_of(ftl, i), unit_of(ftl, 0));
+	}
+	KUNIT_EXPECT_TRUE(test, is_on_nand(ftl, 0));
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).hints_append, unit_pages(ftl) - 1ULL);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+/* From every die, wherever the cursor is. */
+static void append_after_a_full_unit_goes_to_the_next_die(struct kunit *test)
+{
+	for (u32 die = 0; die < shape_of(test)->nr_channels; die++) {
+		struct ftl_params params = drive_params(shape_of(test));
+		struct ftl *ftl;
+		u32 nr = params.unit_pages;
+
+		params.seed_die = die;
+		ftl = make_drive(test, &params);
+		write_plain(ftl, 0, nr);
+		for (u32 other = 0; other < die + 2; other++)
+			fill_plain_unit(ftl, file(ftl, 2) + other * nr);
+		write_append(ftl, nr, 1, nr - 1);
+		KUNIT_EXPECT_EQ(test, die_of(ftl, nr), die_after(ftl, die));
+		KUNIT_EXPECT_EQ(test, slot_of(ftl, nr), 0U);
+		EXPECT_CONSISTENT(test, ftl);
+	}
+}
+
+/* The predecessor is on NAND in the middle of a unit, with somebody's page behind it. */
+static void append_after_the_middle_of_a_full_unit_goes_to_the_next_die(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+
+	if (unit_pages(ftl) < 3)
+		kunit_skip(test, "A unit has no middle.");
+	write_plain(ftl, 0, 2);
+	fill_plain_unit(ftl, file(ftl, 1));
+	KUNIT_ASSERT_TRUE(test, is_on_nand(ftl, 1));
+	write_append(ftl, 2, 1, 1);
+	KUNIT_EXPECT_EQ(test, die_of(ftl, 2), die_after(ftl, 0));
+	KUNIT_EXPECT_EQ(test, slot_of(ftl, 2), 0U);
+	KUNIT_EXPECT_EQ(test, open_unit_of(ftl, 2)->kind, (u32)FTL_UNIT_RUN);
+}
+
+static void append_behind_a_foreign_page_opens_a_run(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+
+	if (unit_pages(ftl) < 3)
+		kunit_skip(test, "A unit has no middle.");
+	write_plain(ftl, 0, 1);
+	write_plain(ftl, file(ftl, 1), 1);
+	write_append(ftl, 1, 1, 0);
+	KUNIT_EXPECT_EQ(test, die_of(ftl, 1), die_after(ftl, 0));
+	KUNIT_EXPECT_NE(test, unit_of(ftl, 1), unit_of(ftl, 0));
+	/* The cursor's unit goes on without it. */
+	write_plain(ftl, file(ftl, 1) + 1, 1);
+	KUNIT_EXPECT_EQ(test, unit_of(ftl, file(ftl, 1) + 1), unit_of(ftl, file(ftl, 1)));
+}
+
+static void long_append_goes_round_the_dies(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u32 nr = unit_pages(ftl);
+	u32 nr_pages = 2 * ftl->geo.nr_dies * nr;
+
+	write_plain(ftl, 0, nr);
+	fill_plain_unit(ftl, file(ftl, 5));
+	write_append(ftl, nr, nr_pages, nr - 1);
+	for (u32 i = 0; i < nr_pages + nr; i++) {
+		KUNIT_ASSERT_EQ(test, die_of(ftl, i), i / nr % ftl->geo.nr_dies);
+		KUNIT_ASSERT_EQ(test, slot_of(ftl, i), i % nr);
+	}
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).hints_append, 1ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).run_units_evicted, 0ULL);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+/* However an appended run is cut into commands, its pages are placed the same. */
+static void cut_of_an_append_does_not_matter(struct kunit *test)
+{
+	u64 state = 5;
+
+	for (u32 round = 0; round < 20; round++) {
+		struct ftl *ftl = make_shape(test);
+		u32 nr = unit_pages(ftl);
+		u32 nr_pages = 3 * nr * min(ftl->geo.nr_dies, 4U);
+
+		write_plain(ftl, 0, nr);
+		for (u32 i = nr; i < nr_pages;) {
+			u32 piece = min(1 + next_random32(&state) % (2 * nr), nr_pages - i);
+
+			write_append(ftl, i, piece, i - 1);
+			i += piece;
+		}
+		for (u32 i = 0; i < nr_pages; i++) {
+			KUNIT_ASSERT_EQ(test, die_of(ftl, i), i / nr % ftl->geo.nr_dies);
+			KUNIT_ASSERT_EQ(test, slot_of(ftl, i), i % nr);
+		}
+	}
+}
+
+/* As many files as there are runs grow page by page, in turn, with plain pages between. */
+static void growing_files_do_not_share_units(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u32 nr_files = min(shape_of(test)->run_units, 4U);
+	u32 nr = unit_pages(ftl), nr_pages = 4 * nr;
+	u64 other = file(ftl, 8);
+
+	if (nr_pages > file(ftl, 1))
+		kunit_skip(test, "The drive is too small for the files.");
+	for (u32 i = 0; i < nr_files; i++)
+		fill_plain_unit(ftl, file(ftl, i));
+	for (u32 i = nr; i < nr_pages; i++) {
+		for (u32 f = 0; f < nr_files; f++) {
+			write_append(ftl, file(ftl, f) + i, 1, file(ftl, f) + i - 1);
+			write_plain(ftl, other + (i + f) % nr, 1);
+		}
+	}
+	for (u32 f = 0; f < nr_files; f++) {
+		for (u32 i = 0; i < nr_pages; i++) {
+			KUNIT_ASSERT_EQ(test, die_of(ftl, file(ftl, f) + i),
+					(f + i / nr) % ftl->geo.nr_dies);
+			KUNIT_ASSERT_EQ(test, slot_of(ftl, file(ftl, f) + i), i % nr);
+		}
+	}
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+static void unusable_predecessor_counts_as_no_hint(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u64 nr_lpns = ftl_get_params(ftl)->nr_lpns;
+	const u64 pred[] = { nr_lpns - 1, nr_lpns, nr_lpns + 1, U64_MAX, U32_MAX, 0, 1 };
+
+	for (u32 i = 0; i < ARRAY_SIZE(pred); i++) {
+		u64 plain = stats_of(ftl).writes_plain;
+
+		write_append(ftl, 0, 2, pred[i]);
+		KUNIT_EXPECT_EQ(test, stats_of(ftl).hints_ignored, i + 1ULL);
+		KUNIT_EXPECT_EQ(test, stats_of(ftl).writes_plain, plain);
+	}
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).hints_append, 0ULL);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+/* A file was deleted without a trim, and its lpn now continues another one. */
+static void append_takes_its_lpn_out_of_a_foreign_unit(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u32 nr = unit_pages(ftl);
+	u64 a = 0, b = file(ftl, 3);
+
+	if (nr < 3 || shape_of(test)->run_units < 2 || ftl->geo.nr_dies < 2)
+		kunit_skip(test, "There is no room for two runs.");
+	fill_plain_unit(ftl, a);
+	fill_plain_unit(ftl, b);
+	write_append(ftl, a + nr, 2, a + nr - 1);
+	write_append(ftl, b + nr, 1, b + nr - 1);
+	/* The first of a's two pages becomes the next one of b. */
+	write_append(ftl, a + nr, 1, b + nr);
+	KUNIT_EXPECT_EQ(test, unit_of(ftl, a + nr), unit_of(ftl, b + nr));
+	KUNIT_EXPECT_EQ(test, slot_of(ftl, a + nr), 1U);
+	KUNIT_EXPECT_EQ(test, slot_of(ftl, a + nr + 1), 1U);
+	EXPECT_CONSISTENT(test, ftl);
+	/* Written again after the same page, it stays. */
+	write_append(ftl, a + nr, 1, b + nr);
+	KUNIT_EXPECT_EQ(test, slot_of(ftl, a + nr), 1U);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+/* Rule 1 */
+
+static void page_in_an_open_unit_is_replaced_there(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u64 unit;
+
+	if (unit_pages(ftl) < 3)
+		kunit_skip(test, "No unit stays open.");
+	write_plain(ftl, 0, 2);
+	unit = unit_of(ftl, 0);
+	write_plain(ftl, 0, 1);
+	write_over(ftl, 0, 2);
+	write_append(ftl, 1, 1, 0);
+	for (u32 i = 0; i < 2; i++) {
+		KUNIT_EXPECT_EQ(test, unit_of(ftl, i), unit);
+		KUNIT_EXPECT_EQ(test, slot_of(ftl, i), i);
+	}
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).nand_pages_programmed, 0ULL);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+/* Rule 4 */
+
+/* Calls @visit with every order of the @nr first members of @order. */
+static void for_each_order(u32 *order, u32 nr, u32 at, void (*visit)(void *, const u32 *),
+			   void *arg)
+{
+	if (at == nr) {
+		visit(arg, order);
+		return;
+	}
+	for (u32 i = at; i < nr; i++) {
+		swap(order[at], order[i]);
+		for_each_order(order, nr, at + 1, visit, arg);
+		swap(order[at], order[i]);
+	}
+}
+
+/**
+ * struct order_case - a unit that is overwritten page by page
+ * @test: the case
+ * @ftl: the drive; page 0 is the first of a full unit
+ */
+struct order_case {
+	struct kunit *test;
+	struct ftl *ftl;
+};
+
+static void overwrite_in_order(void *arg, const u32 *order)
+{
+	struct order_case *one = arg;
+	struct ftl *ftl = one->ftl;
+	u32 nr = unit_pages(ftl);
+	u32 die = die_of(ftl, 0);
+	u64 old = unit_of(ftl, 0);
+
+	for (u32 i = 0; i < nr; i++) {
+		/* Somebody else's page must not get in between. */
+		write_plain(ftl, file(ftl, 2) + i, 1);
+		write_over(ftl, order[i], 1);
+	}
+	for (u32 i = 0; i < nr; i++) {
+		KUNIT_ASSERT_EQ(one->test, die_of(ftl, order[i]), die);
+		KUNIT_ASSERT_EQ(one->test, unit_of(ftl, order[i]), unit_of(ftl, order[0]));
+		KUNIT_ASSERT_EQ(one->test, slot_of(ftl, order[i]), i);
+		KUNIT_ASSERT_TRUE(one->test, is_on_nand(ftl, order[i]));
+	}
+	KUNIT_ASSERT_NE(one->test, unit_of(ftl, 0), old);
+}
+
+static void overwritten_unit_is_gathered_in_any_order(struct kunit *test)
+{
+	struct order_case one = { .test = test, .ftl = make_shape(test) };
+	u32 order[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	u32 nr = unit_pages(one.ftl);
+
+	fill_plain_unit(one.ftl, file(one.ftl, 1));
+	fill_plain_unit(one.ftl, 0);
+	/* All orders of the last five pages. */
+	for_each_order(order, nr, nr > 5 ? nr - 5 : 0, overwrite_in_order, &one);
+	EXPECT_CONSISTENT(test, one.ftl);
+}
+
+static void overwritten_pages_stay_on_their_dies(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u32 nr_pages = 3 * ftl->geo.nr_dies * unit_pages(ftl);
+	u64 state = 9;
+
+	write_plain(ftl, 0, nr_pages);
+	for (u32 round = 0; round < 200; round++) {
+		u32 first = next_random32(&state) % nr_pages;
+		u32 nr = min(1 + next_random32(&state) % 30, nr_pages - first);
+
+		write_over(ftl, first, nr);
+		write_plain(ftl, file(ftl, 8) + round % 5, 1);
+	}
+	for (u32 i = 0; i < nr_pages; i++)
+		KUNIT_ASSERT_EQ(test, die_of(ftl, i), i / unit_pages(ftl) % ftl->geo.nr_dies);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).hints_overwrite, 200ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).hints_ignored, 0ULL);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+/* Overwritten in commands that are not aligned to units, units stay what they were. */
+static void overwritten_file_keeps_its_units(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u32 nr = unit_pages(ftl), nr_pages = 4 * nr;
+	u32 piece = nr / 2 + 1;
+
+	write_plain(ftl, 0, nr_pages);
+	for (u32 i = 0; i < nr_pages; i += piece)
+		write_over(ftl, i, min(piece, nr_pages - i));
+	for (u32 i = 0; i < nr_pages; i++) {
+		KUNIT_ASSERT_EQ(test, unit_of(ftl, i), unit_of(ftl, rounddown(i, nr)));
+		KUNIT_ASSERT_EQ(test, slot_of(ftl, i), i % nr);
+	}
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).run_units_evicted, 0ULL);
+}
+
+static void unmapped_page_of_an_overwrite_follows_the_one_before(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u32 nr = unit_pages(ftl);
+
+	write_plain(ftl, 0, nr);
+	fill_plain_unit(ftl, file(ftl, 4));
+	/* The last page of the unit is mapped, those behind it are not. */
+	write_over(ftl, nr - 1, nr + 1);
+	KUNIT_EXPECT_EQ(test, die_of(ftl, nr - 1), 0U);
+	if (nr > 1) {
+		KUNIT_EXPECT_EQ(test, unit_of(ftl, nr), unit_of(ftl, nr - 1));
+		KUNIT_EXPECT_EQ(test, slot_of(ftl, nr), 1U);
+	}
+	KUNIT_EXPECT_EQ(test, die_of(ftl, 2 * nr - 1), die_after(ftl, 0));
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+static void overwrite_of_nothing_is_plain(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+
+	fill_plain_unit(ftl, file(ftl, 1));
+	write_over(ftl, 0, 1);
+	KUNIT_EXPECT_EQ(test, die_of(ftl, 0), die_after(ftl, 0));
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).hints_ignored, 1ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).hints_overwrite, 0ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).pages_off_die, 0ULL);
+}
+
+/* A flash unit whose number is used again must not attract an old run's pages. */
+static void run_forgets_a_unit_that_was_erased(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u32 nr = unit_pages(ftl);
+	u64 old;
+
+	if (nr < 3)
+		kunit_skip(test, "No unit stays open.");
+	write_plain(ftl, 0, nr);
+	write_over(ftl, 0, 1);
+	old = open_unit_of(ftl, 0)->replaces - 1;
+	trim(ftl, 1, nr - 1);
+	KUNIT_ASSERT_NOT_NULL(test, ftl_units_replacing(&ftl->units, old));
+	for (u32 i = 0; i < 4 * ftl->geo.nr_units && ftl_units_replacing(&ftl->units, old); i++)
+		write_plain(ftl, file(ftl, 5), nr);
+	KUNIT_EXPECT_NULL(test, ftl_units_replacing(&ftl->units, old));
+	KUNIT_EXPECT_NOT_NULL(test, open_unit_of(ftl, 0));
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+/* Rule 5 */
+
+/* Appends after the same page press everything on one die. */
+static void full_die_sends_pages_to_the_next_one(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u32 nr = unit_pages(ftl);
+	u32 target;
+	u64 lpn;
+
+	if (ftl->geo.nr_dies < 2)
+		kunit_skip(test, "There is no next die.");
+	write_plain(ftl, 0, 1);
+	write_plain(ftl, 1, 2 * nr);
+	target = die_after(ftl, die_of(ftl, 0));
+	for (lpn = 1 + 2 * nr; lpn + nr <= ftl_get_params(ftl)->nr_lpns; lpn += nr)
+		write_append(ftl, lpn, nr, 0);
+	KUNIT_EXPECT_GT(test, stats_of(ftl).pages_off_die, 0ULL);
+	KUNIT_EXPECT_LE(test, ftl->units.die[target].nr_claimed, ftl->geo.die_limit_pages);
+	KUNIT_EXPECT_GT(test, ftl->units.die[target].nr_claimed + 2 * nr,
+			ftl->geo.die_limit_pages);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+/* Rule 6 */
+
+/* One run more than may stay open; the first has not been used for longest. */
+static void oldest_run_is_put_out(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u32 nr = unit_pages(ftl), nr_files = shape_of(test)->run_units + 1;
+	u32 die;
+
+	if (nr < 3)
+		kunit_skip(test, "No unit stays open.");
+	for (u32 f = 0; f < nr_files; f++)
+		fill_plain_unit(ftl, f * 2 * nr);
+	for (u32 f = 0; f < nr_files; f++)
+		write_append(ftl, f * 2 * nr + nr, 1, f * 2 * nr + nr - 1);
+	die = die_after(ftl, die_of(ftl, 0));
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).run_units_evicted, 1ULL);
+	KUNIT_EXPECT_EQ(test, open_unit_of(ftl, nr)->kind, (u32)FTL_UNIT_MIXED);
+	KUNIT_EXPECT_EQ(test, die_of(ftl, nr), die);
+	for (u32 f = 1; f < nr_files; f++)
+		KUNIT_EXPECT_EQ(test, open_unit_of(ftl, f * 2 * nr + nr)->kind, (u32)FTL_UNIT_RUN);
+	EXPECT_CONSISTENT(test, ftl);
+	/* It can still be joined while its page is the last one there. */
+	write_append(ftl, nr + 1, 1, nr);
+	KUNIT_EXPECT_EQ(test, unit_of(ftl, nr + 1), unit_of(ftl, nr));
+}
+
+static void used_run_stays_open(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u32 nr = unit_pages(ftl), nr_files = shape_of(test)->run_units + 1;
+
+	if (nr < 3 || nr_files < 3)
+		kunit_skip(test, "There is no choice of runs.");
+	for (u32 f = 0; f < nr_files; f++)
+		fill_plain_unit(ftl, f * 2 * nr);
+	for (u32 f = 0; f + 1 < nr_files; f++)
+		write_append(ftl, f * 2 * nr + nr, 1, f * 2 * nr + nr - 1);
+	/* The first run is used: by a page in place. Now the second is the oldest. */
+	write_over(ftl, nr, 1);
+	write_append(ftl, (nr_files - 1) * 2 * nr + nr, 1, (nr_files - 1) * 2 * nr + nr - 1);
+	KUNIT_EXPECT_EQ(test, open_unit_of(ftl, nr)->kind, (u32)FTL_UNIT_RUN);
+	KUNIT_EXPECT_EQ(test, open_unit_of(ftl, 2 * nr + nr)->kind, (u32)FTL_UNIT_MIXED);
+}
+
+/* Many more files than runs: pages that were put out keep their die, and share units. */
+static void pages_put_out_keep_their_dies(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u32 nr = unit_pages(ftl), nr_files = 4 * shape_of(test)->run_units + 3;
+
+	if (nr < 3 || (u64)nr_files * 2 * nr > ftl_get_params(ftl)->nr_lpns)
+		kunit_skip(test, "The drive is too small for the files.");
+	for (u32 f = 0; f < nr_files; f++)
+		fill_plain_unit(ftl, f * 2 * nr);
+	for (u32 i = 0; i < nr; i++) {
+		for (u32 f = 0; f < nr_files; f++) {
+			u64 lpn = f * 2 * nr + nr + i;
+
+			write_append(ftl, lpn, 1, lpn - 1);
+			EXPECT_CONSISTENT(test, ftl);
+		}
+	}
+	for (u32 f = 0; f < nr_files; f++)
+		KUNIT_EXPECT_EQ(test, die_of(ftl, f * 2 * nr + nr),
+				(f + 1) % ftl->geo.nr_dies);
+	KUNIT_EXPECT_GT(test, stats_of(ftl).run_units_evicted, 0ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).pages_padded, 0ULL);
+}
+
+static struct kunit_case place_cases[] = {
+	KUNIT_CASE_PARAM(plain_pages_fill_units_die_after_die, shape_gen_params),
+	KUNIT_CASE_PARAM(long_plain_write_is_placed_like_many_short_ones, shape_gen_params),
+	KUNIT_CASE_PARAM(first_die_is_the_seed, shape_gen_params),
+	KUNIT_CASE_PARAM(append_joins_the_unit_that_ends_with_its_predecessor, shape_gen_params),
+	KUNIT_CASE_PARAM(append_after_a_full_unit_goes_to_the_next_die, shape_gen_params),
+	KUNIT_CASE_PARAM(append_after_the_middle_of_a_full_unit_goes_to_the_next_die,
+			 shape_gen_params),
+	KUNIT_CASE_PARAM(append_behind_a_foreign_page_opens_a_run, shape_gen_params),
+	KUNIT_CASE_PARAM(long_append_goes_round_the_dies, shape_gen_params),
+	KUNIT_CASE_PARAM(cut_of_an_append_does_not_matter, shape_gen_params),
+	KUNIT_CASE_PARAM(growing_files_do_not_share_units, shape_gen_params),
+	KUNIT_CASE_PARAM(unusable_predecessor_counts_as_no_hint, shape_gen_params),
+	KUNIT_CASE_PARAM(append_takes_its_lpn_out_of_a_foreign_unit, shape_gen_params),
+	KUNIT_CASE_PARAM(page_in_an_open_unit_is_replaced_there, shape_gen_params),
+	KUNIT_CASE_PARAM(overwritten_unit_is_gathered_in_any_order, shape_gen_params),
+	KUNIT_CASE_PARAM(overwritten_pages_stay_on_their_dies, shape_gen_params),
+	KUNIT_CASE_PARAM(overwritten_file_keeps_its_units, shape_gen_params),
+	KUNIT_CASE_PARAM(unmapped_page_of_an_overwrite_follows_the_one_before, shape_gen_params),
+	KUNIT_CASE_PARAM(overwrite_of_nothing_is_plain, shape_gen_params),
+	KUNIT_CASE_PARAM(run_forgets_a_unit_that_was_erased, shape_gen_params),
+	KUNIT_CASE_PARAM(full_die_sends_pages_to_the_next_one, shape_gen_params),
+	KUNIT_CASE_PARAM(oldest_run_is_put_out, shape_gen_params),
+	KUNIT_CASE_PARAM(used_run_stays_open, shape_gen_params),
+	KUNIT_CASE_PARAM(pages_put_out_keep_their_dies, shape_gen_params),
+	{}
+};
+
+static struct kunit_suite place_suite = {
+	.name = "nvmev_place",
+	.test_cases = place_cases,
+};
+kunit_test_suite(place_suite);
+
+MODULE_DESCRIPTION("Where pages go: the rules of placement");
+MODULE_LICENSE("GPL");
