@@ -137,7 +137,7 @@ static const char *check_victim_queue(const struct ftl *ftl, u32 die_nr)
 
 		if (full->position[entry->item] != i + 1)
 			return "The queue of victims does not know where an entry is.";
-		if (entry->key != ftl->blocks.eblk[eblk].nr_valid)
+		if (entry->key != ftl_eblk_rank(&ftl->blocks.eblk[eblk]))
 			return "The queue of victims has an outdated count of valid pages.";
 		if (i && full->entry[(i - 1) / 2].key > entry->key)
 			return "The queue of victims is out of order.";

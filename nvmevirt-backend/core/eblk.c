@@ -61,7 +61,8 @@ void ftl_eblks_close_if_full(struct ftl_eblks *blocks, die_t die_nr, enum ftl_st
 		return;
 	eblk = &blocks->eblk[open->eblk - 1];
 	eblk->state = FTL_EBLK_FULL;
-	ftl_pqueue_push(&die->full, eblk->nr_valid,
+	eblk->filled_at = die->nr_filled++;
+	ftl_pqueue_push(&die->full, ftl_eblk_rank(eblk),
 			open->eblk - 1 - from_die(die_nr) * blocks->geo->die_eblks);
 	open->eblk = 0;
 }
@@ -94,7 +95,7 @@ void ftl_eblks_drop_valid(struct ftl_eblks *blocks, u32 flash_unit, u32 nr_pages
 
 	eblk->nr_valid -= nr_pages;
 	if (eblk->state == FTL_EBLK_FULL)
-		ftl_pqueue_lower(&blocks->die[die].full, eblk->nr_valid,
+		ftl_pqueue_lower(&blocks->die[die].full, ftl_eblk_rank(eblk),
 				 nr - die * blocks->geo->die_eblks);
 }
 

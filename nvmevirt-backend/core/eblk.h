@@ -7,7 +7,8 @@
  * A die has two streams, so that pages that survived a collection, which are likely to
  * live on, are not mixed with new ones. Within a stream the units of an erase block are
  * handed out in order. Free blocks are used in the order in which they were freed,
- * which spreads erases. Different dies may be worked on at the same time.
+ * and of blocks with equally many valid pages the one that filled first is the victim:
+ * that spreads erases. Different dies may be worked on at the same time.
  */
 #ifndef FTL_EBLK_H
 #define FTL_EBLK_H
@@ -33,12 +34,14 @@ enum ftl_eblk_state {
  * @nr_valid: valid pages in it
  * @nr_erases: times it was erased
  * @next_free: the block freed after this one, plus one, or 0
+ * @filled_at: number that the block got when it was full, ascending within the die
  * @state: enum ftl_eblk_state
  */
 struct ftl_eblk {
 	u32 nr_valid;
 	u32 nr_erases;
 	u32 next_free;
+	u32 filled_at;
 	u32 state;
 };
 
@@ -58,13 +61,15 @@ struct ftl_eblk_stream {
  * @first_free: block to be used next, plus one, or 0
  * @last_free: block freed last, plus one, or 0
  * @stream: by enum ftl_stream
- * @full: full blocks by valid pages; items are numbered within the die
+ * @nr_filled: blocks that have filled so far; wraps
+ * @full: full blocks, see ftl_eblk_rank(); items are numbered within the die
  */
 struct ftl_eblk_die {
 	u32 nr_free;
 	u32 first_free;
 	u32 last_free;
 	struct ftl_eblk_stream stream[FTL_NR_STREAMS];
+	u32 nr_filled;
 	struct ftl_pqueue full;
 };
 
@@ -127,6 +132,12 @@ u32 ftl_eblks_take_victim(struct ftl_eblks *blocks, die_t die);
  * ftl_eblks_free() - a victim without valid pages was erased
  */
 void ftl_eblks_free(struct ftl_eblks *blocks, u32 eblk);
+
+/* Order of victims: fewest valid pages first, then the one that filled first. */
+static inline u64 ftl_eblk_rank(const struct ftl_eblk *eblk)
+{
+	return (u64)eblk->nr_valid << 32 | eblk->filled_at;
+}
 
 /* Must a block be opened before the stream can go on? */
 static inline bool ftl_eblks_needs_open(const struct ftl_eblks *blocks, die_t die,

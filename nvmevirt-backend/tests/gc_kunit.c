@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Collection: it ends, it keeps pages on their dies and in order, and it costs dies only. */
+#include "drive_kunit.h"
+
+KUNIT_ARRAY_PARAM(shape, drive_shapes, describe_shape);
+
+#define SEED	31
+
+static u64 nr_lpns(const struct ftl *ftl)
+{
+	return ftl_get_params(ftl)->nr_lpns;
+}
+
+static void fill(struct ftl *ftl, u64 nr_pages)
+{
+	for (u64 lpn = 0; lpn < nr_pages; lpn += ftl->geo.unit_pages)
+		write_plain(ftl, lpn, min_t(u64, ftl->geo.unit_pages, nr_pages - lpn));
+}
+
+static u64 random_lpn(const struct ftl *ftl, u64 *state, u64 end)
+{
+	u64 lpn = next_random32(state);
+
+	return lpn - div64_u64(lpn, end) * end;
+}
+
+static void full_drive_takes_plain_writes_for_ever(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u64 state = SEED;
+
+	fill(ftl, nr_lpns(ftl));
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).pages_mapped, nr_lpns(ftl));
+	for (u32 i = 0; i < 4 * nr_lpns(ftl); i++)
+		write_plain(ftl, random_lpn(ftl, &state, nr_lpns(ftl)), 1);
+	EXPECT_CONSISTENT(test, ftl);
+	KUNIT_EXPECT_GT(test, stats_of(ftl).gc_runs, 0ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).pages_mapped, nr_lpns(ftl));
+}
+
+/* All hints point to one page: what it attracts fills its die and the one behind it. */
+static void hints_to_one_die_do_not_wedge_a_full_drive(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u64 state = SEED;
+
+	fill(ftl, nr_lpns(ftl));
+	for (u32 i = 0; i < 4 * nr_lpns(ftl); i++) {
+		u64 lpn = 1 + random_lpn(ftl, &state, nr_lpns(ftl) - 1);
+
+		write_append(ftl, lpn, 1, 0);
+	}
+	EXPECT_CONSISTENT(test, ftl);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).pages_mapped, nr_lpns(ftl));
+}
+
+static void overwritten_pages_outlive_collection_on_their_dies(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u32 nr = ftl->geo.unit_pages;
+	u64 end = rounddown(div_u64(nr_lpns(ftl) * 9, 10), nr);
+	u64 state = SEED;
+
+	fill(ftl, end);
+	for (u32 i = 0; i < 4 * end; i++)
+		write_over(ftl, random_lpn(ftl, &state, end), 1);
+	EXPECT_CONSISTENT(test, ftl);
+	KUNIT_EXPECT_GT(test, stats_of(ftl).gc_runs, 0ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).pages_off_die, 0ULL);
+	for (u32 lpn = 0; lpn < end; lpn++)
+		KUNIT_ASSERT_EQ(test, die_of(ftl, lpn), lpn / nr % ftl->geo.nr_dies);
+}
+
+static u64 count_moved(const struct ftl *ftl)
+{
+	struct ftl_die_stats stats;
+	u64 nr_moved = 0;
+
+	for (u32 die = 0; die < ftl->geo.nr_dies; die++) {
+		ftl_get_die_stats(ftl, to_die(die), &stats);
+		nr_moved += stats.pages_gc;
+	}
+	return nr_moved;
+}
+
+/* Stripes are written again at random, but for every fourth: these get moved, as they are. */
+static void moved_units_stay_together_and_in_order(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u32 nr = ftl->geo.unit_pages, stripe = nr * ftl->geo.nr_dies;
+	u32 nr_stripes = div_u64(nr_lpns(ftl), stripe);
+	u64 state = SEED;
+
+	fill(ftl, (u64)nr_stripes * stripe);
+	for (u32 i = 0; i < 20 * nr_stripes; i++) {
+		u32 at = next_random32(&state) % nr_stripes;
+
+		if (at % 4)
+			write_plain(ftl, at * stripe, stripe);
+	}
+	KUNIT_EXPECT_GT(test, count_moved(ftl), 0ULL);
+	for (u32 at = 0; at < nr_stripes; at += 4) {
+		for (u32 i = 0; i < stripe; i++) {
+			u64 lpn = at * stripe + i;
+
+			KUNIT_ASSERT_EQ(test, die_of(ftl, lpn), i / nr);
+			KUNIT_ASSERT_EQ(test, unit_of(ftl, lpn), unit_of(ftl, lpn - i % nr));
+			KUNIT_ASSERT_EQ(test, slot_of(ftl, lpn), i % nr);
+		}
+	}
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+static void collection_pads_nothing(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u64 state = SEED;
+
+	fill(ftl, nr_lpns(ftl));
+	for (u32 i = 0; i < 3 * nr_lpns(ftl); i++)
+		write_plain(ftl, random_lpn(ftl, &state, nr_lpns(ftl)), 1);
+	KUNIT_EXPECT_GT(test, stats_of(ftl).gc_runs, 0ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).pages_padded, 0ULL);
+}
+
+/* With a volatile buffer, flushes program the units of collection, too. */
+static void flushes_do_not_wedge_a_full_drive(struct kunit *test)
+{
+	struct ftl_params params = drive_params(shape_of(test));
+	u64 state = SEED;
+	struct ftl *ftl;
+
+	params.plp = false;
+	ftl = make_drive(test, &params);
+	fill(ftl, nr_lpns(ftl));
+	for (u32 i = 0; i < 2 * nr_lpns(ftl); i++) {
+		write_over(ftl, random_lpn(ftl, &state, nr_lpns(ftl)), 1);
+		if (i % 3 == 0)
+			ftl_flush(ftl, 0);
+	}
+	EXPECT_CONSISTENT(test, ftl);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).pages_mapped, nr_lpns(ftl));
+}
+
+static void trimmed_pages_are_not_moved(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u64 nr_written = 0;
+
+	/* Everything that is written is trimmed before it can be collected. */
+	while (nr_written < 8ULL * ftl->geo.nr_pages) {
+		u32 nr = ftl->geo.unit_pages * ftl->geo.nr_dies;
+
+		write_plain(ftl, 0, nr);
+		trim(ftl, 0, nr);
+		nr_written += nr;
+	}
+	for (u32 die = 0; die < ftl->geo.nr_dies; die++) {
+		struct ftl_die_stats stats;
+
+		ftl_get_die_stats(ftl, to_die(die), &stats);
+		KUNIT_EXPECT_GT(test, stats.eblks_erased, 0ULL);
+		KUNIT_EXPECT_EQ(test, stats.pages_gc, 0ULL);
+	}
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+/* Erases of a die differ by little: free blocks are used in turn. */
+static void erases_are_spread(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u32 least = U32_MAX, most = 0;
+
+	fill(ftl, div_u64(nr_lpns(ftl), 2));
+	for (u32 i = 0; i < 40 * ftl->geo.nr_units; i++)
+		write_plain(ftl, 0, ftl->geo.unit_pages);
+	for (u32 eblk = 0; eblk < ftl->geo.nr_eblks; eblk++) {
+		if (ftl->blocks.eblk[eblk].nr_valid)
+			continue;
+		least = min(least, ftl->blocks.eblk[eblk].nr_erases);
+		most = max(most, ftl->blocks.eblk[eblk].nr_erases);
+	}
+	KUNIT_EXPECT_GT(test, least, 0U);
+	KUNIT_EXPECT_LE(test, most, 2 * least);
+}
+
+/* The host waits for room in the buffer, not for the block that is collected. */
+static void write_does_not_wait_for_the_erase(struct kunit *test)
+{
+	struct ftl_params params = drive_params(&drive_shapes[5]);
+	struct ftl *ftl = make_drive(test, &params);
+	u64 state = SEED, now_ns = 0, nr_waits = 0;
+
+	fill(ftl, nr_lpns(ftl));
+	for (u32 i = 0; i < 2 * nr_lpns(ftl); i++) {
+		struct ftl_request rq = request(random_lpn(ftl, &state, nr_lpns(ftl)), 1);
+		u64 nr_erased = stats_of(ftl).gc_runs;
+		u64 done_ns;
+
+		now_ns += 10000000;
+		done_ns = ftl_write(ftl, &rq, now_ns);
+		if (stats_of(ftl).gc_runs == nr_erased)
+			continue;
+		nr_waits++;
+		KUNIT_ASSERT_LT(test, done_ns - now_ns, 100000ULL);
+	}
+	KUNIT_EXPECT_GT(test, nr_waits, 0ULL);
+}
+
+static struct kunit_case gc_cases[] = {
+	KUNIT_CASE_PARAM(full_drive_takes_plain_writes_for_ever, shape_gen_params),
+	KUNIT_CASE_PARAM(hints_to_one_die_do_not_wedge_a_full_drive, shape_gen_params),
+	KUNIT_CASE_PARAM(overwritten_pages_outlive_collection_on_their_dies, shape_gen_params),
+	KUNIT_CASE_PARAM(moved_units_stay_together_and_in_order, shape_gen_params),
+	KUNIT_CASE_PARAM(collection_pads_nothing, shape_gen_params),
+	KUNIT_CASE_PARAM(flushes_do_not_wedge_a_full_drive, shape_gen_params),
+	KUNIT_CASE_PARAM(trimmed_pages_are_not_moved, shape_gen_params),
+	KUNIT_CASE_PARAM(erases_are_spread, shape_gen_params),
+	KUNIT_CASE(write_does_not_wait_for_the_erase),
+	{}
+};
+
+static struct kunit_suite gc_suite = {
+	.name = "nvmev_gc",
+	.test_cases = gc_cases,
+};
+kunit_test_suite(gc_suite);
+
+MODULE_DESCRIPTION("Collection of erase blocks");
+MODULE_LICENSE("GPL");
