@@ -42,11 +42,9 @@ class Outcome:
     lines: List[Line]
     reason: Optional[str] = None
 
-    def find(self, row: str) -> Optional[Line]:
-        for line in self.lines:
-            if line.get("row") == row and "runs_ns" in line:
-                return line
-        return None
+    def find(self, row: str) -> List[Line]:
+        """The measurements of a row, one for each kind of page it began on."""
+        return [line for line in self.lines if line.get("row") == row and "runs_ns" in line]
 
     def about(self, key: str) -> Optional[str]:
         for line in self.lines:

@@ -37,6 +37,11 @@ NAMES = {
     "fileserver_small": "fileserver\nsmall",
 }
 BAR_WIDTH = 0.38
+HEADER_INCHES = 0.75
+# A panel with few workloads does not get wide bars.
+MIN_SLOTS = 4
+# Height of a figure above its bar.
+LABEL_PERCENT = 7
 
 Panel = Tuple[str, List[str], Dict[Tuple[str, str], float], Dict[Tuple[str, str], float]]
 
@@ -63,32 +68,41 @@ def _style(axes: Axes) -> None:
     axes.tick_params(axis="both", length=0, colors=INK, labelsize=10)
     axes.yaxis.grid(True, color=GRID, linewidth=0.8)
     axes.set_axisbelow(True)
-    axes.set_ylim(0, 112)
+    axes.set_ylim(0, 115)
     axes.set_yticks([0, 25, 50, 75, 100])
     axes.axhline(100, color=MUTED, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+
+
+def _bar(axes: Axes, left: float, value: float, reported: Optional[float], color: str,
+         label: Optional[str]) -> None:
+    """One bar with its figure, and the paper's as a line across it."""
+    axes.bar(left, value, BAR_WIDTH, color=color, zorder=2, label=label)
+    top = value
+    if reported is not None:
+        axes.hlines(reported, left - BAR_WIDTH / 2, left + BAR_WIDTH / 2, color=INK,
+                    linewidth=1.6, zorder=3)
+        # The figure must not sit on the line.
+        if value <= reported < value + LABEL_PERCENT:
+            top = reported
+    axes.annotate(f"{value:.1f}", (left, top), (0, 3), textcoords="offset points",
+                  ha="center", va="bottom", fontsize=9.5, color=INK, zorder=4)
 
 
 def _bars(axes: Axes, panel: Panel) -> None:
     title, workloads, values, paper = panel
     for series, (layout, label, color) in enumerate(SERIES):
+        shown: Optional[str] = label
         for index, workload in enumerate(workloads):
             value = values.get((workload, layout))
             if value is None:
                 continue
             left = index + (series - 0.5) * (BAR_WIDTH + 0.03)
-            axes.bar(left, value, BAR_WIDTH, color=color, zorder=2,
-                     label=label if index == 0 else None)
-            axes.annotate(f"{value:.0f}" if value < 99.5 else f"{value:.1f}",
-                          (left, value), (0, 3), textcoords="offset points",
-                          ha="center", va="bottom", fontsize=9.5, color=INK, zorder=4)
-            reported = paper.get((workload, layout))
-            if reported is not None:
-                axes.hlines(reported, left - BAR_WIDTH / 2, left + BAR_WIDTH / 2, color=INK,
-                            linewidth=1.6, zorder=3)
+            _bar(axes, left, value, paper.get((workload, layout)), color, shown)
+            shown = None
     axes.set_xticks(range(len(workloads)))
     axes.set_xticklabels([NAMES[workload] for workload in workloads])
-    axes.set_xlim(-0.6, len(workloads) - 0.4)
-    axes.set_title(title, loc="left", fontsize=11, color=INK, pad=8)
+    axes.set_xlim(-0.6, max(len(workloads), MIN_SLOTS) - 0.4)
+    axes.set_title(title, loc="left", fontsize=11, color=INK, pad=10)
     _style(axes)
 
 
@@ -106,13 +120,18 @@ def _panel(results: List[Row], filesystem: str, mode: str, scale: int) -> Option
     return title, workloads, values, _values(results, filesystem, mode, scale, "paper")
 
 
-def _legend(figure: Any, axes: Axes, any_paper: bool) -> None:
+def _header(figure: Any, axes: Axes, heading: str, any_paper: bool) -> None:
+    """Heading and legend, one below the other at the left edge."""
     handles, labels = axes.get_legend_handles_labels()
     if any_paper:
         handles.append(pyplot.Line2D([], [], color=INK, linewidth=1.6))
-        labels.append("as the FAST'24 paper reports")
-    figure.legend(handles, labels, loc="upper right", ncol=len(labels), frameon=False,
-                  fontsize=10, bbox_to_anchor=(0.985, 0.995), handlelength=1.3)
+        labels.append("in the FAST'24 paper")
+    height = figure.get_figheight()
+    figure.text(0.16 / figure.get_figwidth(), 1 - 0.14 / height, heading, ha="left", va="top",
+                fontsize=14, color=INK, fontweight="bold")
+    figure.legend(handles, labels, loc="upper left", ncol=len(labels), frameon=False,
+                  fontsize=10, bbox_to_anchor=(0.06 / figure.get_figwidth(), 1 - 0.4 / height),
+                  handlelength=1.3, columnspacing=1.6, labelcolor=INK)
 
 
 def draw(path: pathlib.Path, results: List[Row], heading: str, columns: int = 2) -> bool:
@@ -129,7 +148,7 @@ def draw(path: pathlib.Path, results: List[Row], heading: str, columns: int = 2)
         return False
     columns = min(columns, len(panels))
     lines = -(-len(panels) // columns)
-    height = 3.3 * lines + 1.0
+    height = 3.3 * lines + HEADER_INCHES
     figure, grid = pyplot.subplots(lines, columns, squeeze=False, facecolor="white",
                                    figsize=(max(7.6, 6.6 * columns), height))
     flat = [axes for line in grid for axes in line]
@@ -139,10 +158,8 @@ def draw(path: pathlib.Path, results: List[Row], heading: str, columns: int = 2)
         axes.set_visible(False)
     for line in grid:
         line[0].set_ylabel("read speed, % of the contiguous file", color=INK, fontsize=10)
-    figure.suptitle(heading, x=0.015, y=1 - 0.1 / height, ha="left", va="top", fontsize=14,
-                    color=INK, fontweight="bold")
-    _legend(figure, flat[0], any(panel[3] for panel in panels))
-    figure.tight_layout(rect=(0, 0, 1, 1 - 0.55 / height))
+    figure.tight_layout(rect=(0, 0, 1, 1 - HEADER_INCHES / height), h_pad=1.8, w_pad=2.4)
+    _header(figure, flat[0], heading, any(panel[3] for panel in panels))
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=144)
     pyplot.close(figure)

@@ -47,27 +47,27 @@ def missing(name: str, scale: int, reason: str) -> Row:
     }
 
 
-def _t1_runs(
-    name: str, scale: int, line: guest.Line, contiguous: guest.Line
-) -> List[float]:
-    if name.endswith(".contiguous"):
-        # Bytes in a nanosecond are GB/s; the device's clock runs `scale` times slower.
-        return [int(line["bytes"]) * scale * 1e3 / run for run in durations(line)]
-    reference = statistics.median(durations(contiguous))
-    # The rate counts, not the time: the files need not have the same size.
-    reference = reference * int(line["bytes"]) / int(contiguous["bytes"])
-    return [100 * reference / run for run in durations(line)]
+def _rates(lines: List[guest.Line], scale: int) -> List[float]:
+    """MB/s of the reads; the device's clock runs `scale` times slower than ours."""
+    # Bytes in a nanosecond are GB/s.
+    return [
+        int(line["bytes"]) * scale * 1e3 / run for line in lines for run in durations(line)
+    ]
 
 
 def _t1_row(setup: rows.Setup, outcome: guest.Outcome, name: str) -> Row:
+    lines = outcome.find(name)
     contiguous = outcome.find(name.rpartition(".")[0] + ".contiguous")
-    line = outcome.find(name)
-    if line is None or contiguous is None:
+    if not lines or not contiguous:
         reason = outcome.reason or "The guest did not report this row."
         return missing(name, setup.scale, reason)
-    row = _row(name, setup.scale, _t1_runs(name, setup.scale, line, contiguous), 2)
-    if "note" in line:
-        row["note"] = line["note"].replace("_", " ")
+    runs = _rates(lines, setup.scale)
+    if not name.endswith(".contiguous"):
+        reference = statistics.median(_rates(contiguous, setup.scale))
+        runs = [100 * run / reference for run in runs]
+    row = _row(name, setup.scale, runs, 2)
+    if "note" in lines[0]:
+        row["note"] = lines[0]["note"].replace("_", " ")
     return row
 
 
@@ -88,9 +88,9 @@ def _t2_ratios(outcome: guest.Outcome, name: str) -> Dict[str, List[float]]:
 
 def _t2_row(outcome: guest.Outcome, name: str) -> Row:
     if name == "T2.run_table_mib_per_tib":
-        line = outcome.find(name)
-        if line is not None:
-            return _row(name, 1, [int(line["bytes"]) / (1 << 20)], 2)
+        lines = outcome.find(name)
+        if lines:
+            return _row(name, 1, [int(line["bytes"]) / (1 << 20) for line in lines], 2)
     ratios = _t2_ratios(outcome, name)
     if not ratios:
         return missing(name, 1, outcome.reason or "The guest did not report this row.")

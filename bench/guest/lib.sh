@@ -79,6 +79,7 @@ ssd_create() {
 		$(<"/sys/kernel/config/nvmev/$SSD_NAME/dies_per_channel")))
 	UNIT_BYTES=$(($(<"/sys/kernel/config/nvmev/$SSD_NAME/unit_kib") * 1024))
 	STRIPE_BYTES=$((UNIT_BYTES * NR_DIES))
+	NR_PAGE_KINDS=$(wc -w <"/sys/kernel/config/nvmev/$SSD_NAME/read_ns")
 	LBAS_PER_PAGE=$((PAGE_BYTES / $(blockdev --getss "$SSD")))
 	first_page=$(($(blockdev --getsize64 "$SSD") / PAGE_BYTES - SCRATCH_PAGES))
 	SCRATCH_FIRST=$first_page
@@ -101,38 +102,48 @@ write_scratch() {
 	local count=$1
 
 	((SCRATCH_NEXT + count <= SCRATCH_PAGES)) || die "There are no scratch pages left."
+	((count)) || return 0
 	dd if=/dev/zero of="$SSD" bs=$PAGE_BYTES count="$count" oflag=direct status=none \
 		seek=$((SCRATCH_FIRST + SCRATCH_NEXT)) || die "Writing scratch pages failed."
 	SCRATCH_NEXT=$((SCRATCH_NEXT + count))
 }
 
-# How many of the last NR scratch pages were written since the last one that
-# filled a unit of the last die.
+# Of the last NR scratch pages: how many were written since the last one that
+# filled a unit of the last die, and the kind of that unit's page. Units are
+# numbered through each erase block, and their kinds take turns.
 pages_behind_stripe() {
 	local nr=$1
 
 	ssd_map $((SCRATCH_FIRST + SCRATCH_NEXT - nr)) "$nr" |
-		awk -v last=$((NR_DIES - 1)) -v full=$((UNIT_BYTES / PAGE_BYTES)) '
+		awk -v last=$((NR_DIES - 1)) -v full=$((UNIT_BYTES / PAGE_BYTES)) \
+			-v kinds="$NR_PAGE_KINDS" '
 			{ same = ($3 == unit) ? same + 1 : 1; unit = $3 }
-			$2 == last && same == full { end = NR }
-			END { print end ? NR - end : "none" }'
+			$2 == last && same == full { end = NR; kind = unit % kinds }
+			END { print end ? NR - end " " kind : "none 0" }'
 }
 
-# Bring the FTL's write pointer to the first die and the start of a unit, whatever
-# was written before.
+# pin_phase [KIND]: bring the FTL's write pointer to the first die and the start of a
+# unit, whatever was written before; with KIND, of a unit on that kind of page.
 pin_phase() {
-	local stripe=$((STRIPE_BYTES / PAGE_BYTES)) behind
+	local kind=${1:-any} stripe=$((STRIPE_BYTES / PAGE_BYTES)) behind found
 
 	sync
 	# Two stripes hold one unit of the last die that is all ours.
 	write_scratch $((2 * stripe))
-	behind=$(pages_behind_stripe $((2 * stripe)))
+	read -r behind found < <(pages_behind_stripe $((2 * stripe)))
 	[[ $behind != none ]] || die "The scratch pages do not go round the dies."
-	if ((behind)); then
-		write_scratch $((stripe - behind))
-		behind=$(pages_behind_stripe $((2 * stripe)))
-		[[ $behind == 0 ]] || die "The FTL's write pointer could not be pinned."
+	write_scratch $(((stripe - behind) % stripe))
+	# Units get their place on the flash when they are programmed.
+	sleep 1
+	read -r behind found < <(pages_behind_stripe $((2 * stripe)))
+	if [[ $kind != any ]] && (((found + 1) % NR_PAGE_KINDS != kind)); then
+		write_scratch $((stripe * ((kind - found - 1 + NR_PAGE_KINDS) % NR_PAGE_KINDS)))
+		sleep 1
+		read -r behind found < <(pages_behind_stripe $((2 * stripe)))
+		(((found + 1) % NR_PAGE_KINDS == kind)) ||
+			die "The FTL's write pointer could not be pinned to page kind $kind."
 	fi
+	[[ $behind == 0 ]] || die "The FTL's write pointer could not be pinned."
 }
 
 # show_dies ROW FILE: with SHOW_DIES, on which die and flash page each unit of a file
@@ -194,6 +205,7 @@ filesystem_make() {
 		echo 0 >"/sys/fs/ext4/$DM_NAME/reserved_clusters"
 		# All files are "small": they share one preallocation.
 		echo 1000000000 >"/sys/fs/ext4/$DM_NAME/mb_stream_req"
+		echo 8192 >"/sys/fs/ext4/$DM_NAME/mb_group_prealloc"
 		;;
 	xfs) mkfs.xfs -q -f "$DEVICE" && mount "$DEVICE" "$MOUNT" ;;
 	btrfs) modprobe btrfs && mkfs.btrfs -q -f "$DEVICE" >/dev/null 2>&1 && mount "$DEVICE" "$MOUNT" ;;
