@@ -4,8 +4,8 @@
 # Things built once and kept. An entry is a directory NAME-KEY under the cache,
 # where KEY is a hash of everything the entry was made from: a changed input is
 # another entry. It is built beside its final name and moved there when it is
-# complete, so an entry that exists is whole; a lock per NAME makes a second
-# caller wait instead of building the same. Expects common.sh.
+# complete, so an entry that exists is whole; a lock makes a second caller wait
+# instead of building the same. Expects common.sh.
 
 CACHE_DIR=${DIEAWARE_CACHE:-$HOME/.cache/dm-dieaware}
 CACHE_KEEP_MINUTES=${DIEAWARE_CACHE_KEEP_MINUTES:-1440}
@@ -20,6 +20,7 @@ hash_words() {
 hash_files() {
 	local path
 
+	# shellcheck disable=SC2016 # variables of the inner shell
 	for path; do
 		find "$path" -name .git -prune -o \( -type f -o -type l \) -print0
 	done | sort -z | xargs -0 -r sh -c '
@@ -40,6 +41,7 @@ cache_prune() {
 	done
 	find "$CACHE_DIR" -mindepth 1 -maxdepth 1 -type d \( -name '.*' -o -name 'run.*' \) \
 		-mmin "+$CACHE_KEEP_MINUTES" -exec rm -rf {} +
+	find "$CACHE_DIR/locks" -type f -mmin "+$CACHE_KEEP_MINUTES" -delete
 }
 
 # cache_get NAME KEY BUILDER [ARG...]: set CACHE_ENTRY to the entry, and build
@@ -56,7 +58,7 @@ cache_get() {
 		fresh=$CACHE_DIR/.$name-$key.$$
 		(
 			# The lock is held until this subshell ends, however it ends.
-			exec 9>"$CACHE_DIR/locks/$name"
+			exec 9>"$CACHE_DIR/locks/$name-$key"
 			flock 9
 			if [[ -d $CACHE_ENTRY ]]; then
 				exit 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # the callers read what is set here
 #
 # Debian's kernels, unpacked into the cache: image, modules, headers and kbuild
 # of the newest build of a series. A series stays at the version first found,
@@ -79,7 +79,7 @@ kernel_unpack() {
 	# With it, kbuild wants pahole, for type information that no test reads.
 	rm -f "$dir/usr/src/linux-headers-$version/vmlinux"
 	echo "$version" >"$dir/version"
-	rm -rf "$dir/usr/share" "$dir/boot"
+	rm -rf "${dir:?}"/{usr/share,boot}
 }
 
 kernel_entry_name() {

@@ -3,8 +3,22 @@
 #
 # All of the library, in the order in which its pieces need each other.
 
-for piece in common packages cache apt kernels toolchain rootfs modules machine qemu; do
-	# shellcheck source=/dev/null
-	. "$(dirname -- "${BASH_SOURCE[0]}")/$piece.sh"
-done
-unset piece
+DIEAWARE_LIB=$(dirname -- "${BASH_SOURCE[0]}")
+# shellcheck source=scripts/lib/common.sh
+. "$DIEAWARE_LIB/common.sh"
+# shellcheck source=scripts/lib/packages.sh
+. "$DIEAWARE_LIB/packages.sh"
+# shellcheck source=scripts/lib/cache.sh
+. "$DIEAWARE_LIB/cache.sh"
+# shellcheck source=scripts/lib/apt.sh
+. "$DIEAWARE_LIB/apt.sh"
+# shellcheck source=scripts/lib/kernels.sh
+. "$DIEAWARE_LIB/kernels.sh"
+# shellcheck source=scripts/lib/toolchain.sh
+. "$DIEAWARE_LIB/toolchain.sh"
+# shellcheck source=scripts/lib/rootfs.sh
+. "$DIEAWARE_LIB/rootfs.sh"
+# shellcheck source=scripts/lib/modules.sh
+. "$DIEAWARE_LIB/modules.sh"
+# shellcheck source=scripts/lib/machine.sh
+. "$DIEAWARE_LIB/machine.sh"

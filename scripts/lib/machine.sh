@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # the callers read what is set here
 #
 # The life of one guest, whether an emulated machine or a UML process: what it
 # is given, the watch over it until it is ready, done, broken or late, and the

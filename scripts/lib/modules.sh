@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # the callers read what is set here
 #
 # The project's own modules, built for one of the stock kernels out of a copy
 # of the sources in the cache: the checkout stays clean. Expects common.sh,

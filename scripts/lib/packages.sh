@@ -21,6 +21,7 @@ have_package() {
 
 # The machine's package lists may never have been fetched (containers).
 apt_lists_present() {
+	# shellcheck disable=SC2016 # apt's variable, not the shell's
 	[[ -n $(apt-get indextargets --format '$(FILENAME)' 'Created-By: Packages' |
 		while read -r list; do
 			if compgen -G "$list*" >/dev/null; then

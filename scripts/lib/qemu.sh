@@ -55,7 +55,7 @@ qemu_arguments() {
 	append="console=ttyS0 quiet nokaslr norandmaps mitigations=off tsc=reliable"
 	append+=" panic=-1 rcupdate.rcu_cpu_stall_timeout=300 watchdog_thresh=60 $parameters"
 	if ((virtual_time)); then
-		accel=(-accel tcg,thread=single -icount "shift=0,sleep=off"
+		accel=(-accel "tcg,thread=single" -icount "shift=0,sleep=off"
 			-rtc "base=2026-01-01,clock=vm" -seed 1)
 		cpu="max,-rdrand,-rdseed,-erms,-fsrm"
 		append+=" loglevel=4"
@@ -75,9 +75,9 @@ qemu_arguments() {
 		-kernel "$kernel" -initrd "$initrd" -append "$append"
 		-chardev "file,id=console,path=$RUN/console" -serial chardev:console
 		-serial chardev:job
-		-chardev "file,id=control,path=$RUN/control" -device pci-serial,chardev=control
+		-chardev "file,id=control,path=$RUN/control" -device "pci-serial,chardev=control"
 		-chardev "file,id=back,path=$RUN/back.tar"
-		-device virtio-serial-pci -device virtserialport,chardev=back,name=back)
+		-device virtio-serial-pci -device "virtserialport,chardev=back,name=back")
 }
 
 machine_start() {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # the callers read what is set here
 #
 # What the guest boots: a small Debian and a part of the kernel's modules, each
 # as an uncompressed cpio archive (the emulated CPU unpacks slower than it
@@ -23,7 +23,7 @@ rootfs_shrink() {
 		"$root"/usr/lib/{apt,dpkg,udev/hwdb.d,udev/hwdb.bin,systemd} "$root"/usr/lib/python3*/{pydoc_data,idlelib,lib2to3,ensurepip,test} \
 		"$lib"/{gconv,perl,perl5,"libperl.so"*,"libapt-"*} "$root"/usr/bin/{apt,dpkg,perl5,gpgv}*
 	find "$root/usr/lib" -name '*.pyc' -path '*/test*' -delete
-	rm -rf "$root"/etc/{apt,dpkg} "$root"/{boot,media,srv,opt}/* "$root"/dev/*
+	rm -rf "${root:?}"/{etc/apt,etc/dpkg,boot/*,media/*,srv/*,opt/*,dev/*}
 }
 
 rootfs_config() {
@@ -49,7 +49,7 @@ rootfs_build() {
 	quietly as_root mmdebstrap --variant=minbase --include="$packages" \
 		--aptopt='APT::Install-Recommends "false"' \
 		--aptopt='APT::Sandbox::User "root"' --aptopt="$(host_apt_settings)" \
-		--dpkgopt='path-exclude=/usr/share/doc/*' \
+		--dpkgopt=force-unsafe-io --dpkgopt='path-exclude=/usr/share/doc/*' \
 		--dpkgopt='path-exclude=/usr/share/man/*' \
 		--dpkgopt='path-exclude=/usr/share/locale/*' \
 		"$suite" "$dir/root" "$mirror" ||

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # the callers read what is set here
 #
 # The debug kernel as a Linux program (UML): its source, its build, and the
 # project's modules and KUnit suites for it. Expects all that load.sh has
@@ -75,7 +75,7 @@ uml_build() {
 	tar -C "$tree" --strip-components=1 -xJf "$LINUX_SOURCE"
 	cp "$config" "$tree/lab.config"
 	(
-		cd "$tree"
+		cd "$tree" || exit 1
 		quietly make ARCH=um defconfig
 		quietly ./scripts/kconfig/merge_config.sh -m .config lab.config
 		quietly make ARCH=um olddefconfig
