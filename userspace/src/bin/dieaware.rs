@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The `dieaware` tool: the table of its verbs, and its exit statuses.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use dieaware::commands::{runs, status, UsageError};
+
+/// Inspects and controls dm-dieaware targets.
+#[derive(Parser)]
+#[command(version, about, max_term_width = 80)]
+#[command(after_help = "Exit status: 0 fine, 1 damage found, 2 wrong usage, 3 I/O error")]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    Runs(runs::RunsArgs),
+    Status(status::StatusArgs),
+}
+
+const EXIT_USAGE: u8 = 2;
+const EXIT_IO: u8 = 3;
+
+fn run(verb: &Verb) -> anyhow::Result<()> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+
+    match verb {
+        Verb::Runs(args) => runs::run(args, &mut out)?,
+        Verb::Status(args) => status::run(args, &mut out)?,
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn is_broken_pipe(err: &anyhow::Error) -> bool {
+    err.chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}
+
+fn main() -> ExitCode {
+    match run(&Cli::parse().verb) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads our output has seen enough.
+        Err(err) if is_broken_pipe(&err) => ExitCode::SUCCESS,
+        Err(err) => {
+            eprintln!("dieaware: {err:#}.");
+            ExitCode::from(if err.is::<UsageError>() {
+                EXIT_USAGE
+            } else {
+                EXIT_IO
+            })
+        }
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! `dieaware status`: what a target counts.
+
+use std::io::Write;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use serde::Serialize;
+
+use super::UsageError;
+use crate::dm;
+use crate::status::Status;
+
+/// Show what the dieaware targets of a device count
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  dieaware status demo")]
+pub struct StatusArgs {
+    /// Name of the device-mapper device
+    #[arg(value_name = "DM-NAME")]
+    name: String,
+    /// Print JSON for programs
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct TargetStatus {
+    start_sectors: u64,
+    len_sectors: u64,
+    #[serde(flatten)]
+    status: Status,
+}
+
+/// # Errors
+///
+/// When the device has no dieaware target, or its status cannot be read.
+pub fn run(args: &StatusArgs, out: &mut impl Write) -> Result<()> {
+    let targets = dm::targets(&args.name)
+        .with_context(|| format!("The status of {} cannot be read", args.name))?;
+    if targets.is_empty() {
+        return Err(UsageError(format!("{} has no dieaware target", args.name)).into());
+    }
+
+    let mut statuses = Vec::new();
+    for target in &targets {
+        statuses.push(TargetStatus {
+            start_sectors: target.start_sectors,
+            len_sectors: target.len_sectors,
+            status: Status::parse(&target.params)
+                .with_context(|| format!("The status of {} is not understood", args.name))?,
+        });
+    }
+    if args.json {
+        serde_json::to_writer_pretty(&mut *out, &statuses)?;
+        writeln!(out)?;
+        return Ok(());
+    }
+    for target in &statuses {
+        if statuses.len() > 1 {
+            writeln!(
+                out,
+                "target at sector {}, {} sectors",
+                target.start_sectors, target.len_sectors
+            )?;
+        }
+        out.write_all(target.status.table().as_bytes())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Device-mapper, through `dmsetup`: it is wherever device-mapper is used, and the
+//! crate that speaks the ioctl itself needs libclang and a newer compiler than Debian
+//! has to build.
+
+use std::io;
+use std::process::Command;
+
+use thiserror::Error;
+
+use crate::units::{DeviceNumber, DeviceNumberError};
+
+/// The type of target that this tool is about.
+const TARGET_TYPE: &str = "dieaware";
+
+/// A dieaware target of a device.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Target {
+    /// Where it begins on its device.
+    pub start_sectors: u64,
+    pub len_sectors: u64,
+    /// What `dmsetup status` says about it.
+    pub params: String,
+}
+
+#[derive(Debug, Error)]
+pub enum DmError {
+    #[error("dmsetup cannot be started: {0}")]
+    Start(#[from] io::Error),
+    #[error("\"dmsetup {command}\" failed: {message}")]
+    Failed { command: String, message: String },
+    #[error("dmsetup said something that is not understood: {0}")]
+    Unexpected(String),
+    #[error(transparent)]
+    DeviceNumber(#[from] DeviceNumberError),
+}
+
+/// Run dmsetup. Only its first words are named in errors, since messages are long.
+fn dmsetup(args: &[&str]) -> Result<String, DmError> {
+    let output = Command::new("dmsetup").args(args).output()?;
+
+    if !output.status.success() {
+        return Err(DmError::Failed {
+            command: args.iter().take(5).copied().collect::<Vec<_>>().join(" "),
+            message: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        });
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The device number of a device-mapper device.
+pub fn device_number(name: &str) -> Result<DeviceNumber, DmError> {
+    let output = dmsetup(&[
+        "info",
+        "--columns",
+        "--noheadings",
+        "--separator",
+        ":",
+        "-o",
+        "major,minor",
+        name,
+    ])?;
+    Ok(output.trim().parse()?)
+}
+
+/// The dieaware targets of a device, in the order of their place on it.
+pub fn targets(name: &str) -> Result<Vec<Target>, DmError> {
+    let output = dmsetup(&["status", "--target", TARGET_TYPE, name])?;
+    output
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| parse_target(line).ok_or_else(|| DmError::Unexpected(line.to_owned())))
+        .collect()
+}
+
+fn parse_target(line: &str) -> Option<Target> {
+    let mut words = line.trim().splitn(4, ' ');
+    let start_sectors = words.next()?.parse().ok()?;
+    let len_sectors = words.next()?.parse().ok()?;
+    if words.next()? != TARGET_TYPE {
+        return None;
+    }
+    Some(Target {
+        start_sectors,
+        len_sectors,
+        params: words.next().unwrap_or_default().trim().to_owned(),
+    })
+}
+
+/// Send a message to the target at this sector of a device.
+pub fn message(name: &str, sector: u64, words: &[String]) -> Result<String, DmError> {
+    let sector = sector.to_string();
+    let mut args = vec!["message", name, sector.as_str()];
+
+    args.extend(words.iter().map(String::as_str));
+    dmsetup(&args)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_target;
+
+    #[test]
+    fn a_status_line_is_a_target() {
+        let target = parse_target("0 8192 dieaware mode=hint writes=3").unwrap();
+        assert_eq!((target.start_sectors, target.len_sectors), (0, 8192));
+        assert_eq!(target.params, "mode=hint writes=3");
+        assert_eq!(parse_target("8 8 dieaware").unwrap().params, "");
+    }
+
+    #[test]
+    fn other_lines_are_none() {
+        for line in [
+            "",
+            "0",
+            "0 8192",
+            "0 8192 linear",
+            "demo: 0 8192 dieaware",
+            "a b dieaware",
+        ] {
+            assert_eq!(parse_target(line), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Everything that a message about a file's runs says: who it is and where it lies.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use thiserror::Error;
+
+use super::fiemap::{self, Extent};
+use crate::mounts::{self, MountError};
+use crate::units::DeviceNumber;
+
+/// A file's identity and extents.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct FileFacts {
+    /// Device number of its filesystem.
+    pub device: DeviceNumber,
+    pub inode: u64,
+    pub generation: u32,
+    pub extents: Vec<Extent>,
+}
+
+#[derive(Debug, Error)]
+pub enum FileError {
+    #[error("it cannot be read: {0}")]
+    Read(#[from] io::Error),
+    #[error("it is not a regular file")]
+    NotRegular,
+    #[error(transparent)]
+    Mount(#[from] MountError),
+    #[error("it lies on {0}, which reports addresses of its own instead of the device's")]
+    OwnAddresses(String),
+    #[error("its filesystem, {0}, does not report where files lie (FIEMAP): {1}")]
+    NoFiemap(String, nix::Error),
+    #[error("its filesystem, {0}, does not report generations of inodes: {1}")]
+    NoGeneration(String, nix::Error),
+}
+
+/// Filesystems whose FIEMAP addresses are not those of the device below: btrfs has a
+/// layer of chunks in between, overlayfs shows another filesystem's.
+const OWN_ADDRESSES: [&str; 3] = ["btrfs", "overlay", "bcachefs"];
+
+/// Find out everything about a file. Dirty pages of it are written first.
+pub fn facts(path: &Path) -> Result<FileFacts, FileError> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(FileError::NotRegular);
+    }
+
+    let fdinfo = fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd()))?;
+    let mountinfo = fs::read_to_string("/proc/self/mountinfo")?;
+    let mount = mounts::find_mount(&mountinfo, mounts::mount_id(&fdinfo)?)?;
+    if OWN_ADDRESSES.contains(&mount.fs_type.as_str()) {
+        return Err(FileError::OwnAddresses(mount.fs_type));
+    }
+    let extents =
+        fiemap::extents(&file).map_err(|err| FileError::NoFiemap(mount.fs_type.clone(), err))?;
+    let generation = fiemap::generation(&file)
+        .map_err(|err| FileError::NoGeneration(mount.fs_type.clone(), err))?;
+    Ok(FileFacts {
+        device: mount.device,
+        inode: metadata.ino(),
+        generation,
+        extents,
+    })
+}

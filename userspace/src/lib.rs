@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What the `dieaware` tool is made of. The verbs are in [`commands`]; everything else
+//! is a library that reports errors as types and never prints.
+
+pub mod commands;
+pub mod dm;
+pub mod io_engine;
+pub mod mounts;
+pub mod runs;
+pub mod status;
+pub mod units;

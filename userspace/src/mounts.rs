@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Which filesystem an open file belongs to, from what `/proc` says about it. `st_dev`
+//! does not do: btrfs makes numbers up, one for each subvolume.
+
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use crate::units::DeviceNumber;
+
+/// A mounted filesystem.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Mount {
+    /// The device number by which the kernel knows the filesystem (`s_dev`).
+    pub device: DeviceNumber,
+    /// Its type, such as `ext4`.
+    pub fs_type: String,
+}
+
+#[derive(Debug, Error, Eq, PartialEq)]
+pub enum MountError {
+    #[error("/proc does not say which mount the file belongs to")]
+    NoMountId,
+    #[error("the mount with id {0} is not in /proc/self/mountinfo")]
+    Unknown(u64),
+    #[error("the mount with id {0} is described in an unknown way: {1}")]
+    Malformed(u64, String),
+}
+
+/// The mount id in a file of `/proc/self/fdinfo`.
+pub fn mount_id(fdinfo: &str) -> Result<u64, MountError> {
+    fdinfo
+        .lines()
+        .find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok())
+        .ok_or(MountError::NoMountId)
+}
+
+/// The mount with this id in `/proc/self/mountinfo`.
+pub fn find_mount(mountinfo: &str, id: u64) -> Result<Mount, MountError> {
+    let line = mountinfo
+        .lines()
+        .find(|line| line.split(' ').next().and_then(|word| word.parse().ok()) == Some(id))
+        .ok_or(MountError::Unknown(id))?;
+    parse_mount(line).ok_or_else(|| MountError::Malformed(id, line.to_owned()))
+}
+
+/// The number of optional fields varies; a lone dash ends them.
+fn parse_mount(line: &str) -> Option<Mount> {
+    let (front, back) = line.split_once(" - ")?;
+    Some(Mount {
+        device: DeviceNumber::from_str(front.split(' ').nth(2)?).ok()?,
+        fs_type: back.split(' ').next()?.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{find_mount, mount_id, MountError};
+
+    const MOUNTINFO: &str = "\
+22 1 259:2 / / rw,relatime shared:1 - ext4 /dev/root rw
+36 22 254:0 / /data rw,noatime master:1 shared:7 - xfs /dev/mapper/demo rw
+37 22 0:31 /sub /mnt/with\\040space rw - btrfs /dev/sdb rw
+9 9 broken
+";
+
+    #[test]
+    fn the_mount_is_found_by_its_id() {
+        let mount = find_mount(MOUNTINFO, 36).unwrap();
+        assert_eq!(mount.device.to_string(), "254:0");
+        assert_eq!(mount.fs_type, "xfs");
+        assert_eq!(find_mount(MOUNTINFO, 37).unwrap().fs_type, "btrfs");
+    }
+
+    #[test]
+    fn a_missing_or_broken_mount_is_an_error() {
+        assert_eq!(find_mount(MOUNTINFO, 3), Err(MountError::Unknown(3)));
+        assert!(matches!(
+            find_mount(MOUNTINFO, 9),
+            Err(MountError::Malformed(9, _))
+        ));
+    }
+
+    #[test]
+    fn the_id_is_one_line_of_fdinfo() {
+        assert_eq!(mount_id("pos:\t0\nflags:\t02\nmnt_id:\t36\n"), Ok(36));
+        assert_eq!(mount_id("pos:\t0\n"), Err(MountError::NoMountId));
+    }
+}

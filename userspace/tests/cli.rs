@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The tool as its users meet it: arguments, output, exit status. A script takes the
+//! place of dmsetup and writes down what it was asked for.
+
+// A test that panics has failed, which is what it should do then.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::fs::{self, File};
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+const STATUS: &str = "mode=hint transport=tracepoint hints=on writes=12 append=7";
+
+/// A folder with a dmsetup of our own.
+struct Fixture {
+    dir: PathBuf,
+}
+
+impl Fixture {
+    /// `info` and `status` are what dmsetup prints for these commands.
+    fn new(name: &str, info: &str, status: &str) -> Self {
+        let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let _ = fs::remove_dir_all(&dir);
+        fs::create_dir_all(&dir).unwrap();
+        fs::write(dir.join("info"), info).unwrap();
+        fs::write(dir.join("status"), status).unwrap();
+        let script = dir.join("dmsetup");
+        fs::write(
+            &script,
+            "#!/bin/sh\n\
+             echo \"$*\" >>\"${0%/*}/calls\"\n\
+             case $1-$2 in\n\
+             message-broken) echo 'message ioctl failed: Invalid argument' >&2; exit 1;;\n\
+             message-*) ;;\n\
+             *-missing) echo 'Device missing not found' >&2; exit 1;;\n\
+             info-*) cat \"${0%/*}/info\";;\n\
+             status-*) cat \"${0%/*}/status\";;\n\
+             *) exit 1;;\n\
+             esac\n",
+        )
+        .unwrap();
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+        Self { dir }
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        let path = format!("{}:{}", self.dir.display(), std::env::var("PATH").unwrap());
+        Command::new(env!("CARGO_BIN_EXE_dieaware"))
+            .args(args)
+            .env("PATH", path)
+            .output()
+            .unwrap()
+    }
+
+    fn messages(&self) -> Vec<String> {
+        let calls = fs::read_to_string(self.dir.join("calls")).unwrap_or_default();
+        calls
+            .lines()
+            .filter(|line| line.starts_with("message"))
+            .map(str::to_owned)
+            .collect()
+    }
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// A file with a hole between its pages, and what the tool says about it; `None` where
+/// the filesystem of this machine does not report extents.
+fn file_with_runs(fixture: &Fixture) -> Option<(String, Value)> {
+    let path = fixture.dir.join("data");
+    let file = File::create(&path).unwrap();
+    for page in [0u64, 1, 2, 8, 9] {
+        file.write_all_at(&[0x5a; 4096], page * 4096).unwrap();
+    }
+    file.sync_all().unwrap();
+    let path = path.to_str().unwrap().to_owned();
+    let output = fixture.run(&["runs", "extents", "--json", &path]);
+    if !output.status.success() {
+        let reason = stderr(&output);
+        assert!(
+            reason.contains("report") && output.status.code() == Some(3),
+            "{reason}"
+        );
+        eprintln!("skipped: {reason}");
+        return None;
+    }
+    let files: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    Some((path, files[0].clone()))
+}
+
+fn pages_of(file: &Value) -> Vec<u64> {
+    file["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|run| {
+            let first = run["file_page"].as_u64().unwrap();
+            first..first + run["pages"].as_u64().unwrap()
+        })
+        .collect()
+}
+
+#[test]
+fn wrong_usage_ends_with_2() {
+    let fixture = Fixture::new("usage", "", "");
+    for args in [
+        &[][..],
+        &["dance"],
+        &["runs"],
+        &["runs", "load", "demo"],
+        &["runs", "extents"],
+        &["status"],
+        &["status", "demo", "--yaml"],
+    ] {
+        let output = fixture.run(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(!stderr(&output).is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn help_shows_an_example() {
+    let fixture = Fixture::new("help", "", "");
+    for verb in [
+        &["status", "--help"][..],
+        &["runs", "load", "--help"],
+        &["runs", "extents", "--help"],
+    ] {
+        let output = fixture.run(verb);
+        assert_eq!(output.status.code(), Some(0), "{verb:?}");
+        assert!(
+            stdout(&output).contains("Example:\n  dieaware "),
+            "{verb:?}"
+        );
+    }
+}
+
+#[test]
+fn status_is_a_table_for_people() {
+    let fixture = Fixture::new("table", "", &format!("0 8192 dieaware {STATUS}\n"));
+    let output = fixture.run(&["status", "demo"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let table = stdout(&output);
+    let keys: Vec<&str> = table
+        .lines()
+        .map(|line| line.split_whitespace().next().unwrap())
+        .collect();
+    assert_eq!(keys, ["mode", "transport", "hints", "writes", "append"]);
+}
+
+#[test]
+fn status_is_json_for_programs() {
+    let two = format!("0 8192 dieaware {STATUS}\n8192 16 dieaware {STATUS}\n");
+    let fixture = Fixture::new("json", "", &two);
+    let output = fixture.run(&["status", "--json", "demo"]);
+    let targets: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(targets.as_array().unwrap().len(), 2);
+    assert_eq!(targets[1]["start_sectors"], 8192);
+    assert_eq!(targets[1]["append"], 7);
+    assert_eq!(targets[0]["transport"], "tracepoint");
+}
+
+#[test]
+fn a_device_without_our_target_is_wrong_usage() {
+    let fixture = Fixture::new("other", "254:0\n", "");
+    for args in [
+        &["status", "demo"][..],
+        &["runs", "load", "demo", "/dev/null"],
+    ] {
+        let output = fixture.run(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert_eq!(
+            stderr(&output),
+            "dieaware: demo has no dieaware target.\n",
+            "{args:?}"
+        );
+    }
+}
+
+#[test]
+fn a_missing_device_is_an_io_error() {
+    let fixture = Fixture::new("absent", "", "");
+    fs::write(
+        fixture.dir.join("dmsetup"),
+        "#!/bin/sh\necho gone >&2\nexit 1\n",
+    )
+    .unwrap();
+    let output = fixture.run(&["status", "demo"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("gone"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_damaged_status_is_an_io_error() {
+    for (name, status) in [
+        ("damaged1", "0 8192 dieaware writes\n"),
+        ("damaged2", "nonsense\n"),
+    ] {
+        let fixture = Fixture::new(name, "", status);
+        let output = fixture.run(&["status", "demo"]);
+        assert_eq!(output.status.code(), Some(3), "{status}");
+    }
+}
+
+#[test]
+fn extents_leave_holes_out() {
+    let fixture = Fixture::new("extents", "", "");
+    let Some((path, file)) = file_with_runs(&fixture) else {
+        return;
+    };
+    assert_eq!(pages_of(&file), [0, 1, 2, 8, 9]);
+    let output = fixture.run(&["runs", "extents", &path]);
+    let text = stdout(&output);
+    assert!(text.starts_with(&format!("{path}: device ")), "{text}");
+    let nr_runs = file["runs"].as_array().unwrap().len();
+    assert_eq!(text.lines().count(), 2 + nr_runs);
+}
+
+#[test]
+fn what_cannot_be_read_is_an_io_error() {
+    let fixture = Fixture::new("unreadable", "", "");
+    for path in [
+        "/nonexistent/file",
+        "/dev",
+        "/dev/null",
+        "/proc/self/status",
+    ] {
+        let output = fixture.run(&["runs", "extents", path]);
+        assert_eq!(output.status.code(), Some(3), "{path}");
+        assert!(
+            stderr(&output).starts_with(&format!("dieaware: {path}: ")),
+            "{}",
+            stderr(&output)
+        );
+    }
+}
+
+#[test]
+fn load_sends_every_run_relative_to_the_target() {
+    let fixture = Fixture::new("load", "", "");
+    let Some((path, file)) = file_with_runs(&fixture) else {
+        return;
+    };
+    let device = file["device"].as_str().unwrap();
+    fs::write(fixture.dir.join("info"), format!("{device}\n")).unwrap();
+    // The target begins at the first page of the file
+    let runs = file["runs"].as_array().unwrap();
+    let first = runs
+        .iter()
+        .map(|run| run["device_page"].as_u64().unwrap())
+        .min();
+    let first = first.unwrap();
+    let status = format!("{} 99999999999 dieaware {STATUS}\n", first * 8);
+    fs::write(fixture.dir.join("status"), status).unwrap();
+
+    let output = fixture.run(&["runs", "load", "demo", &path]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(
+        stdout(&output),
+        format!("{path}: {} runs, 5 pages\n", runs.len())
+    );
+    let mut wanted = format!(
+        "message demo {} runs add {device} {} {}",
+        first * 8,
+        file["inode"],
+        file["generation"]
+    );
+    for run in runs {
+        let device_page = run["device_page"].as_u64().unwrap() - first;
+        wanted += &format!(" {} {device_page} {}", run["file_page"], run["pages"]);
+    }
+    assert_eq!(fixture.messages(), [wanted]);
+}
+
+#[test]
+fn load_sends_nothing_when_a_file_lies_elsewhere() {
+    let fixture = Fixture::new("elsewhere", "4095:7\n", "0 8192 dieaware mode=hint\n");
+    let Some((path, file)) = file_with_runs(&fixture) else {
+        return;
+    };
+    let output = fixture.run(&["runs", "load", "demo", &path]);
+    assert_eq!(output.status.code(), Some(2));
+    let device = file["device"].as_str().unwrap();
+    assert_eq!(
+        stderr(&output),
+        format!(
+            "dieaware: {path}: its filesystem lies on the device {device}, but demo is 4095:7.\n"
+        )
+    );
+    assert_eq!(fixture.messages(), Vec::<String>::new());
+}
+
+#[test]
+fn a_refused_message_is_an_io_error() {
+    let fixture = Fixture::new("refused", "", "0 99999999999 dieaware mode=hint\n");
+    let Some((path, file)) = file_with_runs(&fixture) else {
+        return;
+    };
+    let info = format!("{}\n", file["device"].as_str().unwrap());
+    fs::write(fixture.dir.join("info"), info).unwrap();
+    let output = fixture.run(&["runs", "load", "broken", &path]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(
+        stderr(&output).contains("Invalid argument"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn nobody_minds_a_reader_who_leaves() {
+    let fixture = Fixture::new("pipe", "", &format!("0 8192 dieaware {STATUS}\n"));
+    let output = Command::new("/bin/bash")
+        .args(["-c", "set -o pipefail; \"$0\" status demo | true"])
+        .arg(env!("CARGO_BIN_EXE_dieaware"))
+        .env("PATH", format!("{}:/usr/bin:/bin", fixture.dir.display()))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(stderr(&output), "");
+}
