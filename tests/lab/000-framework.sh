@@ -5,7 +5,7 @@
 # smp: 2
 # mem: 2G
 # seconds: 3
-# timeout: 60
+# timeout: 240
 . "$(dirname "$0")/rc"
 
 # inner LINE...: a test of these lines; its output and its exit status.

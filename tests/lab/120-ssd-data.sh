@@ -6,7 +6,7 @@
 # smp: 2
 # mem: 2G
 # seconds: 60
-# timeout: 240
+# timeout: 480
 . "$(dirname "$0")/rc"
 
 # verify SENTENCE OPTION...
@@ -67,16 +67,21 @@ settle_memory
 check_that "TRIM gives it back (KiB)" $((empty - $(mem_available_kib))) -lt $((16 * 1024))
 drop_ssd ssd0
 
-# Thin: far more capacity than memory.
+# Thin: far more capacity than memory. The first round warms up what stays.
+for round in 1 2; do
+	settle_memory
+	before=$(mem_available_kib)
+	new_ssd big capacity_mib=61440
+	if ((round == 1)); then
+		check_that "60 GiB of capacity on 2 GiB of memory" "$(blockdev --getsize64 "$DEV")" -eq $((61440 << 20))
+		note "its tables take $(((before - $(mem_available_kib)) >> 10)) MiB"
+		check "what was never written is zero" \
+			sh -c "dd if=$DEV bs=1M skip=30000 count=8 iflag=direct status=none | cmp -n 8388608 - /dev/zero"
+		check "a filesystem over all of it" mkfs.xfs -q -f "$DEV"
+	fi
+	check "data at its end" fio --name=end --filename="$DEV" --offset=61400m --size=32m --rw=randwrite --bs=64k \
+		--direct=1 --ioengine=libaio --iodepth=8 --verify=crc32c --verify_fatal=1
+	drop_ssd big
+done
 settle_memory
-before=$(mem_available_kib)
-new_ssd big capacity_mib=61440
-check_that "60 GiB of capacity on 2 GiB of memory" "$(blockdev --getsize64 "$DEV")" -eq $((61440 << 20))
-note "its map takes $(((before - $(mem_available_kib)) >> 10)) MiB"
-check "data at its end" fio --name=end --filename="$DEV" --offset=61400m --size=16m --rw=randwrite --bs=16k --direct=1 \
-	--ioengine=libaio --iodepth=8 --verify=crc32c --verify_fatal=1
-check "what was never written is zero" sh -c "dd if=$DEV bs=1M skip=30000 count=8 iflag=direct status=none | cmp -n 8388608 - /dev/zero"
-check "a filesystem over all of it" mkfs.xfs -q -f "$DEV"
-drop_ssd big
-settle_memory
-check_that "all of it comes back (KiB)" $((before - $(mem_available_kib))) -lt $((16 * 1024))
+check_that "all of it comes back (KiB)" $((before - $(mem_available_kib))) -lt $((8 * 1024))

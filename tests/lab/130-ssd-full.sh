@@ -6,7 +6,7 @@
 # smp: 2
 # mem: 2G
 # seconds: 60
-# timeout: 240
+# timeout: 480
 . "$(dirname "$0")/rc"
 
 # Data that names its place: fio verifies it without having written it now.
@@ -15,7 +15,7 @@ full() {
 		--verify_state_save=0 --randseed=5 --group_reporting "${@:2}"
 }
 
-new_ssd ssd0 capacity_mib=256 units_per_eblk=32
+new_ssd ssd0 capacity_mib=64 units_per_eblk=16
 size=$(blockdev --getsize64 "$DEV")
 check "all of it is written" full "$DEV" --rw=write --bs=256k --do_verify=0
 check_that "every page is mapped" "$(ssd_stat ssd0 pages_mapped)" -eq $((size / 4096))

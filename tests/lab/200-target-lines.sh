@@ -6,7 +6,7 @@
 # smp: 2
 # mem: 2G
 # seconds: 25
-# timeout: 180
+# timeout: 240
 . "$(dirname "$0")/rc"
 
 new_ssd ssd0 capacity_mib=1024
@@ -88,7 +88,7 @@ echo 1 >"$zoned/memory_backed"
 echo 1 >"$zoned/zoned"
 echo 64 >"$zoned/zone_size"
 echo 1 >"$zoned/power"
-refused "a zoned device" "zone" "0 $((256 * 2048)) dieaware /dev/nullb0 0 hint"
+refused "a zoned device" "[Zz]one" "0 $((256 * 2048)) dieaware /dev/nullb0 0 hint"
 
 modprobe sd_mod
 modprobe scsi_debug dev_size_mb=64 dif=1 dix=1 delay=0

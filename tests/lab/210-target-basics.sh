@@ -6,7 +6,7 @@
 # smp: 2
 # mem: 2G
 # seconds: 40
-# timeout: 240
+# timeout: 320
 . "$(dirname "$0")/rc"
 
 new_ssd ssd0 capacity_mib=1024
@@ -55,12 +55,7 @@ for words in "" "what" "hints" "hints sideways" "hints on now" "reset_counters p
 done
 
 # Life under I/O.
-fio --name=load --filename="$TARGET" --size=200m --rw=randrw --bs=16k --ioengine=libaio --iodepth=8 \
-	--direct=1 --time_based --runtime=60 --verify=crc32c --verify_backlog=64 --verify_fatal=1 \
-	--output="$T_DIR/fio" &
-load=$!
-at_end kill "$load"
-sleep 1
+new_load "$TARGET" --rw=randrw --verify=crc32c --verify_backlog=64 --verify_fatal=1
 for turn in 1 2 3 4 5; do
 	dmsetup suspend t0
 	if ((turn % 2)); then
@@ -70,24 +65,20 @@ for turn in 1 2 3 4 5; do
 	dmsetup resume t0
 	sleep 0.5
 done
-check "fio lives through five times suspend, reload and resume" kill -0 "$load"
+check "fio lives through five times suspend, reload and resume" kill -0 "$LOAD"
 check_that "the reloaded table is in force" "$(dmsetup table t0)" =~ runs_mb=5
 check "suspend without flush under I/O" dmsetup suspend --noflush t0
 check "resume" dmsetup resume t0
 check "a bad reload is refused" sh -c '! dmsetup load t0 --table "0 8 dieaware /dev/nothing 0 hint"'
 dmsetup clear t0
 check_fails "a target in use is not removed" dmsetup remove t0
-kill -INT "$load"
-check "fio found no wrong data" wait "$load"
+check "fio found no wrong data" load_ends_well
 check "the device can be removed afterwards" dmsetup remove --retry t0
 
 # remove --force under I/O: the table becomes error, fio fails, nobody hangs.
 new_target t1 "$DEV"
-fio --name=load --filename="$TARGET" --size=200m --rw=randwrite --bs=16k --ioengine=libaio --iodepth=8 \
-	--direct=1 --time_based --runtime=30 --output="$T_DIR/fio" &
-load=$!
-sleep 1
+new_load "$TARGET" --rw=randwrite
 dmsetup remove --force t1 2>/dev/null || true
-check_fails "remove --force ends fio with errors" wait "$load"
+check "remove --force ends fio with errors" load_fails
 check "and the target goes" poll 20 sh -c 'dmsetup remove t1; ! dmsetup info t1'
 check "the SSD has no holder left" sh -c "[ -z \"\$(ls /sys/block/${DEV##*/}/holders)\" ]"

@@ -5,7 +5,7 @@
 # smp: 2
 # mem: 2G
 # seconds: 35
-# timeout: 240
+# timeout: 280
 . "$(dirname "$0")/rc"
 FS=ext4
 DIRECT_PRECISION=990

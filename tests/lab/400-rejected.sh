@@ -6,7 +6,7 @@
 # smp: 2
 # mem: 2G
 # seconds: 20
-# timeout: 180
+# timeout: 240
 . "$(dirname "$0")/rc"
 
 reject() {

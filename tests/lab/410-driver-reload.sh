@@ -6,7 +6,7 @@
 # smp: 2
 # mem: 2G
 # seconds: 25
-# timeout: 180
+# timeout: 240
 . "$(dirname "$0")/rc"
 
 new_ssd ssd0 capacity_mib=256

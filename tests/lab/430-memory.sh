@@ -6,7 +6,7 @@
 # smp: 2
 # mem: 1G
 # seconds: 45
-# timeout: 240
+# timeout: 360
 . "$(dirname "$0")/rc"
 
 new_ssd ssd0 capacity_mib=640

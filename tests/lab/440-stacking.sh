@@ -6,7 +6,7 @@
 # smp: 2
 # mem: 2G
 # seconds: 30
-# timeout: 180
+# timeout: 240
 . "$(dirname "$0")/rc"
 
 # wire COMMAND...: what the SSD gets of it, into $T_DIR/wire

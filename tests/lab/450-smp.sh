@@ -5,7 +5,7 @@
 # smp: 4
 # mem: 2G
 # seconds: 40
-# timeout: 240
+# timeout: 320
 . "$(dirname "$0")/rc"
 
 new_ssd ssd0 capacity_mib=1024

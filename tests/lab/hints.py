@@ -20,7 +20,8 @@ LBAS = PAGE // 512
 APPEND = 1 << 24
 OVERWRITE = 1 << 25
 NVME_IOCTL_IO_CMD = 0xC0484E43
-LOG_DIES = 0xC1
+# What a command may carry however its memory is scattered.
+MAX_PAGES = 64
 
 FAILED = 0
 
@@ -40,7 +41,7 @@ class Ssd:
     def __init__(self, device: str, debugfs: str) -> None:
         self.fd = os.open(device, os.O_RDWR)
         self.debugfs = debugfs
-        self.buffer = mmap.mmap(-1, 256 * PAGE)
+        self.buffer = mmap.mmap(-1, MAX_PAGES * PAGE)
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.buffer))
         self.random = random.Random(3)
         self.data: Dict[int, bytes] = {}
@@ -62,6 +63,9 @@ class Ssd:
 
     def write(self, page: int, nr_pages: int, cdw12: int = 0, pred: Optional[int] = None,
               pred_lba: Optional[int] = None) -> int:
+        if nr_pages > MAX_PAGES:
+            self.write(page, MAX_PAGES)
+            return self.write(page + MAX_PAGES, nr_pages - MAX_PAGES)
         contents = self.random.randbytes(nr_pages * PAGE)
         self.buffer[:len(contents)] = contents
         if pred_lba is None:
@@ -203,7 +207,7 @@ def append_two_runs(ssd: Ssd, unit: int) -> None:
 
 
 def overwrite_stays(ssd: Ssd, unit: int, disturb: Disturber) -> None:
-    start, length = 12000, 40 * unit
+    start, length = 12000, 24 * unit
     ssd.write(start, length)
     before = ssd.dies_of(start, length)
     units = ssd.places(start, length)

@@ -61,8 +61,12 @@ label() {
 	sed -u -E "s/^(not ok|ok) - /\1 - $1: /"
 }
 
+log_since() {
+	dmesg | sed -n "/lab-test $1 begins\$/,\$p"
+}
+
 trouble_since() {
-	dmesg | sed -n "/lab-test $1 begins\$/,\$p" | grep -E "$BAD_LOG" | head -n 12
+	log_since "$1" | grep -E "$BAD_LOG" | head -n 12
 }
 
 run_one() {
@@ -75,8 +79,12 @@ run_one() {
 		echo "not ok - $name: the modules load"
 		return
 	fi
-	T_NAME=$name timeout -k 15 "${seconds:-120}" bash "./$file" 2>&1 </dev/null | label "$name"
+	T_NAME=$name timeout -k 15 "${seconds:-120}" bash "./$file" 2>&1 </dev/null | label "$name" | tee /tmp/sentences
 	status=${PIPESTATUS[0]}
+	if grep -q '^not ok' /tmp/sentences; then
+		echo "# the kernel's last messages:"
+		log_since "$name" | tail -n 20 | sed 's/^/#   /'
+	fi
 	if ((status >= 124)); then
 		echo "not ok - $name: the test ends within ${seconds:-120} s (status $status)"
 		ps -eo pid,stat,wchan:30,args | awk '$2 ~ /D/' | sed 's/^/# /'
@@ -94,7 +102,7 @@ run_one() {
 	text=$(trouble_since "$name")
 	if [[ -n $text ]]; then
 		echo "not ok - $name: the kernel has nothing to complain of"
-		dmesg | sed -n "/lab-test $name begins\$/,\$p" | grep -E -A 25 "$BAD_LOG" | head -n 60 | sed 's/^/# /'
+		log_since "$name" | grep -E -A 25 "$BAD_LOG" | head -n 60 | sed 's/^/# /'
 	fi
 	echo "end $name $((SECONDS - began))"
 }
