@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# The Rust tool, built once into the cache. Expects common.sh, packages.sh,
+# cache.sh.
+
+RUST_MINIMUM=1.85
+
+have_rust() {
+	local version
+
+	version=$(cargo --version 2>/dev/null | awk '{ print $2 }')
+	[[ -n $version ]] || return 1
+	[[ $(printf '%s\n' "$RUST_MINIMUM" "$version" | sort -V | head -n 1) == "$RUST_MINIMUM" ]]
+}
+
+# Some cargo that is new enough: the machine's own, else Debian's.
+rust_need() {
+	need_packages gcc libc6-dev
+	if ! have_rust; then
+		need_groups rust
+		hash -r
+	fi
+	have_rust || die "Rust $RUST_MINIMUM or newer is needed, and this machine's packages have none."
+}
+
+# The same for the formatter and the linter.
+rust_check_need() {
+	rust_need
+	if ! cargo fmt --version >/dev/null 2>&1 || ! cargo clippy --version >/dev/null 2>&1; then
+		need_groups rust-check
+	fi
+}
+
+# tool_cargo COMMAND...: cargo in the tool's folder; what it builds is kept
+# outside the checkout.
+tool_cargo() {
+	(
+		cd "$DIEAWARE_TOP/userspace" || exit
+		CARGO_TARGET_DIR=$CACHE_DIR/cargo-target nice -n 10 cargo "$@"
+	)
+}
+
+# Builder: DIR/dieaware.
+tools_build() {
+	local dir=$1
+
+	say "building the tool dieaware"
+	quietly tool_cargo build --release --locked ||
+		die "The tool does not build: see the lines above."
+	cp "$CACHE_DIR/cargo-target/release/dieaware" "$dir/"
+}
+
+# Set TOOLS_DIR to a folder that holds the program dieaware.
+tools_need() {
+	local key
+
+	key=$(cd "$DIEAWARE_TOP/userspace" &&
+		hash_words "$(hash_files Cargo.toml Cargo.lock src)" "$(cargo --version 2>/dev/null)")
+	if [[ ! -d $CACHE_DIR/tools-$key ]]; then
+		rust_need
+		key=$(cd "$DIEAWARE_TOP/userspace" &&
+			hash_words "$(hash_files Cargo.toml Cargo.lock src)" "$(cargo --version)")
+	fi
+	cache_get tools "$key" tools_build
+	# shellcheck disable=SC2034
+	TOOLS_DIR=$CACHE_ENTRY
+}
