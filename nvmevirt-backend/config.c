@@ -22,7 +22,7 @@
 struct item {
 	struct config_item item;
 
-	struct mutex power_lock;
+	struct mutex power_lock; /* protects what is below */
 	struct nvmev_config config;
 	struct nvmev *nvmev;
 	char reason[NVMEV_REASON_BYTES];
@@ -33,73 +33,54 @@ static struct item *to_item(struct config_item *item)
 	return container_of(item, struct item, item);
 }
 
-/* What a file's text means for a configuration; returns 0 or a negative errno. */
-typedef int (*parse_fn)(struct nvmev_config *config, const char *text);
-
-static ssize_t store(struct config_item *config_item, const char *text, size_t bytes,
-		     parse_fn parse)
+static void refuse(struct item *item, const char *reason)
 {
-	struct item *item = to_item(config_item);
-	int ret;
-
-	guard(mutex)(&item->power_lock);
-	if (item->nvmev)
-		return -EBUSY;
-	ret = parse(&item->config, text);
-	return ret ?: bytes;
+	if (reason != item->reason)
+		strscpy(item->reason, reason, sizeof(item->reason));
+	pr_err("nvmev: %s: %s\n", config_item_name(&item->item), item->reason);
 }
 
-static ssize_t show(char *page, u64 value)
+/**
+ * enum prop_kind - how a property stands in the configuration
+ * @PROPERTY_U32: a u32
+ * @PROPERTY_BOOL: a bool
+ * @PROPERTY_KIB: KiB in the file, pages in a u32
+ * @PROPERTY_MIB: MiB in the file, bytes in a u64
+ */
+enum prop_kind {
+	PROPERTY_U32,
+	PROPERTY_BOOL,
+	PROPERTY_KIB,
+	PROPERTY_MIB,
+};
+
+/**
+ * struct prop - a file that is a member of struct nvmev_config
+ * @offset: of the member
+ * @kind: how it stands there
+ */
+struct prop {
+	size_t offset;
+	enum prop_kind kind;
+};
+
+static ssize_t show_property(struct config_item *item, char *page, const struct prop *property)
 {
-	return sysfs_emit(page, "%llu\n", value);
+	const void *member = (void *)&to_item(item)->config + property->offset;
+
+	switch (property->kind) {
+	case PROPERTY_BOOL:
+		return sysfs_emit(page, "%u\n", *(const bool *)member);
+	case PROPERTY_KIB:
+		return sysfs_emit(page, "%llu\n", (u64)*(const u32 *)member * KIB_PER_PAGE);
+	case PROPERTY_MIB:
+		return sysfs_emit(page, "%llu\n", *(const u64 *)member >> 20);
+	default:
+		return sysfs_emit(page, "%u\n", *(const u32 *)member);
+	}
 }
 
-/* A property that is a member of the configuration. */
-#define NVMEV_ATTR(name, member, parse_text)						\
-static int name##_parse(struct nvmev_config *config, const char *text)			\
-{											\
-	return parse_text(text, 0, &config->member);					\
-}											\
-											\
-static ssize_t nvmev_##name##_show(struct config_item *item, char *page)		\
-{											\
-	return show(page, to_item(item)->config.member);				\
-}											\
-											\
-static ssize_t nvmev_##name##_store(struct config_item *item, const char *text, size_t bytes)	\
-{											\
-	return store(item, text, bytes, name##_parse);					\
-}											\
-											\
-CONFIGFS_ATTR(nvmev_, name)
-
-static int parse_bool(const char *text, unsigned int base, bool *value)
-{
-	return kstrtobool(text, value);
-}
-
-NVMEV_ATTR(channels, ftl.nr_channels, kstrtou32);
-NVMEV_ATTR(dies_per_channel, ftl.dies_per_channel, kstrtou32);
-NVMEV_ATTR(planes_per_die, ftl.planes_per_die, kstrtou32);
-NVMEV_ATTR(units_per_eblk, ftl.units_per_eblk, kstrtou32);
-NVMEV_ATTR(reserve_permille, ftl.reserve_permille, kstrtou32);
-NVMEV_ATTR(program_ns, ftl.program_ns, kstrtou32);
-NVMEV_ATTR(erase_ns, ftl.erase_ns, kstrtou32);
-NVMEV_ATTR(channel_mbps, ftl.channel_mbps, kstrtou32);
-NVMEV_ATTR(link_mbps, ftl.link_mbps, kstrtou32);
-NVMEV_ATTR(cmd_ns, ftl.cmd_ns, kstrtou32);
-NVMEV_ATTR(write_ns, ftl.write_ns, kstrtou32);
-NVMEV_ATTR(page_ns, ftl.page_ns, kstrtou32);
-NVMEV_ATTR(run_units, ftl.run_units, kstrtou32);
-NVMEV_ATTR(time_scale, ftl.time_scale, kstrtou32);
-NVMEV_ATTR(plp, ftl.plp, parse_bool);
-NVMEV_ATTR(seed_die, ftl.seed_die, kstrtou32);
-NVMEV_ATTR(lba_bytes, lba_bytes, kstrtou32);
-NVMEV_ATTR(queues, queues, kstrtou32);
-NVMEV_ATTR(mdts, mdts, kstrtou32);
-NVMEV_ATTR(hints, hints, parse_bool);
-
-static int parse_pages(const char *text, u32 *pages)
+static int parse_kib(const char *text, u32 *pages)
 {
 	u32 kib;
 	int ret = kstrtou32(text, 0, &kib);
@@ -112,67 +93,102 @@ static int parse_pages(const char *text, u32 *pages)
 	return 0;
 }
 
-static int unit_kib_parse(struct nvmev_config *config, const char *text)
+static int parse_mib(const char *text, u64 *bytes)
 {
-	return parse_pages(text, &config->ftl.unit_pages);
-}
-
-static ssize_t nvmev_unit_kib_show(struct config_item *item, char *page)
-{
-	return show(page, (u64)to_item(item)->config.ftl.unit_pages * KIB_PER_PAGE);
-}
-
-static ssize_t nvmev_unit_kib_store(struct config_item *item, const char *text, size_t bytes)
-{
-	return store(item, text, bytes, unit_kib_parse);
-}
-
-CONFIGFS_ATTR(nvmev_, unit_kib);
-
-static int wbuf_kib_parse(struct nvmev_config *config, const char *text)
-{
-	return parse_pages(text, &config->ftl.wbuf_pages);
-}
-
-static ssize_t nvmev_wbuf_kib_show(struct config_item *item, char *page)
-{
-	return show(page, (u64)to_item(item)->config.ftl.wbuf_pages * KIB_PER_PAGE);
-}
-
-static ssize_t nvmev_wbuf_kib_store(struct config_item *item, const char *text, size_t bytes)
-{
-	return store(item, text, bytes, wbuf_kib_parse);
-}
-
-CONFIGFS_ATTR(nvmev_, wbuf_kib);
-
-static int capacity_mib_parse(struct nvmev_config *config, const char *text)
-{
-	u64 mib, capacity_bytes;
+	u64 mib;
 	int ret = kstrtou64(text, 0, &mib);
 
 	if (ret)
 		return ret;
-	if (check_mul_overflow(mib, 1ULL << 20, &capacity_bytes))
-		return -EOVERFLOW;
-	config->capacity_bytes = capacity_bytes;
+	if (mib > U64_MAX >> 20)
+		return -ERANGE;
+	*bytes = mib << 20;
 	return 0;
 }
 
-static ssize_t nvmev_capacity_mib_show(struct config_item *item, char *page)
+static int parse_property(struct nvmev_config *config, const char *text,
+			  const struct prop *property)
 {
-	return show(page, to_item(item)->config.capacity_bytes >> 20);
+	void *member = (void *)config + property->offset;
+
+	switch (property->kind) {
+	case PROPERTY_BOOL:
+		return kstrtobool(text, member);
+	case PROPERTY_KIB:
+		return parse_kib(text, member);
+	case PROPERTY_MIB:
+		return parse_mib(text, member);
+	default:
+		return kstrtou32(text, 0, member);
+	}
 }
 
-static ssize_t nvmev_capacity_mib_store(struct config_item *item, const char *text, size_t bytes)
+/* Report a change of a property; @ret is what parsing it gave. */
+static ssize_t changed(struct item *item, int ret, size_t bytes)
 {
-	return store(item, text, bytes, capacity_mib_parse);
+	if (!ret)
+		return bytes;
+	refuse(item, "The value is malformed or out of the range of this property.");
+	return ret;
 }
 
-CONFIGFS_ATTR(nvmev_, capacity_mib);
+static ssize_t store_property(struct config_item *config_item, const char *text, size_t bytes,
+			      const struct prop *property)
+{
+	struct item *item = to_item(config_item);
+
+	guard(mutex)(&item->power_lock);
+	if (item->nvmev)
+		return -EBUSY;
+	return changed(item, parse_property(&item->config, text, property), bytes);
+}
+
+/* configfs does not tell its callbacks which file they are for. */
+#define NVMEV_ATTR(name, member, member_kind)						\
+static const struct prop name##_property = {					\
+	.offset = offsetof(struct nvmev_config, member),				\
+	.kind = member_kind,								\
+};											\
+											\
+static ssize_t nvmev_##name##_show(struct config_item *item, char *page)		\
+{											\
+	return show_property(item, page, &name##_property);				\
+}											\
+											\
+static ssize_t nvmev_##name##_store(struct config_item *item, const char *text,	\
+				    size_t bytes)					\
+{											\
+	return store_property(item, text, bytes, &name##_property);			\
+}											\
+											\
+CONFIGFS_ATTR(nvmev_, name)
+
+NVMEV_ATTR(capacity_mib, capacity_bytes, PROPERTY_MIB);
+NVMEV_ATTR(channels, ftl.nr_channels, PROPERTY_U32);
+NVMEV_ATTR(dies_per_channel, ftl.dies_per_channel, PROPERTY_U32);
+NVMEV_ATTR(planes_per_die, ftl.planes_per_die, PROPERTY_U32);
+NVMEV_ATTR(unit_kib, ftl.unit_pages, PROPERTY_KIB);
+NVMEV_ATTR(units_per_eblk, ftl.units_per_eblk, PROPERTY_U32);
+NVMEV_ATTR(reserve_permille, ftl.reserve_permille, PROPERTY_U32);
+NVMEV_ATTR(program_ns, ftl.program_ns, PROPERTY_U32);
+NVMEV_ATTR(erase_ns, ftl.erase_ns, PROPERTY_U32);
+NVMEV_ATTR(channel_mbps, ftl.channel_mbps, PROPERTY_U32);
+NVMEV_ATTR(link_mbps, ftl.link_mbps, PROPERTY_U32);
+NVMEV_ATTR(cmd_ns, ftl.cmd_ns, PROPERTY_U32);
+NVMEV_ATTR(write_ns, ftl.write_ns, PROPERTY_U32);
+NVMEV_ATTR(page_ns, ftl.page_ns, PROPERTY_U32);
+NVMEV_ATTR(wbuf_kib, ftl.wbuf_pages, PROPERTY_KIB);
+NVMEV_ATTR(run_units, ftl.run_units, PROPERTY_U32);
+NVMEV_ATTR(time_scale, ftl.time_scale, PROPERTY_U32);
+NVMEV_ATTR(plp, ftl.plp, PROPERTY_BOOL);
+NVMEV_ATTR(seed_die, ftl.seed_die, PROPERTY_U32);
+NVMEV_ATTR(lba_bytes, lba_bytes, PROPERTY_U32);
+NVMEV_ATTR(queues, queues, PROPERTY_U32);
+NVMEV_ATTR(mdts, mdts, PROPERTY_U32);
+NVMEV_ATTR(hints, hints, PROPERTY_BOOL);
 
 /* The page kinds' latencies, separated by commas or blanks. */
-static int read_ns_parse(struct nvmev_config *config, const char *text)
+static int parse_read_ns(struct nvmev_config *config, const char *text)
 {
 	char *copy __free(kfree) = kstrdup(text, GFP_KERNEL);
 	u32 read_ns[FTL_MAX_PAGE_KINDS];
@@ -182,7 +198,7 @@ static int read_ns_parse(struct nvmev_config *config, const char *text)
 
 	if (!copy)
 		return -ENOMEM;
-	while ((word = strsep(&rest, ", \n"))) {
+	while ((word = strsep(&rest, ",\n "))) {
 		if (!*word)
 			continue;
 		if (nr == FTL_MAX_PAGE_KINDS)
@@ -209,9 +225,14 @@ static ssize_t nvmev_read_ns_show(struct config_item *item, char *page)
 	return len + sysfs_emit_at(page, len, "\n");
 }
 
-static ssize_t nvmev_read_ns_store(struct config_item *item, const char *text, size_t bytes)
+static ssize_t nvmev_read_ns_store(struct config_item *config_item, const char *text, size_t bytes)
 {
-	return store(item, text, bytes, read_ns_parse);
+	struct item *item = to_item(config_item);
+
+	guard(mutex)(&item->power_lock);
+	if (item->nvmev)
+		return -EBUSY;
+	return changed(item, parse_read_ns(&item->config, text), bytes);
 }
 
 CONFIGFS_ATTR(nvmev_, read_ns);
@@ -219,13 +240,6 @@ CONFIGFS_ATTR(nvmev_, read_ns);
 static ssize_t nvmev_profile_show(struct config_item *item, char *page)
 {
 	return sysfs_emit(page, "%s\n", to_item(item)->config.profile);
-}
-
-static void refuse(struct item *item, const char *reason)
-{
-	if (reason != item->reason)
-		strscpy(item->reason, reason, sizeof(item->reason));
-	pr_err("nvmev: %s: %s\n", config_item_name(&item->item), item->reason);
 }
 
 static ssize_t nvmev_profile_store(struct config_item *config_item, const char *text, size_t bytes)
@@ -251,7 +265,7 @@ CONFIGFS_ATTR(nvmev_, profile);
 
 static ssize_t nvmev_reject_hints_show(struct config_item *item, char *page)
 {
-	return show(page, to_item(item)->config.reject_hints);
+	return sysfs_emit(page, "%u\n", to_item(item)->config.reject_hints);
 }
 
 /* For tests that turn it on under I/O: the one property that can change any time. */
@@ -298,7 +312,7 @@ static void power_off(struct item *item, bool surprise)
 
 static ssize_t nvmev_power_show(struct config_item *item, char *page)
 {
-	return show(page, !!to_item(item)->nvmev);
+	return sysfs_emit(page, "%u\n", !!to_item(item)->nvmev);
 }
 
 static ssize_t nvmev_power_store(struct config_item *config_item, const char *text, size_t bytes)

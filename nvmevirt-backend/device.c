@@ -28,7 +28,7 @@ static const char *check_config(const struct nvmev_config *config)
 	if (!config->queues || config->queues > NVMEV_MAX_IO_QUEUES)
 		return "The number of I/O queues must be between 1 and 16 (queues).";
 	if (!config->mdts || config->mdts > NVMEV_MAX_MDTS)
-		return "The largest transfer must be between 1 and 9, a power of two of 4 KiB (mdts).";
+		return "The largest transfer, as a power of two of 4 KiB, must be 1 to 9 (mdts).";
 	if (config->capacity_bytes < FTL_PAGE_BYTES)
 		return "The capacity must be at least one page (capacity_mib).";
 	return NULL;

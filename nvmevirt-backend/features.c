@@ -12,7 +12,7 @@
 #define TEMP_SELECT_ALL		0xf
 #define TEMP_IS_UNDER(dw)	(((dw) >> 20) & 0x3)
 #define TIMESTAMP_BYTES		8
-#define TIMESTAMP_SET_BY_HOST	(1ULL << 49)
+#define TIMESTAMP_SET_BY_HOST	BIT_ULL(49)
 #define EVENT_TEMPERATURE	BIT(1)
 
 u16 nvmev_temperature(const struct nvmev *nvmev)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the controller needs of the NVMe specification and linux/nvme.h lacks, or
+ * What the controller needs of the NVMe specification and the kernel's header lacks, or
  * names differently from one kernel to the next.
  */
 #ifndef NVMEV_NVME_H
@@ -85,7 +85,7 @@
 #define NVMEV_EFFECT_SUPPORTED		BIT(0)
 #define NVMEV_EFFECT_DATA		BIT(1)
 #define NVMEV_EFFECT_NAMESPACE		BIT(2)
-#define NVMEV_EFFECT_EXCLUSIVE		(1 << 16)
+#define NVMEV_EFFECT_EXCLUSIVE		BIT(16)
 
 /**
  * struct nvmev_error_entry - one entry of the Error Information log page

@@ -162,7 +162,7 @@ struct nvmev_queues {
 	struct nvmev_sq sq[NVMEV_MAX_QUEUES];
 	struct nvmev_cq cq[NVMEV_MAX_QUEUES];
 
-	spinlock_t post_lock;
+	spinlock_t post_lock; /* protects what is below */
 	struct hrtimer done_timer;
 	struct nvmev_cmd *slots;
 	struct list_head free;
@@ -192,7 +192,7 @@ struct nvmev_watch {
 	struct list_head link;
 	struct task_struct *thread;
 
-	spinlock_t lock;
+	spinlock_t lock; /* protects what is below */
 	struct hrtimer timer;
 	s64 expected;
 	u32 tries;
@@ -309,7 +309,7 @@ struct nvmev {
 	u32 first_queue;
 	void *reply;
 
-	struct mutex ftl_lock;
+	struct mutex ftl_lock; /* protects what is below */
 	struct ftl *ftl;
 	void *ftl_memory;
 	u32 lba_shift;
@@ -385,6 +385,8 @@ bool nvmev_ctrl_poll(struct nvmev *nvmev);
 /**
  * nvmev_ctrl_is_ready() - may commands be fetched?
  * @nvmev: the SSD
+ *
+ * Return: true while the controller is enabled, not shut down, and may access memory.
  */
 bool nvmev_ctrl_is_ready(const struct nvmev *nvmev);
 
@@ -393,6 +395,7 @@ bool nvmev_ctrl_is_ready(const struct nvmev *nvmev);
  * @nvmev: the SSD
  *
  * Context: any.
+ * Return: true if the dispatcher should look.
  */
 bool nvmev_ctrl_mmio_work(const struct nvmev *nvmev);
 
@@ -503,12 +506,15 @@ void nvmev_cq_delete(struct nvmev *nvmev, u32 id);
  * @id: its number
  *
  * Context: any; only the dispatcher may rely on the answer.
+ * Return: what there is to do.
  */
 enum nvmev_sq_state nvmev_sq_look(const struct nvmev *nvmev, u32 id);
 
 /**
  * nvmev_admin_has_room() - can an admin completion be posted?
  * @nvmev: the SSD
+ *
+ * Return: true if the host has left a free entry in the admin completion queue.
  */
 bool nvmev_admin_has_room(const struct nvmev *nvmev);
 
@@ -620,12 +626,16 @@ u16 nvmev_set_features(struct nvmev *nvmev, const struct nvme_command *sqe, u64 
 /**
  * nvmev_temperature() - composite temperature in kelvin
  * @nvmev: the SSD
+ *
+ * Return: a constant: nothing here gets warm.
  */
 u16 nvmev_temperature(const struct nvmev *nvmev);
 
 /**
  * nvmev_critical_warning() - the critical warning byte of SMART
  * @nvmev: the SSD
+ *
+ * Return: NVME_SMART_CRIT_* bits.
  */
 u8 nvmev_critical_warning(const struct nvmev *nvmev);
 
@@ -658,6 +668,8 @@ void nvmev_log_error(struct nvmev *nvmev, u16 sqid, const struct nvme_command *s
 /**
  * nvmev_io_is_alone() - must this command not share a batch with others?
  * @sqe: the command
+ *
+ * Return: true for commands that do all their work in the first step.
  */
 bool nvmev_io_is_alone(const struct nvme_command *sqe);
 
@@ -682,6 +694,8 @@ void nvmev_io_move(struct nvmev *nvmev, struct nvmev_cmd *cmd);
 /**
  * nvmev_ns_nr_lbas() - size of the namespace in LBAs of its present format
  * @nvmev: the SSD
+ *
+ * Return: LBAs.
  */
 u64 nvmev_ns_nr_lbas(const struct nvmev *nvmev);
 
@@ -690,6 +704,7 @@ u64 nvmev_ns_nr_lbas(const struct nvmev *nvmev);
  * @nvmev: the SSD
  *
  * Context: takes ftl_lock.
+ * Return: LBAs, whole pages of them.
  */
 u64 nvmev_ns_used_lbas(struct nvmev *nvmev);
 

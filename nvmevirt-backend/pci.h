@@ -86,6 +86,8 @@ void nvmev_pci_destroy(struct nvmev_pci *pci);
 /**
  * nvmev_pci_is_master() - may the device access host memory?
  * @pci: the device
+ *
+ * Return: true if the driver has enabled bus mastering.
  */
 bool nvmev_pci_is_master(const struct nvmev_pci *pci);
 

@@ -81,6 +81,8 @@ void nvmev_store_zero(struct nvmev_store *store, u64 start, u64 bytes);
 /**
  * nvmev_store_nr_pages() - pages that take memory now
  * @store: the store
+ *
+ * Return: pages; may be a little old.
  */
 static inline u64 nvmev_store_nr_pages(const struct nvmev_store *store)
 {
