@@ -150,6 +150,23 @@ static bool merges_badly(struct dmda *dmda, const struct write *write)
 		       from_dpn(write->verdict.pred) + 1 != first);
 }
 
+/* The pieces of one write of data follow one another, also when its beginning has no hint */
+static bool will_be_split(struct dmda *dmda, const struct write *write)
+{
+	struct request_queue *queue = bdev_get_queue(dmda->dev->bdev);
+
+	if (bio_sectors(write->bio) <= queue_max_sectors(queue))
+		return false;
+	switch (write->identity.source) {
+	case DMDA_SOURCE_METADATA:
+		return false;
+	case DMDA_SOURCE_UNKNOWN:
+		return dmda->config.lba_adjacency;
+	default:
+		return true;
+	}
+}
+
 static void count_write(struct dmda *dmda, const struct write *write)
 {
 	dmda_count(&dmda->stats, DMDA_COUNT_WRITES);
@@ -204,7 +221,7 @@ static void map_write(struct dmda *dmda, struct bio *bio, sector_t sector)
 	count_write(dmda, &write);
 	trace_dmda_hint(dmda->self_dev, &write.run, &write.verdict, &write.identity);
 	remap(dmda, bio, sector);
-	if (write.verdict.hint != DMDA_HINT_NONE)
+	if (write.verdict.hint != DMDA_HINT_NONE || will_be_split(dmda, &write))
 		dmda_transport_attach(dmda, bio, &write.verdict);
 }
 

@@ -10,7 +10,7 @@
  *
  *   split    The first fragments complete into our bio (bio_chain()); the last one is
  *            our bio itself, advanced. A fragment that is not the first follows the
- *            one before it on the device.
+ *            one before it on the device, whether the write itself has a hint or not.
  *   merged   One command for several bios. It gets the first one's hint, if all of
  *            them carry the same kind: map has seen to it that an append merged
  *            behind another one continues it.
@@ -67,7 +67,8 @@ static void hinted_end_io(struct bio *bio)
 
 	if (unlikely(bio->bi_status) && dmda_retry(bio))
 		return;
-	dmda_count(&io->dmda->stats, fate_counter(io));
+	if (io->hint != DMDA_HINT_NONE)
+		dmda_count(&io->dmda->stats, fate_counter(io));
 	bio->bi_end_io = io->end_io;
 	bio->bi_end_io(bio);
 }
@@ -142,6 +143,8 @@ static void command_built(void *data, struct request *rq, struct nvme_command *c
 		set_fate(rq, DMDA_FATE_MOVED);
 		return;
 	}
+	if (io->hint == DMDA_HINT_NONE && !offset)
+		return;
 	set_fate(rq, DMDA_FATE_SENT);
 	write_hint(cmd, io, !offset);
 }
@@ -162,7 +165,8 @@ void dmda_transport_attach(struct dmda *dmda, struct bio *bio, const struct dmda
 	 * the end: it could not be sent again.
 	 */
 	if (!READ_ONCE(setup_cmd) || bio_has_crypt_ctx(bio)) {
-		dmda_count(&dmda->stats, DMDA_COUNT_LOST_UNSEEN);
+		if (verdict->hint != DMDA_HINT_NONE)
+			dmda_count(&dmda->stats, DMDA_COUNT_LOST_UNSEEN);
 		return;
 	}
 	pred_end_sector = dmda->first_sector +

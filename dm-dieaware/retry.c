@@ -109,7 +109,8 @@ bool dmda_retry(struct bio *bio)
 
 	if (READ_ONCE(io->fate) != DMDA_FATE_SENT || bio->bi_status == BLK_STS_AGAIN)
 		return false;
-	dmda_count(&dmda->stats, DMDA_COUNT_RETRIED);
+	if (io->hint != DMDA_HINT_NONE)
+		dmda_count(&dmda->stats, DMDA_COUNT_RETRIED);
 	restore(bio);
 	spin_lock_irqsave(&dmda->retry_lock, flags);
 	bio_list_add(&dmda->retries, bio);

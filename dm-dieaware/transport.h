@@ -37,7 +37,8 @@ enum dmda_fate {
  * @iter: what to write and where, relative to the device below
  * @opf: operation and flags as dm passed them
  * @flags: bi_flags as dm passed them
- * @hint: APPEND or OVERWRITE
+ * @hint: enum dmda_hint of its beginning; what is split off behind that is an append
+ *	unless it is an overwrite
  * @fate: enum dmda_fate; written where commands are built, read at completion
  * @status: of the failed attempt, while the second one is under way
  * @first_sector: first sector of the write on the whole disk below
@@ -89,7 +90,8 @@ const char *dmda_transport_name(void);
  * dmda_transport_attach() - send a hint with this write
  * @dmda: the target
  * @bio: a write that is already remapped to the device below
- * @verdict: APPEND or OVERWRITE
+ * @verdict: the hint; NONE for a write that will be split, whose later pieces follow
+ *	its first one
  *
  * Context: from map.
  */
