@@ -79,7 +79,7 @@ ssd_create() {
 		$(<"/sys/kernel/config/nvmev/$SSD_NAME/dies_per_channel")))
 	UNIT_BYTES=$(($(<"/sys/kernel/config/nvmev/$SSD_NAME/unit_kib") * 1024))
 	STRIPE_BYTES=$((UNIT_BYTES * NR_DIES))
-	NR_PAGE_KINDS=$(wc -w <"/sys/kernel/config/nvmev/$SSD_NAME/read_ns")
+	NR_PAGE_KINDS=$(tr ',' '\n' <"/sys/kernel/config/nvmev/$SSD_NAME/read_ns" | wc -l)
 	LBAS_PER_PAGE=$((PAGE_BYTES / $(blockdev --getss "$SSD")))
 	first_page=$(($(blockdev --getsize64 "$SSD") / PAGE_BYTES - SCRATCH_PAGES))
 	SCRATCH_FIRST=$first_page
@@ -133,12 +133,9 @@ pin_phase() {
 	read -r behind found < <(pages_behind_stripe $((2 * stripe)))
 	[[ $behind != none ]] || die "The scratch pages do not go round the dies."
 	write_scratch $(((stripe - behind) % stripe))
-	# Units get their place on the flash when they are programmed.
-	sleep 1
 	read -r behind found < <(pages_behind_stripe $((2 * stripe)))
 	if [[ $kind != any ]] && (((found + 1) % NR_PAGE_KINDS != kind)); then
 		write_scratch $((stripe * ((kind - found - 1 + NR_PAGE_KINDS) % NR_PAGE_KINDS)))
-		sleep 1
 		read -r behind found < <(pages_behind_stripe $((2 * stripe)))
 		(((found + 1) % NR_PAGE_KINDS == kind)) ||
 			die "The FTL's write pointer could not be pinned to page kind $kind."
