@@ -8,7 +8,7 @@
 # instead of building the same. Expects common.sh.
 
 CACHE_DIR=${DIEAWARE_CACHE:-$HOME/.cache/dm-dieaware}
-CACHE_KEEP_MINUTES=${DIEAWARE_CACHE_KEEP_MINUTES:-1440}
+CACHE_KEEP_MINUTES=${DIEAWARE_CACHE_KEEP_MINUTES:-120}
 
 # Hash of the words given.
 hash_words() {
@@ -29,7 +29,7 @@ hash_files() {
 		sed "s| $DIEAWARE_TOP/| |" | sha256sum | cut -c1-16
 }
 
-# Entries of the same name which nobody has used for a day, and what a killed
+# Entries of the same name which nobody has used for two hours, and what a killed
 # run left behind.
 cache_prune() {
 	local name=$1 keep=$2 entry

@@ -86,8 +86,9 @@ kernel_entry_name() {
 	echo "kernel-$1-$(hash_words "$2" "$(hash_files "$DIEAWARE_TOP/scripts/lib/kernels.sh")")"
 }
 
-# kernel_need SERIES: set KERNEL_DIR, KERNEL_VERSION, KERNEL_IMAGE and
-# KERNEL_HEADERS; fetch the kernel when it is not there.
+# kernel_need SERIES: set KERNEL_DIR, KERNEL_VERSION, KERNEL_IMAGE,
+# KERNEL_HEADERS, KERNEL_ARCH and KERNEL_KUNIT; fetch the kernel when it is not
+# there.
 kernel_need() {
 	local series=$1 suite note name
 
@@ -111,4 +112,6 @@ kernel_need() {
 	KERNEL_DIR=$CACHE_ENTRY
 	KERNEL_IMAGE=$KERNEL_DIR/vmlinuz
 	KERNEL_HEADERS=$KERNEL_DIR/usr/src/linux-headers-$KERNEL_VERSION
+	KERNEL_ARCH=x86
+	KERNEL_KUNIT=no
 }

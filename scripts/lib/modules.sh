@@ -7,15 +7,20 @@
 
 OWN_MODULE_FOLDERS=(dm-dieaware nvmevirt-backend)
 
-# own_sources FOLDER...: what these modules are made from, below the project.
+# own_sources FOLDER...: the files these modules are made from. The suites
+# count only for a kernel that can run them.
 own_sources() {
-	local part
+	local part parts=() skip=(-path "*/tests/*")
 
+	if [[ $KERNEL_KUNIT == yes ]]; then
+		skip=(-false)
+	fi
 	for part in Kbuild include "$@"; do
 		if [[ -e $DIEAWARE_TOP/$part ]]; then
-			echo "$part"
+			parts+=("$part")
 		fi
 	done
+	(cd "$DIEAWARE_TOP" && find "${parts[@]}" "${skip[@]}" -o -type f -print)
 }
 
 own_sources_hash() {
@@ -47,7 +52,7 @@ own_modules_make() {
 	local tree=$1
 	shift
 
-	toolchain_run make -C "$KERNEL_HEADERS" -j2 M="$tree" W=1 "$@" modules
+	toolchain_run make -C "$KERNEL_HEADERS" -j2 "ARCH=$KERNEL_ARCH" M="$tree" W=1 "$@" modules
 }
 
 # The compiler's findings, with the checkout's paths instead of the copy's.
@@ -93,13 +98,13 @@ own_modules_need() {
 }
 
 # Builder: a module index over the stock modules and ours, without the stock
-# modules themselves.
+# modules themselves, as DIR/tree and as DIR/modules.cpio.
 own_modules_pack() {
 	local modules=$1 dir=$2 index file
 
 	index=$dir/tree/usr/lib/modules/$KERNEL_VERSION
 	mkdir -p "${index%/*}"
-	cp -al "$STOCK_MODULES_DIR/tree/usr/lib/modules/$KERNEL_VERSION" "${index%/*}/"
+	cp -al "$STOCK_MODULES_TREE/usr/lib/modules/$KERNEL_VERSION" "${index%/*}/"
 	# depmod would write into the stock modules' index through these links.
 	find "$index" -maxdepth 1 -type f ! -name modules.builtin ! -name modules.builtin.modinfo \
 		! -name modules.order -delete
@@ -112,14 +117,14 @@ own_modules_pack() {
 	depmod -b "$dir/tree/usr" "$KERNEL_VERSION"
 	rm -rf "$index/kernel"
 	pack_cpio "$dir/tree" >"$dir/modules.cpio"
-	rm -rf "$dir/tree"
 }
 
-# own_modules_packed: set OWN_MODULES_CPIO; wants own_modules_need and
-# stock_modules_need done.
+# own_modules_packed: set OWN_MODULES_CPIO and OWN_MODULES_TREE; wants
+# own_modules_need done, and stock_modules_need or uml_need.
 own_modules_packed() {
 	cache_get "packed-modules-$KERNEL_VERSION" \
-		"$(hash_words "$OWN_MODULES_DIR" "$STOCK_MODULES_DIR")" \
+		"$(hash_words "$OWN_MODULES_DIR" "$STOCK_MODULES_TREE")" \
 		own_modules_pack "$OWN_MODULES_DIR"
 	OWN_MODULES_CPIO=$CACHE_ENTRY/modules.cpio
+	OWN_MODULES_TREE=$CACHE_ENTRY/tree
 }

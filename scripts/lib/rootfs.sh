@@ -116,7 +116,7 @@ stock_modules_build() {
 	pack_cpio "$dir/tree" >"$dir/modules.cpio"
 }
 
-# stock_modules_need: set STOCK_MODULES_DIR for the kernel of kernel_need.
+# stock_modules_need: set STOCK_MODULES_TREE and STOCK_MODULES_CPIO for the kernel of kernel_need.
 stock_modules_need() {
 	local lib=$DIEAWARE_TOP/scripts/lib key
 
@@ -125,5 +125,6 @@ stock_modules_need() {
 		need_groups modules
 	fi
 	cache_get "stock-modules-$KERNEL_VERSION" "$key" stock_modules_build "$KERNEL_DIR" "$KERNEL_VERSION"
-	STOCK_MODULES_DIR=$CACHE_ENTRY
+	STOCK_MODULES_TREE=$CACHE_ENTRY/tree
+	STOCK_MODULES_CPIO=$CACHE_ENTRY/modules.cpio
 }

@@ -65,7 +65,8 @@ uml_prune() {
 	find "$tree" \( -name '*.a' -o -name 'vmlinux*' \) ! -name '*.lds*' -type f -delete
 }
 
-# Builder: DIR/linux (the program), DIR/lib/modules, DIR/tree (for modules).
+# Builder: DIR/linux (the program), DIR/modules/usr/lib/modules, DIR/tree (its
+# source and configuration, for building modules).
 uml_build() {
 	local config=$1 dir=$2 tree
 
@@ -81,15 +82,16 @@ uml_build() {
 		quietly make ARCH=um olddefconfig
 		uml_config_check lab.config .config
 		quietly nice -n 10 make ARCH=um -j2 linux modules
-		quietly make ARCH=um INSTALL_MOD_PATH="$dir" modules_install
+		quietly make ARCH=um INSTALL_MOD_PATH="$dir/modules/usr" modules_install
 	)
 	strip --strip-debug -o "$dir/linux" "$tree/linux"
 	cp "$tree/include/config/kernel.release" "$dir/version"
-	rm -f "$dir"/lib/modules/*/{build,source} "$tree/linux"
+	rm -f "$dir"/modules/usr/lib/modules/*/{build,source} "$tree/linux"
 	uml_prune "$tree"
 }
 
-# uml_need: set UML_DIR and UML_VERSION.
+# uml_need: set UML_DIR, and what kernel_need, toolchain_need and
+# stock_modules_need set for the other kernels.
 uml_need() {
 	local config=$DIEAWARE_TOP/tests/vm/uml.config key
 
@@ -100,5 +102,41 @@ uml_need() {
 	fi
 	cache_get uml "$key" uml_build "$config"
 	UML_DIR=$CACHE_ENTRY
-	UML_VERSION=$(<"$UML_DIR/version")
+	KERNEL_DIR=$UML_DIR
+	KERNEL_VERSION=$(<"$UML_DIR/version")
+	KERNEL_HEADERS=$UML_DIR/tree
+	KERNEL_ARCH=um
+	KERNEL_KUNIT=yes
+	TOOLCHAIN=
+	STOCK_MODULES_TREE=$UML_DIR/modules
+}
+
+# uml_arguments MEM PARAMETERS LAYER...: set UML_ARGS. The kernel starts on the
+# machine's own root, read-only, for long enough to stack the layers.
+uml_arguments() {
+	local mem=$1 parameters=$2 layers
+	shift 2
+
+	layers=$(printf ':%s' "$@")
+	mkdir -p "$RUN/host" "$RUN/uml"
+	ln -s host/control "$RUN/control"
+	ln -s host/output "$RUN/output"
+	UML_ARGS=("mem=$mem" root=/dev/root rootfstype=hostfs rootflags=/ ro
+		"init=$DIEAWARE_TOP/scripts/lib/uml-init" "lab.layers=${layers:1}"
+		"lab.host=$RUN/host" "uml_dir=$RUN/uml" "umid=lab"
+		"con0=fd:0,fd:1" con=null console=tty0 quiet loglevel=5 panic=-1)
+	# shellcheck disable=SC2206 # words, as the user gave them
+	UML_ARGS+=($parameters)
+}
+
+# The guest's memory is a file: in /dev/shm, unless that is small (containers).
+uml_memory_dir() {
+	local mem=$1 free
+
+	free=$(df --output=avail -BM /dev/shm 2>/dev/null | tail -n 1 | tr -dc 0-9)
+	if ((${free:-0} > ${mem%M})); then
+		echo /dev/shm
+	else
+		echo "$RUN"
+	fi
 }
