@@ -12,7 +12,7 @@ import dataclasses
 import pathlib
 import subprocess
 import sys
-from typing import Callable, Deque, Dict, List, Optional
+from collections.abc import Callable
 
 from rows import Setup
 
@@ -22,7 +22,7 @@ GUEST_MEMORY = {"T1": "3G", "T2": "3G", "applications": "7G"}
 TIMEOUT_SECONDS = 3600
 SHOWN_ON_FAILURE = 12
 
-Line = Dict[str, str]
+Line = dict[str, str]
 
 
 @dataclasses.dataclass
@@ -32,35 +32,35 @@ class Options:
     kernel: str
     programs: pathlib.Path
     log: pathlib.Path
-    environment: Dict[str, str] = dataclasses.field(default_factory=dict)
+    environment: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass
 class Outcome:
     """What a boot gave: its lines, and a reason when it did not end well."""
 
-    lines: List[Line]
-    reason: Optional[str] = None
+    lines: list[Line]
+    reason: str | None = None
 
-    def find(self, row: str) -> List[Line]:
+    def find(self, row: str) -> list[Line]:
         """The measurements of a row, one for each kind of page it began on."""
         return [line for line in self.lines if line.get("row") == row and "runs_ns" in line]
 
-    def about(self, key: str) -> Optional[str]:
+    def about(self, key: str) -> str | None:
         for line in self.lines:
             if key in line:
                 return line[key]
         return None
 
 
-def parse_line(text: str) -> Optional[Line]:
+def parse_line(text: str) -> Line | None:
     if not text.startswith(PREFIX):
         return None
     words = [word.partition("=") for word in text[len(PREFIX) :].split()]
     return {key: value for key, separator, value in words if separator}
 
 
-def _guest_command(setup: Setup, environment: Dict[str, str]) -> List[str]:
+def _guest_command(setup: Setup, environment: dict[str, str]) -> list[str]:
     variables = dict(environment, SSD_SCALE=str(setup.scale))
     command = ["env"] + [f"{name}={value}" for name, value in sorted(variables.items())]
     if setup.group == "T2":
@@ -74,7 +74,7 @@ def _memory(setup: Setup) -> str:
     return GUEST_MEMORY["applications" if applications else setup.group]
 
 
-def lab_command(setup: Setup, options: Options) -> List[str]:
+def lab_command(setup: Setup, options: Options) -> list[str]:
     bench = TOP / "bench"
     return [
         str(TOP / "scripts" / "lab"),
@@ -85,7 +85,7 @@ def lab_command(setup: Setup, options: Options) -> List[str]:
     ]
 
 
-def _reason(lines: List[Line], status: int) -> Optional[str]:
+def _reason(lines: list[Line], status: int) -> str | None:
     for line in lines:
         if "error" in line:
             return line["error"].replace("_", " ")
@@ -100,12 +100,15 @@ def _reason(lines: List[Line], status: int) -> Optional[str]:
 
 def run(setup: Setup, options: Options, progress: Callable[[Line], None]) -> Outcome:
     """Run one setup; `progress` sees each line as it comes."""
-    lines: List[Line] = []
-    other: Deque[str] = collections.deque(maxlen=SHOWN_ON_FAILURE)
+    lines: list[Line] = []
+    other: collections.deque[str] = collections.deque(maxlen=SHOWN_ON_FAILURE)
     options.log.parent.mkdir(parents=True, exist_ok=True)
-    with subprocess.Popen(
-        lab_command(setup, options), stdout=subprocess.PIPE, text=True, errors="replace"
-    ) as lab, options.log.open("a") as log:
+    with (
+        subprocess.Popen(
+            lab_command(setup, options), stdout=subprocess.PIPE, text=True, errors="replace"
+        ) as lab,
+        options.log.open("a") as log,
+    ):
         assert lab.stdout is not None
         for text in lab.stdout:
             log.write(text)

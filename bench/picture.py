@@ -7,18 +7,13 @@ Needs Debian's python3-matplotlib, and therefore Debian's own python3.
 from __future__ import annotations
 
 import pathlib
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any
 
-import matplotlib
+import rows
+from matplotlib import pyplot
+from matplotlib.axes import Axes
 
-matplotlib.use("Agg")
-
-from matplotlib import pyplot  # noqa: E402
-from matplotlib.axes import Axes  # noqa: E402
-
-import rows  # noqa: E402
-
-Row = Dict[str, Any]
+Row = dict[str, Any]
 
 INK = "#222831"
 MUTED = "#6b7480"
@@ -43,12 +38,12 @@ MIN_SLOTS = 4
 # Height of a figure above its bar.
 LABEL_PERCENT = 7
 
-Panel = Tuple[str, List[str], Dict[Tuple[str, str], float], Dict[Tuple[str, str], float]]
+Panel = tuple[str, list[str], dict[tuple[str, str], float], dict[tuple[str, str], float]]
 
 
 def _values(
-    results: List[Row], filesystem: str, mode: str, scale: int, key: str = "value"
-) -> Dict[Tuple[str, str], float]:
+    results: list[Row], filesystem: str, mode: str, scale: int, key: str = "value"
+) -> dict[tuple[str, str], float]:
     """(workload, layout) -> percent; SQLite, which has one mode, goes with both."""
     found = {}
     for row in results:
@@ -73,25 +68,36 @@ def _style(axes: Axes) -> None:
     axes.axhline(100, color=MUTED, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
 
 
-def _bar(axes: Axes, left: float, value: float, reported: Optional[float], color: str,
-         label: Optional[str]) -> None:
+def _bar(
+    axes: Axes, left: float, value: float, reported: float | None, color: str, label: str | None
+) -> None:
     """One bar with its figure, and the paper's as a line across it."""
     axes.bar(left, value, BAR_WIDTH, color=color, zorder=2, label=label)
     top = value
     if reported is not None:
-        axes.hlines(reported, left - BAR_WIDTH / 2, left + BAR_WIDTH / 2, color=INK,
-                    linewidth=1.6, zorder=3)
+        axes.hlines(
+            reported, left - BAR_WIDTH / 2, left + BAR_WIDTH / 2, color=INK, linewidth=1.6, zorder=3
+        )
         # The figure must not sit on the line.
         if value <= reported < value + LABEL_PERCENT:
             top = reported
-    axes.annotate(f"{value:.1f}", (left, top), (0, 3), textcoords="offset points",
-                  ha="center", va="bottom", fontsize=9.5, color=INK, zorder=4)
+    axes.annotate(
+        f"{value:.1f}",
+        (left, top),
+        (0, 3),
+        textcoords="offset points",
+        ha="center",
+        va="bottom",
+        fontsize=9.5,
+        color=INK,
+        zorder=4,
+    )
 
 
 def _bars(axes: Axes, panel: Panel) -> None:
     title, workloads, values, paper = panel
     for series, (layout, label, color) in enumerate(SERIES):
-        shown: Optional[str] = label
+        shown: str | None = label
         for index, workload in enumerate(workloads):
             value = values.get((workload, layout))
             if value is None:
@@ -106,7 +112,7 @@ def _bars(axes: Axes, panel: Panel) -> None:
     _style(axes)
 
 
-def _panel(results: List[Row], filesystem: str, mode: str, scale: int) -> Optional[Panel]:
+def _panel(results: list[Row], filesystem: str, mode: str, scale: int) -> Panel | None:
     values = _values(results, filesystem, mode, scale)
     workloads = [
         workload
@@ -127,14 +133,31 @@ def _header(figure: Any, axes: Axes, heading: str, any_paper: bool) -> None:
         handles.append(pyplot.Line2D([], [], color=INK, linewidth=1.6))
         labels.append("in the FAST'24 paper")
     height = figure.get_figheight()
-    figure.text(0.16 / figure.get_figwidth(), 1 - 0.14 / height, heading, ha="left", va="top",
-                fontsize=14, color=INK, fontweight="bold")
-    figure.legend(handles, labels, loc="upper left", ncol=len(labels), frameon=False,
-                  fontsize=10, bbox_to_anchor=(0.06 / figure.get_figwidth(), 1 - 0.4 / height),
-                  handlelength=1.3, columnspacing=1.6, labelcolor=INK)
+    figure.text(
+        0.16 / figure.get_figwidth(),
+        1 - 0.14 / height,
+        heading,
+        ha="left",
+        va="top",
+        fontsize=14,
+        color=INK,
+        fontweight="bold",
+    )
+    figure.legend(
+        handles,
+        labels,
+        loc="upper left",
+        ncol=len(labels),
+        frameon=False,
+        fontsize=10,
+        bbox_to_anchor=(0.06 / figure.get_figwidth(), 1 - 0.4 / height),
+        handlelength=1.3,
+        columnspacing=1.6,
+        labelcolor=INK,
+    )
 
 
-def draw(path: pathlib.Path, results: List[Row], heading: str, columns: int = 2) -> bool:
+def draw(path: pathlib.Path, results: list[Row], heading: str, columns: int = 2) -> bool:
     """Draw a panel for each filesystem, mode and scale that has rows; False if none."""
     panels = [
         panel
@@ -149,12 +172,13 @@ def draw(path: pathlib.Path, results: List[Row], heading: str, columns: int = 2)
     columns = min(columns, len(panels))
     lines = -(-len(panels) // columns)
     height = 3.3 * lines + HEADER_INCHES
-    figure, grid = pyplot.subplots(lines, columns, squeeze=False, facecolor="white",
-                                   figsize=(max(7.6, 6.6 * columns), height))
+    figure, grid = pyplot.subplots(
+        lines, columns, squeeze=False, facecolor="white", figsize=(max(7.6, 6.6 * columns), height)
+    )
     flat = [axes for line in grid for axes in line]
     for axes, panel in zip(flat, panels):
         _bars(axes, panel)
-    for axes in flat[len(panels):]:
+    for axes in flat[len(panels) :]:
         axes.set_visible(False)
     for line in grid:
         line[0].set_ylabel("read speed, % of the contiguous file", color=INK, fontsize=10)

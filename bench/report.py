@@ -6,23 +6,24 @@ from __future__ import annotations
 import json
 import pathlib
 import statistics
-from typing import Any, Dict, Iterable, List, Optional, Tuple
+from collections.abc import Iterable
+from typing import Any
 
 import guest
 import rows
 
-Row = Dict[str, Any]
+Row = dict[str, Any]
 
 # The first read also fetched the file's metadata.
 WARM_UP_RUNS = 1
 
 
-def durations(line: guest.Line) -> List[int]:
+def durations(line: guest.Line) -> list[int]:
     samples = [int(word) for word in line["runs_ns"].split(",")]
     return samples[WARM_UP_RUNS:] if len(samples) > WARM_UP_RUNS else samples
 
 
-def _row(name: str, scale: int, runs: List[float], digits: int) -> Row:
+def _row(name: str, scale: int, runs: list[float], digits: int) -> Row:
     return {
         "id": name,
         "scale": scale,
@@ -47,12 +48,10 @@ def missing(name: str, scale: int, reason: str) -> Row:
     }
 
 
-def _rates(lines: List[guest.Line], scale: int) -> List[float]:
+def _rates(lines: list[guest.Line], scale: int) -> list[float]:
     """MB/s of the reads; the device's clock runs `scale` times slower than ours."""
     # Bytes in a nanosecond are GB/s.
-    return [
-        int(line["bytes"]) * scale * 1e3 / run for line in lines for run in durations(line)
-    ]
+    return [int(line["bytes"]) * scale * 1e3 / run for line in lines for run in durations(line)]
 
 
 def _t1_row(setup: rows.Setup, outcome: guest.Outcome, name: str) -> Row:
@@ -71,9 +70,9 @@ def _t1_row(setup: rows.Setup, outcome: guest.Outcome, name: str) -> Row:
     return row
 
 
-def _t2_ratios(outcome: guest.Outcome, name: str) -> Dict[str, List[float]]:
+def _t2_ratios(outcome: guest.Outcome, name: str) -> dict[str, list[float]]:
     """case -> what a block costs over dm-dieaware, in blocks over dm-linear."""
-    costs: Dict[Tuple[str, str], List[int]] = {
+    costs: dict[tuple[str, str], list[int]] = {
         (line["case"], line["target"]): durations(line)
         for line in outcome.lines
         if line.get("row") == name and "case" in line
@@ -103,13 +102,13 @@ def _t2_row(outcome: guest.Outcome, name: str) -> Row:
     return row
 
 
-def results_of(setup: rows.Setup, outcome: guest.Outcome) -> List[Row]:
+def results_of(setup: rows.Setup, outcome: guest.Outcome) -> list[Row]:
     if setup.group == "T2":
         return [_t2_row(outcome, name) for name in setup.ids()]
     return [_t1_row(setup, outcome, name) for name in setup.ids()]
 
 
-def merge_boots(boots: List[List[Row]]) -> List[Row]:
+def merge_boots(boots: list[list[Row]]) -> list[Row]:
     """The same rows of several boots as one: all runs, and each boot's value."""
     merged = []
     for same in zip(*boots):
@@ -126,7 +125,7 @@ def merge_boots(boots: List[List[Row]]) -> List[Row]:
     return merged
 
 
-def write_json(path: pathlib.Path, kernel: str, profile: str, results: List[Row]) -> None:
+def write_json(path: pathlib.Path, kernel: str, profile: str, results: list[Row]) -> None:
     document = {"kernel": kernel, "profile": profile, "results": results}
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_suffix(".json.new")
@@ -134,7 +133,7 @@ def write_json(path: pathlib.Path, kernel: str, profile: str, results: List[Row]
     fresh.replace(path)
 
 
-def _number(value: Optional[float]) -> str:
+def _number(value: float | None) -> str:
     if value is None:
         return "-"
     return f"{value:.4f}" if abs(value) < 10 else f"{value:.1f}"
@@ -156,7 +155,7 @@ def _boot_spread(row: Row) -> str:
     return f"{len(boots)} boots within {spread:.2f} %"
 
 
-def table(results: Iterable[Row]) -> List[str]:
+def table(results: Iterable[Row]) -> list[str]:
     """Measured, paper and target side by side."""
     head = ("row", "scale", "measured", "unit", "paper", "target", "")
     body = [

@@ -9,7 +9,6 @@ at time scale 16, where the CPU's share is small; only `ideal` binds at both.
 from __future__ import annotations
 
 import dataclasses
-from typing import Dict, List, Optional, Tuple
 
 HYPOTHETICAL = ("append_worst", "append_random", "overwrite_worst", "overwrite_random")
 APPLICATIONS = ("sqlite", "fileserver", "fileserver_small")
@@ -18,7 +17,7 @@ LAYOUTS = ("contiguous", "plain", "hinted", "ideal")
 SCALES = (16, 4)
 
 # Percent of contiguous on ext4: target with hints, the paper without and with hints.
-_EXT4: Dict[str, Tuple[float, Optional[float], Optional[float]]] = {
+_EXT4: dict[str, tuple[float, float | None, float | None]] = {
     "append_worst": (99, 19.0, 96.5),
     "append_random": (98, 59.4, 94.2),
     "overwrite_worst": (99, 18.2, 97.7),
@@ -31,7 +30,7 @@ _OTHER_FILESYSTEMS_TARGET = 97.0
 _TARGET_SCALE = 16
 
 # What a row of T2 may cost against dm-linear, or take of memory.
-T2_TARGETS: Dict[str, Tuple[float, str]] = {
+T2_TARGETS: dict[str, tuple[float, str]] = {
     "T2.read": (1.01, "x dm-linear"),
     "T2.write_unhinted": (1.02, "x dm-linear"),
     "T2.write_hinted": (1.04, "x dm-linear"),
@@ -51,9 +50,9 @@ class Setup:
     filesystem: str = ""
     mode: str = ""
     scale: int = 1
-    rows: Tuple[Tuple[str, Tuple[str, ...]], ...] = ()
+    rows: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
-    def ids(self) -> List[str]:
+    def ids(self) -> list[str]:
         if self.group == "T2":
             return [name for name, _ in self.rows]
         return [
@@ -63,7 +62,7 @@ class Setup:
         ]
 
 
-def selected(row: str, selectors: List[str]) -> bool:
+def selected(row: str, selectors: list[str]) -> bool:
     """Is this row named by one of the selectors, or below one of them?"""
     return not selectors or any(
         row == selector or row.startswith(selector + ".") for selector in selectors
@@ -76,7 +75,7 @@ def unit_of(row: str) -> str:
     return "MB/s" if row.endswith(".contiguous") else "% of contiguous"
 
 
-def target_of(row: str, scale: int) -> Optional[float]:
+def target_of(row: str, scale: int) -> float | None:
     if row in T2_TARGETS:
         return T2_TARGETS[row][0]
     _, workload, filesystem, _, layout = row.split(".")
@@ -87,7 +86,7 @@ def target_of(row: str, scale: int) -> Optional[float]:
     return _OTHER_FILESYSTEMS_TARGET
 
 
-def paper_of(row: str) -> Optional[float]:
+def paper_of(row: str) -> float | None:
     """The paper's figures are those of ext4; its baseline is 100 percent."""
     if row in T2_TARGETS:
         return None
@@ -102,29 +101,27 @@ def meets_target(row: str, value: float, target: float) -> bool:
     return value <= target if row in T2_TARGETS else value >= target
 
 
-def _modes(workload: str) -> Tuple[str, ...]:
+def _modes(workload: str) -> tuple[str, ...]:
     # SQLite does its I/O through the page cache.
     return ("buffered",) if workload == "sqlite" else ("direct", "buffered")
 
 
-def _layouts(workload: str) -> Tuple[str, ...]:
+def _layouts(workload: str) -> tuple[str, ...]:
     # The files of the fileserver disturb each other: there is no ideal order of writes.
     return LAYOUTS if not workload.startswith("fileserver") else LAYOUTS[:3]
 
 
-def _filesystems(workload: str) -> Tuple[str, ...]:
+def _filesystems(workload: str) -> tuple[str, ...]:
     return FILESYSTEMS if workload in HYPOTHETICAL else FILESYSTEMS[:1]
 
 
-def _t1_groups() -> List[Tuple[str, ...]]:
+def _t1_groups() -> list[tuple[str, ...]]:
     """Workloads that share a boot, because they share their contiguous file."""
     return [HYPOTHETICAL] + [(workload,) for workload in APPLICATIONS]
 
 
-def _wanted_layouts(prefix: str, workload: str, selectors: List[str]) -> Tuple[str, ...]:
-    wanted = [
-        layout for layout in _layouts(workload) if selected(f"{prefix}.{layout}", selectors)
-    ]
+def _wanted_layouts(prefix: str, workload: str, selectors: list[str]) -> tuple[str, ...]:
+    wanted = [layout for layout in _layouts(workload) if selected(f"{prefix}.{layout}", selectors)]
     # Percentages need what they are percent of.
     if wanted and "contiguous" not in wanted:
         wanted.insert(0, "contiguous")
@@ -132,8 +129,8 @@ def _wanted_layouts(prefix: str, workload: str, selectors: List[str]) -> Tuple[s
 
 
 def _t1_setup(
-    filesystem: str, mode: str, scale: int, group: Tuple[str, ...], selectors: List[str]
-) -> Optional[Setup]:
+    filesystem: str, mode: str, scale: int, group: tuple[str, ...], selectors: list[str]
+) -> Setup | None:
     rows = []
     for workload in group:
         if mode not in _modes(workload) or filesystem not in _filesystems(workload):
@@ -147,7 +144,7 @@ def _t1_setup(
     return Setup("T1", filesystem, mode, scale, tuple(rows))
 
 
-def plan(selectors: List[str], scales: Tuple[int, ...] = SCALES) -> List[Setup]:
+def plan(selectors: list[str], scales: tuple[int, ...] = SCALES) -> list[Setup]:
     """The boots that give the rows selected; no selector means all rows."""
     setups = []
     for filesystem in FILESYSTEMS:
@@ -163,7 +160,7 @@ def plan(selectors: List[str], scales: Tuple[int, ...] = SCALES) -> List[Setup]:
     return setups
 
 
-def select_layouts(setups: List[Setup], layouts: Tuple[str, ...]) -> List[Setup]:
+def select_layouts(setups: list[Setup], layouts: tuple[str, ...]) -> list[Setup]:
     """The same boots with fewer layouts."""
     fewer = []
     for setup in setups:

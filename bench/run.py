@@ -11,7 +11,6 @@ import argparse
 import pathlib
 import sys
 import time
-from typing import Dict, List, Tuple
 
 import guest
 import report
@@ -24,22 +23,39 @@ DEMO_LAYOUTS = ("contiguous", "plain", "hinted")
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("selectors", nargs="*", metavar="ROW",
-                        help="T1, T1.append_worst, T1.sqlite.ext4.buffered.hinted, ...")
-    parser.add_argument("--programs", type=pathlib.Path, required=True,
-                        help="folder of the built workload programs")
+    parser.add_argument(
+        "selectors",
+        nargs="*",
+        metavar="ROW",
+        help="T1, T1.append_worst, T1.sqlite.ext4.buffered.hinted, ...",
+    )
+    parser.add_argument(
+        "--programs", type=pathlib.Path, required=True, help="folder of the built workload programs"
+    )
     parser.add_argument("--out", type=pathlib.Path, default=guest.TOP / "out")
     parser.add_argument("--kernel", default="6.12")
-    parser.add_argument("--scale", type=int, action="append", choices=rows.SCALES,
-                        help="only this time scale (may be repeated)")
-    parser.add_argument("--boots", type=int, default=1,
-                        help="boot each setup so many times and show how figures differ")
-    parser.add_argument("--paper-sizes", action="store_true",
-                        help="SQLite and fileserver as large as in the paper (hours)")
-    parser.add_argument("--dies", action="store_true",
-                        help="also log on which dies each file lies")
-    parser.add_argument("--demo", action="store_true",
-                        help="the main job: one table, demo.json and demo.png")
+    parser.add_argument(
+        "--scale",
+        type=int,
+        action="append",
+        choices=rows.SCALES,
+        help="only this time scale (may be repeated)",
+    )
+    parser.add_argument(
+        "--boots",
+        type=int,
+        default=1,
+        help="boot each setup so many times and show how figures differ",
+    )
+    parser.add_argument(
+        "--paper-sizes",
+        action="store_true",
+        help="SQLite and fileserver as large as in the paper (hours)",
+    )
+    parser.add_argument("--dies", action="store_true", help="also log on which dies each file lies")
+    parser.add_argument(
+        "--demo", action="store_true", help="the main job: one table, demo.json and demo.png"
+    )
     return parser.parse_args()
 
 
@@ -60,7 +76,7 @@ def show_progress(line: guest.Line) -> None:
         say("  " + line["doing"].replace("_", " "))
 
 
-def environment(arguments: argparse.Namespace) -> Dict[str, str]:
+def environment(arguments: argparse.Namespace) -> dict[str, str]:
     variables = {}
     if arguments.paper_sizes:
         variables["PAPER_SIZES"] = "1"
@@ -70,13 +86,14 @@ def environment(arguments: argparse.Namespace) -> Dict[str, str]:
 
 
 def run_setups(
-    arguments: argparse.Namespace, setups: List[rows.Setup]
-) -> Tuple[str, str, List[report.Row]]:
-    options = guest.Options(arguments.kernel, arguments.programs,
-                            arguments.out / "bench.log", environment(arguments))
+    arguments: argparse.Namespace, setups: list[rows.Setup]
+) -> tuple[str, str, list[report.Row]]:
+    options = guest.Options(
+        arguments.kernel, arguments.programs, arguments.out / "bench.log", environment(arguments)
+    )
     options.log.unlink(missing_ok=True)
     kernel, profile = arguments.kernel, "fast24"
-    results: List[report.Row] = []
+    results: list[report.Row] = []
     for number, setup in enumerate(setups, 1):
         boots = []
         for boot in range(arguments.boots):
@@ -87,15 +104,17 @@ def run_setups(
             kernel = outcome.about("kernel") or kernel
             profile = outcome.about("profile") or profile
             boots.append(report.results_of(setup, outcome))
-            say(f"  took {time.monotonic() - begin:.0f} s"
-                + (f"; {outcome.reason}" if outcome.reason else ""))
+            say(
+                f"  took {time.monotonic() - begin:.0f} s"
+                + (f"; {outcome.reason}" if outcome.reason else "")
+            )
         results += report.merge_boots(boots)
         if not arguments.demo:
             report.write_json(arguments.out / "bench.json", kernel, profile, results)
     return kernel, profile, results
 
 
-def draw(path: pathlib.Path, results: List[report.Row], heading: str, columns: int) -> None:
+def draw(path: pathlib.Path, results: list[report.Row], heading: str, columns: int) -> None:
     """The picture is an extra: without matplotlib the figures still stand."""
     try:
         import picture
@@ -106,23 +125,28 @@ def draw(path: pathlib.Path, results: List[report.Row], heading: str, columns: i
         say(f"picture: {path}")
 
 
-def demo_table(results: List[report.Row]) -> List[str]:
-    values = {row["id"].split(".", 1)[1].rsplit(".", 1)[1] + row["id"].split(".")[1]: row["value"]
-              for row in results}
+def demo_table(results: list[report.Row]) -> list[str]:
+    values = {
+        row["id"].split(".", 1)[1].rsplit(".", 1)[1] + row["id"].split(".")[1]: row["value"]
+        for row in results
+    }
     lines = [f"{'workload':<18}{'contiguous':>12}{'without hints':>24}{'with hints':>24}"]
     for workload in rows.HYPOTHETICAL:
         speed = values.get("contiguous" + workload)
         cells = []
         for layout in ("plain", "hinted"):
             percent = values.get(layout + workload)
-            cells.append("not measured" if percent is None or speed is None
-                         else f"{percent:.1f} %  ({speed * percent / 100:.0f} MB/s)")
+            cells.append(
+                "not measured"
+                if percent is None or speed is None
+                else f"{percent:.1f} %  ({speed * percent / 100:.0f} MB/s)"
+            )
         full = "not measured" if speed is None else f"{speed:.0f} MB/s"
         lines.append(f"{workload.replace('_', ' '):<18}{full:>12}{cells[0]:>24}{cells[1]:>24}")
     return lines
 
 
-def failed(results: List[report.Row]) -> bool:
+def failed(results: list[report.Row]) -> bool:
     return any(row["value"] is None for row in results)
 
 
@@ -130,7 +154,9 @@ def run_demo(arguments: argparse.Namespace) -> int:
     setups = rows.select_layouts(rows.plan(DEMO_ROWS, (16,)), DEMO_LAYOUTS)
     kernel, profile, results = run_setups(arguments, setups)
     report.write_json(arguments.out / "demo.json", kernel, profile, results)
-    print(f"\nReading an 8 MB file back, ext4, O_DIRECT, kernel {kernel}, virtual SSD '{profile}'\n")
+    print(
+        f"\nReading an 8 MB file back, ext4, O_DIRECT, kernel {kernel}, virtual SSD '{profile}'\n"
+    )
     print("\n".join(demo_table(results)), "\n", flush=True)
     draw(arguments.out / "demo.png", results, HEADING, 1)
     say(f"figures: {arguments.out / 'demo.json'}")
@@ -143,8 +169,10 @@ def run_bench(arguments: argparse.Namespace) -> int:
     scales = tuple(arguments.scale or rows.SCALES)
     setups = rows.plan(arguments.selectors, scales)
     if not setups:
-        say(f"No row is named by {' '.join(arguments.selectors)}: "
-            "see docs/benchmarks.md for the names.")
+        say(
+            f"No row is named by {' '.join(arguments.selectors)}: "
+            "see docs/benchmarks.md for the names."
+        )
         return 2
     _, _, results = run_setups(arguments, setups)
     print("\n".join(report.table(results)), flush=True)

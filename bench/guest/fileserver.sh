@@ -55,6 +55,7 @@ fileserver_job() {
 		;;
 	esac
 	for ((thread = 0; thread < FILESERVER_THREADS; thread++)); do
+		# shellcheck disable=SC2016 # fio's variable
 		printf '[set%s]\nfilename_format=set.%s.$filenum\n' "$thread" "$thread"
 		# Filling goes one file after the other.
 		if [[ $kind == fill || $kind == whole ]]; then

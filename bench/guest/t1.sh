@@ -26,7 +26,7 @@ shift 2
 RESULTS=/tmp/results
 # Which kind of page of a word line the first piece lies on is luck and moves a figure
 # by a percent: so everything is measured once for each kind.
-KINDS=(${PAGE_KINDS:-0 1})
+read -ra KINDS <<<"${PAGE_KINDS:-0 1}"
 FILE_SEED=1
 OVERWRITE_SEED=2
 

@@ -20,6 +20,6 @@ bench_run() {
 	mkdir -p "$CACHE_DIR"
 	cache_get bench "$(hash_words "$(. /etc/os-release && echo "${VERSION_CODENAME:-}")" \
 		"$(hash_files "$bench/workloads" "$bench/Makefile")")" bench_programs_build
-	PYTHONDONTWRITEBYTECODE=1 "$BENCH_PYTHON" "$bench/run.py" \
+	MPLBACKEND=Agg PYTHONDONTWRITEBYTECODE=1 "$BENCH_PYTHON" "$bench/run.py" \
 		--programs "$CACHE_ENTRY/programs" "$@"
 }
