@@ -145,6 +145,34 @@ fn help_shows_an_example() {
 }
 
 #[test]
+fn man_pages_name_every_option_of_the_help() {
+    let fixture = Fixture::new("man", "", "");
+    let verbs: [(&str, &[&str]); 3] = [
+        ("status", &["status", "--help"]),
+        ("runs", &["runs", "load", "--help"]),
+        ("runs", &["runs", "extents", "--help"]),
+    ];
+    for (page, args) in verbs {
+        let path = format!("{}/man/dieaware-{page}.8", env!("CARGO_MANIFEST_DIR"));
+        let page = fs::read_to_string(path).unwrap().replace("\\-", "-");
+        for section in [".SH SYNOPSIS", ".SH EXAMPLE", ".SH DIAGNOSTICS"] {
+            assert!(page.contains(section), "{args:?} {section}");
+        }
+        let help = stdout(&fixture.run(args));
+        let options = help.lines().filter_map(|line| {
+            let mut words = line.trim_start().split([' ', ',']);
+            words.find(|word| word.starts_with("--"))
+        });
+        let mut nr_options = 0;
+        for option in options {
+            assert!(page.contains(option), "{args:?} {option}");
+            nr_options += 1;
+        }
+        assert!(nr_options > 0, "{args:?}");
+    }
+}
+
+#[test]
 fn status_is_a_table_for_people() {
     let fixture = Fixture::new("table", "", &format!("0 8192 dieaware {STATUS}\n"));
     let output = fixture.run(&["status", "demo"]);
