@@ -14,15 +14,39 @@ import subprocess
 import sys
 from collections.abc import Callable
 
-from rows import Setup
+from rows import APPLICATIONS, Setup
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 PREFIX = "bench: "
-GUEST_MEMORY = {"T1": "3G", "T2": "3G", "applications": "7G"}
+GUEST_MEMORY = "3G"
 TIMEOUT_SECONDS = 3600
 SHOWN_ON_FAILURE = 12
 
 Line = dict[str, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Sizes:
+    """How large SQLite and fileserver are, and what that takes."""
+
+    sqlite_rows: int
+    fileserver_files: int
+    ssd_capacity_mb: int
+    memory: str
+
+    def environment(self) -> dict[str, str]:
+        return {
+            "SQLITE_ROWS": str(self.sqlite_rows),
+            "FILESERVER_FILES": str(self.fileserver_files),
+            "SSD_CAPACITY_MB": str(self.ssd_capacity_mb),
+        }
+
+
+SIZES = {
+    "quick": Sizes(2000, 200, 4096, "4G"),
+    "usual": Sizes(10000, 500, 4096, "6G"),
+    "paper": Sizes(10000, 10000, 12288, "16G"),
+}
 
 
 @dataclasses.dataclass
@@ -32,7 +56,8 @@ class Options:
     kernel: str
     programs: pathlib.Path
     log: pathlib.Path
-    environment: dict[str, str] = dataclasses.field(default_factory=dict)
+    sizes: Sizes
+    show_dies: bool = False
 
 
 @dataclasses.dataclass
@@ -60,28 +85,35 @@ def parse_line(text: str) -> Line | None:
     return {key: value for key, separator, value in words if separator}
 
 
-def _guest_command(setup: Setup, environment: dict[str, str]) -> list[str]:
-    variables = dict(environment, SSD_SCALE=str(setup.scale))
-    command = ["env"] + [f"{name}={value}" for name, value in sorted(variables.items())]
+def _is_application(setup: Setup) -> bool:
+    return any(workload in APPLICATIONS for workload, _ in setup.rows)
+
+
+def _guest_command(setup: Setup, options: Options) -> list[str]:
     if setup.group == "T2":
-        return command + ["bash", "guest/t2.sh"] + [name for name, _ in setup.rows]
+        return ["bash", "guest/t2.sh"] + [name for name, _ in setup.rows]
+    variables = {"SSD_SCALE": str(setup.scale)}
+    if _is_application(setup):
+        variables.update(options.sizes.environment())
+    if options.show_dies:
+        variables["SHOW_DIES"] = "1"
     wanted = [f"{workload}:{','.join(layouts)}" for workload, layouts in setup.rows]
-    return command + ["bash", "guest/t1.sh", setup.filesystem, setup.mode] + wanted
-
-
-def _memory(setup: Setup) -> str:
-    applications = any(workload.startswith(("sqlite", "files")) for workload, _ in setup.rows)
-    return GUEST_MEMORY["applications" if applications else setup.group]
+    return [
+        "env",
+        *(f"{name}={value}" for name, value in sorted(variables.items())),
+        *("bash", "guest/t1.sh", setup.filesystem, setup.mode, *wanted),
+    ]
 
 
 def lab_command(setup: Setup, options: Options) -> list[str]:
     bench = TOP / "bench"
+    memory = options.sizes.memory if _is_application(setup) else GUEST_MEMORY
     return [
         str(TOP / "scripts" / "lab"),
-        *("--kernel", options.kernel, "--virtual-time", "--mem", _memory(setup)),
+        *("--kernel", options.kernel, "--virtual-time", "--mem", memory),
         *("--timeout", str(TIMEOUT_SECONDS)),
         *("--copy", str(bench / "guest"), "--copy", str(options.programs)),
-        *("--", *_guest_command(setup, options.environment)),
+        *("--", *_guest_command(setup, options)),
     ]
 
 

@@ -48,9 +48,10 @@ def parse_arguments() -> argparse.Namespace:
         help="boot each setup so many times and show how figures differ",
     )
     parser.add_argument(
-        "--paper-sizes",
-        action="store_true",
-        help="SQLite and fileserver as large as in the paper (hours)",
+        "--sizes",
+        choices=guest.SIZES,
+        default="usual",
+        help="of SQLite and fileserver; 'paper' takes much memory and hours",
     )
     parser.add_argument("--dies", action="store_true", help="also log on which dies each file lies")
     parser.add_argument(
@@ -76,20 +77,15 @@ def show_progress(line: guest.Line) -> None:
         say("  " + line["doing"].replace("_", " "))
 
 
-def environment(arguments: argparse.Namespace) -> dict[str, str]:
-    variables = {}
-    if arguments.paper_sizes:
-        variables["PAPER_SIZES"] = "1"
-    if arguments.dies:
-        variables["SHOW_DIES"] = "1"
-    return variables
-
-
 def run_setups(
     arguments: argparse.Namespace, setups: list[rows.Setup]
 ) -> tuple[str, str, list[report.Row]]:
     options = guest.Options(
-        arguments.kernel, arguments.programs, arguments.out / "bench.log", environment(arguments)
+        arguments.kernel,
+        arguments.programs,
+        arguments.out / "bench.log",
+        guest.SIZES[arguments.sizes],
+        arguments.dies,
     )
     options.log.unlink(missing_ok=True)
     kernel, profile = arguments.kernel, "fast24"

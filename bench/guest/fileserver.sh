@@ -12,8 +12,8 @@
 FILESERVER_THREADS=10
 FILESERVER_FILL_KB=128
 FILESERVER_FINAL_KB=608
-FILESERVER_FILES=${PAPER_SIZES:+10000}
 FILESERVER_FILES=${FILESERVER_FILES:-500}
+FILESERVER_PAPER_FILES=10000
 FILESERVER_READS=4
 
 # fileserver_job KIND CHUNK_KB MODE: a fio job file on stdout. Blocks carry a
@@ -123,8 +123,9 @@ fileserver_read_files() {
 	done
 	echo 1 >/proc/sys/vm/drop_caches
 	fileserver_run verify "$chunk" "$mode"
-	if ((FILESERVER_FILES != 10000)); then
-		note=" note=$FILESERVER_FILES""_files_instead_of_10000"
+	if ((FILESERVER_FILES != FILESERVER_PAPER_FILES)); then
+		note="note=$FILESERVER_FILES files instead of $FILESERVER_PAPER_FILES"
+		note=" ${note// /_}"
 	fi
 	report "row=$row bytes=$bytes verified=1 runs_ns=${runs#,}$note"
 }

@@ -24,6 +24,8 @@ FILESYSTEM=$1
 MODE=$2
 shift 2
 RESULTS=/tmp/results
+SQLITE_ROWS=${SQLITE_ROWS:-10000}
+SQLITE_PAPER_ROWS=10000
 # Which kind of page of a word line the first piece lies on is luck and moves a figure
 # by a percent: so everything is measured once for each kind.
 read -ra KINDS <<<"${PAGE_KINDS:-0 1}"
@@ -90,13 +92,15 @@ run_hypothetical() {
 # The contiguous database is one that was built undisturbed and then copied from
 # front to back: SQLite's own journal breaks the die order of the first.
 run_sqlite() {
-	local layout=$1 row=$2 rows=10000 between=()
+	local layout=$1 row=$2 rows=$SQLITE_ROWS between=() words="row=$2"
 
 	case $layout in
 	plain | hinted) between=(--other "$MOUNT/other") ;;
 	ideal) between=(--other "$MOUNT/other" --reserve) ;;
 	esac
-	rows=${SQLITE_ROWS:-$rows}
+	if ((rows != SQLITE_PAPER_ROWS)); then
+		words+=" note=${rows}_rows_instead_of_$SQLITE_PAPER_ROWS"
+	fi
 	pin_phase
 	sqlite_rows insert --db "$MOUNT/db" --rows "$rows" "${between[@]}" >/tmp/written ||
 		die "Filling the database failed."
@@ -108,7 +112,7 @@ run_sqlite() {
 		mv "$MOUNT/copy" "$MOUNT/db"
 	fi
 	sync
-	measure "row=$row" sqlite_rows select --db "$MOUNT/db" --rows "$rows"
+	measure "$words" sqlite_rows select --db "$MOUNT/db" --rows "$rows"
 	show_dies "$row" "$MOUNT/db"
 }
 
