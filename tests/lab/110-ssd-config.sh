@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # configfs: what cannot work is refused, at once or at `power`, with a reason
 # that can be read, and nothing stays behind.
-# kernels: 6.1 6.12 7.2
+# kernels: 6.12
 # smp: 2
 # mem: 2G
 # seconds: 40

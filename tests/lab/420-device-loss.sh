@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The device below fails the target: controller resets and removal, under load.
 # I/O fails where it must, nobody hangs, and a new device can take the place.
-# kernels: 6.1 6.12 7.2
+# kernels: 6.12
 # smp: 2
 # mem: 2G
 # seconds: 40

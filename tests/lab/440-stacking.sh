@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The target among other layers: partitions and a START below it, LVM and
 # dm-crypt above it, LVM below it.
-# kernels: 6.1 6.12 7.2
+# kernels: 6.12
 # smp: 2
 # mem: 2G
 # seconds: 30
