@@ -58,7 +58,6 @@ static bool too_many_doubts(struct dmda *dmda)
 /* The device took without its hint what it had failed with it */
 static void rejected(struct dmda *dmda, blk_status_t status)
 {
-	dmda_count(&dmda->stats, DMDA_COUNT_REJECTED);
 	if (!blames_command(status) && !too_many_doubts(dmda))
 		return;
 	if (cmpxchg(&dmda->state, DMDA_STATE_ON, DMDA_STATE_REJECTED) == DMDA_STATE_ON)
@@ -79,8 +78,11 @@ static void retried_end_io(struct bio *bio)
 {
 	struct dmda_io *io = dmda_io_of(bio);
 
-	if (!bio->bi_status && may_be_the_hint(io->status))
+	if (!bio->bi_status && may_be_the_hint(io->status)) {
+		if (io->hint != DMDA_HINT_NONE)
+			dmda_count(&io->dmda->stats, DMDA_COUNT_REJECTED);
 		rejected(io->dmda, io->status);
+	}
 	bio->bi_end_io = io->end_io;
 	bio->bi_end_io(bio);
 }

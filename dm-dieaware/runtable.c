@@ -28,7 +28,7 @@
 
 #define MIN_EXTENTS	8
 #define MAX_SPARES	32
-#define EVICT_BATCH	256
+#define EMPTY_BATCH	256
 
 struct shard {
 	spinlock_t lock; /* of the map */
@@ -219,16 +219,33 @@ void dmda_runtable_forget(struct dmda_runtable *table, dpn_t first, u64 nr_pages
 	}
 }
 
-static u32 evict_from_shard(struct dmda_runtable *table, struct shard *shard, u32 nr)
+/* Free extents of a shard, the oldest first; returns how many */
+static u32 shrink_shard(struct dmda_runtable *table, struct shard *shard, u32 nr)
 {
-	u32 before;
+	u32 nr_freed;
 
 	spin_lock(&shard->lock);
 	dmda_extents_evict(&shard->map, nr);
-	before = shard->map.nr_spares;
+	nr_freed = shard->map.nr_spares;
 	free_spares_locked(table, shard, 0);
 	spin_unlock(&shard->lock);
-	return before;
+	return nr_freed;
+}
+
+/* The same because they are not wanted any more: nothing was forgotten for its memory */
+static u32 empty_shard(struct dmda_runtable *table, struct shard *shard)
+{
+	u64 nr_evicted;
+	u32 nr_freed;
+
+	spin_lock(&shard->lock);
+	nr_evicted = shard->map.nr_evicted;
+	dmda_extents_evict(&shard->map, EMPTY_BATCH);
+	shard->map.nr_evicted = nr_evicted;
+	nr_freed = shard->map.nr_spares;
+	free_spares_locked(table, shard, 0);
+	spin_unlock(&shard->lock);
+	return nr_freed;
 }
 
 void dmda_runtable_clear(struct dmda_runtable *table)
@@ -236,7 +253,7 @@ void dmda_runtable_clear(struct dmda_runtable *table)
 	u32 i;
 
 	for (i = 0; i < 2 * NR_SHARDS; i++)
-		while (evict_from_shard(table, nth_shard(table, i), EVICT_BATCH))
+		while (empty_shard(table, nth_shard(table, i)))
 			cond_resched();
 }
 
@@ -278,7 +295,7 @@ static unsigned long shrink_scan(struct shrinker *shrinker, struct shrink_contro
 		u32 index = READ_ONCE(table->shrink_next) % (2 * NR_SHARDS);
 
 		WRITE_ONCE(table->shrink_next, index + 1);
-		freed += evict_from_shard(table, nth_shard(table, index), per_shard);
+		freed += shrink_shard(table, nth_shard(table, index), per_shard);
 	}
 	return freed ? freed : SHRINK_STOP;
 }

@@ -132,14 +132,18 @@ static enum dmda_state wanted_state(const struct dmda *dmda)
 	}
 }
 
-/* Ask again and decide again; while no hints are sent, writes go by unseen */
+/*
+ * Decide again, and ask the device again if it is to decide. While no hints are sent,
+ * writes go by unseen: what the run table knew would be out of date afterwards.
+ */
 static void decide_locked(struct dmda *dmda)
 {
 	enum dmda_state state;
 
 	lockdep_assert_held(&dmda->admin_lock);
 
-	dmda_discover(dmda->dev->bdev, &dmda->discovery);
+	if (dmda->config.hints == DMDA_HINTS_AUTO)
+		dmda_discover(dmda->dev->bdev, &dmda->discovery);
 	state = wanted_state(dmda);
 	WRITE_ONCE(dmda->state, state);
 	if (state != DMDA_STATE_ON)
@@ -154,9 +158,8 @@ static void start(struct dmda *dmda)
 	dmda->self_dev = disk_devt(dm_disk(dm_table_get_md(ti->table)));
 	dmda->first_sector = get_start_sect(bdev) + dmda->config.start_sectors;
 	dmda->lba_shift = ilog2(bdev_logical_block_size(bdev) >> SECTOR_SHIFT);
-	mutex_lock(&dmda->admin_lock);
-	decide_locked(dmda);
-	mutex_unlock(&dmda->admin_lock);
+	dmda_discover(bdev, &dmda->discovery);
+	dmda->state = wanted_state(dmda);
 
 	ti->num_flush_bios = 1;
 	ti->num_discard_bios = 1;
@@ -212,7 +215,10 @@ static int dieaware_map(struct dm_target *ti, struct bio *bio)
 	return dmda_hint_map(ti->private, bio);
 }
 
-/* While the target was suspended, the device may have become another one */
+/*
+ * While the target was suspended, the device may have become another one. The first
+ * resume comes right after construction, which has asked.
+ */
 static void dieaware_resume(struct dm_target *ti)
 {
 	struct dmda *dmda = ti->private;
