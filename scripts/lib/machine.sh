@@ -47,6 +47,7 @@ stage_run() {
 
 	mkdir -p "$stage"/{lab,out,root/lab,usr/local/bin}
 	install -m 755 "$DIEAWARE_TOP/scripts/lib/guest-init" "$stage/init"
+	install -m 755 -t "$stage/usr/local/bin" "$DIEAWARE_TOP/scripts/lib/run-kunit"
 	if ((${#COMMAND[@]})); then
 		print_command >"$stage/lab/command"
 	else
