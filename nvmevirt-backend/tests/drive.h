@@ -39,7 +39,7 @@ struct drive_shape {
 	u32 reserve_permille;
 };
 
-static const struct drive_shape drive_shapes[] = {
+static const struct drive_shape __maybe_unused drive_shapes[] = {
 	{ "one die",		1, 1, 4, 4, 12, 1, 100 },
 	{ "one page a unit",	1, 2, 1, 2, 20, 2, 20 },
 	{ "power of two",	2, 2, 8, 4, 16, 4, 70 },

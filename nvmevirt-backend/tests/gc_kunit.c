@@ -58,7 +58,7 @@ static void overwritten_pages_outlive_collection_on_their_dies(struct kunit *tes
 {
 	struct ftl *ftl = make_shape(test);
 	u32 nr = ftl->geo.unit_pages;
-	u64 end = rounddown(div_u64(nr_lpns(ftl) * 9, 10), nr);
+	u64 end = div_u64(nr_lpns(ftl) * 9, 10 * nr) * nr;
 	u64 state = SEED;
 
 	fill(ftl, end);
