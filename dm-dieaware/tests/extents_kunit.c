@@ -7,7 +7,7 @@
 #include "extents_model.h"
 
 #define NR_MEMORY	64
-#define NR_RANDOM_OPS	20000
+#define NR_RANDOM_OPS	10000
 
 struct fixture {
 	struct dmda_extents map;
