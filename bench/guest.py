@@ -23,6 +23,8 @@ TIMEOUT_SECONDS = 3600
 SHOWN_ON_FAILURE = 12
 
 Line = dict[str, str]
+Progress = Callable[[Line], None]
+Collected = tuple[list[Line], list[str]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,27 +132,36 @@ def _reason(lines: list[Line], status: int) -> str | None:
     return f"The guest's command ended with status {status}."
 
 
-def run(setup: Setup, options: Options, progress: Callable[[Line], None]) -> Outcome:
-    """Run one setup; `progress` sees each line as it comes."""
+def _collect(lab: subprocess.Popen[str], options: Options, progress: Progress) -> Collected:
+    """Read what the lab prints until it ends: our lines, and the last of the others."""
     lines: list[Line] = []
     other: collections.deque[str] = collections.deque(maxlen=SHOWN_ON_FAILURE)
-    options.log.parent.mkdir(parents=True, exist_ok=True)
-    with (
-        subprocess.Popen(
-            lab_command(setup, options), stdout=subprocess.PIPE, text=True, errors="replace"
-        ) as lab,
-        options.log.open("a") as log,
-    ):
-        assert lab.stdout is not None
+    assert lab.stdout is not None
+    with options.log.open("a") as log:
         for text in lab.stdout:
             log.write(text)
             log.flush()
             line = parse_line(text.rstrip("\n"))
             if line is None:
                 other.append(text)
-                continue
-            lines.append(line)
-            progress(line)
+            else:
+                lines.append(line)
+                progress(line)
+    return lines, list(other)
+
+
+def run(setup: Setup, options: Options, progress: Progress) -> Outcome:
+    """Run one setup; `progress` sees each line as it comes."""
+    options.log.parent.mkdir(parents=True, exist_ok=True)
+    with subprocess.Popen(
+        lab_command(setup, options), stdout=subprocess.PIPE, text=True, errors="replace"
+    ) as lab:
+        try:
+            lines, other = _collect(lab, options, progress)
+        except BaseException:
+            # Whoever stops us means the virtual machine, too.
+            lab.terminate()
+            raise
     reason = _reason(lines, lab.returncode)
     if reason:
         sys.stderr.writelines("  guest: " + text for text in other)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import pathlib
+import signal
 import sys
 import time
 
@@ -179,8 +180,13 @@ def run_bench(arguments: argparse.Namespace) -> int:
 
 def main() -> int:
     arguments = parse_arguments()
+    # As for Ctrl-C: an exception, so that the virtual machine is stopped.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     return run_demo(arguments) if arguments.demo else run_bench(arguments)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
