@@ -72,7 +72,9 @@ own_modules_build() {
 	# shellcheck disable=SC2086
 	own_sources_copy "$tree" $folders
 	if [[ $check == check ]]; then
-		arguments=(C=2 "KCFLAGS=-Werror" "CF=-Wsparse-error")
+		# Debian's 7.2 headers lack the script with which kbuild looks whether
+		# sparse works, and kbuild would quietly go on without it.
+		arguments=(C=2 KBUILD_CHECKSRC=2 "KCFLAGS=-Werror" "CF=-Wsparse-error")
 	fi
 	say "building the modules for kernel $KERNEL_VERSION"
 	if ! own_modules_make "$tree" "${arguments[@]}" >"$dir/build.log" 2>&1; then
