@@ -12,6 +12,7 @@ import pathlib
 import signal
 import sys
 import time
+from collections.abc import Callable
 
 import guest
 import report
@@ -19,6 +20,13 @@ import rows
 
 HEADING = "Reading fragmented and overwritten files"
 DEMO_ROWS = [f"T1.{workload}.ext4.direct" for workload in rows.HYPOTHETICAL]
+SMOKE_ROWS = ["T1.append_worst.ext4.direct"]
+# layout, what must hold, and the test of it; far from the targets, for a broken tree.
+SMOKE_CHECKS: tuple[tuple[str, str, Callable[[float], bool]], ...] = (
+    ("contiguous", "a contiguous file reads at 2000 to 3200 MB/s", lambda v: 2000 < v < 3200),
+    ("plain", "without hints a file on one die reads below 25 %", lambda v: v < 25),
+    ("hinted", "with hints it reads above 90 %", lambda v: 90 < v < 110),
+)
 DEMO_LAYOUTS = ("contiguous", "plain", "hinted")
 
 
@@ -58,6 +66,9 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--demo", action="store_true", help="the main job: one table, demo.json and demo.png"
     )
+    parser.add_argument(
+        "--smoke", action="store_true", help="a minute's test of the benchmarks themselves"
+    )
     return parser.parse_args()
 
 
@@ -87,6 +98,7 @@ def run_setups(
         arguments.out / "bench.log",
         guest.SIZES[arguments.sizes],
         arguments.dies,
+        page_kinds="0" if arguments.smoke else "0 1",
     )
     options.log.unlink(missing_ok=True)
     kernel, profile = arguments.kernel, "fast24"
@@ -106,7 +118,7 @@ def run_setups(
                 + (f"; {outcome.reason}" if outcome.reason else "")
             )
         results += report.merge_boots(boots)
-        if not arguments.demo:
+        if not arguments.demo and not arguments.smoke:
             report.write_json(arguments.out / "bench.json", kernel, profile, results)
     return kernel, profile, results
 
@@ -141,6 +153,21 @@ def demo_table(results: list[report.Row]) -> list[str]:
         full = "not measured" if speed is None else f"{speed:.0f} MB/s"
         lines.append(f"{workload.replace('_', ' '):<18}{full:>12}{cells[0]:>24}{cells[1]:>24}")
     return lines
+
+
+def run_smoke(arguments: argparse.Namespace) -> int:
+    """Do the benchmarks still measure something sensible? One closing line for scripts/check."""
+    setups = rows.select_layouts(rows.plan(SMOKE_ROWS, (16,)), DEMO_LAYOUTS)
+    _, _, results = run_setups(arguments, setups)
+    values = {row["id"].rpartition(".")[2]: row["value"] for row in results}
+    passed = 0
+    for number, (layout, sentence, is_sensible) in enumerate(SMOKE_CHECKS, 1):
+        value = values[layout]
+        good = value is not None and is_sensible(value)
+        passed += good
+        print(f"{'ok' if good else 'not ok'} {number} - {sentence}: {value}")
+    print(f"{passed} passed, {len(SMOKE_CHECKS) - passed} failed", flush=True)
+    return 0 if passed == len(SMOKE_CHECKS) else 1
 
 
 def failed(results: list[report.Row]) -> bool:
@@ -182,7 +209,9 @@ def main() -> int:
     arguments = parse_arguments()
     # As for Ctrl-C: an exception, so that the virtual machine is stopped.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-    return run_demo(arguments) if arguments.demo else run_bench(arguments)
+    if arguments.demo:
+        return run_demo(arguments)
+    return run_smoke(arguments) if arguments.smoke else run_bench(arguments)
 
 
 if __name__ == "__main__":
