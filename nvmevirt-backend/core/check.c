@@ -90,14 +90,16 @@ static const char *check_eblk_lists(const struct ftl *ftl, u32 die_nr)
 
 	for (u32 i = 0; i < ftl->geo.die_eblks; i++) {
 		u32 state = ftl->blocks.eblk[first + i].state;
+		bool wants_stream = state == FTL_EBLK_OPEN;
+		bool wants_queue = state == FTL_EBLK_FULL;
 
 		nr_free += state == FTL_EBLK_FREE;
-		nr_full += state == FTL_EBLK_FULL;
+		nr_full += wants_queue;
 		if (state == FTL_EBLK_VICTIM)
 			return "A victim was not collected.";
-		if (is_open(die, first + i) != (state == FTL_EBLK_OPEN))
+		if (is_open(die, first + i) != wants_stream)
 			return "A stream and an erase block do not agree that it is open.";
-		if (ftl_pqueue_has(&die->full, i) != (state == FTL_EBLK_FULL))
+		if (ftl_pqueue_has(&die->full, i) != wants_queue)
 			return "The queue of victims and an erase block do not agree.";
 	}
 	if (die->stream[FTL_STREAM_HOST].eblk &&

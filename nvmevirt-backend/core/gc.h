@@ -7,24 +7,22 @@
  * die's GC unit, which waits in the buffer until it is full: none is padded.
  *
  * Why it always ends. Let a die have E erase blocks of C pages. It takes at most
- * L <= (E - 4) C pages (ftl_geometry_die_limit()), those in open units included.
+ * L <= (E - 4) C pages (ftl_geometry_die_limit()), those in open units included. A slot
+ * of NAND is free (not handed out since the erase), valid, or dead.
  *
- *   Collection begins when a stream needs a block and only FTL_GC_SPARE_EBLKS - 1 = 1 is
- *   free, and goes on until FTL_GC_SPARE_EBLKS = 2 are. Apart from the free one and the
- *   one that collection writes to, all blocks are full but at most one (the other
- *   stream's). Slots that are neither free nor valid number at least
- *   E C - L - 1 C (free) - 2 C (not handed out in the two open blocks) >= C. Those of
- *   the two open blocks are fewer than the handed out ones, so some of them may be there;
- *   but what is handed out there is then not counted as free: the full blocks, E - 3 of
- *   them at least, hold at most L <= (E - 4) C valid pages, thus one of them holds fewer
- *   than C, and so does the victim, which has the fewest.
- *
- *   A victim of fewer than C pages fills, with what waits in the GC unit, at most as many
- *   units as a block has, so it needs at most one free block, and gives one back: the
- *   number of free blocks does not fall, and there is one whenever one is needed.
- *   Every victim turns at least one slot that was neither valid nor free into a free
- *   one. As long as fewer than two blocks are free there is such a slot, and there is
- *   a finite number of them: so it ends.
+ * 1. A stream takes a block only when FTL_GC_SPARE_EBLKS = 2 are free: collection goes on
+ *    until they are. So one is free whenever a victim is begun.
+ * 2. A victim has a dead slot. While a victim is wanted, one block is free, and one at
+ *    most is open: that of the stream which does not want a block. (The stream which
+ *    does has given its own, full one away; collection itself has at most the other.)
+ *    So at least E - 2 are full; valid are at most (E - 4) C of their (E - 2) C slots; the
+ *    victim has the fewest of all, so fewer than C are.
+ * 3. It needs one free block at most. Its pages, fewer than C, fill with those that wait
+ *    in the GC unit at most as many units as a block has. What is open to collection
+ *    takes some of them, one new block the rest; then the victim is erased: the number
+ *    of free blocks does not fall.
+ * 4. It ends. Each victim turns a dead slot at least into a free one, and makes none: so
+ *    there is a last one, and by 2 that is not before two blocks are free.
  */
 #ifndef FTL_GC_H
 #define FTL_GC_H

@@ -2,9 +2,9 @@
 /*
  * Where a page is: the numbering of everything on NAND.
  *
- *   ppn:  die 0 | die 1 | ...      a die is a row of erase blocks,
- *         eblk eblk eblk ...       an erase block a row of flash units,
- *         unit unit unit ...       a flash unit a row of pages: slots
+ *   die 0  | die 1  | ...      a die is a row of erase blocks,
+ *   eblk 0 | eblk 1 | ...      an erase block a row of flash units,
+ *   unit 0 | unit 1 | ...      a flash unit a row of pages: slots
  *
  * All numbers are global and dense, so a larger one divided by a constant is the one
  * above it. They fit 32 bits, where a division is a single instruction.

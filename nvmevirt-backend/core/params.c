@@ -35,8 +35,10 @@ static const char *check_latencies(const struct ftl_params *params)
 		return "The number of page kinds must be between 1 and 4.";
 	if (!is_within(params->time_scale, 1, 1000))
 		return "The time scale must be between 1 and 1000.";
-	if (!is_within(params->channel_mbps, 1, 1000000) || !is_within(params->link_mbps, 1, 1000000))
-		return "The bandwidth of channels and link must be between 1 and 1000000 MB/s.";
+	if (!is_within(params->channel_mbps, 1, 1000000))
+		return "The bandwidth of a channel must be between 1 and 1000000 MB/s.";
+	if (!is_within(params->link_mbps, 1, 1000000))
+		return "The bandwidth of the link must be between 1 and 1000000 MB/s.";
 	return NULL;
 }
 
@@ -96,7 +98,7 @@ static const char *check_buffer(const struct ftl_params *params)
 	if (!params->run_units)
 		return "At least one open unit is needed for runs.";
 	if (params->wbuf_pages < units * params->unit_pages)
-		return "The write buffer must hold two units for each die besides the units for runs, and at least four and one for each die.";
+		return "The write buffer is too small for two units a die and those for runs.";
 	return NULL;
 }
 
@@ -111,12 +113,12 @@ const char *ftl_params_check(const struct ftl_params *params)
 	if (reason)
 		return reason;
 	if (!places_fit(params))
-		return "The drive has too many pages: all pages and buffered ones must be fewer than 2^32.";
+		return "The drive has too many pages: with the buffer, 2^32 or more.";
 	if (params->seed_die >= params->nr_channels * params->dies_per_channel)
 		return "The die of the first write does not exist.";
 	if (!params->nr_lpns)
 		return "The drive would have no pages to show to the host.";
 	if (params->nr_lpns > ftl_params_capacity(params))
-		return "The dies cannot hold that many pages and the reserve: show fewer pages, or add erase blocks.";
+		return "The dies cannot hold that many pages besides the reserve.";
 	return NULL;
 }

@@ -21,8 +21,8 @@ struct ftl_sense {
 };
 
 /* Slots of the table that finds a flash unit among the senses of a command */
+#define FTL_SENSE_SLOTS		2048U
 #define FTL_SENSE_SLOTS_SHIFT	11
-#define FTL_SENSE_SLOTS		(1U << FTL_SENSE_SLOTS_SHIFT)
 
 /**
  * struct ftl_sense_slot - a slot of that table

@@ -12,7 +12,7 @@
 #include <dieaware/platform.h>
 
 #define FTL_PAGE_SHIFT	12
-#define FTL_PAGE_BYTES	(1U << FTL_PAGE_SHIFT)
+#define FTL_PAGE_BYTES	4096U
 
 typedef u64 __bitwise lpn_t;
 typedef u64 __bitwise ppn_t;

@@ -173,6 +173,7 @@ static struct kunit_suite channel_suite = {
 	.name = "nvmev_channel",
 	.test_cases = channel_cases,
 };
+
 kunit_test_suite(channel_suite);
 
 MODULE_DESCRIPTION("Bandwidth of channels and of the host link");

@@ -282,6 +282,7 @@ static struct kunit_suite check_suite = {
 	.name = "nvmev_check",
 	.test_cases = check_cases,
 };
+
 kunit_test_suite(check_suite);
 
 MODULE_DESCRIPTION("The FTL's consistency check notices damage");

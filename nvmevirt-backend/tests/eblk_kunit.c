@@ -113,6 +113,7 @@ static struct kunit_suite eblk_suite = {
 	.name = "nvmev_eblk",
 	.test_cases = eblk_cases,
 };
+
 kunit_test_suite(eblk_suite);
 
 MODULE_DESCRIPTION("The FTL's erase blocks");

@@ -367,6 +367,7 @@ static struct kunit_suite ftl_suite = {
 	.name = "nvmev_ftl",
 	.test_cases = ftl_cases,
 };
+
 kunit_test_suite(ftl_suite);
 
 MODULE_DESCRIPTION("Commands as the controller gives them to the FTL");

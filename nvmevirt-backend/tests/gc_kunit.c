@@ -224,6 +224,7 @@ static struct kunit_suite gc_suite = {
 	.name = "nvmev_gc",
 	.test_cases = gc_cases,
 };
+
 kunit_test_suite(gc_suite);
 
 MODULE_DESCRIPTION("Collection of erase blocks");

@@ -24,7 +24,8 @@ static void numbers_count_through_the_drive(struct kunit *test)
 			KUNIT_ASSERT_EQ(test, ftl_eblk_first_unit(&geo, eblk), unit);
 			for (u32 j = 0; j < geo.eblk_units; j++, unit++) {
 				KUNIT_ASSERT_EQ(test, ftl_flash_unit_eblk(&geo, unit), eblk);
-				KUNIT_ASSERT_EQ(test, from_die(ftl_flash_unit_die(&geo, unit)), die);
+				KUNIT_ASSERT_TRUE(test, ftl_flash_unit_die(&geo, unit) ==
+						  to_die(die));
 				KUNIT_ASSERT_EQ(test, from_ppn(ftl_flash_unit_ppn(&geo, unit)),
 						(u64)page);
 				for (u32 k = 0; k < geo.unit_pages; k++, page++)
@@ -77,6 +78,7 @@ static struct kunit_suite geometry_suite = {
 	.name = "nvmev_geometry",
 	.test_cases = geometry_cases,
 };
+
 kunit_test_suite(geometry_suite);
 
 MODULE_DESCRIPTION("The FTL's numbering of dies, blocks, units and pages");

@@ -88,6 +88,7 @@ static struct kunit_suite hint_suite = {
 	.name = "nvmev_hint",
 	.test_cases = hint_cases,
 };
+
 kunit_test_suite(hint_suite);
 
 MODULE_DESCRIPTION("The hint contract's numbers");

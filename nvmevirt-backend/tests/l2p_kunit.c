@@ -111,6 +111,7 @@ static struct kunit_suite l2p_suite = {
 	.name = "nvmev_l2p",
 	.test_cases = l2p_cases,
 };
+
 kunit_test_suite(l2p_suite);
 
 MODULE_DESCRIPTION("The FTL's maps");

@@ -201,6 +201,7 @@ static struct kunit_suite model_suite = {
 	.name = "nvmev_model",
 	.test_cases = model_cases,
 };
+
 kunit_test_suite(model_suite);
 
 MODULE_DESCRIPTION("Read speed of files after adverse writes, at FTL level");

@@ -105,6 +105,7 @@ static struct kunit_suite nand_suite = {
 	.name = "nvmev_nand",
 	.test_cases = nand_cases,
 };
+
 kunit_test_suite(nand_suite);
 
 MODULE_DESCRIPTION("Timelines of dies and channels");

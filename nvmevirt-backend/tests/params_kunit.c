@@ -135,6 +135,7 @@ static struct kunit_suite params_suite = {
 	.name = "nvmev_params",
 	.test_cases = params_cases,
 };
+
 kunit_test_suite(params_suite);
 
 MODULE_DESCRIPTION("Which geometries the FTL accepts");

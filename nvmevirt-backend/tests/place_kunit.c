@@ -286,9 +286,10 @@ static void page_in_an_open_unit_is_replaced_there(struct kunit *test)
 
 /* Rule 4 */
 
-/* Calls @visit with every order of the @nr first members of @order. */
-static void for_each_order(u32 *order, u32 nr, u32 at, void (*visit)(void *, const u32 *),
-			   void *arg)
+typedef void (*visit_order_t)(void *arg, const u32 *order);
+
+/* Calls @visit with every order of the members of @order from @at on, of @nr. */
+static void visit_orders(u32 *order, u32 nr, u32 at, visit_order_t visit, void *arg)
 {
 	if (at == nr) {
 		visit(arg, order);
@@ -296,7 +297,7 @@ static void for_each_order(u32 *order, u32 nr, u32 at, void (*visit)(void *, con
 	}
 	for (u32 i = at; i < nr; i++) {
 		swap(order[at], order[i]);
-		for_each_order(order, nr, at + 1, visit, arg);
+		visit_orders(order, nr, at + 1, visit, arg);
 		swap(order[at], order[i]);
 	}
 }
@@ -342,7 +343,7 @@ static void overwritten_unit_is_gathered_in_any_order(struct kunit *test)
 	fill_plain_unit(one.ftl, file(one.ftl, 1));
 	fill_plain_unit(one.ftl, 0);
 	/* All orders of the last five pages. */
-	for_each_order(order, nr, nr > 5 ? nr - 5 : 0, overwrite_in_order, &one);
+	visit_orders(order, nr, nr > 5 ? nr - 5 : 0, overwrite_in_order, &one);
 	EXPECT_CONSISTENT(test, one.ftl);
 }
 
@@ -561,6 +562,7 @@ static struct kunit_suite place_suite = {
 	.name = "nvmev_place",
 	.test_cases = place_cases,
 };
+
 kunit_test_suite(place_suite);
 
 MODULE_DESCRIPTION("Where pages go: the rules of placement");

@@ -95,6 +95,7 @@ static struct kunit_suite pqueue_suite = {
 	.name = "nvmev_pqueue",
 	.test_cases = pqueue_cases,
 };
+
 kunit_test_suite(pqueue_suite);
 
 MODULE_DESCRIPTION("The FTL's priority queue");

@@ -154,6 +154,7 @@ static struct kunit_suite unit_suite = {
 	.name = "nvmev_unit",
 	.test_cases = unit_cases,
 };
+
 kunit_test_suite(unit_suite);
 
 MODULE_DESCRIPTION("Open units of the FTL");

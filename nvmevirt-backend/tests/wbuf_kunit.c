@@ -93,6 +93,7 @@ static struct kunit_suite wbuf_suite = {
 	.name = "nvmev_wbuf",
 	.test_cases = wbuf_cases,
 };
+
 kunit_test_suite(wbuf_suite);
 
 MODULE_DESCRIPTION("Room in the FTL's write buffer");
