@@ -129,19 +129,19 @@ io_costs() {
 # Two files at a time, their fragments in turn on the device, so that no two
 # neighbours merge: every fragment is a run of its own.
 table_messages() {
-	local pages=$((TABLE_TIB << 28)) dpn=0 fpage=0 words i
-
-	while ((dpn < pages)); do
-		words=("" "")
-		for ((i = 0; i < RUNS_PER_MESSAGE && dpn < pages; i++)); do
-			words[0]+=" $fpage $dpn $FRAGMENT_PAGES"
-			words[1]+=" $fpage $((dpn + FRAGMENT_PAGES)) $FRAGMENT_PAGES"
-			dpn=$((dpn + 2 * FRAGMENT_PAGES))
-			fpage=$((fpage + FRAGMENT_PAGES))
-		done
-		echo "259:0 12 0${words[0]}"
-		echo "259:0 13 0${words[1]}"
-	done
+	awk -v pages=$((TABLE_TIB << 28)) -v step=$FRAGMENT_PAGES -v most=$RUNS_PER_MESSAGE 'BEGIN {
+		for (dpn = 0; dpn < pages; ) {
+			even = odd = ""
+			for (i = 0; i < most && dpn < pages; i++) {
+				even = even sprintf(" %d %d %d", fpage, dpn, step)
+				odd = odd sprintf(" %d %d %d", fpage, dpn + step, step)
+				dpn += 2 * step
+				fpage += step
+			}
+			print "259:0 12 0" even
+			print "259:0 13 0" odd
+		}
+	}'
 }
 
 run_table() {
