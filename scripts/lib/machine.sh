@@ -60,12 +60,12 @@ stage_run() {
 	if [[ -d $tools ]]; then
 		find "$tools" -maxdepth 1 -type f -perm -u+x -exec cp -t "$stage/usr/local/bin" {} +
 	fi
-	for binary in "$DIEAWARE_TOP"/userspace/target/{release,debug}/dieaware; do
-		if [[ -x $binary ]]; then
-			cp "$binary" "$stage/usr/local/bin/"
-			break
-		fi
-	done
+	# The tool, as scripts/tools built it last.
+	binary=$(find "$CACHE_DIR" -mindepth 2 -maxdepth 2 -path '*/tools-*/dieaware' \
+		-printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2-)
+	if [[ -n $binary ]]; then
+		cp "$binary" "$stage/usr/local/bin/"
+	fi
 }
 
 machine_alive() {
