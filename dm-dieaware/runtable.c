@@ -193,10 +193,12 @@ static void clear_in_shard(struct dmda_runtable *table, struct shard *shard, u64
 {
 	bool empty;
 
+	/* Without the lock: what is being set right now may as well come after this */
+	if (!READ_ONCE(shard->map.nr_extents))
+		return;
 	do {
 		spin_lock(&shard->lock);
-		if (shard->map.nr_extents)
-			refill_locked(table, shard, DMDA_EXTENTS_CLEAR_SPARES);
+		refill_locked(table, shard, DMDA_EXTENTS_CLEAR_SPARES);
 		empty = dmda_extents_clear(&shard->map, 0, dpn, nr_pages);
 		spin_unlock(&shard->lock);
 	} while (!empty);
