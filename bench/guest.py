@@ -60,7 +60,7 @@ class Options:
     log: pathlib.Path
     sizes: Sizes
     show_dies: bool = False
-    page_kinds: str = "0 1"
+    most_page_kinds: int = 4
 
 
 @dataclasses.dataclass
@@ -95,7 +95,7 @@ def _is_application(setup: Setup) -> bool:
 def _guest_command(setup: Setup, options: Options) -> list[str]:
     if setup.group == "T2":
         return ["bash", "guest/t2.sh"] + [name for name, _ in setup.rows]
-    variables = {"SSD_SCALE": str(setup.scale), "PAGE_KINDS": options.page_kinds}
+    variables = {"SSD_SCALE": str(setup.scale), "MOST_PAGE_KINDS": str(options.most_page_kinds)}
     if _is_application(setup):
         variables.update(options.sizes.environment())
     if options.show_dies:

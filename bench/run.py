@@ -98,7 +98,7 @@ def run_setups(
         arguments.out / "bench.log",
         guest.SIZES[arguments.sizes],
         arguments.dies,
-        page_kinds="0" if arguments.smoke else "0 1",
+        most_page_kinds=1 if arguments.smoke else 4,
     )
     options.log.unlink(missing_ok=True)
     kernel, profile = arguments.kernel, "fast24"
