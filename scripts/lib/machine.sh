@@ -152,7 +152,7 @@ machine_boot() {
 KERNEL_TROUBLE='BUG:|kernel BUG at|Oops:|Kernel panic|general protection fault'
 KERNEL_TROUBLE+='|WARNING: CPU|WARNING: .*(possible|inconsistent|bad unlock|suspicious|held|refcount)'
 KERNEL_TROUBLE+='|INFO: task .* blocked|INFO: possible|INFO: trying to register'
-KERNEL_TROUBLE+='|KASAN:|UBSAN: [^m]|unreferenced object|refcount_t: |list_(add|del) corruption'
+KERNEL_TROUBLE+='|KASAN:|UBSAN: |unreferenced object|refcount_t: |list_(add|del) corruption'
 KERNEL_TROUBLE+='|sleeping function called|scheduling while atomic|Kernel mode fault'
 
 # Print the trouble with the lines after it; nothing where there is none.
