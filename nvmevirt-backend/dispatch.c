@@ -6,9 +6,9 @@
  * the block layer's tracepoint block_rq_issue just before the driver rings, so a probe
  * there knows that a doorbell is about to change. It counts the request as expected
  * and sets a timer a little ahead; the timer looks at the doorbells until as many
- * commands were fetched as were expected, ever more slowly, and gives up after about
- * a millisecond. What no tracepoint tells of (register writes, a lost count) is found
- * by the same timer in its slow look. Nobody spins.
+ * commands were fetched as were expected, and gives up after two milliseconds. What
+ * no tracepoint tells of (register writes, a lost count) is found by the same timer in
+ * its slow look. Nobody spins.
  *
  * Admin requests have no disk by which to tell their device, so they wake all.
  */
@@ -23,10 +23,15 @@
 #include "nvmev.h"
 #include "trace.h"
 
-/* The first looks after a request, and after how many the interval doubles */
+/*
+ * How soon after a request to look, and how long. A driver that is given many requests
+ * at once announces all of them before it rings, for as long as it takes to prepare
+ * them; each look in between makes it take longer. So the interval grows with the time
+ * that was waited already, by half of it: that is how late the look can be, too.
+ */
 #define SOON_NS			2000ULL
-#define TRIES_PER_INTERVAL	8
-#define MAX_TRIES		(TRIES_PER_INTERVAL * 7)
+#define SOON_MAX_NS		64000ULL
+#define GIVE_UP_NS		(2 * NSEC_PER_MSEC)
 
 /* The slow look, while the driver may be about to write registers and when it is idle */
 #define ACTIVE_LOOK_NS		(10 * NSEC_PER_MSEC)
@@ -53,16 +58,16 @@ static void arm_locked(struct nvmev_watch *watch, u64 delay_ns, bool soon)
 /* Set the timer for the next look: soon if something is expected, else slow. */
 static void arm_next_locked(struct nvmev_watch *watch)
 {
-	u64 now_ns;
+	u64 now_ns = ktime_get_ns();
+	u64 waited_ns = now_ns - watch->since_ns;
 
-	if ((watch->expected > 0 || watch->admin) && watch->tries < MAX_TRIES) {
-		arm_locked(watch, SOON_NS << (watch->tries++ / TRIES_PER_INTERVAL), true);
+	if ((watch->expected > 0 || watch->admin) && waited_ns < GIVE_UP_NS) {
+		arm_locked(watch, clamp(waited_ns / 2, SOON_NS, SOON_MAX_NS), true);
 		return;
 	}
 	/* A request that never rang, or one that was not announced: start afresh. */
 	watch->expected = 0;
 	watch->admin = false;
-	now_ns = ktime_get_ns();
 	if (nvmev_ctrl_is_ready(nvmev_of(watch)) && now_ns >= watch->active_until_ns)
 		arm_locked(watch, IDLE_LOOK_NS, false);
 	else
@@ -115,6 +120,7 @@ static bool rest(struct nvmev *nvmev)
 	idle = !nvmev_ctrl_mmio_work(nvmev);
 	if (idle) {
 		WRITE_ONCE(watch->awake, false);
+		watch->since_ns = ktime_get_ns();
 		arm_next_locked(watch);
 	}
 	spin_unlock_irqrestore(&watch->lock, flags);
@@ -128,7 +134,6 @@ static void note_fetched(struct nvmev *nvmev, u32 nr_io, bool admin)
 
 	spin_lock_irqsave(&watch->lock, flags);
 	watch->expected -= nr_io;
-	watch->tries = 0;
 	if (admin)
 		watch->admin = false;
 	watch->active_until_ns = ktime_get_ns() + ACTIVE_FOR_NS;
@@ -275,9 +280,10 @@ static void expect(struct nvmev_watch *watch, bool admin)
 		watch->admin = true;
 	else
 		watch->expected++;
-	watch->tries = 0;
-	if (!watch->awake && !watch->soon)
+	if (!watch->awake && !watch->soon) {
+		watch->since_ns = ktime_get_ns();
 		arm_next_locked(watch);
+	}
 	spin_unlock_irqrestore(&watch->lock, flags);
 }
 

@@ -181,7 +181,7 @@ struct nvmev_queues {
  * @lock: protects what is below
  * @timer: looks at doorbells and registers
  * @expected: I/O requests that the block layer has issued and the dispatcher not fetched
- * @tries: looks in a row that found nothing
+ * @since_ns: when the dispatcher began to wait for what is expected
  * @admin: an admin request may be on its way
  * @soon: @timer is set to the short interval
  * @awake: the dispatcher is running and will look by itself before it sleeps
@@ -195,7 +195,7 @@ struct nvmev_watch {
 	spinlock_t lock; /* protects what is below */
 	struct hrtimer timer;
 	s64 expected;
-	u32 tries;
+	u64 since_ns;
 	bool admin;
 	bool soon;
 	bool awake;
