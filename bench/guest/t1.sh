@@ -24,6 +24,9 @@ FILESYSTEM=$1
 MODE=$2
 shift 2
 RESULTS=/tmp/results
+# What is in a file, and what an overwrite puts there
+FILE_SEED=1
+OVERWRITE_SEED=2
 SQLITE_ROWS=${SQLITE_ROWS:-10000}
 SQLITE_PAPER_ROWS=10000
 # Where the SSD has several kinds of pages on a word line, the kind on which the first
