@@ -45,17 +45,26 @@ static u64 occupy(const struct ftl_nand *nand, struct ftl_nand_die *die, u32 wor
 	return die->busy_until_ns;
 }
 
+/* Bring a flash unit into the page register of its die. */
+static void load(const struct ftl_nand *nand, struct ftl_nand_die *die, u32 flash_unit,
+		 u64 start_ns)
+{
+	die->units_read++;
+	die->held = flash_unit + 1;
+	occupy(nand, die, sense_ns(nand, flash_unit), start_ns);
+}
+
 u64 ftl_nand_sense(struct ftl_nand *nand, u32 flash_unit, u32 nr_pages, u64 start_ns,
 		   u64 now_ns)
 {
 	struct ftl_nand_die *die =
 		&nand->die[from_die(ftl_flash_unit_die(nand->geo, flash_unit))];
-	u64 sensed_ns = occupy(nand, die, sense_ns(nand, flash_unit), start_ns);
 
-	die->units_read++;
+	if (die->held != flash_unit + 1)
+		load(nand, die, flash_unit, start_ns);
 	die->busy_ns += nr_pages * nand->page_transfer_ns;
 	die->busy_until_ns = ftl_bus_transfer(die->channel, nr_pages << FTL_PAGE_SHIFT,
-					      sensed_ns, now_ns);
+					      max(start_ns, die->busy_until_ns), now_ns);
 	return die->busy_until_ns;
 }
 
@@ -66,6 +75,7 @@ u64 ftl_nand_program(struct ftl_nand *nand, die_t die_nr, u64 start_ns, u64 now_
 	u64 free_ns = max(start_ns, die->busy_until_ns);
 
 	die->units_programmed++;
+	die->held = 0;
 	die->busy_ns += nr_pages * nand->page_transfer_ns;
 	die->busy_until_ns = ftl_bus_transfer(die->channel, nr_pages << FTL_PAGE_SHIFT,
 					      free_ns, now_ns);
@@ -74,11 +84,9 @@ u64 ftl_nand_program(struct ftl_nand *nand, die_t die_nr, u64 start_ns, u64 now_
 
 void ftl_nand_copy_out(struct ftl_nand *nand, u32 flash_unit, u64 start_ns)
 {
-	struct ftl_nand_die *die =
-		&nand->die[from_die(ftl_flash_unit_die(nand->geo, flash_unit))];
+	u32 die = from_die(ftl_flash_unit_die(nand->geo, flash_unit));
 
-	die->units_read++;
-	occupy(nand, die, sense_ns(nand, flash_unit), start_ns);
+	load(nand, &nand->die[die], flash_unit, start_ns);
 }
 
 u64 ftl_nand_copy_in(struct ftl_nand *nand, die_t die_nr, u64 start_ns)
@@ -86,6 +94,7 @@ u64 ftl_nand_copy_in(struct ftl_nand *nand, die_t die_nr, u64 start_ns)
 	struct ftl_nand_die *die = &nand->die[from_die(die_nr)];
 
 	die->units_programmed++;
+	die->held = 0;
 	return occupy(nand, die, nand->params->program_ns, start_ns);
 }
 
@@ -94,5 +103,6 @@ void ftl_nand_erase(struct ftl_nand *nand, die_t die_nr, u64 start_ns)
 	struct ftl_nand_die *die = &nand->die[from_die(die_nr)];
 
 	die->eblks_erased++;
+	die->held = 0;
 	occupy(nand, die, nand->params->erase_ns, start_ns);
 }

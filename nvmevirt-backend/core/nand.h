@@ -8,6 +8,11 @@
  *	copy      within the die (copyback): tR and tPROG, the channel is not used
  *	erase     die: tBERS
  *
+ * A die's page register keeps the flash unit that was sensed last, for a read or for a
+ * copy. More pages of it only need the die to be free and the channel, without tR, as
+ * with ONFI's Change Read Column. A program fills the register with its own data, and an
+ * erase leaves nothing in it: then the next read senses again.
+ *
  * A die does its work in the order in which it is asked. Different dies of one channel
  * share its state: calls may not run at the same time.
  */
@@ -22,6 +27,7 @@
  * struct ftl_nand_die - one die
  * @busy_until_ns: time at which it has done all that was asked, scaled
  * @channel: its channel
+ * @held: flash unit in the page register plus one, or 0
  * @busy_ns: time at work, unscaled
  * @units_read: senses
  * @units_programmed: programs
@@ -32,6 +38,7 @@
 struct ftl_nand_die {
 	u64 busy_until_ns;
 	struct ftl_bus *channel;
+	u32 held;
 	u64 busy_ns;
 	u64 units_read;
 	u64 units_programmed;
@@ -73,6 +80,8 @@ void ftl_nand_init(struct ftl_nand *nand, const struct ftl_geometry *geo,
  * @nr_pages: pages that leave the die
  * @start_ns: time at which the die is asked
  * @now_ns: present time
+ *
+ * There is no tR, and no sense to count, if the page register holds the unit.
  *
  * Return: the time at which the pages have crossed the channel.
  */

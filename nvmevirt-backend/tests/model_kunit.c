@@ -188,12 +188,43 @@ static void contiguous_read_takes_the_time_of_its_dies(struct kunit *test)
 	KUNIT_EXPECT_LE(test, took_ns, 460000);
 }
 
+static u64 count_senses(const struct ftl *ftl)
+{
+	u64 nr = 0;
+
+	for (u32 die = 0; die < ftl_nr_dies(ftl); die++)
+		nr += ftl->nand.die[die].units_read;
+	return nr;
+}
+
+/* However small the reads, a flash unit is sensed once while nothing else uses its die. */
+static void small_reads_in_order_sense_each_unit_once(struct kunit *test)
+{
+	struct bench bench;
+	u64 start_ns;
+
+	begin_bench(test, &bench);
+	write_file(&bench, FTL_HINT_NONE, DISTURB_NEVER);
+	bench.now_ns += 1000000000;
+	start_ns = bench.now_ns;
+	for (u64 lpn = 0; lpn < FILE_PAGES; lpn++) {
+		struct ftl_request rq = request(lpn, 1);
+
+		bench.now_ns = ftl_read(bench.ftl, &rq, bench.now_ns);
+	}
+	KUNIT_EXPECT_EQ(test, count_senses(bench.ftl), (u64)NR_PIECES);
+	/* Each piece: a sense of 36 us in the mean, and eight times command, channel and link. */
+	KUNIT_EXPECT_LE(test, bench.now_ns - start_ns, NR_PIECES * 97000ULL);
+	KUNIT_EXPECT_GE(test, bench.now_ns - start_ns, NR_PIECES * 90000ULL);
+}
+
 static struct kunit_case model_cases[] = {
 	KUNIT_CASE(file_on_one_die_reads_at_a_sixth),
 	KUNIT_CASE(scattered_file_reads_at_two_thirds),
 	KUNIT_CASE(hints_keep_appended_file_fast),
 	KUNIT_CASE(hints_keep_overwritten_file_fast),
 	KUNIT_CASE(contiguous_read_takes_the_time_of_its_dies),
+	KUNIT_CASE(small_reads_in_order_sense_each_unit_once),
 	{}
 };
 

@@ -31,6 +31,59 @@ static void sense_takes_tr_and_its_pages_transfer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].busy_ns, 72000ULL + 9 * PAGE_NS);
 }
 
+/* Return: the time from when the die is free until a page of the unit is there. */
+static u64 read_page(struct ftl *ftl, u32 flash_unit)
+{
+	u32 die = from_die(ftl_flash_unit_die(&ftl->geo, flash_unit));
+	u64 start_ns = ftl->nand.die[die].busy_until_ns;
+
+	return ftl_nand_sense(&ftl->nand, flash_unit, 1, start_ns, start_ns) - start_ns;
+}
+
+static void register_serves_the_unit_that_was_sensed_last(struct kunit *test)
+{
+	struct ftl *ftl = make_fast24(test, 1);
+
+	KUNIT_EXPECT_EQ(test, read_page(ftl, 0), 30000ULL + PAGE_NS);
+	KUNIT_EXPECT_EQ(test, read_page(ftl, 0), (u64)PAGE_NS);
+	KUNIT_EXPECT_EQ(test, read_page(ftl, first_unit(ftl, 1)), 30000ULL + PAGE_NS);
+	KUNIT_EXPECT_EQ(test, read_page(ftl, 0), (u64)PAGE_NS);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].units_read, 1ULL);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].busy_ns, 30000ULL + 3 * PAGE_NS);
+	/* Another unit takes its place. */
+	KUNIT_EXPECT_EQ(test, read_page(ftl, 1), 42000ULL + PAGE_NS);
+	KUNIT_EXPECT_EQ(test, read_page(ftl, 0), 30000ULL + PAGE_NS);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].units_read, 3ULL);
+}
+
+static void register_waits_for_the_die(struct kunit *test)
+{
+	struct ftl *ftl = make_fast24(test, 1);
+	u64 first_ns = ftl_nand_sense(&ftl->nand, 0, 1, 0, 0);
+
+	KUNIT_EXPECT_EQ(test, ftl_nand_sense(&ftl->nand, 0, 1, 0, 0), first_ns + PAGE_NS);
+	/* A die that is free for long is not asked before the command is there. */
+	KUNIT_EXPECT_EQ(test, ftl_nand_sense(&ftl->nand, 0, 1, 1000000, 1000000),
+			1000000ULL + PAGE_NS);
+}
+
+static void other_work_takes_the_register(struct kunit *test)
+{
+	struct ftl *ftl = make_fast24(test, 1);
+
+	read_page(ftl, 0);
+	ftl_nand_program(&ftl->nand, to_die(0), 0, 0);
+	KUNIT_EXPECT_EQ(test, read_page(ftl, 0), 30000ULL + PAGE_NS);
+	ftl_nand_copy_in(&ftl->nand, to_die(0), 0);
+	KUNIT_EXPECT_EQ(test, read_page(ftl, 0), 30000ULL + PAGE_NS);
+	ftl_nand_erase(&ftl->nand, to_die(0), 0);
+	KUNIT_EXPECT_EQ(test, read_page(ftl, 0), 30000ULL + PAGE_NS);
+	/* What a copy has sensed is there, too. */
+	ftl_nand_copy_out(&ftl->nand, 1, 0);
+	KUNIT_EXPECT_EQ(test, read_page(ftl, 1), (u64)PAGE_NS);
+	KUNIT_EXPECT_EQ(test, read_page(ftl, 0), 30000ULL + PAGE_NS);
+}
+
 static void dies_of_different_channels_do_not_wait(struct kunit *test)
 {
 	struct ftl *ftl = make_fast24(test, 1);
@@ -93,6 +146,9 @@ static void scale_stretches_times_but_not_counters(struct kunit *test)
 
 static struct kunit_case nand_cases[] = {
 	KUNIT_CASE(sense_takes_tr_and_its_pages_transfer),
+	KUNIT_CASE(register_serves_the_unit_that_was_sensed_last),
+	KUNIT_CASE(register_waits_for_the_die),
+	KUNIT_CASE(other_work_takes_the_register),
 	KUNIT_CASE(dies_of_different_channels_do_not_wait),
 	KUNIT_CASE(dies_of_a_channel_share_it),
 	KUNIT_CASE(program_transfers_then_programs),
