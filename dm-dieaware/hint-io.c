@@ -19,6 +19,12 @@
 #include "dieaware.h"
 #include "trace.h"
 
+/*
+ * Bytes of one read for which the device may as well begin. It is what the block
+ * layer takes for enough of a single request.
+ */
+#define ENOUGH_SECTORS	((128 * 1024) >> SECTOR_SHIFT)
+
 /* A write as it is being worked on */
 struct write {
 	struct bio *bio;
@@ -258,10 +264,29 @@ static void watch(struct dmda *dmda, struct bio *bio, sector_t sector)
 	}
 }
 
+/*
+ * A large read of a fragmented file is many small requests of one task. The block
+ * layer holds back 32 of them before it prepares them all and tells the device of the
+ * first, and the dies idle meanwhile. Send what waits as soon as it is worth a request
+ * of the size that the block layer itself would not hold back.
+ */
+static void begin_waiting_reads(const struct bio *bio)
+{
+	struct blk_plug *plug = current->plug;
+
+	if (!plug || plug->rq_count * bio_sectors(bio) < ENOUGH_SECTORS ||
+	    !list_empty(&plug->cb_list))
+		return;
+	blk_finish_plug(plug);
+	current->plug = plug;
+}
+
 int dmda_hint_map(struct dmda *dmda, struct bio *bio)
 {
 	sector_t sector = dm_target_offset(dmda->ti, bio->bi_iter.bi_sector);
 
+	if (bio_op(bio) == REQ_OP_READ)
+		begin_waiting_reads(bio);
 	if (READ_ONCE(dmda->state) == DMDA_STATE_ON && bio_sectors(bio)) {
 		if (bio_op(bio) == REQ_OP_WRITE) {
 			map_write(dmda, bio, sector);
