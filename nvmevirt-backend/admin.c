@@ -38,7 +38,7 @@ static u16 create_cq(struct nvmev *nvmev, const struct nvme_command *sqe)
 
 	if (!is_io_queue_id(nvmev, id) || cq_exists(nvmev, id))
 		return NVME_SC_QID_INVALID;
-	if (!last || last >= NVMEV_MAX_ENTRIES)
+	if (!last || last > nvmev->config.queue_depth)
 		return NVME_SC_QUEUE_SIZE;
 	if (!(flags & NVME_QUEUE_PHYS_CONTIG) || NVMEV_CC_IOCQES(nvmev->cc) != NVMEV_CQES)
 		return NVME_SC_INVALID_FIELD;
@@ -68,7 +68,7 @@ static u16 create_sq(struct nvmev *nvmev, const struct nvme_command *sqe)
 		return NVME_SC_QID_INVALID;
 	if (!cq_exists(nvmev, sq.cqid))
 		return NVME_SC_CQ_INVALID;
-	if (!last || last >= NVMEV_MAX_ENTRIES)
+	if (!last || last > nvmev->config.queue_depth)
 		return NVME_SC_QUEUE_SIZE;
 	if (!(le16_to_cpu(sqe->create_sq.sq_flags) & NVME_QUEUE_PHYS_CONTIG) ||
 	    NVMEV_CC_IOSQES(nvmev->cc) != NVMEV_SQES)

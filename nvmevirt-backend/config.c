@@ -176,6 +176,7 @@ NVMEV_ATTR(channel_mbps, ftl.channel_mbps, PROPERTY_U32);
 NVMEV_ATTR(link_mbps, ftl.link_mbps, PROPERTY_U32);
 NVMEV_ATTR(cmd_ns, ftl.cmd_ns, PROPERTY_U32);
 NVMEV_ATTR(write_ns, ftl.write_ns, PROPERTY_U32);
+NVMEV_ATTR(cmd_gap_ns, ftl.cmd_gap_ns, PROPERTY_U32);
 NVMEV_ATTR(page_ns, ftl.page_ns, PROPERTY_U32);
 NVMEV_ATTR(wbuf_kib, ftl.wbuf_pages, PROPERTY_KIB);
 NVMEV_ATTR(run_units, ftl.run_units, PROPERTY_U32);
@@ -184,6 +185,7 @@ NVMEV_ATTR(plp, ftl.plp, PROPERTY_BOOL);
 NVMEV_ATTR(seed_die, ftl.seed_die, PROPERTY_U32);
 NVMEV_ATTR(lba_bytes, lba_bytes, PROPERTY_U32);
 NVMEV_ATTR(queues, queues, PROPERTY_U32);
+NVMEV_ATTR(queue_depth, queue_depth, PROPERTY_U32);
 NVMEV_ATTR(mdts, mdts, PROPERTY_U32);
 NVMEV_ATTR(hints, hints, PROPERTY_BOOL);
 
@@ -441,6 +443,7 @@ static struct configfs_attribute *item_attrs[] = {
 	&nvmev_attr_channel_mbps,
 	&nvmev_attr_link_mbps,
 	&nvmev_attr_cmd_ns,
+	&nvmev_attr_cmd_gap_ns,
 	&nvmev_attr_write_ns,
 	&nvmev_attr_page_ns,
 	&nvmev_attr_wbuf_kib,
@@ -450,6 +453,7 @@ static struct configfs_attribute *item_attrs[] = {
 	&nvmev_attr_seed_die,
 	&nvmev_attr_lba_bytes,
 	&nvmev_attr_queues,
+	&nvmev_attr_queue_depth,
 	&nvmev_attr_mdts,
 	&nvmev_attr_hints,
 	&nvmev_attr_reject_hints,

@@ -13,7 +13,7 @@ void nvmev_ctrl_init(struct nvmev *nvmev)
 	struct nvmev_pci *pci = &nvmev->pci;
 
 	nvmev_pci_write64(pci, NVME_REG_CAP,
-			  NVMEV_CAP_MQES(NVMEV_MAX_ENTRIES) | NVMEV_CAP_CQR |
+			  NVMEV_CAP_MQES(nvmev->config.queue_depth + 1) | NVMEV_CAP_CQR |
 			  NVMEV_CAP_TO(READY_TIMEOUT_HALF_SECONDS) | NVMEV_CAP_CSS_NVM);
 	nvmev_pci_write32(pci, NVME_REG_VS, NVMEV_VERSION);
 	nvmev_features_reset(nvmev);

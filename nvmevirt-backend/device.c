@@ -13,13 +13,11 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "core/profiles.h"
 #include "nvmev.h"
 
 /* Memory that a new SSD must leave to everybody else */
 #define MEMORY_RESERVE_BYTES	(32UL << 20)
-
-#define MIN_EBLKS_PER_DIE	8
-#define MAX_EXTRA_EBLKS		1024
 
 static const char *check_config(const struct nvmev_config *config)
 {
@@ -27,52 +25,13 @@ static const char *check_config(const struct nvmev_config *config)
 		return "An LBA must have 512 or 4096 bytes (lba_bytes).";
 	if (!config->queues || config->queues > NVMEV_MAX_IO_QUEUES)
 		return "The number of I/O queues must be between 1 and 16 (queues).";
+	if (!config->queue_depth || config->queue_depth >= NVMEV_MAX_ENTRIES)
+		return "A queue must take between 1 and 1023 commands (queue_depth).";
 	if (!config->mdts || config->mdts > NVMEV_MAX_MDTS)
 		return "The largest transfer, as a power of two of 4 KiB, must be 1 to 9 (mdts).";
 	if (config->capacity_bytes < FTL_PAGE_BYTES)
 		return "The capacity must be at least one page (capacity_mib).";
 	return NULL;
-}
-
-/* Pages that one more erase block on every die adds; 0 for an impossible geometry. */
-static u64 pages_per_line(const struct ftl_params *params)
-{
-	u64 pages = (u64)params->nr_channels * params->dies_per_channel;
-
-	if (check_mul_overflow(pages, (u64)params->unit_pages, &pages) ||
-	    check_mul_overflow(pages, (u64)params->units_per_eblk, &pages))
-		return 0;
-	return pages;
-}
-
-/*
- * Give the dies as many erase blocks as capacity and reserve ask for: at least their
- * share, and a few more for what the FTL holds back besides.
- */
-static const char *size_dies(struct nvmev_config *config)
-{
-	struct ftl_params *params = &config->ftl;
-	u64 line_pages = pages_per_line(params);
-	u64 raw_pages, nr_lines;
-	u32 tries;
-
-	params->nr_lpns = config->capacity_bytes >> FTL_PAGE_SHIFT;
-	params->eblks_per_die = MIN_EBLKS_PER_DIE;
-	if (!line_pages || params->reserve_permille >= 1000)
-		return ftl_params_check(params);
-	if (check_mul_overflow(params->nr_lpns, 1000ULL, &raw_pages))
-		return "The capacity is too large (capacity_mib).";
-	raw_pages = div64_u64(raw_pages, 1000 - params->reserve_permille);
-	nr_lines = DIV64_U64_ROUND_UP(raw_pages, line_pages);
-	if (nr_lines > U32_MAX - MAX_EXTRA_EBLKS)
-		return "The capacity is too large (capacity_mib).";
-	params->eblks_per_die = max_t(u32, nr_lines, MIN_EBLKS_PER_DIE);
-	for (tries = 0; tries < MAX_EXTRA_EBLKS; tries++) {
-		if (ftl_params_capacity(params) >= params->nr_lpns)
-			break;
-		params->eblks_per_die++;
-	}
-	return ftl_params_check(params);
 }
 
 /* Names are seeds: the same SSD has the same identity whenever it is made. */
@@ -187,7 +146,7 @@ struct nvmev *nvmev_create(const char *name, const struct nvmev_config *config, 
 	mutex_init(&nvmev->ftl_lock);
 	nvmev_store_init(&nvmev->store);
 
-	refusal = size_dies(&nvmev->config);
+	refusal = ftl_params_size(&nvmev->config.ftl, nvmev->config.capacity_bytes);
 	if (refusal) {
 		strscpy(reason, refusal, NVMEV_REASON_BYTES);
 		goto err_memory;

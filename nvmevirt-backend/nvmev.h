@@ -54,6 +54,7 @@
  * @capacity_bytes: size of the namespace
  * @lba_bytes: 512 or 4096
  * @queues: most I/O queue pairs, [1, NVMEV_MAX_IO_QUEUES]
+ * @queue_depth: most commands in flight on each, [1, NVMEV_MAX_ENTRIES)
  * @mdts: most bytes of a command: 4 KiB shifted left by this, [1, NVMEV_MAX_MDTS]
  * @reject_hints: fail every such hinted command, 0 is none
  * @hints: understand hints and say so
@@ -64,6 +65,7 @@ struct nvmev_config {
 	u64 capacity_bytes;
 	u32 lba_bytes;
 	u32 queues;
+	u32 queue_depth;
 	u32 mdts;
 	u32 reject_hints;
 	bool hints;

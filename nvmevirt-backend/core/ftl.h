@@ -42,6 +42,7 @@ struct ftl;
  * @channel_mbps: bandwidth of a channel in 10^6 bytes a second
  * @link_mbps: bandwidth of the host link (PCIe), likewise, each way
  * @cmd_ns: firmware time before a command starts
+ * @cmd_gap_ns: least time between the starts of two commands, 0 is no limit
  * @write_ns: firmware time of a write into the buffer
  * @page_ns: firmware time a page on top of it
  * @wbuf_pages: write buffer, in pages; at least two units a die
@@ -68,6 +69,7 @@ struct ftl_params {
 	u32 channel_mbps;
 	u32 link_mbps;
 	u32 cmd_ns;
+	u32 cmd_gap_ns;
 	u32 write_ns;
 	u32 page_ns;
 

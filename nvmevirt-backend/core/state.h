@@ -47,6 +47,7 @@ struct ftl_sense_slot {
  * @from_host: direction of the link that writes use
  * @to_host: direction of the link that reads use
  * @now_ns: time of the present call; never goes back
+ * @next_cmd_ns: time from which the firmware takes the next command
  * @programmed_ns: end of the last program
  * @command_programmed_ns: the same of the present write command, or 0
  * @collecting: a victim is being collected
@@ -67,6 +68,7 @@ struct ftl {
 	struct ftl_bus from_host;
 	struct ftl_bus to_host;
 	u64 now_ns;
+	u64 next_cmd_ns;
 	u64 programmed_ns;
 	u64 command_programmed_ns;
 	bool collecting;
@@ -82,11 +84,18 @@ static inline u64 ftl_scaled(const struct ftl *ftl, u64 ns)
 	return ns * ftl->params.time_scale;
 }
 
-/* Begins a call: the time of the drive does not go back. */
+/*
+ * Begins a call: the time of the drive does not go back. A firmware that takes a limited
+ * number of commands a second starts them one after the other.
+ */
 static inline u64 ftl_begin(struct ftl *ftl, u64 now_ns)
 {
+	u64 start_ns;
+
 	ftl->now_ns = max(ftl->now_ns, now_ns);
-	return ftl->now_ns + ftl_scaled(ftl, ftl->params.cmd_ns);
+	start_ns = max(ftl->now_ns, ftl->next_cmd_ns);
+	ftl->next_cmd_ns = start_ns + ftl_scaled(ftl, ftl->params.cmd_gap_ns);
+	return start_ns + ftl_scaled(ftl, ftl->params.cmd_ns);
 }
 
 #endif /* FTL_STATE_H */

@@ -218,6 +218,26 @@ static void small_reads_in_order_sense_each_unit_once(struct kunit *test)
 	KUNIT_EXPECT_GE(test, bench.now_ns - start_ns, NR_PIECES * 90000ULL);
 }
 
+/* The drive is empty: without the limit, reads that are asked at once end at once. */
+static void limited_firmware_starts_commands_one_after_the_other(struct kunit *test)
+{
+	struct ftl_params params = drive_params(&fast24);
+	struct ftl_request rq = request(0, 1);
+	struct ftl *ftl;
+	u64 first_ns;
+
+	params.wbuf_pages = 1024;
+	params.time_scale = 3;
+	params.cmd_gap_ns = 10000;
+	rq.bytes = 0;
+	ftl = make_drive(test, &params);
+	first_ns = ftl_read(ftl, &rq, 1000);
+	KUNIT_EXPECT_EQ(test, first_ns, 1000 + 3ULL * params.cmd_ns);
+	for (u32 nr = 1; nr < 32; nr++)
+		KUNIT_EXPECT_EQ(test, ftl_read(ftl, &rq, 1000), first_ns + nr * 30000ULL);
+	KUNIT_EXPECT_EQ(test, ftl_read(ftl, &rq, 5000000), 5000000 + 3ULL * params.cmd_ns);
+}
+
 static struct kunit_case model_cases[] = {
 	KUNIT_CASE(file_on_one_die_reads_at_a_sixth),
 	KUNIT_CASE(scattered_file_reads_at_two_thirds),
@@ -225,6 +245,7 @@ static struct kunit_case model_cases[] = {
 	KUNIT_CASE(hints_keep_overwritten_file_fast),
 	KUNIT_CASE(contiguous_read_takes_the_time_of_its_dies),
 	KUNIT_CASE(small_reads_in_order_sense_each_unit_once),
+	KUNIT_CASE(limited_firmware_starts_commands_one_after_the_other),
 	{}
 };
 

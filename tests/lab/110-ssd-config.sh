@@ -98,6 +98,8 @@ at_power "a first die that does not exist" seed_die=8
 at_power "1024-byte blocks" lba_bytes=1024
 at_power "no queues" queues=0
 at_power "100 queues" queues=100
+at_power "no command in a queue" queue_depth=0
+at_power "more commands than a queue can hold" queue_depth=1024
 at_power "no data in a command" mdts=0
 at_power "mdts 32" mdts=32
 at_power "no capacity" capacity_mib=0
@@ -119,7 +121,7 @@ check "takes the device away" poll 10 test ! -b "$DEV"
 check_that "and its PCI function" "$(ls /sys/bus/pci/devices)" == "$PCI_BEFORE"
 
 # Profiles.
-for profile in nvme-a sata large; do
+for profile in nvme-a nvme-d sata tlc qlc large; do
 	new_ssd item profile=$profile capacity_mib=2048
 	check "profile $profile works" dd if="$DEV" of=/dev/null bs=1M count=2 iflag=direct
 	drop_ssd item

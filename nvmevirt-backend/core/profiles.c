@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The table of named drives. docs/nvmevirt-backend.md ("Profiles") names the source of
+ * every number; a number that changes here changes there and in profiles_kunit.c.
+ */
+#include "profiles.h"
+
+#define DECIMAL_GB	1000000000ULL
+
+/* What the host can have in flight on a queue of the nvme driver, and on SATA */
+#define NVME_QUEUES	.nr_queues = 16, .queue_depth = 1023
+#define SATA_QUEUE	.nr_queues = 1, .queue_depth = 32
+
+/*
+ * Flash of Table 2 of the FAST'24 paper, and what is assumed of all drives. A macro,
+ * because a preset is a constant and only differs from it in some members.
+ */
+#define COMMON			\
+	.reserve_permille = 80,	\
+	.nr_page_kinds = 1,	\
+	.cmd_ns = 3000,		\
+	.write_ns = 2000,	\
+	.page_ns = 50,		\
+	.time_scale = 1
+#define TABLE2_FLASH		\
+	COMMON,			\
+	.planes_per_die = 2,	\
+	.unit_pages = 8,	\
+	.units_per_eblk = 512,	\
+	.read_ns = { 36000 },	\
+	.program_ns = 185000,	\
+	.erase_ns = 3000000,	\
+	.channel_mbps = 800
+
+/* A write buffer of 16 MiB behind capacitors, half of it for the open units of runs */
+#define PROTECTED_BUFFER	.wbuf_pages = 4096, .run_units = 256, .plp = true
+
+static const struct ftl_profile profiles[] = {
+	{
+		.name = "fast24",
+		.description = "The emulated drive of the FAST'24 paper, Table 2",
+		.capacity_bytes = 60 * DECIMAL_GB,
+		NVME_QUEUES,
+		.params = {
+			TABLE2_FLASH,
+			PROTECTED_BUFFER,
+			.nr_channels = 4,
+			.dies_per_channel = 2,
+			.link_mbps = 3200,
+		},
+	}, {
+		.name = "nvme-a",
+		.description = "NVMe-A of Fig. 8a: unit 32 KiB, stripe 1 MiB",
+		.capacity_bytes = 60 * DECIMAL_GB,
+		NVME_QUEUES,
+		.params = {
+			TABLE2_FLASH,
+			PROTECTED_BUFFER,
+			.nr_channels = 8,
+			.dies_per_channel = 4,
+			.link_mbps = 2600,
+		},
+	}, {
+		.name = "nvme-b",
+		.description = "NVMe-B of Fig. 8a: unit 32 KiB, stripe 256 KiB",
+		.capacity_bytes = 60 * DECIMAL_GB,
+		NVME_QUEUES,
+		.params = {
+			TABLE2_FLASH,
+			PROTECTED_BUFFER,
+			.nr_channels = 4,
+			.dies_per_channel = 2,
+			.link_mbps = 3020,
+		},
+	}, {
+		.name = "nvme-c",
+		.description = "NVMe-C of Fig. 8c: unit 32 KiB, stripe 576 KiB (584 KB measured)",
+		.capacity_bytes = 60 * DECIMAL_GB,
+		NVME_QUEUES,
+		.params = {
+			TABLE2_FLASH,
+			PROTECTED_BUFFER,
+			.nr_channels = 6,
+			.dies_per_channel = 3,
+			.link_mbps = 3200,
+		},
+	}, {
+		.name = "nvme-d",
+		.description = "NVMe-D of Fig. 8c: unit 32 KiB, stripe 608 KiB (604 KB measured)",
+		.capacity_bytes = 60 * DECIMAL_GB,
+		NVME_QUEUES,
+		.params = {
+			TABLE2_FLASH,
+			PROTECTED_BUFFER,
+			.nr_channels = 19,
+			.dies_per_channel = 1,
+			.link_mbps = 3200,
+		},
+	}, {
+		.name = "sata-a",
+		.description = "SATA-A of Fig. 8b: unit 4 KiB, stripe 32 KiB",
+		.capacity_bytes = 60 * DECIMAL_GB,
+		SATA_QUEUE,
+		.params = {
+			COMMON,
+			.nr_channels = 4,
+			.dies_per_channel = 2,
+			.planes_per_die = 1,
+			.unit_pages = 1,
+			.units_per_eblk = 4096,
+			.read_ns = { 61000 },
+			.program_ns = 56000,
+			.erase_ns = 3000000,
+			.channel_mbps = 800,
+			.link_mbps = 560,
+			.cmd_gap_ns = 10240,
+			.wbuf_pages = 2048,
+			.run_units = 256,
+		},
+	}, {
+		.name = "sata-b",
+		.description = "SATA-B of Fig. 8b: unit 16 KiB, stripe 256 KiB",
+		.capacity_bytes = 60 * DECIMAL_GB,
+		SATA_QUEUE,
+		.params = {
+			COMMON,
+			.nr_channels = 4,
+			.dies_per_channel = 4,
+			.planes_per_die = 1,
+			.unit_pages = 4,
+			.units_per_eblk = 1024,
+			.read_ns = { 45000 },
+			.program_ns = 185000,
+			.erase_ns = 3000000,
+			.channel_mbps = 800,
+			.link_mbps = 560,
+			.cmd_gap_ns = 10240,
+			.wbuf_pages = 2048,
+			.run_units = 256,
+		},
+	}, {
+		.name = "sata",
+		.description = "A SATA drive that takes 90,000 commands a second, 32 at a time",
+		.capacity_bytes = 60 * DECIMAL_GB,
+		SATA_QUEUE,
+		.params = {
+			TABLE2_FLASH,
+			.nr_channels = 4,
+			.dies_per_channel = 2,
+			.link_mbps = 560,
+			.cmd_gap_ns = 11111,
+			.wbuf_pages = 2048,
+			.run_units = 128,
+		},
+	}, {
+		.name = "tlc",
+		.description = "A PCIe 4.0 client drive with 176-layer TLC flash",
+		.capacity_bytes = 120 * DECIMAL_GB,
+		NVME_QUEUES,
+		.params = {
+			COMMON,
+			.nr_channels = 8,
+			.dies_per_channel = 4,
+			.planes_per_die = 4,
+			.unit_pages = 16,
+			.units_per_eblk = 2112,
+			.read_ns = { 50000 },
+			.program_ns = 356000,
+			.erase_ns = 3000000,
+			.channel_mbps = 2000,
+			.link_mbps = 7000,
+			.wbuf_pages = 8192,
+			.run_units = 256,
+		},
+	}, {
+		.name = "qlc",
+		.description = "A PCIe 3.0 client drive with 92-layer QLC flash",
+		.capacity_bytes = 120 * DECIMAL_GB,
+		NVME_QUEUES,
+		.params = {
+			COMMON,
+			.nr_channels = 8,
+			.dies_per_channel = 4,
+			.planes_per_die = 2,
+			.unit_pages = 8,
+			.units_per_eblk = 1472,
+			.read_ns = { 110000 },
+			.program_ns = 2000000,
+			.erase_ns = 10000000,
+			.channel_mbps = 1200,
+			.link_mbps = 3200,
+			.wbuf_pages = 4096,
+			.run_units = 256,
+		},
+	}, {
+		.name = "large",
+		.description = "256 dies of Table 2",
+		.capacity_bytes = 240 * DECIMAL_GB,
+		NVME_QUEUES,
+		.params = {
+			TABLE2_FLASH,
+			.nr_channels = 16,
+			.dies_per_channel = 16,
+			.link_mbps = 12800,
+			.wbuf_pages = 16384,
+			.run_units = 1024,
+			.plp = true,
+		},
+	}, {
+		.name = "huge",
+		.description = "1024 dies of Table 2",
+		.capacity_bytes = 960 * DECIMAL_GB,
+		NVME_QUEUES,
+		.params = {
+			TABLE2_FLASH,
+			.nr_channels = 32,
+			.dies_per_channel = 32,
+			.link_mbps = 12800,
+			.wbuf_pages = 65536,
+			.run_units = 4096,
+			.plp = true,
+		},
+	},
+};
+
+const struct ftl_profile *ftl_profile_at(u32 index)
+{
+	return index < ARRAY_SIZE(profiles) ? &profiles[index] : NULL;
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <kunit/test.h>
+
+#include "../core/geometry.c"
+#include "../core/params.c"
+#include "../core/profiles.c"
+#include "../core/sizing.c"
+
+/**
+ * struct documented - a row of the table in docs/nvmevirt-backend.md
+ * @name: the profile
+ * @capacity_gb: capacity in 10^9 bytes
+ * @unit_kib: die unit
+ * @stripe_kib: die unit times the number of dies
+ * @nr_dies: dies
+ * @cmds_per_second: what the controller takes at most; 0 is no limit
+ * @plp: write buffer behind capacitors
+ */
+struct documented {
+	const char *name;
+	u32 capacity_gb;
+	u32 unit_kib;
+	u32 stripe_kib;
+	u32 nr_dies;
+	u32 cmds_per_second;
+	bool plp;
+};
+
+static const struct documented documented[] = {
+	{ "fast24",	60,	32,	256,	8,	0,	true },
+	{ "nvme-a",	60,	32,	1024,	32,	0,	true },
+	{ "nvme-b",	60,	32,	256,	8,	0,	true },
+	{ "nvme-c",	60,	32,	576,	18,	0,	true },
+	{ "nvme-d",	60,	32,	608,	19,	0,	true },
+	{ "sata-a",	60,	4,	32,	8,	97656,	false },
+	{ "sata-b",	60,	16,	256,	16,	97656,	false },
+	{ "sata",	60,	32,	256,	8,	90000,	false },
+	{ "tlc",	120,	64,	2048,	32,	0,	false },
+	{ "qlc",	120,	32,	1024,	32,	0,	false },
+	{ "large",	240,	32,	8192,	256,	0,	true },
+	{ "huge",	960,	32,	32768,	1024,	0,	true },
+};
+
+static void describe_row(const struct documented *row, char *desc)
+{
+	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(row, documented, describe_row);
+
+static const struct ftl_profile *profile_named(struct kunit *test, const char *name)
+{
+	const struct ftl_profile *profile = NULL;
+
+	for (u32 i = 0; (profile = ftl_profile_at(i)); i++) {
+		if (!strcmp(profile->name, name))
+			break;
+	}
+	KUNIT_ASSERT_NOT_NULL(test, profile);
+	return profile;
+}
+
+static void every_profile_is_documented(struct kunit *test)
+{
+	for (u32 i = 0; i < ARRAY_SIZE(documented); i++) {
+		KUNIT_ASSERT_NOT_NULL(test, ftl_profile_at(i));
+		KUNIT_EXPECT_STREQ(test, ftl_profile_at(i)->name, documented[i].name);
+	}
+	KUNIT_EXPECT_NULL(test, ftl_profile_at(ARRAY_SIZE(documented)));
+	KUNIT_EXPECT_NULL(test, ftl_profile_at(U32_MAX));
+}
+
+static void profile_is_what_is_documented(struct kunit *test)
+{
+	const struct documented *row = test->param_value;
+	const struct ftl_profile *profile = profile_named(test, row->name);
+	const struct ftl_params *params = &profile->params;
+	u32 nr_dies = params->nr_channels * params->dies_per_channel;
+	u32 gap_ns = params->cmd_gap_ns;
+
+	KUNIT_EXPECT_EQ(test, profile->capacity_bytes, (u64)row->capacity_gb * 1000000000);
+	KUNIT_EXPECT_EQ(test, params->unit_pages * FTL_PAGE_BYTES / 1024, row->unit_kib);
+	KUNIT_EXPECT_EQ(test, nr_dies, row->nr_dies);
+	KUNIT_EXPECT_EQ(test, nr_dies * row->unit_kib, row->stripe_kib);
+	KUNIT_EXPECT_EQ(test, params->plp, row->plp);
+	if (!row->cmds_per_second) {
+		KUNIT_EXPECT_EQ(test, gap_ns, 0U);
+		KUNIT_EXPECT_EQ(test, profile->queue_depth, 1023U);
+		return;
+	}
+	KUNIT_EXPECT_EQ(test, (1000000000 + gap_ns / 2) / gap_ns / 10, row->cmds_per_second / 10);
+	KUNIT_EXPECT_EQ(test, profile->nr_queues * profile->queue_depth, 32U);
+}
+
+static void profile_makes_a_drive_of_its_capacity(struct kunit *test)
+{
+	const struct documented *row = test->param_value;
+	const struct ftl_profile *profile = profile_named(test, row->name);
+	struct ftl_params params = profile->params;
+	const char *reason = ftl_params_size(&params, profile->capacity_bytes);
+	u64 raw_bytes;
+
+	KUNIT_ASSERT_NULL_MSG(test, reason, "%s", reason);
+	KUNIT_EXPECT_NULL(test, ftl_params_check(&params));
+	KUNIT_EXPECT_EQ(test, params.nr_lpns, profile->capacity_bytes / FTL_PAGE_BYTES);
+	KUNIT_EXPECT_GE(test, ftl_params_capacity(&params), params.nr_lpns);
+	raw_bytes = (u64)row->nr_dies * params.eblks_per_die * params.units_per_eblk *
+		    row->unit_kib * 1024;
+	KUNIT_EXPECT_GE(test, raw_bytes * 92 / 100, profile->capacity_bytes);
+	/* No more erase blocks than are needed. */
+	params.eblks_per_die--;
+	KUNIT_EXPECT_NOT_NULL(test, ftl_params_check(&params));
+}
+
+/* As with power on: a capacity of the user's own. */
+static void dies_are_sized_for_any_capacity(struct kunit *test)
+{
+	struct ftl_params params = profile_named(test, "fast24")->params;
+
+	KUNIT_EXPECT_NULL(test, ftl_params_size(&params, 4096));
+	KUNIT_EXPECT_EQ(test, params.nr_lpns, 1ULL);
+	KUNIT_EXPECT_EQ(test, params.eblks_per_die, 8U);
+	KUNIT_EXPECT_NOT_NULL(test, ftl_params_size(&params, 4095));
+	KUNIT_EXPECT_NOT_NULL(test, ftl_params_size(&params, 1ULL << 44));
+	KUNIT_EXPECT_NOT_NULL(test, ftl_params_size(&params, U64_MAX));
+	params.nr_channels = 0;
+	KUNIT_EXPECT_NOT_NULL(test, ftl_params_size(&params, 1ULL << 30));
+	params.nr_channels = U32_MAX;
+	params.dies_per_channel = U32_MAX;
+	params.unit_pages = U32_MAX;
+	KUNIT_EXPECT_NOT_NULL(test, ftl_params_size(&params, 1ULL << 30));
+	params = profile_named(test, "fast24")->params;
+	params.reserve_permille = 1000;
+	KUNIT_EXPECT_NOT_NULL(test, ftl_params_size(&params, 1ULL << 30));
+}
+
+static struct kunit_case profiles_cases[] = {
+	KUNIT_CASE(every_profile_is_documented),
+	KUNIT_CASE_PARAM(profile_is_what_is_documented, row_gen_params),
+	KUNIT_CASE_PARAM(profile_makes_a_drive_of_its_capacity, row_gen_params),
+	KUNIT_CASE(dies_are_sized_for_any_capacity),
+	{}
+};
+
+static struct kunit_suite profiles_suite = {
+	.name = "nvmev_profiles",
+	.test_cases = profiles_cases,
+};
+
+kunit_test_suite(profiles_suite);
+
+MODULE_DESCRIPTION("Named drives are what the documentation says");
+MODULE_LICENSE("GPL");
