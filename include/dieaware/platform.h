@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel headers that files under core/ may use. A userspace build puts
- * tests/unit/shim ahead of this directory and finds its own platform.h there, with
- * the same names over the C library.
+ * The kernel headers that files under core/ may use. A userspace build (tests,
+ * fuzzers, the simulator) puts include/user ahead of this directory and finds another
+ * platform.h there, with the same names over the C library.
  */
 #ifndef DIEAWARE_PLATFORM_H
 #define DIEAWARE_PLATFORM_H
