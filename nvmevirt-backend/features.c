@@ -15,6 +15,13 @@
 #define TIMESTAMP_SET_BY_HOST	BIT_ULL(49)
 #define EVENT_TEMPERATURE	BIT(1)
 
+/* Features that belong to the controller, as bits */
+#define FOR_CONTROLLER									\
+	(BIT(NVME_FEAT_ARBITRATION) | BIT(NVME_FEAT_POWER_MGMT) | BIT(NVME_FEAT_TEMP_THRESH) |	\
+	 BIT(NVME_FEAT_VOLATILE_WC) | BIT(NVME_FEAT_NUM_QUEUES) | BIT(NVME_FEAT_IRQ_COALESCE) |	\
+	 BIT(NVME_FEAT_IRQ_CONFIG) | BIT(NVME_FEAT_WRITE_ATOMIC) | BIT(NVME_FEAT_ASYNC_EVENT) |	\
+	 BIT(NVME_FEAT_TIMESTAMP))
+
 u16 nvmev_temperature(const struct nvmev *nvmev)
 {
 	return TEMPERATURE_KELVIN;
@@ -91,10 +98,10 @@ static u16 set_nr_queues(struct nvmev *nvmev, u32 dw, u64 *result)
 	u32 nr_sqs = (dw & 0xffff) + 1;
 	u32 nr_cqs = (dw >> 16) + 1;
 
-	if (has_io_queues(nvmev))
-		return NVME_SC_CMD_SEQ_ERROR;
 	if (nr_sqs > 0xffff || nr_cqs > 0xffff)
 		return NVME_SC_INVALID_FIELD;
+	if (has_io_queues(nvmev))
+		return NVME_SC_CMD_SEQ_ERROR;
 	nvmev->nr_queues = min3(nr_sqs, nr_cqs, nvmev->config.queues);
 	*result = queues_result(nvmev->nr_queues);
 	return 0;
@@ -154,6 +161,16 @@ static u16 get_timestamp(struct nvmev *nvmev, const struct nvme_command *sqe)
 	return status ?: nvmev_dma_to_host(&dma, &timestamp, TIMESTAMP_BYTES);
 }
 
+static bool names_one_namespace(const struct nvme_command *sqe)
+{
+	return sqe->features.nsid && sqe->features.nsid != cpu_to_le32(NVMEV_NSID_ALL);
+}
+
+static bool is_for_controller(u32 fid)
+{
+	return fid < BITS_PER_LONG && (FOR_CONTROLLER & BIT(fid));
+}
+
 u16 nvmev_set_features(struct nvmev *nvmev, const struct nvme_command *sqe, u64 *result)
 {
 	u32 fid = le32_to_cpu(sqe->features.fid);
@@ -161,6 +178,8 @@ u16 nvmev_set_features(struct nvmev *nvmev, const struct nvme_command *sqe, u64 
 
 	if (fid & NVMEV_FEATURE_SAVE)
 		return NVME_SC_FEATURE_NOT_SAVEABLE;
+	if (names_one_namespace(sqe) && is_for_controller(fid & 0xff))
+		return NVME_SC_FEATURE_NOT_PER_NS;
 	switch (fid & 0xff) {
 	case NVME_FEAT_ARBITRATION:
 		nvmev->features.arbitration = dw;

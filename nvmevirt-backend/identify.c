@@ -91,15 +91,14 @@ static u16 identify_namespace(struct nvmev *nvmev, u32 nsid)
 	struct nvme_id_ns *id = nvmev->reply;
 	u32 page_lbas = FTL_PAGE_BYTES >> nvmev->lba_shift;
 
-	if (!nsid || (nsid > NVMEV_NSID && nsid != NVMEV_NSID_ALL))
+	/* What all namespaces have in common is told only with namespace management. */
+	if (nsid != NVMEV_NSID)
 		return NVME_SC_INVALID_NS;
 	id->nlbaf = 1;
 	id->lbaf[0].ds = 9;
 	id->lbaf[0].rp = 1;
 	id->lbaf[1].ds = 12;
 	id->dlfeat = NVMEV_DLFEAT_ZEROES | NVMEV_DLFEAT_DEAC;
-	if (nsid == NVMEV_NSID_ALL)
-		return 0;
 	id->nsze = cpu_to_le64(nvmev_ns_nr_lbas(nvmev));
 	id->ncap = id->nsze;
 	id->nuse = cpu_to_le64(nvmev_ns_used_lbas(nvmev));

@@ -6,8 +6,10 @@
  */
 #include "nvmev.h"
 
-/* Deallocate ranges that one Dataset Management command can carry */
+/* Ranges that one Dataset Management command can carry */
 #define MAX_RANGES	256
+
+static_assert(MAX_RANGES * sizeof(struct nvme_dsm_range) <= PAGE_SIZE);
 
 /**
  * struct io_op - how one opcode is executed
@@ -75,6 +77,9 @@ static u16 start_write(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 
 	if (status)
 		return status;
+	/* No directive is supported. */
+	if (le16_to_cpu(cmd->sqe.rw.control) & NVMEV_RW_DIRECTIVE)
+		return NVME_SC_INVALID_FIELD | NVMEV_DNR;
 	nvmev->counters.writes++;
 	return nvmev_ns_write(nvmev, cmd, &cmd->due_ns);
 }
@@ -158,43 +163,52 @@ static u16 move_zeroes(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	return 0;
 }
 
-static u16 trim_range(struct nvmev *nvmev, struct nvmev_cmd *cmd,
-		      const struct nvme_dsm_range *range)
+/* Fetch a command's ranges into the reply page, which is as large as the most of them. */
+static u16 fetch_ranges(struct nvmev *nvmev, struct nvmev_cmd *cmd, u32 bytes)
+{
+	struct nvmev_dma dma;
+	u16 status = nvmev_dma_begin(&dma, &cmd->sqe, bytes);
+
+	return status ?: nvmev_dma_from_host(&dma, nvmev->reply, bytes);
+}
+
+static void trim_range(struct nvmev *nvmev, struct nvmev_cmd *cmd,
+		       const struct nvme_dsm_range *range)
 {
 	u64 slba = le64_to_cpu(range->slba);
 	u32 nr_lbas = le32_to_cpu(range->nlb);
-	u16 status = nvmev_ns_check(nvmev, nsid_of(cmd), slba, nr_lbas);
 	u64 done_ns;
 
-	if (status || !nr_lbas)
-		return status;
+	if (!nr_lbas)
+		return;
 	done_ns = nvmev_ns_trim(nvmev, slba, nr_lbas, cmd->fetched_ns);
 	cmd->due_ns = max(cmd->due_ns, done_ns);
 	nvmev_store_zero(&nvmev->store, slba << nvmev->lba_shift,
 			 (u64)nr_lbas << nvmev->lba_shift);
-	return 0;
 }
 
-/* Does everything in the first step, which is why it has a batch of its own. */
+/*
+ * Does everything in the first step, which is why it has a batch of its own. All ranges
+ * are checked before the first is deallocated.
+ */
 static u16 start_dsm(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
 	u32 nr_ranges = (le32_to_cpu(cmd->sqe.dsm.nr) & (MAX_RANGES - 1)) + 1;
-	struct nvme_dsm_range range;
-	struct nvmev_dma dma;
+	const struct nvme_dsm_range *ranges = nvmev->reply;
 	u16 status;
+	u32 i;
 
 	status = nvmev_ns_check(nvmev, nsid_of(cmd), 0, 0);
-	if (status)
+	if (!status)
+		status = fetch_ranges(nvmev, cmd, nr_ranges * sizeof(*ranges));
+	for (i = 0; i < nr_ranges && !status; i++)
+		status = nvmev_ns_check(nvmev, nsid_of(cmd), le64_to_cpu(ranges[i].slba),
+					le32_to_cpu(ranges[i].nlb));
+	if (status || !(le32_to_cpu(cmd->sqe.dsm.attributes) & NVME_DSMGMT_AD))
 		return status;
-	status = nvmev_dma_begin(&dma, &cmd->sqe, nr_ranges * sizeof(range));
-	if (status)
-		return status;
-	while (!status && nr_ranges--) {
-		status = nvmev_dma_from_host(&dma, &range, sizeof(range));
-		if (!status && (le32_to_cpu(cmd->sqe.dsm.attributes) & NVME_DSMGMT_AD))
-			status = trim_range(nvmev, cmd, &range);
-	}
-	return status;
+	for (i = 0; i < nr_ranges; i++)
+		trim_range(nvmev, cmd, &ranges[i]);
+	return 0;
 }
 
 static const struct io_op *find_op(u8 opcode)

@@ -245,7 +245,12 @@ u16 nvmev_get_log_page(struct nvmev *nvmev, const struct nvme_command *sqe)
 	struct log log = {};
 	u16 status;
 
-	if (bytes > (u64)FTL_PAGE_BYTES << nvmev->config.mdts || (offset & 3))
+	if (bytes > (u64)FTL_PAGE_BYTES << nvmev->config.mdts || (offset & 3) ||
+	    (le32_to_cpu(sqe->common.cdw14) & NVMEV_LOG_OFFSET_IS_INDEX))
+		return NVME_SC_INVALID_FIELD;
+	/* SMART is kept for the whole controller only, and Identify says so. */
+	if (sqe->get_log_page.lid == NVME_LOG_SMART && sqe->get_log_page.nsid &&
+	    sqe->get_log_page.nsid != cpu_to_le32(NVMEV_NSID_ALL))
 		return NVME_SC_INVALID_FIELD;
 	status = build_log(nvmev, sqe->get_log_page.lid, &log);
 	if (!status && offset > log.bytes)

@@ -38,6 +38,7 @@
 #define NVMEV_FLAGS_PSDT		0xc0
 
 /* Control field of reads and writes, the upper half of CDW12 */
+#define NVMEV_RW_DIRECTIVE		GENMASK(7, 4)
 #define NVMEV_RW_DEAC			BIT(9)
 #define NVMEV_RW_FUA			BIT(14)
 
@@ -80,6 +81,9 @@
 #define NVMEV_SELECT_CURRENT		0
 #define NVMEV_SELECT_CAPABILITIES	3
 #define NVMEV_FEATURE_CHANGEABLE	BIT(2)
+
+/* Get Log Page, CDW14: the offset counts entries and not bytes */
+#define NVMEV_LOG_OFFSET_IS_INDEX	BIT(23)
 
 /* Command effects */
 #define NVMEV_EFFECT_SUPPORTED		BIT(0)

@@ -5,7 +5,7 @@
 # of the sources in the cache: the checkout stays clean. Expects common.sh,
 # packages.sh, cache.sh, apt.sh, kernels.sh, toolchain.sh, rootfs.sh.
 
-OWN_MODULE_FOLDERS=(dm-dieaware nvmevirt-backend)
+OWN_MODULE_FOLDERS=(dm-dieaware nvmevirt-backend tests/rawhost)
 
 # own_sources FOLDER...: the files these modules are made from. The suites
 # count only for a kernel that can run them.

@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Every malformed command gets the status that the specification names, by a table
+# (rawhost-status.py, through the module of tests/rawhost); random commands for some
+# seconds, with wild PRPs through that module and through the stock driver's ioctls.
+# kernels: 6.12
+# smp: 2
+# mem: 2G
+# seconds: 25
+# timeout: 240
+. "$(dirname "$0")/rc"
+
+drop_rawhost() {
+	if [[ -e /sys/module/nvmev_rawhost ]]; then
+		rmmod nvmev-rawhost
+	fi
+}
+
+new_ssd ssd0 capacity_mib=1024
+address=$(cat "$CONFIGFS/ssd0/pci_address")
+modprobe nvmev-rawhost
+at_end drop_rawhost
+echo "$address" >/sys/bus/pci/drivers/nvme/unbind
+echo nvmev-rawhost >"/sys/bus/pci/devices/$address/driver_override"
+echo "$address" >/sys/bus/pci/drivers_probe
+python3 "$LAB_DIR/rawhost-status.py" || T_FAILED=1
+python3 "$LAB_DIR/rawhost-fuzz.py" 6 || T_FAILED=1
+rmmod nvmev-rawhost
+echo >"/sys/bus/pci/devices/$address/driver_override"
+echo "$address" >/sys/bus/pci/drivers_probe
+poll 20 nvmev-ssd dev ssd0
+DEV=$(ssd_device ssd0)
+poll 10 test -b "$DEV"
+python3 "$LAB_DIR/nvme-fuzz.py" "${DEV%n1}" "$DEV" 6 || T_FAILED=1
+check "data verifies after that" fio --name=v --filename="$DEV" --direct=1 --ioengine=libaio --iodepth=8 --size=2m \
+	--rw=randwrite --bs=4k --verify=crc32c --verify_fatal=1

@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""A table of malformed commands, and of their well-formed neighbours: each must get the
+status that the NVMe Base Specification 1.4 names. Prints "ok -" lines."""
+
+import struct
+import sys
+from typing import Callable, Dict, List, NamedTuple
+
+import rawhost
+from rawhost import DATA_AT, Host, Queue, expect, say, sqe
+
+OK, OPCODE, FIELD, NAMESPACE, RANGE = 0x00, 0x01, 0x02, 0x0B, 0x80
+ALL = 0xFFFFFFFF
+MIB_LBAS = 2048
+CAPACITY_LBAS = 1024 * MIB_LBAS
+
+
+class Row(NamedTuple):
+    """One command and the status it must get."""
+
+    sentence: str
+    wanted: int
+    opcode: int
+    nsid: int = 0
+    cdw: Dict[int, int] = {}
+    data: bytes = b""
+
+
+def features(sentence: str, wanted: int, fid: int, value: int = 0, nsid: int = 0) -> Row:
+    """A Set Features command."""
+    return Row("Set Features, " + sentence, wanted, 0x09, nsid, {10: fid, 11: value})
+
+
+def log(sentence: str, wanted: int, lid: int, dwords: int = 16, offset: int = 0, nsid: int = 0) -> Row:
+    """A Get Log Page command."""
+    return Row("Get Log Page, " + sentence, wanted, 0x02, nsid,
+               {10: lid | (dwords - 1 & 0xFFFF) << 16, 11: dwords - 1 >> 16, 12: offset,
+                13: offset >> 32})
+
+
+ADMIN: List[Row] = [
+    *(Row(f"admin opcode {opcode:#04x} does not exist", OPCODE, opcode)
+      for opcode in (0x03, 0x07, 0x0B, 0x0E, 0x18, 0x7F, 0xC5, 0xFF)),
+    Row("Firmware Commit is not supported", OPCODE, 0x10),
+    Row("Firmware Download is not supported", OPCODE, 0x11),
+    Row("Namespace Management is not supported", OPCODE, 0x0D),
+    Row("Namespace Attachment is not supported", OPCODE, 0x15),
+    Row("Self-test is not supported", OPCODE, 0x14),
+    Row("Directive Send is not supported", OPCODE, 0x19),
+    Row("Security Send is not supported", OPCODE, 0x81),
+    Row("Sanitize is not supported", OPCODE, 0x84),
+    Row("Get LBA Status is not supported", OPCODE, 0x86),
+    Row("Identify Namespace", OK, 0x06, 1, {10: 0}),
+    Row("Identify Namespace of NSID 0", NAMESPACE, 0x06, 0, {10: 0}),
+    Row("Identify Namespace of NSID 77", NAMESPACE, 0x06, 77, {10: 0}),
+    Row("Identify Namespace of all, without namespace management", NAMESPACE, 0x06, ALL, {10: 0}),
+    Row("Identify Controller", OK, 0x06, 0, {10: 1}),
+    Row("Identify, active namespaces", OK, 0x06, 0, {10: 2}),
+    Row("Identify, active namespaces above FFFFFFFEh", NAMESPACE, 0x06, 0xFFFFFFFE, {10: 2}),
+    Row("Identify, active namespaces above FFFFFFFFh", NAMESPACE, 0x06, ALL, {10: 2}),
+    Row("Identify, descriptors", OK, 0x06, 1, {10: 3}),
+    Row("Identify, descriptors of NSID 9", NAMESPACE, 0x06, 9, {10: 3}),
+    Row("Identify, descriptors of all", NAMESPACE, 0x06, ALL, {10: 3}),
+    *(Row(f"Identify, CNS {cns:#x}", FIELD, 0x06, 0, {10: cns}) for cns in (0x09, 0x1F, 0x77, 0xFF)),
+    features("a feature that does not exist", FIELD, 0xBF),
+    features("feature 0", FIELD, 0),
+    features("a power state that does not exist", FIELD, 0x02, 1),
+    features("power state 0", OK, 0x02),
+    features("saved, where nothing is saveable", 0x10D, 0x01 | 1 << 31),
+    features("arbitration", OK, 0x01, 3),
+    features("arbitration of one namespace", 0x10F, 0x01, 3, 1),
+    features("temperature of a sensor that does not exist", FIELD, 0x04, 1 << 16 | 300),
+    features("temperature, reserved threshold type", FIELD, 0x04, 2 << 20 | 300),
+    features("the write cache, where there is none", FIELD, 0x06, 1),
+    features("number of queues, 65536 of one kind", FIELD, 0x07, 0xFFFF),
+    features("number of queues, after queues were made", 0x0C, 0x07, 1 << 16 | 1),
+    features("a vector that does not exist", FIELD, 0x09, 17),
+    Row("Get Features, a feature that does not exist", FIELD, 0x0A, 0, {10: 0xBF}),
+    *(Row(f"Get Features, select {select}", wanted, 0x0A, 0, {10: 0x01 | select << 8})
+      for select, wanted in ((0, OK), (1, OK), (2, OK), (3, OK), (4, FIELD), (7, FIELD))),
+    Row("Get Features, vector 17", FIELD, 0x0A, 0, {10: 0x09, 11: 17}),
+    log("error information", OK, 0x01),
+    log("SMART", OK, 0x02, 128),
+    log("SMART of all", OK, 0x02, 128, 0, ALL),
+    log("SMART of one namespace, which is not kept", FIELD, 0x02, 128, 0, 1),
+    log("firmware slots", OK, 0x03),
+    log("page 0", 0x109, 0x00),
+    log("a page that does not exist", 0x109, 0xEF),
+    log("an offset within", OK, 0x01, 16, 64),
+    log("an offset at the end", OK, 0x02, 1, 512),
+    log("an offset beyond the end", FIELD, 0x02, 1, 516),
+    log("an offset of 2^63", FIELD, 0x02, 1, 1 << 63),
+    log("an offset within a dword", FIELD, 0x02, 1, 2),
+    log("more than MDTS", FIELD, 0x01, (1 << 18) + 1),
+    Row("Get Log Page, by index", FIELD, 0x02, 0, {10: 0x01 | 15 << 16, 14: 1 << 23}),
+    Row("Format of NSID 5", NAMESPACE, 0x80, 5),
+    Row("Format of NSID 0", NAMESPACE, 0x80, 0),
+    Row("Format, an LBA format that does not exist", 0x10A, 0x80, 1, {10: 2}),
+    Row("Format with metadata", 0x10A, 0x80, 1, {10: 1 << 4}),
+    Row("Format with protection information", 0x10A, 0x80, 1, {10: 1 << 5}),
+    Row("Format with cryptographic erase", FIELD, 0x80, 1, {10: 2 << 9}),
+    Row("Format, a reserved erase setting", FIELD, 0x80, 1, {10: 7 << 9}),
+]
+
+
+def lbas(sentence: str, wanted: int, opcode: int, slba: int, nr_lbas: int, nsid: int = 1,
+         control: int = 0) -> Row:
+    """A command with a range of LBAs."""
+    return Row(sentence, wanted, opcode, nsid,
+               {10: slba, 11: slba >> 32, 12: nr_lbas - 1 | control << 16})
+
+
+def every_range(name: str, opcode: int) -> List[Row]:
+    """What all commands with a range have in common."""
+    return [
+        lbas(f"{name}, the last LBA", OK, opcode, CAPACITY_LBAS - 1, 1),
+        lbas(f"{name}, one LBA beyond the end", RANGE, opcode, CAPACITY_LBAS, 1),
+        lbas(f"{name}, across the end", RANGE, opcode, CAPACITY_LBAS - 1, 2),
+        lbas(f"{name}, an LBA that overflows", RANGE, opcode, (1 << 64) - 1, 2),
+        lbas(f"{name}, LBA 2^55", RANGE, opcode, 1 << 55, 1),
+        lbas(f"{name}, NSID 0", NAMESPACE, opcode, 0, 1, 0),
+        lbas(f"{name}, NSID 2 of 1", NAMESPACE, opcode, 0, 1, 2),
+        lbas(f"{name}, NSID of all", NAMESPACE, opcode, 0, 1, ALL),
+    ]
+
+
+def dsm(sentence: str, wanted: int, *ranges: int, flags: int = 4, nsid: int = 1) -> Row:
+    """Dataset Management with (first LBA, LBAs) in turn."""
+    data = b"".join(struct.pack("<IIQ", 0, ranges[i + 1], ranges[i]) for i in range(0, len(ranges), 2))
+    return Row("Dataset Management, " + sentence, wanted, 0x09, nsid,
+               {10: len(ranges) // 2 - 1, 11: flags}, data)
+
+
+IO: List[Row] = [
+    *(Row(f"I/O opcode {opcode:#04x} does not exist", OPCODE, opcode, 1)
+      for opcode in (0x03, 0x07, 0x0A, 0x0B, 0x7D, 0x7F)),
+    *(Row(f"I/O opcode {opcode:#04x} (reservations) is not supported", OPCODE, opcode, 1)
+      for opcode in (0x0D, 0x0E, 0x11, 0x15)),
+    Row("Write Uncorrectable is not supported", OPCODE, 0x04, 1),
+    *every_range("Read", 0x02), *every_range("Write", 0x01), *every_range("Write Zeroes", 0x08),
+    *every_range("Verify", 0x0C),
+    lbas("Read of more than MDTS", FIELD, 0x02, 0, MIB_LBAS + 1),
+    lbas("Write of more than MDTS", FIELD, 0x01, 0, MIB_LBAS + 1),
+    lbas("Compare of more than MDTS", FIELD, 0x05, 0, MIB_LBAS + 1),
+    lbas("Verify of more than MDTS, which moves no data", OK, 0x0C, 0, 65536),
+    lbas("Write Zeroes of more than MDTS, which moves no data", OK, 0x08, MIB_LBAS, 65536),
+    lbas("Write with a directive that is not enabled", FIELD, 0x01, 0, 1, control=1 << 4),
+    lbas("Write with force unit access", OK, 0x01, 0, 1, control=1 << 14),
+    Row("Flush", OK, 0x00, 1),
+    Row("Flush of all", OK, 0x00, ALL),
+    Row("Flush of NSID 0", NAMESPACE, 0x00, 0),
+    Row("Flush of NSID 3", NAMESPACE, 0x00, 3),
+    dsm("one range", OK, 0, 8),
+    dsm("an empty range", OK, 0, 0),
+    dsm("a range to the end", OK, CAPACITY_LBAS - 8, 8),
+    dsm("a range across the end", RANGE, CAPACITY_LBAS - 8, 9),
+    dsm("a range beyond the end", RANGE, 1 << 60, 1),
+    dsm("a range that overflows", RANGE, (1 << 64) - 1, 0xFFFFFFFF),
+    dsm("a bad range behind a good one", RANGE, 4096, 8, CAPACITY_LBAS, 8),
+    dsm("hints only", OK, 0, 8, flags=3),
+    dsm("NSID 2", NAMESPACE, 0, 8, nsid=2),
+    dsm("NSID of all", NAMESPACE, 0, 8, nsid=ALL),
+]
+
+
+def run_table(host: Host, rows: List[Row], run: Callable[[bytes], rawhost.Completion]) -> None:
+    """Run each row. Two pages of memory behind the data hold what does not fit in one."""
+    for row in rows:
+        host.write(DATA_AT, row.data or bytes(4096))
+        command = sqe(row.opcode, row.nsid, row.cdw, host.data, host.data + 4096)
+        expect(row.sentence, run(command).status, row.wanted)
+
+
+def all_or_nothing(host: Host, queue: Queue) -> None:
+    """A bad range must keep the good ones of the command from being deallocated."""
+    host.write(DATA_AT, b"x" * 4096)
+    queue.run(rawhost.rw(0x01, 4096, 8, host.data))
+    host.write(DATA_AT, struct.pack("<IIQIIQ", 0, 8, 4096, 0, 8, CAPACITY_LBAS))
+    queue.run(sqe(0x09, 1, {10: 1, 11: 4}, host.data))
+    queue.run(rawhost.rw(0x02, 4096, 8, host.data))
+    say("a refused Dataset Management has deallocated nothing", host.read(DATA_AT, 4096) == b"x" * 4096)
+
+
+def many_ranges(host: Host, queue: Queue) -> None:
+    """256 ranges in one command, in two pages of which the first is begun in its middle."""
+    for i in range(256):
+        host.write(DATA_AT, bytes([1]) * 4096)
+        queue.put(rawhost.rw(0x01, 16 * i + MIB_LBAS, 16, host.data, host.data))
+        queue.ring()
+        if i % 64 == 63:
+            queue.run(sqe(0x00, 1))
+    queue.run(sqe(0x00, 1))
+    queue.done.clear()
+    at = DATA_AT + 2048
+    host.write(at, b"".join(struct.pack("<IIQ", 0, 8, 16 * i + MIB_LBAS) for i in range(256)))
+    done = queue.run(sqe(0x09, 1, {10: 255, 11: 4}, host.base + at, host.base + DATA_AT + 4096))
+    expect("Dataset Management with 256 ranges", done.status, OK)
+    good = True
+    for i in (0, 1, 127, 128, 254, 255):
+        queue.run(rawhost.rw(0x02, 16 * i + MIB_LBAS, 16, host.data, host.data + 4096))
+        good &= host.read(DATA_AT, 8192) == bytes(4096) + bytes([1]) * 4096
+    say("each has deallocated its eight LBAs and no more", good)
+
+
+def main() -> int:
+    """Run both tables."""
+    host = Host()
+    queue = host.make_queue(1)
+    run_table(host, ADMIN, host.admin.run)
+    run_table(host, IO, queue.run)
+    all_or_nothing(host, queue)
+    many_ranges(host, queue)
+    host.disable()
+    return 1 if rawhost.FAILED else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
