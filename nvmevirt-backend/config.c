@@ -182,6 +182,8 @@ NVMEV_ATTR(wbuf_kib, ftl.wbuf_pages, PROPERTY_KIB);
 NVMEV_ATTR(run_units, ftl.run_units, PROPERTY_U32);
 NVMEV_ATTR(time_scale, ftl.time_scale, PROPERTY_U32);
 NVMEV_ATTR(plp, ftl.plp, PROPERTY_BOOL);
+NVMEV_ATTR(bg_eblks, ftl.bg_eblks, PROPERTY_U32);
+NVMEV_ATTR(bg_mend, ftl.bg_mend, PROPERTY_BOOL);
 NVMEV_ATTR(seed_die, ftl.seed_die, PROPERTY_U32);
 NVMEV_ATTR(lba_bytes, lba_bytes, PROPERTY_U32);
 NVMEV_ATTR(queues, queues, PROPERTY_U32);
@@ -450,6 +452,8 @@ static struct configfs_attribute *item_attrs[] = {
 	&nvmev_attr_run_units,
 	&nvmev_attr_time_scale,
 	&nvmev_attr_plp,
+	&nvmev_attr_bg_eblks,
+	&nvmev_attr_bg_mend,
 	&nvmev_attr_seed_die,
 	&nvmev_attr_lba_bytes,
 	&nvmev_attr_queues,

@@ -8,7 +8,8 @@
  * and sets a timer a little ahead; the timer looks at the doorbells until as many
  * commands were fetched as were expected, and gives up after two milliseconds. What
  * no tracepoint tells of (register writes, a lost count) is found by the same timer in
- * its slow look. Nobody spins.
+ * its slow look. Nobody spins. The slow look also lets the FTL use idle time, until it
+ * has nothing left to do.
  *
  * Admin requests have no disk by which to tell their device, so they wake all.
  */
@@ -98,7 +99,8 @@ static enum hrtimer_restart look(struct hrtimer *timer)
 	unsigned long flags;
 
 	spin_lock_irqsave(&watch->lock, flags);
-	if (watch->awake || nvmev_ctrl_mmio_work(nvmev_of(watch))) {
+	if (watch->awake || nvmev_ctrl_mmio_work(nvmev_of(watch)) ||
+	    (!watch->soon && READ_ONCE(watch->idle_work))) {
 		/* The dispatcher arms the timer again before it sleeps. */
 		watch->soon = false;
 		wake_locked(watch);
@@ -244,15 +246,20 @@ static bool run_io(struct nvmev *nvmev)
 
 static void run(struct nvmev *nvmev)
 {
-	bool did;
+	bool did, worked = false;
 
 	nvmev->counters.wakeups++;
 	do {
 		did = nvmev_ctrl_poll(nvmev);
 		did |= run_admin(nvmev);
 		did |= run_io(nvmev);
+		worked |= did;
 		cond_resched();
 	} while (did && !kthread_should_stop());
+	if (worked)
+		WRITE_ONCE(nvmev->watch.idle_work, true);
+	else if (nvmev->watch.idle_work)
+		WRITE_ONCE(nvmev->watch.idle_work, nvmev_ns_idle(nvmev));
 }
 
 static int dispatch(void *data)

@@ -185,6 +185,12 @@ u64 nvmev_ns_flush(struct nvmev *nvmev, u64 now_ns)
 	return ftl_flush(nvmev->ftl, now_ns);
 }
 
+bool nvmev_ns_idle(struct nvmev *nvmev)
+{
+	guard(mutex)(&nvmev->ftl_lock);
+	return ftl_idle(nvmev->ftl, ktime_get_ns());
+}
+
 void nvmev_ns_format(struct nvmev *nvmev, u32 lba_shift)
 {
 	nvmev_store_clear(&nvmev->store);

@@ -188,6 +188,7 @@ struct nvmev_queues {
  * @soon: @timer is set to the short interval
  * @awake: the dispatcher is running and will look by itself before it sleeps
  * @stopped: arm no timer any more
+ * @idle_work: there may be background work for an idle drive, see nvmev_ns_idle()
  * @active_until_ns: the slow look is taken at its faster rate until then
  */
 struct nvmev_watch {
@@ -202,6 +203,7 @@ struct nvmev_watch {
 	bool soon;
 	bool awake;
 	bool stopped;
+	bool idle_work;
 	u64 active_until_ns;
 };
 
@@ -760,6 +762,14 @@ u64 nvmev_ns_trim(struct nvmev *nvmev, u64 slba, u64 nr_lbas, u64 now_ns);
  * Return: when it is.
  */
 u64 nvmev_ns_flush(struct nvmev *nvmev, u64 now_ns);
+
+/**
+ * nvmev_ns_idle() - let the FTL use the time in which dies have nothing to do
+ * @nvmev: the SSD
+ *
+ * Return: whether it wants to be asked again.
+ */
+bool nvmev_ns_idle(struct nvmev *nvmev);
 
 /**
  * nvmev_ns_format() - erase all data and set the LBA size

@@ -28,14 +28,16 @@ static int dies_show(struct seq_file *seq, void *data)
 	u32 die;
 
 	guard(mutex)(&nvmev->ftl_lock);
-	seq_puts(seq, "die channel units_read units_programmed eblks_erased pages_host pages_gc pages_valid busy_ns free_in_ns\n");
+	seq_puts(seq, "die channel units_read units_programmed eblks_erased pages_host pages_gc pages_valid busy_ns free_in_ns eblks eblks_free erases_least erases_most gc_ns\n");
 	for (die = 0; die < ftl_nr_dies(nvmev->ftl); die++) {
 		ftl_get_die_stats(nvmev->ftl, to_die(die), &stats);
-		seq_printf(seq, "%u %u %llu %llu %llu %llu %llu %llu %llu %llu\n", die,
-			   die % nvmev->config.ftl.nr_channels, stats.units_read,
+		seq_printf(seq, "%u %u %llu %llu %llu %llu %llu %llu %llu %llu %u %u %u %u %llu\n",
+			   die, die % nvmev->config.ftl.nr_channels, stats.units_read,
 			   stats.units_programmed, stats.eblks_erased, stats.pages_host,
 			   stats.pages_gc, stats.pages_valid, stats.busy_ns,
-			   stats.busy_until_ns > now_ns ? stats.busy_until_ns - now_ns : 0);
+			   stats.busy_until_ns > now_ns ? stats.busy_until_ns - now_ns : 0,
+			   stats.eblks, stats.eblks_free, stats.erases_least, stats.erases_most,
+			   stats.gc_ns);
 	}
 	return 0;
 }
@@ -63,6 +65,10 @@ static int ftl_show(struct seq_file *seq, void *data)
 	seq_printf(seq, "buffer_hits %llu\n", stats.buffer_hits);
 	seq_printf(seq, "run_units_evicted %llu\n", stats.run_units_evicted);
 	seq_printf(seq, "gc_runs %llu\n", stats.gc_runs);
+	seq_printf(seq, "rows_mended %llu\n", stats.rows_mended);
+	/* Pages programmed for each that the host wrote: more than 1000 is amplification. */
+	seq_printf(seq, "write_amplification_permille %llu\n", stats.host_pages_written ?
+		   div64_u64(1000 * stats.nand_pages_programmed, stats.host_pages_written) : 0);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(ftl);

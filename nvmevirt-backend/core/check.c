@@ -92,11 +92,12 @@ static const char *check_eblk_lists(const struct ftl *ftl, u32 die_nr)
 		u32 state = ftl->blocks.eblk[first + i].state;
 		bool wants_stream = state == FTL_EBLK_OPEN;
 		bool wants_queue = state == FTL_EBLK_FULL;
+		bool wants_victim = state == FTL_EBLK_VICTIM;
 
 		nr_free += state == FTL_EBLK_FREE;
 		nr_full += wants_queue;
-		if (state == FTL_EBLK_VICTIM)
-			return "A victim was not collected.";
+		if (wants_victim != (ftl->gc[die_nr].victim == first + i + 1))
+			return "Collection and an erase block do not agree that it is the victim.";
 		if (is_open(die, first + i) != wants_stream)
 			return "A stream and an erase block do not agree that it is open.";
 		if (ftl_pqueue_has(&die->full, i) != wants_queue)
@@ -126,7 +127,8 @@ static const char *check_free_list(const struct ftl *ftl, u32 die_nr)
 	}
 	if (nr != die->nr_free || last != die->last_free)
 		return "A list of free erase blocks has lost one.";
-	return nr ? NULL : "A die has no free erase block left for collection.";
+	return nr || ftl->gc[die_nr].victim ? NULL :
+		"A die has no free erase block left for collection.";
 }
 
 static const char *check_victim_queue(const struct ftl *ftl, u32 die_nr)
@@ -178,6 +180,8 @@ static bool is_the_one(const struct ftl_units *units, const struct ftl_unit *uni
 		return die->mixed == unit;
 	case FTL_UNIT_GC:
 		return die->gc == unit;
+	case FTL_UNIT_ROW:
+		return false;
 	default:
 		return true;
 	}
@@ -195,7 +199,7 @@ static const char *check_units(const struct ftl *ftl)
 		if (reason)
 			return reason;
 		nr_runs += unit->kind == FTL_UNIT_RUN;
-		nr_host += unit->kind != FTL_UNIT_FREE && unit->kind != FTL_UNIT_GC;
+		nr_host += unit->kind != FTL_UNIT_FREE && !ftl_unit_is_gc(unit);
 		if (!is_the_one(units, unit))
 			return "An open unit is not known as the one of its kind.";
 		if (unit->replaces && ftl_units_replacing(units, unit->replaces - 1) != unit)
@@ -240,7 +244,7 @@ static const char *check_die_claims(const struct ftl *ftl, u32 die_nr)
 		if (unit->kind == FTL_UNIT_FREE || from_die(unit->die) != die_nr)
 			continue;
 		nr_valid += unit->nr_valid;
-		if (unit->kind != FTL_UNIT_GC)
+		if (!ftl_unit_is_gc(unit))
 			nr_empty += ftl->geo.unit_pages - unit->nr_valid;
 	}
 	if (nr_valid != units->die[die_nr].nr_valid)

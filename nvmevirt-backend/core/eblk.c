@@ -115,3 +115,15 @@ void ftl_eblks_free(struct ftl_eblks *blocks, u32 eblk)
 	blocks->eblk[eblk].nr_erases++;
 	append_free(blocks, &blocks->die[from_die(die)], eblk);
 }
+
+void ftl_eblks_erases(const struct ftl_eblks *blocks, die_t die, u32 *least, u32 *most)
+{
+	const struct ftl_eblk *eblk = &blocks->eblk[from_die(die) * blocks->geo->die_eblks];
+
+	*least = U32_MAX;
+	*most = 0;
+	for (u32 i = 0; i < blocks->geo->die_eblks; i++) {
+		*least = min(*least, eblk[i].nr_erases);
+		*most = max(*most, eblk[i].nr_erases);
+	}
+}

@@ -133,6 +133,13 @@ u32 ftl_eblks_take_victim(struct ftl_eblks *blocks, die_t die);
  */
 void ftl_eblks_free(struct ftl_eblks *blocks, u32 eblk);
 
+/**
+ * ftl_eblks_erases() - how evenly the blocks of a die are worn
+ * @least: gets the erases of the block with the fewest
+ * @most: gets those of the one with the most
+ */
+void ftl_eblks_erases(const struct ftl_eblks *blocks, die_t die, u32 *least, u32 *most);
+
 /* Order of victims: fewest valid pages first, then the one that filled first. */
 static inline u64 ftl_eblk_rank(const struct ftl_eblk *eblk)
 {
@@ -149,6 +156,12 @@ static inline bool ftl_eblks_needs_open(const struct ftl_eblks *blocks, die_t di
 static inline u32 ftl_eblks_nr_free(const struct ftl_eblks *blocks, die_t die)
 {
 	return blocks->die[from_die(die)].nr_free;
+}
+
+/* Valid pages of the next victim; there must be a full block. */
+static inline u32 ftl_eblks_least_valid(const struct ftl_eblks *blocks, die_t die)
+{
+	return blocks->die[from_die(die)].full.entry[0].key >> 32;
 }
 
 static inline u32 ftl_eblks_nr_full(const struct ftl_eblks *blocks, die_t die)

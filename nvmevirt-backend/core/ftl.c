@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Construction of a drive and questions to it; commands are in read.c and write.c. */
-#include "state.h"
+#include "idle.h"
 
 static u32 wbuf_units(const struct ftl_params *params)
 {
@@ -30,6 +30,7 @@ size_t ftl_bytes(const struct ftl_params *params)
 	bytes = size_add(bytes, padded(ftl_nand_bytes(params)));
 	bytes = size_add(bytes, 2 * padded(ftl_bus_bytes()));
 	bytes = size_add(bytes, padded(ftl_eblks_bytes(geo.nr_dies, geo.die_eblks)));
+	bytes = size_add(bytes, padded(array_size(geo.nr_dies, sizeof(struct ftl_gc_die))));
 	bytes = size_add(bytes, padded(ftl_units_bytes(params)));
 	bytes = size_add(bytes, padded(ftl_wbuf_bytes(wbuf_units(params), geo.nr_open)));
 	return size_add(bytes, padded(ftl_l2p_bytes(params->nr_lpns, geo.nr_places)));
@@ -60,6 +61,7 @@ struct ftl *ftl_init(const struct ftl_params *params, void *zeroed, u64 now_ns)
 	init_links(ftl, &memory);
 	ftl_eblks_init(&ftl->blocks, geo,
 		       carve(&memory, ftl_eblks_bytes(geo->nr_dies, geo->die_eblks)));
+	ftl->gc = carve(&memory, geo->nr_dies * sizeof(*ftl->gc));
 	ftl->units.geo = geo;
 	ftl->units.map = &ftl->map;
 	ftl->units.blocks = &ftl->blocks;
@@ -68,7 +70,20 @@ struct ftl *ftl_init(const struct ftl_params *params, void *zeroed, u64 now_ns)
 		      carve(&memory, ftl_wbuf_bytes(wbuf_units(params), geo->nr_open)));
 	ftl_l2p_init(&ftl->map, params->nr_lpns, geo->nr_places, memory);
 	ftl_place_init(&ftl->place, &ftl->units, to_die(params->seed_die));
+	ftl->begun_ns = now_ns;
 	return ftl;
+}
+
+u64 ftl_begin(struct ftl *ftl, u64 now_ns)
+{
+	u64 start_ns;
+
+	ftl->now_ns = max(ftl->now_ns, now_ns);
+	ftl_idle_slice(ftl);
+	ftl->command_ns = ftl->now_ns;
+	start_ns = max(ftl->now_ns, ftl->next_cmd_ns);
+	ftl->next_cmd_ns = start_ns + ftl_scaled(ftl, ftl->params.cmd_gap_ns);
+	return start_ns + ftl_scaled(ftl, ftl->params.cmd_ns);
 }
 
 bool ftl_is_mapped(const struct ftl *ftl, lpn_t lpn)
@@ -118,6 +133,10 @@ void ftl_get_die_stats(const struct ftl *ftl, die_t die, struct ftl_die_stats *s
 	stats->pages_host = nand->pages_host;
 	stats->pages_gc = nand->pages_gc;
 	stats->pages_valid = ftl->units.die[from_die(die)].nr_valid;
+	stats->eblks = ftl->geo.die_eblks;
+	stats->eblks_free = ftl_eblks_nr_free(&ftl->blocks, die);
+	ftl_eblks_erases(&ftl->blocks, die, &stats->erases_least, &stats->erases_most);
 	stats->busy_ns = nand->busy_ns;
+	stats->gc_ns = nand->gc_ns;
 	stats->busy_until_ns = nand->busy_until_ns;
 }

@@ -50,6 +50,8 @@ struct ftl;
  *	at least 1. Each holds @unit_pages of the write buffer.
  * @time_scale: every latency is multiplied by this, [1, 1000]
  * @plp: the write buffer is protected against power loss: flush is a no-op
+ * @bg_eblks: free erase blocks of a die below which it collects in the background; 0: never
+ * @bg_mend: bring spread rows together when the drive is idle (mend.h)
  * @seed_die: die that the first plain write of a new device goes to
  */
 struct ftl_params {
@@ -77,6 +79,8 @@ struct ftl_params {
 	u32 run_units;
 	u32 time_scale;
 	bool plp;
+	u32 bg_eblks;
+	bool bg_mend;
 	u32 seed_die;
 };
 
@@ -122,7 +126,12 @@ struct ftl_request {
  * @pages_host: pages programmed for the host
  * @pages_gc: pages moved by garbage collection
  * @pages_valid: pages that hold live data now, buffered ones included
+ * @erases_least: erases of the erase block with the fewest
+ * @erases_most: erases of the one with the most; the mean is @eblks_erased by @eblks
+ * @eblks: erase blocks of the die
+ * @eblks_free: those of them that are free
  * @busy_ns: unscaled time in which the die was at work
+ * @gc_ns: share of it that was collection: copies and erases
  * @busy_until_ns: scaled time at which the die is free
  */
 struct ftl_die_stats {
@@ -132,7 +141,12 @@ struct ftl_die_stats {
 	u64 pages_host;
 	u64 pages_gc;
 	u64 pages_valid;
+	u32 erases_least;
+	u32 erases_most;
+	u32 eblks;
+	u32 eblks_free;
 	u64 busy_ns;
+	u64 gc_ns;
 	u64 busy_until_ns;
 };
 
@@ -151,6 +165,7 @@ struct ftl_die_stats {
  * @buffer_hits: pages read from the write buffer
  * @run_units_evicted: run units merged into a shared one for want of open units
  * @gc_runs: victims collected
+ * @rows_mended: rows that were brought together in idle time
  * @pages_mapped: pages that hold live data now
  */
 struct ftl_stats {
@@ -167,6 +182,7 @@ struct ftl_stats {
 	u64 buffer_hits;
 	u64 run_units_evicted;
 	u64 gc_runs;
+	u64 rows_mended;
 	u64 pages_mapped;
 };
 
@@ -229,6 +245,17 @@ u64 ftl_trim(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 now_ns);
  * Return: the time at which it is; @now_ns plus firmware time with power-loss protection.
  */
 u64 ftl_flush(struct ftl *ftl, u64 now_ns);
+
+/**
+ * ftl_idle() - let idle dies do background work: collect and mend
+ * @now_ns: present time; what idle dies can begin until then is done, up to a bound
+ *
+ * For the controller to call now and then while the drive is idle. Without it only as
+ * much is done as commands give occasion for.
+ *
+ * Return: whether there is background work left, so that a further call makes sense.
+ */
+bool ftl_idle(struct ftl *ftl, u64 now_ns);
 
 /**
  * ftl_is_mapped() - does this page hold data?

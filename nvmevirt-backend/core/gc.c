@@ -2,52 +2,208 @@
 #include "gc.h"
 #include "program.h"
 
-static void move_page(struct ftl *ftl, die_t die, ppn_t from, u64 start_ns)
-{
-	struct ftl_units *units = &ftl->units;
-	struct ftl_unit *unit = units->die[from_die(die)].gc;
+/* Passes over a victim: whole units, then twice what fits, then whatever is left. */
+enum pass {
+	PASS_WHOLE,
+	PASS_FITS,
+	PASS_FITS_AGAIN,
+	PASS_REST,
+};
 
-	if (!unit)
-		unit = ftl_units_open(units, die, FTL_UNIT_GC);
-	ftl_units_move_in(units, unit, from);
-	if (!ftl_unit_space(units, unit))
+/* In the background a victim must have one dead slot in so many. */
+#define DEAD_SHARE	8U
+
+static struct ftl_gc_die *gc_of(struct ftl *ftl, die_t die)
+{
+	return &ftl->gc[from_die(die)];
+}
+
+static bool lies_in(const struct ftl *ftl, u64 lpn, u64 first, u32 nr)
+{
+	return lpn < ftl->map.nr_lpns &&
+		from_ppn(ftl_l2p_get(&ftl->map, to_lpn(lpn))) - first < nr;
+}
+
+u32 ftl_gc_row_pages(const struct ftl *ftl, u64 lpn, u64 first, u32 nr)
+{
+	u32 length = 1;
+
+	while (length < ftl->geo.unit_pages && lies_in(ftl, lpn + length, first, nr))
+		length++;
+	return length;
+}
+
+static void sense(struct ftl *ftl, die_t die, u32 flash_unit, u64 start_ns)
+{
+	struct ftl_gc_die *gc = gc_of(ftl, die);
+
+	if (gc->sensed != flash_unit + 1)
+		ftl_nand_copy_out(&ftl->nand, flash_unit, start_ns);
+	gc->sensed = flash_unit + 1;
+}
+
+static void move_page(struct ftl *ftl, struct ftl_unit *unit, lpn_t lpn, u64 start_ns)
+{
+	ppn_t from = ftl_l2p_get(&ftl->map, lpn);
+	u32 flash_unit = ftl_flash_unit(&ftl->geo, from);
+
+	if (ftl_ppn_is_buffered(&ftl->geo, from)) {
+		ftl_units_move_in(&ftl->units, unit, from);
+		ftl_units_move_out(&ftl->units, from);
+	} else {
+		sense(ftl, unit->die, flash_unit, start_ns);
+		ftl_units_move_in(&ftl->units, unit, from);
+		ftl_eblks_drop_valid(&ftl->blocks, flash_unit, 1);
+	}
+	if (!ftl_unit_space(&ftl->units, unit))
 		ftl_program_unit(ftl, unit, start_ns);
 }
 
-/* Return: valid pages that were moved. */
-static u32 move_unit(struct ftl *ftl, die_t die, u32 flash_unit, u64 start_ns)
+/* The unit that a row's next page goes to. */
+static struct ftl_unit *unit_for(struct ftl *ftl, die_t die, bool is_whole)
 {
-	u64 first = from_ppn(ftl_flash_unit_ppn(&ftl->geo, flash_unit));
-	u32 nr_moved = 0;
+	struct ftl_units *units = &ftl->units;
+	struct ftl_unit *unit = is_whole ? units->row : units->die[from_die(die)].gc;
 
-	for (u64 ppn = first; ppn < first + ftl->geo.unit_pages; ppn++) {
-		if (ftl_l2p_owner(&ftl->map, to_ppn(ppn)) == LPN_NONE)
-			continue;
-		if (!nr_moved++)
-			ftl_nand_copy_out(&ftl->nand, flash_unit, start_ns);
-		move_page(ftl, die, to_ppn(ppn), start_ns);
-	}
-	return nr_moved;
+	return unit ?: ftl_units_open(units, die, is_whole ? FTL_UNIT_ROW : FTL_UNIT_GC);
 }
 
-static void collect_victim(struct ftl *ftl, die_t die, u64 start_ns)
+void ftl_gc_move_row(struct ftl *ftl, die_t die, u64 lpn, u32 nr, u64 start_ns)
 {
-	u32 victim = ftl_eblks_take_victim(&ftl->blocks, die);
-	struct ftl_eblk *eblk = &ftl->blocks.eblk[victim];
-	u32 flash_unit = ftl_eblk_first_unit(&ftl->geo, victim);
+	bool is_whole = nr == ftl->geo.unit_pages;
 
-	for (; eblk->nr_valid; flash_unit++)
-		eblk->nr_valid -= move_unit(ftl, die, flash_unit, start_ns);
+	for (u64 end = lpn + nr; lpn < end; lpn++)
+		move_page(ftl, unit_for(ftl, die, is_whole), to_lpn(lpn), start_ns);
+}
+
+static void begin_victim(struct ftl *ftl, die_t die)
+{
+	struct ftl_gc_die *gc = gc_of(ftl, die);
+	u32 victim = ftl_eblks_take_victim(&ftl->blocks, die);
+	u32 nr_valid = ftl->blocks.eblk[victim].nr_valid;
+	u32 nr_dead = ftl->geo.eblk_pages - nr_valid;
+
+	gc->victim = victim + 1;
+	gc->pass = PASS_WHOLE;
+	gc->slot = 0;
+	gc->follow = 0;
+	gc->sensed = 0;
+	gc->steps_per_program = nr_dead ? DIV_ROUND_UP(nr_valid, nr_dead) : nr_valid;
+}
+
+static void end_victim(struct ftl *ftl, die_t die, u64 start_ns)
+{
+	struct ftl_gc_die *gc = gc_of(ftl, die);
+	u32 victim = gc->victim - 1;
+
 	ftl_nand_erase(&ftl->nand, die, start_ns);
 	ftl_units_forget_eblk(&ftl->units, victim);
 	ftl_eblks_free(&ftl->blocks, victim);
+	gc->victim = 0;
 	ftl->stats.gc_runs++;
+}
+
+static bool goes_now(const struct ftl *ftl, die_t die, u32 pass, u32 nr)
+{
+	switch (pass) {
+	case PASS_WHOLE:
+		return nr == ftl->geo.unit_pages;
+	case PASS_FITS:
+	case PASS_FITS_AGAIN:
+		return nr <= ftl_gc_space(ftl, die);
+	default:
+		return true;
+	}
+}
+
+/* The page that a row may begin with at the present slot of the victim, or LPN_NONE. */
+static lpn_t next_start(struct ftl *ftl, struct ftl_gc_die *gc, u64 first)
+{
+	u32 nr = ftl->geo.eblk_pages;
+	lpn_t lpn;
+
+	/* Behind a row that was cut at a unit's length the next one begins. */
+	if (gc->follow && lies_in(ftl, gc->follow, first, nr))
+		return to_lpn(gc->follow);
+	gc->follow = 0;
+	if (gc->slot == nr) {
+		gc->slot = 0;
+		gc->pass++;
+	}
+	lpn = ftl_l2p_owner(&ftl->map, to_ppn(first + gc->slot++));
+	if (lpn == LPN_NONE || (from_lpn(lpn) && lies_in(ftl, from_lpn(lpn) - 1, first, nr)))
+		return LPN_NONE;
+	return lpn;
+}
+
+/* Looks at the next slot of the victim and moves the row that begins there, if it goes now. */
+static void move_next(struct ftl *ftl, die_t die, u64 start_ns)
+{
+	struct ftl_gc_die *gc = gc_of(ftl, die);
+	u64 first = (u64)(gc->victim - 1) * ftl->geo.eblk_pages;
+	lpn_t start = next_start(ftl, gc, first);
+	u64 lpn = from_lpn(start);
+	u32 nr;
+
+	if (start == LPN_NONE)
+		return;
+	gc->follow = 0;
+	nr = ftl_gc_row_pages(ftl, lpn, first, ftl->geo.eblk_pages);
+	if (!goes_now(ftl, die, gc->pass, nr))
+		return;
+	ftl_gc_move_row(ftl, die, lpn, nr, start_ns);
+	gc->follow = lpn + nr;
+}
+
+static void step(struct ftl *ftl, die_t die, u64 start_ns)
+{
+	const u64 *nr_programmed = &ftl->nand.die[from_die(die)].units_programmed;
+	u64 before = *nr_programmed;
+	const struct ftl_eblk *eblk;
+
+	if (!gc_of(ftl, die)->victim)
+		begin_victim(ftl, die);
+	eblk = &ftl->blocks.eblk[gc_of(ftl, die)->victim - 1];
+	while (eblk->nr_valid && *nr_programmed == before)
+		move_next(ftl, die, start_ns);
+	if (!eblk->nr_valid)
+		end_victim(ftl, die, start_ns);
 }
 
 void ftl_gc_make_room(struct ftl *ftl, die_t die, u64 start_ns)
 {
 	ftl->collecting = true;
 	while (ftl_eblks_nr_free(&ftl->blocks, die) < FTL_GC_SPARE_EBLKS)
-		collect_victim(ftl, die, start_ns);
+		step(ftl, die, start_ns);
 	ftl->collecting = false;
+}
+
+bool ftl_gc_wants(const struct ftl *ftl, die_t die)
+{
+	u32 most = ftl->geo.eblk_pages - DIV_ROUND_UP(ftl->geo.eblk_pages, DEAD_SHARE);
+
+	if (ftl->gc[from_die(die)].victim)
+		return true;
+	return ftl_eblks_nr_free(&ftl->blocks, die) < ftl->params.bg_eblks &&
+		ftl_eblks_nr_full(&ftl->blocks, die) &&
+		ftl_eblks_least_valid(&ftl->blocks, die) <= most;
+}
+
+void ftl_gc_step(struct ftl *ftl, die_t die, u64 start_ns)
+{
+	ftl->collecting = true;
+	step(ftl, die, start_ns);
+	ftl->collecting = false;
+}
+
+void ftl_gc_pace(struct ftl *ftl, die_t die, u64 start_ns)
+{
+	u32 nr_steps = 1;
+
+	if (ftl_eblks_nr_free(&ftl->blocks, die) >= ftl->params.bg_eblks)
+		return;
+	for (u32 i = 0; i < nr_steps && ftl_gc_wants(ftl, die); i++) {
+		ftl_gc_step(ftl, die, start_ns);
+		nr_steps = gc_of(ftl, die)->steps_per_program;
+	}
 }

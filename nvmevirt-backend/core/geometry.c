@@ -18,7 +18,7 @@ u64 ftl_geometry_open_units(const struct ftl_params *params)
 {
 	u64 nr_dies = (u64)params->nr_channels * params->dies_per_channel;
 
-	return 1 + params->run_units + 1 + 2 * nr_dies + 1;
+	return 1 + params->run_units + 1 + 2 * nr_dies + 2;
 }
 
 void ftl_geometry_init(struct ftl_geometry *geo, const struct ftl_params *params)
@@ -30,6 +30,7 @@ void ftl_geometry_init(struct ftl_geometry *geo, const struct ftl_params *params
 	geo->die_eblks = params->eblks_per_die;
 	geo->eblk_pages = geo->unit_pages * geo->eblk_units;
 	geo->die_units = geo->eblk_units * geo->die_eblks;
+	geo->die_pages = geo->die_units * geo->unit_pages;
 	geo->nr_eblks = geo->nr_dies * geo->die_eblks;
 	geo->nr_units = geo->nr_dies * geo->die_units;
 	geo->nr_pages = geo->nr_units * geo->unit_pages;

@@ -27,6 +27,7 @@
  * @die_eblks: erase blocks of a die
  * @eblk_pages: pages of an erase block
  * @die_units: flash units of a die
+ * @die_pages: pages of a die
  * @nr_eblks: erase blocks of all dies
  * @nr_units: flash units of all dies
  * @nr_pages: pages on NAND
@@ -42,6 +43,7 @@ struct ftl_geometry {
 	u32 die_eblks;
 	u32 eblk_pages;
 	u32 die_units;
+	u32 die_pages;
 	u32 nr_eblks;
 	u32 nr_units;
 	u32 nr_pages;
@@ -67,7 +69,8 @@ u64 ftl_geometry_die_limit(const struct ftl_params *params);
 /**
  * ftl_geometry_open_units() - most units that are open at the same time
  * @params: one plain unit, the runs (and one more while a command is being placed),
- *	a shared unit and one for collection on each die, and one that is full
+ *	a shared unit and one for collection on each die, one that is full, and one for a row
+ *	that collection moves
  */
 u64 ftl_geometry_open_units(const struct ftl_params *params);
 

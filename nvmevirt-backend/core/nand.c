@@ -86,6 +86,7 @@ void ftl_nand_copy_out(struct ftl_nand *nand, u32 flash_unit, u64 start_ns)
 {
 	u32 die = from_die(ftl_flash_unit_die(nand->geo, flash_unit));
 
+	nand->die[die].gc_ns += sense_ns(nand, flash_unit);
 	load(nand, &nand->die[die], flash_unit, start_ns);
 }
 
@@ -95,6 +96,7 @@ u64 ftl_nand_copy_in(struct ftl_nand *nand, die_t die_nr, u64 start_ns)
 
 	die->units_programmed++;
 	die->held = 0;
+	die->gc_ns += nand->params->program_ns;
 	return occupy(nand, die, nand->params->program_ns, start_ns);
 }
 
@@ -104,5 +106,6 @@ void ftl_nand_erase(struct ftl_nand *nand, die_t die_nr, u64 start_ns)
 
 	die->eblks_erased++;
 	die->held = 0;
+	die->gc_ns += nand->params->erase_ns;
 	occupy(nand, die, nand->params->erase_ns, start_ns);
 }

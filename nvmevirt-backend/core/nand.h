@@ -34,6 +34,7 @@
  * @eblks_erased: erases
  * @pages_host: pages programmed for the host
  * @pages_gc: pages moved by collection
+ * @gc_ns: share of @busy_ns that was collection: copies and erases
  */
 struct ftl_nand_die {
 	u64 busy_until_ns;
@@ -45,6 +46,7 @@ struct ftl_nand_die {
 	u64 eblks_erased;
 	u64 pages_host;
 	u64 pages_gc;
+	u64 gc_ns;
 };
 
 /**

@@ -116,6 +116,8 @@ const char *ftl_params_check(const struct ftl_params *params)
 		return "The drive has too many pages: with the buffer, 2^32 or more.";
 	if (params->seed_die >= params->nr_channels * params->dies_per_channel)
 		return "The die of the first write does not exist.";
+	if (params->bg_eblks > params->eblks_per_die)
+		return "Background collection cannot keep more erase blocks free than a die has.";
 	if (!params->nr_lpns)
 		return "The drive would have no pages to show to the host.";
 	if (params->nr_lpns > ftl_params_capacity(params))

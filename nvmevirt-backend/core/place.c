@@ -78,7 +78,7 @@ static struct ftl_unit *unit_ending_with(const struct ftl_units *units, ppn_t pp
 	if (!ftl_ppn_is_buffered(units->geo, ppn))
 		return NULL;
 	unit = ftl_units_of(units, ppn);
-	if (unit->kind == FTL_UNIT_GC || !ftl_unit_space(units, unit) ||
+	if (ftl_unit_is_gc(unit) || !ftl_unit_space(units, unit) ||
 	    ftl_units_slot(units, ppn) + 1 != unit->nr_filled)
 		return NULL;
 	return unit;

@@ -21,6 +21,8 @@
 	.cmd_ns = 3000,		\
 	.write_ns = 2000,	\
 	.page_ns = 50,		\
+	.bg_eblks = 3,		\
+	.bg_mend = true,	\
 	.time_scale = 1
 #define TABLE2_FLASH		\
 	COMMON,			\

@@ -31,7 +31,7 @@ static u64 spend_time(struct ftl *ftl, const struct ftl_unit *unit, u64 start_ns
 {
 	u64 end_ns;
 
-	if (unit->kind == FTL_UNIT_GC) {
+	if (ftl_unit_is_gc(unit)) {
 		end_ns = ftl_nand_copy_in(&ftl->nand, unit->die, start_ns);
 	} else {
 		end_ns = ftl_nand_program(&ftl->nand, unit->die, start_ns, ftl->now_ns);
@@ -46,7 +46,7 @@ static void count_programmed(struct ftl *ftl, const struct ftl_unit *unit, u32 n
 {
 	struct ftl_nand_die *die = &ftl->nand.die[from_die(unit->die)];
 
-	if (unit->kind == FTL_UNIT_GC)
+	if (ftl_unit_is_gc(unit))
 		die->pages_gc += nr_pages;
 	else
 		die->pages_host += nr_pages;
@@ -56,10 +56,15 @@ static void count_programmed(struct ftl *ftl, const struct ftl_unit *unit, u32 n
 
 u64 ftl_program_unit(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
 {
-	enum ftl_stream stream = unit->kind == FTL_UNIT_GC ? FTL_STREAM_GC : FTL_STREAM_HOST;
-	u32 flash_unit = take_flash_unit(ftl, unit->die, stream, start_ns);
-	u32 nr_pages = move_pages(ftl, unit, flash_unit);
-	u64 end_ns = spend_time(ftl, unit, start_ns);
+	enum ftl_stream stream = ftl_unit_is_gc(unit) ? FTL_STREAM_GC : FTL_STREAM_HOST;
+	u32 flash_unit, nr_pages;
+	u64 end_ns;
+
+	if (!ftl->collecting)
+		ftl_gc_pace(ftl, unit->die, start_ns);
+	flash_unit = take_flash_unit(ftl, unit->die, stream, start_ns);
+	nr_pages = move_pages(ftl, unit, flash_unit);
+	end_ns = spend_time(ftl, unit, start_ns);
 
 	ftl_eblks_add_valid(&ftl->blocks, flash_unit, nr_pages);
 	ftl_eblks_close_if_full(&ftl->blocks, unit->die, stream);

@@ -20,6 +20,40 @@ struct ftl_sense {
 	u32 nr_pages;
 };
 
+/**
+ * struct ftl_gc_die - collection of a die
+ * @victim: block that is being collected plus one, or 0
+ * @pass: how often its slots were gone over
+ * @slot: slot of it to be looked at next
+ * @follow: page behind the row that was moved last, or 0
+ * @sensed: flash unit whose pages are being moved plus one, or 0
+ * @steps_per_program: steps that keep up with the host, see ftl_gc_pace()
+ * @idle_until_ns: end of the work that the die did last if it was background work
+ */
+struct ftl_gc_die {
+	u32 victim;
+	u32 pass;
+	u32 slot;
+	u64 follow;
+	u32 sensed;
+	u32 steps_per_program;
+	u64 idle_until_ns;
+};
+
+/**
+ * struct ftl_mend - mending, see mend.h
+ * @next: page where the present lap goes on
+ * @nr: pages of the row there
+ * @begun: runs that had been put out when the present lap began
+ * @done: the same of the last whole lap
+ */
+struct ftl_mend {
+	u64 next;
+	u32 nr;
+	u64 begun;
+	u64 done;
+};
+
 /* Slots of the table that finds a flash unit among the senses of a command */
 #define FTL_SENSE_SLOTS		2048U
 #define FTL_SENSE_SLOTS_SHIFT	11
@@ -46,6 +80,11 @@ struct ftl_sense_slot {
  * @wbuf: room in the write buffer
  * @from_host: direction of the link that writes use
  * @to_host: direction of the link that reads use
+ * @gc: collection, by die
+ * @mend: mending
+ * @idle_die: die that may collect at the next command
+ * @begun_ns: time of ftl_init()
+ * @command_ns: time of the last command
  * @now_ns: time of the present call; never goes back
  * @next_cmd_ns: time from which the firmware takes the next command
  * @programmed_ns: end of the last program
@@ -67,6 +106,11 @@ struct ftl {
 	struct ftl_wbuf wbuf;
 	struct ftl_bus from_host;
 	struct ftl_bus to_host;
+	struct ftl_gc_die *gc;
+	struct ftl_mend mend;
+	u32 idle_die;
+	u64 begun_ns;
+	u64 command_ns;
 	u64 now_ns;
 	u64 next_cmd_ns;
 	u64 programmed_ns;
@@ -84,18 +128,14 @@ static inline u64 ftl_scaled(const struct ftl *ftl, u64 ns)
 	return ns * ftl->params.time_scale;
 }
 
-/*
- * Begins a call: the time of the drive does not go back. A firmware that takes a limited
- * number of commands a second starts them one after the other.
+/**
+ * ftl_begin() - begin a command: the time of the drive does not go back
+ *
+ * A firmware that takes a limited number of commands a second starts them one after the
+ * other.
+ *
+ * Return: the time at which the firmware has taken it.
  */
-static inline u64 ftl_begin(struct ftl *ftl, u64 now_ns)
-{
-	u64 start_ns;
-
-	ftl->now_ns = max(ftl->now_ns, now_ns);
-	start_ns = max(ftl->now_ns, ftl->next_cmd_ns);
-	ftl->next_cmd_ns = start_ns + ftl_scaled(ftl, ftl->params.cmd_gap_ns);
-	return start_ns + ftl_scaled(ftl, ftl->params.cmd_ns);
-}
+u64 ftl_begin(struct ftl *ftl, u64 now_ns);
 
 #endif /* FTL_STATE_H */

@@ -42,6 +42,8 @@ static struct ftl_unit **only_unit(struct ftl_units *units, die_t die, u32 kind)
 		return &units->die[from_die(die)].mixed;
 	case FTL_UNIT_GC:
 		return &units->die[from_die(die)].gc;
+	case FTL_UNIT_ROW:
+		return &units->row;
 	default:
 		return NULL;
 	}
@@ -83,7 +85,7 @@ struct ftl_unit *ftl_units_open(struct ftl_units *units, die_t die, enum ftl_uni
 	unit->nr_filled = 0;
 	unit->nr_valid = 0;
 	set_kind(units, unit, kind);
-	if (kind != FTL_UNIT_GC) {
+	if (!ftl_unit_is_gc(unit)) {
 		units->nr_host++;
 		units->die[from_die(die)].nr_claimed += units->geo->unit_pages;
 	}
@@ -98,7 +100,7 @@ void ftl_units_set_aside(struct ftl_units *units, struct ftl_unit *unit)
 
 void ftl_units_release(struct ftl_units *units, struct ftl_unit *unit, u32 nr_programmed)
 {
-	if (unit->kind != FTL_UNIT_GC) {
+	if (!ftl_unit_is_gc(unit)) {
 		units->nr_host--;
 		units->die[from_die(unit->die)].nr_claimed -=
 			units->geo->unit_pages - nr_programmed;
@@ -180,7 +182,7 @@ static void drop_from_buffer(struct ftl_units *units, struct ftl_unit *unit)
 
 	units->nr_mapped--;
 	die->nr_valid--;
-	if (unit->kind == FTL_UNIT_GC)
+	if (ftl_unit_is_gc(unit))
 		die->nr_claimed--;
 	unit->nr_valid--;
 	trim_holes(units, unit);
@@ -195,6 +197,17 @@ void ftl_units_unmap(struct ftl_units *units, lpn_t lpn)
 		drop_from_buffer(units, ftl_units_of(units, ppn));
 	else
 		drop_from_nand(units, ftl_flash_unit(units->geo, ppn), 1);
+}
+
+void ftl_units_move_out(struct ftl_units *units, ppn_t from)
+{
+	struct ftl_unit *unit = ftl_units_of(units, from);
+
+	/* The page's slot is claimed still, and so is the page. */
+	if (!ftl_unit_is_gc(unit))
+		units->die[from_die(unit->die)].nr_claimed++;
+	unit->nr_valid--;
+	trim_holes(units, unit);
 }
 
 void ftl_units_touch(struct ftl_units *units, struct ftl_unit *unit)

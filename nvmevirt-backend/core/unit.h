@@ -11,6 +11,7 @@
  *	RUN    one run of a file that grows or is overwritten; bounded, oldest use first out
  *	MIXED  pages of runs that were put out, at most one unit a die
  *	GC     pages that collection moves, at most one unit a die
+ *	ROW    a whole unit's pages that collection moves; one, never open between commands
  *
  * Slots are filled from the front. A slot whose page went away is a hole; holes at the
  * end are filled again, and a unit of holes only is given back. A unit that is full
@@ -31,6 +32,7 @@ enum ftl_unit_kind {
 	FTL_UNIT_RUN,
 	FTL_UNIT_MIXED,
 	FTL_UNIT_GC,
+	FTL_UNIT_ROW,
 };
 
 /**
@@ -75,11 +77,12 @@ struct ftl_unit_die {
  * @unit: the units, @geo->nr_open of them
  * @die: by die
  * @plain: the PLAIN unit, or NULL
+ * @row: the ROW unit, or NULL
  * @replacing: hash of the units that replace a flash unit
  * @hash_bits: size of @replacing
  * @max_runs: runs that stay open between commands
  * @nr_runs: runs that are open, [0, @max_runs + 1]
- * @nr_host: open units other than GC, full ones included
+ * @nr_host: open units of the host, full ones included
  * @nr_evicted: runs that were put out
  * @nr_mapped: pages that are mapped
  * @free: units that are not in use
@@ -93,6 +96,7 @@ struct ftl_units {
 	struct ftl_unit *unit;
 	struct ftl_unit_die *die;
 	struct ftl_unit *plain;
+	struct ftl_unit *row;
 	struct hlist_head *replacing;
 	u32 hash_bits;
 	u32 max_runs;
@@ -120,7 +124,7 @@ void ftl_units_init(struct ftl_units *units, const struct ftl_params *params, vo
 
 /**
  * ftl_units_open() - open a unit on a die
- * @kind: RUN counts among the runs, PLAIN and GC become the one of their kind
+ * @kind: RUN counts among the runs, the others become the one of their kind
  */
 struct ftl_unit *ftl_units_open(struct ftl_units *units, die_t die, enum ftl_unit_kind kind);
 
@@ -141,9 +145,15 @@ u32 ftl_units_same_place(const struct ftl_units *units, lpn_t lpn, u32 nr_pages)
 
 /**
  * ftl_units_move_in() - move the valid page of a place of the same die into a unit
- * @from: a place in a victim or another open unit; its own counts are the caller's
+ * @from: a place on NAND or in another open unit; its own counts are the caller's
  */
 void ftl_units_move_in(struct ftl_units *units, struct ftl_unit *unit, ppn_t from);
+
+/**
+ * ftl_units_move_out() - a page was moved from an open unit to one of collection
+ * @from: where it was; a unit of which nothing is left is given back
+ */
+void ftl_units_move_out(struct ftl_units *units, ppn_t from);
 
 /**
  * ftl_units_unmap() - forget a mapped page, wherever it is
@@ -211,6 +221,12 @@ static inline struct ftl_unit *ftl_units_of(const struct ftl_units *units, ppn_t
 static inline u32 ftl_units_slot(const struct ftl_units *units, ppn_t ppn)
 {
 	return ((u32)from_ppn(ppn) - units->geo->nr_pages) % units->geo->unit_pages;
+}
+
+/* Does the unit hold pages that collection moves? Then they are durable already. */
+static inline bool ftl_unit_is_gc(const struct ftl_unit *unit)
+{
+	return unit->kind == FTL_UNIT_GC || unit->kind == FTL_UNIT_ROW;
 }
 
 static inline u32 ftl_unit_space(const struct ftl_units *units, const struct ftl_unit *unit)

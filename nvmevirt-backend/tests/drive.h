@@ -18,6 +18,8 @@
 #include "../core/place.c"
 #include "../core/program.c"
 #include "../core/gc.c"
+#include "../core/mend.c"
+#include "../core/idle.c"
 #include "../core/read.c"
 #include "../core/write.c"
 #include "../core/ftl.c"

@@ -4,7 +4,8 @@
 
 KUNIT_ARRAY_PARAM(shape, drive_shapes, describe_shape);
 
-#define SEED	31
+#define SEED		31
+#define SECOND_NS	1000000000ULL
 
 static u64 nr_lpns(const struct ftl *ftl)
 {
@@ -111,6 +112,80 @@ static void moved_units_stay_together_and_in_order(struct kunit *test)
 	EXPECT_CONSISTENT(test, ftl);
 }
 
+/* Pages of four rows are written in turn, so each flash unit has one page of each. */
+static void rows_of_a_victim_come_together(struct kunit *test)
+{
+	struct ftl_params params = drive_params(&drive_shapes[0]);
+	struct ftl *ftl;
+
+	params.bg_eblks = params.eblks_per_die;
+	ftl = make_drive(test, &params);
+	for (u32 i = 0; i < 4; i++) {
+		for (u32 row = 0; row < 4; row++)
+			write_plain(ftl, 25 * row + i, 1);
+	}
+	/* One of them loses two pages, so three are whole. */
+	trim(ftl, 77, 2);
+	KUNIT_ASSERT_EQ(test, ftl_eblks_nr_full(&ftl->blocks, to_die(0)), 1U);
+	while (ftl_gc_wants(ftl, to_die(0)))
+		ftl_gc_step(ftl, to_die(0), 0);
+	EXPECT_CONSISTENT(test, ftl);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).gc_runs, 1ULL);
+	for (u32 row = 0; row < 3; row++) {
+		for (u32 i = 1; i < 4; i++)
+			KUNIT_EXPECT_EQ(test, unit_of(ftl, 25 * row + i), unit_of(ftl, 25 * row));
+		KUNIT_EXPECT_TRUE(test, is_on_nand(ftl, 25 * row));
+	}
+	KUNIT_EXPECT_EQ(test, unit_of(ftl, 76), unit_of(ftl, 75));
+}
+
+/* A die that is idle collects before anybody waits for it, and commands do not see it. */
+static void idle_dies_collect(struct kunit *test)
+{
+	struct ftl_params params = drive_params(&drive_shapes[5]);
+	u64 state = SEED, now_ns = 0;
+	struct ftl *ftl;
+
+	params.bg_eblks = 3;
+	ftl = make_drive(test, &params);
+	fill(ftl, nr_lpns(ftl));
+	for (u32 i = 0; i < nr_lpns(ftl); i++) {
+		struct ftl_request rq = request(random_lpn(ftl, &state, nr_lpns(ftl)), 1);
+
+		now_ns = ftl_write(ftl, &rq, now_ns);
+	}
+	for (u32 i = 0; ftl_idle(ftl, now_ns) && i < 1000; i++)
+		now_ns += 10000000;
+	EXPECT_CONSISTENT(test, ftl);
+	for (u32 die = 0; die < ftl->geo.nr_dies; die++) {
+		KUNIT_EXPECT_FALSE(test, ftl_gc_wants(ftl, to_die(die)));
+		KUNIT_EXPECT_LE(test, ftl->nand.die[die].busy_until_ns, now_ns + 10000000);
+	}
+	KUNIT_EXPECT_FALSE(test, ftl_idle(ftl, now_ns));
+}
+
+static void dies_that_are_asked_often_do_not_collect_in_between(struct kunit *test)
+{
+	struct ftl_params params = drive_params(&drive_shapes[5]);
+	struct ftl *ftl;
+	u64 nr_runs;
+
+	params.bg_eblks = params.eblks_per_die;
+	ftl = make_drive(test, &params);
+	write_plain(ftl, 0, 8 * ftl->geo.eblk_pages);
+	trim(ftl, 0, ftl->geo.eblk_pages);
+	nr_runs = stats_of(ftl).gc_runs;
+	for (u32 i = 0; i < 1000; i++) {
+		struct ftl_request rq = request(4 * ftl->geo.eblk_pages, 8 * ftl->geo.nr_dies);
+
+		ftl_read(ftl, &rq, SECOND_NS + i * 500000ULL);
+	}
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).gc_runs, nr_runs);
+	for (u32 i = 0; i < 8; i++)
+		ftl_idle(ftl, (2 + i) * SECOND_NS);
+	KUNIT_EXPECT_GT(test, stats_of(ftl).gc_runs, nr_runs);
+}
+
 static void collection_pads_nothing(struct kunit *test)
 {
 	struct ftl *ftl = make_shape(test);
@@ -212,6 +287,9 @@ static struct kunit_case gc_cases[] = {
 	KUNIT_CASE_PARAM(hints_to_one_die_do_not_wedge_a_full_drive, shape_gen_params),
 	KUNIT_CASE_PARAM(overwritten_pages_outlive_collection_on_their_dies, shape_gen_params),
 	KUNIT_CASE_PARAM(moved_units_stay_together_and_in_order, shape_gen_params),
+	KUNIT_CASE(rows_of_a_victim_come_together),
+	KUNIT_CASE(idle_dies_collect),
+	KUNIT_CASE(dies_that_are_asked_often_do_not_collect_in_between),
 	KUNIT_CASE_PARAM(collection_pads_nothing, shape_gen_params),
 	KUNIT_CASE_PARAM(flushes_do_not_wedge_a_full_drive, shape_gen_params),
 	KUNIT_CASE_PARAM(trimmed_pages_are_not_moved, shape_gen_params),

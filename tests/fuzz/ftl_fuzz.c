@@ -61,7 +61,9 @@ static void begin_game(struct game *game, u8 shape, u8 flags)
 	*params = drive_params(&drive_shapes[shape % ARRAY_SIZE(drive_shapes)]);
 	params->plp = flags & 1;
 	params->time_scale = flags & 2 ? 16 : 1;
-	params->seed_die = (flags >> 2) % (params->nr_channels * params->dies_per_channel);
+	params->bg_eblks = flags & 128 ? 3 + (flags >> 6 & 1) : 0;
+	params->bg_mend = flags & 32;
+	params->seed_die = (flags >> 2 & 7) % (params->nr_channels * params->dies_per_channel);
 	require(!ftl_params_check(params), "The parameters of a drive are refused.");
 	game->memory = zeroed(ftl_bytes(params));
 	game->is_mapped = zeroed(params->nr_lpns);
@@ -203,8 +205,15 @@ static u64 play_command(struct game *game, const u8 *c)
 		return play_trim(game, &rq);
 	case 1:
 		return ftl_flush(game->ftl, game->now_ns);
-	case 2: case 3:
+	case 2:
 		return play_read(game, &rq);
+	case 3:
+		if (c[3] & 1)
+			return play_read(game, &rq);
+		/* Idle for up to 16 s, so that all is collected and mended that may be. */
+		game->now_ns += (u64)c[4] << (c[5] % 27);
+		ftl_idle(game->ftl, game->now_ns);
+		return game->now_ns;
 	case 4: case 5: case 6: case 7:
 		rq.hint = FTL_HINT_APPEND;
 		break;

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "gc.h"
+#include "idle.h"
+#include "mend.h"
+
+/* What one call of ftl_idle() does at most, so that commands do not wait for it */
+#define MOST_STEPS	1024U
+#define MOST_PAGES	16384U
+
+/* Return: the time from which the die can do background work, in the past if it can now. */
+static u64 idle_from(const struct ftl *ftl, die_t die)
+{
+	u64 busy_until_ns = ftl->nand.die[from_die(die)].busy_until_ns;
+
+	if (busy_until_ns && busy_until_ns == ftl->gc[from_die(die)].idle_until_ns)
+		return busy_until_ns;
+	return max(busy_until_ns, ftl->begun_ns) + ftl_scaled(ftl, FTL_IDLE_NS);
+}
+
+static bool is_idle(const struct ftl *ftl, die_t die)
+{
+	return idle_from(ftl, die) <= ftl->now_ns;
+}
+
+static void stay_idle(struct ftl *ftl, die_t die)
+{
+	ftl->gc[from_die(die)].idle_until_ns = ftl->nand.die[from_die(die)].busy_until_ns;
+}
+
+/* Return: steps that were taken. */
+static u32 collect(struct ftl *ftl, die_t die, u32 most_steps)
+{
+	u32 nr = 0;
+
+	for (; nr < most_steps && ftl_gc_wants(ftl, die) && is_idle(ftl, die); nr++) {
+		ftl_gc_step(ftl, die, idle_from(ftl, die));
+		stay_idle(ftl, die);
+	}
+	return nr;
+}
+
+static void mend(struct ftl *ftl, u32 most_steps)
+{
+	if (ftl->now_ns < ftl->command_ns + ftl_scaled(ftl, FTL_REST_NS))
+		return;
+	for (u32 nr = 0; nr < most_steps; nr++) {
+		die_t die = ftl_mend_next(ftl, MOST_PAGES);
+
+		if (die == DIE_NONE)
+			break;
+		/* What mending makes dead is collected before more is mended. */
+		nr += collect(ftl, die, most_steps - nr);
+		if (ftl_gc_wants(ftl, die) || !is_idle(ftl, die))
+			break;
+		ftl_mend_step(ftl, die, max(idle_from(ftl, die), ftl->command_ns +
+					    ftl_scaled(ftl, FTL_REST_NS)));
+		stay_idle(ftl, die);
+	}
+}
+
+void ftl_idle_slice(struct ftl *ftl)
+{
+	u32 die = ftl->idle_die;
+
+	ftl->idle_die = die + 1 < ftl->geo.nr_dies ? die + 1 : 0;
+	collect(ftl, to_die(die), 1);
+}
+
+bool ftl_idle(struct ftl *ftl, u64 now_ns)
+{
+	u32 left = MOST_STEPS;
+	bool wants = false;
+
+	ftl->now_ns = max(ftl->now_ns, now_ns);
+	for (u32 die = 0; die < ftl->geo.nr_dies; die++) {
+		left -= collect(ftl, to_die(die), left);
+		wants |= ftl_gc_wants(ftl, to_die(die));
+	}
+	mend(ftl, left);
+	return wants || ftl_mend_wants(ftl);
+}

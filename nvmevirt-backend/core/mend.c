@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "gc.h"
+#include "mend.h"
+
+bool ftl_mend_wants(const struct ftl *ftl)
+{
+	return ftl->params.bg_mend && ftl->mend.done != ftl->units.nr_evicted;
+}
+
+/* Return: consecutive pages from @lpn on that are on the die, one unit's at most. */
+static u32 row_pages(const struct ftl *ftl, die_t die, u64 lpn)
+{
+	u64 end = min(lpn + ftl->geo.unit_pages, ftl->map.nr_lpns);
+	u32 length = 0;
+
+	while (lpn + length < end && ftl_die_of(ftl, to_lpn(lpn + length)) == die)
+		length++;
+	return length;
+}
+
+static bool is_in_one_unit(const struct ftl *ftl, u64 lpn, u32 nr)
+{
+	for (u32 i = 1; i < nr; i++) {
+		if (ftl_unit_of(ftl, to_lpn(lpn + i)) != ftl_unit_of(ftl, to_lpn(lpn)))
+			return false;
+	}
+	return true;
+}
+
+static bool all_on_nand(const struct ftl *ftl, u64 lpn, u32 nr)
+{
+	for (u32 i = 0; i < nr; i++) {
+		if (ftl_ppn_is_buffered(&ftl->geo, ftl_l2p_get(&ftl->map, to_lpn(lpn + i))))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A whole row takes its pages out of open units, too. Their slots stay claimed, so the
+ * die needs room for it. A part of one must find room in the GC unit.
+ */
+static bool can_be_moved(const struct ftl *ftl, die_t die, u64 lpn, u32 nr)
+{
+	if (nr == ftl->geo.unit_pages)
+		return ftl_units_die_has_room(&ftl->units, die);
+	return nr <= ftl_gc_space(ftl, die) && all_on_nand(ftl, lpn, nr);
+}
+
+/* Looks at the row behind the last one. Return: whether it has to be mended. */
+static bool look_at_next(struct ftl *ftl)
+{
+	struct ftl_mend *mend = &ftl->mend;
+	die_t die = ftl_die_of(ftl, to_lpn(mend->next));
+
+	mend->nr = 1;
+	if (die == DIE_NONE)
+		return false;
+	mend->nr = row_pages(ftl, die, mend->next);
+	return !is_in_one_unit(ftl, mend->next, mend->nr) &&
+		can_be_moved(ftl, die, mend->next, mend->nr);
+}
+
+static void go_on(struct ftl *ftl)
+{
+	struct ftl_mend *mend = &ftl->mend;
+
+	if (!mend->next)
+		mend->begun = ftl->units.nr_evicted;
+	mend->next += mend->nr;
+	if (mend->next < ftl->map.nr_lpns)
+		return;
+	mend->next = 0;
+	mend->done = mend->begun;
+}
+
+die_t ftl_mend_next(struct ftl *ftl, u32 most_pages)
+{
+	for (u32 nr = 0; nr < most_pages && ftl_mend_wants(ftl); nr += ftl->mend.nr) {
+		if (look_at_next(ftl))
+			return ftl_die_of(ftl, to_lpn(ftl->mend.next));
+		go_on(ftl);
+	}
+	return DIE_NONE;
+}
+
+void ftl_mend_step(struct ftl *ftl, die_t die, u64 start_ns)
+{
+	if (ftl_eblks_needs_open(&ftl->blocks, die, FTL_STREAM_GC))
+		ftl_gc_make_room(ftl, die, start_ns);
+	/* Making room may have moved the row: then there is one unit for it already. */
+	if (!look_at_next(ftl))
+		return;
+	ftl->collecting = true;
+	ftl->gc[from_die(die)].sensed = 0;
+	ftl_gc_move_row(ftl, die, ftl->mend.next, ftl->mend.nr, start_ns);
+	ftl->collecting = false;
+	ftl->stats.rows_mended++;
+	go_on(ftl);
+}
