@@ -19,6 +19,14 @@
 #error "The virtual SSD needs x86-64 with PCI MSI: it maps RAM as a PCI BAR."
 #endif
 
+/* A function makes its MSI domain from a parent's; before, the parent's owner made both. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
+#define NVMEV_HAS_MSI_PARENT	0
+#else
+#define NVMEV_HAS_MSI_PARENT	1
+#include <linux/irqchip/irq-msi-lib.h>
+#endif
+
 typedef enum hrtimer_restart (*nvmev_timer_fn)(struct hrtimer *timer);
 
 /**

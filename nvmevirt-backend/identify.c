@@ -112,6 +112,7 @@ static u16 identify_namespace(struct nvmev *nvmev, u32 nsid)
 	id->npwa = id->nawun;
 	id->npdg = id->nawun;
 	id->npda = id->nawun;
+	id->nows = id->nawun;
 	put_u128(id->nvmcap, nvmev->config.ftl.nr_lpns << FTL_PAGE_SHIFT);
 	memcpy(id->nguid, nvmev->uuid.b, sizeof(id->nguid));
 	put_eui64(nvmev, id->eui64);

@@ -20,6 +20,7 @@
 #include <linux/rcupdate.h>
 #include <linux/set_memory.h>
 
+#include "msi.h"
 #include "pci.h"
 
 #define PCI_DOMAIN_BASE		0xd1e0
@@ -181,17 +182,38 @@ static void remove_bus(struct nvmev_pci *pci)
 	pci_unlock_rescan_remove();
 }
 
+/*
+ * Interrupt remapping leaves a function without a domain that none of its units knows.
+ * Elsewhere the platform's vectors are taken: they follow the affinity.
+ */
+static int provide_interrupts(struct nvmev_pci *pci)
+{
+	struct device *dev = &pci->pdev->dev;
+
+	if (dev_get_msi_domain(dev))
+		return 0;
+	pci->msi = nvmev_msi_create(pci->nr_vectors, pci->index);
+	if (IS_ERR(pci->msi))
+		return PTR_ERR(pci->msi);
+	dev_set_msi_domain(dev, nvmev_msi_domain(pci->msi));
+	return 0;
+}
+
 static int scan_bus(struct nvmev_pci *pci)
 {
+	int ret;
+
 	pci_lock_rescan_remove();
 	pci->bus = pci_scan_bus(0, &config_ops, &sysdata[pci->index]);
 	pci_unlock_rescan_remove();
 	if (!pci->bus)
 		return -ENODEV;
 	pci->pdev = pci_get_slot(pci->bus, 0);
-	if (!pci->pdev) {
+	ret = pci->pdev ? provide_interrupts(pci) : -ENODEV;
+	if (ret) {
 		remove_bus(pci);
-		return -ENODEV;
+		pci_dev_put(pci->pdev);
+		return ret;
 	}
 	pci->pdev->resource[0].flags &= ~IORESOURCE_MEM;
 	return 0;
@@ -237,7 +259,10 @@ void nvmev_pci_vanish(struct nvmev_pci *pci)
 void nvmev_pci_unplug(struct nvmev_pci *pci)
 {
 	remove_bus(pci);
+	/* Somebody may hold the function for a while, but its vectors are gone. */
+	dev_set_msi_domain(&pci->pdev->dev, NULL);
 	pci_dev_put(pci->pdev);
+	nvmev_msi_destroy(pci->msi);
 	release_index(pci);
 }
 

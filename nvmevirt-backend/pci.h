@@ -9,6 +9,8 @@
 #include <linux/msi.h>
 #include <linux/pci.h>
 
+struct nvmev_msi;
+
 #define NVMEV_MAX_DEVICES	64
 #define NVMEV_BAR_BYTES		0x4000
 #define NVMEV_CONFIG_BYTES	256
@@ -32,6 +34,7 @@ struct nvmev_irq {
  * @bar: its address in the direct map
  * @bus: root bus
  * @pdev: the function
+ * @msi: interrupts of our own, NULL where the platform gives some
  * @config: configuration space
  * @gone: the device was pulled out: configuration space reads all ones
  */
@@ -42,6 +45,7 @@ struct nvmev_pci {
 	void *bar;
 	struct pci_bus *bus;
 	struct pci_dev *pdev;
+	struct nvmev_msi *msi;
 	u8 config[NVMEV_CONFIG_BYTES];
 	bool gone;
 };
