@@ -27,6 +27,7 @@ TRACE_EVENT(nvmev_cmd,
 		__field(u32, cdw2)
 		__field(u32, cdw3)
 		__field(u32, cdw12)
+		__field(u64, fetched_ns)
 	),
 	TP_fast_assign(
 		memcpy(__entry->name, nvmev->name, NVMEV_NAME_BYTES);
@@ -39,11 +40,12 @@ TRACE_EVENT(nvmev_cmd,
 		__entry->cdw12 = le32_to_cpu(cmd->sqe.common.cdw12);
 		__entry->cdw2 = le32_to_cpu(cmd->sqe.common.cdw2[0]);
 		__entry->cdw3 = le32_to_cpu(cmd->sqe.common.cdw2[1]);
+		__entry->fetched_ns = cmd->fetched_ns;
 	),
-	TP_printk("name=%s qid=%u cid=%u opcode=0x%02x nsid=%u slba=%llu nlb=%u cdw2=%u cdw3=%u cdw12=0x%08x",
+	TP_printk("name=%s qid=%u cid=%u opcode=0x%02x nsid=%u slba=%llu nlb=%u cdw2=%u cdw3=%u cdw12=0x%08x fetched_ns=%llu",
 		  __entry->name, __entry->sqid, __entry->cid, __entry->opcode,
 		  __entry->nsid, __entry->slba, __entry->nlb,
-		  __entry->cdw2, __entry->cdw3, __entry->cdw12)
+		  __entry->cdw2, __entry->cdw3, __entry->cdw12, __entry->fetched_ns)
 );
 
 TRACE_EVENT(nvmev_done,

@@ -51,16 +51,23 @@ tools_build() {
 	cp "$CACHE_DIR/cargo-target/release/dieaware" "$dir/"
 }
 
+# Everything that the tool is built of: the simulator has the SSD's core in it.
+tools_key() {
+	(
+		cd "$DIEAWARE_TOP/userspace" || exit
+		hash_words "$(hash_files Cargo.toml Cargo.lock build.rs sim src \
+			../nvmevirt-backend/core ../include)" "$(cargo --version 2>/dev/null)"
+	)
+}
+
 # Set TOOLS_DIR to a folder that holds the program dieaware.
 tools_need() {
 	local key
 
-	key=$(cd "$DIEAWARE_TOP/userspace" &&
-		hash_words "$(hash_files Cargo.toml Cargo.lock src)" "$(cargo --version 2>/dev/null)")
+	key=$(tools_key)
 	if [[ ! -d $CACHE_DIR/tools-$key ]]; then
 		rust_need
-		key=$(cd "$DIEAWARE_TOP/userspace" &&
-			hash_words "$(hash_files Cargo.toml Cargo.lock src)" "$(cargo --version)")
+		key=$(tools_key)
 	fi
 	cache_get tools "$key" tools_build
 	# shellcheck disable=SC2034

@@ -7,5 +7,6 @@ pub mod dm;
 pub mod io_engine;
 pub mod mounts;
 pub mod runs;
+pub mod sim;
 pub mod status;
 pub mod units;

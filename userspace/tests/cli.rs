@@ -134,6 +134,7 @@ fn help_shows_an_example() {
         &["status", "--help"][..],
         &["runs", "load", "--help"],
         &["runs", "extents", "--help"],
+        &["sim", "--help"],
     ] {
         let output = fixture.run(verb);
         assert_eq!(output.status.code(), Some(0), "{verb:?}");
@@ -147,10 +148,11 @@ fn help_shows_an_example() {
 #[test]
 fn man_pages_name_every_option_of_the_help() {
     let fixture = Fixture::new("man", "", "");
-    let verbs: [(&str, &[&str]); 3] = [
+    let verbs: [(&str, &[&str]); 4] = [
         ("status", &["status", "--help"]),
         ("runs", &["runs", "load", "--help"]),
         ("runs", &["runs", "extents", "--help"]),
+        ("sim", &["sim", "--help"]),
     ];
     for (page, args) in verbs {
         let path = format!("{}/man/dieaware-{page}.8", env!("CARGO_MANIFEST_DIR"));

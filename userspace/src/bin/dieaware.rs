@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use dieaware::commands::{runs, status, UsageError};
+use dieaware::commands::{runs, sim, status, DamageFound, UsageError};
 
-/// Inspects and controls dm-dieaware targets.
+/// Inspects and controls dm-dieaware targets, and simulates virtual SSDs.
 #[derive(Parser)]
 #[command(version, about, max_term_width = 80)]
 #[command(after_help = "Exit status: 0 fine, 1 damage found, 2 wrong usage, 3 I/O error")]
@@ -19,9 +19,11 @@ struct Cli {
 #[derive(Subcommand)]
 enum Verb {
     Runs(runs::RunsArgs),
+    Sim(sim::SimArgs),
     Status(status::StatusArgs),
 }
 
+const EXIT_DAMAGE: u8 = 1;
 const EXIT_USAGE: u8 = 2;
 const EXIT_IO: u8 = 3;
 
@@ -30,6 +32,7 @@ fn run(verb: &Verb) -> anyhow::Result<()> {
 
     match verb {
         Verb::Runs(args) => runs::run(args, &mut out)?,
+        Verb::Sim(args) => sim::run(args, &mut out)?,
         Verb::Status(args) => status::run(args, &mut out)?,
     }
     out.flush()?;
@@ -42,6 +45,16 @@ fn is_broken_pipe(err: &anyhow::Error) -> bool {
         .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
 }
 
+fn exit_status(err: &anyhow::Error) -> u8 {
+    if err.is::<UsageError>() {
+        EXIT_USAGE
+    } else if err.is::<DamageFound>() {
+        EXIT_DAMAGE
+    } else {
+        EXIT_IO
+    }
+}
+
 fn main() -> ExitCode {
     match run(&Cli::parse().verb) {
         Ok(()) => ExitCode::SUCCESS,
@@ -49,11 +62,7 @@ fn main() -> ExitCode {
         Err(err) if is_broken_pipe(&err) => ExitCode::SUCCESS,
         Err(err) => {
             eprintln!("dieaware: {err:#}.");
-            ExitCode::from(if err.is::<UsageError>() {
-                EXIT_USAGE
-            } else {
-                EXIT_IO
-            })
+            ExitCode::from(exit_status(&err))
         }
     }
 }

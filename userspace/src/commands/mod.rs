@@ -2,6 +2,7 @@
 //! The verbs: one file each.
 
 pub mod runs;
+pub mod sim;
 pub mod status;
 
 use std::fmt;
@@ -17,3 +18,15 @@ impl fmt::Display for UsageError {
 }
 
 impl std::error::Error for UsageError {}
+
+/// Something that was examined is not as it must be: exit status 1.
+#[derive(Debug)]
+pub struct DamageFound(pub String);
+
+impl fmt::Display for DamageFound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for DamageFound {}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the simulator's Rust side sees of the FTL: parameters and counters by name, so
+ * that new ones need a line in glue.c and nothing else, and commands as plain numbers.
+ * src/sim/drive.rs declares the same things once more.
+ */
+#ifndef SIM_GLUE_H
+#define SIM_GLUE_H
+
+#include <dieaware/platform.h>
+
+struct sim_config;
+struct sim_drive;
+
+#define SIM_MAX_VALUES	4
+
+enum sim_op {
+	SIM_READ,
+	SIM_WRITE,
+	SIM_TRIM,
+	SIM_FLUSH,
+};
+
+enum sim_hint {
+	SIM_HINT_NONE,
+	SIM_HINT_APPEND,
+	SIM_HINT_OVERWRITE,
+};
+
+/**
+ * struct sim_request - a command
+ * @first: first page
+ * @nr_pages: pages; at most 1024 for reads and writes
+ * @pred: page that @first follows, for SIM_HINT_APPEND
+ * @bytes: bytes that cross the link
+ * @op: enum sim_op; SIM_FLUSH looks at nothing else
+ * @hint: enum sim_hint
+ * @head_partial: the first page is covered in part
+ * @tail_partial: the last page is
+ * @fua: must be durable when it completes
+ */
+struct sim_request {
+	u64 first;
+	u64 nr_pages;
+	u64 pred;
+	u32 bytes;
+	u32 op;
+	u32 hint;
+	u8 head_partial;
+	u8 tail_partial;
+	u8 fua;
+};
+
+/**
+ * sim_profile_name() - the named drives one after the other
+ * Return: the name, NULL behind the last.
+ */
+const char *sim_profile_name(u32 index);
+
+/**
+ * sim_profile_description() - what the drive of a valid @index is
+ */
+const char *sim_profile_description(u32 index);
+
+/**
+ * sim_config_new() - a copy of a profile's parameters
+ * Return: NULL without memory.
+ */
+struct sim_config *sim_config_new(u32 profile);
+
+void sim_config_free(struct sim_config *config);
+
+/**
+ * sim_key_name() - the parameters one after the other
+ * Return: the name that it has in configfs, too; NULL behind the last.
+ */
+const char *sim_key_name(u32 key);
+
+/**
+ * sim_config_set() - change a parameter
+ * @values: new values, SIM_MAX_VALUES at most
+ *
+ * Return: 0, -EINVAL for a wrong number of values or a fraction of a page, -ERANGE.
+ */
+int sim_config_set(struct sim_config *config, u32 key, const u64 *values, u32 nr_values);
+
+/**
+ * sim_config_get() - ask for a parameter
+ * @values: room for SIM_MAX_VALUES
+ *
+ * Return: number of values.
+ */
+u32 sim_config_get(const struct sim_config *config, u32 key, u64 *values);
+
+/**
+ * sim_drive_new() - make a drive, everything unmapped, at time 0
+ * @config: what it is to be; its geometry is completed
+ * @reason: gets NULL, or a sentence that says what is impossible
+ *
+ * Memory is reserved as a whole and taken when it is used.
+ *
+ * Return: the drive, or NULL; without a @reason there is no memory.
+ */
+struct sim_drive *sim_drive_new(struct sim_config *config, const char **reason);
+
+void sim_drive_free(struct sim_drive *drive);
+
+/**
+ * sim_drive_run() - execute a command
+ * Return: the time at which it completes.
+ */
+u64 sim_drive_run(struct sim_drive *drive, const struct sim_request *request, u64 now_ns);
+
+/**
+ * sim_drive_idle() - let idle dies do background work
+ * Return: is there more of it?
+ */
+bool sim_drive_idle(struct sim_drive *drive, u64 now_ns);
+
+/**
+ * sim_drive_check() - NULL, or the first rule of ftl_check() that is broken
+ */
+const char *sim_drive_check(const struct sim_drive *drive);
+
+u32 sim_drive_nr_dies(const struct sim_drive *drive);
+
+/**
+ * sim_drive_nr_pages() - pages that the host sees
+ */
+u64 sim_drive_nr_pages(const struct sim_drive *drive);
+
+/**
+ * sim_counter_name() - the drive's counters one after the other
+ * Return: the name, NULL behind the last.
+ */
+const char *sim_counter_name(u32 counter);
+
+u64 sim_drive_counter(const struct sim_drive *drive, u32 counter);
+
+/**
+ * sim_die_counter_name() - the same for a die's counters
+ */
+const char *sim_die_counter_name(u32 counter);
+
+u64 sim_die_counter(const struct sim_drive *drive, u32 die, u32 counter);
+
+#endif /* SIM_GLUE_H */

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! `dieaware sim`: a trace on a virtual SSD, without a kernel and without waiting.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use serde::Serialize;
+
+use super::{DamageFound, UsageError};
+use crate::sim::drive::{profiles, Config, Drive};
+use crate::sim::replay::{replay, Pace};
+use crate::sim::report::Report;
+use crate::sim::trace::{Format, ReadError, Trace};
+
+/// Replay a trace on a virtual SSD and show how fast it is and why
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  dieaware sim --profile sata --queue-depth 32 blkparse.txt")]
+pub struct SimArgs {
+    /// The trace: fio's I/O log, blkparse's output, the kernel's trace of nvmev_cmd,
+    /// or the project's own text; - is the standard input
+    #[arg(value_name = "TRACE", required_unless_present = "profiles")]
+    trace: Option<PathBuf>,
+    /// The drive
+    #[arg(long, value_name = "NAME", default_value = "fast24")]
+    profile: String,
+    /// Change a parameter of the drive (may be repeated)
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Commands in flight: the next one is given when one completes
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    queue_depth: u64,
+    /// Give each command at the time that the trace names
+    #[arg(long, conflicts_with_all = ["queue_depth", "batches"])]
+    open: bool,
+    /// Give commands of the same time together, the next ones when all are complete
+    #[arg(long, conflicts_with = "queue_depth")]
+    batches: bool,
+    /// The trace's format, which is otherwise found out by its first line
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// Write each command with its time and latency to a file, as a text trace
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Examine the drive's state at the end; exit status 1 if it is inconsistent
+    #[arg(long)]
+    check: bool,
+    /// List the profiles instead
+    #[arg(long)]
+    profiles: bool,
+    /// Print JSON for programs
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct ProfileReport {
+    profile: &'static str,
+    description: &'static str,
+    parameters: Config,
+}
+
+/// # Errors
+///
+/// When the trace or the drive is impossible, or a file cannot be read or written.
+pub fn run(args: &SimArgs, out: &mut impl Write) -> Result<()> {
+    if args.profiles {
+        return list_profiles(args, out);
+    }
+    let path = args.trace.as_deref().unwrap_or(Path::new("-"));
+    let mut drive = make_drive(args)?;
+    let trace = read_trace(path, args.format)?;
+    let pace = pace(args, path, &trace)?;
+
+    check_ranges(path, &trace, &drive)?;
+    let mut log = args.log.as_deref().map(Log::create).transpose()?;
+    let mut log_error = Ok(());
+    let outcome = replay(
+        &mut drive,
+        &trace.commands,
+        pace,
+        |command, given_ns, took_ns| {
+            if let (Some(log), Ok(())) = (&mut log, &log_error) {
+                let mut command = *command;
+                command.time_ns = Some(given_ns);
+                log_error = writeln!(log.file, "{command} # latency_ns={took_ns}");
+            }
+        },
+    );
+    if let Some(mut log) = log {
+        log_error
+            .and_then(|()| log.file.flush())
+            .with_context(|| format!("{} cannot be written", log.path))?;
+    }
+    let report = Report::new(&drive, &outcome, pace, trace.left_out);
+    if args.json {
+        serde_json::to_writer_pretty(&mut *out, &report)?;
+        writeln!(out)?;
+    } else {
+        out.write_all(report.text().as_bytes())?;
+    }
+    if args.check {
+        drive
+            .check()
+            .map_err(|rule| DamageFound(format!("The drive's state is inconsistent: {rule}")))?;
+    }
+    Ok(())
+}
+
+fn usage(err: impl std::fmt::Display) -> UsageError {
+    UsageError(err.to_string())
+}
+
+fn make_drive(args: &SimArgs) -> Result<Drive, UsageError> {
+    let mut config = Config::from_profile(&args.profile).map_err(usage)?;
+
+    for setting in &args.set {
+        let (key, value) = setting
+            .split_once('=')
+            .ok_or_else(|| UsageError(format!("\"{setting}\" is not of the form KEY=VALUE")))?;
+        config.set(key, value).map_err(usage)?;
+    }
+    config.build().map_err(usage)
+}
+
+fn read_trace(path: &Path, format: Option<Format>) -> Result<Trace> {
+    let name = path.display().to_string();
+    let trace = if path == Path::new("-") {
+        Trace::read("standard input", io::stdin().lock(), format)
+    } else {
+        let file = File::open(path).with_context(|| format!("{name} cannot be opened"))?;
+        Trace::read(&name, BufReader::new(file), format)
+    };
+    match trace {
+        Ok(trace) => Ok(trace),
+        Err(ReadError::Line(err)) => Err(usage(err).into()),
+        Err(err) => Err(err.into()),
+    }
+}
+
+fn pace(args: &SimArgs, path: &Path, trace: &Trace) -> Result<Pace, UsageError> {
+    if !args.open && !args.batches {
+        return Ok(Pace::Closed {
+            depth: args.queue_depth,
+        });
+    }
+    if !trace.has_times() {
+        return Err(UsageError(format!(
+            "{}: not every command has a time, so it can only be replayed in a closed loop",
+            path.display()
+        )));
+    }
+    Ok(if args.open { Pace::Open } else { Pace::Batches })
+}
+
+fn check_ranges(path: &Path, trace: &Trace, drive: &Drive) -> Result<(), UsageError> {
+    for (command, line) in trace.commands.iter().zip(&trace.lines) {
+        if !drive.covers(command) {
+            return Err(UsageError(format!(
+                "{}:{line}: the drive ends at {} bytes: enlarge it with --set capacity_mib=",
+                path.display(),
+                drive.capacity_bytes()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Where every command is written down.
+struct Log {
+    path: String,
+    file: BufWriter<File>,
+}
+
+impl Log {
+    fn create(path: &Path) -> Result<Self> {
+        let name = path.display().to_string();
+        let file = File::create(path).with_context(|| format!("{name} cannot be written"))?;
+        let mut file = BufWriter::new(file);
+
+        writeln!(file, "# dieaware trace 1")
+            .with_context(|| format!("{name} cannot be written"))?;
+        Ok(Self { path: name, file })
+    }
+}
+
+fn list_profiles(args: &SimArgs, out: &mut impl Write) -> Result<()> {
+    let mut list = Vec::new();
+
+    for profile in profiles() {
+        list.push(ProfileReport {
+            profile: profile.name,
+            description: profile.description,
+            parameters: Config::from_profile(profile.name)?,
+        });
+    }
+    if args.json {
+        serde_json::to_writer_pretty(&mut *out, &list)?;
+        writeln!(out)?;
+        return Ok(());
+    }
+    for profile in &list {
+        writeln!(out, "{:<8}  {}", profile.profile, profile.description)?;
+    }
+    Ok(())
+}

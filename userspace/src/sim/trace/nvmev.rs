@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The kernel's trace with the event `nvmev:nvmev_cmd`: what reached a virtual SSD, with
+//! its hints, at the time at which the SSD took it. LBAs are taken to be
+//! of 512 bytes, which is how virtual SSDs come.
+
+use std::collections::HashMap;
+
+use super::{number, seconds, Command, Hint, Line, Op, Parser};
+
+const EVENT: &str = " nvmev_cmd: ";
+/// What was written to trace_marker for us.
+const MARKER: &str = " tracing_mark_write: dieaware: ";
+const COUNTS: &str = "# entries-in-buffer/entries-written: ";
+const LBA_BYTES: u64 = 512;
+
+// Command dword 12.
+const CDW12_APPEND: u64 = 1 << 24;
+const CDW12_OVERWRITE: u64 = 1 << 25;
+const CDW12_DEALLOCATE: u64 = 1 << 25;
+const CDW12_FUA: u64 = 1 << 30;
+
+const NVME_FLUSH: u64 = 0x00;
+const NVME_WRITE: u64 = 0x01;
+const NVME_READ: u64 = 0x02;
+const NVME_COMPARE: u64 = 0x05;
+const NVME_WRITE_ZEROES: u64 = 0x08;
+const NVME_VERIFY: u64 = 0x0c;
+
+#[derive(Default)]
+pub(super) struct Nvmev {
+    /// The only SSD that may be named.
+    name: Option<String>,
+}
+
+impl Parser for Nvmev {
+    fn line(&mut self, line: &str) -> Result<Line, String> {
+        if line.contains("LOST") && line.contains("EVENTS") {
+            return Err("the kernel lost events: record with a larger buffer".to_owned());
+        }
+        if let Some(counts) = line.strip_prefix(COUNTS) {
+            let mut counts = counts.split_whitespace().next().unwrap_or("").split('/');
+            if counts.next() != counts.next() {
+                return Err("the trace buffer was too small: the first events are lost".to_owned());
+            }
+        }
+        if let Some((_, remark)) = line.split_once(MARKER) {
+            return remark_of(remark);
+        }
+        let Some((head, tail)) = line.split_once(EVENT) else {
+            return Ok(Line::Nothing);
+        };
+        let fields: HashMap<&str, &str> = tail
+            .split_whitespace()
+            .filter_map(|word| word.split_once('='))
+            .collect();
+        self.name(fields.get("name").copied())?;
+        let field = |name: &str| -> Result<u64, String> {
+            let word = fields
+                .get(name)
+                .ok_or_else(|| format!("{name}= is missing"))?;
+            let value = match word.strip_prefix("0x") {
+                Some(digits) => u64::from_str_radix(digits, 16).ok(),
+                None => word.parse().ok(),
+            };
+            value.ok_or_else(|| format!("{name}={word} is not a number"))
+        };
+        let time_ns = match fields.get("fetched_ns") {
+            Some(_) => field("fetched_ns")?,
+            None => time_of(head).ok_or("there is no time before the event")?,
+        };
+        command(time_ns, field)
+    }
+}
+
+impl Nvmev {
+    fn name(&mut self, word: Option<&str>) -> Result<(), String> {
+        let word = word.ok_or("name= is missing")?;
+
+        match &self.name {
+            None => self.name = Some(word.to_owned()),
+            Some(name) if name == word => {}
+            Some(name) => {
+                return Err(format!(
+                    "the trace is of more than one SSD, {name} and {word}: take the lines of one"
+                ))
+            }
+        }
+        Ok(())
+    }
+}
+
+fn remark_of(remark: &str) -> Result<Line, String> {
+    let mut command = Command::default();
+
+    match remark.split_once(' ').unwrap_or((remark, "")) {
+        ("mark", "") => command.op = Op::Mark,
+        ("idle", duration) => {
+            command.op = Op::Idle;
+            command.length = number(Some(duration), "the duration in nanoseconds")?;
+        }
+        _ => return Err(format!("\"{remark}\" is no remark: idle and mark are")),
+    }
+    Ok(Line::Command(command))
+}
+
+/// The last word before the event is the time in seconds and a colon.
+fn time_of(head: &str) -> Option<u64> {
+    seconds(head.split_whitespace().last()?.strip_suffix(':')?)
+}
+
+fn command(time_ns: u64, field: impl Fn(&str) -> Result<u64, String>) -> Result<Line, String> {
+    let opcode = field("opcode")?;
+    let cdw12 = field("cdw12")?;
+    let too_large = || "slba= is beyond 2^64 bytes".to_owned();
+    let mut command = Command {
+        time_ns: Some(time_ns),
+        op: match opcode {
+            NVME_FLUSH => Op::Flush,
+            NVME_WRITE => Op::Write,
+            NVME_WRITE_ZEROES if cdw12 & CDW12_DEALLOCATE != 0 => Op::Trim,
+            NVME_WRITE_ZEROES => Op::Write,
+            NVME_READ | NVME_COMPARE | NVME_VERIFY => Op::Read,
+            // Dataset Management names its ranges in data, which the event does not show.
+            _ => return Ok(Line::LeftOut),
+        },
+        no_data: matches!(opcode, NVME_WRITE_ZEROES | NVME_VERIFY),
+        ..Command::default()
+    };
+    if command.op == Op::Flush {
+        return Ok(Line::Command(command));
+    }
+    let slba = field("slba")?;
+    command.offset = slba.checked_mul(LBA_BYTES).ok_or_else(too_large)?;
+    command.length = field("nlb")?.checked_mul(LBA_BYTES).ok_or_else(too_large)?;
+    command.fua = command.op == Op::Write && cdw12 & CDW12_FUA != 0;
+    if opcode == NVME_WRITE {
+        command.hint = match (cdw12 & CDW12_APPEND != 0, cdw12 & CDW12_OVERWRITE != 0) {
+            (true, false) => {
+                let pred = field("cdw2")? | field("cdw3")? << 32;
+                Hint::Append(pred.saturating_mul(LBA_BYTES))
+            }
+            (false, true) => Hint::Overwrite,
+            _ => Hint::None,
+        };
+    }
+    command.no_data &= command.op != Op::Trim;
+    Ok(Line::Command(command))
+}

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! `dieaware sim` as its users meet it, and the model at work: what the FAST'24 paper saw.
+
+// A test that panics has failed, which is what it should do then.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+const UNIT: u64 = 32768;
+const STRIPE: u64 = 8 * UNIT;
+const PIECES: u64 = 256;
+const FILE: u64 = PIECES * UNIT;
+
+fn file(name: &str, text: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&path, text).unwrap();
+    path
+}
+
+fn sim(args: &[&str], trace: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_dieaware"))
+        .arg("sim")
+        .args(args)
+        .arg(trace)
+        .output()
+        .unwrap()
+}
+
+fn json(args: &[&str], trace: &Path) -> Value {
+    let output = sim(&[args, &["--json"]].concat(), trace);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// A file of 256 appends, each followed by `between` bytes of another one, then read in
+/// pieces of 1 MiB. The other one lies behind the file; hints name the file's last byte.
+fn appends(between: u64, hinted: bool) -> String {
+    let mut trace = "# dieaware trace 1\n".to_owned();
+    let mut other = FILE;
+
+    for piece in 0..PIECES {
+        let at = piece * UNIT;
+        write!(trace, "- write {at} {UNIT}").unwrap();
+        if hinted && piece > 0 {
+            write!(trace, " append={}", at - 1).unwrap();
+        }
+        trace.push('\n');
+        if between > 0 {
+            writeln!(trace, "- write {other} {between}").unwrap();
+            other += between;
+        }
+    }
+    trace += "- idle 1000000000\n";
+    for read in 0..8 {
+        writeln!(trace, "- read {} 1048576", read << 20).unwrap();
+    }
+    trace
+}
+
+fn read_speed(name: &str, between: u64, hinted: bool) -> f64 {
+    let trace = file(name, &appends(between, hinted));
+    json(&["--check"], &trace)["ops"]["read"]["mb_per_s"]
+        .as_f64()
+        .unwrap()
+}
+
+#[test]
+fn hints_keep_a_fragmented_file_as_fast_as_a_contiguous_one() {
+    let contiguous = read_speed("contiguous", 0, false);
+    let plain = read_speed("plain", STRIPE - UNIT, false);
+    let hinted = read_speed("hinted", STRIPE - UNIT, true);
+    assert!((2000.0..3200.0).contains(&contiguous), "{contiguous}");
+    assert!(plain < 0.2 * contiguous, "{plain} of {contiguous}");
+    assert!(hinted > 0.98 * contiguous, "{hinted} of {contiguous}");
+}
+
+/// Fig. 8 of the paper: 4 KiB reads whose beginnings are `interval` apart.
+fn interval_speed(profile: &str, depth: &str, interval: u64) -> f64 {
+    let mut trace = "# dieaware trace 1\n".to_owned();
+    for at in (0..64 << 20).step_by(1 << 20) {
+        writeln!(trace, "- write {at} 1048576").unwrap();
+    }
+    trace += "- flush\n- idle 1000000000\n";
+    for at in (0..64 << 20)
+        .step_by(usize::try_from(interval).unwrap())
+        .take(4096)
+    {
+        writeln!(trace, "- read {at} 4096").unwrap();
+    }
+    let trace = file(&format!("interval-{profile}-{interval}"), &trace);
+    let args = ["--profile", profile, "--queue-depth", depth];
+    json(&args, &trace)["ops"]["read"]["mb_per_s"]
+        .as_f64()
+        .unwrap()
+}
+
+#[test]
+fn sata_drives_slow_down_where_the_paper_saw_it() {
+    // SATA-A: 400 MB/s, first drop at 8 KiB, 62 MB/s at the stripe of 32 KiB.
+    let full = interval_speed("sata-a", "32", 4096);
+    assert!((380.0..410.0).contains(&full), "{full}");
+    assert!(interval_speed("sata-a", "32", 8192) < 0.75 * full);
+    let worst = interval_speed("sata-a", "32", 32768);
+    assert!((60.0..64.0).contains(&worst), "{worst}");
+    // SATA-B: 400 MB/s, first drop at 32 KiB, 82 MB/s at the stripe of 256 KiB.
+    let full = interval_speed("sata-b", "32", 4096);
+    assert!((380.0..410.0).contains(&full), "{full}");
+    let worst = interval_speed("sata-b", "32", 262_144);
+    assert!((79.0..85.0).contains(&worst), "{worst}");
+}
+
+#[test]
+fn the_same_trace_gives_the_same_answer() {
+    let trace = file("same", &appends(4096, true));
+    let first = sim(&["--json"], &trace);
+    assert_eq!(first.stdout, sim(&["--json"], &trace).stdout);
+    assert!(first.status.success());
+}
+
+#[test]
+fn parameters_and_profile_change_the_drive() {
+    let trace = file("parameters", &appends(0, false));
+    let report = json(&["--profile", "qlc", "--set", "capacity_mib=2048"], &trace);
+    assert_eq!(report["profile"], "qlc");
+    assert_eq!(report["capacity_bytes"], 2_u64 << 30);
+    assert_eq!(report["parameters"]["read_ns"], 110_000);
+    assert_eq!(report["dies"].as_array().unwrap().len(), 32);
+    let slow = json(&["--set", "time_scale=10"], &trace);
+    let usual = json(&[], &trace);
+    let speed = |report: &Value| report["ops"]["read"]["mb_per_s"].as_f64().unwrap();
+    let ratio = speed(&usual) / speed(&slow);
+    assert!((9.9..10.1).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn overwriting_a_full_drive_shows_in_the_waf() {
+    let mut trace = "# dieaware trace 1\n".to_owned();
+    let mut state = 1_u64;
+    for at in (0..128 << 20).step_by(1 << 20) {
+        writeln!(trace, "- write {at} 1048576").unwrap();
+    }
+    for _ in 0..60_000 {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        writeln!(trace, "- write {} 4096", (state >> 33) % 32768 * 4096).unwrap();
+    }
+    let trace = file("full", &trace);
+    let sizes = [
+        "--set",
+        "capacity_mib=128",
+        "--set",
+        "units_per_eblk=16",
+        "--check",
+    ];
+    let report = json(&sizes, &trace);
+    let waf = report["waf"].as_f64().unwrap();
+    assert!((1.2..10.0).contains(&waf), "{waf}");
+    assert!(report["counters"]["gc_runs"].as_u64().unwrap() > 0);
+    let moved: u64 = report["dies"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|die| die["pages_gc"].as_u64().unwrap())
+        .sum();
+    assert!(moved > 0);
+}
+
+#[test]
+fn the_log_is_a_trace_that_gives_the_same_times() {
+    let trace = file("logged", &appends(4096, true));
+    let log = trace.with_extension("log");
+    let log_path = log.display().to_string();
+    let first = json(&["--log", &log_path, "--queue-depth", "4"], &trace);
+    let again = json(&["--open"], &log);
+    assert_eq!(
+        first["ops"]["write"]["mb_per_s"],
+        again["ops"]["write"]["mb_per_s"]
+    );
+    assert_eq!(
+        first["ops"]["read"]["latency_ns"],
+        again["ops"]["read"]["latency_ns"]
+    );
+    assert_eq!(first["elapsed_ns"], again["elapsed_ns"]);
+    assert!(fs::read_to_string(&log).unwrap().contains("# latency_ns="));
+}
+
+#[test]
+fn text_for_people_has_a_line_for_each_die_unless_there_are_many() {
+    let trace = file("people", &appends(0, false));
+    let text = |args: &[&str]| {
+        let output = sim(args, &trace);
+        assert!(output.status.success(), "{}", stderr(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let eight = text(&[]);
+    for word in [
+        "drive",
+        "replay",
+        "write",
+        "read",
+        "waf",
+        "load skew",
+        "gc_runs",
+        "die",
+        "7",
+    ] {
+        assert!(
+            eight.lines().any(|line| line.starts_with(word)),
+            "{word}: {eight}"
+        );
+    }
+    let many = text(&["--profile", "large"]);
+    assert!(many.lines().any(|line| line.starts_with("mean")), "{many}");
+    assert!(many.lines().count() < 60);
+}
+
+#[test]
+fn wrong_usage_is_told_and_has_status_2() {
+    let good = file("good", "# dieaware trace 1\n- read 0 4096\n");
+    let bad = file("bad", "# dieaware trace 1\n- read 0 4096\n- reed 0 4096\n");
+    let far = file(
+        "far",
+        "# dieaware trace 1\n- read 0 4096\n0 trim 1125899906842624 4096\n",
+    );
+    let unknown = file("unknown", "what is this\n");
+    let end = "the drive ends at 59999997952 bytes: enlarge it with --set capacity_mib=";
+    for (args, trace, words) in [
+        (&[][..], &bad, "bad:3: \"reed\" is no command"),
+        (&[], &far, "far:3: "),
+        (&[], &far, end),
+        (&[], &unknown, "unknown:1: this is no trace"),
+        (
+            &["--profile", "none"],
+            &good,
+            "there is no profile \"none\"",
+        ),
+        (&["--set", "channels"], &good, "KEY=VALUE"),
+        (&["--set", "channels=0"], &good, "The number of channels"),
+        (
+            &["--set", "colour=1"],
+            &good,
+            "there is no parameter \"colour\"",
+        ),
+        (&["--set", "queue_depth=0"], &good, "queue"),
+        (&["--open"], &good, "not every command has a time"),
+        (&["--batches"], &good, "not every command has a time"),
+        (
+            &["--open", "--queue-depth", "3"],
+            &good,
+            "cannot be used with",
+        ),
+        (&["--queue-depth", "0"], &good, "0"),
+        (&["--format", "fio"], &good, "good:1: only I/O logs"),
+    ] {
+        let output = sim(args, trace);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(
+            stderr(&output).contains(words),
+            "{args:?}: {}",
+            stderr(&output)
+        );
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn files_that_cannot_be_used_are_io_errors() {
+    let good = file("usable", "# dieaware trace 1\n- read 0 4096\n");
+    let output = sim(&[], Path::new("/nonexistent"));
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("/nonexistent cannot be opened"));
+    let output = sim(&["--log", "/nonexistent/log"], &good);
+    assert_eq!(output.status.code(), Some(3));
+    let output = sim(&["--log", "/dev/full"], &good);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("/dev/full cannot be written"));
+}
+
+/// The table in the documentation says what the profiles are.
+#[test]
+fn profiles_are_documented_as_they_are() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/nvmevirt-backend.md");
+    let docs = fs::read_to_string(path).unwrap();
+    let output = sim(&["--json"], Path::new("--profiles"));
+    let list: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let list = list.as_array().unwrap();
+    assert!(list.len() >= 10);
+    for profile in list {
+        let value = |key: &str| profile["parameters"][key].as_u64().unwrap();
+        let name = profile["profile"].as_str().unwrap();
+        let dies = value("channels") * value("dies_per_channel");
+        let gap_ns = value("cmd_gap_ns");
+        let commands = match gap_ns {
+            0 => "any".to_owned(),
+            _ => format!(
+                "{}, {} at a time",
+                1_000_000_000 / gap_ns,
+                value("queue_depth")
+            ),
+        };
+        let row = format!(
+            "| `{name}` | {} GB | {} KiB | {} KiB | {} x {} | {} us | {} us | {} ms | {} | {} | {commands} | {} MiB, {} |",
+            // Whole MiB stand for decimal gigabytes.
+            ((value("capacity_mib") + 1) << 20) / 1_000_000_000,
+            value("unit_kib"),
+            dies * value("unit_kib"),
+            value("channels"),
+            value("dies_per_channel"),
+            value("read_ns") / 1000,
+            value("program_ns") / 1000,
+            value("erase_ns") / 1_000_000,
+            value("channel_mbps"),
+            value("link_mbps"),
+            value("wbuf_kib") / 1024,
+            if value("plp") == 1 { "protected" } else { "volatile" },
+        );
+        assert!(
+            docs.contains(&row),
+            "docs/nvmevirt-backend.md lacks the row\n{row}"
+        );
+    }
+}
+
+/// The first example of the documentation gives what it shows.
+#[test]
+fn the_example_of_the_documentation_runs() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/nvmevirt-backend.md");
+    let docs = fs::read_to_string(path).unwrap();
+    let trace: String = docs
+        .lines()
+        .skip_while(|line| *line != "    # dieaware trace 1")
+        .take_while(|line| !line.is_empty())
+        .map(|line| format!("{}\n", line.trim()))
+        .collect();
+    let output = sim(&[], &file("example", &trace));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let shown: Vec<&str> = docs
+        .lines()
+        .skip_while(|line| *line != "    $ dieaware sim two.trace")
+        .skip(1)
+        .take_while(|line| *line != "    ...")
+        .map(str::trim)
+        .collect();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let printed: Vec<&str> = printed.lines().map(str::trim).take(shown.len()).collect();
+    assert!(shown.len() > 4);
+    assert_eq!(shown, printed);
+}
