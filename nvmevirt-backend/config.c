@@ -180,6 +180,7 @@ NVMEV_ATTR(cmd_gap_ns, ftl.cmd_gap_ns, PROPERTY_U32);
 NVMEV_ATTR(page_ns, ftl.page_ns, PROPERTY_U32);
 NVMEV_ATTR(wbuf_kib, ftl.wbuf_pages, PROPERTY_KIB);
 NVMEV_ATTR(run_units, ftl.run_units, PROPERTY_U32);
+NVMEV_ATTR(hold_ns, ftl.hold_ns, PROPERTY_U32);
 NVMEV_ATTR(time_scale, ftl.time_scale, PROPERTY_U32);
 NVMEV_ATTR(plp, ftl.plp, PROPERTY_BOOL);
 NVMEV_ATTR(bg_eblks, ftl.bg_eblks, PROPERTY_U32);
@@ -450,6 +451,7 @@ static struct configfs_attribute *item_attrs[] = {
 	&nvmev_attr_page_ns,
 	&nvmev_attr_wbuf_kib,
 	&nvmev_attr_run_units,
+	&nvmev_attr_hold_ns,
 	&nvmev_attr_time_scale,
 	&nvmev_attr_plp,
 	&nvmev_attr_bg_eblks,

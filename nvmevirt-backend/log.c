@@ -65,6 +65,7 @@ static u8 percent_used(struct nvmev *nvmev)
 	u32 die, nr_dies;
 
 	guard(mutex)(&nvmev->ftl_lock);
+	ftl_advance(nvmev->ftl, ktime_get_ns());
 	nr_dies = ftl_nr_dies(nvmev->ftl);
 	for (die = 0; die < nr_dies; die++) {
 		ftl_get_die_stats(nvmev->ftl, to_die(die), &stats);
@@ -183,6 +184,7 @@ static u16 dies_log(struct nvmev *nvmev, struct log *log)
 	u32 die, nr_dies;
 
 	guard(mutex)(&nvmev->ftl_lock);
+	ftl_advance(nvmev->ftl, ktime_get_ns());
 	nr_dies = ftl_nr_dies(nvmev->ftl);
 	if (alloc_log(log, struct_size(dies, die, nr_dies)))
 		return NVME_SC_INTERNAL;

@@ -28,6 +28,7 @@ static int dies_show(struct seq_file *seq, void *data)
 	u32 die;
 
 	guard(mutex)(&nvmev->ftl_lock);
+	ftl_advance(nvmev->ftl, now_ns);
 	seq_puts(seq, "die channel units_read units_programmed eblks_erased pages_host pages_gc pages_valid busy_ns free_in_ns eblks eblks_free erases_least erases_most gc_ns\n");
 	for (die = 0; die < ftl_nr_dies(nvmev->ftl); die++) {
 		ftl_get_die_stats(nvmev->ftl, to_die(die), &stats);
@@ -50,6 +51,7 @@ static int ftl_show(struct seq_file *seq, void *data)
 	struct ftl_stats stats;
 
 	guard(mutex)(&nvmev->ftl_lock);
+	ftl_advance(nvmev->ftl, ktime_get_ns());
 	ftl_get_stats(nvmev->ftl, &stats);
 	seq_printf(seq, "host_pages_read %llu\n", stats.host_pages_read);
 	seq_printf(seq, "host_pages_written %llu\n", stats.host_pages_written);
@@ -138,6 +140,7 @@ static int map_show(struct seq_file *seq, void *data)
 	u64 lba;
 
 	guard(mutex)(&nvmev->ftl_lock);
+	ftl_advance(nvmev->ftl, ktime_get_ns());
 	lba = page << (FTL_PAGE_SHIFT - nvmev->lba_shift);
 	if (ftl_is_mapped(nvmev->ftl, lpn))
 		seq_printf(seq, "%llu %u %llu\n", lba, from_die(ftl_die_of(nvmev->ftl, lpn)),

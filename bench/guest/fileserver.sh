@@ -115,6 +115,7 @@ fileserver_write_files() {
 fileserver_read_files() {
 	local row=$1 chunk=$2 mode=$3 i runs="" bytes=0 note=""
 
+	settle
 	for ((i = 0; i < FILESERVER_READS; i++)); do
 		echo 1 >/proc/sys/vm/drop_caches
 		fileserver_run read "$chunk" "$mode"

@@ -54,8 +54,15 @@ measure() {
 	local words=$1 line
 	shift
 
+	settle
 	line=$("$@") || die "The program '$*' failed."
 	report "$words ${line#bench: }"
+}
+
+# What the SSD keeps in its write buffer for a while is on its dies after this.
+settle() {
+	sync
+	sleep 1
 }
 
 prepare_guest() {

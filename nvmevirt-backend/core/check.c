@@ -149,6 +149,16 @@ static const char *check_victim_queue(const struct ftl *ftl, u32 die_nr)
 	return NULL;
 }
 
+static const char *check_held_unit(const struct ftl *ftl, const struct ftl_unit *unit,
+				   u32 nr_owned)
+{
+	if (unit->nr_filled != ftl->geo.unit_pages)
+		return "A held unit is not full.";
+	if (!nr_owned || nr_owned != unit->nr_valid)
+		return "A held unit's count of pages is wrong.";
+	return unit->replaces ? "A held unit replaces a flash unit." : NULL;
+}
+
 static const char *check_unit(const struct ftl *ftl, const struct ftl_unit *unit)
 {
 	u32 first = from_ppn(ftl_unit_ppn(&ftl->units, unit, 0));
@@ -158,6 +168,8 @@ static const char *check_unit(const struct ftl *ftl, const struct ftl_unit *unit
 		return "A page is in a slot of an open unit that is not in use.";
 	if (unit->kind == FTL_UNIT_FREE)
 		return NULL;
+	if (unit->kind == FTL_UNIT_HELD)
+		return check_held_unit(ftl, unit, count_owned(ftl, first, nr_filled));
 	if (!nr_filled || nr_filled >= ftl->geo.unit_pages)
 		return "An open unit is empty or full.";
 	if (count_owned(ftl, first, nr_filled) != unit->nr_valid)
@@ -210,6 +222,25 @@ static const char *check_units(const struct ftl *ftl)
 	if (nr_runs != units->nr_runs || nr_runs > units->max_runs)
 		return "The number of open runs is wrong.";
 	return nr_host == units->nr_host ? NULL : "The number of open units is wrong.";
+}
+
+static const char *check_held(const struct ftl_units *units)
+{
+	const struct ftl_unit *unit;
+	u32 nr_held = 0, nr = 0;
+	u64 due_ns = 0;
+
+	list_for_each_entry(unit, &units->held, link) {
+		if (unit->kind != FTL_UNIT_HELD || ++nr > units->nr_held)
+			return "The list of held units holds something else.";
+		if (unit->due_ns < due_ns)
+			return "The held units are not in the order of their times.";
+		due_ns = unit->due_ns;
+	}
+	for (u32 i = 0; i < units->geo->nr_open; i++)
+		nr_held += units->unit[i].kind == FTL_UNIT_HELD;
+	return nr == nr_held && nr == units->nr_held && nr <= units->max_held ? NULL :
+		"The number of held units is wrong.";
 }
 
 static const char *check_unit_lists(const struct ftl_units *units)
@@ -276,6 +307,8 @@ const char *ftl_check(const struct ftl *ftl)
 		reason = check_units(ftl);
 	if (!reason)
 		reason = check_unit_lists(&ftl->units);
+	if (!reason)
+		reason = check_held(&ftl->units);
 	for (u32 eblk = 0; !reason && eblk < ftl->geo.nr_eblks; eblk++)
 		reason = check_eblk(ftl, eblk);
 	for (u32 die = 0; !reason && die < ftl->geo.nr_dies; die++)

@@ -78,7 +78,7 @@ u64 ftl_begin(struct ftl *ftl, u64 now_ns)
 {
 	u64 start_ns;
 
-	ftl->now_ns = max(ftl->now_ns, now_ns);
+	ftl_advance(ftl, now_ns);
 	ftl_idle_slice(ftl);
 	ftl->command_ns = ftl->now_ns;
 	start_ns = max(ftl->now_ns, ftl->next_cmd_ns);

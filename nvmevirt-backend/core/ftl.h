@@ -48,6 +48,10 @@ struct ftl;
  * @wbuf_pages: write buffer, in pages; at least two units a die
  * @run_units: open units kept for runs that are being appended to or overwritten;
  *	at least 1. Each holds @unit_pages of the write buffer.
+ * @hold_ns: a unit that is full stays in the write buffer for so long before it is
+ *	programmed, so that pages which are overwritten soon are replaced there; up to half
+ *	of the buffer's room besides the open units is used for that. 0: it is programmed
+ *	at once. At most one second.
  * @time_scale: every latency is multiplied by this, [1, 1000]
  * @plp: the write buffer is protected against power loss: flush is a no-op
  * @bg_eblks: free erase blocks of a die below which it collects in the background; 0: never
@@ -77,6 +81,7 @@ struct ftl_params {
 
 	u32 wbuf_pages;
 	u32 run_units;
+	u32 hold_ns;
 	u32 time_scale;
 	bool plp;
 	u32 bg_eblks;
@@ -256,6 +261,13 @@ u64 ftl_flush(struct ftl *ftl, u64 now_ns);
  * Return: whether there is background work left, so that a further call makes sense.
  */
 bool ftl_idle(struct ftl *ftl, u64 now_ns);
+
+/**
+ * ftl_advance() - let happen what the drive does by itself up to now
+ *
+ * Commands do this first. Others need it only before they look at counters and places.
+ */
+void ftl_advance(struct ftl *ftl, u64 now_ns);
 
 /**
  * ftl_is_mapped() - does this page hold data?

@@ -14,11 +14,20 @@ u64 ftl_geometry_die_limit(const struct ftl_params *params)
 	return min(die_pages - spare, die_pages - EBLKS_FOR_GC * eblk_pages);
 }
 
+u32 ftl_geometry_held_units(const struct ftl_params *params)
+{
+	u64 nr_dies = (u64)params->nr_channels * params->dies_per_channel;
+	u64 nr_units = params->wbuf_pages / params->unit_pages;
+	u64 nr_others = params->run_units + 2 * nr_dies + 4;
+
+	return params->hold_ns && nr_units > nr_others ? (nr_units - nr_others) / 2 : 0;
+}
+
 u64 ftl_geometry_open_units(const struct ftl_params *params)
 {
 	u64 nr_dies = (u64)params->nr_channels * params->dies_per_channel;
 
-	return 1 + params->run_units + 1 + 2 * nr_dies + 2;
+	return 1 + params->run_units + 1 + 2 * nr_dies + 2 + ftl_geometry_held_units(params);
 }
 
 void ftl_geometry_init(struct ftl_geometry *geo, const struct ftl_params *params)

@@ -67,10 +67,17 @@ void ftl_geometry_init(struct ftl_geometry *geo, const struct ftl_params *params
 u64 ftl_geometry_die_limit(const struct ftl_params *params);
 
 /**
- * ftl_geometry_open_units() - most units that are open at the same time
+ * ftl_geometry_held_units() - most full units that wait for their program
+ *
+ * The other half of the buffer's room is left to units that are being programmed.
+ */
+u32 ftl_geometry_held_units(const struct ftl_params *params);
+
+/**
+ * ftl_geometry_open_units() - most units that are not on NAND at the same time
  * @params: one plain unit, the runs (and one more while a command is being placed),
- *	a shared unit and one for collection on each die, one that is full, and one for a row
- *	that collection moves
+ *	a shared unit and one for collection on each die, one that is full, one for a row that
+ *	collection moves, and those held
  */
 u64 ftl_geometry_open_units(const struct ftl_params *params);
 

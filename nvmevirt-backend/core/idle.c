@@ -71,7 +71,7 @@ bool ftl_idle(struct ftl *ftl, u64 now_ns)
 	u32 left = MOST_STEPS;
 	bool wants = false;
 
-	ftl->now_ns = max(ftl->now_ns, now_ns);
+	ftl_advance(ftl, now_ns);
 	for (u32 die = 0; die < ftl->geo.nr_dies; die++) {
 		left -= collect(ftl, to_die(die), left);
 		wants |= ftl_gc_wants(ftl, to_die(die));

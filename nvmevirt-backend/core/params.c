@@ -5,6 +5,8 @@
 /* Map entries hold a number plus one in 32 bits. */
 #define MAX_PLACES	((u64)U32_MAX - 1)
 
+#define MAX_HOLD_NS	1000000000U
+
 static bool is_within(u64 value, u64 first, u64 last)
 {
 	return value >= first && value <= last;
@@ -37,6 +39,8 @@ static const char *check_latencies(const struct ftl_params *params)
 		return "The time scale must be between 1 and 1000.";
 	if (!is_within(params->channel_mbps, 1, 1000000))
 		return "The bandwidth of a channel must be between 1 and 1000000 MB/s.";
+	if (params->hold_ns > MAX_HOLD_NS)
+		return "A full unit must not be held for more than 1000000000 ns.";
 	if (!is_within(params->link_mbps, 1, 1000000))
 		return "The bandwidth of the link must be between 1 and 1000000 MB/s.";
 	return NULL;
@@ -64,9 +68,9 @@ static bool places_fit(const struct ftl_params *params)
 
 /*
  * Rule 5 of place.h needs room for one more unit on some die whenever a unit is opened.
- * Then at most nr_lpns pages are mapped, and at most others = run_units + nr_dies + 2
- * units of P slots are open besides. If no die had room, each would be claimed for more
- * than limit - P pages, in sum
+ * Then at most nr_lpns pages are mapped, and at most others = run_units + held units +
+ * nr_dies + 2 units of P slots are open or held besides. If no die had room, each would
+ * be claimed for more than limit - P pages, in sum
  *
  *	nr_dies (limit - P + 1) <= claimed <= nr_lpns + others P
  *
@@ -76,7 +80,8 @@ static u64 roomy_pages(const struct ftl_params *params)
 {
 	u64 nr_dies = (u64)params->nr_channels * params->dies_per_channel;
 	u64 limit = ftl_geometry_die_limit(params);
-	u64 others = ((u64)params->run_units + nr_dies + 2) * params->unit_pages;
+	u64 held = ftl_geometry_held_units(params);
+	u64 others = (params->run_units + held + nr_dies + 2) * params->unit_pages;
 	u64 pages = limit < params->unit_pages ? 0 : nr_dies * (limit - params->unit_pages + 1);
 
 	return pages > others ? pages - others - 1 : 0;

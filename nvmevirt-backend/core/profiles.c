@@ -35,7 +35,11 @@
 	.channel_mbps = 800
 
 /* A write buffer of 16 MiB behind capacitors, half of it for the open units of runs */
-#define PROTECTED_BUFFER	.wbuf_pages = 4096, .run_units = 256, .plp = true
+#define PROTECTED_BUFFER	\
+	.wbuf_pages = 4096,	\
+	.run_units = 256,	\
+	.hold_ns = 5000000,	\
+	.plp = true
 
 static const struct ftl_profile profiles[] = {
 	{

@@ -73,12 +73,42 @@ u64 ftl_program_unit(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
 	return end_ns;
 }
 
+/* Times of held units ascend, although those at which they got full may not quite. */
+static void hold_back(struct ftl *ftl, struct ftl_unit *unit, u64 at_ns)
+{
+	struct ftl_units *units = &ftl->units;
+
+	at_ns += ftl_scaled(ftl, ftl->params.hold_ns);
+	if (units->nr_held)
+		at_ns = max(at_ns, list_last_entry(&units->held, struct ftl_unit, link)->due_ns);
+	ftl_units_hold(units, unit, at_ns);
+}
+
 void ftl_program_full(struct ftl *ftl, u64 start_ns)
+{
+	struct ftl_units *units = &ftl->units;
+	struct ftl_unit *unit;
+
+	while ((unit = ftl_units_first_full(units))) {
+		if (ftl_unit_is_gc(unit) || !units->max_held) {
+			ftl_program_unit(ftl, unit, start_ns);
+			continue;
+		}
+		if (units->nr_held == units->max_held)
+			ftl_program_open(ftl, ftl_units_first_held(units), start_ns);
+		hold_back(ftl, unit, start_ns);
+	}
+}
+
+void ftl_advance(struct ftl *ftl, u64 now_ns)
 {
 	struct ftl_unit *unit;
 
-	while ((unit = ftl_units_first_full(&ftl->units)))
-		ftl_program_unit(ftl, unit, start_ns);
+	while ((unit = ftl_units_first_held(&ftl->units)) && unit->due_ns <= now_ns) {
+		ftl->now_ns = max(ftl->now_ns, unit->due_ns);
+		ftl_program_open(ftl, unit, ftl->now_ns);
+	}
+	ftl->now_ns = max(ftl->now_ns, now_ns);
 }
 
 u64 ftl_program_open(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)

@@ -21,12 +21,13 @@
 u64 ftl_program_unit(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns);
 
 /**
- * ftl_program_full() - program all units that were set aside
+ * ftl_program_full() - program all units that were set aside, or hold them back
+ * @start_ns: time at which their data is complete
  */
 void ftl_program_full(struct ftl *ftl, u64 start_ns);
 
 /**
- * ftl_program_open() - program a unit that is open, full or not
+ * ftl_program_open() - program a unit that is open or held
  * Return: the time at which the pages are durable.
  */
 u64 ftl_program_open(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns);

@@ -131,8 +131,8 @@ static inline u64 ftl_scaled(const struct ftl *ftl, u64 ns)
 /**
  * ftl_begin() - begin a command: the time of the drive does not go back
  *
- * A firmware that takes a limited number of commands a second starts them one after the
- * other.
+ * What was due before @now_ns is done first. A firmware that takes a limited number of
+ * commands a second starts them one after the other.
  *
  * Return: the time at which the firmware has taken it.
  */

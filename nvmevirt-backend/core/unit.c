@@ -25,9 +25,11 @@ void ftl_units_init(struct ftl_units *units, const struct ftl_params *params, vo
 	units->replacing = (struct hlist_head *)(units->die + geo->nr_dies);
 	units->hash_bits = hash_bits_for(geo->nr_open);
 	units->max_runs = params->run_units;
+	units->max_held = ftl_geometry_held_units(params);
 	INIT_LIST_HEAD(&units->free);
 	INIT_LIST_HEAD(&units->runs);
 	INIT_LIST_HEAD(&units->full);
+	INIT_LIST_HEAD(&units->held);
 	for (u32 i = 0; i < geo->nr_open; i++)
 		list_add_tail(&units->unit[i].link, &units->free);
 }
@@ -70,6 +72,8 @@ static void unset_kind(struct ftl_units *units, struct ftl_unit *unit)
 
 	if (only)
 		*only = NULL;
+	else if (unit->kind == FTL_UNIT_HELD)
+		units->nr_held--;
 	else
 		units->nr_runs--;
 	hlist_del_init(&unit->same_hash);
@@ -96,6 +100,14 @@ void ftl_units_set_aside(struct ftl_units *units, struct ftl_unit *unit)
 {
 	unset_kind(units, unit);
 	list_add_tail(&unit->link, &units->full);
+}
+
+void ftl_units_hold(struct ftl_units *units, struct ftl_unit *unit, u64 due_ns)
+{
+	unit->kind = FTL_UNIT_HELD;
+	unit->due_ns = due_ns;
+	units->nr_held++;
+	list_move_tail(&unit->link, &units->held);
 }
 
 void ftl_units_release(struct ftl_units *units, struct ftl_unit *unit, u32 nr_programmed)
@@ -166,11 +178,11 @@ void ftl_units_move_in(struct ftl_units *units, struct ftl_unit *unit, ppn_t fro
 /* Holes at the end of a unit can be filled again; one of holes only is given back. */
 static void trim_holes(struct ftl_units *units, struct ftl_unit *unit)
 {
-	while (unit->nr_filled &&
+	while (unit->nr_filled && unit->kind != FTL_UNIT_HELD &&
 	       ftl_l2p_owner(units->map, ftl_unit_ppn(units, unit, unit->nr_filled - 1)) ==
 	       LPN_NONE)
 		unit->nr_filled--;
-	if (unit->nr_filled)
+	if (unit->nr_valid)
 		return;
 	unset_kind(units, unit);
 	ftl_units_release(units, unit, 0);

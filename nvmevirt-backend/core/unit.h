@@ -12,10 +12,14 @@
  *	MIXED  pages of runs that were put out, at most one unit a die
  *	GC     pages that collection moves, at most one unit a die
  *	ROW    a whole unit's pages that collection moves; one, never open between commands
+ *	HELD   was PLAIN, RUN or MIXED, and is full; bounded, in order of their times
  *
  * Slots are filled from the front. A slot whose page went away is a hole; holes at the
  * end are filled again, and a unit of holes only is given back. A unit that is full
- * moves to the list of full ones, which the caller programs at once.
+ * moves to the list of full ones, which the caller programs or holds back at once.
+ *
+ * A unit that is held back is complete and waits for its time. Its pages can be replaced
+ * in their slots; a hole in it stays one.
  *
  * A die is claimed page by page by what is valid on it, and by each of the host's open
  * units for all of its slots, so that a page that joins a unit always has room.
@@ -33,17 +37,19 @@ enum ftl_unit_kind {
 	FTL_UNIT_MIXED,
 	FTL_UNIT_GC,
 	FTL_UNIT_ROW,
+	FTL_UNIT_HELD,
 };
 
 /**
  * struct ftl_unit - an open unit
- * @link: in the list of free units, of runs by last use, or of full units
+ * @link: in the list of free units, of runs by last use, of full or of held units
  * @same_hash: units whose @replaces falls into the same bucket
  * @die: die that it will be programmed on
  * @replaces: flash unit whose pages it gathers, plus one, or 0
  * @nr_filled: slots in use, holes included
  * @nr_valid: pages in it
  * @kind: enum ftl_unit_kind
+ * @due_ns: time at which it is programmed, if it is held
  */
 struct ftl_unit {
 	struct list_head link;
@@ -53,6 +59,7 @@ struct ftl_unit {
 	u16 nr_filled;
 	u16 nr_valid;
 	u32 kind;
+	u64 due_ns;
 };
 
 /**
@@ -82,12 +89,15 @@ struct ftl_unit_die {
  * @hash_bits: size of @replacing
  * @max_runs: runs that stay open between commands
  * @nr_runs: runs that are open, [0, @max_runs + 1]
- * @nr_host: open units of the host, full ones included
+ * @max_held: full units that may wait
+ * @nr_held: full units that wait
+ * @nr_host: open units of the host, full and held ones included
  * @nr_evicted: runs that were put out
  * @nr_mapped: pages that are mapped
  * @free: units that are not in use
  * @runs: RUN units, least recently used first
  * @full: full units
+ * @held: full units that wait for their time, the next one first
  */
 struct ftl_units {
 	const struct ftl_geometry *geo;
@@ -101,12 +111,15 @@ struct ftl_units {
 	u32 hash_bits;
 	u32 max_runs;
 	u32 nr_runs;
+	u32 max_held;
+	u32 nr_held;
 	u32 nr_host;
 	u64 nr_evicted;
 	u64 nr_mapped;
 	struct list_head free;
 	struct list_head runs;
 	struct list_head full;
+	struct list_head held;
 };
 
 /**
@@ -196,6 +209,12 @@ void ftl_units_limit_runs(struct ftl_units *units, u32 nr_runs);
 void ftl_units_set_aside(struct ftl_units *units, struct ftl_unit *unit);
 
 /**
+ * ftl_units_hold() - let a full unit wait
+ * @due_ns: time at which it is to be programmed; not before that of other held units
+ */
+void ftl_units_hold(struct ftl_units *units, struct ftl_unit *unit, u64 due_ns);
+
+/**
  * ftl_units_release() - give a unit back that was set aside and programmed
  * @unit: holds no page any more
  * @nr_programmed: pages that went to NAND
@@ -253,6 +272,12 @@ static inline die_t ftl_units_die_of(const struct ftl_units *units, ppn_t ppn)
 static inline struct ftl_unit *ftl_units_first_full(struct ftl_units *units)
 {
 	return list_first_entry_or_null(&units->full, struct ftl_unit, link);
+}
+
+/* The held unit whose time comes first, or NULL. */
+static inline struct ftl_unit *ftl_units_first_held(struct ftl_units *units)
+{
+	return list_first_entry_or_null(&units->held, struct ftl_unit, link);
 }
 
 #endif /* FTL_UNIT_H */

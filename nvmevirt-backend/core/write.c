@@ -126,6 +126,8 @@ u64 ftl_flush(struct ftl *ftl, u64 now_ns)
 
 	if (ftl->params.plp)
 		return at_ns;
+	while (units->nr_held)
+		ftl_program_open(ftl, ftl_units_first_held(units), at_ns);
 	program_unit_if_any(ftl, units->plain, at_ns);
 	while (!list_empty(&units->runs))
 		ftl_program_open(ftl, list_first_entry(&units->runs, struct ftl_unit, link), at_ns);

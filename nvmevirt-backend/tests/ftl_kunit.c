@@ -340,6 +340,113 @@ static void memory_is_enough_and_no_more_is_used(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, memchr_inv(memory + bytes, 0xa5, 64));
 }
 
+#define HOLD_NS	1000000ULL
+
+/* Room for eight held units besides those that are open. */
+static struct ftl *make_holding(struct kunit *test, bool plp)
+{
+	struct ftl_params params = fast24_params(plp);
+
+	params.hold_ns = HOLD_NS;
+	params.wbuf_pages += 2 * 8 * params.unit_pages;
+	params.nr_lpns = ftl_params_capacity(&params);
+	return make_drive(test, &params);
+}
+
+static u64 nr_programmed(const struct ftl *ftl)
+{
+	u64 nr = 0;
+
+	for (u32 die = 0; die < ftl->geo.nr_dies; die++)
+		nr += ftl->nand.die[die].units_programmed;
+	return nr;
+}
+
+static void full_unit_is_programmed_when_its_time_has_come(struct kunit *test)
+{
+	struct ftl *ftl = make_holding(test, true);
+	u64 full_ns = write_plain(ftl, 0, 8);
+
+	ftl_advance(ftl, full_ns + HOLD_NS - 1);
+	KUNIT_EXPECT_EQ(test, nr_programmed(ftl), 0ULL);
+	EXPECT_CONSISTENT(test, ftl);
+	/* However late the drive looks: the program began when it was due. */
+	ftl_advance(ftl, LATER_NS);
+	KUNIT_EXPECT_EQ(test, nr_programmed(ftl), 1ULL);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].busy_until_ns, full_ns + HOLD_NS + PROGRAM_NS);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+static void page_of_a_held_unit_is_read_from_the_buffer(struct kunit *test)
+{
+	struct ftl *ftl = make_holding(test, true);
+	u64 now_ns = write_plain(ftl, 0, 8);
+
+	KUNIT_EXPECT_EQ(test, read_at(ftl, 3, 1, now_ns), CMD_NS + LINK_NS);
+	KUNIT_EXPECT_EQ(test, read_at(ftl, 3, 1, LATER_NS),
+			CMD_NS + SENSE_NS + CHANNEL_NS + LINK_NS);
+}
+
+/* Like the leaf of a B-tree that every insertion writes again. */
+static void page_of_a_held_unit_is_replaced_in_its_slot(struct kunit *test)
+{
+	struct ftl *ftl = make_holding(test, true);
+	u64 unit;
+
+	write_plain(ftl, 0, 8);
+	unit = unit_of(ftl, 0);
+	write_over(ftl, 3, 1);
+	write_plain(ftl, 5, 1);
+	KUNIT_EXPECT_EQ(test, unit_of(ftl, 3), unit);
+	KUNIT_EXPECT_EQ(test, unit_of(ftl, 5), unit);
+	ftl_advance(ftl, LATER_NS);
+	KUNIT_EXPECT_EQ(test, nr_programmed(ftl), 1ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).nand_pages_programmed, 8ULL);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+static void held_units_are_bounded(struct kunit *test)
+{
+	struct ftl *ftl = make_holding(test, true);
+
+	write_plain(ftl, 0, 8 * 8);
+	KUNIT_EXPECT_EQ(test, nr_programmed(ftl), 0ULL);
+	write_plain(ftl, 8 * 8, 8);
+	KUNIT_EXPECT_EQ(test, nr_programmed(ftl), 1ULL);
+	KUNIT_EXPECT_TRUE_MSG(test, is_on_nand(ftl, 0), "the oldest goes first");
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+static void held_unit_without_pages_is_given_back(struct kunit *test)
+{
+	struct ftl *ftl = make_holding(test, true);
+
+	write_plain(ftl, 0, 16);
+	trim(ftl, 0, 8);
+	EXPECT_CONSISTENT(test, ftl);
+	trim(ftl, 15, 1);
+	EXPECT_CONSISTENT(test, ftl);
+	ftl_advance(ftl, LATER_NS);
+	KUNIT_EXPECT_EQ(test, nr_programmed(ftl), 1ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).pages_padded, 1ULL);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+static void flush_and_fua_program_held_units(struct kunit *test)
+{
+	struct ftl *ftl = make_holding(test, false);
+	struct ftl_request rq = request(3, 1);
+	u64 now_ns = write_plain(ftl, 0, 16);
+
+	rq.fua = true;
+	KUNIT_EXPECT_GT(test, ftl_write(ftl, &rq, now_ns), now_ns + PROGRAM_NS);
+	KUNIT_EXPECT_TRUE(test, is_on_nand(ftl, 0));
+	KUNIT_EXPECT_FALSE(test, is_on_nand(ftl, 8));
+	ftl_flush(ftl, now_ns);
+	KUNIT_EXPECT_TRUE(test, is_on_nand(ftl, 8));
+	EXPECT_CONSISTENT(test, ftl);
+}
+
 static struct kunit_case ftl_cases[] = {
 	KUNIT_CASE(read_of_nothing_costs_the_link),
 	KUNIT_CASE(read_from_the_buffer_costs_the_link),
@@ -358,6 +465,12 @@ static struct kunit_case ftl_cases[] = {
 	KUNIT_CASE(fua_programs_the_units_of_its_pages),
 	KUNIT_CASE_PARAM(trim_unmaps_and_counts_what_was_mapped, shape_gen_params),
 	KUNIT_CASE_PARAM(same_commands_take_the_same_time, shape_gen_params),
+	KUNIT_CASE(full_unit_is_programmed_when_its_time_has_come),
+	KUNIT_CASE(page_of_a_held_unit_is_read_from_the_buffer),
+	KUNIT_CASE(page_of_a_held_unit_is_replaced_in_its_slot),
+	KUNIT_CASE(held_units_are_bounded),
+	KUNIT_CASE(held_unit_without_pages_is_given_back),
+	KUNIT_CASE(flush_and_fua_program_held_units),
 	KUNIT_CASE(scale_stretches_every_command),
 	KUNIT_CASE(time_does_not_go_back),
 	KUNIT_CASE_PARAM(memory_is_enough_and_no_more_is_used, shape_gen_params),

@@ -63,6 +63,11 @@ static void begin_game(struct game *game, u8 shape, u8 flags)
 	params->time_scale = flags & 2 ? 16 : 1;
 	params->bg_eblks = flags & 128 ? 3 + (flags >> 6 & 1) : 0;
 	params->bg_mend = flags & 32;
+	if (flags & 16) {
+		params->hold_ns = 200000;
+		params->wbuf_pages += 8 * params->unit_pages;
+		params->nr_lpns = ftl_params_capacity(params);
+	}
 	params->seed_die = (flags >> 2 & 7) % (params->nr_channels * params->dies_per_channel);
 	require(!ftl_params_check(params), "The parameters of a drive are refused.");
 	game->memory = zeroed(ftl_bytes(params));

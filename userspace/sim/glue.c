@@ -73,6 +73,7 @@ static const struct key keys[] = {
 	KEY(page_ns, params.page_ns),
 	KEY_UNITS(wbuf_kib, u32, params.wbuf_pages, 1, KIB_PER_PAGE),
 	KEY(run_units, params.run_units),
+	KEY(hold_ns, params.hold_ns),
 	KEY(time_scale, params.time_scale),
 	KEY_UNITS(plp, bool, params.plp, 1, 1),
 	KEY(bg_eblks, params.bg_eblks),
