@@ -14,6 +14,10 @@ DIEAWARE_LIB=$(dirname -- "${BASH_SOURCE[0]}")
 . "$DIEAWARE_LIB/apt.sh"
 # shellcheck source=scripts/lib/kernels.sh
 . "$DIEAWARE_LIB/kernels.sh"
+# shellcheck source=scripts/lib/source.sh
+. "$DIEAWARE_LIB/source.sh"
+# shellcheck source=scripts/lib/debug.sh
+. "$DIEAWARE_LIB/debug.sh"
 # shellcheck source=scripts/lib/toolchain.sh
 . "$DIEAWARE_LIB/toolchain.sh"
 # shellcheck source=scripts/lib/rootfs.sh

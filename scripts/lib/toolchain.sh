@@ -33,6 +33,10 @@ toolchain_need() {
 	local series=$1 compiler
 
 	TOOLCHAIN=
+	if [[ $series == debug ]]; then
+		# The machine's own compiler has built it.
+		return
+	fi
 	compiler=$(kernel_compiler)
 	if [[ $series != 7.2 ]]; then
 		need_packages "$compiler"
