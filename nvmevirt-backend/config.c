@@ -185,6 +185,9 @@ NVMEV_ATTR(time_scale, ftl.time_scale, PROPERTY_U32);
 NVMEV_ATTR(plp, ftl.plp, PROPERTY_BOOL);
 NVMEV_ATTR(bg_eblks, ftl.bg_eblks, PROPERTY_U32);
 NVMEV_ATTR(bg_mend, ftl.bg_mend, PROPERTY_BOOL);
+NVMEV_ATTR(wear_permille, ftl.wear_permille, PROPERTY_U32);
+NVMEV_ATTR(spare_eblks, ftl.spare_eblks, PROPERTY_U32);
+NVMEV_ATTR(factory_bad_permille, ftl.factory_bad_permille, PROPERTY_U32);
 NVMEV_ATTR(seed_die, ftl.seed_die, PROPERTY_U32);
 NVMEV_ATTR(lba_bytes, lba_bytes, PROPERTY_U32);
 NVMEV_ATTR(queues, queues, PROPERTY_U32);
@@ -456,6 +459,9 @@ static struct configfs_attribute *item_attrs[] = {
 	&nvmev_attr_plp,
 	&nvmev_attr_bg_eblks,
 	&nvmev_attr_bg_mend,
+	&nvmev_attr_wear_permille,
+	&nvmev_attr_spare_eblks,
+	&nvmev_attr_factory_bad_permille,
 	&nvmev_attr_seed_die,
 	&nvmev_attr_lba_bytes,
 	&nvmev_attr_queues,

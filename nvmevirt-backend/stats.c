@@ -8,6 +8,7 @@
  *   map         write "FIRST_LBA NR_LBAS", read a line "LBA DIE UNIT" for each page;
  *               "-" where nothing is mapped. Two pages with the same unit are read
  *               by one sense.
+ *   fail        write "program DIE N" or "erase DIE N": let an operation fail
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -29,16 +30,16 @@ static int dies_show(struct seq_file *seq, void *data)
 
 	guard(mutex)(&nvmev->ftl_lock);
 	ftl_advance(nvmev->ftl, now_ns);
-	seq_puts(seq, "die channel units_read units_programmed eblks_erased pages_host pages_gc pages_valid busy_ns free_in_ns eblks eblks_free erases_least erases_most gc_ns\n");
+	seq_puts(seq, "die channel units_read units_programmed eblks_erased pages_host pages_gc pages_valid busy_ns free_in_ns eblks eblks_free eblks_bad erases_least erases_most gc_ns\n");
 	for (die = 0; die < ftl_nr_dies(nvmev->ftl); die++) {
 		ftl_get_die_stats(nvmev->ftl, to_die(die), &stats);
-		seq_printf(seq, "%u %u %llu %llu %llu %llu %llu %llu %llu %llu %u %u %u %u %llu\n",
+		seq_printf(seq, "%u %u %llu %llu %llu %llu %llu %llu %llu %llu %u %u %u %u %u %llu\n",
 			   die, die % nvmev->config.ftl.nr_channels, stats.units_read,
 			   stats.units_programmed, stats.eblks_erased, stats.pages_host,
 			   stats.pages_gc, stats.pages_valid, stats.busy_ns,
 			   stats.busy_until_ns > now_ns ? stats.busy_until_ns - now_ns : 0,
-			   stats.eblks, stats.eblks_free, stats.erases_least, stats.erases_most,
-			   stats.gc_ns);
+			   stats.eblks, stats.eblks_free, stats.eblks_bad, stats.erases_least,
+			   stats.erases_most, stats.gc_ns);
 	}
 	return 0;
 }
@@ -67,6 +68,12 @@ static int ftl_show(struct seq_file *seq, void *data)
 	seq_printf(seq, "buffer_hits %llu\n", stats.buffer_hits);
 	seq_printf(seq, "run_units_evicted %llu\n", stats.run_units_evicted);
 	seq_printf(seq, "gc_runs %llu\n", stats.gc_runs);
+	seq_printf(seq, "pages_levelled %llu\n", stats.pages_levelled);
+	seq_printf(seq, "programs_failed %llu\n", stats.programs_failed);
+	seq_printf(seq, "erases_failed %llu\n", stats.erases_failed);
+	seq_printf(seq, "eblks_bad %llu\n", stats.eblks_bad);
+	seq_printf(seq, "spares_left %llu\n", stats.spares_left);
+	seq_printf(seq, "read_only %u\n", ftl_is_read_only(nvmev->ftl));
 	seq_printf(seq, "rows_mended %llu\n", stats.rows_mended);
 	/* Pages programmed for each that the host wrote: more than 1000 is amplification. */
 	seq_printf(seq, "write_amplification_permille %llu\n", stats.host_pages_written ?
@@ -74,6 +81,38 @@ static int ftl_show(struct seq_file *seq, void *data)
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(ftl);
+
+/* "program DIE N" or "erase DIE N": the die's Nth operation of that kind from now fails. */
+static ssize_t fail_write(struct file *file, const char __user *text, size_t bytes, loff_t *pos)
+{
+	struct nvmev *nvmev = file->private_data;
+	char buf[RANGE_TEXT_BYTES] = {};
+	char what[8];
+	u32 die, nr;
+
+	if (bytes >= sizeof(buf))
+		return -EINVAL;
+	if (copy_from_user(buf, text, bytes))
+		return -EFAULT;
+	if (sscanf(buf, "%7s %u %u", what, &die, &nr) != 3)
+		return -EINVAL;
+	guard(mutex)(&nvmev->ftl_lock);
+	if (die >= ftl_nr_dies(nvmev->ftl))
+		return -ERANGE;
+	if (!strcmp(what, "program"))
+		ftl_fail_program(nvmev->ftl, to_die(die), nr);
+	else if (!strcmp(what, "erase"))
+		ftl_fail_erase(nvmev->ftl, to_die(die), nr);
+	else
+		return -EINVAL;
+	return bytes;
+}
+
+static const struct file_operations fail_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = fail_write,
+};
 
 static int controller_show(struct seq_file *seq, void *data)
 {
@@ -208,6 +247,7 @@ void nvmev_stats_add(struct nvmev *nvmev)
 	nvmev->debugfs = debugfs_create_dir(nvmev->name, debugfs_root);
 	debugfs_create_file("dies", 0444, nvmev->debugfs, nvmev, &dies_fops);
 	debugfs_create_file("ftl", 0444, nvmev->debugfs, nvmev, &ftl_fops);
+	debugfs_create_file("fail", 0200, nvmev->debugfs, nvmev, &fail_fops);
 	debugfs_create_file("controller", 0444, nvmev->debugfs, nvmev, &controller_fops);
 	debugfs_create_file("map", 0644, nvmev->debugfs, nvmev, &map_fops);
 }

@@ -86,15 +86,24 @@ static const char *check_eblk_lists(const struct ftl *ftl, u32 die_nr)
 {
 	const struct ftl_eblk_die *die = &ftl->blocks.die[die_nr];
 	u32 first = die_nr * ftl->geo.die_eblks;
-	u32 nr_free = 0, nr_full = 0;
+	u32 nr_free = 0, nr_full = 0, nr_bad = 0;
 
 	for (u32 i = 0; i < ftl->geo.die_eblks; i++) {
 		u32 state = ftl->blocks.eblk[first + i].state;
 		bool wants_stream = state == FTL_EBLK_OPEN;
 		bool wants_queue = state == FTL_EBLK_FULL;
 		bool wants_victim = state == FTL_EBLK_VICTIM;
+		bool wants_doom = state == FTL_EBLK_DOOMED;
+		bool wants_free = state == FTL_EBLK_FREE;
 
 		nr_free += state == FTL_EBLK_FREE;
+		nr_bad += state == FTL_EBLK_BAD;
+		if (wants_free != ftl_pqueue_has(&die->free, i))
+			return "The queue of free erase blocks and an erase block do not agree.";
+		if (wants_doom != (die->doomed == first + i + 1))
+			return "A die and an erase block do not agree that it is doomed.";
+		if (state == FTL_EBLK_BAD && ftl->blocks.eblk[first + i].nr_valid)
+			return "A page is in a bad erase block.";
 		nr_full += wants_queue;
 		if (wants_victim != (ftl->gc[die_nr].victim == first + i + 1))
 			return "Collection and an erase block do not agree that it is the victim.";
@@ -108,26 +117,41 @@ static const char *check_eblk_lists(const struct ftl *ftl, u32 die_nr)
 		return "Two streams write to the same erase block.";
 	if (nr_full != die->full.nr)
 		return "The queue of victims has lost an erase block.";
-	return nr_free == die->nr_free ? NULL : "The count of free erase blocks is wrong.";
+	if (nr_bad != die->nr_bad)
+		return "The count of bad erase blocks is wrong.";
+	return nr_free == die->free.nr ? NULL : "The count of free erase blocks is wrong.";
 }
 
-static const char *check_free_list(const struct ftl *ftl, u32 die_nr)
+static const char *check_erases(const struct ftl *ftl)
 {
-	const struct ftl_eblk_die *die = &ftl->blocks.die[die_nr];
-	u32 nr = 0, last = 0;
+	u64 nr_all = 0;
 
-	for (u32 next = die->first_free; next; next = ftl->blocks.eblk[next - 1].next_free) {
-		if (from_die(ftl_eblk_die(&ftl->geo, next - 1)) != die_nr)
-			return "A die's list of free erase blocks holds another die's.";
-		if (ftl->blocks.eblk[next - 1].state != FTL_EBLK_FREE)
-			return "A list of free erase blocks holds one that is not free.";
-		if (++nr > die->nr_free)
-			break;
-		last = next;
+	for (u32 die = 0; die < ftl->geo.nr_dies; die++) {
+		u64 nr = 0;
+
+		for (u32 i = 0; i < ftl->geo.die_eblks; i++)
+			nr += ftl->blocks.eblk[die * ftl->geo.die_eblks + i].nr_erases;
+		if (nr != ftl->blocks.die[die].nr_erases)
+			return "A die's count of erases is wrong.";
+		nr_all += nr;
 	}
-	if (nr != die->nr_free || last != die->last_free)
-		return "A list of free erase blocks has lost one.";
-	return nr || ftl->gc[die_nr].victim ? NULL :
+	return nr_all == ftl->blocks.nr_erases ? NULL : "The count of erases is wrong.";
+}
+
+static const char *check_free_queue(const struct ftl *ftl, u32 die_nr)
+{
+	const struct ftl_pqueue *free = &ftl->blocks.die[die_nr].free;
+
+	for (u32 i = 0; i < free->nr; i++) {
+		const struct ftl_pqueue_entry *entry = &free->entry[i];
+		u32 eblk = die_nr * ftl->geo.die_eblks + entry->item;
+
+		if (entry->key >> 32 != ftl->blocks.eblk[eblk].nr_erases)
+			return "The queue of free erase blocks has an outdated count of erases.";
+		if (i && free->entry[(i - 1) / 2].key > entry->key)
+			return "The queue of free erase blocks is out of order.";
+	}
+	return free->nr || ftl->gc[die_nr].victim ? NULL :
 		"A die has no free erase block left for collection.";
 }
 
@@ -291,7 +315,7 @@ static const char *check_die(const struct ftl *ftl, u32 die)
 	const char *reason = check_eblk_lists(ftl, die);
 
 	if (!reason)
-		reason = check_free_list(ftl, die);
+		reason = check_free_queue(ftl, die);
 	if (!reason)
 		reason = check_victim_queue(ftl, die);
 	return reason ?: check_die_claims(ftl, die);
@@ -309,6 +333,8 @@ const char *ftl_check(const struct ftl *ftl)
 		reason = check_unit_lists(&ftl->units);
 	if (!reason)
 		reason = check_held(&ftl->units);
+	if (!reason)
+		reason = check_erases(ftl);
 	for (u32 eblk = 0; !reason && eblk < ftl->geo.nr_eblks; eblk++)
 		reason = check_eblk(ftl, eblk);
 	for (u32 die = 0; !reason && die < ftl->geo.nr_dies; die++)

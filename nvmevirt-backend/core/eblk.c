@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "eblk.h"
 
+/* Two queues of blocks */
 size_t ftl_eblks_bytes(u32 nr_dies, u32 die_eblks)
 {
-	size_t of_eblk = sizeof(struct ftl_eblk) + sizeof(struct ftl_pqueue_entry) + sizeof(u32);
-	size_t of_die = size_add(sizeof(struct ftl_eblk_die), array_size(die_eblks, of_eblk));
+	size_t of_queues = 2 * (sizeof(struct ftl_pqueue_entry) + sizeof(u32));
+	size_t of_die = size_add(sizeof(struct ftl_eblk_die),
+				 array_size(die_eblks, sizeof(struct ftl_eblk) + of_queues));
 
 	return array_size(nr_dies, of_die);
 }
 
-static void append_free(struct ftl_eblks *blocks, struct ftl_eblk_die *die, u32 eblk)
+static u32 nr_in_die(const struct ftl_eblks *blocks, u32 eblk)
 {
-	blocks->eblk[eblk].state = FTL_EBLK_FREE;
-	blocks->eblk[eblk].next_free = 0;
-	if (die->last_free)
-		blocks->eblk[die->last_free - 1].next_free = eblk + 1;
-	else
-		die->first_free = eblk + 1;
-	die->last_free = eblk + 1;
-	die->nr_free++;
+	return eblk % blocks->geo->die_eblks;
 }
 
-static u32 take_free(struct ftl_eblks *blocks, struct ftl_eblk_die *die)
+static void put_free(struct ftl_eblks *blocks, struct ftl_eblk_die *die, u32 eblk)
 {
-	u32 eblk = die->first_free - 1;
+	u64 rank = (u64)blocks->eblk[eblk].nr_erases << 32 | die->nr_freed++;
 
-	die->first_free = blocks->eblk[eblk].next_free;
-	if (!die->first_free)
-		die->last_free = 0;
-	die->nr_free--;
+	blocks->eblk[eblk].state = FTL_EBLK_FREE;
+	ftl_pqueue_push(&die->free, rank, nr_in_die(blocks, eblk));
+}
+
+static u32 take_free(struct ftl_eblks *blocks, die_t die)
+{
+	struct ftl_pqueue_entry first = ftl_pqueue_pop(&blocks->die[from_die(die)].free);
+	u32 eblk = from_die(die) * blocks->geo->die_eblks + first.item;
+
 	blocks->eblk[eblk].state = FTL_EBLK_OPEN;
 	return eblk;
 }
@@ -41,14 +41,18 @@ void ftl_eblks_init(struct ftl_eblks *blocks, const struct ftl_geometry *geo, vo
 	blocks->geo = geo;
 	blocks->die = zeroed;
 	entry = (struct ftl_pqueue_entry *)(blocks->die + geo->nr_dies);
-	blocks->eblk = (struct ftl_eblk *)(entry + geo->nr_eblks);
+	blocks->eblk = (struct ftl_eblk *)(entry + 2 * (size_t)geo->nr_eblks);
 	position = (u32 *)(blocks->eblk + geo->nr_eblks);
 	for (u32 i = 0; i < geo->nr_dies; i++) {
-		blocks->die[i].full.entry = entry + i * geo->die_eblks;
-		blocks->die[i].full.position = position + i * geo->die_eblks;
+		struct ftl_eblk_die *die = &blocks->die[i];
+
+		die->full.entry = entry + 2 * (size_t)i * geo->die_eblks;
+		die->free.entry = die->full.entry + geo->die_eblks;
+		die->full.position = position + 2 * (size_t)i * geo->die_eblks;
+		die->free.position = die->full.position + geo->die_eblks;
 	}
 	for (u32 eblk = 0; eblk < geo->nr_eblks; eblk++)
-		append_free(blocks, &blocks->die[from_die(ftl_eblk_die(geo, eblk))], eblk);
+		put_free(blocks, &blocks->die[from_die(ftl_eblk_die(geo, eblk))], eblk);
 }
 
 void ftl_eblks_close_if_full(struct ftl_eblks *blocks, die_t die_nr, enum ftl_stream stream)
@@ -71,7 +75,7 @@ void ftl_eblks_open_next(struct ftl_eblks *blocks, die_t die_nr, enum ftl_stream
 {
 	struct ftl_eblk_die *die = &blocks->die[from_die(die_nr)];
 
-	die->stream[stream].eblk = take_free(blocks, die) + 1;
+	die->stream[stream].eblk = take_free(blocks, die_nr) + 1;
 	die->stream[stream].next_unit = 0;
 }
 
@@ -110,10 +114,44 @@ u32 ftl_eblks_take_victim(struct ftl_eblks *blocks, die_t die)
 
 void ftl_eblks_free(struct ftl_eblks *blocks, u32 eblk)
 {
-	die_t die = ftl_eblk_die(blocks->geo, eblk);
+	struct ftl_eblk_die *die = &blocks->die[from_die(ftl_eblk_die(blocks->geo, eblk))];
 
 	blocks->eblk[eblk].nr_erases++;
-	append_free(blocks, &blocks->die[from_die(die)], eblk);
+	blocks->nr_erases++;
+	die->nr_erases++;
+	put_free(blocks, die, eblk);
+}
+
+void ftl_eblks_doom(struct ftl_eblks *blocks, die_t die_nr, enum ftl_stream stream)
+{
+	struct ftl_eblk_die *die = &blocks->die[from_die(die_nr)];
+
+	die->doomed = die->stream[stream].eblk;
+	die->stream[stream].eblk = 0;
+	blocks->eblk[die->doomed - 1].state = FTL_EBLK_DOOMED;
+	if (die->nr_bad >= blocks->spare_eblks)
+		blocks->read_only = true;
+}
+
+u32 ftl_eblks_take_doomed(struct ftl_eblks *blocks, die_t die_nr)
+{
+	struct ftl_eblk_die *die = &blocks->die[from_die(die_nr)];
+	u32 eblk = die->doomed - 1;
+
+	die->doomed = 0;
+	blocks->eblk[eblk].state = FTL_EBLK_VICTIM;
+	return eblk;
+}
+
+void ftl_eblks_retire(struct ftl_eblks *blocks, u32 eblk)
+{
+	struct ftl_eblk_die *die = &blocks->die[from_die(ftl_eblk_die(blocks->geo, eblk))];
+
+	if (blocks->eblk[eblk].state == FTL_EBLK_FREE)
+		ftl_pqueue_remove(&die->free, nr_in_die(blocks, eblk));
+	blocks->eblk[eblk].state = FTL_EBLK_BAD;
+	if (++die->nr_bad > blocks->spare_eblks)
+		blocks->read_only = true;
 }
 
 void ftl_eblks_erases(const struct ftl_eblks *blocks, die_t die, u32 *least, u32 *most)

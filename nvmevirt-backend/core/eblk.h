@@ -4,11 +4,15 @@
  *
  *	free --> open (one a stream) --> full --> victim --> erased, free
  *
+ * A block whose program failed is doomed instead of full; it is bad, as is one whose erase
+ * failed, instead of free.
+ *
  * A die has two streams, so that pages that survived a collection, which are likely to
  * live on, are not mixed with new ones. Within a stream the units of an erase block are
- * handed out in order. Free blocks are used in the order in which they were freed,
- * and of blocks with equally many valid pages the one that filled first is the victim:
- * that spreads erases. Different dies may be worked on at the same time.
+ * handed out in order. Of the free blocks the one that was erased least is used next, of
+ * equals the one that was freed first; and of blocks with equally many valid pages the one
+ * that filled first is the victim: that spreads erases. Different dies may be worked on at
+ * the same time.
  */
 #ifndef FTL_EBLK_H
 #define FTL_EBLK_H
@@ -27,20 +31,20 @@ enum ftl_eblk_state {
 	FTL_EBLK_OPEN,
 	FTL_EBLK_FULL,
 	FTL_EBLK_VICTIM,
+	FTL_EBLK_DOOMED,
+	FTL_EBLK_BAD,
 };
 
 /**
  * struct ftl_eblk - one erase block
  * @nr_valid: valid pages in it
  * @nr_erases: times it was erased
- * @next_free: the block freed after this one, plus one, or 0
  * @filled_at: number that the block got when it was full, ascending within the die
  * @state: enum ftl_eblk_state
  */
 struct ftl_eblk {
 	u32 nr_valid;
 	u32 nr_erases;
-	u32 next_free;
 	u32 filled_at;
 	u32 state;
 };
@@ -57,17 +61,21 @@ struct ftl_eblk_stream {
 
 /**
  * struct ftl_eblk_die - erase blocks of a die
- * @nr_free: free blocks
- * @first_free: block to be used next, plus one, or 0
- * @last_free: block freed last, plus one, or 0
+ * @nr_erases: erases of its blocks
+ * @nr_bad: blocks that are bad
+ * @doomed: block that will be bad when it is empty, plus one, or 0
+ * @nr_freed: blocks that were freed so far; wraps
+ * @free: free blocks, least erases first; items are numbered within the die
  * @stream: by enum ftl_stream
  * @nr_filled: blocks that have filled so far; wraps
  * @full: full blocks, see ftl_eblk_rank(); items are numbered within the die
  */
 struct ftl_eblk_die {
-	u32 nr_free;
-	u32 first_free;
-	u32 last_free;
+	u64 nr_erases;
+	u32 nr_bad;
+	u32 doomed;
+	u32 nr_freed;
+	struct ftl_pqueue free;
 	struct ftl_eblk_stream stream[FTL_NR_STREAMS];
 	u32 nr_filled;
 	struct ftl_pqueue full;
@@ -78,11 +86,17 @@ struct ftl_eblk_die {
  * @geo: sizes
  * @eblk: by number
  * @die: by die
+ * @nr_erases: erases of all blocks
+ * @spare_eblks: blocks of each die that may be bad
+ * @read_only: a die has lost more than that
  */
 struct ftl_eblks {
 	const struct ftl_geometry *geo;
 	struct ftl_eblk *eblk;
 	struct ftl_eblk_die *die;
+	u64 nr_erases;
+	u32 spare_eblks;
+	bool read_only;
 };
 
 /**
@@ -134,6 +148,23 @@ u32 ftl_eblks_take_victim(struct ftl_eblks *blocks, die_t die);
 void ftl_eblks_free(struct ftl_eblks *blocks, u32 eblk);
 
 /**
+ * ftl_eblks_doom() - a program to the stream's open block failed
+ *
+ * The stream needs another block. There must be no doomed one on the die.
+ */
+void ftl_eblks_doom(struct ftl_eblks *blocks, die_t die, enum ftl_stream stream);
+
+/**
+ * ftl_eblks_take_doomed() - take the doomed block of a die, of which there is one, as a victim
+ */
+u32 ftl_eblks_take_doomed(struct ftl_eblks *blocks, die_t die);
+
+/**
+ * ftl_eblks_retire() - a block that is free, or a victim without valid pages, is bad
+ */
+void ftl_eblks_retire(struct ftl_eblks *blocks, u32 eblk);
+
+/**
  * ftl_eblks_erases() - how evenly the blocks of a die are worn
  * @least: gets the erases of the block with the fewest
  * @most: gets those of the one with the most
@@ -155,7 +186,7 @@ static inline bool ftl_eblks_needs_open(const struct ftl_eblks *blocks, die_t di
 
 static inline u32 ftl_eblks_nr_free(const struct ftl_eblks *blocks, die_t die)
 {
-	return blocks->die[from_die(die)].nr_free;
+	return blocks->die[from_die(die)].free.nr;
 }
 
 /* Valid pages of the next victim; there must be a full block. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Construction of a drive and questions to it; commands are in read.c and write.c. */
+#include "bad.h"
 #include "idle.h"
 
 static u32 wbuf_units(const struct ftl_params *params)
@@ -70,6 +71,9 @@ struct ftl *ftl_init(const struct ftl_params *params, void *zeroed, u64 now_ns)
 		      carve(&memory, ftl_wbuf_bytes(wbuf_units(params), geo->nr_open)));
 	ftl_l2p_init(&ftl->map, params->nr_lpns, geo->nr_places, memory);
 	ftl_place_init(&ftl->place, &ftl->units, to_die(params->seed_die));
+	ftl->place.wear_permille = params->wear_permille;
+	ftl->blocks.spare_eblks = params->spare_eblks;
+	ftl_bad_init(ftl);
 	ftl->begun_ns = now_ns;
 	return ftl;
 }
@@ -121,6 +125,15 @@ void ftl_get_stats(const struct ftl *ftl, struct ftl_stats *stats)
 	*stats = ftl->stats;
 	stats->run_units_evicted = ftl->units.nr_evicted;
 	stats->pages_mapped = ftl->units.nr_mapped;
+	stats->spares_left = ftl->params.spare_eblks;
+	for (u32 i = 0; i < ftl->geo.nr_dies; i++) {
+		const struct ftl_eblk_die *die = &ftl->blocks.die[i];
+		u32 nr_bad = die->nr_bad + !!die->doomed;
+
+		stats->eblks_bad += nr_bad;
+		stats->spares_left = min_t(u64, stats->spares_left, ftl->params.spare_eblks -
+					   min(nr_bad, ftl->params.spare_eblks));
+	}
 }
 
 void ftl_get_die_stats(const struct ftl *ftl, die_t die, struct ftl_die_stats *stats)
@@ -134,6 +147,7 @@ void ftl_get_die_stats(const struct ftl *ftl, die_t die, struct ftl_die_stats *s
 	stats->pages_gc = nand->pages_gc;
 	stats->pages_valid = ftl->units.die[from_die(die)].nr_valid;
 	stats->eblks = ftl->geo.die_eblks;
+	stats->eblks_bad = ftl->blocks.die[from_die(die)].nr_bad;
 	stats->eblks_free = ftl_eblks_nr_free(&ftl->blocks, die);
 	ftl_eblks_erases(&ftl->blocks, die, &stats->erases_least, &stats->erases_most);
 	stats->busy_ns = nand->busy_ns;

@@ -56,6 +56,10 @@ struct ftl;
  * @plp: the write buffer is protected against power loss: flush is a no-op
  * @bg_eblks: free erase blocks of a die below which it collects in the background; 0: never
  * @bg_mend: bring spread rows together when the drive is idle (mend.h)
+ * @wear_permille: share by which a die's erases may be above the mean before overwrites
+ *	leave it, [0, 1000]; 0: they never do
+ * @spare_eblks: erase blocks of each die that may be bad
+ * @factory_bad_permille: share of erase blocks that are bad from the beginning
  * @seed_die: die that the first plain write of a new device goes to
  */
 struct ftl_params {
@@ -86,6 +90,9 @@ struct ftl_params {
 	bool plp;
 	u32 bg_eblks;
 	bool bg_mend;
+	u32 wear_permille;
+	u32 spare_eblks;
+	u32 factory_bad_permille;
 	u32 seed_die;
 };
 
@@ -135,6 +142,7 @@ struct ftl_request {
  * @erases_most: erases of the one with the most; the mean is @eblks_erased by @eblks
  * @eblks: erase blocks of the die
  * @eblks_free: those of them that are free
+ * @eblks_bad: those that are bad
  * @busy_ns: unscaled time in which the die was at work
  * @gc_ns: share of it that was collection: copies and erases
  * @busy_until_ns: scaled time at which the die is free
@@ -150,6 +158,7 @@ struct ftl_die_stats {
 	u32 erases_most;
 	u32 eblks;
 	u32 eblks_free;
+	u32 eblks_bad;
 	u64 busy_ns;
 	u64 gc_ns;
 	u64 busy_until_ns;
@@ -160,7 +169,7 @@ struct ftl_die_stats {
  * @host_pages_read: pages read by the host
  * @host_pages_written: pages written by the host
  * @nand_pages_programmed: pages programmed, GC and padding included
- * @pages_padded: pages programmed without data
+ * @pages_padded: pages programmed without data, those of failed programs included
  * @pages_trimmed: mapped pages that a trim unmapped
  * @writes_plain: write commands without a hint
  * @hints_append: commands placed by an APPEND hint
@@ -170,6 +179,11 @@ struct ftl_die_stats {
  * @buffer_hits: pages read from the write buffer
  * @run_units_evicted: run units merged into a shared one for want of open units
  * @gc_runs: victims collected
+ * @pages_levelled: pages of overwrites that left their die because it was worn
+ * @programs_failed: programs that failed
+ * @erases_failed: erases that failed
+ * @eblks_bad: erase blocks that are bad or will be
+ * @spares_left: spare erase blocks that are left on the die that has the fewest
  * @rows_mended: rows that were brought together in idle time
  * @pages_mapped: pages that hold live data now
  */
@@ -188,6 +202,11 @@ struct ftl_stats {
 	u64 run_units_evicted;
 	u64 gc_runs;
 	u64 rows_mended;
+	u64 pages_levelled;
+	u64 programs_failed;
+	u64 erases_failed;
+	u64 eblks_bad;
+	u64 spares_left;
 	u64 pages_mapped;
 };
 
@@ -198,6 +217,11 @@ struct ftl_stats {
  * Return: NULL, or a complete sentence that says what is impossible and why.
  */
 const char *ftl_params_check(const struct ftl_params *params);
+
+/**
+ * ftl_params_factory_bad() - erase blocks of each die that are bad from the beginning
+ */
+u32 ftl_params_factory_bad(const struct ftl_params *params);
 
 /**
  * ftl_params_capacity() - pages that a geometry can show to the host
@@ -268,6 +292,26 @@ bool ftl_idle(struct ftl *ftl, u64 now_ns);
  * Commands do this first. Others need it only before they look at counters and places.
  */
 void ftl_advance(struct ftl *ftl, u64 now_ns);
+
+/**
+ * ftl_is_read_only() - has a die lost more erase blocks than it had to spare?
+ *
+ * Writes and trims must be refused then; what was written is still there.
+ */
+bool ftl_is_read_only(const struct ftl *ftl);
+
+/**
+ * ftl_fail_program() - let a program fail
+ * @nr: which one of the die's programs from now on; 0: none
+ *
+ * The failure waits while the die cannot bear one, see bad.h.
+ */
+void ftl_fail_program(struct ftl *ftl, die_t die, u32 nr);
+
+/**
+ * ftl_fail_erase() - let an erase fail; as ftl_fail_program()
+ */
+void ftl_fail_erase(struct ftl *ftl, die_t die, u32 nr);
 
 /**
  * ftl_is_mapped() - does this page hold data?

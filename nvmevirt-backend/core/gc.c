@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "bad.h"
 #include "gc.h"
 #include "program.h"
 
@@ -76,14 +77,24 @@ void ftl_gc_move_row(struct ftl *ftl, die_t die, u64 lpn, u32 nr, u64 start_ns)
 		move_page(ftl, unit_for(ftl, die, is_whole), to_lpn(lpn), start_ns);
 }
 
+/* A doomed block does not give back what it needs, so two must be free. */
+static bool takes_doomed(const struct ftl *ftl, die_t die)
+{
+	return ftl->blocks.die[from_die(die)].doomed && !ftl->blocks.read_only &&
+		ftl_eblks_nr_free(&ftl->blocks, die) >= FTL_GC_SPARE_EBLKS;
+}
+
 static void begin_victim(struct ftl *ftl, die_t die)
 {
 	struct ftl_gc_die *gc = gc_of(ftl, die);
-	u32 victim = ftl_eblks_take_victim(&ftl->blocks, die);
+	bool is_doomed = takes_doomed(ftl, die);
+	u32 victim = is_doomed ? ftl_eblks_take_doomed(&ftl->blocks, die) :
+		ftl_eblks_take_victim(&ftl->blocks, die);
 	u32 nr_valid = ftl->blocks.eblk[victim].nr_valid;
 	u32 nr_dead = ftl->geo.eblk_pages - nr_valid;
 
 	gc->victim = victim + 1;
+	gc->is_doomed = is_doomed;
 	gc->pass = PASS_WHOLE;
 	gc->slot = 0;
 	gc->follow = 0;
@@ -98,8 +109,12 @@ static void end_victim(struct ftl *ftl, die_t die, u64 start_ns)
 
 	ftl_nand_erase(&ftl->nand, die, start_ns);
 	ftl_units_forget_eblk(&ftl->units, victim);
-	ftl_eblks_free(&ftl->blocks, victim);
+	if (gc->is_doomed || ftl_bad_erase(ftl, die))
+		ftl_eblks_retire(&ftl->blocks, victim);
+	else
+		ftl_eblks_free(&ftl->blocks, victim);
 	gc->victim = 0;
+	gc->is_doomed = false;
 	ftl->stats.gc_runs++;
 }
 
@@ -170,10 +185,20 @@ static void step(struct ftl *ftl, die_t die, u64 start_ns)
 		end_victim(ftl, die, start_ns);
 }
 
+/* One more than a stream needs if a doomed block is to be emptied, or one is to fail. */
+static u32 wanted_free(const struct ftl *ftl, die_t die)
+{
+	const struct ftl_gc_die *gc = &ftl->gc[from_die(die)];
+	bool fails = ftl->blocks.die[from_die(die)].doomed || gc->fail_program == 1 ||
+		     gc->fail_erase == 1;
+
+	return FTL_GC_SPARE_EBLKS + (fails && !ftl->blocks.read_only);
+}
+
 void ftl_gc_make_room(struct ftl *ftl, die_t die, u64 start_ns)
 {
 	ftl->collecting = true;
-	while (ftl_eblks_nr_free(&ftl->blocks, die) < FTL_GC_SPARE_EBLKS)
+	while (ftl_eblks_nr_free(&ftl->blocks, die) < wanted_free(ftl, die))
 		step(ftl, die, start_ns);
 	ftl->collecting = false;
 }
@@ -182,7 +207,7 @@ bool ftl_gc_wants(const struct ftl *ftl, die_t die)
 {
 	u32 most = ftl->geo.eblk_pages - DIV_ROUND_UP(ftl->geo.eblk_pages, DEAD_SHARE);
 
-	if (ftl->gc[from_die(die)].victim)
+	if (ftl->gc[from_die(die)].victim || takes_doomed(ftl, die))
 		return true;
 	return ftl_eblks_nr_free(&ftl->blocks, die) < ftl->params.bg_eblks &&
 		ftl_eblks_nr_full(&ftl->blocks, die) &&
@@ -200,7 +225,8 @@ void ftl_gc_pace(struct ftl *ftl, die_t die, u64 start_ns)
 {
 	u32 nr_steps = 1;
 
-	if (ftl_eblks_nr_free(&ftl->blocks, die) >= ftl->params.bg_eblks)
+	if (ftl_eblks_nr_free(&ftl->blocks, die) >= ftl->params.bg_eblks &&
+	    !takes_doomed(ftl, die) && !gc_of(ftl, die)->is_doomed)
 		return;
 	for (u32 i = 0; i < nr_steps && ftl_gc_wants(ftl, die); i++) {
 		ftl_gc_step(ftl, die, start_ns);

@@ -7,7 +7,7 @@
 u64 ftl_geometry_die_limit(const struct ftl_params *params)
 {
 	u64 eblk_pages = (u64)params->unit_pages * params->units_per_eblk;
-	u64 die_pages = eblk_pages * params->eblks_per_die;
+	u64 die_pages = eblk_pages * (params->eblks_per_die - params->spare_eblks);
 	u64 spare = div_u64(die_pages * params->reserve_permille, 2000);
 
 	/* A die may take more than its share of the pages: up to half of its reserve. */

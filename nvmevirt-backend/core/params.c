@@ -26,6 +26,11 @@ static const char *check_geometry(const struct ftl_params *params)
 		return "An erase block must have between 2 and 16384 program units.";
 	if (params->eblks_per_die < 8)
 		return "A die must have at least 8 erase blocks.";
+	if (params->spare_eblks > params->eblks_per_die - 8)
+		return "A die must have at least 8 erase blocks besides the spare ones.";
+	if (params->factory_bad_permille > 1000 ||
+	    ftl_params_factory_bad(params) > params->spare_eblks)
+		return "The factory's bad erase blocks are more than a die has to spare.";
 	if (!is_within(params->reserve_permille, 20, 900))
 		return "The reserve must be between 20 and 900 per mille of the raw capacity.";
 	return NULL;
@@ -44,6 +49,11 @@ static const char *check_latencies(const struct ftl_params *params)
 	if (!is_within(params->link_mbps, 1, 1000000))
 		return "The bandwidth of the link must be between 1 and 1000000 MB/s.";
 	return NULL;
+}
+
+u32 ftl_params_factory_bad(const struct ftl_params *params)
+{
+	return (u64)params->eblks_per_die * params->factory_bad_permille / 1000;
 }
 
 /* Pages on NAND, or U64_MAX if there is no such number. */
@@ -89,9 +99,14 @@ static u64 roomy_pages(const struct ftl_params *params)
 
 u64 ftl_params_capacity(const struct ftl_params *params)
 {
+	u64 pages;
+
 	if (check_geometry(params) || !places_fit(params))
 		return 0;
-	return min(div_u64(raw_pages(params) * (1000 - params->reserve_permille), 1000),
+	/* What is spare does not count among what the reserve is a share of. */
+	pages = div_u64(raw_pages(params), params->eblks_per_die) *
+		(params->eblks_per_die - params->spare_eblks);
+	return min(div_u64(pages * (1000 - params->reserve_permille), 1000),
 		   roomy_pages(params));
 }
 
@@ -121,6 +136,8 @@ const char *ftl_params_check(const struct ftl_params *params)
 		return "The drive has too many pages: with the buffer, 2^32 or more.";
 	if (params->seed_die >= params->nr_channels * params->dies_per_channel)
 		return "The die of the first write does not exist.";
+	if (params->wear_permille > 1000)
+		return "The wear that a die may be ahead must be between 0 and 1000 per mille.";
 	if (params->bg_eblks > params->eblks_per_die)
 		return "Background collection cannot keep more erase blocks free than a die has.";
 	if (!params->nr_lpns)

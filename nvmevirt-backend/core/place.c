@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The rules are in place.h; the numbers here are theirs. */
 #include "place.h"
+#include "wear.h"
 
 void ftl_place_init(struct ftl_place *place, struct ftl_units *units, die_t seed_die)
 {
@@ -110,12 +111,15 @@ static struct ftl_unit *replace(struct ftl_place *place, struct ftl_placing *pla
 	die_t wanted = ftl_flash_unit_die(units->geo, flash_unit);
 	struct ftl_unit *unit = ftl_units_replacing(units, flash_unit);
 
+	bool is_worn = ftl_wear_is_worn(units->blocks, wanted, place->wear_permille);
+
 	if (!unit) {
-		unit = open_run(place, placing, wanted);
+		unit = open_run(place, placing, is_worn ? ftl_wear_least(units, wanted) : wanted);
 		ftl_units_replace(units, unit, flash_unit);
 	}
 	placing->obeyed = unit->die == wanted;
-	placing->off_die = unit->die != wanted;
+	placing->levelled = unit->die != wanted && is_worn;
+	placing->off_die = unit->die != wanted && !is_worn;
 	return unit;
 }
 
@@ -159,6 +163,8 @@ static u32 count_placed(struct ftl_placing *placing, lpn_t lpn, u32 nr_pages)
 		placing->nr_obeyed += nr_pages;
 	if (placing->off_die)
 		placing->nr_off_die += nr_pages;
+	if (placing->levelled)
+		placing->nr_levelled += nr_pages;
 	return nr_pages;
 }
 
@@ -172,6 +178,7 @@ u32 ftl_place_pages(struct ftl_place *place, struct ftl_placing *placing, lpn_t 
 	placing->opened = false;
 	placing->obeyed = false;
 	placing->off_die = false;
+	placing->levelled = false;
 	if (stays_in_slot(units, placing, present)) {
 		ftl_units_touch(units, ftl_units_of(units, present));
 		placing->obeyed = placing->hint != FTL_HINT_NONE;

@@ -31,6 +31,7 @@
  *	die 0:  X(a b)   write b, then a   -->  die 0: [b  a] replaces X
  *    A page of the command that is not mapped follows the page before it as in 3; if
  *    it is the first, it is plain.
+ *    A die that is worn gives it to the least worn one (wear.h).
  *
  * 5. A die takes a unit only while it has room (gc.h). Otherwise the unit is opened on
  *    the next die that has. Some die always has: see ftl_params_capacity().
@@ -50,10 +51,12 @@
  * struct ftl_place - what placement remembers between commands
  * @units: the open units
  * @cursor: die of the next PLAIN unit
+ * @wear_permille: as in struct ftl_params
  */
 struct ftl_place {
 	struct ftl_units *units;
 	die_t cursor;
+	u32 wear_permille;
 };
 
 /**
@@ -62,18 +65,22 @@ struct ftl_place {
  * @pred: page that the next one follows, or LPN_NONE
  * @obeyed: the pages being placed are where the hint wants them
  * @off_die: they are on another die because theirs was full
+ * @levelled: they are on another die because theirs was worn
  * @opened: the pages placed last have opened their unit
  * @nr_obeyed: pages that are where the hint wants them
  * @nr_off_die: pages that are on another die because theirs was full
+ * @nr_levelled: pages that are on another die because theirs was worn
  */
 struct ftl_placing {
 	enum ftl_hint hint;
 	lpn_t pred;
 	bool obeyed;
 	bool off_die;
+	bool levelled;
 	bool opened;
 	u32 nr_obeyed;
 	u32 nr_off_die;
+	u32 nr_levelled;
 };
 
 /**

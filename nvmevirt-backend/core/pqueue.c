@@ -61,3 +61,16 @@ void ftl_pqueue_lower(struct ftl_pqueue *queue, u64 key, u32 item)
 
 	sift_up(queue, queue->position[item] - 1, entry);
 }
+
+void ftl_pqueue_remove(struct ftl_pqueue *queue, u32 item)
+{
+	u32 at = queue->position[item] - 1;
+	struct ftl_pqueue_entry last = queue->entry[--queue->nr];
+
+	queue->position[item] = 0;
+	if (at == queue->nr)
+		return;
+	sift_up(queue, at, last);
+	if (queue->position[last.item] == at + 1)
+		sift_down(queue, at, last);
+}

@@ -46,6 +46,11 @@ struct ftl_pqueue_entry ftl_pqueue_pop(struct ftl_pqueue *queue);
  */
 void ftl_pqueue_lower(struct ftl_pqueue *queue, u64 key, u32 item);
 
+/**
+ * ftl_pqueue_remove() - take an item that is in the queue out of it
+ */
+void ftl_pqueue_remove(struct ftl_pqueue *queue, u32 item);
+
 static inline bool ftl_pqueue_has(const struct ftl_pqueue *queue, u32 item)
 {
 	return queue->position[item];

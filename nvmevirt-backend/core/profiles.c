@@ -23,6 +23,7 @@
 	.page_ns = 50,		\
 	.bg_eblks = 3,		\
 	.bg_mend = true,	\
+	.wear_permille = 20,	\
 	.time_scale = 1
 #define TABLE2_FLASH		\
 	COMMON,			\

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "bad.h"
 #include "gc.h"
 #include "program.h"
 
@@ -62,7 +63,9 @@ u64 ftl_program_unit(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
 
 	if (!ftl->collecting)
 		ftl_gc_pace(ftl, unit->die, start_ns);
-	flash_unit = take_flash_unit(ftl, unit->die, stream, start_ns);
+	do {
+		flash_unit = take_flash_unit(ftl, unit->die, stream, start_ns);
+	} while (ftl_bad_program(ftl, flash_unit, stream, start_ns));
 	nr_pages = move_pages(ftl, unit, flash_unit);
 	end_ns = spend_time(ftl, unit, start_ns);
 

@@ -23,20 +23,26 @@ struct ftl_sense {
 /**
  * struct ftl_gc_die - collection of a die
  * @victim: block that is being collected plus one, or 0
+ * @is_doomed: it is bad, not free, when it is empty
  * @pass: how often its slots were gone over
  * @slot: slot of it to be looked at next
  * @follow: page behind the row that was moved last, or 0
  * @sensed: flash unit whose pages are being moved plus one, or 0
  * @steps_per_program: steps that keep up with the host, see ftl_gc_pace()
+ * @fail_program: programs until one fails, or 0
+ * @fail_erase: erases until one fails, or 0
  * @idle_until_ns: end of the work that the die did last if it was background work
  */
 struct ftl_gc_die {
 	u32 victim;
+	bool is_doomed;
 	u32 pass;
 	u32 slot;
 	u64 follow;
 	u32 sensed;
 	u32 steps_per_program;
+	u32 fail_program;
+	u32 fail_erase;
 	u64 idle_until_ns;
 };
 

@@ -71,6 +71,7 @@ static void count_write(struct ftl *ftl, const struct ftl_request *rq,
 
 	stats->host_pages_written += rq->nr_pages;
 	stats->pages_off_die += placing->nr_off_die;
+	stats->pages_levelled += placing->nr_levelled;
 	if (rq->hint == FTL_HINT_NONE)
 		stats->writes_plain++;
 	else if (placing->hint == FTL_HINT_NONE || !placing->nr_obeyed)

@@ -85,14 +85,12 @@ static void use_a_unit_that_was_not_programmed(struct ftl *ftl)
 
 static void miscount_free_blocks(struct ftl *ftl)
 {
-	ftl->blocks.die[0].nr_free++;
+	ftl->blocks.die[0].free.nr--;
 }
 
 static void leak_a_free_block(struct ftl *ftl)
 {
-	struct ftl_eblk_die *die = &ftl->blocks.die[0];
-
-	die->first_free = ftl->blocks.eblk[die->first_free - 1].next_free;
+	ftl_pqueue_pop(&ftl->blocks.die[0].free);
 }
 
 static void leak_a_full_block(struct ftl *ftl)

@@ -71,6 +71,11 @@ static void queue_agrees_with_a_table(struct kunit *test)
 			ftl_pqueue_push(&queue, key[item], item);
 			continue;
 		}
+		if (i % 7 == 0) {
+			ftl_pqueue_remove(&queue, item);
+			KUNIT_ASSERT_FALSE(test, ftl_pqueue_has(&queue, item));
+			continue;
+		}
 		if (i % 3) {
 			key[item] -= min_t(u64, key[item] - 1, next_random(&state) % 10);
 			ftl_pqueue_lower(&queue, key[item], item);

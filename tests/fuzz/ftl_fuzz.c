@@ -68,6 +68,12 @@ static void begin_game(struct game *game, u8 shape, u8 flags)
 		params->wbuf_pages += 8 * params->unit_pages;
 		params->nr_lpns = ftl_params_capacity(params);
 	}
+	params->wear_permille = flags & 64 ? 20 : 0;
+	if (flags & 8) {
+		params->spare_eblks = 2;
+		params->factory_bad_permille = 1000 / params->eblks_per_die + 1;
+		params->eblks_per_die += 2;
+	}
 	params->seed_die = (flags >> 2 & 7) % (params->nr_channels * params->dies_per_channel);
 	require(!ftl_params_check(params), "The parameters of a drive are refused.");
 	game->memory = zeroed(ftl_bytes(params));
@@ -215,6 +221,15 @@ static u64 play_command(struct game *game, const u8 *c)
 	case 3:
 		if (c[3] & 1)
 			return play_read(game, &rq);
+		if ((c[3] & 6) == 6) {
+			die_t die = to_die(c[4] % ftl_nr_dies(game->ftl));
+
+			if (c[3] & 8)
+				ftl_fail_program(game->ftl, die, c[5]);
+			else
+				ftl_fail_erase(game->ftl, die, c[5] % 16);
+			return game->now_ns;
+		}
 		/* Idle for up to 16 s, so that all is collected and mended that may be. */
 		game->now_ns += (u64)c[4] << (c[5] % 27);
 		ftl_idle(game->ftl, game->now_ns);

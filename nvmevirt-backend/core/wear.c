@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "wear.h"
+
+/* So many erases more than the mean are chance. */
+#define SLACK_ERASES	16U
+
+bool ftl_wear_is_worn(const struct ftl_eblks *blocks, die_t die, u32 permille)
+{
+	u64 nr = blocks->die[from_die(die)].nr_erases;
+
+	if (!permille || nr <= SLACK_ERASES)
+		return false;
+	return (nr - SLACK_ERASES) * blocks->geo->nr_dies * 1000 >
+		blocks->nr_erases * (1000 + permille);
+}
+
+die_t ftl_wear_least(const struct ftl_units *units, die_t die)
+{
+	u64 least = U64_MAX;
+
+	for (u32 i = 0; i < units->geo->nr_dies; i++) {
+		u64 nr = units->blocks->die[i].nr_erases;
+
+		if (nr >= least || !ftl_units_die_has_room(units, to_die(i)))
+			continue;
+		least = nr;
+		die = to_die(i);
+	}
+	return die;
+}

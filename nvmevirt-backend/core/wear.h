@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Wear of dies, and when affinity gives way to it.
+ *
+ * Overwrites that stay on their die wear it out if a few flash units are overwritten all
+ * the time. A die is worn when it was erased more often than dies are in the mean, by
+ * more than ftl_params.wear_permille and a few erases. What is overwritten on a worn die
+ * moves to the least worn one, and stays there until that is worn in turn. So what is
+ * written most moves first, and data that lies still keeps its place: moving that would
+ * cost writes and spare the die none.
+ *
+ * Within a die the free block that was erased least is written next.
+ */
+#ifndef FTL_WEAR_H
+#define FTL_WEAR_H
+
+#include "unit.h"
+
+/**
+ * ftl_wear_is_worn() - should overwrites leave the die?
+ * @permille: erases above the mean that are borne; 0: any number
+ */
+bool ftl_wear_is_worn(const struct ftl_eblks *blocks, die_t die, u32 permille);
+
+/**
+ * ftl_wear_least() - find the die that overwrites should go to
+ * Return: of the dies that have room for a unit the one with the fewest erases, or @die.
+ */
+die_t ftl_wear_least(const struct ftl_units *units, die_t die);
+
+#endif /* FTL_WEAR_H */
