@@ -23,7 +23,7 @@ ROUNDS=6
 # Of the run table: what stands for recently written data.
 TABLE_TIB=1
 FRAGMENT_PAGES=256
-RUNS_PER_MESSAGE=256
+RUNS_PER_MESSAGE=2048
 
 # loop_device NAME BACKING: set DEVICE_BELOW to an NVMe device over BACKING.
 loop_device() {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -66,10 +67,16 @@ uint64_t now_ns(void)
 
 void *io_buffer(size_t bytes)
 {
-	void *buffer = aligned_alloc(PAGE_BYTES, bytes);
+	size_t whole = (bytes + HUGE_PAGE_BYTES - 1) & ~(HUGE_PAGE_BYTES - 1);
+	void *buffer = aligned_alloc(HUGE_PAGE_BYTES, whole);
 
 	if (!buffer)
 		die("There is no memory for a buffer of %zu bytes", bytes);
+	/*
+	 * Scattered pages cost the kernel instructions, and how they are scattered is a
+	 * matter of what ran before.
+	 */
+	madvise(buffer, whole, MADV_HUGEPAGE);
 	/* Page faults must not fall into the measurement. */
 	memset(buffer, 0, bytes);
 	return buffer;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #define PAGE_BYTES	4096u
+#define HUGE_PAGE_BYTES	((size_t)2 << 20)
 #define KIB		1024u
 #define MIB		(1024u * KIB)
 
