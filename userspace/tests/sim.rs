@@ -356,3 +356,34 @@ fn the_example_of_the_documentation_runs() {
     assert!(shown.len() > 4);
     assert_eq!(shown, printed);
 }
+
+/// What overwrites of single pages have spread over flash units comes together in idle time.
+#[test]
+fn an_idle_drive_mends() {
+    let mut trace = "# dieaware trace 1\n".to_owned();
+    let mut state = 1_u64;
+    for at in (0..16 << 20).step_by(1 << 20) {
+        writeln!(trace, "- write {at} 1048576").unwrap();
+    }
+    for _ in 0..20_000 {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        let at = (state >> 33) % 4096 * 4096;
+        writeln!(trace, "- write {at} 4096 overwrite").unwrap();
+    }
+    let read = |idle_ns: u64, trace: &str| {
+        let text = format!("{trace}- idle {idle_ns}\n- read 0 16777216\n");
+        let trace = file(&format!("idle-{idle_ns}"), &text);
+        let report = json(&["--set", "capacity_mib=64", "--check"], &trace);
+        (
+            report["counters"]["rows_mended"].as_u64().unwrap(),
+            report["ops"]["read"]["mb_per_s"].as_f64().unwrap(),
+        )
+    };
+    let (mended_at_once, speed_at_once) = read(60_000_000, &trace);
+    let (mended, speed) = read(10_000_000_000, &trace);
+    assert_eq!(mended_at_once, 0);
+    assert!(mended > 100, "{mended}");
+    assert!(speed > 1.5 * speed_at_once, "{speed} after {speed_at_once}");
+}

@@ -35,7 +35,8 @@ pub struct SimArgs {
     /// Give each command at the time that the trace names
     #[arg(long, conflicts_with_all = ["queue_depth", "batches"])]
     open: bool,
-    /// Give commands of the same time together, the next ones when all are complete
+    /// Give commands together that were in flight together (nvmev) or have the same
+    /// time, and the next ones when all are complete
     #[arg(long, conflicts_with = "queue_depth")]
     batches: bool,
     /// The trace's format, which is otherwise found out by its first line

@@ -16,7 +16,8 @@ pub enum Pace {
     Closed { depth: u64 },
     /// At the time that the trace names, however slow the drive is.
     Open,
-    /// Commands of the same time together; the next ones when all of them are complete.
+    /// Commands that were in flight together, or that have the same time, together; the
+    /// next ones when all of them are complete.
     Batches,
 }
 
@@ -50,7 +51,7 @@ struct Host {
     mark_ns: u64,
     /// The trace's time that is 0 here.
     epoch_ns: Option<u64>,
-    batch_ns: Option<u64>,
+    batch: Option<u64>,
 }
 
 /// Give all commands, in their order, to a drive. `each` is told of every command when it
@@ -120,7 +121,7 @@ impl Host {
             last_done_ns: 0,
             mark_ns: 0,
             epoch_ns: None,
-            batch_ns: None,
+            batch: None,
         }
     }
 
@@ -145,9 +146,10 @@ impl Host {
                 }
             }
             Pace::Batches => {
-                if self.batch_ns != Some(time_ns) {
+                let batch = command.batch.unwrap_or(time_ns);
+                if self.batch != Some(batch) {
                     self.drain();
-                    self.batch_ns = Some(time_ns);
+                    self.batch = Some(batch);
                 }
                 self.now_ns
             }
@@ -245,6 +247,13 @@ mod tests {
         let long_ns = outcome.ops[&Op::Read].latencies_ns[0];
         assert!(long_ns > outcome.ops[&Op::Read].latencies_ns[1]);
         assert_eq!(given, [0, 0, long_ns, long_ns]);
+        // What was in flight together counts more than times.
+        for (command, batch) in commands.iter_mut().zip([1, 1, 1, 2]) {
+            command.batch = Some(batch);
+        }
+        let (_, given) = run(&[], &commands, Pace::Batches);
+        assert_eq!(given[..3], [0, 0, 0]);
+        assert!(given[3] >= long_ns);
     }
 
     #[test]

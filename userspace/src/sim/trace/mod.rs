@@ -68,6 +68,9 @@ pub enum Hint {
 pub struct Command {
     /// When it was given, if the trace tells; from any beginning.
     pub time_ns: Option<u64>,
+    /// Which commands were in flight together, if the trace tells: not from one batch to
+    /// the next.
+    pub batch: Option<u64>,
     pub op: Op,
     /// Bytes from the beginning of the drive, whole sectors.
     pub offset: u64,
@@ -128,7 +131,7 @@ pub enum Format {
     Fio,
     /// Output of blkparse: what was issued to the driver (D)
     Blkparse,
-    /// The kernel's trace with the event nvmev:nvmev_cmd
+    /// The kernel's trace with the events nvmev:nvmev_cmd and nvmev:nvmev_done
     Nvmev,
 }
 

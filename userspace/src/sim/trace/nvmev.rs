@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The kernel's trace with the event `nvmev:nvmev_cmd`: what reached a virtual SSD, with
-//! its hints, at the time at which the SSD took it. LBAs are taken to be
+//! its hints, at the time at which the SSD took it. With `nvmev:nvmev_done` besides it is
+//! known which commands were in flight together. LBAs are taken to be
 //! of 512 bytes, which is how virtual SSDs come.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{number, seconds, Command, Hint, Line, Op, Parser};
 
 const EVENT: &str = " nvmev_cmd: ";
+const DONE: &str = " nvmev_done: ";
 /// What was written to trace_marker for us.
 const MARKER: &str = " tracing_mark_write: dieaware: ";
 const COUNTS: &str = "# entries-in-buffer/entries-written: ";
@@ -30,6 +32,11 @@ const NVME_VERIFY: u64 = 0x0c;
 pub(super) struct Nvmev {
     /// The only SSD that may be named.
     name: Option<String>,
+    /// Queue and identifier of the commands that have been seen and not their ends.
+    in_flight: HashSet<(u64, u64)>,
+    batch: u64,
+    /// The end of a command was seen.
+    has_ends: bool,
 }
 
 impl Parser for Nvmev {
@@ -46,36 +53,72 @@ impl Parser for Nvmev {
         if let Some((_, remark)) = line.split_once(MARKER) {
             return remark_of(remark);
         }
+        if let Some((_, tail)) = line.split_once(DONE) {
+            let fields = Fields::of(tail);
+            self.name(fields.word("name")?)?;
+            self.in_flight
+                .remove(&(fields.number("qid")?, fields.number("cid")?));
+            self.has_ends = true;
+            return Ok(Line::Nothing);
+        }
         let Some((head, tail)) = line.split_once(EVENT) else {
             return Ok(Line::Nothing);
         };
-        let fields: HashMap<&str, &str> = tail
-            .split_whitespace()
-            .filter_map(|word| word.split_once('='))
-            .collect();
-        self.name(fields.get("name").copied())?;
-        let field = |name: &str| -> Result<u64, String> {
-            let word = fields
-                .get(name)
-                .ok_or_else(|| format!("{name}= is missing"))?;
-            let value = match word.strip_prefix("0x") {
-                Some(digits) => u64::from_str_radix(digits, 16).ok(),
-                None => word.parse().ok(),
-            };
-            value.ok_or_else(|| format!("{name}={word} is not a number"))
-        };
-        let time_ns = match fields.get("fetched_ns") {
-            Some(_) => field("fetched_ns")?,
+        let fields = Fields::of(tail);
+        self.name(fields.word("name")?)?;
+        let time_ns = match fields.0.get("fetched_ns") {
+            Some(_) => fields.number("fetched_ns")?,
             None => time_of(head).ok_or("there is no time before the event")?,
         };
-        command(time_ns, field)
+        let batch = self.batch_of(&fields)?;
+        let mut line = command(time_ns, &fields)?;
+        if let Line::Command(command) = &mut line {
+            command.batch = batch;
+        }
+        Ok(line)
+    }
+}
+
+/// What stands behind an event's name.
+struct Fields<'a>(HashMap<&'a str, &'a str>);
+
+impl<'a> Fields<'a> {
+    fn of(tail: &'a str) -> Self {
+        Self(
+            tail.split_whitespace()
+                .filter_map(|word| word.split_once('='))
+                .collect(),
+        )
+    }
+
+    fn word(&self, name: &str) -> Result<&'a str, String> {
+        let word = self.0.get(name).copied();
+        word.ok_or_else(|| format!("{name}= is missing"))
+    }
+
+    fn number(&self, name: &str) -> Result<u64, String> {
+        let word = self.word(name)?;
+        let value = match word.strip_prefix("0x") {
+            Some(digits) => u64::from_str_radix(digits, 16).ok(),
+            None => word.parse().ok(),
+        };
+        value.ok_or_else(|| format!("{name}={word} is not a number"))
     }
 }
 
 impl Nvmev {
-    fn name(&mut self, word: Option<&str>) -> Result<(), String> {
-        let word = word.ok_or("name= is missing")?;
+    /// A command that comes while none is in flight begins a batch. Before the first end
+    /// it is not known whether ends were recorded: those commands are one batch anyway.
+    fn batch_of(&mut self, fields: &Fields) -> Result<Option<u64>, String> {
+        if self.in_flight.is_empty() {
+            self.batch += 1;
+        }
+        self.in_flight
+            .insert((fields.number("qid")?, fields.number("cid")?));
+        Ok(self.has_ends.then_some(self.batch))
+    }
 
+    fn name(&mut self, word: &str) -> Result<(), String> {
         match &self.name {
             None => self.name = Some(word.to_owned()),
             Some(name) if name == word => {}
@@ -108,7 +151,8 @@ fn time_of(head: &str) -> Option<u64> {
     seconds(head.split_whitespace().last()?.strip_suffix(':')?)
 }
 
-fn command(time_ns: u64, field: impl Fn(&str) -> Result<u64, String>) -> Result<Line, String> {
+fn command(time_ns: u64, fields: &Fields) -> Result<Line, String> {
+    let field = |name| fields.number(name);
     let opcode = field("opcode")?;
     let cdw12 = field("cdw12")?;
     let too_large = || "slba= is beyond 2^64 bytes".to_owned();

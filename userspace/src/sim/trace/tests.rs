@@ -240,19 +240,23 @@ const NVMEV: &str = "\
 #[test]
 fn the_kernels_trace_is_read_with_its_hints() {
     let trace = read(NVMEV).unwrap();
+    let in_batch = |time_ns, op, offset, length| Command {
+        batch: Some(2),
+        ..command(Some(time_ns), op, offset, length)
+    };
     let mut append = command(Some(12_345_678_000), Op::Write, 32768, 32768);
     append.hint = Hint::Append(63 * 512);
-    let mut overwrite = command(Some(12_700_000_000), Op::Write, 4096, 4096);
+    let mut overwrite = in_batch(12_700_000_000, Op::Write, 4096, 4096);
     overwrite.hint = Hint::Overwrite;
     overwrite.fua = true;
     assert_eq!(
         trace.commands,
         [
             append,
-            command(Some(777), Op::Read, 0, 65536),
+            in_batch(777, Op::Read, 0, 65536),
             overwrite,
-            command(Some(12_800_000_000), Op::Trim, 4096, 4096),
-            command(Some(12_900_000_000), Op::Flush, 0, 0),
+            in_batch(12_800_000_000, Op::Trim, 4096, 4096),
+            in_batch(12_900_000_000, Op::Flush, 0, 0),
             command(None, Op::Idle, 0, 5000),
             command(None, Op::Mark, 0, 0),
         ]
@@ -261,8 +265,35 @@ fn the_kernels_trace_is_read_with_its_hints() {
 }
 
 #[test]
+fn what_was_in_flight_together_is_a_batch() {
+    let read = |cid| {
+        format!(
+            " a-1 [0] 1.0: nvmev_cmd: name=a qid=1 cid={cid} opcode=0x02 slba=0 nlb=8 cdw12=0x0"
+        )
+    };
+    let done = |cid| format!(" a-1 [0] 1.0: nvmev_done: name=a qid=1 cid={cid} status=0x000");
+    let lines = [
+        read(1),
+        done(1),
+        read(1),
+        read(2),
+        done(1),
+        read(3),
+        done(2),
+        done(3),
+        read(1),
+    ];
+    let batches: Vec<_> = commands(&lines.join("\n"))
+        .iter()
+        .map(|command| command.batch)
+        .collect();
+    assert_eq!(batches, [None, Some(2), Some(2), Some(2), Some(3)]);
+}
+
+#[test]
 fn bad_lines_of_the_kernels_trace_are_named() {
-    let good = " a-1 [000] ..... 12.5: nvmev_cmd: name=a opcode=0x02 slba=0 nlb=8 cdw12=0x0";
+    let good =
+        " a-1 [000] ..... 12.5: nvmev_cmd: name=a qid=1 cid=1 opcode=0x02 slba=0 nlb=8 cdw12=0x0";
     assert_eq!(commands(good).len(), 1);
     for (line, word) in [
         ("CPU:0 [LOST 5 EVENTS]".to_owned(), "lost events"),
@@ -275,6 +306,8 @@ fn bad_lines_of_the_kernels_trace_are_named() {
         (good.replace("opcode=0x02", ""), "opcode="),
         (good.replace("name=a", "name=b"), "more than one SSD"),
         (good.replace("12.5:", "12.5"), "time"),
+        (good.replace("cid=1", ""), "cid="),
+        (" a-1 [0] 1.0: nvmev_done: name=a qid=1".to_owned(), "cid="),
         (
             " a-1 [0] 1.0: tracing_mark_write: dieaware: sing".to_owned(),
             "\"sing\"",
