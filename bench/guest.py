@@ -95,7 +95,11 @@ def _is_application(setup: Setup) -> bool:
 def _guest_command(setup: Setup, options: Options) -> list[str]:
     if setup.group == "T2":
         return ["bash", "guest/t2.sh"] + [name for name, _ in setup.rows]
+    if setup.group == "T5":
+        return ["bash", "guest/t5.sh"]
     variables = {"SSD_SCALE": str(setup.scale), "MOST_PAGE_KINDS": str(options.most_page_kinds)}
+    if setup.group == "sim":
+        variables["COMPARE_SIM"] = "1"
     if _is_application(setup):
         variables.update(options.sizes.environment())
     if options.show_dies:
@@ -108,14 +112,25 @@ def _guest_command(setup: Setup, options: Options) -> list[str]:
     ]
 
 
+def tool() -> pathlib.Path:
+    """The program dieaware of this tree, built if need be."""
+    built = subprocess.run(
+        [str(TOP / "scripts" / "tools")], check=True, stdout=subprocess.PIPE, text=True
+    )
+    return pathlib.Path(built.stdout.split()[-1]) / "dieaware"
+
+
 def lab_command(setup: Setup, options: Options) -> list[str]:
     bench = TOP / "bench"
+    programs = [bench / "guest", options.programs]
+    if setup.group == "sim":
+        programs.append(tool())
     memory = options.sizes.memory if _is_application(setup) else GUEST_MEMORY
     return [
         str(TOP / "scripts" / "lab"),
         *("--kernel", options.kernel, "--virtual-time", "--mem", memory),
         *("--timeout", str(TIMEOUT_SECONDS)),
-        *("--copy", str(bench / "guest"), "--copy", str(options.programs)),
+        *(word for program in programs for word in ("--copy", str(program))),
         *("--", *_guest_command(setup, options)),
     ]
 

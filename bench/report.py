@@ -102,9 +102,48 @@ def _t2_row(outcome: guest.Outcome, name: str) -> Row:
     return row
 
 
+def _sim_row(setup: rows.Setup, outcome: guest.Outcome, name: str) -> Row:
+    """The simulator's throughput against the module's, reading the same file."""
+    _, workload, layout = name.split(".")
+    row = f"T1.{workload}.{setup.filesystem}.{setup.mode}.{layout}"
+    for line in outcome.lines:
+        if line.get("simulated") == row:
+            module, simulator = int(line["module_ns"]), int(line["simulator_ns"])
+            result = _row(name, setup.scale, [100 * (module / simulator - 1)], 2)
+            speed = int(line["bytes"]) * setup.scale * 1e3
+            result["note"] = (
+                f"module {speed / module:.1f} MB/s, simulator {speed / simulator:.1f} MB/s"
+            )
+            return result
+    return missing(name, setup.scale, outcome.reason or "The guest did not report this row.")
+
+
+def _t5_row(outcome: guest.Outcome, name: str) -> Row:
+    """The worst of all cases; large drive by small drive."""
+    lines = outcome.find(name)
+    costs = {(line["case"], line["size"]): durations(line) for line in lines}
+    ratios = {
+        case.replace("_", " "): [run / statistics.median(costs[(case, "small")]) for run in runs]
+        for (case, size), runs in costs.items()
+        if size == "large" and (case, "small") in costs
+    }
+    if not ratios or outcome.reason:
+        return missing(name, 1, outcome.reason or "The guest did not report this row.")
+    worst = max(ratios, key=lambda case: statistics.median(ratios[case]))
+    row = _row(name, 1, ratios[worst], 3)
+    row["note"] = "instructions, worst of " + ", ".join(
+        f"{case} {statistics.median(runs):.2f}" for case, runs in sorted(ratios.items())
+    )
+    return row
+
+
 def results_of(setup: rows.Setup, outcome: guest.Outcome) -> list[Row]:
     if setup.group == "T2":
         return [_t2_row(outcome, name) for name in setup.ids()]
+    if setup.group == "T5":
+        return [_t5_row(outcome, name) for name in setup.ids()]
+    if setup.group == "sim":
+        return [_sim_row(setup, outcome, name) for name in setup.ids()]
     return [_t1_row(setup, outcome, name) for name in setup.ids()]
 
 

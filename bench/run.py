@@ -79,6 +79,10 @@ def say(text: str) -> None:
 def describe(setup: rows.Setup) -> str:
     if setup.group == "T2":
         return "cost of hint mode in instructions"
+    if setup.group == "T5":
+        return "cost of the FTL on small and large drives"
+    if setup.group == "sim":
+        return "the simulator against the module"
     workloads = ", ".join(workload for workload, _ in setup.rows)
     how = "O_DIRECT" if setup.mode == "direct" else "page cache"
     return f"{setup.filesystem}, {how}, time scale {setup.scale}: {workloads}"

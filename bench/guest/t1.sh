@@ -19,6 +19,8 @@ set -euo pipefail
 . "$(dirname -- "$0")/lib.sh"
 # shellcheck source=bench/guest/fileserver.sh
 . "$(dirname -- "$0")/fileserver.sh"
+# shellcheck source=bench/guest/compare.sh
+. "$(dirname -- "$0")/compare.sh"
 
 FILESYSTEM=$1
 MODE=$2
@@ -85,6 +87,7 @@ run_hypothetical() {
 		write_hypothetical "$between" "$seed" --piece-bytes "$UNIT_BYTES" --overwrite
 	fi
 	sync
+	compare_with_simulator "$row"
 	# shellcheck disable=SC2046
 	measure "row=$row kind=$kind" readback --file "$MOUNT/file" --reads 10 --verify "$seed" \
 		$(direct_option)
@@ -161,6 +164,7 @@ run_row() {
 run_once() {
 	local workload=$1 layout=$2 row=$3 kind=$4
 
+	record_commands
 	ssd_create
 	target_create "$(hints_of "$layout")"
 	filesystem_make "$FILESYSTEM"

@@ -19,7 +19,8 @@ bench_run() {
 	need_groups base bench
 	mkdir -p "$CACHE_DIR"
 	cache_get bench "$(hash_words "$(. /etc/os-release && echo "${VERSION_CODENAME:-}")" \
-		"$(hash_files "$bench/workloads" "$bench/Makefile")")" bench_programs_build
+		"$(hash_files "$bench/workloads" "$bench/Makefile" \
+			"$DIEAWARE_TOP/nvmevirt-backend/core" "$DIEAWARE_TOP/include")")" bench_programs_build
 	MPLBACKEND=Agg PYTHONDONTWRITEBYTECODE=1 "$BENCH_PYTHON" "$bench/run.py" \
 		--programs "$CACHE_ENTRY/programs" "$@"
 }
