@@ -147,6 +147,11 @@ def results_of(setup: rows.Setup, outcome: guest.Outcome) -> list[Row]:
     return [_t1_row(setup, outcome, name) for name in setup.ids()]
 
 
+def simulated(name: str, value: float, note: str) -> Row:
+    """A row of the simulator, which gives the same answer each time."""
+    return {**_row(name, 1, [value], 2), "note": note}
+
+
 def merge_boots(boots: list[list[Row]]) -> list[Row]:
     """The same rows of several boots as one: all runs, and each boot's value."""
     merged = []

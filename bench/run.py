@@ -10,10 +10,12 @@ from __future__ import annotations
 import argparse
 import pathlib
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
 
+import aged
 import guest
 import report
 import rows
@@ -193,16 +195,34 @@ def run_demo(arguments: argparse.Namespace) -> int:
     return 1 if failed(results) else 0
 
 
+def run_simulated(names: list[str]) -> list[report.Row]:
+    """The rows of T4, which need no virtual machine."""
+    if not names:
+        return []
+    built = subprocess.check_output([str(guest.TOP / "scripts" / "tools")], text=True)
+    tool = pathlib.Path(built.split()[-1]) / "dieaware"
+    results = []
+    for name in names:
+        say(f"[simulator] {name}")
+        results.append(report.simulated(name, *aged.ROWS[name](tool)))
+        say(f"  {results[-1]['note']}")
+    return results
+
+
 def run_bench(arguments: argparse.Namespace) -> int:
     scales = tuple(arguments.scale or rows.SCALES)
     setups = rows.plan(arguments.selectors, scales)
-    if not setups:
+    names = [name for name in aged.ROWS if rows.selected(name, arguments.selectors)]
+    if not setups and not names:
         say(
             f"No row is named by {' '.join(arguments.selectors)}: "
             "see docs/benchmarks.md for the names."
         )
         return 2
-    _, _, results = run_setups(arguments, setups)
+    simulated = run_simulated(names)
+    kernel, profile, results = run_setups(arguments, setups)
+    results = simulated + results
+    report.write_json(arguments.out / "bench.json", kernel, profile, results)
     print("\n".join(report.table(results)), flush=True)
     draw(arguments.out / "T1.png", results, HEADING, 2)
     say(f"figures: {arguments.out / 'bench.json'}")

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""T4: what a drive keeps of die order after a long time, by `dieaware sim`.
+
+The simulator runs the module's own FTL and timing model on a virtual clock, so these
+figures take seconds and are the same each time. Files are ranges of LBAs: no
+filesystem, no host CPU.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import random
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from typing import Any
+
+PAGE_BYTES = 4096
+UNIT_BYTES = 32 << 10
+READ_BYTES = 1 << 20
+FILE_BYTES = 8 << 20
+# Profile fast24 made small: 160 erase blocks a die, where one of 60 GB has 500
+CAPACITY_MIB = 600
+DRIVE = {"capacity_mib": CAPACITY_MIB, "units_per_eblk": 16}
+NR_FILES = CAPACITY_MIB * 9 // 10 // (FILE_BYTES >> 20)
+REST_NS = 6_000_000_000
+DRAIN_NS = 1_000_000_000
+SEED = 4
+
+Commands = Iterator[str]
+
+
+def fill() -> Commands:
+    for at in range(0, NR_FILES * FILE_BYTES, READ_BYTES):
+        yield f"- write {at} {READ_BYTES}"
+
+
+def overwrite(piece_bytes: int, times: int, hint: str, seed: int = SEED) -> Commands:
+    """As much as `times` the drive shows, at random."""
+    draw = random.Random(seed)
+    nr_places = NR_FILES * FILE_BYTES // piece_bytes
+    for _ in range(times * (CAPACITY_MIB << 20) // piece_bytes):
+        yield f"- write {draw.randrange(nr_places) * piece_bytes} {piece_bytes} {hint}".rstrip()
+
+
+def overwrite_hot_spot(times: int) -> Commands:
+    """Nine in ten overwrites go to one in eight of the first die's flash units."""
+    draw = random.Random(SEED)
+    nr_units = NR_FILES * FILE_BYTES // UNIT_BYTES
+    for _ in range(times * (CAPACITY_MIB << 20) // UNIT_BYTES):
+        unit = draw.randrange(nr_units)
+        if draw.randrange(10):
+            unit = unit // 64 * 64
+        yield f"- write {unit * UNIT_BYTES} {UNIT_BYTES} overwrite"
+
+
+def read_files() -> Commands:
+    yield f"- idle {DRAIN_NS}"
+    yield "- mark"
+    for at in range(0, NR_FILES * FILE_BYTES, READ_BYTES):
+        yield f"- read {at} {READ_BYTES}"
+
+
+def simulate(tool: pathlib.Path, parts: list[Commands], **settings: int) -> Any:
+    """The simulator's answer; `log` is the latency of each read of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        trace, log = pathlib.Path(folder) / "trace", pathlib.Path(folder) / "log"
+        with trace.open("w") as file:
+            file.write("# dieaware trace 1\n")
+            file.writelines(f"{command}\n" for part in parts for command in part)
+        values = {**DRIVE, **settings}
+        command = [str(tool), "sim", "--json", "--check", "--log", str(log)]
+        for key, value in values.items():
+            command += ["--set", f"{key}={value}"]
+        answer = json.loads(subprocess.check_output([*command, str(trace)], text=True))
+        with log.open() as file:
+            answer["log"] = [
+                int(line.rpartition("=")[2]) for line in file if line.split()[1:2] == ["read"]
+            ]
+    return answer
+
+
+def slowest_file_ns(answer: Any) -> int:
+    """Of all files, in the last time that they were read."""
+    reads = answer["log"][-NR_FILES * FILE_BYTES // READ_BYTES :]
+    per_file = FILE_BYTES // READ_BYTES
+    return max(sum(reads[i : i + per_file]) for i in range(0, len(reads), per_file))
+
+
+def die_order(tool: pathlib.Path) -> tuple[float, str]:
+    """The slowest file in percent of ideal, the worse of two sizes of overwrites."""
+    ideal = slowest_file_ns(simulate(tool, [fill(), read_files()]))
+
+    def percent(piece_bytes: int, *rest: str) -> float:
+        parts = [fill(), overwrite(piece_bytes, 3, "overwrite"), iter(rest), read_files()]
+        return 100 * ideal / slowest_file_ns(simulate(tool, parts))
+
+    units = percent(UNIT_BYTES)
+    pages = percent(PAGE_BYTES, f"- idle {REST_NS}")
+    at_once = percent(PAGE_BYTES)
+    note = (
+        f"overwrites of 32 KiB {units:.1f} at once; of 4 KiB {at_once:.1f} at once, "
+        f"{pages:.1f} after {REST_NS // 10**9} s of rest"
+    )
+    return min(units, pages), note
+
+
+def background_cost(tool: pathlib.Path) -> tuple[float, str]:
+    """Percent of write speed that background collection costs in steady state."""
+
+    def run(bg_eblks: int) -> Any:
+        parts = [fill(), overwrite(PAGE_BYTES, 2, ""), iter(["- mark"])]
+        parts.append(overwrite(PAGE_BYTES, 2, "", seed=SEED + 1))
+        return simulate(tool, parts, bg_eblks=bg_eblks)
+
+    without, usual = run(0), run(3)
+    speed = [answer["ops"]["write"]["mb_per_s"] for answer in (without, usual)]
+    note = (
+        f"random 4 KiB writes at {speed[1]:.0f} MB/s, {speed[0]:.0f} without; "
+        f"write amplification {usual['waf']:.2f} and {without['waf']:.2f}"
+    )
+    return max(0.0, 100 * (1 - speed[1] / speed[0])), note
+
+
+def wear_spread(tool: pathlib.Path) -> tuple[float, str]:
+    """Most erases of a die above the least, in percent of the mean."""
+
+    def spread(answer: Any) -> float:
+        erases = [die["eblks_erased"] for die in answer["dies"]]
+        return 100 * (max(erases) - min(erases)) * len(erases) / sum(erases)
+
+    parts = [fill(), overwrite_hot_spot(20)]
+    levelled = simulate(tool, [*parts, read_files()])
+    without = simulate(tool, [fill(), overwrite_hot_spot(20), read_files()], wear_permille=0)
+    price = 100 * slowest_file_ns(without) / slowest_file_ns(levelled)
+    note = (
+        f"{spread(without):.0f} without levelling; "
+        f"the slowest file reads at {price:.1f} percent of what it does then"
+    )
+    return spread(levelled), note
+
+
+ROWS: dict[str, Callable[[pathlib.Path], tuple[float, str]]] = {
+    "T4.die_order_after_gc": die_order,
+    "T4.bg_gc_cost": background_cost,
+    "T4.wear_spread": wear_spread,
+}
