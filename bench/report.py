@@ -71,18 +71,18 @@ def _t1_row(setup: rows.Setup, outcome: guest.Outcome, name: str) -> Row:
 
 
 def _t2_ratios(outcome: guest.Outcome, name: str) -> dict[str, list[float]]:
-    """case -> what a block costs over dm-dieaware, in blocks over dm-linear."""
-    costs: dict[tuple[str, str], list[int]] = {
-        (line["case"], line["target"]): durations(line)
-        for line in outcome.lines
-        if line.get("row") == name and "case" in line
-    }
+    """case -> what a block costs over dm-dieaware, in blocks over dm-linear, pair by pair."""
+    costs: dict[tuple[str, str], list[float]] = {}
+    for line in outcome.lines:
+        if line.get("row") == name and "case" in line:
+            samples = costs.setdefault((line["case"], line["target"]), [])
+            samples.append(statistics.median(durations(line)))
     ratios = {}
     for (case, target), runs in costs.items():
-        if target == "linear" and (case, "dieaware") in costs:
-            reference = statistics.median(runs)
-            ratios[case] = [run / reference for run in costs[(case, "dieaware")]]
-    return ratios
+        pairs = zip(costs.get((case, "dieaware"), []), runs)
+        if target == "linear":
+            ratios[case] = [dieaware / linear for dieaware, linear in pairs]
+    return {case: runs for case, runs in ratios.items() if runs}
 
 
 def _t2_row(outcome: guest.Outcome, name: str) -> Row:
