@@ -458,7 +458,7 @@ void nvmev_probe_unregister(void);
  * nvmev_queues_init() - make slots and timer; no queue exists yet
  * @nvmev: the SSD
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0 or -ENOMEM; nvmev_queues_exit() is due in either case.
  */
 int nvmev_queues_init(struct nvmev *nvmev);
 

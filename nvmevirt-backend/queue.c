@@ -433,10 +433,8 @@ int nvmev_queues_init(struct nvmev *nvmev)
 		INIT_LIST_HEAD(&queues->cq[i].backlog);
 	queues->slots = kvcalloc(NVMEV_NR_SLOTS, sizeof(*queues->slots), GFP_KERNEL);
 	queues->heap = kvcalloc(NVMEV_NR_SLOTS, sizeof(*queues->heap), GFP_KERNEL);
-	if (!queues->slots || !queues->heap) {
-		nvmev_queues_exit(nvmev);
+	if (!queues->slots || !queues->heap)
 		return -ENOMEM;
-	}
 	for (i = NVMEV_NR_SLOTS; i--;)
 		put_slot(queues, &queues->slots[i]);
 	return 0;
