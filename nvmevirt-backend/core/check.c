@@ -306,7 +306,7 @@ static const char *check_die_claims(const struct ftl *ftl, u32 die_nr)
 		return "A die's count of valid pages is wrong.";
 	if (nr_valid + nr_empty != units->die[die_nr].nr_claimed)
 		return "A die's count of claimed pages is wrong.";
-	return nr_valid + nr_empty <= ftl->geo.die_limit_pages ? NULL :
+	return nr_valid + nr_empty <= ftl->geo.die_most_pages ? NULL :
 		"A die has taken more pages than collection can bear.";
 }
 
@@ -319,6 +319,55 @@ static const char *check_die(const struct ftl *ftl, u32 die)
 	if (!reason)
 		reason = check_victim_queue(ftl, die);
 	return reason ?: check_die_claims(ftl, die);
+}
+
+/* Of all data of a page that could be found, the one that is mapped is the newest. */
+static const char *check_oob_place(const struct ftl *ftl, u32 place)
+{
+	lpn_t lpn = ftl_oob_owner(&ftl->oob, to_ppn(place));
+	ppn_t mapped;
+
+	if (lpn == LPN_NONE)
+		return NULL;
+	mapped = ftl_l2p_get(&ftl->map, lpn);
+	if (mapped == PPN_NONE || from_ppn(mapped) == place)
+		return NULL;
+	if (ftl_ppn_is_buffered(&ftl->geo, to_ppn(place)))
+		return "A slot of an open unit holds data that is not wanted any more.";
+	return ftl_oob_seq(&ftl->oob, to_ppn(place)) <= ftl_oob_seq(&ftl->oob, mapped) ? NULL :
+		"A page is mapped to data that is not its newest.";
+}
+
+static const char *check_oob_eblk(const struct ftl *ftl, u32 eblk)
+{
+	u32 first = eblk * ftl->geo.eblk_pages;
+	u32 used = first_unused_unit(ftl, eblk) * ftl->geo.unit_pages;
+	const char *reason = NULL;
+
+	for (u32 place = first; !reason && place < first + used; place++)
+		reason = check_oob_place(ftl, place);
+	return reason;
+}
+
+static const char *check_oob(const struct ftl *ftl)
+{
+	const char *reason = NULL;
+
+	if (!ftl->params.oob)
+		return NULL;
+	for (u64 lpn = 0; lpn < ftl->map.nr_lpns; lpn++) {
+		ppn_t ppn = ftl_l2p_get(&ftl->map, to_lpn(lpn));
+
+		if (ppn != PPN_NONE && ftl_oob_owner(&ftl->oob, ppn) != to_lpn(lpn))
+			return "A page's place carries the number of another page.";
+		if (ppn != PPN_NONE && ftl_oob_seq(&ftl->oob, ppn) > ftl->oob.head->seq)
+			return "Data has a number that was not given yet.";
+	}
+	for (u32 eblk = 0; !reason && eblk < ftl->geo.nr_eblks; eblk++)
+		reason = check_oob_eblk(ftl, eblk);
+	for (u32 place = ftl->geo.nr_pages; !reason && place < ftl->geo.nr_places; place++)
+		reason = check_oob_place(ftl, place);
+	return reason;
 }
 
 const char *ftl_check(const struct ftl *ftl)
@@ -339,5 +388,5 @@ const char *ftl_check(const struct ftl *ftl)
 		reason = check_eblk(ftl, eblk);
 	for (u32 die = 0; !reason && die < ftl->geo.nr_dies; die++)
 		reason = check_die(ftl, die);
-	return reason;
+	return reason ?: check_oob(ftl);
 }

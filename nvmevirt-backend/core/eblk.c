@@ -55,19 +55,25 @@ void ftl_eblks_init(struct ftl_eblks *blocks, const struct ftl_geometry *geo, vo
 		put_free(blocks, &blocks->die[from_die(ftl_eblk_die(geo, eblk))], eblk);
 }
 
+static void append_full(struct ftl_eblks *blocks, die_t die_nr, u32 nr)
+{
+	struct ftl_eblk_die *die = &blocks->die[from_die(die_nr)];
+	struct ftl_eblk *eblk = &blocks->eblk[nr];
+
+	eblk->state = FTL_EBLK_FULL;
+	eblk->filled_at = die->nr_filled++;
+	ftl_pqueue_push(&die->full, ftl_eblk_rank(eblk),
+			nr - from_die(die_nr) * blocks->geo->die_eblks);
+}
+
 void ftl_eblks_close_if_full(struct ftl_eblks *blocks, die_t die_nr, enum ftl_stream stream)
 {
 	struct ftl_eblk_die *die = &blocks->die[from_die(die_nr)];
 	struct ftl_eblk_stream *open = &die->stream[stream];
-	struct ftl_eblk *eblk;
 
 	if (!open->eblk || open->next_unit < blocks->geo->eblk_units)
 		return;
-	eblk = &blocks->eblk[open->eblk - 1];
-	eblk->state = FTL_EBLK_FULL;
-	eblk->filled_at = die->nr_filled++;
-	ftl_pqueue_push(&die->full, ftl_eblk_rank(eblk),
-			open->eblk - 1 - from_die(die_nr) * blocks->geo->die_eblks);
+	append_full(blocks, die_nr, open->eblk - 1);
 	open->eblk = 0;
 }
 
@@ -164,4 +170,37 @@ void ftl_eblks_erases(const struct ftl_eblks *blocks, die_t die, u32 *least, u32
 		*least = min(*least, eblk[i].nr_erases);
 		*most = max(*most, eblk[i].nr_erases);
 	}
+}
+
+void ftl_eblks_restore(struct ftl_eblks *blocks, u32 eblk, u32 nr_used, u32 nr_valid,
+		       bool is_bad)
+{
+	die_t die_nr = ftl_eblk_die(blocks->geo, eblk);
+	struct ftl_eblk_die *die = &blocks->die[from_die(die_nr)];
+	struct ftl_eblk_stream *open = die->stream;
+
+	blocks->nr_erases += blocks->eblk[eblk].nr_erases;
+	die->nr_erases += blocks->eblk[eblk].nr_erases;
+	if (blocks->eblk[eblk].state == FTL_EBLK_BAD)
+		return;
+	/* Its place in the queue is that of a block never erased. */
+	if (is_bad && !nr_valid) {
+		ftl_eblks_retire(blocks, eblk);
+		return;
+	}
+	ftl_pqueue_remove(&die->free, nr_in_die(blocks, eblk));
+	blocks->eblk[eblk].nr_valid = nr_valid;
+	if (!nr_used) {
+		put_free(blocks, die, eblk);
+		return;
+	}
+	while (open < &die->stream[FTL_NR_STREAMS] && open->eblk)
+		open++;
+	if (nr_used == blocks->geo->eblk_units || open == &die->stream[FTL_NR_STREAMS]) {
+		append_full(blocks, die_nr, eblk);
+		return;
+	}
+	blocks->eblk[eblk].state = FTL_EBLK_OPEN;
+	open->eblk = eblk + 1;
+	open->next_unit = nr_used;
 }

@@ -171,6 +171,16 @@ void ftl_eblks_retire(struct ftl_eblks *blocks, u32 eblk);
  */
 void ftl_eblks_erases(const struct ftl_eblks *blocks, die_t die, u32 *least, u32 *most);
 
+/**
+ * ftl_eblks_restore() - put a block of a new drive where it belongs
+ * @nr_used: units of it that were programmed: none is a free block; when no stream
+ *	of the die can go on with it, the others are lost until it is erased
+ * @nr_valid: valid pages
+ * @is_bad: it had been retired; with valid pages it is used until collection fails on it again
+ */
+void ftl_eblks_restore(struct ftl_eblks *blocks, u32 eblk, u32 nr_used, u32 nr_valid,
+		       bool is_bad);
+
 /* Order of victims: fewest valid pages first, then the one that filled first. */
 static inline u64 ftl_eblk_rank(const struct ftl_eblk *eblk)
 {

@@ -34,7 +34,10 @@ size_t ftl_bytes(const struct ftl_params *params)
 	bytes = size_add(bytes, padded(array_size(geo.nr_dies, sizeof(struct ftl_gc_die))));
 	bytes = size_add(bytes, padded(ftl_units_bytes(params)));
 	bytes = size_add(bytes, padded(ftl_wbuf_bytes(wbuf_units(params), geo.nr_open)));
-	return size_add(bytes, padded(ftl_l2p_bytes(params->nr_lpns, geo.nr_places)));
+	bytes = size_add(bytes, padded(ftl_l2p_bytes(params->nr_lpns, geo.nr_places)));
+	bytes = size_add(bytes, padded(ftl_oob_bytes(params)));
+	/* Last, because it outlives the rest: see ftl_rebuild(). */
+	return size_add(bytes, ftl_oob_area_bytes(params));
 }
 
 /* The units of several dies tend to cross the link at once: its windows hold some. */
@@ -47,6 +50,19 @@ static void init_links(struct ftl *ftl, void **memory)
 		     carve(memory, ftl_bus_bytes()));
 	ftl_bus_init(&ftl->to_host, params->link_mbps, params->time_scale, usual_bytes,
 		     carve(memory, ftl_bus_bytes()));
+}
+
+static void init_oob(struct ftl *ftl, void **memory)
+{
+	void *rest;
+
+	if (!ftl->params.oob)
+		return;
+	rest = carve(memory, ftl_oob_bytes(&ftl->params));
+	ftl->oob.geo = &ftl->geo;
+	ftl->oob.now_ns = &ftl->now_ns;
+	ftl_oob_init(&ftl->oob, &ftl->params, rest, *memory);
+	ftl->map.oob = &ftl->oob;
 }
 
 struct ftl *ftl_init(const struct ftl_params *params, void *zeroed, u64 now_ns)
@@ -69,7 +85,9 @@ struct ftl *ftl_init(const struct ftl_params *params, void *zeroed, u64 now_ns)
 	ftl_units_init(&ftl->units, params, carve(&memory, ftl_units_bytes(params)));
 	ftl_wbuf_init(&ftl->wbuf, wbuf_units(params), geo->nr_open,
 		      carve(&memory, ftl_wbuf_bytes(wbuf_units(params), geo->nr_open)));
-	ftl_l2p_init(&ftl->map, params->nr_lpns, geo->nr_places, memory);
+	ftl_l2p_init(&ftl->map, params->nr_lpns, geo->nr_places,
+		     carve(&memory, ftl_l2p_bytes(params->nr_lpns, geo->nr_places)));
+	init_oob(ftl, &memory);
 	ftl_place_init(&ftl->place, &ftl->units, to_die(params->seed_die));
 	ftl->place.wear_permille = params->wear_permille;
 	ftl->blocks.spare_eblks = params->spare_eblks;

@@ -60,6 +60,8 @@ struct ftl;
  *	leave it, [0, 1000]; 0: they never do
  * @spare_eblks: erase blocks of each die that may be bad
  * @factory_bad_permille: share of erase blocks that are bad from the beginning
+ * @oob: keep out-of-band data (oob.h), so that a drive without @plp survives a power
+ *	failure, and any can be kept in a file
  * @seed_die: die that the first plain write of a new device goes to
  */
 struct ftl_params {
@@ -93,6 +95,7 @@ struct ftl_params {
 	u32 wear_permille;
 	u32 spare_eblks;
 	u32 factory_bad_permille;
+	bool oob;
 	u32 seed_die;
 };
 
@@ -329,6 +332,64 @@ die_t ftl_die_of(const struct ftl *ftl, lpn_t lpn);
  * Return: a number that two pages share if one sense reads both; ~0 if not mapped.
  */
 u64 ftl_unit_of(const struct ftl *ftl, lpn_t lpn);
+
+/**
+ * ftl_power_cut() - the power fails
+ * @now_ns: time at which it does
+ *
+ * Data that was not durable is lost: see rebuild.h. The drive can only be rebuilt then.
+ * A drive without params.oob must have params.plp; it loses nothing.
+ */
+void ftl_power_cut(struct ftl *ftl, u64 now_ns);
+
+/**
+ * ftl_cut_after() - let the power fail when so many more programs and erases are done
+ * @nr_ops: 0: never; counted in the order in which they are begun by the firmware
+ */
+void ftl_cut_after(struct ftl *ftl, u64 nr_ops);
+
+/**
+ * ftl_cut_ns() - when the power fails
+ * Return: a time at which to call ftl_power_cut(), U64_MAX while it is not known.
+ */
+u64 ftl_cut_ns(const struct ftl *ftl);
+
+/**
+ * ftl_rebuild() - power on after ftl_power_cut(), or with an area from elsewhere
+ * @ftl: a drive of the same parameters; the maps are made anew from its area
+ * @now_ns: present time
+ *
+ * Statistics go on.
+ *
+ * Return: NULL, or a complete sentence that says why the area is not one that a drive
+ * with these parameters leaves; the drive cannot be used then.
+ */
+const char *ftl_rebuild(struct ftl *ftl, u64 now_ns);
+
+/**
+ * ftl_area() - memory from which ftl_rebuild() makes the maps
+ * @bytes: gets its size, 0 without params.oob
+ */
+void *ftl_area(struct ftl *ftl, size_t *bytes);
+
+/**
+ * ftl_seq_of() - number of a page's newest data
+ *
+ * Pages of a write get ascending numbers in the order of their lpns. Needs params.oob.
+ *
+ * Return: the number, 0 if the page is not mapped.
+ */
+u64 ftl_seq_of(const struct ftl *ftl, lpn_t lpn);
+
+/**
+ * ftl_last_seq() - number of the page that was written last
+ */
+u64 ftl_last_seq(const struct ftl *ftl);
+
+/**
+ * ftl_is_durable() - would a page's newest data survive a power failure now?
+ */
+bool ftl_is_durable(struct ftl *ftl, lpn_t lpn);
 
 u32 ftl_nr_dies(const struct ftl *ftl);
 const struct ftl_params *ftl_get_params(const struct ftl *ftl);

@@ -2,6 +2,7 @@
 #include "bad.h"
 #include "gc.h"
 #include "program.h"
+#include "rescue.h"
 
 /* Passes over a victim: whole units, then twice what fits, then whatever is left. */
 enum pass {
@@ -51,6 +52,7 @@ static void move_page(struct ftl *ftl, struct ftl_unit *unit, lpn_t lpn, u64 sta
 	if (ftl_ppn_is_buffered(&ftl->geo, from)) {
 		ftl_units_move_in(&ftl->units, unit, from);
 		ftl_units_move_out(&ftl->units, from);
+		unit->is_new = true;
 	} else {
 		sense(ftl, unit->die, flash_unit, start_ns);
 		ftl_units_move_in(&ftl->units, unit, from);
@@ -107,7 +109,9 @@ static void end_victim(struct ftl *ftl, die_t die, u64 start_ns)
 	struct ftl_gc_die *gc = gc_of(ftl, die);
 	u32 victim = gc->victim - 1;
 
-	ftl_nand_erase(&ftl->nand, die, start_ns);
+	ftl_nand_erase(&ftl->nand, die, ftl_rescue(ftl, victim, start_ns));
+	if (ftl->params.oob)
+		ftl_oob_erase(&ftl->oob, victim, ftl->nand.die[from_die(die)].busy_until_ns);
 	ftl_units_forget_eblk(&ftl->units, victim);
 	if (gc->is_doomed || ftl_bad_erase(ftl, die))
 		ftl_eblks_retire(&ftl->blocks, victim);
@@ -192,7 +196,7 @@ static u32 wanted_free(const struct ftl *ftl, die_t die)
 	bool fails = ftl->blocks.die[from_die(die)].doomed || gc->fail_program == 1 ||
 		     gc->fail_erase == 1;
 
-	return FTL_GC_SPARE_EBLKS + (fails && !ftl->blocks.read_only);
+	return ftl_gc_spare_eblks(ftl) + (fails && !ftl->blocks.read_only);
 }
 
 void ftl_gc_make_room(struct ftl *ftl, die_t die, u64 start_ns)

@@ -42,8 +42,17 @@
 
 #include "state.h"
 
-/* Blocks that are free before a stream takes one; one of them is left for collection. */
+/*
+ * Blocks that are free before a stream takes one; one of them is left for collection.
+ * Where a power failure can take something, one more is: collection that it cuts off may
+ * have filled one with rescued pages (rescue.h), which cannot be undone.
+ */
 #define FTL_GC_SPARE_EBLKS	2U
+
+static inline u32 ftl_gc_spare_eblks(const struct ftl *ftl)
+{
+	return FTL_GC_SPARE_EBLKS + ftl->oob.is_volatile;
+}
 
 /**
  * ftl_gc_make_room() - collect until a stream of the die can take a free erase block

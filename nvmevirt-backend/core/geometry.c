@@ -4,14 +4,34 @@
 /* Erase blocks of a die that collection needs: see gc.h */
 #define EBLKS_FOR_GC	4
 
-u64 ftl_geometry_die_limit(const struct ftl_params *params)
+/* A die may take more than its share of the pages: up to half of its reserve. */
+static u64 most_pages(const struct ftl_params *params)
 {
 	u64 eblk_pages = (u64)params->unit_pages * params->units_per_eblk;
 	u64 die_pages = eblk_pages * (params->eblks_per_die - params->spare_eblks);
 	u64 spare = div_u64(die_pages * params->reserve_permille, 2000);
 
-	/* A die may take more than its share of the pages: up to half of its reserve. */
-	return min(die_pages - spare, die_pages - EBLKS_FOR_GC * eblk_pages);
+	u64 for_gc = EBLKS_FOR_GC * eblk_pages;
+
+	/* One more block, and less than a unit of every block: see rescue.h */
+	if (params->oob && !params->plp)
+		for_gc += eblk_pages + (u64)params->eblks_per_die * (params->unit_pages - 1);
+	return die_pages - min(die_pages, max(spare, for_gc));
+}
+
+u64 ftl_geometry_volatile_pages(const struct ftl_params *params)
+{
+	if (!params->oob || params->plp)
+		return 0;
+	return (params->wbuf_pages / params->unit_pages + ftl_geometry_open_units(params)) *
+		params->unit_pages;
+}
+
+u64 ftl_geometry_die_limit(const struct ftl_params *params)
+{
+	u64 most = most_pages(params);
+
+	return most - min(most, ftl_geometry_volatile_pages(params));
 }
 
 u32 ftl_geometry_held_units(const struct ftl_params *params)
@@ -46,4 +66,5 @@ void ftl_geometry_init(struct ftl_geometry *geo, const struct ftl_params *params
 	geo->nr_open = ftl_geometry_open_units(params);
 	geo->nr_places = geo->nr_pages + geo->nr_open * geo->unit_pages;
 	geo->die_limit_pages = ftl_geometry_die_limit(params);
+	geo->die_most_pages = most_pages(params);
 }

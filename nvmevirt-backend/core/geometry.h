@@ -34,6 +34,8 @@
  * @nr_open: open units that can exist at the same time
  * @nr_places: @nr_pages and the slots of the open units behind them
  * @die_limit_pages: pages a die takes; what is above it keeps collection possible
+ * @die_most_pages: pages that a die can bear, those included that come back to it when
+ *	the power fails
  */
 struct ftl_geometry {
 	u32 nr_channels;
@@ -50,6 +52,7 @@ struct ftl_geometry {
 	u32 nr_open;
 	u32 nr_places;
 	u32 die_limit_pages;
+	u32 die_most_pages;
 };
 
 /**
@@ -65,6 +68,14 @@ void ftl_geometry_init(struct ftl_geometry *geo, const struct ftl_params *params
  * See gc.h for the reason.
  */
 u64 ftl_geometry_die_limit(const struct ftl_params *params);
+
+/**
+ * ftl_geometry_volatile_pages() - pages whose newest data a power failure may take
+ * @params: without protection, what is buffered or being programmed
+ *
+ * Older data of so many pages may turn up on a die that has taken others instead.
+ */
+u64 ftl_geometry_volatile_pages(const struct ftl_params *params);
 
 /**
  * ftl_geometry_held_units() - most full units that wait for their program

@@ -9,7 +9,7 @@
 #ifndef FTL_L2P_H
 #define FTL_L2P_H
 
-#include "units.h"
+#include "oob.h"
 
 /**
  * struct ftl_l2p - both maps
@@ -17,12 +17,14 @@
  * @nr_places: places, the slots of open units included
  * @place_of: by lpn; a place plus one, 0 if unmapped
  * @owner_of: by place; an lpn plus one, 0 if the place holds nothing valid
+ * @oob: out-of-band data that follows what the maps do, or NULL
  */
 struct ftl_l2p {
 	u64 nr_lpns;
 	u32 nr_places;
 	u32 *place_of;
 	u32 *owner_of;
+	struct ftl_oob *oob;
 };
 
 /**
@@ -79,23 +81,47 @@ static inline void ftl_l2p_put(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn)
 {
 	u32 *entry = &map->place_of[from_lpn(lpn)];
 
+	if (map->oob)
+		ftl_oob_put(map->oob, lpn, *entry, ppn);
 	if (*entry)
 		map->owner_of[*entry - 1] = 0;
 	*entry = from_ppn(ppn) + 1;
 	map->owner_of[from_ppn(ppn)] = from_lpn(lpn) + 1;
 }
 
+/* The page at @ppn is written again where it is. */
+static inline void ftl_l2p_renew(struct ftl_l2p *map, ppn_t ppn)
+{
+	if (map->oob)
+		ftl_oob_renew(map->oob, ppn);
+}
+
+/* The erase block that keeps what the buffered page at @ppn took the place of, plus one, or 0. */
+static inline u32 ftl_l2p_prev(const struct ftl_l2p *map, ppn_t ppn)
+{
+	return map->oob ? map->oob->prev[ftl_oob_slot(map->oob, ppn)] : 0;
+}
+
+static inline void ftl_l2p_set_prev(struct ftl_l2p *map, lpn_t lpn, u32 prev)
+{
+	map->oob->prev[ftl_oob_slot(map->oob, ftl_l2p_get(map, lpn))] = prev;
+}
+
 static inline void ftl_l2p_clear(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn)
 {
+	if (map->oob)
+		ftl_oob_drop(map->oob, ppn);
 	map->place_of[from_lpn(lpn)] = 0;
 	map->owner_of[from_ppn(ppn)] = 0;
 }
 
-/* The page at @from is now at @to; @from holds nothing. */
+/* The page at @from is now at @to; @from holds nothing. For NAND see ftl_oob_program(). */
 static inline void ftl_l2p_move(struct ftl_l2p *map, ppn_t from, ppn_t to)
 {
 	u32 owner = map->owner_of[from_ppn(from)];
 
+	if (map->oob && owner && ftl_ppn_is_buffered(map->oob->geo, to))
+		ftl_oob_move(map->oob, owner, from, to);
 	map->owner_of[from_ppn(from)] = 0;
 	map->owner_of[from_ppn(to)] = owner;
 	if (owner)

@@ -174,6 +174,7 @@ u32 ftl_place_pages(struct ftl_place *place, struct ftl_placing *placing, lpn_t 
 	struct ftl_units *units = place->units;
 	ppn_t present = ftl_l2p_get(units->map, lpn);
 	struct ftl_unit *unit;
+	u32 prev = 0;
 
 	placing->opened = false;
 	placing->obeyed = false;
@@ -181,10 +182,13 @@ u32 ftl_place_pages(struct ftl_place *place, struct ftl_placing *placing, lpn_t 
 	placing->levelled = false;
 	if (stays_in_slot(units, placing, present)) {
 		ftl_units_touch(units, ftl_units_of(units, present));
+		ftl_units_of(units, present)->is_new = true;
+		ftl_l2p_renew(units->map, present);
 		placing->obeyed = placing->hint != FTL_HINT_NONE;
 		return count_placed(placing, lpn, 1);
 	}
 	if (present != PPN_NONE && ftl_ppn_is_buffered(units->geo, present)) {
+		prev = ftl_l2p_prev(units->map, present);
 		ftl_units_unmap(units, lpn);
 		present = PPN_NONE;
 	}
@@ -193,6 +197,8 @@ u32 ftl_place_pages(struct ftl_place *place, struct ftl_placing *placing, lpn_t 
 	nr_pages = ftl_units_same_place(units, lpn, nr_pages);
 	ftl_units_touch(units, unit);
 	ftl_units_put(units, unit, lpn, nr_pages);
+	if (prev)
+		ftl_l2p_set_prev(units->map, lpn, prev);
 	return count_placed(placing, lpn, nr_pages);
 }
 

@@ -69,6 +69,9 @@ u64 ftl_program_unit(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
 	nr_pages = move_pages(ftl, unit, flash_unit);
 	end_ns = spend_time(ftl, unit, start_ns);
 
+	if (ftl->params.oob)
+		ftl_oob_program(&ftl->oob, from_ppn(ftl_unit_ppn(&ftl->units, unit, 0)),
+				flash_unit, end_ns);
 	ftl_eblks_add_valid(&ftl->blocks, flash_unit, nr_pages);
 	ftl_eblks_close_if_full(&ftl->blocks, unit->die, stream);
 	count_programmed(ftl, unit, nr_pages);

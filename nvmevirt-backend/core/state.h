@@ -7,6 +7,7 @@
 
 #include "ftl.h"
 #include "nand.h"
+#include "oob.h"
 #include "place.h"
 #include "wbuf.h"
 
@@ -84,6 +85,7 @@ struct ftl_sense_slot {
  * @place: placement
  * @nand: timelines of the dies
  * @wbuf: room in the write buffer
+ * @oob: out-of-band data; in use if @params.oob
  * @from_host: direction of the link that writes use
  * @to_host: direction of the link that reads use
  * @gc: collection, by die
@@ -110,6 +112,7 @@ struct ftl {
 	struct ftl_place place;
 	struct ftl_nand nand;
 	struct ftl_wbuf wbuf;
+	struct ftl_oob oob;
 	struct ftl_bus from_host;
 	struct ftl_bus to_host;
 	struct ftl_gc_die *gc;

@@ -88,6 +88,7 @@ struct ftl_unit *ftl_units_open(struct ftl_units *units, die_t die, enum ftl_uni
 	unit->die = die;
 	unit->nr_filled = 0;
 	unit->nr_valid = 0;
+	unit->is_new = false;
 	set_kind(units, unit, kind);
 	if (!ftl_unit_is_gc(unit)) {
 		units->nr_host++;
@@ -198,6 +199,69 @@ static void drop_from_buffer(struct ftl_units *units, struct ftl_unit *unit)
 		die->nr_claimed--;
 	unit->nr_valid--;
 	trim_holes(units, unit);
+}
+
+static bool is_set_aside(const struct ftl_units *units, const struct ftl_unit *unit)
+{
+	const struct ftl_unit *full;
+
+	list_for_each_entry(full, &units->full, link) {
+		if (full == unit)
+			return true;
+	}
+	return false;
+}
+
+void ftl_units_rescue(struct ftl_units *units, struct ftl_unit *unit, ppn_t from)
+{
+	struct ftl_unit *source = ftl_units_of(units, from);
+	struct ftl_unit_die *die = &units->die[from_die(unit->die)];
+
+	die->nr_valid++;
+	die->nr_claimed++;
+	units->die[from_die(source->die)].nr_valid--;
+	source->nr_valid--;
+	unit->is_new = true;
+	ftl_units_move_in(units, unit, from);
+	if (!is_set_aside(units, source))
+		trim_holes(units, source);
+}
+
+static bool can_restore(struct ftl_units *units, die_t die, u32 kind)
+{
+	struct ftl_unit **only = only_unit(units, die, kind);
+
+	if (kind == FTL_UNIT_HELD)
+		return units->nr_held < units->max_held;
+	if (kind == FTL_UNIT_RUN)
+		return units->nr_runs < units->max_runs;
+	return only && !*only && kind != FTL_UNIT_ROW;
+}
+
+bool ftl_units_restore(struct ftl_units *units, struct ftl_unit *unit, die_t die, u32 kind)
+{
+	u32 nr_pages = units->geo->unit_pages;
+
+	if (from_die(die) >= units->geo->nr_dies || !can_restore(units, die, kind))
+		return false;
+	unit->die = die;
+	for (u32 slot = 0; slot < nr_pages; slot++) {
+		if (ftl_l2p_owner(units->map, ftl_unit_ppn(units, unit, slot)) == LPN_NONE)
+			continue;
+		unit->nr_filled = slot + 1;
+		unit->nr_valid++;
+	}
+	if (kind == FTL_UNIT_HELD) {
+		unit->nr_filled = nr_pages;
+		ftl_units_hold(units, unit, 0);
+	} else {
+		set_kind(units, unit, kind);
+	}
+	units->nr_mapped += unit->nr_valid;
+	units->die[from_die(die)].nr_valid += unit->nr_valid;
+	units->die[from_die(die)].nr_claimed += kind == FTL_UNIT_GC ? unit->nr_valid : nr_pages;
+	units->nr_host += kind != FTL_UNIT_GC;
+	return kind == FTL_UNIT_HELD || ftl_unit_space(units, unit);
 }
 
 void ftl_units_unmap(struct ftl_units *units, lpn_t lpn)

@@ -50,6 +50,7 @@ enum ftl_unit_kind {
  * @nr_valid: pages in it
  * @kind: enum ftl_unit_kind
  * @due_ns: time at which it is programmed, if it is held
+ * @is_new: a GC unit holds data that is not on NAND yet
  */
 struct ftl_unit {
 	struct list_head link;
@@ -60,6 +61,7 @@ struct ftl_unit {
 	u16 nr_valid;
 	u32 kind;
 	u64 due_ns;
+	bool is_new;
 };
 
 /**
@@ -167,6 +169,24 @@ void ftl_units_move_in(struct ftl_units *units, struct ftl_unit *unit, ppn_t fro
  * @from: where it was; a unit of which nothing is left is given back
  */
 void ftl_units_move_out(struct ftl_units *units, ppn_t from);
+
+/**
+ * ftl_units_rescue() - move a page from an open unit of the host into one of collection
+ * @from: its place; on any die, in a unit that is open or set aside
+ *
+ * Counts it where it goes to. A unit that was open and holds nothing else is given back.
+ */
+void ftl_units_rescue(struct ftl_units *units, struct ftl_unit *unit, ppn_t from);
+
+/**
+ * ftl_units_restore() - make a unit that is not in use an open one with the pages that are
+ *	mapped to its slots
+ * @die: its die
+ * @kind: what it is to be
+ *
+ * Return: false if there cannot be such a unit.
+ */
+bool ftl_units_restore(struct ftl_units *units, struct ftl_unit *unit, die_t die, u32 kind);
 
 /**
  * ftl_units_unmap() - forget a mapped page, wherever it is

@@ -54,12 +54,14 @@ static u64 program_pages(struct ftl *ftl, const struct ftl_request *rq, u64 at_n
 
 	for (u64 end = lpn + rq->nr_pages; lpn < end; lpn++) {
 		ppn_t ppn = ftl_l2p_get(&ftl->map, to_lpn(lpn));
+		struct ftl_unit *unit;
 
-		/* In a GC unit it is durable: it was programmed for the host before. */
-		if (ftl_ppn_is_buffered(&ftl->geo, ppn) &&
-		    !ftl_unit_is_gc(ftl_units_of(&ftl->units, ppn)))
-			done_ns = max(done_ns, ftl_program_open(ftl, ftl_units_of(&ftl->units, ppn),
-								at_ns));
+		if (!ftl_ppn_is_buffered(&ftl->geo, ppn))
+			continue;
+		unit = ftl_units_of(&ftl->units, ppn);
+		/* What collection only moved is on NAND still. */
+		if (!ftl_unit_is_gc(unit) || unit->is_new)
+			done_ns = max(done_ns, ftl_program_open(ftl, unit, at_ns));
 	}
 	return done_ns;
 }
@@ -111,6 +113,8 @@ u64 ftl_trim(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 now_ns)
 		ftl->stats.pages_trimmed++;
 		lpn++;
 	}
+	if (ftl->params.oob && nr_pages)
+		ftl_oob_trim(&ftl->oob, from_lpn(first), nr_pages, ftl->map.place_of);
 	return done_ns;
 }
 
@@ -134,5 +138,10 @@ u64 ftl_flush(struct ftl *ftl, u64 now_ns)
 		ftl_program_open(ftl, list_first_entry(&units->runs, struct ftl_unit, link), at_ns);
 	for (u32 i = 0; i < ftl->geo.nr_dies; i++)
 		program_unit_if_any(ftl, units->die[i].mixed, at_ns);
+	/* Last, because the programs above may have collected. */
+	for (u32 i = 0; i < ftl->geo.nr_dies; i++) {
+		if (units->die[i].gc && units->die[i].gc->is_new)
+			program_unit_if_any(ftl, units->die[i].gc, at_ns);
+	}
 	return max(at_ns, ftl->programmed_ns);
 }

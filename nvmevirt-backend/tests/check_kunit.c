@@ -132,7 +132,7 @@ static void miscount_claims(struct ftl *ftl)
 
 static void overfill_a_die(struct ftl *ftl)
 {
-	ftl->geo.die_limit_pages = ftl->units.die[0].nr_claimed - 1;
+	ftl->geo.die_most_pages = ftl->units.die[0].nr_claimed - 1;
 }
 
 static void miscount_an_open_unit(struct ftl *ftl)

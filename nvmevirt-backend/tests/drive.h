@@ -8,6 +8,7 @@
 
 #include "../core/geometry.c"
 #include "../core/params.c"
+#include "../core/oob.c"
 #include "../core/l2p.c"
 #include "../core/pqueue.c"
 #include "../core/channel.c"
@@ -19,12 +20,14 @@
 #include "../core/place.c"
 #include "../core/program.c"
 #include "../core/bad.c"
+#include "../core/rescue.c"
 #include "../core/gc.c"
 #include "../core/mend.c"
 #include "../core/idle.c"
 #include "../core/read.c"
 #include "../core/write.c"
 #include "../core/ftl.c"
+#include "../core/rebuild.c"
 #include "../core/check.c"
 
 /**

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <kunit/test.h>
 
+#include "../core/geometry.c"
+#include "../core/oob.c"
 #include "../core/l2p.c"
 
 #define NR_LPNS		40

@@ -8,7 +8,8 @@
  *
  * Besides ftl_check(): a page is mapped exactly if it was written and not trimmed
  * since; no command completes before it began or takes more than a bounded number of
- * operations on the dies; counters agree with what was sent and with each other.
+ * operations on the dies; counters agree with what was sent and with each other. After
+ * a power failure that follows a flush the same pages are mapped.
  */
 #define COMMAND_BYTES	9
 #define FUZZ_NAME	"ftl_fuzz"
@@ -75,6 +76,10 @@ static void begin_game(struct game *game, u8 shape, u8 flags)
 		params->eblks_per_die += 2;
 	}
 	params->seed_die = (flags >> 2 & 7) % (params->nr_channels * params->dies_per_channel);
+	params->oob = flags & 16;
+	/* What a power failure can take needs room on every die. */
+	params->eblks_per_die *= params->oob && !params->plp ? 3 : 1;
+	params->nr_lpns = ftl_params_capacity(params);
 	require(!ftl_params_check(params), "The parameters of a drive are refused.");
 	game->memory = zeroed(ftl_bytes(params));
 	game->is_mapped = zeroed(params->nr_lpns);
@@ -201,6 +206,31 @@ static lpn_t pred_of(const struct game *game, u16 at, u8 flags)
 	return to_lpn(at % (game->params.nr_lpns + 2));
 }
 
+static u64 play_flush(struct game *game)
+{
+	return ftl_flush(game->ftl, game->now_ns);
+}
+
+/* The power fails, at once or after a flush; what is mapped after that is only known then. */
+static u64 play_power_failure(struct game *game, bool flush, u32 later_ns)
+{
+	const char *reason;
+
+	if (!game->params.oob)
+		return play_flush(game);
+	game->now_ns = flush ? play_flush(game) : game->now_ns + later_ns;
+	ftl_power_cut(game->ftl, game->now_ns);
+	reason = ftl_rebuild(game->ftl, game->now_ns);
+	require(!reason, reason);
+	for (u64 lpn = 0; lpn < game->params.nr_lpns && !flush; lpn++) {
+		game->nr_mapped += ftl_is_mapped(game->ftl, to_lpn(lpn)) - game->is_mapped[lpn];
+		game->is_mapped[lpn] = ftl_is_mapped(game->ftl, to_lpn(lpn));
+	}
+	check_game(game);
+	game->nr_operations = count_operations(game);
+	return game->now_ns;
+}
+
 static u64 play_command(struct game *game, const u8 *c)
 {
 	u64 first = (c[1] | c[2] << 8) % game->params.nr_lpns;
@@ -215,7 +245,9 @@ static u64 play_command(struct game *game, const u8 *c)
 	case 0:
 		return play_trim(game, &rq);
 	case 1:
-		return ftl_flush(game->ftl, game->now_ns);
+		if (c[6] < 8)
+			return play_power_failure(game, c[6] & 1, (c[4] | c[5] << 8) * 100);
+		return play_flush(game);
 	case 2:
 		return play_read(game, &rq);
 	case 3:

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is on NAND besides data, and what is on its way there: all that a power failure
+ * leaves to find the pages again.
+ *
+ * Every programmed page carries its lpn and the sequence number of its data. A number
+ * belongs to one write of one page: copies of collection keep it. Every flash unit
+ * carries a stamp that orders the programs. The area holds these for the whole drive, with
+ * the little that a drive keeps elsewhere: records of trims, erase counts, and what a
+ * capacitor saves of the open units. It is one piece of memory, so that it can be kept
+ * in a file.
+ *
+ * The FTL books work on the dies ahead of time; the area shows NAND as it is. What is
+ * booked waits in a list for each die until its end has come (a die does its work in
+ * order). Only a power cut needs to know what has ended, so looking is put off until
+ * then, or until the lists are full: then the work booked first counts as ended.
+ *
+ * When an erase block may be erased: not before the data that took the place of its
+ * stale pages is durable. @safe_ns is the end of their programs; pages that are still
+ * in open units are put with the block's own (rescue.h).
+ *
+ * Without params.oob none of this is kept: a drive with power-loss protection saves
+ * everything there is.
+ */
+#ifndef FTL_OOB_H
+#define FTL_OOB_H
+
+#include "geometry.h"
+
+/* Stamp of a flash unit whose program or erase was cut off */
+#define FTL_OOB_TORN		U64_MAX
+
+/* Set in the count of erases of a block that was retired */
+#define FTL_OOB_BAD		0x80000000U
+
+/* Trims that are kept as records before the table of unmapped pages is made anew */
+#define FTL_OOB_TRIMS		512
+
+#define FTL_OOB_COUNTERS	48
+
+/* The area is followed up in pieces of this size. */
+#define FTL_OOB_CHUNK_BYTES	4032U
+
+/**
+ * struct ftl_oob_trim - record of a trim
+ * @first: first page
+ * @nr: pages
+ * @seq: data of these pages with a smaller number is gone
+ */
+struct ftl_oob_trim {
+	u64 first;
+	u64 nr;
+	u64 seq;
+};
+
+/**
+ * struct ftl_oob_head - begins the area
+ * @seq: number that was given to data last
+ * @stamp: number that was given to a program or erase last
+ * @table_seq: data with a number up to this of pages that the table has as unmapped is gone
+ * @nr_trims: records since then
+ * @counters: struct ftl_stats
+ * @trim: the records
+ */
+struct ftl_oob_head {
+	u64 seq;
+	u64 stamp;
+	u64 table_seq;
+	u64 nr_trims;
+	u64 counters[FTL_OOB_COUNTERS];
+	struct ftl_oob_trim trim[FTL_OOB_TRIMS];
+};
+
+/**
+ * struct ftl_oob_die - what is kept of a die
+ * @busy_ns: as in struct ftl_die_stats, like all that follow
+ */
+struct ftl_oob_die {
+	u64 busy_ns;
+	u64 units_read;
+	u64 units_programmed;
+	u64 eblks_erased;
+	u64 pages_host;
+	u64 pages_gc;
+};
+
+/**
+ * struct ftl_oob_open - what is kept of an open unit whose slots hold saved pages
+ * @die: its die
+ * @kind: enum ftl_unit_kind
+ */
+struct ftl_oob_open {
+	u32 die;
+	u32 kind;
+};
+
+/**
+ * struct ftl_op - a program or erase that is booked
+ * @start_ns: time at which it begins to change cells
+ * @end_ns: time at which it is done
+ * @stamp: order of booking
+ * @target: flash unit or erase block
+ * @next: the one booked next on the die, or the next free one, plus one
+ * @is_erase: an erase
+ */
+struct ftl_op {
+	u64 start_ns;
+	u64 end_ns;
+	u64 stamp;
+	u32 target;
+	u32 next;
+	bool is_erase;
+};
+
+/**
+ * struct ftl_op_list - what is booked on a die
+ * @first: the op to end first, plus one, or 0
+ * @last: the op booked last, plus one, or 0
+ */
+struct ftl_op_list {
+	u32 first;
+	u32 last;
+};
+
+/**
+ * struct ftl_oob - out-of-band data, and what is booked
+ * @geo: sizes
+ * @now_ns: time of the drive
+ * @program_ns: duration of a program, scaled
+ * @erase_ns: duration of an erase, scaled
+ * @nr_lpns: pages shown to the host
+ * @is_volatile: a power failure takes open units of the host
+ * @area: what power failures leave
+ * @area_bytes: its size
+ * @dirty: by chunk of the area: it was changed since somebody looked
+ * @head: begins the area
+ * @die: by die
+ * @open: by open unit
+ * @stamp: by flash unit: order of its program, 0 if erased, or FTL_OOB_TORN
+ * @seq: by place: number of the data; slots of open units included
+ * @erases: by erase block: times it was erased, and FTL_OOB_BAD
+ * @lpn: by place: page it is of, plus one; 0 is none
+ * @is_mapped: a bit for each lpn: the table of pages that were mapped at @head->table_seq
+ * @nr_ops: ops that can be booked
+ * @free_op: an op that is not booked plus one, or 0
+ * @op: the ops
+ * @ops: by die
+ * @op_seq: by op and slot: number of the data
+ * @op_lpn: by op and slot: page plus one
+ * @booked: by flash unit: op that is to program it, the last of them, plus one, or 0
+ * @prev: by slot of open units: erase block whose page this data takes the place of, plus one
+ * @safe_ns: by erase block: when what took the place of its stale pages is on NAND
+ * @nr_hurried: ops that counted as ended because the lists were full
+ * @cut_countdown: ops until the power fails, 0: it does not
+ * @cut_ns: end of the op with which it does, U64_MAX while that is not booked
+ */
+struct ftl_oob {
+	const struct ftl_geometry *geo;
+	const u64 *now_ns;
+	u64 program_ns;
+	u64 erase_ns;
+	u64 nr_lpns;
+	bool is_volatile;
+
+	void *area;
+	size_t area_bytes;
+	u8 *dirty;
+	struct ftl_oob_head *head;
+	struct ftl_oob_die *die;
+	struct ftl_oob_open *open;
+	u64 *stamp;
+	u64 *seq;
+	u32 *erases;
+	u32 *lpn;
+	u64 *is_mapped;
+
+	u32 nr_ops;
+	u32 free_op;
+	struct ftl_op *op;
+	struct ftl_op_list *ops;
+	u64 *op_seq;
+	u32 *op_lpn;
+	u32 *booked;
+	u32 *prev;
+	u64 *safe_ns;
+	u64 nr_hurried;
+	u64 cut_countdown;
+	u64 cut_ns;
+};
+
+/**
+ * ftl_oob_bytes() - memory besides the area
+ */
+size_t ftl_oob_bytes(const struct ftl_params *params);
+
+/**
+ * ftl_oob_area_bytes() - memory of the area
+ */
+size_t ftl_oob_area_bytes(const struct ftl_params *params);
+
+/**
+ * ftl_oob_init() - nothing is booked; the area stays as it is
+ * @oob: @geo and @now_ns are set
+ * @zeroed: ftl_oob_bytes() bytes
+ * @area: ftl_oob_area_bytes() bytes; zeroed is an erased drive
+ */
+void ftl_oob_init(struct ftl_oob *oob, const struct ftl_params *params, void *zeroed,
+		  void *area);
+
+/**
+ * ftl_oob_mark() - a part of the area was changed
+ */
+void ftl_oob_mark(struct ftl_oob *oob, const void *start, size_t bytes);
+
+/**
+ * ftl_oob_program() - book the program of an open unit
+ * @from: place of its first slot
+ * @end_ns: when it will be done
+ *
+ * The slots are empty afterwards.
+ */
+void ftl_oob_program(struct ftl_oob *oob, u32 from, u32 flash_unit, u64 end_ns);
+
+/**
+ * ftl_oob_erase() - book the erase of a block
+ * @end_ns: when it will be done
+ */
+void ftl_oob_erase(struct ftl_oob *oob, u32 eblk, u64 end_ns);
+
+/**
+ * ftl_oob_clear_eblk() - a block is erased, now
+ */
+void ftl_oob_clear_eblk(struct ftl_oob *oob, u32 eblk);
+
+/**
+ * ftl_oob_settle() - whatever has ended shows in the area
+ * @now_ns: U64_MAX: all that is booked counts as ended
+ */
+void ftl_oob_settle(struct ftl_oob *oob, u64 now_ns);
+
+/**
+ * ftl_oob_tear() - the power fails: what has begun is torn, what has not will not be done
+ * @now_ns: time at which it does; what has ended by then must be settled
+ */
+void ftl_oob_tear(struct ftl_oob *oob, u64 now_ns);
+
+/**
+ * ftl_oob_trim() - keep that pages were trimmed; durable at once
+ * @place_of: map by lpn, in which they are unmapped already
+ */
+void ftl_oob_trim(struct ftl_oob *oob, u64 first, u64 nr, const u32 *place_of);
+
+/**
+ * ftl_oob_seq() - number of the data in a place, whether it is there yet or booked
+ */
+u64 ftl_oob_seq(const struct ftl_oob *oob, ppn_t ppn);
+
+/**
+ * ftl_oob_owner() - page that the data in a place is of, whether it is there yet or booked
+ * Return: LPN_NONE if the place holds none.
+ */
+lpn_t ftl_oob_owner(const struct ftl_oob *oob, ppn_t ppn);
+
+/**
+ * ftl_oob_put() - data of the host is put into a slot of an open unit
+ * @lpn: its page
+ * @from: place plus one of the data that it takes the place of, or 0
+ * @to: the slot
+ */
+void ftl_oob_put(struct ftl_oob *oob, lpn_t lpn, u32 from, ppn_t to);
+
+/**
+ * ftl_oob_move() - data moves into a slot of an open unit
+ * @owner: its page plus one
+ */
+void ftl_oob_move(struct ftl_oob *oob, u32 owner, ppn_t from, ppn_t to);
+
+/**
+ * ftl_oob_drop() - the data in a place is not wanted any more
+ */
+void ftl_oob_drop(struct ftl_oob *oob, ppn_t ppn);
+
+static inline u32 ftl_oob_slot(const struct ftl_oob *oob, ppn_t ppn)
+{
+	return (u32)from_ppn(ppn) - oob->geo->nr_pages;
+}
+
+/* New data in a slot whose old data was of the same page. */
+static inline void ftl_oob_renew(struct ftl_oob *oob, ppn_t ppn)
+{
+	oob->seq[from_ppn(ppn)] = ++oob->head->seq;
+}
+
+#endif /* FTL_OOB_H */

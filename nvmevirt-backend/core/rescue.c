@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "program.h"
+#include "rescue.h"
+
+static void rescue_page(struct ftl *ftl, die_t die, ppn_t from, u64 start_ns)
+{
+	struct ftl_units *units = &ftl->units;
+	struct ftl_unit *unit = units->die[from_die(die)].gc;
+
+	if (!unit)
+		unit = ftl_units_open(units, die, FTL_UNIT_GC);
+	ftl_units_rescue(units, unit, from);
+	if (!ftl_unit_space(units, unit))
+		ftl_program_unit(ftl, unit, start_ns);
+}
+
+u64 ftl_rescue(struct ftl *ftl, u32 victim, u64 start_ns)
+{
+	const struct ftl_geometry *geo = &ftl->geo;
+	u32 *prev = ftl->oob.prev;
+	struct ftl_unit *unit;
+	die_t die;
+
+	if (!ftl->oob.is_volatile)
+		return start_ns;
+	die = ftl_eblk_die(geo, victim);
+	for (u32 slot = 0; slot < geo->nr_open * geo->unit_pages; slot++) {
+		ppn_t from = to_ppn(geo->nr_pages + slot);
+
+		if (prev[slot] != victim + 1)
+			continue;
+		prev[slot] = 0;
+		if (ftl_units_of(&ftl->units, from)->kind != FTL_UNIT_GC)
+			rescue_page(ftl, die, from, start_ns);
+	}
+	unit = ftl->units.die[from_die(die)].gc;
+	if (unit)
+		ftl_program_open(ftl, unit, start_ns);
+	return max(start_ns, ftl->oob.safe_ns[victim]);
+}

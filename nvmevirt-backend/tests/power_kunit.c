@@ -1,0 +1,553 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Power failures. One recorded workload (writes with and without hints, FUA, overwrites,
+ * trims, flushes, on a drive so full that it collects) is played again for every program
+ * and erase in it, and the power fails as that begins, just before it ends, and when it
+ * has. What the rebuilt drive has is compared with what was promised, then the
+ * workload goes on, and the power fails once more after a last flush.
+ *
+ * What is promised: data is durable when its FUA write is complete, or the flush that
+ * was sent after its write was complete, or with protection the write itself. Of every
+ * page the drive has that or something newer that was sent, never anything older.
+ */
+#include "drive_kunit.h"
+
+#define NR_COMMANDS	200
+#define MAX_VERSIONS	32
+#define MAX_OPS		8192
+#define AFTER_CUT_NS	1000000
+
+/**
+ * struct power_case - a drive to cut
+ * @shape: geometry
+ * @plp: with protection
+ * @bg_eblks: as in struct ftl_params; if not 0, it mends and holds full units, too
+ */
+struct power_case {
+	struct drive_shape shape;
+	bool plp;
+	u32 bg_eblks;
+};
+
+static const struct power_case power_cases[] = {
+	{ { "one die", 1, 1, 4, 4, 24, 1, 100 }, false, 0 },
+	{ { "one page a unit", 1, 2, 1, 2, 60, 2, 20 }, false, 0 },
+	{ { "three dies", 3, 1, 3, 5, 22, 2, 70 }, false, 0 },
+	{ { "one die, background", 1, 1, 4, 4, 24, 1, 100 }, false, 6 },
+	{ { "three dies, background", 3, 1, 3, 5, 22, 2, 70 }, false, 8 },
+	{ { "one die, protection", 1, 1, 4, 4, 12, 1, 100 }, true, 0 },
+	{ { "three dies, protection, background", 3, 1, 3, 5, 9, 2, 70 }, true, 3 },
+};
+
+static void describe_case(const struct power_case *power_case, char *desc)
+{
+	strscpy(desc, power_case->shape.name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(power, power_cases, describe_case);
+
+/**
+ * struct version - something that a page was
+ * @seq: number of its data, 0 when it was trimmed
+ * @done_ns: when its command was complete
+ * @durable_ns: when it was promised to be durable, U64_MAX if not yet
+ */
+struct version {
+	u64 seq;
+	u64 done_ns;
+	u64 durable_ns;
+};
+
+/**
+ * struct history - what a page was, the newest last
+ * @nr: entries of @version
+ * @version: begins with what was promised last when the history was cut short
+ */
+struct history {
+	u32 nr;
+	struct version version[MAX_VERSIONS];
+};
+
+/**
+ * struct bench - a drive and its past
+ * @test: the case
+ * @params: of the drive
+ * @memory: of the drive
+ * @ftl: the drive
+ * @history: by lpn
+ * @random: state of the workload
+ * @now_ns: time of the present command
+ * @done_ns: when the last one was complete
+ * @nr_ops: programs and erases of the workload
+ * @op: the same
+ */
+struct bench {
+	struct kunit *test;
+	struct ftl_params params;
+	void *memory;
+	struct ftl *ftl;
+	struct history *history;
+	u64 random;
+	u64 now_ns;
+	u64 done_ns;
+	u32 nr_ops;
+	struct ftl_op op[MAX_OPS];
+};
+
+static struct bench *make_bench(struct kunit *test)
+{
+	const struct power_case *power_case = test->param_value;
+	struct bench *bench = kunit_kzalloc(test, sizeof(*bench), GFP_KERNEL);
+	const char *reason;
+
+	KUNIT_ASSERT_NOT_NULL(test, bench);
+	bench->test = test;
+	bench->params = drive_params(&power_case->shape);
+	bench->params.plp = power_case->plp;
+	bench->params.bg_eblks = power_case->bg_eblks;
+	bench->params.bg_mend = power_case->bg_eblks;
+	if (power_case->bg_eblks) {
+		bench->params.hold_ns = 1000000;
+		bench->params.wbuf_pages += 6 * bench->params.unit_pages;
+	}
+	bench->params.oob = true;
+	bench->params.nr_lpns = ftl_params_capacity(&bench->params);
+	reason = ftl_params_check(&bench->params);
+	KUNIT_ASSERT_NULL_MSG(test, reason, "%s", reason);
+	bench->memory = kunit_kzalloc(test, ftl_bytes(&bench->params), GFP_KERNEL);
+	bench->history = kunit_kcalloc(test, bench->params.nr_lpns, sizeof(*bench->history),
+				       GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, bench->memory);
+	KUNIT_ASSERT_NOT_NULL(test, bench->history);
+	return bench;
+}
+
+static void begin_play(struct bench *bench)
+{
+	memset(bench->memory, 0, ftl_bytes(&bench->params));
+	memset(bench->history, 0, bench->params.nr_lpns * sizeof(*bench->history));
+	bench->ftl = ftl_init(&bench->params, bench->memory, 0);
+	bench->random = 1;
+	bench->now_ns = 0;
+	bench->done_ns = 0;
+}
+
+/* The newest version that is promised; those before it do not matter any more. */
+static void forget_older(struct history *history, u64 now_ns)
+{
+	u32 promised = 0;
+
+	for (u32 i = 0; i < history->nr; i++) {
+		if (history->version[i].durable_ns <= now_ns)
+			promised = i;
+	}
+	history->nr -= promised;
+	memmove(history->version, history->version + promised,
+		history->nr * sizeof(*history->version));
+}
+
+static void note_version(struct bench *bench, u64 lpn, u64 seq, bool durable)
+{
+	struct history *history = &bench->history[lpn];
+
+	if (history->nr == MAX_VERSIONS)
+		forget_older(history, bench->now_ns);
+	KUNIT_ASSERT_LT(bench->test, history->nr, (u32)MAX_VERSIONS);
+	history->version[history->nr++] = (struct version){
+		.seq = seq,
+		.done_ns = bench->done_ns,
+		.durable_ns = durable ? bench->done_ns : U64_MAX,
+	};
+}
+
+static void play_write(struct bench *bench, struct ftl_request *rq)
+{
+	u64 first = from_lpn(rq->first);
+	u64 seq;
+
+	bench->done_ns = ftl_write(bench->ftl, rq, bench->now_ns);
+	seq = ftl_last_seq(bench->ftl) - rq->nr_pages + 1;
+	for (u32 i = 0; i < rq->nr_pages; i++)
+		note_version(bench, first + i, seq + i, bench->params.plp || rq->fua);
+}
+
+static void play_trim(struct bench *bench, const struct ftl_request *rq)
+{
+	u64 first = from_lpn(rq->first);
+
+	bench->done_ns = ftl_trim(bench->ftl, rq->first, rq->nr_pages, bench->now_ns);
+	for (u32 i = 0; i < rq->nr_pages; i++)
+		note_version(bench, first + i, 0, true);
+}
+
+static void play_flush(struct bench *bench)
+{
+	bench->done_ns = ftl_flush(bench->ftl, bench->now_ns);
+	for (u64 lpn = 0; lpn < bench->params.nr_lpns; lpn++) {
+		struct history *history = &bench->history[lpn];
+
+		for (u32 i = 0; i < history->nr; i++) {
+			struct version *version = &history->version[i];
+
+			if (version->done_ns <= bench->now_ns)
+				version->durable_ns = min(version->durable_ns, bench->done_ns);
+		}
+	}
+}
+
+static u32 draw(struct bench *bench, u32 below)
+{
+	return next_random32(&bench->random) % below;
+}
+
+static void draw_command(struct bench *bench)
+{
+	u64 nr_lpns = bench->params.nr_lpns;
+	/* Half of the writes fall on a tenth of the pages, so that many are overwritten soon. */
+	u64 first = draw(bench, 2) ? draw(bench, nr_lpns) : draw(bench, nr_lpns / 10 + 1);
+	u32 nr_pages = min_t(u64, draw(bench, 7) + 1, nr_lpns - first);
+	struct ftl_request rq = request(first, nr_pages);
+	u32 kind = draw(bench, 20);
+
+	rq.fua = !draw(bench, 12);
+	rq.hint = draw(bench, 3);
+	rq.pred = first ? to_lpn(first - 1) : LPN_NONE;
+	if (kind == 0)
+		play_flush(bench);
+	else if (kind == 1)
+		play_trim(bench, &rq);
+	else if (kind == 2)
+		ftl_idle(bench->ftl, bench->now_ns);
+	else
+		play_write(bench, &rq);
+}
+
+/* One command goes after the other, or some time passes, or several are sent at once. */
+static void pass_time(struct bench *bench)
+{
+	switch (draw(bench, 4)) {
+	case 0:
+		bench->now_ns = max(bench->now_ns, bench->done_ns);
+		break;
+	case 1:
+		bench->now_ns += draw(bench, 2000000) << draw(bench, 10);
+		break;
+	default:
+		bench->now_ns += draw(bench, 20000);
+	}
+}
+
+static void record_ops(struct bench *bench)
+{
+	const struct ftl_oob *oob = &bench->ftl->oob;
+
+	for (u32 die = 0; die < bench->ftl->geo.nr_dies; die++) {
+		for (u32 nr = oob->ops[die].first; nr; nr = oob->op[nr - 1].next) {
+			const struct ftl_op *op = &oob->op[nr - 1];
+
+			KUNIT_ASSERT_LE(bench->test, op->stamp, (u64)MAX_OPS);
+			bench->op[op->stamp - 1] = *op;
+			bench->nr_ops = max_t(u32, bench->nr_ops, op->stamp);
+		}
+	}
+}
+
+/* Writes every page, until the power is going to fail. */
+static void fill(struct bench *bench, u64 until_ns)
+{
+	for (u64 lpn = 0; lpn < bench->params.nr_lpns && bench->now_ns < until_ns; lpn++) {
+		struct ftl_request rq = request(lpn, 1);
+
+		play_write(bench, &rq);
+		record_ops(bench);
+		bench->now_ns = bench->done_ns;
+	}
+}
+
+/* Plays without a failure and keeps the times of all programs and erases. */
+static void record(struct bench *bench)
+{
+	begin_play(bench);
+	fill(bench, U64_MAX);
+	for (u32 i = 0; i < NR_COMMANDS; i++) {
+		draw_command(bench);
+		record_ops(bench);
+		pass_time(bench);
+	}
+	KUNIT_EXPECT_GT(bench->test, stats_of(bench->ftl).gc_runs, 2ULL);
+	EXPECT_CONSISTENT(bench->test, bench->ftl);
+}
+
+static bool is_allowed(const struct history *history, u64 seq)
+{
+	/* Never written, or nothing promised yet */
+	if (!history->nr || (!seq && history->version[0].durable_ns == U64_MAX))
+		return !seq;
+	for (u32 i = 0; i < history->nr; i++) {
+		if (history->version[i].seq == seq)
+			return true;
+	}
+	return false;
+}
+
+static void compare(struct bench *bench, u64 cut_ns)
+{
+	for (u64 lpn = 0; lpn < bench->params.nr_lpns; lpn++) {
+		struct history *history = &bench->history[lpn];
+		u64 seq = ftl_seq_of(bench->ftl, to_lpn(lpn));
+
+		forget_older(history, cut_ns);
+		if (history->nr && history->version[0].durable_ns > cut_ns)
+			history->version[0].durable_ns = U64_MAX;
+		KUNIT_ASSERT_TRUE_MSG(bench->test, is_allowed(history, seq),
+				      "page %llu has %llu, promised was %llu, power failed at %llu ns",
+				      lpn, seq, history->nr ? history->version[0].seq : 0, cut_ns);
+		/* From now on this is what it is. */
+		history->nr = 0;
+		bench->done_ns = cut_ns;
+		note_version(bench, lpn, seq, true);
+	}
+}
+
+static void fail_power(struct bench *bench, u64 cut_ns)
+{
+	const char *reason;
+
+	ftl_power_cut(bench->ftl, cut_ns);
+	reason = ftl_rebuild(bench->ftl, cut_ns);
+	KUNIT_ASSERT_NULL_MSG(bench->test, reason, "%s (power failed at %llu ns)", reason, cut_ns);
+	reason = ftl_check(bench->ftl);
+	KUNIT_ASSERT_NULL_MSG(bench->test, reason, "%s (power failed at %llu ns)", reason, cut_ns);
+	compare(bench, cut_ns);
+	bench->now_ns = cut_ns + AFTER_CUT_NS;
+}
+
+static void play_with_failure(struct bench *bench, u64 cut_ns)
+{
+	bool failed = false;
+
+	begin_play(bench);
+	fill(bench, cut_ns);
+	for (u32 i = 0; i < NR_COMMANDS; i++) {
+		if (!failed && bench->now_ns >= cut_ns) {
+			fail_power(bench, cut_ns);
+			failed = true;
+		}
+		draw_command(bench);
+		pass_time(bench);
+	}
+	/* In the second life everything that was flushed is there, too. */
+	bench->now_ns = max(bench->now_ns, bench->done_ns);
+	if (!failed)
+		bench->now_ns = max(bench->now_ns, cut_ns);
+	play_flush(bench);
+	fail_power(bench, bench->done_ns);
+}
+
+static void any_operation_may_be_the_last(struct kunit *test)
+{
+	struct bench *bench = make_bench(test);
+	u32 nr_unseen = 0;
+
+	record(bench);
+	for (u32 i = 0; i < bench->nr_ops; i++) {
+		const struct ftl_op *op = &bench->op[i];
+
+		nr_unseen += !op->stamp;
+		if (!op->stamp)
+			continue;
+		play_with_failure(bench, op->start_ns + 1);
+		play_with_failure(bench, op->end_ns - 1);
+		play_with_failure(bench, op->end_ns);
+	}
+	/* Background work may be over when the command is that gave occasion for it. */
+	KUNIT_EXPECT_LT(test, nr_unseen * 20, bench->nr_ops);
+	kunit_info(test, "%u programs and erases, three failures at each\n", bench->nr_ops);
+}
+
+static void power_may_fail_again_and_again(struct kunit *test)
+{
+	struct bench *bench = make_bench(test);
+
+	begin_play(bench);
+	fill(bench, U64_MAX);
+	for (u32 i = 0; i < 3000; i++) {
+		draw_command(bench);
+		pass_time(bench);
+		if (!draw(bench, 4))
+			fail_power(bench, bench->now_ns + draw(bench, 3000000));
+	}
+}
+
+static struct ftl *make_volatile_drive(struct kunit *test, bool plp)
+{
+	const struct drive_shape shape = { "small", 2, 1, 4, 4, 24, 4, 70 };
+	struct ftl_params params = drive_params(&shape);
+
+	params.plp = plp;
+	params.oob = true;
+	params.nr_lpns = ftl_params_capacity(&params);
+	return make_drive(test, &params);
+}
+
+static void fail_at(struct kunit *test, struct ftl *ftl, u64 now_ns)
+{
+	const char *reason;
+
+	ftl_power_cut(ftl, now_ns);
+	reason = ftl_rebuild(ftl, now_ns);
+	KUNIT_ASSERT_NULL_MSG(test, reason, "%s", reason);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+static void buffered_data_is_lost_without_protection(struct kunit *test)
+{
+	struct ftl *ftl = make_volatile_drive(test, false);
+
+	write_plain(ftl, 0, 1);
+	KUNIT_EXPECT_FALSE(test, ftl_is_durable(ftl, to_lpn(0)));
+	fail_at(test, ftl, 1000000000);
+	KUNIT_EXPECT_FALSE(test, ftl_is_mapped(ftl, to_lpn(0)));
+}
+
+static void buffered_data_stays_with_protection(struct kunit *test)
+{
+	struct ftl *ftl = make_volatile_drive(test, true);
+	u64 seq;
+
+	write_plain(ftl, 0, 1);
+	write_append(ftl, 20, 1, 0);
+	seq = ftl_seq_of(ftl, to_lpn(20));
+	fail_at(test, ftl, 0);
+	KUNIT_EXPECT_TRUE(test, ftl_is_mapped(ftl, to_lpn(0)));
+	KUNIT_EXPECT_EQ(test, ftl_seq_of(ftl, to_lpn(20)), seq);
+	KUNIT_EXPECT_NOT_NULL(test, open_unit_of(ftl, 20));
+}
+
+static void lost_overwrite_leaves_the_old_data(struct kunit *test)
+{
+	struct ftl *ftl = make_volatile_drive(test, false);
+	u64 done_ns, seq;
+
+	write_plain(ftl, 0, 1);
+	done_ns = ftl_flush(ftl, 0);
+	seq = ftl_seq_of(ftl, to_lpn(0));
+	write_plain(ftl, 0, 1);
+	KUNIT_EXPECT_GT(test, ftl_seq_of(ftl, to_lpn(0)), seq);
+	fail_at(test, ftl, done_ns);
+	KUNIT_EXPECT_EQ(test, ftl_seq_of(ftl, to_lpn(0)), seq);
+}
+
+static void torn_unit_is_not_written_again(struct kunit *test)
+{
+	struct ftl *ftl = make_volatile_drive(test, false);
+	u64 done_ns;
+
+	write_plain(ftl, 0, 1);
+	done_ns = ftl_flush(ftl, 0);
+	fail_at(test, ftl, done_ns - 1);
+	KUNIT_EXPECT_FALSE(test, ftl_is_mapped(ftl, to_lpn(0)));
+	/* The block held nothing else, so it was erased. */
+	KUNIT_EXPECT_EQ(test, ftl->blocks.eblk[0].nr_erases, 1U);
+}
+
+static void trims_stay(struct kunit *test)
+{
+	struct ftl *ftl = make_volatile_drive(test, false);
+	u64 done_ns;
+
+	write_plain(ftl, 0, 8);
+	done_ns = ftl_flush(ftl, 0);
+	ftl_trim(ftl, to_lpn(2), 3, done_ns);
+	/* More records than fit: the table takes their place. */
+	for (u32 i = 0; i < FTL_OOB_TRIMS + 9; i++)
+		ftl_trim(ftl, to_lpn(10 + i % 2 * 2), 1, done_ns);
+	KUNIT_EXPECT_NE(test, ftl->oob.head->table_seq, 0ULL);
+	fail_at(test, ftl, done_ns);
+	for (u64 lpn = 0; lpn < 8; lpn++)
+		KUNIT_EXPECT_EQ(test, ftl_is_mapped(ftl, to_lpn(lpn)), lpn < 2 || lpn > 4);
+}
+
+static void power_fails_after_so_many_operations(struct kunit *test)
+{
+	struct ftl *ftl = make_volatile_drive(test, false);
+	u64 done_ns;
+
+	ftl_cut_after(ftl, 2);
+	write_plain(ftl, 0, 4);
+	KUNIT_EXPECT_EQ(test, ftl_cut_ns(ftl), U64_MAX);
+	write_plain(ftl, 4, 1);
+	done_ns = ftl_flush(ftl, 0);
+	KUNIT_EXPECT_LE(test, ftl_cut_ns(ftl), done_ns);
+	write_plain(ftl, 8, 4);
+	fail_at(test, ftl, done_ns);
+	KUNIT_EXPECT_TRUE(test, ftl_is_mapped(ftl, to_lpn(4)));
+	KUNIT_EXPECT_FALSE(test, ftl_is_mapped(ftl, to_lpn(8)));
+	KUNIT_EXPECT_EQ(test, ftl_cut_ns(ftl), U64_MAX);
+}
+
+static void statistics_go_on(struct kunit *test)
+{
+	struct ftl *ftl = make_volatile_drive(test, true);
+	struct ftl_die_stats before, after;
+
+	write_plain(ftl, 0, 17);
+	ftl_get_die_stats(ftl, to_die(0), &before);
+	fail_at(test, ftl, 1000000000);
+	ftl_get_die_stats(ftl, to_die(0), &after);
+	KUNIT_EXPECT_EQ(test, after.pages_host, before.pages_host);
+	KUNIT_EXPECT_EQ(test, after.busy_ns, before.busy_ns);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).host_pages_written, 17ULL);
+}
+
+static void hostile_area_is_refused_or_harmless(struct kunit *test)
+{
+	struct ftl *ftl = make_volatile_drive(test, true);
+	u64 random = 5;
+	u32 nr_refused = 0;
+	size_t bytes;
+	u8 *area, *copy;
+
+	for (u32 i = 0; i < 400; i++)
+		write_plain(ftl, next_random32(&random) % (ftl->params.nr_lpns - 3), 3);
+	ftl_power_cut(ftl, 1000000000);
+	area = ftl_area(ftl, &bytes);
+	copy = kunit_kzalloc(test, bytes, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, copy);
+	memcpy(copy, area, bytes);
+	for (u32 turn = 0; turn < 2000; turn++) {
+		memcpy(area, copy, bytes);
+		for (u32 i = next_random32(&random) % 20 + 1; i; i--)
+			area[next_random32(&random) % bytes] = next_random32(&random);
+		if (ftl_rebuild(ftl, 1000000000))
+			nr_refused++;
+		else
+			EXPECT_CONSISTENT(test, ftl);
+	}
+	KUNIT_EXPECT_GT(test, nr_refused, 10U);
+	KUNIT_EXPECT_LT(test, nr_refused, 2000U);
+}
+
+static struct kunit_case power_test_cases[] = {
+	KUNIT_CASE_PARAM(any_operation_may_be_the_last, power_gen_params),
+	KUNIT_CASE_PARAM(power_may_fail_again_and_again, power_gen_params),
+	KUNIT_CASE(buffered_data_is_lost_without_protection),
+	KUNIT_CASE(buffered_data_stays_with_protection),
+	KUNIT_CASE(lost_overwrite_leaves_the_old_data),
+	KUNIT_CASE(torn_unit_is_not_written_again),
+	KUNIT_CASE(trims_stay),
+	KUNIT_CASE(power_fails_after_so_many_operations),
+	KUNIT_CASE(statistics_go_on),
+	KUNIT_CASE(hostile_area_is_refused_or_harmless),
+	{}
+};
+
+static struct kunit_suite power_suite = {
+	.name = "nvmev_power",
+	.test_cases = power_test_cases,
+};
+
+kunit_test_suite(power_suite);
+
+MODULE_DESCRIPTION("Power failures, at every operation of the NAND");
+MODULE_LICENSE("GPL");
