@@ -189,14 +189,18 @@ static void step(struct ftl *ftl, die_t die, u64 start_ns)
 		end_victim(ftl, die, start_ns);
 }
 
-/* One more than a stream needs if a doomed block is to be emptied, or one is to fail. */
+/*
+ * One more than a stream needs if a doomed block is to be emptied, or one is to fail. The
+ * one that is being emptied must be done with: it does not give back what it takes.
+ */
 static u32 wanted_free(const struct ftl *ftl, die_t die)
 {
 	const struct ftl_gc_die *gc = &ftl->gc[from_die(die)];
 	bool fails = ftl->blocks.die[from_die(die)].doomed || gc->fail_program == 1 ||
 		     gc->fail_erase == 1;
 
-	return ftl_gc_spare_eblks(ftl) + (fails && !ftl->blocks.read_only);
+	return ftl_gc_spare_eblks(ftl) +
+		(gc->is_doomed || (fails && !ftl->blocks.read_only));
 }
 
 void ftl_gc_make_room(struct ftl *ftl, die_t die, u64 start_ns)

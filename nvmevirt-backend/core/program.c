@@ -84,6 +84,11 @@ static void hold_back(struct ftl *ftl, struct ftl_unit *unit, u64 at_ns)
 {
 	struct ftl_units *units = &ftl->units;
 
+	/* Making room for it may have rescued all of its pages. */
+	if (!unit->nr_valid) {
+		ftl_units_release(units, unit, 0);
+		return;
+	}
 	at_ns += ftl_scaled(ftl, ftl->params.hold_ns);
 	if (units->nr_held)
 		at_ns = max(at_ns, list_last_entry(&units->held, struct ftl_unit, link)->due_ns);

@@ -64,21 +64,21 @@ static void begin_game(struct game *game, u8 shape, u8 flags)
 	params->time_scale = flags & 2 ? 16 : 1;
 	params->bg_eblks = flags & 128 ? 3 + (flags >> 6 & 1) : 0;
 	params->bg_mend = flags & 32;
-	if (flags & 16) {
+	if (shape & 128) {
 		params->hold_ns = 200000;
 		params->wbuf_pages += 8 * params->unit_pages;
 		params->nr_lpns = ftl_params_capacity(params);
 	}
 	params->wear_permille = flags & 64 ? 20 : 0;
-	if (flags & 8) {
+	params->oob = flags & 16;
+	/* What a power failure can take needs room on every die. */
+	params->eblks_per_die *= params->oob && !params->plp ? 6 : 1;
+	if (shape & 64 && !params->oob) {
 		params->spare_eblks = 2;
 		params->factory_bad_permille = 1000 / params->eblks_per_die + 1;
 		params->eblks_per_die += 2;
 	}
 	params->seed_die = (flags >> 2 & 7) % (params->nr_channels * params->dies_per_channel);
-	params->oob = flags & 16;
-	/* What a power failure can take needs room on every die. */
-	params->eblks_per_die *= params->oob && !params->plp ? 3 : 1;
 	params->nr_lpns = ftl_params_capacity(params);
 	require(!ftl_params_check(params), "The parameters of a drive are refused.");
 	game->memory = zeroed(ftl_bytes(params));
@@ -253,7 +253,7 @@ static u64 play_command(struct game *game, const u8 *c)
 	case 3:
 		if (c[3] & 1)
 			return play_read(game, &rq);
-		if ((c[3] & 6) == 6) {
+		if ((c[3] & 6) == 6 && !game->params.oob) {
 			die_t die = to_die(c[4] % ftl_nr_dies(game->ftl));
 
 			if (c[3] & 8)
