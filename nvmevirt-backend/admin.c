@@ -104,18 +104,29 @@ static u16 delete_cq(struct nvmev *nvmev, const struct nvme_command *sqe)
 	return 0;
 }
 
+static const u32 all_events[] = {
+	NVMEV_EVENT_BAD_DOORBELL, NVMEV_EVENT_TEMPERATURE, NVMEV_EVENT_SPARE,
+};
+
+/* A type that was reported waits for the host to read the log page before the next. */
+static bool can_deliver(const struct nvmev *nvmev, u32 i)
+{
+	return (nvmev->events_due & BIT(i)) && nvmev->nr_events &&
+	       !(nvmev->events_masked & BIT(NVMEV_EVENT_TYPE(all_events[i]))) &&
+	       nvmev_admin_has_room(nvmev);
+}
+
 /* Complete waiting requests with the events that are due, the oldest first. */
 static void deliver_events(struct nvmev *nvmev)
 {
-	static const u32 events[] = { NVMEV_EVENT_BAD_DOORBELL, NVMEV_EVENT_TEMPERATURE };
 	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(events); i++) {
-		if (!(nvmev->events_due & BIT(i)) || !nvmev->nr_events ||
-		    !nvmev_admin_has_room(nvmev))
+	for (i = 0; i < ARRAY_SIZE(all_events); i++) {
+		if (!can_deliver(nvmev, i))
 			continue;
 		nvmev->events_due &= ~BIT(i);
-		nvmev_admin_complete(nvmev, nvmev->events[0], 0, events[i]);
+		nvmev->events_masked |= BIT(NVMEV_EVENT_TYPE(all_events[i]));
+		nvmev_admin_complete(nvmev, nvmev->events[0], 0, all_events[i]);
 		nvmev->nr_events--;
 		memmove(nvmev->events, nvmev->events + 1,
 			nvmev->nr_events * sizeof(*nvmev->events));
@@ -124,8 +135,30 @@ static void deliver_events(struct nvmev *nvmev)
 
 void nvmev_event_raise(struct nvmev *nvmev, u32 event)
 {
-	nvmev->events_due |= event == NVMEV_EVENT_BAD_DOORBELL ? BIT(0) : BIT(1);
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(all_events); i++)
+		if (all_events[i] == event)
+			nvmev->events_due |= BIT(i);
 	deliver_events(nvmev);
+}
+
+void nvmev_event_read(struct nvmev *nvmev, u8 lid)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(all_events); i++)
+		if (NVMEV_EVENT_LOG(all_events[i]) == lid)
+			nvmev->events_masked &= ~BIT(NVMEV_EVENT_TYPE(all_events[i]));
+	deliver_events(nvmev);
+}
+
+void nvmev_event_reset(struct nvmev *nvmev)
+{
+	nvmev->nr_events = 0;
+	nvmev->events_due = 0;
+	nvmev->events_masked = 0;
+	nvmev->warned = 0;
 }
 
 static u16 wait_for_event(struct nvmev *nvmev, const struct nvme_command *sqe)

@@ -31,7 +31,8 @@ static void set_status(struct nvmev *nvmev, u32 csts)
 
 bool nvmev_ctrl_is_ready(const struct nvmev *nvmev)
 {
-	return (status(nvmev) & (NVMEV_CSTS_RDY | NVMEV_CSTS_SHST)) == NVMEV_CSTS_RDY &&
+	return (status(nvmev) & (NVMEV_CSTS_RDY | NVMEV_CSTS_CFS | NVMEV_CSTS_SHST)) ==
+	       NVMEV_CSTS_RDY &&
 	       nvmev_pci_is_master(&nvmev->pci);
 }
 
@@ -81,8 +82,7 @@ static void reset(struct nvmev *nvmev)
 {
 	nvmev_queues_reset(nvmev);
 	nvmev_features_reset(nvmev);
-	nvmev->nr_events = 0;
-	nvmev->events_due = 0;
+	nvmev_event_reset(nvmev);
 	set_status(nvmev, 0);
 }
 
@@ -90,8 +90,17 @@ static void shut_down(struct nvmev *nvmev)
 {
 	nvmev_ns_flush(nvmev, ktime_get_ns());
 	nvmev_queues_reset(nvmev);
-	nvmev->nr_events = 0;
+	nvmev_event_reset(nvmev);
 	set_status(nvmev, status(nvmev) | NVMEV_CSTS_SHST_DONE);
+}
+
+/* What was asked for through `inject`; nothing else is served after a fatal error. */
+static void misbehave(struct nvmev *nvmev)
+{
+	if (xchg(&nvmev->inject.fatal, false))
+		set_status(nvmev, status(nvmev) | NVMEV_CSTS_CFS);
+	if (xchg(&nvmev->inject.check_health, false))
+		nvmev_health_report(nvmev);
 }
 
 bool nvmev_ctrl_poll(struct nvmev *nvmev)
@@ -99,6 +108,7 @@ bool nvmev_ctrl_poll(struct nvmev *nvmev)
 	u32 cc = nvmev_pci_read32(&nvmev->pci, NVME_REG_CC);
 	u32 changed = cc ^ nvmev->cc;
 
+	misbehave(nvmev);
 	if (!changed)
 		return false;
 	WRITE_ONCE(nvmev->cc, cc);

@@ -144,6 +144,7 @@ struct nvmev *nvmev_create(const char *name, const struct nvmev_config *config, 
 	nvmev->power_on_ns = ktime_get_ns();
 	make_uuid(nvmev);
 	mutex_init(&nvmev->ftl_lock);
+	nvmev_inject_init(&nvmev->inject);
 	nvmev_store_init(&nvmev->store);
 
 	refusal = ftl_params_size(&nvmev->config.ftl, nvmev->config.capacity_bytes);

@@ -6,14 +6,12 @@
 #include "dma.h"
 #include "nvmev.h"
 
-#define TEMPERATURE_KELVIN	(273 + 36)
 #define TEMP_OVER_KELVIN	(273 + 75)
 #define TEMP_SELECT(dw)		(((dw) >> 16) & 0xf)
 #define TEMP_SELECT_ALL		0xf
 #define TEMP_IS_UNDER(dw)	(((dw) >> 20) & 0x3)
 #define TIMESTAMP_BYTES		8
 #define TIMESTAMP_SET_BY_HOST	BIT_ULL(49)
-#define EVENT_TEMPERATURE	BIT(1)
 
 /* Features that belong to the controller, as bits */
 #define FOR_CONTROLLER									\
@@ -24,16 +22,35 @@
 
 u16 nvmev_temperature(const struct nvmev *nvmev)
 {
-	return TEMPERATURE_KELVIN;
+	return READ_ONCE(nvmev->inject.temperature);
 }
 
 u8 nvmev_critical_warning(const struct nvmev *nvmev)
 {
 	u16 now = nvmev_temperature(nvmev);
+	u8 warning = 0;
 
 	if (now >= nvmev->features.temp_over || now <= nvmev->features.temp_under)
-		return NVME_SMART_CRIT_TEMPERATURE;
-	return 0;
+		warning |= NVME_SMART_CRIT_TEMPERATURE;
+	if (READ_ONCE(nvmev->inject.spare) < NVMEV_SPARE_THRESHOLD_PERCENT)
+		warning |= NVME_SMART_CRIT_SPARE;
+	return warning;
+}
+
+/*
+ * The bits of the feature that turns events on are those of the critical warning. What was
+ * reported is reported again only after it was well in between.
+ */
+void nvmev_health_report(struct nvmev *nvmev)
+{
+	u8 wanted = nvmev_critical_warning(nvmev) & nvmev->features.events;
+	u8 fresh = wanted & ~nvmev->warned;
+
+	nvmev->warned = wanted;
+	if (fresh & NVME_SMART_CRIT_TEMPERATURE)
+		nvmev_event_raise(nvmev, NVMEV_EVENT_TEMPERATURE);
+	if (fresh & NVME_SMART_CRIT_SPARE)
+		nvmev_event_raise(nvmev, NVMEV_EVENT_SPARE);
 }
 
 static void set_defaults(struct nvmev_features *features)
@@ -72,8 +89,7 @@ static u16 set_temp_threshold(struct nvmev *nvmev, u32 dw)
 	if (status)
 		return status;
 	*threshold = dw;
-	if (nvmev_critical_warning(nvmev) && (nvmev->features.events & EVENT_TEMPERATURE))
-		nvmev_event_raise(nvmev, NVMEV_EVENT_TEMPERATURE);
+	nvmev_health_report(nvmev);
 	return 0;
 }
 

@@ -55,7 +55,10 @@ static void put_capabilities(const struct nvmev *nvmev, struct nvme_id_ctrl *id)
 	id->sqes = NVMEV_SQES << 4 | NVMEV_SQES;
 	id->cqes = NVMEV_CQES << 4 | NVMEV_CQES;
 	id->oncs = cpu_to_le16(NVMEV_ONCS_COMPARE | NVMEV_ONCS_DSM | NVMEV_ONCS_WRITE_ZEROES |
-			       NVMEV_ONCS_SELECT | NVMEV_ONCS_TIMESTAMP | NVMEV_ONCS_VERIFY);
+			       NVMEV_ONCS_SELECT | NVMEV_ONCS_TIMESTAMP | NVMEV_ONCS_VERIFY |
+			       NVMEV_ONCS_COPY);
+	/* Bit 0: source ranges of format 0. The kernel's structure has no name for it. */
+	put_unaligned_le16(1, (u8 *)id + NVMEV_ID_CTRL_OCFS);
 	id->vwc = NVMEV_VWC_FLUSH_BROADCAST;
 	if (!nvmev->config.ftl.plp)
 		id->vwc |= NVMEV_VWC_PRESENT;
@@ -86,6 +89,13 @@ static void put_eui64(const struct nvmev *nvmev, u8 *eui64)
 	memcpy(eui64, nvmev->uuid.b + 8, 8);
 }
 
+static void put_copy_limits(u8 *id)
+{
+	put_unaligned_le16(NVMEV_COPY_MAX_LBAS, id + NVMEV_ID_NS_MSSRL);
+	put_unaligned_le32(NVMEV_COPY_MAX_LBAS, id + NVMEV_ID_NS_MCL);
+	id[NVMEV_ID_NS_MSRC] = NVMEV_COPY_MAX_RANGES - 1;
+}
+
 static u16 identify_namespace(struct nvmev *nvmev, u32 nsid)
 {
 	struct nvme_id_ns *id = nvmev->reply;
@@ -113,6 +123,7 @@ static u16 identify_namespace(struct nvmev *nvmev, u32 nsid)
 	id->npdg = id->nawun;
 	id->npda = id->nawun;
 	id->nows = id->nawun;
+	put_copy_limits(nvmev->reply);
 	put_u128(id->nvmcap, nvmev->config.ftl.nr_lpns << FTL_PAGE_SHIFT);
 	memcpy(id->nguid, nvmev->uuid.b, sizeof(id->nguid));
 	put_eui64(nvmev, id->eui64);

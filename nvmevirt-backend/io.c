@@ -10,6 +10,7 @@
 #define MAX_RANGES	256
 
 static_assert(MAX_RANGES * sizeof(struct nvme_dsm_range) <= PAGE_SIZE);
+static_assert(NVMEV_COPY_MAX_RANGES * sizeof(struct nvmev_copy_range) <= PAGE_SIZE);
 
 /**
  * struct io_op - how one opcode is executed
@@ -211,6 +212,75 @@ static u16 start_dsm(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	return 0;
 }
 
+/* Check all ranges, and count their LBAs. */
+static u16 check_copy(struct nvmev *nvmev, struct nvmev_cmd *cmd, u32 nr_ranges, u32 *nr_lbas)
+{
+	const struct nvmev_copy_range *ranges = nvmev->reply;
+	u32 i, nr;
+	u16 status;
+
+	*nr_lbas = 0;
+	for (i = 0; i < nr_ranges; i++) {
+		nr = le16_to_cpu(ranges[i].nlb) + 1;
+		*nr_lbas += nr;
+		if (nr > NVMEV_COPY_MAX_LBAS || *nr_lbas > NVMEV_COPY_MAX_LBAS)
+			return NVMEV_SC_COPY_SIZE | NVMEV_DNR;
+		status = nvmev_ns_check(nvmev, nsid_of(cmd), le64_to_cpu(ranges[i].slba), nr);
+		if (!status)
+			status = nvmev_inject_read(nvmev, le64_to_cpu(ranges[i].slba), nr);
+		if (status)
+			return status;
+	}
+	return nvmev_ns_check(nvmev, nsid_of(cmd), slba_of(cmd), *nr_lbas);
+}
+
+/* One range: its reads and the writes are taken for going on at the same time. */
+static u16 copy_range(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 to,
+		      const struct nvmev_copy_range *range)
+{
+	struct nvmev_cmd part = *cmd;
+	u64 from = le64_to_cpu(range->slba);
+	u64 done_ns;
+	u16 status;
+
+	part.sqe.rw.slba = range->slba;
+	part.sqe.rw.length = range->nlb;
+	done_ns = nvmev_ns_read(nvmev, &part, false);
+	cmd->due_ns = max(cmd->due_ns, done_ns);
+	part.sqe.rw.slba = cpu_to_le64(to);
+	status = nvmev_ns_write(nvmev, &part, &done_ns);
+	cmd->due_ns = max(cmd->due_ns, done_ns);
+	return status ?: nvmev_store_copy(&nvmev->store, from << nvmev->lba_shift,
+					  to << nvmev->lba_shift, bytes_of(nvmev, &part));
+}
+
+/* Does everything in the first step, like Dataset Management. */
+static u16 start_copy(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	u32 dw = le32_to_cpu(cmd->sqe.common.cdw12);
+	u32 nr_ranges = NVMEV_COPY_RANGES(dw);
+	const struct nvmev_copy_range *ranges = nvmev->reply;
+	u64 to = slba_of(cmd);
+	u32 i, nr_lbas;
+	u16 status;
+
+	status = nvmev_ns_check(nvmev, nsid_of(cmd), 0, 0);
+	if (status)
+		return status;
+	if (NVMEV_COPY_FORMAT(dw) || (dw & NVMEV_COPY_DIRECTIVE))
+		return NVME_SC_INVALID_FIELD | NVMEV_DNR;
+	if (nr_ranges > NVMEV_COPY_MAX_RANGES)
+		return NVMEV_SC_COPY_SIZE | NVMEV_DNR;
+	status = fetch_ranges(nvmev, cmd, nr_ranges * sizeof(*ranges));
+	if (!status)
+		status = check_copy(nvmev, cmd, nr_ranges, &nr_lbas);
+	for (i = 0; i < nr_ranges && !status; i++) {
+		status = copy_range(nvmev, cmd, to, &ranges[i]);
+		to += le16_to_cpu(ranges[i].nlb) + 1;
+	}
+	return status;
+}
+
 static const struct io_op *find_op(u8 opcode)
 {
 	static const struct io_op flush = { start_flush, NULL };
@@ -220,6 +290,7 @@ static const struct io_op *find_op(u8 opcode)
 	static const struct io_op zeroes = { start_zeroes, move_zeroes };
 	static const struct io_op dsm = { start_dsm, NULL };
 	static const struct io_op verify = { start_verify, NULL };
+	static const struct io_op copy = { start_copy, NULL };
 
 	switch (opcode) {
 	case nvme_cmd_flush:
@@ -236,6 +307,8 @@ static const struct io_op *find_op(u8 opcode)
 		return &dsm;
 	case nvme_cmd_verify:
 		return &verify;
+	case NVMEV_CMD_COPY:
+		return &copy;
 	default:
 		return NULL;
 	}
@@ -243,7 +316,9 @@ static const struct io_op *find_op(u8 opcode)
 
 bool nvmev_io_is_alone(const struct nvme_command *sqe)
 {
-	return READ_ONCE(sqe->common.opcode) == nvme_cmd_dsm;
+	u8 opcode = READ_ONCE(sqe->common.opcode);
+
+	return opcode == nvme_cmd_dsm || opcode == NVMEV_CMD_COPY;
 }
 
 static void account_busy(struct nvmev *nvmev, const struct nvmev_cmd *cmd)
@@ -269,6 +344,8 @@ void nvmev_io_start(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	else
 		cmd->status = op->start(nvmev, cmd);
 	account_busy(nvmev, cmd);
+	if (!cmd->status)
+		nvmev_inject_apply(nvmev, cmd);
 }
 
 void nvmev_io_move(struct nvmev *nvmev, struct nvmev_cmd *cmd)

@@ -86,8 +86,8 @@ static u16 smart_log(struct nvmev *nvmev, struct log *log)
 	smart = log->data;
 	smart->critical_warning = nvmev_critical_warning(nvmev);
 	put_unaligned_le16(nvmev_temperature(nvmev), smart->temperature);
-	smart->avail_spare = 100;
-	smart->spare_thresh = 10;
+	smart->avail_spare = READ_ONCE(nvmev->inject.spare);
+	smart->spare_thresh = NVMEV_SPARE_THRESHOLD_PERCENT;
 	smart->percent_used = percent_used(nvmev);
 	put_u128(smart->data_units_read, data_units(counters->bytes_read));
 	put_u128(smart->data_units_written, data_units(counters->bytes_written));
@@ -96,6 +96,7 @@ static u16 smart_log(struct nvmev *nvmev, struct log *log)
 	put_u128(smart->ctrl_busy_time, div64_u64(counters->busy_ns, 60 * NSEC_PER_SEC));
 	put_u128(smart->power_cycles, 1);
 	put_u128(smart->power_on_hours, div64_u64(on_ns, 3600 * NSEC_PER_SEC));
+	put_u128(smart->media_errors, counters->media_errors);
 	put_u128(smart->num_err_log_entries, counters->errors);
 	return 0;
 }
@@ -124,7 +125,8 @@ static u16 effects_log(struct nvmev *nvmev, struct log *log)
 	static const u8 reads[] = {
 		nvme_cmd_flush, nvme_cmd_read, nvme_cmd_compare, nvme_cmd_verify,
 	};
-	static const u8 writes[] = { nvme_cmd_write, nvme_cmd_write_zeroes, nvme_cmd_dsm };
+	static const u8 writes[] = { nvme_cmd_write, nvme_cmd_write_zeroes, nvme_cmd_dsm,
+				     NVMEV_CMD_COPY };
 	struct nvme_effects_log *effects;
 	u32 i;
 
@@ -259,6 +261,8 @@ u16 nvmev_get_log_page(struct nvmev *nvmev, const struct nvme_command *sqe)
 		status = NVME_SC_INVALID_FIELD;
 	if (!status)
 		status = send_log(&log, sqe, offset, bytes);
+	if (!status && !(sqe->get_log_page.lsp & NVMEV_LOG_RETAIN_EVENT))
+		nvmev_event_read(nvmev, sqe->get_log_page.lid);
 	kvfree(log.data);
 	return status;
 }

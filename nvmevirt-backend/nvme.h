@@ -42,6 +42,35 @@
 #define NVMEV_RW_DEAC			BIT(9)
 #define NVMEV_RW_FUA			BIT(14)
 
+/* Copy: source ranges less one in bits 7:0 of CDW12, their format in bits 11:8 */
+#define NVMEV_CMD_COPY			0x19
+#define NVMEV_COPY_RANGES(dw)		(((dw) & 0xff) + 1)
+#define NVMEV_COPY_FORMAT(dw)		(((dw) >> 8) & 0xf)
+#define NVMEV_COPY_DIRECTIVE		GENMASK(23, 20)
+#define NVMEV_SC_COPY_SIZE		0x183
+
+/* Its limits: ranges, LBAs of one, LBAs of all; where Identify tells of them */
+#define NVMEV_COPY_MAX_RANGES		128
+#define NVMEV_COPY_MAX_LBAS		0xffff
+#define NVMEV_ID_CTRL_OCFS		534
+#define NVMEV_ID_NS_MSSRL		74
+#define NVMEV_ID_NS_MCL			76
+#define NVMEV_ID_NS_MSRC		80
+
+/**
+ * struct nvmev_copy_range - a source range of a Copy command, format 0
+ * @reserved: zero
+ * @slba: first LBA
+ * @nlb: LBAs less one
+ * @reserved18: protection information, which does not exist here
+ */
+struct nvmev_copy_range {
+	__le64	reserved;
+	__le64	slba;
+	__le16	nlb;
+	__u8	reserved18[14];
+};
+
 /* Optional commands and features announced in Identify Controller */
 #define NVMEV_ONCS_COMPARE		BIT(0)
 #define NVMEV_ONCS_DSM			BIT(2)
@@ -49,6 +78,7 @@
 #define NVMEV_ONCS_SELECT		BIT(4)
 #define NVMEV_ONCS_TIMESTAMP		BIT(6)
 #define NVMEV_ONCS_VERIFY		BIT(7)
+#define NVMEV_ONCS_COPY			BIT(8)
 #define NVMEV_OACS_FORMAT		BIT(1)
 #define NVMEV_LPA_EFFECTS		BIT(1)
 #define NVMEV_LPA_EXTENDED		BIT(2)
@@ -74,6 +104,14 @@
 #define NVMEV_EVENT(type, info, lid)	((type) | (info) << 8 | (lid) << 16)
 #define NVMEV_EVENT_BAD_DOORBELL	NVMEV_EVENT(0, 0x01, NVME_LOG_ERROR)
 #define NVMEV_EVENT_TEMPERATURE		NVMEV_EVENT(1, 0x01, NVME_LOG_SMART)
+#define NVMEV_EVENT_SPARE		NVMEV_EVENT(1, 0x02, NVME_LOG_SMART)
+#define NVMEV_EVENT_TYPE(event)		((event) & 0x7)
+#define NVMEV_EVENT_LOG(event)		((event) >> 16)
+
+/* Get Log Page, LSP: do not take the event for read */
+#define NVMEV_LOG_RETAIN_EVENT		BIT(7)
+
+#define NVMEV_SPARE_THRESHOLD_PERCENT	10
 
 /* Get Features, CDW10 */
 #define NVMEV_FEATURE_SELECT(dw)	(((dw) >> 8) & 0x7)

@@ -31,6 +31,7 @@
 #include <linux/uuid.h>
 
 #include "core/ftl.h"
+#include "inject.h"
 #include "nvme.h"
 #include "pci.h"
 #include "store.h"
@@ -243,6 +244,7 @@ struct nvmev_features {
  * @writes: write commands
  * @admin: admin commands
  * @errors: commands that failed
+ * @media_errors: commands that failed for what is on the medium
  * @busy_ns: time with commands in flight
  * @busy_until_ns: when the last of them is done
  * @hints_malformed: commands with both hint bits
@@ -257,6 +259,7 @@ struct nvmev_counters {
 	u64 writes;
 	u64 admin;
 	u64 errors;
+	u64 media_errors;
 	u64 busy_ns;
 	u64 busy_until_ns;
 	u64 hints_malformed;
@@ -280,6 +283,9 @@ struct nvmev_counters {
  * @events: identifiers of asynchronous event requests that wait
  * @nr_events: how many
  * @events_due: events that wait for a request, one bit each
+ * @events_masked: types of events that wait for the host to read a log page, one bit each
+ * @warned: critical warnings that were reported as events
+ * @inject: what is wrong with it, on request
  * @errors: error information log, a ring
  * @counters: for SMART and debugfs
  * @batch: commands of the present round
@@ -307,6 +313,9 @@ struct nvmev {
 	u16 events[NVMEV_NR_EVENTS];
 	u32 nr_events;
 	u32 events_due;
+	u32 events_masked;
+	u8 warned;
+	struct nvmev_inject inject;
 	struct nvmev_error_entry errors[NVMEV_NR_ERRORS];
 	struct nvmev_counters counters;
 	struct nvmev_cmd *batch[NVMEV_BATCH];
@@ -584,6 +593,19 @@ void nvmev_admin_execute(struct nvmev *nvmev, const struct nvme_command *sqe);
  */
 void nvmev_event_raise(struct nvmev *nvmev, u32 event);
 
+/**
+ * nvmev_event_read() - the host has read the log page that tells of a type of events
+ * @nvmev: the SSD
+ * @lid: the log page
+ */
+void nvmev_event_read(struct nvmev *nvmev, u8 lid);
+
+/**
+ * nvmev_event_reset() - forget all requests and events
+ * @nvmev: the SSD
+ */
+void nvmev_event_reset(struct nvmev *nvmev);
+
 /*
  * Functions defined in identify.c:
  */
@@ -628,10 +650,16 @@ u16 nvmev_get_features(struct nvmev *nvmev, const struct nvme_command *sqe, u64 
 u16 nvmev_set_features(struct nvmev *nvmev, const struct nvme_command *sqe, u64 *result);
 
 /**
+ * nvmev_health_report() - raise the events for what is wrong now and the host wants to know
+ * @nvmev: the SSD
+ */
+void nvmev_health_report(struct nvmev *nvmev);
+
+/**
  * nvmev_temperature() - composite temperature in kelvin
  * @nvmev: the SSD
  *
- * Return: a constant: nothing here gets warm.
+ * Return: a constant, as nothing here gets warm, or what was asked for.
  */
 u16 nvmev_temperature(const struct nvmev *nvmev);
 

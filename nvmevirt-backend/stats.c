@@ -249,6 +249,7 @@ void nvmev_stats_add(struct nvmev *nvmev)
 	debugfs_create_file("ftl", 0444, nvmev->debugfs, nvmev, &ftl_fops);
 	debugfs_create_file("fail", 0200, nvmev->debugfs, nvmev, &fail_fops);
 	debugfs_create_file("controller", 0444, nvmev->debugfs, nvmev, &controller_fops);
+	debugfs_create_file("inject", 0600, nvmev->debugfs, nvmev, &nvmev_inject_fops);
 	debugfs_create_file("map", 0644, nvmev->debugfs, nvmev, &map_fops);
 }
 

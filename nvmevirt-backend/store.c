@@ -110,6 +110,34 @@ u16 nvmev_store_write(struct nvmev_store *store, u64 start, u32 bytes, struct nv
 	return 0;
 }
 
+static u16 copy_piece(struct nvmev_store *store, u64 from, u64 to, u32 bytes)
+{
+	const void *source = find(store, from);
+	void *data;
+
+	if (!source) {
+		nvmev_store_zero(store, to, bytes);
+		return 0;
+	}
+	data = find_or_add(store, to, bytes);
+	if (!data)
+		return NVME_SC_CAP_EXCEEDED | NVMEV_DNR;
+	memmove(data, source, bytes);
+	return 0;
+}
+
+u16 nvmev_store_copy(struct nvmev_store *store, u64 from, u64 to, u64 bytes)
+{
+	u16 status = 0;
+	u32 piece;
+
+	for (; bytes && !status; from += piece, to += piece, bytes -= piece) {
+		piece = min(piece_of_page(from, bytes), piece_of_page(to, bytes));
+		status = copy_piece(store, from, to, piece);
+	}
+	return status;
+}
+
 u16 nvmev_store_compare(struct nvmev_store *store, u64 start, u32 bytes, struct nvmev_dma *dma)
 {
 	u32 piece;

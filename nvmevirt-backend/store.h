@@ -60,6 +60,18 @@ u16 nvmev_store_read(struct nvmev_store *store, u64 start, u32 bytes, struct nvm
 u16 nvmev_store_write(struct nvmev_store *store, u64 start, u32 bytes, struct nvmev_dma *dma);
 
 /**
+ * nvmev_store_copy() - copy bytes from one place to another, front to back
+ * @store: the store
+ * @from: first byte to copy
+ * @to: first byte to overwrite
+ * @bytes: how many
+ *
+ * Context: like nvmev_store_write().
+ * Return: an NVMe status, NVME_SC_CAP_EXCEEDED when memory runs out.
+ */
+u16 nvmev_store_copy(struct nvmev_store *store, u64 from, u64 to, u64 bytes);
+
+/**
  * nvmev_store_compare() - compare bytes with the host's
  * @store: the store
  * @start: first byte

@@ -220,6 +220,51 @@ def doorbells(host: Host, queue: Queue) -> None:
         host.write32(0x1000 + offset, 0)
 
 
+def inject(line: str) -> None:
+    """Let something go wrong."""
+    with open(sys.argv[1], "w", encoding="ascii") as file:
+        file.write(line)
+
+
+def read_log(host: Host, lid: int, retain: bool) -> None:
+    """Read the head of a log page, with or without taking its event for read."""
+    host.admin.run(sqe(0x02, cdw={10: lid | retain << 15 | 15 << 16}, prp1=host.data))
+
+
+def events(host: Host) -> None:
+    """Health events: asked for, once each, and no second of a type before its log was read."""
+
+    def completed(cid: int) -> bool:
+        time.sleep(0.2)
+        host.admin.take()
+        return cid in host.admin.done
+
+    host.enable()
+    first = host.admin.put(sqe(0x0C))
+    second = host.admin.put(sqe(0x0C))
+    host.admin.ring()
+    inject("temperature 400")
+    say("a temperature that nobody wants to know of is no event", not completed(first))
+    inject("temperature 309")
+    host.admin.run(sqe(0x09, cdw={10: 0x0B, 11: 3}))
+    inject("temperature 400")
+    done = host.admin.wait(first)
+    say("a high temperature is: type 1, information 1, log page 2",
+        done.result & 0xFFFFFF == 0x020101, f"{done.result:#x}")
+    inject("spare 5")
+    say("a second health event waits until SMART was read", not completed(second))
+    read_log(host, 0x02, True)
+    say("also when it was read with RAE", not completed(second))
+    host.admin.run(sqe(0x02, cdw={10: 0x02 | 127 << 16}, prp1=host.data))
+    warning, kelvin, spare = struct.unpack("<BHB", host.read(DATA_AT, 4))
+    say("SMART has warnings, temperature and spare", (warning, kelvin, spare) == (3, 400, 5),
+        f"{warning} {kelvin} {spare}")
+    done = host.admin.wait(second)
+    say("then comes low spare: type 1, information 2", done.result & 0xFFFFFF == 0x020201,
+        f"{done.result:#x}")
+    inject("clear")
+
+
 def registers(host: Host) -> None:
     """Registers that cannot work end in a fatal status, from which a reset recovers."""
     good = (host.base, host.base + PAGE, 63 << 16 | 63)
@@ -268,6 +313,7 @@ def main() -> int:
         abort(host, queue)
         delete_in_flight(host)
         doorbells(host, queue)
+        events(host)
         registers(host)
         reset_in_flight(host)
     except Late as late:

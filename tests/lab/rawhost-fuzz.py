@@ -85,6 +85,8 @@ class Fuzzer:
             cdw[12] = self.random.getrandbits(8) | self.random.getrandbits(16) << 16
         if opcode == 9:
             cdw[10], cdw[11] = self.random.getrandbits(8), self.random.getrandbits(3)
+        if opcode == 0x19 and self.random.random() < 0.7:
+            cdw[12] = self.random.getrandbits(3)
         cdw[2], cdw[3] = self.number(), self.number() if self.random.random() < 0.2 else 0
         return sqe(opcode, self.random.choice(NSIDS), cdw, self.prp(self.host.data, IO_PAGES),
                    self.prp(self.host.data, IO_PAGES), self.flags())

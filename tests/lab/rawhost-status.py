@@ -132,6 +132,14 @@ def dsm(sentence: str, wanted: int, *ranges: int, flags: int = 4, nsid: int = 1)
                {10: len(ranges) // 2 - 1, 11: flags}, data)
 
 
+def copy(sentence: str, wanted: int, to: int, *ranges: int, dw12: int = 0, nsid: int = 1) -> Row:
+    """Copy with (first LBA, LBAs) in turn."""
+    data = b"".join(struct.pack("<QQHHIQ", 0, ranges[i], ranges[i + 1] - 1, 0, 0, 0)
+                    for i in range(0, len(ranges), 2))
+    return Row("Copy, " + sentence, wanted, 0x19, nsid,
+               {10: to, 11: to >> 32, 12: len(ranges) // 2 - 1 | dw12}, data)
+
+
 IO: List[Row] = [
     *(Row(f"I/O opcode {opcode:#04x} does not exist", OPCODE, opcode, 1)
       for opcode in (0x03, 0x07, 0x0A, 0x0B, 0x7D, 0x7F)),
@@ -159,6 +167,20 @@ IO: List[Row] = [
     dsm("a range that overflows", RANGE, (1 << 64) - 1, 0xFFFFFFFF),
     dsm("a bad range behind a good one", RANGE, 4096, 8, CAPACITY_LBAS, 8),
     dsm("hints only", OK, 0, 8, flags=3),
+    copy("one range", OK, 65536, 0, 8),
+    copy("three ranges", OK, 65536, 0, 8, 100, 1, 7, 65),
+    copy("a source beyond the end", RANGE, 0, CAPACITY_LBAS, 1),
+    copy("a source that overflows", RANGE, 0, (1 << 64) - 1, 8),
+    copy("a bad source behind a good one", RANGE, 0, 16, 8, CAPACITY_LBAS - 1, 2),
+    copy("a destination across the end", RANGE, CAPACITY_LBAS - 4, 0, 8),
+    copy("a destination that overflows", RANGE, (1 << 64) - 4, 0, 8),
+    copy("more LBAs in a range than MSSRL", 0x183, 0, 0, 65536),
+    copy("more LBAs than MCL", 0x183, 0, 0, 65535, 0, 1),
+    copy("more ranges than MSRC", 0x183, 0, *([0, 1] * 129)),
+    copy("as many ranges as MSRC", OK, 65536, *([0, 1] * 128)),
+    copy("format 1", FIELD, 0, 0, 8, dw12=1 << 8),
+    copy("a directive", FIELD, 0, 0, 8, dw12=1 << 20),
+    copy("NSID 2", NAMESPACE, 0, 0, 8, nsid=2),
     dsm("NSID 2", NAMESPACE, 0, 8, nsid=2),
     dsm("NSID of all", NAMESPACE, 0, 8, nsid=ALL),
 ]
@@ -180,6 +202,25 @@ def all_or_nothing(host: Host, queue: Queue) -> None:
     queue.run(sqe(0x09, 1, {10: 1, 11: 4}, host.data))
     queue.run(rawhost.rw(0x02, 4096, 8, host.data))
     say("a refused Dataset Management has deallocated nothing", host.read(DATA_AT, 4096) == b"x" * 4096)
+
+
+def copied(host: Host, queue: Queue) -> None:
+    """Two ranges, of which one was never written, become one; a refused copy moves nothing."""
+    text = bytes(range(256)) * 16
+    host.write(DATA_AT, text)
+    queue.run(rawhost.rw(0x01, 8192, 8, host.data))
+    queue.run(rawhost.rw(0x01, 8300, 8, host.data))
+    host.write(DATA_AT, copy("", 0, 0, 8194, 4, 300000, 2, 8192, 2).data)
+    expect("Copy of three ranges", queue.run(sqe(0x19, 1, {10: 8301, 12: 2}, host.data)).status, OK)
+    queue.run(rawhost.rw(0x02, 8300, 8, host.data + 4096))
+    wanted = text[512 * 2:512 * 6] + bytes(1024) + text[:1024]
+    found = host.read(DATA_AT + 4096, 4096)
+    say("the destination has the bytes of all three", found[512:] == wanted[:3584]
+        and found[:512] == text[:512])
+    host.write(DATA_AT, copy("", 0, 0, 300000, 8, CAPACITY_LBAS, 1).data)
+    queue.run(sqe(0x19, 1, {10: 8192, 12: 1}, host.data))
+    queue.run(rawhost.rw(0x02, 8192, 8, host.data))
+    say("a refused Copy has copied nothing", host.read(DATA_AT, 4096) == text)
 
 
 def many_ranges(host: Host, queue: Queue) -> None:
@@ -211,6 +252,7 @@ def main() -> int:
     run_table(host, IO, queue.run)
     all_or_nothing(host, queue)
     many_ranges(host, queue)
+    copied(host, queue)
     host.disable()
     return 1 if rawhost.FAILED else 0
 

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Errors on request, through the debugfs file `inject`: a line written to it is something
+ * that goes wrong from then on; reading it lists what does.
+ */
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+#include <linux/uaccess.h>
+
+#include "nvmev.h"
+
+#define LINE_BYTES		80
+#define NORMAL_KELVIN		(273 + 36)
+#define NORMAL_SPARE_PERCENT	100
+
+/**
+ * struct word - what a line can begin with
+ * @name: the word
+ * @nr_numbers: how many numbers follow
+ * @kind: the fault it makes, if it makes one
+ */
+struct word {
+	const char *name;
+	int nr_numbers;
+	enum nvmev_fault_kind kind;
+};
+
+static const struct word words[] = {
+	{ "read_error", 2, NVMEV_FAULT_READ },
+	{ "write_fault", 2, NVMEV_FAULT_WRITE },
+	{ "delay", 3, NVMEV_FAULT_DELAY },
+	{ "drop", 3, NVMEV_FAULT_DROP },
+	{ "clear", 0, NVMEV_FAULT_NONE },
+	{ "fatal", 0, NVMEV_FAULT_NONE },
+	{ "temperature", 1, NVMEV_FAULT_NONE },
+	{ "spare", 1, NVMEV_FAULT_NONE },
+};
+
+void nvmev_inject_init(struct nvmev_inject *inject)
+{
+	memset(inject, 0, sizeof(*inject));
+	mutex_init(&inject->lock);
+	inject->temperature = NORMAL_KELVIN;
+	inject->spare = NORMAL_SPARE_PERCENT;
+}
+
+static struct nvmev_fault *free_fault(struct nvmev_inject *inject)
+{
+	u32 i;
+
+	for (i = 0; i < NVMEV_MAX_FAULTS; i++)
+		if (inject->faults[i].kind == NVMEV_FAULT_NONE)
+			return &inject->faults[i];
+	return NULL;
+}
+
+static int add_fault(struct nvmev_inject *inject, const struct nvmev_fault *fault)
+{
+	struct nvmev_fault *slot = free_fault(inject);
+
+	if (!slot)
+		return -ENOSPC;
+	*slot = *fault;
+	WRITE_ONCE(inject->nr_faults, inject->nr_faults + 1);
+	return 0;
+}
+
+static void remove_fault(struct nvmev_inject *inject, struct nvmev_fault *fault)
+{
+	fault->kind = NVMEV_FAULT_NONE;
+	WRITE_ONCE(inject->nr_faults, inject->nr_faults - 1);
+}
+
+static bool touches(const struct nvmev_fault *fault, u64 first, u64 end)
+{
+	return fault->kind != NVMEV_FAULT_NONE && first < fault->end && fault->first < end;
+}
+
+/* What was written can be read. A range that is healed in its middle becomes two. */
+static void heal(struct nvmev_inject *inject, struct nvmev_fault *fault, u64 first, u64 end)
+{
+	struct nvmev_fault behind = *fault;
+
+	if (first <= fault->first && end >= fault->end) {
+		remove_fault(inject, fault);
+	} else if (first <= fault->first) {
+		fault->first = end;
+	} else {
+		fault->end = first;
+		behind.first = end;
+		/* With no entry left the rest is healed as well. */
+		if (behind.first < behind.end)
+			add_fault(inject, &behind);
+	}
+}
+
+static bool is_read(u8 opcode)
+{
+	return opcode == nvme_cmd_read || opcode == nvme_cmd_compare || opcode == nvme_cmd_verify;
+}
+
+static bool is_write(u8 opcode)
+{
+	return opcode == nvme_cmd_write || opcode == nvme_cmd_write_zeroes;
+}
+
+static void apply(struct nvmev *nvmev, struct nvmev_cmd *cmd, struct nvmev_fault *fault)
+{
+	u8 opcode = cmd->sqe.common.opcode;
+
+	switch (fault->kind) {
+	case NVMEV_FAULT_READ:
+		if (is_read(opcode))
+			cmd->status = NVME_SC_READ_ERROR | NVMEV_DNR;
+		break;
+	case NVMEV_FAULT_WRITE:
+		if (is_write(opcode))
+			cmd->status = NVME_SC_WRITE_FAULT | NVMEV_DNR;
+		break;
+	case NVMEV_FAULT_DELAY:
+		cmd->due_ns += fault->amount * NSEC_PER_MSEC;
+		break;
+	case NVMEV_FAULT_DROP:
+		/* In the heap for ever, until it is aborted or its queue deleted. */
+		cmd->due_ns = KTIME_MAX;
+		if (!--fault->amount)
+			remove_fault(&nvmev->inject, fault);
+		break;
+	default:
+		break;
+	}
+}
+
+void nvmev_inject_apply(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	struct nvmev_inject *inject = &nvmev->inject;
+	u8 opcode = cmd->sqe.common.opcode;
+	u64 first = le64_to_cpu(cmd->sqe.rw.slba);
+	u64 end = first + le16_to_cpu(cmd->sqe.rw.length) + 1;
+	u32 i;
+
+	if (!READ_ONCE(inject->nr_faults) || (!is_read(opcode) && !is_write(opcode)))
+		return;
+	guard(mutex)(&inject->lock);
+	for (i = 0; i < NVMEV_MAX_FAULTS; i++)
+		if (touches(&inject->faults[i], first, end))
+			apply(nvmev, cmd, &inject->faults[i]);
+	if (cmd->status) {
+		nvmev->counters.media_errors++;
+		return;
+	}
+	for (i = 0; i < NVMEV_MAX_FAULTS && is_write(opcode); i++)
+		if (inject->faults[i].kind == NVMEV_FAULT_READ &&
+		    touches(&inject->faults[i], first, end))
+			heal(inject, &inject->faults[i], first, end);
+}
+
+u16 nvmev_inject_read(struct nvmev *nvmev, u64 slba, u64 nr_lbas)
+{
+	struct nvmev_inject *inject = &nvmev->inject;
+	u32 i;
+
+	if (!READ_ONCE(inject->nr_faults))
+		return 0;
+	guard(mutex)(&inject->lock);
+	for (i = 0; i < NVMEV_MAX_FAULTS; i++) {
+		if (inject->faults[i].kind != NVMEV_FAULT_READ ||
+		    !touches(&inject->faults[i], slba, slba + nr_lbas))
+			continue;
+		nvmev->counters.media_errors++;
+		return NVME_SC_READ_ERROR | NVMEV_DNR;
+	}
+	return 0;
+}
+
+static void clear_all(struct nvmev_inject *inject)
+{
+	memset(inject->faults, 0, sizeof(inject->faults));
+	WRITE_ONCE(inject->nr_faults, 0);
+	WRITE_ONCE(inject->temperature, NORMAL_KELVIN);
+	WRITE_ONCE(inject->spare, NORMAL_SPARE_PERCENT);
+}
+
+static int set_condition(struct nvmev_inject *inject, const char *name, u64 value)
+{
+	if (!strcmp(name, "clear")) {
+		clear_all(inject);
+	} else if (!strcmp(name, "fatal")) {
+		WRITE_ONCE(inject->fatal, true);
+	} else if (!strcmp(name, "temperature")) {
+		if (value > U16_MAX)
+			return -ERANGE;
+		WRITE_ONCE(inject->temperature, value);
+		WRITE_ONCE(inject->check_health, true);
+	} else {
+		if (value > 100)
+			return -ERANGE;
+		WRITE_ONCE(inject->spare, value);
+		WRITE_ONCE(inject->check_health, true);
+	}
+	return 0;
+}
+
+static int break_range(struct nvmev_inject *inject, const struct word *word, const u64 *numbers)
+{
+	struct nvmev_fault fault = {
+		.kind = word->kind,
+		.first = numbers[0],
+		.amount = numbers[2],
+	};
+
+	if (!numbers[1] || check_add_overflow(numbers[0], numbers[1], &fault.end))
+		return -ERANGE;
+	/* A day is longer than any timeout. */
+	if (word->nr_numbers == 3 && (!fault.amount || fault.amount > 24 * 3600 * MSEC_PER_SEC))
+		return -ERANGE;
+	return add_fault(inject, &fault);
+}
+
+static int obey(struct nvmev *nvmev, const char *line)
+{
+	struct nvmev_inject *inject = &nvmev->inject;
+	u64 numbers[3] = {};
+	char name[16];
+	u32 i;
+	int nr;
+
+	nr = sscanf(line, "%15s %llu %llu %llu", name, &numbers[0], &numbers[1], &numbers[2]);
+	for (i = 0; i < ARRAY_SIZE(words); i++) {
+		if (nr < 1 || strcmp(name, words[i].name))
+			continue;
+		if (nr != 1 + words[i].nr_numbers)
+			return -EINVAL;
+		guard(mutex)(&inject->lock);
+		if (words[i].kind == NVMEV_FAULT_NONE)
+			return set_condition(inject, name, numbers[0]);
+		return break_range(inject, &words[i], numbers);
+	}
+	return -EINVAL;
+}
+
+static ssize_t inject_write(struct file *file, const char __user *text, size_t bytes, loff_t *pos)
+{
+	struct nvmev *nvmev = file_inode(file)->i_private;
+	char line[LINE_BYTES] = {};
+	int ret;
+
+	if (bytes >= sizeof(line))
+		return -EINVAL;
+	if (copy_from_user(line, text, bytes))
+		return -EFAULT;
+	ret = obey(nvmev, line);
+	if (ret)
+		return ret;
+	nvmev_dispatch_wake(nvmev);
+	return bytes;
+}
+
+static const char *name_of(enum nvmev_fault_kind kind)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(words) && words[i].kind != kind; i++)
+		;
+	return words[i].name;
+}
+
+static int inject_show(struct seq_file *seq, void *data)
+{
+	struct nvmev *nvmev = seq->private;
+	struct nvmev_inject *inject = &nvmev->inject;
+	const struct nvmev_fault *fault;
+	u32 i;
+
+	guard(mutex)(&inject->lock);
+	seq_printf(seq, "temperature %u\nspare %u\n", inject->temperature, inject->spare);
+	for (i = 0; i < NVMEV_MAX_FAULTS; i++) {
+		fault = &inject->faults[i];
+		if (fault->kind == NVMEV_FAULT_NONE)
+			continue;
+		seq_printf(seq, "%s %llu %llu", name_of(fault->kind), fault->first,
+			   fault->end - fault->first);
+		if (fault->amount)
+			seq_printf(seq, " %llu", fault->amount);
+		seq_putc(seq, '\n');
+	}
+	return 0;
+}
+
+static int inject_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, inject_show, inode->i_private);
+}
+
+const struct file_operations nvmev_inject_fops = {
+	.owner = THIS_MODULE,
+	.open = inject_open,
+	.read = seq_read,
+	.write = inject_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};

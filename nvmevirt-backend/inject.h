@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Errors on request: what a failing drive does, at LBAs and times that a test chooses.
+ */
+#ifndef NVMEV_INJECT_H
+#define NVMEV_INJECT_H
+
+#include <linux/fs.h>
+#include <linux/mutex.h>
+
+#define NVMEV_MAX_FAULTS	16
+
+struct nvmev;
+struct nvmev_cmd;
+
+/**
+ * enum nvmev_fault_kind - what happens to a command that touches the fault's LBAs
+ * @NVMEV_FAULT_NONE: this entry is free
+ * @NVMEV_FAULT_READ: reads fail with Unrecovered Read Error; writing an LBA heals it
+ * @NVMEV_FAULT_WRITE: writes fail with Write Fault and change nothing
+ * @NVMEV_FAULT_DELAY: completes @amount milliseconds later
+ * @NVMEV_FAULT_DROP: is never completed, for @amount commands
+ */
+enum nvmev_fault_kind {
+	NVMEV_FAULT_NONE,
+	NVMEV_FAULT_READ,
+	NVMEV_FAULT_WRITE,
+	NVMEV_FAULT_DELAY,
+	NVMEV_FAULT_DROP,
+};
+
+/**
+ * struct nvmev_fault - a range of LBAs with something wrong
+ * @kind: what is wrong
+ * @first: first LBA
+ * @end: LBA behind the last
+ * @amount: see enum nvmev_fault_kind
+ */
+struct nvmev_fault {
+	enum nvmev_fault_kind kind;
+	u64 first;
+	u64 end;
+	u64 amount;
+};
+
+/**
+ * struct nvmev_inject - what is wrong with an SSD
+ * @lock: protects @faults
+ * @faults: ranges
+ * @nr_faults: entries in use; read without the lock to see that there is nothing to do
+ * @fatal: the dispatcher is to report a fatal status
+ * @check_health: the dispatcher is to look for health events
+ * @temperature: composite temperature in kelvin
+ * @spare: available spare in percent
+ */
+struct nvmev_inject {
+	struct mutex lock; /* protects @faults */
+	struct nvmev_fault faults[NVMEV_MAX_FAULTS];
+	u32 nr_faults;
+	bool fatal;
+	bool check_health;
+	u16 temperature;
+	u8 spare;
+};
+
+/**
+ * nvmev_inject_init() - nothing is wrong
+ * @inject: to fill
+ */
+void nvmev_inject_init(struct nvmev_inject *inject);
+
+/**
+ * nvmev_inject_apply() - let happen to a command what was asked for
+ * @nvmev: the SSD
+ * @cmd: started without an error; may get a status or another @due_ns
+ */
+void nvmev_inject_apply(struct nvmev *nvmev, struct nvmev_cmd *cmd);
+
+/**
+ * nvmev_inject_read() - would a read of these LBAs fail?
+ * @nvmev: the SSD
+ * @slba: first LBA
+ * @nr_lbas: how many
+ *
+ * Return: an NVMe status.
+ */
+u16 nvmev_inject_read(struct nvmev *nvmev, u64 slba, u64 nr_lbas);
+
+/* The file `inject` in debugfs. */
+extern const struct file_operations nvmev_inject_fops;
+
+#endif /* NVMEV_INJECT_H */

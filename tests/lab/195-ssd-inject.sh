@@ -1,0 +1,107 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Errors on request: media errors at chosen LBAs, healed by writing; write faults; delayed
+# and dropped commands, from which the driver recovers by abort or reset; a fatal status.
+# kernels: 6.1 6.12 7.2
+# smp: 2
+# mem: 2G
+# seconds: 25
+# timeout: 240
+. "$(dirname "$0")/rc"
+
+inject() {
+	echo "$*" >/sys/kernel/debug/nvmev/ssd0/inject
+}
+
+injected() {
+	sed 1,2d /sys/kernel/debug/nvmev/ssd0/inject
+}
+
+page() {
+	local direction=$1 number=$2
+	case $direction in
+	read) timeout 60 dd if="$DEV" of="$T_DIR/page" bs=4k skip="$number" count=1 iflag=direct status=none ;;
+	write) timeout 60 dd if="$T_DIR/data" of="$DEV" bs=4k seek="$number" count=1 oflag=direct status=none ;;
+	esac
+}
+
+smart() {
+	nvme smart-log "$ctrl" -o json | jq ".$1"
+}
+
+millis() {
+	echo $(($(date +%s%N) / 1000000))
+}
+
+new_ssd ssd0 capacity_mib=512
+ctrl=${DEV%n1}
+queue=/sys/block/${DEV#/dev/}/queue
+dd if=/dev/urandom of="$T_DIR/data" bs=1M count=1 status=none
+dd if="$T_DIR/data" of="$DEV" bs=1M oflag=direct status=none
+
+# LBAs of 512 bytes: page 4 has LBAs 32 to 39.
+inject read_error 36 60
+check "reading before the error" page read 3
+check_fails "reading across its begin" page read 4
+check_fails "reading in its middle" page read 6
+mark_log
+check_fails "reading its last LBA" page read 11
+check "the kernel calls it a medium error" log_has '(critical medium|Unrecovered Read) (error|Error)'
+check "reading behind it" page read 12
+check_that "SMART counts media errors" "$(smart media_errors)" -ge 3
+check_that "the error log has the status 281h" "$(nvme error-log "$ctrl" -e 8 -o json |
+	jq '[.errors[].status_field | if type == "number" then . else (.value // 0) end | (. % 2048), ((. / 2 | floor) % 2048)] | index(641) != null')" == true
+check "a page in its middle can be written" page write 6
+check "and read" page read 6
+check_that "which makes two of it" "$(injected | tr '\n' ';')" == "read_error 36 12;read_error 56 40;"
+check_fails "what is before is bad" page read 5
+check_fails "what is behind is bad" page read 7
+check "all of it can be written" dd if="$T_DIR/data" of="$DEV" bs=64k count=1 oflag=direct
+check "and read" dd if="$DEV" of=/dev/null bs=64k count=1 iflag=direct
+check_that "nothing is bad any more" "$(injected)" == ""
+
+inject write_fault 80 8
+check_fails "writing at a write fault" page write 10
+check "reading there" page read 10
+check_that "gives what was there before" "$(cmp "$T_DIR/page" <(dd if="$T_DIR/data" bs=4k skip=10 count=1 status=none) && echo same)" == same
+check "writing beside it" page write 11
+inject clear
+
+inject delay 800 8 700
+before=$(millis)
+check "a delayed read" page read 100
+check_that "takes 700 ms" $(($(millis) - before)) -ge 700
+before=$(millis)
+check "another page's read" page read 200
+check_that "does not" $(($(millis) - before)) -lt 600
+inject clear
+
+echo 1500 >"$queue/io_timeout"
+mark_log
+inject drop 1600 8 1
+check "a dropped read is read in the end" page read 200
+check "the driver has aborted it, or reset the controller" log_has 'nvme.*(timeout|abort)'
+check_that "the request was dropped once" "$(injected)" == ""
+inject drop 1600 8 3
+check "a read that is dropped three times" page read 200
+inject clear
+check "an SSD that recovered works" fio --name=v --filename="$DEV" --direct=1 --ioengine=libaio --iodepth=8 \
+	--size=2m --rw=randwrite --bs=4k --verify=crc32c --verify_fatal=1
+
+mark_log
+inject fatal
+check "a read from a controller with a fatal status" page read 300
+check "the driver has reset it" log_has 'nvme.*(reset|controller is down)'
+check "data verifies after that" fio --name=v --filename="$DEV" --direct=1 --ioengine=libaio --iodepth=8 \
+	--size=2m --rw=randwrite --bs=4k --verify=crc32c --verify_fatal=1
+
+for line in nonsense "read_error 1" "read_error 1 0" "read_error 18446744073709551615 2" "delay 1 1" \
+	"delay 1 1 99999999999" "spare 101" "temperature 70000" "read_error 1 2 3" ""; do
+	check_fails "'$line' is refused" sh -c "echo '$line' >/sys/kernel/debug/nvmev/ssd0/inject"
+done
+for i in $(seq 16); do
+	inject read_error "$i" 1
+done
+check_fails "a seventeenth range is refused" sh -c "echo read_error 99 1 >/sys/kernel/debug/nvmev/ssd0/inject"
+inject clear
+check "all reads are well in the end" dd if="$DEV" of=/dev/null bs=1M count=4 iflag=direct
