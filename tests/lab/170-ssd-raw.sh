@@ -7,7 +7,7 @@
 # kernels: 6.1 6.12 7.2
 # smp: 2
 # mem: 2G
-# seconds: 20
+# seconds: 25
 # timeout: 240
 . "$(dirname "$0")/rc"
 

@@ -26,7 +26,7 @@ page() {
 }
 
 smart() {
-	nvme smart-log "$ctrl" -o json | jq ".$1"
+	nvme smart-log "$ctrl" -o json | jq -r ".$1"
 }
 
 millis() {

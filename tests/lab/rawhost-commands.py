@@ -152,8 +152,8 @@ def full_cq(host: Host) -> None:
 
 def abort(host: Host, queue: Queue) -> None:
     """Abort finds what is in flight, and nothing else."""
-    # All on one die, one after the other: the last is in flight for a while.
-    cids = [queue.put(rw(READ, 0, 8, host.data)) for _ in range(20)]
+    # All on one die, a stripe apart, one after the other: the last is in flight for a while.
+    cids = [queue.put(rw(READ, 512 * i, 8, host.data)) for i in range(20)]
     queue.ring()
     deadline = time.monotonic() + 5
     found = 1
