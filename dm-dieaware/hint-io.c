@@ -20,8 +20,8 @@
 #include "trace.h"
 
 /*
- * Bytes of one read for which the device may as well begin. It is what the block
- * layer takes for enough of a single request.
+ * So much of what one task reads lets the device begin. It is what the block layer
+ * takes for enough of a single request.
  */
 #define ENOUGH_SECTORS	((128 * 1024) >> SECTOR_SHIFT)
 

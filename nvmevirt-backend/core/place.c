@@ -110,7 +110,6 @@ static struct ftl_unit *replace(struct ftl_place *place, struct ftl_placing *pla
 	u32 flash_unit = ftl_flash_unit(units->geo, present);
 	die_t wanted = ftl_flash_unit_die(units->geo, flash_unit);
 	struct ftl_unit *unit = ftl_units_replacing(units, flash_unit);
-
 	bool is_worn = ftl_wear_is_worn(units->blocks, wanted, place->wear_permille);
 
 	if (!unit) {
