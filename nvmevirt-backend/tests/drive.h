@@ -28,6 +28,7 @@
 #include "../core/write.c"
 #include "../core/ftl.c"
 #include "../core/rebuild.c"
+#include "../core/dof.c"
 #include "../core/check.c"
 
 /**
