@@ -22,6 +22,7 @@
 #include <linux/rbtree.h>
 #include <linux/log2.h>
 #include <linux/hash.h>
+#include <linux/crc32c.h>
 #include <linux/kstrtox.h>
 #include <asm/byteorder.h>
 

@@ -22,6 +22,7 @@
 
 #include "types.h"
 #include "math.h"
+#include "crc32c.h"
 #include "list.h"
 #include "rbtree.h"
 #include "text.h"
