@@ -97,6 +97,8 @@ def _guest_command(setup: Setup, options: Options) -> list[str]:
         return ["bash", "guest/t2.sh"] + [name for name, _ in setup.rows]
     if setup.group == "T5":
         return ["bash", "guest/t5.sh"]
+    if setup.group == "ssd":
+        return ["bash", "guest/ssd.sh"] + [name for name, _ in setup.rows]
     variables = {"SSD_SCALE": str(setup.scale), "MOST_PAGE_KINDS": str(options.most_page_kinds)}
     if setup.group == "sim":
         variables["COMPARE_SIM"] = "1"
@@ -126,9 +128,10 @@ def lab_command(setup: Setup, options: Options) -> list[str]:
     if setup.group == "sim":
         programs.append(tool())
     memory = options.sizes.memory if _is_application(setup) else GUEST_MEMORY
+    devices = ["--qemu-nvme", "1G"] if setup.group == "ssd" else []
     return [
         str(TOP / "scripts" / "lab"),
-        *("--kernel", options.kernel, "--virtual-time", "--mem", memory),
+        *("--kernel", options.kernel, "--virtual-time", "--mem", memory, *devices),
         *("--timeout", str(TIMEOUT_SECONDS)),
         *(word for program in programs for word in ("--copy", str(program))),
         *("--", *_guest_command(setup, options)),

@@ -137,7 +137,38 @@ def _t5_row(outcome: guest.Outcome, name: str) -> Row:
     return row
 
 
+def _busy(line: guest.Line) -> list[int]:
+    """Instructions of a command, or of a second of rest, in each round but the first."""
+    return [int(word) for word in line["busy_ns"].split(",")][WARM_UP_RUNS:]
+
+
+def _ssd_pair_row(name: str, one: guest.Line, two: guest.Line) -> Row:
+    """Two SSDs at work at once against one."""
+    if name == "ssd.two_cost":
+        return _row(name, 1, [run / statistics.median(_busy(one)) for run in _busy(two)], 3)
+    single = statistics.median(durations(one))
+    return _row(name, 1, [single / run for run in durations(two)], 3)
+
+
+def _ssd_row(outcome: guest.Outcome, name: str) -> Row:
+    lines = outcome.find(name)
+    if not lines or outcome.reason:
+        return missing(name, 1, outcome.reason or "The guest did not report this row.")
+    if name in ("ssd.two_cost", "ssd.two_speed"):
+        return _ssd_pair_row(name, *lines)
+    row = _row(name, 1, [float(run) for run in _busy(lines[0])], 0)
+    if name.startswith("ssd.rest_"):
+        about = [line for line in outcome.lines if line.get("row") == name and "wakeups" in line]
+        row["note"] = f"the SSDs' dispatchers woke {about[0]['wakeups']} times a second"
+    elif not name.endswith(".qemu_nvme"):
+        # The host's work for QEMU's device takes no virtual time.
+        row["note"] = f"{1e9 / statistics.median(durations(lines[0])):.0f} commands a second"
+    return row
+
+
 def results_of(setup: rows.Setup, outcome: guest.Outcome) -> list[Row]:
+    if setup.group == "ssd":
+        return [_ssd_row(outcome, name) for name in setup.ids()]
     if setup.group == "T2":
         return [_t2_row(outcome, name) for name in setup.ids()]
     if setup.group == "T5":

@@ -52,6 +52,28 @@ T4_TARGETS: dict[str, tuple[float, str]] = {
 # Rows of which there is one, whatever filesystem and scale
 _SINGLE = {**T2_TARGETS, **T4_TARGETS, **T5_TARGETS}
 
+# What the virtual SSD costs the CPU: a command on it and on two others, a machine at rest
+# with 0, 1 and 2 of them, and two at work at once against one.
+SSD_DEVICES = ("nvmev", "null_blk", "qemu_nvme")
+_SSD_COMMANDS = (
+    "read_4k_qd1",
+    "write_4k_qd1",
+    "read_4k_qd32",
+    "write_4k_qd32",
+    "read_128k_qd32",
+    "write_128k_qd32",
+)
+SSD_UNITS = {
+    **{
+        f"ssd.{command}.{device}": "instructions a command"
+        for command in _SSD_COMMANDS
+        for device in SSD_DEVICES
+    },
+    **{f"ssd.rest_{nr}": "instructions a second" for nr in range(3)},
+    "ssd.two_cost": "x one, instructions a command",
+    "ssd.two_speed": "x one, commands a second",
+}
+
 # How far the simulator's read speed may be from the module's, in percent of it. The scale
 # is so large that the host's CPU, which the simulator does not have, does not count.
 SIM_ROWS = {
@@ -64,6 +86,10 @@ _SIM_TARGET = 2.0
 
 def _is_sim(row: str) -> bool:
     return row.startswith("sim.")
+
+
+def _is_ssd(row: str) -> bool:
+    return row.startswith("ssd.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,7 +106,7 @@ class Setup:
     rows: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def ids(self) -> list[str]:
-        if self.group in ("T2", "T5"):
+        if self.group in ("T2", "T5", "ssd"):
             return [name for name, _ in self.rows]
         if self.group == "sim":
             return [
@@ -103,6 +129,8 @@ def selected(row: str, selectors: list[str]) -> bool:
 def unit_of(row: str) -> str:
     if row in _SINGLE:
         return _SINGLE[row][1]
+    if _is_ssd(row):
+        return SSD_UNITS[row]
     if _is_sim(row):
         return "% from the module"
     return "MB/s" if row.endswith(".contiguous") else "% of contiguous"
@@ -111,6 +139,8 @@ def unit_of(row: str) -> str:
 def target_of(row: str, scale: int) -> float | None:
     if row in _SINGLE:
         return _SINGLE[row][0]
+    if _is_ssd(row):
+        return None
     if _is_sim(row):
         return _SIM_TARGET
     _, workload, filesystem, _, layout = row.split(".")
@@ -123,7 +153,7 @@ def target_of(row: str, scale: int) -> float | None:
 
 def paper_of(row: str) -> float | None:
     """The paper's figures are those of ext4; its baseline is 100 percent."""
-    if row in _SINGLE or _is_sim(row):
+    if row in _SINGLE or _is_sim(row) or _is_ssd(row):
         return None
     _, workload, filesystem, _, layout = row.split(".")
     if filesystem != "ext4" or layout not in ("plain", "hinted"):
@@ -202,8 +232,8 @@ def plan(selectors: list[str], scales: tuple[int, ...] = SCALES) -> list[Setup]:
     )
     if simulated:
         setups.append(Setup("sim", "ext4", "direct", SIM_SCALE, simulated))
-    for group, targets in (("T2", T2_TARGETS), ("T5", T5_TARGETS)):
-        costs = tuple((name, ("",)) for name in targets if selected(name, selectors))
+    for group, names in (("T2", T2_TARGETS), ("T5", T5_TARGETS), ("ssd", SSD_UNITS)):
+        costs = tuple((name, ("",)) for name in names if selected(name, selectors))
         if costs:
             setups.append(Setup(group, rows=costs))
     return setups

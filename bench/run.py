@@ -85,6 +85,8 @@ def describe(setup: rows.Setup) -> str:
         return "cost of the FTL on small and large drives"
     if setup.group == "sim":
         return "the simulator against the module"
+    if setup.group == "ssd":
+        return "what the virtual SSD costs the CPU"
     workloads = ", ".join(workload for workload, _ in setup.rows)
     how = "O_DIRECT" if setup.mode == "direct" else "page cache"
     return f"{setup.filesystem}, {how}, time scale {setup.scale}: {workloads}"
