@@ -105,7 +105,8 @@ static u16 delete_cq(struct nvmev *nvmev, const struct nvme_command *sqe)
 }
 
 static const u32 all_events[] = {
-	NVMEV_EVENT_BAD_DOORBELL, NVMEV_EVENT_TEMPERATURE, NVMEV_EVENT_SPARE,
+	NVMEV_EVENT_BAD_DOORBELL, NVMEV_EVENT_RELIABILITY, NVMEV_EVENT_TEMPERATURE,
+	NVMEV_EVENT_SPARE,
 };
 
 /* A type that was reported waits for the host to read the log page before the next. */
@@ -209,6 +210,8 @@ static u16 format(struct nvmev *nvmev, const struct nvme_command *sqe)
 	/* 0 and 1 are none and user data erase; there is nothing cryptographic here. */
 	if (NVMEV_FORMAT_SES(dw) > 1)
 		return NVME_SC_INVALID_FIELD;
+	if (nvmev_ns_is_read_only(nvmev))
+		return NVME_SC_NS_WRITE_PROTECTED;
 	nvmev_ns_format(nvmev, NVMEV_FORMAT_LBAF(dw) ? 12 : 9);
 	return 0;
 }
@@ -258,7 +261,7 @@ void nvmev_admin_execute(struct nvmev *nvmev, const struct nvme_command *sqe)
 	}
 	if (status) {
 		status |= NVMEV_DNR;
-		nvmev_log_error(nvmev, 0, sqe, status);
+		nvmev_log_error(nvmev, 0, sqe, status, 0);
 	}
 	nvmev_admin_complete(nvmev, sqe->common.command_id, status, result);
 }

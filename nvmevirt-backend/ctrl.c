@@ -45,7 +45,7 @@ bool nvmev_ctrl_mmio_work(const struct nvmev *nvmev)
 	if (!nvmev_ctrl_is_ready(nvmev))
 		return false;
 	for (id = 0; id < NVMEV_MAX_QUEUES; id++)
-		if (nvmev_sq_look(nvmev, id) != NVMEV_SQ_EMPTY)
+		if (nvmev_sq_look(nvmev, id) != NVMEV_SQ_EMPTY || nvmev_cq_is_bad(nvmev, id))
 			return true;
 	return false;
 }

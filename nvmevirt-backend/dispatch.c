@@ -148,6 +148,18 @@ static void tell_bad_doorbell(struct nvmev *nvmev, u32 id)
 	nvmev_event_raise(nvmev, NVMEV_EVENT_BAD_DOORBELL);
 }
 
+static void find_bad_cqs(struct nvmev *nvmev)
+{
+	u32 id;
+
+	for (id = 0; id < NVMEV_MAX_QUEUES; id++) {
+		if (!nvmev_cq_is_bad(nvmev, id))
+			continue;
+		WRITE_ONCE(nvmev->queues.cq[id].is_bad, true);
+		nvmev_event_raise(nvmev, NVMEV_EVENT_BAD_DOORBELL);
+	}
+}
+
 static bool run_admin(struct nvmev *nvmev)
 {
 	struct nvme_command sqe;
@@ -238,7 +250,8 @@ static bool run_io(struct nvmev *nvmev)
 		if (!cmd->status)
 			nvmev_io_move(nvmev, cmd);
 		if (cmd->status)
-			nvmev_log_error(nvmev, cmd->sqid, &cmd->sqe, cmd->status);
+			nvmev_log_error(nvmev, cmd->sqid, &cmd->sqe, cmd->status,
+					cmd->fault_lba);
 		nvmev_cmd_complete(nvmev, cmd);
 	}
 	return true;
@@ -249,6 +262,7 @@ static void run(struct nvmev *nvmev)
 	bool did, worked = false;
 
 	nvmev->counters.wakeups++;
+	find_bad_cqs(nvmev);
 	do {
 		did = nvmev_ctrl_poll(nvmev);
 		did |= run_admin(nvmev);
@@ -256,6 +270,7 @@ static void run(struct nvmev *nvmev)
 		worked |= did;
 		cond_resched();
 	} while (did && !kthread_should_stop());
+	nvmev_health_look(nvmev);
 	if (worked)
 		WRITE_ONCE(nvmev->watch.idle_work, true);
 	else if (nvmev->watch.idle_work)

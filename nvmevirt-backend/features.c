@@ -20,39 +20,6 @@
 	 BIT(NVME_FEAT_IRQ_CONFIG) | BIT(NVME_FEAT_WRITE_ATOMIC) | BIT(NVME_FEAT_ASYNC_EVENT) |	\
 	 BIT(NVME_FEAT_TIMESTAMP))
 
-u16 nvmev_temperature(const struct nvmev *nvmev)
-{
-	return READ_ONCE(nvmev->inject.temperature);
-}
-
-u8 nvmev_critical_warning(const struct nvmev *nvmev)
-{
-	u16 now = nvmev_temperature(nvmev);
-	u8 warning = 0;
-
-	if (now >= nvmev->features.temp_over || now <= nvmev->features.temp_under)
-		warning |= NVME_SMART_CRIT_TEMPERATURE;
-	if (READ_ONCE(nvmev->inject.spare) < NVMEV_SPARE_THRESHOLD_PERCENT)
-		warning |= NVME_SMART_CRIT_SPARE;
-	return warning;
-}
-
-/*
- * The bits of the feature that turns events on are those of the critical warning. What was
- * reported is reported again only after it was well in between.
- */
-void nvmev_health_report(struct nvmev *nvmev)
-{
-	u8 wanted = nvmev_critical_warning(nvmev) & nvmev->features.events;
-	u8 fresh = wanted & ~nvmev->warned;
-
-	nvmev->warned = wanted;
-	if (fresh & NVME_SMART_CRIT_TEMPERATURE)
-		nvmev_event_raise(nvmev, NVMEV_EVENT_TEMPERATURE);
-	if (fresh & NVME_SMART_CRIT_SPARE)
-		nvmev_event_raise(nvmev, NVMEV_EVENT_SPARE);
-}
-
 static void set_defaults(struct nvmev_features *features)
 {
 	u32 vector;
@@ -221,6 +188,7 @@ u16 nvmev_set_features(struct nvmev *nvmev, const struct nvme_command *sqe, u64 
 		return 0;
 	case NVME_FEAT_ASYNC_EVENT:
 		nvmev->features.events = dw;
+		nvmev_health_report(nvmev);
 		return 0;
 	case NVME_FEAT_TIMESTAMP:
 		return set_timestamp(nvmev, sqe);

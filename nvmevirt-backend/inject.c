@@ -11,7 +11,6 @@
 
 #define LINE_BYTES		80
 #define NORMAL_KELVIN		(273 + 36)
-#define NORMAL_SPARE_PERCENT	100
 
 /**
  * struct word - what a line can begin with
@@ -41,7 +40,7 @@ void nvmev_inject_init(struct nvmev_inject *inject)
 	memset(inject, 0, sizeof(*inject));
 	mutex_init(&inject->lock);
 	inject->temperature = NORMAL_KELVIN;
-	inject->spare = NORMAL_SPARE_PERCENT;
+	inject->spare = NVMEV_SPARE_IS_TRUE;
 }
 
 static struct nvmev_fault *free_fault(struct nvmev_inject *inject)
@@ -104,6 +103,17 @@ static bool is_write(u8 opcode)
 	return opcode == nvme_cmd_write || opcode == nvme_cmd_write_zeroes;
 }
 
+/* Of several faults the one with the lowest LBA is met first. */
+static void fail(struct nvmev_cmd *cmd, const struct nvmev_fault *fault, u16 status)
+{
+	u64 lba = max(le64_to_cpu(cmd->sqe.rw.slba), fault->first);
+
+	if (cmd->status && cmd->fault_lba <= lba)
+		return;
+	cmd->status = status | NVMEV_DNR;
+	cmd->fault_lba = lba;
+}
+
 static void apply(struct nvmev *nvmev, struct nvmev_cmd *cmd, struct nvmev_fault *fault)
 {
 	u8 opcode = cmd->sqe.common.opcode;
@@ -111,11 +121,11 @@ static void apply(struct nvmev *nvmev, struct nvmev_cmd *cmd, struct nvmev_fault
 	switch (fault->kind) {
 	case NVMEV_FAULT_READ:
 		if (is_read(opcode))
-			cmd->status = NVME_SC_READ_ERROR | NVMEV_DNR;
+			fail(cmd, fault, NVME_SC_READ_ERROR);
 		break;
 	case NVMEV_FAULT_WRITE:
 		if (is_write(opcode))
-			cmd->status = NVME_SC_WRITE_FAULT | NVMEV_DNR;
+			fail(cmd, fault, NVME_SC_WRITE_FAULT);
 		break;
 	case NVMEV_FAULT_DELAY:
 		cmd->due_ns += fault->amount * NSEC_PER_MSEC;
@@ -155,7 +165,7 @@ void nvmev_inject_apply(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 			heal(inject, &inject->faults[i], first, end);
 }
 
-u16 nvmev_inject_read(struct nvmev *nvmev, u64 slba, u64 nr_lbas)
+u16 nvmev_inject_read(struct nvmev *nvmev, u64 slba, u64 nr_lbas, u64 *fault_lba)
 {
 	struct nvmev_inject *inject = &nvmev->inject;
 	u32 i;
@@ -168,6 +178,7 @@ u16 nvmev_inject_read(struct nvmev *nvmev, u64 slba, u64 nr_lbas)
 		    !touches(&inject->faults[i], slba, slba + nr_lbas))
 			continue;
 		nvmev->counters.media_errors++;
+		*fault_lba = max(slba, inject->faults[i].first);
 		return NVME_SC_READ_ERROR | NVMEV_DNR;
 	}
 	return 0;
@@ -178,7 +189,7 @@ static void clear_all(struct nvmev_inject *inject)
 	memset(inject->faults, 0, sizeof(inject->faults));
 	WRITE_ONCE(inject->nr_faults, 0);
 	WRITE_ONCE(inject->temperature, NORMAL_KELVIN);
-	WRITE_ONCE(inject->spare, NORMAL_SPARE_PERCENT);
+	WRITE_ONCE(inject->spare, NVMEV_SPARE_IS_TRUE);
 }
 
 static int set_condition(struct nvmev_inject *inject, const char *name, u64 value)
@@ -269,11 +280,12 @@ static int inject_show(struct seq_file *seq, void *data)
 {
 	struct nvmev *nvmev = seq->private;
 	struct nvmev_inject *inject = &nvmev->inject;
+	u8 spare = nvmev_available_spare(nvmev);
 	const struct nvmev_fault *fault;
 	u32 i;
 
 	guard(mutex)(&inject->lock);
-	seq_printf(seq, "temperature %u\nspare %u\n", inject->temperature, inject->spare);
+	seq_printf(seq, "temperature %u\nspare %u\n", inject->temperature, spare);
 	for (i = 0; i < NVMEV_MAX_FAULTS; i++) {
 		fault = &inject->faults[i];
 		if (fault->kind == NVMEV_FAULT_NONE)

@@ -9,6 +9,7 @@
 #include <linux/mutex.h>
 
 #define NVMEV_MAX_FAULTS	16
+#define NVMEV_SPARE_IS_TRUE	0xff
 
 struct nvmev;
 struct nvmev_cmd;
@@ -51,7 +52,7 @@ struct nvmev_fault {
  * @fatal: the dispatcher is to report a fatal status
  * @check_health: the dispatcher is to look for health events
  * @temperature: composite temperature in kelvin
- * @spare: available spare in percent
+ * @spare: available spare in percent, or NVMEV_SPARE_IS_TRUE
  */
 struct nvmev_inject {
 	struct mutex lock; /* protects @faults */
@@ -81,10 +82,11 @@ void nvmev_inject_apply(struct nvmev *nvmev, struct nvmev_cmd *cmd);
  * @nvmev: the SSD
  * @slba: first LBA
  * @nr_lbas: how many
+ * @fault_lba: gets an LBA that cannot be read
  *
  * Return: an NVMe status.
  */
-u16 nvmev_inject_read(struct nvmev *nvmev, u64 slba, u64 nr_lbas);
+u16 nvmev_inject_read(struct nvmev *nvmev, u64 slba, u64 nr_lbas, u64 *fault_lba);
 
 /* The file `inject` in debugfs. */
 extern const struct file_operations nvmev_inject_fops;

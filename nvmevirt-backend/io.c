@@ -42,13 +42,23 @@ static u64 bytes_of(const struct nvmev *nvmev, const struct nvmev_cmd *cmd)
 	return (u64)nr_lbas_of(cmd) << nvmev->lba_shift;
 }
 
-static u16 check_range(const struct nvmev *nvmev, const struct nvmev_cmd *cmd)
+/* A range that a command names, in itself or in its data. */
+static u16 check_lbas(const struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 slba, u64 nr_lbas)
 {
-	return nvmev_ns_check(nvmev, nsid_of(cmd), slba_of(cmd), nr_lbas_of(cmd));
+	u16 status = nvmev_ns_check(nvmev, nsid_of(cmd), slba, nr_lbas);
+
+	if (status == (NVME_SC_LBA_RANGE | NVMEV_DNR))
+		cmd->fault_lba = max(slba, nvmev_ns_nr_lbas(nvmev));
+	return status;
+}
+
+static u16 check_range(const struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	return check_lbas(nvmev, cmd, slba_of(cmd), nr_lbas_of(cmd));
 }
 
 /* The range, and the limit on data that crosses the link. */
-static u16 check_transfer(const struct nvmev *nvmev, const struct nvmev_cmd *cmd)
+static u16 check_transfer(const struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
 	u16 status = check_range(nvmev, cmd);
 
@@ -122,14 +132,19 @@ static u16 move_read(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 
 static u16 move_compare(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
+	u64 end = slba_of(cmd) + nr_lbas_of(cmd);
 	struct nvmev_dma dma;
 	u16 status = begin_dma(nvmev, cmd, &dma);
 
 	if (status)
 		return status;
 	nvmev->counters.bytes_read += bytes_of(nvmev, cmd);
-	return nvmev_store_compare(&nvmev->store, slba_of(cmd) << nvmev->lba_shift,
-				   bytes_of(nvmev, cmd), &dma);
+	while (cmd->fault_lba < end && !status) {
+		status = nvmev_store_compare(&nvmev->store, cmd->fault_lba << nvmev->lba_shift,
+					     1 << nvmev->lba_shift, &dma);
+		cmd->fault_lba += !status;
+	}
+	return status;
 }
 
 static u16 start_verify(struct nvmev *nvmev, struct nvmev_cmd *cmd)
@@ -150,6 +165,8 @@ static u16 start_zeroes(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	if (status)
 		return status;
 	if (le16_to_cpu(cmd->sqe.rw.control) & NVMEV_RW_DEAC) {
+		if (nvmev_ns_is_read_only(nvmev))
+			return NVME_SC_READ_ONLY | NVMEV_DNR;
 		cmd->due_ns = nvmev_ns_trim(nvmev, slba_of(cmd), nr_lbas_of(cmd),
 					    cmd->fetched_ns);
 		return 0;
@@ -203,10 +220,12 @@ static u16 start_dsm(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	if (!status)
 		status = fetch_ranges(nvmev, cmd, nr_ranges * sizeof(*ranges));
 	for (i = 0; i < nr_ranges && !status; i++)
-		status = nvmev_ns_check(nvmev, nsid_of(cmd), le64_to_cpu(ranges[i].slba),
-					le32_to_cpu(ranges[i].nlb));
+		status = check_lbas(nvmev, cmd, le64_to_cpu(ranges[i].slba),
+				    le32_to_cpu(ranges[i].nlb));
 	if (status || !(le32_to_cpu(cmd->sqe.dsm.attributes) & NVME_DSMGMT_AD))
 		return status;
+	if (nvmev_ns_is_read_only(nvmev))
+		return NVME_SC_READ_ONLY | NVMEV_DNR;
 	for (i = 0; i < nr_ranges; i++)
 		trim_range(nvmev, cmd, &ranges[i]);
 	return 0;
@@ -225,13 +244,17 @@ static u16 check_copy(struct nvmev *nvmev, struct nvmev_cmd *cmd, u32 nr_ranges,
 		*nr_lbas += nr;
 		if (nr > NVMEV_COPY_MAX_LBAS || *nr_lbas > NVMEV_COPY_MAX_LBAS)
 			return NVMEV_SC_COPY_SIZE | NVMEV_DNR;
-		status = nvmev_ns_check(nvmev, nsid_of(cmd), le64_to_cpu(ranges[i].slba), nr);
+		status = check_lbas(nvmev, cmd, le64_to_cpu(ranges[i].slba), nr);
 		if (!status)
-			status = nvmev_inject_read(nvmev, le64_to_cpu(ranges[i].slba), nr);
+			status = nvmev_inject_read(nvmev, le64_to_cpu(ranges[i].slba), nr,
+						   &cmd->fault_lba);
 		if (status)
 			return status;
 	}
-	return nvmev_ns_check(nvmev, nsid_of(cmd), slba_of(cmd), *nr_lbas);
+	status = check_lbas(nvmev, cmd, slba_of(cmd), *nr_lbas);
+	if (!status && nvmev_ns_is_read_only(nvmev))
+		status = NVME_SC_READ_ONLY | NVMEV_DNR;
+	return status;
 }
 
 /* One range: its reads and the writes are taken for going on at the same time. */
@@ -337,6 +360,8 @@ void nvmev_io_start(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	const struct io_op *op = find_op(cmd->sqe.common.opcode);
 
 	cmd->due_ns = cmd->fetched_ns;
+	cmd->fault_lba = op && cmd->sqe.common.opcode != nvme_cmd_flush &&
+			 cmd->sqe.common.opcode != nvme_cmd_dsm ? slba_of(cmd) : 0;
 	if (!op)
 		cmd->status = NVME_SC_INVALID_OPCODE | NVMEV_DNR;
 	else if (cmd->sqe.common.flags & (NVMEV_FLAGS_FUSE | NVMEV_FLAGS_PSDT))

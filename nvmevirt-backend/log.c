@@ -86,7 +86,7 @@ static u16 smart_log(struct nvmev *nvmev, struct log *log)
 	smart = log->data;
 	smart->critical_warning = nvmev_critical_warning(nvmev);
 	put_unaligned_le16(nvmev_temperature(nvmev), smart->temperature);
-	smart->avail_spare = READ_ONCE(nvmev->inject.spare);
+	smart->avail_spare = nvmev_available_spare(nvmev);
 	smart->spare_thresh = NVMEV_SPARE_THRESHOLD_PERCENT;
 	smart->percent_used = percent_used(nvmev);
 	put_u128(smart->data_units_read, data_units(counters->bytes_read));
@@ -265,19 +265,4 @@ u16 nvmev_get_log_page(struct nvmev *nvmev, const struct nvme_command *sqe)
 		nvmev_event_read(nvmev, sqe->get_log_page.lid);
 	kvfree(log.data);
 	return status;
-}
-
-void nvmev_log_error(struct nvmev *nvmev, u16 sqid, const struct nvme_command *sqe, u16 status)
-{
-	u64 count = nvmev->counters.errors++;
-
-	nvmev->errors[count % NVMEV_NR_ERRORS] = (struct nvmev_error_entry){
-		.error_count = cpu_to_le64(count + 1),
-		.sqid = cpu_to_le16(sqid),
-		.cid = cpu_to_le16(sqe->common.command_id),
-		.status = cpu_to_le16(status << 1),
-		.location = cpu_to_le16(0xffff),
-		.lba = sqid ? sqe->rw.slba : 0,
-		.nsid = sqe->common.nsid,
-	};
 }

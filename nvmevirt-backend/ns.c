@@ -161,9 +161,10 @@ u16 nvmev_ns_write(struct nvmev *nvmev, const struct nvmev_cmd *cmd, u64 *due_ns
 	} else {
 		rq.bytes = 0;
 	}
-	mutex_lock(&nvmev->ftl_lock);
+	guard(mutex)(&nvmev->ftl_lock);
+	if (ftl_is_read_only(nvmev->ftl))
+		return NVME_SC_READ_ONLY | NVMEV_DNR;
 	*due_ns = call_in_pieces(nvmev, ftl_write, rq, cmd->fetched_ns);
-	mutex_unlock(&nvmev->ftl_lock);
 	return 0;
 }
 
@@ -183,6 +184,18 @@ u64 nvmev_ns_flush(struct nvmev *nvmev, u64 now_ns)
 {
 	guard(mutex)(&nvmev->ftl_lock);
 	return ftl_flush(nvmev->ftl, now_ns);
+}
+
+bool nvmev_ns_is_read_only(struct nvmev *nvmev)
+{
+	guard(mutex)(&nvmev->ftl_lock);
+	return ftl_is_read_only(nvmev->ftl);
+}
+
+u64 nvmev_ns_failures(struct nvmev *nvmev)
+{
+	guard(mutex)(&nvmev->ftl_lock);
+	return ftl_nr_failures(nvmev->ftl);
 }
 
 bool nvmev_ns_idle(struct nvmev *nvmev)

@@ -11,6 +11,7 @@
 
 /* A status as the code below passes it on: status code and type, without phase tag */
 #define NVMEV_DNR		0x4000
+#define NVMEV_STATUS_CODE	0x7ff
 
 /* Fields of the CAP register */
 #define NVMEV_CAP_MQES(entries)		((u64)(entries) - 1)
@@ -103,6 +104,7 @@ struct nvmev_copy_range {
 /* Asynchronous events: type in bits 2:0, information in 15:8, log page in 23:16 */
 #define NVMEV_EVENT(type, info, lid)	((type) | (info) << 8 | (lid) << 16)
 #define NVMEV_EVENT_BAD_DOORBELL	NVMEV_EVENT(0, 0x01, NVME_LOG_ERROR)
+#define NVMEV_EVENT_RELIABILITY		NVMEV_EVENT(1, 0x00, NVME_LOG_SMART)
 #define NVMEV_EVENT_TEMPERATURE		NVMEV_EVENT(1, 0x01, NVME_LOG_SMART)
 #define NVMEV_EVENT_SPARE		NVMEV_EVENT(1, 0x02, NVME_LOG_SMART)
 #define NVMEV_EVENT_TYPE(event)		((event) & 0x7)
@@ -136,7 +138,7 @@ struct nvmev_copy_range {
  * @cid: identifier of the command
  * @status: status field as in the completion queue entry
  * @location: byte and bit of the parameter in error; 0xffff is unknown
- * @lba: first LBA of the command
+ * @lba: first LBA at fault
  * @nsid: namespace of the command
  * @vendor: log page with more about it, or 0
  * @trtype: transport, 0 is PCI Express

@@ -109,6 +109,7 @@ enum nvmev_sq_state {
  * @nr_sqs: submission queues that use it
  * @phase: phase tag of the present lap
  * @interrupts: raise @irq after posting
+ * @is_bad: the host rang the doorbell with nonsense and has been told
  * @irq: the vector's Linux interrupt
  * @backlog: completions that wait for the host to make room
  */
@@ -120,6 +121,7 @@ struct nvmev_cq {
 	u16 nr_sqs;
 	bool phase;
 	bool interrupts;
+	bool is_bad;
 	struct nvmev_irq irq;
 	struct list_head backlog;
 };
@@ -131,6 +133,7 @@ struct nvmev_cq {
  * @seq: order of fetching; decides between equal @due_ns
  * @heap_pos: where it is in the heap
  * @fetched_ns: when it was fetched
+ * @fault_lba: if it fails: the first LBA at fault
  * @sqid: its submission queue
  * @status: NVMe status
  * @sqe: copy of the command
@@ -140,6 +143,7 @@ struct nvmev_cmd {
 	u64 due_ns;
 	u64 seq;
 	u64 fetched_ns;
+	u64 fault_lba;
 	u32 heap_pos;
 	u16 sqid;
 	u16 status;
@@ -285,6 +289,7 @@ struct nvmev_counters {
  * @events_due: events that wait for a request, one bit each
  * @events_masked: types of events that wait for the host to read a log page, one bit each
  * @warned: critical warnings that were reported as events
+ * @failures_seen: failed operations on NAND that health was looked at after
  * @inject: what is wrong with it, on request
  * @errors: error information log, a ring
  * @counters: for SMART and debugfs
@@ -315,6 +320,7 @@ struct nvmev {
 	u32 events_due;
 	u32 events_masked;
 	u8 warned;
+	u64 failures_seen;
 	struct nvmev_inject inject;
 	struct nvmev_error_entry errors[NVMEV_NR_ERRORS];
 	struct nvmev_counters counters;
@@ -524,6 +530,16 @@ void nvmev_cq_delete(struct nvmev *nvmev, u32 id);
 enum nvmev_sq_state nvmev_sq_look(const struct nvmev *nvmev, u32 id);
 
 /**
+ * nvmev_cq_is_bad() - does the doorbell of a completion queue hold nonsense?
+ * @nvmev: the SSD
+ * @id: its number
+ *
+ * Context: any; only the dispatcher may rely on the answer.
+ * Return: true if so, and the host was not told yet.
+ */
+bool nvmev_cq_is_bad(const struct nvmev *nvmev, u32 id);
+
+/**
  * nvmev_admin_has_room() - can an admin completion be posted?
  * @nvmev: the SSD
  *
@@ -649,11 +665,30 @@ u16 nvmev_get_features(struct nvmev *nvmev, const struct nvme_command *sqe, u64 
  */
 u16 nvmev_set_features(struct nvmev *nvmev, const struct nvme_command *sqe, u64 *result);
 
+/*
+ * Functions defined in health.c:
+ */
+
 /**
  * nvmev_health_report() - raise the events for what is wrong now and the host wants to know
  * @nvmev: the SSD
  */
 void nvmev_health_report(struct nvmev *nvmev);
+
+/**
+ * nvmev_health_look() - the same, if operations on NAND have failed since the last look
+ * @nvmev: the SSD
+ */
+void nvmev_health_look(struct nvmev *nvmev);
+
+/**
+ * nvmev_available_spare() - spare erase blocks that are left
+ * @nvmev: the SSD
+ *
+ * Context: takes ftl_lock.
+ * Return: percent, on the die that has the fewest.
+ */
+u8 nvmev_available_spare(struct nvmev *nvmev);
 
 /**
  * nvmev_temperature() - composite temperature in kelvin
@@ -669,7 +704,7 @@ u16 nvmev_temperature(const struct nvmev *nvmev);
  *
  * Return: NVME_SMART_CRIT_* bits.
  */
-u8 nvmev_critical_warning(const struct nvmev *nvmev);
+u8 nvmev_critical_warning(struct nvmev *nvmev);
 
 /*
  * Functions defined in log.c:
@@ -684,14 +719,20 @@ u8 nvmev_critical_warning(const struct nvmev *nvmev);
  */
 u16 nvmev_get_log_page(struct nvmev *nvmev, const struct nvme_command *sqe);
 
+/*
+ * Functions defined in error.c:
+ */
+
 /**
  * nvmev_log_error() - record a failed command in the error information log
  * @nvmev: the SSD
  * @sqid: its queue
  * @sqe: the command
  * @status: its NVMe status
+ * @lba: the first LBA at fault
  */
-void nvmev_log_error(struct nvmev *nvmev, u16 sqid, const struct nvme_command *sqe, u16 status);
+void nvmev_log_error(struct nvmev *nvmev, u16 sqid, const struct nvme_command *sqe, u16 status,
+		     u64 lba);
 
 /*
  * Functions defined in io.c:
@@ -767,7 +808,7 @@ u64 nvmev_ns_read(struct nvmev *nvmev, const struct nvmev_cmd *cmd, bool transfe
  * @cmd: a write or write zeroes command with a valid range
  * @due_ns: gets when it is done
  *
- * Return: an NVMe status: hints may be rejected on request.
+ * Return: an NVMe status: the drive may be read-only, hints may be rejected on request.
  */
 u16 nvmev_ns_write(struct nvmev *nvmev, const struct nvmev_cmd *cmd, u64 *due_ns);
 
@@ -790,6 +831,23 @@ u64 nvmev_ns_trim(struct nvmev *nvmev, u64 slba, u64 nr_lbas, u64 now_ns);
  * Return: when it is.
  */
 u64 nvmev_ns_flush(struct nvmev *nvmev, u64 now_ns);
+
+/**
+ * nvmev_ns_is_read_only() - are there too few good erase blocks to write on?
+ * @nvmev: the SSD
+ *
+ * Context: takes ftl_lock.
+ */
+bool nvmev_ns_is_read_only(struct nvmev *nvmev);
+
+/**
+ * nvmev_ns_failures() - count failed operations on NAND
+ * @nvmev: the SSD
+ *
+ * Context: takes ftl_lock.
+ * Return: how many there were since power on.
+ */
+u64 nvmev_ns_failures(struct nvmev *nvmev);
 
 /**
  * nvmev_ns_idle() - let the FTL use the time in which dies have nothing to do

@@ -44,7 +44,18 @@ static bool cq_is_full(const struct nvmev *nvmev, u32 id)
 {
 	const struct nvmev_cq *cq = &nvmev->queues.cq[id];
 
-	return (READ_ONCE(cq->tail) + 1) % cq->depth == cq_head(nvmev, id);
+	u32 head = cq_head(nvmev, id);
+
+	/* Where the host really is nobody knows with a head that cannot be. */
+	return head >= cq->depth || (READ_ONCE(cq->tail) + 1) % cq->depth == head;
+}
+
+bool nvmev_cq_is_bad(const struct nvmev *nvmev, u32 id)
+{
+	const struct nvmev_cq *cq = &nvmev->queues.cq[id];
+
+	return READ_ONCE(cq->ring) && cq_head(nvmev, id) >= READ_ONCE(cq->depth) &&
+	       !READ_ONCE(cq->is_bad);
 }
 
 bool nvmev_admin_has_room(const struct nvmev *nvmev)

@@ -74,3 +74,8 @@ bool ftl_is_read_only(const struct ftl *ftl)
 {
 	return ftl->blocks.read_only;
 }
+
+u64 ftl_nr_failures(const struct ftl *ftl)
+{
+	return ftl->stats.programs_failed + ftl->stats.erases_failed;
+}

@@ -305,6 +305,11 @@ void ftl_advance(struct ftl *ftl, u64 now_ns);
 bool ftl_is_read_only(const struct ftl *ftl);
 
 /**
+ * ftl_nr_failures() - programs and erases that have failed
+ */
+u64 ftl_nr_failures(const struct ftl *ftl);
+
+/**
  * ftl_fail_program() - let a program fail
  * @nr: which one of the die's programs from now on; 0: none
  *

@@ -10,27 +10,11 @@
 # timeout: 240
 . "$(dirname "$0")/rc"
 
-drop_rawhost() {
-	if [[ -e /sys/module/nvmev_rawhost ]]; then
-		rmmod nvmev-rawhost
-	fi
-}
-
 new_ssd ssd0 capacity_mib=1024
-address=$(cat "$CONFIGFS/ssd0/pci_address")
-modprobe nvmev-rawhost
-at_end drop_rawhost
-echo "$address" >/sys/bus/pci/drivers/nvme/unbind
-echo nvmev-rawhost >"/sys/bus/pci/devices/$address/driver_override"
-echo "$address" >/sys/bus/pci/drivers_probe
+take_raw ssd0
 python3 "$LAB_DIR/rawhost-status.py" || T_FAILED=1
 python3 "$LAB_DIR/rawhost-fuzz.py" 6 || T_FAILED=1
-rmmod nvmev-rawhost
-echo >"/sys/bus/pci/devices/$address/driver_override"
-echo "$address" >/sys/bus/pci/drivers_probe
-poll 20 nvmev-ssd dev ssd0
-DEV=$(ssd_device ssd0)
-poll 10 test -b "$DEV"
+give_back ssd0
 python3 "$LAB_DIR/nvme-fuzz.py" "${DEV%n1}" "$DEV" 6 || T_FAILED=1
 check "data verifies after that" fio --name=v --filename="$DEV" --direct=1 --ioengine=libaio --iodepth=8 --size=2m \
 	--rw=randwrite --bs=4k --verify=crc32c --verify_fatal=1

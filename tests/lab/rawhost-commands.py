@@ -213,6 +213,20 @@ def doorbells(host: Host, queue: Queue) -> None:
     host.write32(0x1000 + 8 * queue.number, queue.tail)
     expect("the queue works when the tail is right again",
            queue.run(rw(READ, 0, 8, host.data)).status, 0)
+    read_log(host, 0x01, False)
+    event = host.admin.put(sqe(0x0C))
+    host.admin.ring()
+    time.sleep(0.05)
+    host.write32(0x1004 + 8 * queue.number, 256)
+    done = host.admin.wait(event)
+    say("a head beyond the completion queue is reported likewise",
+        done.status == 0 and done.result & 0xFFFFFF == 0x010100, f"{done.result:#x}")
+    cid = queue.put(rw(READ, 0, 8, host.data))
+    queue.ring()
+    time.sleep(0.2)
+    say("nothing is posted meanwhile", not queue.take())
+    host.write32(0x1004 + 8 * queue.number, queue.head)
+    expect("it is when the head is right again", queue.wait(cid).status, 0)
     for offset in range(8 * 17, 0x1000, 4):
         host.write32(0x1000 + offset, 0xFFFFFFFF)
     expect("doorbells of no queue are without effect", queue.run(rw(READ, 0, 8, host.data)).status, 0)

@@ -5,7 +5,7 @@ status that the NVMe Base Specification 1.4 names. Prints "ok -" lines."""
 
 import struct
 import sys
-from typing import Callable, Dict, List, NamedTuple
+from typing import Callable, Dict, List, NamedTuple, Tuple
 
 import rawhost
 from rawhost import DATA_AT, Host, Queue, expect, say, sqe
@@ -223,6 +223,49 @@ def copied(host: Host, queue: Queue) -> None:
     say("a refused Copy has copied nothing", host.read(DATA_AT, 4096) == text)
 
 
+def newest_error(host: Host) -> Tuple[int, int, int]:
+    """Status, location and LBA of the newest entry of the error log."""
+    host.admin.run(sqe(0x02, cdw={10: 0x01 | 15 << 16}, prp1=host.data))
+    status, location, lba = struct.unpack_from("<HHQ", host.read(DATA_AT, 64), 12)
+    return status >> 1 & 0x7FF, location, lba
+
+
+NOWHERE = 0xFFFF
+
+
+def error_log(host: Host, queue: Queue) -> None:
+    """The error log names the first LBA at fault, and the field of the command."""
+    def logged(sentence: str, run: Callable[[bytes], rawhost.Completion], command: bytes,
+               location: int, lba: int = 0) -> None:
+        status = run(command).status
+        entry = newest_error(host)
+        say(f"error log: {sentence}", entry == (status, location, lba) and status != 0,
+            f"status {entry[0]:#x}, location {entry[1]:#x}, LBA {entry[2]}")
+
+    data, admin = host.data, host.admin.run
+    logged("a range across the end: the first LBA beyond", queue.run,
+           rawhost.rw(0x02, CAPACITY_LBAS - 4, 8, data), 40, CAPACITY_LBAS)
+    logged("a range beyond the end: its first LBA", queue.run,
+           rawhost.rw(0x0C, CAPACITY_LBAS + 7, 8, data), 40, CAPACITY_LBAS + 7)
+    host.write(DATA_AT, bytes(1024) + b"x" + bytes(3071))
+    queue.run(rawhost.rw(0x01, 40960, 8, data))
+    host.write(DATA_AT, bytes(4096))
+    logged("a Compare: the first LBA that differs", queue.run, rawhost.rw(0x05, 40960, 8, data),
+           NOWHERE, 40962)
+    logged("a directive: bit 4 of byte 50", queue.run,
+           sqe(0x01, 1, {10: 5, 12: 1 << 20}, data), 50 | 4 << 8, 5)
+    logged("a namespace: byte 4", queue.run, sqe(0x02, 77, {}, data), 4)
+    logged("an opcode: byte 0", queue.run, sqe(0x7D, 1), 0)
+    logged("PSDT: bit 6 of byte 1", queue.run, rawhost.rw(0x02, 3, 1, data, flags=0x40), 1 | 6 << 8, 3)
+    logged("PRP1: byte 24", queue.run, rawhost.rw(0x02, 3, 1, data + 1), 24, 3)
+    host.write(DATA_AT, dsm("", 0, 0, 8, CAPACITY_LBAS - 1, 5).data)
+    logged("Dataset Management: the LBA in its data", queue.run, sqe(0x09, 1, {10: 1, 11: 4}, data),
+           NOWHERE, CAPACITY_LBAS)
+    logged("CNS: byte 40", admin, sqe(0x06, 0, {10: 0xFF}, data), 40)
+    logged("a log page: byte 40", admin, sqe(0x02, 0, {10: 0xEF}, data), 40)
+    logged("the save bit: bit 7 of byte 43", admin, sqe(0x09, 0, {10: 0x01 | 1 << 31}), 43 | 7 << 8)
+
+
 def many_ranges(host: Host, queue: Queue) -> None:
     """256 ranges in one command, in two pages of which the first is begun in its middle."""
     for i in range(256):
@@ -251,6 +294,7 @@ def main() -> int:
     run_table(host, ADMIN, host.admin.run)
     run_table(host, IO, queue.run)
     all_or_nothing(host, queue)
+    error_log(host, queue)
     many_ranges(host, queue)
     copied(host, queue)
     host.disable()

@@ -1,0 +1,19 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# A drive that loses erase blocks says so by SMART and events, and is read-only when no
+# spare one is left.
+# kernels: 6.12
+# smp: 2
+# mem: 2G
+# seconds: 5
+# timeout: 120
+. "$(dirname "$0")/rc"
+
+new_ssd ssd0 capacity_mib=256 units_per_eblk=16 spare_eblks=2
+take_raw ssd0
+python3 "$LAB_DIR/rawhost-worn.py" /sys/kernel/debug/nvmev/ssd0 || T_FAILED=1
+give_back ssd0
+check "the stock driver can read it" dd if="$DEV" of=/dev/null bs=1M count=4 iflag=direct
+check_fails "and cannot write" dd if=/dev/zero of="$DEV" bs=4k count=1 oflag=direct
+check_that "nvme-cli shows a critical warning" "$(nvme smart-log "${DEV%n1}" -o json | jq .critical_warning)" -eq 9
+check_fails "nvme format is refused" nvme format "$DEV" --force
