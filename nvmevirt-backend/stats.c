@@ -58,6 +58,7 @@ static int ftl_show(struct seq_file *seq, void *data)
 	seq_printf(seq, "host_pages_written %llu\n", stats.host_pages_written);
 	seq_printf(seq, "nand_pages_programmed %llu\n", stats.nand_pages_programmed);
 	seq_printf(seq, "pages_padded %llu\n", stats.pages_padded);
+	seq_printf(seq, "pages_drafted %llu\n", stats.pages_drafted);
 	seq_printf(seq, "pages_trimmed %llu\n", stats.pages_trimmed);
 	seq_printf(seq, "pages_mapped %llu\n", stats.pages_mapped);
 	seq_printf(seq, "writes_plain %llu\n", stats.writes_plain - malformed);

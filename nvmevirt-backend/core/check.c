@@ -183,6 +183,28 @@ static const char *check_held_unit(const struct ftl *ftl, const struct ftl_unit 
 	return unit->replaces ? "A held unit replaces a flash unit." : NULL;
 }
 
+/* Only pages of the host are fresh, and the die knows the units that have such pages. */
+static const char *check_fresh(const struct ftl *ftl, const struct ftl_unit *unit)
+{
+	const struct list_head *fresh = &ftl->units.die[from_die(unit->die)].fresh;
+	const struct ftl_unit *listed;
+
+	for (u32 slot = 0; slot < 64; slot++) {
+		if (!(unit->fresh & BIT_ULL(slot)))
+			continue;
+		if (unit->kind == FTL_UNIT_FREE || ftl_unit_is_gc(unit) ||
+		    slot >= ftl->geo.unit_pages ||
+		    ftl_l2p_owner(&ftl->map, ftl_unit_ppn(&ftl->units, unit, slot)) == LPN_NONE)
+			return "A slot without a page of the host is fresh.";
+	}
+	list_for_each_entry(listed, fresh, fresh_link) {
+		if (listed == unit)
+			return unit->fresh ? NULL :
+				"A unit without fresh pages is among those with them.";
+	}
+	return unit->fresh ? "A unit with fresh pages is not among those of its die." : NULL;
+}
+
 static const char *check_unit(const struct ftl *ftl, const struct ftl_unit *unit)
 {
 	u32 first = from_ppn(ftl_unit_ppn(&ftl->units, unit, 0));
@@ -230,7 +252,7 @@ static const char *check_units(const struct ftl *ftl)
 
 	for (u32 i = 0; i < ftl->geo.nr_open; i++) {
 		const struct ftl_unit *unit = &units->unit[i];
-		const char *reason = check_unit(ftl, unit);
+		const char *reason = check_unit(ftl, unit) ?: check_fresh(ftl, unit);
 
 		if (reason)
 			return reason;
@@ -349,6 +371,37 @@ static const char *check_oob_eblk(const struct ftl *ftl, u32 eblk)
 	return reason;
 }
 
+/* Is there data of a slot of an open unit in the erase block that keeps it? */
+static bool is_kept(const struct ftl *ftl, ppn_t slot)
+{
+	const struct ftl_oob *oob = &ftl->oob;
+	u32 prev = oob->prev[ftl_oob_slot(oob, slot)];
+	u32 first = (prev - 1) * ftl->geo.eblk_pages;
+
+	for (u32 place = first; prev && place < first + ftl->geo.eblk_pages; place++) {
+		if (ftl_oob_owner(oob, to_ppn(place)) == ftl_oob_owner(oob, slot) &&
+		    ftl_oob_seq(oob, to_ppn(place)) == ftl_oob_seq(oob, slot))
+			return true;
+	}
+	return false;
+}
+
+/* What no flush will program again has to be on NAND. */
+static const char *check_durable(const struct ftl *ftl, const struct ftl_unit *unit)
+{
+	if (unit->kind == FTL_UNIT_FREE || unit->is_new || !ftl->oob.is_volatile)
+		return NULL;
+	for (u32 slot = 0; slot < unit->nr_filled; slot++) {
+		ppn_t ppn = ftl_unit_ppn(&ftl->units, unit, slot);
+
+		if (ftl_l2p_owner(&ftl->map, ppn) == LPN_NONE || unit->fresh & BIT_ULL(slot))
+			continue;
+		if (!is_kept(ftl, ppn))
+			return "A page in an open unit is neither fresh nor on NAND.";
+	}
+	return NULL;
+}
+
 static const char *check_oob(const struct ftl *ftl)
 {
 	const char *reason = NULL;
@@ -367,6 +420,8 @@ static const char *check_oob(const struct ftl *ftl)
 		reason = check_oob_eblk(ftl, eblk);
 	for (u32 place = ftl->geo.nr_pages; !reason && place < ftl->geo.nr_places; place++)
 		reason = check_oob_place(ftl, place);
+	for (u32 i = 0; !reason && i < ftl->geo.nr_open; i++)
+		reason = check_durable(ftl, &ftl->units.unit[i]);
 	return reason;
 }
 

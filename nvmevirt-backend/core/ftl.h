@@ -174,6 +174,7 @@ struct ftl_die_stats {
  * @host_pages_written: pages written by the host
  * @nand_pages_programmed: pages programmed, GC and padding included
  * @pages_padded: pages programmed without data, those of failed programs included
+ * @pages_drafted: pages that a flush programmed while they stayed in their open unit
  * @pages_trimmed: mapped pages that a trim unmapped
  * @writes_plain: write commands without a hint
  * @hints_append: commands placed by an APPEND hint
@@ -196,6 +197,7 @@ struct ftl_stats {
 	u64 host_pages_written;
 	u64 nand_pages_programmed;
 	u64 pages_padded;
+	u64 pages_drafted;
 	u64 pages_trimmed;
 	u64 writes_plain;
 	u64 hints_append;

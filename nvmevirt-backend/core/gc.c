@@ -52,7 +52,6 @@ static void move_page(struct ftl *ftl, struct ftl_unit *unit, lpn_t lpn, u64 sta
 	if (ftl_ppn_is_buffered(&ftl->geo, from)) {
 		ftl_units_move_in(&ftl->units, unit, from);
 		ftl_units_move_out(&ftl->units, from);
-		unit->is_new = true;
 	} else {
 		sense(ftl, unit->die, flash_unit, start_ns);
 		ftl_units_move_in(&ftl->units, unit, from);

@@ -159,7 +159,7 @@ static void show_program(struct ftl_oob *oob, const struct ftl_op *op)
 	memcpy(&oob->lpn[first], &oob->op_lpn[at], nr * sizeof(u32));
 	ftl_oob_mark(oob, &oob->seq[first], nr * sizeof(u64));
 	ftl_oob_mark(oob, &oob->lpn[first], nr * sizeof(u32));
-	set_stamps(oob, op->target, 1, op->stamp);
+	set_stamps(oob, op->target, 1, op->stamp | (op->is_draft ? FTL_OOB_DRAFT : 0));
 }
 
 /* The first op of a die's list is no longer booked. */
@@ -238,6 +238,7 @@ static struct ftl_op *book(struct ftl_oob *oob, u32 target, bool is_erase, u64 e
 	op->next = 0;
 	op->target = target;
 	op->is_erase = is_erase;
+	op->is_draft = false;
 	op->stamp = ++oob->head->stamp;
 	op->end_ns = end_ns;
 	op->start_ns = end_ns - (is_erase ? oob->erase_ns : oob->program_ns);
@@ -267,6 +268,30 @@ void ftl_oob_program(struct ftl_oob *oob, u32 from, u32 flash_unit, u64 end_ns)
 		oob->lpn[from + slot] = 0;
 	}
 	oob->booked[flash_unit] = (u32)(op - oob->op) + 1;
+}
+
+void ftl_oob_draft(struct ftl_oob *oob, u32 flash_unit, u64 end_ns)
+{
+	struct ftl_op *op = book(oob, flash_unit, false, end_ns);
+	u32 nr = oob->geo->unit_pages;
+
+	op->is_draft = true;
+	memset(&oob->op_lpn[(size_t)(op - oob->op) * nr], 0, nr * sizeof(u32));
+	oob->booked[flash_unit] = (u32)(op - oob->op) + 1;
+}
+
+void ftl_oob_draft_page(struct ftl_oob *oob, ppn_t from, ppn_t to)
+{
+	u32 nr = oob->geo->unit_pages;
+	u32 op = oob->booked[ftl_flash_unit(oob->geo, to)] - 1;
+	size_t at = (size_t)op * nr + (u32)from_ppn(to) % nr;
+	u32 *prev = &oob->prev[ftl_oob_slot(oob, from)];
+
+	oob->op_seq[at] = oob->seq[from_ppn(from)];
+	oob->op_lpn[at] = oob->lpn[from_ppn(from)];
+	if (*prev)
+		oob->safe_ns[*prev - 1] = max(oob->safe_ns[*prev - 1], oob->op[op].end_ns);
+	*prev = (u32)from_ppn(to) / oob->geo->eblk_pages + 1;
 }
 
 void ftl_oob_erase(struct ftl_oob *oob, u32 eblk, u64 end_ns)

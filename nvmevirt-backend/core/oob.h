@@ -30,6 +30,9 @@
 /* Stamp of a flash unit whose program or erase was cut off */
 #define FTL_OOB_TORN		U64_MAX
 
+/* Set in the stamp of a draft: it counts less than any other copy of the same data. */
+#define FTL_OOB_DRAFT		BIT_ULL(63)
+
 /* Set in the count of erases of a block that was retired */
 #define FTL_OOB_BAD		0x80000000U
 
@@ -102,6 +105,7 @@ struct ftl_oob_open {
  * @target: flash unit or erase block
  * @next: the one booked next on the die, or the next free one, plus one
  * @is_erase: an erase
+ * @is_draft: the program of a draft
  */
 struct ftl_op {
 	u64 start_ns;
@@ -110,6 +114,7 @@ struct ftl_op {
 	u32 target;
 	u32 next;
 	bool is_erase;
+	bool is_draft;
 };
 
 /**
@@ -136,7 +141,7 @@ struct ftl_op_list {
  * @head: begins the area
  * @die: by die
  * @open: by open unit
- * @stamp: by flash unit: order of its program, 0 if erased, or FTL_OOB_TORN
+ * @stamp: by flash unit: order of its program with FTL_OOB_DRAFT, 0 if erased, or FTL_OOB_TORN
  * @seq: by place: number of the data; slots of open units included
  * @erases: by erase block: times it was erased, and FTL_OOB_BAD
  * @lpn: by place: page it is of, plus one; 0 is none
@@ -220,6 +225,19 @@ void ftl_oob_mark(struct ftl_oob *oob, const void *start, size_t bytes);
  * The slots are empty afterwards.
  */
 void ftl_oob_program(struct ftl_oob *oob, u32 from, u32 flash_unit, u64 end_ns);
+
+/**
+ * ftl_oob_draft() - book the program of a draft (draft.h) that holds nothing yet
+ * @end_ns: when it will be done
+ */
+void ftl_oob_draft(struct ftl_oob *oob, u32 flash_unit, u64 end_ns);
+
+/**
+ * ftl_oob_draft_page() - put a copy of a page into the draft that was booked last
+ * @from: the page's slot in an open unit, in which it stays
+ * @to: its place in the draft
+ */
+void ftl_oob_draft_page(struct ftl_oob *oob, ppn_t from, ppn_t to);
 
 /**
  * ftl_oob_erase() - book the erase of a block

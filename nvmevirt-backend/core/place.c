@@ -180,9 +180,7 @@ u32 ftl_place_pages(struct ftl_place *place, struct ftl_placing *placing, lpn_t 
 	placing->off_die = false;
 	placing->levelled = false;
 	if (stays_in_slot(units, placing, present)) {
-		ftl_units_touch(units, ftl_units_of(units, present));
-		ftl_units_of(units, present)->is_new = true;
-		ftl_l2p_renew(units->map, present);
+		ftl_units_renew(units, present);
 		placing->obeyed = placing->hint != FTL_HINT_NONE;
 		return count_placed(placing, lpn, 1);
 	}

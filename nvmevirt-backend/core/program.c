@@ -55,19 +55,24 @@ static void count_programmed(struct ftl *ftl, const struct ftl_unit *unit, u32 n
 	ftl->stats.pages_padded += ftl->geo.unit_pages - nr_pages;
 }
 
+u32 ftl_program_take(struct ftl *ftl, die_t die, enum ftl_stream stream, u64 start_ns)
+{
+	u32 flash_unit;
+
+	if (!ftl->collecting)
+		ftl_gc_pace(ftl, die, start_ns);
+	do {
+		flash_unit = take_flash_unit(ftl, die, stream, start_ns);
+	} while (ftl_bad_program(ftl, flash_unit, stream, start_ns));
+	return flash_unit;
+}
+
 u64 ftl_program_unit(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
 {
 	enum ftl_stream stream = ftl_unit_is_gc(unit) ? FTL_STREAM_GC : FTL_STREAM_HOST;
-	u32 flash_unit, nr_pages;
-	u64 end_ns;
-
-	if (!ftl->collecting)
-		ftl_gc_pace(ftl, unit->die, start_ns);
-	do {
-		flash_unit = take_flash_unit(ftl, unit->die, stream, start_ns);
-	} while (ftl_bad_program(ftl, flash_unit, stream, start_ns));
-	nr_pages = move_pages(ftl, unit, flash_unit);
-	end_ns = spend_time(ftl, unit, start_ns);
+	u32 flash_unit = ftl_program_take(ftl, unit->die, stream, start_ns);
+	u32 nr_pages = move_pages(ftl, unit, flash_unit);
+	u64 end_ns = spend_time(ftl, unit, start_ns);
 
 	if (ftl->params.oob)
 		ftl_oob_program(&ftl->oob, from_ppn(ftl_unit_ppn(&ftl->units, unit, 0)),

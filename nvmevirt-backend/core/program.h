@@ -11,6 +11,12 @@
 #include "state.h"
 
 /**
+ * ftl_program_take() - take the next flash unit of a die's stream
+ * @start_ns: time at which it is wanted; the die may have to collect first
+ */
+u32 ftl_program_take(struct ftl *ftl, die_t die, enum ftl_stream stream, u64 start_ns);
+
+/**
  * ftl_program_unit() - program a unit that was set aside
  * @start_ns: time at which its data is complete
  *

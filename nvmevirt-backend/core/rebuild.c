@@ -137,15 +137,30 @@ u64 ftl_seq_of(const struct ftl *ftl, lpn_t lpn)
 	return ppn == PPN_NONE ? 0 : ftl_oob_seq(&ftl->oob, ppn);
 }
 
+/* Has a draft of the page in a slot been programmed? */
+static bool is_drafted(const struct ftl *ftl, ppn_t slot)
+{
+	const struct ftl_oob *oob = &ftl->oob;
+	u32 prev = oob->prev[ftl_oob_slot(oob, slot)];
+	u32 first = (prev - 1) * ftl->geo.eblk_pages;
+
+	for (u32 place = first; prev && place < first + ftl->geo.eblk_pages; place++) {
+		if (oob->seq[place] == oob->seq[from_ppn(slot)] &&
+		    oob->lpn[place] == oob->lpn[from_ppn(slot)])
+			return true;
+	}
+	return false;
+}
+
 bool ftl_is_durable(struct ftl *ftl, lpn_t lpn)
 {
 	ppn_t ppn = ftl_l2p_get(&ftl->map, lpn);
 
 	if (ftl->params.plp || ppn == PPN_NONE)
 		return true;
-	if (ftl_ppn_is_buffered(&ftl->geo, ppn))
-		return false;
 	ftl_oob_settle(&ftl->oob, ftl->now_ns);
+	if (ftl_ppn_is_buffered(&ftl->geo, ppn))
+		return is_drafted(ftl, ppn);
 	return !ftl->oob.booked[ftl_flash_unit(&ftl->geo, ppn)];
 }
 
@@ -205,7 +220,8 @@ static void adopt_places(struct ftl *ftl)
 
 	for (u32 unit = 0; unit < ftl->geo.nr_units; unit++) {
 		if (is_programmed(&ftl->oob, unit))
-			ftl->oob.head->stamp = max(ftl->oob.head->stamp, ftl->oob.stamp[unit]);
+			ftl->oob.head->stamp = max(ftl->oob.head->stamp,
+						   ftl->oob.stamp[unit] & ~FTL_OOB_DRAFT);
 		else
 			memset(&ftl->oob.lpn[unit * nr], 0, nr * sizeof(u32));
 		for (u32 i = 0; i < nr; i++)

@@ -10,13 +10,14 @@
  *	programs not yet begun  never happen            finished
  *	erases that began       the block has nothing   finished
  *	                        and is erased again
- *	open units              lost                    saved, and open again
+ *	open units              lost but for drafts     saved, and open again
  *	trims                   stay                    stay
  *
  * Then the maps are made anew from the out-of-band area by looking at every place: of
  * several places with data of a page the one with the highest number counts; of copies of
- * the same data the oldest, so that a collection that was cut off is undone: what it
- * had filled is erased, and the next has the free block again that it needs (gc.h).
+ * the same data any but a draft (draft.h), and the oldest, so that a collection that was
+ * cut off is undone: what it had filled is erased, and the next has the free block again
+ * that it needs (gc.h).
  * What is older than the page's last trim does not count.
  */
 #ifndef FTL_REBUILD_H

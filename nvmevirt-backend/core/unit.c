@@ -30,8 +30,12 @@ void ftl_units_init(struct ftl_units *units, const struct ftl_params *params, vo
 	INIT_LIST_HEAD(&units->runs);
 	INIT_LIST_HEAD(&units->full);
 	INIT_LIST_HEAD(&units->held);
-	for (u32 i = 0; i < geo->nr_open; i++)
+	for (u32 i = 0; i < geo->nr_dies; i++)
+		INIT_LIST_HEAD(&units->die[i].fresh);
+	for (u32 i = 0; i < geo->nr_open; i++) {
 		list_add_tail(&units->unit[i].link, &units->free);
+		INIT_LIST_HEAD(&units->unit[i].fresh_link);
+	}
 }
 
 /* Where the units keep the one unit of a kind, or NULL for kinds with more than one. */
@@ -119,7 +123,40 @@ void ftl_units_release(struct ftl_units *units, struct ftl_unit *unit, u32 nr_pr
 			units->geo->unit_pages - nr_programmed;
 	}
 	unit->kind = FTL_UNIT_FREE;
+	unit->fresh = 0;
+	list_del_init(&unit->fresh_link);
 	list_move(&unit->link, &units->free);
+}
+
+/* Slots of a unit hold pages that are not on NAND. */
+static void set_fresh(struct ftl_units *units, struct ftl_unit *unit, u32 slot, u32 nr)
+{
+	if (ftl_unit_is_gc(unit)) {
+		unit->is_new = true;
+		return;
+	}
+	unit->fresh |= GENMASK_ULL(slot + nr - 1, slot);
+	if (list_empty(&unit->fresh_link))
+		list_add_tail(&unit->fresh_link, &units->die[from_die(unit->die)].fresh);
+}
+
+bool ftl_units_settle(struct ftl_units *units, struct ftl_unit *unit, u32 slot)
+{
+	bool was_fresh = unit->fresh & BIT_ULL(slot);
+
+	unit->fresh &= ~BIT_ULL(slot);
+	if (!unit->fresh)
+		list_del_init(&unit->fresh_link);
+	return was_fresh;
+}
+
+void ftl_units_renew(struct ftl_units *units, ppn_t ppn)
+{
+	struct ftl_unit *unit = ftl_units_of(units, ppn);
+
+	ftl_units_touch(units, unit);
+	set_fresh(units, unit, ftl_units_slot(units, ppn), 1);
+	ftl_l2p_renew(units->map, ppn);
 }
 
 /* Takes the next slots of a unit; a unit that gets full by that is set aside. */
@@ -160,6 +197,7 @@ u32 ftl_units_same_place(const struct ftl_units *units, lpn_t lpn, u32 nr_pages)
 void ftl_units_put(struct ftl_units *units, struct ftl_unit *unit, lpn_t lpn, u32 nr_pages)
 {
 	ppn_t present = ftl_l2p_get(units->map, lpn);
+	u32 slot = unit->nr_filled;
 	u64 to = from_ppn(take_slots(units, unit, nr_pages));
 	u64 nr = from_lpn(lpn);
 
@@ -167,13 +205,19 @@ void ftl_units_put(struct ftl_units *units, struct ftl_unit *unit, lpn_t lpn, u3
 		drop_from_nand(units, ftl_flash_unit(units->geo, present), nr_pages);
 	units->die[from_die(unit->die)].nr_valid += nr_pages;
 	units->nr_mapped += nr_pages;
+	set_fresh(units, unit, slot, nr_pages);
 	for (u64 end = nr + nr_pages; nr < end; nr++)
 		ftl_l2p_put(units->map, to_lpn(nr), to_ppn(to++));
 }
 
 void ftl_units_move_in(struct ftl_units *units, struct ftl_unit *unit, ppn_t from)
 {
+	u32 slot = unit->nr_filled;
+
 	ftl_l2p_move(units->map, from, take_slots(units, unit, 1));
+	if (ftl_ppn_is_buffered(units->geo, from) &&
+	    ftl_units_settle(units, ftl_units_of(units, from), ftl_units_slot(units, from)))
+		set_fresh(units, unit, slot, 1);
 }
 
 /* Holes at the end of a unit can be filled again; one of holes only is given back. */
@@ -189,10 +233,12 @@ static void trim_holes(struct ftl_units *units, struct ftl_unit *unit)
 	ftl_units_release(units, unit, 0);
 }
 
-static void drop_from_buffer(struct ftl_units *units, struct ftl_unit *unit)
+static void drop_from_buffer(struct ftl_units *units, ppn_t ppn)
 {
+	struct ftl_unit *unit = ftl_units_of(units, ppn);
 	struct ftl_unit_die *die = &units->die[from_die(unit->die)];
 
+	ftl_units_settle(units, unit, ftl_units_slot(units, ppn));
 	units->nr_mapped--;
 	die->nr_valid--;
 	if (ftl_unit_is_gc(unit))
@@ -250,6 +296,7 @@ bool ftl_units_restore(struct ftl_units *units, struct ftl_unit *unit, die_t die
 			continue;
 		unit->nr_filled = slot + 1;
 		unit->nr_valid++;
+		unit->fresh |= BIT_ULL(slot);
 	}
 	if (kind == FTL_UNIT_HELD) {
 		unit->nr_filled = nr_pages;
@@ -257,6 +304,10 @@ bool ftl_units_restore(struct ftl_units *units, struct ftl_unit *unit, die_t die
 	} else {
 		set_kind(units, unit, kind);
 	}
+	if (kind == FTL_UNIT_GC)
+		unit->fresh = 0;
+	else
+		list_add_tail(&unit->fresh_link, &units->die[from_die(die)].fresh);
 	units->nr_mapped += unit->nr_valid;
 	units->die[from_die(die)].nr_valid += unit->nr_valid;
 	units->die[from_die(die)].nr_claimed += kind == FTL_UNIT_GC ? unit->nr_valid : nr_pages;
@@ -270,7 +321,7 @@ void ftl_units_unmap(struct ftl_units *units, lpn_t lpn)
 
 	ftl_l2p_clear(units->map, lpn, ppn);
 	if (ftl_ppn_is_buffered(units->geo, ppn))
-		drop_from_buffer(units, ftl_units_of(units, ppn));
+		drop_from_buffer(units, ppn);
 	else
 		drop_from_nand(units, ftl_flash_unit(units->geo, ppn), 1);
 }
@@ -338,9 +389,12 @@ static void pack_slots(struct ftl_units *units, struct ftl_unit *unit)
 
 		if (ftl_l2p_owner(units->map, from) == LPN_NONE)
 			continue;
-		if (slot != unit->nr_filled)
+		if (slot != unit->nr_filled) {
 			ftl_l2p_move(units->map, from,
 				     ftl_unit_ppn(units, unit, unit->nr_filled));
+			if (ftl_units_settle(units, unit, slot))
+				set_fresh(units, unit, unit->nr_filled, 1);
+		}
 		unit->nr_filled++;
 	}
 }

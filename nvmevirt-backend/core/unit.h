@@ -21,6 +21,9 @@
  * A unit that is held back is complete and waits for its time. Its pages can be replaced
  * in their slots; a hole in it stays one.
  *
+ * A page of the host is fresh until a program has brought its data to NAND. Most do with
+ * their unit; of others a flush writes a draft, and they stay in it as well (draft.h).
+ *
  * A die is claimed page by page by what is valid on it, and by each of the host's open
  * units for all of its slots, so that a page that joins a unit always has room.
  */
@@ -51,6 +54,8 @@ enum ftl_unit_kind {
  * @kind: enum ftl_unit_kind
  * @due_ns: time at which it is programmed, if it is held
  * @is_new: a GC unit holds data that is not on NAND yet
+ * @fresh: slots with pages of the host that are not on NAND, a bit each
+ * @fresh_link: in the list of the die's units that have such pages
  */
 struct ftl_unit {
 	struct list_head link;
@@ -62,6 +67,8 @@ struct ftl_unit {
 	u32 kind;
 	u64 due_ns;
 	bool is_new;
+	u64 fresh;
+	struct list_head fresh_link;
 };
 
 /**
@@ -70,12 +77,14 @@ struct ftl_unit {
  * @nr_claimed: @nr_valid, and the slots of the host's open units that hold nothing
  * @mixed: its MIXED unit, or NULL
  * @gc: its GC unit, or NULL
+ * @fresh: units of the host with pages that are not on NAND
  */
 struct ftl_unit_die {
 	u32 nr_valid;
 	u32 nr_claimed;
 	struct ftl_unit *mixed;
 	struct ftl_unit *gc;
+	struct list_head fresh;
 };
 
 /**
@@ -148,6 +157,17 @@ struct ftl_unit *ftl_units_open(struct ftl_units *units, die_t die, enum ftl_uni
  * @lpn: first page; the pages are unmapped, or all on one flash unit, which they leave
  */
 void ftl_units_put(struct ftl_units *units, struct ftl_unit *unit, lpn_t lpn, u32 nr_pages);
+
+/**
+ * ftl_units_renew() - the page in a slot is written again where it is
+ */
+void ftl_units_renew(struct ftl_units *units, ppn_t ppn);
+
+/**
+ * ftl_units_settle() - the page in a slot is on NAND, too, from now on
+ * Return: whether it was not before.
+ */
+bool ftl_units_settle(struct ftl_units *units, struct ftl_unit *unit, u32 slot);
 
 /**
  * ftl_units_same_place() - count pages that can be put into a unit at once

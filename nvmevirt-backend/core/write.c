@@ -3,6 +3,7 @@
  * Write, trim and flush commands. A write is complete when its pages are in the buffer,
  * which is protected against power loss or not: see ftl_params.plp.
  */
+#include "draft.h"
 #include "program.h"
 
 /* A page that is written in part needs its present content first. */
@@ -46,7 +47,15 @@ static u64 place_pages(struct ftl *ftl, const struct ftl_request *rq,
 	return at_ns;
 }
 
-/* Programs the units that hold pages of the command. Return: the last program's end. */
+/* Makes a unit's pages durable: programs it, or a draft of it if it is not full. */
+static u64 program_unit(struct ftl *ftl, struct ftl_unit *unit, u64 at_ns)
+{
+	if (unit->kind == FTL_UNIT_HELD || ftl_unit_is_gc(unit))
+		return ftl_program_open(ftl, unit, at_ns);
+	return ftl_draft_unit(ftl, unit, at_ns);
+}
+
+/* Programs what holds pages of the command. Return: the last program's end. */
 static u64 program_pages(struct ftl *ftl, const struct ftl_request *rq, u64 at_ns)
 {
 	u64 lpn = from_lpn(rq->first);
@@ -61,7 +70,7 @@ static u64 program_pages(struct ftl *ftl, const struct ftl_request *rq, u64 at_n
 		unit = ftl_units_of(&ftl->units, ppn);
 		/* What collection only moved is on NAND still. */
 		if (!ftl_unit_is_gc(unit) || unit->is_new)
-			done_ns = max(done_ns, ftl_program_open(ftl, unit, at_ns));
+			done_ns = max(done_ns, program_unit(ftl, unit, at_ns));
 	}
 	return done_ns;
 }
@@ -118,12 +127,6 @@ u64 ftl_trim(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 now_ns)
 	return done_ns;
 }
 
-static void program_unit_if_any(struct ftl *ftl, struct ftl_unit *unit, u64 at_ns)
-{
-	if (unit)
-		ftl_program_open(ftl, unit, at_ns);
-}
-
 u64 ftl_flush(struct ftl *ftl, u64 now_ns)
 {
 	u64 at_ns = ftl_begin(ftl, now_ns);
@@ -133,15 +136,12 @@ u64 ftl_flush(struct ftl *ftl, u64 now_ns)
 		return at_ns;
 	while (units->nr_held)
 		ftl_program_open(ftl, ftl_units_first_held(units), at_ns);
-	program_unit_if_any(ftl, units->plain, at_ns);
-	while (!list_empty(&units->runs))
-		ftl_program_open(ftl, list_first_entry(&units->runs, struct ftl_unit, link), at_ns);
 	for (u32 i = 0; i < ftl->geo.nr_dies; i++)
-		program_unit_if_any(ftl, units->die[i].mixed, at_ns);
+		ftl_draft_die(ftl, to_die(i), at_ns);
 	/* Last, because the programs above may have collected. */
 	for (u32 i = 0; i < ftl->geo.nr_dies; i++) {
 		if (units->die[i].gc && units->die[i].gc->is_new)
-			program_unit_if_any(ftl, units->die[i].gc, at_ns);
+			ftl_program_open(ftl, units->die[i].gc, at_ns);
 	}
 	return max(at_ns, ftl->programmed_ns);
 }

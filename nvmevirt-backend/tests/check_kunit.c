@@ -188,6 +188,21 @@ static void lose_what_a_run_replaces(struct ftl *ftl)
 		hlist_del_init(&unit->same_hash);
 }
 
+static void make_a_hole_fresh(struct ftl *ftl)
+{
+	open_unit(ftl, FTL_UNIT_RUN)->fresh |= BIT_ULL(7);
+}
+
+static void settle_without_telling_the_die(struct ftl *ftl)
+{
+	open_unit(ftl, FTL_UNIT_RUN)->fresh = 0;
+}
+
+static void hide_fresh_pages(struct ftl *ftl)
+{
+	list_del_init(&open_unit(ftl, FTL_UNIT_PLAIN)->fresh_link);
+}
+
 #define DAMAGE(what) { #what, what }
 
 static const struct damage damages[] = {
@@ -220,6 +235,9 @@ static const struct damage damages[] = {
 	DAMAGE(leak_a_free_unit),
 	DAMAGE(leave_a_full_unit),
 	DAMAGE(lose_what_a_run_replaces),
+	DAMAGE(make_a_hole_fresh),
+	DAMAGE(settle_without_telling_the_die),
+	DAMAGE(hide_fresh_pages),
 };
 
 static void describe_damage(const struct damage *damage, char *desc)
@@ -270,7 +288,28 @@ static void damage_is_noticed(struct kunit *test)
 	kunit_info(test, "%s\n", reason);
 }
 
+/* What a flush would not program must have been programmed. */
+static void missing_draft_is_noticed(struct kunit *test)
+{
+	struct ftl_params params = drive_params(&drive_shapes[2]);
+	struct ftl *ftl;
+
+	params.eblks_per_die = 40;
+	params.plp = false;
+	params.oob = true;
+	params.nr_lpns = ftl_params_capacity(&params);
+	ftl = make_drive(test, &params);
+	write_plain(ftl, 0, 1);
+	ftl_flush(ftl, 0);
+	EXPECT_CONSISTENT(test, ftl);
+	write_plain(ftl, 1, 1);
+	EXPECT_CONSISTENT(test, ftl);
+	ftl_units_settle(&ftl->units, ftl->units.plain, 1);
+	KUNIT_EXPECT_NOT_NULL(test, ftl_check(ftl));
+}
+
 static struct kunit_case check_cases[] = {
+	KUNIT_CASE(missing_draft_is_noticed),
 	KUNIT_CASE(used_drive_is_consistent),
 	KUNIT_CASE_PARAM(damage_is_noticed, damage_gen_params),
 	{}

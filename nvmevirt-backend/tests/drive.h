@@ -19,6 +19,7 @@
 #include "../core/wear.c"
 #include "../core/place.c"
 #include "../core/program.c"
+#include "../core/draft.c"
 #include "../core/bad.c"
 #include "../core/rescue.c"
 #include "../core/gc.c"

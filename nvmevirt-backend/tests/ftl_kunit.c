@@ -199,7 +199,7 @@ static void flush_of_a_protected_buffer_is_quick(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(ftl).nand_pages_programmed, 0ULL);
 }
 
-static void flush_of_a_volatile_buffer_programs_what_is_open(struct kunit *test)
+static void flush_of_a_volatile_buffer_programs_drafts(struct kunit *test)
 {
 	struct ftl *ftl = make_fast24(test, false);
 
@@ -208,9 +208,11 @@ static void flush_of_a_volatile_buffer_programs_what_is_open(struct kunit *test)
 	write_append(ftl, 100, 1, 7);
 	write_plain(ftl, 200, 2);
 	KUNIT_EXPECT_EQ(test, ftl_flush(ftl, LATER_NS), LATER_NS + CMD_NS + PROGRAM_NS);
-	KUNIT_EXPECT_TRUE(test, is_on_nand(ftl, 100));
-	KUNIT_EXPECT_TRUE(test, is_on_nand(ftl, 200));
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).pages_drafted, 1ULL + 2);
 	KUNIT_EXPECT_EQ(test, stats_of(ftl).pages_padded, 7ULL + 6);
+	/* What was open is, and goes on to fill. */
+	KUNIT_EXPECT_FALSE(test, is_on_nand(ftl, 100));
+	KUNIT_EXPECT_FALSE(test, is_on_nand(ftl, 200));
 	/* There is nothing left to do. */
 	KUNIT_EXPECT_EQ(test, ftl_flush(ftl, 2 * LATER_NS), 2 * LATER_NS + CMD_NS);
 	EXPECT_CONSISTENT(test, ftl);
@@ -237,8 +239,10 @@ static void fua_programs_the_units_of_its_pages(struct kunit *test)
 	quick_ns = CMD_NS + 12 * LINK_NS + WRITE_NS + 12 * PAGE_NS;
 	rq.fua = true;
 	KUNIT_EXPECT_EQ(test, ftl_write(ftl, &rq, LATER_NS) - LATER_NS, quick_ns + PROGRAM_NS);
-	for (u32 i = 0; i < 12; i++)
+	/* The first unit got full, of the second there is a draft. */
+	for (u32 i = 0; i < 6; i++)
 		KUNIT_EXPECT_TRUE(test, is_on_nand(ftl, i));
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).pages_drafted, 6ULL);
 	KUNIT_EXPECT_TRUE(test, is_on_nand(ftl, 99));
 	EXPECT_CONSISTENT(test, ftl);
 }
@@ -460,7 +464,7 @@ static struct kunit_case ftl_cases[] = {
 	KUNIT_CASE(partial_page_is_read_first),
 	KUNIT_CASE(both_partial_ends_are_read),
 	KUNIT_CASE(flush_of_a_protected_buffer_is_quick),
-	KUNIT_CASE(flush_of_a_volatile_buffer_programs_what_is_open),
+	KUNIT_CASE(flush_of_a_volatile_buffer_programs_drafts),
 	KUNIT_CASE(flush_waits_for_programs_under_way),
 	KUNIT_CASE(fua_programs_the_units_of_its_pages),
 	KUNIT_CASE_PARAM(trim_unmaps_and_counts_what_was_mapped, shape_gen_params),

@@ -438,6 +438,28 @@ static void lost_overwrite_leaves_the_old_data(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftl_seq_of(ftl, to_lpn(0)), seq);
 }
 
+/* A flush makes a page durable and leaves it in its unit; the whole unit counts later. */
+static void draft_keeps_data_until_its_unit_is_programmed(struct kunit *test)
+{
+	struct ftl *ftl = make_volatile_drive(test, false);
+	u64 done_ns, seq;
+
+	write_plain(ftl, 0, 1);
+	seq = ftl_seq_of(ftl, to_lpn(0));
+	done_ns = ftl_flush(ftl, 0);
+	KUNIT_EXPECT_NOT_NULL(test, open_unit_of(ftl, 0));
+	ftl_advance(ftl, done_ns - 1);
+	KUNIT_EXPECT_FALSE(test, ftl_is_durable(ftl, to_lpn(0)));
+	ftl_advance(ftl, done_ns);
+	KUNIT_EXPECT_TRUE(test, ftl_is_durable(ftl, to_lpn(0)));
+	write_plain(ftl, 1, 3);
+	done_ns = ftl_flush(ftl, done_ns);
+	fail_at(test, ftl, done_ns);
+	KUNIT_EXPECT_EQ(test, ftl_seq_of(ftl, to_lpn(0)), seq);
+	for (u64 lpn = 1; lpn < 4; lpn++)
+		KUNIT_EXPECT_EQ(test, unit_of(ftl, lpn), unit_of(ftl, 0));
+}
+
 static void torn_unit_is_not_written_again(struct kunit *test)
 {
 	struct ftl *ftl = make_volatile_drive(test, false);
@@ -534,6 +556,7 @@ static struct kunit_case power_test_cases[] = {
 	KUNIT_CASE(buffered_data_is_lost_without_protection),
 	KUNIT_CASE(buffered_data_stays_with_protection),
 	KUNIT_CASE(lost_overwrite_leaves_the_old_data),
+	KUNIT_CASE(draft_keeps_data_until_its_unit_is_programmed),
 	KUNIT_CASE(torn_unit_is_not_written_again),
 	KUNIT_CASE(trims_stay),
 	KUNIT_CASE(power_fails_after_so_many_operations),

@@ -106,6 +106,7 @@ static const struct counter counters[] = {
 	COUNTER(ftl_stats, host_pages_written),
 	COUNTER(ftl_stats, nand_pages_programmed),
 	COUNTER(ftl_stats, pages_padded),
+	COUNTER(ftl_stats, pages_drafted),
 	COUNTER(ftl_stats, pages_trimmed),
 	COUNTER(ftl_stats, writes_plain),
 	COUNTER(ftl_stats, hints_append),
