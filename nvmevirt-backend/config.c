@@ -389,7 +389,16 @@ static struct device *find_child(struct device *parent)
 
 static struct device *find_controller(struct item *item)
 {
-	return item->nvmev ? find_child(&item->nvmev->pci.pdev->dev) : NULL;
+	struct device *found = NULL;
+	struct pci_dev *pdev;
+
+	if (!item->nvmev)
+		return NULL;
+	pdev = nvmev_pci_get_function(&item->nvmev->pci);
+	if (pdev)
+		found = find_child(&pdev->dev);
+	pci_dev_put(pdev);
+	return found;
 }
 
 static ssize_t nvmev_nvme_show(struct config_item *config_item, char *page)
@@ -427,9 +436,16 @@ CONFIGFS_ATTR_RO(nvmev_, block_device);
 static ssize_t nvmev_pci_address_show(struct config_item *config_item, char *page)
 {
 	struct item *item = to_item(config_item);
+	struct pci_dev *pdev;
+	ssize_t len;
 
 	guard(mutex)(&item->power_lock);
-	return sysfs_emit(page, "%s\n", item->nvmev ? pci_name(item->nvmev->pci.pdev) : "");
+	if (!item->nvmev)
+		return sysfs_emit(page, "\n");
+	pdev = nvmev_pci_get_function(&item->nvmev->pci);
+	len = sysfs_emit(page, "%s\n", pdev ? pci_name(pdev) : "");
+	pci_dev_put(pdev);
+	return len;
 }
 
 CONFIGFS_ATTR_RO(nvmev_, pci_address);

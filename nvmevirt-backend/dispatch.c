@@ -314,7 +314,9 @@ static bool is_disk_of(const struct device *disk, const struct nvmev_watch *watc
 	const struct nvmev *nvmev = container_of(watch, struct nvmev, watch);
 
 	/* disk -> controller -> PCI function */
-	return disk->parent && disk->parent->parent == &nvmev->pci.pdev->dev;
+	if (!disk->parent || !disk->parent->parent || !dev_is_pci(disk->parent->parent))
+		return false;
+	return to_pci_dev(disk->parent->parent)->bus == nvmev->pci.bus;
 }
 
 static void on_issue(void *data, struct request *rq)

@@ -18,12 +18,20 @@ static int __init nvmev_init(void)
 		pr_warn("nvmev: this kernel has no block_rq_issue tracepoint; commands will take up to 50 ms.\n");
 	else if (ret)
 		return ret;
+	ret = nvmev_pci_register();
+	if (ret)
+		goto err_probe;
 	nvmev_stats_init();
 	ret = nvmev_config_register();
-	if (ret) {
-		nvmev_stats_exit();
-		nvmev_probe_unregister();
-	}
+	if (ret)
+		goto err_stats;
+	return 0;
+
+err_stats:
+	nvmev_stats_exit();
+	nvmev_pci_unregister();
+err_probe:
+	nvmev_probe_unregister();
 	return ret;
 }
 
@@ -31,6 +39,7 @@ static void __exit nvmev_exit(void)
 {
 	nvmev_config_unregister();
 	nvmev_stats_exit();
+	nvmev_pci_unregister();
 	nvmev_probe_unregister();
 }
 

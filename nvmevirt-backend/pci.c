@@ -5,14 +5,19 @@
  *
  * The BAR is RAM, and the stock driver must be able to ioremap() it:
  * - its pages are reserved, which ioremap() takes for "not the allocator's";
- * - IORESOURCE_MEM is cleared from the resource between scan and plug, since the
- *   range is "System RAM" in the resource tree and nobody could request it;
+ * - IORESOURCE_MEM is cleared from the resource, since the range is "System RAM" in
+ *   the resource tree and nobody could request it; and it is marked as fixed, or the
+ *   kernel would look for another place when the bus is scanned again;
  * - we never ioremap() it ourselves; the driver's mapping turns the direct map's
  *   memory type to uncached, so it is set back before the pages are freed.
  *
  * Interrupts: the driver programs MSI-X vectors as on any device. To raise one we ask
  * its interrupt chip to trigger it again, under the descriptor's lock, as the kernel
  * does when it resends a lost interrupt; the vector's present CPU gets it.
+ *
+ * The host may remove the function and scan the bus again: then there is another
+ * pci_dev for the same registers. So each is readied when the kernel adds it, and we
+ * ask the bus for it whenever we need it.
  */
 #include <linux/irq.h>
 #include <linux/irqdesc.h>
@@ -186,37 +191,77 @@ static void remove_bus(struct nvmev_pci *pci)
  * Interrupt remapping leaves a function without a domain that none of its units knows.
  * Elsewhere the platform's vectors are taken: they follow the affinity.
  */
-static int provide_interrupts(struct nvmev_pci *pci)
+static void provide_interrupts(struct nvmev_pci *pci, struct device *dev)
 {
-	struct device *dev = &pci->pdev->dev;
-
 	if (dev_get_msi_domain(dev))
-		return 0;
-	pci->msi = nvmev_msi_create(pci->nr_vectors, pci->index);
-	if (IS_ERR(pci->msi))
-		return PTR_ERR(pci->msi);
-	dev_set_msi_domain(dev, nvmev_msi_domain(pci->msi));
-	return 0;
+		return;
+	if (IS_ERR_OR_NULL(pci->msi))
+		pci->msi = nvmev_msi_create(pci->nr_vectors, pci->index);
+	if (!IS_ERR(pci->msi))
+		dev_set_msi_domain(dev, nvmev_msi_domain(pci->msi));
+}
+
+static void ready(struct nvmev_pci *pci, struct pci_dev *pdev)
+{
+	struct resource *bar = &pdev->resource[0];
+
+	bar->flags = (bar->flags & ~IORESOURCE_MEM) | IORESOURCE_PCI_FIXED;
+	provide_interrupts(pci, &pdev->dev);
+}
+
+/* Called with the lock held under which buses are scanned and removed. */
+static int on_bus_event(struct notifier_block *block, unsigned long event, void *data)
+{
+	struct pci_dev *pdev = to_pci_dev(data);
+
+	if (pdev->bus->ops != &config_ops)
+		return NOTIFY_DONE;
+	if (event == BUS_NOTIFY_ADD_DEVICE)
+		ready(pci_of(pdev->bus), pdev);
+	else if (event == BUS_NOTIFY_REMOVED_DEVICE)
+		/* Somebody may hold it for longer than there are our vectors. */
+		dev_set_msi_domain(&pdev->dev, NULL);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block bus_events = {
+	.notifier_call = on_bus_event,
+};
+
+int nvmev_pci_register(void)
+{
+	return bus_register_notifier(&pci_bus_type, &bus_events);
+}
+
+void nvmev_pci_unregister(void)
+{
+	bus_unregister_notifier(&pci_bus_type, &bus_events);
+}
+
+struct pci_dev *nvmev_pci_get_function(const struct nvmev_pci *pci)
+{
+	return pci_get_slot(pci->bus, 0);
 }
 
 static int scan_bus(struct nvmev_pci *pci)
 {
-	int ret;
+	struct pci_dev *pdev;
+	int ret = 0;
 
 	pci_lock_rescan_remove();
 	pci->bus = pci_scan_bus(0, &config_ops, &sysdata[pci->index]);
 	pci_unlock_rescan_remove();
 	if (!pci->bus)
 		return -ENODEV;
-	pci->pdev = pci_get_slot(pci->bus, 0);
-	ret = pci->pdev ? provide_interrupts(pci) : -ENODEV;
-	if (ret) {
+	pdev = nvmev_pci_get_function(pci);
+	if (!pdev)
+		ret = -ENODEV;
+	else if (IS_ERR(pci->msi))
+		ret = PTR_ERR(pci->msi);
+	if (ret)
 		remove_bus(pci);
-		pci_dev_put(pci->pdev);
-		return ret;
-	}
-	pci->pdev->resource[0].flags &= ~IORESOURCE_MEM;
-	return 0;
+	pci_dev_put(pdev);
+	return ret;
 }
 
 int nvmev_pci_create(struct nvmev_pci *pci, u32 nr_vectors)
@@ -259,9 +304,6 @@ void nvmev_pci_vanish(struct nvmev_pci *pci)
 void nvmev_pci_unplug(struct nvmev_pci *pci)
 {
 	remove_bus(pci);
-	/* Somebody may hold the function for a while, but its vectors are gone. */
-	dev_set_msi_domain(&pci->pdev->dev, NULL);
-	pci_dev_put(pci->pdev);
 	nvmev_msi_destroy(pci->msi);
 	release_index(pci);
 }
@@ -281,15 +323,18 @@ bool nvmev_pci_is_master(const struct nvmev_pci *pci)
 
 struct nvmev_irq nvmev_pci_find_irq(struct nvmev_pci *pci, u32 vector)
 {
+	struct pci_dev *pdev = nvmev_pci_get_function(pci);
 	struct nvmev_irq irq = {};
-	int virq = pci_irq_vector(pci->pdev, vector);
+	int virq;
 
-	if (virq <= 0)
-		return irq;
-	rcu_read_lock();
-	irq.virq = virq;
-	irq.desc = irq_get_msi_desc(virq);
-	rcu_read_unlock();
+	virq = pdev ? pci_irq_vector(pdev, vector) : 0;
+	if (virq > 0) {
+		rcu_read_lock();
+		irq.virq = virq;
+		irq.desc = irq_get_msi_desc(virq);
+		rcu_read_unlock();
+	}
+	pci_dev_put(pdev);
 	return irq;
 }
 

@@ -33,8 +33,8 @@ struct nvmev_irq {
  * @pages: the BAR's memory
  * @bar: its address in the direct map
  * @bus: root bus
- * @pdev: the function
- * @msi: interrupts of our own, NULL where the platform gives some
+ * @msi: interrupts of our own, NULL where the platform gives some, an error if there
+ *	is no memory for them
  * @config: configuration space
  * @gone: the device was pulled out: configuration space reads all ones
  */
@@ -44,11 +44,32 @@ struct nvmev_pci {
 	struct page *pages;
 	void *bar;
 	struct pci_bus *bus;
-	struct pci_dev *pdev;
 	struct nvmev_msi *msi;
 	u8 config[NVMEV_CONFIG_BYTES];
 	bool gone;
 };
+
+/**
+ * nvmev_pci_register() - watch what becomes of our functions; before the first is made
+ *
+ * Return: 0 or -errno.
+ */
+int nvmev_pci_register(void);
+
+/**
+ * nvmev_pci_unregister() - the opposite; when there are none
+ */
+void nvmev_pci_unregister(void);
+
+/**
+ * nvmev_pci_get_function() - the function as the kernel knows it now
+ * @pci: from nvmev_pci_create()
+ *
+ * Context: may sleep.
+ * Return: the function, to be given back with pci_dev_put(), or NULL where the host has
+ * removed it.
+ */
+struct pci_dev *nvmev_pci_get_function(const struct nvmev_pci *pci);
 
 /**
  * nvmev_pci_create() - make BAR, configuration space and bus

@@ -36,6 +36,20 @@ new_load "$DEV" --rw=randrw --bs=8k --iodepth=32
 check "its PCI function is removed under load" \
 	sh -c "echo 1 >$(readlink -f "/sys/class/nvme/${DEV:5:-2}/device")/remove"
 check "the load ends with an error" load_fails
+dd if=/dev/urandom of="$T_DIR/data" bs=1M count=8 status=none
+address=$(<"$CONFIGFS/ssd0/pci_address")
+check_that "the SSD has no PCI function now" "$address" == ""
+# Twice, the second time with the driver at work: the kernel may not move the registers.
+for turn in 1 2; do
+	check "the bus is scanned again" sh -c "echo 1 >/sys/bus/pci/rescan"
+	check "the function comes back" poll 20 nvmev-ssd dev ssd0
+	DEV=$(ssd_device ssd0)
+	poll 10 test -b "$DEV"
+	check "data can be written, scan $turn" dd if="$T_DIR/data" of="$DEV" bs=1M oflag=direct
+	check "a reset works, scan $turn" nvme reset "${DEV%n1}"
+	check "data can be read, scan $turn" \
+		sh -c "dd if=$DEV bs=1M count=8 iflag=direct status=none | cmp - $T_DIR/data"
+done
 check "power off" sh -c "echo 0 >$CONFIGFS/ssd0/power"
 check "power on" sh -c "echo 1 >$CONFIGFS/ssd0/power"
 check "it comes back" poll 20 nvmev-ssd dev ssd0
