@@ -201,8 +201,9 @@ static u16 format(struct nvmev *nvmev, const struct nvme_command *sqe)
 {
 	u32 dw = le32_to_cpu(sqe->format.cdw10);
 	u32 nsid = le32_to_cpu(sqe->format.nsid);
+	u32 i;
 
-	if (nsid != NVMEV_NSID && nsid != NVMEV_NSID_ALL)
+	if (nsid != NVMEV_NSID_ALL && !nvmev_ns_find(nvmev, nsid))
 		return NVME_SC_INVALID_NS;
 	if (NVMEV_FORMAT_LBAF(dw) > 1 ||
 	    (dw & (NVMEV_FORMAT_MSET_PI | NVMEV_FORMAT_LBAF_UPPER)))
@@ -212,7 +213,9 @@ static u16 format(struct nvmev *nvmev, const struct nvme_command *sqe)
 		return NVME_SC_INVALID_FIELD;
 	if (nvmev_ns_is_read_only(nvmev))
 		return NVME_SC_NS_WRITE_PROTECTED;
-	nvmev_ns_format(nvmev, NVMEV_FORMAT_LBAF(dw) ? 12 : 9);
+	for (i = 0; i < nvmev->nr_ns; i++)
+		if (nsid == NVMEV_NSID_ALL || nsid == nvmev->ns[i].nsid)
+			nvmev_ns_format(nvmev, &nvmev->ns[i], NVMEV_FORMAT_LBAF(dw) ? 12 : 9);
 	return 0;
 }
 

@@ -195,11 +195,10 @@ NVMEV_ATTR(queue_depth, queue_depth, PROPERTY_U32);
 NVMEV_ATTR(mdts, mdts, PROPERTY_U32);
 NVMEV_ATTR(hints, hints, PROPERTY_BOOL);
 
-/* The page kinds' latencies, separated by commas or blanks. */
-static int parse_read_ns(struct nvmev_config *config, const char *text)
+/* Numbers separated by commas or blanks. Returns how many, or a negative errno. */
+static int parse_list(const char *text, u64 *numbers, u32 most)
 {
 	char *copy __free(kfree) = kstrdup(text, GFP_KERNEL);
-	u32 read_ns[FTL_MAX_PAGE_KINDS];
 	char *word, *rest = copy;
 	u32 nr = 0;
 	int ret;
@@ -209,17 +208,62 @@ static int parse_read_ns(struct nvmev_config *config, const char *text)
 	while ((word = strsep(&rest, ",\n "))) {
 		if (!*word)
 			continue;
-		if (nr == FTL_MAX_PAGE_KINDS)
+		if (nr == most)
 			return -EINVAL;
-		ret = kstrtou32(word, 0, &read_ns[nr++]);
+		ret = kstrtou64(word, 0, &numbers[nr++]);
 		if (ret)
 			return ret;
 	}
-	if (!nr)
-		return -EINVAL;
+	return nr ?: -EINVAL;
+}
+
+/* The page kinds' latencies. */
+static int parse_read_ns(struct nvmev_config *config, const char *text)
+{
+	u64 read_ns[FTL_MAX_PAGE_KINDS];
+	int nr = parse_list(text, read_ns, ARRAY_SIZE(read_ns));
+	int i;
+
+	if (nr < 0)
+		return nr;
+	for (i = 0; i < nr; i++)
+		if (read_ns[i] > U32_MAX)
+			return -ERANGE;
 	config->ftl.nr_page_kinds = nr;
-	memcpy(config->ftl.read_ns, read_ns, nr * sizeof(*read_ns));
+	for (i = 0; i < nr; i++)
+		config->ftl.read_ns[i] = read_ns[i];
 	return 0;
+}
+
+/* The namespaces' sizes; a single 0 is one namespace with all of the capacity. */
+static int parse_namespace_mib(struct nvmev_config *config, const char *text)
+{
+	u64 mib[NVMEV_MAX_NAMESPACES];
+	int nr = parse_list(text, mib, ARRAY_SIZE(mib));
+	int i;
+
+	if (nr < 0)
+		return nr;
+	for (i = 0; i < nr; i++)
+		if (mib[i] > U64_MAX >> 20)
+			return -ERANGE;
+	config->nr_namespaces = nr == 1 && !mib[0] ? 0 : nr;
+	for (i = 0; i < nr; i++)
+		config->namespace_bytes[i] = mib[i] << 20;
+	return 0;
+}
+
+typedef int (*parse_fn)(struct nvmev_config *config, const char *text);
+
+static ssize_t store_list(struct config_item *config_item, const char *text, size_t bytes,
+			  parse_fn parse)
+{
+	struct item *item = to_item(config_item);
+
+	guard(mutex)(&item->power_lock);
+	if (item->nvmev)
+		return -EBUSY;
+	return changed(item, parse(&item->config, text), bytes);
 }
 
 static ssize_t nvmev_read_ns_show(struct config_item *item, char *page)
@@ -233,17 +277,31 @@ static ssize_t nvmev_read_ns_show(struct config_item *item, char *page)
 	return len + sysfs_emit_at(page, len, "\n");
 }
 
-static ssize_t nvmev_read_ns_store(struct config_item *config_item, const char *text, size_t bytes)
+static ssize_t nvmev_read_ns_store(struct config_item *item, const char *text, size_t bytes)
 {
-	struct item *item = to_item(config_item);
-
-	guard(mutex)(&item->power_lock);
-	if (item->nvmev)
-		return -EBUSY;
-	return changed(item, parse_read_ns(&item->config, text), bytes);
+	return store_list(item, text, bytes, parse_read_ns);
 }
 
 CONFIGFS_ATTR(nvmev_, read_ns);
+
+static ssize_t nvmev_namespace_mib_show(struct config_item *item, char *page)
+{
+	const struct nvmev_config *config = &to_item(item)->config;
+	int len = 0;
+	u32 i;
+
+	for (i = 0; i < config->nr_namespaces; i++)
+		len += sysfs_emit_at(page, len, "%s%llu", i ? "," : "",
+				     config->namespace_bytes[i] >> 20);
+	return len + sysfs_emit_at(page, len, len ? "\n" : "0\n");
+}
+
+static ssize_t nvmev_namespace_mib_store(struct config_item *item, const char *text, size_t bytes)
+{
+	return store_list(item, text, bytes, parse_namespace_mib);
+}
+
+CONFIGFS_ATTR(nvmev_, namespace_mib);
 
 static ssize_t nvmev_profile_show(struct config_item *item, char *page)
 {
@@ -416,19 +474,38 @@ static ssize_t nvmev_nvme_show(struct config_item *config_item, char *page)
 
 CONFIGFS_ATTR_RO(nvmev_, nvme);
 
+/**
+ * struct text - what was written to a page of sysfs
+ * @page: the page
+ * @len: bytes so far
+ */
+struct text {
+	char *page;
+	int len;
+};
+
+static int add_disk_name(struct device *device, void *data)
+{
+	struct text *text = data;
+
+	if (!strncmp(dev_name(device), "nvme", 4))
+		text->len += sysfs_emit_at(text->page, text->len, "%s%s", text->len ? " " : "",
+					   dev_name(device));
+	return 0;
+}
+
 static ssize_t nvmev_block_device_show(struct config_item *config_item, char *page)
 {
 	struct item *item = to_item(config_item);
-	struct device *controller, *disk;
-	ssize_t len;
+	struct text text = { .page = page };
+	struct device *controller;
 
 	guard(mutex)(&item->power_lock);
 	controller = find_controller(item);
-	disk = find_child(controller);
-	len = sysfs_emit(page, "%s\n", disk ? dev_name(disk) : "");
-	put_device(disk);
+	if (controller)
+		device_for_each_child(controller, &text, add_disk_name);
 	put_device(controller);
-	return len;
+	return text.len + sysfs_emit_at(page, text.len, "\n");
 }
 
 CONFIGFS_ATTR_RO(nvmev_, block_device);
@@ -453,6 +530,7 @@ CONFIGFS_ATTR_RO(nvmev_, pci_address);
 static struct configfs_attribute *item_attrs[] = {
 	&nvmev_attr_profile,
 	&nvmev_attr_capacity_mib,
+	&nvmev_attr_namespace_mib,
 	&nvmev_attr_channels,
 	&nvmev_attr_dies_per_channel,
 	&nvmev_attr_planes_per_die,

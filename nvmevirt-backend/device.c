@@ -31,20 +31,7 @@ static const char *check_config(const struct nvmev_config *config)
 		return "The largest transfer, as a power of two of 4 KiB, must be 1 to 9 (mdts).";
 	if (config->capacity_bytes < FTL_PAGE_BYTES)
 		return "The capacity must be at least one page (capacity_mib).";
-	return NULL;
-}
-
-/* Names are seeds: the same SSD has the same identity whenever it is made. */
-static void make_uuid(struct nvmev *nvmev)
-{
-	u32 hash[4], i;
-
-	for (i = 0; i < ARRAY_SIZE(hash); i++)
-		hash[i] = jhash(nvmev->name, strlen(nvmev->name), i);
-	memcpy(nvmev->uuid.b, hash, sizeof(nvmev->uuid.b));
-	/* Version 8, contents of the maker's choice, in the variant of RFC 9562. */
-	nvmev->uuid.b[6] = (nvmev->uuid.b[6] & 0x0f) | 0x80;
-	nvmev->uuid.b[8] = (nvmev->uuid.b[8] & 0x3f) | 0x80;
+	return nvmev_layout_check(config);
 }
 
 static int make_ftl(struct nvmev *nvmev, char *reason)
@@ -140,9 +127,8 @@ struct nvmev *nvmev_create(const char *name, const struct nvmev_config *config, 
 	}
 	strscpy(nvmev->name, name, sizeof(nvmev->name));
 	nvmev->config = *config;
-	nvmev->lba_shift = ilog2(config->lba_bytes);
 	nvmev->power_on_ns = ktime_get_ns();
-	make_uuid(nvmev);
+	nvmev_make_uuid(nvmev, 1, &nvmev->uuid);
 	mutex_init(&nvmev->ftl_lock);
 	nvmev_inject_init(&nvmev->inject);
 	nvmev_store_init(&nvmev->store);
@@ -152,6 +138,7 @@ struct nvmev *nvmev_create(const char *name, const struct nvmev_config *config, 
 		strscpy(reason, refusal, NVMEV_REASON_BYTES);
 		goto err_memory;
 	}
+	nvmev_layout_init(nvmev);
 	ret = make_memory(nvmev, reason);
 	if (ret)
 		goto err_memory;

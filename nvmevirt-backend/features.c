@@ -33,7 +33,11 @@ static void set_defaults(struct nvmev_features *features)
 
 void nvmev_features_reset(struct nvmev *nvmev)
 {
+	u32 i;
+
 	set_defaults(&nvmev->features);
+	for (i = 0; i < nvmev->nr_ns; i++)
+		nvmev->ns[i].error_recovery = 0;
 	nvmev->nr_queues = nvmev->config.queues;
 }
 
@@ -87,6 +91,34 @@ static u16 set_nr_queues(struct nvmev *nvmev, u32 dw, u64 *result)
 		return NVME_SC_CMD_SEQ_ERROR;
 	nvmev->nr_queues = min3(nr_sqs, nr_cqs, nvmev->config.queues);
 	*result = queues_result(nvmev->nr_queues);
+	return 0;
+}
+
+/* The one feature that every namespace has for itself. */
+static u16 set_error_recovery(struct nvmev *nvmev, u32 nsid, u32 dw)
+{
+	u32 i;
+
+	if (nsid != NVMEV_NSID_ALL && !nvmev_ns_find(nvmev, nsid))
+		return NVME_SC_INVALID_NS;
+	/* Bit 16 turns errors for deallocated blocks on, which Identify does not offer. */
+	if (dw & BIT(16))
+		return NVME_SC_INVALID_FIELD;
+	for (i = 0; i < nvmev->nr_ns; i++)
+		if (nsid == NVMEV_NSID_ALL || nsid == nvmev->ns[i].nsid)
+			nvmev->ns[i].error_recovery = dw & 0xffff;
+	return 0;
+}
+
+static u16 get_error_recovery(struct nvmev *nvmev, const struct nvmev_features *features,
+			      const struct nvme_command *sqe, u64 *result)
+{
+	struct nvmev_ns *ns = nvmev_ns_find(nvmev, le32_to_cpu(sqe->features.nsid));
+
+	if (!ns)
+		return NVME_SC_INVALID_NS;
+	/* Its default is zero. */
+	*result = features == &nvmev->features ? ns->error_recovery : 0;
 	return 0;
 }
 
@@ -161,6 +193,9 @@ u16 nvmev_set_features(struct nvmev *nvmev, const struct nvme_command *sqe, u64 
 
 	if (fid & NVMEV_FEATURE_SAVE)
 		return NVME_SC_FEATURE_NOT_SAVEABLE;
+	if (names_one_namespace(sqe) &&
+	    !nvmev_ns_find(nvmev, le32_to_cpu(sqe->features.nsid)))
+		return NVME_SC_INVALID_NS;
 	if (names_one_namespace(sqe) && is_for_controller(fid & 0xff))
 		return NVME_SC_FEATURE_NOT_PER_NS;
 	switch (fid & 0xff) {
@@ -172,8 +207,7 @@ u16 nvmev_set_features(struct nvmev *nvmev, const struct nvme_command *sqe, u64 
 	case NVME_FEAT_TEMP_THRESH:
 		return set_temp_threshold(nvmev, dw);
 	case NVME_FEAT_ERR_RECOVERY:
-		nvmev->features.error_recovery = dw & 0xffff;
-		return 0;
+		return set_error_recovery(nvmev, le32_to_cpu(sqe->features.nsid), dw);
 	case NVME_FEAT_VOLATILE_WC:
 		return set_write_cache(nvmev, dw);
 	case NVME_FEAT_NUM_QUEUES:
@@ -217,8 +251,7 @@ static u16 get_value(struct nvmev *nvmev, struct nvmev_features *features, u32 n
 			*result = *threshold;
 		return status;
 	case NVME_FEAT_ERR_RECOVERY:
-		*result = features->error_recovery;
-		return 0;
+		return get_error_recovery(nvmev, features, sqe, result);
 	case NVME_FEAT_VOLATILE_WC:
 		*result = features->write_cache;
 		return nvmev->config.ftl.plp ? NVME_SC_INVALID_FIELD : 0;

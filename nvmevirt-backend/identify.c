@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Identify: who the controller and its one namespace are. Identifiers come from the
+ * Identify: who the controller and its namespaces are. Identifiers come from the
  * name of the SSD, so they are the same each time it is made.
  */
 #include <dieaware/hint.h>
@@ -75,7 +75,7 @@ static u16 identify_controller(struct nvmev *nvmev)
 	put_text(id->fr, sizeof(id->fr), FIRMWARE);
 	id->ver = cpu_to_le32(NVMEV_VERSION);
 	id->cntrltype = 1;
-	id->nn = cpu_to_le32(NVMEV_NSID);
+	id->nn = cpu_to_le32(nvmev->nr_ns);
 	put_u128(id->tnvmcap, nvmev->config.ftl.nr_lpns << FTL_PAGE_SHIFT);
 	snprintf(id->subnqn, sizeof(id->subnqn), NQN_PREFIX "%pUb", &nvmev->uuid);
 	id->psd[0].max_power = cpu_to_le16(600);
@@ -84,9 +84,9 @@ static u16 identify_controller(struct nvmev *nvmev)
 	return 0;
 }
 
-static void put_eui64(const struct nvmev *nvmev, u8 *eui64)
+static void put_eui64(const uuid_t *uuid, u8 *eui64)
 {
-	memcpy(eui64, nvmev->uuid.b + 8, 8);
+	memcpy(eui64, uuid->b + 8, 8);
 }
 
 static void put_copy_limits(u8 *id)
@@ -98,21 +98,25 @@ static void put_copy_limits(u8 *id)
 
 static u16 identify_namespace(struct nvmev *nvmev, u32 nsid)
 {
+	const struct nvmev_ns *ns = nvmev_ns_find(nvmev, nsid);
 	struct nvme_id_ns *id = nvmev->reply;
-	u32 page_lbas = FTL_PAGE_BYTES >> nvmev->lba_shift;
+	u32 page_lbas;
+	uuid_t uuid;
 
 	/* What all namespaces have in common is told only with namespace management. */
-	if (nsid != NVMEV_NSID)
+	if (!ns)
 		return NVME_SC_INVALID_NS;
+	page_lbas = FTL_PAGE_BYTES >> ns->lba_shift;
+	nvmev_make_uuid(nvmev, nsid, &uuid);
 	id->nlbaf = 1;
 	id->lbaf[0].ds = 9;
 	id->lbaf[0].rp = 1;
 	id->lbaf[1].ds = 12;
 	id->dlfeat = NVMEV_DLFEAT_ZEROES | NVMEV_DLFEAT_DEAC;
-	id->nsze = cpu_to_le64(nvmev_ns_nr_lbas(nvmev));
+	id->nsze = cpu_to_le64(nvmev_ns_nr_lbas(ns));
 	id->ncap = id->nsze;
-	id->nuse = cpu_to_le64(nvmev_ns_used_lbas(nvmev));
-	id->flbas = nvmev->lba_shift == 9 ? 0 : 1;
+	id->nuse = cpu_to_le64(nvmev_ns_used_lbas(nvmev, ns));
+	id->flbas = ns->lba_shift == 9 ? 0 : 1;
 	/* A page is written whole or not at all, and is the size worth writing. */
 	id->nsfeat = NVMEV_NSFEAT_THIN | NVMEV_NSFEAT_ATOMICS | NVMEV_NSFEAT_OPTPERF;
 	id->nawun = cpu_to_le16(page_lbas - 1);
@@ -124,9 +128,9 @@ static u16 identify_namespace(struct nvmev *nvmev, u32 nsid)
 	id->npda = id->nawun;
 	id->nows = id->nawun;
 	put_copy_limits(nvmev->reply);
-	put_u128(id->nvmcap, nvmev->config.ftl.nr_lpns << FTL_PAGE_SHIFT);
-	memcpy(id->nguid, nvmev->uuid.b, sizeof(id->nguid));
-	put_eui64(nvmev, id->eui64);
+	put_u128(id->nvmcap, ns->nr_pages << FTL_PAGE_SHIFT);
+	memcpy(id->nguid, uuid.b, sizeof(id->nguid));
+	put_eui64(&uuid, id->eui64);
 	return 0;
 }
 
@@ -136,8 +140,8 @@ static u16 list_namespaces(struct nvmev *nvmev, u32 nsid)
 
 	if (nsid >= 0xfffffffe)
 		return NVME_SC_INVALID_NS;
-	if (nsid < NVMEV_NSID)
-		list[0] = cpu_to_le32(NVMEV_NSID);
+	while (nsid < nvmev->nr_ns)
+		*list++ = cpu_to_le32(++nsid);
 	return 0;
 }
 
@@ -153,15 +157,17 @@ static void *start_descriptor(void *at, u8 type, u8 bytes)
 static u16 describe_namespace(struct nvmev *nvmev, u32 nsid)
 {
 	void *at = nvmev->reply;
+	uuid_t uuid;
 
-	if (nsid != NVMEV_NSID)
+	if (!nvmev_ns_find(nvmev, nsid))
 		return NVME_SC_INVALID_NS;
+	nvmev_make_uuid(nvmev, nsid, &uuid);
 	at = start_descriptor(at, NVME_NIDT_UUID, NVME_NIDT_UUID_LEN);
-	memcpy(at, nvmev->uuid.b, NVME_NIDT_UUID_LEN);
+	memcpy(at, uuid.b, NVME_NIDT_UUID_LEN);
 	at = start_descriptor(at + NVME_NIDT_UUID_LEN, NVME_NIDT_NGUID, NVME_NIDT_NGUID_LEN);
-	memcpy(at, nvmev->uuid.b, NVME_NIDT_NGUID_LEN);
+	memcpy(at, uuid.b, NVME_NIDT_NGUID_LEN);
 	at = start_descriptor(at + NVME_NIDT_NGUID_LEN, NVME_NIDT_EUI64, NVME_NIDT_EUI64_LEN);
-	put_eui64(nvmev, at);
+	put_eui64(&uuid, at);
 	return 0;
 }
 

@@ -70,9 +70,11 @@ static void remove_fault(struct nvmev_inject *inject, struct nvmev_fault *fault)
 	WRITE_ONCE(inject->nr_faults, inject->nr_faults - 1);
 }
 
-static bool touches(const struct nvmev_fault *fault, u64 first, u64 end)
+static bool touches(const struct nvmev_fault *fault, const struct nvmev_cmd *cmd, u64 first,
+		    u64 end)
 {
-	return fault->kind != NVMEV_FAULT_NONE && first < fault->end && fault->first < end;
+	return fault->kind != NVMEV_FAULT_NONE && fault->nsid == cmd->ns->nsid &&
+	       first < fault->end && fault->first < end;
 }
 
 /* What was written can be read. A range that is healed in its middle becomes two. */
@@ -153,7 +155,7 @@ void nvmev_inject_apply(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 		return;
 	guard(mutex)(&inject->lock);
 	for (i = 0; i < NVMEV_MAX_FAULTS; i++)
-		if (touches(&inject->faults[i], first, end))
+		if (touches(&inject->faults[i], cmd, first, end))
 			apply(nvmev, cmd, &inject->faults[i]);
 	if (cmd->status) {
 		nvmev->counters.media_errors++;
@@ -161,11 +163,11 @@ void nvmev_inject_apply(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	}
 	for (i = 0; i < NVMEV_MAX_FAULTS && is_write(opcode); i++)
 		if (inject->faults[i].kind == NVMEV_FAULT_READ &&
-		    touches(&inject->faults[i], first, end))
+		    touches(&inject->faults[i], cmd, first, end))
 			heal(inject, &inject->faults[i], first, end);
 }
 
-u16 nvmev_inject_read(struct nvmev *nvmev, u64 slba, u64 nr_lbas, u64 *fault_lba)
+u16 nvmev_inject_read(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 slba, u64 nr_lbas)
 {
 	struct nvmev_inject *inject = &nvmev->inject;
 	u32 i;
@@ -175,10 +177,10 @@ u16 nvmev_inject_read(struct nvmev *nvmev, u64 slba, u64 nr_lbas, u64 *fault_lba
 	guard(mutex)(&inject->lock);
 	for (i = 0; i < NVMEV_MAX_FAULTS; i++) {
 		if (inject->faults[i].kind != NVMEV_FAULT_READ ||
-		    !touches(&inject->faults[i], slba, slba + nr_lbas))
+		    !touches(&inject->faults[i], cmd, slba, slba + nr_lbas))
 			continue;
 		nvmev->counters.media_errors++;
-		*fault_lba = max(slba, inject->faults[i].first);
+		cmd->fault_lba = max(slba, inject->faults[i].first);
 		return NVME_SC_READ_ERROR | NVMEV_DNR;
 	}
 	return 0;
@@ -212,10 +214,12 @@ static int set_condition(struct nvmev_inject *inject, const char *name, u64 valu
 	return 0;
 }
 
-static int break_range(struct nvmev_inject *inject, const struct word *word, const u64 *numbers)
+static int break_range(struct nvmev_inject *inject, const struct word *word, u32 nsid,
+		       const u64 *numbers)
 {
 	struct nvmev_fault fault = {
 		.kind = word->kind,
+		.nsid = nsid,
 		.first = numbers[0],
 		.amount = numbers[2],
 	};
@@ -228,24 +232,36 @@ static int break_range(struct nvmev_inject *inject, const struct word *word, con
 	return add_fault(inject, &fault);
 }
 
+/* "WORD:NSID" is about another namespace than the first. */
+static int split_name(char *name, u32 *nsid)
+{
+	char *rest = name;
+
+	strsep(&rest, ":");
+	*nsid = 1;
+	return rest ? kstrtou32(rest, 10, nsid) : 0;
+}
+
 static int obey(struct nvmev *nvmev, const char *line)
 {
 	struct nvmev_inject *inject = &nvmev->inject;
 	u64 numbers[3] = {};
-	char name[16];
-	u32 i;
+	char name[20];
+	u32 i, nsid;
 	int nr;
 
-	nr = sscanf(line, "%15s %llu %llu %llu", name, &numbers[0], &numbers[1], &numbers[2]);
+	nr = sscanf(line, "%19s %llu %llu %llu", name, &numbers[0], &numbers[1], &numbers[2]);
+	if (nr < 1 || split_name(name, &nsid) || !nvmev_ns_find(nvmev, nsid))
+		return -EINVAL;
 	for (i = 0; i < ARRAY_SIZE(words); i++) {
-		if (nr < 1 || strcmp(name, words[i].name))
+		if (strcmp(name, words[i].name))
 			continue;
 		if (nr != 1 + words[i].nr_numbers)
 			return -EINVAL;
 		guard(mutex)(&inject->lock);
 		if (words[i].kind == NVMEV_FAULT_NONE)
 			return set_condition(inject, name, numbers[0]);
-		return break_range(inject, &words[i], numbers);
+		return break_range(inject, &words[i], nsid, numbers);
 	}
 	return -EINVAL;
 }
@@ -290,8 +306,10 @@ static int inject_show(struct seq_file *seq, void *data)
 		fault = &inject->faults[i];
 		if (fault->kind == NVMEV_FAULT_NONE)
 			continue;
-		seq_printf(seq, "%s %llu %llu", name_of(fault->kind), fault->first,
-			   fault->end - fault->first);
+		seq_puts(seq, name_of(fault->kind));
+		if (fault->nsid != 1)
+			seq_printf(seq, ":%u", fault->nsid);
+		seq_printf(seq, " %llu %llu", fault->first, fault->end - fault->first);
 		if (fault->amount)
 			seq_printf(seq, " %llu", fault->amount);
 		seq_putc(seq, '\n');

@@ -33,12 +33,14 @@ enum nvmev_fault_kind {
 /**
  * struct nvmev_fault - a range of LBAs with something wrong
  * @kind: what is wrong
+ * @nsid: namespace of the LBAs
  * @first: first LBA
  * @end: LBA behind the last
  * @amount: see enum nvmev_fault_kind
  */
 struct nvmev_fault {
 	enum nvmev_fault_kind kind;
+	u32 nsid;
 	u64 first;
 	u64 end;
 	u64 amount;
@@ -80,13 +82,13 @@ void nvmev_inject_apply(struct nvmev *nvmev, struct nvmev_cmd *cmd);
 /**
  * nvmev_inject_read() - would a read of these LBAs fail?
  * @nvmev: the SSD
+ * @cmd: command that reads them; gets @fault_lba
  * @slba: first LBA
  * @nr_lbas: how many
- * @fault_lba: gets an LBA that cannot be read
  *
  * Return: an NVMe status.
  */
-u16 nvmev_inject_read(struct nvmev *nvmev, u64 slba, u64 nr_lbas, u64 *fault_lba);
+u16 nvmev_inject_read(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 slba, u64 nr_lbas);
 
 /* The file `inject` in debugfs. */
 extern const struct file_operations nvmev_inject_fops;

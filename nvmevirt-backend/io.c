@@ -14,10 +14,12 @@ static_assert(NVMEV_COPY_MAX_RANGES * sizeof(struct nvmev_copy_range) <= PAGE_SI
 
 /**
  * struct io_op - how one opcode is executed
+ * @is_for_all: may be sent to all namespaces at once
  * @start: check and set @due_ns of the command; returns an NVMe status
  * @move: move the data; NULL if there is none
  */
 struct io_op {
+	bool is_for_all;
 	u16 (*start)(struct nvmev *nvmev, struct nvmev_cmd *cmd);
 	u16 (*move)(struct nvmev *nvmev, struct nvmev_cmd *cmd);
 };
@@ -32,52 +34,51 @@ static u32 nr_lbas_of(const struct nvmev_cmd *cmd)
 	return le16_to_cpu(cmd->sqe.rw.length) + 1;
 }
 
-static u32 nsid_of(const struct nvmev_cmd *cmd)
+static u64 bytes_of(const struct nvmev_cmd *cmd)
 {
-	return le32_to_cpu(cmd->sqe.common.nsid);
+	return (u64)nr_lbas_of(cmd) << cmd->ns->lba_shift;
 }
 
-static u64 bytes_of(const struct nvmev *nvmev, const struct nvmev_cmd *cmd)
+/* Where its data begins in the store. */
+static u64 start_of(const struct nvmev_cmd *cmd)
 {
-	return (u64)nr_lbas_of(cmd) << nvmev->lba_shift;
+	return nvmev_ns_byte(cmd->ns, slba_of(cmd));
 }
 
 /* A range that a command names, in itself or in its data. */
-static u16 check_lbas(const struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 slba, u64 nr_lbas)
+static u16 check_lbas(struct nvmev_cmd *cmd, u64 slba, u64 nr_lbas)
 {
-	u16 status = nvmev_ns_check(nvmev, nsid_of(cmd), slba, nr_lbas);
+	u16 status = nvmev_ns_check(cmd->ns, slba, nr_lbas);
 
-	if (status == (NVME_SC_LBA_RANGE | NVMEV_DNR))
-		cmd->fault_lba = max(slba, nvmev_ns_nr_lbas(nvmev));
+	if (status)
+		cmd->fault_lba = max(slba, nvmev_ns_nr_lbas(cmd->ns));
 	return status;
 }
 
-static u16 check_range(const struct nvmev *nvmev, struct nvmev_cmd *cmd)
+static u16 check_range(struct nvmev_cmd *cmd)
 {
-	return check_lbas(nvmev, cmd, slba_of(cmd), nr_lbas_of(cmd));
+	return check_lbas(cmd, slba_of(cmd), nr_lbas_of(cmd));
 }
 
 /* The range, and the limit on data that crosses the link. */
 static u16 check_transfer(const struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
-	u16 status = check_range(nvmev, cmd);
+	u16 status = check_range(cmd);
 
 	if (status)
 		return status;
-	if (bytes_of(nvmev, cmd) > (u64)FTL_PAGE_BYTES << nvmev->config.mdts)
+	if (bytes_of(cmd) > (u64)FTL_PAGE_BYTES << nvmev->config.mdts)
 		return NVME_SC_INVALID_FIELD | NVMEV_DNR;
 	return 0;
 }
 
 static u16 begin_dma(struct nvmev *nvmev, struct nvmev_cmd *cmd, struct nvmev_dma *dma)
 {
-	return nvmev_dma_begin(dma, &cmd->sqe, bytes_of(nvmev, cmd));
+	return nvmev_dma_begin(dma, &cmd->sqe, bytes_of(cmd));
 }
 
 static u16 start_flush(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
-	if (nsid_of(cmd) != NVMEV_NSID && nsid_of(cmd) != NVMEV_NSID_ALL)
-		return NVME_SC_INVALID_NS | NVMEV_DNR;
 	cmd->due_ns = nvmev_ns_flush(nvmev, cmd->fetched_ns);
 	return 0;
 }
@@ -102,9 +103,9 @@ static u16 move_write(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 
 	if (status)
 		return status;
-	nvmev->counters.bytes_written += bytes_of(nvmev, cmd);
-	return nvmev_store_write(&nvmev->store, slba_of(cmd) << nvmev->lba_shift,
-				 bytes_of(nvmev, cmd), &dma);
+	nvmev->counters.bytes_written += bytes_of(cmd);
+	cmd->ns->bytes_written += bytes_of(cmd);
+	return nvmev_store_write(&nvmev->store, start_of(cmd), bytes_of(cmd), &dma);
 }
 
 static u16 start_read(struct nvmev *nvmev, struct nvmev_cmd *cmd)
@@ -125,9 +126,9 @@ static u16 move_read(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 
 	if (status)
 		return status;
-	nvmev->counters.bytes_read += bytes_of(nvmev, cmd);
-	return nvmev_store_read(&nvmev->store, slba_of(cmd) << nvmev->lba_shift,
-				bytes_of(nvmev, cmd), &dma);
+	nvmev->counters.bytes_read += bytes_of(cmd);
+	cmd->ns->bytes_read += bytes_of(cmd);
+	return nvmev_store_read(&nvmev->store, start_of(cmd), bytes_of(cmd), &dma);
 }
 
 static u16 move_compare(struct nvmev *nvmev, struct nvmev_cmd *cmd)
@@ -138,10 +139,11 @@ static u16 move_compare(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 
 	if (status)
 		return status;
-	nvmev->counters.bytes_read += bytes_of(nvmev, cmd);
+	nvmev->counters.bytes_read += bytes_of(cmd);
 	while (cmd->fault_lba < end && !status) {
-		status = nvmev_store_compare(&nvmev->store, cmd->fault_lba << nvmev->lba_shift,
-					     1 << nvmev->lba_shift, &dma);
+		status = nvmev_store_compare(&nvmev->store,
+					     nvmev_ns_byte(cmd->ns, cmd->fault_lba),
+					     1 << cmd->ns->lba_shift, &dma);
 		cmd->fault_lba += !status;
 	}
 	return status;
@@ -149,7 +151,7 @@ static u16 move_compare(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 
 static u16 start_verify(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
-	u16 status = check_range(nvmev, cmd);
+	u16 status = check_range(cmd);
 
 	if (status)
 		return status;
@@ -160,14 +162,14 @@ static u16 start_verify(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 
 static u16 start_zeroes(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
-	u16 status = check_range(nvmev, cmd);
+	u16 status = check_range(cmd);
 
 	if (status)
 		return status;
 	if (le16_to_cpu(cmd->sqe.rw.control) & NVMEV_RW_DEAC) {
 		if (nvmev_ns_is_read_only(nvmev))
 			return NVME_SC_READ_ONLY | NVMEV_DNR;
-		cmd->due_ns = nvmev_ns_trim(nvmev, slba_of(cmd), nr_lbas_of(cmd),
+		cmd->due_ns = nvmev_ns_trim(nvmev, cmd->ns, slba_of(cmd), nr_lbas_of(cmd),
 					    cmd->fetched_ns);
 		return 0;
 	}
@@ -176,8 +178,7 @@ static u16 start_zeroes(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 
 static u16 move_zeroes(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
-	nvmev_store_zero(&nvmev->store, slba_of(cmd) << nvmev->lba_shift,
-			 bytes_of(nvmev, cmd));
+	nvmev_store_zero(&nvmev->store, start_of(cmd), bytes_of(cmd));
 	return 0;
 }
 
@@ -199,10 +200,10 @@ static void trim_range(struct nvmev *nvmev, struct nvmev_cmd *cmd,
 
 	if (!nr_lbas)
 		return;
-	done_ns = nvmev_ns_trim(nvmev, slba, nr_lbas, cmd->fetched_ns);
+	done_ns = nvmev_ns_trim(nvmev, cmd->ns, slba, nr_lbas, cmd->fetched_ns);
 	cmd->due_ns = max(cmd->due_ns, done_ns);
-	nvmev_store_zero(&nvmev->store, slba << nvmev->lba_shift,
-			 (u64)nr_lbas << nvmev->lba_shift);
+	nvmev_store_zero(&nvmev->store, nvmev_ns_byte(cmd->ns, slba),
+			 (u64)nr_lbas << cmd->ns->lba_shift);
 }
 
 /*
@@ -216,11 +217,9 @@ static u16 start_dsm(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	u16 status;
 	u32 i;
 
-	status = nvmev_ns_check(nvmev, nsid_of(cmd), 0, 0);
-	if (!status)
-		status = fetch_ranges(nvmev, cmd, nr_ranges * sizeof(*ranges));
+	status = fetch_ranges(nvmev, cmd, nr_ranges * sizeof(*ranges));
 	for (i = 0; i < nr_ranges && !status; i++)
-		status = check_lbas(nvmev, cmd, le64_to_cpu(ranges[i].slba),
+		status = check_lbas(cmd, le64_to_cpu(ranges[i].slba),
 				    le32_to_cpu(ranges[i].nlb));
 	if (status || !(le32_to_cpu(cmd->sqe.dsm.attributes) & NVME_DSMGMT_AD))
 		return status;
@@ -244,14 +243,13 @@ static u16 check_copy(struct nvmev *nvmev, struct nvmev_cmd *cmd, u32 nr_ranges,
 		*nr_lbas += nr;
 		if (nr > NVMEV_COPY_MAX_LBAS || *nr_lbas > NVMEV_COPY_MAX_LBAS)
 			return NVMEV_SC_COPY_SIZE | NVMEV_DNR;
-		status = check_lbas(nvmev, cmd, le64_to_cpu(ranges[i].slba), nr);
+		status = check_lbas(cmd, le64_to_cpu(ranges[i].slba), nr);
 		if (!status)
-			status = nvmev_inject_read(nvmev, le64_to_cpu(ranges[i].slba), nr,
-						   &cmd->fault_lba);
+			status = nvmev_inject_read(nvmev, cmd, le64_to_cpu(ranges[i].slba), nr);
 		if (status)
 			return status;
 	}
-	status = check_lbas(nvmev, cmd, slba_of(cmd), *nr_lbas);
+	status = check_lbas(cmd, slba_of(cmd), *nr_lbas);
 	if (!status && nvmev_ns_is_read_only(nvmev))
 		status = NVME_SC_READ_ONLY | NVMEV_DNR;
 	return status;
@@ -273,8 +271,8 @@ static u16 copy_range(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 to,
 	part.sqe.rw.slba = cpu_to_le64(to);
 	status = nvmev_ns_write(nvmev, &part, &done_ns);
 	cmd->due_ns = max(cmd->due_ns, done_ns);
-	return status ?: nvmev_store_copy(&nvmev->store, from << nvmev->lba_shift,
-					  to << nvmev->lba_shift, bytes_of(nvmev, &part));
+	return status ?: nvmev_store_copy(&nvmev->store, nvmev_ns_byte(cmd->ns, from),
+					  nvmev_ns_byte(cmd->ns, to), bytes_of(&part));
 }
 
 /* Does everything in the first step, like Dataset Management. */
@@ -287,9 +285,6 @@ static u16 start_copy(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	u32 i, nr_lbas;
 	u16 status;
 
-	status = nvmev_ns_check(nvmev, nsid_of(cmd), 0, 0);
-	if (status)
-		return status;
 	if (NVMEV_COPY_FORMAT(dw) || (dw & NVMEV_COPY_DIRECTIVE))
 		return NVME_SC_INVALID_FIELD | NVMEV_DNR;
 	if (nr_ranges > NVMEV_COPY_MAX_RANGES)
@@ -306,14 +301,14 @@ static u16 start_copy(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 
 static const struct io_op *find_op(u8 opcode)
 {
-	static const struct io_op flush = { start_flush, NULL };
-	static const struct io_op write = { start_write, move_write };
-	static const struct io_op read = { start_read, move_read };
-	static const struct io_op compare = { start_read, move_compare };
-	static const struct io_op zeroes = { start_zeroes, move_zeroes };
-	static const struct io_op dsm = { start_dsm, NULL };
-	static const struct io_op verify = { start_verify, NULL };
-	static const struct io_op copy = { start_copy, NULL };
+	static const struct io_op flush = { true, start_flush, NULL };
+	static const struct io_op write = { false, start_write, move_write };
+	static const struct io_op read = { false, start_read, move_read };
+	static const struct io_op compare = { false, start_read, move_compare };
+	static const struct io_op zeroes = { false, start_zeroes, move_zeroes };
+	static const struct io_op dsm = { false, start_dsm, NULL };
+	static const struct io_op verify = { false, start_verify, NULL };
+	static const struct io_op copy = { false, start_copy, NULL };
 
 	switch (opcode) {
 	case nvme_cmd_flush:
@@ -355,10 +350,16 @@ static void account_busy(struct nvmev *nvmev, const struct nvmev_cmd *cmd)
 	counters->busy_until_ns = cmd->due_ns;
 }
 
+static bool is_for_all(const struct nvmev_cmd *cmd)
+{
+	return cmd->sqe.common.nsid == cpu_to_le32(NVMEV_NSID_ALL);
+}
+
 void nvmev_io_start(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
 	const struct io_op *op = find_op(cmd->sqe.common.opcode);
 
+	cmd->ns = nvmev_ns_find(nvmev, le32_to_cpu(cmd->sqe.common.nsid));
 	cmd->due_ns = cmd->fetched_ns;
 	cmd->fault_lba = op && cmd->sqe.common.opcode != nvme_cmd_flush &&
 			 cmd->sqe.common.opcode != nvme_cmd_dsm ? slba_of(cmd) : 0;
@@ -366,6 +367,8 @@ void nvmev_io_start(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 		cmd->status = NVME_SC_INVALID_OPCODE | NVMEV_DNR;
 	else if (cmd->sqe.common.flags & (NVMEV_FLAGS_FUSE | NVMEV_FLAGS_PSDT))
 		cmd->status = NVME_SC_INVALID_FIELD | NVMEV_DNR;
+	else if (!cmd->ns && !(op->is_for_all && is_for_all(cmd)))
+		cmd->status = NVME_SC_INVALID_NS | NVMEV_DNR;
 	else
 		cmd->status = op->start(nvmev, cmd);
 	account_busy(nvmev, cmd);

@@ -12,53 +12,38 @@
 
 #include "nvmev.h"
 
-static u64 page_of_lba(const struct nvmev *nvmev, u64 lba)
+static u64 page_of_lba(const struct nvmev_ns *ns, u64 lba)
 {
-	return lba >> (FTL_PAGE_SHIFT - nvmev->lba_shift);
+	return lba >> (FTL_PAGE_SHIFT - ns->lba_shift);
 }
 
-static bool is_page_start(const struct nvmev *nvmev, u64 lba)
+static bool is_page_start(const struct nvmev_ns *ns, u64 lba)
 {
-	return page_of_lba(nvmev, lba) << (FTL_PAGE_SHIFT - nvmev->lba_shift) == lba;
+	return page_of_lba(ns, lba) << (FTL_PAGE_SHIFT - ns->lba_shift) == lba;
 }
 
-u64 nvmev_ns_nr_lbas(const struct nvmev *nvmev)
+u64 nvmev_ns_used_lbas(struct nvmev *nvmev, const struct nvmev_ns *ns)
 {
-	return nvmev->config.ftl.nr_lpns << (FTL_PAGE_SHIFT - READ_ONCE(nvmev->lba_shift));
-}
-
-u64 nvmev_ns_used_lbas(struct nvmev *nvmev)
-{
-	struct ftl_stats stats;
+	u64 nr_pages;
 
 	guard(mutex)(&nvmev->ftl_lock);
-	ftl_get_stats(nvmev->ftl, &stats);
-	return stats.pages_mapped << (FTL_PAGE_SHIFT - nvmev->lba_shift);
-}
-
-u16 nvmev_ns_check(const struct nvmev *nvmev, u32 nsid, u64 slba, u64 nr_lbas)
-{
-	u64 nr = nvmev_ns_nr_lbas(nvmev);
-
-	if (nsid != NVMEV_NSID)
-		return NVME_SC_INVALID_NS | NVMEV_DNR;
-	if (slba > nr || nr_lbas > nr - slba)
-		return NVME_SC_LBA_RANGE | NVMEV_DNR;
-	return 0;
+	nr_pages = ftl_nr_mapped(nvmev->ftl, to_lpn(ns->first_page), ns->nr_pages);
+	return nr_pages << (FTL_PAGE_SHIFT - ns->lba_shift);
 }
 
 /* The pages that a command touches; one partly covered page counts as the head. */
-static struct ftl_request make_request(const struct nvmev *nvmev, const struct nvmev_cmd *cmd)
+static struct ftl_request make_request(const struct nvmev_cmd *cmd)
 {
+	const struct nvmev_ns *ns = cmd->ns;
 	u64 slba = le64_to_cpu(cmd->sqe.rw.slba);
 	u64 end = slba + le16_to_cpu(cmd->sqe.rw.length) + 1;
-	u64 first = page_of_lba(nvmev, slba);
+	u64 first = page_of_lba(ns, slba);
 	struct ftl_request rq = {
-		.first = to_lpn(first),
-		.nr_pages = page_of_lba(nvmev, end - 1) - first + 1,
-		.bytes = (end - slba) << nvmev->lba_shift,
-		.head_partial = !is_page_start(nvmev, slba),
-		.tail_partial = !is_page_start(nvmev, end),
+		.first = to_lpn(ns->first_page + first),
+		.nr_pages = page_of_lba(ns, end - 1) - first + 1,
+		.bytes = (end - slba) << ns->lba_shift,
+		.head_partial = !is_page_start(ns, slba),
+		.tail_partial = !is_page_start(ns, end),
 		.pred = LPN_NONE,
 	};
 
@@ -92,7 +77,7 @@ static u64 call_in_pieces(struct nvmev *nvmev, ftl_call call, struct ftl_request
 
 u64 nvmev_ns_read(struct nvmev *nvmev, const struct nvmev_cmd *cmd, bool transfer)
 {
-	struct ftl_request rq = make_request(nvmev, cmd);
+	struct ftl_request rq = make_request(cmd);
 
 	guard(mutex)(&nvmev->ftl_lock);
 	if (transfer)
@@ -111,14 +96,14 @@ static u32 hint_bits(const struct nvmev_cmd *cmd)
  * The predecessor of an append. In the page that the write itself begins in, it says
  * that the page stays where it is.
  */
-static void set_predecessor(const struct nvmev *nvmev, const struct nvmev_cmd *cmd,
-			    struct ftl_request *rq)
+static void set_predecessor(const struct nvmev_cmd *cmd, struct ftl_request *rq)
 {
+	const struct nvmev_ns *ns = cmd->ns;
 	u64 lba = le32_to_cpu(cmd->sqe.common.cdw2[0]) |
 		  (u64)le32_to_cpu(cmd->sqe.common.cdw2[1]) << 32;
 
-	if (lba < nvmev_ns_nr_lbas(nvmev))
-		rq->pred = to_lpn(page_of_lba(nvmev, lba));
+	if (lba < nvmev_ns_nr_lbas(ns))
+		rq->pred = to_lpn(ns->first_page + page_of_lba(ns, lba));
 	rq->hint = FTL_HINT_APPEND;
 	if (from_lpn(rq->pred) == from_lpn(rq->first))
 		rq->hint = FTL_HINT_OVERWRITE;
@@ -139,7 +124,7 @@ static u16 decode_hint(struct nvmev *nvmev, const struct nvmev_cmd *cmd, struct 
 		return NVME_SC_INVALID_FIELD | NVMEV_DNR;
 	}
 	if (bits == DIEAWARE_CDW12_APPEND)
-		set_predecessor(nvmev, cmd, rq);
+		set_predecessor(cmd, rq);
 	else if (bits == DIEAWARE_CDW12_OVERWRITE)
 		rq->hint = FTL_HINT_OVERWRITE;
 	else
@@ -149,7 +134,7 @@ static u16 decode_hint(struct nvmev *nvmev, const struct nvmev_cmd *cmd, struct 
 
 u16 nvmev_ns_write(struct nvmev *nvmev, const struct nvmev_cmd *cmd, u64 *due_ns)
 {
-	struct ftl_request rq = make_request(nvmev, cmd);
+	struct ftl_request rq = make_request(cmd);
 	u16 status;
 
 	rq.fua = (le16_to_cpu(cmd->sqe.rw.control) & NVMEV_RW_FUA) ||
@@ -168,16 +153,17 @@ u16 nvmev_ns_write(struct nvmev *nvmev, const struct nvmev_cmd *cmd, u64 *due_ns
 	return 0;
 }
 
-u64 nvmev_ns_trim(struct nvmev *nvmev, u64 slba, u64 nr_lbas, u64 now_ns)
+u64 nvmev_ns_trim(struct nvmev *nvmev, const struct nvmev_ns *ns, u64 slba, u64 nr_lbas,
+		  u64 now_ns)
 {
-	u32 shift = FTL_PAGE_SHIFT - nvmev->lba_shift;
+	u32 shift = FTL_PAGE_SHIFT - ns->lba_shift;
 	u64 first = (slba + BIT_ULL(shift) - 1) >> shift;
 	u64 end = (slba + nr_lbas) >> shift;
 
 	if (first >= end)
 		return now_ns;
 	guard(mutex)(&nvmev->ftl_lock);
-	return ftl_trim(nvmev->ftl, to_lpn(first), end - first, now_ns);
+	return ftl_trim(nvmev->ftl, to_lpn(ns->first_page + first), end - first, now_ns);
 }
 
 u64 nvmev_ns_flush(struct nvmev *nvmev, u64 now_ns)
@@ -204,10 +190,10 @@ bool nvmev_ns_idle(struct nvmev *nvmev)
 	return ftl_idle(nvmev->ftl, ktime_get_ns());
 }
 
-void nvmev_ns_format(struct nvmev *nvmev, u32 lba_shift)
+void nvmev_ns_format(struct nvmev *nvmev, struct nvmev_ns *ns, u32 lba_shift)
 {
-	nvmev_store_clear(&nvmev->store);
+	nvmev_store_zero(&nvmev->store, nvmev_ns_byte(ns, 0), ns->nr_pages << FTL_PAGE_SHIFT);
 	guard(mutex)(&nvmev->ftl_lock);
-	ftl_trim(nvmev->ftl, to_lpn(0), nvmev->config.ftl.nr_lpns, ktime_get_ns());
-	WRITE_ONCE(nvmev->lba_shift, lba_shift);
+	ftl_trim(nvmev->ftl, to_lpn(ns->first_page), ns->nr_pages, ktime_get_ns());
+	WRITE_ONCE(ns->lba_shift, lba_shift);
 }

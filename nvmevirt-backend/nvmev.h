@@ -46,13 +46,15 @@
 #define NVMEV_NR_EVENTS		4
 #define NVMEV_MAX_MDTS		9
 #define NVMEV_REASON_BYTES	256
-#define NVMEV_NSID		1
+#define NVMEV_MAX_NAMESPACES	16
 
 /**
  * struct nvmev_config - what a virtual SSD is to be; fixed while it is powered
  * @profile: name of the profile that the other members started from
  * @ftl: geometry and latencies; @eblks_per_die and @nr_lpns are worked out at power on
- * @capacity_bytes: size of the namespace
+ * @capacity_bytes: size of all namespaces together
+ * @nr_namespaces: entries of @namespace_bytes; 0 is one namespace of the whole capacity
+ * @namespace_bytes: size of each, in whole pages
  * @lba_bytes: 512 or 4096
  * @queues: most I/O queue pairs, [1, NVMEV_MAX_IO_QUEUES]
  * @queue_depth: most commands in flight on each, [1, NVMEV_MAX_ENTRIES)
@@ -64,12 +66,34 @@ struct nvmev_config {
 	const char *profile;
 	struct ftl_params ftl;
 	u64 capacity_bytes;
+	u32 nr_namespaces;
+	u64 namespace_bytes[NVMEV_MAX_NAMESPACES];
 	u32 lba_bytes;
 	u32 queues;
 	u32 queue_depth;
 	u32 mdts;
 	u32 reject_hints;
 	bool hints;
+};
+
+/**
+ * struct nvmev_ns - a namespace
+ * @nsid: its number
+ * @first_page: page of the FTL that its LBA 0 begins
+ * @nr_pages: pages of the FTL that are its own
+ * @lba_shift: 9 or 12; changed by Format NVM, under ftl_lock
+ * @error_recovery: dword of the feature
+ * @bytes_read: data sent to the host
+ * @bytes_written: data received
+ */
+struct nvmev_ns {
+	u32 nsid;
+	u64 first_page;
+	u64 nr_pages;
+	u32 lba_shift;
+	u32 error_recovery;
+	u64 bytes_read;
+	u64 bytes_written;
 };
 
 /**
@@ -134,6 +158,7 @@ struct nvmev_cq {
  * @heap_pos: where it is in the heap
  * @fetched_ns: when it was fetched
  * @fault_lba: if it fails: the first LBA at fault
+ * @ns: its namespace; NULL if it is for all of them, or none
  * @sqid: its submission queue
  * @status: NVMe status
  * @sqe: copy of the command
@@ -144,6 +169,7 @@ struct nvmev_cmd {
 	u64 seq;
 	u64 fetched_ns;
 	u64 fault_lba;
+	struct nvmev_ns *ns;
 	u32 heap_pos;
 	u16 sqid;
 	u16 status;
@@ -217,7 +243,6 @@ struct nvmev_watch {
  * @arbitration: dword of the feature
  * @temp_over: threshold of the composite temperature, kelvin
  * @temp_under: the same, under
- * @error_recovery: dword of the feature
  * @write_cache: volatile write cache is on
  * @irq_coalesce: dword of the feature
  * @irq_config: dword of each vector
@@ -230,7 +255,6 @@ struct nvmev_features {
 	u32 arbitration;
 	u16 temp_over;
 	u16 temp_under;
-	u32 error_recovery;
 	bool write_cache;
 	u32 irq_coalesce;
 	u32 irq_config[NVMEV_MAX_QUEUES];
@@ -283,6 +307,8 @@ struct nvmev_counters {
  * @watch: when to wake the dispatcher
  * @cc: controller configuration as last acted upon
  * @nr_queues: I/O queue pairs that the host may create
+ * @ns: namespaces, by number less one
+ * @nr_ns: how many
  * @features: set by the host
  * @events: identifiers of asynchronous event requests that wait
  * @nr_events: how many
@@ -299,8 +325,7 @@ struct nvmev_counters {
  * @ftl_lock: protects what is below
  * @ftl: flash translation layer
  * @ftl_memory: what it lives in
- * @lba_shift: 9 or 12; changed by Format NVM
- * @store: the namespace's bytes; the dispatcher's alone
+ * @store: the bytes of all namespaces; the dispatcher's alone
  * @debugfs: its directory
  */
 struct nvmev {
@@ -314,6 +339,8 @@ struct nvmev {
 	struct nvmev_watch watch;
 	u32 cc;
 	u32 nr_queues;
+	struct nvmev_ns ns[NVMEV_MAX_NAMESPACES];
+	u32 nr_ns;
 	struct nvmev_features features;
 	u16 events[NVMEV_NR_EVENTS];
 	u32 nr_events;
@@ -331,7 +358,6 @@ struct nvmev {
 	struct mutex ftl_lock; /* protects what is below */
 	struct ftl *ftl;
 	void *ftl_memory;
-	u32 lba_shift;
 
 	struct nvmev_store store;
 	struct dentry *debugfs;
@@ -761,36 +787,80 @@ void nvmev_io_start(struct nvmev *nvmev, struct nvmev_cmd *cmd);
 void nvmev_io_move(struct nvmev *nvmev, struct nvmev_cmd *cmd);
 
 /*
- * Functions defined in ns.c:
+ * Functions defined in layout.c:
  */
 
 /**
- * nvmev_ns_nr_lbas() - size of the namespace in LBAs of its present format
+ * nvmev_layout_check() - can there be these namespaces?
+ * @config: what was asked for
+ *
+ * Return: NULL, or a complete sentence that says why not.
+ */
+const char *nvmev_layout_check(const struct nvmev_config *config);
+
+/**
+ * nvmev_layout_init() - make the namespaces
+ * @nvmev: the SSD; its configuration is complete
+ */
+void nvmev_layout_init(struct nvmev *nvmev);
+
+/**
+ * nvmev_ns_find() - find a namespace by its number
  * @nvmev: the SSD
+ * @nsid: the number
+ *
+ * Return: the namespace, or NULL if there is none.
+ */
+struct nvmev_ns *nvmev_ns_find(struct nvmev *nvmev, u32 nsid);
+
+/**
+ * nvmev_ns_nr_lbas() - size of a namespace in LBAs of its present format
+ * @ns: the namespace
  *
  * Return: LBAs.
  */
-u64 nvmev_ns_nr_lbas(const struct nvmev *nvmev);
+u64 nvmev_ns_nr_lbas(const struct nvmev_ns *ns);
 
 /**
- * nvmev_ns_used_lbas() - LBAs that hold data
- * @nvmev: the SSD
+ * nvmev_ns_byte() - where the data of an LBA begins in the store
+ * @ns: the namespace
+ * @lba: the LBA
  *
- * Context: takes ftl_lock.
- * Return: LBAs, whole pages of them.
+ * Return: number of the byte.
  */
-u64 nvmev_ns_used_lbas(struct nvmev *nvmev);
+u64 nvmev_ns_byte(const struct nvmev_ns *ns, u64 lba);
 
 /**
  * nvmev_ns_check() - does the namespace have these LBAs?
- * @nvmev: the SSD
- * @nsid: namespace of the command
+ * @ns: the namespace
  * @slba: first LBA
  * @nr_lbas: how many
  *
  * Return: an NVMe status.
  */
-u16 nvmev_ns_check(const struct nvmev *nvmev, u32 nsid, u64 slba, u64 nr_lbas);
+u16 nvmev_ns_check(const struct nvmev_ns *ns, u64 slba, u64 nr_lbas);
+
+/**
+ * nvmev_make_uuid() - the identifier of a namespace
+ * @nvmev: the SSD
+ * @nsid: number of the namespace; that of 1 is the SSD's as well
+ * @uuid: to fill
+ */
+void nvmev_make_uuid(const struct nvmev *nvmev, u32 nsid, uuid_t *uuid);
+
+/*
+ * Functions defined in ns.c:
+ */
+
+/**
+ * nvmev_ns_used_lbas() - LBAs that hold data
+ * @nvmev: the SSD
+ * @ns: the namespace
+ *
+ * Context: takes ftl_lock.
+ * Return: LBAs, whole pages of them.
+ */
+u64 nvmev_ns_used_lbas(struct nvmev *nvmev, const struct nvmev_ns *ns);
 
 /**
  * nvmev_ns_read() - account a read by the FTL
@@ -815,13 +885,15 @@ u16 nvmev_ns_write(struct nvmev *nvmev, const struct nvmev_cmd *cmd, u64 *due_ns
 /**
  * nvmev_ns_trim() - have the FTL forget the pages that lie wholly in a range
  * @nvmev: the SSD
+ * @ns: the namespace
  * @slba: first LBA
  * @nr_lbas: how many; the range must be valid
  * @now_ns: present time
  *
  * Return: when it is done.
  */
-u64 nvmev_ns_trim(struct nvmev *nvmev, u64 slba, u64 nr_lbas, u64 now_ns);
+u64 nvmev_ns_trim(struct nvmev *nvmev, const struct nvmev_ns *ns, u64 slba, u64 nr_lbas,
+		  u64 now_ns);
 
 /**
  * nvmev_ns_flush() - have the FTL make everything durable
@@ -858,11 +930,12 @@ u64 nvmev_ns_failures(struct nvmev *nvmev);
 bool nvmev_ns_idle(struct nvmev *nvmev);
 
 /**
- * nvmev_ns_format() - erase all data and set the LBA size
+ * nvmev_ns_format() - erase the data of a namespace and set its LBA size
  * @nvmev: the SSD
+ * @ns: the namespace
  * @lba_shift: 9 or 12
  */
-void nvmev_ns_format(struct nvmev *nvmev, u32 lba_shift);
+void nvmev_ns_format(struct nvmev *nvmev, struct nvmev_ns *ns, u32 lba_shift);
 
 /*
  * Functions defined in stats.c:
@@ -889,6 +962,16 @@ void nvmev_stats_add(struct nvmev *nvmev);
  * @nvmev: the SSD; no reader looks at it after this returns
  */
 void nvmev_stats_remove(struct nvmev *nvmev);
+
+/*
+ * Functions defined in map.c:
+ */
+
+/**
+ * nvmev_map_add() - make the debugfs files of an SSD's namespaces
+ * @nvmev: the SSD; its directory exists
+ */
+void nvmev_map_add(struct nvmev *nvmev);
 
 /*
  * Functions defined in config.c:

@@ -5,9 +5,7 @@
  *   dies        a line for each die: work done, and where it stands
  *   ftl         totals of the FTL
  *   controller  commands, hints on the wire, memory in use
- *   map         write "FIRST_LBA NR_LBAS", read a line "LBA DIE UNIT" for each page;
- *               "-" where nothing is mapped. Two pages with the same unit are read
- *               by one sense.
+ *   map, nsN    what the namespaces hold, see map.c
  *   fail        write "program DIE N" or "erase DIE N": let an operation fail
  */
 #include <linux/debugfs.h>
@@ -134,114 +132,10 @@ static int controller_show(struct seq_file *seq, void *data)
 	seq_printf(seq, "commands_in_flight %u\n",
 		   NVMEV_NR_SLOTS - READ_ONCE(nvmev->queues.nr_free));
 	seq_printf(seq, "data_pages_in_memory %llu\n", nvmev_store_nr_pages(&nvmev->store));
-	seq_printf(seq, "lba_bytes %u\n", 1U << READ_ONCE(nvmev->lba_shift));
+	seq_printf(seq, "lba_bytes %u\n", 1U << READ_ONCE(nvmev->ns[0].lba_shift));
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(controller);
-
-/**
- * struct map_range - what one open `map` file answers for
- * @nvmev: the SSD
- * @first: first page
- * @end: page behind the last
- */
-struct map_range {
-	struct nvmev *nvmev;
-	u64 first;
-	u64 end;
-};
-
-static void *map_at(struct map_range *range, loff_t *pos)
-{
-	return *pos < range->end - range->first ? pos : NULL;
-}
-
-static void *map_start(struct seq_file *seq, loff_t *pos)
-{
-	return map_at(seq->private, pos);
-}
-
-static void *map_next(struct seq_file *seq, void *data, loff_t *pos)
-{
-	++*pos;
-	return map_at(seq->private, pos);
-}
-
-static void map_stop(struct seq_file *seq, void *data)
-{
-}
-
-static int map_show(struct seq_file *seq, void *data)
-{
-	struct map_range *range = seq->private;
-	struct nvmev *nvmev = range->nvmev;
-	u64 page = range->first + *(loff_t *)data;
-	lpn_t lpn = to_lpn(page);
-	u64 lba;
-
-	guard(mutex)(&nvmev->ftl_lock);
-	ftl_advance(nvmev->ftl, ktime_get_ns());
-	lba = page << (FTL_PAGE_SHIFT - nvmev->lba_shift);
-	if (ftl_is_mapped(nvmev->ftl, lpn))
-		seq_printf(seq, "%llu %u %llu\n", lba, from_die(ftl_die_of(nvmev->ftl, lpn)),
-			   ftl_unit_of(nvmev->ftl, lpn));
-	else
-		seq_printf(seq, "%llu - -\n", lba);
-	return 0;
-}
-
-static const struct seq_operations map_seq_ops = {
-	.start = map_start,
-	.next = map_next,
-	.stop = map_stop,
-	.show = map_show,
-};
-
-static int map_open(struct inode *inode, struct file *file)
-{
-	struct map_range *range = __seq_open_private(file, &map_seq_ops, sizeof(*range));
-
-	if (!range)
-		return -ENOMEM;
-	range->nvmev = inode->i_private;
-	range->end = range->nvmev->config.ftl.nr_lpns;
-	return 0;
-}
-
-static ssize_t map_write(struct file *file, const char __user *text, size_t bytes, loff_t *pos)
-{
-	struct seq_file *seq = file->private_data;
-	struct map_range *range = seq->private;
-	struct nvmev *nvmev = range->nvmev;
-	u32 shift = FTL_PAGE_SHIFT - READ_ONCE(nvmev->lba_shift);
-	char buf[RANGE_TEXT_BYTES] = {};
-	u64 lba, nr_lbas;
-
-	if (bytes >= sizeof(buf))
-		return -EINVAL;
-	if (copy_from_user(buf, text, bytes))
-		return -EFAULT;
-	if (sscanf(buf, "%llu %llu", &lba, &nr_lbas) != 2)
-		return -EINVAL;
-	if (lba > nvmev_ns_nr_lbas(nvmev) || nr_lbas > nvmev_ns_nr_lbas(nvmev) - lba)
-		return -ERANGE;
-	mutex_lock(&seq->lock);
-	range->first = lba >> shift;
-	range->end = max(range->first, (lba + nr_lbas + BIT_ULL(shift) - 1) >> shift);
-	mutex_unlock(&seq->lock);
-	/* The next read begins with the first line of the new range. */
-	*pos = 0;
-	return bytes;
-}
-
-static const struct file_operations map_fops = {
-	.owner = THIS_MODULE,
-	.open = map_open,
-	.read = seq_read,
-	.write = map_write,
-	.llseek = seq_lseek,
-	.release = seq_release_private,
-};
 
 void nvmev_stats_add(struct nvmev *nvmev)
 {
@@ -251,7 +145,7 @@ void nvmev_stats_add(struct nvmev *nvmev)
 	debugfs_create_file("fail", 0200, nvmev->debugfs, nvmev, &fail_fops);
 	debugfs_create_file("controller", 0444, nvmev->debugfs, nvmev, &controller_fops);
 	debugfs_create_file("inject", 0600, nvmev->debugfs, nvmev, &nvmev_inject_fops);
-	debugfs_create_file("map", 0644, nvmev->debugfs, nvmev, &map_fops);
+	nvmev_map_add(nvmev);
 }
 
 void nvmev_stats_remove(struct nvmev *nvmev)

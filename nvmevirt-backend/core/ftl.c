@@ -113,6 +113,19 @@ bool ftl_is_mapped(const struct ftl *ftl, lpn_t lpn)
 	return ftl_l2p_get(&ftl->map, lpn) != PPN_NONE;
 }
 
+u64 ftl_nr_mapped(const struct ftl *ftl, lpn_t first, u64 nr_pages)
+{
+	u64 end = from_lpn(first) + nr_pages;
+	u64 lpn = from_lpn(first);
+	u64 nr = 0;
+
+	while ((lpn = ftl_l2p_skip_unmapped(&ftl->map, lpn, end)) < end) {
+		nr++;
+		lpn++;
+	}
+	return nr;
+}
+
 die_t ftl_die_of(const struct ftl *ftl, lpn_t lpn)
 {
 	ppn_t ppn = ftl_l2p_get(&ftl->map, lpn);

@@ -330,6 +330,12 @@ void ftl_fail_erase(struct ftl *ftl, die_t die, u32 nr);
 bool ftl_is_mapped(const struct ftl *ftl, lpn_t lpn);
 
 /**
+ * ftl_nr_mapped() - count the pages of a range that hold data
+ * @first: first page; the range must lie within the drive
+ */
+u64 ftl_nr_mapped(const struct ftl *ftl, lpn_t first, u64 nr_pages);
+
+/**
  * ftl_die_of() - the die that holds a page
  * Return: the die, or DIE_NONE if the page is not mapped.
  */

@@ -69,6 +69,11 @@ at_once wbuf_kib 4097
 at_once read_ns ""
 at_once read_ns 1,2,3,4,5
 at_once read_ns 30000,fast
+at_once namespace_mib ""
+at_once namespace_mib 1,x
+at_once namespace_mib -1
+at_once namespace_mib 17592186044416
+at_once namespace_mib 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17
 at_once profile nothing
 check_that "an unknown profile's error lists the known ones" "$(<"$ITEM/error")" =~ fast24
 at_once plp maybe
@@ -106,6 +111,9 @@ at_power "no capacity" capacity_mib=0
 at_power "16 EiB less a little" capacity_mib=17592186044415
 at_power "more pages than the map can number" capacity_mib=33554432
 at_power "a map that does not fit into memory" capacity_mib=8388608
+at_power "a namespace of nothing" namespace_mib=512,0
+at_power "namespaces beyond the capacity" capacity_mib=1024 namespace_mib=512,513
+at_power "namespaces whose sum overflows" namespace_mib=17592186044415,17592186044415
 at_power "open units that do not fit" run_units=4294967295
 at_power "buffer beyond memory" wbuf_kib=4294967292 run_units=1000000
 

@@ -19,6 +19,7 @@ PAGE = 4096
 LBAS = PAGE // 512
 APPEND = 1 << 24
 OVERWRITE = 1 << 25
+NVME_IOCTL_ID = 0x4E40
 NVME_IOCTL_IO_CMD = 0xC0484E43
 # What a command may carry however its memory is scattered.
 MAX_PAGES = 64
@@ -41,6 +42,7 @@ class Ssd:
     def __init__(self, device: str, debugfs: str) -> None:
         self.fd = os.open(device, os.O_RDWR)
         self.debugfs = debugfs
+        self.nsid = fcntl.ioctl(self.fd, NVME_IOCTL_ID)
         self.buffer = mmap.mmap(-1, MAX_PAGES * PAGE)
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.buffer))
         self.random = random.Random(3)
@@ -56,7 +58,7 @@ class Ssd:
                 pred_lba: int = 0) -> int:
         slba = page * LBAS
         packed = bytearray(struct.pack(
-            "=BBHIIIQQIIIIIIIIII", opcode, 0, 0, 1,
+            "=BBHIIIQQIIIIIIIIII", opcode, 0, 0, self.nsid,
             pred_lba & 0xFFFFFFFF, pred_lba >> 32, 0, self.address, 0, nr_pages * PAGE,
             slba & 0xFFFFFFFF, slba >> 32, (nr_pages * LBAS - 1) | cdw12, 0, 0, 0, 0, 0))
         return fcntl.ioctl(self.fd, NVME_IOCTL_IO_CMD, packed)
@@ -83,7 +85,7 @@ class Ssd:
 
     def places(self, page: int, nr_pages: int) -> List[Tuple[int, int]]:
         """(die, unit) of each page; (-1, -1) where nothing is mapped."""
-        fd = os.open(f"{self.debugfs}/map", os.O_RDWR)
+        fd = os.open(f"{self.debugfs}/ns{self.nsid}/map", os.O_RDWR)
         try:
             os.write(fd, f"{page * LBAS} {nr_pages * LBAS}".encode())
             text = b""
