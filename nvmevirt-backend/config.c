@@ -189,6 +189,8 @@ NVMEV_ATTR(wear_permille, ftl.wear_permille, PROPERTY_U32);
 NVMEV_ATTR(spare_eblks, ftl.spare_eblks, PROPERTY_U32);
 NVMEV_ATTR(factory_bad_permille, ftl.factory_bad_permille, PROPERTY_U32);
 NVMEV_ATTR(seed_die, ftl.seed_die, PROPERTY_U32);
+NVMEV_ATTR(share_pages, ftl.share_pages, PROPERTY_U32);
+NVMEV_ATTR(share_log_kib, ftl.share_log_kib, PROPERTY_U32);
 NVMEV_ATTR(lba_bytes, lba_bytes, PROPERTY_U32);
 NVMEV_ATTR(queues, queues, PROPERTY_U32);
 NVMEV_ATTR(queue_depth, queue_depth, PROPERTY_U32);
@@ -557,6 +559,8 @@ static struct configfs_attribute *item_attrs[] = {
 	&nvmev_attr_spare_eblks,
 	&nvmev_attr_factory_bad_permille,
 	&nvmev_attr_seed_die,
+	&nvmev_attr_share_pages,
+	&nvmev_attr_share_log_kib,
 	&nvmev_attr_lba_bytes,
 	&nvmev_attr_queues,
 	&nvmev_attr_queue_depth,

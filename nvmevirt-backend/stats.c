@@ -74,6 +74,12 @@ static int ftl_show(struct seq_file *seq, void *data)
 	seq_printf(seq, "spares_left %llu\n", stats.spares_left);
 	seq_printf(seq, "read_only %u\n", ftl_is_read_only(nvmev->ftl));
 	seq_printf(seq, "rows_mended %llu\n", stats.rows_mended);
+	seq_printf(seq, "pages_remapped %llu\n", stats.pages_remapped);
+	seq_printf(seq, "pages_shared %llu\n", stats.pages_shared);
+	seq_printf(seq, "pages_redistributed %llu\n", stats.pages_redistributed);
+	seq_printf(seq, "defrag_entries %llu\n", stats.defrag_entries);
+	seq_printf(seq, "defrag_compactions %llu\n", stats.defrag_compactions);
+	seq_printf(seq, "defrag_kept %llu\n", stats.defrag_kept);
 	/* Pages programmed for each that the host wrote: more than 1000 is amplification. */
 	seq_printf(seq, "write_amplification_permille %llu\n", stats.host_pages_written ?
 		   div64_u64(1000 * stats.nand_pages_programmed, stats.host_pages_written) : 0);

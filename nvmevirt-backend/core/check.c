@@ -3,7 +3,20 @@
  * What "consistent" means. Everything that is kept twice, or counted, is worked out
  * again from the maps and compared. Nothing is changed.
  */
+#include "defrag.h"
 #include "state.h"
+
+/* Does the page own the place, alone or with others? */
+static bool owns(const struct ftl *ftl, lpn_t lpn, ppn_t ppn)
+{
+	const struct ftl_sharer *sharer = NULL;
+
+	if (ftl_l2p_owner(&ftl->map, ppn) == lpn)
+		return true;
+	if (ftl_l2p_has_sharers(&ftl->map))
+		sharer = ftl_share_find(&ftl->share, lpn);
+	return sharer && sharer->place == from_ppn(ppn);
+}
 
 static const char *check_lpns(const struct ftl *ftl)
 {
@@ -17,7 +30,7 @@ static const char *check_lpns(const struct ftl *ftl)
 		nr_mapped++;
 		if (from_ppn(ppn) >= ftl->geo.nr_places)
 			return "A page is mapped to a place that does not exist.";
-		if (ftl_l2p_owner(&ftl->map, ppn) != to_lpn(lpn))
+		if (!owns(ftl, to_lpn(lpn), ppn))
 			return "A page's place belongs to another page.";
 	}
 	return nr_mapped == ftl->units.nr_mapped ? NULL :
@@ -343,6 +356,74 @@ static const char *check_die(const struct ftl *ftl, u32 die)
 	return reason ?: check_die_claims(ftl, die);
 }
 
+static const char *check_sharer(const struct ftl *ftl, const struct ftl_sharer *sharer)
+{
+	const struct ftl_share *share = &ftl->share;
+	lpn_t lpn = to_lpn(sharer->lpn - 1);
+	ppn_t ppn = to_ppn(sharer->place);
+	const struct ftl_sharer *other;
+
+	if (ftl_share_find(share, lpn) != sharer)
+		return "A sharer is not found by its page.";
+	if (ftl_l2p_get(&ftl->map, lpn) != ppn)
+		return "A sharer's page is elsewhere.";
+	for (other = ftl_share_at(share, ppn, NULL); other && other != sharer;)
+		other = ftl_share_at(share, ppn, other);
+	if (!other)
+		return "A sharer is not found by its place.";
+	if (!ftl->params.oob && ftl_l2p_owner(&ftl->map, ppn) == lpn)
+		return "A page is a sharer of a place that is its own.";
+	return NULL;
+}
+
+/* The log has an entry that gives the sharer the data that its place carries. */
+static const char *check_sharer_entry(const struct ftl *ftl, const struct ftl_sharer *sharer)
+{
+	const struct ftl_oob *oob = &ftl->oob;
+	const struct ftl_defrag_entry *entry = &oob->defrag_entry[sharer->entry - 1];
+	ppn_t ppn = to_ppn(sharer->place);
+
+	if (!sharer->entry || sharer->entry > oob->defrag->nr)
+		return "A sharer has no entry in the defrag log.";
+	if (entry->lpn + 1 != sharer->lpn)
+		return "A sharer's entry in the defrag log is another page's.";
+	if (entry->data != ftl_oob_seq(oob, ppn) || to_lpn(entry->home) != ftl_oob_owner(oob, ppn))
+		return "A sharer's entry in the defrag log is of other data.";
+	return entry->seq <= oob->head->seq ? NULL :
+		"An entry in the defrag log has a number that was not given yet.";
+}
+
+static const char *check_share(const struct ftl *ftl)
+{
+	const struct ftl_share *share = &ftl->share;
+	u64 nr_owned = count_owned(ftl, 0, ftl->geo.nr_places);
+	const char *reason = NULL;
+	u32 nr = 0;
+
+	for (u32 i = 0; !reason && i < share->max; i++) {
+		if (!share->sharer[i].lpn)
+			continue;
+		nr++;
+		reason = check_sharer(ftl, &share->sharer[i]);
+		if (!reason && ftl->params.oob)
+			reason = check_sharer_entry(ftl, &share->sharer[i]);
+	}
+	if (reason)
+		return reason;
+	if (nr != share->nr)
+		return "The number of sharers is wrong.";
+	return nr_owned + share->nr_extra == ftl->units.nr_mapped ? NULL :
+		"The number of pages that share a place is wrong.";
+}
+
+/* Does the place say that it has data of the page? What the log says is checked already. */
+static bool carries(const struct ftl *ftl, lpn_t lpn, ppn_t ppn)
+{
+	if (ftl_l2p_has_sharers(&ftl->map) && ftl_share_find(&ftl->share, lpn))
+		return true;
+	return ftl_oob_owner(&ftl->oob, ppn) == lpn;
+}
+
 /* Of all data of a page that could be found, the one that is mapped is the newest. */
 static const char *check_oob_place(const struct ftl *ftl, u32 place)
 {
@@ -354,9 +435,10 @@ static const char *check_oob_place(const struct ftl *ftl, u32 place)
 	mapped = ftl_l2p_get(&ftl->map, lpn);
 	if (mapped == PPN_NONE || from_ppn(mapped) == place)
 		return NULL;
-	if (ftl_ppn_is_buffered(&ftl->geo, to_ppn(place)))
+	if (ftl_ppn_is_buffered(&ftl->geo, to_ppn(place)) &&
+	    ftl_l2p_owner(&ftl->map, to_ppn(place)) == LPN_NONE)
 		return "A slot of an open unit holds data that is not wanted any more.";
-	return ftl_oob_seq(&ftl->oob, to_ppn(place)) <= ftl_oob_seq(&ftl->oob, mapped) ? NULL :
+	return ftl_oob_seq(&ftl->oob, to_ppn(place)) <= ftl_l2p_seq(&ftl->map, lpn) ? NULL :
 		"A page is mapped to data that is not its newest.";
 }
 
@@ -369,6 +451,25 @@ static const char *check_oob_eblk(const struct ftl *ftl, u32 eblk)
 	for (u32 place = first; !reason && place < first + used; place++)
 		reason = check_oob_place(ftl, place);
 	return reason;
+}
+
+/*
+ * Does the log say where a slot's data is? Collection has given it the number of its
+ * entry, and what is on NAND still has another page's.
+ */
+static bool is_logged(const struct ftl *ftl, ppn_t slot)
+{
+	const struct ftl_oob *oob = &ftl->oob;
+
+	for (u32 i = 0; oob->max_defrag && i < oob->defrag->nr; i++) {
+		const struct ftl_defrag_entry *entry = &oob->defrag_entry[i];
+		ppn_t ppn = to_ppn(entry->place);
+
+		if (entry->seq == ftl_oob_seq(oob, slot) && entry->place < ftl->geo.nr_pages)
+			return ftl_oob_owner(oob, ppn) == to_lpn(entry->home) &&
+				ftl_oob_seq(oob, ppn) == entry->data;
+	}
+	return false;
 }
 
 /* Is there data of a slot of an open unit in the erase block that keeps it? */
@@ -396,7 +497,7 @@ static const char *check_durable(const struct ftl *ftl, const struct ftl_unit *u
 
 		if (ftl_l2p_owner(&ftl->map, ppn) == LPN_NONE || unit->fresh & BIT_ULL(slot))
 			continue;
-		if (!is_kept(ftl, ppn))
+		if (!is_kept(ftl, ppn) && !is_logged(ftl, ppn))
 			return "A page in an open unit is neither fresh nor on NAND.";
 	}
 	return NULL;
@@ -411,7 +512,7 @@ static const char *check_oob(const struct ftl *ftl)
 	for (u64 lpn = 0; lpn < ftl->map.nr_lpns; lpn++) {
 		ppn_t ppn = ftl_l2p_get(&ftl->map, to_lpn(lpn));
 
-		if (ppn != PPN_NONE && ftl_oob_owner(&ftl->oob, ppn) != to_lpn(lpn))
+		if (ppn != PPN_NONE && !carries(ftl, to_lpn(lpn), ppn))
 			return "A page's place carries the number of another page.";
 		if (ppn != PPN_NONE && ftl_oob_seq(&ftl->oob, ppn) > ftl->oob.head->seq)
 			return "Data has a number that was not given yet.";
@@ -431,6 +532,8 @@ const char *ftl_check(const struct ftl *ftl)
 
 	if (!reason)
 		reason = check_places(ftl);
+	if (!reason)
+		reason = check_share(ftl);
 	if (!reason)
 		reason = check_units(ftl);
 	if (!reason)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Construction of a drive and questions to it; commands are in read.c and write.c. */
 #include "bad.h"
+#include "defrag.h"
 #include "idle.h"
 
 static u32 wbuf_units(const struct ftl_params *params)
@@ -35,6 +36,7 @@ size_t ftl_bytes(const struct ftl_params *params)
 	bytes = size_add(bytes, padded(ftl_units_bytes(params)));
 	bytes = size_add(bytes, padded(ftl_wbuf_bytes(wbuf_units(params), geo.nr_open)));
 	bytes = size_add(bytes, padded(ftl_l2p_bytes(params->nr_lpns, geo.nr_places)));
+	bytes = size_add(bytes, padded(ftl_share_bytes(params)));
 	bytes = size_add(bytes, padded(ftl_oob_bytes(params)));
 	/* Last, because it outlives the rest: see ftl_rebuild(). */
 	return size_add(bytes, ftl_oob_area_bytes(params));
@@ -50,6 +52,14 @@ static void init_links(struct ftl *ftl, void **memory)
 		     carve(memory, ftl_bus_bytes()));
 	ftl_bus_init(&ftl->to_host, params->link_mbps, params->time_scale, usual_bytes,
 		     carve(memory, ftl_bus_bytes()));
+}
+
+static void init_share(struct ftl *ftl, void **memory)
+{
+	if (!ftl->params.share_pages)
+		return;
+	ftl_share_init(&ftl->share, &ftl->params, carve(memory, ftl_share_bytes(&ftl->params)));
+	ftl->map.share = &ftl->share;
 }
 
 static void init_oob(struct ftl *ftl, void **memory)
@@ -87,6 +97,7 @@ struct ftl *ftl_init(const struct ftl_params *params, void *zeroed, u64 now_ns)
 		      carve(&memory, ftl_wbuf_bytes(wbuf_units(params), geo->nr_open)));
 	ftl_l2p_init(&ftl->map, params->nr_lpns, geo->nr_places,
 		     carve(&memory, ftl_l2p_bytes(params->nr_lpns, geo->nr_places)));
+	init_share(ftl, &memory);
 	init_oob(ftl, &memory);
 	ftl_place_init(&ftl->place, &ftl->units, to_die(params->seed_die));
 	ftl->place.wear_permille = params->wear_permille;
@@ -156,6 +167,12 @@ void ftl_get_stats(const struct ftl *ftl, struct ftl_stats *stats)
 	*stats = ftl->stats;
 	stats->run_units_evicted = ftl->units.nr_evicted;
 	stats->pages_mapped = ftl->units.nr_mapped;
+	stats->pages_shared = ftl->share.nr_extra;
+	if (ftl->oob.max_defrag) {
+		stats->defrag_entries = ftl->oob.defrag->nr;
+		stats->defrag_compactions = ftl->oob.defrag->nr_compactions;
+		stats->defrag_kept = ftl->oob.defrag->nr_kept;
+	}
 	stats->spares_left = ftl->params.spare_eblks;
 	for (u32 i = 0; i < ftl->geo.nr_dies; i++) {
 		const struct ftl_eblk_die *die = &ftl->blocks.die[i];

@@ -64,6 +64,8 @@ struct ftl;
  * @oob: keep out-of-band data (oob.h), so that a drive without @plp survives a power
  *	failure, and any can be kept in a file
  * @seed_die: die that the first plain write of a new device goes to
+ * @share_pages: pages that can lie in the places of others at the same time; 0: none can
+ * @share_log_kib: size of the defrag log with @oob, [4, 1048576]
  */
 struct ftl_params {
 	u32 nr_channels;
@@ -98,6 +100,8 @@ struct ftl_params {
 	u32 factory_bad_permille;
 	bool oob;
 	u32 seed_die;
+	u32 share_pages;
+	u32 share_log_kib;
 };
 
 /**
@@ -132,6 +136,36 @@ struct ftl_request {
 	bool fua;
 	enum ftl_hint hint;
 	lpn_t pred;
+};
+
+/**
+ * struct ftl_share_range - pages that are to have the data of others
+ * @to: first page that gets data
+ * @from: first page whose data it gets
+ * @nr: pages
+ */
+struct ftl_share_range {
+	lpn_t to;
+	lpn_t from;
+	u32 nr;
+};
+
+/* Ranges and pages of a share command */
+#define FTL_SHARE_MAX_RANGES	128
+#define FTL_SHARE_MAX_PAGES	16384U
+
+/**
+ * enum ftl_share_result - what became of a share command
+ * @FTL_SHARE_DONE: all of it was done
+ * @FTL_SHARE_OVERLAP: nothing was: a page gets data twice, or gets and gives it
+ * @FTL_SHARE_UNMAPPED: nothing was: a page whose data was asked for has none
+ * @FTL_SHARE_FULL: nothing was: there is no room for so many sharers or log entries
+ */
+enum ftl_share_result {
+	FTL_SHARE_DONE,
+	FTL_SHARE_OVERLAP,
+	FTL_SHARE_UNMAPPED,
+	FTL_SHARE_FULL,
 };
 
 /**
@@ -191,6 +225,12 @@ struct ftl_die_stats {
  * @spares_left: spare erase blocks that are left on the die that has the fewest
  * @rows_mended: rows that were brought together in idle time
  * @pages_mapped: pages that hold live data now
+ * @pages_remapped: pages that a share command has given the data of others
+ * @pages_shared: mapped pages less the places that they lie in now
+ * @pages_redistributed: pages that were written again to spread them
+ * @defrag_entries: entries of the defrag log now
+ * @defrag_compactions: times that it was compacted
+ * @defrag_kept: entries that this has kept
  */
 struct ftl_stats {
 	u64 host_pages_read;
@@ -214,6 +254,12 @@ struct ftl_stats {
 	u64 eblks_bad;
 	u64 spares_left;
 	u64 pages_mapped;
+	u64 pages_remapped;
+	u64 pages_shared;
+	u64 pages_redistributed;
+	u64 defrag_entries;
+	u64 defrag_compactions;
+	u64 defrag_kept;
 };
 
 /**
@@ -274,6 +320,20 @@ u64 ftl_write(struct ftl *ftl, const struct ftl_request *rq, u64 now_ns);
  * Return: the time at which the command completes.
  */
 u64 ftl_trim(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 now_ns);
+
+/**
+ * ftl_share() - let pages have the data of others, without copying it
+ * @range: pages, within the drive; at most FTL_SHARE_MAX_PAGES in all
+ * @nr_ranges: ranges, [1, FTL_SHARE_MAX_RANGES]
+ * @done_ns: gets the time at which the command completes, and with it all of it is durable
+ *
+ * Both have the data until either is written or trimmed. A power failure leaves all
+ * of it or nothing. Needs params.share_pages.
+ *
+ * Return: if not FTL_SHARE_DONE, why nothing was done.
+ */
+enum ftl_share_result ftl_share(struct ftl *ftl, const struct ftl_share_range *range,
+				u32 nr_ranges, u64 now_ns, u64 *done_ns);
 
 /**
  * ftl_flush() - make everything that completed durable

@@ -30,7 +30,8 @@ u32 ftl_gc_row_pages(const struct ftl *ftl, u64 lpn, u64 first, u32 nr)
 {
 	u32 length = 1;
 
-	while (length < ftl->geo.unit_pages && lies_in(ftl, lpn + length, first, nr))
+	while (length < ftl->geo.unit_pages && lies_in(ftl, lpn + length, first, nr) &&
+	       !ftl_l2p_repeats(&ftl->map, to_lpn(lpn), to_lpn(lpn + length)))
 		length++;
 	return length;
 }
@@ -134,6 +135,19 @@ static bool goes_now(const struct ftl *ftl, die_t die, u32 pass, u32 nr)
 	}
 }
 
+/*
+ * Is the page part of a row that begins before it? A place of several rows might not be
+ * the beginning of any of them, so in the last pass it is one in any case.
+ */
+static bool follows_in_row(const struct ftl *ftl, const struct ftl_gc_die *gc, lpn_t lpn,
+			   u64 first)
+{
+	if (!from_lpn(lpn) || !lies_in(ftl, from_lpn(lpn) - 1, first, ftl->geo.eblk_pages))
+		return false;
+	return gc->pass < PASS_REST ||
+		!ftl_l2p_is_shared(&ftl->map, ftl_l2p_get(&ftl->map, lpn));
+}
+
 /* The page that a row may begin with at the present slot of the victim, or LPN_NONE. */
 static lpn_t next_start(struct ftl *ftl, struct ftl_gc_die *gc, u64 first)
 {
@@ -149,7 +163,7 @@ static lpn_t next_start(struct ftl *ftl, struct ftl_gc_die *gc, u64 first)
 		gc->pass++;
 	}
 	lpn = ftl_l2p_owner(&ftl->map, to_ppn(first + gc->slot++));
-	if (lpn == LPN_NONE || (from_lpn(lpn) && lies_in(ftl, from_lpn(lpn) - 1, first, nr)))
+	if (lpn == LPN_NONE || follows_in_row(ftl, gc, lpn, first))
 		return LPN_NONE;
 	return lpn;
 }

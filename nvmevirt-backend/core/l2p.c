@@ -13,6 +13,7 @@ void ftl_l2p_init(struct ftl_l2p *map, u64 nr_lpns, u32 nr_places, void *zeroed)
 	map->place_of = zeroed;
 	map->owner_of = map->place_of + nr_lpns;
 	map->oob = NULL;
+	map->share = NULL;
 }
 
 u64 ftl_l2p_skip_unmapped(const struct ftl_l2p *map, u64 lpn, u64 end)

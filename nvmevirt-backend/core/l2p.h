@@ -3,13 +3,15 @@
  * The two maps of the FTL: where a logical page is, and whose page sits in a place.
  *
  * Entries are 32 bits and hold the number plus one, so that zeroed memory means
- * "nothing". Nobody else looks into the arrays, so their storage may change. A place
- * has an owner exactly while the owner's entry points back to it.
+ * "nothing". Only sharing (share.h) looks into the arrays besides, so their storage may
+ * change. A place has an owner exactly while the owner's entry points back to it; further
+ * owners are sharers.
  */
 #ifndef FTL_L2P_H
 #define FTL_L2P_H
 
 #include "oob.h"
+#include "share.h"
 
 /**
  * struct ftl_l2p - both maps
@@ -18,6 +20,7 @@
  * @place_of: by lpn; a place plus one, 0 if unmapped
  * @owner_of: by place; an lpn plus one, 0 if the place holds nothing valid
  * @oob: out-of-band data that follows what the maps do, or NULL
+ * @share: pages that lie in places of others, or NULL
  */
 struct ftl_l2p {
 	u64 nr_lpns;
@@ -25,6 +28,7 @@ struct ftl_l2p {
 	u32 *place_of;
 	u32 *owner_of;
 	struct ftl_oob *oob;
+	struct ftl_share *share;
 };
 
 /**
@@ -76,17 +80,53 @@ static inline u32 ftl_l2p_run(const struct ftl_l2p *map, lpn_t lpn, u32 nr_lpns,
 	return length;
 }
 
-/* The page is now at @ppn; where it was, if anywhere, holds nothing. */
-static inline void ftl_l2p_put(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn)
+static inline bool ftl_l2p_has_sharers(const struct ftl_l2p *map)
+{
+	return map->share && map->share->nr;
+}
+
+/* Has the place an owner that the maps alone do not know? */
+static inline bool ftl_l2p_is_shared(const struct ftl_l2p *map, ppn_t ppn)
+{
+	return ftl_l2p_has_sharers(map) && ftl_share_at(map->share, ppn, NULL);
+}
+
+/* Does the page lie in the place of one of those from @first up to it? */
+static inline bool ftl_l2p_repeats(const struct ftl_l2p *map, lpn_t first, lpn_t lpn)
+{
+	return ftl_l2p_has_sharers(map) && ftl_share_repeats(map, first, lpn);
+}
+
+/* Number of a mapped page's data; with out-of-band data. */
+static inline u64 ftl_l2p_seq(const struct ftl_l2p *map, lpn_t lpn)
+{
+	if (ftl_l2p_has_sharers(map))
+		return ftl_share_seq(map, lpn);
+	return ftl_oob_seq(map->oob, ftl_l2p_get(map, lpn));
+}
+
+/* The page no longer owns the place. Return: whether nobody does. */
+static inline bool ftl_l2p_leave(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn)
+{
+	if (ftl_l2p_has_sharers(map))
+		return ftl_share_leave(map, lpn, ppn);
+	map->owner_of[from_ppn(ppn)] = 0;
+	return true;
+}
+
+/* The page is now at @ppn. Return: whether where it was, if anywhere, holds nothing now. */
+static inline bool ftl_l2p_put(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn)
 {
 	u32 *entry = &map->place_of[from_lpn(lpn)];
+	bool is_dead = true;
 
 	if (map->oob)
 		ftl_oob_put(map->oob, lpn, *entry, ppn);
 	if (*entry)
-		map->owner_of[*entry - 1] = 0;
+		is_dead = ftl_l2p_leave(map, lpn, to_ppn(*entry - 1));
 	*entry = from_ppn(ppn) + 1;
 	map->owner_of[from_ppn(ppn)] = from_lpn(lpn) + 1;
+	return is_dead;
 }
 
 /* The page at @ppn is written again where it is. */
@@ -107,12 +147,15 @@ static inline void ftl_l2p_set_prev(struct ftl_l2p *map, lpn_t lpn, u32 prev)
 	map->oob->prev[ftl_oob_slot(map->oob, ftl_l2p_get(map, lpn))] = prev;
 }
 
-static inline void ftl_l2p_clear(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn)
+/* The page is nowhere now. Return: whether the place where it was holds nothing. */
+static inline bool ftl_l2p_clear(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn)
 {
+	map->place_of[from_lpn(lpn)] = 0;
+	if (!ftl_l2p_leave(map, lpn, ppn))
+		return false;
 	if (map->oob)
 		ftl_oob_drop(map->oob, ppn);
-	map->place_of[from_lpn(lpn)] = 0;
-	map->owner_of[from_ppn(ppn)] = 0;
+	return true;
 }
 
 /* The page at @from is now at @to; @from holds nothing. For NAND see ftl_oob_program(). */
@@ -120,6 +163,10 @@ static inline void ftl_l2p_move(struct ftl_l2p *map, ppn_t from, ppn_t to)
 {
 	u32 owner = map->owner_of[from_ppn(from)];
 
+	if (ftl_l2p_is_shared(map, from)) {
+		ftl_share_move(map, from, to);
+		return;
+	}
 	if (map->oob && owner && ftl_ppn_is_buffered(map->oob->geo, to))
 		ftl_oob_move(map->oob, owner, from, to);
 	map->owner_of[from_ppn(from)] = 0;

@@ -13,9 +13,22 @@ static u32 row_pages(const struct ftl *ftl, die_t die, u64 lpn)
 	u64 end = min(lpn + ftl->geo.unit_pages, ftl->map.nr_lpns);
 	u32 length = 0;
 
-	while (lpn + length < end && ftl_die_of(ftl, to_lpn(lpn + length)) == die)
+	while (lpn + length < end && ftl_die_of(ftl, to_lpn(lpn + length)) == die &&
+	       !ftl_l2p_repeats(&ftl->map, to_lpn(lpn), to_lpn(lpn + length)))
 		length++;
 	return length;
+}
+
+/* A place that several rows share is brought together with one of them only. */
+static bool is_owner(const struct ftl *ftl, u64 lpn, u32 nr)
+{
+	for (u32 i = 0; i < nr; i++) {
+		ppn_t ppn = ftl_l2p_get(&ftl->map, to_lpn(lpn + i));
+
+		if (ftl_l2p_owner(&ftl->map, ppn) != to_lpn(lpn + i))
+			return false;
+	}
+	return true;
 }
 
 static bool is_in_one_unit(const struct ftl *ftl, u64 lpn, u32 nr)
@@ -58,6 +71,7 @@ static bool look_at_next(struct ftl *ftl)
 		return false;
 	mend->nr = row_pages(ftl, die, mend->next);
 	return !is_in_one_unit(ftl, mend->next, mend->nr) &&
+		is_owner(ftl, mend->next, mend->nr) &&
 		can_be_moved(ftl, die, mend->next, mend->nr);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "oob.h"
+#include "defrag.h"
 
 #define BITS_PER_WORD	64
 
@@ -23,8 +23,8 @@ static size_t nr_words(u64 nr_bits)
 }
 
 /* What lies where in the area; without memory: its size. */
-static size_t lay_out_area(struct ftl_oob *oob, const struct ftl_geometry *geo, u64 nr_lpns,
-			   void *area)
+static size_t lay_out_area(struct ftl_oob *oob, const struct ftl_geometry *geo,
+			   const struct ftl_params *params, void *area)
 {
 	size_t bytes = 0;
 
@@ -35,7 +35,12 @@ static size_t lay_out_area(struct ftl_oob *oob, const struct ftl_geometry *geo, 
 	oob->seq = take(area, &bytes, geo->nr_places, sizeof(*oob->seq));
 	oob->erases = take(area, &bytes, geo->nr_eblks, sizeof(*oob->erases));
 	oob->lpn = take(area, &bytes, geo->nr_places, sizeof(*oob->lpn));
-	oob->is_mapped = take(area, &bytes, nr_words(nr_lpns), sizeof(u64));
+	oob->is_mapped = take(area, &bytes, nr_words(params->nr_lpns), sizeof(u64));
+	oob->max_defrag = ftl_defrag_max(params);
+	if (!oob->max_defrag)
+		return bytes;
+	oob->defrag = take(area, &bytes, 1, sizeof(*oob->defrag));
+	oob->defrag_entry = take(area, &bytes, oob->max_defrag, sizeof(*oob->defrag_entry));
 	return bytes;
 }
 
@@ -75,7 +80,7 @@ size_t ftl_oob_area_bytes(const struct ftl_params *params)
 	if (!params->oob)
 		return 0;
 	ftl_geometry_init(&geo, params);
-	return lay_out_area(&oob, &geo, params->nr_lpns, NULL);
+	return lay_out_area(&oob, &geo, params, NULL);
 }
 
 size_t ftl_oob_bytes(const struct ftl_params *params)
@@ -99,7 +104,7 @@ void ftl_oob_init(struct ftl_oob *oob, const struct ftl_params *params, void *ze
 	oob->erase_ns = (u64)params->erase_ns * params->time_scale;
 	oob->cut_ns = U64_MAX;
 	oob->area = area;
-	oob->area_bytes = lay_out_area(oob, oob->geo, params->nr_lpns, area);
+	oob->area_bytes = lay_out_area(oob, oob->geo, params, area);
 	oob->nr_ops = count_ops(params, oob->geo);
 	lay_out_rest(oob, oob->geo, zeroed);
 	for (u32 i = 0; i < oob->nr_ops; i++)

@@ -27,6 +27,9 @@
 
 #include "geometry.h"
 
+struct ftl_defrag_entry;
+struct ftl_defrag_head;
+
 /* Stamp of a flash unit whose program or erase was cut off */
 #define FTL_OOB_TORN		U64_MAX
 
@@ -146,6 +149,9 @@ struct ftl_op_list {
  * @erases: by erase block: times it was erased, and FTL_OOB_BAD
  * @lpn: by place: page it is of, plus one; 0 is none
  * @is_mapped: a bit for each lpn: the table of pages that were mapped at @head->table_seq
+ * @defrag: begins the defrag log (defrag.h)
+ * @defrag_entry: its entries
+ * @max_defrag: how many fit
  * @nr_ops: ops that can be booked
  * @free_op: an op that is not booked plus one, or 0
  * @op: the ops
@@ -178,6 +184,9 @@ struct ftl_oob {
 	u32 *erases;
 	u32 *lpn;
 	u64 *is_mapped;
+	struct ftl_defrag_head *defrag;
+	struct ftl_defrag_entry *defrag_entry;
+	u32 max_defrag;
 
 	u32 nr_ops;
 	u32 free_op;

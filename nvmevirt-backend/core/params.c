@@ -142,6 +142,10 @@ const char *ftl_params_check(const struct ftl_params *params)
 		return "The wear that a die may be ahead must be between 0 and 1000 per mille.";
 	if (params->bg_eblks > params->eblks_per_die)
 		return "Background collection cannot keep more erase blocks free than a die has.";
+	if (params->share_pages > params->nr_lpns)
+		return "More pages can be shared than the drive has (share_pages).";
+	if (params->share_pages && !is_within(params->share_log_kib, 4, 1048576))
+		return "The defrag log must be between 4 and 1048576 KiB (share_log_kib).";
 	if (!params->nr_lpns)
 		return "The drive would have no pages to show to the host.";
 	if (params->nr_lpns > ftl_params_capacity(params))

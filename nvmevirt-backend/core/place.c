@@ -149,7 +149,8 @@ static bool follows(const struct ftl_units *units, ppn_t pred, ppn_t present)
 static bool stays_in_slot(const struct ftl_units *units, const struct ftl_placing *placing,
 			  ppn_t present)
 {
-	if (present == PPN_NONE || !ftl_ppn_is_buffered(units->geo, present))
+	if (present == PPN_NONE || !ftl_ppn_is_buffered(units->geo, present) ||
+	    ftl_l2p_is_shared(units->map, present))
 		return false;
 	return placing->hint != FTL_HINT_APPEND ||
 		follows(units, ftl_l2p_get(units->map, placing->pred), present);

@@ -24,6 +24,7 @@
 	.bg_eblks = 3,		\
 	.bg_mend = true,	\
 	.wear_permille = 20,	\
+	.share_log_kib = 10240,	\
 	.time_scale = 1
 #define TABLE2_FLASH		\
 	COMMON,			\

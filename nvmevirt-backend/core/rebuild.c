@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "defrag.h"
 #include "gc.h"
 #include "rebuild.h"
 
@@ -104,6 +105,8 @@ void ftl_power_cut(struct ftl *ftl, u64 now_ns)
 		ftl_oob_settle(&ftl->oob, now_ns);
 		ftl_oob_tear(&ftl->oob, now_ns);
 		lose_open_units(ftl);
+		if (ftl->oob.max_defrag)
+			ftl_defrag_cut(&ftl->oob, now_ns);
 	}
 	ftl_save(ftl);
 }
@@ -134,7 +137,17 @@ u64 ftl_seq_of(const struct ftl *ftl, lpn_t lpn)
 {
 	ppn_t ppn = ftl_l2p_get(&ftl->map, lpn);
 
-	return ppn == PPN_NONE ? 0 : ftl_oob_seq(&ftl->oob, ppn);
+	return ppn == PPN_NONE ? 0 : ftl_l2p_seq(&ftl->map, lpn);
+}
+
+/* A page that was shared has its data from the time on at which the defrag log is durable. */
+static bool is_committed(const struct ftl *ftl, lpn_t lpn)
+{
+	const struct ftl_sharer *sharer = NULL;
+
+	if (ftl_l2p_has_sharers(&ftl->map))
+		sharer = ftl_share_find(&ftl->share, lpn);
+	return !sharer || ftl_defrag_is_kept(&ftl->oob, sharer->entry - 1);
 }
 
 /* Has a draft of the page in a slot been programmed? */
@@ -161,7 +174,7 @@ bool ftl_is_durable(struct ftl *ftl, lpn_t lpn)
 	ftl_oob_settle(&ftl->oob, ftl->now_ns);
 	if (ftl_ppn_is_buffered(&ftl->geo, ppn))
 		return is_drafted(ftl, ppn);
-	return !ftl->oob.booked[ftl_flash_unit(&ftl->geo, ppn)];
+	return !ftl->oob.booked[ftl_flash_unit(&ftl->geo, ppn)] && is_committed(ftl, lpn);
 }
 
 /* Does the data at @place count rather than that at @present, of the same page? */
@@ -178,12 +191,6 @@ static bool wins(const struct ftl *ftl, u32 place, u32 present)
 	return oob->stamp[place / nr] < oob->stamp[present / nr];
 }
 
-static void drop_place(struct ftl *ftl, u32 place)
-{
-	if (place >= ftl->geo.nr_pages)
-		ftl->oob.lpn[place] = 0;
-}
-
 static void adopt_place(struct ftl *ftl, u32 place)
 {
 	struct ftl_l2p *map = &ftl->map;
@@ -197,14 +204,10 @@ static void adopt_place(struct ftl *ftl, u32 place)
 		return;
 	}
 	entry = &map->place_of[owner - 1];
-	if (*entry && !wins(ftl, place, *entry - 1)) {
-		drop_place(ftl, place);
+	if (*entry && !wins(ftl, place, *entry - 1))
 		return;
-	}
-	if (*entry) {
+	if (*entry)
 		map->owner_of[*entry - 1] = 0;
-		drop_place(ftl, *entry - 1);
-	}
 	*entry = place + 1;
 	map->owner_of[place] = owner;
 }
@@ -231,11 +234,20 @@ static void adopt_places(struct ftl *ftl)
 		adopt_place(ftl, place);
 }
 
+/* Slots of open units that nobody has. */
+static void empty_slots(struct ftl *ftl)
+{
+	for (u32 place = ftl->geo.nr_pages; place < ftl->geo.nr_places; place++) {
+		if (!ftl->map.owner_of[place])
+			ftl->oob.lpn[place] = 0;
+	}
+}
+
 static void unmap_older(struct ftl *ftl, u64 lpn, u64 seq)
 {
 	ppn_t ppn = ftl_l2p_get(&ftl->map, to_lpn(lpn));
 
-	if (ppn == PPN_NONE || ftl->oob.seq[from_ppn(ppn)] > seq)
+	if (ppn == PPN_NONE || ftl_l2p_seq(&ftl->map, to_lpn(lpn)) > seq)
 		return;
 	ftl_l2p_clear(&ftl->map, to_lpn(lpn), ppn);
 }
@@ -359,12 +371,20 @@ static const char *restore(struct ftl *ftl)
 		return reason;
 	restore_counters(ftl);
 	adopt_places(ftl);
+	if (ftl->oob.max_defrag)
+		reason = ftl_defrag_replay(&ftl->map);
+	if (reason)
+		return reason;
+	empty_slots(ftl);
 	apply_trims(ftl);
 	for (u32 eblk = 0; eblk < ftl->geo.nr_eblks; eblk++)
 		restore_eblk(ftl, eblk);
+	ftl->units.nr_mapped += ftl->share.nr_extra;
 	reason = restore_units(ftl);
 	if (!reason)
 		reason = check_dies(ftl);
+	if (!reason && ftl->oob.max_defrag)
+		ftl_defrag_compact(&ftl->map);
 	/* Before the host can write: what collects now has nothing to rescue. */
 	for (u32 die = 0; !reason && die < ftl->geo.nr_dies; die++)
 		ftl_gc_make_room(ftl, to_die(die), ftl->now_ns);

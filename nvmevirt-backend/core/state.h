@@ -85,6 +85,7 @@ struct ftl_sense_slot {
  * @place: placement
  * @nand: timelines of the dies
  * @wbuf: room in the write buffer
+ * @share: pages that lie in places of others; in use if @params.share_pages
  * @oob: out-of-band data; in use if @params.oob
  * @from_host: direction of the link that writes use
  * @to_host: direction of the link that reads use
@@ -112,6 +113,7 @@ struct ftl {
 	struct ftl_place place;
 	struct ftl_nand nand;
 	struct ftl_wbuf wbuf;
+	struct ftl_share share;
 	struct ftl_oob oob;
 	struct ftl_bus from_host;
 	struct ftl_bus to_host;

@@ -177,7 +177,6 @@ static void drop_from_nand(struct ftl_units *units, u32 flash_unit, u32 nr_pages
 	struct ftl_unit_die *die =
 		&units->die[from_die(ftl_flash_unit_die(units->geo, flash_unit))];
 
-	units->nr_mapped -= nr_pages;
 	die->nr_valid -= nr_pages;
 	die->nr_claimed -= nr_pages;
 	ftl_eblks_drop_valid(units->blocks, flash_unit, nr_pages);
@@ -200,14 +199,16 @@ void ftl_units_put(struct ftl_units *units, struct ftl_unit *unit, lpn_t lpn, u3
 	u32 slot = unit->nr_filled;
 	u64 to = from_ppn(take_slots(units, unit, nr_pages));
 	u64 nr = from_lpn(lpn);
+	u32 nr_dead = 0;
 
-	if (present != PPN_NONE)
-		drop_from_nand(units, ftl_flash_unit(units->geo, present), nr_pages);
 	units->die[from_die(unit->die)].nr_valid += nr_pages;
-	units->nr_mapped += nr_pages;
 	set_fresh(units, unit, slot, nr_pages);
 	for (u64 end = nr + nr_pages; nr < end; nr++)
-		ftl_l2p_put(units->map, to_lpn(nr), to_ppn(to++));
+		nr_dead += ftl_l2p_put(units->map, to_lpn(nr), to_ppn(to++));
+	if (present == PPN_NONE)
+		units->nr_mapped += nr_pages;
+	else if (nr_dead)
+		drop_from_nand(units, ftl_flash_unit(units->geo, present), nr_dead);
 }
 
 void ftl_units_move_in(struct ftl_units *units, struct ftl_unit *unit, ppn_t from)
@@ -239,7 +240,6 @@ static void drop_from_buffer(struct ftl_units *units, ppn_t ppn)
 	struct ftl_unit_die *die = &units->die[from_die(unit->die)];
 
 	ftl_units_settle(units, unit, ftl_units_slot(units, ppn));
-	units->nr_mapped--;
 	die->nr_valid--;
 	if (ftl_unit_is_gc(unit))
 		die->nr_claimed--;
@@ -319,7 +319,9 @@ void ftl_units_unmap(struct ftl_units *units, lpn_t lpn)
 {
 	ppn_t ppn = ftl_l2p_get(units->map, lpn);
 
-	ftl_l2p_clear(units->map, lpn, ppn);
+	units->nr_mapped--;
+	if (!ftl_l2p_clear(units->map, lpn, ppn))
+		return;
 	if (ftl_ppn_is_buffered(units->geo, ppn))
 		drop_from_buffer(units, ppn);
 	else

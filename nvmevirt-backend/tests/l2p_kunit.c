@@ -4,6 +4,8 @@
 #include "../core/geometry.c"
 #include "../core/oob.c"
 #include "../core/l2p.c"
+#include "../core/share.c"
+#include "../core/defrag.c"
 
 #define NR_LPNS		40
 #define NR_PLACES	64

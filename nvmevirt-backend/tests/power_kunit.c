@@ -8,13 +8,17 @@
  *
  * What is promised: data is durable when its FUA write is complete, or the flush that
  * was sent after its write was complete, or with protection the write itself. Of every
- * page the drive has that or something newer that was sent, never anything older.
+ * page the drive has that or something newer that was sent, never anything older. A
+ * share command is durable when it is complete, and of one that is not all pages have what
+ * it gave them, or none; where a page is, there is the data that it was given.
  */
 #include "drive_kunit.h"
 
 #define NR_COMMANDS	200
 #define MAX_VERSIONS	32
 #define MAX_OPS		8192
+#define MAX_SEQS	65536
+#define MAX_SHARED	64
 #define AFTER_CUT_NS	1000000
 
 /**
@@ -22,11 +26,13 @@
  * @shape: geometry
  * @plp: with protection
  * @bg_eblks: as in struct ftl_params; if not 0, it mends and holds full units, too
+ * @share_pages: as in struct ftl_params; the log has room for a few more than 100
  */
 struct power_case {
 	struct drive_shape shape;
 	bool plp;
 	u32 bg_eblks;
+	u32 share_pages;
 };
 
 static const struct power_case power_cases[] = {
@@ -37,6 +43,9 @@ static const struct power_case power_cases[] = {
 	{ { "three dies, background", 3, 1, 3, 5, 22, 2, 70 }, false, 8 },
 	{ { "one die, protection", 1, 1, 4, 4, 12, 1, 100 }, true, 0 },
 	{ { "three dies, protection, background", 3, 1, 3, 5, 9, 2, 70 }, true, 3 },
+	{ { "one die, shared", 1, 1, 4, 4, 24, 1, 100 }, false, 0, 60 },
+	{ { "three dies, background, shared", 3, 1, 3, 5, 22, 2, 70 }, false, 8, 90 },
+	{ { "three dies, protection, shared", 3, 1, 3, 5, 9, 2, 70 }, true, 3, 50 },
 };
 
 static void describe_case(const struct power_case *power_case, char *desc)
@@ -69,6 +78,18 @@ struct history {
 };
 
 /**
+ * struct shared - a page that a share command gave data
+ * @lpn: the page
+ * @seq: number that it got
+ * @command: number of the command
+ */
+struct shared {
+	u64 lpn;
+	u64 seq;
+	u32 command;
+};
+
+/**
  * struct bench - a drive and its past
  * @test: the case
  * @params: of the drive
@@ -80,6 +101,10 @@ struct history {
  * @done_ns: when the last one was complete
  * @nr_ops: programs and erases of the workload
  * @op: the same
+ * @content: by number: the number with which the same data was written first
+ * @nr_shares: share commands that were done
+ * @nr_shared: entries of @shared that were made; it is a ring
+ * @shared: what the latest of them gave
  */
 struct bench {
 	struct kunit *test;
@@ -92,6 +117,10 @@ struct bench {
 	u64 done_ns;
 	u32 nr_ops;
 	struct ftl_op op[MAX_OPS];
+	u32 content[MAX_SEQS];
+	u32 nr_shares;
+	u32 nr_shared;
+	struct shared shared[MAX_SHARED];
 };
 
 static struct bench *make_bench(struct kunit *test)
@@ -111,6 +140,8 @@ static struct bench *make_bench(struct kunit *test)
 		bench->params.wbuf_pages += 6 * bench->params.unit_pages;
 	}
 	bench->params.oob = true;
+	bench->params.share_pages = power_case->share_pages;
+	bench->params.share_log_kib = 4;
 	bench->params.nr_lpns = ftl_params_capacity(&bench->params);
 	reason = ftl_params_check(&bench->params);
 	KUNIT_ASSERT_NULL_MSG(test, reason, "%s", reason);
@@ -130,6 +161,8 @@ static void begin_play(struct bench *bench)
 	bench->random = 1;
 	bench->now_ns = 0;
 	bench->done_ns = 0;
+	bench->nr_shares = 0;
+	bench->nr_shared = 0;
 }
 
 /* The newest version that is promised; those before it do not matter any more. */
@@ -167,8 +200,42 @@ static void play_write(struct bench *bench, struct ftl_request *rq)
 
 	bench->done_ns = ftl_write(bench->ftl, rq, bench->now_ns);
 	seq = ftl_last_seq(bench->ftl) - rq->nr_pages + 1;
-	for (u32 i = 0; i < rq->nr_pages; i++)
+	KUNIT_ASSERT_LT(bench->test, seq + rq->nr_pages, (u64)MAX_SEQS);
+	for (u32 i = 0; i < rq->nr_pages; i++) {
 		note_version(bench, first + i, seq + i, bench->params.plp || rq->fua);
+		bench->content[seq + i] = seq + i;
+	}
+}
+
+static void note_shared(struct bench *bench, u64 to, u64 from, u64 last_seq)
+{
+	u64 seq = ftl_seq_of(bench->ftl, to_lpn(to));
+
+	KUNIT_ASSERT_LT(bench->test, seq, (u64)MAX_SEQS);
+	bench->content[seq] = bench->content[ftl_seq_of(bench->ftl, to_lpn(from))];
+	note_version(bench, to, seq, true);
+	/* It had the data already. */
+	if (seq <= last_seq)
+		return;
+	bench->shared[bench->nr_shared++ % MAX_SHARED] = (struct shared){
+		.lpn = to,
+		.seq = seq,
+		.command = bench->nr_shares,
+	};
+}
+
+static void play_share(struct bench *bench, const struct ftl_share_range *range, u32 nr_ranges)
+{
+	u64 last_seq = ftl_last_seq(bench->ftl);
+
+	if (ftl_share(bench->ftl, range, nr_ranges, bench->now_ns, &bench->done_ns))
+		return;
+	for (u32 i = 0; i < nr_ranges; i++) {
+		for (u32 page = 0; page < range[i].nr; page++)
+			note_shared(bench, from_lpn(range[i].to) + page,
+				    from_lpn(range[i].from) + page, last_seq);
+	}
+	bench->nr_shares++;
 }
 
 static void play_trim(struct bench *bench, const struct ftl_request *rq)
@@ -200,6 +267,19 @@ static u32 draw(struct bench *bench, u32 below)
 	return next_random32(&bench->random) % below;
 }
 
+static void draw_share(struct bench *bench)
+{
+	struct ftl_share_range range[2];
+	u32 nr_ranges = draw(bench, 2) + 1;
+
+	for (u32 i = 0; i < nr_ranges; i++) {
+		range[i].nr = draw(bench, 5) + 1;
+		range[i].to = to_lpn(draw(bench, bench->params.nr_lpns - range[i].nr));
+		range[i].from = to_lpn(draw(bench, bench->params.nr_lpns - range[i].nr));
+	}
+	play_share(bench, range, nr_ranges);
+}
+
 static void draw_command(struct bench *bench)
 {
 	u64 nr_lpns = bench->params.nr_lpns;
@@ -218,6 +298,8 @@ static void draw_command(struct bench *bench)
 		play_trim(bench, &rq);
 	else if (kind == 2)
 		ftl_idle(bench->ftl, bench->now_ns);
+	else if (kind < 7 && bench->params.share_pages)
+		draw_share(bench);
 	else
 		play_write(bench, &rq);
 }
@@ -264,6 +346,21 @@ static void fill(struct bench *bench, u64 until_ns)
 	}
 }
 
+/* What is in a page's place was written as what the page has. */
+static void check_contents(struct bench *bench)
+{
+	for (u64 lpn = 0; lpn < bench->params.nr_lpns; lpn++) {
+		u64 seq = ftl_seq_of(bench->ftl, to_lpn(lpn));
+		u64 written;
+
+		if (!seq)
+			continue;
+		written = ftl_oob_seq(&bench->ftl->oob, ftl_l2p_get(&bench->ftl->map, to_lpn(lpn)));
+		KUNIT_ASSERT_EQ_MSG(bench->test, bench->content[seq], bench->content[written],
+				    "page %llu has the wrong data", lpn);
+	}
+}
+
 /* Plays without a failure and keeps the times of all programs and erases. */
 static void record(struct bench *bench)
 {
@@ -275,7 +372,23 @@ static void record(struct bench *bench)
 		pass_time(bench);
 	}
 	KUNIT_EXPECT_GT(bench->test, stats_of(bench->ftl).gc_runs, 2ULL);
+	KUNIT_EXPECT_EQ(bench->test, bench->nr_shares > 5, bench->params.share_pages > 0);
+	check_contents(bench);
 	EXPECT_CONSISTENT(bench->test, bench->ftl);
+}
+
+/* A page that is unmapped may be so because of a trim that came later. */
+static bool was_trimmed_after(const struct bench *bench, const struct shared *shared)
+{
+	const struct history *history = &bench->history[shared->lpn];
+	bool is_after = false;
+
+	for (u32 i = 0; i < history->nr; i++) {
+		if (is_after && !history->version[i].seq)
+			return true;
+		is_after |= history->version[i].seq == shared->seq;
+	}
+	return false;
 }
 
 static bool is_allowed(const struct history *history, u64 seq)
@@ -288,6 +401,26 @@ static bool is_allowed(const struct history *history, u64 seq)
 			return true;
 	}
 	return false;
+}
+
+/* Of a command nothing is missing if something of it is there. */
+static void check_whole_commands(struct bench *bench)
+{
+	u32 first = bench->nr_shared - min_t(u32, bench->nr_shared, MAX_SHARED);
+	u32 there = U32_MAX, missing = U32_MAX;
+
+	for (u32 i = first; i < bench->nr_shared; i++) {
+		const struct shared *shared = &bench->shared[i % MAX_SHARED];
+		u64 seq = ftl_seq_of(bench->ftl, to_lpn(shared->lpn));
+
+		if (seq == shared->seq)
+			there = shared->command;
+		else if (seq < shared->seq && !was_trimmed_after(bench, shared))
+			missing = shared->command;
+		KUNIT_ASSERT_FALSE_MSG(bench->test, there == missing && there != U32_MAX,
+				       "share command %u is there in part", there);
+	}
+	bench->nr_shared = 0;
 }
 
 static void compare(struct bench *bench, u64 cut_ns)
@@ -318,6 +451,8 @@ static void fail_power(struct bench *bench, u64 cut_ns)
 	KUNIT_ASSERT_NULL_MSG(bench->test, reason, "%s (power failed at %llu ns)", reason, cut_ns);
 	reason = ftl_check(bench->ftl);
 	KUNIT_ASSERT_NULL_MSG(bench->test, reason, "%s (power failed at %llu ns)", reason, cut_ns);
+	check_contents(bench);
+	check_whole_commands(bench);
 	compare(bench, cut_ns);
 	bench->now_ns = cut_ns + AFTER_CUT_NS;
 }
@@ -361,7 +496,7 @@ static void any_operation_may_be_the_last(struct kunit *test)
 		play_with_failure(bench, op->end_ns);
 	}
 	/* Background work may be over when the command is that gave occasion for it. */
-	KUNIT_EXPECT_LT(test, nr_unseen * 20, bench->nr_ops);
+	KUNIT_EXPECT_LT(test, nr_unseen * 10, bench->nr_ops);
 	kunit_info(test, "%u programs and erases, three failures at each\n", bench->nr_ops);
 }
 

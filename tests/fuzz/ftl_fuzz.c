@@ -7,9 +7,10 @@
  * How inputs come about is in dmda_driver.h.
  *
  * Besides ftl_check(): a page is mapped exactly if it was written and not trimmed
- * since; no command completes before it began or takes more than a bounded number of
- * operations on the dies; counters agree with what was sent and with each other. After
- * a power failure that follows a flush the same pages are mapped.
+ * since, or shares the data of one that was; no command completes before it began or
+ * takes more than a bounded number of operations on the dies; counters agree with what
+ * was sent and with each other. After a power failure that follows a flush the same
+ * pages are mapped.
  */
 #define COMMAND_BYTES	9
 #define FUZZ_NAME	"ftl_fuzz"
@@ -78,6 +79,8 @@ static void begin_game(struct game *game, u8 shape, u8 flags)
 		params->factory_bad_permille = 1000 / params->eblks_per_die + 1;
 		params->eblks_per_die += 2;
 	}
+	params->share_pages = shape & 32 ? min_t(u64, params->nr_lpns, 40) : 0;
+	params->share_log_kib = 4;
 	params->seed_die = (flags >> 2 & 7) % (params->nr_channels * params->dies_per_channel);
 	params->nr_lpns = ftl_params_capacity(params);
 	require(!ftl_params_check(params), "The parameters of a drive are refused.");
@@ -129,7 +132,8 @@ static void check_counters(const struct game *game)
 		nr_units += die_stats.units_programmed;
 	}
 	require(stats.pages_mapped == game->nr_mapped, "pages_mapped is wrong.");
-	require(nr_valid == game->nr_mapped, "The dies' pages_valid are wrong.");
+	require(nr_valid + stats.pages_shared == game->nr_mapped,
+		"The dies' pages_valid are wrong.");
 	require(stats.host_pages_written == game->nr_written, "host_pages_written is wrong.");
 	require(stats.host_pages_read == game->nr_read, "host_pages_read is wrong.");
 	require(stats.pages_trimmed == game->nr_trimmed, "pages_trimmed is wrong.");
@@ -206,6 +210,32 @@ static lpn_t pred_of(const struct game *game, u16 at, u8 flags)
 	return to_lpn(at % (game->params.nr_lpns + 2));
 }
 
+/* Up to three ranges, which may overlap, or have pages without data. */
+static u64 play_share(struct game *game, const u8 *c)
+{
+	u64 nr_lpns = game->params.nr_lpns;
+	u32 nr_ranges = c[6] % 3 + 1;
+	struct ftl_share_range range[3];
+	enum ftl_share_result result;
+	u64 done_ns;
+
+	for (u32 i = 0; i < nr_ranges; i++) {
+		u64 to = (c[1] + c[2 + i] * 5) % nr_lpns;
+		u64 from = (c[4] + c[5 - i] * 3) % nr_lpns;
+		u64 most = min(nr_lpns - to, nr_lpns - from);
+
+		range[i] = (struct ftl_share_range){
+			.to = to_lpn(to),
+			.from = to_lpn(from),
+			.nr = min_t(u64, c[3] % 16 + 1, most),
+		};
+	}
+	result = ftl_share(game->ftl, range, nr_ranges, game->now_ns, &done_ns);
+	for (u32 i = 0; i < nr_ranges && result == FTL_SHARE_DONE; i++)
+		set_mapped(game, from_lpn(range[i].to), range[i].nr, true);
+	return done_ns;
+}
+
 static u64 play_flush(struct game *game)
 {
 	return ftl_flush(game->ftl, game->now_ns);
@@ -263,6 +293,8 @@ static u64 play_command(struct game *game, const u8 *c)
 			return game->now_ns;
 		}
 		/* Idle for up to 16 s, so that all is collected and mended that may be. */
+		if ((c[3] & 6) == 4 && game->params.share_pages)
+			return play_share(game, c);
 		game->now_ns += (u64)c[4] << (c[5] % 27);
 		ftl_idle(game->ftl, game->now_ns);
 		return game->now_ns;

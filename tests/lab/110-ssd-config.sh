@@ -100,6 +100,9 @@ at_power "a link that moves nothing" link_mbps=0
 at_power "no open units" run_units=0
 at_power "a buffer of one page" wbuf_kib=4
 at_power "a first die that does not exist" seed_die=8
+at_power "more shared pages than there are" share_pages=4294967295
+at_power "a defrag log of nothing" share_pages=1 share_log_kib=0
+at_power "a defrag log beyond a GiB" share_pages=1 share_log_kib=1048577
 at_power "1024-byte blocks" lba_bytes=1024
 at_power "no queues" queues=0
 at_power "100 queues" queues=100

@@ -82,6 +82,8 @@ static const struct key keys[] = {
 	KEY(spare_eblks, params.spare_eblks),
 	KEY(factory_bad_permille, params.factory_bad_permille),
 	KEY(seed_die, params.seed_die),
+	KEY(share_pages, params.share_pages),
+	KEY(share_log_kib, params.share_log_kib),
 	KEY(queues, nr_queues),
 	KEY(queue_depth, queue_depth),
 };
@@ -123,6 +125,9 @@ static const struct counter counters[] = {
 	COUNTER(ftl_stats, spares_left),
 	COUNTER(ftl_stats, rows_mended),
 	COUNTER(ftl_stats, pages_mapped),
+	COUNTER(ftl_stats, pages_remapped),
+	COUNTER(ftl_stats, pages_shared),
+	COUNTER(ftl_stats, pages_redistributed),
 };
 
 static const struct counter die_counters[] = {

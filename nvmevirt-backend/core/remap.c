@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The share command. What it does to the maps is in share.h, to a power failure in
+ * defrag.h; here is the order: everything that can be refused first, then the data goes
+ * to NAND, then the maps change, and the log has it when the data is there.
+ */
+#include "defrag.h"
+#include "gc.h"
+#include "program.h"
+
+static bool overlap(lpn_t a, u64 nr_a, lpn_t b, u64 nr_b)
+{
+	return from_lpn(a) < from_lpn(b) + nr_b && from_lpn(b) < from_lpn(a) + nr_a;
+}
+
+/* Nothing may get data twice, nor give data that the same command replaces. */
+static bool ranges_overlap(const struct ftl_share_range *range, u32 nr_ranges)
+{
+	for (u32 i = 0; i < nr_ranges; i++) {
+		for (u32 j = 0; j < nr_ranges; j++) {
+			if (overlap(range[i].to, range[i].nr, range[j].from, range[j].nr) ||
+			    (i != j && overlap(range[i].to, range[i].nr, range[j].to, range[j].nr)))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool is_all_mapped(const struct ftl *ftl, const struct ftl_share_range *range)
+{
+	for (u32 i = 0; i < range->nr; i++) {
+		if (!ftl_is_mapped(ftl, to_lpn(from_lpn(range->from) + i)))
+			return false;
+	}
+	return true;
+}
+
+static bool has_room(struct ftl *ftl, u32 nr_pages)
+{
+	if (nr_pages + ftl->share.nr > ftl->share.most)
+		return false;
+	return !ftl->params.oob || ftl_defrag_reserve(&ftl->map, nr_pages);
+}
+
+static struct ftl_unit *buffered_in(struct ftl *ftl, u64 lpn)
+{
+	ppn_t ppn = ftl_l2p_get(&ftl->map, to_lpn(lpn));
+
+	return ftl_ppn_is_buffered(&ftl->geo, ppn) ? ftl_units_of(&ftl->units, ppn) : NULL;
+}
+
+static void program_host_units(struct ftl *ftl, const struct ftl_share_range *range, u64 at_ns)
+{
+	u64 lpn = from_lpn(range->from);
+
+	for (u64 end = lpn + range->nr; lpn < end; lpn++) {
+		struct ftl_unit *unit = buffered_in(ftl, lpn);
+
+		if (unit && !ftl_unit_is_gc(unit))
+			ftl_program_open(ftl, unit, at_ns);
+	}
+}
+
+/* Nothing is collected meanwhile, which would put pages into such a unit again. */
+static void program_gc_units(struct ftl *ftl, const struct ftl_share_range *range, u64 at_ns)
+{
+	u64 lpn = from_lpn(range->from);
+
+	for (u64 end = lpn + range->nr; lpn < end; lpn++) {
+		struct ftl_unit *unit = buffered_in(ftl, lpn);
+
+		if (unit && ftl_eblks_needs_open(&ftl->blocks, unit->die, FTL_STREAM_GC)) {
+			ftl_gc_make_room(ftl, unit->die, at_ns);
+			unit = buffered_in(ftl, lpn);
+		}
+		if (!unit)
+			continue;
+		ftl->collecting = true;
+		ftl_program_open(ftl, unit, at_ns);
+		ftl->collecting = false;
+	}
+}
+
+/* Return: when the last of the range's data is on NAND. */
+static u64 programmed_ns(const struct ftl *ftl, const struct ftl_share_range *range)
+{
+	const struct ftl_oob *oob = &ftl->oob;
+	u64 end_ns = 0;
+
+	for (u32 i = 0; i < range->nr; i++) {
+		ppn_t ppn = ftl_l2p_get(&ftl->map, to_lpn(from_lpn(range->from) + i));
+		u32 op = oob->booked[ftl_flash_unit(&ftl->geo, ppn)];
+
+		if (op)
+			end_ns = max(end_ns, oob->op[op - 1].end_ns);
+	}
+	return end_ns;
+}
+
+/* Return: when the log has the command: a program of its own after that of the data. */
+static u64 committed_at(const struct ftl *ftl, const struct ftl_share_range *range,
+			u32 nr_ranges, u64 at_ns)
+{
+	const struct ftl_oob *oob = &ftl->oob;
+	u64 nr = ftl->params.oob ? oob->defrag->nr : 0;
+	u64 last_ns = 0;
+
+	if (!oob->is_volatile)
+		return at_ns;
+	for (u32 i = 0; i < nr_ranges; i++)
+		at_ns = max(at_ns, programmed_ns(ftl, &range[i]));
+	if (nr)
+		last_ns = oob->defrag_entry[nr - 1].commit_ns;
+	return max(at_ns + ftl_scaled(ftl, ftl->params.program_ns), last_ns);
+}
+
+/* What the page had before must be there until the log says what it has now. */
+static void keep_until(struct ftl *ftl, ppn_t present, u64 until_ns)
+{
+	struct ftl_oob *oob = &ftl->oob;
+	u32 eblk = ftl_flash_unit_eblk(&ftl->geo, ftl_flash_unit(&ftl->geo, present)) + 1;
+
+	if (!oob->is_volatile)
+		return;
+	if (ftl_ppn_is_buffered(&ftl->geo, present))
+		eblk = oob->prev[ftl_oob_slot(oob, present)];
+	if (eblk)
+		oob->safe_ns[eblk - 1] = max(oob->safe_ns[eblk - 1], until_ns);
+}
+
+static void share_page(struct ftl *ftl, lpn_t to, lpn_t from, u64 done_ns)
+{
+	ppn_t ppn = ftl_l2p_get(&ftl->map, from);
+	ppn_t present = ftl_l2p_get(&ftl->map, to);
+	u32 entry = 0;
+
+	if (present == ppn)
+		return;
+	if (present != PPN_NONE) {
+		keep_until(ftl, present, done_ns);
+		ftl_units_unmap(&ftl->units, to);
+	}
+	if (ftl->params.oob)
+		entry = ftl_defrag_add(&ftl->oob, to, ppn, ftl->params.plp ? 0 : done_ns) + 1;
+	ftl_share_join(&ftl->map, to, ppn, entry);
+	ftl->units.nr_mapped++;
+	ftl->stats.pages_remapped++;
+}
+
+enum ftl_share_result ftl_share(struct ftl *ftl, const struct ftl_share_range *range,
+				u32 nr_ranges, u64 now_ns, u64 *done_ns)
+{
+	u64 at_ns = ftl_begin(ftl, now_ns);
+	u32 nr_pages = 0;
+
+	*done_ns = at_ns;
+	if (ranges_overlap(range, nr_ranges))
+		return FTL_SHARE_OVERLAP;
+	for (u32 i = 0; i < nr_ranges; i++) {
+		nr_pages += range[i].nr;
+		if (!is_all_mapped(ftl, &range[i]))
+			return FTL_SHARE_UNMAPPED;
+	}
+	if (!has_room(ftl, nr_pages))
+		return FTL_SHARE_FULL;
+	at_ns += ftl_scaled(ftl, (u64)ftl->params.page_ns * nr_pages);
+	for (u32 i = 0; i < nr_ranges; i++)
+		program_host_units(ftl, &range[i], at_ns);
+	for (u32 i = 0; i < nr_ranges; i++)
+		program_gc_units(ftl, &range[i], at_ns);
+	*done_ns = committed_at(ftl, range, nr_ranges, at_ns);
+	/* A flush waits for the log, too. */
+	ftl->programmed_ns = max(ftl->programmed_ns, *done_ns);
+	for (u32 i = 0; i < nr_ranges; i++) {
+		for (u32 page = 0; page < range[i].nr; page++)
+			share_page(ftl, to_lpn(from_lpn(range[i].to) + page),
+				   to_lpn(from_lpn(range[i].from) + page), *done_ns);
+	}
+	return FTL_SHARE_DONE;
+}

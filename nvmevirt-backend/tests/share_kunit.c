@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Pages that share a place: who owns it, what writes, trims and collection do to it. */
+#include "drive_kunit.h"
+
+#define UNIT_PAGES	4
+#define NR_COMMANDS	4000
+
+static struct ftl_params share_params(bool oob)
+{
+	const struct drive_shape shape = { "small", 2, 1, UNIT_PAGES, 4, 24, 4, 70 };
+	struct ftl_params params = drive_params(&shape);
+
+	params.oob = oob;
+	params.share_pages = 64;
+	params.share_log_kib = 4;
+	params.nr_lpns = ftl_params_capacity(&params);
+	return params;
+}
+
+static struct ftl *make_share_drive(struct kunit *test, bool oob)
+{
+	struct ftl_params params = share_params(oob);
+
+	return make_drive(test, &params);
+}
+
+static enum ftl_share_result share(struct ftl *ftl, u64 to, u64 from, u32 nr)
+{
+	const struct ftl_share_range range = { to_lpn(to), to_lpn(from), nr };
+	u64 done_ns;
+
+	return ftl_share(ftl, &range, 1, 0, &done_ns);
+}
+
+static void expect_same_place(struct kunit *test, const struct ftl *ftl, u64 a, u64 b)
+{
+	KUNIT_EXPECT_TRUE(test, ftl_is_mapped(ftl, to_lpn(a)));
+	KUNIT_EXPECT_EQ(test, from_ppn(ftl_l2p_get(&ftl->map, to_lpn(a))),
+			from_ppn(ftl_l2p_get(&ftl->map, to_lpn(b))));
+}
+
+static void shared_page_costs_no_program(struct kunit *test)
+{
+	struct ftl *ftl = make_share_drive(test, false);
+	struct ftl_stats before, after;
+
+	write_plain(ftl, 0, 2 * UNIT_PAGES);
+	before = stats_of(ftl);
+	KUNIT_EXPECT_EQ(test, share(ftl, 20, 0, 2 * UNIT_PAGES), FTL_SHARE_DONE);
+	after = stats_of(ftl);
+	KUNIT_EXPECT_EQ(test, after.nand_pages_programmed, before.nand_pages_programmed);
+	KUNIT_EXPECT_EQ(test, after.pages_shared, 2ULL * UNIT_PAGES);
+	KUNIT_EXPECT_EQ(test, after.pages_mapped, 4ULL * UNIT_PAGES);
+	for (u64 lpn = 0; lpn < 2 * UNIT_PAGES; lpn++)
+		expect_same_place(test, ftl, 20 + lpn, lpn);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+static void buffered_data_is_programmed_first(struct kunit *test)
+{
+	struct ftl *ftl = make_share_drive(test, false);
+
+	write_plain(ftl, 0, 1);
+	KUNIT_EXPECT_NOT_NULL(test, open_unit_of(ftl, 0));
+	KUNIT_EXPECT_EQ(test, share(ftl, 9, 0, 1), FTL_SHARE_DONE);
+	KUNIT_EXPECT_TRUE(test, is_on_nand(ftl, 0));
+	expect_same_place(test, ftl, 9, 0);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+static void each_owner_may_go_first(struct kunit *test)
+{
+	for (u32 turn = 0; turn < 8; turn++) {
+		struct ftl *ftl = make_share_drive(test, turn & 4);
+		u64 goes = turn & 1 ? 9 : 0, stays = turn & 1 ? 0 : 9;
+		u64 unit;
+
+		write_plain(ftl, 0, UNIT_PAGES);
+		share(ftl, 9, 0, 1);
+		unit = unit_of(ftl, 0);
+		if (turn & 2)
+			trim(ftl, goes, 1);
+		else
+			write_plain(ftl, goes, 1);
+		KUNIT_EXPECT_EQ(test, unit_of(ftl, stays), unit);
+		KUNIT_EXPECT_NE(test, unit_of(ftl, goes), unit);
+		KUNIT_EXPECT_EQ(test, stats_of(ftl).pages_shared, 0ULL);
+		EXPECT_CONSISTENT(test, ftl);
+		trim(ftl, stays, 1);
+		KUNIT_EXPECT_FALSE(test, ftl_is_mapped(ftl, to_lpn(stays)));
+		KUNIT_EXPECT_EQ(test, ftl->share.nr, 0U);
+		EXPECT_CONSISTENT(test, ftl);
+	}
+}
+
+static void overwrite_of_one_owner_stays_on_its_die(struct kunit *test)
+{
+	struct ftl *ftl = make_share_drive(test, false);
+
+	write_plain(ftl, 0, UNIT_PAGES);
+	share(ftl, 40, 0, UNIT_PAGES);
+	write_over(ftl, 40, UNIT_PAGES);
+	KUNIT_EXPECT_EQ(test, die_of(ftl, 40), die_of(ftl, 0));
+	KUNIT_EXPECT_NE(test, unit_of(ftl, 40), unit_of(ftl, 0));
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+static void many_pages_share_one_place(struct kunit *test)
+{
+	struct ftl *ftl = make_share_drive(test, true);
+
+	write_plain(ftl, 0, UNIT_PAGES);
+	for (u64 lpn = 10; lpn < 40; lpn++)
+		KUNIT_EXPECT_EQ(test, share(ftl, lpn, lpn % 2 ? 0 : lpn > 10 ? lpn - 1 : 0, 1),
+				FTL_SHARE_DONE);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).pages_shared, 30ULL);
+	/* A command over all of them gives up the place step by step. */
+	write_plain(ftl, 10, 29);
+	expect_same_place(test, ftl, 39, 0);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+static void impossible_commands_do_nothing(struct kunit *test)
+{
+	struct ftl *ftl = make_share_drive(test, true);
+	const struct ftl_share_range twice[] = {
+		{ to_lpn(20), to_lpn(0), 2 },
+		{ to_lpn(21), to_lpn(4), 2 },
+	};
+	const struct ftl_share_range hole[] = {
+		{ to_lpn(20), to_lpn(0), 2 },
+		{ to_lpn(30), to_lpn(7), 2 },
+	};
+	u64 done_ns;
+
+	write_plain(ftl, 0, 2 * UNIT_PAGES);
+	KUNIT_EXPECT_EQ(test, share(ftl, 1, 0, 2), FTL_SHARE_OVERLAP);
+	KUNIT_EXPECT_EQ(test, ftl_share(ftl, twice, 2, 0, &done_ns), FTL_SHARE_OVERLAP);
+	KUNIT_EXPECT_EQ(test, ftl_share(ftl, hole, 2, 0, &done_ns), FTL_SHARE_UNMAPPED);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).pages_remapped, 0ULL);
+	KUNIT_EXPECT_FALSE(test, ftl_is_mapped(ftl, to_lpn(20)));
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+static void full_table_refuses(struct kunit *test)
+{
+	struct ftl *ftl = make_share_drive(test, false);
+
+	write_plain(ftl, 0, 2 * UNIT_PAGES);
+	for (u32 i = 0; i < 8; i++)
+		KUNIT_EXPECT_EQ(test, share(ftl, 10 + i * 8, 0, 8), FTL_SHARE_DONE);
+	KUNIT_EXPECT_EQ(test, share(ftl, 90, 0, 1), FTL_SHARE_FULL);
+	trim(ftl, 10, 1);
+	KUNIT_EXPECT_EQ(test, share(ftl, 90, 0, 1), FTL_SHARE_DONE);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+/* Overwrites the pages before @end at random, many times each. */
+static void churn(struct ftl *ftl, u64 end)
+{
+	u64 random = 1;
+
+	for (u64 lpn = 0; lpn < end; lpn++)
+		write_plain(ftl, lpn, 1);
+	for (u64 i = 0; i < 8 * end; i++)
+		write_plain(ftl, next_random32(&random) % end, 1);
+}
+
+static void collection_takes_all_owners_along(struct kunit *test)
+{
+	for (u32 oob = 0; oob < 2; oob++) {
+		struct ftl *ftl = make_share_drive(test, oob);
+		u64 last = ftl->params.nr_lpns - 2 * UNIT_PAGES;
+		u64 unit;
+
+		write_plain(ftl, last, UNIT_PAGES);
+		share(ftl, last + UNIT_PAGES, last, UNIT_PAGES);
+		unit = unit_of(ftl, last);
+		churn(ftl, last);
+		KUNIT_EXPECT_NE(test, unit_of(ftl, last), unit);
+		for (u64 i = 0; i < UNIT_PAGES; i++)
+			expect_same_place(test, ftl, last + i, last + UNIT_PAGES + i);
+		EXPECT_CONSISTENT(test, ftl);
+	}
+}
+
+/* Rows through the same places in different orders: none begins where a row begins. */
+static void collection_ends_on_tangled_rows(struct kunit *test)
+{
+	struct ftl *ftl = make_share_drive(test, false);
+	u64 last = ftl->params.nr_lpns - 16;
+
+	/* Owners: [last + 2, last + 8], [last + 9, last + 1] */
+	write_plain(ftl, last, 1);
+	write_plain(ftl, last + 2, 1);
+	write_plain(ftl, last + 9, 1);
+	write_plain(ftl, last + 11, 1);
+	share(ftl, last + 8, last + 2, 1);
+	share(ftl, last + 1, last + 9, 1);
+	share(ftl, last + 10, last, 1);
+	churn(ftl, last);
+	expect_same_place(test, ftl, last + 8, last + 2);
+	expect_same_place(test, ftl, last + 1, last + 9);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+static void last_owner_is_named_by_collection(struct kunit *test)
+{
+	struct ftl *ftl = make_share_drive(test, true);
+	u64 last = ftl->params.nr_lpns - 2 * UNIT_PAGES;
+	ppn_t ppn;
+	u64 seq;
+
+	write_plain(ftl, last, UNIT_PAGES);
+	share(ftl, last + UNIT_PAGES, last, UNIT_PAGES);
+	trim(ftl, last, UNIT_PAGES);
+	seq = ftl_seq_of(ftl, to_lpn(last + UNIT_PAGES));
+	KUNIT_EXPECT_EQ(test, ftl->share.nr, (u32)UNIT_PAGES);
+	churn(ftl, last);
+	KUNIT_EXPECT_EQ(test, ftl->share.nr, 0U);
+	KUNIT_EXPECT_EQ(test, ftl_seq_of(ftl, to_lpn(last + UNIT_PAGES)), seq);
+	ppn = ftl_l2p_get(&ftl->map, to_lpn(last + UNIT_PAGES));
+	KUNIT_EXPECT_EQ(test, from_lpn(ftl_oob_owner(&ftl->oob, ppn)), last + UNIT_PAGES);
+	/* So the log can do without the entries. */
+	ftl_defrag_compact(&ftl->map);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).defrag_entries, 0ULL);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+static void full_log_is_compacted(struct kunit *test)
+{
+	struct ftl *ftl = make_share_drive(test, true);
+	u32 max = ftl->oob.max_defrag;
+
+	write_plain(ftl, 0, UNIT_PAGES);
+	write_plain(ftl, 4, UNIT_PAGES);
+	/* The same page over and over: all entries but the last are outdated. */
+	for (u32 i = 0; i < 3 * max; i++) {
+		KUNIT_EXPECT_EQ(test, share(ftl, 20, i % 8, 1), FTL_SHARE_DONE);
+		KUNIT_EXPECT_LE(test, stats_of(ftl).defrag_entries, (u64)max);
+	}
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).defrag_compactions, 3ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).defrag_kept, 3ULL);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+static void log_of_entries_in_force_refuses(struct kunit *test)
+{
+	struct ftl_params params = share_params(true);
+	struct ftl *ftl;
+	u32 max, nr = 0;
+
+	params.share_pages = params.nr_lpns;
+	ftl = make_drive(test, &params);
+	max = ftl->oob.max_defrag;
+	write_plain(ftl, 0, UNIT_PAGES);
+	while (share(ftl, 10 + nr, 0, 1) == FTL_SHARE_DONE)
+		nr++;
+	KUNIT_EXPECT_EQ(test, nr, max);
+	KUNIT_EXPECT_FALSE(test, ftl_is_mapped(ftl, to_lpn(10 + nr)));
+	trim(ftl, 10, 1);
+	KUNIT_EXPECT_EQ(test, share(ftl, 10, 0, 1), FTL_SHARE_DONE);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+static void volatile_drive_keeps_whole_commands(struct kunit *test)
+{
+	struct ftl_params params = share_params(true);
+	const struct ftl_share_range range = { to_lpn(20), to_lpn(0), UNIT_PAGES };
+	u64 written_ns, shared_ns;
+	struct ftl *ftl;
+
+	params.plp = false;
+	params.nr_lpns = ftl_params_capacity(&params);
+	for (u32 turn = 0; turn < 2; turn++) {
+		ftl = make_drive(test, &params);
+		write_plain(ftl, 0, UNIT_PAGES);
+		written_ns = ftl_flush(ftl, 0);
+		KUNIT_EXPECT_EQ(test, ftl_share(ftl, &range, 1, written_ns, &shared_ns),
+				FTL_SHARE_DONE);
+		KUNIT_EXPECT_GE(test, shared_ns, written_ns + params.program_ns);
+		KUNIT_EXPECT_FALSE(test, ftl_is_durable(ftl, to_lpn(20)));
+		ftl_power_cut(ftl, turn ? shared_ns : shared_ns - 1);
+		KUNIT_EXPECT_NULL(test, ftl_rebuild(ftl, shared_ns));
+		KUNIT_EXPECT_EQ(test, ftl_is_mapped(ftl, to_lpn(20)), turn);
+		KUNIT_EXPECT_EQ(test, ftl_is_mapped(ftl, to_lpn(23)), turn);
+		KUNIT_EXPECT_TRUE(test, ftl_is_mapped(ftl, to_lpn(0)));
+		EXPECT_CONSISTENT(test, ftl);
+	}
+}
+
+/* What each page has, as numbers of writes: shares copy them, and places must agree. */
+static void random_commands_keep_data_apart(struct kunit *test)
+{
+	for (u32 turn = 0; turn < 4; turn++) {
+		struct ftl_params params = share_params(turn & 1);
+		struct ftl *ftl;
+		u64 random = turn + 1;
+		u32 *data, nr_data = 0;
+
+		params.bg_eblks = turn & 2 ? 4 : 0;
+		params.bg_mend = turn & 2;
+		ftl = make_drive(test, &params);
+		data = kunit_kcalloc(test, params.nr_lpns, sizeof(*data), GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, data);
+		for (u32 i = 0; i < NR_COMMANDS; i++) {
+			u64 a = next_random32(&random) % params.nr_lpns;
+			u64 b = next_random32(&random) % params.nr_lpns;
+			u32 kind = next_random32(&random) % 8;
+
+			if (kind == 0) {
+				trim(ftl, a, 1);
+				data[a] = 0;
+			} else if (kind < 4) {
+				if (share(ftl, a, b, 1) == FTL_SHARE_DONE)
+					data[a] = data[b];
+			} else {
+				if (kind == 5)
+					write_over(ftl, a, 1);
+				else
+					write_plain(ftl, a, 1);
+				data[a] = ++nr_data;
+			}
+		}
+		ftl_idle(ftl, 60000000000);
+		for (u64 a = 0; a < params.nr_lpns; a++) {
+			KUNIT_EXPECT_EQ(test, ftl_is_mapped(ftl, to_lpn(a)), data[a] != 0);
+			for (u64 b = 0; b < a && data[a]; b++)
+				KUNIT_EXPECT_EQ(test, data[a] == data[b],
+						from_ppn(ftl_l2p_get(&ftl->map, to_lpn(a))) ==
+						from_ppn(ftl_l2p_get(&ftl->map, to_lpn(b))));
+		}
+		KUNIT_EXPECT_GT(test, stats_of(ftl).gc_runs, 20ULL);
+		EXPECT_CONSISTENT(test, ftl);
+	}
+}
+
+static struct kunit_case share_cases[] = {
+	KUNIT_CASE(shared_page_costs_no_program),
+	KUNIT_CASE(buffered_data_is_programmed_first),
+	KUNIT_CASE(each_owner_may_go_first),
+	KUNIT_CASE(overwrite_of_one_owner_stays_on_its_die),
+	KUNIT_CASE(many_pages_share_one_place),
+	KUNIT_CASE(impossible_commands_do_nothing),
+	KUNIT_CASE(full_table_refuses),
+	KUNIT_CASE(collection_takes_all_owners_along),
+	KUNIT_CASE(collection_ends_on_tangled_rows),
+	KUNIT_CASE(last_owner_is_named_by_collection),
+	KUNIT_CASE(full_log_is_compacted),
+	KUNIT_CASE(log_of_entries_in_force_refuses),
+	KUNIT_CASE(volatile_drive_keeps_whole_commands),
+	KUNIT_CASE(random_commands_keep_data_apart),
+	{}
+};
+
+static struct kunit_suite share_suite = {
+	.name = "nvmev_share",
+	.test_cases = share_cases,
+};
+
+kunit_test_suite(share_suite);
+
+MODULE_DESCRIPTION("Pages that share a place, and the log of them");
+MODULE_LICENSE("GPL");
