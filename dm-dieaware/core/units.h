@@ -5,6 +5,8 @@
  * dpn_t  page number on the device below, in 4 KiB pages, counted from the first
  *	  sector that the target uses there: a bio's sector (relative to the target)
  *	  shifted by DMDA_PAGE_SECTOR_SHIFT
+ * lpn_t  page number on the device that the target presents, if that is another (log mode)
+ * seg_t  number of a segment (log mode)
  * fpage  page number in a file, in 4 KiB pages: a plain u64, always beside the
  *	  struct dmda_file that it belongs to
  */
@@ -30,6 +32,32 @@ static inline u64 from_dpn(dpn_t dpn)
 }
 
 #define DPN_NONE	((__force dpn_t)~0ULL)
+
+typedef u64 __bitwise lpn_t;
+
+static inline lpn_t to_lpn(u64 nr)
+{
+	return (__force lpn_t)nr;
+}
+
+static inline u64 from_lpn(lpn_t lpn)
+{
+	return (__force u64)lpn;
+}
+
+typedef u32 __bitwise seg_t;
+
+static inline seg_t to_seg(u32 nr)
+{
+	return (__force seg_t)nr;
+}
+
+static inline u32 from_seg(seg_t seg)
+{
+	return (__force u32)seg;
+}
+
+#define SEG_NONE	((__force seg_t)~0U)
 
 /* Numbers from outside stay below these, so that no sum of two of them wraps */
 #define DMDA_DPN_LIMIT		(1ULL << (64 - DMDA_PAGE_SECTOR_SHIFT))

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What all pages of metadata have in common: a header that says what the page is, where
+ * it belongs and when it was written, and a checksum over everything.
+ *
+ * A page in the wrong place, of another device or of another time is thereby found out
+ * from itself alone. Pure functions of their arguments.
+ */
+#ifndef DMDA_BLOCK_H
+#define DMDA_BLOCK_H
+
+#include "ondisk.h"
+#include "units.h"
+
+/**
+ * struct dmda_block_id - what a page of metadata is
+ * @magic: DMDA_MAGIC_*
+ * @nr_entries: entries in use
+ * @dpn: where it lies
+ * @index: which one of its kind
+ * @seq: see struct dmda_block_header; 0 when checking: any
+ * @epoch: likewise
+ * @uuid: DMDA_UUID_BYTES bytes
+ */
+struct dmda_block_id {
+	u32 magic;
+	u16 nr_entries;
+	dpn_t dpn;
+	u64 index;
+	u64 seq;
+	u64 epoch;
+	const u8 *uuid;
+};
+
+/**
+ * dmda_block_seal() - make a page ready to be written
+ * @page: DMDA_BLOCK_BYTES bytes; all but the header is filled in
+ * @id: what it is
+ */
+void dmda_block_seal(void *page, const struct dmda_block_id *id);
+
+/**
+ * dmda_block_check() - is this the page that should be there?
+ * @page: DMDA_BLOCK_BYTES bytes as read
+ * @id: what it should be; @id->nr_entries is the most that fits
+ *
+ * Return: NULL, or what is wrong.
+ */
+const char *dmda_block_check(const void *page, const struct dmda_block_id *id);
+
+/* Numbers of five, six and eight bytes that need not lie at a multiple of their size */
+
+static inline u64 dmda_get_bytes(const u8 *from, unsigned int nr_bytes)
+{
+	u64 value = 0;
+
+	while (nr_bytes--)
+		value = value << 8 | from[nr_bytes];
+	return value;
+}
+
+static inline void dmda_put_bytes(u8 *to, u64 value, unsigned int nr_bytes)
+{
+	for (; nr_bytes--; value >>= 8)
+		*to++ = value;
+}
+
+#endif /* DMDA_BLOCK_H */

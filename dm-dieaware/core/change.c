@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "change.h"
+
+/* Which of the pages has an lpn, and where. */
+static struct dmda_map_page *page_of(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES],
+				     u64 lpn, u32 *entry)
+{
+	u64 index = dmda_map_index(to_lpn(lpn), entry);
+
+	return pages[0]->index == index ? pages[0] : pages[1];
+}
+
+static void put(struct dmda_change *change, const struct dmda_record *record)
+{
+	const char *why;
+
+	dmda_journal_put(change->batch, record);
+	why = dmda_segments_apply(change->segments, record, change->batch->next_seq);
+	if (why)
+		change->why = why;
+}
+
+static void put_dead(struct dmda_change *change,
+		     struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], lpn_t lpn,
+		     u32 nr_pages)
+{
+	u64 end = from_lpn(lpn) + nr_pages;
+
+	for (u64 at = from_lpn(lpn); at < end;) {
+		struct dmda_record dead = { .kind = DMDA_RECORD_DEAD };
+		struct dmda_map_page *page;
+		u32 entry;
+
+		page = page_of(pages, at, &entry);
+		dead.nr_pages = dmda_map_run(page->block, entry, end - at, &dead.dpn);
+		at += dead.nr_pages;
+		if (dead.dpn != DPN_NONE)
+			put(change, &dead);
+	}
+}
+
+static void set_pages(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES],
+		      const struct dmda_record *record)
+{
+	for (u32 i = 0; i < record->nr_pages; i++) {
+		struct dmda_map_page *page;
+		dpn_t dpn = DPN_NONE;
+		u32 entry;
+
+		page = page_of(pages, from_lpn(record->lpn) + i, &entry);
+		if (record->kind == DMDA_RECORD_MAP)
+			dpn = to_dpn(from_dpn(record->dpn) + i);
+		dmda_map_set(page->block, entry, dpn);
+	}
+}
+
+static void mark_pages(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], u64 seq, u64 sector)
+{
+	for (u32 i = 0; i < DMDA_OP_MAP_PAGES; i++) {
+		if (!pages[i] || pages[i]->seq >= seq)
+			continue;
+		pages[i]->seq = seq;
+		pages[i]->dirty_sector = min(pages[i]->dirty_sector, sector);
+	}
+}
+
+/* Where the records of an operation begin in the batch. */
+struct mark {
+	u32 sector;
+	u32 at;
+};
+
+static struct mark next_record(const struct dmda_journal_batch *batch)
+{
+	if (!batch->nr_used)
+		return (struct mark){ .sector = 0 };
+	return (struct mark){
+		.sector = batch->nr_used - 1,
+		.at = le16_to_cpu(batch->sectors[batch->nr_used - 1].nr_bytes),
+	};
+}
+
+/* The segment table knows the operation whose records begin at @from. */
+static void mark_segments(struct dmda_change *change, u64 seq, struct mark from)
+{
+	struct dmda_journal_batch *batch = change->batch;
+
+	for (u32 i = from.sector; i < batch->nr_used; i++, from.at = 0) {
+		const struct dmda_journal_sector *sector = &batch->sectors[i];
+		unsigned int end = le16_to_cpu(sector->nr_bytes);
+
+		while (from.at < end) {
+			struct dmda_record record;
+
+			from.at += dmda_record_decode(&sector->records[from.at],
+						      end - from.at, &record);
+			dmda_segments_applied(change->segments, &record, seq,
+					      batch->first.sector);
+		}
+	}
+}
+
+/* Notes the change of pages and what lies dead by it, and does it. */
+static u64 change_pages(struct dmda_change *change,
+			struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES],
+			const struct dmda_record *record)
+{
+	struct mark from = next_record(change->batch);
+	u64 seq;
+
+	put(change, record);
+	put_dead(change, pages, record->lpn, record->nr_pages);
+	seq = dmda_journal_end_op(change->batch);
+	set_pages(pages, record);
+	mark_pages(pages, seq, change->batch->first.sector);
+	mark_segments(change, seq, from);
+	return seq;
+}
+
+u64 dmda_change_map(struct dmda_change *change,
+		    struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], lpn_t lpn, dpn_t dpn,
+		    u32 nr_pages)
+{
+	const struct dmda_record map = {
+		.kind = DMDA_RECORD_MAP,
+		.nr_pages = nr_pages,
+		.lpn = lpn,
+		.dpn = dpn,
+	};
+
+	return change_pages(change, pages, &map);
+}
+
+static bool any_mapped(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], lpn_t lpn,
+		       u32 nr_pages)
+{
+	u64 end = from_lpn(lpn) + nr_pages;
+
+	for (u64 at = from_lpn(lpn); at < end;) {
+		struct dmda_map_page *page;
+		dpn_t dpn;
+		u32 entry;
+
+		page = page_of(pages, at, &entry);
+		at += dmda_map_run(page->block, entry, end - at, &dpn);
+		if (dpn != DPN_NONE)
+			return true;
+	}
+	return false;
+}
+
+u64 dmda_change_trim(struct dmda_change *change,
+		     struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], lpn_t lpn,
+		     u32 nr_pages)
+{
+	const struct dmda_record trim = {
+		.kind = DMDA_RECORD_TRIM,
+		.nr_pages = nr_pages,
+		.lpn = lpn,
+	};
+
+	return any_mapped(pages, lpn, nr_pages) ? change_pages(change, pages, &trim) : 0;
+}
+
+u64 dmda_change_segment(struct dmda_change *change, const struct dmda_record *record)
+{
+	u64 seq;
+
+	put(change, record);
+	seq = dmda_journal_end_op(change->batch);
+	dmda_segments_applied(change->segments, record, seq, change->batch->first.sector);
+	return seq;
+}
+
+static const char *check_lpns(const struct dmda_change *change, const struct dmda_op *op)
+{
+	const struct dmda_record *pages = dmda_op_pages(op);
+
+	if (pages && (from_lpn(pages->lpn) >= change->super->nr_lpns ||
+		      pages->nr_pages > change->super->nr_lpns - from_lpn(pages->lpn)))
+		return "the journal names pages behind the end of the device";
+	return NULL;
+}
+
+const char *dmda_change_replay(struct dmda_change *change, const struct dmda_op *op,
+			       struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES])
+{
+	const char *why = check_lpns(change, op);
+
+	for (u32 i = 0; !why && i < op->nr_records; i++)
+		why = dmda_segments_apply(change->segments, &op->record[i], op->seq);
+	if (why)
+		return why;
+	for (u32 i = 0; i < op->nr_records; i++)
+		dmda_segments_applied(change->segments, &op->record[i], op->seq, op->sector);
+	for (u32 i = 0; i < DMDA_OP_MAP_PAGES; i++) {
+		if (pages[i])
+			dmda_op_apply_to_map(op, pages[i]->index, pages[i]->seq, pages[i]->block);
+	}
+	mark_pages(pages, op->seq, op->sector);
+	return NULL;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Changing map and segment table: one operation at a time, noted in the journal and done
+ * in memory in one go, so that both always have the same order.
+ *
+ * The caller has put the pages of the map that an operation touches into memory, has
+ * seen that the batch has room for it whole, and calls dmda_change_map() only for data that is
+ * written. What makes it durable is the journal's batch, and when that is written.
+ *
+ * Calls on one struct must not run at the same time.
+ */
+#ifndef DMDA_CHANGE_H
+#define DMDA_CHANGE_H
+
+#include "replay.h"
+#include "segments.h"
+
+/* An operation touches at most so many pages of the map. */
+#define DMDA_OP_MAP_PAGES	2U
+
+/**
+ * struct dmda_map_page - a page of the map in memory
+ * @block: its bytes
+ * @index: which page
+ * @seq: last operation that it knows
+ * @dirty_sector: first sector of the batch from which on it must be brought up to date
+ *	after a crash, U64_MAX if it is as it was written
+ */
+struct dmda_map_page {
+	struct dmda_map_block *block;
+	u64 index;
+	u64 seq;
+	u64 dirty_sector;
+};
+
+/**
+ * struct dmda_change - what operations change
+ * @super: of the device
+ * @segments: the segment table
+ * @batch: where they are noted
+ * @why: why the last one could not be, or NULL; then memory and journal may differ and
+ *	nothing may be written any more
+ */
+struct dmda_change {
+	const struct dmda_super *super;
+	struct dmda_segments *segments;
+	struct dmda_journal_batch *batch;
+	const char *why;
+};
+
+/**
+ * dmda_change_map() - pages are at consecutive places from now on
+ * @pages: the one or two pages of the map that have these lpns
+ * @lpn: first page
+ * @dpn: its place
+ * @nr_pages: at most DMDA_MAX_OP_PAGES
+ *
+ * Return: the operation's seq.
+ */
+u64 dmda_change_map(struct dmda_change *change,
+		    struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], lpn_t lpn, dpn_t dpn,
+		    u32 nr_pages);
+
+/**
+ * dmda_change_trim() - pages hold nothing any more
+ *
+ * Return: the operation's seq, or 0 if none of them held anything.
+ */
+u64 dmda_change_trim(struct dmda_change *change,
+		     struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], lpn_t lpn,
+		     u32 nr_pages);
+
+/**
+ * dmda_change_segment() - a segment changes its state
+ * @record: kind, seg and what belongs to the kind
+ *
+ * Return: the operation's seq.
+ */
+u64 dmda_change_segment(struct dmda_change *change, const struct dmda_record *record);
+
+/**
+ * dmda_change_replay() - do an operation that was read from the journal
+ * @op: the operation
+ * @pages: pages of the map for it, NULL where it needs none
+ *
+ * Return: NULL, or why it cannot have happened.
+ */
+const char *dmda_change_replay(struct dmda_change *change, const struct dmda_op *op,
+			       struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES]);
+
+#endif /* DMDA_CHANGE_H */

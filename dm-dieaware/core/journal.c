@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "journal.h"
+
+static u32 seed_of(const struct dmda_super *super)
+{
+	return crc32c(~0U, super->uuid, DMDA_UUID_BYTES);
+}
+
+static u32 sector_checksum(u32 seed, const struct dmda_journal_sector *sector)
+{
+	return crc32c(seed, &sector->magic, DMDA_SECTOR_BYTES - sizeof(sector->crc));
+}
+
+u32 dmda_journal_fresh_chain(const struct dmda_super *super, u64 salt)
+{
+	__le64 raw = cpu_to_le64(salt);
+
+	return crc32c(seed_of(super), &raw, sizeof(raw));
+}
+
+void dmda_journal_begin(struct dmda_journal_batch *batch, const struct dmda_super *super,
+			struct dmda_journal_sector *sectors, u32 nr_room,
+			const struct dmda_journal_place *place)
+{
+	batch->sectors = sectors;
+	batch->nr_room = nr_room;
+	batch->nr_used = 0;
+	batch->last = NULL;
+	batch->first = *place;
+	batch->next_seq = place->seq;
+	batch->seed = seed_of(super);
+}
+
+bool dmda_journal_has_room(const struct dmda_journal_batch *batch, u32 nr_records)
+{
+	u32 per_sector = DMDA_RECORDS_BYTES / DMDA_MAX_RECORD_BYTES;
+
+	return batch->nr_used + DIV_ROUND_UP(nr_records, per_sector) <= batch->nr_room;
+}
+
+static struct dmda_journal_sector *begin_sector(struct dmda_journal_batch *batch)
+{
+	struct dmda_journal_sector *sector;
+
+	if (WARN_ON_ONCE(batch->nr_used == batch->nr_room))
+		return NULL;
+	sector = &batch->sectors[batch->nr_used];
+	memset(sector, 0, sizeof(*sector));
+	sector->magic = cpu_to_le32(DMDA_MAGIC_JOURNAL);
+	sector->sector = cpu_to_le64(batch->first.sector + batch->nr_used);
+	sector->seq = cpu_to_le64(batch->next_seq);
+	sector->version = cpu_to_le16(DMDA_FORMAT_VERSION);
+	batch->nr_used++;
+	return sector;
+}
+
+void dmda_journal_put(struct dmda_journal_batch *batch, const struct dmda_record *record)
+{
+	unsigned int bytes = dmda_record_bytes(record->kind);
+	struct dmda_journal_sector *sector = NULL;
+	unsigned int at;
+
+	if (batch->nr_used)
+		sector = &batch->sectors[batch->nr_used - 1];
+	if (!sector || le16_to_cpu(sector->nr_bytes) + bytes > DMDA_RECORDS_BYTES)
+		sector = begin_sector(batch);
+	if (!sector)
+		return;
+	at = le16_to_cpu(sector->nr_bytes);
+	dmda_record_encode(&sector->records[at], record);
+	sector->nr_bytes = cpu_to_le16(at + bytes);
+	batch->last = &sector->records[at];
+}
+
+u64 dmda_journal_end_op(struct dmda_journal_batch *batch)
+{
+	if (!WARN_ON_ONCE(!batch->last))
+		*batch->last |= DMDA_RECORD_END;
+	return batch->next_seq++;
+}
+
+u32 dmda_journal_seal(struct dmda_journal_batch *batch, const struct dmda_super *super,
+		      struct dmda_journal_place *next)
+{
+	u32 chain = batch->first.chain;
+
+	while (batch->nr_used % super->journal_unit_sectors)
+		begin_sector(batch);
+	for (u32 i = 0; i < batch->nr_used; i++) {
+		struct dmda_journal_sector *sector = &batch->sectors[i];
+
+		sector->chain = cpu_to_le32(chain);
+		chain = sector_checksum(batch->seed, sector);
+		sector->crc = cpu_to_le32(chain);
+	}
+	next->sector = batch->first.sector + batch->nr_used;
+	next->chain = chain;
+	next->seq = batch->next_seq;
+	return batch->nr_used;
+}
+
+void dmda_journal_open(struct dmda_journal_reader *reader, const struct dmda_super *super,
+		       const struct dmda_journal_place *place)
+{
+	reader->next = *place;
+	reader->seed = seed_of(super);
+}
+
+/* Operations that end in the sector, or -1: what it holds are no records. */
+static int count_ends(const struct dmda_journal_sector *sector)
+{
+	unsigned int left = le16_to_cpu(sector->nr_bytes);
+	const u8 *at = sector->records;
+	int nr = 0;
+
+	while (left) {
+		struct dmda_record record;
+		unsigned int bytes = dmda_record_decode(at, left, &record);
+
+		if (!bytes)
+			return -1;
+		nr += record.is_last;
+		at += bytes;
+		left -= bytes;
+	}
+	return nr;
+}
+
+bool dmda_journal_accept(struct dmda_journal_reader *reader,
+			 const struct dmda_journal_sector *sector)
+{
+	u32 crc = sector_checksum(reader->seed, sector);
+	int nr_ends;
+
+	if (le32_to_cpu(sector->magic) != DMDA_MAGIC_JOURNAL ||
+	    le32_to_cpu(sector->crc) != crc ||
+	    le16_to_cpu(sector->version) != DMDA_FORMAT_VERSION ||
+	    le64_to_cpu(sector->sector) != reader->next.sector ||
+	    le64_to_cpu(sector->seq) != reader->next.seq ||
+	    le32_to_cpu(sector->chain) != reader->next.chain ||
+	    le16_to_cpu(sector->nr_bytes) > DMDA_RECORDS_BYTES)
+		return false;
+	nr_ends = count_ends(sector);
+	if (nr_ends < 0)
+		return false;
+	reader->next.sector++;
+	reader->next.seq += nr_ends;
+	reader->next.chain = crc;
+	return true;
+}

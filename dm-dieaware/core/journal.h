@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The journal as bytes: records into sectors, and sectors into records.
+ *
+ * It is a ring of sectors with numbers that only grow. Each sector checks itself and
+ * names the checksum of the one before it. So the reader stops at the first sector that
+ * was not written, is torn, is of an older lap, or was written by a line of events that a
+ * crash has ended: what is read is always a beginning of what was written, never with a
+ * gap. Of an operation that is cut off by the end, nothing counts.
+ *
+ * Sectors are filled in memory and sealed when they are to be written. A batch that was
+ * sealed is never touched again.
+ *
+ * Calls on one struct must not run at the same time.
+ */
+#ifndef DMDA_JOURNAL_H
+#define DMDA_JOURNAL_H
+
+#include "record.h"
+#include "super.h"
+
+/**
+ * struct dmda_journal_place - a place in the journal
+ * @sector: number of a sector
+ * @chain: what it has as chain
+ * @seq: operation that comes next there
+ */
+struct dmda_journal_place {
+	u64 sector;
+	u32 chain;
+	u64 seq;
+};
+
+/**
+ * struct dmda_journal_batch - sectors that are being filled
+ * @sectors: memory of @nr_room sectors
+ * @nr_room: multiple of the journal's unit
+ * @nr_used: sectors that have been begun
+ * @last: the record that was put last, or NULL
+ * @first: where @sectors[0] goes
+ * @next_seq: operation that comes next
+ * @seed: CRC with which that of a sector begins
+ */
+struct dmda_journal_batch {
+	struct dmda_journal_sector *sectors;
+	u32 nr_room;
+	u32 nr_used;
+	u8 *last;
+	struct dmda_journal_place first;
+	u64 next_seq;
+	u32 seed;
+};
+
+/**
+ * struct dmda_journal_reader - reads a journal sector by sector
+ * @next: the sector that comes next, and the operation that the next record is of
+ * @seed: CRC with which that of a sector begins
+ */
+struct dmda_journal_reader {
+	struct dmda_journal_place next;
+	u32 seed;
+};
+
+/**
+ * dmda_journal_begin() - begin a batch
+ * @sectors: memory of @nr_room sectors
+ * @place: where it goes
+ */
+void dmda_journal_begin(struct dmda_journal_batch *batch, const struct dmda_super *super,
+			struct dmda_journal_sector *sectors, u32 nr_room,
+			const struct dmda_journal_place *place);
+
+/**
+ * dmda_journal_has_room() - will an operation of that many records fit?
+ */
+bool dmda_journal_has_room(const struct dmda_journal_batch *batch, u32 nr_records);
+
+/**
+ * dmda_journal_put() - put a record of the present operation
+ */
+void dmda_journal_put(struct dmda_journal_batch *batch, const struct dmda_record *record);
+
+/**
+ * dmda_journal_end_op() - the record that was put last was the operation's last
+ * Return: the operation's seq.
+ */
+u64 dmda_journal_end_op(struct dmda_journal_batch *batch);
+
+/**
+ * dmda_journal_seal() - make a batch ready to be written
+ * @super: of the device
+ * @next: gets the place of the batch that follows
+ *
+ * No operation is under way. What is left of the last unit is filled with empty sectors.
+ *
+ * Return: sectors to be written, a multiple of the unit; 0 if nothing was put.
+ */
+u32 dmda_journal_seal(struct dmda_journal_batch *batch, const struct dmda_super *super,
+		      struct dmda_journal_place *next);
+
+/**
+ * dmda_journal_open() - read from a place on
+ */
+void dmda_journal_open(struct dmda_journal_reader *reader, const struct dmda_super *super,
+		       const struct dmda_journal_place *place);
+
+/**
+ * dmda_journal_accept() - is this the next sector?
+ * @sector: as read from dmda_journal_sector_at() of @reader->next.sector
+ *
+ * Return: true, and the reader is behind it; or false: the journal has ended.
+ */
+bool dmda_journal_accept(struct dmda_journal_reader *reader,
+			 const struct dmda_journal_sector *sector);
+
+/* In the ring, where a sector lies. */
+static inline u32 dmda_journal_sector_at(const struct dmda_super *super, u64 sector)
+{
+	return sector - div_u64(sector, super->journal_sectors) * super->journal_sectors;
+}
+
+/**
+ * dmda_journal_fresh_chain() - with which a new line of events begins, by format and after
+ *	a crash
+ * @salt: a random number, so that no sector that was written before fits
+ */
+u32 dmda_journal_fresh_chain(const struct dmda_super *super, u64 salt);
+
+#endif /* DMDA_JOURNAL_H */

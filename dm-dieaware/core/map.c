@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "map.h"
+
+static dpn_t following(dpn_t dpn)
+{
+	return dpn == DPN_NONE ? DPN_NONE : to_dpn(from_dpn(dpn) + 1);
+}
+
+u32 dmda_map_run(const struct dmda_map_block *map, u32 entry, u32 nr_pages, dpn_t *dpn)
+{
+	u32 most = min(nr_pages, DMDA_MAP_ENTRIES - entry);
+	dpn_t next;
+	u32 nr = 1;
+
+	*dpn = dmda_map_get(map, entry);
+	next = following(*dpn);
+	while (nr < most && dmda_map_get(map, entry + nr) == next) {
+		next = following(next);
+		nr++;
+	}
+	return nr;
+}
+
+const char *dmda_map_check(const struct dmda_map_block *map, u64 nr_device_pages)
+{
+	for (u32 i = 0; i < DMDA_MAP_ENTRIES; i++) {
+		dpn_t dpn = dmda_map_get(map, i);
+
+		if (dpn != DPN_NONE && from_dpn(dpn) >= nr_device_pages)
+			return "a page of the map points behind the end of the device";
+	}
+	return NULL;
+}

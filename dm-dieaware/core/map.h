@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A page of the map in memory: the block as it is written, used in place. One entry says
+ * where an lpn is.
+ *
+ * Calls on one page must not run at the same time; reading may run with reading.
+ */
+#ifndef DMDA_MAP_H
+#define DMDA_MAP_H
+
+#include "block.h"
+
+/* Which page of the map an lpn is on, and where on it. */
+static inline u64 dmda_map_index(lpn_t lpn, u32 *entry)
+{
+	return div_u64_rem(from_lpn(lpn), DMDA_MAP_ENTRIES, entry);
+}
+
+/* Where an lpn is, or DPN_NONE. */
+static inline dpn_t dmda_map_get(const struct dmda_map_block *map, u32 entry)
+{
+	u64 dpn = dmda_get_bytes(&map->dpn[entry * DMDA_DPN_BYTES], DMDA_DPN_BYTES);
+
+	return dpn ? to_dpn(dpn) : DPN_NONE;
+}
+
+static inline void dmda_map_set(struct dmda_map_block *map, u32 entry, dpn_t dpn)
+{
+	dmda_put_bytes(&map->dpn[entry * DMDA_DPN_BYTES], dpn == DPN_NONE ? 0 : from_dpn(dpn),
+		       DMDA_DPN_BYTES);
+}
+
+/**
+ * dmda_map_run() - how far do consecutive lpns lie at consecutive places?
+ * @entry: the first
+ * @nr_pages: most that matter
+ * @dpn: gets the place of the first, or DPN_NONE
+ *
+ * Return: entries from @entry on, on this page, that go on at @dpn, or are unmapped like it.
+ */
+u32 dmda_map_run(const struct dmda_map_block *map, u32 entry, u32 nr_pages, dpn_t *dpn);
+
+/**
+ * dmda_map_check() - could this page's entries be?
+ * @map: a page whose header was checked
+ * @nr_device_pages: of the superblock
+ *
+ * Return: NULL, or what is wrong.
+ */
+const char *dmda_map_check(const struct dmda_map_block *map, u64 nr_device_pages);
+
+#endif /* DMDA_MAP_H */

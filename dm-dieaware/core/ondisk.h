@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the compiler must agree with: sizes and places in <dieaware/format.h>. */
+#ifndef DMDA_ONDISK_H
+#define DMDA_ONDISK_H
+
+#include <dieaware/format.h>
+#include <dieaware/platform.h>
+
+#define DMDA_CHECK_SIZE(type, bytes) \
+	static_assert(sizeof(type) == (bytes), #type " changed on disk")
+#define DMDA_CHECK_OFFSET(type, member, bytes) \
+	static_assert(offsetof(type, member) == (bytes), #type "." #member " moved")
+
+DMDA_CHECK_SIZE(struct dmda_block_header, 64);
+DMDA_CHECK_SIZE(struct dmda_area_block, 56);
+DMDA_CHECK_SIZE(struct dmda_super_block, DMDA_BLOCK_BYTES);
+DMDA_CHECK_SIZE(struct dmda_root_block, DMDA_BLOCK_BYTES);
+DMDA_CHECK_SIZE(struct dmda_slots_block, DMDA_BLOCK_BYTES);
+DMDA_CHECK_SIZE(struct dmda_map_block, DMDA_BLOCK_BYTES);
+DMDA_CHECK_SIZE(struct dmda_segment_entry, 16);
+DMDA_CHECK_SIZE(struct dmda_segments_block, DMDA_BLOCK_BYTES);
+DMDA_CHECK_SIZE(struct dmda_summary_entry, 24);
+DMDA_CHECK_SIZE(struct dmda_summary_block, DMDA_BLOCK_BYTES);
+DMDA_CHECK_SIZE(struct dmda_journal_sector, DMDA_SECTOR_BYTES);
+DMDA_CHECK_SIZE(struct dmda_record_map, 13);
+DMDA_CHECK_SIZE(struct dmda_record_range, 8);
+DMDA_CHECK_SIZE(struct dmda_record_segment, 14);
+
+DMDA_CHECK_OFFSET(struct dmda_super_block, journal_dpn, 128);
+DMDA_CHECK_OFFSET(struct dmda_super_block, area, 192);
+DMDA_CHECK_OFFSET(struct dmda_root_block, chain, 80);
+DMDA_CHECK_OFFSET(struct dmda_journal_sector, records, 32);
+
+#endif /* DMDA_ONDISK_H */

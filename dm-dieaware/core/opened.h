@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Open summaries: what was written to the segments that are open, one for each of them.
+ *
+ * A segment gets its summary when it is closed. Until then the summary is a table like
+ * the others: a checkpoint writes its pages that have changed, and the journal has what
+ * came after. So a crash loses no more than which file a page was of, for pages written
+ * since the last checkpoint.
+ *
+ * Calls on one struct must not run at the same time.
+ */
+#ifndef DMDA_OPENED_H
+#define DMDA_OPENED_H
+
+#include "replay.h"
+#include "segments.h"
+#include "summary.h"
+
+/**
+ * struct dmda_opened_page - what is known of a page of an open summary
+ * @seq: last operation that changed it
+ * @dirty_sector: first sector of the batch from which on it must be brought up to date
+ *	after a crash, U64_MAX if it is as it was written
+ */
+struct dmda_opened_page {
+	u64 seq;
+	u64 dirty_sector;
+};
+
+/**
+ * struct dmda_opened - the open summaries
+ * @super: of the device
+ * @segments: the segment table
+ * @block: by number and page
+ * @page: likewise
+ */
+struct dmda_opened {
+	const struct dmda_super *super;
+	const struct dmda_segments *segments;
+	struct dmda_summary_block *block;
+	struct dmda_opened_page *page;
+};
+
+/**
+ * dmda_opened_bytes() - memory for the open summaries
+ */
+size_t dmda_opened_bytes(const struct dmda_super *super);
+
+/**
+ * dmda_opened_init() - nothing was written
+ * @zeroed: dmda_opened_bytes() bytes
+ */
+void dmda_opened_init(struct dmda_opened *opened, const struct dmda_super *super,
+		      const struct dmda_segments *segments, void *zeroed);
+
+/**
+ * dmda_opened_begin() - a segment was opened
+ * @seq: by this operation
+ * @sector: first sector of its batch
+ *
+ * Pages that know the operation already stay as they are.
+ */
+void dmda_opened_begin(struct dmda_opened *opened, u8 open, u64 seq, u64 sector);
+
+/**
+ * dmda_opened_put() - pages were written to an open segment
+ * @dpn: place of the first
+ * @first: what it is; the others follow it in lpn and file page
+ * @nr_pages: how many
+ * @sector: first sector of the batch that maps them, operation @first->seq
+ *
+ * Pages that know the operation already stay as they are.
+ */
+void dmda_opened_put(struct dmda_opened *opened, dpn_t dpn, const struct dmda_written *first,
+		     u32 nr_pages, u64 sector);
+
+/**
+ * dmda_opened_replay() - do what an operation that was read from the journal says
+ * @op: after the segment table knows it
+ */
+void dmda_opened_replay(struct dmda_opened *opened, const struct dmda_op *op);
+
+/* The summary of an open segment. */
+static inline struct dmda_summary_block *dmda_opened_summary(const struct dmda_opened *opened,
+							     u8 open)
+{
+	return &opened->block[open * opened->super->summary_pages];
+}
+
+#endif /* DMDA_OPENED_H */

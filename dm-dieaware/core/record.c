@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "record.h"
+
+unsigned int dmda_record_bytes(u8 kind)
+{
+	switch (kind) {
+	case DMDA_RECORD_MAP:
+		return sizeof(struct dmda_record_map);
+	case DMDA_RECORD_DEAD:
+	case DMDA_RECORD_TRIM:
+		return sizeof(struct dmda_record_range);
+	case DMDA_RECORD_OPEN:
+	case DMDA_RECORD_CLOSE:
+	case DMDA_RECORD_FREE:
+		return sizeof(struct dmda_record_segment);
+	default:
+		return 0;
+	}
+}
+
+static void encode_map(u8 *to, const struct dmda_record *record)
+{
+	struct dmda_record_map *map = (struct dmda_record_map *)to;
+
+	dmda_put_bytes(map->nr_pages, record->nr_pages, sizeof(map->nr_pages));
+	dmda_put_bytes(map->lpn, from_lpn(record->lpn), sizeof(map->lpn));
+	dmda_put_bytes(map->dpn, from_dpn(record->dpn), sizeof(map->dpn));
+}
+
+static void encode_range(u8 *to, u64 first, u16 nr_pages)
+{
+	struct dmda_record_range *range = (struct dmda_record_range *)to;
+
+	dmda_put_bytes(range->nr_pages, nr_pages, sizeof(range->nr_pages));
+	dmda_put_bytes(range->first, first, sizeof(range->first));
+}
+
+static void encode_segment(u8 *to, const struct dmda_record *record)
+{
+	struct dmda_record_segment *segment = (struct dmda_record_segment *)to;
+
+	segment->open = record->open;
+	dmda_put_bytes(segment->segment, from_seg(record->seg), sizeof(segment->segment));
+	dmda_put_bytes(segment->mtime, record->mtime, sizeof(segment->mtime));
+}
+
+void dmda_record_encode(u8 *to, const struct dmda_record *record)
+{
+	switch (record->kind) {
+	case DMDA_RECORD_MAP:
+		encode_map(to, record);
+		break;
+	case DMDA_RECORD_DEAD:
+		encode_range(to, from_dpn(record->dpn), record->nr_pages);
+		break;
+	case DMDA_RECORD_TRIM:
+		encode_range(to, from_lpn(record->lpn), record->nr_pages);
+		break;
+	default:
+		encode_segment(to, record);
+		break;
+	}
+	to[0] = record->kind | (record->is_last ? DMDA_RECORD_END : 0);
+}
+
+static void decode_map(const u8 *from, struct dmda_record *record)
+{
+	const struct dmda_record_map *map = (const struct dmda_record_map *)from;
+
+	record->nr_pages = dmda_get_bytes(map->nr_pages, sizeof(map->nr_pages));
+	record->lpn = to_lpn(dmda_get_bytes(map->lpn, sizeof(map->lpn)));
+	record->dpn = to_dpn(dmda_get_bytes(map->dpn, sizeof(map->dpn)));
+}
+
+static void decode_range(const u8 *from, struct dmda_record *record)
+{
+	const struct dmda_record_range *range = (const struct dmda_record_range *)from;
+	u64 first = dmda_get_bytes(range->first, sizeof(range->first));
+
+	record->nr_pages = dmda_get_bytes(range->nr_pages, sizeof(range->nr_pages));
+	if (record->kind == DMDA_RECORD_DEAD)
+		record->dpn = to_dpn(first);
+	else
+		record->lpn = to_lpn(first);
+}
+
+static void decode_segment(const u8 *from, struct dmda_record *record)
+{
+	const struct dmda_record_segment *segment = (const struct dmda_record_segment *)from;
+
+	record->open = segment->open;
+	record->seg = to_seg(dmda_get_bytes(segment->segment, sizeof(segment->segment)));
+	record->mtime = dmda_get_bytes(segment->mtime, sizeof(segment->mtime));
+}
+
+static bool has_pages(u8 kind)
+{
+	return kind == DMDA_RECORD_MAP || kind == DMDA_RECORD_DEAD || kind == DMDA_RECORD_TRIM;
+}
+
+unsigned int dmda_record_decode(const u8 *from, unsigned int room, struct dmda_record *record)
+{
+	unsigned int bytes;
+
+	if (!room)
+		return 0;
+	memset(record, 0, sizeof(*record));
+	record->kind = from[0] & ~DMDA_RECORD_END;
+	record->is_last = from[0] & DMDA_RECORD_END;
+	bytes = dmda_record_bytes(record->kind);
+	if (!bytes || bytes > room)
+		return 0;
+	if (record->kind == DMDA_RECORD_MAP)
+		decode_map(from, record);
+	else if (has_pages(record->kind))
+		decode_range(from, record);
+	else
+		decode_segment(from, record);
+	if (has_pages(record->kind) &&
+	    (!record->nr_pages || record->nr_pages > DMDA_MAX_OP_PAGES))
+		return 0;
+	return bytes;
+}

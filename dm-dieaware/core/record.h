@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Records of the journal: what one operation does to map and segment table.
+ *
+ * An operation is one or more records with the same seq; it happens whole or not at
+ * all. MAP and TRIM are followed by DEAD records for all places that lost their page by
+ * it, so that the counts of segments can be brought up to date without the map.
+ *
+ * Pure functions of their arguments.
+ */
+#ifndef DMDA_RECORD_H
+#define DMDA_RECORD_H
+
+#include "block.h"
+
+/* Pages that one operation maps or trims; each may have been at a place of its own */
+#define DMDA_MAX_OP_PAGES	512U
+#define DMDA_MAX_OP_RECORDS	(1U + DMDA_MAX_OP_PAGES)
+#define DMDA_MAX_RECORD_BYTES	14U
+
+/**
+ * struct dmda_record - a record
+ * @kind: DMDA_RECORD_*, without DMDA_RECORD_END
+ * @is_last: it ends its operation
+ * @open: of OPEN
+ * @nr_pages: of MAP, DEAD and TRIM, [1, DMDA_MAX_OP_PAGES]
+ * @seg: of OPEN, CLOSE and FREE
+ * @lpn: of MAP and TRIM
+ * @dpn: of MAP and DEAD
+ * @mtime: of CLOSE
+ */
+struct dmda_record {
+	u8 kind;
+	bool is_last;
+	u8 open;
+	u16 nr_pages;
+	seg_t seg;
+	lpn_t lpn;
+	dpn_t dpn;
+	u64 mtime;
+};
+
+/**
+ * dmda_record_bytes() - size of a record of that kind, 0 if there is none
+ */
+unsigned int dmda_record_bytes(u8 kind);
+
+/**
+ * dmda_record_encode() - write a record down
+ * @to: dmda_record_bytes() bytes
+ */
+void dmda_record_encode(u8 *to, const struct dmda_record *record);
+
+/**
+ * dmda_record_decode() - read a record
+ * @from: where it begins
+ * @room: bytes that are there
+ *
+ * Return: its bytes, or 0 if it is none.
+ */
+unsigned int dmda_record_decode(const u8 *from, unsigned int room, struct dmda_record *record);
+
+#endif /* DMDA_RECORD_H */

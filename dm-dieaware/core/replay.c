@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "replay.h"
+
+static void begin_op(struct dmda_op *op, u64 seq)
+{
+	op->seq = seq;
+	op->nr_records = 0;
+}
+
+void dmda_replay_init(struct dmda_replay *replay, struct dmda_op *op, u64 next_seq)
+{
+	replay->sector = NULL;
+	replay->at = 0;
+	replay->op = op;
+	replay->why = NULL;
+	begin_op(op, next_seq);
+	op->record[0].is_last = false;
+}
+
+void dmda_replay_sector(struct dmda_replay *replay, const struct dmda_journal_sector *sector)
+{
+	replay->sector = sector;
+	replay->at = 0;
+}
+
+/* MAP and TRIM come first and have DEAD behind them; the others are alone. */
+static const char *check_order(const struct dmda_op *op, const struct dmda_record *record)
+{
+	if (op->nr_records == DMDA_MAX_OP_RECORDS)
+		return "an operation of the journal is too long";
+	if (!op->nr_records)
+		return record->kind == DMDA_RECORD_DEAD ?
+			"an operation of the journal has no beginning" : NULL;
+	return record->kind == DMDA_RECORD_DEAD ?
+		NULL : "an operation of the journal has two beginnings";
+}
+
+/* Return: whether the operation is whole now. */
+static bool take_record(struct dmda_replay *replay, const struct dmda_record *record)
+{
+	struct dmda_op *op = replay->op;
+
+	replay->why = check_order(op, record);
+	if (replay->why)
+		return false;
+	if (!op->nr_records)
+		op->sector = le64_to_cpu(replay->sector->sector);
+	op->record[op->nr_records++] = *record;
+	return record->is_last;
+}
+
+static bool is_whole(const struct dmda_op *op)
+{
+	return op->nr_records && op->record[op->nr_records - 1].is_last;
+}
+
+const struct dmda_op *dmda_replay_next(struct dmda_replay *replay)
+{
+	const struct dmda_journal_sector *sector = replay->sector;
+	unsigned int end = sector ? le16_to_cpu(sector->nr_bytes) : 0;
+
+	if (is_whole(replay->op))
+		begin_op(replay->op, replay->op->seq + 1);
+	while (!replay->why && replay->at < end) {
+		struct dmda_record record;
+		unsigned int bytes = dmda_record_decode(&sector->records[replay->at],
+							end - replay->at, &record);
+
+		if (!bytes) {
+			replay->why = "the journal has a record that is none";
+			break;
+		}
+		replay->at += bytes;
+		if (take_record(replay, &record))
+			return replay->op;
+	}
+	return NULL;
+}
+
+const struct dmda_record *dmda_op_pages(const struct dmda_op *op)
+{
+	u8 kind = op->record[0].kind;
+
+	return kind == DMDA_RECORD_MAP || kind == DMDA_RECORD_TRIM ? &op->record[0] : NULL;
+}
+
+bool dmda_op_apply_to_map(const struct dmda_op *op, u64 index, u64 seq,
+			  struct dmda_map_block *map)
+{
+	const struct dmda_record *pages = dmda_op_pages(op);
+	u64 first = index * DMDA_MAP_ENTRIES;
+	u64 from, to;
+
+	if (!pages || seq >= op->seq)
+		return false;
+	from = max(from_lpn(pages->lpn), first);
+	to = min(from_lpn(pages->lpn) + pages->nr_pages, first + DMDA_MAP_ENTRIES);
+	for (u64 lpn = from; lpn < to; lpn++) {
+		dpn_t dpn = DPN_NONE;
+
+		if (pages->kind == DMDA_RECORD_MAP)
+			dpn = to_dpn(from_dpn(pages->dpn) + lpn - from_lpn(pages->lpn));
+		dmda_map_set(map, lpn - first, dpn);
+	}
+	return from < to;
+}

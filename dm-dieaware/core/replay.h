@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Replay: the records of journal sectors put together to operations again.
+ *
+ * The caller reads sectors in order and lets the journal reader accept them; here they
+ * become whole operations, one after the other. An operation that is not complete when the
+ * journal ends is never handed out.
+ *
+ * Applying an operation is the same after a crash and in daily work: see
+ * dmda_segments_apply() for the segment table; a page of the map takes a MAP or TRIM if
+ * its own seq is smaller. So pages that were written at different times end up at the
+ * same state.
+ *
+ * Calls on one struct must not run at the same time.
+ */
+#ifndef DMDA_REPLAY_H
+#define DMDA_REPLAY_H
+
+#include "journal.h"
+#include "map.h"
+
+/**
+ * struct dmda_op - an operation
+ * @seq: its number
+ * @sector: journal sector of its first record
+ * @nr_records: records that it has so far
+ * @record: the records
+ */
+struct dmda_op {
+	u64 seq;
+	u64 sector;
+	u32 nr_records;
+	struct dmda_record record[DMDA_MAX_OP_RECORDS];
+};
+
+/**
+ * struct dmda_replay - position in a sector
+ * @sector: the sector
+ * @at: next byte of its records
+ * @op: the operation that is being put together
+ * @why: why it had to stop, or NULL
+ */
+struct dmda_replay {
+	const struct dmda_journal_sector *sector;
+	unsigned int at;
+	struct dmda_op *op;
+	const char *why;
+};
+
+/**
+ * dmda_replay_init() - nothing has been read
+ * @op: memory for an operation
+ * @next_seq: operation that comes first
+ */
+void dmda_replay_init(struct dmda_replay *replay, struct dmda_op *op, u64 next_seq);
+
+/**
+ * dmda_replay_sector() - go on with a sector
+ * @sector: one that dmda_journal_accept() took; all of the one before was consumed
+ */
+void dmda_replay_sector(struct dmda_replay *replay, const struct dmda_journal_sector *sector);
+
+/**
+ * dmda_replay_next() - the next whole operation
+ * Return: it, or NULL: the next sector is needed, or @replay->why says that the journal
+ * has what cannot be.
+ */
+const struct dmda_op *dmda_replay_next(struct dmda_replay *replay);
+
+/**
+ * dmda_op_pages() - the pages that an operation maps or trims
+ * Return: its MAP or TRIM record, or NULL if it is about a segment's state.
+ */
+const struct dmda_record *dmda_op_pages(const struct dmda_op *op);
+
+/**
+ * dmda_op_apply_to_map() - do to a page of the map what an operation says
+ * @index: which page
+ * @seq: last operation that the page knows
+ * @map: the page
+ *
+ * Return: whether the page has changed; it then knows @op->seq.
+ */
+bool dmda_op_apply_to_map(const struct dmda_op *op, u64 index, u64 seq,
+			  struct dmda_map_block *map);
+
+#endif /* DMDA_REPLAY_H */

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The root of a checkpoint: its first page says where the journal goes on, the others
+ * which slot of each page of segment table, open summaries and directory is valid.
+ *
+ * There are two, written in turn. A root is as valid as its worst page, so a torn one
+ * does not count, and the other one does. Pure functions of their arguments.
+ */
+#ifndef DMDA_ROOT_H
+#define DMDA_ROOT_H
+
+#include "journal.h"
+#include "slots.h"
+
+/**
+ * struct dmda_root - the first page of a root in the machine's own numbers
+ * @epoch: number of the checkpoint
+ * @journal: where the journal goes on
+ * @is_clean: nothing was in the journal when it was written, and nothing was to follow
+ * @pages_written: pages written by the target since format
+ */
+struct dmda_root {
+	u64 epoch;
+	struct dmda_journal_place journal;
+	bool is_clean;
+	u64 pages_written;
+};
+
+/* Pages of a root: the first one, and those of its entries. */
+u32 dmda_root_nr_pages(const struct dmda_super *super);
+
+/* Where a root of that epoch begins. */
+static inline dpn_t dmda_root_dpn(const struct dmda_super *super, u64 epoch)
+{
+	return to_dpn(super->root_dpn[epoch & 1]);
+}
+
+/**
+ * dmda_root_encode() - make a page of a root
+ * @slots: by table; those of the map are not looked at
+ * @index: page of the root, below dmda_root_nr_pages()
+ * @page: DMDA_BLOCK_BYTES bytes
+ */
+void dmda_root_encode(const struct dmda_root *root, const struct dmda_super *super,
+		      const struct dmda_slots *slots, u32 index, void *page);
+
+/**
+ * dmda_root_decode() - understand the first page of a root
+ * @which: 0 or 1: whose place it was read from
+ *
+ * Return: NULL, or what is wrong.
+ */
+const char *dmda_root_decode(struct dmda_root *root, const struct dmda_super *super,
+			     const struct dmda_root_block *page, u32 which);
+
+/**
+ * dmda_root_decode_entries() - take the entries of a further page
+ * @root: as decoded
+ * @index: page of the root, from 1 on
+ *
+ * Return: NULL, or what is wrong.
+ */
+const char *dmda_root_decode_entries(const struct dmda_root *root,
+				     const struct dmda_super *super, u32 index,
+				     const struct dmda_slots_block *page,
+				     struct dmda_slots *slots);
+
+/**
+ * dmda_directory_encode() - make a page of the directory
+ * @map: slots of the map
+ * @index: page of the directory
+ * @slot: where it goes
+ */
+void dmda_directory_encode(const struct dmda_super *super, const struct dmda_slots *map,
+			   u64 index, u32 slot, u64 epoch, struct dmda_slots_block *page);
+
+/**
+ * dmda_directory_decode() - take the entries of a page of the directory
+ * @seq_slot: its entry in the root
+ *
+ * Return: NULL, or what is wrong.
+ */
+const char *dmda_directory_decode(const struct dmda_super *super, u64 index, u64 seq_slot,
+				  const struct dmda_slots_block *page,
+				  struct dmda_slots *map);
+
+#endif /* DMDA_ROOT_H */

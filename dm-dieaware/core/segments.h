@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The segment table: what each segment is and how many of its pages count.
+ *
+ *	FREE --open--> OPEN --close--> CLOSED --free--> FREE
+ *
+ * It changes by operations only, in the order of their seq: while the device works and in
+ * the same way when the journal is read after a crash. So every page of the table has the
+ * seq of the last operation that it knows; one that it knows already changes nothing.
+ *
+ * A segment without a valid page may be freed when the operation that took the last one
+ * away is durable, and its pages written again only then: a crash before that would bring
+ * back a map that still points to them.
+ *
+ * Calls on one struct must not run at the same time.
+ */
+#ifndef DMDA_SEGMENTS_H
+#define DMDA_SEGMENTS_H
+
+#include "record.h"
+#include "super.h"
+
+/**
+ * struct dmda_segment - a segment
+ * @nr_valid: pages that an lpn is mapped to
+ * @state: DMDA_SEGMENT_*
+ * @open: which open summary it has, or had
+ * @mtime: seq of the newest data
+ * @last_seq: the last operation that changed it, as far as known since start
+ */
+struct dmda_segment {
+	u32 nr_valid;
+	u8 state;
+	u8 open;
+	u64 mtime;
+	u64 last_seq;
+};
+
+/**
+ * struct dmda_segments_page - what is known of a page of the table
+ * @seq: last operation that changed it
+ * @dirty_sector: first sector of the batch from which on it must be brought up to date
+ *	after a crash, U64_MAX if it is as it was written
+ */
+struct dmda_segments_page {
+	u64 seq;
+	u64 dirty_sector;
+};
+
+/**
+ * struct dmda_segments - the segment table
+ * @super: of the device
+ * @segment: by number
+ * @page: by page of the table
+ * @nr_segments: how many
+ * @nr_free: how many are FREE
+ * @nr_empty: how many are CLOSED and have no valid page
+ * @nr_valid: valid pages in all
+ * @next: segment at which the search for a free one goes on
+ */
+struct dmda_segments {
+	const struct dmda_super *super;
+	struct dmda_segment *segment;
+	struct dmda_segments_page *page;
+	u32 nr_segments;
+	u32 nr_free;
+	u32 nr_empty;
+	u64 nr_valid;
+	u32 next;
+};
+
+/**
+ * dmda_segments_bytes() - memory for the table
+ */
+size_t dmda_segments_bytes(const struct dmda_super *super);
+
+/**
+ * dmda_segments_init() - all segments are free
+ * @zeroed: dmda_segments_bytes() bytes
+ */
+void dmda_segments_init(struct dmda_segments *segments, const struct dmda_super *super,
+			void *zeroed);
+
+/**
+ * dmda_segments_decode() - take a page of the table as it was read
+ * @block: a page whose header was checked
+ *
+ * Return: NULL, or what is wrong.
+ */
+const char *dmda_segments_decode(struct dmda_segments *segments, u64 index,
+				 const struct dmda_segments_block *block);
+
+/**
+ * dmda_segments_encode() - fill in a page of the table but for its header
+ * Return: entries in use.
+ */
+u32 dmda_segments_encode(const struct dmda_segments *segments, u64 index,
+			 struct dmda_segments_block *block);
+
+/**
+ * dmda_segments_apply() - do what a record says
+ * @record: one of operation @seq
+ *
+ * Pages of the table that know @seq already stay as they are.
+ *
+ * Return: NULL, or why this cannot have happened.
+ */
+const char *dmda_segments_apply(struct dmda_segments *segments,
+				const struct dmda_record *record, u64 seq);
+
+/**
+ * dmda_segments_applied() - all records of an operation have been applied
+ * @record: one of them; to be called with each
+ * @sector: first sector of the operation's batch, or when reading, any one up to its own
+ */
+void dmda_segments_applied(struct dmda_segments *segments, const struct dmda_record *record,
+			   u64 seq, u64 sector);
+
+/**
+ * dmda_segments_find_free() - find a free segment
+ * Return: a segment, or SEG_NONE. Goes round the device.
+ */
+seg_t dmda_segments_find_free(struct dmda_segments *segments);
+
+/**
+ * dmda_segments_find_empty() - find a segment that can be freed
+ * @durable_seq: operations up to this are durable
+ * @from: where to begin; gets where to go on
+ *
+ * Return: a CLOSED segment that lost its last valid page by then, or SEG_NONE.
+ */
+seg_t dmda_segments_find_empty(const struct dmda_segments *segments, u64 durable_seq,
+			       u32 *from);
+
+/**
+ * dmda_segments_check() - do the sums agree with the segments?
+ * Return: NULL, or what is wrong.
+ */
+const char *dmda_segments_check(const struct dmda_segments *segments);
+
+#endif /* DMDA_SEGMENTS_H */

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "slots.h"
+
+static u64 nr_groups(u64 nr_pages)
+{
+	return DIV_ROUND_UP_ULL(nr_pages, DMDA_ENTRIES_PER_PAGE);
+}
+
+size_t dmda_slots_bytes(u64 nr_pages)
+{
+	size_t bytes;
+
+	if (check_mul_overflow((size_t)nr_pages, 2 * sizeof(u64), &bytes) ||
+	    check_add_overflow(bytes, (size_t)nr_groups(nr_pages), &bytes))
+		return SIZE_MAX;
+	return bytes;
+}
+
+void dmda_slots_init(struct dmda_slots *slots, u64 nr_pages, void *zeroed)
+{
+	slots->nr_pages = nr_pages;
+	slots->newest = zeroed;
+	slots->committed = slots->newest + nr_pages;
+	slots->changed = (u8 *)(slots->committed + nr_pages);
+	slots->pending = false;
+}
+
+void dmda_slots_load(struct dmda_slots *slots, u64 index, u64 seq_slot)
+{
+	slots->newest[index] = seq_slot;
+	slots->committed[index] = seq_slot;
+}
+
+u32 dmda_slots_target(const struct dmda_slots *slots, u64 index)
+{
+	u64 committed = slots->committed[index];
+
+	if (slots->pending)
+		return DMDA_SLOT_NONE;
+	return committed ? !dmda_slot_of(committed) : 0;
+}
+
+void dmda_slots_written(struct dmda_slots *slots, u64 index, u32 slot, u64 seq)
+{
+	slots->newest[index] = seq << 1 | slot;
+	slots->changed[div_u64(index, DMDA_ENTRIES_PER_PAGE)] = true;
+}
+
+u32 dmda_slots_encode(const struct dmda_slots *slots, u64 first,
+		      struct dmda_slots_block *block)
+{
+	u32 nr = min_t(u64, slots->nr_pages - first, DMDA_ENTRIES_PER_PAGE);
+
+	memset(block->entry, 0, sizeof(block->entry));
+	for (u32 i = 0; i < nr; i++)
+		block->entry[i].seq_slot = cpu_to_le64(slots->newest[first + i]);
+	return nr;
+}
+
+void dmda_slots_begin(struct dmda_slots *slots)
+{
+	slots->pending = true;
+}
+
+static void commit_group(struct dmda_slots *slots, u64 group)
+{
+	u64 first = group * DMDA_ENTRIES_PER_PAGE;
+	u64 nr = min_t(u64, slots->nr_pages - first, DMDA_ENTRIES_PER_PAGE);
+
+	memcpy(&slots->committed[first], &slots->newest[first], nr * sizeof(u64));
+	slots->changed[group] = false;
+}
+
+void dmda_slots_end(struct dmda_slots *slots, bool durable)
+{
+	slots->pending = false;
+	for (u64 group = 0; durable && group < nr_groups(slots->nr_pages); group++) {
+		if (slots->changed[group])
+			commit_group(slots, group);
+	}
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The superblock: how the device is laid out. Made by format, changed by growing only.
+ *
+ *	0	superblock A
+ *	16	superblock B
+ *	32	root A, root B
+ *		journal
+ *		tables of area 0: segment table, open summaries, directory, map; two
+ *		slots a page
+ *		segments of area 0
+ *		area 1 ...
+ *
+ * Everything is sized for the device so that metadata cannot run full: each page of the
+ * map has its two slots whether anything is mapped there or not.
+ *
+ * Pure functions of their arguments.
+ */
+#ifndef DMDA_SUPER_H
+#define DMDA_SUPER_H
+
+#include "block.h"
+
+/* Segments that cleaning and the open segments need, whatever the reserve is */
+#define DMDA_RESERVED_SEGMENTS	8U
+
+#define DMDA_MIN_SEGMENTS	32U
+#define DMDA_MIN_JOURNAL_SECTORS 1024U
+#define DMDA_MAX_JOURNAL_SECTORS BIT(21)
+#define DMDA_MAX_SEGMENT_PAGES	65536U
+
+/**
+ * struct dmda_format - what format is asked for
+ * @uuid: of the new device
+ * @label: a name, at most 31 characters; or NULL
+ * @nr_device_pages: size of the device
+ * @stripe_pages: pages after which its dies have had their turn
+ * @segment_pages: pages of a segment, or 0: chosen
+ * @journal_sectors: size of the journal, or 0: chosen
+ * @journal_unit_sectors: 1, or 8 on devices of 4096-byte blocks
+ * @reserve_permille: share of the segments that is not shown, [20, 900]
+ */
+struct dmda_format {
+	const u8 *uuid;
+	const char *label;
+	u64 nr_device_pages;
+	u32 stripe_pages;
+	u32 segment_pages;
+	u32 journal_sectors;
+	u32 journal_unit_sectors;
+	u32 reserve_permille;
+};
+
+/**
+ * struct dmda_area - a part of the device, see struct dmda_area_block
+ */
+struct dmda_area {
+	u64 tables_dpn;
+	u64 nr_segment_pages;
+	u64 nr_open_pages;
+	u64 nr_directory_pages;
+	u64 nr_map_pages;
+	u64 segments_dpn;
+	u64 nr_segments;
+};
+
+/**
+ * struct dmda_super - a superblock in the machine's own numbers
+ *
+ * The members are those of struct dmda_super_block.
+ */
+struct dmda_super {
+	u8 uuid[DMDA_UUID_BYTES];
+	u64 epoch;
+	u64 compat;
+	u64 ro_compat;
+	u64 incompat;
+	u64 nr_device_pages;
+	u64 nr_lpns;
+	u32 segment_pages;
+	u32 summary_pages;
+	u32 stripe_pages;
+	u32 journal_sectors;
+	u32 journal_unit_sectors;
+	u32 flags;
+	u64 journal_dpn;
+	u64 root_dpn[2];
+	u32 root_pages;
+	u32 nr_areas;
+	char label[32];
+	struct dmda_area area[DMDA_MAX_AREAS];
+};
+
+/* Which table a page belongs to */
+enum dmda_table {
+	DMDA_TABLE_SEGMENTS,
+	DMDA_TABLE_OPEN,
+	DMDA_TABLE_DIRECTORY,
+	DMDA_TABLE_MAP,
+	DMDA_NR_TABLES,
+};
+
+/**
+ * dmda_super_make() - lay out a new device
+ * @format: what is asked for
+ * @super: the result
+ *
+ * Return: NULL, or a complete sentence that says what is impossible and why.
+ */
+const char *dmda_super_make(const struct dmda_format *format, struct dmda_super *super);
+
+/**
+ * dmda_super_encode() - make the page to be written
+ * @super: epoch is that of the page; which of the two places follows from it
+ * @page: DMDA_BLOCK_BYTES bytes
+ */
+void dmda_super_encode(const struct dmda_super *super, struct dmda_super_block *page);
+
+/**
+ * dmda_super_decode() - understand a superblock
+ * @page: as it was read from @dpn
+ * @dpn: DMDA_SUPER_DPN_A or _B
+ * @super: the result
+ *
+ * Every number is checked against every other one; a device that is smaller than what
+ * is said here is the caller's to refuse, and unknown features, too.
+ *
+ * Return: NULL, or what is wrong.
+ */
+const char *dmda_super_decode(const struct dmda_super_block *page, dpn_t dpn,
+			      struct dmda_super *super);
+
+/* Features of this version */
+#define DMDA_COMPAT_KNOWN	0ULL
+#define DMDA_RO_COMPAT_KNOWN	0ULL
+#define DMDA_INCOMPAT_KNOWN	0ULL
+
+/* Where the superblock of that epoch goes. */
+static inline dpn_t dmda_super_dpn(u64 epoch)
+{
+	return to_dpn(epoch & 1 ? DMDA_SUPER_DPN_A : DMDA_SUPER_DPN_B);
+}
+
+/* Pages of a segment that take data. */
+static inline u32 dmda_super_data_pages(const struct dmda_super *super)
+{
+	return super->segment_pages - super->summary_pages;
+}
+
+/**
+ * dmda_super_nr_segments() - number of segments
+ */
+u64 dmda_super_nr_segments(const struct dmda_super *super);
+
+/**
+ * dmda_super_nr_pages() - number of pages of a table that are in use
+ */
+u64 dmda_super_nr_pages(const struct dmda_super *super, enum dmda_table table);
+
+/**
+ * dmda_super_slot() - where a slot of a table's page lies
+ * @index: page, below dmda_super_nr_pages()
+ * @slot: 0 or 1
+ */
+dpn_t dmda_super_slot(const struct dmda_super *super, enum dmda_table table, u64 index,
+		      u32 slot);
+
+/**
+ * dmda_super_segment_dpn() - where a segment begins
+ */
+dpn_t dmda_super_segment_dpn(const struct dmda_super *super, seg_t seg);
+
+/**
+ * dmda_super_segment_of() - in which segment's data a place lies
+ * @page: gets its page in the segment
+ * Return: the segment, or SEG_NONE if data cannot be there.
+ */
+seg_t dmda_super_segment_of(const struct dmda_super *super, dpn_t dpn, u32 *page);
+
+#endif /* DMDA_SUPER_H */

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which segments to clean.
+ *
+ *   greedy        the fewest valid pages
+ *   cost-benefit  the most space gained for the work, weighted with the age of the data:
+ *		   (1 - u) * age / (1 + u), where u is the share of valid pages
+ *   file-aware    of the best few by cost-benefit, those whose files are in most pieces, since
+ *		   cleaning puts files together (Park et al., "File Defragmentation Scheme
+ *		   for a Log-Structured File System", APSys 2016, Algorithm 1)
+ *
+ * Time is counted in operations. Pure functions of their arguments.
+ */
+#ifndef DMDA_VICTIM_H
+#define DMDA_VICTIM_H
+
+#include "segments.h"
+#include "summary.h"
+
+enum dmda_policy {
+	DMDA_POLICY_GREEDY,
+	DMDA_POLICY_COST_BENEFIT,
+	DMDA_POLICY_FILE_AWARE,
+};
+
+#define DMDA_MAX_CANDIDATES	32U
+
+/**
+ * struct dmda_candidate - a segment that may be cleaned
+ * @seg: which
+ * @worth: the higher, the better
+ */
+struct dmda_candidate {
+	seg_t seg;
+	u64 worth;
+};
+
+/**
+ * dmda_victim_candidates() - find the best segments to clean
+ * @now_seq: the present operation
+ * @policy: file-aware counts as cost-benefit here
+ * @candidates: gets the best ones, the best first
+ * @nr: most that are wanted, at most DMDA_MAX_CANDIDATES
+ *
+ * Only segments that are closed and have fewer valid pages than they can are looked at;
+ * not those without any, which need no cleaning.
+ *
+ * Return: how many there are.
+ */
+u32 dmda_victim_candidates(const struct dmda_segments *segments, u64 now_seq,
+			   enum dmda_policy policy, struct dmda_candidate *candidates, u32 nr);
+
+/**
+ * struct dmda_file_set - files that were met in a segment
+ * @nr_slots: power of two above the number of pages of a segment
+ * @slot: files; 0 is none
+ */
+struct dmda_file_set {
+	u32 nr_slots;
+	u64 *slot;
+};
+
+/**
+ * dmda_victim_pieces() - in how many pieces too many are the files of a segment?
+ * @summary: of the segment
+ * @is_valid: a bit for each page of the segment: it is valid
+ * @nr_pages: pages that take data
+ * @files: emptied first
+ *
+ * A piece is a row of valid pages of one file; the first one of each file is none too
+ * many. Pages of unknown files are left out.
+ *
+ * Return: pieces that cleaning would save.
+ */
+u32 dmda_victim_pieces(const struct dmda_summary_block *summary, const u64 *is_valid,
+		       u32 nr_pages, struct dmda_file_set *files);
+
+#endif /* DMDA_VICTIM_H */

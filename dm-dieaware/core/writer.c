@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "writer.h"
+
+void dmda_writer_init(struct dmda_writer *writer, const struct dmda_super *super)
+{
+	memset(writer, 0, sizeof(*writer));
+	writer->super = super;
+	for (int i = 0; i < DMDA_NR_STREAMS; i++)
+		writer->open[i].seg = SEG_NONE;
+}
+
+void dmda_writer_open(struct dmda_writer *writer, enum dmda_stream stream, seg_t seg, u32 page)
+{
+	writer->open[stream].seg = seg;
+	writer->open[stream].next_page = page;
+	writer->open[stream].nr_opened += seg != SEG_NONE;
+}
+
+u32 dmda_writer_take(struct dmda_writer *writer, enum dmda_stream stream, u32 nr_pages,
+		     dpn_t *dpn)
+{
+	u32 page = writer->open[stream].next_page;
+	seg_t seg = writer->open[stream].seg;
+
+	if (seg == SEG_NONE)
+		return 0;
+	nr_pages = min(nr_pages, dmda_super_data_pages(writer->super) - page);
+	*dpn = to_dpn(from_dpn(dmda_super_segment_dpn(writer->super, seg)) + page);
+	writer->open[stream].next_page += nr_pages;
+	return nr_pages;
+}

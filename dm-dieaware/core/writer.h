@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where data goes next: an open segment for each kind of data, filled from the front.
+ *
+ * This file hands out places and nothing else. That a segment becomes open or closed is
+ * an operation of the journal, which the caller puts and applies.
+ *
+ * Data of a segment may still be on its way when the next one is opened; so each kind of
+ * data takes two open summaries in turn.
+ *
+ * Calls on one struct must not run at the same time.
+ */
+#ifndef DMDA_WRITER_H
+#define DMDA_WRITER_H
+
+#include "segments.h"
+
+/* Kinds of data. What was just written is likely to be written again; what survived a
+ * cleaning is not.
+ */
+enum dmda_stream {
+	DMDA_STREAM_USER,
+	DMDA_STREAM_MOVED,
+	DMDA_NR_STREAMS,
+};
+
+static_assert(2 * (int)DMDA_NR_STREAMS <= DMDA_MAX_OPEN);
+
+/**
+ * struct dmda_writer - the open segments
+ * @super: of the device
+ * @open: by kind of data: the segment, or SEG_NONE, its next page, and how many there were
+ */
+struct dmda_writer {
+	const struct dmda_super *super;
+	struct {
+		seg_t seg;
+		u32 next_page;
+		u32 nr_opened;
+	} open[DMDA_NR_STREAMS];
+};
+
+/**
+ * dmda_writer_init() - no segment is open
+ */
+void dmda_writer_init(struct dmda_writer *writer, const struct dmda_super *super);
+
+/**
+ * dmda_writer_open() - write to a segment from now on
+ * @page: its first page that may be written
+ */
+void dmda_writer_open(struct dmda_writer *writer, enum dmda_stream stream, seg_t seg, u32 page);
+
+/* The open summary for the segment that is opened next. */
+static inline u8 dmda_writer_next_summary(const struct dmda_writer *writer,
+					  enum dmda_stream stream)
+{
+	return 2 * stream + writer->open[stream].nr_opened % 2;
+}
+
+/**
+ * dmda_writer_take() - take places for pages
+ * @nr_pages: how many are wanted, at least 1
+ * @dpn: gets the first place
+ *
+ * Return: how many consecutive places were taken; 0: the stream has no open segment, or
+ * a full one.
+ */
+u32 dmda_writer_take(struct dmda_writer *writer, enum dmda_stream stream, u32 nr_pages,
+		     dpn_t *dpn);
+
+#endif /* DMDA_WRITER_H */

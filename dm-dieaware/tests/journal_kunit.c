@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The journal: operations into sectors and back, and where reading has to stop. */
+#include <kunit/test.h>
+
+#include "../core/block.c"
+#include "../core/super.c"
+#include "../core/record.c"
+#include "../core/journal.c"
+#include "../core/map.c"
+#include "../core/replay.c"
+
+#define NR_SECTORS	64
+
+/**
+ * struct ring - a journal and what was put into it
+ * @super: with the size of the ring, and a UUID
+ * @sectors: a batch
+ * @batch: it
+ * @op: for reading
+ */
+struct ring {
+	struct dmda_super super;
+	struct dmda_journal_sector sectors[NR_SECTORS];
+	struct dmda_journal_batch batch;
+	struct dmda_op op;
+};
+
+static const struct dmda_journal_place first_place = { .sector = 7, .chain = 99, .seq = 5 };
+
+static struct ring *new_ring(struct kunit *test, u32 unit_sectors)
+{
+	struct ring *ring = kunit_kzalloc(test, sizeof(*ring), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, ring);
+	ring->super.journal_sectors = NR_SECTORS;
+	ring->super.journal_unit_sectors = unit_sectors;
+	ring->super.uuid[0] = 1;
+	dmda_journal_begin(&ring->batch, &ring->super, ring->sectors, NR_SECTORS, &first_place);
+	return ring;
+}
+
+/* An operation of a MAP and so many DEAD. */
+static void put_op(struct ring *ring, u64 lpn, u32 nr_dead)
+{
+	struct dmda_record record = {
+		.kind = DMDA_RECORD_MAP, .nr_pages = 1, .lpn = to_lpn(lpn), .dpn = to_dpn(lpn + 1),
+	};
+
+	dmda_journal_put(&ring->batch, &record);
+	record.kind = DMDA_RECORD_DEAD;
+	for (u32 i = 0; i < nr_dead; i++) {
+		record.dpn = to_dpn(lpn + 1000 + i);
+		dmda_journal_put(&ring->batch, &record);
+	}
+	dmda_journal_end_op(&ring->batch);
+}
+
+/* Reads the batch. Return: whole operations; checks that they are those of put_op(). */
+static u32 read_ops(struct kunit *test, struct ring *ring, u32 nr_sectors)
+{
+	struct dmda_journal_reader reader;
+	struct dmda_replay replay;
+	u32 nr = 0;
+
+	dmda_journal_open(&reader, &ring->super, &first_place);
+	dmda_replay_init(&replay, &ring->op, first_place.seq);
+	for (u32 i = 0; i < nr_sectors; i++) {
+		const struct dmda_op *op;
+
+		if (!dmda_journal_accept(&reader, &ring->sectors[i]))
+			break;
+		dmda_replay_sector(&replay, &ring->sectors[i]);
+		while ((op = dmda_replay_next(&replay))) {
+			KUNIT_EXPECT_EQ(test, op->seq, first_place.seq + nr);
+			KUNIT_EXPECT_EQ(test, from_lpn(op->record[0].lpn), (u64)nr);
+			KUNIT_EXPECT_EQ(test, from_dpn(op->record[0].dpn), (u64)nr + 1);
+			KUNIT_EXPECT_EQ(test, op->nr_records, nr * 3 + 1);
+			nr++;
+		}
+		KUNIT_EXPECT_NULL(test, replay.why);
+	}
+	KUNIT_EXPECT_EQ(test, reader.next.seq, first_place.seq + nr);
+	return nr;
+}
+
+static void operations_come_back_also_across_sectors(struct kunit *test)
+{
+	struct ring *ring = new_ring(test, 1);
+	struct dmda_journal_place next;
+	u32 nr_sectors;
+
+	for (u32 i = 0; i < 40; i++)
+		put_op(ring, i, i * 3);
+	nr_sectors = dmda_journal_seal(&ring->batch, &ring->super, &next);
+	KUNIT_EXPECT_GT(test, nr_sectors, 30U);
+	KUNIT_EXPECT_EQ(test, next.sector, first_place.sector + nr_sectors);
+	KUNIT_EXPECT_EQ(test, read_ops(test, ring, nr_sectors), 40U);
+}
+
+static void an_operation_that_is_cut_off_does_not_count(struct kunit *test)
+{
+	struct ring *ring = new_ring(test, 1);
+	struct dmda_journal_place next;
+	u32 nr_sectors, before = 0;
+
+	for (u32 i = 0; i < 40; i++)
+		put_op(ring, i, i * 3);
+	nr_sectors = dmda_journal_seal(&ring->batch, &ring->super, &next);
+	for (u32 i = 0; i < nr_sectors; i++) {
+		u32 nr = read_ops(test, ring, i);
+
+		KUNIT_EXPECT_GE(test, nr, before);
+		KUNIT_EXPECT_LT(test, nr, 40U);
+		before = nr;
+	}
+}
+
+static void a_batch_is_a_multiple_of_the_unit(struct kunit *test)
+{
+	struct ring *ring = new_ring(test, 8);
+	struct dmda_journal_place next;
+
+	put_op(ring, 0, 0);
+	KUNIT_EXPECT_EQ(test, dmda_journal_seal(&ring->batch, &ring->super, &next), 8U);
+	KUNIT_EXPECT_EQ(test, next.sector, first_place.sector + 8);
+	KUNIT_EXPECT_EQ(test, read_ops(test, ring, 8), 1U);
+}
+
+static void any_changed_byte_ends_the_journal(struct kunit *test)
+{
+	struct ring *ring = new_ring(test, 1);
+	struct dmda_journal_place next;
+	u8 *byte = (u8 *)&ring->sectors[0];
+
+	put_op(ring, 0, 0);
+	dmda_journal_seal(&ring->batch, &ring->super, &next);
+	for (u32 i = 0; i < DMDA_SECTOR_BYTES; i++) {
+		byte[i] ^= 1 << i % 8;
+		KUNIT_ASSERT_EQ(test, read_ops(test, ring, 1), 0U);
+		byte[i] ^= 1 << i % 8;
+	}
+	KUNIT_EXPECT_EQ(test, read_ops(test, ring, 1), 1U);
+}
+
+static void a_sector_of_another_past_is_no_successor(struct kunit *test)
+{
+	struct ring *ring = new_ring(test, 1);
+	struct ring *other = new_ring(test, 1);
+	struct dmda_journal_place next;
+
+	for (u32 i = 0; i < 40; i++) {
+		put_op(ring, i, i * 3);
+		put_op(other, i, i * 3);
+	}
+	other->batch.first.chain++;
+	dmda_journal_seal(&ring->batch, &ring->super, &next);
+	dmda_journal_seal(&other->batch, &other->super, &next);
+	ring->sectors[20] = other->sectors[20];
+	KUNIT_EXPECT_EQ(test, read_ops(test, ring, 30), read_ops(test, ring, 20));
+}
+
+static void a_sector_of_an_older_lap_is_no_successor(struct kunit *test)
+{
+	struct ring *ring = new_ring(test, 1);
+	struct dmda_journal_reader reader;
+	struct dmda_journal_place next, later = first_place;
+
+	put_op(ring, 0, 0);
+	dmda_journal_seal(&ring->batch, &ring->super, &next);
+	later.sector += NR_SECTORS;
+	dmda_journal_open(&reader, &ring->super, &later);
+	KUNIT_EXPECT_FALSE(test, dmda_journal_accept(&reader, &ring->sectors[0]));
+	KUNIT_EXPECT_EQ(test, dmda_journal_sector_at(&ring->super, later.sector), 7U);
+}
+
+static void a_sector_of_another_device_is_no_successor(struct kunit *test)
+{
+	struct ring *ring = new_ring(test, 1);
+	struct dmda_journal_place next;
+
+	put_op(ring, 0, 0);
+	dmda_journal_seal(&ring->batch, &ring->super, &next);
+	ring->super.uuid[0]++;
+	KUNIT_EXPECT_EQ(test, read_ops(test, ring, 1), 0U);
+}
+
+static void bytes_that_are_no_records_are_refused(struct kunit *test)
+{
+	struct dmda_record record;
+	u8 bytes[DMDA_MAX_RECORD_BYTES] = { 0 };
+
+	for (u32 kind = 0; kind < 256; kind++) {
+		bytes[0] = kind;
+		for (u32 room = 0; room <= sizeof(bytes); room++) {
+			unsigned int got = dmda_record_decode(bytes, room, &record);
+
+			/* Zero pages: only changes of a segment's state can be. */
+			if (got)
+				KUNIT_ASSERT_GE(test, record.kind, (u8)DMDA_RECORD_OPEN);
+			KUNIT_ASSERT_LE(test, got, room);
+		}
+	}
+}
+
+static struct kunit_case journal_cases[] = {
+	KUNIT_CASE(operations_come_back_also_across_sectors),
+	KUNIT_CASE(an_operation_that_is_cut_off_does_not_count),
+	KUNIT_CASE(a_batch_is_a_multiple_of_the_unit),
+	KUNIT_CASE(any_changed_byte_ends_the_journal),
+	KUNIT_CASE(a_sector_of_another_past_is_no_successor),
+	KUNIT_CASE(a_sector_of_an_older_lap_is_no_successor),
+	KUNIT_CASE(a_sector_of_another_device_is_no_successor),
+	KUNIT_CASE(bytes_that_are_no_records_are_refused),
+	{}
+};
+
+static struct kunit_suite journal_suite = {
+	.name = "dm_dieaware_journal",
+	.test_cases = journal_cases,
+};
+
+kunit_test_suite(journal_suite);
+
+MODULE_LICENSE("GPL");

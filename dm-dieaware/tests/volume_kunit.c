@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Power failures in log mode. A workload (writes, overwrites, trims, flushes, moves of
+ * cleaning, checkpoints while it goes on) runs on a small device. At every write of it a
+ * power failure is played, several times: of what was not flushed, any part may be on
+ * disk, down to single sectors. Each time the device is started from what is left, and has
+ * to be exactly what it was after some operation, not before the last durable one.
+ */
+#include <kunit/test.h>
+
+#include "volume.h"
+
+#define MAX_OPS		8192
+#define MAX_LPNS	2048
+#define VARIANTS	2
+
+/**
+ * struct past - what an operation did to the pages
+ * @lpn: first page
+ * @nr_pages: how many; 0: none
+ * @tag: what they hold since, less their lpn; 0: nothing
+ */
+struct past {
+	u64 lpn;
+	u32 nr_pages;
+	u64 tag;
+};
+
+/* A page that cleaning has copied, and where from. */
+struct move {
+	u64 lpn;
+	dpn_t from;
+	dpn_t to;
+};
+
+/**
+ * struct history - what the device was
+ * @random: state
+ * @past: by seq, modulo MAX_OPS
+ * @base: by lpn: what the page held after operation @base_seq
+ * @base_seq: a durable operation
+ * @scratch: by lpn
+ * @nr_cleanings: victims that were cleaned
+ * @salt: times that it was started again
+ * @after: volume that is started from what a failure leaves
+ * @image: what it leaves
+ * @op: for replay
+ * @moves: what cleaning copies
+ * @is_mapped: a bit for each place: the map has it
+ */
+struct history {
+	u64 random;
+	struct past past[MAX_OPS];
+	u64 base[MAX_LPNS];
+	u64 base_seq;
+	u64 scratch[MAX_LPNS];
+	u32 nr_cleanings;
+	u64 salt;
+	struct volume *after;
+	struct image *image;
+	struct dmda_op op;
+	struct move moves[SEGMENT_PAGES];
+	u64 is_mapped[DISK_PAGES / 64 + 1];
+};
+
+static u32 random_below(struct history *history, u32 limit)
+{
+	history->random = history->random * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (history->random >> 33) % limit;
+}
+
+static void play_past(u64 *pages, const struct past *past)
+{
+	for (u32 i = 0; i < past->nr_pages; i++)
+		pages[past->lpn + i] = past->tag ? past->tag + past->lpn + i : 0;
+}
+
+/* What is durable will never be different again. */
+static void advance_base(struct volume *volume)
+{
+	struct history *history = volume->data;
+
+	while (history->base_seq < volume->durable_seq) {
+		struct past *past = &history->past[++history->base_seq % MAX_OPS];
+
+		play_past(history->base, past);
+		past->nr_pages = 0;
+	}
+}
+
+static void note(struct volume *volume, u64 seq, u64 lpn, u32 nr_pages, u64 tag)
+{
+	struct history *history = volume->data;
+
+	KUNIT_ASSERT_LT(volume->test, seq - history->base_seq, (u64)MAX_OPS);
+	history->past[seq % MAX_OPS] = (struct past){
+		.lpn = lpn, .nr_pages = nr_pages, .tag = tag,
+	};
+}
+
+/* What the failure leaves: all that was flushed, and any part of the rest. */
+static void fail_power(struct volume *volume, u32 variant)
+{
+	struct history *history = volume->data;
+
+	for (u32 i = 0; i < volume->nr_pending; i++) {
+		u32 fate = random_below(history, 4);
+		u32 sectors = fate < 2 ? ~0U : fate == 2 ? 0 : random_below(history, 256);
+
+		/* The first variant loses only what was written last. */
+		if (!variant)
+			sectors = i + 1 < volume->nr_pending ? ~0U : random_below(history, 256);
+		put_pending(&volume->super, history->image, &volume->pending[i], sectors);
+	}
+}
+
+/* The image is what was flushed again. */
+static void undo_failure(struct volume *volume)
+{
+	struct history *history = volume->data;
+
+	for (u32 i = 0; i < volume->nr_pending; i++) {
+		u64 dpn = volume->pending[i].dpn;
+		int index = meta_index(&volume->super, dpn);
+
+		if (index < 0)
+			history->image->tag[dpn] = volume->stable->tag[dpn];
+		else
+			history->image->meta[index] = volume->stable->meta[index];
+	}
+}
+
+static void expect_pages(struct volume *volume, const u64 *pages)
+{
+	struct history *history = volume->data;
+	struct volume *after = history->after;
+	u64 nr_mapped = 0;
+
+	memset(history->is_mapped, 0, sizeof(history->is_mapped));
+	for (u64 lpn = 0; lpn < after->super.nr_lpns; lpn++) {
+		dpn_t dpn = where_is(after, lpn);
+		u64 at = from_dpn(dpn);
+
+		if (dpn == DPN_NONE) {
+			KUNIT_ASSERT_EQ(volume->test, pages[lpn], 0ULL);
+			continue;
+		}
+		KUNIT_ASSERT_EQ(volume->test, history->image->tag[at], pages[lpn]);
+		KUNIT_ASSERT_FALSE(volume->test, history->is_mapped[at / 64] >> at % 64 & 1);
+		history->is_mapped[at / 64] |= BIT_ULL(at % 64);
+		nr_mapped++;
+	}
+	KUNIT_ASSERT_EQ(volume->test, nr_mapped, after->segments.nr_valid);
+}
+
+/* The counts of the segment table agree with the map, and open summaries know their pages. */
+static void expect_segments(struct volume *volume)
+{
+	struct history *history = volume->data;
+	struct volume *after = history->after;
+
+	for (u32 i = 0; i < after->segments.nr_segments; i++) {
+		const struct dmda_segment *segment = &after->segments.segment[i];
+		u64 first = from_dpn(dmda_super_segment_dpn(&after->super, to_seg(i)));
+		u32 nr_valid = 0;
+
+		for (u64 at = first; at < first + dmda_super_data_pages(&after->super); at++) {
+			struct dmda_written written;
+
+			if (!(history->is_mapped[at / 64] >> at % 64 & 1))
+				continue;
+			nr_valid++;
+			if (segment->state != DMDA_SEGMENT_OPEN)
+				continue;
+			KUNIT_ASSERT_TRUE(volume->test,
+					  dmda_summary_get(dmda_opened_summary(&after->opened,
+									       segment->open),
+							   at - first, &written));
+			KUNIT_ASSERT_EQ(volume->test,
+					from_dpn(where_is(after, from_lpn(written.lpn))), at);
+		}
+		KUNIT_ASSERT_EQ(volume->test, nr_valid, segment->nr_valid);
+	}
+}
+
+static void expect_state_after_failure(struct volume *volume,
+				       struct dmda_journal_place *next)
+{
+	struct history *history = volume->data;
+	const char *why = open_volume(history->after, history->image, &history->op, next);
+
+	KUNIT_ASSERT_NULL_MSG(volume->test, why, "%s", why);
+	KUNIT_ASSERT_GT(volume->test, next->seq, volume->durable_seq);
+	advance_base(volume);
+	memcpy(history->scratch, history->base, sizeof(history->scratch));
+	for (u64 seq = history->base_seq + 1; seq < next->seq; seq++)
+		play_past(history->scratch, &history->past[seq % MAX_OPS]);
+	expect_pages(volume, history->scratch);
+	expect_segments(volume);
+}
+
+static void fail_power_at_write(struct volume *volume)
+{
+	for (u32 variant = 0; variant < VARIANTS; variant++) {
+		struct dmda_journal_place next;
+
+		fail_power(volume, variant);
+		expect_state_after_failure(volume, &next);
+		undo_failure(volume);
+	}
+}
+
+/* The power fails for good, at a write that nobody has foreseen. */
+static void fail_power_once(struct volume *volume)
+{
+	struct history *history = volume->data;
+
+	if (!random_below(history, 16))
+		fail_power_at_write(volume);
+	if (random_below(history, 1500))
+		return;
+	fail_power(volume, VARIANTS);
+	volume->is_dead = true;
+}
+
+/* Goes on from what the failure left, with another past. */
+static void restart(struct volume *volume)
+{
+	struct history *history = volume->data;
+	struct dmda_journal_place next;
+	const char *why;
+
+	/* What was durable when the power failed is in the image, whatever was said since. */
+	volume->durable_seq = history->base_seq;
+	expect_state_after_failure(volume, &next);
+	memcpy(history->base, history->scratch, sizeof(history->base));
+	history->base_seq = next.seq - 1;
+	copy_image(volume->stable, history->image);
+	copy_image(volume->now, history->image);
+	volume->nr_pending = 0;
+	volume->is_dead = false;
+	why = open_volume(volume, volume->stable, &history->op, &next);
+	KUNIT_ASSERT_NULL_MSG(volume->test, why, "%s", why);
+	memset(history->past, 0, sizeof(history->past));
+	resume_volume(volume, &next, ++history->salt);
+}
+
+static struct volume *new_history(struct kunit *test, u64 seed)
+{
+	struct volume *volume = new_volume(test);
+	struct history *history = test_memory(test, sizeof(*history));
+
+	KUNIT_ASSERT_LE(test, volume->super.nr_lpns, (u64)MAX_LPNS);
+	history->random = seed;
+	history->after = new_volume(test);
+	history->image = new_image(test);
+	volume->data = history;
+	format_volume(volume);
+	copy_image(history->image, volume->stable);
+	volume->mirror = history->image;
+	volume->cut = fail_power_at_write;
+	return volume;
+}
+
+static void write_pages(struct volume *volume, u64 lpn, u32 nr_pages, u64 tag)
+{
+	while (nr_pages) {
+		dpn_t dpn;
+		u32 nr = write_data(volume, DMDA_STREAM_USER, lpn, nr_pages, tag, &dpn);
+
+		make_room(volume, 1 + nr);
+		note(volume, volume->batch.next_seq, lpn, nr, tag);
+		map_data(volume, lpn, dpn, nr);
+		lpn += nr;
+		nr_pages -= nr;
+	}
+}
+
+static void trim(struct volume *volume, u64 lpn, u32 nr_pages)
+{
+	make_room(volume, 1 + nr_pages);
+	note(volume, volume->batch.next_seq, lpn, nr_pages, 0);
+	trim_pages(volume, lpn, nr_pages);
+}
+
+/* Copies the valid pages of the best victim. Return: how many. */
+static u32 begin_moves(struct volume *volume, struct move *moves, enum dmda_policy policy)
+{
+	const struct dmda_summary_block *summary;
+	struct dmda_candidate victim;
+	u32 nr = 0;
+	u64 first;
+
+	if (!dmda_victim_candidates(&volume->segments, volume->batch.next_seq, policy, &victim,
+				    1))
+		return 0;
+	volume->is_moving = true;
+	summary = read_meta(volume, volume->now, dmda_summary_dpn(&volume->super, victim.seg));
+	KUNIT_ASSERT_NULL(volume->test,
+			  dmda_summary_check(summary, &volume->super, victim.seg));
+	first = from_dpn(dmda_super_segment_dpn(&volume->super, victim.seg));
+	for (u32 page = 0; page < dmda_super_data_pages(&volume->super); page++) {
+		struct dmda_written written;
+		dpn_t dpn = to_dpn(first + page);
+		u64 lpn;
+
+		if (!dmda_summary_get(summary, page, &written))
+			continue;
+		lpn = from_lpn(written.lpn);
+		if (where_is(volume, lpn) != dpn)
+			continue;
+		moves[nr] = (struct move){ .lpn = lpn, .from = dpn };
+		write_data(volume, DMDA_STREAM_MOVED, lpn, 1,
+			   volume->now->tag[from_dpn(dpn)] - lpn, &moves[nr].to);
+		nr++;
+	}
+	return nr;
+}
+
+/* A page that was written meanwhile is not moved. */
+static void end_moves(struct volume *volume, const struct move *moves, u32 nr)
+{
+	for (u32 i = 0; i < nr; i++) {
+		if (where_is(volume, moves[i].lpn) == moves[i].from)
+			map_data(volume, moves[i].lpn, moves[i].to, 1);
+	}
+	end_moving(volume);
+}
+
+static void do_something(struct volume *volume, u64 tag)
+{
+	struct history *history = volume->data;
+	u32 nr_pages = 1 + random_below(history, random_below(history, 4) ? 4 : 100);
+	u64 lpn = random_below(history, volume->super.nr_lpns - nr_pages);
+	u32 what = random_below(history, 100);
+
+	/* Most goes to a third of the device. */
+	if (random_below(history, 4))
+		lpn /= 3;
+	if (what < 75)
+		write_pages(volume, lpn, nr_pages, tag);
+	else if (what < 80)
+		trim(volume, lpn, nr_pages);
+	else
+		commit(volume);
+}
+
+static void clean_if_needed(struct volume *volume, u64 tag)
+{
+	struct history *history = volume->data;
+	u32 nr;
+
+	if (volume->segments.nr_free + volume->segments.nr_empty >= 14)
+		return;
+	history->nr_cleanings++;
+	nr = begin_moves(volume, history->moves, tag & 1 << 20 ? DMDA_POLICY_GREEDY :
+			 DMDA_POLICY_COST_BENEFIT);
+	do_something(volume, tag + 1);
+	end_moves(volume, history->moves, nr);
+}
+
+/* A checkpoint takes its time: others go on meanwhile. */
+static void work(struct volume *volume, u32 nr_steps)
+{
+	struct checkpoint checkpoint;
+	bool is_open = false;
+
+	for (u32 i = 1; i <= nr_steps && !volume->is_dead; i++) {
+		u64 tag = (volume->nr_cuts + 1ULL) << 20;
+
+		if (i % 40 == 0) {
+			begin_checkpoint(volume, &checkpoint);
+			is_open = true;
+		}
+		do_something(volume, tag);
+		clean_if_needed(volume, tag);
+		if (is_open && i % 40 == 3) {
+			end_checkpoint(volume, &checkpoint);
+			is_open = false;
+		}
+	}
+	if (!volume->is_dead)
+		commit(volume);
+}
+
+static void what_was_flushed_survives_a_failure_at_every_write(struct kunit *test)
+{
+	struct volume *volume = new_history(test, 1);
+
+	work(volume, 250);
+	KUNIT_EXPECT_GT(test, volume->nr_cuts, 2000U);
+	KUNIT_EXPECT_GT(test, ((struct history *)volume->data)->nr_cleanings, 10U);
+}
+
+static void it_survives_failures_one_after_the_other(struct kunit *test)
+{
+	struct volume *volume = new_history(test, 2);
+
+	volume->cut = fail_power_once;
+	for (int i = 0; i < 60; i++) {
+		work(volume, 100);
+		if (volume->is_dead)
+			restart(volume);
+	}
+	/* The journal went round, too. */
+	KUNIT_EXPECT_GT(test, volume->batch.first.sector, (u64)DMDA_MIN_JOURNAL_SECTORS);
+}
+
+/* Nothing but the lack of segments makes anything durable here. */
+static void a_segment_is_used_again_only_when_its_loss_is_durable(struct kunit *test)
+{
+	struct volume *volume = new_history(test, 3);
+	u32 data_pages = dmda_super_data_pages(&volume->super);
+	u64 nr_extents = div_u64(volume->super.nr_lpns, data_pages);
+
+	volume->cut = NULL;
+	for (u64 i = 0; i < 80; i++) {
+		if (i == volume->segments.nr_segments - 4)
+			volume->cut = fail_power_at_write;
+		write_pages(volume, i % nr_extents * data_pages, data_pages, (i + 1) << 20);
+	}
+	KUNIT_EXPECT_GT(test, volume->nr_cuts, 80 * data_pages);
+}
+
+static struct kunit_case volume_cases[] = {
+	KUNIT_CASE_SLOW(what_was_flushed_survives_a_failure_at_every_write),
+	KUNIT_CASE_SLOW(it_survives_failures_one_after_the_other),
+	KUNIT_CASE_SLOW(a_segment_is_used_again_only_when_its_loss_is_durable),
+	{}
+};
+
+static struct kunit_suite volume_suite = {
+	.name = "dm_dieaware_volume",
+	.test_cases = volume_cases,
+};
+
+kunit_test_suite(volume_suite);
+
+MODULE_LICENSE("GPL");
