@@ -150,6 +150,42 @@ struct ftl_share_range {
 	u32 nr;
 };
 
+/**
+ * struct ftl_lpn_range - consecutive pages
+ * @first: first page
+ * @nr: pages
+ */
+struct ftl_lpn_range {
+	lpn_t first;
+	u32 nr;
+};
+
+/* Ranges and pages of a redistribute command */
+#define FTL_SPREAD_MAX_RANGES	256
+#define FTL_SPREAD_MAX_PAGES	16384U
+
+/**
+ * struct ftl_redistribution - a redistribute command
+ * @range: pages, within the drive, in the order in which they are read
+ * @nr_ranges: ranges, [1, FTL_SPREAD_MAX_RANGES]
+ * @threshold_permille: DoF_P from which they are written again, [0, 1000]
+ * @nr_pages: pages of all ranges, at most FTL_SPREAD_MAX_PAGES
+ * @memory: ftl_dof_bytes() bytes for @nr_pages
+ * @before_permille: gets their DoF_P (dof.h)
+ * @after_permille: gets the same after the command
+ * @done_ns: gets the time at which the command completes
+ */
+struct ftl_redistribution {
+	const struct ftl_lpn_range *range;
+	u32 nr_ranges;
+	u32 threshold_permille;
+	u32 nr_pages;
+	void *memory;
+	u32 before_permille;
+	u32 after_permille;
+	u64 done_ns;
+};
+
 /* Ranges and pages of a share command */
 #define FTL_SHARE_MAX_RANGES	128
 #define FTL_SHARE_MAX_PAGES	16384U
@@ -334,6 +370,16 @@ u64 ftl_trim(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 now_ns);
  */
 enum ftl_share_result ftl_share(struct ftl *ftl, const struct ftl_share_range *range,
 				u32 nr_ranges, u64 now_ns, u64 *done_ns);
+
+/**
+ * ftl_redistribute() - spread pages over the dies if they lie on few of them
+ * @job: what and when; gets what became of it
+ *
+ * A page that lies in another's place gets one of its own.
+ *
+ * Return: whether they were written again.
+ */
+bool ftl_redistribute(struct ftl *ftl, struct ftl_redistribution *job, u64 now_ns);
 
 /**
  * ftl_flush() - make everything that completed durable

@@ -33,6 +33,13 @@ void ftl_place_begin(const struct ftl_place *place, struct ftl_placing *placing,
 		placing->hint = FTL_HINT_NONE;
 }
 
+void ftl_place_begin_run(struct ftl_placing *placing)
+{
+	memset(placing, 0, sizeof(*placing));
+	placing->hint = FTL_HINT_APPEND;
+	placing->pred = LPN_NONE;
+}
+
 /* Rule 5. */
 static die_t die_with_room(const struct ftl_place *place, die_t wanted)
 {
@@ -122,6 +129,15 @@ static struct ftl_unit *replace(struct ftl_place *place, struct ftl_placing *pla
 	return unit;
 }
 
+/* The first page of ftl_place_begin_run(). */
+static struct ftl_unit *begin_run(struct ftl_place *place, struct ftl_placing *placing)
+{
+	struct ftl_unit *unit = open_run(place, placing, place->cursor);
+
+	place->cursor = ftl_next_die(place->units->geo, unit->die);
+	return unit;
+}
+
 static struct ftl_unit *choose(struct ftl_place *place, struct ftl_placing *placing,
 			       ppn_t present)
 {
@@ -131,6 +147,8 @@ static struct ftl_unit *choose(struct ftl_place *place, struct ftl_placing *plac
 		return replace(place, placing, present);
 	if (placing->hint != FTL_HINT_NONE && has_pred)
 		return follow(place, placing, ftl_l2p_get(place->units->map, placing->pred));
+	if (placing->hint == FTL_HINT_APPEND)
+		return begin_run(place, placing);
 	return plain_unit(place, placing);
 }
 
@@ -152,8 +170,8 @@ static bool stays_in_slot(const struct ftl_units *units, const struct ftl_placin
 	if (present == PPN_NONE || !ftl_ppn_is_buffered(units->geo, present) ||
 	    ftl_l2p_is_shared(units->map, present))
 		return false;
-	return placing->hint != FTL_HINT_APPEND ||
-		follows(units, ftl_l2p_get(units->map, placing->pred), present);
+	return placing->hint != FTL_HINT_APPEND || (placing->pred != LPN_NONE &&
+		follows(units, ftl_l2p_get(units->map, placing->pred), present));
 }
 
 static u32 count_placed(struct ftl_placing *placing, lpn_t lpn, u32 nr_pages)

@@ -98,6 +98,13 @@ void ftl_place_begin(const struct ftl_place *place, struct ftl_placing *placing,
 		     const struct ftl_request *rq);
 
 /**
+ * ftl_place_begin_run() - begin with pages that follow each other and none before them
+ *
+ * The first opens a RUN unit on the die whose turn it is.
+ */
+void ftl_place_begin_run(struct ftl_placing *placing);
+
+/**
  * ftl_place_pages() - place the command's next pages
  * @lpn: next page
  * @nr_pages: pages that are left, at least 1

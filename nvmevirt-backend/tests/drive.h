@@ -30,6 +30,7 @@
 #include "../core/read.c"
 #include "../core/write.c"
 #include "../core/remap.c"
+#include "../core/redistribute.c"
 #include "../core/ftl.c"
 #include "../core/rebuild.c"
 #include "../core/dof.c"

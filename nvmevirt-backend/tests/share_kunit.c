@@ -204,6 +204,49 @@ static void collection_ends_on_tangled_rows(struct kunit *test)
 	EXPECT_CONSISTENT(test, ftl);
 }
 
+/* Neighbours in one place: whoever is the owner for the map, a row has it once. */
+static void neighbours_in_one_place_are_moved_once(struct kunit *test)
+{
+	struct ftl *ftl = make_share_drive(test, false);
+	u64 last = ftl->params.nr_lpns - 16;
+
+	write_plain(ftl, last, 16);
+	share(ftl, last + 1, last, 1);
+	share(ftl, last + 4, last + 5, 1);
+	share(ftl, last + 8, last + 11, 1);
+	share(ftl, last + 9, last + 10, 1);
+	churn(ftl, last);
+	expect_same_place(test, ftl, last + 1, last);
+	expect_same_place(test, ftl, last + 4, last + 5);
+	expect_same_place(test, ftl, last + 8, last + 11);
+	expect_same_place(test, ftl, last + 9, last + 10);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+/* A power failure before the command is durable brings back what the pages had. */
+static void old_data_is_not_erased_before_the_command_is_durable(struct kunit *test)
+{
+	struct ftl_params params = share_params(true);
+	const struct ftl_share_range range = { to_lpn(0), to_lpn(20), 2 };
+	u64 now_ns, done_ns;
+	struct ftl *ftl;
+	u32 eblk;
+
+	params.plp = false;
+	params.nr_lpns = ftl_params_capacity(&params);
+	ftl = make_drive(test, &params);
+	write_plain(ftl, 0, UNIT_PAGES);
+	now_ns = ftl_flush(ftl, 0);
+	eblk = unit_of(ftl, 0) / params.units_per_eblk;
+	write_plain(ftl, 20, UNIT_PAGES);
+	/* One page has newer data in an open unit, and what it replaces on NAND. */
+	write_plain(ftl, 1, 1);
+	KUNIT_EXPECT_NOT_NULL(test, open_unit_of(ftl, 1));
+	KUNIT_EXPECT_EQ(test, ftl_share(ftl, &range, 1, now_ns, &done_ns), FTL_SHARE_DONE);
+	KUNIT_EXPECT_GE(test, ftl->oob.safe_ns[eblk], done_ns);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
 static void last_owner_is_named_by_collection(struct kunit *test)
 {
 	struct ftl *ftl = make_share_drive(test, true);
@@ -345,6 +388,8 @@ static struct kunit_case share_cases[] = {
 	KUNIT_CASE(full_table_refuses),
 	KUNIT_CASE(collection_takes_all_owners_along),
 	KUNIT_CASE(collection_ends_on_tangled_rows),
+	KUNIT_CASE(neighbours_in_one_place_are_moved_once),
+	KUNIT_CASE(old_data_is_not_erased_before_the_command_is_durable),
 	KUNIT_CASE(last_owner_is_named_by_collection),
 	KUNIT_CASE(full_log_is_compacted),
 	KUNIT_CASE(log_of_entries_in_force_refuses),

@@ -236,6 +236,31 @@ static u64 play_share(struct game *game, const u8 *c)
 	return done_ns;
 }
 
+/* Two ranges, which may overlap, or have pages without data. */
+static u64 play_redistribute(struct game *game, const u8 *c)
+{
+	u64 nr_lpns = game->params.nr_lpns;
+	u32 nr = c[3] % 32 + 1;
+	struct ftl_lpn_range range[2] = {
+		{ to_lpn((c[1] * 3) % (nr_lpns - min_t(u64, nr, nr_lpns - 1))),
+		  min_t(u64, nr, nr_lpns - 1) },
+		{ to_lpn((c[2] * 7) % nr_lpns), 1 },
+	};
+	struct ftl_redistribution job = {
+		.range = range,
+		.nr_ranges = 2,
+		.threshold_permille = c[5] * 4,
+		.nr_pages = range[0].nr + 1,
+	};
+
+	job.memory = zeroed(ftl_dof_bytes(game->ftl, job.nr_pages));
+	if (!ftl_redistribute(game->ftl, &job, game->now_ns))
+		require(job.before_permille < job.threshold_permille,
+			"Pages that lie badly were not redistributed.");
+	free(job.memory);
+	return job.done_ns;
+}
+
 static u64 play_flush(struct game *game)
 {
 	return ftl_flush(game->ftl, game->now_ns);
@@ -294,7 +319,7 @@ static u64 play_command(struct game *game, const u8 *c)
 		}
 		/* Idle for up to 16 s, so that all is collected and mended that may be. */
 		if ((c[3] & 6) == 4 && game->params.share_pages)
-			return play_share(game, c);
+			return c[6] & 64 ? play_redistribute(game, c) : play_share(game, c);
 		game->now_ns += (u64)c[4] << (c[5] % 27);
 		ftl_idle(game->ftl, game->now_ns);
 		return game->now_ns;
