@@ -11,7 +11,7 @@ debug_build() {
 	local config=$1 dir=$2 tree
 
 	tree=$dir/tree
-	say "building the debug kernel (once, about ten minutes on two idle cores)"
+	say "building the debug kernel (once, about seven minutes on two idle cores)"
 	linux_source_unpack "$tree"
 	cp "$config" "$tree/lab.config"
 	(
