@@ -502,6 +502,16 @@ void *ftl_area(struct ftl *ftl, size_t *bytes);
 u64 ftl_seq_of(const struct ftl *ftl, lpn_t lpn);
 
 /**
+ * ftl_flash_seq_of() - number of a page's newest data that is on NAND or booked
+ *
+ * A power failure may bring back this data or older, but none between it and the newest.
+ * Needs params.oob without params.plp.
+ *
+ * Return: the number, 0 if there is no such data.
+ */
+u64 ftl_flash_seq_of(const struct ftl *ftl, lpn_t lpn);
+
+/**
  * ftl_last_seq() - number of the page that was written last
  */
 u64 ftl_last_seq(const struct ftl *ftl);

@@ -114,6 +114,27 @@ static inline bool ftl_l2p_leave(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn)
 	return true;
 }
 
+/* What buffered data of the page at @ppn took the place of, or newer data will take. */
+static inline struct ftl_oob_prev ftl_l2p_prev(const struct ftl_l2p *map, lpn_t lpn, ppn_t ppn)
+{
+	struct ftl_oob_prev prev = ftl_oob_prev_of(map->oob, ppn);
+
+	/* A place carries the number of one of its owners only. */
+	if (ftl_l2p_is_shared(map, ppn))
+		prev.seq = ftl_l2p_seq(map, lpn);
+	return prev;
+}
+
+static inline void ftl_l2p_put_oob(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn)
+{
+	u32 entry = map->place_of[from_lpn(lpn)];
+	struct ftl_oob_prev prev = {};
+
+	if (entry)
+		prev = ftl_l2p_prev(map, lpn, to_ppn(entry - 1));
+	ftl_oob_put(map->oob, lpn, ppn, prev);
+}
+
 /* The page is now at @ppn. Return: whether where it was, if anywhere, holds nothing now. */
 static inline bool ftl_l2p_put(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn)
 {
@@ -121,7 +142,7 @@ static inline bool ftl_l2p_put(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn)
 	bool is_dead = true;
 
 	if (map->oob)
-		ftl_oob_put(map->oob, lpn, *entry, ppn);
+		ftl_l2p_put_oob(map, lpn, ppn);
 	if (*entry)
 		is_dead = ftl_l2p_leave(map, lpn, to_ppn(*entry - 1));
 	*entry = from_ppn(ppn) + 1;
@@ -136,15 +157,9 @@ static inline void ftl_l2p_renew(struct ftl_l2p *map, ppn_t ppn)
 		ftl_oob_renew(map->oob, ppn);
 }
 
-/* The erase block that keeps what the buffered page at @ppn took the place of, plus one, or 0. */
-static inline u32 ftl_l2p_prev(const struct ftl_l2p *map, ppn_t ppn)
+static inline void ftl_l2p_set_prev(struct ftl_l2p *map, lpn_t lpn, struct ftl_oob_prev prev)
 {
-	return map->oob ? map->oob->prev[ftl_oob_slot(map->oob, ppn)] : 0;
-}
-
-static inline void ftl_l2p_set_prev(struct ftl_l2p *map, lpn_t lpn, u32 prev)
-{
-	map->oob->prev[ftl_oob_slot(map->oob, ftl_l2p_get(map, lpn))] = prev;
+	ftl_oob_set_prev(map->oob, ftl_l2p_get(map, lpn), prev);
 }
 
 /* The page is nowhere now. Return: whether the place where it was holds nothing. */

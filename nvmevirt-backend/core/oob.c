@@ -67,6 +67,7 @@ static size_t lay_out_rest(struct ftl_oob *oob, const struct ftl_geometry *geo, 
 	oob->op_lpn = take(memory, &bytes, array_size(oob->nr_ops, slots), sizeof(u32));
 	oob->booked = take(memory, &bytes, geo->nr_units, sizeof(u32));
 	oob->prev = take(memory, &bytes, array_size(geo->nr_open, slots), sizeof(u32));
+	oob->prev_seq = take(memory, &bytes, array_size(geo->nr_open, slots), sizeof(u64));
 	oob->safe_ns = take(memory, &bytes, geo->nr_eblks, sizeof(u64));
 	oob->dirty = take(memory, &bytes, nr_chunks(oob->area_bytes), sizeof(u8));
 	return bytes;
@@ -193,14 +194,27 @@ static void show_first(struct ftl_oob *oob, struct ftl_op_list *list)
 	end_first(oob, list);
 }
 
+static void settle_die(struct ftl_oob *oob, u32 die, u64 now_ns)
+{
+	struct ftl_op_list *list = &oob->ops[die];
+
+	while (list->first && oob->op[list->first - 1].end_ns <= now_ns)
+		show_first(oob, list);
+}
+
 void ftl_oob_settle(struct ftl_oob *oob, u64 now_ns)
 {
-	for (u32 i = 0; i < oob->geo->nr_dies; i++) {
-		struct ftl_op_list *list = &oob->ops[i];
+	for (u32 i = 0; i < oob->geo->nr_dies; i++)
+		settle_die(oob, i, now_ns);
+}
 
-		while (list->first && oob->op[list->first - 1].end_ns <= now_ns)
-			show_first(oob, list);
-	}
+bool ftl_oob_is_ended(struct ftl_oob *oob, u32 flash_unit)
+{
+	u32 op = oob->booked[flash_unit];
+
+	if (op && oob->op[op - 1].end_ns <= *oob->now_ns)
+		settle_die(oob, from_die(ftl_flash_unit_die(oob->geo, flash_unit)), *oob->now_ns);
+	return !oob->booked[flash_unit];
 }
 
 /* What was booked first needs nothing that was booked later. */
@@ -297,6 +311,7 @@ void ftl_oob_draft_page(struct ftl_oob *oob, ppn_t from, ppn_t to)
 	if (*prev)
 		oob->safe_ns[*prev - 1] = max(oob->safe_ns[*prev - 1], oob->op[op].end_ns);
 	*prev = (u32)from_ppn(to) / oob->geo->eblk_pages + 1;
+	oob->prev_seq[ftl_oob_slot(oob, from)] = oob->seq[from_ppn(from)];
 }
 
 void ftl_oob_erase(struct ftl_oob *oob, u32 eblk, u64 end_ns)
@@ -384,28 +399,28 @@ lpn_t ftl_oob_owner(const struct ftl_oob *oob, ppn_t ppn)
 	return owner ? to_lpn(owner - 1) : LPN_NONE;
 }
 
-/* The block, plus one, that must not be erased before data that leaves @from is on NAND. */
-static u32 prev_of(const struct ftl_oob *oob, ppn_t from)
+struct ftl_oob_prev ftl_oob_prev_of(const struct ftl_oob *oob, ppn_t from)
 {
 	if (ftl_ppn_is_buffered(oob->geo, from))
-		return oob->prev[ftl_oob_slot(oob, from)];
-	return (u32)from_ppn(from) / oob->geo->eblk_pages + 1;
+		return ftl_oob_get_prev(oob, from);
+	return (struct ftl_oob_prev){
+		.seq = ftl_oob_seq(oob, from),
+		.eblk = (u32)from_ppn(from) / oob->geo->eblk_pages + 1,
+	};
 }
 
-void ftl_oob_put(struct ftl_oob *oob, lpn_t lpn, u32 from, ppn_t to)
+void ftl_oob_put(struct ftl_oob *oob, lpn_t lpn, ppn_t to, struct ftl_oob_prev prev)
 {
-	u32 prev = from ? prev_of(oob, to_ppn(from - 1)) : 0;
-
 	oob->seq[from_ppn(to)] = ++oob->head->seq;
 	oob->lpn[from_ppn(to)] = from_lpn(lpn) + 1;
-	oob->prev[ftl_oob_slot(oob, to)] = prev;
+	ftl_oob_set_prev(oob, to, prev);
 }
 
 void ftl_oob_move(struct ftl_oob *oob, u32 owner, ppn_t from, ppn_t to)
 {
 	oob->seq[from_ppn(to)] = ftl_oob_seq(oob, from);
 	oob->lpn[from_ppn(to)] = owner;
-	oob->prev[ftl_oob_slot(oob, to)] = prev_of(oob, from);
+	ftl_oob_set_prev(oob, to, ftl_oob_prev_of(oob, from));
 	ftl_oob_drop(oob, from);
 }
 
@@ -414,5 +429,5 @@ void ftl_oob_drop(struct ftl_oob *oob, ppn_t ppn)
 	if (!ftl_ppn_is_buffered(oob->geo, ppn))
 		return;
 	oob->lpn[from_ppn(ppn)] = 0;
-	oob->prev[ftl_oob_slot(oob, ppn)] = 0;
+	ftl_oob_set_prev(oob, ppn, (struct ftl_oob_prev){});
 }

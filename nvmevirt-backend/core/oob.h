@@ -131,6 +131,17 @@ struct ftl_op_list {
 };
 
 /**
+ * struct ftl_oob_prev - what buffered data took the place of
+ * @seq: number of the newest data of its page that is on NAND or booked, 0 if none is
+ * @eblk: erase block that must not be erased before the buffered data is on NAND, plus
+ *	one, or 0
+ */
+struct ftl_oob_prev {
+	u64 seq;
+	u32 eblk;
+};
+
+/**
  * struct ftl_oob - out-of-band data, and what is booked
  * @geo: sizes
  * @now_ns: time of the drive
@@ -160,6 +171,7 @@ struct ftl_op_list {
  * @op_lpn: by op and slot: page plus one
  * @booked: by flash unit: op that is to program it, the last of them, plus one, or 0
  * @prev: by slot of open units: erase block whose page this data takes the place of, plus one
+ * @prev_seq: by slot of open units: number of its page's newest data that is on NAND or booked
  * @safe_ns: by erase block: when what took the place of its stale pages is on NAND
  * @nr_hurried: ops that counted as ended because the lists were full
  * @cut_countdown: ops until the power fails, 0: it does not
@@ -196,6 +208,7 @@ struct ftl_oob {
 	u32 *op_lpn;
 	u32 *booked;
 	u32 *prev;
+	u64 *prev_seq;
 	u64 *safe_ns;
 	u64 nr_hurried;
 	u64 cut_countdown;
@@ -266,6 +279,11 @@ void ftl_oob_clear_eblk(struct ftl_oob *oob, u32 eblk);
 void ftl_oob_settle(struct ftl_oob *oob, u64 now_ns);
 
 /**
+ * ftl_oob_is_ended() - has the program of a flash unit ended?
+ */
+bool ftl_oob_is_ended(struct ftl_oob *oob, u32 flash_unit);
+
+/**
  * ftl_oob_tear() - the power fails: what has begun is torn, what has not will not be done
  * @now_ns: time at which it does; what has ended by then must be settled
  */
@@ -289,12 +307,17 @@ u64 ftl_oob_seq(const struct ftl_oob *oob, ppn_t ppn);
 lpn_t ftl_oob_owner(const struct ftl_oob *oob, ppn_t ppn);
 
 /**
+ * ftl_oob_prev_of() - what data takes the place of that leaves a place or follows the one there
+ */
+struct ftl_oob_prev ftl_oob_prev_of(const struct ftl_oob *oob, ppn_t from);
+
+/**
  * ftl_oob_put() - data of the host is put into a slot of an open unit
  * @lpn: its page
- * @from: place plus one of the data that it takes the place of, or 0
  * @to: the slot
+ * @prev: what it takes the place of
  */
-void ftl_oob_put(struct ftl_oob *oob, lpn_t lpn, u32 from, ppn_t to);
+void ftl_oob_put(struct ftl_oob *oob, lpn_t lpn, ppn_t to, struct ftl_oob_prev prev);
 
 /**
  * ftl_oob_move() - data moves into a slot of an open unit
@@ -310,6 +333,21 @@ void ftl_oob_drop(struct ftl_oob *oob, ppn_t ppn);
 static inline u32 ftl_oob_slot(const struct ftl_oob *oob, ppn_t ppn)
 {
 	return (u32)from_ppn(ppn) - oob->geo->nr_pages;
+}
+
+static inline struct ftl_oob_prev ftl_oob_get_prev(const struct ftl_oob *oob, ppn_t ppn)
+{
+	u32 slot = ftl_oob_slot(oob, ppn);
+
+	return (struct ftl_oob_prev){ oob->prev_seq[slot], oob->prev[slot] };
+}
+
+static inline void ftl_oob_set_prev(struct ftl_oob *oob, ppn_t ppn, struct ftl_oob_prev prev)
+{
+	u32 slot = ftl_oob_slot(oob, ppn);
+
+	oob->prev[slot] = prev.eblk;
+	oob->prev_seq[slot] = prev.seq;
 }
 
 /* New data in a slot whose old data was of the same page. */

@@ -192,7 +192,7 @@ u32 ftl_place_pages(struct ftl_place *place, struct ftl_placing *placing, lpn_t 
 	struct ftl_units *units = place->units;
 	ppn_t present = ftl_l2p_get(units->map, lpn);
 	struct ftl_unit *unit;
-	u32 prev = 0;
+	struct ftl_oob_prev prev = {};
 
 	placing->opened = false;
 	placing->obeyed = false;
@@ -204,7 +204,8 @@ u32 ftl_place_pages(struct ftl_place *place, struct ftl_placing *placing, lpn_t 
 		return count_placed(placing, lpn, 1);
 	}
 	if (present != PPN_NONE && ftl_ppn_is_buffered(units->geo, present)) {
-		prev = ftl_l2p_prev(units->map, present);
+		if (units->map->oob)
+			prev = ftl_l2p_prev(units->map, lpn, present);
 		ftl_units_unmap(units, lpn);
 		present = PPN_NONE;
 	}
@@ -213,7 +214,7 @@ u32 ftl_place_pages(struct ftl_place *place, struct ftl_placing *placing, lpn_t 
 	nr_pages = ftl_units_same_place(units, lpn, nr_pages);
 	ftl_units_touch(units, unit);
 	ftl_units_put(units, unit, lpn, nr_pages);
-	if (prev)
+	if (prev.seq)
 		ftl_l2p_set_prev(units->map, lpn, prev);
 	return count_placed(placing, lpn, nr_pages);
 }

@@ -171,10 +171,27 @@ bool ftl_is_durable(struct ftl *ftl, lpn_t lpn)
 
 	if (ftl->params.plp || ppn == PPN_NONE)
 		return true;
+	if (!ftl_ppn_is_buffered(&ftl->geo, ppn))
+		return ftl_oob_is_ended(&ftl->oob, ftl_flash_unit(&ftl->geo, ppn)) &&
+			is_committed(ftl, lpn);
+	if (ftl_oob_get_prev(&ftl->oob, ppn).seq != ftl_oob_seq(&ftl->oob, ppn))
+		return false;
 	ftl_oob_settle(&ftl->oob, ftl->now_ns);
+	return is_drafted(ftl, ppn) && is_committed(ftl, lpn);
+}
+
+u64 ftl_flash_seq_of(const struct ftl *ftl, lpn_t lpn)
+{
+	ppn_t ppn = ftl_l2p_get(&ftl->map, lpn);
+
+	if (ppn == PPN_NONE)
+		return 0;
+	/* What is shared was on NAND when that began. */
+	if (ftl_l2p_is_shared(&ftl->map, ppn))
+		return ftl_l2p_seq(&ftl->map, lpn);
 	if (ftl_ppn_is_buffered(&ftl->geo, ppn))
-		return is_drafted(ftl, ppn);
-	return !ftl->oob.booked[ftl_flash_unit(&ftl->geo, ppn)] && is_committed(ftl, lpn);
+		return ftl_oob_get_prev(&ftl->oob, ppn).seq;
+	return ftl_oob_seq(&ftl->oob, ppn);
 }
 
 /* Does the data at @place count rather than that at @present, of the same page? */

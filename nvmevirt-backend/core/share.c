@@ -182,6 +182,7 @@ static void move_oob(struct ftl_l2p *map, ppn_t from, ppn_t to)
 		seq = ftl_share_seq(map, to_lpn(sharer->lpn - 1));
 		ftl_oob_move(map->oob, sharer->lpn, from, to);
 		map->oob->seq[from_ppn(to)] = seq;
+		map->oob->prev_seq[ftl_oob_slot(map->oob, to)] = seq;
 		free_sharer(map->share, sharer);
 		return;
 	}

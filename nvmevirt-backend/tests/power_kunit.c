@@ -90,12 +90,25 @@ struct shared {
 };
 
 /**
+ * struct outlook - what the drive says before a power failure that a page can be after it
+ * @newest: its newest data, which it is if @is_durable
+ * @flash: if not that, it has this or older
+ * @is_durable: nothing can happen to it
+ */
+struct outlook {
+	u64 newest;
+	u64 flash;
+	bool is_durable;
+};
+
+/**
  * struct bench - a drive and its past
  * @test: the case
  * @params: of the drive
  * @memory: of the drive
  * @ftl: the drive
  * @history: by lpn
+ * @outlook: by lpn
  * @random: state of the workload
  * @now_ns: time of the present command
  * @done_ns: when the last one was complete
@@ -112,6 +125,7 @@ struct bench {
 	void *memory;
 	struct ftl *ftl;
 	struct history *history;
+	struct outlook *outlook;
 	u64 random;
 	u64 now_ns;
 	u64 done_ns;
@@ -148,8 +162,11 @@ static struct bench *make_bench(struct kunit *test)
 	bench->memory = kunit_kzalloc(test, ftl_bytes(&bench->params), GFP_KERNEL);
 	bench->history = kunit_kcalloc(test, bench->params.nr_lpns, sizeof(*bench->history),
 				       GFP_KERNEL);
+	bench->outlook = kunit_kcalloc(test, bench->params.nr_lpns, sizeof(*bench->outlook),
+				       GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, bench->memory);
 	KUNIT_ASSERT_NOT_NULL(test, bench->history);
+	KUNIT_ASSERT_NOT_NULL(test, bench->outlook);
 	return bench;
 }
 
@@ -442,15 +459,41 @@ static void compare(struct bench *bench, u64 cut_ns)
 	}
 }
 
+static void look_out(struct bench *bench)
+{
+	for (u64 lpn = 0; lpn < bench->params.nr_lpns && !bench->params.plp; lpn++) {
+		bench->outlook[lpn] = (struct outlook){
+			.newest = ftl_seq_of(bench->ftl, to_lpn(lpn)),
+			.flash = ftl_flash_seq_of(bench->ftl, to_lpn(lpn)),
+			.is_durable = ftl_is_durable(bench->ftl, to_lpn(lpn)),
+		};
+	}
+}
+
+static void look_back(struct bench *bench)
+{
+	for (u64 lpn = 0; lpn < bench->params.nr_lpns && !bench->params.plp; lpn++) {
+		const struct outlook *outlook = &bench->outlook[lpn];
+		u64 seq = ftl_seq_of(bench->ftl, to_lpn(lpn));
+
+		if (seq == outlook->newest)
+			continue;
+		KUNIT_ASSERT_FALSE(bench->test, outlook->is_durable);
+		KUNIT_ASSERT_LE(bench->test, seq, outlook->flash);
+	}
+}
+
 static void fail_power(struct bench *bench, u64 cut_ns)
 {
 	const char *reason;
 
+	look_out(bench);
 	ftl_power_cut(bench->ftl, cut_ns);
 	reason = ftl_rebuild(bench->ftl, cut_ns);
 	KUNIT_ASSERT_NULL_MSG(bench->test, reason, "%s (power failed at %llu ns)", reason, cut_ns);
 	reason = ftl_check(bench->ftl);
 	KUNIT_ASSERT_NULL_MSG(bench->test, reason, "%s (power failed at %llu ns)", reason, cut_ns);
+	look_back(bench);
 	check_contents(bench);
 	check_whole_commands(bench);
 	compare(bench, cut_ns);
