@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * configfs: one directory for each virtual SSD, one file for each property, and
- * `power`, which makes the SSD of them. Properties cannot be changed while it is on.
+ * `power`, which makes the SSD of them. Properties cannot be changed while it is on. The
+ * SSD stays, with its data, when it is switched off.
  */
 #include <linux/configfs.h>
 #include <linux/module.h>
@@ -16,8 +17,9 @@
  * @item: for configfs
  * @power_lock: protects what is below
  * @config: what the SSD is to be
- * @nvmev: the SSD, NULL while its power is off
+ * @nvmev: the SSD, NULL until it is switched on; then it stays
  * @reason: why power was last refused, empty if it was not
+ * @failure_work: switches it off when its power fails
  */
 struct item {
 	struct config_item item;
@@ -26,7 +28,14 @@ struct item {
 	struct nvmev_config config;
 	struct nvmev *nvmev;
 	char reason[NVMEV_REASON_BYTES];
+
+	struct work_struct failure_work;
 };
+
+static bool is_on(const struct item *item)
+{
+	return item->nvmev && item->nvmev->is_on;
+}
 
 static struct item *to_item(struct config_item *item)
 {
@@ -138,7 +147,7 @@ static ssize_t store_property(struct config_item *config_item, const char *text,
 	struct item *item = to_item(config_item);
 
 	guard(mutex)(&item->power_lock);
-	if (item->nvmev)
+	if (is_on(item))
 		return -EBUSY;
 	return changed(item, parse_property(&item->config, text, property), bytes);
 }
@@ -263,7 +272,7 @@ static ssize_t store_list(struct config_item *config_item, const char *text, siz
 	struct item *item = to_item(config_item);
 
 	guard(mutex)(&item->power_lock);
-	if (item->nvmev)
+	if (is_on(item))
 		return -EBUSY;
 	return changed(item, parse(&item->config, text), bytes);
 }
@@ -317,7 +326,7 @@ static ssize_t nvmev_profile_store(struct config_item *config_item, const char *
 	int len;
 
 	guard(mutex)(&item->power_lock);
-	if (item->nvmev)
+	if (is_on(item))
 		return -EBUSY;
 	if (nvmev_profile_load(&item->config, text)) {
 		len = scnprintf(reason, sizeof(reason), "There is no such profile; there are:");
@@ -348,39 +357,88 @@ static ssize_t nvmev_reject_hints_store(struct config_item *config_item, const c
 		return ret;
 	guard(mutex)(&item->power_lock);
 	item->config.reject_hints = every;
-	if (item->nvmev)
+	if (is_on(item))
 		WRITE_ONCE(item->nvmev->config.reject_hints, every);
 	return bytes;
 }
 
 CONFIGFS_ATTR(nvmev_, reject_hints);
 
-static int power_on(struct item *item)
+static void discard(struct item *item)
 {
-	struct nvmev *nvmev;
-
 	if (item->nvmev)
-		return 0;
-	item->reason[0] = '\0';
-	nvmev = nvmev_create(config_item_name(&item->item), &item->config, item->reason);
-	if (IS_ERR(nvmev)) {
-		refuse(item, item->reason);
+		nvmev_free(item->nvmev);
+	item->nvmev = NULL;
+}
+
+static const char other_drive[] =
+	"The SSD has data and had other properties: set them back, or write 1 to discard.";
+
+static const char *unusable_reason(const struct item *item)
+{
+	if (!item->nvmev)
+		return NULL;
+	if (item->nvmev->damage)
+		return item->nvmev->damage;
+	if (!nvmev_adopt(item->nvmev, &item->config))
+		return other_drive;
+	return NULL;
+}
+
+static int create(struct item *item)
+{
+	struct nvmev *nvmev = nvmev_create(config_item_name(&item->item), &item->config,
+					   item->reason);
+
+	if (IS_ERR(nvmev))
 		return PTR_ERR(nvmev);
-	}
+	nvmev->failure_work = &item->failure_work;
 	item->nvmev = nvmev;
 	return 0;
 }
 
-static void power_off(struct item *item, bool surprise)
+static int power_on(struct item *item)
 {
-	if (item->nvmev)
-		nvmev_destroy(item->nvmev, surprise);
-	item->nvmev = NULL;
+	const char *reason;
+	int ret = 0;
+
+	if (is_on(item))
+		return 0;
+	item->reason[0] = '\0';
+	if (item->nvmev && nvmev_is_empty(item->nvmev))
+		discard(item);
+	reason = unusable_reason(item);
+	if (reason) {
+		refuse(item, reason);
+		return -ENOTEMPTY;
+	}
+	if (!item->nvmev)
+		ret = create(item);
+	if (!ret)
+		ret = nvmev_power_on(item->nvmev, item->reason);
+	if (ret)
+		refuse(item, item->reason);
+	return ret;
+}
+
+static void power_off(struct item *item, bool failure)
+{
+	if (is_on(item))
+		nvmev_power_off(item->nvmev, failure);
+}
+
+static void fail_power(struct work_struct *work)
+{
+	struct item *item = container_of(work, struct item, failure_work);
+
+	guard(mutex)(&item->power_lock);
+	if (is_on(item) && item->nvmev->power_failed)
+		power_off(item, true);
 }
 
 static ssize_t nvmev_power_show(struct config_item *item, char *page)
 {
-	return sysfs_emit(page, "%u\n", !!to_item(item)->nvmev);
+	return sysfs_emit(page, "%u\n", is_on(to_item(item)));
 }
 
 static ssize_t nvmev_power_store(struct config_item *config_item, const char *text, size_t bytes)
@@ -401,18 +459,65 @@ static ssize_t nvmev_power_store(struct config_item *config_item, const char *te
 
 CONFIGFS_ATTR(nvmev_, power);
 
-static ssize_t nvmev_surprise_store(struct config_item *config_item, const char *text, size_t bytes)
+static ssize_t nvmev_power_cut_store(struct config_item *config_item, const char *text,
+				     size_t bytes)
 {
 	struct item *item = to_item(config_item);
-	bool pull;
-	int ret = kstrtobool(text, &pull);
+	bool fail;
+	int ret = kstrtobool(text, &fail);
 
 	if (ret)
 		return ret;
 	guard(mutex)(&item->power_lock);
-	if (pull)
+	if (fail)
 		power_off(item, true);
 	return bytes;
+}
+
+CONFIGFS_ATTR_WO(nvmev_, power_cut);
+
+static ssize_t nvmev_power_cut_after_store(struct config_item *config_item, const char *text,
+					   size_t bytes)
+{
+	struct item *item = to_item(config_item);
+	u64 nr_ops;
+	int ret = kstrtou64(text, 0, &nr_ops);
+
+	if (ret)
+		return ret;
+	guard(mutex)(&item->power_lock);
+	if (!is_on(item))
+		return -ENODEV;
+	ret = nvmev_power_cut_after(item->nvmev, nr_ops);
+	if (ret)
+		refuse(item, "Only an SSD without power-loss protection can do that (plp).");
+	return ret ?: bytes;
+}
+
+CONFIGFS_ATTR_WO(nvmev_, power_cut_after);
+
+static ssize_t nvmev_discard_store(struct config_item *config_item, const char *text, size_t bytes)
+{
+	struct item *item = to_item(config_item);
+	bool yes;
+	int ret = kstrtobool(text, &yes);
+
+	if (ret)
+		return ret;
+	guard(mutex)(&item->power_lock);
+	if (is_on(item))
+		return -EBUSY;
+	if (yes)
+		discard(item);
+	return bytes;
+}
+
+CONFIGFS_ATTR_WO(nvmev_, discard);
+
+/* Pulling it out of its slot takes the power from it as well. */
+static ssize_t nvmev_surprise_store(struct config_item *config_item, const char *text, size_t bytes)
+{
+	return nvmev_power_cut_store(config_item, text, bytes);
 }
 
 CONFIGFS_ATTR_WO(nvmev_, surprise);
@@ -452,7 +557,7 @@ static struct device *find_controller(struct item *item)
 	struct device *found = NULL;
 	struct pci_dev *pdev;
 
-	if (!item->nvmev)
+	if (!is_on(item))
 		return NULL;
 	pdev = nvmev_pci_get_function(&item->nvmev->pci);
 	if (pdev)
@@ -519,7 +624,7 @@ static ssize_t nvmev_pci_address_show(struct config_item *config_item, char *pag
 	ssize_t len;
 
 	guard(mutex)(&item->power_lock);
-	if (!item->nvmev)
+	if (!is_on(item))
 		return sysfs_emit(page, "\n");
 	pdev = nvmev_pci_get_function(&item->nvmev->pci);
 	len = sysfs_emit(page, "%s\n", pdev ? pci_name(pdev) : "");
@@ -568,6 +673,9 @@ static struct configfs_attribute *item_attrs[] = {
 	&nvmev_attr_hints,
 	&nvmev_attr_reject_hints,
 	&nvmev_attr_power,
+	&nvmev_attr_power_cut,
+	&nvmev_attr_power_cut_after,
+	&nvmev_attr_discard,
 	&nvmev_attr_surprise,
 	&nvmev_attr_error,
 	&nvmev_attr_nvme,
@@ -610,6 +718,7 @@ static struct config_item *make_item(struct config_group *group, const char *nam
 		return ERR_PTR(ret);
 	}
 	mutex_init(&item->power_lock);
+	INIT_WORK(&item->failure_work, fail_power);
 	config_item_init_type_name(&item->item, name, &item_type);
 	return &item->item;
 }
@@ -621,6 +730,9 @@ static void drop_item(struct config_group *group, struct config_item *config_ite
 	mutex_lock(&item->power_lock);
 	power_off(item, false);
 	mutex_unlock(&item->power_lock);
+	/* The device is gone, so nothing schedules it again. */
+	cancel_work_sync(&item->failure_work);
+	discard(item);
 	config_item_put(config_item);
 }
 

@@ -3,10 +3,15 @@
  * The controller's registers: enable, reset, shutdown. The host's writes to them
  * cause no trap; the dispatcher sees them when it looks.
  */
+#include <linux/delay.h>
+
 #include "dma.h"
 #include "nvmev.h"
 
 #define READY_TIMEOUT_HALF_SECONDS	20
+
+/* A drive that needs longer for its cache has lost what is left in it. */
+#define MAX_SHUTDOWN_NS		(20 * NSEC_PER_SEC)
 
 void nvmev_ctrl_init(struct nvmev *nvmev)
 {
@@ -75,6 +80,7 @@ static void enable(struct nvmev *nvmev, u32 cc)
 		set_status(nvmev, NVMEV_CSTS_CFS);
 		return;
 	}
+	nvmev->is_shut_down = false;
 	set_status(nvmev, NVMEV_CSTS_RDY);
 }
 
@@ -86,9 +92,18 @@ static void reset(struct nvmev *nvmev)
 	set_status(nvmev, 0);
 }
 
+/* Whoever asked for it waits for the end of it, and nobody else is served meanwhile. */
 static void shut_down(struct nvmev *nvmev)
 {
-	nvmev_ns_flush(nvmev, ktime_get_ns());
+	u64 start_ns = nvmev_now(nvmev);
+	u64 done_ns = nvmev_ns_flush(nvmev, start_ns);
+
+	nvmev_power_note(nvmev);
+	if (done_ns > start_ns)
+		fsleep(div_u64(min(done_ns - start_ns, MAX_SHUTDOWN_NS), NSEC_PER_USEC) + 1);
+	if (done_ns > nvmev_now(nvmev))
+		return;
+	nvmev->is_shut_down = true;
 	nvmev_queues_reset(nvmev);
 	nvmev_event_reset(nvmev);
 	set_status(nvmev, status(nvmev) | NVMEV_CSTS_SHST_DONE);

@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The life of a virtual SSD between power on and power off.
- *
- * It comes up as: FTL, queues, PCI function, dispatcher, and last the driver is let
- * in. It goes the other way: first the driver lets go, still served by the dispatcher;
- * then the dispatcher stops; then memory is freed. Pulled out by surprise, the
- * dispatcher stops first, and the driver finds a device that reads all ones.
- */
-#include <linux/jhash.h>
+/* What an SSD is made of, whether its power is on or not: FTL and data; and its end. */
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -56,25 +48,8 @@ static int make_ftl(struct nvmev *nvmev, char *reason)
 	return 0;
 }
 
-/* What needs no undoing of its own order: freed by free_memory() whatever exists. */
-static int make_memory(struct nvmev *nvmev, char *reason)
+void nvmev_free(struct nvmev *nvmev)
 {
-	int ret = make_ftl(nvmev, reason);
-
-	if (ret)
-		return ret;
-	nvmev->reply = kzalloc(PAGE_SIZE, GFP_KERNEL);
-	if (!nvmev->reply || nvmev_queues_init(nvmev)) {
-		snprintf(reason, NVMEV_REASON_BYTES,
-			 "There is too little memory for the queues.");
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-static void free_memory(struct nvmev *nvmev)
-{
-	nvmev_queues_exit(nvmev);
 	nvmev_store_clear(&nvmev->store);
 	kfree(nvmev->reply);
 	vfree(nvmev->ftl_memory);
@@ -82,39 +57,18 @@ static void free_memory(struct nvmev *nvmev)
 	kfree(nvmev);
 }
 
-static const char *pci_reason(int error)
+/* A drive that can lose its cache has to know what it has without it. */
+static const char *size_ftl(struct nvmev_config *config)
 {
-	if (error == -ENOSPC)
-		return "There are as many virtual SSDs as the module can make.";
-	if (error == -ENOMEM)
-		return "There is too little memory for the registers.";
-	return "The kernel did not accept the virtual PCI bus.";
-}
-
-static int make_function(struct nvmev *nvmev, char *reason)
-{
-	int ret = nvmev_pci_create(&nvmev->pci, nvmev->config.queues + 1);
-
-	if (ret) {
-		strscpy(reason, pci_reason(ret), NVMEV_REASON_BYTES);
-		return ret;
-	}
-	nvmev_ctrl_init(nvmev);
-	ret = nvmev_dispatch_init(nvmev);
-	if (ret) {
-		strscpy(reason, "The dispatcher thread could not be started.",
-			NVMEV_REASON_BYTES);
-		nvmev_pci_unplug(&nvmev->pci);
-		nvmev_pci_destroy(&nvmev->pci);
-	}
-	return ret;
+	config->ftl.oob = !config->ftl.plp && !config->ftl.spare_eblks;
+	return ftl_params_size(&config->ftl, config->capacity_bytes);
 }
 
 struct nvmev *nvmev_create(const char *name, const struct nvmev_config *config, char *reason)
 {
 	const char *refusal = check_config(config);
 	struct nvmev *nvmev;
-	int ret = -EINVAL;
+	int ret;
 
 	if (refusal) {
 		strscpy(reason, refusal, NVMEV_REASON_BYTES);
@@ -127,45 +81,50 @@ struct nvmev *nvmev_create(const char *name, const struct nvmev_config *config, 
 	}
 	strscpy(nvmev->name, name, sizeof(nvmev->name));
 	nvmev->config = *config;
-	nvmev->power_on_ns = ktime_get_ns();
 	nvmev_make_uuid(nvmev, 1, &nvmev->uuid);
 	mutex_init(&nvmev->ftl_lock);
-	nvmev_inject_init(&nvmev->inject);
-	nvmev_store_init(&nvmev->store);
-
-	refusal = ftl_params_size(&nvmev->config.ftl, nvmev->config.capacity_bytes);
-	if (refusal) {
+	ret = -EINVAL;
+	refusal = size_ftl(&nvmev->config);
+	if (refusal)
 		strscpy(reason, refusal, NVMEV_REASON_BYTES);
-		goto err_memory;
-	}
 	nvmev_layout_init(nvmev);
-	ret = make_memory(nvmev, reason);
-	if (ret)
-		goto err_memory;
-	ret = make_function(nvmev, reason);
-	if (ret)
-		goto err_memory;
-	nvmev_stats_add(nvmev);
-	nvmev_dispatch_start(nvmev);
-	nvmev_pci_plug(&nvmev->pci);
+	nvmev_store_init(&nvmev->store, nvmev->config.ftl.oob && !nvmev->config.ftl.plp);
+	if (!refusal)
+		ret = make_ftl(nvmev, reason);
+	if (!ret) {
+		nvmev->reply = kzalloc(PAGE_SIZE, GFP_KERNEL);
+		ret = nvmev->reply ? 0 : -ENOMEM;
+	}
+	if (ret) {
+		nvmev_free(nvmev);
+		return ERR_PTR(ret);
+	}
 	return nvmev;
-
-err_memory:
-	free_memory(nvmev);
-	return ERR_PTR(ret);
 }
 
-void nvmev_destroy(struct nvmev *nvmev, bool surprise)
+bool nvmev_adopt(struct nvmev *nvmev, const struct nvmev_config *config)
 {
-	nvmev_stats_remove(nvmev);
-	if (surprise) {
-		nvmev_dispatch_stop(nvmev);
-		nvmev_pci_vanish(&nvmev->pci);
-		nvmev_pci_unplug(&nvmev->pci);
-	} else {
-		nvmev_pci_unplug(&nvmev->pci);
-		nvmev_dispatch_stop(nvmev);
-	}
-	nvmev_pci_destroy(&nvmev->pci);
-	free_memory(nvmev);
+	struct nvmev_config mine = nvmev->config;
+	struct nvmev_config wanted = *config;
+
+	if (check_config(&wanted) || size_ftl(&wanted))
+		return false;
+	mine.profile = wanted.profile;
+	mine.queues = wanted.queues;
+	mine.queue_depth = wanted.queue_depth;
+	mine.mdts = wanted.mdts;
+	mine.hints = wanted.hints;
+	mine.reject_hints = wanted.reject_hints;
+	if (memcmp(&mine, &wanted, sizeof(mine)))
+		return false;
+	nvmev->config = wanted;
+	return true;
+}
+
+bool nvmev_is_empty(const struct nvmev *nvmev)
+{
+	struct ftl_stats stats;
+
+	ftl_get_stats(nvmev->ftl, &stats);
+	return !stats.pages_mapped;
 }

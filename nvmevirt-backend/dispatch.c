@@ -99,7 +99,8 @@ static enum hrtimer_restart look(struct hrtimer *timer)
 	unsigned long flags;
 
 	spin_lock_irqsave(&watch->lock, flags);
-	if (watch->awake || nvmev_ctrl_mmio_work(nvmev_of(watch)) ||
+	if (watch->awake || nvmev_power_is_failing(nvmev_of(watch)) ||
+	    nvmev_ctrl_mmio_work(nvmev_of(watch)) ||
 	    (!watch->soon && READ_ONCE(watch->idle_work))) {
 		/* The dispatcher arms the timer again before it sleeps. */
 		watch->soon = false;
@@ -119,7 +120,7 @@ static bool rest(struct nvmev *nvmev)
 	bool idle;
 
 	spin_lock_irqsave(&watch->lock, flags);
-	idle = !nvmev_ctrl_mmio_work(nvmev);
+	idle = nvmev->power_failed || !nvmev_ctrl_mmio_work(nvmev);
 	if (idle) {
 		WRITE_ONCE(watch->awake, false);
 		watch->since_ns = ktime_get_ns();
@@ -212,7 +213,7 @@ static u32 fetch_queue(struct nvmev *nvmev, u32 id, u32 nr, u64 now_ns)
 
 static u32 fetch_batch(struct nvmev *nvmev)
 {
-	u64 now_ns = ktime_get_ns();
+	u64 now_ns = nvmev_now(nvmev);
 	u32 i, nr = 0;
 
 	/* Each round begins with another queue, so that none waits for ever. */
@@ -245,6 +246,7 @@ static bool run_io(struct nvmev *nvmev)
 		trace_nvmev_cmd(nvmev, nvmev->batch[i]);
 		nvmev_io_start(nvmev, nvmev->batch[i]);
 	}
+	nvmev_power_note(nvmev);
 	for (i = 0; i < nr; i++) {
 		cmd = nvmev->batch[i];
 		if (!cmd->status)
@@ -262,6 +264,10 @@ static void run(struct nvmev *nvmev)
 	bool did, worked = false;
 
 	nvmev->counters.wakeups++;
+	if (nvmev_power_is_failing(nvmev))
+		nvmev_power_fail(nvmev);
+	if (nvmev->power_failed)
+		return;
 	find_bad_cqs(nvmev);
 	do {
 		did = nvmev_ctrl_poll(nvmev);
@@ -269,12 +275,13 @@ static void run(struct nvmev *nvmev)
 		did |= run_io(nvmev);
 		worked |= did;
 		cond_resched();
-	} while (did && !kthread_should_stop());
+	} while (did && !nvmev_power_is_failing(nvmev) && !kthread_should_stop());
 	nvmev_health_look(nvmev);
 	if (worked)
 		WRITE_ONCE(nvmev->watch.idle_work, true);
 	else if (nvmev->watch.idle_work)
 		WRITE_ONCE(nvmev->watch.idle_work, nvmev_ns_idle(nvmev));
+	nvmev_power_note(nvmev);
 }
 
 static int dispatch(void *data)

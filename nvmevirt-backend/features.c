@@ -138,7 +138,7 @@ static u16 set_write_cache(struct nvmev *nvmev, u32 dw)
 		return NVME_SC_INVALID_FIELD;
 	nvmev->features.write_cache = dw & 1;
 	if (!nvmev->features.write_cache)
-		nvmev_ns_flush(nvmev, ktime_get_ns());
+		nvmev_ns_flush(nvmev, nvmev_now(nvmev));
 	return 0;
 }
 

@@ -105,7 +105,10 @@ static u16 move_write(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 		return status;
 	nvmev->counters.bytes_written += bytes_of(cmd);
 	cmd->ns->bytes_written += bytes_of(cmd);
-	return nvmev_store_write(&nvmev->store, start_of(cmd), bytes_of(cmd), &dma);
+	status = nvmev_store_write(&nvmev->store, start_of(cmd), bytes_of(cmd), &dma,
+				   cmd->data_seq);
+	nvmev_ns_written(nvmev, cmd);
+	return status;
 }
 
 static u16 start_read(struct nvmev *nvmev, struct nvmev_cmd *cmd)
@@ -160,26 +163,37 @@ static u16 start_verify(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	return 0;
 }
 
+static bool deallocates(const struct nvmev_cmd *cmd)
+{
+	return le16_to_cpu(cmd->sqe.rw.control) & NVMEV_RW_DEAC;
+}
+
 static u16 start_zeroes(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
 	u16 status = check_range(cmd);
 
 	if (status)
 		return status;
-	if (le16_to_cpu(cmd->sqe.rw.control) & NVMEV_RW_DEAC) {
-		if (nvmev_ns_is_read_only(nvmev))
-			return NVME_SC_READ_ONLY | NVMEV_DNR;
-		cmd->due_ns = nvmev_ns_trim(nvmev, cmd->ns, slba_of(cmd), nr_lbas_of(cmd),
-					    cmd->fetched_ns);
-		return 0;
-	}
-	return nvmev_ns_write(nvmev, cmd, &cmd->due_ns);
+	if (!deallocates(cmd))
+		return nvmev_ns_write(nvmev, cmd, &cmd->due_ns);
+	if (nvmev_ns_is_read_only(nvmev))
+		return NVME_SC_READ_ONLY | NVMEV_DNR;
+	cmd->due_ns = nvmev_ns_trim(nvmev, cmd->ns, slba_of(cmd), nr_lbas_of(cmd),
+				    cmd->fetched_ns);
+	return 0;
 }
 
 static u16 move_zeroes(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
-	nvmev_store_zero(&nvmev->store, start_of(cmd), bytes_of(cmd));
-	return 0;
+	u16 status;
+
+	if (deallocates(cmd)) {
+		nvmev_store_trim(&nvmev->store, start_of(cmd), bytes_of(cmd));
+		return 0;
+	}
+	status = nvmev_store_zero(&nvmev->store, start_of(cmd), bytes_of(cmd), cmd->data_seq);
+	nvmev_ns_written(nvmev, cmd);
+	return status;
 }
 
 /* Fetch a command's ranges into the reply page, which is as large as the most of them. */
@@ -202,7 +216,7 @@ static void trim_range(struct nvmev *nvmev, struct nvmev_cmd *cmd,
 		return;
 	done_ns = nvmev_ns_trim(nvmev, cmd->ns, slba, nr_lbas, cmd->fetched_ns);
 	cmd->due_ns = max(cmd->due_ns, done_ns);
-	nvmev_store_zero(&nvmev->store, nvmev_ns_byte(cmd->ns, slba),
+	nvmev_store_trim(&nvmev->store, nvmev_ns_byte(cmd->ns, slba),
 			 (u64)nr_lbas << cmd->ns->lba_shift);
 }
 
@@ -271,8 +285,12 @@ static u16 copy_range(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 to,
 	part.sqe.rw.slba = cpu_to_le64(to);
 	status = nvmev_ns_write(nvmev, &part, &done_ns);
 	cmd->due_ns = max(cmd->due_ns, done_ns);
-	return status ?: nvmev_store_copy(&nvmev->store, nvmev_ns_byte(cmd->ns, from),
-					  nvmev_ns_byte(cmd->ns, to), bytes_of(&part));
+	if (status)
+		return status;
+	status = nvmev_store_copy(&nvmev->store, nvmev_ns_byte(cmd->ns, from),
+				  nvmev_ns_byte(cmd->ns, to), bytes_of(&part), part.data_seq);
+	nvmev_ns_written(nvmev, &part);
+	return status;
 }
 
 /* Does everything in the first step, like Dataset Management. */

@@ -65,7 +65,7 @@ static u8 percent_used(struct nvmev *nvmev)
 	u32 die, nr_dies;
 
 	guard(mutex)(&nvmev->ftl_lock);
-	ftl_advance(nvmev->ftl, ktime_get_ns());
+	ftl_advance(nvmev->ftl, nvmev_now(nvmev));
 	nr_dies = ftl_nr_dies(nvmev->ftl);
 	for (die = 0; die < nr_dies; die++) {
 		ftl_get_die_stats(nvmev->ftl, to_die(die), &stats);
@@ -78,7 +78,7 @@ static u8 percent_used(struct nvmev *nvmev)
 static u16 smart_log(struct nvmev *nvmev, struct log *log)
 {
 	const struct nvmev_counters *counters = &nvmev->counters;
-	u64 on_ns = ktime_get_ns() - nvmev->power_on_ns;
+	u64 on_ns = nvmev->on_before_ns + ktime_get_ns() - nvmev->power_on_ns;
 	struct nvme_smart_log *smart;
 
 	if (alloc_log(log, sizeof(*smart)))
@@ -94,8 +94,9 @@ static u16 smart_log(struct nvmev *nvmev, struct log *log)
 	put_u128(smart->host_reads, counters->reads);
 	put_u128(smart->host_writes, counters->writes);
 	put_u128(smart->ctrl_busy_time, div64_u64(counters->busy_ns, 60 * NSEC_PER_SEC));
-	put_u128(smart->power_cycles, 1);
+	put_u128(smart->power_cycles, nvmev->power_cycles);
 	put_u128(smart->power_on_hours, div64_u64(on_ns, 3600 * NSEC_PER_SEC));
+	put_u128(smart->unsafe_shutdowns, nvmev->unsafe_shutdowns);
 	put_u128(smart->media_errors, counters->media_errors);
 	put_u128(smart->num_err_log_entries, counters->errors);
 	return 0;
@@ -186,7 +187,7 @@ static u16 dies_log(struct nvmev *nvmev, struct log *log)
 	u32 die, nr_dies;
 
 	guard(mutex)(&nvmev->ftl_lock);
-	ftl_advance(nvmev->ftl, ktime_get_ns());
+	ftl_advance(nvmev->ftl, nvmev_now(nvmev));
 	nr_dies = ftl_nr_dies(nvmev->ftl);
 	if (alloc_log(log, struct_size(dies, die, nr_dies)))
 		return NVME_SC_INTERNAL;

@@ -67,7 +67,7 @@ static int map_show(struct seq_file *seq, void *data)
 	u64 lba;
 
 	guard(mutex)(&nvmev->ftl_lock);
-	ftl_advance(nvmev->ftl, ktime_get_ns());
+	ftl_advance(nvmev->ftl, nvmev_now(nvmev));
 	lba = page << (FTL_PAGE_SHIFT - range->ns->lba_shift);
 	if (ftl_is_mapped(nvmev->ftl, lpn))
 		seq_printf(seq, "%llu %u %llu\n", lba, from_die(ftl_die_of(nvmev->ftl, lpn)),

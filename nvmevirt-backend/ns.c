@@ -11,6 +11,10 @@
 #include <dieaware/hint.h>
 
 #include "nvmev.h"
+#include "past.h"
+
+/* Pages that are looked at when the drive is idle */
+#define IDLE_AGING	512
 
 static u64 page_of_lba(const struct nvmev_ns *ns, u64 lba)
 {
@@ -132,7 +136,13 @@ static u16 decode_hint(struct nvmev *nvmev, const struct nvmev_cmd *cmd, struct 
 	return 0;
 }
 
-u16 nvmev_ns_write(struct nvmev *nvmev, const struct nvmev_cmd *cmd, u64 *due_ns)
+/* Pages of a write have ascending numbers, and this write was the last one. */
+static u64 first_seq(const struct nvmev *nvmev, const struct ftl_request *rq)
+{
+	return nvmev->store.keeps_past ? ftl_last_seq(nvmev->ftl) - rq->nr_pages + 1 : 0;
+}
+
+u16 nvmev_ns_write(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 *due_ns)
 {
 	struct ftl_request rq = make_request(cmd);
 	u16 status;
@@ -150,6 +160,7 @@ u16 nvmev_ns_write(struct nvmev *nvmev, const struct nvmev_cmd *cmd, u64 *due_ns
 	if (ftl_is_read_only(nvmev->ftl))
 		return NVME_SC_READ_ONLY | NVMEV_DNR;
 	*due_ns = call_in_pieces(nvmev, ftl_write, rq, cmd->fetched_ns);
+	cmd->data_seq = first_seq(nvmev, &rq);
 	return 0;
 }
 
@@ -186,14 +197,30 @@ u64 nvmev_ns_failures(struct nvmev *nvmev)
 
 bool nvmev_ns_idle(struct nvmev *nvmev)
 {
+	bool is_busy;
+
 	guard(mutex)(&nvmev->ftl_lock);
-	return ftl_idle(nvmev->ftl, ktime_get_ns());
+	is_busy = ftl_idle(nvmev->ftl, nvmev_now(nvmev));
+	return nvmev_past_age(&nvmev->store, nvmev->ftl, IDLE_AGING) || is_busy;
+}
+
+void nvmev_ns_written(struct nvmev *nvmev, const struct nvmev_cmd *cmd)
+{
+	struct ftl_request rq;
+
+	if (!nvmev->store.keeps_past)
+		return;
+	rq = make_request(cmd);
+	guard(mutex)(&nvmev->ftl_lock);
+	nvmev_past_drop_replaced(&nvmev->store, nvmev->ftl, from_lpn(rq.first), rq.nr_pages);
+	/* Two for each that was added, so that there get to be fewer. */
+	nvmev_past_age(&nvmev->store, nvmev->ftl, 2 * rq.nr_pages);
 }
 
 void nvmev_ns_format(struct nvmev *nvmev, struct nvmev_ns *ns, u32 lba_shift)
 {
-	nvmev_store_zero(&nvmev->store, nvmev_ns_byte(ns, 0), ns->nr_pages << FTL_PAGE_SHIFT);
+	nvmev_store_trim(&nvmev->store, nvmev_ns_byte(ns, 0), ns->nr_pages << FTL_PAGE_SHIFT);
 	guard(mutex)(&nvmev->ftl_lock);
-	ftl_trim(nvmev->ftl, to_lpn(ns->first_page), ns->nr_pages, ktime_get_ns());
+	ftl_trim(nvmev->ftl, to_lpn(ns->first_page), ns->nr_pages, nvmev_now(nvmev));
 	WRITE_ONCE(ns->lba_shift, lba_shift);
 }

@@ -34,6 +34,7 @@
 #include "inject.h"
 #include "nvme.h"
 #include "pci.h"
+#include "power.h"
 #include "store.h"
 
 #define NVMEV_NAME_BYTES	32
@@ -159,6 +160,7 @@ struct nvmev_cq {
  * @fetched_ns: when it was fetched
  * @fault_lba: if it fails: the first LBA at fault
  * @ns: its namespace; NULL if it is for all of them, or none
+ * @data_seq: for writes: the FTL's number for the data of the first page, or 0
  * @sqid: its submission queue
  * @status: NVMe status
  * @sqe: copy of the command
@@ -170,6 +172,7 @@ struct nvmev_cmd {
 	u64 fetched_ns;
 	u64 fault_lba;
 	struct nvmev_ns *ns;
+	u64 data_seq;
 	u32 heap_pos;
 	u16 sqid;
 	u16 status;
@@ -297,11 +300,20 @@ struct nvmev_counters {
 };
 
 /**
- * struct nvmev - a virtual SSD with its power on
+ * struct nvmev - a virtual SSD
  * @name: name of its configfs directory
  * @uuid: made from @name, so that it is the same every time
  * @config: what it is
- * @power_on_ns: when it was made, ktime_get()
+ * @is_on: the power is on
+ * @is_shut_down: the controller was told to shut down since it was enabled, or never was
+ * @power_failed: the power fails; the dispatcher does nothing any more
+ * @damage: why the drive cannot be used after a power failure, or NULL
+ * @failure_work: what switches it off when the power fails by itself
+ * @cut_ns: when the power fails, U64_MAX while that is not known; changed by the dispatcher
+ * @power_on_ns: when it was switched on, ktime_get()
+ * @on_before_ns: how long it had been on before that
+ * @power_cycles: how often it was switched on
+ * @unsafe_shutdowns: how often it was switched off without having been shut down
  * @pci: its PCI function
  * @queues: queues and commands in flight
  * @watch: when to wake the dispatcher
@@ -332,7 +344,16 @@ struct nvmev {
 	char name[NVMEV_NAME_BYTES];
 	uuid_t uuid;
 	struct nvmev_config config;
+	bool is_on;
+	bool is_shut_down;
+	bool power_failed;
+	const char *damage;
+	struct work_struct *failure_work;
+	u64 cut_ns;
 	u64 power_on_ns;
+	u64 on_before_ns;
+	u64 power_cycles;
+	u64 unsafe_shutdowns;
 
 	struct nvmev_pci pci;
 	struct nvmev_queues queues;
@@ -384,30 +405,6 @@ int nvmev_profile_load(struct nvmev_config *config, const char *name);
  * Return: length of the text.
  */
 int nvmev_profile_names(char *buf, size_t bytes);
-
-/*
- * Functions defined in device.c:
- */
-
-/**
- * nvmev_create() - switch a virtual SSD on
- * @name: its name
- * @config: what it is to be
- * @reason: gets a complete sentence when it cannot be made; NVMEV_REASON_BYTES long
- *
- * Context: sleeps; drivers may bind before it returns.
- * Return: the SSD or an error pointer.
- */
-struct nvmev *nvmev_create(const char *name, const struct nvmev_config *config, char *reason);
-
-/**
- * nvmev_destroy() - take a virtual SSD from its driver and free it
- * @nvmev: the SSD
- * @surprise: as if it had been pulled out
- *
- * Context: sleeps until the driver has let go.
- */
-void nvmev_destroy(struct nvmev *nvmev, bool surprise);
 
 /*
  * Functions defined in ctrl.c:
@@ -875,12 +872,19 @@ u64 nvmev_ns_read(struct nvmev *nvmev, const struct nvmev_cmd *cmd, bool transfe
 /**
  * nvmev_ns_write() - have the FTL place a write
  * @nvmev: the SSD
- * @cmd: a write or write zeroes command with a valid range
+ * @cmd: a write or write zeroes command with a valid range; gets @data_seq
  * @due_ns: gets when it is done
  *
  * Return: an NVMe status: the drive may be read-only, hints may be rejected on request.
  */
-u16 nvmev_ns_write(struct nvmev *nvmev, const struct nvmev_cmd *cmd, u64 *due_ns);
+u16 nvmev_ns_write(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 *due_ns);
+
+/**
+ * nvmev_ns_written() - the data of a write is in the store; older data may go
+ * @nvmev: the SSD
+ * @cmd: the command
+ */
+void nvmev_ns_written(struct nvmev *nvmev, const struct nvmev_cmd *cmd);
 
 /**
  * nvmev_ns_trim() - have the FTL forget the pages that lie wholly in a range

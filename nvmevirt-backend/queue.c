@@ -229,14 +229,22 @@ static void interrupt_locked(struct nvmev *nvmev, unsigned long cqs)
 			nvmev_pci_raise(nvmev->queues.cq[cqid].irq);
 }
 
+/* When the next completion is due; none is once the power has failed. */
+static u64 next_due_locked(const struct nvmev *nvmev)
+{
+	const struct nvmev_queues *queues = &nvmev->queues;
+
+	if (!queues->nr_heap || queues->heap[0]->due_ns >= READ_ONCE(nvmev->cut_ns))
+		return U64_MAX;
+	return queues->heap[0]->due_ns;
+}
+
 /* When the timer has to run next; each try for a full queue waits twice as long. */
 static void arm_locked(struct nvmev *nvmev)
 {
 	struct nvmev_queues *queues = &nvmev->queues;
-	u64 next_ns = U64_MAX;
+	u64 next_ns = next_due_locked(nvmev);
 
-	if (queues->nr_heap)
-		next_ns = queues->heap[0]->due_ns;
 	if (queues->backlogged)
 		next_ns = min(next_ns, ktime_get_ns() +
 			      (BACKLOG_MIN_NS << queues->backlog_tries));
@@ -260,7 +268,7 @@ static enum hrtimer_restart post_due(struct hrtimer *timer)
 		queues->backlog_tries = 0;
 	else if (queues->backlog_tries < BACKLOG_MAX_TRIES)
 		queues->backlog_tries++;
-	while (queues->nr_heap && queues->heap[0]->due_ns <= now_ns) {
+	while (next_due_locked(nvmev) <= now_ns) {
 		cmd = queues->heap[0];
 		heap_remove(queues, cmd);
 		posted |= post_locked(nvmev, cmd);

@@ -22,7 +22,7 @@ static struct dentry *debugfs_root;
 static int dies_show(struct seq_file *seq, void *data)
 {
 	struct nvmev *nvmev = seq->private;
-	u64 now_ns = ktime_get_ns();
+	u64 now_ns = nvmev_now(nvmev);
 	struct ftl_die_stats stats;
 	u32 die;
 
@@ -50,7 +50,7 @@ static int ftl_show(struct seq_file *seq, void *data)
 	struct ftl_stats stats;
 
 	guard(mutex)(&nvmev->ftl_lock);
-	ftl_advance(nvmev->ftl, ktime_get_ns());
+	ftl_advance(nvmev->ftl, nvmev_now(nvmev));
 	ftl_get_stats(nvmev->ftl, &stats);
 	seq_printf(seq, "host_pages_read %llu\n", stats.host_pages_read);
 	seq_printf(seq, "host_pages_written %llu\n", stats.host_pages_written);

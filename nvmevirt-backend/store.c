@@ -7,8 +7,7 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 
-#include "core/units.h"
-#include "store.h"
+#include "past.h"
 
 /*
  * The dispatcher must not wait for its own device, which reclaim would make it do,
@@ -16,14 +15,26 @@
  */
 #define STORE_GFP	(GFP_NOIO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
-void nvmev_store_init(struct nvmev_store *store)
+void nvmev_store_init(struct nvmev_store *store, bool keeps_past)
 {
+	*store = (struct nvmev_store){ .keeps_past = keeps_past };
 	xa_init(&store->pages);
-	store->nr_pages = 0;
+	xa_init(&store->past);
+	INIT_LIST_HEAD(&store->aging);
 }
 
-static void free_data(void *data)
+/* The page count of the memory counts those that refer to it. */
+static bool is_shared(const struct nvmev_store *store, const void *data)
 {
+	return store->shares && page_count(virt_to_page(data)) > 1;
+}
+
+void nvmev_store_put(struct nvmev_store *store, void *data)
+{
+	if (!data)
+		return;
+	if (!is_shared(store, data))
+		WRITE_ONCE(store->nr_pages, store->nr_pages - 1);
 	free_page((unsigned long)data);
 }
 
@@ -32,12 +43,13 @@ void nvmev_store_clear(struct nvmev_store *store)
 	unsigned long index;
 	void *data;
 
+	nvmev_past_clear(store);
 	xa_for_each(&store->pages, index, data) {
-		free_data(data);
+		nvmev_store_put(store, data);
 		cond_resched();
 	}
 	xa_destroy(&store->pages);
-	WRITE_ONCE(store->nr_pages, 0);
+	store->shares = false;
 }
 
 static u32 piece_of_page(u64 start, u64 bytes)
@@ -53,26 +65,69 @@ static void *find(struct nvmev_store *store, u64 start)
 	return data ? data + (start & (FTL_PAGE_BYTES - 1)) : NULL;
 }
 
-/* The same for writing; @bytes from there are going to be overwritten. */
-static void *find_or_add(struct nvmev_store *store, u64 start, u32 bytes)
+/* May the data of a page be changed in place for the write with this number? */
+static bool is_own(struct nvmev_store *store, u64 page, const void *data, u64 seq)
 {
-	gfp_t gfp = STORE_GFP;
-	void *data;
+	const struct nvmev_past *past;
 
-	data = find(store, start);
-	if (data)
-		return data;
-	if (bytes < FTL_PAGE_BYTES)
-		gfp |= __GFP_ZERO;
-	data = (void *)__get_free_page(gfp);
+	if (is_shared(store, data))
+		return false;
+	if (!store->keeps_past)
+		return true;
+	/* A command may come to a page twice. */
+	past = nvmev_past_of(store, page);
+	return past && past->seq == seq;
+}
+
+/* @data takes the place of what the page has. */
+static bool replace(struct nvmev_store *store, u64 page, void *data, u64 seq)
+{
+	void *old = xa_store(&store->pages, page, data, STORE_GFP);
+
+	if (xa_err(old))
+		return false;
+	if (!store->keeps_past) {
+		nvmev_store_put(store, old);
+		return true;
+	}
+	if (!nvmev_past_add(store, page, seq, old))
+		return true;
+	/* Where there is an entry, storing needs no memory. */
+	if (old)
+		xa_store(&store->pages, page, old, STORE_GFP);
+	else
+		xa_erase(&store->pages, page);
+	return false;
+}
+
+static void *make_page(struct nvmev_store *store, const void *old, u32 bytes)
+{
+	bool is_whole = bytes == FTL_PAGE_BYTES;
+	void *data = (void *)__get_free_page(STORE_GFP | (is_whole || old ? 0 : __GFP_ZERO));
+
 	if (!data)
 		return NULL;
-	if (xa_err(xa_store(&store->pages, start >> FTL_PAGE_SHIFT, data, STORE_GFP))) {
-		free_data(data);
-		return NULL;
-	}
+	if (old && !is_whole)
+		memcpy(data, old, FTL_PAGE_BYTES);
 	WRITE_ONCE(store->nr_pages, store->nr_pages + 1);
-	return data + (start & (FTL_PAGE_BYTES - 1));
+	return data;
+}
+
+/* Memory of byte @start for a write; @bytes from there are going to be overwritten. */
+static void *find_or_add(struct nvmev_store *store, u64 start, u32 bytes, u64 seq)
+{
+	u64 page = start >> FTL_PAGE_SHIFT;
+	void *old = xa_load(&store->pages, page);
+	void *data = old;
+
+	if (!old || !is_own(store, page, old, seq)) {
+		data = make_page(store, old, bytes);
+		if (data && !replace(store, page, data, seq)) {
+			nvmev_store_put(store, data);
+			data = NULL;
+		}
+	}
+	return data ? data + (start & (FTL_PAGE_BYTES - 1)) : NULL;
 }
 
 u16 nvmev_store_read(struct nvmev_store *store, u64 start, u32 bytes, struct nvmev_dma *dma)
@@ -89,15 +144,16 @@ u16 nvmev_store_read(struct nvmev_store *store, u64 start, u32 bytes, struct nvm
 	return 0;
 }
 
-u16 nvmev_store_write(struct nvmev_store *store, u64 start, u32 bytes, struct nvmev_dma *dma)
+u16 nvmev_store_write(struct nvmev_store *store, u64 start, u32 bytes, struct nvmev_dma *dma,
+		      u64 seq)
 {
 	u32 piece;
 	u16 status;
 	void *data;
 
-	for (; bytes; start += piece, bytes -= piece) {
+	for (; bytes; start += piece, bytes -= piece, seq++) {
 		piece = piece_of_page(start, bytes);
-		data = find_or_add(store, start, piece);
+		data = find_or_add(store, start, piece, seq);
 		if (!data)
 			return NVME_SC_CAP_EXCEEDED | NVMEV_DNR;
 		status = nvmev_dma_from_host(dma, data, piece);
@@ -110,30 +166,31 @@ u16 nvmev_store_write(struct nvmev_store *store, u64 start, u32 bytes, struct nv
 	return 0;
 }
 
-static u16 copy_piece(struct nvmev_store *store, u64 from, u64 to, u32 bytes)
+static u16 copy_piece(struct nvmev_store *store, u64 from, u64 to, u32 bytes, u64 seq)
 {
 	const void *source = find(store, from);
 	void *data;
 
-	if (!source) {
-		nvmev_store_zero(store, to, bytes);
-		return 0;
-	}
-	data = find_or_add(store, to, bytes);
+	if (!source)
+		return nvmev_store_zero(store, to, bytes, seq);
+	data = find_or_add(store, to, bytes, seq);
 	if (!data)
 		return NVME_SC_CAP_EXCEEDED | NVMEV_DNR;
+	/* What it was copied from may have been moved into the past, but is still there. */
 	memmove(data, source, bytes);
 	return 0;
 }
 
-u16 nvmev_store_copy(struct nvmev_store *store, u64 from, u64 to, u64 bytes)
+u16 nvmev_store_copy(struct nvmev_store *store, u64 from, u64 to, u64 bytes, u64 seq)
 {
+	u64 first = to >> FTL_PAGE_SHIFT;
 	u16 status = 0;
 	u32 piece;
 
 	for (; bytes && !status; from += piece, to += piece, bytes -= piece) {
 		piece = min(piece_of_page(from, bytes), piece_of_page(to, bytes));
-		status = copy_piece(store, from, to, piece);
+		status = copy_piece(store, from, to, piece,
+				    seq + (to >> FTL_PAGE_SHIFT) - first);
 	}
 	return status;
 }
@@ -152,16 +209,71 @@ u16 nvmev_store_compare(struct nvmev_store *store, u64 start, u32 bytes, struct 
 	return 0;
 }
 
-static void zero_part(struct nvmev_store *store, u64 start, u32 bytes)
+static u16 zero_part(struct nvmev_store *store, u64 start, u32 bytes, u64 seq)
 {
-	void *data = find(store, start);
+	void *data;
 
-	if (data)
-		memset(data, 0, bytes);
+	if (!find(store, start))
+		return 0;
+	data = find_or_add(store, start, bytes, seq);
+	if (!data)
+		return NVME_SC_CAP_EXCEEDED | NVMEV_DNR;
+	memset(data, 0, bytes);
+	return 0;
+}
+
+/* A whole page; a past that it has already must hear of the new data. */
+static u16 zero_page(struct nvmev_store *store, u64 page, u64 seq)
+{
+	void *data = xa_load(&store->pages, page);
+
+	if (!data && !nvmev_past_of(store, page))
+		return 0;
+	if (store->keeps_past && nvmev_past_add(store, page, seq, data))
+		return NVME_SC_CAP_EXCEEDED | NVMEV_DNR;
+	xa_erase(&store->pages, page);
+	if (!store->keeps_past)
+		nvmev_store_put(store, data);
+	return 0;
+}
+
+u16 nvmev_store_zero(struct nvmev_store *store, u64 start, u64 bytes, u64 seq)
+{
+	u16 status = 0;
+	u32 piece;
+
+	for (; bytes && !status; start += piece, bytes -= piece, seq++) {
+		piece = piece_of_page(start, bytes);
+		if (piece == FTL_PAGE_BYTES)
+			status = zero_page(store, start >> FTL_PAGE_SHIFT, seq);
+		else
+			status = zero_part(store, start, piece, seq);
+	}
+	return status;
+}
+
+static void trim_data(const struct nvmev_store *store, void *data, u32 at, u32 bytes)
+{
+	if (data && !is_shared(store, data))
+		memset(data + at, 0, bytes);
+}
+
+/* Trims are durable at once: they reach what can come back, too. */
+static void trim_part(struct nvmev_store *store, u64 start, u32 bytes)
+{
+	u64 page = start >> FTL_PAGE_SHIFT;
+	u32 at = start & (FTL_PAGE_BYTES - 1);
+	struct nvmev_past *past = nvmev_past_of(store, page);
+	struct nvmev_version *version;
+
+	trim_data(store, xa_load(&store->pages, page), at, bytes);
+	for (version = past ? past->older : NULL; version; version = version->older)
+		trim_data(store, version->data, at, bytes);
 }
 
 static void drop_pages(struct nvmev_store *store, u64 first, u64 end)
 {
+	struct nvmev_past *past;
 	unsigned long index;
 	void *data;
 
@@ -169,22 +281,46 @@ static void drop_pages(struct nvmev_store *store, u64 first, u64 end)
 		return;
 	xa_for_each_range(&store->pages, index, data, first, end - 1) {
 		xa_erase(&store->pages, index);
-		free_data(data);
-		WRITE_ONCE(store->nr_pages, store->nr_pages - 1);
+		nvmev_store_put(store, data);
 	}
+	xa_for_each_range(&store->past, index, past, first, end - 1)
+		nvmev_past_forget(store, index);
 }
 
-void nvmev_store_zero(struct nvmev_store *store, u64 start, u64 bytes)
+void nvmev_store_trim(struct nvmev_store *store, u64 start, u64 bytes)
 {
 	u64 end = start + bytes;
 	u32 piece = piece_of_page(start, bytes);
 
 	if (piece < FTL_PAGE_BYTES) {
-		zero_part(store, start, piece);
+		trim_part(store, start, piece);
 		start += piece;
 	}
 	drop_pages(store, start >> FTL_PAGE_SHIFT, end >> FTL_PAGE_SHIFT);
 	piece = end & (FTL_PAGE_BYTES - 1);
 	if (start < end && piece)
-		zero_part(store, end - piece, piece);
+		trim_part(store, end - piece, piece);
+}
+
+u16 nvmev_store_share(struct nvmev_store *store, u64 from, u64 to, u64 seq)
+{
+	void *data = xa_load(&store->pages, from);
+	bool done;
+
+	if (from == to)
+		return 0;
+	if (!data) {
+		done = !zero_page(store, to, seq);
+	} else {
+		store->shares = true;
+		get_page(virt_to_page(data));
+		done = replace(store, to, data, seq);
+		if (!done)
+			put_page(virt_to_page(data));
+	}
+	if (!done)
+		return NVME_SC_CAP_EXCEEDED | NVMEV_DNR;
+	if (store->keeps_past && nvmev_past_of(store, to))
+		nvmev_past_of(store, to)->shared = true;
+	return 0;
 }

@@ -3,11 +3,16 @@
  * The bytes of a namespace, kept in memory by logical page. Pages that were never
  * written, or were trimmed, take no memory and read as zeroes.
  *
+ * A store that keeps its past (past.h) never changes data that a power failure may bring
+ * back: new data gets memory of its own. The same holds for memory that two pages
+ * share. Every other page is changed in place.
+ *
  * One caller at a time (the dispatcher); nvmev_store_pages() may be called by anyone.
  */
 #ifndef NVMEV_STORE_H
 #define NVMEV_STORE_H
 
+#include <linux/list.h>
 #include <linux/xarray.h>
 
 #include "dma.h"
@@ -15,18 +20,29 @@
 /**
  * struct nvmev_store - sparse memory
  * @pages: one page of memory for each logical page that holds data
- * @nr_pages: how many
+ * @nr_pages: pages of memory in use, older data included
+ * @keeps_past: older data stays until the newer is durable
+ * @shares: there are, or were, pages that share memory
+ * @past: struct nvmev_past by logical page
+ * @aging: all of them, the page written last at the end
+ * @nr_past: how many
  */
 struct nvmev_store {
 	struct xarray pages;
 	u64 nr_pages;
+	bool keeps_past;
+	bool shares;
+	struct xarray past;
+	struct list_head aging;
+	u64 nr_past;
 };
 
 /**
  * nvmev_store_init() - make an empty store
  * @store: the store
+ * @keeps_past: the drive has a volatile cache, and what it loses with it can come back older
  */
-void nvmev_store_init(struct nvmev_store *store);
+void nvmev_store_init(struct nvmev_store *store, bool keeps_past);
 
 /**
  * nvmev_store_clear() - free everything
@@ -53,11 +69,13 @@ u16 nvmev_store_read(struct nvmev_store *store, u64 start, u32 bytes, struct nvm
  * @start: first byte
  * @bytes: how many
  * @dma: where from
+ * @seq: the FTL's number for the data of the first page; those of the others follow
  *
  * Context: may sleep, but starts no I/O: the memory may be freed by writing to this device.
  * Return: an NVMe status, NVME_SC_CAP_EXCEEDED when memory runs out.
  */
-u16 nvmev_store_write(struct nvmev_store *store, u64 start, u32 bytes, struct nvmev_dma *dma);
+u16 nvmev_store_write(struct nvmev_store *store, u64 start, u32 bytes, struct nvmev_dma *dma,
+		      u64 seq);
 
 /**
  * nvmev_store_copy() - copy bytes from one place to another, front to back
@@ -65,11 +83,12 @@ u16 nvmev_store_write(struct nvmev_store *store, u64 start, u32 bytes, struct nv
  * @from: first byte to copy
  * @to: first byte to overwrite
  * @bytes: how many
+ * @seq: as with nvmev_store_write()
  *
  * Context: like nvmev_store_write().
  * Return: an NVMe status, NVME_SC_CAP_EXCEEDED when memory runs out.
  */
-u16 nvmev_store_copy(struct nvmev_store *store, u64 from, u64 to, u64 bytes);
+u16 nvmev_store_copy(struct nvmev_store *store, u64 from, u64 to, u64 bytes, u64 seq);
 
 /**
  * nvmev_store_compare() - compare bytes with the host's
@@ -83,12 +102,45 @@ u16 nvmev_store_copy(struct nvmev_store *store, u64 from, u64 to, u64 bytes);
 u16 nvmev_store_compare(struct nvmev_store *store, u64 start, u32 bytes, struct nvmev_dma *dma);
 
 /**
- * nvmev_store_zero() - let bytes read as zeroes; whole pages are freed
+ * nvmev_store_zero() - write zeroes; whole pages of them take no memory
  * @store: the store
  * @start: first byte
  * @bytes: how many
+ * @seq: as with nvmev_store_write()
+ *
+ * Context: like nvmev_store_write().
+ * Return: an NVMe status, NVME_SC_CAP_EXCEEDED when memory runs out.
  */
-void nvmev_store_zero(struct nvmev_store *store, u64 start, u64 bytes);
+u16 nvmev_store_zero(struct nvmev_store *store, u64 start, u64 bytes, u64 seq);
+
+/**
+ * nvmev_store_trim() - let bytes read as zeroes, also after a power failure
+ * @store: the store
+ * @start: first byte
+ * @bytes: how many
+ *
+ * Whole pages are freed. What is trimmed in part and shared stays as it is.
+ */
+void nvmev_store_trim(struct nvmev_store *store, u64 start, u64 bytes);
+
+/**
+ * nvmev_store_share() - let a page have the memory of another, until either is written
+ * @store: the store
+ * @from: page that has the data
+ * @to: page that gets it
+ * @seq: the FTL's number for the data of @to from now on, 0 without power failures
+ *
+ * Context: like nvmev_store_write().
+ * Return: an NVMe status, NVME_SC_CAP_EXCEEDED when memory runs out.
+ */
+u16 nvmev_store_share(struct nvmev_store *store, u64 from, u64 to, u64 seq);
+
+/**
+ * nvmev_store_put() - let go of a page of memory
+ * @store: the store
+ * @data: the memory, or NULL
+ */
+void nvmev_store_put(struct nvmev_store *store, void *data);
 
 /**
  * nvmev_store_nr_pages() - pages that take memory now

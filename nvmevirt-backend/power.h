@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The life of a virtual SSD: it is made (device.c), and switched on and off (power.c), in
+ * order or by a failure of the power, as often as wanted; what it has stays until it is
+ * freed.
+ */
+#ifndef NVMEV_POWER_H
+#define NVMEV_POWER_H
+
+#include <linux/types.h>
+
+struct nvmev;
+struct nvmev_config;
+
+/**
+ * nvmev_create() - make a virtual SSD, switched off and empty
+ * @name: its name
+ * @config: what it is to be
+ * @reason: gets a complete sentence when it cannot be made; NVMEV_REASON_BYTES long
+ *
+ * Context: sleeps.
+ * Return: the SSD or an error pointer.
+ */
+struct nvmev *nvmev_create(const char *name, const struct nvmev_config *config, char *reason);
+
+/**
+ * nvmev_adopt() - take over a configuration, if it is one of the same drive
+ * @nvmev: the SSD, switched off
+ * @config: what it is to be now; what only the controller needs may differ
+ *
+ * Return: whether it is.
+ */
+bool nvmev_adopt(struct nvmev *nvmev, const struct nvmev_config *config);
+
+/**
+ * nvmev_is_empty() - is there no data?
+ * @nvmev: the SSD, switched off
+ *
+ * Return: true if nothing is lost with it.
+ */
+bool nvmev_is_empty(const struct nvmev *nvmev);
+
+/**
+ * nvmev_free() - free an SSD with its data
+ * @nvmev: the SSD, switched off
+ */
+void nvmev_free(struct nvmev *nvmev);
+
+/**
+ * nvmev_power_on() - switch an SSD on
+ * @nvmev: the SSD, switched off and undamaged
+ * @reason: gets a complete sentence when it cannot be; NVMEV_REASON_BYTES long
+ *
+ * Context: sleeps; drivers may bind before it returns.
+ * Return: 0 or a negative errno.
+ */
+int nvmev_power_on(struct nvmev *nvmev, char *reason);
+
+/**
+ * nvmev_power_off() - switch an SSD off
+ * @nvmev: the SSD
+ * @failure: the power fails; otherwise the driver lets go of it before
+ *
+ * Context: sleeps until the driver has let go.
+ */
+void nvmev_power_off(struct nvmev *nvmev, bool failure);
+
+/**
+ * nvmev_power_cut_after() - let the power fail with a program or erase to come
+ * @nvmev: the SSD, switched on
+ * @nr_ops: which one from now on, 0: none
+ *
+ * Return: 0, or -EOPNOTSUPP if the drive does not count them.
+ */
+int nvmev_power_cut_after(struct nvmev *nvmev, u64 nr_ops);
+
+/**
+ * nvmev_power_note() - ask the FTL whether the time is known at which the power fails
+ * @nvmev: the SSD
+ */
+void nvmev_power_note(struct nvmev *nvmev);
+
+/**
+ * nvmev_power_is_failing() - has that time come, and nobody noticed yet?
+ * @nvmev: the SSD
+ *
+ * Context: any.
+ */
+bool nvmev_power_is_failing(const struct nvmev *nvmev);
+
+/**
+ * nvmev_power_fail() - have the SSD switched off
+ * @nvmev: the SSD, the power of which fails
+ *
+ * Context: the dispatcher, which must do nothing more.
+ */
+void nvmev_power_fail(struct nvmev *nvmev);
+
+/**
+ * nvmev_now() - time for commands
+ * @nvmev: the SSD
+ *
+ * Return: ktime_get_ns(), which stops when the power fails.
+ */
+u64 nvmev_now(const struct nvmev *nvmev);
+
+#endif /* NVMEV_POWER_H */

@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Power failures: a drive without protection has what was flushed, whenever the power
+# fails, raw and under ext4; one with protection has everything.
+# kernels: 6.12
+# smp: 2
+# mem: 2G
+# seconds: 60
+# timeout: 300
+. "$(dirname "$0")/rc"
+
+SMALL=(capacity_mib=8 channels=2 dies_per_channel=1 units_per_eblk=8 wbuf_kib=1024 run_units=4)
+
+smart() {
+	nvme smart-log "${DEV%n1}" -o json | python3 -c "import json, sys; print(json.load(sys.stdin)['$1'])"
+}
+
+power_is_off() {
+	[[ $(<"$CONFIGFS/$1/power") == 0 ]]
+}
+
+new_ssd ssd0 "${SMALL[@]}" plp=0
+# Full, so that the operations are those of collection, too.
+dd if=/dev/zero of="$DEV" bs=1M count=8 oflag=direct conv=fsync status=none
+nvmev-ssd power-off ssd0
+check "the power fails twelve times, and no promise is broken" \
+	python3 "$LAB_DIR/power.py" ssd0 400 12 7
+cp "$T_DIR/output" "$T_DIR/summary"
+note "$(<"$T_DIR/summary")"
+check_that "while it collected" "$(ssd_stat ssd0 gc_runs)" -gt 0
+check "unflushed data was lost" grep -q 'lost=[1-9]' "$T_DIR/summary"
+check "and some of it had become durable by itself" grep -q 'survived=[1-9]' "$T_DIR/summary"
+DEV=$(ssd_device ssd0)
+check_that "SMART counts the failures" "$(smart unsafe_shutdowns)" -eq 12
+check_that "and how often it was switched on" "$(smart power_cycles)" -eq 14
+nvmev-ssd power-off ssd0
+check "properties of another drive" sh -c "echo 4 >$CONFIGFS/ssd0/channels"
+check_fails "are refused while there is data" sh -c "echo 1 >$CONFIGFS/ssd0/power"
+check_that "with a sentence" "$(<"$CONFIGFS/ssd0/error")" =~ "discard"
+check "the data can be discarded" nvmev-ssd discard ssd0
+DEV=$(nvmev-ssd power-on ssd0)
+check "then it is another drive, and empty" cmp -n 8388608 "$DEV" /dev/zero
+drop_ssd ssd0
+
+new_ssd ssd1 capacity_mib=64 plp=1
+dd if=/dev/urandom of="$T_DIR/data" bs=1M count=8 status=none
+dd if="$T_DIR/data" of="$DEV" bs=1M oflag=direct status=none
+nvmev-ssd power-cut ssd1
+DEV=$(nvmev-ssd power-on ssd1)
+check "with protection all is there that was written" \
+	sh -c "dd if=$DEV bs=1M count=8 iflag=direct status=none | cmp - $T_DIR/data"
+check_fails "and operations are not counted" nvmev-ssd power-cut ssd1 5
+drop_ssd ssd1
+
+# Files whose fsync came back: their names and sums.
+write_files() {
+	local turn=$1 i
+
+	for ((i = 0; i < 2000; i++)); do
+		head -c $((RANDOM * 3 + 1)) /dev/urandom >"$T_DIR/new"
+		cat "$T_DIR/new" >"$MNT/$turn.$i" 2>/dev/null || return 0
+		sync "$MNT/$turn.$i" "$MNT" 2>/dev/null || return 0
+		(cd "$T_DIR" && sha256sum new | sed "s/new$/$turn.$i/") >>"$T_DIR/sums"
+	done
+}
+
+MNT=$T_DIR/mnt
+mkdir -p "$MNT"
+new_ssd ssd2 profile=sata capacity_mib=256 channels=2 units_per_eblk=32 wbuf_kib=2048 run_units=8
+at_end drop_mount "$MNT"
+make_fs ext4 "$DEV"
+# What mkfs has written must not be lost: it flushes nothing.
+sync "$DEV"
+: >"$T_DIR/sums"
+for turn in 1 2; do
+	mount -t ext4 "$DEV" "$MNT"
+	write_files "$turn" &
+	writer=$!
+	if ((turn % 2)); then
+		sleep 2
+		nvmev-ssd power-cut ssd2
+	else
+		nvmev-ssd power-cut ssd2 40
+		check "the power fails by itself, round $turn" poll 30 power_is_off ssd2
+	fi
+	wait "$writer"
+	umount "$MNT" || umount -l "$MNT"
+	DEV=$(nvmev-ssd power-on ssd2)
+	check "ext4 mounts after power failure $turn" mount -t ext4 "$DEV" "$MNT"
+	check "what was synced is there, round $turn" sh -c "cd $MNT && sha256sum --quiet -c $T_DIR/sums"
+	umount "$MNT"
+	check "and it is consistent, round $turn" e2fsck -fn "$DEV"
+done
+note "$(wc -l <"$T_DIR/sums") files were synced"
+check_that "there were files to lose" "$(wc -l <"$T_DIR/sums")" -gt 5
