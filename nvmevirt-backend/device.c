@@ -60,7 +60,7 @@ void nvmev_free(struct nvmev *nvmev)
 /* A drive that can lose its cache has to know what it has without it. */
 static const char *size_ftl(struct nvmev_config *config)
 {
-	config->ftl.oob = !config->ftl.plp && !config->ftl.spare_eblks;
+	config->ftl.oob = !config->ftl.plp;
 	return ftl_params_size(&config->ftl, config->capacity_bytes);
 }
 

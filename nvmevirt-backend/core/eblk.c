@@ -172,12 +172,33 @@ void ftl_eblks_erases(const struct ftl_eblks *blocks, die_t die, u32 *least, u32
 	}
 }
 
+static void restore_doomed(struct ftl_eblks *blocks, struct ftl_eblk_die *die, u32 eblk)
+{
+	blocks->eblk[eblk].state = FTL_EBLK_DOOMED;
+	die->doomed = eblk + 1;
+}
+
+/* Half-written blocks are gone on with, as long as there are streams. */
+static void restore_used(struct ftl_eblks *blocks, struct ftl_eblk_die *die, u32 eblk,
+			 u32 nr_used)
+{
+	struct ftl_eblk_stream *open = die->stream;
+
+	while (open < &die->stream[FTL_NR_STREAMS] && open->eblk)
+		open++;
+	if (nr_used == blocks->geo->eblk_units || open == &die->stream[FTL_NR_STREAMS]) {
+		append_full(blocks, ftl_eblk_die(blocks->geo, eblk), eblk);
+		return;
+	}
+	blocks->eblk[eblk].state = FTL_EBLK_OPEN;
+	open->eblk = eblk + 1;
+	open->next_unit = nr_used;
+}
+
 void ftl_eblks_restore(struct ftl_eblks *blocks, u32 eblk, u32 nr_used, u32 nr_valid,
 		       bool is_bad)
 {
-	die_t die_nr = ftl_eblk_die(blocks->geo, eblk);
-	struct ftl_eblk_die *die = &blocks->die[from_die(die_nr)];
-	struct ftl_eblk_stream *open = die->stream;
+	struct ftl_eblk_die *die = &blocks->die[from_die(ftl_eblk_die(blocks->geo, eblk))];
 
 	blocks->nr_erases += blocks->eblk[eblk].nr_erases;
 	die->nr_erases += blocks->eblk[eblk].nr_erases;
@@ -190,17 +211,20 @@ void ftl_eblks_restore(struct ftl_eblks *blocks, u32 eblk, u32 nr_used, u32 nr_v
 	}
 	ftl_pqueue_remove(&die->free, nr_in_die(blocks, eblk));
 	blocks->eblk[eblk].nr_valid = nr_valid;
-	if (!nr_used) {
+	if (!nr_used)
 		put_free(blocks, die, eblk);
-		return;
+	else if (is_bad && !die->doomed)
+		restore_doomed(blocks, die, eblk);
+	else
+		restore_used(blocks, die, eblk, nr_used);
+}
+
+void ftl_eblks_restored(struct ftl_eblks *blocks)
+{
+	for (u32 i = 0; i < blocks->geo->nr_dies; i++) {
+		const struct ftl_eblk_die *die = &blocks->die[i];
+
+		if (die->nr_bad + !!die->doomed > blocks->spare_eblks)
+			blocks->read_only = true;
 	}
-	while (open < &die->stream[FTL_NR_STREAMS] && open->eblk)
-		open++;
-	if (nr_used == blocks->geo->eblk_units || open == &die->stream[FTL_NR_STREAMS]) {
-		append_full(blocks, die_nr, eblk);
-		return;
-	}
-	blocks->eblk[eblk].state = FTL_EBLK_OPEN;
-	open->eblk = eblk + 1;
-	open->next_unit = nr_used;
 }

@@ -58,8 +58,7 @@ struct ftl;
  * @bg_mend: bring spread rows together when the drive is idle (mend.h)
  * @wear_permille: share by which a die's erases may be above the mean before overwrites
  *	leave it, [0, 1000]; 0: they never do
- * @spare_eblks: erase blocks of each die that may be bad; 0 with @oob, because a start
- *	after a power failure does not know a block that is about to be retired
+ * @spare_eblks: erase blocks of each die that may be bad
  * @factory_bad_permille: share of erase blocks that are bad from the beginning
  * @oob: keep out-of-band data (oob.h), so that a drive without @plp survives a power
  *	failure, and any can be kept in a file

@@ -36,7 +36,7 @@ struct ftl_defrag_head;
 /* Set in the stamp of a draft: it counts less than any other copy of the same data. */
 #define FTL_OOB_DRAFT		BIT_ULL(63)
 
-/* Set in the count of erases of a block that was retired */
+/* Set in the count of erases of a block that was retired, or will be when it is empty */
 #define FTL_OOB_BAD		0x80000000U
 
 /* Trims that are kept as records before the table of unmapped pages is made anew */

@@ -28,8 +28,6 @@ static const char *check_geometry(const struct ftl_params *params)
 		return "A die must have at least 8 erase blocks.";
 	if (params->spare_eblks > params->eblks_per_die - 8)
 		return "A die must have at least 8 erase blocks besides the spare ones.";
-	if (params->spare_eblks && params->oob)
-		return "A drive with spare erase blocks cannot keep out-of-band data.";
 	if (params->factory_bad_permille > 1000 ||
 	    ftl_params_factory_bad(params) > params->spare_eblks)
 		return "The factory's bad erase blocks are more than a die has to spare.";

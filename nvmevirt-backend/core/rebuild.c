@@ -55,14 +55,30 @@ static void save_open_units(struct ftl *ftl)
 	}
 }
 
+static bool is_lost(const struct ftl *ftl, u32 eblk)
+{
+	const struct ftl_gc_die *gc = &ftl->gc[from_die(ftl_eblk_die(&ftl->geo, eblk))];
+
+	switch (ftl->blocks.eblk[eblk].state) {
+	case FTL_EBLK_BAD:
+	case FTL_EBLK_DOOMED:
+		return true;
+	case FTL_EBLK_VICTIM:
+		return gc->is_doomed && gc->victim == eblk + 1;
+	default:
+		return false;
+	}
+}
+
 static void save_bad_blocks(struct ftl *ftl)
 {
 	for (u32 eblk = 0; eblk < ftl->geo.nr_eblks; eblk++) {
 		u32 *erases = &ftl->oob.erases[eblk];
+		u32 value = (*erases & ~FTL_OOB_BAD) | (is_lost(ftl, eblk) ? FTL_OOB_BAD : 0);
 
-		if (ftl->blocks.eblk[eblk].state != FTL_EBLK_BAD || *erases & FTL_OOB_BAD)
+		if (value == *erases)
 			continue;
-		*erases |= FTL_OOB_BAD;
+		*erases = value;
 		ftl_oob_mark(&ftl->oob, erases, sizeof(*erases));
 	}
 }
@@ -397,6 +413,7 @@ static const char *restore(struct ftl *ftl)
 	for (u32 eblk = 0; eblk < ftl->geo.nr_eblks; eblk++)
 		restore_eblk(ftl, eblk);
 	ftl->units.nr_mapped += ftl->share.nr_extra;
+	ftl_eblks_restored(&ftl->blocks);
 	reason = restore_units(ftl);
 	if (!reason)
 		reason = check_dies(ftl);

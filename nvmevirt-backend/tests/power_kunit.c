@@ -27,12 +27,14 @@
  * @plp: with protection
  * @bg_eblks: as in struct ftl_params; if not 0, it mends and holds full units, too
  * @share_pages: as in struct ftl_params; the log has room for a few more than 100
+ * @spare_eblks: likewise; if not 0, programs and erases fail, too
  */
 struct power_case {
 	struct drive_shape shape;
 	bool plp;
 	u32 bg_eblks;
 	u32 share_pages;
+	u32 spare_eblks;
 };
 
 static const struct power_case power_cases[] = {
@@ -41,6 +43,9 @@ static const struct power_case power_cases[] = {
 	{ { "three dies", 3, 1, 3, 5, 22, 2, 70 }, false, 0 },
 	{ { "one die, background", 1, 1, 4, 4, 24, 1, 100 }, false, 6 },
 	{ { "three dies, background", 3, 1, 3, 5, 22, 2, 70 }, false, 8 },
+	{ { "three dies, failures", 3, 1, 3, 5, 22, 2, 70 }, false, 0, 0, 6 },
+	{ { "three dies, background, failures", 3, 1, 3, 5, 22, 2, 70 }, false, 8, 0, 6 },
+	{ { "one die, protection, failures", 1, 1, 4, 4, 12, 1, 100 }, true, 0, 0, 4 },
 	{ { "one die, protection", 1, 1, 4, 4, 12, 1, 100 }, true, 0 },
 	{ { "three dies, protection, background", 3, 1, 3, 5, 9, 2, 70 }, true, 3 },
 	{ { "one die, shared", 1, 1, 4, 4, 24, 1, 100 }, false, 0, 60 },
@@ -156,6 +161,8 @@ static struct bench *make_bench(struct kunit *test)
 	bench->params.oob = true;
 	bench->params.share_pages = power_case->share_pages;
 	bench->params.share_log_kib = 4;
+	bench->params.spare_eblks = power_case->spare_eblks;
+	bench->params.eblks_per_die += power_case->spare_eblks;
 	bench->params.nr_lpns = ftl_params_capacity(&bench->params);
 	reason = ftl_params_check(&bench->params);
 	KUNIT_ASSERT_NULL_MSG(test, reason, "%s", reason);
@@ -297,6 +304,16 @@ static void draw_share(struct bench *bench)
 	play_share(bench, range, nr_ranges);
 }
 
+static void let_fail(struct bench *bench)
+{
+	die_t die = to_die(draw(bench, bench->ftl->geo.nr_dies));
+
+	if (draw(bench, 2))
+		ftl_fail_program(bench->ftl, die, draw(bench, 6) + 1);
+	else
+		ftl_fail_erase(bench->ftl, die, 1);
+}
+
 static void draw_command(struct bench *bench)
 {
 	u64 nr_lpns = bench->params.nr_lpns;
@@ -317,6 +334,8 @@ static void draw_command(struct bench *bench)
 		ftl_idle(bench->ftl, bench->now_ns);
 	else if (kind < 7 && bench->params.share_pages)
 		draw_share(bench);
+	else if (kind == 3 && bench->params.spare_eblks)
+		let_fail(bench);
 	else
 		play_write(bench, &rq);
 }
@@ -389,6 +408,8 @@ static void record(struct bench *bench)
 		pass_time(bench);
 	}
 	KUNIT_EXPECT_GT(bench->test, stats_of(bench->ftl).gc_runs, 2ULL);
+	if (bench->params.spare_eblks)
+		KUNIT_EXPECT_GT(bench->test, stats_of(bench->ftl).eblks_bad, 1ULL);
 	KUNIT_EXPECT_EQ(bench->test, bench->nr_shares > 5, bench->params.share_pages > 0);
 	check_contents(bench);
 	EXPECT_CONSISTENT(bench->test, bench->ftl);

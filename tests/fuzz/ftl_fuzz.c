@@ -74,7 +74,7 @@ static void begin_game(struct game *game, u8 shape, u8 flags)
 	params->oob = flags & 16;
 	/* What a power failure can take needs room on every die. */
 	params->eblks_per_die *= params->oob && !params->plp ? 6 : 1;
-	if (shape & 64 && !params->oob) {
+	if (shape & 64) {
 		params->spare_eblks = 2;
 		params->factory_bad_permille = 1000 / params->eblks_per_die + 1;
 		params->eblks_per_die += 2;
@@ -308,7 +308,7 @@ static u64 play_command(struct game *game, const u8 *c)
 	case 3:
 		if (c[3] & 1)
 			return play_read(game, &rq);
-		if ((c[3] & 6) == 6 && !game->params.oob) {
+		if ((c[3] & 6) == 6) {
 			die_t die = to_die(c[4] % ftl_nr_dies(game->ftl));
 
 			if (c[3] & 8)
