@@ -4,6 +4,7 @@
  * name of the SSD, so they are the same each time it is made.
  */
 #include <dieaware/hint.h>
+#include <dieaware/log.h>
 
 #include "compat.h"
 #include "dma.h"
@@ -39,6 +40,9 @@ static void put_hint_support(const struct nvmev *nvmev, void *reply)
 	id->features = cpu_to_le16(DIEAWARE_FEATURE_APPEND | DIEAWARE_FEATURE_OVERWRITE);
 	id->log_geometry = DIEAWARE_LOG_GEOMETRY;
 	id->log_dies = DIEAWARE_LOG_DIES;
+	id->log_map = DIEAWARE_LOG_MAP;
+	id->log_dof = DIEAWARE_LOG_DOF;
+	id->log_wear = DIEAWARE_LOG_WEAR;
 }
 
 static void put_capabilities(const struct nvmev *nvmev, struct nvme_id_ctrl *id)

@@ -3,26 +3,15 @@
  * Log pages. Each is built whole in a buffer; the host takes the part it asks for.
  */
 #include <dieaware/hint.h>
+#include <dieaware/log.h>
 #include <linux/slab.h>
 
 #include "compat.h"
 #include "dma.h"
 #include "nvmev.h"
 
-/* Program and erase cycles after which an erase block counts as used up */
-#define RATED_CYCLES	3000
 #define SECTOR_BYTES	512
 #define DATA_UNIT_SECTORS	1000
-
-/**
- * struct log - a log page while it is built
- * @data: its bytes
- * @bytes: its length
- */
-struct log {
-	void *data;
-	u32 bytes;
-};
 
 static void put_u128(u8 *field, u64 value)
 {
@@ -30,15 +19,15 @@ static void put_u128(u8 *field, u64 value)
 	put_unaligned_le64(0, field + 8);
 }
 
-static u16 alloc_log(struct log *log, u32 bytes)
+static u16 alloc_log(struct nvmev_log *log, u32 bytes)
 {
 	log->data = kvzalloc(bytes, GFP_NOIO);
-	log->bytes = bytes;
+	log->total = bytes;
 	return log->data ? 0 : NVME_SC_INTERNAL;
 }
 
 /* Newest first. */
-static u16 error_log(struct nvmev *nvmev, struct log *log)
+static u16 error_log(struct nvmev *nvmev, struct nvmev_log *log)
 {
 	u64 count = nvmev->counters.errors;
 	struct nvmev_error_entry *entries;
@@ -71,11 +60,11 @@ static u8 percent_used(struct nvmev *nvmev)
 		ftl_get_die_stats(nvmev->ftl, to_die(die), &stats);
 		erased += stats.eblks_erased;
 	}
-	cycles = (u64)nr_dies * params->eblks_per_die * RATED_CYCLES;
+	cycles = (u64)nr_dies * params->eblks_per_die * NVMEV_RATED_CYCLES;
 	return min_t(u64, div64_u64(erased * 100, cycles), 255);
 }
 
-static u16 smart_log(struct nvmev *nvmev, struct log *log)
+static u16 smart_log(struct nvmev *nvmev, struct nvmev_log *log)
 {
 	const struct nvmev_counters *counters = &nvmev->counters;
 	u64 on_ns = nvmev->on_before_ns + ktime_get_ns() - nvmev->power_on_ns;
@@ -102,7 +91,7 @@ static u16 smart_log(struct nvmev *nvmev, struct log *log)
 	return 0;
 }
 
-static u16 firmware_log(struct nvmev *nvmev, struct log *log)
+static u16 firmware_log(struct nvmev *nvmev, struct nvmev_log *log)
 {
 	u8 *data;
 
@@ -115,7 +104,7 @@ static u16 firmware_log(struct nvmev *nvmev, struct log *log)
 	return 0;
 }
 
-static u16 effects_log(struct nvmev *nvmev, struct log *log)
+static u16 effects_log(struct nvmev *nvmev, struct nvmev_log *log)
 {
 	static const u8 admin[] = {
 		nvme_admin_delete_sq, nvme_admin_create_sq, nvme_admin_get_log_page,
@@ -147,7 +136,7 @@ static u16 effects_log(struct nvmev *nvmev, struct log *log)
 	return 0;
 }
 
-static u16 geometry_log(struct nvmev *nvmev, struct log *log)
+static u16 geometry_log(struct nvmev *nvmev, struct nvmev_log *log)
 {
 	const struct ftl_params *params = &nvmev->config.ftl;
 	u32 nr_dies = params->nr_channels * params->dies_per_channel;
@@ -178,7 +167,7 @@ static void put_die(struct dieaware_die_stats *entry, const struct ftl_die_stats
 	entry->busy_ns = cpu_to_le64(stats->busy_ns);
 }
 
-static u16 dies_log(struct nvmev *nvmev, struct log *log)
+static u16 dies_log(struct nvmev *nvmev, struct nvmev_log *log)
 {
 	u64 malformed = nvmev->counters.hints_malformed;
 	struct dieaware_log_dies *dies;
@@ -208,9 +197,9 @@ static u16 dies_log(struct nvmev *nvmev, struct log *log)
 	return 0;
 }
 
-static u16 build_log(struct nvmev *nvmev, u8 lid, struct log *log)
+static u16 build_log(struct nvmev *nvmev, const struct nvme_command *sqe, struct nvmev_log *log)
 {
-	switch (lid) {
+	switch (sqe->get_log_page.lid) {
 	case NVME_LOG_ERROR:
 		return error_log(nvmev, log);
 	case NVME_LOG_SMART:
@@ -223,22 +212,26 @@ static u16 build_log(struct nvmev *nvmev, u8 lid, struct log *log)
 		return nvmev->config.hints ? geometry_log(nvmev, log) : NVME_SC_INVALID_LOG_PAGE;
 	case DIEAWARE_LOG_DIES:
 		return nvmev->config.hints ? dies_log(nvmev, log) : NVME_SC_INVALID_LOG_PAGE;
+	case DIEAWARE_LOG_MAP:
+	case DIEAWARE_LOG_DOF:
+	case DIEAWARE_LOG_WEAR:
+		return nvmev_vendor_log(nvmev, sqe, log);
 	default:
 		return NVME_SC_INVALID_LOG_PAGE;
 	}
 }
 
-/* Send @bytes from @offset; what lies beyond the page's end reads as zeroes. */
-static u16 send_log(const struct log *log, const struct nvme_command *sqe, u64 offset, u64 bytes)
+/* Send what was asked for; what lies beyond the page's end reads as zeroes. */
+static u16 send_log(const struct nvmev_log *log, const struct nvme_command *sqe)
 {
-	u32 present = min_t(u64, bytes, log->bytes - offset);
+	u32 present = min_t(u64, log->asked, log->total - log->offset);
 	struct nvmev_dma dma;
 	u16 status;
 
-	status = nvmev_dma_begin(&dma, sqe, bytes);
+	status = nvmev_dma_begin(&dma, sqe, log->asked);
 	if (!status)
-		status = nvmev_dma_to_host(&dma, log->data + offset, present);
-	return status ?: nvmev_dma_to_host(&dma, NULL, bytes - present);
+		status = nvmev_dma_to_host(&dma, log->data + (log->offset - log->start), present);
+	return status ?: nvmev_dma_to_host(&dma, NULL, log->asked - present);
 }
 
 u16 nvmev_get_log_page(struct nvmev *nvmev, const struct nvme_command *sqe)
@@ -247,7 +240,7 @@ u16 nvmev_get_log_page(struct nvmev *nvmev, const struct nvme_command *sqe)
 		     (u64)le16_to_cpu(sqe->get_log_page.numdu) << 16;
 	u64 offset = le64_to_cpu(sqe->get_log_page.lpo);
 	u64 bytes = (dwords + 1) * sizeof(u32);
-	struct log log = {};
+	struct nvmev_log log = { .offset = offset, .asked = bytes };
 	u16 status;
 
 	if (bytes > (u64)FTL_PAGE_BYTES << nvmev->config.mdts || (offset & 3) ||
@@ -257,11 +250,11 @@ u16 nvmev_get_log_page(struct nvmev *nvmev, const struct nvme_command *sqe)
 	if (sqe->get_log_page.lid == NVME_LOG_SMART && sqe->get_log_page.nsid &&
 	    sqe->get_log_page.nsid != cpu_to_le32(NVMEV_NSID_ALL))
 		return NVME_SC_INVALID_FIELD;
-	status = build_log(nvmev, sqe->get_log_page.lid, &log);
-	if (!status && offset > log.bytes)
+	status = build_log(nvmev, sqe, &log);
+	if (!status && offset > log.total)
 		status = NVME_SC_INVALID_FIELD;
 	if (!status)
-		status = send_log(&log, sqe, offset, bytes);
+		status = send_log(&log, sqe);
 	if (!status && !(sqe->get_log_page.lsp & NVMEV_LOG_RETAIN_EVENT))
 		nvmev_event_read(nvmev, sqe->get_log_page.lid);
 	kvfree(log.data);

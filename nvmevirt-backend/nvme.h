@@ -112,6 +112,7 @@ struct nvmev_copy_range {
 
 /* Get Log Page, LSP: do not take the event for read */
 #define NVMEV_LOG_RETAIN_EVENT		BIT(7)
+#define NVMEV_LOG_SPECIFIC(lsp)		((lsp) & 0xf)
 
 #define NVMEV_SPARE_THRESHOLD_PERCENT	10
 

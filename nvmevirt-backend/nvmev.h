@@ -47,6 +47,9 @@
 #define NVMEV_NR_EVENTS		4
 #define NVMEV_MAX_MDTS		9
 #define NVMEV_REASON_BYTES	256
+
+/* Program and erase cycles after which an erase block counts as used up */
+#define NVMEV_RATED_CYCLES	3000
 #define NVMEV_MAX_NAMESPACES	16
 
 /**
@@ -728,6 +731,37 @@ u16 nvmev_temperature(const struct nvmev *nvmev);
  * Return: NVME_SMART_CRIT_* bits.
  */
 u8 nvmev_critical_warning(struct nvmev *nvmev);
+
+/**
+ * struct nvmev_log - a log page while it is built
+ * @data: its bytes from @start on; freed by who asked for it
+ * @start: offset of the first of them
+ * @total: length of the whole page
+ * @offset: where the host begins to read
+ * @asked: bytes that it reads
+ */
+struct nvmev_log {
+	void *data;
+	u64 start;
+	u64 total;
+	u64 offset;
+	u64 asked;
+};
+
+/*
+ * Functions defined in vendor-log.c:
+ */
+
+/**
+ * nvmev_vendor_log() - build a log page of <dieaware/log.h>
+ * @nvmev: the SSD
+ * @sqe: the command
+ * @log: gets the page, or the part of it that is asked for
+ *
+ * Context: takes ftl_lock.
+ * Return: an NVMe status.
+ */
+u16 nvmev_vendor_log(struct nvmev *nvmev, const struct nvme_command *sqe, struct nvmev_log *log);
 
 /*
  * Functions defined in log.c:

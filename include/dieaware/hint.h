@@ -53,6 +53,9 @@
  * @features: DIEAWARE_FEATURE_* that the device honours
  * @log_geometry: log page identifier of struct dieaware_log_geometry
  * @log_dies: log page identifier of struct dieaware_log_dies
+ * @log_map: log page identifier of struct dieaware_map_entry (log.h); 0 is none
+ * @log_dof: likewise of struct dieaware_dof_entry
+ * @log_wear: likewise of struct dieaware_log_wear
  * @reserved: zero
  */
 struct dieaware_id {
@@ -61,7 +64,10 @@ struct dieaware_id {
 	__le16	features;		/*  12 */
 	__u8	log_geometry;		/*  13 */
 	__u8	log_dies;		/*  14 */
-	__u8	reserved[18];		/*  32 */
+	__u8	log_map;		/*  15 */
+	__u8	log_dof;		/*  16 */
+	__u8	log_wear;		/*  17 */
+	__u8	reserved[15];		/*  32 */
 };
 
 /* Log page identifiers that the virtual SSD uses; a host reads them from Identify */

@@ -34,6 +34,7 @@
 #include "../core/ftl.c"
 #include "../core/rebuild.c"
 #include "../core/dof.c"
+#include "../core/report.c"
 #include "../core/check.c"
 
 /**

@@ -37,7 +37,10 @@ static void identify_data_is_where_it_was(struct kunit *test)
 	EXPECT_AT(test, dieaware_id, features, 10);
 	EXPECT_AT(test, dieaware_id, log_geometry, 12);
 	EXPECT_AT(test, dieaware_id, log_dies, 13);
-	EXPECT_AT(test, dieaware_id, reserved, 14);
+	EXPECT_AT(test, dieaware_id, log_map, 14);
+	EXPECT_AT(test, dieaware_id, log_dof, 15);
+	EXPECT_AT(test, dieaware_id, log_wear, 16);
+	EXPECT_AT(test, dieaware_id, reserved, 17);
 }
 
 static void geometry_log_is_as_it_was(struct kunit *test)

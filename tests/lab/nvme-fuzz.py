@@ -60,7 +60,7 @@ class Fuzzer:
         cdw, nbytes = self.cdws(), 4096
         if opcode == 2:
             dwords = self.random.choice((1, 16, 128, 1024, 65536))
-            cdw[10] = self.random.choice((1, 2, 3, 5, 0xC0, 0xC1, self.random.getrandbits(8))) | \
+            cdw[10] = self.random.choice((1, 2, 3, 5, 0xC0, 0xC1, 0xC2, 0xC3, 0xC4, self.random.getrandbits(8))) | \
                 (dwords - 1) << 16
             cdw[11], nbytes = 0, dwords * 4
         elif opcode == 8:

@@ -102,7 +102,7 @@ class Fuzzer:
             cdw[11] = self.random.getrandbits(2) | self.random.choice((0, 1, 2, 3, 17)) << 16
         elif opcode == 2:
             # No longer than two pages: a third would make a list of the second.
-            cdw[10] = self.random.choice((1, 2, 3, 5, 0xC0, 0xC1, self.random.getrandbits(8))) | \
+            cdw[10] = self.random.choice((1, 2, 3, 5, 0xC0, 0xC1, 0xC2, 0xC3, 0xC4, self.random.getrandbits(8))) | \
                 self.random.randrange(1024) << 16
             cdw[11] = 0
         elif self.random.random() < 0.7:

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "dof.h"
+#include "report.h"
+#include "state.h"
+
+/* The states have the same numbers on the wire. */
+static_assert(DIEAWARE_EBLK_FREE == (int)FTL_EBLK_FREE);
+static_assert(DIEAWARE_EBLK_OPEN == (int)FTL_EBLK_OPEN);
+static_assert(DIEAWARE_EBLK_FULL == (int)FTL_EBLK_FULL);
+static_assert(DIEAWARE_EBLK_VICTIM == (int)FTL_EBLK_VICTIM);
+static_assert(DIEAWARE_EBLK_DOOMED == (int)FTL_EBLK_DOOMED);
+static_assert(DIEAWARE_EBLK_BAD == (int)FTL_EBLK_BAD);
+
+void ftl_report_map(const struct ftl *ftl, lpn_t first, u32 nr_pages,
+		    struct dieaware_map_entry *entry)
+{
+	for (u32 i = 0; i < nr_pages; i++, entry++) {
+		lpn_t lpn = to_lpn(from_lpn(first) + i);
+		die_t die = ftl_die_of(ftl, lpn);
+
+		entry->die = cpu_to_le16(die == DIE_NONE ? DIEAWARE_DIE_NONE : from_die(die));
+		entry->reserved = 0;
+		entry->unit = cpu_to_le32((u32)ftl_unit_of(ftl, lpn));
+	}
+}
+
+void ftl_report_dof(const struct ftl *ftl, lpn_t first, u32 nr_pages, void *memory,
+		    struct dieaware_dof_entry *entry)
+{
+	struct ftl_dof dof;
+
+	memset(memory, 0, ftl_dof_bytes(ftl, nr_pages));
+	ftl_dof_init(&dof, ftl, nr_pages, memory);
+	ftl_dof_add(&dof, first, nr_pages);
+	entry->dof_permille = cpu_to_le16(ftl_dof_permille(&dof));
+	entry->reserved = 0;
+	entry->nr_pages = cpu_to_le32((u32)dof.nr_pages);
+	entry->nr_units = cpu_to_le32(dof.nr_units);
+	entry->most_units = cpu_to_le32(dof.most_units);
+}
+
+size_t ftl_report_wear_bytes(const struct ftl *ftl)
+{
+	return sizeof(struct dieaware_log_wear) +
+		array_size(ftl->geo.nr_dies, sizeof(struct dieaware_wear_die)) +
+		array_size(ftl->geo.nr_eblks, sizeof(struct dieaware_wear_eblk));
+}
+
+static void report_die(const struct ftl *ftl, die_t die, struct dieaware_wear_die *entry)
+{
+	struct ftl_die_stats stats;
+
+	ftl_get_die_stats(ftl, die, &stats);
+	entry->erases = cpu_to_le64(stats.eblks_erased);
+	entry->erases_least = cpu_to_le32(stats.erases_least);
+	entry->erases_most = cpu_to_le32(stats.erases_most);
+	entry->eblks_free = cpu_to_le32(stats.eblks_free);
+	entry->eblks_bad = cpu_to_le32(stats.eblks_bad);
+}
+
+void ftl_report_wear(const struct ftl *ftl, u32 rated_cycles, void *zeroed)
+{
+	const struct ftl_geometry *geo = &ftl->geo;
+	struct dieaware_log_wear *head = zeroed;
+	struct dieaware_wear_die *die = (void *)(head + 1);
+	struct dieaware_wear_eblk *eblk = (void *)(die + geo->nr_dies);
+
+	head->version = cpu_to_le16(1);
+	head->header_bytes = cpu_to_le16(sizeof(*head));
+	head->die_bytes = cpu_to_le16(sizeof(*die));
+	head->eblk_bytes = cpu_to_le16(sizeof(*eblk));
+	head->nr_dies = cpu_to_le32(geo->nr_dies);
+	head->eblks_per_die = cpu_to_le32(geo->die_eblks);
+	head->rated_cycles = cpu_to_le32(rated_cycles);
+	for (u32 i = 0; i < geo->nr_dies; i++)
+		report_die(ftl, to_die(i), &die[i]);
+	for (u32 i = 0; i < geo->nr_eblks; i++) {
+		eblk[i].erases = cpu_to_le32(ftl->blocks.eblk[i].nr_erases);
+		eblk[i].state = ftl->blocks.eblk[i].state;
+	}
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the drive tells of itself in vendor log pages, as <dieaware/log.h> lays it out.
+ */
+#ifndef FTL_REPORT_H
+#define FTL_REPORT_H
+
+#include <dieaware/log.h>
+
+#include "ftl.h"
+
+/**
+ * ftl_report_map() - where pages are
+ * @ftl: the drive
+ * @first: first page
+ * @nr_pages: how many; they must exist
+ * @entry: gets an entry for each
+ */
+void ftl_report_map(const struct ftl *ftl, lpn_t first, u32 nr_pages,
+		    struct dieaware_map_entry *entry);
+
+/**
+ * ftl_report_dof() - degree of physical fragmentation of a range
+ * @ftl: the drive
+ * @first: first page
+ * @nr_pages: how many, at most FTL_DOF_MAX_PAGES; they must exist
+ * @memory: ftl_dof_bytes() bytes to work in
+ * @entry: gets the answer
+ */
+void ftl_report_dof(const struct ftl *ftl, lpn_t first, u32 nr_pages, void *memory,
+		    struct dieaware_dof_entry *entry);
+
+/**
+ * ftl_report_wear_bytes() - length of the wear log
+ */
+size_t ftl_report_wear_bytes(const struct ftl *ftl);
+
+/**
+ * ftl_report_wear() - erase counts of dies and blocks
+ * @ftl: the drive
+ * @rated_cycles: erases after which a block counts as used up
+ * @zeroed: ftl_report_wear_bytes() bytes for the log
+ */
+void ftl_report_wear(const struct ftl *ftl, u32 rated_cycles, void *zeroed);
+
+#endif /* FTL_REPORT_H */
