@@ -205,6 +205,7 @@ NVMEV_ATTR(queues, queues, PROPERTY_U32);
 NVMEV_ATTR(queue_depth, queue_depth, PROPERTY_U32);
 NVMEV_ATTR(mdts, mdts, PROPERTY_U32);
 NVMEV_ATTR(hints, hints, PROPERTY_BOOL);
+NVMEV_ATTR(fdp, fdp, PROPERTY_BOOL);
 
 /* Numbers separated by commas or blanks. Returns how many, or a negative errno. */
 static int parse_list(const char *text, u64 *numbers, u32 most)
@@ -671,6 +672,7 @@ static struct configfs_attribute *item_attrs[] = {
 	&nvmev_attr_queue_depth,
 	&nvmev_attr_mdts,
 	&nvmev_attr_hints,
+	&nvmev_attr_fdp,
 	&nvmev_attr_reject_hints,
 	&nvmev_attr_power,
 	&nvmev_attr_power_cut,

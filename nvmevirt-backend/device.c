@@ -99,6 +99,7 @@ struct nvmev *nvmev_create(const char *name, const struct nvmev_config *config, 
 		nvmev_free(nvmev);
 		return ERR_PTR(ret);
 	}
+	nvmev_fdp_init(nvmev);
 	return nvmev;
 }
 

@@ -226,6 +226,9 @@ u16 nvmev_set_features(struct nvmev *nvmev, const struct nvme_command *sqe, u64 
 		return 0;
 	case NVME_FEAT_TIMESTAMP:
 		return set_timestamp(nvmev, sqe);
+	case NVMEV_FEAT_FDP:
+	case NVMEV_FEAT_FDP_EVENTS:
+		return nvmev_fdp_set_feature(nvmev, sqe);
 	default:
 		return NVME_SC_INVALID_FIELD;
 	}
@@ -274,6 +277,9 @@ static u16 get_value(struct nvmev *nvmev, struct nvmev_features *features, u32 n
 		return 0;
 	case NVME_FEAT_TIMESTAMP:
 		return get_timestamp(nvmev, sqe);
+	case NVMEV_FEAT_FDP:
+	case NVMEV_FEAT_FDP_EVENTS:
+		return nvmev_fdp_get_feature(nvmev, sqe, result);
 	default:
 		return NVME_SC_INVALID_FIELD;
 	}

@@ -11,6 +11,24 @@ u16 nvmev_temperature(const struct nvmev *nvmev)
 	return READ_ONCE(nvmev->inject.temperature);
 }
 
+u8 nvmev_percent_used(struct nvmev *nvmev)
+{
+	const struct ftl_params *params = &nvmev->config.ftl;
+	u64 erased = 0, cycles;
+	struct ftl_die_stats stats;
+	u32 die, nr_dies;
+
+	guard(mutex)(&nvmev->ftl_lock);
+	ftl_advance(nvmev->ftl, nvmev_now(nvmev));
+	nr_dies = ftl_nr_dies(nvmev->ftl);
+	for (die = 0; die < nr_dies; die++) {
+		ftl_get_die_stats(nvmev->ftl, to_die(die), &stats);
+		erased += stats.eblks_erased;
+	}
+	cycles = (u64)nr_dies * params->eblks_per_die * NVMEV_RATED_CYCLES;
+	return min_t(u64, div64_u64(erased * 100, cycles), 255);
+}
+
 u8 nvmev_available_spare(struct nvmev *nvmev)
 {
 	u32 spares = nvmev->config.ftl.spare_eblks;

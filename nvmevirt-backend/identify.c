@@ -84,6 +84,10 @@ static u16 identify_controller(struct nvmev *nvmev)
 	snprintf(id->subnqn, sizeof(id->subnqn), NQN_PREFIX "%pUb", &nvmev->uuid);
 	id->psd[0].max_power = cpu_to_le16(600);
 	put_capabilities(nvmev, id);
+	if (nvmev->config.fdp) {
+		id->ctratt = cpu_to_le32(NVMEV_CTRATT_ENDURANCE_GROUPS | NVMEV_CTRATT_FDP);
+		put_unaligned_le16(NVMEV_ENDURANCE_GROUP, nvmev->reply + NVMEV_ID_CTRL_ENDGIDMAX);
+	}
 	put_hint_support(nvmev, nvmev->reply);
 	return 0;
 }
@@ -132,6 +136,8 @@ static u16 identify_namespace(struct nvmev *nvmev, u32 nsid)
 	id->npda = id->nawun;
 	id->nows = id->nawun;
 	put_copy_limits(nvmev->reply);
+	if (nvmev->config.fdp)
+		put_unaligned_le16(NVMEV_ENDURANCE_GROUP, nvmev->reply + NVMEV_ID_NS_ENDGID);
 	put_u128(id->nvmcap, ns->nr_pages << FTL_PAGE_SHIFT);
 	memcpy(id->nguid, uuid.b, sizeof(id->nguid));
 	put_eui64(&uuid, id->eui64);
@@ -146,6 +152,20 @@ static u16 list_namespaces(struct nvmev *nvmev, u32 nsid)
 		return NVME_SC_INVALID_NS;
 	while (nsid < nvmev->nr_ns)
 		*list++ = cpu_to_le32(++nsid);
+	return 0;
+}
+
+/* The list begins with how many there are. */
+static u16 list_groups(struct nvmev *nvmev, u16 first)
+{
+	__le16 *list = nvmev->reply;
+
+	if (!nvmev->config.fdp)
+		return NVME_SC_INVALID_FIELD;
+	if (first <= NVMEV_ENDURANCE_GROUP) {
+		list[0] = cpu_to_le16(1);
+		list[1] = cpu_to_le16(NVMEV_ENDURANCE_GROUP);
+	}
 	return 0;
 }
 
@@ -191,6 +211,9 @@ u16 nvmev_identify(struct nvmev *nvmev, const struct nvme_command *sqe)
 		break;
 	case NVME_ID_CNS_NS_ACTIVE_LIST:
 		status = list_namespaces(nvmev, nsid);
+		break;
+	case NVMEV_ID_CNS_ENDURANCE_GROUPS:
+		status = list_groups(nvmev, le32_to_cpu(sqe->common.cdw11) & 0xffff);
 		break;
 	case NVME_ID_CNS_NS_DESC_LIST:
 		status = describe_namespace(nvmev, nsid);

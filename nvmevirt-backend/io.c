@@ -15,11 +15,13 @@ static_assert(NVMEV_COPY_MAX_RANGES * sizeof(struct nvmev_copy_range) <= PAGE_SI
 /**
  * struct io_op - how one opcode is executed
  * @is_for_all: may be sent to all namespaces at once
+ * @has_slba: CDW10 and CDW11 are an LBA
  * @start: check and set @due_ns of the command; returns an NVMe status
  * @move: move the data; NULL if there is none
  */
 struct io_op {
 	bool is_for_all;
+	bool has_slba;
 	u16 (*start)(struct nvmev *nvmev, struct nvmev_cmd *cmd);
 	u16 (*move)(struct nvmev *nvmev, struct nvmev_cmd *cmd);
 };
@@ -86,11 +88,13 @@ static u16 start_flush(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 static u16 start_write(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
 	u16 status = check_transfer(nvmev, cmd);
+	u32 directive;
 
 	if (status)
 		return status;
-	/* No directive is supported. */
-	if (le16_to_cpu(cmd->sqe.rw.control) & NVMEV_RW_DIRECTIVE)
+	/* With FDP there is one directive. */
+	directive = NVMEV_RW_DIRECTIVE_TYPE(le16_to_cpu(cmd->sqe.rw.control));
+	if (directive && !(nvmev->config.fdp && directive == NVMEV_DIRECTIVE_PLACEMENT))
 		return NVME_SC_INVALID_FIELD | NVMEV_DNR;
 	nvmev->counters.writes++;
 	return nvmev_ns_write(nvmev, cmd, &cmd->due_ns);
@@ -317,16 +321,58 @@ static u16 start_copy(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	return status;
 }
 
-static const struct io_op *find_op(u8 opcode)
+static u16 start_mgmt_recv(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
-	static const struct io_op flush = { true, start_flush, NULL };
-	static const struct io_op write = { false, start_write, move_write };
-	static const struct io_op read = { false, start_read, move_read };
-	static const struct io_op compare = { false, start_read, move_compare };
-	static const struct io_op zeroes = { false, start_zeroes, move_zeroes };
-	static const struct io_op dsm = { false, start_dsm, NULL };
-	static const struct io_op verify = { false, start_verify, NULL };
-	static const struct io_op copy = { false, start_copy, NULL };
+	u32 dw = le32_to_cpu(cmd->sqe.common.cdw10);
+	u64 bytes = ((u64)le32_to_cpu(cmd->sqe.common.cdw11) + 1) * sizeof(u32);
+
+	if (NVMEV_IO_MGMT_OP(dw) != NVMEV_IO_MGMT_RUH_STATUS ||
+	    bytes > (u64)FTL_PAGE_BYTES << nvmev->config.mdts)
+		return NVME_SC_INVALID_FIELD | NVMEV_DNR;
+	return 0;
+}
+
+/* What is longer than all that there is to say ends with zeroes. */
+static u16 move_mgmt_recv(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	u64 bytes = ((u64)le32_to_cpu(cmd->sqe.common.cdw11) + 1) * sizeof(u32);
+	u32 present = min_t(u64, bytes, FTL_PAGE_BYTES);
+	struct nvmev_dma dma;
+	u16 status;
+
+	memset(nvmev->reply, 0, FTL_PAGE_BYTES);
+	nvmev_fdp_status(nvmev, cmd->ns, nvmev->reply);
+	status = nvmev_dma_begin(&dma, &cmd->sqe, bytes);
+	if (!status)
+		status = nvmev_dma_to_host(&dma, nvmev->reply, present);
+	return status ?: nvmev_dma_to_host(&dma, NULL, bytes - present);
+}
+
+/* Does everything in the first step, like Dataset Management. */
+static u16 start_mgmt_send(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	u32 dw = le32_to_cpu(cmd->sqe.common.cdw10);
+	u32 nr = NVMEV_IO_MGMT_SPECIFIC(dw) + 1;
+	u16 status;
+
+	if (NVMEV_IO_MGMT_OP(dw) != NVMEV_IO_MGMT_RUH_UPDATE || nr > nvmev->fdp.nr_handles)
+		return NVME_SC_INVALID_FIELD | NVMEV_DNR;
+	status = fetch_ranges(nvmev, cmd, nr * sizeof(__le16));
+	return status ?: nvmev_fdp_update(nvmev, cmd->ns, nvmev->reply, nr);
+}
+
+static const struct io_op *find_op(const struct nvmev *nvmev, u8 opcode)
+{
+	static const struct io_op flush = { true, false, start_flush, NULL };
+	static const struct io_op write = { false, true, start_write, move_write };
+	static const struct io_op read = { false, true, start_read, move_read };
+	static const struct io_op compare = { false, true, start_read, move_compare };
+	static const struct io_op zeroes = { false, true, start_zeroes, move_zeroes };
+	static const struct io_op dsm = { false, false, start_dsm, NULL };
+	static const struct io_op verify = { false, true, start_verify, NULL };
+	static const struct io_op copy = { false, true, start_copy, NULL };
+	static const struct io_op mgmt_recv = { false, false, start_mgmt_recv, move_mgmt_recv };
+	static const struct io_op mgmt_send = { false, false, start_mgmt_send, NULL };
 
 	switch (opcode) {
 	case nvme_cmd_flush:
@@ -345,6 +391,10 @@ static const struct io_op *find_op(u8 opcode)
 		return &verify;
 	case NVMEV_CMD_COPY:
 		return &copy;
+	case NVMEV_CMD_IO_MGMT_RECV:
+		return nvmev->config.fdp ? &mgmt_recv : NULL;
+	case NVMEV_CMD_IO_MGMT_SEND:
+		return nvmev->config.fdp ? &mgmt_send : NULL;
 	default:
 		return NULL;
 	}
@@ -354,7 +404,8 @@ bool nvmev_io_is_alone(const struct nvme_command *sqe)
 {
 	u8 opcode = READ_ONCE(sqe->common.opcode);
 
-	return opcode == nvme_cmd_dsm || opcode == NVMEV_CMD_COPY;
+	return opcode == nvme_cmd_dsm || opcode == NVMEV_CMD_COPY ||
+	       opcode == NVMEV_CMD_IO_MGMT_SEND;
 }
 
 static void account_busy(struct nvmev *nvmev, const struct nvmev_cmd *cmd)
@@ -375,12 +426,11 @@ static bool is_for_all(const struct nvmev_cmd *cmd)
 
 void nvmev_io_start(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
-	const struct io_op *op = find_op(cmd->sqe.common.opcode);
+	const struct io_op *op = find_op(nvmev, cmd->sqe.common.opcode);
 
 	cmd->ns = nvmev_ns_find(nvmev, le32_to_cpu(cmd->sqe.common.nsid));
 	cmd->due_ns = cmd->fetched_ns;
-	cmd->fault_lba = op && cmd->sqe.common.opcode != nvme_cmd_flush &&
-			 cmd->sqe.common.opcode != nvme_cmd_dsm ? slba_of(cmd) : 0;
+	cmd->fault_lba = op && op->has_slba ? slba_of(cmd) : 0;
 	if (!op)
 		cmd->status = NVME_SC_INVALID_OPCODE | NVMEV_DNR;
 	else if (cmd->sqe.common.flags & (NVMEV_FLAGS_FUSE | NVMEV_FLAGS_PSDT))
@@ -396,7 +446,7 @@ void nvmev_io_start(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 
 void nvmev_io_move(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
-	const struct io_op *op = find_op(cmd->sqe.common.opcode);
+	const struct io_op *op = find_op(nvmev, cmd->sqe.common.opcode);
 
 	if (op->move)
 		cmd->status = op->move(nvmev, cmd);

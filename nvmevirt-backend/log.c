@@ -46,24 +46,6 @@ static u64 data_units(u64 bytes)
 	return DIV64_U64_ROUND_UP(bytes, SECTOR_BYTES * DATA_UNIT_SECTORS);
 }
 
-static u8 percent_used(struct nvmev *nvmev)
-{
-	const struct ftl_params *params = &nvmev->config.ftl;
-	u64 erased = 0, cycles;
-	struct ftl_die_stats stats;
-	u32 die, nr_dies;
-
-	guard(mutex)(&nvmev->ftl_lock);
-	ftl_advance(nvmev->ftl, nvmev_now(nvmev));
-	nr_dies = ftl_nr_dies(nvmev->ftl);
-	for (die = 0; die < nr_dies; die++) {
-		ftl_get_die_stats(nvmev->ftl, to_die(die), &stats);
-		erased += stats.eblks_erased;
-	}
-	cycles = (u64)nr_dies * params->eblks_per_die * NVMEV_RATED_CYCLES;
-	return min_t(u64, div64_u64(erased * 100, cycles), 255);
-}
-
 static u16 smart_log(struct nvmev *nvmev, struct nvmev_log *log)
 {
 	const struct nvmev_counters *counters = &nvmev->counters;
@@ -77,7 +59,7 @@ static u16 smart_log(struct nvmev *nvmev, struct nvmev_log *log)
 	put_unaligned_le16(nvmev_temperature(nvmev), smart->temperature);
 	smart->avail_spare = nvmev_available_spare(nvmev);
 	smart->spare_thresh = NVMEV_SPARE_THRESHOLD_PERCENT;
-	smart->percent_used = percent_used(nvmev);
+	smart->percent_used = nvmev_percent_used(nvmev);
 	put_u128(smart->data_units_read, data_units(counters->bytes_read));
 	put_u128(smart->data_units_written, data_units(counters->bytes_written));
 	put_u128(smart->host_reads, counters->reads);
@@ -133,6 +115,10 @@ static u16 effects_log(struct nvmev *nvmev, struct nvmev_log *log)
 	for (i = 0; i < ARRAY_SIZE(writes); i++)
 		effects->iocs[writes[i]] =
 			cpu_to_le32(NVMEV_EFFECT_SUPPORTED | NVMEV_EFFECT_DATA);
+	if (nvmev->config.fdp) {
+		effects->iocs[NVMEV_CMD_IO_MGMT_RECV] = cpu_to_le32(NVMEV_EFFECT_SUPPORTED);
+		effects->iocs[NVMEV_CMD_IO_MGMT_SEND] = cpu_to_le32(NVMEV_EFFECT_SUPPORTED);
+	}
 	return 0;
 }
 
@@ -216,6 +202,12 @@ static u16 build_log(struct nvmev *nvmev, const struct nvme_command *sqe, struct
 	case DIEAWARE_LOG_DOF:
 	case DIEAWARE_LOG_WEAR:
 		return nvmev_vendor_log(nvmev, sqe, log);
+	case NVMEV_LOG_ENDURANCE_GROUP:
+	case NVMEV_LOG_FDP_CONFIGS:
+	case NVMEV_LOG_FDP_USAGE:
+	case NVMEV_LOG_FDP_STATS:
+	case NVMEV_LOG_FDP_EVENTS:
+		return nvmev_fdp_log(nvmev, sqe, log);
 	default:
 		return NVME_SC_INVALID_LOG_PAGE;
 	}

@@ -119,6 +119,11 @@ static u16 decode_hint(struct nvmev *nvmev, const struct nvmev_cmd *cmd, struct 
 	struct nvmev_counters *counters = &nvmev->counters;
 	u32 bits = hint_bits(cmd);
 
+	/* A placement identifier says more than a hint that comes with it. */
+	if (le16_to_cpu(cmd->sqe.rw.control) & NVMEV_RW_DIRECTIVE) {
+		nvmev_fdp_decode(nvmev, cmd, rq);
+		return 0;
+	}
 	if (!bits || !nvmev->config.hints)
 		return 0;
 	counters->hints_seen++;

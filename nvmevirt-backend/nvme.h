@@ -94,6 +94,7 @@ struct nvmev_copy_range {
 #define NVMEV_DLFEAT_DEAC		BIT(3)
 
 #define NVMEV_NSID_ALL			0xffffffffU
+#define NVMEV_MAX_NAMESPACES		16
 
 /* Format NVM, CDW10 */
 #define NVMEV_FORMAT_LBAF(dw)		((dw) & 0xf)
@@ -131,6 +132,183 @@ struct nvmev_copy_range {
 #define NVMEV_EFFECT_DATA		BIT(1)
 #define NVMEV_EFFECT_NAMESPACE		BIT(2)
 #define NVMEV_EFFECT_EXCLUSIVE		BIT(16)
+
+/* Flexible Data Placement and endurance groups, which older kernels' headers lack */
+#define NVMEV_CTRATT_ENDURANCE_GROUPS	BIT(4)
+#define NVMEV_CTRATT_FDP		BIT(19)
+#define NVMEV_ID_CTRL_ENDGIDMAX		340
+#define NVMEV_ID_NS_ENDGID		102
+#define NVMEV_ID_CNS_ENDURANCE_GROUPS	0x19
+#define NVMEV_ENDURANCE_GROUP		1
+#define NVMEV_FEAT_FDP			0x1d
+#define NVMEV_FEAT_FDP_EVENTS		0x1e
+#define NVMEV_LOG_ENDURANCE_GROUP	0x09
+#define NVMEV_LOG_FDP_CONFIGS		0x20
+#define NVMEV_LOG_FDP_USAGE		0x21
+#define NVMEV_LOG_FDP_STATS		0x22
+#define NVMEV_LOG_FDP_EVENTS		0x23
+#define NVMEV_CMD_IO_MGMT_RECV		0x12
+#define NVMEV_CMD_IO_MGMT_SEND		0x1d
+#define NVMEV_IO_MGMT_OP(dw)		((dw) & 0xff)
+#define NVMEV_IO_MGMT_SPECIFIC(dw)	((dw) >> 16)
+#define NVMEV_IO_MGMT_RUH_STATUS	0x01
+#define NVMEV_IO_MGMT_RUH_UPDATE	0x01
+
+/* Directive type in bits 7:4 of the control field of a write */
+#define NVMEV_RW_DIRECTIVE_TYPE(control)	(((control) & NVMEV_RW_DIRECTIVE) >> 4)
+#define NVMEV_DIRECTIVE_PLACEMENT	2
+
+/* Set and Get Features of FDP events, CDW11 */
+#define NVMEV_FDP_NR_TYPES(dw)		(((dw) >> 16) & 0xff)
+
+/* Event types, flags of an event, attributes of configuration and handles */
+#define NVMEV_FDP_NOT_FULL		0x00
+#define NVMEV_FDP_INVALID_PID		0x03
+#define NVMEV_FDP_HAS_PID		BIT(0)
+#define NVMEV_FDP_HAS_NSID		BIT(1)
+#define NVMEV_FDP_CONFIG_VALID		BIT(7)
+#define NVMEV_FDP_INITIALLY_ISOLATED	1
+#define NVMEV_FDP_HOST_SPECIFIED	1
+
+/**
+ * struct nvmev_fdp_event - an entry of the FDP Events log page
+ * @type: NVMEV_FDP_NOT_FULL or NVMEV_FDP_INVALID_PID
+ * @flags: NVMEV_FDP_HAS_*
+ * @pid: placement identifier
+ * @timestamp_ms: as of the feature Timestamp
+ * @nsid: namespace
+ * @reserved: zero
+ */
+struct nvmev_fdp_event {
+	__u8	type;
+	__u8	flags;
+	__le16	pid;
+	__le64	timestamp_ms;
+	__le32	nsid;
+	__u8	reserved[48];
+} __packed;
+
+/**
+ * struct nvmev_fdp_handle - a reclaim unit handle's status
+ * @pid: placement identifier
+ * @ruhid: reclaim unit handle
+ * @time_left: estimated active reclaim unit time remaining; 0 is not reported
+ * @left_lbas: LBAs that its reclaim unit still takes
+ * @reserved: zero
+ */
+struct nvmev_fdp_handle {
+	__le16	pid;
+	__le16	ruhid;
+	__le32	time_left;
+	__le64	left_lbas;
+	__u8	reserved[16];
+};
+
+/**
+ * struct nvmev_fdp_status - data of I/O Management Receive, reclaim unit handle status
+ * @reserved: zero
+ * @nr_handles: entries that follow
+ * @handle: one for each placement handle
+ */
+struct nvmev_fdp_status {
+	__u8	reserved[14];
+	__le16	nr_handles;
+	struct nvmev_fdp_handle handle[];
+};
+
+/**
+ * struct nvmev_fdp_configs - head of the FDP Configurations log page
+ * @nr: configurations that follow, less one
+ * @version: 0
+ * @reserved3: zero
+ * @bytes: length of the page
+ * @reserved8: zero
+ */
+struct nvmev_fdp_configs {
+	__le16	nr;
+	__u8	version;
+	__u8	reserved3;
+	__le32	bytes;
+	__u8	reserved8[8];
+};
+
+/**
+ * struct nvmev_fdp_config - a configuration; a type for each handle follows
+ * @bytes: its length, handles included
+ * @attributes: NVMEV_FDP_CONFIG_VALID
+ * @vendor_bytes: 0
+ * @nr_groups: reclaim groups
+ * @nr_handles: reclaim unit handles
+ * @max_pids: placement identifiers that a namespace can have, less one
+ * @max_namespaces: namespaces that there can be
+ * @ru_bytes: nominal size of a reclaim unit
+ * @time_limit: 0
+ * @reserved: zero
+ */
+struct nvmev_fdp_config {
+	__le16	bytes;
+	__u8	attributes;
+	__u8	vendor_bytes;
+	__le32	nr_groups;
+	__le16	nr_handles;
+	__le16	max_pids;
+	__le32	max_namespaces;
+	__le64	ru_bytes;
+	__le32	time_limit;
+	__u8	reserved[36];
+};
+
+/**
+ * struct nvmev_endurance_log - Endurance Group Information log page
+ * @critical_warning: 0
+ * @reserved1: zero
+ * @avail_spare: percent
+ * @spare_thresh: percent
+ * @percent_used: percent
+ * @reserved6: zero
+ * @estimate: 0, not reported
+ * @units_read: data units of 10^9 bytes
+ * @reserved56: zero
+ * @units_written: likewise
+ * @reserved72: zero
+ * @media_written: likewise
+ * @reserved88: zero
+ * @reads: commands
+ * @reserved104: zero
+ * @writes: commands
+ * @reserved120: zero
+ * @media_errors: commands that failed for what is on the medium
+ * @reserved136: zero
+ * @errors: entries of the error log
+ * @reserved152: zero
+ * @reserved160: zero
+ *
+ * All counters have 128 bits, of which the upper half is zero.
+ */
+struct nvmev_endurance_log {
+	__u8	critical_warning;
+	__u8	reserved1[2];
+	__u8	avail_spare;
+	__u8	spare_thresh;
+	__u8	percent_used;
+	__u8	reserved6[26];
+	__le64	estimate[2];
+	__le64	units_read;
+	__le64	reserved56;
+	__le64	units_written;
+	__le64	reserved72;
+	__le64	media_written;
+	__le64	reserved88;
+	__le64	reads;
+	__le64	reserved104;
+	__le64	writes;
+	__le64	reserved120;
+	__le64	media_errors;
+	__le64	reserved136;
+	__le64	errors;
+	__le64	reserved152;
+	__u8	reserved160[352];
+};
 
 /**
  * struct nvmev_error_entry - one entry of the Error Information log page

@@ -31,7 +31,9 @@
 #include <linux/uuid.h>
 
 #include "core/ftl.h"
+#include "fdp.h"
 #include "inject.h"
+#include "layout.h"
 #include "nvme.h"
 #include "pci.h"
 #include "power.h"
@@ -50,7 +52,6 @@
 
 /* Program and erase cycles after which an erase block counts as used up */
 #define NVMEV_RATED_CYCLES	3000
-#define NVMEV_MAX_NAMESPACES	16
 
 /**
  * struct nvmev_config - what a virtual SSD is to be; fixed while it is powered
@@ -65,6 +66,7 @@
  * @mdts: most bytes of a command: 4 KiB shifted left by this, [1, NVMEV_MAX_MDTS]
  * @reject_hints: fail every such hinted command, 0 is none
  * @hints: understand hints and say so
+ * @fdp: have placement handles
  */
 struct nvmev_config {
 	const char *profile;
@@ -78,26 +80,7 @@ struct nvmev_config {
 	u32 mdts;
 	u32 reject_hints;
 	bool hints;
-};
-
-/**
- * struct nvmev_ns - a namespace
- * @nsid: its number
- * @first_page: page of the FTL that its LBA 0 begins
- * @nr_pages: pages of the FTL that are its own
- * @lba_shift: 9 or 12; changed by Format NVM, under ftl_lock
- * @error_recovery: dword of the feature
- * @bytes_read: data sent to the host
- * @bytes_written: data received
- */
-struct nvmev_ns {
-	u32 nsid;
-	u64 first_page;
-	u64 nr_pages;
-	u32 lba_shift;
-	u32 error_recovery;
-	u64 bytes_read;
-	u64 bytes_written;
+	bool fdp;
 };
 
 /**
@@ -331,6 +314,7 @@ struct nvmev_counters {
  * @events_masked: types of events that wait for the host to read a log page, one bit each
  * @warned: critical warnings that were reported as events
  * @failures_seen: failed operations on NAND that health was looked at after
+ * @fdp: placement handles
  * @inject: what is wrong with it, on request
  * @errors: error information log, a ring
  * @counters: for SMART and debugfs
@@ -372,6 +356,7 @@ struct nvmev {
 	u32 events_masked;
 	u8 warned;
 	u64 failures_seen;
+	struct nvmev_fdp fdp;
 	struct nvmev_inject inject;
 	struct nvmev_error_entry errors[NVMEV_NR_ERRORS];
 	struct nvmev_counters counters;
@@ -708,6 +693,15 @@ void nvmev_health_report(struct nvmev *nvmev);
 void nvmev_health_look(struct nvmev *nvmev);
 
 /**
+ * nvmev_percent_used() - mean of the erase counts as a share of what is rated
+ * @nvmev: the SSD
+ *
+ * Context: takes ftl_lock.
+ * Return: percent, at most 255.
+ */
+u8 nvmev_percent_used(struct nvmev *nvmev);
+
+/**
  * nvmev_available_spare() - spare erase blocks that are left
  * @nvmev: the SSD
  *
@@ -816,68 +810,6 @@ void nvmev_io_start(struct nvmev *nvmev, struct nvmev_cmd *cmd);
  * @cmd: started without an error; gets @status
  */
 void nvmev_io_move(struct nvmev *nvmev, struct nvmev_cmd *cmd);
-
-/*
- * Functions defined in layout.c:
- */
-
-/**
- * nvmev_layout_check() - can there be these namespaces?
- * @config: what was asked for
- *
- * Return: NULL, or a complete sentence that says why not.
- */
-const char *nvmev_layout_check(const struct nvmev_config *config);
-
-/**
- * nvmev_layout_init() - make the namespaces
- * @nvmev: the SSD; its configuration is complete
- */
-void nvmev_layout_init(struct nvmev *nvmev);
-
-/**
- * nvmev_ns_find() - find a namespace by its number
- * @nvmev: the SSD
- * @nsid: the number
- *
- * Return: the namespace, or NULL if there is none.
- */
-struct nvmev_ns *nvmev_ns_find(struct nvmev *nvmev, u32 nsid);
-
-/**
- * nvmev_ns_nr_lbas() - size of a namespace in LBAs of its present format
- * @ns: the namespace
- *
- * Return: LBAs.
- */
-u64 nvmev_ns_nr_lbas(const struct nvmev_ns *ns);
-
-/**
- * nvmev_ns_byte() - where the data of an LBA begins in the store
- * @ns: the namespace
- * @lba: the LBA
- *
- * Return: number of the byte.
- */
-u64 nvmev_ns_byte(const struct nvmev_ns *ns, u64 lba);
-
-/**
- * nvmev_ns_check() - does the namespace have these LBAs?
- * @ns: the namespace
- * @slba: first LBA
- * @nr_lbas: how many
- *
- * Return: an NVMe status.
- */
-u16 nvmev_ns_check(const struct nvmev_ns *ns, u64 slba, u64 nr_lbas);
-
-/**
- * nvmev_make_uuid() - the identifier of a namespace
- * @nvmev: the SSD
- * @nsid: number of the namespace; that of 1 is the SSD's as well
- * @uuid: to fill
- */
-void nvmev_make_uuid(const struct nvmev *nvmev, u32 nsid, uuid_t *uuid);
 
 /*
  * Functions defined in ns.c:

@@ -62,6 +62,7 @@ static int ftl_show(struct seq_file *seq, void *data)
 	seq_printf(seq, "writes_plain %llu\n", stats.writes_plain - malformed);
 	seq_printf(seq, "hints_append %llu\n", stats.hints_append);
 	seq_printf(seq, "hints_overwrite %llu\n", stats.hints_overwrite);
+	seq_printf(seq, "hints_die %llu\n", stats.hints_die);
 	seq_printf(seq, "hints_ignored %llu\n", stats.hints_ignored + malformed);
 	seq_printf(seq, "pages_off_die %llu\n", stats.pages_off_die);
 	seq_printf(seq, "buffer_hits %llu\n", stats.buffer_hits);

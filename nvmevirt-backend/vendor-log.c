@@ -44,7 +44,7 @@ static u16 map_log(struct nvmev *nvmev, const struct nvmev_ns *ns, struct nvmev_
 	if (status)
 		return status;
 	guard(mutex)(&nvmev->ftl_lock);
-	ftl_advance(nvmev->ftl, ktime_get_ns());
+	ftl_advance(nvmev->ftl, nvmev_now(nvmev));
 	ftl_report_map(nvmev->ftl, to_lpn(ns->first_page + window.first), window.nr, log->data);
 	return 0;
 }
@@ -59,7 +59,7 @@ static u16 fill_dof(struct nvmev *nvmev, const struct nvmev_ns *ns, u64 range_pa
 	if (!memory)
 		return NVME_SC_INTERNAL;
 	mutex_lock(&nvmev->ftl_lock);
-	ftl_advance(nvmev->ftl, ktime_get_ns());
+	ftl_advance(nvmev->ftl, nvmev_now(nvmev));
 	for (i = 0; i < window->nr; i++, page += range_pages) {
 		nr = min(range_pages, ns->nr_pages - page);
 		ftl_report_dof(nvmev->ftl, to_lpn(ns->first_page + page), nr, memory, &entry[i]);
@@ -89,7 +89,7 @@ static u16 wear_log(struct nvmev *nvmev, struct nvmev_log *log)
 	if (!log->data)
 		return NVME_SC_INTERNAL;
 	guard(mutex)(&nvmev->ftl_lock);
-	ftl_advance(nvmev->ftl, ktime_get_ns());
+	ftl_advance(nvmev->ftl, nvmev_now(nvmev));
 	ftl_report_wear(nvmev->ftl, NVMEV_RATED_CYCLES, log->data);
 	return 0;
 }

@@ -202,3 +202,8 @@ void ftl_get_die_stats(const struct ftl *ftl, die_t die, struct ftl_die_stats *s
 	stats->gc_ns = nand->gc_ns;
 	stats->busy_until_ns = nand->busy_until_ns;
 }
+
+void ftl_send_anew(struct ftl *ftl, die_t die)
+{
+	ftl->units.die[from_die(die)].last_sent = 0;
+}

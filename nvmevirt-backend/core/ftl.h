@@ -108,11 +108,13 @@ struct ftl_params {
  * @FTL_HINT_NONE: nothing: pages go to the dies in arrival order
  * @FTL_HINT_APPEND: the first page follows the page of @pred
  * @FTL_HINT_OVERWRITE: every page stays on the die of its lpn's present page
+ * @FTL_HINT_DIE: the first page goes to @die, those behind it follow as with APPEND
  */
 enum ftl_hint {
 	FTL_HINT_NONE,
 	FTL_HINT_APPEND,
 	FTL_HINT_OVERWRITE,
+	FTL_HINT_DIE,
 };
 
 /**
@@ -125,6 +127,7 @@ enum ftl_hint {
  * @fua: the write must be durable when it completes
  * @hint: placement hint, for writes
  * @pred: predecessor of @first, for FTL_HINT_APPEND
+ * @die: where to begin, for FTL_HINT_DIE
  */
 struct ftl_request {
 	lpn_t first;
@@ -135,6 +138,7 @@ struct ftl_request {
 	bool fua;
 	enum ftl_hint hint;
 	lpn_t pred;
+	die_t die;
 };
 
 /**
@@ -248,6 +252,7 @@ struct ftl_die_stats {
  * @writes_plain: write commands without a hint
  * @hints_append: commands placed by an APPEND hint
  * @hints_overwrite: commands placed by an OVERWRITE hint
+ * @hints_die: commands placed by the number of a die
  * @hints_ignored: hinted commands whose hint could not be used
  * @pages_off_die: pages of hinted commands that went elsewhere because their die was full
  * @buffer_hits: pages read from the write buffer
@@ -277,6 +282,7 @@ struct ftl_stats {
 	u64 writes_plain;
 	u64 hints_append;
 	u64 hints_overwrite;
+	u64 hints_die;
 	u64 hints_ignored;
 	u64 pages_off_die;
 	u64 buffer_hits;
@@ -514,6 +520,11 @@ u64 ftl_flash_seq_of(const struct ftl *ftl, lpn_t lpn);
  * ftl_last_seq() - number of the page that was written last
  */
 u64 ftl_last_seq(const struct ftl *ftl);
+
+/**
+ * ftl_send_anew() - let the next write to a die by its number begin a new unit
+ */
+void ftl_send_anew(struct ftl *ftl, die_t die);
 
 /**
  * ftl_is_durable() - would a page's newest data survive a power failure now?

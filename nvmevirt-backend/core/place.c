@@ -25,6 +25,11 @@ void ftl_place_begin(const struct ftl_place *place, struct ftl_placing *placing,
 	memset(placing, 0, sizeof(*placing));
 	placing->hint = rq->hint;
 	placing->pred = LPN_NONE;
+	placing->die = DIE_NONE;
+	if (rq->hint == FTL_HINT_DIE && from_die(rq->die) < place->units->geo->nr_dies)
+		placing->die = rq->die;
+	else if (rq->hint == FTL_HINT_DIE)
+		placing->hint = FTL_HINT_NONE;
 	if (rq->hint != FTL_HINT_APPEND)
 		return;
 	if (pred_is_usable(place->units->map, rq))
@@ -38,6 +43,7 @@ void ftl_place_begin_run(struct ftl_placing *placing)
 	memset(placing, 0, sizeof(*placing));
 	placing->hint = FTL_HINT_APPEND;
 	placing->pred = LPN_NONE;
+	placing->die = DIE_NONE;
 }
 
 /* Rule 5. */
@@ -109,6 +115,34 @@ static struct ftl_unit *follow(struct ftl_place *place, struct ftl_placing *plac
 	return unit;
 }
 
+/* The open unit behind the page that was last sent to the die, or NULL. */
+static struct ftl_unit *sent_unit(const struct ftl_units *units, die_t die)
+{
+	u64 last = units->die[from_die(die)].last_sent;
+	struct ftl_unit *unit;
+	ppn_t ppn;
+
+	if (!last)
+		return NULL;
+	ppn = ftl_l2p_get(units->map, to_lpn(last - 1));
+	if (ppn == PPN_NONE)
+		return NULL;
+	unit = unit_ending_with(units, ppn);
+	return unit && unit->die == die ? unit : NULL;
+}
+
+/* Rule 4, DIE. */
+static struct ftl_unit *send(struct ftl_place *place, struct ftl_placing *placing)
+{
+	struct ftl_unit *unit = sent_unit(place->units, placing->die);
+
+	if (!unit)
+		unit = open_run(place, placing, placing->die);
+	placing->obeyed = unit->die == placing->die;
+	placing->off_die = unit->die != placing->die;
+	return unit;
+}
+
 /* Rule 4. */
 static struct ftl_unit *replace(struct ftl_place *place, struct ftl_placing *placing,
 				ppn_t present)
@@ -145,6 +179,8 @@ static struct ftl_unit *choose(struct ftl_place *place, struct ftl_placing *plac
 
 	if (placing->hint == FTL_HINT_OVERWRITE && present != PPN_NONE)
 		return replace(place, placing, present);
+	if (placing->hint == FTL_HINT_DIE)
+		return send(place, placing);
 	if (placing->hint != FTL_HINT_NONE && has_pred)
 		return follow(place, placing, ftl_l2p_get(place->units->map, placing->pred));
 	if (placing->hint == FTL_HINT_APPEND)
@@ -170,13 +206,28 @@ static bool stays_in_slot(const struct ftl_units *units, const struct ftl_placin
 	if (present == PPN_NONE || !ftl_ppn_is_buffered(units->geo, present) ||
 	    ftl_l2p_is_shared(units->map, present))
 		return false;
+	if (placing->hint == FTL_HINT_DIE)
+		return ftl_units_of(units, present)->die == placing->die;
 	return placing->hint != FTL_HINT_APPEND || (placing->pred != LPN_NONE &&
 		follows(units, ftl_l2p_get(units->map, placing->pred), present));
 }
 
-static u32 count_placed(struct ftl_placing *placing, lpn_t lpn, u32 nr_pages)
+/* What is sent to the die next goes behind the last page that came to be there. */
+static void remember_sent(struct ftl_units *units, const struct ftl_placing *placing)
+{
+	if (placing->die == DIE_NONE ||
+	    ftl_units_die_of(units, ftl_l2p_get(units->map, placing->pred)) != placing->die)
+		return;
+	units->die[from_die(placing->die)].last_sent = from_lpn(placing->pred) + 1;
+}
+
+static u32 count_placed(struct ftl_units *units, struct ftl_placing *placing, lpn_t lpn,
+			u32 nr_pages)
 {
 	placing->pred = to_lpn(from_lpn(lpn) + nr_pages - 1);
+	if (placing->hint == FTL_HINT_DIE)
+		placing->hint = FTL_HINT_APPEND;
+	remember_sent(units, placing);
 	if (placing->obeyed)
 		placing->nr_obeyed += nr_pages;
 	if (placing->off_die)
@@ -201,7 +252,7 @@ u32 ftl_place_pages(struct ftl_place *place, struct ftl_placing *placing, lpn_t 
 	if (stays_in_slot(units, placing, present)) {
 		ftl_units_renew(units, present);
 		placing->obeyed = placing->hint != FTL_HINT_NONE;
-		return count_placed(placing, lpn, 1);
+		return count_placed(units, placing, lpn, 1);
 	}
 	if (present != PPN_NONE && ftl_ppn_is_buffered(units->geo, present)) {
 		if (units->map->oob)
@@ -216,7 +267,7 @@ u32 ftl_place_pages(struct ftl_place *place, struct ftl_placing *placing, lpn_t 
 	ftl_units_put(units, unit, lpn, nr_pages);
 	if (prev.seq)
 		ftl_l2p_set_prev(units->map, lpn, prev);
-	return count_placed(placing, lpn, nr_pages);
+	return count_placed(units, placing, lpn, nr_pages);
 }
 
 void ftl_place_end(struct ftl_place *place)

@@ -33,6 +33,10 @@
  *    it is the first, it is plain.
  *    A die that is worn gives it to the least worn one (wear.h).
  *
+ *    DIE: the first page goes to the die that the host names: behind the page that was sent
+ *    there last if that is the last of an open unit with space, else into a RUN unit of its
+ *    own. The other pages of the command follow as in 3.
+ *
  * 5. A die takes a unit only while it has room (gc.h). Otherwise the unit is opened on
  *    the next die that has. Some die always has: see ftl_params_capacity().
  *
@@ -63,6 +67,7 @@ struct ftl_place {
  * struct ftl_placing - a command whose pages are being placed
  * @hint: hint that is obeyed; FTL_HINT_NONE if the command's cannot be
  * @pred: page that the next one follows, or LPN_NONE
+ * @die: die that the host has named, or DIE_NONE
  * @obeyed: the pages being placed are where the hint wants them
  * @off_die: they are on another die because theirs was full
  * @levelled: they are on another die because theirs was worn
@@ -74,6 +79,7 @@ struct ftl_place {
 struct ftl_placing {
 	enum ftl_hint hint;
 	lpn_t pred;
+	die_t die;
 	bool obeyed;
 	bool off_die;
 	bool levelled;
@@ -91,8 +97,8 @@ void ftl_place_init(struct ftl_place *place, struct ftl_units *units, die_t seed
 /**
  * ftl_place_begin() - begin with a write command
  *
- * An APPEND whose predecessor is out of range, unmapped or in the command itself is
- * placed as if it had no hint.
+ * An APPEND whose predecessor is out of range, unmapped or in the command itself, and a die
+ * that does not exist, are placed as if there were no hint.
  */
 void ftl_place_begin(const struct ftl_place *place, struct ftl_placing *placing,
 		     const struct ftl_request *rq);

@@ -77,6 +77,7 @@ struct ftl_unit {
  * @nr_claimed: @nr_valid, and the slots of the host's open units that hold nothing
  * @mixed: its MIXED unit, or NULL
  * @gc: its GC unit, or NULL
+ * @last_sent: page that was last sent to this die by its number, plus one, or 0
  * @fresh: units of the host with pages that are not on NAND
  */
 struct ftl_unit_die {
@@ -84,6 +85,7 @@ struct ftl_unit_die {
 	u32 nr_claimed;
 	struct ftl_unit *mixed;
 	struct ftl_unit *gc;
+	u64 last_sent;
 	struct list_head fresh;
 };
 

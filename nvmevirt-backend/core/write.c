@@ -89,6 +89,8 @@ static void count_write(struct ftl *ftl, const struct ftl_request *rq,
 		stats->hints_ignored++;
 	else if (rq->hint == FTL_HINT_APPEND)
 		stats->hints_append++;
+	else if (rq->hint == FTL_HINT_DIE)
+		stats->hints_die++;
 	else
 		stats->hints_overwrite++;
 }

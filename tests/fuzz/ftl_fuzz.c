@@ -138,7 +138,8 @@ static void check_counters(const struct game *game)
 	require(stats.host_pages_read == game->nr_read, "host_pages_read is wrong.");
 	require(stats.pages_trimmed == game->nr_trimmed, "pages_trimmed is wrong.");
 	require(stats.writes_plain + stats.hints_append + stats.hints_overwrite +
-		stats.hints_ignored == game->nr_writes, "A write was not counted once.");
+		stats.hints_die + stats.hints_ignored == game->nr_writes,
+		"A write was not counted once.");
 	require(stats.nand_pages_programmed == nr_programmed + stats.pages_padded,
 		"Pages programmed are not those of the host, of collection and padding.");
 	require(stats.nand_pages_programmed == nr_units * game->params.unit_pages,
@@ -333,6 +334,11 @@ static u64 play_command(struct game *game, const u8 *c)
 		break;
 	case 11: case 12: case 13:
 		rq.hint = FTL_HINT_OVERWRITE;
+		break;
+	case 14:
+		/* Now and then a die that does not exist. */
+		rq.hint = FTL_HINT_DIE;
+		rq.die = to_die(c[6] % (ftl_nr_dies(game->ftl) + 1));
 		break;
 	}
 	return play_write(game, &rq, c[7]);

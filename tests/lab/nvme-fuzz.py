@@ -19,6 +19,7 @@ from typing import Dict
 
 ADMIN_CMD, IO_CMD = 0xC0484E41, 0xC0484E43
 FORMAT = "<BBHIIIQQII6III"
+LOG_PAGES = (1, 2, 3, 5, 9, 0x20, 0x21, 0x22, 0x23, 0xC0, 0xC1, 0xC2, 0xC3, 0xC4)
 LEFT_OUT = {0x00, 0x01, 0x04, 0x05, 0x0C}
 BUFFER_BYTES = 1 << 20
 
@@ -60,9 +61,8 @@ class Fuzzer:
         cdw, nbytes = self.cdws(), 4096
         if opcode == 2:
             dwords = self.random.choice((1, 16, 128, 1024, 65536))
-            cdw[10] = self.random.choice((1, 2, 3, 5, 0xC0, 0xC1, 0xC2, 0xC3, 0xC4, self.random.getrandbits(8))) | \
-                (dwords - 1) << 16
-            cdw[11], nbytes = 0, dwords * 4
+            cdw[10] = self.random.choice((*LOG_PAGES, self.random.getrandbits(8))) | (dwords - 1) << 16
+            cdw[11], nbytes = self.random.choice((0, 1 << 16, 2 << 16)), dwords * 4
         elif opcode == 8:
             cdw[10] = self.random.getrandbits(32) | 1
         elif opcode == 9:
@@ -77,7 +77,8 @@ class Fuzzer:
 
     def io(self) -> None:
         """One I/O command, as long as its buffer or without one."""
-        opcode = self.random.choice((0, 1, 1, 2, 2, 5, 8, 9, 0x0C, self.random.getrandbits(8)))
+        opcode = self.random.choice((0, 1, 1, 2, 2, 5, 8, 9, 0x0C, 0x12, 0x19, 0x1D,
+                                     self.random.getrandbits(8)))
         nr_lbas = self.random.choice((1, 8, 64, 2048, 1 + self.random.getrandbits(11)))
         cdw = self.cdws()
         cdw[10] = self.random.getrandbits(self.random.choice((8, 21, 22, 32)))
@@ -85,6 +86,10 @@ class Fuzzer:
         nbytes = min(nr_lbas * 512, BUFFER_BYTES)
         if opcode == 9:
             cdw[10], nbytes = self.random.getrandbits(8), 4096
+        if opcode == 0x12:
+            cdw[10], cdw[11], nbytes = self.random.choice((0, 1, 1, 2)), self.random.getrandbits(10), 4096
+        if opcode == 0x1D:
+            cdw[10], nbytes = self.random.getrandbits(2) | self.random.getrandbits(3) << 16, 4096
         if self.random.random() < 0.1:
             nbytes = 0
         self.send(self.namespace, IO_CMD, opcode, 1, cdw, nbytes)

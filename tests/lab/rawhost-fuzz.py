@@ -23,6 +23,7 @@ GENERIC = set(range(0x00, 0x24)) | set(range(0x80, 0x86))
 SPECIFIC = set(range(0x00, 0x2D)) | set(range(0x80, 0x84))
 MEDIA = {0x80, 0x81, 0x85, 0x86, 0x87}
 IO_PAGES, ADMIN_PAGE = 128, 0xC0000
+LOG_PAGES = (1, 2, 3, 5, 9, 0x20, 0x21, 0x22, 0x23, 0xC0, 0xC1, 0xC2, 0xC3, 0xC4)
 NSIDS = (0, 1, 1, 1, 1, 1, 1, 2, 3, 77, 0xFFFFFFFE, 0xFFFFFFFF)
 NUMBERS = (0, 1, 2, 7, 8, 255, 4096, 0x7FFF, 0xFFFF, 0x10000, 2097151, 2097152, 0x7FFFFFFF,
            0xFFFFFFFF)
@@ -78,18 +79,30 @@ class Fuzzer:
 
     def io(self) -> bytes:
         """A command for an I/O queue."""
-        opcode = self.random.choice((0, 1, 1, 2, 2, 5, 8, 9, 0x0C, 0x19, self.random.getrandbits(8)))
+        opcode = self.random.choice((0, 1, 1, 2, 2, 5, 8, 9, 0x0C, 0x12, 0x19, 0x1D,
+                                     self.random.getrandbits(8)))
         cdw = self.cdws()
+        if opcode == 0x12:
+            return self.management_receive(cdw)
         if self.random.random() < 0.8:
             cdw[10], cdw[11] = self.random.getrandbits(21), 0
             cdw[12] = self.random.getrandbits(8) | self.random.getrandbits(16) << 16
         if opcode == 9:
             cdw[10], cdw[11] = self.random.getrandbits(8), self.random.getrandbits(3)
+        if opcode == 0x1D:
+            cdw[10] = self.random.getrandbits(2) | self.random.getrandbits(3) << 16
         if opcode == 0x19 and self.random.random() < 0.7:
             cdw[12] = self.random.getrandbits(3)
         cdw[2], cdw[3] = self.number(), self.number() if self.random.random() < 0.2 else 0
         return sqe(opcode, self.random.choice(NSIDS), cdw, self.prp(self.host.data, IO_PAGES),
                    self.prp(self.host.data, IO_PAGES), self.flags())
+
+    def management_receive(self, cdw: Dict[int, int]) -> bytes:
+        """I/O Management Receive. Its data would make wild PRPs of a list, as that of admin
+        commands would."""
+        cdw[10], cdw[11] = self.random.choice((0, 1, 1, 1, 2, 0xFF)), self.random.randrange(1024)
+        first = self.host.base + ADMIN_PAGE + DATA_AT
+        return sqe(0x12, self.random.choice(NSIDS), cdw, self.prp(first, 16), self.prp(first, 16))
 
     def admin(self) -> bytes:
         """A command for the admin queue; not one that waits, nor one against our own queue."""
@@ -102,9 +115,9 @@ class Fuzzer:
             cdw[11] = self.random.getrandbits(2) | self.random.choice((0, 1, 2, 3, 17)) << 16
         elif opcode == 2:
             # No longer than two pages: a third would make a list of the second.
-            cdw[10] = self.random.choice((1, 2, 3, 5, 0xC0, 0xC1, 0xC2, 0xC3, 0xC4, self.random.getrandbits(8))) | \
+            cdw[10] = self.random.choice((*LOG_PAGES, self.random.getrandbits(8))) | \
                 self.random.randrange(1024) << 16
-            cdw[11] = 0
+            cdw[11] = self.random.choice((0, 1 << 16, 2 << 16))
         elif self.random.random() < 0.7:
             cdw[10] = self.random.getrandbits(9)
         first = self.host.base + ADMIN_PAGE + DATA_AT

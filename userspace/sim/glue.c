@@ -113,6 +113,7 @@ static const struct counter counters[] = {
 	COUNTER(ftl_stats, writes_plain),
 	COUNTER(ftl_stats, hints_append),
 	COUNTER(ftl_stats, hints_overwrite),
+	COUNTER(ftl_stats, hints_die),
 	COUNTER(ftl_stats, hints_ignored),
 	COUNTER(ftl_stats, pages_off_die),
 	COUNTER(ftl_stats, buffer_hits),

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Flexible Data Placement (NVMe 2.1, TP4146): a host names a placement handle with a write.
+ *
+ * Handle h of a namespace stands for a die on which a write begins; the pages behind the
+ * first unit go round the dies from there. There is one endurance group with one
+ * configuration, which is always on, and one reclaim group. A handle's reclaim unit is a
+ * count of bytes only: as much as an erase block of every die. Data of several handles
+ * shares erase blocks, as initially isolated reclaim unit handles may.
+ *
+ * Everything here is the dispatcher's alone.
+ */
+#ifndef NVMEV_FDP_H
+#define NVMEV_FDP_H
+
+#include <linux/types.h>
+
+#include "nvme.h"
+
+/* As many as an I/O Management Receive of the Linux driver takes */
+#define NVMEV_MAX_HANDLES	126
+#define NVMEV_NR_FDP_EVENTS	63
+
+struct ftl_request;
+struct nvmev;
+struct nvmev_cmd;
+struct nvmev_log;
+struct nvmev_ns;
+
+/**
+ * struct nvmev_fdp - placement handles of an SSD
+ * @nr_handles: handles, which all namespaces have in common; 0 without FDP
+ * @ru_bytes: size of a reclaim unit
+ * @left_bytes: what each handle's unit still takes
+ * @enabled: events that are on, by namespace and handle, one bit each
+ * @events: a ring of host events
+ * @nr_events: events so far
+ */
+struct nvmev_fdp {
+	u32 nr_handles;
+	u64 ru_bytes;
+	u64 left_bytes[NVMEV_MAX_HANDLES];
+	u8 enabled[NVMEV_MAX_NAMESPACES][NVMEV_MAX_HANDLES];
+	struct nvmev_fdp_event events[NVMEV_NR_FDP_EVENTS];
+	u64 nr_events;
+};
+
+/**
+ * nvmev_fdp_init() - make the handles, if there are to be any
+ * @nvmev: the SSD; its configuration and FTL are complete
+ */
+void nvmev_fdp_init(struct nvmev *nvmev);
+
+/**
+ * nvmev_fdp_decode() - let a write go where its placement identifier says
+ * @nvmev: the SSD, with FDP
+ * @cmd: a write with the Data Placement directive
+ * @rq: gets the hint; none if there is no such identifier, which is an event
+ */
+void nvmev_fdp_decode(struct nvmev *nvmev, const struct nvmev_cmd *cmd, struct ftl_request *rq);
+
+/**
+ * nvmev_fdp_status() - build the data of I/O Management Receive
+ * @nvmev: the SSD, with FDP
+ * @ns: the namespace
+ * @page: a zeroed page
+ */
+void nvmev_fdp_status(const struct nvmev *nvmev, const struct nvmev_ns *ns, void *page);
+
+/**
+ * nvmev_fdp_update() - give handles new reclaim units
+ * @nvmev: the SSD, with FDP
+ * @ns: the namespace
+ * @pids: placement identifiers
+ * @nr: how many
+ *
+ * Return: an NVMe status; with an error nothing was done.
+ */
+u16 nvmev_fdp_update(struct nvmev *nvmev, const struct nvmev_ns *ns, const __le16 *pids, u32 nr);
+
+/**
+ * nvmev_fdp_log() - build a log page of FDP or of the endurance group
+ * @nvmev: the SSD
+ * @sqe: the command
+ * @log: gets the page
+ *
+ * Return: an NVMe status.
+ */
+u16 nvmev_fdp_log(struct nvmev *nvmev, const struct nvme_command *sqe, struct nvmev_log *log);
+
+/**
+ * nvmev_fdp_get_feature() - Get Features of FDP and of its events
+ * @nvmev: the SSD
+ * @sqe: the command
+ * @result: gets the value
+ *
+ * Return: an NVMe status.
+ */
+u16 nvmev_fdp_get_feature(struct nvmev *nvmev, const struct nvme_command *sqe, u64 *result);
+
+/**
+ * nvmev_fdp_set_feature() - Set Features of FDP and of its events
+ * @nvmev: the SSD
+ * @sqe: the command
+ *
+ * Return: an NVMe status.
+ */
+u16 nvmev_fdp_set_feature(struct nvmev *nvmev, const struct nvme_command *sqe);
+
+#endif /* NVMEV_FDP_H */

@@ -1,0 +1,114 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Flexible Data Placement: a placement handle for each die, on which a write begins; what
+# nvme-cli sees, and where Linux has write streams (6.16), that they are these handles.
+# kernels: 6.1 6.12 7.2
+# smp: 2
+# mem: 2G
+# seconds: 10
+# timeout: 120
+. "$(dirname "$0")/rc"
+
+fdp() {
+	local verb=$1
+	shift
+	nvme fdp "$verb" "$@"
+}
+
+# dies_of FIRST_LBA NR_LBAS: of its pages, each once
+dies_of() {
+	nvmev-ssd map ssd0 "$1" "$2" | awk '{ print $2 }' | uniq | tr '\n' ' '
+}
+
+# raw_log LID BYTES [LSP]
+raw_log() {
+	nvme get-log "$ctrl" --log-id="$1" --log-len="$2" --lsi=1 --lsp="${3:-0}" --raw-binary
+}
+
+# status_of HANDLE: its line of I/O Management Receive: identifier, handle, LBAs left
+status_of() {
+	nvme io-passthru "$DEV" --opcode=0x12 --namespace-id=1 --read --data-len=4096 --cdw10=1 --cdw11=1023 \
+		--raw-binary 2>/dev/null | python3 -c '
+import struct, sys
+raw = sys.stdin.buffer.read()
+print(*struct.unpack_from("<HH4xQ", raw, 16 + 32 * int(sys.argv[1])), struct.unpack_from("<H", raw, 14)[0])' "$1"
+}
+
+# place HANDLE LBA BYTES
+place() {
+	nvme write "$DEV" --start-block="$2" --block-count=$(($3 / 512 - 1)) --data-size="$3" --data="$T_DIR/data" \
+		--dir-type=2 --dir-spec="$1"
+}
+
+new_ssd ssd0 capacity_mib=256
+check_that "without fdp=1 there is none" $(($(nvme id-ctrl "$DEV" -o json | jq .ctratt) & 1 << 19)) -eq 0
+check_fails "nor a way to use it" nvme io-passthru "$DEV" --opcode=0x12 --namespace-id=1 --read --data-len=4096 \
+	--cdw10=1 --cdw11=1023
+drop_ssd ssd0
+
+new_ssd ssd0 capacity_mib=256 fdp=1
+ctrl=/dev/$(<"$CONFIGFS/ssd0/nvme")
+queue=/sys/block/${DEV#/dev/}/queue
+dd if=/dev/urandom of="$T_DIR/data" bs=1M count=1 status=none
+check_that "Identify has FDP and endurance groups" $(($(nvme id-ctrl "$DEV" -o json | jq .ctratt) >> 4 & 0x8001)) -eq $((0x8001))
+check_that "the namespace is in endurance group 1" "$(nvme id-ns "$DEV" -o json | jq .endgid)" -eq 1
+check_that "the feature says enabled" "$(nvme get-feature "$ctrl" -f 0x1d --cdw11=1)" =~ '0x?0*1$'
+check_that "a configuration with 8 handles, one group" "$(raw_log 0x20 96 | python3 -c '
+import struct, sys
+raw = sys.stdin.buffer.read()
+print(*struct.unpack_from("<H2xI", raw), *struct.unpack_from("<HBxIHHIQ", raw, 16), raw[80:88].hex())')" == \
+	"0 112 96 128 1 8 7 16 134217728 0100000001000000"
+check_that "8 handles are in use by the host" "$(raw_log 0x21 72 | od -A n -t u1 -w8 -v | awk 'NR == 1 { n = $1 } NR > 1 { sum += $1 } END { print n, sum }')" == "8 8"
+check_that "the status of 8 handles" "$(status_of 3)" == "3 3 262144 8"
+
+for die in 5 0 7 2; do
+	check "write to handle $die" place "$die" $((die * 1024)) 32768
+	check_that "its unit is on die $die" "$(dies_of $((die * 1024)) 64)" == "$die "
+done
+check "write of four units to handle 6" place 6 65536 131072
+check_that "they go round from there" "$(dies_of 65536 256)" == "6 7 0 1 "
+place 3 131072 16384 >/dev/null
+dd if="$T_DIR/data" of="$DEV" bs=4k count=5 seek=30000 oflag=direct status=none
+place 3 131104 16384 >/dev/null
+check_that "share a unit on die 3" "$(nvmev-ssd map ssd0 131072 64 | awk '{ print $2, $3 }' | sort -u | wc -l) $(dies_of 131072 64)" == "1 3 "
+check_that "what is written is counted" "$(status_of 3)" == "3 3 $((262144 - 64)) 8"
+check_that "seven commands were placed" "$(ssd_stat ssd0 hints_die)" -eq 7
+check "the data is there" sh -c "dd if=$DEV bs=512 skip=65536 count=256 iflag=direct status=none | cmp -n 131072 - $T_DIR/data"
+
+# Events: a handle that does not exist, and a reclaim unit that was not filled.
+printf '\x00\x03' >"$T_DIR/types"
+for handle in 0 3; do
+	check "events of handle $handle are switched on" nvme admin-passthru "$ctrl" --opcode=9 --namespace-id=1 --write \
+		--data-len=2 --input-file="$T_DIR/types" --cdw10=0x1e --cdw11=$((2 << 16 | handle)) --cdw12=1
+done
+check "a write to a handle that does not exist succeeds" place 999 200000 4096
+printf '\x03\x00' >"$T_DIR/pids"
+check "the reclaim unit of handle 3 is given up" nvme io-passthru "$DEV" --opcode=0x1d --namespace-id=1 --write \
+	--data-len=2 --input-file="$T_DIR/pids" --cdw10=1
+check_that "it has a new one" "$(status_of 3)" == "3 3 262144 8"
+check_that "two events, the newest first" "$(raw_log 0x23 192 1 | python3 -c '
+import struct, sys
+raw = sys.stdin.buffer.read()
+print(struct.unpack_from("<I", raw)[0], *(struct.unpack_from("<BBH8xI", raw, 64 * i) for i in (1, 2)))')" == \
+	"2 (0, 3, 3, 1) (3, 3, 999, 1)"
+check_that "statistics: bytes of the host" "$(raw_log 0x22 64 | od -A n -t u8 -N 8 | tr -d ' ')" -eq \
+	$(($(ssd_stat ssd0 host_pages_written) * 4096))
+if nvme fdp help >/dev/null 2>&1 || nvme help 2>&1 | grep -qw fdp; then
+	check "nvme fdp configs" fdp configs "$ctrl" --endgrp-id=1
+	check "nvme fdp status" fdp status "$DEV" --namespace-id=1
+fi
+
+if [[ -e $queue/max_write_streams ]]; then
+	check_that "Linux has a write stream for each handle" "$(<"$queue/max_write_streams")" -eq 8
+	check_that "of the size of a reclaim unit" "$(<"$queue/write_stream_granularity")" -eq 134217728
+	for stream in 1 4 8; do
+		check "a write with stream $stream" python3 "$LAB_DIR/stream.py" "$DEV" $stream $((stream << 20)) 65536
+		check_that "begins on die $((stream - 1))" "$(dies_of $((stream << 11)) 128)" == \
+			"$((stream - 1)) $((stream % 8)) "
+	done
+	check_fails "there is no stream 9" python3 "$LAB_DIR/stream.py" "$DEV" 9 0 4096
+else
+	t_skip "write streams are the handles" "Linux has none before 6.16"
+fi
+check "plain writes verify" fio --name=v --filename="$DEV" --direct=1 --ioengine=libaio --iodepth=8 --size=2m \
+	--rw=randwrite --bs=4k --verify=crc32c --verify_fatal=1
