@@ -307,7 +307,8 @@ u16 nvmev_store_share(struct nvmev_store *store, u64 from, u64 to, u64 seq)
 	void *data = xa_load(&store->pages, from);
 	bool done;
 
-	if (from == to)
+	/* The same data under a new number matters to the past only. */
+	if (from == to && !store->keeps_past)
 		return 0;
 	if (!data) {
 		done = !zero_page(store, to, seq);

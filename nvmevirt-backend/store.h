@@ -127,7 +127,7 @@ void nvmev_store_trim(struct nvmev_store *store, u64 start, u64 bytes);
  * nvmev_store_share() - let a page have the memory of another, until either is written
  * @store: the store
  * @from: page that has the data
- * @to: page that gets it
+ * @to: page that gets it; the same page if only its number changes
  * @seq: the FTL's number for the data of @to from now on, 0 without power failures
  *
  * Context: like nvmev_store_write().
