@@ -707,6 +707,68 @@ static void power_fails_after_so_many_operations(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftl_cut_ns(ftl), U64_MAX);
 }
 
+/*
+ * Fills blocks of both dies, and leaves three of the four pages of each unit valid in the
+ * first block of the first die. Return: the time at which all of that is durable.
+ */
+static u64 make_victim(struct ftl *ftl)
+{
+	u64 done_ns;
+
+	write_plain(ftl, 0, 128);
+	done_ns = ftl_flush(ftl, 0);
+	for (u64 lpn = 3; lpn < 32; lpn += 8) {
+		struct ftl_request rq = request(lpn, 1);
+
+		ftl_write(ftl, &rq, done_ns);
+	}
+	return ftl_flush(ftl, done_ns);
+}
+
+static void collection_that_was_cut_off_is_undone(struct kunit *test)
+{
+	struct ftl *ftl = make_volatile_drive(test, false);
+	u64 done_ns = make_victim(ftl);
+	u64 unit[32];
+	u32 nr_moved = 0;
+
+	for (u32 lpn = 0; lpn < 32; lpn++)
+		unit[lpn] = unit_of(ftl, lpn);
+	ftl_advance(ftl, done_ns);
+	ftl_gc_step(ftl, to_die(0), done_ns);
+	for (u32 lpn = 0; lpn < 32; lpn++)
+		nr_moved += unit_of(ftl, lpn) != unit[lpn];
+	KUNIT_ASSERT_GT(test, nr_moved, 3U);
+	/* The copies are durable, and the data that they are of is still there. */
+	fail_at(test, ftl, ftl->nand.die[0].busy_until_ns);
+	for (u32 lpn = 0; lpn < 32; lpn++)
+		KUNIT_EXPECT_EQ(test, unit_of(ftl, lpn), unit[lpn]);
+}
+
+static void flush_programs_new_data_in_a_unit_of_collection(struct kunit *test)
+{
+	struct ftl *ftl = make_volatile_drive(test, false);
+	u64 done_ns = make_victim(ftl);
+	struct ftl_request rq;
+	u64 lpn, seq;
+
+	ftl_advance(ftl, done_ns);
+	ftl_gc_step(ftl, to_die(0), done_ns);
+	for (lpn = 0; lpn < 32 && !open_unit_of(ftl, lpn);)
+		lpn++;
+	KUNIT_ASSERT_LT(test, lpn, 32ULL);
+	KUNIT_ASSERT_EQ(test, open_unit_of(ftl, lpn)->kind, (u32)FTL_UNIT_GC);
+	done_ns = ftl->nand.die[0].busy_until_ns;
+	rq = request(lpn, 1);
+	rq.hint = FTL_HINT_OVERWRITE;
+	done_ns = ftl_write(ftl, &rq, done_ns);
+	KUNIT_ASSERT_EQ(test, open_unit_of(ftl, lpn)->kind, (u32)FTL_UNIT_GC);
+	seq = ftl_seq_of(ftl, to_lpn(lpn));
+	done_ns = ftl_flush(ftl, done_ns);
+	fail_at(test, ftl, done_ns);
+	KUNIT_EXPECT_EQ(test, ftl_seq_of(ftl, to_lpn(lpn)), seq);
+}
+
 static void statistics_go_on(struct kunit *test)
 {
 	struct ftl *ftl = make_volatile_drive(test, true);
@@ -759,6 +821,8 @@ static struct kunit_case power_test_cases[] = {
 	KUNIT_CASE(torn_unit_is_not_written_again),
 	KUNIT_CASE(trims_stay),
 	KUNIT_CASE(power_fails_after_so_many_operations),
+	KUNIT_CASE(collection_that_was_cut_off_is_undone),
+	KUNIT_CASE(flush_programs_new_data_in_a_unit_of_collection),
 	KUNIT_CASE(statistics_go_on),
 	KUNIT_CASE(hostile_area_is_refused_or_harmless),
 	{}
