@@ -8,7 +8,7 @@
 
 #include "compat.h"
 #include "dma.h"
-#include "nvmev.h"
+#include "vendor.h"
 
 #define REPLY_BYTES	4096
 #define MODEL		"dm-dieaware virtual SSD"
@@ -37,7 +37,8 @@ static void put_hint_support(const struct nvmev *nvmev, void *reply)
 		return;
 	memcpy(id->magic, DIEAWARE_ID_MAGIC, sizeof(id->magic));
 	id->version = cpu_to_le16(DIEAWARE_HINT_VERSION);
-	id->features = cpu_to_le16(DIEAWARE_FEATURE_APPEND | DIEAWARE_FEATURE_OVERWRITE);
+	id->features = cpu_to_le16(DIEAWARE_FEATURE_APPEND | DIEAWARE_FEATURE_OVERWRITE |
+				   nvmev_vendor_features(nvmev));
 	id->log_geometry = DIEAWARE_LOG_GEOMETRY;
 	id->log_dies = DIEAWARE_LOG_DIES;
 	id->log_map = DIEAWARE_LOG_MAP;

@@ -4,7 +4,7 @@
  * be done; move copies its data. The status codes are those that the specification
  * names for each fault.
  */
-#include "nvmev.h"
+#include "vendor.h"
 
 /* Ranges that one Dataset Management command can carry */
 #define MAX_RANGES	256
@@ -373,6 +373,8 @@ static const struct io_op *find_op(const struct nvmev *nvmev, u8 opcode)
 	static const struct io_op copy = { false, true, start_copy, NULL };
 	static const struct io_op mgmt_recv = { false, false, start_mgmt_recv, move_mgmt_recv };
 	static const struct io_op mgmt_send = { false, false, start_mgmt_send, NULL };
+	static const struct io_op share = { false, false, nvmev_vendor_share, NULL };
+	static const struct io_op redistribute = { false, false, nvmev_vendor_redistribute, NULL };
 
 	switch (opcode) {
 	case nvme_cmd_flush:
@@ -395,6 +397,10 @@ static const struct io_op *find_op(const struct nvmev *nvmev, u8 opcode)
 		return nvmev->config.fdp ? &mgmt_recv : NULL;
 	case NVMEV_CMD_IO_MGMT_SEND:
 		return nvmev->config.fdp ? &mgmt_send : NULL;
+	case DIEAWARE_CMD_SHARE:
+		return &share;
+	case DIEAWARE_CMD_REDISTRIBUTE:
+		return &redistribute;
 	default:
 		return NULL;
 	}
@@ -405,7 +411,8 @@ bool nvmev_io_is_alone(const struct nvme_command *sqe)
 	u8 opcode = READ_ONCE(sqe->common.opcode);
 
 	return opcode == nvme_cmd_dsm || opcode == NVMEV_CMD_COPY ||
-	       opcode == NVMEV_CMD_IO_MGMT_SEND;
+	       opcode == NVMEV_CMD_IO_MGMT_SEND || opcode == DIEAWARE_CMD_SHARE ||
+	       opcode == DIEAWARE_CMD_REDISTRIBUTE;
 }
 
 static void account_busy(struct nvmev *nvmev, const struct nvmev_cmd *cmd)
@@ -430,6 +437,7 @@ void nvmev_io_start(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 
 	cmd->ns = nvmev_ns_find(nvmev, le32_to_cpu(cmd->sqe.common.nsid));
 	cmd->due_ns = cmd->fetched_ns;
+	cmd->result = 0;
 	cmd->fault_lba = op && op->has_slba ? slba_of(cmd) : 0;
 	if (!op)
 		cmd->status = NVME_SC_INVALID_OPCODE | NVMEV_DNR;

@@ -8,7 +8,7 @@
 
 #include "compat.h"
 #include "dma.h"
-#include "nvmev.h"
+#include "vendor.h"
 
 #define SECTOR_BYTES	512
 #define DATA_UNIT_SECTORS	1000
@@ -119,6 +119,11 @@ static u16 effects_log(struct nvmev *nvmev, struct nvmev_log *log)
 		effects->iocs[NVMEV_CMD_IO_MGMT_RECV] = cpu_to_le32(NVMEV_EFFECT_SUPPORTED);
 		effects->iocs[NVMEV_CMD_IO_MGMT_SEND] = cpu_to_le32(NVMEV_EFFECT_SUPPORTED);
 	}
+	if (nvmev_vendor_features(nvmev) & DIEAWARE_FEATURE_SHARE)
+		effects->iocs[DIEAWARE_CMD_SHARE] =
+			cpu_to_le32(NVMEV_EFFECT_SUPPORTED | NVMEV_EFFECT_DATA);
+	if (nvmev_vendor_features(nvmev) & DIEAWARE_FEATURE_REDISTRIBUTE)
+		effects->iocs[DIEAWARE_CMD_REDISTRIBUTE] = cpu_to_le32(NVMEV_EFFECT_SUPPORTED);
 	return 0;
 }
 

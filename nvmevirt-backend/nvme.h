@@ -49,6 +49,7 @@
 #define NVMEV_COPY_FORMAT(dw)		(((dw) >> 8) & 0xf)
 #define NVMEV_COPY_DIRECTIVE		GENMASK(23, 20)
 #define NVMEV_SC_COPY_SIZE		0x183
+#define NVMEV_SC_UNWRITTEN		0x287
 
 /* Its limits: ranges, LBAs of one, LBAs of all; where Identify tells of them */
 #define NVMEV_COPY_MAX_RANGES		128

@@ -149,6 +149,7 @@ struct nvmev_cq {
  * @data_seq: for writes: the FTL's number for the data of the first page, or 0
  * @sqid: its submission queue
  * @status: NVMe status
+ * @result: dword 0 of the completion
  * @sqe: copy of the command
  */
 struct nvmev_cmd {
@@ -162,6 +163,7 @@ struct nvmev_cmd {
 	u32 heap_pos;
 	u16 sqid;
 	u16 status;
+	u32 result;
 	struct nvme_command sqe;
 };
 

@@ -185,7 +185,8 @@ static unsigned long post_locked(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 		return 0;
 	}
 	trace_nvmev_done(nvmev, cmd);
-	write_entry(nvmev, cmd->sqid, cmd->sqe.common.command_id, cmd->status, 0);
+	write_entry(nvmev, cmd->sqid, cmd->sqe.common.command_id, cmd->status,
+		    cmd->result);
 	put_slot(queues, cmd);
 	return BIT(cqid);
 }
@@ -200,7 +201,8 @@ static unsigned long drain_backlog_locked(struct nvmev *nvmev, u32 cqid)
 	while (!list_empty(&cq->backlog) && !cq_is_full(nvmev, cqid)) {
 		cmd = list_first_entry(&cq->backlog, struct nvmev_cmd, link);
 		list_del(&cmd->link);
-		write_entry(nvmev, cmd->sqid, cmd->sqe.common.command_id, cmd->status, 0);
+		write_entry(nvmev, cmd->sqid, cmd->sqe.common.command_id, cmd->status,
+			    cmd->result);
 		put_slot(queues, cmd);
 		posted = BIT(cqid);
 	}

@@ -10,7 +10,7 @@
 # timeout: 240
 . "$(dirname "$0")/rc"
 
-new_ssd ssd0 capacity_mib=1024 fdp=1
+new_ssd ssd0 capacity_mib=1024 fdp=1 share_pages=16
 take_raw ssd0
 python3 "$LAB_DIR/rawhost-status.py" || T_FAILED=1
 python3 "$LAB_DIR/rawhost-fuzz.py" 6 || T_FAILED=1

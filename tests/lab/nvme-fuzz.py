@@ -77,7 +77,7 @@ class Fuzzer:
 
     def io(self) -> None:
         """One I/O command, as long as its buffer or without one."""
-        opcode = self.random.choice((0, 1, 1, 2, 2, 5, 8, 9, 0x0C, 0x12, 0x19, 0x1D,
+        opcode = self.random.choice((0, 1, 1, 2, 2, 5, 8, 9, 0x0C, 0x12, 0x19, 0x1D, 0x81, 0x85,
                                      self.random.getrandbits(8)))
         nr_lbas = self.random.choice((1, 8, 64, 2048, 1 + self.random.getrandbits(11)))
         cdw = self.cdws()
@@ -90,6 +90,8 @@ class Fuzzer:
             cdw[10], cdw[11], nbytes = self.random.choice((0, 1, 1, 2)), self.random.getrandbits(10), 4096
         if opcode == 0x1D:
             cdw[10], nbytes = self.random.getrandbits(2) | self.random.getrandbits(3) << 16, 4096
+        if opcode in (0x81, 0x85):
+            cdw[10], nbytes = self.random.getrandbits(7), 4096
         if self.random.random() < 0.1:
             nbytes = 0
         self.send(self.namespace, IO_CMD, opcode, 1, cdw, nbytes)

@@ -79,7 +79,7 @@ class Fuzzer:
 
     def io(self) -> bytes:
         """A command for an I/O queue."""
-        opcode = self.random.choice((0, 1, 1, 2, 2, 5, 8, 9, 0x0C, 0x12, 0x19, 0x1D,
+        opcode = self.random.choice((0, 1, 1, 2, 2, 5, 8, 9, 0x0C, 0x12, 0x19, 0x1D, 0x81, 0x85,
                                      self.random.getrandbits(8)))
         cdw = self.cdws()
         if opcode == 0x12:
@@ -91,6 +91,8 @@ class Fuzzer:
             cdw[10], cdw[11] = self.random.getrandbits(8), self.random.getrandbits(3)
         if opcode == 0x1D:
             cdw[10] = self.random.getrandbits(2) | self.random.getrandbits(3) << 16
+        if opcode in (0x81, 0x85):
+            cdw[10] = self.random.getrandbits(self.random.choice((0, 1, 3, 16)))
         if opcode == 0x19 and self.random.random() < 0.7:
             cdw[12] = self.random.getrandbits(3)
         cdw[2], cdw[3] = self.number(), self.number() if self.random.random() < 0.2 else 0

@@ -183,6 +183,56 @@ def copy(sentence: str, wanted: int, to: int, *ranges: int, dw12: int = 0, nsid:
                {10: to, 11: to >> 32, 12: len(ranges) // 2 - 1 | dw12}, data)
 
 
+def share(sentence: str, wanted: int, *ranges: int, nr: int = 0, nsid: int = 1) -> Row:
+    """Share with (LBA that has data, LBA that gets it, LBAs) in turn."""
+    data = b"".join(struct.pack("<QQI12x", *ranges[i:i + 3]) for i in range(0, len(ranges), 3))
+    return Row("Share, " + sentence, wanted, 0x81, nsid, {10: (nr or len(ranges) // 3) - 1}, data)
+
+
+def spread(sentence: str, wanted: int, *ranges: int, threshold: int = 1023, nr: int = 0,
+           nsid: int = 1) -> Row:
+    """Redistribute with (first LBA, LBAs) in turn."""
+    data = b"".join(struct.pack("<QI4x", *ranges[i:i + 2]) for i in range(0, len(ranges), 2))
+    return Row("Redistribute, " + sentence, wanted, 0x85, nsid,
+               {10: (nr or len(ranges) // 2) - 1, 11: threshold}, data)
+
+
+VENDOR: List[Row] = [
+    lbas("Write Zeroes of what is to be shared", OK, 0x08, 262144, 64),
+    share("one range", OK, 262144, 270336, 64),
+    share("the same again", OK, 262144, 270336, 64),
+    share("two ranges", OK, 262144, 278528, 8, 262152, 286720, 8),
+    share("no LBAs", FIELD, 262144, 270336, 0),
+    share("LBAs that are not whole pages", FIELD, 262144, 270336, 4),
+    share("a source in the middle of a page", FIELD, 262145, 270336, 8),
+    share("a destination in the middle of a page", FIELD, 262144, 270337, 8),
+    share("a source across the end", RANGE, CAPACITY_LBAS - 8, 270336, 16),
+    share("a destination across the end", RANGE, 262144, CAPACITY_LBAS - 8, 16),
+    share("a source that overflows", RANGE, (1 << 64) - 8, 270336, 8),
+    share("source and destination overlap", FIELD, 262144, 262152, 16),
+    share("two destinations overlap", FIELD, 262144, 270336, 16, 262176, 270344, 16),
+    share("a destination is the source of another range", FIELD, 262144, 270336, 8, 270336, 278528, 8),
+    share("a source that was never written", 0x287, 300000 // 8 * 8, 270336, 8),
+    share("an unwritten source behind a good one", 0x287, 262144, 294912, 8, 300000 // 8 * 8, 303104, 8),
+    share("more ranges than 128", 0x183, 262144, 270336, 8, nr=129),
+    share("more than 64 MiB", 0x183, 262144, 524288, 131080),
+    share("more pages than the drive shares", 0x81, 262144, 311296, 64),
+    share("NSID 2", NAMESPACE, 262144, 270336, 8, nsid=2),
+    share("NSID of all", NAMESPACE, 262144, 270336, 8, nsid=ALL),
+    spread("one range", OK, 262144, 64),
+    spread("what was never written", OK, 600000, 64),
+    spread("no LBAs", FIELD, 262144, 0),
+    spread("LBAs that are not whole pages", FIELD, 262144, 4),
+    spread("a range in the middle of a page", FIELD, 262145, 8),
+    spread("across the end", RANGE, CAPACITY_LBAS - 8, 16),
+    spread("a bad range behind a good one", RANGE, 262144, 8, 1 << 60, 8),
+    spread("a threshold of 1000", OK, 262144, 64, threshold=1000),
+    spread("a threshold beyond 1000", FIELD, 262144, 64, threshold=1001),
+    spread("more ranges than 256", 0x183, 262144, 8, nr=257),
+    spread("more than 64 MiB", 0x183, 262144, 131080),
+    spread("NSID 0", NAMESPACE, 262144, 8, nsid=0),
+]
+
 IO: List[Row] = [
     *(Row(f"I/O opcode {opcode:#04x} does not exist", OPCODE, opcode, 1)
       for opcode in (0x03, 0x07, 0x0A, 0x0B, 0x7D, 0x7F)),
@@ -355,6 +405,7 @@ def main() -> int:
     queue = host.make_queue(1)
     run_table(host, ADMIN, host.admin.run)
     run_table(host, IO, queue.run)
+    run_table(host, VENDOR, queue.run)
     all_or_nothing(host, queue)
     error_log(host, queue)
     many_ranges(host, queue)
