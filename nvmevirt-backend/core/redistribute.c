@@ -34,6 +34,11 @@ static u64 place_again(struct ftl *ftl, struct ftl_placing *placing, u64 lpn, u3
 {
 	ftl->stats.pages_redistributed += nr;
 	for (u64 end = lpn + nr; lpn < end;) {
+		/* A page that is named twice in turn cannot follow itself. */
+		if (to_lpn(lpn) == placing->pred) {
+			lpn++;
+			continue;
+		}
 		lpn += ftl_place_pages(&ftl->place, placing, to_lpn(lpn), end - lpn);
 		if (placing->opened)
 			at_ns = ftl_wbuf_admit(&ftl->wbuf, ftl->units.nr_host, at_ns);

@@ -110,6 +110,20 @@ static void pages_follow_in_the_order_of_the_ranges(struct kunit *test)
 	EXPECT_CONSISTENT(test, ftl);
 }
 
+static void page_that_is_named_twice_is_placed_once(struct kunit *test)
+{
+	const struct ftl_lpn_range ranges[] = {
+		{ to_lpn(0), 3 }, { to_lpn(2), 1 }, { to_lpn(1), 3 }, { to_lpn(0), 8 },
+	};
+	struct ftl_redistribution job = { ranges, 4, 0 };
+	struct ftl *ftl = make_fast24(test, 0);
+
+	write_plain(ftl, 0, 7);
+	KUNIT_EXPECT_TRUE(test, redistribute(test, ftl, &job, 1000000000));
+	EXPECT_CONSISTENT(test, ftl);
+	KUNIT_EXPECT_EQ(test, unit_of(ftl, 5), unit_of(ftl, 6));
+}
+
 static void page_that_is_spread_is_shared_no_more(struct kunit *test)
 {
 	const struct ftl_share_range both = { to_lpn(64), to_lpn(0), 16 };
@@ -130,6 +144,7 @@ static struct kunit_case redistribute_cases[] = {
 	KUNIT_CASE(skewed_file_is_spread_and_fast),
 	KUNIT_CASE(well_spread_file_is_left_alone),
 	KUNIT_CASE(pages_follow_in_the_order_of_the_ranges),
+	KUNIT_CASE(page_that_is_named_twice_is_placed_once),
 	KUNIT_CASE(page_that_is_spread_is_shared_no_more),
 	{}
 };
