@@ -11,8 +11,7 @@ each attempt, the operation without a fault must work, and is undone.
 
 Kinds of operation:
 
-  power ITEM                  switch a virtual SSD on through configfs
-  make ITEM                   make its directory
+  make ITEM                   make the configfs directory of a virtual SSD
   create NAME SECTORS LINE    make a dm device, load a table, resume it
   reload NAME SECTORS LINE    load and resume another table of a device
   message NAME MESSAGE        send one
@@ -38,8 +37,6 @@ from collections.abc import Callable
 CONFIGFS = "/sys/kernel/config/nvmev"
 ATTRIBUTES = ("/sys/kernel/debug/failslab", "/sys/kernel/debug/fail_page_alloc")
 MAX_FAULTS = 2000
-MAX_BUDGET = 1 << 24
-MANY_TIMES = 1 << 30
 
 DM_DEV_CREATE, DM_DEV_REMOVE, DM_DEV_SUSPEND = 3, 4, 6
 DM_TABLE_LOAD, DM_TARGET_MSG = 9, 14
@@ -157,23 +154,6 @@ class Operation:
         pass
 
 
-class Power(Operation):
-    def __init__(self, item: str) -> None:
-        self.fd = os.open(f"{CONFIGFS}/{item}/power", os.O_WRONLY)
-        self.error = f"{CONFIGFS}/{item}/error"
-
-    def do(self) -> None:
-        os.write(self.fd, b"1")
-
-    def undo(self, worked: bool) -> None:
-        if not worked:
-            with open(self.error) as file:
-                sentence = file.read().strip()
-            if not sentence.endswith("."):
-                sys.exit(f"faults: no sentence says why power was refused, but '{sentence}'")
-        os.pwrite(self.fd, b"0", 0)
-
-
 class Make(Operation):
     def __init__(self, item: str) -> None:
         self.path = f"{CONFIGFS}/{item}"
@@ -248,7 +228,6 @@ class Unload(Load):
 
 
 KINDS: dict[str, Callable[..., Operation]] = {
-    "power": Power,
     "make": Make,
     "create": Create,
     "reload": Reload,
@@ -289,42 +268,6 @@ def reach_each(operation: Operation, step: int) -> tuple[int, collections.Counte
     return sum(results.values()), results
 
 
-def run_dry(operation: Operation, folder: str, growth: float) -> tuple[int, collections.Counter[int]]:
-    """
-    All allocations fail once a budget (bytes of slab, or pages) is used up: also those
-    that are a second try by other means.
-    """
-    results: collections.Counter[int] = collections.Counter()
-    budget = 0
-    with open("/proc/self/make-it-fail", "w") as file:
-        file.write("1")
-    set_attribute("task-filter", "Y")
-    while True:
-        operation.prepare()
-        set_in(folder, "space", budget)
-        set_in(folder, "times", MANY_TIMES)
-        set_in(folder, "probability", 100)
-        result = 0
-        try:
-            operation.do()
-        except OSError as error:
-            result = error.errno or 0
-        set_in(folder, "probability", 0)
-        operation.undo(not result)
-        with open(f"{folder}/times") as file:
-            if int(file.read()) == MANY_TIMES:
-                break
-        results[result] += 1
-        budget = max(budget + 1, int(budget * growth))
-        if budget > MAX_BUDGET:
-            sys.exit("faults: the operation fails however much memory there is")
-    if result:
-        sys.exit(f"faults: without a fault the operation ends with {os.strerror(result)}")
-    set_in(folder, "space", 0)
-    set_attribute("task-filter", "N")
-    return sum(results.values()), results
-
-
 def report(faults: int, results: collections.Counter[int]) -> None:
     names = [
         f"{errno.errorcode.get(code, str(code))}={count}" for code, count in results.items() if code
@@ -338,14 +281,10 @@ def main() -> None:
     parser.add_argument("--below", help="count allocations below this module or function only")
     parser.add_argument("--spare", help="and not those below this function")
     parser.add_argument("--step", type=int, default=1, help="behind the 20th, every STEP-th fault only")
-    parser.add_argument("--dry", choices=("slab", "pages"), help="instead, let memory of this kind run out")
-    parser.add_argument("--growth", type=float, default=1.02, help="how much more memory each time")
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
 
-    if options.dry and not options.below:
-        parser.error("--dry wants --below, or this program itself would run dry")
     code, spared = (0, 2**64 - 1), (0, 0)
     if options.below:
         below = options.below
@@ -355,10 +294,7 @@ def main() -> None:
         spared = function_range(options.spare)
     operation = KINDS[options.kind](*options.words)
     prepare(code, spared)
-    if options.dry:
-        faults, results = run_dry(operation, ATTRIBUTES[options.dry == "pages"], options.growth)
-    else:
-        faults, results = reach_each(operation, options.step)
+    faults, results = reach_each(operation, options.step)
     report(faults, results)
 
 
