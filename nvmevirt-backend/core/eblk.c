@@ -118,6 +118,14 @@ u32 ftl_eblks_take_victim(struct ftl_eblks *blocks, die_t die)
 	return eblk;
 }
 
+void ftl_eblks_take_full(struct ftl_eblks *blocks, u32 eblk)
+{
+	die_t die = ftl_eblk_die(blocks->geo, eblk);
+
+	ftl_pqueue_remove(&blocks->die[from_die(die)].full, nr_in_die(blocks, eblk));
+	blocks->eblk[eblk].state = FTL_EBLK_VICTIM;
+}
+
 void ftl_eblks_free(struct ftl_eblks *blocks, u32 eblk)
 {
 	struct ftl_eblk_die *die = &blocks->die[from_die(ftl_eblk_die(blocks->geo, eblk))];

@@ -143,6 +143,11 @@ void ftl_eblks_close_if_full(struct ftl_eblks *blocks, die_t die, enum ftl_strea
 u32 ftl_eblks_take_victim(struct ftl_eblks *blocks, die_t die);
 
 /**
+ * ftl_eblks_take_full() - take a certain full block as a victim
+ */
+void ftl_eblks_take_full(struct ftl_eblks *blocks, u32 eblk);
+
+/**
  * ftl_eblks_free() - a victim without valid pages was erased
  */
 void ftl_eblks_free(struct ftl_eblks *blocks, u32 eblk);

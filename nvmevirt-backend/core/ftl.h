@@ -109,12 +109,14 @@ struct ftl_params {
  * @FTL_HINT_APPEND: the first page follows the page of @pred
  * @FTL_HINT_OVERWRITE: every page stays on the die of its lpn's present page
  * @FTL_HINT_DIE: the first page goes to @die, those behind it follow as with APPEND
+ * @FTL_HINT_BEGIN: the first page begins a file
  */
 enum ftl_hint {
 	FTL_HINT_NONE,
 	FTL_HINT_APPEND,
 	FTL_HINT_OVERWRITE,
 	FTL_HINT_DIE,
+	FTL_HINT_BEGIN,
 };
 
 /**
@@ -250,7 +252,7 @@ struct ftl_die_stats {
  * @pages_drafted: pages that a flush programmed while they stayed in their open unit
  * @pages_trimmed: mapped pages that a trim unmapped
  * @writes_plain: write commands without a hint
- * @hints_append: commands placed by an APPEND hint
+ * @hints_append: commands placed by an APPEND hint, those that begin a file included
  * @hints_overwrite: commands placed by an OVERWRITE hint
  * @hints_die: commands placed by the number of a die
  * @hints_ignored: hinted commands whose hint could not be used
@@ -259,6 +261,7 @@ struct ftl_die_stats {
  * @run_units_evicted: run units merged into a shared one for want of open units
  * @gc_runs: victims collected
  * @pages_levelled: pages of overwrites that left their die because it was worn
+ * @eblks_levelled: full erase blocks collected because they had been erased too rarely
  * @programs_failed: programs that failed
  * @erases_failed: erases that failed
  * @eblks_bad: erase blocks that are bad or will be
@@ -290,6 +293,7 @@ struct ftl_stats {
 	u64 gc_runs;
 	u64 rows_mended;
 	u64 pages_levelled;
+	u64 eblks_levelled;
 	u64 programs_failed;
 	u64 erases_failed;
 	u64 eblks_bad;

@@ -3,6 +3,7 @@
 #include "gc.h"
 #include "program.h"
 #include "rescue.h"
+#include "wear.h"
 
 /* Passes over a victim: whole units, then twice what fits, then whatever is left. */
 enum pass {
@@ -11,6 +12,9 @@ enum pass {
 	PASS_FITS_AGAIN,
 	PASS_REST,
 };
+
+/* Of so many victims of a die one may be a block that has rested. */
+#define REST_EVERY	16U
 
 /* In the background a victim must have one dead slot in so many. */
 #define DEAD_SHARE	8U
@@ -86,22 +90,50 @@ static bool takes_doomed(const struct ftl *ftl, die_t die)
 		ftl_eblks_nr_free(&ftl->blocks, die) >= FTL_GC_SPARE_EBLKS;
 }
 
+/* It may give back no more than it needs. */
+static u32 take_rested(struct ftl *ftl, die_t die)
+{
+	u32 rested = 0;
+
+	if (ftl->params.wear_permille && !(++gc_of(ftl, die)->nr_victims % REST_EVERY) &&
+	    ftl_eblks_nr_free(&ftl->blocks, die) >= ftl_gc_spare_eblks(ftl))
+		rested = ftl_wear_rested(&ftl->blocks, die);
+	if (rested) {
+		ftl_eblks_take_full(&ftl->blocks, rested - 1);
+		ftl->stats.eblks_levelled++;
+	}
+	return rested;
+}
+
+/*
+ * Sets the victim. Return: how many of its pages are valid for each that it gives back; of
+ * one that has rested, for which nobody waits, it counts as one.
+ */
+static u32 take_victim(struct ftl *ftl, die_t die)
+{
+	struct ftl_gc_die *gc = gc_of(ftl, die);
+	u32 nr_valid, nr_dead;
+
+	gc->is_doomed = takes_doomed(ftl, die);
+	gc->victim = gc->is_doomed ? 0 : take_rested(ftl, die);
+	if (gc->victim)
+		return 1;
+	gc->victim = 1 + (gc->is_doomed ? ftl_eblks_take_doomed(&ftl->blocks, die) :
+			  ftl_eblks_take_victim(&ftl->blocks, die));
+	nr_valid = ftl->blocks.eblk[gc->victim - 1].nr_valid;
+	nr_dead = ftl->geo.eblk_pages - nr_valid;
+	return nr_dead ? DIV_ROUND_UP(nr_valid, nr_dead) : nr_valid;
+}
+
 static void begin_victim(struct ftl *ftl, die_t die)
 {
 	struct ftl_gc_die *gc = gc_of(ftl, die);
-	bool is_doomed = takes_doomed(ftl, die);
-	u32 victim = is_doomed ? ftl_eblks_take_doomed(&ftl->blocks, die) :
-		ftl_eblks_take_victim(&ftl->blocks, die);
-	u32 nr_valid = ftl->blocks.eblk[victim].nr_valid;
-	u32 nr_dead = ftl->geo.eblk_pages - nr_valid;
 
-	gc->victim = victim + 1;
-	gc->is_doomed = is_doomed;
+	gc->steps_per_program = take_victim(ftl, die);
 	gc->pass = PASS_WHOLE;
 	gc->slot = 0;
 	gc->follow = 0;
 	gc->sensed = 0;
-	gc->steps_per_program = nr_dead ? DIV_ROUND_UP(nr_valid, nr_dead) : nr_valid;
 }
 
 static void end_victim(struct ftl *ftl, die_t die, u64 start_ns)

@@ -29,7 +29,10 @@
  *    does has given its own, full one away; collection itself has at most the other.)
  *    So at least E - 2 are full; valid are at most (E - 4) C of their (E - 2) C slots; the
  *    victim has the fewest of all, so fewer than C are. In the background a victim is
- *    only begun if it has dead slots.
+ *    only begun if it has dead slots; but for one that has rested (wear.h), and is only begun
+ *    while so many blocks are free that no stream waits for it. It gives back one block,
+ *    and takes one at most: its pages and those that wait in the GC unit fill no more
+ *    whole units than a block has.
  * 3. It needs one free block at most. Its pages, fewer than C, fill with those that wait
  *    in the GC unit at most as many units as a block has. What is open to collection
  *    takes some of them, one new block the rest; then the victim is erased: the number

@@ -29,6 +29,7 @@ struct ftl_sense {
  * @slot: slot of it to be looked at next
  * @follow: page behind the row that was moved last, or 0
  * @sensed: flash unit whose pages are being moved plus one, or 0
+ * @nr_victims: victims so far; wraps
  * @steps_per_program: steps that keep up with the host, see ftl_gc_pace()
  * @fail_program: programs until one fails, or 0
  * @fail_erase: erases until one fails, or 0
@@ -41,6 +42,7 @@ struct ftl_gc_die {
 	u32 slot;
 	u64 follow;
 	u32 sensed;
+	u32 nr_victims;
 	u32 steps_per_program;
 	u32 fail_program;
 	u32 fail_erase;

@@ -4,6 +4,9 @@
 /* So many erases more than the mean are chance. */
 #define SLACK_ERASES	16U
 
+/* A block may be behind its die's mean by this share, besides. */
+#define REST_SHARE	8U
+
 bool ftl_wear_is_worn(const struct ftl_eblks *blocks, die_t die, u32 permille)
 {
 	u64 nr = blocks->die[from_die(die)].nr_erases;
@@ -12,6 +15,26 @@ bool ftl_wear_is_worn(const struct ftl_eblks *blocks, die_t die, u32 permille)
 		return false;
 	return (nr - SLACK_ERASES) * blocks->geo->nr_dies * 1000 >
 		blocks->nr_erases * (1000 + permille);
+}
+
+u32 ftl_wear_rested(const struct ftl_eblks *blocks, die_t die)
+{
+	u32 first = from_die(die) * blocks->geo->die_eblks;
+	u32 mean = div_u64(blocks->die[from_die(die)].nr_erases, blocks->geo->die_eblks);
+	u32 least = mean - mean / REST_SHARE;
+	u32 rested = 0;
+
+	if (least <= SLACK_ERASES)
+		return 0;
+	least -= SLACK_ERASES;
+	for (u32 eblk = first; eblk < first + blocks->geo->die_eblks; eblk++) {
+		if (blocks->eblk[eblk].state != FTL_EBLK_FULL ||
+		    blocks->eblk[eblk].nr_erases >= least)
+			continue;
+		least = blocks->eblk[eblk].nr_erases;
+		rested = eblk + 1;
+	}
+	return rested;
 }
 
 die_t ftl_wear_least(const struct ftl_units *units, die_t die)

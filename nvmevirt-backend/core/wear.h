@@ -9,7 +9,10 @@
  * written most moves first, and data that lies still keeps its place: moving that would
  * cost writes and spare the die none.
  *
- * Within a die the free block that was erased least is written next.
+ * Within a die the free block that was erased least is written next. That leaves blocks out
+ * whose pages are never overwritten: one that was erased much less often than blocks of the
+ * die are in the mean is collected now and then, though it may have nothing to give, so
+ * that it is written with what does not last.
  */
 #ifndef FTL_WEAR_H
 #define FTL_WEAR_H
@@ -21,6 +24,12 @@
  * @permille: erases above the mean that are borne; 0: any number
  */
 bool ftl_wear_is_worn(const struct ftl_eblks *blocks, die_t die, u32 permille);
+
+/**
+ * ftl_wear_rested() - find the full block of a die that has been left out for longest
+ * Return: the block plus one, or 0 if all have their share of erases.
+ */
+u32 ftl_wear_rested(const struct ftl_eblks *blocks, die_t die);
 
 /**
  * ftl_wear_least() - find the die that overwrites should go to

@@ -7,12 +7,13 @@
 
 static const struct drive_shape worn = { "worn", 4, 2, UNIT_PAGES, 16, 48, 16, 100 };
 
-static struct ftl *make_filled(struct kunit *test, u32 wear_permille)
+static struct ftl *make_filled(struct kunit *test, u32 wear_permille, u32 bg_eblks)
 {
 	struct ftl_params params = drive_params(&worn);
 	struct ftl *ftl;
 
 	params.wear_permille = wear_permille;
+	params.bg_eblks = bg_eblks;
 	ftl = make_drive(test, &params);
 	for (u64 lpn = 0; lpn + 64 <= params.nr_lpns * 7 / 10; lpn += 64)
 		write_plain(ftl, lpn, 64);
@@ -60,7 +61,7 @@ static u32 permille_off_die(const struct ftl *ftl)
 
 static void hot_spot_wears_its_die_out_if_that_is_allowed(struct kunit *test)
 {
-	struct ftl *ftl = make_filled(test, 0);
+	struct ftl *ftl = make_filled(test, 0, 0);
 
 	overwrite_hot_spot(ftl, 400000);
 	EXPECT_CONSISTENT(test, ftl);
@@ -71,7 +72,7 @@ static void hot_spot_wears_its_die_out_if_that_is_allowed(struct kunit *test)
 
 static void worn_die_gives_hot_pages_away(struct kunit *test)
 {
-	struct ftl *ftl = make_filled(test, 20);
+	struct ftl *ftl = make_filled(test, 20, 0);
 
 	overwrite_hot_spot(ftl, 400000);
 	EXPECT_CONSISTENT(test, ftl);
@@ -85,7 +86,7 @@ static void worn_die_gives_hot_pages_away(struct kunit *test)
 
 static void even_wear_moves_nothing(struct kunit *test)
 {
-	struct ftl *ftl = make_filled(test, 20);
+	struct ftl *ftl = make_filled(test, 20, 0);
 	u32 nr_rows = ftl_get_params(ftl)->nr_lpns * 7 / 10 / UNIT_PAGES - UNIT_PAGES;
 	u64 state = SEED;
 
@@ -95,10 +96,63 @@ static void even_wear_moves_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, permille_off_die(ftl), 0U);
 }
 
+/* Return: the most erases of a block above the least, of all dies. */
+static u32 spread_of_blocks(const struct ftl *ftl)
+{
+	u32 least = U32_MAX, most = 0;
+
+	for (u32 i = 0; i < ftl->geo.nr_dies; i++) {
+		struct ftl_die_stats stats;
+
+		ftl_get_die_stats(ftl, to_die(i), &stats);
+		least = min(least, stats.erases_least);
+		most = max(most, stats.erases_most);
+	}
+	return most - least;
+}
+
+/* Nothing but a few rows of the first die is ever overwritten. */
+static struct ftl *wear_out_a_few_rows(struct kunit *test, u32 wear_permille)
+{
+	struct ftl *ftl = make_filled(test, wear_permille, 3);
+	u64 now_ns = 0;
+
+	for (u32 i = 0; i < 300000; i++) {
+		struct ftl_request rq = request(64 * (i % 32), UNIT_PAGES);
+
+		rq.hint = FTL_HINT_OVERWRITE;
+		now_ns = ftl_write(ftl, &rq, now_ns);
+	}
+	EXPECT_CONSISTENT(test, ftl);
+	kunit_info(test, "%u erases apart, %llu blocks moved, %llu per mille written\n",
+		   spread_of_blocks(ftl), stats_of(ftl).eblks_levelled,
+		   div64_u64(1000 * stats_of(ftl).nand_pages_programmed,
+			     stats_of(ftl).host_pages_written));
+	return ftl;
+}
+
+static void blocks_that_rest_are_left_out_if_that_is_allowed(struct kunit *test)
+{
+	struct ftl *ftl = wear_out_a_few_rows(test, 0);
+
+	KUNIT_EXPECT_GT(test, spread_of_blocks(ftl), 500U);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).eblks_levelled, 0ULL);
+}
+
+static void blocks_that_rest_take_their_share(struct kunit *test)
+{
+	struct ftl *ftl = wear_out_a_few_rows(test, 20);
+
+	KUNIT_EXPECT_LE(test, spread_of_blocks(ftl), 100U);
+	KUNIT_EXPECT_GT(test, stats_of(ftl).eblks_levelled, 100ULL);
+	KUNIT_EXPECT_LE(test, stats_of(ftl).nand_pages_programmed,
+			stats_of(ftl).host_pages_written * 11 / 10);
+}
+
 /* The block that was erased least is used next. */
 static void least_worn_block_is_used_first(struct kunit *test)
 {
-	struct ftl *ftl = make_filled(test, 0);
+	struct ftl *ftl = make_filled(test, 0, 0);
 	struct ftl_eblk_die *die = &ftl->blocks.die[3];
 
 	overwrite_hot_spot(ftl, 20000);
@@ -121,6 +175,8 @@ static struct kunit_case wear_cases[] = {
 	KUNIT_CASE(hot_spot_wears_its_die_out_if_that_is_allowed),
 	KUNIT_CASE(worn_die_gives_hot_pages_away),
 	KUNIT_CASE(even_wear_moves_nothing),
+	KUNIT_CASE(blocks_that_rest_are_left_out_if_that_is_allowed),
+	KUNIT_CASE(blocks_that_rest_take_their_share),
 	KUNIT_CASE(least_worn_block_is_used_first),
 	{}
 };

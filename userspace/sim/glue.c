@@ -120,6 +120,7 @@ static const struct counter counters[] = {
 	COUNTER(ftl_stats, run_units_evicted),
 	COUNTER(ftl_stats, gc_runs),
 	COUNTER(ftl_stats, pages_levelled),
+	COUNTER(ftl_stats, eblks_levelled),
 	COUNTER(ftl_stats, programs_failed),
 	COUNTER(ftl_stats, erases_failed),
 	COUNTER(ftl_stats, eblks_bad),
@@ -312,6 +313,7 @@ bool sim_drive_idle(struct sim_drive *drive, u64 now_ns)
 static_assert((int)SIM_HINT_NONE == (int)FTL_HINT_NONE);
 static_assert((int)SIM_HINT_APPEND == (int)FTL_HINT_APPEND);
 static_assert((int)SIM_HINT_OVERWRITE == (int)FTL_HINT_OVERWRITE);
+static_assert((int)SIM_HINT_BEGIN == (int)FTL_HINT_BEGIN);
 
 const char *sim_drive_check(const struct sim_drive *drive)
 {

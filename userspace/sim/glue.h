@@ -25,6 +25,7 @@ enum sim_hint {
 	SIM_HINT_NONE,
 	SIM_HINT_APPEND,
 	SIM_HINT_OVERWRITE,
+	SIM_HINT_BEGIN,
 };
 
 /**
