@@ -180,7 +180,8 @@ void dmda_transport_attach(struct dmda *dmda, struct bio *bio, const struct dmda
 	io->fate = DMDA_FATE_UNSEEN;
 	io->status = BLK_STS_OK;
 	io->first_sector = dmda->first_sector + offset;
-	io->pred_lba = (pred_end_sector >> dmda->lba_shift) - 1;
+	io->pred_lba = verdict->pred == DPN_NONE ? DIEAWARE_PRED_NONE :
+		(pred_end_sector >> dmda->lba_shift) - 1;
 	bio->bi_end_io = hinted_end_io;
 }
 

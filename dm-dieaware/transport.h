@@ -42,7 +42,8 @@ enum dmda_fate {
  * @fate: enum dmda_fate; written where commands are built, read at completion
  * @status: of the failed attempt, while the second one is under way
  * @first_sector: first sector of the write on the whole disk below
- * @pred_lba: APPEND: last LBA of the preceding page, in the namespace's blocks
+ * @pred_lba: APPEND: last LBA of the preceding page, in the namespace's blocks, or
+ *	DIEAWARE_PRED_NONE
  */
 struct dmda_io {
 	struct dmda *dmda;

@@ -108,7 +108,7 @@ static void set_predecessor(const struct nvmev_cmd *cmd, struct ftl_request *rq)
 
 	if (lba < nvmev_ns_nr_lbas(ns))
 		rq->pred = to_lpn(ns->first_page + page_of_lba(ns, lba));
-	rq->hint = FTL_HINT_APPEND;
+	rq->hint = lba == DIEAWARE_PRED_NONE ? FTL_HINT_BEGIN : FTL_HINT_APPEND;
 	if (from_lpn(rq->pred) == from_lpn(rq->first))
 		rq->hint = FTL_HINT_OVERWRITE;
 }

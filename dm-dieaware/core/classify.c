@@ -32,18 +32,20 @@ void dmda_classify(const struct dmda_run *write, const struct dmda_owner *here,
 		   const struct dmda_neighbour *before, u32 nr_other,
 		   struct dmda_verdict *verdict)
 {
-	bool is_append;
+	bool is_append, has_pred;
 
 	if (dmda_classify_overwrite(write, here, verdict))
 		return;
 
 	if (write->file.id) {
-		is_append = is_predecessor(write, before);
+		has_pred = is_predecessor(write, before);
+		is_append = has_pred || !write->fpage;
 		verdict->nr_pages = clamp(nr_other, 1U, write->nr_pages);
 	} else {
-		is_append = continues_anonymous(here, before);
+		has_pred = continues_anonymous(here, before);
+		is_append = has_pred;
 		verdict->nr_pages = write->nr_pages;
 	}
 	verdict->hint = is_append ? DMDA_HINT_APPEND : DMDA_HINT_NONE;
-	verdict->pred = is_append ? before->dpn : DPN_NONE;
+	verdict->pred = has_pred ? before->dpn : DPN_NONE;
 }

@@ -4,7 +4,8 @@
  * to the hint that goes to the device.
  *
  *   OVERWRITE  the device page holds this very page of the file already
- *   APPEND     the page that precedes it in the file lies on a known device page
+ *   APPEND     the page that precedes it in the file lies on a known device page, or
+ *              the write begins the file
  *   NONE       neither, or the file is unknown and the neighbour is not
  *
  * A hint is a statement about the first page; the device continues from there in die
@@ -21,7 +22,7 @@
 /**
  * enum dmda_hint - what is said to the device about a write
  * @DMDA_HINT_NONE: nothing
- * @DMDA_HINT_APPEND: it follows dmda_verdict.pred
+ * @DMDA_HINT_APPEND: it follows dmda_verdict.pred, or begins a file
  * @DMDA_HINT_OVERWRITE: it replaces the pages that lie there
  */
 enum dmda_hint {
@@ -48,7 +49,8 @@ struct dmda_owner {
 /**
  * struct dmda_verdict - what to tell the device
  * @hint: the hint
- * @pred: the device page that precedes the write in its file; DPN_NONE unless APPEND
+ * @pred: the device page that precedes the write in its file; DPN_NONE if it begins the
+ *	file, or unless APPEND
  * @nr_pages: pages of the write for which this holds, [1, dmda_run.nr_pages]
  */
 struct dmda_verdict {

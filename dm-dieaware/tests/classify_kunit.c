@@ -98,6 +98,24 @@ static void a_write_behind_its_predecessor_is_an_append(struct kunit *test)
 	expect(test, &verdict, DMDA_HINT_APPEND, to_dpn(77), 4);
 }
 
+static void a_write_of_the_first_page_begins_its_file(struct kunit *test)
+{
+	struct dmda_run write = write_of(FILE_A, 0, 500, 4);
+	struct dmda_owner here = owner_of(FILE_B, 7, 4);
+	struct dmda_neighbour before = neighbour_at(499, owner_of(FILE_B, 6, 1));
+	struct dmda_verdict verdict;
+
+	dmda_classify(&write, &here, &before, 3, &verdict);
+	expect(test, &verdict, DMDA_HINT_APPEND, DPN_NONE, 3);
+	/* Not when it is there already, and not if the file is unknown */
+	here = owner_of(FILE_A, 0, 4);
+	dmda_classify(&write, &here, &no_neighbour, 4, &verdict);
+	expect(test, &verdict, DMDA_HINT_OVERWRITE, DPN_NONE, 4);
+	write = write_of(DMDA_ANONYMOUS, 0, 0, 4);
+	dmda_classify(&write, &DMDA_OWNER_UNKNOWN, &no_neighbour, 4, &verdict);
+	expect(test, &verdict, DMDA_HINT_NONE, DPN_NONE, 4);
+}
+
 static void device_page_zero_is_a_predecessor(struct kunit *test)
 {
 	struct dmda_run write = write_of(FILE_A, 1, 1, 1);
@@ -137,7 +155,7 @@ static void the_first_page_of_a_file_has_no_predecessor(struct kunit *test)
 	struct dmda_verdict verdict;
 
 	dmda_classify(&write, &here, &before, 4, &verdict);
-	expect(test, &verdict, DMDA_HINT_NONE, DPN_NONE, 4);
+	expect(test, &verdict, DMDA_HINT_APPEND, DPN_NONE, 4);
 }
 
 static void a_verdict_ends_before_a_later_overwrite(struct kunit *test)
@@ -219,6 +237,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(an_overwrite_ends_where_the_known_pages_end),
 	KUNIT_CASE(another_page_or_file_at_the_place_is_no_overwrite),
 	KUNIT_CASE(a_write_behind_its_predecessor_is_an_append),
+	KUNIT_CASE(a_write_of_the_first_page_begins_its_file),
 	KUNIT_CASE(device_page_zero_is_a_predecessor),
 	KUNIT_CASE(a_stale_predecessor_is_not_believed),
 	KUNIT_CASE(the_first_page_of_a_file_has_no_predecessor),

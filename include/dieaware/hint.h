@@ -10,6 +10,8 @@
  *                            device puts the first page where that block's run
  *                            goes on: into its half-filled unit, or on the next
  *                            die. The pages after it follow in die order.
+ *                            All ones: nothing precedes it, it begins a file. The
+ *                            device puts the first page where it likes.
  *   CDW12 bit 25  OVERWRITE  every page stays on the die that holds the present
  *                            page of its LBA.
  *
@@ -37,6 +39,9 @@
 #define DIEAWARE_CDW12_OVERWRITE	(1U << 25)
 #define DIEAWARE_CONTROL_APPEND		(DIEAWARE_CDW12_APPEND >> 16)
 #define DIEAWARE_CONTROL_OVERWRITE	(DIEAWARE_CDW12_OVERWRITE >> 16)
+
+/* CDW2 and CDW3 of an APPEND that begins a file */
+#define DIEAWARE_PRED_NONE		(~0ULL)
 
 /* Byte offset of struct dieaware_id in Identify Controller (CNS 01h) */
 #define DIEAWARE_ID_OFFSET		3072

@@ -108,15 +108,15 @@ struct ftl_params {
  * @FTL_HINT_NONE: nothing: pages go to the dies in arrival order
  * @FTL_HINT_APPEND: the first page follows the page of @pred
  * @FTL_HINT_OVERWRITE: every page stays on the die of its lpn's present page
- * @FTL_HINT_DIE: the first page goes to @die, those behind it follow as with APPEND
  * @FTL_HINT_BEGIN: the first page begins a file
+ * @FTL_HINT_DIE: the first page goes to @die, those behind it follow as with APPEND
  */
 enum ftl_hint {
 	FTL_HINT_NONE,
 	FTL_HINT_APPEND,
 	FTL_HINT_OVERWRITE,
-	FTL_HINT_DIE,
 	FTL_HINT_BEGIN,
+	FTL_HINT_DIE,
 };
 
 /**

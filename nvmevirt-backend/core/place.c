@@ -7,6 +7,7 @@ void ftl_place_init(struct ftl_place *place, struct ftl_units *units, die_t seed
 {
 	place->units = units;
 	place->cursor = seed_die;
+	place->begin = seed_die;
 }
 
 static bool pred_is_usable(const struct ftl_l2p *map, const struct ftl_request *rq)
@@ -41,7 +42,7 @@ void ftl_place_begin(const struct ftl_place *place, struct ftl_placing *placing,
 void ftl_place_begin_run(struct ftl_placing *placing)
 {
 	memset(placing, 0, sizeof(*placing));
-	placing->hint = FTL_HINT_APPEND;
+	placing->hint = FTL_HINT_BEGIN;
 	placing->pred = LPN_NONE;
 	placing->die = DIE_NONE;
 }
@@ -143,6 +144,16 @@ static struct ftl_unit *send(struct ftl_place *place, struct ftl_placing *placin
 	return unit;
 }
 
+/* Rule 3c. A full die is passed over, as with a plain unit. */
+static struct ftl_unit *begin_file(struct ftl_place *place, struct ftl_placing *placing)
+{
+	struct ftl_unit *unit = open_run(place, placing, place->begin);
+
+	place->begin = ftl_next_die(place->units->geo, unit->die);
+	placing->obeyed = true;
+	return unit;
+}
+
 /* Rule 4. */
 static struct ftl_unit *replace(struct ftl_place *place, struct ftl_placing *placing,
 				ppn_t present)
@@ -163,15 +174,6 @@ static struct ftl_unit *replace(struct ftl_place *place, struct ftl_placing *pla
 	return unit;
 }
 
-/* The first page of ftl_place_begin_run(). */
-static struct ftl_unit *begin_run(struct ftl_place *place, struct ftl_placing *placing)
-{
-	struct ftl_unit *unit = open_run(place, placing, place->cursor);
-
-	place->cursor = ftl_next_die(place->units->geo, unit->die);
-	return unit;
-}
-
 static struct ftl_unit *choose(struct ftl_place *place, struct ftl_placing *placing,
 			       ppn_t present)
 {
@@ -183,8 +185,8 @@ static struct ftl_unit *choose(struct ftl_place *place, struct ftl_placing *plac
 		return send(place, placing);
 	if (placing->hint != FTL_HINT_NONE && has_pred)
 		return follow(place, placing, ftl_l2p_get(place->units->map, placing->pred));
-	if (placing->hint == FTL_HINT_APPEND)
-		return begin_run(place, placing);
+	if (placing->hint == FTL_HINT_BEGIN)
+		return begin_file(place, placing);
 	return plain_unit(place, placing);
 }
 
@@ -208,8 +210,10 @@ static bool stays_in_slot(const struct ftl_units *units, const struct ftl_placin
 		return false;
 	if (placing->hint == FTL_HINT_DIE)
 		return ftl_units_of(units, present)->die == placing->die;
-	return placing->hint != FTL_HINT_APPEND || (placing->pred != LPN_NONE &&
-		follows(units, ftl_l2p_get(units->map, placing->pred), present));
+	if (placing->hint != FTL_HINT_APPEND && placing->hint != FTL_HINT_BEGIN)
+		return true;
+	return placing->pred != LPN_NONE &&
+		follows(units, ftl_l2p_get(units->map, placing->pred), present);
 }
 
 /* What is sent to the die next goes behind the last page that came to be there. */

@@ -25,6 +25,11 @@
  *    An lpn in an open unit which does not follow p there belonged to another file,
  *    or to another version of this one: it leaves a hole and follows p.
  *
+ *    c) Nothing precedes the first page, which begins a file: a RUN unit is opened on the
+ *       die after the one on which the last such file begins. Files that are about
+ *       equally long, as many are, else tend to begin on a few of the dies, and all
+ *       their rests pile up on those after these.
+ *
  * 4. OVERWRITE: the page stays on the die of its present page, in flash unit X, and
  *    goes into the RUN unit that replaces X. So the pages of a unit that is
  *    overwritten piece by piece, in any order, are one unit again.
@@ -55,11 +60,13 @@
  * struct ftl_place - what placement remembers between commands
  * @units: the open units
  * @cursor: die of the next PLAIN unit
+ * @begin: die on which the next file begins
  * @wear_permille: as in struct ftl_params
  */
 struct ftl_place {
 	struct ftl_units *units;
 	die_t cursor;
+	die_t begin;
 	u32 wear_permille;
 };
 

@@ -87,12 +87,12 @@ static void count_write(struct ftl *ftl, const struct ftl_request *rq,
 		stats->writes_plain++;
 	else if (placing->hint == FTL_HINT_NONE || !placing->nr_obeyed)
 		stats->hints_ignored++;
-	else if (rq->hint == FTL_HINT_APPEND)
-		stats->hints_append++;
 	else if (rq->hint == FTL_HINT_DIE)
 		stats->hints_die++;
-	else
+	else if (rq->hint == FTL_HINT_OVERWRITE)
 		stats->hints_overwrite++;
+	else
+		stats->hints_append++;
 }
 
 u64 ftl_write(struct ftl *ftl, const struct ftl_request *rq, u64 now_ns)

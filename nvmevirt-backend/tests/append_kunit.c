@@ -14,7 +14,7 @@
 #define FILE_PAGES	128
 #define SECOND_NS	1000000000ULL
 
-static const struct drive_shape volatile_drive = { "volatile", 4, 2, UNIT_PAGES, 16, 256, 64, 80 };
+static const struct drive_shape volatile_drive = { "volatile", 4, 2, UNIT_PAGES, 16, 128, 64, 80 };
 
 /**
  * struct growth - files that grow
@@ -69,10 +69,9 @@ static u64 append(struct ftl *ftl, const struct growth *growth, u32 file, u32 pa
 {
 	struct ftl_request rq = request(lpn_of(growth, file, page), growth->nr_pages);
 
-	if (page) {
-		rq.hint = FTL_HINT_APPEND;
+	rq.hint = page ? FTL_HINT_APPEND : FTL_HINT_BEGIN;
+	if (page)
 		rq.pred = to_lpn(lpn_of(growth, file, page - 1));
-	}
 	return ftl_write(ftl, &rq, now_ns);
 }
 
@@ -159,13 +158,13 @@ static struct outcome try_growth(struct kunit *test, const struct growth *growth
 	return outcome;
 }
 
-/* Each file has its open unit: its flash units are whole, and only the first page may be alone. */
+/* Each file has its open unit: its flash units are whole. */
 static void expect_whole(struct kunit *test, struct growth growth, bool oob)
 {
 	struct outcome outcome = try_growth(test, &growth, oob);
 
 	KUNIT_EXPECT_GE(test, outcome.speed_permille, 970ULL);
-	KUNIT_EXPECT_LE(test, outcome.nr_units, FILE_PAGES / UNIT_PAGES + 1U);
+	KUNIT_EXPECT_EQ(test, outcome.nr_units, (u32)FILE_PAGES / UNIT_PAGES);
 	/* A program for each flush, and none besides. */
 	KUNIT_EXPECT_LE(test, outcome.waf_permille, 1000ULL * UNIT_PAGES / growth.nr_pages);
 }

@@ -66,6 +66,14 @@ static inline u64 write_append(struct ftl *ftl, u64 first, u32 nr_pages, u64 pre
 	return ftl_write(ftl, &rq, 0);
 }
 
+static inline u64 write_begin(struct ftl *ftl, u64 first, u32 nr_pages)
+{
+	struct ftl_request rq = request(first, nr_pages);
+
+	rq.hint = FTL_HINT_BEGIN;
+	return ftl_write(ftl, &rq, 0);
+}
+
 static inline u64 write_over(struct ftl *ftl, u64 first, u32 nr_pages)
 {
 	struct ftl_request rq = request(first, nr_pages);

@@ -220,6 +220,40 @@ static void growing_files_do_not_share_units(struct kunit *test)
 	EXPECT_CONSISTENT(test, ftl);
 }
 
+/* Whatever their length, and whatever plain pages come between. */
+static void files_begin_die_after_die(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u32 nr_pages = unit_pages(ftl) + 1;
+
+	for (u32 i = 0; i < 2 * ftl->geo.nr_dies; i++) {
+		u64 first = i * (nr_pages + 1);
+
+		write_begin(ftl, first, nr_pages);
+		write_plain(ftl, first + nr_pages, 1);
+		KUNIT_ASSERT_EQ(test, die_of(ftl, first), i % ftl->geo.nr_dies);
+		KUNIT_ASSERT_EQ(test, slot_of(ftl, first), 0U);
+		/* It goes on as an append does. */
+		KUNIT_ASSERT_EQ(test, die_of(ftl, first + nr_pages - 1),
+				(i + 1) % ftl->geo.nr_dies);
+	}
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).hints_append, 2ULL * ftl->geo.nr_dies);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+/* What was there belonged to a file that is no more. */
+static void file_begins_in_a_unit_of_its_own(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+
+	write_plain(ftl, 0, 1);
+	write_plain(ftl, 1, 1);
+	write_begin(ftl, 1, 1);
+	KUNIT_EXPECT_EQ(test, slot_of(ftl, 1), 0U);
+	KUNIT_EXPECT_NE(test, unit_of(ftl, 1), unit_of(ftl, 0));
+	EXPECT_CONSISTENT(test, ftl);
+}
+
 static void unusable_predecessor_counts_as_no_hint(struct kunit *test)
 {
 	struct ftl *ftl = make_shape(test);
@@ -542,6 +576,8 @@ static struct kunit_case place_cases[] = {
 	KUNIT_CASE_PARAM(long_append_goes_round_the_dies, shape_gen_params),
 	KUNIT_CASE_PARAM(cut_of_an_append_does_not_matter, shape_gen_params),
 	KUNIT_CASE_PARAM(growing_files_do_not_share_units, shape_gen_params),
+	KUNIT_CASE_PARAM(files_begin_die_after_die, shape_gen_params),
+	KUNIT_CASE_PARAM(file_begins_in_a_unit_of_its_own, shape_gen_params),
 	KUNIT_CASE_PARAM(unusable_predecessor_counts_as_no_hint, shape_gen_params),
 	KUNIT_CASE_PARAM(append_takes_its_lpn_out_of_a_foreign_unit, shape_gen_params),
 	KUNIT_CASE_PARAM(page_in_an_open_unit_is_replaced_there, shape_gen_params),

@@ -340,6 +340,9 @@ static u64 play_command(struct game *game, const u8 *c)
 		rq.hint = FTL_HINT_DIE;
 		rq.die = to_die(c[6] % (ftl_nr_dies(game->ftl) + 1));
 		break;
+	case 15:
+		rq.hint = FTL_HINT_BEGIN;
+		break;
 	}
 	return play_write(game, &rq, c[7]);
 }

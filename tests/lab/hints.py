@@ -19,6 +19,8 @@ PAGE = 4096
 LBAS = PAGE // 512
 APPEND = 1 << 24
 OVERWRITE = 1 << 25
+# The predecessor of an append that begins a file
+BEGINS = (1 << 64) - 1
 NVME_IOCTL_ID = 0x4E40
 NVME_IOCTL_IO_CMD = 0xC0484E43
 # What a command may carry however its memory is scattered.
@@ -235,7 +237,7 @@ def ignored(ssd: Ssd, unit: int) -> None:
         ("both bits at once", lambda: ssd.write(20000, unit, APPEND | OVERWRITE, pred=1000)),
         ("a predecessor that is not mapped", lambda: ssd.append(20100, unit, pred=40000)),
         ("a predecessor beyond the namespace", lambda: ssd.write(20200, unit, APPEND, pred_lba=beyond)),
-        ("the largest predecessor", lambda: ssd.write(20300, unit, APPEND, pred_lba=(1 << 64) - 1)),
+        ("the largest predecessor", lambda: ssd.write(20300, unit, APPEND, pred_lba=BEGINS - 1)),
     )
     for sentence, action in cases:
         before = {name: ssd.counter(name) for name in ("hints_ignored", "hints_append", "hints_overwrite")}
@@ -249,6 +251,18 @@ def ignored(ssd: Ssd, unit: int) -> None:
     check("an append after itself succeeds", ssd.append(20500, unit, pred=20500) == 0)
     check("an append in the middle of a page's LBAs succeeds",
           ssd.write(20600, unit, APPEND, pred_lba=1000 * LBAS + 3) == 0)
+
+
+def begun(ssd: Ssd, unit: int) -> None:
+    firsts = range(22000, 22000 + 2 * ssd.nr_dies * unit, 2 * unit)
+    before = ssd.counter("hints_append")
+    for first in firsts:
+        ssd.write(first, unit, APPEND, pred_lba=BEGINS)
+    dies = [ssd.die(first) for first in firsts]
+    check("files begin on the dies in turn", set(steps(dies, ssd.nr_dies)) == {1}, dies)
+    check("each in a unit of its own",
+          all(len(set(ssd.places(first, unit))) == 1 for first in firsts))
+    check("and that counts as an append", ssd.counter("hints_append") == before + len(firsts))
 
 
 def counted(ssd: Ssd, unit: int) -> None:
@@ -277,6 +291,7 @@ def main() -> int:
     append_two_runs(ssd, unit)
     overwrite_stays(ssd, unit, disturb)
     ignored(ssd, unit)
+    begun(ssd, unit)
     counted(ssd, unit)
     wrong = ssd.wrong_pages()
     check(f"all {len(ssd.data)} pages hold what was written last", not wrong, wrong[:20])

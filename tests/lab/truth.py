@@ -8,8 +8,9 @@ what each Write carried. From these follows for every Write what it should have
 carried:
 
   OVERWRITE  every page goes to the place that already holds this file page
-  APPEND     new pages; the predecessor is the place of the file page before
-  nothing    metadata, the first page of a file, a page behind a hole
+  APPEND     new pages; the predecessor is the place of the file page before, or none
+             for the first page of a file
+  nothing    metadata, a page behind a hole
 
 In each phase a file page is written at most once (but for --in-place phases, on
 filesystems that keep the place), so that the map after the phase explains all of
@@ -27,7 +28,7 @@ import random
 import sys
 from typing import Callable, Dict, List, Optional, Set, Tuple
 
-from wire import PAGE, ChunkMap, Command, FilePage, Trace, page_map
+from wire import NO_PREDECESSOR, PAGE, ChunkMap, Command, FilePage, Trace, page_map
 
 KIB = 1024
 
@@ -267,7 +268,9 @@ class Judge:
             return "cut", set()
         number, file_page = owners[0]
         previous = (number, file_page - 1)
-        if file_page == 0 or previous not in self.place:
+        if file_page == 0:
+            return "append", {NO_PREDECESSOR}
+        if previous not in self.place:
             return "none", {self.final[previous]} if previous in self.final else set()
         # Two queues may swap neighbours, so the place they end at is right too.
         return "append", {self.place[previous], self.final.get(previous, -1)}

@@ -48,6 +48,7 @@ const OP_FLUSH: u32 = 3;
 const HINT_NONE: u32 = 0;
 const HINT_APPEND: u32 = 1;
 const HINT_OVERWRITE: u32 = 2;
+const HINT_BEGIN: u32 = 3;
 
 extern "C" {
     fn sim_profile_name(index: u32) -> *const c_char;
@@ -425,6 +426,8 @@ impl Request {
             Hint::None => (HINT_NONE, u64::MAX),
             Hint::Overwrite => (HINT_OVERWRITE, u64::MAX),
             // Within the page that is written it says that the page stays where it is.
+            // All ones: it begins a file.
+            Hint::Append(u64::MAX) => (HINT_BEGIN, u64::MAX),
             Hint::Append(pred) if pred / PAGE_BYTES == first => (HINT_OVERWRITE, u64::MAX),
             Hint::Append(pred) => (HINT_APPEND, pred / PAGE_BYTES),
         };
@@ -558,6 +561,8 @@ mod tests {
         write.hint = Hint::Append(4095);
         let request = Request::transfer(&write);
         assert_eq!((request.hint, request.pred), (super::HINT_APPEND, 0));
+        write.hint = Hint::Append(u64::MAX);
+        assert_eq!(Request::transfer(&write).hint, super::HINT_BEGIN);
     }
 
     #[test]

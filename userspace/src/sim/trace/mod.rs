@@ -109,6 +109,7 @@ impl fmt::Display for Command {
         }
         match self.hint {
             Hint::None => {}
+            Hint::Append(u64::MAX) => f.write_str(" begin")?,
             Hint::Append(pred) => write!(f, " append={pred}")?,
             Hint::Overwrite => f.write_str(" overwrite")?,
         }

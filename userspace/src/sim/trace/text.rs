@@ -63,6 +63,9 @@ fn attribute(command: &mut Command, word: &str) -> Result<(), String> {
             let pred = number(Some(pred), "the offset that append= names, in bytes,")?;
             command.hint = Hint::Append(pred);
         }
+        ("begin", "") if is_write && command.hint == Hint::None => {
+            command.hint = Hint::Append(u64::MAX);
+        }
         ("overwrite", "") if is_write && command.hint == Hint::None => {
             command.hint = Hint::Overwrite;
         }
