@@ -177,14 +177,17 @@ static struct ftl_unit *replace(struct ftl_place *place, struct ftl_placing *pla
 static struct ftl_unit *choose(struct ftl_place *place, struct ftl_placing *placing,
 			       ppn_t present)
 {
-	bool has_pred = placing->pred != LPN_NONE;
+	ppn_t pred = PPN_NONE;
 
+	/* A page that a list of pages names twice in a row has just given up its place. */
+	if (placing->pred != LPN_NONE)
+		pred = ftl_l2p_get(place->units->map, placing->pred);
 	if (placing->hint == FTL_HINT_OVERWRITE && present != PPN_NONE)
 		return replace(place, placing, present);
 	if (placing->hint == FTL_HINT_DIE)
 		return send(place, placing);
-	if (placing->hint != FTL_HINT_NONE && has_pred)
-		return follow(place, placing, ftl_l2p_get(place->units->map, placing->pred));
+	if (placing->hint != FTL_HINT_NONE && pred != PPN_NONE)
+		return follow(place, placing, pred);
 	if (placing->hint == FTL_HINT_BEGIN)
 		return begin_file(place, placing);
 	return plain_unit(place, placing);

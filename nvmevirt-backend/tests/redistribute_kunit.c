@@ -71,6 +71,18 @@ static void skewed_file_is_spread_and_fast(struct kunit *test)
 	EXPECT_CONSISTENT(test, ftl);
 }
 
+static void page_may_be_named_twice(struct kunit *test)
+{
+	const struct ftl_lpn_range twice[] = { { to_lpn(0), 2 }, { to_lpn(1), 1 } };
+	struct ftl_redistribution job = { twice, ARRAY_SIZE(twice), 0 };
+	struct ftl *ftl = make_fast24(test, 0);
+
+	write_skewed(ftl);
+	KUNIT_EXPECT_TRUE(test, redistribute(test, ftl, &job, 0));
+	KUNIT_EXPECT_TRUE(test, ftl_is_mapped(ftl, to_lpn(1)));
+	EXPECT_CONSISTENT(test, ftl);
+}
+
 static void well_spread_file_is_left_alone(struct kunit *test)
 {
 	const struct ftl_lpn_range file = { to_lpn(0), FILE_PAGES };
@@ -142,6 +154,7 @@ static void page_that_is_spread_is_shared_no_more(struct kunit *test)
 
 static struct kunit_case redistribute_cases[] = {
 	KUNIT_CASE(skewed_file_is_spread_and_fast),
+	KUNIT_CASE(page_may_be_named_twice),
 	KUNIT_CASE(well_spread_file_is_left_alone),
 	KUNIT_CASE(pages_follow_in_the_order_of_the_ranges),
 	KUNIT_CASE(page_that_is_named_twice_is_placed_once),
