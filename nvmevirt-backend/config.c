@@ -398,6 +398,30 @@ static int create(struct item *item)
 	return 0;
 }
 
+static ssize_t nvmev_backing_file_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%s\n", to_item(item)->config.backing_file);
+}
+
+static ssize_t nvmev_backing_file_store(struct config_item *config_item, const char *text,
+					size_t bytes)
+{
+	struct item *item = to_item(config_item);
+	size_t length = strcspn(text, "\n");
+
+	guard(mutex)(&item->power_lock);
+	if (is_on(item))
+		return -EBUSY;
+	if (length >= NVMEV_PATH_BYTES)
+		return changed(item, -ENAMETOOLONG, bytes);
+	/* No rest of a longer path: configurations are compared as a whole. */
+	memset(item->config.backing_file, 0, NVMEV_PATH_BYTES);
+	memcpy(item->config.backing_file, text, length);
+	return bytes;
+}
+
+CONFIGFS_ATTR(nvmev_, backing_file);
+
 static int power_on(struct item *item)
 {
 	const char *reason;
@@ -422,10 +446,15 @@ static int power_on(struct item *item)
 	return ret;
 }
 
-static void power_off(struct item *item, bool failure)
+static int power_off(struct item *item, bool failure)
 {
+	int ret = 0;
+
 	if (is_on(item))
-		nvmev_power_off(item->nvmev, failure);
+		ret = nvmev_power_off(item->nvmev, failure, item->reason);
+	if (ret)
+		refuse(item, item->reason);
+	return ret;
 }
 
 static void fail_power(struct work_struct *work)
@@ -454,7 +483,7 @@ static ssize_t nvmev_power_store(struct config_item *config_item, const char *te
 	if (on)
 		ret = power_on(item);
 	else
-		power_off(item, false);
+		ret = power_off(item, false);
 	return ret ?: bytes;
 }
 
@@ -471,8 +500,8 @@ static ssize_t nvmev_power_cut_store(struct config_item *config_item, const char
 		return ret;
 	guard(mutex)(&item->power_lock);
 	if (fail)
-		power_off(item, true);
-	return bytes;
+		ret = power_off(item, true);
+	return ret ?: bytes;
 }
 
 CONFIGFS_ATTR_WO(nvmev_, power_cut);
@@ -674,6 +703,7 @@ static struct configfs_attribute *item_attrs[] = {
 	&nvmev_attr_hints,
 	&nvmev_attr_fdp,
 	&nvmev_attr_reject_hints,
+	&nvmev_attr_backing_file,
 	&nvmev_attr_power,
 	&nvmev_attr_power_cut,
 	&nvmev_attr_power_cut_after,

@@ -50,6 +50,7 @@ static int make_ftl(struct nvmev *nvmev, char *reason)
 
 void nvmev_free(struct nvmev *nvmev)
 {
+	nvmev_backing_close(nvmev);
 	nvmev_store_clear(&nvmev->store);
 	kfree(nvmev->reply);
 	vfree(nvmev->ftl_memory);
@@ -57,10 +58,10 @@ void nvmev_free(struct nvmev *nvmev)
 	kfree(nvmev);
 }
 
-/* A drive that can lose its cache has to know what it has without it. */
+/* A drive that can lose its cache, or is kept in a file, must find its pages again. */
 static const char *size_ftl(struct nvmev_config *config)
 {
-	config->ftl.oob = !config->ftl.plp;
+	config->ftl.oob = !config->ftl.plp || config->backing_file[0];
 	return ftl_params_size(&config->ftl, config->capacity_bytes);
 }
 
@@ -95,6 +96,8 @@ struct nvmev *nvmev_create(const char *name, const struct nvmev_config *config, 
 		nvmev->reply = kzalloc(PAGE_SIZE, GFP_KERNEL);
 		ret = nvmev->reply ? 0 : -ENOMEM;
 	}
+	if (!ret && config->backing_file[0])
+		ret = nvmev_backing_open(nvmev, reason);
 	if (ret) {
 		nvmev_free(nvmev);
 		return ERR_PTR(ret);

@@ -30,6 +30,7 @@
 #include <linux/spinlock.h>
 #include <linux/uuid.h>
 
+#include "backing.h"
 #include "core/ftl.h"
 #include "fdp.h"
 #include "inject.h"
@@ -40,6 +41,7 @@
 #include "store.h"
 
 #define NVMEV_NAME_BYTES	32
+#define NVMEV_PATH_BYTES	256
 #define NVMEV_MAX_IO_QUEUES	16
 #define NVMEV_MAX_QUEUES	(NVMEV_MAX_IO_QUEUES + 1)
 #define NVMEV_MAX_ENTRIES	1024
@@ -67,6 +69,7 @@
  * @reject_hints: fail every such hinted command, 0 is none
  * @hints: understand hints and say so
  * @fdp: have placement handles
+ * @backing_file: path of the file that keeps the SSD while it is off, or empty
  */
 struct nvmev_config {
 	const char *profile;
@@ -81,6 +84,7 @@ struct nvmev_config {
 	u32 reject_hints;
 	bool hints;
 	bool fdp;
+	char backing_file[NVMEV_PATH_BYTES];
 };
 
 /**
@@ -327,6 +331,7 @@ struct nvmev_counters {
  * @ftl: flash translation layer
  * @ftl_memory: what it lives in
  * @store: the bytes of all namespaces; the dispatcher's alone
+ * @backing: the file that it is kept in while it is off
  * @debugfs: its directory
  */
 struct nvmev {
@@ -371,6 +376,7 @@ struct nvmev {
 	void *ftl_memory;
 
 	struct nvmev_store store;
+	struct nvmev_backing backing;
 	struct dentry *debugfs;
 };
 

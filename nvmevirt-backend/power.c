@@ -63,6 +63,7 @@ static int make_function(struct nvmev *nvmev, char *reason)
 
 int nvmev_power_on(struct nvmev *nvmev, char *reason)
 {
+	char lost[NVMEV_REASON_BYTES];
 	int ret;
 
 	reset_controller(nvmev);
@@ -71,7 +72,12 @@ int nvmev_power_on(struct nvmev *nvmev, char *reason)
 		strscpy(reason, "There is too little memory for the queues.",
 			NVMEV_REASON_BYTES);
 	else
+		ret = nvmev_backing_begin(nvmev, reason);
+	if (!ret) {
 		ret = make_function(nvmev, reason);
+		if (ret)
+			nvmev_backing_end(nvmev, lost);
+	}
 	if (ret) {
 		nvmev_queues_exit(nvmev);
 		return ret;
@@ -110,7 +116,7 @@ void nvmev_power_fail(struct nvmev *nvmev)
 
 int nvmev_power_cut_after(struct nvmev *nvmev, u64 nr_ops)
 {
-	if (!nvmev->config.ftl.oob)
+	if (!nvmev->store.keeps_past)
 		return -EOPNOTSUPP;
 	guard(mutex)(&nvmev->ftl_lock);
 	ftl_cut_after(nvmev->ftl, nr_ops);
@@ -130,7 +136,7 @@ static void lose_cache(struct nvmev *nvmev)
 		nvmev_past_restore(&nvmev->store, nvmev->ftl);
 }
 
-void nvmev_power_off(struct nvmev *nvmev, bool failure)
+int nvmev_power_off(struct nvmev *nvmev, bool failure, char *reason)
 {
 	nvmev_stats_remove(nvmev);
 	if (failure) {
@@ -150,4 +156,5 @@ void nvmev_power_off(struct nvmev *nvmev, bool failure)
 	ftl_cut_after(nvmev->ftl, 0);
 	nvmev->on_before_ns += ktime_get_ns() - nvmev->power_on_ns;
 	nvmev->is_on = false;
+	return nvmev->damage ? 0 : nvmev_backing_end(nvmev, reason);
 }

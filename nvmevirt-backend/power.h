@@ -60,10 +60,13 @@ int nvmev_power_on(struct nvmev *nvmev, char *reason);
  * nvmev_power_off() - switch an SSD off
  * @nvmev: the SSD
  * @failure: the power fails; otherwise the driver lets go of it before
+ * @reason: gets a complete sentence if it cannot be kept; NVMEV_REASON_BYTES long
  *
  * Context: sleeps until the driver has let go.
+ * Return: 0, or a negative errno if its backing file could not be written: the SSD is off,
+ * and all of it is in memory.
  */
-void nvmev_power_off(struct nvmev *nvmev, bool failure);
+int nvmev_power_off(struct nvmev *nvmev, bool failure, char *reason);
 
 /**
  * nvmev_power_cut_after() - let the power fail with a program or erase to come

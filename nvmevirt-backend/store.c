@@ -325,3 +325,16 @@ u16 nvmev_store_share(struct nvmev_store *store, u64 from, u64 to, u64 seq)
 		nvmev_past_of(store, to)->shared = true;
 	return 0;
 }
+
+int nvmev_store_load(struct nvmev_store *store, u64 page, const void *data)
+{
+	void *memory = make_page(store, NULL, FTL_PAGE_BYTES);
+
+	if (!memory)
+		return -ENOMEM;
+	memcpy(memory, data, FTL_PAGE_BYTES);
+	if (!xa_err(xa_store(&store->pages, page, memory, STORE_GFP)))
+		return 0;
+	nvmev_store_put(store, memory);
+	return -ENOMEM;
+}

@@ -136,6 +136,29 @@ void nvmev_store_trim(struct nvmev_store *store, u64 start, u64 bytes);
 u16 nvmev_store_share(struct nvmev_store *store, u64 from, u64 to, u64 seq);
 
 /**
+ * nvmev_store_page() - the memory of a page
+ * @store: the store
+ * @page: the page
+ *
+ * Return: the memory, or NULL if it reads as zeroes.
+ */
+static inline const void *nvmev_store_page(struct nvmev_store *store, u64 page)
+{
+	return xa_load(&store->pages, page);
+}
+
+/**
+ * nvmev_store_load() - set a page of a new store
+ * @store: the store
+ * @page: the page
+ * @data: what it has
+ *
+ * Context: may sleep, starts no I/O.
+ * Return: 0 or -ENOMEM.
+ */
+int nvmev_store_load(struct nvmev_store *store, u64 page, const void *data);
+
+/**
  * nvmev_store_put() - let go of a page of memory
  * @store: the store
  * @data: the memory, or NULL

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/fs.h>
+#include <linux/slab.h>
+
+#include "core/rebuild.h"
+#include "nvmev.h"
+
+/**
+ * struct identity - what the header says besides, in this machine's byte order
+ * @ftl: the drive's parameters; the same drive has the same
+ * @namespace_bytes: of each namespace
+ * @lba_shift: of each namespace, as formatted last
+ * @nr_ns: namespaces
+ * @on_ns: for how long it was on
+ * @power_cycles: how often it was switched on
+ * @unsafe_shutdowns: how often it was switched off without being shut down
+ * @counters: SMART
+ */
+struct identity {
+	struct ftl_params ftl;
+	u64 namespace_bytes[NVMEV_MAX_NAMESPACES];
+	u32 lba_shift[NVMEV_MAX_NAMESPACES];
+	u32 nr_ns;
+	u64 on_ns;
+	u64 power_cycles;
+	u64 unsafe_shutdowns;
+	struct nvmev_counters counters;
+};
+
+static_assert(sizeof(struct identity) <= FTL_IMAGE_IDENTITY_BYTES);
+
+static int fail(char *reason, int error, const char *sentence)
+{
+	strscpy(reason, sentence, NVMEV_REASON_BYTES);
+	return error;
+}
+
+static int io_error(char *reason, int error, const char *action)
+{
+	snprintf(reason, NVMEV_REASON_BYTES, "The backing file could not be %s: error %d%s.",
+		 action, -error, error == -ENOSPC ? ", no space left" : "");
+	return error;
+}
+
+static int read_block(struct nvmev_backing *backing, u64 number, void *block, char *reason)
+{
+	loff_t pos = number * FTL_IMAGE_BLOCK_BYTES;
+	ssize_t ret = kernel_read(backing->file, block, FTL_IMAGE_BLOCK_BYTES, &pos);
+
+	if (ret < 0)
+		return io_error(reason, ret, "read");
+	if (ret != FTL_IMAGE_BLOCK_BYTES)
+		return fail(reason, -EINVAL, "The backing file is too short.");
+	return 0;
+}
+
+static int write_block(struct nvmev_backing *backing, u64 number, const void *block, char *reason)
+{
+	loff_t pos = number * FTL_IMAGE_BLOCK_BYTES;
+	ssize_t ret = kernel_write(backing->file, block, FTL_IMAGE_BLOCK_BYTES, &pos);
+
+	if (ret >= 0 && ret != FTL_IMAGE_BLOCK_BYTES)
+		ret = -ENOSPC;
+	return ret < 0 ? io_error(reason, ret, "written") : 0;
+}
+
+static int sync_file_now(struct nvmev_backing *backing, char *reason)
+{
+	int ret = vfs_fsync(backing->file, 0);
+
+	return ret ? io_error(reason, ret, "synced") : 0;
+}
+
+static void describe(const struct nvmev *nvmev, struct identity *identity)
+{
+	u32 i;
+
+	identity->ftl = nvmev->config.ftl;
+	identity->nr_ns = nvmev->nr_ns;
+	for (i = 0; i < nvmev->nr_ns; i++) {
+		identity->namespace_bytes[i] = nvmev->ns[i].nr_pages << FTL_PAGE_SHIFT;
+		identity->lba_shift[i] = nvmev->ns[i].lba_shift;
+	}
+	identity->on_ns = nvmev->on_before_ns;
+	identity->power_cycles = nvmev->power_cycles;
+	identity->unsafe_shutdowns = nvmev->unsafe_shutdowns;
+	identity->counters = nvmev->counters;
+}
+
+static bool is_same_drive(const struct nvmev *nvmev, const struct identity *identity)
+{
+	u32 i;
+
+	if (identity->nr_ns != nvmev->nr_ns ||
+	    memcmp(&identity->ftl, &nvmev->config.ftl, sizeof(identity->ftl)))
+		return false;
+	for (i = 0; i < nvmev->nr_ns; i++)
+		if (identity->namespace_bytes[i] != nvmev->ns[i].nr_pages << FTL_PAGE_SHIFT ||
+		    (identity->lba_shift[i] != 9 && identity->lba_shift[i] != 12))
+			return false;
+	return true;
+}
+
+static void recall(struct nvmev *nvmev, const struct identity *identity)
+{
+	u32 i;
+
+	for (i = 0; i < nvmev->nr_ns; i++)
+		nvmev->ns[i].lba_shift = identity->lba_shift[i];
+	nvmev->on_before_ns = identity->on_ns;
+	nvmev->power_cycles = identity->power_cycles;
+	nvmev->unsafe_shutdowns = identity->unsafe_shutdowns;
+	nvmev->counters = identity->counters;
+	/* Times of another boot mean nothing now. */
+	nvmev->counters.busy_until_ns = 0;
+}
+
+static int write_head(struct nvmev *nvmev, u32 state, char *reason)
+{
+	struct nvmev_backing *backing = &nvmev->backing;
+	int ret;
+
+	backing->image.state = state;
+	describe(nvmev, (struct identity *)backing->image.identity);
+	ftl_image_pack_head(&backing->image, backing->block);
+	ret = write_block(backing, 0, backing->block, reason);
+	return ret ?: sync_file_now(backing, reason);
+}
+
+static int read_sealed(struct nvmev_backing *backing, u64 number, char *reason)
+{
+	int ret = read_block(backing, number, backing->block, reason);
+	const char *refusal;
+
+	if (ret)
+		return ret;
+	refusal = ftl_image_check(backing->block, number, backing->image.epoch);
+	return refusal ? fail(reason, -EINVAL, refusal) : 0;
+}
+
+static int read_area(struct nvmev *nvmev, char *reason)
+{
+	struct nvmev_backing *backing = &nvmev->backing;
+	size_t at, bytes;
+	u64 number = 1;
+	void *area = ftl_area(nvmev->ftl, &bytes);
+	int ret;
+
+	for (at = 0; at < bytes; at += FTL_IMAGE_PART_BYTES) {
+		ret = read_sealed(backing, number++, reason);
+		if (ret)
+			return ret;
+		memcpy(area + at, backing->block, min_t(size_t, bytes - at, FTL_IMAGE_PART_BYTES));
+		cond_resched();
+	}
+	return 0;
+}
+
+static int read_page(struct nvmev *nvmev, u64 page, u32 sum, char *reason)
+{
+	struct nvmev_backing *backing = &nvmev->backing;
+	int ret = read_block(backing, ftl_image_page_block(&backing->image, page), backing->page,
+			     reason);
+
+	if (ret)
+		return ret;
+	if (ftl_image_sum(backing->page) != sum)
+		return fail(reason, -EINVAL, "A data page of the backing file is damaged.");
+	if (nvmev_store_load(&nvmev->store, page, backing->page))
+		return fail(reason, -ENOMEM, "There is too little memory for the SSD's data.");
+	return 0;
+}
+
+static int read_pages(struct nvmev *nvmev, char *reason)
+{
+	struct nvmev_backing *backing = &nvmev->backing;
+	const struct ftl_image *image = &backing->image;
+	const __le32 *sums = backing->block;
+	u64 page, number = 1 + ftl_image_area_blocks(image);
+	u32 sum;
+	int ret = 0;
+
+	for (page = 0; page < image->nr_lpns && !ret; page++) {
+		if (page % FTL_IMAGE_PART_SUMS == 0) {
+			ret = read_sealed(backing, number++, reason);
+			cond_resched();
+		}
+		sum = le32_to_cpu(sums[page % FTL_IMAGE_PART_SUMS]);
+		if (!ret && sum)
+			ret = read_page(nvmev, page, sum, reason);
+	}
+	return ret;
+}
+
+/* The header is read; the rest follows, and the maps are made anew from it. */
+static int load(struct nvmev *nvmev, char *reason)
+{
+	struct nvmev_backing *backing = &nvmev->backing;
+	const struct identity *identity = (struct identity *)backing->image.identity;
+	const char *refusal;
+	size_t bytes;
+	int ret;
+
+	ftl_area(nvmev->ftl, &bytes);
+	if (backing->image.area_bytes != bytes ||
+	    backing->image.nr_lpns != nvmev->config.ftl.nr_lpns || !is_same_drive(nvmev, identity))
+		return fail(reason, -EINVAL,
+			    "The backing file is of a drive with other properties.");
+	ret = read_area(nvmev, reason);
+	if (!ret)
+		ret = read_pages(nvmev, reason);
+	if (ret)
+		return ret;
+	refusal = ftl_rebuild(nvmev->ftl, ktime_get_ns());
+	if (refusal)
+		return fail(reason, -EINVAL, refusal);
+	recall(nvmev, identity);
+	return 0;
+}
+
+int nvmev_backing_open(struct nvmev *nvmev, char *reason)
+{
+	struct nvmev_backing *backing = &nvmev->backing;
+	struct file *file;
+	const char *refusal;
+	size_t bytes;
+	int ret;
+
+	backing->block = kmalloc(FTL_IMAGE_BLOCK_BYTES, GFP_KERNEL);
+	backing->page = kmalloc(FTL_IMAGE_BLOCK_BYTES, GFP_KERNEL);
+	if (!backing->block || !backing->page)
+		return fail(reason, -ENOMEM, "There is too little memory.");
+	file = filp_open(nvmev->config.backing_file, O_RDWR | O_CREAT | O_LARGEFILE, 0600);
+	if (IS_ERR(file))
+		return io_error(reason, PTR_ERR(file), "opened");
+	backing->file = file;
+	if (!S_ISREG(file_inode(file)->i_mode))
+		return fail(reason, -EINVAL, "The backing file is not a regular file.");
+	if (i_size_read(file_inode(file))) {
+		ret = read_block(backing, 0, backing->block, reason);
+		if (ret)
+			return ret;
+		refusal = ftl_image_unpack_head(backing->block, &backing->image);
+		return refusal ? fail(reason, -EINVAL, refusal) : load(nvmev, reason);
+	}
+	ftl_area(nvmev->ftl, &bytes);
+	backing->image.area_bytes = bytes;
+	backing->image.nr_lpns = nvmev->config.ftl.nr_lpns;
+	return 0;
+}
+
+int nvmev_backing_begin(struct nvmev *nvmev, char *reason)
+{
+	return nvmev->backing.file ? write_head(nvmev, FTL_IMAGE_IN_USE, reason) : 0;
+}
+
+static int write_area(struct nvmev *nvmev, char *reason)
+{
+	struct nvmev_backing *backing = &nvmev->backing;
+	size_t at, part, bytes;
+	u64 number = 1;
+	const void *area = ftl_area(nvmev->ftl, &bytes);
+	int ret = 0;
+
+	for (at = 0; at < bytes && !ret; at += FTL_IMAGE_PART_BYTES) {
+		part = min_t(size_t, bytes - at, FTL_IMAGE_PART_BYTES);
+		memset(backing->block, 0, FTL_IMAGE_PART_BYTES);
+		memcpy(backing->block, area + at, part);
+		ftl_image_pack(backing->block, number, backing->image.epoch);
+		ret = write_block(backing, number++, backing->block, reason);
+		cond_resched();
+	}
+	return ret;
+}
+
+/* The data pages of one block of checksums, and that. */
+static int write_pages(struct nvmev *nvmev, u64 first, u64 number, char *reason)
+{
+	struct nvmev_backing *backing = &nvmev->backing;
+	u64 page, end = min(first + FTL_IMAGE_PART_SUMS, backing->image.nr_lpns);
+	__le32 *sums = backing->block;
+	const void *data;
+	int ret;
+
+	memset(backing->block, 0, FTL_IMAGE_PART_BYTES);
+	for (page = first; page < end; page++) {
+		data = nvmev_store_page(&nvmev->store, page);
+		if (!data)
+			continue;
+		sums[page - first] = cpu_to_le32(ftl_image_sum(data));
+		ret = write_block(backing, ftl_image_page_block(&backing->image, page), data,
+				  reason);
+		if (ret)
+			return ret;
+	}
+	ftl_image_pack(backing->block, number, backing->image.epoch);
+	return write_block(backing, number, backing->block, reason);
+}
+
+int nvmev_backing_end(struct nvmev *nvmev, char *reason)
+{
+	struct nvmev_backing *backing = &nvmev->backing;
+	u64 first, number = 1 + ftl_image_area_blocks(&backing->image);
+	int ret;
+
+	if (!backing->file)
+		return 0;
+	ftl_save(nvmev->ftl);
+	backing->image.epoch++;
+	ret = write_area(nvmev, reason);
+	for (first = 0; first < backing->image.nr_lpns && !ret; first += FTL_IMAGE_PART_SUMS) {
+		ret = write_pages(nvmev, first, number++, reason);
+		cond_resched();
+	}
+	if (!ret)
+		ret = sync_file_now(backing, reason);
+	return ret ?: write_head(nvmev, FTL_IMAGE_CLEAN, reason);
+}
+
+void nvmev_backing_close(struct nvmev *nvmev)
+{
+	struct nvmev_backing *backing = &nvmev->backing;
+
+	if (backing->file)
+		filp_close(backing->file, NULL);
+	backing->file = NULL;
+	kfree(backing->block);
+	kfree(backing->page);
+}

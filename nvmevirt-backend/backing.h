@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The file that an SSD is kept in while it is off (core/image.h).
+ *
+ * It is read when the SSD is made and written when it is switched off; in between it is
+ * marked as in use, and one that is found so is refused: what the host wrote since the
+ * last time is not in it. Written is all of the FTL's state, and the data pages.
+ */
+#ifndef NVMEV_BACKING_H
+#define NVMEV_BACKING_H
+
+#include "core/image.h"
+
+struct nvmev;
+
+/**
+ * struct nvmev_backing - a backing file
+ * @file: the file, NULL if the SSD has none
+ * @image: what its header says
+ * @block: memory of one block
+ * @page: memory of a data page
+ */
+struct nvmev_backing {
+	struct file *file;
+	struct ftl_image image;
+	void *block;
+	void *page;
+};
+
+/**
+ * nvmev_backing_open() - open an SSD's backing file, and make the SSD what is in it
+ * @nvmev: the SSD, new
+ * @reason: gets a complete sentence when it cannot be; NVMEV_REASON_BYTES long
+ *
+ * An empty file, or none, is that of a new SSD.
+ *
+ * Return: 0 or a negative errno.
+ */
+int nvmev_backing_open(struct nvmev *nvmev, char *reason);
+
+/**
+ * nvmev_backing_begin() - the SSD is going to be switched on
+ * @nvmev: the SSD
+ * @reason: as above
+ *
+ * Return: 0 or a negative errno.
+ */
+int nvmev_backing_begin(struct nvmev *nvmev, char *reason);
+
+/**
+ * nvmev_backing_end() - the SSD was switched off: bring all of it to the file
+ * @nvmev: the SSD
+ * @reason: as above
+ *
+ * Return: 0 or a negative errno; the SSD is still whole in memory then.
+ */
+int nvmev_backing_end(struct nvmev *nvmev, char *reason);
+
+/**
+ * nvmev_backing_close() - close it
+ * @nvmev: the SSD
+ */
+void nvmev_backing_close(struct nvmev *nvmev);
+
+#endif /* NVMEV_BACKING_H */

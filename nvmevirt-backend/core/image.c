@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "image.h"
+
+/* "dieawSSD" */
+#define MAGIC	0x4453537761656964ULL
+
+/**
+ * struct head - block 0
+ * @magic: MAGIC
+ * @version: FTL_IMAGE_VERSION
+ * @state: as in struct ftl_image, like the next ones
+ * @epoch: as above
+ * @area_bytes: as above
+ * @nr_lpns: as above
+ * @identity: as above
+ * @zero: nothing yet
+ * @crc: CRC32C of all that is before it
+ */
+struct head {
+	__le64 magic;
+	__le32 version;
+	__le32 state;
+	__le64 epoch;
+	__le64 area_bytes;
+	__le64 nr_lpns;
+	u8 identity[FTL_IMAGE_IDENTITY_BYTES];
+	u8 zero[FTL_IMAGE_BLOCK_BYTES - FTL_IMAGE_IDENTITY_BYTES - 44];
+	__le32 crc;
+};
+
+/**
+ * struct seal - ends a block of the area or of checksums
+ * @number: of the block
+ * @epoch: of the file
+ * @zero: nothing yet
+ * @crc: CRC32C of the block before it
+ */
+struct seal {
+	__le64 number;
+	__le64 epoch;
+	u8 zero[FTL_IMAGE_BLOCK_BYTES - FTL_IMAGE_PART_BYTES - 20];
+	__le32 crc;
+};
+
+static u32 sum_block(const void *block)
+{
+	return crc32c(~0U, block, FTL_IMAGE_BLOCK_BYTES - sizeof(__le32));
+}
+
+u64 ftl_image_area_blocks(const struct ftl_image *image)
+{
+	return div_u64(image->area_bytes + FTL_IMAGE_PART_BYTES - 1, FTL_IMAGE_PART_BYTES);
+}
+
+u64 ftl_image_sum_blocks(const struct ftl_image *image)
+{
+	return div_u64(image->nr_lpns + FTL_IMAGE_PART_SUMS - 1, FTL_IMAGE_PART_SUMS);
+}
+
+u64 ftl_image_page_block(const struct ftl_image *image, u64 lpn)
+{
+	return 1 + ftl_image_area_blocks(image) + ftl_image_sum_blocks(image) + lpn;
+}
+
+void ftl_image_pack_head(const struct ftl_image *image, void *block)
+{
+	struct head *head = block;
+
+	BUILD_BUG_ON(sizeof(*head) != FTL_IMAGE_BLOCK_BYTES);
+	memset(head, 0, sizeof(*head));
+	head->magic = cpu_to_le64(MAGIC);
+	head->version = cpu_to_le32(FTL_IMAGE_VERSION);
+	head->state = cpu_to_le32(image->state);
+	head->epoch = cpu_to_le64(image->epoch);
+	head->area_bytes = cpu_to_le64(image->area_bytes);
+	head->nr_lpns = cpu_to_le64(image->nr_lpns);
+	memcpy(head->identity, image->identity, sizeof(head->identity));
+	head->crc = cpu_to_le32(sum_block(block));
+}
+
+const char *ftl_image_unpack_head(const void *block, struct ftl_image *image)
+{
+	const struct head *head = block;
+
+	if (le64_to_cpu(head->magic) != MAGIC)
+		return "The backing file is not one of a virtual SSD.";
+	if (le32_to_cpu(head->version) != FTL_IMAGE_VERSION)
+		return "The backing file is of a version that this module does not know.";
+	if (le32_to_cpu(head->crc) != sum_block(block))
+		return "The header of the backing file is damaged.";
+	image->state = le32_to_cpu(head->state);
+	image->epoch = le64_to_cpu(head->epoch);
+	image->area_bytes = le64_to_cpu(head->area_bytes);
+	image->nr_lpns = le64_to_cpu(head->nr_lpns);
+	memcpy(image->identity, head->identity, sizeof(image->identity));
+	if (image->state != FTL_IMAGE_CLEAN)
+		return "The backing file is in use, or was when its machine stopped.";
+	return NULL;
+}
+
+void ftl_image_pack(void *block, u64 number, u64 epoch)
+{
+	struct seal *seal = (struct seal *)((u8 *)block + FTL_IMAGE_PART_BYTES);
+
+	memset(seal, 0, sizeof(*seal));
+	seal->number = cpu_to_le64(number);
+	seal->epoch = cpu_to_le64(epoch);
+	seal->crc = cpu_to_le32(sum_block(block));
+}
+
+const char *ftl_image_check(const void *block, u64 number, u64 epoch)
+{
+	const struct seal *seal = (const struct seal *)((const u8 *)block + FTL_IMAGE_PART_BYTES);
+
+	if (le32_to_cpu(seal->crc) != sum_block(block))
+		return "A block of the backing file is damaged.";
+	if (le64_to_cpu(seal->number) != number)
+		return "A block of the backing file stands in another one's place.";
+	if (le64_to_cpu(seal->epoch) != epoch)
+		return "The backing file has blocks of different times.";
+	return NULL;
+}
+
+u32 ftl_image_sum(const void *page)
+{
+	return crc32c(~0U, page, FTL_IMAGE_BLOCK_BYTES) ?: 1;
+}

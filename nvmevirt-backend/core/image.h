@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A drive in a file: what each block of it looks like.
+ *
+ *	block 0                header
+ *	then                   the out-of-band area (oob.h), FTL_IMAGE_PART_BYTES a block
+ *	then                   checksums of the data pages, FTL_IMAGE_PART_SUMS a block
+ *	then                   the data pages, by lpn
+ *
+ * The header says what drive it is, in which state the file is, and an epoch: all blocks
+ * of the area and of checksums carry it, so that blocks of two times are told apart. Each
+ * of these ends with its number, the epoch, and a CRC32C of all of it. A checksum of 0 is
+ * a page that is not in the file. Numbers are little-endian but for what the area and
+ * @identity have in them: a file is read on machines of the same byte order.
+ *
+ * Nothing here may be run at the same time on the same block.
+ */
+#ifndef FTL_IMAGE_H
+#define FTL_IMAGE_H
+
+#include <dieaware/platform.h>
+
+#define FTL_IMAGE_BLOCK_BYTES	4096U
+#define FTL_IMAGE_PART_BYTES	4032U
+#define FTL_IMAGE_PART_SUMS	(FTL_IMAGE_PART_BYTES / 4)
+#define FTL_IMAGE_IDENTITY_BYTES 2048U
+#define FTL_IMAGE_VERSION	1U
+
+/**
+ * enum ftl_image_state - what became of a file
+ * @FTL_IMAGE_CLEAN: it holds the drive as it was switched off
+ * @FTL_IMAGE_IN_USE: the drive was on, or was being written to the file, and nobody came back
+ */
+enum ftl_image_state {
+	FTL_IMAGE_CLEAN = 1,
+	FTL_IMAGE_IN_USE = 2,
+};
+
+/**
+ * struct ftl_image - a file
+ * @state: enum ftl_image_state
+ * @epoch: number of the last time that the drive was written to it
+ * @area_bytes: size of the out-of-band area
+ * @nr_lpns: pages of the drive
+ * @identity: what else makes it this drive; all of it is compared or restored by the caller
+ */
+struct ftl_image {
+	u32 state;
+	u64 epoch;
+	u64 area_bytes;
+	u64 nr_lpns;
+	u8 identity[FTL_IMAGE_IDENTITY_BYTES];
+};
+
+/**
+ * ftl_image_area_blocks() - blocks of the out-of-band area
+ */
+u64 ftl_image_area_blocks(const struct ftl_image *image);
+
+/**
+ * ftl_image_sum_blocks() - blocks of checksums
+ */
+u64 ftl_image_sum_blocks(const struct ftl_image *image);
+
+/**
+ * ftl_image_page_block() - the block that holds a data page
+ */
+u64 ftl_image_page_block(const struct ftl_image *image, u64 lpn);
+
+/**
+ * ftl_image_pack_head() - make the header
+ * @block: gets it
+ */
+void ftl_image_pack_head(const struct ftl_image *image, void *block);
+
+/**
+ * ftl_image_unpack_head() - read a header
+ * @block: what the file begins with
+ * @image: gets what it says
+ *
+ * Return: NULL, or a complete sentence that says why it is none that can be used.
+ */
+const char *ftl_image_unpack_head(const void *block, struct ftl_image *image);
+
+/**
+ * ftl_image_pack() - seal a block of the area or of checksums
+ * @block: the block, the first FTL_IMAGE_PART_BYTES of which are set
+ * @number: its number in the file
+ * @epoch: of the file
+ */
+void ftl_image_pack(void *block, u64 number, u64 epoch);
+
+/**
+ * ftl_image_check() - is this the block that was sealed?
+ * Return: NULL, or a complete sentence.
+ */
+const char *ftl_image_check(const void *block, u64 number, u64 epoch);
+
+/**
+ * ftl_image_sum() - checksum of a data page, never 0
+ */
+u32 ftl_image_sum(const void *page);
+
+#endif /* FTL_IMAGE_H */

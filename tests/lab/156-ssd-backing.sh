@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# A backing file keeps an SSD over power off, removal and unloading of the module; one that
+# is damaged, of another drive, in use, or on a full disk is refused with the reason.
+# kernels: 6.12
+# smp: 2
+# mem: 2G
+# seconds: 40
+# timeout: 240
+. "$(dirname "$0")/rc"
+
+SSD=(capacity_mib=32 channels=2 units_per_eblk=16 wbuf_kib=2048 run_units=8)
+FILE=$T_DIR/ssd.img
+
+# again NAME [KEY=VALUE...]: make an SSD anew from the file.
+again() {
+	local name=$1
+
+	shift
+	new_ssd "$name" "${SSD[@]}" backing_file="$FILE" "$@"
+}
+
+# refused SENTENCE PATTERN [KEY=VALUE...]: it cannot be switched on, and says why.
+refused() {
+	local sentence=$1 pattern=$2 output
+
+	shift 2
+	output=$(nvmev-ssd create bad "${SSD[@]}" backing_file="$FILE" "$@" 2>&1) && output="made: $output"
+	check_that "$sentence" "$output" =~ "$pattern"
+	drop_ssd bad
+}
+
+read_back() {
+	dd if="$DEV" bs=1M count=8 skip="$1" iflag=direct status=none | cmp - "$T_DIR/data"
+}
+
+# flip OFFSET: change a byte of the file
+flip() {
+	local byte
+
+	byte=$(od -An -tu1 -j "$1" -N 1 "$FILE")
+	printf "%b" "$(printf '\\\\x%02x' $((byte ^ 1)))" |
+		dd of="$FILE" bs=1 seek="$1" conv=notrunc status=none
+}
+
+dd if=/dev/urandom of="$T_DIR/data" bs=1M count=8 status=none
+again ssd0 plp=0
+dd if="$T_DIR/data" of="$DEV" bs=1M seek=4 oflag=direct status=none
+programmed=$(ssd_stat ssd0 nand_pages_programmed)
+refused "a file in use is refused" "in use" plp=0
+check "it is removed" drop_ssd ssd0
+check "the module is unloaded" rmmod nvmevirt_backend
+again ssd0 plp=0
+check "the data is there after it was loaded again" read_back 4
+check_that "statistics go on" "$(ssd_stat ssd0 nand_pages_programmed)" -ge "$programmed"
+
+dd if="$T_DIR/data" of="$DEV" bs=1M seek=16 oflag=direct conv=fsync status=none
+nvmev-ssd power-cut ssd0
+drop_ssd ssd0
+again ssd0 plp=0
+check "what was flushed before a power failure is there" read_back 16
+check "and the rest, too" read_back 4
+drop_ssd ssd0
+
+cp "$FILE" "$T_DIR/good"
+refused "a drive with other properties is refused" "other properties" plp=1
+for offset in 0 8 100 4096 9000 20000 $(($(stat -c %s "$FILE") - 5000000)); do
+	flip "$offset"
+	refused "a change at byte $offset is refused" "damaged|version|not one" plp=0
+	cp "$T_DIR/good" "$FILE"
+done
+truncate -s 100000 "$FILE"
+refused "a short file is refused" "short" plp=0
+truncate -s 10 "$FILE"
+refused "a very short one, too" "short" plp=0
+rm "$FILE"
+mkdir "$FILE"
+refused "a folder is refused" "opened" plp=0
+rmdir "$FILE"
+cp "$T_DIR/good" "$FILE"
+again ssd0 plp=0
+check "the good file still works" read_back 4
+drop_ssd ssd0
+
+mkdir "$T_DIR/small"
+mount -t tmpfs -o size=4m none "$T_DIR/small"
+at_end umount "$T_DIR/small"
+FILE=$T_DIR/small/ssd.img
+again ssd1
+dd if="$T_DIR/data" of="$DEV" bs=1M oflag=direct status=none
+check_fails "a disk that is full is reported at power off" sh -c "echo 0 >$CONFIGFS/ssd1/power"
+check_that "with the reason" "$(<"$CONFIGFS/ssd1/error")" =~ "no space"
+mount -o remount,size=64m "$T_DIR/small"
+DEV=$(nvmev-ssd power-on ssd1)
+check "nothing is lost" read_back 0
+check "and with more space it can be kept" sh -c "echo 0 >$CONFIGFS/ssd1/power"
+drop_ssd ssd1
+again ssd1
+check "and read back" read_back 0
