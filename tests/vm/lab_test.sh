@@ -7,24 +7,8 @@
 
 set -euo pipefail
 
-top=$(cd -- "$(dirname -- "$(readlink -f -- "$0")")/../.." && pwd -P)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
-
-# expect SENTENCE COMMAND...: ok when COMMAND succeeds.
-expect() {
-	local sentence=$1
-	shift
-
-	if "$@"; then
-		passed=$((passed + 1))
-		echo "ok $((passed + failed)) - $sentence"
-	else
-		failed=$((failed + 1))
-		echo "not ok $((passed + failed)) - $sentence"
-	fi
-}
+# shellcheck source=tests/vm/lib.sh
+. "$(dirname -- "$(readlink -f -- "$0")")/lib.sh"
 
 # guest NAME PROGRAM ARGUMENT...: run it; stdout, stderr and exit status go to
 # files named NAME.
@@ -145,5 +129,4 @@ expect "UML hands back /out" grep -qx kept "$work/uml-back/file"
 expect "a crashed UML kernel ends with 126" status_is uml_crash 126
 expect "a disk of UML keeps its contents" output_is disk_again $'here\n'
 
-echo "$passed passed, $failed failed"
-((failed == 0))
+conclude

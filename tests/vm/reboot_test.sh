@@ -6,25 +6,10 @@
 
 set -euo pipefail
 
-top=$(cd -- "$(dirname -- "$(readlink -f -- "$0")")/../.." && pwd -P)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
+# shellcheck source=tests/vm/lib.sh
+. "$(dirname -- "$(readlink -f -- "$0")")/lib.sh"
+
 ssd="nvmev-ssd create ssd0 capacity_mib=64 plp=0 backing_file"
-
-# expect SENTENCE COMMAND...: ok when COMMAND succeeds.
-expect() {
-	local sentence=$1
-	shift
-
-	if "$@"; then
-		passed=$((passed + 1))
-		echo "ok $((passed + failed)) - $sentence"
-	else
-		failed=$((failed + 1))
-		echo "not ok $((passed + failed)) - $sentence"
-	fi
-}
 
 # guest COMMAND: run it in a machine that has the backing files, and keep what it leaves.
 guest() {
@@ -72,5 +57,4 @@ expect "the file it left is refused" guest "
 	$ssd=/tmp/image >/tmp/said 2>&1 && exit 1
 	grep -q 'in use' /tmp/said || { cat /tmp/said; exit 1; }"
 
-echo "$passed passed, $failed failed"
-((failed == 0))
+conclude
