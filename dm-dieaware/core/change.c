@@ -39,28 +39,34 @@ static void put_dead(struct dmda_change *change,
 	}
 }
 
-static void set_pages(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES],
-		      const struct dmda_record *record)
+/* Does to a page of the map what a MAP or TRIM says; it may be about other pages, too. */
+static void apply_to_page(struct dmda_map_page *page, const struct dmda_record *record)
 {
-	for (u32 i = 0; i < record->nr_pages; i++) {
-		struct dmda_map_page *page;
-		dpn_t dpn = DPN_NONE;
-		u32 entry;
+	u64 first = page->index * DMDA_MAP_ENTRIES;
+	u64 from = max(from_lpn(record->lpn), first);
+	u64 to = min(from_lpn(record->lpn) + record->nr_pages, first + DMDA_MAP_ENTRIES);
 
-		page = page_of(pages, from_lpn(record->lpn) + i, &entry);
+	for (u64 lpn = from; lpn < to; lpn++) {
+		dpn_t dpn = DPN_NONE;
+
 		if (record->kind == DMDA_RECORD_MAP)
-			dpn = to_dpn(from_dpn(record->dpn) + i);
-		dmda_map_set(page->block, entry, dpn);
+			dpn = to_dpn(from_dpn(record->dpn) + lpn - from_lpn(record->lpn));
+		dmda_map_set(page->block, lpn - first, dpn);
 	}
 }
 
-static void mark_pages(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], u64 seq, u64 sector)
+/* In daily work and in replay; a page that knows the operation already stays as it is. */
+static void apply_to_map(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES],
+			 const struct dmda_record *record, u64 seq, u64 sector)
 {
 	for (u32 i = 0; i < DMDA_OP_MAP_PAGES; i++) {
-		if (!pages[i] || pages[i]->seq >= seq)
+		struct dmda_map_page *page = pages[i];
+
+		if (!page || page->seq >= seq)
 			continue;
-		pages[i]->seq = seq;
-		pages[i]->dirty_sector = min(pages[i]->dirty_sector, sector);
+		apply_to_page(page, record);
+		page->seq = seq;
+		page->dirty_sector = min(page->dirty_sector, sector);
 	}
 }
 
@@ -111,8 +117,7 @@ static u64 change_pages(struct dmda_change *change,
 	put(change, record);
 	put_dead(change, pages, record->lpn, record->nr_pages);
 	seq = dmda_journal_end_op(change->batch);
-	set_pages(pages, record);
-	mark_pages(pages, seq, change->batch->first.sector);
+	apply_to_map(pages, record, seq, change->batch->first.sector);
 	mark_segments(change, seq, from);
 	return seq;
 }
@@ -172,10 +177,8 @@ u64 dmda_change_segment(struct dmda_change *change, const struct dmda_record *re
 	return seq;
 }
 
-static const char *check_lpns(const struct dmda_change *change, const struct dmda_op *op)
+static const char *check_lpns(const struct dmda_change *change, const struct dmda_record *pages)
 {
-	const struct dmda_record *pages = dmda_op_pages(op);
-
 	if (pages && (from_lpn(pages->lpn) >= change->super->nr_lpns ||
 		      pages->nr_pages > change->super->nr_lpns - from_lpn(pages->lpn)))
 		return "the journal names pages behind the end of the device";
@@ -185,7 +188,8 @@ static const char *check_lpns(const struct dmda_change *change, const struct dmd
 const char *dmda_change_replay(struct dmda_change *change, const struct dmda_op *op,
 			       struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES])
 {
-	const char *why = check_lpns(change, op);
+	const struct dmda_record *record = dmda_op_pages(op);
+	const char *why = check_lpns(change, record);
 
 	for (u32 i = 0; !why && i < op->nr_records; i++)
 		why = dmda_segments_apply(change->segments, &op->record[i], op->seq);
@@ -193,10 +197,7 @@ const char *dmda_change_replay(struct dmda_change *change, const struct dmda_op 
 		return why;
 	for (u32 i = 0; i < op->nr_records; i++)
 		dmda_segments_applied(change->segments, &op->record[i], op->seq, op->sector);
-	for (u32 i = 0; i < DMDA_OP_MAP_PAGES; i++) {
-		if (pages[i])
-			dmda_op_apply_to_map(op, pages[i]->index, pages[i]->seq, pages[i]->block);
-	}
-	mark_pages(pages, op->seq, op->sector);
+	if (record)
+		apply_to_map(pages, record, op->seq, op->sector);
 	return NULL;
 }

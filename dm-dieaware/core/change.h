@@ -7,11 +7,16 @@
  * seen that the batch has room for it whole, and calls dmda_change_map() only for data that is
  * written. What makes it durable is the journal's batch, and when that is written.
  *
+ * After a crash the operations of the journal are done by the same code. Each page has the
+ * last operation that it knows, and takes only later ones: so pages that were written at
+ * different times end up at the same state.
+ *
  * Calls on one struct must not run at the same time.
  */
 #ifndef DMDA_CHANGE_H
 #define DMDA_CHANGE_H
 
+#include "map.h"
 #include "replay.h"
 #include "segments.h"
 

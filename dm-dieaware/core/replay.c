@@ -83,24 +83,3 @@ const struct dmda_record *dmda_op_pages(const struct dmda_op *op)
 
 	return kind == DMDA_RECORD_MAP || kind == DMDA_RECORD_TRIM ? &op->record[0] : NULL;
 }
-
-bool dmda_op_apply_to_map(const struct dmda_op *op, u64 index, u64 seq,
-			  struct dmda_map_block *map)
-{
-	const struct dmda_record *pages = dmda_op_pages(op);
-	u64 first = index * DMDA_MAP_ENTRIES;
-	u64 from, to;
-
-	if (!pages || seq >= op->seq)
-		return false;
-	from = max(from_lpn(pages->lpn), first);
-	to = min(from_lpn(pages->lpn) + pages->nr_pages, first + DMDA_MAP_ENTRIES);
-	for (u64 lpn = from; lpn < to; lpn++) {
-		dpn_t dpn = DPN_NONE;
-
-		if (pages->kind == DMDA_RECORD_MAP)
-			dpn = to_dpn(from_dpn(pages->dpn) + lpn - from_lpn(pages->lpn));
-		dmda_map_set(map, lpn - first, dpn);
-	}
-	return from < to;
-}

@@ -6,10 +6,7 @@
  * become whole operations, one after the other. An operation that is not complete when the
  * journal ends is never handed out.
  *
- * Applying an operation is the same after a crash and in daily work: see
- * dmda_segments_apply() for the segment table; a page of the map takes a MAP or TRIM if
- * its own seq is smaller. So pages that were written at different times end up at the
- * same state.
+ * What they do to map and segment table is the same as in daily work, see change.h.
  *
  * Calls on one struct must not run at the same time.
  */
@@ -17,7 +14,6 @@
 #define DMDA_REPLAY_H
 
 #include "journal.h"
-#include "map.h"
 
 /**
  * struct dmda_op - an operation
@@ -72,16 +68,5 @@ const struct dmda_op *dmda_replay_next(struct dmda_replay *replay);
  * Return: its MAP or TRIM record, or NULL if it is about a segment's state.
  */
 const struct dmda_record *dmda_op_pages(const struct dmda_op *op);
-
-/**
- * dmda_op_apply_to_map() - do to a page of the map what an operation says
- * @index: which page
- * @seq: last operation that the page knows
- * @map: the page
- *
- * Return: whether the page has changed; it then knows @op->seq.
- */
-bool dmda_op_apply_to_map(const struct dmda_op *op, u64 index, u64 seq,
-			  struct dmda_map_block *map);
 
 #endif /* DMDA_REPLAY_H */

@@ -6,7 +6,6 @@
 #include "../core/super.c"
 #include "../core/record.c"
 #include "../core/journal.c"
-#include "../core/map.c"
 #include "../core/replay.c"
 
 #define NR_SECTORS	64

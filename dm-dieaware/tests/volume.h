@@ -280,66 +280,65 @@ static inline void commit(struct volume *volume)
 			   &next);
 }
 
-static inline void write_map_page(struct volume *volume, struct dmda_map_page *page)
+/* What a page of a table is, but for the directory's. */
+static inline struct dmda_block_id table_id(const struct volume *volume, enum dmda_table table,
+					    u64 index, u32 slot, u64 seq)
 {
-	struct dmda_slots *slots = &volume->slots[DMDA_TABLE_MAP];
-	u32 slot = dmda_slots_target(slots, page->index);
-	struct dmda_block_id id = {
-		.magic = DMDA_MAGIC_MAP,
-		.nr_entries = DMDA_MAP_ENTRIES,
-		.dpn = dmda_super_slot(&volume->super, DMDA_TABLE_MAP, page->index, slot),
-		.index = page->index,
-		.seq = page->seq,
-		.epoch = volume->root.epoch + 1,
-		.uuid = volume->super.uuid,
+	static const u32 magic[] = {
+		[DMDA_TABLE_SEGMENTS] = DMDA_MAGIC_SEGMENTS,
+		[DMDA_TABLE_OPEN] = DMDA_MAGIC_OPEN,
+		[DMDA_TABLE_MAP] = DMDA_MAGIC_MAP,
+	};
+	static const u16 nr_entries[] = {
+		[DMDA_TABLE_SEGMENTS] = DMDA_SEGMENTS_PER_PAGE,
+		[DMDA_TABLE_OPEN] = DMDA_SUMMARIES_PER_PAGE,
+		[DMDA_TABLE_MAP] = DMDA_MAP_ENTRIES,
 	};
 
-	dmda_block_seal(page->block, &id);
-	disk_write(volume, id.dpn, page->block);
-	dmda_slots_written(slots, page->index, slot, page->seq);
+	return (struct dmda_block_id){
+		.magic = magic[table],
+		.nr_entries = nr_entries[table],
+		.dpn = dmda_super_slot(&volume->super, table, index, slot),
+		.index = index,
+		.seq = seq,
+		.uuid = volume->super.uuid,
+	};
+}
+
+static inline void write_table_page(struct volume *volume, enum dmda_table table, u64 index,
+				    u64 seq, void *page)
+{
+	u32 slot = dmda_slots_target(&volume->slots[table], index);
+	struct dmda_block_id id = table_id(volume, table, index, slot, seq);
+
+	if (table == DMDA_TABLE_SEGMENTS)
+		id.nr_entries = dmda_segments_encode(&volume->segments, index, page);
+	id.epoch = volume->root.epoch + 1;
+	dmda_block_seal(page, &id);
+	disk_write(volume, id.dpn, page);
+	dmda_slots_written(&volume->slots[table], index, slot, seq);
+}
+
+static inline void write_map_page(struct volume *volume, struct dmda_map_page *page)
+{
+	write_table_page(volume, DMDA_TABLE_MAP, page->index, page->seq, page->block);
 	page->dirty_sector = U64_MAX;
 }
 
 static inline void write_segments_page(struct volume *volume, u64 index)
 {
-	struct dmda_slots *slots = &volume->slots[DMDA_TABLE_SEGMENTS];
 	struct dmda_segments_page *page = &volume->segments.page[index];
-	u32 slot = dmda_slots_target(slots, index);
-	struct dmda_segments_block *block = (void *)&volume->scratch;
-	struct dmda_block_id id = {
-		.magic = DMDA_MAGIC_SEGMENTS,
-		.dpn = dmda_super_slot(&volume->super, DMDA_TABLE_SEGMENTS, index, slot),
-		.index = index,
-		.seq = page->seq,
-		.epoch = volume->root.epoch + 1,
-		.uuid = volume->super.uuid,
-	};
 
-	id.nr_entries = dmda_segments_encode(&volume->segments, index, block);
-	dmda_block_seal(block, &id);
-	disk_write(volume, id.dpn, block);
-	dmda_slots_written(slots, index, slot, page->seq);
+	write_table_page(volume, DMDA_TABLE_SEGMENTS, index, page->seq, &volume->scratch);
 	page->dirty_sector = U64_MAX;
 }
 
 static inline void write_opened_page(struct volume *volume, u64 index)
 {
-	struct dmda_slots *slots = &volume->slots[DMDA_TABLE_OPEN];
 	struct dmda_opened_page *page = &volume->opened.page[index];
-	u32 slot = dmda_slots_target(slots, index);
-	struct dmda_block_id id = {
-		.magic = DMDA_MAGIC_OPEN,
-		.nr_entries = DMDA_SUMMARIES_PER_PAGE,
-		.dpn = dmda_super_slot(&volume->super, DMDA_TABLE_OPEN, index, slot),
-		.index = index,
-		.seq = page->seq,
-		.epoch = volume->root.epoch + 1,
-		.uuid = volume->super.uuid,
-	};
 
-	dmda_block_seal(&volume->opened.block[index], &id);
-	disk_write(volume, id.dpn, &volume->opened.block[index]);
-	dmda_slots_written(slots, index, slot, page->seq);
+	write_table_page(volume, DMDA_TABLE_OPEN, index, page->seq,
+			 &volume->opened.block[index]);
 	page->dirty_sector = U64_MAX;
 }
 
@@ -702,70 +701,56 @@ static inline const char *read_newest_root(struct volume *volume, const struct i
 	return read_root(volume, image, which, &volume->root);
 }
 
+/* Finds the valid slot of a page. Return: NULL, or what is wrong; @page is NULL if absent. */
+static inline const char *read_table_page(const struct volume *volume, const struct image *image,
+					  enum dmda_table table, u64 index, const void **page)
+{
+	u64 seq_slot = volume->slots[table].newest[index];
+	struct dmda_block_id id = table_id(volume, table, index, dmda_slot_of(seq_slot),
+					   dmda_slot_seq(seq_slot));
+
+	*page = seq_slot ? read_meta(volume, image, id.dpn) : NULL;
+	return *page ? dmda_block_check(*page, &id) : NULL;
+}
+
+static inline u64 newest_seq(const struct volume *volume, enum dmda_table table, u64 index)
+{
+	return dmda_slot_seq(volume->slots[table].newest[index]);
+}
+
 static inline const char *read_map_page(struct volume *volume, const struct image *image,
 					u64 index)
 {
-	u64 seq_slot = volume->slots[DMDA_TABLE_MAP].newest[index];
-	const struct dmda_block_id id = {
-		.magic = DMDA_MAGIC_MAP,
-		.nr_entries = DMDA_MAP_ENTRIES,
-		.dpn = dmda_super_slot(&volume->super, DMDA_TABLE_MAP, index,
-				       dmda_slot_of(seq_slot)),
-		.index = index,
-		.seq = dmda_slot_seq(seq_slot),
-		.uuid = volume->super.uuid,
-	};
-	const char *why;
+	const void *page;
+	const char *why = read_table_page(volume, image, DMDA_TABLE_MAP, index, &page);
 
-	if (!seq_slot)
-		return NULL;
-	memcpy(volume->map[index].block, read_meta(volume, image, id.dpn), DMDA_BLOCK_BYTES);
-	volume->map[index].seq = id.seq;
-	why = dmda_block_check(volume->map[index].block, &id);
-	return why ?: dmda_map_check(volume->map[index].block, volume->super.nr_device_pages);
+	if (why || !page)
+		return why;
+	memcpy(volume->map[index].block, page, DMDA_BLOCK_BYTES);
+	volume->map[index].seq = newest_seq(volume, DMDA_TABLE_MAP, index);
+	return dmda_map_check(volume->map[index].block, volume->super.nr_device_pages);
 }
 
 static inline const char *read_segments_page(struct volume *volume, const struct image *image,
 					     u64 index)
 {
-	u64 seq_slot = volume->slots[DMDA_TABLE_SEGMENTS].newest[index];
-	const struct dmda_block_id id = {
-		.magic = DMDA_MAGIC_SEGMENTS,
-		.nr_entries = DMDA_SEGMENTS_PER_PAGE,
-		.dpn = dmda_super_slot(&volume->super, DMDA_TABLE_SEGMENTS, index,
-				       dmda_slot_of(seq_slot)),
-		.index = index,
-		.seq = dmda_slot_seq(seq_slot),
-		.uuid = volume->super.uuid,
-	};
-	const void *block = read_meta(volume, image, id.dpn);
-	const char *why;
+	const void *page;
+	const char *why = read_table_page(volume, image, DMDA_TABLE_SEGMENTS, index, &page);
 
-	if (!seq_slot)
-		return NULL;
-	why = dmda_block_check(block, &id);
-	return why ?: dmda_segments_decode(&volume->segments, index, block);
+	return why || !page ? why : dmda_segments_decode(&volume->segments, index, page);
 }
 
 static inline const char *read_opened_page(struct volume *volume, const struct image *image,
 					   u64 index)
 {
-	u64 seq_slot = volume->slots[DMDA_TABLE_OPEN].newest[index];
-	const struct dmda_block_id id = {
-		.magic = DMDA_MAGIC_OPEN,
-		.nr_entries = DMDA_SUMMARIES_PER_PAGE,
-		.dpn = dmda_super_slot(&volume->super, DMDA_TABLE_OPEN, index,
-				       dmda_slot_of(seq_slot)),
-		.index = index,
-		.seq = dmda_slot_seq(seq_slot),
-		.uuid = volume->super.uuid,
-	};
+	const void *page;
+	const char *why = read_table_page(volume, image, DMDA_TABLE_OPEN, index, &page);
 
-	if (!seq_slot)
-		return NULL;
-	memcpy(&volume->opened.block[index], read_meta(volume, image, id.dpn), DMDA_BLOCK_BYTES);
-	volume->opened.page[index].seq = id.seq;
-	return dmda_block_check(&volume->opened.block[index], &id);
+	if (why || !page)
+		return why;
+	memcpy(&volume->opened.block[index], page, DMDA_BLOCK_BYTES);
+	volume->opened.page[index].seq = newest_seq(volume, DMDA_TABLE_OPEN, index);
+	return NULL;
 }
 
 static inline const char *read_tables(struct volume *volume, const struct image *image)
