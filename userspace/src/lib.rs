@@ -4,6 +4,7 @@
 
 pub mod commands;
 pub mod dm;
+pub mod format;
 pub mod io_engine;
 pub mod mounts;
 pub mod runs;

@@ -132,6 +132,7 @@ fn help_shows_an_example() {
     let fixture = Fixture::new("help", "", "");
     for verb in [
         &["status", "--help"][..],
+        &["format", "--help"],
         &["runs", "load", "--help"],
         &["runs", "extents", "--help"],
         &["sim", "--help"],
@@ -148,7 +149,8 @@ fn help_shows_an_example() {
 #[test]
 fn man_pages_name_every_option_of_the_help() {
     let fixture = Fixture::new("man", "", "");
-    let verbs: [(&str, &[&str]); 4] = [
+    let verbs: [(&str, &[&str]); 5] = [
+        ("format", &["format", "--help"]),
         ("status", &["status", "--help"]),
         ("runs", &["runs", "load", "--help"]),
         ("runs", &["runs", "extents", "--help"]),

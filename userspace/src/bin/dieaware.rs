@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use dieaware::commands::{runs, sim, status, DamageFound, UsageError};
+use dieaware::commands::{format, runs, sim, status, DamageFound, UsageError};
 
-/// Inspects and controls dm-dieaware targets, and simulates virtual SSDs.
+/// Makes, inspects and controls dm-dieaware targets, and simulates virtual SSDs.
 #[derive(Parser)]
 #[command(version, about, max_term_width = 80)]
 #[command(after_help = "Exit status: 0 fine, 1 damage found, 2 wrong usage, 3 I/O error")]
@@ -18,6 +18,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
+    Format(format::FormatArgs),
     Runs(runs::RunsArgs),
     Sim(sim::SimArgs),
     Status(status::StatusArgs),
@@ -31,6 +32,7 @@ fn run(verb: &Verb) -> anyhow::Result<()> {
     let mut out = io::BufWriter::new(io::stdout().lock());
 
     match verb {
+        Verb::Format(args) => format::run(args, &mut out)?,
         Verb::Runs(args) => runs::run(args, &mut out)?,
         Verb::Sim(args) => sim::run(args, &mut out)?,
         Verb::Status(args) => status::run(args, &mut out)?,

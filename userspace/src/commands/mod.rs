@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The verbs: one file each.
 
+pub mod format;
 pub mod runs;
 pub mod sim;
 pub mod status;

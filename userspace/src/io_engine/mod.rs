@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What the kernel knows about files.
+//! Files and devices: what the kernel knows about them, and their bytes.
 
 pub mod fiemap;
 pub mod file;
+pub mod pages;
+pub mod signatures;

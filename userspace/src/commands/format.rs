@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! `dieaware format`: makes a device one in log mode.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use serde::Serialize;
+
+use super::UsageError;
+use crate::format::block::Uuid;
+use crate::format::create::create;
+use crate::format::make::{make, Request};
+use crate::format::superblock::{Super, PAGE_SECTORS};
+use crate::io_engine::pages::{Device, Limits, OpenHow, ReadPages};
+use crate::io_engine::signatures;
+use crate::units::{parse_bytes, parse_permille, PAGE_BYTES, SECTOR_BYTES};
+
+/// Pages to whose multiples segments are aligned where the device does not say: 1 MiB, and
+/// less on small ones.
+const STRIPE_PAGES: u32 = 256;
+const SMALL_STRIPE_PAGES: u32 = 8;
+const SMALL_DEVICE_PAGES: u64 = 1 << 18;
+
+/// A stripe is larger than this only if it was asked for.
+const MAX_STRIPES_SHARE: u64 = 64;
+
+/// Make a block device or an image file an empty one in log mode
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  dieaware format --label db /dev/nvme0n1\n\n\
+    Sizes are in bytes, or end in K, M, G or T.")]
+pub struct FormatArgs {
+    /// The device; everything on it is lost
+    #[arg(value_name = "DEV")]
+    device: PathBuf,
+    /// First sector that the target is to use, a multiple of 8
+    #[arg(long, value_name = "SECTORS", default_value_t = 0)]
+    start: u64,
+    /// A name, at most 31 bytes
+    #[arg(long, default_value = "")]
+    label: String,
+    /// What is written and cleaned as one; 256K to 256M. Chosen: a 256th of the device
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    segment: Option<u64>,
+    /// Size of the journal; 512K to 1G. Chosen: a 64th of the device
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    journal: Option<u64>,
+    /// Segments begin at a multiple of this. Chosen: what the device says, or 1M
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    stripe: Option<u64>,
+    /// Share of the device that is not shown, so that cleaning has room; 2 to 90
+    #[arg(long, value_name = "PERCENT", value_parser = parse_permille, default_value = "10")]
+    reserve: u32,
+    /// Even if the device holds data or is in use
+    #[arg(long)]
+    force: bool,
+    /// Print JSON for programs
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was made.
+#[derive(Serialize)]
+struct Formatted {
+    device: String,
+    start_sectors: u64,
+    len_sectors: u64,
+    uuid: String,
+    label: String,
+    segment_bytes: u64,
+    stripe_bytes: u64,
+    nr_segments: u64,
+    journal_bytes: u64,
+    journal_unit_bytes: u64,
+    table: String,
+}
+
+impl Formatted {
+    fn new(args: &FormatArgs, superblock: &Super) -> Self {
+        let device = args.device.display().to_string();
+        let len_sectors = superblock.nr_lpns * u64::from(PAGE_SECTORS);
+        Self {
+            start_sectors: args.start,
+            len_sectors,
+            uuid: superblock.uuid_text(),
+            label: superblock.label_text(),
+            segment_bytes: u64::from(superblock.segment_pages) * PAGE_BYTES,
+            stripe_bytes: u64::from(superblock.stripe_pages) * PAGE_BYTES,
+            nr_segments: superblock.nr_segments(),
+            journal_bytes: u64::from(superblock.journal_sectors) * SECTOR_BYTES,
+            journal_unit_bytes: u64::from(superblock.journal_unit_sectors) * SECTOR_BYTES,
+            table: format!("0 {len_sectors} dieaware {device} {} log", args.start),
+            device,
+        }
+    }
+}
+
+fn usage(sentence: impl Into<String>) -> anyhow::Error {
+    UsageError(sentence.into()).into()
+}
+
+/// A size as a number of units; it must be a multiple of them.
+fn in_units(what: &str, bytes: u64, unit_bytes: u64) -> Result<u32> {
+    if bytes % PAGE_BYTES != 0 {
+        return Err(usage(format!("{what} must be a multiple of 4096 bytes")));
+    }
+    u32::try_from(bytes / unit_bytes).map_err(|_| usage(format!("{what} is too large")))
+}
+
+/// Bytes nobody can foresee.
+fn random<const BYTES: usize>() -> Result<[u8; BYTES]> {
+    let mut bytes = [0; BYTES];
+
+    File::open("/dev/urandom")
+        .and_then(|mut file| file.read_exact(&mut bytes))
+        .context("There are no random numbers")?;
+    Ok(bytes)
+}
+
+/// A random UUID (version 4).
+fn random_uuid() -> Result<Uuid> {
+    Ok(
+        (u128::from_be_bytes(random()?) & !(0xf << 76 | 0x3 << 62) | 0x4 << 76 | 0x2 << 62)
+            .to_be_bytes(),
+    )
+}
+
+/// What segments are aligned to if nobody says: what the device likes, if it leaves enough
+/// stripes and fits the segments.
+fn chosen_stripe_pages(limits: &Limits, nr_device_pages: u64, segment_pages: Option<u32>) -> u32 {
+    let optimal = limits.optimal_io_bytes;
+    let pages = optimal / PAGE_BYTES as u32;
+    let fits = |pages: u32| segment_pages.is_none_or(|segment| segment % pages == 0);
+
+    if pages > 1
+        && u64::from(optimal) % PAGE_BYTES == 0
+        && u64::from(pages) * MAX_STRIPES_SHARE <= nr_device_pages
+        && fits(pages)
+    {
+        return pages;
+    }
+    let mut pages = if nr_device_pages < SMALL_DEVICE_PAGES {
+        SMALL_STRIPE_PAGES
+    } else {
+        STRIPE_PAGES
+    };
+    while pages > 1 && !fits(pages) {
+        pages /= 2;
+    }
+    pages
+}
+
+fn request(args: &FormatArgs, device: &Device) -> Result<Request> {
+    let limits = device
+        .limits()
+        .context("The block device does not say how large its blocks are")?;
+    let nr_device_pages = device.nr_pages();
+    let units = |what: &str, size: Option<u64>, unit_bytes| {
+        size.map(|bytes| in_units(what, bytes, unit_bytes))
+            .transpose()
+    };
+    let segment_pages = units("The size of a segment", args.segment, PAGE_BYTES)?;
+    let stripe_pages = units("The size of a stripe", args.stripe, PAGE_BYTES)?;
+    let journal_sectors = units("The size of the journal", args.journal, SECTOR_BYTES)?;
+    let block_bytes = limits.logical_block_bytes.max(limits.physical_block_bytes);
+
+    if limits.logical_block_bytes > PAGE_BYTES as u32 {
+        return Err(usage(
+            "Log mode takes devices with blocks of at most 4096 bytes",
+        ));
+    }
+    Ok(Request {
+        uuid: random_uuid()?,
+        label: args.label.clone(),
+        nr_device_pages,
+        stripe_pages: stripe_pages
+            .unwrap_or_else(|| chosen_stripe_pages(&limits, nr_device_pages, segment_pages)),
+        segment_pages,
+        journal_sectors,
+        // A sector alone would have the drive read and write again what is around it.
+        journal_unit_sectors: if u64::from(block_bytes) >= PAGE_BYTES {
+            PAGE_SECTORS
+        } else {
+            1
+        },
+        reserve_permille: args.reserve,
+    })
+}
+
+fn open(path: &Path, start: u64, force: bool) -> Result<Device> {
+    let mut how = OpenHow {
+        write: true,
+        exclusive: true,
+    };
+    let opened = match Device::open(path, start, how) {
+        Err(err) if err.kind() == ErrorKind::ResourceBusy => {
+            if !force {
+                return Err(usage(format!(
+                    "{} is in use: it is mounted, or part of another device",
+                    path.display()
+                )));
+            }
+            how.exclusive = false;
+            Device::open(path, start, how)
+        }
+        opened => opened,
+    };
+    opened.with_context(|| format!("{} cannot be opened", path.display()))
+}
+
+/// Refuse a device that holds data, or take the signs of it away. Both the device and the
+/// part that the target is to use are looked at.
+fn clear(args: &FormatArgs, device: &Device) -> Result<()> {
+    let name = args.device.display();
+    let mut parts = vec![];
+
+    if args.start != 0 && !args.force {
+        // Without O_EXCL: `device` has the device for itself.
+        let whole = Device::open(&args.device, 0, OpenHow::default());
+        parts.push(whole.with_context(|| format!("{name} cannot be opened"))?);
+    }
+    for part in parts.iter().chain([device]) {
+        let found = signatures::find(part).with_context(|| format!("{name} cannot be read"))?;
+        let Some(first) = found.first() else {
+            continue;
+        };
+        if !args.force {
+            return Err(usage(format!(
+                "{name} holds {} (a sign of it is at byte {}); --force destroys it",
+                first.what, first.at
+            )));
+        }
+        signatures::erase(part, &found).with_context(|| format!("{name} cannot be written"))?;
+    }
+    Ok(())
+}
+
+/// # Errors
+///
+/// When the device cannot be laid out as asked for, holds data, is in use, or fails.
+pub fn run(args: &FormatArgs, out: &mut impl Write) -> Result<()> {
+    if args.start % u64::from(PAGE_SECTORS) != 0 {
+        return Err(usage("The first sector must be a multiple of 8"));
+    }
+    let device = open(&args.device, args.start, args.force)?;
+    let superblock = make(&request(args, &device)?).map_err(|err| usage(err.to_string()))?;
+
+    clear(args, &device)?;
+    create(&device, &superblock, u64::from_ne_bytes(random()?))
+        .with_context(|| format!("{} cannot be written", args.device.display()))?;
+    print(&Formatted::new(args, &superblock), args.json, out)
+}
+
+fn print(formatted: &Formatted, json: bool, out: &mut impl Write) -> Result<()> {
+    if json {
+        serde_json::to_writer_pretty(&mut *out, formatted)?;
+        writeln!(out)?;
+    } else {
+        writeln!(out, "{}", formatted.table)?;
+    }
+    Ok(())
+}
