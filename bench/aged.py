@@ -18,6 +18,7 @@ from typing import Any
 
 PAGE_BYTES = 4096
 UNIT_BYTES = 32 << 10
+STRIPE_BYTES = 8 * UNIT_BYTES
 READ_BYTES = 1 << 20
 FILE_BYTES = 8 << 20
 # Profile fast24 made small: 160 erase blocks a die, where one of 60 GB has 500
@@ -31,8 +32,8 @@ SEED = 4
 Commands = Iterator[str]
 
 
-def fill() -> Commands:
-    for at in range(0, NR_FILES * FILE_BYTES, READ_BYTES):
+def fill(nr_files: int = NR_FILES) -> Commands:
+    for at in range(0, nr_files * FILE_BYTES, READ_BYTES):
         yield f"- write {at} {READ_BYTES}"
 
 
@@ -53,6 +54,14 @@ def overwrite_hot_spot(times: int) -> Commands:
         if draw.randrange(10):
             unit = unit // 64 * 64
         yield f"- write {unit * UNIT_BYTES} {UNIT_BYTES} overwrite"
+
+
+def overwrite_first_die(times: int) -> Commands:
+    """Of a full drive nothing but what was first put on the first die is overwritten."""
+    draw = random.Random(SEED)
+    nr_stripes = (CAPACITY_MIB << 20) // STRIPE_BYTES
+    for _ in range(times * (CAPACITY_MIB << 20) // UNIT_BYTES):
+        yield f"- write {draw.randrange(nr_stripes) * STRIPE_BYTES} {UNIT_BYTES} overwrite"
 
 
 def read_files() -> Commands:
@@ -123,22 +132,31 @@ def background_cost(tool: pathlib.Path) -> tuple[float, str]:
     return max(0.0, 100 * (1 - speed[1] / speed[0])), note
 
 
-def wear_spread(tool: pathlib.Path) -> tuple[float, str]:
+def spread_of_dies(answer: Any) -> float:
     """Most erases of a die above the least, in percent of the mean."""
+    erases = [die["eblks_erased"] for die in answer["dies"]]
+    return 100 * (max(erases) - min(erases)) * len(erases) / sum(erases)
 
-    def spread(answer: Any) -> float:
-        erases = [die["eblks_erased"] for die in answer["dies"]]
-        return 100 * (max(erases) - min(erases)) * len(erases) / sum(erases)
 
-    parts = [fill(), overwrite_hot_spot(20)]
-    levelled = simulate(tool, [*parts, read_files()])
-    without = simulate(tool, [fill(), overwrite_hot_spot(20), read_files()], wear_permille=0)
-    price = 100 * slowest_file_ns(without) / slowest_file_ns(levelled)
-    note = (
-        f"{spread(without):.0f} without levelling; "
-        f"the slowest file reads at {price:.1f} percent of what it does then"
-    )
-    return spread(levelled), note
+def wear_spread(tool: pathlib.Path) -> tuple[float, str]:
+    """The spread that is left of two workloads, the worse of both, and what that costs."""
+    spreads, notes = [], []
+    workloads: dict[str, tuple[int, Callable[[int], Commands]]] = {
+        "hot spot": (NR_FILES, overwrite_hot_spot),
+        "hot die of a full drive": (CAPACITY_MIB * (1 << 20) // FILE_BYTES, overwrite_first_die),
+    }
+    for name, (nr_files, overwrites) in workloads.items():
+        levelled = simulate(tool, [fill(nr_files), overwrites(20), read_files()])
+        without = simulate(tool, [fill(nr_files), overwrites(20)], wear_permille=0)
+        ideal = simulate(tool, [fill(nr_files), read_files()])
+        price = 100 * slowest_file_ns(ideal) / slowest_file_ns(levelled)
+        spreads.append(spread_of_dies(levelled))
+        notes.append(
+            f"{name}: {spreads[-1]:.1f}, {spread_of_dies(without):.0f} without levelling; "
+            f"write amplification {levelled['waf']:.2f} and {without['waf']:.2f}; "
+            f"the slowest file reads at {price:.1f} percent of what it did when new"
+        )
+    return max(spreads), ". ".join(notes)
 
 
 ROWS: dict[str, Callable[[pathlib.Path], tuple[float, str]]] = {

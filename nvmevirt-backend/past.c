@@ -163,7 +163,7 @@ static void restore_page(struct nvmev_store *store, const struct ftl *ftl,
 
 	if (!seq)
 		nvmev_store_put(store, xa_erase(&store->pages, past->page));
-	else if (past->shared ? seq != past->seq : seq < past->seq)
+	else if (seq < past->seq)
 		become(store, past, find_version(past, seq));
 }
 

@@ -69,6 +69,7 @@ static int ftl_show(struct seq_file *seq, void *data)
 	seq_printf(seq, "run_units_evicted %llu\n", stats.run_units_evicted);
 	seq_printf(seq, "gc_runs %llu\n", stats.gc_runs);
 	seq_printf(seq, "pages_levelled %llu\n", stats.pages_levelled);
+	seq_printf(seq, "pages_exchanged %llu\n", stats.pages_exchanged);
 	seq_printf(seq, "eblks_levelled %llu\n", stats.eblks_levelled);
 	seq_printf(seq, "programs_failed %llu\n", stats.programs_failed);
 	seq_printf(seq, "erases_failed %llu\n", stats.erases_failed);

@@ -274,6 +274,7 @@ struct ftl_die_stats {
  * @defrag_entries: entries of the defrag log now
  * @defrag_compactions: times that it was compacted
  * @defrag_kept: entries that this has kept
+ * @pages_exchanged: cold pages that moved to a worn die to make room for hot ones
  */
 struct ftl_stats {
 	u64 host_pages_read;
@@ -305,6 +306,7 @@ struct ftl_stats {
 	u64 defrag_entries;
 	u64 defrag_compactions;
 	u64 defrag_kept;
+	u64 pages_exchanged;
 };
 
 /**

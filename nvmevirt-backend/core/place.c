@@ -167,6 +167,8 @@ static struct ftl_unit *replace(struct ftl_place *place, struct ftl_placing *pla
 	if (!unit) {
 		unit = open_run(place, placing, is_worn ? ftl_wear_least(units, wanted) : wanted);
 		ftl_units_replace(units, unit, flash_unit);
+		placing->nr_stuck += is_worn &&
+			ftl_wear_is_worn(units->blocks, unit->die, place->wear_permille);
 	}
 	placing->obeyed = unit->die == wanted;
 	placing->levelled = unit->die != wanted && is_worn;

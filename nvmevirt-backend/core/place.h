@@ -82,6 +82,7 @@ struct ftl_place {
  * @nr_obeyed: pages that are where the hint wants them
  * @nr_off_die: pages that are on another die because theirs was full
  * @nr_levelled: pages that are on another die because theirs was worn
+ * @nr_stuck: units for pages of worn dies that were opened on one, as no other had room
  */
 struct ftl_placing {
 	enum ftl_hint hint;
@@ -94,6 +95,7 @@ struct ftl_placing {
 	u32 nr_obeyed;
 	u32 nr_off_die;
 	u32 nr_levelled;
+	u32 nr_stuck;
 };
 
 /**

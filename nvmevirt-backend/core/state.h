@@ -22,6 +22,18 @@ struct ftl_sense {
 };
 
 /**
+ * struct ftl_exchange - where a die goes on to give cold data, see exchange.h
+ * @at: block that is next, counted from where the die begins
+ * @filled_at: tells the block from later ones in its place
+ * @next_unit: unit of it to be looked at next
+ */
+struct ftl_exchange {
+	u32 at;
+	u32 filled_at;
+	u32 next_unit;
+};
+
+/**
  * struct ftl_gc_die - collection of a die
  * @victim: block that is being collected plus one, or 0
  * @is_doomed: it is bad, not free, when it is empty
@@ -33,6 +45,7 @@ struct ftl_sense {
  * @steps_per_program: steps that keep up with the host, see ftl_gc_pace()
  * @fail_program: programs until one fails, or 0
  * @fail_erase: erases until one fails, or 0
+ * @exchange: cold data that it gives
  * @idle_until_ns: end of the work that the die did last if it was background work
  */
 struct ftl_gc_die {
@@ -46,6 +59,7 @@ struct ftl_gc_die {
 	u32 steps_per_program;
 	u32 fail_program;
 	u32 fail_erase;
+	struct ftl_exchange exchange;
 	u64 idle_until_ns;
 };
 
@@ -93,6 +107,7 @@ struct ftl_sense_slot {
  * @to_host: direction of the link that reads use
  * @gc: collection, by die
  * @mend: mending
+ * @nr_exchanges: cold units that are to move at the next write
  * @idle_die: die that may collect at the next command
  * @begun_ns: time of ftl_init()
  * @command_ns: time of the last command
@@ -121,6 +136,7 @@ struct ftl {
 	struct ftl_bus to_host;
 	struct ftl_gc_die *gc;
 	struct ftl_mend mend;
+	u32 nr_exchanges;
 	u32 idle_die;
 	u64 begun_ns;
 	u64 command_ns;

@@ -6,8 +6,7 @@
  * the time. A die is worn when it was erased more often than dies are in the mean, by
  * more than ftl_params.wear_permille and a few erases. What is overwritten on a worn die
  * moves to the least worn one, and stays there until that is worn in turn. So what is
- * written most moves first, and data that lies still keeps its place: moving that would
- * cost writes and spare the die none.
+ * written most moves first; data that lies still moves only to make room (exchange.h).
  *
  * Within a die the free block that was erased least is written next. That leaves blocks out
  * whose pages are never overwritten: one that was erased much less often than blocks of the

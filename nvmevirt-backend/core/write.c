@@ -4,6 +4,7 @@
  * which is protected against power loss or not: see ftl_params.plp.
  */
 #include "draft.h"
+#include "exchange.h"
 #include "program.h"
 
 /* A page that is written in part needs its present content first. */
@@ -104,8 +105,10 @@ u64 ftl_write(struct ftl *ftl, const struct ftl_request *rq, u64 now_ns)
 	arrived_ns = ftl_bus_transfer(&ftl->from_host, rq->bytes, at_ns, ftl->now_ns);
 	at_ns = max(arrived_ns, read_partial_pages(ftl, rq, at_ns));
 	at_ns += ftl_scaled(ftl, ftl->params.write_ns + (u64)ftl->params.page_ns * rq->nr_pages);
+	ftl_exchange(ftl, at_ns);
 	ftl->command_programmed_ns = 0;
 	at_ns = place_pages(ftl, rq, &placing, at_ns);
+	ftl_exchange_ask(ftl, placing.nr_stuck);
 	count_write(ftl, rq, &placing);
 	if (!rq->fua || ftl->params.plp)
 		return at_ns;

@@ -28,6 +28,7 @@
 #include "../core/mend.c"
 #include "../core/idle.c"
 #include "../core/read.c"
+#include "../core/exchange.c"
 #include "../core/write.c"
 #include "../core/remap.c"
 #include "../core/redistribute.c"

@@ -16,6 +16,7 @@
 
 #define NR_COMMANDS	200
 #define MAX_VERSIONS	32
+#define NR_WORN		100
 #define MAX_OPS		8192
 #define MAX_SEQS	65536
 #define MAX_SHARED	64
@@ -28,6 +29,7 @@
  * @bg_eblks: as in struct ftl_params; if not 0, it mends and holds full units, too
  * @share_pages: as in struct ftl_params; the log has room for a few more than 100
  * @spare_eblks: likewise; if not 0, programs and erases fail, too
+ * @is_worn: the first die is, so that cold pages move there
  */
 struct power_case {
 	struct drive_shape shape;
@@ -35,6 +37,7 @@ struct power_case {
 	u32 bg_eblks;
 	u32 share_pages;
 	u32 spare_eblks;
+	bool is_worn;
 };
 
 static const struct power_case power_cases[] = {
@@ -51,6 +54,7 @@ static const struct power_case power_cases[] = {
 	{ { "one die, shared", 1, 1, 4, 4, 24, 1, 100 }, false, 0, 60 },
 	{ { "three dies, background, shared", 3, 1, 3, 5, 22, 2, 70 }, false, 8, 90 },
 	{ { "three dies, protection, shared", 3, 1, 3, 5, 9, 2, 70 }, true, 3, 50 },
+	{ { "three dies, worn", 3, 1, 3, 5, 22, 2, 70 }, false, 0, 0, 0, true },
 };
 
 static void describe_case(const struct power_case *power_case, char *desc)
@@ -163,6 +167,7 @@ static struct bench *make_bench(struct kunit *test)
 	bench->params.share_log_kib = 4;
 	bench->params.spare_eblks = power_case->spare_eblks;
 	bench->params.eblks_per_die += power_case->spare_eblks;
+	bench->params.wear_permille = power_case->is_worn ? 20 : 0;
 	bench->params.nr_lpns = ftl_params_capacity(&bench->params);
 	reason = ftl_params_check(&bench->params);
 	KUNIT_ASSERT_NULL_MSG(test, reason, "%s", reason);
@@ -177,11 +182,21 @@ static struct bench *make_bench(struct kunit *test)
 	return bench;
 }
 
+/* As if the first die had been erased more often than all others from the beginning. */
+static void wear_out(struct ftl *ftl)
+{
+	for (u32 eblk = 0; eblk < ftl->geo.die_eblks; eblk++)
+		ftl->oob.erases[eblk] = NR_WORN;
+	ftl_rebuild(ftl, 0);
+}
+
 static void begin_play(struct bench *bench)
 {
 	memset(bench->memory, 0, ftl_bytes(&bench->params));
 	memset(bench->history, 0, bench->params.nr_lpns * sizeof(*bench->history));
 	bench->ftl = ftl_init(&bench->params, bench->memory, 0);
+	if (bench->params.wear_permille)
+		wear_out(bench->ftl);
 	bench->random = 1;
 	bench->now_ns = 0;
 	bench->done_ns = 0;
@@ -217,12 +232,30 @@ static void note_version(struct bench *bench, u64 lpn, u64 seq, bool durable)
 	};
 }
 
+/* What the drive moved from die to die by itself has the same data under a new number. */
+static void note_exchanged(struct bench *bench)
+{
+	for (u64 lpn = 0; lpn < bench->params.nr_lpns; lpn++) {
+		const struct history *history = &bench->history[lpn];
+		u64 before = history->nr ? history->version[history->nr - 1].seq : 0;
+		u64 seq = ftl_seq_of(bench->ftl, to_lpn(lpn));
+
+		if (!before || seq == before)
+			continue;
+		bench->content[seq] = bench->content[before];
+		note_version(bench, lpn, seq, bench->params.plp);
+	}
+}
+
 static void play_write(struct bench *bench, struct ftl_request *rq)
 {
 	u64 first = from_lpn(rq->first);
+	u64 nr_exchanged = stats_of(bench->ftl).pages_exchanged;
 	u64 seq;
 
 	bench->done_ns = ftl_write(bench->ftl, rq, bench->now_ns);
+	if (stats_of(bench->ftl).pages_exchanged > nr_exchanged)
+		note_exchanged(bench);
 	seq = ftl_last_seq(bench->ftl) - rq->nr_pages + 1;
 	KUNIT_ASSERT_LT(bench->test, seq + rq->nr_pages, (u64)MAX_SEQS);
 	for (u32 i = 0; i < rq->nr_pages; i++) {
@@ -314,11 +347,24 @@ static void let_fail(struct bench *bench)
 		ftl_fail_erase(bench->ftl, die, 1);
 }
 
+/* Half of the writes fall on a tenth of the pages, so that many are overwritten soon. */
+static u64 draw_first(struct bench *bench)
+{
+	u64 nr_lpns = bench->params.nr_lpns;
+	u64 first;
+
+	if (!bench->params.wear_permille)
+		return draw(bench, 2) ? draw(bench, nr_lpns) : draw(bench, nr_lpns / 10 + 1);
+	do {
+		first = draw(bench, nr_lpns);
+	} while (ftl_die_of(bench->ftl, to_lpn(first)) != to_die(0) && draw(bench, 8));
+	return first;
+}
+
 static void draw_command(struct bench *bench)
 {
 	u64 nr_lpns = bench->params.nr_lpns;
-	/* Half of the writes fall on a tenth of the pages, so that many are overwritten soon. */
-	u64 first = draw(bench, 2) ? draw(bench, nr_lpns) : draw(bench, nr_lpns / 10 + 1);
+	u64 first = draw_first(bench);
 	u32 nr_pages = min_t(u64, draw(bench, 7) + 1, nr_lpns - first);
 	struct ftl_request rq = request(first, nr_pages);
 	u32 kind = draw(bench, 20);
@@ -411,6 +457,8 @@ static void record(struct bench *bench)
 	if (bench->params.spare_eblks)
 		KUNIT_EXPECT_GT(bench->test, stats_of(bench->ftl).eblks_bad, 1ULL);
 	KUNIT_EXPECT_EQ(bench->test, bench->nr_shares > 5, bench->params.share_pages > 0);
+	KUNIT_EXPECT_EQ(bench->test, stats_of(bench->ftl).pages_exchanged > 20,
+			bench->params.wear_permille > 0);
 	check_contents(bench);
 	EXPECT_CONSISTENT(bench->test, bench->ftl);
 }

@@ -55,6 +55,14 @@ static void *zeroed(size_t bytes)
 	return memory;
 }
 
+/* As if the first die had been erased more often than all others: others give it cold data. */
+static void wear_out(struct ftl *ftl)
+{
+	for (u32 eblk = 0; eblk < ftl->geo.die_eblks; eblk++)
+		ftl->oob.erases[eblk] = 100;
+	require(!ftl_rebuild(ftl, 0), "An empty drive is refused.");
+}
+
 static void begin_game(struct game *game, u8 shape, u8 flags)
 {
 	struct ftl_params *params = &game->params;
@@ -87,6 +95,8 @@ static void begin_game(struct game *game, u8 shape, u8 flags)
 	game->memory = zeroed(ftl_bytes(params));
 	game->is_mapped = zeroed(params->nr_lpns);
 	game->ftl = ftl_init(params, game->memory, 0);
+	if (params->wear_permille && params->oob)
+		wear_out(game->ftl);
 }
 
 static void end_game(struct game *game)
@@ -179,6 +189,9 @@ static u64 play_write(struct game *game, struct ftl_request *rq, u8 flags)
 	game->nr_written += rq->nr_pages;
 	game->nr_writes++;
 	set_mapped(game, from_lpn(rq->first), rq->nr_pages, true);
+	/* Full drives ask for it themselves, but inputs are too short to fill many. */
+	if (game->params.wear_permille && rq->hint == FTL_HINT_OVERWRITE)
+		ftl_exchange_ask(game->ftl, 2);
 	return ftl_write(game->ftl, rq, game->now_ns);
 }
 

@@ -120,6 +120,7 @@ static const struct counter counters[] = {
 	COUNTER(ftl_stats, run_units_evicted),
 	COUNTER(ftl_stats, gc_runs),
 	COUNTER(ftl_stats, pages_levelled),
+	COUNTER(ftl_stats, pages_exchanged),
 	COUNTER(ftl_stats, eblks_levelled),
 	COUNTER(ftl_stats, programs_failed),
 	COUNTER(ftl_stats, erases_failed),
