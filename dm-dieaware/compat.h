@@ -45,6 +45,19 @@ static inline bool dmda_bio_is_atomic(const struct bio *bio)
 #define DMDA_TARGET_ATOMIC_WRITES	0
 #endif
 
+/* A write that goes to places of its own cannot promise to be atomic */
+static inline void dmda_no_atomic_writes(struct queue_limits *limits)
+{
+#ifdef BLK_FEAT_ATOMIC_WRITES
+	limits->features &= ~BLK_FEAT_ATOMIC_WRITES;
+#endif
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+	limits->atomic_write_hw_max = 0;
+	limits->atomic_write_hw_unit_min = 0;
+	limits->atomic_write_hw_unit_max = 0;
+#endif
+}
+
 /* Flushes need nothing from the target: dm may send them to the device itself */
 static inline void dmda_flush_bypasses_map(struct dm_target *ti)
 {

@@ -70,10 +70,13 @@ struct dmda_discovery {
 #define DMDA_TAIL_BITS	8
 #define DMDA_NR_TAILS	BIT(DMDA_TAIL_BITS)
 
+struct dmda_log;
+
 /**
  * struct dmda - one target
  * @ti: dm's side of it
  * @dev: the device below
+ * @log: log mode's part, or NULL
  * @self_dev: number of the dm device that the target is part of
  * @first_sector: the target's first sector on the whole disk below
  * @lba_shift: log2 of sectors in a logical block of the device below, [0, 3]
@@ -97,6 +100,7 @@ struct dmda_discovery {
 struct dmda {
 	struct dm_target *ti;
 	struct dm_dev *dev;
+	struct dmda_log *log;
 	dev_t self_dev;
 	sector_t first_sector;
 	u8 lba_shift;

@@ -9,6 +9,7 @@
 
 #include "core/message.h"
 #include "dieaware.h"
+#include "log/log.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
@@ -35,6 +36,10 @@ static const char *size_complaint(struct dmda *dmda)
 	u64 nr_sectors = bdev_nr_sectors(dmda->dev->bdev);
 	u64 end_sector;
 
+	/* In log mode the superblock knows. */
+	if (dmda->config.mode == DMDA_MODE_LOG)
+		return dmda->config.start_sectors >= nr_sectors ?
+			"The device is too small for this start sector." : NULL;
 	if (check_add_overflow(dmda->config.start_sectors, (u64)dmda->ti->len, &end_sector))
 		return "The start sector and the length add up to more than a device can have.";
 	if (end_sector > nr_sectors)
@@ -163,11 +168,18 @@ static void start(struct dmda *dmda)
 
 	ti->num_flush_bios = 1;
 	ti->num_discard_bios = 1;
-	ti->num_secure_erase_bios = 1;
 	ti->num_write_zeroes_bios = 1;
-	ti->per_io_data_size = sizeof(struct dmda_io);
-	dmda_flush_bypasses_map(ti);
 	ti->private = dmda;
+	if (dmda->log) {
+		ti->per_io_data_size = sizeof(struct dmda_log_io);
+		ti->max_io_len = dmda_log_max_pages(dmda->log) << DMDA_PAGE_SECTOR_SHIFT;
+		ti->discards_supported = true;
+		ti->flush_supported = true;
+	} else {
+		ti->per_io_data_size = sizeof(struct dmda_io);
+		ti->num_secure_erase_bios = 1;
+		dmda_flush_bypasses_map(ti);
+	}
 }
 
 static int dieaware_ctr(struct dm_target *ti, unsigned int argc, char **argv)
@@ -190,9 +202,16 @@ static int dieaware_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	ret = acquire(dmda);
 	if (ret)
 		goto err_dmda;
+	if (dmda->config.mode == DMDA_MODE_LOG)
+		ret = dmda_log_create(dmda);
+	if (ret)
+		goto err_parts;
 	start(dmda);
 	return 0;
 
+err_parts:
+	release_parts(dmda);
+	dm_put_device(ti, dmda->dev);
 err_dmda:
 	mutex_destroy(&dmda->admin_lock);
 	kfree(dmda);
@@ -203,6 +222,7 @@ static void dieaware_dtr(struct dm_target *ti)
 {
 	struct dmda *dmda = ti->private;
 
+	dmda_log_destroy(dmda);
 	dmda_retry_destroy(dmda);
 	release_parts(dmda);
 	dm_put_device(ti, dmda->dev);
@@ -212,7 +232,31 @@ static void dieaware_dtr(struct dm_target *ti)
 
 static int dieaware_map(struct dm_target *ti, struct bio *bio)
 {
-	return dmda_hint_map(ti->private, bio);
+	struct dmda *dmda = ti->private;
+
+	return dmda->log ? dmda_log_map(dmda, bio) : dmda_hint_map(dmda, bio);
+}
+
+static int dieaware_end_io(struct dm_target *ti, struct bio *bio, blk_status_t *status)
+{
+	struct dmda *dmda = ti->private;
+
+	return dmda->log ? dmda_log_end_io(dmda, bio, status) : DM_ENDIO_DONE;
+}
+
+static int dieaware_preresume(struct dm_target *ti)
+{
+	struct dmda *dmda = ti->private;
+
+	return dmda->log ? dmda_log_preresume(dmda) : 0;
+}
+
+static void dieaware_postsuspend(struct dm_target *ti)
+{
+	struct dmda *dmda = ti->private;
+
+	if (dmda->log)
+		dmda_log_postsuspend(dmda);
 }
 
 /*
@@ -228,6 +272,8 @@ static void dieaware_resume(struct dm_target *ti)
 		decide_locked(dmda);
 	dmda->resumed = true;
 	mutex_unlock(&dmda->admin_lock);
+	if (dmda->log)
+		dmda_log_resume(dmda);
 }
 
 static void status_info(struct dmda *dmda, char *result, unsigned int maxlen)
@@ -253,15 +299,18 @@ static void dieaware_status(struct dm_target *ti, status_type_t type, unsigned i
 
 	switch (type) {
 	case STATUSTYPE_INFO:
-		status_info(dmda, result, maxlen);
+		if (dmda->log)
+			dmda_log_status(dmda, result, maxlen);
+		else
+			status_info(dmda, result, maxlen);
 		break;
 	case STATUSTYPE_TABLE:
 		dmda_config_print(&dmda->config, result, maxlen);
 		break;
 	case STATUSTYPE_IMA:
 		DMEMIT_TARGET_NAME_VERSION(ti->type);
-		DMEMIT(",device_name=%s,start=%llu,mode=hint;", dmda->dev->name,
-		       dmda->config.start_sectors);
+		DMEMIT(",device_name=%s,start=%llu,mode=%s;", dmda->dev->name,
+		       dmda->config.start_sectors, dmda->log ? "log" : "hint");
 		break;
 	}
 }
@@ -353,8 +402,13 @@ static int dieaware_iterate_devices(struct dm_target *ti, iterate_devices_callou
 /* Filesystems align to whole die units and stripes when they know them */
 static void dieaware_io_hints(struct dm_target *ti, struct queue_limits *limits)
 {
-	const struct dmda_discovery *discovery = &((struct dmda *)ti->private)->discovery;
+	struct dmda *dmda = ti->private;
+	const struct dmda_discovery *discovery = &dmda->discovery;
 
+	if (dmda->log) {
+		dmda_log_limits(dmda->log, limits);
+		return;
+	}
 	if (!discovery->die_unit_bytes)
 		return;
 	limits->io_min = max(limits->io_min, discovery->die_unit_bytes);
@@ -367,7 +421,8 @@ static int dieaware_prepare_ioctl(DMDA_PREPARE_IOCTL_PARAMETERS)
 	struct dmda *dmda = ti->private;
 
 	*bdev = dmda->dev->bdev;
-	return dmda->config.start_sectors || ti->len != bdev_nr_sectors(dmda->dev->bdev);
+	return dmda->log || dmda->config.start_sectors ||
+		ti->len != bdev_nr_sectors(dmda->dev->bdev);
 }
 
 static struct target_type dieaware_target = {
@@ -378,6 +433,9 @@ static struct target_type dieaware_target = {
 	.ctr = dieaware_ctr,
 	.dtr = dieaware_dtr,
 	.map = dieaware_map,
+	.end_io = dieaware_end_io,
+	.postsuspend = dieaware_postsuspend,
+	.preresume = dieaware_preresume,
 	.resume = dieaware_resume,
 	.status = dieaware_status,
 	.message = dieaware_message,

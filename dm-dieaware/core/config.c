@@ -69,29 +69,111 @@ static const char *parse_lba_adjacency(const char *value, struct dmda_config *co
 		"The option lba_adjacency must be on or off.";
 }
 
+static const char *parse_map_cache_mb(const char *value, struct dmda_config *config)
+{
+	u64 mb;
+
+	if (!dmda_parse_u64(value, DMDA_MAP_CACHE_MB_MAX + 1, &mb) || !mb)
+		return "The option map_cache_mb must be a number from 1 to 65536.";
+	config->map_cache_mb = mb;
+	return NULL;
+}
+
+static const char *parse_policy(const char *value, struct dmda_config *config)
+{
+	return dmda_policy_parse(value, &config->policy) ? NULL :
+		"The option policy must be greedy, cost-benefit or file-aware.";
+}
+
+static const char *parse_cleaning(const char *value, struct dmda_config *config)
+{
+	return parse_switch(value, &config->cleaning) ? NULL :
+		"The option cleaning must be on or off.";
+}
+
 /* What a line without options asks for */
 static const struct dmda_config defaults = {
 	.hints = DMDA_HINTS_AUTO,
 	.runs_mb = DMDA_RUNS_MB_DEFAULT,
 	.learn_reads = true,
 	.lba_adjacency = true,
+	.map_cache_mb = DMDA_MAP_CACHE_MB_DEFAULT,
+	.policy = DMDA_POLICY_FILE_AWARE,
+	.cleaning = true,
 };
+
+/* The value of an option as a line has it, or NULL: it has its default. */
+
+static const char *print_switch(bool is_on)
+{
+	return is_on ? NULL : "off";
+}
+
+static const char *print_number(u32 value, u32 default_value, char *buf, size_t size)
+{
+	if (value == default_value)
+		return NULL;
+	snprintf(buf, size, "%u", value);
+	return buf;
+}
+
+static const char *print_hints(const struct dmda_config *config, char *buf, size_t size)
+{
+	return config->hints == defaults.hints ? NULL : mode_names[config->hints];
+}
+
+static const char *print_runs_mb(const struct dmda_config *config, char *buf, size_t size)
+{
+	return print_number(config->runs_mb, defaults.runs_mb, buf, size);
+}
+
+static const char *print_learn_reads(const struct dmda_config *config, char *buf, size_t size)
+{
+	return print_switch(config->learn_reads);
+}
+
+static const char *print_lba_adjacency(const struct dmda_config *config, char *buf, size_t size)
+{
+	return print_switch(config->lba_adjacency);
+}
+
+static const char *print_map_cache_mb(const struct dmda_config *config, char *buf, size_t size)
+{
+	return print_number(config->map_cache_mb, defaults.map_cache_mb, buf, size);
+}
+
+static const char *print_policy(const struct dmda_config *config, char *buf, size_t size)
+{
+	return config->policy == defaults.policy ? NULL : dmda_policy_name(config->policy);
+}
+
+static const char *print_cleaning(const struct dmda_config *config, char *buf, size_t size)
+{
+	return print_switch(config->cleaning);
+}
 
 /**
  * struct option - one KEY=VALUE
  * @key: its name with the equals sign
+ * @mode: which mode has it
  * @parse: understand the value: NULL or what is wrong
+ * @print: the value as a word, which may be in the buffer; NULL if it is the default
  */
 struct option {
 	const char *key;
+	enum dmda_mode mode;
 	const char *(*parse)(const char *value, struct dmda_config *config);
+	const char *(*print)(const struct dmda_config *config, char *buf, size_t size);
 };
 
 static const struct option options[] = {
-	{ "hints=", parse_hints },
-	{ "runs_mb=", parse_runs_mb },
-	{ "learn_reads=", parse_learn_reads },
-	{ "lba_adjacency=", parse_lba_adjacency },
+	{ "hints=", DMDA_MODE_HINT, parse_hints, print_hints },
+	{ "runs_mb=", DMDA_MODE_HINT, parse_runs_mb, print_runs_mb },
+	{ "learn_reads=", DMDA_MODE_HINT, parse_learn_reads, print_learn_reads },
+	{ "lba_adjacency=", DMDA_MODE_HINT, parse_lba_adjacency, print_lba_adjacency },
+	{ "map_cache_mb=", DMDA_MODE_LOG, parse_map_cache_mb, print_map_cache_mb },
+	{ "policy=", DMDA_MODE_LOG, parse_policy, print_policy },
+	{ "cleaning=", DMDA_MODE_LOG, parse_cleaning, print_cleaning },
 };
 
 static const char *parse_option(const char *word, u32 *seen, struct dmda_config *config)
@@ -103,6 +185,8 @@ static const char *parse_option(const char *word, u32 *seen, struct dmda_config 
 
 		if (strncmp(word, options[i].key, key_bytes))
 			continue;
+		if (options[i].mode != config->mode)
+			return "An option is one of the other mode.";
 		if (*seen & BIT(i))
 			return "An option stands twice in the table line.";
 		*seen |= BIT(i);
@@ -132,10 +216,26 @@ static const char *parse_options(unsigned int argc, char **argv, struct dmda_con
 	return NULL;
 }
 
+static const char * const target_modes[] = {
+	[DMDA_MODE_HINT] = "hint",
+	[DMDA_MODE_LOG] = "log",
+};
+
+static bool parse_mode(const char *word, enum dmda_mode *mode)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(target_modes); i++) {
+		if (!strcmp(word, target_modes[i])) {
+			*mode = i;
+			return true;
+		}
+	}
+	return false;
+}
+
 const char *dmda_config_parse(unsigned int argc, char **argv, struct dmda_config *config)
 {
 	if (argc < 3)
-		return "The table line must be: DEV START hint [N OPTIONS...].";
+		return "The table line must be: DEV START hint|log [N OPTIONS...].";
 
 	*config = defaults;
 	config->device = argv[0];
@@ -143,31 +243,42 @@ const char *dmda_config_parse(unsigned int argc, char **argv, struct dmda_config
 		return "The name of the device is empty.";
 	if (!dmda_parse_u64(argv[1], U64_MAX, &config->start_sectors))
 		return "The start must be a number of sectors.";
-	if (!strcmp(argv[2], "log"))
-		return "Log mode is not available in this version.";
-	if (strcmp(argv[2], "hint"))
-		return "The mode must be hint.";
+	if (!parse_mode(argv[2], &config->mode))
+		return "The mode must be hint or log.";
 	return parse_options(argc - 3, argv + 3, config);
+}
+
+/* Counts the options that do not have their default. */
+static unsigned int nr_printed(const struct dmda_config *config)
+{
+	unsigned int nr = 0;
+	char value[16];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(options); i++)
+		nr += options[i].mode == config->mode &&
+			options[i].print(config, value, sizeof(value));
+	return nr;
 }
 
 size_t dmda_config_print(const struct dmda_config *config, char *buf, size_t size)
 {
-	bool has_hints = config->hints != defaults.hints;
-	bool has_runs_mb = config->runs_mb != defaults.runs_mb;
-	bool has_learn_reads = config->learn_reads != defaults.learn_reads;
-	bool has_lba_adjacency = config->lba_adjacency != defaults.lba_adjacency;
-	unsigned int nr_options = has_hints + has_runs_mb + has_learn_reads + has_lba_adjacency;
-	char count[16] = "";
-	char runs_mb[32] = "";
+	unsigned int nr_options = nr_printed(config);
+	size_t at;
 
+	at = snprintf(buf, size, "%s %llu %s", config->device,
+		      (unsigned long long)config->start_sectors, target_modes[config->mode]);
 	if (nr_options)
-		snprintf(count, sizeof(count), " %u", nr_options);
-	if (has_runs_mb)
-		snprintf(runs_mb, sizeof(runs_mb), " runs_mb=%u", config->runs_mb);
-	/* A switch that is not at its default, on, is off */
-	return snprintf(buf, size, "%s %llu hint%s%s%s%s%s%s", config->device,
-			(unsigned long long)config->start_sectors, count,
-			has_hints ? " hints=" : "", has_hints ? mode_names[config->hints] : "",
-			runs_mb, has_learn_reads ? " learn_reads=off" : "",
-			has_lba_adjacency ? " lba_adjacency=off" : "");
+		at += snprintf(buf + min(at, size), size - min(at, size), " %u", nr_options);
+	for (unsigned int i = 0; i < ARRAY_SIZE(options); i++) {
+		char memory[16];
+		const char *value;
+
+		if (options[i].mode != config->mode)
+			continue;
+		value = options[i].print(config, memory, sizeof(memory));
+		if (value)
+			at += snprintf(buf + min(at, size), size - min(at, size), " %s%s",
+				       options[i].key, value);
+	}
+	return at;
 }

@@ -2,15 +2,22 @@
 /*
  * The target's part of a table line, as words and as numbers:
  *
- *   DEV START hint [N OPTIONS...]
+ *   DEV START hint|log [N OPTIONS...]
  *
  * N is the number of options that follow. Options, in any order, each at most once:
  *
+ * mode hint
  *   hints=auto|on|off      send hints if the device announces them; always; never
  *   runs_mb=1..4096        upper bound of the run table's memory, in MiB
  *   learn_reads=on|off     reads teach the run table where files lie
  *   lba_adjacency=on|off   a write of an unknown file that continues another one of
  *                          an unknown file is an append to it
+ *
+ * mode log
+ *   map_cache_mb=1..65536  memory for pages of the map, in MiB
+ *   policy=greedy|cost-benefit|file-aware
+ *                          how cleaning chooses segments
+ *   cleaning=on|off        clean when segments run out
  *
  * This file knows words and ranges. Whether the device exists, is large enough and
  * understands hints is the constructor's to find out.
@@ -18,6 +25,7 @@
 #ifndef DMDA_CONFIG_H
 #define DMDA_CONFIG_H
 
+#include "policy.h"
 #include "units.h"
 
 /**
@@ -35,29 +43,51 @@ enum dmda_hints_mode {
 #define DMDA_RUNS_MB_DEFAULT	64
 #define DMDA_RUNS_MB_MAX	4096
 
+#define DMDA_MAP_CACHE_MB_DEFAULT	256
+#define DMDA_MAP_CACHE_MB_MAX		65536
+
+/**
+ * enum dmda_mode - what the target does
+ * @DMDA_MODE_HINT: sends hints, and each page stays where it is
+ * @DMDA_MODE_LOG: turns random writes into sequential ones
+ */
+enum dmda_mode {
+	DMDA_MODE_HINT,
+	DMDA_MODE_LOG,
+	DMDA_NR_MODES,
+};
+
 /**
  * struct dmda_config - what a table line asks for
  * @device: path or major:minor of the device below. It points into the words that
  *	were parsed: replace it before they go away.
  * @start_sectors: first sector of @device that the target uses
+ * @mode: what the target does
  * @hints: when hints are sent
  * @runs_mb: upper bound of the run table's memory in MiB, [1, DMDA_RUNS_MB_MAX]
  * @learn_reads: reads teach the run table
  * @lba_adjacency: LBA adjacency counts where the file is unknown
+ * @map_cache_mb: log: memory for pages of the map in MiB, [1, DMDA_MAP_CACHE_MB_MAX]
+ * @policy: log: how cleaning chooses
+ * @cleaning: log: clean when segments run out
  */
 struct dmda_config {
 	const char *device;
 	u64 start_sectors;
+	enum dmda_mode mode;
 	enum dmda_hints_mode hints;
 	u32 runs_mb;
 	bool learn_reads;
 	bool lba_adjacency;
+	u32 map_cache_mb;
+	enum dmda_policy policy;
+	bool cleaning;
 };
 
 /**
  * dmda_config_parse() - understand the words of a table line
  * @argc: number of words
- * @argv: the words: DEV START hint [N OPTIONS...]
+ * @argv: the words: DEV START hint|log [N OPTIONS...]
  * @config: where to put the result; undefined after an error
  *
  * Context: any. Nothing is changed in @argv.

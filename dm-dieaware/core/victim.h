@@ -14,14 +14,9 @@
 #ifndef DMDA_VICTIM_H
 #define DMDA_VICTIM_H
 
+#include "policy.h"
 #include "segments.h"
 #include "summary.h"
-
-enum dmda_policy {
-	DMDA_POLICY_GREEDY,
-	DMDA_POLICY_COST_BENEFIT,
-	DMDA_POLICY_FILE_AWARE,
-};
 
 #define DMDA_MAX_CANDIDATES	32U
 

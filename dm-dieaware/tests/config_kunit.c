@@ -3,6 +3,7 @@
 #include <kunit/test.h>
 
 #include "../core/config.c"
+#include "../core/policy.c"
 #include "words_of_line.h"
 
 static const char *parse(const char *line, struct dmda_config *config)
@@ -56,7 +57,8 @@ struct line_case {
 #define RUNS_MB_WRONG	"The option runs_mb must be a number from 1 to 4096."
 #define COUNT_WRONG	"The number of options is not the number of words that follow it."
 #define COUNT_MISSING	"After the mode comes the number of options, not an option."
-#define LINE_WRONG	"The table line must be: DEV START hint [N OPTIONS...]."
+#define MAP_CACHE_MB_WRONG "The option map_cache_mb must be a number from 1 to 65536."
+#define LINE_WRONG	"The table line must be: DEV START hint|log [N OPTIONS...]."
 
 static const struct line_case refused[] = {
 	{ "", LINE_WRONG },
@@ -68,10 +70,15 @@ static const struct line_case refused[] = {
 	{ "/dev/a 0x10 hint", START_WRONG },
 	{ "/dev/a 18446744073709551616 hint", START_WRONG },
 	{ "/dev/a 18446744073709551615 hint", START_WRONG },
-	{ "/dev/a 0 log", "Log mode is not available in this version." },
-	{ "/dev/a 0 log 1 hints=on", "Log mode is not available in this version." },
-	{ "/dev/a 0 Hint", "The mode must be hint." },
-	{ "/dev/a 0 hints", "The mode must be hint." },
+	{ "/dev/a 0 log 1 hints=on", "An option is one of the other mode." },
+	{ "/dev/a 0 hint 1 policy=greedy", "An option is one of the other mode." },
+	{ "/dev/a 0 log 1 policy=best",
+	  "The option policy must be greedy, cost-benefit or file-aware." },
+	{ "/dev/a 0 log 1 map_cache_mb=0", MAP_CACHE_MB_WRONG },
+	{ "/dev/a 0 log 1 map_cache_mb=65537", MAP_CACHE_MB_WRONG },
+	{ "/dev/a 0 log 1 cleaning=yes", "The option cleaning must be on or off." },
+	{ "/dev/a 0 Hint", "The mode must be hint or log." },
+	{ "/dev/a 0 hints", "The mode must be hint or log." },
 	{ "/dev/a 0 hint hints=on", COUNT_MISSING },
 	{ "/dev/a 0 hint -1 hints=on", COUNT_MISSING },
 	{ "/dev/a 0 hint 1", COUNT_WRONG },
@@ -137,6 +144,9 @@ static const struct line_case printed[] = {
 	{ "a 1 hint 4 lba_adjacency=off learn_reads=off runs_mb=1 hints=on",
 	  "a 1 hint 4 hints=on runs_mb=1 learn_reads=off lba_adjacency=off" },
 	{ "a 1 hint 2 learn_reads=on lba_adjacency=off", "a 1 hint 1 lba_adjacency=off" },
+	{ "a 8 log 3 policy=file-aware cleaning=on map_cache_mb=256", "a 8 log" },
+	{ "a 8 log 3 cleaning=off policy=greedy map_cache_mb=1",
+	  "a 8 log 3 map_cache_mb=1 policy=greedy cleaning=off" },
 };
 
 KUNIT_ARRAY_PARAM(printed, printed, describe_line);

@@ -3,6 +3,7 @@
 #include <kunit/test.h>
 
 #include "../core/config.c"
+#include "../core/policy.c"
 #include "../core/message.c"
 #include "words_of_line.h"
 

@@ -9,6 +9,7 @@
 #include "dmda_driver.h"
 #include "dmda_words.h"
 #include "../../dm-dieaware/core/config.c"
+#include "../../dm-dieaware/core/policy.c"
 
 /* Cut a printed line at its spaces */
 static void split_printed(struct fuzz_words *words, char *line)
@@ -74,16 +75,20 @@ static size_t draw_input(u64 *state, u8 *input)
 	static const char *const list[] = {
 		"/dev/nvme0n1", "259:0", "0", "2048", "18446744073709551615", "hint", "hint",
 		"hint", "log", "1", "2", "3", "4", "hints=auto", "hints=on", "hints=off",
+		"policy=greedy", "policy=file-aware", "map_cache_mb=9", "cleaning=off",
 		"runs_mb=1", "runs_mb=4096", "runs_mb=64", "learn_reads=on", "learn_reads=off",
 		"", "lba_adjacency=on", "lba_adjacency=off", "hints=", "-1",
 	};
-	static const char start[] = "259:0\0008\0hint\0002";
+	static const char hint_start[] = "259:0\0008\0hint\0002";
+	static const char log_start[] = "259:0\0008\0log\0002";
 	size_t bytes = 0;
 
 	/* Two of three begin well, or nearly nothing would get as far as the options */
 	if (next_random(state) % 3) {
-		memcpy(input, start, sizeof(start));
-		bytes = sizeof(start);
+		bool is_log = next_random(state) % 3 == 0;
+
+		bytes = is_log ? sizeof(log_start) : sizeof(hint_start);
+		memcpy(input, is_log ? log_start : hint_start, bytes);
 		input[bytes - 2] = '0' + next_random(state) % 5;
 	}
 	return bytes + draw_words(state, input + bytes, list, ARRAY_SIZE(list));

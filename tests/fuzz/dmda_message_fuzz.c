@@ -9,6 +9,7 @@
 #include "dmda_driver.h"
 #include "dmda_words.h"
 #include "../../dm-dieaware/core/config.c"
+#include "../../dm-dieaware/core/policy.c"
 #include "../../dm-dieaware/core/message.c"
 
 static void check_runs(const struct dmda_message *message, const struct fuzz_words *words)

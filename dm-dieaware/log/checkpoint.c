@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Checkpoints: pages of tables that have changed are written, then the directory, then
+ * the journal once more, then the root. Operations go on meanwhile; only pages of the map
+ * cannot be evicted from when the directory is begun until the root is durable.
+ *
+ * A page is copied while it cannot change, and written from the copy.
+ */
+#include <linux/wait.h>
+
+#include "log.h"
+
+/* Pages of the map that are looked at under one holding of the lock */
+#define LOOK_AT_ONCE	64U
+
+/* Pages that are being written at a time */
+#define MAX_AT_ONCE	128
+
+void dmda_log_writes_begin(struct dmda_log_writes *writes, struct dmda_log *log)
+{
+	writes->log = log;
+	atomic_set(&writes->nr_left, 1);
+	init_completion(&writes->done);
+	writes->failed = false;
+}
+
+static void put_writes(struct dmda_log_writes *writes)
+{
+	if (atomic_dec_and_test(&writes->nr_left))
+		complete(&writes->done);
+}
+
+int dmda_log_writes_end(struct dmda_log_writes *writes)
+{
+	put_writes(writes);
+	wait_for_completion_io(&writes->done);
+	if (!READ_ONCE(writes->failed))
+		return 0;
+	dmda_log_fail(writes->log, "writing a table", "the device reports an error");
+	return -EIO;
+}
+
+static void page_is_written(struct bio *bio)
+{
+	struct dmda_log_page_write *write = bio->bi_private;
+	struct dmda_log_writes *writes = write->writes;
+	struct dmda_log *log = writes->log;
+	bool failed = bio->bi_status;
+	unsigned long flags;
+
+	bio_put(bio);
+	spin_lock_irqsave(&log->lock, flags);
+	if (failed)
+		WRITE_ONCE(writes->failed, true);
+	else
+		dmda_slots_written(&log->slots[write->table], write->index, write->slot,
+				   write->seq);
+	if (write->page) {
+		write->page->is_writing = false;
+		dmda_log_page_put_locked(write->page);
+		log->nr_map_writes--;
+	}
+	spin_unlock_irqrestore(&log->lock, flags);
+	wake_up_all(&log->wait);
+	mempool_free(virt_to_page(write->buffer), &log->buffers);
+	mempool_free(write, &log->writes);
+	put_writes(writes);
+}
+
+static struct dmda_log_page_write *new_write(struct dmda_log_writes *writes,
+					     enum dmda_table table, u64 index)
+{
+	struct dmda_log *log = writes->log;
+	struct dmda_log_page_write *write;
+
+	wait_event(log->wait, atomic_read(&writes->nr_left) < MAX_AT_ONCE);
+	write = mempool_alloc(&log->writes, GFP_NOIO);
+	write->writes = writes;
+	write->page = NULL;
+	write->buffer = page_address(mempool_alloc(&log->buffers, GFP_NOIO));
+	write->table = table;
+	write->index = index;
+	atomic_inc(&writes->nr_left);
+	return write;
+}
+
+static void submit_page(struct dmda_log_page_write *write)
+{
+	struct dmda_log *log = write->writes->log;
+	struct bio *bio = bio_alloc(log->bdev, 1, REQ_OP_WRITE | REQ_META, GFP_NOIO);
+
+	bio->bi_iter.bi_sector =
+		dmda_log_sector(log, dmda_super_slot(&log->super, write->table, write->index,
+						     write->slot));
+	bio->bi_end_io = page_is_written;
+	bio->bi_private = write;
+	__bio_add_page(bio, virt_to_page(write->buffer), DMDA_BLOCK_BYTES, 0);
+	submit_bio(bio);
+}
+
+static void seal_page(struct dmda_log_page_write *write, u32 nr_entries)
+{
+	struct dmda_log *log = write->writes->log;
+	struct dmda_block_id id = dmda_log_table_id(log, write->table, write->index,
+						    write->slot, write->seq);
+
+	if (nr_entries)
+		id.nr_entries = nr_entries;
+	id.epoch = READ_ONCE(log->root.epoch) + 1;
+	dmda_block_seal(write->buffer, &id);
+}
+
+/* Only one write of a page at a time, and none while a root is on its way. */
+static bool can_write(const struct dmda_log *log, const struct dmda_log_page *page)
+{
+	return !page->is_writing && !log->slots[DMDA_TABLE_MAP].pending;
+}
+
+void dmda_log_write_map_page(struct dmda_log_writes *writes, struct dmda_log_page *page)
+{
+	struct dmda_log *log = writes->log;
+	struct dmda_log_page_write *write = new_write(writes, DMDA_TABLE_MAP, page->map.index);
+
+	write->page = page;
+	spin_lock_irq(&log->lock);
+	wait_event_lock_irq(log->wait, can_write(log, page), log->lock);
+	page->is_writing = true;
+	log->nr_map_writes++;
+	log->counters.meta_pages++;
+	write->slot = dmda_slots_target(&log->slots[DMDA_TABLE_MAP], page->map.index);
+	write->seq = page->map.seq;
+	memcpy(write->buffer, page->map.block, DMDA_BLOCK_BYTES);
+	page->map.dirty_sector = U64_MAX;
+	spin_unlock_irq(&log->lock);
+	seal_page(write, 0);
+	submit_page(write);
+}
+
+/* Pins pages of the map that know operations before a sector. Return: how many. */
+static u32 find_map_pages(struct dmda_log *log, u64 before, unsigned long *index,
+			  struct dmda_log_page **pages)
+{
+	struct dmda_log_page *page;
+	u32 nr = 0;
+
+	spin_lock_irq(&log->lock);
+	for (u32 i = 0; i < LOOK_AT_ONCE; i++, ++*index) {
+		page = xa_find(&log->map, index, ULONG_MAX, XA_PRESENT);
+		if (!page) {
+			*index = ULONG_MAX;
+			break;
+		}
+		if (page->map.dirty_sector >= before)
+			continue;
+		page->nr_pins++;
+		pages[nr++] = page;
+	}
+	spin_unlock_irq(&log->lock);
+	return nr;
+}
+
+static void write_map(struct dmda_log_writes *writes, u64 before)
+{
+	struct dmda_log_page *pages[LOOK_AT_ONCE];
+	unsigned long index = 0;
+
+	while (index != ULONG_MAX) {
+		u32 nr = find_map_pages(writes->log, before, &index, pages);
+
+		for (u32 i = 0; i < nr; i++)
+			dmda_log_write_map_page(writes, pages[i]);
+		cond_resched();
+	}
+}
+
+static void write_segments_page(struct dmda_log_writes *writes, u64 index)
+{
+	struct dmda_log *log = writes->log;
+	struct dmda_log_page_write *write = new_write(writes, DMDA_TABLE_SEGMENTS, index);
+	struct dmda_segments_page *page = &log->segments.page[index];
+	u32 nr_entries;
+
+	spin_lock_irq(&log->lock);
+	write->slot = dmda_slots_target(&log->slots[DMDA_TABLE_SEGMENTS], index);
+	write->seq = page->seq;
+	nr_entries = dmda_segments_encode(&log->segments, index, write->buffer);
+	page->dirty_sector = U64_MAX;
+	log->counters.meta_pages++;
+	spin_unlock_irq(&log->lock);
+	seal_page(write, nr_entries);
+	submit_page(write);
+}
+
+static void write_opened_page(struct dmda_log_writes *writes, u64 index)
+{
+	struct dmda_log *log = writes->log;
+	struct dmda_log_page_write *write = new_write(writes, DMDA_TABLE_OPEN, index);
+	struct dmda_opened_page *page = &log->opened.page[index];
+
+	spin_lock_irq(&log->lock);
+	write->slot = dmda_slots_target(&log->slots[DMDA_TABLE_OPEN], index);
+	write->seq = page->seq;
+	memcpy(write->buffer, &log->opened.block[index], DMDA_BLOCK_BYTES);
+	page->dirty_sector = U64_MAX;
+	log->counters.meta_pages++;
+	spin_unlock_irq(&log->lock);
+	seal_page(write, 0);
+	submit_page(write);
+}
+
+static int write_tables(struct dmda_log *log, u64 before)
+{
+	struct dmda_log_writes writes;
+
+	dmda_log_writes_begin(&writes, log);
+	write_map(&writes, before);
+	for (u64 i = 0; i < log->slots[DMDA_TABLE_SEGMENTS].nr_pages; i++) {
+		if (READ_ONCE(log->segments.page[i].dirty_sector) < before)
+			write_segments_page(&writes, i);
+	}
+	for (u64 i = 0; i < log->slots[DMDA_TABLE_OPEN].nr_pages; i++) {
+		if (READ_ONCE(log->opened.page[i].dirty_sector) < before)
+			write_opened_page(&writes, i);
+	}
+	return dmda_log_writes_end(&writes);
+}
+
+/* From now on no slot of the map changes; those on their way are waited for. */
+static void begin_root(struct dmda_log *log)
+{
+	spin_lock_irq(&log->lock);
+	dmda_slots_begin(&log->slots[DMDA_TABLE_MAP]);
+	wait_event_lock_irq(log->wait, !log->nr_map_writes, log->lock);
+	spin_unlock_irq(&log->lock);
+}
+
+static int write_directory(struct dmda_log *log, u64 epoch)
+{
+	const struct dmda_slots *slots = &log->slots[DMDA_TABLE_DIRECTORY];
+	struct dmda_log_writes writes;
+
+	dmda_log_writes_begin(&writes, log);
+	for (u64 i = 0; i < slots->nr_pages; i++) {
+		struct dmda_log_page_write *write;
+
+		if (!dmda_slots_changed(&log->slots[DMDA_TABLE_MAP], i))
+			continue;
+		write = new_write(&writes, DMDA_TABLE_DIRECTORY, i);
+		write->slot = dmda_slots_target(slots, i);
+		write->seq = epoch;
+		dmda_directory_encode(&log->super, &log->slots[DMDA_TABLE_MAP], i,
+				      write->slot, epoch, write->buffer);
+		submit_page(write);
+	}
+	return dmda_log_writes_end(&writes);
+}
+
+static int write_root(struct dmda_log *log, struct dmda_root *root)
+{
+	u32 nr_pages = dmda_root_nr_pages(&log->super);
+	int ret;
+
+	spin_lock_irq(&log->lock);
+	root->is_clean = root->is_clean && !log->batch.nr_used;
+	root->pages_written = log->pages_before + log->counters.user_pages +
+		log->counters.moved_pages + log->counters.meta_pages;
+	spin_unlock_irq(&log->lock);
+	for (u32 i = 0; i < nr_pages; i++)
+		dmda_root_encode(root, &log->super, log->slots, i,
+				 log->root_pages + i * DMDA_BLOCK_BYTES);
+	ret = dmda_log_write(log, dmda_root_dpn(&log->super, root->epoch), log->root_pages,
+			     nr_pages, REQ_PREFLUSH | REQ_FUA);
+	if (ret)
+		dmda_log_fail(log, "writing a root", "the device reports an error");
+	return ret;
+}
+
+static void end_root(struct dmda_log *log, const struct dmda_root *root, bool durable)
+{
+	spin_lock_irq(&log->lock);
+	for (int i = 0; i < DMDA_NR_TABLES; i++)
+		dmda_slots_end(&log->slots[i], durable);
+	if (durable) {
+		log->root = *root;
+		log->counters.nr_checkpoints++;
+	}
+	spin_unlock_irq(&log->lock);
+	wake_up_all(&log->wait);
+}
+
+static int take_checkpoint(struct dmda_log *log, bool is_clean)
+{
+	struct dmda_root root;
+	int ret = dmda_log_commit(log);
+
+	if (ret)
+		return ret;
+	spin_lock_irq(&log->lock);
+	root = log->root;
+	root.epoch++;
+	root.journal = log->has_batch ? log->batch.first : log->next_place;
+	root.is_clean = is_clean;
+	spin_unlock_irq(&log->lock);
+
+	ret = write_tables(log, root.journal.sector);
+	begin_root(log);
+	if (!ret)
+		ret = write_directory(log, root.epoch);
+	spin_lock_irq(&log->lock);
+	for (int i = 0; i < DMDA_NR_TABLES; i++)
+		dmda_slots_begin(&log->slots[i]);
+	spin_unlock_irq(&log->lock);
+	/* What the pages know beyond the journal's durable end must not be needed. */
+	if (!ret)
+		ret = dmda_log_commit(log);
+	if (!ret)
+		ret = write_root(log, &root);
+	end_root(log, &root, !ret);
+	return ret;
+}
+
+int dmda_log_checkpoint(struct dmda_log *log, bool is_clean)
+{
+	int ret;
+
+	mutex_lock(&log->checkpoint_lock);
+	ret = take_checkpoint(log, is_clean);
+	mutex_unlock(&log->checkpoint_lock);
+	if (ret)
+		return ret;
+	spin_lock_irq(&log->lock);
+	dmda_log_begin_batch_locked(log);
+	dmda_log_feed_locked(log);
+	spin_unlock_irq(&log->lock);
+	dmda_log_map_written(log);
+	return 0;
+}
+
+static bool is_due(struct dmda_log *log)
+{
+	bool due;
+
+	spin_lock_irq(&log->lock);
+	due = log->state == DMDA_LOG_WRITE &&
+		log->next_place.sector - log->root.journal.sector >
+			log->super.journal_sectors / 2;
+	spin_unlock_irq(&log->lock);
+	return due;
+}
+
+void dmda_log_do_checkpoint(struct work_struct *work)
+{
+	struct dmda_log *log = container_of(work, struct dmda_log, checkpoint_work);
+
+	if (is_due(log))
+		dmda_log_checkpoint(log, false);
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The journal at work. Two batches take turns: one is filled while the other is being
+ * written. What waits for a commit when one begins shares it.
+ *
+ * A batch is begun only when the ring has room for all of it. So what is in a batch can
+ * always be written, and a checkpoint, which makes room, needs nothing but that.
+ */
+#include "log.h"
+
+void dmda_log_begin_batch_locked(struct dmda_log *log)
+{
+	u64 used = log->next_place.sector - log->root.journal.sector;
+
+	lockdep_assert_held(&log->lock);
+
+	if (log->has_batch || log->state == DMDA_LOG_FAILED)
+		return;
+	if (used > log->super.journal_sectors / 2 && log->state == DMDA_LOG_WRITE)
+		dmda_log_kick(log, &log->checkpoint_work);
+	if (used + log->batch_sectors > log->super.journal_sectors)
+		return;
+	log->sectors_index ^= 1;
+	dmda_journal_begin(&log->batch, &log->super, log->sectors[log->sectors_index],
+			   log->batch_sectors, &log->next_place);
+	log->has_batch = true;
+}
+
+bool dmda_log_has_room_locked(struct dmda_log *log, u32 nr_records)
+{
+	lockdep_assert_held(&log->lock);
+
+	if (!log->has_batch)
+		return false;
+	if (dmda_journal_has_room(&log->batch, nr_records))
+		return true;
+	dmda_log_kick(log, &log->commit_work);
+	return false;
+}
+
+/**
+ * struct sealed - a batch that is to be written
+ * @sectors: its memory
+ * @nr: its sectors; 0: there is nothing to be written
+ * @first: number of the first
+ * @seq: its last operation
+ */
+struct sealed {
+	struct dmda_journal_sector *sectors;
+	u32 nr;
+	u64 first;
+	u64 seq;
+};
+
+/* Takes the batch away, with those who wait for it. */
+static void seal_batch(struct dmda_log *log, struct sealed *sealed, struct list_head *ios)
+{
+	sealed->nr = 0;
+	spin_lock_irq(&log->lock);
+	list_splice_init(&log->committing, ios);
+	if (log->has_batch && log->state != DMDA_LOG_FAILED) {
+		sealed->sectors = log->batch.sectors;
+		sealed->first = log->batch.first.sector;
+		sealed->nr = dmda_journal_seal(&log->batch, &log->super, &log->next_place);
+		sealed->seq = log->next_place.seq - 1;
+	}
+	if (sealed->nr) {
+		log->counters.nr_commits++;
+		log->has_batch = false;
+		dmda_log_begin_batch_locked(log);
+	}
+	spin_unlock_irq(&log->lock);
+}
+
+static int commit_once(struct dmda_log *log, struct list_head *ios)
+{
+	struct sealed sealed;
+	int ret;
+
+	seal_batch(log, &sealed, ios);
+	if (!sealed.nr)
+		return READ_ONCE(log->state) == DMDA_LOG_FAILED ? -EIO : 0;
+	/* The data that the records name is written; the flush makes it durable first. */
+	ret = dmda_log_write_sectors(log, dmda_journal_sector_at(&log->super, sealed.first),
+				     sealed.sectors, sealed.nr, REQ_PREFLUSH | REQ_FUA);
+	if (ret) {
+		dmda_log_fail(log, "writing the journal", "the device reports an error");
+		return ret;
+	}
+	spin_lock_irq(&log->lock);
+	log->durable_seq = sealed.seq;
+	if (log->segments.nr_empty && log->state == DMDA_LOG_WRITE)
+		dmda_log_kick(log, &log->space_work);
+	spin_unlock_irq(&log->lock);
+	return 0;
+}
+
+int dmda_log_commit(struct dmda_log *log)
+{
+	LIST_HEAD(ios);
+	int ret;
+
+	mutex_lock(&log->commit_lock);
+	ret = commit_once(log, &ios);
+	mutex_unlock(&log->commit_lock);
+	dmda_log_end_list(&ios, ret ? BLK_STS_IOERR : BLK_STS_OK);
+	dmda_log_map_written(log);
+	return ret;
+}
+
+void dmda_log_do_commit(struct work_struct *work)
+{
+	dmda_log_commit(container_of(work, struct dmda_log, commit_work));
+}
+
+int dmda_log_change_segment(struct dmda_log *log, const struct dmda_record *record)
+{
+	while (true) {
+		bool is_done = false, has_failed;
+
+		spin_lock_irq(&log->lock);
+		has_failed = log->state == DMDA_LOG_FAILED;
+		if (!has_failed && dmda_log_has_room_locked(log, 1)) {
+			dmda_change_segment(&log->change, record);
+			is_done = true;
+		}
+		spin_unlock_irq(&log->lock);
+		if (is_done)
+			return 0;
+		if (has_failed || dmda_log_commit(log))
+			return -EIO;
+		/* No room in the ring, either: only a root makes some. */
+		if (!READ_ONCE(log->has_batch) && dmda_log_checkpoint(log, false))
+			return -EIO;
+	}
+}

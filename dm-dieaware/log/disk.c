@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reading and writing metadata, and waiting for it. Memory may be vmalloc's.
+ */
+#include <linux/mm.h>
+#include <linux/vmalloc.h>
+
+#include "log.h"
+
+static struct page *page_of(const void *memory)
+{
+	return is_vmalloc_addr(memory) ? vmalloc_to_page(memory) : virt_to_page(memory);
+}
+
+/* Adds memory to a bio until one of them is full. Return: bytes. */
+static u32 add_pages_of(struct bio *bio, u8 *memory, u32 bytes)
+{
+	u32 added = 0;
+
+	while (added < bytes) {
+		u32 offset = offset_in_page(memory + added);
+		u32 nr = min_t(u32, bytes - added, PAGE_SIZE - offset);
+
+		if (bio_add_page(bio, page_of(memory + added), nr, offset) != nr)
+			break;
+		added += nr;
+	}
+	return added;
+}
+
+static int transfer(struct dmda_log *log, sector_t sector, u8 *memory, u32 bytes,
+		    blk_opf_t opf)
+{
+	int ret = 0;
+
+	while (bytes && !ret) {
+		u32 nr_vecs = min_t(u32, DIV_ROUND_UP(bytes, PAGE_SIZE) + 1, BIO_MAX_VECS);
+		struct bio *bio = bio_alloc(log->bdev, nr_vecs, opf, GFP_NOIO);
+		u32 nr;
+
+		bio->bi_iter.bi_sector = sector;
+		nr = add_pages_of(bio, memory, bytes);
+		ret = submit_bio_wait(bio);
+		bio_put(bio);
+		sector += nr >> SECTOR_SHIFT;
+		memory += nr;
+		bytes -= nr;
+		/* A flush in front of the first is one in front of all. */
+		opf &= ~REQ_PREFLUSH;
+	}
+	return ret;
+}
+
+int dmda_log_read(struct dmda_log *log, dpn_t dpn, void *memory, u32 nr_pages)
+{
+	return transfer(log, dmda_log_sector(log, dpn), memory, nr_pages << DMDA_PAGE_SHIFT,
+			REQ_OP_READ | REQ_META | REQ_SYNC);
+}
+
+static void count_meta(struct dmda_log *log, u32 nr_sectors)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&log->lock, flags);
+	log->counters.meta_pages += DIV_ROUND_UP(nr_sectors, DMDA_PAGE_SECTORS);
+	spin_unlock_irqrestore(&log->lock, flags);
+}
+
+int dmda_log_write(struct dmda_log *log, dpn_t dpn, void *memory, u32 nr_pages,
+		   blk_opf_t opf)
+{
+	count_meta(log, nr_pages << DMDA_PAGE_SECTOR_SHIFT);
+	return transfer(log, dmda_log_sector(log, dpn), memory, nr_pages << DMDA_PAGE_SHIFT,
+			REQ_OP_WRITE | REQ_META | REQ_SYNC | opf);
+}
+
+int dmda_log_write_sectors(struct dmda_log *log, u32 at, void *memory, u32 nr_sectors,
+			   blk_opf_t opf)
+{
+	sector_t first = dmda_log_sector(log, to_dpn(log->super.journal_dpn));
+	u32 nr = min(nr_sectors, log->super.journal_sectors - at);
+	u32 bytes = nr << SECTOR_SHIFT;
+	int ret;
+
+	count_meta(log, nr_sectors);
+	opf |= REQ_OP_WRITE | REQ_META | REQ_SYNC;
+	ret = transfer(log, first + at, memory, bytes, opf);
+	if (ret || nr == nr_sectors)
+		return ret;
+	/* The ring's end: the rest goes to its beginning. */
+	return transfer(log, first, memory + bytes, (nr_sectors - nr) << SECTOR_SHIFT,
+			opf & ~REQ_PREFLUSH);
+}
+
+int dmda_log_flush(struct dmda_log *log)
+{
+	struct bio *bio = bio_alloc(log->bdev, 0, REQ_OP_WRITE | REQ_PREFLUSH, GFP_NOIO);
+	int ret = submit_bio_wait(bio);
+
+	bio_put(bio);
+	return ret;
+}

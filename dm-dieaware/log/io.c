@@ -1,0 +1,731 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A bio's way through log mode.
+ *
+ *   read   looked up and sent on, by the task that submits it. A worker takes over if the
+ *	    page of the map is not in memory.
+ *   write  claims its lpns, so that writes of the same ones are done as they were
+ *	    submitted; gets places; is sent on; when its data is written, its operation is
+ *	    done; with FUA it then waits for a commit. Who has to wait for something goes on
+ *	    by the worker.
+ *   trim   (discard, write zeroes) claims its lpns; the worker does its operations.
+ *   flush  waits for a commit. What is under way when it comes does not concern it: nobody
+ *	    was told yet that it is written.
+ *
+ * A write is cut where the file, the segment or the map's pages end.
+ */
+#include <linux/interval_tree_generic.h>
+
+#include "log.h"
+
+#define FIRST_OF(io)	((io)->first)
+#define LAST_OF(io)	((io)->last)
+
+INTERVAL_TREE_DEFINE(struct dmda_log_io, node, u64, subtree_last, FIRST_OF, LAST_OF,
+		     static __maybe_unused, claims)
+
+static void go_on_locked(struct dmda_log *log, struct dmda_log_io *io)
+{
+	lockdep_assert_held(&log->lock);
+
+	list_move_tail(&io->list, &log->ready);
+	dmda_log_kick(log, &log->io_work);
+}
+
+/* Return: false if it has to wait for another one, whose end lets it go on. */
+static bool claim_locked(struct dmda_log *log, struct dmda_log_io *io)
+{
+	struct dmda_log_io *other;
+
+	lockdep_assert_held(&log->lock);
+
+	other = claims_iter_first(&log->claims, io->first, io->last);
+	if (other) {
+		list_move_tail(&io->list, &other->waiters);
+		return false;
+	}
+	claims_insert(io, &log->claims);
+	io->has_claim = true;
+	io->stage = DMDA_LOG_LOOKUP;
+	return true;
+}
+
+/* Those who wait claim now, in their order: nobody can come in between. */
+static void unclaim_locked(struct dmda_log *log, struct dmda_log_io *io)
+{
+	struct dmda_log_io *waiter, *next;
+	LIST_HEAD(waiters);
+
+	lockdep_assert_held(&log->lock);
+
+	if (!io->has_claim)
+		return;
+	claims_remove(io, &log->claims);
+	io->has_claim = false;
+	list_splice_init(&io->waiters, &waiters);
+	list_for_each_entry_safe(waiter, next, &waiters, list) {
+		if (claim_locked(log, waiter))
+			go_on_locked(log, waiter);
+	}
+}
+
+static void unpin_locked(struct dmda_log_io *io)
+{
+	for (u32 i = 0; i < DMDA_OP_MAP_PAGES; i++) {
+		if (io->pages[i])
+			dmda_log_page_put_locked(io->pages[i]);
+		io->pages[i] = NULL;
+	}
+}
+
+static void let_go_locked(struct dmda_log *log, struct dmda_log_io *io)
+{
+	unpin_locked(io);
+	unclaim_locked(log, io);
+	io->stage = DMDA_LOG_MAPPED;
+}
+
+static void end_io(struct dmda_log *log, struct dmda_log_io *io, blk_status_t status)
+{
+	struct bio *bio = dmda_log_bio(io);
+
+	spin_lock_irq(&log->lock);
+	let_go_locked(log, io);
+	spin_unlock_irq(&log->lock);
+	bio->bi_status = status;
+	bio_endio(bio);
+}
+
+static void init_io(struct dmda_log *log, struct bio *bio)
+{
+	struct dmda_log_io *io = dmda_log_io_of(bio);
+	sector_t sector = dm_target_offset(log->dmda->ti, bio->bi_iter.bi_sector);
+
+	INIT_LIST_HEAD(&io->list);
+	INIT_LIST_HEAD(&io->waiters);
+	io->first = sector >> DMDA_PAGE_SECTOR_SHIFT;
+	io->last = io->first + (bio_sectors(bio) >> DMDA_PAGE_SECTOR_SHIFT) - 1;
+	io->cursor = io->first;
+	memset(io->pages, 0, sizeof(io->pages));
+	io->seg = SEG_NONE;
+	io->file = 0;
+	io->fpage = 0;
+	io->stage = DMDA_LOG_CLAIM;
+	io->has_claim = false;
+	io->is_fua = false;
+}
+
+static void send_to(struct dmda_log *log, struct bio *bio, dpn_t dpn)
+{
+	bio_set_dev(bio, log->bdev);
+	bio->bi_iter.bi_sector = dmda_log_sector(log, dpn);
+}
+
+static seg_t segment_of(const struct dmda_log *log, dpn_t dpn)
+{
+	u32 page;
+
+	return dmda_super_segment_of(&log->super, dpn, &page);
+}
+
+/*
+ * Reads
+ */
+
+/* Counts the reader while the map still points there: from then on nobody frees it. */
+static u32 look_up_locked(struct dmda_log *log, const struct dmda_log_page *page, u64 lpn,
+			  u32 nr_pages, dpn_t *dpn, seg_t *seg)
+{
+	u32 entry, nr;
+
+	dmda_map_index(to_lpn(lpn), &entry);
+	nr = dmda_map_run(page->map.block, entry, nr_pages, dpn);
+	*seg = SEG_NONE;
+	if (*dpn == DPN_NONE)
+		return nr;
+	*seg = segment_of(log, *dpn);
+	if (*seg != SEG_NONE)
+		atomic_inc(&log->readers[from_seg(*seg)]);
+	return nr;
+}
+
+static int map_read(struct dmda_log *log, struct bio *bio)
+{
+	struct dmda_log_io *io = dmda_log_io_of(bio);
+	struct dmda_log_page *page;
+	unsigned long flags;
+	u32 entry, nr = 0;
+	dpn_t dpn;
+
+	spin_lock_irqsave(&log->lock, flags);
+	page = dmda_log_page_find_locked(log, dmda_map_index(to_lpn(io->first), &entry));
+	if (page)
+		nr = look_up_locked(log, page, io->first, dmda_log_io_pages(io), &dpn, &io->seg);
+	else
+		go_on_locked(log, io);
+	spin_unlock_irqrestore(&log->lock, flags);
+	if (!page)
+		return DM_MAPIO_SUBMITTED;
+	io->stage = DMDA_LOG_DATA;
+	if (nr < dmda_log_io_pages(io))
+		dm_accept_partial_bio(bio, nr << DMDA_PAGE_SECTOR_SHIFT);
+	if (dpn == DPN_NONE) {
+		zero_fill_bio(bio);
+		bio_endio(bio);
+		return DM_MAPIO_SUBMITTED;
+	}
+	send_to(log, bio, dpn);
+	return DM_MAPIO_REMAPPED;
+}
+
+/**
+ * struct piece - a part of a read that the worker does
+ * @log: whose it is
+ * @parent: the bio
+ * @seg: segment whose readers it is counted among
+ * @bio: the part; must be the last member
+ */
+struct piece {
+	struct dmda_log *log;
+	struct bio *parent;
+	seg_t seg;
+	struct bio bio;
+};
+
+int dmda_log_init_pieces(struct dmda_log *log)
+{
+	return bioset_init(&log->bios, BIO_POOL_SIZE, offsetof(struct piece, bio), 0);
+}
+
+static void end_piece(struct bio *bio)
+{
+	struct piece *piece = container_of(bio, struct piece, bio);
+	struct bio *parent = piece->parent;
+
+	if (bio->bi_status)
+		parent->bi_status = bio->bi_status;
+	if (piece->seg != SEG_NONE)
+		dmda_log_put_reader(piece->log, piece->seg);
+	bio_put(bio);
+	bio_endio(parent);
+}
+
+static u32 read_piece(struct dmda_log *log, struct dmda_log_io *io,
+		      const struct dmda_log_page *page)
+{
+	struct bio *parent = dmda_log_bio(io);
+	struct bio *bio = bio_alloc_clone(log->bdev, parent, GFP_NOIO, &log->bios);
+	struct piece *piece = container_of(bio, struct piece, bio);
+	dpn_t dpn;
+	u32 nr;
+
+	piece->log = log;
+	piece->parent = parent;
+	bio->bi_end_io = end_piece;
+	spin_lock_irq(&log->lock);
+	nr = look_up_locked(log, page, io->cursor, io->last - io->cursor + 1, &dpn, &piece->seg);
+	spin_unlock_irq(&log->lock);
+	bio_trim(bio, (io->cursor - io->first) << DMDA_PAGE_SECTOR_SHIFT,
+		 (sector_t)nr << DMDA_PAGE_SECTOR_SHIFT);
+	bio_inc_remaining(parent);
+	if (dpn == DPN_NONE) {
+		zero_fill_bio(bio);
+		bio_endio(bio);
+	} else {
+		bio->bi_iter.bi_sector = dmda_log_sector(log, dpn);
+		submit_bio_noacct(bio);
+	}
+	return nr;
+}
+
+static void go_on_reading(struct dmda_log *log, struct dmda_log_io *io)
+{
+	struct bio *bio = dmda_log_bio(io);
+	blk_status_t status = BLK_STS_OK;
+
+	io->stage = DMDA_LOG_MAPPED;
+	while (io->cursor <= io->last) {
+		struct dmda_log_page *page;
+		u32 entry;
+
+		page = dmda_log_page_get(log, dmda_map_index(to_lpn(io->cursor), &entry), io);
+		if (!page)
+			return;
+		if (IS_ERR(page)) {
+			status = BLK_STS_IOERR;
+			break;
+		}
+		io->cursor += read_piece(log, io, page);
+		dmda_log_page_put(log, page);
+	}
+	if (status)
+		bio->bi_status = status;
+	bio_endio(bio);
+}
+
+/*
+ * Writes
+ */
+
+/* What the bio begins with goes to one file; the rest comes again. */
+static void identify(struct dmda_log *log, struct bio *bio, u32 *nr_pages)
+{
+	struct dmda_log_io *io = dmda_log_io_of(bio);
+	struct dmda_identity identity;
+	u32 page_mask = DMDA_BLOCK_BYTES - 1;
+	u32 nr;
+
+	dmda_identify_write(log->dmda, bio, &identity);
+	nr = identity.len_bytes >> DMDA_PAGE_SHIFT;
+	if (!identity.file.id || (identity.pos_bytes & page_mask) || !nr)
+		return;
+	io->file = identity.file.id;
+	io->fpage = identity.pos_bytes >> DMDA_PAGE_SHIFT;
+	*nr_pages = min(*nr_pages, nr);
+}
+
+static bool pin_pages_locked(struct dmda_log *log, struct dmda_log_io *io)
+{
+	u32 entry;
+	u64 first = dmda_map_index(to_lpn(io->first), &entry);
+	u64 last = dmda_map_index(to_lpn(io->last), &entry);
+
+	for (u64 i = first; i <= last; i++) {
+		struct dmda_log_page *page = dmda_log_page_find_locked(log, i);
+
+		if (!page) {
+			unpin_locked(io);
+			return false;
+		}
+		page->nr_pins++;
+		io->pages[i - first] = page;
+	}
+	io->stage = DMDA_LOG_PLACE;
+	return true;
+}
+
+static bool place_locked(struct dmda_log *log, struct dmda_log_io *io, bool whole, u32 *nr)
+{
+	*nr = 0;
+	/* Who came first is served first. */
+	if (whole || list_empty(&log->starved))
+		*nr = dmda_log_take_locked(log, DMDA_STREAM_USER, dmda_log_io_pages(io), whole,
+					   &io->dpn, &io->open);
+	if (!*nr) {
+		list_move_tail(&io->list, &log->starved);
+		log->counters.nr_starved++;
+		return false;
+	}
+	log->counters.user_pages += *nr;
+	io->stage = DMDA_LOG_DATA;
+	return true;
+}
+
+/* Others may have what the bio is not going to write. */
+static void shorten_locked(struct dmda_log *log, struct dmda_log_io *io, u32 nr_pages)
+{
+	if (nr_pages == dmda_log_io_pages(io))
+		return;
+	claims_remove(io, &log->claims);
+	io->last = io->first + nr_pages - 1;
+	claims_insert(io, &log->claims);
+}
+
+/* As far as it goes without waiting. Return: pages that can be sent on; 0: it waits. */
+static u32 begin_write(struct dmda_log *log, struct dmda_log_io *io)
+{
+	unsigned long flags;
+	u32 nr = 0;
+
+	spin_lock_irqsave(&log->lock, flags);
+	if (claim_locked(log, io)) {
+		if (!pin_pages_locked(log, io))
+			go_on_locked(log, io);
+		else if (place_locked(log, io, false, &nr))
+			shorten_locked(log, io, nr);
+	}
+	spin_unlock_irqrestore(&log->lock, flags);
+	return nr;
+}
+
+static void prepare_write(struct dmda_log *log, struct bio *bio)
+{
+	struct dmda_log_io *io = dmda_log_io_of(bio);
+
+	io->is_fua = bio->bi_opf & REQ_FUA;
+	/* The commit does it for the data, too. */
+	bio->bi_opf &= ~REQ_FUA;
+	send_to(log, bio, io->dpn);
+}
+
+static int map_write(struct dmda_log *log, struct bio *bio)
+{
+	struct dmda_log_io *io = dmda_log_io_of(bio);
+	u32 nr_pages = dmda_log_io_pages(io), nr;
+
+	if (READ_ONCE(log->state) != DMDA_LOG_WRITE)
+		return DM_MAPIO_KILL;
+	identify(log, bio, &nr_pages);
+	if (nr_pages < dmda_log_io_pages(io)) {
+		dm_accept_partial_bio(bio, nr_pages << DMDA_PAGE_SECTOR_SHIFT);
+		io->last = io->first + nr_pages - 1;
+	}
+	nr = begin_write(log, io);
+	if (!nr)
+		return DM_MAPIO_SUBMITTED;
+	if (nr < nr_pages)
+		dm_accept_partial_bio(bio, nr << DMDA_PAGE_SECTOR_SHIFT);
+	prepare_write(log, bio);
+	return DM_MAPIO_REMAPPED;
+}
+
+static int get_pages(struct dmda_log *log, struct dmda_log_io *io)
+{
+	u32 entry;
+	u64 first = dmda_map_index(to_lpn(io->first), &entry);
+	u64 last = dmda_map_index(to_lpn(io->last), &entry);
+
+	for (u64 i = first; i <= last; i++) {
+		struct dmda_log_page *page;
+
+		if (io->pages[i - first])
+			continue;
+		page = dmda_log_page_get(log, i, io);
+		if (!page)
+			return -EAGAIN;
+		if (IS_ERR(page))
+			return PTR_ERR(page);
+		io->pages[i - first] = page;
+	}
+	io->stage = DMDA_LOG_PLACE;
+	return 0;
+}
+
+static void go_on_writing(struct dmda_log *log, struct dmda_log_io *io)
+{
+	struct bio *bio = dmda_log_bio(io);
+	bool placed;
+	int ret = 0;
+	u32 nr;
+
+	if (io->stage == DMDA_LOG_LOOKUP)
+		ret = get_pages(log, io);
+	if (ret == -EAGAIN)
+		return;
+	if (ret || READ_ONCE(log->state) != DMDA_LOG_WRITE) {
+		end_io(log, io, BLK_STS_IOERR);
+		return;
+	}
+	spin_lock_irq(&log->lock);
+	placed = place_locked(log, io, true, &nr);
+	spin_unlock_irq(&log->lock);
+	if (!placed)
+		return;
+	prepare_write(log, bio);
+	submit_bio_noacct(bio);
+}
+
+/* Return: whether the batch had room for its operation. */
+static bool apply_write_locked(struct dmda_log *log, struct dmda_log_io *io)
+{
+	u32 nr = dmda_log_io_pages(io);
+	struct dmda_map_page *pages[DMDA_OP_MAP_PAGES];
+	struct dmda_written first = {
+		.lpn = to_lpn(io->first), .file = io->file, .fpage = io->fpage,
+	};
+
+	if (!dmda_log_has_room_locked(log, 1 + nr))
+		return false;
+	for (u32 i = 0; i < DMDA_OP_MAP_PAGES; i++)
+		pages[i] = io->pages[i] ? &io->pages[i]->map : NULL;
+	first.seq = dmda_change_map(&log->change, pages, first.lpn, io->dpn, nr);
+	dmda_opened_put(&log->opened, io->dpn, &first, nr, log->batch.first.sector);
+	log->mtime[io->open] = first.seq;
+	dmda_log_placed_locked(log, io->open, nr);
+	let_go_locked(log, io);
+	return true;
+}
+
+static void commit_for_locked(struct dmda_log *log, struct dmda_log_io *io)
+{
+	list_move_tail(&io->list, &log->committing);
+	log->counters.nr_flushes++;
+	dmda_log_kick(log, &log->commit_work);
+}
+
+static void give_up_write_locked(struct dmda_log *log, struct dmda_log_io *io)
+{
+	dmda_log_placed_locked(log, io->open, dmda_log_io_pages(io));
+	let_go_locked(log, io);
+}
+
+static int end_write(struct dmda_log *log, struct dmda_log_io *io, blk_status_t *status)
+{
+	int ret = DM_ENDIO_DONE;
+	unsigned long flags;
+	const char *why;
+
+	spin_lock_irqsave(&log->lock, flags);
+	if (*status || log->state == DMDA_LOG_FAILED) {
+		*status = *status ?: BLK_STS_IOERR;
+		give_up_write_locked(log, io);
+	} else if (!apply_write_locked(log, io)) {
+		list_move_tail(&io->list, &log->unmapped);
+		ret = DM_ENDIO_INCOMPLETE;
+	} else if (io->is_fua) {
+		commit_for_locked(log, io);
+		ret = DM_ENDIO_INCOMPLETE;
+	}
+	why = log->change.why;
+	spin_unlock_irqrestore(&log->lock, flags);
+	if (unlikely(why))
+		dmda_log_fail(log, "changing the map", why);
+	return ret;
+}
+
+/*
+ * Trims and flushes
+ */
+
+static int map_trim(struct dmda_log *log, struct bio *bio)
+{
+	struct dmda_log_io *io = dmda_log_io_of(bio);
+	unsigned long flags;
+
+	if (READ_ONCE(log->state) != DMDA_LOG_WRITE)
+		return DM_MAPIO_KILL;
+	io->is_fua = bio->bi_opf & REQ_FUA;
+	spin_lock_irqsave(&log->lock, flags);
+	if (claim_locked(log, io))
+		go_on_locked(log, io);
+	spin_unlock_irqrestore(&log->lock, flags);
+	return DM_MAPIO_SUBMITTED;
+}
+
+/* Return: pages that hold nothing now; 0: no room in the batch, it waits. */
+static u32 trim_some(struct dmda_log *log, struct dmda_log_io *io, struct dmda_log_page *page)
+{
+	struct dmda_map_page *pages[DMDA_OP_MAP_PAGES] = { &page->map };
+	u32 entry, nr;
+
+	dmda_map_index(to_lpn(io->cursor), &entry);
+	nr = min3(io->last - io->cursor + 1, (u64)DMDA_MAX_OP_PAGES,
+		  (u64)DMDA_MAP_ENTRIES - entry);
+	spin_lock_irq(&log->lock);
+	if (dmda_log_has_room_locked(log, 1 + nr)) {
+		dmda_change_trim(&log->change, pages, to_lpn(io->cursor), nr);
+	} else {
+		list_move_tail(&io->list, &log->unmapped);
+		nr = 0;
+	}
+	dmda_log_page_put_locked(page);
+	spin_unlock_irq(&log->lock);
+	return nr;
+}
+
+/* Parts of the map that were never written need not be read for that. */
+static bool skip_nothing(struct dmda_log *log, struct dmda_log_io *io)
+{
+	u32 entry;
+	u64 index = dmda_map_index(to_lpn(io->cursor), &entry);
+	bool is_zero;
+
+	spin_lock_irq(&log->lock);
+	is_zero = dmda_log_page_is_zero_locked(log, index);
+	spin_unlock_irq(&log->lock);
+	if (is_zero)
+		io->cursor += DMDA_MAP_ENTRIES - entry;
+	return is_zero;
+}
+
+static void end_trim(struct dmda_log *log, struct dmda_log_io *io)
+{
+	if (!io->is_fua) {
+		end_io(log, io, BLK_STS_OK);
+		return;
+	}
+	spin_lock_irq(&log->lock);
+	let_go_locked(log, io);
+	commit_for_locked(log, io);
+	spin_unlock_irq(&log->lock);
+}
+
+static void go_on_trimming(struct dmda_log *log, struct dmda_log_io *io)
+{
+	while (io->cursor <= io->last) {
+		struct dmda_log_page *page;
+		u32 entry, nr;
+
+		if (READ_ONCE(log->state) != DMDA_LOG_WRITE) {
+			end_io(log, io, BLK_STS_IOERR);
+			return;
+		}
+		if (skip_nothing(log, io))
+			continue;
+		page = dmda_log_page_get(log, dmda_map_index(to_lpn(io->cursor), &entry), io);
+		if (!page)
+			return;
+		if (IS_ERR(page)) {
+			end_io(log, io, BLK_STS_IOERR);
+			return;
+		}
+		nr = trim_some(log, io, page);
+		if (!nr)
+			return;
+		io->cursor += nr;
+	}
+	end_trim(log, io);
+}
+
+static bool all_is_durable_locked(const struct dmda_log *log)
+{
+	u64 next_seq = log->has_batch ? log->batch.next_seq : log->next_place.seq;
+
+	return log->durable_seq + 1 == next_seq;
+}
+
+static int map_flush(struct dmda_log *log, struct bio *bio)
+{
+	struct dmda_log_io *io = dmda_log_io_of(bio);
+	int ret = DM_MAPIO_SUBMITTED;
+	unsigned long flags;
+	bool is_done = false;
+
+	io->stage = DMDA_LOG_MAPPED;
+	spin_lock_irqsave(&log->lock, flags);
+	if (log->state == DMDA_LOG_FAILED)
+		ret = DM_MAPIO_KILL;
+	else if (log->state != DMDA_LOG_WRITE || all_is_durable_locked(log))
+		is_done = true;
+	else
+		commit_for_locked(log, io);
+	spin_unlock_irqrestore(&log->lock, flags);
+	if (is_done)
+		bio_endio(bio);
+	return ret;
+}
+
+/*
+ * All together
+ */
+
+int dmda_log_map(struct dmda *dmda, struct bio *bio)
+{
+	struct dmda_log *log = dmda->log;
+
+	init_io(log, bio);
+	WRITE_ONCE(log->last_io, jiffies);
+	if (bio->bi_opf & REQ_PREFLUSH)
+		return map_flush(log, bio);
+	switch (bio_op(bio)) {
+	case REQ_OP_READ:
+		return map_read(log, bio);
+	case REQ_OP_WRITE:
+		return map_write(log, bio);
+	case REQ_OP_DISCARD:
+	case REQ_OP_WRITE_ZEROES:
+		return map_trim(log, bio);
+	default:
+		return DM_MAPIO_KILL;
+	}
+}
+
+int dmda_log_end_io(struct dmda *dmda, struct bio *bio, blk_status_t *status)
+{
+	struct dmda_log_io *io = dmda_log_io_of(bio);
+
+	if (io->stage != DMDA_LOG_DATA)
+		return DM_ENDIO_DONE;
+	if (bio_op(bio) == REQ_OP_WRITE)
+		return end_write(dmda->log, io, status);
+	if (io->seg != SEG_NONE)
+		dmda_log_put_reader(dmda->log, io->seg);
+	return DM_ENDIO_DONE;
+}
+
+void dmda_log_feed_locked(struct dmda_log *log)
+{
+	lockdep_assert_held(&log->lock);
+
+	if (list_empty(&log->starved))
+		return;
+	list_splice_tail_init(&log->starved, &log->ready);
+	dmda_log_kick(log, &log->io_work);
+}
+
+/* Those whose data is written, as far as there is room. */
+static void map_some_locked(struct dmda_log *log, struct list_head *done,
+			    struct list_head *failed)
+{
+	struct dmda_log_io *io, *next;
+
+	list_for_each_entry_safe(io, next, &log->unmapped, list) {
+		if (bio_op(dmda_log_bio(io)) != REQ_OP_WRITE) {
+			go_on_locked(log, io);
+		} else if (log->state == DMDA_LOG_FAILED) {
+			give_up_write_locked(log, io);
+			list_move_tail(&io->list, failed);
+		} else if (!apply_write_locked(log, io)) {
+			return;
+		} else if (io->is_fua) {
+			commit_for_locked(log, io);
+		} else {
+			list_move_tail(&io->list, done);
+		}
+	}
+}
+
+void dmda_log_map_written(struct dmda_log *log)
+{
+	LIST_HEAD(failed);
+	LIST_HEAD(done);
+
+	spin_lock_irq(&log->lock);
+	map_some_locked(log, &done, &failed);
+	dmda_log_feed_locked(log);
+	spin_unlock_irq(&log->lock);
+	dmda_log_end_list(&done, BLK_STS_OK);
+	dmda_log_end_list(&failed, BLK_STS_IOERR);
+}
+
+void dmda_log_end_list(struct list_head *ios, blk_status_t status)
+{
+	struct dmda_log_io *io, *next;
+
+	list_for_each_entry_safe(io, next, ios, list) {
+		struct bio *bio = dmda_log_bio(io);
+
+		list_del_init(&io->list);
+		if (status)
+			bio->bi_status = status;
+		bio_endio(bio);
+	}
+}
+
+void dmda_log_do_io(struct work_struct *work)
+{
+	struct dmda_log *log = container_of(work, struct dmda_log, io_work);
+	struct dmda_log_io *io, *next;
+	struct blk_plug plug;
+	LIST_HEAD(ready);
+
+	spin_lock_irq(&log->lock);
+	list_splice_init(&log->ready, &ready);
+	spin_unlock_irq(&log->lock);
+	blk_start_plug(&plug);
+	list_for_each_entry_safe(io, next, &ready, list) {
+		list_del_init(&io->list);
+		switch (bio_op(dmda_log_bio(io))) {
+		case REQ_OP_READ:
+			go_on_reading(log, io);
+			break;
+		case REQ_OP_WRITE:
+			go_on_writing(log, io);
+			break;
+		default:
+			go_on_trimming(log, io);
+		}
+	}
+	blk_finish_plug(&plug);
+	dmda_log_pages_shrink(log);
+}

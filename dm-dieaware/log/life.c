@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A device in log mode from construction to destruction. Metadata is read at the first
+ * resume, for until then another target may be writing it; all is durable at the end of
+ * a suspend, and what comes later writes nothing.
+ */
+#include <linux/sched/mm.h>
+#include <linux/vmalloc.h>
+
+#include "../core/message.h"
+#include "log.h"
+
+/* Reserves, so that going on never depends on memory */
+#define NR_RESERVED_PAGES	16
+
+#define MAX_BATCH_SECTORS	256U
+#define MIN_MAP_PAGES		64U
+
+/* Of a discard or write-zeroes bio */
+#define MAX_TRIM_SECTORS	BIT(21)
+
+static const char * const log_state_names[] = {
+	[DMDA_LOG_NEW] = "new",
+	[DMDA_LOG_WRITE] = "write",
+	[DMDA_LOG_READ_ONLY] = "read_only",
+	[DMDA_LOG_FAILED] = "failed",
+};
+
+static void free_tables(struct dmda_log *log)
+{
+	kvfree(log->sectors[0]);
+	kvfree(log->sectors[1]);
+	kvfree(log->root_pages);
+	kvfree(log->summary);
+	kvfree(log->readers);
+	kvfree(log->segments_memory);
+	kvfree(log->opened_memory);
+	for (int i = 0; i < DMDA_NR_TABLES; i++)
+		kvfree(log->slots_memory[i]);
+}
+
+/* What depends on the size of the device */
+static bool allocate_tables(struct dmda_log *log)
+{
+	const struct dmda_super *super = &log->super;
+	size_t batch_bytes = log->batch_sectors * sizeof(struct dmda_journal_sector);
+	bool is_complete = true;
+
+	log->sectors[0] = kvzalloc(batch_bytes, GFP_KERNEL);
+	log->sectors[1] = kvzalloc(batch_bytes, GFP_KERNEL);
+	log->root_pages = kvzalloc(dmda_root_nr_pages(super) * DMDA_BLOCK_BYTES, GFP_KERNEL);
+	log->summary = kvcalloc(super->summary_pages, sizeof(*log->summary), GFP_KERNEL);
+	log->readers = kvcalloc(dmda_super_nr_segments(super), sizeof(*log->readers),
+				GFP_KERNEL);
+	log->segments_memory = kvzalloc(dmda_segments_bytes(super), GFP_KERNEL);
+	log->opened_memory = kvzalloc(dmda_opened_bytes(super), GFP_KERNEL);
+	for (int i = 0; i < DMDA_NR_TABLES; i++) {
+		size_t bytes = dmda_slots_bytes(dmda_super_nr_pages(super, i));
+
+		log->slots_memory[i] = kvzalloc(bytes, GFP_KERNEL);
+		is_complete = is_complete && log->slots_memory[i];
+	}
+	return is_complete && log->sectors[0] && log->sectors[1] && log->root_pages &&
+		log->summary && log->readers && log->segments_memory && log->opened_memory;
+}
+
+static void init_tables(struct dmda_log *log)
+{
+	dmda_segments_init(&log->segments, &log->super, log->segments_memory);
+	dmda_opened_init(&log->opened, &log->super, &log->segments, log->opened_memory);
+	for (int i = 0; i < DMDA_NR_TABLES; i++)
+		dmda_slots_init(&log->slots[i], dmda_super_nr_pages(&log->super, i),
+				log->slots_memory[i]);
+	dmda_writer_init(&log->writer, &log->super);
+	for (u32 i = 0; i < DMDA_MAX_OPEN; i++)
+		log->opened_by[i] = SEG_NONE;
+	log->change = (struct dmda_change){
+		.super = &log->super, .segments = &log->segments, .batch = &log->batch,
+	};
+}
+
+static int init_reserves(struct dmda_log *log)
+{
+	return dmda_log_init_pieces(log) ?:
+		mempool_init_page_pool(&log->map_blocks, NR_RESERVED_PAGES, 0) ?:
+		mempool_init_kmalloc_pool(&log->map_pages, NR_RESERVED_PAGES,
+					  sizeof(struct dmda_log_page)) ?:
+		mempool_init_page_pool(&log->buffers, NR_RESERVED_PAGES, 0) ?:
+		mempool_init_kmalloc_pool(&log->writes, NR_RESERVED_PAGES,
+					  sizeof(struct dmda_log_page_write));
+}
+
+static void exit_reserves(struct dmda_log *log)
+{
+	mempool_exit(&log->writes);
+	mempool_exit(&log->buffers);
+	mempool_exit(&log->map_pages);
+	mempool_exit(&log->map_blocks);
+	bioset_exit(&log->bios);
+}
+
+/* The device may be why it is needed; there is nothing more that could be done. */
+static void write_needs_check(struct dmda_log *log)
+{
+	void *page = (void *)get_zeroed_page(GFP_NOIO);
+
+	if (!page)
+		return;
+	log->super.epoch++;
+	log->super.flags |= DMDA_SUPER_NEEDS_CHECK;
+	dmda_super_encode(&log->super, page);
+	if (dmda_log_write(log, dmda_super_dpn(log->super.epoch), page, 1, REQ_FUA))
+		log->super.epoch--;
+	free_page((unsigned long)page);
+}
+
+/* Tells it to whoever waits, and to the world. */
+static void tell_failure(struct work_struct *work)
+{
+	struct dmda_log *log = container_of(work, struct dmda_log, fail_work);
+
+	/* Ends those who wait for a commit or for room in one. */
+	dmda_log_commit(log);
+	if (log->may_write)
+		write_needs_check(log);
+	dm_table_event(log->dmda->ti->table);
+}
+
+void dmda_log_fail(struct dmda_log *log, const char *what, const char *why)
+{
+	unsigned long flags;
+	bool is_first;
+
+	spin_lock_irqsave(&log->lock, flags);
+	is_first = log->state != DMDA_LOG_FAILED;
+	log->state = DMDA_LOG_FAILED;
+	if (is_first)
+		log->why = why;
+	dmda_log_feed_locked(log);
+	/* Under the lock: behind it, the last bio may have ended and the target be gone. */
+	if (is_first)
+		queue_work(log->queue, &log->fail_work);
+	spin_unlock_irqrestore(&log->lock, flags);
+	wake_up_all(&log->wait);
+	if (is_first)
+		DMERR("%s: While %s: %s. The target only reads from now on.",
+		      dm_table_device_name(log->dmda->ti->table), what, why);
+}
+
+static void init_parts(struct dmda_log *log)
+{
+	mutex_init(&log->commit_lock);
+	mutex_init(&log->checkpoint_lock);
+	spin_lock_init(&log->lock);
+	init_waitqueue_head(&log->wait);
+	xa_init_flags(&log->map, XA_FLAGS_LOCK_IRQ);
+	INIT_LIST_HEAD(&log->lru);
+	INIT_LIST_HEAD(&log->ready);
+	INIT_LIST_HEAD(&log->starved);
+	INIT_LIST_HEAD(&log->unmapped);
+	INIT_LIST_HEAD(&log->committing);
+	log->claims = RB_ROOT_CACHED;
+	INIT_WORK(&log->io_work, dmda_log_do_io);
+	INIT_WORK(&log->commit_work, dmda_log_do_commit);
+	INIT_WORK(&log->space_work, dmda_log_do_space);
+	INIT_WORK(&log->checkpoint_work, dmda_log_do_checkpoint);
+	INIT_WORK(&log->fail_work, tell_failure);
+	INIT_WORK(&log->clean_work, dmda_log_do_clean);
+	log->is_quiet = true;
+}
+
+static const char *size_complaint(const struct dmda_log *log)
+{
+	const struct dmda *dmda = log->dmda;
+	u64 nr_sectors = bdev_nr_sectors(log->bdev) - dmda->config.start_sectors;
+
+	if (dmda->config.start_sectors % DMDA_PAGE_SECTORS)
+		return "In log mode the start must be a multiple of 8 sectors.";
+	if (log->super.nr_device_pages > nr_sectors >> DMDA_PAGE_SECTOR_SHIFT)
+		return "The device is smaller than when it was formatted.";
+	if (dmda->ti->begin % DMDA_PAGE_SECTORS || dmda->ti->len % DMDA_PAGE_SECTORS)
+		return "In log mode begin and length must be multiples of 8 sectors.";
+	if (dmda->ti->len >> DMDA_PAGE_SECTOR_SHIFT > log->super.nr_lpns)
+		return "The length is more than the formatted device presents.";
+	return NULL;
+}
+
+static const char *feature_complaint(const struct dmda_log *log, bool read_only)
+{
+	if (log->super.incompat & ~DMDA_INCOMPAT_KNOWN)
+		return "The format has features that this version does not know.";
+	if (!read_only && log->super.ro_compat & ~DMDA_RO_COMPAT_KNOWN)
+		return "The format has features with which this version can only read.";
+	return NULL;
+}
+
+static bool wants_read_only(const struct dmda_log *log)
+{
+	return !(dm_table_get_mode(log->dmda->ti->table) & DMDA_MODE_WRITE);
+}
+
+static int look_at_super(struct dmda_log *log)
+{
+	struct dm_target *ti = log->dmda->ti;
+	const char *why;
+
+	if (bdev_nr_sectors(log->bdev) < log->dmda->config.start_sectors +
+	    ((DMDA_SUPER_DPN_B + 1) << DMDA_PAGE_SECTOR_SHIFT)) {
+		ti->error = "The device is too small to be formatted for log mode.";
+		return -EINVAL;
+	}
+	why = dmda_log_read_super(log);
+	if (why) {
+		DMERR("%s: The superblock: %s.", dm_table_device_name(ti->table), why);
+		ti->error = "The device is not formatted for log mode, or is damaged.";
+		return -EINVAL;
+	}
+	ti->error = (char *)size_complaint(log);
+	if (!ti->error)
+		ti->error = (char *)feature_complaint(log, wants_read_only(log));
+	return ti->error ? -EINVAL : 0;
+}
+
+int dmda_log_create(struct dmda *dmda)
+{
+	struct dm_target *ti = dmda->ti;
+	struct dmda_log *log = kzalloc(sizeof(*log), GFP_KERNEL);
+	int ret = -ENOMEM;
+
+	ti->error = "There is not enough memory for log mode.";
+	if (!log)
+		return ret;
+	log->dmda = dmda;
+	log->bdev = dmda->dev->bdev;
+	init_parts(log);
+	ret = look_at_super(log);
+	if (ret)
+		goto err_log;
+	ti->error = "There is not enough memory for log mode.";
+	ret = -ENOMEM;
+	log->batch_sectors = min(MAX_BATCH_SECTORS, log->super.journal_sectors / 8);
+	log->max_map_pages = max_t(u64, (u64)dmda->config.map_cache_mb << (20 - DMDA_PAGE_SHIFT),
+				   MIN_MAP_PAGES);
+	log->is_cleaning = dmda->config.cleaning;
+	log->policy = dmda->config.policy;
+	log->queue = alloc_workqueue("dm-dieaware-log", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	if (!log->queue)
+		goto err_log;
+	if (init_reserves(log) || !allocate_tables(log))
+		goto err_tables;
+	init_tables(log);
+	ti->error = NULL;
+	dmda->log = log;
+	return 0;
+
+err_tables:
+	free_tables(log);
+	exit_reserves(log);
+	destroy_workqueue(log->queue);
+err_log:
+	kfree(log);
+	return ret;
+}
+
+void dmda_log_destroy(struct dmda *dmda)
+{
+	struct dmda_log *log = dmda->log;
+
+	if (!log)
+		return;
+	destroy_workqueue(log->queue);
+	dmda_log_pages_free(log);
+	free_tables(log);
+	exit_reserves(log);
+	kfree(log);
+	dmda->log = NULL;
+}
+
+/* The superblock may be another one than when the table was loaded. */
+static const char *read_super_again(struct dmda_log *log)
+{
+	u8 uuid[DMDA_UUID_BYTES];
+	u32 nr_areas = log->super.nr_areas;
+	const char *why;
+
+	memcpy(uuid, log->super.uuid, sizeof(uuid));
+	why = dmda_log_read_super(log);
+	if (!why && (memcmp(uuid, log->super.uuid, sizeof(uuid)) ||
+		     nr_areas != log->super.nr_areas))
+		why = "it has changed since the table was loaded";
+	return why;
+}
+
+static int first_start(struct dmda_log *log)
+{
+	const char *name = dm_table_device_name(log->dmda->ti->table);
+	bool read_only = wants_read_only(log);
+	const char *why = read_super_again(log);
+
+	if (why) {
+		DMERR("%s: The superblock: %s.", name, why);
+		return -EINVAL;
+	}
+	if (log->super.flags & DMDA_SUPER_NEEDS_CHECK && !read_only) {
+		DMWARN("%s: The device needs 'dieaware check': it can only be read.", name);
+		read_only = true;
+	}
+	log->may_write = !read_only;
+	why = dmda_log_start(log, read_only);
+	if (why) {
+		DMERR("%s: The device cannot be started: %s.", name, why);
+		return -EINVAL;
+	}
+	spin_lock_irq(&log->lock);
+	if (log->state == DMDA_LOG_NEW)
+		log->state = read_only ? DMDA_LOG_READ_ONLY : DMDA_LOG_WRITE;
+	spin_unlock_irq(&log->lock);
+	return 0;
+}
+
+int dmda_log_preresume(struct dmda *dmda)
+{
+	struct dmda_log *log = dmda->log;
+
+	if (log->state != DMDA_LOG_NEW)
+		return log->state == DMDA_LOG_FAILED && log->is_broken ? -EIO : 0;
+	if (first_start(log)) {
+		log->is_broken = true;
+		log->state = DMDA_LOG_FAILED;
+		return -EINVAL;
+	}
+	return 0;
+}
+
+void dmda_log_resume(struct dmda *dmda)
+{
+	struct dmda_log *log = dmda->log;
+
+	WRITE_ONCE(log->is_quiet, false);
+	dmda_log_kick(log, &log->space_work);
+	dmda_log_kick(log, &log->io_work);
+	dmda_log_kick_clean(log);
+}
+
+void dmda_log_postsuspend(struct dmda *dmda)
+{
+	struct dmda_log *log = dmda->log;
+
+	WRITE_ONCE(log->is_quiet, true);
+	drain_workqueue(log->queue);
+	if (log->state == DMDA_LOG_WRITE)
+		dmda_log_checkpoint(log, true);
+	/* If that has failed, it has told so. */
+	drain_workqueue(log->queue);
+}
+
+void dmda_log_limits(const struct dmda_log *log, struct queue_limits *limits)
+{
+	limits->logical_block_size = DMDA_BLOCK_BYTES;
+	limits->physical_block_size = DMDA_BLOCK_BYTES;
+	limits->io_min = DMDA_BLOCK_BYTES;
+	limits->io_opt = log->super.stripe_pages * DMDA_BLOCK_BYTES;
+	limits->discard_granularity = DMDA_BLOCK_BYTES;
+	limits->discard_alignment = 0;
+	limits->max_discard_sectors = MAX_TRIM_SECTORS;
+	limits->max_hw_discard_sectors = MAX_TRIM_SECTORS;
+	limits->max_write_zeroes_sectors = MAX_TRIM_SECTORS;
+	dmda_no_atomic_writes(limits);
+}
+
+size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
+{
+	struct dmda_log *log = dmda->log;
+	struct dmda_log_counters counters;
+	u64 nr_valid, nr_map_pages, used;
+	u32 nr_free, nr_empty;
+	size_t sz = 0;
+
+	spin_lock_irq(&log->lock);
+	counters = log->counters;
+	nr_valid = log->segments.nr_valid;
+	nr_free = log->segments.nr_free;
+	nr_empty = log->segments.nr_empty;
+	nr_map_pages = log->nr_map_pages;
+	used = (log->has_batch ? log->batch.first.sector + log->batch.nr_used :
+				 log->next_place.sector) - log->root.journal.sector;
+	spin_unlock_irq(&log->lock);
+	DMEMIT("mode=log state=%s mapped_pages=%llu lpns=%llu segments=%u free_segments=%u",
+	       log_state_names[READ_ONCE(log->state)], nr_valid, log->super.nr_lpns,
+	       log->segments.nr_segments, nr_free);
+	DMEMIT(" empty_segments=%u segment_pages=%u journal_sectors=%llu/%u", nr_empty,
+	       log->super.segment_pages, used, log->super.journal_sectors);
+	DMEMIT(" map_pages=%llu/%llu map_reads=%llu", nr_map_pages, log->max_map_pages,
+	       counters.nr_map_reads);
+	DMEMIT(" commits=%llu flushes=%llu checkpoints=%llu user_pages=%llu moved_pages=%llu",
+	       counters.nr_commits, counters.nr_flushes, counters.nr_checkpoints,
+	       counters.user_pages, counters.moved_pages);
+	DMEMIT(" meta_pages=%llu cleaned_segments=%llu starved=%llu cleaning=%s policy=%s",
+	       counters.meta_pages, counters.nr_cleaned, counters.nr_starved,
+	       log->is_cleaning ? "on" : "off", dmda_policy_name(log->policy));
+	return sz;
+}

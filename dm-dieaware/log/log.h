@@ -1,0 +1,703 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Log mode as its files share it. What is on the device and why: docs/format.md. What
+ * an operation does to map, segments and journal is core/'s; here are bios, memory,
+ * locks and workers.
+ *
+ *	io.c		a bio's way: claims, look-up, places, completion
+ *	map.c		pages of the map: read when needed, written back, evicted
+ *	commit.c	the journal: batches, group commit
+ *	space.c		segments: opened, closed, freed
+ *	checkpoint.c	tables and root
+ *	clean.c		moving what is valid out of segments
+ *	start.c		superblock, root, tables, replay
+ *	disk.c		reading and writing metadata
+ *	life.c		construction, suspend, status
+ *
+ * Locks.
+ *
+ *   lock			protects			   context
+ *   dmda_log.checkpoint_lock	a checkpoint at a time		   sleeps
+ *   dmda_log.commit_lock	a commit at a time		   sleeps; inside the former
+ *   dmda_log.lock		everything else that is not said   irq; innermost
+ *				to be a worker's own
+ *
+ * Nothing waits for I/O with dmda_log.lock, and no bio is ended or submitted with it.
+ *
+ * An operation is put to the journal's batch and done in memory under one holding of the
+ * lock; so the order of the journal is the order in memory. A bio's data is written
+ * before that: its operation is done when the data's bio ends.
+ */
+#ifndef DMDA_LOG_H
+#define DMDA_LOG_H
+
+#include <linux/mempool.h>
+#include <linux/xarray.h>
+
+#include "../core/change.h"
+#include "../core/opened.h"
+#include "../core/root.h"
+#include "../core/victim.h"
+#include "../core/writer.h"
+#include "../dieaware.h"
+
+/* Operations that touch the map wait for this many segments to be free. */
+#define DMDA_LOG_KEPT_SEGMENTS	3U
+
+/* Cleaning begins when no more than these are free. */
+#define DMDA_LOG_LOW_SEGMENTS	(DMDA_LOG_KEPT_SEGMENTS + 5U)
+
+/**
+ * enum dmda_log_state - what may be done with the device
+ * @DMDA_LOG_NEW: not started yet
+ * @DMDA_LOG_WRITE: everything
+ * @DMDA_LOG_READ_ONLY: reads only, as the table asks
+ * @DMDA_LOG_FAILED: reads only, since metadata could not be read or written
+ */
+enum dmda_log_state {
+	DMDA_LOG_NEW,
+	DMDA_LOG_WRITE,
+	DMDA_LOG_READ_ONLY,
+	DMDA_LOG_FAILED,
+};
+
+/**
+ * struct dmda_log_page - a page of the map in memory
+ * @map: its bytes and what they know
+ * @log: whose it is
+ * @lru: in dmda_log.lru
+ * @waiters: struct dmda_log_io that wait until it is read
+ * @nr_pins: it cannot be evicted as long as this is not 0
+ * @is_ready: it was read
+ * @is_failed: it could not be read
+ * @is_writing: it is being written
+ * @is_referenced: it was used since the last search for pages to evict
+ */
+struct dmda_log_page {
+	struct dmda_map_page map;
+	struct dmda_log *log;
+	struct list_head lru;
+	struct list_head waiters;
+	u32 nr_pins;
+	bool is_ready;
+	bool is_failed;
+	bool is_writing;
+	bool is_referenced;
+};
+
+/**
+ * enum dmda_log_stage - how far a bio has come
+ * @DMDA_LOG_CLAIM: a write or trim waits until older ones of the same lpns are done
+ * @DMDA_LOG_LOOKUP: it needs pages of the map
+ * @DMDA_LOG_PLACE: a write needs places
+ * @DMDA_LOG_DATA: data is being read or written
+ * @DMDA_LOG_MAPPED: a write's operation is done; it waits for a commit, or has ended
+ */
+enum dmda_log_stage {
+	DMDA_LOG_CLAIM,
+	DMDA_LOG_LOOKUP,
+	DMDA_LOG_PLACE,
+	DMDA_LOG_DATA,
+	DMDA_LOG_MAPPED,
+};
+
+/**
+ * struct dmda_log_io - a bio's own data
+ * @node: in dmda_log.claims
+ * @subtree_last: for that tree
+ * @list: in the list of what it waits for
+ * @waiters: those that wait for its claim
+ * @first: first lpn
+ * @last: last lpn
+ * @cursor: trims and reads by the worker: next lpn
+ * @pages: pages of the map that it has pinned
+ * @dpn: place of its data
+ * @seg: a read's segment, whose readers it is counted among; or SEG_NONE
+ * @file: the file of a write, 0 if not known
+ * @fpage: page of that file
+ * @status: what it ends with
+ * @stage: enum dmda_log_stage
+ * @open: open summary of a write's segment
+ * @has_claim: it is in dmda_log.claims
+ * @is_fua: a write that ends when it is durable
+ * @hint: the hint's way; must be the last member, see dmda_io_of()
+ */
+struct dmda_log_io {
+	struct rb_node node;
+	u64 subtree_last;
+	struct list_head list;
+	struct list_head waiters;
+	u64 first;
+	u64 last;
+	u64 cursor;
+	struct dmda_log_page *pages[DMDA_OP_MAP_PAGES];
+	dpn_t dpn;
+	seg_t seg;
+	u64 file;
+	u32 fpage;
+	blk_status_t status;
+	u8 stage;
+	u8 open;
+	bool has_claim;
+	bool is_fua;
+	struct dmda_io hint;
+};
+
+/**
+ * struct dmda_log_counters - what was done since the device was activated
+ * @nr_commits: batches that were written
+ * @nr_flushes: flushes and FUA writes that asked for one
+ * @nr_checkpoints: roots that were written
+ * @user_pages: pages that users wrote
+ * @moved_pages: pages that cleaning wrote
+ * @meta_pages: pages of metadata that were written, the journal included
+ * @nr_cleaned: segments that were cleaned
+ * @nr_map_reads: pages of the map that were read
+ * @nr_starved: writes that had to wait for a free segment
+ */
+struct dmda_log_counters {
+	u64 nr_commits;
+	u64 nr_flushes;
+	u64 nr_checkpoints;
+	u64 user_pages;
+	u64 moved_pages;
+	u64 meta_pages;
+	u64 nr_cleaned;
+	u64 nr_map_reads;
+	u64 nr_starved;
+};
+
+/**
+ * struct dmda_log - a device in log mode
+ * @dmda: the target
+ * @bdev: the device below
+ * @super: its superblock
+ * @queue: workers that write; each has a thread of its own
+ * @bios: clones for reads of many pieces
+ * @map_blocks: reserve of memory for pages of the map
+ * @map_pages: reserve for struct dmda_log_page
+ * @buffers: reserve of copies of pages that are being written
+ * @writes: reserve for struct dmda_log_page_write
+ * @readers: by segment: bios that read from it; it is not freed before they have ended
+ * @commit_lock: one commit at a time
+ * @checkpoint_lock: one checkpoint at a time
+ * @lock: protects the following
+ * @state: enum dmda_log_state
+ * @segments: segment table
+ * @opened: open summaries
+ * @slots: by table
+ * @writer: where data goes
+ * @opened_by: by open summary: the segment that has it, until that is closed; or SEG_NONE
+ * @nr_writing: by open summary: pages that are being written and not mapped yet
+ * @is_retired: by open summary: nothing more is going to be written to its segment
+ * @mtime: by open summary: age of the newest data in its segment
+ * @change: how all that is changed
+ * @batch: the journal's batch
+ * @has_batch: it may be filled; if not, the journal has no room before the next root
+ * @next_place: without a batch: where the next one goes
+ * @sectors: memory of two batches
+ * @sectors_index: which one @batch has
+ * @batch_sectors: size of a batch
+ * @durable_seq: operations up to this are durable
+ * @root: the last durable root
+ * @map: pages of the map that are in memory, by index
+ * @lru: these, in the order in which they are looked at for eviction
+ * @nr_map_pages: how many they are
+ * @max_map_pages: how many they should be at most
+ * @claims: writes and trims under way
+ * @ready: ios that the worker goes on with
+ * @starved: writes that wait for places
+ * @unmapped: writes whose data is written, and trims, that wait for room in the batch
+ * @committing: flushes and FUA writes that wait for a commit
+ * @wait: for pages that are read or written, and for roots
+ * @counters: for the status line
+ * @nr_map_writes: pages of the map that are being written
+ * @last_io: jiffies of the last bio
+ * @is_quiet: suspended: no worker is to begin
+ * @why: what failed, or NULL
+ * @io_work: goes on with @ready
+ * @commit_work: commits
+ * @space_work: closes and frees segments
+ * @checkpoint_work: takes a checkpoint
+ * @clean_work: cleans
+ * @fail_work: tells the world that the device has failed
+ * @is_cleaning: cleaning is allowed
+ * @may_write: metadata may be written
+ * @is_broken: it never started
+ * @policy: enum dmda_policy
+ * @summary: a summary that is being written; the space worker's
+ * @root_pages: a root that is being written
+ * @pages_before: pages written before the device was activated
+ * @segments_memory: of @segments
+ * @opened_memory: of @opened
+ * @slots_memory: of @slots
+ */
+struct dmda_log {
+	struct dmda *dmda;
+	struct block_device *bdev;
+	struct dmda_super super;
+	struct workqueue_struct *queue;
+	struct bio_set bios;
+	mempool_t map_blocks;
+	mempool_t map_pages;
+	mempool_t buffers;
+	mempool_t writes;
+	atomic_t *readers;
+
+	struct mutex commit_lock; /* of a commit */
+	struct mutex checkpoint_lock; /* of a checkpoint */
+
+	spinlock_t lock; /* of the rest */
+	enum dmda_log_state state;
+	struct dmda_segments segments;
+	struct dmda_opened opened;
+	struct dmda_slots slots[DMDA_NR_TABLES];
+	struct dmda_writer writer;
+	seg_t opened_by[DMDA_MAX_OPEN];
+	u32 nr_writing[DMDA_MAX_OPEN];
+	bool is_retired[DMDA_MAX_OPEN];
+	u64 mtime[DMDA_MAX_OPEN];
+	struct dmda_change change;
+	struct dmda_journal_batch batch;
+	bool has_batch;
+	struct dmda_journal_place next_place;
+	struct dmda_journal_sector *sectors[2];
+	u32 sectors_index;
+	u32 batch_sectors;
+	u64 durable_seq;
+	struct dmda_root root;
+	struct xarray map;
+	struct list_head lru;
+	u64 nr_map_pages;
+	u64 max_map_pages;
+	struct rb_root_cached claims;
+	struct list_head ready;
+	struct list_head starved;
+	struct list_head unmapped;
+	struct list_head committing;
+	wait_queue_head_t wait;
+	struct dmda_log_counters counters;
+	u32 nr_map_writes;
+	unsigned long last_io;
+	bool is_quiet;
+	const char *why;
+
+	struct work_struct io_work;
+	struct work_struct commit_work;
+	struct work_struct space_work;
+	struct work_struct checkpoint_work;
+	struct work_struct clean_work;
+	struct work_struct fail_work;
+	bool is_cleaning;
+	bool may_write;
+	bool is_broken;
+	enum dmda_policy policy;
+
+	struct dmda_summary_block *summary;
+	u8 *root_pages;
+	u64 pages_before;
+	void *segments_memory;
+	void *opened_memory;
+	void *slots_memory[DMDA_NR_TABLES];
+};
+
+static inline struct dmda_log_io *dmda_log_io_of(struct bio *bio)
+{
+	return dm_per_bio_data(bio, sizeof(struct dmda_log_io));
+}
+
+static inline struct bio *dmda_log_bio(struct dmda_log_io *io)
+{
+	return dm_bio_from_per_bio_data(io, sizeof(struct dmda_log_io));
+}
+
+static inline u32 dmda_log_io_pages(const struct dmda_log_io *io)
+{
+	return io->last - io->first + 1;
+}
+
+/* Where a page lies for the block layer. */
+static inline sector_t dmda_log_sector(const struct dmda_log *log, dpn_t dpn)
+{
+	return log->dmda->config.start_sectors + (from_dpn(dpn) << DMDA_PAGE_SECTOR_SHIFT);
+}
+
+/*
+ * Functions defined in life.c
+ */
+
+/**
+ * dmda_log_create() - prepare log mode for a target
+ * @dmda: the target, whose device is known; ti->len is checked
+ *
+ * Reads the superblock, and no more: another target may still be writing.
+ *
+ * Context: may sleep.
+ * Return: 0, or a negative errno with ti->error set.
+ */
+int dmda_log_create(struct dmda *dmda);
+
+/**
+ * dmda_log_destroy() - give everything back; writes nothing
+ */
+void dmda_log_destroy(struct dmda *dmda);
+
+/**
+ * dmda_log_preresume() - start, or go on
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dmda_log_preresume(struct dmda *dmda);
+
+/**
+ * dmda_log_resume() - bios may come
+ */
+void dmda_log_resume(struct dmda *dmda);
+
+/**
+ * dmda_log_postsuspend() - no bio is under way: make everything durable
+ */
+void dmda_log_postsuspend(struct dmda *dmda);
+
+/**
+ * dmda_log_status() - the status line
+ * Return: characters printed.
+ */
+size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen);
+
+/* Most pages of a bio: what one operation and one segment can take */
+static inline u32 dmda_log_max_pages(const struct dmda_log *log)
+{
+	return min(DMDA_MAX_OP_PAGES, dmda_super_data_pages(&log->super));
+}
+
+/**
+ * dmda_log_limits() - what bios may be like
+ */
+void dmda_log_limits(const struct dmda_log *log, struct queue_limits *limits);
+
+/**
+ * dmda_log_fail() - metadata could not be read or written: from now on reads only
+ * @what: was being done
+ * @why: it did not work
+ *
+ * Context: any, without the lock.
+ */
+void dmda_log_fail(struct dmda_log *log, const char *what, const char *why);
+
+/**
+ * dmda_log_end_list() - end bios with an error
+ * @ios: struct dmda_log_io, with claims and pins given up
+ *
+ * Context: any, without the lock.
+ */
+void dmda_log_end_list(struct list_head *ios, blk_status_t status);
+
+/* Let a worker begin, unless all is quiet. */
+static inline void dmda_log_kick(struct dmda_log *log, struct work_struct *work)
+{
+	if (!READ_ONCE(log->is_quiet))
+		queue_work(log->queue, work);
+}
+
+/*
+ * Functions defined in io.c
+ */
+
+/**
+ * dmda_log_init_pieces() - prepare dmda_log.bios
+ * Return: 0 or -ENOMEM.
+ */
+int dmda_log_init_pieces(struct dmda_log *log);
+
+/**
+ * dmda_log_map() - a bio's way into log mode
+ *
+ * Context: from map.
+ * Return: DM_MAPIO_*.
+ */
+int dmda_log_map(struct dmda *dmda, struct bio *bio);
+
+/**
+ * dmda_log_end_io() - a bio has ended below
+ * @status: with this; may be changed
+ *
+ * Context: bio completion.
+ * Return: DM_ENDIO_*.
+ */
+int dmda_log_end_io(struct dmda *dmda, struct bio *bio, blk_status_t *status);
+
+/**
+ * dmda_log_map_written() - map what could not be mapped for want of room in the batch
+ *
+ * Context: process; without the lock.
+ */
+void dmda_log_map_written(struct dmda_log *log);
+
+/**
+ * dmda_log_do_io() - worker: go on with dmda_log.ready
+ */
+void dmda_log_do_io(struct work_struct *work);
+
+/* Let the worker go on with writes that were starved. */
+void dmda_log_feed_locked(struct dmda_log *log);
+
+/*
+ * Functions defined in map.c
+ */
+
+/**
+ * dmda_log_page_find_locked() - a page of the map, if it is in memory and was read
+ */
+struct dmda_log_page *dmda_log_page_find_locked(struct dmda_log *log, u64 index);
+
+/**
+ * dmda_log_page_get() - a page of the map, read if need be
+ * @io: waits for it if it has to be read, and comes back to dmda_log.ready
+ *
+ * Context: may sleep, but does not wait for the page.
+ * Return: the page, pinned; NULL: @io waits; or an error.
+ */
+struct dmda_log_page *dmda_log_page_get(struct dmda_log *log, u64 index,
+					struct dmda_log_io *io);
+
+/**
+ * dmda_log_page_wait() - the same for who can wait
+ *
+ * Context: may sleep.
+ * Return: the page, pinned; or an error.
+ */
+struct dmda_log_page *dmda_log_page_wait(struct dmda_log *log, u64 index);
+
+/* Counterpart of the two. */
+void dmda_log_page_put_locked(struct dmda_log_page *page);
+void dmda_log_page_put(struct dmda_log *log, struct dmda_log_page *page);
+
+/**
+ * dmda_log_page_is_zero_locked() - was this page of the map never changed?
+ */
+bool dmda_log_page_is_zero_locked(struct dmda_log *log, u64 index);
+
+/**
+ * dmda_log_pages_shrink() - evict pages until there are as few as there should be
+ *
+ * Context: may sleep; waits for pages that must be written first.
+ */
+void dmda_log_pages_shrink(struct dmda_log *log);
+
+/**
+ * dmda_log_pages_free() - free all pages; none is in use
+ */
+void dmda_log_pages_free(struct dmda_log *log);
+
+/*
+ * Functions defined in commit.c
+ */
+
+/**
+ * dmda_log_commit() - make all operations durable that were done before
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno; the device has failed then.
+ */
+int dmda_log_commit(struct dmda_log *log);
+
+/**
+ * dmda_log_do_commit() - worker: the same
+ */
+void dmda_log_do_commit(struct work_struct *work);
+
+/* Is there room for an operation of so many records? If not, a commit is on its way. */
+bool dmda_log_has_room_locked(struct dmda_log *log, u32 nr_records);
+
+/* Begin a batch if the journal has room for it. */
+void dmda_log_begin_batch_locked(struct dmda_log *log);
+
+/**
+ * dmda_log_change_segment() - a segment changes its state
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dmda_log_change_segment(struct dmda_log *log, const struct dmda_record *record);
+
+/*
+ * Functions defined in space.c
+ */
+
+/**
+ * dmda_log_take_locked() - take places for pages
+ * @whole: rather waste what is left of a segment than get less
+ * @dpn: gets the first place
+ * @open: gets the open summary
+ *
+ * The places count as being written until dmda_log_placed_locked().
+ *
+ * Return: how many; 0: there are none now, dmda_log_feed_locked() comes when there may be.
+ */
+u32 dmda_log_take_locked(struct dmda_log *log, enum dmda_stream stream, u32 nr_pages,
+			 bool whole, dpn_t *dpn, u8 *open);
+
+/**
+ * dmda_log_placed_locked() - the pages are mapped, or have been given up
+ */
+void dmda_log_placed_locked(struct dmda_log *log, u8 open, u32 nr_pages);
+
+/**
+ * dmda_log_do_space() - worker: close full segments, free empty ones
+ */
+void dmda_log_do_space(struct work_struct *work);
+
+/* A bio no longer reads from a segment. */
+void dmda_log_put_reader(struct dmda_log *log, seg_t seg);
+
+/**
+ * dmda_log_close_segment() - write a segment's summary and close it
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dmda_log_close_segment(struct dmda_log *log, u8 open, seg_t seg, u64 mtime);
+
+/*
+ * Functions defined in checkpoint.c
+ */
+
+/**
+ * dmda_log_checkpoint() - write tables and a root
+ * @is_clean: nothing else is under way
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dmda_log_checkpoint(struct dmda_log *log, bool is_clean);
+
+/**
+ * dmda_log_do_checkpoint() - worker: the same
+ */
+void dmda_log_do_checkpoint(struct work_struct *work);
+
+/**
+ * struct dmda_log_page_write - a page on its way
+ * @writes: which it belongs to
+ * @page: of the map that it is; or NULL
+ * @buffer: its copy
+ * @table: of which table
+ * @index: which page
+ * @slot: to which slot
+ * @seq: operation that the copy knows
+ */
+struct dmda_log_page_write {
+	struct dmda_log_writes *writes;
+	struct dmda_log_page *page;
+	void *buffer;
+	enum dmda_table table;
+	u64 index;
+	u32 slot;
+	u64 seq;
+};
+
+/**
+ * struct dmda_log_writes - pages that are being written
+ * @log: where to
+ * @nr_left: how many are under way, plus one
+ * @done: when there are none
+ * @failed: one of them could not be written
+ */
+struct dmda_log_writes {
+	struct dmda_log *log;
+	atomic_t nr_left;
+	struct completion done;
+	bool failed;
+};
+
+/* Write pages: begin, any number of pages, end. */
+void dmda_log_writes_begin(struct dmda_log_writes *writes, struct dmda_log *log);
+
+/**
+ * dmda_log_write_map_page() - write a page of the map
+ * @page: pinned
+ *
+ * Context: may sleep; waits as long as a root is being written.
+ */
+void dmda_log_write_map_page(struct dmda_log_writes *writes, struct dmda_log_page *page);
+
+/**
+ * dmda_log_writes_end() - wait for all
+ * Return: 0 or a negative errno.
+ */
+int dmda_log_writes_end(struct dmda_log_writes *writes);
+
+/*
+ * Functions defined in clean.c
+ */
+
+/**
+ * dmda_log_do_clean() - worker: clean as long as it is worth it
+ */
+void dmda_log_do_clean(struct work_struct *work);
+
+/* Clean if there is reason to. */
+void dmda_log_kick_clean(struct dmda_log *log);
+
+/*
+ * Functions defined in start.c
+ */
+
+/**
+ * dmda_log_read_super() - find the superblock that counts
+ *
+ * Context: may sleep.
+ * Return: NULL, or what is wrong.
+ */
+const char *dmda_log_read_super(struct dmda_log *log);
+
+/**
+ * dmda_log_start() - read root and tables, replay the journal, and go on from there
+ * @read_only: in memory only
+ *
+ * Context: may sleep.
+ * Return: NULL, or what is wrong.
+ */
+const char *dmda_log_start(struct dmda_log *log, bool read_only);
+
+/**
+ * dmda_log_table_id() - what a page of a table is
+ */
+struct dmda_block_id dmda_log_table_id(const struct dmda_log *log, enum dmda_table table,
+				       u64 index, u32 slot, u64 seq);
+
+/*
+ * Functions defined in disk.c
+ */
+
+/**
+ * dmda_log_read() - read pages and wait for them
+ * @memory: whole pages, not of the stack
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dmda_log_read(struct dmda_log *log, dpn_t dpn, void *memory, u32 nr_pages);
+
+/**
+ * dmda_log_write() - write pages and wait for them
+ * @opf: flags
+ */
+int dmda_log_write(struct dmda_log *log, dpn_t dpn, void *memory, u32 nr_pages,
+		   blk_opf_t opf);
+
+/**
+ * dmda_log_write_sectors() - write sectors of the journal and wait for them
+ * @at: first, below dmda_super.journal_sectors
+ */
+int dmda_log_write_sectors(struct dmda_log *log, u32 at, void *memory, u32 nr_sectors,
+			   blk_opf_t opf);
+
+/**
+ * dmda_log_flush() - make everything durable that was written
+ */
+int dmda_log_flush(struct dmda_log *log);
+
+#endif /* DMDA_LOG_H */

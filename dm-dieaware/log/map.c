@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Pages of the map in memory. They are read when something needs them, and evicted when
+ * there are more than there should be; one that was changed is written before that. The
+ * only place where it is known where a page is to be read from is dmda_log.slots, which
+ * learns of a write when it is done: until then the page stays.
+ *
+ * Eviction goes round: what was used since the last time gets another chance.
+ */
+#include <linux/sched.h>
+#include <linux/wait.h>
+
+#include "log.h"
+
+/* Pages that are written together to make room */
+#define WRITE_AT_ONCE	64U
+
+static bool is_dirty(const struct dmda_log_page *page)
+{
+	return page->map.dirty_sector != U64_MAX;
+}
+
+struct dmda_log_page *dmda_log_page_find_locked(struct dmda_log *log, u64 index)
+{
+	struct dmda_log_page *page = xa_load(&log->map, index);
+
+	lockdep_assert_held(&log->lock);
+
+	if (!page || !page->is_ready)
+		return NULL;
+	page->is_referenced = true;
+	return page;
+}
+
+bool dmda_log_page_is_zero_locked(struct dmda_log *log, u64 index)
+{
+	lockdep_assert_held(&log->lock);
+
+	return !xa_load(&log->map, index) && !log->slots[DMDA_TABLE_MAP].newest[index];
+}
+
+void dmda_log_page_put_locked(struct dmda_log_page *page)
+{
+	page->nr_pins--;
+}
+
+void dmda_log_page_put(struct dmda_log *log, struct dmda_log_page *page)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&log->lock, flags);
+	dmda_log_page_put_locked(page);
+	spin_unlock_irqrestore(&log->lock, flags);
+}
+
+static void free_page_of_map(struct dmda_log *log, struct dmda_log_page *page)
+{
+	mempool_free(virt_to_page(page->map.block), &log->map_blocks);
+	mempool_free(page, &log->map_pages);
+}
+
+static struct dmda_log_page *new_page(struct dmda_log *log, u64 index)
+{
+	struct dmda_log_page *page = mempool_alloc(&log->map_pages, GFP_NOIO);
+	struct page *block = mempool_alloc(&log->map_blocks, GFP_NOIO);
+
+	memset(page, 0, sizeof(*page));
+	page->log = log;
+	page->map.block = page_address(block);
+	page->map.index = index;
+	page->map.dirty_sector = U64_MAX;
+	INIT_LIST_HEAD(&page->lru);
+	INIT_LIST_HEAD(&page->waiters);
+	return page;
+}
+
+/* The page was read, or could not be. */
+static void page_is_there(struct dmda_log *log, struct dmda_log_page *page, bool failed)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&log->lock, flags);
+	page->is_ready = !failed;
+	page->is_failed = failed;
+	page->nr_pins--;
+	if (!list_empty(&page->waiters)) {
+		list_splice_tail_init(&page->waiters, &log->ready);
+		dmda_log_kick(log, &log->io_work);
+	}
+	spin_unlock_irqrestore(&log->lock, flags);
+	wake_up_all(&log->wait);
+}
+
+static u64 seq_slot_of(const struct dmda_log *log, const struct dmda_log_page *page)
+{
+	return log->slots[DMDA_TABLE_MAP].newest[page->map.index];
+}
+
+static const char *check_page(const struct dmda_log *log, const struct dmda_log_page *page)
+{
+	u64 seq_slot = seq_slot_of(log, page);
+	struct dmda_block_id id = dmda_log_table_id(log, DMDA_TABLE_MAP, page->map.index,
+						    dmda_slot_of(seq_slot),
+						    dmda_slot_seq(seq_slot));
+
+	return dmda_block_check(page->map.block, &id) ?:
+		dmda_map_check(page->map.block, log->super.nr_device_pages);
+}
+
+static void page_was_read(struct bio *bio)
+{
+	struct dmda_log_page *page = bio->bi_private;
+	struct dmda_log *log = page->log;
+	const char *why = bio->bi_status ? "the device reports an error" :
+					   check_page(log, page);
+
+	bio_put(bio);
+	if (why)
+		dmda_log_fail(log, "reading a page of the map", why);
+	page_is_there(log, page, why);
+}
+
+/* The slot cannot change: only what is in memory is ever written. */
+static void read_page(struct dmda_log *log, struct dmda_log_page *page)
+{
+	u64 seq_slot = seq_slot_of(log, page);
+	struct bio *bio;
+	dpn_t dpn;
+
+	if (!seq_slot) {
+		memset(page->map.block, 0, DMDA_BLOCK_BYTES);
+		page_is_there(log, page, false);
+		return;
+	}
+	dpn = dmda_super_slot(&log->super, DMDA_TABLE_MAP, page->map.index,
+			      dmda_slot_of(seq_slot));
+	page->map.seq = dmda_slot_seq(seq_slot);
+	bio = bio_alloc(log->bdev, 1, REQ_OP_READ | REQ_META, GFP_NOIO);
+	bio->bi_iter.bi_sector = dmda_log_sector(log, dpn);
+	bio->bi_end_io = page_was_read;
+	bio->bi_private = page;
+	__bio_add_page(bio, virt_to_page(page->map.block), DMDA_BLOCK_BYTES, 0);
+	submit_bio(bio);
+}
+
+/* Return: the page, pinned; -EAGAIN: @io waits for it; -EIO: it cannot be read. */
+static struct dmda_log_page *use_page(struct dmda_log_page *page, struct dmda_log_io *io)
+{
+	if (page->is_failed)
+		return ERR_PTR(-EIO);
+	page->is_referenced = true;
+	if (!page->is_ready && io) {
+		list_add_tail(&io->list, &page->waiters);
+		return ERR_PTR(-EAGAIN);
+	}
+	page->nr_pins++;
+	return page;
+}
+
+static void insert_locked(struct dmda_log *log, u64 index, struct dmda_log_page *page)
+{
+	lockdep_assert_held(&log->lock);
+
+	/* Pinned until it is read. */
+	page->nr_pins = 1;
+	xa_store(&log->map, index, page, GFP_NOWAIT);
+	list_add_tail(&page->lru, &log->lru);
+	log->nr_map_pages++;
+	log->counters.nr_map_reads++;
+}
+
+static struct dmda_log_page *get_page_of_map(struct dmda_log *log, u64 index,
+					     struct dmda_log_io *io)
+{
+	struct dmda_log_page *page, *used = NULL, *fresh;
+
+	spin_lock_irq(&log->lock);
+	page = xa_load(&log->map, index);
+	if (page)
+		used = use_page(page, io);
+	spin_unlock_irq(&log->lock);
+	if (page)
+		return used;
+
+	fresh = new_page(log, index);
+	while (xa_reserve_irq(&log->map, index, GFP_NOIO))
+		schedule_timeout_uninterruptible(HZ / 50);
+	spin_lock_irq(&log->lock);
+	page = xa_load(&log->map, index);
+	if (!page) {
+		insert_locked(log, index, fresh);
+		page = fresh;
+	}
+	used = use_page(page, io);
+	spin_unlock_irq(&log->lock);
+	if (page == fresh)
+		read_page(log, fresh);
+	else
+		free_page_of_map(log, fresh);
+	return used;
+}
+
+struct dmda_log_page *dmda_log_page_get(struct dmda_log *log, u64 index,
+					struct dmda_log_io *io)
+{
+	struct dmda_log_page *page = get_page_of_map(log, index, io);
+
+	return page == ERR_PTR(-EAGAIN) ? NULL : page;
+}
+
+struct dmda_log_page *dmda_log_page_wait(struct dmda_log *log, u64 index)
+{
+	struct dmda_log_page *page = get_page_of_map(log, index, NULL);
+
+	if (IS_ERR(page))
+		return page;
+	wait_event(log->wait, READ_ONCE(page->is_ready) || READ_ONCE(page->is_failed));
+	if (!READ_ONCE(page->is_failed))
+		return page;
+	dmda_log_page_put(log, page);
+	return ERR_PTR(-EIO);
+}
+
+/* Looks at the pages once around. Return: one that can go, out of the map; or NULL. */
+static struct dmda_log_page *take_clean(struct dmda_log *log)
+{
+	struct dmda_log_page *page;
+
+	for (u64 i = 0; i < 2 * log->nr_map_pages; i++) {
+		page = list_first_entry(&log->lru, struct dmda_log_page, lru);
+		if (!page->nr_pins && !page->is_referenced && !is_dirty(page)) {
+			list_del(&page->lru);
+			xa_erase(&log->map, page->map.index);
+			log->nr_map_pages--;
+			return page;
+		}
+		list_move_tail(&page->lru, &log->lru);
+		page->is_referenced = false;
+		/* Irqs are off: a long search is not worth one page. */
+		if (i > 2 * WRITE_AT_ONCE)
+			break;
+	}
+	return NULL;
+}
+
+/* Pins pages that have to be written before they can go. Return: how many. */
+static u32 take_dirty(struct dmda_log *log, struct dmda_log_page **pages)
+{
+	struct dmda_log_page *page;
+	u32 nr = 0, nr_seen = 0;
+
+	list_for_each_entry(page, &log->lru, lru) {
+		if (++nr_seen > 4 * WRITE_AT_ONCE || nr == WRITE_AT_ONCE)
+			break;
+		if (page->nr_pins || !is_dirty(page))
+			continue;
+		page->nr_pins++;
+		pages[nr++] = page;
+	}
+	return nr;
+}
+
+static u32 write_some(struct dmda_log *log)
+{
+	struct dmda_log_page *pages[WRITE_AT_ONCE];
+	struct dmda_log_writes writes;
+	u32 nr;
+
+	spin_lock_irq(&log->lock);
+	nr = take_dirty(log, pages);
+	spin_unlock_irq(&log->lock);
+	dmda_log_writes_begin(&writes, log);
+	for (u32 i = 0; i < nr; i++)
+		dmda_log_write_map_page(&writes, pages[i]);
+	return dmda_log_writes_end(&writes) ? 0 : nr;
+}
+
+void dmda_log_pages_shrink(struct dmda_log *log)
+{
+	while (true) {
+		struct dmda_log_page *page = NULL;
+		bool is_enough;
+
+		spin_lock_irq(&log->lock);
+		is_enough = log->nr_map_pages <= log->max_map_pages;
+		if (!is_enough)
+			page = take_clean(log);
+		spin_unlock_irq(&log->lock);
+		if (page)
+			free_page_of_map(log, page);
+		else if (is_enough || READ_ONCE(log->state) != DMDA_LOG_WRITE ||
+			 !write_some(log))
+			return;
+	}
+}
+
+void dmda_log_pages_free(struct dmda_log *log)
+{
+	struct dmda_log_page *page, *next;
+
+	list_for_each_entry_safe(page, next, &log->lru, lru)
+		free_page_of_map(log, page);
+	INIT_LIST_HEAD(&log->lru);
+	log->nr_map_pages = 0;
+	xa_destroy(&log->map);
+}

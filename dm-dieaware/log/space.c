@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Segments: opened when places run out, closed when all of them is mapped, freed when
+ * what took their last page away is durable and nobody reads from them any more.
+ *
+ * Opening needs no I/O and is done where places are taken. Closing writes a summary and
+ * freeing waits for commits, so a worker does them.
+ */
+#include "log.h"
+
+static u32 places_left(const struct dmda_log *log, enum dmda_stream stream)
+{
+	if (log->writer.open[stream].seg == SEG_NONE)
+		return 0;
+	return dmda_super_data_pages(&log->super) - log->writer.open[stream].next_page;
+}
+
+/* Nothing more goes to a stream's segment. */
+static void retire(struct dmda_log *log, enum dmda_stream stream)
+{
+	seg_t seg = log->writer.open[stream].seg;
+	u8 open;
+
+	if (seg == SEG_NONE)
+		return;
+	open = log->segments.segment[from_seg(seg)].open;
+	log->is_retired[open] = true;
+	dmda_writer_open(&log->writer, stream, SEG_NONE, 0);
+	if (!log->nr_writing[open])
+		dmda_log_kick(log, &log->space_work);
+}
+
+static bool may_open(struct dmda_log *log, enum dmda_stream stream)
+{
+	u32 kept = stream == DMDA_STREAM_USER ? DMDA_LOG_KEPT_SEGMENTS : 0;
+
+	if (log->segments.nr_free <= DMDA_LOG_LOW_SEGMENTS)
+		dmda_log_kick_clean(log);
+	if (log->segments.nr_free <= kept) {
+		/* What waits to be freed may wait for a commit. */
+		if (log->segments.nr_empty)
+			dmda_log_kick(log, &log->space_work);
+		return false;
+	}
+	return log->opened_by[dmda_writer_next_summary(&log->writer, stream)] == SEG_NONE &&
+		dmda_log_has_room_locked(log, 1);
+}
+
+static bool open_segment(struct dmda_log *log, enum dmda_stream stream)
+{
+	u8 open = dmda_writer_next_summary(&log->writer, stream);
+	struct dmda_record record = { .kind = DMDA_RECORD_OPEN, .open = open };
+	u64 seq;
+
+	if (!may_open(log, stream))
+		return false;
+	record.seg = dmda_segments_find_free(&log->segments);
+	if (record.seg == SEG_NONE)
+		return false;
+	seq = dmda_change_segment(&log->change, &record);
+	dmda_opened_begin(&log->opened, open, seq, log->batch.first.sector);
+	dmda_writer_open(&log->writer, stream, record.seg, 0);
+	log->opened_by[open] = record.seg;
+	log->nr_writing[open] = 0;
+	log->is_retired[open] = false;
+	log->mtime[open] = 0;
+	return true;
+}
+
+u32 dmda_log_take_locked(struct dmda_log *log, enum dmda_stream stream, u32 nr_pages,
+			 bool whole, dpn_t *dpn, u8 *open)
+{
+	u32 left = places_left(log, stream);
+	u32 nr;
+
+	lockdep_assert_held(&log->lock);
+
+	if (!left || (whole && left < nr_pages)) {
+		retire(log, stream);
+		if (!open_segment(log, stream))
+			return 0;
+	}
+	*open = log->segments.segment[from_seg(log->writer.open[stream].seg)].open;
+	nr = dmda_writer_take(&log->writer, stream, nr_pages, dpn);
+	log->nr_writing[*open] += nr;
+	return nr;
+}
+
+void dmda_log_placed_locked(struct dmda_log *log, u8 open, u32 nr_pages)
+{
+	lockdep_assert_held(&log->lock);
+
+	log->nr_writing[open] -= nr_pages;
+	if (log->is_retired[open] && !log->nr_writing[open])
+		dmda_log_kick(log, &log->space_work);
+}
+
+void dmda_log_put_reader(struct dmda_log *log, seg_t seg)
+{
+	if (atomic_dec_and_test(&log->readers[from_seg(seg)]) &&
+	    !list_empty_careful(&log->starved))
+		dmda_log_kick(log, &log->space_work);
+}
+
+int dmda_log_close_segment(struct dmda_log *log, u8 open, seg_t seg, u64 mtime)
+{
+	const struct dmda_record record = {
+		.kind = DMDA_RECORD_CLOSE, .seg = seg, .mtime = mtime,
+	};
+	int ret;
+
+	/* Nobody writes to the open summary of a segment that is all mapped. */
+	memcpy(log->summary, dmda_opened_summary(&log->opened, open),
+	       log->super.summary_pages * sizeof(*log->summary));
+	dmda_summary_seal(log->summary, &log->super, seg, log->root.epoch + 1);
+	ret = dmda_log_write(log, dmda_summary_dpn(&log->super, seg), log->summary,
+			     log->super.summary_pages, 0);
+	if (ret) {
+		dmda_log_fail(log, "writing a summary", "the device reports an error");
+		return ret;
+	}
+	return dmda_log_change_segment(log, &record);
+}
+
+static bool can_close(struct dmda_log *log, u8 open)
+{
+	bool can;
+
+	spin_lock_irq(&log->lock);
+	can = log->state == DMDA_LOG_WRITE && log->opened_by[open] != SEG_NONE &&
+		log->is_retired[open] && !log->nr_writing[open];
+	spin_unlock_irq(&log->lock);
+	return can;
+}
+
+static u32 close_segments(struct dmda_log *log)
+{
+	u32 nr = 0;
+
+	for (u8 open = 0; open < DMDA_MAX_OPEN; open++) {
+		if (!can_close(log, open))
+			continue;
+		if (dmda_log_close_segment(log, open, log->opened_by[open], log->mtime[open]))
+			break;
+		spin_lock_irq(&log->lock);
+		log->opened_by[open] = SEG_NONE;
+		spin_unlock_irq(&log->lock);
+		nr++;
+	}
+	return nr;
+}
+
+static seg_t next_empty(struct dmda_log *log, u32 *from)
+{
+	seg_t seg;
+
+	spin_lock_irq(&log->lock);
+	do {
+		seg = dmda_segments_find_empty(&log->segments, log->durable_seq, from);
+	} while (seg != SEG_NONE && atomic_read(&log->readers[from_seg(seg)]));
+	spin_unlock_irq(&log->lock);
+	return seg;
+}
+
+/* What the segment had is gone for good: the device may forget it, too. */
+static void discard_segment(struct dmda_log *log, seg_t seg)
+{
+	sector_t first = dmda_log_sector(log, dmda_super_segment_dpn(&log->super, seg));
+	sector_t nr = (sector_t)log->super.segment_pages << DMDA_PAGE_SECTOR_SHIFT;
+
+	if (bdev_max_discard_sectors(log->bdev))
+		blkdev_issue_discard(log->bdev, first, nr, GFP_NOIO);
+}
+
+static bool needs_commit(struct dmda_log *log)
+{
+	bool needs;
+
+	spin_lock_irq(&log->lock);
+	needs = log->segments.nr_empty && log->segments.nr_free <= DMDA_LOG_LOW_SEGMENTS &&
+		log->state == DMDA_LOG_WRITE;
+	spin_unlock_irq(&log->lock);
+	return needs;
+}
+
+static u32 free_segments(struct dmda_log *log)
+{
+	struct dmda_record record = { .kind = DMDA_RECORD_FREE };
+	u32 from = 0, nr = 0;
+
+	while (READ_ONCE(log->state) == DMDA_LOG_WRITE) {
+		record.seg = next_empty(log, &from);
+		if (record.seg == SEG_NONE)
+			break;
+		discard_segment(log, record.seg);
+		if (dmda_log_change_segment(log, &record))
+			break;
+		nr++;
+	}
+	return nr;
+}
+
+void dmda_log_do_space(struct work_struct *work)
+{
+	struct dmda_log *log = container_of(work, struct dmda_log, space_work);
+	u32 nr = close_segments(log) + free_segments(log);
+
+	if (needs_commit(log)) {
+		dmda_log_commit(log);
+		nr += free_segments(log);
+	}
+	if (!nr)
+		return;
+	spin_lock_irq(&log->lock);
+	dmda_log_feed_locked(log);
+	spin_unlock_irq(&log->lock);
+}

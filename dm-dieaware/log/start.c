@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * From what is on the device to a device at work: superblock, root, tables, journal. Then,
+ * unless it is only to be read, what a crash left open is closed, and a checkpoint with
+ * a journal of its own makes a new beginning.
+ */
+#include <linux/random.h>
+#include <linux/sched/mm.h>
+#include <linux/vmalloc.h>
+
+#include "log.h"
+
+/* Sectors of the journal that are read at once */
+#define SECTORS_AT_ONCE	256U
+
+struct dmda_block_id dmda_log_table_id(const struct dmda_log *log, enum dmda_table table,
+				       u64 index, u32 slot, u64 seq)
+{
+	static const u32 magic[] = {
+		[DMDA_TABLE_SEGMENTS] = DMDA_MAGIC_SEGMENTS,
+		[DMDA_TABLE_OPEN] = DMDA_MAGIC_OPEN,
+		[DMDA_TABLE_DIRECTORY] = DMDA_MAGIC_DIRECTORY,
+		[DMDA_TABLE_MAP] = DMDA_MAGIC_MAP,
+	};
+	static const u16 nr_entries[] = {
+		[DMDA_TABLE_SEGMENTS] = DMDA_SEGMENTS_PER_PAGE,
+		[DMDA_TABLE_OPEN] = DMDA_SUMMARIES_PER_PAGE,
+		[DMDA_TABLE_DIRECTORY] = DMDA_ENTRIES_PER_PAGE,
+		[DMDA_TABLE_MAP] = DMDA_MAP_ENTRIES,
+	};
+
+	return (struct dmda_block_id){
+		.magic = magic[table],
+		.nr_entries = nr_entries[table],
+		.dpn = dmda_super_slot(&log->super, table, index, slot),
+		.index = index,
+		.seq = seq,
+		.uuid = log->super.uuid,
+	};
+}
+
+static const char *read_super_at(struct dmda_log *log, u64 dpn, void *page,
+				 struct dmda_super *super)
+{
+	if (dmda_log_read(log, to_dpn(dpn), page, 1))
+		return "it cannot be read";
+	return dmda_super_decode(page, to_dpn(dpn), super);
+}
+
+const char *dmda_log_read_super(struct dmda_log *log)
+{
+	static const u64 places[] = { DMDA_SUPER_DPN_A, DMDA_SUPER_DPN_B };
+	struct dmda_super *super = kmalloc(sizeof(*super), GFP_KERNEL);
+	void *page = (void *)__get_free_page(GFP_KERNEL);
+	const char *why = "there is not enough memory";
+	bool found = false;
+
+	for (u32 i = 0; super && page && i < ARRAY_SIZE(places); i++) {
+		why = read_super_at(log, places[i], page, super);
+		if (why || (found && super->epoch <= log->super.epoch))
+			continue;
+		log->super = *super;
+		found = true;
+	}
+	free_page((unsigned long)page);
+	kfree(super);
+	return found ? NULL : why;
+}
+
+static const char *read_root(struct dmda_log *log, u32 which, struct dmda_root *root)
+{
+	u32 nr_pages = dmda_root_nr_pages(&log->super);
+	const char *why;
+
+	if (dmda_log_read(log, to_dpn(log->super.root_dpn[which]), log->root_pages, nr_pages))
+		return "a root cannot be read";
+	why = dmda_root_decode(root, &log->super, (void *)log->root_pages, which);
+	for (u32 i = 1; !why && i < nr_pages; i++) {
+		const void *page = log->root_pages + i * DMDA_BLOCK_BYTES;
+
+		why = dmda_root_decode_entries(root, &log->super, i, page, log->slots);
+	}
+	return why;
+}
+
+static const char *read_newest_root(struct dmda_log *log)
+{
+	struct dmda_root root[2];
+	const char *why[2];
+	u32 which;
+
+	for (which = 0; which < 2; which++)
+		why[which] = read_root(log, which, &root[which]);
+	if (why[0] && why[1])
+		return why[0];
+	which = why[0] || (!why[1] && root[1].epoch > root[0].epoch);
+	return read_root(log, which, &log->root);
+}
+
+/* Reads the valid slot of a page. Return: NULL, or what is wrong; @is_there: it has one. */
+static const char *read_table_page(struct dmda_log *log, enum dmda_table table, u64 index,
+				   void *page, bool *is_there)
+{
+	u64 seq_slot = log->slots[table].newest[index];
+	struct dmda_block_id id;
+
+	*is_there = seq_slot;
+	if (!seq_slot)
+		return NULL;
+	id = dmda_log_table_id(log, table, index, dmda_slot_of(seq_slot),
+			       dmda_slot_seq(seq_slot));
+	if (dmda_log_read(log, id.dpn, page, 1))
+		return "a page of a table cannot be read";
+	return dmda_block_check(page, &id);
+}
+
+static const char *read_directory(struct dmda_log *log, void *page)
+{
+	const struct dmda_slots *slots = &log->slots[DMDA_TABLE_DIRECTORY];
+	const char *why = NULL;
+	bool is_there;
+
+	for (u64 i = 0; !why && i < slots->nr_pages; i++) {
+		why = read_table_page(log, DMDA_TABLE_DIRECTORY, i, page, &is_there);
+		if (!why && is_there)
+			why = dmda_directory_decode(&log->super, i, slots->newest[i], page,
+						    &log->slots[DMDA_TABLE_MAP]);
+	}
+	return why;
+}
+
+static const char *read_segments(struct dmda_log *log, void *page)
+{
+	const char *why = NULL;
+	bool is_there;
+
+	for (u64 i = 0; !why && i < log->slots[DMDA_TABLE_SEGMENTS].nr_pages; i++) {
+		why = read_table_page(log, DMDA_TABLE_SEGMENTS, i, page, &is_there);
+		if (!why && is_there)
+			why = dmda_segments_decode(&log->segments, i, page);
+	}
+	return why;
+}
+
+static const char *read_opened(struct dmda_log *log, void *page)
+{
+	const char *why = NULL;
+	bool is_there;
+
+	for (u64 i = 0; !why && i < log->slots[DMDA_TABLE_OPEN].nr_pages; i++) {
+		why = read_table_page(log, DMDA_TABLE_OPEN, i, page, &is_there);
+		if (why || !is_there)
+			continue;
+		memcpy(&log->opened.block[i], page, DMDA_BLOCK_BYTES);
+		log->opened.page[i].seq = dmda_slot_seq(log->slots[DMDA_TABLE_OPEN].newest[i]);
+	}
+	return why;
+}
+
+static const char *read_tables(struct dmda_log *log)
+{
+	void *page = (void *)__get_free_page(GFP_NOIO);
+	const char *why = "there is not enough memory";
+
+	if (page)
+		why = read_directory(log, page) ?: read_segments(log, page) ?:
+			read_opened(log, page);
+	free_page((unsigned long)page);
+	return why;
+}
+
+static const char *replay_op(struct dmda_log *log, const struct dmda_op *op)
+{
+	const struct dmda_record *record = dmda_op_pages(op);
+	struct dmda_log_page *pages[DMDA_OP_MAP_PAGES] = { NULL };
+	struct dmda_map_page *map[DMDA_OP_MAP_PAGES] = { NULL };
+	const char *why = NULL;
+	u64 first, last;
+	u32 entry;
+
+	if (record && from_lpn(record->lpn) + record->nr_pages > log->super.nr_lpns)
+		return "the journal names pages behind the end of the device";
+	first = record ? dmda_map_index(record->lpn, &entry) : 1;
+	last = record ? dmda_map_index(to_lpn(from_lpn(record->lpn) + record->nr_pages - 1),
+				       &entry) : 0;
+	for (u64 i = first; i <= last; i++) {
+		struct dmda_log_page *page = dmda_log_page_wait(log, i);
+
+		if (IS_ERR(page)) {
+			why = "a page of the map cannot be read";
+			break;
+		}
+		pages[i - first] = page;
+		map[i - first] = &page->map;
+	}
+	if (!why)
+		why = dmda_change_replay(&log->change, op, map);
+	if (!why)
+		dmda_opened_replay(&log->opened, op);
+	for (u32 i = 0; i < DMDA_OP_MAP_PAGES; i++) {
+		if (pages[i])
+			dmda_log_page_put(log, pages[i]);
+	}
+	return why;
+}
+
+static const char *replay_sector(struct dmda_log *log, struct dmda_replay *replay,
+				 const struct dmda_journal_sector *sector)
+{
+	const struct dmda_op *op;
+	const char *why = NULL;
+
+	dmda_replay_sector(replay, sector);
+	while (!why && (op = dmda_replay_next(replay)))
+		why = replay_op(log, op);
+	return why ?: replay->why;
+}
+
+/* Reads the ring from the root's place on to where it ends. */
+static const char *replay_journal(struct dmda_log *log, struct dmda_op *op,
+				  struct dmda_journal_sector *sectors)
+{
+	struct dmda_journal_reader reader;
+	struct dmda_replay replay;
+	const char *why = NULL;
+	u64 nr_read = 0;
+
+	dmda_journal_open(&reader, &log->super, &log->root.journal);
+	dmda_replay_init(&replay, op, log->root.journal.seq);
+	while (!why && nr_read < log->super.journal_sectors) {
+		u32 at = dmda_journal_sector_at(&log->super, reader.next.sector);
+		u32 skip = at % DMDA_PAGE_SECTORS;
+		u32 nr = min(SECTORS_AT_ONCE, round_up(log->super.journal_sectors - at + skip,
+						    DMDA_PAGE_SECTORS));
+		u32 end = min(nr, log->super.journal_sectors - at + skip);
+		u32 i;
+
+		if (dmda_log_read(log, to_dpn(log->super.journal_dpn + at / DMDA_PAGE_SECTORS),
+				  sectors, nr / DMDA_PAGE_SECTORS))
+			return "the journal cannot be read";
+		for (i = skip; !why && i < end; i++) {
+			if (!dmda_journal_accept(&reader, &sectors[i]))
+				break;
+			why = replay_sector(log, &replay, &sectors[i]);
+			nr_read++;
+		}
+		if (i < end)
+			break;
+		cond_resched();
+	}
+	log->next_place = reader.next;
+	return why;
+}
+
+static const char *replay(struct dmda_log *log)
+{
+	struct dmda_op *op = kvmalloc(sizeof(*op), GFP_NOIO);
+	struct dmda_journal_sector *sectors = kvmalloc_array(SECTORS_AT_ONCE, sizeof(*sectors),
+							     GFP_NOIO);
+	const char *why = "there is not enough memory";
+
+	if (op && sectors)
+		why = replay_journal(log, op, sectors);
+	kvfree(sectors);
+	kvfree(op);
+	return why ?: dmda_segments_check(&log->segments);
+}
+
+/* What was open is closed: nobody knows how far it was written. */
+static const char *close_all(struct dmda_log *log)
+{
+	for (u32 i = 0; i < log->segments.nr_segments; i++) {
+		const struct dmda_segment *segment = &log->segments.segment[i];
+
+		if (segment->state == DMDA_SEGMENT_OPEN &&
+		    dmda_log_close_segment(log, segment->open, to_seg(i),
+					   log->root.journal.seq))
+			return "a segment cannot be closed";
+	}
+	return NULL;
+}
+
+/* A line of events that no sector written before the crash can belong to. */
+static const char *begin_anew(struct dmda_log *log)
+{
+	u64 salt;
+
+	get_random_bytes(&salt, sizeof(salt));
+	log->next_place.chain = dmda_journal_fresh_chain(&log->super, salt);
+	if (dmda_log_checkpoint(log, false))
+		return "the first checkpoint cannot be written";
+	return close_all(log);
+}
+
+const char *dmda_log_start(struct dmda_log *log, bool read_only)
+{
+	unsigned int flags = memalloc_noio_save();
+	const char *why;
+
+	why = read_newest_root(log) ?: read_tables(log) ?: replay(log);
+	if (!why) {
+		log->pages_before = log->root.pages_written;
+		log->durable_seq = log->next_place.seq - 1;
+		if (!read_only)
+			why = begin_anew(log);
+	}
+	memalloc_noio_restore(flags);
+	return why;
+}
