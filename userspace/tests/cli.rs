@@ -132,6 +132,8 @@ fn help_shows_an_example() {
     let fixture = Fixture::new("help", "", "");
     for verb in [
         &["status", "--help"][..],
+        &["check", "--help"],
+        &["dump", "--help"],
         &["format", "--help"],
         &["runs", "load", "--help"],
         &["runs", "extents", "--help"],
@@ -149,7 +151,9 @@ fn help_shows_an_example() {
 #[test]
 fn man_pages_name_every_option_of_the_help() {
     let fixture = Fixture::new("man", "", "");
-    let verbs: [(&str, &[&str]); 5] = [
+    let verbs: [(&str, &[&str]); 7] = [
+        ("check", &["check", "--help"]),
+        ("dump", &["dump", "--help"]),
         ("format", &["format", "--help"]),
         ("status", &["status", "--help"]),
         ("runs", &["runs", "load", "--help"]),

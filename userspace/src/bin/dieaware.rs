@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use dieaware::commands::{format, runs, sim, status, DamageFound, UsageError};
+use dieaware::commands::{check, dump, format, runs, sim, status, DamageFound, UsageError};
 
 /// Makes, inspects and controls dm-dieaware targets, and simulates virtual SSDs.
 #[derive(Parser)]
@@ -18,6 +18,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
+    Check(check::CheckArgs),
+    Dump(dump::DumpArgs),
     Format(format::FormatArgs),
     Runs(runs::RunsArgs),
     Sim(sim::SimArgs),
@@ -32,6 +34,8 @@ fn run(verb: &Verb) -> anyhow::Result<()> {
     let mut out = io::BufWriter::new(io::stdout().lock());
 
     match verb {
+        Verb::Check(args) => check::run(args, &mut out)?,
+        Verb::Dump(args) => dump::run(args, &mut out)?,
         Verb::Format(args) => format::run(args, &mut out)?,
         Verb::Runs(args) => runs::run(args, &mut out)?,
         Verb::Sim(args) => sim::run(args, &mut out)?,

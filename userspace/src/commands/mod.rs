@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The verbs: one file each.
 
+pub mod check;
+pub mod dump;
 pub mod format;
 pub mod runs;
 pub mod sim;

@@ -3,8 +3,19 @@
 //! than the target's: each finds the other's mistakes.
 
 pub mod block;
+pub mod check;
 pub mod create;
+pub mod dump;
+pub mod findings;
+pub mod journal;
 pub mod layout;
 pub mod make;
+pub mod map;
+pub mod records;
 pub mod root;
+pub mod segments;
+pub mod summary;
 pub mod superblock;
+pub mod volume;
+
+pub use check::check;

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the core knows of a device that it has started, in the form of "dieaware dump".
+ * Expects volume.h.
+ */
+#ifndef CORE_TEXT_H
+#define CORE_TEXT_H
+
+static inline void print_segments(const struct volume *volume)
+{
+	static const char * const state[] = {
+		[DMDA_SEGMENT_FREE] = "free",
+		[DMDA_SEGMENT_OPEN] = "open",
+		[DMDA_SEGMENT_CLOSED] = "closed",
+	};
+
+	for (u32 i = 0; i < volume->segments.nr_segments; i++) {
+		const struct dmda_segment *segment = &volume->segments.segment[i];
+
+		printf("segment %u state=%s valid=%u open=%u mtime=%llu\n", i,
+		       state[segment->state], segment->nr_valid, segment->open, segment->mtime);
+	}
+}
+
+static inline void print_map(const struct volume *volume)
+{
+	u64 nr_pages;
+
+	for (u64 lpn = 0; lpn < volume->super.nr_lpns; lpn += nr_pages) {
+		dpn_t dpn = where_is(volume, lpn);
+
+		nr_pages = 1;
+		if (dpn == DPN_NONE)
+			continue;
+		while (lpn + nr_pages < volume->super.nr_lpns &&
+		       from_dpn(where_is(volume, lpn + nr_pages)) == from_dpn(dpn) + nr_pages)
+			nr_pages++;
+		printf("map lpn=%llu dpn=%llu pages=%llu\n", lpn, from_dpn(dpn), nr_pages);
+	}
+}
+
+static inline bool goes_on(const struct dmda_written *first, const struct dmda_written *next,
+			   u32 nr_pages)
+{
+	return from_lpn(next->lpn) == from_lpn(first->lpn) + nr_pages &&
+		next->seq == first->seq && next->file == first->file &&
+		(!first->file || next->fpage == first->fpage + nr_pages);
+}
+
+static inline void print_summary(const struct volume *volume, u32 seg,
+				 const struct dmda_summary_block *summary)
+{
+	u32 data_pages = dmda_super_data_pages(&volume->super);
+	struct dmda_written first, next;
+	u32 nr_pages;
+
+	for (u32 page = 0; page < data_pages; page += nr_pages) {
+		nr_pages = 1;
+		if (!dmda_summary_get(summary, page, &first))
+			continue;
+		while (page + nr_pages < data_pages &&
+		       dmda_summary_get(summary, page + nr_pages, &next) &&
+		       goes_on(&first, &next, nr_pages))
+			nr_pages++;
+		printf("summary segment=%u page=%u pages=%u lpn=%llu seq=%llu", seg, page, nr_pages,
+		       from_lpn(first.lpn), first.seq);
+		if (first.file)
+			printf(" file=%llu fpage=%u", first.file, first.fpage);
+		putchar('\n');
+	}
+}
+
+static inline void print_summaries(const struct volume *volume, const struct image *image)
+{
+	for (u32 i = 0; i < volume->segments.nr_segments; i++) {
+		const struct dmda_segment *segment = &volume->segments.segment[i];
+		const struct dmda_summary_block *summary =
+			read_meta(volume, image, dmda_summary_dpn(&volume->super, to_seg(i)));
+
+		if (segment->state == DMDA_SEGMENT_OPEN)
+			print_summary(volume, i,
+				      dmda_opened_summary(&volume->opened, segment->open));
+		else if (segment->state == DMDA_SEGMENT_CLOSED &&
+			 !dmda_summary_check(summary, &volume->super, to_seg(i)))
+			print_summary(volume, i, summary);
+	}
+}
+
+static inline void print_volume(const struct volume *volume, const struct image *image,
+				u64 next_seq)
+{
+	printf("dieaware-dump 1\njournal next_seq=%llu\n", next_seq);
+	print_segments(volume);
+	print_map(volume);
+	print_summaries(volume, image);
+}
+
+#endif /* CORE_TEXT_H */

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Reading the journal: sector by sector while each fits to the one before, and the
+//! records put together to operations.
+
+use std::io;
+
+use serde::Serialize;
+use zerocopy::transmute_ref;
+
+use super::block::crc32c;
+use super::findings::{Findings, Severity, Subject};
+use super::layout::{
+    JournalSector, Sector, BLOCK_BYTES, FORMAT_VERSION, MAGIC_JOURNAL, SECTOR_BYTES,
+};
+use super::records::{self, ReadRecord, Record, MAX_OP_RECORDS};
+use super::root::JournalPlace;
+use super::superblock::{Super, PAGE_SECTORS};
+use crate::io_engine::pages::ReadPages;
+
+/// Pages that are read at once.
+const CHUNK_PAGES: u64 = 16;
+
+/// An operation: whole, and in order.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Operation {
+    pub seq: u64,
+    /// Journal sector of its first record.
+    pub sector: u64,
+    pub records: Vec<Record>,
+}
+
+/// What there is in the journal.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct JournalFacts {
+    /// Number of the first sector that is read.
+    pub first_sector: u64,
+    /// Sectors that count.
+    pub nr_sectors: u64,
+    /// Operations that count.
+    pub nr_operations: u64,
+    /// The next operation's number.
+    pub next_seq: u64,
+    /// Records of an operation that has no end.
+    pub nr_unfinished_records: u64,
+}
+
+/// Reads sectors of the ring.
+struct Ring<'a, D> {
+    device: &'a D,
+    superblock: &'a Super,
+    chunk: Vec<u8>,
+    chunk_page: Option<u64>,
+}
+
+impl<'a, D: ReadPages> Ring<'a, D> {
+    fn new(device: &'a D, superblock: &'a Super) -> Self {
+        Self {
+            device,
+            superblock,
+            chunk: Vec::new(),
+            chunk_page: None,
+        }
+    }
+
+    /// The sector at the place that this number has.
+    fn sector(&mut self, number: u64) -> io::Result<Sector> {
+        let nr_pages = u64::from(self.superblock.journal_sectors / PAGE_SECTORS);
+        let at = number % u64::from(self.superblock.journal_sectors);
+        let page = at / u64::from(PAGE_SECTORS);
+        let chunk_page = page - page % CHUNK_PAGES;
+
+        if self.chunk_page != Some(chunk_page) {
+            let pages = CHUNK_PAGES.min(nr_pages - chunk_page) as usize;
+            self.chunk.resize(pages * BLOCK_BYTES, 0);
+            self.chunk_page = None;
+            self.device
+                .read(self.superblock.journal_dpn + chunk_page, &mut self.chunk)?;
+            self.chunk_page = Some(chunk_page);
+        }
+        let first = (at - chunk_page * u64::from(PAGE_SECTORS)) as usize * SECTOR_BYTES;
+        self.chunk
+            .get(first..)
+            .and_then(|bytes| bytes.first_chunk())
+            .copied()
+            .ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+}
+
+fn seed(superblock: &Super) -> u32 {
+    crc32c(!0, &superblock.uuid)
+}
+
+/// Was the sector written whole, on this device?
+fn is_whole(sector: &Sector, seed: u32) -> bool {
+    let block: &JournalSector = transmute_ref!(sector);
+    let behind_crc = sector.get(size_of::<u32>()..).unwrap_or(&[]);
+
+    block.magic.get() == MAGIC_JOURNAL
+        && block.version.get() == FORMAT_VERSION
+        && block.crc.get() == crc32c(seed, behind_crc)
+}
+
+/// Does the sector come next?
+fn fits(sector: &Sector, next: &JournalPlace) -> bool {
+    let block: &JournalSector = transmute_ref!(sector);
+
+    block.sector.get() == next.sector
+        && block.seq.get() == next.seq
+        && block.chain.get() == next.chain
+}
+
+/// The records of a sector, or `None`: what it holds are none.
+fn records_of(sector: &Sector) -> Option<Vec<ReadRecord>> {
+    let block: &JournalSector = transmute_ref!(sector);
+    let mut bytes = block.records.get(..usize::from(block.nr_bytes.get()))?;
+    let mut found = Vec::new();
+
+    while !bytes.is_empty() {
+        let (record, rest) = records::decode(bytes)?;
+        found.push(record);
+        bytes = rest;
+    }
+    Some(found)
+}
+
+/// Put a record to the operation that is under way. Says what is wrong with it.
+fn add(operation: &mut Operation, record: Record) -> Result<(), &'static str> {
+    let is_dead = matches!(record, Record::Dead { .. });
+
+    if operation.records.len() == MAX_OP_RECORDS {
+        return Err("has more records than it can");
+    }
+    if operation.records.is_empty() == is_dead {
+        return Err("does not begin with one record that says what happens");
+    }
+    operation.records.push(record);
+    Ok(())
+}
+
+/// Read all operations from a place on and hand each to `visit`, which says what cannot
+/// be in it. Returns what was found.
+///
+/// # Errors
+///
+/// When the device cannot be read.
+pub fn read<D: ReadPages>(
+    device: &D,
+    superblock: &Super,
+    from: JournalPlace,
+    findings: &mut Findings,
+    mut visit: impl FnMut(&Operation) -> Result<(), String>,
+) -> io::Result<JournalFacts> {
+    let mut ring = Ring::new(device, superblock);
+    let seed = seed(superblock);
+    let mut next = from;
+    let mut operation = Operation::default();
+    let mut facts = JournalFacts {
+        first_sector: from.sector,
+        ..JournalFacts::default()
+    };
+    let mut why = None;
+
+    while why.is_none() {
+        let sector = ring.sector(next.sector)?;
+        if !is_whole(&sector, seed) || !fits(&sector, &next) {
+            break;
+        }
+        let Some(found) = records_of(&sector) else {
+            why = Some(format!(
+                "Sector {} of the journal holds what is no record.",
+                next.sector
+            ));
+            break;
+        };
+        for read in found {
+            if operation.records.is_empty() {
+                operation.seq = next.seq;
+                operation.sector = next.sector;
+            }
+            let seq = operation.seq;
+            let wrong = add(&mut operation, read.record)
+                .map_err(|wrong| format!("Operation {seq} of the journal {wrong}."));
+            let wrong = wrong.and_then(|()| {
+                if read.is_last {
+                    visit(&operation)
+                } else {
+                    Ok(())
+                }
+            });
+            if let Err(wrong) = wrong {
+                why = Some(wrong);
+                break;
+            }
+            if read.is_last {
+                facts.nr_operations += 1;
+                next.seq = next.seq.saturating_add(1);
+                operation.records.clear();
+            }
+        }
+        let block: &JournalSector = transmute_ref!(&sector);
+        next.chain = block.crc.get();
+        next.sector = next.sector.wrapping_add(1);
+        facts.nr_sectors += 1;
+    }
+    facts.next_seq = next.seq;
+    facts.nr_unfinished_records = operation.records.len() as u64;
+    match why {
+        Some(why) => findings.damage(Subject::Journal, || why),
+        None => note_end(&facts, findings),
+    }
+    Ok(facts)
+}
+
+fn note_end(facts: &JournalFacts, findings: &mut Findings) {
+    if facts.nr_unfinished_records != 0 {
+        findings.add(Severity::Note, Subject::Journal, || {
+            format!(
+                "The journal ends within operation {}, as a crash may leave it: that one does \
+                 not count.",
+                facts.next_seq
+            )
+        });
+    }
+}
+
+/// Look for sectors behind the journal's end that are whole and have later numbers. A crash
+/// may leave them, when what comes before them in the same write was lost; so may damage.
+///
+/// # Errors
+///
+/// When the device cannot be read.
+pub fn look_behind_end<D: ReadPages>(
+    device: &D,
+    superblock: &Super,
+    facts: &JournalFacts,
+    findings: &mut Findings,
+) -> io::Result<()> {
+    let mut ring = Ring::new(device, superblock);
+    let seed = seed(superblock);
+    let end = facts.first_sector.wrapping_add(facts.nr_sectors);
+    let left = u64::from(superblock.journal_sectors).saturating_sub(facts.nr_sectors);
+    let mut nr_later: u64 = 0;
+
+    for number in (0..left).map(|nr| end.wrapping_add(nr)) {
+        let sector = ring.sector(number)?;
+        let block: &JournalSector = transmute_ref!(&sector);
+        if block.sector.get() == number
+            && block.seq.get() >= facts.next_seq
+            && is_whole(&sector, seed)
+        {
+            nr_later += 1;
+        }
+    }
+    if nr_later != 0 {
+        findings.add(Severity::Note, Subject::Journal, || {
+            format!(
+                "Behind the end of the journal at sector {end} there are {nr_later} sectors of \
+                 later numbers: a crash that cut off a write leaves that, but so does damage."
+            )
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Records of the journal: what one operation does to map and segment table.
+
+use std::fmt;
+
+use zerocopy::FromBytes;
+
+use super::layout::{
+    number_of, RecordMapBlock, RecordRangeBlock, RecordSegmentBlock, RECORD_CLOSE, RECORD_DEAD,
+    RECORD_END, RECORD_FREE, RECORD_MAP, RECORD_OPEN, RECORD_TRIM,
+};
+
+/// Pages that one operation maps or trims.
+pub const MAX_OP_PAGES: u64 = 512;
+
+/// Records of one operation: each of its pages may have been at a place of its own.
+pub const MAX_OP_RECORDS: usize = 1 + MAX_OP_PAGES as usize;
+
+/// What a record says.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Record {
+    /// lpns are at consecutive places from now on.
+    Map {
+        lpn: u64,
+        dpn: u64,
+        nr_pages: u64,
+    },
+    /// lpns hold nothing any more.
+    Trim {
+        lpn: u64,
+        nr_pages: u64,
+    },
+    /// Places lost their pages by it.
+    Dead {
+        dpn: u64,
+        nr_pages: u64,
+    },
+    /// A free segment is opened, with that open summary.
+    Open {
+        segment: u64,
+        open: u8,
+        mtime: u64,
+    },
+    Close {
+        segment: u64,
+        open: u8,
+        mtime: u64,
+    },
+    Free {
+        segment: u64,
+        open: u8,
+        mtime: u64,
+    },
+}
+
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Map { lpn, dpn, nr_pages } => {
+                write!(f, "map lpn={lpn} dpn={dpn} pages={nr_pages}")
+            }
+            Self::Trim { lpn, nr_pages } => write!(f, "trim lpn={lpn} pages={nr_pages}"),
+            Self::Dead { dpn, nr_pages } => write!(f, "dead dpn={dpn} pages={nr_pages}"),
+            Self::Open {
+                segment,
+                open,
+                mtime,
+            } => {
+                write!(f, "open segment={segment} open={open} mtime={mtime}")
+            }
+            Self::Close {
+                segment,
+                open,
+                mtime,
+            } => {
+                write!(f, "close segment={segment} open={open} mtime={mtime}")
+            }
+            Self::Free {
+                segment,
+                open,
+                mtime,
+            } => {
+                write!(f, "free segment={segment} open={open} mtime={mtime}")
+            }
+        }
+    }
+}
+
+/// A record as it was read.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ReadRecord {
+    pub record: Record,
+    /// It ends its operation.
+    pub is_last: bool,
+}
+
+/// Read the record that the bytes begin with. Returns it and the bytes behind it, or `None`
+/// if it is none.
+pub fn decode(bytes: &[u8]) -> Option<(ReadRecord, &[u8])> {
+    let kind = bytes.first()?;
+    let (record, rest) = match kind & !RECORD_END {
+        RECORD_MAP => {
+            let (block, rest) = RecordMapBlock::ref_from_prefix(bytes).ok()?;
+            let record = Record::Map {
+                lpn: number_of(&block.lpn),
+                dpn: number_of(&block.dpn),
+                nr_pages: nr_pages(block.nr_pages)?,
+            };
+            (record, rest)
+        }
+        kind @ (RECORD_DEAD | RECORD_TRIM) => {
+            let (block, rest) = RecordRangeBlock::ref_from_prefix(bytes).ok()?;
+            let nr_pages = nr_pages(block.nr_pages)?;
+            let first = number_of(&block.first);
+            let record = if kind == RECORD_DEAD {
+                Record::Dead {
+                    dpn: first,
+                    nr_pages,
+                }
+            } else {
+                Record::Trim {
+                    lpn: first,
+                    nr_pages,
+                }
+            };
+            (record, rest)
+        }
+        kind @ (RECORD_OPEN | RECORD_CLOSE | RECORD_FREE) => {
+            let (block, rest) = RecordSegmentBlock::ref_from_prefix(bytes).ok()?;
+            let segment = number_of(&block.segment);
+            let (open, mtime) = (block.open, number_of(&block.mtime));
+            let record = match kind {
+                RECORD_OPEN => Record::Open {
+                    segment,
+                    open,
+                    mtime,
+                },
+                RECORD_CLOSE => Record::Close {
+                    segment,
+                    open,
+                    mtime,
+                },
+                _ => Record::Free {
+                    segment,
+                    open,
+                    mtime,
+                },
+            };
+            (record, rest)
+        }
+        _ => return None,
+    };
+    let is_last = kind & RECORD_END != 0;
+    Some((ReadRecord { record, is_last }, rest))
+}
+
+fn nr_pages(bytes: [u8; 2]) -> Option<u64> {
+    let nr_pages = u64::from(u16::from_le_bytes(bytes));
+    (1..=MAX_OP_PAGES).contains(&nr_pages).then_some(nr_pages)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{decode, ReadRecord, Record};
+
+    #[test]
+    fn records_are_read_as_the_header_says() {
+        let map = [0x81, 2, 1, 1, 0, 0, 0, 1, 5, 6, 0, 0, 0, 99];
+        let (read, rest) = decode(&map).unwrap();
+        let record = Record::Map {
+            lpn: 1 | 1 << 32,
+            dpn: 5 | 6 << 8,
+            nr_pages: 258,
+        };
+        assert_eq!(
+            read,
+            ReadRecord {
+                record,
+                is_last: true
+            }
+        );
+        assert_eq!(rest, [99]);
+        let (read, _) = decode(&[3, 1, 0, 7, 0, 0, 0, 0]).unwrap();
+        assert_eq!(
+            read.record,
+            Record::Trim {
+                lpn: 7,
+                nr_pages: 1
+            }
+        );
+        assert!(!read.is_last);
+        let (read, _) = decode(&[4, 3, 9, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0]).unwrap();
+        let record = Record::Open {
+            segment: 9,
+            open: 3,
+            mtime: 8,
+        };
+        assert_eq!(read.record, record);
+    }
+
+    #[test]
+    fn what_is_no_record_is_refused() {
+        for bytes in [
+            &[][..],
+            &[0],
+            &[7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+            &[1, 1, 0, 1, 0, 0, 0, 0, 5, 0, 0, 0],
+            &[2, 0, 0, 1, 0, 0, 0, 0],
+            &[2, 1, 2, 1, 0, 0, 0, 0],
+            &[6, 0, 0],
+        ] {
+            assert_eq!(decode(bytes), None, "{bytes:?}");
+        }
+    }
+}

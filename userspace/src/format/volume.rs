@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! A device in log mode as it is after the journal: what the target would find when it
+//! starts. Nothing is written.
+
+use std::io;
+
+use zerocopy::transmute_ref;
+
+use super::block::{self, BlockError, BlockId};
+use super::findings::{Findings, Severity, Subject};
+use super::journal::{self, JournalFacts, Operation};
+use super::layout::{
+    Page, SlotsBlock, ENTRIES_PER_PAGE, MAGIC_DIRECTORY, MAGIC_MAP, MAGIC_OPEN, MAGIC_SEGMENTS,
+    MAP_ENTRIES, SEGMENTS_PER_PAGE, SUMMARIES_PER_PAGE, SUPER_DPN_A, SUPER_DPN_B,
+    SUPER_NEEDS_CHECK,
+};
+use super::map::Changes;
+use super::records::Record;
+use super::root::{Root, RootError, SlotEntry};
+use super::segments::SegmentTable;
+use super::summary::{OpenSummaries, Written};
+use super::superblock::{Super, SuperError, Table, INCOMPAT_KNOWN};
+use crate::io_engine::pages::ReadPages;
+
+/// A device in log mode.
+#[derive(Clone, Debug)]
+pub struct Volume {
+    pub superblock: Super,
+    pub root: Root,
+    /// By page of the map; `None`: the directory's page is damaged.
+    pub map_slots: Vec<Option<SlotEntry>>,
+    pub lost_directory_pages: u64,
+    pub segments: SegmentTable,
+    pub open: OpenSummaries,
+    pub changes: Changes,
+    pub journal: JournalFacts,
+}
+
+/// What is wrong with a page that an entry names.
+#[derive(Debug, thiserror::Error)]
+pub enum SlotError {
+    #[error(transparent)]
+    Block(#[from] BlockError),
+    #[error("it is of checkpoint {0}, which has not happened")]
+    Epoch(u64),
+}
+
+/// Both superblocks were read; the one that counts, if there is one.
+fn choose_super(
+    a: Result<Super, SuperError>,
+    b: Result<Super, SuperError>,
+    findings: &mut Findings,
+) -> Option<Super> {
+    match (a, b) {
+        (Ok(a), Ok(b)) => {
+            if a.uuid != b.uuid || a.epoch.abs_diff(b.epoch) != 1 {
+                findings.add(Severity::Warning, Subject::Superblock, || {
+                    format!(
+                        "The superblocks do not belong together: A is number {} of device {}, B \
+                         number {} of device {}.",
+                        a.epoch,
+                        a.uuid_text(),
+                        b.epoch,
+                        b.uuid_text()
+                    )
+                });
+            }
+            Some(if a.epoch > b.epoch { a } else { b })
+        }
+        (Ok(valid), Err(why)) | (Err(why), Ok(valid)) => {
+            let place = if valid.epoch % 2 == 1 { "B" } else { "A" };
+            findings.add(Severity::Warning, Subject::Superblock, || {
+                format!("Superblock {place} is not valid: {why}. The other one counts.")
+            });
+            Some(valid)
+        }
+        (Err(a), Err(b)) => {
+            findings.damage(Subject::Superblock, || {
+                format!("Neither superblock is valid. A: {a}. B: {b}.")
+            });
+            None
+        }
+    }
+}
+
+fn read_super(device: &impl ReadPages, findings: &mut Findings) -> io::Result<Option<Super>> {
+    let nr_pages = device.nr_pages();
+    if nr_pages <= SUPER_DPN_B {
+        findings.damage(Subject::Superblock, || {
+            format!("The device has {nr_pages} pages and cannot be one in log mode.")
+        });
+        return Ok(None);
+    }
+    let decode = |dpn| Ok::<_, io::Error>(Super::decode(&device.read_page(dpn)?, dpn));
+    let (a, b) = (decode(SUPER_DPN_A)?, decode(SUPER_DPN_B)?);
+    let Some(superblock) = choose_super(a, b, findings) else {
+        return Ok(None);
+    };
+
+    if superblock.incompat & !INCOMPAT_KNOWN != 0 {
+        return Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            format!(
+                "The device has features {:#x} that this version does not know",
+                superblock.incompat
+            ),
+        ));
+    }
+    if superblock.nr_device_pages > nr_pages {
+        findings.damage(Subject::Superblock, || {
+            format!(
+                "The device has {nr_pages} pages, but was formatted with {}.",
+                superblock.nr_device_pages
+            )
+        });
+        return Ok(None);
+    }
+    if superblock.flags & SUPER_NEEDS_CHECK != 0 {
+        findings.add(Severity::Warning, Subject::Superblock, || {
+            "The target met an error of the metadata and asks for a check.".to_owned()
+        });
+    }
+    Ok(Some(superblock))
+}
+
+fn read_one_root(
+    device: &impl ReadPages,
+    superblock: &Super,
+    which: u64,
+) -> io::Result<Result<Root, RootError>> {
+    let [even, odd] = superblock.root_dpn;
+    let first = if which == 0 { even } else { odd };
+    let mut pages = Vec::new();
+
+    for dpn in first..first + superblock.nr_root_pages() {
+        pages.push(device.read_page(dpn)?);
+    }
+    Ok(Root::decode(&pages, superblock, which))
+}
+
+/// The root that counts, if there is one.
+fn read_root(
+    device: &impl ReadPages,
+    superblock: &Super,
+    findings: &mut Findings,
+) -> io::Result<Option<Root>> {
+    let even = read_one_root(device, superblock, 0)?;
+    let odd = read_one_root(device, superblock, 1)?;
+
+    Ok(match (even, odd) {
+        (Ok(even), Ok(odd)) => {
+            if even.epoch.abs_diff(odd.epoch) != 1 {
+                findings.add(Severity::Warning, Subject::Root, || {
+                    format!(
+                        "The roots are of checkpoints {} and {}, which do not follow each other.",
+                        even.epoch, odd.epoch
+                    )
+                });
+            }
+            Some(if even.epoch > odd.epoch { even } else { odd })
+        }
+        (Ok(valid), Err(why)) | (Err(why), Ok(valid)) => {
+            // After format there is one only.
+            if valid.epoch > 1 {
+                let epoch = valid.epoch;
+                findings.add(Severity::Warning, Subject::Root, || {
+                    format!(
+                        "The root beside that of checkpoint {epoch} is not valid, as a crash may \
+                         leave it: {why}."
+                    )
+                });
+            }
+            Some(valid)
+        }
+        (Err(even), Err(odd)) => {
+            findings.damage(Subject::Root, || {
+                format!("Neither root is valid. First: {even}. Second: {odd}.")
+            });
+            None
+        }
+    })
+}
+
+/// The page of a table that an entry names; `None`: it was never written.
+pub fn read_slot(
+    device: &impl ReadPages,
+    volume: &Volume,
+    table: Table,
+    index: u64,
+    entry: SlotEntry,
+) -> io::Result<Option<Result<Page, SlotError>>> {
+    let (magic, nr_entries) = match table {
+        Table::Segments => (MAGIC_SEGMENTS, SEGMENTS_PER_PAGE),
+        Table::Open => (MAGIC_OPEN, SUMMARIES_PER_PAGE),
+        Table::Directory => (MAGIC_DIRECTORY, ENTRIES_PER_PAGE),
+        Table::Map => (MAGIC_MAP, MAP_ENTRIES),
+    };
+    let superblock = &volume.superblock;
+    let place = superblock.slot_dpn(table, index, entry.slot());
+    let Some(dpn) = place.filter(|_| !entry.is_absent()) else {
+        return Ok(None);
+    };
+    let page = device.read_page(dpn)?;
+    let id = BlockId {
+        magic,
+        nr_entries: nr_entries as u16,
+        dpn,
+        index,
+        seq: entry.seq(),
+        epoch: 0,
+        uuid: &superblock.uuid,
+    };
+
+    if let Err(why) = block::check(&page, &id) {
+        return Ok(Some(Err(why.into())));
+    }
+    let epoch = block::header(&page).map_or(0, |header| header.epoch.get());
+    Ok(Some(if epoch > volume.root.epoch {
+        Err(SlotError::Epoch(epoch))
+    } else {
+        Ok(page)
+    }))
+}
+
+impl Volume {
+    fn new(superblock: Super, root: Root) -> Self {
+        Self {
+            map_slots: vec![Some(SlotEntry(0)); superblock.nr_pages(Table::Map) as usize],
+            lost_directory_pages: 0,
+            segments: SegmentTable::new(&superblock),
+            open: OpenSummaries::new(&superblock),
+            changes: Changes::default(),
+            journal: JournalFacts::default(),
+            superblock,
+            root,
+        }
+    }
+
+    /// Find out what is on a device. Returns `None` if that is nothing that can be
+    /// followed; what is wrong becomes findings.
+    ///
+    /// # Errors
+    ///
+    /// When the device cannot be read, or has features that nobody knew of.
+    pub fn load(device: &impl ReadPages, findings: &mut Findings) -> io::Result<Option<Self>> {
+        Self::load_with(device, findings, |_| {})
+    }
+
+    /// Like `load`; `visit` gets each operation of the journal.
+    ///
+    /// # Errors
+    ///
+    /// Like `load`.
+    pub fn load_with(
+        device: &impl ReadPages,
+        findings: &mut Findings,
+        visit: impl FnMut(&Operation),
+    ) -> io::Result<Option<Self>> {
+        let Some(superblock) = read_super(device, findings)? else {
+            return Ok(None);
+        };
+        let Some(root) = read_root(device, &superblock, findings)? else {
+            return Ok(None);
+        };
+        let mut volume = Self::new(superblock, root);
+        volume.load_directory(device, findings)?;
+        volume.load_segments(device, findings)?;
+        volume.load_open(device, findings)?;
+        volume.replay(device, findings, visit)?;
+        volume.check_times(findings);
+        Ok(Some(volume))
+    }
+
+    fn load_directory(
+        &mut self,
+        device: &impl ReadPages,
+        findings: &mut Findings,
+    ) -> io::Result<()> {
+        for (index, entry) in (0..).zip(self.root.directory.clone()) {
+            let page = read_slot(device, self, Table::Directory, index, entry)?;
+            let slots = self
+                .map_slots
+                .iter_mut()
+                .skip(index as usize * ENTRIES_PER_PAGE);
+            let slots = slots.take(ENTRIES_PER_PAGE);
+            match page {
+                None => {}
+                Some(Ok(page)) => {
+                    let block: &SlotsBlock = transmute_ref!(&page);
+                    for (to, entry) in slots.zip(&block.entry) {
+                        *to = Some(SlotEntry(entry.seq_slot.get()));
+                    }
+                }
+                Some(Err(why)) => {
+                    slots.for_each(|slot| *slot = None);
+                    self.lost_directory_pages += 1;
+                    findings.damage(Subject::Directory, || {
+                        format!("Page {index} of the directory is damaged: {why}.")
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn load_segments(
+        &mut self,
+        device: &impl ReadPages,
+        findings: &mut Findings,
+    ) -> io::Result<()> {
+        for (index, entry) in (0..).zip(self.root.segments.clone()) {
+            match read_slot(device, self, Table::Segments, index, entry)? {
+                None => {}
+                Some(Ok(page)) => {
+                    for wrong in self.segments.load(index, transmute_ref!(&page)) {
+                        findings.damage(Subject::Segment, || wrong);
+                    }
+                }
+                Some(Err(why)) => {
+                    self.segments.lose(index);
+                    findings.damage(Subject::SegmentTable, || {
+                        format!("Page {index} of the segment table is damaged: {why}.")
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn load_open(&mut self, device: &impl ReadPages, findings: &mut Findings) -> io::Result<()> {
+        for (index, entry) in (0..).zip(self.root.open.clone()) {
+            match read_slot(device, self, Table::Open, index, entry)? {
+                None => {}
+                Some(Ok(page)) => self
+                    .open
+                    .load(&self.superblock, index, transmute_ref!(&page)),
+                Some(Err(why)) => findings.damage(Subject::OpenSummary, || {
+                    format!("Page {index} of the open summaries is damaged: {why}.")
+                }),
+            }
+        }
+        Ok(())
+    }
+
+    fn replay(
+        &mut self,
+        device: &impl ReadPages,
+        findings: &mut Findings,
+        mut visit: impl FnMut(&Operation),
+    ) -> io::Result<()> {
+        let superblock = self.superblock.clone();
+        let from = self.root.journal;
+
+        self.journal = journal::read(device, &superblock, from, findings, |operation| {
+            visit(operation);
+            self.apply(operation)
+        })?;
+        self.changes.finish();
+        Ok(())
+    }
+
+    /// Do an operation of the journal.
+    fn apply(&mut self, operation: &Operation) -> Result<(), String> {
+        let seq = operation.seq;
+        let superblock = &self.superblock;
+
+        for record in &operation.records {
+            if let Record::Map { lpn, nr_pages, .. } | Record::Trim { lpn, nr_pages } = *record {
+                if lpn + nr_pages > superblock.nr_lpns {
+                    return Err(format!(
+                        "Operation {seq} of the journal is about {nr_pages} pages from lpn {lpn} \
+                         on, but there are {} only.",
+                        superblock.nr_lpns
+                    ));
+                }
+            }
+            self.segments.apply(superblock, record, seq)?;
+        }
+        for record in &operation.records {
+            self.segments.applied(superblock, record, seq);
+            self.changes.add(record, seq);
+        }
+        match operation.records.first() {
+            Some(Record::Open { open, .. }) => self.open.begin(*open, seq),
+            Some(&Record::Map { lpn, dpn, nr_pages }) => self.summarize(lpn, dpn, nr_pages, seq),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn summarize(&mut self, lpn: u64, dpn: u64, nr_pages: u64, seq: u64) {
+        let Some((number, page)) = self.superblock.segment_of(dpn) else {
+            return;
+        };
+        if let Some(segment) = self.segments.get(number) {
+            let first = Written {
+                lpn,
+                seq,
+                ..Written::default()
+            };
+            self.open.put(segment.open, page, nr_pages as u32, first);
+        }
+    }
+
+    /// No page may know an operation that the journal does not reach.
+    fn check_times(&self, findings: &mut Findings) {
+        let next_seq = self.journal.next_seq;
+        let map = self.map_slots.iter().map(|slot| slot.unwrap_or_default());
+        let tables = [
+            (Table::Segments, self.root.segments.clone()),
+            (Table::Open, self.root.open.clone()),
+            (Table::Map, map.collect()),
+        ];
+
+        for (table, entries) in tables {
+            for (index, entry) in (0..).zip(entries) {
+                if entry.seq() >= next_seq {
+                    findings.damage(Subject::Journal, || {
+                        format!(
+                            "Page {index} of the {table} knows operation {}, but the journal ends \
+                             before operation {next_seq}.",
+                            entry.seq()
+                        )
+                    });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,724 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Devices that the core has used, under the tool's eyes: sound ones are found sound and
+//! understood alike, damaged ones are found damaged, and nothing makes the tool panic.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use common::{core_program, dieaware, folder, image, output_of, stderr, stdout, Random};
+use dieaware::format::block::{self, BlockId};
+use dieaware::format::check::{Options, Report};
+use dieaware::format::dump::{dump, Part};
+use dieaware::format::findings::{Findings, Severity, Subject};
+use dieaware::format::layout::{Page, BLOCK_BYTES, DPN_BYTES, MAP_ENTRIES, SECTOR_BYTES};
+use dieaware::format::root::SlotEntry;
+use dieaware::format::segments::State;
+use dieaware::format::superblock::{super_dpn, Table};
+use dieaware::format::volume::Volume;
+use dieaware::io_engine::pages::{Ram, ReadPages, WritePages};
+use serde_json::Value;
+
+/// Pages of the devices that the core's program makes.
+const DEVICE_PAGES: u64 = 2960;
+
+/// Parts of a dump that the core prints, too.
+const COMMON_PARTS: &str = "journal,segments,map,summaries";
+
+/// Let the core use a device; returns what it says about it then.
+fn use_device(seed: u32, crashes: u32, path: &Path, formatted: Option<&str>) -> String {
+    let (seed, crashes) = (seed.to_string(), crashes.to_string());
+    let mut args = vec![seed.as_str(), &crashes, "200", path.to_str().unwrap()];
+    args.extend(formatted);
+    output_of(&core_program("make_image"), &args, "")
+}
+
+fn check(device: &Ram) -> Report {
+    dieaware::format::check(device, &Options::default()).unwrap()
+}
+
+/// The tool's words for what the core prints.
+fn dump_like_core(path: &str) -> String {
+    let output = dieaware(&["dump", "--part", COMMON_PARTS, path]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    let lines = text
+        .lines()
+        .filter(|line| !line.starts_with("record ") && !line.starts_with('#'));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// The tool and the core say the same of the device, and it is sound.
+fn agree(path: &Path, core_says: &str, what: &str) {
+    let path = path.to_str().unwrap();
+    let output = dieaware(&["check", path]);
+    assert_eq!(output.status.code(), Some(0), "{what}: {}", stdout(&output));
+    assert!(dump_like_core(path) == core_says, "{what}");
+}
+
+#[test]
+fn what_the_core_has_written_is_sound_and_understood_alike() {
+    let path = folder("check-core").join("image");
+    for seed in 2..14 {
+        for crashes in [0, 2] {
+            let core_says = use_device(seed, crashes, &path, None);
+            agree(
+                &path,
+                &core_says,
+                &format!("seed {seed}, {crashes} crashes"),
+            );
+        }
+    }
+}
+
+#[test]
+fn the_core_works_on_what_the_tool_has_formatted() {
+    let folder = folder("check-formatted");
+    let formatted = image(&folder, "formatted", DEVICE_PAGES * BLOCK_BYTES as u64);
+    let output = dieaware(&[
+        "format",
+        "--segment",
+        "256K",
+        "--stripe",
+        "32K",
+        "--journal",
+        "512K",
+        "--reserve",
+        "30",
+        "--label",
+        "a label",
+        &formatted,
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let path = folder.join("image");
+    for seed in 2..6 {
+        let core_says = use_device(seed, 1, &path, Some(&formatted));
+        agree(&path, &core_says, &format!("seed {seed}"));
+    }
+    let dump = stdout(&dieaware(&[
+        "dump",
+        "--part",
+        "superblock",
+        path.to_str().unwrap(),
+    ]));
+    assert!(dump.contains(" label=\"a label\" epoch=2 "), "{dump}");
+}
+
+/// A device that was in use, with checkpoints, open segments and a journal.
+fn used_device() -> Ram {
+    static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
+    let bytes = BYTES.get_or_init(|| {
+        let path = folder("check-used").join("image");
+        use_device(4, 1, &path, None);
+        fs::read(path).unwrap()
+    });
+    Ram::new(bytes.clone())
+}
+
+fn volume_of(device: &Ram) -> Volume {
+    Volume::load(device, &mut Findings::default())
+        .unwrap()
+        .unwrap()
+}
+
+/// Where the valid page of a table lies.
+fn place_of(volume: &Volume, table: Table, index: u64) -> u64 {
+    let entry = entry_of(volume, table, index);
+    assert!(!entry.is_absent());
+    volume
+        .superblock
+        .slot_dpn(table, index, entry.slot())
+        .unwrap()
+}
+
+fn entry_of(volume: &Volume, table: Table, index: u64) -> SlotEntry {
+    match table {
+        Table::Segments => volume.root.segments[index as usize],
+        Table::Open => volume.root.open[index as usize],
+        Table::Directory => volume.root.directory[index as usize],
+        Table::Map => volume.map_slots[index as usize].unwrap(),
+    }
+}
+
+fn change(device: &Ram, dpn: u64, how: impl FnOnce(&mut Page)) {
+    let mut page = device.read_page(dpn).unwrap();
+    how(&mut page);
+    device.write(dpn, &page).unwrap();
+}
+
+/// Change a page so that its header fits what it has then.
+fn change_well(device: &Ram, dpn: u64, how: impl FnOnce(&mut Page)) {
+    change(device, dpn, |page| {
+        how(page);
+        let header = block::header(page).unwrap().clone();
+        let id = BlockId {
+            magic: header.magic.get(),
+            nr_entries: header.nr_entries.get(),
+            dpn: header.dpn.get(),
+            index: header.index.get(),
+            seq: header.seq.get(),
+            epoch: header.epoch.get(),
+            uuid: &header.uuid,
+        };
+        block::seal(page, &id);
+    });
+}
+
+fn flip(device: &Ram, dpn: u64, at: usize) {
+    change(device, dpn, |page| page[at] ^= 0x40);
+}
+
+/// The check of a changed device finds this.
+fn expect(device: &Ram, severity: Severity, subject: Subject, words: &str) {
+    let report = check(device);
+    let found = report.findings.iter().any(|finding| {
+        finding.severity == severity
+            && finding.subject == subject
+            && finding.sentence.contains(words)
+    });
+    assert!(found, "{words:?} is not in {:#?}", report.findings);
+    assert_eq!(report.is_clean(), severity != Severity::Damage);
+    for finding in &report.findings {
+        let sentence = &finding.sentence;
+        assert!(
+            sentence.ends_with('.') && !sentence.starts_with(char::is_lowercase)
+                || sentence.starts_with("lpn "),
+            "{sentence}"
+        );
+    }
+}
+
+#[test]
+fn the_device_of_these_tests_has_everything() {
+    let device = used_device();
+    let volume = volume_of(&device);
+    let report = check(&device);
+    let facts = report.facts.unwrap();
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
+    assert!(facts.nr_open > 0 && facts.nr_closed > 10 && facts.nr_free > 0);
+    assert!(facts.journal.nr_operations > 10 && facts.epoch > 3 && facts.nr_mapped > 500);
+    assert!(volume.root.open.iter().any(|entry| !entry.is_absent()));
+}
+
+#[test]
+fn a_flipped_bit_in_each_kind_of_page_is_found() {
+    let device = used_device();
+    let volume = volume_of(&device);
+    let open = volume
+        .root
+        .open
+        .iter()
+        .position(|entry| !entry.is_absent())
+        .unwrap();
+    for (table, index, subject) in [
+        (Table::Directory, 0, Subject::Directory),
+        (Table::Map, 0, Subject::MapPage),
+        (Table::Map, 2, Subject::MapPage),
+        (Table::Segments, 0, Subject::SegmentTable),
+        (Table::Open, open as u64, Subject::OpenSummary),
+    ] {
+        for at in [0, 9, 50, 64, 1000, 4095] {
+            let device = used_device();
+            flip(&device, place_of(&volume, table, index), at);
+            expect(&device, Severity::Damage, subject, "is damaged: it");
+        }
+    }
+}
+
+#[test]
+fn damaged_superblocks_are_found() {
+    for (epoch, name) in [(1, "Superblock A"), (2, "Superblock B")] {
+        let device = used_device();
+        flip(&device, super_dpn(epoch), 100);
+        expect(&device, Severity::Warning, Subject::Superblock, name);
+    }
+    let device = used_device();
+    flip(&device, 0, 100);
+    flip(&device, 16, 0);
+    expect(
+        &device,
+        Severity::Damage,
+        Subject::Superblock,
+        "Neither superblock is valid",
+    );
+    let device = used_device();
+    change_well(&device, 0, |page| page[48] ^= 1);
+    expect(
+        &device,
+        Severity::Warning,
+        Subject::Superblock,
+        "do not belong together",
+    );
+    // Newer than the other, and everything else is of the other's device
+    let device = used_device();
+    for dpn in [0, 16] {
+        change_well(&device, dpn, |page| page[48] ^= 1);
+    }
+    expect(
+        &device,
+        Severity::Damage,
+        Subject::Root,
+        "belongs to another device",
+    );
+    // It says that it is larger than it is.
+    let device = used_device();
+    for dpn in [0, 16] {
+        change_well(&device, dpn, |page| page[90] += 1);
+    }
+    expect(
+        &device,
+        Severity::Damage,
+        Subject::Superblock,
+        "was formatted with",
+    );
+}
+
+#[test]
+fn damaged_roots_are_found() {
+    let device = used_device();
+    let volume = volume_of(&device);
+    let dpn = volume.root.dpn(&volume.superblock);
+    let [even, odd] = volume.superblock.root_dpn;
+    flip(&device, even + odd - dpn, 70);
+    expect(&device, Severity::Warning, Subject::Root, "is not valid");
+    flip(&device, dpn + 1, 70);
+    expect(
+        &device,
+        Severity::Damage,
+        Subject::Root,
+        "Neither root is valid",
+    );
+}
+
+#[test]
+fn a_damaged_summary_is_found_if_it_is_needed() {
+    let device = used_device();
+    let volume = volume_of(&device);
+    let closed = |is_empty: bool| {
+        let mut segments = volume.segments.iter();
+        let found = segments.find(|(_, segment)| {
+            segment.state == State::Closed && (segment.nr_valid == 0) == is_empty
+        });
+        let data_pages = u64::from(volume.superblock.data_pages());
+        volume.superblock.segment_dpn(found.unwrap().0).unwrap() + data_pages
+    };
+    flip(&device, closed(true), 70);
+    assert!(check(&device).findings.is_empty());
+    flip(&device, closed(false), 70);
+    expect(
+        &device,
+        Severity::Damage,
+        Subject::Summary,
+        "its checksum is wrong",
+    );
+    let quick = dieaware::format::check(&device, &Options { quick: true }).unwrap();
+    assert!(quick.is_clean());
+}
+
+#[test]
+fn a_damaged_journal_is_found() {
+    let device = used_device();
+    let volume = volume_of(&device);
+    let at = volume.journal.first_sector % u64::from(volume.superblock.journal_sectors);
+    flip(
+        &device,
+        volume.superblock.journal_dpn + at / 8,
+        at as usize % 8 * SECTOR_BYTES + 40,
+    );
+    expect(
+        &device,
+        Severity::Damage,
+        Subject::Journal,
+        "but the journal ends before",
+    );
+    let report = check(&device);
+    assert!(report
+        .findings
+        .iter()
+        .any(|finding| finding.sentence.contains("later numbers")));
+}
+
+#[test]
+fn pages_of_another_place_device_or_time_are_found() {
+    let device = used_device();
+    let volume = volume_of(&device);
+    let (first, second) = (
+        place_of(&volume, Table::Map, 0),
+        place_of(&volume, Table::Map, 1),
+    );
+    let page = device.read_page(first).unwrap();
+    device.write(second, &page).unwrap();
+    expect(
+        &device,
+        Severity::Damage,
+        Subject::MapPage,
+        "was written for page",
+    );
+
+    let device = used_device();
+    change_well(&device, first, |page| page[48] ^= 1);
+    expect(
+        &device,
+        Severity::Damage,
+        Subject::MapPage,
+        "belongs to another device",
+    );
+
+    // The directory names the other slot.
+    let device = used_device();
+    change_well(&device, place_of(&volume, Table::Directory, 0), |page| {
+        page[64] ^= 1
+    });
+    expect(
+        &device,
+        Severity::Damage,
+        Subject::MapPage,
+        "is damaged: it",
+    );
+
+    // An older page in its place, as after a write that was lost
+    let device = used_device();
+    change_well(&device, first, |page| page[32] ^= 1);
+    expect(
+        &device,
+        Severity::Damage,
+        Subject::MapPage,
+        "was written for operation",
+    );
+
+    // A page of a checkpoint that never was
+    let device = used_device();
+    change_well(&device, first, |page| {
+        page[40..48].copy_from_slice(&999u64.to_le_bytes())
+    });
+    expect(
+        &device,
+        Severity::Damage,
+        Subject::MapPage,
+        "which has not happened",
+    );
+}
+
+/// An lpn that the journal leaves alone, and where it is.
+fn quiet_lpn(device: &Ram, volume: &Volume) -> (u64, u64) {
+    let page = device.read_page(place_of(volume, Table::Map, 0)).unwrap();
+    let mut found = None;
+    dieaware::format::map::for_each_page(device, volume, &mut Findings::default(), |after, _| {
+        for (lpn, dpn) in after.mapped() {
+            let at = 64 + lpn as usize * DPN_BYTES;
+            let is_known = lpn < MAP_ENTRIES as u64
+                && dieaware::format::layout::number_of(&page[at..at + DPN_BYTES]) == dpn;
+            let segment = volume.superblock.segment_of(dpn).unwrap().0;
+            let state = volume.segments.get(segment).unwrap().state;
+            if is_known && state == State::Closed {
+                found = found.or(Some((lpn, dpn)));
+            }
+        }
+        Ok(())
+    })
+    .unwrap();
+    found.unwrap()
+}
+
+fn remap(device: &Ram, volume: &Volume, lpn: u64, dpn: u64) {
+    change_well(device, place_of(volume, Table::Map, 0), |page| {
+        let at = 64 + lpn as usize * DPN_BYTES;
+        page[at..at + DPN_BYTES].copy_from_slice(&dpn.to_le_bytes()[..DPN_BYTES]);
+    });
+}
+
+#[test]
+fn a_wrong_map_is_found() {
+    let device = used_device();
+    let volume = volume_of(&device);
+    let (lpn, dpn) = quiet_lpn(&device, &volume);
+    let superblock = &volume.superblock;
+    let number = superblock.segment_of(dpn).unwrap().0;
+    let free = volume
+        .segments
+        .iter()
+        .find(|(_, segment)| segment.state == State::Free);
+    let free_dpn = superblock.segment_dpn(free.unwrap().0).unwrap();
+    let summary_dpn = superblock.segment_dpn(number).unwrap() + u64::from(superblock.data_pages());
+    let mut other = None;
+    dieaware::format::map::for_each_page(&device, &volume, &mut Findings::default(), |page, _| {
+        other = other.or(page.mapped().find(|(at, _)| *at != lpn));
+        Ok(())
+    })
+    .unwrap();
+
+    for (to, words) in [
+        (other.unwrap().1, "as another lpn is"),
+        (free_dpn, "which is free"),
+        (summary_dpn, "where no data can be"),
+        (5, "where no data can be"),
+        (DEVICE_PAGES + 100, "where no data can be"),
+    ] {
+        let device = used_device();
+        remap(&device, &volume, lpn, to);
+        expect(&device, Severity::Damage, Subject::MapEntry, words);
+        expect(
+            &device,
+            Severity::Damage,
+            Subject::Segment,
+            "by the segment table",
+        );
+    }
+    let device = used_device();
+    remap(&device, &volume, lpn, 0);
+    expect(
+        &device,
+        Severity::Damage,
+        Subject::Segment,
+        "by the segment table",
+    );
+}
+
+/// Change the entry of a segment in its table.
+fn change_segment(device: &Ram, volume: &Volume, number: u64, how: impl FnOnce(&mut [u8])) {
+    change_well(device, place_of(volume, Table::Segments, 0), |page| {
+        let at = 64 + number as usize * 16;
+        how(&mut page[at..at + 16]);
+    });
+}
+
+#[test]
+fn a_wrong_segment_table_is_found() {
+    let volume = volume_of(&used_device());
+    let full = volume
+        .segments
+        .iter()
+        .find(|(_, segment)| segment.state == State::Closed && segment.nr_valid > 20);
+    let (number, segment) = full.unwrap();
+    let segment = *segment;
+
+    for (at, value, words) in [
+        (
+            0,
+            segment.nr_valid as u8 - 1,
+            "valid pages by the segment table",
+        ),
+        (0, 255, "claims more valid pages"),
+        (4, 0, "is free and claims valid pages"),
+        (4, 3, "has an unknown state"),
+        (5, 8, "has an open summary that does not exist"),
+    ] {
+        let device = used_device();
+        change_segment(&device, &volume, number, |entry| entry[at] = value);
+        expect(&device, Severity::Damage, Subject::Segment, words);
+    }
+    // Two segments at one open summary
+    let device = used_device();
+    let open = volume
+        .segments
+        .iter()
+        .find(|(_, segment)| segment.state == State::Open);
+    let open = open.unwrap().1.open;
+    change_segment(&device, &volume, number, |entry| {
+        (entry[4], entry[5]) = (1, open)
+    });
+    expect(&device, Severity::Damage, Subject::Segment, "are both open");
+    let device = used_device();
+    change_segment(&device, &volume, number, |entry| entry[14] = 1);
+    expect(
+        &device,
+        Severity::Warning,
+        Subject::Segment,
+        "which has not happened",
+    );
+}
+
+#[test]
+fn a_summary_that_disagrees_with_the_map_is_found() {
+    let device = used_device();
+    let volume = volume_of(&device);
+    let (_, dpn) = quiet_lpn(&device, &volume);
+    let (number, page) = volume.superblock.segment_of(dpn).unwrap();
+    let first = volume.superblock.segment_dpn(number).unwrap();
+    let summary_dpn = first + u64::from(volume.superblock.data_pages());
+    let at = 64 + page as usize * 24;
+
+    change_well(&device, summary_dpn, |page| page[at] ^= 2);
+    expect(
+        &device,
+        Severity::Damage,
+        Subject::SummaryEntry,
+        "which was written for lpn",
+    );
+    let device = used_device();
+    change_well(&device, summary_dpn, |page| page[at..at + 24].fill(0));
+    expect(
+        &device,
+        Severity::Damage,
+        Subject::SummaryEntry,
+        "knows nothing",
+    );
+}
+
+/// Pages that the tool reads of a device, without data.
+fn metadata_pages(volume: &Volume) -> Vec<u64> {
+    let superblock = &volume.superblock;
+    let data_pages = u64::from(superblock.data_pages());
+    let mut pages: Vec<u64> = vec![0, 16];
+    pages.extend(32..superblock.segment_dpn(0).unwrap());
+    let segments = 0..superblock.nr_segments();
+    pages.extend(segments.map(|number| superblock.segment_dpn(number).unwrap() + data_pages));
+    pages
+}
+
+/// Put the right checksum to a page or a sector that was changed.
+fn reseal(device: &Ram, volume: &Volume, dpn: u64) {
+    let journal = volume.superblock.journal_dpn;
+    let journal = journal..journal + u64::from(volume.superblock.journal_sectors / 8);
+
+    if !journal.contains(&dpn) {
+        change_well(device, dpn, |_| {});
+        return;
+    }
+    let seed = block::crc32c(!0, &volume.superblock.uuid);
+    change(device, dpn, |page| {
+        for sector in page.chunks_exact_mut(SECTOR_BYTES) {
+            let crc = block::crc32c(seed, &sector[4..]);
+            sector[..4].copy_from_slice(&crc.to_le_bytes());
+        }
+    });
+}
+
+#[test]
+fn no_byte_makes_the_tool_panic() {
+    let device = used_device();
+    let volume = volume_of(&device);
+    let pages = metadata_pages(&volume);
+    let mut random = Random(7);
+    let (mut nr_found, mut nr_refused) = (0, 0);
+
+    for round in 0..4000 {
+        let dpn = pages[random.below(pages.len() as u64) as usize];
+        let before = device.read_page(dpn).unwrap();
+        if before == [0; BLOCK_BYTES] {
+            continue;
+        }
+        // Half of them in headers and first entries
+        let at = match round % 2 {
+            0 => random.below(200),
+            _ => random.below(BLOCK_BYTES as u64),
+        };
+        let bits = 1 + random.below(255) as u8;
+        change(&device, dpn, |page| page[at as usize] ^= bits);
+        if round % 4 != 3 {
+            reseal(&device, &volume, dpn);
+        }
+        match dieaware::format::check(&device, &Options::default()) {
+            Ok(report) => nr_found += u32::from(!report.findings.is_empty()),
+            Err(_) => nr_refused += 1,
+        }
+        let _ = dump(&device, &Part::ALL, &mut std::io::sink());
+        device.write(dpn, &before).unwrap();
+    }
+    assert!(check(&device).findings.is_empty());
+    assert!(nr_found > 200, "{nr_found} {nr_refused}");
+}
+
+fn file_with(name: &str, device: Ram) -> PathBuf {
+    let path = folder(name).join("image");
+    fs::write(&path, device.into_bytes()).unwrap();
+    path
+}
+
+#[test]
+fn damage_ends_with_1_and_says_where() {
+    let device = used_device();
+    let volume = volume_of(&device);
+    flip(&device, place_of(&volume, Table::Map, 1), 90);
+    let path = file_with("check-damaged", device);
+    let path = path.to_str().unwrap();
+
+    let output = dieaware(&["check", path]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = stdout(&output);
+    assert!(
+        text.starts_with("damage: Page 1 of the map is damaged: "),
+        "{text}"
+    );
+    assert_eq!(
+        stderr(&output),
+        format!("dieaware: {path} is damaged in 1 way.\n")
+    );
+
+    let output = dieaware(&["check", "--json", path]);
+    assert_eq!(output.status.code(), Some(1));
+    let json: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(json["nr_damages"], 1);
+    assert_eq!(json["findings"][0]["severity"], "damage");
+    assert_eq!(json["findings"][0]["subject"], "map-page");
+    assert_eq!(
+        json["facts"]["nr_segments"],
+        volume.superblock.nr_segments()
+    );
+
+    let output = dieaware(&["dump", path]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).contains("\n# damage: Page 1 of the map"));
+}
+
+#[test]
+fn a_dump_has_the_parts_that_are_asked_for() {
+    let path = file_with("check-dump", used_device());
+    let path = path.to_str().unwrap();
+    let all = stdout(&dieaware(&["dump", path]));
+    assert!(all.starts_with("dieaware-dump 1\nsuperblock uuid="));
+    let mut expected = "dieaware-dump 1\n".to_owned();
+    for part in [
+        "superblock",
+        "root",
+        "journal",
+        "segments",
+        "map",
+        "summaries",
+    ] {
+        let text = stdout(&dieaware(&["dump", "--part", part, path]));
+        assert!(text.lines().count() > 1, "{part}");
+        expected += text.strip_prefix("dieaware-dump 1\n").unwrap();
+    }
+    assert!(all == expected);
+    assert!(all.contains("\nrecord seq="));
+}
+
+#[test]
+fn what_is_no_device_in_log_mode_is_refused() {
+    let folder = folder("check-usage");
+    let zeroes = image(&folder, "zeroes", 1 << 20);
+    let short = image(&folder, "short", 5000);
+    for verb in ["check", "dump"] {
+        for path in [&zeroes, &short] {
+            assert_eq!(dieaware(&[verb, path]).status.code(), Some(1), "{path}");
+        }
+        for device in ["/dev/null", "/proc", "/no/such/device"] {
+            assert_eq!(dieaware(&[verb, device]).status.code(), Some(3), "{device}");
+        }
+        for args in [
+            &[verb][..],
+            &[verb, "--start", "3", &zeroes],
+            &[verb, "--part", "all", &zeroes],
+        ] {
+            assert_eq!(dieaware(args).status.code(), Some(2), "{args:?}");
+        }
+    }
+    // Features of a later version
+    let device = used_device();
+    for dpn in [0, 16] {
+        change_well(&device, dpn, |page| page[80] = 1);
+    }
+    let path = file_with("check-features", device);
+    let output = dieaware(&["check", path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(
+        stderr(&output).contains("features 0x1"),
+        "{}",
+        stderr(&output)
+    );
+}
