@@ -1,10 +1,640 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Cleaning: what is valid in some segments is copied to another one, sorted by file and
+ * place in the file, and mapped there unless it was written anew meanwhile. Then they
+ * have no valid page any more, and are freed as any such segment.
+ *
+ * Cleaning needs no memory but what is set aside for it, and segments that nobody else
+ * may open; so it always comes to an end.
+ *
+ * The segments that are being cleaned are counted as being read: none of them can be
+ * freed and written again before their pages have been compared with the map.
+ */
+#include <linux/mm.h>
+#include <linux/sort.h>
+#include <linux/vmalloc.h>
+
 #include "log.h"
+
+/* Pages that are copied at once */
+#define CHUNK_PAGES	256U
+
+/* Segments that are compared, and those that are cleaned together */
+#define NR_CANDIDATES	8U
+#define MAX_VICTIMS	8U
+
+/* Idle for so long, cleaning may begin that is not needed yet. */
+#define IDLE_JIFFIES	HZ
+
+/**
+ * struct move - a page that is valid in a victim
+ * @lpn: which
+ * @from: where it is
+ * @file: of which file, 0: not known
+ * @fpage: which page of that
+ * @is_copied: it was read and written
+ */
+struct move {
+	u64 lpn;
+	dpn_t from;
+	u64 file;
+	u32 fpage;
+	bool is_copied;
+};
+
+/**
+ * struct dmda_log_cleaner - memory for cleaning
+ * @log: whose
+ * @victim: segments that are being cleaned
+ * @nr_victims: how many
+ * @move: their valid pages
+ * @nr_moves: how many
+ * @max_moves: how many there may be
+ * @mtime: age of the newest data in them
+ * @summary: of one segment
+ * @is_valid: a bit for each page of one segment
+ * @files: files of one segment
+ * @page: memory for CHUNK_PAGES pages
+ * @is_stuck: a bit for each segment: it has pages that cannot be read
+ */
+struct dmda_log_cleaner {
+	struct dmda_log *log;
+	seg_t victim[MAX_VICTIMS];
+	u32 nr_victims;
+	struct move *move;
+	u32 nr_moves;
+	u32 max_moves;
+	u64 mtime;
+	struct dmda_summary_block *summary;
+	u64 *is_valid;
+	struct dmda_file_set files;
+	struct page *page[CHUNK_PAGES];
+	unsigned long *is_stuck;
+};
+
+static bool may_clean(const struct dmda_log *log)
+{
+	return READ_ONCE(log->state) == DMDA_LOG_WRITE && READ_ONCE(log->is_cleaning) &&
+		!READ_ONCE(log->is_quiet);
+}
+
+/*
+ * Choosing
+ */
+
+/* Where an lpn is now. Return: 0 or a negative errno. */
+static int where_is(struct dmda_log *log, u64 lpn, dpn_t *dpn)
+{
+	u32 entry;
+	struct dmda_log_page *page = dmda_log_page_wait(log, dmda_map_index(to_lpn(lpn), &entry));
+
+	if (IS_ERR(page))
+		return PTR_ERR(page);
+	spin_lock_irq(&log->lock);
+	*dpn = dmda_map_get(page->map.block, entry);
+	dmda_log_page_put_locked(page);
+	spin_unlock_irq(&log->lock);
+	return 0;
+}
+
+/* Reads a segment's summary and finds its valid pages. */
+static int look_at(struct dmda_log_cleaner *cleaner, seg_t seg, u32 *nr_valid)
+{
+	struct dmda_log *log = cleaner->log;
+	u64 first = from_dpn(dmda_super_segment_dpn(&log->super, seg));
+	u32 nr_pages = dmda_super_data_pages(&log->super);
+	const char *why;
+
+	*nr_valid = 0;
+	memset(cleaner->is_valid, 0, DIV_ROUND_UP(nr_pages, 64) * sizeof(u64));
+	if (dmda_log_read(log, dmda_summary_dpn(&log->super, seg), cleaner->summary,
+			  log->super.summary_pages))
+		return -EIO;
+	why = dmda_summary_check(cleaner->summary, &log->super, seg);
+	if (why)
+		return -EIO;
+	for (u32 page = 0; page < nr_pages; page++) {
+		struct dmda_written written;
+		dpn_t dpn;
+
+		if (!dmda_summary_get(cleaner->summary, page, &written) ||
+		    from_lpn(written.lpn) >= log->super.nr_lpns)
+			continue;
+		if (where_is(log, from_lpn(written.lpn), &dpn))
+			return -EIO;
+		if (from_dpn(dpn) != first + page)
+			continue;
+		cleaner->is_valid[page / 64] |= BIT_ULL(page % 64);
+		++*nr_valid;
+	}
+	dmda_log_pages_shrink(log);
+	return 0;
+}
+
+static void hold(struct dmda_log *log, seg_t seg)
+{
+	atomic_inc(&log->readers[from_seg(seg)]);
+}
+
+/* The best segments, held. Return: how many. */
+static u32 find_candidates(struct dmda_log_cleaner *cleaner, enum dmda_policy policy,
+			   struct dmda_candidate *candidates)
+{
+	struct dmda_log *log = cleaner->log;
+	struct dmda_candidate found[DMDA_MAX_CANDIDATES];
+	u32 nr_found, nr = 0;
+
+	spin_lock_irq(&log->lock);
+	nr_found = dmda_victim_candidates(&log->segments, log->batch.next_seq, policy, found,
+					  DMDA_MAX_CANDIDATES);
+	for (u32 i = 0; i < nr_found && nr < NR_CANDIDATES; i++) {
+		if (test_bit(from_seg(found[i].seg), cleaner->is_stuck))
+			continue;
+		hold(log, found[i].seg);
+		candidates[nr++] = found[i];
+	}
+	spin_unlock_irq(&log->lock);
+	return nr;
+}
+
+static int by_worth(const void *a, const void *b)
+{
+	const struct dmda_candidate *left = a, *right = b;
+
+	return left->worth < right->worth ? 1 : left->worth > right->worth ? -1 : 0;
+}
+
+/* Of the best ones, those first whose files are in most pieces. */
+static void sort_by_pieces(struct dmda_log_cleaner *cleaner, struct dmda_candidate *candidates,
+			   u32 nr)
+{
+	u32 nr_pages = dmda_super_data_pages(&cleaner->log->super);
+
+	for (u32 i = 0; i < nr; i++) {
+		u32 nr_valid;
+
+		candidates[i].worth = 0;
+		if (!look_at(cleaner, candidates[i].seg, &nr_valid))
+			candidates[i].worth = dmda_victim_pieces(cleaner->summary,
+								 cleaner->is_valid, nr_pages,
+								 &cleaner->files);
+	}
+	sort(candidates, nr, sizeof(*candidates), by_worth, NULL);
+}
+
+static void collect_moves(struct dmda_log_cleaner *cleaner, seg_t seg)
+{
+	struct dmda_log *log = cleaner->log;
+	u64 first = from_dpn(dmda_super_segment_dpn(&log->super, seg));
+
+	for (u32 page = 0; page < dmda_super_data_pages(&log->super); page++) {
+		struct dmda_written written;
+
+		if (!(cleaner->is_valid[page / 64] >> page % 64 & 1) ||
+		    !dmda_summary_get(cleaner->summary, page, &written))
+			continue;
+		cleaner->move[cleaner->nr_moves++] = (struct move){
+			.lpn = from_lpn(written.lpn),
+			.from = to_dpn(first + page),
+			.file = written.file,
+			.fpage = written.fpage,
+		};
+	}
+}
+
+/* Takes a segment in, if what is valid in it has room. */
+static bool add_victim(struct dmda_log_cleaner *cleaner, seg_t seg)
+{
+	struct dmda_log *log = cleaner->log;
+	u32 nr_valid;
+
+	if (look_at(cleaner, seg, &nr_valid)) {
+		DMWARN_LIMIT("%s: Segment %u cannot be cleaned: its summary cannot be read.",
+			     dm_table_device_name(log->dmda->ti->table), from_seg(seg));
+		set_bit(from_seg(seg), cleaner->is_stuck);
+		return false;
+	}
+	if (cleaner->nr_moves && cleaner->nr_moves + nr_valid > cleaner->max_moves)
+		return false;
+	collect_moves(cleaner, seg);
+	cleaner->mtime = max(cleaner->mtime, log->segments.segment[from_seg(seg)].mtime);
+	cleaner->victim[cleaner->nr_victims++] = seg;
+	return true;
+}
+
+static u32 choose_victims(struct dmda_log_cleaner *cleaner, bool is_urgent)
+{
+	struct dmda_log *log = cleaner->log;
+	enum dmda_policy policy = READ_ONCE(log->policy);
+	struct dmda_candidate candidates[NR_CANDIDATES];
+	u32 nr;
+
+	/* When users wait, the most space for the least work. */
+	if (is_urgent)
+		policy = DMDA_POLICY_GREEDY;
+	cleaner->nr_victims = 0;
+	cleaner->nr_moves = 0;
+	cleaner->mtime = 0;
+	nr = find_candidates(cleaner, policy, candidates);
+	if (policy == DMDA_POLICY_FILE_AWARE)
+		sort_by_pieces(cleaner, candidates, nr);
+	for (u32 i = 0; i < nr; i++) {
+		if (cleaner->nr_victims == MAX_VICTIMS ||
+		    !add_victim(cleaner, candidates[i].seg))
+			dmda_log_put_reader(log, candidates[i].seg);
+	}
+	return cleaner->nr_victims;
+}
+
+/*
+ * Copying
+ */
+
+static int by_file(const void *a, const void *b)
+{
+	const struct move *left = a, *right = b;
+
+	if (left->file != right->file)
+		return left->file < right->file ? -1 : 1;
+	if (left->fpage != right->fpage)
+		return left->fpage < right->fpage ? -1 : 1;
+	return left->lpn < right->lpn ? -1 : left->lpn > right->lpn;
+}
+
+/**
+ * struct copy - bios that are under way
+ * @nr_left: how many, plus one
+ * @done: when there are none
+ * @failed: one of them failed
+ */
+struct copy {
+	atomic_t nr_left;
+	struct completion done;
+	bool failed;
+};
+
+static void begin_copy(struct copy *copy)
+{
+	atomic_set(&copy->nr_left, 1);
+	init_completion(&copy->done);
+	copy->failed = false;
+}
+
+static void put_copy(struct copy *copy)
+{
+	if (atomic_dec_and_test(&copy->nr_left))
+		complete(&copy->done);
+}
+
+static bool end_copy(struct copy *copy)
+{
+	put_copy(copy);
+	wait_for_completion_io(&copy->done);
+	return !READ_ONCE(copy->failed);
+}
+
+static void end_copy_bio(struct bio *bio)
+{
+	struct copy *copy = bio->bi_private;
+
+	if (bio->bi_status)
+		WRITE_ONCE(copy->failed, true);
+	bio_put(bio);
+	put_copy(copy);
+}
+
+static void submit_pages(struct dmda_log_cleaner *cleaner, struct copy *copy, dpn_t dpn,
+			 u32 first, u32 nr, blk_opf_t opf)
+{
+	struct dmda_log *log = cleaner->log;
+	struct bio *bio = bio_alloc(log->bdev, nr, opf, GFP_NOIO);
+
+	bio->bi_iter.bi_sector = dmda_log_sector(log, dpn);
+	bio->bi_end_io = end_copy_bio;
+	bio->bi_private = copy;
+	for (u32 i = 0; i < nr; i++)
+		__bio_add_page(bio, cleaner->page[first + i], DMDA_BLOCK_BYTES, 0);
+	atomic_inc(&copy->nr_left);
+	submit_bio(bio);
+}
+
+static bool read_one_by_one(struct dmda_log_cleaner *cleaner, struct move *moves, u32 nr)
+{
+	bool all = true;
+
+	for (u32 i = 0; i < nr; i++) {
+		struct copy copy;
+		u32 page;
+
+		begin_copy(&copy);
+		submit_pages(cleaner, &copy, moves[i].from, i, 1, REQ_OP_READ);
+		moves[i].is_copied = end_copy(&copy);
+		if (moves[i].is_copied)
+			continue;
+		all = false;
+		set_bit(from_seg(dmda_super_segment_of(&cleaner->log->super, moves[i].from,
+						       &page)), cleaner->is_stuck);
+	}
+	return all;
+}
+
+/* What cannot be read stays where it is. */
+static void read_pages(struct dmda_log_cleaner *cleaner, struct move *moves, u32 nr)
+{
+	struct blk_plug plug;
+	struct copy copy;
+	u32 i, run;
+
+	begin_copy(&copy);
+	blk_start_plug(&plug);
+	for (i = 0; i < nr; i += run) {
+		for (run = 1; i + run < nr; run++) {
+			if (from_dpn(moves[i + run].from) != from_dpn(moves[i].from) + run)
+				break;
+		}
+		submit_pages(cleaner, &copy, moves[i].from, i, run, REQ_OP_READ);
+	}
+	blk_finish_plug(&plug);
+	if (!end_copy(&copy)) {
+		read_one_by_one(cleaner, moves, nr);
+		return;
+	}
+	for (i = 0; i < nr; i++)
+		moves[i].is_copied = true;
+}
+
+static int write_pages(struct dmda_log_cleaner *cleaner, dpn_t dpn, u32 nr)
+{
+	struct copy copy;
+
+	begin_copy(&copy);
+	submit_pages(cleaner, &copy, dpn, 0, nr, REQ_OP_WRITE);
+	return end_copy(&copy) ? 0 : -EIO;
+}
+
+/* Waits until there are places. Return: how many; 0: cleaning has to end. */
+static u32 take_places(struct dmda_log *log, u32 wanted, dpn_t *dpn, u8 *open)
+{
+	while (READ_ONCE(log->state) == DMDA_LOG_WRITE) {
+		u32 nr, nr_free;
+
+		spin_lock_irq(&log->lock);
+		nr = dmda_log_take_locked(log, DMDA_STREAM_MOVED, wanted, false, dpn, open);
+		nr_free = log->segments.nr_free;
+		spin_unlock_irq(&log->lock);
+		if (nr)
+			return nr;
+		/* For room in the batch, for a segment to be closed, or to be freed */
+		if (dmda_log_commit(log))
+			return 0;
+		queue_work(log->queue, &log->space_work);
+		flush_work(&log->space_work);
+		if (!nr_free && !READ_ONCE(log->segments.nr_free))
+			return 0;
+	}
+	return 0;
+}
+
+/* Moves that are consecutive in every way, of lpns on one page of the map */
+static u32 length_of_run(const struct move *moves, u32 nr)
+{
+	u32 entry, run;
+
+	dmda_map_index(to_lpn(moves->lpn), &entry);
+	for (run = 1; run < nr && run < DMDA_MAX_OP_PAGES; run++) {
+		if (moves[run].lpn != moves->lpn + run || moves[run].file != moves->file ||
+		    (moves->file && moves[run].fpage != moves->fpage + run) ||
+		    entry + run == DMDA_MAP_ENTRIES)
+			break;
+	}
+	return run;
+}
+
+static bool is_still_there(const struct dmda_log_page *page, const struct move *move)
+{
+	u32 entry;
+
+	dmda_map_index(to_lpn(move->lpn), &entry);
+	return move->is_copied && dmda_map_get(page->map.block, entry) == move->from;
+}
+
+/* Maps as many as can be with one operation, or skips one. Return: how many are done. */
+static u32 move_some_locked(struct dmda_log *log, struct dmda_log_page *page,
+			    const struct move *moves, u32 nr, dpn_t to)
+{
+	struct dmda_map_page *pages[DMDA_OP_MAP_PAGES] = { &page->map };
+	struct dmda_written first = {
+		.lpn = to_lpn(moves->lpn), .file = moves->file, .fpage = moves->fpage,
+	};
+	u32 run = 0;
+
+	lockdep_assert_held(&log->lock);
+
+	while (run < nr && is_still_there(page, &moves[run]))
+		run++;
+	if (!run)
+		return 1;
+	if (!dmda_log_has_room_locked(log, 1 + run))
+		return 0;
+	first.seq = dmda_change_map(&log->change, pages, first.lpn, to, run);
+	dmda_opened_put(&log->opened, to, &first, run, log->batch.first.sector);
+	return run;
+}
+
+static int map_run(struct dmda_log *log, const struct move *moves, u32 nr, dpn_t to)
+{
+	u32 entry, done = 0;
+	struct dmda_log_page *page =
+		dmda_log_page_wait(log, dmda_map_index(to_lpn(moves->lpn), &entry));
+	int ret = 0;
+
+	if (IS_ERR(page))
+		return PTR_ERR(page);
+	while (done < nr && !ret) {
+		u32 some = 1;
+
+		spin_lock_irq(&log->lock);
+		while (done < nr && some) {
+			some = move_some_locked(log, page, &moves[done], nr - done,
+						to_dpn(from_dpn(to) + done));
+			done += some;
+		}
+		spin_unlock_irq(&log->lock);
+		if (!some)
+			ret = dmda_log_make_room(log);
+	}
+	dmda_log_page_put(log, page);
+	return ret;
+}
+
+static int map_moves(struct dmda_log *log, const struct move *moves, u32 nr, dpn_t to)
+{
+	u32 run;
+
+	for (u32 i = 0; i < nr; i += run) {
+		int ret;
+
+		run = length_of_run(&moves[i], nr - i);
+		ret = map_run(log, &moves[i], run, to_dpn(from_dpn(to) + i));
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* Return: how many moves are done, or 0: cleaning has to end. */
+static u32 move_chunk(struct dmda_log_cleaner *cleaner, struct move *moves, u32 nr)
+{
+	struct dmda_log *log = cleaner->log;
+	dpn_t to;
+	u8 open;
+	int ret;
+
+	nr = take_places(log, min(nr, CHUNK_PAGES), &to, &open);
+	if (!nr)
+		return 0;
+	read_pages(cleaner, moves, nr);
+	ret = write_pages(cleaner, to, nr);
+	if (!ret)
+		ret = map_moves(log, moves, nr, to);
+	spin_lock_irq(&log->lock);
+	log->mtime[open] = max(log->mtime[open], cleaner->mtime);
+	log->counters.moved_pages += nr;
+	dmda_log_placed_locked(log, open, nr);
+	spin_unlock_irq(&log->lock);
+	if (ret)
+		DMWARN_LIMIT("%s: Cleaning could not write.",
+			     dm_table_device_name(log->dmda->ti->table));
+	return ret ? 0 : nr;
+}
+
+static bool move_all(struct dmda_log_cleaner *cleaner)
+{
+	u32 nr;
+
+	sort(cleaner->move, cleaner->nr_moves, sizeof(*cleaner->move), by_file, NULL);
+	for (u32 i = 0; i < cleaner->nr_moves; i += nr) {
+		nr = move_chunk(cleaner, &cleaner->move[i], cleaner->nr_moves - i);
+		if (!nr)
+			return false;
+		dmda_log_pages_shrink(cleaner->log);
+		cond_resched();
+	}
+	return true;
+}
+
+static void release_victims(struct dmda_log_cleaner *cleaner, bool is_done)
+{
+	struct dmda_log *log = cleaner->log;
+
+	for (u32 i = 0; i < cleaner->nr_victims; i++)
+		dmda_log_put_reader(log, cleaner->victim[i]);
+	spin_lock_irq(&log->lock);
+	if (is_done)
+		log->counters.nr_cleaned += cleaner->nr_victims;
+	spin_unlock_irq(&log->lock);
+	dmda_log_kick(log, &log->space_work);
+}
+
+static bool clean_some(struct dmda_log_cleaner *cleaner, bool is_urgent)
+{
+	bool is_done;
+
+	if (!choose_victims(cleaner, is_urgent))
+		return false;
+	is_done = move_all(cleaner);
+	release_victims(cleaner, is_done);
+	/* What was taken away must be durable before it is free. */
+	return is_done && !dmda_log_commit(cleaner->log);
+}
+
+/*
+ * When
+ */
+
+static u32 nr_to_be_had(struct dmda_log *log)
+{
+	u32 nr;
+
+	spin_lock_irq(&log->lock);
+	nr = log->segments.nr_free + log->segments.nr_empty;
+	spin_unlock_irq(&log->lock);
+	return nr;
+}
 
 void dmda_log_do_clean(struct work_struct *work)
 {
+	struct dmda_log *log = container_of(work, struct dmda_log, clean_work);
+
+	while (may_clean(log)) {
+		u32 nr = nr_to_be_had(log);
+
+		if (nr > DMDA_LOG_LOW_SEGMENTS)
+			break;
+		if (!clean_some(log->cleaner, nr <= DMDA_LOG_KEPT_SEGMENTS))
+			break;
+	}
 }
 
 void dmda_log_kick_clean(struct dmda_log *log)
 {
+	if (may_clean(log))
+		dmda_log_kick(log, &log->clean_work);
+}
+
+/*
+ * Memory
+ */
+
+static bool allocate_pages(struct dmda_log_cleaner *cleaner)
+{
+	for (u32 i = 0; i < CHUNK_PAGES; i++) {
+		cleaner->page[i] = alloc_page(GFP_KERNEL);
+		if (!cleaner->page[i])
+			return false;
+	}
+	return true;
+}
+
+int dmda_log_cleaner_create(struct dmda_log *log)
+{
+	struct dmda_log_cleaner *cleaner = kvzalloc(sizeof(*cleaner), GFP_KERNEL);
+	u32 data_pages = dmda_super_data_pages(&log->super);
+
+	log->cleaner = cleaner;
+	if (!cleaner)
+		return -ENOMEM;
+	cleaner->log = log;
+	cleaner->max_moves = 2 * data_pages;
+	cleaner->files.nr_slots = roundup_pow_of_two(data_pages + 1);
+	cleaner->move = kvcalloc(cleaner->max_moves, sizeof(*cleaner->move), GFP_KERNEL);
+	cleaner->summary = kvcalloc(log->super.summary_pages, sizeof(*cleaner->summary),
+				    GFP_KERNEL);
+	cleaner->is_valid = kvcalloc(DIV_ROUND_UP(data_pages, 64), sizeof(u64), GFP_KERNEL);
+	cleaner->files.slot = kvcalloc(cleaner->files.nr_slots, sizeof(u64), GFP_KERNEL);
+	cleaner->is_stuck = kvcalloc(BITS_TO_LONGS(dmda_super_nr_segments(&log->super)),
+				     sizeof(long), GFP_KERNEL);
+	if (!cleaner->move || !cleaner->summary || !cleaner->is_valid || !cleaner->files.slot ||
+	    !cleaner->is_stuck || !allocate_pages(cleaner))
+		return -ENOMEM;
+	return 0;
+}
+
+void dmda_log_cleaner_destroy(struct dmda_log *log)
+{
+	struct dmda_log_cleaner *cleaner = log->cleaner;
+
+	if (!cleaner)
+		return;
+	for (u32 i = 0; i < CHUNK_PAGES; i++) {
+		if (cleaner->page[i])
+			__free_page(cleaner->page[i]);
+	}
+	kvfree(cleaner->is_stuck);
+	kvfree(cleaner->files.slot);
+	kvfree(cleaner->is_valid);
+	kvfree(cleaner->summary);
+	kvfree(cleaner->move);
+	kvfree(cleaner);
+	log->cleaner = NULL;
 }

@@ -113,6 +113,20 @@ void dmda_log_do_commit(struct work_struct *work)
 	dmda_log_commit(container_of(work, struct dmda_log, commit_work));
 }
 
+int dmda_log_make_room(struct dmda_log *log)
+{
+	bool is_full;
+	int ret = dmda_log_commit(log);
+
+	if (ret)
+		return ret;
+	spin_lock_irq(&log->lock);
+	is_full = !log->has_batch;
+	spin_unlock_irq(&log->lock);
+	/* The ring is full: only a root makes room there. */
+	return is_full ? dmda_log_checkpoint(log, false) : 0;
+}
+
 int dmda_log_change_segment(struct dmda_log *log, const struct dmda_record *record)
 {
 	while (true) {
@@ -127,10 +141,7 @@ int dmda_log_change_segment(struct dmda_log *log, const struct dmda_record *reco
 		spin_unlock_irq(&log->lock);
 		if (is_done)
 			return 0;
-		if (has_failed || dmda_log_commit(log))
-			return -EIO;
-		/* No room in the ring, either: only a root makes some. */
-		if (!READ_ONCE(log->has_batch) && dmda_log_checkpoint(log, false))
+		if (has_failed || dmda_log_make_room(log))
 			return -EIO;
 	}
 }

@@ -647,7 +647,8 @@ void dmda_log_feed_locked(struct dmda_log *log)
 {
 	lockdep_assert_held(&log->lock);
 
-	if (list_empty(&log->starved))
+	if (list_empty(&log->starved) ||
+	    (log->state == DMDA_LOG_WRITE && !dmda_log_has_places_locked(log)))
 		return;
 	list_splice_tail_init(&log->starved, &log->ready);
 	dmda_log_kick(log, &log->io_work);

@@ -28,6 +28,7 @@ static const char * const log_state_names[] = {
 
 static void free_tables(struct dmda_log *log)
 {
+	dmda_log_cleaner_destroy(log);
 	kvfree(log->sectors[0]);
 	kvfree(log->sectors[1]);
 	kvfree(log->root_pages);
@@ -246,7 +247,7 @@ int dmda_log_create(struct dmda *dmda)
 	log->queue = alloc_workqueue("dm-dieaware-log", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!log->queue)
 		goto err_log;
-	if (init_reserves(log) || !allocate_tables(log))
+	if (init_reserves(log) || !allocate_tables(log) || dmda_log_cleaner_create(log))
 		goto err_tables;
 	init_tables(log);
 	ti->error = NULL;

@@ -41,11 +41,13 @@
 #include "../core/writer.h"
 #include "../dieaware.h"
 
-/* Operations that touch the map wait for this many segments to be free. */
+/* Users leave so many segments to cleaning. */
 #define DMDA_LOG_KEPT_SEGMENTS	3U
 
 /* Cleaning begins when no more than these are free. */
 #define DMDA_LOG_LOW_SEGMENTS	(DMDA_LOG_KEPT_SEGMENTS + 5U)
+
+struct dmda_log_cleaner;
 
 /**
  * enum dmda_log_state - what may be done with the device
@@ -226,6 +228,7 @@ struct dmda_log_counters {
  * @is_broken: it never started
  * @policy: enum dmda_policy
  * @summary: a summary that is being written; the space worker's
+ * @cleaner: memory for cleaning
  * @root_pages: a root that is being written
  * @pages_before: pages written before the device was activated
  * @segments_memory: of @segments
@@ -294,6 +297,7 @@ struct dmda_log {
 	enum dmda_policy policy;
 
 	struct dmda_summary_block *summary;
+	struct dmda_log_cleaner *cleaner;
 	u8 *root_pages;
 	u64 pages_before;
 	void *segments_memory;
@@ -515,6 +519,14 @@ bool dmda_log_has_room_locked(struct dmda_log *log, u32 nr_records);
 void dmda_log_begin_batch_locked(struct dmda_log *log);
 
 /**
+ * dmda_log_make_room() - there was no room in the batch: wait until there may be
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dmda_log_make_room(struct dmda_log *log);
+
+/**
  * dmda_log_change_segment() - a segment changes its state
  *
  * Context: may sleep.
@@ -538,6 +550,9 @@ int dmda_log_change_segment(struct dmda_log *log, const struct dmda_record *reco
  */
 u32 dmda_log_take_locked(struct dmda_log *log, enum dmda_stream stream, u32 nr_pages,
 			 bool whole, dpn_t *dpn, u8 *open);
+
+/* Is there a chance that users get places? */
+bool dmda_log_has_places_locked(const struct dmda_log *log);
 
 /**
  * dmda_log_placed_locked() - the pages are mapped, or have been given up
@@ -632,6 +647,15 @@ int dmda_log_writes_end(struct dmda_log_writes *writes);
 /*
  * Functions defined in clean.c
  */
+
+/**
+ * dmda_log_cleaner_create() - set memory aside for cleaning
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM; dmda_log_cleaner_destroy() is due in both cases.
+ */
+int dmda_log_cleaner_create(struct dmda_log *log);
+void dmda_log_cleaner_destroy(struct dmda_log *log);
 
 /**
  * dmda_log_do_clean() - worker: clean as long as it is worth it

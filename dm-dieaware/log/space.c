@@ -46,6 +46,14 @@ static bool may_open(struct dmda_log *log, enum dmda_stream stream)
 		dmda_log_has_room_locked(log, 1);
 }
 
+bool dmda_log_has_places_locked(const struct dmda_log *log)
+{
+	lockdep_assert_held(&log->lock);
+
+	return places_left(log, DMDA_STREAM_USER) ||
+		log->segments.nr_free > DMDA_LOG_KEPT_SEGMENTS;
+}
+
 static bool open_segment(struct dmda_log *log, enum dmda_stream stream)
 {
 	u8 open = dmda_writer_next_summary(&log->writer, stream);
