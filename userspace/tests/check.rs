@@ -31,8 +31,10 @@ const COMMON_PARTS: &str = "journal,segments,map,summaries";
 
 /// Let the core use a device; returns what it says about it then.
 fn use_device(seed: u32, crashes: u32, path: &Path, formatted: Option<&str>) -> String {
+    // A checkpoint begins at each 40th step and ends with the third one behind.
+    let steps = [200, 203, 204, 210][seed as usize / 2 % 4].to_string();
     let (seed, crashes) = (seed.to_string(), crashes.to_string());
-    let mut args = vec![seed.as_str(), &crashes, "200", path.to_str().unwrap()];
+    let mut args = vec![seed.as_str(), &crashes, &steps, path.to_str().unwrap()];
     args.extend(formatted);
     output_of(&core_program("make_image"), &args, "")
 }
@@ -113,7 +115,7 @@ fn used_device() -> Ram {
     static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
     let bytes = BYTES.get_or_init(|| {
         let path = folder("check-used").join("image");
-        use_device(4, 1, &path, None);
+        use_device(8, 1, &path, None);
         fs::read(path).unwrap()
     });
     Ram::new(bytes.clone())
@@ -340,6 +342,23 @@ fn a_damaged_journal_is_found() {
         .findings
         .iter()
         .any(|finding| finding.sentence.contains("later numbers")));
+}
+
+#[test]
+fn a_sector_that_is_not_the_next_one_ends_the_journal() {
+    let volume = volume_of(&used_device());
+    let second = (volume.journal.first_sector + 1) % u64::from(volume.superblock.journal_sectors);
+    let dpn = volume.superblock.journal_dpn + second / 8;
+    assert!(volume.journal.nr_sectors > 2);
+    // Magic number, number, seq, chain, size, version, first record
+    for at in [4, 8, 16, 24, 29, 30, 32] {
+        let device = used_device();
+        flip(&device, dpn, second as usize % 8 * SECTOR_BYTES + at);
+        reseal(&device, &volume, dpn);
+        let report = check(&device);
+        assert_eq!(report.facts.unwrap().journal.nr_sectors, 1, "{at}");
+        assert!(!report.findings.is_empty(), "{at}");
+    }
 }
 
 #[test]
