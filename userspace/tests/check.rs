@@ -684,6 +684,58 @@ fn damage_ends_with_1_and_says_where() {
     assert!(stdout(&output).contains("\n# damage: Page 1 of the map"));
 }
 
+/// As a target leaves a device when it has met an error of the metadata.
+fn mark(device: &Ram) {
+    change_well(device, 16, |page| page[124] |= 1);
+}
+
+#[test]
+fn a_sound_device_may_be_written_again() {
+    let device = used_device();
+    mark(&device);
+    expect(
+        &device,
+        Severity::Warning,
+        Subject::Superblock,
+        "asks for a check",
+    );
+    let path = file_with("check-clear", device);
+    let path = path.to_str().unwrap();
+    let before = fs::read(path).unwrap();
+    let output = dieaware(&["check", path]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(fs::read(path).unwrap() == before);
+
+    let output = dieaware(&["check", "--clear-needs-check", path]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains("may write again"));
+    let after = fs::read(path).unwrap();
+    // Nothing but the superblock that did not count is changed.
+    assert!(after[BLOCK_BYTES..] == before[BLOCK_BYTES..]);
+    let volume = volume_of(&Ram::new(after.clone()));
+    assert_eq!((volume.superblock.epoch, volume.superblock.flags), (3, 0));
+    assert!(check(&Ram::new(after.clone())).findings.is_empty());
+
+    // Once is enough.
+    let output = dieaware(&["check", "--clear-needs-check", path]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(fs::read(path).unwrap() == after);
+}
+
+#[test]
+fn a_damaged_device_stays_marked() {
+    let device = used_device();
+    let volume = volume_of(&device);
+    mark(&device);
+    flip(&device, place_of(&volume, Table::Map, 1), 90);
+    let path = file_with("check-marked", device);
+    let path = path.to_str().unwrap();
+    let before = fs::read(path).unwrap();
+    let output = dieaware(&["check", "--clear-needs-check", path]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(fs::read(path).unwrap() == before);
+}
+
 #[test]
 fn a_dump_has_the_parts_that_are_asked_for() {
     let path = file_with("check-dump", used_device());

@@ -10,10 +10,14 @@ use serde::Serialize;
 
 use super::{DamageFound, UsageError};
 use crate::format::check::{check, Facts, Options, Report};
+use crate::format::create;
+use crate::format::findings::Findings;
+use crate::format::layout::SUPER_NEEDS_CHECK;
 use crate::format::superblock::PAGE_SECTORS;
+use crate::format::volume::read_super;
 use crate::io_engine::pages::{Device, OpenHow};
 
-/// Find out whether a device in log mode is as it must be; nothing is written
+/// Find out whether a device in log mode is as it must be
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  dieaware check /dev/nvme0n1")]
 pub struct CheckArgs {
@@ -26,6 +30,9 @@ pub struct CheckArgs {
     /// Leave the summaries of segments out
     #[arg(long)]
     quick: bool,
+    /// If there is no damage, let a target that needs a check write again
+    #[arg(long, conflicts_with = "quick")]
+    clear_needs_check: bool,
     /// Print JSON for programs
     #[arg(long)]
     json: bool,
@@ -38,15 +45,20 @@ struct DeviceReport<'a> {
     report: &'a Report,
 }
 
+fn require_start(start: u64) -> Result<()> {
+    if start % u64::from(PAGE_SECTORS) != 0 {
+        return Err(UsageError("The first sector must be a multiple of 8".to_owned()).into());
+    }
+    Ok(())
+}
+
 /// Open a device to be read. One that is in use is read as well, with a warning.
 ///
 /// # Errors
 ///
 /// When it cannot be opened.
 pub fn open(path: &Path, start: u64) -> Result<Device> {
-    if start % u64::from(PAGE_SECTORS) != 0 {
-        return Err(UsageError("The first sector must be a multiple of 8".to_owned()).into());
-    }
+    require_start(start)?;
     let alone = OpenHow {
         exclusive: true,
         ..OpenHow::default()
@@ -64,12 +76,44 @@ pub fn open(path: &Path, start: u64) -> Result<Device> {
     opened.with_context(|| format!("{} cannot be opened", path.display()))
 }
 
+/// Open a device to be written as well. Nobody else may have it.
+fn open_to_write(path: &Path, start: u64) -> Result<Device> {
+    let how = OpenHow {
+        write: true,
+        exclusive: true,
+    };
+    require_start(start)?;
+    Device::open(path, start, how).map_err(|err| match err.kind() {
+        ErrorKind::ResourceBusy => UsageError(format!(
+            "{} is in use and cannot be written",
+            path.display()
+        ))
+        .into(),
+        _ => anyhow::Error::from(err).context(format!("{} cannot be opened", path.display())),
+    })
+}
+
+/// Let the target write again. Returns whether there was need to.
+fn clear_needs_check(device: &Device) -> std::io::Result<bool> {
+    let superblock = read_super(device, &mut Findings::default())?;
+    let marked = superblock.filter(|superblock| superblock.flags & SUPER_NEEDS_CHECK != 0);
+
+    match marked {
+        Some(superblock) => create::clear_needs_check(device, &superblock).map(|()| true),
+        None => Ok(false),
+    }
+}
+
 /// # Errors
 ///
 /// When the device is damaged, or cannot be read.
 pub fn run(args: &CheckArgs, out: &mut impl Write) -> Result<()> {
     let name = args.device.display();
-    let device = open(&args.device, args.start)?;
+    let device = if args.clear_needs_check {
+        open_to_write(&args.device, args.start)?
+    } else {
+        open(&args.device, args.start)?
+    };
     let options = Options { quick: args.quick };
     let report = check(&device, &options).with_context(|| format!("{name} cannot be checked"))?;
 
@@ -84,6 +128,12 @@ pub fn run(args: &CheckArgs, out: &mut impl Write) -> Result<()> {
         print(&name.to_string(), &report, out)?;
     }
     if report.is_clean() {
+        if args.clear_needs_check
+            && clear_needs_check(&device).with_context(|| format!("{name} cannot be written"))?
+            && !args.json
+        {
+            writeln!(out, "{name}: the target may write again")?;
+        }
         return Ok(());
     }
     // What was found comes before the verdict.

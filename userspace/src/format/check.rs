@@ -11,7 +11,7 @@ use zerocopy::transmute_ref;
 use super::block;
 use super::findings::{Finding, Findings, Severity, Subject};
 use super::journal::{self, JournalFacts};
-use super::layout::{SummaryBlock, MAX_OPEN};
+use super::layout::{SummaryBlock, MAX_OPEN, SUPER_NEEDS_CHECK};
 use super::map;
 use super::segments::{Segment, State};
 use super::summary::{self, Written};
@@ -32,6 +32,8 @@ pub struct Facts {
     pub label: String,
     /// The checkpoint that counts.
     pub epoch: u64,
+    /// The target met an error of the metadata, and writes nothing before it was checked.
+    pub needs_check: bool,
     pub nr_device_pages: u64,
     pub nr_lpns: u64,
     pub nr_mapped: u64,
@@ -318,6 +320,7 @@ impl<'a, D: ReadPages> Check<'a, D> {
             uuid: superblock.uuid_text(),
             label: superblock.label_text(),
             epoch: self.volume.root.epoch,
+            needs_check: superblock.flags & SUPER_NEEDS_CHECK != 0,
             nr_device_pages: superblock.nr_device_pages,
             nr_lpns: superblock.nr_lpns,
             nr_mapped: self.nr_mapped,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Making a device a new one in log mode.
+//! The few things that the tool writes to a device: making it a new one in log mode, and
+//! taking back that it needs a check.
 
 use std::io;
 
-use super::layout::{BLOCK_BYTES, SUPER_DPN_A, SUPER_DPN_B};
+use super::layout::{BLOCK_BYTES, SUPER_DPN_A, SUPER_DPN_B, SUPER_NEEDS_CHECK};
 use super::root::Root;
 use super::superblock::{super_dpn, Super};
 use crate::io_engine::pages::WritePages;
@@ -32,5 +33,22 @@ pub fn create(device: &impl WritePages, superblock: &Super, salt: u64) -> io::Re
         };
         device.write(super_dpn(epoch), &superblock.encode())?;
     }
+    device.flush()
+}
+
+/// Take back that the device needs a check. The superblock that counts stays as it is: the
+/// new one goes to the other place.
+///
+/// # Errors
+///
+/// When the device does.
+pub fn clear_needs_check(device: &impl WritePages, superblock: &Super) -> io::Result<()> {
+    let superblock = Super {
+        epoch: superblock.epoch + 1,
+        flags: superblock.flags & !SUPER_NEEDS_CHECK,
+        ..superblock.clone()
+    };
+
+    device.write(super_dpn(superblock.epoch), &superblock.encode())?;
     device.flush()
 }

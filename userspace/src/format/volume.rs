@@ -83,7 +83,12 @@ fn choose_super(
     }
 }
 
-fn read_super(device: &impl ReadPages, findings: &mut Findings) -> io::Result<Option<Super>> {
+/// The superblock that counts, if there is one. What is wrong becomes findings.
+///
+/// # Errors
+///
+/// When the device cannot be read, or has features that nobody knew of.
+pub fn read_super(device: &impl ReadPages, findings: &mut Findings) -> io::Result<Option<Super>> {
     let nr_pages = device.nr_pages();
     if nr_pages <= SUPER_DPN_B {
         findings.damage(Subject::Superblock, || {
