@@ -15,7 +15,9 @@ use dieaware::format::block::{self, BlockId};
 use dieaware::format::check::{Options, Report};
 use dieaware::format::dump::{dump, Part};
 use dieaware::format::findings::{Findings, Severity, Subject};
-use dieaware::format::layout::{Page, BLOCK_BYTES, DPN_BYTES, MAP_ENTRIES, SECTOR_BYTES};
+use dieaware::format::layout::{
+    Page, BLOCK_BYTES, DPN_BYTES, MAGIC_JOURNAL, MAP_ENTRIES, SECTOR_BYTES,
+};
 use dieaware::format::root::SlotEntry;
 use dieaware::format::segments::State;
 use dieaware::format::superblock::{super_dpn, Table};
@@ -358,6 +360,46 @@ fn a_sector_that_is_not_the_next_one_ends_the_journal() {
         let report = check(&device);
         assert_eq!(report.facts.unwrap().journal.nr_sectors, 1, "{at}");
         assert!(!report.findings.is_empty(), "{at}");
+    }
+}
+
+/// Put a whole sector of that number to its place.
+fn put_sector(device: &Ram, volume: &Volume, number: u64, seq: u64) {
+    let superblock = &volume.superblock;
+    let at = number % u64::from(superblock.journal_sectors);
+    let seed = block::crc32c(!0, &superblock.uuid);
+
+    change(device, superblock.journal_dpn + at / 8, |page| {
+        let sector = &mut page[at as usize % 8 * SECTOR_BYTES..][..SECTOR_BYTES];
+        sector.fill(0);
+        sector[4..8].copy_from_slice(&MAGIC_JOURNAL.to_le_bytes());
+        sector[8..16].copy_from_slice(&number.to_le_bytes());
+        sector[16..24].copy_from_slice(&seq.to_le_bytes());
+        sector[30] = 1;
+        let crc = block::crc32c(seed, &sector[4..]);
+        sector[..4].copy_from_slice(&crc.to_le_bytes());
+    });
+}
+
+#[test]
+fn a_sector_far_behind_the_end_of_the_journal_proves_damage() {
+    let volume = volume_of(&used_device());
+    let (end, seq) = (
+        volume.journal.first_sector + volume.journal.nr_sectors,
+        1 << 20,
+    );
+    for (number, severity, words) in [
+        (
+            end + 255,
+            Severity::Note,
+            "there are 1 sectors of later numbers",
+        ),
+        (end + 256, Severity::Damage, "when all up to sector"),
+        (end + 700, Severity::Damage, "when all up to sector"),
+    ] {
+        let device = used_device();
+        put_sector(&device, &volume, number, seq);
+        expect(&device, severity, Subject::Journal, words);
     }
 }
 

@@ -10,7 +10,8 @@ use zerocopy::transmute_ref;
 use super::block::crc32c;
 use super::findings::{Findings, Severity, Subject};
 use super::layout::{
-    JournalSector, Sector, BLOCK_BYTES, FORMAT_VERSION, MAGIC_JOURNAL, SECTOR_BYTES,
+    JournalSector, Sector, BLOCK_BYTES, FORMAT_VERSION, MAGIC_JOURNAL, MAX_BATCH_SECTORS,
+    SECTOR_BYTES,
 };
 use super::records::{self, ReadRecord, Record, MAX_OP_RECORDS};
 use super::root::JournalPlace;
@@ -224,7 +225,8 @@ fn note_end(facts: &JournalFacts, findings: &mut Findings) {
 }
 
 /// Look for sectors behind the journal's end that are whole and have later numbers. A crash
-/// may leave them, when what comes before them in the same write was lost; so may damage.
+/// may leave them, when what comes before them in the same batch was lost; but a batch is
+/// written when the one before it is durable, so no further on than a batch is long.
 ///
 /// # Errors
 ///
@@ -240,18 +242,29 @@ pub fn look_behind_end<D: ReadPages>(
     let end = facts.first_sector.wrapping_add(facts.nr_sectors);
     let left = u64::from(superblock.journal_sectors).saturating_sub(facts.nr_sectors);
     let mut nr_later: u64 = 0;
+    let mut beyond = None;
 
-    for number in (0..left).map(|nr| end.wrapping_add(nr)) {
+    for at in 0..left {
+        let number = end.wrapping_add(at);
         let sector = ring.sector(number)?;
         let block: &JournalSector = transmute_ref!(&sector);
-        if block.sector.get() == number
-            && block.seq.get() >= facts.next_seq
-            && is_whole(&sector, seed)
-        {
-            nr_later += 1;
+        if block.sector.get() != number || !is_whole(&sector, seed) {
+            continue;
         }
+        if at >= MAX_BATCH_SECTORS {
+            beyond = Some(number);
+        }
+        nr_later += u64::from(block.seq.get() >= facts.next_seq);
     }
-    if nr_later != 0 {
+    if let Some(beyond) = beyond {
+        findings.damage(Subject::Journal, || {
+            format!(
+                "The journal ends before sector {end}, but sector {beyond} is whole, which was \
+                 written when all up to sector {} was durable.",
+                beyond.wrapping_sub(MAX_BATCH_SECTORS)
+            )
+        });
+    } else if nr_later != 0 {
         findings.add(Severity::Note, Subject::Journal, || {
             format!(
                 "Behind the end of the journal at sector {end} there are {nr_later} sectors of \

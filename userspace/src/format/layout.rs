@@ -41,6 +41,7 @@ pub const SEGMENTS_PER_PAGE: usize = 252;
 pub const SUMMARIES_PER_PAGE: usize = 168;
 pub const MAX_OPEN: usize = 8;
 pub const RECORDS_BYTES: usize = 480;
+pub const MAX_BATCH_SECTORS: u64 = 256;
 
 pub const RECORD_MAP: u8 = 1;
 pub const RECORD_DEAD: u8 = 2;
