@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Admin commands. Executed one at a time by the dispatcher and completed at once,
- * except asynchronous event requests, which wait for an event.
+ * Admin commands. Executed one at a time by the dispatcher and completed at once, except
+ * asynchronous event requests, which wait for an event, and those that wait for the dies.
  */
 #include "dma.h"
 #include "nvmev.h"
-
-/* Status of a command whose completion comes later; not a status on the wire */
-#define STATUS_LATER	0xffff
 
 static bool sq_exists(const struct nvmev *nvmev, u32 id)
 {
@@ -167,7 +164,7 @@ static u16 wait_for_event(struct nvmev *nvmev, const struct nvme_command *sqe)
 	if (nvmev->nr_events == NVMEV_NR_EVENTS)
 		return NVME_SC_ASYNC_LIMIT;
 	nvmev->events[nvmev->nr_events++] = sqe->common.command_id;
-	return STATUS_LATER;
+	return NVMEV_STATUS_LATER;
 }
 
 static bool abort_event(struct nvmev *nvmev, u16 cid)
@@ -258,7 +255,7 @@ void nvmev_admin_execute(struct nvmev *nvmev, const struct nvme_command *sqe)
 
 	nvmev->counters.admin++;
 	status = execute(nvmev, sqe, &result);
-	if (status == STATUS_LATER) {
+	if (status == NVMEV_STATUS_LATER) {
 		deliver_events(nvmev);
 		return;
 	}

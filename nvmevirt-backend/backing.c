@@ -27,6 +27,10 @@ struct identity {
 	struct nvmev_counters counters;
 };
 
+/* The files that SSDs have open */
+static DEFINE_MUTEX(open_lock);
+static LIST_HEAD(open_files);
+
 static_assert(sizeof(struct identity) <= FTL_IMAGE_IDENTITY_BYTES);
 
 static int fail(char *reason, int error, const char *sentence)
@@ -218,13 +222,58 @@ static int load(struct nvmev *nvmev, char *reason)
 	return 0;
 }
 
+/* Two SSDs must not have one file, whatever its header says. */
+static bool claim(struct nvmev_backing *backing)
+{
+	const struct nvmev_backing *other;
+
+	guard(mutex)(&open_lock);
+	list_for_each_entry(other, &open_files, link)
+		if (file_inode(other->file) == file_inode(backing->file))
+			return false;
+	list_add(&backing->link, &open_files);
+	backing->is_claimed = true;
+	return true;
+}
+
+/* The machine stopped while the SSD was on: it is what it was when it was on last before. */
+static int recover(struct nvmev *nvmev, char *reason)
+{
+	u64 epoch = nvmev->backing.image.epoch;
+	int ret = epoch ? load(nvmev, reason) : 0;
+
+	if (ret)
+		return ret;
+	nvmev->unsafe_shutdowns++;
+	pr_warn("nvmev: %s: the backing file was in use when its machine stopped; what was written since the SSD was switched off for the %lluth time is lost\n",
+		nvmev->name, epoch);
+	return 0;
+}
+
+static int read_file(struct nvmev *nvmev, char *reason)
+{
+	struct nvmev_backing *backing = &nvmev->backing;
+	int ret = read_block(backing, 0, backing->block, reason);
+	const char *refusal;
+
+	if (ret)
+		return ret;
+	refusal = ftl_image_unpack_head(backing->block, &backing->image);
+	if (refusal)
+		return fail(reason, -EINVAL, refusal);
+	if (backing->image.state == FTL_IMAGE_CLEAN)
+		return load(nvmev, reason);
+	if (!nvmev->config.backing_recover)
+		return fail(reason, -EINVAL,
+			    "The backing file was in use when its machine stopped, or is on another one; backing_recover takes what was in it before.");
+	return recover(nvmev, reason);
+}
+
 int nvmev_backing_open(struct nvmev *nvmev, char *reason)
 {
 	struct nvmev_backing *backing = &nvmev->backing;
 	struct file *file;
-	const char *refusal;
 	size_t bytes;
-	int ret;
 
 	backing->block = kmalloc(FTL_IMAGE_BLOCK_BYTES, GFP_KERNEL);
 	backing->page = kmalloc(FTL_IMAGE_BLOCK_BYTES, GFP_KERNEL);
@@ -236,13 +285,10 @@ int nvmev_backing_open(struct nvmev *nvmev, char *reason)
 	backing->file = file;
 	if (!S_ISREG(file_inode(file)->i_mode))
 		return fail(reason, -EINVAL, "The backing file is not a regular file.");
-	if (i_size_read(file_inode(file))) {
-		ret = read_block(backing, 0, backing->block, reason);
-		if (ret)
-			return ret;
-		refusal = ftl_image_unpack_head(backing->block, &backing->image);
-		return refusal ? fail(reason, -EINVAL, refusal) : load(nvmev, reason);
-	}
+	if (!claim(backing))
+		return fail(reason, -EBUSY, "The backing file is in use by another SSD.");
+	if (i_size_read(file_inode(file)))
+		return read_file(nvmev, reason);
 	ftl_area(nvmev->ftl, &bytes);
 	backing->image.area_bytes = bytes;
 	backing->image.nr_lpns = nvmev->config.ftl.nr_lpns;
@@ -321,6 +367,10 @@ void nvmev_backing_close(struct nvmev *nvmev)
 {
 	struct nvmev_backing *backing = &nvmev->backing;
 
+	if (backing->is_claimed) {
+		guard(mutex)(&open_lock);
+		list_del(&backing->link);
+	}
 	if (backing->file)
 		filp_close(backing->file, NULL);
 	backing->file = NULL;

@@ -3,8 +3,9 @@
  * The file that an SSD is kept in while it is off (core/image.h).
  *
  * It is read when the SSD is made and written when it is switched off; in between it is
- * marked as in use, and one that is found so is refused: what the host wrote since the
- * last time is not in it. Written is all of the FTL's state, and the data pages.
+ * marked as in use, and one that is found so is refused unless the user asks for it: what
+ * the host wrote since the last time is not in it. Written is all of the FTL's state, and
+ * the data pages.
  */
 #ifndef NVMEV_BACKING_H
 #define NVMEV_BACKING_H
@@ -15,12 +16,16 @@ struct nvmev;
 
 /**
  * struct nvmev_backing - a backing file
+ * @link: in the list of files that SSDs have open, if @is_claimed
+ * @is_claimed: no other SSD can have the file
  * @file: the file, NULL if the SSD has none
  * @image: what its header says
  * @block: memory of one block
  * @page: memory of a data page
  */
 struct nvmev_backing {
+	struct list_head link;
+	bool is_claimed;
 	struct file *file;
 	struct ftl_image image;
 	void *block;

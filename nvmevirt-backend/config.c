@@ -395,6 +395,8 @@ static int create(struct item *item)
 		return PTR_ERR(nvmev);
 	nvmev->failure_work = &item->failure_work;
 	item->nvmev = nvmev;
+	/* Who asked for it once need not mean it the next time. */
+	item->config.backing_recover = false;
 	return 0;
 }
 
@@ -421,6 +423,7 @@ static ssize_t nvmev_backing_file_store(struct config_item *config_item, const c
 }
 
 CONFIGFS_ATTR(nvmev_, backing_file);
+NVMEV_ATTR(backing_recover, backing_recover, PROPERTY_BOOL);
 
 static int power_on(struct item *item)
 {
@@ -704,6 +707,7 @@ static struct configfs_attribute *item_attrs[] = {
 	&nvmev_attr_fdp,
 	&nvmev_attr_reject_hints,
 	&nvmev_attr_backing_file,
+	&nvmev_attr_backing_recover,
 	&nvmev_attr_power,
 	&nvmev_attr_power_cut,
 	&nvmev_attr_power_cut_after,

@@ -119,6 +119,7 @@ bool nvmev_adopt(struct nvmev *nvmev, const struct nvmev_config *config)
 	mine.mdts = wanted.mdts;
 	mine.hints = wanted.hints;
 	mine.reject_hints = wanted.reject_hints;
+	mine.backing_recover = wanted.backing_recover;
 	if (memcmp(&mine, &wanted, sizeof(mine)))
 		return false;
 	nvmev->config = wanted;

@@ -132,14 +132,23 @@ static u16 set_irq_config(struct nvmev *nvmev, u32 dw)
 	return 0;
 }
 
-static u16 set_write_cache(struct nvmev *nvmev, u32 dw)
+/* Without a cache everything is durable when it is complete: also this. */
+static u16 set_write_cache(struct nvmev *nvmev, u16 cid, u32 dw)
 {
+	u64 done_ns;
+
 	if (nvmev->config.ftl.plp)
 		return NVME_SC_INVALID_FIELD;
-	nvmev->features.write_cache = dw & 1;
-	if (!nvmev->features.write_cache)
-		nvmev_ns_flush(nvmev, nvmev_now(nvmev));
-	return 0;
+	if (dw & 1) {
+		nvmev->features.write_cache = true;
+		return 0;
+	}
+	done_ns = nvmev_ns_flush(nvmev, nvmev_now(nvmev));
+	nvmev_power_note(nvmev);
+	if (!nvmev_admin_complete_later(nvmev, cid, done_ns))
+		return NVME_SC_INTERNAL;
+	nvmev->features.write_cache = false;
+	return NVMEV_STATUS_LATER;
 }
 
 static u16 set_timestamp(struct nvmev *nvmev, const struct nvme_command *sqe)
@@ -209,7 +218,7 @@ u16 nvmev_set_features(struct nvmev *nvmev, const struct nvme_command *sqe, u64 
 	case NVME_FEAT_ERR_RECOVERY:
 		return set_error_recovery(nvmev, le32_to_cpu(sqe->features.nsid), dw);
 	case NVME_FEAT_VOLATILE_WC:
-		return set_write_cache(nvmev, dw);
+		return set_write_cache(nvmev, sqe->common.command_id, dw);
 	case NVME_FEAT_NUM_QUEUES:
 		return set_nr_queues(nvmev, dw, result);
 	case NVME_FEAT_IRQ_COALESCE:

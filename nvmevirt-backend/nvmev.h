@@ -69,6 +69,7 @@
  * @reject_hints: fail every such hinted command, 0 is none
  * @hints: understand hints and say so
  * @fdp: have placement handles
+ * @backing_recover: take a file that was in use when its machine stopped, once
  * @backing_file: path of the file that keeps the SSD while it is off, or empty
  */
 struct nvmev_config {
@@ -84,6 +85,7 @@ struct nvmev_config {
 	u32 reject_hints;
 	bool hints;
 	bool fdp;
+	bool backing_recover;
 	char backing_file[NVMEV_PATH_BYTES];
 };
 
@@ -182,6 +184,7 @@ struct nvmev_cmd {
  * @nr_free: how many
  * @heap: commands that wait for their time, a binary heap
  * @nr_heap: how many
+ * @nr_late: how many of them are admin commands
  * @seq: number of the last fetched command
  * @backlog_tries: how often the timer has found a backlog's queue still full
  * @backlogged: completion queues with a backlog, one bit each
@@ -197,6 +200,7 @@ struct nvmev_queues {
 	u32 nr_free;
 	struct nvmev_cmd **heap;
 	u32 nr_heap;
+	u32 nr_late;
 	u64 seq;
 	u32 backlog_tries;
 	unsigned long backlogged;
@@ -610,9 +614,23 @@ bool nvmev_cmd_abort(struct nvmev *nvmev, u16 sqid, u16 cid);
  */
 void nvmev_admin_complete(struct nvmev *nvmev, u16 cid, u16 status, u64 result);
 
+/**
+ * nvmev_admin_complete_later() - let an admin command succeed when its time has come
+ * @nvmev: the SSD
+ * @cid: its identifier
+ * @due_ns: when that is, ktime_get()
+ *
+ * Context: the dispatcher.
+ * Return: false if too many commands are in flight.
+ */
+bool nvmev_admin_complete_later(struct nvmev *nvmev, u16 cid, u64 due_ns);
+
 /*
  * Functions defined in admin.c:
  */
+
+/* Status of a command whose completion comes later; not a status on the wire */
+#define NVMEV_STATUS_LATER	0xffff
 
 /**
  * nvmev_admin_execute() - execute one admin command and complete it

@@ -58,9 +58,15 @@ bool nvmev_cq_is_bad(const struct nvmev *nvmev, u32 id)
 	       !READ_ONCE(cq->is_bad);
 }
 
+/* Commands that complete later have their room already. */
 bool nvmev_admin_has_room(const struct nvmev *nvmev)
 {
-	return nvmev->queues.cq[0].ring && !cq_is_full(nvmev, 0);
+	const struct nvmev_cq *cq = &nvmev->queues.cq[0];
+	u32 head = cq_head(nvmev, 0);
+
+	return cq->ring && head < cq->depth &&
+	       (head + cq->depth - READ_ONCE(cq->tail) - 1) % cq->depth >
+	       READ_ONCE(nvmev->queues.nr_late);
 }
 
 enum nvmev_sq_state nvmev_sq_look(const struct nvmev *nvmev, u32 id)
@@ -179,6 +185,8 @@ static unsigned long post_locked(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	u32 cqid = queues->sq[cmd->sqid].cqid;
 	struct nvmev_cq *cq = &queues->cq[cqid];
 
+	if (!cmd->sqid)
+		WRITE_ONCE(queues->nr_late, queues->nr_late - 1);
 	if (!list_empty(&cq->backlog) || cq_is_full(nvmev, cqid)) {
 		list_add_tail(&cmd->link, &cq->backlog);
 		queues->backlogged |= BIT(cqid);
@@ -424,6 +432,30 @@ void nvmev_admin_complete(struct nvmev *nvmev, u16 cid, u16 status, u64 result)
 	spin_unlock_irqrestore(&queues->post_lock, flags);
 }
 
+bool nvmev_admin_complete_later(struct nvmev *nvmev, u16 cid, u64 due_ns)
+{
+	struct nvmev_queues *queues = &nvmev->queues;
+	struct nvmev_irq irq = nvmev_pci_find_irq(&nvmev->pci, 0);
+	struct nvmev_cmd *cmd = nvmev_cmd_get(nvmev);
+	unsigned long flags;
+
+	if (!cmd)
+		return false;
+	cmd->sqid = 0;
+	cmd->sqe.common.command_id = cid;
+	cmd->ns = NULL;
+	cmd->status = 0;
+	cmd->result = 0;
+	cmd->fetched_ns = nvmev_now(nvmev);
+	cmd->due_ns = due_ns;
+	spin_lock_irqsave(&queues->post_lock, flags);
+	queues->cq[0].irq = irq;
+	WRITE_ONCE(queues->nr_late, queues->nr_late + 1);
+	spin_unlock_irqrestore(&queues->post_lock, flags);
+	nvmev_cmd_complete(nvmev, cmd);
+	return true;
+}
+
 void nvmev_queues_reset(struct nvmev *nvmev)
 {
 	struct nvmev_queues *queues = &nvmev->queues;
@@ -434,6 +466,7 @@ void nvmev_queues_reset(struct nvmev *nvmev)
 	for (i = 0; i < queues->nr_heap; i++)
 		put_slot(queues, queues->heap[i]);
 	queues->nr_heap = 0;
+	WRITE_ONCE(queues->nr_late, 0);
 	for (i = 0; i < NVMEV_MAX_QUEUES; i++) {
 		drop_backlog_locked(queues, i);
 		WRITE_ONCE(queues->sq[i].ring, NULL);

@@ -93,8 +93,8 @@ const char *ftl_image_unpack_head(const void *block, struct ftl_image *image)
 	image->area_bytes = le64_to_cpu(head->area_bytes);
 	image->nr_lpns = le64_to_cpu(head->nr_lpns);
 	memcpy(image->identity, head->identity, sizeof(image->identity));
-	if (image->state != FTL_IMAGE_CLEAN)
-		return "The backing file is in use, or was when its machine stopped.";
+	if (image->state != FTL_IMAGE_CLEAN && image->state != FTL_IMAGE_IN_USE)
+		return "The backing file is in a state that this module does not know.";
 	return NULL;
 }
 

@@ -29,7 +29,9 @@
 /**
  * enum ftl_image_state - what became of a file
  * @FTL_IMAGE_CLEAN: it holds the drive as it was switched off
- * @FTL_IMAGE_IN_USE: the drive was on, or was being written to the file, and nobody came back
+ * @FTL_IMAGE_IN_USE: the drive was on, or was being written to the file, and nobody came
+ *	back. While it was on, nothing but the header was written: all blocks are of @epoch
+ *	then, and hold the drive as it was switched off before; with an @epoch of 0 there are none.
  */
 enum ftl_image_state {
 	FTL_IMAGE_CLEAN = 1,
@@ -78,7 +80,8 @@ void ftl_image_pack_head(const struct ftl_image *image, void *block);
  * @block: what the file begins with
  * @image: gets what it says
  *
- * Return: NULL, or a complete sentence that says why it is none that can be used.
+ * Return: NULL, or a complete sentence that says why it is none that can be used. One of a
+ * file that is in use can be read; whether it is used is the caller's decision.
  */
 const char *ftl_image_unpack_head(const void *block, struct ftl_image *image);
 

@@ -43,15 +43,20 @@ static void header_says_what_was_put_into_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(&image, &found, sizeof(image)), 0);
 }
 
-static void header_in_use_is_refused(struct kunit *test)
+static void header_in_use_can_be_told(struct kunit *test)
 {
-	struct ftl_image image = make_image();
+	struct ftl_image image = make_image(), found = {};
 	u8 *block = kunit_kzalloc(test, FTL_IMAGE_BLOCK_BYTES, GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, block);
 	image.state = FTL_IMAGE_IN_USE;
 	ftl_image_pack_head(&image, block);
-	KUNIT_EXPECT_NOT_NULL(test, ftl_image_unpack_head(block, &image));
+	KUNIT_EXPECT_NULL(test, ftl_image_unpack_head(block, &found));
+	KUNIT_EXPECT_EQ(test, found.state, (u32)FTL_IMAGE_IN_USE);
+	KUNIT_EXPECT_EQ(test, found.epoch, image.epoch);
+	image.state = FTL_IMAGE_IN_USE + 1;
+	ftl_image_pack_head(&image, block);
+	KUNIT_EXPECT_NOT_NULL(test, ftl_image_unpack_head(block, &found));
 }
 
 static void every_changed_byte_of_a_header_is_noticed(struct kunit *test)
@@ -117,7 +122,7 @@ static void checksum_of_a_page_notices_every_bit(struct kunit *test)
 static struct kunit_case image_cases[] = {
 	KUNIT_CASE(file_is_laid_out_without_gaps),
 	KUNIT_CASE(header_says_what_was_put_into_it),
-	KUNIT_CASE(header_in_use_is_refused),
+	KUNIT_CASE(header_in_use_can_be_told),
 	KUNIT_CASE(every_changed_byte_of_a_header_is_noticed),
 	KUNIT_CASE(every_changed_byte_of_a_block_is_noticed),
 	KUNIT_CASE(block_of_another_place_or_time_is_noticed),

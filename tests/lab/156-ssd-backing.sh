@@ -48,6 +48,7 @@ again ssd0 plp=0
 dd if="$T_DIR/data" of="$DEV" bs=1M seek=4 oflag=direct status=none
 programmed=$(ssd_stat ssd0 nand_pages_programmed)
 refused "a file in use is refused" "in use" plp=0
+refused "also if it is to be recovered" "in use by another" plp=0 backing_recover=1
 check "it is removed" drop_ssd ssd0
 check "the module is unloaded" rmmod nvmevirt_backend
 again ssd0 plp=0
@@ -61,6 +62,36 @@ again ssd0 plp=0
 check "what was flushed before a power failure is there" read_back 16
 check "and the rest, too" read_back 4
 drop_ssd ssd0
+
+# As if the machine had stopped while the SSD was on: nothing but the header is written then.
+again ssd0 plp=0
+cp "$FILE" "$T_DIR/crashed"
+dd if=/dev/zero of="$DEV" bs=1M count=8 seek=4 oflag=direct conv=fsync status=none
+check "the file is as it was when the SSD was switched on" cmp "$FILE" "$T_DIR/crashed"
+drop_ssd ssd0
+cp "$FILE" "$T_DIR/later"
+cp "$T_DIR/crashed" "$FILE"
+refused "a file that was left in use is refused" "was in use when its machine stopped.*backing_recover" plp=0
+again ssd0 plp=0 backing_recover=1
+check "it is recovered if that is asked for" read_back 4
+check "with what was written before" read_back 16
+check_that "which is in the kernel log" "$(dmesg)" =~ "is lost"
+check_that "and counts as an unsafe shutdown" "$(nvme smart-log "${DEV%n1}" -o json | jq -r .unsafe_shutdowns)" -ge 2
+check_that "once" "$(<"$CONFIGFS/ssd0/backing_recover")" -eq 0
+drop_ssd ssd0
+# As if it had stopped while the file was written
+head -c 20000 "$T_DIR/later" | dd of="$T_DIR/crashed" bs=4096 seek=1 skip=1 conv=notrunc status=none
+cp "$T_DIR/crashed" "$FILE"
+refused "half of another time is not recovered" "different times|damaged" plp=0 backing_recover=1
+rm "$FILE"
+again ssd0 plp=0
+cp "$FILE" "$T_DIR/crashed"
+drop_ssd ssd0
+cp "$T_DIR/crashed" "$FILE"
+again ssd0 plp=0 backing_recover=1
+check "a file to which nothing was written yet is a new SSD" cmp -n 1048576 /dev/zero "$DEV"
+drop_ssd ssd0
+cp "$T_DIR/later" "$FILE"
 
 cp "$FILE" "$T_DIR/good"
 refused "a drive with other properties is refused" "other properties" plp=1
@@ -79,7 +110,7 @@ refused "a folder is refused" "opened" plp=0
 rmdir "$FILE"
 cp "$T_DIR/good" "$FILE"
 again ssd0 plp=0
-check "the good file still works" read_back 4
+check "the good file still works" read_back 16
 drop_ssd ssd0
 
 mkdir "$T_DIR/small"
