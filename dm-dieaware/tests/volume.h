@@ -25,11 +25,15 @@
 #include "../core/writer.c"
 #include "../core/victim.c"
 
+/* Sizes; they may be given before this is included */
+#ifndef SEGMENT_PAGES
 #define SEGMENT_PAGES	64
-#define NR_SEGMENTS	44
 #define DISK_PAGES	2960
-#define META_PAGES	(400 + NR_SEGMENTS)
 #define MAP_PAGES	4
+#endif
+#define NR_SEGMENTS	44
+#define SUMMARY_PAGES	DIV_ROUND_UP(SEGMENT_PAGES, DMDA_SUMMARIES_PER_PAGE + 1)
+#define META_PAGES	(400 + NR_SEGMENTS * SUMMARY_PAGES)
 #define MAX_PENDING	256
 #define BATCH_SECTORS	64
 #define TAG_TORN	(~0ULL)
@@ -97,6 +101,7 @@ struct pending {
  * @is_starting: what is in the journal does not count before the next root
  * @is_dead: the power has failed: writes have no effect any more
  * @scratch: a page that is being put together
+ * @summary: a summary that is being written
  * @nr_cuts: how often @cut was called
  * @cut: called at each write, or NULL
  * @data: for @cut
@@ -132,6 +137,7 @@ struct volume {
 	bool is_starting;
 	bool is_dead;
 	struct page_bytes scratch;
+	struct dmda_summary_block summary[SUMMARY_PAGES] __aligned(8);
 	u32 nr_cuts;
 	void (*cut)(struct volume *volume);
 	void *data;
@@ -163,12 +169,14 @@ static inline void copy_image(struct image *to, const struct image *from)
 static inline int meta_index(const struct dmda_super *super, u64 dpn)
 {
 	u64 first = super->area[0].segments_dpn;
+	u32 data_pages = dmda_super_data_pages(super);
 	u32 page;
+	u64 seg;
 
 	if (dpn < first)
 		return dpn;
-	return (dpn - first) % SEGMENT_PAGES < dmda_super_data_pages(super) ?
-		-1 : (int)(first + div_u64_rem(dpn - first, SEGMENT_PAGES, &page));
+	seg = div_u64_rem(dpn - first, SEGMENT_PAGES, &page);
+	return page < data_pages ? -1 : (int)(first + seg * SUMMARY_PAGES + page - data_pages);
 }
 
 static inline const void *read_meta(const struct volume *volume, const struct image *image,
@@ -457,11 +465,13 @@ static inline void free_empty_segments(struct volume *volume)
 static inline void close_segment(struct volume *volume, seg_t seg)
 {
 	u8 open = volume->segments.segment[from_seg(seg)].open;
-	struct dmda_summary_block *summary = (void *)&volume->scratch;
+	u64 dpn = from_dpn(dmda_summary_dpn(&volume->super, seg));
 
-	*summary = *dmda_opened_summary(&volume->opened, open);
-	dmda_summary_seal(summary, &volume->super, seg, volume->root.epoch + 1);
-	disk_write(volume, dmda_summary_dpn(&volume->super, seg), summary);
+	memcpy(volume->summary, dmda_opened_summary(&volume->opened, open),
+	       sizeof(volume->summary));
+	dmda_summary_seal(volume->summary, &volume->super, seg, volume->root.epoch + 1);
+	for (u32 i = 0; i < SUMMARY_PAGES; i++)
+		disk_write(volume, to_dpn(dpn + i), &volume->summary[i]);
 	change_segment(volume, DMDA_RECORD_CLOSE, seg, 0, volume->batch.next_seq);
 }
 

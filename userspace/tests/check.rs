@@ -33,12 +33,22 @@ const COMMON_PARTS: &str = "journal,segments,map,summaries";
 
 /// Let the core use a device; returns what it says about it then.
 fn use_device(seed: u32, crashes: u32, path: &Path, formatted: Option<&str>) -> String {
+    use_device_by("make_image", seed, crashes, path, formatted)
+}
+
+fn use_device_by(
+    program: &str,
+    seed: u32,
+    crashes: u32,
+    path: &Path,
+    formatted: Option<&str>,
+) -> String {
     // A checkpoint begins at each 40th step and ends with the third one behind.
     let steps = [200, 203, 204, 210][seed as usize / 2 % 4].to_string();
     let (seed, crashes) = (seed.to_string(), crashes.to_string());
     let mut args = vec![seed.as_str(), &crashes, &steps, path.to_str().unwrap()];
     args.extend(formatted);
-    output_of(&core_program("make_image"), &args, "")
+    output_of(&core_program(program), &args, "")
 }
 
 fn check(device: &Ram) -> Report {
@@ -76,6 +86,15 @@ fn what_the_core_has_written_is_sound_and_understood_alike() {
                 &format!("seed {seed}, {crashes} crashes"),
             );
         }
+    }
+}
+
+#[test]
+fn summaries_of_two_pages_are_understood_alike() {
+    let path = folder("check-large").join("image");
+    for seed in 2..6 {
+        let core_says = use_device_by("make_large_image", seed, 1, &path, None);
+        agree(&path, &core_says, &format!("seed {seed}"));
     }
 }
 
