@@ -369,7 +369,10 @@ static int obey_locked(struct dmda *dmda, const struct dmda_message *message,
 		return 0;
 	case DMDA_VERB_RUNS_STATS:
 		return print_runs(dmda, result, maxlen);
+	default:
+		break;
 	}
+	DMERR("%s: This is a message for log mode.", dm_table_device_name(dmda->ti->table));
 	return -EINVAL;
 }
 
@@ -386,6 +389,8 @@ static int dieaware_message(struct dm_target *ti, unsigned int argc, char **argv
 		DMERR("%s: %s", dm_table_device_name(ti->table), complaint);
 		return -EINVAL;
 	}
+	if (dmda->log)
+		return dmda_log_message(dmda, &message);
 	mutex_lock(&dmda->admin_lock);
 	ret = obey_locked(dmda, &message, result, maxlen);
 	mutex_unlock(&dmda->admin_lock);

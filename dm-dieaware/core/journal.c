@@ -148,3 +148,11 @@ bool dmda_journal_accept(struct dmda_journal_reader *reader,
 	reader->next.chain = crc;
 	return true;
 }
+
+bool dmda_journal_is_beyond(const struct dmda_journal_reader *reader,
+			    const struct dmda_journal_sector *sector)
+{
+	return le32_to_cpu(sector->magic) == DMDA_MAGIC_JOURNAL &&
+		le64_to_cpu(sector->sector) >= reader->next.sector + DMDA_MAX_BATCH_SECTORS &&
+		le32_to_cpu(sector->crc) == sector_checksum(reader->seed, sector);
+}

@@ -113,6 +113,17 @@ void dmda_journal_open(struct dmda_journal_reader *reader, const struct dmda_sup
 bool dmda_journal_accept(struct dmda_journal_reader *reader,
 			 const struct dmda_journal_sector *sector);
 
+/**
+ * dmda_journal_is_beyond() - does a sector show that the journal did not end here?
+ * @reader: has come to the end
+ * @sector: any sector of the ring
+ *
+ * Return: true if it was written when the sector that @reader did not accept was durable: then
+ * that one was damaged later, and operations are lost.
+ */
+bool dmda_journal_is_beyond(const struct dmda_journal_reader *reader,
+			    const struct dmda_journal_sector *sector);
+
 /* In the ring, where a sector lies. */
 static inline u32 dmda_journal_sector_at(const struct dmda_super *super, u64 sector)
 {

@@ -91,6 +91,23 @@ static const char *parse_runs_add(unsigned int argc, char **argv, struct dmda_me
 	return NULL;
 }
 
+static const char *parse_cleaning_message(unsigned int argc, char **argv,
+					  struct dmda_message *message)
+{
+	if (argc != 1 || (strcmp(argv[0], "on") && strcmp(argv[0], "off")))
+		return "It must be: cleaning on|off.";
+	message->is_on = !strcmp(argv[0], "on");
+	return NULL;
+}
+
+static const char *parse_policy_message(unsigned int argc, char **argv,
+					struct dmda_message *message)
+{
+	if (argc != 1 || !dmda_policy_parse(argv[0], &message->policy))
+		return "It must be: policy greedy|cost-benefit|file-aware.";
+	return NULL;
+}
+
 /**
  * struct verb - how a message begins, and what follows
  * @first: its first word
@@ -111,6 +128,10 @@ static const struct verb verbs[] = {
 	{ "runs", "add", DMDA_VERB_RUNS_ADD, parse_runs_add },
 	{ "runs", "clear", DMDA_VERB_RUNS_CLEAR, parse_nothing },
 	{ "runs", "stats", DMDA_VERB_RUNS_STATS, parse_nothing },
+	{ "cleaning", NULL, DMDA_VERB_CLEANING, parse_cleaning_message },
+	{ "policy", NULL, DMDA_VERB_POLICY, parse_policy_message },
+	{ "clean", NULL, DMDA_VERB_CLEAN, parse_nothing },
+	{ "checkpoint", NULL, DMDA_VERB_CHECKPOINT, parse_nothing },
 };
 
 /* Number of words of the message that name the verb, or 0 if they name another */
@@ -135,7 +156,7 @@ const char *dmda_message_parse(unsigned int argc, char **argv, struct dmda_messa
 		message->verb = verbs[i].verb;
 		return verbs[i].parse(argc - nr_words, argv + nr_words, message);
 	}
-	return "The messages are: reset_counters, hints, runs add, runs clear, runs stats.";
+	return "The messages are: reset_counters, hints, runs add, runs clear, runs stats, cleaning, policy, clean, checkpoint.";
 }
 
 struct dmda_run dmda_message_run(const struct dmda_message *message, u32 index)

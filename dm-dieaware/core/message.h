@@ -7,6 +7,11 @@
  *   runs add MAJOR:MINOR INODE GENERATION FPAGE DPN NR_PAGES [FPAGE DPN NR_PAGES]...
  *   runs clear
  *   runs stats
+ *   cleaning on|off		    log mode: clean when segments run out
+ *   policy greedy|cost-benefit|file-aware
+ *				    log mode: how cleaning chooses
+ *   clean			    log mode: clean all segments that are worth it, once
+ *   checkpoint			    log mode: take a checkpoint
  *
  * MAJOR:MINOR is the filesystem's device (s_dev; /proc/self/mountinfo shows it), all
  * other numbers are decimal. A message is understood as a whole or not at all.
@@ -24,6 +29,10 @@
  * @DMDA_VERB_RUNS_ADD: teach the run table the runs of one file
  * @DMDA_VERB_RUNS_CLEAR: forget every run
  * @DMDA_VERB_RUNS_STATS: report the run table
+ * @DMDA_VERB_CLEANING: clean when segments run out, or do not
+ * @DMDA_VERB_POLICY: choose segments that way
+ * @DMDA_VERB_CLEAN: clean all segments that are worth it
+ * @DMDA_VERB_CHECKPOINT: take a checkpoint
  */
 enum dmda_verb {
 	DMDA_VERB_RESET_COUNTERS,
@@ -31,12 +40,18 @@ enum dmda_verb {
 	DMDA_VERB_RUNS_ADD,
 	DMDA_VERB_RUNS_CLEAR,
 	DMDA_VERB_RUNS_STATS,
+	DMDA_VERB_CLEANING,
+	DMDA_VERB_POLICY,
+	DMDA_VERB_CLEAN,
+	DMDA_VERB_CHECKPOINT,
 };
 
 /**
  * struct dmda_message - a message
  * @verb: what it asks for; says which of the others are set
  * @hints: HINTS: the mode
+ * @is_on: CLEANING: on
+ * @policy: POLICY: which
  * @file: RUNS_ADD: whose runs
  * @nr_runs: RUNS_ADD: how many, at least 1
  * @words: RUNS_ADD: three words a run, for dmda_message_run(). They point into the
@@ -45,6 +60,8 @@ enum dmda_verb {
 struct dmda_message {
 	enum dmda_verb verb;
 	enum dmda_hints_mode hints;
+	bool is_on;
+	enum dmda_policy policy;
 	struct dmda_file file;
 	u32 nr_runs;
 	char **words;

@@ -23,9 +23,6 @@
 #define NR_CANDIDATES	8U
 #define MAX_VICTIMS	8U
 
-/* Idle for so long, cleaning may begin that is not needed yet. */
-#define IDLE_JIFFIES	HZ
-
 /**
  * struct move - a page that is valid in a victim
  * @lpn: which
@@ -45,7 +42,7 @@ struct move {
 /**
  * struct dmda_log_cleaner - memory for cleaning
  * @log: whose
- * @victim: segments that are being cleaned
+ * @victim: segments that are being cleaned; memory for all there are
  * @nr_victims: how many
  * @move: their valid pages
  * @nr_moves: how many
@@ -56,10 +53,11 @@ struct move {
  * @files: files of one segment
  * @page: memory for CHUNK_PAGES pages
  * @is_stuck: a bit for each segment: it has pages that cannot be read
+ * @is_left: likewise: it is still to be cleaned, when all are
  */
 struct dmda_log_cleaner {
 	struct dmda_log *log;
-	seg_t victim[MAX_VICTIMS];
+	seg_t *victim;
 	u32 nr_victims;
 	struct move *move;
 	u32 nr_moves;
@@ -70,12 +68,17 @@ struct dmda_log_cleaner {
 	struct dmda_file_set files;
 	struct page *page[CHUNK_PAGES];
 	unsigned long *is_stuck;
+	unsigned long *is_left;
 };
+
+static bool may_work(const struct dmda_log *log)
+{
+	return READ_ONCE(log->state) == DMDA_LOG_WRITE && !READ_ONCE(log->is_quiet);
+}
 
 static bool may_clean(const struct dmda_log *log)
 {
-	return READ_ONCE(log->state) == DMDA_LOG_WRITE && READ_ONCE(log->is_cleaning) &&
-		!READ_ONCE(log->is_quiet);
+	return may_work(log) && READ_ONCE(log->is_cleaning);
 }
 
 /*
@@ -549,6 +552,111 @@ static bool clean_some(struct dmda_log_cleaner *cleaner, bool is_urgent)
 }
 
 /*
+ * Cleaning everything, once: as many segments at a time as there are free ones for what is
+ * valid in them. The more they are, the more of a file comes together.
+ */
+
+/* Most pages that are sorted together: 64 MiB of memory */
+#define MAX_SORTED_PAGES	(64U * 1024 * 1024 / sizeof(struct move))
+
+static void mark_all(struct dmda_log_cleaner *cleaner)
+{
+	struct dmda_log *log = cleaner->log;
+
+	bitmap_zero(cleaner->is_left, log->segments.nr_segments);
+	spin_lock_irq(&log->lock);
+	for (u32 i = 0; i < log->segments.nr_segments; i++) {
+		if (log->segments.segment[i].state == DMDA_SEGMENT_CLOSED &&
+		    log->segments.segment[i].nr_valid && !test_bit(i, cleaner->is_stuck))
+			set_bit(i, cleaner->is_left);
+	}
+	spin_unlock_irq(&log->lock);
+}
+
+/* Is a segment to be cleaned, still? Then it is held. */
+static bool hold_if_closed(struct dmda_log *log, u32 i)
+{
+	bool is_closed;
+
+	spin_lock_irq(&log->lock);
+	is_closed = log->segments.segment[i].state == DMDA_SEGMENT_CLOSED;
+	if (is_closed)
+		hold(log, to_seg(i));
+	spin_unlock_irq(&log->lock);
+	return is_closed;
+}
+
+/* Takes the next ones that are left. Return: whether there are any. */
+static bool choose_next(struct dmda_log_cleaner *cleaner)
+{
+	struct dmda_log *log = cleaner->log;
+	u32 i;
+
+	cleaner->nr_victims = 0;
+	cleaner->nr_moves = 0;
+	cleaner->mtime = 0;
+	for_each_set_bit(i, cleaner->is_left, log->segments.nr_segments) {
+		if (!hold_if_closed(log, i)) {
+			clear_bit(i, cleaner->is_left);
+			continue;
+		}
+		if (add_victim(cleaner, to_seg(i))) {
+			clear_bit(i, cleaner->is_left);
+			continue;
+		}
+		dmda_log_put_reader(log, to_seg(i));
+		if (!test_bit(i, cleaner->is_stuck))
+			break;
+		clear_bit(i, cleaner->is_left);
+	}
+	return cleaner->nr_victims;
+}
+
+static u32 room_for_all(struct dmda_log *log)
+{
+	u32 data_pages = dmda_super_data_pages(&log->super);
+	u32 nr;
+
+	spin_lock_irq(&log->lock);
+	nr = log->segments.nr_free;
+	spin_unlock_irq(&log->lock);
+	nr = nr > DMDA_LOG_LOW_SEGMENTS ? nr - DMDA_LOG_LOW_SEGMENTS : 1;
+	return min_t(u64, (u64)nr * data_pages, MAX_SORTED_PAGES);
+}
+
+static bool clean_all_left(struct dmda_log_cleaner *cleaner)
+{
+	while (may_work(cleaner->log) && choose_next(cleaner)) {
+		bool is_done = move_all(cleaner);
+
+		release_victims(cleaner, is_done);
+		if (!is_done || dmda_log_commit(cleaner->log))
+			return false;
+		flush_work(&cleaner->log->space_work);
+	}
+	return bitmap_empty(cleaner->is_left, cleaner->log->segments.nr_segments);
+}
+
+static void clean_everything(struct dmda_log_cleaner *cleaner)
+{
+	struct move *own = cleaner->move;
+	u32 own_max = cleaner->max_moves;
+	u32 max_moves = max(room_for_all(cleaner->log), own_max);
+	struct move *more = kvmalloc_array(max_moves, sizeof(*more), GFP_NOIO);
+
+	if (more) {
+		cleaner->move = more;
+		cleaner->max_moves = max_moves;
+	}
+	mark_all(cleaner);
+	if (clean_all_left(cleaner))
+		WRITE_ONCE(cleaner->log->must_clean_all, false);
+	cleaner->move = own;
+	cleaner->max_moves = own_max;
+	kvfree(more);
+}
+
+/*
  * When
  */
 
@@ -566,6 +674,8 @@ void dmda_log_do_clean(struct work_struct *work)
 {
 	struct dmda_log *log = container_of(work, struct dmda_log, clean_work);
 
+	if (READ_ONCE(log->must_clean_all))
+		clean_everything(log->cleaner);
 	while (may_clean(log)) {
 		u32 nr = nr_to_be_had(log);
 
@@ -600,6 +710,7 @@ int dmda_log_cleaner_create(struct dmda_log *log)
 {
 	struct dmda_log_cleaner *cleaner = kvzalloc(sizeof(*cleaner), GFP_KERNEL);
 	u32 data_pages = dmda_super_data_pages(&log->super);
+	u32 nr_segments = dmda_super_nr_segments(&log->super);
 
 	log->cleaner = cleaner;
 	if (!cleaner)
@@ -612,9 +723,10 @@ int dmda_log_cleaner_create(struct dmda_log *log)
 				    GFP_KERNEL);
 	cleaner->is_valid = kvcalloc(DIV_ROUND_UP(data_pages, 64), sizeof(u64), GFP_KERNEL);
 	cleaner->files.slot = kvcalloc(cleaner->files.nr_slots, sizeof(u64), GFP_KERNEL);
-	cleaner->is_stuck = kvcalloc(BITS_TO_LONGS(dmda_super_nr_segments(&log->super)),
-				     sizeof(long), GFP_KERNEL);
-	if (!cleaner->move || !cleaner->summary || !cleaner->is_valid || !cleaner->files.slot ||
+	cleaner->victim = kvcalloc(nr_segments, sizeof(*cleaner->victim), GFP_KERNEL);
+	cleaner->is_stuck = kvcalloc(BITS_TO_LONGS(nr_segments), sizeof(long), GFP_KERNEL);
+	cleaner->is_left = kvcalloc(BITS_TO_LONGS(nr_segments), sizeof(long), GFP_KERNEL);
+	if (!cleaner->move || !cleaner->victim || !cleaner->is_left || !cleaner->summary || !cleaner->is_valid || !cleaner->files.slot ||
 	    !cleaner->is_stuck || !allocate_pages(cleaner))
 		return -ENOMEM;
 	return 0;
@@ -630,6 +742,8 @@ void dmda_log_cleaner_destroy(struct dmda_log *log)
 		if (cleaner->page[i])
 			__free_page(cleaner->page[i]);
 	}
+	kvfree(cleaner->victim);
+	kvfree(cleaner->is_left);
 	kvfree(cleaner->is_stuck);
 	kvfree(cleaner->files.slot);
 	kvfree(cleaner->is_valid);

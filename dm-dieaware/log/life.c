@@ -13,7 +13,6 @@
 /* Reserves, so that going on never depends on memory */
 #define NR_RESERVED_PAGES	16
 
-#define MAX_BATCH_SECTORS	256U
 #define MIN_MAP_PAGES		64U
 
 /* Of a discard or write-zeroes bio */
@@ -175,8 +174,6 @@ static const char *size_complaint(const struct dmda_log *log)
 	const struct dmda *dmda = log->dmda;
 	u64 nr_sectors = bdev_nr_sectors(log->bdev) - dmda->config.start_sectors;
 
-	if (dmda->config.start_sectors % DMDA_PAGE_SECTORS)
-		return "In log mode the start must be a multiple of 8 sectors.";
 	if (log->super.nr_device_pages > nr_sectors >> DMDA_PAGE_SECTOR_SHIFT)
 		return "The device is smaller than when it was formatted.";
 	if (dmda->ti->begin % DMDA_PAGE_SECTORS || dmda->ti->len % DMDA_PAGE_SECTORS)
@@ -205,6 +202,10 @@ static int look_at_super(struct dmda_log *log)
 	struct dm_target *ti = log->dmda->ti;
 	const char *why;
 
+	if (log->dmda->config.start_sectors % DMDA_PAGE_SECTORS) {
+		ti->error = "In log mode the start must be a multiple of 8 sectors.";
+		return -EINVAL;
+	}
 	if (bdev_nr_sectors(log->bdev) < log->dmda->config.start_sectors +
 	    ((DMDA_SUPER_DPN_B + 1) << DMDA_PAGE_SECTOR_SHIFT)) {
 		ti->error = "The device is too small to be formatted for log mode.";
@@ -239,7 +240,7 @@ int dmda_log_create(struct dmda *dmda)
 		goto err_log;
 	ti->error = "There is not enough memory for log mode.";
 	ret = -ENOMEM;
-	log->batch_sectors = min(MAX_BATCH_SECTORS, log->super.journal_sectors / 8);
+	log->batch_sectors = min_t(u32, DMDA_MAX_BATCH_SECTORS, log->super.journal_sectors / 8);
 	log->max_map_pages = max_t(u64, (u64)dmda->config.map_cache_mb << (20 - DMDA_PAGE_SHIFT),
 				   MIN_MAP_PAGES);
 	log->is_cleaning = dmda->config.cleaning;
@@ -367,6 +368,44 @@ void dmda_log_limits(const struct dmda_log *log, struct queue_limits *limits)
 	limits->max_hw_discard_sectors = MAX_TRIM_SECTORS;
 	limits->max_write_zeroes_sectors = MAX_TRIM_SECTORS;
 	dmda_no_atomic_writes(limits);
+}
+
+static int clean_all(struct dmda_log *log)
+{
+	WRITE_ONCE(log->must_clean_all, true);
+	dmda_log_kick(log, &log->clean_work);
+	flush_work(&log->clean_work);
+	return READ_ONCE(log->must_clean_all) ? -EIO : 0;
+}
+
+int dmda_log_message(struct dmda *dmda, const struct dmda_message *message)
+{
+	struct dmda_log *log = dmda->log;
+
+	if (READ_ONCE(log->state) != DMDA_LOG_WRITE || READ_ONCE(log->is_quiet)) {
+		DMERR("%s: The device cannot be written now.",
+		      dm_table_device_name(dmda->ti->table));
+		return -EROFS;
+	}
+	switch (message->verb) {
+	case DMDA_VERB_CLEANING:
+		WRITE_ONCE(log->is_cleaning, message->is_on);
+		dmda->config.cleaning = message->is_on;
+		dmda_log_kick_clean(log);
+		return 0;
+	case DMDA_VERB_POLICY:
+		WRITE_ONCE(log->policy, message->policy);
+		dmda->config.policy = message->policy;
+		return 0;
+	case DMDA_VERB_CLEAN:
+		return clean_all(log);
+	case DMDA_VERB_CHECKPOINT:
+		return dmda_log_checkpoint(log, false);
+	default:
+		DMERR("%s: This is a message for hint mode.",
+		      dm_table_device_name(dmda->ti->table));
+		return -EINVAL;
+	}
 }
 
 size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)

@@ -224,6 +224,7 @@ struct dmda_log_counters {
  * @clean_work: cleans
  * @fail_work: tells the world that the device has failed
  * @is_cleaning: cleaning is allowed
+ * @must_clean_all: somebody wants all segments cleaned that are worth it
  * @may_write: metadata may be written
  * @is_broken: it never started
  * @policy: enum dmda_policy
@@ -292,6 +293,7 @@ struct dmda_log {
 	struct work_struct clean_work;
 	struct work_struct fail_work;
 	bool is_cleaning;
+	bool must_clean_all;
 	bool may_write;
 	bool is_broken;
 	enum dmda_policy policy;
@@ -369,6 +371,16 @@ void dmda_log_postsuspend(struct dmda *dmda);
  * Return: characters printed.
  */
 size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen);
+
+struct dmda_message;
+
+/**
+ * dmda_log_message() - do what a message asks for
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dmda_log_message(struct dmda *dmda, const struct dmda_message *message);
 
 /* Most pages of a bio: what one operation and one segment can take */
 static inline u32 dmda_log_max_pages(const struct dmda_log *log)

@@ -216,6 +216,26 @@ static const char *replay_sector(struct dmda_log *log, struct dmda_replay *repla
 	return why ?: replay->why;
 }
 
+/* Looks at what replay did not come to. */
+static const char *find_lost(struct dmda_log *log, const struct dmda_journal_reader *reader,
+			     struct dmda_journal_sector *sectors)
+{
+	u32 nr_pages = DIV_ROUND_UP(log->super.journal_sectors, DMDA_PAGE_SECTORS);
+	u32 nr;
+
+	for (u32 page = 0; page < nr_pages; page += nr) {
+		nr = min(SECTORS_AT_ONCE / DMDA_PAGE_SECTORS, nr_pages - page);
+		if (dmda_log_read(log, to_dpn(log->super.journal_dpn + page), sectors, nr))
+			return "the journal cannot be read";
+		for (u32 i = 0; i < nr * DMDA_PAGE_SECTORS; i++) {
+			if (dmda_journal_is_beyond(reader, &sectors[i]))
+				return "the journal is damaged, and operations are lost";
+		}
+		cond_resched();
+	}
+	return NULL;
+}
+
 /* Reads the ring from the root's place on to where it ends. */
 static const char *replay_journal(struct dmda_log *log, struct dmda_op *op,
 				  struct dmda_journal_sector *sectors)
@@ -249,7 +269,7 @@ static const char *replay_journal(struct dmda_log *log, struct dmda_op *op,
 		cond_resched();
 	}
 	log->next_place = reader.next;
-	return why;
+	return why ?: find_lost(log, &reader, sectors);
 }
 
 static const char *replay(struct dmda_log *log)

@@ -183,6 +183,28 @@ static void a_sector_of_another_device_is_no_successor(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_ops(test, ring, 1), 0U);
 }
 
+/* As it is when the sector behind the end was durable once. */
+static void a_sector_far_behind_the_end_shows_damage(struct kunit *test)
+{
+	struct ring *ring = new_ring(test, 1);
+	struct dmda_journal_place place = first_place, next;
+	struct dmda_journal_reader reader;
+
+	dmda_journal_open(&reader, &ring->super, &first_place);
+	place.sector += DMDA_MAX_BATCH_SECTORS - 1;
+	for (u32 i = 0; i < 2; i++, place.sector++) {
+		dmda_journal_begin(&ring->batch, &ring->super, ring->sectors, NR_SECTORS, &place);
+		put_op(ring, 0, 0);
+		dmda_journal_seal(&ring->batch, &ring->super, &next);
+		KUNIT_EXPECT_EQ(test, dmda_journal_is_beyond(&reader, &ring->sectors[0]), i == 1);
+	}
+	reader.seed++;
+	KUNIT_EXPECT_FALSE(test, dmda_journal_is_beyond(&reader, &ring->sectors[0]));
+	reader.seed--;
+	ring->sectors[0].records[100] ^= 1;
+	KUNIT_EXPECT_FALSE(test, dmda_journal_is_beyond(&reader, &ring->sectors[0]));
+}
+
 static void bytes_that_are_no_records_are_refused(struct kunit *test)
 {
 	struct dmda_record record;
@@ -209,6 +231,7 @@ static struct kunit_case journal_cases[] = {
 	KUNIT_CASE(a_sector_of_another_past_is_no_successor),
 	KUNIT_CASE(a_sector_of_an_older_lap_is_no_successor),
 	KUNIT_CASE(a_sector_of_another_device_is_no_successor),
+	KUNIT_CASE(a_sector_far_behind_the_end_shows_damage),
 	KUNIT_CASE(bytes_that_are_no_records_are_refused),
 	{}
 };

@@ -92,7 +92,8 @@ struct message_case {
 	const char *wanted;
 };
 
-#define VERB_WRONG	"The messages are: reset_counters, hints, runs add, runs clear, runs stats."
+#define VERB_WRONG	"The messages are: reset_counters, hints, runs add, runs clear, runs stats, cleaning, policy, clean, checkpoint."
+#define POLICY_WRONG	"It must be: policy greedy|cost-benefit|file-aware."
 #define HINTS_WRONG	"The message hints takes one argument: auto, on or off."
 #define ADD_WRONG	"It must be: runs add MAJOR:MINOR INODE GENERATION {FPAGE DPN NR_PAGES}..."
 #define DEVICE_WRONG	"The filesystem's device must be given as MAJOR:MINOR."
@@ -107,6 +108,14 @@ static const struct message_case refused[] = {
 	{ "runs", VERB_WRONG },
 	{ "runs adds", VERB_WRONG },
 	{ "reset_counters now", "This message takes no arguments." },
+	{ "clean all", "This message takes no arguments." },
+	{ "checkpoint now", "This message takes no arguments." },
+	{ "cleaning", "It must be: cleaning on|off." },
+	{ "cleaning maybe", "It must be: cleaning on|off." },
+	{ "cleaning on off", "It must be: cleaning on|off." },
+	{ "policy", POLICY_WRONG },
+	{ "policy best", POLICY_WRONG },
+	{ "policy greedy greedy", POLICY_WRONG },
 	{ "runs clear all", "This message takes no arguments." },
 	{ "hints", HINTS_WRONG },
 	{ "hints maybe", HINTS_WRONG },

@@ -275,6 +275,12 @@ struct dmda_summary_block {
 
 #define DMDA_RECORDS_BYTES	480
 
+/*
+ * Sectors that are written at once are at most so many, and what follows is written when
+ * they are durable: so no power failure leaves a valid sector that far behind the end.
+ */
+#define DMDA_MAX_BATCH_SECTORS	256
+
 /**
  * struct dmda_journal_sector - a sector of the journal
  * @crc: CRC32C, begun with that of the UUID, of the sector behind this member
