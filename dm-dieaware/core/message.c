@@ -108,6 +108,9 @@ static const char *parse_policy_message(unsigned int argc, char **argv,
 	return NULL;
 }
 
+#define NO_VERB \
+	"The messages are: reset_counters, hints, runs add|clear|stats, cleaning, policy, clean, checkpoint."
+
 /**
  * struct verb - how a message begins, and what follows
  * @first: its first word
@@ -156,7 +159,7 @@ const char *dmda_message_parse(unsigned int argc, char **argv, struct dmda_messa
 		message->verb = verbs[i].verb;
 		return verbs[i].parse(argc - nr_words, argv + nr_words, message);
 	}
-	return "The messages are: reset_counters, hints, runs add, runs clear, runs stats, cleaning, policy, clean, checkpoint.";
+	return NO_VERB;
 }
 
 struct dmda_run dmda_message_run(const struct dmda_message *message, u32 index)

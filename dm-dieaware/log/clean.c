@@ -726,7 +726,8 @@ int dmda_log_cleaner_create(struct dmda_log *log)
 	cleaner->victim = kvcalloc(nr_segments, sizeof(*cleaner->victim), GFP_KERNEL);
 	cleaner->is_stuck = kvcalloc(BITS_TO_LONGS(nr_segments), sizeof(long), GFP_KERNEL);
 	cleaner->is_left = kvcalloc(BITS_TO_LONGS(nr_segments), sizeof(long), GFP_KERNEL);
-	if (!cleaner->move || !cleaner->victim || !cleaner->is_left || !cleaner->summary || !cleaner->is_valid || !cleaner->files.slot ||
+	if (!cleaner->move || !cleaner->victim || !cleaner->is_left ||
+	    !cleaner->summary || !cleaner->is_valid || !cleaner->files.slot ||
 	    !cleaner->is_stuck || !allocate_pages(cleaner))
 		return -ENOMEM;
 	return 0;
