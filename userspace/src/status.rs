@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 /// What the keys mean, in the words of the documentation.
-const MEANINGS: [(&str, &str); 27] = [
+const MEANINGS: [(&str, &str); 47] = [
     ("mode", "what the target does"),
     ("transport", "how hints reach the device"),
     ("hints", "whether hints are sent"),
@@ -35,6 +35,38 @@ const MEANINGS: [(&str, &str); 27] = [
     ("runs_evicted", "extents forgotten for their memory"),
     ("die_unit_bytes", "what goes to one die before the next"),
     ("stripe_bytes", "that times the number of dies"),
+    (
+        "state",
+        "whether the device is written, only read, or failed",
+    ),
+    ("mapped_pages", "pages that hold data"),
+    ("lpns", "pages that the target presents"),
+    ("segments", "segments of the device"),
+    ("free_segments", "segments that can be written"),
+    (
+        "empty_segments",
+        "segments without a valid page, not free yet",
+    ),
+    ("segment_pages", "pages of a segment"),
+    (
+        "journal_sectors",
+        "sectors of the journal since the checkpoint, of how many",
+    ),
+    (
+        "map_pages",
+        "pages of the map in memory, of how many at most",
+    ),
+    ("map_reads", "pages of the map that were read"),
+    ("commits", "batches of the journal that were written"),
+    ("flushes", "flushes and FUA writes that asked for one"),
+    ("checkpoints", "checkpoints that were taken"),
+    ("user_pages", "pages that users wrote"),
+    ("moved_pages", "pages that cleaning wrote"),
+    ("meta_pages", "pages of metadata that were written"),
+    ("cleaned_segments", "segments that were cleaned"),
+    ("starved", "writes that had to wait for a free segment"),
+    ("cleaning", "whether segments are cleaned"),
+    ("policy", "by what segments are chosen for cleaning"),
 ];
 
 /// A number if it is one, else a word.

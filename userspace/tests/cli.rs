@@ -194,6 +194,26 @@ fn status_is_a_table_for_people() {
 }
 
 #[test]
+fn every_field_of_log_mode_has_a_meaning() {
+    let path = format!("{}/../dm-dieaware/log/life.c", env!("CARGO_MANIFEST_DIR"));
+    let source = fs::read_to_string(path).unwrap();
+    let formats = source
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("DMEMIT(\""));
+    let line: String = formats
+        .flat_map(|format| format.split('"').next().unwrap().split_whitespace())
+        .map(|word| format!("{}=1 ", word.split('=').next().unwrap()))
+        .collect();
+    let fixture = Fixture::new("log", "", &format!("0 8192 dieaware {line}\n"));
+    let output = fixture.run(&["status", "demo"]);
+    let table = stdout(&output);
+    assert!(table.lines().count() > 15, "{line}");
+    for row in table.lines() {
+        assert!(row.split_whitespace().count() > 2, "{row}");
+    }
+}
+
+#[test]
 fn status_is_json_for_programs() {
     let two = format!("0 8192 dieaware {STATUS}\n8192 16 dieaware {STATUS}\n");
     let fixture = Fixture::new("json", "", &two);
