@@ -4,6 +4,7 @@
 
 #define UNIT_PAGES	4
 #define NR_COMMANDS	4000
+#define SECOND_NS	1000000000ULL
 
 static struct ftl_params share_params(bool oob)
 {
@@ -332,6 +333,82 @@ static void volatile_drive_keeps_whole_commands(struct kunit *test)
 	}
 }
 
+/* A drive that loses its buffer, with some pages on NAND and durable. */
+static struct ftl *make_durable(struct kunit *test, u32 nr_pages)
+{
+	struct ftl_params params = share_params(true);
+	struct ftl *ftl;
+
+	params.plp = false;
+	params.eblks_per_die = 40;
+	params.nr_lpns = ftl_params_capacity(&params);
+	ftl = make_drive(test, &params);
+	write_plain(ftl, 0, nr_pages);
+	ftl_advance(ftl, ftl_flush(ftl, 0));
+	return ftl;
+}
+
+static void fail_power(struct kunit *test, struct ftl *ftl, u64 now_ns)
+{
+	const char *reason;
+
+	ftl_power_cut(ftl, now_ns);
+	reason = ftl_rebuild(ftl, now_ns);
+	KUNIT_ASSERT_NULL_MSG(test, reason, "%s", reason);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+/* The last owner's data is written under its name only when the command is sure to stay. */
+static void data_is_not_named_before_its_command_commits(struct kunit *test)
+{
+	struct ftl *ftl = make_durable(test, UNIT_PAGES);
+	const struct ftl_share_range range = { to_lpn(9), to_lpn(0), 1 };
+	u64 commit_ns, now_ns;
+
+	/* The log's program waits for a die that is busy for long. */
+	ftl_share(ftl, &range, 1, ftl->now_ns, &commit_ns);
+	ftl->oob.defrag_entry[0].commit_ns = commit_ns + SECOND_NS;
+	write_plain(ftl, 0, 1);
+	now_ns = ftl_flush(ftl, ftl->now_ns);
+	KUNIT_ASSERT_EQ(test, from_lpn(ftl_l2p_owner(&ftl->map, ftl_l2p_get(&ftl->map, to_lpn(9)))),
+			9ULL);
+	ftl_gc_make_room(ftl, ftl_die_of(ftl, to_lpn(9)), now_ns);
+	ftl->collecting = true;
+	ftl_gc_move_row(ftl, ftl_die_of(ftl, to_lpn(9)), 9, 1, now_ns);
+	now_ns = ftl_program_open(ftl, ftl->units.die[die_of(ftl, 9)].gc, now_ns);
+	ftl->collecting = false;
+	KUNIT_ASSERT_LT(test, now_ns, commit_ns + SECOND_NS);
+	fail_power(test, ftl, now_ns);
+	KUNIT_EXPECT_FALSE(test, ftl_is_mapped(ftl, to_lpn(9)));
+}
+
+/* What a page had since a command before stays in the log until the next one is in it. */
+static void outdated_entry_stays_until_the_newer_commits(struct kunit *test)
+{
+	struct ftl *ftl = make_durable(test, 2 * UNIT_PAGES);
+	const struct ftl_share_range first = { to_lpn(9), to_lpn(0), 1 };
+	const struct ftl_share_range second = { to_lpn(9), to_lpn(UNIT_PAGES), 1 };
+	u64 commit_ns, seq;
+
+	ftl_share(ftl, &first, 1, ftl->now_ns, &commit_ns);
+	ftl_advance(ftl, commit_ns);
+	seq = ftl_seq_of(ftl, to_lpn(9));
+	ftl_share(ftl, &second, 1, commit_ns, &commit_ns);
+	KUNIT_ASSERT_LT(test, ftl->now_ns, commit_ns);
+	ftl_defrag_compact(&ftl->map);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).defrag_entries, 2ULL);
+	fail_power(test, ftl, commit_ns - 1);
+	KUNIT_EXPECT_EQ(test, ftl_seq_of(ftl, to_lpn(9)), seq);
+	expect_same_place(test, ftl, 9, 0);
+	/* Later it goes. */
+	ftl_share(ftl, &second, 1, ftl->now_ns, &commit_ns);
+	ftl_advance(ftl, commit_ns);
+	ftl_defrag_compact(&ftl->map);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).defrag_entries, 1ULL);
+	fail_power(test, ftl, commit_ns);
+	expect_same_place(test, ftl, 9, UNIT_PAGES);
+}
+
 /* What each page has, as numbers of writes: shares copy them, and places must agree. */
 static void random_commands_keep_data_apart(struct kunit *test)
 {
@@ -394,6 +471,8 @@ static struct kunit_case share_cases[] = {
 	KUNIT_CASE(full_log_is_compacted),
 	KUNIT_CASE(log_of_entries_in_force_refuses),
 	KUNIT_CASE(volatile_drive_keeps_whole_commands),
+	KUNIT_CASE(data_is_not_named_before_its_command_commits),
+	KUNIT_CASE(outdated_entry_stays_until_the_newer_commits),
 	KUNIT_CASE(random_commands_keep_data_apart),
 	{}
 };
