@@ -32,29 +32,32 @@ static void go_on_locked(struct dmda_log *log, struct dmda_log_io *io)
 	dmda_log_kick(log, &log->io_work);
 }
 
-/* Return: false if it has to wait for another one, whose end lets it go on. */
+/*
+ * Who waits has claimed, too: what comes after it must not overtake it.
+ * Return: false if it has to wait for others, whose ends let it go on.
+ */
 static bool claim_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
 	struct dmda_log_io *other;
 
 	lockdep_assert_held(&log->lock);
 
-	other = claims_iter_first(&log->claims, io->first, io->last);
-	if (other) {
-		list_move_tail(&io->list, &other->waiters);
-		return false;
-	}
+	io->nr_blockers = 0;
+	for (other = claims_iter_first(&log->claims, io->first, io->last); other;
+	     other = claims_iter_next(other, io->first, io->last))
+		io->nr_blockers++;
 	claims_insert(io, &log->claims);
 	io->has_claim = true;
+	if (io->nr_blockers)
+		return false;
 	io->stage = DMDA_LOG_LOOKUP;
 	return true;
 }
 
-/* Those who wait claim now, in their order: nobody can come in between. */
+/* All that overlap have come later, for whoever came earlier was waited for. */
 static void unclaim_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
-	struct dmda_log_io *waiter, *next;
-	LIST_HEAD(waiters);
+	struct dmda_log_io *other;
 
 	lockdep_assert_held(&log->lock);
 
@@ -62,10 +65,12 @@ static void unclaim_locked(struct dmda_log *log, struct dmda_log_io *io)
 		return;
 	claims_remove(io, &log->claims);
 	io->has_claim = false;
-	list_splice_init(&io->waiters, &waiters);
-	list_for_each_entry_safe(waiter, next, &waiters, list) {
-		if (claim_locked(log, waiter))
-			go_on_locked(log, waiter);
+	for (other = claims_iter_first(&log->claims, io->first, io->last); other;
+	     other = claims_iter_next(other, io->first, io->last)) {
+		if (--other->nr_blockers)
+			continue;
+		other->stage = DMDA_LOG_LOOKUP;
+		go_on_locked(log, other);
 	}
 }
 
@@ -102,7 +107,6 @@ static void init_io(struct dmda_log *log, struct bio *bio)
 	sector_t sector = dm_target_offset(log->dmda->ti, bio->bi_iter.bi_sector);
 
 	INIT_LIST_HEAD(&io->list);
-	INIT_LIST_HEAD(&io->waiters);
 	io->first = sector >> DMDA_PAGE_SECTOR_SHIFT;
 	io->last = io->first + (bio_sectors(bio) >> DMDA_PAGE_SECTOR_SHIFT) - 1;
 	io->cursor = io->first;

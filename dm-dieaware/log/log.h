@@ -108,7 +108,6 @@ enum dmda_log_stage {
  * @node: in dmda_log.claims
  * @subtree_last: for that tree
  * @list: in the list of what it waits for
- * @waiters: those that wait for its claim
  * @first: first lpn
  * @last: last lpn
  * @cursor: trims and reads by the worker: next lpn
@@ -117,7 +116,7 @@ enum dmda_log_stage {
  * @seg: a read's segment, whose readers it is counted among; or SEG_NONE
  * @file: the file of a write, 0 if not known
  * @fpage: page of that file
- * @status: what it ends with
+ * @nr_blockers: how many older claims of its lpns there are
  * @stage: enum dmda_log_stage
  * @open: open summary of a write's segment
  * @has_claim: it is in dmda_log.claims
@@ -128,7 +127,6 @@ struct dmda_log_io {
 	struct rb_node node;
 	u64 subtree_last;
 	struct list_head list;
-	struct list_head waiters;
 	u64 first;
 	u64 last;
 	u64 cursor;
@@ -137,7 +135,7 @@ struct dmda_log_io {
 	seg_t seg;
 	u64 file;
 	u32 fpage;
-	blk_status_t status;
+	u32 nr_blockers;
 	u8 stage;
 	u8 open;
 	bool has_claim;
