@@ -95,4 +95,15 @@ static inline void print_volume(const struct volume *volume, const struct image 
 	print_summaries(volume, image);
 }
 
+/* What the runner of suites does after a case */
+static inline void free_memory(struct kunit *test)
+{
+	while (test->memory) {
+		struct shim_kunit_memory *next = test->memory->next;
+
+		free(test->memory);
+		test->memory = next;
+	}
+}
+
 #endif /* CORE_TEXT_H */

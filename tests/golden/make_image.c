@@ -265,11 +265,6 @@ int main(int argc, char **argv)
 	}
 	if (!setjmp(test.end))
 		make_image(&test, &argv[1]);
-	while (test.memory) {
-		struct shim_kunit_memory *next = test.memory->next;
-
-		free(test.memory);
-		test.memory = next;
-	}
+	free_memory(&test);
 	return test.failed;
 }

@@ -7,6 +7,7 @@
 mod common;
 
 use std::fs;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -701,6 +702,64 @@ fn no_byte_makes_the_tool_panic() {
     }
     assert!(check(&device).findings.is_empty());
     assert!(nr_found > 200, "{nr_found} {nr_refused}");
+}
+
+/// Change a byte somewhere, most often so that the checksum fits.
+fn change_somewhere(device: &Ram, volume: &Volume, pages: &[u64], random: &mut Random) -> u64 {
+    loop {
+        let dpn = pages[random.below(pages.len() as u64) as usize];
+        if device.read_page(dpn).unwrap() == [0; BLOCK_BYTES] {
+            continue;
+        }
+        let at = 64 + random.below(300);
+        let bits = 1 << random.below(8);
+        change(device, dpn, |page| page[at as usize] ^= bits);
+        if random.below(4) != 0 {
+            reseal(device, volume, dpn);
+        }
+        return dpn;
+    }
+}
+
+#[test]
+fn what_the_core_refuses_is_damaged_and_what_is_sound_it_starts() {
+    let device = used_device();
+    let volume = volume_of(&device);
+    // The core's program keeps the superblock.
+    let pages: Vec<u64> = metadata_pages(&volume)
+        .into_iter()
+        .filter(|dpn| *dpn >= 32)
+        .collect();
+    let path = file_with("check-changed", used_device());
+    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    let mut random = Random(11);
+    let (mut nr_refused, mut nr_sound, mut nr_found) = (0, 0, 0);
+
+    for _ in 0..120 {
+        let device = used_device();
+        let dpn = change_somewhere(&device, &volume, &pages, &mut random);
+        let page = device.read_page(dpn).unwrap();
+        file.write_all_at(&page, dpn * BLOCK_BYTES as u64).unwrap();
+        let core_says = output_of(&core_program("open_image"), &[path.to_str().unwrap()], "");
+        let report = check(&device);
+        if let Some(why) = core_says.strip_prefix("refused ") {
+            assert!(!report.is_clean(), "page {dpn}: {why}");
+            nr_refused += 1;
+        } else if report.is_clean() {
+            agree(&path, &core_says, &format!("page {dpn}"));
+            nr_sound += 1;
+        } else {
+            nr_found += 1;
+        }
+        let before = used_device().read_page(dpn).unwrap();
+        file.write_all_at(&before, dpn * BLOCK_BYTES as u64)
+            .unwrap();
+    }
+    // In the end, what only the tool finds: it looks at summaries, and counts pages.
+    assert!(
+        nr_refused > 5 && nr_sound > 5 && nr_found > 5,
+        "{nr_refused} {nr_sound} {nr_found}"
+    );
 }
 
 fn file_with(name: &str, device: Ram) -> PathBuf {

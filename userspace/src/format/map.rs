@@ -135,6 +135,18 @@ fn load(
     }
 }
 
+/// Entries that the journal replaces could be, too: the target looks at all that it reads.
+/// Of the others the visitor is told.
+fn check_replaced(volume: &Volume, before: &[u64], page: &MapPage, findings: &mut Findings) {
+    for ((lpn, dpn), after) in (page.first_lpn..).zip(before).zip(&page.dpns) {
+        if *dpn != 0 && dpn != after && volume.superblock.segment_of(*dpn).is_none() {
+            findings.damage(Subject::MapEntry, || {
+                format!("Before the journal, lpn {lpn} was at place {dpn}, where no data can be.")
+            });
+        }
+    }
+}
+
 /// Hand every page of the map that has anything to `visit`, in order. Pages that are
 /// damaged become findings. Returns whether all could be read.
 ///
@@ -177,7 +189,9 @@ pub fn for_each_page<D: ReadPages>(
             });
         }
         page.dpns.truncate(nr_entries as usize);
+        let before = page.dpns.clone();
         page.apply(changes, entry.seq());
+        check_replaced(volume, &before, &page, findings);
         visit(&page, findings)?;
     }
     Ok(is_whole)

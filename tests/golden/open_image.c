@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Lets the core start a device from an image of make_image, whatever has become of it since.
+ * Prints what the device is, in the form of "dieaware dump", or "refused" and the reason.
+ *
+ *	open_image IMAGE
+ */
+#include <kunit/test.h>
+
+#include "../../dm-dieaware/tests/volume.h"
+#include "core_text.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+static void load(struct volume *volume, struct image *image, const char *path)
+{
+	int fd = open(path, O_RDONLY);
+	bool ok = fd >= 0;
+
+	for (u64 dpn = 0; ok && dpn < DISK_PAGES; dpn++) {
+		int index = meta_index(&volume->super, dpn);
+
+		ok = index < 0 ||
+			pread(fd, image->meta[index].byte, DMDA_BLOCK_BYTES,
+			      dpn * DMDA_BLOCK_BYTES) == DMDA_BLOCK_BYTES;
+	}
+	KUNIT_ASSERT_TRUE_MSG(volume->test, ok, "%s cannot be read", path);
+	close(fd);
+}
+
+static void open_image(struct kunit *test, const char *path)
+{
+	struct volume *volume = new_volume(test);
+	struct image *image = new_image(test);
+	struct dmda_op *op = test_memory(test, sizeof(*op));
+	struct dmda_journal_place next;
+	const char *why;
+
+	load(volume, image, path);
+	why = open_volume(volume, image, op, &next);
+	if (why)
+		printf("refused %s\n", why);
+	else
+		print_volume(volume, image, next.seq);
+}
+
+int main(int argc, char **argv)
+{
+	struct kunit test = { 0 };
+
+	if (argc != 2) {
+		fprintf(stderr, "Usage: open_image IMAGE\n");
+		return 2;
+	}
+	if (!setjmp(test.end))
+		open_image(&test, argv[1]);
+	free_memory(&test);
+	return test.failed;
+}
