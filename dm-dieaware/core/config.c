@@ -91,6 +91,16 @@ static const char *parse_cleaning(const char *value, struct dmda_config *config)
 		"The option cleaning must be on or off.";
 }
 
+static const char *parse_no_space_timeout(const char *value, struct dmda_config *config)
+{
+	u64 seconds;
+
+	if (!dmda_parse_u64(value, DMDA_NO_SPACE_TIMEOUT_MAX + 1, &seconds))
+		return "The option no_space_timeout must be a number from 0 to 3600.";
+	config->no_space_seconds = seconds;
+	return NULL;
+}
+
 /* What a line without options asks for */
 static const struct dmda_config defaults = {
 	.hints = DMDA_HINTS_AUTO,
@@ -100,6 +110,7 @@ static const struct dmda_config defaults = {
 	.map_cache_mb = DMDA_MAP_CACHE_MB_DEFAULT,
 	.policy = DMDA_POLICY_FILE_AWARE,
 	.cleaning = true,
+	.no_space_seconds = DMDA_NO_SPACE_TIMEOUT_DEFAULT,
 };
 
 /* The value of an option as a line has it, or NULL: it has its default. */
@@ -152,6 +163,12 @@ static const char *print_cleaning(const struct dmda_config *config, char *buf, s
 	return print_switch(config->cleaning);
 }
 
+static const char *print_no_space_timeout(const struct dmda_config *config, char *buf,
+					  size_t size)
+{
+	return print_number(config->no_space_seconds, defaults.no_space_seconds, buf, size);
+}
+
 /**
  * struct option - one KEY=VALUE
  * @key: its name with the equals sign
@@ -174,6 +191,7 @@ static const struct option options[] = {
 	{ "map_cache_mb=", DMDA_MODE_LOG, parse_map_cache_mb, print_map_cache_mb },
 	{ "policy=", DMDA_MODE_LOG, parse_policy, print_policy },
 	{ "cleaning=", DMDA_MODE_LOG, parse_cleaning, print_cleaning },
+	{ "no_space_timeout=", DMDA_MODE_LOG, parse_no_space_timeout, print_no_space_timeout },
 };
 
 static const char *parse_option(const char *word, u32 *seen, struct dmda_config *config)

@@ -18,6 +18,8 @@
  *   policy=greedy|cost-benefit|file-aware
  *                          how cleaning chooses segments
  *   cleaning=on|off        clean when segments run out
+ *   no_space_timeout=0..3600
+ *                          seconds that writes wait for a free segment before they fail
  *
  * This file knows words and ranges. Whether the device exists, is large enough and
  * understands hints is the constructor's to find out.
@@ -46,6 +48,9 @@ enum dmda_hints_mode {
 #define DMDA_MAP_CACHE_MB_DEFAULT	256
 #define DMDA_MAP_CACHE_MB_MAX		65536
 
+#define DMDA_NO_SPACE_TIMEOUT_DEFAULT	60
+#define DMDA_NO_SPACE_TIMEOUT_MAX	3600
+
 /**
  * enum dmda_mode - what the target does
  * @DMDA_MODE_HINT: sends hints, and each page stays where it is
@@ -70,6 +75,8 @@ enum dmda_mode {
  * @map_cache_mb: log: memory for pages of the map in MiB, [1, DMDA_MAP_CACHE_MB_MAX]
  * @policy: log: how cleaning chooses
  * @cleaning: log: clean when segments run out
+ * @no_space_seconds: log: how long writes wait for a free segment,
+ *	[0, DMDA_NO_SPACE_TIMEOUT_MAX]
  */
 struct dmda_config {
 	const char *device;
@@ -82,6 +89,7 @@ struct dmda_config {
 	u32 map_cache_mb;
 	enum dmda_policy policy;
 	bool cleaning;
+	u32 no_space_seconds;
 };
 
 /**

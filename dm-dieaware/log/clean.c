@@ -23,6 +23,9 @@
 #define NR_CANDIDATES	8U
 #define MAX_VICTIMS	8U
 
+/* Pages that users may write while cleaning does nothing for them */
+#define MAX_CREDIT	4096
+
 /**
  * struct move - a page that is valid in a victim
  * @lpn: which
@@ -485,6 +488,22 @@ static int map_moves(struct dmda_log *log, const struct move *moves, u32 nr, dpn
 	return 0;
 }
 
+/*
+ * For what cleaning gains, users may write, and more than that as long as there are segments
+ * to spare.
+ */
+static void pay_users_locked(struct dmda_log_cleaner *cleaner, u32 nr_moved)
+{
+	struct dmda_log *log = cleaner->log;
+	u64 nr_pages = (u64)cleaner->nr_victims * dmda_super_data_pages(&log->super);
+	u64 gain = div_u64((nr_pages - cleaner->nr_moves) * nr_moved, cleaner->nr_moves);
+	u32 spare = log->segments.nr_free > DMDA_LOG_KEPT_SEGMENTS ?
+		log->segments.nr_free - DMDA_LOG_KEPT_SEGMENTS : 1;
+
+	log->credit = min_t(s64, log->credit + gain * spare, MAX_CREDIT);
+	dmda_log_feed_locked(log);
+}
+
 /* Return: how many moves are done, or 0: cleaning has to end. */
 static u32 move_chunk(struct dmda_log_cleaner *cleaner, struct move *moves, u32 nr)
 {
@@ -504,6 +523,7 @@ static u32 move_chunk(struct dmda_log_cleaner *cleaner, struct move *moves, u32 
 	log->mtime[open] = max(log->mtime[open], cleaner->mtime);
 	log->counters.moved_pages += nr;
 	dmda_log_placed_locked(log, open, nr);
+	pay_users_locked(cleaner, nr);
 	spin_unlock_irq(&log->lock);
 	if (ret)
 		DMWARN_LIMIT("%s: Cleaning could not write.",
@@ -670,6 +690,16 @@ static u32 nr_to_be_had(struct dmda_log *log)
 	return nr;
 }
 
+static void set_pacing(struct dmda_log *log, bool is_pacing)
+{
+	spin_lock_irq(&log->lock);
+	if (is_pacing && !log->is_pacing)
+		log->credit = MAX_CREDIT;
+	log->is_pacing = is_pacing;
+	dmda_log_feed_locked(log);
+	spin_unlock_irq(&log->lock);
+}
+
 void dmda_log_do_clean(struct work_struct *work)
 {
 	struct dmda_log *log = container_of(work, struct dmda_log, clean_work);
@@ -681,9 +711,11 @@ void dmda_log_do_clean(struct work_struct *work)
 
 		if (nr > DMDA_LOG_LOW_SEGMENTS)
 			break;
+		set_pacing(log, true);
 		if (!clean_some(log->cleaner, nr <= DMDA_LOG_KEPT_SEGMENTS))
 			break;
 	}
+	set_pacing(log, false);
 }
 
 void dmda_log_kick_clean(struct dmda_log *log)

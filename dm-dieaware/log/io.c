@@ -316,11 +316,15 @@ static bool place_locked(struct dmda_log *log, struct dmda_log_io *io, bool whol
 		*nr = dmda_log_take_locked(log, DMDA_STREAM_USER, dmda_log_io_pages(io), whole,
 					   &io->dpn, &io->open);
 	if (!*nr) {
+		if (list_empty(&log->starved) && !READ_ONCE(log->is_quiet))
+			queue_delayed_work(log->queue, &log->no_space_work,
+					   log->no_space_jiffies);
 		list_move_tail(&io->list, &log->starved);
 		log->counters.nr_starved++;
 		return false;
 	}
 	log->counters.user_pages += *nr;
+	log->last_placed = jiffies;
 	io->stage = DMDA_LOG_DATA;
 	return true;
 }
@@ -618,7 +622,8 @@ int dmda_log_map(struct dmda *dmda, struct bio *bio)
 	struct dmda_log *log = dmda->log;
 
 	init_io(log, bio);
-	WRITE_ONCE(log->last_io, jiffies);
+	/* Who waits for it cannot know when it is sent on. */
+	bio->bi_opf &= ~REQ_POLLED;
 	if (bio->bi_opf & REQ_PREFLUSH)
 		return map_flush(log, bio);
 	switch (bio_op(bio)) {
@@ -656,6 +661,30 @@ void dmda_log_feed_locked(struct dmda_log *log)
 		return;
 	list_splice_tail_init(&log->starved, &log->ready);
 	dmda_log_kick(log, &log->io_work);
+}
+
+void dmda_log_do_no_space(struct work_struct *work)
+{
+	struct dmda_log *log = container_of(to_delayed_work(work), struct dmda_log,
+					    no_space_work);
+	struct dmda_log_io *io, *next;
+	unsigned long end;
+	LIST_HEAD(starved);
+
+	spin_lock_irq(&log->lock);
+	end = log->last_placed + log->no_space_jiffies;
+	/* Segments that are empty are going to be free. */
+	if (log->segments.nr_empty && time_before(end, jiffies + HZ))
+		end = jiffies + HZ;
+	if (!list_empty(&log->starved) && time_before(jiffies, end))
+		queue_delayed_work(log->queue, &log->no_space_work, end - jiffies);
+	else
+		list_splice_init(&log->starved, &starved);
+	spin_unlock_irq(&log->lock);
+	list_for_each_entry_safe(io, next, &starved, list) {
+		list_del_init(&io->list);
+		end_io(log, io, BLK_STS_NOSPC);
+	}
 }
 
 /* Those whose data is written, as far as there is room. */

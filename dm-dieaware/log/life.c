@@ -164,6 +164,7 @@ static void init_parts(struct dmda_log *log)
 	INIT_WORK(&log->commit_work, dmda_log_do_commit);
 	INIT_WORK(&log->space_work, dmda_log_do_space);
 	INIT_WORK(&log->checkpoint_work, dmda_log_do_checkpoint);
+	INIT_DELAYED_WORK(&log->no_space_work, dmda_log_do_no_space);
 	INIT_WORK(&log->fail_work, tell_failure);
 	INIT_WORK(&log->clean_work, dmda_log_do_clean);
 	log->is_quiet = true;
@@ -245,6 +246,7 @@ int dmda_log_create(struct dmda *dmda)
 				   MIN_MAP_PAGES);
 	log->is_cleaning = dmda->config.cleaning;
 	log->policy = dmda->config.policy;
+	log->no_space_jiffies = dmda->config.no_space_seconds * HZ;
 	log->queue = alloc_workqueue("dm-dieaware-log", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!log->queue)
 		goto err_log;
@@ -344,16 +346,30 @@ void dmda_log_resume(struct dmda *dmda)
 	dmda_log_kick_clean(log);
 }
 
+/* Each of them may have begun another one before all was quiet. */
+static void wait_for_workers(struct dmda_log *log)
+{
+	for (u32 i = 0; i < 2; i++) {
+		flush_work(&log->clean_work);
+		flush_work(&log->io_work);
+		flush_work(&log->checkpoint_work);
+		flush_work(&log->space_work);
+		flush_work(&log->commit_work);
+		flush_work(&log->fail_work);
+	}
+}
+
 void dmda_log_postsuspend(struct dmda *dmda)
 {
 	struct dmda_log *log = dmda->log;
 
 	WRITE_ONCE(log->is_quiet, true);
-	drain_workqueue(log->queue);
+	cancel_delayed_work_sync(&log->no_space_work);
+	wait_for_workers(log);
 	if (log->state == DMDA_LOG_WRITE)
 		dmda_log_checkpoint(log, true);
 	/* If that has failed, it has told so. */
-	drain_workqueue(log->queue);
+	flush_work(&log->fail_work);
 }
 
 void dmda_log_limits(const struct dmda_log *log, struct queue_limits *limits)
@@ -375,7 +391,7 @@ static int clean_all(struct dmda_log *log)
 	WRITE_ONCE(log->must_clean_all, true);
 	dmda_log_kick(log, &log->clean_work);
 	flush_work(&log->clean_work);
-	return READ_ONCE(log->must_clean_all) ? -EIO : 0;
+	return xchg(&log->must_clean_all, false) ? -EIO : 0;
 }
 
 int dmda_log_message(struct dmda *dmda, const struct dmda_message *message)

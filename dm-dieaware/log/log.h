@@ -212,7 +212,8 @@ struct dmda_log_counters {
  * @wait: for pages that are read or written, and for roots
  * @counters: for the status line
  * @nr_map_writes: pages of the map that are being written
- * @last_io: jiffies of the last bio
+ * @last_placed: jiffies when a write got places
+ * @no_space_jiffies: how long writes wait when none does
  * @is_quiet: suspended: no worker is to begin
  * @why: what failed, or NULL
  * @io_work: goes on with @ready
@@ -220,7 +221,10 @@ struct dmda_log_counters {
  * @space_work: closes and frees segments
  * @checkpoint_work: takes a checkpoint
  * @clean_work: cleans
+ * @no_space_work: fails writes that wait too long
  * @fail_work: tells the world that the device has failed
+ * @is_pacing: users write as many pages as cleaning lets them: @credit
+ * @credit: pages that they may; below 0 if the last one took more
  * @is_cleaning: cleaning is allowed
  * @must_clean_all: somebody wants all segments cleaned that are worth it
  * @may_write: metadata may be written
@@ -280,7 +284,8 @@ struct dmda_log {
 	wait_queue_head_t wait;
 	struct dmda_log_counters counters;
 	u32 nr_map_writes;
-	unsigned long last_io;
+	unsigned long last_placed;
+	unsigned long no_space_jiffies;
 	bool is_quiet;
 	const char *why;
 
@@ -289,7 +294,10 @@ struct dmda_log {
 	struct work_struct space_work;
 	struct work_struct checkpoint_work;
 	struct work_struct clean_work;
+	struct delayed_work no_space_work;
 	struct work_struct fail_work;
+	bool is_pacing;
+	s64 credit;
 	bool is_cleaning;
 	bool must_clean_all;
 	bool may_write;
@@ -453,6 +461,11 @@ void dmda_log_map_written(struct dmda_log *log);
  * dmda_log_do_io() - worker: go on with dmda_log.ready
  */
 void dmda_log_do_io(struct work_struct *work);
+
+/**
+ * dmda_log_do_no_space() - worker: fail writes that have waited for places too long
+ */
+void dmda_log_do_no_space(struct work_struct *work);
 
 /* Let the worker go on with writes that were starved. */
 void dmda_log_feed_locked(struct dmda_log *log);

@@ -46,12 +46,18 @@ static bool may_open(struct dmda_log *log, enum dmda_stream stream)
 		dmda_log_has_room_locked(log, 1);
 }
 
+/* While cleaning goes on, it lets users write in small portions, rather than not at all later. */
+static bool has_credit(const struct dmda_log *log)
+{
+	return !log->is_pacing || log->credit > 0;
+}
+
 bool dmda_log_has_places_locked(const struct dmda_log *log)
 {
 	lockdep_assert_held(&log->lock);
 
-	return places_left(log, DMDA_STREAM_USER) ||
-		log->segments.nr_free > DMDA_LOG_KEPT_SEGMENTS;
+	return has_credit(log) && (places_left(log, DMDA_STREAM_USER) ||
+				   log->segments.nr_free > DMDA_LOG_KEPT_SEGMENTS);
 }
 
 static bool open_segment(struct dmda_log *log, enum dmda_stream stream)
@@ -83,6 +89,8 @@ u32 dmda_log_take_locked(struct dmda_log *log, enum dmda_stream stream, u32 nr_p
 
 	lockdep_assert_held(&log->lock);
 
+	if (stream == DMDA_STREAM_USER && !has_credit(log))
+		return 0;
 	if (!left || (whole && left < nr_pages)) {
 		retire(log, stream);
 		if (!open_segment(log, stream))
@@ -91,6 +99,8 @@ u32 dmda_log_take_locked(struct dmda_log *log, enum dmda_stream stream, u32 nr_p
 	*open = log->segments.segment[from_seg(log->writer.open[stream].seg)].open;
 	nr = dmda_writer_take(&log->writer, stream, nr_pages, dpn);
 	log->nr_writing[*open] += nr;
+	if (stream == DMDA_STREAM_USER && log->is_pacing)
+		log->credit -= nr;
 	return nr;
 }
 
@@ -191,6 +201,13 @@ static bool needs_commit(struct dmda_log *log)
 	return needs;
 }
 
+static void feed(struct dmda_log *log)
+{
+	spin_lock_irq(&log->lock);
+	dmda_log_feed_locked(log);
+	spin_unlock_irq(&log->lock);
+}
+
 static u32 free_segments(struct dmda_log *log)
 {
 	struct dmda_record record = { .kind = DMDA_RECORD_FREE };
@@ -203,6 +220,7 @@ static u32 free_segments(struct dmda_log *log)
 		discard_segment(log, record.seg);
 		if (dmda_log_change_segment(log, &record))
 			break;
+		feed(log);
 		nr++;
 	}
 	return nr;
@@ -217,9 +235,6 @@ void dmda_log_do_space(struct work_struct *work)
 		dmda_log_commit(log);
 		nr += free_segments(log);
 	}
-	if (!nr)
-		return;
-	spin_lock_irq(&log->lock);
-	dmda_log_feed_locked(log);
-	spin_unlock_irq(&log->lock);
+	if (nr)
+		feed(log);
 }

@@ -77,6 +77,8 @@ static const struct line_case refused[] = {
 	{ "/dev/a 0 log 1 map_cache_mb=0", MAP_CACHE_MB_WRONG },
 	{ "/dev/a 0 log 1 map_cache_mb=65537", MAP_CACHE_MB_WRONG },
 	{ "/dev/a 0 log 1 cleaning=yes", "The option cleaning must be on or off." },
+	{ "/dev/a 0 log 1 no_space_timeout=3601",
+	  "The option no_space_timeout must be a number from 0 to 3600." },
 	{ "/dev/a 0 Hint", "The mode must be hint or log." },
 	{ "/dev/a 0 hints", "The mode must be hint or log." },
 	{ "/dev/a 0 hint hints=on", COUNT_MISSING },
@@ -145,8 +147,8 @@ static const struct line_case printed[] = {
 	  "a 1 hint 4 hints=on runs_mb=1 learn_reads=off lba_adjacency=off" },
 	{ "a 1 hint 2 learn_reads=on lba_adjacency=off", "a 1 hint 1 lba_adjacency=off" },
 	{ "a 8 log 3 policy=file-aware cleaning=on map_cache_mb=256", "a 8 log" },
-	{ "a 8 log 3 cleaning=off policy=greedy map_cache_mb=1",
-	  "a 8 log 3 map_cache_mb=1 policy=greedy cleaning=off" },
+	{ "a 8 log 4 no_space_timeout=0 cleaning=off policy=greedy map_cache_mb=1",
+	  "a 8 log 4 map_cache_mb=1 policy=greedy cleaning=off no_space_timeout=0" },
 };
 
 KUNIT_ARRAY_PARAM(printed, printed, describe_line);

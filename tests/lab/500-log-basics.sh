@@ -55,6 +55,22 @@ sum=$(sha256sum <"$TARGET")
 again t0
 check_that "it is the same after a restart" "$(sha256sum <"$TARGET")" == "$sum"
 
+# Without cleaning there is an end, which discarding puts off
+dmsetup remove t0
+line=$LINE
+LINE="$LINE 2 cleaning=off no_space_timeout=1"
+dmsetup create t0 --table "$LINE"
+check_fails "without cleaning the device runs full" dd if=/dev/zero of="$TARGET" bs=4k oflag=direct status=none
+check_that "as ENOSPC" "$(LC_ALL=C dd if=/dev/zero of="$TARGET" bs=4k oflag=direct 2>&1)" =~ "No space left"
+check_that "it can still be written" "$(status_field t0 state)" == write
+check "discarding" blkdiscard "$TARGET"
+check "brings it back" dd if=/dev/zero of="$TARGET" bs=1M count=16 oflag=direct status=none
+dd if=/dev/urandom of="$TARGET" bs=1M count=8 oflag=direct status=none
+sum=$(sha256sum <"$TARGET")
+dmsetup remove t0
+LINE=$line
+dmsetup create t0 --table "$LINE"
+
 # Read-only
 dmsetup remove t0
 dmsetup create t0 --readonly --table "$LINE"

@@ -7,5 +7,5 @@
 # seconds: 40
 # timeout: 320
 . "$(dirname "$0")/rc"
-FS=xfs
+FS=xfs CAPACITY=420
 . "$LAB_DIR/log-data"

@@ -9,7 +9,7 @@
 # timeout: 400
 . "$(dirname "$0")/rc"
 
-new_ssd ssd0 capacity_mib=320
+new_ssd ssd0 capacity_mib=420
 OPTIONS=map_cache_mb=1 new_log_target t0 "$DEV" --segment 1M
 make_fs xfs "$TARGET"
 new_mount "$TARGET" "$T_DIR/mnt"
