@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 
+import logmode
 from rows import APPLICATIONS, Setup
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
@@ -95,6 +96,8 @@ def _is_application(setup: Setup) -> bool:
 def _guest_command(setup: Setup, options: Options) -> list[str]:
     if setup.group == "T2":
         return ["bash", "guest/t2.sh"] + [name for name, _ in setup.rows]
+    if setup.group == "T3":
+        return ["bash", *logmode.command([name for name, _ in setup.rows])]
     if setup.group == "T5":
         return ["bash", "guest/t5.sh"]
     if setup.group == "ssd":
@@ -125,7 +128,7 @@ def tool() -> pathlib.Path:
 def lab_command(setup: Setup, options: Options) -> list[str]:
     bench = TOP / "bench"
     programs = [bench / "guest", options.programs]
-    if setup.group == "sim":
+    if setup.group in ("sim", "T3"):
         programs.append(tool())
     memory = options.sizes.memory if _is_application(setup) else GUEST_MEMORY
     devices = ["--qemu-nvme", "1G"] if setup.group == "ssd" else []

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import guest
+import logmode
 import rows
 
 Row = dict[str, Any]
@@ -102,6 +103,17 @@ def _t2_row(outcome: guest.Outcome, name: str) -> Row:
     return row
 
 
+def _t3_row(setup: rows.Setup, outcome: guest.Outcome, name: str) -> Row:
+    runs, note = logmode.value_of(outcome.lines, name)
+    if not runs:
+        reason = logmode.reason_of(outcome.lines, name) or outcome.reason
+        return missing(name, setup.scale, reason or "The guest did not report this row.")
+    row = _row(name, setup.scale, runs, 4)
+    if note:
+        row["note"] = note
+    return row
+
+
 def _sim_row(setup: rows.Setup, outcome: guest.Outcome, name: str) -> Row:
     """The simulator's throughput against the module's, reading the same file."""
     _, workload, layout = name.split(".")
@@ -171,6 +183,8 @@ def results_of(setup: rows.Setup, outcome: guest.Outcome) -> list[Row]:
         return [_ssd_row(outcome, name) for name in setup.ids()]
     if setup.group == "T2":
         return [_t2_row(outcome, name) for name in setup.ids()]
+    if setup.group == "T3":
+        return [_t3_row(setup, outcome, name) for name in setup.ids()]
     if setup.group == "T5":
         return [_t5_row(outcome, name) for name in setup.ids()]
     if setup.group == "sim":

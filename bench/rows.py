@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import dataclasses
 
+import logmode
+
 HYPOTHETICAL = ("append_worst", "append_random", "overwrite_worst", "overwrite_random")
 APPLICATIONS = ("sqlite", "fileserver", "fileserver_small")
 FILESYSTEMS = ("ext4", "xfs", "btrfs", "f2fs")
@@ -39,7 +41,7 @@ T2_TARGETS: dict[str, tuple[float, str]] = {
 }
 
 # What a command may cost the FTL on a drive of 1024 dies and 16 TiB, against 8 and 1 GiB.
-# T5.map_cost_growth is log mode's, which is not built yet.
+# T5.map_cost_growth, of log mode, is not taken yet.
 T5_TARGETS: dict[str, tuple[float, str]] = {"T5.ftl_cost_growth": (2.0, "x 8 dies")}
 
 # What is left after a long time, by the simulator (aged.py).
@@ -106,7 +108,7 @@ class Setup:
     rows: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def ids(self) -> list[str]:
-        if self.group in ("T2", "T5", "ssd"):
+        if self.group in ("T2", "T3", "T5", "ssd"):
             return [name for name, _ in self.rows]
         if self.group == "sim":
             return [
@@ -127,6 +129,8 @@ def selected(row: str, selectors: list[str]) -> bool:
 
 
 def unit_of(row: str) -> str:
+    if row in logmode.ROWS:
+        return logmode.ROWS[row].unit
     if row in _SINGLE:
         return _SINGLE[row][1]
     if _is_ssd(row):
@@ -137,6 +141,8 @@ def unit_of(row: str) -> str:
 
 
 def target_of(row: str, scale: int) -> float | None:
+    if row in logmode.ROWS:
+        return logmode.ROWS[row].target
     if row in _SINGLE:
         return _SINGLE[row][0]
     if _is_ssd(row):
@@ -153,6 +159,8 @@ def target_of(row: str, scale: int) -> float | None:
 
 def paper_of(row: str) -> float | None:
     """The paper's figures are those of ext4; its baseline is 100 percent."""
+    if row in logmode.ROWS:
+        return logmode.ROWS[row].paper
     if row in _SINGLE or _is_sim(row) or _is_ssd(row):
         return None
     _, workload, filesystem, _, layout = row.split(".")
@@ -163,6 +171,8 @@ def paper_of(row: str) -> float | None:
 
 def meets_target(row: str, value: float, target: float) -> bool:
     """Single rows count costs, but for the order, and sim differences; T1 counts speed."""
+    if row in logmode.ROWS:
+        return logmode.meets_target(row, value, target)
     if _is_sim(row):
         return abs(value) <= target
     is_cost = row in _SINGLE and row != T4_ORDER
@@ -232,6 +242,10 @@ def plan(selectors: list[str], scales: tuple[int, ...] = SCALES) -> list[Setup]:
     )
     if simulated:
         setups.append(Setup("sim", "ext4", "direct", SIM_SCALE, simulated))
+    setups += [
+        Setup("T3", scale=logmode.scale_of(names), rows=tuple((name, ("",)) for name in names))
+        for names in logmode.boots(name for name in logmode.ROWS if selected(name, selectors))
+    ]
     for group, names in (("T2", T2_TARGETS), ("T5", T5_TARGETS), ("ssd", SSD_UNITS)):
         costs = tuple((name, ("",)) for name in names if selected(name, selectors))
         if costs:

@@ -17,6 +17,7 @@ from collections.abc import Callable
 
 import aged
 import guest
+import logmode
 import report
 import rows
 
@@ -81,6 +82,8 @@ def say(text: str) -> None:
 def describe(setup: rows.Setup) -> str:
     if setup.group == "T2":
         return "cost of hint mode in instructions"
+    if setup.group == "T3":
+        return "log mode: " + ", ".join(logmode.parts([name for name, _ in setup.rows]))
     if setup.group == "T5":
         return "cost of the FTL on small and large drives"
     if setup.group == "sim":

@@ -80,7 +80,8 @@ ssd_create() {
 	local first_page
 
 	SSD=$(nvmev-ssd create "$SSD_NAME" "profile=$SSD_PROFILE" \
-		"capacity_mib=$SSD_CAPACITY_MB" "time_scale=$SSD_SCALE") ||
+		"capacity_mib=$SSD_CAPACITY_MB" "time_scale=$SSD_SCALE" \
+		${SSD_PROPERTY:+"$SSD_PROPERTY"}) ||
 		die "The virtual SSD could not be made."
 	NR_DIES=$(($(<"/sys/kernel/config/nvmev/$SSD_NAME/channels") * \
 		$(<"/sys/kernel/config/nvmev/$SSD_NAME/dies_per_channel")))
@@ -186,6 +187,11 @@ target_create() {
 		die "The target was not created: $(dmesg | grep -i dieaware | tail -n 1)"
 	DEVICE=/dev/mapper/$TARGET
 	DM_NAME=dm-$(dmsetup info -c --noheadings -o minor "$TARGET" | tr -d ' ')
+}
+
+# The value of NAME=VALUE in the target's status line
+counter() {
+	dmsetup status "$TARGET" | tr ' ' '\n' | sed -n "s/^$1=//p"
 }
 
 target_remove() {

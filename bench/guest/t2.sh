@@ -14,6 +14,8 @@ set -euo pipefail
 
 # shellcheck source=bench/guest/lib.sh
 . "$(dirname -- "$0")/lib.sh"
+# shellcheck source=bench/guest/loop.sh
+. "$(dirname -- "$0")/loop.sh"
 
 MEMORY_MB=512
 FILESYSTEM_MB=320
@@ -28,32 +30,6 @@ TABLE_TIB=1
 FRAGMENT_PAGES=256
 RUNS_PER_MESSAGE=2048
 
-# loop_device NAME BACKING: set DEVICE_BELOW to an NVMe device over BACKING.
-loop_device() {
-	local name=$1 backing=$2 nvmet=/sys/kernel/config/nvmet subsystem controller
-
-	subsystem=$nvmet/subsystems/$name
-	mkdir "$subsystem" "$subsystem/namespaces/1"
-	echo 1 >"$subsystem/attr_allow_any_host"
-	echo "$backing" >"$subsystem/namespaces/1/device_path"
-	echo 1 >"$subsystem/namespaces/1/enable"
-	if [[ ! -d $nvmet/ports/1 ]]; then
-		mkdir "$nvmet/ports/1"
-		echo loop >"$nvmet/ports/1/addr_trtype"
-	fi
-	ln -s "$subsystem" "$nvmet/ports/1/subsystems/"
-	echo "transport=loop,nqn=$name,hostnqn=nqn.2014-08.org.nvmexpress:uuid:00000000-0000-4000-8000-000000000001,hostid=00000000-0000-4000-8000-000000000001" \
-		>/dev/nvme-fabrics || die "The loop device '$name' could not be connected."
-	for controller in /sys/class/nvme/nvme*; do
-		if [[ $(<"$controller/subsysnqn") == "$name" ]]; then
-			DEVICE_BELOW=/dev/${controller##*/}n1
-			wait_for_block_device "$DEVICE_BELOW"
-			return
-		fi
-	done
-	die "The loop device '$name' did not appear."
-}
-
 # cost ROW CASE ARGUMENT...: one io_cost run on the present target.
 cost() {
 	local row=$1 case=$2
@@ -61,10 +37,6 @@ cost() {
 
 	measure "row=$row case=$case target=$KIND" io_cost --blocks "$BLOCKS" \
 		--rounds "$ROUNDS" "$@"
-}
-
-counter() {
-	dmsetup status "$TARGET" | tr ' ' '\n' | sed -n "s/^$1=//p"
 }
 
 # expect_hints KIND NUMBER: the writes just made were what their row says.

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""T3, log mode: its rows, with targets and what the papers report, and how each is made
+of what the guest printed.
+
+Papers: Han and Son, IEEE Access 2021 (`access21`), and Park et al., APSys 2016.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+from collections.abc import Callable, Iterable
+
+Line = dict[str, str]
+# The samples of a row, and what is to be said of them
+Value = tuple[list[float], str]
+
+# Random writes by the paper's scheme against the plain SATA drive (access21, 6a)
+_PAPER_GAIN = {"ext4": 2.0, "xfs": 1.86, "btrfs": 2.15, "f2fs": 1.01}
+OTHERS = ("dm-thin", "dm-vdo")
+MAP_PAGE_BYTES = 4096
+AGED_LAPS = 3
+COST_SCRIPT = "guest/t3-cost.sh"
+
+
+@dataclasses.dataclass(frozen=True)
+class About:
+    """What is known of a row before it is measured; `part` is a part of a guest's script."""
+
+    unit: str
+    part: str
+    target: float | None = None
+    paper: float | None = None
+    is_cost: bool = True
+
+
+def _costs() -> dict[str, About]:
+    rows = {
+        "T3.insn_read": About("x dm-linear", "insn", 1.05),
+        "T3.insn_write": About("x dm-linear", "insn", 1.15),
+    }
+    for other in OTHERS:
+        rows[f"T3.insn_read.{other}"] = About("x dm-linear", "insn")
+        rows[f"T3.insn_write.{other}"] = About("x dm-linear", "insn")
+    rows["T3.map_bytes_per_4k"] = About("bytes", "map", 5.2)
+    rows["T3.commits_per_fsync"] = About("commits", "fsync", 0.5)
+    rows["T3.replay_s"] = About("s", "replay", 2.0)
+    return rows
+
+
+def _writes() -> dict[str, About]:
+    rows = {}
+    for filesystem, gain in _PAPER_GAIN.items():
+        room, aged = f"room.{filesystem}", f"aged.{filesystem}"
+        rows |= {
+            f"T3.randwrite_vs_seq.{filesystem}": About("% of raw", room, 95.0, is_cost=False),
+            f"T3.randwrite_speedup.{filesystem}": About("x raw", room, gain, gain, is_cost=False),
+            f"T3.aged_speedup.{filesystem}": About("x raw", aged, 1.5, is_cost=False),
+            f"T3.ssd_waf.{filesystem}": About("pages a page", aged, 1.05),
+            f"T3.total_waf.{filesystem}": About("pages a page", aged),
+            f"T3.raw_waf.{filesystem}": About("pages a page", aged),
+        }
+    return rows
+
+
+ROWS: dict[str, About] = {**_costs(), **_writes()}
+# Speeds and times of these are of a drive that is so many times slower.
+WRITE_SCALE = 16
+
+
+def _script(part: str) -> str:
+    is_cost = part in ("insn", "map", "fsync", "replay")
+    return COST_SCRIPT if is_cost else "guest/t3-write.sh"
+
+
+def _boot(part: str) -> str:
+    """Parts with the same answer share a boot."""
+    script = _script(part)
+    return script if script == COST_SCRIPT else part
+
+
+def parts(names: Iterable[str]) -> list[str]:
+    """The parts of the guest's script that give these rows."""
+    return list(dict.fromkeys(ROWS[name].part for name in names))
+
+
+def boots(names: Iterable[str]) -> list[list[str]]:
+    """The same rows by boot, in order: what shares one goes together."""
+    by_boot: dict[str, list[str]] = {}
+    for name in names:
+        by_boot.setdefault(_boot(ROWS[name].part), []).append(name)
+    return list(by_boot.values())
+
+
+def scale_of(names: list[str]) -> int:
+    """The time scale of rows that share a boot."""
+    return 1 if _script(ROWS[names[0]].part) == COST_SCRIPT else WRITE_SCALE
+
+
+def command(names: list[str]) -> list[str]:
+    """What the guest runs for rows that share a boot."""
+    return [_script(ROWS[names[0]].part), *parts(names)]
+
+
+def _runs(line: Line) -> list[int]:
+    return [int(word) for word in line["runs_ns"].split(",")]
+
+
+def _instructions(lines: list[Line], name: str) -> Value:
+    """The target's samples divided by dm-linear's of the same round."""
+    group, row, *other = name.split(".")
+    row, target = f"{group}.{row}", other[0] if other else "log"
+    costs: dict[str, list[float]] = {}
+    for line in lines:
+        if line.get("row") == row and "target" in line:
+            # The first round warms up.
+            costs.setdefault(line["target"], []).append(statistics.median(_runs(line)[1:]))
+    linear, mine = costs.get("linear", []), costs.get(target, [])
+    ratios = [cost / base for cost, base in zip(mine, linear)]
+    if not ratios:
+        return [], ""
+    note = f"{statistics.median(mine):.0f} instructions, dm-linear {statistics.median(linear):.0f}"
+    return ratios, note
+
+
+def _only(lines: list[Line], name: str) -> Line | None:
+    found = [line for line in lines if line.get("row") == name and "runs_ns" in line]
+    return found[0] if found else None
+
+
+def _map_bytes(lines: list[Line], name: str) -> Value:
+    line = _only(lines, name)
+    if line is None:
+        return [], ""
+    pages, structure = int(line["pages"]), int(line["structure_bytes"])
+    note = f"{pages} pages of the map with {structure} bytes of structures each"
+    return [pages * (MAP_PAGE_BYTES + structure) / int(line["mapped"])], note
+
+
+def _commits(lines: list[Line], name: str) -> Value:
+    line = _only(lines, name)
+    if line is None:
+        return [], ""
+    note = f"{line['commits']} commits, {line['flushes']} flushes, {line['fsyncs']} fsyncs"
+    return [int(line["commits"]) / int(line["fsyncs"])], note
+
+
+def _replay(lines: list[Line], name: str) -> Value:
+    line = _only(lines, name)
+    if line is None:
+        return [], ""
+    note = f"{int(line['used']) / 2048:.1f} MiB of journal"
+    return [run / 1e9 for run in _runs(line)], note
+
+
+def _speeds(lines: list[Line], row: str, **words: str) -> list[float]:
+    """MB/s at the drive's own clock."""
+    return [
+        int(line["bytes"]) * WRITE_SCALE * 1e3 / _runs(line)[0]
+        for line in lines
+        if line.get("row") == row and all(line.get(key) == value for key, value in words.items())
+    ]
+
+
+def _room(lines: list[Line], name: str) -> Value:
+    _, what, filesystem = name.split(".")
+    row = f"T3.room.{filesystem}"
+    mine = _speeds(lines, row, target="log", order="randwrite")
+    plain = _speeds(lines, row, target="raw", order="randwrite")
+    ordered = _speeds(lines, row, target="raw", order="write")
+    if not (mine and plain and ordered):
+        return [], ""
+    note = f"{mine[0]:.0f} MB/s; raw at random {plain[0]:.0f}, in order {ordered[0]:.0f}"
+    if what == "randwrite_speedup":
+        return [mine[0] / plain[0]], note
+    return [100 * mine[0] / ordered[0]], note
+
+
+def _last_lap(lines: list[Line], filesystem: str, target: str) -> Line | None:
+    row = f"T3.aged.{filesystem}"
+    laps = [line for line in lines if line.get("row") == row and line["target"] == target]
+    return laps[-1] if len(laps) == AGED_LAPS else None
+
+
+def _aged(lines: list[Line], name: str) -> Value:
+    """In steady state: of the last of three times the capacity."""
+    _, what, filesystem = name.split(".")
+    raw, log = (_last_lap(lines, filesystem, target) for target in ("raw", "log"))
+    if raw is None or log is None:
+        return [], ""
+    speeds = [int(lap["bytes"]) / _runs(lap)[0] * WRITE_SCALE * 1e3 for lap in (log, raw)]
+    user, host, nand = (int(log[f"{key}_pages"]) for key in ("user", "host", "nand"))
+    values = {
+        "aged_speedup": speeds[0] / speeds[1],
+        "ssd_waf": nand / host,
+        "total_waf": nand / user,
+        "raw_waf": int(raw["nand_pages"]) / int(raw["user_pages"]),
+    }
+    notes = {
+        "aged_speedup": f"{speeds[0]:.1f} MB/s, raw {speeds[1]:.1f}",
+        "total_waf": f"raw {values['raw_waf']:.2f}; the log's own {host / user:.2f}",
+    }
+    return [values[what]], notes.get(what, "")
+
+
+_VALUES: dict[str, Callable[[list[Line], str], Value]] = {
+    "insn": _instructions,
+    "map": _map_bytes,
+    "fsync": _commits,
+    "replay": _replay,
+    "room": _room,
+    "aged": _aged,
+}
+
+
+def value_of(lines: list[Line], name: str) -> Value:
+    """Samples and note of a row; no samples where the guest gave none."""
+    return _VALUES[ROWS[name].part.partition(".")[0]](lines, name)
+
+
+def reason_of(lines: list[Line], name: str) -> str | None:
+    """Why the guest could not measure something at all."""
+    for line in lines:
+        if "missing" in line and name.endswith("." + line["missing"]):
+            return line["reason"].replace("_", " ")
+    return None
+
+
+def meets_target(name: str, value: float, target: float) -> bool:
+    return value <= target if ROWS[name].is_cost else value >= target
