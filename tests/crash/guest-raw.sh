@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Usage: guest-raw.sh GENERATIONS OPERATIONS SAMPLES SEED
+#
+# Work on a device in log mode, with all that reaches the disk logged; then some cuts,
+# which the kernel itself has to survive. The next generation begins with what the last of
+# them left, so that the power fails again and again. BASE, LOG and TRACE of each generation
+# go to /out, where the host plays all cuts.
+
+# shellcheck source=tests/crash/rc
+. "$(dirname -- "$(readlink -f -- "$0")")/rc"
+
+GENERATIONS=$1 OPERATIONS=$2 SAMPLES=$3 SEED=$4
+OPTIONS=()
+
+# The log is played for a sample of cuts, and the real target started from what they leave.
+play_sample() {
+	crash-replay "${OPTIONS[@]}" --seed "$SEED" --sample "$SAMPLES" --write "$LEFT" \
+		--before "guest-target before" --up "guest-target up" \
+		--device /dev/mapper/after --down "guest-target down" "$@" | tee /tmp/played
+}
+
+generation() {
+	local number=$1
+	local files=("/out/base$number" "/out/log$number" "/out/trace$number")
+
+	logging_begin "${files[0]}" $((number % 3 == 1 ? 5 : 0))
+	dmsetup create t --table "$(table_of /dev/mapper/log)"
+	next=$(crash-load /dev/mapper/t "$MARKS" $((SEED + number)) "$OPERATIONS" "$next")
+	dmsetup remove t
+	logging_end "${files[1]}" "${files[2]}"
+	check "generation $number: the kernel survives power failures" play_sample "${files[@]}"
+	truncate -s "$(blockdev --getsize64 "$DISK")" "/out/base$((number + 1))"
+	crash-replay "${OPTIONS[@]}" --seed "$SEED" --write "/out/base$((number + 1))" "${files[@]}" \
+		--cut "$(sed -n 's/.* last cut \([0-9:]*\).*/\1/p' /tmp/played)" >/dev/null
+}
+
+if [[ ${TARGET:-log} == linear ]]; then
+	OPTIONS=(--raw)
+	truncate -s "$(blockdev --getsize64 "$DISK")" /out/base0
+else
+	modprobe dm-dieaware
+	format_disk /out/base0 --stripe 32K --segment 256K --journal 512K --reserve 30
+fi
+next=1
+for ((i = 0; i < GENERATIONS; i++)); do
+	generation "$i"
+done
+conclude
