@@ -81,6 +81,7 @@ static int ftl_show(struct seq_file *seq, void *data)
 	seq_printf(seq, "pages_shared %llu\n", stats.pages_shared);
 	seq_printf(seq, "pages_redistributed %llu\n", stats.pages_redistributed);
 	seq_printf(seq, "defrag_entries %llu\n", stats.defrag_entries);
+	seq_printf(seq, "defrag_programs %llu\n", stats.defrag_programs);
 	seq_printf(seq, "defrag_compactions %llu\n", stats.defrag_compactions);
 	seq_printf(seq, "defrag_kept %llu\n", stats.defrag_kept);
 	/* Pages programmed for each that the host wrote: more than 1000 is amplification. */

@@ -248,7 +248,8 @@ struct ftl_die_stats {
  * @host_pages_read: pages read by the host
  * @host_pages_written: pages written by the host
  * @nand_pages_programmed: pages programmed, GC and padding included
- * @pages_padded: pages programmed without data, those of failed programs included
+ * @pages_padded: pages programmed without data, those of failed programs and of the
+ *	defrag log included
  * @pages_drafted: pages that a flush programmed while they stayed in their open unit
  * @pages_trimmed: mapped pages that a trim unmapped
  * @writes_plain: write commands without a hint
@@ -275,6 +276,7 @@ struct ftl_die_stats {
  * @defrag_compactions: times that it was compacted
  * @defrag_kept: entries that this has kept
  * @pages_exchanged: cold pages that moved to a worn die to make room for hot ones
+ * @defrag_programs: programs of the defrag log
  */
 struct ftl_stats {
 	u64 host_pages_read;
@@ -307,6 +309,7 @@ struct ftl_stats {
 	u64 defrag_compactions;
 	u64 defrag_kept;
 	u64 pages_exchanged;
+	u64 defrag_programs;
 };
 
 /**

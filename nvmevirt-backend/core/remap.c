@@ -97,21 +97,58 @@ static u64 programmed_ns(const struct ftl *ftl, const struct ftl_share_range *ra
 	return end_ns;
 }
 
-/* Return: when the log has the command: a program of its own after that of the data. */
-static u64 committed_at(const struct ftl *ftl, const struct ftl_share_range *range,
-			u32 nr_ranges, u64 at_ns)
+/*
+ * The log's programs go round the dies, each of which has a part of it besides its erase
+ * blocks, and erases as much before it is written again.
+ */
+static u64 program_log(struct ftl *ftl, u64 at_ns)
+{
+	struct ftl_stats *stats = &ftl->stats;
+	u32 at, unit;
+	u64 lap = div_u64_rem(stats->defrag_programs++, ftl->geo.nr_dies, &at);
+
+	div_u64_rem(lap, ftl->geo.eblk_units, &unit);
+	if (lap && !unit)
+		ftl_nand_erase(&ftl->nand, to_die(at), at_ns);
+	stats->nand_pages_programmed += ftl->geo.unit_pages;
+	stats->pages_padded += ftl->geo.unit_pages;
+	return ftl_nand_program(&ftl->nand, to_die(at), at_ns, ftl->now_ns);
+}
+
+/*
+ * Whole programs are due at once. What is left waits for more where it is protected.
+ * Return: when all that had to be programmed is.
+ */
+static u64 write_log(struct ftl *ftl, u32 nr_entries, u64 at_ns)
+{
+	u32 per_program = ftl->geo.unit_pages * FTL_PAGE_BYTES / sizeof(struct ftl_defrag_entry);
+	u64 done_ns = at_ns;
+
+	ftl->nr_log_entries += nr_entries;
+	while (ftl->nr_log_entries >= (ftl->params.plp ? per_program : 1)) {
+		ftl->nr_log_entries -= min(ftl->nr_log_entries, per_program);
+		done_ns = max(done_ns, program_log(ftl, at_ns));
+	}
+	return done_ns;
+}
+
+/* Return: when the log has the command: programs of its own after those of the data. */
+static u64 committed_at(struct ftl *ftl, const struct ftl_share_range *range, u32 nr_ranges,
+			u32 nr_entries, u64 at_ns)
 {
 	const struct ftl_oob *oob = &ftl->oob;
 	u64 nr = ftl->params.oob ? oob->defrag->nr : 0;
 	u64 last_ns = 0;
 
-	if (!oob->is_volatile)
+	if (!oob->is_volatile) {
+		write_log(ftl, nr_entries, at_ns);
 		return at_ns;
+	}
 	for (u32 i = 0; i < nr_ranges; i++)
 		at_ns = max(at_ns, programmed_ns(ftl, &range[i]));
 	if (nr)
 		last_ns = oob->defrag_entry[nr - 1].commit_ns;
-	return max(at_ns + ftl_scaled(ftl, ftl->params.program_ns), last_ns);
+	return max(write_log(ftl, nr_entries, at_ns), last_ns);
 }
 
 /* What the page had before must be there until the log says what it has now. */
@@ -147,10 +184,17 @@ static void share_page(struct ftl *ftl, lpn_t to, lpn_t from, u64 done_ns)
 	ftl->stats.pages_remapped++;
 }
 
+/* Entries that compactions have written again */
+static u64 nr_kept_entries(const struct ftl *ftl)
+{
+	return ftl->oob.max_defrag ? ftl->oob.defrag->nr_kept : 0;
+}
+
 enum ftl_share_result ftl_share(struct ftl *ftl, const struct ftl_share_range *range,
 				u32 nr_ranges, u64 now_ns, u64 *done_ns)
 {
 	u64 at_ns = ftl_begin(ftl, now_ns);
+	u64 nr_kept = nr_kept_entries(ftl);
 	u32 nr_pages = 0;
 
 	*done_ns = at_ns;
@@ -168,7 +212,8 @@ enum ftl_share_result ftl_share(struct ftl *ftl, const struct ftl_share_range *r
 		program_host_units(ftl, &range[i], at_ns);
 	for (u32 i = 0; i < nr_ranges; i++)
 		program_gc_units(ftl, &range[i], at_ns);
-	*done_ns = committed_at(ftl, range, nr_ranges, at_ns);
+	nr_kept = nr_kept_entries(ftl) - nr_kept;
+	*done_ns = committed_at(ftl, range, nr_ranges, nr_pages + nr_kept, at_ns);
 	/* A flush waits for the log, too. */
 	ftl->programmed_ns = max(ftl->programmed_ns, *done_ns);
 	for (u32 i = 0; i < nr_ranges; i++) {

@@ -107,6 +107,7 @@ struct ftl_sense_slot {
  * @to_host: direction of the link that reads use
  * @gc: collection, by die
  * @mend: mending
+ * @nr_log_entries: entries of the defrag log that are not programmed yet
  * @nr_exchanges: cold units that are to move at the next write
  * @idle_die: die that may collect at the next command
  * @begun_ns: time of ftl_init()
@@ -136,6 +137,7 @@ struct ftl {
 	struct ftl_bus to_host;
 	struct ftl_gc_die *gc;
 	struct ftl_mend mend;
+	u32 nr_log_entries;
 	u32 nr_exchanges;
 	u32 idle_die;
 	u64 begun_ns;

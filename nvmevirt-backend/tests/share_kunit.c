@@ -409,6 +409,40 @@ static void outdated_entry_stays_until_the_newer_commits(struct kunit *test)
 	expect_same_place(test, ftl, 9, UNIT_PAGES);
 }
 
+/* On a volatile drive each command takes a program; a protected one fills them. */
+static void log_takes_programs_of_all_dies(struct kunit *test)
+{
+	struct ftl *ftl = make_durable(test, UNIT_PAGES);
+	u32 nr_erased = ftl->nand.die[0].eblks_erased;
+	u64 busy_ns[2], commit_ns;
+
+	for (u32 i = 0; i < 2; i++)
+		busy_ns[i] = ftl->nand.die[i].busy_ns;
+	for (u32 i = 0; i < 10; i++) {
+		const struct ftl_share_range range = { to_lpn(9 + i), to_lpn(0), 1 };
+		u64 now_ns = ftl->now_ns;
+
+		KUNIT_ASSERT_EQ(test, ftl_share(ftl, &range, 1, now_ns, &commit_ns),
+				FTL_SHARE_DONE);
+		KUNIT_EXPECT_GE(test, commit_ns, now_ns + ftl->params.program_ns);
+		ftl_advance(ftl, commit_ns);
+	}
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).defrag_programs, 10ULL);
+	for (u32 i = 0; i < 2; i++)
+		KUNIT_EXPECT_GE(test, ftl->nand.die[i].busy_ns,
+				busy_ns[i] + 5ULL * ftl->params.program_ns);
+	/* A block has four units; what is written again is erased before. */
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].eblks_erased, nr_erased + 1ULL);
+	EXPECT_CONSISTENT(test, ftl);
+	ftl = make_share_drive(test, true);
+	write_plain(ftl, 0, UNIT_PAGES);
+	for (u32 i = 0; i < 500; i++)
+		share(ftl, 9 + i % 2, i % 2, 1);
+	KUNIT_EXPECT_GE(test, stats_of(ftl).defrag_programs, 1ULL);
+	KUNIT_EXPECT_LE(test, stats_of(ftl).defrag_programs, 2ULL);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
 /* What each page has, as numbers of writes: shares copy them, and places must agree. */
 static void random_commands_keep_data_apart(struct kunit *test)
 {
@@ -471,6 +505,7 @@ static struct kunit_case share_cases[] = {
 	KUNIT_CASE(full_log_is_compacted),
 	KUNIT_CASE(log_of_entries_in_force_refuses),
 	KUNIT_CASE(volatile_drive_keeps_whole_commands),
+	KUNIT_CASE(log_takes_programs_of_all_dies),
 	KUNIT_CASE(data_is_not_named_before_its_command_commits),
 	KUNIT_CASE(outdated_entry_stays_until_the_newer_commits),
 	KUNIT_CASE(random_commands_keep_data_apart),

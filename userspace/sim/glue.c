@@ -2,6 +2,7 @@
 /* See glue.h. The only file of the tool that knows the FTL's structures. */
 #include <sys/mman.h>
 
+#include "dof.h"
 #include "ftl.h"
 #include "glue.h"
 #include "profiles.h"
@@ -25,11 +26,13 @@ struct sim_config {
  * @ftl: in @memory
  * @memory: what it lives in
  * @bytes: size of @memory
+ * @nr_refused: share commands that were refused
  */
 struct sim_drive {
 	struct ftl *ftl;
 	void *memory;
 	size_t bytes;
+	u64 nr_refused;
 };
 
 /**
@@ -131,6 +134,7 @@ static const struct counter counters[] = {
 	COUNTER(ftl_stats, pages_remapped),
 	COUNTER(ftl_stats, pages_shared),
 	COUNTER(ftl_stats, pages_redistributed),
+	COUNTER(ftl_stats, defrag_programs),
 };
 
 static const struct counter die_counters[] = {
@@ -261,7 +265,7 @@ struct sim_drive *sim_drive_new(struct sim_config *config, const char **reason)
 		*reason = "At least one queue that takes a command is needed.";
 	if (*reason)
 		return NULL;
-	drive = malloc(sizeof(*drive));
+	drive = calloc(1, sizeof(*drive));
 	if (!drive)
 		return NULL;
 	drive->bytes = ftl_bytes(params);
@@ -281,6 +285,44 @@ void sim_drive_free(struct sim_drive *drive)
 	free(drive);
 }
 
+static u64 share(struct sim_drive *drive, const struct sim_request *request, u64 now_ns)
+{
+	struct ftl_share_range range = {
+		.to = to_lpn(request->pred),
+		.from = to_lpn(request->first),
+		.nr = request->nr_pages,
+	};
+	u64 done_ns = now_ns;
+
+	if (!ftl_get_params(drive->ftl)->share_pages ||
+	    ftl_share(drive->ftl, &range, 1, now_ns, &done_ns))
+		drive->nr_refused++;
+	return done_ns;
+}
+
+static u64 redistribute(struct sim_drive *drive, const struct sim_request *request, u64 now_ns)
+{
+	struct ftl_lpn_range range = { to_lpn(request->first), request->nr_pages };
+	struct ftl_redistribution job = {
+		.range = &range,
+		.nr_ranges = 1,
+		.threshold_permille = request->pred,
+		.nr_pages = request->nr_pages,
+	};
+
+	job.memory = malloc(ftl_dof_bytes(drive->ftl, job.nr_pages));
+	if (!job.memory)
+		abort();
+	ftl_redistribute(drive->ftl, &job, now_ns);
+	free(job.memory);
+	return job.done_ns;
+}
+
+u64 sim_drive_refused(const struct sim_drive *drive)
+{
+	return drive->nr_refused;
+}
+
 u64 sim_drive_run(struct sim_drive *drive, const struct sim_request *request, u64 now_ns)
 {
 	struct ftl_request rq = {
@@ -295,6 +337,10 @@ u64 sim_drive_run(struct sim_drive *drive, const struct sim_request *request, u6
 	};
 
 	switch (request->op) {
+	case SIM_SHARE:
+		return share(drive, request, now_ns);
+	case SIM_REDISTRIBUTE:
+		return redistribute(drive, request, now_ns);
 	case SIM_READ:
 		return ftl_read(drive->ftl, &rq, now_ns);
 	case SIM_WRITE:

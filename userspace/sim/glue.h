@@ -19,6 +19,8 @@ enum sim_op {
 	SIM_WRITE,
 	SIM_TRIM,
 	SIM_FLUSH,
+	SIM_SHARE,
+	SIM_REDISTRIBUTE,
 };
 
 enum sim_hint {
@@ -31,8 +33,9 @@ enum sim_hint {
 /**
  * struct sim_request - a command
  * @first: first page
- * @nr_pages: pages; at most 1024 for reads and writes
- * @pred: page that @first follows, for SIM_HINT_APPEND
+ * @nr_pages: pages; at most 1024 for reads and writes, 16384 for the last two
+ * @pred: page that @first follows, for SIM_HINT_APPEND; for SIM_SHARE the first page that gets
+ *	the data; for SIM_REDISTRIBUTE the threshold in thousandths
  * @bytes: bytes that cross the link
  * @op: enum sim_op; SIM_FLUSH looks at nothing else
  * @hint: enum sim_hint
@@ -111,6 +114,11 @@ void sim_drive_free(struct sim_drive *drive);
  * Return: the time at which it completes.
  */
 u64 sim_drive_run(struct sim_drive *drive, const struct sim_request *request, u64 now_ns);
+
+/**
+ * sim_drive_refused() - share commands that were refused (enum ftl_share_result)
+ */
+u64 sim_drive_refused(const struct sim_drive *drive);
 
 /**
  * sim_drive_idle() - let idle dies do background work

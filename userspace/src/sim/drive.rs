@@ -45,6 +45,8 @@ const OP_READ: u32 = 0;
 const OP_WRITE: u32 = 1;
 const OP_TRIM: u32 = 2;
 const OP_FLUSH: u32 = 3;
+const OP_SHARE: u32 = 4;
+const OP_REDISTRIBUTE: u32 = 5;
 const HINT_NONE: u32 = 0;
 const HINT_APPEND: u32 = 1;
 const HINT_OVERWRITE: u32 = 2;
@@ -61,6 +63,7 @@ extern "C" {
     fn sim_drive_new(config: *mut Opaque, reason: *mut *const c_char) -> *mut Opaque;
     fn sim_drive_free(drive: *mut Opaque);
     fn sim_drive_run(drive: *mut Opaque, request: *const Request, now_ns: u64) -> u64;
+    fn sim_drive_refused(drive: *const Opaque) -> u64;
     fn sim_drive_idle(drive: *mut Opaque, now_ns: u64) -> bool;
     fn sim_drive_check(drive: *const Opaque) -> *const c_char;
     fn sim_drive_nr_dies(drive: *const Opaque) -> u32;
@@ -291,6 +294,8 @@ impl Drive {
                 Some(request) => self.call(&request, now_ns),
                 None => now_ns,
             },
+            Op::Share => self.call(&Request::vendor(command, OP_SHARE), now_ns),
+            Op::Redistribute => self.call(&Request::vendor(command, OP_REDISTRIBUTE), now_ns),
             Op::Read | Op::Write => self.transfer(command, now_ns),
         }
     }
@@ -298,9 +303,17 @@ impl Drive {
     /// Does the drive have all that the command names?
     #[must_use]
     pub fn covers(&self, command: &Command) -> bool {
-        let end = command.offset.checked_add(command.length);
+        let first = command.offset.max(command.to);
+        let end = first.checked_add(command.length);
 
         !command.op.has_range() || end.is_some_and(|end| end <= self.capacity_bytes)
+    }
+
+    /// Share commands that could not be done: pages without data, or no room for so many.
+    #[must_use]
+    pub fn refused(&self) -> u64 {
+        // SAFETY: the handle is valid.
+        unsafe { sim_drive_refused(self.handle.as_ptr()) }
     }
 
     /// Nothing is asked of the drive in this time: its dies may work for themselves.
@@ -413,6 +426,21 @@ impl Request {
             nr_pages: end - first,
             ..Self::flush()
         })
+    }
+
+    /// Whole pages; the page that gets the data, or the threshold.
+    fn vendor(command: &Command, op: u32) -> Self {
+        Self {
+            op,
+            first: command.offset / PAGE_BYTES,
+            nr_pages: command.length / PAGE_BYTES,
+            pred: if op == OP_SHARE {
+                command.to / PAGE_BYTES
+            } else {
+                command.threshold
+            },
+            ..Self::flush()
+        }
     }
 
     /// As the controller does: one page that is covered in part counts as the head.
@@ -590,5 +618,37 @@ mod tests {
             .sum();
         assert_eq!(programmed, 128);
         assert_eq!(drive.check(), Ok(()));
+    }
+
+    #[test]
+    fn pages_are_shared_and_spread() {
+        let mut config = small();
+        config.set("share_pages", "1024").unwrap();
+        let mut drive = config.build().unwrap();
+        let value = |drive: &super::Drive, name| {
+            let mut counters = drive.counters();
+            counters.find(|(found, _)| *found == name).unwrap().1
+        };
+        for piece in 0..32 {
+            drive.run(&command(Op::Write, piece << 18, 32768), piece * 10_000_000);
+        }
+        let mut share = command(Op::Share, 0, 32768);
+        share.to = 512 << 20;
+        drive.run(&share, 1_000_000_000);
+        assert_eq!(value(&drive, "pages_shared"), 8);
+        share.offset = 1 << 29;
+        share.to = 1 << 28;
+        share.length = 1 << 20;
+        assert_eq!(drive.refused(), 0);
+        drive.run(&share, 1_100_000_000);
+        assert_eq!(drive.refused(), 1);
+        let mut spread = command(Op::Redistribute, 0, 8 << 20);
+        spread.threshold = 1000;
+        drive.run(&spread, 2_000_000_000);
+        assert_eq!(value(&drive, "pages_redistributed"), 0);
+        spread.threshold = 0;
+        drive.run(&spread, 3_000_000_000);
+        assert_eq!(value(&drive, "pages_redistributed"), 256);
+        drive.check().unwrap();
     }
 }

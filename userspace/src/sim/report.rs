@@ -111,7 +111,8 @@ impl OpReport {
 impl<'a> Report<'a> {
     #[must_use]
     pub fn new(drive: &'a Drive, outcome: &Outcome, pace: Pace, left_out: u64) -> Self {
-        let counters: BTreeMap<_, _> = drive.counters().collect();
+        let mut counters: BTreeMap<_, _> = drive.counters().collect();
+        counters.insert("shares_refused", drive.refused());
         let dies: Vec<BTreeMap<_, _>> = (0..drive.nr_dies())
             .map(|die| drive.die_counters(die).collect())
             .collect();

@@ -21,6 +21,10 @@ pub enum Op {
     Write,
     Trim,
     Flush,
+    /// Let [`Command::to`] have the same data.
+    Share,
+    /// Spread over the dies if they lie on few.
+    Redistribute,
     /// Not a command: wait for all others, then do nothing for [`Command::length`] ns.
     Idle,
     /// Not a command: speeds and latencies are those of what follows.
@@ -35,6 +39,8 @@ impl Op {
             Self::Write => "write",
             Self::Trim => "trim",
             Self::Flush => "flush",
+            Self::Share => "share",
+            Self::Redistribute => "redistribute",
             Self::Idle => "idle",
             Self::Mark => "mark",
         }
@@ -49,9 +55,15 @@ impl Op {
     /// Does it name a part of the drive?
     #[must_use]
     pub fn has_range(self) -> bool {
-        matches!(self, Self::Read | Self::Write | Self::Trim)
+        !self.is_remark() && self != Self::Flush
     }
 }
+
+/// Most bytes of a share or a redistribute.
+const MAX_VENDOR_BYTES: u64 = 64 << 20;
+
+/// `DoF_P` in thousandths from which pages are spread if the trace does not tell.
+const USUAL_THRESHOLD: u64 = 500;
 
 /// Where a write wants to be placed: see `include/dieaware/hint.h`.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -81,6 +93,10 @@ pub struct Command {
     pub fua: bool,
     /// No data crosses the link (write zeroes, verify).
     pub no_data: bool,
+    /// Of [`Op::Share`]: where the data is to be as well.
+    pub to: u64,
+    /// Of [`Op::Redistribute`]: `DoF_P` in thousandths from which it is done.
+    pub threshold: u64,
 }
 
 impl Command {
@@ -106,6 +122,11 @@ impl fmt::Display for Command {
             Op::Flush | Op::Mark => {}
             Op::Idle => write!(f, " {}", self.length)?,
             _ => write!(f, " {} {}", self.offset, self.length)?,
+        }
+        match self.op {
+            Op::Share => write!(f, " to={}", self.to)?,
+            Op::Redistribute => write!(f, " threshold={}", self.threshold)?,
+            _ => {}
         }
         match self.hint {
             Hint::None => {}
@@ -280,6 +301,32 @@ fn checked(command: &Command) -> Result<(), String> {
     }
     if command.offset.checked_add(command.length).is_none() {
         return Err("offset and length together are beyond 2^64".to_owned());
+    }
+    if matches!(command.op, Op::Share | Op::Redistribute) {
+        return checked_vendor(command);
+    }
+    Ok(())
+}
+
+/// What the drive's vendor commands want besides.
+fn checked_vendor(command: &Command) -> Result<(), String> {
+    if [command.offset, command.length, command.to]
+        .iter()
+        .any(|bytes| bytes % 4096 != 0)
+    {
+        return Err(format!(
+            "a {} wants multiples of 4096 bytes",
+            command.op.name()
+        ));
+    }
+    if command.length > MAX_VENDOR_BYTES {
+        return Err(format!("a {} of more than 64 MiB", command.op.name()));
+    }
+    if command.threshold > 1000 {
+        return Err("threshold= is between 0 and 1000 thousandths".to_owned());
+    }
+    if command.op == Op::Share && command.offset.abs_diff(command.to) < command.length {
+        return Err("a share whose ranges overlap".to_owned());
     }
     Ok(())
 }

@@ -369,7 +369,19 @@ impl Random {
             time_ns: (self.below(4) > 0).then(|| self.below(1 << 30)),
             ..Command::default()
         };
-        match self.below(6) {
+        match self.below(8) {
+            6 => {
+                command.op = Op::Share;
+                command.length = 4096 * (1 + self.below(16384));
+                command.offset = 4096 * self.below(1 << 20);
+                command.to = command.offset + command.length + 4096 * self.below(99);
+            }
+            7 => {
+                command.op = Op::Redistribute;
+                command.offset = 4096 * self.below(1 << 20);
+                command.length = 4096 * (1 + self.below(16384));
+                command.threshold = self.below(1001);
+            }
             0 => command.op = Op::Flush,
             5 => command.op = Op::Mark,
             1 => {
@@ -468,4 +480,31 @@ fn damaged_traces_are_read_or_complained_about() {
     }
     // Neither everything nor nothing.
     assert!((5_000..55_000).contains(&nr_read), "{nr_read} were read");
+}
+
+#[test]
+fn vendor_commands_are_read_from_text() {
+    let text = "# dieaware trace 1\n- share 4096 8192 to=65536\n- redistribute 0 1048576\n\
+        - redistribute 0 4096 threshold=875\n";
+    let mut share = command(None, Op::Share, 4096, 8192);
+    share.to = 65536;
+    let mut usual = command(None, Op::Redistribute, 0, 1 << 20);
+    usual.threshold = 500;
+    let mut late = command(None, Op::Redistribute, 0, 4096);
+    late.threshold = 875;
+    assert_eq!(commands(text), [share, usual, late]);
+    for (line, reason) in [
+        ("share 0 4096", "to= with an offset in bytes is missing"),
+        ("share 512 4096 to=8192", "multiples of 4096"),
+        ("share 0 4096 to=512", "multiples of 4096"),
+        ("share 0 8192 to=4096", "overlap"),
+        ("redistribute 0 134217728", "more than 64 MiB"),
+        ("redistribute 0 4096 threshold=1001", "between 0 and 1000"),
+        ("redistribute 0 4096 fua", "does not belong"),
+        ("read 0 4096 threshold=1", "does not belong"),
+    ] {
+        let (nr, found) = complaint(&format!("# dieaware trace 1\n- {line}\n"));
+        assert_eq!(nr, 2);
+        assert!(found.contains(reason), "{line}: {found}");
+    }
 }

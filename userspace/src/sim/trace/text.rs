@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The project's own trace: words, one command a line. dieaware-sim(8) describes it.
 
-use super::{number, Command, Hint, Line, Op, Parser};
+use super::{number, Command, Hint, Line, Op, Parser, USUAL_THRESHOLD};
 
 pub(super) struct Text;
 
@@ -33,6 +33,13 @@ impl Parser for Text {
                 command.length = number(words.next(), "the length in bytes")?;
             }
         }
+        if command.op == Op::Redistribute {
+            command.threshold = USUAL_THRESHOLD;
+        }
+        if command.op == Op::Share {
+            let word = words.next().and_then(|word| word.strip_prefix("to="));
+            command.to = number(word, "to= with an offset in bytes")?;
+        }
         for word in words {
             attribute(&mut command, word)?;
         }
@@ -46,10 +53,12 @@ fn op(word: Option<&str>) -> Result<Op, String> {
         Some("write") => Ok(Op::Write),
         Some("trim") => Ok(Op::Trim),
         Some("flush") => Ok(Op::Flush),
+        Some("share") => Ok(Op::Share),
+        Some("redistribute") => Ok(Op::Redistribute),
         Some("idle") => Ok(Op::Idle),
         Some("mark") => Ok(Op::Mark),
         Some(word) => Err(format!(
-            "\"{word}\" is no command: read, write, trim, flush, idle and mark are"
+            "\"{word}\" is no command: read, write, trim, flush, share, redistribute, idle and mark are"
         )),
         None => Err("the command is missing behind the time".to_owned()),
     }
@@ -68,6 +77,9 @@ fn attribute(command: &mut Command, word: &str) -> Result<(), String> {
         }
         ("overwrite", "") if is_write && command.hint == Hint::None => {
             command.hint = Hint::Overwrite;
+        }
+        ("threshold", value) if command.op == Op::Redistribute => {
+            command.threshold = number(Some(value), "threshold= in thousandths")?;
         }
         ("fua", "") if is_write => command.fua = true,
         ("nodata", "") if is_write || command.op == Op::Read => command.no_data = true,
