@@ -45,6 +45,15 @@ static inline bool dmda_bio_is_atomic(const struct bio *bio)
 #define DMDA_TARGET_ATOMIC_WRITES	0
 #endif
 
+/* Zeroing takes its pages from the map; later kernels tell users whether it does */
+static inline void dmda_zeroes_unmap(struct queue_limits *limits, unsigned int max_sectors)
+{
+	limits->max_write_zeroes_sectors = max_sectors;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+	limits->max_hw_wzeroes_unmap_sectors = max_sectors;
+#endif
+}
+
 /* A write that goes to places of its own cannot promise to be atomic */
 static inline void dmda_no_atomic_writes(struct queue_limits *limits)
 {

@@ -25,6 +25,56 @@ static const char * const log_state_names[] = {
 	[DMDA_LOG_FAILED] = "failed",
 };
 
+/* dm lets several of its devices share one below: only one may be at work there. */
+static DEFINE_MUTEX(logs_lock);
+static LIST_HEAD(logs);
+
+static void enter_list(struct dmda_log *log)
+{
+	mutex_lock(&logs_lock);
+	list_add(&log->list, &logs);
+	mutex_unlock(&logs_lock);
+}
+
+static void leave_list(struct dmda_log *log)
+{
+	mutex_lock(&logs_lock);
+	list_del(&log->list);
+	mutex_unlock(&logs_lock);
+}
+
+static void become_inactive(struct dmda_log *log)
+{
+	mutex_lock(&logs_lock);
+	log->is_active = false;
+	mutex_unlock(&logs_lock);
+}
+
+/* Return: NULL, or why somebody else has the device. */
+static const char *become_active(struct dmda_log *log)
+{
+	struct dmda_log *other;
+	const char *why;
+
+	mutex_lock(&logs_lock);
+	why = log->is_stale ? "another target has used the device since" : NULL;
+	list_for_each_entry(other, &logs, list) {
+		if (other != log && other->is_active &&
+		    !memcmp(other->super.uuid, log->super.uuid, DMDA_UUID_BYTES))
+			why = "another target is using the device";
+	}
+	if (!why) {
+		log->is_active = true;
+		list_for_each_entry(other, &logs, list) {
+			if (other != log && other->state != DMDA_LOG_NEW &&
+			    !memcmp(other->super.uuid, log->super.uuid, DMDA_UUID_BYTES))
+				other->is_stale = true;
+		}
+	}
+	mutex_unlock(&logs_lock);
+	return why;
+}
+
 static void free_tables(struct dmda_log *log)
 {
 	dmda_log_cleaner_destroy(log);
@@ -253,6 +303,7 @@ int dmda_log_create(struct dmda *dmda)
 	if (init_reserves(log) || !allocate_tables(log) || dmda_log_cleaner_create(log))
 		goto err_tables;
 	init_tables(log);
+	enter_list(log);
 	ti->error = NULL;
 	dmda->log = log;
 	return 0;
@@ -272,6 +323,7 @@ void dmda_log_destroy(struct dmda *dmda)
 
 	if (!log)
 		return;
+	leave_list(log);
 	destroy_workqueue(log->queue);
 	dmda_log_pages_free(log);
 	free_tables(log);
@@ -325,10 +377,17 @@ static int first_start(struct dmda_log *log)
 int dmda_log_preresume(struct dmda *dmda)
 {
 	struct dmda_log *log = dmda->log;
+	const char *why = become_active(log);
 
+	if (why) {
+		DMERR("%s: It cannot be resumed: %s.",
+		      dm_table_device_name(dmda->ti->table), why);
+		return -EBUSY;
+	}
 	if (log->state != DMDA_LOG_NEW)
 		return log->state == DMDA_LOG_FAILED && log->is_broken ? -EIO : 0;
 	if (first_start(log)) {
+		become_inactive(log);
 		log->is_broken = true;
 		log->state = DMDA_LOG_FAILED;
 		return -EINVAL;
@@ -370,6 +429,7 @@ void dmda_log_postsuspend(struct dmda *dmda)
 		dmda_log_checkpoint(log, true);
 	/* If that has failed, it has told so. */
 	flush_work(&log->fail_work);
+	become_inactive(log);
 }
 
 void dmda_log_limits(const struct dmda_log *log, struct queue_limits *limits)
@@ -382,7 +442,7 @@ void dmda_log_limits(const struct dmda_log *log, struct queue_limits *limits)
 	limits->discard_alignment = 0;
 	limits->max_discard_sectors = MAX_TRIM_SECTORS;
 	limits->max_hw_discard_sectors = MAX_TRIM_SECTORS;
-	limits->max_write_zeroes_sectors = MAX_TRIM_SECTORS;
+	dmda_zeroes_unmap(limits, MAX_TRIM_SECTORS);
 	dmda_no_atomic_writes(limits);
 }
 

@@ -17,6 +17,7 @@
  * Locks.
  *
  *   lock			protects			   context
+ *   logs_lock (life.c)		who is at work on which device	   ctr, resume, dtr; sleeps
  *   dmda_log.checkpoint_lock	a checkpoint at a time		   sleeps
  *   dmda_log.commit_lock	a commit at a time		   sleeps; inside the former
  *   dmda_log.lock		everything else that is not said   irq; innermost
@@ -170,6 +171,9 @@ struct dmda_log_counters {
 /**
  * struct dmda_log - a device in log mode
  * @dmda: the target
+ * @list: in the list of all
+ * @is_active: started and not suspended; under logs_lock
+ * @is_stale: another target has started with the device since; under logs_lock
  * @bdev: the device below
  * @super: its superblock
  * @queue: workers that write; each has a thread of its own
@@ -240,6 +244,9 @@ struct dmda_log_counters {
  */
 struct dmda_log {
 	struct dmda *dmda;
+	struct list_head list;
+	bool is_active;
+	bool is_stale;
 	struct block_device *bdev;
 	struct dmda_super super;
 	struct workqueue_struct *queue;

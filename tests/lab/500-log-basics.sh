@@ -80,6 +80,19 @@ dmsetup remove t0
 check "dieaware check finds nothing" dieaware check "$DEV"
 dmsetup create t0 --table "$LINE"
 
+# One at a time
+check_fails "a second target on the same device is refused" dmsetup create t1 --table "$LINE"
+at_end drop_target t1
+drop_target t1
+check_that "the first one works on" "$(sha256sum <"$TARGET")" == "$sum"
+dmsetup suspend t0
+check "while the first is suspended, a second may take over" dmsetup create t1 --table "$LINE"
+dd if=/dev/urandom of=/dev/mapper/t1 bs=1M count=1 oflag=direct status=none
+check_fails "then the first cannot be resumed" dmsetup resume t0
+dmsetup remove t1
+dmsetup remove t0
+dmsetup create t0 --table "$LINE"
+
 # Life under I/O
 new_load "$TARGET" --size=64m --rw=randrw --verify=crc32c --verify_backlog=64 --verify_fatal=1
 for turn in 1 2 3 4 5; do
