@@ -204,7 +204,6 @@ static void init_parts(struct dmda_log *log)
 	spin_lock_init(&log->lock);
 	init_waitqueue_head(&log->wait);
 	xa_init_flags(&log->map, XA_FLAGS_LOCK_IRQ);
-	INIT_LIST_HEAD(&log->lru);
 	INIT_LIST_HEAD(&log->ready);
 	INIT_LIST_HEAD(&log->starved);
 	INIT_LIST_HEAD(&log->unmapped);

@@ -68,7 +68,6 @@ enum dmda_log_state {
  * struct dmda_log_page - a page of the map in memory
  * @map: its bytes and what they know
  * @log: whose it is
- * @lru: in dmda_log.lru
  * @waiters: struct dmda_log_io that wait until it is read
  * @nr_pins: it cannot be evicted as long as this is not 0
  * @is_ready: it was read
@@ -79,7 +78,6 @@ enum dmda_log_state {
 struct dmda_log_page {
 	struct dmda_map_page map;
 	struct dmda_log *log;
-	struct list_head lru;
 	struct list_head waiters;
 	u32 nr_pins;
 	bool is_ready;
@@ -205,7 +203,7 @@ struct dmda_log_counters {
  * @durable_seq: operations up to this are durable
  * @root: the last durable root
  * @map: pages of the map that are in memory, by index
- * @lru: these, in the order in which they are looked at for eviction
+ * @hand: index at which the search for a page to evict goes on
  * @nr_map_pages: how many they are
  * @max_map_pages: how many they should be at most
  * @claims: writes and trims under way
@@ -280,7 +278,7 @@ struct dmda_log {
 	u64 durable_seq;
 	struct dmda_root root;
 	struct xarray map;
-	struct list_head lru;
+	unsigned long hand;
 	u64 nr_map_pages;
 	u64 max_map_pages;
 	struct rb_root_cached claims;

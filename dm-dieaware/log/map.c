@@ -15,6 +15,9 @@
 /* Pages that are written together to make room */
 #define WRITE_AT_ONCE	64U
 
+/* Pages that are looked at under one holding of the lock */
+#define LOOK_AT_ONCE	256U
+
 static bool is_dirty(const struct dmda_log_page *page)
 {
 	return page->map.dirty_sector != U64_MAX;
@@ -69,7 +72,6 @@ static struct dmda_log_page *new_page(struct dmda_log *log, u64 index)
 	page->map.block = page_address(block);
 	page->map.index = index;
 	page->map.dirty_sector = U64_MAX;
-	INIT_LIST_HEAD(&page->lru);
 	INIT_LIST_HEAD(&page->waiters);
 	return page;
 }
@@ -87,8 +89,9 @@ static void page_is_there(struct dmda_log *log, struct dmda_log_page *page, bool
 		list_splice_tail_init(&page->waiters, &log->ready);
 		dmda_log_kick(log, &log->io_work);
 	}
-	spin_unlock_irqrestore(&log->lock, flags);
+	/* Under the lock: behind it, the last bio may have ended and the target be gone. */
 	wake_up_all(&log->wait);
+	spin_unlock_irqrestore(&log->lock, flags);
 }
 
 static u64 seq_slot_of(const struct dmda_log *log, const struct dmda_log_page *page)
@@ -164,7 +167,6 @@ static void insert_locked(struct dmda_log *log, u64 index, struct dmda_log_page 
 	/* Pinned until it is read. */
 	page->nr_pins = 1;
 	xa_store(&log->map, index, page, GFP_NOWAIT);
-	list_add_tail(&page->lru, &log->lru);
 	log->nr_map_pages++;
 	log->counters.nr_map_reads++;
 }
@@ -221,24 +223,37 @@ struct dmda_log_page *dmda_log_page_wait(struct dmda_log *log, u64 index)
 	return ERR_PTR(-EIO);
 }
 
-/* Looks at the pages once around. Return: one that can go, out of the map; or NULL. */
+/* The page at the hand, which moves on; round and round. */
+static struct dmda_log_page *next_page(struct dmda_log *log, unsigned long *hand)
+{
+	struct dmda_log_page *page = xa_find(&log->map, hand, ULONG_MAX, XA_PRESENT);
+
+	if (!page) {
+		*hand = 0;
+		page = xa_find(&log->map, hand, ULONG_MAX, XA_PRESENT);
+	}
+	if (page)
+		*hand = page->map.index + 1;
+	return page;
+}
+
+/*
+ * Looks at some pages, not at all: irqs are off. Return: one that can go, out of the
+ * map; or NULL.
+ */
 static struct dmda_log_page *take_clean(struct dmda_log *log)
 {
-	struct dmda_log_page *page;
+	for (u32 i = 0; i < LOOK_AT_ONCE; i++) {
+		struct dmda_log_page *page = next_page(log, &log->hand);
 
-	for (u64 i = 0; i < 2 * log->nr_map_pages; i++) {
-		page = list_first_entry(&log->lru, struct dmda_log_page, lru);
+		if (!page)
+			return NULL;
 		if (!page->nr_pins && !page->is_referenced && !is_dirty(page)) {
-			list_del(&page->lru);
 			xa_erase(&log->map, page->map.index);
 			log->nr_map_pages--;
 			return page;
 		}
-		list_move_tail(&page->lru, &log->lru);
 		page->is_referenced = false;
-		/* Irqs are off: a long search is not worth one page. */
-		if (i > 2 * WRITE_AT_ONCE)
-			break;
 	}
 	return NULL;
 }
@@ -246,11 +261,13 @@ static struct dmda_log_page *take_clean(struct dmda_log *log)
 /* Pins pages that have to be written before they can go. Return: how many. */
 static u32 take_dirty(struct dmda_log *log, struct dmda_log_page **pages)
 {
-	struct dmda_log_page *page;
-	u32 nr = 0, nr_seen = 0;
+	unsigned long hand = log->hand;
+	u32 nr = 0;
 
-	list_for_each_entry(page, &log->lru, lru) {
-		if (++nr_seen > 4 * WRITE_AT_ONCE || nr == WRITE_AT_ONCE)
+	for (u32 i = 0; i < LOOK_AT_ONCE && nr < WRITE_AT_ONCE; i++) {
+		struct dmda_log_page *page = next_page(log, &hand);
+
+		if (!page)
 			break;
 		if (page->nr_pins || !is_dirty(page))
 			continue;
@@ -296,11 +313,11 @@ void dmda_log_pages_shrink(struct dmda_log *log)
 
 void dmda_log_pages_free(struct dmda_log *log)
 {
-	struct dmda_log_page *page, *next;
+	struct dmda_log_page *page;
+	unsigned long index;
 
-	list_for_each_entry_safe(page, next, &log->lru, lru)
+	xa_for_each(&log->map, index, page)
 		free_page_of_map(log, page);
-	INIT_LIST_HEAD(&log->lru);
 	log->nr_map_pages = 0;
 	xa_destroy(&log->map);
 }
