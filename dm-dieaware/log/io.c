@@ -312,7 +312,7 @@ static bool place_locked(struct dmda_log *log, struct dmda_log_io *io, bool whol
 {
 	*nr = 0;
 	/* Who came first is served first. */
-	if (whole || list_empty(&log->starved))
+	if (list_empty(&log->starved))
 		*nr = dmda_log_take_locked(log, DMDA_STREAM_USER, dmda_log_io_pages(io), whole,
 					   &io->dpn, &io->open);
 	if (!*nr) {

@@ -115,8 +115,9 @@ void dmda_log_placed_locked(struct dmda_log *log, u8 open, u32 nr_pages)
 
 void dmda_log_put_reader(struct dmda_log *log, seg_t seg)
 {
+	/* It may be the one that is waited for. */
 	if (atomic_dec_and_test(&log->readers[from_seg(seg)]) &&
-	    !list_empty_careful(&log->starved))
+	    !READ_ONCE(log->segments.segment[from_seg(seg)].nr_valid))
 		dmda_log_kick(log, &log->space_work);
 }
 
