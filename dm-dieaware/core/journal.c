@@ -86,6 +86,8 @@ u32 dmda_journal_seal(struct dmda_journal_batch *batch, const struct dmda_super 
 
 	while (batch->nr_used % super->journal_unit_sectors)
 		begin_sector(batch);
+	if (batch->nr_used)
+		batch->sectors[0].nr_bytes |= cpu_to_le16(DMDA_SECTOR_FIRST);
 	for (u32 i = 0; i < batch->nr_used; i++) {
 		struct dmda_journal_sector *sector = &batch->sectors[i];
 
@@ -109,7 +111,7 @@ void dmda_journal_open(struct dmda_journal_reader *reader, const struct dmda_sup
 /* Operations that end in the sector, or -1: what it holds are no records. */
 static int count_ends(const struct dmda_journal_sector *sector)
 {
-	unsigned int left = le16_to_cpu(sector->nr_bytes);
+	unsigned int left = dmda_journal_bytes(sector);
 	const u8 *at = sector->records;
 	int nr = 0;
 
@@ -138,7 +140,7 @@ bool dmda_journal_accept(struct dmda_journal_reader *reader,
 	    le64_to_cpu(sector->sector) != reader->next.sector ||
 	    le64_to_cpu(sector->seq) != reader->next.seq ||
 	    le32_to_cpu(sector->chain) != reader->next.chain ||
-	    le16_to_cpu(sector->nr_bytes) > DMDA_RECORDS_BYTES)
+	    dmda_journal_bytes(sector) > DMDA_RECORDS_BYTES)
 		return false;
 	nr_ends = count_ends(sector);
 	if (nr_ends < 0)
@@ -152,7 +154,11 @@ bool dmda_journal_accept(struct dmda_journal_reader *reader,
 bool dmda_journal_is_beyond(const struct dmda_journal_reader *reader,
 			    const struct dmda_journal_sector *sector)
 {
+	u64 number = le64_to_cpu(sector->sector);
+
 	return le32_to_cpu(sector->magic) == DMDA_MAGIC_JOURNAL &&
-		le64_to_cpu(sector->sector) >= reader->next.sector + DMDA_MAX_BATCH_SECTORS &&
+		number > reader->next.sector &&
+		(le16_to_cpu(sector->nr_bytes) & DMDA_SECTOR_FIRST ||
+		 number >= reader->next.sector + DMDA_MAX_BATCH_SECTORS) &&
 		le32_to_cpu(sector->crc) == sector_checksum(reader->seed, sector);
 }

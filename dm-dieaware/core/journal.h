@@ -124,6 +124,12 @@ bool dmda_journal_accept(struct dmda_journal_reader *reader,
 bool dmda_journal_is_beyond(const struct dmda_journal_reader *reader,
 			    const struct dmda_journal_sector *sector);
 
+/* Bytes of a sector's records. */
+static inline u32 dmda_journal_bytes(const struct dmda_journal_sector *sector)
+{
+	return le16_to_cpu(sector->nr_bytes) & ~DMDA_SECTOR_FIRST;
+}
+
 /* In the ring, where a sector lies. */
 static inline u32 dmda_journal_sector_at(const struct dmda_super *super, u64 sector)
 {

@@ -57,7 +57,7 @@ static bool is_whole(const struct dmda_op *op)
 const struct dmda_op *dmda_replay_next(struct dmda_replay *replay)
 {
 	const struct dmda_journal_sector *sector = replay->sector;
-	unsigned int end = sector ? le16_to_cpu(sector->nr_bytes) : 0;
+	unsigned int end = sector ? dmda_journal_bytes(sector) : 0;
 
 	if (is_whole(replay->op))
 		begin_op(replay->op, replay->op->seq + 1);

@@ -191,13 +191,18 @@ static void a_sector_far_behind_the_end_shows_damage(struct kunit *test)
 	struct dmda_journal_reader reader;
 
 	dmda_journal_open(&reader, &ring->super, &first_place);
-	place.sector += DMDA_MAX_BATCH_SECTORS - 1;
-	for (u32 i = 0; i < 2; i++, place.sector++) {
-		dmda_journal_begin(&ring->batch, &ring->super, ring->sectors, NR_SECTORS, &place);
-		put_op(ring, 0, 0);
-		dmda_journal_seal(&ring->batch, &ring->super, &next);
-		KUNIT_EXPECT_EQ(test, dmda_journal_is_beyond(&reader, &ring->sectors[0]), i == 1);
-	}
+	place.sector += DMDA_MAX_BATCH_SECTORS - 2;
+	dmda_journal_begin(&ring->batch, &ring->super, ring->sectors, NR_SECTORS, &place);
+	for (u32 i = 0; i < 40; i++)
+		put_op(ring, i, i * 3);
+	KUNIT_ASSERT_GE(test, dmda_journal_seal(&ring->batch, &ring->super, &next), 3U);
+	/* Begins a batch; is in the middle of one; is too far away for that */
+	KUNIT_EXPECT_TRUE(test, dmda_journal_is_beyond(&reader, &ring->sectors[0]));
+	KUNIT_EXPECT_FALSE(test, dmda_journal_is_beyond(&reader, &ring->sectors[1]));
+	KUNIT_EXPECT_TRUE(test, dmda_journal_is_beyond(&reader, &ring->sectors[2]));
+	reader.next.sector = place.sector;
+	KUNIT_EXPECT_FALSE(test, dmda_journal_is_beyond(&reader, &ring->sectors[0]));
+	reader.next = first_place;
 	reader.seed++;
 	KUNIT_EXPECT_FALSE(test, dmda_journal_is_beyond(&reader, &ring->sectors[0]));
 	reader.seed--;

@@ -276,10 +276,14 @@ struct dmda_summary_block {
 #define DMDA_RECORDS_BYTES	480
 
 /*
- * Sectors that are written at once are at most so many, and what follows is written when
- * they are durable: so no power failure leaves a valid sector that far behind the end.
+ * Sectors that are written at once, a batch, are at most so many, and what follows is
+ * written when they are durable. So no power failure leaves a valid sector that far behind the
+ * end, nor one there that begins a batch.
  */
 #define DMDA_MAX_BATCH_SECTORS	256
+
+/* In dmda_journal_sector.nr_bytes: the sector begins a batch. */
+#define DMDA_SECTOR_FIRST	0x8000U
 
 /**
  * struct dmda_journal_sector - a sector of the journal
@@ -289,7 +293,7 @@ struct dmda_summary_block {
  * @seq: operation of which the first record is
  * @chain: @crc of the sector before it, or what the root says: a sector of an older
  *	lap, or of a line of events that a crash has ended, is no successor
- * @nr_bytes: of @records in use
+ * @nr_bytes: of @records in use; and DMDA_SECTOR_FIRST
  * @version: DMDA_FORMAT_VERSION
  * @records: records; one never goes on in the next sector, an operation may
  */

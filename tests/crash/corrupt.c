@@ -4,8 +4,8 @@
  *
  * Changes each byte of the metadata of an image in turn (every STEPth of them), and starts the
  * device each time. Starting has to be refused, or the map must be the same as without. The
- * exception are the last sectors of the journal, as many as a batch may have: nothing tells them
- * from such that a power failure has torn, so damage there may bring back an earlier state.
+ * exception are the sectors of the journal's last batch: nothing tells them from such that a
+ * power failure has torn, so damage there may bring back an earlier state.
  * How many bytes do so is told.
  *
  * Exit status: 0 all is well, 1 not, 2 it could not be tried.
@@ -38,6 +38,7 @@ enum outcome {
  * @where: by lpn: where it is
  * @random: state
  * @nr: bytes by outcome
+ * @last_batch: where the journal's last batch begins
  * @journal_end: where the journal ends
  */
 struct corrupt {
@@ -47,6 +48,7 @@ struct corrupt {
 	u64 *where;
 	u64 random;
 	u64 nr[NR_OUTCOMES];
+	u64 last_batch;
 	u64 journal_end;
 };
 
@@ -65,7 +67,8 @@ static enum outcome try(struct corrupt *corrupt)
 		return REFUSED;
 	if (is_same_map(corrupt) && !start_check(corrupt->start))
 		return HARMLESS;
-	return start_is_shorter(corrupt->start, corrupt->journal_end) ? OLDER : WRONG;
+	return start_journal_end(corrupt->start) >= corrupt->last_batch &&
+		start_journal_end(corrupt->start) < corrupt->journal_end ? OLDER : WRONG;
 }
 
 static void change_byte(struct corrupt *corrupt, u64 at)
@@ -98,6 +101,7 @@ static void begin(struct corrupt *corrupt, const char *file)
 	corrupt->where = must(calloc(corrupt->nr_lpns, sizeof(*corrupt->where)));
 	for (u64 lpn = 0; lpn < corrupt->nr_lpns; lpn++)
 		corrupt->where[lpn] = start_where(corrupt->start, lpn);
+	corrupt->last_batch = start_last_batch(corrupt->start);
 	corrupt->journal_end = start_journal_end(corrupt->start);
 }
 

@@ -28,6 +28,7 @@
  * @change: for replay
  * @op: for replay
  * @journal_end: number of the sector behind the journal's last one
+ * @last_batch: number of the sector that begins its last batch
  * @is_mapped: by dpn: the map has it
  * @memory: of segments, open summaries and each table's slots
  * @bytes: how much each of them has
@@ -44,6 +45,7 @@ struct start {
 	struct dmda_change change;
 	struct dmda_op op;
 	u64 journal_end;
+	u64 last_batch;
 	bool *is_mapped;
 	void *memory[2 + DMDA_NR_TABLES];
 	size_t bytes[2 + DMDA_NR_TABLES];
@@ -289,6 +291,8 @@ static const char *replay_journal(struct start *start)
 
 		if (!dmda_journal_accept(&reader, &sector[at]))
 			break;
+		if (le16_to_cpu(sector[at].nr_bytes) & DMDA_SECTOR_FIRST)
+			start->last_batch = reader.next.sector - 1;
 		dmda_replay_sector(&replay, &sector[at]);
 		while ((whole = dmda_replay_next(&replay))) {
 			const char *why = replay_op(start, whole);
@@ -404,9 +408,9 @@ const char *start_check(struct start *start)
 	return why;
 }
 
-bool start_is_shorter(const struct start *start, u64 end)
+u64 start_last_batch(const struct start *start)
 {
-	return start->journal_end < end && start->journal_end + DMDA_MAX_BATCH_SECTORS > end;
+	return start->last_batch;
 }
 
 u64 start_journal_end(const struct start *start)

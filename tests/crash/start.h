@@ -44,9 +44,9 @@ u64 start_where(const struct start *start, u64 lpn);
 u64 start_journal_end(const struct start *start);
 
 /**
- * start_is_shorter() - did the journal end earlier, in the last batch before that end?
+ * start_last_batch() - the number of the sector that begins the journal's last batch
  */
-bool start_is_shorter(const struct start *start, u64 end);
+u64 start_last_batch(const struct start *start);
 
 /**
  * start_is_metadata() - is this page of the disk one that starting depends on?

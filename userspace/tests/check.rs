@@ -363,7 +363,7 @@ fn a_damaged_journal_is_found() {
     assert!(report
         .findings
         .iter()
-        .any(|finding| finding.sentence.contains("later numbers")));
+        .any(|finding| finding.sentence.contains("is whole")));
 }
 
 #[test]
@@ -414,8 +414,16 @@ fn a_sector_far_behind_the_end_of_the_journal_proves_damage() {
             Severity::Note,
             "there are 1 sectors of later numbers",
         ),
-        (end + 256, Severity::Damage, "when all up to sector"),
-        (end + 700, Severity::Damage, "when all up to sector"),
+        (
+            end + 256,
+            Severity::Damage,
+            "when what ought to be there was durable",
+        ),
+        (
+            end + 700,
+            Severity::Damage,
+            "when what ought to be there was durable",
+        ),
     ] {
         let device = used_device();
         put_sector(&device, &volume, number, seq);

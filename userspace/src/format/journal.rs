@@ -11,7 +11,7 @@ use super::block::crc32c;
 use super::findings::{Findings, Severity, Subject};
 use super::layout::{
     JournalSector, Sector, BLOCK_BYTES, FORMAT_VERSION, MAGIC_JOURNAL, MAX_BATCH_SECTORS,
-    SECTOR_BYTES,
+    SECTOR_BYTES, SECTOR_FIRST,
 };
 use super::records::{self, ReadRecord, Record, MAX_OP_RECORDS};
 use super::root::JournalPlace;
@@ -113,7 +113,9 @@ fn fits(sector: &Sector, next: &JournalPlace) -> bool {
 /// The records of a sector, or `None`: what it holds are none.
 fn records_of(sector: &Sector) -> Option<Vec<ReadRecord>> {
     let block: &JournalSector = transmute_ref!(sector);
-    let mut bytes = block.records.get(..usize::from(block.nr_bytes.get()))?;
+    let mut bytes = block
+        .records
+        .get(..usize::from(block.nr_bytes.get() & !SECTOR_FIRST))?;
     let mut found = Vec::new();
 
     while !bytes.is_empty() {
@@ -226,7 +228,8 @@ fn note_end(facts: &JournalFacts, findings: &mut Findings) {
 
 /// Look for sectors behind the journal's end that are whole and have later numbers. A crash
 /// may leave them, when what comes before them in the same batch was lost; but a batch is
-/// written when the one before it is durable, so no further on than a batch is long.
+/// written when the one before it is durable, so no further on than a batch is long, and none
+/// that begins a batch.
 ///
 /// # Errors
 ///
@@ -251,7 +254,8 @@ pub fn look_behind_end<D: ReadPages>(
         if block.sector.get() != number || !is_whole(&sector, seed) {
             continue;
         }
-        if at >= MAX_BATCH_SECTORS {
+        let begins_batch = block.nr_bytes.get() & SECTOR_FIRST != 0;
+        if at >= MAX_BATCH_SECTORS || (begins_batch && at > 0) {
             beyond = Some(number);
         }
         nr_later += u64::from(block.seq.get() >= facts.next_seq);
@@ -260,8 +264,7 @@ pub fn look_behind_end<D: ReadPages>(
         findings.damage(Subject::Journal, || {
             format!(
                 "The journal ends before sector {end}, but sector {beyond} is whole, which was \
-                 written when all up to sector {} was durable.",
-                beyond.wrapping_sub(MAX_BATCH_SECTORS)
+                 written when what ought to be there was durable."
             )
         });
     } else if nr_later != 0 {

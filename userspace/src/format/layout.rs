@@ -43,6 +43,9 @@ pub const MAX_OPEN: usize = 8;
 pub const RECORDS_BYTES: usize = 480;
 pub const MAX_BATCH_SECTORS: u64 = 256;
 
+/// In [`JournalSector::nr_bytes`]: the sector begins a batch.
+pub const SECTOR_FIRST: u16 = 0x8000;
+
 pub const RECORD_MAP: u8 = 1;
 pub const RECORD_DEAD: u8 = 2;
 pub const RECORD_TRIM: u8 = 3;
@@ -285,6 +288,7 @@ pub const NUMBERS: &[(&str, u64)] = &[
     ("DMDA_MAX_OPEN", MAX_OPEN as u64),
     ("DMDA_RECORDS_BYTES", RECORDS_BYTES as u64),
     ("DMDA_MAX_BATCH_SECTORS", MAX_BATCH_SECTORS),
+    ("DMDA_SECTOR_FIRST", SECTOR_FIRST as u64),
     ("DMDA_RECORD_MAP", RECORD_MAP as u64),
     ("DMDA_RECORD_DEAD", RECORD_DEAD as u64),
     ("DMDA_RECORD_TRIM", RECORD_TRIM as u64),
