@@ -1,0 +1,108 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Log mode when the device below fails: data alone fails its bio; where metadata cannot be written
+# or read, writes end, reads go on, and the device has to be checked before it is written again.
+# kernels: 6.12
+# smp: 2
+# mem: 2G
+# seconds: 25
+# timeout: 240
+. "$(dirname "$0")/rc"
+
+# below TABLE-LINE...: what the device below the target is from now on
+below_is() {
+	printf '%s\n' "$@" | dmsetup load low
+	dmsetup suspend --noflush --nolockfs low
+	dmsetup resume low
+}
+
+# fails_from FIRST NR TARGET: these sectors only are of another kind
+fails_from() {
+	local first=$1 nr=$2 kind=$3
+
+	below_is "0 $first linear $DEV 0" \
+		"$first $nr $kind" \
+		"$((first + nr)) $((SECTORS - first - nr)) linear $DEV $((first + nr))"
+}
+
+well() {
+	below_is "0 $SECTORS linear $DEV 0"
+}
+
+start() {
+	dmsetup create t0 --table "$LINE"
+}
+
+new_ssd ssd0 capacity_mib=128
+SECTORS=$(blockdev --getsz "$DEV")
+at_end drop_target low
+dmsetup create low --table "0 $SECTORS linear $DEV 0"
+new_log_target t0 /dev/mapper/low --segment 1M
+place() {
+	dieaware dump --part superblock /dev/mapper/low | grep -oE "\b$1=[0-9]+" | head -n 1 | cut -d = -f 2
+}
+dd if=/dev/urandom of="$T_DIR/data" bs=1M count=4 status=none
+put() {
+	dd if="$T_DIR/data" of="$TARGET" bs=1M oflag=direct conv=fsync,notrunc status=none
+}
+same() {
+	dd if="$TARGET" bs=1M count=4 iflag=direct status=none | cmp -n 4194304 - "$T_DIR/data"
+}
+put
+dmsetup remove t0
+journal=$(($(place journal) * 8)) segments=$(($(place segments) * 8)) tables=$(($(place tables) * 8))
+[[ $journal -gt 0 && $segments -gt $tables ]]
+
+# Data
+start
+fails_from "$segments" $((SECTORS - segments - 8)) error
+check_fails "a write of data that fails is an error" dd if="$T_DIR/data" of="$TARGET" bs=4k count=1 oflag=direct status=none
+check_fails "so is a read" same
+check_that "but the target works on" "$(status_field t0 state)" == write
+well
+check "what was there is there" same
+check "and can be written" put
+
+# The journal
+fails_from "$journal" 2048 error
+check_fails "a write whose journal cannot be written is an error" put
+check_that "the target has failed" "$(status_field t0 state)" == failed
+check "reads go on" same
+check_fails "writes do not" dd if="$T_DIR/data" of="$TARGET" bs=4k count=1 oflag=direct status=none
+check_fails "nor does a discard" blkdiscard -l 4096 "$TARGET"
+check "status and suspend work" dmsetup suspend t0
+dmsetup resume t0
+well
+again t0
+check_that "the next start only reads" "$(status_field t0 state)" == read_only
+check "what was promised is there" same
+dmsetup remove t0
+check "dieaware check finds no damage and says so" dieaware check --clear-needs-check /dev/mapper/low
+start
+check_that "then it is written again" "$(status_field t0 state)" == write
+check "with success" put
+
+# Tables, which a checkpoint writes
+fails_from "$tables" $((segments - tables)) error
+check_fails "a checkpoint that cannot write is an error" dmsetup message t0 0 checkpoint
+check_that "the target has failed" "$(status_field t0 state)" == failed
+well
+dmsetup remove t0
+check "dieaware check finds no damage" dieaware check --clear-needs-check /dev/mapper/low
+start
+check "what was promised is there after a failed checkpoint" same
+
+# Pages of the map that cannot be read
+again t0
+fails_from "$tables" $((segments - tables)) error
+check_fails "a read whose page of the map cannot be read is an error" same
+check_that "the target has failed" "$(status_field t0 state)" == failed
+well
+dmsetup remove t0
+fails_from "$tables" $((segments - tables)) error
+check_fails "nor does it start when tables cannot be read" start
+well
+drop_target t0
+check "dieaware check finds no damage" dieaware check --clear-needs-check /dev/mapper/low
+start
+check "all is there" same
