@@ -44,7 +44,7 @@ pub struct FormatArgs {
     /// What is written and cleaned as one; 256K to 256M. Chosen: a 256th of the device
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     segment: Option<u64>,
-    /// Size of the journal; 512K to 1G. Chosen: a 64th of the device
+    /// Size of the journal; 512K to 1G. Chosen: a 512th of the device
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     journal: Option<u64>,
     /// Segments begin at a multiple of this. Chosen: what the device says, or 1M

@@ -97,7 +97,7 @@ fn chosen_segment_pages(request: &Request) -> u32 {
     u32::next_multiple_of(power_of_two, request.stripe_pages)
 }
 
-/// A 64th of the device, 1 to 64 MiB.
+/// A 512th of the device, 1 to 64 MiB.
 fn chosen_journal_sectors(request: &Request) -> u32 {
     let least = u64::from(MIN_JOURNAL_SECTORS);
     let sectors = (request.nr_device_pages / 64).clamp(2 * least, 128 * least) as u32;
