@@ -721,7 +721,7 @@ void dmda_log_do_clean(struct work_struct *work)
 void dmda_log_kick_clean(struct dmda_log *log)
 {
 	if (may_clean(log))
-		dmda_log_kick(log, &log->clean_work);
+		dmda_log_begin_clean(log);
 }
 
 /*

@@ -299,6 +299,9 @@ int dmda_log_create(struct dmda *dmda)
 	log->queue = alloc_workqueue("dm-dieaware-log", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!log->queue)
 		goto err_log;
+	log->clean_queue = alloc_workqueue("dm-dieaware-clean", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	if (!log->clean_queue)
+		goto err_queue;
 	if (init_reserves(log) || !allocate_tables(log) || dmda_log_cleaner_create(log))
 		goto err_tables;
 	init_tables(log);
@@ -310,6 +313,8 @@ int dmda_log_create(struct dmda *dmda)
 err_tables:
 	free_tables(log);
 	exit_reserves(log);
+	destroy_workqueue(log->clean_queue);
+err_queue:
 	destroy_workqueue(log->queue);
 err_log:
 	kfree(log);
@@ -323,6 +328,7 @@ void dmda_log_destroy(struct dmda *dmda)
 	if (!log)
 		return;
 	leave_list(log);
+	destroy_workqueue(log->clean_queue);
 	destroy_workqueue(log->queue);
 	dmda_log_pages_free(log);
 	free_tables(log);
@@ -448,7 +454,7 @@ void dmda_log_limits(const struct dmda_log *log, struct queue_limits *limits)
 static int clean_all(struct dmda_log *log)
 {
 	WRITE_ONCE(log->must_clean_all, true);
-	dmda_log_kick(log, &log->clean_work);
+	dmda_log_begin_clean(log);
 	flush_work(&log->clean_work);
 	return xchg(&log->must_clean_all, false) ? -EIO : 0;
 }

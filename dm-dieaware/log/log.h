@@ -175,6 +175,7 @@ struct dmda_log_counters {
  * @bdev: the device below
  * @super: its superblock
  * @queue: workers that write; each has a thread of its own
+ * @clean_queue: the cleaner's own, since it waits for workers of the other
  * @bios: clones for reads of many pieces
  * @map_blocks: reserve of memory for pages of the map
  * @map_pages: reserve for struct dmda_log_page
@@ -248,6 +249,7 @@ struct dmda_log {
 	struct block_device *bdev;
 	struct dmda_super super;
 	struct workqueue_struct *queue;
+	struct workqueue_struct *clean_queue;
 	struct bio_set bios;
 	mempool_t map_blocks;
 	mempool_t map_pages;
@@ -692,6 +694,13 @@ void dmda_log_do_clean(struct work_struct *work);
 
 /* Clean if there is reason to. */
 void dmda_log_kick_clean(struct dmda_log *log);
+
+/* Let the cleaner begin, unless all is quiet. */
+static inline void dmda_log_begin_clean(struct dmda_log *log)
+{
+	if (!READ_ONCE(log->is_quiet))
+		queue_work(log->clean_queue, &log->clean_work);
+}
 
 /*
  * Functions defined in start.c
