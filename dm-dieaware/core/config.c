@@ -278,6 +278,12 @@ static unsigned int nr_printed(const struct dmda_config *config)
 	return nr;
 }
 
+/* Where a line goes on: nowhere, once it does not fit. */
+static char *rest_of(char *buf, size_t size, size_t at)
+{
+	return at < size ? buf + at : NULL;
+}
+
 size_t dmda_config_print(const struct dmda_config *config, char *buf, size_t size)
 {
 	unsigned int nr_options = nr_printed(config);
@@ -286,7 +292,7 @@ size_t dmda_config_print(const struct dmda_config *config, char *buf, size_t siz
 	at = snprintf(buf, size, "%s %llu %s", config->device,
 		      (unsigned long long)config->start_sectors, target_modes[config->mode]);
 	if (nr_options)
-		at += snprintf(buf + min(at, size), size - min(at, size), " %u", nr_options);
+		at += snprintf(rest_of(buf, size, at), size - min(at, size), " %u", nr_options);
 	for (unsigned int i = 0; i < ARRAY_SIZE(options); i++) {
 		char memory[16];
 		const char *value;
@@ -295,7 +301,7 @@ size_t dmda_config_print(const struct dmda_config *config, char *buf, size_t siz
 			continue;
 		value = options[i].print(config, memory, sizeof(memory));
 		if (value)
-			at += snprintf(buf + min(at, size), size - min(at, size), " %s%s",
+			at += snprintf(rest_of(buf, size, at), size - min(at, size), " %s%s",
 				       options[i].key, value);
 	}
 	return at;

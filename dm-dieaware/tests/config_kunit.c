@@ -177,6 +177,7 @@ static void a_small_buffer_cuts_the_line_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, buf[10], '#');
 	dmda_config_print(&config, buf + 12, 0);
 	KUNIT_EXPECT_EQ(test, buf[12], '#');
+	KUNIT_EXPECT_EQ(test, dmda_config_print(&config, NULL, 0), strlen(line));
 }
 
 static void modes_have_names(struct kunit *test)
