@@ -19,22 +19,12 @@
 void dmda_log_writes_begin(struct dmda_log_writes *writes, struct dmda_log *log)
 {
 	writes->log = log;
-	atomic_set(&writes->nr_left, 1);
-	init_completion(&writes->done);
-	writes->failed = false;
-}
-
-static void put_writes(struct dmda_log_writes *writes)
-{
-	if (atomic_dec_and_test(&writes->nr_left))
-		complete(&writes->done);
+	dmda_log_group_begin(&writes->group);
 }
 
 int dmda_log_writes_end(struct dmda_log_writes *writes)
 {
-	put_writes(writes);
-	wait_for_completion_io(&writes->done);
-	if (!READ_ONCE(writes->failed))
+	if (dmda_log_group_end(&writes->group))
 		return 0;
 	dmda_log_fail(writes->log, "writing a table", "the device reports an error");
 	return -EIO;
@@ -50,9 +40,7 @@ static void page_is_written(struct bio *bio)
 
 	bio_put(bio);
 	spin_lock_irqsave(&log->lock, flags);
-	if (failed)
-		WRITE_ONCE(writes->failed, true);
-	else
+	if (!failed)
 		dmda_slots_written(&log->slots[write->table], write->index, write->slot,
 				   write->seq);
 	if (write->page) {
@@ -64,7 +52,7 @@ static void page_is_written(struct bio *bio)
 	wake_up_all(&log->wait);
 	mempool_free(virt_to_page(write->buffer), &log->buffers);
 	mempool_free(write, &log->writes);
-	put_writes(writes);
+	dmda_log_group_put(&writes->group, failed);
 }
 
 static struct dmda_log_page_write *new_write(struct dmda_log_writes *writes,
@@ -73,14 +61,14 @@ static struct dmda_log_page_write *new_write(struct dmda_log_writes *writes,
 	struct dmda_log *log = writes->log;
 	struct dmda_log_page_write *write;
 
-	wait_event(log->wait, atomic_read(&writes->nr_left) < MAX_AT_ONCE);
+	wait_event(log->wait, atomic_read(&writes->group.nr_left) < MAX_AT_ONCE);
 	write = mempool_alloc(&log->writes, GFP_NOIO);
 	write->writes = writes;
 	write->page = NULL;
 	write->buffer = page_address(mempool_alloc(&log->buffers, GFP_NOIO));
 	write->table = table;
 	write->index = index;
-	atomic_inc(&writes->nr_left);
+	dmda_log_group_get(&writes->group);
 	return write;
 }
 

@@ -81,7 +81,7 @@ static bool may_work(const struct dmda_log *log)
 
 static bool may_clean(const struct dmda_log *log)
 {
-	return may_work(log) && READ_ONCE(log->is_cleaning);
+	return may_work(log) && READ_ONCE(log->dmda->config.cleaning);
 }
 
 /*
@@ -228,19 +228,24 @@ static bool add_victim(struct dmda_log_cleaner *cleaner, seg_t seg)
 	return true;
 }
 
+static void forget_victims(struct dmda_log_cleaner *cleaner)
+{
+	cleaner->nr_victims = 0;
+	cleaner->nr_moves = 0;
+	cleaner->mtime = 0;
+}
+
 static u32 choose_victims(struct dmda_log_cleaner *cleaner, bool is_urgent)
 {
 	struct dmda_log *log = cleaner->log;
-	enum dmda_policy policy = READ_ONCE(log->policy);
+	enum dmda_policy policy = READ_ONCE(log->dmda->config.policy);
 	struct dmda_candidate candidates[NR_CANDIDATES];
 	u32 nr;
 
 	/* When users wait, the most space for the least work. */
 	if (is_urgent)
 		policy = DMDA_POLICY_GREEDY;
-	cleaner->nr_victims = 0;
-	cleaner->nr_moves = 0;
-	cleaner->mtime = 0;
+	forget_victims(cleaner);
 	nr = find_candidates(cleaner, policy, candidates);
 	if (policy == DMDA_POLICY_FILE_AWARE)
 		sort_by_pieces(cleaner, candidates, nr);
@@ -267,101 +272,64 @@ static int by_file(const void *a, const void *b)
 	return left->lpn < right->lpn ? -1 : left->lpn > right->lpn;
 }
 
-/**
- * struct copy - bios that are under way
- * @nr_left: how many, plus one
- * @done: when there are none
- * @failed: one of them failed
- */
-struct copy {
-	atomic_t nr_left;
-	struct completion done;
-	bool failed;
-};
-
-static void begin_copy(struct copy *copy)
-{
-	atomic_set(&copy->nr_left, 1);
-	init_completion(&copy->done);
-	copy->failed = false;
-}
-
-static void put_copy(struct copy *copy)
-{
-	if (atomic_dec_and_test(&copy->nr_left))
-		complete(&copy->done);
-}
-
-static bool end_copy(struct copy *copy)
-{
-	put_copy(copy);
-	wait_for_completion_io(&copy->done);
-	return !READ_ONCE(copy->failed);
-}
-
 static void end_copy_bio(struct bio *bio)
 {
-	struct copy *copy = bio->bi_private;
+	struct dmda_log_group *group = bio->bi_private;
+	bool failed = bio->bi_status;
 
-	if (bio->bi_status)
-		WRITE_ONCE(copy->failed, true);
 	bio_put(bio);
-	put_copy(copy);
+	dmda_log_group_put(group, failed);
 }
 
-static void submit_pages(struct dmda_log_cleaner *cleaner, struct copy *copy, dpn_t dpn,
-			 u32 first, u32 nr, blk_opf_t opf)
+static void submit_pages(struct dmda_log_cleaner *cleaner, struct dmda_log_group *group,
+			 dpn_t dpn, u32 first, u32 nr, blk_opf_t opf)
 {
 	struct dmda_log *log = cleaner->log;
 	struct bio *bio = bio_alloc(log->bdev, nr, opf, GFP_NOIO);
 
 	bio->bi_iter.bi_sector = dmda_log_sector(log, dpn);
 	bio->bi_end_io = end_copy_bio;
-	bio->bi_private = copy;
+	bio->bi_private = group;
 	for (u32 i = 0; i < nr; i++)
 		__bio_add_page(bio, cleaner->page[first + i], DMDA_BLOCK_BYTES, 0);
-	atomic_inc(&copy->nr_left);
+	dmda_log_group_get(group);
 	submit_bio(bio);
 }
 
-static bool read_one_by_one(struct dmda_log_cleaner *cleaner, struct move *moves, u32 nr)
+static void read_one_by_one(struct dmda_log_cleaner *cleaner, struct move *moves, u32 nr)
 {
-	bool all = true;
-
 	for (u32 i = 0; i < nr; i++) {
-		struct copy copy;
+		struct dmda_log_group group;
 		u32 page;
 
-		begin_copy(&copy);
-		submit_pages(cleaner, &copy, moves[i].from, i, 1, REQ_OP_READ);
-		moves[i].is_copied = end_copy(&copy);
+		dmda_log_group_begin(&group);
+		submit_pages(cleaner, &group, moves[i].from, i, 1, REQ_OP_READ);
+		moves[i].is_copied = dmda_log_group_end(&group);
 		if (moves[i].is_copied)
 			continue;
-		all = false;
 		set_bit(from_seg(dmda_super_segment_of(&cleaner->log->super, moves[i].from,
 						       &page)), cleaner->is_stuck);
 	}
-	return all;
 }
 
 /* What cannot be read stays where it is. */
 static void read_pages(struct dmda_log_cleaner *cleaner, struct move *moves, u32 nr)
 {
 	struct blk_plug plug;
-	struct copy copy;
+	struct dmda_log_group group;
 	u32 i, run;
 
-	begin_copy(&copy);
+	dmda_log_group_begin(&group);
 	blk_start_plug(&plug);
 	for (i = 0; i < nr; i += run) {
 		for (run = 1; i + run < nr; run++) {
 			if (from_dpn(moves[i + run].from) != from_dpn(moves[i].from) + run)
 				break;
 		}
-		submit_pages(cleaner, &copy, moves[i].from, i, run, REQ_OP_READ);
+		submit_pages(cleaner, &group, moves[i].from, i, run, REQ_OP_READ);
 	}
 	blk_finish_plug(&plug);
-	if (!end_copy(&copy)) {
+	if (!dmda_log_group_end(&group)) {
 		read_one_by_one(cleaner, moves, nr);
 		return;
 	}
@@ -371,11 +339,11 @@ static void read_pages(struct dmda_log_cleaner *cleaner, struct move *moves, u32
 
 static int write_pages(struct dmda_log_cleaner *cleaner, dpn_t dpn, u32 nr)
 {
-	struct copy copy;
+	struct dmda_log_group group;
 
-	begin_copy(&copy);
-	submit_pages(cleaner, &copy, dpn, 0, nr, REQ_OP_WRITE);
-	return end_copy(&copy) ? 0 : -EIO;
+	dmda_log_group_begin(&group);
+	submit_pages(cleaner, &group, dpn, 0, nr, REQ_OP_WRITE);
+	return dmda_log_group_end(&group) ? 0 : -EIO;
 }
 
 /* Waits until there are places. Return: how many; 0: cleaning has to end. */
@@ -428,7 +396,7 @@ static bool is_still_there(const struct dmda_log_page *page, const struct move *
 static u32 move_some_locked(struct dmda_log *log, struct dmda_log_page *page,
 			    const struct move *moves, u32 nr, dpn_t to)
 {
-	struct dmda_map_page *pages[DMDA_OP_MAP_PAGES] = { &page->map };
+	struct dmda_log_page *const pages[DMDA_OP_MAP_PAGES] = { page };
 	struct dmda_written first = {
 		.lpn = to_lpn(moves->lpn), .file = moves->file, .fpage = moves->fpage,
 	};
@@ -440,11 +408,7 @@ static u32 move_some_locked(struct dmda_log *log, struct dmda_log_page *page,
 		run++;
 	if (!run)
 		return 1;
-	if (!dmda_log_has_room_locked(log, 1 + run))
-		return 0;
-	first.seq = dmda_change_map(&log->change, pages, first.lpn, to, run);
-	dmda_opened_put(&log->opened, to, &first, run, log->batch.first.sector);
-	return run;
+	return dmda_log_map_run_locked(log, pages, &first, to, run) ? run : 0;
 }
 
 static int map_run(struct dmda_log *log, const struct move *moves, u32 nr, dpn_t to)
@@ -612,9 +576,7 @@ static bool choose_next(struct dmda_log_cleaner *cleaner)
 	struct dmda_log *log = cleaner->log;
 	u32 i;
 
-	cleaner->nr_victims = 0;
-	cleaner->nr_moves = 0;
-	cleaner->mtime = 0;
+	forget_victims(cleaner);
 	for_each_set_bit(i, cleaner->is_left, log->segments.nr_segments) {
 		if (!hold_if_closed(log, i)) {
 			clear_bit(i, cleaner->is_left);

@@ -433,21 +433,33 @@ static void go_on_writing(struct dmda_log *log, struct dmda_log_io *io)
 	submit_bio_noacct(bio);
 }
 
+bool dmda_log_map_run_locked(struct dmda_log *log,
+			     struct dmda_log_page *const pages[DMDA_OP_MAP_PAGES],
+			     struct dmda_written *first, dpn_t dpn, u32 nr_pages)
+{
+	struct dmda_map_page *map[DMDA_OP_MAP_PAGES];
+
+	lockdep_assert_held(&log->lock);
+
+	if (!dmda_log_has_room_locked(log, 1 + nr_pages))
+		return false;
+	for (u32 i = 0; i < DMDA_OP_MAP_PAGES; i++)
+		map[i] = pages[i] ? &pages[i]->map : NULL;
+	first->seq = dmda_change_map(&log->change, map, first->lpn, dpn, nr_pages);
+	dmda_opened_put(&log->opened, dpn, first, nr_pages, log->batch.first.sector);
+	return true;
+}
+
 /* Return: whether the batch had room for its operation. */
 static bool apply_write_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
 	u32 nr = dmda_log_io_pages(io);
-	struct dmda_map_page *pages[DMDA_OP_MAP_PAGES];
 	struct dmda_written first = {
 		.lpn = to_lpn(io->first), .file = io->file, .fpage = io->fpage,
 	};
 
-	if (!dmda_log_has_room_locked(log, 1 + nr))
+	if (!dmda_log_map_run_locked(log, io->pages, &first, io->dpn, nr))
 		return false;
-	for (u32 i = 0; i < DMDA_OP_MAP_PAGES; i++)
-		pages[i] = io->pages[i] ? &io->pages[i]->map : NULL;
-	first.seq = dmda_change_map(&log->change, pages, first.lpn, io->dpn, nr);
-	dmda_opened_put(&log->opened, io->dpn, &first, nr, log->batch.first.sector);
 	log->mtime[io->open] = first.seq;
 	dmda_log_placed_locked(log, io->open, nr);
 	let_go_locked(log, io);

@@ -169,6 +169,8 @@ static void tell_failure(struct work_struct *work)
 {
 	struct dmda_log *log = container_of(work, struct dmda_log, fail_work);
 
+	DMERR("%s: While %s: %s. The target only reads from now on.",
+	      dm_table_device_name(log->dmda->ti->table), log->what, log->why);
 	/* Ends those who wait for a commit or for room in one. */
 	dmda_log_commit(log);
 	if (log->may_write)
@@ -184,17 +186,15 @@ void dmda_log_fail(struct dmda_log *log, const char *what, const char *why)
 	spin_lock_irqsave(&log->lock, flags);
 	is_first = log->state != DMDA_LOG_FAILED;
 	log->state = DMDA_LOG_FAILED;
-	if (is_first)
-		log->why = why;
 	dmda_log_feed_locked(log);
 	/* Under the lock: behind it, the last bio may have ended and the target be gone. */
-	if (is_first)
+	if (is_first) {
+		log->what = what;
+		log->why = why;
 		queue_work(log->queue, &log->fail_work);
-	spin_unlock_irqrestore(&log->lock, flags);
+	}
 	wake_up_all(&log->wait);
-	if (is_first)
-		DMERR("%s: While %s: %s. The target only reads from now on.",
-		      dm_table_device_name(log->dmda->ti->table), what, why);
+	spin_unlock_irqrestore(&log->lock, flags);
 }
 
 static void init_parts(struct dmda_log *log)
@@ -293,8 +293,6 @@ int dmda_log_create(struct dmda *dmda)
 	log->batch_sectors = min_t(u32, DMDA_MAX_BATCH_SECTORS, log->super.journal_sectors / 8);
 	log->max_map_pages = max_t(u64, (u64)dmda->config.map_cache_mb << (20 - DMDA_PAGE_SHIFT),
 				   MIN_MAP_PAGES);
-	log->is_cleaning = dmda->config.cleaning;
-	log->policy = dmda->config.policy;
 	log->no_space_jiffies = dmda->config.no_space_seconds * HZ;
 	log->queue = alloc_workqueue("dm-dieaware-log", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!log->queue)
@@ -470,13 +468,11 @@ int dmda_log_message(struct dmda *dmda, const struct dmda_message *message)
 	}
 	switch (message->verb) {
 	case DMDA_VERB_CLEANING:
-		WRITE_ONCE(log->is_cleaning, message->is_on);
-		dmda->config.cleaning = message->is_on;
+		WRITE_ONCE(dmda->config.cleaning, message->is_on);
 		dmda_log_kick_clean(log);
 		return 0;
 	case DMDA_VERB_POLICY:
-		WRITE_ONCE(log->policy, message->policy);
-		dmda->config.policy = message->policy;
+		WRITE_ONCE(dmda->config.policy, message->policy);
 		return 0;
 	case DMDA_VERB_CLEAN:
 		return clean_all(log);
@@ -518,6 +514,6 @@ size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
 	       counters.user_pages, counters.moved_pages);
 	DMEMIT(" meta_pages=%llu cleaned_segments=%llu starved=%llu cleaning=%s policy=%s",
 	       counters.meta_pages, counters.nr_cleaned, counters.nr_starved,
-	       log->is_cleaning ? "on" : "off", dmda_policy_name(log->policy));
+	       dmda->config.cleaning ? "on" : "off", dmda_policy_name(dmda->config.policy));
 	return sz;
 }

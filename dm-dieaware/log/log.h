@@ -32,6 +32,7 @@
 #ifndef DMDA_LOG_H
 #define DMDA_LOG_H
 
+#include <linux/completion.h>
 #include <linux/mempool.h>
 #include <linux/xarray.h>
 
@@ -218,7 +219,8 @@ struct dmda_log_counters {
  * @last_placed: jiffies when a write got places
  * @no_space_jiffies: how long writes wait when none does
  * @is_quiet: suspended: no worker is to begin
- * @why: what failed, or NULL
+ * @what: was being done when it failed
+ * @why: it failed
  * @io_work: goes on with @ready
  * @commit_work: commits
  * @space_work: closes and frees segments
@@ -228,11 +230,9 @@ struct dmda_log_counters {
  * @fail_work: tells the world that the device has failed
  * @is_pacing: users write as many pages as cleaning lets them: @credit
  * @credit: pages that they may; below 0 if the last one took more
- * @is_cleaning: cleaning is allowed
  * @must_clean_all: somebody wants all segments cleaned that are worth it
  * @may_write: metadata may be written
  * @is_broken: it never started
- * @policy: enum dmda_policy
  * @summary: a summary that is being written; the space worker's
  * @cleaner: memory for cleaning
  * @root_pages: a root that is being written
@@ -294,6 +294,7 @@ struct dmda_log {
 	unsigned long last_placed;
 	unsigned long no_space_jiffies;
 	bool is_quiet;
+	const char *what;
 	const char *why;
 
 	struct work_struct io_work;
@@ -305,11 +306,9 @@ struct dmda_log {
 	struct work_struct fail_work;
 	bool is_pacing;
 	s64 credit;
-	bool is_cleaning;
 	bool must_clean_all;
 	bool may_write;
 	bool is_broken;
-	enum dmda_policy policy;
 
 	struct dmda_summary_block *summary;
 	struct dmda_log_cleaner *cleaner;
@@ -456,6 +455,18 @@ int dmda_log_map(struct dmda *dmda, struct bio *bio);
  * Return: DM_ENDIO_*.
  */
 int dmda_log_end_io(struct dmda *dmda, struct bio *bio, blk_status_t *status);
+
+/**
+ * dmda_log_map_run_locked() - pages that are written are at their places from now on
+ * @pages: the one or two pages of the map that have their lpns, pinned; or NULL
+ * @first: what the first one is, but for its seq, which is set
+ * @dpn: its place
+ *
+ * Return: false if the batch has no room for it now.
+ */
+bool dmda_log_map_run_locked(struct dmda_log *log,
+			     struct dmda_log_page *const pages[DMDA_OP_MAP_PAGES],
+			     struct dmda_written *first, dpn_t dpn, u32 nr_pages);
 
 /**
  * dmda_log_map_written() - map what could not be mapped for want of room in the batch
@@ -624,6 +635,48 @@ int dmda_log_checkpoint(struct dmda_log *log, bool is_clean);
 void dmda_log_do_checkpoint(struct work_struct *work);
 
 /**
+ * struct dmda_log_group - bios that are under way together
+ * @nr_left: how many, plus one
+ * @done: when there are none
+ * @failed: one of them failed
+ */
+struct dmda_log_group {
+	atomic_t nr_left;
+	struct completion done;
+	bool failed;
+};
+
+static inline void dmda_log_group_begin(struct dmda_log_group *group)
+{
+	atomic_set(&group->nr_left, 1);
+	init_completion(&group->done);
+	group->failed = false;
+}
+
+/* One more is under way. */
+static inline void dmda_log_group_get(struct dmda_log_group *group)
+{
+	atomic_inc(&group->nr_left);
+}
+
+/* One has ended; behind that the group may be gone. */
+static inline void dmda_log_group_put(struct dmda_log_group *group, bool failed)
+{
+	if (failed)
+		WRITE_ONCE(group->failed, true);
+	if (atomic_dec_and_test(&group->nr_left))
+		complete(&group->done);
+}
+
+/* Waits for all. Return: whether none has failed. */
+static inline bool dmda_log_group_end(struct dmda_log_group *group)
+{
+	dmda_log_group_put(group, false);
+	wait_for_completion_io(&group->done);
+	return !READ_ONCE(group->failed);
+}
+
+/**
  * struct dmda_log_page_write - a page on its way
  * @writes: which it belongs to
  * @page: of the map that it is; or NULL
@@ -646,15 +699,11 @@ struct dmda_log_page_write {
 /**
  * struct dmda_log_writes - pages that are being written
  * @log: where to
- * @nr_left: how many are under way, plus one
- * @done: when there are none
- * @failed: one of them could not be written
+ * @group: their bios
  */
 struct dmda_log_writes {
 	struct dmda_log *log;
-	atomic_t nr_left;
-	struct completion done;
-	bool failed;
+	struct dmda_log_group group;
 };
 
 /* Write pages: begin, any number of pages, end. */
