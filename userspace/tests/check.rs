@@ -8,49 +8,26 @@ mod common;
 
 use std::fs;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::path::Path;
 
+use common::devices::{
+    change, change_well, file_with, flip, metadata_pages, place_of, reseal, use_device,
+    use_device_by, used_device, volume_of, DEVICE_PAGES,
+};
 use common::{core_program, dieaware, folder, image, output_of, stderr, stdout, Random};
-use dieaware::format::block::{self, BlockId};
+use dieaware::format::block;
 use dieaware::format::check::{Options, Report};
 use dieaware::format::dump::{dump, Part};
 use dieaware::format::findings::{Findings, Severity, Subject};
-use dieaware::format::layout::{
-    Page, BLOCK_BYTES, DPN_BYTES, MAGIC_JOURNAL, MAP_ENTRIES, SECTOR_BYTES,
-};
-use dieaware::format::root::SlotEntry;
+use dieaware::format::layout::{BLOCK_BYTES, DPN_BYTES, MAGIC_JOURNAL, MAP_ENTRIES, SECTOR_BYTES};
 use dieaware::format::segments::State;
 use dieaware::format::superblock::{super_dpn, Table};
 use dieaware::format::volume::Volume;
 use dieaware::io_engine::pages::{Ram, ReadPages, WritePages};
 use serde_json::Value;
 
-/// Pages of the devices that the core's program makes.
-const DEVICE_PAGES: u64 = 2960;
-
 /// Parts of a dump that the core prints, too.
 const COMMON_PARTS: &str = "journal,segments,map,summaries";
-
-/// Let the core use a device; returns what it says about it then.
-fn use_device(seed: u32, crashes: u32, path: &Path, formatted: Option<&str>) -> String {
-    use_device_by("make_image", seed, crashes, path, formatted)
-}
-
-fn use_device_by(
-    program: &str,
-    seed: u32,
-    crashes: u32,
-    path: &Path,
-    formatted: Option<&str>,
-) -> String {
-    // A checkpoint begins at each 40th step and ends with the third one behind.
-    let steps = [200, 203, 204, 210][seed as usize / 2 % 4].to_string();
-    let (seed, crashes) = (seed.to_string(), crashes.to_string());
-    let mut args = vec![seed.as_str(), &crashes, &steps, path.to_str().unwrap()];
-    args.extend(formatted);
-    output_of(&core_program(program), &args, "")
-}
 
 fn check(device: &Ram) -> Report {
     dieaware::format::check(device, &Options::default()).unwrap()
@@ -130,70 +107,6 @@ fn the_core_works_on_what_the_tool_has_formatted() {
         path.to_str().unwrap(),
     ]));
     assert!(dump.contains(" label=\"a label\" epoch=2 "), "{dump}");
-}
-
-/// A device that was in use, with checkpoints, open segments and a journal.
-fn used_device() -> Ram {
-    static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
-    let bytes = BYTES.get_or_init(|| {
-        let path = folder("check-used").join("image");
-        use_device(8, 1, &path, None);
-        fs::read(path).unwrap()
-    });
-    Ram::new(bytes.clone())
-}
-
-fn volume_of(device: &Ram) -> Volume {
-    Volume::load(device, &mut Findings::default())
-        .unwrap()
-        .unwrap()
-}
-
-/// Where the valid page of a table lies.
-fn place_of(volume: &Volume, table: Table, index: u64) -> u64 {
-    let entry = entry_of(volume, table, index);
-    assert!(!entry.is_absent());
-    volume
-        .superblock
-        .slot_dpn(table, index, entry.slot())
-        .unwrap()
-}
-
-fn entry_of(volume: &Volume, table: Table, index: u64) -> SlotEntry {
-    match table {
-        Table::Segments => volume.root.segments[index as usize],
-        Table::Open => volume.root.open[index as usize],
-        Table::Directory => volume.root.directory[index as usize],
-        Table::Map => volume.map_slots[index as usize].unwrap(),
-    }
-}
-
-fn change(device: &Ram, dpn: u64, how: impl FnOnce(&mut Page)) {
-    let mut page = device.read_page(dpn).unwrap();
-    how(&mut page);
-    device.write(dpn, &page).unwrap();
-}
-
-/// Change a page so that its header fits what it has then.
-fn change_well(device: &Ram, dpn: u64, how: impl FnOnce(&mut Page)) {
-    change(device, dpn, |page| {
-        how(page);
-        let header = block::header(page).unwrap().clone();
-        let id = BlockId {
-            magic: header.magic.get(),
-            nr_entries: header.nr_entries.get(),
-            dpn: header.dpn.get(),
-            index: header.index.get(),
-            seq: header.seq.get(),
-            epoch: header.epoch.get(),
-            uuid: &header.uuid,
-        };
-        block::seal(page, &id);
-    });
-}
-
-fn flip(device: &Ram, dpn: u64, at: usize) {
-    change(device, dpn, |page| page[at] ^= 0x40);
 }
 
 /// The check of a changed device finds this.
@@ -648,35 +561,6 @@ fn a_summary_that_disagrees_with_the_map_is_found() {
     );
 }
 
-/// Pages that the tool reads of a device, without data.
-fn metadata_pages(volume: &Volume) -> Vec<u64> {
-    let superblock = &volume.superblock;
-    let data_pages = u64::from(superblock.data_pages());
-    let mut pages: Vec<u64> = vec![0, 16];
-    pages.extend(32..superblock.segment_dpn(0).unwrap());
-    let segments = 0..superblock.nr_segments();
-    pages.extend(segments.map(|number| superblock.segment_dpn(number).unwrap() + data_pages));
-    pages
-}
-
-/// Put the right checksum to a page or a sector that was changed.
-fn reseal(device: &Ram, volume: &Volume, dpn: u64) {
-    let journal = volume.superblock.journal_dpn;
-    let journal = journal..journal + u64::from(volume.superblock.journal_sectors / 8);
-
-    if !journal.contains(&dpn) {
-        change_well(device, dpn, |_| {});
-        return;
-    }
-    let seed = block::crc32c(!0, &volume.superblock.uuid);
-    change(device, dpn, |page| {
-        for sector in page.chunks_exact_mut(SECTOR_BYTES) {
-            let crc = block::crc32c(seed, &sector[4..]);
-            sector[..4].copy_from_slice(&crc.to_le_bytes());
-        }
-    });
-}
-
 #[test]
 fn no_byte_makes_the_tool_panic() {
     let device = used_device();
@@ -768,12 +652,6 @@ fn what_the_core_refuses_is_damaged_and_what_is_sound_it_starts() {
         nr_refused > 5 && nr_sound > 5 && nr_found > 5,
         "{nr_refused} {nr_sound} {nr_found}"
     );
-}
-
-fn file_with(name: &str, device: Ram) -> PathBuf {
-    let path = folder(name).join("image");
-    fs::write(&path, device.into_bytes()).unwrap();
-    path
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{bail, Context, Result};
 use clap::Args;
 use serde::Serialize;
 
@@ -93,6 +93,21 @@ fn open_to_write(path: &Path, start: u64) -> Result<Device> {
     })
 }
 
+/// All of a device could be read.
+///
+/// # Errors
+///
+/// When it could not.
+pub fn require_read(path: &Path, nr_failed_reads: u64) -> Result<()> {
+    if nr_failed_reads == 0 {
+        return Ok(());
+    }
+    bail!(
+        "{} cannot be read in all places: {nr_failed_reads} reads failed",
+        path.display()
+    )
+}
+
 /// Let the target write again. Returns whether there was need to.
 fn clear_needs_check(device: &Device) -> std::io::Result<bool> {
     let superblock = read_super(device, &mut Findings::default())?;
@@ -138,6 +153,7 @@ pub fn run(args: &CheckArgs, out: &mut impl Write) -> Result<()> {
     }
     // What was found comes before the verdict.
     out.flush()?;
+    require_read(&args.device, report.nr_failed_reads)?;
     let times = if report.nr_damages == 1 {
         "way"
     } else {

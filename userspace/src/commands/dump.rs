@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::{check, DamageFound};
+use super::check::{self, require_read};
+use super::DamageFound;
 use crate::format::dump::{dump, Part};
 
 /// Print what a device in log mode has, as text; nothing is written to it
@@ -37,10 +38,12 @@ pub fn run(args: &DumpArgs, out: &mut impl Write) -> Result<()> {
         &args.parts
     };
 
-    if dump(&device, parts, out).with_context(|| format!("{name} cannot be dumped"))? {
+    let missing = dump(&device, parts, out).with_context(|| format!("{name} cannot be dumped"))?;
+    out.flush()?;
+    require_read(&args.device, missing.nr_failed_reads)?;
+    if missing.nr_damages == 0 {
         return Ok(());
     }
-    out.flush()?;
     Err(DamageFound(format!(
         "{name} is damaged: the lines at the end that begin with # say how"
     ))

@@ -6,6 +6,7 @@ use thiserror::Error;
 use zerocopy::{FromBytes, IntoBytes};
 
 use super::layout::{BlockHeader, Page, FORMAT_VERSION, UUID_BYTES};
+use crate::io_engine::pages::ReadPages;
 
 /// A device's number in the world.
 pub type Uuid = [u8; UUID_BYTES];
@@ -49,6 +50,8 @@ pub enum BlockError {
     Time { found: u64, expected: u64 },
     #[error("it claims {0} entries, which is more than there can be")]
     Entries(u16),
+    #[error("it cannot be read ({0})")]
+    Unreadable(String),
 }
 
 /// The header of a page.
@@ -127,6 +130,27 @@ pub fn check(page: &Page, id: &BlockId) -> Result<(), BlockError> {
         return Err(BlockError::Entries(header.nr_entries.get()));
     }
     Ok(())
+}
+
+/// Read a page that may be lost.
+///
+/// # Errors
+///
+/// Says why it cannot be read.
+pub fn read(device: &impl ReadPages, dpn: u64) -> Result<Page, BlockError> {
+    device
+        .read_page(dpn)
+        .map_err(|err| BlockError::Unreadable(err.to_string()))
+}
+
+/// Read the page that should be at `id.dpn`.
+///
+/// # Errors
+///
+/// Says what is wrong with it.
+pub fn read_checked(device: &impl ReadPages, id: &BlockId) -> Result<Page, BlockError> {
+    let page = read(device, id.dpn)?;
+    check(&page, id).map(|()| page)
 }
 
 #[cfg(test)]

@@ -15,8 +15,9 @@ use super::layout::{SummaryBlock, MAX_OPEN, SUPER_NEEDS_CHECK};
 use super::map;
 use super::segments::{Segment, State};
 use super::summary::{self, Written};
+use super::superblock::Super;
 use super::volume::Volume;
-use crate::io_engine::pages::ReadPages;
+use crate::io_engine::pages::{ReadPages, Watched};
 
 /// What is to be left out.
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,12 +52,14 @@ pub struct Report {
     pub facts: Option<Facts>,
     pub nr_damages: u64,
     pub nr_warnings: u64,
+    /// Reads that the device refused.
+    pub nr_failed_reads: u64,
     pub findings: Vec<Finding>,
 }
 
 impl Report {
     pub fn is_clean(&self) -> bool {
-        self.nr_damages == 0
+        self.nr_damages == 0 && self.nr_failed_reads == 0
     }
 }
 
@@ -217,7 +220,7 @@ impl<'a, D: ReadPages> Check<'a, D> {
     }
 
     /// Returns the segments whose summaries do not agree with the map.
-    fn check_summaries(&self, findings: &mut Findings) -> io::Result<BTreeSet<u64>> {
+    fn check_summaries(&self, findings: &mut Findings) -> BTreeSet<u64> {
         let mut differing = BTreeSet::new();
 
         for (number, segment) in self.volume.segments.iter() {
@@ -227,14 +230,14 @@ impl<'a, D: ReadPages> Check<'a, D> {
             if tally.nr_mapped == 0 || segment.state == State::Free {
                 continue;
             }
-            let Some(pages) = self.read_summary(number, segment, findings)? else {
+            let Some(pages) = self.read_summary(number, segment, findings) else {
                 continue;
             };
             if self.fingerprint_of(number, &pages) != tally.fingerprint {
                 differing.insert(number);
             }
         }
-        Ok(differing)
+        differing
     }
 
     fn fingerprint_of(&self, number: u64, pages: &[Option<Written>]) -> u64 {
@@ -252,15 +255,15 @@ impl<'a, D: ReadPages> Check<'a, D> {
         number: u64,
         segment: &Segment,
         findings: &mut Findings,
-    ) -> io::Result<Option<Vec<Option<Written>>>> {
+    ) -> Option<Vec<Option<Written>>> {
         if segment.state == State::Open {
-            return Ok(Some(self.volume.open.pages(segment.open).to_vec()));
+            return Some(self.volume.open.pages(segment.open).to_vec());
         }
-        match read_summary(self.device, self.volume, number)? {
-            Ok(pages) => Ok(Some(pages)),
+        match read_summary(self.device, &self.volume.superblock, number) {
+            Ok(pages) => Some(pages),
             Err(why) => {
                 findings.damage(Subject::Summary, || why);
-                Ok(None)
+                None
             }
         }
     }
@@ -283,7 +286,7 @@ impl<'a, D: ReadPages> Check<'a, D> {
                     continue;
                 }
                 if last.as_ref().is_none_or(|(known, _)| *known != number) {
-                    let pages = self.read_summary(number, segment, &mut Findings::default())?;
+                    let pages = self.read_summary(number, segment, &mut Findings::default());
                     last = Some((number, pages.unwrap_or_default()));
                 }
                 let pages = last.as_ref().map_or(&[][..], |(_, pages)| pages);
@@ -333,33 +336,29 @@ impl<'a, D: ReadPages> Check<'a, D> {
     }
 }
 
-/// What the pages of a closed segment are, by its summary, or what is wrong with that.
+/// What the pages of a closed segment are, by its summary.
 ///
 /// # Errors
 ///
-/// When the device cannot be read.
+/// Says what is wrong with it.
 pub fn read_summary(
     device: &impl ReadPages,
-    volume: &Volume,
+    superblock: &Super,
     number: u64,
-) -> io::Result<Result<Vec<Option<Written>>, String>> {
-    let superblock = &volume.superblock;
+) -> Result<Vec<Option<Written>>, String> {
     let mut pages = Vec::new();
 
     for index in 0..superblock.summary_pages {
         let Some(id) = summary::block_id(superblock, number, index) else {
-            return Ok(Err(format!("Segment {number} does not exist.")));
+            return Err(format!("Segment {number} does not exist."));
         };
-        let page = device.read_page(id.dpn)?;
-        if let Err(why) = block::check(&page, &id) {
-            return Ok(Err(format!(
-                "Page {index} of the summary of segment {number} is damaged: {why}."
-            )));
-        }
+        let page = block::read_checked(device, &id).map_err(|why| {
+            format!("Page {index} of the summary of segment {number} is damaged: {why}.")
+        })?;
         let block: &SummaryBlock = transmute_ref!(&page);
         pages.extend(summary::entries(superblock, block, index));
     }
-    Ok(Ok(pages))
+    Ok(pages)
 }
 
 fn check_volume(
@@ -381,8 +380,8 @@ fn check_volume(
         });
     }
     if !options.quick {
-        journal::look_behind_end(device, &volume.superblock, &volume.journal, findings)?;
-        let differing = check.check_summaries(findings)?;
+        journal::look_behind_end(device, &volume.superblock, &volume.journal, findings);
+        let differing = check.check_summaries(findings);
         if !differing.is_empty() {
             check.explain(&differing, findings)?;
         }
@@ -394,12 +393,13 @@ fn check_volume(
 ///
 /// # Errors
 ///
-/// When the device cannot be read, or has features that nobody knew of. Everything that
-/// is wrong with what was read is in the report.
+/// When the device has features that nobody knew of. Everything that is wrong with it, and
+/// what could not be read, is in the report.
 pub fn check(device: &impl ReadPages, options: &Options) -> io::Result<Report> {
     let mut findings = Findings::default();
-    let facts = match Volume::load(device, &mut findings)? {
-        Some(volume) => Some(check_volume(device, &volume, options, &mut findings)?),
+    let device = Watched::new(device);
+    let facts = match Volume::load(&device, &mut findings)? {
+        Some(volume) => Some(check_volume(&device, &volume, options, &mut findings)?),
         None => None,
     };
 
@@ -407,6 +407,7 @@ pub fn check(device: &impl ReadPages, options: &Options) -> io::Result<Report> {
         facts,
         nr_damages: findings.count(Severity::Damage),
         nr_warnings: findings.count(Severity::Warning),
+        nr_failed_reads: device.nr_failed(),
         findings: findings.into_list(),
     })
 }

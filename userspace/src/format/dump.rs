@@ -12,7 +12,7 @@ use super::map;
 use super::segments::State;
 use super::summary::Written;
 use super::volume::Volume;
-use crate::io_engine::pages::ReadPages;
+use crate::io_engine::pages::{ReadPages, Watched};
 
 /// Version of the text.
 pub const DUMP_VERSION: u32 = 1;
@@ -143,7 +143,7 @@ fn dump_journal(device: &impl ReadPages, volume: &Volume, out: &mut impl Write) 
             }
             Ok(())
         },
-    )?;
+    );
     match failed {
         Some(err) => Err(err),
         None => writeln!(out, "journal next_seq={}", volume.journal.next_seq),
@@ -268,7 +268,7 @@ fn dump_summaries(
         match segment.state {
             State::Free => {}
             State::Open => dump_summary(number, volume.open.pages(segment.open), out)?,
-            State::Closed => match read_summary(device, volume, number)? {
+            State::Closed => match read_summary(device, &volume.superblock, number) {
                 Ok(pages) => dump_summary(number, &pages, out)?,
                 Err(why) if segment.nr_valid != 0 => findings.damage(Subject::Summary, || why),
                 // A crash may have cut off its being written anew, and nobody needs it.
@@ -279,14 +279,22 @@ fn dump_summaries(
     Ok(())
 }
 
-/// Write parts of a device as text. Returns whether nothing was damaged; what was is in
-/// comments at the end.
+/// What a dump could not say.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Missing {
+    pub nr_damages: u64,
+    /// Reads that the device refused.
+    pub nr_failed_reads: u64,
+}
+
+/// Write parts of a device as text. What is damaged is in comments at the end.
 ///
 /// # Errors
 ///
-/// When the device cannot be read, or the text not be written.
-pub fn dump(device: &impl ReadPages, parts: &[Part], out: &mut impl Write) -> io::Result<bool> {
+/// When the device has features that nobody knew of, or the text cannot be written.
+pub fn dump(device: &impl ReadPages, parts: &[Part], out: &mut impl Write) -> io::Result<Missing> {
     let mut findings = Findings::default();
+    let device = &Watched::new(device);
     let volume = Volume::load(device, &mut findings)?;
 
     writeln!(out, "dieaware-dump {DUMP_VERSION}")?;
@@ -302,11 +310,14 @@ pub fn dump(device: &impl ReadPages, parts: &[Part], out: &mut impl Write) -> io
             }
         }
     }
-    let is_clean = findings.count(Severity::Damage) == 0;
+    let missing = Missing {
+        nr_damages: findings.count(Severity::Damage),
+        nr_failed_reads: device.nr_failed(),
+    };
     for finding in findings.into_list() {
         writeln!(out, "# {finding}")?;
     }
-    Ok(is_clean)
+    Ok(missing)
 }
 
 #[cfg(test)]

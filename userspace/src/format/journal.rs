@@ -3,6 +3,7 @@
 //! records put together to operations.
 
 use std::io;
+use std::ops::Range;
 
 use serde::Serialize;
 use zerocopy::transmute_ref;
@@ -50,7 +51,7 @@ struct Ring<'a, D> {
     device: &'a D,
     superblock: &'a Super,
     chunk: Vec<u8>,
-    chunk_page: Option<u64>,
+    chunk_pages: Range<u64>,
 }
 
 impl<'a, D: ReadPages> Ring<'a, D> {
@@ -59,8 +60,20 @@ impl<'a, D: ReadPages> Ring<'a, D> {
             device,
             superblock,
             chunk: Vec::new(),
-            chunk_page: None,
+            chunk_pages: 0..0,
         }
+    }
+
+    /// Have these pages of the journal at hand.
+    fn load(&mut self, pages: Range<u64>) -> io::Result<()> {
+        let nr_pages = pages.end.saturating_sub(pages.start) as usize;
+
+        self.chunk.resize(nr_pages * BLOCK_BYTES, 0);
+        self.chunk_pages = 0..0;
+        self.device
+            .read(self.superblock.journal_dpn + pages.start, &mut self.chunk)?;
+        self.chunk_pages = pages;
+        Ok(())
     }
 
     /// The sector at the place that this number has.
@@ -68,17 +81,14 @@ impl<'a, D: ReadPages> Ring<'a, D> {
         let nr_pages = u64::from(self.superblock.journal_sectors / PAGE_SECTORS);
         let at = number % u64::from(self.superblock.journal_sectors);
         let page = at / u64::from(PAGE_SECTORS);
-        let chunk_page = page - page % CHUNK_PAGES;
 
-        if self.chunk_page != Some(chunk_page) {
-            let pages = CHUNK_PAGES.min(nr_pages - chunk_page) as usize;
-            self.chunk.resize(pages * BLOCK_BYTES, 0);
-            self.chunk_page = None;
-            self.device
-                .read(self.superblock.journal_dpn + chunk_page, &mut self.chunk)?;
-            self.chunk_page = Some(chunk_page);
+        if !self.chunk_pages.contains(&page) {
+            let first = page - page % CHUNK_PAGES;
+            let chunk = first..nr_pages.min(first + CHUNK_PAGES);
+            // If one of them cannot be read, the others can.
+            self.load(chunk).or_else(|_| self.load(page..page + 1))?;
         }
-        let first = (at - chunk_page * u64::from(PAGE_SECTORS)) as usize * SECTOR_BYTES;
+        let first = (at - self.chunk_pages.start * u64::from(PAGE_SECTORS)) as usize * SECTOR_BYTES;
         self.chunk
             .get(first..)
             .and_then(|bytes| bytes.first_chunk())
@@ -142,17 +152,13 @@ fn add(operation: &mut Operation, record: Record) -> Result<(), &'static str> {
 
 /// Read all operations from a place on and hand each to `visit`, which says what cannot
 /// be in it. Returns what was found.
-///
-/// # Errors
-///
-/// When the device cannot be read.
 pub fn read<D: ReadPages>(
     device: &D,
     superblock: &Super,
     from: JournalPlace,
     findings: &mut Findings,
     mut visit: impl FnMut(&Operation) -> Result<(), String>,
-) -> io::Result<JournalFacts> {
+) -> JournalFacts {
     let mut ring = Ring::new(device, superblock);
     let seed = seed(superblock);
     let mut next = from;
@@ -164,7 +170,13 @@ pub fn read<D: ReadPages>(
     let mut why = None;
 
     while why.is_none() {
-        let sector = ring.sector(next.sector)?;
+        let sector = match ring.sector(next.sector) {
+            Ok(sector) => sector,
+            Err(err) => {
+                why = Some(unreadable(next.sector, &err));
+                break;
+            }
+        };
         if !is_whole(&sector, seed) || !fits(&sector, &next) {
             break;
         }
@@ -211,7 +223,11 @@ pub fn read<D: ReadPages>(
         Some(why) => findings.damage(Subject::Journal, || why),
         None => note_end(&facts, findings),
     }
-    Ok(facts)
+    facts
+}
+
+fn unreadable(number: u64, err: &io::Error) -> String {
+    format!("Sector {number} of the journal cannot be read ({err}).")
 }
 
 fn note_end(facts: &JournalFacts, findings: &mut Findings) {
@@ -230,16 +246,12 @@ fn note_end(facts: &JournalFacts, findings: &mut Findings) {
 /// may leave them, when what comes before them in the same batch was lost; but a batch is
 /// written when the one before it is durable, so no further on than a batch is long, and none
 /// that begins a batch.
-///
-/// # Errors
-///
-/// When the device cannot be read.
 pub fn look_behind_end<D: ReadPages>(
     device: &D,
     superblock: &Super,
     facts: &JournalFacts,
     findings: &mut Findings,
-) -> io::Result<()> {
+) {
     let mut ring = Ring::new(device, superblock);
     let seed = seed(superblock);
     let end = facts.first_sector.wrapping_add(facts.nr_sectors);
@@ -249,7 +261,13 @@ pub fn look_behind_end<D: ReadPages>(
 
     for at in 0..left {
         let number = end.wrapping_add(at);
-        let sector = ring.sector(number)?;
+        let sector = match ring.sector(number) {
+            Ok(sector) => sector,
+            Err(err) => {
+                findings.damage(Subject::Journal, || unreadable(number, &err));
+                continue;
+            }
+        };
         let block: &JournalSector = transmute_ref!(&sector);
         if block.sector.get() != number || !is_whole(&sector, seed) {
             continue;
@@ -275,5 +293,4 @@ pub fn look_behind_end<D: ReadPages>(
             )
         });
     }
-    Ok(())
 }

@@ -120,17 +120,15 @@ fn load(
     index: u64,
     entry: SlotEntry,
     findings: &mut Findings,
-) -> io::Result<Option<Vec<u64>>> {
-    let page = read_slot(device, volume, Table::Map, index, entry)?;
-
-    match page {
-        None => Ok(Some(vec![0; MAP_ENTRIES])),
-        Some(Ok(page)) => Ok(Some(decode(&page))),
+) -> Option<Vec<u64>> {
+    match read_slot(device, volume, Table::Map, index, entry) {
+        None => Some(vec![0; MAP_ENTRIES]),
+        Some(Ok(page)) => Some(decode(&page)),
         Some(Err(why)) => {
             findings.damage(Subject::MapPage, || {
                 format!("Page {index} of the map is damaged: {why}.")
             });
-            Ok(None)
+            None
         }
     }
 }
@@ -152,7 +150,7 @@ fn check_replaced(volume: &Volume, before: &[u64], page: &MapPage, findings: &mu
 ///
 /// # Errors
 ///
-/// When the device cannot be read.
+/// When the visitor does.
 pub fn for_each_page<D: ReadPages>(
     device: &D,
     volume: &Volume,
@@ -169,7 +167,7 @@ pub fn for_each_page<D: ReadPages>(
         if entry.is_absent() && changes.is_empty() {
             continue;
         }
-        let Some(dpns) = load(device, volume, index, entry, findings)? else {
+        let Some(dpns) = load(device, volume, index, entry, findings) else {
             is_whole = false;
             continue;
         };

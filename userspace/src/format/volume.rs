@@ -87,7 +87,7 @@ fn choose_super(
 ///
 /// # Errors
 ///
-/// When the device cannot be read, or has features that nobody knew of.
+/// When the device has features that nobody knew of.
 pub fn read_super(device: &impl ReadPages, findings: &mut Findings) -> io::Result<Option<Super>> {
     let nr_pages = device.nr_pages();
     if nr_pages <= SUPER_DPN_B {
@@ -96,9 +96,8 @@ pub fn read_super(device: &impl ReadPages, findings: &mut Findings) -> io::Resul
         });
         return Ok(None);
     }
-    let decode = |dpn| Ok::<_, io::Error>(Super::decode(&device.read_page(dpn)?, dpn));
-    let (a, b) = (decode(SUPER_DPN_A)?, decode(SUPER_DPN_B)?);
-    let Some(superblock) = choose_super(a, b, findings) else {
+    let decode = |dpn| Super::decode(&block::read(device, dpn)?, dpn);
+    let Some(superblock) = choose_super(decode(SUPER_DPN_A), decode(SUPER_DPN_B), findings) else {
         return Ok(None);
     };
 
@@ -132,27 +131,24 @@ fn read_one_root(
     device: &impl ReadPages,
     superblock: &Super,
     which: u64,
-) -> io::Result<Result<Root, RootError>> {
+) -> Result<Root, RootError> {
     let [even, odd] = superblock.root_dpn;
     let first = if which == 0 { even } else { odd };
     let mut pages = Vec::new();
 
-    for dpn in first..first + superblock.nr_root_pages() {
-        pages.push(device.read_page(dpn)?);
+    for index in 0..superblock.nr_root_pages() {
+        let page = block::read(device, first + index);
+        pages.push(page.map_err(|err| RootError::Block(index, err))?);
     }
-    Ok(Root::decode(&pages, superblock, which))
+    Root::decode(&pages, superblock, which)
 }
 
 /// The root that counts, if there is one.
-fn read_root(
-    device: &impl ReadPages,
-    superblock: &Super,
-    findings: &mut Findings,
-) -> io::Result<Option<Root>> {
-    let even = read_one_root(device, superblock, 0)?;
-    let odd = read_one_root(device, superblock, 1)?;
+fn read_root(device: &impl ReadPages, superblock: &Super, findings: &mut Findings) -> Option<Root> {
+    let even = read_one_root(device, superblock, 0);
+    let odd = read_one_root(device, superblock, 1);
 
-    Ok(match (even, odd) {
+    match (even, odd) {
         (Ok(even), Ok(odd)) => {
             if even.epoch.abs_diff(odd.epoch) != 1 {
                 findings.add(Severity::Warning, Subject::Root, || {
@@ -183,7 +179,7 @@ fn read_root(
             });
             None
         }
-    })
+    }
 }
 
 /// The page of a table that an entry names; `None`: it was never written.
@@ -193,7 +189,7 @@ pub fn read_slot(
     table: Table,
     index: u64,
     entry: SlotEntry,
-) -> io::Result<Option<Result<Page, SlotError>>> {
+) -> Option<Result<Page, SlotError>> {
     let (magic, nr_entries) = match table {
         Table::Segments => (MAGIC_SEGMENTS, SEGMENTS_PER_PAGE),
         Table::Open => (MAGIC_OPEN, SUMMARIES_PER_PAGE),
@@ -202,10 +198,7 @@ pub fn read_slot(
     };
     let superblock = &volume.superblock;
     let place = superblock.slot_dpn(table, index, entry.slot());
-    let Some(dpn) = place.filter(|_| !entry.is_absent()) else {
-        return Ok(None);
-    };
-    let page = device.read_page(dpn)?;
+    let dpn = place.filter(|_| !entry.is_absent())?;
     let id = BlockId {
         magic,
         nr_entries: nr_entries as u16,
@@ -216,15 +209,16 @@ pub fn read_slot(
         uuid: &superblock.uuid,
     };
 
-    if let Err(why) = block::check(&page, &id) {
-        return Ok(Some(Err(why.into())));
-    }
+    let page = match block::read_checked(device, &id) {
+        Ok(page) => page,
+        Err(why) => return Some(Err(why.into())),
+    };
     let epoch = block::header(&page).map_or(0, |header| header.epoch.get());
-    Ok(Some(if epoch > volume.root.epoch {
+    Some(if epoch > volume.root.epoch {
         Err(SlotError::Epoch(epoch))
     } else {
         Ok(page)
-    }))
+    })
 }
 
 impl Volume {
@@ -246,7 +240,7 @@ impl Volume {
     ///
     /// # Errors
     ///
-    /// When the device cannot be read, or has features that nobody knew of.
+    /// When the device has features that nobody knew of. What cannot be read is a finding.
     pub fn load(device: &impl ReadPages, findings: &mut Findings) -> io::Result<Option<Self>> {
         Self::load_with(device, findings, |_| {})
     }
@@ -264,25 +258,21 @@ impl Volume {
         let Some(superblock) = read_super(device, findings)? else {
             return Ok(None);
         };
-        let Some(root) = read_root(device, &superblock, findings)? else {
+        let Some(root) = read_root(device, &superblock, findings) else {
             return Ok(None);
         };
         let mut volume = Self::new(superblock, root);
-        volume.load_directory(device, findings)?;
-        volume.load_segments(device, findings)?;
-        volume.load_open(device, findings)?;
-        volume.replay(device, findings, visit)?;
+        volume.load_directory(device, findings);
+        volume.load_segments(device, findings);
+        volume.load_open(device, findings);
+        volume.replay(device, findings, visit);
         volume.check_times(findings);
         Ok(Some(volume))
     }
 
-    fn load_directory(
-        &mut self,
-        device: &impl ReadPages,
-        findings: &mut Findings,
-    ) -> io::Result<()> {
+    fn load_directory(&mut self, device: &impl ReadPages, findings: &mut Findings) {
         for (index, entry) in (0..).zip(self.root.directory.clone()) {
-            let page = read_slot(device, self, Table::Directory, index, entry)?;
+            let page = read_slot(device, self, Table::Directory, index, entry);
             let slots = self
                 .map_slots
                 .iter_mut()
@@ -305,16 +295,11 @@ impl Volume {
                 }
             }
         }
-        Ok(())
     }
 
-    fn load_segments(
-        &mut self,
-        device: &impl ReadPages,
-        findings: &mut Findings,
-    ) -> io::Result<()> {
+    fn load_segments(&mut self, device: &impl ReadPages, findings: &mut Findings) {
         for (index, entry) in (0..).zip(self.root.segments.clone()) {
-            match read_slot(device, self, Table::Segments, index, entry)? {
+            match read_slot(device, self, Table::Segments, index, entry) {
                 None => {}
                 Some(Ok(page)) => {
                     for wrong in self.segments.load(index, transmute_ref!(&page)) {
@@ -329,12 +314,11 @@ impl Volume {
                 }
             }
         }
-        Ok(())
     }
 
-    fn load_open(&mut self, device: &impl ReadPages, findings: &mut Findings) -> io::Result<()> {
+    fn load_open(&mut self, device: &impl ReadPages, findings: &mut Findings) {
         for (index, entry) in (0..).zip(self.root.open.clone()) {
-            match read_slot(device, self, Table::Open, index, entry)? {
+            match read_slot(device, self, Table::Open, index, entry) {
                 None => {}
                 Some(Ok(page)) => self
                     .open
@@ -344,7 +328,6 @@ impl Volume {
                 }),
             }
         }
-        Ok(())
     }
 
     fn replay(
@@ -352,16 +335,15 @@ impl Volume {
         device: &impl ReadPages,
         findings: &mut Findings,
         mut visit: impl FnMut(&Operation),
-    ) -> io::Result<()> {
+    ) {
         let superblock = self.superblock.clone();
         let from = self.root.journal;
 
         self.journal = journal::read(device, &superblock, from, findings, |operation| {
             visit(operation);
             self.apply(operation)
-        })?;
+        });
         self.changes.finish();
-        Ok(())
     }
 
     /// Do an operation of the journal.

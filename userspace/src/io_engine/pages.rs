@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Devices and images as pages of 4 KiB, counted from where the target begins.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
 use std::os::fd::AsRawFd;
@@ -193,6 +193,39 @@ impl WritePages for Device {
 
     fn flush(&self) -> io::Result<()> {
         self.file.sync_all()
+    }
+}
+
+/// Counts the reads that a device refuses.
+pub struct Watched<'a, D> {
+    device: &'a D,
+    nr_failed: Cell<u64>,
+}
+
+impl<'a, D: ReadPages> Watched<'a, D> {
+    pub fn new(device: &'a D) -> Self {
+        Self {
+            device,
+            nr_failed: Cell::new(0),
+        }
+    }
+
+    pub fn nr_failed(&self) -> u64 {
+        self.nr_failed.get()
+    }
+}
+
+impl<D: ReadPages> ReadPages for Watched<'_, D> {
+    fn nr_pages(&self) -> u64 {
+        self.device.nr_pages()
+    }
+
+    fn read(&self, dpn: u64, pages: &mut [u8]) -> io::Result<()> {
+        let result = self.device.read(dpn, pages);
+        if result.is_err() {
+            self.nr_failed.set(self.nr_failed.get() + 1);
+        }
+        result
     }
 }
 

@@ -4,6 +4,8 @@
 // Not every test needs everything.
 #![allow(dead_code)]
 
+pub mod devices;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};

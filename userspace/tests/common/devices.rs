@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Devices that the core has used, and ways to damage them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use dieaware::format::block::{self, BlockId};
+use dieaware::format::findings::Findings;
+use dieaware::format::layout::{Page, BLOCK_BYTES, SECTOR_BYTES};
+use dieaware::format::root::SlotEntry;
+use dieaware::format::superblock::Table;
+use dieaware::format::volume::Volume;
+use dieaware::io_engine::pages::{Ram, ReadPages, WritePages};
+
+use super::{core_program, folder, output_of};
+
+/// Pages of the devices that the core's program makes.
+pub const DEVICE_PAGES: u64 = 2960;
+
+/// Let the core use a device; returns what it says about it then.
+pub fn use_device(seed: u32, crashes: u32, path: &Path, formatted: Option<&str>) -> String {
+    use_device_by("make_image", seed, crashes, path, formatted)
+}
+
+pub fn use_device_by(
+    program: &str,
+    seed: u32,
+    crashes: u32,
+    path: &Path,
+    formatted: Option<&str>,
+) -> String {
+    // A checkpoint begins at each 40th step and ends with the third one behind.
+    let steps = [200, 203, 204, 210][seed as usize / 2 % 4].to_string();
+    let (seed, crashes) = (seed.to_string(), crashes.to_string());
+    let mut args = vec![seed.as_str(), &crashes, &steps, path.to_str().unwrap()];
+    args.extend(formatted);
+    output_of(&core_program(program), &args, "")
+}
+
+/// A device that was in use, with checkpoints, open segments and a journal.
+pub fn used_device() -> Ram {
+    static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
+    let bytes = BYTES.get_or_init(|| {
+        let path = folder("check-used").join("image");
+        use_device(8, 1, &path, None);
+        fs::read(path).unwrap()
+    });
+    Ram::new(bytes.clone())
+}
+
+pub fn volume_of(device: &Ram) -> Volume {
+    Volume::load(device, &mut Findings::default())
+        .unwrap()
+        .unwrap()
+}
+
+/// Where the valid page of a table lies.
+pub fn place_of(volume: &Volume, table: Table, index: u64) -> u64 {
+    let entry = entry_of(volume, table, index);
+    assert!(!entry.is_absent());
+    volume
+        .superblock
+        .slot_dpn(table, index, entry.slot())
+        .unwrap()
+}
+
+pub fn entry_of(volume: &Volume, table: Table, index: u64) -> SlotEntry {
+    match table {
+        Table::Segments => volume.root.segments[index as usize],
+        Table::Open => volume.root.open[index as usize],
+        Table::Directory => volume.root.directory[index as usize],
+        Table::Map => volume.map_slots[index as usize].unwrap(),
+    }
+}
+
+pub fn change(device: &Ram, dpn: u64, how: impl FnOnce(&mut Page)) {
+    let mut page = device.read_page(dpn).unwrap();
+    how(&mut page);
+    device.write(dpn, &page).unwrap();
+}
+
+/// Change a page so that its header fits what it has then.
+pub fn change_well(device: &Ram, dpn: u64, how: impl FnOnce(&mut Page)) {
+    change(device, dpn, |page| {
+        how(page);
+        let header = block::header(page).unwrap().clone();
+        let id = BlockId {
+            magic: header.magic.get(),
+            nr_entries: header.nr_entries.get(),
+            dpn: header.dpn.get(),
+            index: header.index.get(),
+            seq: header.seq.get(),
+            epoch: header.epoch.get(),
+            uuid: &header.uuid,
+        };
+        block::seal(page, &id);
+    });
+}
+
+pub fn flip(device: &Ram, dpn: u64, at: usize) {
+    change(device, dpn, |page| page[at] ^= 0x40);
+}
+
+/// Pages that the tool reads of a device, without data.
+pub fn metadata_pages(volume: &Volume) -> Vec<u64> {
+    let superblock = &volume.superblock;
+    let data_pages = u64::from(superblock.data_pages());
+    let mut pages: Vec<u64> = vec![0, 16];
+    pages.extend(32..superblock.segment_dpn(0).unwrap());
+    let segments = 0..superblock.nr_segments();
+    pages.extend(segments.map(|number| superblock.segment_dpn(number).unwrap() + data_pages));
+    pages
+}
+
+/// Put the right checksum to a page or a sector that was changed.
+pub fn reseal(device: &Ram, volume: &Volume, dpn: u64) {
+    let journal = volume.superblock.journal_dpn;
+    let journal = journal..journal + u64::from(volume.superblock.journal_sectors / 8);
+
+    if !journal.contains(&dpn) {
+        change_well(device, dpn, |_| {});
+        return;
+    }
+    let seed = block::crc32c(!0, &volume.superblock.uuid);
+    change(device, dpn, |page| {
+        for sector in page.chunks_exact_mut(SECTOR_BYTES) {
+            let crc = block::crc32c(seed, &sector[4..]);
+            sector[..4].copy_from_slice(&crc.to_le_bytes());
+        }
+    });
+}
+
+pub fn file_with(name: &str, device: Ram) -> PathBuf {
+    let path = folder(name).join("image");
+    fs::write(&path, device.into_bytes()).unwrap();
+    path
+}
+
+/// A device some pages of which cannot be read.
+pub struct Failing {
+    pub device: Ram,
+    pub bad: Vec<u64>,
+}
+
+impl ReadPages for Failing {
+    fn nr_pages(&self) -> u64 {
+        self.device.nr_pages()
+    }
+
+    fn read(&self, dpn: u64, pages: &mut [u8]) -> std::io::Result<()> {
+        let end = dpn + (pages.len() / BLOCK_BYTES) as u64;
+        if self.bad.iter().any(|bad| (dpn..end).contains(bad)) {
+            return Err(std::io::Error::from_raw_os_error(5));
+        }
+        self.device.read(dpn, pages)
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Devices some pages of which cannot be read.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod common;
+
+use common::devices::{flip, place_of, used_device, volume_of, Failing};
+use dieaware::format::check::Options;
+use dieaware::format::dump::{dump, Part};
+use dieaware::format::segments::State;
+use dieaware::format::superblock::Table;
+
+#[test]
+fn what_cannot_be_read_is_said_and_the_rest_is_checked() {
+    let volume = volume_of(&used_device());
+    let superblock = &volume.superblock;
+    let journal_page = volume.journal.first_sector % u64::from(superblock.journal_sectors) / 8;
+    let closed = volume
+        .segments
+        .iter()
+        .find(|(_, segment)| segment.state == State::Closed && segment.nr_valid > 0)
+        .unwrap();
+    let summary_dpn =
+        superblock.segment_dpn(closed.0).unwrap() + u64::from(superblock.data_pages());
+    let root_dpn = volume.root.dpn(superblock);
+    for (dpn, words) in [
+        (0, "Superblock A is not valid: it cannot be read"),
+        (
+            place_of(&volume, Table::Map, 1),
+            "Page 1 of the map is damaged: it cannot be read",
+        ),
+        (
+            place_of(&volume, Table::Directory, 0),
+            "Page 0 of the directory is damaged: it cannot",
+        ),
+        (
+            place_of(&volume, Table::Segments, 0),
+            "Page 0 of the segment table is damaged: it ca",
+        ),
+        (
+            superblock.journal_dpn + journal_page,
+            "of the journal cannot be read",
+        ),
+        (summary_dpn, "of the summary of segment"),
+        (root_dpn, "is not valid, as a crash may"),
+    ] {
+        let device = used_device();
+        // Another damage, to see that the check goes on.
+        flip(&device, place_of(&volume, Table::Map, 2), 90);
+        let device = Failing {
+            device,
+            bad: vec![dpn],
+        };
+        let report = dieaware::format::check(&device, &Options::default()).unwrap();
+        let sentences: Vec<_> = report
+            .findings
+            .iter()
+            .map(|found| &found.sentence)
+            .collect();
+        assert!(report.nr_failed_reads > 0 && !report.is_clean(), "{dpn}");
+        assert!(
+            sentences.iter().any(|said| said.contains(words)),
+            "{words}: {sentences:#?}"
+        );
+        if root_dpn != dpn && place_of(&volume, Table::Directory, 0) != dpn {
+            let other = "Page 2 of the map is damaged: its checksum";
+            assert!(
+                sentences.iter().any(|said| said.contains(other)),
+                "{sentences:#?}"
+            );
+        }
+        let missing = dump(&device, &Part::ALL, &mut std::io::sink()).unwrap();
+        assert!(missing.nr_failed_reads > 0);
+    }
+}
