@@ -11,8 +11,8 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use common::devices::{
-    change, change_well, file_with, flip, metadata_pages, place_of, reseal, use_device,
-    use_device_by, used_device, volume_of, DEVICE_PAGES,
+    change, change_somewhere, change_well, file_with, flip, metadata_pages, place_of, reseal,
+    use_device, use_device_by, used_device, volume_of, DEVICE_PAGES,
 };
 use common::{core_program, dieaware, folder, image, output_of, stderr, stdout, Random};
 use dieaware::format::block;
@@ -594,23 +594,6 @@ fn no_byte_makes_the_tool_panic() {
     }
     assert!(check(&device).findings.is_empty());
     assert!(nr_found > 200, "{nr_found} {nr_refused}");
-}
-
-/// Change a byte somewhere, most often so that the checksum fits.
-fn change_somewhere(device: &Ram, volume: &Volume, pages: &[u64], random: &mut Random) -> u64 {
-    loop {
-        let dpn = pages[random.below(pages.len() as u64) as usize];
-        if device.read_page(dpn).unwrap() == [0; BLOCK_BYTES] {
-            continue;
-        }
-        let at = 64 + random.below(300);
-        let bits = 1 << random.below(8);
-        change(device, dpn, |page| page[at as usize] ^= bits);
-        if random.below(4) != 0 {
-            reseal(device, volume, dpn);
-        }
-        return dpn;
-    }
 }
 
 #[test]

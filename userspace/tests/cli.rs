@@ -135,6 +135,9 @@ fn help_shows_an_example() {
         &["check", "--help"],
         &["dump", "--help"],
         &["format", "--help"],
+        &["pack", "--help"],
+        &["restore", "--help"],
+        &["unpack", "--help"],
         &["runs", "load", "--help"],
         &["runs", "extents", "--help"],
         &["sim", "--help"],
@@ -151,10 +154,13 @@ fn help_shows_an_example() {
 #[test]
 fn man_pages_name_every_option_of_the_help() {
     let fixture = Fixture::new("man", "", "");
-    let verbs: [(&str, &[&str]); 7] = [
+    let verbs: [(&str, &[&str]); 10] = [
         ("check", &["check", "--help"]),
         ("dump", &["dump", "--help"]),
         ("format", &["format", "--help"]),
+        ("pack", &["pack", "--help"]),
+        ("restore", &["restore", "--help"]),
+        ("restore", &["unpack", "--help"]),
         ("status", &["status", "--help"]),
         ("runs", &["runs", "load", "--help"]),
         ("runs", &["runs", "extents", "--help"]),

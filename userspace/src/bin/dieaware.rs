@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use dieaware::commands::{check, dump, format, runs, sim, status, DamageFound, UsageError};
+use dieaware::commands::{
+    check, dump, format, pack, restore, runs, sim, status, DamageFound, UsageError,
+};
 
 /// Makes, inspects and controls dm-dieaware targets, and simulates virtual SSDs.
 #[derive(Parser)]
@@ -21,9 +23,13 @@ enum Verb {
     Check(check::CheckArgs),
     Dump(dump::DumpArgs),
     Format(format::FormatArgs),
+    Pack(pack::PackArgs),
+    Restore(restore::RestoreArgs),
     Runs(runs::RunsArgs),
     Sim(sim::SimArgs),
     Status(status::StatusArgs),
+    /// Write what a pack has to a device or an image; the same as restore
+    Unpack(restore::RestoreArgs),
 }
 
 const EXIT_DAMAGE: u8 = 1;
@@ -37,6 +43,8 @@ fn run(verb: &Verb) -> anyhow::Result<()> {
         Verb::Check(args) => check::run(args, &mut out)?,
         Verb::Dump(args) => dump::run(args, &mut out)?,
         Verb::Format(args) => format::run(args, &mut out)?,
+        Verb::Pack(args) => pack::run(args, &mut out)?,
+        Verb::Restore(args) | Verb::Unpack(args) => restore::run(args, &mut out)?,
         Verb::Runs(args) => runs::run(args, &mut out)?,
         Verb::Sim(args) => sim::run(args, &mut out)?,
         Verb::Status(args) => status::run(args, &mut out)?,

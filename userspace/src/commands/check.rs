@@ -45,7 +45,10 @@ struct DeviceReport<'a> {
     report: &'a Report,
 }
 
-fn require_start(start: u64) -> Result<()> {
+/// # Errors
+///
+/// When a target cannot begin there.
+pub fn require_start(start: u64) -> Result<()> {
     if start % u64::from(PAGE_SECTORS) != 0 {
         return Err(UsageError("The first sector must be a multiple of 8".to_owned()).into());
     }

@@ -2,7 +2,7 @@
 //! `dieaware dump`: a device in log mode as text.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -10,6 +10,8 @@ use clap::Args;
 use super::check::{self, require_read};
 use super::DamageFound;
 use crate::format::dump::{dump, Part};
+use crate::format::exact::{self, DumpError};
+use crate::io_engine::pages::Device;
 
 /// Print what a device in log mode has, as text; nothing is written to it
 #[derive(Args, Debug)]
@@ -24,6 +26,28 @@ pub struct DumpArgs {
     /// Only these parts, separated by commas
     #[arg(long = "part", value_name = "PART", value_delimiter = ',')]
     parts: Vec<Part>,
+    /// Print every page of metadata as it is, so that "dieaware restore" makes the same
+    /// bytes of it
+    #[arg(long, conflicts_with = "parts")]
+    exact: bool,
+}
+
+/// Why there is no exact dump.
+pub fn explain(path: &Path, err: DumpError) -> anyhow::Error {
+    let name = path.display();
+    match err {
+        DumpError::NoSuperblock => DamageFound(format!("{name} cannot be dumped: {err}")).into(),
+        DumpError::Io(err) => {
+            anyhow::Error::from(err).context(format!("{name} was not dumped to the end"))
+        }
+    }
+}
+
+fn run_exact(args: &DumpArgs, device: &Device, out: &mut impl Write) -> Result<()> {
+    let outcome = exact::dump(device, out).map_err(|err| explain(&args.device, err))?;
+
+    out.flush()?;
+    require_read(&args.device, outcome.nr_unreadable)
 }
 
 /// # Errors
@@ -32,6 +56,9 @@ pub struct DumpArgs {
 pub fn run(args: &DumpArgs, out: &mut impl Write) -> Result<()> {
     let name = args.device.display();
     let device = check::open(&args.device, args.start)?;
+    if args.exact {
+        return run_exact(args, &device, out);
+    }
     let parts = if args.parts.is_empty() {
         &Part::ALL[..]
     } else {

@@ -2,20 +2,19 @@
 //! `dieaware format`: makes a device one in log mode.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{Read, Write};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::UsageError;
+use super::{overwrite, UsageError};
 use crate::format::block::Uuid;
 use crate::format::create::create;
 use crate::format::make::{make, Request};
 use crate::format::superblock::{Super, PAGE_SECTORS};
-use crate::io_engine::pages::{Device, Limits, OpenHow, ReadPages};
-use crate::io_engine::signatures;
+use crate::io_engine::pages::{Device, Limits, ReadPages};
 use crate::units::{parse_bytes, parse_permille, PAGE_BYTES, SECTOR_BYTES};
 
 /// Pages to whose multiples segments are aligned where the device does not say: 1 MiB, and
@@ -110,7 +109,7 @@ fn in_units(what: &str, bytes: u64, unit_bytes: u64) -> Result<u32> {
 }
 
 /// Bytes nobody can foresee.
-fn random<const BYTES: usize>() -> Result<[u8; BYTES]> {
+pub(super) fn random<const BYTES: usize>() -> Result<[u8; BYTES]> {
     let mut bytes = [0; BYTES];
 
     File::open("/dev/urandom")
@@ -189,65 +188,14 @@ fn request(args: &FormatArgs, device: &Device) -> Result<Request> {
     })
 }
 
-fn open(path: &Path, start: u64, force: bool) -> Result<Device> {
-    let mut how = OpenHow {
-        write: true,
-        exclusive: true,
-    };
-    let opened = match Device::open(path, start, how) {
-        Err(err) if err.kind() == ErrorKind::ResourceBusy => {
-            if !force {
-                return Err(usage(format!(
-                    "{} is in use: it is mounted, or part of another device",
-                    path.display()
-                )));
-            }
-            how.exclusive = false;
-            Device::open(path, start, how)
-        }
-        opened => opened,
-    };
-    opened.with_context(|| format!("{} cannot be opened", path.display()))
-}
-
-/// Refuse a device that holds data, or take the signs of it away. Both the device and the
-/// part that the target is to use are looked at.
-fn clear(args: &FormatArgs, device: &Device) -> Result<()> {
-    let name = args.device.display();
-    let mut parts = vec![];
-
-    if args.start != 0 && !args.force {
-        // Without O_EXCL: `device` has the device for itself.
-        let whole = Device::open(&args.device, 0, OpenHow::default());
-        parts.push(whole.with_context(|| format!("{name} cannot be opened"))?);
-    }
-    for part in parts.iter().chain([device]) {
-        let found = signatures::find(part).with_context(|| format!("{name} cannot be read"))?;
-        let Some(first) = found.first() else {
-            continue;
-        };
-        if !args.force {
-            return Err(usage(format!(
-                "{name} holds {} (a sign of it is at byte {}); --force destroys it",
-                first.what, first.at
-            )));
-        }
-        signatures::erase(part, &found).with_context(|| format!("{name} cannot be written"))?;
-    }
-    Ok(())
-}
-
 /// # Errors
 ///
 /// When the device cannot be laid out as asked for, holds data, is in use, or fails.
 pub fn run(args: &FormatArgs, out: &mut impl Write) -> Result<()> {
-    if args.start % u64::from(PAGE_SECTORS) != 0 {
-        return Err(usage("The first sector must be a multiple of 8"));
-    }
-    let device = open(&args.device, args.start, args.force)?;
+    let device = overwrite::open(&args.device, args.start, args.force)?;
     let superblock = make(&request(args, &device)?).map_err(|err| usage(err.to_string()))?;
 
-    clear(args, &device)?;
+    overwrite::clear(&args.device, args.start, args.force, &device)?;
     create(&device, &superblock, u64::from_ne_bytes(random()?))
         .with_context(|| format!("{} cannot be written", args.device.display()))?;
     print(&Formatted::new(args, &superblock), args.json, out)

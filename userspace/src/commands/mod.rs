@@ -4,6 +4,9 @@
 pub mod check;
 pub mod dump;
 pub mod format;
+pub mod overwrite;
+pub mod pack;
+pub mod restore;
 pub mod runs;
 pub mod sim;
 pub mod status;

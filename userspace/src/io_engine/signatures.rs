@@ -35,9 +35,12 @@ const BCACHEFS: &[u8] = &[
     0xc6, 0x85, 0x73, 0xf6, 0x66, 0xce, 0x90, 0xa9, 0xd9, 0x6a, 0x60, 0xcf, 0x80, 0x3d, 0xf7, 0xef,
 ];
 
+/// The project's own.
+pub const LOG_MODE: &str = "a device in log mode";
+
 const SIGNATURES: &[Signature] = &[
-    sign("a device in log mode", At::Begin(4), b"mDSb"),
-    sign("a device in log mode", At::Begin(16 * 4096 + 4), b"mDSb"),
+    sign(LOG_MODE, At::Begin(4), b"mDSb"),
+    sign(LOG_MODE, At::Begin(16 * 4096 + 4), b"mDSb"),
     sign(
         "an ext2, ext3 or ext4 filesystem",
         At::Begin(0x438),

@@ -13,7 +13,7 @@ use dieaware::format::superblock::Table;
 use dieaware::format::volume::Volume;
 use dieaware::io_engine::pages::{Ram, ReadPages, WritePages};
 
-use super::{core_program, folder, output_of};
+use super::{core_program, folder, output_of, Random};
 
 /// Pages of the devices that the core's program makes.
 pub const DEVICE_PAGES: u64 = 2960;
@@ -154,5 +154,22 @@ impl ReadPages for Failing {
             return Err(std::io::Error::from_raw_os_error(5));
         }
         self.device.read(dpn, pages)
+    }
+}
+
+/// Change a byte somewhere, most often so that the checksum fits.
+pub fn change_somewhere(device: &Ram, volume: &Volume, pages: &[u64], random: &mut Random) -> u64 {
+    loop {
+        let dpn = pages[random.below(pages.len() as u64) as usize];
+        if device.read_page(dpn).unwrap() == [0; BLOCK_BYTES] {
+            continue;
+        }
+        let at = 64 + random.below(300);
+        let bits = 1 << random.below(8);
+        change(device, dpn, |page| page[at as usize] ^= bits);
+        if random.below(4) != 0 {
+            reseal(device, volume, dpn);
+        }
+        return dpn;
     }
 }

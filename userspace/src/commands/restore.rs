@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! `dieaware restore`: metadata out of an exact dump.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use flate2::read::GzDecoder;
+
+use super::{overwrite, UsageError};
+use crate::format::exact::{ReadError, Reader};
+use crate::format::restore::{restore, verify};
+
+/// Write metadata to a device as an exact dump, or a pack, has it; data stays as it is
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example:\n  dieaware dump --exact /dev/nvme0n1 > before\n  \
+    dieaware restore --force before /dev/nvme0n1"
+)]
+pub struct RestoreArgs {
+    /// What "dieaware dump --exact" has printed, or "dieaware pack" has written
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Block device or image file; a file that does not exist is made
+    #[arg(value_name = "DEV")]
+    device: PathBuf,
+    /// First sector that the target is to use, a multiple of 8
+    #[arg(long, value_name = "SECTORS", default_value_t = 0)]
+    start: u64,
+    /// Even if the device holds data or is in use
+    #[arg(long)]
+    force: bool,
+}
+
+/// The text, whether it is packed or not.
+fn open_text(path: &Path) -> Result<Box<dyn BufRead>> {
+    let name = path.display();
+    let mut magic = [0; 2];
+    let mut file = File::open(path).with_context(|| format!("{name} cannot be opened"))?;
+    let is_packed = file.read_exact(&mut magic).is_ok() && magic == [0x1f, 0x8b];
+
+    file.rewind()
+        .with_context(|| format!("{name} must be a file: it is read twice"))?;
+    Ok(if is_packed {
+        Box::new(BufReader::new(GzDecoder::new(BufReader::new(file))))
+    } else {
+        Box::new(BufReader::new(file))
+    })
+}
+
+fn explain(path: &Path, err: ReadError) -> anyhow::Error {
+    let name = path.display();
+    match err {
+        ReadError::Io(err) => anyhow::Error::from(err).context(format!("{name} was not restored")),
+        wrong => UsageError(format!("{name} cannot be restored: {wrong}")).into(),
+    }
+}
+
+/// # Errors
+///
+/// When the text is not what it must be, the device holds something else, or fails.
+pub fn run(args: &RestoreArgs, out: &mut impl Write) -> Result<()> {
+    let begin = || {
+        let text = open_text(&args.file)?;
+        Reader::new(text).map_err(|err| explain(&args.file, err))
+    };
+    let nr_pages = verify(begin()?).map_err(|err| explain(&args.file, err))?;
+    let (path, start, force) = (&args.device, args.start, args.force);
+    let device = overwrite::open_or_create(path, start, force, nr_pages)?;
+
+    overwrite::clear_but_log_mode(path, start, force, &device)?;
+    restore(begin()?, &device).map_err(|err| explain(&args.file, err))?;
+    writeln!(out, "{}: restored; see \"dieaware check\"", path.display())?;
+    Ok(())
+}

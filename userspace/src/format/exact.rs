@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! All metadata of a device as text from which the same bytes can be made again: one line
+//! for each page that is not zero. `docs/format.md` describes it.
+
+use std::fmt::Write as _;
+use std::io::{self, BufRead, Write};
+use std::ops::Range;
+
+use thiserror::Error;
+
+use super::block::{self, BlockId, Uuid};
+use super::findings::Findings;
+use super::layout::{
+    Page, BLOCK_BYTES, MAGIC_DIRECTORY, MAGIC_MAP, MAGIC_OPEN, MAGIC_ROOT, MAGIC_SEGMENTS,
+    MAGIC_SUMMARY, MAGIC_SUPER,
+};
+use super::places;
+use super::superblock::Super;
+use super::volume::read_super;
+use crate::io_engine::pages::ReadPages;
+
+/// First line of the text.
+const HEADING: &str = "dieaware-exact 1";
+
+/// Bytes of a header, which a line has in words.
+const HEADER_BYTES: usize = 64;
+
+/// Pages that are read at once.
+const CHUNK_PAGES: u64 = 64;
+
+const KINDS: [(&str, u32); 7] = [
+    ("superblock", MAGIC_SUPER),
+    ("root", MAGIC_ROOT),
+    ("directory", MAGIC_DIRECTORY),
+    ("map", MAGIC_MAP),
+    ("segments", MAGIC_SEGMENTS),
+    ("summary", MAGIC_SUMMARY),
+    ("open", MAGIC_OPEN),
+];
+
+/// What became of a dump.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Outcome {
+    pub nr_pages: u64,
+    /// Pages that could not be read and are left out.
+    pub nr_unreadable: u64,
+}
+
+#[derive(Debug, Error)]
+pub enum DumpError {
+    #[error("neither superblock is valid, so nobody knows what is metadata")]
+    NoSuperblock,
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Why a text cannot be restored.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    #[error("it does not begin with \"{HEADING}\"")]
+    Heading,
+    #[error("line {0}: {1}")]
+    Line(u64, &'static str),
+    #[error("it has no valid superblock")]
+    NoSuperblock,
+    #[error("it is not complete: the last line is missing")]
+    Truncated,
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+fn is_zero(page: &[u8]) -> bool {
+    page.iter().all(|byte| *byte == 0)
+}
+
+/// Digits, without the zeroes at the end.
+fn hex(bytes: &[u8]) -> String {
+    let end = bytes.iter().rposition(|byte| *byte != 0);
+    let bytes = bytes.get(..end.map_or(0, |at| at + 1)).unwrap_or(&[]);
+    let mut text = String::with_capacity(2 * bytes.len());
+
+    for byte in bytes {
+        // A string takes everything.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// The opposite of `hex`: false if these are no digits, or too many.
+fn unhex(text: &str, bytes: &mut [u8]) -> bool {
+    let digits = text.as_bytes();
+    if digits.len() % 2 != 0 || digits.len() / 2 > bytes.len() {
+        return false;
+    }
+    let value = |digit: u8| char::from(digit).to_digit(16);
+    for (to, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+        let [high, low] = *pair else { return false };
+        match (value(high), value(low)) {
+            (Some(high), Some(low)) => *to = (high << 4 | low) as u8,
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// The line of a page: header in words if nothing gets lost by it.
+fn line(dpn: u64, page: &Page, uuid: &Uuid) -> String {
+    let name = block::header(page).and_then(|header| {
+        let magic = header.magic.get();
+        let (name, _) = KINDS.iter().find(|(_, known)| *known == magic)?;
+        let mut again = *page;
+        let id = BlockId {
+            magic,
+            nr_entries: header.nr_entries.get(),
+            dpn,
+            index: header.index.get(),
+            seq: header.seq.get(),
+            epoch: header.epoch.get(),
+            uuid,
+        };
+        block::seal(&mut again, &id);
+        (again == *page).then_some((name, id))
+    });
+    match name {
+        Some((name, id)) => format!(
+            "{name} dpn={dpn} index={} entries={} seq={} epoch={} body={}",
+            id.index,
+            id.nr_entries,
+            id.seq,
+            id.epoch,
+            hex(page.get(HEADER_BYTES..).unwrap_or(&[]))
+        ),
+        None => format!("raw dpn={dpn} bytes={}", hex(page)),
+    }
+}
+
+/// A text that is being written.
+struct Writer<'a, D, W> {
+    device: &'a D,
+    superblock: Super,
+    out: &'a mut W,
+    outcome: Outcome,
+}
+
+impl<D: ReadPages, W: Write> Writer<'_, D, W> {
+    fn page(&mut self, dpn: u64, page: &Page) -> io::Result<()> {
+        if is_zero(page) {
+            return Ok(());
+        }
+        self.outcome.nr_pages += 1;
+        writeln!(self.out, "{}", line(dpn, page, &self.superblock.uuid))
+    }
+
+    fn chunk(&mut self, pages: Range<u64>) -> io::Result<()> {
+        let nr_pages = pages.end.saturating_sub(pages.start) as usize;
+        let mut bytes = vec![0; nr_pages * BLOCK_BYTES];
+
+        if self.device.read(pages.start, &mut bytes).is_ok() {
+            for (dpn, page) in pages.zip(bytes.chunks_exact(BLOCK_BYTES)) {
+                if let Ok(page) = page.try_into() {
+                    self.page(dpn, page)?;
+                }
+            }
+            return Ok(());
+        }
+        for dpn in pages {
+            match self.device.read_page(dpn) {
+                Ok(page) => self.page(dpn, &page)?,
+                Err(err) => {
+                    self.outcome.nr_unreadable += 1;
+                    writeln!(self.out, "# unreadable dpn={dpn}: {err}")?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Write all metadata as text.
+///
+/// # Errors
+///
+/// When nobody knows what is metadata, or the text cannot be written.
+pub fn dump(device: &impl ReadPages, out: &mut impl Write) -> Result<Outcome, DumpError> {
+    let superblock = read_super(device, &mut Findings::default())?;
+    let superblock = superblock.ok_or(DumpError::NoSuperblock)?;
+    let mut writer = Writer {
+        device,
+        superblock: superblock.clone(),
+        out,
+        outcome: Outcome::default(),
+    };
+
+    writeln!(writer.out, "{HEADING}")?;
+    writeln!(writer.out, "uuid {}", superblock.uuid_text())?;
+    for piece in places::metadata(&superblock) {
+        let mut first = piece.start;
+        while first < piece.end {
+            let end = piece.end.min(first + CHUNK_PAGES);
+            writer.chunk(first..end)?;
+            first = end;
+        }
+    }
+    writeln!(writer.out, "end pages={}", writer.outcome.nr_pages)?;
+    Ok(writer.outcome)
+}
+
+/// Reads the text, page by page.
+pub struct Reader<R> {
+    text: R,
+    line: u64,
+    nr_pages: u64,
+    uuid: Uuid,
+    /// Read and not yet taken.
+    next: Option<(u64, Page)>,
+    pub superblock: Super,
+    /// Superblocks: by the place that they have.
+    pub supers: Vec<(u64, Page)>,
+}
+
+/// The value of a field, which must be the next word.
+fn field<'a>(words: &mut impl Iterator<Item = &'a str>, name: &str) -> Option<&'a str> {
+    words.next()?.strip_prefix(name)?.strip_prefix('=')
+}
+
+fn number<'a>(words: &mut impl Iterator<Item = &'a str>, name: &str) -> Option<u64> {
+    field(words, name)?.parse().ok()
+}
+
+fn parse_sealed<'a>(
+    magic: u32,
+    words: &mut impl Iterator<Item = &'a str>,
+    uuid: &Uuid,
+) -> Option<(u64, Page)> {
+    let mut page = [0; BLOCK_BYTES];
+    let dpn = number(words, "dpn")?;
+    let id = BlockId {
+        magic,
+        dpn,
+        index: number(words, "index")?,
+        nr_entries: number(words, "entries")?.try_into().ok()?,
+        seq: number(words, "seq")?,
+        epoch: number(words, "epoch")?,
+        uuid,
+    };
+    if !unhex(field(words, "body")?, page.get_mut(HEADER_BYTES..)?) {
+        return None;
+    }
+    block::seal(&mut page, &id);
+    Some((dpn, page))
+}
+
+fn parse_raw<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<(u64, Page)> {
+    let mut page = [0; BLOCK_BYTES];
+    let dpn = number(words, "dpn")?;
+
+    unhex(field(words, "bytes")?, &mut page).then_some((dpn, page))
+}
+
+impl<R: BufRead> Reader<R> {
+    /// Begin a text: understand its superblock.
+    ///
+    /// # Errors
+    ///
+    /// When it is none.
+    pub fn new(text: R) -> Result<Self, ReadError> {
+        let mut reader = Self {
+            text,
+            line: 0,
+            nr_pages: 0,
+            uuid: Uuid::default(),
+            next: None,
+            superblock: Super::default(),
+            supers: Vec::new(),
+        };
+        if reader.line()?.as_deref() != Some(HEADING) {
+            return Err(ReadError::Heading);
+        }
+        reader.read_supers()?;
+        Ok(reader)
+    }
+
+    fn line(&mut self) -> Result<Option<String>, ReadError> {
+        let mut line = String::new();
+        // No line is longer than a page in digits and some words.
+        let mut limited = io::Read::take(&mut self.text, 4 * BLOCK_BYTES as u64);
+
+        self.line += 1;
+        match limited.read_line(&mut line) {
+            Ok(0) => return Ok(None),
+            Ok(_) => {}
+            Err(err) if err.kind() == io::ErrorKind::InvalidData => {
+                return Err(ReadError::Line(self.line, "it is not text"))
+            }
+            Err(err) => return Err(err.into()),
+        }
+        match line.strip_suffix('\n') {
+            Some(line) => Ok(Some(line.to_owned())),
+            None => Err(ReadError::Truncated),
+        }
+    }
+
+    /// A superblock has the UUID that the lines behind do not repeat.
+    fn uuid_line(&mut self, line: &str) -> Result<bool, ReadError> {
+        let Some(digits) = line.strip_prefix("uuid ") else {
+            return Ok(false);
+        };
+        let digits = digits.replace('-', "");
+        if digits.len() == 2 * self.uuid.len() && unhex(&digits, &mut self.uuid) {
+            return Ok(true);
+        }
+        Err(ReadError::Line(self.line, "that is no UUID"))
+    }
+
+    fn read_page(&mut self) -> Result<Option<(u64, Page)>, ReadError> {
+        loop {
+            let line = self.line()?.ok_or(ReadError::Truncated)?;
+            if line.starts_with('#') || self.uuid_line(&line)? {
+                continue;
+            }
+            let mut words = line.split(' ');
+            let kind = words.next().unwrap_or_default();
+            if kind == "end" {
+                let nr_pages = number(&mut words, "pages");
+                if nr_pages != Some(self.nr_pages) || words.next().is_some() {
+                    return Err(ReadError::Line(self.line, "pages are missing before it"));
+                }
+                return Ok(None);
+            }
+            let page = match KINDS.iter().find(|(name, _)| *name == kind) {
+                Some((_, magic)) => parse_sealed(*magic, &mut words, &self.uuid),
+                None if kind == "raw" => parse_raw(&mut words),
+                None => return Err(ReadError::Line(self.line, "it begins with no known word")),
+            };
+            let page = page.filter(|_| words.next().is_none());
+            self.nr_pages += 1;
+            return match page {
+                Some(page) => Ok(Some(page)),
+                None => Err(ReadError::Line(self.line, "its fields are not understood")),
+            };
+        }
+    }
+
+    fn read_supers(&mut self) -> Result<(), ReadError> {
+        let mut found: Option<Super> = None;
+
+        loop {
+            self.next = self.read_page()?;
+            let Some((dpn, page)) = self.next else { break };
+            if !places::is_super(dpn) {
+                break;
+            }
+            if let Ok(superblock) = Super::decode(&page, dpn) {
+                if found
+                    .as_ref()
+                    .is_none_or(|known| known.epoch < superblock.epoch)
+                {
+                    found = Some(superblock);
+                }
+            }
+            self.supers.push((dpn, page));
+        }
+        self.superblock = found.ok_or(ReadError::NoSuperblock)?;
+        Ok(())
+    }
+
+    /// Hand each page of metadata but the superblocks to `put`, in order: those that the text
+    /// does not have as `None`, since they are zero.
+    ///
+    /// # Errors
+    ///
+    /// When the text is not what it must be, or `put` fails.
+    pub fn for_each_page(
+        mut self,
+        mut put: impl FnMut(u64, Option<&Page>) -> io::Result<()>,
+    ) -> Result<(), ReadError> {
+        let superblock = self.superblock.clone();
+        let pages = places::metadata(&superblock).flatten();
+
+        for dpn in pages.filter(|dpn| !places::is_super(*dpn)) {
+            match &self.next {
+                Some((here, page)) if *here == dpn => {
+                    put(dpn, Some(page))?;
+                    self.next = self.read_page()?;
+                }
+                _ => put(dpn, None)?,
+            }
+        }
+        match self.next {
+            None => Ok(()),
+            Some(_) => Err(ReadError::Line(
+                self.line,
+                "that page is no metadata of this device, or is out of order",
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{hex, line, parse_raw, parse_sealed, unhex, ReadError, Reader};
+    use crate::format::block::{seal, BlockId};
+    use crate::format::layout::{BLOCK_BYTES, MAGIC_MAP};
+
+    #[test]
+    fn digits_are_bytes() {
+        let mut bytes = [9; 4];
+        assert_eq!(hex(&[0, 1, 0xab, 0]), "0001ab");
+        assert_eq!(hex(&[0; 4]), "");
+        assert!(unhex("01ff", &mut bytes));
+        assert_eq!(bytes, [1, 0xff, 9, 9]);
+        for text in ["0", "0g", "é", "0102030405"] {
+            assert!(!unhex(text, &mut bytes), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_the_page() {
+        let uuid = [3; 16];
+        let mut page = [0; BLOCK_BYTES];
+        page[70] = 7;
+        let id = BlockId {
+            magic: MAGIC_MAP,
+            nr_entries: 806,
+            dpn: 12,
+            index: 1,
+            seq: 5,
+            epoch: 2,
+            uuid: &uuid,
+        };
+        seal(&mut page, &id);
+        let text = line(12, &page, &uuid);
+        assert_eq!(
+            text,
+            "map dpn=12 index=1 entries=806 seq=5 epoch=2 body=00000000000007"
+        );
+        let mut words = text.split(' ').skip(1);
+        let (dpn, again) = parse_sealed(MAGIC_MAP, &mut words, &uuid).unwrap();
+        assert!(dpn == 12 && again == page);
+        // At another place, of another device, or damaged: all bytes
+        page[100] = 1;
+        for (dpn, uuid) in [(13, [3; 16]), (12, [4; 16]), (12, [3; 16])] {
+            let text = line(dpn, &page, &uuid);
+            assert!(text.starts_with("raw dpn="));
+            let (_, again) = parse_raw(&mut text.split(' ').skip(1)).unwrap();
+            assert!(again == page);
+        }
+    }
+
+    #[test]
+    fn what_is_no_dump_is_refused() {
+        for (text, words) in [
+            ("", "begin"),
+            ("dieaware-dump 1\n", "begin"),
+            ("dieaware-exact 1\n", "complete"),
+            ("dieaware-exact 1\nend pages=0\n", "no valid superblock"),
+            ("dieaware-exact 1\nend pages=1\n", "missing"),
+            ("dieaware-exact 1\nnonsense\n", "no known word"),
+            ("dieaware-exact 1\nraw dpn=0 bytes=0z\n", "fields"),
+            ("dieaware-exact 1\nuuid 00\n", "no UUID"),
+            ("dieaware-exact 1\nmap dpn=1", "complete"),
+            ("dieaware-exact 1\nraw dpn=40 bytes=00 x\n", "fields"),
+        ] {
+            let error = Reader::new(text.as_bytes()).err().unwrap();
+            assert!(error.to_string().contains(words), "{text}: {error}");
+        }
+        let binary = &b"dieaware-exact 1\n\xff\xfe\n"[..];
+        assert!(matches!(
+            Reader::new(binary).err().unwrap(),
+            ReadError::Line(2, _)
+        ));
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Which pages of a device are metadata.
+
+use std::ops::Range;
+
+use super::layout::{SUPER_DPN_A, SUPER_DPN_B};
+use super::superblock::{Super, PAGE_SECTORS};
+
+/// Does a superblock lie there?
+pub fn is_super(dpn: u64) -> bool {
+    [SUPER_DPN_A, SUPER_DPN_B].contains(&dpn)
+}
+
+/// Pages of metadata, in the order in which they are dumped: superblocks, roots, journal,
+/// tables, and then the summaries of segments.
+pub fn metadata(superblock: &Super) -> impl Iterator<Item = Range<u64>> + '_ {
+    let root_pages = u64::from(superblock.root_pages);
+    let journal_pages = u64::from(superblock.journal_sectors / PAGE_SECTORS);
+    let supers = [SUPER_DPN_A, SUPER_DPN_B].map(|dpn| dpn..dpn + 1);
+    let roots = superblock.root_dpn.map(|dpn| dpn..dpn + root_pages);
+    let journal = superblock.journal_dpn..superblock.journal_dpn + journal_pages;
+    let tables = superblock.areas.iter();
+    let tables = tables.map(|area| area.tables_dpn..area.tables_end());
+
+    supers
+        .into_iter()
+        .chain(roots)
+        .chain([journal])
+        .chain(tables)
+        .chain(summaries(superblock))
+}
+
+/// Pages of the summaries, segment by segment.
+pub fn summaries(superblock: &Super) -> impl Iterator<Item = Range<u64>> + '_ {
+    let data_pages = u64::from(superblock.data_pages());
+    let summary_pages = u64::from(superblock.summary_pages);
+
+    (0..superblock.nr_segments())
+        .filter_map(|number| superblock.segment_dpn(number))
+        .map(move |dpn| dpn + data_pages..dpn + data_pages + summary_pages)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::metadata;
+    use crate::format::make::{make, Request};
+
+    #[test]
+    fn no_page_is_named_twice_and_no_data() {
+        let superblock = make(&Request {
+            uuid: [7; 16],
+            label: String::new(),
+            nr_device_pages: 100_000,
+            stripe_pages: 8,
+            segment_pages: Some(512),
+            journal_sectors: Some(1024),
+            journal_unit_sectors: 1,
+            reserve_permille: 100,
+        })
+        .unwrap();
+        let mut pages: Vec<u64> = metadata(&superblock).flatten().collect();
+        let nr_pages = pages.len();
+        pages.sort_unstable();
+        pages.dedup();
+        assert_eq!(pages.len(), nr_pages);
+        assert!(pages
+            .iter()
+            .all(|dpn| superblock.segment_of(*dpn).is_none()));
+        let data = superblock.nr_segments() * u64::from(superblock.data_pages());
+        assert!(nr_pages as u64 + data <= 100_000);
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Metadata out of an exact dump, onto a device.
+
+use std::io::{self, BufRead};
+
+use super::exact::{ReadError, Reader};
+use super::layout::{BLOCK_BYTES, SUPER_DPN_A, SUPER_DPN_B};
+use crate::io_engine::pages::WritePages;
+
+const ZEROES: [u8; BLOCK_BYTES] = [0; BLOCK_BYTES];
+
+/// Write what a text has to a device that is large enough, and zeroes where it has nothing.
+/// Until all is there the device has no valid superblock.
+///
+/// # Errors
+///
+/// When the text is not what it must be, or the device fails.
+pub fn restore<R: BufRead>(reader: Reader<R>, device: &impl WritePages) -> Result<(), ReadError> {
+    let supers = reader.supers.clone();
+    let write_if_other = |dpn, page: &[u8]| -> io::Result<()> {
+        // A sparse file stays one.
+        if page == ZEROES && device.read_page(dpn).is_ok_and(|there| there == ZEROES) {
+            return Ok(());
+        }
+        device.write(dpn, page)
+    };
+
+    for dpn in [SUPER_DPN_A, SUPER_DPN_B] {
+        device.write(dpn, &ZEROES)?;
+    }
+    device.flush()?;
+    reader.for_each_page(|dpn, page| write_if_other(dpn, page.unwrap_or(&ZEROES)))?;
+    device.flush()?;
+    for (dpn, page) in supers {
+        device.write(dpn, &page)?;
+    }
+    device.flush()?;
+    Ok(())
+}
+
+/// Read a text to its end, so that nothing is begun that cannot be ended. Returns the pages
+/// that a device must have for it.
+///
+/// # Errors
+///
+/// When the text is not what it must be.
+pub fn verify<R: BufRead>(reader: Reader<R>) -> Result<u64, ReadError> {
+    let nr_pages = reader.superblock.nr_device_pages;
+
+    reader.for_each_page(|_, _| Ok(()))?;
+    Ok(nr_pages)
+}

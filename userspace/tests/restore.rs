@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Exact dumps and packs: the same bytes come out of them, whatever has happened to the
+//! device, and what is no dump harms nobody.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::devices::{
+    change_somewhere, file_with, flip, use_device, used_device, volume_of, Failing, DEVICE_PAGES,
+};
+use common::{dieaware, folder, image, stderr, stdout, Random};
+use dieaware::format::exact::{self, Reader};
+use dieaware::format::layout::BLOCK_BYTES;
+use dieaware::format::places;
+use dieaware::format::restore::restore;
+use dieaware::io_engine::pages::{Ram, ReadPages, WritePages};
+
+fn exact_of(device: &impl ReadPages) -> Vec<u8> {
+    let mut text = Vec::new();
+    exact::dump(device, &mut text).unwrap();
+    text
+}
+
+fn restored(text: &[u8]) -> Ram {
+    // Something that is there before
+    let device = Ram::new(vec![0xa5; DEVICE_PAGES as usize * BLOCK_BYTES]);
+    restore(Reader::new(text).unwrap(), &device).unwrap();
+    device
+}
+
+/// Their metadata is the same, byte by byte.
+fn assert_same(device: &Ram, other: &Ram, what: &str) {
+    for dpn in places::metadata(&volume_of(&used_device()).superblock).flatten() {
+        let (page, other) = (device.read_page(dpn), other.read_page(dpn));
+        assert!(page.unwrap() == other.unwrap(), "{what}: page {dpn}");
+    }
+}
+
+#[test]
+fn the_same_bytes_come_out_of_a_dump() {
+    for seed in [2, 5, 8] {
+        let path = folder(&format!("restore-{seed}")).join("image");
+        use_device(seed, 1, &path, None);
+        let device = Ram::new(fs::read(path).unwrap());
+        let text = exact_of(&device);
+        let again = restored(&text);
+        assert_same(&device, &again, "restored");
+        assert!(exact_of(&again) == text);
+        // Data is not touched.
+        let data = volume_of(&device).superblock.segment_dpn(3).unwrap();
+        assert!(again.read_page(data).unwrap() == [0xa5; BLOCK_BYTES]);
+    }
+}
+
+#[test]
+fn damage_is_restored_as_well() {
+    let volume = volume_of(&used_device());
+    let pages: Vec<u64> = places::metadata(&volume.superblock).flatten().collect();
+    let mut random = Random(5);
+
+    for round in 0..20 {
+        let device = used_device();
+        change_somewhere(&device, &volume, &pages, &mut random);
+        let again = restored(&exact_of(&device));
+        assert_same(&device, &again, &format!("round {round}"));
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_left_out() {
+    let dpn = volume_of(&used_device()).superblock.journal_dpn + 1;
+    let device = Failing {
+        device: used_device(),
+        bad: vec![dpn],
+    };
+    let mut text = Vec::new();
+    let outcome = exact::dump(&device, &mut text).unwrap();
+    assert_eq!(outcome.nr_unreadable, 1);
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains(&format!("\n# unreadable dpn={dpn}: ")));
+    let expected = used_device();
+    expected.write(dpn, &[0; BLOCK_BYTES]).unwrap();
+    assert_same(&expected, &restored(text.as_bytes()), "left out");
+}
+
+#[test]
+fn no_text_makes_the_tool_panic() {
+    let text = exact_of(&used_device());
+    let mut random = Random(3);
+    let mut nr_refused = 0;
+
+    for round in 0..300 {
+        let mut text = text.clone();
+        let at = random.below(match round % 2 {
+            0 => 200,
+            _ => text.len() as u64,
+        }) as usize;
+        match round % 3 {
+            0 => text.truncate(at),
+            1 => text[at] ^= 1 << random.below(8),
+            _ => drop(text.drain(at..(at + 40).min(text.len()))),
+        }
+        let device = Ram::new(vec![0; DEVICE_PAGES as usize * BLOCK_BYTES]);
+        let refused = match Reader::new(&text[..]) {
+            Err(_) => true,
+            Ok(reader) => restore(reader, &device).is_err(),
+        };
+        if refused {
+            nr_refused += 1;
+            // It is no device in log mode, rather than half of one.
+            assert!(exact::dump(&device, &mut std::io::sink()).is_err());
+        }
+    }
+    assert!(nr_refused > 150, "{nr_refused}");
+}
+
+#[test]
+fn dump_and_restore_as_a_user_runs_them() {
+    let folder = folder("restore-cli");
+    let path = file_with("restore-cli-device", used_device());
+    let output = dieaware(&["dump", "--exact", path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = folder.join("text");
+    fs::write(&text, &output.stdout).unwrap();
+    let text = text.to_str().unwrap();
+
+    // A file that does not exist is made.
+    let made = folder.join("made");
+    let made = made.to_str().unwrap();
+    let output = dieaware(&["restore", text, made]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(fs::read(made).unwrap() == fs::read(&path).unwrap());
+    // One that holds something is not written over,
+    let output = dieaware(&["restore", text, made]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("holds a device in log mode"));
+    // unless that is wanted.
+    fs::write(made, vec![1; DEVICE_PAGES as usize * BLOCK_BYTES]).unwrap();
+    let output = dieaware(&["restore", "--force", text, made]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(dieaware(&["check", made]).status.code(), Some(0));
+
+    // Behind the beginning of a device
+    let large = image(&folder, "large", (DEVICE_PAGES + 2) * BLOCK_BYTES as u64);
+    let output = dieaware(&["restore", "--start", "16", text, &large]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let bytes = fs::read(&large).unwrap();
+    assert!(bytes[2 * BLOCK_BYTES..] == fs::read(&path).unwrap());
+
+    let small = image(&folder, "small", (DEVICE_PAGES - 1) * BLOCK_BYTES as u64);
+    let output = dieaware(&["restore", text, &small]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("is too small"));
+    assert!(fs::read(&small).unwrap().iter().all(|byte| *byte == 0));
+}
+
+#[test]
+fn a_text_that_is_not_complete_changes_nothing() {
+    let folder = folder("restore-short");
+    let text = exact_of(&used_device());
+    let path = folder.join("text");
+    fs::write(&path, &text[..text.len() - 10]).unwrap();
+    let made = file_with("restore-short-device", used_device());
+    let before = fs::read(&made).unwrap();
+    let args = [path.to_str().unwrap(), made.to_str().unwrap()];
+    let output = dieaware(&["restore", "--force", args[0], args[1]]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("is not complete"));
+    assert!(fs::read(&made).unwrap() == before);
+}
+
+#[test]
+fn packs_are_small_and_whole() {
+    let folder = folder("restore-pack");
+    let path = file_with("restore-pack-device", used_device());
+    let (pack, made) = (folder.join("pack.gz"), folder.join("made"));
+    let (pack, made) = (pack.to_str().unwrap(), made.to_str().unwrap());
+    let device = path.to_str().unwrap();
+    let output = dieaware(&["pack", device, pack]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains(" pages of metadata"));
+    let bytes = fs::metadata(pack).unwrap().len();
+    assert!(bytes < 100_000, "{bytes}");
+    assert_eq!(dieaware(&["pack", device, pack]).status.code(), Some(2));
+    let again = dieaware(&["pack", "--force", device, pack]);
+    assert_eq!(again.status.code(), Some(0));
+    let output = dieaware(&["unpack", pack, made]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(fs::read(made).unwrap() == fs::read(&path).unwrap());
+
+    // One that was cut off
+    let short = folder.join("short.gz");
+    fs::write(&short, &fs::read(pack).unwrap()[..bytes as usize / 2]).unwrap();
+    let never = folder.join("never");
+    let args = [short.to_str().unwrap(), never.to_str().unwrap()];
+    let output = dieaware(&["unpack", args[0], args[1]]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(!Path::new(&never).exists());
+}
+
+#[test]
+fn without_a_superblock_there_is_nothing_to_dump() {
+    let device = used_device();
+    flip(&device, 0, 100);
+    flip(&device, 16, 100);
+    let path = file_with("restore-none", device);
+    let path = path.to_str().unwrap();
+    let output = dieaware(&["dump", "--exact", path]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("neither superblock is valid"));
+    let output = dieaware(&["dump", "--exact", "--part", "map", path]);
+    assert_eq!(output.status.code(), Some(2));
+}
