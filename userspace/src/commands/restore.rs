@@ -20,7 +20,7 @@ use crate::format::restore::{restore, verify};
     dieaware restore --force before /dev/nvme0n1"
 )]
 pub struct RestoreArgs {
-    /// What "dieaware dump --exact" has printed, or "dieaware pack" has written
+    /// An exact dump, or a pack
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Block device or image file; a file that does not exist is made
