@@ -137,18 +137,6 @@ static void index_by_data(const struct ftl_l2p *map)
 	}
 }
 
-/* Of copies of the same data the oldest counts; those in open units are on NAND as well. */
-static bool is_older(const struct ftl_oob *oob, u32 place, u32 than)
-{
-	u32 nr = oob->geo->unit_pages;
-
-	if (than == U32_MAX)
-		return true;
-	if (place >= oob->geo->nr_pages || than >= oob->geo->nr_pages)
-		return place < oob->geo->nr_pages && than >= oob->geo->nr_pages;
-	return oob->stamp[place / nr] < oob->stamp[than / nr];
-}
-
 static void look_at_place(const struct ftl_l2p *map, u32 place)
 {
 	struct ftl_oob *oob = map->oob;
@@ -161,7 +149,7 @@ static void look_at_place(const struct ftl_l2p *map, u32 place)
 		struct ftl_defrag_entry *entry = &oob->defrag_entry[nr - 1];
 
 		if (entry->data == oob->seq[place] && entry->home + 1 == oob->lpn[place] &&
-		    is_older(oob, place, entry->place))
+		    (entry->place == U32_MAX || ftl_oob_counts(oob, place, entry->place)))
 			entry->place = place;
 	}
 }
@@ -178,7 +166,7 @@ static bool is_newer(const struct ftl_l2p *map, const struct ftl_defrag_entry *e
 	if (seq != entry->seq)
 		return seq > entry->seq;
 	return ftl_share_find(map->share, to_lpn(entry->lpn)) ||
-		!is_older(map->oob, entry->place, from_ppn(ppn));
+		!ftl_oob_counts(map->oob, entry->place, from_ppn(ppn));
 }
 
 static const char *replay_entry(struct ftl_l2p *map, u32 index)

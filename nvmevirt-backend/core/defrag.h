@@ -18,8 +18,8 @@
  * whole or not at all. Until then no block is erased that has what the page had before.
  *
  * Retirement: data with one owner left is written under that page and the number of its
- * entry when collection moves it. The entry stays in force until the old place is erased:
- * of both copies the older counts, as of any that collection makes (rebuild.h).
+ * entry when collection moves it. Which of both copies counts until the old place is erased
+ * is the same as with any that collection makes (rebuild.h).
  *
  * Compaction: a command for which there is no room goes over the log once and takes out
  * what is outdated for good: entries of pages that have something newer which survives a

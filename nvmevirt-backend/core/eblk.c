@@ -227,11 +227,23 @@ void ftl_eblks_restore(struct ftl_eblks *blocks, u32 eblk, u32 nr_used, u32 nr_v
 		restore_used(blocks, die, eblk, nr_used);
 }
 
+/* Which of two half-written blocks was whose is not known; collection had enough room. */
+static void give_collection_most(struct ftl_eblk_die *die)
+{
+	struct ftl_eblk_stream *host = &die->stream[FTL_STREAM_HOST];
+	struct ftl_eblk_stream *gc = &die->stream[FTL_STREAM_GC];
+
+	if (host->eblk && (!gc->eblk || host->next_unit < gc->next_unit))
+		swap(*host, *gc);
+}
+
 void ftl_eblks_restored(struct ftl_eblks *blocks)
 {
 	for (u32 i = 0; i < blocks->geo->nr_dies; i++) {
-		const struct ftl_eblk_die *die = &blocks->die[i];
+		struct ftl_eblk_die *die = &blocks->die[i];
 
+		if (!die->free.nr)
+			give_collection_most(die);
 		if (die->nr_bad + !!die->doomed > blocks->spare_eblks)
 			blocks->read_only = true;
 	}

@@ -189,6 +189,8 @@ void ftl_eblks_restore(struct ftl_eblks *blocks, u32 eblk, u32 nr_used, u32 nr_v
 
 /**
  * ftl_eblks_restored() - all blocks are where they belong
+ *
+ * On a die without a free block collection goes on in the block that has most room.
  */
 void ftl_eblks_restored(struct ftl_eblks *blocks);
 

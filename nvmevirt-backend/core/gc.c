@@ -256,6 +256,18 @@ void ftl_gc_make_room(struct ftl *ftl, die_t die, u64 start_ns)
 	ftl->collecting = false;
 }
 
+void ftl_gc_go_on(struct ftl *ftl, die_t die, u64 start_ns)
+{
+	if (ftl->oob.is_volatile) {
+		ftl_gc_make_room(ftl, die, start_ns);
+		return;
+	}
+	ftl->collecting = true;
+	while (!ftl_eblks_nr_free(&ftl->blocks, die))
+		step(ftl, die, start_ns);
+	ftl->collecting = false;
+}
+
 bool ftl_gc_wants(const struct ftl *ftl, die_t die)
 {
 	u32 most = ftl->geo.eblk_pages - DIV_ROUND_UP(ftl->geo.eblk_pages, DEAD_SHARE);

@@ -64,6 +64,15 @@ static inline u32 ftl_gc_spare_eblks(const struct ftl *ftl)
 void ftl_gc_make_room(struct ftl *ftl, die_t die, u64 start_ns);
 
 /**
+ * ftl_gc_go_on() - after a power failure: bring a die to where writing can begin
+ *
+ * Without protection as many blocks are made free as a stream wants, before the host can
+ * write: what collects now has nothing to rescue. With it the victim that the die was in the
+ * middle of is emptied if it took the last free block.
+ */
+void ftl_gc_go_on(struct ftl *ftl, die_t die, u64 start_ns);
+
+/**
  * ftl_gc_wants() - should the die collect in the background?
  */
 bool ftl_gc_wants(const struct ftl *ftl, die_t die);

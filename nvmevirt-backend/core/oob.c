@@ -399,6 +399,19 @@ lpn_t ftl_oob_owner(const struct ftl_oob *oob, ppn_t ppn)
 	return owner ? to_lpn(owner - 1) : LPN_NONE;
 }
 
+bool ftl_oob_counts(const struct ftl_oob *oob, u32 place, u32 than)
+{
+	const u32 nr_pages = oob->geo->nr_pages;
+	u64 stamp, other;
+
+	if (place >= nr_pages || than >= nr_pages)
+		return (place < nr_pages) != (than < nr_pages) &&
+			(place < nr_pages) == oob->is_volatile;
+	stamp = oob->stamp[place / oob->geo->unit_pages];
+	other = oob->stamp[than / oob->geo->unit_pages];
+	return oob->is_volatile ? stamp < other : stamp > other;
+}
+
 struct ftl_oob_prev ftl_oob_prev_of(const struct ftl_oob *oob, ppn_t from)
 {
 	if (ftl_ppn_is_buffered(oob->geo, from))

@@ -330,6 +330,16 @@ void ftl_oob_move(struct ftl_oob *oob, u32 owner, ppn_t from, ppn_t to);
  */
 void ftl_oob_drop(struct ftl_oob *oob, ppn_t ppn);
 
+/**
+ * ftl_oob_counts() - of two copies of the same data, does one count rather than the other?
+ * @place: the one
+ * @than: the other
+ *
+ * Without protection against power loss the older does: the newer may be of a collection
+ * that is undone (rebuild.h). With it the newer does, and what open units hold is newest.
+ */
+bool ftl_oob_counts(const struct ftl_oob *oob, u32 place, u32 than);
+
 static inline u32 ftl_oob_slot(const struct ftl_oob *oob, ppn_t ppn)
 {
 	return (u32)from_ppn(ppn) - oob->geo->nr_pages;

@@ -214,14 +214,10 @@ u64 ftl_flash_seq_of(const struct ftl *ftl, lpn_t lpn)
 static bool wins(const struct ftl *ftl, u32 place, u32 present)
 {
 	const struct ftl_oob *oob = &ftl->oob;
-	u32 nr = ftl->geo.unit_pages;
 
 	if (oob->seq[place] != oob->seq[present])
 		return oob->seq[place] > oob->seq[present];
-	/* Open units are looked at last: what they hold is on NAND as well. */
-	if (place >= ftl->geo.nr_pages)
-		return false;
-	return oob->stamp[place / nr] < oob->stamp[present / nr];
+	return ftl_oob_counts(oob, place, present);
 }
 
 static void adopt_place(struct ftl *ftl, u32 place)
@@ -385,10 +381,28 @@ static const char *restore_units(struct ftl *ftl)
 	return NULL;
 }
 
+/*
+ * Does the die have the free block that collection needs, or was it in the middle of a victim,
+ * with room for the rest? Only with protection: a collection that is undone gives it back.
+ */
+static bool can_collect(const struct ftl *ftl, die_t die)
+{
+	const struct ftl_eblk_stream *open = &ftl->blocks.die[from_die(die)].stream[FTL_STREAM_GC];
+	u32 nr_pages;
+
+	if (ftl_eblks_nr_free(&ftl->blocks, die))
+		return true;
+	if (ftl->oob.is_volatile || !open->eblk || !ftl_eblks_nr_full(&ftl->blocks, die))
+		return false;
+	nr_pages = ftl_eblks_least_valid(&ftl->blocks, die) +
+		ftl->geo.unit_pages - ftl_gc_space(ftl, die);
+	return nr_pages / ftl->geo.unit_pages <= ftl->geo.eblk_units - open->next_unit;
+}
+
 static const char *check_dies(const struct ftl *ftl)
 {
 	for (u32 i = 0; i < ftl->geo.nr_dies; i++) {
-		if (!ftl->blocks.die[i].free.nr)
+		if (!can_collect(ftl, to_die(i)))
 			return "A die has no free erase block, which a power failure does not do.";
 		if (ftl->units.die[i].nr_claimed > ftl->geo.die_most_pages)
 			return "A die has more pages than it takes.";
@@ -419,9 +433,8 @@ static const char *restore(struct ftl *ftl)
 		reason = check_dies(ftl);
 	if (!reason && ftl->oob.max_defrag)
 		ftl_defrag_compact(&ftl->map);
-	/* Before the host can write: what collects now has nothing to rescue. */
 	for (u32 die = 0; !reason && die < ftl->geo.nr_dies; die++)
-		ftl_gc_make_room(ftl, to_die(die), ftl->now_ns);
+		ftl_gc_go_on(ftl, to_die(die), ftl->now_ns);
 	return reason;
 }
 

@@ -14,10 +14,16 @@
  *	trims                   stay                    stay
  *
  * Then the maps are made anew from the out-of-band area by looking at every place: of
- * several places with data of a page the one with the highest number counts; of copies of
- * the same data any but a draft (draft.h), and the oldest, so that a collection that was
- * cut off is undone: what it had filled is erased, and the next has the free block again
- * that it needs (gc.h).
+ * several places with data of a page the one with the highest number counts. Of copies of
+ * the same data:
+ *
+ * - Without protection any but a draft (draft.h), and the oldest, so that a collection that
+ *   was cut off is undone: what it had filled is erased, and the next has the free block
+ *   again that it needs (gc.h).
+ * - With it the newest. What collection had filled may also hold pages of an earlier victim,
+ *   which had waited in the saved GC unit, so it could not be erased. The victim is in the
+ *   state in which it was, and so is what was left for it to move into.
+ *
  * What is older than the page's last trim does not count.
  */
 #ifndef FTL_REBUILD_H

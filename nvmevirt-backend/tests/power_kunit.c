@@ -793,6 +793,63 @@ static void collection_that_was_cut_off_is_undone(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, unit_of(ftl, lpn), unit[lpn]);
 }
 
+/* A full drive that collects a little with each program, and has lost its spare blocks. */
+static struct ftl *make_pacing_drive(struct kunit *test)
+{
+	const struct drive_shape shape = { "paced", 4, 1, 8, 16, 17, 8, 70 };
+	struct ftl_params params = drive_params(&shape);
+	struct ftl *ftl;
+
+	params.bg_eblks = 3;
+	params.spare_eblks = 1;
+	params.oob = true;
+	params.nr_lpns = ftl_params_capacity(&params);
+	ftl = make_drive(test, &params);
+	for (u32 die = 0; die < ftl->geo.nr_dies; die++)
+		ftl_fail_erase(ftl, to_die(die), 1);
+	for (u64 lpn = 0; lpn < params.nr_lpns; lpn++)
+		write_plain(ftl, lpn, 1);
+	return ftl;
+}
+
+/* In the middle of a victim, and what it moves into was the last free block of the die. */
+static bool has_taken_last_block(const struct ftl *ftl)
+{
+	for (u32 die = 0; die < ftl->geo.nr_dies; die++) {
+		if (ftl->gc[die].victim && !ftl->blocks.die[die].free.nr)
+			return true;
+	}
+	return false;
+}
+
+/* The last block also has pages of the victim before, which had waited in the GC unit. */
+static void collection_with_protection_goes_on(struct kunit *test)
+{
+	struct ftl *ftl = make_pacing_drive(test);
+	u64 nr_lpns = ftl->params.nr_lpns;
+	u64 *seq = kunit_kcalloc(test, nr_lpns, sizeof(*seq), GFP_KERNEL);
+	u64 random = 1;
+	u32 nr_cuts = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, seq);
+	for (u32 i = 0; i < 10000; i++) {
+		u32 nr_pages = next_random32(&random) % 8 + 1;
+
+		write_plain(ftl, next_random32(&random) % (nr_lpns - nr_pages), nr_pages);
+		if (!has_taken_last_block(ftl))
+			continue;
+		for (u64 lpn = 0; lpn < nr_lpns; lpn++)
+			seq[lpn] = ftl_seq_of(ftl, to_lpn(lpn));
+		fail_at(test, ftl, ftl->now_ns);
+		for (u64 lpn = 0; lpn < nr_lpns; lpn++)
+			KUNIT_ASSERT_EQ(test, ftl_seq_of(ftl, to_lpn(lpn)), seq[lpn]);
+		nr_cuts++;
+	}
+	KUNIT_EXPECT_FALSE(test, ftl_is_read_only(ftl));
+	KUNIT_EXPECT_GT(test, nr_cuts, 10U);
+	kunit_info(test, "%u failures in the middle of a victim\n", nr_cuts);
+}
+
 static void flush_programs_new_data_in_a_unit_of_collection(struct kunit *test)
 {
 	struct ftl *ftl = make_volatile_drive(test, false);
@@ -870,6 +927,7 @@ static struct kunit_case power_test_cases[] = {
 	KUNIT_CASE(trims_stay),
 	KUNIT_CASE(power_fails_after_so_many_operations),
 	KUNIT_CASE(collection_that_was_cut_off_is_undone),
+	KUNIT_CASE(collection_with_protection_goes_on),
 	KUNIT_CASE(flush_programs_new_data_in_a_unit_of_collection),
 	KUNIT_CASE(statistics_go_on),
 	KUNIT_CASE(hostile_area_is_refused_or_harmless),
