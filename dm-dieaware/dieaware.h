@@ -71,6 +71,7 @@ struct dmda_discovery {
 #define DMDA_NR_TAILS	BIT(DMDA_TAIL_BITS)
 
 struct dmda_log;
+struct dmda_message;
 
 /**
  * struct dmda - one target
@@ -78,9 +79,9 @@ struct dmda_log;
  * @dev: the device below
  * @log: log mode's part, or NULL
  * @self_dev: number of the dm device that the target is part of
+ * @table: the run table; in log mode, its device pages are those that the target shows
  * @first_sector: the target's first sector on the whole disk below
  * @lba_shift: log2 of sectors in a logical block of the device below, [0, 3]
- * @table: the run table
  * @stats: counters
  * @state: enum dmda_state; see the table of locks
  * @tails: dpn behind the last page of recent writes of unknown files, by its hash;
@@ -154,6 +155,20 @@ struct dmda_identity {
 	u32 len_bytes;
 };
 
+/**
+ * struct dmda_write - a write, or a read that teaches, as it is being worked on
+ * @bio: the bio
+ * @identity: what it begins with
+ * @run: its pages; in log mode, where the target shows them until they have their places
+ * @verdict: its hint
+ */
+struct dmda_write {
+	struct bio *bio;
+	struct dmda_identity identity;
+	struct dmda_run run;
+	struct dmda_verdict verdict;
+};
+
 /*
  * Functions defined in hint-io.c
  */
@@ -167,6 +182,30 @@ struct dmda_identity {
  * Return: DM_MAPIO_REMAPPED.
  */
 int dmda_hint_map(struct dmda *dmda, struct bio *bio);
+
+/**
+ * dmda_hint_watch() - learn from what is no write
+ * @sector: of the bio in the target
+ *
+ * Context: from map.
+ */
+void dmda_hint_watch(struct dmda *dmda, struct bio *bio, sector_t sector);
+
+/**
+ * dmda_hint_follow() - a write of an unknown file: does it continue another one?
+ * @write: @run says where; gets its verdict, and another source if it does
+ *
+ * Context: from map.
+ */
+void dmda_hint_follow(struct dmda *dmda, struct dmda_write *write);
+
+/**
+ * dmda_hint_send() - count a write and send its hint with it
+ * @write: all of it; the bio is remapped to the device below
+ *
+ * Context: the task that submits it.
+ */
+void dmda_hint_send(struct dmda *dmda, struct dmda_write *write);
 
 /*
  * Functions defined in identity.c
@@ -265,6 +304,13 @@ void dmda_retry_destroy(struct dmda *dmda);
  */
 bool dmda_retry(struct bio *bio);
 
+/**
+ * dmda_retry_doubt() - writes of the target's own failed with hints and were taken without
+ *
+ * Context: any.
+ */
+void dmda_retry_doubt(struct dmda *dmda);
+
 /*
  * Functions defined in discover.c
  */
@@ -282,6 +328,22 @@ void dmda_discover(struct block_device *bdev, struct dmda_discovery *discovery);
 /*
  * Functions defined in target.c
  */
+
+/**
+ * dmda_obey_hints() - do what a message about hints says
+ * @result: for an answer, of @maxlen bytes
+ *
+ * Context: may sleep.
+ * Return: as target_type.message; -ENOTTY: it is about something else.
+ */
+int dmda_obey_hints(struct dmda *dmda, const struct dmda_message *message, char *result,
+		    unsigned int maxlen);
+
+/**
+ * dmda_hints_status() - the part of the status line that is about hints
+ * Return: characters printed.
+ */
+size_t dmda_hints_status(struct dmda *dmda, char *result, unsigned int maxlen);
 
 /**
  * dmda_state_name() - the state as the status line shows it

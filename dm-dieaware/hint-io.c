@@ -25,21 +25,13 @@
  */
 #define ENOUGH_SECTORS	((128 * 1024) >> SECTOR_SHIFT)
 
-/* A write as it is being worked on */
-struct write {
-	struct bio *bio;
-	struct dmda_identity identity;
-	struct dmda_run run;
-	struct dmda_verdict verdict;
-};
-
 /* What must reach the device in one piece */
 static bool can_cut(const struct bio *bio)
 {
 	return !(bio->bi_opf & REQ_PREFLUSH) && !dmda_bio_is_atomic(bio);
 }
 
-static void cut(struct dmda *dmda, struct write *write, u32 nr_pages)
+static void cut(struct dmda *dmda, struct dmda_write *write, u32 nr_pages)
 {
 	dm_accept_partial_bio(write->bio, nr_pages << DMDA_PAGE_SECTOR_SHIFT);
 	write->run.nr_pages = nr_pages;
@@ -58,7 +50,7 @@ static void forget(struct dmda *dmda, sector_t sector, u64 nr_sectors)
  * The whole pages that the bio begins with, as a run of its file. False if it does
  * not begin and end at pages, or at a place in the file that is none.
  */
-static bool run_of(struct dmda *dmda, struct write *write, sector_t sector)
+static bool run_of(struct dmda *dmda, struct dmda_write *write, sector_t sector)
 {
 	const struct dmda_identity *identity = &write->identity;
 	u32 size = write->bio->bi_iter.bi_size;
@@ -80,7 +72,7 @@ static bool run_of(struct dmda *dmda, struct write *write, sector_t sector)
 	return true;
 }
 
-static void classify_file(struct dmda *dmda, struct write *write)
+static void classify_file(struct dmda *dmda, struct dmda_write *write)
 {
 	struct dmda_neighbour before = { .dpn = DPN_NONE, .owner = DMDA_OWNER_UNKNOWN };
 	const struct dmda_run *run = &write->run;
@@ -109,7 +101,7 @@ static u64 *tail_of(struct dmda *dmda, dpn_t end)
  * for a hint that needs no more than that: random writes would fill the table with
  * pages of which nothing is known.
  */
-static void classify_anonymous(struct dmda *dmda, struct write *write)
+void dmda_hint_follow(struct dmda *dmda, struct dmda_write *write)
 {
 	const struct dmda_run *run = &write->run;
 	dpn_t end = to_dpn(from_dpn(run->dpn) + run->nr_pages);
@@ -128,7 +120,7 @@ static void classify_anonymous(struct dmda *dmda, struct write *write)
 }
 
 /* Make the bio one to which the verdict applies as a whole */
-static void fit_to_verdict(struct dmda *dmda, struct write *write)
+static void fit_to_verdict(struct dmda *dmda, struct dmda_write *write)
 {
 	if (write->verdict.nr_pages >= write->run.nr_pages)
 		return;
@@ -142,7 +134,7 @@ static void fit_to_verdict(struct dmda *dmda, struct write *write)
  * The block layer would put this write and one before or behind it, which this CPU
  * mapped last, into one command, and one of them under the hint of the other.
  */
-static bool merges_badly(struct dmda *dmda, const struct write *write)
+static bool merges_badly(struct dmda *dmda, const struct dmda_write *write)
 {
 	struct dmda_cpu *cpu = raw_cpu_ptr(dmda->stats.cpu);
 	u64 first = from_dpn(write->run.dpn), end = first + write->run.nr_pages;
@@ -157,7 +149,7 @@ static bool merges_badly(struct dmda *dmda, const struct write *write)
 }
 
 /* The pieces of one write of data follow one another, also when its beginning has no hint */
-static bool will_be_split(struct dmda *dmda, const struct write *write)
+static bool will_be_split(struct dmda *dmda, const struct dmda_write *write)
 {
 	struct request_queue *queue = bdev_get_queue(dmda->dev->bdev);
 
@@ -173,7 +165,7 @@ static bool will_be_split(struct dmda *dmda, const struct write *write)
 	}
 }
 
-static void count_write(struct dmda *dmda, const struct write *write)
+static void count_write(struct dmda *dmda, const struct dmda_write *write)
 {
 	dmda_count(&dmda->stats, DMDA_COUNT_WRITES);
 	dmda_count(&dmda->stats, DMDA_COUNT_PAGE + write->identity.source);
@@ -181,7 +173,7 @@ static void count_write(struct dmda *dmda, const struct write *write)
 }
 
 /* A piece of a file, or of something unknown, in whole pages */
-static void work_out_run(struct dmda *dmda, struct write *write)
+static void work_out_run(struct dmda *dmda, struct dmda_write *write)
 {
 	bool known = write->run.file.id;
 
@@ -189,13 +181,13 @@ static void work_out_run(struct dmda *dmda, struct write *write)
 	if (known)
 		classify_file(dmda, write);
 	else if (dmda->config.lba_adjacency)
-		classify_anonymous(dmda, write);
+		dmda_hint_follow(dmda, write);
 	fit_to_verdict(dmda, write);
 	if (known && write->verdict.hint != DMDA_HINT_OVERWRITE)
 		dmda_runtable_set(dmda->table, &write->run);
 }
 
-static void work_out(struct dmda *dmda, struct write *write, sector_t sector)
+static void work_out(struct dmda *dmda, struct dmda_write *write, sector_t sector)
 {
 	write->verdict.hint = DMDA_HINT_NONE;
 	write->verdict.pred = DPN_NONE;
@@ -217,23 +209,28 @@ static void remap(struct dmda *dmda, struct bio *bio, sector_t sector)
 	bio->bi_iter.bi_sector = dmda->config.start_sectors + sector;
 }
 
+void dmda_hint_send(struct dmda *dmda, struct dmda_write *write)
+{
+	if (merges_badly(dmda, write))
+		write->bio->bi_opf |= REQ_NOMERGE;
+	count_write(dmda, write);
+	trace_dmda_hint(dmda->self_dev, &write->run, &write->verdict, &write->identity);
+	if (write->verdict.hint != DMDA_HINT_NONE || will_be_split(dmda, write))
+		dmda_transport_attach(dmda, write->bio, &write->verdict);
+}
+
 static void map_write(struct dmda *dmda, struct bio *bio, sector_t sector)
 {
-	struct write write = { .bio = bio };
+	struct dmda_write write = { .bio = bio };
 
 	work_out(dmda, &write, sector);
-	if (merges_badly(dmda, &write))
-		bio->bi_opf |= REQ_NOMERGE;
-	count_write(dmda, &write);
-	trace_dmda_hint(dmda->self_dev, &write.run, &write.verdict, &write.identity);
 	remap(dmda, bio, sector);
-	if (write.verdict.hint != DMDA_HINT_NONE || will_be_split(dmda, &write))
-		dmda_transport_attach(dmda, bio, &write.verdict);
+	dmda_hint_send(dmda, &write);
 }
 
 static void learn(struct dmda *dmda, struct bio *bio, sector_t sector)
 {
-	struct write read = { .bio = bio };
+	struct dmda_write read = { .bio = bio };
 	struct dmda_owner owner;
 
 	if (!dmda_identify_read(bio, &read.identity) || !run_of(dmda, &read, sector))
@@ -247,7 +244,7 @@ static void learn(struct dmda *dmda, struct bio *bio, sector_t sector)
 }
 
 /* What hint mode does besides sending the bio down; writes go down by themselves */
-static void watch(struct dmda *dmda, struct bio *bio, sector_t sector)
+void dmda_hint_watch(struct dmda *dmda, struct bio *bio, sector_t sector)
 {
 	switch (bio_op(bio)) {
 	case REQ_OP_READ:
@@ -292,7 +289,7 @@ int dmda_hint_map(struct dmda *dmda, struct bio *bio)
 			map_write(dmda, bio, sector);
 			return DM_MAPIO_REMAPPED;
 		}
-		watch(dmda, bio, sector);
+		dmda_hint_watch(dmda, bio, sector);
 	}
 	remap(dmda, bio, sector);
 	return DM_MAPIO_REMAPPED;

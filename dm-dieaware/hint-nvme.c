@@ -73,6 +73,14 @@ static void hinted_end_io(struct bio *bio)
 	bio->bi_end_io(bio);
 }
 
+static void own_end_io(struct bio *bio)
+{
+	struct dmda_io *io = &container_of(bio, struct dmda_own_bio, bio)->io;
+
+	bio->bi_end_io = io->end_io;
+	bio->bi_end_io(bio);
+}
+
 /* The hint of the bio that this one is, or is a fragment of */
 static struct dmda_io *hint_of(struct bio *bio)
 {
@@ -80,7 +88,10 @@ static struct dmda_io *hint_of(struct bio *bio)
 
 	for (depth = 0; bio->bi_end_io == chain_end_io && depth < MAX_CHAIN; depth++)
 		bio = bio->bi_private;
-	return bio->bi_end_io == hinted_end_io ? dmda_io_of(bio) : NULL;
+	if (bio->bi_end_io == hinted_end_io)
+		return dmda_io_of(bio);
+	return bio->bi_end_io == own_end_io ? &container_of(bio, struct dmda_own_bio, bio)->io :
+					      NULL;
 }
 
 /* Whether everything in a request may go under the hint of its first bio */
@@ -154,23 +165,13 @@ const char *dmda_transport_name(void)
 	return READ_ONCE(setup_cmd) ? "tracepoint" : "none";
 }
 
-void dmda_transport_attach(struct dmda *dmda, struct bio *bio, const struct dmda_verdict *verdict)
+static void fill_in(struct dmda *dmda, struct dmda_io *io, const struct bio *bio,
+		    const struct dmda_verdict *verdict)
 {
-	struct dmda_io *io = dmda_io_of(bio);
 	sector_t offset = bio->bi_iter.bi_sector - dmda->config.start_sectors;
-	u64 pred_end_sector;
+	u64 pred_end_sector = dmda->first_sector +
+			      ((from_dpn(verdict->pred) + 1) << DMDA_PAGE_SECTOR_SHIFT);
 
-	/*
-	 * Inline encryption may put other pages under the bio, and takes its keys away at
-	 * the end: it could not be sent again.
-	 */
-	if (!READ_ONCE(setup_cmd) || bio_has_crypt_ctx(bio)) {
-		if (verdict->hint != DMDA_HINT_NONE)
-			dmda_count(&dmda->stats, DMDA_COUNT_LOST_UNSEEN);
-		return;
-	}
-	pred_end_sector = dmda->first_sector +
-			  ((from_dpn(verdict->pred) + 1) << DMDA_PAGE_SECTOR_SHIFT);
 	io->dmda = dmda;
 	io->end_io = bio->bi_end_io;
 	io->iter = bio->bi_iter;
@@ -182,7 +183,28 @@ void dmda_transport_attach(struct dmda *dmda, struct bio *bio, const struct dmda
 	io->first_sector = dmda->first_sector + offset;
 	io->pred_lba = verdict->pred == DPN_NONE ? DIEAWARE_PRED_NONE :
 		(pred_end_sector >> dmda->lba_shift) - 1;
+}
+
+void dmda_transport_attach(struct dmda *dmda, struct bio *bio, const struct dmda_verdict *verdict)
+{
+	/*
+	 * Inline encryption may put other pages under the bio, and takes its keys away at
+	 * the end: it could not be sent again.
+	 */
+	if (!READ_ONCE(setup_cmd) || bio_has_crypt_ctx(bio)) {
+		if (verdict->hint != DMDA_HINT_NONE)
+			dmda_count(&dmda->stats, DMDA_COUNT_LOST_UNSEEN);
+		return;
+	}
+	fill_in(dmda, dmda_io_of(bio), bio, verdict);
 	bio->bi_end_io = hinted_end_io;
+}
+
+void dmda_transport_attach_own(struct dmda *dmda, struct dmda_own_bio *own,
+			       const struct dmda_verdict *verdict)
+{
+	fill_in(dmda, &own->io, &own->bio, verdict);
+	own->bio.bi_end_io = own_end_io;
 }
 
 /* Register with the tracepoint when it comes, let it go when it goes */

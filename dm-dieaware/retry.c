@@ -74,6 +74,11 @@ static void switched_off(struct work_struct *work)
 	dm_table_event(dmda->ti->table);
 }
 
+void dmda_retry_doubt(struct dmda *dmda)
+{
+	rejected(dmda, BLK_STS_IOERR);
+}
+
 static void retried_end_io(struct bio *bio)
 {
 	struct dmda_io *io = dmda_io_of(bio);

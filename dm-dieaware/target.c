@@ -276,12 +276,12 @@ static void dieaware_resume(struct dm_target *ti)
 		dmda_log_resume(dmda);
 }
 
-static void status_info(struct dmda *dmda, char *result, unsigned int maxlen)
+size_t dmda_hints_status(struct dmda *dmda, char *result, unsigned int maxlen)
 {
 	struct dmda_runtable_stats runs;
 	size_t sz = 0;
 
-	DMEMIT("mode=hint transport=%s hints=%s", dmda_transport_name(),
+	DMEMIT(" transport=%s hints=%s", dmda_transport_name(),
 	       dmda_state_name(READ_ONCE(dmda->state)));
 	sz += dmda_stats_print(&dmda->stats, result + sz, maxlen - sz);
 	dmda_runtable_stats(dmda->table, &runs);
@@ -289,6 +289,15 @@ static void status_info(struct dmda *dmda, char *result, unsigned int maxlen)
 	       runs.nr_extents, runs.bytes, runs.limit_bytes, runs.nr_evicted);
 	DMEMIT(" die_unit_bytes=%u stripe_bytes=%llu", dmda->discovery.die_unit_bytes,
 	       dmda->discovery.stripe_bytes);
+	return sz;
+}
+
+static void status_info(struct dmda *dmda, char *result, unsigned int maxlen)
+{
+	size_t sz = 0;
+
+	DMEMIT("mode=hint");
+	dmda_hints_status(dmda, result + sz, maxlen - sz);
 }
 
 static void dieaware_status(struct dm_target *ti, status_type_t type, unsigned int status_flags,
@@ -370,8 +379,30 @@ static int obey_locked(struct dmda *dmda, const struct dmda_message *message,
 	case DMDA_VERB_RUNS_STATS:
 		return print_runs(dmda, result, maxlen);
 	default:
-		break;
+		return -ENOTTY;
 	}
+}
+
+int dmda_obey_hints(struct dmda *dmda, const struct dmda_message *message, char *result,
+		    unsigned int maxlen)
+{
+	int ret;
+
+	mutex_lock(&dmda->admin_lock);
+	ret = obey_locked(dmda, message, result, maxlen);
+	mutex_unlock(&dmda->admin_lock);
+	return ret;
+}
+
+static int obey(struct dmda *dmda, const struct dmda_message *message, char *result,
+		unsigned int maxlen)
+{
+	int ret = dmda_obey_hints(dmda, message, result, maxlen);
+
+	if (ret != -ENOTTY)
+		return ret;
+	if (dmda->log)
+		return dmda_log_message(dmda, message);
 	DMERR("%s: This is a message for log mode.", dm_table_device_name(dmda->ti->table));
 	return -EINVAL;
 }
@@ -382,19 +413,13 @@ static int dieaware_message(struct dm_target *ti, unsigned int argc, char **argv
 	struct dmda *dmda = ti->private;
 	struct dmda_message message;
 	const char *complaint;
-	int ret;
 
 	complaint = dmda_message_parse(argc, argv, &message);
 	if (complaint) {
 		DMERR("%s: %s", dm_table_device_name(ti->table), complaint);
 		return -EINVAL;
 	}
-	if (dmda->log)
-		return dmda_log_message(dmda, &message);
-	mutex_lock(&dmda->admin_lock);
-	ret = obey_locked(dmda, &message, result, maxlen);
-	mutex_unlock(&dmda->admin_lock);
-	return ret;
+	return obey(dmda, &message, result, maxlen);
 }
 
 static int dieaware_iterate_devices(struct dm_target *ti, iterate_devices_callout_fn fn, void *data)

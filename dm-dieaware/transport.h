@@ -15,6 +15,7 @@
 #include "core/classify.h"
 
 struct dmda;
+struct dmda_log;
 
 /**
  * enum dmda_fate - what became of a hint on its way
@@ -64,6 +65,18 @@ static inline struct dmda_io *dmda_io_of(struct bio *bio)
 }
 
 /**
+ * struct dmda_own_bio - a hinted write that the target makes itself
+ * @log: its maker's
+ * @io: what becomes of its hint
+ * @bio: the write; must be the last member
+ */
+struct dmda_own_bio {
+	struct dmda_log *log;
+	struct dmda_io io;
+	struct bio bio;
+};
+
+/**
  * dmda_transport_get() - a target wants to send hints
  *
  * Context: may sleep.
@@ -98,5 +111,17 @@ const char *dmda_transport_name(void);
  */
 void dmda_transport_attach(struct dmda *dmda, struct bio *bio,
 			   const struct dmda_verdict *verdict);
+
+/**
+ * dmda_transport_attach_own() - the same for a write that the target makes itself
+ * @own: its @bio has all that it needs
+ *
+ * If it fails, its maker has to find out whether it does so without a hint, too. At its
+ * end, @own->io.fate says whether a command carried the hint.
+ *
+ * Context: where it is submitted.
+ */
+void dmda_transport_attach_own(struct dmda *dmda, struct dmda_own_bio *own,
+			       const struct dmda_verdict *verdict);
 
 #endif /* DMDA_TRANSPORT_H */

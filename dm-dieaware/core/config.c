@@ -172,26 +172,29 @@ static const char *print_no_space_timeout(const struct dmda_config *config, char
 /**
  * struct option - one KEY=VALUE
  * @key: its name with the equals sign
- * @mode: which mode has it
+ * @modes: which modes have it, as bits
  * @parse: understand the value: NULL or what is wrong
  * @print: the value as a word, which may be in the buffer; NULL if it is the default
  */
 struct option {
 	const char *key;
-	enum dmda_mode mode;
+	u32 modes;
 	const char *(*parse)(const char *value, struct dmda_config *config);
 	const char *(*print)(const struct dmda_config *config, char *buf, size_t size);
 };
 
+#define BOTH		(BIT(DMDA_MODE_HINT) | BIT(DMDA_MODE_LOG))
+#define LOG_ONLY	BIT(DMDA_MODE_LOG)
+
 static const struct option options[] = {
-	{ "hints=", DMDA_MODE_HINT, parse_hints, print_hints },
-	{ "runs_mb=", DMDA_MODE_HINT, parse_runs_mb, print_runs_mb },
-	{ "learn_reads=", DMDA_MODE_HINT, parse_learn_reads, print_learn_reads },
-	{ "lba_adjacency=", DMDA_MODE_HINT, parse_lba_adjacency, print_lba_adjacency },
-	{ "map_cache_mb=", DMDA_MODE_LOG, parse_map_cache_mb, print_map_cache_mb },
-	{ "policy=", DMDA_MODE_LOG, parse_policy, print_policy },
-	{ "cleaning=", DMDA_MODE_LOG, parse_cleaning, print_cleaning },
-	{ "no_space_timeout=", DMDA_MODE_LOG, parse_no_space_timeout, print_no_space_timeout },
+	{ "hints=", BOTH, parse_hints, print_hints },
+	{ "runs_mb=", BOTH, parse_runs_mb, print_runs_mb },
+	{ "learn_reads=", BOTH, parse_learn_reads, print_learn_reads },
+	{ "lba_adjacency=", BOTH, parse_lba_adjacency, print_lba_adjacency },
+	{ "map_cache_mb=", LOG_ONLY, parse_map_cache_mb, print_map_cache_mb },
+	{ "policy=", LOG_ONLY, parse_policy, print_policy },
+	{ "cleaning=", LOG_ONLY, parse_cleaning, print_cleaning },
+	{ "no_space_timeout=", LOG_ONLY, parse_no_space_timeout, print_no_space_timeout },
 };
 
 static const char *parse_option(const char *word, u32 *seen, struct dmda_config *config)
@@ -203,7 +206,7 @@ static const char *parse_option(const char *word, u32 *seen, struct dmda_config 
 
 		if (strncmp(word, options[i].key, key_bytes))
 			continue;
-		if (options[i].mode != config->mode)
+		if (!(options[i].modes & BIT(config->mode)))
 			return "An option is one of the other mode.";
 		if (*seen & BIT(i))
 			return "An option stands twice in the table line.";
@@ -273,7 +276,7 @@ static unsigned int nr_printed(const struct dmda_config *config)
 	char value[16];
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(options); i++)
-		nr += options[i].mode == config->mode &&
+		nr += (options[i].modes & BIT(config->mode)) &&
 			options[i].print(config, value, sizeof(value));
 	return nr;
 }
@@ -297,7 +300,7 @@ size_t dmda_config_print(const struct dmda_config *config, char *buf, size_t siz
 		char memory[16];
 		const char *value;
 
-		if (options[i].mode != config->mode)
+		if (!(options[i].modes & BIT(config->mode)))
 			continue;
 		value = options[i].print(config, memory, sizeof(memory));
 		if (value)

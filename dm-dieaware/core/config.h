@@ -6,7 +6,7 @@
  *
  * N is the number of options that follow. Options, in any order, each at most once:
  *
- * mode hint
+ * both modes
  *   hints=auto|on|off      send hints if the device announces them; always; never
  *   runs_mb=1..4096        upper bound of the run table's memory, in MiB
  *   learn_reads=on|off     reads teach the run table where files lie

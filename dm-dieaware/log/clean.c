@@ -281,18 +281,24 @@ static void end_copy_bio(struct bio *bio)
 	dmda_log_group_put(group, failed);
 }
 
-static void submit_pages(struct dmda_log_cleaner *cleaner, struct dmda_log_group *group,
-			 dpn_t dpn, u32 first, u32 nr, blk_opf_t opf)
+static void fill_bio(struct dmda_log_cleaner *cleaner, struct dmda_log_group *group,
+		     struct bio *bio, u32 first, u32 nr)
 {
-	struct dmda_log *log = cleaner->log;
-	struct bio *bio = bio_alloc(log->bdev, nr, opf, GFP_NOIO);
-
-	bio->bi_iter.bi_sector = dmda_log_sector(log, dpn);
-	bio->bi_end_io = end_copy_bio;
 	bio->bi_private = group;
 	for (u32 i = 0; i < nr; i++)
 		__bio_add_page(bio, cleaner->page[first + i], DMDA_BLOCK_BYTES, 0);
 	dmda_log_group_get(group);
+}
+
+static void submit_read(struct dmda_log_cleaner *cleaner, struct dmda_log_group *group,
+			dpn_t dpn, u32 first, u32 nr)
+{
+	struct dmda_log *log = cleaner->log;
+	struct bio *bio = bio_alloc(log->bdev, nr, REQ_OP_READ, GFP_NOIO);
+
+	bio->bi_iter.bi_sector = dmda_log_sector(log, dpn);
+	bio->bi_end_io = end_copy_bio;
+	fill_bio(cleaner, group, bio, first, nr);
 	submit_bio(bio);
 }
 
@@ -303,7 +309,7 @@ static void read_one_by_one(struct dmda_log_cleaner *cleaner, struct move *moves
 		u32 page;
 
 		dmda_log_group_begin(&group);
-		submit_pages(cleaner, &group, moves[i].from, i, 1, REQ_OP_READ);
+		submit_read(cleaner, &group, moves[i].from, i, 1);
 		moves[i].is_copied = dmda_log_group_end(&group);
 		if (moves[i].is_copied)
 			continue;
@@ -326,7 +332,7 @@ static void read_pages(struct dmda_log_cleaner *cleaner, struct move *moves, u32
 			if (from_dpn(moves[i + run].from) != from_dpn(moves[i].from) + run)
 				break;
 		}
-		submit_pages(cleaner, &group, moves[i].from, i, run, REQ_OP_READ);
+		submit_read(cleaner, &group, moves[i].from, i, run);
 	}
 	blk_finish_plug(&plug);
 	if (!dmda_log_group_end(&group)) {
@@ -337,13 +343,122 @@ static void read_pages(struct dmda_log_cleaner *cleaner, struct move *moves, u32
 		moves[i].is_copied = true;
 }
 
-static int write_pages(struct dmda_log_cleaner *cleaner, dpn_t dpn, u32 nr)
+static void end_move_bio(struct bio *bio)
 {
+	struct dmda_own_bio *own = container_of(bio, struct dmda_own_bio, bio);
+	struct dmda_log *log = own->log;
+	unsigned long flags;
+
+	if (own->io.fate == DMDA_FATE_SENT && !bio->bi_status) {
+		spin_lock_irqsave(&log->lock, flags);
+		log->counters.nr_moved_hints++;
+		spin_unlock_irqrestore(&log->lock, flags);
+	}
+	end_copy_bio(bio);
+}
+
+/* Writes some of the pages with a hint for the first of them, or without one. */
+static void submit_write(struct dmda_log_cleaner *cleaner, struct dmda_log_group *group,
+			 const struct dmda_run *run, u32 first,
+			 const struct dmda_verdict *verdict)
+{
+	struct dmda_log *log = cleaner->log;
+	struct bio *bio = bio_alloc_bioset(log->bdev, run->nr_pages, REQ_OP_WRITE, GFP_NOIO,
+					   &log->moves);
+	struct dmda_own_bio *own = container_of(bio, struct dmda_own_bio, bio);
+
+	own->log = log;
+	own->io.fate = DMDA_FATE_UNSEEN;
+	bio->bi_iter.bi_sector = dmda_log_sector(log, run->dpn);
+	bio->bi_end_io = end_move_bio;
+	fill_bio(cleaner, group, bio, first, run->nr_pages);
+	if (verdict->hint != DMDA_HINT_NONE) {
+		bio->bi_opf |= REQ_NOMERGE;
+		dmda_transport_attach_own(log->dmda, own, verdict);
+	}
+	submit_bio(bio);
+}
+
+/* Does a page go on in the file, or in the lpns of unknown ones, where another ends? */
+static bool goes_on(const struct move *before, const struct move *move)
+{
+	if (before->file != move->file)
+		return false;
+	return move->file ? move->fpage == before->fpage + 1 : move->lpn == before->lpn + 1;
+}
+
+/* Return: whether a page gets a hint of its own. */
+static bool find_hint(struct dmda_log_cleaner *cleaner, const struct move *move,
+		      struct dmda_verdict *verdict)
+{
+	const struct dmda_run run = {
+		.file = { .id = move->file },
+		.fpage = move->fpage,
+		.dpn = to_dpn(move->lpn),
+		.nr_pages = 1,
+	};
+	bool follows = move > cleaner->move && goes_on(move - 1, move);
+
+	return dmda_log_hint_moved(cleaner->log, &run, follows ? move[-1].lpn : U64_MAX,
+				   verdict);
+}
+
+/*
+ * A bio for each piece of a file, so that it has a hint. A page of which nothing is known
+ * may as well follow the one before it.
+ */
+static void write_hinted(struct dmda_log_cleaner *cleaner, struct dmda_log_group *group,
+			 const struct move *moves, const struct dmda_run *all)
+{
+	struct dmda_run run = { .dpn = all->dpn };
+	struct dmda_verdict verdict = { .hint = DMDA_HINT_NONE };
+	struct dmda_verdict next;
+	u32 first = 0;
+
+	find_hint(cleaner, moves, &verdict);
+	for (u32 i = 1; i <= all->nr_pages; i++) {
+		if (i < all->nr_pages && (goes_on(&moves[i - 1], &moves[i]) ||
+					  !find_hint(cleaner, &moves[i], &next)))
+			continue;
+		run.nr_pages = i - first;
+		submit_write(cleaner, group, &run, first, &verdict);
+		run.dpn = to_dpn(from_dpn(run.dpn) + run.nr_pages);
+		verdict = next;
+		first = i;
+	}
+}
+
+static bool write_plain(struct dmda_log_cleaner *cleaner, const struct dmda_run *all)
+{
+	const struct dmda_verdict none = { .hint = DMDA_HINT_NONE };
 	struct dmda_log_group group;
 
 	dmda_log_group_begin(&group);
-	submit_pages(cleaner, &group, dpn, 0, nr, REQ_OP_WRITE);
-	return dmda_log_group_end(&group) ? 0 : -EIO;
+	submit_write(cleaner, &group, all, 0, &none);
+	return dmda_log_group_end(&group);
+}
+
+/* What fails with hints is tried without. */
+static int write_pages(struct dmda_log_cleaner *cleaner, const struct move *moves, dpn_t to,
+		       u32 nr)
+{
+	const struct dmda_run all = { .dpn = to, .nr_pages = nr };
+	struct dmda *dmda = cleaner->log->dmda;
+	struct dmda_log_group group;
+	struct blk_plug plug;
+
+	if (READ_ONCE(dmda->state) != DMDA_STATE_ON)
+		return write_plain(cleaner, &all) ? 0 : -EIO;
+	dmda_log_group_begin(&group);
+	blk_start_plug(&plug);
+	write_hinted(cleaner, &group, moves, &all);
+	blk_finish_plug(&plug);
+	if (dmda_log_group_end(&group))
+		return 0;
+	if (!write_plain(cleaner, &all))
+		return -EIO;
+	dmda_retry_doubt(dmda);
+	return 0;
 }
 
 /* Waits until there are places. Return: how many; 0: cleaning has to end. */
@@ -480,7 +595,7 @@ static u32 move_chunk(struct dmda_log_cleaner *cleaner, struct move *moves, u32 
 	if (!nr)
 		return 0;
 	read_pages(cleaner, moves, nr);
-	ret = write_pages(cleaner, to, nr);
+	ret = write_pages(cleaner, moves, to, nr);
 	if (!ret)
 		ret = map_moves(log, moves, nr, to);
 	spin_lock_irq(&log->lock);

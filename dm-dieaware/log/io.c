@@ -114,6 +114,7 @@ static void init_io(struct dmda_log *log, struct bio *bio)
 	io->seg = SEG_NONE;
 	io->file = 0;
 	io->fpage = 0;
+	dmda_log_hint_init(io);
 	io->stage = DMDA_LOG_CLAIM;
 	io->has_claim = false;
 	io->is_fua = false;
@@ -198,7 +199,9 @@ struct piece {
 
 int dmda_log_init_pieces(struct dmda_log *log)
 {
-	return bioset_init(&log->bios, BIO_POOL_SIZE, offsetof(struct piece, bio), 0);
+	return bioset_init(&log->bios, BIO_POOL_SIZE, offsetof(struct piece, bio), 0) ?:
+		bioset_init(&log->moves, BIO_POOL_SIZE, offsetof(struct dmda_own_bio, bio),
+			    BIOSET_NEED_BVECS);
 }
 
 static void end_piece(struct bio *bio)
@@ -281,11 +284,13 @@ static void identify(struct dmda_log *log, struct bio *bio, u32 *nr_pages)
 
 	dmda_identify_write(log->dmda, bio, &identity);
 	nr = identity.len_bytes >> DMDA_PAGE_SHIFT;
-	if (!identity.file.id || (identity.pos_bytes & page_mask) || !nr)
-		return;
-	io->file = identity.file.id;
-	io->fpage = identity.pos_bytes >> DMDA_PAGE_SHIFT;
-	*nr_pages = min(*nr_pages, nr);
+	if (identity.file.id && !(identity.pos_bytes & page_mask) && nr) {
+		io->file = identity.file.id;
+		io->fpage = identity.pos_bytes >> DMDA_PAGE_SHIFT;
+		*nr_pages = min(*nr_pages, nr);
+	}
+	io->last = io->first + *nr_pages - 1;
+	dmda_log_hint_plan(log, io, &identity);
 }
 
 static bool pin_pages_locked(struct dmda_log *log, struct dmda_log_io *io)
@@ -326,6 +331,7 @@ static bool place_locked(struct dmda_log *log, struct dmda_log_io *io, bool whol
 	log->counters.user_pages += *nr;
 	log->last_placed = jiffies;
 	io->stage = DMDA_LOG_DATA;
+	dmda_log_hint_place_locked(log, io);
 	return true;
 }
 
@@ -364,6 +370,25 @@ static void prepare_write(struct dmda_log *log, struct bio *bio)
 	/* The commit does it for the data, too. */
 	bio->bi_opf &= ~REQ_FUA;
 	send_to(log, bio, io->dpn);
+	dmda_log_hint_send(log, io);
+}
+
+dpn_t dmda_log_where_locked(struct dmda_log *log, u64 lpn)
+{
+	struct dmda_log_page *page;
+	struct dmda_log_io *io;
+	u32 entry;
+
+	lockdep_assert_held(&log->lock);
+
+	/* Of those who claim it, one at most has its places. */
+	for (io = claims_iter_first(&log->claims, lpn, lpn); io;
+	     io = claims_iter_next(io, lpn, lpn)) {
+		if (io->stage == DMDA_LOG_DATA)
+			return to_dpn(from_dpn(io->dpn) + lpn - io->first);
+	}
+	page = dmda_log_page_find_locked(log, dmda_map_index(to_lpn(lpn), &entry));
+	return page ? dmda_map_get(page->map.block, entry) : DPN_NONE;
 }
 
 static int map_write(struct dmda_log *log, struct bio *bio)
@@ -374,10 +399,8 @@ static int map_write(struct dmda_log *log, struct bio *bio)
 	if (READ_ONCE(log->state) != DMDA_LOG_WRITE)
 		return DM_MAPIO_KILL;
 	identify(log, bio, &nr_pages);
-	if (nr_pages < dmda_log_io_pages(io)) {
+	if (nr_pages < bio_sectors(bio) >> DMDA_PAGE_SECTOR_SHIFT)
 		dm_accept_partial_bio(bio, nr_pages << DMDA_PAGE_SECTOR_SHIFT);
-		io->last = io->first + nr_pages - 1;
-	}
 	nr = begin_write(log, io);
 	if (!nr)
 		return DM_MAPIO_SUBMITTED;
@@ -638,6 +661,8 @@ int dmda_log_map(struct dmda *dmda, struct bio *bio)
 	bio->bi_opf &= ~REQ_POLLED;
 	if (bio->bi_opf & REQ_PREFLUSH)
 		return map_flush(log, bio);
+	if (READ_ONCE(dmda->state) == DMDA_STATE_ON)
+		dmda_hint_watch(dmda, bio, dm_target_offset(dmda->ti, bio->bi_iter.bi_sector));
 	switch (bio_op(bio)) {
 	case REQ_OP_READ:
 		return map_read(log, bio);

@@ -146,6 +146,7 @@ static void exit_reserves(struct dmda_log *log)
 	mempool_exit(&log->buffers);
 	mempool_exit(&log->map_pages);
 	mempool_exit(&log->map_blocks);
+	bioset_exit(&log->moves);
 	bioset_exit(&log->bios);
 }
 
@@ -479,8 +480,6 @@ int dmda_log_message(struct dmda *dmda, const struct dmda_message *message)
 	case DMDA_VERB_CHECKPOINT:
 		return dmda_log_checkpoint(log, false);
 	default:
-		DMERR("%s: This is a message for hint mode.",
-		      dm_table_device_name(dmda->ti->table));
 		return -EINVAL;
 	}
 }
@@ -515,5 +514,7 @@ size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
 	DMEMIT(" meta_pages=%llu cleaned_segments=%llu starved=%llu cleaning=%s policy=%s",
 	       counters.meta_pages, counters.nr_cleaned, counters.nr_starved,
 	       dmda->config.cleaning ? "on" : "off", dmda_policy_name(dmda->config.policy));
+	DMEMIT(" moved_hints=%llu", counters.nr_moved_hints);
+	sz += dmda_hints_status(dmda, result + sz, maxlen - sz);
 	return sz;
 }

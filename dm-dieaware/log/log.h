@@ -5,6 +5,7 @@
  * locks and workers.
  *
  *	io.c		a bio's way: claims, look-up, places, completion
+ *	hint.c		hints: which page precedes a write in its file, and where that lies
  *	map.c		pages of the map: read when needed, written back, evicted
  *	commit.c	the journal: batches, group commit
  *	space.c		segments: opened, closed, freed
@@ -116,11 +117,16 @@ enum dmda_log_stage {
  * @seg: a read's segment, whose readers it is counted among; or SEG_NONE
  * @file: the file of a write, 0 if not known
  * @fpage: page of that file
+ * @ino: of that file, for the tracepoint
+ * @pred: lpn of the page before it, or U64_MAX
+ * @pred_dpn: where that lies
  * @nr_blockers: how many older claims of its lpns there are
  * @stage: enum dmda_log_stage
  * @open: open summary of a write's segment
  * @has_claim: it is in dmda_log.claims
  * @is_fua: a write that ends when it is durable
+ * @source: of a write: enum dmda_source
+ * @what: enum dmda_hint of a write
  * @hint: the hint's way; must be the last member, see dmda_io_of()
  */
 struct dmda_log_io {
@@ -135,11 +141,16 @@ struct dmda_log_io {
 	seg_t seg;
 	u64 file;
 	u32 fpage;
+	u64 ino;
+	u64 pred;
+	dpn_t pred_dpn;
 	u32 nr_blockers;
 	u8 stage;
 	u8 open;
 	bool has_claim;
 	bool is_fua;
+	u8 source;
+	u8 what;
 	struct dmda_io hint;
 };
 
@@ -154,6 +165,7 @@ struct dmda_log_io {
  * @nr_cleaned: segments that were cleaned
  * @nr_map_reads: pages of the map that were read
  * @nr_starved: writes that had to wait for a free segment
+ * @nr_moved_hints: writes of cleaning whose hint a command carried
  */
 struct dmda_log_counters {
 	u64 nr_commits;
@@ -165,6 +177,7 @@ struct dmda_log_counters {
 	u64 nr_cleaned;
 	u64 nr_map_reads;
 	u64 nr_starved;
+	u64 nr_moved_hints;
 };
 
 /**
@@ -178,6 +191,7 @@ struct dmda_log_counters {
  * @queue: workers that write; each has a thread of its own
  * @clean_queue: the cleaner's own, since it waits for workers of the other
  * @bios: clones for reads of many pieces
+ * @moves: writes of cleaning, struct dmda_own_bio
  * @map_blocks: reserve of memory for pages of the map
  * @map_pages: reserve for struct dmda_log_page
  * @buffers: reserve of copies of pages that are being written
@@ -251,6 +265,7 @@ struct dmda_log {
 	struct workqueue_struct *queue;
 	struct workqueue_struct *clean_queue;
 	struct bio_set bios;
+	struct bio_set moves;
 	mempool_t map_blocks;
 	mempool_t map_pages;
 	mempool_t buffers;
@@ -487,6 +502,62 @@ void dmda_log_do_no_space(struct work_struct *work);
 
 /* Let the worker go on with writes that were starved. */
 void dmda_log_feed_locked(struct dmda_log *log);
+
+/**
+ * dmda_log_where_locked() - where an lpn is, or is going to be
+ * Return: DPN_NONE if it is nowhere, or its page of the map is not in memory.
+ */
+dpn_t dmda_log_where_locked(struct dmda_log *log, u64 lpn);
+
+/*
+ * Functions defined in hint.c
+ */
+
+/**
+ * dmda_log_hint_init() - a write without a hint
+ */
+static inline void dmda_log_hint_init(struct dmda_log_io *io)
+{
+	io->ino = 0;
+	io->source = DMDA_SOURCE_UNKNOWN;
+	io->what = DMDA_HINT_NONE;
+	io->pred = U64_MAX;
+}
+
+/**
+ * dmda_log_hint_plan() - work out which page precedes a write in its file
+ * @identity: of the write, all of which belongs to it
+ *
+ * The run table learns of the write.
+ *
+ * Context: from map.
+ */
+void dmda_log_hint_plan(struct dmda_log *log, struct dmda_log_io *io,
+			const struct dmda_identity *identity);
+
+/**
+ * dmda_log_hint_place_locked() - the write gets its places: find that of the page before
+ */
+void dmda_log_hint_place_locked(struct dmda_log *log, struct dmda_log_io *io);
+
+/**
+ * dmda_log_hint_send() - send the hint with a write
+ *
+ * Context: where it is submitted; it is remapped.
+ */
+void dmda_log_hint_send(struct dmda_log *log, struct dmda_log_io *io);
+
+/**
+ * dmda_log_hint_moved() - the hint for a page that cleaning moves
+ * @run: the page; @run->dpn: its lpn
+ * @pred: lpn of the page before it in its file if that is known, or U64_MAX
+ * @verdict: the result
+ *
+ * Context: process; without the lock.
+ * Return: whether it has one.
+ */
+bool dmda_log_hint_moved(struct dmda_log *log, const struct dmda_run *run, u64 pred,
+			 struct dmda_verdict *verdict);
 
 /*
  * Functions defined in map.c

@@ -70,7 +70,7 @@ static const struct line_case refused[] = {
 	{ "/dev/a 0x10 hint", START_WRONG },
 	{ "/dev/a 18446744073709551616 hint", START_WRONG },
 	{ "/dev/a 18446744073709551615 hint", START_WRONG },
-	{ "/dev/a 0 log 1 hints=on", "An option is one of the other mode." },
+	{ "/dev/a 0 log 1 hints=maybe", "The option hints must be auto, on or off." },
 	{ "/dev/a 0 hint 1 policy=greedy", "An option is one of the other mode." },
 	{ "/dev/a 0 log 1 policy=best",
 	  "The option policy must be greedy, cost-benefit or file-aware." },
@@ -147,6 +147,7 @@ static const struct line_case printed[] = {
 	  "a 1 hint 4 hints=on runs_mb=1 learn_reads=off lba_adjacency=off" },
 	{ "a 1 hint 2 learn_reads=on lba_adjacency=off", "a 1 hint 1 lba_adjacency=off" },
 	{ "a 8 log 3 policy=file-aware cleaning=on map_cache_mb=256", "a 8 log" },
+	{ "a 8 log 2 policy=greedy hints=off", "a 8 log 2 hints=off policy=greedy" },
 	{ "a 8 log 4 no_space_timeout=0 cleaning=off policy=greedy map_cache_mb=1",
 	  "a 8 log 4 map_cache_mb=1 policy=greedy cleaning=off no_space_timeout=0" },
 };

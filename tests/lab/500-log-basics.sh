@@ -36,11 +36,12 @@ dd if="$T_DIR/data" of="$TARGET" bs=1M count=1 conv=fsync status=none
 check_that "fsync commits" "$(status_field t0 commits)" -gt "$commits"
 
 # Messages
-for words in "cleaning off" "cleaning on" "policy greedy" "policy cost-benefit" "policy file-aware" checkpoint clean; do
+for words in "cleaning off" "cleaning on" "policy greedy" "policy cost-benefit" "policy file-aware" checkpoint clean "hints off" \
+	"hints auto" "runs clear" reset_counters; do
 	# shellcheck disable=SC2086
 	check "message $words" dmsetup message t0 0 $words
 done
-for words in "" "cleaning" "policy" "policy worst" "clean all" "hints on" "runs clear"; do
+for words in "" "cleaning" "policy" "policy worst" "clean all" "hints sideways"; do
 	# shellcheck disable=SC2086
 	check_fails "refused message: '${words:-nothing}'" dmsetup message t0 0 $words
 done

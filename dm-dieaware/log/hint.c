@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Hints of log mode. What precedes a write in its file is found as in hint mode, in
+ * the pages that the target shows: those are what filesystems know, and the run table.
+ * Where that page lies on the device, the map says when the write gets its places; or, if
+ * it is being written itself, the places that it has got.
+ *
+ * A write goes to a place that held something else: so it never is an overwrite for the
+ * device, but follows the page before it in its file, also when it replaces a page.
+ *
+ * Nothing is read for a hint: where a page of the map is not in memory there is none.
+ */
+#include "log.h"
+
+static bool sends_hints(const struct dmda_log *log)
+{
+	return READ_ONCE(log->dmda->state) == DMDA_STATE_ON;
+}
+
+/* What is the page before a run of a known file? */
+static void classify(struct dmda *dmda, const struct dmda_run *run, struct dmda_verdict *verdict)
+{
+	struct dmda_neighbour before = { .dpn = DPN_NONE, .owner = DMDA_OWNER_UNKNOWN };
+	const struct dmda_owner here = DMDA_OWNER_UNKNOWN;
+
+	if (run->fpage)
+		before.dpn = dmda_runtable_where(dmda->table, run->file, run->fpage - 1);
+	if (before.dpn != DPN_NONE)
+		dmda_runtable_owner(dmda->table, before.dpn, &before.owner);
+	dmda_classify(run, &here, &before, run->nr_pages, verdict);
+}
+
+static void work_out(struct dmda *dmda, struct dmda_write *write)
+{
+	write->verdict = (struct dmda_verdict){ .hint = DMDA_HINT_NONE, .pred = DPN_NONE };
+	if (write->run.file.id) {
+		classify(dmda, &write->run, &write->verdict);
+		dmda_runtable_set(dmda->table, &write->run);
+		return;
+	}
+	dmda_runtable_forget(dmda->table, write->run.dpn, write->run.nr_pages);
+	if (write->identity.source != DMDA_SOURCE_METADATA && dmda->config.lba_adjacency)
+		dmda_hint_follow(dmda, write);
+}
+
+void dmda_log_hint_plan(struct dmda_log *log, struct dmda_log_io *io,
+			const struct dmda_identity *identity)
+{
+	struct dmda_write write = {
+		.bio = dmda_log_bio(io),
+		.identity = *identity,
+		.run = {
+			.file = { .id = io->file },
+			.fpage = io->fpage,
+			.dpn = to_dpn(io->first),
+			.nr_pages = dmda_log_io_pages(io),
+		},
+	};
+
+	if (!sends_hints(log))
+		return;
+	work_out(log->dmda, &write);
+	io->ino = identity->ino;
+	io->source = write.identity.source;
+	io->what = write.verdict.hint;
+	io->pred = from_dpn(write.verdict.pred);
+}
+
+void dmda_log_hint_place_locked(struct dmda_log *log, struct dmda_log_io *io)
+{
+	lockdep_assert_held(&log->lock);
+
+	io->pred_dpn = DPN_NONE;
+	if (io->what == DMDA_HINT_NONE || io->pred == U64_MAX)
+		return;
+	io->pred_dpn = dmda_log_where_locked(log, io->pred);
+	if (io->pred_dpn == DPN_NONE)
+		io->what = DMDA_HINT_NONE;
+}
+
+void dmda_log_hint_send(struct dmda_log *log, struct dmda_log_io *io)
+{
+	struct dmda_write write = {
+		.bio = dmda_log_bio(io),
+		.identity = { .source = io->source, .ino = io->ino },
+		.run = {
+			.file = { .id = io->file },
+			.fpage = io->fpage,
+			.dpn = io->dpn,
+			.nr_pages = dmda_log_io_pages(io),
+		},
+		.verdict = { .hint = io->what, .pred = io->pred_dpn },
+	};
+
+	if (sends_hints(log))
+		dmda_hint_send(log->dmda, &write);
+}
+
+bool dmda_log_hint_moved(struct dmda_log *log, const struct dmda_run *run, u64 pred,
+			 struct dmda_verdict *verdict)
+{
+	*verdict = (struct dmda_verdict){ .hint = DMDA_HINT_NONE, .pred = DPN_NONE };
+	if (pred == U64_MAX) {
+		if (!run->file.id)
+			return false;
+		classify(log->dmda, run, verdict);
+		if (verdict->pred == DPN_NONE)
+			return verdict->hint != DMDA_HINT_NONE;
+		pred = from_dpn(verdict->pred);
+	}
+	spin_lock_irq(&log->lock);
+	verdict->pred = dmda_log_where_locked(log, pred);
+	spin_unlock_irq(&log->lock);
+	verdict->hint = verdict->pred == DPN_NONE ? DMDA_HINT_NONE : DMDA_HINT_APPEND;
+	return verdict->hint != DMDA_HINT_NONE;
+}

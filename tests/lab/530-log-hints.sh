@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Hints of log mode: a file that was written piece by piece between others, or written again, lies
+# on the dies as well as without hints or better, and so it does when it was cleaned.
+# kernels: 6.12
+# smp: 2
+# mem: 2G
+# seconds: 55
+# timeout: 280
+. "$(dirname "$0")/rc"
+
+FILE_MIB=4
+
+write_again() {
+	fio --name=again --directory="$T_DIR/mnt" --filename=file0:file1:file2:file3 --rw=randwrite --bs="$1" \
+		--direct="$2" --ioengine=libaio --iodepth=8 --overwrite=1 --size=$((4 * FILE_MIB))m --randseed=3 \
+		--file_service_type=random --end_fsync=1 >/dev/null
+}
+
+# speed: of reading the files, in permille of what it could be; the target goes away
+speed() {
+	python3 "$LAB_DIR/log-dies.py" extents "$T_DIR"/mnt/file* >"$T_DIR/extents"
+	umount "$T_DIR/mnt"
+	dmsetup remove --retry t0
+	dieaware dump --part map "$DEV" >"$T_DIR/map"
+	python3 "$LAB_DIR/log-dies.py" speed "$T_DIR/extents" "$T_DIR/map" /sys/kernel/debug/nvmev/ssd0 "$UNIT_PAGES"
+	dmsetup create t0 --table "$LINE"
+	mount "$TARGET" "$T_DIR/mnt"
+	# The target knows the files again when they were read.
+	cat "$T_DIR"/mnt/file* >/dev/null
+}
+
+# story HINTS: sets SPEEDS, and what was counted
+story() {
+	new_ssd ssd0 capacity_mib=512
+	OPTIONS=hints=$1 new_log_target t0 "$DEV" --segment 1M
+	UNIT_PAGES=$(($(status_field t0 die_unit_bytes) / 4096))
+	make_fs ext4 "$TARGET"
+	new_mount "$TARGET" "$T_DIR/mnt"
+	python3 "$LAB_DIR/log-dies.py" write $((FILE_MIB * 32)) "$T_DIR"/mnt/file{0,1,2,3}
+	HINTS=$(status_field t0 append)
+	CONFIRMED=$(status_field t0 confirmed_append)
+	OVERWRITES=$(status_field t0 overwrite)
+	SPEEDS=("$(speed)")
+	write_again 32k 1
+	SPEEDS+=("$(speed)")
+	write_again 4k 0
+	sum=$(sums "$T_DIR/mnt")
+	dmsetup message t0 0 clean
+	MOVED=$(status_field t0 moved_hints)
+	SPEEDS+=("$(speed)")
+	check_that "hints=$1: the files are the same after cleaning and a restart" "$(sums "$T_DIR/mnt")" == "$sum"
+	umount "$T_DIR/mnt"
+	dmsetup remove --retry t0
+	check "hints=$1: dieaware check finds nothing" dieaware check "$DEV"
+	drop_ssd ssd0
+	note "hints=$1: ${SPEEDS[*]} permille in turns, overwritten, cleaned; $CONFIRMED and $MOVED hints"
+}
+
+story off
+check_that "hints=off sends none" "$HINTS $MOVED" == "0 0"
+off=("${SPEEDS[@]}")
+story auto
+check_that "hints=auto sends a hint with each write of the files" "$HINTS" -ge $((4 * FILE_MIB * 32))
+check_that "commands carry them" $((CONFIRMED * 100)) -ge $((HINTS * 99))
+check_that "a write to another place is no overwrite" "$OVERWRITES" -eq 0
+check_that "cleaning sends some" "$MOVED" -gt 0
+check_that "files written in turns lie in die order" "${SPEEDS[0]}" -ge 950
+check_that "which they do not without hints" "${off[0]}" -le 500
+check_that "overwritten files lie better than without hints" "${SPEEDS[1]}" -gt "${off[1]}"
+check_that "cleaned files lie in die order" "${SPEEDS[2]}" -ge 950
+
+# A device that rejects hints takes the data all the same.
+new_ssd ssd0 capacity_mib=128
+new_log_target t0 "$DEV" --segment 1M
+make_fs ext4 "$TARGET"
+new_mount "$TARGET" "$T_DIR/mnt"
+write() {
+	fio --name=v --directory="$T_DIR/mnt" --ioengine=libaio --direct=1 --iodepth=8 --size=16m --rw=randwrite \
+		--bs=16k --verify=crc32c --verify_fatal=1 --verify_state_save=0 --fallocate=none
+}
+check "files are written" write
+echo 1 >"$CONFIGFS/ssd0/reject_hints"
+check "cleaning writes again what the device rejects" dmsetup message t0 0 clean
+check "writes that are rejected are written again, too" write
+check_that "hints are off then" "$(status_field t0 hints)" == off:rejected
+check_that "and the target works on" "$(status_field t0 state)" == write
+echo 0 >"$CONFIGFS/ssd0/reject_hints"
+check "message hints off" dmsetup message t0 0 hints off
+check_that "the status says so" "$(status_field t0 hints)" == off:requested
+check "message hints auto" dmsetup message t0 0 hints auto
+check_that "the status says so" "$(status_field t0 hints)" == on
