@@ -8,11 +8,10 @@ mod common;
 
 use std::fs;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 
 use common::devices::{
-    change, change_somewhere, change_well, file_with, flip, metadata_pages, place_of, reseal,
-    use_device, use_device_by, used_device, volume_of, DEVICE_PAGES,
+    agree, change, change_segment, change_somewhere, change_well, file_with, flip, metadata_pages,
+    place_of, reseal, use_device, use_device_by, used_device, volume_of, DEVICE_PAGES,
 };
 use common::{core_program, dieaware, folder, image, output_of, stderr, stdout, Random};
 use dieaware::format::block;
@@ -26,30 +25,8 @@ use dieaware::format::volume::Volume;
 use dieaware::io_engine::pages::{Ram, ReadPages, WritePages};
 use serde_json::Value;
 
-/// Parts of a dump that the core prints, too.
-const COMMON_PARTS: &str = "journal,segments,map,summaries";
-
 fn check(device: &Ram) -> Report {
     dieaware::format::check(device, &Options::default()).unwrap()
-}
-
-/// The tool's words for what the core prints.
-fn dump_like_core(path: &str) -> String {
-    let output = dieaware(&["dump", "--part", COMMON_PARTS, path]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let text = stdout(&output);
-    let lines = text
-        .lines()
-        .filter(|line| !line.starts_with("record ") && !line.starts_with('#'));
-    lines.map(|line| format!("{line}\n")).collect()
-}
-
-/// The tool and the core say the same of the device, and it is sound.
-fn agree(path: &Path, core_says: &str, what: &str) {
-    let path = path.to_str().unwrap();
-    let output = dieaware(&["check", path]);
-    assert_eq!(output.status.code(), Some(0), "{what}: {}", stdout(&output));
-    assert!(dump_like_core(path) == core_says, "{what}");
 }
 
 #[test]
@@ -478,14 +455,6 @@ fn a_wrong_map_is_found() {
         Subject::Segment,
         "by the segment table",
     );
-}
-
-/// Change the entry of a segment in its table.
-fn change_segment(device: &Ram, volume: &Volume, number: u64, how: impl FnOnce(&mut [u8])) {
-    change_well(device, place_of(volume, Table::Segments, 0), |page| {
-        let at = 64 + number as usize * 16;
-        how(&mut page[at..at + 16]);
-    });
 }
 
 #[test]

@@ -136,6 +136,7 @@ fn help_shows_an_example() {
         &["dump", "--help"],
         &["format", "--help"],
         &["pack", "--help"],
+        &["repair", "--help"],
         &["restore", "--help"],
         &["unpack", "--help"],
         &["runs", "load", "--help"],
@@ -154,11 +155,12 @@ fn help_shows_an_example() {
 #[test]
 fn man_pages_name_every_option_of_the_help() {
     let fixture = Fixture::new("man", "", "");
-    let verbs: [(&str, &[&str]); 10] = [
+    let verbs: [(&str, &[&str]); 11] = [
         ("check", &["check", "--help"]),
         ("dump", &["dump", "--help"]),
         ("format", &["format", "--help"]),
         ("pack", &["pack", "--help"]),
+        ("repair", &["repair", "--help"]),
         ("restore", &["restore", "--help"]),
         ("restore", &["unpack", "--help"]),
         ("status", &["status", "--help"]),

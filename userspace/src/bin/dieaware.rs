@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use dieaware::commands::{
-    check, dump, format, pack, restore, runs, sim, status, DamageFound, UsageError,
+    check, dump, format, pack, repair, restore, runs, sim, status, DamageFound, UsageError,
 };
 
 /// Makes, inspects and controls dm-dieaware targets, and simulates virtual SSDs.
@@ -24,6 +24,7 @@ enum Verb {
     Dump(dump::DumpArgs),
     Format(format::FormatArgs),
     Pack(pack::PackArgs),
+    Repair(repair::RepairArgs),
     Restore(restore::RestoreArgs),
     Runs(runs::RunsArgs),
     Sim(sim::SimArgs),
@@ -44,6 +45,7 @@ fn run(verb: &Verb) -> anyhow::Result<()> {
         Verb::Dump(args) => dump::run(args, &mut out)?,
         Verb::Format(args) => format::run(args, &mut out)?,
         Verb::Pack(args) => pack::run(args, &mut out)?,
+        Verb::Repair(args) => repair::run(args, &mut out)?,
         Verb::Restore(args) | Verb::Unpack(args) => restore::run(args, &mut out)?,
         Verb::Runs(args) => runs::run(args, &mut out)?,
         Verb::Sim(args) => sim::run(args, &mut out)?,

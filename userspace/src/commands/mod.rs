@@ -6,6 +6,7 @@ pub mod dump;
 pub mod format;
 pub mod overwrite;
 pub mod pack;
+pub mod repair;
 pub mod restore;
 pub mod runs;
 pub mod sim;

@@ -72,7 +72,7 @@ struct Tally {
 }
 
 /// A number that is different for another place or another lpn.
-fn fingerprint(dpn: u64, lpn: u64) -> u64 {
+pub(super) fn fingerprint(dpn: u64, lpn: u64) -> u64 {
     let mut mixed =
         dpn.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ lpn.wrapping_add(0x632b_e59b_d9b4_e019);
     mixed = (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
@@ -80,19 +80,19 @@ fn fingerprint(dpn: u64, lpn: u64) -> u64 {
 }
 
 /// A bit for each place of the device.
-struct Places {
+pub(super) struct Places {
     words: Vec<u64>,
 }
 
 impl Places {
-    fn new(nr_pages: u64) -> Self {
+    pub(super) fn new(nr_pages: u64) -> Self {
         Self {
             words: vec![0; nr_pages.div_ceil(64) as usize],
         }
     }
 
     /// Returns whether it was set already.
-    fn set(&mut self, dpn: u64) -> bool {
+    pub(super) fn set(&mut self, dpn: u64) -> bool {
         let Some(word) = self.words.get_mut((dpn / 64) as usize) else {
             return false;
         };
@@ -102,7 +102,7 @@ impl Places {
         was_set
     }
 
-    fn has(&self, dpn: u64) -> bool {
+    pub(super) fn has(&self, dpn: u64) -> bool {
         self.words
             .get((dpn / 64) as usize)
             .is_some_and(|word| word >> (dpn % 64) & 1 != 0)

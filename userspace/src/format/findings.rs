@@ -88,6 +88,11 @@ impl Findings {
         self.add(Severity::Damage, subject, sentence);
     }
 
+    /// Is there one of this kind?
+    pub fn has(&self, severity: Severity, subject: Subject) -> bool {
+        self.counts.contains_key(&(severity, subject))
+    }
+
     /// How many there are, those that were not kept included.
     pub fn count(&self, severity: Severity) -> u64 {
         self.counts

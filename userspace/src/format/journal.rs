@@ -47,7 +47,7 @@ pub struct JournalFacts {
 }
 
 /// Reads sectors of the ring.
-struct Ring<'a, D> {
+pub(super) struct Ring<'a, D> {
     device: &'a D,
     superblock: &'a Super,
     chunk: Vec<u8>,
@@ -55,7 +55,7 @@ struct Ring<'a, D> {
 }
 
 impl<'a, D: ReadPages> Ring<'a, D> {
-    fn new(device: &'a D, superblock: &'a Super) -> Self {
+    pub(super) fn new(device: &'a D, superblock: &'a Super) -> Self {
         Self {
             device,
             superblock,
@@ -77,7 +77,7 @@ impl<'a, D: ReadPages> Ring<'a, D> {
     }
 
     /// The sector at the place that this number has.
-    fn sector(&mut self, number: u64) -> io::Result<Sector> {
+    pub(super) fn sector(&mut self, number: u64) -> io::Result<Sector> {
         let nr_pages = u64::from(self.superblock.journal_sectors / PAGE_SECTORS);
         let at = number % u64::from(self.superblock.journal_sectors);
         let page = at / u64::from(PAGE_SECTORS);
@@ -97,12 +97,12 @@ impl<'a, D: ReadPages> Ring<'a, D> {
     }
 }
 
-fn seed(superblock: &Super) -> u32 {
+pub(super) fn seed(superblock: &Super) -> u32 {
     crc32c(!0, &superblock.uuid)
 }
 
 /// Was the sector written whole, on this device?
-fn is_whole(sector: &Sector, seed: u32) -> bool {
+pub(super) fn is_whole(sector: &Sector, seed: u32) -> bool {
     let block: &JournalSector = transmute_ref!(sector);
     let behind_crc = sector.get(size_of::<u32>()..).unwrap_or(&[]);
 
@@ -121,7 +121,7 @@ fn fits(sector: &Sector, next: &JournalPlace) -> bool {
 }
 
 /// The records of a sector, or `None`: what it holds are none.
-fn records_of(sector: &Sector) -> Option<Vec<ReadRecord>> {
+pub(super) fn records_of(sector: &Sector) -> Option<Vec<ReadRecord>> {
     let block: &JournalSector = transmute_ref!(sector);
     let mut bytes = block
         .records

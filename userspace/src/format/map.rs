@@ -16,12 +16,12 @@ use crate::io_engine::pages::ReadPages;
 
 /// What an operation does to one page of the map.
 #[derive(Clone, Copy, Debug)]
-struct Change {
-    seq: u64,
-    lpn: u64,
+pub(super) struct Change {
+    pub(super) seq: u64,
+    pub(super) lpn: u64,
     /// Place of the first; 0: they are mapped to nothing.
-    dpn: u64,
-    nr_pages: u64,
+    pub(super) dpn: u64,
+    pub(super) nr_pages: u64,
 }
 
 /// What the journal does to the map.
@@ -64,7 +64,7 @@ impl Changes {
         self.list.sort_by_key(|change| page_of(change.lpn));
     }
 
-    fn of_page(&self, index: u64) -> &[Change] {
+    pub(super) fn of_page(&self, index: u64) -> &[Change] {
         let first = self
             .list
             .partition_point(|change| page_of(change.lpn) < index);
@@ -94,7 +94,7 @@ impl MapPage {
             .filter(|(_, dpn)| *dpn != 0)
     }
 
-    fn apply(&mut self, changes: &[Change], known_seq: u64) {
+    pub(super) fn apply(&mut self, changes: &[Change], known_seq: u64) {
         for change in changes.iter().filter(|change| change.seq > known_seq) {
             let first = change.lpn.saturating_sub(self.first_lpn) as usize;
             let entries = self.dpns.iter_mut().skip(first);
@@ -108,7 +108,7 @@ impl MapPage {
     }
 }
 
-fn decode(page: &Page) -> Vec<u64> {
+pub(super) fn decode(page: &Page) -> Vec<u64> {
     let block: &MapBlock = transmute_ref!(page);
     block.dpn.chunks_exact(DPN_BYTES).map(number_of).collect()
 }

@@ -3,6 +3,7 @@
 //! than the target's: each finds the other's mistakes.
 
 pub mod block;
+pub mod build;
 pub mod check;
 pub mod create;
 pub mod dump;
@@ -14,8 +15,11 @@ pub mod make;
 pub mod map;
 pub mod places;
 pub mod records;
+pub mod repair;
 pub mod restore;
 pub mod root;
+pub mod salvage;
+pub mod scan;
 pub mod segments;
 pub mod summary;
 pub mod superblock;

@@ -57,6 +57,20 @@ pub struct SegmentTable {
 }
 
 impl Segment {
+    pub(super) fn encode(&self) -> SegmentEntryBlock {
+        SegmentEntryBlock {
+            nr_valid: self.nr_valid.into(),
+            state: match self.state {
+                State::Free => SEGMENT_FREE,
+                State::Open => SEGMENT_OPEN,
+                State::Closed => SEGMENT_CLOSED,
+            },
+            open: self.open,
+            reserved: 0.into(),
+            mtime: self.mtime.into(),
+        }
+    }
+
     fn decode(block: &SegmentEntryBlock, data_pages: u32) -> Result<Self, &'static str> {
         let state = match block.state {
             SEGMENT_FREE => State::Free,

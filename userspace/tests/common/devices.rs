@@ -13,7 +13,7 @@ use dieaware::format::superblock::Table;
 use dieaware::format::volume::Volume;
 use dieaware::io_engine::pages::{Ram, ReadPages, WritePages};
 
-use super::{core_program, folder, output_of, Random};
+use super::{core_program, dieaware, folder, output_of, stderr, stdout, Random};
 
 /// Pages of the devices that the core's program makes.
 pub const DEVICE_PAGES: u64 = 2960;
@@ -173,3 +173,33 @@ pub fn change_somewhere(device: &Ram, volume: &Volume, pages: &[u64], random: &m
         return dpn;
     }
 }
+
+/// The tool's words for what the core prints.
+pub fn dump_like_core(path: &str) -> String {
+    let output = dieaware(&["dump", "--part", COMMON_PARTS, path]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    let lines = text
+        .lines()
+        .filter(|line| !line.starts_with("record ") && !line.starts_with('#'));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// The tool and the core say the same of the device, and it is sound.
+pub fn agree(path: &Path, core_says: &str, what: &str) {
+    let path = path.to_str().unwrap();
+    let output = dieaware(&["check", path]);
+    assert_eq!(output.status.code(), Some(0), "{what}: {}", stdout(&output));
+    assert!(dump_like_core(path) == core_says, "{what}");
+}
+
+/// Change the entry of a segment in its table.
+pub fn change_segment(device: &Ram, volume: &Volume, number: u64, how: impl FnOnce(&mut [u8])) {
+    change_well(device, place_of(volume, Table::Segments, 0), |page| {
+        let at = 64 + number as usize * 16;
+        how(&mut page[at..at + 16]);
+    });
+}
+
+/// Parts of a dump that the core prints, too.
+pub const COMMON_PARTS: &str = "journal,segments,map,summaries";

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What can still be known of a damaged device: for each page of the map the best copy of it,
+//! and what happened since by journal and summaries.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use zerocopy::transmute_ref;
+
+use super::block::{self, BlockId};
+use super::check::read_summary;
+use super::findings::{Findings, Severity, Subject};
+use super::journal;
+use super::layout::{
+    Page, SummaryBlock, MAGIC_MAP, MAGIC_OPEN, MAP_ENTRIES, MAX_OPEN, SUMMARIES_PER_PAGE,
+};
+use super::map::{self, MapPage};
+use super::scan::Scan;
+use super::segments::State;
+use super::summary::{self, OpenSummaries, Written};
+use super::superblock::{Super, Table};
+use super::volume::{read_slot, read_super, SlotError, Volume};
+use crate::io_engine::pages::ReadPages;
+
+/// Pages of the map that are put together at once; each takes up to 13 KiB.
+const MOST_PAGES: usize = 65536;
+
+/// The best copy of a page of the map.
+pub struct Base {
+    pub dpns: Vec<u64>,
+    /// The last operation that it knows.
+    seq: u64,
+    epoch: u64,
+    /// Nothing is missing but what the journal has.
+    pub is_exact: bool,
+    /// What is wrong with the copy that counts.
+    why: Option<SlotError>,
+}
+
+/// What is known.
+pub struct Salvage<'a, D> {
+    device: &'a D,
+    pub superblock: Super,
+    /// If a root is valid.
+    pub volume: Option<Volume>,
+    pub scan: Scan,
+    open: OpenSummaries,
+    /// The journal is as it was when the power was cut off.
+    pub is_journal_whole: bool,
+    pub next_seq: u64,
+    /// By page of the map: the last operation that its best copy knows.
+    seqs: Vec<u64>,
+    /// Highest one of the map's pages.
+    epoch: u64,
+}
+
+/// By page of the map: what came after the best copy, entry by entry as operation and place.
+type Candidates = BTreeMap<u64, Vec<(u64, u64)>>;
+
+/// Candidates for the pages of the map before `end`.
+#[derive(Default)]
+pub struct Window {
+    pub end: u64,
+    candidates: Candidates,
+}
+
+impl Window {
+    /// Keep memory bounded: what comes last is looked up again later.
+    fn limit(&mut self) {
+        if self.candidates.len() > MOST_PAGES {
+            if let Some((index, _)) = self.candidates.pop_last() {
+                self.end = index;
+            }
+        }
+    }
+
+    fn add(&mut self, seqs: &[u64], lpn: u64, seq: u64, dpn: u64) {
+        let index = lpn / MAP_ENTRIES as u64;
+        let known = seqs.get(index as usize).copied();
+
+        if index >= self.end || known.is_none_or(|known| known >= seq) {
+            return;
+        }
+        let entries = self.candidates.entry(index);
+        let entries = entries.or_insert_with(|| vec![(0, 0); MAP_ENTRIES]);
+        if let Some(entry) = entries.get_mut((lpn % MAP_ENTRIES as u64) as usize) {
+            if entry.0 < seq {
+                *entry = (seq, dpn);
+            }
+        }
+        self.limit();
+    }
+
+    /// Do to a page of the map what came after it. Returns how many lpns got a place.
+    pub fn apply(&self, index: u64, dpns: &mut [u64]) -> u64 {
+        let Some(entries) = self.candidates.get(&index) else {
+            return 0;
+        };
+        let mut nr_found = 0;
+        for (to, (seq, dpn)) in dpns.iter_mut().zip(entries) {
+            if *seq != 0 {
+                nr_found += u64::from(*dpn != 0 && to != dpn);
+                *to = *dpn;
+            }
+        }
+        nr_found
+    }
+}
+
+impl<'a, D: ReadPages> Salvage<'a, D> {
+    /// Look at a device. Returns `None` if neither superblock is valid.
+    ///
+    /// # Errors
+    ///
+    /// When the device has features that nobody knew of.
+    pub fn new(device: &'a D, findings: &mut Findings) -> io::Result<Option<Self>> {
+        let volume = Volume::load(device, findings)?;
+        // What is wrong with the superblock was said.
+        let Some(superblock) = read_super(device, &mut Findings::default())? else {
+            return Ok(None);
+        };
+        if let Some(volume) = &volume {
+            journal::look_behind_end(device, &superblock, &volume.journal, findings);
+        }
+        let is_journal_whole =
+            volume.is_some() && !findings.has(Severity::Damage, Subject::Journal);
+        let scan = Scan::new(device, &superblock);
+        let known = volume.as_ref().map_or(1, |volume| volume.journal.next_seq);
+        let mut salvage = Self {
+            device,
+            open: OpenSummaries::new(&superblock),
+            is_journal_whole,
+            next_seq: known.max(scan.next_seq),
+            seqs: Vec::new(),
+            epoch: 0,
+            superblock,
+            volume,
+            scan,
+        };
+        salvage.load_open();
+        salvage.load_seqs(findings);
+        Ok(Some(salvage))
+    }
+
+    /// Of both slots of a page, the one that knows more.
+    fn newest(&self, table: Table, index: u64, magic: u32, nr_entries: usize) -> Option<Page> {
+        let mut best: Option<(u64, Page)> = None;
+
+        for slot in 0..2 {
+            let dpn = self.superblock.slot_dpn(table, index, slot)?;
+            let id = BlockId {
+                magic,
+                nr_entries: nr_entries as u16,
+                dpn,
+                index,
+                seq: 0,
+                epoch: 0,
+                uuid: &self.superblock.uuid,
+            };
+            let Ok(page) = block::read_checked(self.device, &id) else {
+                continue;
+            };
+            let seq = block::header(&page).map_or(0, |header| header.seq.get());
+            // An operation that was never durable
+            if self.is_limited() && seq >= self.next_seq {
+                continue;
+            }
+            if best.as_ref().is_none_or(|(known, _)| *known < seq) {
+                best = Some((seq, page));
+            }
+        }
+        best.map(|(_, page)| page)
+    }
+
+    /// The end of the journal says what was durable.
+    fn is_limited(&self) -> bool {
+        self.is_journal_whole || (self.volume.is_none() && self.scan.nr_operations != 0)
+    }
+
+    fn load_open(&mut self) {
+        if let Some(volume) = &self.volume {
+            self.open = volume.open.clone();
+            return;
+        }
+        for index in 0..self.superblock.nr_pages(Table::Open) {
+            if let Some(page) = self.newest(Table::Open, index, MAGIC_OPEN, SUMMARIES_PER_PAGE) {
+                self.open
+                    .load(&self.superblock, index, transmute_ref!(&page));
+            }
+        }
+    }
+
+    fn load_seqs(&mut self, findings: &mut Findings) {
+        let mut seqs = Vec::new();
+        let mut highest = 0;
+
+        for index in 0..self.superblock.nr_pages(Table::Map) {
+            let base = self.base(index);
+            highest = highest.max(base.seq);
+            self.epoch = self.epoch.max(base.epoch);
+            if let Some(why) = base.why {
+                findings.damage(Subject::MapPage, || {
+                    format!("Page {index} of the map is damaged: {why}.")
+                });
+            }
+            seqs.push(if base.is_exact { u64::MAX } else { base.seq });
+        }
+        self.seqs = seqs;
+        self.next_seq = self.next_seq.max(highest + 1);
+    }
+
+    fn changed(&self, index: u64, dpns: Vec<u64>, seq: u64) -> Vec<u64> {
+        let Some(volume) = &self.volume else {
+            return dpns;
+        };
+        let mut page = MapPage {
+            first_lpn: index * MAP_ENTRIES as u64,
+            dpns,
+        };
+        page.apply(volume.changes.of_page(index), seq);
+        page.dpns
+    }
+
+    /// The best copy of a page of the map, and if nothing is missing, what the journal does
+    /// to it.
+    pub fn base(&self, index: u64) -> Base {
+        let entry = self
+            .volume
+            .as_ref()
+            .and_then(|volume| Some((volume, volume.map_slots.get(index as usize).copied()??)));
+        let named = entry.map(|(volume, entry)| {
+            match read_slot(self.device, volume, Table::Map, index, entry) {
+                None => Ok((vec![0; MAP_ENTRIES], entry.seq())),
+                Some(page) => page.map(|page| (map::decode(&page), entry.seq())),
+            }
+        });
+        if let Some(Ok((dpns, seq))) = named {
+            let dpns = if self.is_journal_whole {
+                self.changed(index, dpns, seq)
+            } else {
+                dpns
+            };
+            return Base {
+                dpns,
+                seq,
+                epoch: 0,
+                is_exact: self.is_journal_whole,
+                why: None,
+            };
+        }
+        let page = self.newest(Table::Map, index, MAGIC_MAP, MAP_ENTRIES);
+        let header = page.as_ref().and_then(block::header);
+        Base {
+            seq: header.map_or(0, |header| header.seq.get()),
+            epoch: header.map_or(0, |header| header.epoch.get()),
+            dpns: page.map_or_else(|| vec![0; MAP_ENTRIES], |page| map::decode(&page)),
+            is_exact: false,
+            why: named.and_then(Result::err),
+        }
+    }
+
+    /// The last checkpoint of which anything is there.
+    pub fn highest_epoch(&self) -> u64 {
+        let root = self.volume.as_ref().map_or(0, |volume| volume.root.epoch);
+        root.max(self.epoch)
+    }
+
+    /// Pages of the map of which no sound copy with all that the journal has is there.
+    pub fn nr_inexact(&self) -> u64 {
+        self.seqs.iter().filter(|seq| **seq != u64::MAX).count() as u64
+    }
+
+    /// The segment that has an open summary.
+    fn owner(&self, open: usize) -> Option<u64> {
+        let volume = self.volume.as_ref();
+        let mut segments = volume.into_iter().flat_map(|volume| volume.segments.iter());
+        let known = segments
+            .find(|(_, segment)| segment.state == State::Open && usize::from(segment.open) == open);
+        known
+            .map(|(number, _)| number)
+            .or_else(|| self.scan.owners.get(open).copied().flatten())
+    }
+
+    /// The open summary that a segment has.
+    fn open_of(&self, number: u64) -> Option<u8> {
+        let open = (0..MAX_OPEN).find(|open| self.owner(*open) == Some(number))?;
+        u8::try_from(open).ok()
+    }
+
+    /// A segment that is free holds nothing that counts. If a part of the journal is lost, it
+    /// may have been used since.
+    fn is_free(&self, number: u64) -> bool {
+        let volume = self.volume.as_ref().filter(|_| self.is_journal_whole);
+        volume
+            .and_then(|volume| volume.segments.get(number))
+            .is_some_and(|segment| segment.state == State::Free)
+    }
+
+    /// What the pages of a segment are, as far as that is known.
+    pub fn pages_of(&self, number: u64) -> Vec<Option<Written>> {
+        let Some(open) = self.open_of(number) else {
+            return self.written_pages_of(number);
+        };
+        let mut pages = self.open.pages(open).to_vec();
+        if !self.is_journal_whole {
+            // It may have been closed since, with more pages.
+            for (page, other) in pages.iter_mut().zip(self.written_pages_of(number)) {
+                let seq = |written: Option<Written>| written.map_or(0, |written| written.seq);
+                if seq(other) > seq(*page) {
+                    *page = other;
+                }
+            }
+        }
+        pages
+    }
+
+    /// The same by the summary that was written when the segment was closed.
+    fn written_pages_of(&self, number: u64) -> Vec<Option<Written>> {
+        if let Ok(pages) = read_summary(self.device, &self.superblock, number) {
+            return pages;
+        }
+        let mut pages = Vec::new();
+        for index in 0..self.superblock.summary_pages {
+            let Some(id) = summary::block_id(&self.superblock, number, index) else {
+                break;
+            };
+            let page = block::read_checked(self.device, &id);
+            match page {
+                Ok(page) => {
+                    let block: &SummaryBlock = transmute_ref!(&page);
+                    pages.extend(summary::entries(&self.superblock, block, index));
+                }
+                Err(_) => pages.extend(vec![None; SUMMARIES_PER_PAGE]),
+            }
+        }
+        pages.truncate(self.superblock.data_pages() as usize);
+        pages
+    }
+
+    /// What came after the best copies of the map's pages, from `first` on.
+    pub fn window(&self, first: u64) -> Window {
+        let mut window = Window {
+            end: self.superblock.nr_pages(Table::Map),
+            ..Window::default()
+        };
+
+        if self.seqs.iter().all(|seq| *seq == u64::MAX) {
+            return window;
+        }
+        let seqs: Vec<u64> = (0..)
+            .zip(&self.seqs)
+            .map(|(index, seq)| if index < first { u64::MAX } else { *seq })
+            .collect();
+        self.add_journal(&seqs, &mut window);
+        for number in 0..self.superblock.nr_segments() {
+            if !self.is_free(number) {
+                self.add_summary(&seqs, number, &mut window);
+            }
+        }
+        window
+    }
+
+    fn add_journal(&self, seqs: &[u64], window: &mut Window) {
+        for (index, seq) in (0..window.end).zip(seqs) {
+            for change in self.scan.changes.of_page(index) {
+                if change.seq <= *seq {
+                    continue;
+                }
+                for at in 0..change.nr_pages {
+                    let dpn = match change.dpn {
+                        0 => 0,
+                        dpn => dpn + at,
+                    };
+                    window.add(seqs, change.lpn + at, change.seq, dpn);
+                }
+            }
+        }
+    }
+
+    fn add_summary(&self, seqs: &[u64], number: u64, window: &mut Window) {
+        let Some(first) = self.superblock.segment_dpn(number) else {
+            return;
+        };
+        for (dpn, written) in (first..).zip(self.pages_of(number)) {
+            let Some(written) = written else { continue };
+            if self.is_limited() && written.seq >= self.next_seq {
+                continue;
+            }
+            window.add(seqs, written.lpn, written.seq, dpn);
+        }
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What there is in the journal when nobody can say where it begins: all sectors of the
+//! ring that are whole, put together to runs by their chain.
+//!
+//! A crash leaves sectors of a batch the beginning of which was lost, and they must not count.
+//! They are of one batch, and none of them begins it: so a run counts if one of its sectors
+//! begins a batch. After damage in the middle of the journal this holds for what lies behind.
+
+use zerocopy::transmute_ref;
+
+use super::journal::{is_whole, records_of, seed, Ring};
+use super::layout::{JournalSector, MAX_OPEN, SECTOR_FIRST};
+use super::map::Changes;
+use super::records::Record;
+use super::superblock::Super;
+use crate::io_engine::pages::ReadPages;
+
+/// All of the journal that counts.
+#[derive(Debug, Default)]
+pub struct Scan {
+    /// What it does to the map.
+    pub changes: Changes,
+    /// By open summary: the segment that was opened with it last.
+    pub owners: [Option<u64>; MAX_OPEN],
+    pub nr_operations: u64,
+    /// One more than the last operation; 0: there is none.
+    pub next_seq: u64,
+    /// One more than the highest number of a sector, whether it counts or not.
+    pub next_sector: u64,
+}
+
+/// A sector without its records.
+#[derive(Clone, Copy)]
+struct Whole {
+    number: u64,
+    crc: u32,
+    chain: u32,
+    is_first: bool,
+}
+
+fn whole_sectors<D: ReadPages>(ring: &mut Ring<D>, superblock: &Super) -> Vec<Whole> {
+    let seed = seed(superblock);
+    let nr_sectors = u64::from(superblock.journal_sectors);
+    let mut found = Vec::new();
+
+    for place in 0..nr_sectors {
+        let Ok(sector) = ring.sector(place) else {
+            continue;
+        };
+        let block: &JournalSector = transmute_ref!(&sector);
+        let number = block.sector.get();
+        if number % nr_sectors == place && number < u64::MAX / 2 && is_whole(&sector, seed) {
+            found.push(Whole {
+                number,
+                crc: block.crc.get(),
+                chain: block.chain.get(),
+                is_first: block.nr_bytes.get() & SECTOR_FIRST != 0,
+            });
+        }
+    }
+    found.sort_by_key(|sector| sector.number);
+    found
+}
+
+impl Scan {
+    /// Look at the whole ring.
+    pub fn new(device: &impl ReadPages, superblock: &Super) -> Self {
+        let mut ring = Ring::new(device, superblock);
+        let sectors = whole_sectors(&mut ring, superblock);
+        let mut scan = Self::default();
+
+        for run in
+            sectors.chunk_by(|one, next| next.number == one.number + 1 && next.chain == one.crc)
+        {
+            if let Some(last) = run.last() {
+                scan.next_sector = scan.next_sector.max(last.number + 1);
+            }
+            if run.iter().any(|sector| sector.is_first) {
+                scan.add_run(&mut ring, superblock, run);
+            }
+        }
+        scan.changes.finish();
+        scan
+    }
+
+    fn add_run<D: ReadPages>(&mut self, ring: &mut Ring<D>, superblock: &Super, run: &[Whole]) {
+        let mut operation = Vec::new();
+        // The first records may be the rest of an operation.
+        let mut is_known = false;
+
+        for whole in run {
+            let Ok(sector) = ring.sector(whole.number) else {
+                return;
+            };
+            let block: &JournalSector = transmute_ref!(&sector);
+            let mut seq = block.seq.get();
+            let Some(records) = records_of(&sector) else {
+                return;
+            };
+            for read in records {
+                is_known |= !matches!(read.record, Record::Dead { .. });
+                if is_known {
+                    operation.push(read.record);
+                }
+                if read.is_last {
+                    self.add(superblock, &operation, seq);
+                    operation.clear();
+                    seq = seq.saturating_add(1);
+                }
+            }
+        }
+    }
+
+    /// Note a whole operation, if it can be.
+    fn add(&mut self, superblock: &Super, operation: &[Record], seq: u64) {
+        let is_data = |dpn: u64, nr_pages: u64| {
+            let last = superblock.segment_of(dpn.saturating_add(nr_pages - 1));
+            let first = superblock.segment_of(dpn);
+            first.is_some() && first.map(|(segment, _)| segment) == last.map(|(segment, _)| segment)
+        };
+        let Some(first) = operation.first() else {
+            return;
+        };
+        match *first {
+            Record::Map { lpn, dpn, nr_pages }
+                if lpn + nr_pages > superblock.nr_lpns || !is_data(dpn, nr_pages) =>
+            {
+                return
+            }
+            Record::Trim { lpn, nr_pages } if lpn + nr_pages > superblock.nr_lpns => return,
+            Record::Open { segment, open, .. } => {
+                if let Some(owner) = self.owners.get_mut(usize::from(open)) {
+                    *owner = Some(segment);
+                }
+            }
+            Record::Close { segment, .. } => {
+                let owners = self.owners.iter_mut();
+                owners
+                    .filter(|owner| **owner == Some(segment))
+                    .for_each(|owner| *owner = None);
+            }
+            _ => {}
+        }
+        self.changes.add(first, seq);
+        self.nr_operations += 1;
+        self.next_seq = self.next_seq.max(seq.saturating_add(1));
+    }
+}

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Damaged devices, each with what happened to it, and what repair makes of them: sound
+//! metadata that the core starts, with every page where it was as long as anything says where.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use common::devices::{
+    agree, change, change_segment, change_somewhere, change_well, file_with, flip, metadata_pages,
+    place_of, use_device_by, used_device, volume_of, Failing, DEVICE_PAGES,
+};
+use common::{core_program, dieaware, folder, output_of, stderr, stdout, Random};
+use dieaware::format::check::Options;
+use dieaware::format::findings::Findings;
+use dieaware::format::layout::{BLOCK_BYTES, SECTOR_BYTES};
+use dieaware::format::repair::{repair, Report};
+use dieaware::format::segments::State;
+use dieaware::format::superblock::Table;
+use dieaware::format::volume::Volume;
+use dieaware::io_engine::pages::{Ram, ReadPages, WritePages};
+
+type Map = BTreeMap<u64, u64>;
+
+fn map_of(device: &Ram) -> Map {
+    let volume = volume_of(device);
+    let mut map = Map::new();
+    let mut findings = Findings::default();
+    dieaware::format::map::for_each_page(device, &volume, &mut findings, |page, _| {
+        map.extend(page.mapped());
+        Ok(())
+    })
+    .unwrap();
+    map
+}
+
+fn repaired_to(device: &impl ReadPages, pages: u64) -> (Ram, Report) {
+    // Something that is there before
+    let to = Ram::new(vec![0x5a; pages as usize * BLOCK_BYTES]);
+    let report = repair(device, &to, 77).unwrap().unwrap();
+    let check = dieaware::format::check(&to, &Options::default()).unwrap();
+    assert!(check.findings.is_empty(), "{:#?}", check.findings);
+    assert_eq!(check.facts.unwrap().nr_mapped, report.nr_mapped);
+    (to, report)
+}
+
+fn repaired(device: &impl ReadPages) -> (Ram, Report) {
+    repaired_to(device, DEVICE_PAGES)
+}
+
+fn wipe(device: &Ram, pages: impl IntoIterator<Item = u64>) {
+    for dpn in pages {
+        device.write(dpn, &[0; BLOCK_BYTES]).unwrap();
+    }
+}
+
+fn table_pages(volume: &Volume, table: Table) -> Vec<u64> {
+    let superblock = &volume.superblock;
+    (0..superblock.nr_pages(table))
+        .flat_map(|index| (0..2).map(move |slot| (index, slot)))
+        .map(|(index, slot)| superblock.slot_dpn(table, index, slot).unwrap())
+        .collect()
+}
+
+fn wipe_roots(device: &Ram, volume: &Volume) {
+    for dpn in volume.superblock.root_dpn {
+        wipe(device, dpn..dpn + volume.superblock.nr_root_pages());
+    }
+}
+
+fn wipe_journal(device: &Ram, volume: &Volume) {
+    let first = volume.superblock.journal_dpn;
+    wipe(
+        device,
+        first..first + u64::from(volume.superblock.journal_sectors / 8),
+    );
+}
+
+/// A segment that is closed and has this many valid pages.
+fn closed(volume: &Volume, is_it: impl Fn(u32) -> bool) -> u64 {
+    let mut segments = volume.segments.iter();
+    let found =
+        segments.find(|(_, segment)| segment.state == State::Closed && is_it(segment.nr_valid));
+    found.unwrap().0
+}
+
+fn summary_dpn(volume: &Volume, number: u64) -> u64 {
+    let first = volume.superblock.segment_dpn(number).unwrap();
+    first + u64::from(volume.superblock.data_pages())
+}
+
+/// What happened, and how.
+type Case = (&'static str, fn(&Ram, &Volume));
+
+/// Damage after which every page is found where it was.
+const NOTHING_IS_LOST: &[Case] = &[
+    ("nothing happened", |_, _| {}),
+    ("superblock A was written over", |device, _| {
+        device.write(0, &[0xff; BLOCK_BYTES]).unwrap();
+    }),
+    ("the newer root has a flipped bit", |device, volume| {
+        flip(device, volume.root.dpn(&volume.superblock), 100);
+    }),
+    ("both roots were wiped", wipe_roots),
+    ("all pages of the directory were wiped", |device, volume| {
+        wipe(device, table_pages(volume, Table::Directory));
+    }),
+    ("a page of the map has a flipped bit", |device, volume| {
+        flip(device, place_of(volume, Table::Map, 1), 90);
+    }),
+    (
+        "a page of the map is in another one's place",
+        |device, volume| {
+            let page = device.read_page(place_of(volume, Table::Map, 0)).unwrap();
+            device
+                .write(place_of(volume, Table::Map, 1), &page)
+                .unwrap();
+        },
+    ),
+    ("the segment table was wiped", |device, volume| {
+        wipe(device, table_pages(volume, Table::Segments));
+    }),
+    ("segments have other counts and states", |device, volume| {
+        let number = closed(volume, |nr_valid| nr_valid > 20);
+        change_segment(device, volume, number, |entry| entry[0] -= 1);
+        let free = volume
+            .segments
+            .iter()
+            .find(|(_, one)| one.state == State::Free);
+        change_segment(device, volume, free.unwrap().0, |entry| entry[4] = 2);
+    }),
+    ("a segment's state is no state", |device, volume| {
+        change_segment(device, volume, closed(volume, |nr| nr > 20), |entry| {
+            entry[4] = 7
+        });
+    }),
+    ("a summary was wiped", |device, volume| {
+        wipe(
+            device,
+            [summary_dpn(
+                volume,
+                closed(volume, |nr_valid| nr_valid > 20),
+            )],
+        );
+    }),
+    ("a summary names another lpn", |device, volume| {
+        let number = closed(volume, |nr_valid| nr_valid > 20);
+        for page in 0..20 {
+            change_well(device, summary_dpn(volume, number), |entry| {
+                entry[64 + page * 24] ^= 1
+            });
+        }
+    }),
+    ("the open summaries were wiped", |device, volume| {
+        wipe(device, table_pages(volume, Table::Open));
+    }),
+    (
+        "both roots, the directory and the segment table were wiped",
+        |device, volume| {
+            wipe_roots(device, volume);
+            wipe(device, table_pages(volume, Table::Directory));
+            wipe(device, table_pages(volume, Table::Segments));
+        },
+    ),
+];
+
+fn damaged(case: &Case) -> (Ram, Map) {
+    let device = used_device();
+    let volume = volume_of(&device);
+    let map = map_of(&device);
+    case.1(&device, &volume);
+    (device, map)
+}
+
+#[test]
+fn what_is_there_twice_is_not_lost() {
+    for case in NOTHING_IS_LOST {
+        let (device, map) = damaged(case);
+        let (to, report) = repaired(&device);
+        assert!(map_of(&to) == map, "{}: {report:#?}", case.0);
+        assert_eq!(report.nr_lost.unwrap_or(0), 0, "{}", case.0);
+    }
+}
+
+/// A discard is in no summary, so what was discarded may be there again; nothing else.
+fn assert_no_less(to: &Ram, map: &Map, what: &str) -> usize {
+    let found = map_of(to);
+    for (lpn, dpn) in map {
+        assert_eq!(found.get(lpn), Some(dpn), "{what}: lpn {lpn}");
+    }
+    found.len() - map.len()
+}
+
+#[test]
+fn the_map_comes_back_from_summaries_and_journal() {
+    for seed in [2, 4, 8, 9, 12, 13] {
+        for program in ["make_image", "make_large_image"] {
+            let path = folder(&format!("repair-{program}-{seed}")).join("image");
+            use_device_by(program, seed, 1, &path, None);
+            let device = Ram::new(fs::read(&path).unwrap());
+            let volume = volume_of(&device);
+            let map = map_of(&device);
+
+            wipe_roots(&device, &volume);
+            wipe(&device, table_pages(&volume, Table::Map));
+            wipe(&device, table_pages(&volume, Table::Directory));
+            let (to, report) = repaired_to(&device, device.nr_pages());
+            let more = assert_no_less(&to, &map, &format!("{program} {seed}"));
+            assert!(more < map.len() / 4, "{more} of {}", map.len());
+            assert_eq!(report.nr_lpns_found, report.nr_mapped + report.nr_dropped);
+        }
+    }
+}
+
+#[test]
+fn what_lies_behind_damage_of_the_journal_is_found() {
+    let volume = volume_of(&used_device());
+    let map = map_of(&used_device());
+    let nr_sectors = u64::from(volume.superblock.journal_sectors);
+    for at in 0..volume.journal.nr_sectors - 1 {
+        let device = used_device();
+        let place = (volume.journal.first_sector + at) % nr_sectors;
+        let dpn = volume.superblock.journal_dpn + place / 8;
+        flip(&device, dpn, place as usize % 8 * SECTOR_BYTES + 40);
+        let check = dieaware::format::check(&device, &Options::default()).unwrap();
+        let (to, report) = repaired(&device);
+        let found = map_of(&to);
+        let same = map.iter().filter(|(lpn, dpn)| found.get(lpn) == Some(dpn));
+        let nr_same = same.count();
+        // Open segments have the rest nowhere else.
+        assert!(!check.is_clean() && nr_same >= map.len() - 10);
+        assert_eq!(report.nr_lost, None);
+    }
+}
+
+#[test]
+fn without_the_journal_the_summaries_know_most() {
+    let device = used_device();
+    let volume = volume_of(&device);
+    let map = map_of(&device);
+    wipe_journal(&device, &volume);
+    let (to, report) = repaired(&device);
+    let found = map_of(&to);
+    let same = map.iter().filter(|(lpn, dpn)| found.get(lpn) == Some(dpn));
+    let nr_same = same.count();
+    assert!(
+        nr_same > map.len() * 3 / 4,
+        "{nr_same} of {}: {report:#?}",
+        map.len()
+    );
+}
+
+#[test]
+fn two_lpns_do_not_get_one_place() {
+    let device = used_device();
+    let volume = volume_of(&device);
+    let map = map_of(&device);
+    // A page of the map that has its own checksum and another one's places
+    let from = device.read_page(place_of(&volume, Table::Map, 0)).unwrap();
+    change_well(&device, place_of(&volume, Table::Map, 1), |page| {
+        page[64..].copy_from_slice(&from[64..]);
+    });
+    let (to, report) = repaired(&device);
+    assert!(
+        report.nr_dropped > 0 && report.nr_lost.unwrap() > 0,
+        "{report:#?}"
+    );
+    let found = map_of(&to);
+    let mut places: Vec<_> = found.values().collect();
+    places.sort_unstable();
+    places.dedup();
+    assert_eq!(places.len(), found.len());
+    assert!(found.len() > map.len() / 3);
+}
+
+#[test]
+fn the_core_starts_what_was_repaired() {
+    let path = folder("repair-core").join("image");
+    for case in NOTHING_IS_LOST {
+        let (device, _) = damaged(case);
+        fs::write(&path, repaired(&device).0.into_bytes()).unwrap();
+        let core_says = output_of(&core_program("open_image"), &[path.to_str().unwrap()], "");
+        agree(&path, &core_says, case.0);
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_made_up_for() {
+    let volume = volume_of(&used_device());
+    let map = map_of(&used_device());
+    let device = Failing {
+        bad: vec![
+            0,
+            place_of(&volume, Table::Map, 0),
+            place_of(&volume, Table::Segments, 0),
+            summary_dpn(&volume, closed(&volume, |nr_valid| nr_valid == 0)),
+        ],
+        device: used_device(),
+    };
+    let (to, report) = repaired(&device);
+    assert!(report.nr_failed_reads > 2);
+    assert_no_less(&to, &map, "unreadable");
+}
+
+#[test]
+fn no_damage_makes_repair_panic_or_what_it_makes_unsound() {
+    let volume = volume_of(&used_device());
+    let pages = metadata_pages(&volume);
+    let mut random = Random(21);
+
+    for _ in 0..150 {
+        let device = used_device();
+        for _ in 0..1 + random.below(4) {
+            change_somewhere(&device, &volume, &pages, &mut random);
+        }
+        let to = Ram::new(vec![0; DEVICE_PAGES as usize * BLOCK_BYTES]);
+        // A superblock that was changed with its checksum may describe another device.
+        let Ok(Ok(_)) = repair(&device, &to, 77) else {
+            continue;
+        };
+        let check = dieaware::format::check(&to, &Options { quick: false }).unwrap();
+        assert_eq!(check.nr_damages, 0, "{:#?}", check.findings);
+    }
+}
+
+#[test]
+fn repair_as_a_user_runs_it() {
+    let folder = folder("repair-cli");
+    let (device, map) = damaged(&NOTHING_IS_LOST[5]);
+    let path = file_with("repair-cli-device", device);
+    let before = fs::read(&path).unwrap();
+    let (from, to) = (path.to_str().unwrap(), folder.join("to"));
+    let to = to.to_str().unwrap();
+
+    let output = dieaware(&["repair", "--from", from, "--to", to]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(
+        text.starts_with("damage: Page 1 of the map is damaged"),
+        "{text}"
+    );
+    assert!(text.contains(": 1 page of the map was rebuilt"), "{text}");
+    assert!(fs::read(from).unwrap() == before);
+    assert!(map_of(&Ram::new(fs::read(to).unwrap())) == map);
+    assert_eq!(dieaware(&["check", to]).status.code(), Some(0));
+
+    // Onto itself, or over something
+    let output = dieaware(&["repair", "--force", "--from", from, "--to", from]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("the same device"));
+    let link = folder.join("link");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let link = link.to_str().unwrap();
+    let output = dieaware(&["repair", "--force", "--from", from, "--to", link]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(fs::read(from).unwrap() == before);
+    let output = dieaware(&["repair", "--from", from, "--to", to]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--force"));
+    let output = dieaware(&["repair", "--json", "--force", "--from", from, "--to", to]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(json["nr_mapped"], map.len());
+    assert_eq!(json["nr_map_pages_rebuilt"], 1);
+
+    // Nothing to begin with
+    let none = folder.join("none");
+    fs::write(&none, vec![0; 1 << 20]).unwrap();
+    let never = folder.join("never");
+    let args = [none.to_str().unwrap(), never.to_str().unwrap()];
+    let output = dieaware(&["repair", "--from", args[0], "--to", args[1]]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(!Path::new(&never).exists());
+}
+
+#[test]
+fn data_goes_along_if_it_is_asked_for() {
+    let folder = folder("repair-data");
+    let device = used_device();
+    let map = map_of(&device);
+    for (lpn, dpn) in &map {
+        change(&device, *dpn, |page| page.fill((lpn % 251) as u8));
+    }
+    let path = file_with("repair-data-device", device);
+    let to = folder.join("to");
+    let args = [path.to_str().unwrap(), to.to_str().unwrap()];
+    let output = dieaware(&["repair", "--data", "--from", args[0], "--to", args[1]]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let copy = Ram::new(fs::read(&to).unwrap());
+    assert!(map_of(&copy) == map);
+    for (lpn, dpn) in &map {
+        let page = copy.read_page(*dpn).unwrap();
+        assert!(page == [(lpn % 251) as u8; BLOCK_BYTES], "lpn {lpn}");
+    }
+}
