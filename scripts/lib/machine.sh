@@ -10,8 +10,8 @@
 BOOT_SECONDS=${DIEAWARE_BOOT_SECONDS:-180}
 
 # What the options of the scripts set.
-OUT="" TIMEOUT=1800 CONSOLE="" ALLOW_OOPS=0 VERBOSE=0
-COPIES=() COMMAND=()
+OUT="" TIMEOUT=1800 CONSOLE="" ALLOW_OOPS=0 VERBOSE=0 SYSTEMD=0
+COPIES=() TREES=() COMMAND=()
 
 run_begin() {
 	mkdir -p "$CACHE_DIR"
@@ -26,6 +26,9 @@ check_common_options() {
 	[[ $TIMEOUT =~ ^[0-9]+$ ]] || die "--timeout wants whole seconds, not '$TIMEOUT'."
 	for path in "${COPIES[@]}"; do
 		[[ -e $path ]] || die "There is no '$path' to copy."
+	done
+	for path in "${TREES[@]}"; do
+		[[ -d $path ]] || die "There is no folder '$path' to lay over the guest's root."
 	done
 }
 
@@ -43,10 +46,16 @@ print_command() {
 # stage_run DIR: the files that differ from run to run: init, the command, the
 # copied files, the tools.
 stage_run() {
-	local stage=$1 tools=$DIEAWARE_TOP/tools/guest binary
+	local stage=$1 tools=$DIEAWARE_TOP/tools/guest binary tree
 
 	mkdir -p "$stage"/{lab,out,root/lab,usr/local/bin}
-	install -m 755 "$DIEAWARE_TOP/scripts/lib/guest-init" "$stage/init"
+	if ((SYSTEMD)); then
+		mkdir -p "$stage/usr/local/sbin"
+		install -m 755 "$DIEAWARE_TOP/scripts/lib/guest-init" "$stage/usr/local/sbin/lab-job"
+		ln -s /usr/lib/systemd/systemd "$stage/init"
+	else
+		install -m 755 "$DIEAWARE_TOP/scripts/lib/guest-init" "$stage/init"
+	fi
 	install -m 755 -t "$stage/usr/local/bin" "$DIEAWARE_TOP/scripts/lib/run-kunit"
 	if ((${#COMMAND[@]})); then
 		print_command >"$stage/lab/command"
@@ -57,6 +66,9 @@ stage_run() {
 	if ((${#COPIES[@]})); then
 		cp -rL --preserve=mode,timestamps -- "${COPIES[@]}" "$stage/root/lab/"
 	fi
+	for tree in "${TREES[@]}"; do
+		cp -r --preserve=mode,timestamps,links -- "$tree/." "$stage/"
+	done
 	if [[ -d $tools ]]; then
 		find "$tools" -maxdepth 1 -type f -perm -u+x -exec cp -t "$stage/usr/local/bin" {} +
 	fi

@@ -17,11 +17,14 @@ pack_cpio() {
 
 # Files which no test reads, and which would cost time at every boot.
 rootfs_shrink() {
-	local root=$1 lib=$1/usr/lib/x86_64-linux-gnu
+	local flavour=$1 root=$2 lib=$2/usr/lib/x86_64-linux-gnu
 
 	rm -rf "$root"/var/{cache,lib/apt,lib/dpkg,log}/* "$root"/usr/share/{doc,man,locale,info,zoneinfo,perl,perl5,bash-completion,i18n,zsh,common-licenses,lintian,pixmaps,gdb,keyrings} \
-		"$root"/usr/lib/{apt,dpkg,udev/hwdb.d,udev/hwdb.bin,systemd} "$root"/usr/lib/python3*/{pydoc_data,idlelib,lib2to3,ensurepip,test} \
+		"$root"/usr/lib/{apt,dpkg,udev/hwdb.d,udev/hwdb.bin} "$root"/usr/lib/python3*/{pydoc_data,idlelib,lib2to3,ensurepip,test} \
 		"$lib"/{gconv,perl,perl5,"libperl.so"*,"libapt-"*} "$root"/usr/bin/{apt,dpkg,perl5,gpgv}*
+	if [[ $flavour == plain ]]; then
+		rm -rf "$root"/usr/lib/systemd
+	fi
 	find "$root/usr/lib" -name '*.pyc' -path '*/test*' -delete
 	rm -rf "${root:?}"/{etc/apt,etc/dpkg,boot/*,media/*,srv/*,opt/*,dev/*}
 }
@@ -34,17 +37,43 @@ rootfs_config() {
 	printf '127.0.0.1 localhost lab\n::1 localhost\n' >"$root/etc/hosts"
 	printf 'root:x:0:\n' | cat - "$root/etc/group" | awk -F: '!seen[$1]++' >"$root/etc/group.new"
 	mv "$root/etc/group.new" "$root/etc/group"
-	# udev does not run, so nothing may wait for it.
+}
+
+# udev does not run, so nothing may wait for it.
+rootfs_without_udev() {
+	local root=$1
+
 	printf 'activation {\n\tudev_sync = 0\n\tudev_rules = 0\n}\ndevices {\n\tobtain_device_list_from_udev = 0\n}\nglobal {\n\tuse_lvmpolld = 0\n}\n' \
 		>"$root/etc/lvm/lvmlocal.conf"
 }
 
+# As a machine has it that was installed long ago.
+rootfs_with_systemd() {
+	local root=$1
+
+	printf '%032x\n' 1 >"$root/etc/machine-id"
+	: >"$root/etc/fstab"
+	ln -sf /dev/null "$root/etc/systemd/system/systemd-firstboot.service"
+	install -m 644 "$DIEAWARE_TOP/scripts/lib/guest.service" "$root/etc/systemd/system/lab.service"
+	mkdir -p "$root/etc/systemd/system/multi-user.target.wants"
+	ln -sf ../lab.service "$root/etc/systemd/system/multi-user.target.wants/lab.service"
+	ln -sf /usr/lib/systemd/system/multi-user.target "$root/etc/systemd/system/default.target"
+}
+
+# rootfs_lists FLAVOUR: the lists of its packages.
+rootfs_lists() {
+	echo "$DIEAWARE_TOP/scripts/lib/guest-packages"
+	if [[ $1 == systemd ]]; then
+		echo "$DIEAWARE_TOP/scripts/lib/guest-packages-systemd"
+	fi
+}
+
 # Builder: DIR/root is the tree, DIR/root.cpio the archive.
 rootfs_build() {
-	local suite=$1 dir=$2 packages mirror
+	local suite=$1 flavour=$2 dir=$3 packages mirror
 
 	say "building the guest's root filesystem (once, about a minute)"
-	packages=$(list_words "$DIEAWARE_TOP/scripts/lib/guest-packages" | paste -sd,)
+	packages=$(rootfs_lists "$flavour" | while read -r list; do list_words "$list"; done | paste -sd,)
 	mirror=$(debian_mirror)
 	quietly as_root mmdebstrap --variant=minbase --include="$packages" \
 		--aptopt='APT::Install-Recommends "false"' \
@@ -55,21 +84,27 @@ rootfs_build() {
 		"$suite" "$dir/root" "$mirror" ||
 		die "The guest's root filesystem could not be built: see the lines above."
 	as_root chown -R --no-dereference "$(id -u):$(id -g)" "$dir/root"
-	rootfs_shrink "$dir/root"
+	rootfs_shrink "$flavour" "$dir/root"
 	rootfs_config "$dir/root"
+	if [[ $flavour == plain ]]; then
+		rootfs_without_udev "$dir/root"
+	else
+		rootfs_with_systemd "$dir/root"
+	fi
 	pack_cpio "$dir/root" >"$dir/root.cpio"
 }
 
-# rootfs_need: set ROOTFS_DIR.
+# rootfs_need [FLAVOUR]: set ROOTFS_DIR. The flavour is plain, whose only service is
+# guest-init, or systemd, which boots like an installed machine.
 rootfs_need() {
-	local lib=$DIEAWARE_TOP/scripts/lib suite key
+	local flavour=${1:-plain} lib=$DIEAWARE_TOP/scripts/lib suite key
 
 	suite=$(host_suite)
-	key=$(hash_words "$suite" "$(hash_files "$lib/guest-packages" "$lib/rootfs.sh")")
-	if [[ ! -d $CACHE_DIR/rootfs-$key ]]; then
+	key=$(hash_words "$suite" "$(hash_files "$lib"/guest-packages* "$lib/rootfs.sh" "$lib/guest.service")")
+	if [[ ! -d $CACHE_DIR/rootfs-$flavour-$key ]]; then
 		need_groups fetch rootfs
 	fi
-	cache_get rootfs "$key" rootfs_build "$suite"
+	cache_get "rootfs-$flavour" "$key" rootfs_build "$suite" "$flavour"
 	ROOTFS_DIR=$CACHE_ENTRY
 }
 
