@@ -181,10 +181,14 @@ static void release_index(struct nvmev_pci *pci)
 
 static void remove_bus(struct nvmev_pci *pci)
 {
+	struct pci_host_bridge *bridge = to_pci_host_bridge(pci->bus->bridge);
+
 	pci_lock_rescan_remove();
 	pci_stop_root_bus(pci->bus);
 	pci_remove_root_bus(pci->bus);
 	pci_unlock_rescan_remove();
+	/* pci_scan_bus() makes the bridge for its caller, and the removal only unregisters it. */
+	pci_free_host_bridge(bridge);
 }
 
 /*
