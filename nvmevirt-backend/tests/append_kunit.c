@@ -188,9 +188,27 @@ static void drive_that_survives_power_failures_does_no_worse(struct kunit *test)
 	expect_whole(test, (struct growth){ 60, 2, true }, true);
 }
 
+/* An append has a flash unit to itself then, and they go round the dies. */
+static void more_files_than_open_units_are_torn_evenly(struct kunit *test)
+{
+	static const struct growth growths[] = { { 128, 1 }, { 128, 2 }, { 128, 4 }, { 512, 4 } };
+	static const u64 least_permille[] = { 350, 590, 880, 880 };
+
+	for (u32 i = 0; i < ARRAY_SIZE(growths); i++) {
+		struct outcome outcome = try_growth(test, &growths[i], false);
+		u32 nr_programs = UNIT_PAGES / growths[i].nr_pages;
+
+		KUNIT_EXPECT_GE(test, outcome.speed_permille, least_permille[i]);
+		KUNIT_EXPECT_LE(test, outcome.nr_units, (u32)FILE_PAGES / growths[i].nr_pages);
+		/* A program for each flush, a whole unit of such appends, and some units twice. */
+		KUNIT_EXPECT_LE(test, outcome.waf_permille, 1000ULL * (nr_programs + 2));
+	}
+}
+
 static struct kunit_case append_cases[] = {
 	KUNIT_CASE(flushed_appends_fill_units),
 	KUNIT_CASE(drive_that_survives_power_failures_does_no_worse),
+	KUNIT_CASE(more_files_than_open_units_are_torn_evenly),
 	{}
 };
 
