@@ -43,6 +43,8 @@ static u32 needed_root_pages(u64 nr_entries)
 	return 1 + DIV_ROUND_UP_ULL(nr_entries, DMDA_ENTRIES_PER_PAGE);
 }
 
+static u64 sum_of_areas(const struct dmda_super *super, enum dmda_table table);
+
 static u64 next_multiple(u64 value, u32 of)
 {
 	return div_u64(value + of - 1, of) * of;
@@ -142,6 +144,73 @@ const char *dmda_super_make(const struct dmda_format *format, struct dmda_super 
 	super->journal_sectors = format->journal_sectors ?: chosen_journal_sectors(format);
 	super->journal_unit_sectors = format->journal_unit_sectors;
 	return lay_out(super, format->reserve_permille);
+}
+
+/* Tables of an area for what the areas before it have no room for */
+static void size_more_tables(const struct dmda_super *super, struct dmda_area *area,
+			     u64 nr_segments, u64 nr_lpns)
+{
+	const struct dmda_area before = {
+		.nr_segment_pages = sum_of_areas(super, DMDA_TABLE_SEGMENTS),
+		.nr_map_pages = sum_of_areas(super, DMDA_TABLE_MAP),
+		.nr_directory_pages = sum_of_areas(super, DMDA_TABLE_DIRECTORY),
+	};
+	struct dmda_area all;
+
+	size_tables(&all, nr_segments, nr_lpns);
+	area->nr_segment_pages = all.nr_segment_pages -
+		min(all.nr_segment_pages, before.nr_segment_pages);
+	area->nr_map_pages = all.nr_map_pages - min(all.nr_map_pages, before.nr_map_pages);
+	area->nr_directory_pages = all.nr_directory_pages -
+		min(all.nr_directory_pages, before.nr_directory_pages);
+}
+
+static u64 shown_pages(const struct dmda_super *super, u64 old_segments, u64 nr_segments)
+{
+	u32 data_pages = dmda_super_data_pages(super);
+	u64 reserved = old_segments - div_u64(super->nr_lpns, data_pages);
+
+	reserved = max_t(u64, div64_u64(nr_segments * reserved + old_segments - 1, old_segments),
+			 DMDA_RESERVED_SEGMENTS);
+	return (nr_segments - reserved) * data_pages;
+}
+
+/* As at first, tables and roots are sized for all of the place as segments. */
+const char *dmda_super_grow(struct dmda_super *super, u64 nr_device_pages)
+{
+	const struct dmda_area *last = &super->area[super->nr_areas - 1];
+	u64 begin = last->segments_dpn + last->nr_segments * super->segment_pages;
+	u64 old_segments = dmda_super_nr_segments(super);
+	u64 most, nr_segments;
+	struct dmda_area area = { 0 };
+
+	if (super->nr_areas == DMDA_MAX_AREAS)
+		return "The device has grown too often.";
+	if (nr_device_pages >= LIMIT_PAGES)
+		return "Log mode takes devices of up to 4 PiB.";
+	if (nr_device_pages < begin)
+		return "The device has become smaller.";
+	most = old_segments + div_u64(nr_device_pages - begin, super->segment_pages);
+	size_more_tables(super, &area, most, most * dmda_super_data_pages(super));
+	super->root_pages = needed_root_pages(nr_segment_pages(most) +
+					      sum_of_areas(super, DMDA_TABLE_OPEN) +
+					      sum_of_areas(super, DMDA_TABLE_DIRECTORY) +
+					      area.nr_directory_pages);
+	super->root_dpn[0] = begin;
+	super->root_dpn[1] = begin + super->root_pages;
+	area.tables_dpn = super->root_dpn[1] + super->root_pages;
+	area.segments_dpn = next_multiple(tables_end(&area), super->stripe_pages);
+	if (nr_device_pages < area.segments_dpn + super->segment_pages)
+		return "There is no room for another segment.";
+	area.nr_segments = div_u64(nr_device_pages - area.segments_dpn, super->segment_pages);
+	nr_segments = old_segments + area.nr_segments;
+	if (nr_segments >= U32_MAX)
+		return "There would be too many segments.";
+	super->nr_lpns = shown_pages(super, old_segments, nr_segments);
+	size_more_tables(super, &area, nr_segments, super->nr_lpns);
+	super->nr_device_pages = nr_device_pages;
+	super->area[super->nr_areas++] = area;
+	return NULL;
 }
 
 static void encode_area(struct dmda_area_block *to, const struct dmda_area *area)
@@ -278,8 +347,6 @@ static const char *check_areas(const struct dmda_super *super)
 	return free_dpn > super->nr_device_pages ?
 		"the superblock has segments behind the end of the device" : NULL;
 }
-
-static u64 sum_of_areas(const struct dmda_super *super, enum dmda_table table);
 
 static const char *check_sums(const struct dmda_super *super)
 {

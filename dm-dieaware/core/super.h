@@ -110,6 +110,19 @@ enum dmda_table {
 const char *dmda_super_make(const struct dmda_format *format, struct dmda_super *super);
 
 /**
+ * dmda_super_grow() - lay out what a device has got in addition
+ * @super: of the device as it was; in the end, as it is
+ * @nr_device_pages: its size now
+ *
+ * Everything stays where it is, but the roots: they get new places, large enough. There
+ * must be a root before a superblock names these. The share of the segments that is not
+ * shown stays the same; @super->epoch, too.
+ *
+ * Return: NULL, or why it cannot grow, as a complete sentence; @super is undefined then.
+ */
+const char *dmda_super_grow(struct dmda_super *super, u64 nr_device_pages);
+
+/**
  * dmda_super_encode() - make the page to be written
  * @super: epoch is that of the page; which of the two places follows from it
  * @page: DMDA_BLOCK_BYTES bytes

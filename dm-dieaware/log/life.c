@@ -229,9 +229,34 @@ static const char *size_complaint(const struct dmda_log *log)
 		return "The device is smaller than when it was formatted.";
 	if (dmda->ti->begin % DMDA_PAGE_SECTORS || dmda->ti->len % DMDA_PAGE_SECTORS)
 		return "In log mode begin and length must be multiples of 8 sectors.";
-	if (dmda->ti->len >> DMDA_PAGE_SECTOR_SHIFT > log->super.nr_lpns)
-		return "The length is more than the formatted device presents.";
 	return NULL;
+}
+
+static bool wants_read_only(const struct dmda_log *log)
+{
+	return !(dm_table_get_mode(log->dmda->ti->table) & DMDA_MODE_WRITE);
+}
+
+/* More than there is needs a larger device below, and grows when it is started. */
+static const char *length_complaint(struct dmda_log *log)
+{
+	u64 nr_pages = log->dmda->ti->len >> DMDA_PAGE_SECTOR_SHIFT;
+	struct dmda_super *grown;
+	const char *why = NULL;
+
+	if (nr_pages <= log->super.nr_lpns)
+		return NULL;
+	grown = kmalloc(sizeof(*grown), GFP_KERNEL);
+	if (!grown)
+		return "There is not enough memory for log mode.";
+	if (wants_read_only(log) || dmda_log_plan_growth(log, grown) || nr_pages > grown->nr_lpns) {
+		why = "The length is more than the formatted device presents.";
+	} else {
+		log->grows_to = grown->nr_device_pages;
+		log->super = *grown;
+	}
+	kfree(grown);
+	return why;
 }
 
 static const char *feature_complaint(const struct dmda_log *log, bool read_only)
@@ -241,11 +266,6 @@ static const char *feature_complaint(const struct dmda_log *log, bool read_only)
 	if (!read_only && log->super.ro_compat & ~DMDA_RO_COMPAT_KNOWN)
 		return "The format has features with which this version can only read.";
 	return NULL;
-}
-
-static bool wants_read_only(const struct dmda_log *log)
-{
-	return !(dm_table_get_mode(log->dmda->ti->table) & DMDA_MODE_WRITE);
 }
 
 static int look_at_super(struct dmda_log *log)
@@ -271,6 +291,8 @@ static int look_at_super(struct dmda_log *log)
 	ti->error = (char *)size_complaint(log);
 	if (!ti->error)
 		ti->error = (char *)feature_complaint(log, wants_read_only(log));
+	if (!ti->error)
+		ti->error = (char *)length_complaint(log);
 	return ti->error ? -EINVAL : 0;
 }
 
@@ -340,7 +362,7 @@ void dmda_log_destroy(struct dmda *dmda)
 static const char *read_super_again(struct dmda_log *log)
 {
 	u8 uuid[DMDA_UUID_BYTES];
-	u32 nr_areas = log->super.nr_areas;
+	u32 nr_areas = log->super.nr_areas - !!log->grows_to;
 	const char *why;
 
 	memcpy(uuid, log->super.uuid, sizeof(uuid));
@@ -366,7 +388,10 @@ static int first_start(struct dmda_log *log)
 		read_only = true;
 	}
 	log->may_write = !read_only;
-	why = dmda_log_start(log, read_only);
+	if (log->grows_to)
+		why = read_only ? "it cannot grow while it can only be read" :
+				  dmda_log_grow(log);
+	why = why ?: dmda_log_start(log, read_only);
 	if (why) {
 		DMERR("%s: The device cannot be started: %s.", name, why);
 		return -EINVAL;
@@ -484,6 +509,18 @@ int dmda_log_message(struct dmda *dmda, const struct dmda_message *message)
 	}
 }
 
+/* lpns that there would be on all of the device below */
+static u64 nr_lpns_to_be_had(struct dmda_log *log)
+{
+	struct dmda_super *grown = kmalloc(sizeof(*grown), GFP_NOIO);
+	u64 nr = log->super.nr_lpns;
+
+	if (grown && !dmda_log_plan_growth(log, grown))
+		nr = grown->nr_lpns;
+	kfree(grown);
+	return nr;
+}
+
 size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
 {
 	struct dmda_log *log = dmda->log;
@@ -514,7 +551,8 @@ size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
 	DMEMIT(" meta_pages=%llu cleaned_segments=%llu starved=%llu cleaning=%s policy=%s",
 	       counters.meta_pages, counters.nr_cleaned, counters.nr_starved,
 	       dmda->config.cleaning ? "on" : "off", dmda_policy_name(dmda->config.policy));
-	DMEMIT(" moved_hints=%llu", counters.nr_moved_hints);
+	DMEMIT(" grown_lpns=%llu moved_hints=%llu", nr_lpns_to_be_had(log),
+	       counters.nr_moved_hints);
 	sz += dmda_hints_status(dmda, result + sz, maxlen - sz);
 	return sz;
 }

@@ -12,6 +12,7 @@
  *	checkpoint.c	tables and root
  *	clean.c		moving what is valid out of segments
  *	start.c		superblock, root, tables, replay
+ *	grow.c		a larger device gets a root and a superblock for its size
  *	disk.c		reading and writing metadata
  *	life.c		construction, suspend, status
  *
@@ -188,6 +189,7 @@ struct dmda_log_counters {
  * @is_stale: another target has started with the device since; under logs_lock
  * @bdev: the device below
  * @super: its superblock
+ * @grows_to: pages of the device to which it is to grow when it is started, or 0
  * @queue: workers that write; each has a thread of its own
  * @clean_queue: the cleaner's own, since it waits for workers of the other
  * @bios: clones for reads of many pieces
@@ -262,6 +264,7 @@ struct dmda_log {
 	bool is_stale;
 	struct block_device *bdev;
 	struct dmda_super super;
+	u64 grows_to;
 	struct workqueue_struct *queue;
 	struct workqueue_struct *clean_queue;
 	struct bio_set bios;
@@ -842,6 +845,36 @@ const char *dmda_log_read_super(struct dmda_log *log);
  * Return: NULL, or what is wrong.
  */
 const char *dmda_log_start(struct dmda_log *log, bool read_only);
+
+/**
+ * dmda_log_read_root() - find the root that counts, and take its entries
+ *
+ * Context: may sleep.
+ * Return: NULL, or what is wrong.
+ */
+const char *dmda_log_read_root(struct dmda_log *log);
+
+/*
+ * Functions defined in grow.c
+ */
+
+/**
+ * dmda_log_plan_growth() - the layout that the device would have on all of the one below
+ * @super: gets it
+ *
+ * Return: NULL, or why it cannot grow, as a complete sentence.
+ */
+const char *dmda_log_plan_growth(const struct dmda_log *log, struct dmda_super *super);
+
+/**
+ * dmda_log_grow() - make the device as large as dmda_log.grows_to says
+ *
+ * The superblock is read, the memory for tables is as large as they are going to be.
+ *
+ * Context: may sleep.
+ * Return: NULL, or what is wrong.
+ */
+const char *dmda_log_grow(struct dmda_log *log);
 
 /**
  * dmda_log_table_id() - what a page of a table is

@@ -83,7 +83,7 @@ static const char *read_root(struct dmda_log *log, u32 which, struct dmda_root *
 	return why;
 }
 
-static const char *read_newest_root(struct dmda_log *log)
+const char *dmda_log_read_root(struct dmda_log *log)
 {
 	struct dmda_root root[2];
 	const char *why[2];
@@ -317,7 +317,7 @@ const char *dmda_log_start(struct dmda_log *log, bool read_only)
 	unsigned int flags = memalloc_noio_save();
 	const char *why;
 
-	why = read_newest_root(log) ?: read_tables(log) ?: replay(log);
+	why = dmda_log_read_root(log) ?: read_tables(log) ?: replay(log);
 	if (!why) {
 		log->pages_before = log->root.pages_written;
 		log->durable_seq = log->next_place.seq - 1;

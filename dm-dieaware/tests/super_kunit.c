@@ -205,10 +205,80 @@ static void nonsense_that_is_sealed_never_leads_out_of_the_device(struct kunit *
 	}
 }
 
+/* All that was there is where it was, and what is new lies behind it. */
+static void expect_grown(struct kunit *test, const struct dmda_super *before,
+			 const struct dmda_super *super)
+{
+	const struct dmda_area *area = &super->area[super->nr_areas - 1];
+	u64 nr_before = dmda_super_nr_segments(before);
+
+	for (u32 table = 0; table < DMDA_NR_TABLES; table++) {
+		u64 nr_pages = dmda_super_nr_pages(before, table);
+
+		KUNIT_EXPECT_EQ(test, from_dpn(dmda_super_slot(super, table, nr_pages - 1, 1)),
+				from_dpn(dmda_super_slot(before, table, nr_pages - 1, 1)));
+		nr_pages = dmda_super_nr_pages(super, table);
+		KUNIT_EXPECT_LT(test, from_dpn(dmda_super_slot(super, table, nr_pages - 1, 1)),
+				area->segments_dpn);
+	}
+	KUNIT_EXPECT_EQ(test, from_dpn(dmda_super_segment_dpn(super, to_seg(nr_before - 1))),
+			from_dpn(dmda_super_segment_dpn(before, to_seg(nr_before - 1))));
+	KUNIT_EXPECT_GE(test, super->root_dpn[0], before->area[before->nr_areas - 1].segments_dpn +
+			before->area[before->nr_areas - 1].nr_segments * before->segment_pages);
+	KUNIT_EXPECT_GE(test, super->root_dpn[1], super->root_dpn[0] + super->root_pages);
+	KUNIT_EXPECT_GE(test, area->tables_dpn, super->root_dpn[1] + super->root_pages);
+	KUNIT_EXPECT_GT(test, super->nr_lpns, before->nr_lpns);
+}
+
+static void a_device_grows_until_it_has_no_more_areas(struct kunit *test)
+{
+	static const u64 percent[] = { 101, 150, 300 };
+	struct dmda_super *super = make_super(test, test->param_value);
+	struct dmda_super *before = make_super(test, test->param_value);
+	struct dmda_super_block *block = new_block(test);
+	u64 nr_device_pages = super->nr_device_pages;
+	const char *why;
+
+	while (super->nr_areas < DMDA_MAX_AREAS) {
+		nr_device_pages = nr_device_pages * percent[super->nr_areas % 3] / 100 +
+			2 * super->segment_pages;
+		if (nr_device_pages >= 1ULL << 40)
+			return;
+		*before = *super;
+		why = dmda_super_grow(super, nr_device_pages);
+		KUNIT_ASSERT_NULL_MSG(test, why, "%s", why);
+		expect_grown(test, before, super);
+		dmda_super_encode(super, block);
+		*before = *super;
+		why = dmda_super_decode(block, dmda_super_dpn(super->epoch), super);
+		KUNIT_ASSERT_NULL_MSG(test, why, "%s", why);
+		KUNIT_EXPECT_EQ(test, memcmp(super, before, sizeof(*super)), 0);
+	}
+	KUNIT_EXPECT_NOT_NULL(test, dmda_super_grow(super, 2 * nr_device_pages));
+}
+
+static void a_device_does_not_grow_by_less_than_a_segment(struct kunit *test)
+{
+	struct dmda_super *super = make_super(test, &layout_cases[1]);
+	struct dmda_super *grown = make_super(test, &layout_cases[1]);
+	const struct dmda_area *area = &super->area[0];
+	const u64 sizes[] = {
+		0, super->nr_device_pages - 1, super->nr_device_pages,
+		area->segments_dpn + (area->nr_segments + 1) * super->segment_pages, 1ULL << 40,
+	};
+
+	for (u32 i = 0; i < ARRAY_SIZE(sizes); i++) {
+		*grown = *super;
+		KUNIT_EXPECT_NOT_NULL(test, dmda_super_grow(grown, sizes[i]));
+	}
+}
+
 static struct kunit_case super_cases[] = {
 	KUNIT_CASE_PARAM(a_layout_comes_back_from_its_page, layout_gen_params),
 	KUNIT_CASE_PARAM(nothing_overlaps, layout_gen_params),
 	KUNIT_CASE_PARAM(places_and_segments_agree, layout_gen_params),
+	KUNIT_CASE_PARAM(a_device_grows_until_it_has_no_more_areas, layout_gen_params),
+	KUNIT_CASE(a_device_does_not_grow_by_less_than_a_segment),
 	KUNIT_CASE(what_cannot_be_is_refused_with_a_sentence),
 	KUNIT_CASE(any_changed_byte_is_noticed),
 	KUNIT_CASE_SLOW(nonsense_that_is_sealed_never_leads_out_of_the_device),

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Growing. What the device has got in addition becomes an area of its own: two places for
+ * larger roots, tables, segments. All that was there stays where it is. A root is written
+ * to its new place, with no entry for what is new; then the superblock that names it. Until
+ * that is durable, the old superblock and the old root count, which nobody has touched.
+ */
+#include <linux/sched/mm.h>
+
+#include "log.h"
+
+const char *dmda_log_plan_growth(const struct dmda_log *log, struct dmda_super *super)
+{
+	u64 nr_sectors = bdev_nr_sectors(log->bdev) - log->dmda->config.start_sectors;
+
+	*super = log->super;
+	return dmda_super_grow(super, nr_sectors >> DMDA_PAGE_SECTOR_SHIFT);
+}
+
+static bool allocate_slots(const struct dmda_super *super, struct dmda_slots *slots, void **memory)
+{
+	bool is_complete = true;
+
+	for (int i = 0; i < DMDA_NR_TABLES; i++) {
+		u64 nr_pages = dmda_super_nr_pages(super, i);
+
+		memory[i] = kvzalloc(dmda_slots_bytes(nr_pages), GFP_NOIO);
+		if (memory[i])
+			dmda_slots_init(&slots[i], nr_pages, memory[i]);
+		else
+			is_complete = false;
+	}
+	return is_complete;
+}
+
+/* Reads the root as the device was, and takes its entries over. */
+static const char *take_entries(struct dmda_log *log)
+{
+	struct dmda_slots grown[DMDA_NR_TABLES], before[DMDA_NR_TABLES];
+	void *memory[DMDA_NR_TABLES];
+	const char *why = "there is not enough memory";
+
+	memcpy(grown, log->slots, sizeof(grown));
+	if (allocate_slots(&log->super, before, memory)) {
+		memcpy(log->slots, before, sizeof(before));
+		why = dmda_log_read_root(log);
+		memcpy(log->slots, grown, sizeof(grown));
+	}
+	for (int i = 0; i < DMDA_TABLE_MAP && !why; i++) {
+		for (u64 page = 0; page < before[i].nr_pages; page++)
+			dmda_slots_load(&log->slots[i], page, before[i].newest[page]);
+	}
+	for (int i = 0; i < DMDA_NR_TABLES; i++)
+		kvfree(memory[i]);
+	return why;
+}
+
+/* What lies in the other place of a root may be of an attempt to grow that has failed. */
+static int write_roots(struct dmda_log *log, const struct dmda_super *grown)
+{
+	u32 nr_pages = dmda_root_nr_pages(grown);
+	struct dmda_root root = log->root;
+	int ret;
+
+	memset(log->root_pages, 0, nr_pages * DMDA_BLOCK_BYTES);
+	ret = dmda_log_write(log, dmda_root_dpn(grown, root.epoch), log->root_pages, nr_pages, 0);
+	if (ret)
+		return ret;
+	root.epoch++;
+	for (u32 i = 0; i < nr_pages; i++)
+		dmda_root_encode(&root, grown, log->slots, i,
+				 log->root_pages + i * DMDA_BLOCK_BYTES);
+	return dmda_log_write(log, dmda_root_dpn(grown, root.epoch), log->root_pages, nr_pages,
+			      REQ_PREFLUSH | REQ_FUA);
+}
+
+/* Both of them, one after the other: an old one would lead to a root that grows old. */
+static int write_supers(struct dmda_log *log, struct dmda_super *grown)
+{
+	void *page = (void *)get_zeroed_page(GFP_NOIO);
+	int ret = page ? 0 : -ENOMEM;
+
+	for (u32 i = 0; !ret && i < 2; i++) {
+		grown->epoch++;
+		dmda_super_encode(grown, page);
+		ret = dmda_log_write(log, dmda_super_dpn(grown->epoch), page, 1, REQ_FUA);
+	}
+	free_page((unsigned long)page);
+	return ret;
+}
+
+static const char *grow(struct dmda_log *log, struct dmda_super *grown)
+{
+	const char *why;
+
+	*grown = log->super;
+	why = dmda_super_grow(grown, log->grows_to);
+	if (!why && dmda_super_nr_segments(grown) != log->segments.nr_segments)
+		why = "it has changed since the table was loaded";
+	why = why ?: take_entries(log);
+	if (!why && write_roots(log, grown))
+		why = "a root for the new size cannot be written";
+	if (!why && write_supers(log, grown))
+		why = "the superblock for the new size cannot be written";
+	if (!why)
+		log->super = *grown;
+	return why;
+}
+
+const char *dmda_log_grow(struct dmda_log *log)
+{
+	unsigned int flags = memalloc_noio_save();
+	struct dmda_super *grown = kmalloc(sizeof(*grown), GFP_NOIO);
+	const char *why = grown ? grow(log, grown) : "there is not enough memory";
+
+	kfree(grown);
+	memalloc_noio_restore(flags);
+	return why;
+}
