@@ -94,10 +94,10 @@ rootfs_build() {
 	pack_cpio "$dir/root" >"$dir/root.cpio"
 }
 
-# rootfs_need [FLAVOUR]: set ROOTFS_DIR. The flavour is plain, whose only service is
+# rootfs_need FLAVOUR: set ROOTFS_DIR. The flavour is plain, whose only service is
 # guest-init, or systemd, which boots like an installed machine.
 rootfs_need() {
-	local flavour=${1:-plain} lib=$DIEAWARE_TOP/scripts/lib suite key
+	local flavour=$1 lib=$DIEAWARE_TOP/scripts/lib suite key
 
 	suite=$(host_suite)
 	key=$(hash_words "$suite" "$(hash_files "$lib"/guest-packages* "$lib/rootfs.sh" "$lib/guest.service")")

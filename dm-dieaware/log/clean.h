@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the two halves of cleaning share: clean.c chooses segments and says when, copy.c
+ * brings what is valid in them to another place.
+ */
+#ifndef DMDA_LOG_CLEAN_H
+#define DMDA_LOG_CLEAN_H
+
+#include "log.h"
+
+/* Most pages that users may write while cleaning does nothing for them */
+#define DMDA_LOG_MAX_CREDIT	4096
+
+/**
+ * struct dmda_log_move - a page that is valid in a victim
+ * @lpn: which
+ * @from: where it is
+ * @file: of which file, 0: not known
+ * @fpage: which page of that
+ * @slot: where it is in memory, once it was read
+ * @is_copied: it was read and written
+ */
+struct dmda_log_move {
+	u64 lpn;
+	dpn_t from;
+	u64 file;
+	u32 fpage;
+	u32 slot : 31;
+	u32 is_copied : 1;
+};
+
+/**
+ * struct dmda_log_cleaner - memory for cleaning
+ * @log: whose
+ * @victim: segments that are being cleaned; memory for all there are
+ * @nr_victims: how many
+ * @move: their valid pages
+ * @nr_moves: how many
+ * @max_moves: how many there may be
+ * @mtime: age of the newest data in them
+ * @in_file_order: all moves are written in the order of files, even if there are more than
+ *	go into memory; else that many of neighbouring places each
+ * @summary: of one segment
+ * @is_valid: a bit for each page of one segment
+ * @files: files of one segment
+ * @page: memory for what is copied
+ * @nr_pages: how much
+ * @waste: a page that takes what is read along and not needed
+ * @is_stuck: a bit for each segment: it has pages that cannot be read
+ * @is_left: likewise: it is still to be cleaned, when all are
+ */
+struct dmda_log_cleaner {
+	struct dmda_log *log;
+	seg_t *victim;
+	u32 nr_victims;
+	struct dmda_log_move *move;
+	u32 nr_moves;
+	u32 max_moves;
+	u64 mtime;
+	bool in_file_order;
+	struct dmda_summary_block *summary;
+	u64 *is_valid;
+	struct dmda_file_set files;
+	struct page **page;
+	u32 nr_pages;
+	struct page *waste;
+	unsigned long *is_stuck;
+	unsigned long *is_left;
+};
+
+/**
+ * dmda_log_copy() - bring all moves to other places, and map them there
+ * @cleaner: what
+ *
+ * Return: whether all are done; else cleaning has to end.
+ */
+bool dmda_log_copy(struct dmda_log_cleaner *cleaner);
+
+/**
+ * dmda_log_copy_create() - allocate memory for what is copied
+ * @cleaner: whose; max_moves is set
+ *
+ * Return: whether there was enough. Otherwise dmda_log_copy_destroy() frees what there is.
+ */
+bool dmda_log_copy_create(struct dmda_log_cleaner *cleaner);
+
+/**
+ * dmda_log_copy_destroy() - free memory for what is copied
+ * @cleaner: whose
+ */
+void dmda_log_copy_destroy(struct dmda_log_cleaner *cleaner);
+
+#endif /* DMDA_LOG_CLEAN_H */

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Cleaning, its second half: the pages that are valid in some segments are read, written
+ * to another one in the order of files and places in them, and mapped there unless they
+ * were written anew meanwhile.
+ *
+ * They are read in the order of their places, and what lies between two of them is read
+ * along where that is little: an SSD senses a whole flash unit for each page of it that it
+ * is asked for by itself. So reading and writing do not have the same order, and what is
+ * read waits in memory.
+ */
+#include <linux/mm.h>
+#include <linux/sort.h>
+#include <linux/vmalloc.h>
+
+#include "clean.h"
+
+/* Most pages of a command */
+#define CHUNK_PAGES		256U
+
+/* Most pages between two of a command: to read them takes as long as a command does */
+#define MAX_GAP_PAGES		7U
+
+/* Most pages that wait in memory: 32 MiB */
+#define MAX_BUFFER_PAGES	8192U
+
+static int by_file(const void *a, const void *b)
+{
+	const struct dmda_log_move *left = a, *right = b;
+
+	if (left->file != right->file)
+		return left->file < right->file ? -1 : 1;
+	if (left->fpage != right->fpage)
+		return left->fpage < right->fpage ? -1 : 1;
+	return left->lpn < right->lpn ? -1 : left->lpn > right->lpn;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct dmda_log_move *left = a, *right = b;
+
+	return from_dpn(left->from) < from_dpn(right->from) ? -1 :
+		from_dpn(left->from) > from_dpn(right->from);
+}
+
+static void end_copy_bio(struct bio *bio)
+{
+	struct dmda_log_group *group = bio->bi_private;
+	bool failed = bio->bi_status;
+
+	bio_put(bio);
+	dmda_log_group_put(group, failed);
+}
+
+static void submit_read(struct dmda_log_cleaner *cleaner, struct dmda_log_group *group,
+			const struct dmda_log_move *moves, u32 nr)
+{
+	struct dmda_log *log = cleaner->log;
+	u32 nr_pages = from_dpn(moves[nr - 1].from) - from_dpn(moves->from) + 1;
+	struct bio *bio = bio_alloc(log->bdev, nr_pages, REQ_OP_READ, GFP_NOIO);
+	u64 at = from_dpn(moves->from);
+
+	bio->bi_iter.bi_sector = dmda_log_sector(log, moves->from);
+	bio->bi_end_io = end_copy_bio;
+	bio->bi_private = group;
+	for (u32 i = 0; i < nr; i++, at++) {
+		for (; at < from_dpn(moves[i].from); at++)
+			__bio_add_page(bio, cleaner->waste, DMDA_BLOCK_BYTES, 0);
+		__bio_add_page(bio, cleaner->page[moves[i].slot], DMDA_BLOCK_BYTES, 0);
+	}
+	dmda_log_group_get(group);
+	submit_bio(bio);
+}
+
+static void read_one_by_one(struct dmda_log_cleaner *cleaner, struct dmda_log_move *moves, u32 nr)
+{
+	for (u32 i = 0; i < nr; i++) {
+		struct dmda_log_group group;
+		u32 page;
+
+		dmda_log_group_begin(&group);
+		submit_read(cleaner, &group, &moves[i], 1);
+		moves[i].is_copied = dmda_log_group_end(&group);
+		if (moves[i].is_copied)
+			continue;
+		set_bit(from_seg(dmda_super_segment_of(&cleaner->log->super, moves[i].from,
+						       &page)), cleaner->is_stuck);
+	}
+}
+
+/* Moves that one command reads: there is little between them that is not needed. */
+static u32 length_of_read(const struct dmda_log_move *moves, u32 nr)
+{
+	u32 run;
+
+	for (run = 1; run < nr; run++) {
+		u64 at = from_dpn(moves[run].from);
+
+		if (at - from_dpn(moves[run - 1].from) > MAX_GAP_PAGES + 1 ||
+		    at - from_dpn(moves->from) >= CHUNK_PAGES)
+			break;
+	}
+	return run;
+}
+
+/* Reads moves that are in the order of their places. What cannot be read stays there. */
+static void read_pages(struct dmda_log_cleaner *cleaner, struct dmda_log_move *moves, u32 nr)
+{
+	struct blk_plug plug;
+	struct dmda_log_group group;
+	u32 i, run;
+
+	for (i = 0; i < nr; i++) {
+		moves[i].slot = i;
+		moves[i].is_copied = true;
+	}
+	dmda_log_group_begin(&group);
+	blk_start_plug(&plug);
+	for (i = 0; i < nr; i += run) {
+		run = length_of_read(&moves[i], nr - i);
+		submit_read(cleaner, &group, &moves[i], run);
+	}
+	blk_finish_plug(&plug);
+	if (!dmda_log_group_end(&group))
+		read_one_by_one(cleaner, moves, nr);
+}
+
+static void end_move_bio(struct bio *bio)
+{
+	struct dmda_own_bio *own = container_of(bio, struct dmda_own_bio, bio);
+	struct dmda_log *log = own->log;
+	unsigned long flags;
+
+	if (own->io.fate == DMDA_FATE_SENT && !bio->bi_status) {
+		spin_lock_irqsave(&log->lock, flags);
+		log->counters.nr_moved_hints++;
+		spin_unlock_irqrestore(&log->lock, flags);
+	}
+	end_copy_bio(bio);
+}
+
+/* Writes some of the pages with a hint for the first of them, or without one. */
+static void submit_write(struct dmda_log_cleaner *cleaner, struct dmda_log_group *group,
+			 const struct dmda_log_move *moves, const struct dmda_run *run,
+			 const struct dmda_verdict *verdict)
+{
+	struct dmda_log *log = cleaner->log;
+	struct bio *bio = bio_alloc_bioset(log->bdev, run->nr_pages, REQ_OP_WRITE, GFP_NOIO,
+					   &log->moves);
+	struct dmda_own_bio *own = container_of(bio, struct dmda_own_bio, bio);
+
+	own->log = log;
+	own->io.fate = DMDA_FATE_UNSEEN;
+	bio->bi_iter.bi_sector = dmda_log_sector(log, run->dpn);
+	bio->bi_end_io = end_move_bio;
+	bio->bi_private = group;
+	for (u32 i = 0; i < run->nr_pages; i++)
+		__bio_add_page(bio, cleaner->page[moves[i].slot], DMDA_BLOCK_BYTES, 0);
+	dmda_log_group_get(group);
+	if (verdict->hint != DMDA_HINT_NONE) {
+		bio->bi_opf |= REQ_NOMERGE;
+		dmda_transport_attach_own(log->dmda, own, verdict);
+	}
+	submit_bio(bio);
+}
+
+/* Does a page go on in the file, or in the lpns of unknown ones, where another ends? */
+static bool goes_on(const struct dmda_log_move *before, const struct dmda_log_move *move)
+{
+	if (before->file != move->file)
+		return false;
+	return move->file ? move->fpage == before->fpage + 1 : move->lpn == before->lpn + 1;
+}
+
+/* Return: whether a page gets a hint of its own. */
+static bool find_hint(struct dmda_log_cleaner *cleaner, const struct dmda_log_move *move,
+		      struct dmda_verdict *verdict)
+{
+	const struct dmda_run run = {
+		.file = { .id = move->file },
+		.fpage = move->fpage,
+		.dpn = to_dpn(move->lpn),
+		.nr_pages = 1,
+	};
+	bool follows = move > cleaner->move && goes_on(move - 1, move);
+
+	return dmda_log_hint_moved(cleaner->log, &run, follows ? move[-1].lpn : U64_MAX,
+				   verdict);
+}
+
+/*
+ * A bio for each piece of a file, so that it has a hint. A page of which nothing is known
+ * may as well follow the one before it.
+ */
+static void write_hinted(struct dmda_log_cleaner *cleaner, struct dmda_log_group *group,
+			 const struct dmda_log_move *moves, const struct dmda_run *all)
+{
+	struct dmda_run run = { .dpn = all->dpn };
+	struct dmda_verdict verdict = { .hint = DMDA_HINT_NONE };
+	struct dmda_verdict next;
+	u32 first = 0;
+
+	find_hint(cleaner, moves, &verdict);
+	for (u32 i = 1; i <= all->nr_pages; i++) {
+		if (i < all->nr_pages && (goes_on(&moves[i - 1], &moves[i]) ||
+					  !find_hint(cleaner, &moves[i], &next)))
+			continue;
+		run.nr_pages = i - first;
+		submit_write(cleaner, group, &moves[first], &run, &verdict);
+		run.dpn = to_dpn(from_dpn(run.dpn) + run.nr_pages);
+		verdict = next;
+		first = i;
+	}
+}
+
+static bool write_plain(struct dmda_log_cleaner *cleaner, const struct dmda_log_move *moves,
+			const struct dmda_run *all)
+{
+	const struct dmda_verdict none = { .hint = DMDA_HINT_NONE };
+	struct dmda_log_group group;
+
+	dmda_log_group_begin(&group);
+	submit_write(cleaner, &group, moves, all, &none);
+	return dmda_log_group_end(&group);
+}
+
+/* What fails with hints is tried without. */
+static int write_pages(struct dmda_log_cleaner *cleaner, const struct dmda_log_move *moves, dpn_t to,
+		       u32 nr)
+{
+	const struct dmda_run all = { .dpn = to, .nr_pages = nr };
+	struct dmda *dmda = cleaner->log->dmda;
+	struct dmda_log_group group;
+	struct blk_plug plug;
+
+	if (READ_ONCE(dmda->state) != DMDA_STATE_ON)
+		return write_plain(cleaner, moves, &all) ? 0 : -EIO;
+	dmda_log_group_begin(&group);
+	blk_start_plug(&plug);
+	write_hinted(cleaner, &group, moves, &all);
+	blk_finish_plug(&plug);
+	if (dmda_log_group_end(&group))
+		return 0;
+	if (!write_plain(cleaner, moves, &all))
+		return -EIO;
+	dmda_retry_doubt(dmda);
+	return 0;
+}
+
+/* Waits until there are places. Return: how many; 0: cleaning has to end. */
+static u32 take_places(struct dmda_log *log, u32 wanted, dpn_t *dpn, u8 *open)
+{
+	while (READ_ONCE(log->state) == DMDA_LOG_WRITE) {
+		u32 nr, nr_free;
+
+		spin_lock_irq(&log->lock);
+		nr = dmda_log_take_locked(log, DMDA_STREAM_MOVED, wanted, false, dpn, open);
+		nr_free = log->segments.nr_free;
+		spin_unlock_irq(&log->lock);
+		if (nr)
+			return nr;
+		/* For room in the batch, for a segment to be closed, or to be freed */
+		if (dmda_log_commit(log))
+			return 0;
+		queue_work(log->queue, &log->space_work);
+		flush_work(&log->space_work);
+		if (!nr_free && !READ_ONCE(log->segments.nr_free))
+			return 0;
+	}
+	return 0;
+}
+
+/* Moves that are consecutive in every way, of lpns on one page of the map */
+static u32 length_of_run(const struct dmda_log_move *moves, u32 nr)
+{
+	u32 entry, run;
+
+	dmda_map_index(to_lpn(moves->lpn), &entry);
+	for (run = 1; run < nr && run < DMDA_MAX_OP_PAGES; run++) {
+		if (moves[run].lpn != moves->lpn + run || moves[run].file != moves->file ||
+		    (moves->file && moves[run].fpage != moves->fpage + run) ||
+		    entry + run == DMDA_MAP_ENTRIES)
+			break;
+	}
+	return run;
+}
+
+static bool is_still_there(const struct dmda_log_page *page, const struct dmda_log_move *move)
+{
+	u32 entry;
+
+	dmda_map_index(to_lpn(move->lpn), &entry);
+	return move->is_copied && dmda_map_get(page->map.block, entry) == move->from;
+}
+
+/* Maps as many as can be with one operation, or skips one. Return: how many are done. */
+static u32 move_some_locked(struct dmda_log *log, struct dmda_log_page *page,
+			    const struct dmda_log_move *moves, u32 nr, dpn_t to)
+{
+	struct dmda_log_page *const pages[DMDA_OP_MAP_PAGES] = { page };
+	struct dmda_written first = {
+		.lpn = to_lpn(moves->lpn), .file = moves->file, .fpage = moves->fpage,
+	};
+	u32 run = 0;
+
+	lockdep_assert_held(&log->lock);
+
+	while (run < nr && is_still_there(page, &moves[run]))
+		run++;
+	if (!run)
+		return 1;
+	return dmda_log_map_run_locked(log, pages, &first, to, run) ? run : 0;
+}
+
+static int map_run(struct dmda_log *log, const struct dmda_log_move *moves, u32 nr, dpn_t to)
+{
+	u32 entry, done = 0;
+	struct dmda_log_page *page =
+		dmda_log_page_wait(log, dmda_map_index(to_lpn(moves->lpn), &entry));
+	int ret = 0;
+
+	if (IS_ERR(page))
+		return PTR_ERR(page);
+	while (done < nr && !ret) {
+		u32 some = 1;
+
+		spin_lock_irq(&log->lock);
+		while (done < nr && some) {
+			some = move_some_locked(log, page, &moves[done], nr - done,
+						to_dpn(from_dpn(to) + done));
+			done += some;
+		}
+		spin_unlock_irq(&log->lock);
+		if (!some)
+			ret = dmda_log_make_room(log);
+	}
+	dmda_log_page_put(log, page);
+	return ret;
+}
+
+static int map_moves(struct dmda_log *log, const struct dmda_log_move *moves, u32 nr, dpn_t to)
+{
+	u32 run;
+
+	for (u32 i = 0; i < nr; i += run) {
+		int ret;
+
+		run = length_of_run(&moves[i], nr - i);
+		ret = map_run(log, &moves[i], run, to_dpn(from_dpn(to) + i));
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/*
+ * For what cleaning gains, users may write, and more than that as long as there are segments
+ * to spare.
+ */
+static void pay_users_locked(struct dmda_log_cleaner *cleaner, u32 nr_moved)
+{
+	struct dmda_log *log = cleaner->log;
+	u64 nr_pages = (u64)cleaner->nr_victims * dmda_super_data_pages(&log->super);
+	u64 gain = div_u64((nr_pages - cleaner->nr_moves) * nr_moved, cleaner->nr_moves);
+	u32 spare = log->segments.nr_free > DMDA_LOG_KEPT_SEGMENTS ?
+		log->segments.nr_free - DMDA_LOG_KEPT_SEGMENTS : 1;
+
+	log->credit = min_t(s64, log->credit + gain * spare, DMDA_LOG_MAX_CREDIT);
+	dmda_log_feed_locked(log);
+}
+
+/* Writes what was read. Return: how many moves are done, or 0: cleaning has to end. */
+static u32 write_chunk(struct dmda_log_cleaner *cleaner, const struct dmda_log_move *moves,
+		       u32 nr)
+{
+	struct dmda_log *log = cleaner->log;
+	dpn_t to;
+	u8 open;
+	int ret;
+
+	nr = take_places(log, min(nr, CHUNK_PAGES), &to, &open);
+	if (!nr)
+		return 0;
+	ret = write_pages(cleaner, moves, to, nr);
+	if (!ret)
+		ret = map_moves(log, moves, nr, to);
+	spin_lock_irq(&log->lock);
+	log->mtime[open] = max(log->mtime[open], cleaner->mtime);
+	log->counters.moved_pages += nr;
+	dmda_log_placed_locked(log, open, nr);
+	pay_users_locked(cleaner, nr);
+	spin_unlock_irq(&log->lock);
+	if (ret)
+		DMWARN_LIMIT("%s: Cleaning could not write.",
+			     dm_table_device_name(log->dmda->ti->table));
+	return ret ? 0 : nr;
+}
+
+static bool write_all(struct dmda_log_cleaner *cleaner, const struct dmda_log_move *moves, u32 nr)
+{
+	u32 done;
+
+	for (u32 i = 0; i < nr; i += done) {
+		done = write_chunk(cleaner, &moves[i], nr - i);
+		if (!done)
+			return false;
+		dmda_log_pages_shrink(cleaner->log);
+		cond_resched();
+	}
+	return true;
+}
+
+static void sort_moves(struct dmda_log_move *moves, u32 nr, cmp_func_t cmp)
+{
+	sort(moves, nr, sizeof(*moves), cmp, NULL);
+}
+
+bool dmda_log_copy(struct dmda_log_cleaner *cleaner)
+{
+	u32 nr;
+
+	sort_moves(cleaner->move, cleaner->nr_moves,
+		   cleaner->in_file_order ? by_file : by_place);
+	for (u32 i = 0; i < cleaner->nr_moves; i += nr) {
+		struct dmda_log_move *moves = &cleaner->move[i];
+
+		nr = min(cleaner->nr_moves - i, cleaner->nr_pages);
+		sort_moves(moves, nr, by_place);
+		read_pages(cleaner, moves, nr);
+		sort_moves(moves, nr, by_file);
+		if (!write_all(cleaner, moves, nr))
+			return false;
+	}
+	return true;
+}
+
+bool dmda_log_copy_create(struct dmda_log_cleaner *cleaner)
+{
+	u32 nr = min(cleaner->max_moves, MAX_BUFFER_PAGES);
+
+	cleaner->page = kvcalloc(nr, sizeof(*cleaner->page), GFP_KERNEL);
+	cleaner->waste = alloc_page(GFP_KERNEL);
+	if (!cleaner->page || !cleaner->waste)
+		return false;
+	for (; cleaner->nr_pages < nr; cleaner->nr_pages++) {
+		cleaner->page[cleaner->nr_pages] = alloc_page(GFP_KERNEL);
+		if (!cleaner->page[cleaner->nr_pages])
+			return false;
+	}
+	return true;
+}
+
+void dmda_log_copy_destroy(struct dmda_log_cleaner *cleaner)
+{
+	while (cleaner->nr_pages)
+		__free_page(cleaner->page[--cleaner->nr_pages]);
+	if (cleaner->waste)
+		__free_page(cleaner->waste);
+	kvfree(cleaner->page);
+}
