@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 /// What the keys mean, in the words of the documentation.
-const MEANINGS: [(&str, &str); 47] = [
+const MEANINGS: [(&str, &str); 48] = [
     ("mode", "what the target does"),
     ("transport", "how hints reach the device"),
     ("hints", "whether hints are sent"),
@@ -67,6 +67,7 @@ const MEANINGS: [(&str, &str); 47] = [
     ("starved", "writes that had to wait for a free segment"),
     ("cleaning", "whether segments are cleaned"),
     ("policy", "by what segments are chosen for cleaning"),
+    ("moved_hints", "hints of cleaning seen in a command"),
 ];
 
 /// A number if it is one, else a word.
@@ -115,6 +116,15 @@ impl Status {
             return Err(StatusError::Empty);
         }
         Ok(Self { fields })
+    }
+
+    /// The value of a field, as it is shown.
+    #[must_use]
+    pub fn word(&self, key: &str) -> Option<String> {
+        let mut fields = self.fields.iter();
+        fields
+            .find(|(known, _)| known == key)
+            .map(|(_, value)| shown(value))
     }
 
     /// One line for each field: its key, its value, what it means.

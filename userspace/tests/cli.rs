@@ -136,6 +136,10 @@ fn help_shows_an_example() {
         &["dump", "--help"],
         &["format", "--help"],
         &["pack", "--help"],
+        &["create", "--help"],
+        &["list", "--help"],
+        &["stat", "--help"],
+        &["remove", "--help"],
         &["repair", "--help"],
         &["restore", "--help"],
         &["unpack", "--help"],
@@ -155,11 +159,15 @@ fn help_shows_an_example() {
 #[test]
 fn man_pages_name_every_option_of_the_help() {
     let fixture = Fixture::new("man", "", "");
-    let verbs: [(&str, &[&str]); 11] = [
+    let verbs: [(&str, &[&str]); 15] = [
         ("check", &["check", "--help"]),
         ("dump", &["dump", "--help"]),
         ("format", &["format", "--help"]),
         ("pack", &["pack", "--help"]),
+        ("create", &["create", "--help"]),
+        ("list", &["list", "--help"]),
+        ("stat", &["stat", "--help"]),
+        ("remove", &["remove", "--help"]),
         ("repair", &["repair", "--help"]),
         ("restore", &["restore", "--help"]),
         ("restore", &["unpack", "--help"]),
@@ -391,4 +399,69 @@ fn nobody_minds_a_reader_who_leaves() {
         .unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(stderr(&output), "");
+}
+
+#[test]
+fn what_create_cannot_use_is_refused_before_anything_is_done() {
+    let fixture = Fixture::new("create", "other|254:0|0|\n", "");
+    let file = fixture.dir.join("file");
+    fs::write(&file, [0; 4096]).unwrap();
+    let file = file.to_str().unwrap();
+    for (args, status, words) in [
+        (&["", file, "--mode", "hint"][..], 2, "cannot be a name"),
+        (&["a/b", file, "--mode", "hint"], 2, "cannot be a name"),
+        (&["demo", file, "--mode", "hint"], 2, "is a file"),
+        (&["demo", file], 2, "--mode"),
+        (&["demo", file, "--mode", "fast"], 2, "--mode"),
+        (
+            &["demo", file, "--mode", "hint", "--force"],
+            2,
+            "are about log mode",
+        ),
+        (
+            &["demo", file, "--mode", "log", "--force", "--no-format"],
+            2,
+            "cannot be used with",
+        ),
+        (
+            &["demo", file, "--mode", "hint", "--option", "a b=c"],
+            2,
+            "KEY=VALUE",
+        ),
+        (
+            &["demo", "/no/device", "--mode", "hint"],
+            3,
+            "cannot be opened",
+        ),
+        (
+            &["demo", file, "--mode", "hint", "--start", "3"],
+            2,
+            "multiple of 8",
+        ),
+    ] {
+        let mut all = vec!["create"];
+        all.extend(args);
+        let output = fixture.run(&all);
+        assert_eq!(output.status.code(), Some(status), "{args:?}");
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    }
+    assert!(!fixture.dir.join("calls").exists());
+}
+
+#[test]
+fn remove_takes_nothing_away_that_is_not_ours() {
+    let fixture = Fixture::new("remove", "demo|254:0|0|\nbusy|254:1|2|x\n", "");
+    let output = fixture.run(&["remove", "nobody"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(stderr(&output).contains("there is no device nobody"));
+    let output = fixture.run(&["remove", "demo"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("demo has no dieaware target"));
+    let target = format!("0 8192 dieaware {STATUS}\n");
+    fs::write(fixture.dir.join("status"), target).unwrap();
+    let output = fixture.run(&["remove", "busy"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("busy is in use"));
+    let calls = fs::read_to_string(fixture.dir.join("calls")).unwrap();
+    assert!(!calls.contains("remove"), "{calls}");
 }

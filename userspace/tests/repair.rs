@@ -322,6 +322,7 @@ fn no_damage_makes_repair_panic_or_what_it_makes_unsound() {
         let Ok(Ok(_)) = repair(&device, &to, 77) else {
             continue;
         };
+        let _ = dieaware::format::stat::stat(&device, 3);
         let check = dieaware::format::check(&to, &Options { quick: false }).unwrap();
         assert_eq!(check.nr_damages, 0, "{:#?}", check.findings);
     }

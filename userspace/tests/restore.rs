@@ -174,6 +174,45 @@ fn a_text_that_is_not_complete_changes_nothing() {
 }
 
 #[test]
+fn stat_counts_what_check_counts() {
+    let path = file_with("restore-stat", used_device());
+    let path = path.to_str().unwrap();
+    let json = |verb: &[&str]| -> serde_json::Value {
+        let output = dieaware(&[verb, &["--json", path]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        serde_json::from_str(&stdout(&output)).unwrap()
+    };
+    let (stat, check) = (json(&["stat", "--files", "3"]), json(&["check"]));
+    for key in [
+        "nr_mapped",
+        "nr_lpns",
+        "nr_segments",
+        "nr_free",
+        "nr_open",
+        "nr_closed",
+    ] {
+        assert_eq!(stat[key], check["facts"][key], "{key}");
+    }
+    let classes = stat["utilization"].as_array().unwrap();
+    let nr_closed: u64 = classes.iter().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(stat["nr_closed"], nr_closed);
+    let files = stat["files"].as_array().unwrap();
+    assert!(!files.is_empty() && files[0]["nr_pieces"].as_u64() > Some(10));
+    let maps = stdout(&dieaware(&["dump", "--part", "map", path]));
+    assert_eq!(stat["nr_map_pieces"], maps.lines().count() - 1);
+    let text = stdout(&dieaware(&["stat", path]));
+    assert!(text.starts_with("mapped    850 of "), "{text}");
+    assert!(text.contains("\n  up to  10 % "), "{text}");
+
+    let device = used_device();
+    flip(&device, 0, 100);
+    flip(&device, 16, 100);
+    let path = file_with("restore-stat-none", device);
+    let output = dieaware(&["stat", path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
 fn packs_are_small_and_whole() {
     let folder = folder("restore-pack");
     let path = file_with("restore-pack-device", used_device());

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use dieaware::commands::{
-    check, dump, format, pack, repair, restore, runs, sim, status, DamageFound, UsageError,
+    check, create, dump, format, list, pack, remove, repair, restore, runs, sim, stat, status,
+    DamageFound, UsageError,
 };
 
 /// Makes, inspects and controls dm-dieaware targets, and simulates virtual SSDs.
@@ -21,13 +22,17 @@ struct Cli {
 #[derive(Subcommand)]
 enum Verb {
     Check(check::CheckArgs),
+    Create(create::CreateArgs),
     Dump(dump::DumpArgs),
     Format(format::FormatArgs),
+    List(list::ListArgs),
     Pack(pack::PackArgs),
+    Remove(remove::RemoveArgs),
     Repair(repair::RepairArgs),
     Restore(restore::RestoreArgs),
     Runs(runs::RunsArgs),
     Sim(sim::SimArgs),
+    Stat(stat::StatArgs),
     Status(status::StatusArgs),
     /// Write what a pack has to a device or an image; the same as restore
     Unpack(restore::RestoreArgs),
@@ -42,13 +47,17 @@ fn run(verb: &Verb) -> anyhow::Result<()> {
 
     match verb {
         Verb::Check(args) => check::run(args, &mut out)?,
+        Verb::Create(args) => create::run(args, &mut out)?,
         Verb::Dump(args) => dump::run(args, &mut out)?,
         Verb::Format(args) => format::run(args, &mut out)?,
+        Verb::List(args) => list::run(args, &mut out)?,
         Verb::Pack(args) => pack::run(args, &mut out)?,
+        Verb::Remove(args) => remove::run(args, &mut out)?,
         Verb::Repair(args) => repair::run(args, &mut out)?,
         Verb::Restore(args) | Verb::Unpack(args) => restore::run(args, &mut out)?,
         Verb::Runs(args) => runs::run(args, &mut out)?,
         Verb::Sim(args) => sim::run(args, &mut out)?,
+        Verb::Stat(args) => stat::run(args, &mut out)?,
         Verb::Status(args) => status::run(args, &mut out)?,
     }
     out.flush()?;

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -188,6 +188,39 @@ fn request(args: &FormatArgs, device: &Device) -> Result<Request> {
     })
 }
 
+/// What is made of a device if nobody asks for anything.
+///
+/// # Errors
+///
+/// When the device cannot be laid out.
+pub fn lay_out(path: &Path, start: u64, device: &Device) -> Result<Super> {
+    let args = FormatArgs {
+        device: path.to_owned(),
+        start,
+        label: String::new(),
+        segment: None,
+        journal: None,
+        stripe: None,
+        reserve: 100,
+        force: false,
+        json: false,
+    };
+    make(&request(&args, device)?).map_err(|err| usage(err.to_string()))
+}
+
+/// Make a device what was laid out.
+///
+/// # Errors
+///
+/// When it holds data, is in use, or fails.
+pub fn write(path: &Path, start: u64, force: bool, superblock: &Super) -> Result<()> {
+    let device = overwrite::open(path, start, force)?;
+
+    overwrite::clear(path, start, force, &device)?;
+    create(&device, superblock, u64::from_ne_bytes(random()?))
+        .with_context(|| format!("{} cannot be written", path.display()))
+}
+
 /// # Errors
 ///
 /// When the device cannot be laid out as asked for, holds data, is in use, or fails.
@@ -195,9 +228,8 @@ pub fn run(args: &FormatArgs, out: &mut impl Write) -> Result<()> {
     let device = overwrite::open(&args.device, args.start, args.force)?;
     let superblock = make(&request(args, &device)?).map_err(|err| usage(err.to_string()))?;
 
-    overwrite::clear(&args.device, args.start, args.force, &device)?;
-    create(&device, &superblock, u64::from_ne_bytes(random()?))
-        .with_context(|| format!("{} cannot be written", args.device.display()))?;
+    drop(device);
+    write(&args.device, args.start, args.force, &superblock)?;
     print(&Formatted::new(args, &superblock), args.json, out)
 }
 

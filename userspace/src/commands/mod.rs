@@ -2,14 +2,18 @@
 //! The verbs: one file each.
 
 pub mod check;
+pub mod create;
 pub mod dump;
 pub mod format;
+pub mod list;
 pub mod overwrite;
 pub mod pack;
+pub mod remove;
 pub mod repair;
 pub mod restore;
 pub mod runs;
 pub mod sim;
+pub mod stat;
 pub mod status;
 
 use std::fmt;

@@ -76,6 +76,30 @@ pub fn open_or_create(path: &Path, start: u64, force: bool, nr_pages: u64) -> Re
     Ok(device)
 }
 
+/// Refuse a device that holds data, looked at as a whole and from where the target begins.
+///
+/// # Errors
+///
+/// When it holds data, or cannot be read.
+pub fn refuse_data(path: &Path, start: u64, device: &Device) -> Result<()> {
+    let name = path.display();
+    let whole = (start != 0)
+        .then(|| Device::open(path, 0, OpenHow::default()))
+        .transpose()
+        .with_context(|| format!("{name} cannot be opened"))?;
+
+    for part in whole.iter().chain([device]) {
+        let found = signatures::find(part).with_context(|| format!("{name} cannot be read"))?;
+        if let Some(first) = found.first() {
+            return Err(usage(format!(
+                "{name} holds {} (a sign of it is at byte {}); --force destroys it",
+                first.what, first.at
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Refuse a device that holds data, or take the signs of it away. Both the device and the
 /// part that the target is to use are looked at.
 ///
@@ -84,27 +108,12 @@ pub fn open_or_create(path: &Path, start: u64, force: bool, nr_pages: u64) -> Re
 /// When it holds data, or fails.
 pub fn clear(path: &Path, start: u64, force: bool, device: &Device) -> Result<()> {
     let name = path.display();
-    let mut parts = vec![];
 
-    if start != 0 && !force {
-        // Without O_EXCL: `device` has the device for itself.
-        let whole = Device::open(path, 0, OpenHow::default());
-        parts.push(whole.with_context(|| format!("{name} cannot be opened"))?);
+    if !force {
+        return refuse_data(path, start, device);
     }
-    for part in parts.iter().chain([device]) {
-        let found = signatures::find(part).with_context(|| format!("{name} cannot be read"))?;
-        let Some(first) = found.first() else {
-            continue;
-        };
-        if !force {
-            return Err(usage(format!(
-                "{name} holds {} (a sign of it is at byte {}); --force destroys it",
-                first.what, first.at
-            )));
-        }
-        signatures::erase(part, &found).with_context(|| format!("{name} cannot be written"))?;
-    }
-    Ok(())
+    let found = signatures::find(device).with_context(|| format!("{name} cannot be read"))?;
+    signatures::erase(device, &found).with_context(|| format!("{name} cannot be written"))
 }
 
 /// The same for a verb that writes metadata only: on a device in log mode, what looks like a

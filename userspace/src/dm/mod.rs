@@ -3,6 +3,8 @@
 //! crate that speaks the ioctl itself needs libclang and a newer compiler than Debian
 //! has to build.
 
+pub mod life;
+
 use std::io;
 use std::process::Command;
 
@@ -29,6 +31,11 @@ pub enum DmError {
     Start(#[from] io::Error),
     #[error("\"dmsetup {command}\" failed: {message}")]
     Failed { command: String, message: String },
+    #[error("only root can use device-mapper")]
+    NotRoot,
+    /// What the kernel log says about a table.
+    #[error("the target refuses: {0}")]
+    Refused(String),
     #[error("dmsetup said something that is not understood: {0}")]
     Unexpected(String),
     #[error(transparent)]
@@ -40,6 +47,9 @@ fn dmsetup(args: &[&str]) -> Result<String, DmError> {
     let output = Command::new("dmsetup").args(args).output()?;
 
     if !output.status.success() {
+        if !nix::unistd::geteuid().is_root() {
+            return Err(DmError::NotRoot);
+        }
         return Err(DmError::Failed {
             command: args.iter().take(5).copied().collect::<Vec<_>>().join(" "),
             message: String::from_utf8_lossy(&output.stderr).trim().to_owned(),

@@ -21,6 +21,7 @@ pub mod root;
 pub mod salvage;
 pub mod scan;
 pub mod segments;
+pub mod stat;
 pub mod summary;
 pub mod superblock;
 pub mod volume;

@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The tool makes devices and takes them away: hint and log mode, what it refuses and in which
+# words, without root, without the module; and a check of a device that cannot be read everywhere.
+# kernels: 6.12
+# smp: 2
+# mem: 2G
+# seconds: 12
+# timeout: 120
+. "$(dirname "$0")/rc"
+
+# exits STATUS WORDS COMMAND...: the exit status, and words of what is said.
+exits() {
+	local expected=$1 words=$2 status=0
+	shift 2
+	"$@" >"$T_DIR/said" 2>&1 || status=$?
+	check_that "$* ends with $expected" "$status" -eq "$expected"
+	check "... and says: $words" grep -qF -- "$words" "$T_DIR/said"
+}
+
+new_ssd ssd0 capacity_mib=256
+printf 'label: gpt\nstart=2048, size=131072\nstart=133120, size=262144\n' | sfdisk -q "$DEV"
+poll 20 test -b "${DEV}p2" || partx -a "$DEV"
+at_end drop_target t0
+at_end drop_target t1
+
+# Hint mode: nothing of it stays on the device.
+exits 0 "announces that it understands hints" dieaware create t0 "${DEV}p1" --mode hint --dry-run
+check_fails "--dry-run makes nothing" dmsetup info t0
+exits 0 "/dev/mapper/t0: 0 131072 dieaware ${DEV}p1 0 hint 1 runs_mb=8" \
+	dieaware create t0 "${DEV}p1" --mode hint --option runs_mb=8
+check_that "its UUID" "$(dmsetup info -c --noheadings -o uuid t0)" == DIEAWARE-HINT-t0
+check_that "hints are sent" "$(status_field t0 hints)" == on
+exits 2 "There is a device t0 already" dieaware create t0 "${DEV}p2" --mode hint
+exits 2 "is in use" dieaware create t1 "${DEV}p1" --mode hint
+exits 2 "is in use" dieaware create t1 "${DEV}p1" --mode log --force
+exits 2 "is in use" dieaware create t1 "$DEV" --mode log --force
+exits 0 "t0    hint  259:" dieaware list
+make_fs ext4 /dev/mapper/t0
+new_mount /dev/mapper/t0 "$T_DIR/mnt"
+exits 2 "t0 is in use: unmount" dieaware remove t0
+umount "$T_DIR/mnt"
+check "remove" dieaware remove t0
+exits 0 "there is no device t0" dieaware remove t0
+dmsetup create t1 --table "0 8 zero"
+exits 2 "t1 has no dieaware target" dieaware remove t1
+dmsetup remove t1
+
+# Log mode: data is not destroyed by mistake.
+exits 2 "holds an ext2, ext3 or ext4 filesystem" dieaware create t0 "${DEV}p1" --mode log
+exits 2 "holds a GUID partition table" dieaware create t0 "$DEV" --mode log
+exits 2 "is not formatted for log mode" dieaware create t0 "${DEV}p2" --mode log --no-format
+check "the filesystem is still there" fsck.ext4 -fn "${DEV}p1"
+exits 0 "is formatted for log mode; what it holds is lost" dieaware create t0 "${DEV}p1" --mode log --force --dry-run
+check "and after --dry-run as well" fsck.ext4 -fn "${DEV}p1"
+exits 0 "/dev/mapper/t0: 0 " dieaware create t0 "${DEV}p1" --mode log --force
+check_that "it can be written" "$(status_field t0 state)" == write
+dd if=/dev/urandom of="$T_DIR/data" bs=1M count=8 status=none
+dd if="$T_DIR/data" of=/dev/mapper/t0 bs=1M conv=fsync status=none
+log=$(dieaware dump --part superblock "${DEV}p1" 2>/dev/null | sed -n 's/^superblock uuid=\([^ ]*\) .*/\1/p' | tr -d -)
+check_that "its UUID" "$(dmsetup info -c --noheadings -o uuid t0)" == "DIEAWARE-LOG-$log-t0"
+exits 0 "\"state\": \"write\"" dieaware list --json
+check "remove" dieaware remove t0
+exits 0 "which is used as it is" dieaware create t0 "${DEV}p1" --mode log --no-format
+check "the data is there again" cmp -n 8388608 "$T_DIR/data" /dev/mapper/t0
+check "remove" dieaware remove t0
+exits 0 "is formatted for log mode: its files are seen" dieaware create t0 "${DEV}p1" --mode hint --dry-run
+
+# What the target refuses is said in its own words.
+exits 2 "The target refuses: " dieaware create t0 "${DEV}p1" --mode hint --option runs_mb=0
+exits 2 "is not of the form KEY=VALUE" dieaware create t0 "${DEV}p1" --mode hint --option runs_mb
+exits 3 "cannot be opened" dieaware create t0 /dev/nothing --mode hint
+exits 3 "only root can use device-mapper" setpriv --reuid=65534 --clear-groups dieaware list
+exits 3 "cannot be opened" setpriv --reuid=65534 --clear-groups dieaware create t0 "${DEV}p1" --mode hint
+
+# Without the module
+modprobe -r dm-dieaware
+echo "install dm-dieaware /bin/false" >/etc/modprobe.d/none.conf
+exits 3 "is the module dm-dieaware installed?" dieaware create t0 "${DEV}p1" --mode hint
+rm /etc/modprobe.d/none.conf
+exits 0 /dev/mapper/t0 dieaware create t0 "${DEV}p1" --mode hint
+check "the module was loaded" grep -q ^dm_dieaware /proc/modules
+check "remove" dieaware remove t0
+
+# A device some of which cannot be read: a page of the map's table, and the rest is looked at.
+bad=$(dieaware dump --exact "${DEV}p1" | sed -n 's/^map dpn=\([0-9]*\) .*/\1/p' | head -n 1)
+bad=$((bad * 8))
+dmsetup create t1 --table "0 $bad linear ${DEV}p1 0
+$bad 8 error
+$((bad + 8)) $((131072 - bad - 8)) linear ${DEV}p1 $((bad + 8))"
+exits 3 "of the map is damaged: it cannot be read (Input/output error" dieaware check /dev/mapper/t1
+exits 3 "cannot be read in all places" dieaware dump /dev/mapper/t1
+exits 3 "cannot be read in all places" dieaware repair --from /dev/mapper/t1 --to "$T_DIR/fixed"
+exits 0 "of 12" dieaware check "$T_DIR/fixed"
+dmsetup remove t1

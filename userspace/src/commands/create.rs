@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! `dieaware create`: a device with a dieaware target.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{anyhow, bail, Context, Result};
+use clap::{Args, ValueEnum};
+
+use super::{format, overwrite, DamageFound, UsageError};
+use crate::dm::{life, DmError};
+use crate::format::findings::Findings;
+use crate::format::layout::SUPER_NEEDS_CHECK;
+use crate::format::superblock::{Super, PAGE_SECTORS};
+use crate::format::volume::read_super;
+use crate::io_engine::pages::{Device, OpenHow};
+use crate::io_engine::signatures::{self, LOG_MODE};
+use crate::nvme::Namespace;
+use crate::stack;
+use crate::units::SECTOR_BYTES;
+
+/// Names that device-mapper takes are shorter than this.
+const MAX_NAME_BYTES: usize = 128;
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum Mode {
+    /// 1:1, with hints; what the device holds stays
+    Hint,
+    /// Random writes become sequential; the device is formatted if it is not yet
+    Log,
+}
+
+/// Make a device with a dieaware target on top of another device
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example:\n  dieaware create fast /dev/nvme0n1 --mode hint\n\n\
+    Options of the target are in docs/dm-dieaware.rst."
+)]
+pub struct CreateArgs {
+    /// What it is called: /dev/mapper/NAME
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// The device below: an NVMe namespace, a partition, or any other block device
+    #[arg(value_name = "DEV")]
+    device: PathBuf,
+    /// What the target does
+    #[arg(long, value_enum)]
+    mode: Mode,
+    /// An option of the target, such as runs_mb=256 (may be repeated)
+    #[arg(long = "option", value_name = "KEY=VALUE")]
+    options: Vec<String>,
+    /// First sector of DEV that the target uses, a multiple of 8
+    #[arg(long, value_name = "SECTORS", default_value_t = 0)]
+    start: u64,
+    /// In log mode: fail if DEV is not formatted
+    #[arg(long, conflicts_with = "force")]
+    no_format: bool,
+    /// In log mode: format DEV even if it holds something else
+    #[arg(long)]
+    force: bool,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+fn usage(sentence: impl Into<String>) -> anyhow::Error {
+    UsageError(sentence.into()).into()
+}
+
+/// What is going to be done.
+struct Plan {
+    /// Log mode: the device is to be formatted first.
+    formats: bool,
+    /// Log mode: what the device is already.
+    superblock: Option<Super>,
+    len_sectors: u64,
+    /// What the user should know.
+    notes: Vec<String>,
+}
+
+fn check_name(name: &str) -> Result<()> {
+    if name.is_empty() || name.len() >= MAX_NAME_BYTES || name.contains(['/', '\0']) {
+        return Err(usage(format!(
+            "\"{name}\" cannot be a name: 1 to 127 bytes without /"
+        )));
+    }
+    Ok(())
+}
+
+/// Exclusively, so that a device in use is refused before anything is done.
+fn open(args: &CreateArgs) -> Result<Device> {
+    let name = args.device.display();
+    let how = OpenHow {
+        exclusive: true,
+        ..OpenHow::default()
+    };
+
+    super::check::require_start(args.start)?;
+    let device = Device::open(&args.device, args.start, how).map_err(|err| {
+        if err.kind() == std::io::ErrorKind::ResourceBusy {
+            return usage(format!(
+                "{name} is in use: it is mounted, or part of another device"
+            ));
+        }
+        anyhow::Error::from(err).context(format!("{name} cannot be opened"))
+    })?;
+    if !device.is_block() {
+        return Err(usage(format!(
+            "{name} is a file; losetup makes a block device of it"
+        )));
+    }
+    Ok(device)
+}
+
+/// Whether hints are going to be sent, in a sentence.
+fn hint_note(path: &Path) -> String {
+    let name = path.display();
+    let asked = stack::disk_of(path)
+        .and_then(|disk| Namespace::open(&disk))
+        .and_then(|namespace| namespace.id());
+
+    match asked {
+        Ok(Some(id)) if id.announces_hints() => {
+            format!("{name} announces that it understands hints")
+        }
+        Ok(_) => format!(
+            "{name} does not announce that it understands hints, so none are sent unless the \
+             option hints=on is given"
+        ),
+        Err(_) => format!("{name} is no NVMe device that can be asked, so no hints are sent"),
+    }
+}
+
+fn plan_hint(args: &CreateArgs, device: &Device) -> Result<Plan> {
+    let mut notes = Vec::new();
+    if signatures::find(device)
+        .with_context(|| format!("{} cannot be read", args.device.display()))?
+        .iter()
+        .any(|sign| sign.what == LOG_MODE)
+    {
+        notes.push(format!(
+            "{} is formatted for log mode: its files are seen with --mode log only",
+            args.device.display()
+        ));
+    }
+    notes.push(hint_note(&args.device));
+    Ok(Plan {
+        formats: false,
+        superblock: None,
+        len_sectors: device.bytes() / SECTOR_BYTES,
+        notes,
+    })
+}
+
+/// The log that the device holds; `None`: nothing that looks like one.
+fn find_log(args: &CreateArgs, device: &Device) -> Result<Option<Super>> {
+    let name = args.device.display();
+    let mut findings = Findings::default();
+    let superblock =
+        read_super(device, &mut findings).with_context(|| format!("{name} cannot be used"))?;
+
+    if superblock.is_some() {
+        return Ok(superblock);
+    }
+    let found = signatures::find(device).with_context(|| format!("{name} cannot be read"))?;
+    if found.iter().any(|sign| sign.what == LOG_MODE) && !args.force {
+        return Err(DamageFound(format!(
+            "{name} was formatted for log mode, but has no valid superblock: see \"dieaware \
+             check\"; --force formats it again"
+        ))
+        .into());
+    }
+    Ok(None)
+}
+
+fn plan_log(args: &CreateArgs, device: &Device) -> Result<Plan> {
+    let name = args.device.display();
+
+    if let Some(superblock) = find_log(args, device)? {
+        let mut notes = vec![format!(
+            "{name} holds the log {}, which is used as it is",
+            superblock.uuid_text()
+        )];
+        if superblock.flags & SUPER_NEEDS_CHECK != 0 {
+            notes.push(format!(
+                "{name} needs a check: until \"dieaware check --clear-needs-check\" has found no \
+                 damage it can only be read"
+            ));
+        }
+        return Ok(Plan {
+            formats: false,
+            len_sectors: superblock.nr_lpns * u64::from(PAGE_SECTORS),
+            superblock: Some(superblock),
+            notes,
+        });
+    }
+    if args.no_format {
+        return Err(usage(format!("{name} is not formatted for log mode")));
+    }
+    if !args.force {
+        overwrite::refuse_data(&args.device, args.start, device)?;
+    }
+    let superblock = format::lay_out(&args.device, args.start, device)?;
+    Ok(Plan {
+        formats: true,
+        len_sectors: superblock.nr_lpns * u64::from(PAGE_SECTORS),
+        superblock: Some(superblock),
+        notes: vec![format!(
+            "{name} is formatted for log mode; what it holds is lost"
+        )],
+    })
+}
+
+fn table_line(args: &CreateArgs, len_sectors: u64) -> String {
+    let mode = match args.mode {
+        Mode::Hint => "hint",
+        Mode::Log => "log",
+    };
+    let mut line = format!(
+        "0 {len_sectors} dieaware {} {} {mode}",
+        args.device.display(),
+        args.start
+    );
+
+    if !args.options.is_empty() {
+        line += &format!(" {} {}", args.options.len(), args.options.join(" "));
+    }
+    line
+}
+
+/// By it udev's rules know the device.
+fn uuid(args: &CreateArgs, superblock: Option<&Super>) -> String {
+    match superblock {
+        None => format!("DIEAWARE-HINT-{}", args.name),
+        Some(superblock) => {
+            let uuid = superblock.uuid_text().replace('-', "");
+            format!("DIEAWARE-LOG-{uuid}-{}", args.name)
+        }
+    }
+}
+
+fn check_options(args: &CreateArgs) -> Result<()> {
+    for option in &args.options {
+        if option.contains(char::is_whitespace) || !option.contains('=') {
+            return Err(usage(format!("\"{option}\" is not of the form KEY=VALUE")));
+        }
+    }
+    if args.mode == Mode::Hint && (args.force || args.no_format) {
+        return Err(usage("--force and --no-format are about log mode"));
+    }
+    if args
+        .device
+        .to_str()
+        .is_none_or(|name| name.contains(char::is_whitespace))
+    {
+        return Err(usage(format!(
+            "{} cannot be in a table line: name the device without blanks",
+            args.device.display()
+        )));
+    }
+    Ok(())
+}
+
+fn require_target(name: &str) -> Result<()> {
+    let failed = "Device-mapper cannot be asked";
+    if life::info(name).context(failed)?.is_some() {
+        return Err(usage(format!("There is a device {name} already")));
+    }
+    if !life::has_target().context(failed)? {
+        bail!(
+            "The kernel has no target dieaware: is the module dm-dieaware installed? \
+             (\"modprobe dm-dieaware\" says what is wrong)"
+        );
+    }
+    Ok(())
+}
+
+/// # Errors
+///
+/// When the device cannot be used, or device-mapper refuses.
+pub fn run(args: &CreateArgs, out: &mut impl Write) -> Result<()> {
+    check_name(&args.name)?;
+    check_options(args)?;
+    let device = open(args)?;
+    let plan = match args.mode {
+        Mode::Hint => plan_hint(args, &device)?,
+        Mode::Log => plan_log(args, &device)?,
+    };
+    let line = table_line(args, plan.len_sectors);
+
+    for note in &plan.notes {
+        writeln!(out, "{note}")?;
+    }
+    if args.dry_run {
+        writeln!(out, "would create {}: {line}", args.name)?;
+        return Ok(());
+    }
+    require_target(&args.name)?;
+    // Format and the target want the device for themselves.
+    drop(device);
+    if let Some(superblock) = plan.superblock.as_ref().filter(|_| plan.formats) {
+        format::write(&args.device, args.start, args.force, superblock)?;
+    }
+    let uuid = uuid(args, plan.superblock.as_ref());
+    life::create(&args.name, &uuid, &line).map_err(|err| match err {
+        DmError::Refused(sentence) => usage(format!("The target refuses: {sentence}")),
+        other => anyhow!(other).context(format!("{} was not created", args.name)),
+    })?;
+    writeln!(out, "/dev/mapper/{}: {line}", args.name)?;
+    Ok(())
+}

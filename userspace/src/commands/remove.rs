@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! `dieaware remove`: takes a device with a dieaware target away.
+
+use std::io::Write;
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use super::UsageError;
+use crate::dm::{self, life};
+
+/// Take a device away; what it holds stays on the device below
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  dieaware remove fast")]
+pub struct RemoveArgs {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    name: String,
+}
+
+/// # Errors
+///
+/// When the device is in use, or is not one of ours.
+pub fn run(args: &RemoveArgs, _out: &mut impl Write) -> Result<()> {
+    let name = &args.name;
+    let info = life::info(name).context("Device-mapper cannot be asked")?;
+    let Some(info) = info else {
+        eprintln!("dieaware: there is no device {name}.");
+        return Ok(());
+    };
+
+    if dm::targets(name)
+        .with_context(|| format!("{name} cannot be looked at"))?
+        .is_empty()
+    {
+        return Err(UsageError(format!("{name} has no dieaware target")).into());
+    }
+    if info.nr_open != 0 {
+        return Err(UsageError(format!(
+            "{name} is in use: unmount its filesystem, or remove what lies on it"
+        ))
+        .into());
+    }
+    life::remove(name).with_context(|| format!("{name} was not removed"))
+}
