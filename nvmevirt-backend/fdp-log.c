@@ -37,7 +37,7 @@ static u16 configurations(const struct nvmev *nvmev, struct nvmev_log *log)
 	config->max_namespaces = cpu_to_le32(NVMEV_MAX_NAMESPACES);
 	config->ru_bytes = cpu_to_le64(nvmev->fdp.ru_bytes);
 	while (nr--)
-		*handle++ = cpu_to_le32(NVMEV_FDP_INITIALLY_ISOLATED);
+		*handle++ = cpu_to_le32(NVMEV_FDP_NOT_ISOLATED);
 	return 0;
 }
 

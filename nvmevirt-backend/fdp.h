@@ -6,7 +6,9 @@
  * first unit go round the dies from there. There is one endurance group with one
  * configuration, which is always on, and one reclaim group. A handle's reclaim unit is a
  * count of bytes only: as much as an erase block of every die. Data of several handles
- * shares erase blocks, as initially isolated reclaim unit handles may.
+ * shares erase blocks from the beginning. The types of the specification promise more:
+ * that it does not until the controller moves it (initially isolated), or never does
+ * (persistently isolated). So the type of these handles is one that it leaves to vendors.
  *
  * Everything here is the dispatcher's alone.
  */

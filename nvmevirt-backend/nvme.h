@@ -168,7 +168,7 @@ struct nvmev_copy_range {
 #define NVMEV_FDP_HAS_PID		BIT(0)
 #define NVMEV_FDP_HAS_NSID		BIT(1)
 #define NVMEV_FDP_CONFIG_VALID		BIT(7)
-#define NVMEV_FDP_INITIALLY_ISOLATED	1
+#define NVMEV_FDP_NOT_ISOLATED		0xc0
 #define NVMEV_FDP_HOST_SPECIFIED	1
 
 /**

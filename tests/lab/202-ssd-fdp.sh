@@ -53,11 +53,11 @@ dd if=/dev/urandom of="$T_DIR/data" bs=1M count=1 status=none
 check_that "Identify has FDP and endurance groups" $(($(nvme id-ctrl "$DEV" -o json | jq .ctratt) >> 4 & 0x8001)) -eq $((0x8001))
 check_that "the namespace is in endurance group 1" "$(nvme id-ns "$DEV" -o json | jq .endgid)" -eq 1
 check_that "the feature says enabled" "$(nvme get-feature "$ctrl" -f 0x1d --cdw11=1)" =~ '0x?0*1$'
-check_that "a configuration with 8 handles, one group" "$(raw_log 0x20 96 | python3 -c '
+check_that "a configuration with 8 handles, one group, none of them isolated" "$(raw_log 0x20 96 | python3 -c '
 import struct, sys
 raw = sys.stdin.buffer.read()
 print(*struct.unpack_from("<H2xI", raw), *struct.unpack_from("<HBxIHHIQ", raw, 16), raw[80:88].hex())')" == \
-	"0 112 96 128 1 8 7 16 134217728 0100000001000000"
+	"0 112 96 128 1 8 7 16 134217728 c0000000c0000000"
 check_that "8 handles are in use by the host" "$(raw_log 0x21 72 | od -A n -t u1 -w8 -v | awk 'NR == 1 { n = $1 } NR > 1 { sum += $1 } END { print n, sum }')" == "8 8"
 check_that "the status of 8 handles" "$(status_of 3)" == "3 3 262144 8"
 
