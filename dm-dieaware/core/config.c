@@ -91,6 +91,33 @@ static const char *parse_cleaning(const char *value, struct dmda_config *config)
 		"The option cleaning must be on or off.";
 }
 
+const char *dmda_idle_parse(const char *ms, const char *percent, struct dmda_config *config)
+{
+	u64 value;
+
+	if (ms) {
+		if (!dmda_parse_u64(ms, DMDA_IDLE_MS_MAX + 1, &value))
+			return "The option idle_ms must be a number from 0 to 60000.";
+		config->idle_ms = value;
+	}
+	if (percent) {
+		if (!dmda_parse_u64(percent, DMDA_IDLE_FREE_MAX + 1, &value) || !value)
+			return "The option idle_free must be a number from 1 to 90.";
+		config->idle_free_percent = value;
+	}
+	return NULL;
+}
+
+static const char *parse_idle_ms(const char *value, struct dmda_config *config)
+{
+	return dmda_idle_parse(value, NULL, config);
+}
+
+static const char *parse_idle_free(const char *value, struct dmda_config *config)
+{
+	return dmda_idle_parse(NULL, value, config);
+}
+
 static const char *parse_no_space_timeout(const char *value, struct dmda_config *config)
 {
 	u64 seconds;
@@ -110,6 +137,8 @@ static const struct dmda_config defaults = {
 	.map_cache_mb = DMDA_MAP_CACHE_MB_DEFAULT,
 	.policy = DMDA_POLICY_FILE_AWARE,
 	.cleaning = true,
+	.idle_ms = DMDA_IDLE_MS_DEFAULT,
+	.idle_free_percent = DMDA_IDLE_FREE_DEFAULT,
 	.no_space_seconds = DMDA_NO_SPACE_TIMEOUT_DEFAULT,
 };
 
@@ -163,6 +192,16 @@ static const char *print_cleaning(const struct dmda_config *config, char *buf, s
 	return print_switch(config->cleaning);
 }
 
+static const char *print_idle_ms(const struct dmda_config *config, char *buf, size_t size)
+{
+	return print_number(config->idle_ms, defaults.idle_ms, buf, size);
+}
+
+static const char *print_idle_free(const struct dmda_config *config, char *buf, size_t size)
+{
+	return print_number(config->idle_free_percent, defaults.idle_free_percent, buf, size);
+}
+
 static const char *print_no_space_timeout(const struct dmda_config *config, char *buf,
 					  size_t size)
 {
@@ -194,6 +233,8 @@ static const struct option options[] = {
 	{ "map_cache_mb=", LOG_ONLY, parse_map_cache_mb, print_map_cache_mb },
 	{ "policy=", LOG_ONLY, parse_policy, print_policy },
 	{ "cleaning=", LOG_ONLY, parse_cleaning, print_cleaning },
+	{ "idle_ms=", LOG_ONLY, parse_idle_ms, print_idle_ms },
+	{ "idle_free=", LOG_ONLY, parse_idle_free, print_idle_free },
 	{ "no_space_timeout=", LOG_ONLY, parse_no_space_timeout, print_no_space_timeout },
 };
 

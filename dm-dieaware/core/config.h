@@ -18,6 +18,9 @@
  *   policy=greedy|cost-benefit|file-aware
  *                          how cleaning chooses segments
  *   cleaning=on|off        clean when segments run out
+ *   idle_ms=0..60000	    milliseconds without reads and writes after which to clean
+ *			    although segments have not run out; 0: never
+ *   idle_free=1..90	    percent of the segments that are to be free then
  *   no_space_timeout=0..3600
  *                          seconds that writes wait for a free segment before they fail
  *
@@ -51,6 +54,11 @@ enum dmda_hints_mode {
 #define DMDA_NO_SPACE_TIMEOUT_DEFAULT	60
 #define DMDA_NO_SPACE_TIMEOUT_MAX	3600
 
+#define DMDA_IDLE_MS_DEFAULT		1000
+#define DMDA_IDLE_MS_MAX		60000
+#define DMDA_IDLE_FREE_DEFAULT		20
+#define DMDA_IDLE_FREE_MAX		90
+
 /**
  * enum dmda_mode - what the target does
  * @DMDA_MODE_HINT: sends hints, and each page stays where it is
@@ -75,6 +83,9 @@ enum dmda_mode {
  * @map_cache_mb: log: memory for pages of the map in MiB, [1, DMDA_MAP_CACHE_MB_MAX]
  * @policy: log: how cleaning chooses
  * @cleaning: log: clean when segments run out
+ * @idle_ms: log: how long nobody reads or writes before cleaning begins by itself,
+ *	[0, DMDA_IDLE_MS_MAX]; 0: it does not
+ * @idle_free_percent: log: segments that it makes free then, [1, DMDA_IDLE_FREE_MAX]
  * @no_space_seconds: log: how long writes wait for a free segment,
  *	[0, DMDA_NO_SPACE_TIMEOUT_MAX]
  */
@@ -89,6 +100,8 @@ struct dmda_config {
 	u32 map_cache_mb;
 	enum dmda_policy policy;
 	bool cleaning;
+	u32 idle_ms;
+	u32 idle_free_percent;
 	u32 no_space_seconds;
 };
 
@@ -117,6 +130,17 @@ const char *dmda_config_parse(unsigned int argc, char **argv, struct dmda_config
  * was cut off.
  */
 size_t dmda_config_print(const struct dmda_config *config, char *buf, size_t size);
+
+/**
+ * dmda_idle_parse() - "idle_ms" or "idle_free" as a number
+ * @ms: the word, or NULL: leave it
+ * @percent: the word, or NULL: leave it
+ * @config: gets what is understood
+ *
+ * Context: any.
+ * Return: NULL, or what is wrong as a complete sentence.
+ */
+const char *dmda_idle_parse(const char *ms, const char *percent, struct dmda_config *config);
 
 /**
  * dmda_hints_mode_parse() - "auto", "on" or "off"

@@ -100,6 +100,22 @@ static const char *parse_cleaning_message(unsigned int argc, char **argv,
 	return NULL;
 }
 
+static const char *parse_idle_message(unsigned int argc, char **argv,
+				      struct dmda_message *message)
+{
+	struct dmda_config config;
+	const char *why;
+
+	if (argc != 2)
+		return "It must be: idle MS PERCENT.";
+	why = dmda_idle_parse(argv[0], argv[1], &config);
+	if (why)
+		return why;
+	message->idle_ms = config.idle_ms;
+	message->idle_free_percent = config.idle_free_percent;
+	return NULL;
+}
+
 static const char *parse_policy_message(unsigned int argc, char **argv,
 					struct dmda_message *message)
 {
@@ -109,7 +125,7 @@ static const char *parse_policy_message(unsigned int argc, char **argv,
 }
 
 #define NO_VERB \
-	"The messages are: reset_counters, hints, runs add|clear|stats, cleaning, policy, clean, checkpoint."
+	"The messages are: reset_counters, hints, runs add|clear|stats, cleaning, idle, policy, clean, checkpoint."
 
 /**
  * struct verb - how a message begins, and what follows
@@ -132,6 +148,7 @@ static const struct verb verbs[] = {
 	{ "runs", "clear", DMDA_VERB_RUNS_CLEAR, parse_nothing },
 	{ "runs", "stats", DMDA_VERB_RUNS_STATS, parse_nothing },
 	{ "cleaning", NULL, DMDA_VERB_CLEANING, parse_cleaning_message },
+	{ "idle", NULL, DMDA_VERB_IDLE, parse_idle_message },
 	{ "policy", NULL, DMDA_VERB_POLICY, parse_policy_message },
 	{ "clean", NULL, DMDA_VERB_CLEAN, parse_nothing },
 	{ "checkpoint", NULL, DMDA_VERB_CHECKPOINT, parse_nothing },

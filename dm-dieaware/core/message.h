@@ -8,6 +8,7 @@
  *   runs clear
  *   runs stats
  *   cleaning on|off		    log mode: clean when segments run out
+ *   idle MS PERCENT	    log mode: as the options idle_ms and idle_free
  *   policy greedy|cost-benefit|file-aware
  *				    log mode: how cleaning chooses
  *   clean			    log mode: clean all segments that are worth it, once
@@ -30,6 +31,7 @@
  * @DMDA_VERB_RUNS_CLEAR: forget every run
  * @DMDA_VERB_RUNS_STATS: report the run table
  * @DMDA_VERB_CLEANING: clean when segments run out, or do not
+ * @DMDA_VERB_IDLE: clean when nobody reads or writes for so long
  * @DMDA_VERB_POLICY: choose segments that way
  * @DMDA_VERB_CLEAN: clean all segments that are worth it
  * @DMDA_VERB_CHECKPOINT: take a checkpoint
@@ -41,6 +43,7 @@ enum dmda_verb {
 	DMDA_VERB_RUNS_CLEAR,
 	DMDA_VERB_RUNS_STATS,
 	DMDA_VERB_CLEANING,
+	DMDA_VERB_IDLE,
 	DMDA_VERB_POLICY,
 	DMDA_VERB_CLEAN,
 	DMDA_VERB_CHECKPOINT,
@@ -51,6 +54,8 @@ enum dmda_verb {
  * @verb: what it asks for; says which of the others are set
  * @hints: HINTS: the mode
  * @is_on: CLEANING: on
+ * @idle_ms: IDLE: milliseconds
+ * @idle_free_percent: IDLE: segments that are to be free
  * @policy: POLICY: which
  * @file: RUNS_ADD: whose runs
  * @nr_runs: RUNS_ADD: how many, at least 1
@@ -61,6 +66,8 @@ struct dmda_message {
 	enum dmda_verb verb;
 	enum dmda_hints_mode hints;
 	bool is_on;
+	u32 idle_ms;
+	u32 idle_free_percent;
 	enum dmda_policy policy;
 	struct dmda_file file;
 	u32 nr_runs;

@@ -23,6 +23,9 @@
 #define NR_CANDIDATES	8U
 #define MAX_VICTIMS	8U
 
+/* In idle time, a segment with more valid pages than this share of them stays as it is. */
+#define MAX_IDLE_VALID(data_pages)	((data_pages) / 4 * 3)
+
 /* Pages that users may write while cleaning does nothing for them */
 #define MAX_CREDIT	4096
 
@@ -45,6 +48,7 @@ struct move {
 /**
  * struct dmda_log_cleaner - memory for cleaning
  * @log: whose
+ * @is_idle: cleaning ends when somebody reads or writes
  * @victim: segments that are being cleaned; memory for all there are
  * @nr_victims: how many
  * @move: their valid pages
@@ -60,6 +64,7 @@ struct move {
  */
 struct dmda_log_cleaner {
 	struct dmda_log *log;
+	bool is_idle;
 	seg_t *victim;
 	u32 nr_victims;
 	struct move *move;
@@ -82,6 +87,16 @@ static bool may_work(const struct dmda_log *log)
 static bool may_clean(const struct dmda_log *log)
 {
 	return may_work(log) && READ_ONCE(log->dmda->config.cleaning);
+}
+
+static unsigned long idle_end(const struct dmda_log *log)
+{
+	return READ_ONCE(log->last_io) + msecs_to_jiffies(READ_ONCE(log->dmda->config.idle_ms));
+}
+
+static bool is_idle(const struct dmda_log *log)
+{
+	return READ_ONCE(log->dmda->config.idle_ms) && time_after_eq(jiffies, idle_end(log));
 }
 
 /*
@@ -137,6 +152,17 @@ static int look_at(struct dmda_log_cleaner *cleaner, seg_t seg, u32 *nr_valid)
 	return 0;
 }
 
+/* What cannot be read, or in idle time gains little, is left alone. */
+static bool is_worth_it(const struct dmda_log_cleaner *cleaner, seg_t seg)
+{
+	const struct dmda_log *log = cleaner->log;
+
+	if (test_bit(from_seg(seg), cleaner->is_stuck))
+		return false;
+	return !cleaner->is_idle || log->segments.segment[from_seg(seg)].nr_valid <=
+		MAX_IDLE_VALID(dmda_super_data_pages(&log->super));
+}
+
 static void hold(struct dmda_log *log, seg_t seg)
 {
 	atomic_inc(&log->readers[from_seg(seg)]);
@@ -154,7 +180,7 @@ static u32 find_candidates(struct dmda_log_cleaner *cleaner, enum dmda_policy po
 	nr_found = dmda_victim_candidates(&log->segments, log->batch.next_seq, policy, found,
 					  DMDA_MAX_CANDIDATES);
 	for (u32 i = 0; i < nr_found && nr < NR_CANDIDATES; i++) {
-		if (test_bit(from_seg(found[i].seg), cleaner->is_stuck))
+		if (!is_worth_it(cleaner, found[i].seg))
 			continue;
 		hold(log, found[i].seg);
 		candidates[nr++] = found[i];
@@ -616,6 +642,8 @@ static bool move_all(struct dmda_log_cleaner *cleaner)
 
 	sort(cleaner->move, cleaner->nr_moves, sizeof(*cleaner->move), by_file, NULL);
 	for (u32 i = 0; i < cleaner->nr_moves; i += nr) {
+		if (cleaner->is_idle && !is_idle(cleaner->log))
+			return false;
 		nr = move_chunk(cleaner, &cleaner->move[i], cleaner->nr_moves - i);
 		if (!nr)
 			return false;
@@ -634,6 +662,8 @@ static void release_victims(struct dmda_log_cleaner *cleaner, bool is_done)
 	spin_lock_irq(&log->lock);
 	if (is_done)
 		log->counters.nr_cleaned += cleaner->nr_victims;
+	if (is_done && cleaner->is_idle)
+		log->counters.nr_idle_cleaned += cleaner->nr_victims;
 	spin_unlock_irq(&log->lock);
 	dmda_log_kick(log, &log->space_work);
 }
@@ -777,6 +807,41 @@ static void set_pacing(struct dmda_log *log, bool is_pacing)
 	spin_unlock_irq(&log->lock);
 }
 
+/* In idle time. When somebody comes, it goes on after the next pause. */
+static void clean_idle(struct dmda_log *log)
+{
+	struct dmda_log_cleaner *cleaner = log->cleaner;
+
+	cleaner->is_idle = true;
+	while (may_clean(log) && is_idle(log) && nr_to_be_had(log) <= dmda_log_soft_mark(log)) {
+		if (!clean_some(cleaner, false))
+			break;
+	}
+	cleaner->is_idle = false;
+	if (!is_idle(log) && nr_to_be_had(log) <= dmda_log_soft_mark(log))
+		dmda_log_wait_idle(log);
+}
+
+void dmda_log_wait_idle(struct dmda_log *log)
+{
+	if (may_clean(log) && READ_ONCE(log->dmda->config.idle_ms))
+		queue_delayed_work(log->clean_queue, &log->idle_work,
+				   msecs_to_jiffies(READ_ONCE(log->dmda->config.idle_ms)));
+}
+
+void dmda_log_do_idle(struct work_struct *work)
+{
+	struct dmda_log *log = container_of(to_delayed_work(work), struct dmda_log, idle_work);
+
+	if (!may_clean(log) || !READ_ONCE(log->dmda->config.idle_ms))
+		return;
+	if (is_idle(log))
+		dmda_log_begin_clean(log);
+	else
+		queue_delayed_work(log->clean_queue, &log->idle_work,
+				   max_t(long, idle_end(log) - jiffies, 1));
+}
+
 void dmda_log_do_clean(struct work_struct *work)
 {
 	struct dmda_log *log = container_of(work, struct dmda_log, clean_work);
@@ -793,6 +858,7 @@ void dmda_log_do_clean(struct work_struct *work)
 			break;
 	}
 	set_pacing(log, false);
+	clean_idle(log);
 }
 
 void dmda_log_kick_clean(struct dmda_log *log)

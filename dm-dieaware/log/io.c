@@ -657,6 +657,7 @@ int dmda_log_map(struct dmda *dmda, struct bio *bio)
 	struct dmda_log *log = dmda->log;
 
 	init_io(log, bio);
+	WRITE_ONCE(log->last_io, jiffies);
 	/* Who waits for it cannot know when it is sent on. */
 	bio->bi_opf &= ~REQ_POLLED;
 	if (bio->bi_opf & REQ_PREFLUSH)

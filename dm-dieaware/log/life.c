@@ -214,6 +214,7 @@ static void init_parts(struct dmda_log *log)
 	INIT_WORK(&log->commit_work, dmda_log_do_commit);
 	INIT_WORK(&log->space_work, dmda_log_do_space);
 	INIT_WORK(&log->checkpoint_work, dmda_log_do_checkpoint);
+	INIT_DELAYED_WORK(&log->idle_work, dmda_log_do_idle);
 	INIT_DELAYED_WORK(&log->no_space_work, dmda_log_do_no_space);
 	INIT_WORK(&log->fail_work, tell_failure);
 	INIT_WORK(&log->clean_work, dmda_log_do_clean);
@@ -349,6 +350,7 @@ void dmda_log_destroy(struct dmda *dmda)
 	if (!log)
 		return;
 	leave_list(log);
+	cancel_delayed_work_sync(&log->idle_work);
 	destroy_workqueue(log->clean_queue);
 	destroy_workqueue(log->queue);
 	dmda_log_pages_free(log);
@@ -432,12 +434,14 @@ void dmda_log_resume(struct dmda *dmda)
 	dmda_log_kick(log, &log->space_work);
 	dmda_log_kick(log, &log->io_work);
 	dmda_log_kick_clean(log);
+	dmda_log_wait_idle(log);
 }
 
 /* Each of them may have begun another one before all was quiet. */
 static void wait_for_workers(struct dmda_log *log)
 {
 	for (u32 i = 0; i < 2; i++) {
+		cancel_delayed_work_sync(&log->idle_work);
 		flush_work(&log->clean_work);
 		flush_work(&log->io_work);
 		flush_work(&log->checkpoint_work);
@@ -497,6 +501,11 @@ int dmda_log_message(struct dmda *dmda, const struct dmda_message *message)
 		WRITE_ONCE(dmda->config.cleaning, message->is_on);
 		dmda_log_kick_clean(log);
 		return 0;
+	case DMDA_VERB_IDLE:
+		WRITE_ONCE(dmda->config.idle_ms, message->idle_ms);
+		WRITE_ONCE(dmda->config.idle_free_percent, message->idle_free_percent);
+		dmda_log_wait_idle(log);
+		return 0;
 	case DMDA_VERB_POLICY:
 		WRITE_ONCE(dmda->config.policy, message->policy);
 		return 0;
@@ -551,8 +560,8 @@ size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
 	DMEMIT(" meta_pages=%llu cleaned_segments=%llu starved=%llu cleaning=%s policy=%s",
 	       counters.meta_pages, counters.nr_cleaned, counters.nr_starved,
 	       dmda->config.cleaning ? "on" : "off", dmda_policy_name(dmda->config.policy));
-	DMEMIT(" grown_lpns=%llu moved_hints=%llu", nr_lpns_to_be_had(log),
-	       counters.nr_moved_hints);
+	DMEMIT(" grown_lpns=%llu idle_cleaned=%llu moved_hints=%llu", nr_lpns_to_be_had(log),
+	       counters.nr_idle_cleaned, counters.nr_moved_hints);
 	sz += dmda_hints_status(dmda, result + sz, maxlen - sz);
 	return sz;
 }

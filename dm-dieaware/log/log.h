@@ -166,6 +166,7 @@ struct dmda_log_io {
  * @nr_cleaned: segments that were cleaned
  * @nr_map_reads: pages of the map that were read
  * @nr_starved: writes that had to wait for a free segment
+ * @nr_idle_cleaned: of the segments that were cleaned: while nobody read or wrote
  * @nr_moved_hints: writes of cleaning whose hint a command carried
  */
 struct dmda_log_counters {
@@ -178,6 +179,7 @@ struct dmda_log_counters {
 	u64 nr_cleaned;
 	u64 nr_map_reads;
 	u64 nr_starved;
+	u64 nr_idle_cleaned;
 	u64 nr_moved_hints;
 };
 
@@ -233,6 +235,7 @@ struct dmda_log_counters {
  * @counters: for the status line
  * @nr_map_writes: pages of the map that are being written
  * @last_placed: jiffies when a write got places
+ * @last_io: jiffies when a bio came; no lock
  * @no_space_jiffies: how long writes wait when none does
  * @is_quiet: suspended: no worker is to begin
  * @what: was being done when it failed
@@ -242,6 +245,7 @@ struct dmda_log_counters {
  * @space_work: closes and frees segments
  * @checkpoint_work: takes a checkpoint
  * @clean_work: cleans
+ * @idle_work: looks whether nobody reads or writes
  * @no_space_work: fails writes that wait too long
  * @fail_work: tells the world that the device has failed
  * @is_pacing: users write as many pages as cleaning lets them: @credit
@@ -310,6 +314,7 @@ struct dmda_log {
 	struct dmda_log_counters counters;
 	u32 nr_map_writes;
 	unsigned long last_placed;
+	unsigned long last_io;
 	unsigned long no_space_jiffies;
 	bool is_quiet;
 	const char *what;
@@ -320,6 +325,7 @@ struct dmda_log {
 	struct work_struct space_work;
 	struct work_struct checkpoint_work;
 	struct work_struct clean_work;
+	struct delayed_work idle_work;
 	struct delayed_work no_space_work;
 	struct work_struct fail_work;
 	bool is_pacing;
@@ -817,6 +823,25 @@ void dmda_log_do_clean(struct work_struct *work);
 
 /* Clean if there is reason to. */
 void dmda_log_kick_clean(struct dmda_log *log);
+
+/* There are so few free segments that cleaning is worth it when nobody reads or writes. */
+static inline u32 dmda_log_soft_mark(const struct dmda_log *log)
+{
+	return DMDA_LOG_LOW_SEGMENTS +
+		mult_frac(log->segments.nr_segments, log->dmda->config.idle_free_percent, 100);
+}
+
+/**
+ * dmda_log_wait_idle() - clean when nobody reads or writes for a while
+ *
+ * Context: any.
+ */
+void dmda_log_wait_idle(struct dmda_log *log);
+
+/**
+ * dmda_log_do_idle() - worker: look whether that is so
+ */
+void dmda_log_do_idle(struct work_struct *work);
 
 /* Let the cleaner begin, unless all is quiet. */
 static inline void dmda_log_begin_clean(struct dmda_log *log)

@@ -36,6 +36,8 @@ static bool may_open(struct dmda_log *log, enum dmda_stream stream)
 
 	if (log->segments.nr_free <= DMDA_LOG_LOW_SEGMENTS)
 		dmda_log_kick_clean(log);
+	else if (log->segments.nr_free <= dmda_log_soft_mark(log))
+		dmda_log_wait_idle(log);
 	if (log->segments.nr_free <= kept) {
 		/* What waits to be freed may wait for a commit. */
 		if (log->segments.nr_empty)

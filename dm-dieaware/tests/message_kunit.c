@@ -93,7 +93,7 @@ struct message_case {
 };
 
 #define VERB_WRONG \
-	"The messages are: reset_counters, hints, runs add|clear|stats, cleaning, policy, clean, checkpoint."
+	"The messages are: reset_counters, hints, runs add|clear|stats, cleaning, idle, policy, clean, checkpoint."
 #define POLICY_WRONG	"It must be: policy greedy|cost-benefit|file-aware."
 #define HINTS_WRONG	"The message hints takes one argument: auto, on or off."
 #define ADD_WRONG	"It must be: runs add MAJOR:MINOR INODE GENERATION {FPAGE DPN NR_PAGES}..."
@@ -114,6 +114,8 @@ static const struct message_case refused[] = {
 	{ "cleaning", "It must be: cleaning on|off." },
 	{ "cleaning maybe", "It must be: cleaning on|off." },
 	{ "cleaning on off", "It must be: cleaning on|off." },
+	{ "idle 5", "It must be: idle MS PERCENT." },
+	{ "idle 5 100", "The option idle_free must be a number from 1 to 90." },
 	{ "policy", POLICY_WRONG },
 	{ "policy best", POLICY_WRONG },
 	{ "policy greedy greedy", POLICY_WRONG },
