@@ -91,6 +91,12 @@ static const char *parse_cleaning(const char *value, struct dmda_config *config)
 		"The option cleaning must be on or off.";
 }
 
+static const char *parse_discard_passdown(const char *value, struct dmda_config *config)
+{
+	return parse_switch(value, &config->discard_passdown) ? NULL :
+		"The option discard_passdown must be on or off.";
+}
+
 const char *dmda_idle_parse(const char *ms, const char *percent, struct dmda_config *config)
 {
 	u64 value;
@@ -137,6 +143,7 @@ static const struct dmda_config defaults = {
 	.map_cache_mb = DMDA_MAP_CACHE_MB_DEFAULT,
 	.policy = DMDA_POLICY_FILE_AWARE,
 	.cleaning = true,
+	.discard_passdown = true,
 	.idle_ms = DMDA_IDLE_MS_DEFAULT,
 	.idle_free_percent = DMDA_IDLE_FREE_DEFAULT,
 	.no_space_seconds = DMDA_NO_SPACE_TIMEOUT_DEFAULT,
@@ -192,6 +199,12 @@ static const char *print_cleaning(const struct dmda_config *config, char *buf, s
 	return print_switch(config->cleaning);
 }
 
+static const char *print_discard_passdown(const struct dmda_config *config, char *buf,
+					  size_t size)
+{
+	return print_switch(config->discard_passdown);
+}
+
 static const char *print_idle_ms(const struct dmda_config *config, char *buf, size_t size)
 {
 	return print_number(config->idle_ms, defaults.idle_ms, buf, size);
@@ -233,6 +246,7 @@ static const struct option options[] = {
 	{ "map_cache_mb=", LOG_ONLY, parse_map_cache_mb, print_map_cache_mb },
 	{ "policy=", LOG_ONLY, parse_policy, print_policy },
 	{ "cleaning=", LOG_ONLY, parse_cleaning, print_cleaning },
+	{ "discard_passdown=", LOG_ONLY, parse_discard_passdown, print_discard_passdown },
 	{ "idle_ms=", LOG_ONLY, parse_idle_ms, print_idle_ms },
 	{ "idle_free=", LOG_ONLY, parse_idle_free, print_idle_free },
 	{ "no_space_timeout=", LOG_ONLY, parse_no_space_timeout, print_no_space_timeout },

@@ -18,6 +18,8 @@
  *   policy=greedy|cost-benefit|file-aware
  *                          how cleaning chooses segments
  *   cleaning=on|off        clean when segments run out
+ *   discard_passdown=on|off
+ *			    discard segments on the device below when they become free
  *   idle_ms=0..60000	    milliseconds without reads and writes after which to clean
  *			    although segments have not run out; 0: never
  *   idle_free=1..90	    percent of the segments that are to be free then
@@ -83,6 +85,7 @@ enum dmda_mode {
  * @map_cache_mb: log: memory for pages of the map in MiB, [1, DMDA_MAP_CACHE_MB_MAX]
  * @policy: log: how cleaning chooses
  * @cleaning: log: clean when segments run out
+ * @discard_passdown: log: discard segments that become free
  * @idle_ms: log: how long nobody reads or writes before cleaning begins by itself,
  *	[0, DMDA_IDLE_MS_MAX]; 0: it does not
  * @idle_free_percent: log: segments that it makes free then, [1, DMDA_IDLE_FREE_MAX]
@@ -100,6 +103,7 @@ struct dmda_config {
 	u32 map_cache_mb;
 	enum dmda_policy policy;
 	bool cleaning;
+	bool discard_passdown;
 	u32 idle_ms;
 	u32 idle_free_percent;
 	u32 no_space_seconds;

@@ -9,6 +9,7 @@
 #include <linux/wait.h>
 
 #include "log.h"
+#include "trace.h"
 
 /* Pages of the map that are looked at under one holding of the lock */
 #define LOOK_AT_ONCE	64U
@@ -304,6 +305,7 @@ static int take_checkpoint(struct dmda_log *log, bool is_clean)
 	if (!ret)
 		ret = write_root(log, &root);
 	end_root(log, &root, !ret);
+	trace_dmda_log_checkpoint(log->dmda->self_dev, root.epoch, root.journal.sector, ret);
 	return ret;
 }
 

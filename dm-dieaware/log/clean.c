@@ -15,6 +15,7 @@
 #include <linux/vmalloc.h>
 
 #include "log.h"
+#include "trace.h"
 
 /* Pages that are copied at once */
 #define CHUNK_PAGES	256U
@@ -251,6 +252,7 @@ static bool add_victim(struct dmda_log_cleaner *cleaner, seg_t seg)
 	collect_moves(cleaner, seg);
 	cleaner->mtime = max(cleaner->mtime, log->segments.segment[from_seg(seg)].mtime);
 	cleaner->victim[cleaner->nr_victims++] = seg;
+	trace_dmda_log_clean(log->dmda->self_dev, seg, nr_valid);
 	return true;
 }
 

@@ -7,6 +7,7 @@
  * always be written, and a checkpoint, which makes room, needs nothing but that.
  */
 #include "log.h"
+#include "trace.h"
 
 void dmda_log_begin_batch_locked(struct dmda_log *log)
 {
@@ -83,6 +84,7 @@ static int commit_once(struct dmda_log *log, struct list_head *ios)
 	/* The data that the records name is written; the flush makes it durable first. */
 	ret = dmda_log_write_sectors(log, dmda_journal_sector_at(&log->super, sealed.first),
 				     sealed.sectors, sealed.nr, REQ_PREFLUSH | REQ_FUA);
+	trace_dmda_log_commit(log->dmda->self_dev, sealed.first, sealed.nr, sealed.seq, ret);
 	if (ret) {
 		dmda_log_fail(log, "writing the journal", "the device reports an error");
 		return ret;
@@ -139,8 +141,10 @@ int dmda_log_change_segment(struct dmda_log *log, const struct dmda_record *reco
 			is_done = true;
 		}
 		spin_unlock_irq(&log->lock);
-		if (is_done)
+		if (is_done) {
+			trace_dmda_log_segment(log->dmda->self_dev, record->seg, record->kind);
 			return 0;
+		}
 		if (has_failed || dmda_log_make_room(log))
 			return -EIO;
 	}

@@ -17,6 +17,7 @@
 #include <linux/interval_tree_generic.h>
 
 #include "log.h"
+#include "trace.h"
 
 #define FIRST_OF(io)	((io)->first)
 #define LAST_OF(io)	((io)->last)
@@ -370,6 +371,8 @@ static void prepare_write(struct dmda_log *log, struct bio *bio)
 	/* The commit does it for the data, too. */
 	bio->bi_opf &= ~REQ_FUA;
 	send_to(log, bio, io->dpn);
+	trace_dmda_log_write(log->dmda->self_dev, io->first, io->dpn, dmda_log_io_pages(io),
+			     io->file);
 	dmda_log_hint_send(log, io);
 }
 

@@ -11,6 +11,7 @@
 #include <linux/wait.h>
 
 #include "log.h"
+#include "trace.h"
 
 /* Pages that are written together to make room */
 #define WRITE_AT_ONCE	64U
@@ -131,12 +132,14 @@ static void read_page(struct dmda_log *log, struct dmda_log_page *page)
 	dpn_t dpn;
 
 	if (!seq_slot) {
+		trace_dmda_log_map_fetch(log->dmda->self_dev, page->map.index, 0);
 		memset(page->map.block, 0, DMDA_BLOCK_BYTES);
 		page_is_there(log, page, false);
 		return;
 	}
 	dpn = dmda_super_slot(&log->super, DMDA_TABLE_MAP, page->map.index,
 			      dmda_slot_of(seq_slot));
+	trace_dmda_log_map_fetch(log->dmda->self_dev, page->map.index, from_dpn(dpn));
 	page->map.seq = dmda_slot_seq(seq_slot);
 	bio = bio_alloc(log->bdev, 1, REQ_OP_READ | REQ_META, GFP_NOIO);
 	bio->bi_iter.bi_sector = dmda_log_sector(log, dpn);

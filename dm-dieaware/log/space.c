@@ -7,6 +7,7 @@
  * freeing waits for commits, so a worker does them.
  */
 #include "log.h"
+#include "trace.h"
 
 static u32 places_left(const struct dmda_log *log, enum dmda_stream stream)
 {
@@ -73,6 +74,7 @@ static bool open_segment(struct dmda_log *log, enum dmda_stream stream)
 	record.seg = dmda_segments_find_free(&log->segments);
 	if (record.seg == SEG_NONE)
 		return false;
+	trace_dmda_log_segment(log->dmda->self_dev, record.seg, record.kind);
 	seq = dmda_change_segment(&log->change, &record);
 	dmda_opened_begin(&log->opened, open, seq, log->batch.first.sector);
 	dmda_writer_open(&log->writer, stream, record.seg, 0);
@@ -189,7 +191,7 @@ static void discard_segment(struct dmda_log *log, seg_t seg)
 	sector_t first = dmda_log_sector(log, dmda_super_segment_dpn(&log->super, seg));
 	sector_t nr = (sector_t)log->super.segment_pages << DMDA_PAGE_SECTOR_SHIFT;
 
-	if (bdev_max_discard_sectors(log->bdev))
+	if (log->dmda->config.discard_passdown && bdev_max_discard_sectors(log->bdev))
 		blkdev_issue_discard(log->bdev, first, nr, GFP_NOIO);
 }
 
