@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Work on a target in log mode while the disk below fails.
+
+errors.py work DEVICE MODEL SEED OPERATIONS MESSAGE: writes, discards, flushes, reads, and
+MESSAGE now and then, a command to which "clean" or "checkpoint" is added. Errors are
+taken; wrong data is not.
+errors.py check DEVICE MODEL: when the disk works again, each page must be what was
+promised, or what was written later and never promised.
+
+MODEL is a file that remembers what each page may be: a list of versions, oldest first; 0 is
+a page of zeroes. A version that was flushed is promised: those before it must not come back.
+"""
+
+import errno
+import fcntl
+import json
+import mmap
+import os
+import random
+import struct
+import subprocess
+import sys
+from typing import Dict, List, Optional
+
+PAGE = 4096
+BLKDISCARD = 0x1277
+MOST_PAGES = 8
+
+
+class Model:
+    """What each page may be, and what it must be since it was acknowledged."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.next = 1
+        self.may_be: Dict[int, List[int]] = {}
+        self.acked: Dict[int, int] = {}
+        if os.path.exists(path):
+            with open(path) as file:
+                saved = json.load(file)
+            self.next = saved["next"]
+            self.may_be = {int(lpn): versions for lpn, versions in saved["may_be"].items()}
+
+    def save(self) -> None:
+        with open(self.path, "w") as file:
+            json.dump({"next": self.next, "may_be": self.may_be}, file)
+
+    def versions(self, lpn: int) -> List[int]:
+        return self.may_be.setdefault(lpn, [0])
+
+    def attempt(self, lpn: int, version: int) -> None:
+        self.versions(lpn).append(version)
+
+    def acknowledge(self, lpn: int) -> None:
+        self.acked[lpn] = len(self.versions(lpn)) - 1
+
+    def promise(self) -> None:
+        for lpn, index in self.acked.items():
+            del self.may_be[lpn][:index]
+        self.acked = {}
+
+    def allows(self, lpn: int, version: int) -> bool:
+        return version in self.versions(lpn)[self.acked.get(lpn, 0):]
+
+
+class Device:
+    """The target, by O_DIRECT."""
+
+    def __init__(self, path: str) -> None:
+        self.fd = os.open(path, os.O_RDWR | os.O_DIRECT)
+        self.nr_lpns = os.lseek(self.fd, 0, os.SEEK_END) // PAGE
+        self.buffer = mmap.mmap(-1, MOST_PAGES * PAGE)
+
+    def write(self, lpn: int, nr_pages: int, version: int) -> None:
+        for i in range(nr_pages):
+            page = struct.pack("<QQ", lpn + i, version) * (PAGE // 16)
+            self.buffer[i * PAGE:(i + 1) * PAGE] = page
+        done = os.pwrite(self.fd, memoryview(self.buffer)[:nr_pages * PAGE], lpn * PAGE)
+        if done != nr_pages * PAGE:
+            raise OSError(errno.EIO, "not all was written")
+
+    def discard(self, lpn: int, nr_pages: int) -> None:
+        fcntl.ioctl(self.fd, BLKDISCARD, struct.pack("QQ", lpn * PAGE, nr_pages * PAGE))
+
+    def read(self, lpn: int) -> Optional[int]:
+        """The version of a page; None: it is none."""
+        if os.preadv(self.fd, [memoryview(self.buffer)[:PAGE]], lpn * PAGE) != PAGE:
+            raise OSError(errno.EIO, "not all was read")
+        page = self.buffer[:PAGE]
+        found, version = struct.unpack_from("<QQ", page)
+        if page == bytes(PAGE):
+            return 0
+        if found != lpn or page != page[:16] * (PAGE // 16):
+            return None
+        return version
+
+
+def compare(model: Model, device: Device, lpn: int) -> int:
+    version = device.read(lpn)
+    if version is None or not model.allows(lpn, version):
+        sys.exit(f"Page {lpn} is version {version}, and may be {model.versions(lpn)[-5:]}"
+                 f" from {model.acked.get(lpn, 0)} on.")
+    return version
+
+
+def one_step(model: Model, device: Device, dice: random.Random, message: List[str]) -> None:
+    lpn = dice.randrange(device.nr_lpns // 4 - MOST_PAGES)
+    nr_pages = dice.randint(1, MOST_PAGES)
+    choice = dice.random()
+    if choice < 0.6:
+        version, model.next = model.next, model.next + 1
+        for i in range(nr_pages):
+            model.attempt(lpn + i, version)
+        device.write(lpn, nr_pages, version)
+    elif choice < 0.7:
+        for i in range(nr_pages):
+            model.attempt(lpn + i, 0)
+        device.discard(lpn, nr_pages)
+    elif choice < 0.85:
+        os.fsync(device.fd)
+        model.promise()
+        return
+    elif choice < 0.95:
+        compare(model, device, lpn)
+        return
+    else:
+        subprocess.run(message + [dice.choice(["clean", "checkpoint"])], stderr=subprocess.DEVNULL,
+                       check=False)
+        return
+    for i in range(nr_pages):
+        model.acknowledge(lpn + i)
+
+
+def work(model: Model, device: Device, dice: random.Random, operations: int,
+         message: List[str]) -> None:
+    nr_errors = 0
+    for _ in range(operations):
+        try:
+            one_step(model, device, dice, message)
+        except OSError:
+            nr_errors += 1
+    print(nr_errors)
+
+
+def check(model: Model, device: Device) -> None:
+    for lpn in range(device.nr_lpns // 4):
+        model.may_be[lpn] = [compare(model, device, lpn)]
+
+
+def main() -> None:
+    verb, path, memory = sys.argv[1:4]
+    model, device = Model(memory), Device(path)
+    if verb == "work":
+        work(model, device, random.Random(int(sys.argv[4])), int(sys.argv[5]), sys.argv[6:])
+    else:
+        check(model, device)
+    model.save()
+
+
+if __name__ == "__main__":
+    main()
