@@ -32,6 +32,7 @@ struct dmda_log_move {
 /**
  * struct dmda_log_cleaner - memory for cleaning
  * @log: whose
+ * @is_idle: cleaning ends when somebody reads or writes
  * @victim: segments that are being cleaned; memory for all there are
  * @nr_victims: how many
  * @move: their valid pages
@@ -51,6 +52,7 @@ struct dmda_log_move {
  */
 struct dmda_log_cleaner {
 	struct dmda_log *log;
+	bool is_idle;
 	seg_t *victim;
 	u32 nr_victims;
 	struct dmda_log_move *move;
@@ -67,6 +69,18 @@ struct dmda_log_cleaner {
 	unsigned long *is_stuck;
 	unsigned long *is_left;
 };
+
+/* When it will have been idle for long enough, if nobody comes; in jiffies */
+static inline unsigned long dmda_log_idle_end(const struct dmda_log *log)
+{
+	return READ_ONCE(log->last_io) + msecs_to_jiffies(READ_ONCE(log->dmda->config.idle_ms));
+}
+
+static inline bool dmda_log_is_idle(const struct dmda_log *log)
+{
+	return READ_ONCE(log->dmda->config.idle_ms) &&
+		time_after_eq(jiffies, dmda_log_idle_end(log));
+}
 
 /**
  * dmda_log_copy() - bring all moves to other places, and map them there

@@ -225,8 +225,8 @@ static bool write_plain(struct dmda_log_cleaner *cleaner, const struct dmda_log_
 }
 
 /* What fails with hints is tried without. */
-static int write_pages(struct dmda_log_cleaner *cleaner, const struct dmda_log_move *moves, dpn_t to,
-		       u32 nr)
+static int write_pages(struct dmda_log_cleaner *cleaner, const struct dmda_log_move *moves,
+		       dpn_t to, u32 nr)
 {
 	const struct dmda_run all = { .dpn = to, .nr_pages = nr };
 	struct dmda *dmda = cleaner->log->dmda;
@@ -401,6 +401,8 @@ static bool write_all(struct dmda_log_cleaner *cleaner, const struct dmda_log_mo
 	u32 done;
 
 	for (u32 i = 0; i < nr; i += done) {
+		if (cleaner->is_idle && !dmda_log_is_idle(cleaner->log))
+			return false;
 		done = write_chunk(cleaner, &moves[i], nr - i);
 		if (!done)
 			return false;
