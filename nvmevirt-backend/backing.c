@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/fs.h>
+#include <linux/falloc.h>
 #include <linux/slab.h>
 
 #include "core/rebuild.h"
+#include "core/saving.h"
 #include "nvmev.h"
 
 /**
@@ -119,16 +121,11 @@ static void recall(struct nvmev *nvmev, const struct identity *identity)
 	nvmev->counters.busy_until_ns = 0;
 }
 
-static int write_head(struct nvmev *nvmev, u32 state, char *reason)
+/* Where a filesystem cannot free a part of a file, it stays. */
+static void free_blocks(struct nvmev_backing *backing, u64 first, u64 nr)
 {
-	struct nvmev_backing *backing = &nvmev->backing;
-	int ret;
-
-	backing->image.state = state;
-	describe(nvmev, (struct identity *)backing->image.identity);
-	ftl_image_pack_head(&backing->image, backing->block);
-	ret = write_block(backing, 0, backing->block, reason);
-	return ret ?: sync_file_now(backing, reason);
+	vfs_fallocate(backing->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+		      first * FTL_IMAGE_BLOCK_BYTES, nr * FTL_IMAGE_BLOCK_BYTES);
 }
 
 static int read_sealed(struct nvmev_backing *backing, u64 number, char *reason)
@@ -146,7 +143,7 @@ static int read_area(struct nvmev *nvmev, char *reason)
 {
 	struct nvmev_backing *backing = &nvmev->backing;
 	size_t at, bytes;
-	u64 number = 1;
+	u64 number = ftl_image_half(&backing->image, backing->image.epoch);
 	void *area = ftl_area(nvmev->ftl, &bytes);
 	int ret;
 
@@ -180,7 +177,7 @@ static int read_pages(struct nvmev *nvmev, char *reason)
 	struct nvmev_backing *backing = &nvmev->backing;
 	const struct ftl_image *image = &backing->image;
 	const __le32 *sums = backing->block;
-	u64 page, number = 1 + ftl_image_area_blocks(image);
+	u64 page, number = ftl_image_half(image, image->epoch) + ftl_image_area_blocks(image);
 	u32 sum;
 	int ret = 0;
 
@@ -222,6 +219,17 @@ static int load(struct nvmev *nvmev, char *reason)
 	return 0;
 }
 
+/* Nothing was written to the file yet, whatever drive its header is of. */
+static void begin_anew(struct nvmev *nvmev)
+{
+	struct ftl_image *image = &nvmev->backing.image;
+	size_t bytes;
+
+	ftl_area(nvmev->ftl, &bytes);
+	image->area_bytes = bytes;
+	image->nr_lpns = nvmev->config.ftl.nr_lpns;
+}
+
 /* Two SSDs must not have one file, whatever its header says. */
 static bool claim(struct nvmev_backing *backing)
 {
@@ -236,12 +244,16 @@ static bool claim(struct nvmev_backing *backing)
 	return true;
 }
 
-/* The machine stopped while the SSD was on: it is what it was when it was on last before. */
+/* The machine stopped while the SSD was on: it is what it was when it was switched off last. */
 static int recover(struct nvmev *nvmev, char *reason)
 {
 	u64 epoch = nvmev->backing.image.epoch;
-	int ret = epoch ? load(nvmev, reason) : 0;
+	int ret = 0;
 
+	if (epoch)
+		ret = load(nvmev, reason);
+	else
+		begin_anew(nvmev);
 	if (ret)
 		return ret;
 	nvmev->unsafe_shutdowns++;
@@ -255,25 +267,30 @@ static int read_file(struct nvmev *nvmev, char *reason)
 	struct nvmev_backing *backing = &nvmev->backing;
 	int ret = read_block(backing, 0, backing->block, reason);
 	const char *refusal;
+	bool is_damaged;
 
+	if (!ret)
+		ret = read_block(backing, 1, backing->page, reason);
 	if (ret)
 		return ret;
-	refusal = ftl_image_unpack_head(backing->block, &backing->image);
+	refusal = ftl_image_choose(backing->block, backing->page, &backing->image, &is_damaged);
 	if (refusal)
 		return fail(reason, -EINVAL, refusal);
-	if (backing->image.state == FTL_IMAGE_CLEAN)
+	if (backing->image.state == FTL_IMAGE_CLEAN && !is_damaged)
 		return load(nvmev, reason);
-	if (!nvmev->config.backing_recover)
+	if (nvmev->config.backing_recover)
+		return recover(nvmev, reason);
+	if (is_damaged)
 		return fail(reason, -EINVAL,
-			    "The backing file was in use when its machine stopped, or is on another one; backing_recover takes what was in it before.");
-	return recover(nvmev, reason);
+			    "One of the two headers of the backing file is damaged; backing_recover takes what the other one has.");
+	return fail(reason, -EINVAL,
+		    "The backing file was in use when its machine stopped, or is on another one; backing_recover takes what was in it before.");
 }
 
 int nvmev_backing_open(struct nvmev *nvmev, char *reason)
 {
 	struct nvmev_backing *backing = &nvmev->backing;
 	struct file *file;
-	size_t bytes;
 
 	backing->block = kmalloc(FTL_IMAGE_BLOCK_BYTES, GFP_KERNEL);
 	backing->page = kmalloc(FTL_IMAGE_BLOCK_BYTES, GFP_KERNEL);
@@ -289,78 +306,83 @@ int nvmev_backing_open(struct nvmev *nvmev, char *reason)
 		return fail(reason, -EBUSY, "The backing file is in use by another SSD.");
 	if (i_size_read(file_inode(file)))
 		return read_file(nvmev, reason);
-	ftl_area(nvmev->ftl, &bytes);
-	backing->image.area_bytes = bytes;
-	backing->image.nr_lpns = nvmev->config.ftl.nr_lpns;
+	begin_anew(nvmev);
 	return 0;
+}
+
+static int write_head(struct nvmev *nvmev, char *reason)
+{
+	struct nvmev_backing *backing = &nvmev->backing;
+	struct ftl_image *image = &backing->image;
+	int ret;
+
+	image->state = FTL_IMAGE_IN_USE;
+	image->serial++;
+	describe(nvmev, (struct identity *)image->identity);
+	ftl_image_pack_head(image, backing->block);
+	ret = write_block(backing, image->serial % FTL_IMAGE_HEADS, backing->block, reason);
+	if (!ret)
+		ret = sync_file_now(backing, reason);
+	/* The next one must not stand in the place of the last good one. */
+	if (ret)
+		image->serial--;
+	return ret;
 }
 
 int nvmev_backing_begin(struct nvmev *nvmev, char *reason)
 {
-	return nvmev->backing.file ? write_head(nvmev, FTL_IMAGE_IN_USE, reason) : 0;
+	return nvmev->backing.file ? write_head(nvmev, reason) : 0;
 }
 
-static int write_area(struct nvmev *nvmev, char *reason)
+static const void *page_of(void *context, u64 lpn)
 {
-	struct nvmev_backing *backing = &nvmev->backing;
-	size_t at, part, bytes;
-	u64 number = 1;
-	const void *area = ftl_area(nvmev->ftl, &bytes);
-	int ret = 0;
+	struct nvmev *nvmev = context;
 
-	for (at = 0; at < bytes && !ret; at += FTL_IMAGE_PART_BYTES) {
-		part = min_t(size_t, bytes - at, FTL_IMAGE_PART_BYTES);
-		memset(backing->block, 0, FTL_IMAGE_PART_BYTES);
-		memcpy(backing->block, area + at, part);
-		ftl_image_pack(backing->block, number, backing->image.epoch);
-		ret = write_block(backing, number++, backing->block, reason);
+	return nvmev_store_page(&nvmev->store, lpn);
+}
+
+static int do_step(struct nvmev_backing *backing, const struct ftl_saving_step *step,
+		   char *reason)
+{
+	switch (step->action) {
+	case FTL_SAVING_WRITE:
 		cond_resched();
+		return write_block(backing, step->first, step->data, reason);
+	case FTL_SAVING_SYNC:
+		return sync_file_now(backing, reason);
+	case FTL_SAVING_FREE:
+		free_blocks(backing, step->first, step->nr);
+		break;
+	case FTL_SAVING_END:
+		break;
 	}
-	return ret;
-}
-
-/* The data pages of one block of checksums, and that. */
-static int write_pages(struct nvmev *nvmev, u64 first, u64 number, char *reason)
-{
-	struct nvmev_backing *backing = &nvmev->backing;
-	u64 page, end = min(first + FTL_IMAGE_PART_SUMS, backing->image.nr_lpns);
-	__le32 *sums = backing->block;
-	const void *data;
-	int ret;
-
-	memset(backing->block, 0, FTL_IMAGE_PART_BYTES);
-	for (page = first; page < end; page++) {
-		data = nvmev_store_page(&nvmev->store, page);
-		if (!data)
-			continue;
-		sums[page - first] = cpu_to_le32(ftl_image_sum(data));
-		ret = write_block(backing, ftl_image_page_block(&backing->image, page), data,
-				  reason);
-		if (ret)
-			return ret;
-	}
-	ftl_image_pack(backing->block, number, backing->image.epoch);
-	return write_block(backing, number, backing->block, reason);
+	return 0;
 }
 
 int nvmev_backing_end(struct nvmev *nvmev, char *reason)
 {
 	struct nvmev_backing *backing = &nvmev->backing;
-	u64 first, number = 1 + ftl_image_area_blocks(&backing->image);
+	struct ftl_saving saving = {
+		.image = &backing->image,
+		.page_of = page_of,
+		.context = nvmev,
+		.block = backing->block,
+	};
+	struct ftl_saving_step step;
+	size_t bytes;
 	int ret;
 
 	if (!backing->file)
 		return 0;
 	ftl_save(nvmev->ftl);
-	backing->image.epoch++;
-	ret = write_area(nvmev, reason);
-	for (first = 0; first < backing->image.nr_lpns && !ret; first += FTL_IMAGE_PART_SUMS) {
-		ret = write_pages(nvmev, first, number++, reason);
-		cond_resched();
-	}
-	if (!ret)
-		ret = sync_file_now(backing, reason);
-	return ret ?: write_head(nvmev, FTL_IMAGE_CLEAN, reason);
+	saving.area = ftl_area(nvmev->ftl, &bytes);
+	describe(nvmev, (struct identity *)backing->image.identity);
+	ftl_saving_begin(&saving);
+	do {
+		step = ftl_saving_next(&saving);
+		ret = do_step(backing, &step, reason);
+	} while (!ret && step.action != FTL_SAVING_END);
+	return ret;
 }
 
 void nvmev_backing_close(struct nvmev *nvmev)

@@ -5,11 +5,12 @@
 #define MAGIC	0x4453537761656964ULL
 
 /**
- * struct head - block 0
+ * struct head - block 0 or 1
  * @magic: MAGIC
  * @version: FTL_IMAGE_VERSION
  * @state: as in struct ftl_image, like the next ones
  * @epoch: as above
+ * @serial: as above
  * @area_bytes: as above
  * @nr_lpns: as above
  * @identity: as above
@@ -21,10 +22,11 @@ struct head {
 	__le32 version;
 	__le32 state;
 	__le64 epoch;
+	__le64 serial;
 	__le64 area_bytes;
 	__le64 nr_lpns;
 	u8 identity[FTL_IMAGE_IDENTITY_BYTES];
-	u8 zero[FTL_IMAGE_BLOCK_BYTES - FTL_IMAGE_IDENTITY_BYTES - 44];
+	u8 zero[FTL_IMAGE_BLOCK_BYTES - FTL_IMAGE_IDENTITY_BYTES - 52];
 	__le32 crc;
 };
 
@@ -57,9 +59,20 @@ u64 ftl_image_sum_blocks(const struct ftl_image *image)
 	return div_u64(image->nr_lpns + FTL_IMAGE_PART_SUMS - 1, FTL_IMAGE_PART_SUMS);
 }
 
+u64 ftl_image_half_blocks(const struct ftl_image *image)
+{
+	return ftl_image_area_blocks(image) + ftl_image_sum_blocks(image) + image->nr_lpns;
+}
+
+u64 ftl_image_half(const struct ftl_image *image, u64 epoch)
+{
+	return FTL_IMAGE_HEADS + (epoch & 1 ? ftl_image_half_blocks(image) : 0);
+}
+
 u64 ftl_image_page_block(const struct ftl_image *image, u64 lpn)
 {
-	return 1 + ftl_image_area_blocks(image) + ftl_image_sum_blocks(image) + lpn;
+	return ftl_image_half(image, image->epoch) + ftl_image_area_blocks(image) +
+		ftl_image_sum_blocks(image) + lpn;
 }
 
 void ftl_image_pack_head(const struct ftl_image *image, void *block)
@@ -72,6 +85,7 @@ void ftl_image_pack_head(const struct ftl_image *image, void *block)
 	head->version = cpu_to_le32(FTL_IMAGE_VERSION);
 	head->state = cpu_to_le32(image->state);
 	head->epoch = cpu_to_le64(image->epoch);
+	head->serial = cpu_to_le64(image->serial);
 	head->area_bytes = cpu_to_le64(image->area_bytes);
 	head->nr_lpns = cpu_to_le64(image->nr_lpns);
 	memcpy(head->identity, image->identity, sizeof(head->identity));
@@ -90,12 +104,46 @@ const char *ftl_image_unpack_head(const void *block, struct ftl_image *image)
 		return "The header of the backing file is damaged.";
 	image->state = le32_to_cpu(head->state);
 	image->epoch = le64_to_cpu(head->epoch);
+	image->serial = le64_to_cpu(head->serial);
 	image->area_bytes = le64_to_cpu(head->area_bytes);
 	image->nr_lpns = le64_to_cpu(head->nr_lpns);
 	memcpy(image->identity, head->identity, sizeof(image->identity));
 	if (image->state != FTL_IMAGE_CLEAN && image->state != FTL_IMAGE_IN_USE)
 		return "The backing file is in a state that this module does not know.";
 	return NULL;
+}
+
+static bool is_blank(const u8 *block)
+{
+	return !memchr_inv(block, 0, FTL_IMAGE_BLOCK_BYTES);
+}
+
+static const char *read_head(const void *block, u32 number, struct ftl_image *image)
+{
+	const char *reason = ftl_image_unpack_head(block, image);
+
+	if (!reason && image->serial % FTL_IMAGE_HEADS != number)
+		reason = "The headers of the backing file stand in each other's place.";
+	return reason;
+}
+
+const char *ftl_image_choose(const void *first, const void *second, struct ftl_image *image,
+			     bool *other_is_damaged)
+{
+	const char *reason = read_head(first, 0, image);
+	bool has_first = !reason;
+	u64 serial = image->serial;
+
+	*other_is_damaged = false;
+	if (!read_head(second, 1, image) && (!has_first || image->serial > serial)) {
+		/* The first header of all goes to block 1, and there is no other. */
+		*other_is_damaged = !has_first && (image->serial > 1 || !is_blank(first));
+		return NULL;
+	}
+	if (!has_first)
+		return is_blank(first) ? read_head(second, 1, image) : reason;
+	*other_is_damaged = !!read_head(second, 1, image);
+	return read_head(first, 0, image);
 }
 
 void ftl_image_pack(void *block, u64 number, u64 epoch)

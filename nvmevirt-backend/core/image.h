@@ -2,16 +2,20 @@
 /*
  * A drive in a file: what each block of it looks like.
  *
- *	block 0                header
- *	then                   the out-of-band area (oob.h), FTL_IMAGE_PART_BYTES a block
- *	then                   checksums of the data pages, FTL_IMAGE_PART_SUMS a block
- *	then                   the data pages, by lpn
+ *	blocks 0 and 1         headers: the one with the higher serial number counts
+ *	then, twice            a half:
+ *	                       the out-of-band area (oob.h), FTL_IMAGE_PART_BYTES a block
+ *	                       checksums of the data pages, FTL_IMAGE_PART_SUMS a block
+ *	                       the data pages, by lpn
  *
- * The header says what drive it is, in which state the file is, and an epoch: all blocks
- * of the area and of checksums carry it, so that blocks of two times are told apart. Each
- * of these ends with its number, the epoch, and a CRC32C of all of it. A checksum of 0 is
- * a page that is not in the file. Numbers are little-endian but for what the area and
- * @identity have in them: a file is read on machines of the same byte order.
+ * The drive is written to the half in which it is not, and then the next header says so
+ * (saving.h): whenever the machine stops, one half is whole, and a header that says which.
+ *
+ * The header says what drive it is, in which state the file is, and an epoch: an even one
+ * is in the first half, an odd one in the second. All blocks of the area and of checksums
+ * carry it. Each of these ends with its number, the epoch, and a CRC32C of all of it. A
+ * checksum of 0 is a page that is not in the file. Numbers are little-endian but for what
+ * the area and @identity have in them: a file is read on machines of the same byte order.
  *
  * Nothing here may be run at the same time on the same block.
  */
@@ -24,14 +28,15 @@
 #define FTL_IMAGE_PART_BYTES	4032U
 #define FTL_IMAGE_PART_SUMS	(FTL_IMAGE_PART_BYTES / 4)
 #define FTL_IMAGE_IDENTITY_BYTES 2048U
-#define FTL_IMAGE_VERSION	1U
+#define FTL_IMAGE_HEADS		2U
+#define FTL_IMAGE_VERSION	2U
 
 /**
  * enum ftl_image_state - what became of a file
  * @FTL_IMAGE_CLEAN: it holds the drive as it was switched off
  * @FTL_IMAGE_IN_USE: the drive was on, or was being written to the file, and nobody came
- *	back. While it was on, nothing but the header was written: all blocks are of @epoch
- *	then, and hold the drive as it was switched off before; with an @epoch of 0 there are none.
+ *	back. The half of @epoch holds the drive as it was switched off before; with an
+ *	@epoch of 0 there is none.
  */
 enum ftl_image_state {
 	FTL_IMAGE_CLEAN = 1,
@@ -41,6 +46,7 @@ enum ftl_image_state {
 /**
  * struct ftl_image - a file
  * @state: enum ftl_image_state
+ * @serial: number of the header, 0 before the first; an even one stands in block 0
  * @epoch: number of the last time that the drive was written to it
  * @area_bytes: size of the out-of-band area
  * @nr_lpns: pages of the drive
@@ -48,6 +54,7 @@ enum ftl_image_state {
  */
 struct ftl_image {
 	u32 state;
+	u64 serial;
 	u64 epoch;
 	u64 area_bytes;
 	u64 nr_lpns;
@@ -65,25 +72,47 @@ u64 ftl_image_area_blocks(const struct ftl_image *image);
 u64 ftl_image_sum_blocks(const struct ftl_image *image);
 
 /**
- * ftl_image_page_block() - the block that holds a data page
+ * ftl_image_half_blocks() - blocks of a half
+ */
+u64 ftl_image_half_blocks(const struct ftl_image *image);
+
+/**
+ * ftl_image_half() - first block of the half that an epoch is in
+ */
+u64 ftl_image_half(const struct ftl_image *image, u64 epoch);
+
+/**
+ * ftl_image_page_block() - the block that holds a data page, in the half of the image's @epoch
  */
 u64 ftl_image_page_block(const struct ftl_image *image, u64 lpn);
 
 /**
- * ftl_image_pack_head() - make the header
+ * ftl_image_pack_head() - make the header, for block @serial % FTL_IMAGE_HEADS
  * @block: gets it
  */
 void ftl_image_pack_head(const struct ftl_image *image, void *block);
 
 /**
  * ftl_image_unpack_head() - read a header
- * @block: what the file begins with
+ * @block: what stands in block 0 or 1
  * @image: gets what it says
  *
  * Return: NULL, or a complete sentence that says why it is none that can be used. One of a
  * file that is in use can be read; whether it is used is the caller's decision.
  */
 const char *ftl_image_unpack_head(const void *block, struct ftl_image *image);
+
+/**
+ * ftl_image_choose() - find the header that counts
+ * @first: block 0
+ * @second: block 1
+ * @image: gets what it says
+ * @other_is_damaged: gets whether the other one cannot be read: it may have been newer
+ *
+ * Return: NULL, or a complete sentence that says why there is none.
+ */
+const char *ftl_image_choose(const void *first, const void *second, struct ftl_image *image,
+			     bool *other_is_damaged);
 
 /**
  * ftl_image_pack() - seal a block of the area or of checksums

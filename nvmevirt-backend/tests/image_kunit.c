@@ -10,6 +10,7 @@ static struct ftl_image make_image(void)
 {
 	struct ftl_image image = {
 		.state = FTL_IMAGE_CLEAN,
+		.serial = 12,
 		.epoch = 7,
 		.area_bytes = 2 * FTL_IMAGE_PART_BYTES + 1,
 		.nr_lpns = FTL_IMAGE_PART_SUMS + 1,
@@ -26,8 +27,13 @@ static void file_is_laid_out_without_gaps(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, ftl_image_area_blocks(&image), 3ULL);
 	KUNIT_EXPECT_EQ(test, ftl_image_sum_blocks(&image), 2ULL);
-	KUNIT_EXPECT_EQ(test, ftl_image_page_block(&image, 0), 6ULL);
-	KUNIT_EXPECT_EQ(test, ftl_image_page_block(&image, 9), 15ULL);
+	KUNIT_EXPECT_EQ(test, ftl_image_half(&image, 6), 2ULL);
+	KUNIT_EXPECT_EQ(test, ftl_image_half(&image, 7), 2 + ftl_image_half_blocks(&image));
+	KUNIT_EXPECT_EQ(test, ftl_image_page_block(&image, 9), ftl_image_half(&image, 7) + 14);
+	image.epoch++;
+	KUNIT_EXPECT_EQ(test, ftl_image_page_block(&image, 0), 7ULL);
+	KUNIT_EXPECT_EQ(test, ftl_image_page_block(&image, image.nr_lpns - 1),
+			ftl_image_half(&image, 7) - 1);
 }
 
 static void header_says_what_was_put_into_it(struct kunit *test)

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "saving.h"
+
+enum phase {
+	PHASE_CLEAR,
+	PHASE_AREA,
+	PHASE_PAGES,
+	PHASE_HEAD,
+	PHASE_SWITCH,
+	PHASE_FREE,
+	PHASE_END,
+};
+
+void ftl_saving_begin(struct ftl_saving *saving)
+{
+	saving->phase = PHASE_CLEAR;
+	saving->at = 0;
+	saving->page = 0;
+}
+
+/* First block of the half that the drive goes to. */
+static u64 new_half(const struct ftl_saving *saving)
+{
+	return ftl_image_half(saving->image, saving->image->epoch + 1);
+}
+
+static struct ftl_saving_step free_half(const struct ftl_saving *saving)
+{
+	return (struct ftl_saving_step){
+		.action = FTL_SAVING_FREE,
+		.first = new_half(saving),
+		.nr = ftl_image_half_blocks(saving->image),
+	};
+}
+
+static struct ftl_saving_step write_block(u64 number, const void *data)
+{
+	return (struct ftl_saving_step){ FTL_SAVING_WRITE, number, 1, data };
+}
+
+static struct ftl_saving_step sync_blocks(struct ftl_saving *saving, u32 next)
+{
+	saving->phase = next;
+	return (struct ftl_saving_step){ .action = FTL_SAVING_SYNC };
+}
+
+/* Block @saving->at of the half; its first FTL_IMAGE_PART_BYTES are set. */
+static struct ftl_saving_step write_sealed(struct ftl_saving *saving)
+{
+	u64 number = new_half(saving) + saving->at++;
+
+	ftl_image_pack(saving->block, number, saving->image->epoch + 1);
+	return write_block(number, saving->block);
+}
+
+static struct ftl_saving_step next_of_area(struct ftl_saving *saving)
+{
+	const u64 from = saving->at * FTL_IMAGE_PART_BYTES;
+	const u64 left = saving->image->area_bytes - from;
+
+	memset(saving->block, 0, FTL_IMAGE_PART_BYTES);
+	memcpy(saving->block, (const u8 *)saving->area + from,
+	       min_t(u64, left, FTL_IMAGE_PART_BYTES));
+	return write_sealed(saving);
+}
+
+/* The next page that has data, or the block of checksums that ends before it. */
+static struct ftl_saving_step next_of_pages(struct ftl_saving *saving)
+{
+	const struct ftl_image *image = saving->image;
+	const u64 nr_before = ftl_image_area_blocks(image) + ftl_image_sum_blocks(image);
+	const u64 first = (saving->at - ftl_image_area_blocks(image)) * FTL_IMAGE_PART_SUMS;
+	const u64 end = min(first + FTL_IMAGE_PART_SUMS, image->nr_lpns);
+	__le32 *sums = saving->block;
+
+	if (saving->page == first)
+		memset(saving->block, 0, FTL_IMAGE_PART_BYTES);
+	while (saving->page < end) {
+		const u64 page = saving->page++;
+		const void *data = saving->page_of(saving->context, page);
+
+		if (!data)
+			continue;
+		sums[page % FTL_IMAGE_PART_SUMS] = cpu_to_le32(ftl_image_sum(data));
+		return write_block(new_half(saving) + nr_before + page, data);
+	}
+	return write_sealed(saving);
+}
+
+static struct ftl_saving_step write_head(struct ftl_saving *saving)
+{
+	struct ftl_image *image = saving->image;
+	const u32 state = image->state;
+
+	/* Until it is on the disk the file is what it was. */
+	image->state = FTL_IMAGE_CLEAN;
+	image->serial++;
+	image->epoch++;
+	ftl_image_pack_head(image, saving->block);
+	image->state = state;
+	image->serial--;
+	image->epoch--;
+	saving->phase = PHASE_SWITCH;
+	return write_block((image->serial + 1) % FTL_IMAGE_HEADS, saving->block);
+}
+
+static struct ftl_saving_step end(struct ftl_saving *saving)
+{
+	saving->image->state = FTL_IMAGE_CLEAN;
+	saving->image->serial++;
+	saving->image->epoch++;
+	saving->phase = PHASE_END;
+	/* The one in which it was is that in which it will be next. */
+	return free_half(saving);
+}
+
+struct ftl_saving_step ftl_saving_next(struct ftl_saving *saving)
+{
+	const u64 area_blocks = ftl_image_area_blocks(saving->image);
+	const u64 nr_sealed = area_blocks + ftl_image_sum_blocks(saving->image);
+
+	switch (saving->phase) {
+	case PHASE_CLEAR:
+		saving->phase = PHASE_AREA;
+		return free_half(saving);
+	case PHASE_AREA:
+		if (saving->at < area_blocks)
+			return next_of_area(saving);
+		saving->phase = PHASE_PAGES;
+		fallthrough;
+	case PHASE_PAGES:
+		if (saving->at < nr_sealed)
+			return next_of_pages(saving);
+		return sync_blocks(saving, PHASE_HEAD);
+	case PHASE_HEAD:
+		return write_head(saving);
+	case PHASE_SWITCH:
+		return sync_blocks(saving, PHASE_FREE);
+	case PHASE_FREE:
+		return end(saving);
+	default:
+		return (struct ftl_saving_step){ .action = FTL_SAVING_END };
+	}
+}
