@@ -17,7 +17,7 @@ guest() {
 
 	mkdir -p "$work/files"
 	rm -rf "$back"
-	"$top/scripts/lab" --mem 1G --copy "$work/files" --out "$back" -- "$1" \
+	"$top/scripts/lab" --mem 2G --copy "$work/files" --out "$back" -- "$1" \
 		>"$work/out" 2>"$work/err" </dev/null || status=$?
 	if ((status)); then
 		tail -n 20 "$work/out" "$work/err" | sed 's/^/# /'
