@@ -188,9 +188,20 @@ static bool find_hint(struct dmda_log_cleaner *cleaner, const struct dmda_log_mo
 				   verdict);
 }
 
+static u32 length_of_piece(const struct dmda_log_move *moves, u32 nr)
+{
+	u32 run;
+
+	for (run = 1; run < nr; run++) {
+		if (!goes_on(&moves[run - 1], &moves[run]))
+			break;
+	}
+	return run;
+}
+
 /*
- * A bio for each piece of a file, so that it has a hint. A page of which nothing is known
- * may as well follow the one before it.
+ * A bio for each large piece of a file, so that it has a hint. Small ones, and those of
+ * which nothing is known, may as well follow the one before them.
  */
 static void write_hinted(struct dmda_log_cleaner *cleaner, struct dmda_log_group *group,
 			 const struct dmda_log_move *moves, const struct dmda_run *all)
@@ -198,19 +209,22 @@ static void write_hinted(struct dmda_log_cleaner *cleaner, struct dmda_log_group
 	struct dmda_run run = { .dpn = all->dpn };
 	struct dmda_verdict verdict = { .hint = DMDA_HINT_NONE };
 	struct dmda_verdict next;
-	u32 first = 0;
+	u32 first = 0, piece;
 
-	find_hint(cleaner, moves, &verdict);
-	for (u32 i = 1; i <= all->nr_pages; i++) {
-		if (i < all->nr_pages && (goes_on(&moves[i - 1], &moves[i]) ||
-					  !find_hint(cleaner, &moves[i], &next)))
+	for (u32 i = 0; i < all->nr_pages; i += piece) {
+		piece = length_of_piece(&moves[i], all->nr_pages - i);
+		if (piece < DMDA_LOG_HINT_PAGES || !find_hint(cleaner, &moves[i], &next))
 			continue;
-		run.nr_pages = i - first;
-		submit_write(cleaner, group, &moves[first], &run, &verdict);
-		run.dpn = to_dpn(from_dpn(run.dpn) + run.nr_pages);
+		if (i) {
+			run.nr_pages = i - first;
+			submit_write(cleaner, group, &moves[first], &run, &verdict);
+			run.dpn = to_dpn(from_dpn(run.dpn) + run.nr_pages);
+		}
 		verdict = next;
 		first = i;
 	}
+	run.nr_pages = all->nr_pages - first;
+	submit_write(cleaner, group, &moves[first], &run, &verdict);
 }
 
 static bool write_plain(struct dmda_log_cleaner *cleaner, const struct dmda_log_move *moves,

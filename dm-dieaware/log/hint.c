@@ -8,6 +8,10 @@
  * A write goes to a place that held something else: so it never is an overwrite for the
  * device, but follows the page before it in its file, also when it replaces a page.
  *
+ * A command with a hint cannot be merged with others, and what the log writes in sequence is
+ * one large command without: so small pieces that replace something, or are moved by cleaning,
+ * get none.
+ *
  * Nothing is read for a hint: where a page of the map is not in memory there is none.
  */
 #include "log.h"
@@ -66,6 +70,15 @@ void dmda_log_hint_plan(struct dmda_log *log, struct dmda_log_io *io,
 	io->pred = from_dpn(write.verdict.pred);
 }
 
+/* Is there something where a run begins? */
+static bool replaces_locked(const struct dmda_log_io *io)
+{
+	u32 entry;
+
+	dmda_map_index(to_lpn(io->first), &entry);
+	return dmda_map_get(io->pages[0]->map.block, entry) != DPN_NONE;
+}
+
 void dmda_log_hint_place_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
 	lockdep_assert_held(&log->lock);
@@ -73,6 +86,11 @@ void dmda_log_hint_place_locked(struct dmda_log *log, struct dmda_log_io *io)
 	io->pred_dpn = DPN_NONE;
 	if (io->what == DMDA_HINT_NONE || io->pred == U64_MAX)
 		return;
+	/* What small pieces replace was in order once; a command for each costs more. */
+	if (dmda_log_io_pages(io) < DMDA_LOG_HINT_PAGES && replaces_locked(io)) {
+		io->what = DMDA_HINT_NONE;
+		return;
+	}
 	io->pred_dpn = dmda_log_where_locked(log, io->pred);
 	if (io->pred_dpn == DPN_NONE)
 		io->what = DMDA_HINT_NONE;
