@@ -5,6 +5,7 @@
 pub mod commands;
 pub mod dm;
 pub mod format;
+pub mod frag;
 pub mod io_engine;
 pub mod mounts;
 pub mod nvme;

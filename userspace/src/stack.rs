@@ -7,7 +7,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use nix::sys::stat::{major, minor};
+use thiserror::Error;
 
+use crate::dm::{self, DmError};
 use crate::units::DeviceNumber;
 
 const SYSFS: &str = "/sys/dev/block";
@@ -86,4 +88,148 @@ pub fn number_of(path: &Path) -> io::Result<DeviceNumber> {
 /// When that is not known.
 pub fn disk_of(path: &Path) -> io::Result<PathBuf> {
     Base::of(number_of(path)?)?.disk()
+}
+
+/// Layers that are followed.
+const MOST_LAYERS: usize = 16;
+
+/// A piece of a disk.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Piece {
+    pub disk: PathBuf,
+    pub first_sector: u64,
+    pub nr_sectors: u64,
+}
+
+/// Why nobody knows what lies below.
+#[derive(Debug, Error)]
+pub enum StackError {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error(transparent)]
+    Dm(#[from] DmError),
+    #[error("it lies on a target of type {0}, which keeps where things are to itself")]
+    Opaque(String),
+    #[error("a table of device-mapper is not understood: {0}")]
+    Table(String),
+    #[error("there are too many layers")]
+    Layers,
+}
+
+/// A line of a table that maps 1:1.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Line {
+    start: u64,
+    len: u64,
+    below: DeviceNumber,
+    offset: u64,
+}
+
+fn parse_line(line: &str) -> Result<Line, StackError> {
+    let table = || StackError::Table(line.to_owned());
+    let mut words = line.split_whitespace();
+    let mut next = || words.next().ok_or_else(table);
+    let number = |word: &str| word.parse::<u64>().map_err(|_| table());
+    let (start, len, kind) = (number(next()?)?, number(next()?)?, next()?);
+
+    if kind != "linear" && kind != "dieaware" {
+        return Err(StackError::Opaque(kind.to_owned()));
+    }
+    let below = next()?.parse().map_err(|_| table())?;
+    let offset = number(next()?)?;
+    if kind == "dieaware" && next()? != "hint" {
+        return Err(StackError::Opaque("dieaware in log mode".to_owned()));
+    }
+    Ok(Line {
+        start,
+        len,
+        below,
+        offset,
+    })
+}
+
+/// Where sectors of a device are on disks: through partitions and targets that map 1:1.
+///
+/// # Errors
+///
+/// When a layer does not tell.
+pub fn resolve(
+    device: DeviceNumber,
+    first: u64,
+    nr_sectors: u64,
+) -> Result<Vec<Piece>, StackError> {
+    let mut todo = vec![(device, first, nr_sectors, 0)];
+    let mut pieces = Vec::new();
+
+    while let Some((device, first, nr_sectors, depth)) = todo.pop() {
+        let base = Base::of(device)?;
+        if depth == MOST_LAYERS {
+            return Err(StackError::Layers);
+        }
+        if !base.sysfs.join("dm").exists() {
+            pieces.push(Piece {
+                disk: base.disk()?,
+                first_sector: base.start_sectors.saturating_add(first),
+                nr_sectors,
+            });
+            continue;
+        }
+        // The last one is looked at first.
+        for line in dm::table(device)?.lines().rev() {
+            let line = parse_line(line)?;
+            if let Some((below, nr)) = line.part(first, nr_sectors) {
+                todo.push((line.below, below, nr, depth + 1));
+            }
+        }
+    }
+    Ok(pieces)
+}
+
+impl Line {
+    /// The part of some sectors that lies on this target: where, and how many.
+    fn part(&self, first: u64, nr_sectors: u64) -> Option<(u64, u64)> {
+        let begin = first.max(self.start);
+        let end = first
+            .saturating_add(nr_sectors)
+            .min(self.start.saturating_add(self.len));
+        let below = begin.checked_sub(self.start)?.checked_add(self.offset)?;
+
+        (begin < end).then(|| (below, end - begin))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{parse_line, StackError};
+
+    #[test]
+    fn sectors_are_followed_through_lines_that_map_one_to_one() {
+        let line = parse_line("100 50 linear 8:1 2048").unwrap();
+        assert_eq!(line.part(0, 100), None);
+        assert_eq!(line.part(90, 20), Some((2048, 10)));
+        assert_eq!(line.part(110, 10), Some((2058, 10)));
+        assert_eq!(line.part(140, 100), Some((2088, 10)));
+        assert_eq!(line.part(150, 1), None);
+        let line = parse_line("0 8 dieaware 259:0 16 hint 1 runs_mb=8").unwrap();
+        assert_eq!(line.part(0, 8), Some((16, 8)));
+    }
+
+    #[test]
+    fn other_targets_say_so() {
+        for line in ["0 8 striped 2 8 8:1 0 8:2 0", "0 8 dieaware 259:0 0 log"] {
+            assert!(matches!(parse_line(line), Err(StackError::Opaque(_))));
+        }
+        for line in [
+            "",
+            "0 8",
+            "0 8 linear",
+            "0 8 linear sda 0",
+            "0 8 linear 8:1 x",
+        ] {
+            assert!(
+                matches!(parse_line(line), Err(StackError::Table(_))),
+                "{line}"
+            );
+        }
+    }
 }

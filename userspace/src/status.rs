@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 /// What the keys mean, in the words of the documentation.
-const MEANINGS: [(&str, &str); 48] = [
+const MEANINGS: [(&str, &str); 49] = [
     ("mode", "what the target does"),
     ("transport", "how hints reach the device"),
     ("hints", "whether hints are sent"),
@@ -67,6 +67,10 @@ const MEANINGS: [(&str, &str); 48] = [
     ("starved", "writes that had to wait for a free segment"),
     ("cleaning", "whether segments are cleaned"),
     ("policy", "by what segments are chosen for cleaning"),
+    (
+        "grown_lpns",
+        "pages that there would be on all of the device below",
+    ),
     ("moved_hints", "hints of cleaning seen in a command"),
 ];
 

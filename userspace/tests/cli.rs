@@ -137,6 +137,7 @@ fn help_shows_an_example() {
         &["format", "--help"],
         &["pack", "--help"],
         &["create", "--help"],
+        &["frag", "--help"],
         &["list", "--help"],
         &["stat", "--help"],
         &["remove", "--help"],
@@ -159,12 +160,13 @@ fn help_shows_an_example() {
 #[test]
 fn man_pages_name_every_option_of_the_help() {
     let fixture = Fixture::new("man", "", "");
-    let verbs: [(&str, &[&str]); 15] = [
+    let verbs: [(&str, &[&str]); 16] = [
         ("check", &["check", "--help"]),
         ("dump", &["dump", "--help"]),
         ("format", &["format", "--help"]),
         ("pack", &["pack", "--help"]),
         ("create", &["create", "--help"]),
+        ("frag", &["frag", "--help"]),
         ("list", &["list", "--help"]),
         ("stat", &["stat", "--help"]),
         ("remove", &["remove", "--help"]),

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use dieaware::commands::{
-    check, create, dump, format, list, pack, remove, repair, restore, runs, sim, stat, status,
-    DamageFound, UsageError,
+    check, create, dump, format, frag, list, pack, remove, repair, restore, runs, sim, stat,
+    status, DamageFound, UsageError,
 };
 
 /// Makes, inspects and controls dm-dieaware targets, and simulates virtual SSDs.
@@ -25,6 +25,7 @@ enum Verb {
     Create(create::CreateArgs),
     Dump(dump::DumpArgs),
     Format(format::FormatArgs),
+    Frag(frag::FragArgs),
     List(list::ListArgs),
     Pack(pack::PackArgs),
     Remove(remove::RemoveArgs),
@@ -50,6 +51,7 @@ fn run(verb: &Verb) -> anyhow::Result<()> {
         Verb::Create(args) => create::run(args, &mut out)?,
         Verb::Dump(args) => dump::run(args, &mut out)?,
         Verb::Format(args) => format::run(args, &mut out)?,
+        Verb::Frag(args) => frag::run(args, &mut out)?,
         Verb::List(args) => list::run(args, &mut out)?,
         Verb::Pack(args) => pack::run(args, &mut out)?,
         Verb::Remove(args) => remove::run(args, &mut out)?,

@@ -5,6 +5,7 @@ pub mod check;
 pub mod create;
 pub mod dump;
 pub mod format;
+pub mod frag;
 pub mod list;
 pub mod overwrite;
 pub mod pack;

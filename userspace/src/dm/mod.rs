@@ -97,6 +97,12 @@ fn parse_target(line: &str) -> Option<Target> {
     })
 }
 
+/// The table of a device.
+pub fn table(device: DeviceNumber) -> Result<String, DmError> {
+    let (major, minor) = (device.major.to_string(), device.minor.to_string());
+    dmsetup(&["table", "--major", &major, "--minor", &minor])
+}
+
 /// Send a message to the target at this sector of a device.
 pub fn message(name: &str, sector: u64, words: &[String]) -> Result<String, DmError> {
     let sector = sector.to_string();
