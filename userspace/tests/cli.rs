@@ -467,3 +467,59 @@ fn remove_takes_nothing_away_that_is_not_ours() {
     let calls = fs::read_to_string(fixture.dir.join("calls")).unwrap();
     assert!(!calls.contains("remove"), "{calls}");
 }
+
+#[test]
+fn shells_complete_every_verb() {
+    let fixture = Fixture::new("completions", "", "");
+    let help = stdout(&fixture.run(&["--help"]));
+    let commands = help.split("Commands:\n").nth(1).unwrap();
+    let verbs = commands.lines().take_while(|line| !line.is_empty());
+    let verbs: Vec<_> = verbs
+        .map(|line| line.split_whitespace().next().unwrap())
+        .collect();
+    assert!(verbs.contains(&"repair") && verbs.len() > 15);
+    for shell in ["bash", "zsh", "fish"] {
+        let output = fixture.run(&["completions", shell]);
+        assert_eq!(output.status.code(), Some(0));
+        let script = stdout(&output);
+        for verb in &verbs {
+            assert!(script.contains(verb), "{shell} {verb}");
+        }
+    }
+    let path = fixture.dir.join("bash");
+    fs::write(&path, stdout(&fixture.run(&["completions", "bash"]))).unwrap();
+    let complete = "source $0; COMP_WORDS=(dieaware rep); COMP_CWORD=1; _dieaware dieaware rep \
+                    dieaware; echo ${COMPREPLY[*]}";
+    let output = Command::new("bash")
+        .args(["-c", complete])
+        .arg(&path)
+        .output()
+        .unwrap();
+    assert_eq!(stdout(&output), "repair\n", "{}", stderr(&output));
+    assert_eq!(fixture.run(&["completions", "tcsh"]).status.code(), Some(2));
+}
+
+/// The page that lists all others has every verb.
+#[test]
+fn every_verb_has_a_man_page() {
+    let fixture = Fixture::new("pages", "", "");
+    let folder = format!("{}/man", env!("CARGO_MANIFEST_DIR"));
+    let overview = fs::read_to_string(format!("{folder}/dieaware.8")).unwrap();
+    let help = stdout(&fixture.run(&["--help"]));
+    let commands = help.split("Commands:\n").nth(1).unwrap();
+    for line in commands.lines().take_while(|line| !line.is_empty()) {
+        let verb = line.split_whitespace().next().unwrap();
+        if verb != "help" {
+            assert!(overview.contains(&format!(".B {verb}\n")), "{verb}");
+        }
+        let page = match verb {
+            "help" | "completions" => continue,
+            "unpack" => "restore",
+            verb => verb,
+        };
+        assert!(
+            Path::new(&format!("{folder}/dieaware-{page}.8")).exists(),
+            "{verb}"
+        );
+    }
+}

@@ -4,7 +4,8 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
 use dieaware::commands::{
     check, create, dump, format, frag, list, pack, remove, repair, restore, runs, sim, stat,
     status, DamageFound, UsageError,
@@ -22,6 +23,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Verb {
     Check(check::CheckArgs),
+    Completions(CompletionsArgs),
     Create(create::CreateArgs),
     Dump(dump::DumpArgs),
     Format(format::FormatArgs),
@@ -39,6 +41,15 @@ enum Verb {
     Unpack(restore::RestoreArgs),
 }
 
+/// Print what a shell needs to complete commands
+#[derive(Args)]
+#[command(after_help = "Example:\n  dieaware completions bash > /etc/bash_completion.d/dieaware")]
+struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL", value_enum)]
+    shell: Shell,
+}
+
 const EXIT_DAMAGE: u8 = 1;
 const EXIT_USAGE: u8 = 2;
 const EXIT_IO: u8 = 3;
@@ -48,6 +59,9 @@ fn run(verb: &Verb) -> anyhow::Result<()> {
 
     match verb {
         Verb::Check(args) => check::run(args, &mut out)?,
+        Verb::Completions(args) => {
+            clap_complete::generate(args.shell, &mut Cli::command(), "dieaware", &mut out);
+        }
         Verb::Create(args) => create::run(args, &mut out)?,
         Verb::Dump(args) => dump::run(args, &mut out)?,
         Verb::Format(args) => format::run(args, &mut out)?,
