@@ -122,6 +122,12 @@ impl Status {
         Ok(Self { fields })
     }
 
+    /// All fields, in their order.
+    #[must_use]
+    pub fn fields(&self) -> &[(String, Value)] {
+        &self.fields
+    }
+
     /// The value of a field, as it is shown.
     #[must_use]
     pub fn word(&self, key: &str) -> Option<String> {

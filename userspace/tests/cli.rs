@@ -140,6 +140,7 @@ fn help_shows_an_example() {
         &["frag", "--help"],
         &["list", "--help"],
         &["stat", "--help"],
+        &["top", "--help"],
         &["remove", "--help"],
         &["repair", "--help"],
         &["restore", "--help"],
@@ -160,7 +161,7 @@ fn help_shows_an_example() {
 #[test]
 fn man_pages_name_every_option_of_the_help() {
     let fixture = Fixture::new("man", "", "");
-    let verbs: [(&str, &[&str]); 16] = [
+    let verbs: [(&str, &[&str]); 17] = [
         ("check", &["check", "--help"]),
         ("dump", &["dump", "--help"]),
         ("format", &["format", "--help"]),
@@ -169,6 +170,7 @@ fn man_pages_name_every_option_of_the_help() {
         ("frag", &["frag", "--help"]),
         ("list", &["list", "--help"]),
         ("stat", &["stat", "--help"]),
+        ("top", &["top", "--help"]),
         ("remove", &["remove", "--help"]),
         ("repair", &["repair", "--help"]),
         ("restore", &["restore", "--help"]),

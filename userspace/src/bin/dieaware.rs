@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use dieaware::commands::{
     check, create, dump, format, frag, list, pack, remove, repair, restore, runs, sim, stat,
-    status, DamageFound, UsageError,
+    status, top, DamageFound, UsageError,
 };
 
 /// Makes, inspects and controls dm-dieaware targets, and simulates virtual SSDs.
@@ -37,6 +37,7 @@ enum Verb {
     Sim(sim::SimArgs),
     Stat(stat::StatArgs),
     Status(status::StatusArgs),
+    Top(top::TopArgs),
     /// Write what a pack has to a device or an image; the same as restore
     Unpack(restore::RestoreArgs),
 }
@@ -75,6 +76,7 @@ fn run(verb: &Verb) -> anyhow::Result<()> {
         Verb::Sim(args) => sim::run(args, &mut out)?,
         Verb::Stat(args) => stat::run(args, &mut out)?,
         Verb::Status(args) => status::run(args, &mut out)?,
+        Verb::Top(args) => top::run(args, &mut out)?,
     }
     out.flush()?;
     Ok(())

@@ -16,6 +16,7 @@ pub mod runs;
 pub mod sim;
 pub mod stat;
 pub mod status;
+pub mod top;
 
 use std::fmt;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Asking an NVMe device what only it knows, by the driver's ioctl for administrators.
 
+pub mod dies;
 pub mod placement;
 
 use std::fs::File;
