@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 /// What the keys mean, in the words of the documentation.
-const MEANINGS: [(&str, &str); 49] = [
+const MEANINGS: [(&str, &str); 50] = [
     ("mode", "what the target does"),
     ("transport", "how hints reach the device"),
     ("hints", "whether hints are sent"),
@@ -64,6 +64,10 @@ const MEANINGS: [(&str, &str); 49] = [
     ("moved_pages", "pages that cleaning wrote"),
     ("meta_pages", "pages of metadata that were written"),
     ("cleaned_segments", "segments that were cleaned"),
+    (
+        "idle_cleaned",
+        "segments cleaned when nobody used the device",
+    ),
     ("starved", "writes that had to wait for a free segment"),
     ("cleaning", "whether segments are cleaned"),
     ("policy", "by what segments are chosen for cleaning"),
