@@ -5,7 +5,7 @@
 # kernels: 6.12
 # smp: 2
 # mem: 2G
-# seconds: 12
+# seconds: 20
 # timeout: 120
 . "$(dirname "$0")/rc"
 
@@ -36,6 +36,11 @@ exits 2 "is in use" dieaware create t1 "${DEV}p1" --mode hint
 exits 2 "is in use" dieaware create t1 "${DEV}p1" --mode log --force
 exits 2 "is in use" dieaware create t1 "$DEV" --mode log --force
 exits 0 "t0    hint  259:" dieaware list
+dieaware top --count 1 --interval 2 t0 >"$T_DIR/top" &
+dd if=/dev/zero of=/dev/mapper/t0 bs=64k count=64 oflag=direct status=none
+wait $!
+check "top says what has happened" grep -q "^writes  " "$T_DIR/top"
+check_that "and what each die has done" "$(grep -c '^die ' "$T_DIR/top")" -eq 8
 make_fs ext4 /dev/mapper/t0
 new_mount /dev/mapper/t0 "$T_DIR/mnt"
 exits 2 "t0 is in use: unmount" dieaware remove t0
@@ -91,5 +96,5 @@ $((bad + 8)) $((131072 - bad - 8)) linear ${DEV}p1 $((bad + 8))"
 exits 3 "of the map is damaged: it cannot be read (Input/output error" dieaware check /dev/mapper/t1
 exits 3 "cannot be read in all places" dieaware dump /dev/mapper/t1
 exits 3 "cannot be read in all places" dieaware repair --from /dev/mapper/t1 --to "$T_DIR/fixed"
-exits 0 "of 12" dieaware check "$T_DIR/fixed"
+exits 0 "2048 of " dieaware check "$T_DIR/fixed"
 dmsetup remove t1

@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# dieaware frag: a file that was written fragmented, with plain writes and with hints, gives the
+# figures that the SSD's own tables have; through a target, a partition and a linear target.
+# kernels: 6.12
+# smp: 2
+# mem: 2G
+# seconds: 20
+# timeout: 120
+. "$(dirname "$0")/rc"
+
+# fragment FOLDER: a file of 16 units of 32 KiB, each followed by the rest of a stripe of another one
+fragment() {
+	local i
+	for ((i = 0; i < 16; i++)); do
+		dd if=/dev/urandom of="$1/file" bs=32k count=1 seek="$i" oflag=direct conv=notrunc status=none
+		dd if=/dev/urandom of="$1/other" bs=224k count=1 seek="$i" oflag=direct conv=notrunc status=none
+	done
+}
+
+# figure FILE KEY: from the JSON
+figure() {
+	dieaware frag --json "$1" | python3 -c '
+import json, sys
+found = json.load(sys.stdin)[0]
+print(found[sys.argv[1]] if sys.argv[1] in found else found["physical"][sys.argv[1]])' "$2"
+}
+
+# device_dies FILE FIRST: pages on each die by the debug table of the SSD, the file's filesystem
+# beginning at page FIRST of the namespace
+device_dies() {
+	dieaware runs extents --json "$1" | python3 -c '
+import json, subprocess, sys
+first, pages = int(sys.argv[1]), [0] * 8
+for run in json.load(sys.stdin)[0]["runs"]:
+    blocks = [str(8 * number) for number in (first + run["device_page"], run["pages"])]
+    table = subprocess.run(["nvmev-ssd", "map", "ssd0", *blocks], text=True, check=True, capture_output=True)
+    for line in table.stdout.splitlines():
+        pages[int(line.split()[1])] += 1
+print(pages)' "$2"
+}
+
+new_ssd ssd0 capacity_mib=512
+printf 'label: gpt\nstart=2048, size=524288\n' | sfdisk -q "$DEV"
+poll 20 test -b "${DEV}p1" || partx -a "$DEV"
+at_end drop_target t0
+at_end drop_target t1
+
+# Without hints the file is on one die.
+dieaware create t0 "${DEV}p1" --mode hint --option hints=off
+make_fs ext4 /dev/mapper/t0
+new_mount /dev/mapper/t0 "$T_DIR/mnt"
+mkdir "$T_DIR/mnt/plain" "$T_DIR/mnt/hinted" "$T_DIR/mnt/whole"
+fragment "$T_DIR/mnt/plain"
+plain=$T_DIR/mnt/plain/file
+plain_dof=$(figure "$plain" dof_permille)
+check_that "most of 16 units are on one of 8 dies" "$plain_dof" -ge 700
+check_that "it is in pieces" "$(figure "$plain" pieces)" -gt 1
+check_that "the dies are those of the SSD's own table" "$(figure "$plain" die_pages)" == "$(device_dies "$plain" 256)"
+
+# With hints each unit is on the next die.
+dmsetup message t0 0 hints on
+fragment "$T_DIR/mnt/hinted"
+hinted=$T_DIR/mnt/hinted/file
+check_that "with hints the dies have the same share" "$(figure "$hinted" die_pages)" == "[16, 16, 16, 16, 16, 16, 16, 16]"
+check_that "which is as fast as the SSD can be" "$(figure "$hinted" dof_permille)" -eq 0
+check_that "the SSD's own table says so, too" "$(device_dies "$hinted" 256)" == "[16, 16, 16, 16, 16, 16, 16, 16]"
+dd if=/dev/urandom of="$T_DIR/mnt/whole/file" bs=512k count=1 oflag=direct status=none
+check_that "a file in one piece has a DoF_L of 1" "$(figure "$T_DIR/mnt/whole/file" dof_l_permille)" -eq 1000
+
+# A folder, the worst file first
+dieaware frag "$T_DIR/mnt" >"$T_DIR/list"
+check_that "the worst file comes first" "$(sed -n 2p "$T_DIR/list")" =~ "plain/file"
+check_that "with its DoF_P" "$(sed -n 2p "$T_DIR/list" | awk "{ print \$1 }")" == "0.$plain_dof"
+check_that "all files are there" "$(wc -l <"$T_DIR/list")" -eq 6
+check_that "or as many as are asked for" "$(dieaware frag --top 2 "$T_DIR/mnt" | wc -l)" -eq 3
+check "a picture" dieaware frag --svg "$T_DIR/svg" "$plain" "$hinted"
+check "is well-formed" python3 -c 'import sys, xml.dom.minidom as dom; dom.parse(sys.argv[1])' "$T_DIR/svg"
+check_that "and dark cells" "$(grep -c "<rect" "$T_DIR/svg")" -gt 16
+
+# The same without the target, and with a linear one instead
+umount "$T_DIR/mnt"
+dieaware remove t0
+mount "${DEV}p1" "$T_DIR/mnt"
+check_that "on the partition it is the same" "$(figure "$plain" dof_permille)" -eq "$plain_dof"
+umount "$T_DIR/mnt"
+dmsetup create t1 --table "0 524288 linear ${DEV}p1 0"
+mount /dev/mapper/t1 "$T_DIR/mnt"
+check_that "and on a linear target" "$(figure "$plain" die_pages)" == "$(device_dies "$plain" 256)"
+umount "$T_DIR/mnt"
+dmsetup remove t1
+
+# In log mode nobody but the target knows where files are.
+dieaware create t0 "${DEV}p1" --mode log --force
+make_fs ext4 /dev/mapper/t0
+mount /dev/mapper/t0 "$T_DIR/mnt"
+dd if=/dev/urandom of="$T_DIR/mnt/file" bs=512k count=1 oflag=direct status=none
+check_that "in log mode DoF_P is not known" "$(dieaware frag "$T_DIR/mnt/file" 2>&1)" =~ "dieaware in log mode, which keeps where things are to itself"
+umount "$T_DIR/mnt"
