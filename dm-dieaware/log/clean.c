@@ -381,7 +381,8 @@ static void clean_idle(struct dmda_log *log)
 	struct dmda_log_cleaner *cleaner = log->cleaner;
 
 	cleaner->is_idle = true;
-	while (may_clean(log) && dmda_log_is_idle(log) && nr_to_be_had(log) <= dmda_log_soft_mark(log)) {
+	while (may_clean(log) && dmda_log_is_idle(log) &&
+	       nr_to_be_had(log) <= dmda_log_soft_mark(log)) {
 		if (!clean_some(cleaner, false))
 			break;
 	}
