@@ -60,6 +60,10 @@ def _writes() -> dict[str, About]:
             f"T3.total_waf.{filesystem}": About("pages a page", aged),
             f"T3.raw_waf.{filesystem}": About("pages a page", aged),
         }
+    rows["T3.cleaning_throughput"] = About("% of without", "cleaning", 70.0, 37.6, is_cost=False)
+    rows["T3.cleaning_max_stall_ms"] = About("ms", "cleaning", 50.0)
+    rows["T3.small_cache_slowdown"] = About("x", "cache", 2.0)
+    rows["T3.fragments_removed"] = About("%", "fragments", 99.5, 98.5, is_cost=False)
     return rows
 
 
@@ -203,6 +207,41 @@ def _aged(lines: list[Line], name: str) -> Value:
     return [values[what]], notes.get(what, "")
 
 
+def _cleaning(lines: list[Line], name: str) -> Value:
+    without = _speeds(lines, "T3.cleaning", case="off")
+    cleaned = [line for line in lines if line.get("case") == "on" and "max_ns" in line]
+    speeds = _speeds(lines, "T3.cleaning", case="on")
+    if not without or not speeds:
+        return [], ""
+    if name == "T3.cleaning_max_stall_ms":
+        return [int(line["max_ns"]) / WRITE_SCALE / 1e6 for line in cleaned], ""
+    note = f"{statistics.median(speeds):.0f} MB/s, {without[0]:.0f} without cleaning; " + ", ".join(
+        f"{line['cleaned']} segments cleaned, {line['moved_pages']} pages moved"
+        for line in cleaned[-1:]
+    )
+    return [100 * speed / without[0] for speed in speeds], note
+
+
+def _cache(lines: list[Line], name: str) -> Value:
+    large, small = (_speeds(lines, "T3.cache", case=case) for case in ("large", "small"))
+    if not large or not small:
+        return [], ""
+    return [large[0] / small[0]], f"{small[0]:.1f} MB/s with 1 MiB, {large[0]:.1f} with all of it"
+
+
+def _fragments(lines: list[Line], name: str) -> Value:
+    cases = {line["case"]: line for line in lines if line.get("row") == "T3.fragments"}
+    if len(cases) != 2:
+        return [], ""
+    before, after = (int(cases[case]["nr"]) for case in ("before", "after"))
+    speeds = [_speeds(lines, "T3.fragments", case=case)[0] for case in ("before", "after")]
+    note = (
+        f"{before} fragments of {cases['after']['files']} files, {after} after cleaning; "
+        f"they read at {speeds[0]:.0f} and {speeds[1]:.0f} MB/s"
+    )
+    return [100 * (1 - after / before)], note
+
+
 _VALUES: dict[str, Callable[[list[Line], str], Value]] = {
     "insn": _instructions,
     "map": _map_bytes,
@@ -210,6 +249,9 @@ _VALUES: dict[str, Callable[[list[Line], str], Value]] = {
     "replay": _replay,
     "room": _room,
     "aged": _aged,
+    "cleaning": _cleaning,
+    "cache": _cache,
+    "fragments": _fragments,
 }
 
 

@@ -79,9 +79,10 @@ prepare_guest() {
 ssd_create() {
 	local first_page
 
+	# shellcheck disable=SC2086 # words
 	SSD=$(nvmev-ssd create "$SSD_NAME" "profile=$SSD_PROFILE" \
 		"capacity_mib=$SSD_CAPACITY_MB" "time_scale=$SSD_SCALE" \
-		${SSD_PROPERTY:+"$SSD_PROPERTY"}) ||
+		${SSD_PROPERTIES:-}) ||
 		die "The virtual SSD could not be made."
 	NR_DIES=$(($(<"/sys/kernel/config/nvmev/$SSD_NAME/channels") * \
 		$(<"/sys/kernel/config/nvmev/$SSD_NAME/dies_per_channel")))

@@ -26,7 +26,7 @@ FSYNC_THREADS=8
 FSYNCS=250
 MAP_SSD_MB=20480
 MAP_SPARSE_PAGES=4096
-REPLAY_SSD_MB=1024
+REPLAY_SSD_MB=4096
 REPLAY_STEP=20000
 
 # ---- instructions -----------------------------------------------------------

@@ -1,9 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# T3: how fast random writes are in log mode: with room on the device, and on an aged device.
+# T3: how fast random writes are in log mode: with room on the device, on an aged device,
+# and while it is cleaned; what a small cache of the map costs; and how cleaning puts files
+# in order.
 #
-# Usage: t3-write.sh room.FILESYSTEM|aged.FILESYSTEM...
+# Usage: t3-write.sh room.FILESYSTEM|aged.FILESYSTEM|cleaning|cache|fragments...
 
 set -euo pipefail
 
@@ -55,7 +57,6 @@ device_begin() {
 	DEVICE=$SSD
 	if [[ $kind == log ]]; then
 		log_format "$SSD" "$@"
-		# shellcheck disable=SC2119 # no options
 		log_create
 	fi
 }
@@ -117,7 +118,9 @@ room() {
 # ---- an aged device ---------------------------------------------------------
 
 AGED_SSD_MB=512
-AGED_UNITS_PER_EBLK=16
+# So small that there are many of them, as on a large drive; erasing one takes so much less
+AGED_UNITS_PER_EBLK=4
+AGED_ERASE_NS=$((3000000 * AGED_UNITS_PER_EBLK / 512))
 AGED_FILE_MB=$((AGED_SSD_MB * 60 / 100 / JOBS))
 AGED_LAPS=3
 
@@ -157,7 +160,8 @@ aged() {
 
 	for kind in raw log; do
 		report "doing=$type,_aged,_$kind"
-		SSD_CAPACITY_MB=$AGED_SSD_MB SSD_PROPERTY="units_per_eblk=$AGED_UNITS_PER_EBLK" \
+		SSD_CAPACITY_MB=$AGED_SSD_MB \
+			SSD_PROPERTIES="units_per_eblk=$AGED_UNITS_PER_EBLK erase_ns=$AGED_ERASE_NS" \
 			device_begin $kind
 		dd if=/dev/zero of="$DEVICE" bs=1M oflag=direct status=none \
 			count=$(($(blockdev --getsize64 "$DEVICE") >> 20)) || die "The device cannot be filled."
@@ -170,12 +174,197 @@ aged() {
 	done
 }
 
+# ---- cleaning ---------------------------------------------------------------
+
+CLEANING_SSD_MB=1024
+CLEANING_FULL_PERCENT=60
+CLEANING_WRITE_PERCENT=15
+# What is free after that, and some more
+CLEANING_USE_UP_PERCENT=40
+
+# cleaning_write CASE PERCENT: random overwrites of what is there, of so much of the drive.
+cleaning_write() {
+	local cleaned moved
+
+	cleaned=$(counter cleaned_segments) moved=$(counter moved_pages)
+	run_fio --filename="$DEVICE" --direct=1 --rw=randwrite --bs=4k --norandommap \
+		--size=$((CLEANING_SSD_MB * CLEANING_FULL_PERCENT / 100))m \
+		--io_size=$((CLEANING_SSD_MB * $2 / 100 / JOBS))m
+	read_fio
+	report "row=T3.cleaning case=$1 bytes=$NR_BYTES runs_ns=$RUN_NS" \
+		"max_ns=$(jq '.jobs[0].write.clat_ns.max' $FIO_JSON)" \
+		"cleaned=$(($(counter cleaned_segments) - cleaned))" \
+		"moved_pages=$(($(counter moved_pages) - moved))" \
+		"starved=$(counter starved)"
+}
+
+# Without cleaning as long as there are free segments, then with as much as is needed for
+# every write.
+cleaning() {
+	report "doing=cleaning"
+	SSD_CAPACITY_MB=$CLEANING_SSD_MB ssd_create
+	log_format "$SSD"
+	log_create cleaning=off
+	dd if=/dev/zero of="$DEVICE" bs=1M oflag=direct status=none \
+		count=$((CLEANING_SSD_MB * CLEANING_FULL_PERCENT / 100)) || die "The log cannot be filled."
+	cleaning_write off $CLEANING_WRITE_PERCENT
+	target_remove
+	log_create
+	cleaning_write first $CLEANING_USE_UP_PERCENT
+	cleaning_write on $CLEANING_WRITE_PERCENT
+	cleaning_write on $CLEANING_WRITE_PERCENT
+	device_end log cleaning
+}
+
+# ---- a small cache of the map -----------------------------------------------
+
+# Each block has a page of the map to itself; 64 MiB of map, and 1 MiB of cache
+CACHE_SSD_MB=81920
+CACHE_BLOCKS=16384
+CACHE_OPS=24000
+CACHE_THETA=1.2
+CACHE_LARGE_MB=128
+CACHE_SMALL_MB=1
+
+# cache_iologs: for each job a list of writes to blocks by Zipf's law, the same every time.
+cache_iologs() {
+	local i
+
+	for ((i = 0; i < JOBS; i++)); do
+		awk -v seed=$((7 + i)) -v blocks=$CACHE_BLOCKS -v nr=$((CACHE_OPS / JOBS)) \
+			-v theta=$CACHE_THETA -v device="$DEVICE" 'BEGIN {
+			srand(seed)
+			for (i = 0; i < blocks; i++)
+				sum[i] = sum[i - 1] + 1 / (i + 1) ^ theta
+			print "fio version 2 iolog\n" device " add\n" device " open"
+			while (nr--) {
+				wanted = rand() * sum[blocks - 1]
+				low = 0
+				for (high = blocks - 1; low < high;) {
+					middle = int((low + high) / 2)
+					if (sum[middle] < wanted) low = middle + 1; else high = middle
+				}
+				# Neighbours by rank are none by place.
+				printf "%s write %.0f 4096\n", device, low * 7919 % blocks * 4194304
+			}
+			print device " close"
+		}' >"/tmp/cache.$i"
+	done
+}
+
+# fio replays a list by a job: the jobs run at once, and the slowest counts.
+cache_write() {
+	local jobs=() i
+
+	cache_iologs
+	for ((i = 0; i < JOBS; i++)); do
+		jobs+=(--name="cache$i" --read_iolog="/tmp/cache.$i" --replay_no_stall=1)
+	done
+	fio --thread --ioengine=psync --direct=1 --group_reporting --output-format=json \
+		--output=$FIO_JSON "${jobs[@]}" ||
+		die "fio failed: $(tail -n 3 $FIO_JSON | tr '\n' ' ')"
+	read_fio
+	report "row=T3.cache case=$1 bytes=$NR_BYTES runs_ns=$RUN_NS map_pages=$(counter map_pages)" \
+		"map_reads=$(counter map_reads)"
+}
+
+cache() {
+	report "doing=cache"
+	SSD_CAPACITY_MB=$CACHE_SSD_MB ssd_create
+	log_format "$SSD"
+	log_create map_cache_mb=$CACHE_LARGE_MB
+	# One block in 4 MiB
+	fio --name=fill --filename="$DEVICE" --direct=1 --rw=write:4092k --bs=4k \
+		--size=$((CACHE_BLOCKS * 4))m --output=/tmp/fill.txt || die "The log cannot be filled."
+	cache_write large
+	target_remove
+	log_create map_cache_mb=$CACHE_SMALL_MB
+	cache_write small
+	device_end log cache
+}
+
+# ---- files in pieces --------------------------------------------------------
+
+FRAGMENTS_SSD_MB=1024
+FRAGMENTS_FILE_MB=4
+FRAGMENTS_KEPT=4
+
+# Where the files lie: lines "LPN PAGES", in the order of each file.
+extents_of_files() {
+	local file
+
+	for file in "$MOUNT"/t3.*; do
+		filefrag -e -b4096 "$file" |
+			sed -nE 's/^ *[0-9]+: *[0-9]+\.\. *[0-9]+: *([0-9]+)\.\. *[0-9]+: *([0-9]+):.*/\1 \2/p'
+		echo end
+	done
+}
+
+# nr_fragments EXTENTS: pieces of all files on the drive. The target is not there.
+nr_fragments() {
+	"$BENCH_DIR/dieaware" dump --part map "$SSD" |
+		awk '$1 == "map" { for (i = 2; i <= 4; i++) sub(/.*=/, "", $i); print "map", $2, $3, $4 }' |
+		awk '
+			$1 == "map" { for (i = 0; i < $4; i++) dpn[$2 + i] = $3 + i; next }
+			$1 == "end" { last = -1; next }
+			{ for (i = 0; i < $2; i++) {
+				here = ($1 + i) in dpn ? dpn[$1 + i] : -1
+				if (last < 0 || here != last + 1) nr++
+				last = here
+			} }
+			END { print nr }' - "$1"
+}
+
+# fragments_row CASE: count them, with the filesystem and the target away, and read the files.
+fragments_row() {
+	local nr
+
+	sync
+	extents_of_files >/tmp/extents
+	run_fio --directory="$MOUNT" --size=${FRAGMENTS_FILE_MB}m --bs=1m --rw=read --direct=1 \
+		--numjobs=$FRAGMENTS_KEPT
+	filesystem_remove
+	target_remove
+	nr=$(nr_fragments /tmp/extents)
+	report "row=T3.fragments case=$1 nr=$nr files=$FRAGMENTS_KEPT" \
+		"bytes=$(jq '.jobs[0].read.io_bytes' $FIO_JSON)" \
+		"runs_ns=$(jq '.jobs[0].read.runtime * 1000000' $FIO_JSON)"
+	log_create cleaning=off
+	mount -o discard "$DEVICE" "$MOUNT"
+}
+
+# Threads append synchronously to a file each, some files are deleted, then everything is
+# cleaned.
+fragments() {
+	local i
+
+	report "doing=fragments"
+	SSD_CAPACITY_MB=$FRAGMENTS_SSD_MB ssd_create
+	log_format "$SSD"
+	log_create cleaning=off
+	mkfs.ext4 -q -F "$DEVICE" || die "The ext4 filesystem could not be made."
+	mount -o discard "$DEVICE" "$MOUNT"
+	run_fio --directory="$MOUNT" --size=${FRAGMENTS_FILE_MB}m --bs=4k --rw=write --sync=1
+	for ((i = FRAGMENTS_KEPT; i < JOBS; i++)); do
+		rm "$MOUNT/t3.$i.0"
+	done
+	fragments_row before
+	dmsetup message "$TARGET" 0 clean || die "Cleaning failed."
+	log_check clean
+	fragments_row after
+	filesystem_remove
+	device_end log fragments
+}
+
 report "kernel=$(uname -r) profile=$SSD_PROFILE"
 modprobe dm-dieaware
 for part; do
 	case $part in
 	room.*) room "${part#*.}" ;;
 	aged.*) aged "${part#*.}" ;;
+	cleaning) cleaning ;;
+	cache) cache ;;
+	fragments) fragments ;;
 	*) die "There is no part '$part'." ;;
 	esac
 done
