@@ -32,23 +32,31 @@ rust_check_need() {
 	fi
 }
 
-# tool_cargo COMMAND...: cargo in the tool's folder; what it builds is kept
-# outside the checkout.
+# Where cargo builds, outside the checkout. Each has a folder of its own: cargo takes what
+# another one built there for what this one's sources give.
+tool_target() {
+	echo "$CACHE_DIR/cargo-$(hash_words "$DIEAWARE_TOP")"
+}
+
+# tool_cargo COMMAND...: cargo in the tool's folder.
 tool_cargo() {
 	(
 		cd "$DIEAWARE_TOP/userspace" || exit
-		CARGO_TARGET_DIR=$CACHE_DIR/cargo-target nice -n 10 cargo "$@"
+		CARGO_TARGET_DIR=$(tool_target) nice -n 10 cargo "$@"
 	)
 }
 
 # Builder: DIR/dieaware.
 tools_build() {
-	local dir=$1
+	local dir=$1 target
 
 	say "building the tool dieaware"
+	target=$(tool_target)
 	quietly tool_cargo build --release --locked ||
 		die "The tool does not build: see the lines above."
-	cp "$CACHE_DIR/cargo-target/release/dieaware" "$dir/"
+	cp "$target/release/dieaware" "$dir/"
+	touch "$target"
+	cache_prune cargo "$target"
 }
 
 # Everything that the tool is built of: the simulator has the SSD's core in it.
