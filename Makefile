@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Each target calls one script; the scripts also run where make is not installed.
 
-.PHONY: all modules tools unit fuzz kunit fio lab-tests style check demo bench clean help
+.PHONY: all modules tools unit fuzz kunit fio lab-tests style check demo bench install clean help
 
 all: modules tools
 
@@ -37,6 +37,9 @@ demo:		## the main job in one table and one picture
 
 bench:		## figures (T=T1, T=T1.append_worst, ...)
 	scripts/bench $(T)
+
+install:	## the tool, its boot files and manual pages (DESTDIR=)
+	scripts/install "$(DESTDIR)"
 
 clean:
 	rm -rf out

@@ -46,7 +46,7 @@ tool_cargo() {
 	)
 }
 
-# Builder: DIR/dieaware.
+# Builder: DIR/dieaware, DIR/dieaware-generator.
 tools_build() {
 	local dir=$1 target
 
@@ -54,7 +54,7 @@ tools_build() {
 	target=$(tool_target)
 	quietly tool_cargo build --release --locked ||
 		die "The tool does not build: see the lines above."
-	cp "$target/release/dieaware" "$dir/"
+	cp "$target"/release/{dieaware,dieaware-generator} "$dir/"
 	touch "$target"
 	cache_prune cargo "$target"
 }

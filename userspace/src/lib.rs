@@ -3,6 +3,7 @@
 //! is a library that reports errors as types and never prints.
 
 pub mod commands;
+pub mod dietab;
 pub mod dm;
 pub mod format;
 pub mod frag;
@@ -13,4 +14,5 @@ pub mod runs;
 pub mod sim;
 pub mod stack;
 pub mod status;
+pub mod systemd;
 pub mod units;

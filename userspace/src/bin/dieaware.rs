@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use dieaware::commands::{
     check, create, dump, format, frag, list, pack, remove, repair, restore, runs, sim, stat,
-    status, top, DamageFound, UsageError,
+    status, top, udev, DamageFound, UsageError,
 };
 
 /// Makes, inspects and controls dm-dieaware targets, and simulates virtual SSDs.
@@ -38,6 +38,8 @@ enum Verb {
     Stat(stat::StatArgs),
     Status(status::StatusArgs),
     Top(top::TopArgs),
+    #[command(hide = true)]
+    Udev(udev::UdevArgs),
     /// Write what a pack has to a device or an image; the same as restore
     Unpack(restore::RestoreArgs),
 }
@@ -77,6 +79,7 @@ fn run(verb: &Verb) -> anyhow::Result<()> {
         Verb::Stat(args) => stat::run(args, &mut out)?,
         Verb::Status(args) => status::run(args, &mut out)?,
         Verb::Top(args) => top::run(args, &mut out)?,
+        Verb::Udev(args) => udev::run(args, &mut out)?,
     }
     out.flush()?;
     Ok(())

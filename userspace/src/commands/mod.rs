@@ -17,6 +17,7 @@ pub mod sim;
 pub mod stat;
 pub mod status;
 pub mod top;
+pub mod udev;
 
 use std::fmt;
 

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! `dieaware udev`: what udev's rules want to know of a block device, as lines KEY=VALUE.
+
+use std::env;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::dietab::{self, Entry, Mode};
+use crate::format::layout::{SUPER_DPN_A, SUPER_DPN_B};
+use crate::format::superblock::Super;
+use crate::io_engine::pages::{Device, OpenHow, ReadPages};
+
+/// Tell udev's rules what a device is
+#[derive(Args, Debug)]
+pub struct UdevArgs {
+    /// The device's node
+    #[arg(value_name = "DEV")]
+    device: PathBuf,
+    /// Its other names, parted by blanks [default: $DEVLINKS, which udev sets]
+    #[arg(long, value_name = "LINKS")]
+    links: Option<String>,
+}
+
+/// The newer superblock of a device in log mode.
+fn superblock(path: &Path) -> io::Result<Option<Super>> {
+    let device = Device::open(path, 0, OpenHow::default())?;
+    let mut newest: Option<Super> = None;
+
+    for dpn in [SUPER_DPN_A, SUPER_DPN_B] {
+        if dpn >= device.nr_pages() {
+            continue;
+        }
+        let found = Super::decode(&device.read_page(dpn)?, dpn).ok();
+        newest = newest.into_iter().chain(found).max_by_key(|s| s.epoch);
+    }
+    Ok(newest)
+}
+
+/// Bytes in a property's value: nothing that a shell or a rule would take apart.
+fn encode(text: &str) -> String {
+    let mut safe = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'0'..=b'9'
+            | b'A'..=b'Z'
+            | b'a'..=b'z'
+            | b'#'
+            | b'+'
+            | b'-'
+            | b'.'
+            | b':'
+            | b'='
+            | b'@'
+            | b'_' => safe.push(char::from(byte)),
+            _ => safe.push_str(&format!("\\x{byte:02x}")),
+        }
+    }
+    safe
+}
+
+fn print_log(superblock: &Super, out: &mut impl Write) -> io::Result<()> {
+    let label = String::from_utf8_lossy(&superblock.label);
+    let label = label.trim_end_matches('\0');
+
+    writeln!(out, "ID_FS_TYPE=dieaware_log")?;
+    writeln!(out, "ID_FS_USAGE=raid")?;
+    writeln!(out, "ID_FS_UUID={}", superblock.uuid_text())?;
+    writeln!(out, "ID_FS_UUID_ENC={}", superblock.uuid_text())?;
+    if !label.is_empty() {
+        writeln!(out, "ID_FS_LABEL={}", encode(label))?;
+        writeln!(out, "ID_FS_LABEL_ENC={}", encode(label))?;
+    }
+    Ok(())
+}
+
+/// The line of dietab(5) whose source the device is, in hint mode and as a whole: what is on
+/// both has the same UUID.
+fn hint_entry<'a>(entries: &'a [Entry], node: &str, links: &str) -> Option<&'a Entry> {
+    entries.iter().find(|entry| {
+        let path = entry.source.path();
+        entry.mode == Mode::Hint
+            && entry.start_sectors == 0
+            && (path == node || links.split_whitespace().any(|link| link == path))
+    })
+}
+
+/// # Errors
+///
+/// When the device cannot be read.
+pub fn run(args: &UdevArgs, out: &mut impl Write) -> Result<()> {
+    let text = fs::read_to_string(dietab::PATH).unwrap_or_default();
+    let entries: Vec<_> = dietab::parse(&text).into_iter().flatten().collect();
+
+    let links = args
+        .links
+        .clone()
+        .or_else(|| env::var("DEVLINKS").ok())
+        .unwrap_or_default();
+    if let Some(entry) = hint_entry(&entries, &args.device.to_string_lossy(), &links) {
+        writeln!(out, "DIEAWARE_MEMBER={}", entry.name)?;
+    } else if let Some(superblock) = superblock(&args.device)? {
+        print_log(&superblock, out)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{encode, hint_entry};
+    use crate::dietab::parse;
+
+    #[test]
+    fn a_source_is_known_by_any_of_its_names() {
+        let text = "a /dev/disk/by-id/x hint\nb /dev/sdb log\nc /dev/sdc hint start=8\n";
+        let entries: Vec<_> = parse(text).into_iter().flatten().collect();
+        let name = |node, links| hint_entry(&entries, node, links).map(|e| e.name.clone());
+        assert_eq!(
+            name("/dev/sda", "/dev/y /dev/disk/by-id/x").as_deref(),
+            Some("a")
+        );
+        assert_eq!(name("/dev/disk/by-id/x", "").as_deref(), Some("a"));
+        assert_eq!(name("/dev/sda", "/dev/disk/by-id/xy"), None);
+        assert_eq!(name("/dev/sdb", ""), None);
+        assert_eq!(name("/dev/sdc", ""), None);
+    }
+
+    #[test]
+    fn labels_are_harmless() {
+        assert_eq!(encode("my disk\n$(x)"), "my\\x20disk\\x0a\\x24\\x28x\\x29");
+    }
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Units of systemd for the lines of dietab(5): what its generator writes.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use crate::dietab::{Entry, Mode};
+
+/// All devices that are made at boot.
+const TARGET: &str = "dieaware.target";
+
+/// Part of a unit's name, as systemd-escape(1) makes it.
+pub fn escape(text: &str) -> String {
+    let mut name = String::new();
+    for (index, byte) in text.bytes().enumerate() {
+        match byte {
+            b'/' => name.push('-'),
+            b'.' if index == 0 => name.push_str("\\x2e"),
+            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b':' | b'_' | b'.' => {
+                name.push(char::from(byte));
+            }
+            _ => name.push_str(&format!("\\x{byte:02x}")),
+        }
+    }
+    name
+}
+
+/// The unit of a device's path.
+pub fn device_unit(path: &str) -> String {
+    format!("{}.device", escape(path.trim_matches('/')))
+}
+
+/// A word of a command in a unit, so that systemd takes it as it is.
+pub fn quote(word: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in word.chars() {
+        match c {
+            '"' | '\\' => {
+                quoted.push('\\');
+                quoted.push(c);
+            }
+            '%' => quoted.push_str("%%"),
+            '$' => quoted.push_str("$$"),
+            _ => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// Text of a unit in which `%` means something.
+fn without_specifiers(text: &str) -> String {
+    text.replace('%', "%%")
+}
+
+fn service_name(entry: &Entry) -> String {
+    format!("dieaware@{}.service", escape(&entry.name))
+}
+
+fn create_command(entry: &Entry, program: &str) -> String {
+    let mut words = vec![
+        program.to_owned(),
+        "create".to_owned(),
+        format!("--mode={}", entry.mode),
+    ];
+    if entry.mode == Mode::Log {
+        words.push("--no-format".to_owned());
+    }
+    if entry.start_sectors != 0 {
+        words.push(format!("--start={}", entry.start_sectors));
+    }
+    words.extend(entry.options.iter().map(|o| format!("--option={o}")));
+    words.extend(["--".to_owned(), entry.name.clone(), entry.source.path()]);
+    let quoted: Vec<_> = words.iter().map(|word| quote(word)).collect();
+    quoted.join(" ")
+}
+
+/// The service that makes a device while its source is there, and removes it before that goes.
+pub fn service(entry: &Entry, dietab: &Path, program: &str) -> String {
+    let source = without_specifiers(&device_unit(&entry.source.path()));
+    let device = without_specifiers(&escape(&format!("dev/mapper/{}", entry.name)));
+    let late = if entry.netdev {
+        "After=remote-fs-pre.target\n"
+    } else {
+        ""
+    };
+    let target = if entry.nofail || entry.noauto {
+        String::new()
+    } else {
+        format!("Before={TARGET}\n")
+    };
+
+    format!(
+        "# Made by dieaware-generator\n\
+         [Unit]\n\
+         Description=Die-aware device {name}\n\
+         Documentation=man:dietab(5) man:dieaware(8)\n\
+         SourcePath={dietab}\n\
+         DefaultDependencies=no\n\
+         IgnoreOnIsolate=true\n\
+         BindsTo={source}\n\
+         After={source} systemd-modules-load.service\n\
+         Wants=blockdev@{device}.target\n\
+         Before=blockdev@{device}.target umount.target\n\
+         Conflicts=umount.target\n\
+         {late}{target}\
+         \n\
+         [Service]\n\
+         Type=oneshot\n\
+         RemainAfterExit=yes\n\
+         TimeoutSec=infinity\n\
+         ExecStart={create}\n\
+         ExecStop={remove}\n",
+        name = without_specifiers(&entry.name),
+        dietab = dietab.display(),
+        create = create_command(entry, program),
+        remove = [program, "remove", "--", &entry.name].map(quote).join(" "),
+    )
+}
+
+/// A link FOLDER/LINK -> ../UNIT, which makes LINK's folder want or require the unit.
+fn pull_in(dir: &Path, folder: &str, unit: &str, unit_path: &str) -> io::Result<()> {
+    let folder = dir.join(folder);
+    fs::create_dir_all(&folder)?;
+    match symlink(unit_path, folder.join(unit)) {
+        Err(err) if err.kind() != io::ErrorKind::AlreadyExists => Err(err),
+        _ => Ok(()),
+    }
+}
+
+/// Write the units of a line below `dir`.
+///
+/// # Errors
+///
+/// When that folder cannot be written.
+pub fn write_units(dir: &Path, entry: &Entry, dietab: &Path, program: &str) -> io::Result<()> {
+    let unit = service_name(entry);
+    let up = format!("../{unit}");
+    let device = device_unit(&format!("/dev/mapper/{}", entry.name));
+
+    fs::write(dir.join(&unit), service(entry, dietab, program))?;
+    // Whoever wants to mount it starts it, even if it is not for the boot.
+    pull_in(dir, &format!("{device}.requires"), &unit, &up)?;
+    if let Some(timeout) = &entry.timeout {
+        let folder = dir.join(format!("{}.d", device_unit(&entry.source.path())));
+        fs::create_dir_all(&folder)?;
+        fs::write(
+            folder.join("50-dietab.conf"),
+            format!("# Made by dieaware-generator\n[Unit]\nJobRunningTimeoutSec={timeout}\n"),
+        )?;
+    }
+    if entry.noauto {
+        return Ok(());
+    }
+    let how = if entry.nofail { "wants" } else { "requires" };
+    pull_in(dir, &format!("{TARGET}.{how}"), &unit, &up)?;
+    let by = if entry.netdev {
+        "remote-fs.target.wants"
+    } else {
+        "sysinit.target.wants"
+    };
+    pull_in(
+        dir,
+        by,
+        TARGET,
+        &format!("/usr/lib/systemd/system/{TARGET}"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{device_unit, escape, quote, service, write_units};
+    use crate::dietab::{parse, Entry};
+    use std::fs;
+    use std::path::Path;
+
+    fn entry(line: &str) -> Entry {
+        parse(line).pop().unwrap().unwrap()
+    }
+
+    #[test]
+    fn names_are_escaped_as_systemd_does() {
+        assert_eq!(escape("my-disk.1"), "my\\x2ddisk.1");
+        assert_eq!(escape(".a b"), "\\x2ea\\x20b");
+        assert_eq!(
+            device_unit("/dev/disk/by-id/nvme-A_1"),
+            "dev-disk-by\\x2did-nvme\\x2dA_1.device"
+        );
+    }
+
+    #[test]
+    fn words_are_taken_as_they_are() {
+        assert_eq!(quote("a b"), "\"a b\"");
+        assert_eq!(quote("50%\\\"$x"), "\"50%%\\\\\\\"$$x\"");
+    }
+
+    #[test]
+    fn a_service_makes_and_removes_the_device() {
+        let text = service(
+            &entry("my-db UUID=12-34 log policy=greedy,start=8"),
+            Path::new("/etc/dietab"),
+            "/usr/sbin/dieaware",
+        );
+        assert!(text.contains(
+            "ExecStart=\"/usr/sbin/dieaware\" \"create\" \"--mode=log\" \"--no-format\" \
+             \"--start=8\" \"--option=policy=greedy\" \"--\" \"my-db\" \"/dev/disk/by-uuid/12-34\"\n"
+        ));
+        assert!(text.contains("ExecStop=\"/usr/sbin/dieaware\" \"remove\" \"--\" \"my-db\"\n"));
+        assert!(text.contains("BindsTo=dev-disk-by\\x2duuid-12\\x2d34.device\n"));
+        assert!(text.contains("Before=blockdev@dev-mapper-my\\x2ddb.target umount.target\n"));
+        assert!(text.contains("Before=dieaware.target\n"));
+    }
+
+    #[test]
+    fn only_a_log_could_be_formatted() {
+        let text = service(
+            &entry("a /dev/a hint"),
+            Path::new("/etc/dietab"),
+            "dieaware",
+        );
+        assert!(text.contains("ExecStart=\"dieaware\" \"create\" \"--mode=hint\" \"--\" \"a\""));
+        assert!(!text.contains("--no-format"));
+    }
+
+    #[test]
+    fn units_are_pulled_in_as_the_line_says() {
+        let dir = std::env::temp_dir().join(format!("dietab-{}", std::process::id()));
+        fs::create_dir_all(&dir).unwrap();
+        for line in [
+            "a /dev/a hint",
+            "b /dev/b hint nofail,x-systemd.device-timeout=5",
+            "c /dev/c hint noauto",
+            "d /dev/d hint _netdev",
+        ] {
+            write_units(&dir, &entry(line), Path::new("/etc/dietab"), "dieaware").unwrap();
+        }
+        let there = |name: &str| dir.join(name).symlink_metadata().is_ok();
+        assert!(there("dieaware.target.requires/dieaware@a.service"));
+        assert!(there("dieaware.target.wants/dieaware@b.service"));
+        assert!(there("dev-b.device.d/50-dietab.conf"));
+        assert!(there("dieaware@c.service"));
+        assert!(!there("dieaware.target.requires/dieaware@c.service"));
+        assert!(there("dev-mapper-c.device.requires/dieaware@c.service"));
+        assert!(there("remote-fs.target.wants/dieaware.target"));
+        assert!(there("sysinit.target.wants/dieaware.target"));
+        fs::remove_dir_all(&dir).unwrap();
+    }
+}
