@@ -1,0 +1,110 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The machine that was booted with everything in its dietab and fstab: what is there?
+# Writes "ok - SENTENCE" or "not ok - SENTENCE" to /out/said.
+# shellcheck disable=SC2317 # look() calls the functions
+set -uo pipefail
+
+# shellcheck source=tests/vm/boot/common.sh
+. "$(dirname -- "$0")/common.sh"
+
+files=/root/lab/files
+
+# look SENTENCE COMMAND...
+look() {
+	local sentence=$1 log=/tmp/log
+	shift
+
+	if "$@" >"$log" 2>&1; then
+		echo "ok - $sentence"
+	else
+		echo "not ok - $sentence"
+		tail -n 20 "$log"
+	fi >>/out/said
+}
+
+property() {
+	udevadm info --query=property --property="$2" --value "$1"
+}
+
+is() {
+	[[ $1 == "$2" ]] || {
+		echo "'$1' is not '$2'."
+		return 1
+	}
+}
+
+# same_files NAME: the mounted filesystem is on the device wanted, with its files.
+same_files() {
+	until_true findmnt "/srv/$1"
+	is "$(findmnt -no SOURCE "/srv/$1")" "$2" && (cd "/srv/$1" && sha256sum -c "$files/$1.sum")
+}
+
+links_lead_above() {
+	local link
+
+	link=/dev/disk/by-uuid/$(<"$files/fast.uuid")
+	is "$(readlink -f "$link")" "$(readlink -f /dev/mapper/fast)" &&
+		is "$(readlink -f /dev/disk/by-label/fast)" "$(readlink -f /dev/mapper/fast)"
+}
+
+source_types() {
+	is "$(property "$(nvmev-ssd dev one)" ID_FS_TYPE)" dieaware_hint &&
+		is "$(property "$(nvmev-ssd dev two)p1" ID_FS_TYPE)" dieaware_log &&
+		is "$(property "$(nvmev-ssd dev two)p2" ID_FS_TYPE)" dieaware_log
+}
+
+snapshots_work() {
+	lvcreate -q -y -s -L 8M -n snap vg/volume && mount -o ro /dev/vg/snap /mnt &&
+		(cd /mnt && sha256sum -c "$files/volume.sum") && umount /mnt && lvremove -q -y vg/snap
+}
+
+crypt_works() {
+	local key=/tmp/key
+
+	head -c 32 /dev/urandom >"$key"
+	cryptsetup -q luksFormat --pbkdf pbkdf2 --pbkdf-force-iterations 1000 /dev/vg/thin "$key" &&
+		cryptsetup open --key-file "$key" /dev/vg/thin secret &&
+		mkfs.ext4 -q /dev/mapper/secret && mount /dev/mapper/secret /mnt &&
+		cp /srv/volume/data /mnt/ && umount /mnt && cryptsetup close secret
+}
+
+others_are_reported() {
+	dmesg | grep 'dietab, line [0-9]*: the mode is hint or log'
+}
+
+one_on_demand() {
+	! [[ -e /dev/mapper/later ]] && systemctl start dieaware@later.service &&
+		[[ -b /dev/mapper/later ]] && systemctl stop dieaware@later.service &&
+		! [[ -e /dev/mapper/later ]]
+}
+
+stops_in_order() {
+	systemctl stop dieaware@fast.service srv-fast.mount && until_true test ! -e /dev/mapper/fast &&
+		! findmnt /srv/fast && ! systemctl --failed --no-legend | grep fast && return
+	journalctl -b -n 15 --no-pager -o cat -u dieaware@fast -u srv-fast.mount
+	return 1
+}
+
+boot_is_done() {
+	until_true systemctl is-active --quiet dieaware.target &&
+		! systemctl --failed --no-legend | grep dieaware && return
+	journalctl -b -n 40 --no-pager -o cat -u virtual-ssds -u 'dieaware@*'
+	return 1
+}
+
+look "every device of dietab is there, and no unit failed" boot_is_done
+look "ext4 on a device in hint mode is mounted and has its files" same_files fast /dev/mapper/fast
+look "f2fs on a partition in log mode is mounted and has its files" same_files small /dev/mapper/small
+look "ext4 on LVM on a partition in log mode is mounted and has its files" \
+	same_files volume /dev/mapper/vg-volume
+look "links by UUID and label lead to the device in hint mode, not to its source" links_lead_above
+look "udev knows sources of both modes" source_types
+look "LVM makes snapshots" snapshots_work
+look "dm-crypt works on a thin volume" crypt_works
+look "a line that is wrong is reported, and others count" others_are_reported
+look "a line with noauto is started and stopped on demand" one_on_demand
+look "a filesystem is unmounted before its device is removed" stops_in_order
+cp /out/said "$files/" 2>/dev/null
+exit 0

@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Devices of /etc/dietab come back: one guest makes them and stops, another one boots with
+# systemd and has their filesystems mounted. Prints ok / not ok lines and a closing line.
+# Takes some 3 minutes.
+
+set -euo pipefail
+
+# shellcheck source=tests/vm/lib.sh
+. "$(dirname -- "$(readlink -f -- "$0")")/lib.sh"
+
+scripts=$top/tests/vm/boot
+
+# guest SCRIPT OPTION...: run it in a machine that has the files of the one before.
+guest() {
+	local script=$1 status=0
+	shift
+
+	"$top/scripts/lab" --mem 3G --copy "$scripts" --copy "$work/files" --out "$work/back" \
+		--root "$work/root" "$@" -- bash "boot/$script" \
+		>"$work/out" 2>"$work/err" </dev/null || status=$?
+	if ((status)); then
+		tail -n 30 "$work/out" "$work/err" | sed 's/^/# /'
+	fi
+	rm -rf "$work/files"
+	mv "$work/back" "$work/files"
+	return "$status"
+}
+
+# said SENTENCE: what the guest checked.
+said() {
+	grep -qxF "ok - $1" "$work/files/said" || {
+		grep -F -A 20 "not ok - $1" "$work/files/said" | sed 's/^/# /'
+		return 1
+	}
+}
+
+prepare() {
+	mkdir -p "$work/files" "$work/back"
+	"$top/scripts/install" "$work/root" 2>"$work/err" || {
+		cat "$work/err"
+		return 1
+	}
+}
+
+# The second machine finds these at boot.
+install_tables() {
+	local etc=$work/root/etc
+
+	mkdir -p "$etc/systemd/system/sysinit.target.wants"
+	cp "$scripts"/{dietab,fstab} "$etc/"
+	cp "$scripts/virtual-ssds.service" "$etc/systemd/system/"
+	ln -s ../virtual-ssds.service "$etc/systemd/system/sysinit.target.wants/"
+	sed -i "s/@UUID@/$(<"$work/files/uuid")/" "$etc/dietab"
+	mkdir -p "$work/root/srv"/{fast,small,volume}
+}
+
+expect "the files that a boot needs are installed" prepare
+expect "a machine makes devices in both modes, filesystems and volumes" guest make.sh --systemd
+install_tables
+expect "another one boots" guest look.sh --systemd
+while read -r sentence; do
+	expect "$sentence" said "$sentence"
+done < <(sed -n 's/^look "\([^"]*\)".*/\1/p' "$scripts/look.sh")
+
+conclude
