@@ -125,7 +125,7 @@ static const char *parse_policy_message(unsigned int argc, char **argv,
 }
 
 #define NO_VERB \
-	"The messages are: reset_counters, hints, runs add|clear|stats, cleaning, idle, policy, clean, checkpoint."
+	"Messages: reset_counters, hints, runs add|clear|stats, cleaning, idle, policy, clean, checkpoint."
 
 /**
  * struct verb - how a message begins, and what follows

@@ -52,6 +52,10 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	else if (message.verb == DMDA_VERB_HINTS)
 		require(!strcmp(dmda_hints_mode_name(message.hints), words.argv[1]),
 			"A mode is another one.");
+	else if (message.verb == DMDA_VERB_IDLE)
+		require(words.argc == 3 && message.idle_ms == strtoull(words.argv[1], NULL, 10) &&
+			message.idle_free_percent == strtoull(words.argv[2], NULL, 10),
+			"Idle time has other numbers than its words.");
 	else
 		require(words.argc <= 2, "A verb takes words that it does not know.");
 	free_words(&words);
@@ -64,6 +68,7 @@ static size_t draw_input(u64 *state, u8 *input)
 {
 	static const char *const list[] = {
 		"reset_counters", "hints", "on", "off", "auto", "runs", "add", "clear", "stats",
+		"idle", "cleaning", "policy", "greedy", "file-aware", "clean", "checkpoint",
 		"259:0", "8:1", "4095:1048575", "4096:0", "00000008:1", "0", "1", "77",
 		"4294967295", "4294967296", "4503599627370495", "2305843009213693951",
 		"18446744073709551615", "", "-1", "+1", ":",
