@@ -10,17 +10,6 @@
 # timeout: 240
 . "$(dirname "$0")/rc"
 
-# le BYTES NUMBER...: numbers as little-endian bytes
-le() {
-	local bytes=$1 number i
-	shift
-	for number; do
-		for ((i = 0; i < bytes; i++)); do
-			printf '%b' "\\x$(printf %02x $((number >> 8 * i & 255)))"
-		done
-	done
-}
-
 # share_range FROM TO NR_LBAS
 share_range() {
 	le 8 "$1" "$2"

@@ -12,16 +12,6 @@
 
 PAGES=256
 
-le() {
-	local bytes=$1 number i
-	shift
-	for number; do
-		for ((i = 0; i < bytes; i++)); do
-			printf '%b' "\\x$(printf %02x $((number >> 8 * i & 255)))"
-		done
-	done
-}
-
 # share FROM_PAGE TO_PAGE NR_PAGES
 share() {
 	{
