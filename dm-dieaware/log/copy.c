@@ -435,8 +435,10 @@ bool dmda_log_copy(struct dmda_log_cleaner *cleaner)
 {
 	u32 nr;
 
-	sort_moves(cleaner->move, cleaner->nr_moves,
-		   cleaner->in_file_order ? by_file : by_place);
+	/* What goes into memory at once is sorted there. */
+	if (cleaner->nr_moves > cleaner->nr_pages)
+		sort_moves(cleaner->move, cleaner->nr_moves,
+			   cleaner->in_file_order ? by_file : by_place);
 	for (u32 i = 0; i < cleaner->nr_moves; i += nr) {
 		struct dmda_log_move *moves = &cleaner->move[i];
 
