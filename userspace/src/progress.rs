@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Work that takes long: a bar on a terminal, and an end on Ctrl-C where nothing is half done.
+
+use std::io::{self, IsTerminal};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+use thiserror::Error;
+
+/// Ctrl-C's exit status, as a shell has it.
+pub const EXIT_INTERRUPTED: u8 = 130;
+
+/// Someone wants the work to end: exit status 130.
+#[derive(Clone, Copy, Debug, Error)]
+#[error("Interrupted")]
+pub struct Interrupted;
+
+/// Set by SIGINT and SIGTERM from the first call on; the second signal ends the process at once.
+fn stop() -> io::Result<Arc<AtomicBool>> {
+    static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+    if let Some(stop) = STOP.get() {
+        return Ok(Arc::clone(stop));
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        flag::register_conditional_shutdown(
+            signal,
+            i32::from(EXIT_INTERRUPTED),
+            Arc::clone(&stop),
+        )?;
+        flag::register(signal, Arc::clone(&stop))?;
+    }
+    Ok(Arc::clone(STOP.get_or_init(|| stop)))
+}
+
+/// A bar, where someone looks at it, and a question whether to go on.
+pub struct Progress {
+    bar: ProgressBar,
+    stop: Arc<AtomicBool>,
+}
+
+impl Progress {
+    /// Signals are kept until somebody asks [`Progress::go_on`].
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be.
+    pub fn new() -> io::Result<Self> {
+        let target = if io::stderr().is_terminal() {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        Ok(Self {
+            bar: ProgressBar::with_draw_target(Some(0), target),
+            stop: stop()?,
+        })
+    }
+
+    /// The next part of the work, and how much there is to do in it.
+    pub fn begin(&self, what: &'static str, total: u64) {
+        let style = ProgressStyle::with_template("{msg} [{wide_bar}] {percent:>3} %  {eta}");
+
+        // A template that is a constant is never refused.
+        self.bar
+            .set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        self.bar.set_length(total);
+        self.bar.reset();
+        self.bar.set_message(what);
+        self.bar.enable_steady_tick(Duration::from_millis(250));
+    }
+
+    /// So much of it is done.
+    ///
+    /// # Errors
+    ///
+    /// When somebody wants the work to end.
+    pub fn at(&self, done: u64) -> Result<(), Interrupted> {
+        self.bar.set_position(done);
+        self.go_on()
+    }
+
+    /// # Errors
+    ///
+    /// When somebody wants the work to end.
+    pub fn go_on(&self) -> Result<(), Interrupted> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Interrupted);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
