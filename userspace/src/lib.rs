@@ -10,6 +10,8 @@ pub mod frag;
 pub mod io_engine;
 pub mod mounts;
 pub mod nvme;
+pub mod probe;
+pub mod progress;
 pub mod runs;
 pub mod sim;
 pub mod stack;

@@ -136,6 +136,7 @@ fn help_shows_an_example() {
         &["dump", "--help"],
         &["format", "--help"],
         &["pack", "--help"],
+        &["probe", "--help"],
         &["create", "--help"],
         &["frag", "--help"],
         &["list", "--help"],
@@ -161,11 +162,12 @@ fn help_shows_an_example() {
 #[test]
 fn man_pages_name_every_option_of_the_help() {
     let fixture = Fixture::new("man", "", "");
-    let verbs: [(&str, &[&str]); 17] = [
+    let verbs: [(&str, &[&str]); 18] = [
         ("check", &["check", "--help"]),
         ("dump", &["dump", "--help"]),
         ("format", &["format", "--help"]),
         ("pack", &["pack", "--help"]),
+        ("probe", &["probe", "--help"]),
         ("create", &["create", "--help"]),
         ("frag", &["frag", "--help"]),
         ("list", &["list", "--help"]),

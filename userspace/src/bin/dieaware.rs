@@ -7,14 +7,17 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use dieaware::commands::{
-    check, create, dump, format, frag, list, pack, remove, repair, restore, runs, sim, stat,
+    check, create, dump, format, frag, list, pack, probe, remove, repair, restore, runs, sim, stat,
     status, top, udev, DamageFound, UsageError,
 };
+use dieaware::progress::{Interrupted, EXIT_INTERRUPTED};
 
 /// Makes, inspects and controls dm-dieaware targets, and simulates virtual SSDs.
 #[derive(Parser)]
 #[command(version, about, max_term_width = 80)]
-#[command(after_help = "Exit status: 0 fine, 1 damage found, 2 wrong usage, 3 I/O error")]
+#[command(
+    after_help = "Exit status: 0 fine, 1 damage found, 2 wrong usage, 3 I/O error, 130 Ctrl-C"
+)]
 struct Cli {
     #[command(subcommand)]
     verb: Verb,
@@ -30,6 +33,7 @@ enum Verb {
     Frag(frag::FragArgs),
     List(list::ListArgs),
     Pack(pack::PackArgs),
+    Probe(probe::ProbeArgs),
     Remove(remove::RemoveArgs),
     Repair(repair::RepairArgs),
     Restore(restore::RestoreArgs),
@@ -71,6 +75,7 @@ fn run(verb: &Verb) -> anyhow::Result<()> {
         Verb::Frag(args) => frag::run(args, &mut out)?,
         Verb::List(args) => list::run(args, &mut out)?,
         Verb::Pack(args) => pack::run(args, &mut out)?,
+        Verb::Probe(args) => probe::run(args, &mut out)?,
         Verb::Remove(args) => remove::run(args, &mut out)?,
         Verb::Repair(args) => repair::run(args, &mut out)?,
         Verb::Restore(args) | Verb::Unpack(args) => restore::run(args, &mut out)?,
@@ -92,7 +97,9 @@ fn is_broken_pipe(err: &anyhow::Error) -> bool {
 }
 
 fn exit_status(err: &anyhow::Error) -> u8 {
-    if err.is::<UsageError>() {
+    if err.chain().any(|cause| cause.is::<Interrupted>()) {
+        EXIT_INTERRUPTED
+    } else if err.is::<UsageError>() {
         EXIT_USAGE
     } else if err.is::<DamageFound>() {
         EXIT_DAMAGE

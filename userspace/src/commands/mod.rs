@@ -9,6 +9,7 @@ pub mod frag;
 pub mod list;
 pub mod overwrite;
 pub mod pack;
+pub mod probe;
 pub mod remove;
 pub mod repair;
 pub mod restore;

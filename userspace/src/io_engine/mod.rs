@@ -4,4 +4,5 @@
 pub mod fiemap;
 pub mod file;
 pub mod pages;
+pub mod ring;
 pub mod signatures;
