@@ -1,0 +1,158 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The Debian packages: built, installed with dkms where a Debian has headers of two kernels,
+# used in a machine with each of these, and purged. Prints ok / not ok lines and a closing
+# line. Takes some 2 minutes.
+
+set -euo pipefail
+
+# shellcheck source=tests/vm/lib.sh
+. "$(dirname -- "$(readlink -f -- "$0")")/lib.sh"
+# shellcheck source=scripts/lib/load.sh
+. "$top/scripts/lib/load.sh"
+
+SERIES=(6.1 6.12)
+MODULES=(dm-dieaware nvmevirt-backend)
+root=$work/root
+
+# Builder: DIR/root, a Debian that has these compilers and dkms, but no kernel.
+debian_build() {
+	local dir=${*: -1} packages
+
+	packages=$(printf '%s\n' dkms make libc6-dev libelf1 kmod udev "${@:1:$#-1}" | sort -u | paste -sd,)
+	say "building a Debian with dkms (once, about a minute)"
+	quietly as_root mmdebstrap --variant=minbase --include="$packages" \
+		--aptopt='APT::Install-Recommends "false"' --aptopt='APT::Sandbox::User "root"' \
+		--aptopt="$(host_apt_settings)" --dpkgopt=force-unsafe-io \
+		"$(host_suite)" "$dir/root" "$(debian_mirror)" ||
+		die "The Debian could not be built: see the lines above."
+}
+
+# The headers stay in the cache, which the root sees under its usual name.
+add_kernel() {
+	local folder=$root/lib/modules/$KERNEL_VERSION
+
+	mkdir -p "$folder"
+	ln -s "$KERNEL_HEADERS" "$folder/build"
+	touch "$folder"/modules.{order,builtin,builtin.modinfo}
+}
+
+debian_need() {
+	local series compilers=() headers=()
+
+	need_groups base fetch rootfs modules
+	for series in "${SERIES[@]}"; do
+		kernel_need "$series"
+		compilers+=("$(kernel_compiler)")
+		headers+=("$KERNEL_HEADERS")
+	done
+	cache_get debian-dkms "$(hash_words "$(host_suite)" "${compilers[@]}" \
+		"$(declare -f debian_build)")" debian_build "${compilers[@]}"
+	cp -a "$CACHE_ENTRY/root" "$root"
+	mkdir -p "$root$CACHE_DIR"
+	for series in "${SERIES[@]}"; do
+		kernel_need "$series"
+		add_kernel
+	done
+	echo 'autoinstall_all_kernels="yes"' >>"$root/etc/dkms/framework.conf"
+}
+
+# inside COMMAND...: in that Debian.
+inside() {
+	TOOLCHAIN=$root toolchain_run env PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+		DEBIAN_FRONTEND=noninteractive "$@" >"$work/log" 2>&1 && return
+	tail -n 40 "$work/log" | sed 's/^/# /'
+	return 1
+}
+
+files_of_root() {
+	(
+		cd "$root"
+		find . \( -path ./proc -o -path ./dev -o -path ./sys -o -path ./var/log \
+			-o -path ./var/lib/dpkg -o -path ./var/cache -o -path ./tmp \
+			-o -path ".$CACHE_DIR" \) -prune -o ! -name 'modules.*' -print | sort
+	) >"$1"
+}
+
+build_packages() {
+	"$top/scripts/deb" --out "$work/deb" >"$work/log" 2>&1 || {
+		sed 's/^/# /' "$work/log"
+		return 1
+	}
+}
+
+install_packages() {
+	mkdir -p "$root/packages"
+	cp "$work"/deb/*.deb "$root/packages/"
+	inside sh -c 'dpkg -i /packages/*.deb'
+}
+
+# The suites are not for a stock kernel, and nobody would find them.
+sources_are_lean() {
+	local sources=("$root"/usr/src/dieaware-*)
+
+	! find "${sources[@]}" -path '*/tests/*' | grep . &&
+		grep -qx "PACKAGE_VERSION=\"${sources[0]##*-}\"" "${sources[0]}/dkms.conf"
+}
+
+# has_modules VERSION
+has_modules() {
+	local module file
+
+	for module in "${MODULES[@]}"; do
+		file=$root/lib/modules/$1/updates/dkms/$module.ko
+		[[ $(modinfo -F vermagic "$file") == "$1 "* ]] || return 1
+	done
+}
+
+# What the packages brought, and what dkms made of it.
+machine_tree() {
+	local tree=$1 version=$2 deb
+
+	for deb in "$work"/deb/*.deb; do
+		dpkg-deb -x "$deb" "$tree"
+	done
+	rm -rf "$tree/usr/src" "$tree/usr/share/doc"
+	mkdir -p "$tree/usr/lib/modules/$version/updates"
+	cp -r "$root/lib/modules/$version/updates/dkms" "$tree/usr/lib/modules/$version/updates/"
+}
+
+# use_in SERIES OPTION...: in a machine that has nothing else of the project.
+use_in() {
+	local series=$1 tree=$work/tree-$1 status=0
+	shift
+
+	kernel_need "$series"
+	machine_tree "$tree" "$KERNEL_VERSION"
+	"$top/scripts/lab" --kernel "$series" --no-modules --root "$tree" "$@" \
+		--copy "$top/tests/vm/package" -- bash package/use.sh >"$work/log" 2>&1 || status=$?
+	((status == 0)) || tail -n 40 "$work/log" | sed 's/^/# /'
+	return "$status"
+}
+
+purge_packages() {
+	inside dpkg --purge dieaware-dkms dieaware-tools dieaware-doc
+}
+
+nothing_is_left() {
+	rm -rf "$root/packages"
+	files_of_root "$work/after"
+	diff "$work/before" "$work/after" | sed 's/^/# /'
+	cmp -s "$work/before" "$work/after"
+}
+
+debian_need
+files_of_root "$work/before"
+expect "the packages are built, and lintian finds nothing" build_packages
+expect "they can be installed" install_packages
+expect "the sources for dkms hold no tests" sources_are_lean
+for series in "${SERIES[@]}"; do
+	kernel_need "$series"
+	expect "dkms has built both modules for $KERNEL_VERSION" has_modules "$KERNEL_VERSION"
+done
+expect "a machine with 6.1 uses them" use_in 6.1
+expect "a machine with 6.12 and systemd uses them" use_in 6.12 --systemd
+expect "they can be purged" purge_packages
+expect "nothing of them is left" nothing_is_left
+conclude
