@@ -6,7 +6,7 @@
 #include "disk.h"
 #include "util.h"
 
-/* Which pages may be something else than zeroes: all but the file's holes. */
+/* Which pages are not zeroes, as an image is at first: all but the file's holes. */
 static void find_data(struct disk *disk, int fd)
 {
 	off_t begin = 0, end;
@@ -14,7 +14,7 @@ static void find_data(struct disk *disk, int fd)
 	while ((begin = lseek(fd, begin, SEEK_DATA)) >= 0) {
 		end = lseek(fd, begin, SEEK_HOLE);
 		for (; begin < end; begin += STAMP_PAGE_BYTES)
-			disk->is_data[begin / STAMP_PAGE_BYTES] = true;
+			disk->is_changed[begin / STAMP_PAGE_BYTES] = true;
 	}
 }
 
@@ -35,7 +35,7 @@ void disk_open(struct disk *disk, const char *file, const struct events *events)
 	disk->atom_sectors = 1;
 	disk->discarded = 0xdb;
 	disk->stamp = must(calloc(disk->nr_pages, sizeof(*disk->stamp)));
-	disk->is_data = must(calloc(disk->nr_pages, sizeof(*disk->is_data)));
+	disk->is_changed = must(calloc(disk->nr_pages, sizeof(*disk->is_changed)));
 	find_data(disk, fd);
 	close(fd);
 	disk->last = must(calloc(disk->nr_pages * DISK_SECTORS, sizeof(*disk->last)));
@@ -56,7 +56,7 @@ static void put_sector(struct disk *disk, const struct bio *bio, u32 i)
 	else if (bio->data)
 		memcpy(to, bio->data + i * STAMP_SECTOR_BYTES, STAMP_SECTOR_BYTES);
 	disk->stamp[sector / DISK_SECTORS].kind = STAMP_UNKNOWN;
-	disk->is_data[sector / DISK_SECTORS] = true;
+	disk->is_changed[sector / DISK_SECTORS] = true;
 }
 
 static void check_range(const struct disk *disk, const struct bio *bio)
@@ -138,7 +138,6 @@ static void save_page(struct disk *disk, u64 dpn)
 	saved = &disk->saved[disk->nr_saved++];
 	saved->dpn = dpn;
 	saved->stamp = disk->stamp[dpn];
-	saved->is_data = disk->is_data[dpn];
 	memcpy(saved->bytes, disk_page(disk, dpn), STAMP_PAGE_BYTES);
 }
 
@@ -201,7 +200,7 @@ void disk_undo(struct disk *disk)
 		memcpy(disk->bytes + saved->dpn * STAMP_PAGE_BYTES, saved->bytes,
 		       STAMP_PAGE_BYTES);
 		disk->stamp[saved->dpn] = saved->stamp;
-		disk->is_data[saved->dpn] = saved->is_data;
+		disk->is_changed[saved->dpn] = true;
 	}
 	disk->nr_saved = 0;
 }

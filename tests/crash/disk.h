@@ -20,13 +20,11 @@
  * struct saved_page - a page as it was before the power failed
  * @dpn: which
  * @stamp: what was known of it
- * @is_data: likewise
  * @bytes: what it held
  */
 struct saved_page {
 	u64 dpn;
 	struct stamp stamp;
-	bool is_data;
 	u8 bytes[STAMP_PAGE_BYTES];
 };
 
@@ -35,7 +33,7 @@ struct saved_page {
  * @bytes: what it holds
  * @nr_pages: its size
  * @stamp: what is known of each page
- * @is_data: by page: it may be something else than zeroes
+ * @is_changed: by page: it may be something else than in the image written last
  * @last: by sector: the last bio that is durable there, plus one
  * @events: what happens to it
  * @atom_sectors: a write is torn between multiples of this
@@ -59,7 +57,7 @@ struct disk {
 	u8 *bytes;
 	u64 nr_pages;
 	struct stamp *stamp;
-	bool *is_data;
+	bool *is_changed;
 	u64 *last;
 	const struct events *events;
 	u32 atom_sectors;

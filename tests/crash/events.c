@@ -154,6 +154,9 @@ static void read_trace(struct events *events, const char *file)
 		text = strstr(line, ": dmda: ");
 		if (text && sscanf(text, ": dmda: %c %llu %llu %u", &kind, &id, &lpn, &nr) >= 2)
 			take_op(events, kind, id, lpn, nr);
+		text = strstr(line, ": files: ");
+		if (text && strchr("esD", text[strlen(": files: ")]))
+			add_event(events, EVENT_PROMISE, 0);
 	}
 	fclose(trace);
 }
@@ -273,6 +276,7 @@ bool events_is_place(const struct events *events, const struct event *event)
 	case EVENT_OP_DONE:
 		return events->op[event->index].is_fua;
 	case EVENT_FLUSH_DONE:
+	case EVENT_PROMISE:
 		return true;
 	default:
 		return false;

@@ -27,6 +27,7 @@ enum event_kind {
 	EVENT_OP_FAILED,
 	EVENT_FLUSH,	/* the user submits a flush */
 	EVENT_FLUSH_DONE,
+	EVENT_PROMISE,	/* something is promised of a file, see files.py */
 };
 
 /**

@@ -9,7 +9,7 @@
 # each page as promised.
 
 # shellcheck source=tests/crash/rc
-. "$(dirname -- "$(readlink -f -- "$0")")/rc"
+. "${BASH_SOURCE[0]%/*}/rc"
 
 FIRST=$1 STEP=$2 SEED=$3
 FAULT=/sys/kernel/debug/fail_make_request

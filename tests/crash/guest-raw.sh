@@ -9,15 +9,16 @@
 # go to /out, where the host plays all cuts.
 
 # shellcheck source=tests/crash/rc
-. "$(dirname -- "$(readlink -f -- "$0")")/rc"
+. "${BASH_SOURCE[0]%/*}/rc"
 
 GENERATIONS=$1 OPERATIONS=$2 SAMPLES=$3 SEED=$4
 OPTIONS=()
 
 # The log is played for a sample of cuts, and the real target started from what they leave.
 play_sample() {
-	crash-replay "${OPTIONS[@]}" --seed "$SEED" --sample "$SAMPLES" --write "$LEFT" \
-		--before "guest-target before" --up "guest-target up" \
+	quietly blkdiscard -f "$IMAGE"
+	crash-replay "${OPTIONS[@]}" --seed "$SEED" --sample "$SAMPLES" --write "$IMAGE" \
+		--up "guest-target up" \
 		--device /dev/mapper/after --down "guest-target down" "$@" | tee /tmp/played
 }
 
@@ -25,7 +26,8 @@ generation() {
 	local number=$1
 	local files=("/out/base$number" "/out/log$number" "/out/trace$number")
 
-	logging_begin "${files[0]}" $((number % 3 == 1 ? 5 : 0))
+	disk_holds "${files[0]}"
+	logging_begin $((number % 3 == 1 ? 5 : 0))
 	dmsetup create t --table "$(table_of /dev/mapper/log)"
 	next=$(crash-load /dev/mapper/t "$MARKS" $((SEED + number)) "$OPERATIONS" "$next")
 	dmsetup remove t

@@ -13,13 +13,15 @@
  *				fail
  *	--losses N		power failures at each place, at least 1 (default 4)
  *	--every N		only at every Nth place (default 1)
+ *	--durable		only where something becomes durable or is promised; of a sample,
+ *				every other failure loses all that it may
  *	--seed N		other losses
  *	--sample N		only N power failures, spread over all places
  *	--cut PLACE:LOSS	only this one
  *	--end			only at the end, when all is written; the core starts nothing
- *	--before COMMAND	run this first, with CUT and LINE (of TRACE) in the environment
- *	--write FILE		write what is left to FILE, which is all zeroes before
- *	--up COMMAND		run this then
+ *	--write FILE		write what is left to FILE, which is all zeroes before the first
+ *				power failure, and which nobody else writes to
+ *	--up COMMAND		run this then, with CUT and LINE (of TRACE) in the environment
  *	--device FILE		the pages to be compared are those of FILE: the real
  *				target's, started by COMMAND from what was written
  *	--down COMMAND		run this in the end
@@ -46,8 +48,8 @@ const char *__asan_default_options(void)
 
 /**
  * struct replay - the whole
- * @raw: see above, like @nr_losses, @at_end, @every, @seed, @nr_sampled,
- *	@before, @file, @up, @device, @down
+ * @raw: see above, like @nr_losses, @at_end, @every, @durable, @seed, @nr_sampled,
+ *	@file, @up, @device, @down
  * @ignored: of --ignore
  * @only_place: of --cut, or U64_MAX
  * @only_loss: of --cut
@@ -66,9 +68,9 @@ struct replay {
 	bool at_end;
 	u32 nr_losses;
 	u32 every;
+	bool durable;
 	u64 seed;
 	u32 nr_sampled;
-	const char *before;
 	const char *file;
 	const char *up;
 	const char *device;
@@ -142,25 +144,26 @@ static bool check_started(struct replay *replay, char why[160])
 	return !wrong;
 }
 
-/* The pages that are not zeroes, as many at a time as lie together. */
+/* The pages that the image does not have, as many at a time as lie together. */
 static void write_image(struct replay *replay)
 {
-	const struct disk *disk = &replay->disk;
+	struct disk *disk = &replay->disk;
 	u64 at, end;
 
 	for (at = 0; at < disk->nr_pages; at = end) {
 		u64 bytes;
 
 		for (end = at + 1; end < disk->nr_pages && end < at + 256; end++) {
-			if (disk->is_data[end] != disk->is_data[at])
+			if (disk->is_changed[end] != disk->is_changed[at])
 				break;
 		}
 		bytes = (end - at) * STAMP_PAGE_BYTES;
-		if (!disk->is_data[at])
+		if (!disk->is_changed[at])
 			continue;
 		if (pwrite(replay->image, disk_page(disk, at), bytes,
 			   at * STAMP_PAGE_BYTES) != bytes)
 			give_up("What is left cannot be written: %s", strerror(errno));
+		memset(&disk->is_changed[at], false, end - at);
 	}
 }
 
@@ -197,8 +200,6 @@ static bool check_real(struct replay *replay, u64 line, char why[160])
 
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)line);
 	setenv("LINE", text, 1);
-	if (!run(replay->before, why))
-		return false;
 	if (replay->file)
 		write_what_is_left(replay);
 	if (!run(replay->up, why))
@@ -233,6 +234,16 @@ static void fail_power(struct replay *replay, u64 line, u32 loss)
 	disk_undo(&replay->disk);
 }
 
+/* What gets lost in the next failure of a sample */
+static u32 loss_of_sample(const struct replay *replay)
+{
+	u64 random = (replay->seed + replay->nr_places) * 0x9e3779b97f4a7c15ULL;
+
+	if (replay->durable)
+		return replay->nr_cuts % 2 ? LOSS_SOME : LOSS_ALL;
+	return draw(&random, NR_LOSSES);
+}
+
 /* The power may fail here. */
 static void visit_place(struct replay *replay, u64 line)
 {
@@ -245,13 +256,17 @@ static void visit_place(struct replay *replay, u64 line)
 	if (replay->at_end || replay->nr_places % replay->every)
 		return;
 	if (replay->nr_sampled) {
-		u64 random = (replay->seed + replay->nr_places) * 0x9e3779b97f4a7c15ULL;
-
-		fail_power(replay, line, draw(&random, NR_LOSSES));
+		fail_power(replay, line, loss_of_sample(replay));
 		return;
 	}
 	for (u32 loss = 0; loss < replay->nr_losses && replay->nr_failed < MAX_FAILED; loss++)
 		fail_power(replay, line, loss);
+}
+
+static bool is_place(const struct replay *replay, const struct event *event)
+{
+	return events_is_place(&replay->events, event) &&
+		!(replay->durable && event->kind == EVENT_QUEUE);
 }
 
 static void play(struct replay *replay)
@@ -261,7 +276,7 @@ static void play(struct replay *replay)
 
 		disk_happen(&replay->disk, event);
 		model_happen(&replay->model, event);
-		if (events_is_place(&replay->events, event))
+		if (is_place(replay, event))
 			visit_place(replay, event->line);
 	}
 	if (replay->at_end)
@@ -291,7 +306,7 @@ static u32 distance(const struct replay *replay)
 	u64 nr_places = 0;
 
 	for (u64 i = 0; i < replay->events.nr; i++)
-		nr_places += events_is_place(&replay->events, &replay->events.event[i]);
+		nr_places += is_place(replay, &replay->events.event[i]);
 	return max(nr_places / replay->nr_sampled, 1ULL);
 }
 
@@ -342,6 +357,9 @@ static void take_option(struct replay *replay, char option)
 	case 'e':
 		replay->every = number(optarg);
 		break;
+	case 'P':
+		replay->durable = true;
+		break;
 	case 's':
 		replay->seed = number(optarg);
 		break;
@@ -355,9 +373,6 @@ static void take_option(struct replay *replay, char option)
 		break;
 	case 'w':
 		replay->file = optarg;
-		break;
-	case 'b':
-		replay->before = optarg;
 		break;
 	case 'u':
 		replay->up = optarg;
@@ -381,11 +396,11 @@ static void take_arguments(struct replay *replay, int argc, char **argv)
 		{ "end", no_argument, NULL, 'E' },
 		{ "losses", required_argument, NULL, 'n' },
 		{ "every", required_argument, NULL, 'e' },
+		{ "durable", no_argument, NULL, 'P' },
 		{ "seed", required_argument, NULL, 's' },
 		{ "sample", required_argument, NULL, 'S' },
 		{ "cut", required_argument, NULL, 'c' },
 		{ "write", required_argument, NULL, 'w' },
-		{ "before", required_argument, NULL, 'b' },
 		{ "up", required_argument, NULL, 'u' },
 		{ "device", required_argument, NULL, 'd' },
 		{ "down", required_argument, NULL, 'D' },
