@@ -503,6 +503,8 @@ static inline void open_segment(struct volume *volume, enum dmda_stream stream)
 	seg_t seg;
 
 	finish_segment(volume, stream);
+	/* Nothing is committed for it, as long as there is another. */
+	free_empty_segments(volume);
 	if (volume->segments.nr_free < 2) {
 		commit(volume);
 		free_empty_segments(volume);

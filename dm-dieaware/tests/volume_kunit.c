@@ -406,7 +406,7 @@ static void it_survives_failures_one_after_the_other(struct kunit *test)
 	KUNIT_EXPECT_GT(test, volume->batch.first.sector, (u64)DMDA_MIN_JOURNAL_SECTORS);
 }
 
-/* Nothing but the lack of segments makes anything durable here. */
+/* Once there is something to be lost, nothing but the lack of segments makes anything durable. */
 static void a_segment_is_used_again_only_when_its_loss_is_durable(struct kunit *test)
 {
 	struct volume *volume = new_history(test, 3);
@@ -417,6 +417,8 @@ static void a_segment_is_used_again_only_when_its_loss_is_durable(struct kunit *
 	for (u64 i = 0; i < 80; i++) {
 		if (i == volume->segments.nr_segments - 4)
 			volume->cut = fail_power_at_write;
+		if (i == nr_extents)
+			commit(volume);
 		write_pages(volume, i % nr_extents * data_pages, data_pages, (i + 1) << 20);
 	}
 	KUNIT_EXPECT_GT(test, volume->nr_cuts, 80 * data_pages);
