@@ -24,5 +24,7 @@ DIEAWARE_LIB=$(dirname -- "${BASH_SOURCE[0]}")
 . "$DIEAWARE_LIB/rootfs.sh"
 # shellcheck source=scripts/lib/modules.sh
 . "$DIEAWARE_LIB/modules.sh"
+# shellcheck source=scripts/lib/tools.sh
+. "$DIEAWARE_LIB/tools.sh"
 # shellcheck source=scripts/lib/machine.sh
 . "$DIEAWARE_LIB/machine.sh"

@@ -72,9 +72,12 @@ stage_run() {
 	if [[ -d $tools ]]; then
 		find "$tools" -maxdepth 1 -type f -perm -u+x -exec cp -t "$stage/usr/local/bin" {} +
 	fi
-	# The tool, as scripts/tools built it last.
-	binary=$(find "$CACHE_DIR" -mindepth 2 -maxdepth 2 -path '*/tools-*/dieaware' \
-		-printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2-)
+	# This checkout's tool, or as scripts/tools built it last for any.
+	binary=$CACHE_DIR/tools-$(tools_key)/dieaware
+	if [[ ! -x $binary ]]; then
+		binary=$(find "$CACHE_DIR" -mindepth 2 -maxdepth 2 -path '*/tools-*/dieaware' \
+			-printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2-)
+	fi
 	if [[ -n $binary ]]; then
 		cp "$binary" "$stage/usr/local/bin/"
 	fi
