@@ -3,6 +3,7 @@
 //! is a library that reports errors as types and never prints.
 
 pub mod commands;
+pub mod defrag;
 pub mod dietab;
 pub mod dm;
 pub mod format;

@@ -4,7 +4,6 @@
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -69,10 +68,9 @@ impl Progress {
         // A template that is a constant is never refused.
         self.bar
             .set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        self.bar.set_message(what);
         self.bar.set_length(total);
         self.bar.reset();
-        self.bar.set_message(what);
-        self.bar.enable_steady_tick(Duration::from_millis(250));
     }
 
     /// So much of it is done.

@@ -2,6 +2,8 @@
 //! From the extents that a filesystem reports to the messages that teach a target
 //! where a file lies.
 
+use std::ops::Range;
+
 use serde::Serialize;
 
 use crate::dm::Target;
@@ -34,6 +36,30 @@ pub fn runs_of(extents: &[Extent]) -> Vec<Run> {
         }
     }
     runs
+}
+
+/// The parts of runs that lie in ranges of file pages, which are in order and apart.
+#[must_use]
+pub fn within(runs: &[Run], ranges: &[Range<u64>]) -> Vec<Run> {
+    let mut found = Vec::new();
+
+    for run in runs {
+        let end = run.file_page.0.saturating_add(u64::from(run.pages));
+        for range in ranges {
+            let begin = run.file_page.0.max(range.start);
+            let Ok(pages) = u32::try_from(end.min(range.end).saturating_sub(begin)) else {
+                continue;
+            };
+            if pages > 0 {
+                found.push(Run {
+                    file_page: FilePage(begin),
+                    device_page: Dpn(run.device_page.0 + (begin - run.file_page.0)),
+                    pages,
+                });
+            }
+        }
+    }
+    found
 }
 
 fn continues(a: &Run, b: &Run) -> bool {
@@ -199,6 +225,7 @@ mod tests {
                 major: 254,
                 minor: 3,
             },
+            fs_type: "ext4".to_owned(),
             inode: 12,
             generation: 77,
             extents: Vec::new(),

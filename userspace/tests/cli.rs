@@ -136,6 +136,7 @@ fn help_shows_an_example() {
         &["dump", "--help"],
         &["format", "--help"],
         &["pack", "--help"],
+        &["defrag", "--help"],
         &["probe", "--help"],
         &["create", "--help"],
         &["frag", "--help"],
@@ -162,11 +163,12 @@ fn help_shows_an_example() {
 #[test]
 fn man_pages_name_every_option_of_the_help() {
     let fixture = Fixture::new("man", "", "");
-    let verbs: [(&str, &[&str]); 18] = [
+    let verbs: [(&str, &[&str]); 19] = [
         ("check", &["check", "--help"]),
         ("dump", &["dump", "--help"]),
         ("format", &["format", "--help"]),
         ("pack", &["pack", "--help"]),
+        ("defrag", &["defrag", "--help"]),
         ("probe", &["probe", "--help"]),
         ("create", &["create", "--help"]),
         ("frag", &["frag", "--help"]),

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use dieaware::commands::{
-    check, create, dump, format, frag, list, pack, probe, remove, repair, restore, runs, sim, stat,
-    status, top, udev, DamageFound, UsageError,
+    check, create, defrag, dump, format, frag, list, pack, probe, remove, repair, restore,
+    runs, sim, stat, status, top, udev, DamageFound, UsageError,
 };
 use dieaware::progress::{Interrupted, EXIT_INTERRUPTED};
 
@@ -28,6 +28,7 @@ enum Verb {
     Check(check::CheckArgs),
     Completions(CompletionsArgs),
     Create(create::CreateArgs),
+    Defrag(defrag::DefragArgs),
     Dump(dump::DumpArgs),
     Format(format::FormatArgs),
     Frag(frag::FragArgs),
@@ -70,6 +71,7 @@ fn run(verb: &Verb) -> anyhow::Result<()> {
             clap_complete::generate(args.shell, &mut Cli::command(), "dieaware", &mut out);
         }
         Verb::Create(args) => create::run(args, &mut out)?,
+        Verb::Defrag(args) => defrag::run(args, &mut out)?,
         Verb::Dump(args) => dump::run(args, &mut out)?,
         Verb::Format(args) => format::run(args, &mut out)?,
         Verb::Frag(args) => frag::run(args, &mut out)?,

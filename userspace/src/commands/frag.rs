@@ -2,23 +2,18 @@
 //! `dieaware frag`: which files are slow to read, and why.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
+use crate::frag::look::{self, walk, Drives};
 use crate::frag::svg::{picture, Drawn};
 use crate::frag::{Logical, Physical};
-use crate::io_engine::file;
-use crate::nvme::placement::{Geometry, Place, Placement};
-use crate::runs::{self, Run};
-use crate::stack;
-use crate::units::{DeviceNumber, PAGE_SECTORS};
+use crate::nvme::placement::{Geometry, Place};
 
 /// Files in the picture at most.
 const MOST_DRAWN: usize = 20;
@@ -59,107 +54,24 @@ struct Found {
     geometry: Option<Geometry>,
 }
 
-/// SSDs that were asked, by their nodes.
-#[derive(Default)]
-struct Drives {
-    open: BTreeMap<PathBuf, Option<Placement>>,
-}
-
-impl Drives {
-    fn get(&mut self, disk: &Path) -> Result<&Placement, String> {
-        if !self.open.contains_key(disk) {
-            let name = disk.display();
-            let opened = Placement::open(disk)
-                .map_err(|err| format!("{name} does not say where pages are ({err})"))?;
-            self.open.insert(disk.to_owned(), opened);
-        }
-        let known = self.open.get(disk).and_then(Option::as_ref);
-        known.ok_or_else(|| format!("{} does not say where pages are", disk.display()))
-    }
-
-    /// Where the pages of a file are.
-    fn places(
-        &mut self,
-        device: DeviceNumber,
-        runs: &[Run],
-    ) -> Result<(Geometry, Vec<Option<Place>>), String> {
-        let mut found = Vec::new();
-        let mut on: Option<PathBuf> = None;
-        let mut geometry = None;
-
-        for run in runs {
-            let first = run.device_page.0.saturating_mul(PAGE_SECTORS);
-            let nr_sectors = u64::from(run.pages) * PAGE_SECTORS;
-            let pieces =
-                stack::resolve(device, first, nr_sectors).map_err(|err| err.to_string())?;
-            for piece in pieces {
-                if on.as_ref().is_some_and(|disk| *disk != piece.disk) {
-                    return Err("it lies on more than one SSD".to_owned());
-                }
-                if piece.first_sector % PAGE_SECTORS != 0 {
-                    return Err("its pages lie across those of the SSD".to_owned());
-                }
-                let drive = self.get(&piece.disk)?;
-                geometry = Some(drive.geometry);
-                let first = piece.first_sector / PAGE_SECTORS;
-                let places = drive.places(first, piece.nr_sectors / PAGE_SECTORS);
-                found.extend(places.map_err(|err| err.to_string())?);
-                on = Some(piece.disk);
-            }
-        }
-        let geometry = geometry.ok_or_else(|| "it has no pages on the device".to_owned())?;
-        Ok((geometry, found))
-    }
-}
-
-/// All regular files below a folder, on the same filesystem.
-fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    let device = fs::metadata(folder)
-        .with_context(|| folder.display().to_string())?
-        .dev();
-    let mut todo = vec![folder.to_owned()];
-
-    while let Some(folder) = todo.pop() {
-        let name = || folder.display().to_string();
-        for entry in fs::read_dir(&folder).with_context(name)? {
-            let entry = entry.with_context(name)?;
-            let metadata = entry.metadata().with_context(name)?;
-            if metadata.dev() != device {
-                continue;
-            }
-            if metadata.is_dir() {
-                todo.push(entry.path());
-            } else if metadata.is_file() && metadata.len() != 0 {
-                files.push(entry.path());
-            }
-        }
-    }
-    files.sort();
-    Ok(())
-}
-
 fn look(path: &Path, drives: &mut Drives) -> Result<Found> {
-    let name = path.display().to_string();
-    let facts = file::facts(path).with_context(|| name.clone())?;
-    let runs = runs::runs_of(&facts.extents);
-    let logical = Logical::of(&runs);
-    let bytes = fs::metadata(path).with_context(|| name.clone())?.len();
+    let look = look::look(path, drives).with_context(|| path.display().to_string())?;
     let mut found = Found {
-        path: name,
-        bytes,
-        dof_l_permille: logical.dof_permille(),
-        logical,
+        path: path.display().to_string(),
+        bytes: look.bytes,
+        dof_l_permille: look.logical.dof_permille(),
+        logical: look.logical,
         physical: None,
         unknown: None,
         places: Vec::new(),
         geometry: None,
     };
 
-    match drives.places(facts.device, &runs) {
-        Ok((geometry, places)) => {
-            found.physical = Some(Physical::of(&geometry, &places));
-            found.places = places;
-            found.geometry = Some(geometry);
+    match look.on_ssd {
+        Ok(on_ssd) => {
+            found.physical = Some(on_ssd.physical);
+            found.places = on_ssd.places;
+            found.geometry = Some(on_ssd.geometry);
         }
         Err(why) => found.unknown = Some(why),
     }
@@ -238,9 +150,7 @@ pub fn run(args: &FragArgs, out: &mut impl Write) -> Result<()> {
             list.push(look(path, &mut drives)?);
             continue;
         }
-        let mut files = Vec::new();
-        walk(path, &mut files)?;
-        for file in files {
+        for file in walk(path)? {
             // Files come and go while a folder is looked at.
             match look(&file, &mut drives) {
                 Ok(found) => list.push(found),

@@ -3,6 +3,7 @@
 
 pub mod check;
 pub mod create;
+pub mod defrag;
 pub mod dump;
 pub mod format;
 pub mod frag;

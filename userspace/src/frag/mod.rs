@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! How fragmented a file is, for the filesystem (DoF_L) and for the SSD (DoF_P).
 
+pub mod look;
 pub mod svg;
 
 use std::collections::HashSet;

@@ -18,6 +18,8 @@ use crate::units::DeviceNumber;
 pub struct FileFacts {
     /// Device number of its filesystem.
     pub device: DeviceNumber,
+    /// Its type, such as `ext4`.
+    pub fs_type: String,
     pub inode: u64,
     pub generation: u32,
     pub extents: Vec<Extent>,
@@ -63,6 +65,7 @@ pub fn facts(path: &Path) -> Result<FileFacts, FileError> {
         .map_err(|err| FileError::NoGeneration(mount.fs_type.clone(), err))?;
     Ok(FileFacts {
         device: mount.device,
+        fs_type: mount.fs_type,
         inode: metadata.ino(),
         generation,
         extents,

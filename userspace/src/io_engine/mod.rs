@@ -3,6 +3,8 @@
 
 pub mod fiemap;
 pub mod file;
+pub mod lease;
+pub mod move_ext;
 pub mod pages;
 pub mod ring;
 pub mod signatures;

@@ -3,18 +3,21 @@
 
 pub mod dies;
 pub mod placement;
+pub mod spread;
 
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-use nix::libc;
+use nix::libc::{self, c_int};
 use zerocopy::little_endian::U16;
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 const OPCODE_GET_LOG_PAGE: u8 = 0x02;
 const OPCODE_IDENTIFY: u8 = 0x06;
+/// A command that has a drive copy a lot takes its time.
+const IO_TIMEOUT_MS: u32 = 120_000;
 const IDENTIFY_BYTES: usize = 4096;
 const CNS_CONTROLLER: u32 = 1;
 
@@ -48,8 +51,21 @@ struct Command {
     result: u32,
 }
 
+impl Command {
+    fn accepted(&self, status: c_int) -> io::Result<()> {
+        if status != 0 {
+            return Err(io::Error::other(format!(
+                "the device refused command {:#x} with NVMe status {status:#x}",
+                self.opcode
+            )));
+        }
+        Ok(())
+    }
+}
+
 nix::ioctl_none_bad!(nvme_ioctl_id, nix::request_code_none!(b'N', 0x40));
 nix::ioctl_readwrite!(nvme_ioctl_admin_cmd, b'N', 0x41, Command);
+nix::ioctl_readwrite!(nvme_ioctl_io_cmd, b'N', 0x43, Command);
 
 /// What a device says about hints.
 #[derive(Clone, Debug, FromBytes, Immutable, KnownLayout, Unaligned)]
@@ -104,13 +120,19 @@ impl Namespace {
         command.timeout_ms = 5000;
         // SAFETY: the driver reads the command and writes as many bytes as the slice has.
         let status = unsafe { nvme_ioctl_admin_cmd(self.file.as_raw_fd(), &mut command) }?;
-        if status != 0 {
-            return Err(io::Error::other(format!(
-                "the device refused command {:#x} with NVMe status {status:#x}",
-                command.opcode
-            )));
-        }
-        Ok(())
+        command.accepted(status)
+    }
+
+    /// An I/O command with data for the device; returns dword 0 of its completion.
+    fn io(&self, mut command: Command, data: &mut [u8]) -> io::Result<u32> {
+        command.nsid = self.nsid;
+        command.addr = data.as_mut_ptr() as u64;
+        command.data_len = data.len() as u32;
+        command.timeout_ms = IO_TIMEOUT_MS;
+        // SAFETY: the driver reads the command and as many bytes as the slice has.
+        let status = unsafe { nvme_ioctl_io_cmd(self.file.as_raw_fd(), &mut command) }?;
+        command.accepted(status)?;
+        Ok(command.result)
     }
 
     /// What the device says about hints, if it knows of them.

@@ -1,0 +1,165 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# dieaware defrag: files that are slow to read become fast by each of its ways and stay what they
+# are, also when it is interrupted or killed; files in use, shared ones, holes.
+# kernels: 6.12
+# smp: 1
+# mem: 2G
+# clock: virtual
+# seconds: 28
+# timeout: 600
+. "$(dirname "$0")/rc"
+
+# exits STATUS WORDS COMMAND...: the exit status, and words of what is said.
+exits() {
+	local expected=$1 words=$2 status=0
+	shift 2
+	"$@" >"$T_DIR/said" 2>&1 || status=$?
+	check_that "$* ends with $expected" "$status" -eq "$expected"
+	check "... and says: $words" grep -qF -- "$words" "$T_DIR/said"
+}
+
+# fragment FILE [UNITS]: units of 32 KiB, each followed by the rest of a stripe of another file
+fragment() {
+	local i
+
+	rm -f "$1" "$1.other"
+	for ((i = 0; i < ${2:-64}; i++)); do
+		dd if="$T_DIR/data" of="$1" bs=32k count=1 skip="$i" seek="$i" oflag=direct conv=notrunc status=none
+		dd if=/dev/zero of="$1.other" bs=224k count=1 seek="$i" oflag=direct conv=notrunc status=none
+	done
+}
+
+# figure FILE KEY: from frag's JSON
+figure() {
+	dieaware frag --json "$1" | python3 -c '
+import json, sys
+found = json.load(sys.stdin)[0]
+print(found[sys.argv[1]] if sys.argv[1] in found else found["physical"][sys.argv[1]])' "$2"
+}
+
+# time_of FILE: microseconds that reading it takes
+time_of() {
+	local before after
+
+	dd if="$1" of=/dev/null bs=1M iflag=direct status=none
+	before=$(date +%s%N)
+	dd if="$1" of=/dev/null bs=1M iflag=direct status=none
+	after=$(date +%s%N)
+	echo $(((after - before) / 1000))
+}
+
+# gets_fast WORD FILE OPTION...: it reads three times as fast, and is the same.
+gets_fast() {
+	local word=$1 file=$2 sum slow fast
+	shift 2
+
+	sum=$(sha256sum <"$file") slow=$(time_of "$file")
+	check_that "$word: it is slow before" "$(figure "$file" dof_permille)" -ge 700
+	exits 0 "$word" dieaware defrag "$@" "$file"
+	# What is in a write buffer is on no die yet.
+	sleep 1
+	fast=$(time_of "$file")
+	note "$word: $slow us before, $fast us after"
+	check_that "$word: its pages are spread" "$(figure "$file" dof_permille)" -le 130
+	check_that "$word: it reads three times as fast at least" $((fast * 3)) -le "$slow"
+	check_that "$word: it is the same" "$(sha256sum <"$file")" == "$sum"
+}
+
+dd if=/dev/urandom of="$T_DIR/data" bs=1M count=16 status=none
+new_ssd ssd0 capacity_mib=512 time_scale=16
+make_fs ext4 "$DEV"
+mnt=$T_DIR/mnt
+new_mount "$DEV" "$mnt"
+file=$mnt/file
+
+# Each way, and what is only looked at
+fragment "$file"
+exits 0 "ssd" dieaware defrag --dry-run "$file"
+check_that "--dry-run does nothing" "$(figure "$file" dof_permille)" -ge 700
+pieces=$(figure "$file" pieces)
+gets_fast ssd "$file"
+check_that "the filesystem has seen nothing of it" "$(figure "$file" pieces)" -eq "$pieces"
+exits 0 left dieaware defrag "$file"
+fragment "$file"
+gets_fast move "$file" --method move
+check_that "move: it is in one piece" "$(figure "$file" pieces)" -eq 1
+fragment "$file"
+touch -d 2001-02-03 "$file"
+gets_fast rewrite "$file" --method rewrite
+check_that "rewrite: its time is the same" "$(stat -c %Y "$file")" -eq "$(date -d 2001-02-03 +%s)"
+
+# A hole stays one, and the end of a file is where it was.
+fragment "$file" 32
+truncate -s 3000001 "$file"
+dd if="$T_DIR/data" of="$file" bs=32k count=16 seek=90 oflag=direct conv=notrunc status=none
+printf end >>"$file"
+sum=$(sha256sum <"$file") size=$(stat -c %s "$file") blocks=$(stat -c %b "$file")
+for method in ssd move rewrite; do
+	exits 0 $method dieaware defrag --threshold 0 --method $method "$file"
+	check_that "$method: a file with a hole is the same" "$(sha256sum <"$file")" == "$sum"
+	check_that "$method: and as long" "$(stat -c %s "$file")" -eq "$size"
+	check_that "$method: the hole is one" "$(stat -c %b "$file")" -le "$blocks"
+done
+
+# A folder: what is slow is done, the rest is left alone.
+mkdir "$mnt/folder"
+fragment "$mnt/folder/slow" 16
+dd if="$T_DIR/data" of="$mnt/folder/fast" bs=8M count=1 oflag=direct status=none
+dieaware defrag --json "$mnt/folder" >"$T_DIR/json"
+check_that "a folder: one of three files was slow" "$(python3 -c '
+import json, sys
+for row in json.load(open(sys.argv[1])):
+    print(row["path"].split("/")[-1], row["method"], row["after"] is not None)' "$T_DIR/json" | tr '\n' ,)" \
+	== "fast None False,slow ssd True,slow.other None False,"
+
+# Somebody has it open.
+fragment "$file" 16
+exec 7<"$file"
+exits 3 "somebody has it open" dieaware defrag --method rewrite "$file"
+exits 0 move dieaware defrag --method move "$file"
+exec 7<&-
+exits 3 "No such file" dieaware defrag "$mnt/nothing"
+exits 2 "invalid value" dieaware defrag --method magic "$file"
+
+# Interrupted and killed
+fragment "$file" 512
+sum=$(sha256sum <"$file")
+for method in move rewrite ssd; do
+	ended=""
+	for after in 0.01 0.03 0.06 0.1 0.2 0.4; do
+		status=0
+		timeout --preserve-status -s INT $after dieaware defrag --threshold 0 --method $method "$file" >/dev/null 2>&1 || status=$?
+		ended+=" $status"
+	done
+	# One command of the SSD takes all of a small file.
+	[[ $method == ssd ]] || check_that "$method: Ctrl-C ends it with 130" "$ended" =~ 130
+	for after in 0.05 0.1 0.15; do
+		timeout -s KILL $after dieaware defrag --threshold 0 --method $method "$file" >/dev/null 2>&1 || true
+	done
+	echo 3 >/proc/sys/vm/drop_caches
+	check_that "$method: interrupted and killed, it is the same" "$(sha256sum <"$file")" == "$sum"
+done
+umount "$mnt"
+check "fsck finds nothing" check_fs ext4 "$DEV"
+
+# xfs has no way of its own; shared blocks are left alone.
+make_fs xfs "$DEV"
+mount "$DEV" "$mnt"
+fragment "$file"
+gets_fast rewrite "$file" --method rewrite
+exits 3 "only ext4 moves blocks" dieaware defrag --threshold 0 --method move "$file"
+cp --reflink=always "$file" "$mnt/copy"
+exits 3 "it shares blocks with other files" dieaware defrag --threshold 0 --method rewrite "$file"
+umount "$mnt"
+
+# On a drive without hints only the pieces are known.
+drop_ssd ssd0
+new_ssd ssd0 capacity_mib=256 hints=0
+make_fs ext4 "$DEV"
+mount "$DEV" "$mnt"
+fragment "$file"
+exits 0 move dieaware defrag "$file"
+check_that "without hints: it is in one piece" "$(figure "$file" pieces)" -eq 1
+exits 0 left dieaware defrag "$file"
+umount "$mnt"

@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The power fails while dieaware defrag is at work: the file is what it was, and so is ext4.
+# kernels: 6.12
+# smp: 2
+# mem: 2G
+# seconds: 40
+# timeout: 240
+. "$(dirname "$0")/rc"
+
+# fragment FILE [UNITS]: units of 32 KiB, each followed by the rest of a stripe of another file
+fragment() {
+	local i
+
+	rm -f "$1" "$1.other"
+	for ((i = 0; i < ${2:-64}; i++)); do
+		dd if="$T_DIR/data" of="$1" bs=32k count=1 skip="$i" seek="$i" oflag=direct conv=notrunc status=none
+		dd if=/dev/zero of="$1.other" bs=224k count=1 seek="$i" oflag=direct conv=notrunc status=none
+	done
+}
+
+dd if=/dev/urandom of="$T_DIR/data" bs=1M count=3 status=none
+new_ssd ssd0 capacity_mib=512 plp=0
+make_fs ext4 "$DEV"
+mnt=$T_DIR/mnt file=$mnt/file
+mkdir "$mnt"
+at_end drop_mount "$mnt"
+for method in move rewrite; do
+	for operation in 10 60; do
+		mount "$DEV" "$mnt"
+		fragment "$file" 96
+		sync
+		sum=$(sha256sum <"$file")
+		nvmev-ssd power-cut ssd0 $operation
+		dieaware defrag --threshold 0 --method $method "$file" >/dev/null 2>&1 || true
+		umount "$mnt" || umount -l "$mnt"
+		[[ $(<"$CONFIGFS/ssd0/power") == 0 ]] || nvmev-ssd power-cut ssd0
+		DEV=$(nvmev-ssd power-on ssd0)
+		mount "$DEV" "$mnt"
+		check_that "$method: after a power failure at operation $operation it is the same" "$(sha256sum <"$file")" == "$sum"
+		umount "$mnt"
+		check "$method: fsck finds nothing" check_fs ext4 "$DEV"
+	done
+done

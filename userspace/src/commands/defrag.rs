@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! `dieaware defrag`: brings the pages of files back over the dies.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{bail, Context, Result};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use crate::defrag::{defrag, DefragError, Done, Method, State, Wish};
+use crate::frag::look::{walk, Drives, WHOLE};
+use crate::progress::Progress;
+use crate::units::{parse_permille, PAGE_BYTES};
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum How {
+    /// The first of the others that can be used
+    Auto,
+    /// The SSD spreads the pages (Redistribute)
+    Ssd,
+    /// ext4 moves them to free blocks in a row
+    Move,
+    /// They are written again in place, in the order of the file
+    Rewrite,
+}
+
+impl How {
+    fn method(self) -> Option<Method> {
+        match self {
+            Self::Auto => None,
+            Self::Ssd => Some(Method::Ssd),
+            Self::Move => Some(Method::Move),
+            Self::Rewrite => Some(Method::Rewrite),
+        }
+    }
+}
+
+/// Bring the pages of files back over the dies, so that they can be read fast
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  dieaware defrag --dry-run /mnt/data")]
+pub struct DefragArgs {
+    /// Regular files, and folders of which all files on the same filesystem are taken
+    #[arg(value_name = "FILE|DIR", required = true)]
+    paths: Vec<PathBuf>,
+    /// How the pages come to new places
+    #[arg(long, value_enum, default_value_t = How::Auto)]
+    method: How,
+    /// Leave files alone whose DoF_P is below this; where it is not known, files in one piece
+    #[arg(long, value_name = "PERCENT", value_parser = parse_permille, default_value = "25")]
+    threshold: u32,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print JSON for programs
+    #[arg(long)]
+    json: bool,
+}
+
+/// A file and what became of it.
+#[derive(Serialize)]
+pub struct Row {
+    path: String,
+    #[serde(flatten)]
+    done: Option<Done>,
+    /// Why nothing could be done.
+    error: Option<String>,
+}
+
+impl Row {
+    pub fn new(path: &Path, result: Result<Done, DefragError>) -> Result<Self> {
+        let path = path.display().to_string();
+        match result {
+            // That ends everything.
+            Err(DefragError::Interrupted(err)) => Err(err.into()),
+            Err(err) => Ok(Self {
+                error: Some(err.to_string()),
+                path,
+                done: None,
+            }),
+            Ok(done) => Ok(Self {
+                path,
+                done: Some(done),
+                error: None,
+            }),
+        }
+    }
+
+    pub fn has_failed(&self) -> bool {
+        self.error.is_some()
+    }
+}
+
+fn dof(state: Option<State>) -> String {
+    let permille = state.and_then(|state| state.dof_p_permille);
+    permille.map_or("-".to_owned(), |permille| {
+        format!("{}.{:03}", permille / 1000, permille % 1000)
+    })
+}
+
+fn pieces(state: Option<State>) -> String {
+    state.map_or("-".to_owned(), |state| state.pieces.to_string())
+}
+
+fn print_row(row: &Row, out: &mut impl Write) -> Result<()> {
+    let Some(done) = &row.done else {
+        return Ok(());
+    };
+    let method = match done.method {
+        None => "left",
+        Some(Method::Ssd) => "ssd",
+        Some(Method::Move) => "move",
+        Some(Method::Rewrite) => "rewrite",
+    };
+    writeln!(
+        out,
+        "{method:<8} {:>6} {:>6}  {:>7} {:>7}  {:>10}  {}",
+        dof(Some(done.before)),
+        dof(done.after),
+        pieces(Some(done.before)),
+        pieces(done.after),
+        done.bytes.div_ceil(1024),
+        row.path
+    )?;
+    Ok(())
+}
+
+/// What has become of files, for people or programs.
+pub fn print(rows: &[Row], json: bool, out: &mut impl Write) -> Result<()> {
+    if json {
+        serde_json::to_writer_pretty(&mut *out, rows)?;
+        writeln!(out)?;
+    } else {
+        writeln!(
+            out,
+            "{:<8} {:>6} {:>6}  {:>7} {:>7}  {:>10}  file",
+            "method", "DoF_P", "after", "pieces", "after", "KiB"
+        )?;
+        for row in rows {
+            print_row(row, out)?;
+        }
+    }
+    out.flush()?;
+    for row in rows {
+        if let Some(error) = &row.error {
+            eprintln!("dieaware: {}: {error}.", row.path);
+        }
+    }
+    Ok(())
+}
+
+/// All files that are meant.
+fn files(args: &DefragArgs) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+
+    for path in &args.paths {
+        if path.is_dir() {
+            files.extend(walk(path).context("Not all files can be found")?);
+        } else {
+            files.push(path.clone());
+        }
+    }
+    Ok(files)
+}
+
+/// # Errors
+///
+/// When a file could not be defragmented, or on Ctrl-C.
+pub fn run(args: &DefragArgs, out: &mut impl Write) -> Result<()> {
+    let files = files(args)?;
+    let progress = Progress::new()?;
+    let mut drives = Drives::default();
+    let mut rows = Vec::new();
+    let wish = Wish {
+        method: args.method.method(),
+        threshold_permille: u64::from(args.threshold),
+        dry_run: args.dry_run,
+    };
+
+    // Files that cannot be looked at are reported when their turn comes.
+    let pages = |file: &PathBuf| fs::metadata(file).map_or(0, |facts| facts.len() / PAGE_BYTES);
+    let mut before = 0;
+    progress.begin("defragmenting", files.iter().map(pages).sum());
+    for file in &files {
+        progress.at(before)?;
+        let mut watch = |done| progress.at(before + done);
+        let done = defrag(file, &WHOLE, wish, &mut drives, &mut watch);
+        rows.push(Row::new(file, done)?);
+        before += pages(file);
+    }
+    drop(progress);
+    print(&rows, args.json, out)?;
+    let failed = rows.iter().filter(|row| row.has_failed()).count();
+    if failed != 0 {
+        bail!("{failed} of {} files were not defragmented", rows.len());
+    }
+    Ok(())
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Looking at files: where they lie for the filesystem, and on which dies of an SSD.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::{Logical, Physical};
+use crate::io_engine::file::{self, FileError, FileFacts};
+use crate::nvme::placement::{Geometry, Place, Placement};
+use crate::runs::{self, Run};
+use crate::stack;
+use crate::units::{DeviceNumber, PAGE_SECTORS};
+
+/// Pages of an SSD, in a row.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Pages {
+    pub first: u64,
+    pub nr: u64,
+}
+
+/// What the SSD says about a file.
+#[derive(Debug)]
+pub struct OnSsd {
+    pub disk: PathBuf,
+    pub geometry: Geometry,
+    pub physical: Physical,
+    /// In the order of the file.
+    pub places: Vec<Option<Place>>,
+    pub pages: Vec<Pages>,
+}
+
+/// What is known of a file, or of parts of it.
+#[derive(Debug)]
+pub struct Look {
+    pub facts: FileFacts,
+    pub bytes: u64,
+    pub runs: Vec<Run>,
+    pub logical: Logical,
+    /// Or why that is not known.
+    pub on_ssd: Result<OnSsd, String>,
+}
+
+/// SSDs that were asked, by their nodes.
+#[derive(Default)]
+pub struct Drives {
+    open: BTreeMap<PathBuf, Option<Placement>>,
+}
+
+/// The one disk that runs lie on, and where.
+fn pages_of(device: DeviceNumber, runs: &[Run]) -> Result<(PathBuf, Vec<Pages>), String> {
+    let mut found = Vec::new();
+    let mut on: Option<PathBuf> = None;
+
+    for run in runs {
+        let first = run.device_page.0.saturating_mul(PAGE_SECTORS);
+        let nr_sectors = u64::from(run.pages) * PAGE_SECTORS;
+        let pieces = stack::resolve(device, first, nr_sectors).map_err(|err| err.to_string())?;
+        for piece in pieces {
+            if on.as_ref().is_some_and(|disk| *disk != piece.disk) {
+                return Err("it lies on more than one SSD".to_owned());
+            }
+            if piece.first_sector % PAGE_SECTORS != 0 {
+                return Err("its pages lie across those of the SSD".to_owned());
+            }
+            found.push(Pages {
+                first: piece.first_sector / PAGE_SECTORS,
+                nr: piece.nr_sectors / PAGE_SECTORS,
+            });
+            on = Some(piece.disk);
+        }
+    }
+    let disk = on.ok_or_else(|| "it has no pages on the device".to_owned())?;
+    Ok((disk, found))
+}
+
+impl Drives {
+    fn get(&mut self, disk: &Path) -> Result<&Placement, String> {
+        if !self.open.contains_key(disk) {
+            let name = disk.display();
+            let opened = Placement::open(disk)
+                .map_err(|err| format!("{name} does not say where pages are ({err})"))?;
+            self.open.insert(disk.to_owned(), opened);
+        }
+        let known = self.open.get(disk).and_then(Option::as_ref);
+        known.ok_or_else(|| format!("{} does not say where pages are", disk.display()))
+    }
+
+    /// Where the pages of runs are.
+    fn on_ssd(&mut self, device: DeviceNumber, runs: &[Run]) -> Result<OnSsd, String> {
+        let (disk, pages) = pages_of(device, runs)?;
+        let drive = self.get(&disk)?;
+        let mut places = Vec::new();
+
+        for Pages { first, nr } in &pages {
+            let found = drive.places(*first, *nr).map_err(|err| err.to_string())?;
+            places.extend(found);
+        }
+        let geometry = drive.geometry;
+        Ok(OnSsd {
+            disk,
+            geometry,
+            physical: Physical::of(&geometry, &places),
+            places,
+            pages,
+        })
+    }
+}
+
+/// All pages of a file.
+pub const WHOLE: [Range<u64>; 1] = [Range {
+    start: 0,
+    end: u64::MAX,
+}];
+
+/// Look at a file.
+///
+/// # Errors
+///
+/// When it cannot be read, or its filesystem does not say where it lies.
+pub fn look(path: &Path, drives: &mut Drives) -> Result<Look, FileError> {
+    look_at(path, &WHOLE, drives)
+}
+
+/// Look at parts of a file: ranges of its pages.
+///
+/// # Errors
+///
+/// The same.
+pub fn look_at(path: &Path, ranges: &[Range<u64>], drives: &mut Drives) -> Result<Look, FileError> {
+    let facts = file::facts(path)?;
+    let runs = runs::within(&runs::runs_of(&facts.extents), ranges);
+    let on_ssd = drives.on_ssd(facts.device, &runs);
+
+    Ok(Look {
+        bytes: fs::metadata(path)?.len(),
+        logical: Logical::of(&runs),
+        facts,
+        runs,
+        on_ssd,
+    })
+}
+
+/// All regular files below a folder that are not empty, on the same filesystem.
+///
+/// # Errors
+///
+/// When a folder cannot be read.
+pub fn walk(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let named = |path: &Path, err: io::Error| {
+        io::Error::new(err.kind(), format!("{}: {err}", path.display()))
+    };
+    let device = fs::metadata(folder)
+        .map_err(|err| named(folder, err))?
+        .dev();
+    let mut todo = vec![folder.to_owned()];
+    let mut files = Vec::new();
+
+    while let Some(folder) = todo.pop() {
+        for entry in fs::read_dir(&folder).map_err(|err| named(&folder, err))? {
+            let entry = entry.map_err(|err| named(&folder, err))?;
+            let metadata = entry.metadata().map_err(|err| named(&entry.path(), err))?;
+            if metadata.dev() != device {
+                continue;
+            }
+            if metadata.is_dir() {
+                todo.push(entry.path());
+            } else if metadata.is_file() && metadata.len() != 0 {
+                files.push(entry.path());
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
