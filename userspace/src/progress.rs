@@ -61,6 +61,15 @@ impl Progress {
         })
     }
 
+    /// No bar, and someone else's wish to end.
+    #[cfg(test)]
+    pub fn with_stop(stop: Arc<AtomicBool>) -> Self {
+        Self {
+            bar: ProgressBar::hidden(),
+            stop,
+        }
+    }
+
     /// The next part of the work, and how much there is to do in it.
     pub fn begin(&self, what: &'static str, total: u64) {
         let style = ProgressStyle::with_template("{msg} [{wide_bar}] {percent:>3} %  {eta}");
@@ -71,6 +80,21 @@ impl Progress {
         self.bar.set_message(what);
         self.bar.set_length(total);
         self.bar.reset();
+    }
+
+    /// The next part of the work, of which nobody knows how much it is: pages are counted.
+    pub fn begin_pages(&self, what: &'static str) {
+        let style = ProgressStyle::with_template("{msg} {pos} pages, {elapsed}");
+
+        self.bar
+            .set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        self.bar.set_message(what);
+        self.bar.unset_length();
+        self.bar.reset();
+    }
+
+    pub fn advance(&self, pages: u64) {
+        self.bar.inc(pages);
     }
 
     /// So much of it is done.

@@ -16,6 +16,8 @@ use crate::format::layout::SUPER_NEEDS_CHECK;
 use crate::format::superblock::PAGE_SECTORS;
 use crate::format::volume::read_super;
 use crate::io_engine::pages::{Device, OpenHow};
+use crate::io_engine::shown::Shown;
+use crate::progress::Progress;
 
 /// Find out whether a device in log mode is as it must be
 #[derive(Args, Debug)]
@@ -133,7 +135,12 @@ pub fn run(args: &CheckArgs, out: &mut impl Write) -> Result<()> {
         open(&args.device, args.start)?
     };
     let options = Options { quick: args.quick };
-    let report = check(&device, &options).with_context(|| format!("{name} cannot be checked"))?;
+    let progress = Progress::new()?;
+    progress.begin_pages("checking");
+    let report = check(&Shown::new(&device, &progress), &options);
+    progress.go_on()?;
+    drop(progress);
+    let report = report.with_context(|| format!("{name} cannot be checked"))?;
 
     if args.json {
         let report = DeviceReport {

@@ -7,4 +7,5 @@ pub mod lease;
 pub mod move_ext;
 pub mod pages;
 pub mod ring;
+pub mod shown;
 pub mod signatures;

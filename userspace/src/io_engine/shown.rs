@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! A device whose pages are counted for who looks on, and which does nothing any more once someone
+//! wants the work to end.
+
+use std::io;
+
+use super::pages::{ReadPages, WritePages};
+use crate::progress::Progress;
+use crate::units::PAGE_BYTES;
+
+pub struct Shown<'a, D> {
+    device: &'a D,
+    progress: &'a Progress,
+}
+
+impl<'a, D> Shown<'a, D> {
+    pub fn new(device: &'a D, progress: &'a Progress) -> Self {
+        Self { device, progress }
+    }
+
+    /// What was found is worth nothing when this has failed once: ask [`Progress::go_on`].
+    fn go_on(&self, bytes: usize) -> io::Result<()> {
+        self.progress.advance(bytes as u64 / PAGE_BYTES);
+        // Not the kind Interrupted: that one is for trying again.
+        self.progress.go_on().map_err(io::Error::other)
+    }
+}
+
+impl<D: ReadPages> ReadPages for Shown<'_, D> {
+    fn nr_pages(&self) -> u64 {
+        self.device.nr_pages()
+    }
+
+    fn read(&self, dpn: u64, pages: &mut [u8]) -> io::Result<()> {
+        self.go_on(pages.len())?;
+        self.device.read(dpn, pages)
+    }
+}
+
+impl<D: WritePages> WritePages for Shown<'_, D> {
+    fn write(&self, dpn: u64, pages: &[u8]) -> io::Result<()> {
+        self.go_on(pages.len())?;
+        self.device.write(dpn, pages)
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        self.go_on(0)?;
+        self.device.flush()
+    }
+}
