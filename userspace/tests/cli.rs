@@ -136,6 +136,7 @@ fn help_shows_an_example() {
         &["dump", "--help"],
         &["format", "--help"],
         &["pack", "--help"],
+        &["grow", "--help"],
         &["defrag", "--help"],
         &["probe", "--help"],
         &["create", "--help"],
@@ -163,11 +164,12 @@ fn help_shows_an_example() {
 #[test]
 fn man_pages_name_every_option_of_the_help() {
     let fixture = Fixture::new("man", "", "");
-    let verbs: [(&str, &[&str]); 19] = [
+    let verbs: [(&str, &[&str]); 20] = [
         ("check", &["check", "--help"]),
         ("dump", &["dump", "--help"]),
         ("format", &["format", "--help"]),
         ("pack", &["pack", "--help"]),
+        ("grow", &["grow", "--help"]),
         ("defrag", &["defrag", "--help"]),
         ("probe", &["probe", "--help"]),
         ("create", &["create", "--help"]),

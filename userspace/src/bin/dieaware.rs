@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use dieaware::commands::{
-    check, create, defrag, dump, format, frag, list, pack, probe, remove, repair, restore,
+    check, create, defrag, dump, format, frag, grow, list, pack, probe, remove, repair, restore,
     runs, sim, stat, status, top, udev, DamageFound, UsageError,
 };
 use dieaware::progress::{Interrupted, EXIT_INTERRUPTED};
@@ -32,6 +32,7 @@ enum Verb {
     Dump(dump::DumpArgs),
     Format(format::FormatArgs),
     Frag(frag::FragArgs),
+    Grow(grow::GrowArgs),
     List(list::ListArgs),
     Pack(pack::PackArgs),
     Probe(probe::ProbeArgs),
@@ -75,6 +76,7 @@ fn run(verb: &Verb) -> anyhow::Result<()> {
         Verb::Dump(args) => dump::run(args, &mut out)?,
         Verb::Format(args) => format::run(args, &mut out)?,
         Verb::Frag(args) => frag::run(args, &mut out)?,
+        Verb::Grow(args) => grow::run(args, &mut out)?,
         Verb::List(args) => list::run(args, &mut out)?,
         Verb::Pack(args) => pack::run(args, &mut out)?,
         Verb::Probe(args) => probe::run(args, &mut out)?,

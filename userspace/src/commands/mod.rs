@@ -7,6 +7,7 @@ pub mod defrag;
 pub mod dump;
 pub mod format;
 pub mod frag;
+pub mod grow;
 pub mod list;
 pub mod overwrite;
 pub mod pack;

@@ -158,6 +158,30 @@ pub fn create(name: &str, uuid: &str, line: &str) -> Result<(), DmError> {
     }
 }
 
+/// Give a device another table of one line, at once; what is on its way is waited for.
+///
+/// # Errors
+///
+/// When device-mapper refuses; the device has its old table then.
+pub fn reload(name: &str, line: &str) -> Result<(), DmError> {
+    let log = KernelLog::new();
+    let refused = |err, log: KernelLog| match (err, log.sentence()) {
+        (DmError::Failed { .. }, Some(sentence)) => DmError::Refused(sentence),
+        (err, _) => err,
+    };
+
+    if let Err(err) = dmsetup(&["load", name, "--table", line]) {
+        return Err(refused(err, log));
+    }
+    // This suspends the device first, in the kernel: nobody can come in between.
+    if let Err(err) = dmsetup(&["resume", name]) {
+        // Whether the table could be taken away again does not change what went wrong.
+        let _ = dmsetup(&["clear", name]);
+        return Err(refused(err, log));
+    }
+    Ok(())
+}
+
 /// # Errors
 ///
 /// When device-mapper refuses.

@@ -6,6 +6,7 @@
 pub mod life;
 
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use thiserror::Error;
@@ -44,7 +45,11 @@ pub enum DmError {
 
 /// Run dmsetup. Only its first words are named in errors, since messages are long.
 fn dmsetup(args: &[&str]) -> Result<String, DmError> {
-    let output = Command::new("dmsetup").args(args).output()?;
+    // A group of its own: Ctrl-C is for us, and what dmsetup has begun it ends.
+    let output = Command::new("dmsetup")
+        .args(args)
+        .process_group(0)
+        .output()?;
 
     if !output.status.success() {
         if !nix::unistd::geteuid().is_root() {

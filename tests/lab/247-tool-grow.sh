@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# dieaware grow: a device in hint mode and one in log mode take what the device below has become
+# larger by, mounted; and what it refuses.
+# kernels: 6.12
+# smp: 2
+# mem: 2G
+# seconds: 35
+# timeout: 120
+. "$(dirname "$0")/rc"
+
+# exits STATUS WORDS COMMAND...: the exit status, and words of what is said.
+exits() {
+	local expected=$1 words=$2 status=0
+	shift 2
+	"$@" >"$T_DIR/said" 2>&1 || status=$?
+	check_that "$* ends with $expected" "$status" -eq "$expected"
+	check "... and says: $words" grep -qF -- "$words" "$T_DIR/said"
+}
+
+# low_is SECTORS: the device below is so large
+low_is() {
+	dmsetup load low --table "0 $1 linear $DEV 0"
+	dmsetup resume low
+}
+
+sectors_of() {
+	blockdev --getsz "/dev/mapper/$1"
+}
+
+new_ssd ssd0 capacity_mib=384
+sectors=$(blockdev --getsz "$DEV")
+at_end drop_target low
+at_end drop_target t0
+for mode in hint log; do
+	dmsetup create low --table "0 $((sectors / 2)) linear $DEV 0"
+	dieaware create t0 /dev/mapper/low --mode $mode --force >/dev/null 2>&1 ||
+		dieaware create t0 /dev/mapper/low --mode $mode >/dev/null
+	before=$(sectors_of t0)
+	make_fs ext4 /dev/mapper/t0
+	new_mount /dev/mapper/t0 "$T_DIR/mnt"
+	dd if=/dev/urandom of="$T_DIR/mnt/data" bs=1M count=16 conv=fsync status=none
+	sum=$(sha256sum <"$T_DIR/mnt/data")
+	exits 0 "t0 has all of the device below: $before sectors" dieaware grow t0
+	low_is "$sectors"
+	exits 0 "would load into t0: 0 " dieaware grow --dry-run t0
+	check_that "$mode: --dry-run does nothing" "$(sectors_of t0)" -eq "$before"
+	exits 0 "t0 has grown from $before to " dieaware grow t0
+	check_that "$mode: it is larger" "$(sectors_of t0)" -gt $((before * 3 / 2))
+	check_that "$mode: no table is left waiting" "$(dmsetup info -c --noheadings -o tables_loaded t0)" =~ ^[Ll]ive$
+	check "$mode: resize2fs" resize2fs "/dev/mapper/t0"
+	dd if=/dev/urandom of="$T_DIR/mnt/more" bs=1M count=200 conv=fsync status=none
+	check_that "$mode: the file is the same" "$(sha256sum <"$T_DIR/mnt/data")" == "$sum"
+	umount "$T_DIR/mnt"
+	check "$mode: fsck finds nothing" check_fs ext4 /dev/mapper/t0
+	dieaware remove t0
+	[[ $mode == hint ]] || check "log: dieaware check finds nothing" dieaware check /dev/mapper/low
+	dmsetup remove low
+	wipefs -qa "$DEV"
+done
+
+exits 2 "There is no device t0" dieaware grow t0
+dmsetup create t0 --table "0 8 zero"
+exits 2 "t0 has no dieaware target" dieaware grow t0
+dmsetup remove t0
+exits 3 "only root can use device-mapper" setpriv --reuid=65534 --clear-groups dieaware grow t0

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! `dieaware grow`: a device takes all of the device below, which has become larger.
+
+use std::fs;
+use std::io::Write;
+
+use anyhow::{anyhow, Context, Result};
+use clap::Args;
+
+use super::UsageError;
+use crate::dm::{self, life, DmError};
+use crate::progress::Progress;
+use crate::status::Status;
+use crate::units::{DeviceNumber, PAGE_SECTORS};
+
+/// Let a device take what the device below has become larger by
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  dieaware grow fast && resize2fs /dev/mapper/fast")]
+pub struct GrowArgs {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+fn usage(sentence: impl Into<String>) -> anyhow::Error {
+    UsageError(sentence.into()).into()
+}
+
+/// A table line of our target.
+#[derive(Clone, Debug, Eq, PartialEq)]
+struct Line {
+    len_sectors: u64,
+    below: DeviceNumber,
+    start_sectors: u64,
+    mode: String,
+    /// What comes behind, as it is.
+    options: String,
+}
+
+fn parse_line(line: &str) -> Option<Line> {
+    let mut words = line.trim().splitn(7, ' ');
+    let mut next = || words.next();
+    if next()? != "0" {
+        return None;
+    }
+    let len_sectors = next()?.parse().ok()?;
+    if next()? != "dieaware" {
+        return None;
+    }
+    Some(Line {
+        len_sectors,
+        below: next()?.parse().ok()?,
+        start_sectors: next()?.parse().ok()?,
+        mode: next()?.to_owned(),
+        options: next().unwrap_or_default().to_owned(),
+    })
+}
+
+impl Line {
+    fn text(&self) -> String {
+        let Self {
+            len_sectors,
+            below,
+            start_sectors,
+            mode,
+            options,
+        } = self;
+        format!("0 {len_sectors} dieaware {below} {start_sectors} {mode} {options}")
+            .trim_end()
+            .to_owned()
+    }
+
+    /// What the device could have.
+    fn most_sectors(&self, status: &Status) -> Result<u64> {
+        if self.mode == "log" {
+            let pages: u64 = status
+                .word("grown_lpns")
+                .and_then(|word| word.parse().ok())
+                .ok_or_else(|| anyhow!("Its status does not say how much there is"))?;
+            return Ok(pages.saturating_mul(PAGE_SECTORS));
+        }
+        let file = format!("/sys/dev/block/{}/size", self.below);
+        let below: u64 = fs::read_to_string(file)
+            .context("The size of the device below is not known")?
+            .trim()
+            .parse()
+            .context("The size of the device below is no number")?;
+        Ok(below.saturating_sub(self.start_sectors))
+    }
+}
+
+/// Its table line, if it is all of the device, and what it says about itself.
+fn look(name: &str) -> Result<(Line, Status)> {
+    let info = life::info(name).context("Device-mapper cannot be asked")?;
+    let info = info.ok_or_else(|| usage(format!("There is no device {name}")))?;
+    let cannot = || format!("{name} cannot be looked at");
+    let targets = dm::targets(name).with_context(cannot)?;
+    let target = targets
+        .first()
+        .ok_or_else(|| usage(format!("{name} has no dieaware target")))?;
+    let table = dm::table(info.number).with_context(cannot)?;
+    let line = parse_line(&table)
+        .filter(|_| table.lines().count() == 1)
+        .ok_or_else(|| usage(format!("{name} is not one dieaware target alone")))?;
+    let status = Status::parse(&target.params).with_context(cannot)?;
+
+    if status.word("state").is_some_and(|state| state != "write") {
+        return Err(usage(format!(
+            "{name} cannot be written, so it cannot grow"
+        )));
+    }
+    Ok((line, status))
+}
+
+/// # Errors
+///
+/// When the device is not one of ours, or refuses.
+pub fn run(args: &GrowArgs, out: &mut impl Write) -> Result<()> {
+    let name = &args.name;
+    // Ctrl-C does not end us between the new table and its use.
+    let progress = Progress::new()?;
+    let (line, status) = look(name)?;
+    let most = line.most_sectors(&status)?;
+
+    if most <= line.len_sectors {
+        writeln!(
+            out,
+            "{name} has all of the device below: {} sectors",
+            line.len_sectors
+        )?;
+        return Ok(());
+    }
+    let grown = Line {
+        len_sectors: most,
+        ..line.clone()
+    };
+    if args.dry_run {
+        writeln!(out, "would load into {name}: {}", grown.text())?;
+        return Ok(());
+    }
+    progress.go_on()?;
+    life::reload(name, &grown.text()).map_err(|err| match err {
+        DmError::Refused(sentence) => usage(format!("The target refuses: {sentence}")),
+        other => anyhow!(other).context(format!("{name} has not grown")),
+    })?;
+    writeln!(
+        out,
+        "{name} has grown from {} to {most} sectors; what lies on it does not know yet (see \
+         resize2fs, xfs_growfs, btrfs filesystem resize)",
+        line.len_sectors
+    )?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_line;
+
+    #[test]
+    fn only_the_length_of_a_table_line_changes() {
+        for text in [
+            "0 8192 dieaware 259:1 0 hint",
+            "0 8192 dieaware 259:1 2048 log 2 map_cache_mb=8 idle_ms=50",
+        ] {
+            let mut line = parse_line(text).unwrap();
+            assert_eq!(line.text(), text);
+            line.len_sectors = 16384;
+            assert_eq!(line.text(), text.replacen("8192", "16384", 1));
+        }
+        for text in [
+            "",
+            "0 8192 linear 259:1 0",
+            "8 8192 dieaware 259:1 0 hint",
+            "0 x dieaware 259:1 0 hint",
+            "0 8192 dieaware 259:1",
+        ] {
+            assert_eq!(parse_line(text), None, "{text}");
+        }
+    }
+}
