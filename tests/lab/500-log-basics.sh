@@ -120,6 +120,19 @@ refused "more than was formatted" "more than the formatted device" "0 $((sectors
 refused "half a page" "multiples of 8" "0 $((sectors - 4)) dieaware $DEV 0 log"
 refused "a start in the middle of a page" "multiple of 8 sectors" "0 $sectors dieaware $DEV 4 log"
 refused "a start where no superblock is" "not formatted" "0 $sectors dieaware $DEV 8 log"
+# feature_byte DIGITS: a byte of both superblocks, after so many digits, has a bit that nobody knows.
+feature_byte() {
+	sed -E "s/^(superblock .*body=.{$1})00/\180/" "$T_DIR/exact" >"$T_DIR/changed"
+	dieaware restore --force "$T_DIR/changed" "$DEV"
+}
+dieaware dump --exact "$DEV" >"$T_DIR/exact"
+feature_byte 32
+refused "a feature that must be known" "features that this version does not know" "$LINE"
+feature_byte 16
+refused "a feature that must be known to write" "can only read" "$LINE"
+check "but not to read" dmsetup create t0 --readonly --table "$LINE"
+dmsetup remove t0
+dieaware restore --force "$T_DIR/exact" "$DEV"
 dd if=/dev/zero of="$DEV" bs=4k count=1 oflag=direct status=none
 check "the other superblock is enough" dmsetup create t0 --table "$LINE"
 dmsetup remove t0
