@@ -53,7 +53,11 @@ install_tables() {
 	cp "$scripts/virtual-ssds.service" "$etc/systemd/system/"
 	ln -s ../virtual-ssds.service "$etc/systemd/system/sysinit.target.wants/"
 	sed -i "s/@UUID@/$(<"$work/files/uuid")/" "$etc/dietab"
-	mkdir -p "$work/root/srv"/{fast,small,volume}
+	mkdir -p "$work/root/srv"/{fast,small,volume} "$etc/systemd/system/multi-user.target.wants"
+	# As "systemctl enable" does
+	ln -s '/usr/lib/systemd/system/dieaware-runs@.service' \
+		"$etc/systemd/system/multi-user.target.wants/dieaware-runs@srv-fast.service"
+	install -D "$work/files/fast.runs" "$work/root/var/lib/dieaware/runs/srv-fast"
 }
 
 expect "the files that a boot needs are installed" prepare

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 /// What the keys mean, in the words of the documentation.
-const MEANINGS: [(&str, &str); 50] = [
+pub(crate) const MEANINGS: [(&str, &str); 50] = [
     ("mode", "what the target does"),
     ("transport", "how hints reach the device"),
     ("hints", "whether hints are sent"),

@@ -143,6 +143,18 @@ pub fn write_units(dir: &Path, entry: &Entry, dietab: &Path, program: &str) -> i
     fs::write(dir.join(&unit), service(entry, dietab, program))?;
     // Whoever wants to mount it starts it, even if it is not for the boot.
     pull_in(dir, &format!("{device}.requires"), &unit, &up)?;
+    // Filesystems are ordered behind this target. It must stop with the service, or else that
+    // would not wait until they are unmounted.
+    let mounts = escape(&format!("dev/mapper/{}", entry.name));
+    let folder = dir.join(format!("blockdev@{mounts}.target.d"));
+    fs::create_dir_all(&folder)?;
+    fs::write(
+        folder.join("50-dietab.conf"),
+        format!(
+            "# Made by dieaware-generator\n[Unit]\nPartOf={}\n",
+            without_specifiers(&unit)
+        ),
+    )?;
     if let Some(timeout) = &entry.timeout {
         let folder = dir.join(format!("{}.d", device_unit(&entry.source.path())));
         fs::create_dir_all(&folder)?;
@@ -243,6 +255,7 @@ mod tests {
         assert!(there("dieaware@c.service"));
         assert!(!there("dieaware.target.requires/dieaware@c.service"));
         assert!(there("dev-mapper-c.device.requires/dieaware@c.service"));
+        assert!(there("blockdev@dev-mapper-a.target.d/50-dietab.conf"));
         assert!(there("remote-fs.target.wants/dieaware.target"));
         assert!(there("sysinit.target.wants/dieaware.target"));
         fs::remove_dir_all(&dir).unwrap();

@@ -117,6 +117,11 @@ fn wrong_usage_ends_with_2() {
         &["dance"],
         &["runs"],
         &["runs", "load", "demo"],
+        &["runs", "load", "--saved", "/", "demo"],
+        &["runs", "load", "--list", "list"],
+        &["runs", "save"],
+        // The folder of the machine that tests lies on no target.
+        &["runs", "save", "/proc"],
         &["runs", "extents"],
         &["status"],
         &["status", "demo", "--yaml"],
@@ -143,12 +148,14 @@ fn help_shows_an_example() {
         &["frag", "--help"],
         &["list", "--help"],
         &["stat", "--help"],
+        &["export", "--help"],
         &["top", "--help"],
         &["remove", "--help"],
         &["repair", "--help"],
         &["restore", "--help"],
         &["unpack", "--help"],
         &["runs", "load", "--help"],
+        &["runs", "save", "--help"],
         &["runs", "extents", "--help"],
         &["sim", "--help"],
     ] {
@@ -164,7 +171,7 @@ fn help_shows_an_example() {
 #[test]
 fn man_pages_name_every_option_of_the_help() {
     let fixture = Fixture::new("man", "", "");
-    let verbs: [(&str, &[&str]); 20] = [
+    let verbs: [(&str, &[&str]); 22] = [
         ("check", &["check", "--help"]),
         ("dump", &["dump", "--help"]),
         ("format", &["format", "--help"]),
@@ -176,6 +183,7 @@ fn man_pages_name_every_option_of_the_help() {
         ("frag", &["frag", "--help"]),
         ("list", &["list", "--help"]),
         ("stat", &["stat", "--help"]),
+        ("export", &["export", "--help"]),
         ("top", &["top", "--help"]),
         ("remove", &["remove", "--help"]),
         ("repair", &["repair", "--help"]),
@@ -184,6 +192,7 @@ fn man_pages_name_every_option_of_the_help() {
         ("status", &["status", "--help"]),
         ("runs", &["runs", "load", "--help"]),
         ("runs", &["runs", "extents", "--help"]),
+        ("runs", &["runs", "save", "--help"]),
         ("sim", &["sim", "--help"]),
     ];
     for (page, args) in verbs {

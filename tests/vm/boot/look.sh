@@ -41,6 +41,19 @@ same_files() {
 	is "$(findmnt -no SOURCE "/srv/$1")" "$2" && (cd "/srv/$1" && sha256sum -c "$files/$1.sum")
 }
 
+runs_are_loaded() {
+	until_true systemctl is-active dieaware-runs@srv-fast
+	journalctl -b --no-pager -o cat -u dieaware-runs@srv-fast | tee /tmp/runs
+	grep -qE '^/srv/fast: 1 of 1 files, [1-9][0-9]* runs, 977 pages$' /tmp/runs
+}
+
+runs_are_saved() {
+	head -c 5000 /dev/urandom >"/srv/fast/new file" &&
+		systemctl stop dieaware-runs@srv-fast &&
+		diff - <(sed 1d /var/lib/dieaware/runs/srv-fast) <<<$'new file\ndata' &&
+		systemctl start dieaware-runs@srv-fast && is "$(findmnt -no TARGET /srv/fast)" /srv/fast
+}
+
 links_lead_above() {
 	local link
 
@@ -99,6 +112,8 @@ look "ext4 on a device in hint mode is mounted and has its files" same_files fas
 look "f2fs on a partition in log mode is mounted and has its files" same_files small /dev/mapper/small
 look "ext4 on LVM on a partition in log mode is mounted and has its files" \
 	same_files volume /dev/mapper/vg-volume
+look "the run table is loaded at boot" runs_are_loaded
+look "files are listed for the next boot when it ends" runs_are_saved
 look "links by UUID and label lead to the device in hint mode, not to its source" links_lead_above
 look "udev knows sources of both modes" source_types
 look "LVM makes snapshots" snapshots_work

@@ -15,9 +15,10 @@ write_files() {
 
 make_fast() {
 	dieaware create --mode hint fast "$1"
-	mkfs.ext4 -q -L fast /dev/mapper/fast
+	mkfs.ext4 -q -b 4096 -L fast /dev/mapper/fast
 	mount /dev/mapper/fast /mnt
 	write_files /mnt fast
+	dieaware runs save --list /out/fast.runs /mnt
 	umount /mnt
 	blkid -p -s UUID -o value /dev/mapper/fast >/out/fast.uuid
 	dieaware remove fast

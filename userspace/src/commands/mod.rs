@@ -5,6 +5,7 @@ pub mod check;
 pub mod create;
 pub mod defrag;
 pub mod dump;
+pub mod export;
 pub mod format;
 pub mod frag;
 pub mod grow;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `dieaware runs`: where files lie, and teaching that to a target.
 
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,7 @@ use super::UsageError;
 use crate::dm::{self, Target};
 use crate::io_engine::file::{self, FileFacts};
 use crate::runs::{self, Run};
+use crate::saved_runs;
 use crate::units::DeviceNumber;
 
 /// Show where files lie, or tell it to a target
@@ -24,6 +26,7 @@ pub struct RunsArgs {
 #[derive(Subcommand, Debug)]
 enum RunsVerb {
     Load(LoadArgs),
+    Save(SaveArgs),
     Extents(ExtentsArgs),
 }
 
@@ -32,11 +35,32 @@ enum RunsVerb {
 #[command(after_help = "Example:\n  dieaware runs load demo /mnt/data/*.db")]
 struct LoadArgs {
     /// Name of the device-mapper device that holds the files' filesystem
-    #[arg(value_name = "DM-NAME")]
-    name: String,
+    #[arg(value_name = "DM-NAME", required_unless_present = "saved")]
+    name: Option<String>,
     /// Regular files on that device
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required_unless_present = "saved")]
     files: Vec<PathBuf>,
+    /// Instead: the files that "runs save" has listed of this folder
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["name", "files"])]
+    saved: Option<PathBuf>,
+    /// That list, if it is not where "runs save" puts it
+    #[arg(long, value_name = "FILE", requires = "saved")]
+    list: Option<PathBuf>,
+}
+
+/// List the files of a filesystem that "runs load" is to load after a reboot
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  dieaware runs save /mnt/data")]
+struct SaveArgs {
+    /// A folder of a filesystem that lies on a dieaware device
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// So many files, those last written
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    files: usize,
+    /// Write the list there instead of below /var/lib/dieaware/runs
+    #[arg(long, value_name = "FILE")]
+    list: Option<PathBuf>,
 }
 
 /// Show what "runs load" would tell
@@ -56,7 +80,11 @@ struct ExtentsArgs {
 /// When a file or the device cannot be read, or they do not belong together.
 pub fn run(args: &RunsArgs, out: &mut impl Write) -> Result<()> {
     match &args.verb {
-        RunsVerb::Load(args) => load(args, out),
+        RunsVerb::Load(args) => match &args.saved {
+            Some(folder) => load_saved(folder, args.list.as_deref(), out),
+            None => load(args.name.as_deref().unwrap_or_default(), &args.files, out),
+        },
+        RunsVerb::Save(args) => save(args, out),
         RunsVerb::Extents(args) => extents(args, out),
     }
 }
@@ -65,18 +93,23 @@ fn facts(path: &Path) -> Result<FileFacts> {
     file::facts(path).with_context(|| path.display().to_string())
 }
 
-fn load(args: &LoadArgs, out: &mut impl Write) -> Result<()> {
-    let name = &args.name;
+/// The targets of a device, of which there must be one.
+fn targets_of(name: &str) -> Result<Vec<Target>> {
     let targets = dm::targets(name).with_context(|| format!("{name} cannot be found"))?;
     if targets.is_empty() {
         return Err(UsageError(format!("{name} has no dieaware target")).into());
     }
+    Ok(targets)
+}
+
+fn load(name: &str, files: &[PathBuf], out: &mut impl Write) -> Result<()> {
+    let targets = targets_of(name)?;
     let device = dm::device_number(name)
         .with_context(|| format!("The device number of {name} is not known"))?;
 
     // All files are read first: nothing is loaded when one of them does not fit.
     let mut all = Vec::new();
-    for path in &args.files {
+    for path in files {
         let facts = facts(path)?;
         if facts.device != device {
             return Err(UsageError(format!(
@@ -93,6 +126,86 @@ fn load(args: &LoadArgs, out: &mut impl Write) -> Result<()> {
             .with_context(|| format!("{} was not loaded", path.display()))?;
         writeln!(out, "{}: {nr_runs} runs, {nr_pages} pages", path.display())?;
     }
+    Ok(())
+}
+
+/// The device of a folder's filesystem, and its name if it has a dieaware target.
+fn device_below(folder: &Path) -> Result<(DeviceNumber, String)> {
+    let name = || folder.display().to_string();
+    let opened = File::open(folder).with_context(name)?;
+    let device = file::mount_of(&opened).with_context(name)?.device;
+    let dm_name = fs::read_to_string(format!("/sys/dev/block/{device}/dm/name"));
+
+    match dm_name.map(|text| text.trim().to_owned()) {
+        Ok(dm_name) if !dm::targets(&dm_name)?.is_empty() => Ok((device, dm_name)),
+        _ => Err(UsageError(format!(
+            "{}: its filesystem lies on the device {device}, which has no dieaware target",
+            folder.display()
+        ))
+        .into()),
+    }
+}
+
+fn default_list(folder: &Path) -> Result<PathBuf> {
+    let whole = fs::canonicalize(folder).with_context(|| folder.display().to_string())?;
+    Ok(saved_runs::default_list(&whole))
+}
+
+fn save(args: &SaveArgs, out: &mut impl Write) -> Result<()> {
+    let folder = args.folder.as_path();
+    device_below(folder)?;
+    let files = saved_runs::last_written(folder, args.files)
+        .with_context(|| folder.display().to_string())?;
+    let list = match &args.list {
+        Some(list) => list.clone(),
+        None => default_list(folder)?,
+    };
+
+    saved_runs::write(&list, &files)?;
+    writeln!(out, "{}: {} files", list.display(), files.len())?;
+    Ok(())
+}
+
+/// Files that are gone, or now lie elsewhere, are passed over.
+fn load_saved(folder: &Path, list: Option<&Path>, out: &mut impl Write) -> Result<()> {
+    let (device, name) = device_below(folder)?;
+    let targets = targets_of(&name)?;
+    let list = match list {
+        Some(list) => list.to_owned(),
+        None => default_list(folder)?,
+    };
+    // The first time of a unit that lists them at its end
+    if !list.exists() {
+        writeln!(
+            out,
+            "There is no list {}: nothing is loaded",
+            list.display()
+        )?;
+        return Ok(());
+    }
+    let files = saved_runs::read(&list)?;
+    let (mut nr_files, mut nr_runs, mut nr_pages) = (0, 0, 0);
+
+    // The last written come last, so that they are the last to be forgotten.
+    for file in files.iter().rev() {
+        let Ok(facts) = file::facts(&folder.join(file)) else {
+            continue;
+        };
+        if facts.device != device {
+            continue;
+        }
+        let (runs, pages) = load_file(&name, &targets, &facts)
+            .with_context(|| format!("{} was not loaded", file.display()))?;
+        nr_files += 1;
+        nr_runs += runs;
+        nr_pages += pages;
+    }
+    writeln!(
+        out,
+        "{}: {nr_files} of {} files, {nr_runs} runs, {nr_pages} pages",
+        folder.display(),
+        files.len()
+    )?;
     Ok(())
 }
 

@@ -193,6 +193,7 @@ pub fn remove(name: &str) -> Result<(), DmError> {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Entry {
     pub name: String,
+    pub start_sectors: u64,
     pub len_sectors: u64,
     pub params: String,
 }
@@ -203,6 +204,7 @@ fn parse_entry(line: &str) -> Option<Entry> {
 
     Some(Entry {
         name: name.to_owned(),
+        start_sectors: target.start_sectors,
         len_sectors: target.len_sectors,
         params: target.params,
     })

@@ -10,7 +10,7 @@ use std::path::Path;
 use thiserror::Error;
 
 use super::fiemap::{self, Extent};
-use crate::mounts::{self, MountError};
+use crate::mounts::{self, Mount, MountError};
 use crate::units::DeviceNumber;
 
 /// A file's identity and extents.
@@ -45,6 +45,18 @@ pub enum FileError {
 /// layer of chunks in between, overlayfs shows another filesystem's.
 const OWN_ADDRESSES: [&str; 3] = ["btrfs", "overlay", "bcachefs"];
 
+/// The filesystem of an open file or folder, if its addresses are the device's.
+pub fn mount_of(file: &File) -> Result<Mount, FileError> {
+    let fdinfo = fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd()))?;
+    let mountinfo = fs::read_to_string("/proc/self/mountinfo")?;
+    let mount = mounts::find_mount(&mountinfo, mounts::mount_id(&fdinfo)?)?;
+
+    if OWN_ADDRESSES.contains(&mount.fs_type.as_str()) {
+        return Err(FileError::OwnAddresses(mount.fs_type));
+    }
+    Ok(mount)
+}
+
 /// Find out everything about a file. Dirty pages of it are written first.
 pub fn facts(path: &Path) -> Result<FileFacts, FileError> {
     let file = File::open(path)?;
@@ -53,12 +65,7 @@ pub fn facts(path: &Path) -> Result<FileFacts, FileError> {
         return Err(FileError::NotRegular);
     }
 
-    let fdinfo = fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd()))?;
-    let mountinfo = fs::read_to_string("/proc/self/mountinfo")?;
-    let mount = mounts::find_mount(&mountinfo, mounts::mount_id(&fdinfo)?)?;
-    if OWN_ADDRESSES.contains(&mount.fs_type.as_str()) {
-        return Err(FileError::OwnAddresses(mount.fs_type));
-    }
+    let mount = mount_of(&file)?;
     let extents =
         fiemap::extents(&file).map_err(|err| FileError::NoFiemap(mount.fs_type.clone(), err))?;
     let generation = fiemap::generation(&file)

@@ -20,7 +20,10 @@ struct Header {
     version: U16,
     entry_bytes: U16,
     nr_dies: U32,
-    hints: [U64; 4],
+    hints_append: U64,
+    hints_overwrite: U64,
+    hints_ignored: U64,
+    writes_plain: U64,
     reserved: [u8; 24],
 }
 
@@ -43,7 +46,24 @@ struct Entry {
 pub struct Die {
     pub units_read: u64,
     pub units_programmed: u64,
+    pub eblks_erased: u64,
+    pub pages_host: u64,
+    pub pages_gc: u64,
+    pub pages_valid: u64,
     pub busy_ns: u64,
+}
+
+/// What an SSD has done since it was made.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Statistics {
+    /// Commands placed by a hint,
+    pub hints_append: u64,
+    pub hints_overwrite: u64,
+    /// with one that could not be used,
+    pub hints_ignored: u64,
+    /// and without.
+    pub writes_plain: u64,
+    pub dies: Vec<Die>,
 }
 
 fn parse(data: &[u8], entry_bytes: usize) -> Vec<Die> {
@@ -53,6 +73,10 @@ fn parse(data: &[u8], entry_bytes: usize) -> Vec<Die> {
         .map(|(entry, _)| Die {
             units_read: entry.units_read.get(),
             units_programmed: entry.units_programmed.get(),
+            eblks_erased: entry.eblks_erased.get(),
+            pages_host: entry.pages_host.get(),
+            pages_gc: entry.pages_gc.get(),
+            pages_valid: entry.pages_valid.get(),
             busy_ns: entry.busy_ns.get(),
         })
         .collect()
@@ -64,23 +88,38 @@ fn parse(data: &[u8], entry_bytes: usize) -> Vec<Die> {
 ///
 /// When it cannot be asked.
 pub fn dies(namespace: &Namespace) -> io::Result<Vec<Die>> {
+    Ok(statistics(namespace)?.unwrap_or_default().dies)
+}
+
+/// What an SSD has done; `None` if it does not tell.
+///
+/// # Errors
+///
+/// When it cannot be asked.
+pub fn statistics(namespace: &Namespace) -> io::Result<Option<Statistics>> {
     let Some(id) = namespace.id()?.filter(|id| id.log_dies != 0) else {
-        return Ok(Vec::new());
+        return Ok(None);
     };
     let mut head = [0; HEADER_BYTES];
     namespace.log_page(id.log_dies, 0, 0, &mut head)?;
     let Ok((header, _)) = Header::ref_from_prefix(&head) else {
-        return Ok(Vec::new());
+        return Ok(None);
     };
     let entry_bytes = usize::from(header.entry_bytes.get());
     let nr_dies = header.nr_dies.get().min(MOST_DIES) as usize;
 
     if entry_bytes < size_of::<Entry>() || entry_bytes % 4 != 0 {
-        return Ok(Vec::new());
+        return Ok(None);
     }
     let mut data = vec![0; HEADER_BYTES + nr_dies * entry_bytes];
     namespace.log_page(id.log_dies, 0, 0, &mut data)?;
-    Ok(parse(data.get(HEADER_BYTES..).unwrap_or(&[]), entry_bytes))
+    Ok(Some(Statistics {
+        hints_append: header.hints_append.get(),
+        hints_overwrite: header.hints_overwrite.get(),
+        hints_ignored: header.hints_ignored.get(),
+        writes_plain: header.writes_plain.get(),
+        dies: parse(data.get(HEADER_BYTES..).unwrap_or(&[]), entry_bytes),
+    }))
 }
 
 #[cfg(test)]
@@ -95,9 +134,9 @@ mod tests {
         data[80 + 8] = 7;
         data[80 + 48] = 9;
         let second = Die {
-            units_read: 0,
             units_programmed: 7,
             busy_ns: 9,
+            ..Die::default()
         };
         let dies = parse(&data, 80);
         assert_eq!((dies.len(), dies[0].units_read, dies[1]), (2, 5, second));

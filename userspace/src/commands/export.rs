@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! `dieaware export`: counters of all targets, and of the SSDs below them, for Prometheus.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{bail, Context, Result};
+use clap::Args;
+
+use crate::dm::life;
+use crate::export::{drives, targets, Text};
+use crate::nvme::dies::statistics;
+use crate::nvme::Namespace;
+use crate::stack::Base;
+use crate::status::Status;
+
+/// Print the counters of all targets, and of the SSDs below them, for Prometheus
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example:\n  dieaware export --output /var/lib/prometheus/node-exporter/dieaware.prom"
+)]
+pub struct ExportArgs {
+    /// Write a file, which is replaced as a whole, as node_exporter's textfile collector wants it
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// The disk that a target lies on.
+fn disk(table: &life::Entry) -> Option<PathBuf> {
+    let below = table.params.split(' ').next()?.parse().ok()?;
+    Base::of(below).ok()?.disk().ok()
+}
+
+/// A disk that is no NVMe namespace, or does not tell, has no samples.
+fn add_drive(text: &mut Text, disk: &Path) -> Result<()> {
+    let Ok(namespace) = Namespace::open(disk) else {
+        return Ok(());
+    };
+    let name = disk.file_name().unwrap_or_default().to_string_lossy();
+    let known = statistics(&namespace)
+        .with_context(|| format!("The counters of {} cannot be read", disk.display()))?;
+
+    if let Some(known) = known {
+        drives::add(text, &name, &known);
+    }
+    Ok(())
+}
+
+/// What is known, and what went wrong with the rest.
+fn collect() -> Result<(Text, Vec<anyhow::Error>)> {
+    let failed = "Device-mapper cannot be asked";
+    let (mut text, mut wrong) = (Text::default(), Vec::new());
+
+    for entry in life::all("status").context(failed)? {
+        match Status::parse(&entry.params) {
+            Ok(status) => targets::add(
+                &mut text,
+                &entry.name,
+                &entry.start_sectors.to_string(),
+                &status,
+            ),
+            Err(err) => {
+                let what = format!("The status of {} is not understood", entry.name);
+                wrong.push(anyhow::Error::new(err).context(what));
+            }
+        }
+    }
+    let tables = life::all("table").context(failed)?;
+    let disks: BTreeSet<_> = tables.iter().filter_map(disk).collect();
+    for disk in disks {
+        wrong.extend(add_drive(&mut text, &disk).err());
+    }
+    Ok((text, wrong))
+}
+
+/// Whoever reads the file meanwhile reads the one of before.
+fn replace(path: &Path, text: &str) -> Result<()> {
+    let mut fresh = path.as_os_str().to_owned();
+    // The collector reads what ends in .prom.
+    fresh.push(".new");
+    let write = || {
+        File::create(&fresh)?.write_all(text.as_bytes())?;
+        fs::rename(&fresh, path)
+    };
+
+    write().with_context(|| format!("{} cannot be written", path.display()))
+}
+
+/// # Errors
+///
+/// When something cannot be asked; what could be is printed all the same.
+pub fn run(args: &ExportArgs, out: &mut impl Write) -> Result<()> {
+    let (text, mut wrong) = collect()?;
+
+    match &args.output {
+        Some(path) => replace(path, &text.to_string())?,
+        None => write!(out, "{text}")?,
+    }
+    out.flush()?;
+    let Some(last) = wrong.pop() else {
+        return Ok(());
+    };
+    for err in wrong {
+        eprintln!("dieaware: {err:#}.");
+    }
+    bail!(last)
+}
