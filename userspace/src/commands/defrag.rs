@@ -69,21 +69,11 @@ pub struct Row {
 }
 
 impl Row {
-    pub fn new(path: &Path, result: Result<Done, DefragError>) -> Result<Self> {
-        let path = path.display().to_string();
-        match result {
-            // That ends everything.
-            Err(DefragError::Interrupted(err)) => Err(err.into()),
-            Err(err) => Ok(Self {
-                error: Some(err.to_string()),
-                path,
-                done: None,
-            }),
-            Ok(done) => Ok(Self {
-                path,
-                done: Some(done),
-                error: None,
-            }),
+    pub fn new(path: &Path, result: Result<Done, DefragError>) -> Self {
+        Self {
+            path: path.display().to_string(),
+            error: result.as_ref().err().map(ToString::to_string),
+            done: result.ok(),
         }
     }
 
@@ -181,16 +171,28 @@ pub fn run(args: &DefragArgs, out: &mut impl Write) -> Result<()> {
     // Files that cannot be looked at are reported when their turn comes.
     let pages = |file: &PathBuf| fs::metadata(file).map_or(0, |facts| facts.len() / PAGE_BYTES);
     let mut before = 0;
+    // What was done before is shown then, too.
+    let mut interrupted = None;
     progress.begin("defragmenting", files.iter().map(pages).sum());
     for file in &files {
-        progress.at(before)?;
         let mut watch = |done| progress.at(before + done);
-        let done = defrag(file, &WHOLE, wish, &mut drives, &mut watch);
-        rows.push(Row::new(file, done)?);
+        match watch(0)
+            .map_err(DefragError::from)
+            .and_then(|()| defrag(file, &WHOLE, wish, &mut drives, &mut watch))
+        {
+            Err(DefragError::Interrupted(err)) => {
+                interrupted = Some(err);
+                break;
+            }
+            done => rows.push(Row::new(file, done)),
+        }
         before += pages(file);
     }
     drop(progress);
     print(&rows, args.json, out)?;
+    if let Some(err) = interrupted {
+        return Err(err.into());
+    }
     let failed = rows.iter().filter(|row| row.has_failed()).count();
     if failed != 0 {
         bail!("{failed} of {} files were not defragmented", rows.len());
