@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode above a device that reads slowly: a read in flight gets its own data, though its place is
 # written again; a flush does not wait for cleaning; a read-only start after a crash writes nothing.
-# kernels: 6.1 6.12 7.2
+# kernels: 6.12
 # smp: 2
 # mem: 2G
 # seconds: 15
