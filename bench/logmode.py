@@ -59,6 +59,9 @@ def _writes() -> dict[str, About]:
             f"T3.ssd_waf.{filesystem}": About("pages a page", aged, 1.05),
             f"T3.total_waf.{filesystem}": About("pages a page", aged),
             f"T3.raw_waf.{filesystem}": About("pages a page", aged),
+            f"T3.spare_speedup.{filesystem}": About(
+                "x raw", f"spare.{filesystem}", 1.5, is_cost=False
+            ),
         }
     rows["T3.cleaning_throughput"] = About("% of without", "cleaning", 70.0, 37.6, is_cost=False)
     rows["T3.cleaning_max_stall_ms"] = About("ms", "cleaning", 50.0)
@@ -180,31 +183,54 @@ def _room(lines: list[Line], name: str) -> Value:
     return [100 * mine[0] / ordered[0]], note
 
 
-def _last_lap(lines: list[Line], filesystem: str, target: str) -> Line | None:
-    row = f"T3.aged.{filesystem}"
+def _last_lap(lines: list[Line], row: str, target: str) -> Line | None:
     laps = [line for line in lines if line.get("row") == row and line["target"] == target]
     return laps[-1] if len(laps) == AGED_LAPS else None
+
+
+def _speed(lap: Line) -> float:
+    return int(lap["bytes"]) / _runs(lap)[0] * WRITE_SCALE * 1e3
+
+
+def _total_waf(lap: Line) -> float:
+    return int(lap["nand_pages"]) / int(lap["user_pages"])
 
 
 def _aged(lines: list[Line], name: str) -> Value:
     """In steady state: of the last of three times the capacity."""
     _, what, filesystem = name.split(".")
-    raw, log = (_last_lap(lines, filesystem, target) for target in ("raw", "log"))
+    raw, log = (_last_lap(lines, f"T3.aged.{filesystem}", target) for target in ("raw", "log"))
     if raw is None or log is None:
         return [], ""
-    speeds = [int(lap["bytes"]) / _runs(lap)[0] * WRITE_SCALE * 1e3 for lap in (log, raw)]
+    speeds = _speed(log), _speed(raw)
     user, host, nand = (int(log[f"{key}_pages"]) for key in ("user", "host", "nand"))
     values = {
         "aged_speedup": speeds[0] / speeds[1],
         "ssd_waf": nand / host,
-        "total_waf": nand / user,
-        "raw_waf": int(raw["nand_pages"]) / int(raw["user_pages"]),
+        "total_waf": _total_waf(log),
+        "raw_waf": _total_waf(raw),
     }
     notes = {
         "aged_speedup": f"{speeds[0]:.1f} MB/s, raw {speeds[1]:.1f}",
         "total_waf": f"raw {values['raw_waf']:.2f}; the log's own {host / user:.2f}",
     }
     return [values[what]], notes.get(what, "")
+
+
+def _spare(lines: list[Line], name: str) -> Value:
+    """The same, with more room to clean: against the whole raw drive with the same files."""
+    row = name.replace("spare_speedup", "spare")
+    raw, raw_spare, log = (
+        _last_lap(lines, row, target) for target in ("raw", "raw_spare", "log_spare")
+    )
+    if raw is None or raw_spare is None or log is None:
+        return [], ""
+    note = (
+        f"{_speed(log):.1f} MB/s, {_total_waf(log):.2f} pages a page; raw {_speed(raw):.1f}, "
+        f"{_total_waf(raw):.2f}; raw with as much left alone {_speed(raw_spare):.1f}, "
+        f"{_total_waf(raw_spare):.2f}"
+    )
+    return [_speed(log) / _speed(raw)], note
 
 
 def _cleaning(lines: list[Line], name: str) -> Value:
@@ -249,6 +275,7 @@ _VALUES: dict[str, Callable[[list[Line], str], Value]] = {
     "replay": _replay,
     "room": _room,
     "aged": _aged,
+    "spare": _spare,
     "cleaning": _cleaning,
     "cache": _cache,
     "fragments": _fragments,

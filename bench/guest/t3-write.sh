@@ -5,7 +5,8 @@
 # and while it is cleaned; what a small cache of the map costs; and how cleaning puts files
 # in order.
 #
-# Usage: t3-write.sh room.FILESYSTEM|aged.FILESYSTEM|cleaning|cache|fragments...
+# Usage: t3-write.sh room.FILESYSTEM|aged.FILESYSTEM|spare.FILESYSTEM|cleaning|cache|
+#	fragments...
 
 set -euo pipefail
 
@@ -48,24 +49,34 @@ read_fio() {
 	RUN_NS=$(jq '.jobs[0].write.runtime * 1000000' $FIO_JSON)
 }
 
-# raw DEVICE or log: what is measured is DEVICE.
-device_begin() {
-	local kind=$1
-	shift
+# Percent of the drive that raw_spare and log_spare leave to cleaning
+SPARE_PERCENT=30
+SPARE_DEVICE=t3-spare
 
+# device_begin KIND: what is measured is DEVICE: raw, log, or one of them with more room to
+# clean: raw_spare, log_spare.
+device_begin() {
 	ssd_create
 	DEVICE=$SSD
-	if [[ $kind == log ]]; then
-		log_format "$SSD" "$@"
-		log_create
-	fi
+	case $1 in
+	log) log_format "$SSD" && log_create ;;
+	log_spare) log_format "$SSD" --reserve $SPARE_PERCENT && log_create ;;
+	raw_spare)
+		dmsetup create $SPARE_DEVICE --table "0 $(($(blockdev --getsz "$SSD") *
+			(100 - SPARE_PERCENT) / 100 / 2048 * 2048)) linear $SSD 0"
+		DEVICE=/dev/mapper/$SPARE_DEVICE
+		;;
+	esac
 }
 
 device_end() {
-	if [[ $1 == log ]]; then
+	case $1 in
+	log*)
 		log_check "$2"
 		target_remove
-	fi
+		;;
+	raw_spare) dmsetup remove $SPARE_DEVICE ;;
+	esac
 	echo "ftl of $2 $1: $(tr '\n' ' ' <"$SSD_DEBUG/ftl")"
 	ssd_remove
 }
@@ -130,7 +141,7 @@ ftl_counter() {
 
 # What the filesystem wrote
 user_pages() {
-	if [[ $1 == log ]]; then
+	if [[ $1 == log* ]]; then
 		counter user_pages
 	else
 		ftl_counter host_pages_written
@@ -138,7 +149,7 @@ user_pages() {
 }
 
 aged_laps() {
-	local type=$1 kind=$2 lap host nand user
+	local row=T3.$1 kind=$2 lap host nand user
 
 	for ((lap = 1; lap <= AGED_LAPS; lap++)); do
 		host=$(ftl_counter host_pages_written)
@@ -150,27 +161,29 @@ aged_laps() {
 		host=$(($(ftl_counter host_pages_written) - host))
 		nand=$(($(ftl_counter nand_pages_programmed) - nand))
 		user=$(($(user_pages "$kind") - user))
-		report "row=T3.aged.$type target=$kind lap=$lap bytes=$NR_BYTES runs_ns=$RUN_NS" \
+		report "row=$row target=$kind lap=$lap bytes=$NR_BYTES runs_ns=$RUN_NS" \
 			"user_pages=$user host_pages=$host nand_pages=$nand"
 	done
 }
 
+# aged PART.FILESYSTEM KIND...
 aged() {
-	local type=$1 kind
+	local part=$1 type=${1#*.} kind
+	shift
 
-	for kind in raw log; do
-		report "doing=$type,_aged,_$kind"
+	for kind; do
+		report "doing=$part,_$kind"
 		SSD_CAPACITY_MB=$AGED_SSD_MB \
 			SSD_PROPERTIES="units_per_eblk=$AGED_UNITS_PER_EBLK erase_ns=$AGED_ERASE_NS" \
-			device_begin $kind
+			device_begin "$kind"
 		dd if=/dev/zero of="$DEVICE" bs=1M oflag=direct status=none \
 			count=$(($(blockdev --getsize64 "$DEVICE") >> 20)) || die "The device cannot be filled."
 		plain_filesystem "$type"
 		run_fio --directory="$MOUNT" --size=${AGED_FILE_MB}m --bs=1m --rw=write --direct=1
 		settle
-		aged_laps "$type" $kind
+		aged_laps "$part" "$kind"
 		filesystem_remove
-		device_end $kind "$type"
+		device_end "$kind" "$type"
 	done
 }
 
@@ -361,7 +374,8 @@ modprobe dm-dieaware
 for part; do
 	case $part in
 	room.*) room "${part#*.}" ;;
-	aged.*) aged "${part#*.}" ;;
+	aged.*) aged "$part" raw log ;;
+	spare.*) aged "$part" raw raw_spare log_spare ;;
 	cleaning) cleaning ;;
 	cache) cache ;;
 	fragments) fragments ;;
