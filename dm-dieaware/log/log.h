@@ -79,7 +79,7 @@ enum dmda_log_state {
  * @is_ready: it was read
  * @is_failed: it could not be read
  * @is_writing: it is being written
- * @is_referenced: it was used since the last search for pages to evict
+ * @nr_uses: how often it was used lately; -1: it never was
  */
 struct dmda_log_page {
 	struct dmda_map_page map;
@@ -89,7 +89,7 @@ struct dmda_log_page {
 	bool is_ready;
 	bool is_failed;
 	bool is_writing;
-	bool is_referenced;
+	s8 nr_uses;
 };
 
 /**

@@ -5,7 +5,8 @@
  * only place where it is known where a page is to be read from is dmda_log.slots, which
  * learns of a write when it is done: until then the page stays.
  *
- * Eviction goes round: what was used since the last time gets another chance.
+ * Eviction goes round: what was used gets as many more chances as it was used, up to
+ * MAX_USES. The use that it was read for is none.
  */
 #include <linux/sched.h>
 #include <linux/wait.h>
@@ -14,7 +15,9 @@
 #include "trace.h"
 
 /* Pages that are written together to make room */
-#define WRITE_AT_ONCE	64U
+#define WRITE_AT_ONCE	32U
+
+#define MAX_USES	3
 
 /* Pages that are looked at under one holding of the lock */
 #define LOOK_AT_ONCE	256U
@@ -22,6 +25,12 @@
 static bool is_dirty(const struct dmda_log_page *page)
 {
 	return page->map.dirty_sector != U64_MAX;
+}
+
+static void count_use(struct dmda_log_page *page)
+{
+	if (page->nr_uses < MAX_USES)
+		page->nr_uses++;
 }
 
 struct dmda_log_page *dmda_log_page_find_locked(struct dmda_log *log, u64 index)
@@ -32,7 +41,7 @@ struct dmda_log_page *dmda_log_page_find_locked(struct dmda_log *log, u64 index)
 
 	if (!page || !page->is_ready)
 		return NULL;
-	page->is_referenced = true;
+	count_use(page);
 	return page;
 }
 
@@ -73,6 +82,7 @@ static struct dmda_log_page *new_page(struct dmda_log *log, u64 index)
 	page->map.block = page_address(block);
 	page->map.index = index;
 	page->map.dirty_sector = U64_MAX;
+	page->nr_uses = -1;
 	INIT_LIST_HEAD(&page->waiters);
 	return page;
 }
@@ -154,11 +164,11 @@ static struct dmda_log_page *use_page(struct dmda_log_page *page, struct dmda_lo
 {
 	if (page->is_failed)
 		return ERR_PTR(-EIO);
-	page->is_referenced = true;
 	if (!page->is_ready && io) {
 		list_add_tail(&io->list, &page->waiters);
 		return ERR_PTR(-EAGAIN);
 	}
+	count_use(page);
 	page->nr_pins++;
 	return page;
 }
@@ -240,76 +250,85 @@ static struct dmda_log_page *next_page(struct dmda_log *log, unsigned long *hand
 	return page;
 }
 
+/* A page that was used has one chance less. Return: whether it had none any more. */
+static bool has_no_chance(struct dmda_log_page *page)
+{
+	if (!page->nr_uses)
+		return true;
+	page->nr_uses += page->nr_uses < 0 ? 1 : -1;
+	return false;
+}
+
 /*
  * Looks at some pages, not at all: irqs are off. Return: one that can go, out of the
- * map; or NULL.
+ * map; or NULL: then @dirty has @nr_dirty pages, pinned, that can go when they are written.
  */
-static struct dmda_log_page *take_clean(struct dmda_log *log)
+static struct dmda_log_page *take_unused(struct dmda_log *log, struct dmda_log_page **dirty,
+					 u32 *nr_dirty)
 {
-	for (u32 i = 0; i < LOOK_AT_ONCE; i++) {
+	u32 nr = 0;
+
+	*nr_dirty = 0;
+	for (u32 i = 0; i < LOOK_AT_ONCE && nr < WRITE_AT_ONCE; i++) {
 		struct dmda_log_page *page = next_page(log, &log->hand);
 
-		if (!page)
-			return NULL;
-		if (!page->nr_pins && !page->is_referenced && !is_dirty(page)) {
+		if (!page || (nr && page == dirty[0]))
+			break;
+		if (page->nr_pins || !has_no_chance(page))
+			continue;
+		if (!is_dirty(page)) {
 			xa_erase(&log->map, page->map.index);
 			log->nr_map_pages--;
 			return page;
 		}
-		page->is_referenced = false;
+		if (log->state == DMDA_LOG_WRITE)
+			dirty[nr++] = page;
 	}
+	/* They are the next ones to be looked at. */
+	if (nr)
+		log->hand = dirty[0]->map.index;
+	for (u32 i = 0; i < nr; i++)
+		dirty[i]->nr_pins++;
+	*nr_dirty = nr;
 	return NULL;
 }
 
-/* Pins pages that have to be written before they can go. Return: how many. */
-static u32 take_dirty(struct dmda_log *log, struct dmda_log_page **pages)
+static bool write_pages(struct dmda_log *log, struct dmda_log_page **pages, u32 nr)
 {
-	unsigned long hand = log->hand;
-	u32 nr = 0;
-
-	for (u32 i = 0; i < LOOK_AT_ONCE && nr < WRITE_AT_ONCE; i++) {
-		struct dmda_log_page *page = next_page(log, &hand);
-
-		if (!page)
-			break;
-		if (page->nr_pins || !is_dirty(page))
-			continue;
-		page->nr_pins++;
-		pages[nr++] = page;
-	}
-	return nr;
-}
-
-static u32 write_some(struct dmda_log *log)
-{
-	struct dmda_log_page *pages[WRITE_AT_ONCE];
 	struct dmda_log_writes writes;
-	u32 nr;
 
-	spin_lock_irq(&log->lock);
-	nr = take_dirty(log, pages);
-	spin_unlock_irq(&log->lock);
 	dmda_log_writes_begin(&writes, log);
 	for (u32 i = 0; i < nr; i++)
 		dmda_log_write_map_page(&writes, pages[i]);
-	return dmda_log_writes_end(&writes) ? 0 : nr;
+	return !dmda_log_writes_end(&writes);
+}
+
+/* Return: false, if no page can go, now. */
+static bool evict_some(struct dmda_log *log)
+{
+	struct dmda_log_page *dirty[WRITE_AT_ONCE], *page;
+	/* After so many each page has been looked at once for each of its chances. */
+	u64 nr_looks = (MAX_USES + 2) * div_u64(log->nr_map_pages, LOOK_AT_ONCE) + MAX_USES + 2;
+	u32 nr_dirty;
+
+	for (u64 i = 0; i < nr_looks; i++) {
+		spin_lock_irq(&log->lock);
+		page = take_unused(log, dirty, &nr_dirty);
+		spin_unlock_irq(&log->lock);
+		if (page) {
+			free_page_of_map(log, page);
+			return true;
+		}
+		if (nr_dirty)
+			return write_pages(log, dirty, nr_dirty);
+	}
+	return false;
 }
 
 void dmda_log_pages_shrink(struct dmda_log *log)
 {
-	while (true) {
-		struct dmda_log_page *page = NULL;
-		bool is_enough;
-
-		spin_lock_irq(&log->lock);
-		is_enough = log->nr_map_pages <= log->max_map_pages;
-		if (!is_enough)
-			page = take_clean(log);
-		spin_unlock_irq(&log->lock);
-		if (page)
-			free_page_of_map(log, page);
-		else if (is_enough || READ_ONCE(log->state) != DMDA_LOG_WRITE ||
-			 !write_some(log))
+	while (READ_ONCE(log->nr_map_pages) > log->max_map_pages) {
+		if (!evict_some(log))
 			return;
 	}
 }

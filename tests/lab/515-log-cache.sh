@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Log mode with a small cache of the map: it keeps its size, what is used often stays in it,
+# whatever else is read or written meanwhile, and nothing is lost by it.
+# kernels: 6.12
+# smp: 2
+# mem: 1G
+# seconds: 20
+# timeout: 240
+. "$(dirname "$0")/rc"
+
+modprobe brd rd_nr=1 rd_size=$((4 * 1024 * 1024))
+at_end rmmod brd
+OPTIONS=map_cache_mb=1 new_log_target t0 /dev/ram0
+
+# Pages of 4 KiB that one page of the map knows, and how many of those 1 MiB holds
+ENTRIES=806
+LIMIT=256
+NR=1100
+HOT=64
+
+check_that "the device needs a larger map" "$(status_field t0 lpns)" -ge $((NR * ENTRIES))
+
+# pages WHAT FIRST NR ROUND: write or read the first block of each of these pages of the map;
+# what is read must be what that round has written.
+pages() {
+	python3 - "$TARGET" $ENTRIES "$@" <<-END
+		import mmap, os, sys
+		device, entries, what, first, nr, number = sys.argv[1:]
+		fd = os.open(device, os.O_RDWR | os.O_DIRECT)
+		block = mmap.mmap(-1, 4096)
+		for index in range(int(first), int(first) + int(nr)):
+		    wanted = b"%08d-%07d" % (index, int(number)) * 256
+		    if what == "write":
+		        block[:] = wanted
+		        os.pwritev(fd, [block], index * int(entries) * 4096)
+		    elif os.preadv(fd, [block], index * int(entries) * 4096) != 4096 or block[:] != wanted:
+		        sys.exit(f"block {index} is not that of round {number}")
+	END
+}
+
+cached() {
+	status_field t0 map_pages | cut -d / -f 1
+}
+
+# The cache may be a little larger for as long as it takes to write a page.
+is_small() {
+	(($(cached) <= LIMIT))
+}
+
+check "blocks are written all over the device" pages write 0 $NR 1
+check "the cache keeps its size" poll 5 is_small
+check_that "it is full, too" "$(cached)" -gt $((LIMIT / 2))
+check "the blocks are read back" pages read 0 $NR 1
+
+# A few pages are used again and again, many others once between.
+for round in {1..5}; do
+	check "round $round: hot blocks" pages read 0 $HOT 1
+	check "round $round: hot blocks again" pages read 0 $HOT 1
+	before=$(status_field t0 map_reads)
+	check "round $round: cold blocks" pages write $((HOT + (round % 2) * 450)) 450 $((round + 1))
+	check_that "round $round: they have to be read" \
+		$(($(status_field t0 map_reads) - before)) -ge 300
+	before=$(status_field t0 map_reads)
+	check "round $round: hot blocks once more" pages read 0 $HOT 1
+	check_that "round $round: they are still in memory" \
+		$(($(status_field t0 map_reads) - before)) -le $((HOT / 4))
+done
+check "the cache keeps its size" poll 5 is_small
+
+check "remove" dmsetup remove t0
+check_that "the metadata is right" "$(dieaware check /dev/ram0 >/dev/null && echo yes)" == yes
+dmsetup create t0 --table "$LINE"
+check "hot blocks after a restart" pages read 0 $HOT 1
+check "cold blocks after a restart" pages read $((HOT + 450)) 450 6
+check "others after a restart" pages read $HOT 450 5
