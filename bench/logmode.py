@@ -7,13 +7,11 @@ Papers: Han and Son, IEEE Access 2021 (`access21`), and Park et al., APSys 2016.
 
 from __future__ import annotations
 
-import dataclasses
 import statistics
 from collections.abc import Callable, Iterable
 
-Line = dict[str, str]
-# The samples of a row, and what is to be said of them
-Value = tuple[list[float], str]
+import logapps
+from logline import WRITE_SCALE, About, Line, Value, runs_of, speeds_of
 
 # Random writes by the paper's scheme against the plain SATA drive (access21, 6a)
 _PAPER_GAIN = {"ext4": 2.0, "xfs": 1.86, "btrfs": 2.15, "f2fs": 1.01}
@@ -21,17 +19,6 @@ OTHERS = ("dm-thin", "dm-vdo")
 MAP_PAGE_BYTES = 4096
 AGED_LAPS = 3
 COST_SCRIPT = "guest/t3-cost.sh"
-
-
-@dataclasses.dataclass(frozen=True)
-class About:
-    """What is known of a row before it is measured; `part` is a part of a guest's script."""
-
-    unit: str
-    part: str
-    target: float | None = None
-    paper: float | None = None
-    is_cost: bool = True
 
 
 def _costs() -> dict[str, About]:
@@ -70,14 +57,11 @@ def _writes() -> dict[str, About]:
     return rows
 
 
-ROWS: dict[str, About] = {**_costs(), **_writes()}
-# Speeds and times of these are of a drive that is so many times slower.
-WRITE_SCALE = 16
-
-
+ROWS: dict[str, About] = {**_costs(), **_writes(), **logapps.ROWS}
 def _script(part: str) -> str:
-    is_cost = part in ("insn", "map", "fsync", "replay")
-    return COST_SCRIPT if is_cost else "guest/t3-write.sh"
+    if part in ("insn", "map", "fsync", "replay"):
+        return COST_SCRIPT
+    return logapps.SCRIPT if part.partition(".")[0] in logapps.VALUES else "guest/t3-write.sh"
 
 
 def _boot(part: str) -> str:
@@ -109,10 +93,6 @@ def command(names: list[str]) -> list[str]:
     return [_script(ROWS[names[0]].part), *parts(names)]
 
 
-def _runs(line: Line) -> list[int]:
-    return [int(word) for word in line["runs_ns"].split(",")]
-
-
 def _instructions(lines: list[Line], name: str) -> Value:
     """The target's samples divided by dm-linear's of the same round."""
     group, row, *other = name.split(".")
@@ -121,7 +101,7 @@ def _instructions(lines: list[Line], name: str) -> Value:
     for line in lines:
         if line.get("row") == row and "target" in line:
             # The first round warms up.
-            costs.setdefault(line["target"], []).append(statistics.median(_runs(line)[1:]))
+            costs.setdefault(line["target"], []).append(statistics.median(runs_of(line)[1:]))
     linear, mine = costs.get("linear", []), costs.get(target, [])
     ratios = [cost / base for cost, base in zip(mine, linear)]
     if not ratios:
@@ -157,24 +137,15 @@ def _replay(lines: list[Line], name: str) -> Value:
     if line is None:
         return [], ""
     note = f"{int(line['used']) / 2048:.1f} MiB of journal"
-    return [run / 1e9 for run in _runs(line)], note
-
-
-def _speeds(lines: list[Line], row: str, **words: str) -> list[float]:
-    """MB/s at the drive's own clock."""
-    return [
-        int(line["bytes"]) * WRITE_SCALE * 1e3 / _runs(line)[0]
-        for line in lines
-        if line.get("row") == row and all(line.get(key) == value for key, value in words.items())
-    ]
+    return [run / 1e9 for run in runs_of(line)], note
 
 
 def _room(lines: list[Line], name: str) -> Value:
     _, what, filesystem = name.split(".")
     row = f"T3.room.{filesystem}"
-    mine = _speeds(lines, row, target="log", order="randwrite")
-    plain = _speeds(lines, row, target="raw", order="randwrite")
-    ordered = _speeds(lines, row, target="raw", order="write")
+    mine = speeds_of(lines, row, target="log", order="randwrite")
+    plain = speeds_of(lines, row, target="raw", order="randwrite")
+    ordered = speeds_of(lines, row, target="raw", order="write")
     if not (mine and plain and ordered):
         return [], ""
     note = f"{mine[0]:.0f} MB/s; raw at random {plain[0]:.0f}, in order {ordered[0]:.0f}"
@@ -189,7 +160,7 @@ def _last_lap(lines: list[Line], row: str, target: str) -> Line | None:
 
 
 def _speed(lap: Line) -> float:
-    return int(lap["bytes"]) / _runs(lap)[0] * WRITE_SCALE * 1e3
+    return int(lap["bytes"]) / runs_of(lap)[0] * WRITE_SCALE * 1e3
 
 
 def _total_waf(lap: Line) -> float:
@@ -234,9 +205,9 @@ def _spare(lines: list[Line], name: str) -> Value:
 
 
 def _cleaning(lines: list[Line], name: str) -> Value:
-    without = _speeds(lines, "T3.cleaning", case="off")
+    without = speeds_of(lines, "T3.cleaning", case="off")
     cleaned = [line for line in lines if line.get("case") == "on" and "max_ns" in line]
-    speeds = _speeds(lines, "T3.cleaning", case="on")
+    speeds = speeds_of(lines, "T3.cleaning", case="on")
     if not without or not speeds:
         return [], ""
     if name == "T3.cleaning_max_stall_ms":
@@ -249,7 +220,7 @@ def _cleaning(lines: list[Line], name: str) -> Value:
 
 
 def _cache(lines: list[Line], name: str) -> Value:
-    large, small = (_speeds(lines, "T3.cache", case=case) for case in ("large", "small"))
+    large, small = (speeds_of(lines, "T3.cache", case=case) for case in ("large", "small"))
     if not large or not small:
         return [], ""
     return [large[0] / small[0]], f"{small[0]:.1f} MB/s with 1 MiB, {large[0]:.1f} with all of it"
@@ -260,7 +231,7 @@ def _fragments(lines: list[Line], name: str) -> Value:
     if len(cases) != 2:
         return [], ""
     before, after = (int(cases[case]["nr"]) for case in ("before", "after"))
-    speeds = [_speeds(lines, "T3.fragments", case=case)[0] for case in ("before", "after")]
+    speeds = [speeds_of(lines, "T3.fragments", case=case)[0] for case in ("before", "after")]
     note = (
         f"{before} fragments of {cases['after']['files']} files, {after} after cleaning; "
         f"they read at {speeds[0]:.0f} and {speeds[1]:.0f} MB/s"
@@ -279,6 +250,7 @@ _VALUES: dict[str, Callable[[list[Line], str], Value]] = {
     "cleaning": _cleaning,
     "cache": _cache,
     "fragments": _fragments,
+    **logapps.VALUES,
 }
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import guest
+import logapps
 import logmode
 import rows
 
@@ -111,6 +112,9 @@ def _t3_row(setup: rows.Setup, outcome: guest.Outcome, name: str) -> Row:
     row = _row(name, setup.scale, runs, 4)
     if note:
         row["note"] = note
+    series = logapps.timeline(outcome.lines, name)
+    if series:
+        row["series"] = [[round(value, 3) for value in point] for point in series]
     return row
 
 

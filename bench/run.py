@@ -138,11 +138,15 @@ def draw(path: pathlib.Path, results: list[report.Row], heading: str, columns: i
     """The picture is an extra: without matplotlib the figures still stand."""
     try:
         import picture
+        import timeline
     except ImportError as error:
         say(f"There is no picture: {error}.")
         return
     if picture.draw(path, results, heading, columns):
         say(f"picture: {path}")
+    over_time = path.with_name("T3.png")
+    if timeline.draw(over_time, results):
+        say(f"picture: {over_time}")
 
 
 def demo_table(results: list[report.Row]) -> list[str]:

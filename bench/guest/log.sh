@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash disable=SC2034 # who sources this reads what is set here
+# shellcheck shell=bash disable=SC2034,SC2119,SC2120 # who sources this reads and calls it
 #
-# The target in log mode. Expects lib.sh, and the tool dieaware beside it.
+# The target in log mode, drives and filesystems with and without it, and fio on them.
+# Expects lib.sh, and the tool dieaware beside it.
 
 # log_format DEVICE [OPTION]...: an empty log; sets LOG_TABLE, without options.
 log_format() {
@@ -27,4 +28,96 @@ log_check() {
 	status=$(dmsetup status "$TARGET")
 	echo "log of $1: $status"
 	[[ $status == *" state=write "* ]] || die "The log no longer takes writes: $status"
+}
+
+JOBS=8
+FIO_JSON=/tmp/t3.json
+
+# As mkfs makes and mount mounts them, but nothing is trimmed.
+plain_filesystem() {
+	local type=$1
+
+	case $type in
+	ext4) mkfs.ext4 -q -F -b 4096 -E nodiscard,lazy_itable_init=0,lazy_journal_init=0 "$DEVICE" ;;
+	xfs) mkfs.xfs -q -f -K "$DEVICE" ;;
+	btrfs) modprobe btrfs && mkfs.btrfs -q -f -K "$DEVICE" >/dev/null 2>&1 ;;
+	f2fs) mkfs.f2fs -q -f -t 0 "$DEVICE" >/dev/null ;;
+	*) die "There is no filesystem '$type' here." ;;
+	esac || die "The $type filesystem could not be made."
+	case $type in
+	btrfs | f2fs) mount -o nodiscard "$DEVICE" "$MOUNT" ;;
+	*) mount "$DEVICE" "$MOUNT" ;;
+	esac || die "The $type filesystem could not be mounted."
+}
+
+# run_fio OPTION...: one fio job of JOBS threads, its result in FIO_JSON.
+run_fio() {
+	echo 1 >/proc/sys/vm/drop_caches
+	fio --name=t3 --thread --numjobs=$JOBS --ioengine=psync --randseed=7 --fallocate=none \
+		--group_reporting --output-format=json --output=$FIO_JSON "$@" ||
+		die "fio failed: $(tail -n 3 $FIO_JSON | tr '\n' ' ')"
+}
+
+# Sets NR_BYTES and RUN_NS of the writes just made.
+read_fio() {
+	NR_BYTES=$(jq '.jobs[0].write.io_bytes' $FIO_JSON)
+	RUN_NS=$(jq '.jobs[0].write.runtime * 1000000' $FIO_JSON)
+}
+
+# Percent of the drive that raw_spare and log_spare leave to cleaning
+SPARE_PERCENT=30
+SPARE_DEVICE=t3-spare
+
+# device_begin KIND: what is measured is DEVICE: raw, log, or one of them with more room to
+# clean: raw_spare, log_spare.
+device_begin() {
+	ssd_create
+	DEVICE=$SSD
+	case $1 in
+	log) log_format "$SSD" && log_create ;;
+	log_spare) log_format "$SSD" --reserve $SPARE_PERCENT && log_create ;;
+	raw_spare)
+		dmsetup create $SPARE_DEVICE --table "0 $(($(blockdev --getsz "$SSD") *
+			(100 - SPARE_PERCENT) / 100 / 2048 * 2048)) linear $SSD 0"
+		DEVICE=/dev/mapper/$SPARE_DEVICE
+		;;
+	esac
+}
+
+device_end() {
+	case $1 in
+	log*)
+		log_check "$2"
+		target_remove
+		;;
+	raw_spare) dmsetup remove $SPARE_DEVICE ;;
+	esac
+	echo "ftl of $2 $1: $(tr '\n' ' ' <"$SSD_DEBUG/ftl")"
+	ssd_remove
+}
+
+# Where the files lie: lines "LPN PAGES", in the order of each file.
+extents_of_files() {
+	local file
+
+	for file in "$MOUNT"/t3.*; do
+		filefrag -e -b4096 "$file" |
+			sed -nE 's/^ *[0-9]+: *[0-9]+\.\. *[0-9]+: *([0-9]+)\.\. *[0-9]+: *([0-9]+):.*/\1 \2/p'
+		echo end
+	done
+}
+
+# nr_fragments EXTENTS: pieces of all files on the drive. The target is not there.
+nr_fragments() {
+	"$BENCH_DIR/dieaware" dump --part map "$SSD" |
+		awk '$1 == "map" { for (i = 2; i <= 4; i++) sub(/.*=/, "", $i); print "map", $2, $3, $4 }' |
+		awk '
+			$1 == "map" { for (i = 0; i < $4; i++) dpn[$2 + i] = $3 + i; next }
+			$1 == "end" { last = -1; next }
+			{ for (i = 0; i < $2; i++) {
+				here = ($1 + i) in dpn ? dpn[$1 + i] : -1
+				if (last < 0 || here != last + 1) nr++
+				last = here
+			} }
+			END { print nr }' - "$1"
 }

@@ -15,71 +15,9 @@ set -euo pipefail
 # shellcheck source=bench/guest/log.sh
 . "$(dirname -- "$0")/log.sh"
 
-JOBS=8
-FIO_JSON=/tmp/t3.json
-
-# As mkfs makes and mount mounts them, but nothing is trimmed.
-plain_filesystem() {
-	local type=$1
-
-	case $type in
-	ext4) mkfs.ext4 -q -F -E nodiscard,lazy_itable_init=0,lazy_journal_init=0 "$DEVICE" ;;
-	xfs) mkfs.xfs -q -f -K "$DEVICE" ;;
-	btrfs) modprobe btrfs && mkfs.btrfs -q -f -K "$DEVICE" >/dev/null 2>&1 ;;
-	f2fs) mkfs.f2fs -q -f -t 0 "$DEVICE" >/dev/null ;;
-	*) die "There is no filesystem '$type' here." ;;
-	esac || die "The $type filesystem could not be made."
-	case $type in
-	btrfs | f2fs) mount -o nodiscard "$DEVICE" "$MOUNT" ;;
-	*) mount "$DEVICE" "$MOUNT" ;;
-	esac || die "The $type filesystem could not be mounted."
-}
-
-# run_fio OPTION...: one fio job of JOBS threads, its result in FIO_JSON.
-run_fio() {
-	echo 1 >/proc/sys/vm/drop_caches
-	fio --name=t3 --thread --numjobs=$JOBS --ioengine=psync --randseed=7 --fallocate=none \
-		--group_reporting --output-format=json --output=$FIO_JSON "$@" ||
-		die "fio failed: $(tail -n 3 $FIO_JSON | tr '\n' ' ')"
-}
-
-# Sets NR_BYTES and RUN_NS of the writes just made.
-read_fio() {
-	NR_BYTES=$(jq '.jobs[0].write.io_bytes' $FIO_JSON)
-	RUN_NS=$(jq '.jobs[0].write.runtime * 1000000' $FIO_JSON)
-}
-
-# Percent of the drive that raw_spare and log_spare leave to cleaning
-SPARE_PERCENT=30
-SPARE_DEVICE=t3-spare
-
-# device_begin KIND: what is measured is DEVICE: raw, log, or one of them with more room to
-# clean: raw_spare, log_spare.
-device_begin() {
-	ssd_create
-	DEVICE=$SSD
-	case $1 in
-	log) log_format "$SSD" && log_create ;;
-	log_spare) log_format "$SSD" --reserve $SPARE_PERCENT && log_create ;;
-	raw_spare)
-		dmsetup create $SPARE_DEVICE --table "0 $(($(blockdev --getsz "$SSD") *
-			(100 - SPARE_PERCENT) / 100 / 2048 * 2048)) linear $SSD 0"
-		DEVICE=/dev/mapper/$SPARE_DEVICE
-		;;
-	esac
-}
-
-device_end() {
-	case $1 in
-	log*)
-		log_check "$2"
-		target_remove
-		;;
-	raw_spare) dmsetup remove $SPARE_DEVICE ;;
-	esac
-	echo "ftl of $2 $1: $(tr '\n' ' ' <"$SSD_DEBUG/ftl")"
-	ssd_remove
-}
+# Erase blocks so small that there are many of them, as on a large drive; erasing one takes
+# so much less.
+SMALL_EBLKS="units_per_eblk=4 erase_ns=$((3000000 * 4 / 512))"
 
 # ---- a device with room: the paper's case -----------------------------------
 
@@ -129,9 +67,6 @@ room() {
 # ---- an aged device ---------------------------------------------------------
 
 AGED_SSD_MB=512
-# So small that there are many of them, as on a large drive; erasing one takes so much less
-AGED_UNITS_PER_EBLK=4
-AGED_ERASE_NS=$((3000000 * AGED_UNITS_PER_EBLK / 512))
 AGED_FILE_MB=$((AGED_SSD_MB * 60 / 100 / JOBS))
 AGED_LAPS=3
 
@@ -174,7 +109,7 @@ aged() {
 	for kind; do
 		report "doing=$part,_$kind"
 		SSD_CAPACITY_MB=$AGED_SSD_MB \
-			SSD_PROPERTIES="units_per_eblk=$AGED_UNITS_PER_EBLK erase_ns=$AGED_ERASE_NS" \
+			SSD_PROPERTIES=$SMALL_EBLKS \
 			device_begin "$kind"
 		dd if=/dev/zero of="$DEVICE" bs=1M oflag=direct status=none \
 			count=$(($(blockdev --getsize64 "$DEVICE") >> 20)) || die "The device cannot be filled."
@@ -215,7 +150,7 @@ cleaning_write() {
 # every write.
 cleaning() {
 	report "doing=cleaning"
-	SSD_CAPACITY_MB=$CLEANING_SSD_MB ssd_create
+	SSD_CAPACITY_MB=$CLEANING_SSD_MB SSD_PROPERTIES=$SMALL_EBLKS ssd_create
 	log_format "$SSD"
 	log_create cleaning=off
 	dd if=/dev/zero of="$DEVICE" bs=1M oflag=direct status=none \
@@ -301,32 +236,6 @@ cache() {
 FRAGMENTS_SSD_MB=1024
 FRAGMENTS_FILE_MB=4
 FRAGMENTS_KEPT=4
-
-# Where the files lie: lines "LPN PAGES", in the order of each file.
-extents_of_files() {
-	local file
-
-	for file in "$MOUNT"/t3.*; do
-		filefrag -e -b4096 "$file" |
-			sed -nE 's/^ *[0-9]+: *[0-9]+\.\. *[0-9]+: *([0-9]+)\.\. *[0-9]+: *([0-9]+):.*/\1 \2/p'
-		echo end
-	done
-}
-
-# nr_fragments EXTENTS: pieces of all files on the drive. The target is not there.
-nr_fragments() {
-	"$BENCH_DIR/dieaware" dump --part map "$SSD" |
-		awk '$1 == "map" { for (i = 2; i <= 4; i++) sub(/.*=/, "", $i); print "map", $2, $3, $4 }' |
-		awk '
-			$1 == "map" { for (i = 0; i < $4; i++) dpn[$2 + i] = $3 + i; next }
-			$1 == "end" { last = -1; next }
-			{ for (i = 0; i < $2; i++) {
-				here = ($1 + i) in dpn ? dpn[$1 + i] : -1
-				if (last < 0 || here != last + 1) nr++
-				last = here
-			} }
-			END { print nr }' - "$1"
-}
 
 # fragments_row CASE: count them, with the filesystem and the target away, and read the files.
 fragments_row() {

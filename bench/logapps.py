@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""T3: log mode under programs that do more than write at random, while it is cleaned for
+the first time, and what each policy of cleaning leaves of files in pieces.
+
+Papers: Han and Son, IEEE Access 2021 (`access21`), and Park et al., APSys 2016.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+
+from logline import WRITE_SCALE, About, Line, Value, runs_of
+
+SCRIPT = "guest/t3-apps.sh"
+# FFSB's transactions a second against the plain SATA drive (access21, figure 7a), and by
+# how many percent cleaning made random writes slower there (figure 9)
+_PAPER_FFSB = {"ext4": 1.577, "xfs": 1.383, "btrfs": 1.11, "f2fs": 1.188}
+_PAPER_DIP = {"ext4": 62.4, "xfs": 55.3, "btrfs": 89.0, "f2fs": -7.5}
+_POLICIES = ("cost-benefit", "file-aware")
+
+
+def _rows() -> dict[str, About]:
+    rows = {}
+    for filesystem, gain in _PAPER_FFSB.items():
+        rows |= {
+            f"T3.ffsb.{filesystem}": About(
+                "x raw", f"ffsb.{filesystem}", paper=gain, is_cost=False
+            ),
+            f"T3.postmark.{filesystem}": About("x raw", f"postmark.{filesystem}", is_cost=False),
+            f"T3.cleaning_dip.{filesystem}": About(
+                "% slower", f"timeline.{filesystem}", paper=_PAPER_DIP[filesystem]
+            ),
+        }
+    for policy in _POLICIES:
+        rows[f"T3.pieces_removed.{policy}"] = About("%", f"policy.{policy}", is_cost=False)
+    return rows
+
+
+ROWS: dict[str, About] = _rows()
+
+
+def _by_target(lines: list[Line], row: str) -> dict[str, Line]:
+    return {line["target"]: line for line in lines if line.get("row") == row}
+
+
+def _rate(line: Line) -> float:
+    """Operations a second at the drive's own clock."""
+    return int(line["ops"]) * WRITE_SCALE * 1e9 / runs_of(line)[0]
+
+
+def _ffsb(lines: list[Line], name: str) -> Value:
+    by_target = _by_target(lines, name)
+    if len(by_target) != 2:
+        return [], ""
+    log, raw = _rate(by_target["log"]), _rate(by_target["raw"])
+    return [log / raw], f"{log:.0f} transactions a second, raw {raw:.0f}"
+
+
+def _postmark(lines: list[Line], name: str) -> Value:
+    by_target = _by_target(lines, name)
+    if len(by_target) != 2:
+        return [], ""
+    log, raw = (runs_of(by_target[target])[0] / WRITE_SCALE / 1e9 for target in ("log", "raw"))
+    return [raw / log], f"{log:.2f} s, raw {raw:.2f} s"
+
+
+def timeline(lines: list[Line], name: str) -> list[tuple[float, float, float]]:
+    """(s, MB/s of the filesystem, MB/s moved by cleaning) by the drive's own clock."""
+    points = [
+        [int(line[key]) for key in ("at_ns", "written", "moved")]
+        for line in lines
+        if line.get("sample") == name
+    ]
+    result = []
+    for (begin, written, moved), (end, written_then, moved_then) in zip(points, points[1:]):
+        mbs = WRITE_SCALE * 4096 * 1e3 / (end - begin)
+        since = (end - points[0][0]) / WRITE_SCALE / 1e9
+        result.append((since, (written_then - written) * mbs, (moved_then - moved) * mbs))
+    return result
+
+
+def _dip(lines: list[Line], name: str) -> Value:
+    """How much slower it is while segments are cleaned than before."""
+    points = timeline(lines, name)
+    first = next((i for i, point in enumerate(points) if point[2] > 0), len(points))
+    # The last one covers the end of the work.
+    before, cleaned = points[:first], points[first:-1]
+    if not before or not cleaned:
+        return [], ""
+    speeds = [statistics.mean(point[1] for point in part) for part in (before, cleaned)]
+    slowest = min(point[1] for point in cleaned)
+    note = (
+        f"{speeds[0]:.0f} MB/s before, {speeds[1]:.0f} while it is cleaned, "
+        f"{slowest:.0f} in the slowest interval"
+    )
+    return [100 * (1 - speeds[1] / speeds[0])], note
+
+
+def _pieces(lines: list[Line], name: str) -> Value:
+    policy = name.rpartition(".")[2]
+    cases = {
+        line["case"]: line
+        for line in lines
+        if line.get("row") == "T3.pieces" and line["policy"] == policy
+    }
+    if len(cases) != 2:
+        return [], ""
+    before, after = (int(cases[case]["nr"]) for case in ("before", "after"))
+    note = (
+        f"{before} pieces of 8 files, {after} after {cases['after']['cleaned']} segments were "
+        f"cleaned and {cases['after']['moved_pages']} pages moved"
+    )
+    return [100 * (1 - after / before)], note
+
+
+VALUES: dict[str, Callable[[list[Line], str], Value]] = {
+    "ffsb": _ffsb,
+    "postmark": _postmark,
+    "timeline": _dip,
+    "policy": _pieces,
+}
