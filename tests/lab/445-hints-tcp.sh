@@ -1,0 +1,135 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Hints over NVMe/TCP: the SSD is exported by the kernel's own nvmet, by passthru, from a network
+# namespace; the target is on what the other one connects to. Hints arrive at the FTL, files lie
+# on all dies, and a lost connection costs nobody his data.
+# kernels: 6.12
+# smp: 2
+# mem: 2G
+# seconds: 12
+# timeout: 150
+. "$(dirname "$0")/rc"
+
+NQN=nqn.2026-11.invalid.dm-dieaware:ssd0
+NVMET=/sys/kernel/config/nvmet
+PORT=$NVMET/ports/1
+SUBSYSTEM=$NVMET/subsystems/$NQN
+
+drop_network() {
+	ip netns del drive
+	umount /run/netns
+}
+
+# Two hosts, one of which has the SSD
+make_network() {
+	at_end drop_network
+	ip netns add drive
+	ip link add host0 type veth peer name drive0 netns drive
+	ip addr add 10.7.0.1/24 dev host0
+	ip link set host0 up
+	ip -n drive addr add 10.7.0.2/24 dev drive0
+	ip -n drive link set drive0 up
+}
+
+drop_export() {
+	rm -f "$PORT/subsystems/$NQN"
+	rmdir "$PORT" 2>/dev/null || true
+	[[ ! -d $SUBSYSTEM ]] || echo 0 >"$SUBSYSTEM/passthru/enable"
+	rmdir "$SUBSYSTEM" 2>/dev/null || true
+	modprobe -r nvmet-tcp nvmet
+}
+
+# export_ssd CONTROLLER: as docs/fabrics.md has it
+export_ssd() {
+	at_end drop_export
+	modprobe -a nvmet nvmet-tcp
+	mkdir "$SUBSYSTEM" "$PORT"
+	echo 1 >"$SUBSYSTEM/attr_allow_any_host"
+	echo -n "$1" >"$SUBSYSTEM/passthru/device_path"
+	# Both are one machine here, which would see two namespaces with the same identifiers.
+	echo 1 >"$SUBSYSTEM/passthru/clear_ids"
+	echo 1 >"$SUBSYSTEM/passthru/enable"
+	echo tcp >"$PORT/addr_trtype"
+	echo ipv4 >"$PORT/addr_adrfam"
+	echo 10.7.0.2 >"$PORT/addr_traddr"
+	echo 4420 >"$PORT/addr_trsvcid"
+	nsenter --net=/run/netns/drive ln -s "$SUBSYSTEM" "$PORT/subsystems/$NQN"
+}
+
+drop_connection() {
+	nvme disconnect -n "$NQN" >/dev/null
+}
+
+# remote_device: the block device of the connection
+remote_device() {
+	local disk
+
+	for disk in /sys/block/nvme*n*; do
+		# With multipath each path has a disk as well, without a node.
+		if [[ -b /dev/${disk##*/} && $(<"$disk/device/subsysnqn") == "$NQN" ]]; then
+			echo "/dev/${disk##*/}"
+			return
+		fi
+	done
+	return 1
+}
+
+# fragment FOLDER: a file of 16 units of 32 KiB, each followed by the rest of a stripe of another one
+fragment() {
+	local i
+
+	mkdir "$1"
+	for ((i = 0; i < 16; i++)); do
+		dd if=/dev/urandom of="$1/file" bs=32k count=1 seek="$i" oflag=direct conv=notrunc status=none
+		dd if=/dev/urandom of="$1/other" bs=224k count=1 seek="$i" oflag=direct conv=notrunc status=none
+	done
+}
+
+# dof FILE: how far its pages are from being on all dies alike, in thousandths
+dof() {
+	dieaware frag --json "$1" | jq '.[0].physical.dof_permille'
+}
+
+new_ssd ssd0 capacity_mib=512
+make_network
+export_ssd "${DEV%n1}"
+modprobe nvme-tcp
+at_end drop_connection
+nvme connect -t tcp -a 10.7.0.2 -s 4420 -n "$NQN" -q nqn.2026-11.invalid.dm-dieaware:host >/dev/null
+poll 20 remote_device
+remote=$(remote_device)
+poll 20 test -b "$remote"
+
+new_target t0 "$remote"
+check_that "the remote SSD announces that it understands hints" "$(status_field t0 hints)" == on
+make_fs ext4 "$TARGET"
+new_mount "$TARGET" "$T_DIR/mnt"
+appends=$(ssd_stat ssd0 hints_append)
+fragment "$T_DIR/mnt/hinted"
+check_that "hints are in commands" "$(status_field t0 confirmed_append)" -ge 32
+check_that "and arrive at the FTL" "$(($(ssd_stat ssd0 hints_append) - appends))" -ge 30
+check_that "none is lost" "$(status_field t0 lost_unseen)" -eq 0
+check_that "nor rejected" "$(status_field t0 rejected)" -eq 0
+check_that "the file is on all dies alike" "$(dof "$T_DIR/mnt/hinted/file")" -eq 0
+dmsetup message t0 0 hints off
+fragment "$T_DIR/mnt/plain"
+check_that "without hints it is on one die" "$(dof "$T_DIR/mnt/plain/file")" -ge 700
+dmsetup message t0 0 hints auto
+check_that "they can be switched on again" "$(status_field t0 hints)" == on
+sums "$T_DIR/mnt/hinted" >"$T_DIR/before"
+
+# The connection is lost and comes back. The first write teaches what hints off made forget.
+for controller in /sys/class/nvme/nvme*; do
+	[[ $(<"$controller/transport") != tcp ]] || echo 1 >"$controller/reset_controller"
+done
+for _ in 1 2; do
+	dd if=/dev/urandom of="$T_DIR/mnt/plain/file" bs=32k count=1 oflag=direct conv=notrunc status=none
+done
+check_that "an overwrite after a reset carries its hint" "$(status_field t0 confirmed_overwrite)" -ge 1
+check_that "hints are still on" "$(status_field t0 hints)" == on
+umount "$T_DIR/mnt"
+check "the filesystem is sound" check_fs ext4 "$TARGET"
+mount "$TARGET" "$T_DIR/mnt"
+check_that "files are as they were" "$(sums "$T_DIR/mnt/hinted")" == "$(<"$T_DIR/before")"
+umount "$T_DIR/mnt"
+drop_target t0
