@@ -140,7 +140,7 @@ pub fn messages(facts: &FileFacts, runs: &[Run]) -> Vec<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{messages, on_target, runs_of, Run};
+    use super::{messages, on_target, runs_of, within, Run};
     use crate::dm::Target;
     use crate::io_engine::fiemap::Extent;
     use crate::io_engine::file::FileFacts;
@@ -216,6 +216,23 @@ mod tests {
         assert_eq!(on_target(&all, &target(0, 80)), None);
         assert_eq!(on_target(&all, &target(240, 800)), None);
         assert_eq!(on_target(&all, &target(4, 800)), None);
+    }
+
+    #[test]
+    fn ranges_cut_runs_in_file_and_on_the_device() {
+        let runs = [run(0, 100, 8), run(8, 50, 8), run(20, 300, 4)];
+        assert_eq!(within(&runs, &crate::frag::look::WHOLE), runs);
+        assert_eq!(
+            within(&runs, &[2..4, 6..9, 16..22]),
+            [
+                run(2, 102, 2),
+                run(6, 106, 2),
+                run(8, 50, 1),
+                run(20, 300, 2)
+            ]
+        );
+        assert!(within(&runs, &[16..20, 24..90]).is_empty());
+        assert!(within(&runs, &[]).is_empty());
     }
 
     #[test]

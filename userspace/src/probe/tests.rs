@@ -168,14 +168,17 @@ fn a_stripe_that_is_too_large_for_the_range_is_not_guessed() {
 /// Pages that are anywhere, as those that were written at random.
 struct Shuffled(Model);
 
+impl Shuffled {
+    /// A product alone would keep equal distances equal.
+    fn mixed(page: u64) -> u64 {
+        let mixed = (page ^ page << 21).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        (mixed ^ mixed >> 29).wrapping_mul(0x94d0_49bb_1331_11eb) >> 34
+    }
+}
+
 impl Reads for Shuffled {
     fn time(&mut self, pages: &[u64]) -> io::Result<u64> {
-        // A product alone would keep equal distances equal.
-        let mixed = |page: &u64| {
-            let mixed = (page ^ page << 21).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            (mixed ^ mixed >> 29).wrapping_mul(0x94d0_49bb_1331_11eb) >> 34
-        };
-        let pages: Vec<u64> = pages.iter().map(mixed).collect();
+        let pages: Vec<u64> = pages.iter().map(|page| Self::mixed(*page)).collect();
         self.0.time(&pages)
     }
 }
@@ -186,6 +189,32 @@ fn random_places_have_no_stripe() {
         let found = found_in(&mut Shuffled(Model { nr_dies, ..MODEL }), 1 << 15);
         assert!(found.is_err(), "{found:?}");
     }
+}
+
+/// A drive that has put one unit in four somewhere else.
+struct Torn(Model);
+
+impl Reads for Torn {
+    fn time(&mut self, pages: &[u64]) -> io::Result<u64> {
+        let mut torn = Shuffled(self.0);
+        let unit = self.0.unit;
+        let (away, here): (Vec<u64>, Vec<u64>) = pages
+            .iter()
+            .partition(|page| Shuffled::mixed(*page / unit) & 3 == 0);
+        Ok(self.0.time(&here)?.max(torn.time(&away)?))
+    }
+}
+
+#[test]
+fn a_torn_range_has_the_right_stripe_or_none() {
+    let mut nr_found = 0;
+    for nr_dies in [4, 8, 16, 32] {
+        if let Ok(found) = found_in(&mut Torn(Model { nr_dies, ..MODEL }), 1 << 15) {
+            assert_eq!(found.stripe_bytes, nr_dies * 8 * PAGE_BYTES, "{found:?}");
+            nr_found += 1;
+        }
+    }
+    assert!(nr_found > 0);
 }
 
 #[test]
