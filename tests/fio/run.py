@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Run fio suites inside the lab's guest; scripts/fio starts it.
 
-run.py verify SIZE_MIB FS...   every job verifies what it wrote, through the target
+run.py verify SIZE_MIB FS...   every job verifies what it wrote, through the target in both
+                               modes, half the data each
 run.py perf SIZE_MIB FS...     the same jobs raw and through the target, side by side
 
 FS is ext4, xfs, btrfs, f2fs or block (no filesystem). Prints "ok - ..." and
@@ -10,11 +11,13 @@ FS is ext4, xfs, btrfs, f2fs or block (no filesystem). Prints "ok - ..." and
 """
 
 import contextlib
+import itertools
 import json
 import os
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Dict, Iterator, List
 
@@ -60,10 +63,16 @@ def ssd(options: List[str]) -> Iterator[str]:
         run("nvmev-ssd", "remove", SSD)
 
 
-@contextlib.contextmanager
-def target(device: str) -> Iterator[str]:
+def table_line(device: str, mode: str) -> str:
+    if mode == "log":
+        return run("dieaware", "format", device).strip().split("\n")[-1]
     sectors = run("blockdev", "--getsz", device).strip()
-    run("dmsetup", "create", TARGET, "--table", f"0 {sectors} dieaware {device} 0 hint 1 hints=on")
+    return f"0 {sectors} dieaware {device} 0 hint"
+
+
+@contextlib.contextmanager
+def target(device: str, mode: str = "hint") -> Iterator[str]:
+    run("dmsetup", "create", TARGET, "--table", f"{table_line(device, mode)} 1 hints=on")
     try:
         yield f"/dev/mapper/{TARGET}"
     finally:
@@ -118,19 +127,55 @@ def verify_jobs(kind: str, jobs: str, where: str, size: str) -> None:
             report(0 < written <= read, f"{title}: {written >> 10} KiB written, {read >> 10} KiB verified")
 
 
-def verify(kind: str, size_mib: int) -> None:
-    with ssd(["capacity_mib=2048"]) as device, target(device) as mapped:
-        with filesystem(kind, mapped) as where:
-            for jobs in ("verify-buffered.fio", "verify-direct.fio", "verify-mixed.fio"):
-                verify_jobs(kind, jobs, where, f"{size_mib}m")
-            run("sync")
-            run("fstrim", where)
-            seen = status()
-        done = subprocess.run([*FSCK[kind], mapped], capture_output=True, text=True)
-        report(done.returncode == 0, f"{kind}: fsck ends with {done.returncode}")
+@contextlib.contextmanager
+def cleaning() -> Iterator[None]:
+    """Cleaning and checkpoints, again and again."""
+    end = threading.Event()
+
+    def work() -> None:
+        for words in itertools.cycle(("clean", "checkpoint")):
+            if end.wait(0.5):
+                return
+            run("dmsetup", "message", TARGET, "0", words)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    try:
+        yield
+    finally:
+        end.set()
+        worker.join()
+
+
+def ends_well(title: str, what: str, *words: str) -> None:
+    done = subprocess.run(words, capture_output=True, text=True)
+    report(done.returncode == 0, f"{title}: {what} ends with {done.returncode}")
+
+
+def verify_mode(kind: str, mode: str, size_mib: int) -> None:
+    title = f"{mode} {kind}"
+    with ssd(["capacity_mib=2048"]) as device:
+        with target(device, mode) as mapped:
+            with filesystem(kind, mapped) as where, \
+                    cleaning() if mode == "log" else contextlib.nullcontext():
+                for jobs in ("verify-buffered.fio", "verify-direct.fio", "verify-mixed.fio"):
+                    verify_jobs(title, jobs, where, f"{size_mib}m")
+                run("sync")
+                run("fstrim", where)
+                seen = status()
+            ends_well(title, "fsck", *FSCK[kind], mapped)
+        if mode == "log":
+            ends_well(title, "dieaware check", "dieaware", "check", device)
+            cleaned = seen["cleaned_segments"]
+            report(cleaned > 10, f"{title}: {cleaned} segments were cleaned while this ran")
     hinted = seen["confirmed_append"] + seen["confirmed_overwrite"]
-    report(hinted > 100, f"{kind}: the device saw {hinted} hints while this ran")
-    report(seen["rejected"] == 0, f"{kind}: it rejected {seen['rejected']}")
+    report(hinted > 100, f"{title}: the device saw {hinted} hints while this ran")
+    report(seen["rejected"] == 0, f"{title}: it rejected {seen['rejected']}")
+
+
+def verify(kind: str, size_mib: int) -> None:
+    for mode in ("hint", "log"):
+        verify_mode(kind, mode, max(size_mib // 2, 1))
 
 
 def speed(job: dict) -> Dict[str, float]:
