@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The commands of the documentation: find them, run them, compare what they print.
+
+Usage: console.py list DOC...          one line a command: DOC:LINE<tab>COMMAND
+       console.py run WHERE DOC...     run those that belong here, in this machine
+
+A command is an indented line with a prompt, "# " or "$ ", and continues behind a backslash.
+What follows without a prompt is what it prints: compared up to figures, since times and sizes
+differ, but for three decimals (DoF), which do not; "..." is anything. A comment that is set off
+by two spaces is not printed. What is needed and not shown stands in a comment: <!-- run: COMMAND -->.
+WHERE is a file whose lines say who runs which command:
+
+    HOW PATTERN
+
+PATTERN is a regular expression that fits all of "DOC: COMMAND"; the first that fits counts. HOW
+is "here", or "by" and the suite of scripts/check that runs it, or "not" where nobody can; then
+it is only looked at by the shell (bash -n). A command that nothing fits is an error.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+SECONDS = 240
+
+
+class Command(NamedTuple):
+    doc: str
+    line: int
+    text: str
+    prints: list[str]
+
+
+def commands(doc: Path, name: str) -> list[Command]:
+    found: list[Command] = []
+    inside = False
+    for number, line in enumerate(doc.read_text(encoding="utf-8").splitlines(), 1):
+        prompt = re.match(r"    [#$] (.*)", line) or re.fullmatch(r"<!-- run: (.*) -->", line)
+        if inside and found and found[-1].text.endswith("\\"):
+            last = found.pop()
+            found.append(last._replace(text=last.text[:-1] + line.strip()))
+        elif prompt:
+            found.append(Command(name, number, prompt[1], []))
+            inside = True
+        elif line.startswith("    ") and inside:
+            found[-1].prints.append(line[4:])
+        else:
+            inside = False
+    return [one._replace(text=re.sub(r"\s{2,}(#|now; or:).*$", "", one.text)) for one in found]
+
+
+def alike(line: str) -> str:
+    """A line without what differs from run to run."""
+    # Which die has how much of a file, as "dieaware frag" shows it
+    line = re.sub(r"(?<= )[.1-9]{8,}(?= )", "DIES", line)
+    line = re.sub(r"(?<![\d.])(?!0\.\d{3}(?!\d))\d+([.,]\d+)?", "N", line)
+    return re.sub(r"\s+", " ", line).strip()
+
+
+def fits(wanted: list[str], got: list[str]) -> bool:
+    if not wanted:
+        return True
+    if wanted[0].strip() == "...":
+        return any(fits(wanted[1:], got[at:]) for at in range(len(got) + 1))
+    return bool(got) and alike(wanted[0]) == alike(got[0]) and fits(wanted[1:], got[1:])
+
+
+def rules(where: Path) -> list[tuple[str, re.Pattern[str]]]:
+    found = []
+    for line in where.read_text(encoding="utf-8").splitlines():
+        words = re.match(r"(here|not|by [a-z]+) +(.*)", line)
+        if words:
+            found.append((words[1], re.compile(words[2])))
+        elif line and not line.startswith("#"):
+            sys.exit(f"{where}: this is no rule: {line}")
+    return found
+
+
+def how(command: Command, known: list[tuple[str, re.Pattern[str]]]) -> str:
+    for word, pattern in known:
+        if pattern.fullmatch(f"{command.doc}: {command.text}"):
+            return word
+    return "nobody"
+
+
+class Shell:
+    """One shell for all commands of a page: variables and functions stay."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            ["timeout", str(SECONDS), "bash"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def run(self, text: str) -> tuple[int, list[str]]:
+        assert self.process.stdin and self.process.stdout
+        self.process.stdin.write(f"{{ {text}\n}} </dev/null; printf '\\n:done %d\\n' $?\n")
+        self.process.stdin.flush()
+        said: list[str] = []
+        for line in self.process.stdout:
+            if line.startswith(":done "):
+                return int(line.split()[1]), [one for one in said if one]
+            said.append(line.rstrip("\n"))
+        return 255, said
+
+
+def run_page(page: list[Command], known: list[tuple[str, re.Pattern[str]]]) -> int:
+    """Return how many commands were not as the page says."""
+    failed = 0
+    shell = Shell()
+    for command in page:
+        word = how(command, known)
+        name = f"{command.doc}:{command.line}: {command.text}"
+        if word == "here":
+            status, said = shell.run(command.text)
+            good = fits(command.prints, said) and (status == 0 or bool(command.prints))
+        else:
+            checked = subprocess.run(["bash", "-n", "-c", command.text], capture_output=True)
+            status, said, good = checked.returncode, [], checked.returncode == 0 and word != "nobody"
+            name += f"   ({word})"
+        print(("ok - " if good else "not ok - ") + name)
+        print(f"# status {status}, {word}; it printed:", *said, sep="\n#   ")
+        if not good:
+            failed += 1
+            if command.prints:
+                print("# instead of:", *command.prints, sep="\n#   ")
+    return failed
+
+
+def main() -> int:
+    verb, *words = sys.argv[1:]
+    known = rules(Path(words.pop(0))) if verb == "run" else []
+    failed = 0
+    for name in words:
+        page = commands(Path(name), Path(name).name)
+        if verb == "run":
+            failed += run_page(page, known)
+            clean = Path(__file__).with_name("clean.sh")
+            subprocess.run(["bash", clean], check=True, stdin=subprocess.DEVNULL)
+        else:
+            for one in page:
+                print(f"{one.doc}:{one.line}\t{one.text}")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
