@@ -130,12 +130,13 @@ CLEANING_WRITE_PERCENT=15
 # What is free after that, and some more
 CLEANING_USE_UP_PERCENT=40
 
-# cleaning_write CASE PERCENT: random overwrites of what is there, of so much of the drive.
+# cleaning_write CASE PERCENT SEED: random overwrites of what is there, of so much of the
+# drive. The same order twice would leave whole segments empty.
 cleaning_write() {
 	local cleaned moved
 
 	cleaned=$(counter cleaned_segments) moved=$(counter moved_pages)
-	run_fio --filename="$DEVICE" --direct=1 --rw=randwrite --bs=4k --norandommap \
+	run_fio --filename="$DEVICE" --direct=1 --rw=randwrite --bs=4k --norandommap --randseed="$3" \
 		--size=$((CLEANING_SSD_MB * CLEANING_FULL_PERCENT / 100))m \
 		--io_size=$((CLEANING_SSD_MB * $2 / 100 / JOBS))m
 	read_fio
@@ -155,12 +156,12 @@ cleaning() {
 	log_create cleaning=off
 	dd if=/dev/zero of="$DEVICE" bs=1M oflag=direct status=none \
 		count=$((CLEANING_SSD_MB * CLEANING_FULL_PERCENT / 100)) || die "The log cannot be filled."
-	cleaning_write off $CLEANING_WRITE_PERCENT
+	cleaning_write off $CLEANING_WRITE_PERCENT 1
 	target_remove
 	log_create
-	cleaning_write first $CLEANING_USE_UP_PERCENT
-	cleaning_write on $CLEANING_WRITE_PERCENT
-	cleaning_write on $CLEANING_WRITE_PERCENT
+	cleaning_write first $CLEANING_USE_UP_PERCENT 2
+	cleaning_write on $CLEANING_USE_UP_PERCENT 3
+	cleaning_write on $CLEANING_USE_UP_PERCENT 4
 	device_end log cleaning
 }
 
