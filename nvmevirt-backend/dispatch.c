@@ -56,6 +56,12 @@ static void arm_locked(struct nvmev_watch *watch, u64 delay_ns, bool soon)
 			      HRTIMER_MODE_ABS);
 }
 
+static void forget_expected_locked(struct nvmev_watch *watch)
+{
+	watch->expected = 0;
+	watch->admin = false;
+}
+
 /* Set the timer for the next look: soon if something is expected, else slow. */
 static void arm_next_locked(struct nvmev_watch *watch)
 {
@@ -67,8 +73,7 @@ static void arm_next_locked(struct nvmev_watch *watch)
 		return;
 	}
 	/* A request that never rang, or one that was not announced: start afresh. */
-	watch->expected = 0;
-	watch->admin = false;
+	forget_expected_locked(watch);
 	if (nvmev_ctrl_is_ready(nvmev_of(watch)) && now_ns >= watch->active_until_ns)
 		arm_locked(watch, IDLE_LOOK_NS, false);
 	else
@@ -120,6 +125,9 @@ static bool rest(struct nvmev *nvmev)
 	bool idle;
 
 	spin_lock_irqsave(&watch->lock, flags);
+	/* Else it would be woken for it again and again, and do nothing. */
+	if (nvmev->power_failed)
+		forget_expected_locked(watch);
 	idle = nvmev->power_failed || !nvmev_ctrl_mmio_work(nvmev);
 	if (idle) {
 		WRITE_ONCE(watch->awake, false);
