@@ -5,8 +5,8 @@
 # and while it is cleaned; what a small cache of the map costs; and how cleaning puts files
 # in order.
 #
-# Usage: t3-write.sh room.FILESYSTEM|aged.FILESYSTEM|spare.FILESYSTEM|cleaning|cache|
-#	fragments...
+# Usage: t3-write.sh room.FILESYSTEM|aged.FILESYSTEM|spare.FILESYSTEM|
+#	cleaning.PERCENT|cache|fragments...
 
 set -euo pipefail
 
@@ -125,43 +125,42 @@ aged() {
 # ---- cleaning ---------------------------------------------------------------
 
 CLEANING_SSD_MB=1024
-CLEANING_FULL_PERCENT=60
 CLEANING_WRITE_PERCENT=15
-# What is free after that, and some more
-CLEANING_USE_UP_PERCENT=40
 
-# cleaning_write CASE PERCENT SEED: random overwrites of what is there, of so much of the
-# drive. The same order twice would leave whole segments empty.
+# cleaning_write FULL CASE PERCENT SEED: random overwrites of the first FULL percent, of so
+# much of the drive. The same order twice would leave whole segments empty.
 cleaning_write() {
 	local cleaned moved
 
 	cleaned=$(counter cleaned_segments) moved=$(counter moved_pages)
-	run_fio --filename="$DEVICE" --direct=1 --rw=randwrite --bs=4k --norandommap --randseed="$3" \
-		--size=$((CLEANING_SSD_MB * CLEANING_FULL_PERCENT / 100))m \
-		--io_size=$((CLEANING_SSD_MB * $2 / 100 / JOBS))m
+	run_fio --filename="$DEVICE" --direct=1 --rw=randwrite --bs=4k --norandommap --randseed="$4" \
+		--size=$((CLEANING_SSD_MB * $1 / 100))m \
+		--io_size=$((CLEANING_SSD_MB * $3 / 100 / JOBS))m
 	read_fio
-	report "row=T3.cleaning case=$1 bytes=$NR_BYTES runs_ns=$RUN_NS" \
+	report "row=T3.cleaning case=$2 bytes=$NR_BYTES runs_ns=$RUN_NS" \
 		"max_ns=$(jq '.jobs[0].write.clat_ns.max' $FIO_JSON)" \
 		"cleaned=$(($(counter cleaned_segments) - cleaned))" \
 		"moved_pages=$(($(counter moved_pages) - moved))" \
 		"starved=$(counter starved)"
 }
 
-# Without cleaning as long as there are free segments, then with as much as is needed for
-# every write.
+# cleaning FULL: a drive of which so many percent hold data, without cleaning as long as there
+# are free segments, then with as much as is needed for every write.
 cleaning() {
-	report "doing=cleaning"
+	local use_up=$((105 - $1))
+
+	report "doing=cleaning_of_a_drive_$1_%_full"
 	SSD_CAPACITY_MB=$CLEANING_SSD_MB SSD_PROPERTIES=$SMALL_EBLKS ssd_create
 	log_format "$SSD"
 	log_create cleaning=off
 	dd if=/dev/zero of="$DEVICE" bs=1M oflag=direct status=none \
-		count=$((CLEANING_SSD_MB * CLEANING_FULL_PERCENT / 100)) || die "The log cannot be filled."
-	cleaning_write off $CLEANING_WRITE_PERCENT 1
+		count=$((CLEANING_SSD_MB * $1 / 100)) || die "The log cannot be filled."
+	cleaning_write "$1" off $CLEANING_WRITE_PERCENT 1
 	target_remove
 	log_create
-	cleaning_write first $CLEANING_USE_UP_PERCENT 2
-	cleaning_write on $CLEANING_USE_UP_PERCENT 3
-	cleaning_write on $CLEANING_USE_UP_PERCENT 4
+	cleaning_write "$1" first $use_up 2
+	cleaning_write "$1" on $use_up 3
+	cleaning_write "$1" on $use_up 4
 	device_end log cleaning
 }
 
@@ -286,7 +285,7 @@ for part; do
 	room.*) room "${part#*.}" ;;
 	aged.*) aged "$part" raw log ;;
 	spare.*) aged "$part" raw raw_spare log_spare ;;
-	cleaning) cleaning ;;
+	cleaning.*) cleaning "${part#*.}" ;;
 	cache) cache ;;
 	fragments) fragments ;;
 	*) die "There is no part '$part'." ;;
