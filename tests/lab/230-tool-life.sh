@@ -9,15 +9,6 @@
 # timeout: 120
 . "$(dirname "$0")/rc"
 
-# exits STATUS WORDS COMMAND...: the exit status, and words of what is said.
-exits() {
-	local expected=$1 words=$2 status=0
-	shift 2
-	"$@" >"$T_DIR/said" 2>&1 || status=$?
-	check_that "$* ends with $expected" "$status" -eq "$expected"
-	check "... and says: $words" grep -qF -- "$words" "$T_DIR/said"
-}
-
 new_ssd ssd0 capacity_mib=256
 printf 'label: gpt\nstart=2048, size=131072\nstart=133120, size=262144\n' | sfdisk -q "$DEV"
 poll 20 test -b "${DEV}p2" || partx -a "$DEV"

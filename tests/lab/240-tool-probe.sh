@@ -10,15 +10,6 @@
 # timeout: 900
 . "$(dirname "$0")/rc"
 
-# exits STATUS WORDS COMMAND...: the exit status, and words of what is said.
-exits() {
-	local expected=$1 words=$2 status=0
-	shift 2
-	"$@" >"$T_DIR/said" 2>&1 || status=$?
-	check_that "$* ends with $expected" "$status" -eq "$expected"
-	check "... and says: $words" grep -qF -- "$words" "$T_DIR/said"
-}
-
 # property NAME: of the SSD
 property() {
 	cat "$CONFIGFS/ssd0/$1"

@@ -10,26 +10,6 @@
 # timeout: 600
 . "$(dirname "$0")/rc"
 
-# exits STATUS WORDS COMMAND...: the exit status, and words of what is said.
-exits() {
-	local expected=$1 words=$2 status=0
-	shift 2
-	"$@" >"$T_DIR/said" 2>&1 || status=$?
-	check_that "$* ends with $expected" "$status" -eq "$expected"
-	check "... and says: $words" grep -qF -- "$words" "$T_DIR/said"
-}
-
-# fragment FILE [UNITS]: units of 32 KiB, each followed by the rest of a stripe of another file
-fragment() {
-	local i
-
-	rm -f "$1" "$1.other"
-	for ((i = 0; i < ${2:-64}; i++)); do
-		dd if="$T_DIR/data" of="$1" bs=32k count=1 skip="$i" seek="$i" oflag=direct conv=notrunc status=none
-		dd if=/dev/zero of="$1.other" bs=224k count=1 seek="$i" oflag=direct conv=notrunc status=none
-	done
-}
-
 # figure FILE KEY: from frag's JSON
 figure() {
 	dieaware frag --json "$1" | python3 -c '
@@ -74,23 +54,23 @@ new_mount "$DEV" "$mnt"
 file=$mnt/file
 
 # Each way, and what is only looked at
-fragment "$file"
+write_fragmented "$file"
 exits 0 "ssd" dieaware defrag --dry-run "$file"
 check_that "--dry-run does nothing" "$(figure "$file" dof_permille)" -ge 700
 pieces=$(figure "$file" pieces)
 gets_fast ssd "$file"
 check_that "the filesystem has seen nothing of it" "$(figure "$file" pieces)" -eq "$pieces"
 exits 0 left dieaware defrag "$file"
-fragment "$file"
+write_fragmented "$file"
 gets_fast move "$file" --method move
 check_that "move: it is in one piece" "$(figure "$file" pieces)" -eq 1
-fragment "$file"
+write_fragmented "$file"
 touch -d 2001-02-03 "$file"
 gets_fast rewrite "$file" --method rewrite
 check_that "rewrite: its time is the same" "$(stat -c %Y "$file")" -eq "$(date -d 2001-02-03 +%s)"
 
 # A hole stays one, and the end of a file is where it was.
-fragment "$file" 32
+write_fragmented "$file" 32
 truncate -s 3000001 "$file"
 dd if="$T_DIR/data" of="$file" bs=32k count=16 seek=90 oflag=direct conv=notrunc status=none
 printf end >>"$file"
@@ -104,7 +84,7 @@ done
 
 # A folder: what is slow is done, the rest is left alone.
 mkdir "$mnt/folder"
-fragment "$mnt/folder/slow" 16
+write_fragmented "$mnt/folder/slow" 16
 dd if="$T_DIR/data" of="$mnt/folder/fast" bs=8M count=1 oflag=direct status=none
 dieaware defrag --json "$mnt/folder" >"$T_DIR/json"
 check_that "a folder: one of three files was slow" "$(python3 -c '
@@ -114,7 +94,7 @@ for row in json.load(open(sys.argv[1])):
 	== "fast None False,slow ssd True,slow.other None False,"
 
 # Somebody has it open.
-fragment "$file" 16
+write_fragmented "$file" 16
 exec 7<"$file"
 exits 3 "somebody has it open" dieaware defrag --method rewrite "$file"
 exits 0 move dieaware defrag --method move "$file"
@@ -123,7 +103,7 @@ exits 3 "No such file" dieaware defrag "$mnt/nothing"
 exits 2 "invalid value" dieaware defrag --method magic "$file"
 
 # Interrupted and killed
-fragment "$file" 512
+write_fragmented "$file" 512
 sum=$(sha256sum <"$file")
 for method in move rewrite ssd; do
 	ended=""
@@ -146,7 +126,7 @@ check "fsck finds nothing" check_fs ext4 "$DEV"
 # xfs has no way of its own; shared blocks are left alone.
 make_fs xfs "$DEV"
 mount "$DEV" "$mnt"
-fragment "$file"
+write_fragmented "$file"
 gets_fast rewrite "$file" --method rewrite
 exits 3 "only ext4 moves blocks" dieaware defrag --threshold 0 --method move "$file"
 cp --reflink=always "$file" "$mnt/copy"
@@ -158,7 +138,7 @@ drop_ssd ssd0
 new_ssd ssd0 capacity_mib=256 hints=0
 make_fs ext4 "$DEV"
 mount "$DEV" "$mnt"
-fragment "$file"
+write_fragmented "$file"
 exits 0 move dieaware defrag "$file"
 check_that "without hints: it is in one piece" "$(figure "$file" pieces)" -eq 1
 exits 0 left dieaware defrag "$file"

@@ -8,17 +8,6 @@
 # timeout: 240
 . "$(dirname "$0")/rc"
 
-# fragment FILE [UNITS]: units of 32 KiB, each followed by the rest of a stripe of another file
-fragment() {
-	local i
-
-	rm -f "$1" "$1.other"
-	for ((i = 0; i < ${2:-64}; i++)); do
-		dd if="$T_DIR/data" of="$1" bs=32k count=1 skip="$i" seek="$i" oflag=direct conv=notrunc status=none
-		dd if=/dev/zero of="$1.other" bs=224k count=1 seek="$i" oflag=direct conv=notrunc status=none
-	done
-}
-
 dd if=/dev/urandom of="$T_DIR/data" bs=1M count=3 status=none
 new_ssd ssd0 capacity_mib=512 plp=0
 make_fs ext4 "$DEV"
@@ -28,7 +17,7 @@ at_end drop_mount "$mnt"
 for method in move rewrite; do
 	for operation in 10 60; do
 		mount "$DEV" "$mnt"
-		fragment "$file" 96
+		write_fragmented "$file" 96
 		sync
 		sum=$(sha256sum <"$file")
 		nvmev-ssd power-cut ssd0 $operation

@@ -9,15 +9,6 @@
 # timeout: 120
 . "$(dirname "$0")/rc"
 
-# exits STATUS WORDS COMMAND...: the exit status, and words of what is said.
-exits() {
-	local expected=$1 words=$2 status=0
-	shift 2
-	"$@" >"$T_DIR/said" 2>&1 || status=$?
-	check_that "$* ends with $expected" "$status" -eq "$expected"
-	check "... and says: $words" grep -qF -- "$words" "$T_DIR/said"
-}
-
 # low_is SECTORS: the device below is so large
 low_is() {
 	dmsetup load low --table "0 $1 linear $DEV 0"
