@@ -10,7 +10,16 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable
 
-from logline import WRITE_SCALE, About, Line, Value, runs_of
+from logline import (
+    WRITE_SCALE,
+    About,
+    Line,
+    Value,
+    before_and_after,
+    found,
+    removed,
+    runs_of,
+)
 
 SCRIPT = "guest/t3-apps.sh"
 # FFSB's transactions a second against the plain SATA drive (access21, figure 7a), and by
@@ -41,7 +50,7 @@ ROWS: dict[str, About] = _rows()
 
 
 def _by_target(lines: list[Line], row: str) -> dict[str, Line]:
-    return {line["target"]: line for line in lines if line.get("row") == row}
+    return {line["target"]: line for line in found(lines, row)}
 
 
 def _rate(line: Line) -> float:
@@ -98,20 +107,15 @@ def _dip(lines: list[Line], name: str) -> Value:
 
 
 def _pieces(lines: list[Line], name: str) -> Value:
-    policy = name.rpartition(".")[2]
-    cases = {
-        line["case"]: line
-        for line in lines
-        if line.get("row") == "T3.pieces" and line["policy"] == policy
-    }
-    if len(cases) != 2:
+    cases = before_and_after(lines, "T3.pieces", policy=name.rpartition(".")[2])
+    if cases is None:
         return [], ""
-    before, after = (int(cases[case]["nr"]) for case in ("before", "after"))
+    before, after = cases
     note = (
-        f"{before} pieces of 8 files, {after} after {cases['after']['cleaned']} segments were "
-        f"cleaned and {cases['after']['moved_pages']} pages moved"
+        f"{before['nr']} pieces of 8 files, {after['nr']} after {after['cleaned']} segments were "
+        f"cleaned and {after['moved_pages']} pages moved"
     )
-    return [100 * (1 - after / before)], note
+    return [removed(cases)], note
 
 
 VALUES: dict[str, Callable[[list[Line], str], Value]] = {

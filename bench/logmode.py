@@ -11,7 +11,17 @@ import statistics
 from collections.abc import Callable, Iterable
 
 import logapps
-from logline import WRITE_SCALE, About, Line, Value, runs_of, speeds_of
+from logline import (
+    WRITE_SCALE,
+    About,
+    Line,
+    Value,
+    before_and_after,
+    removed,
+    runs_of,
+    speed_of,
+    speeds_of,
+)
 
 # Random writes by the paper's scheme against the plain SATA drive (access21, 6a)
 _PAPER_GAIN = {"ext4": 2.0, "xfs": 1.86, "btrfs": 2.15, "f2fs": 1.01}
@@ -59,6 +69,8 @@ def _writes() -> dict[str, About]:
 
 
 ROWS: dict[str, About] = {**_costs(), **_writes(), **logapps.ROWS}
+
+
 def _script(part: str) -> str:
     if part in ("insn", "map", "fsync", "replay"):
         return COST_SCRIPT
@@ -160,10 +172,6 @@ def _last_lap(lines: list[Line], row: str, target: str) -> Line | None:
     return laps[-1] if len(laps) == AGED_LAPS else None
 
 
-def _speed(lap: Line) -> float:
-    return int(lap["bytes"]) / runs_of(lap)[0] * WRITE_SCALE * 1e3
-
-
 def _total_waf(lap: Line) -> float:
     return int(lap["nand_pages"]) / int(lap["user_pages"])
 
@@ -174,7 +182,7 @@ def _aged(lines: list[Line], name: str) -> Value:
     raw, log = (_last_lap(lines, f"T3.aged.{filesystem}", target) for target in ("raw", "log"))
     if raw is None or log is None:
         return [], ""
-    speeds = _speed(log), _speed(raw)
+    speeds = speed_of(log), speed_of(raw)
     user, host, nand = (int(log[f"{key}_pages"]) for key in ("user", "host", "nand"))
     values = {
         "aged_speedup": speeds[0] / speeds[1],
@@ -198,11 +206,11 @@ def _spare(lines: list[Line], name: str) -> Value:
     if raw is None or raw_spare is None or log is None:
         return [], ""
     note = (
-        f"{_speed(log):.1f} MB/s, {_total_waf(log):.2f} pages a page; raw {_speed(raw):.1f}, "
-        f"{_total_waf(raw):.2f}; raw with as much left alone {_speed(raw_spare):.1f}, "
+        f"{speed_of(log):.1f} MB/s, {_total_waf(log):.2f} pages a page; raw {speed_of(raw):.1f}, "
+        f"{_total_waf(raw):.2f}; raw with as much left alone {speed_of(raw_spare):.1f}, "
         f"{_total_waf(raw_spare):.2f}"
     )
-    return [_speed(log) / _speed(raw)], note
+    return [speed_of(log) / speed_of(raw)], note
 
 
 def _cleaning(lines: list[Line], name: str) -> Value:
@@ -228,16 +236,15 @@ def _cache(lines: list[Line], name: str) -> Value:
 
 
 def _fragments(lines: list[Line], name: str) -> Value:
-    cases = {line["case"]: line for line in lines if line.get("row") == "T3.fragments"}
-    if len(cases) != 2:
+    cases = before_and_after(lines, "T3.fragments")
+    if cases is None:
         return [], ""
-    before, after = (int(cases[case]["nr"]) for case in ("before", "after"))
-    speeds = [speeds_of(lines, "T3.fragments", case=case)[0] for case in ("before", "after")]
+    before, after = cases
     note = (
-        f"{before} fragments of {cases['after']['files']} files, {after} after cleaning; "
-        f"they read at {speeds[0]:.0f} and {speeds[1]:.0f} MB/s"
+        f"{before['nr']} fragments of {after['files']} files, {after['nr']} after cleaning; "
+        f"they read at {speed_of(before):.0f} and {speed_of(after):.0f} MB/s"
     )
-    return [100 * (1 - after / before)], note
+    return [removed(cases)], note
 
 
 _VALUES: dict[str, Callable[[list[Line], str], Value]] = {
