@@ -25,6 +25,12 @@ static inline void require(bool cond, const char *what)
 	abort();
 }
 
+static inline u64 next_random(u64 *state)
+{
+	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return *state >> 33;
+}
+
 #ifndef WITH_LIBFUZZER
 
 #include <sanitizer/common_interface_defs.h>
@@ -37,12 +43,6 @@ static size_t fuzz_input_bytes;
 
 /* Fill @input with up to FUZZ_MAX_BYTES bytes. Return: how many. */
 static size_t draw_input(u64 *state, u8 *input);
-
-static inline u64 next_random(u64 *state)
-{
-	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
-	return *state >> 33;
-}
 
 static void keep_input(void)
 {

@@ -92,8 +92,7 @@ static struct dmda_op op;
 
 static u32 below(u64 *state, u32 limit)
 {
-	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
-	return (*state >> 33) % limit;
+	return next_random(state) % limit;
 }
 
 static void write_some(struct volume *volume, u64 lpn, u32 nr_pages, u64 tag)

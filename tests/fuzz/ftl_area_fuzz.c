@@ -33,12 +33,6 @@ static struct ftl_params params_of(u8 shape, u8 flags)
 	return params;
 }
 
-static u64 next_number(u64 *state)
-{
-	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
-	return *state >> 33;
-}
-
 static void share_pages(struct ftl *ftl, const struct ftl_request *rq, u64 from, u64 now_ns)
 {
 	const struct ftl_share_range range = {
@@ -55,18 +49,18 @@ static u64 work(struct ftl *ftl, u64 *random, u64 now_ns)
 	const struct ftl_params *params = ftl_get_params(ftl);
 
 	for (u32 i = 0; i < NR_COMMANDS && !ftl_is_read_only(ftl); i++) {
-		u32 nr_pages = 1 + next_number(random) % 12;
-		u64 other = next_number(random) % (params->nr_lpns - nr_pages);
+		u32 nr_pages = 1 + next_random(random) % 12;
+		u64 other = next_random(random) % (params->nr_lpns - nr_pages);
 		struct ftl_request rq = {
-			.first = to_lpn(next_number(random) % (params->nr_lpns - nr_pages)),
+			.first = to_lpn(next_random(random) % (params->nr_lpns - nr_pages)),
 			.nr_pages = nr_pages,
 			.bytes = nr_pages * 4096,
-			.hint = next_number(random) % 3,
+			.hint = next_random(random) % 3,
 			.pred = to_lpn(other),
 		};
-		u32 what = next_number(random) % 20;
+		u32 what = next_random(random) % 20;
 
-		now_ns += next_number(random) % 100000;
+		now_ns += next_random(random) % 100000;
 		if (what == 0)
 			ftl_flush(ftl, now_ns);
 		else if (what == 1)
