@@ -7,6 +7,7 @@ pub mod defrag;
 pub mod dietab;
 pub mod dm;
 pub mod export;
+pub mod folder;
 pub mod format;
 pub mod frag;
 pub mod io_engine;

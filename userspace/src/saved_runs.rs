@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::folder;
 use crate::units::PAGE_BYTES;
 
 /// Where lists are kept.
@@ -45,34 +46,20 @@ pub fn default_list(folder: &Path) -> PathBuf {
 ///
 /// When the folder itself cannot be read; what is below it may come and go.
 pub fn last_written(folder: &Path, most: usize) -> io::Result<Vec<PathBuf>> {
-    let device = fs::metadata(folder)?.dev();
-    let mut todo = vec![folder.to_owned()];
     // The oldest of those found is on top.
     let mut found = BinaryHeap::new();
-
-    fs::read_dir(folder)?;
-    while let Some(here) = todo.pop() {
-        let Ok(entries) = fs::read_dir(&here) else {
-            continue;
-        };
-        for entry in entries.flatten() {
-            let Ok(metadata) = entry.metadata() else {
-                continue;
-            };
-            if metadata.dev() != device {
-                continue;
-            }
-            if metadata.is_dir() {
-                todo.push(entry.path());
-            } else if metadata.is_file() && metadata.len() >= PAGE_BYTES {
-                let written = (metadata.mtime(), metadata.mtime_nsec());
-                found.push(Reverse((written, entry.path())));
-                if found.len() > most {
-                    found.pop();
-                }
+    let mut take = |path: PathBuf, metadata: &Metadata| {
+        if metadata.len() >= PAGE_BYTES {
+            let written = (metadata.mtime(), metadata.mtime_nsec());
+            found.push(Reverse((written, path)));
+            if found.len() > most {
+                found.pop();
             }
         }
-    }
+    };
+
+    fs::read_dir(folder)?;
+    folder::visit(folder, &mut take, &mut |_, _| Ok(()))?;
     let paths = found
         .into_sorted_vec()
         .into_iter()

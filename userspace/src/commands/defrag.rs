@@ -10,7 +10,8 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use crate::defrag::{defrag, DefragError, Done, Method, State, Wish};
-use crate::frag::look::{walk, Drives, WHOLE};
+use crate::folder::walk;
+use crate::frag::look::{Drives, WHOLE};
 use crate::progress::Progress;
 use crate::units::{parse_permille, PAGE_BYTES};
 

@@ -10,7 +10,8 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use crate::frag::look::{self, walk, Drives};
+use crate::folder::walk;
+use crate::frag::look::{self, Drives};
 use crate::frag::svg::{picture, Drawn};
 use crate::frag::{Logical, Physical};
 use crate::nvme::placement::{Geometry, Place};

@@ -3,9 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
 use std::ops::Range;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::{Logical, Physical};
@@ -142,37 +140,4 @@ pub fn look_at(path: &Path, ranges: &[Range<u64>], drives: &mut Drives) -> Resul
         runs,
         on_ssd,
     })
-}
-
-/// All regular files below a folder that are not empty, on the same filesystem.
-///
-/// # Errors
-///
-/// When a folder cannot be read.
-pub fn walk(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let named = |path: &Path, err: io::Error| {
-        io::Error::new(err.kind(), format!("{}: {err}", path.display()))
-    };
-    let device = fs::metadata(folder)
-        .map_err(|err| named(folder, err))?
-        .dev();
-    let mut todo = vec![folder.to_owned()];
-    let mut files = Vec::new();
-
-    while let Some(folder) = todo.pop() {
-        for entry in fs::read_dir(&folder).map_err(|err| named(&folder, err))? {
-            let entry = entry.map_err(|err| named(&folder, err))?;
-            let metadata = entry.metadata().map_err(|err| named(&entry.path(), err))?;
-            if metadata.dev() != device {
-                continue;
-            }
-            if metadata.is_dir() {
-                todo.push(entry.path());
-            } else if metadata.is_file() && metadata.len() != 0 {
-                files.push(entry.path());
-            }
-        }
-    }
-    files.sort();
-    Ok(files)
 }
