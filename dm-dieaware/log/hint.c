@@ -70,11 +70,13 @@ void dmda_log_hint_plan(struct dmda_log *log, struct dmda_log_io *io,
 	io->pred = from_dpn(write.verdict.pred);
 }
 
-/* Is there something where a run begins? */
-static bool replaces_locked(const struct dmda_log_io *io)
+/* Is there something where a run begins? There may be, if its page of the map is not in memory. */
+static bool may_replace_locked(const struct dmda_log_io *io)
 {
 	u32 entry;
 
+	if (!io->pages[0])
+		return true;
 	dmda_map_index(to_lpn(io->first), &entry);
 	return dmda_map_get(io->pages[0]->map.block, entry) != DPN_NONE;
 }
@@ -95,7 +97,7 @@ void dmda_log_hint_place_locked(struct dmda_log *log, struct dmda_log_io *io)
 	if (io->what == DMDA_HINT_NONE || io->pred == U64_MAX)
 		return;
 	/* What small pieces replace was in order once; a command for each costs more. */
-	if (dmda_log_io_pages(io) < DMDA_LOG_HINT_PAGES && replaces_locked(io) &&
+	if (dmda_log_io_pages(io) < DMDA_LOG_HINT_PAGES && may_replace_locked(io) &&
 	    !begins_segment(log, io)) {
 		io->what = DMDA_HINT_NONE;
 		return;

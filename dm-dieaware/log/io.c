@@ -7,7 +7,8 @@
  *   write  claims its lpns, so that writes of the same ones are done as they were
  *	    submitted; gets places; is sent on; when its data is written, its operation is
  *	    done; with FUA it then waits for a commit. Who has to wait for something goes on
- *	    by the worker.
+ *	    by the worker. Pages of the map that are not in memory are read while the data is
+ *	    being written: the operation needs them, places do not.
  *   trim   (discard, write zeroes) claims its lpns; the worker does its operations.
  *   flush  waits for a commit. What is under way when it comes does not concern it: nobody
  *	    was told yet that it is written.
@@ -51,7 +52,7 @@ static bool claim_locked(struct dmda_log *log, struct dmda_log_io *io)
 	io->has_claim = true;
 	if (io->nr_blockers)
 		return false;
-	io->stage = DMDA_LOG_LOOKUP;
+	io->stage = DMDA_LOG_PLACE;
 	return true;
 }
 
@@ -70,7 +71,7 @@ static void unclaim_locked(struct dmda_log *log, struct dmda_log_io *io)
 	     other = claims_iter_next(other, io->first, io->last)) {
 		if (--other->nr_blockers)
 			continue;
-		other->stage = DMDA_LOG_LOOKUP;
+		other->stage = DMDA_LOG_PLACE;
 		go_on_locked(log, other);
 	}
 }
@@ -119,6 +120,8 @@ static void init_io(struct dmda_log *log, struct bio *bio)
 	io->stage = DMDA_LOG_CLAIM;
 	io->has_claim = false;
 	io->is_fua = false;
+	io->is_fetching = false;
+	io->is_written = false;
 }
 
 static void send_to(struct dmda_log *log, struct bio *bio, dpn_t dpn)
@@ -294,6 +297,7 @@ static void identify(struct dmda_log *log, struct bio *bio, u32 *nr_pages)
 	dmda_log_hint_plan(log, io, &identity);
 }
 
+/* Return: whether all pages of the map that it needs are in memory; then they are pinned. */
 static bool pin_pages_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
 	u32 entry;
@@ -310,30 +314,36 @@ static bool pin_pages_locked(struct dmda_log *log, struct dmda_log_io *io)
 		page->nr_pins++;
 		io->pages[i - first] = page;
 	}
-	io->stage = DMDA_LOG_PLACE;
 	return true;
 }
 
-static bool place_locked(struct dmda_log *log, struct dmda_log_io *io, bool whole, u32 *nr)
+static void starve_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
-	*nr = 0;
+	if (list_empty(&log->starved) && !READ_ONCE(log->is_quiet))
+		queue_delayed_work(log->queue, &log->no_space_work, log->no_space_jiffies);
+	list_move_tail(&io->list, &log->starved);
+	log->counters.nr_starved++;
+}
+
+/* Return: how many pages have places now, and may be sent on; 0: it waits for some. */
+static u32 place_locked(struct dmda_log *log, struct dmda_log_io *io, bool whole)
+{
+	u32 nr = 0;
+
 	/* Who came first is served first. */
 	if (list_empty(&log->starved))
-		*nr = dmda_log_take_locked(log, DMDA_STREAM_USER, dmda_log_io_pages(io), whole,
-					   &io->dpn, &io->open);
-	if (!*nr) {
-		if (list_empty(&log->starved) && !READ_ONCE(log->is_quiet))
-			queue_delayed_work(log->queue, &log->no_space_work,
-					   log->no_space_jiffies);
-		list_move_tail(&io->list, &log->starved);
-		log->counters.nr_starved++;
-		return false;
+		nr = dmda_log_take_locked(log, DMDA_STREAM_USER, dmda_log_io_pages(io), whole,
+					  &io->dpn, &io->open);
+	if (!nr) {
+		starve_locked(log, io);
+		return 0;
 	}
-	log->counters.user_pages += *nr;
+	log->counters.user_pages += nr;
 	log->last_placed = jiffies;
 	io->stage = DMDA_LOG_DATA;
+	io->is_fetching = !pin_pages_locked(log, io);
 	dmda_log_hint_place_locked(log, io);
-	return true;
+	return nr;
 }
 
 /* Others may have what the bio is not going to write. */
@@ -353,11 +363,12 @@ static u32 begin_write(struct dmda_log *log, struct dmda_log_io *io)
 	u32 nr = 0;
 
 	spin_lock_irqsave(&log->lock, flags);
-	if (claim_locked(log, io)) {
-		if (!pin_pages_locked(log, io))
+	if (claim_locked(log, io))
+		nr = place_locked(log, io, false);
+	if (nr) {
+		shorten_locked(log, io, nr);
+		if (io->is_fetching)
 			go_on_locked(log, io);
-		else if (place_locked(log, io, false, &nr))
-			shorten_locked(log, io, nr);
 	}
 	spin_unlock_irqrestore(&log->lock, flags);
 	return nr;
@@ -413,47 +424,21 @@ static int map_write(struct dmda_log *log, struct bio *bio)
 	return DM_MAPIO_REMAPPED;
 }
 
-static int get_pages(struct dmda_log *log, struct dmda_log_io *io)
-{
-	u32 entry;
-	u64 first = dmda_map_index(to_lpn(io->first), &entry);
-	u64 last = dmda_map_index(to_lpn(io->last), &entry);
-
-	for (u64 i = first; i <= last; i++) {
-		struct dmda_log_page *page;
-
-		if (io->pages[i - first])
-			continue;
-		page = dmda_log_page_get(log, i, io);
-		if (!page)
-			return -EAGAIN;
-		if (IS_ERR(page))
-			return PTR_ERR(page);
-		io->pages[i - first] = page;
-	}
-	io->stage = DMDA_LOG_PLACE;
-	return 0;
-}
-
 static void go_on_writing(struct dmda_log *log, struct dmda_log_io *io)
 {
 	struct bio *bio = dmda_log_bio(io);
-	bool placed;
-	int ret = 0;
 	u32 nr;
 
-	if (io->stage == DMDA_LOG_LOOKUP)
-		ret = get_pages(log, io);
-	if (ret == -EAGAIN)
-		return;
-	if (ret || READ_ONCE(log->state) != DMDA_LOG_WRITE) {
+	if (READ_ONCE(log->state) != DMDA_LOG_WRITE) {
 		end_io(log, io, BLK_STS_IOERR);
 		return;
 	}
 	spin_lock_irq(&log->lock);
-	placed = place_locked(log, io, true, &nr);
+	nr = place_locked(log, io, true);
+	if (nr && io->is_fetching)
+		go_on_locked(log, io);
 	spin_unlock_irq(&log->lock);
-	if (!placed)
+	if (!nr)
 		return;
 	prepare_write(log, bio);
 	submit_bio_noacct(bio);
@@ -505,28 +490,99 @@ static void give_up_write_locked(struct dmda_log *log, struct dmda_log_io *io)
 	let_go_locked(log, io);
 }
 
-static int end_write(struct dmda_log *log, struct dmda_log_io *io, blk_status_t *status)
+/*
+ * What its data has come to. Return: whether the bio is to be ended with @status; if not, it
+ * waits for pages of the map, room in the batch or a commit.
+ */
+static bool finish_write_locked(struct dmda_log *log, struct dmda_log_io *io,
+				blk_status_t *status)
 {
-	int ret = DM_ENDIO_DONE;
-	unsigned long flags;
-	const char *why;
+	lockdep_assert_held(&log->lock);
 
-	spin_lock_irqsave(&log->lock, flags);
+	if (io->is_fetching) {
+		io->is_written = true;
+		return false;
+	}
 	if (*status || log->state == DMDA_LOG_FAILED) {
 		*status = *status ?: BLK_STS_IOERR;
 		give_up_write_locked(log, io);
-	} else if (!apply_write_locked(log, io)) {
-		list_move_tail(&io->list, &log->unmapped);
-		ret = DM_ENDIO_INCOMPLETE;
-	} else if (io->is_fua) {
-		commit_for_locked(log, io);
-		ret = DM_ENDIO_INCOMPLETE;
+		return true;
 	}
-	why = log->change.why;
-	spin_unlock_irqrestore(&log->lock, flags);
+	if (!apply_write_locked(log, io)) {
+		list_move_tail(&io->list, &log->unmapped);
+		return false;
+	}
+	if (io->is_fua)
+		commit_for_locked(log, io);
+	return !io->is_fua;
+}
+
+static void fail_if_wrong(struct dmda_log *log, const char *why)
+{
 	if (unlikely(why))
 		dmda_log_fail(log, "changing the map", why);
-	return ret;
+}
+
+static int end_write(struct dmda_log *log, struct dmda_log_io *io, blk_status_t *status)
+{
+	unsigned long flags;
+	const char *why;
+	bool is_done;
+
+	spin_lock_irqsave(&log->lock, flags);
+	is_done = finish_write_locked(log, io, status);
+	why = log->change.why;
+	spin_unlock_irqrestore(&log->lock, flags);
+	fail_if_wrong(log, why);
+	return is_done ? DM_ENDIO_DONE : DM_ENDIO_INCOMPLETE;
+}
+
+/* Return: 0: all pages are pinned; -EAGAIN: it waits for one; -EIO: one cannot be read. */
+static int get_pages(struct dmda_log *log, struct dmda_log_io *io)
+{
+	u32 entry;
+	u64 first = dmda_map_index(to_lpn(io->first), &entry);
+	u64 last = dmda_map_index(to_lpn(io->last), &entry);
+
+	for (u64 i = first; i <= last; i++) {
+		struct dmda_log_page *page;
+
+		if (io->pages[i - first])
+			continue;
+		page = dmda_log_page_get(log, i, io);
+		if (!page)
+			return -EAGAIN;
+		if (IS_ERR(page))
+			return PTR_ERR(page);
+		io->pages[i - first] = page;
+	}
+	return 0;
+}
+
+/* The write's data may be on its way, or written already: then its operation is done here. */
+static void go_on_fetching(struct dmda_log *log, struct dmda_log_io *io)
+{
+	struct bio *bio = dmda_log_bio(io);
+	blk_status_t status = BLK_STS_OK;
+	int ret = get_pages(log, io);
+	bool is_done = false;
+	const char *why;
+
+	if (ret == -EAGAIN)
+		return;
+	spin_lock_irq(&log->lock);
+	io->is_fetching = false;
+	if (io->is_written) {
+		status = ret ? BLK_STS_IOERR : bio->bi_status;
+		is_done = finish_write_locked(log, io, &status);
+	}
+	why = log->change.why;
+	spin_unlock_irq(&log->lock);
+	fail_if_wrong(log, why);
+	if (!is_done)
+		return;
+	bio->bi_status = status;
+	bio_endio(bio);
 }
 
 /*
@@ -795,7 +851,10 @@ void dmda_log_do_io(struct work_struct *work)
 			go_on_reading(log, io);
 			break;
 		case REQ_OP_WRITE:
-			go_on_writing(log, io);
+			if (io->stage == DMDA_LOG_DATA)
+				go_on_fetching(log, io);
+			else
+				go_on_writing(log, io);
 			break;
 		default:
 			go_on_trimming(log, io);

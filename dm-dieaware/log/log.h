@@ -95,14 +95,12 @@ struct dmda_log_page {
 /**
  * enum dmda_log_stage - how far a bio has come
  * @DMDA_LOG_CLAIM: a write or trim waits until older ones of the same lpns are done
- * @DMDA_LOG_LOOKUP: it needs pages of the map
  * @DMDA_LOG_PLACE: a write needs places
- * @DMDA_LOG_DATA: data is being read or written
+ * @DMDA_LOG_DATA: data is being read or written; what a write needs of the map, too
  * @DMDA_LOG_MAPPED: a write's operation is done; it waits for a commit, or has ended
  */
 enum dmda_log_stage {
 	DMDA_LOG_CLAIM,
-	DMDA_LOG_LOOKUP,
 	DMDA_LOG_PLACE,
 	DMDA_LOG_DATA,
 	DMDA_LOG_MAPPED,
@@ -129,6 +127,8 @@ enum dmda_log_stage {
  * @open: open summary of a write's segment
  * @has_claim: it is in dmda_log.claims
  * @is_fua: a write that ends when it is durable
+ * @is_fetching: a write whose pages of the map the worker gets; it is not ended before that
+ * @is_written: it only waits for them
  * @source: of a write: enum dmda_source
  * @what: enum dmda_hint of a write
  * @hint: the hint's way; must be the last member, see dmda_io_of()
@@ -153,6 +153,8 @@ struct dmda_log_io {
 	u8 open;
 	bool has_claim;
 	bool is_fua;
+	bool is_fetching;
+	bool is_written;
 	u8 source;
 	u8 what;
 	struct dmda_io hint;
