@@ -44,9 +44,9 @@ print_command() {
 }
 
 # stage_run DIR: the files that differ from run to run: init, the command, the
-# copied files, the tools.
+# copied files, the tools; dieaware, if tools_need was called.
 stage_run() {
-	local stage=$1 tools=$DIEAWARE_TOP/tools/guest binary tree
+	local stage=$1 tools=$DIEAWARE_TOP/tools/guest tree
 
 	mkdir -p "$stage"/{lab,out,root/lab,usr/local/bin}
 	if ((SYSTEMD)); then
@@ -72,14 +72,8 @@ stage_run() {
 	if [[ -d $tools ]]; then
 		find "$tools" -maxdepth 1 -type f -perm -u+x -exec cp -t "$stage/usr/local/bin" {} +
 	fi
-	# This checkout's tool, or as scripts/tools built it last for any.
-	binary=$CACHE_DIR/tools-$(tools_key)/dieaware
-	if [[ ! -x $binary ]]; then
-		binary=$(find "$CACHE_DIR" -mindepth 2 -maxdepth 2 -path '*/tools-*/dieaware' \
-			-printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2-)
-	fi
-	if [[ -n $binary ]]; then
-		cp "$binary" "$stage/usr/local/bin/"
+	if [[ -n ${TOOLS_DIR:-} ]]; then
+		cp "$TOOLS_DIR/dieaware" "$stage/usr/local/bin/"
 	fi
 }
 
