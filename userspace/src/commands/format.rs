@@ -11,10 +11,11 @@ use serde::Serialize;
 
 use super::{overwrite, UsageError};
 use crate::format::block::Uuid;
-use crate::format::create::create;
+use crate::format::create::{create, nr_created_pages};
 use crate::format::make::{make, Request};
 use crate::format::superblock::{Super, PAGE_SECTORS};
-use crate::io_engine::pages::{Device, Limits, ReadPages};
+use crate::io_engine::pages::{Device, Limits, ReadPages, WritePages};
+use crate::progress::Progress;
 use crate::units::{parse_bytes, parse_permille, PAGE_BYTES, SECTOR_BYTES};
 
 /// Pages to whose multiples segments are aligned where the device does not say: 1 MiB, and
@@ -212,13 +213,28 @@ pub fn lay_out(path: &Path, start: u64, device: &Device) -> Result<Super> {
 ///
 /// # Errors
 ///
-/// When it holds data, is in use, or fails.
+/// When it holds data, is in use, or fails, or someone wants that to end.
 pub fn write(path: &Path, start: u64, force: bool, superblock: &Super) -> Result<()> {
     let device = overwrite::open(path, start, force)?;
 
     overwrite::clear(path, start, force, &device)?;
-    create(&device, superblock, u64::from_ne_bytes(random()?))
-        .with_context(|| format!("{} cannot be written", path.display()))
+    let salt = u64::from_ne_bytes(random()?);
+    write_all(path, &device, superblock, salt, &Progress::new()?)
+}
+
+/// All of it, or the device has no valid superblock.
+fn write_all(
+    path: &Path,
+    device: &impl WritePages,
+    superblock: &Super,
+    salt: u64,
+    progress: &Progress,
+) -> Result<()> {
+    progress.begin("formatting", nr_created_pages(superblock));
+    overwrite::whole(path, device, progress, |device| {
+        create(device, superblock, salt)
+            .with_context(|| format!("{} cannot be written", path.display()))
+    })
 }
 
 /// # Errors
@@ -241,4 +257,42 @@ fn print(formatted: &Formatted, json: bool, out: &mut impl Write) -> Result<()> 
         writeln!(out, "{}", formatted.table)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::write_all;
+    use crate::commands::overwrite::pressing::{empty_log, laid_out, Pressing};
+    use crate::format::findings::Findings;
+    use crate::format::volume::read_super;
+    use crate::progress::Interrupted;
+
+    const NR_PAGES: u64 = 4096;
+
+    #[test]
+    fn an_interrupted_format_leaves_no_valid_superblock() {
+        let superblock = laid_out(NR_PAGES);
+        let mut nr_interrupted = 0;
+        for left in 1.. {
+            // What was there before counts no more, either.
+            let (device, progress) = Pressing::new(empty_log(NR_PAGES), left);
+            let result = write_all(Path::new("it"), &device, &superblock, 9, &progress);
+            let found = read_super(&device.ram, &mut Findings::default()).unwrap();
+            let Err(err) = result else {
+                assert_eq!(found.map(|found| found.epoch), Some(2));
+                break;
+            };
+            assert!(err.is::<Interrupted>(), "{err:#}");
+            assert_eq!(
+                err.to_string(),
+                "it was left without a valid superblock: begin again"
+            );
+            assert!(found.is_none(), "{left}");
+            nr_interrupted += 1;
+        }
+        // The superblocks twice, the root, and what is flushed between them
+        assert!(nr_interrupted > 7, "{nr_interrupted}");
+    }
 }

@@ -6,12 +6,15 @@ use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{anyhow, Context, Result};
 
 use super::check::require_start;
 use super::UsageError;
-use crate::io_engine::pages::{Device, OpenHow};
+use crate::format::create::withdraw;
+use crate::io_engine::pages::{Device, OpenHow, WritePages};
+use crate::io_engine::shown::Shown;
 use crate::io_engine::signatures::{self, LOG_MODE};
+use crate::progress::Progress;
 use crate::units::{PAGE_BYTES, SECTOR_BYTES};
 
 fn usage(sentence: impl Into<String>) -> anyhow::Error {
@@ -130,4 +133,120 @@ pub fn clear_but_log_mode(path: &Path, start: u64, force: bool, device: &Device)
         return Ok(());
     }
     clear(path, start, force, device)
+}
+
+/// Write to a device what only counts when all of it is there. If someone ends that meanwhile, the
+/// device has no valid superblock: nobody takes it for whole.
+///
+/// # Errors
+///
+/// Those of `work`, and when it is interrupted.
+pub fn whole<D: WritePages, T>(
+    path: &Path,
+    device: &D,
+    progress: &Progress,
+    work: impl FnOnce(&Shown<D>) -> Result<T>,
+) -> Result<T> {
+    let result = work(&Shown::new(device, progress));
+
+    // The end may have been asked for just after the work was done.
+    progress.go_on().map_err(|interrupted| {
+        let name = path.display();
+        match withdraw(device) {
+            Ok(()) => anyhow!(interrupted).context(format!(
+                "{name} was left without a valid superblock: begin again"
+            )),
+            Err(err) => anyhow!(interrupted).context(format!(
+                "{name} is not to be used as it is, and nothing can be written to it ({err})"
+            )),
+        }
+    })?;
+    result
+}
+
+#[cfg(test)]
+pub mod pressing {
+    //! Someone who presses Ctrl-C.
+
+    use std::cell::Cell;
+    use std::io;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::Arc;
+
+    use crate::format::create::create;
+    use crate::format::make::{make, Request};
+    use crate::format::superblock::Super;
+    use crate::io_engine::pages::{Ram, ReadPages, WritePages};
+    use crate::progress::Progress;
+    use crate::units::PAGE_BYTES;
+
+    /// They do when it is read, written or flushed for the nth time.
+    pub struct Pressing {
+        pub ram: Ram,
+        left: Cell<u64>,
+        stop: Arc<AtomicBool>,
+    }
+
+    impl Pressing {
+        pub fn new(ram: Ram, left: u64) -> (Self, Progress) {
+            let stop = Arc::new(AtomicBool::new(false));
+            let pressing = Self {
+                ram,
+                left: Cell::new(left),
+                stop: Arc::clone(&stop),
+            };
+            (pressing, Progress::with_stop(stop))
+        }
+
+        fn count(&self) {
+            self.left.set(self.left.get().saturating_sub(1));
+            if self.left.get() == 0 {
+                self.stop.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    impl ReadPages for Pressing {
+        fn nr_pages(&self) -> u64 {
+            self.ram.nr_pages()
+        }
+
+        fn read(&self, dpn: u64, pages: &mut [u8]) -> io::Result<()> {
+            self.count();
+            self.ram.read(dpn, pages)
+        }
+    }
+
+    impl WritePages for Pressing {
+        fn write(&self, dpn: u64, pages: &[u8]) -> io::Result<()> {
+            self.count();
+            self.ram.write(dpn, pages)
+        }
+
+        fn flush(&self) -> io::Result<()> {
+            self.count();
+            self.ram.flush()
+        }
+    }
+
+    pub fn laid_out(nr_pages: u64) -> Super {
+        make(&Request {
+            uuid: [7; 16],
+            label: String::new(),
+            nr_device_pages: nr_pages,
+            stripe_pages: 8,
+            segment_pages: Some(64),
+            journal_sectors: None,
+            journal_unit_sectors: 8,
+            reserve_permille: 100,
+        })
+        .unwrap()
+    }
+
+    /// A new device in log mode.
+    pub fn empty_log(nr_pages: u64) -> Ram {
+        let ram = Ram::new(vec![0; (nr_pages * PAGE_BYTES) as usize]);
+        create(&ram, &laid_out(nr_pages), 5).unwrap();
+        ram
+    }
 }

@@ -12,7 +12,6 @@ use clap::Args;
 use super::check::{self, require_read};
 use super::{format, overwrite, DamageFound, UsageError};
 use crate::format::findings::Findings;
-use crate::format::layout::{BLOCK_BYTES, SUPER_DPN_A, SUPER_DPN_B};
 use crate::format::repair::{copy_data, repair, Report};
 use crate::format::volume::read_super;
 use crate::io_engine::pages::{ReadPages, WritePages};
@@ -80,11 +79,10 @@ pub fn run(args: &RepairArgs, out: &mut impl Write) -> Result<()> {
         .ok_or_else(|| nothing(&args.from))?;
     let (path, nr_pages) = (&args.to, superblock.nr_device_pages);
     let to = overwrite::open_or_create(path, args.start, args.force, nr_pages)?;
-    let failed = || format!("{} cannot be written", path.display());
 
     overwrite::clear(path, args.start, args.force, &to)?;
     let salt = u64::from_ne_bytes(format::random()?);
-    let mended = mend(&from, &to, salt, args.data, &Progress::new()?).with_context(failed)?;
+    let mended = mend(&from, &to, path, salt, args.data, &Progress::new()?)?;
     let (report, nr_unread) = mended.ok_or_else(|| nothing(&args.from))?;
     if args.json {
         serde_json::to_writer_pretty(&mut *out, &report)?;
@@ -101,41 +99,29 @@ pub fn run(args: &RepairArgs, out: &mut impl Write) -> Result<()> {
 fn mend(
     from: &impl ReadPages,
     to: &impl WritePages,
+    path: &Path,
     salt: u64,
     with_data: bool,
     progress: &Progress,
 ) -> Result<Option<(Report, u64)>> {
-    let (shown_from, shown_to) = (Shown::new(from, progress), Shown::new(to, progress));
+    let from = Shown::new(from, progress);
+    let failed = || format!("{} cannot be written", path.display());
     progress.begin_pages("repairing");
-    let report = repair(&shown_from, &shown_to, salt);
-    if let Err(interrupted) = progress.go_on() {
-        // It may have come just after the end.
-        withdraw(to)?;
-        return Err(interrupted.into());
-    }
-    let Ok(report) = report? else {
+    let report = overwrite::whole(path, to, progress, |to| {
+        repair(&from, to, salt).with_context(failed)
+    })?;
+    let Ok(report) = report else {
         return Ok(None);
     };
     let mut nr_unread = report.nr_failed_reads;
     if with_data {
         progress.begin_pages("copying");
-        let copied = copy_data(&shown_from, &shown_to);
-        if let Err(interrupted) = progress.go_on() {
-            // Sound metadata without all of the data would be taken for whole.
-            withdraw(to)?;
-            return Err(interrupted.into());
-        }
-        nr_unread += copied?;
+        // Sound metadata without all of the data would be taken for whole.
+        nr_unread += overwrite::whole(path, to, progress, |to| {
+            copy_data(&from, to).with_context(failed)
+        })?;
     }
     Ok(Some((report, nr_unread)))
-}
-
-/// Leave no valid superblock.
-fn withdraw(to: &impl WritePages) -> std::io::Result<()> {
-    for dpn in [SUPER_DPN_A, SUPER_DPN_B] {
-        to.write(dpn, &[0; BLOCK_BYTES])?;
-    }
-    to.flush()
 }
 
 fn counted(count: u64, one: &str, many: &str) -> String {
@@ -174,70 +160,21 @@ fn print(to: &str, report: &Report, out: &mut impl Write) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
-    use std::io;
-    use std::sync::atomic::{AtomicBool, Ordering};
-    use std::sync::Arc;
+    use std::path::Path;
 
-    use super::{mend, read_super, Findings, Progress, ReadPages};
-    use crate::format::create::create;
-    use crate::format::make::{make, Request};
-    use crate::io_engine::pages::Ram;
+    use super::{mend, read_super, Findings};
+    use crate::commands::overwrite::pressing::{empty_log, Pressing};
     use crate::progress::Interrupted;
-    use crate::units::PAGE_BYTES;
-
-    /// Someone presses Ctrl-C while it is read from for the nth time.
-    struct Pressing {
-        ram: Ram,
-        left: Cell<u64>,
-        stop: Arc<AtomicBool>,
-    }
-
-    impl ReadPages for Pressing {
-        fn nr_pages(&self) -> u64 {
-            self.ram.nr_pages()
-        }
-
-        fn read(&self, dpn: u64, pages: &mut [u8]) -> io::Result<()> {
-            self.left.set(self.left.get().saturating_sub(1));
-            if self.left.get() == 0 {
-                self.stop.store(true, Ordering::Relaxed);
-            }
-            self.ram.read(dpn, pages)
-        }
-    }
-
-    fn empty_log(nr_pages: u64) -> Ram {
-        let superblock = make(&Request {
-            uuid: [7; 16],
-            label: String::new(),
-            nr_device_pages: nr_pages,
-            stripe_pages: 8,
-            segment_pages: Some(64),
-            journal_sectors: None,
-            journal_unit_sectors: 8,
-            reserve_permille: 100,
-        })
-        .unwrap();
-        let ram = Ram::new(vec![0; (nr_pages * PAGE_BYTES) as usize]);
-        create(&ram, &superblock, 5).unwrap();
-        ram
-    }
 
     #[test]
     fn an_interrupted_repair_leaves_nothing_that_looks_whole() {
         let mut nr_interrupted = 0;
         let empty = empty_log(4096);
         for left in (1..).step_by(6) {
-            let stop = Arc::new(AtomicBool::new(false));
-            let from = Pressing {
-                ram: empty.clone(),
-                left: Cell::new(left),
-                stop: Arc::clone(&stop),
-            };
+            let (from, progress) = Pressing::new(empty.clone(), left);
             // What was there before counts no more, either.
             let to = empty.clone();
-            let result = mend(&from, &to, 9, true, &Progress::with_stop(stop));
+            let result = mend(&from, &to, Path::new("to"), 9, true, &progress);
             let found = read_super(&to, &mut Findings::default()).unwrap();
             match result {
                 Ok(report) => {

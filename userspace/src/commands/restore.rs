@@ -12,6 +12,7 @@ use flate2::read::GzDecoder;
 use super::{overwrite, UsageError};
 use crate::format::exact::{ReadError, Reader};
 use crate::format::restore::{restore, verify};
+use crate::progress::Progress;
 
 /// Write metadata to a device as an exact dump, or a pack, has it; data stays as it is
 #[derive(Args, Debug)]
@@ -71,7 +72,11 @@ pub fn run(args: &RestoreArgs, out: &mut impl Write) -> Result<()> {
     let device = overwrite::open_or_create(path, start, force, nr_pages)?;
 
     overwrite::clear_but_log_mode(path, start, force, &device)?;
-    restore(begin()?, &device).map_err(|err| explain(&args.file, err))?;
+    let progress = Progress::new()?;
+    progress.begin_pages("restoring");
+    overwrite::whole(path, &device, &progress, |device| {
+        restore(begin()?, device).map_err(|err| explain(&args.file, err))
+    })?;
     writeln!(out, "{}: restored; see \"dieaware check\"", path.display())?;
     Ok(())
 }

@@ -9,6 +9,27 @@ use super::root::Root;
 use super::superblock::{super_dpn, Super};
 use crate::io_engine::pages::WritePages;
 
+const NR_SUPERS: u64 = 2;
+
+/// Leave no valid superblock.
+///
+/// # Errors
+///
+/// When the device does.
+pub fn withdraw(device: &impl WritePages) -> io::Result<()> {
+    for dpn in [SUPER_DPN_A, SUPER_DPN_B] {
+        device.write(dpn, &[0; BLOCK_BYTES])?;
+    }
+    device.flush()
+}
+
+/// Pages that [`create`] writes.
+#[must_use]
+pub fn nr_created_pages(superblock: &Super) -> u64 {
+    // The superblocks are withdrawn first.
+    2 * NR_SUPERS + superblock.nr_root_pages()
+}
+
 /// Write what a new device has. Whenever this is interrupted, the device is either what
 /// it is to be or has no valid superblock. `salt` is a random number.
 ///
@@ -18,10 +39,7 @@ use crate::io_engine::pages::WritePages;
 pub fn create(device: &impl WritePages, superblock: &Super, salt: u64) -> io::Result<()> {
     let root = Root::empty(superblock, salt);
 
-    for dpn in [SUPER_DPN_A, SUPER_DPN_B] {
-        device.write(dpn, &[0; BLOCK_BYTES])?;
-    }
-    device.flush()?;
+    withdraw(device)?;
     for (dpn, page) in (root.dpn(superblock)..).zip(root.encode(superblock)) {
         device.write(dpn, &page)?;
     }

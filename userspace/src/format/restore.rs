@@ -3,8 +3,9 @@
 
 use std::io::{self, BufRead};
 
+use super::create::withdraw;
 use super::exact::{ReadError, Reader};
-use super::layout::{BLOCK_BYTES, SUPER_DPN_A, SUPER_DPN_B};
+use super::layout::BLOCK_BYTES;
 use crate::io_engine::pages::WritePages;
 
 const ZEROES: [u8; BLOCK_BYTES] = [0; BLOCK_BYTES];
@@ -25,10 +26,7 @@ pub fn restore<R: BufRead>(reader: Reader<R>, device: &impl WritePages) -> Resul
         device.write(dpn, page)
     };
 
-    for dpn in [SUPER_DPN_A, SUPER_DPN_B] {
-        device.write(dpn, &ZEROES)?;
-    }
-    device.flush()?;
+    withdraw(device)?;
     reader.for_each_page(|dpn, page| write_if_other(dpn, page.unwrap_or(&ZEROES)))?;
     device.flush()?;
     for (dpn, page) in supers {
