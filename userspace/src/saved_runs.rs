@@ -5,8 +5,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ffi::OsString;
-use std::fs::{self, File, Metadata};
-use std::io::{self, Write};
+use std::fs::{self, Metadata};
+use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::folder;
+use crate::io_engine::replace::replace;
 use crate::units::PAGE_BYTES;
 
 /// Where lists are kept.
@@ -112,12 +113,7 @@ pub fn write(list: &Path, files: &[PathBuf]) -> Result<(), ListError> {
     if let Some(folder) = list.parent() {
         fs::create_dir_all(folder).map_err(failed)?;
     }
-    let mut fresh = list.as_os_str().to_owned();
-    fresh.push(".new");
-    let mut file = File::create(&fresh).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)?;
-    file.sync_all().map_err(failed)?;
-    fs::rename(&fresh, list).map_err(failed)
+    replace(list, text.as_bytes()).map_err(failed)
 }
 
 /// Read a list.

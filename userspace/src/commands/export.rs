@@ -2,7 +2,6 @@
 //! `dieaware export`: counters of all targets, and of the SSDs below them, for Prometheus.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use clap::Args;
 
 use crate::dm::life;
 use crate::export::{drives, targets, Text};
+use crate::io_engine::replace::replace;
 use crate::nvme::dies::statistics;
 use crate::nvme::Namespace;
 use crate::stack::Base;
@@ -75,19 +75,6 @@ fn collect() -> Result<(Text, Vec<anyhow::Error>)> {
     Ok((text, wrong))
 }
 
-/// Whoever reads the file meanwhile reads the one of before.
-fn replace(path: &Path, text: &str) -> Result<()> {
-    let mut fresh = path.as_os_str().to_owned();
-    // The collector reads what ends in .prom.
-    fresh.push(".new");
-    let write = || {
-        File::create(&fresh)?.write_all(text.as_bytes())?;
-        fs::rename(&fresh, path)
-    };
-
-    write().with_context(|| format!("{} cannot be written", path.display()))
-}
-
 /// # Errors
 ///
 /// When something cannot be asked; what could be is printed all the same.
@@ -95,7 +82,9 @@ pub fn run(args: &ExportArgs, out: &mut impl Write) -> Result<()> {
     let (text, mut wrong) = collect()?;
 
     match &args.output {
-        Some(path) => replace(path, &text.to_string())?,
+        // The collector reads what ends in .prom, so never what is not whole.
+        Some(path) => replace(path, text.to_string().as_bytes())
+            .with_context(|| format!("{} cannot be written", path.display()))?,
         None => write!(out, "{text}")?,
     }
     out.flush()?;

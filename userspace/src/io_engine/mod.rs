@@ -6,6 +6,7 @@ pub mod file;
 pub mod lease;
 pub mod move_ext;
 pub mod pages;
+pub mod replace;
 pub mod ring;
 pub mod shown;
 pub mod signatures;
