@@ -22,11 +22,12 @@ use thiserror::Error;
 
 use crate::units::PAGE_BYTES;
 use measure::Measure;
+use unit::Checks;
 
 /// Reads that are sent at once while distances are tried.
 const SCAN_READS: u64 = 16;
 
-/// The least share of predictions, in thousandths, that must come true.
+/// The least share of predictions of a kind, in thousandths, that must come true.
 const LEAST_SURE_PERMILLE: u64 = 900;
 
 #[derive(Debug, Error)]
@@ -162,26 +163,31 @@ pub fn probe(
 fn judge(measure: &mut Measure, stripe: u64) -> Result<Result<Found, Refusal>, ProbeError> {
     let mut meetings = unit::Meetings::new(measure, stripe)?;
     let units = meetings.units()?;
-    let (checks, right) = meetings.check(units)?;
+    let kinds = meetings.check(units)?;
     let found = Found {
         stripe_bytes: stripe * PAGE_BYTES,
         unit_bytes: units.map(|units| units.unit * PAGE_BYTES),
         nr_dies: units.map(|units| stripe / units.unit),
         first_unit_bytes: units.map(|units| units.first * PAGE_BYTES),
         read_ns: meetings.read_ns(),
-        checks,
-        checks_right: right,
+        checks: kinds.iter().map(|kind| kind.made).sum(),
+        checks_right: kinds.iter().map(|kind| kind.right).sum(),
     };
+    Ok(verdict(found, &kinds))
+}
 
-    Ok(if found.sure_permille() >= LEAST_SURE_PERMILLE {
-        Ok(found)
-    } else {
-        Err(Refusal::Unsure {
+/// What was found counts if enough of each kind of prediction came true.
+fn verdict(found: Found, kinds: &[Checks]) -> Result<Found, Refusal> {
+    let is_unsure = |kind: &&Checks| kind.right * 1000 < kind.made * LEAST_SURE_PERMILLE;
+
+    match kinds.iter().find(is_unsure) {
+        None => Ok(found),
+        Some(kind) => Err(Refusal::Unsure {
             stripe_bytes: found.stripe_bytes,
-            checks,
-            right,
-        })
-    })
+            checks: kind.made,
+            right: kind.right,
+        }),
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use super::{probe, Found, Outcome, ProbeError, Reads, Refusal};
+use super::unit::Checks;
+use super::{probe, verdict, Found, Outcome, ProbeError, Reads, Refusal};
 use crate::sim::drive::{profiles, Config, Drive};
 use crate::sim::trace::{Command, Op};
 use crate::units::PAGE_BYTES;
@@ -215,6 +216,105 @@ fn a_torn_range_has_the_right_stripe_or_none() {
         }
     }
     assert!(nr_found > 0);
+}
+
+/// Which units lie elsewhere, and on which die.
+#[derive(Clone, Copy, Debug)]
+enum Pattern {
+    /// Every fourth unit, so many dies further.
+    Shifted(u64),
+    /// Every fourth unit, anywhere.
+    Anywhere,
+    /// Every fourth stripe, the other way round.
+    Reversed,
+    /// Every fourth stripe, so many dies further.
+    Rotated(u64),
+}
+
+/// A drive that has put a quarter of its units elsewhere, by a rule.
+struct Displaced(Model, Pattern);
+
+impl Displaced {
+    /// The page that would be there if all were as it should be.
+    fn place(&self, page: u64) -> u64 {
+        let Model { unit, nr_dies, .. } = self.0;
+        let (nr, within) = (page / unit, page % unit);
+        let (stripe, die) = (nr / nr_dies, nr % nr_dies);
+        let new_die = match self.1 {
+            Pattern::Shifted(by) if nr % 4 == 0 => (die + by) % nr_dies,
+            Pattern::Anywhere if nr % 4 == 0 => Shuffled::mixed(nr) % nr_dies,
+            Pattern::Reversed if stripe % 4 == 0 => nr_dies - 1 - die,
+            Pattern::Rotated(by) if stripe % 4 == 0 => (die + by) % nr_dies,
+            _ => die,
+        };
+        // Two units that come to one place are two units all the same.
+        ((stripe * nr_dies + die) * nr_dies + new_die) * unit + within
+    }
+}
+
+impl Reads for Displaced {
+    fn time(&mut self, pages: &[u64]) -> io::Result<u64> {
+        let pages: Vec<u64> = pages.iter().map(|page| self.place(*page)).collect();
+        self.0.time(&pages)
+    }
+}
+
+#[test]
+fn a_regular_pattern_of_displaced_units_has_the_right_stripe_or_none() {
+    let patterns = [
+        Pattern::Shifted(1),
+        Pattern::Shifted(2),
+        Pattern::Anywhere,
+        Pattern::Reversed,
+        Pattern::Rotated(1),
+    ];
+    let (mut nr_found, mut wrong) = (0, Vec::new());
+
+    for nr_dies in [3, 4, 5, 6, 7, 8, 10, 12, 16, 18, 19, 32] {
+        for pattern in patterns {
+            let mut drive = Displaced(Model { nr_dies, ..MODEL }, pattern);
+            if let Ok(found) = found_in(&mut drive, 1 << 16) {
+                nr_found += 1;
+                if found.stripe_bytes != nr_dies * 8 * PAGE_BYTES {
+                    wrong.push((nr_dies, pattern, found));
+                }
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {nr_found}: {wrong:#?}",
+        wrong.len()
+    );
+    assert!(nr_found > 10, "{nr_found}");
+}
+
+#[test]
+fn nine_of_ten_predictions_of_each_kind_must_come_true() {
+    let found = Found {
+        stripe_bytes: 1 << 20,
+        unit_bytes: None,
+        nr_dies: None,
+        first_unit_bytes: None,
+        read_ns: 1,
+        checks: 0,
+        checks_right: 0,
+    };
+    let kinds = |rights: [u64; 2]| {
+        let made = [96, 24];
+        let all = made.into_iter().zip(rights);
+        all.map(|(made, right)| Checks { made, right })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(verdict(found, &kinds([87, 22])), Ok(found));
+    for (rights, checks, right) in [([86, 24], 96, 86), ([96, 21], 24, 21)] {
+        let refusal = Refusal::Unsure {
+            stripe_bytes: 1 << 20,
+            checks,
+            right,
+        };
+        assert_eq!(verdict(found, &kinds(rights)), Err(refusal));
+    }
 }
 
 #[test]
