@@ -133,6 +133,20 @@ cp --reflink=always "$file" "$mnt/copy"
 exits 3 "it shares blocks with other files" dieaware defrag --threshold 0 --method rewrite "$file"
 umount "$mnt"
 
+# Above a target that sends hints, what is written in place stays on its dies.
+new_target t0 "$DEV"
+dmsetup message t0 0 hints off
+make_fs xfs "$TARGET"
+mount "$TARGET" "$mnt"
+write_fragmented "$file"
+dmsetup message t0 0 hints auto
+exits 3 'send t0 the message "hints off"' dieaware defrag --method rewrite "$file"
+check_that "it is as slow as before" "$(figure "$file" dof_permille)" -ge 700
+dmsetup message t0 0 hints off
+gets_fast rewrite "$file" --method rewrite
+umount "$mnt"
+drop_target t0
+
 # On a drive without hints only the pieces are known.
 drop_ssd ssd0
 new_ssd ssd0 capacity_mib=256 hints=0

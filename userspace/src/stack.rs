@@ -185,6 +185,36 @@ pub fn resolve(
     Ok(pieces)
 }
 
+/// The name of a target in hint mode that sends hints for what is written to a device: the device's
+/// own, or that of a layer below which maps 1:1. `None`: there is none, or nobody can tell.
+#[must_use]
+pub fn hinting(device: DeviceNumber) -> Option<String> {
+    let mut todo = vec![(device, 0)];
+
+    while let Some((device, depth)) = todo.pop() {
+        let base = Base::of(device).ok()?;
+        if depth == MOST_LAYERS || !base.sysfs.join("dm").exists() {
+            continue;
+        }
+        if dm::status(device).is_ok_and(|lines| lines.lines().any(sends_hints)) {
+            return fs::read_to_string(base.sysfs.join("dm/name"))
+                .map(|name| name.trim().to_owned())
+                .ok();
+        }
+        let below = dm::table(device).ok()?;
+        let lines = below.lines().filter_map(|line| parse_line(line).ok());
+        todo.extend(lines.map(|line| (line.below, depth + 1)));
+    }
+    None
+}
+
+/// Is this the status of a target in hint mode that sends hints?
+fn sends_hints(line: &str) -> bool {
+    let has = |wanted| line.split_whitespace().any(|word| word == wanted);
+
+    has("dieaware") && has("mode=hint") && has("hints=on")
+}
+
 impl Line {
     /// The part of some sectors that lies on this target: where, and how many.
     fn part(&self, first: u64, nr_sectors: u64) -> Option<(u64, u64)> {
@@ -200,7 +230,7 @@ impl Line {
 
 #[cfg(test)]
 mod tests {
-    use super::{parse_line, StackError};
+    use super::{parse_line, sends_hints, StackError};
 
     #[test]
     fn sectors_are_followed_through_lines_that_map_one_to_one() {
@@ -212,6 +242,20 @@ mod tests {
         assert_eq!(line.part(150, 1), None);
         let line = parse_line("0 8 dieaware 259:0 16 hint 1 runs_mb=8").unwrap();
         assert_eq!(line.part(0, 8), Some((16, 8)));
+    }
+
+    #[test]
+    fn only_hint_mode_with_hints_sends_them() {
+        assert!(sends_hints(
+            "0 8 dieaware mode=hint transport=tracepoint hints=on"
+        ));
+        for line in [
+            "0 8 dieaware mode=hint transport=tracepoint hints=off:requested",
+            "0 8 dieaware mode=log transport=tracepoint hints=on",
+            "0 8 linear",
+        ] {
+            assert!(!sends_hints(line), "{line}");
+        }
     }
 
     #[test]

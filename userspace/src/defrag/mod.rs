@@ -16,6 +16,7 @@ use crate::io_engine::fiemap::Extent;
 use crate::io_engine::file::FileError;
 use crate::nvme::spread::Spreader;
 use crate::progress::Interrupted;
+use crate::stack;
 
 /// How the pages of a file come to new places.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
@@ -49,6 +50,8 @@ pub enum DefragError {
     NoSpreader(String),
     #[error("{0} has no free space in fewer pieces")]
     NoBetterPlace(String),
+    #[error("it would stay where it is: {fs_type} writes in place, and below it {device} has the SSD keep overwritten pages on their dies; use another method, or send {device} the message \"hints off\" meanwhile")]
+    StaysOnDies { fs_type: String, device: String },
 }
 
 /// How well a file lies.
@@ -118,6 +121,24 @@ fn choose(look: &Look) -> Method {
     }
 }
 
+/// Filesystems that write a page of a file where it is.
+const IN_PLACE: [&str; 2] = ["ext4", "xfs"];
+
+/// Rewriting gives pages new places only if nobody has the SSD keep them where they are.
+fn refuse_in_vain(look: &Look) -> Result<(), DefragError> {
+    let fs_type = &look.facts.fs_type;
+
+    if IN_PLACE.contains(&fs_type.as_str()) {
+        if let Some(device) = stack::hinting(look.facts.device) {
+            return Err(DefragError::StaysOnDies {
+                fs_type: fs_type.clone(),
+                device,
+            });
+        }
+    }
+    Ok(())
+}
+
 /// Called with the pages that are done; says when it is time to end.
 pub type Watch<'a> = dyn FnMut(u64) -> Result<(), Interrupted> + 'a;
 
@@ -149,6 +170,9 @@ pub fn defrag(
         return Ok(done);
     }
     let method = wish.method.unwrap_or_else(|| choose(&look));
+    if method == Method::Rewrite {
+        refuse_in_vain(&look)?;
+    }
     done.method = Some(method);
     if wish.dry_run {
         return Ok(done);

@@ -108,6 +108,12 @@ pub fn table(device: DeviceNumber) -> Result<String, DmError> {
     dmsetup(&["table", "--major", &major, "--minor", &minor])
 }
 
+/// What the targets of a device say about themselves.
+pub fn status(device: DeviceNumber) -> Result<String, DmError> {
+    let (major, minor) = (device.major.to_string(), device.minor.to_string());
+    dmsetup(&["status", "--major", &major, "--minor", &minor])
+}
+
 /// Send a message to the target at this sector of a device.
 pub fn message(name: &str, sector: u64, words: &[String]) -> Result<String, DmError> {
     let sector = sector.to_string();
