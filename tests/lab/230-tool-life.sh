@@ -43,8 +43,8 @@ exits 2 "t1 has no dieaware target" dieaware remove t1
 dmsetup remove t1
 
 # Log mode: data is not destroyed by mistake.
-exits 2 "holds an ext2, ext3 or ext4 filesystem" dieaware create t0 "${DEV}p1" --mode log
-exits 2 "holds a GUID partition table" dieaware create t0 "$DEV" --mode log
+exits 2 "holds a filesystem (ext4)" dieaware create t0 "${DEV}p1" --mode log
+exits 2 "holds a partition table (gpt)" dieaware create t0 "$DEV" --mode log
 exits 2 "is not formatted for log mode" dieaware create t0 "${DEV}p2" --mode log --no-format
 check "the filesystem is still there" fsck.ext4 -fn "${DEV}p1"
 exits 0 "is formatted for log mode; what it holds is lost" dieaware create t0 "${DEV}p1" --mode log --force --dry-run

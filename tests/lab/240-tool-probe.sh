@@ -50,7 +50,7 @@ new_ssd ssd0 capacity_mib=256
 printf 'label: gpt\nstart=2048, size=131072\nstart=133124, size=131072\n' | sfdisk -q "$DEV"
 poll 20 test -b "${DEV}p2" || partx -a "$DEV"
 exits 3 "shows a stripe (--write does that)" dieaware probe --size 8M "${DEV}p1"
-exits 2 "holds a GUID partition table" dieaware probe --write "$DEV"
+exits 2 "holds a partition table (gpt)" dieaware probe --write "$DEV"
 exits 2 "begins at sector 133124 of its disk" dieaware probe "${DEV}p2"
 exits 2 "4092 KiB are too small a range: at least 4096 are needed" dieaware probe --size 4092K "${DEV}p1"
 exits 2 "has 65536 KiB from sector 0 on, not 131072" dieaware probe --size 128M "${DEV}p1"
@@ -60,7 +60,7 @@ exits 2 "is not a block device" dieaware probe /dev/null
 exits 3 "cannot be opened" dieaware probe /dev/nothing
 exits 3 "are you root?" setpriv --reuid=65534 --clear-groups dieaware probe "${DEV}p1"
 make_fs ext4 "${DEV}p1"
-exits 2 "holds an ext2, ext3 or ext4 filesystem" dieaware probe --write "${DEV}p1"
+exits 2 "holds a filesystem (ext4)" dieaware probe --write "${DEV}p1"
 new_mount "${DEV}p1" "$T_DIR/mnt"
 exits 2 "is in use: it is mounted" dieaware probe "${DEV}p1"
 exits 2 "is in use: it is mounted" dieaware probe --write --force "${DEV}p1"

@@ -7,6 +7,7 @@ mod common;
 
 use std::fs;
 use std::os::unix::fs::FileExt;
+use std::process::Command;
 
 use common::{core_program, dieaware, folder, image, output_of, stderr, stdout, top, Random};
 use dieaware::format::layout;
@@ -329,21 +330,19 @@ fn a_chosen_stripe_fits_the_segments() {
 #[test]
 fn what_holds_data_is_refused() {
     let folder = folder("format-refuse");
+    // Those for which libblkid is content with the sign alone
     for (at, magic, what) in [
-        (0x438, &b"\x53\xef"[..], "ext4"),
-        (0, b"XFSB", "XFS"),
-        (0x10040, b"_BHRfS_M", "btrfs"),
-        (0x400, b"\x10\x20\xf5\xf2", "F2FS"),
-        (0x200, b"LABELONE", "LVM"),
-        (0, b"LUKS\xba\xbe", "LUKS"),
-        (4086, b"SWAPSPACE2", "swap"),
-        (4096, b"\xfc\x4e\x2b\xa9", "MD"),
-        ((64 << 20) - (64 << 10), b"\xfc\x4e\x2b\xa9", "MD"),
-        (512, b"EFI PART", "partition"),
-        ((64 << 20) - 512, b"EFI PART", "partition"),
-        (510, b"\x55\xaa", "partition"),
-        ((128 << 10) + 5 * 1024, b"\x0c\xb1\xba\0\0\0\0\0", "ZFS"),
-        (4, b"mDSb", "log mode"),
+        (0x438, &b"\x53\xef"[..], "a filesystem (ext2)"),
+        (0x10040, b"_BHRfS_M", "a filesystem (btrfs)"),
+        (0x400, b"\x10\x20\xf5\xf2", "a filesystem (f2fs)"),
+        (0, b"LUKS\xba\xbe", "encrypted data (crypto_LUKS)"),
+        (
+            (64 << 20) - (64 << 10),
+            b"\xfc\x4e\x2b\xa9",
+            "a part of another device (linux_raid_member)",
+        ),
+        (510, b"\x55\xaa", "a partition table (dos)"),
+        (4, b"mDSb", "a device in log mode"),
     ] {
         let path = image(&folder, "image", 64 << 20);
         let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
@@ -376,14 +375,45 @@ fn data_before_the_start_counts_as_well() {
     let folder = folder("format-start");
     let path = image(&folder, "image", 64 << 20);
     let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
-    file.write_all_at(b"XFSB", 0).unwrap();
+    file.write_all_at(b"LUKS\xba\xbe", 0).unwrap();
     let output = dieaware(&["format", "--start", "8192", &path]);
     assert_eq!(output.status.code(), Some(2));
     assert!(dieaware(&["format", "--force", "--start", "8192", &path])
         .status
         .success());
     // What lies before the start is not the target's.
-    assert_eq!(fs::read(&path).unwrap()[..4], *b"XFSB");
+    assert_eq!(fs::read(&path).unwrap()[..6], *b"LUKS\xba\xbe");
+}
+
+#[test]
+fn data_from_the_start_on_counts_as_well() {
+    let folder = folder("format-from");
+    let path = image(&folder, "image", 64 << 20);
+    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.write_all_at(b"LUKS\xba\xbe", 4 << 20).unwrap();
+    let output = dieaware(&["format", "--start", "8192", &path]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(
+        stderr(&output),
+        format!(
+            "dieaware: {path} holds encrypted data (crypto_LUKS) from sector 8192 on; --force \
+             destroys it.\n"
+        )
+    );
+}
+
+#[test]
+fn what_cannot_be_found_out_is_not_destroyed() {
+    let folder = folder("format-no-wipefs");
+    let path = image(&folder, "image", 64 << 20);
+    let output = Command::new(env!("CARGO_BIN_EXE_dieaware"))
+        .args(["format", &path])
+        .env("PATH", &folder)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("wipefs of util-linux"));
+    assert!(fs::read(&path).unwrap().iter().all(|byte| *byte == 0));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::format::layout::SUPER_NEEDS_CHECK;
 use crate::format::superblock::{Super, PAGE_SECTORS};
 use crate::format::volume::read_super;
 use crate::io_engine::pages::{Device, OpenHow};
-use crate::io_engine::signatures::{self, LOG_MODE};
+use crate::io_engine::signatures;
 use crate::nvme::Namespace;
 use crate::stack;
 use crate::units::SECTOR_BYTES;
@@ -133,10 +133,8 @@ fn hint_note(path: &Path) -> String {
 
 fn plan_hint(args: &CreateArgs, device: &Device) -> Result<Plan> {
     let mut notes = Vec::new();
-    if signatures::find(device)
+    if signatures::is_log(device)
         .with_context(|| format!("{} cannot be read", args.device.display()))?
-        .iter()
-        .any(|sign| sign.what == LOG_MODE)
     {
         notes.push(format!(
             "{} is formatted for log mode: its files are seen with --mode log only",
@@ -162,8 +160,8 @@ fn find_log(args: &CreateArgs, device: &Device) -> Result<Option<Super>> {
     if superblock.is_some() {
         return Ok(superblock);
     }
-    let found = signatures::find(device).with_context(|| format!("{name} cannot be read"))?;
-    if found.iter().any(|sign| sign.what == LOG_MODE) && !args.force {
+    let was_log = signatures::is_log(device).with_context(|| format!("{name} cannot be read"))?;
+    if was_log && !args.force {
         return Err(DamageFound(format!(
             "{name} was formatted for log mode, but has no valid superblock: see \"dieaware \
              check\"; --force formats it again"

@@ -13,7 +13,7 @@ use super::UsageError;
 use crate::format::create::withdraw;
 use crate::io_engine::pages::{Device, OpenHow, WritePages};
 use crate::io_engine::shown::Shown;
-use crate::io_engine::signatures::{self, LOG_MODE};
+use crate::io_engine::signatures::{self, Found};
 use crate::progress::Progress;
 use crate::units::{PAGE_BYTES, SECTOR_BYTES};
 
@@ -86,21 +86,26 @@ pub fn open_or_create(path: &Path, start: u64, force: bool, nr_pages: u64) -> Re
 /// When it holds data, or cannot be read.
 pub fn refuse_data(path: &Path, start: u64, device: &Device) -> Result<()> {
     let name = path.display();
-    let whole = (start != 0)
-        .then(|| Device::open(path, 0, OpenHow::default()))
-        .transpose()
-        .with_context(|| format!("{name} cannot be opened"))?;
+    let unknown = || format!("What {name} holds cannot be found out");
+    let holds = |what: &str| usage(format!("{name} holds {what}; --force destroys it"));
+    let whole = Device::open(path, 0, OpenHow::default()).with_context(unknown)?;
 
-    for part in whole.iter().chain([device]) {
-        let found = signatures::find(part).with_context(|| format!("{name} cannot be read"))?;
-        if let Some(first) = found.first() {
-            return Err(usage(format!(
-                "{name} holds {} (a sign of it is at byte {}); --force destroys it",
-                first.what, first.at
-            )));
+    for part in [&whole, device] {
+        if signatures::is_log(part).with_context(unknown)? {
+            return Err(holds("a device in log mode"));
         }
     }
-    Ok(())
+    if let Some(first) = signatures::find(path).with_context(unknown)?.first() {
+        let Found { what, at, .. } = first;
+        return Err(holds(&format!("{what}, whose sign is at byte {at}")));
+    }
+    if start == 0 {
+        return Ok(());
+    }
+    match signatures::find_from(path, start).with_context(unknown)? {
+        None => Ok(()),
+        Some(what) => Err(holds(&format!("{what} from sector {start} on"))),
+    }
 }
 
 /// Refuse a device that holds data, or take the signs of it away. Both the device and the
@@ -115,8 +120,9 @@ pub fn clear(path: &Path, start: u64, force: bool, device: &Device) -> Result<()
     if !force {
         return refuse_data(path, start, device);
     }
-    let found = signatures::find(device).with_context(|| format!("{name} cannot be read"))?;
-    signatures::erase(device, &found).with_context(|| format!("{name} cannot be written"))
+    let found =
+        signatures::find(path).with_context(|| format!("What {name} holds cannot be found out"))?;
+    signatures::erase(device, start, &found).with_context(|| format!("{name} cannot be written"))
 }
 
 /// The same for a verb that writes metadata only: on a device in log mode, what looks like a
@@ -126,10 +132,10 @@ pub fn clear(path: &Path, start: u64, force: bool, device: &Device) -> Result<()
 ///
 /// The same.
 pub fn clear_but_log_mode(path: &Path, start: u64, force: bool, device: &Device) -> Result<()> {
-    let found =
-        signatures::find(device).with_context(|| format!("{} cannot be read", path.display()))?;
+    let was_log =
+        signatures::is_log(device).with_context(|| format!("{} cannot be read", path.display()))?;
 
-    if force && found.iter().any(|sign| sign.what == LOG_MODE) {
+    if force && was_log {
         return Ok(());
     }
     clear(path, start, force, device)

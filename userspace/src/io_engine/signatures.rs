@@ -1,187 +1,235 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Signs that a device holds somebody's data: what filesystems, volume managers and
-//! partition tables write at places that never change.
+//! Signs that a device holds somebody's data. What others write is known to libblkid, which is asked
+//! through `wipefs` and `blkid`: they are wherever there are block devices, and the crate that
+//! binds the library needs libclang to build. Log mode's own signs it does not know.
 
 use std::io;
+use std::path::Path;
+use std::process::{Command, Output};
 
-use super::pages::Device;
+use serde_json::Value;
 
-/// A place counted from the beginning of the device, or from its end.
-#[derive(Clone, Copy, Debug)]
-enum At {
-    Begin(u64),
-    End(u64),
-    /// Where MD keeps the superblock of its oldest formats.
-    Md090,
-    Md10,
-}
+use super::pages::{Device, ReadPages};
+use crate::units::SECTOR_BYTES;
 
-struct Signature {
-    /// As it stands in a sentence: "holds ...".
-    what: &'static str,
-    at: At,
-    magic: &'static [u8],
-}
+/// What log mode's superblocks have, where, and in which pages they are.
+const LOG_MAGIC: &[u8] = b"mDSb";
+const LOG_MAGIC_AT: usize = 4;
+const LOG_PAGES: [u64; 2] = [0, 16];
 
-const fn sign(what: &'static str, at: At, magic: &'static [u8]) -> Signature {
-    Signature { what, at, magic }
-}
-
-const MD: &[u8] = &[0xfc, 0x4e, 0x2b, 0xa9];
-const BCACHE: &[u8] = &[
-    0xc6, 0x85, 0x73, 0xf6, 0x4e, 0x1a, 0x45, 0xca, 0x82, 0x65, 0xf5, 0x7f, 0x48, 0xba, 0x6d, 0x81,
-];
-const BCACHEFS: &[u8] = &[
-    0xc6, 0x85, 0x73, 0xf6, 0x66, 0xce, 0x90, 0xa9, 0xd9, 0x6a, 0x60, 0xcf, 0x80, 0x3d, 0xf7, 0xef,
-];
-
-/// The project's own.
-pub const LOG_MODE: &str = "a device in log mode";
-
-const SIGNATURES: &[Signature] = &[
-    sign(LOG_MODE, At::Begin(4), b"mDSb"),
-    sign(LOG_MODE, At::Begin(16 * 4096 + 4), b"mDSb"),
-    sign(
-        "an ext2, ext3 or ext4 filesystem",
-        At::Begin(0x438),
-        &[0x53, 0xef],
-    ),
-    sign("an XFS filesystem", At::Begin(0), b"XFSB"),
-    sign("a btrfs filesystem", At::Begin(0x10040), b"_BHRfS_M"),
-    sign(
-        "an F2FS filesystem",
-        At::Begin(0x400),
-        &[0x10, 0x20, 0xf5, 0xf2],
-    ),
-    sign(
-        "an F2FS filesystem",
-        At::Begin(0x1400),
-        &[0x10, 0x20, 0xf5, 0xf2],
-    ),
-    sign("an LVM physical volume", At::Begin(0), b"LABELONE"),
-    sign("an LVM physical volume", At::Begin(0x200), b"LABELONE"),
-    sign("an LVM physical volume", At::Begin(0x400), b"LABELONE"),
-    sign("an LVM physical volume", At::Begin(0x600), b"LABELONE"),
-    sign("a LUKS volume", At::Begin(0), b"LUKS\xba\xbe"),
-    sign("a LUKS volume", At::Begin(0x4000), b"SKUL\xba\xbe"),
-    sign("swap space", At::Begin(4086), b"SWAPSPACE2"),
-    sign("swap space", At::Begin(4086), b"SWAP-SPACE"),
-    sign("a suspended system", At::Begin(4086), b"S1SUSPEND"),
-    sign("a member of an MD array", At::Begin(0), MD),
-    sign("a member of an MD array", At::Begin(4096), MD),
-    sign("a member of an MD array", At::Md10, MD),
-    sign("a member of an MD array", At::Md090, MD),
-    sign("a GUID partition table", At::Begin(512), b"EFI PART"),
-    sign("a GUID partition table", At::Begin(4096), b"EFI PART"),
-    sign("a GUID partition table", At::End(512), b"EFI PART"),
-    sign("a GUID partition table", At::End(4096), b"EFI PART"),
-    sign(
-        "a partition table or a FAT filesystem",
-        At::Begin(510),
-        &[0x55, 0xaa],
-    ),
-    sign("an NTFS filesystem", At::Begin(3), b"NTFS    "),
-    sign("an exFAT filesystem", At::Begin(3), b"EXFAT   "),
-    sign("an ISO 9660 filesystem", At::Begin(0x8001), b"CD001"),
-    sign("a UDF filesystem", At::Begin(0x8001), b"BEA01"),
-    sign("a squashfs filesystem", At::Begin(0), b"hsqs"),
-    sign(
-        "an EROFS filesystem",
-        At::Begin(1024),
-        &[0xe2, 0xe1, 0xf5, 0xe0],
-    ),
-    sign("a JFS filesystem", At::Begin(0x8000), b"JFS1"),
-    sign("a NILFS2 filesystem", At::Begin(0x406), &[0x34, 0x34]),
-    sign("a ReiserFS filesystem", At::Begin(0x10034), b"ReIsEr"),
-    sign("a bcache device", At::Begin(0x1018), BCACHE),
-    sign("a bcachefs filesystem", At::Begin(0x1018), BCACHEFS),
-    sign("a VDO volume", At::Begin(0), b"dmvdo001"),
-    sign(
-        "a Stratis pool",
-        At::Begin(512),
-        b"!Stra0tis\x86\xff\x02^\x41rh",
-    ),
-    sign("a BlueStore", At::Begin(0), b"bluestore block device"),
-    sign("a dm-integrity volume", At::Begin(0), b"integrt\0"),
-    sign("a dm-verity tree", At::Begin(0), b"verity\0\0"),
-    sign(
-        "the metadata of a thin pool",
-        At::Begin(32),
-        &[0xb2, 0xab, 0x7e, 0x01],
-    ),
-];
-
-/// Where ZFS has its uberblocks: one of many places is enough.
-const ZFS_FIRST: u64 = 128 << 10;
-const ZFS_STEP: u64 = 1024;
-const ZFS_PLACES: u64 = 128;
-const ZFS: &[u8] = &[0x0c, 0xb1, 0xba, 0, 0, 0, 0, 0];
+/// blkid's exit statuses: something was found, nothing, more than one thing.
+const BLKID_FOUND: i32 = 0;
+const BLKID_NOTHING: i32 = 2;
+const BLKID_AMBIVALENT: i32 = 8;
 
 /// A sign that was found.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Found {
-    pub what: &'static str,
-    /// Where, in bytes.
+    /// As it stands in a sentence: "holds ...".
+    pub what: String,
+    /// Where, in bytes from the beginning of the device.
     pub at: u64,
     /// How long it is, in bytes.
     pub bytes: usize,
 }
 
-impl At {
-    fn resolve(self, device_bytes: u64) -> Option<u64> {
-        match self {
-            Self::Begin(at) => Some(at),
-            Self::End(back) => device_bytes.checked_sub(back),
-            Self::Md090 => (device_bytes & !0xffff).checked_sub(0x10000),
-            Self::Md10 => Some(device_bytes.checked_sub(0x2000)? & !0xfff),
-        }
-    }
-}
-
-fn is_at(device: &Device, at: u64, magic: &[u8]) -> io::Result<bool> {
-    let mut bytes = vec![0; magic.len()];
-    let end = at.saturating_add(magic.len() as u64);
-
-    if end > device.bytes() {
-        return Ok(false);
-    }
-    device.read_bytes(at, &mut bytes)?;
-    Ok(bytes == magic)
-}
-
-/// All signs of data on a device.
+/// Is it, or was it, a device in log mode?
 ///
 /// # Errors
 ///
 /// When it cannot be read.
-pub fn find(device: &Device) -> io::Result<Vec<Found>> {
-    let mut found = Vec::new();
-    let known = SIGNATURES.iter().filter_map(|signature| {
-        let at = signature.at.resolve(device.bytes())?;
-        Some((signature.what, at, signature.magic))
-    });
-    let zfs = (0..ZFS_PLACES).map(|place| ("a ZFS pool", ZFS_FIRST + place * ZFS_STEP, ZFS));
-
-    for (what, at, magic) in known.chain(zfs) {
-        if is_at(device, at, magic)? {
-            found.push(Found {
-                what,
-                at,
-                bytes: magic.len(),
-            });
+pub fn is_log(device: &Device) -> io::Result<bool> {
+    for dpn in LOG_PAGES {
+        if dpn < device.nr_pages() {
+            let page = device.read_page(dpn)?;
+            if page
+                .get(LOG_MAGIC_AT..)
+                .is_some_and(|rest| rest.starts_with(LOG_MAGIC))
+            {
+                return Ok(true);
+            }
         }
     }
-    Ok(found)
+    Ok(false)
 }
 
-/// Make signs unreadable, so that nobody takes the device for what it was.
+/// What kind of thing it is, by libblkid's words for usage and type.
+fn sentence(usage: &str, kind: &str) -> String {
+    match usage {
+        "filesystem" => format!("a filesystem ({kind})"),
+        "partition-table" => format!("a partition table ({kind})"),
+        "raid" => format!("a part of another device ({kind})"),
+        "crypto" => format!("encrypted data ({kind})"),
+        _ => format!("something ({kind})"),
+    }
+}
+
+fn run(program: &str, words: &[&str], path: &Path) -> io::Result<Output> {
+    let command = Command::new(program).args(words).arg(path).output();
+
+    command.map_err(|err| {
+        io::Error::new(
+            err.kind(),
+            format!(
+                "{program} of util-linux, which knows what devices hold, cannot be started: {err}"
+            ),
+        )
+    })
+}
+
+fn failed(program: &str, output: &Output) -> io::Error {
+    let said = String::from_utf8_lossy(&output.stderr);
+    io::Error::other(format!("{program} failed: {}", said.trim()))
+}
+
+fn parse_sign(sign: &Value) -> Option<Found> {
+    let text = |key| sign.get(key)?.as_str();
+    let at = u64::from_str_radix(text("offset")?.strip_prefix("0x")?, 16).ok()?;
+    let length = sign.get("length")?;
+    // A number, or one in quotes
+    let bytes = length.as_u64().or_else(|| length.as_str()?.parse().ok())?;
+
+    Some(Found {
+        what: sentence(text("usage")?, text("type")?),
+        at,
+        bytes: usize::try_from(bytes).ok()?,
+    })
+}
+
+/// What `wipefs --json` says.
+fn parse_wipefs(json: &str) -> Option<Vec<Found>> {
+    // Of a device without any it may say nothing at all.
+    if json.trim().is_empty() {
+        return Some(Vec::new());
+    }
+    let said: Value = serde_json::from_str(json).ok()?;
+    said.get("signatures")?
+        .as_array()?
+        .iter()
+        .map(parse_sign)
+        .collect()
+}
+
+/// All signs of others' data on a device, or in an image of one.
+///
+/// # Errors
+///
+/// When that cannot be found out.
+pub fn find(path: &Path) -> io::Result<Vec<Found>> {
+    let columns = "OFFSET,LENGTH,TYPE,USAGE";
+    let output = run("wipefs", &["--no-act", "--json", "--output", columns], path)?;
+
+    if !output.status.success() {
+        return Err(failed("wipefs", &output));
+    }
+    parse_wipefs(&String::from_utf8_lossy(&output.stdout))
+        .ok_or_else(|| io::Error::other("wipefs said something that is not understood"))
+}
+
+/// What is found if all before a sector is left out; `None`: nothing.
+///
+/// # Errors
+///
+/// When that cannot be found out.
+pub fn find_from(path: &Path, start_sectors: u64) -> io::Result<Option<String>> {
+    let offset = start_sectors.saturating_mul(SECTOR_BYTES).to_string();
+    let output = run(
+        "blkid",
+        &["--probe", "--output", "export", "--offset", &offset],
+        path,
+    )?;
+    let text = String::from_utf8_lossy(&output.stdout);
+
+    match output.status.code() {
+        Some(BLKID_NOTHING) => Ok(None),
+        Some(BLKID_FOUND) => Ok(Some(parse_blkid(&text))),
+        Some(BLKID_AMBIVALENT) => Ok(Some("more than one thing".to_owned())),
+        _ => Err(failed("blkid", &output)),
+    }
+}
+
+/// Lines KEY=VALUE
+fn parse_blkid(text: &str) -> String {
+    let value = |key: &str| {
+        text.lines()
+            .filter_map(|line| line.split_once('='))
+            .find_map(|(found, value)| (found == key).then_some(value))
+    };
+
+    match (value("PTTYPE"), value("TYPE")) {
+        (Some(kind), None) => sentence("partition-table", kind),
+        (_, kind) => sentence(
+            value("USAGE").unwrap_or_default(),
+            kind.unwrap_or("unknown"),
+        ),
+    }
+}
+
+/// Make signs that lie where the target begins, or behind, unreadable, so that nobody takes the
+/// device for what it was.
 ///
 /// # Errors
 ///
 /// When it cannot be written.
-pub fn erase(device: &Device, found: &[Found]) -> io::Result<()> {
+pub fn erase(device: &Device, start_sectors: u64, found: &[Found]) -> io::Result<()> {
+    let start = start_sectors.saturating_mul(SECTOR_BYTES);
+
     for sign in found {
-        device.write_bytes(sign.at, &vec![0; sign.bytes])?;
+        if let Some(at) = sign.at.checked_sub(start) {
+            device.write_bytes(at, &vec![0; sign.bytes])?;
+        }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{parse_blkid, parse_wipefs, Found};
+
+    #[test]
+    fn signs_are_what_wipefs_lists() {
+        let json = r#"{"signatures": [
+            {"offset": "0x438", "length": 2, "type": "ext4", "usage": "filesystem"},
+            {"offset": "0x3fffe00", "length": "8", "type": "gpt", "usage": "partition-table"}]}"#;
+        let found = |what: &str, at, bytes| Found {
+            what: what.to_owned(),
+            at,
+            bytes,
+        };
+        assert_eq!(
+            parse_wipefs(json).unwrap(),
+            [
+                found("a filesystem (ext4)", 0x438, 2),
+                found("a partition table (gpt)", 0x3ff_fe00, 8)
+            ]
+        );
+        assert_eq!(parse_wipefs("").unwrap(), []);
+        assert_eq!(parse_wipefs("{\"signatures\": [\n\n]}").unwrap(), []);
+        for json in ["[]", "{", "{\"signatures\": [{}]}"] {
+            assert_eq!(parse_wipefs(json), None, "{json}");
+        }
+    }
+
+    #[test]
+    fn what_blkid_finds_is_a_sentence() {
+        for (text, what) in [
+            (
+                "DEVNAME=x\nTYPE=xfs\nUSAGE=filesystem\n",
+                "a filesystem (xfs)",
+            ),
+            (
+                "TYPE=LVM2_member\nUSAGE=raid\n",
+                "a part of another device (LVM2_member)",
+            ),
+            (
+                "TYPE=crypto_LUKS\nUSAGE=crypto\n",
+                "encrypted data (crypto_LUKS)",
+            ),
+            ("PTUUID=1\nPTTYPE=dos\n", "a partition table (dos)"),
+            ("TYPE=swap\nUSAGE=other\n", "something (swap)"),
+            ("", "something (unknown)"),
+        ] {
+            assert_eq!(parse_blkid(text), what, "{text}");
+        }
+    }
 }
