@@ -8,7 +8,8 @@ Usage: console.py list DOC...          one line a command: DOC:LINE<tab>COMMAND
 A command is an indented line with a prompt, "# " or "$ ", and continues behind a backslash.
 What follows without a prompt is what it prints: compared up to figures, since times and sizes
 differ, but for three decimals (DoF), which do not; "..." is anything. A comment that is set off
-by two spaces is not printed. What is needed and not shown stands in a comment: <!-- run: COMMAND -->.
+by two spaces is not printed. What is needed and not shown stands in a comment: <!-- run: COMMAND -->,
+or .. run: COMMAND in reStructuredText.
 WHERE is a file whose lines say who runs which command:
 
     HOW PATTERN
@@ -28,6 +29,9 @@ from typing import NamedTuple
 
 SECONDS = 240
 
+# A command that a page needs and does not show: a comment in Markdown, or in reStructuredText
+HIDDEN = r"(?:<!--|\.\.) run: (.*?)(?: -->)?"
+
 
 class Command(NamedTuple):
     doc: str
@@ -40,7 +44,7 @@ def commands(doc: Path, name: str) -> list[Command]:
     found: list[Command] = []
     inside = False
     for number, line in enumerate(doc.read_text(encoding="utf-8").splitlines(), 1):
-        prompt = re.match(r"    [#$] (.*)", line) or re.fullmatch(r"<!-- run: (.*) -->", line)
+        prompt = re.match(r"    [#$] (.*)", line) or re.fullmatch(HIDDEN, line)
         if inside and found and found[-1].text.endswith("\\"):
             last = found.pop()
             found.append(last._replace(text=last.text[:-1] + line.strip()))

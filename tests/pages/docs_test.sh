@@ -27,7 +27,7 @@ suites_exist() {
 scripts/tools >/dev/null
 # The machine has the pages where the checkout has them.
 scripts/lab --mem 4G --copy tests/pages --copy docs --copy README.md --copy packaging -- \
-	'python3 pages/console.py run pages/where README.md docs/*.md' \
+	'python3 pages/console.py run pages/where README.md docs/*.md docs/*.rst' \
 	>"$work/log" 2>&1 || true
 suites_exist >>"$work/log"
 cat "$work/log"
