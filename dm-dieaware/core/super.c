@@ -391,6 +391,15 @@ const char *dmda_super_decode(const struct dmda_super_block *page, dpn_t dpn,
 	return why ?: check_sums(super);
 }
 
+const char *dmda_super_unknown_features(const struct dmda_super *super, bool read_only)
+{
+	if (super->incompat & ~DMDA_INCOMPAT_KNOWN)
+		return "The format has features that this version does not know.";
+	if (!read_only && super->ro_compat & ~DMDA_RO_COMPAT_KNOWN)
+		return "The format has features with which this version can only read.";
+	return NULL;
+}
+
 u64 dmda_super_nr_segments(const struct dmda_super *super)
 {
 	u64 nr = 0;

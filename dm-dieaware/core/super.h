@@ -148,6 +148,14 @@ const char *dmda_super_decode(const struct dmda_super_block *page, dpn_t dpn,
 #define DMDA_RO_COMPAT_KNOWN	0ULL
 #define DMDA_INCOMPAT_KNOWN	0ULL
 
+/**
+ * dmda_super_unknown_features() - look for features that this version does not know
+ * @read_only: nothing is going to be written
+ *
+ * Return: NULL, or why the device cannot be used, as a complete sentence.
+ */
+const char *dmda_super_unknown_features(const struct dmda_super *super, bool read_only);
+
 /* Where the superblock of that epoch goes. */
 static inline dpn_t dmda_super_dpn(u64 epoch)
 {

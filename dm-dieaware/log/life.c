@@ -260,15 +260,6 @@ static const char *length_complaint(struct dmda_log *log)
 	return why;
 }
 
-static const char *feature_complaint(const struct dmda_log *log, bool read_only)
-{
-	if (log->super.incompat & ~DMDA_INCOMPAT_KNOWN)
-		return "The format has features that this version does not know.";
-	if (!read_only && log->super.ro_compat & ~DMDA_RO_COMPAT_KNOWN)
-		return "The format has features with which this version can only read.";
-	return NULL;
-}
-
 static int look_at_super(struct dmda_log *log)
 {
 	struct dm_target *ti = log->dmda->ti;
@@ -291,7 +282,7 @@ static int look_at_super(struct dmda_log *log)
 	}
 	ti->error = (char *)size_complaint(log);
 	if (!ti->error)
-		ti->error = (char *)feature_complaint(log, wants_read_only(log));
+		ti->error = (char *)dmda_super_unknown_features(&log->super, wants_read_only(log));
 	if (!ti->error)
 		ti->error = (char *)length_complaint(log);
 	return ti->error ? -EINVAL : 0;

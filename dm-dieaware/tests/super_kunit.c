@@ -273,6 +273,28 @@ static void a_device_does_not_grow_by_less_than_a_segment(struct kunit *test)
 	}
 }
 
+/* A superblock of a later version that has a right checksum. */
+static void features_that_nobody_knows_are_refused(struct kunit *test)
+{
+	struct dmda_super *super = make_super(test, &layout_cases[1]);
+	struct dmda_super_block *block = new_block(test);
+	const u64 feature = BIT_ULL(63);
+
+	KUNIT_EXPECT_NULL(test, dmda_super_unknown_features(super, false));
+	super->compat = feature;
+	KUNIT_EXPECT_NULL(test, dmda_super_unknown_features(super, false));
+	super->ro_compat = feature;
+	dmda_super_encode(super, block);
+	super->ro_compat = 0;
+	KUNIT_ASSERT_NULL(test, dmda_super_decode(block, dmda_super_dpn(super->epoch), super));
+	KUNIT_EXPECT_NOT_NULL(test, dmda_super_unknown_features(super, false));
+	KUNIT_EXPECT_NULL(test, dmda_super_unknown_features(super, true));
+	super->incompat = feature;
+	super->ro_compat = 0;
+	KUNIT_EXPECT_NOT_NULL(test, dmda_super_unknown_features(super, false));
+	KUNIT_EXPECT_NOT_NULL(test, dmda_super_unknown_features(super, true));
+}
+
 static struct kunit_case super_cases[] = {
 	KUNIT_CASE_PARAM(a_layout_comes_back_from_its_page, layout_gen_params),
 	KUNIT_CASE_PARAM(nothing_overlaps, layout_gen_params),
@@ -281,6 +303,7 @@ static struct kunit_case super_cases[] = {
 	KUNIT_CASE(a_device_does_not_grow_by_less_than_a_segment),
 	KUNIT_CASE(what_cannot_be_is_refused_with_a_sentence),
 	KUNIT_CASE(any_changed_byte_is_noticed),
+	KUNIT_CASE(features_that_nobody_knows_are_refused),
 	KUNIT_CASE_SLOW(nonsense_that_is_sealed_never_leads_out_of_the_device),
 	{}
 };
