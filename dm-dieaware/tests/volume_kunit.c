@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Power failures in log mode. A workload (writes, overwrites, trims, flushes, moves of
- * cleaning, checkpoints while it goes on) runs on a small device. At every write of it a
- * power failure is played, several times: of what was not flushed, any part may be on
- * disk, down to single sectors. Each time the device is started from what is left, and has
- * to be exactly what it was after some operation, not before the last durable one.
+ * cleaning; checkpoints and evicted pages of the map while it goes on) runs on a small
+ * device. At every write of it a power failure is played, several times: of what was not
+ * flushed, any part may be on disk, down to single sectors. Each time the device is started
+ * from what is left, and has to be exactly what it was after some operation, not before the
+ * last durable one.
  */
 #include <kunit/test.h>
 
@@ -183,6 +184,33 @@ static void expect_segments(struct volume *volume)
 	}
 }
 
+/* A page of a table is as its slot has it, or dirty, and then knows more than the slot does. */
+static void expect_page(struct kunit *test, u64 slot_seq, u64 seq, u64 dirty_sector)
+{
+	if (seq == slot_seq)
+		KUNIT_ASSERT_EQ(test, dirty_sector, U64_MAX);
+	else
+		KUNIT_ASSERT_NE(test, dirty_sector, U64_MAX);
+	KUNIT_ASSERT_GE(test, seq, slot_seq);
+}
+
+/* What a page of a table knew is not done to it again; what it did not know is to be written. */
+static void expect_tables(struct volume *volume)
+{
+	struct history *history = volume->data;
+	const struct volume *after = history->after;
+
+	for (u64 i = 0; i < after->slots[DMDA_TABLE_MAP].nr_pages; i++)
+		expect_page(volume->test, newest_seq(after, DMDA_TABLE_MAP, i),
+			    after->map[i].seq, after->map[i].dirty_sector);
+	for (u64 i = 0; i < after->slots[DMDA_TABLE_SEGMENTS].nr_pages; i++)
+		expect_page(volume->test, newest_seq(after, DMDA_TABLE_SEGMENTS, i),
+			    after->segments.page[i].seq, after->segments.page[i].dirty_sector);
+	for (u64 i = 0; i < after->slots[DMDA_TABLE_OPEN].nr_pages; i++)
+		expect_page(volume->test, newest_seq(after, DMDA_TABLE_OPEN, i),
+			    after->opened.page[i].seq, after->opened.page[i].dirty_sector);
+}
+
 static void expect_state_after_failure(struct volume *volume,
 				       struct dmda_journal_place *next)
 {
@@ -197,6 +225,7 @@ static void expect_state_after_failure(struct volume *volume,
 		play_past(history->scratch, &history->past[seq % MAX_OPS]);
 	expect_pages(volume, history->scratch);
 	expect_segments(volume);
+	expect_tables(volume);
 }
 
 static void fail_power_at_write(struct volume *volume)
@@ -327,6 +356,16 @@ static void end_moves(struct volume *volume, const struct move *moves, u32 nr)
 	end_moving(volume);
 }
 
+/* As where memory is short: at any time, also twice between two checkpoints. */
+static void evict_map_page(struct volume *volume)
+{
+	struct history *history = volume->data;
+	u32 index = random_below(history, volume->slots[DMDA_TABLE_MAP].nr_pages);
+
+	if (volume->map[index].dirty_sector != U64_MAX)
+		write_map_page(volume, &volume->map[index]);
+}
+
 static void do_something(struct volume *volume, u64 tag)
 {
 	struct history *history = volume->data;
@@ -341,6 +380,8 @@ static void do_something(struct volume *volume, u64 tag)
 		write_pages(volume, lpn, nr_pages, tag);
 	else if (what < 80)
 		trim(volume, lpn, nr_pages);
+	else if (what < 85)
+		evict_map_page(volume);
 	else
 		commit(volume);
 }
