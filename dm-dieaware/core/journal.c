@@ -18,6 +18,12 @@ u32 dmda_journal_fresh_chain(const struct dmda_super *super, u64 salt)
 	return crc32c(seed_of(super), &raw, sizeof(raw));
 }
 
+u32 dmda_journal_room(const struct dmda_super *super, const struct dmda_journal_place *from,
+		      const struct dmda_journal_place *next)
+{
+	return super->journal_sectors - (next->sector - from->sector);
+}
+
 void dmda_journal_begin(struct dmda_journal_batch *batch, const struct dmda_super *super,
 			struct dmda_journal_sector *sectors, u32 nr_room,
 			const struct dmda_journal_place *place)

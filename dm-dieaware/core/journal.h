@@ -137,6 +137,14 @@ static inline u32 dmda_journal_sector_at(const struct dmda_super *super, u64 sec
 }
 
 /**
+ * dmda_journal_room() - sectors that the ring takes before it comes round to what is needed
+ * @from: where the last durable root has it read from
+ * @next: where it goes on
+ */
+u32 dmda_journal_room(const struct dmda_super *super, const struct dmda_journal_place *from,
+		      const struct dmda_journal_place *next);
+
+/**
  * dmda_journal_fresh_chain() - with which a new line of events begins, by format and after
  *	a crash
  * @salt: a random number, so that no sector that was written before fits

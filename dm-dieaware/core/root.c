@@ -135,6 +135,13 @@ const char *dmda_root_decode_entries(const struct dmda_root *root,
 	return NULL;
 }
 
+u32 dmda_root_newest(const struct dmda_root root[2], const char *const why[2])
+{
+	if (why[0] || why[1])
+		return !!why[0];
+	return root[1].epoch > root[0].epoch;
+}
+
 void dmda_directory_encode(const struct dmda_super *super, const struct dmda_slots *map,
 			   u64 index, u32 slot, u64 epoch, struct dmda_slots_block *page)
 {

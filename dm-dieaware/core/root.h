@@ -66,6 +66,15 @@ const char *dmda_root_decode_entries(const struct dmda_root *root,
 				     struct dmda_slots *slots);
 
 /**
+ * dmda_root_newest() - which of the two roots counts
+ * @root: as they were decoded
+ * @why: by root: what is wrong with it, or NULL; one of them is NULL
+ *
+ * Return: 0 or 1.
+ */
+u32 dmda_root_newest(const struct dmda_root root[2], const char *const why[2]);
+
+/**
  * dmda_directory_encode() - make a page of the directory
  * @map: slots of the map
  * @index: page of the directory

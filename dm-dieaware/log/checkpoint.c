@@ -332,7 +332,7 @@ static bool is_due(struct dmda_log *log)
 
 	spin_lock_irq(&log->lock);
 	due = log->state == DMDA_LOG_WRITE &&
-		log->next_place.sector - log->root.journal.sector >
+		dmda_journal_room(&log->super, &log->root.journal, &log->next_place) <
 			log->super.journal_sectors / 2;
 	spin_unlock_irq(&log->lock);
 	return due;

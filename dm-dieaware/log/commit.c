@@ -11,15 +11,15 @@
 
 void dmda_log_begin_batch_locked(struct dmda_log *log)
 {
-	u64 used = log->next_place.sector - log->root.journal.sector;
+	u32 room = dmda_journal_room(&log->super, &log->root.journal, &log->next_place);
 
 	lockdep_assert_held(&log->lock);
 
 	if (log->has_batch || log->state == DMDA_LOG_FAILED)
 		return;
-	if (used > log->super.journal_sectors / 2 && log->state == DMDA_LOG_WRITE)
+	if (room < log->super.journal_sectors / 2 && log->state == DMDA_LOG_WRITE)
 		dmda_log_kick(log, &log->checkpoint_work);
-	if (used + log->batch_sectors > log->super.journal_sectors)
+	if (room < log->batch_sectors)
 		return;
 	log->sectors_index ^= 1;
 	dmda_journal_begin(&log->batch, &log->super, log->sectors[log->sectors_index],

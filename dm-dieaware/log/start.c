@@ -93,7 +93,7 @@ const char *dmda_log_read_root(struct dmda_log *log)
 		why[which] = read_root(log, which, &root[which]);
 	if (why[0] && why[1])
 		return why[0];
-	which = why[0] || (!why[1] && root[1].epoch > root[0].epoch);
+	which = dmda_root_newest(root, why);
 	return read_root(log, which, &log->root);
 }
 

@@ -430,9 +430,8 @@ static inline void take_checkpoint(struct volume *volume)
 /* An operation of so many records will fit; the journal never laps the last root. */
 static inline void make_room(struct volume *volume, u32 nr_records)
 {
-	u64 used = volume->batch.first.sector - volume->root.journal.sector;
-
-	if (used > volume->super.journal_sectors - 4 * BATCH_SECTORS)
+	if (dmda_journal_room(&volume->super, &volume->root.journal, &volume->batch.first) <
+	    4 * BATCH_SECTORS)
 		take_checkpoint(volume);
 	if (!dmda_journal_has_room(&volume->batch, nr_records))
 		commit(volume);
@@ -709,7 +708,7 @@ static inline const char *read_newest_root(struct volume *volume, const struct i
 		why[which] = read_root(volume, image, which, &root[which]);
 	if (why[0] && why[1])
 		return why[0];
-	which = why[0] || (!why[1] && root[1].epoch > root[0].epoch);
+	which = dmda_root_newest(root, why);
 	return read_root(volume, image, which, &volume->root);
 }
 

@@ -239,6 +239,12 @@ static void fail_power_at_write(struct volume *volume)
 	}
 }
 
+static void fail_power_sometimes(struct volume *volume)
+{
+	if (!random_below(volume->data, 64))
+		fail_power_at_write(volume);
+}
+
 /* The power fails for good, at a write that nobody has foreseen. */
 static void fail_power_once(struct volume *volume)
 {
@@ -465,10 +471,25 @@ static void a_segment_is_used_again_only_when_its_loss_is_durable(struct kunit *
 	KUNIT_EXPECT_GT(test, volume->nr_cuts, 80 * data_pages);
 }
 
+/* Nothing takes a checkpoint but the journal, when it is full; it goes round three times. */
+static void what_the_journal_is_needed_for_is_not_written_over(struct kunit *test)
+{
+	struct volume *volume = new_history(test, 4);
+	u64 nr_rounds = 3 * DMDA_MIN_JOURNAL_SECTORS;
+
+	volume->cut = fail_power_sometimes;
+	for (u64 i = 0; i < nr_rounds; i++) {
+		write_pages(volume, i % 7, 1, (i + 1) << 20);
+		commit(volume);
+	}
+	KUNIT_EXPECT_GE(test, volume->batch.first.sector, nr_rounds);
+}
+
 static struct kunit_case volume_cases[] = {
 	KUNIT_CASE_SLOW(what_was_flushed_survives_a_failure_at_every_write),
 	KUNIT_CASE_SLOW(it_survives_failures_one_after_the_other),
 	KUNIT_CASE_SLOW(a_segment_is_used_again_only_when_its_loss_is_durable),
+	KUNIT_CASE_SLOW(what_the_journal_is_needed_for_is_not_written_over),
 	{}
 };
 

@@ -150,7 +150,7 @@ static const char *read_newest_root(struct start *start)
 		why[which] = read_root(start, which, &root[which]);
 	if (why[0] && why[1])
 		return why[0];
-	which = why[0] || (!why[1] && root[1].epoch > root[0].epoch);
+	which = dmda_root_newest(root, why);
 	return read_root(start, which, &start->root);
 }
 
