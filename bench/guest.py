@@ -131,10 +131,14 @@ def lab_command(setup: Setup, options: Options) -> list[str]:
     if setup.group in ("sim", "T3"):
         programs.append(tool())
     memory = options.sizes.memory if _is_application(setup) else GUEST_MEMORY
+    kernel = options.kernel
+    if setup.group == "T3":
+        kernel, memory = logmode.machine([name for name, _ in setup.rows], kernel, memory)
     devices = ["--qemu-nvme", "1G"] if setup.group == "ssd" else []
     return [
         str(TOP / "scripts" / "lab"),
-        *("--kernel", options.kernel, "--virtual-time", "--mem", memory, *devices),
+        *("--kernel", kernel, "--virtual-time", "--no-tool", "--mem", memory),
+        *devices,
         *("--timeout", str(TIMEOUT_SECONDS)),
         *(word for program in programs for word in ("--copy", str(program))),
         *("--", *_guest_command(setup, options)),

@@ -25,7 +25,11 @@ from logline import (
 
 # Random writes by the paper's scheme against the plain SATA drive (access21, 6a)
 _PAPER_GAIN = {"ext4": 2.0, "xfs": 1.86, "btrfs": 2.15, "f2fs": 1.01}
-OTHERS = ("dm-thin", "dm-vdo")
+# What else maps a device's blocks anew, and the part that measures it
+OTHERS = {"dm-thin": "insn", "dm-vdo": "vdo"}
+# The first of the lab's kernels whose dm-vdo formats a device, and memory for one
+VDO_KERNEL = "7.2"
+VDO_MEMORY = "6G"
 MAP_PAGE_BYTES = 4096
 AGED_LAPS = 3
 COST_SCRIPT = "guest/t3-cost.sh"
@@ -36,9 +40,9 @@ def _costs() -> dict[str, About]:
         "T3.insn_read": About("x dm-linear", "insn", 1.05),
         "T3.insn_write": About("x dm-linear", "insn", 1.15),
     }
-    for other in OTHERS:
-        rows[f"T3.insn_read.{other}"] = About("x dm-linear", "insn")
-        rows[f"T3.insn_write.{other}"] = About("x dm-linear", "insn")
+    for other, part in OTHERS.items():
+        rows[f"T3.insn_read.{other}"] = About("x dm-linear", part)
+        rows[f"T3.insn_write.{other}"] = About("x dm-linear", part)
     rows["T3.map_bytes_per_4k"] = About("bytes", "map", 5.2)
     rows["T3.commits_per_fsync"] = About("commits", "fsync", 0.5)
     rows["T3.replay_s"] = About("s", "replay", 2.0)
@@ -72,7 +76,7 @@ ROWS: dict[str, About] = {**_costs(), **_writes(), **logapps.ROWS}
 
 
 def _script(part: str) -> str:
-    if part in ("insn", "map", "fsync", "replay"):
+    if part in ("insn", "vdo", "map", "fsync", "replay"):
         return COST_SCRIPT
     return logapps.SCRIPT if part.partition(".")[0] in logapps.VALUES else "guest/t3-write.sh"
 
@@ -80,7 +84,7 @@ def _script(part: str) -> str:
 def _boot(part: str) -> str:
     """Parts with the same answer share a boot."""
     script = _script(part)
-    return script if script == COST_SCRIPT else part
+    return script if script == COST_SCRIPT and part != "vdo" else part
 
 
 def parts(names: Iterable[str]) -> list[str]:
@@ -106,6 +110,13 @@ def command(names: list[str]) -> list[str]:
     return [_script(ROWS[names[0]].part), *parts(names)]
 
 
+def machine(names: list[str], kernel: str, memory: str) -> tuple[str, str]:
+    """The kernel and the memory that rows which share a boot need, else those given."""
+    if parts(names) == ["vdo"]:
+        return VDO_KERNEL, VDO_MEMORY
+    return kernel, memory
+
+
 def _instructions(lines: list[Line], name: str) -> Value:
     """The target's samples divided by dm-linear's of the same round."""
     group, row, *other = name.split(".")
@@ -120,6 +131,8 @@ def _instructions(lines: list[Line], name: str) -> Value:
     if not ratios:
         return [], ""
     note = f"{statistics.median(mine):.0f} instructions, dm-linear {statistics.median(linear):.0f}"
+    if other and "log" in costs:
+        note += f", log mode {statistics.median(costs['log']):.0f}"
     return ratios, note
 
 
@@ -249,6 +262,7 @@ def _fragments(lines: list[Line], name: str) -> Value:
 
 _VALUES: dict[str, Callable[[list[Line], str], Value]] = {
     "insn": _instructions,
+    "vdo": _instructions,
     "map": _map_bytes,
     "fsync": _commits,
     "replay": _replay,

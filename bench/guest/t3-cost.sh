@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# T3: what log mode costs: instructions of an I/O against dm-linear and dm-thin on the same
-# device, memory of the map, commits for fsyncs, and the time to replay a journal.
+# T3: what log mode costs: instructions of an I/O against dm-linear, dm-thin and dm-vdo on the
+# same device, memory of the map, commits for fsyncs, and the time to replay a journal.
 #
-# Usage: t3-cost.sh insn|map|fsync|replay...
+# Usage: t3-cost.sh insn|vdo|map|fsync|replay...
 
 set -euo pipefail
 
@@ -22,6 +22,8 @@ ROUNDS=3
 PAIRS=5
 THIN_META=/dev/ram0
 THIN_BLOCK_SECTORS=128
+# dm-vdo has some 2.6 GiB of metadata, most of it the smallest index there is.
+VDO_BELOW_MB=4096
 FSYNC_THREADS=8
 FSYNCS=250
 MAP_SSD_MB=20480
@@ -31,13 +33,17 @@ REPLAY_STEP=20000
 
 # ---- instructions -----------------------------------------------------------
 
-# What is read and written over it was written before, so dm-thin has a place for it.
+# So many MiB, and nothing that dm-vdo would leave out
+fill() {
+	dd of="$1" bs=1M count="$2" iflag=fullblock oflag=direct status=none < <(yes dieaware)
+}
+
+# What is read and written over it was written before, so dm-thin and dm-vdo have places for it.
 target_costs() {
 	local kind=$1
 
 	report "doing=$kind"
-	dd if=/dev/zero of="$DEVICE" bs=1M count=$SPAN_MB oflag=direct status=none ||
-		die "The target '$kind' cannot be filled."
+	fill "$DEVICE" $SPAN_MB || die "The target '$kind' cannot be filled."
 	measure "row=T3.insn_read target=$kind" io_cost --path "$DEVICE" --random \
 		--span-bytes "${SPAN_MB}M" --blocks $BLOCKS --rounds $ROUNDS
 	measure "row=T3.insn_write target=$kind" io_cost --path "$DEVICE" --random --write \
@@ -81,16 +87,41 @@ instructions() {
 	modprobe dm-thin-pool
 	loop_device memory /dev/ram1
 	# Memory below must not be allocated while writes are counted.
-	dd if=/dev/zero of="$DEVICE_BELOW" bs=1M oflag=direct status=none \
-		count=$MEMORY_MB || die "The device below cannot be filled."
+	fill "$DEVICE_BELOW" $MEMORY_MB || die "The device below cannot be filled."
 	for ((pair = 0; pair < PAIRS; pair++)); do
 		linear_costs
 		log_costs
 		thin_costs
 	done
-	if ! type -P vdoformat >/dev/null; then
-		report "missing=dm-vdo reason=There_is_no_vdoformat_in_Debian,_and_this_kernel's_dm-vdo_does_not_format."
-	fi
+}
+
+# Only a device whose first block is zero is formatted, for which no tool is needed then.
+vdo_costs() {
+	local blocks=$((MEMORY_MB * 256))
+
+	dd if=/dev/zero of="$DEVICE_BELOW" bs=4k count=1 oflag=direct status=none
+	dmsetup create "$TARGET" --table "0 $((SPAN_MB * 2048)) vdo V4 $DEVICE_BELOW $blocks 4096 32768 16380 indexMemory 0.25 slabSize 32768 deduplication off" ||
+		die "dm-vdo was not created: $(dmesg | grep vdo | tail -n 1)"
+	DEVICE=/dev/mapper/$TARGET
+	target_costs dm-vdo
+	target_remove
+}
+
+# Since its version 9.2 (Linux 7.1), dm-vdo formats a device itself.
+vdo_instructions() {
+	local pair version
+
+	modprobe dm-vdo || die "This kernel has no dm-vdo."
+	version=$(dmsetup targets | sed -n 's/^vdo *v//p')
+	[[ $(printf '%s\n' 9.2.0 "$version" | sort -V | head -n 1) == 9.2.0 ]] ||
+		die "dm-vdo $version does not format devices, and Debian has no vdoformat."
+	loop_device memory /dev/ram1
+	fill "$DEVICE_BELOW" $MEMORY_MB || die "The device below cannot be filled."
+	for ((pair = 0; pair < PAIRS; pair++)); do
+		linear_costs
+		log_costs
+		vdo_costs
+	done
 }
 
 # ---- memory of the map ------------------------------------------------------
@@ -219,12 +250,16 @@ replay() {
 }
 
 report "kernel=$(uname -r) profile=$SSD_PROFILE"
+if [[ $* == vdo ]]; then
+	MEMORY_MB=$VDO_BELOW_MB
+fi
 modprobe brd rd_nr=3 rd_size=$((MEMORY_MB * 1024))
 modprobe nvme-loop
 modprobe dm-dieaware
 for part; do
 	case $part in
 	insn) instructions ;;
+	vdo) vdo_instructions ;;
 	map) map_memory ;;
 	fsync) fsyncs ;;
 	replay) replay ;;
