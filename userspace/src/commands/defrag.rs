@@ -9,26 +9,26 @@ use anyhow::{bail, Context, Result};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use crate::defrag::{defrag, DefragError, Done, Method, State, Wish};
+use crate::defrag::{defrag, DefragError, Done, Method, State, Watch, Wish};
 use crate::folder::walk;
 use crate::frag::look::{Drives, WHOLE};
-use crate::progress::Progress;
+use crate::progress::{Interrupted, Progress};
 use crate::units::{parse_permille, PAGE_BYTES};
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-enum How {
+pub(super) enum How {
     /// The first of the others that can be used
     Auto,
     /// The SSD spreads the pages (Redistribute)
     Ssd,
-    /// ext4 moves them to free blocks in a row
+    /// The filesystem moves them to free blocks in a row (ext4, f2fs, xfs)
     Move,
     /// They are written again in place, in the order of the file
     Rewrite,
 }
 
 impl How {
-    fn method(self) -> Option<Method> {
+    pub(super) fn method(self) -> Option<Method> {
         match self {
             Self::Auto => None,
             Self::Ssd => Some(Method::Ssd),
@@ -83,30 +83,43 @@ impl Row {
     }
 }
 
-fn dof(state: Option<State>) -> String {
+pub(super) fn dof(state: Option<State>) -> String {
     let permille = state.and_then(|state| state.dof_p_permille);
     permille.map_or("-".to_owned(), |permille| {
         format!("{}.{:03}", permille / 1000, permille % 1000)
     })
 }
 
-fn pieces(state: Option<State>) -> String {
+pub(super) fn pieces(state: Option<State>) -> String {
     state.map_or("-".to_owned(), |state| state.pieces.to_string())
 }
 
-fn print_row(row: &Row, out: &mut impl Write) -> Result<()> {
-    let Some(done) = &row.done else {
-        return Ok(());
-    };
-    let method = match done.method {
+pub(super) fn word(method: Option<Method>) -> &'static str {
+    match method {
         None => "left",
         Some(Method::Ssd) => "ssd",
         Some(Method::Move) => "move",
         Some(Method::Rewrite) => "rewrite",
+    }
+}
+
+pub(super) fn print_head(out: &mut impl Write) -> Result<()> {
+    writeln!(
+        out,
+        "{:<8} {:>6} {:>6}  {:>7} {:>7}  {:>10}  file",
+        "method", "DoF_P", "after", "pieces", "after", "KiB"
+    )?;
+    Ok(())
+}
+
+pub(super) fn print_row(row: &Row, out: &mut impl Write) -> Result<()> {
+    let Some(done) = &row.done else {
+        return Ok(());
     };
     writeln!(
         out,
-        "{method:<8} {:>6} {:>6}  {:>7} {:>7}  {:>10}  {}",
+        "{:<8} {:>6} {:>6}  {:>7} {:>7}  {:>10}  {}",
+        word(done.method),
         dof(Some(done.before)),
         dof(done.after),
         pieces(Some(done.before)),
@@ -123,11 +136,7 @@ pub fn print(rows: &[Row], json: bool, out: &mut impl Write) -> Result<()> {
         serde_json::to_writer_pretty(&mut *out, rows)?;
         writeln!(out)?;
     } else {
-        writeln!(
-            out,
-            "{:<8} {:>6} {:>6}  {:>7} {:>7}  {:>10}  file",
-            "method", "DoF_P", "after", "pieces", "after", "KiB"
-        )?;
+        print_head(out)?;
         for row in rows {
             print_row(row, out)?;
         }
@@ -155,48 +164,68 @@ fn files(args: &DefragArgs) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// What became of files, and whether somebody wanted an end before all had their turn.
+pub(super) type Outcome<T> = (Vec<Result<T, DefragError>>, Option<Interrupted>);
+
+/// Work on one file after the other, of which each has so many pages to do.
+pub(super) fn one_by_one<F, T>(
+    files: &[F],
+    pages: impl Fn(&F) -> u64,
+    mut work: impl FnMut(&F, &mut Watch) -> Result<T, DefragError>,
+) -> Result<Outcome<T>> {
+    let progress = Progress::new()?;
+    let mut results = Vec::new();
+    let mut before = 0;
+
+    progress.begin("defragmenting", files.iter().map(&pages).sum());
+    for file in files {
+        let mut watch = |done| progress.at(before + done);
+        match watch(0)
+            .map_err(DefragError::from)
+            .and_then(|()| work(file, &mut watch))
+        {
+            // What was done before is shown then, too.
+            Err(DefragError::Interrupted(err)) => return Ok((results, Some(err))),
+            result => results.push(result),
+        }
+        before += pages(file);
+    }
+    Ok((results, None))
+}
+
+/// The exit status says whether all went well.
+pub(super) fn verdict(interrupted: Option<Interrupted>, failed: usize, all: usize) -> Result<()> {
+    if let Some(err) = interrupted {
+        return Err(err.into());
+    }
+    if failed != 0 {
+        bail!("{failed} of {all} files were not defragmented");
+    }
+    Ok(())
+}
+
 /// # Errors
 ///
 /// When a file could not be defragmented, or on Ctrl-C.
 pub fn run(args: &DefragArgs, out: &mut impl Write) -> Result<()> {
     let files = files(args)?;
-    let progress = Progress::new()?;
     let mut drives = Drives::default();
-    let mut rows = Vec::new();
     let wish = Wish {
         method: args.method.method(),
         threshold_permille: u64::from(args.threshold),
         dry_run: args.dry_run,
     };
-
     // Files that cannot be looked at are reported when their turn comes.
     let pages = |file: &PathBuf| fs::metadata(file).map_or(0, |facts| facts.len() / PAGE_BYTES);
-    let mut before = 0;
-    // What was done before is shown then, too.
-    let mut interrupted = None;
-    progress.begin("defragmenting", files.iter().map(pages).sum());
-    for file in &files {
-        let mut watch = |done| progress.at(before + done);
-        match watch(0)
-            .map_err(DefragError::from)
-            .and_then(|()| defrag(file, &WHOLE, wish, &mut drives, &mut watch))
-        {
-            Err(DefragError::Interrupted(err)) => {
-                interrupted = Some(err);
-                break;
-            }
-            done => rows.push(Row::new(file, done)),
-        }
-        before += pages(file);
-    }
-    drop(progress);
+    let (results, interrupted) = one_by_one(&files, pages, |file, watch| {
+        defrag(file, &WHOLE, wish, &mut drives, watch)
+    })?;
+    let rows: Vec<_> = files
+        .iter()
+        .zip(results)
+        .map(|(file, result)| Row::new(file, result))
+        .collect();
     print(&rows, args.json, out)?;
-    if let Some(err) = interrupted {
-        return Err(err.into());
-    }
     let failed = rows.iter().filter(|row| row.has_failed()).count();
-    if failed != 0 {
-        bail!("{failed} of {} files were not defragmented", rows.len());
-    }
-    Ok(())
+    verdict(interrupted, failed, rows.len())
 }

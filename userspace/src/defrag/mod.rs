@@ -2,6 +2,7 @@
 //! Bringing the pages of files back over the dies (janusd), or parts of files (FragPicker).
 //! Whatever ends us, each file has all of its data at any time.
 
+mod blocks;
 mod migrate;
 
 use std::io;
@@ -24,7 +25,7 @@ use crate::stack;
 pub enum Method {
     /// The SSD spreads them (Redistribute, janusdP); the filesystem sees nothing of it.
     Ssd,
-    /// ext4 moves them to blocks in a row.
+    /// The filesystem moves them to blocks in a row.
     Move,
     /// They are written again as they are, in the order of the file.
     Rewrite,
@@ -44,8 +45,12 @@ pub enum DefragError {
     Shared,
     #[error("its filesystem has blocks of less than 4 KiB, and none of its pages is whole")]
     NoPages,
-    #[error("its filesystem is {0}; only ext4 moves blocks")]
-    NotExt4(String),
+    #[error("its filesystem is {0}; only ext4, f2fs and xfs move blocks")]
+    MovesNothing(String),
+    #[error("its xfs has no reflinks, by which blocks could be moved")]
+    NoReflink,
+    #[error("somebody writes to it all the time")]
+    Written,
     #[error("the SSD has no command for it: {0}")]
     NoSpreader(String),
     #[error("{0} has no free space in fewer pieces")]
@@ -114,7 +119,19 @@ fn spreader(look: &Look) -> Result<Spreader, String> {
 fn choose(look: &Look) -> Method {
     if spreader(look).is_ok() {
         Method::Ssd
-    } else if look.facts.fs_type == "ext4" {
+    } else {
+        choose_copying(look)
+    }
+}
+
+/// The best way that brings pieces together, which the SSD cannot.
+#[must_use]
+pub fn choose_copying(look: &Look) -> Method {
+    let fs_type = look.facts.fs_type.as_str();
+    // f2fs moves nothing that is in one piece.
+    let is_whole = look.logical.pieces <= look.logical.ideal_pieces;
+
+    if blocks::FS_TYPES.contains(&fs_type) && !(fs_type == "f2fs" && is_whole) {
         Method::Move
     } else {
         Method::Rewrite
@@ -183,7 +200,7 @@ pub fn defrag(
             &look,
             watch,
         )?,
-        Method::Move => migrate::move_blocks(path, &look, watch)?,
+        Method::Move => blocks::move_blocks(path, &look, watch)?,
         Method::Rewrite => migrate::rewrite(path, &look, watch)?,
     }
     done.after = Some(State::of(&look_at(path, ranges, drives)?));

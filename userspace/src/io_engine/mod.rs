@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Files and devices: what the kernel knows about them, and their bytes.
 
+pub mod dedupe;
+pub mod f2fs;
 pub mod fiemap;
 pub mod file;
 pub mod lease;

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! A filesystem gives a file, or parts of it, blocks in a row.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use nix::fcntl::{fallocate, FallocateFlags};
+use nix::libc;
+
+use super::migrate::{bytes_of, joined, open, refuse_shared, start_writeback, CHUNK_PAGES};
+use super::{DefragError, Watch};
+use crate::frag::look::Look;
+use crate::frag::Logical;
+use crate::io_engine::fiemap::{self, Extent};
+use crate::io_engine::{dedupe, f2fs, move_ext};
+use crate::runs;
+use crate::units::PAGE_BYTES;
+
+/// Pages that are moved before they are waited for.
+const MOVE_PAGES: u64 = 1024;
+
+/// How often what somebody else writes meanwhile is copied again.
+const MOST_TRIES: usize = 3;
+
+/// Filesystems that can.
+pub const FS_TYPES: [&str; 3] = ["ext4", "f2fs", "xfs"];
+
+/// A file without a name that has room where the other one has data, in as few pieces as may be.
+fn donor(path: &Path, look: &Look) -> Result<File, DefragError> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let donor = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .mode(0o600)
+        .custom_flags(libc::O_TMPFILE)
+        .open(folder.unwrap_or(Path::new(".")))?;
+
+    for run in joined(&look.runs) {
+        let (begin, bytes) = bytes_of(&run);
+        let number = |bytes| i64::try_from(bytes).map_err(io::Error::other);
+        fallocate(
+            &donor,
+            FallocateFlags::empty(),
+            number(begin)?,
+            number(bytes)?,
+        )
+        .map_err(io::Error::from)?;
+    }
+    Ok(donor)
+}
+
+/// In how many pieces the donor has its room, which nobody has written to.
+fn pieces_of(donor: &File) -> io::Result<u64> {
+    let extents = fiemap::extents(donor)?;
+    let written: Vec<Extent> = extents
+        .iter()
+        .map(|extent| Extent::new(extent.logical, extent.physical, extent.length, 0))
+        .collect();
+    Ok(Logical::of(&runs::runs_of(&written)).pieces)
+}
+
+/// Move to blocks that are as many in a row as there are.
+pub fn move_blocks(path: &Path, look: &Look, watch: &mut Watch) -> Result<(), DefragError> {
+    let fs_type = look.facts.fs_type.as_str();
+    if !FS_TYPES.contains(&fs_type) {
+        return Err(DefragError::MovesNothing(fs_type.to_owned()));
+    }
+    refuse_shared(&look.facts.extents)?;
+    let file = open(path)?;
+    if fs_type == "f2fs" {
+        return in_steps(&file, look, watch, &mut |bytes| {
+            f2fs::defragment(&file, &bytes)?;
+            Ok(())
+        });
+    }
+    let donor = donor(path, look)?;
+    if pieces_of(&donor)? > look.logical.pieces {
+        return Err(DefragError::NoBetterPlace(fs_type.to_owned()));
+    }
+    if fs_type == "xfs" {
+        let file_bytes = file.metadata()?.len();
+        // Where both end the last block need not be whole.
+        donor.set_len(file_bytes)?;
+        return in_steps(&file, look, watch, &mut |bytes| {
+            take_blocks(&file, &donor, &(bytes.start..bytes.end.min(file_bytes)))
+        });
+    }
+    let block_bytes = file.metadata()?.blksize().clamp(1024, PAGE_BYTES);
+    in_steps(&file, look, watch, &mut |bytes| {
+        let blocks = bytes.start / block_bytes..bytes.end / block_bytes;
+        Ok(move_all(&file, &donor, blocks.start, blocks.end)?)
+    })
+}
+
+/// Called with bytes to move.
+type Step<'a> = dyn FnMut(Range<u64>) -> Result<(), DefragError> + 'a;
+
+fn in_steps(
+    file: &File,
+    look: &Look,
+    watch: &mut Watch,
+    step: &mut Step,
+) -> Result<(), DefragError> {
+    let mut done = 0;
+
+    for run in joined(&look.runs) {
+        let mut page = run.file_page.0;
+        let end = page + u64::from(run.pages);
+        while page < end {
+            watch(done)?;
+            let until = end.min(page + MOVE_PAGES);
+            step(page * PAGE_BYTES..until * PAGE_BYTES)?;
+            // Now, so that pages come to the SSD in the order of the file.
+            file.sync_data()?;
+            done += until - page;
+            page = until;
+        }
+    }
+    Ok(())
+}
+
+/// ext4: the donor's blocks become the file's.
+fn move_all(file: &File, donor: &File, mut block: u64, end: u64) -> io::Result<()> {
+    while block < end {
+        let moved = move_ext::move_blocks(file, donor, &(block..end))?;
+        if moved == 0 {
+            return Err(io::Error::other("ext4 moves nothing"));
+        }
+        block += moved;
+    }
+    Ok(())
+}
+
+/// xfs: the donor gets a copy, and then the file the donor's blocks, if they still hold the same.
+fn take_blocks(file: &File, donor: &File, bytes: &Range<u64>) -> Result<(), DefragError> {
+    let mut left = bytes.clone();
+
+    for _ in 0..MOST_TRIES {
+        copy(file, donor, &left)?;
+        while left.start < left.end {
+            match dedupe::take_blocks(file, donor, &left) {
+                Ok(None) => break,
+                Ok(Some(0)) => return Err(io::Error::other("xfs moves nothing").into()),
+                Ok(Some(nr)) => left.start = left.start.saturating_add(nr),
+                Err(err) if err.raw_os_error() == Some(libc::EOPNOTSUPP) => {
+                    return Err(DefragError::NoReflink);
+                }
+                Err(err) => return Err(err.into()),
+            }
+        }
+        if left.start >= left.end {
+            return Ok(());
+        }
+    }
+    Err(DefragError::Written)
+}
+
+/// Copy a part of a file to the same place of another one, and wait until it is on the device.
+fn copy(from: &File, to: &File, bytes: &Range<u64>) -> io::Result<()> {
+    let mut at = bytes.start;
+
+    while at < bytes.end {
+        let mut data = vec![0; (bytes.end - at).min(CHUNK_PAGES * PAGE_BYTES) as usize];
+        from.read_exact_at(&mut data, at)?;
+        to.write_all_at(&data, at)?;
+        start_writeback(to, at, data.len() as u64)?;
+        at += data.len() as u64;
+    }
+    to.sync_data()
+}
