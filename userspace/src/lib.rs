@@ -13,6 +13,7 @@ pub mod frag;
 pub mod io_engine;
 pub mod mounts;
 pub mod nvme;
+pub mod pick;
 pub mod probe;
 pub mod progress;
 pub mod runs;

@@ -66,6 +66,15 @@ impl Base {
             .ok_or_else(|| invalid("a disk has no name"))?;
         Ok(Path::new("/dev").join(name))
     }
+
+    /// A limit of the disk's queue.
+    ///
+    /// # Errors
+    ///
+    /// When sysfs does not have it.
+    pub fn queue(&self, name: &str) -> io::Result<String> {
+        fs::read_to_string(self.sysfs.join("queue").join(name))
+    }
 }
 
 /// The number of a block device's node.

@@ -125,6 +125,22 @@ fn wrong_usage_ends_with_2() {
         &["runs", "extents"],
         &["status"],
         &["status", "demo", "--yaml"],
+        &["pick"],
+        &["pick", "analyze"],
+        &["pick", "migrate"],
+        &["pick", "migrate", "--hot", "101", "f"],
+        &["pick", "analyze", "--out", "f", "--hot", "101"],
+        &[
+            "pick",
+            "analyze",
+            "--out",
+            "f",
+            "--seconds",
+            "1",
+            "--",
+            "true",
+        ],
+        &["pick", "analyze", "--out", "f", "--bypass", "--", "true"],
     ] {
         let output = fixture.run(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");
@@ -143,6 +159,8 @@ fn help_shows_an_example() {
         &["pack", "--help"],
         &["grow", "--help"],
         &["defrag", "--help"],
+        &["pick", "analyze", "--help"],
+        &["pick", "migrate", "--help"],
         &["probe", "--help"],
         &["create", "--help"],
         &["frag", "--help"],
@@ -171,13 +189,15 @@ fn help_shows_an_example() {
 #[test]
 fn man_pages_name_every_option_of_the_help() {
     let fixture = Fixture::new("man", "", "");
-    let verbs: [(&str, &[&str]); 22] = [
+    let verbs: [(&str, &[&str]); 24] = [
         ("check", &["check", "--help"]),
         ("dump", &["dump", "--help"]),
         ("format", &["format", "--help"]),
         ("pack", &["pack", "--help"]),
         ("grow", &["grow", "--help"]),
         ("defrag", &["defrag", "--help"]),
+        ("pick", &["pick", "analyze", "--help"]),
+        ("pick", &["pick", "migrate", "--help"]),
         ("probe", &["probe", "--help"]),
         ("create", &["create", "--help"]),
         ("frag", &["frag", "--help"]),
@@ -539,4 +559,37 @@ fn every_verb_has_a_man_page() {
             "{verb}"
         );
     }
+}
+
+#[test]
+fn what_is_no_analysis_is_said_to_be_none() {
+    let fixture = Fixture::new("pick", "", "");
+    let path = fixture.dir.join("hot");
+    for (text, words) in [
+        ("", "no analysis"),
+        ("{\"kind\": \"x\", \"version\": 1}", "but \"x\""),
+        ("{\"kind\": \"dieaware-pick\", \"version\": 2}", "version 2"),
+        (
+            "{\"kind\": \"dieaware-pick\", \"version\": 1, \"files\": [{\"path\": \"a\", \"inode\": 1, \"ranges\": []}]}",
+            "slash",
+        ),
+    ] {
+        fs::write(&path, text).unwrap();
+        let output = fixture.run(&["pick", "migrate", path.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(3), "{text}");
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    }
+    // Nothing to do is fine; a file that has gone is not.
+    let list = "{\"kind\": \"dieaware-pick\", \"version\": 1, \"files\": []}";
+    fs::write(&path, list).unwrap();
+    let output = fixture.run(&["pick", "migrate", "--json", path.to_str().unwrap()]);
+    assert_eq!(
+        (output.status.code(), stdout(&output).trim()),
+        (Some(0), "[]")
+    );
+    let gone = "[{\"path\": \"/none\", \"inode\": 1, \"ranges\": []}]";
+    fs::write(&path, list.replace("[]", gone)).unwrap();
+    let output = fixture.run(&["pick", "migrate", path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("/none: "), "{}", stderr(&output));
 }

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use dieaware::commands::{
-    check, create, defrag, dump, export, format, frag, grow, list, pack, probe, remove, repair,
-    restore, runs, sim, stat, status, top, udev, DamageFound, UsageError,
+    check, create, defrag, dump, export, format, frag, grow, list, pack, pick, probe, remove,
+    repair, restore, runs, sim, stat, status, top, udev, DamageFound, UsageError,
 };
 use dieaware::progress::{Interrupted, EXIT_INTERRUPTED};
 
@@ -36,6 +36,7 @@ enum Verb {
     Grow(grow::GrowArgs),
     List(list::ListArgs),
     Pack(pack::PackArgs),
+    Pick(pick::PickArgs),
     Probe(probe::ProbeArgs),
     Remove(remove::RemoveArgs),
     Repair(repair::RepairArgs),
@@ -81,6 +82,7 @@ fn run(verb: &Verb) -> anyhow::Result<()> {
         Verb::Grow(args) => grow::run(args, &mut out)?,
         Verb::List(args) => list::run(args, &mut out)?,
         Verb::Pack(args) => pack::run(args, &mut out)?,
+        Verb::Pick(args) => pick::run(args, &mut out)?,
         Verb::Probe(args) => probe::run(args, &mut out)?,
         Verb::Remove(args) => remove::run(args, &mut out)?,
         Verb::Repair(args) => repair::run(args, &mut out)?,

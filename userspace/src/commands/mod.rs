@@ -12,6 +12,7 @@ pub mod grow;
 pub mod list;
 pub mod overwrite;
 pub mod pack;
+pub mod pick;
 pub mod probe;
 pub mod remove;
 pub mod repair;

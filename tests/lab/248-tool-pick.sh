@@ -1,0 +1,136 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# dieaware pick analyze: whatever way a file is read in, its ranges and counts are known, of what is watched
+# and of nothing else; sequential reads become windows of read-ahead; no probe is left behind.
+# kernels: 6.1 6.12 7.2
+# smp: 2
+# mem: 2G
+# seconds: 30
+# timeout: 240
+. "$(dirname "$0")/rc"
+
+# ranges FILE: what the analysis says of a file, as begin+length*count in KiB
+ranges() {
+	python3 -c '
+import json, sys
+found = [file for file in json.load(open(sys.argv[1]))["files"] if file["path"] == sys.argv[2]]
+for one in found[0]["ranges"] if found else []:
+    print("{}+{}*{}".format(one["begin"] // 1024, one["bytes"] // 1024, one["count"]), end=" ")' "$T_DIR/hot" "$1"
+}
+
+# analyze OPTION...: of the mount
+analyze() {
+	dieaware pick analyze --out "$T_DIR/hot" --path "$mnt" "$@"
+}
+
+# left: probes and instances of ours
+left() {
+	find "$TRACEFS/instances" -maxdepth 1 -name 'dieaware*' | wc -l
+	grep -c dieaware "$TRACEFS/kprobe_events" || true
+}
+
+none=$'0\n0'
+mnt=$T_DIR/mnt
+new_ssd ssd0 capacity_mib=1024
+for fs in ext4 xfs f2fs; do
+	make_fs $fs "$DEV"
+	new_mount "$DEV" "$mnt"
+	dd if=/dev/urandom of="$mnt/file" bs=1M count=1 status=none
+	mkdir "$mnt/folder"
+	cp "$mnt/file" "$mnt/folder/sequential"
+	cp "$mnt/file" "$mnt/other"
+	sync
+
+	check "$fs: reads are watched" analyze -- python3 "$LAB_DIR/reads.py" "$mnt/file"
+	check_that "$fs: each way to read is seen" "$(ranges "$mnt/file")" == \
+		"0+4*1 64+8*1 128+4*1 192+4*1 256+16*1 320+4*1 384+8*1 448+8*1 "
+	check_that "$fs: nothing else is" "$(ranges "$mnt/other")" == ""
+	check_that "$fs: no probe is left" "$(left)" == "$none"
+
+	# Again by a program that reads 4 KiB at a time, from the page cache
+	check "$fs: a sequential reader is watched" \
+		analyze -- dd if="$mnt/folder/sequential" of=/dev/null bs=4k count=40 status=none
+	check_that "$fs: it reads windows of read-ahead" "$(ranges "$mnt/folder/sequential")" == "0+128*1 128+128*1 "
+	check "$fs: --read-ahead" analyze --read-ahead 64K -- \
+		bash -c "for i in 1 2 3; do dd if=$mnt/folder/sequential of=/dev/null bs=4k count=20 status=none; done"
+	check_that "$fs: its windows are smaller, and counted" "$(ranges "$mnt/folder/sequential")" == "0+64*3 64+64*3 "
+	umount "$mnt"
+done
+make_fs ext4 "$DEV"
+mount "$DEV" "$mnt"
+dd if=/dev/urandom of="$mnt/file" bs=1M count=1 status=none
+mkdir "$mnt/folder"
+cp "$mnt/file" "$mnt/folder/file"
+sync
+
+# read_at FILE KIB [COUNT]: with O_DIRECT
+read_at() {
+	dd if="$1" of=/dev/null bs=4k skip=$(($2 / 4)) count="${3:-1}" iflag=direct status=none
+}
+
+# Everybody, for a time; and only a command
+(while :; do read_at "$mnt/file" 64; done) &
+at_end kill $!
+check "everybody is watched for a second" analyze --seconds 1
+check_that "another process was seen" "$(ranges "$mnt/file")" =~ ^64\+4\*
+check "a command is watched" analyze -- cat "$mnt/folder/file"
+check_that "another process was not" "$(ranges "$mnt/file")" == ""
+kill $!
+wait $! 2>/dev/null || true
+
+# Folders, files, writes, hotness
+check "a folder" dieaware pick analyze --out "$T_DIR/hot" --path "$mnt/folder" -- cat "$mnt/folder/file" "$mnt/file"
+check_that "what lies beside it does not count" "$(ranges "$mnt/file")$(ranges "$mnt/folder/file" | head -c 5)" == "0+128"
+for option in "" --writes; do
+	# shellcheck disable=SC2086
+	check "a writer ${option:-alone}" analyze $option -- \
+		dd if=/dev/zero of="$mnt/file" bs=8k count=1 seek=5 conv=notrunc oflag=direct status=none
+	check_that "it counts with --writes" "$(ranges "$mnt/file")" == "${option:+40+8*1 }"
+done
+# The second read is within the first, the third one twice.
+cat >"$T_DIR/job" <<END
+dd if=$mnt/file of=/dev/null bs=32k count=1 skip=2 iflag=direct status=none
+dd if=$mnt/file of=/dev/null bs=4k count=1 skip=18 iflag=direct status=none
+dd if=$mnt/file of=/dev/null bs=4k count=1 skip=60 iflag=direct status=none
+dd if=$mnt/folder/file of=/dev/null bs=4k count=1 skip=9 iflag=direct status=none
+dd if=$mnt/file of=/dev/null bs=4k count=1 skip=60 iflag=direct status=none
+dd if=$mnt/file of=/dev/null bs=4k count=1 skip=60 iflag=direct status=none
+END
+check "all ranges" analyze -- bash "$T_DIR/job"
+check_that "what overlaps is one" "$(ranges "$mnt/file"); $(ranges "$mnt/folder/file")" == "64+32*2 240+4*3 ; 36+4*1 "
+check "the hottest third" analyze --hot 33 -- bash "$T_DIR/job"
+check_that "only that is kept" "$(ranges "$mnt/file"); $(ranges "$mnt/folder/file")" == "240+4*3 ; "
+check "without watching" analyze --bypass --read-ahead 512K
+check_that "files are cut into windows" "$(ranges "$mnt/file")" == "0+512*1 512+512*1 "
+
+# Ctrl-C
+dieaware pick analyze --out "$T_DIR/hot" --path "$mnt" >"$T_DIR/said" 2>&1 &
+pid=$!
+poll 20 test -d "$TRACEFS/instances/dieaware-$pid/events/dieaware_$pid/splice" ||
+	poll 20 test -d "$TRACEFS/instances/dieaware-$pid/events/dieaware_$pid/write"
+sleep 0.5
+read_at "$mnt/file" 80 4
+kill -INT $pid
+status=0
+wait $pid || status=$?
+check_that "Ctrl-C is the end when there is no other" $status -eq 0
+check_that "what was read counts" "$(ranges "$mnt/file")" == "80+4*1 84+4*1 88+4*1 92+4*1 "
+rm "$T_DIR/hot"
+status=0
+timeout --preserve-status -s INT 2 dieaware pick analyze --out "$T_DIR/hot" --path "$mnt" -- sleep 100 >/dev/null 2>&1 || status=$?
+check_that "Ctrl-C before the end of the command ends it with 130" $status -eq 130
+check "nothing is written then" test ! -e "$T_DIR/hot"
+check_that "no probe is left" "$(left)" == "$none"
+timeout -s KILL 3 dieaware pick analyze --out "$T_DIR/hot" --path "$mnt" >/dev/null 2>&1 || true
+check_that "who is killed leaves its probes" "$(left)" != "$none"
+check "the next one takes them away" analyze -- true
+check_that "no probe is left" "$(left)" == "$none"
+
+exits 3 "accesses to tmpfs cannot be traced" dieaware pick analyze --out "$T_DIR/hot" --path /tmp -- true
+exits 3 "No such file" dieaware pick analyze --out "$T_DIR/hot" --path "$mnt/none" -- true
+exits 3 "none cannot be started" analyze -- "$mnt/none"
+exits 3 "ended with exit status: 7" dieaware pick analyze --out /none/hot --path "$mnt" -- bash -c "exit 7"
+exits 2 "cannot be used with" analyze --seconds 1 -- true
+exits 2 "no more than 100 percent" analyze --hot 101 -- true
+check_that "no probe is left" "$(left)" == "$none"
+umount "$mnt"

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! `dieaware pick`: FragPicker, which moves only those parts of files that applications read.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use clap::{Args, Subcommand};
+use nix::sys::signal::{kill, Signal};
+use nix::unistd::Pid;
+use serde::Serialize;
+
+use super::defrag::{dof, one_by_one, pieces, verdict, word, How};
+use super::UsageError;
+use crate::defrag::{DefragError, Wish};
+use crate::folder;
+use crate::frag::look::Drives;
+use crate::io_engine::file::mount_of;
+use crate::mounts::Mount;
+use crate::pick::analysis::{Analysis, HotFile, HotRange};
+use crate::pick::event::Line;
+use crate::pick::imitate::{merge, whole, Counts, Recorder};
+use crate::pick::layout::{Layout, VMLINUX};
+use crate::pick::migrate::{migrate, Picked};
+use crate::pick::trace::{Trace, Who};
+use crate::progress::Progress;
+use crate::stack::Base;
+use crate::units::{parse_bytes, parse_permille, PAGE_BYTES};
+
+/// Between two looks at what has been traced.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// The kernel's, where the device does not say.
+const READ_AHEAD_BYTES: u64 = 128 << 10;
+
+/// Move those parts of files that applications read, and no others (FragPicker)
+#[derive(Args, Debug)]
+pub struct PickArgs {
+    #[command(subcommand)]
+    verb: PickVerb,
+}
+
+#[derive(Subcommand, Debug)]
+enum PickVerb {
+    Analyze(AnalyzeArgs),
+    Migrate(MigrateArgs),
+}
+
+/// Find out which parts of files are read, by watching applications
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example:\n  dieaware pick analyze --out hot.json --path /mnt/data -- grep -r word /mnt/data\n\n\
+    Without COMMAND and --seconds, Ctrl-C ends it. Sizes are in bytes, or end in K, M, G or T."
+)]
+struct AnalyzeArgs {
+    /// Write what is found there, for "pick migrate"
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Of files below this folder only, on its filesystem, or of this file; the current folder
+    #[arg(long, value_name = "PATH", default_value = ".")]
+    path: PathBuf,
+    /// Watch all applications for so long
+    #[arg(long, value_name = "N", conflicts_with_all = ["command", "bypass"])]
+    seconds: Option<u64>,
+    /// Keep only the hottest ranges, so many of all
+    #[arg(long, value_name = "PERCENT", value_parser = parse_permille, default_value = "100")]
+    hot: u32,
+    /// What is written counts as well
+    #[arg(long)]
+    writes: bool,
+    /// How far the kernel reads ahead; what the device says
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    read_ahead: Option<u64>,
+    /// Watch nobody: take all files as read from their beginning to their end
+    #[arg(long, conflicts_with_all = ["command", "writes"])]
+    bypass: bool,
+    /// Watch this command and what it starts, until it ends
+    #[arg(value_name = "COMMAND", last = true)]
+    command: Vec<String>,
+}
+
+/// Bring the parts of files that "pick analyze" has found to better places
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  dieaware pick migrate --dry-run hot.json")]
+struct MigrateArgs {
+    /// What "pick analyze" has written
+    #[arg(value_name = "FILE")]
+    analysis: PathBuf,
+    /// How the pages come to new places
+    #[arg(long, value_enum, default_value_t = How::Auto)]
+    method: How,
+    /// Leave ranges in one piece alone whose DoF_P is below this, or not known
+    #[arg(long, value_name = "PERCENT", value_parser = parse_permille, default_value = "25")]
+    threshold: u32,
+    /// Only the hottest ranges, so many of all in FILE
+    #[arg(long, value_name = "PERCENT", value_parser = parse_permille, default_value = "100")]
+    hot: u32,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print JSON for programs
+    #[arg(long)]
+    json: bool,
+}
+
+/// # Errors
+///
+/// When something cannot be traced, read or written, or on Ctrl-C.
+pub fn run(args: &PickArgs, out: &mut impl Write) -> Result<()> {
+    match &args.verb {
+        PickVerb::Analyze(args) => analyze(args, out),
+        PickVerb::Migrate(args) => migrate_all(args, out),
+    }
+}
+
+/// What was counted, by inode number.
+struct Counted {
+    files: HashMap<u64, Counts>,
+    nr_accesses: u64,
+    nr_lost: u64,
+}
+
+/// A folder or file without dots and links, and its filesystem.
+fn mount_below(path: &Path) -> Result<(PathBuf, Mount)> {
+    let path = fs::canonicalize(path)
+        .with_context(|| format!("{} cannot be looked at", path.display()))?;
+    let mount = File::open(&path)
+        .map_err(Into::into)
+        .and_then(|file| mount_of(&file))
+        .with_context(|| path.display().to_string())?;
+    Ok((path, mount))
+}
+
+fn analyze(args: &AnalyzeArgs, out: &mut impl Write) -> Result<()> {
+    require_share(args.hot)?;
+    let (path, mount) = mount_below(&args.path)?;
+    let read_ahead = args.read_ahead.unwrap_or_else(|| read_ahead_of(&mount));
+    // Files that cannot be looked at are not worth the end of it all.
+    let mut failed = |path: &Path, err| {
+        eprintln!("dieaware: {}: {err}.", path.display());
+        Ok(())
+    };
+
+    if args.bypass {
+        let mut files = Vec::new();
+        each_file(&path, &mut failed, &mut |path, inode, bytes| {
+            files.push(hot_file(path, inode, &whole(bytes, read_ahead)));
+        })?;
+        return finish(args, Analysis::new(files), out);
+    }
+    let mut counted = watch(args, &mount, read_ahead)?;
+    let nr_inodes = counted.files.len();
+    let mut files = Vec::new();
+    each_file(&path, &mut failed, &mut |path, inode, _| {
+        // The first of its names
+        if let Some(counts) = counted.files.remove(&inode) {
+            files.push(hot_file(path, inode, &counts));
+        }
+    })?;
+    writeln!(
+        out,
+        "{} accesses to {nr_inodes} files of the filesystem, {} of them below {}",
+        counted.nr_accesses,
+        files.len(),
+        path.display()
+    )?;
+    if counted.nr_lost != 0 {
+        eprintln!(
+            "dieaware: {} accesses came too fast and were not counted.",
+            counted.nr_lost
+        );
+    }
+    finish(args, Analysis::new(files), out)
+}
+
+fn require_share(permille: u32) -> Result<()> {
+    if permille > 1000 {
+        return Err(UsageError("There is no more than 100 percent".to_owned()).into());
+    }
+    Ok(())
+}
+
+fn hot_file(path: PathBuf, inode: u64, counts: &Counts) -> HotFile {
+    HotFile {
+        path,
+        inode,
+        ranges: merge(counts).iter().map(HotRange::of).collect(),
+    }
+}
+
+/// Show all files below a folder, or the one file: path, inode number and size.
+fn each_file(
+    path: &Path,
+    failed: &mut folder::Failed,
+    seen: &mut dyn FnMut(PathBuf, u64, u64),
+) -> Result<()> {
+    if !path.is_dir() {
+        let metadata = fs::metadata(path)?;
+        seen(path.to_owned(), metadata.ino(), metadata.len());
+        return Ok(());
+    }
+    let mut take = |path: PathBuf, metadata: &fs::Metadata| {
+        if path.to_str().is_some() {
+            seen(path, metadata.ino(), metadata.len());
+        } else {
+            eprintln!(
+                "dieaware: {} is left out: its name is no UTF-8.",
+                path.display()
+            );
+        }
+    };
+    folder::visit(path, &mut take, failed)?;
+    Ok(())
+}
+
+/// What the kernel reads ahead on the filesystem's disk.
+fn read_ahead_of(mount: &Mount) -> u64 {
+    let known = || {
+        let text = Base::of(mount.device).ok()?.queue("read_ahead_kb").ok()?;
+        text.trim().parse::<u64>().ok()?.checked_mul(1024)
+    };
+    known().unwrap_or(READ_AHEAD_BYTES)
+}
+
+/// Count accesses until it is time to end.
+fn watch(args: &AnalyzeArgs, mount: &Mount, read_ahead: u64) -> Result<Counted> {
+    let progress = Progress::new()?;
+    let layout = Layout::read(Path::new(VMLINUX))?;
+    let who = if args.command.is_empty() {
+        Who::Everybody
+    } else {
+        Who::Children
+    };
+    let mut trace = Trace::begin(mount, &layout, who).context("Accesses cannot be traced")?;
+    let mut recorder = Recorder::new(read_ahead);
+    let mut nr_accesses = 0;
+    let mut nr_lost = 0;
+    let mut seen = |line| match line {
+        Line::Access(access) if !access.is_write || args.writes => {
+            nr_accesses += 1;
+            recorder.add(&access);
+        }
+        Line::Lost(nr) => nr_lost += nr,
+        _ => {}
+    };
+    let mut until = Until::begin(args)?;
+
+    if args.command.is_empty() {
+        eprintln!("dieaware: watching {}.", mount.fs_type);
+    }
+    while !until.has_come(&progress)? {
+        trace.drain(&mut seen)?;
+        sleep(PAUSE);
+    }
+    trace.end()?;
+    trace.drain(&mut seen)?;
+    Ok(Counted {
+        nr_accesses,
+        nr_lost: nr_lost + recorder.nr_dropped,
+        files: recorder.into_files(),
+    })
+}
+
+/// When to end.
+enum Until {
+    Command(String, Child),
+    Time(Instant),
+    Signal,
+}
+
+impl Until {
+    fn begin(args: &AnalyzeArgs) -> Result<Self> {
+        if let Some((name, rest)) = args.command.split_first() {
+            let child = Command::new(name)
+                .args(rest)
+                .spawn()
+                .with_context(|| format!("{name} cannot be started"))?;
+            return Ok(Self::Command(name.clone(), child));
+        }
+        Ok(match args.seconds {
+            Some(seconds) => Self::Time(Instant::now() + Duration::from_secs(seconds)),
+            None => Self::Signal,
+        })
+    }
+
+    fn has_come(&mut self, progress: &Progress) -> Result<bool> {
+        let stopped = progress.go_on();
+
+        match self {
+            Self::Signal => Ok(stopped.is_err()),
+            Self::Time(end) => {
+                stopped?;
+                Ok(Instant::now() >= *end)
+            }
+            Self::Command(name, child) => {
+                if let Err(err) = stopped {
+                    end_child(child)?;
+                    return Err(err.into());
+                }
+                let Some(status) = child.try_wait()? else {
+                    return Ok(false);
+                };
+                report(name, status);
+                Ok(true)
+            }
+        }
+    }
+}
+
+/// Ctrl-C on a terminal has told it, too; a signal to us alone has not.
+fn end_child(child: &mut Child) -> io::Result<()> {
+    let pid = i32::try_from(child.id()).map_err(io::Error::other)?;
+    kill(Pid::from_raw(pid), Signal::SIGTERM)?;
+    child.wait()?;
+    Ok(())
+}
+
+fn report(name: &str, status: ExitStatus) {
+    if !status.success() {
+        eprintln!("dieaware: {name} ended with {status}; what it read counts.");
+    }
+}
+
+/// Keep what is hot, write it, and say what there is.
+fn finish(args: &AnalyzeArgs, mut analysis: Analysis, out: &mut impl Write) -> Result<()> {
+    analysis.keep_hottest(args.hot);
+    analysis
+        .save(&args.out)
+        .with_context(|| format!("{} cannot be written", args.out.display()))?;
+    writeln!(out, "{:>9}  {:>7}  {:>10}  file", "count", "ranges", "KiB")?;
+    for file in &analysis.files {
+        let count: u64 = file.ranges.iter().map(|range| range.count).sum();
+        let bytes: u64 = file.ranges.iter().map(|range| range.bytes).sum();
+        writeln!(
+            out,
+            "{count:>9}  {:>7}  {:>10}  {}",
+            file.ranges.len(),
+            bytes / 1024,
+            file.path.display()
+        )?;
+    }
+    Ok(())
+}
+
+/// A file and what became of it.
+#[derive(Serialize)]
+struct Row {
+    path: PathBuf,
+    #[serde(flatten)]
+    picked: Option<Picked>,
+    /// Why nothing could be done.
+    error: Option<String>,
+}
+
+impl Row {
+    fn new(path: &Path, result: Result<Picked, DefragError>) -> Self {
+        Self {
+            path: path.to_owned(),
+            error: result.as_ref().err().map(ToString::to_string),
+            picked: result.ok(),
+        }
+    }
+}
+
+fn migrate_all(args: &MigrateArgs, out: &mut impl Write) -> Result<()> {
+    require_share(args.hot)?;
+    let mut analysis = Analysis::load(&args.analysis)
+        .with_context(|| format!("{} cannot be used", args.analysis.display()))?;
+    analysis.keep_hottest(args.hot);
+    let mut drives = Drives::default();
+    let wish = Wish {
+        method: args.method.method(),
+        threshold_permille: u64::from(args.threshold),
+        dry_run: args.dry_run,
+    };
+    let pages = |file: &HotFile| {
+        file.ranges
+            .iter()
+            .map(|range| range.bytes / PAGE_BYTES)
+            .sum()
+    };
+    let (results, interrupted) = one_by_one(&analysis.files, pages, |file, watch| {
+        migrate(file, wish, &mut drives, watch)
+    })?;
+    let rows: Vec<_> = analysis
+        .files
+        .iter()
+        .zip(results)
+        .map(|(file, result)| Row::new(&file.path, result))
+        .collect();
+
+    print(&rows, args.json, out)?;
+    let failed = rows.iter().filter(|row| row.error.is_some()).count();
+    verdict(interrupted, failed, rows.len())
+}
+
+/// What has become of files, for people or programs.
+fn print(rows: &[Row], json: bool, out: &mut impl Write) -> Result<()> {
+    if json {
+        serde_json::to_writer_pretty(&mut *out, rows)?;
+        writeln!(out)?;
+    } else {
+        print_table(rows, out)?;
+    }
+    out.flush()?;
+    for row in rows {
+        if let Some(error) = &row.error {
+            eprintln!("dieaware: {}: {error}.", row.path.display());
+        }
+    }
+    Ok(())
+}
+
+fn print_table(rows: &[Row], out: &mut impl Write) -> Result<()> {
+    writeln!(
+        out,
+        "{:<8} {:>9} {:>6} {:>6}  {:>7} {:>7}  {:>10} {:>10}  file",
+        "method", "ranges", "DoF_P", "after", "pieces", "after", "KiB", "of KiB"
+    )?;
+    for row in rows {
+        let Some(picked) = &row.picked else {
+            continue;
+        };
+        let of_kib = picked.file_bytes.div_ceil(1024);
+        if picked.parts.is_empty() {
+            writeln!(
+                out,
+                "{:<8} {:>9} {:>6} {:>6}  {:>7} {:>7}  {:>10} {of_kib:>10}  {}",
+                word(None),
+                format!("0/{}", picked.hot_ranges),
+                "-",
+                "-",
+                "-",
+                "-",
+                0,
+                row.path.display()
+            )?;
+        }
+        for part in &picked.parts {
+            writeln!(
+                out,
+                "{:<8} {:>9} {:>6} {:>6}  {:>7} {:>7}  {:>10} {of_kib:>10}  {}",
+                word(part.done.method),
+                format!("{}/{}", part.ranges, picked.hot_ranges),
+                dof(Some(part.done.before)),
+                dof(part.done.after),
+                pieces(Some(part.done.before)),
+                pieces(part.done.after),
+                part.moved_bytes / 1024,
+                row.path.display()
+            )?;
+        }
+    }
+    let written: u64 = rows
+        .iter()
+        .filter_map(|row| Some(row.picked.as_ref()?.written_bytes()))
+        .sum();
+    writeln!(out, "{} KiB written", written / 1024)?;
+    Ok(())
+}

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! From what applications read to what the filesystem reads for them, and how often (FragPicker's
+//! analysis): sequential reads through the page cache become windows of the kernel's
+//! read-ahead, everything else whole pages.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+use super::event::Access;
+use crate::units::PAGE_BYTES;
+
+/// Different ranges that are remembered, of all files: some 300 MB.
+const MOST_RANGES: usize = 4 << 20;
+
+/// Open files that are remembered.
+const MOST_STREAMS: usize = 1 << 16;
+
+/// How often ranges of pages of a file were wanted, by their begin and end.
+pub type Counts = BTreeMap<(u64, u64), u64>;
+
+/// What is known of an open file.
+#[derive(Clone, Copy, Debug)]
+struct Stream {
+    /// The byte at which a sequential reader goes on.
+    next: u64,
+    /// Pages that were counted last.
+    counted: (u64, u64),
+    /// It reads sequentially: `counted` is a window.
+    is_sequential: bool,
+}
+
+/// Collects accesses.
+pub struct Recorder {
+    read_ahead_pages: u64,
+    files: HashMap<u64, Counts>,
+    streams: HashMap<(u64, u64), Stream>,
+    nr_ranges: usize,
+    /// Accesses that there was no memory for.
+    pub nr_dropped: u64,
+}
+
+impl Recorder {
+    #[must_use]
+    pub fn new(read_ahead_bytes: u64) -> Self {
+        Self {
+            read_ahead_pages: read_ahead_bytes / PAGE_BYTES,
+            files: HashMap::new(),
+            streams: HashMap::new(),
+            nr_ranges: 0,
+            nr_dropped: 0,
+        }
+    }
+
+    /// An application reads or writes.
+    pub fn add(&mut self, access: &Access) {
+        // What is behind the end is not read; what is written makes a new one.
+        let file_bytes = if access.is_write {
+            u64::MAX
+        } else {
+            access.file_bytes
+        };
+        let end = access.end.min(file_bytes);
+        if access.begin >= end {
+            return;
+        }
+        let pages = (access.begin / PAGE_BYTES, end.div_ceil(PAGE_BYTES));
+        if access.is_write || access.is_direct || self.read_ahead_pages == 0 {
+            self.count(access.inode, pages);
+        } else {
+            self.read(access, end, pages);
+        }
+    }
+
+    /// A read through the page cache, of pages that hold its bytes up to `end`
+    fn read(&mut self, access: &Access, end: u64, pages: (u64, u64)) {
+        let key = (access.file, access.inode);
+        let before = self.streams.get(&key).copied();
+        let stream = match before {
+            Some(stream) if stream.next == access.begin => self.go_on(access, stream, end, pages.1),
+            _ => {
+                self.count(access.inode, pages);
+                Stream {
+                    next: end,
+                    counted: pages,
+                    is_sequential: false,
+                }
+            }
+        };
+        // Who has forgotten an open file takes its next read for its first one.
+        if self.streams.len() >= MOST_STREAMS {
+            self.streams.clear();
+        }
+        self.streams.insert(key, stream);
+    }
+
+    /// The read begins where the last one ended: it is sequential. The first two share a window.
+    fn go_on(&mut self, access: &Access, stream: Stream, end: u64, end_page: u64) -> Stream {
+        let read_ahead_pages = self.read_ahead_pages;
+        let file_pages = access.file_bytes.div_ceil(PAGE_BYTES);
+        let window = |begin: u64, least: u64| {
+            let end = begin.saturating_add(read_ahead_pages).min(file_pages);
+            (begin, end.max(least))
+        };
+        let mut counted = stream.counted;
+
+        if !stream.is_sequential {
+            let grown = window(counted.0, counted.1);
+            self.take_back(access.inode, counted);
+            self.count(access.inode, grown);
+            counted = grown;
+        }
+        // What lies in the window is in the page cache by now.
+        if end_page > counted.1 {
+            counted = window(counted.1, end_page);
+            self.count(access.inode, counted);
+        }
+        Stream {
+            next: end,
+            counted,
+            is_sequential: true,
+        }
+    }
+
+    fn count(&mut self, inode: u64, pages: (u64, u64)) {
+        let counts = self.files.entry(inode).or_default();
+        if let Some(count) = counts.get_mut(&pages) {
+            *count += 1;
+        } else if self.nr_ranges < MOST_RANGES {
+            counts.insert(pages, 1);
+            self.nr_ranges += 1;
+        } else {
+            self.nr_dropped += 1;
+        }
+    }
+
+    fn take_back(&mut self, inode: u64, pages: (u64, u64)) {
+        let Some(counts) = self.files.get_mut(&inode) else {
+            return;
+        };
+        match counts.get_mut(&pages) {
+            Some(1) => {
+                counts.remove(&pages);
+                self.nr_ranges -= 1;
+            }
+            Some(count) => *count -= 1,
+            None => {}
+        }
+    }
+
+    /// What there is, by inode number.
+    #[must_use]
+    pub fn into_files(self) -> HashMap<u64, Counts> {
+        self.files
+    }
+}
+
+/// All of a file as a sequential reader would have it (FragPicker's bypass option).
+#[must_use]
+pub fn whole(file_bytes: u64, read_ahead_bytes: u64) -> Counts {
+    let pages = file_bytes.div_ceil(PAGE_BYTES);
+    let step = (read_ahead_bytes / PAGE_BYTES).max(1);
+    let windows = (0..pages.div_ceil(step)).map(|window| window * step);
+
+    windows
+        .map(|begin| ((begin, (begin + step).min(pages)), 1))
+        .collect()
+}
+
+/// Pages of a file in a row, and how often they were wanted.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Hot {
+    pub pages: Range<u64>,
+    pub count: u64,
+}
+
+/// Ranges that overlap become one, and their counts are added (FragPicker's algorithm 1). Those
+/// that only touch stay two: no request reads across.
+#[must_use]
+pub fn merge(counts: &Counts) -> Vec<Hot> {
+    let mut merged: Vec<Hot> = Vec::new();
+
+    for ((begin, end), count) in counts {
+        match merged.last_mut() {
+            Some(window) if *begin < window.pages.end => {
+                window.pages.end = window.pages.end.max(*end);
+                window.count += count;
+            }
+            _ => merged.push(Hot {
+                pages: *begin..*end,
+                count: *count,
+            }),
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{merge, whole, Access, Counts, Hot, Recorder};
+    use crate::units::PAGE_BYTES;
+
+    const READ_AHEAD: u64 = 128 << 10;
+    const FILE_BYTES: u64 = 1000 * PAGE_BYTES - 1;
+
+    /// Of file 7: reads of bytes, as begin and length.
+    fn reads(of: &[(u64, u64)]) -> Vec<Access> {
+        of.iter()
+            .map(|(begin, bytes)| Access {
+                is_write: false,
+                is_direct: false,
+                file: 1,
+                inode: 7,
+                begin: *begin,
+                end: begin + bytes,
+                file_bytes: FILE_BYTES,
+            })
+            .collect()
+    }
+
+    fn counts(accesses: &[Access]) -> Vec<(u64, u64, u64)> {
+        let mut recorder = Recorder::new(READ_AHEAD);
+        for access in accesses {
+            recorder.add(access);
+        }
+        let files = recorder.into_files();
+        let counts = files.get(&7).cloned().unwrap_or_default();
+        counts
+            .iter()
+            .map(|((a, b), count)| (*a, *b, *count))
+            .collect()
+    }
+
+    #[test]
+    fn a_read_is_whole_pages() {
+        assert_eq!(counts(&reads(&[(5000, 10)])), [(1, 2, 1)]);
+        assert_eq!(counts(&reads(&[(4095, 2)])), [(0, 2, 1)]);
+        assert_eq!(counts(&reads(&[(8192, 8192), (8192, 8192)])), [(2, 4, 2)]);
+    }
+
+    #[test]
+    fn nothing_is_read_behind_the_end() {
+        let end = FILE_BYTES;
+        assert_eq!(counts(&reads(&[(end, 4096), (end + 9, 1), (3, 0)])), []);
+        assert_eq!(counts(&reads(&[(end - 1, 1 << 20)])), [(999, 1000, 1)]);
+        // A write makes a new end.
+        let mut write = reads(&[(end + 1, 4096)]);
+        write[0].is_write = true;
+        assert_eq!(counts(&write), [(1000, 1001, 1)]);
+    }
+
+    #[test]
+    fn sequential_reads_become_windows_of_read_ahead() {
+        let page = |nr: u64| (nr * 4096, 4096);
+        // One read may be a random one.
+        assert_eq!(counts(&reads(&[page(100)])), [(100, 101, 1)]);
+        assert_eq!(counts(&reads(&[page(100), page(101)])), [(100, 132, 1)]);
+        let sixty: Vec<_> = (100..164).map(page).collect();
+        assert_eq!(counts(&reads(&sixty)), [(100, 132, 1), (132, 164, 1)]);
+        let more: Vec<_> = (100..165).map(page).collect();
+        assert_eq!(
+            counts(&reads(&more)),
+            [(100, 132, 1), (132, 164, 1), (164, 196, 1)]
+        );
+    }
+
+    #[test]
+    fn a_window_ends_with_the_file_and_holds_what_was_asked_for() {
+        let near_end = [(990 * 4096, 4096), (991 * 4096, 4096)];
+        assert_eq!(counts(&reads(&near_end)), [(990, 1000, 1)]);
+        let large = [(0, 256 << 10), (256 << 10, 300 << 10)];
+        assert_eq!(counts(&reads(&large)), [(0, 64, 1), (64, 139, 1)]);
+        // Half of it is in the window, half asks for the next one.
+        let across = [(0, 4096), (4096, 160 << 10)];
+        assert_eq!(counts(&reads(&across)), [(0, 32, 1), (32, 64, 1)]);
+    }
+
+    #[test]
+    fn random_reads_are_not_grown() {
+        let random = [(0, 4096), (40960, 4096), (8192, 4096), (40960, 4096)];
+        assert_eq!(counts(&reads(&random)), [(0, 1, 1), (2, 3, 1), (10, 11, 2)]);
+        // Sequential, then elsewhere, then on from there.
+        let turn = [
+            (0, 4096),
+            (4096, 4096),
+            (400 << 12, 4096),
+            (401 << 12, 4096),
+        ];
+        assert_eq!(counts(&reads(&turn)), [(0, 32, 1), (400, 432, 1)]);
+    }
+
+    #[test]
+    fn open_files_read_on_their_own() {
+        let mut two = reads(&[
+            (0, 4096),
+            (400 << 12, 4096),
+            (4096, 4096),
+            (401 << 12, 4096),
+        ]);
+        two[1].file = 2;
+        two[3].file = 2;
+        assert_eq!(counts(&two), [(0, 32, 1), (400, 432, 1)]);
+        // The next one in its file, but of another open file: both are random.
+        let mut apart = reads(&[(0, 4096), (4096, 4096)]);
+        apart[1].file = 2;
+        assert_eq!(counts(&apart), [(0, 1, 1), (1, 2, 1)]);
+    }
+
+    #[test]
+    fn direct_reads_and_writes_are_as_they_are() {
+        for is_write in [false, true] {
+            let mut two = reads(&[(0, 4096), (4096, 4096)]);
+            for access in &mut two {
+                access.is_direct = !is_write;
+                access.is_write = is_write;
+            }
+            assert_eq!(counts(&two), [(0, 1, 1), (1, 2, 1)]);
+        }
+        let mut none = Recorder::new(0);
+        for access in reads(&[(0, 4096), (4096, 4096)]) {
+            none.add(&access);
+        }
+        assert_eq!(none.into_files().get(&7).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn the_bypass_cuts_a_file_into_windows() {
+        let windows: Vec<_> = whole(70 * 4096 - 5, READ_AHEAD).into_iter().collect();
+        assert_eq!(windows, [((0, 32), 1), ((32, 64), 1), ((64, 70), 1)]);
+        assert!(whole(0, READ_AHEAD).is_empty());
+        assert_eq!(whole(1, 0).len(), 1);
+    }
+
+    #[test]
+    fn what_overlaps_is_one_range() {
+        let counts: Counts = [
+            // The paper's example
+            ((1, 41), 1),
+            ((31, 61), 1),
+            // Within
+            ((100, 200), 3),
+            ((110, 120), 2),
+            ((150, 160), 1),
+            // Touches only
+            ((200, 210), 5),
+        ]
+        .into();
+        let hot = |begin: u64, end: u64, count| Hot {
+            pages: begin..end,
+            count,
+        };
+        assert_eq!(
+            merge(&counts),
+            [hot(1, 61, 2), hot(100, 200, 6), hot(200, 210, 5)]
+        );
+        assert!(merge(&Counts::new()).is_empty());
+    }
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! FragPicker's migration: of the ranges that applications want, those that are in pieces come
+//! together, and those that lie on few dies are spread. The rest of the file stays where it is.
+
+use std::fs;
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::MetadataExt;
+
+use serde::Serialize;
+
+use super::analysis::HotFile;
+use crate::defrag::{choose_copying, defrag, DefragError, Done, Method, Watch, Wish};
+use crate::frag::look::{look_at, Drives, Look};
+use crate::frag::{Logical, Physical};
+use crate::runs;
+use crate::units::PAGE_BYTES;
+
+/// Why ranges are moved.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reason {
+    /// A request for them is split.
+    Pieces,
+    /// They are in one piece, but on few dies.
+    Dies,
+}
+
+/// Ranges that were moved together.
+#[derive(Clone, Debug, Serialize)]
+pub struct Part {
+    pub reason: Reason,
+    pub ranges: u64,
+    pub moved_bytes: u64,
+    #[serde(flatten)]
+    pub done: Done,
+}
+
+/// What was done with a file.
+#[derive(Clone, Debug, Serialize)]
+pub struct Picked {
+    pub hot_ranges: u64,
+    pub hot_bytes: u64,
+    pub file_bytes: u64,
+    pub parts: Vec<Part>,
+}
+
+/// Ranges that are worth the work.
+#[derive(Debug, Default, Eq, PartialEq)]
+struct Bad {
+    in_pieces: Vec<Range<u64>>,
+    on_few_dies: Vec<Range<u64>>,
+}
+
+/// Judge ranges one by one.
+fn judge(look: &Look, ranges: &[Range<u64>], threshold_permille: u64) -> Bad {
+    let on_ssd = look.on_ssd.as_ref().ok();
+    let mut places = on_ssd.map_or(&[][..], |on_ssd| on_ssd.places.as_slice());
+    let mut bad = Bad::default();
+
+    for range in ranges {
+        let runs = runs::within(&look.runs, std::slice::from_ref(range));
+        let pages: u64 = runs.iter().map(|run| u64::from(run.pages)).sum();
+        let (of_range, rest) = places.split_at((pages as usize).min(places.len()));
+        let logical = Logical::of(&runs);
+        let dof = on_ssd.map_or(0, |on_ssd| {
+            Physical::of(&on_ssd.geometry, of_range).dof_permille
+        });
+
+        places = rest;
+        if logical.pieces > logical.ideal_pieces {
+            bad.in_pieces.push(range.clone());
+        } else if on_ssd.is_some() && pages > 0 && dof >= threshold_permille {
+            bad.on_few_dies.push(range.clone());
+        }
+    }
+    bad
+}
+
+/// Move what is hot and lies badly.
+///
+/// # Errors
+///
+/// When that cannot be, or `watch` says so.
+pub fn migrate(
+    file: &HotFile,
+    wish: Wish,
+    drives: &mut Drives,
+    watch: &mut Watch,
+) -> Result<Picked, DefragError> {
+    let metadata = fs::metadata(&file.path)?;
+    if metadata.ino() != file.inode {
+        return Err(io::Error::other("it is another file now; analyze again").into());
+    }
+    let ranges: Vec<_> = file.ranges.iter().map(|range| range.pages()).collect();
+    let look = look_at(&file.path, &ranges, drives)?;
+    let bad = judge(&look, &ranges, wish.threshold_permille);
+    let mut picked = Picked {
+        hot_ranges: ranges.len() as u64,
+        hot_bytes: file.ranges.iter().map(|range| range.bytes).sum(),
+        file_bytes: metadata.len(),
+        parts: Vec::new(),
+    };
+    let copying = wish.method.unwrap_or_else(|| choose_copying(&look));
+
+    for (reason, ranges, method) in [
+        (Reason::Pieces, bad.in_pieces, Some(copying)),
+        (Reason::Dies, bad.on_few_dies, wish.method),
+    ] {
+        if ranges.is_empty() {
+            continue;
+        }
+        let wish = Wish {
+            method,
+            threshold_permille: 0,
+            ..wish
+        };
+        let done = defrag(&file.path, &ranges, wish, drives, watch)?;
+        let runs = runs::within(&look.runs, &ranges);
+        picked.parts.push(Part {
+            reason,
+            ranges: ranges.len() as u64,
+            moved_bytes: runs.iter().map(|run| u64::from(run.pages)).sum::<u64>() * PAGE_BYTES,
+            done,
+        });
+    }
+    Ok(picked)
+}
+
+impl Picked {
+    /// Bytes that the computer wrote for it; what the SSD copies by itself is not among them.
+    #[must_use]
+    pub fn written_bytes(&self) -> u64 {
+        let written = self.parts.iter().filter(|part| {
+            part.done.after.is_some() && part.done.method.is_some_and(|how| how != Method::Ssd)
+        });
+        written.map(|part| part.moved_bytes).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+
+    use super::{judge, Bad};
+    use crate::frag::look::{Look, OnSsd};
+    use crate::frag::{Logical, Physical};
+    use crate::io_engine::file::FileFacts;
+    use crate::nvme::placement::{Geometry, Place};
+    use crate::runs::Run;
+    use crate::units::{DeviceNumber, Dpn, FilePage};
+
+    /// Pages 0 to 31 in a row on all four dies; 32 to 47 in two pieces; 64 to 79 in a row on one die
+    fn look(knows_dies: bool) -> Look {
+        let run = |file_page, device_page, pages| Run {
+            file_page: FilePage(file_page),
+            device_page: Dpn(device_page),
+            pages,
+        };
+        let runs = vec![
+            run(0, 100, 32),
+            run(32, 500, 8),
+            run(40, 600, 8),
+            run(64, 700, 16),
+        ];
+        let geometry = Geometry {
+            nr_dies: 4,
+            unit_pages: 4,
+        };
+        let places: Vec<_> = (0..48u32)
+            .map(|page| (page / 4 % 4, page / 4))
+            .chain((48..64).map(|page| (3, page / 4)))
+            .map(|(die, unit)| {
+                Some(Place {
+                    die: die as u16,
+                    unit,
+                })
+            })
+            .collect();
+        let on_ssd = OnSsd {
+            disk: "/dev/x".into(),
+            geometry,
+            physical: Physical::of(&geometry, &places),
+            places,
+            pages: Vec::new(),
+        };
+        Look {
+            facts: FileFacts {
+                device: DeviceNumber { major: 1, minor: 2 },
+                fs_type: "ext4".to_owned(),
+                inode: 12,
+                generation: 0,
+                extents: Vec::new(),
+            },
+            bytes: 80 * 4096,
+            logical: Logical::of(&runs),
+            runs,
+            on_ssd: if knows_dies {
+                Ok(on_ssd)
+            } else {
+                Err("it does not tell".to_owned())
+            },
+        }
+    }
+
+    fn one(begin: u64, end: u64) -> Vec<Range<u64>> {
+        std::iter::once(begin..end).collect()
+    }
+
+    fn bad(in_pieces: Vec<Range<u64>>, on_few_dies: Vec<Range<u64>>) -> Bad {
+        Bad {
+            in_pieces,
+            on_few_dies,
+        }
+    }
+
+    #[test]
+    fn ranges_are_judged_one_by_one() {
+        let ranges = [0..32, 32..40, 40..48, 64..80];
+        assert_eq!(judge(&look(true), &ranges, 250), bad(vec![], one(64, 80)));
+        assert_eq!(
+            judge(&look(true), &[0..32, 36..44, 64..80], 800),
+            bad(one(36, 44), vec![])
+        );
+        // A hole is no reason, nor is what cannot be known.
+        assert_eq!(
+            judge(&look(false), &[30..48, 48..70, 70..80], 250),
+            bad(one(30, 48), vec![])
+        );
+        assert_eq!(judge(&look(true), &one(50, 60), 0), Bad::default());
+    }
+}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! FragPicker: which parts of files applications want, and bringing only these to better places.
+
+pub mod analysis;
+pub mod event;
+pub mod imitate;
+pub mod layout;
+pub mod migrate;
+pub mod trace;
