@@ -21,7 +21,9 @@ u32 dmda_journal_fresh_chain(const struct dmda_super *super, u64 salt)
 u32 dmda_journal_room(const struct dmda_super *super, const struct dmda_journal_place *from,
 		      const struct dmda_journal_place *next)
 {
-	return super->journal_sectors - (next->sector - from->sector);
+	u64 used = next->sector - from->sector;
+
+	return used < super->journal_sectors ? super->journal_sectors - used : 0;
 }
 
 void dmda_journal_begin(struct dmda_journal_batch *batch, const struct dmda_super *super,

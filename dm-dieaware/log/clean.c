@@ -17,10 +17,6 @@
 #include "clean.h"
 #include "trace.h"
 
-/* Segments that are compared, and those that are cleaned together */
-#define NR_CANDIDATES	8U
-#define MAX_VICTIMS	8U
-
 /* In idle time, a segment with more valid pages than this share of them stays as it is. */
 #define MAX_IDLE_VALID(data_pages)	((data_pages) / 4 * 3)
 
@@ -53,38 +49,72 @@ static int where_is(struct dmda_log *log, u64 lpn, dpn_t *dpn)
 	return 0;
 }
 
-/* Reads a segment's summary and finds its valid pages. */
-static int look_at(struct dmda_log_cleaner *cleaner, seg_t seg, u32 *nr_valid)
+static dpn_t summary_of(const struct dmda_log *log, const struct dmda_log_look *look)
 {
-	struct dmda_log *log = cleaner->log;
-	u64 first = from_dpn(dmda_super_segment_dpn(&log->super, seg));
-	u32 nr_pages = dmda_super_data_pages(&log->super);
-	const char *why;
+	return dmda_summary_dpn(&log->super, look->seg);
+}
 
-	*nr_valid = 0;
-	memset(cleaner->is_valid, 0, DIV_ROUND_UP(nr_pages, 64) * sizeof(u64));
-	if (dmda_log_read(log, dmda_summary_dpn(&log->super, seg), cleaner->summary,
-			  log->super.summary_pages))
-		return -EIO;
-	why = dmda_summary_check(cleaner->summary, &log->super, seg);
-	if (why)
-		return -EIO;
+/* All at the same time: each of them waits for what its die is doing. */
+static void read_summaries(struct dmda_log *log, struct dmda_log_look *looks, u32 nr)
+{
+	struct dmda_log_group group;
+	struct blk_plug plug;
+	bool are_read;
+
+	dmda_log_group_begin(&group);
+	blk_start_plug(&plug);
+	for (u32 i = 0; i < nr; i++)
+		dmda_log_begin_read(log, &group, summary_of(log, &looks[i]), looks[i].summary,
+				    log->super.summary_pages);
+	blk_finish_plug(&plug);
+	are_read = dmda_log_group_end(&group);
+	for (u32 i = 0; i < nr; i++) {
+		struct dmda_log_look *look = &looks[i];
+
+		/* Which one was it? */
+		look->is_known = are_read ||
+			!dmda_log_read(log, summary_of(log, look), look->summary,
+				       log->super.summary_pages);
+		look->is_known = look->is_known &&
+			!dmda_summary_check(look->summary, &log->super, look->seg);
+	}
+}
+
+static int find_valid(struct dmda_log *log, struct dmda_log_look *look)
+{
+	u64 first = from_dpn(dmda_super_segment_dpn(&log->super, look->seg));
+	u32 nr_pages = dmda_super_data_pages(&log->super);
+
 	for (u32 page = 0; page < nr_pages; page++) {
 		struct dmda_written written;
 		dpn_t dpn;
 
-		if (!dmda_summary_get(cleaner->summary, page, &written) ||
+		if (!dmda_summary_get(look->summary, page, &written) ||
 		    from_lpn(written.lpn) >= log->super.nr_lpns)
 			continue;
 		if (where_is(log, from_lpn(written.lpn), &dpn))
 			return -EIO;
 		if (from_dpn(dpn) != first + page)
 			continue;
-		cleaner->is_valid[page / 64] |= BIT_ULL(page % 64);
-		++*nr_valid;
+		look->is_valid[page / 64] |= BIT_ULL(page % 64);
+		look->nr_valid++;
 	}
-	dmda_log_pages_shrink(log);
 	return 0;
+}
+
+/* Finds the valid pages of segments. */
+static void look_at(struct dmda_log_cleaner *cleaner, struct dmda_log_look *looks, u32 nr)
+{
+	struct dmda_log *log = cleaner->log;
+	u32 nr_words = DIV_ROUND_UP(dmda_super_data_pages(&log->super), 64);
+
+	read_summaries(log, looks, nr);
+	for (u32 i = 0; i < nr; i++) {
+		looks[i].nr_valid = 0;
+		memset(looks[i].is_valid, 0, nr_words * sizeof(u64));
+		looks[i].is_known = looks[i].is_known && !find_valid(log, &looks[i]);
+		dmda_log_pages_shrink(log);
+	}
 }
 
 /* What cannot be read, or in idle time gains little, is left alone. */
@@ -104,8 +134,7 @@ static void hold(struct dmda_log *log, seg_t seg)
 }
 
 /* The best segments, held. Return: how many. */
-static u32 find_candidates(struct dmda_log_cleaner *cleaner, enum dmda_policy policy,
-			   struct dmda_candidate *candidates)
+static u32 find_candidates(struct dmda_log_cleaner *cleaner, enum dmda_policy policy)
 {
 	struct dmda_log *log = cleaner->log;
 	struct dmda_candidate found[DMDA_MAX_CANDIDATES];
@@ -114,11 +143,11 @@ static u32 find_candidates(struct dmda_log_cleaner *cleaner, enum dmda_policy po
 	spin_lock_irq(&log->lock);
 	nr_found = dmda_victim_candidates(&log->segments, log->batch.next_seq, policy, found,
 					  DMDA_MAX_CANDIDATES);
-	for (u32 i = 0; i < nr_found && nr < NR_CANDIDATES; i++) {
+	for (u32 i = 0; i < nr_found && nr < DMDA_LOG_CANDIDATES; i++) {
 		if (!is_worth_it(cleaner, found[i].seg))
 			continue;
 		hold(log, found[i].seg);
-		candidates[nr++] = found[i];
+		cleaner->look[nr++].seg = found[i].seg;
 	}
 	spin_unlock_irq(&log->lock);
 	return nr;
@@ -126,39 +155,36 @@ static u32 find_candidates(struct dmda_log_cleaner *cleaner, enum dmda_policy po
 
 static int by_worth(const void *a, const void *b)
 {
-	const struct dmda_candidate *left = a, *right = b;
+	const struct dmda_log_look *left = a, *right = b;
 
 	return left->worth < right->worth ? 1 : left->worth > right->worth ? -1 : 0;
 }
 
 /* Of the best ones, those first whose files are in most pieces. */
-static void sort_by_pieces(struct dmda_log_cleaner *cleaner, struct dmda_candidate *candidates,
-			   u32 nr)
+static void sort_by_pieces(struct dmda_log_cleaner *cleaner, u32 nr)
 {
 	u32 nr_pages = dmda_super_data_pages(&cleaner->log->super);
 
 	for (u32 i = 0; i < nr; i++) {
-		u32 nr_valid;
+		struct dmda_log_look *look = &cleaner->look[i];
 
-		candidates[i].worth = 0;
-		if (!look_at(cleaner, candidates[i].seg, &nr_valid))
-			candidates[i].worth = dmda_victim_pieces(cleaner->summary,
-								 cleaner->is_valid, nr_pages,
-								 &cleaner->files);
+		look->worth = look->is_known ?
+			dmda_victim_pieces(look->summary, look->is_valid, nr_pages,
+					   &cleaner->files) : 0;
 	}
-	sort(candidates, nr, sizeof(*candidates), by_worth, NULL);
+	sort(cleaner->look, nr, sizeof(*cleaner->look), by_worth, NULL);
 }
 
-static void collect_moves(struct dmda_log_cleaner *cleaner, seg_t seg)
+static void collect_moves(struct dmda_log_cleaner *cleaner, const struct dmda_log_look *look)
 {
 	struct dmda_log *log = cleaner->log;
-	u64 first = from_dpn(dmda_super_segment_dpn(&log->super, seg));
+	u64 first = from_dpn(dmda_super_segment_dpn(&log->super, look->seg));
 
 	for (u32 page = 0; page < dmda_super_data_pages(&log->super); page++) {
 		struct dmda_written written;
 
-		if (!(cleaner->is_valid[page / 64] >> page % 64 & 1) ||
-		    !dmda_summary_get(cleaner->summary, page, &written))
+		if (!(look->is_valid[page / 64] >> page % 64 & 1) ||
+		    !dmda_summary_get(look->summary, page, &written))
 			continue;
 		cleaner->move[cleaner->nr_moves++] = (struct dmda_log_move){
 			.lpn = from_lpn(written.lpn),
@@ -170,23 +196,23 @@ static void collect_moves(struct dmda_log_cleaner *cleaner, seg_t seg)
 }
 
 /* Takes a segment in, if what is valid in it has room. */
-static bool add_victim(struct dmda_log_cleaner *cleaner, seg_t seg)
+static bool add_victim(struct dmda_log_cleaner *cleaner, const struct dmda_log_look *look)
 {
 	struct dmda_log *log = cleaner->log;
-	u32 nr_valid;
+	u32 seg = from_seg(look->seg);
 
-	if (look_at(cleaner, seg, &nr_valid)) {
+	if (!look->is_known) {
 		DMWARN_LIMIT("%s: Segment %u cannot be cleaned: its summary cannot be read.",
-			     dm_table_device_name(log->dmda->ti->table), from_seg(seg));
-		set_bit(from_seg(seg), cleaner->is_stuck);
+			     dm_table_device_name(log->dmda->ti->table), seg);
+		set_bit(seg, cleaner->is_stuck);
 		return false;
 	}
-	if (cleaner->nr_moves && cleaner->nr_moves + nr_valid > cleaner->max_moves)
+	if (cleaner->nr_moves && cleaner->nr_moves + look->nr_valid > cleaner->max_moves)
 		return false;
-	collect_moves(cleaner, seg);
-	cleaner->mtime = max(cleaner->mtime, log->segments.segment[from_seg(seg)].mtime);
-	cleaner->victim[cleaner->nr_victims++] = seg;
-	trace_dmda_log_clean(log->dmda->self_dev, seg, nr_valid);
+	collect_moves(cleaner, look);
+	cleaner->mtime = max(cleaner->mtime, log->segments.segment[seg].mtime);
+	cleaner->victim[cleaner->nr_victims++] = look->seg;
+	trace_dmda_log_clean(log->dmda->self_dev, look->seg, look->nr_valid);
 	return true;
 }
 
@@ -201,7 +227,6 @@ static u32 choose_victims(struct dmda_log_cleaner *cleaner, bool is_urgent)
 {
 	struct dmda_log *log = cleaner->log;
 	enum dmda_policy policy = READ_ONCE(log->dmda->config.policy);
-	struct dmda_candidate candidates[NR_CANDIDATES];
 	u32 nr;
 
 	/* When users wait, the most space for the least work. */
@@ -209,13 +234,13 @@ static u32 choose_victims(struct dmda_log_cleaner *cleaner, bool is_urgent)
 		policy = DMDA_POLICY_GREEDY;
 	forget_victims(cleaner);
 	cleaner->in_file_order = policy == DMDA_POLICY_FILE_AWARE;
-	nr = find_candidates(cleaner, policy, candidates);
+	nr = find_candidates(cleaner, policy);
+	look_at(cleaner, cleaner->look, nr);
 	if (policy == DMDA_POLICY_FILE_AWARE)
-		sort_by_pieces(cleaner, candidates, nr);
+		sort_by_pieces(cleaner, nr);
 	for (u32 i = 0; i < nr; i++) {
-		if (cleaner->nr_victims == MAX_VICTIMS ||
-		    !add_victim(cleaner, candidates[i].seg))
-			dmda_log_put_reader(log, candidates[i].seg);
+		if (!add_victim(cleaner, &cleaner->look[i]))
+			dmda_log_put_reader(log, cleaner->look[i].seg);
 	}
 	return cleaner->nr_victims;
 }
@@ -285,6 +310,7 @@ static bool hold_if_closed(struct dmda_log *log, u32 i)
 /* Takes the next ones that are left. Return: whether there are any. */
 static bool choose_next(struct dmda_log_cleaner *cleaner)
 {
+	struct dmda_log_look *look = &cleaner->look[0];
 	struct dmda_log *log = cleaner->log;
 	u32 i;
 
@@ -294,7 +320,9 @@ static bool choose_next(struct dmda_log_cleaner *cleaner)
 			clear_bit(i, cleaner->is_left);
 			continue;
 		}
-		if (add_victim(cleaner, to_seg(i))) {
+		look->seg = to_seg(i);
+		look_at(cleaner, look, 1);
+		if (add_victim(cleaner, look)) {
 			clear_bit(i, cleaner->is_left);
 			continue;
 		}
@@ -440,6 +468,31 @@ void dmda_log_kick_clean(struct dmda_log *log)
  * Memory
  */
 
+static bool looks_create(struct dmda_log_cleaner *cleaner)
+{
+	struct dmda_log *log = cleaner->log;
+	u32 nr_words = DIV_ROUND_UP(dmda_super_data_pages(&log->super), 64);
+
+	for (u32 i = 0; i < DMDA_LOG_CANDIDATES; i++) {
+		struct dmda_log_look *look = &cleaner->look[i];
+
+		look->summary = kvcalloc(log->super.summary_pages, sizeof(*look->summary),
+					 GFP_KERNEL);
+		look->is_valid = kvcalloc(nr_words, sizeof(u64), GFP_KERNEL);
+		if (!look->summary || !look->is_valid)
+			return false;
+	}
+	return true;
+}
+
+static void looks_destroy(struct dmda_log_cleaner *cleaner)
+{
+	for (u32 i = 0; i < DMDA_LOG_CANDIDATES; i++) {
+		kvfree(cleaner->look[i].summary);
+		kvfree(cleaner->look[i].is_valid);
+	}
+}
+
 int dmda_log_cleaner_create(struct dmda_log *log)
 {
 	struct dmda_log_cleaner *cleaner = kvzalloc(sizeof(*cleaner), GFP_KERNEL);
@@ -453,16 +506,12 @@ int dmda_log_cleaner_create(struct dmda_log *log)
 	cleaner->max_moves = 2 * data_pages;
 	cleaner->files.nr_slots = roundup_pow_of_two(data_pages + 1);
 	cleaner->move = kvcalloc(cleaner->max_moves, sizeof(*cleaner->move), GFP_KERNEL);
-	cleaner->summary = kvcalloc(log->super.summary_pages, sizeof(*cleaner->summary),
-				    GFP_KERNEL);
-	cleaner->is_valid = kvcalloc(DIV_ROUND_UP(data_pages, 64), sizeof(u64), GFP_KERNEL);
 	cleaner->files.slot = kvcalloc(cleaner->files.nr_slots, sizeof(u64), GFP_KERNEL);
 	cleaner->victim = kvcalloc(nr_segments, sizeof(*cleaner->victim), GFP_KERNEL);
 	cleaner->is_stuck = kvcalloc(BITS_TO_LONGS(nr_segments), sizeof(long), GFP_KERNEL);
 	cleaner->is_left = kvcalloc(BITS_TO_LONGS(nr_segments), sizeof(long), GFP_KERNEL);
-	if (!cleaner->move || !cleaner->victim || !cleaner->is_left ||
-	    !cleaner->summary || !cleaner->is_valid || !cleaner->files.slot ||
-	    !cleaner->is_stuck || !dmda_log_copy_create(cleaner))
+	if (!cleaner->move || !cleaner->victim || !cleaner->is_left || !cleaner->files.slot ||
+	    !cleaner->is_stuck || !looks_create(cleaner) || !dmda_log_copy_create(cleaner))
 		return -ENOMEM;
 	return 0;
 }
@@ -474,12 +523,11 @@ void dmda_log_cleaner_destroy(struct dmda_log *log)
 	if (!cleaner)
 		return;
 	dmda_log_copy_destroy(cleaner);
+	looks_destroy(cleaner);
 	kvfree(cleaner->victim);
 	kvfree(cleaner->is_left);
 	kvfree(cleaner->is_stuck);
 	kvfree(cleaner->files.slot);
-	kvfree(cleaner->is_valid);
-	kvfree(cleaner->summary);
 	kvfree(cleaner->move);
 	kvfree(cleaner);
 	log->cleaner = NULL;

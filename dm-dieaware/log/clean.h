@@ -30,6 +30,27 @@ struct dmda_log_move {
 };
 
 /**
+ * struct dmda_log_look - what is valid in a segment
+ * @seg: the segment
+ * @summary: what it has
+ * @is_valid: a bit for each of its pages
+ * @nr_valid: how many of them are set
+ * @is_known: all that could be read
+ * @worth: the more, the better it is to clean it
+ */
+struct dmda_log_look {
+	seg_t seg;
+	struct dmda_summary_block *summary;
+	u64 *is_valid;
+	u32 nr_valid;
+	bool is_known;
+	u64 worth;
+};
+
+/* Segments that are compared */
+#define DMDA_LOG_CANDIDATES	8U
+
+/**
  * struct dmda_log_cleaner - memory for cleaning
  * @log: whose
  * @is_idle: cleaning ends when somebody reads or writes
@@ -41,8 +62,7 @@ struct dmda_log_move {
  * @mtime: age of the newest data in them
  * @in_file_order: all moves are written in the order of files, even if there are more than
  *	go into memory; else that many of neighbouring places each
- * @summary: of one segment
- * @is_valid: a bit for each page of one segment
+ * @look: segments that may become victims
  * @files: files of one segment
  * @page: memory for what is copied
  * @nr_pages: how much
@@ -60,8 +80,7 @@ struct dmda_log_cleaner {
 	u32 max_moves;
 	u64 mtime;
 	bool in_file_order;
-	struct dmda_summary_block *summary;
-	u64 *is_valid;
+	struct dmda_log_look look[DMDA_LOG_CANDIDATES];
 	struct dmda_file_set files;
 	struct page **page;
 	u32 nr_pages;

@@ -43,15 +43,6 @@ static int by_place(const void *a, const void *b)
 		from_dpn(left->from) > from_dpn(right->from);
 }
 
-static void end_copy_bio(struct bio *bio)
-{
-	struct dmda_log_group *group = bio->bi_private;
-	bool failed = bio->bi_status;
-
-	bio_put(bio);
-	dmda_log_group_put(group, failed);
-}
-
 static void submit_read(struct dmda_log_cleaner *cleaner, struct dmda_log_group *group,
 			const struct dmda_log_move *moves, u32 nr)
 {
@@ -61,7 +52,7 @@ static void submit_read(struct dmda_log_cleaner *cleaner, struct dmda_log_group 
 	u64 at = from_dpn(moves->from);
 
 	bio->bi_iter.bi_sector = dmda_log_sector(log, moves->from);
-	bio->bi_end_io = end_copy_bio;
+	bio->bi_end_io = dmda_log_end_bio;
 	bio->bi_private = group;
 	for (u32 i = 0; i < nr; i++, at++) {
 		for (; at < from_dpn(moves[i].from); at++)
@@ -136,7 +127,7 @@ static void end_move_bio(struct bio *bio)
 		log->counters.nr_moved_hints++;
 		spin_unlock_irqrestore(&log->lock, flags);
 	}
-	end_copy_bio(bio);
+	dmda_log_end_bio(bio);
 }
 
 /* Writes some of the pages with a hint for the first of them, or without one. */

@@ -28,18 +28,27 @@ static u32 add_pages_of(struct bio *bio, u8 *memory, u32 bytes)
 	return added;
 }
 
+/* A bio for as much of the memory as goes into one: @nr bytes */
+static struct bio *new_bio(struct dmda_log *log, sector_t sector, u8 *memory, u32 bytes,
+			   blk_opf_t opf, u32 *nr)
+{
+	u32 nr_vecs = min_t(u32, DIV_ROUND_UP(bytes, PAGE_SIZE) + 1, BIO_MAX_VECS);
+	struct bio *bio = bio_alloc(log->bdev, nr_vecs, opf, GFP_NOIO);
+
+	bio->bi_iter.bi_sector = sector;
+	*nr = add_pages_of(bio, memory, bytes);
+	return bio;
+}
+
 static int transfer(struct dmda_log *log, sector_t sector, u8 *memory, u32 bytes,
 		    blk_opf_t opf)
 {
 	int ret = 0;
 
 	while (bytes && !ret) {
-		u32 nr_vecs = min_t(u32, DIV_ROUND_UP(bytes, PAGE_SIZE) + 1, BIO_MAX_VECS);
-		struct bio *bio = bio_alloc(log->bdev, nr_vecs, opf, GFP_NOIO);
 		u32 nr;
+		struct bio *bio = new_bio(log, sector, memory, bytes, opf, &nr);
 
-		bio->bi_iter.bi_sector = sector;
-		nr = add_pages_of(bio, memory, bytes);
 		ret = submit_bio_wait(bio);
 		bio_put(bio);
 		sector += nr >> SECTOR_SHIFT;
@@ -55,6 +64,36 @@ int dmda_log_read(struct dmda_log *log, dpn_t dpn, void *memory, u32 nr_pages)
 {
 	return transfer(log, dmda_log_sector(log, dpn), memory, nr_pages << DMDA_PAGE_SHIFT,
 			REQ_OP_READ | REQ_META | REQ_SYNC);
+}
+
+void dmda_log_end_bio(struct bio *bio)
+{
+	struct dmda_log_group *group = bio->bi_private;
+	bool failed = bio->bi_status;
+
+	bio_put(bio);
+	dmda_log_group_put(group, failed);
+}
+
+void dmda_log_begin_read(struct dmda_log *log, struct dmda_log_group *group, dpn_t dpn,
+			 void *memory, u32 nr_pages)
+{
+	sector_t sector = dmda_log_sector(log, dpn);
+	u32 bytes = nr_pages << DMDA_PAGE_SHIFT;
+
+	while (bytes) {
+		u32 nr;
+		struct bio *bio = new_bio(log, sector, memory, bytes,
+					  REQ_OP_READ | REQ_META | REQ_SYNC, &nr);
+
+		bio->bi_end_io = dmda_log_end_bio;
+		bio->bi_private = group;
+		dmda_log_group_get(group);
+		submit_bio(bio);
+		sector += nr >> SECTOR_SHIFT;
+		memory += nr;
+		bytes -= nr;
+	}
 }
 
 static void count_meta(struct dmda_log *log, u32 nr_sectors)

@@ -926,6 +926,21 @@ struct dmda_block_id dmda_log_table_id(const struct dmda_log *log, enum dmda_tab
 int dmda_log_read(struct dmda_log *log, dpn_t dpn, void *memory, u32 nr_pages);
 
 /**
+ * dmda_log_begin_read() - begin to read pages
+ * @group: is told when they are read; dmda_log_group_end() waits for that
+ * @memory: whole pages, not of the stack
+ *
+ * Context: may sleep.
+ */
+void dmda_log_begin_read(struct dmda_log *log, struct dmda_log_group *group, dpn_t dpn,
+			 void *memory, u32 nr_pages);
+
+/**
+ * dmda_log_end_bio() - a bio has ended: gives it back, and tells its group, its bi_private
+ */
+void dmda_log_end_bio(struct bio *bio);
+
+/**
  * dmda_log_write() - write pages and wait for them
  * @opf: flags
  */
