@@ -41,28 +41,47 @@ apt_install() {
 		install --no-install-recommends "$@"
 }
 
-need_packages() {
-	local package missing=()
+# Set MISSING to those of the packages that are not there.
+find_missing() {
+	local package
 
+	MISSING=()
 	for package; do
-		have_package "$package" || missing+=("$package")
+		have_package "$package" || MISSING+=("$package")
 	done
-	if ((!${#missing[@]})); then
+}
+
+# Not while another script of this checkout does: apt waits for itself when it installs, but not
+# when it fetches its lists.
+need_packages() {
+	find_missing "$@"
+	if ((!${#MISSING[@]})); then
 		return 0
 	fi
 	command -v apt-get >/dev/null ||
-		die "These Debian packages are missing, and there is no apt-get: ${missing[*]}."
+		die "These Debian packages are missing, and there is no apt-get: ${MISSING[*]}."
+	(
+		flock 9
+		find_missing "$@"
+		install_missing 9<&-
+	) 9<"$DIEAWARE_TOP" || exit
+}
+
+install_missing() {
+	if ((!${#MISSING[@]})); then
+		return 0
+	fi
 	if ! apt_lists_present; then
 		apt_update || die "The package lists could not be fetched: see the lines above."
 	fi
-	say "installing ${missing[*]}"
-	if apt_install "${missing[@]}"; then
+	say "installing ${MISSING[*]}"
+	if apt_install "${MISSING[@]}"; then
 		return 0
 	fi
 	# Lists which are too old name files that the mirror no longer has.
 	apt_update || die "The package lists could not be fetched: see the lines above."
-	apt_install "${missing[@]}" ||
-		die "These packages could not be installed: ${missing[*]}."
+	apt_install "${MISSING[@]}" ||
+		die "These packages could not be installed: ${MISSING[*]}."
 }
 
 # The packages of the groups named, from scripts/lib/packages.
