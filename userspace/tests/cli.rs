@@ -128,6 +128,8 @@ fn wrong_usage_ends_with_2() {
         &["pick"],
         &["pick", "analyze"],
         &["pick", "migrate"],
+        &["pick", "watch"],
+        &["pick", "watch", "--every", "0", "/"],
         &["pick", "migrate", "--hot", "101", "f"],
         &["pick", "analyze", "--out", "f", "--hot", "101"],
         &[
@@ -161,6 +163,7 @@ fn help_shows_an_example() {
         &["defrag", "--help"],
         &["pick", "analyze", "--help"],
         &["pick", "migrate", "--help"],
+        &["pick", "watch", "--help"],
         &["probe", "--help"],
         &["create", "--help"],
         &["frag", "--help"],
@@ -189,7 +192,7 @@ fn help_shows_an_example() {
 #[test]
 fn man_pages_name_every_option_of_the_help() {
     let fixture = Fixture::new("man", "", "");
-    let verbs: [(&str, &[&str]); 24] = [
+    let verbs: [(&str, &[&str]); 25] = [
         ("check", &["check", "--help"]),
         ("dump", &["dump", "--help"]),
         ("format", &["format", "--help"]),
@@ -198,6 +201,7 @@ fn man_pages_name_every_option_of_the_help() {
         ("defrag", &["defrag", "--help"]),
         ("pick", &["pick", "analyze", "--help"]),
         ("pick", &["pick", "migrate", "--help"]),
+        ("pick", &["pick", "watch", "--help"]),
         ("probe", &["probe", "--help"]),
         ("create", &["create", "--help"]),
         ("frag", &["frag", "--help"]),

@@ -13,6 +13,7 @@ pub mod list;
 pub mod overwrite;
 pub mod pack;
 pub mod pick;
+mod pick_watch;
 pub mod probe;
 pub mod remove;
 pub mod repair;

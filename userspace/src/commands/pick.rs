@@ -17,6 +17,7 @@ use nix::unistd::Pid;
 use serde::Serialize;
 
 use super::defrag::{dof, one_by_one, pieces, verdict, word, How};
+use super::pick_watch::{self, WatchArgs};
 use super::UsageError;
 use crate::defrag::{DefragError, Wish};
 use crate::folder;
@@ -50,6 +51,7 @@ pub struct PickArgs {
 enum PickVerb {
     Analyze(AnalyzeArgs),
     Migrate(MigrateArgs),
+    Watch(WatchArgs),
 }
 
 /// Find out which parts of files are read, by watching applications
@@ -116,6 +118,7 @@ pub fn run(args: &PickArgs, out: &mut impl Write) -> Result<()> {
     match &args.verb {
         PickVerb::Analyze(args) => analyze(args, out),
         PickVerb::Migrate(args) => migrate_all(args, out),
+        PickVerb::Watch(args) => pick_watch::run(args, out),
     }
 }
 
@@ -127,7 +130,7 @@ struct Counted {
 }
 
 /// A folder or file without dots and links, and its filesystem.
-fn mount_below(path: &Path) -> Result<(PathBuf, Mount)> {
+pub(super) fn mount_below(path: &Path) -> Result<(PathBuf, Mount)> {
     let path = fs::canonicalize(path)
         .with_context(|| format!("{} cannot be looked at", path.display()))?;
     let mount = File::open(&path)
@@ -195,7 +198,7 @@ fn hot_file(path: PathBuf, inode: u64, counts: &Counts) -> HotFile {
 }
 
 /// Show all files below a folder, or the one file: path, inode number and size.
-fn each_file(
+pub(super) fn each_file(
     path: &Path,
     failed: &mut folder::Failed,
     seen: &mut dyn FnMut(PathBuf, u64, u64),

@@ -3,6 +3,7 @@
 
 pub mod analysis;
 pub mod event;
+pub mod hotness;
 pub mod imitate;
 pub mod layout;
 pub mod migrate;

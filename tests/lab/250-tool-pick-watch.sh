@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# dieaware pick watch: a file that is read much, and lies on few dies, is spread while it is read; one that
+# nobody reads, and one that is too large, are left alone. SIGTERM ends it.
+# kernels: 6.12
+# smp: 2
+# mem: 2G
+# seconds: 25
+# timeout: 180
+. "$(dirname "$0")/rc"
+
+# dof FILE: DoF_P in thousandths
+dof() {
+	dieaware frag --json "$1" | python3 -c '
+import json, sys
+print(json.load(sys.stdin)[0]["physical"]["dof_permille"])'
+}
+
+is_spread() {
+	(($(dof "$1") <= 130))
+}
+
+# watch OPTION...: in the background, its process in WATCH
+watch() {
+	dieaware pick watch --every 2 "$@" "$mnt" >"$T_DIR/said" 2>"$T_DIR/errors" &
+	WATCH=$!
+	at_end kill $WATCH
+}
+
+# ends STATUS: what the watcher ends with
+ends() {
+	local status=0
+
+	wait $WATCH || status=$?
+	check_that "it ends with $1" $status -eq "$1"
+	check_that "no probe is left" "$(ls "$TRACEFS/instances")$(<"$TRACEFS/kprobe_events")" == ""
+}
+
+dd if=/dev/urandom of="$T_DIR/data" bs=1M count=4 status=none
+new_ssd ssd0 capacity_mib=256
+make_fs ext4 "$DEV"
+mnt=$T_DIR/mnt
+new_mount "$DEV" "$mnt"
+write_fragmented "$mnt/hot" 32
+write_fragmented "$mnt/cold" 32
+write_fragmented "$mnt/large" 96
+sum=$(sums "$mnt")
+(while :; do cat "$mnt/hot" "$mnt/large" >/dev/null; sleep 0.1; done) &
+reader=$!
+at_end kill $reader
+
+check_that "all three lie badly" $(($(dof "$mnt/hot") >= 700 && $(dof "$mnt/cold") >= 700 && $(dof "$mnt/large") >= 700)) -eq 1
+watch --most 2M
+check "what is read is spread" poll 60 is_spread "$mnt/hot"
+# Another time to work
+poll 5 false || true
+check_that "what nobody reads is not" "$(dof "$mnt/cold")" -ge 700
+check_that "nor is what is too large" "$(dof "$mnt/large")" -ge 700
+check "a line says what was done" grep -qE "^ssd +0\.[0-9]+ .* $mnt/hot$" "$T_DIR/said"
+kill -TERM $WATCH
+ends 0
+watch
+check "with more time for it, the large one is" poll 60 is_spread "$mnt/large"
+kill -INT $WATCH
+ends 0
+kill $reader
+check_that "all files are the same" "$(sums "$mnt")" == "$sum"
+umount "$mnt"
+
+drop_ssd ssd0
+new_ssd ssd0 capacity_mib=256 hints=0
+make_fs ext4 "$DEV"
+mount "$DEV" "$mnt"
+write_fragmented "$mnt/hot" 8
+(while :; do cat "$mnt/hot" >/dev/null; sleep 0.1; done) &
+reader=$!
+at_end kill $reader
+watch --threshold 0
+ends 3
+check "it says why" grep -q "the SSD has no command for it" "$T_DIR/errors"
+kill $reader
+umount "$mnt"
+exits 3 "cannot be traced" dieaware pick watch /tmp

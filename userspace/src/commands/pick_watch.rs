@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! `dieaware pick watch`: janusd's daemon. It keeps those files spread over the dies that are read most.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use super::defrag::{print_head, print_row, Row};
+use super::pick::{each_file, mount_below};
+use crate::defrag::{defrag, DefragError, Method, Wish};
+use crate::frag::look::{Drives, WHOLE};
+use crate::pick::event::Line;
+use crate::pick::hotness::Hotness;
+use crate::pick::layout::{Layout, VMLINUX};
+use crate::pick::trace::{Trace, Who};
+use crate::progress::Progress;
+use crate::units::{parse_bytes, parse_permille};
+
+/// Between two looks at what has been traced, and at whether somebody wants an end.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Keep the files that are read most spread over the dies, until SIGTERM or Ctrl-C (janusd)
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example:\n  dieaware pick watch --every 600 /mnt/data\n\n\
+    Sizes are in bytes, or end in K, M, G or T."
+)]
+pub struct WatchArgs {
+    /// A folder, of which all files on the same filesystem are watched
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Seconds between two times to work
+    #[arg(long, value_name = "N", default_value_t = 3600, value_parser = clap::value_parser!(u64).range(1..))]
+    every: u64,
+    /// So many files each time, those that are read most
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    files: usize,
+    /// Files of so much in all each time; the SSD copies at most that
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "1G")]
+    most: u64,
+    /// Leave files alone whose DoF_P is below this
+    #[arg(long, value_name = "PERCENT", value_parser = parse_permille, default_value = "50")]
+    threshold: u32,
+}
+
+/// # Errors
+///
+/// When reads cannot be traced, or the SSD does not spread files.
+pub fn run(args: &WatchArgs, out: &mut impl Write) -> Result<()> {
+    let (folder, mount) = mount_below(&args.folder)?;
+    let progress = Progress::new()?;
+    let layout = Layout::read(Path::new(VMLINUX))?;
+    let mut trace =
+        Trace::begin(&mount, &layout, Who::Everybody).context("Reads cannot be traced")?;
+    let mut hotness = Hotness::default();
+    let period = Duration::from_secs(args.every);
+    let mut next = Instant::now() + period;
+
+    print_head(out)?;
+    out.flush()?;
+    while progress.go_on().is_ok() {
+        trace.drain(&mut |line| match line {
+            Line::Access(access) if !access.is_write => hotness.read(access.inode),
+            _ => {}
+        })?;
+        if Instant::now() >= next {
+            work(args, &folder, &hotness, &progress, out)?;
+            hotness.fade();
+            next = Instant::now() + period;
+        }
+        sleep(PAUSE);
+    }
+    Ok(())
+}
+
+/// Spread what is hot and lies badly, until there is enough of it.
+fn work(
+    args: &WatchArgs,
+    folder: &Path,
+    hotness: &Hotness,
+    progress: &Progress,
+    out: &mut impl Write,
+) -> Result<()> {
+    let wish = Wish {
+        method: Some(Method::Ssd),
+        threshold_permille: u64::from(args.threshold),
+        dry_run: false,
+    };
+    let mut drives = Drives::default();
+    let mut left = args.most;
+
+    for path in paths_of(folder, &hotness.hottest(args.files))? {
+        // Files come and go.
+        let Ok(metadata) = fs::metadata(&path) else {
+            continue;
+        };
+        if metadata.len() > left {
+            continue;
+        }
+        match defrag(&path, &WHOLE, wish, &mut drives, &mut |_| progress.go_on()) {
+            Err(DefragError::Interrupted(_)) => return Ok(()),
+            Err(err @ DefragError::NoSpreader(_)) => return Err(err.into()),
+            Err(err) => eprintln!("dieaware: {}: {err}.", path.display()),
+            Ok(done) if done.method.is_none() => {}
+            Ok(done) => {
+                left -= metadata.len();
+                print_row(&Row::new(&path, Ok(done)), out)?;
+                out.flush()?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where files are, in their order.
+fn paths_of(folder: &Path, inodes: &[u64]) -> Result<Vec<PathBuf>> {
+    let mut found: HashMap<u64, PathBuf> = HashMap::new();
+
+    if !inodes.is_empty() {
+        each_file(folder, &mut |_, _| Ok(()), &mut |path, inode, _| {
+            if inodes.contains(&inode) {
+                found.entry(inode).or_insert(path);
+            }
+        })?;
+    }
+    Ok(inodes
+        .iter()
+        .filter_map(|inode| found.remove(inode))
+        .collect())
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Which files are read most, over a long time (janusd's daemon).
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+/// Files that are remembered.
+const MOST_FILES: usize = 1 << 20;
+
+/// Reads by inode number. What was read long ago counts less and less.
+#[derive(Debug, Default)]
+pub struct Hotness {
+    reads: HashMap<u64, u64>,
+}
+
+impl Hotness {
+    /// A file is read. Where too many are, new ones have to wait until old ones are forgotten.
+    pub fn read(&mut self, inode: u64) {
+        if let Some(reads) = self.reads.get_mut(&inode) {
+            *reads = reads.saturating_add(1);
+        } else if self.reads.len() < MOST_FILES {
+            self.reads.insert(inode, 1);
+        }
+    }
+
+    /// A period has ended: all counts are halved, and who has none left is forgotten.
+    pub fn fade(&mut self) {
+        self.reads.retain(|_, reads| {
+            *reads /= 2;
+            *reads > 0
+        });
+    }
+
+    /// The files that are read most, the most read one first.
+    #[must_use]
+    pub fn hottest(&self, most: usize) -> Vec<u64> {
+        let mut order: Vec<_> = self
+            .reads
+            .iter()
+            .map(|(inode, reads)| (Reverse(*reads), *inode))
+            .collect();
+        order.sort_unstable();
+        order.truncate(most);
+        order.into_iter().map(|(_, inode)| inode).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Hotness;
+
+    #[test]
+    fn what_is_read_most_is_hot_until_it_is_forgotten() {
+        let mut hotness = Hotness::default();
+        for (inode, reads) in [(7, 5), (8, 1), (9, 5), (10, 20)] {
+            for _ in 0..reads {
+                hotness.read(inode);
+            }
+        }
+        assert_eq!(hotness.hottest(3), [10, 7, 9]);
+        assert_eq!(hotness.hottest(9), [10, 7, 9, 8]);
+        assert!(hotness.hottest(0).is_empty());
+        hotness.fade();
+        assert_eq!(hotness.hottest(9), [10, 7, 9]);
+        // 10 has 10 reads left.
+        for _ in 0..11 {
+            hotness.read(8);
+        }
+        assert_eq!(hotness.hottest(1), [8]);
+        for _ in 0..4 {
+            hotness.fade();
+        }
+        assert!(hotness.hottest(9).is_empty());
+    }
+}
