@@ -182,8 +182,9 @@ impl Probes {
     fn define(&mut self, event: &'static str, definition: &str) -> Result<(), TraceError> {
         match command(&format!("p:{}/{event} {definition}", self.group)) {
             Ok(()) => self.events.push(event),
-            // Linux before 6.5 splices by reading.
-            Err(err) if event == event::SPLICE && err.kind() == ErrorKind::NotFound => {}
+            // Linux before 6.5 splices by reading. Of a function that it does not have it may say
+            // as well that it knows no arguments.
+            Err(err) if event == event::SPLICE && is_absent(err.kind()) => {}
             Err(err) if err.kind() == ErrorKind::NotFound && !events_file().exists() => {
                 return Err(TraceError::NoProbes);
             }
@@ -191,6 +192,10 @@ impl Probes {
         }
         Ok(())
     }
+}
+
+fn is_absent(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::NotFound | ErrorKind::InvalidInput)
 }
 
 impl Drop for Probes {
