@@ -35,6 +35,13 @@ commits=$(status_field t0 commits)
 dd if="$T_DIR/data" of="$TARGET" bs=1M count=1 conv=fsync status=none
 check_that "fsync commits" "$(status_field t0 commits)" -gt "$commits"
 
+# Nobody has asked for it to be durable; only the end of the target makes it so.
+commits=$(status_field t0 commits)
+dd if="$T_DIR/data" of="$TARGET" bs=1M count=4 oflag=direct status=none
+check_that "a write commits nothing" "$(status_field t0 commits)" -eq "$commits"
+again t0
+check "what was written last is there after a restart" cmp -n 4194304 "$T_DIR/data" "$TARGET"
+
 # Messages
 for words in "cleaning off" "cleaning on" "policy greedy" "policy cost-benefit" "policy file-aware" checkpoint clean "hints off" \
 	"hints auto" "runs clear" reset_counters; do

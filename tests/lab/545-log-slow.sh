@@ -64,9 +64,12 @@ dmsetup message t0 0 clean &
 cleaner=$!
 sleep 0.5
 commits=$(status_field t0 commits)
+cleaned=$(status_field t0 cleaned_segments)
 put 4 0 1
 check_that "a flush commits" "$(status_field t0 commits)" -gt "$commits"
-check "and does not wait for cleaning" is_running "$cleaner"
+# Cleaning commits, too, after each portion.
+check_that "and does not wait for the next segment that is cleaned" "$(status_field t0 cleaned_segments)" -eq "$cleaned"
+check "nor for all of them" is_running "$cleaner"
 reads_take 0
 wait "$cleaner"
 check_that "which went on" "$(status_field t0 cleaned_segments)" -gt 0
