@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # dieaware pick analyze: whatever way a file is read in, its ranges and counts are known, of what is watched
 # and of nothing else; sequential reads become windows of read-ahead; no probe is left behind.
+# One CPU: tracing patches the code of the scheduler, and an emulated CPU may run what another one has patched
+# while it is half done ("Oops: int3").
 # kernels: 6.1 6.12 7.2
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 30
 # timeout: 240

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # dieaware pick watch: a file that is read much, and lies on few dies, is spread while it is read; one that
 # nobody reads, and one that is too large, are left alone. SIGTERM ends it.
+# One CPU: tracing patches the code of the scheduler, and an emulated CPU may run what another one has patched
+# while it is half done ("Oops: int3").
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 25
 # timeout: 180
