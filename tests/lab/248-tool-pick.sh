@@ -119,7 +119,8 @@ check_that "Ctrl-C is the end when there is no other" $status -eq 0
 check_that "what was read counts" "$(ranges "$mnt/file")" == "80+4*1 84+4*1 88+4*1 92+4*1 "
 rm "$T_DIR/hot"
 status=0
-timeout --preserve-status -s INT 2 dieaware pick analyze --out "$T_DIR/hot" --path "$mnt" -- sleep 100 >/dev/null 2>&1 || status=$?
+# In the foreground: else it sends the signal twice, and the second one ends the process at once.
+timeout --foreground --preserve-status -s INT 2 dieaware pick analyze --out "$T_DIR/hot" --path "$mnt" -- sleep 100 >/dev/null 2>&1 || status=$?
 check_that "Ctrl-C before the end of the command ends it with 130" $status -eq 130
 check "nothing is written then" test ! -e "$T_DIR/hot"
 check_that "no probe is left" "$(left)" == "$none"
