@@ -4,10 +4,9 @@
  * to another one in the order of files and places in them, and mapped there unless they
  * were written anew meanwhile.
  *
- * They are read in the order of their places, and what lies between two of them is read
- * along where that is little: an SSD senses a whole flash unit for each page of it that it
- * is asked for by itself. So reading and writing do not have the same order, and what is
- * read waits in memory.
+ * They are read in the order of their places, and what lies between two of them in a flash
+ * unit is read along: an SSD senses a whole unit for each page of it that it is asked for by
+ * itself. So reading and writing do not have the same order, and what is read waits in memory.
  */
 #include <linux/mm.h>
 #include <linux/sort.h>
@@ -18,8 +17,11 @@
 /* Most pages of a command */
 #define CHUNK_PAGES		256U
 
-/* Most pages between two of a command: to read them takes as long as a command does */
-#define MAX_GAP_PAGES		7U
+/*
+ * Most pages between two of a command that lie in different units: both units are sensed in any
+ * case, and to hand over more takes longer than a command.
+ */
+#define MAX_GAP_PAGES		1U
 
 /* Most pages that wait in memory: 32 MiB */
 #define MAX_BUFFER_PAGES	8192U
@@ -79,7 +81,14 @@ static void read_one_by_one(struct dmda_log_cleaner *cleaner, struct dmda_log_mo
 	}
 }
 
-/* Moves that one command reads: there is little between them that is not needed. */
+/* Is what lies between two places read along? */
+static bool are_read_together(u64 before, u64 at)
+{
+	return at / DMDA_LOG_UNIT_PAGES == before / DMDA_LOG_UNIT_PAGES ||
+		at - before <= MAX_GAP_PAGES + 1;
+}
+
+/* Moves that one command reads */
 static u32 length_of_read(const struct dmda_log_move *moves, u32 nr)
 {
 	u32 run;
@@ -87,7 +96,7 @@ static u32 length_of_read(const struct dmda_log_move *moves, u32 nr)
 	for (run = 1; run < nr; run++) {
 		u64 at = from_dpn(moves[run].from);
 
-		if (at - from_dpn(moves[run - 1].from) > MAX_GAP_PAGES + 1 ||
+		if (!are_read_together(from_dpn(moves[run - 1].from), at) ||
 		    at - from_dpn(moves->from) >= CHUNK_PAGES)
 			break;
 	}
@@ -204,7 +213,7 @@ static void write_hinted(struct dmda_log_cleaner *cleaner, struct dmda_log_group
 
 	for (u32 i = 0; i < all->nr_pages; i += piece) {
 		piece = length_of_piece(&moves[i], all->nr_pages - i);
-		if (piece < DMDA_LOG_HINT_PAGES || !find_hint(cleaner, &moves[i], &next))
+		if (piece < DMDA_LOG_UNIT_PAGES || !find_hint(cleaner, &moves[i], &next))
 			continue;
 		if (i) {
 			run.nr_pages = i - first;

@@ -97,7 +97,7 @@ void dmda_log_hint_place_locked(struct dmda_log *log, struct dmda_log_io *io)
 	if (io->what == DMDA_HINT_NONE || io->pred == U64_MAX)
 		return;
 	/* What small pieces replace was in order once; a command for each costs more. */
-	if (dmda_log_io_pages(io) < DMDA_LOG_HINT_PAGES && may_replace_locked(io) &&
+	if (dmda_log_io_pages(io) < DMDA_LOG_UNIT_PAGES && may_replace_locked(io) &&
 	    !begins_segment(log, io)) {
 		io->what = DMDA_HINT_NONE;
 		return;

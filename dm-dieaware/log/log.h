@@ -51,8 +51,8 @@
 /* Cleaning begins when no more than these are free. */
 #define DMDA_LOG_LOW_SEGMENTS	(DMDA_LOG_KEPT_SEGMENTS + 5U)
 
-/* Pieces of so many pages, a flash unit of today, are worth a command with a hint. */
-#define DMDA_LOG_HINT_PAGES	8U
+/* A flash unit of today: a piece of so many pages is worth a command with a hint. */
+#define DMDA_LOG_UNIT_PAGES	8U
 
 struct dmda_log_cleaner;
 
