@@ -57,6 +57,10 @@ install_tables() {
 	# As "systemctl enable" does
 	ln -s '/usr/lib/systemd/system/dieaware-runs@.service' \
 		"$etc/systemd/system/multi-user.target.wants/dieaware-runs@srv-fast.service"
+	install -D -m 644 "$scripts/multipath.conf" "$etc/multipath.conf"
+	mkdir -p "$work/root/var/lib/prometheus/node-exporter" "$etc/systemd/system/timers.target.wants"
+	ln -s '/usr/lib/systemd/system/dieaware-export.timer' \
+		"$etc/systemd/system/timers.target.wants/dieaware-export.timer"
 	install -D "$work/files/fast.runs" "$work/root/var/lib/dieaware/runs/srv-fast"
 }
 

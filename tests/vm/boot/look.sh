@@ -87,6 +87,35 @@ others_are_reported() {
 	dmesg | grep 'dietab, line [0-9]*: the mode is hint or log'
 }
 
+# What /etc/multipath.conf wants: every disk that has two paths. Ours have one, or are no disks.
+multipathd_takes_nothing() {
+	systemctl is-active multipathd && ! multipath_is_there
+}
+
+multipath_is_there() {
+	dmsetup ls --target multipath | grep -v 'No devices'
+}
+
+counters_are_written() {
+	local file=/var/lib/prometheus/node-exporter/dieaware.prom
+
+	# Nobody but the timer starts the service, and it does so again.
+	until_true grep '^dieaware_info{device="fast"' "$file" && rm "$file" &&
+		until_true grep '^dieaware_info{device="small"' "$file"
+}
+
+# A source in log mode is seen as what it is, also when nobody uses it, and not written over while
+# somebody does.
+sources_are_protected() {
+	local source
+
+	source=$(nvmev-ssd dev two)p2
+	lsblk -f "$source" | grep dieaware_log || return
+	is "$(lsblk -dno UUID "$source")" "$(property "$source" ID_FS_UUID)" || return
+	! mkfs.ext4 -q -F "$source" </dev/null && ! pvcreate -qq -ff -y "$source" &&
+		! wipefs -qa "$source" && ! mkswap "$source" && ! pvs --noheadings "$source"
+}
+
 one_on_demand() {
 	! [[ -e /dev/mapper/later ]] && systemctl start dieaware@later.service &&
 		[[ -b /dev/mapper/later ]] && systemctl stop dieaware@later.service &&
@@ -116,6 +145,9 @@ look "the run table is loaded at boot" runs_are_loaded
 look "files are listed for the next boot when it ends" runs_are_saved
 look "links by UUID and label lead to the device in hint mode, not to its source" links_lead_above
 look "udev knows sources of both modes" source_types
+look "lsblk shows a source in log mode, and mkfs, pvcreate, wipefs refuse it" sources_are_protected
+look "the timer of the counters fires, and again" counters_are_written
+look "multipathd takes none of our devices, nor what is below" multipathd_takes_nothing
 look "LVM makes snapshots" snapshots_work
 look "dm-crypt works on a thin volume" crypt_works
 look "a line that is wrong is reported, and others count" others_are_reported
