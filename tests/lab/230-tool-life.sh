@@ -22,6 +22,7 @@ exits 0 "/dev/mapper/t0: 0 131072 dieaware ${DEV}p1 0 hint 1 runs_mb=8" \
 	dieaware create t0 "${DEV}p1" --mode hint --option runs_mb=8
 check_that "its UUID" "$(dmsetup info -c --noheadings -o uuid t0)" == DIEAWARE-HINT-t0
 check_that "hints are sent" "$(status_field t0 hints)" == on
+exits 3 "; root may do that" setpriv --reuid=65534 --clear-groups dieaware check "$DEV"
 exits 2 "There is a device t0 already" dieaware create t0 "${DEV}p2" --mode hint
 exits 2 "is in use" dieaware create t1 "${DEV}p1" --mode hint
 exits 2 "is in use" dieaware create t1 "${DEV}p1" --mode log --force

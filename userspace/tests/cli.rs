@@ -151,6 +151,34 @@ fn wrong_usage_ends_with_2() {
 }
 
 #[test]
+fn what_is_wrong_with_a_file_is_said_once() {
+    let fixture = Fixture::new("file", "", "");
+    for args in [&["frag", "/no/file"][..], &["runs", "extents", "/no/file"]] {
+        let output = fixture.run(args);
+        assert_eq!(output.status.code(), Some(3), "{args:?}");
+        assert_eq!(
+            stderr(&output),
+            "dieaware: /no/file: it cannot be read: No such file or directory (os error 2).\n"
+        );
+    }
+}
+
+#[test]
+fn a_full_disk_is_said_to_be_one() {
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_dieaware"))
+        .args(["completions", "bash"])
+        .stdout(full)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(
+        stderr(&output),
+        "dieaware: What is printed cannot be written: No space left on device (os error 28).\n"
+    );
+}
+
+#[test]
 fn help_shows_an_example() {
     let fixture = Fixture::new("help", "", "");
     for verb in [

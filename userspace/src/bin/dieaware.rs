@@ -65,13 +65,38 @@ const EXIT_DAMAGE: u8 = 1;
 const EXIT_USAGE: u8 = 2;
 const EXIT_IO: u8 = 3;
 
+/// The standard output, whose errors say that they are its.
+struct Printed(io::StdoutLock<'static>);
+
+impl Printed {
+    fn explain(err: &io::Error) -> io::Error {
+        io::Error::new(
+            err.kind(),
+            format!("What is printed cannot be written: {err}"),
+        )
+    }
+}
+
+impl Write for Printed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes).map_err(|err| Self::explain(&err))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush().map_err(|err| Self::explain(&err))
+    }
+}
+
 fn run(verb: &Verb) -> anyhow::Result<()> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = io::BufWriter::new(Printed(io::stdout().lock()));
 
     match verb {
         Verb::Check(args) => check::run(args, &mut out)?,
         Verb::Completions(args) => {
-            clap_complete::generate(args.shell, &mut Cli::command(), "dieaware", &mut out);
+            // It panics where it cannot write.
+            let mut text = Vec::new();
+            clap_complete::generate(args.shell, &mut Cli::command(), "dieaware", &mut text);
+            out.write_all(&text)?;
         }
         Verb::Create(args) => create::run(args, &mut out)?,
         Verb::Defrag(args) => defrag::run(args, &mut out)?,
@@ -98,10 +123,20 @@ fn run(verb: &Verb) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn is_broken_pipe(err: &anyhow::Error) -> bool {
+/// Has the system said that?
+fn is_from(err: &anyhow::Error, kind: io::ErrorKind) -> bool {
     err.chain()
         .filter_map(|cause| cause.downcast_ref::<io::Error>())
-        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+        .any(|cause| cause.kind() == kind)
+}
+
+/// What helps against what the system refuses.
+fn advice(err: &anyhow::Error) -> &'static str {
+    if is_from(err, io::ErrorKind::PermissionDenied) && !nix::unistd::geteuid().is_root() {
+        "; root may do that"
+    } else {
+        ""
+    }
 }
 
 fn exit_status(err: &anyhow::Error) -> u8 {
@@ -120,9 +155,9 @@ fn main() -> ExitCode {
     match run(&Cli::parse().verb) {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever reads our output has seen enough.
-        Err(err) if is_broken_pipe(&err) => ExitCode::SUCCESS,
+        Err(err) if is_from(&err, io::ErrorKind::BrokenPipe) => ExitCode::SUCCESS,
         Err(err) => {
-            eprintln!("dieaware: {err:#}.");
+            eprintln!("dieaware: {err:#}{}.", advice(&err));
             ExitCode::from(exit_status(&err))
         }
     }

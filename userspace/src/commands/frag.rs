@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
+use super::about_file;
 use crate::folder::walk;
 use crate::frag::look::{self, Drives};
 use crate::frag::svg::{picture, Drawn};
@@ -56,7 +57,7 @@ struct Found {
 }
 
 fn look(path: &Path, drives: &mut Drives) -> Result<Found> {
-    let look = look::look(path, drives).with_context(|| path.display().to_string())?;
+    let look = look::look(path, drives).map_err(|err| about_file(path, err))?;
     let mut found = Found {
         path: path.display().to_string(),
         bytes: look.bytes,

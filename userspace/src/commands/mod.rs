@@ -26,6 +26,11 @@ pub mod top;
 pub mod udev;
 
 use std::fmt;
+use std::path::Path;
+
+use anyhow::anyhow;
+
+use crate::io_engine::file::FileError;
 
 /// Something that the caller of the tool got wrong: exit status 2 instead of 3.
 #[derive(Debug)]
@@ -50,3 +55,13 @@ impl fmt::Display for DamageFound {
 }
 
 impl std::error::Error for DamageFound {}
+
+/// What is wrong with a file, with its name; the cause is said once.
+fn about_file(path: &Path, err: FileError) -> anyhow::Error {
+    let name = path.display();
+
+    match err {
+        FileError::Read(err) => anyhow!(err).context(format!("{name}: it cannot be read")),
+        other => anyhow!("{name}: {other}"),
+    }
+}

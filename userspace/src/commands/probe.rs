@@ -99,9 +99,6 @@ fn open_error(name: &str, err: io::Error) -> anyhow::Error {
         ErrorKind::ResourceBusy => usage(format!(
             "{name} is in use: it is mounted, or part of another device"
         )),
-        ErrorKind::PermissionDenied => {
-            anyhow!(err).context(format!("{name} cannot be opened: are you root?"))
-        }
         _ => anyhow!(err).context(format!("{name} cannot be opened")),
     }
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use super::UsageError;
+use super::{about_file, UsageError};
 use crate::dm::{self, Target};
 use crate::io_engine::file::{self, FileFacts};
 use crate::runs::{self, Run};
@@ -90,7 +90,7 @@ pub fn run(args: &RunsArgs, out: &mut impl Write) -> Result<()> {
 }
 
 fn facts(path: &Path) -> Result<FileFacts> {
-    file::facts(path).with_context(|| path.display().to_string())
+    file::facts(path).map_err(|err| about_file(path, err))
 }
 
 /// The targets of a device, of which there must be one.

@@ -57,10 +57,16 @@ fn dmsetup(args: &[&str]) -> Result<String, DmError> {
         }
         return Err(DmError::Failed {
             command: args.iter().take(5).copied().collect::<Vec<_>>().join(" "),
-            message: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+            message: first_sentence(&String::from_utf8_lossy(&output.stderr)),
         });
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// What dmsetup says first is what was wrong; the rest follows from it.
+fn first_sentence(said: &str) -> String {
+    let first = said.lines().map(str::trim).find(|line| !line.is_empty());
+    first.unwrap_or_default().trim_end_matches('.').to_owned()
 }
 
 /// The device number of a device-mapper device.
@@ -125,7 +131,19 @@ pub fn message(name: &str, sector: u64, words: &[String]) -> Result<String, DmEr
 
 #[cfg(test)]
 mod tests {
-    use super::parse_target;
+    use super::{first_sentence, parse_target};
+
+    #[test]
+    fn what_dmsetup_says_becomes_part_of_a_sentence() {
+        let said =
+            "device-mapper: create ioctl on x failed: Device or resource busy\nCommand failed.\n";
+        assert_eq!(
+            first_sentence(said),
+            "device-mapper: create ioctl on x failed: Device or resource busy"
+        );
+        assert_eq!(first_sentence("\nNo such device.\n"), "No such device");
+        assert_eq!(first_sentence(""), "");
+    }
 
     #[test]
     fn a_status_line_is_a_target() {
