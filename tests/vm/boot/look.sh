@@ -96,6 +96,35 @@ multipath_is_there() {
 	dmsetup ls --target multipath | grep -v 'No devices'
 }
 
+seen_as_log() {
+	is "$(property "$1" ID_FS_TYPE)" dieaware_log
+}
+
+# The paths of a disk that has two
+two_paths() {
+	grep -l scsi_debug /sys/block/sd*/device/model | cut -d / -f 4
+}
+
+two_paths_are_there() {
+	is "$(two_paths | wc -l)" 2
+}
+
+works_on_multipath() {
+	local first second mpath=/dev/mapper/mpath
+
+	modprobe scsi_debug add_host=2 vpd_use_hostno=0 dev_size_mb=160
+	until_true two_paths_are_there && settle
+	{ read -r first && read -r second; } < <(two_paths)
+	dmsetup create mpath --table "0 $(blockdev --getsz "/dev/$first") multipath 0 0 2 1 \
+		service-time 0 1 1 /dev/$first 1 service-time 0 1 1 /dev/$second 1" &&
+		dieaware create --mode log over "$mpath" && mkfs.ext4 -q /dev/mapper/over &&
+		mount /dev/mapper/over /mnt && cp /srv/volume/data /mnt/ && sync /mnt/data &&
+		dmsetup message mpath 0 "fail_path /dev/$first" && echo 3 >/proc/sys/vm/drop_caches &&
+		cmp /srv/volume/data /mnt/data && cp /srv/volume/data /mnt/again && sync /mnt/again &&
+		umount /mnt && until_true seen_as_log "$mpath" && dieaware remove over &&
+		dieaware check "$mpath" && dmsetup remove --retry mpath
+}
+
 counters_are_written() {
 	local file=/var/lib/prometheus/node-exporter/dieaware.prom
 
@@ -148,6 +177,7 @@ look "udev knows sources of both modes" source_types
 look "lsblk shows a source in log mode, and mkfs, pvcreate, wipefs refuse it" sources_are_protected
 look "the timer of the counters fires, and again" counters_are_written
 look "multipathd takes none of our devices, nor what is below" multipathd_takes_nothing
+look "log mode works on a multipath device that loses a path" works_on_multipath
 look "LVM makes snapshots" snapshots_work
 look "dm-crypt works on a thin volume" crypt_works
 look "a line that is wrong is reported, and others count" others_are_reported
