@@ -9,70 +9,7 @@
 # seconds: 12
 # timeout: 150
 . "$(dirname "$0")/rc"
-
-NQN=nqn.2026-11.invalid.dm-dieaware:ssd0
-NVMET=/sys/kernel/config/nvmet
-PORT=$NVMET/ports/1
-SUBSYSTEM=$NVMET/subsystems/$NQN
-
-drop_network() {
-	ip netns del drive
-	umount /run/netns
-}
-
-# Two hosts, one of which has the SSD
-make_network() {
-	at_end drop_network
-	ip netns add drive
-	ip link add host0 type veth peer name drive0 netns drive
-	ip addr add 10.7.0.1/24 dev host0
-	ip link set host0 up
-	ip -n drive addr add 10.7.0.2/24 dev drive0
-	ip -n drive link set drive0 up
-}
-
-drop_export() {
-	rm -f "$PORT/subsystems/$NQN"
-	rmdir "$PORT" 2>/dev/null || true
-	[[ ! -d $SUBSYSTEM ]] || echo 0 >"$SUBSYSTEM/passthru/enable"
-	rmdir "$SUBSYSTEM" 2>/dev/null || true
-	modprobe -r nvmet-tcp nvmet
-}
-
-# export_ssd CONTROLLER: as docs/fabrics.md has it
-export_ssd() {
-	at_end drop_export
-	modprobe -a nvmet nvmet-tcp
-	mkdir "$SUBSYSTEM" "$PORT"
-	echo 1 >"$SUBSYSTEM/attr_allow_any_host"
-	echo -n "$1" >"$SUBSYSTEM/passthru/device_path"
-	# Both are one machine here, which would see two namespaces with the same identifiers.
-	echo 1 >"$SUBSYSTEM/passthru/clear_ids"
-	echo 1 >"$SUBSYSTEM/passthru/enable"
-	echo tcp >"$PORT/addr_trtype"
-	echo ipv4 >"$PORT/addr_adrfam"
-	echo 10.7.0.2 >"$PORT/addr_traddr"
-	echo 4420 >"$PORT/addr_trsvcid"
-	nsenter --net=/run/netns/drive ln -s "$SUBSYSTEM" "$PORT/subsystems/$NQN"
-}
-
-drop_connection() {
-	nvme disconnect -n "$NQN" >/dev/null
-}
-
-# remote_device: the block device of the connection
-remote_device() {
-	local disk
-
-	for disk in /sys/block/nvme*n*; do
-		# With multipath each path has a disk as well, without a node.
-		if [[ -b /dev/${disk##*/} && $(<"$disk/device/subsysnqn") == "$NQN" ]]; then
-			echo "/dev/${disk##*/}"
-			return
-		fi
-	done
-	return 1
-}
+. "$(dirname "$0")/fabric"
 
 # fragment FOLDER: a file of 16 units of 32 KiB, each followed by the rest of a stripe of another one
 fragment() {
@@ -91,16 +28,9 @@ dof() {
 }
 
 new_ssd ssd0 capacity_mib=512
-make_network
-export_ssd "${DEV%n1}"
-modprobe nvme-tcp
-at_end drop_connection
-nvme connect -t tcp -a 10.7.0.2 -s 4420 -n "$NQN" -q nqn.2026-11.invalid.dm-dieaware:host >/dev/null
-poll 20 remote_device
-remote=$(remote_device)
-poll 20 test -b "$remote"
+connect_ssd "$DEV"
 
-new_target t0 "$remote"
+new_target t0 "$REMOTE"
 check_that "the remote SSD announces that it understands hints" "$(status_field t0 hints)" == on
 make_fs ext4 "$TARGET"
 new_mount "$TARGET" "$T_DIR/mnt"
