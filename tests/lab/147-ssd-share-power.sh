@@ -3,7 +3,7 @@
 # Power failures of a drive with a volatile cache that shares: a share command that is
 # complete is there with all of its pages, one that is not is there as a whole or not at
 # all, also when the drive has collected and when the power fails at a given operation.
-# kernels: 6.1 6.12 7.2
+# kernels: 6.12
 # smp: 2
 # mem: 2G
 # seconds: 25
