@@ -25,10 +25,20 @@ void dmda_log_writes_begin(struct dmda_log_writes *writes, struct dmda_log *log)
 
 int dmda_log_writes_end(struct dmda_log_writes *writes)
 {
-	if (dmda_log_group_end(&writes->group))
-		return 0;
-	dmda_log_fail(writes->log, "writing a table", "the device reports an error");
-	return -EIO;
+	return dmda_log_group_end(&writes->group) ? 0 : -EIO;
+}
+
+/* Return: whether it is out of the map. */
+static bool map_page_is_written_locked(struct dmda_log *log, struct dmda_log_page *page,
+				       bool failed)
+{
+	page->is_writing = false;
+	log->nr_map_writes--;
+	/* What is on the device is older, and nothing can be written any more: it must stay. */
+	if (failed)
+		page->map.dirty_sector = 0;
+	dmda_log_page_put_locked(page);
+	return page->is_leaving && dmda_log_page_leaves_locked(log, page);
 }
 
 static void page_is_written(struct bio *bio)
@@ -36,20 +46,21 @@ static void page_is_written(struct bio *bio)
 	struct dmda_log_page_write *write = bio->bi_private;
 	struct dmda_log_writes *writes = write->writes;
 	struct dmda_log *log = writes->log;
-	bool failed = bio->bi_status;
+	bool failed = bio->bi_status, has_left = false;
 	unsigned long flags;
 
 	bio_put(bio);
+	if (failed)
+		dmda_log_fail(log, "writing a table", "the device reports an error");
 	spin_lock_irqsave(&log->lock, flags);
 	if (!failed)
 		dmda_slots_written(&log->slots[write->table], write->index, write->slot,
 				   write->seq);
-	if (write->page) {
-		write->page->is_writing = false;
-		dmda_log_page_put_locked(write->page);
-		log->nr_map_writes--;
-	}
+	if (write->page)
+		has_left = map_page_is_written_locked(log, write->page, failed);
 	spin_unlock_irqrestore(&log->lock, flags);
+	if (has_left)
+		dmda_log_page_free(log, write->page);
 	wake_up_all(&log->wait);
 	mempool_free(virt_to_page(write->buffer), &log->buffers);
 	mempool_free(write, &log->writes);

@@ -83,6 +83,7 @@ static void free_tables(struct dmda_log *log)
 	kvfree(log->root_pages);
 	kvfree(log->summary);
 	kvfree(log->readers);
+	kvfree(log->fifo_memory);
 	kvfree(log->segments_memory);
 	kvfree(log->opened_memory);
 	for (int i = 0; i < DMDA_NR_TABLES; i++)
@@ -102,6 +103,7 @@ static bool allocate_tables(struct dmda_log *log)
 	log->summary = kvcalloc(super->summary_pages, sizeof(*log->summary), GFP_KERNEL);
 	log->readers = kvcalloc(dmda_super_nr_segments(super), sizeof(*log->readers),
 				GFP_KERNEL);
+	log->fifo_memory = kvzalloc(dmda_s3fifo_bytes(log->max_map_pages), GFP_KERNEL);
 	log->segments_memory = kvzalloc(dmda_segments_bytes(super), GFP_KERNEL);
 	log->opened_memory = kvzalloc(dmda_opened_bytes(super), GFP_KERNEL);
 	for (int i = 0; i < DMDA_NR_TABLES; i++) {
@@ -111,7 +113,8 @@ static bool allocate_tables(struct dmda_log *log)
 		is_complete = is_complete && log->slots_memory[i];
 	}
 	return is_complete && log->sectors[0] && log->sectors[1] && log->root_pages &&
-		log->summary && log->readers && log->segments_memory && log->opened_memory;
+		log->summary && log->readers && log->fifo_memory && log->segments_memory &&
+		log->opened_memory;
 }
 
 static void init_tables(struct dmda_log *log)
@@ -121,6 +124,7 @@ static void init_tables(struct dmda_log *log)
 	for (int i = 0; i < DMDA_NR_TABLES; i++)
 		dmda_slots_init(&log->slots[i], dmda_super_nr_pages(&log->super, i),
 				log->slots_memory[i]);
+	dmda_s3fifo_init(&log->fifo, log->max_map_pages, log->fifo_memory);
 	dmda_writer_init(&log->writer, &log->super);
 	for (u32 i = 0; i < DMDA_MAX_OPEN; i++)
 		log->opened_by[i] = SEG_NONE;
@@ -218,6 +222,7 @@ static void init_parts(struct dmda_log *log)
 	INIT_DELAYED_WORK(&log->no_space_work, dmda_log_do_no_space);
 	INIT_WORK(&log->fail_work, tell_failure);
 	INIT_WORK(&log->clean_work, dmda_log_do_clean);
+	dmda_log_writes_begin(&log->leaving, log);
 	log->is_quiet = true;
 }
 
@@ -440,6 +445,9 @@ static void wait_for_workers(struct dmda_log *log)
 		flush_work(&log->commit_work);
 		flush_work(&log->fail_work);
 	}
+	/* If that has failed, the device has. */
+	dmda_log_writes_end(&log->leaving);
+	dmda_log_writes_begin(&log->leaving, log);
 }
 
 void dmda_log_postsuspend(struct dmda *dmda)

@@ -41,6 +41,7 @@
 #include "../core/change.h"
 #include "../core/opened.h"
 #include "../core/root.h"
+#include "../core/s3fifo.h"
 #include "../core/victim.h"
 #include "../core/writer.h"
 #include "../dieaware.h"
@@ -79,6 +80,8 @@ enum dmda_log_state {
  * @is_ready: it was read
  * @is_failed: it could not be read
  * @is_writing: it is being written
+ * @is_new: it is in the small queue
+ * @is_leaving: it is being written to be evicted then
  * @nr_uses: how often it was used lately; -1: it never was
  */
 struct dmda_log_page {
@@ -88,7 +91,9 @@ struct dmda_log_page {
 	u32 nr_pins;
 	bool is_ready;
 	bool is_failed;
-	bool is_writing;
+	bool is_writing : 1;
+	bool is_new : 1;
+	bool is_leaving : 1;
 	s8 nr_uses;
 };
 
@@ -189,6 +194,58 @@ struct dmda_log_counters {
 };
 
 /**
+ * struct dmda_log_group - bios that are under way together
+ * @nr_left: how many, plus one
+ * @done: when there are none
+ * @failed: one of them failed
+ */
+struct dmda_log_group {
+	atomic_t nr_left;
+	struct completion done;
+	bool failed;
+};
+
+static inline void dmda_log_group_begin(struct dmda_log_group *group)
+{
+	atomic_set(&group->nr_left, 1);
+	init_completion(&group->done);
+	group->failed = false;
+}
+
+/* One more is under way. */
+static inline void dmda_log_group_get(struct dmda_log_group *group)
+{
+	atomic_inc(&group->nr_left);
+}
+
+/* One has ended; behind that the group may be gone. */
+static inline void dmda_log_group_put(struct dmda_log_group *group, bool failed)
+{
+	if (failed)
+		WRITE_ONCE(group->failed, true);
+	if (atomic_dec_and_test(&group->nr_left))
+		complete(&group->done);
+}
+
+/* Waits for all. Return: whether none has failed. */
+static inline bool dmda_log_group_end(struct dmda_log_group *group)
+{
+	dmda_log_group_put(group, false);
+	wait_for_completion_io(&group->done);
+	return !READ_ONCE(group->failed);
+}
+
+/**
+ * struct dmda_log_writes - pages that are being written
+ * @log: where to
+ * @group: their bios
+ */
+struct dmda_log_writes {
+	struct dmda_log *log;
+	struct dmda_log_group group;
+};
+
+/**
  * struct dmda_log - a device in log mode
  * @dmda: the target
  * @list: in the list of all
@@ -228,8 +285,11 @@ struct dmda_log_counters {
  * @durable_seq: operations up to this are durable
  * @root: the last durable root
  * @map: pages of the map that are in memory, by index
- * @hand: index at which the search for a page to evict goes on
+ * @fifo: which of them came lately, and which of those have gone
+ * @hand: of the others: index at which the search for a page to evict goes on
  * @nr_map_pages: how many they are
+ * @nr_leaving: how many of them are being written to be evicted then
+ * @leaving: their writes
  * @max_map_pages: how many they should be at most
  * @claims: writes and trims under way
  * @ready: ios that the worker goes on with
@@ -262,6 +322,7 @@ struct dmda_log_counters {
  * @cleaner: memory for cleaning
  * @root_pages: a root that is being written
  * @pages_before: pages written before the device was activated
+ * @fifo_memory: of @fifo
  * @segments_memory: of @segments
  * @opened_memory: of @opened
  * @slots_memory: of @slots
@@ -307,8 +368,11 @@ struct dmda_log {
 	u64 durable_seq;
 	struct dmda_root root;
 	struct xarray map;
+	struct dmda_s3fifo fifo;
 	unsigned long hand;
 	u64 nr_map_pages;
+	u64 nr_leaving;
+	struct dmda_log_writes leaving;
 	u64 max_map_pages;
 	struct rb_root_cached claims;
 	struct list_head ready;
@@ -343,6 +407,7 @@ struct dmda_log {
 	struct dmda_log_cleaner *cleaner;
 	u8 *root_pages;
 	u64 pages_before;
+	void *fifo_memory;
 	void *segments_memory;
 	void *opened_memory;
 	void *slots_memory[DMDA_NR_TABLES];
@@ -612,9 +677,22 @@ bool dmda_log_page_is_zero_locked(struct dmda_log *log, u64 index);
 /**
  * dmda_log_pages_shrink() - evict pages until there are as few as there should be
  *
- * Context: may sleep; waits for pages that must be written first.
+ * Context: may sleep; waits for pages that must be written first if there are too many.
  */
 void dmda_log_pages_shrink(struct dmda_log *log);
+
+/**
+ * dmda_log_page_leaves_locked() - a page that is leaving was written
+ * Return: whether it is out of the map, and the caller's to free.
+ */
+bool dmda_log_page_leaves_locked(struct dmda_log *log, struct dmda_log_page *page);
+
+/**
+ * dmda_log_page_free() - free a page that is out of the map
+ *
+ * Context: any.
+ */
+void dmda_log_page_free(struct dmda_log *log, struct dmda_log_page *page);
 
 /**
  * dmda_log_pages_free() - free all pages; none is in use
@@ -720,48 +798,6 @@ int dmda_log_checkpoint(struct dmda_log *log, bool is_clean);
 void dmda_log_do_checkpoint(struct work_struct *work);
 
 /**
- * struct dmda_log_group - bios that are under way together
- * @nr_left: how many, plus one
- * @done: when there are none
- * @failed: one of them failed
- */
-struct dmda_log_group {
-	atomic_t nr_left;
-	struct completion done;
-	bool failed;
-};
-
-static inline void dmda_log_group_begin(struct dmda_log_group *group)
-{
-	atomic_set(&group->nr_left, 1);
-	init_completion(&group->done);
-	group->failed = false;
-}
-
-/* One more is under way. */
-static inline void dmda_log_group_get(struct dmda_log_group *group)
-{
-	atomic_inc(&group->nr_left);
-}
-
-/* One has ended; behind that the group may be gone. */
-static inline void dmda_log_group_put(struct dmda_log_group *group, bool failed)
-{
-	if (failed)
-		WRITE_ONCE(group->failed, true);
-	if (atomic_dec_and_test(&group->nr_left))
-		complete(&group->done);
-}
-
-/* Waits for all. Return: whether none has failed. */
-static inline bool dmda_log_group_end(struct dmda_log_group *group)
-{
-	dmda_log_group_put(group, false);
-	wait_for_completion_io(&group->done);
-	return !READ_ONCE(group->failed);
-}
-
-/**
  * struct dmda_log_page_write - a page on its way
  * @writes: which it belongs to
  * @page: of the map that it is; or NULL
@@ -779,16 +815,6 @@ struct dmda_log_page_write {
 	u64 index;
 	u32 slot;
 	u64 seq;
-};
-
-/**
- * struct dmda_log_writes - pages that are being written
- * @log: where to
- * @group: their bios
- */
-struct dmda_log_writes {
-	struct dmda_log *log;
-	struct dmda_log_group group;
 };
 
 /* Write pages: begin, any number of pages, end. */

@@ -5,8 +5,12 @@
  * only place where it is known where a page is to be read from is dmda_log.slots, which
  * learns of a write when it is done: until then the page stays.
  *
- * Eviction goes round: what was used gets as many more chances as it was used, up to
- * MAX_USES. The use that it was read for is none.
+ * Which ones are evicted is S3-FIFO's choice, but that its main queue is a clock that goes round by
+ * index: what was used gets as many more chances as it was used, up to MAX_USES. The use
+ * that it was read for is none.
+ *
+ * Nobody waits for a page that is written to be evicted, as long as there is room: some room is
+ * made before it is needed.
  */
 #include <linux/sched.h>
 #include <linux/wait.h>
@@ -14,8 +18,12 @@
 #include "log.h"
 #include "trace.h"
 
-/* Pages that are written together to make room */
-#define WRITE_AT_ONCE	32U
+/* Pages that are evicted together */
+#define EVICT_AT_ONCE	32U
+
+/* Of the cache, this part is being made free before somebody needs it; but no more than so many */
+#define AHEAD_PART	32U
+#define MAX_AHEAD	64U
 
 #define MAX_USES	3
 
@@ -66,7 +74,7 @@ void dmda_log_page_put(struct dmda_log *log, struct dmda_log_page *page)
 	spin_unlock_irqrestore(&log->lock, flags);
 }
 
-static void free_page_of_map(struct dmda_log *log, struct dmda_log_page *page)
+void dmda_log_page_free(struct dmda_log *log, struct dmda_log_page *page)
 {
 	mempool_free(virt_to_page(page->map.block), &log->map_blocks);
 	mempool_free(page, &log->map_pages);
@@ -175,8 +183,13 @@ static struct dmda_log_page *use_page(struct dmda_log_page *page, struct dmda_lo
 
 static void insert_locked(struct dmda_log *log, u64 index, struct dmda_log_page *page)
 {
+	u64 pushed;
+
 	lockdep_assert_held(&log->lock);
 
+	page->is_new = dmda_s3fifo_put(&log->fifo, index, &pushed);
+	if (pushed != U64_MAX)
+		((struct dmda_log_page *)xa_load(&log->map, pushed))->is_new = false;
 	/* Pinned until it is read. */
 	page->nr_pins = 1;
 	xa_store(&log->map, index, page, GFP_NOWAIT);
@@ -211,7 +224,7 @@ static struct dmda_log_page *get_page_of_map(struct dmda_log *log, u64 index,
 	if (page == fresh)
 		read_page(log, fresh);
 	else
-		free_page_of_map(log, fresh);
+		dmda_log_page_free(log, fresh);
 	return used;
 }
 
@@ -236,101 +249,159 @@ struct dmda_log_page *dmda_log_page_wait(struct dmda_log *log, u64 index)
 	return ERR_PTR(-EIO);
 }
 
+/*
+ * Eviction
+ */
+
 /* The page at the hand, which moves on; round and round. */
-static struct dmda_log_page *next_page(struct dmda_log *log, unsigned long *hand)
+static struct dmda_log_page *next_page(struct dmda_log *log)
 {
-	struct dmda_log_page *page = xa_find(&log->map, hand, ULONG_MAX, XA_PRESENT);
+	struct dmda_log_page *page = xa_find(&log->map, &log->hand, ULONG_MAX, XA_PRESENT);
 
 	if (!page) {
-		*hand = 0;
-		page = xa_find(&log->map, hand, ULONG_MAX, XA_PRESENT);
+		log->hand = 0;
+		page = xa_find(&log->map, &log->hand, ULONG_MAX, XA_PRESENT);
 	}
 	if (page)
-		*hand = page->map.index + 1;
+		log->hand = page->map.index + 1;
 	return page;
 }
 
 /* A page that was used has one chance less. Return: whether it had none any more. */
 static bool has_no_chance(struct dmda_log_page *page)
 {
-	if (!page->nr_uses)
+	if (page->nr_pins || page->is_new)
+		return false;
+	if (page->nr_uses <= 0)
 		return true;
-	page->nr_uses += page->nr_uses < 0 ? 1 : -1;
+	page->nr_uses--;
 	return false;
 }
 
-/*
- * Looks at some pages, not at all: irqs are off. Return: one that can go, out of the
- * map; or NULL: then @dirty has @nr_dirty pages, pinned, that can go when they are written.
+/* What came lately has one chance, and then is like the others. Return: it, if it had none. */
+static struct dmda_log_page *take_new(struct dmda_log *log, u64 index)
+{
+	struct dmda_log_page *page = xa_load(&log->map, index);
+
+	page->is_new = false;
+	if (page->nr_pins || page->nr_uses > 0) {
+		page->nr_uses = 0;
+		return NULL;
+	}
+	dmda_s3fifo_gone(&log->fifo, index);
+	return page;
+}
+
+/* Looks at one page. Return: it, if nobody needs it. */
+static struct dmda_log_page *take_next(struct dmda_log *log)
+{
+	u64 index = dmda_s3fifo_take(&log->fifo);
+	struct dmda_log_page *page;
+
+	if (index != U64_MAX)
+		return take_new(log, index);
+	page = next_page(log);
+	return page && has_no_chance(page) ? page : NULL;
+}
+
+/* While a root is on its way no page can be written; nobody waits for that before he must. */
+static u64 nr_too_many(const struct dmda_log *log)
+{
+	u64 nr_ahead = min_t(u64, div_u64(log->max_map_pages, AHEAD_PART), MAX_AHEAD);
+	u64 nr_wanted = log->max_map_pages - nr_ahead;
+	u64 nr_staying = log->nr_map_pages - log->nr_leaving;
+
+	if (log->slots[DMDA_TABLE_MAP].pending && log->nr_map_pages <= log->max_map_pages)
+		return 0;
+	return nr_staying > nr_wanted ? nr_staying - nr_wanted : 0;
+}
+
+/**
+ * struct victims - pages that are evicted together
+ * @page: the pages
+ * @nr: how many
+ * @nr_clean: the first so many are out of the map; the others have to be written, and are pinned
  */
-static struct dmda_log_page *take_unused(struct dmda_log *log, struct dmda_log_page **dirty,
-					 u32 *nr_dirty)
+struct victims {
+	struct dmda_log_page *page[EVICT_AT_ONCE];
+	u32 nr;
+	u32 nr_clean;
+};
+
+static void add_victim(struct dmda_log *log, struct victims *victims, struct dmda_log_page *page)
 {
-	u32 nr = 0;
-
-	*nr_dirty = 0;
-	for (u32 i = 0; i < LOOK_AT_ONCE && nr < WRITE_AT_ONCE; i++) {
-		struct dmda_log_page *page = next_page(log, &log->hand);
-
-		if (!page || (nr && page == dirty[0]))
-			break;
-		if (page->nr_pins || !has_no_chance(page))
-			continue;
-		if (!is_dirty(page)) {
-			xa_erase(&log->map, page->map.index);
-			log->nr_map_pages--;
-			return page;
-		}
-		if (log->state == DMDA_LOG_WRITE)
-			dirty[nr++] = page;
+	if (is_dirty(page)) {
+		page->is_leaving = true;
+		page->nr_uses = 0;
+		page->nr_pins++;
+		log->nr_leaving++;
+		victims->page[victims->nr++] = page;
+		return;
 	}
-	/* They are the next ones to be looked at. */
-	if (nr)
-		log->hand = dirty[0]->map.index;
-	for (u32 i = 0; i < nr; i++)
-		dirty[i]->nr_pins++;
-	*nr_dirty = nr;
-	return NULL;
+	xa_erase(&log->map, page->map.index);
+	log->nr_map_pages--;
+	victims->page[victims->nr++] = page;
+	swap(victims->page[victims->nr_clean], victims->page[victims->nr - 1]);
+	victims->nr_clean++;
 }
 
-static bool write_pages(struct dmda_log *log, struct dmda_log_page **pages, u32 nr)
+/* Looks at some pages, not at all: irqs are off. Return: whether there are few enough. */
+static bool find_victims(struct dmda_log *log, struct victims *victims)
 {
-	struct dmda_log_writes writes;
+	bool is_enough;
 
-	dmda_log_writes_begin(&writes, log);
-	for (u32 i = 0; i < nr; i++)
-		dmda_log_write_map_page(&writes, pages[i]);
-	return !dmda_log_writes_end(&writes);
+	*victims = (struct victims){};
+	spin_lock_irq(&log->lock);
+	is_enough = !nr_too_many(log);
+	for (u32 i = 0; i < LOOK_AT_ONCE && victims->nr < EVICT_AT_ONCE && nr_too_many(log); i++) {
+		struct dmda_log_page *page = take_next(log);
+
+		if (page && (!is_dirty(page) || log->state == DMDA_LOG_WRITE))
+			add_victim(log, victims, page);
+	}
+	spin_unlock_irq(&log->lock);
+	return is_enough;
 }
 
-/* Return: false, if no page can go, now. */
-static bool evict_some(struct dmda_log *log)
+static void evict(struct dmda_log *log, const struct victims *victims)
 {
-	struct dmda_log_page *dirty[WRITE_AT_ONCE], *page;
-	/* After so many each page has been looked at once for each of its chances. */
-	u64 nr_looks = (MAX_USES + 2) * div_u64(log->nr_map_pages, LOOK_AT_ONCE) + MAX_USES + 2;
-	u32 nr_dirty;
+	for (u32 i = 0; i < victims->nr_clean; i++)
+		dmda_log_page_free(log, victims->page[i]);
+	for (u32 i = victims->nr_clean; i < victims->nr; i++)
+		dmda_log_write_map_page(&log->leaving, victims->page[i]);
+}
 
-	for (u64 i = 0; i < nr_looks; i++) {
-		spin_lock_irq(&log->lock);
-		page = take_unused(log, dirty, &nr_dirty);
-		spin_unlock_irq(&log->lock);
-		if (page) {
-			free_page_of_map(log, page);
-			return true;
-		}
-		if (nr_dirty)
-			return write_pages(log, dirty, nr_dirty);
-	}
-	return false;
+bool dmda_log_page_leaves_locked(struct dmda_log *log, struct dmda_log_page *page)
+{
+	lockdep_assert_held(&log->lock);
+
+	page->is_leaving = false;
+	log->nr_leaving--;
+	/* Somebody may have come for it while it was written. */
+	if (page->nr_pins || page->nr_uses > 0 || is_dirty(page))
+		return false;
+	xa_erase(&log->map, page->map.index);
+	log->nr_map_pages--;
+	return true;
+}
+
+static bool is_small_enough(struct dmda_log *log)
+{
+	return READ_ONCE(log->nr_map_pages) <= log->max_map_pages ||
+		!READ_ONCE(log->nr_leaving);
 }
 
 void dmda_log_pages_shrink(struct dmda_log *log)
 {
-	while (READ_ONCE(log->nr_map_pages) > log->max_map_pages) {
-		if (!evict_some(log))
-			return;
+	/* After so many each page has been looked at once for each of its chances. */
+	u64 nr_looks = (MAX_USES + 2) * (div_u64(READ_ONCE(log->nr_map_pages), LOOK_AT_ONCE) + 1);
+	struct victims victims;
+
+	while (nr_looks && !find_victims(log, &victims)) {
+		evict(log, &victims);
+		nr_looks -= !victims.nr;
 	}
+	wait_event(log->wait, is_small_enough(log));
 }
 
 void dmda_log_pages_free(struct dmda_log *log)
@@ -339,7 +410,7 @@ void dmda_log_pages_free(struct dmda_log *log)
 	unsigned long index;
 
 	xa_for_each(&log->map, index, page)
-		free_page_of_map(log, page);
+		dmda_log_page_free(log, page);
 	log->nr_map_pages = 0;
 	xa_destroy(&log->map);
 }

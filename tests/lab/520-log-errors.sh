@@ -38,9 +38,6 @@ SECTORS=$(blockdev --getsz "$DEV")
 at_end drop_target low
 dmsetup create low --table "0 $SECTORS linear $DEV 0"
 new_log_target t0 /dev/mapper/low --segment 1M
-place() {
-	dieaware dump --part superblock /dev/mapper/low | grep -oE "\b$1=[0-9]+" | head -n 1 | cut -d = -f 2
-}
 dd if=/dev/urandom of="$T_DIR/data" bs=1M count=4 status=none
 put() {
 	dd if="$T_DIR/data" of="$TARGET" bs=1M oflag=direct conv=fsync,notrunc status=none
@@ -50,7 +47,9 @@ same() {
 }
 put
 dmsetup remove t0
-journal=$(($(place journal) * 8)) segments=$(($(place segments) * 8)) tables=$(($(place tables) * 8))
+journal=$(($(superblock_field journal /dev/mapper/low) * 8))
+segments=$(($(superblock_field segments /dev/mapper/low) * 8))
+tables=$(($(superblock_field tables /dev/mapper/low) * 8))
 [[ $journal -gt 0 && $segments -gt $tables ]]
 
 # Data
