@@ -484,11 +484,16 @@ static int __init dieaware_init(void)
 	ret = dmda_retry_init();
 	if (ret)
 		goto err_runtable;
-	ret = dm_register_target(&dieaware_target);
+	ret = dmda_log_map_init();
 	if (ret)
 		goto err_retry;
+	ret = dm_register_target(&dieaware_target);
+	if (ret)
+		goto err_log;
 	return 0;
 
+err_log:
+	dmda_log_map_exit();
 err_retry:
 	dmda_retry_exit();
 err_runtable:
@@ -499,6 +504,7 @@ err_runtable:
 static void __exit dieaware_exit(void)
 {
 	dm_unregister_target(&dieaware_target);
+	dmda_log_map_exit();
 	dmda_retry_exit();
 	dmda_runtable_exit();
 }

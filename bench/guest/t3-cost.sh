@@ -128,13 +128,15 @@ vdo_instructions() {
 
 # Bytes in the caches that pages of the map have their structures and their index from
 slab_bytes() {
-	local cache
+	local cache slabs sum=0
 
-	# Else objects that each CPU keeps at hand count as used.
-	for cache in /sys/kernel/slab/{kmalloc-*,radix_tree_node}/shrink; do
-		echo 1 >"$cache"
+	for cache in /sys/kernel/slab/{dmda_map_page,radix_tree_node}; do
+		# Else objects that each CPU keeps at hand count as used.
+		echo 1 >"$cache/shrink"
+		read -r slabs _ <"$cache/slabs"
+		sum=$((sum + (slabs << $(<"$cache/order")) * 4096))
 	done
-	awk '/^kmalloc-[0-9]+ |^radix_tree_node / { sum += $2 * $4 } END { print sum }' /proc/slabinfo
+	echo $sum
 }
 
 map_pages() {

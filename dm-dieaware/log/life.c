@@ -83,7 +83,6 @@ static void free_tables(struct dmda_log *log)
 	kvfree(log->root_pages);
 	kvfree(log->summary);
 	kvfree(log->readers);
-	kvfree(log->fifo_memory);
 	kvfree(log->segments_memory);
 	kvfree(log->opened_memory);
 	for (int i = 0; i < DMDA_NR_TABLES; i++)
@@ -103,7 +102,6 @@ static bool allocate_tables(struct dmda_log *log)
 	log->summary = kvcalloc(super->summary_pages, sizeof(*log->summary), GFP_KERNEL);
 	log->readers = kvcalloc(dmda_super_nr_segments(super), sizeof(*log->readers),
 				GFP_KERNEL);
-	log->fifo_memory = kvzalloc(dmda_s3fifo_bytes(log->max_map_pages), GFP_KERNEL);
 	log->segments_memory = kvzalloc(dmda_segments_bytes(super), GFP_KERNEL);
 	log->opened_memory = kvzalloc(dmda_opened_bytes(super), GFP_KERNEL);
 	for (int i = 0; i < DMDA_NR_TABLES; i++) {
@@ -113,8 +111,7 @@ static bool allocate_tables(struct dmda_log *log)
 		is_complete = is_complete && log->slots_memory[i];
 	}
 	return is_complete && log->sectors[0] && log->sectors[1] && log->root_pages &&
-		log->summary && log->readers && log->fifo_memory && log->segments_memory &&
-		log->opened_memory;
+		log->summary && log->readers && log->segments_memory && log->opened_memory;
 }
 
 static void init_tables(struct dmda_log *log)
@@ -124,7 +121,6 @@ static void init_tables(struct dmda_log *log)
 	for (int i = 0; i < DMDA_NR_TABLES; i++)
 		dmda_slots_init(&log->slots[i], dmda_super_nr_pages(&log->super, i),
 				log->slots_memory[i]);
-	dmda_s3fifo_init(&log->fifo, log->max_map_pages, log->fifo_memory);
 	dmda_writer_init(&log->writer, &log->super);
 	for (u32 i = 0; i < DMDA_MAX_OPEN; i++)
 		log->opened_by[i] = SEG_NONE;
@@ -136,9 +132,7 @@ static void init_tables(struct dmda_log *log)
 static int init_reserves(struct dmda_log *log)
 {
 	return dmda_log_init_pieces(log) ?:
-		mempool_init_page_pool(&log->map_blocks, NR_RESERVED_PAGES, 0) ?:
-		mempool_init_kmalloc_pool(&log->map_pages, NR_RESERVED_PAGES,
-					  sizeof(struct dmda_log_page)) ?:
+		dmda_log_init_map(log, NR_RESERVED_PAGES) ?:
 		mempool_init_page_pool(&log->buffers, NR_RESERVED_PAGES, 0) ?:
 		mempool_init_kmalloc_pool(&log->writes, NR_RESERVED_PAGES,
 					  sizeof(struct dmda_log_page_write));
@@ -148,8 +142,7 @@ static void exit_reserves(struct dmda_log *log)
 {
 	mempool_exit(&log->writes);
 	mempool_exit(&log->buffers);
-	mempool_exit(&log->map_pages);
-	mempool_exit(&log->map_blocks);
+	dmda_log_exit_map(log);
 	bioset_exit(&log->moves);
 	bioset_exit(&log->bios);
 }

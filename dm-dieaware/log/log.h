@@ -74,8 +74,8 @@ enum dmda_log_state {
 /**
  * struct dmda_log_page - a page of the map in memory
  * @map: its bytes and what they know
- * @log: whose it is
- * @waiters: struct dmda_log_io that wait until it is read
+ * @waiters: one of the struct dmda_log_io that wait until it is read, whose list is the others; or
+ *	NULL
  * @nr_pins: it cannot be evicted as long as this is not 0
  * @is_ready: it was read
  * @is_failed: it could not be read
@@ -86,8 +86,7 @@ enum dmda_log_state {
  */
 struct dmda_log_page {
 	struct dmda_map_page map;
-	struct dmda_log *log;
-	struct list_head waiters;
+	struct list_head *waiters;
 	u32 nr_pins;
 	bool is_ready;
 	bool is_failed;
@@ -258,6 +257,7 @@ struct dmda_log_writes {
  * @clean_queue: the cleaner's own, since it waits for workers of the other
  * @bios: clones for reads of many pieces
  * @moves: writes of cleaning, struct dmda_own_bio
+ * @fetches: reads of pages of the map
  * @map_blocks: reserve of memory for pages of the map
  * @map_pages: reserve for struct dmda_log_page
  * @buffers: reserve of copies of pages that are being written
@@ -339,6 +339,7 @@ struct dmda_log {
 	struct workqueue_struct *clean_queue;
 	struct bio_set bios;
 	struct bio_set moves;
+	struct bio_set fetches;
 	mempool_t map_blocks;
 	mempool_t map_pages;
 	mempool_t buffers;
@@ -641,6 +642,23 @@ bool dmda_log_hint_moved(struct dmda_log *log, const struct dmda_run *run, u64 p
 /*
  * Functions defined in map.c
  */
+
+/**
+ * dmda_log_map_init() - what all devices have in common; for the module
+ * Return: 0 or -ENOMEM.
+ */
+int dmda_log_map_init(void);
+void dmda_log_map_exit(void);
+
+/**
+ * dmda_log_init_map() - set memory aside for pages of the map
+ * @nr_reserved: how many are to be had in any case
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM; dmda_log_exit_map() is due in both cases.
+ */
+int dmda_log_init_map(struct dmda_log *log, int nr_reserved);
+void dmda_log_exit_map(struct dmda_log *log);
 
 /**
  * dmda_log_page_find_locked() - a page of the map, if it is in memory and was read

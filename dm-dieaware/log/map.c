@@ -30,6 +30,58 @@
 /* Pages that are looked at under one holding of the lock */
 #define LOOK_AT_ONCE	256U
 
+/* A page has no room to say whose it is. */
+struct fetch {
+	struct dmda_log *log;
+	struct bio bio;
+};
+
+static struct kmem_cache *page_cache;
+
+int dmda_log_map_init(void)
+{
+	page_cache = kmem_cache_create("dmda_map_page", sizeof(struct dmda_log_page), 0, 0, NULL);
+	return page_cache ? 0 : -ENOMEM;
+}
+
+void dmda_log_map_exit(void)
+{
+	kmem_cache_destroy(page_cache);
+}
+
+static u64 nr_ahead(const struct dmda_log *log)
+{
+	return min_t(u64, div_u64(log->max_map_pages, AHEAD_PART), MAX_AHEAD);
+}
+
+/* Nothing is ever evicted if all pages have room. */
+static u64 fifo_pages(const struct dmda_log *log)
+{
+	u64 nr_pages = dmda_super_nr_pages(&log->super, DMDA_TABLE_MAP);
+
+	return nr_pages + nr_ahead(log) > log->max_map_pages ? log->max_map_pages : 1;
+}
+
+int dmda_log_init_map(struct dmda_log *log, int nr_reserved)
+{
+	log->fifo_memory = kvzalloc(dmda_s3fifo_bytes(fifo_pages(log)), GFP_KERNEL);
+	if (!log->fifo_memory)
+		return -ENOMEM;
+	dmda_s3fifo_init(&log->fifo, fifo_pages(log), log->fifo_memory);
+	return mempool_init_page_pool(&log->map_blocks, nr_reserved, 0) ?:
+		mempool_init_slab_pool(&log->map_pages, nr_reserved, page_cache) ?:
+		bioset_init(&log->fetches, BIO_POOL_SIZE, offsetof(struct fetch, bio),
+			    BIOSET_NEED_BVECS);
+}
+
+void dmda_log_exit_map(struct dmda_log *log)
+{
+	bioset_exit(&log->fetches);
+	mempool_exit(&log->map_pages);
+	mempool_exit(&log->map_blocks);
+	kvfree(log->fifo_memory);
+}
+
 static bool is_dirty(const struct dmda_log_page *page)
 {
 	return page->map.dirty_sector != U64_MAX;
@@ -86,13 +138,33 @@ static struct dmda_log_page *new_page(struct dmda_log *log, u64 index)
 	struct page *block = mempool_alloc(&log->map_blocks, GFP_NOIO);
 
 	memset(page, 0, sizeof(*page));
-	page->log = log;
 	page->map.block = page_address(block);
 	page->map.index = index;
 	page->map.dirty_sector = U64_MAX;
 	page->nr_uses = -1;
-	INIT_LIST_HEAD(&page->waiters);
 	return page;
+}
+
+static void begin_waiting(struct dmda_log_page *page, struct dmda_log_io *io)
+{
+	INIT_LIST_HEAD(&io->list);
+	if (page->waiters)
+		list_add_tail(&io->list, page->waiters);
+	else
+		page->waiters = &io->list;
+}
+
+static void end_waiting(struct dmda_log *log, struct dmda_log_page *page)
+{
+	LIST_HEAD(waiters);
+
+	if (!page->waiters)
+		return;
+	/* The list gets a head, before the first. */
+	list_add_tail(&waiters, page->waiters);
+	list_splice_tail(&waiters, &log->ready);
+	page->waiters = NULL;
+	dmda_log_kick(log, &log->io_work);
 }
 
 /* The page was read, or could not be. */
@@ -104,10 +176,7 @@ static void page_is_there(struct dmda_log *log, struct dmda_log_page *page, bool
 	page->is_ready = !failed;
 	page->is_failed = failed;
 	page->nr_pins--;
-	if (!list_empty(&page->waiters)) {
-		list_splice_tail_init(&page->waiters, &log->ready);
-		dmda_log_kick(log, &log->io_work);
-	}
+	end_waiting(log, page);
 	/* Under the lock: behind it, the last bio may have ended and the target be gone. */
 	wake_up_all(&log->wait);
 	spin_unlock_irqrestore(&log->lock, flags);
@@ -132,7 +201,7 @@ static const char *check_page(const struct dmda_log *log, const struct dmda_log_
 static void page_was_read(struct bio *bio)
 {
 	struct dmda_log_page *page = bio->bi_private;
-	struct dmda_log *log = page->log;
+	struct dmda_log *log = container_of(bio, struct fetch, bio)->log;
 	const char *why = bio->bi_status ? "the device reports an error" :
 					   check_page(log, page);
 
@@ -159,7 +228,8 @@ static void read_page(struct dmda_log *log, struct dmda_log_page *page)
 			      dmda_slot_of(seq_slot));
 	trace_dmda_log_map_fetch(log->dmda->self_dev, page->map.index, from_dpn(dpn));
 	page->map.seq = dmda_slot_seq(seq_slot);
-	bio = bio_alloc(log->bdev, 1, REQ_OP_READ | REQ_META, GFP_NOIO);
+	bio = bio_alloc_bioset(log->bdev, 1, REQ_OP_READ | REQ_META, GFP_NOIO, &log->fetches);
+	container_of(bio, struct fetch, bio)->log = log;
 	bio->bi_iter.bi_sector = dmda_log_sector(log, dpn);
 	bio->bi_end_io = page_was_read;
 	bio->bi_private = page;
@@ -173,7 +243,7 @@ static struct dmda_log_page *use_page(struct dmda_log_page *page, struct dmda_lo
 	if (page->is_failed)
 		return ERR_PTR(-EIO);
 	if (!page->is_ready && io) {
-		list_add_tail(&io->list, &page->waiters);
+		begin_waiting(page, io);
 		return ERR_PTR(-EAGAIN);
 	}
 	count_use(page);
@@ -307,8 +377,7 @@ static struct dmda_log_page *take_next(struct dmda_log *log)
 /* While a root is on its way no page can be written; nobody waits for that before he must. */
 static u64 nr_too_many(const struct dmda_log *log)
 {
-	u64 nr_ahead = min_t(u64, div_u64(log->max_map_pages, AHEAD_PART), MAX_AHEAD);
-	u64 nr_wanted = log->max_map_pages - nr_ahead;
+	u64 nr_wanted = log->max_map_pages - nr_ahead(log);
 	u64 nr_staying = log->nr_map_pages - log->nr_leaving;
 
 	if (log->slots[DMDA_TABLE_MAP].pending && log->nr_map_pages <= log->max_map_pages)
