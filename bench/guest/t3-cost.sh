@@ -28,6 +28,8 @@ FSYNC_THREADS=8
 FSYNCS=250
 MAP_SSD_MB=20480
 MAP_SPARSE_PAGES=4096
+# What one of them knows
+MAP_ENTRIES=806
 REPLAY_SSD_MB=4096
 REPLAY_STEP=20000
 
@@ -155,8 +157,9 @@ structure_bytes() {
 	log_create
 	pages=$(map_pages)
 	before=$(slab_bytes)
-	fio --name=fill --filename="$DEVICE" --direct=1 --rw=write:4092k --bs=4k \
-		--size=$((MAP_SPARSE_PAGES * 4))m --output=/tmp/fill.txt || die "The log cannot be written."
+	fio --name=fill --filename="$DEVICE" --direct=1 --bs=4k \
+		--rw=write:$((MAP_ENTRIES * 4 - 4))k --size=$((MAP_SPARSE_PAGES * MAP_ENTRIES * 4))k \
+		--output=/tmp/fill.txt || die "The log cannot be written."
 	STRUCTURE_BYTES=$((($(slab_bytes) - before) / ($(map_pages) - pages)))
 	log_check structures
 	target_remove
