@@ -4,13 +4,14 @@
 # The target in log mode, drives and filesystems with and without it, and fio on them.
 # Expects lib.sh, and the tool dieaware beside it.
 
-# log_format DEVICE [OPTION]...: an empty log; sets LOG_TABLE, without options.
+# log_format DEVICE [OPTION]...: an empty log; sets LOG_TABLE, without options. On the guest's
+# console there would be a bar, and what is reported next would stand behind it.
 log_format() {
 	local device=$1
 	shift
 
-	LOG_TABLE=$("$BENCH_DIR/dieaware" format "$device" --force "$@" | tail -n 1) ||
-		die "The device could not be formatted."
+	LOG_TABLE=$("$BENCH_DIR/dieaware" format "$device" --force "$@" 2>/tmp/format.txt |
+		tail -n 1) || die "The device could not be formatted: $(tail -n 1 /tmp/format.txt)"
 	[[ $LOG_TABLE == 0\ *\ log ]] || die "'dieaware format' printed no table line: $LOG_TABLE"
 }
 
