@@ -10,6 +10,7 @@
 #include "core/message.h"
 #include "dieaware.h"
 #include "log/log.h"
+#include "log/pages.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"

@@ -9,6 +9,7 @@
 #include <linux/wait.h>
 
 #include "log.h"
+#include "pages.h"
 #include "trace.h"
 
 /* Pages of the map that are looked at under one holding of the lock */

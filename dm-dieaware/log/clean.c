@@ -15,6 +15,7 @@
 #include <linux/vmalloc.h>
 
 #include "clean.h"
+#include "pages.h"
 #include "trace.h"
 
 /* In idle time, a segment with more valid pages than this share of them stays as it is. */

@@ -13,6 +13,7 @@
 #include <linux/vmalloc.h>
 
 #include "clean.h"
+#include "pages.h"
 
 /* Most pages of a command */
 #define CHUNK_PAGES		256U

@@ -15,6 +15,7 @@
  * Nothing is read for a hint: where a page of the map is not in memory there is none.
  */
 #include "log.h"
+#include "pages.h"
 
 static bool sends_hints(const struct dmda_log *log)
 {

@@ -18,6 +18,7 @@
 #include <linux/interval_tree_generic.h>
 
 #include "log.h"
+#include "pages.h"
 #include "trace.h"
 
 #define FIRST_OF(io)	((io)->first)

@@ -9,6 +9,7 @@
 
 #include "../core/message.h"
 #include "log.h"
+#include "pages.h"
 
 /* Reserves, so that going on never depends on memory */
 #define NR_RESERVED_PAGES	16

@@ -16,6 +16,7 @@
 #include <linux/wait.h>
 
 #include "log.h"
+#include "pages.h"
 #include "trace.h"
 
 /* Pages that are evicted together */

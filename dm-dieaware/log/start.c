@@ -9,6 +9,7 @@
 #include <linux/vmalloc.h>
 
 #include "log.h"
+#include "pages.h"
 
 /* Sectors of the journal that are read at once */
 #define SECTORS_AT_ONCE	256U

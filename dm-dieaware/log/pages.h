@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Pages of the map in memory: struct and functions of map.c.
+ */
+#ifndef DMDA_LOG_PAGES_H
+#define DMDA_LOG_PAGES_H
+
+#include "log.h"
+
+/**
+ * struct dmda_log_page - a page of the map in memory
+ * @map: its bytes and what they know
+ * @waiters: one of the struct dmda_log_io that wait until it is read, whose list is the others; or
+ *	NULL
+ * @nr_pins: it cannot be evicted as long as this is not 0
+ * @is_ready: it was read
+ * @is_failed: it could not be read
+ * @is_writing: it is being written
+ * @is_new: it is in the small queue
+ * @is_leaving: it is being written to be evicted then
+ * @nr_uses: how often it was used lately; -1: it never was
+ */
+struct dmda_log_page {
+	struct dmda_map_page map;
+	struct list_head *waiters;
+	u32 nr_pins;
+	bool is_ready;
+	bool is_failed;
+	bool is_writing : 1;
+	bool is_new : 1;
+	bool is_leaving : 1;
+	s8 nr_uses;
+};
+
+/**
+ * dmda_log_map_init() - what all devices have in common; for the module
+ * Return: 0 or -ENOMEM.
+ */
+int dmda_log_map_init(void);
+void dmda_log_map_exit(void);
+
+/**
+ * dmda_log_init_map() - set memory aside for pages of the map
+ * @nr_reserved: how many are to be had in any case
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM; dmda_log_exit_map() is due in both cases.
+ */
+int dmda_log_init_map(struct dmda_log *log, int nr_reserved);
+void dmda_log_exit_map(struct dmda_log *log);
+
+/**
+ * dmda_log_page_find_locked() - a page of the map, if it is in memory and was read
+ */
+struct dmda_log_page *dmda_log_page_find_locked(struct dmda_log *log, u64 index);
+
+/**
+ * dmda_log_page_get() - a page of the map, read if need be
+ * @io: waits for it if it has to be read, and comes back to dmda_log.ready
+ *
+ * Context: may sleep, but does not wait for the page.
+ * Return: the page, pinned; NULL: @io waits; or an error.
+ */
+struct dmda_log_page *dmda_log_page_get(struct dmda_log *log, u64 index,
+					struct dmda_log_io *io);
+
+/**
+ * dmda_log_page_wait() - the same for who can wait
+ *
+ * Context: may sleep.
+ * Return: the page, pinned; or an error.
+ */
+struct dmda_log_page *dmda_log_page_wait(struct dmda_log *log, u64 index);
+
+/* Counterpart of the two. */
+void dmda_log_page_put_locked(struct dmda_log_page *page);
+void dmda_log_page_put(struct dmda_log *log, struct dmda_log_page *page);
+
+/**
+ * dmda_log_page_is_zero_locked() - was this page of the map never changed?
+ */
+bool dmda_log_page_is_zero_locked(struct dmda_log *log, u64 index);
+
+/**
+ * dmda_log_pages_shrink() - evict pages until there are as few as there should be
+ *
+ * Context: may sleep; waits for pages that must be written first if there are too many.
+ */
+void dmda_log_pages_shrink(struct dmda_log *log);
+
+/**
+ * dmda_log_page_leaves_locked() - a page that is leaving was written
+ * Return: whether it is out of the map, and the caller's to free.
+ */
+bool dmda_log_page_leaves_locked(struct dmda_log *log, struct dmda_log_page *page);
+
+/**
+ * dmda_log_page_free() - free a page that is out of the map
+ *
+ * Context: any.
+ */
+void dmda_log_page_free(struct dmda_log *log, struct dmda_log_page *page);
+
+/**
+ * dmda_log_pages_free() - free all pages; none is in use
+ */
+void dmda_log_pages_free(struct dmda_log *log);
+
+#endif /* DMDA_LOG_PAGES_H */
