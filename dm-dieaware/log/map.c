@@ -398,6 +398,12 @@ struct victims {
 	u32 nr_clean;
 };
 
+static void take_out(struct dmda_log *log, const struct dmda_log_page *page)
+{
+	xa_erase(&log->map, page->map.index);
+	log->nr_map_pages--;
+}
+
 static void add_victim(struct dmda_log *log, struct victims *victims, struct dmda_log_page *page)
 {
 	if (is_dirty(page)) {
@@ -408,8 +414,7 @@ static void add_victim(struct dmda_log *log, struct victims *victims, struct dmd
 		victims->page[victims->nr++] = page;
 		return;
 	}
-	xa_erase(&log->map, page->map.index);
-	log->nr_map_pages--;
+	take_out(log, page);
 	victims->page[victims->nr++] = page;
 	swap(victims->page[victims->nr_clean], victims->page[victims->nr - 1]);
 	victims->nr_clean++;
@@ -450,8 +455,7 @@ bool dmda_log_page_leaves_locked(struct dmda_log *log, struct dmda_log_page *pag
 	/* Somebody may have come for it while it was written. */
 	if (page->nr_pins || page->nr_uses > 0 || is_dirty(page))
 		return false;
-	xa_erase(&log->map, page->map.index);
-	log->nr_map_pages--;
+	take_out(log, page);
 	return true;
 }
 
