@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # dieaware frag: a file that was written fragmented, with plain writes and with hints, gives the
-# figures that the SSD's own tables have; through a target, a partition and a linear target.
+# figures that the SSD's own tables have; through a target, a partition and a linear target; and on btrfs,
+# whose addresses are its own: the pages of a file lie where it is said.
 # kernels: 6.12
 # smp: 2
 # mem: 2G
@@ -38,6 +39,20 @@ for run in json.load(sys.stdin)[0]["runs"]:
     for line in table.stdout.splitlines():
         pages[int(line.split()[1])] += 1
 print(pages)' "$2"
+}
+
+# lies_there FILE DEVICE: the device has the file's pages where runs extents says.
+lies_there() {
+	dieaware runs extents --json "$1" | python3 -c '
+import json, sys
+runs = json.load(sys.stdin)[0]["runs"]
+with open(sys.argv[1], "rb") as file, open(sys.argv[2], "rb") as device:
+    for run in runs:
+        file.seek(run["file_page"] * 4096)
+        device.seek(run["device_page"] * 4096)
+        if file.read(run["pages"] * 4096) != device.read(run["pages"] * 4096):
+            sys.exit("{} is elsewhere".format(run))
+print(sum(run["pages"] for run in runs))' "$1" "$2"
 }
 
 new_ssd ssd0 capacity_mib=512
@@ -89,6 +104,34 @@ mount /dev/mapper/t1 "$T_DIR/mnt"
 check_that "and on a linear target" "$(figure "$plain" die_pages)" == "$(device_dies "$plain" 256)"
 umount "$T_DIR/mnt"
 dmsetup remove t1
+
+# btrfs: a file in several chunks, one with a part that is compressed, a subvolume
+dieaware create t0 "${DEV}p1" --mode hint --option hints=off
+make_fs btrfs /dev/mapper/t0
+mount /dev/mapper/t0 "$T_DIR/mnt"
+fragment "$T_DIR/mnt"
+file=$T_DIR/mnt/file
+dd if=/dev/urandom of="$T_DIR/mnt/large" bs=1M count=48 status=none
+btrfs -q subvolume create "$T_DIR/mnt/sub"
+dd if=/dev/urandom of="$T_DIR/mnt/sub/file" bs=64k count=1 status=none
+cp "$T_DIR/mnt/sub/file" "$T_DIR/mnt/mixed"
+sync
+btrfs property set "$T_DIR/mnt/mixed" compression zstd
+head -c 64K /dev/zero | tr '\0' y | dd of="$T_DIR/mnt/mixed" bs=64k seek=1 iflag=fullblock status=none
+sync
+check_that "btrfs: the file lies where it is said" "$(lies_there "$file" /dev/mapper/t0)" -eq 128
+check_that "btrfs: ... and one in several chunks" "$(lies_there "$T_DIR/mnt/large" /dev/mapper/t0)" -eq 12288
+check_that "btrfs: ... and one in a subvolume" "$(lies_there "$T_DIR/mnt/sub/file" /dev/mapper/t0)" -eq 16
+check_that "btrfs: ... and what of one is not compressed" "$(lies_there "$T_DIR/mnt/mixed" /dev/mapper/t0)" -eq 16
+check_that "btrfs: the dies are those of the SSD's own table" "$(figure "$file" die_pages)" == "$(device_dies "$file" 256)"
+exits 0 "128 pages" dieaware runs load t0 "$file"
+umount "$T_DIR/mnt"
+make_fs btrfs /dev/mapper/t0 -d dup -m dup
+mount /dev/mapper/t0 "$T_DIR/mnt"
+dd if=/dev/urandom of="$file" bs=64k count=1 status=none
+exits 3 "keeps data as dup" dieaware frag "$file"
+umount "$T_DIR/mnt"
+dieaware remove t0
 
 # In log mode nobody but the target knows where files are.
 dieaware create t0 "${DEV}p1" --mode log --force

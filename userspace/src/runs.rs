@@ -237,11 +237,13 @@ mod tests {
 
     #[test]
     fn messages_name_the_file_and_a_bounded_number_of_runs() {
+        let device = DeviceNumber {
+            major: 254,
+            minor: 3,
+        };
         let facts = FileFacts {
-            device: DeviceNumber {
-                major: 254,
-                minor: 3,
-            },
+            device,
+            below: device,
             fs_type: "ext4".to_owned(),
             inode: 12,
             generation: 77,

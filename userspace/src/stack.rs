@@ -83,11 +83,20 @@ impl Base {
 ///
 /// When there is no such node.
 pub fn number_of(path: &Path) -> io::Result<DeviceNumber> {
-    let rdev = fs::metadata(path)?.rdev();
-    Ok(DeviceNumber {
-        major: major(rdev) as u32,
-        minor: minor(rdev) as u32,
-    })
+    Ok(number(fs::metadata(path)?.rdev()))
+}
+
+/// The device of a file, as `stat` has it. It need not be one (btrfs).
+#[must_use]
+pub fn device_of(metadata: &fs::Metadata) -> DeviceNumber {
+    number(metadata.dev())
+}
+
+fn number(device: u64) -> DeviceNumber {
+    DeviceNumber {
+        major: major(device) as u32,
+        minor: minor(device) as u32,
+    }
 }
 
 /// The disk that a block device is, or is a partition of.

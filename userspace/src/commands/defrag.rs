@@ -21,7 +21,7 @@ pub(super) enum How {
     Auto,
     /// The SSD spreads the pages (Redistribute)
     Ssd,
-    /// The filesystem moves them to free blocks in a row (ext4, f2fs, xfs)
+    /// The filesystem moves them to free blocks in a row (btrfs, ext4, f2fs, xfs)
     Move,
     /// They are written again in place, in the order of the file
     Rewrite,
@@ -51,6 +51,9 @@ pub struct DefragArgs {
     /// Leave files alone whose DoF_P is below this; where it is not known, files in one piece
     #[arg(long, value_name = "PERCENT", value_parser = parse_permille, default_value = "25")]
     threshold: u32,
+    /// Also move what is shared with other files or snapshots, which takes space of its own then
+    #[arg(long)]
+    unshare: bool,
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
@@ -213,6 +216,7 @@ pub fn run(args: &DefragArgs, out: &mut impl Write) -> Result<()> {
     let wish = Wish {
         method: args.method.method(),
         threshold_permille: u64::from(args.threshold),
+        unshares: args.unshare,
         dry_run: args.dry_run,
     };
     // Files that cannot be looked at are reported when their turn comes.

@@ -100,6 +100,9 @@ struct MigrateArgs {
     /// Leave ranges in one piece alone whose DoF_P is below this, or not known
     #[arg(long, value_name = "PERCENT", value_parser = parse_permille, default_value = "25")]
     threshold: u32,
+    /// Also move what is shared with other files or snapshots, which takes space of its own then
+    #[arg(long)]
+    unshare: bool,
     /// Only the hottest ranges, so many of all in FILE
     #[arg(long, value_name = "PERCENT", value_parser = parse_permille, default_value = "100")]
     hot: u32,
@@ -380,6 +383,7 @@ fn migrate_all(args: &MigrateArgs, out: &mut impl Write) -> Result<()> {
     let wish = Wish {
         method: args.method.method(),
         threshold_permille: u64::from(args.threshold),
+        unshares: args.unshare,
         dry_run: args.dry_run,
     };
     let pages = |file: &HotFile| {

@@ -90,6 +90,8 @@ fn work(
     let wish = Wish {
         method: Some(Method::Ssd),
         threshold_permille: u64::from(args.threshold),
+        // The SSD spreads pages, whoever they belong to.
+        unshares: false,
         dry_run: false,
     };
     let mut drives = Drives::default();

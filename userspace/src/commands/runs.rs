@@ -111,11 +111,11 @@ fn load(name: &str, files: &[PathBuf], out: &mut impl Write) -> Result<()> {
     let mut all = Vec::new();
     for path in files {
         let facts = facts(path)?;
-        if facts.device != device {
+        if facts.below != device {
             return Err(UsageError(format!(
                 "{}: its filesystem lies on the device {}, but {name} is {device}",
                 path.display(),
-                facts.device
+                facts.below
             ))
             .into());
         }
@@ -133,7 +133,7 @@ fn load(name: &str, files: &[PathBuf], out: &mut impl Write) -> Result<()> {
 fn device_below(folder: &Path) -> Result<(DeviceNumber, String)> {
     let name = || folder.display().to_string();
     let opened = File::open(folder).with_context(name)?;
-    let device = file::mount_of(&opened).with_context(name)?.device;
+    let device = file::below(&opened).with_context(name)?;
     let dm_name = fs::read_to_string(format!("/sys/dev/block/{device}/dm/name"));
 
     match dm_name.map(|text| text.trim().to_owned()) {
@@ -191,7 +191,7 @@ fn load_saved(folder: &Path, list: Option<&Path>, out: &mut impl Write) -> Resul
         let Ok(facts) = file::facts(&folder.join(file)) else {
             continue;
         };
-        if facts.device != device {
+        if facts.below != device {
             continue;
         }
         let (runs, pages) = load_file(&name, &targets, &facts)

@@ -11,11 +11,11 @@ use nix::fcntl::{fallocate, FallocateFlags};
 use nix::libc;
 
 use super::migrate::{bytes_of, joined, open, refuse_shared, start_writeback, CHUNK_PAGES};
-use super::{DefragError, Watch};
+use super::{DefragError, Watch, Wish};
 use crate::frag::look::Look;
 use crate::frag::Logical;
 use crate::io_engine::fiemap::{self, Extent};
-use crate::io_engine::{dedupe, f2fs, move_ext};
+use crate::io_engine::{btrfs, dedupe, f2fs, move_ext};
 use crate::runs;
 use crate::units::PAGE_BYTES;
 
@@ -26,7 +26,10 @@ const MOVE_PAGES: u64 = 1024;
 const MOST_TRIES: usize = 3;
 
 /// Filesystems that can.
-pub const FS_TYPES: [&str; 3] = ["ext4", "f2fs", "xfs"];
+pub const FS_TYPES: [&str; 4] = ["btrfs", "ext4", "f2fs", "xfs"];
+
+/// Of these those that move nothing that is in one piece.
+pub const MOVE_PIECES: [&str; 2] = ["btrfs", "f2fs"];
 
 /// A file without a name that has room where the other one has data, in as few pieces as may be.
 fn donor(path: &Path, look: &Look) -> Result<File, DefragError> {
@@ -65,13 +68,23 @@ fn pieces_of(donor: &File) -> io::Result<u64> {
 }
 
 /// Move to blocks that are as many in a row as there are.
-pub fn move_blocks(path: &Path, look: &Look, watch: &mut Watch) -> Result<(), DefragError> {
+pub fn move_blocks(
+    path: &Path,
+    look: &Look,
+    wish: Wish,
+    watch: &mut Watch,
+) -> Result<(), DefragError> {
     let fs_type = look.facts.fs_type.as_str();
     if !FS_TYPES.contains(&fs_type) {
         return Err(DefragError::MovesNothing(fs_type.to_owned()));
     }
-    refuse_shared(&look.facts.extents)?;
+    refuse_shared(look, wish)?;
     let file = open(path)?;
+    if fs_type == btrfs::FS_TYPE {
+        return in_steps(&file, look, watch, &mut |bytes| {
+            Ok(btrfs::defragment(&file, &bytes)?)
+        });
+    }
     if fs_type == "f2fs" {
         return in_steps(&file, look, watch, &mut |bytes| {
             f2fs::defragment(&file, &bytes)?;
@@ -116,12 +129,22 @@ fn in_steps(
             let until = end.min(page + MOVE_PAGES);
             step(page * PAGE_BYTES..until * PAGE_BYTES)?;
             // Now, so that pages come to the SSD in the order of the file.
-            file.sync_data()?;
+            settle(file, &look.facts.fs_type, page, until)?;
             done += until - page;
             page = until;
         }
     }
+    file.sync_data()?;
     Ok(())
+}
+
+/// Have pages of a file written.
+fn settle(file: &File, fs_type: &str, page: u64, end: u64) -> io::Result<()> {
+    // Each fsync of btrfs writes trees and superblocks: one, at the end, has to do.
+    if fs_type == btrfs::FS_TYPE {
+        return start_writeback(file, page * PAGE_BYTES, (end - page) * PAGE_BYTES);
+    }
+    file.sync_data()
 }
 
 /// ext4: the donor's blocks become the file's.

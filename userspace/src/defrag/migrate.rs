@@ -9,7 +9,7 @@ use std::path::Path;
 
 use nix::libc;
 
-use super::{DefragError, Watch};
+use super::{DefragError, Watch, Wish};
 use crate::frag::look::{Look, Pages};
 use crate::io_engine::fiemap::Extent;
 use crate::io_engine::lease::Lease;
@@ -20,7 +20,7 @@ use crate::units::PAGE_BYTES;
 /// What is read and written at once.
 pub(super) const CHUNK_PAGES: u64 = 256;
 
-/// Blocks that belong to another file, too.
+/// Blocks that belong to another file, or to the file in a snapshot, too.
 const EXTENT_SHARED: u32 = 0x2000;
 
 /// The SSD does it all.
@@ -38,11 +38,26 @@ pub fn spread(spreader: &Spreader, look: &Look, watch: &mut Watch) -> Result<(),
     Ok(())
 }
 
-pub(super) fn refuse_shared(extents: &[Extent]) -> Result<(), DefragError> {
-    if extents
+/// Is a page of runs, which are in the order of the file, shared?
+fn is_shared(extents: &[Extent], runs: &[Run]) -> bool {
+    let end_of = |run: &Run| {
+        let (begin, bytes) = bytes_of(run);
+        begin + bytes
+    };
+    let mut shared = extents
         .iter()
-        .any(|extent| extent.flags & EXTENT_SHARED != 0)
-    {
+        .filter(|extent| extent.flags & EXTENT_SHARED != 0);
+
+    shared.any(|extent| {
+        let next = runs.partition_point(|run| end_of(run) <= extent.logical);
+        let next = runs.get(next);
+        next.is_some_and(|run| bytes_of(run).0 < extent.logical.saturating_add(extent.length))
+    })
+}
+
+/// What is moved is shared no more, and takes space of its own: not unless that is wished for.
+pub(super) fn refuse_shared(look: &Look, wish: Wish) -> Result<(), DefragError> {
+    if !wish.unshares && is_shared(&look.facts.extents, &look.runs) {
         return Err(DefragError::Shared);
     }
     Ok(())
@@ -81,8 +96,8 @@ pub(super) fn joined(list: &[Run]) -> Vec<Run> {
 /// Write what is there again, in the order of the file. Old and new data are the same, so it
 /// does not matter what of it comes to the device before a power failure; but nobody else
 /// may write in between.
-pub fn rewrite(path: &Path, look: &Look, watch: &mut Watch) -> Result<(), DefragError> {
-    refuse_shared(&look.facts.extents)?;
+pub fn rewrite(path: &Path, look: &Look, wish: Wish, watch: &mut Watch) -> Result<(), DefragError> {
+    refuse_shared(look, wish)?;
     let file = open(path)?;
     let lease = Lease::take(&file)?.ok_or(DefragError::InUse)?;
     let metadata = file.metadata()?;
@@ -145,17 +160,36 @@ pub(super) fn start_writeback(file: &File, at: u64, bytes: u64) -> io::Result<()
 
 #[cfg(test)]
 mod tests {
-    use super::joined;
+    use super::{is_shared, joined, EXTENT_SHARED};
+    use crate::io_engine::fiemap::Extent;
     use crate::runs::Run;
     use crate::units::{Dpn, FilePage};
 
-    #[test]
-    fn runs_are_joined_by_their_place_in_the_file() {
-        let run = |file_page, device_page, pages| Run {
+    fn run(file_page: u64, device_page: u64, pages: u32) -> Run {
+        Run {
             file_page: FilePage(file_page),
             device_page: Dpn(device_page),
             pages,
-        };
+        }
+    }
+
+    #[test]
+    fn only_what_is_to_be_moved_counts_as_shared() {
+        let extents = [
+            Extent::new(0, 90 << 12, 8 << 12, 0),
+            Extent::new(8 << 12, 10 << 12, 8 << 12, EXTENT_SHARED),
+            Extent::new(16 << 12, 50 << 12, 8 << 12, 0),
+        ];
+        for (first, pages, shared) in [(0, 8, false), (0, 9, true), (15, 1, true), (16, 8, false)] {
+            let runs = [run(0, 90, 1), run(first, 90, pages), run(20, 54, 1)];
+            assert_eq!(is_shared(&extents, &runs), shared, "{first}+{pages}");
+        }
+        assert!(!is_shared(&extents, &[]));
+        assert!(!is_shared(&extents[..1], &[run(0, 90, 8)]));
+    }
+
+    #[test]
+    fn runs_are_joined_by_their_place_in_the_file() {
         assert!(joined(&[]).is_empty());
         assert_eq!(
             joined(&[run(0, 90, 8), run(8, 10, 8), run(17, 18, 1)]),

@@ -41,11 +41,11 @@ pub enum DefragError {
     Interrupted(#[from] Interrupted),
     #[error("somebody has it open")]
     InUse,
-    #[error("it shares blocks with other files")]
+    #[error("it shares blocks with other files or snapshots and would take space of its own; --unshare allows that")]
     Shared,
     #[error("its filesystem has blocks of less than 4 KiB, and none of its pages is whole")]
     NoPages,
-    #[error("its filesystem is {0}; only ext4, f2fs and xfs move blocks")]
+    #[error("its filesystem is {0}; only btrfs, ext4, f2fs and xfs move blocks")]
     MovesNothing(String),
     #[error("its xfs has no reflinks, by which blocks could be moved")]
     NoReflink,
@@ -95,6 +95,8 @@ pub struct Wish {
     pub method: Option<Method>,
     /// Files below this DoF_P are left alone.
     pub threshold_permille: u64,
+    /// Also what is shared with other files or snapshots.
+    pub unshares: bool,
     pub dry_run: bool,
 }
 
@@ -128,10 +130,10 @@ fn choose(look: &Look) -> Method {
 #[must_use]
 pub fn choose_copying(look: &Look) -> Method {
     let fs_type = look.facts.fs_type.as_str();
-    // f2fs moves nothing that is in one piece.
     let is_whole = look.logical.pieces <= look.logical.ideal_pieces;
 
-    if blocks::FS_TYPES.contains(&fs_type) && !(fs_type == "f2fs" && is_whole) {
+    if blocks::FS_TYPES.contains(&fs_type) && !(is_whole && blocks::MOVE_PIECES.contains(&fs_type))
+    {
         Method::Move
     } else {
         Method::Rewrite
@@ -146,7 +148,7 @@ fn refuse_in_vain(look: &Look) -> Result<(), DefragError> {
     let fs_type = &look.facts.fs_type;
 
     if IN_PLACE.contains(&fs_type.as_str()) {
-        if let Some(device) = stack::hinting(look.facts.device) {
+        if let Some(device) = stack::hinting(look.facts.below) {
             return Err(DefragError::StaysOnDies {
                 fs_type: fs_type.clone(),
                 device,
@@ -200,8 +202,8 @@ pub fn defrag(
             &look,
             watch,
         )?,
-        Method::Move => blocks::move_blocks(path, &look, watch)?,
-        Method::Rewrite => migrate::rewrite(path, &look, watch)?,
+        Method::Move => blocks::move_blocks(path, &look, wish, watch)?,
+        Method::Rewrite => migrate::rewrite(path, &look, wish, watch)?,
     }
     done.after = Some(State::of(&look_at(path, ranges, drives)?));
     Ok(done)

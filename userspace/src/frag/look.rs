@@ -131,7 +131,7 @@ pub fn look(path: &Path, drives: &mut Drives) -> Result<Look, FileError> {
 pub fn look_at(path: &Path, ranges: &[Range<u64>], drives: &mut Drives) -> Result<Look, FileError> {
     let facts = file::facts(path)?;
     let runs = runs::within(&runs::runs_of(&facts.extents), ranges);
-    let on_ssd = drives.on_ssd(facts.device, &runs);
+    let on_ssd = drives.on_ssd(facts.below, &runs);
 
     Ok(Look {
         bytes: fs::metadata(path)?.len(),

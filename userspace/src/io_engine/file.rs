@@ -9,6 +9,7 @@ use std::path::Path;
 
 use thiserror::Error;
 
+use super::btrfs::{self, BtrfsError};
 use super::fiemap::{self, Extent};
 use crate::mounts::{self, Mount, MountError};
 use crate::units::DeviceNumber;
@@ -16,12 +17,15 @@ use crate::units::DeviceNumber;
 /// A file's identity and extents.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct FileFacts {
-    /// Device number of its filesystem.
+    /// Device number of its filesystem, which need not be that of a device (btrfs).
     pub device: DeviceNumber,
+    /// The block device that it lies on.
+    pub below: DeviceNumber,
     /// Its type, such as `ext4`.
     pub fs_type: String,
     pub inode: u64,
     pub generation: u32,
+    /// With addresses on that block device
     pub extents: Vec<Extent>,
 }
 
@@ -35,17 +39,19 @@ pub enum FileError {
     Mount(#[from] MountError),
     #[error("it lies on {0}, which reports addresses of its own instead of the device's")]
     OwnAddresses(String),
+    #[error(transparent)]
+    Btrfs(#[from] BtrfsError),
     #[error("its filesystem, {0}, does not report where files lie (FIEMAP): {1}")]
     NoFiemap(String, nix::Error),
     #[error("its filesystem, {0}, does not report generations of inodes: {1}")]
     NoGeneration(String, nix::Error),
 }
 
-/// Filesystems whose FIEMAP addresses are not those of the device below: btrfs has a
-/// layer of chunks in between, overlayfs shows another filesystem's.
-const OWN_ADDRESSES: [&str; 3] = ["btrfs", "overlay", "bcachefs"];
+/// Filesystems whose FIEMAP addresses are not those of the device below, and cannot be followed to
+/// it: overlayfs shows another filesystem's.
+const OWN_ADDRESSES: [&str; 2] = ["overlay", "bcachefs"];
 
-/// The filesystem of an open file or folder, if its addresses are the device's.
+/// The filesystem of an open file or folder, if its addresses can be followed to a device.
 pub fn mount_of(file: &File) -> Result<Mount, FileError> {
     let fdinfo = fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd()))?;
     let mountinfo = fs::read_to_string("/proc/self/mountinfo")?;
@@ -55,6 +61,16 @@ pub fn mount_of(file: &File) -> Result<Mount, FileError> {
         return Err(FileError::OwnAddresses(mount.fs_type));
     }
     Ok(mount)
+}
+
+/// The block device that the filesystem of an open file or folder lies on.
+pub fn below(file: &File) -> Result<DeviceNumber, FileError> {
+    let mount = mount_of(file)?;
+
+    if mount.fs_type == btrfs::FS_TYPE {
+        return Ok(btrfs::only_device(file)?);
+    }
+    Ok(mount.device)
 }
 
 /// Find out everything about a file. Dirty pages of it are written first.
@@ -70,8 +86,14 @@ pub fn facts(path: &Path) -> Result<FileFacts, FileError> {
         fiemap::extents(&file).map_err(|err| FileError::NoFiemap(mount.fs_type.clone(), err))?;
     let generation = fiemap::generation(&file)
         .map_err(|err| FileError::NoGeneration(mount.fs_type.clone(), err))?;
+    let (extents, below) = if mount.fs_type == btrfs::FS_TYPE {
+        btrfs::on_device(&file, &extents)?
+    } else {
+        (extents, mount.device)
+    };
     Ok(FileFacts {
         device: mount.device,
+        below,
         fs_type: mount.fs_type,
         inode: metadata.ino(),
         generation,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Files and devices: what the kernel knows about them, and their bytes.
 
+pub mod btrfs;
 pub mod dedupe;
 pub mod f2fs;
 pub mod fiemap;

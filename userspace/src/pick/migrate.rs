@@ -187,6 +187,7 @@ mod tests {
         Look {
             facts: FileFacts {
                 device: DeviceNumber { major: 1, minor: 2 },
+                below: DeviceNumber { major: 1, minor: 2 },
                 fs_type: "ext4".to_owned(),
                 inode: 12,
                 generation: 0,
