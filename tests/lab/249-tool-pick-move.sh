@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# dieaware pick migrate, on filesystems that write in place and on one that does not: what is read becomes
+# dieaware pick migrate, on filesystems that write in place and on those that do not: what is read becomes
 # as fast as in a file that was moved as a whole, for less than half of the writes; nothing else of the
-# file moves, and it stays what it is, also when it is interrupted or killed.
+# file moves, and it stays what it is, also when it is interrupted or killed. What is shared with a snapshot
+# is moved only when that is asked for.
 # kernels: 6.12
 # smp: 1
 # mem: 2G
 # clock: virtual
-# seconds: 60
-# timeout: 600
+# seconds: 90
+# timeout: 900
 . "$(dirname "$0")/rc"
 
 KIB=6144
@@ -110,7 +111,7 @@ survives() {
 mnt=$T_DIR/mnt
 file=$mnt/file
 new_ssd ssd0 capacity_mib=512 time_scale=4
-for fs in ext4 f2fs xfs; do
+for fs in ext4 f2fs xfs btrfs; do
 	make_fs $fs "$DEV"
 	new_mount "$DEV" "$mnt"
 	pays_off $fs 95
@@ -118,6 +119,35 @@ for fs in ext4 f2fs xfs; do
 	umount "$mnt"
 	check "$fs: fsck finds nothing" check_fs $fs "$DEV"
 done
+
+# btrfs: overwriting in place (chattr +C) does not keep a file from being moved.
+mount "$DEV" "$mnt"
+rm "$file"
+touch "$file"
+chattr +C "$file"
+python3 "$LAB_DIR/stride.py" fragment "$file" 1024 4 4
+check "all of a file is wanted" analyze --bypass --read-ahead 64K
+exits 0 move dieaware pick migrate "$T_DIR/hot"
+exits 0 "0 KiB written" dieaware pick migrate "$T_DIR/hot"
+
+# A snapshot keeps what it has. Its file is in pieces in the part that is shared only.
+rm -f "$file"* "$mnt/"*.other
+python3 "$LAB_DIR/stride.py" fragment "$file" 1024 4 4
+rm "$file.other"
+sum=$(sha256sum <"$file")
+btrfs -q subvolume snapshot -r "$mnt" "$mnt/snapshot"
+old=$(places "$mnt/snapshot/file" 0 1024)
+check "the first stride is wanted" analyze -- dd if="$file" of=/dev/null bs=128k count=1 iflag=direct status=none
+exits 3 "--unshare allows that" dieaware pick migrate "$T_DIR/hot"
+check_that "nothing was moved" "$(places "$file" 0 1024)" == "$old"
+exits 0 move dieaware pick migrate --unshare "$T_DIR/hot"
+check_that "the file was moved" "$(places "$file" 0 128)" != "$(places "$mnt/snapshot/file" 0 128)"
+check_that "the rest of it is still shared" "$(places "$file" 128 896)" == "$(places "$mnt/snapshot/file" 128 896)"
+check_that "the snapshot was not" "$(places "$mnt/snapshot/file" 0 1024)" == "$old"
+check_that "both are the same" "$(sha256sum <"$file") $(sha256sum <"$mnt/snapshot/file")" == "$sum $sum"
+exits 0 "0 KiB written" dieaware pick migrate "$T_DIR/hot"
+umount "$mnt"
+check "btrfs: fsck finds nothing" check_fs btrfs "$DEV"
 
 # most_on_a_die: pages of the file on the die that has most of them
 most_on_a_die() {

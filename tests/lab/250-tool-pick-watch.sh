@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# dieaware pick watch: a file that is read much, and lies on few dies, is spread while it is read; one that
+# dieaware pick watch: a file that is read much, or mapped, and lies on few dies, is spread while it is read; one that
 # nobody reads, and one that is too large, are left alone. SIGTERM ends it.
 # One CPU: tracing patches the code of the scheduler, and an emulated CPU may run what another one has patched
 # while it is half done ("Oops: int3").
 # kernels: 6.12
 # smp: 1
 # mem: 2G
-# seconds: 25
-# timeout: 180
+# seconds: 35
+# timeout: 240
 . "$(dirname "$0")/rc"
 
 # dof FILE: DoF_P in thousandths
@@ -68,6 +68,25 @@ ends 0
 kill $reader
 check_that "all files are the same" "$(sums "$mnt")" == "$sum"
 umount "$mnt"
+
+# btrfs, by page faults
+make_fs btrfs "$DEV"
+mount "$DEV" "$mnt"
+write_fragmented "$mnt/hot" 32
+(while :; do
+	python3 -c 'import mmap, sys; file = open(sys.argv[1]); mmap.mmap(file.fileno(), 0, access=1).find(b"none")' "$mnt/hot"
+	sleep 0.1
+done) &
+reader=$!
+at_end kill $reader
+check_that "btrfs: it lies badly" "$(dof "$mnt/hot")" -ge 700
+watch
+check "btrfs: what is mapped and read is spread" poll 60 is_spread "$mnt/hot"
+kill -TERM $WATCH
+ends 0
+kill $reader
+# The reader's last program may still have the file.
+poll 20 umount "$mnt"
 
 drop_ssd ssd0
 new_ssd ssd0 capacity_mib=256 hints=0

@@ -27,11 +27,27 @@ def main() -> None:
     os.readv(file, [bytearray(PAGE)])
     os.preadv(direct, [mmap.mmap(-1, 4 * PAGE)], 4 * STEP)
     os.sendfile(nowhere, file, 5 * STEP, PAGE)
-    for engine, step in (("io_uring", 6), ("libaio", 7)):
+    # io_uring: by the process itself, by a worker of the kernel, by the kernel's thread that polls, and buffered
+    # and not in the page cache, so that it is tried several times
+    for step, pages, options in ((6, 2, ["io_uring", "--direct=1"]), (7, 2, ["libaio", "--direct=1"]),
+                                 (8, 2, ["io_uring", "--direct=1", "--force_async=1"]),
+                                 (9, 2, ["io_uring", "--direct=1", "--sqthread_poll=1"]),
+                                 # fio asks again for what it did not get at once.
+                                 (10, 1, ["io_uring", "--direct=0", "--invalidate=1"])):
         subprocess.run(
-            ["fio", "--name=x", f"--filename={path}", "--rw=read", f"--ioengine={engine}", "--readonly",
-             "--direct=1", f"--offset={step * STEP}", f"--size={2 * PAGE}", f"--bs={2 * PAGE}", "--output=/dev/null"],
-            check=True)
+            ["fio", "--name=x", f"--filename={path}", "--rw=read", "--readonly", f"--offset={step * STEP}",
+             f"--size={pages * PAGE}", f"--bs={pages * PAGE}", "--output=/dev/null", f"--ioengine={options[0]}"]
+            + options[1:], check=True)
+    # Page faults: a page is written to memory of this process only, one is read, one is read with read-ahead
+    # around it; the second time they are no faults.
+    copied, random, mapped = (mmap.mmap(file, 0, access=access)
+                              for access in (mmap.ACCESS_COPY, mmap.ACCESS_READ, mmap.ACCESS_READ))
+    copied.madvise(mmap.MADV_RANDOM)
+    random.madvise(mmap.MADV_RANDOM)
+    for _ in range(2):
+        copied[11 * STEP] = 1
+        random[12 * STEP]
+        mapped[14 * STEP]
 
 
 main()

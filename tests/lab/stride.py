@@ -26,7 +26,7 @@ def fragment(path: str, kib: int, piece_kib: int, other_kib: int) -> None:
     file, other = os.open(path, flags), os.open(f"{path}.other", flags)
     piece, between, large = (mmap.mmap(-1, size) for size in (piece_kib << 10, other_kib << 10, REQUEST))
     # A filesystem that writes in place keeps blocks for a file that grows.
-    preallocates = "f2fs" not in os.popen(f"stat -f -c %T {path}").read()
+    preallocates = os.popen(f"stat -f -c %T {path}").read().strip() not in ("btrfs", "f2fs")
     at = other_at = 0
 
     while at < kib << 10:

@@ -22,16 +22,17 @@ use super::UsageError;
 use crate::defrag::{DefragError, Wish};
 use crate::folder;
 use crate::frag::look::Drives;
+use crate::io_engine::btrfs;
 use crate::io_engine::file::mount_of;
 use crate::mounts::Mount;
 use crate::pick::analysis::{Analysis, HotFile, HotRange};
 use crate::pick::event::Line;
 use crate::pick::imitate::{merge, whole, Counts, Recorder};
-use crate::pick::layout::{Layout, VMLINUX};
+use crate::pick::layout::Layout;
 use crate::pick::migrate::{migrate, Picked};
-use crate::pick::trace::{Trace, Who};
+use crate::pick::trace::{Trace, Watched, Who};
 use crate::progress::Progress;
-use crate::stack::Base;
+use crate::stack::{self, Base};
 use crate::units::{parse_bytes, parse_permille, PAGE_BYTES};
 
 /// Between two looks at what has been traced.
@@ -133,20 +134,52 @@ struct Counted {
 }
 
 /// A folder or file without dots and links, and its filesystem.
-pub(super) fn mount_below(path: &Path) -> Result<(PathBuf, Mount)> {
-    let path = fs::canonicalize(path)
-        .with_context(|| format!("{} cannot be looked at", path.display()))?;
-    let mount = File::open(&path)
-        .map_err(Into::into)
-        .and_then(|file| mount_of(&file))
-        .with_context(|| path.display().to_string())?;
-    Ok((path, mount))
+pub(super) struct Place {
+    pub path: PathBuf,
+    pub mount: Mount,
+}
+
+impl Place {
+    pub fn of(path: &Path) -> Result<Self> {
+        let path = fs::canonicalize(path)
+            .with_context(|| format!("{} cannot be looked at", path.display()))?;
+        let mount = File::open(&path)
+            .map_err(Into::into)
+            .and_then(|file| mount_of(&file))
+            .with_context(|| path.display().to_string())?;
+        Ok(Self { path, mount })
+    }
+
+    /// What is to be traced.
+    pub fn watched(&self) -> Result<Watched> {
+        Ok(Watched {
+            mount: self.mount.clone(),
+            folder: stack::device_of(&fs::metadata(&self.path)?),
+            layout: Layout::read(&self.mount.fs_type)?,
+        })
+    }
+
+    /// What the kernel reads ahead there, as far as that is known.
+    fn read_ahead(&self) -> Option<u64> {
+        let text = if self.mount.fs_type == btrfs::FS_TYPE {
+            let folder = btrfs::backing_info(&File::open(&self.path).ok()?).ok()?;
+            fs::read_to_string(folder.join("read_ahead_kb")).ok()?
+        } else {
+            Base::of(self.mount.device)
+                .ok()?
+                .queue("read_ahead_kb")
+                .ok()?
+        };
+        text.trim().parse::<u64>().ok()?.checked_mul(1024)
+    }
 }
 
 fn analyze(args: &AnalyzeArgs, out: &mut impl Write) -> Result<()> {
     require_share(args.hot)?;
-    let (path, mount) = mount_below(&args.path)?;
-    let read_ahead = args.read_ahead.unwrap_or_else(|| read_ahead_of(&mount));
+    let place = Place::of(&args.path)?;
+    let path = &place.path;
+    let read_ahead = args.read_ahead.or_else(|| place.read_ahead());
+    let read_ahead = read_ahead.unwrap_or(READ_AHEAD_BYTES);
     // Files that cannot be looked at are not worth the end of it all.
     let mut failed = |path: &Path, err| {
         eprintln!("dieaware: {}: {err}.", path.display());
@@ -155,15 +188,15 @@ fn analyze(args: &AnalyzeArgs, out: &mut impl Write) -> Result<()> {
 
     if args.bypass {
         let mut files = Vec::new();
-        each_file(&path, &mut failed, &mut |path, inode, bytes| {
+        each_file(path, &mut failed, &mut |path, inode, bytes| {
             files.push(hot_file(path, inode, &whole(bytes, read_ahead)));
         })?;
         return finish(args, Analysis::new(files), out);
     }
-    let mut counted = watch(args, &mount, read_ahead)?;
+    let mut counted = watch(args, &place, read_ahead)?;
     let nr_inodes = counted.files.len();
     let mut files = Vec::new();
-    each_file(&path, &mut failed, &mut |path, inode, _| {
+    each_file(path, &mut failed, &mut |path, inode, _| {
         // The first of its names
         if let Some(counts) = counted.files.remove(&inode) {
             files.push(hot_file(path, inode, &counts));
@@ -225,30 +258,21 @@ pub(super) fn each_file(
     Ok(())
 }
 
-/// What the kernel reads ahead on the filesystem's disk.
-fn read_ahead_of(mount: &Mount) -> u64 {
-    let known = || {
-        let text = Base::of(mount.device).ok()?.queue("read_ahead_kb").ok()?;
-        text.trim().parse::<u64>().ok()?.checked_mul(1024)
-    };
-    known().unwrap_or(READ_AHEAD_BYTES)
-}
-
 /// Count accesses until it is time to end.
-fn watch(args: &AnalyzeArgs, mount: &Mount, read_ahead: u64) -> Result<Counted> {
+fn watch(args: &AnalyzeArgs, place: &Place, read_ahead: u64) -> Result<Counted> {
     let progress = Progress::new()?;
-    let layout = Layout::read(Path::new(VMLINUX))?;
+    let watched = place.watched()?;
     let who = if args.command.is_empty() {
         Who::Everybody
     } else {
         Who::Children
     };
-    let mut trace = Trace::begin(mount, &layout, who).context("Accesses cannot be traced")?;
+    let mut trace = Trace::begin(&watched, who).context("Accesses cannot be traced")?;
     let mut recorder = Recorder::new(read_ahead);
     let mut nr_accesses = 0;
     let mut nr_lost = 0;
     let mut seen = |line| match line {
-        Line::Access(access) if !access.is_write || args.writes => {
+        Line::Access(_, access) if !access.is_write || args.writes => {
             nr_accesses += 1;
             recorder.add(&access);
         }
@@ -258,7 +282,7 @@ fn watch(args: &AnalyzeArgs, mount: &Mount, read_ahead: u64) -> Result<Counted> 
     let mut until = Until::begin(args)?;
 
     if args.command.is_empty() {
-        eprintln!("dieaware: watching {}.", mount.fs_type);
+        eprintln!("dieaware: watching {}.", place.mount.fs_type);
     }
     while !until.has_come(&progress)? {
         trace.drain(&mut seen)?;

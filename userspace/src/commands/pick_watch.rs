@@ -12,12 +12,11 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use super::defrag::{print_head, print_row, Row};
-use super::pick::{each_file, mount_below};
+use super::pick::{each_file, Place};
 use crate::defrag::{defrag, DefragError, Method, Wish};
 use crate::frag::look::{Drives, WHOLE};
 use crate::pick::event::Line;
 use crate::pick::hotness::Hotness;
-use crate::pick::layout::{Layout, VMLINUX};
 use crate::pick::trace::{Trace, Who};
 use crate::progress::Progress;
 use crate::units::{parse_bytes, parse_permille};
@@ -53,11 +52,10 @@ pub struct WatchArgs {
 ///
 /// When reads cannot be traced, or the SSD does not spread files.
 pub fn run(args: &WatchArgs, out: &mut impl Write) -> Result<()> {
-    let (folder, mount) = mount_below(&args.folder)?;
+    let place = Place::of(&args.folder)?;
     let progress = Progress::new()?;
-    let layout = Layout::read(Path::new(VMLINUX))?;
-    let mut trace =
-        Trace::begin(&mount, &layout, Who::Everybody).context("Reads cannot be traced")?;
+    let watched = place.watched()?;
+    let mut trace = Trace::begin(&watched, Who::Everybody).context("Reads cannot be traced")?;
     let mut hotness = Hotness::default();
     let period = Duration::from_secs(args.every);
     let mut next = Instant::now() + period;
@@ -66,11 +64,11 @@ pub fn run(args: &WatchArgs, out: &mut impl Write) -> Result<()> {
     out.flush()?;
     while progress.go_on().is_ok() {
         trace.drain(&mut |line| match line {
-            Line::Access(access) if !access.is_write => hotness.read(access.inode),
+            Line::Access(_, access) if !access.is_write => hotness.read(access.inode),
             _ => {}
         })?;
         if Instant::now() >= next {
-            work(args, &folder, &hotness, &progress, out)?;
+            work(args, &place.path, &hotness, &progress, out)?;
             hotness.fade();
             next = Instant::now() + period;
         }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! From what applications read to what the filesystem reads for them, and how often (FragPicker's
 //! analysis): sequential reads through the page cache become windows of the kernel's
-//! read-ahead, everything else whole pages.
+//! read-ahead, page faults windows around them, everything else whole pages.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use super::event::Access;
+use super::event::{Access, Advice, Way};
 use crate::units::PAGE_BYTES;
 
 /// Different ranges that are remembered, of all files: some 300 MB.
@@ -14,6 +14,15 @@ const MOST_RANGES: usize = 4 << 20;
 
 /// Open files that are remembered.
 const MOST_STREAMS: usize = 1 << 16;
+
+/// Requests that may be tried again and are remembered.
+const MOST_REQUESTS: usize = 1 << 16;
+
+/// A page fault maps what the page cache has of so many pages around it.
+const MAPPED_PAGES: u64 = 16;
+
+/// After so many more misses than hits the kernel reads single pages of a mapping (`MMAP_LOTSAMISS`).
+const MOST_MISSES: u32 = 100;
 
 /// How often ranges of pages of a file were wanted, by their begin and end.
 pub type Counts = BTreeMap<(u64, u64), u64>;
@@ -27,6 +36,16 @@ struct Stream {
     counted: (u64, u64),
     /// It reads sequentially: `counted` is a window.
     is_sequential: bool,
+    /// Page faults outside windows, less those within
+    nr_misses: u32,
+}
+
+/// A request that may be tried again: the open file, and the bytes that are left.
+#[derive(Clone, Copy, Debug)]
+struct Request {
+    file: u64,
+    begin: u64,
+    end: u64,
 }
 
 /// Collects accesses.
@@ -34,6 +53,7 @@ pub struct Recorder {
     read_ahead_pages: u64,
     files: HashMap<u64, Counts>,
     streams: HashMap<(u64, u64), Stream>,
+    requests: HashMap<u64, Request>,
     nr_ranges: usize,
     /// Accesses that there was no memory for.
     pub nr_dropped: u64,
@@ -46,6 +66,7 @@ impl Recorder {
             read_ahead_pages: read_ahead_bytes / PAGE_BYTES,
             files: HashMap::new(),
             streams: HashMap::new(),
+            requests: HashMap::new(),
             nr_ranges: 0,
             nr_dropped: 0,
         }
@@ -53,6 +74,9 @@ impl Recorder {
 
     /// An application reads or writes.
     pub fn add(&mut self, access: &Access) {
+        if self.is_again(access) {
+            return;
+        }
         // What is behind the end is not read; what is written makes a new one.
         let file_bytes = if access.is_write {
             u64::MAX
@@ -64,11 +88,40 @@ impl Recorder {
             return;
         }
         let pages = (access.begin / PAGE_BYTES, end.div_ceil(PAGE_BYTES));
-        if access.is_write || access.is_direct || self.read_ahead_pages == 0 {
-            self.count(access.inode, pages);
-        } else {
-            self.read(access, end, pages);
+        match access.way {
+            _ if access.is_write || self.read_ahead_pages == 0 => self.count(access.inode, pages),
+            Way::Direct => self.count(access.inode, pages),
+            Way::Copied => self.read(access, end, pages),
+            Way::Mapped(advice) => self.fault(access, advice, end, pages),
         }
+    }
+
+    /// Is it another try of a request that was counted when it was tried first?
+    fn is_again(&mut self, access: &Access) -> bool {
+        let Some(tried) = access.tried else {
+            return false;
+        };
+        let before = self.requests.remove(&tried.request);
+        // What it got at first is not asked for again.
+        let is_again = tried.may_be_again
+            && before.is_some_and(|before| {
+                before.file == access.file
+                    && before.begin <= access.begin
+                    && before.end == access.end
+            });
+
+        if tried.may_fail {
+            if self.requests.len() >= MOST_REQUESTS {
+                self.requests.clear();
+            }
+            let request = Request {
+                file: access.file,
+                begin: access.begin,
+                end: access.end,
+            };
+            self.requests.insert(tried.request, request);
+        }
+        is_again
     }
 
     /// A read through the page cache, of pages that hold its bytes up to `end`
@@ -83,14 +136,62 @@ impl Recorder {
                     next: end,
                     counted: pages,
                     is_sequential: false,
+                    nr_misses: 0,
                 }
             }
         };
-        // Who has forgotten an open file takes its next read for its first one.
+        self.remember(key, stream);
+    }
+
+    /// Who has forgotten an open file takes its next read for its first one.
+    fn remember(&mut self, key: (u64, u64), stream: Stream) {
         if self.streams.len() >= MOST_STREAMS {
             self.streams.clear();
         }
         self.streams.insert(key, stream);
+    }
+
+    /// A page fault: the kernel reads around it, or on where the last window ended.
+    fn fault(&mut self, access: &Access, advice: Advice, end: u64, pages: (u64, u64)) {
+        let key = (access.file, access.inode);
+        let page = pages.0;
+        let before = self.streams.get(&key).copied();
+        let nr_misses = before.map_or(0, |stream| stream.nr_misses);
+        let window = before.filter(|stream| stream.is_sequential);
+        let window = window.map(|stream| stream.counted);
+
+        if let Some((mut stream, window)) = before.zip(window) {
+            // What lies in the window is in the page cache by now.
+            if (window.0..window.1).contains(&page) {
+                stream.nr_misses = nr_misses.saturating_sub(1);
+                self.remember(key, stream);
+                return;
+            }
+        }
+        let goes_on = |window: &(u64, u64)| (window.1..window.1 + MAPPED_PAGES).contains(&page);
+        let begin = match (window.filter(goes_on), advice) {
+            (Some(window), Advice::Normal | Advice::Sequential) => Some(window.1),
+            (None, Advice::Sequential) => Some(page),
+            (None, Advice::Normal) if nr_misses <= MOST_MISSES => {
+                Some(page.saturating_sub(self.read_ahead_pages / 2))
+            }
+            _ => None,
+        };
+        let file_pages = access.file_bytes.div_ceil(PAGE_BYTES);
+        let counted = begin.map_or(pages, |begin| {
+            let end = begin.saturating_add(self.read_ahead_pages).min(file_pages);
+            (begin, end.max(pages.1))
+        });
+        self.count(access.inode, counted);
+        self.remember(
+            key,
+            Stream {
+                next: end,
+                counted,
+                is_sequential: begin.is_some(),
+                nr_misses: nr_misses.saturating_add(1).min(10 * MOST_MISSES),
+            },
+        );
     }
 
     /// The read begins where the last one ended: it is sequential. The first two share a window.
@@ -118,6 +219,7 @@ impl Recorder {
             next: end,
             counted,
             is_sequential: true,
+            nr_misses: stream.nr_misses,
         }
     }
 
@@ -196,7 +298,8 @@ pub fn merge(counts: &Counts) -> Vec<Hot> {
 
 #[cfg(test)]
 mod tests {
-    use super::{merge, whole, Access, Counts, Hot, Recorder};
+    use super::{merge, whole, Access, Advice, Counts, Hot, Recorder, Way, MOST_MISSES};
+    use crate::pick::event::Try;
     use crate::units::PAGE_BYTES;
 
     const READ_AHEAD: u64 = 128 << 10;
@@ -207,12 +310,13 @@ mod tests {
         of.iter()
             .map(|(begin, bytes)| Access {
                 is_write: false,
-                is_direct: false,
+                way: Way::Copied,
                 file: 1,
                 inode: 7,
                 begin: *begin,
                 end: begin + bytes,
                 file_bytes: FILE_BYTES,
+                tried: None,
             })
             .collect()
     }
@@ -310,7 +414,7 @@ mod tests {
         for is_write in [false, true] {
             let mut two = reads(&[(0, 4096), (4096, 4096)]);
             for access in &mut two {
-                access.is_direct = !is_write;
+                access.way = if is_write { Way::Copied } else { Way::Direct };
                 access.is_write = is_write;
             }
             assert_eq!(counts(&two), [(0, 1, 1), (1, 2, 1)]);
@@ -320,6 +424,76 @@ mod tests {
             none.add(&access);
         }
         assert_eq!(none.into_files().get(&7).unwrap().len(), 2);
+    }
+
+    /// Of file 7: faults of pages.
+    fn faults(pages: impl IntoIterator<Item = u64>, advice: Advice) -> Vec<Access> {
+        let pages: Vec<_> = pages.into_iter().map(|page| (page << 12, 4096)).collect();
+        let mut faults = reads(&pages);
+        for fault in &mut faults {
+            fault.way = Way::Mapped(advice);
+        }
+        faults
+    }
+
+    #[test]
+    fn faults_read_around_and_on() {
+        let normal = |pages: &[u64]| counts(&faults(pages.iter().copied(), Advice::Normal));
+        assert_eq!(normal(&[100]), [(84, 116, 1)]);
+        assert_eq!(normal(&[5, 31]), [(0, 32, 1)]);
+        assert_eq!(normal(&[995]), [(979, 1000, 1)]);
+        // Where pages are in the page cache, others are mapped with them, as many as may be.
+        for step in [1, 16] {
+            let all = (0..100).filter(|page| page % step == 0);
+            let all: Vec<_> = all.collect();
+            let windows = [(0, 32, 1), (32, 64, 1), (64, 96, 1), (96, 128, 1)];
+            assert_eq!(normal(&all), windows, "{step}");
+        }
+        assert_eq!(normal(&[100, 128]), [(84, 116, 1), (116, 148, 1)]);
+        assert_eq!(normal(&[100, 132]), [(84, 116, 1), (116, 148, 1)]);
+        assert_eq!(normal(&[100, 300, 100]), [(84, 116, 2), (284, 316, 1)]);
+    }
+
+    #[test]
+    fn after_many_misses_faults_read_single_pages() {
+        let mut recorder = Recorder::new(READ_AHEAD);
+        // Too far apart for a window, twice
+        for fault in faults((0..140).map(|nr| nr * 97 % 1000), Advice::Normal) {
+            recorder.add(&fault);
+        }
+        let files = recorder.into_files();
+        let singles = files[&7].iter().filter(|((a, b), _)| b - a == 1);
+        assert_eq!(singles.count(), 140 - MOST_MISSES as usize - 1);
+        assert_eq!(counts(&faults([100], Advice::Random)), [(100, 101, 1)]);
+        assert_eq!(counts(&faults([100], Advice::Sequential)), [(100, 132, 1)]);
+    }
+
+    #[test]
+    fn another_try_of_a_request_is_not_counted() {
+        let attempts = |list: &[(u64, u64, bool, bool)]| {
+            let mut reads = reads(&list.iter().map(|a| (a.0, a.1)).collect::<Vec<_>>());
+            for (read, (_, _, may_fail, may_be_again)) in reads.iter_mut().zip(list) {
+                read.way = Way::Direct;
+                read.tried = Some(Try {
+                    request: 9,
+                    may_fail: *may_fail,
+                    may_be_again: *may_be_again,
+                });
+            }
+            counts(&reads)
+        };
+        let (first, waits, last) = ((true, false), (true, true), (false, true));
+        let of = |begin, bytes, (a, b)| (begin, bytes, a, b);
+        // It would have to wait; it waits in line; a worker does it, or what is left of it.
+        let one = [of(0, 8192, first), of(0, 8192, waits), of(4096, 4096, last)];
+        assert_eq!(attempts(&one), [(0, 2, 1)]);
+        // The next request in the same place
+        let two = [of(0, 8192, first), of(0, 8192, first)];
+        assert_eq!(attempts(&two), [(0, 2, 2)]);
+        let three = [of(0, 8192, first), of(0, 8192, last), of(0, 8192, last)];
+        assert_eq!(attempts(&three), [(0, 2, 2)]);
+        let other = [of(0, 8192, first), of(4096, 8192, last)];
+        assert_eq!(attempts(&other), [(0, 2, 1), (1, 3, 1)]);
     }
 
     #[test]

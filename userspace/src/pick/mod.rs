@@ -7,4 +7,5 @@ pub mod hotness;
 pub mod imitate;
 pub mod layout;
 pub mod migrate;
+pub mod processes;
 pub mod trace;

@@ -2,8 +2,9 @@
 //! Which parts of files applications read and write, as the kernel sees it: probes (kprobes) where
 //! the filesystem is asked, in a trace instance of our own, so that nobody else's tracing is touched.
 //!
-//! A read by whatever system call, or by `io_uring`, ends in one function of the filesystem. It is called for
-//! what the page cache has as well: how hot a range is does not depend on how much memory there is.
+//! A read by whatever system call, or by `io_uring`, ends in one function of the filesystem, a page fault of
+//! a mapping in one of two functions that all have. They are called for what the page cache has as well:
+//! how hot a range is does not depend on how much memory there is.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
@@ -16,7 +17,10 @@ use thiserror::Error;
 
 use super::event::{self, Line};
 use super::layout::Layout;
+use super::processes::Descendants;
+use crate::io_engine::btrfs;
 use crate::mounts::Mount;
+use crate::units::DeviceNumber;
 
 const TRACEFS: &str = "/sys/kernel/tracing";
 
@@ -31,7 +35,10 @@ const BUFFER_KIB: &str = "2048";
 const READ_BYTES: usize = 1 << 16;
 
 /// Those whose functions are called as we think.
-const FS_TYPES: [&str; 3] = ["ext4", "xfs", "f2fs"];
+const FS_TYPES: [&str; 4] = ["ext4", "xfs", "f2fs", "btrfs"];
+
+/// Of all processes: who has started whom.
+const BORN: &str = "task/task_newtask";
 
 #[derive(Debug, Error)]
 pub enum TraceError {
@@ -41,7 +48,7 @@ pub enum TraceError {
     NoTracefs,
     #[error("the kernel has no kprobe events (CONFIG_KPROBE_EVENTS)")]
     NoProbes,
-    #[error("accesses to {0} cannot be traced, only those to ext4, xfs and f2fs")]
+    #[error("accesses to {0} cannot be traced, only those to ext4, xfs, f2fs and btrfs")]
     FsType(String),
 }
 
@@ -54,6 +61,8 @@ pub struct Trace {
     pipe: File,
     /// The beginning of a line that has not ended yet.
     rest: Vec<u8>,
+    /// Whose accesses count; `None`: everybody's.
+    whose: Option<Descendants>,
     /// Dropped last: an instance whose pipe is open cannot be removed.
     probes: Probes,
 }
@@ -63,6 +72,22 @@ struct Probes {
     instance: PathBuf,
     group: String,
     events: Vec<&'static str>,
+}
+
+/// What is watched: a filesystem, or a subvolume of it.
+pub struct Watched {
+    pub mount: Mount,
+    /// What `stat` calls the device of a folder there; on btrfs it is the subvolume's.
+    pub folder: DeviceNumber,
+    pub layout: Layout,
+}
+
+/// A function of the kernel, and what is read when it is called.
+struct Probe {
+    event: &'static str,
+    /// The first one that the kernel has
+    functions: Vec<String>,
+    fields: String,
 }
 
 /// Whose accesses count.
@@ -79,8 +104,8 @@ impl Trace {
     /// # Errors
     ///
     /// When the kernel does not let us.
-    pub fn begin(mount: &Mount, layout: &Layout, who: Who) -> Result<Self, TraceError> {
-        let fs_type = mount.fs_type.as_str();
+    pub fn begin(watched: &Watched, who: Who) -> Result<Self, TraceError> {
+        let fs_type = watched.mount.fs_type.as_str();
         if !FS_TYPES.contains(&fs_type) {
             return Err(TraceError::FsType(fs_type.to_owned()));
         }
@@ -89,8 +114,8 @@ impl Trace {
         }
         remove_stale();
         let mut probes = Probes::new(process::id())?;
-        for (event, definition) in definitions(fs_type, layout) {
-            probes.define(event, &definition)?;
+        for probe in definitions(fs_type, &watched.layout) {
+            probes.define(&probe)?;
         }
         let instance = probes.instance.clone();
         let set = |file: &str, value: &str| {
@@ -98,15 +123,15 @@ impl Trace {
             fs::write(&path, value).map_err(named(&path))
         };
         set("buffer_size_kb", BUFFER_KIB)?;
+        // The kernel's filter by process would be cheaper, but loses threads that the kernel starts for one.
         if who == Who::Children {
-            set("options/event-fork", "1")?;
-            set("set_event_pid", &process::id().to_string())?;
+            // That a thread is new has to be read before what it does.
+            set("trace_clock", "global")?;
+            set(&format!("events/{BORN}/enable"), "1")?;
         }
-        let device = u64::from(mount.device.major) << 20 | u64::from(mount.device.minor);
         for event in &probes.events {
             let folder = format!("events/{}/{event}", probes.group);
-            let filter = format!("dev == {device} && common_pid != {}", process::id());
-            set(&format!("{folder}/filter"), &filter)?;
+            set(&format!("{folder}/filter"), &watched.filter(event))?;
             set(&format!("{folder}/enable"), "1")?;
         }
         let path = instance.join("trace_pipe");
@@ -118,6 +143,7 @@ impl Trace {
         Ok(Self {
             pipe,
             rest: Vec::new(),
+            whose: (who == Who::Children).then(|| Descendants::of(process::id())),
             probes,
         })
     }
@@ -160,9 +186,48 @@ impl Trace {
         let left = self.rest.split_off(end + 1);
         // A name that is cut may be no UTF-8; it does not matter.
         for line in String::from_utf8_lossy(&self.rest).lines() {
-            seen(event::parse(line));
+            let line = event::parse(line);
+            if counts(&mut self.whose, line) {
+                seen(line);
+            }
         }
         self.rest = left;
+    }
+}
+
+/// Is it of those that are watched?
+fn counts(whose: &mut Option<Descendants>, line: Line) -> bool {
+    match (whose, line) {
+        (Some(ours), Line::Access(thread, _)) => ours.has(thread),
+        (Some(ours), Line::Born(parent, child)) => {
+            ours.born(parent, child);
+            true
+        }
+        _ => true,
+    }
+}
+
+/// The kernel's number of a device, as a filter has it.
+fn kernel_number(device: DeviceNumber) -> u64 {
+    u64::from(device.major) << 20 | u64::from(device.minor)
+}
+
+impl Watched {
+    /// What an event has to be to be shown.
+    fn filter(&self, event: &str) -> String {
+        let mut filter = format!(
+            "dev == {} && common_pid != {}",
+            kernel_number(self.mount.device),
+            process::id()
+        );
+        if self.layout.subvolume.is_some() {
+            filter += &format!(" && subvolume == {}", kernel_number(self.folder));
+        }
+        // Faults that read were shown before, when pages of the page cache were to be mapped.
+        if event == event::FAULT {
+            filter += " && flags & 1";
+        }
+        filter
     }
 }
 
@@ -179,18 +244,33 @@ impl Probes {
         })
     }
 
-    fn define(&mut self, event: &'static str, definition: &str) -> Result<(), TraceError> {
-        match command(&format!("p:{}/{event} {definition}", self.group)) {
-            Ok(()) => self.events.push(event),
-            // Linux before 6.5 splices by reading. Of a function that it does not have it may say
-            // as well that it knows no arguments.
-            Err(err) if event == event::SPLICE && is_absent(err.kind()) => {}
-            Err(err) if err.kind() == ErrorKind::NotFound && !events_file().exists() => {
-                return Err(TraceError::NoProbes);
+    fn define(&mut self, probe: &Probe) -> Result<(), TraceError> {
+        let Probe {
+            event,
+            functions,
+            fields,
+        } = probe;
+        let mut result = Ok(());
+
+        for function in functions {
+            let definition = format!("{function} {fields}");
+            match command(&format!("p:{}/{event} {definition}", self.group)) {
+                Ok(()) => {
+                    self.events.push(event);
+                    return Ok(());
+                }
+                Err(err) if err.kind() == ErrorKind::NotFound && !events_file().exists() => {
+                    return Err(TraceError::NoProbes);
+                }
+                // Linux before 6.5 splices by reading. Of a function that it does not have it may say
+                // as well that it knows no arguments.
+                Err(err) if *event == event::SPLICE && is_absent(err.kind()) => {}
+                Err(err) => {
+                    result = Err(TraceError::Io(format!("a probe, {definition}"), err));
+                }
             }
-            Err(err) => return Err(TraceError::Io(format!("a probe, {definition}"), err)),
         }
-        Ok(())
+        result
     }
 }
 
@@ -200,8 +280,10 @@ fn is_absent(kind: ErrorKind) -> bool {
 
 impl Drop for Probes {
     fn drop(&mut self) {
-        for event in &self.events {
-            let enable = format!("events/{}/{event}/enable", self.group);
+        let ours = self.events.iter();
+        let ours = ours.map(|event| format!("{}/{event}", self.group));
+        for event in ours.chain([BORN.to_owned()]) {
+            let enable = format!("events/{event}/enable");
             let _ = fs::write(self.instance.join(enable), "0");
         }
         let _ = fs::remove_dir(&self.instance);
@@ -236,70 +318,177 @@ fn remove_stale() {
             drop(Probes {
                 instance: instance.path(),
                 group: format!("{GROUP}{pid}"),
-                events: vec![event::READ, event::WRITE, event::SPLICE],
+                events: event::OURS.to_vec(),
             });
         }
     }
 }
 
-/// Our events: a function of the filesystem, and what is read when it is called.
-fn definitions(fs_type: &str, layout: &Layout) -> [(&'static str, String); 3] {
-    let fields = |file: &str, pos: &str, count: &str| {
-        let inode = format!("+{}({file})", layout.file_inode);
+/// Fields that all events have, of an open file.
+fn fields_of(file: &str, layout: &Layout) -> String {
+    let inode = format!("+{}({file})", layout.file_inode);
+    let mut fields = format!(
+        "file={file}:x64 inode=+{}({inode}):u64 size=+{}({inode}):u64 dev=+{}(+{}({inode})):u32",
+        layout.inode_number, layout.inode_size, layout.sb_device, layout.inode_sb
+    );
+    if let Some(subvolume) = &layout.subvolume {
+        let root = format!("{:+}({inode})", subvolume.root_from_inode);
+        fields += &format!(" subvolume=+{}({root}):u32", subvolume.device);
+    }
+    fields
+}
+
+/// Our events.
+fn definitions(fs_type: &str, layout: &Layout) -> [Probe; 5] {
+    let request = |file: &str, pos: &str, count: &str| {
         format!(
-            "file={file}:x64 inode=+{}({inode}):u64 size=+{}({inode}):u64 pos={pos}:u64 \
-             count={count}:u64 flags=+{}({file}):u32 dev=+{}(+{}({inode})):u32",
-            layout.inode_number,
-            layout.inode_size,
-            layout.file_flags,
-            layout.sb_device,
-            layout.inode_sb
+            "{} pos={pos}:u64 count={count}:u64 flags=+{}({file}):u32",
+            fields_of(file, layout),
+            layout.file_flags
         )
     };
     // (struct kiocb *, struct iov_iter *)
-    let file = format!("+{}($arg1)", layout.kiocb_file);
-    let pos = format!("+{}($arg1)", layout.kiocb_pos);
-    let count = format!("+{}($arg2)", layout.iter_count);
-    let iter = fields(&file, &pos, &count);
+    let iter = format!(
+        "{} request=$arg1:x64 how=+{}($arg1):u32",
+        request(
+            &format!("+{}($arg1)", layout.kiocb_file),
+            &format!("+{}($arg1)", layout.kiocb_pos),
+            &format!("+{}($arg2)", layout.iter_count),
+        ),
+        layout.kiocb_flags
+    );
     // (struct file *, loff_t *, struct pipe_inode_info *, size_t, unsigned int)
-    let splice = fields("$arg1", "+0($arg2)", "$arg4");
+    let splice = request("$arg1", "+0($arg2)", "$arg4");
+    // (struct vm_fault *, ...)
+    let vma = format!("+{}($arg1)", layout.fault_vma);
+    let fault = format!(
+        "{} page=+{}($arg1):u64 flags=+{}($arg1):u32 advice=+{}({vma}):u64",
+        fields_of(&format!("+{}({vma})", layout.vma_file), layout),
+        layout.fault_page,
+        layout.fault_flags,
+        layout.vma_flags
+    );
+    let probe = |event, functions: &[&str], fields: &str| Probe {
+        event,
+        functions: functions.iter().map(|name| (*name).to_owned()).collect(),
+        fields: fields.to_owned(),
+    };
+    let own = |name: &str| format!("{fs_type}_file_{name}");
+    // btrfs takes what all can use until it has a function of its own.
+    let splices: &[&str] = match fs_type {
+        btrfs::FS_TYPE => &["btrfs_file_splice_read", "filemap_splice_read"],
+        _ => &[&own("splice_read")],
+    };
 
     [
-        (event::READ, format!("{fs_type}_file_read_iter {iter}")),
-        (event::WRITE, format!("{fs_type}_file_write_iter {iter}")),
-        (
-            event::SPLICE,
-            format!("{fs_type}_file_splice_read {splice}"),
-        ),
+        probe(event::READ, &[&own("read_iter")], &iter),
+        probe(event::WRITE, &[&own("write_iter")], &iter),
+        probe(event::SPLICE, splices, &splice),
+        probe(event::MAP, &["filemap_map_pages"], &fault),
+        probe(event::FAULT, &["filemap_fault"], &fault),
     ]
 }
 
 #[cfg(test)]
 mod tests {
-    use super::definitions;
-    use crate::pick::layout::Layout;
+    use super::{counts, definitions, Watched};
+    use crate::mounts::Mount;
+    use crate::pick::event::{parse, Line};
+    use crate::pick::layout::{Layout, Subvolume};
+    use crate::pick::processes::Descendants;
+    use crate::units::DeviceNumber;
+
+    const LAYOUT: Layout = Layout {
+        kiocb_file: 1,
+        kiocb_pos: 2,
+        kiocb_flags: 10,
+        iter_count: 3,
+        file_inode: 4,
+        file_flags: 5,
+        inode_number: 6,
+        inode_size: 7,
+        inode_sb: 8,
+        sb_device: 9,
+        fault_vma: 11,
+        fault_page: 12,
+        fault_flags: 13,
+        vma_file: 14,
+        vma_flags: 15,
+        subvolume: None,
+    };
+
+    const ON_BTRFS: Layout = Layout {
+        subvolume: Some(Subvolume {
+            root_from_inode: -20,
+            device: 22,
+        }),
+        ..LAYOUT
+    };
 
     #[test]
     fn probes_follow_pointers_by_the_kernel_s_layout() {
-        let layout = Layout {
-            kiocb_file: 1,
-            kiocb_pos: 2,
-            iter_count: 3,
-            file_inode: 4,
-            file_flags: 5,
-            inode_number: 6,
-            inode_size: 7,
-            inode_sb: 8,
-            sb_device: 9,
-        };
-        let [(_, read), _, (_, splice)] = definitions("xfs", &layout);
+        let [read, _, splice, map, fault] = definitions("xfs", &LAYOUT);
+        assert_eq!(read.functions, ["xfs_file_read_iter"]);
         assert_eq!(
-            read,
-            "xfs_file_read_iter file=+1($arg1):x64 inode=+6(+4(+1($arg1))):u64 \
-             size=+7(+4(+1($arg1))):u64 pos=+2($arg1):u64 count=+3($arg2):u64 \
-             flags=+5(+1($arg1)):u32 dev=+9(+8(+4(+1($arg1)))):u32"
+            read.fields,
+            "file=+1($arg1):x64 inode=+6(+4(+1($arg1))):u64 size=+7(+4(+1($arg1))):u64 \
+             dev=+9(+8(+4(+1($arg1)))):u32 pos=+2($arg1):u64 count=+3($arg2):u64 \
+             flags=+5(+1($arg1)):u32 request=$arg1:x64 how=+10($arg1):u32"
         );
-        assert!(splice.starts_with("xfs_file_splice_read file=$arg1:x64 inode=+6(+4($arg1)):u64"));
-        assert!(splice.contains(" pos=+0($arg2):u64 count=$arg4:u64 "));
+        assert_eq!(splice.functions, ["xfs_file_splice_read"]);
+        assert!(splice
+            .fields
+            .starts_with("file=$arg1:x64 inode=+6(+4($arg1)):u64"));
+        assert!(splice
+            .fields
+            .contains(" pos=+0($arg2):u64 count=$arg4:u64 "));
+        assert_eq!(map.fields, fault.fields);
+        assert!(map.fields.starts_with("file=+14(+11($arg1)):x64 "));
+        assert!(map
+            .fields
+            .ends_with(" page=+12($arg1):u64 flags=+13($arg1):u32 advice=+15(+11($arg1)):u64"));
+    }
+
+    #[test]
+    fn on_btrfs_a_subvolume_is_watched() {
+        let [read, _, splice, ..] = definitions("btrfs", &ON_BTRFS);
+        assert!(read
+            .fields
+            .contains(" subvolume=+22(-20(+4(+1($arg1)))):u32 "));
+        assert_eq!(
+            splice.functions,
+            ["btrfs_file_splice_read", "filemap_splice_read"]
+        );
+        let number = |minor| DeviceNumber { major: 1, minor };
+        let watched = |layout| Watched {
+            mount: Mount {
+                device: number(31),
+                fs_type: "btrfs".to_owned(),
+            },
+            folder: number(32),
+            layout,
+        };
+        let filter = watched(ON_BTRFS).filter("read");
+        assert!(filter.starts_with("dev == 1048607 && "), "{filter}");
+        assert!(filter.ends_with(" && subvolume == 1048608"), "{filter}");
+        assert!(!watched(LAYOUT).filter("read").contains("subvolume"));
+        assert!(watched(LAYOUT).filter("fault").ends_with(" && flags & 1"));
+    }
+
+    #[test]
+    fn only_those_count_whom_we_have_started() {
+        let line = |thread: u32| {
+            parse(&format!(
+                " cat-{thread} [000] ...1. 27.5: read: (x) file=0x1 inode=12 size=8 pos=0 count=8 flags=0"
+            ))
+        };
+        assert!(matches!(line(9), Line::Access(9, _)));
+        let mut whose = Some(Descendants::of(7));
+        assert!(!counts(&mut whose, line(9)));
+        assert!(counts(&mut whose, Line::Born(7, 8)));
+        assert!(counts(&mut whose, Line::Born(8, 9)));
+        assert!(counts(&mut whose, line(9)));
+        assert!(counts(&mut whose, Line::Lost(3)));
+        assert!(counts(&mut None, line(5)));
     }
 }
