@@ -126,9 +126,8 @@ check_that "files are cut into windows" "$(ranges "$mnt/file")" == "0+512*1 512+
 # Ctrl-C
 dieaware pick analyze --out "$T_DIR/hot" --path "$mnt" >"$T_DIR/said" 2>&1 &
 pid=$!
-poll 20 test -d "$TRACEFS/instances/dieaware-$pid/events/dieaware_$pid/splice" ||
-	poll 20 test -d "$TRACEFS/instances/dieaware-$pid/events/dieaware_$pid/write"
-sleep 0.5
+# The last one that is enabled
+poll 20 grep -qs 1 "$TRACEFS/instances/dieaware-$pid/events/dieaware_$pid/fault/enable"
 read_at "$mnt/file" 80 4
 kill -INT $pid
 status=0
@@ -142,7 +141,11 @@ timeout --foreground --preserve-status -s INT 2 dieaware pick analyze --out "$T_
 check_that "Ctrl-C before the end of the command ends it with 130" $status -eq 130
 check "nothing is written then" test ! -e "$T_DIR/hot"
 check_that "no probe is left" "$(left)" == "$none"
-timeout -s KILL 3 dieaware pick analyze --out "$T_DIR/hot" --path "$mnt" >/dev/null 2>&1 || true
+dieaware pick analyze --out "$T_DIR/hot" --path "$mnt" >/dev/null 2>&1 &
+pid=$!
+poll 20 test -d "$TRACEFS/instances/dieaware-$pid/events/dieaware_$pid/fault"
+kill -KILL $pid
+wait $pid || true
 check_that "who is killed leaves its probes" "$(left)" != "$none"
 check "the next one takes them away" analyze -- true
 check_that "no probe is left" "$(left)" == "$none"
