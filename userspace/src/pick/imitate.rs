@@ -40,12 +40,14 @@ struct Stream {
     nr_misses: u32,
 }
 
-/// A request that may be tried again: the open file, and the bytes that are left.
+/// A request that may be tried again: the open file, and the bytes that are left. What waits in line for its
+/// pages is tried again as if it were new.
 #[derive(Clone, Copy, Debug)]
 struct Request {
     file: u64,
     begin: u64,
     end: u64,
+    waits: bool,
 }
 
 /// Collects accesses.
@@ -103,12 +105,12 @@ impl Recorder {
         };
         let before = self.requests.remove(&tried.request);
         // What it got at first is not asked for again.
-        let is_again = tried.may_be_again
-            && before.is_some_and(|before| {
-                before.file == access.file
-                    && before.begin <= access.begin
-                    && before.end == access.end
-            });
+        let is_again = before.is_some_and(|before| {
+            (tried.may_be_again || before.waits)
+                && before.file == access.file
+                && before.begin <= access.begin
+                && before.end == access.end
+        });
 
         if tried.may_fail {
             if self.requests.len() >= MOST_REQUESTS {
@@ -118,6 +120,7 @@ impl Recorder {
                 file: access.file,
                 begin: access.begin,
                 end: access.end,
+                waits: tried.may_be_again,
             };
             self.requests.insert(tried.request, request);
         }
@@ -487,6 +490,14 @@ mod tests {
         // It would have to wait; it waits in line; a worker does it, or what is left of it.
         let one = [of(0, 8192, first), of(0, 8192, waits), of(4096, 4096, last)];
         assert_eq!(attempts(&one), [(0, 2, 1)]);
+        // It has waited, and is tried as a new one is; so is the next one.
+        let four = [
+            of(0, 8192, first),
+            of(0, 8192, waits),
+            of(0, 8192, first),
+            of(0, 8192, first),
+        ];
+        assert_eq!(attempts(&four), [(0, 2, 2)]);
         // The next request in the same place
         let two = [of(0, 8192, first), of(0, 8192, first)];
         assert_eq!(attempts(&two), [(0, 2, 2)]);
