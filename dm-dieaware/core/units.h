@@ -45,6 +45,8 @@ static inline u64 from_lpn(lpn_t lpn)
 	return (__force u64)lpn;
 }
 
+#define LPN_NONE	((__force lpn_t)~0ULL)
+
 typedef u32 __bitwise seg_t;
 
 static inline seg_t to_seg(u32 nr)

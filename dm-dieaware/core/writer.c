@@ -7,6 +7,8 @@ void dmda_writer_init(struct dmda_writer *writer, const struct dmda_super *super
 	writer->super = super;
 	for (int i = 0; i < DMDA_NR_STREAMS; i++)
 		writer->open[i].seg = SEG_NONE;
+	for (u32 i = 0; i < DMDA_MAX_CUTS; i++)
+		writer->rest[i] = LPN_NONE;
 }
 
 void dmda_writer_open(struct dmda_writer *writer, enum dmda_stream stream, seg_t seg, u32 page)
@@ -28,4 +30,20 @@ u32 dmda_writer_take(struct dmda_writer *writer, enum dmda_stream stream, u32 nr
 	*dpn = to_dpn(from_dpn(dmda_super_segment_dpn(writer->super, seg)) + page);
 	writer->open[stream].next_page += nr_pages;
 	return nr_pages;
+}
+
+void dmda_writer_cut(struct dmda_writer *writer, lpn_t rest)
+{
+	writer->rest[writer->nr_cuts++ % DMDA_MAX_CUTS] = rest;
+}
+
+bool dmda_writer_is_rest(struct dmda_writer *writer, lpn_t first)
+{
+	for (u32 i = 0; i < DMDA_MAX_CUTS; i++) {
+		if (writer->rest[i] != first)
+			continue;
+		writer->rest[i] = LPN_NONE;
+		return true;
+	}
+	return false;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where data goes next: an open segment for each kind of data, filled from the front.
+ * Where data goes next: an open segment for each kind of data, filled from the front. A write
+ * that a segment has no room for is cut; what is left of it comes again as a write of its own.
  *
- * This file hands out places and nothing else. That a segment becomes open or closed is
+ * This file hands out places, and knows what it cut. That a segment becomes open or closed is
  * an operation of the journal, which the caller puts and applies.
  *
  * Data of a segment may still be on its way when the next one is opened; so each kind of
@@ -24,12 +25,17 @@ enum dmda_stream {
 	DMDA_NR_STREAMS,
 };
 
+/* So many writes that were cut are remembered: others may come between the parts of one. */
+#define DMDA_MAX_CUTS 4U
+
 static_assert(2 * (int)DMDA_NR_STREAMS <= DMDA_MAX_OPEN);
 
 /**
  * struct dmda_writer - the open segments
  * @super: of the device
  * @open: by kind of data: the segment, or SEG_NONE, its next page, and how many there were
+ * @rest: of writes that were cut: where what is left begins, or LPN_NONE
+ * @nr_cuts: how many there were
  */
 struct dmda_writer {
 	const struct dmda_super *super;
@@ -38,6 +44,8 @@ struct dmda_writer {
 		u32 next_page;
 		u32 nr_opened;
 	} open[DMDA_NR_STREAMS];
+	lpn_t rest[DMDA_MAX_CUTS];
+	u32 nr_cuts;
 };
 
 /**
@@ -68,5 +76,21 @@ static inline u8 dmda_writer_next_summary(const struct dmda_writer *writer,
  */
 u32 dmda_writer_take(struct dmda_writer *writer, enum dmda_stream stream, u32 nr_pages,
 		     dpn_t *dpn);
+
+/**
+ * dmda_writer_cut() - a write got places for its first pages only
+ * @rest: first lpn of what is left of it
+ */
+void dmda_writer_cut(struct dmda_writer *writer, lpn_t rest);
+
+/**
+ * dmda_writer_is_rest() - is a write what is left of one that was cut?
+ * @first: its first lpn
+ *
+ * What never comes is forgotten when DMDA_MAX_CUTS others were cut.
+ *
+ * Return: true once for each that was cut.
+ */
+bool dmda_writer_is_rest(struct dmda_writer *writer, lpn_t first);
 
 #endif /* DMDA_WRITER_H */

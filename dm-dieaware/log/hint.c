@@ -82,14 +82,6 @@ static bool may_replace_locked(const struct dmda_log_io *io)
 	return dmda_map_get(io->pages[0]->map.block, entry) != DPN_NONE;
 }
 
-/* Does it begin a segment? Then it may be the rest of a piece that the last one had no room for. */
-static bool begins_segment(const struct dmda_log *log, const struct dmda_log_io *io)
-{
-	u32 page;
-
-	return dmda_super_segment_of(&log->super, io->dpn, &page) != SEG_NONE && !page;
-}
-
 void dmda_log_hint_place_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
 	lockdep_assert_held(&log->lock);
@@ -97,9 +89,12 @@ void dmda_log_hint_place_locked(struct dmda_log *log, struct dmda_log_io *io)
 	io->pred_dpn = DPN_NONE;
 	if (io->what == DMDA_HINT_NONE || io->pred == U64_MAX)
 		return;
-	/* What small pieces replace was in order once; a command for each costs more. */
+	/*
+	 * What small pieces replace was in order once; a command for each costs more. What a
+	 * segment had no room for is no small piece.
+	 */
 	if (dmda_log_io_pages(io) < DMDA_LOG_UNIT_PAGES && may_replace_locked(io) &&
-	    !begins_segment(log, io)) {
+	    !io->is_rest) {
 		io->what = DMDA_HINT_NONE;
 		return;
 	}

@@ -123,6 +123,7 @@ static void init_io(struct dmda_log *log, struct bio *bio)
 	io->is_fua = false;
 	io->is_fetching = false;
 	io->is_written = false;
+	io->is_rest = false;
 }
 
 static void send_to(struct dmda_log *log, struct bio *bio, dpn_t dpn)
@@ -347,7 +348,7 @@ static u32 place_locked(struct dmda_log *log, struct dmda_log_io *io, bool whole
 	return nr;
 }
 
-/* Others may have what the bio is not going to write. */
+/* Others may have what the bio is not going to write; it comes again as another one. */
 static void shorten_locked(struct dmda_log *log, struct dmda_log_io *io, u32 nr_pages)
 {
 	if (nr_pages == dmda_log_io_pages(io))
@@ -355,6 +356,7 @@ static void shorten_locked(struct dmda_log *log, struct dmda_log_io *io, u32 nr_
 	claims_remove(io, &log->claims);
 	io->last = io->first + nr_pages - 1;
 	claims_insert(io, &log->claims);
+	dmda_writer_cut(&log->writer, to_lpn(io->last + 1));
 }
 
 /* As far as it goes without waiting. Return: pages that can be sent on; 0: it waits. */
@@ -364,6 +366,7 @@ static u32 begin_write(struct dmda_log *log, struct dmda_log_io *io)
 	u32 nr = 0;
 
 	spin_lock_irqsave(&log->lock, flags);
+	io->is_rest = dmda_writer_is_rest(&log->writer, to_lpn(io->first));
 	if (claim_locked(log, io))
 		nr = place_locked(log, io, false);
 	if (nr) {

@@ -109,6 +109,7 @@ enum dmda_log_stage {
  * @is_fua: a write that ends when it is durable
  * @is_fetching: a write whose pages of the map the worker gets; it is not ended before that
  * @is_written: it only waits for them
+ * @is_rest: what is left of a write that a segment had no room for
  * @source: of a write: enum dmda_source
  * @what: enum dmda_hint of a write
  * @hint: the hint's way; must be the last member, see dmda_io_of()
@@ -135,6 +136,7 @@ struct dmda_log_io {
 	bool is_fua;
 	bool is_fetching;
 	bool is_written;
+	bool is_rest;
 	u8 source;
 	u8 what;
 	struct dmda_io hint;

@@ -57,6 +57,37 @@ story() {
 	note "hints=$1: ${SPEEDS[*]} permille in turns, overwritten, cleaned; $CONFIRMED and $MOVED hints"
 }
 
+hint_trace_off() {
+	echo 0 >"$TRACEFS/events/dieaware/dmda_hint/enable"
+}
+
+# rests: of those writes that go on in the file where the one before ended, but in another segment
+rests() {
+	awk '{
+		for (i = 1; i <= NF; i++)
+			if (split($i, pair, "=") == 2)
+				field[pair[1]] = pair[2]
+		if (field["fpage"] == fpage && field["dpn"] != dpn)
+			print
+		fpage = field["fpage"] + field["nr"]
+		dpn = field["dpn"] + field["nr"]
+	}'
+}
+
+# overwrite SIZE: the file but its front, at random, in pieces of SIZE; what became of them is in
+# $T_DIR/writes.
+overwrite() {
+	local words
+
+	words="ino=$(stat -c %i "$T_DIR/mnt/file") "
+	echo >"$TRACEFS/trace"
+	echo 1 >"$TRACEFS/events/dieaware/dmda_hint/enable"
+	fio --name=over --filename="$T_DIR/mnt/file" --ioengine=libaio --direct=1 --iodepth=8 --offset=1m --size=15m \
+		--rw=randwrite --bs="$1" --overwrite=1 >/dev/null
+	hint_trace_off
+	grep "$words" "$TRACEFS/trace" >"$T_DIR/writes"
+}
+
 story off
 check_that "hints=off sends none" "$HINTS $MOVED" == "0 0"
 off=("${SPEEDS[@]}")
@@ -70,11 +101,23 @@ check_that "which they do not without hints" "${off[0]}" -le 500
 check_that "overwritten files lie better than without hints" "${SPEEDS[1]}" -gt "${off[1]}"
 check_that "cleaned files lie in die order" "${SPEEDS[2]}" -ge 950
 
-# A device that rejects hints takes the data all the same.
+# What gets a hint, and what does not
 new_ssd ssd0 capacity_mib=128
 new_log_target t0 "$DEV" --segment 1M
 make_fs ext4 "$TARGET"
 new_mount "$TARGET" "$T_DIR/mnt"
+dd if=/dev/zero of="$T_DIR/mnt/file" bs=1M count=16 oflag=direct status=none
+at_end hint_trace_off
+echo 4096 >"$TRACEFS/buffer_size_kb"
+overwrite 32k
+rests <"$T_DIR/writes" >"$T_DIR/rests"
+check_that "segments cut some pieces of 32 KiB" "$(wc -l <"$T_DIR/rests")" -ge 8
+check_that "what is left of each has a hint" "$(grep -vc "hint=append" "$T_DIR/rests")" -eq 0
+overwrite 4k
+check_that "pieces of 4 KiB are not cut" "$(wc -l <"$T_DIR/writes")" -eq 3840
+check_that "and have none, also where they begin a segment" "$(grep -c "hint=append" "$T_DIR/writes")" -eq 0
+
+# A device that rejects hints takes the data all the same.
 write() {
 	fio --name=v --directory="$T_DIR/mnt" --ioengine=libaio --direct=1 --iodepth=8 --size=16m --rw=randwrite \
 		--bs=16k --verify=crc32c --verify_fatal=1 --verify_state_save=0 --fallocate=none
