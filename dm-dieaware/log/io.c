@@ -21,6 +21,12 @@
 #include "pages.h"
 #include "trace.h"
 
+/* While writes wait for places, it is looked so often whether they still should. */
+#define LOOK_JIFFIES		HZ
+
+/* An empty segment that is not free after that, though writes wait for it, will not be soon. */
+#define EMPTY_GRACE_JIFFIES	(30 * HZ)
+
 #define FIRST_OF(io)	((io)->first)
 #define LAST_OF(io)	((io)->last)
 
@@ -321,8 +327,11 @@ static bool pin_pages_locked(struct dmda_log *log, struct dmda_log_io *io)
 
 static void starve_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
-	if (list_empty(&log->starved) && !READ_ONCE(log->is_quiet))
-		queue_delayed_work(log->queue, &log->no_space_work, log->no_space_jiffies);
+	/* If it is on its way already, who is served again and again waits on. */
+	if (list_empty(&log->starved) && !READ_ONCE(log->is_quiet) &&
+	    queue_delayed_work(log->queue, &log->no_space_work,
+			       min_t(unsigned long, log->no_space_jiffies, LOOK_JIFFIES)))
+		log->last_progress = jiffies;
 	list_move_tail(&io->list, &log->starved);
 	log->counters.nr_starved++;
 }
@@ -341,7 +350,7 @@ static u32 place_locked(struct dmda_log *log, struct dmda_log_io *io, bool whole
 		return 0;
 	}
 	log->counters.user_pages += nr;
-	log->last_placed = jiffies;
+	log->last_progress = jiffies;
 	io->stage = DMDA_LOG_DATA;
 	io->is_fetching = !pin_pages_locked(log, io);
 	dmda_log_hint_place_locked(log, io);
@@ -468,7 +477,7 @@ bool dmda_log_map_run_locked(struct dmda_log *log,
 /* Return: whether the batch had room for its operation. */
 static bool apply_write_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
-	u32 nr = dmda_log_io_pages(io);
+	u32 nr = dmda_log_io_pages(io), nr_empty = log->segments.nr_empty;
 	struct dmda_written first = {
 		.lpn = to_lpn(io->first), .file = io->file, .fpage = io->fpage,
 	};
@@ -476,6 +485,7 @@ static bool apply_write_locked(struct dmda_log *log, struct dmda_log_io *io)
 	if (!dmda_log_map_run_locked(log, io->pages, &first, io->dpn, nr))
 		return false;
 	log->mtime[io->open] = first.seq;
+	dmda_log_emptied_locked(log, nr_empty);
 	dmda_log_placed_locked(log, io->open, nr);
 	let_go_locked(log, io);
 	return true;
@@ -612,14 +622,16 @@ static int map_trim(struct dmda_log *log, struct bio *bio)
 static u32 trim_some(struct dmda_log *log, struct dmda_log_io *io, struct dmda_log_page *page)
 {
 	struct dmda_map_page *pages[DMDA_OP_MAP_PAGES] = { &page->map };
-	u32 entry, nr;
+	u32 entry, nr, nr_empty;
 
 	dmda_map_index(to_lpn(io->cursor), &entry);
 	nr = min3(io->last - io->cursor + 1, (u64)DMDA_MAX_OP_PAGES,
 		  (u64)DMDA_MAP_ENTRIES - entry);
 	spin_lock_irq(&log->lock);
 	if (dmda_log_has_room_locked(log, 1 + nr)) {
+		nr_empty = log->segments.nr_empty;
 		dmda_change_trim(&log->change, pages, to_lpn(io->cursor), nr);
+		dmda_log_emptied_locked(log, nr_empty);
 	} else {
 		list_move_tail(&io->list, &log->unmapped);
 		nr = 0;
@@ -764,21 +776,31 @@ void dmda_log_feed_locked(struct dmda_log *log)
 	dmda_log_kick(log, &log->io_work);
 }
 
+static u64 patience_left_locked(const struct dmda_log *log)
+{
+	const struct dmda_patience patience = {
+		.waited = jiffies - log->last_progress,
+		.timeout = log->no_space_jiffies,
+		.grace = EMPTY_GRACE_JIFFIES,
+		.any_empty = log->segments.nr_empty,
+	};
+
+	return dmda_patience_left(&patience);
+}
+
 void dmda_log_do_no_space(struct work_struct *work)
 {
 	struct dmda_log *log = container_of(to_delayed_work(work), struct dmda_log,
 					    no_space_work);
 	struct dmda_log_io *io, *next;
-	unsigned long end;
 	LIST_HEAD(starved);
+	u64 left;
 
 	spin_lock_irq(&log->lock);
-	end = log->last_placed + log->no_space_jiffies;
-	/* Segments that are empty are going to be free. */
-	if (log->segments.nr_empty && time_before(end, jiffies + HZ))
-		end = jiffies + HZ;
-	if (!list_empty(&log->starved) && time_before(jiffies, end))
-		queue_delayed_work(log->queue, &log->no_space_work, end - jiffies);
+	left = patience_left_locked(log);
+	if (!list_empty(&log->starved) && left)
+		queue_delayed_work(log->queue, &log->no_space_work,
+				   min_t(u64, left, LOOK_JIFFIES));
 	else
 		list_splice_init(&log->starved, &starved);
 	spin_unlock_irq(&log->lock);

@@ -40,6 +40,7 @@
 
 #include "../core/change.h"
 #include "../core/opened.h"
+#include "../core/patience.h"
 #include "../core/root.h"
 #include "../core/s3fifo.h"
 #include "../core/victim.h"
@@ -277,7 +278,8 @@ struct dmda_log_writes {
  * @wait: for pages that are read or written, and for roots
  * @counters: for the status line
  * @nr_map_writes: pages of the map that are being written
- * @last_placed: jiffies when a write got places
+ * @last_progress: jiffies when a write got places, a segment was closed or freed, or the first
+ *	of @starved began to wait
  * @last_io: jiffies when a bio came; no lock
  * @no_space_jiffies: how long writes wait when none does
  * @is_quiet: suspended: no worker is to begin
@@ -361,7 +363,7 @@ struct dmda_log {
 	wait_queue_head_t wait;
 	struct dmda_log_counters counters;
 	u32 nr_map_writes;
-	unsigned long last_placed;
+	unsigned long last_progress;
 	unsigned long last_io;
 	unsigned long no_space_jiffies;
 	bool is_quiet;
@@ -672,6 +674,13 @@ int dmda_log_change_segment(struct dmda_log *log, const struct dmda_record *reco
  */
 u32 dmda_log_take_locked(struct dmda_log *log, enum dmda_stream stream, u32 nr_pages,
 			 bool whole, dpn_t *dpn, u8 *open);
+
+/**
+ * dmda_log_emptied_locked() - data was replaced or trimmed: if that has emptied a segment, who
+ *	waits for places gets them when it is free
+ * @nr_before: segments that were empty before
+ */
+void dmda_log_emptied_locked(struct dmda_log *log, u32 nr_before);
 
 /* Is there a chance that users get places? */
 bool dmda_log_has_places_locked(const struct dmda_log *log);

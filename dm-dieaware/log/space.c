@@ -117,6 +117,15 @@ void dmda_log_placed_locked(struct dmda_log *log, u8 open, u32 nr_pages)
 		dmda_log_kick(log, &log->space_work);
 }
 
+/* Nobody else may come who asks for a commit, without which the segment is not freed. */
+void dmda_log_emptied_locked(struct dmda_log *log, u32 nr_before)
+{
+	lockdep_assert_held(&log->lock);
+
+	if (log->segments.nr_empty > nr_before && !list_empty(&log->starved))
+		dmda_log_kick(log, &log->space_work);
+}
+
 void dmda_log_put_reader(struct dmda_log *log, seg_t seg)
 {
 	/* It may be the one that is waited for. */
@@ -209,6 +218,7 @@ static bool needs_commit(struct dmda_log *log)
 static void feed(struct dmda_log *log)
 {
 	spin_lock_irq(&log->lock);
+	log->last_progress = jiffies;
 	dmda_log_feed_locked(log);
 	spin_unlock_irq(&log->lock);
 }

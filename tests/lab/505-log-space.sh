@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Log mode without cleaning runs out of space: writes wait, then fail with ENOSPC; discarding brings
+# space back, also for those that wait already.
+# kernels: 6.1 6.12 7.2
+# smp: 2
+# mem: 2G
+# seconds: 15
+# timeout: 180
+. "$(dirname "$0")/rc"
+
+fill() {
+	dd if=/dev/zero of="$TARGET" bs=64k count=$((lpns / 16)) oflag=direct status=none
+}
+
+# Each segment keeps something that is valid: so none becomes free.
+overwrite() {
+	fio --name=over --filename="$TARGET" --rw=randwrite --bs=64k --size=100% --direct=1 --ioengine=libaio \
+		--iodepth=8
+}
+
+has_ended() {
+	! kill -0 "$1" 2>/dev/null
+}
+
+some_wait() {
+	[[ $(status_field t0 starved) -gt 0 ]]
+}
+
+new_ssd ssd0 capacity_mib=96
+OPTIONS="cleaning=off no_space_timeout=1" new_log_target t0 "$DEV" --segment 1M
+lpns=$(status_field t0 lpns)
+check "all pages of the device can be written" fill
+check_fails "overwritten at random, it runs full" overwrite
+check_that "as ENOSPC" "$(overwrite 2>&1)" =~ "No space left"
+check_that "it can still be written" "$(status_field t0 state)" == write
+check "discarding" blkdiscard "$TARGET"
+check "brings it back" dd if=/dev/zero of="$TARGET" bs=1M count=16 oflag=direct status=none
+
+# Nobody but the write that waits and the discard has anything to do with the device.
+fill
+check_fails "it runs full again" overwrite
+LINE=${LINE/timeout=1/timeout=40}
+again t0
+dd if=/dev/zero of="$TARGET" bs=4k count=300 seek=$((lpns - 300)) oflag=direct status=none &
+waiter=$!
+check "a write waits for space" poll 20 some_wait
+check "meanwhile somebody discards" blkdiscard -l $((4 << 20)) "$TARGET"
+check "the write goes on when that was discarded" poll 20 has_ended "$waiter"
+check "and ends well" wait "$waiter"
+dmsetup remove --retry t0
+check "dieaware check finds nothing" dieaware check "$DEV"
