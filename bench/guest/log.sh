@@ -51,6 +51,13 @@ plain_filesystem() {
 	esac || die "The $type filesystem could not be mounted."
 }
 
+# limit_dirty BYTES: of so many that are written, as many may be in memory and dirty as on the
+# paper's machine, 13 percent.
+limit_dirty() {
+	echo $(($1 / 8)) >/proc/sys/vm/dirty_bytes
+	echo $(($1 / 16)) >/proc/sys/vm/dirty_background_bytes
+}
+
 # run_fio OPTION...: one fio job of JOBS threads, its result in FIO_JSON.
 run_fio() {
 	echo 1 >/proc/sys/vm/drop_caches

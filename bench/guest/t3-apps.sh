@@ -65,6 +65,8 @@ POSTMARK_FILES=20
 postmark_run() {
 	local begin end
 
+	# Else it is a matter of chance whether a file is written before it is deleted.
+	limit_dirty $((POSTMARK_FILES * POSTMARK_FILE_BYTES))
 	begin=$(date +%s%N)
 	postmark >/tmp/postmark.txt <<-END || die "PostMark failed: $(tail -n 3 /tmp/postmark.txt)"
 		set location $MOUNT

@@ -23,8 +23,6 @@ SMALL_EBLKS="units_per_eblk=4 erase_ns=$((3000000 * 4 / 512))"
 
 ROOM_SSD_MB=2048
 ROOM_FILE_MB=32
-# The paper's machine may have 13 percent of what it writes in memory and dirty.
-ROOM_DIRTY_BYTES=$((JOBS * ROOM_FILE_MB * 1024 * 1024 / 8))
 
 # What the drive was sent
 nr_write_commands() {
@@ -46,8 +44,7 @@ room_write() {
 room() {
 	local type=$1 kind
 
-	echo $ROOM_DIRTY_BYTES >/proc/sys/vm/dirty_bytes
-	echo $((ROOM_DIRTY_BYTES / 2)) >/proc/sys/vm/dirty_background_bytes
+	limit_dirty $((JOBS * ROOM_FILE_MB * 1024 * 1024))
 	for kind in raw log; do
 		report "doing=$type,_room,_$kind"
 		SSD_PROFILE=sata SSD_CAPACITY_MB=$ROOM_SSD_MB device_begin $kind
