@@ -64,7 +64,8 @@ for fs in ext4 xfs f2fs btrfs; do
 	check "$fs: a mapping is read" analyze --read-ahead 64K -- \
 		python3 -c 'import mmap, sys; file = open(sys.argv[1]); mmap.mmap(file.fileno(), 192 << 10, access=1).find(b"none")' \
 		"$mnt/folder/sequential"
-	check_that "$fs: ... in windows" "$(ranges "$mnt/folder/sequential")" == "0+64*1 64+64*1 128+64*1 "
+	# A fault that finds a large folio maps more than its window, and there may be none for the last one.
+	check_that "$fs: ... in windows" "$(ranges "$mnt/folder/sequential")" =~ '^0\+64\*1 64\+64\*1 (128\+64\*1 )?$'
 	if [[ $fs == btrfs ]]; then
 		btrfs -q subvolume create "$mnt/sub"
 		cp "$mnt/other" "$mnt/sub/file"
