@@ -240,8 +240,8 @@ static u32 loss_of_sample(const struct replay *replay)
 	u64 random = (replay->seed + replay->nr_places) * 0x9e3779b97f4a7c15ULL;
 
 	if (replay->durable)
-		return replay->nr_cuts % 2 ? LOSS_SOME : LOSS_ALL;
-	return draw(&random, NR_LOSSES);
+		return replay->nr_cuts % 2 && replay->nr_losses > LOSS_SOME ? LOSS_SOME : LOSS_ALL;
+	return draw(&random, replay->nr_losses);
 }
 
 /* The power may fail here. */
