@@ -8,9 +8,7 @@
 #include "../core/segments.c"
 #include "../core/summary.c"
 #include "../core/victim.c"
-
-#define SEGMENT_PAGES	64
-#define DATA_PAGES	63
+#include "small_device.h"
 
 /**
  * struct table - a segment table
@@ -27,20 +25,10 @@ struct table {
 static struct table *new_table(struct kunit *test)
 {
 	struct table *table = kunit_kzalloc(test, sizeof(*table), GFP_KERNEL);
-	static const u8 uuid[DMDA_UUID_BYTES];
-	const struct dmda_format format = {
-		.uuid = uuid,
-		.nr_device_pages = 8192,
-		.stripe_pages = 8,
-		.segment_pages = SEGMENT_PAGES,
-		.journal_sectors = DMDA_MIN_JOURNAL_SECTORS,
-		.journal_unit_sectors = 1,
-		.reserve_permille = 100,
-	};
 	void *memory;
 
 	KUNIT_ASSERT_NOT_NULL(test, table);
-	KUNIT_ASSERT_NULL(test, dmda_super_make(&format, &table->super));
+	make_small_device(test, &table->super);
 	memory = kunit_kzalloc(test, dmda_segments_bytes(&table->super), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, memory);
 	dmda_segments_init(&table->segments, &table->super, memory);

@@ -5,9 +5,7 @@
 #include "../core/block.c"
 #include "../core/super.c"
 #include "../core/writer.c"
-
-#define SEGMENT_PAGES	64
-#define DATA_PAGES	63
+#include "small_device.h"
 
 /**
  * struct place - a writer and its device
@@ -22,19 +20,9 @@ struct place {
 static struct place *new_place(struct kunit *test)
 {
 	struct place *place = kunit_kzalloc(test, sizeof(*place), GFP_KERNEL);
-	static const u8 uuid[DMDA_UUID_BYTES];
-	const struct dmda_format format = {
-		.uuid = uuid,
-		.nr_device_pages = 8192,
-		.stripe_pages = 8,
-		.segment_pages = SEGMENT_PAGES,
-		.journal_sectors = DMDA_MIN_JOURNAL_SECTORS,
-		.journal_unit_sectors = 1,
-		.reserve_permille = 100,
-	};
 
 	KUNIT_ASSERT_NOT_NULL(test, place);
-	KUNIT_ASSERT_NULL(test, dmda_super_make(&format, &place->super));
+	make_small_device(test, &place->super);
 	dmda_writer_init(&place->writer, &place->super);
 	return place;
 }
