@@ -38,7 +38,7 @@ generation() {
 		--cut "$(sed -n 's/.* last cut \([0-9:]*\).*/\1/p' /tmp/played)" >/dev/null
 }
 
-if [[ ${TARGET:-log} == linear ]]; then
+if [[ ${TARGET:-log} != log ]]; then
 	OPTIONS=(--raw)
 	truncate -s "$(blockdev --getsize64 "$DISK")" /out/base0
 else
