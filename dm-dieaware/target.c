@@ -173,7 +173,6 @@ static void start(struct dmda *dmda)
 	ti->private = dmda;
 	if (dmda->log) {
 		ti->per_io_data_size = sizeof(struct dmda_log_io);
-		ti->max_io_len = dmda_log_max_pages(dmda->log) << DMDA_PAGE_SECTOR_SHIFT;
 		ti->discards_supported = true;
 		ti->flush_supported = true;
 	} else {

@@ -13,7 +13,8 @@
  *   flush  waits for a commit. What is under way when it comes does not concern it: nobody
  *	    was told yet that it is written.
  *
- * A write is cut where the file, the segment or the map's pages end.
+ * A write is cut where the file, the segment or the longest operation ends. That is not for
+ * device-mapper to do (max_io_len): it cuts at multiples of that length, small writes, too.
  */
 #include <linux/interval_tree_generic.h>
 
@@ -421,7 +422,7 @@ dpn_t dmda_log_where_locked(struct dmda_log *log, u64 lpn)
 static int map_write(struct dmda_log *log, struct bio *bio)
 {
 	struct dmda_log_io *io = dmda_log_io_of(bio);
-	u32 nr_pages = dmda_log_io_pages(io), nr;
+	u32 nr_pages = min(dmda_log_io_pages(io), dmda_log_max_pages(log)), nr;
 
 	if (READ_ONCE(log->state) != DMDA_LOG_WRITE)
 		return DM_MAPIO_KILL;

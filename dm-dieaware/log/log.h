@@ -469,7 +469,7 @@ struct dmda_message;
  */
 int dmda_log_message(struct dmda *dmda, const struct dmda_message *message);
 
-/* Most pages of a bio: what one operation and one segment can take */
+/* Most pages that are written at once: what one operation and one segment can take */
 static inline u32 dmda_log_max_pages(const struct dmda_log *log)
 {
 	return min(DMDA_MAX_OP_PAGES, dmda_super_data_pages(&log->super));

@@ -57,10 +57,6 @@ story() {
 	note "hints=$1: ${SPEEDS[*]} permille in turns, overwritten, cleaned; $CONFIRMED and $MOVED hints"
 }
 
-hint_trace_off() {
-	echo 0 >"$TRACEFS/events/dieaware/dmda_hint/enable"
-}
-
 # rests: of those writes that go on in the file where the one before ended, but in another segment
 rests() {
 	awk '{
@@ -80,11 +76,10 @@ overwrite() {
 	local words
 
 	words="ino=$(stat -c %i "$T_DIR/mnt/file") "
-	echo >"$TRACEFS/trace"
-	echo 1 >"$TRACEFS/events/dieaware/dmda_hint/enable"
+	trace_on dmda_hint
 	fio --name=over --filename="$T_DIR/mnt/file" --ioengine=libaio --direct=1 --iodepth=8 --offset=1m --size=15m \
 		--rw=randwrite --bs="$1" --overwrite=1 >/dev/null
-	hint_trace_off
+	trace_off
 	grep "$words" "$TRACEFS/trace" >"$T_DIR/writes"
 }
 
@@ -98,7 +93,8 @@ check_that "a write to another place is no overwrite" "$OVERWRITES" -eq 0
 check_that "cleaning sends some" "$MOVED" -gt 0
 check_that "files written in turns lie in die order" "${SPEEDS[0]}" -ge 950
 check_that "which they do not without hints" "${off[0]}" -le 500
-check_that "overwritten files lie better than without hints" "${SPEEDS[1]}" -gt "${off[1]}"
+check_that "overwritten files lie in die order, but what segments cut" "${SPEEDS[1]}" -ge 880
+check_that "which they do not without hints" "${off[1]}" -le 600
 check_that "cleaned files lie in die order" "${SPEEDS[2]}" -ge 950
 
 # What gets a hint, and what does not
@@ -107,7 +103,7 @@ new_log_target t0 "$DEV" --segment 1M
 make_fs ext4 "$TARGET"
 new_mount "$TARGET" "$T_DIR/mnt"
 dd if=/dev/zero of="$T_DIR/mnt/file" bs=1M count=16 oflag=direct status=none
-at_end hint_trace_off
+at_end trace_off
 echo 4096 >"$TRACEFS/buffer_size_kb"
 overwrite 32k
 rests <"$T_DIR/writes" >"$T_DIR/rests"

@@ -19,16 +19,11 @@ discards() {
 	awk '{ print $12 }' "/sys/dev/block/$((0x$(stat -Lc %t "$DEV"))):$((0x$(stat -Lc %T "$DEV")))/stat"
 }
 
-trace_off() {
-	echo 0 >"$TRACEFS/events/dieaware/enable"
-}
-
 new_ssd ssd0 capacity_mib=128
 new_log_target t0 "$DEV" --segment 1M
 echo 16384 >"$TRACEFS/buffer_size_kb"
-echo >"$TRACEFS/trace"
 at_end trace_off
-echo 1 >"$TRACEFS/events/dieaware/enable"
+trace_on
 commits=$(status_field t0 commits) checkpoints=$(status_field t0 checkpoints)
 fetched=$(status_field t0 map_reads)
 dd if=/dev/urandom of="$TARGET" bs=64k count=320 oflag=direct conv=fsync status=none
@@ -56,8 +51,7 @@ done
 
 # A page that was written is fetched from its place.
 again t0
-echo >"$TRACEFS/trace"
-echo 1 >"$TRACEFS/events/dieaware/dmda_log_map_fetch/enable"
+trace_on dmda_log_map_fetch
 dd if="$TARGET" of=/dev/null bs=4k count=1 iflag=direct status=none
 trace_off
 check_that "a page of the map that was written is fetched" "$(events map_fetch "dpn=[1-9]")" -ge 1
