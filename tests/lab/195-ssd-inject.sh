@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Errors on request: media errors at chosen LBAs, healed by writing; write faults; delayed
 # and dropped commands, from which the driver recovers by abort or reset; a fatal status.
-# kernels: 6.1 6.12 7.2
+# kernels: 6.12
 # smp: 2
 # mem: 2G
 # seconds: 25

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Namespaces of one SSD share its dies and nothing else: sizes, formats, data, deallocation
 # and use are each one's own; hints count in LBAs of their namespace.
-# kernels: 6.1 6.12 7.2
+# kernels: 6.12
 # smp: 2
 # mem: 2G
 # seconds: 20

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode without cleaning runs out of space: writes wait, then fail with ENOSPC; discarding brings
 # space back, also for those that wait already.
-# kernels: 6.1 6.12 7.2
+# kernels: 6.12
 # smp: 2
 # mem: 2G
 # seconds: 15

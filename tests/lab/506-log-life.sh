@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The life of a target in log mode: what was written is there after it; one target at a time uses a
 # device; suspends and reloads under I/O lose nothing.
-# kernels: 6.1 6.12 7.2
+# kernels: 6.12
 # smp: 2
 # mem: 2G
 # seconds: 15
