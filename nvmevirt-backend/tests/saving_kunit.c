@@ -24,6 +24,7 @@
  * @LOSS_NONE: all of it is
  * @LOSS_TORN: all of it, of the last block the first half
  * @LOSS_SOME: some of it, drawn, and some of that torn
+ * @NR_LOSSES: so many of them
  */
 enum loss {
 	LOSS_ALL,

@@ -4,15 +4,15 @@
 #include "../core/wbuf.c"
 
 #define NR_UNITS	5
-#define NR_OPEN		2
+#define NR_OPENED		2
 
 static struct ftl_wbuf make_wbuf(struct kunit *test)
 {
-	void *memory = kunit_kzalloc(test, ftl_wbuf_bytes(NR_UNITS, NR_OPEN), GFP_KERNEL);
+	void *memory = kunit_kzalloc(test, ftl_wbuf_bytes(NR_UNITS, NR_OPENED), GFP_KERNEL);
 	struct ftl_wbuf wbuf;
 
 	KUNIT_ASSERT_NOT_NULL(test, memory);
-	ftl_wbuf_init(&wbuf, NR_UNITS, NR_OPEN, memory);
+	ftl_wbuf_init(&wbuf, NR_UNITS, NR_OPENED, memory);
 	return wbuf;
 }
 
