@@ -125,6 +125,9 @@ check_that "btrfs: ... and one in a subvolume" "$(lies_there "$T_DIR/mnt/sub/fil
 check_that "btrfs: ... and what of one is not compressed" "$(lies_there "$T_DIR/mnt/mixed" /dev/mapper/t0)" -eq 16
 check_that "btrfs: the dies are those of the SSD's own table" "$(figure "$file" die_pages)" == "$(device_dies "$file" 256)"
 exits 0 "128 pages" dieaware runs load t0 "$file"
+exits 0 "4 files" dieaware runs save --list "$T_DIR/saved" "$T_DIR/mnt"
+check_that "btrfs: what lies in a subvolume is not listed" "$(grep -c sub/ "$T_DIR/saved")" -eq 0
+exits 0 "4 of 4 files, " dieaware runs load --list "$T_DIR/saved" --saved "$T_DIR/mnt"
 umount "$T_DIR/mnt"
 make_fs btrfs /dev/mapper/t0 -d dup -m dup
 mount /dev/mapper/t0 "$T_DIR/mnt"
