@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Each target calls one script; the scripts also run where make is not installed.
 
-.PHONY: all modules tools unit fuzz kunit fio lab-tests style check demo bench install deb clean help
+.PHONY: all modules tools unit fuzz kunit fio lab-tests style check demo bench install install-modules deb clean help
 
 all: modules tools
 
@@ -40,6 +40,9 @@ bench:		## figures (T=T1, T=T1.append_worst, ...)
 
 install:	## the tool, its boot files and manual pages (DESTDIR=)
 	scripts/install "$(DESTDIR)"
+
+install-modules:	## both modules, for the running kernel
+	scripts/install-modules
 
 deb:		## Debian packages, in out/deb
 	scripts/deb

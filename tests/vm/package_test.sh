@@ -96,12 +96,12 @@ sources_are_lean() {
 		grep -qx "PACKAGE_VERSION=\"${sources[0]##*-}\"" "${sources[0]}/dkms.conf"
 }
 
-# has_modules VERSION
+# has_modules VERSION FOLDER
 has_modules() {
 	local module file
 
 	for module in "${MODULES[@]}"; do
-		file=$root/lib/modules/$1/updates/dkms/$module.ko
+		file=$root/lib/modules/$1/$2/$module.ko
 		[[ $(modinfo -F vermagic "$file") == "$1 "* ]] || return 1
 	done
 }
@@ -142,6 +142,19 @@ nothing_is_left() {
 	cmp -s "$work/before" "$work/after"
 }
 
+# install_modules VERSION: without packages
+install_modules() {
+	mkdir -p "$root/source"
+	cp -r "$top"/{Kbuild,include,dm-dieaware,nvmevirt-backend,scripts} "$root/source/"
+	inside /source/scripts/install-modules "$1" && has_modules "$1" updates &&
+		grep -q "^updates/dm-dieaware.ko:" "$root/lib/modules/$1/modules.dep"
+}
+
+says_what_is_missing() {
+	! inside /source/scripts/install-modules 0.1 >"$work/said" &&
+		grep -q "There are no headers of the kernel 0.1: install them" "$work/said"
+}
+
 debian_need
 files_of_root "$work/before"
 expect "the packages are built, and lintian finds nothing" build_packages
@@ -149,10 +162,12 @@ expect "they can be installed" install_packages
 expect "the sources for dkms hold no tests" sources_are_lean
 for series in "${SERIES[@]}"; do
 	kernel_need "$series"
-	expect "dkms has built both modules for $KERNEL_VERSION" has_modules "$KERNEL_VERSION"
+	expect "dkms has built both modules for $KERNEL_VERSION" has_modules "$KERNEL_VERSION" updates/dkms
 done
 expect "a machine with 6.1 uses them" use_in 6.1
 expect "a machine with 6.12 and systemd uses them" use_in 6.12 --systemd
 expect "they can be purged" purge_packages
 expect "nothing of them is left" nothing_is_left
+expect "without packages the modules are built and installed for $KERNEL_VERSION" install_modules "$KERNEL_VERSION"
+expect "but not without headers" says_what_is_missing
 conclude
