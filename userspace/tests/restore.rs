@@ -8,6 +8,7 @@ mod common;
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use common::devices::{
     change_somewhere, file_with, flip, use_device, used_device, volume_of, Failing, DEVICE_PAGES,
@@ -239,6 +240,72 @@ fn packs_are_small_and_whole() {
     let output = dieaware(&["unpack", args[0], args[1]]);
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     assert!(!Path::new(&never).exists());
+}
+
+#[test]
+fn a_pack_that_fails_changes_no_file() {
+    let folder = folder("restore-pack-fails");
+    let (good, pack) = (
+        file_with("restore-pack-good", used_device()),
+        folder.join("p"),
+    );
+    let (good, pack) = (good.to_str().unwrap(), pack.to_str().unwrap());
+    let lost = used_device();
+    flip(&lost, 0, 100);
+    flip(&lost, 16, 100);
+    let lost = file_with("restore-pack-lost", lost);
+    let lost = lost.to_str().unwrap();
+
+    // Nothing is left of one that was never made.
+    let output = dieaware(&["pack", lost, pack]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+
+    let output = dieaware(&["pack", good, pack]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let (packed, image) = (fs::read(pack).unwrap(), fs::read(good).unwrap());
+    let link = folder.join("link");
+    fs::hard_link(good, &link).unwrap();
+    for (args, status, words) in [
+        // The device's superblocks are lost since, or it begins elsewhere.
+        ([lost, pack], 1, "cannot be dumped"),
+        ([pack, good], 1, "cannot be dumped"),
+        ([good, good], 2, "itself"),
+        ([good, link.to_str().unwrap()], 2, "itself"),
+        ([good, "/dev/null"], 2, "not a regular file"),
+        ([good, folder.to_str().unwrap()], 2, "not a regular file"),
+        ([good, "/no/folder/p"], 3, "/no/folder/p cannot be written"),
+    ] {
+        let output = dieaware(&[&["pack", "--force"], &args[..]].concat());
+        assert_eq!(output.status.code(), Some(status), "{args:?}");
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    }
+    let output = dieaware(&["pack", "--force", "--start", "8", good, pack]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(fs::read(pack).unwrap() == packed && fs::read(good).unwrap() == image);
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+}
+
+#[test]
+fn a_disk_too_full_for_a_pack_is_said_to_be_one() {
+    let folder = folder("restore-pack-full");
+    let (device, pack) = (
+        file_with("restore-pack-any", used_device()),
+        folder.join("p"),
+    );
+    fs::write(&pack, "the last one").unwrap();
+    // No file may grow any more.
+    let output = Command::new("/bin/bash")
+        .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "bash"])
+        .args([env!("CARGO_BIN_EXE_dieaware"), "pack", "--force"])
+        .args([&device, &pack])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let words = format!("dieaware: {} cannot be written: ", pack.display());
+    assert!(stderr(&output).starts_with(&words), "{}", stderr(&output));
+    assert_eq!(fs::read(&pack).unwrap(), b"the last one");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub fn explain(path: &Path, err: DumpError) -> anyhow::Error {
     let name = path.display();
     match err {
         DumpError::NoSuperblock => DamageFound(format!("{name} cannot be dumped: {err}")).into(),
-        DumpError::Io(err) => {
+        DumpError::Device(err) | DumpError::Text(err) => {
             anyhow::Error::from(err).context(format!("{name} was not dumped to the end"))
         }
     }

@@ -26,6 +26,8 @@ pub mod top;
 pub mod udev;
 
 use std::fmt;
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 use anyhow::anyhow;
@@ -55,6 +57,17 @@ impl fmt::Display for DamageFound {
 }
 
 impl std::error::Error for DamageFound {}
+
+/// Are these two names of one device or file?
+fn is_same(one: &Path, other: &Path) -> bool {
+    let (Ok(one), Ok(other)) = (fs::metadata(one), fs::metadata(other)) else {
+        return false;
+    };
+    if one.file_type().is_block_device() && other.file_type().is_block_device() {
+        return one.rdev() == other.rdev();
+    }
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
 
 /// What is wrong with a file, with its name; the cause is said once.
 fn about_file(path: &Path, err: FileError) -> anyhow::Error {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `dieaware pack`: all metadata in one small file, for a report of a bug.
 
-use std::fs::OpenOptions;
+use std::fs;
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -12,8 +12,11 @@ use flate2::Compression;
 
 use super::check::{self, require_read};
 use super::dump::explain;
-use super::UsageError;
-use crate::format::exact;
+use super::{is_same, UsageError};
+use crate::format::exact::{self, DumpError};
+use crate::io_engine::replace::Replacement;
+use crate::io_engine::shown::Shown;
+use crate::progress::Progress;
 
 /// Put all metadata of a device in log mode, and none of its data, into a small file
 #[derive(Args, Debug)]
@@ -34,20 +37,29 @@ pub struct PackArgs {
     force: bool,
 }
 
-fn create(path: &Path, force: bool) -> Result<std::fs::File> {
-    let mut how = OpenOptions::new();
-    how.write(true).create(true);
-    let how = if force {
-        how.truncate(true)
-    } else {
-        how.create_new(true)
-    };
+fn exists(path: &Path) -> anyhow::Error {
+    UsageError(format!("{} exists; --force replaces it", path.display())).into()
+}
 
-    how.open(path).map_err(|err| match err.kind() {
-        ErrorKind::AlreadyExists => {
-            UsageError(format!("{} exists; --force replaces it", path.display())).into()
+/// Begin to write the file. Nothing that is there is lost by that.
+fn begin(args: &PackArgs) -> Result<Replacement> {
+    let name = args.file.display();
+
+    if is_same(&args.device, &args.file) {
+        return Err(UsageError(format!(
+            "{name} is {} itself: the pack goes to another file",
+            args.device.display()
+        ))
+        .into());
+    }
+    if !args.force && fs::symlink_metadata(&args.file).is_ok() {
+        return Err(exists(&args.file));
+    }
+    Replacement::begin(&args.file).map_err(|err| match err.kind() {
+        ErrorKind::InvalidInput => {
+            UsageError(format!("{name} is not a regular file: a pack is one")).into()
         }
-        _ => anyhow::Error::from(err).context(format!("{} cannot be written", path.display())),
+        _ => anyhow::Error::from(err).context(format!("{name} cannot be written")),
     })
 }
 
@@ -55,16 +67,29 @@ fn create(path: &Path, force: bool) -> Result<std::fs::File> {
 ///
 /// When the device cannot be read, or the file not be written.
 pub fn run(args: &PackArgs, out: &mut impl Write) -> Result<()> {
+    let mut file = begin(args)?;
     let device = check::open(&args.device, args.start)?;
-    let file = BufWriter::new(create(&args.file, args.force)?);
-    let mut packed = GzEncoder::new(file, Compression::default());
+    let progress = Progress::new()?;
     let name = args.file.display();
+    let failed = || format!("{name} cannot be written");
 
-    let outcome = exact::dump(&device, &mut packed).map_err(|err| explain(&args.device, err))?;
+    progress.begin_pages("packing");
+    let mut packed = GzEncoder::new(BufWriter::new(&mut file), Compression::default());
+    let dumped = exact::dump(&Shown::new(&device, &progress), &mut packed);
+    progress.go_on()?;
+    let outcome = dumped.map_err(|err| match err {
+        DumpError::Text(err) => anyhow::Error::from(err).context(failed()),
+        err => explain(&args.device, err),
+    })?;
     packed
         .finish()
         .and_then(|mut file| file.flush())
-        .with_context(|| format!("{name} cannot be written"))?;
+        .with_context(failed)?;
+    file.finish(args.force).map_err(|err| match err.kind() {
+        ErrorKind::AlreadyExists => exists(&args.file),
+        _ => anyhow::Error::from(err).context(failed()),
+    })?;
+    drop(progress);
     writeln!(out, "{name}: {} pages of metadata", outcome.nr_pages)?;
     out.flush()?;
     require_read(&args.device, outcome.nr_unreadable)

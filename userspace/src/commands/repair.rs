@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `dieaware repair`: sound metadata out of a damaged device's.
 
-use std::fs;
 use std::io::Write;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
 
 use super::check::{self, require_read};
-use super::{format, overwrite, DamageFound, UsageError};
+use super::{format, is_same, overwrite, DamageFound, UsageError};
 use crate::format::findings::Findings;
 use crate::format::repair::{copy_data, repair, Report};
 use crate::format::volume::read_super;
@@ -40,17 +38,6 @@ pub struct RepairArgs {
     /// Print JSON for programs
     #[arg(long)]
     json: bool,
-}
-
-/// Are these two names of one device or file?
-fn is_same(one: &Path, other: &Path) -> bool {
-    let (Ok(one), Ok(other)) = (fs::metadata(one), fs::metadata(other)) else {
-        return false;
-    };
-    if one.file_type().is_block_device() && other.file_type().is_block_device() {
-        return one.rdev() == other.rdev();
-    }
-    (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
 fn nothing(path: &Path) -> anyhow::Error {

@@ -50,8 +50,12 @@ pub struct Outcome {
 pub enum DumpError {
     #[error("neither superblock is valid, so nobody knows what is metadata")]
     NoSuperblock,
+    /// The device
     #[error(transparent)]
-    Io(#[from] io::Error),
+    Device(io::Error),
+    /// Where the text goes
+    #[error(transparent)]
+    Text(#[from] io::Error),
 }
 
 /// Why a text cannot be restored.
@@ -182,7 +186,7 @@ impl<D: ReadPages, W: Write> Writer<'_, D, W> {
 ///
 /// When nobody knows what is metadata, or the text cannot be written.
 pub fn dump(device: &impl ReadPages, out: &mut impl Write) -> Result<Outcome, DumpError> {
-    let superblock = read_super(device, &mut Findings::default())?;
+    let superblock = read_super(device, &mut Findings::default()).map_err(DumpError::Device)?;
     let superblock = superblock.ok_or(DumpError::NoSuperblock)?;
     let mut writer = Writer {
         device,
