@@ -251,6 +251,22 @@ static int dieaware_preresume(struct dm_target *ti)
 	return dmda->log ? dmda_log_preresume(dmda) : 0;
 }
 
+static void dieaware_presuspend(struct dm_target *ti)
+{
+	struct dmda *dmda = ti->private;
+
+	if (dmda->log)
+		dmda_log_presuspend(dmda);
+}
+
+static void dieaware_presuspend_undo(struct dm_target *ti)
+{
+	struct dmda *dmda = ti->private;
+
+	if (dmda->log)
+		dmda_log_presuspend_undo(dmda);
+}
+
 static void dieaware_postsuspend(struct dm_target *ti)
 {
 	struct dmda *dmda = ti->private;
@@ -464,6 +480,8 @@ static struct target_type dieaware_target = {
 	.dtr = dieaware_dtr,
 	.map = dieaware_map,
 	.end_io = dieaware_end_io,
+	.presuspend = dieaware_presuspend,
+	.presuspend_undo = dieaware_presuspend_undo,
 	.postsuspend = dieaware_postsuspend,
 	.preresume = dieaware_preresume,
 	.resume = dieaware_resume,

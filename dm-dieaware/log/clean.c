@@ -261,128 +261,19 @@ static void release_victims(struct dmda_log_cleaner *cleaner, bool is_done)
 	dmda_log_kick(log, &log->space_work);
 }
 
-static bool clean_some(struct dmda_log_cleaner *cleaner, bool is_urgent)
+static bool clean_chosen(struct dmda_log_cleaner *cleaner)
 {
-	bool is_done;
+	bool is_done = dmda_log_copy(cleaner);
 
-	if (!choose_victims(cleaner, is_urgent))
-		return false;
-	is_done = dmda_log_copy(cleaner);
 	release_victims(cleaner, is_done);
 	/* What was taken away must be durable before it is free. */
 	return is_done && !dmda_log_commit(cleaner->log);
 }
 
-/*
- * Cleaning everything, once: as many segments at a time as there are free ones for what is
- * valid in them. The more they are, the more of a file comes together.
- */
-
-/* Most pages that are sorted together: 64 MiB of memory */
-#define MAX_SORTED_PAGES	(64U * 1024 * 1024 / sizeof(struct dmda_log_move))
-
-static void mark_all(struct dmda_log_cleaner *cleaner)
+static bool clean_some(struct dmda_log_cleaner *cleaner, bool is_urgent)
 {
-	struct dmda_log *log = cleaner->log;
-
-	bitmap_zero(cleaner->is_left, log->segments.nr_segments);
-	spin_lock_irq(&log->lock);
-	for (u32 i = 0; i < log->segments.nr_segments; i++) {
-		if (log->segments.segment[i].state == DMDA_SEGMENT_CLOSED &&
-		    log->segments.segment[i].nr_valid && !test_bit(i, cleaner->is_stuck))
-			set_bit(i, cleaner->is_left);
-	}
-	spin_unlock_irq(&log->lock);
+	return choose_victims(cleaner, is_urgent) && clean_chosen(cleaner);
 }
-
-/* Is a segment to be cleaned, still? Then it is held. */
-static bool hold_if_closed(struct dmda_log *log, u32 i)
-{
-	bool is_closed;
-
-	spin_lock_irq(&log->lock);
-	is_closed = log->segments.segment[i].state == DMDA_SEGMENT_CLOSED;
-	if (is_closed)
-		hold(log, to_seg(i));
-	spin_unlock_irq(&log->lock);
-	return is_closed;
-}
-
-/* Takes the next ones that are left. Return: whether there are any. */
-static bool choose_next(struct dmda_log_cleaner *cleaner)
-{
-	struct dmda_log_look *look = &cleaner->look[0];
-	struct dmda_log *log = cleaner->log;
-	u32 i;
-
-	forget_victims(cleaner);
-	for_each_set_bit(i, cleaner->is_left, log->segments.nr_segments) {
-		if (!hold_if_closed(log, i)) {
-			clear_bit(i, cleaner->is_left);
-			continue;
-		}
-		look->seg = to_seg(i);
-		look_at(cleaner, look, 1);
-		if (add_victim(cleaner, look)) {
-			clear_bit(i, cleaner->is_left);
-			continue;
-		}
-		dmda_log_put_reader(log, to_seg(i));
-		if (!test_bit(i, cleaner->is_stuck))
-			break;
-		clear_bit(i, cleaner->is_left);
-	}
-	return cleaner->nr_victims;
-}
-
-static u32 room_for_all(struct dmda_log *log)
-{
-	u32 data_pages = dmda_super_data_pages(&log->super);
-	u32 nr;
-
-	spin_lock_irq(&log->lock);
-	nr = log->segments.nr_free;
-	spin_unlock_irq(&log->lock);
-	nr = nr > DMDA_LOG_LOW_SEGMENTS ? nr - DMDA_LOG_LOW_SEGMENTS : 1;
-	return min_t(u64, (u64)nr * data_pages, MAX_SORTED_PAGES);
-}
-
-static bool clean_all_left(struct dmda_log_cleaner *cleaner)
-{
-	while (may_work(cleaner->log) && choose_next(cleaner)) {
-		bool is_done = dmda_log_copy(cleaner);
-
-		release_victims(cleaner, is_done);
-		if (!is_done || dmda_log_commit(cleaner->log))
-			return false;
-		flush_work(&cleaner->log->space_work);
-	}
-	return bitmap_empty(cleaner->is_left, cleaner->log->segments.nr_segments);
-}
-
-static void clean_everything(struct dmda_log_cleaner *cleaner)
-{
-	struct dmda_log_move *own = cleaner->move;
-	u32 own_max = cleaner->max_moves;
-	u32 max_moves = max(room_for_all(cleaner->log), own_max);
-	struct dmda_log_move *more = kvmalloc_array(max_moves, sizeof(*more), GFP_NOIO);
-
-	if (more) {
-		cleaner->move = more;
-		cleaner->max_moves = max_moves;
-	}
-	cleaner->in_file_order = true;
-	mark_all(cleaner);
-	if (clean_all_left(cleaner))
-		WRITE_ONCE(cleaner->log->must_clean_all, false);
-	cleaner->move = own;
-	cleaner->max_moves = own_max;
-	kvfree(more);
-}
-
-/*
- * When
- */
 
 static u32 nr_to_be_had(struct dmda_log *log)
 {
@@ -404,13 +295,183 @@ static void set_pacing(struct dmda_log *log, bool is_pacing)
 	spin_unlock_irq(&log->lock);
 }
 
+/* Until there is enough for a while, as long as it @may. */
+static void gain_room(struct dmda_log *log, bool (*may)(const struct dmda_log *log))
+{
+	while (may(log)) {
+		u32 nr = nr_to_be_had(log);
+
+		if (nr > DMDA_LOG_LOW_SEGMENTS)
+			break;
+		set_pacing(log, true);
+		if (!clean_some(log->cleaner, nr <= DMDA_LOG_KEPT_SEGMENTS))
+			break;
+	}
+	set_pacing(log, false);
+}
+
+/*
+ * Cleaning everything, once: as many segments at a time as there are free ones for what is
+ * valid in them. The more they are, the more of a file comes together. Users may take some of
+ * the free ones meanwhile: then a round ends before the last are taken, without which nothing
+ * could ever be cleaned, and the next takes no more than goes into those.
+ */
+
+/* Most pages that are sorted together: 64 MiB of memory */
+#define MAX_SORTED_PAGES	(64U * 1024 * 1024 / sizeof(struct dmda_log_move))
+
+static void mark_all(struct dmda_log_cleaner *cleaner)
+{
+	struct dmda_log *log = cleaner->log;
+
+	bitmap_zero(cleaner->is_left, log->segments.nr_segments);
+	spin_lock_irq(&log->lock);
+	for (u32 i = 0; i < log->segments.nr_segments; i++) {
+		if (log->segments.segment[i].state == DMDA_SEGMENT_CLOSED &&
+		    log->segments.segment[i].nr_valid && !test_bit(i, cleaner->is_stuck))
+			set_bit(i, cleaner->is_left);
+	}
+	spin_unlock_irq(&log->lock);
+}
+
+/* Is a segment to be cleaned, still? Then it is held. An empty one may be on its way to be free. */
+static bool hold_if_worth(struct dmda_log *log, u32 i)
+{
+	const struct dmda_segment *segment = &log->segments.segment[i];
+	bool is_worth;
+
+	spin_lock_irq(&log->lock);
+	is_worth = segment->state == DMDA_SEGMENT_CLOSED && segment->nr_valid;
+	if (is_worth)
+		hold(log, to_seg(i));
+	spin_unlock_irq(&log->lock);
+	return is_worth;
+}
+
+/* Takes the next ones that are left. Return: whether there are any. */
+static bool choose_next(struct dmda_log_cleaner *cleaner)
+{
+	struct dmda_log_look *look = &cleaner->look[0];
+	struct dmda_log *log = cleaner->log;
+	u32 i;
+
+	forget_victims(cleaner);
+	for_each_set_bit(i, cleaner->is_left, log->segments.nr_segments) {
+		if (!hold_if_worth(log, i)) {
+			clear_bit(i, cleaner->is_left);
+			continue;
+		}
+		look->seg = to_seg(i);
+		look_at(cleaner, look, 1);
+		if (add_victim(cleaner, look)) {
+			clear_bit(i, cleaner->is_left);
+			continue;
+		}
+		dmda_log_put_reader(log, to_seg(i));
+		if (!test_bit(i, cleaner->is_stuck))
+			break;
+		clear_bit(i, cleaner->is_left);
+	}
+	return cleaner->nr_victims;
+}
+
+/* Moves for which there is room beside what users need; memory is limited, too. */
+static u32 room_for_all(struct dmda_log *log)
+{
+	u32 data_pages = dmda_super_data_pages(&log->super);
+	u32 nr;
+
+	spin_lock_irq(&log->lock);
+	nr = log->segments.nr_free;
+	spin_unlock_irq(&log->lock);
+	nr = nr > DMDA_LOG_LOW_SEGMENTS ? nr - DMDA_LOG_LOW_SEGMENTS : 0;
+	return min_t(u64, (u64)nr * data_pages, MAX_SORTED_PAGES);
+}
+
+static void limit_moves(struct dmda_log_cleaner *cleaner, u32 max_moves)
+{
+	struct dmda_log *log = cleaner->log;
+
+	cleaner->max_moves = max_moves;
+	spin_lock_irq(&log->lock);
+	log->leaves_kept = max_moves > cleaner->kept_moves;
+	spin_unlock_irq(&log->lock);
+}
+
+/* As many as there is room for, or for as many as there is in any case */
+static void begin_round(struct dmda_log_cleaner *cleaner, u32 nr_memory)
+{
+	u32 room = cleaner->is_short ? 0 : min(room_for_all(cleaner->log), nr_memory);
+
+	limit_moves(cleaner, max(room, cleaner->kept_moves));
+	cleaner->in_file_order = true;
+	cleaner->is_short = false;
+}
+
+/* What was not done of them comes again. */
+static void put_victims_back(struct dmda_log_cleaner *cleaner)
+{
+	for (u32 i = 0; i < cleaner->nr_victims; i++)
+		set_bit(from_seg(cleaner->victim[i]), cleaner->is_left);
+}
+
+/* Return: whether it goes on. */
+static bool clean_next(struct dmda_log_cleaner *cleaner, u32 nr_memory)
+{
+	begin_round(cleaner, nr_memory);
+	if (!choose_next(cleaner))
+		return false;
+	if (clean_chosen(cleaner)) {
+		flush_work(&cleaner->log->space_work);
+		return true;
+	}
+	put_victims_back(cleaner);
+	return cleaner->is_short && cleaner->max_moves > cleaner->kept_moves;
+}
+
+static bool clean_all_left(struct dmda_log_cleaner *cleaner, u32 nr_memory)
+{
+	struct dmda_log *log = cleaner->log;
+
+	cleaner->is_short = false;
+	while (may_work(log) && !dmda_log_must_stop(cleaner)) {
+		if (!clean_next(cleaner, nr_memory))
+			break;
+		limit_moves(cleaner, cleaner->kept_moves);
+		gain_room(log, may_work);
+	}
+	limit_moves(cleaner, cleaner->kept_moves);
+	return bitmap_empty(cleaner->is_left, log->segments.nr_segments);
+}
+
+static void clean_everything(struct dmda_log_cleaner *cleaner)
+{
+	struct dmda_log_move *own = cleaner->move;
+	u32 nr_memory = max(room_for_all(cleaner->log), cleaner->kept_moves);
+	struct dmda_log_move *more = kvmalloc_array(nr_memory, sizeof(*more), GFP_NOIO);
+
+	if (more)
+		cleaner->move = more;
+	cleaner->is_all = true;
+	mark_all(cleaner);
+	if (clean_all_left(cleaner, more ? nr_memory : cleaner->kept_moves))
+		WRITE_ONCE(cleaner->log->must_clean_all, false);
+	cleaner->is_all = false;
+	cleaner->move = own;
+	kvfree(more);
+}
+
+/*
+ * When
+ */
+
 /* In idle time. When somebody comes, it goes on after the next pause. */
 static void clean_idle(struct dmda_log *log)
 {
 	struct dmda_log_cleaner *cleaner = log->cleaner;
 
 	cleaner->is_idle = true;
-	while (may_clean(log) && dmda_log_is_idle(log) &&
+	while (may_clean(log) && !dmda_log_must_stop(cleaner) &&
 	       nr_to_be_had(log) <= dmda_log_soft_mark(log)) {
 		if (!clean_some(cleaner, false))
 			break;
@@ -446,17 +507,13 @@ void dmda_log_do_clean(struct work_struct *work)
 
 	if (READ_ONCE(log->must_clean_all))
 		clean_everything(log->cleaner);
-	while (may_clean(log)) {
-		u32 nr = nr_to_be_had(log);
-
-		if (nr > DMDA_LOG_LOW_SEGMENTS)
-			break;
-		set_pacing(log, true);
-		if (!clean_some(log->cleaner, nr <= DMDA_LOG_KEPT_SEGMENTS))
-			break;
-	}
-	set_pacing(log, false);
+	gain_room(log, may_clean);
 	clean_idle(log);
+}
+
+void dmda_log_segment_is_new(struct dmda_log *log, seg_t seg)
+{
+	clear_bit(from_seg(seg), log->cleaner->is_stuck);
 }
 
 void dmda_log_kick_clean(struct dmda_log *log)
@@ -504,7 +561,8 @@ int dmda_log_cleaner_create(struct dmda_log *log)
 	if (!cleaner)
 		return -ENOMEM;
 	cleaner->log = log;
-	cleaner->max_moves = 2 * data_pages;
+	cleaner->kept_moves = 2 * data_pages;
+	cleaner->max_moves = cleaner->kept_moves;
 	cleaner->files.nr_slots = roundup_pow_of_two(data_pages + 1);
 	cleaner->move = kvcalloc(cleaner->max_moves, sizeof(*cleaner->move), GFP_KERNEL);
 	cleaner->files.slot = kvcalloc(cleaner->files.nr_slots, sizeof(u64), GFP_KERNEL);

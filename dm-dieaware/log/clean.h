@@ -54,11 +54,14 @@ struct dmda_log_look {
  * struct dmda_log_cleaner - memory for cleaning
  * @log: whose
  * @is_idle: cleaning ends when somebody reads or writes
+ * @is_all: all segments are cleaned, since somebody has asked for it
+ * @is_short: the last round ended since there were no places, but those that are kept
  * @victim: segments that are being cleaned; memory for all there are
  * @nr_victims: how many
  * @move: their valid pages
  * @nr_moves: how many
- * @max_moves: how many there may be
+ * @max_moves: how many there may be in this round
+ * @kept_moves: for how many there is room in any case, by the segments that users leave
  * @mtime: age of the newest data in them
  * @in_file_order: all moves are written in the order of files, even if there are more than
  *	go into memory; else that many of neighbouring places each
@@ -73,11 +76,14 @@ struct dmda_log_look {
 struct dmda_log_cleaner {
 	struct dmda_log *log;
 	bool is_idle;
+	bool is_all;
+	bool is_short;
 	seg_t *victim;
 	u32 nr_victims;
 	struct dmda_log_move *move;
 	u32 nr_moves;
 	u32 max_moves;
+	u32 kept_moves;
 	u64 mtime;
 	bool in_file_order;
 	struct dmda_log_look look[DMDA_LOG_CANDIDATES];
@@ -99,6 +105,15 @@ static inline bool dmda_log_is_idle(const struct dmda_log *log)
 {
 	return READ_ONCE(log->dmda->config.idle_ms) &&
 		time_after_eq(jiffies, dmda_log_idle_end(log));
+}
+
+/* Users' writes may wait for what cleaning gains; for what it does besides that, nobody does. */
+static inline bool dmda_log_must_stop(const struct dmda_log_cleaner *cleaner)
+{
+	if (!cleaner->is_idle && !cleaner->is_all)
+		return false;
+	return READ_ONCE(cleaner->log->is_suspending) ||
+		(cleaner->is_idle && !dmda_log_is_idle(cleaner->log));
 }
 
 /**

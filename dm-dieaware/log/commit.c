@@ -45,12 +45,14 @@ bool dmda_log_has_room_locked(struct dmda_log *log, u32 nr_records)
  * @nr: its sectors; 0: there is nothing to be written
  * @first: number of the first
  * @seq: its last operation
+ * @why: it cannot be right, and must not be written; or NULL
  */
 struct sealed {
 	struct dmda_journal_sector *sectors;
 	u32 nr;
 	u64 first;
 	u64 seq;
+	const char *why;
 };
 
 /* Takes the batch away, with those who wait for it. */
@@ -59,7 +61,8 @@ static void seal_batch(struct dmda_log *log, struct sealed *sealed, struct list_
 	sealed->nr = 0;
 	spin_lock_irq(&log->lock);
 	list_splice_init(&log->committing, ios);
-	if (log->has_batch && log->state != DMDA_LOG_FAILED) {
+	sealed->why = log->change.why;
+	if (log->has_batch && log->state != DMDA_LOG_FAILED && !sealed->why) {
 		sealed->sectors = log->batch.sectors;
 		sealed->first = log->batch.first.sector;
 		sealed->nr = dmda_journal_seal(&log->batch, &log->super, &log->next_place);
@@ -79,6 +82,10 @@ static int commit_once(struct dmda_log *log, struct list_head *ios)
 	int ret;
 
 	seal_batch(log, &sealed, ios);
+	if (unlikely(sealed.why)) {
+		dmda_log_fail(log, "changing the map", sealed.why);
+		return -EIO;
+	}
 	if (!sealed.nr)
 		return READ_ONCE(log->state) == DMDA_LOG_FAILED ? -EIO : 0;
 	/* The data that the records name is written; the flush makes it durable first. */

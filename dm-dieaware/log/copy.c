@@ -263,14 +263,17 @@ static int write_pages(struct dmda_log_cleaner *cleaner, const struct dmda_log_m
 }
 
 /* Waits until there are places. Return: how many; 0: cleaning has to end. */
-static u32 take_places(struct dmda_log *log, u32 wanted, dpn_t *dpn, u8 *open)
+static u32 take_places(struct dmda_log_cleaner *cleaner, u32 wanted, dpn_t *dpn, u8 *open)
 {
+	struct dmda_log *log = cleaner->log;
+
 	while (READ_ONCE(log->state) == DMDA_LOG_WRITE) {
-		u32 nr, nr_free;
+		u32 nr, nr_free, kept;
 
 		spin_lock_irq(&log->lock);
 		nr = dmda_log_take_locked(log, DMDA_STREAM_MOVED, wanted, false, dpn, open);
 		nr_free = log->segments.nr_free;
+		kept = dmda_log_kept_from_locked(log, DMDA_STREAM_MOVED);
 		spin_unlock_irq(&log->lock);
 		if (nr)
 			return nr;
@@ -279,8 +282,10 @@ static u32 take_places(struct dmda_log *log, u32 wanted, dpn_t *dpn, u8 *open)
 			return 0;
 		queue_work(log->queue, &log->space_work);
 		flush_work(&log->space_work);
-		if (!nr_free && !READ_ONCE(log->segments.nr_free))
+		if (nr_free <= kept && READ_ONCE(log->segments.nr_free) <= kept) {
+			cleaner->is_short = true;
 			return 0;
+		}
 	}
 	return 0;
 }
@@ -393,7 +398,7 @@ static u32 write_chunk(struct dmda_log_cleaner *cleaner, const struct dmda_log_m
 	u8 open;
 	int ret;
 
-	nr = take_places(log, min(nr, CHUNK_PAGES), &to, &open);
+	nr = take_places(cleaner, min(nr, CHUNK_PAGES), &to, &open);
 	if (!nr)
 		return 0;
 	ret = write_pages(cleaner, moves, to, nr);
@@ -416,7 +421,7 @@ static bool write_all(struct dmda_log_cleaner *cleaner, const struct dmda_log_mo
 	u32 done;
 
 	for (u32 i = 0; i < nr; i += done) {
-		if (cleaner->is_idle && !dmda_log_is_idle(cleaner->log))
+		if (dmda_log_must_stop(cleaner))
 			return false;
 		done = write_chunk(cleaner, &moves[i], nr - i);
 		if (!done)

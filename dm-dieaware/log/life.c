@@ -420,11 +420,23 @@ void dmda_log_resume(struct dmda *dmda)
 {
 	struct dmda_log *log = dmda->log;
 
+	WRITE_ONCE(log->is_suspending, false);
 	WRITE_ONCE(log->is_quiet, false);
 	dmda_log_kick(log, &log->space_work);
 	dmda_log_kick(log, &log->io_work);
 	dmda_log_kick_clean(log);
 	dmda_log_wait_idle(log);
+}
+
+void dmda_log_presuspend(struct dmda *dmda)
+{
+	WRITE_ONCE(dmda->log->is_suspending, true);
+}
+
+void dmda_log_presuspend_undo(struct dmda *dmda)
+{
+	WRITE_ONCE(dmda->log->is_suspending, false);
+	dmda_log_wait_idle(dmda->log);
 }
 
 /* Each of them may have begun another one before all was quiet. */
@@ -477,7 +489,9 @@ static int clean_all(struct dmda_log *log)
 	WRITE_ONCE(log->must_clean_all, true);
 	dmda_log_begin_clean(log);
 	flush_work(&log->clean_work);
-	return xchg(&log->must_clean_all, false) ? -EIO : 0;
+	if (!xchg(&log->must_clean_all, false))
+		return 0;
+	return READ_ONCE(log->is_suspending) ? -EAGAIN : -EIO;
 }
 
 int dmda_log_message(struct dmda *dmda, const struct dmda_message *message)

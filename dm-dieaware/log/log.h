@@ -283,6 +283,9 @@ struct dmda_log_writes {
  * @last_io: jiffies when a bio came; no lock
  * @no_space_jiffies: how long writes wait when none does
  * @is_quiet: suspended: no worker is to begin
+ * @is_suspending: about to be: what nobody waits for is to end
+ * @leaves_kept: cleaning leaves the segments that users leave, too: it has more to move than
+ *	goes into them
  * @what: was being done when it failed
  * @why: it failed
  * @io_work: goes on with @ready
@@ -367,6 +370,8 @@ struct dmda_log {
 	unsigned long last_io;
 	unsigned long no_space_jiffies;
 	bool is_quiet;
+	bool is_suspending;
+	bool leaves_kept;
 	const char *what;
 	const char *why;
 
@@ -447,6 +452,18 @@ int dmda_log_preresume(struct dmda *dmda);
  * dmda_log_resume() - bios may come
  */
 void dmda_log_resume(struct dmda *dmda);
+
+/**
+ * dmda_log_presuspend() - bios still come, but not for long
+ *
+ * Who has sent a message holds up the suspension until that is done.
+ */
+void dmda_log_presuspend(struct dmda *dmda);
+
+/**
+ * dmda_log_presuspend_undo() - it goes on
+ */
+void dmda_log_presuspend_undo(struct dmda *dmda);
 
 /**
  * dmda_log_postsuspend() - no bio is under way: make everything durable
@@ -663,6 +680,11 @@ int dmda_log_change_segment(struct dmda_log *log, const struct dmda_record *reco
  */
 
 /**
+ * dmda_log_kept_from_locked() - segments that a stream leaves to others
+ */
+u32 dmda_log_kept_from_locked(const struct dmda_log *log, enum dmda_stream stream);
+
+/**
  * dmda_log_take_locked() - take places for pages
  * @whole: rather waste what is left of a segment than get less
  * @dpn: gets the first place
@@ -773,6 +795,13 @@ int dmda_log_writes_end(struct dmda_log_writes *writes);
  */
 int dmda_log_cleaner_create(struct dmda_log *log);
 void dmda_log_cleaner_destroy(struct dmda_log *log);
+
+/**
+ * dmda_log_segment_is_new() - a segment gets other pages: what could not be read is no more
+ *
+ * Context: any.
+ */
+void dmda_log_segment_is_new(struct dmda_log *log, seg_t seg);
 
 /**
  * dmda_log_do_clean() - worker: clean as long as it is worth it

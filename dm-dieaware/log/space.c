@@ -31,9 +31,16 @@ static void retire(struct dmda_log *log, enum dmda_stream stream)
 		dmda_log_kick(log, &log->space_work);
 }
 
+u32 dmda_log_kept_from_locked(const struct dmda_log *log, enum dmda_stream stream)
+{
+	lockdep_assert_held(&log->lock);
+
+	return stream == DMDA_STREAM_USER || log->leaves_kept ? DMDA_LOG_KEPT_SEGMENTS : 0;
+}
+
 static bool may_open(struct dmda_log *log, enum dmda_stream stream)
 {
-	u32 kept = stream == DMDA_STREAM_USER ? DMDA_LOG_KEPT_SEGMENTS : 0;
+	u32 kept = dmda_log_kept_from_locked(log, stream);
 
 	if (log->segments.nr_free <= DMDA_LOG_LOW_SEGMENTS)
 		dmda_log_kick_clean(log);
@@ -75,6 +82,7 @@ static bool open_segment(struct dmda_log *log, enum dmda_stream stream)
 	if (record.seg == SEG_NONE)
 		return false;
 	trace_dmda_log_segment(log->dmda->self_dev, record.seg, record.kind);
+	dmda_log_segment_is_new(log, record.seg);
 	seq = dmda_change_segment(&log->change, &record);
 	dmda_opened_begin(&log->opened, open, seq, log->batch.first.sector);
 	dmda_writer_open(&log->writer, stream, record.seg, 0);
