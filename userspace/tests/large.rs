@@ -76,7 +76,7 @@ fn fill(device: &Device, superblock: &Super) {
             mtime: 9,
         };
     }
-    builder.finish(&segments).unwrap();
+    builder.finish(&segments).unwrap().write(device).unwrap();
 }
 
 fn timed(what: &str, args: &[&str]) {

@@ -6,8 +6,10 @@
 
 mod common;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use common::devices::{
@@ -16,12 +18,12 @@ use common::devices::{
 };
 use common::{core_program, dieaware, folder, output_of, stderr, stdout, Random};
 use dieaware::format::check::Options;
-use dieaware::format::findings::Findings;
+use dieaware::format::findings::{Finding, Findings};
 use dieaware::format::layout::{BLOCK_BYTES, SECTOR_BYTES};
-use dieaware::format::repair::{repair, Report};
+use dieaware::format::repair::{self, Report};
 use dieaware::format::segments::State;
 use dieaware::format::superblock::Table;
-use dieaware::format::volume::Volume;
+use dieaware::format::volume::{read_super, Volume};
 use dieaware::io_engine::pages::{Ram, ReadPages, WritePages};
 
 type Map = BTreeMap<u64, u64>;
@@ -38,10 +40,17 @@ fn map_of(device: &Ram) -> Map {
     map
 }
 
+fn repair(from: &impl ReadPages, to: &impl WritePages) -> io::Result<Result<Report, Vec<Finding>>> {
+    match repair::repair(from, to, 77)? {
+        Ok(repaired) => repaired.finish(to).map(Ok),
+        Err(findings) => Ok(Err(findings)),
+    }
+}
+
 fn repaired_to(device: &impl ReadPages, pages: u64) -> (Ram, Report) {
     // Something that is there before
     let to = Ram::new(vec![0x5a; pages as usize * BLOCK_BYTES]);
-    let report = repair(device, &to, 77).unwrap().unwrap();
+    let report = repair(device, &to).unwrap().unwrap();
     let check = dieaware::format::check(&to, &Options::default()).unwrap();
     assert!(check.findings.is_empty(), "{:#?}", check.findings);
     assert_eq!(check.facts.unwrap().nr_mapped, report.nr_mapped);
@@ -319,7 +328,7 @@ fn no_damage_makes_repair_panic_or_what_it_makes_unsound() {
         }
         let to = Ram::new(vec![0; DEVICE_PAGES as usize * BLOCK_BYTES]);
         // A superblock that was changed with its checksum may describe another device.
-        let Ok(Ok(_)) = repair(&device, &to, 77) else {
+        let Ok(Ok(_)) = repair(&device, &to) else {
             continue;
         };
         let _ = dieaware::format::stat::stat(&device, 3);
@@ -397,4 +406,72 @@ fn data_goes_along_if_it_is_asked_for() {
         let page = copy.read_page(*dpn).unwrap();
         assert!(page == [(lpn % 251) as u8; BLOCK_BYTES], "lpn {lpn}");
     }
+}
+
+/// A device that takes so many writes and then is full.
+struct Full {
+    ram: Ram,
+    left: Cell<u64>,
+}
+
+impl ReadPages for Full {
+    fn nr_pages(&self) -> u64 {
+        self.ram.nr_pages()
+    }
+
+    fn read(&self, dpn: u64, pages: &mut [u8]) -> io::Result<()> {
+        self.ram.read(dpn, pages)
+    }
+}
+
+impl WritePages for Full {
+    fn write(&self, dpn: u64, pages: &[u8]) -> io::Result<()> {
+        let left = self.left.get().checked_sub(1);
+        self.left.set(left.ok_or(io::ErrorKind::StorageFull)?);
+        self.ram.write(dpn, pages)
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Copy the data as well.
+fn replace(from: &Ram, to: &Full) -> io::Result<()> {
+    let repaired = repair::repair(from, to, 77)?.unwrap();
+    assert_eq!(repaired.copy_data(from, to)?, 0);
+    repaired.finish(to)?;
+    Ok(())
+}
+
+#[test]
+fn nothing_counts_before_the_data_is_there() {
+    let from = used_device();
+    let map = map_of(&from);
+    for (lpn, dpn) in &map {
+        change(&from, *dpn, |page| page.fill((lpn % 251) as u8));
+    }
+    let mut nr_failed = 0;
+    for left in 0.. {
+        let to = Full {
+            ram: Ram::new(vec![0; DEVICE_PAGES as usize * BLOCK_BYTES]),
+            left: Cell::new(left),
+        };
+        let result = replace(&from, &to);
+        if read_super(&to.ram, &mut Findings::default())
+            .unwrap()
+            .is_some()
+        {
+            assert!(map_of(&to.ram) == map, "after {left} writes");
+            for dpn in map.values() {
+                let page = to.ram.read_page(*dpn).unwrap();
+                assert!(page == from.read_page(*dpn).unwrap(), "after {left} writes");
+            }
+        }
+        if result.is_ok() {
+            break;
+        }
+        nr_failed += 1;
+    }
+    assert!(nr_failed > 50, "{nr_failed}");
 }

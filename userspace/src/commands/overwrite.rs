@@ -6,7 +6,7 @@ use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use anyhow::{anyhow, Context, Result};
+use anyhow::{Context, Result};
 
 use super::check::require_start;
 use super::UsageError;
@@ -141,8 +141,8 @@ pub fn clear_but_log_mode(path: &Path, start: u64, force: bool, device: &Device)
     clear(path, start, force, device)
 }
 
-/// Write to a device what only counts when all of it is there. If someone ends that meanwhile, the
-/// device has no valid superblock: nobody takes it for whole.
+/// Write to a device what only counts when all of it is there. If someone ends that meanwhile, or
+/// it fails, the device has no valid superblock: nobody takes it for whole.
 ///
 /// # Errors
 ///
@@ -156,18 +156,18 @@ pub fn whole<D: WritePages, T>(
     let result = work(&Shown::new(device, progress));
 
     // The end may have been asked for just after the work was done.
-    progress.go_on().map_err(|interrupted| {
+    let result = progress.go_on().map_err(Into::into).and(result);
+    result.map_err(|why: anyhow::Error| {
         let name = path.display();
         match withdraw(device) {
-            Ok(()) => anyhow!(interrupted).context(format!(
+            Ok(()) => why.context(format!(
                 "{name} was left without a valid superblock: begin again"
             )),
-            Err(err) => anyhow!(interrupted).context(format!(
+            Err(err) => why.context(format!(
                 "{name} is not to be used as it is, and nothing can be written to it ({err})"
             )),
         }
-    })?;
-    result
+    })
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use clap::Args;
 use super::check::{self, require_read};
 use super::{format, is_same, overwrite, DamageFound, UsageError};
 use crate::format::findings::Findings;
-use crate::format::repair::{copy_data, repair, Report};
+use crate::format::repair::{repair, Report};
 use crate::format::volume::read_super;
 use crate::io_engine::pages::{ReadPages, WritePages};
 use crate::io_engine::shown::Shown;
@@ -82,7 +82,7 @@ pub fn run(args: &RepairArgs, out: &mut impl Write) -> Result<()> {
 }
 
 /// What was done, and how many pages could not be read; `None`: there is nothing to begin with.
-/// When it is interrupted, `to` has no valid superblock.
+/// When it is interrupted or fails, `to` has no valid superblock.
 fn mend(
     from: &impl ReadPages,
     to: &impl WritePages,
@@ -94,21 +94,19 @@ fn mend(
     let from = Shown::new(from, progress);
     let failed = || format!("{} cannot be written", path.display());
     progress.begin_pages("repairing");
-    let report = overwrite::whole(path, to, progress, |to| {
-        repair(&from, to, salt).with_context(failed)
-    })?;
-    let Ok(report) = report else {
-        return Ok(None);
-    };
-    let mut nr_unread = report.nr_failed_reads;
-    if with_data {
-        progress.begin_pages("copying");
-        // Sound metadata without all of the data would be taken for whole.
-        nr_unread += overwrite::whole(path, to, progress, |to| {
-            copy_data(&from, to).with_context(failed)
-        })?;
-    }
-    Ok(Some((report, nr_unread)))
+    overwrite::whole(path, to, progress, |to| {
+        let Ok(repaired) = repair(&from, to, salt).with_context(failed)? else {
+            return Ok(None);
+        };
+        let mut nr_unread = repaired.report.nr_failed_reads;
+        if with_data {
+            progress.begin_pages("copying");
+            // Sound metadata without all of the data would be taken for whole.
+            nr_unread += repaired.copy_data(&from, to).with_context(failed)?;
+        }
+        let report = repaired.finish(to).with_context(failed)?;
+        Ok(Some((report, nr_unread)))
+    })
 }
 
 fn counted(count: u64, one: &str, many: &str) -> String {
@@ -147,11 +145,52 @@ fn print(to: &str, report: &Report, out: &mut impl Write) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::io;
     use std::path::Path;
 
-    use super::{mend, read_super, Findings};
+    use super::{mend, read_super, Findings, Progress};
     use crate::commands::overwrite::pressing::{empty_log, Pressing};
+    use crate::io_engine::pages::{Ram, ReadPages, WritePages};
     use crate::progress::Interrupted;
+
+    /// The nth write or flush fails, and no other one.
+    struct FailingOnce {
+        ram: Ram,
+        left: Cell<u64>,
+    }
+
+    impl FailingOnce {
+        fn count(&self) -> io::Result<()> {
+            let left = self.left.get();
+            self.left.set(left.saturating_sub(1));
+            if left == 1 {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            Ok(())
+        }
+    }
+
+    impl ReadPages for FailingOnce {
+        fn nr_pages(&self) -> u64 {
+            self.ram.nr_pages()
+        }
+
+        fn read(&self, dpn: u64, pages: &mut [u8]) -> io::Result<()> {
+            self.ram.read(dpn, pages)
+        }
+    }
+
+    impl WritePages for FailingOnce {
+        fn write(&self, dpn: u64, pages: &[u8]) -> io::Result<()> {
+            self.count()?;
+            self.ram.write(dpn, pages)
+        }
+
+        fn flush(&self) -> io::Result<()> {
+            self.count()
+        }
+    }
 
     #[test]
     fn an_interrupted_repair_leaves_nothing_that_looks_whole() {
@@ -176,5 +215,32 @@ mod tests {
             }
         }
         assert!(nr_interrupted > 4, "{nr_interrupted}");
+    }
+
+    #[test]
+    fn a_repair_that_fails_leaves_nothing_that_looks_whole() {
+        let from = empty_log(4096);
+        let progress = Progress::new().unwrap();
+        let mut nr_failed = 0;
+        for left in 1.. {
+            let to = FailingOnce {
+                ram: from.clone(),
+                left: Cell::new(left),
+            };
+            let result = mend(&from, &to, Path::new("to"), 9, true, &progress);
+            let found = read_super(&to.ram, &mut Findings::default()).unwrap();
+            let Err(err) = result else {
+                assert!(found.is_some());
+                break;
+            };
+            assert_eq!(
+                format!("{err:#}"),
+                "to was left without a valid superblock: begin again: to cannot be written: no \
+                 storage space"
+            );
+            assert!(found.is_none(), "write {left}");
+            nr_failed += 1;
+        }
+        assert!(nr_failed > 7, "{nr_failed}");
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Writing the metadata of a device anew: one checkpoint that has everything, and an empty
-//! journal. Until all is written there is no valid superblock.
+//! journal. There is no valid superblock until whoever asked for it writes them.
 
 use std::io;
 
@@ -30,6 +30,37 @@ pub struct Checkpoint {
     pub journal_sector: u64,
     /// A random number.
     pub salt: u64,
+}
+
+/// The superblocks of metadata that was written: nothing of it counts before they are there.
+#[must_use]
+pub struct Supers([(u64, Page); 2]);
+
+impl Supers {
+    fn new(superblock: &Super) -> Self {
+        let next = [superblock.epoch + 1, superblock.epoch + 2];
+        Self(next.map(|epoch| {
+            let superblock = Super {
+                epoch,
+                flags: 0,
+                ..superblock.clone()
+            };
+            (super_dpn(epoch), superblock.encode())
+        }))
+    }
+
+    /// Write them, once everything else has come to the device.
+    ///
+    /// # Errors
+    ///
+    /// When the device fails.
+    pub fn write(self, device: &impl WritePages) -> io::Result<()> {
+        device.flush()?;
+        for (dpn, page) in self.0 {
+            device.write(dpn, &page)?;
+        }
+        device.flush()
+    }
 }
 
 /// Metadata that is being written.
@@ -228,12 +259,12 @@ impl<'a, D: WritePages> Builder<'a, D> {
         Ok(entries)
     }
 
-    /// Write the other tables, the root, and then the superblocks.
+    /// Write the other tables and the root. Returns what is to be written last.
     ///
     /// # Errors
     ///
     /// When the device fails.
-    pub fn finish(self, segments: &[Segment]) -> io::Result<()> {
+    pub fn finish(self, segments: &[Segment]) -> io::Result<Supers> {
         let (superblock, checkpoint) = (self.superblock, self.checkpoint);
         let mut root = Root::empty(superblock, 0);
 
@@ -251,15 +282,6 @@ impl<'a, D: WritePages> Builder<'a, D> {
                 self.device.write(dpn, &page)?;
             }
         }
-        self.device.flush()?;
-        for epoch in [superblock.epoch + 1, superblock.epoch + 2] {
-            let superblock = Super {
-                epoch,
-                flags: 0,
-                ..superblock.clone()
-            };
-            self.device.write(super_dpn(epoch), &superblock.encode())?;
-        }
-        self.device.flush()
+        Ok(Supers::new(superblock))
     }
 }

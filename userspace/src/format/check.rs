@@ -102,6 +102,15 @@ impl Places {
         was_set
     }
 
+    /// Those that are set, in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = u64> + '_ {
+        let words = (0u64..).zip(&self.words).filter(|(_, word)| **word != 0);
+        words.flat_map(|(index, word)| {
+            let bits = (0..64).filter(move |bit| word >> bit & 1 != 0);
+            bits.map(move |bit| index * 64 + bit)
+        })
+    }
+
     pub(super) fn has(&self, dpn: u64) -> bool {
         self.words
             .get((dpn / 64) as usize)

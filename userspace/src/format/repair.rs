@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::build::{Builder, Checkpoint};
+use super::build::{Builder, Checkpoint, Supers};
 use super::check::{fingerprint, Places};
 use super::findings::{Finding, Findings, Severity, Subject};
 use super::layout::{BLOCK_BYTES, MAP_ENTRIES, MAX_BATCH_SECTORS};
@@ -17,7 +17,6 @@ use super::salvage::{Salvage, Window};
 use super::segments::{Segment, State};
 use super::summary::Written;
 use super::superblock::Table;
-use super::volume::Volume;
 use crate::io_engine::pages::{ReadPages, Watched, WritePages};
 
 /// Segments whose summaries are mended at once.
@@ -243,9 +242,17 @@ fn checkpoint<D: ReadPages>(salvage: &Salvage<D>, salt: u64) -> Checkpoint {
     }
 }
 
-/// Read `from`, write sound metadata to `to`, which must be as large. `salt` is a random
-/// number. If neither superblock of `from` is valid, nothing is written, and the findings are
-/// returned.
+/// Sound metadata that was written, without superblocks: it does not count yet.
+#[must_use]
+pub struct Repaired {
+    pub report: Report,
+    used: Places,
+    supers: Supers,
+}
+
+/// Read `from`, write sound metadata to `to`, which must be as large; it counts once it was
+/// finished. `salt` is a random number. If neither superblock of `from` is valid, nothing is
+/// written, and the findings are returned.
 ///
 /// # Errors
 ///
@@ -254,7 +261,7 @@ pub fn repair(
     from: &impl ReadPages,
     to: &impl WritePages,
     salt: u64,
-) -> io::Result<Result<Report, Vec<Finding>>> {
+) -> io::Result<Result<Repaired, Vec<Finding>>> {
     let from = Watched::new(from);
     let mut findings = Findings::default();
     let Some(mut salvage) = Salvage::new(&from, &mut findings)? else {
@@ -297,41 +304,48 @@ pub fn repair(
         findings: findings.into_list(),
     };
     let segments = repair.segments();
-    repair.builder.finish(&segments)?;
-    Ok(Ok(report))
+    Ok(Ok(Repaired {
+        report,
+        used: repair.used,
+        supers: repair.builder.finish(&segments)?,
+    }))
 }
 
 /// Pages that are copied at once.
 const COPY_PAGES: u64 = 256;
 
-/// Copy the data of all that `to`, which was repaired, has mapped. Returns how many pages could
-/// not be read: they are zero.
-///
-/// # Errors
-///
-/// When `to` fails.
-pub fn copy_data(from: &impl ReadPages, to: &impl WritePages) -> io::Result<u64> {
-    let mut findings = Findings::default();
-    let Some(volume) = Volume::load(to, &mut findings)? else {
-        return Ok(0);
-    };
-    let mut run = 0..0;
-    let mut nr_unread = 0;
+impl Repaired {
+    /// Copy the data of all that is mapped. Returns how many pages could not be read: they are
+    /// zero.
+    ///
+    /// # Errors
+    ///
+    /// When `to` fails.
+    pub fn copy_data(&self, from: &impl ReadPages, to: &impl WritePages) -> io::Result<u64> {
+        let mut run = 0..0;
+        let mut nr_unread = 0;
 
-    map::for_each_page(to, &volume, &mut findings, |page, _| {
-        for (_, dpn) in page.mapped() {
+        for dpn in self.used.iter() {
             if dpn == run.end && run.end - run.start < COPY_PAGES {
                 run.end += 1;
                 continue;
             }
-            nr_unread += copy_run(from, to, run.clone())?;
+            nr_unread += copy_run(from, to, run)?;
             run = dpn..dpn + 1;
         }
-        Ok(())
-    })?;
-    nr_unread += copy_run(from, to, run)?;
-    to.flush()?;
-    Ok(nr_unread)
+        nr_unread += copy_run(from, to, run)?;
+        Ok(nr_unread)
+    }
+
+    /// From now on `to` is what it is to be.
+    ///
+    /// # Errors
+    ///
+    /// When it fails.
+    pub fn finish(self, to: &impl WritePages) -> io::Result<Report> {
+        self.supers.write(to)?;
+        Ok(self.report)
+    }
 }
 
 fn copy_run(from: &impl ReadPages, to: &impl WritePages, run: Range<u64>) -> io::Result<u64> {
