@@ -12,7 +12,7 @@ use nix::libc;
 use super::{DefragError, Watch, Wish};
 use crate::frag::look::{Look, Pages};
 use crate::io_engine::fiemap::Extent;
-use crate::io_engine::lease::Lease;
+use crate::io_engine::lease::{Lease, Unstopped};
 use crate::nvme::spread::{commands, Spreader};
 use crate::runs::Run;
 use crate::units::PAGE_BYTES;
@@ -117,7 +117,11 @@ pub fn rewrite(path: &Path, look: &Look, wish: Wish, watch: &mut Watch) -> Resul
     let times = FileTimes::new()
         .set_accessed(metadata.accessed()?)
         .set_modified(metadata.modified()?);
-    file.set_times(times)?;
+    let _unstopped = Unstopped::begin()?;
+    // Whoever was let in has written at another time.
+    if lease.keeps_others_out() {
+        file.set_times(times)?;
+    }
     result
 }
 
@@ -134,15 +138,29 @@ fn rewrite_run(
 
     while at < end {
         watch((at - begin) / PAGE_BYTES)?;
-        if !lease.holds() {
-            return Err(DefragError::InUse);
-        }
         let mut data = vec![0; (end - at).min(CHUNK_PAGES * PAGE_BYTES) as usize];
-        file.read_exact_at(&mut data, at)?;
-        file.write_all_at(&data, at)?;
-        start_writeback(file, at, data.len() as u64)?;
+        rewrite_chunk(file, &|| lease.holds(), at, &mut data)?;
         at += data.len() as u64;
     }
+    Ok(())
+}
+
+/// Read as much as there is room for and write it again, if the file was ours until it was read.
+fn rewrite_chunk(
+    file: &File,
+    is_ours: &dyn Fn() -> bool,
+    at: u64,
+    data: &mut [u8],
+) -> Result<(), DefragError> {
+    let _unstopped = Unstopped::begin()?;
+
+    file.read_exact_at(data, at)?;
+    // Last thing before it is written: somebody else's data could be newer.
+    if !is_ours() {
+        return Err(DefragError::InUse);
+    }
+    file.write_all_at(data, at)?;
+    start_writeback(file, at, data.len() as u64)?;
     Ok(())
 }
 
@@ -160,7 +178,10 @@ pub(super) fn start_writeback(file: &File, at: u64, bytes: u64) -> io::Result<()
 
 #[cfg(test)]
 mod tests {
-    use super::{is_shared, joined, EXTENT_SHARED};
+    use std::fs::{self, File, OpenOptions};
+    use std::os::unix::fs::FileExt;
+
+    use super::{is_shared, joined, rewrite_chunk, DefragError, EXTENT_SHARED};
     use crate::io_engine::fiemap::Extent;
     use crate::runs::Run;
     use crate::units::{Dpn, FilePage};
@@ -186,6 +207,30 @@ mod tests {
         }
         assert!(!is_shared(&extents, &[]));
         assert!(!is_shared(&extents[..1], &[run(0, 90, 8)]));
+    }
+
+    #[test]
+    fn what_somebody_else_writes_meanwhile_stays() {
+        let path = std::env::temp_dir().join(format!("rewrite-{}", std::process::id()));
+        fs::write(&path, [1; 8192]).unwrap();
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(&path)
+            .unwrap();
+        let mut data = vec![0; 4096];
+        rewrite_chunk(&file, &|| true, 4096, &mut data).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), [1; 8192]);
+
+        let lose = || {
+            let other = File::options().write(true).open(&path).unwrap();
+            other.write_all_at(&[2; 8192], 0).unwrap();
+            false
+        };
+        let result = rewrite_chunk(&file, &lose, 4096, &mut data);
+        assert!(matches!(result, Err(DefragError::InUse)));
+        assert_eq!(fs::read(&path).unwrap(), [2; 8192]);
+        fs::remove_file(path).unwrap();
     }
 
     #[test]
