@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! A filesystem gives a file, or parts of it, blocks in a row.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::ops::Range;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nix::fcntl::{fallocate, FallocateFlags};
 use nix::libc;
@@ -31,17 +31,21 @@ pub const FS_TYPES: [&str; 4] = ["btrfs", "ext4", "f2fs", "xfs"];
 /// Of these those that move nothing that is in one piece.
 pub const MOVE_PIECES: [&str; 2] = ["btrfs", "f2fs"];
 
+/// The folder that a file is in: not that of a link to it, which may be on another filesystem.
+fn folder_of(path: &Path) -> io::Result<PathBuf> {
+    let mut folder = fs::canonicalize(path)?;
+    folder.pop();
+    Ok(folder)
+}
+
 /// A file without a name that has room where the other one has data, in as few pieces as may be.
 fn donor(path: &Path, look: &Look) -> Result<File, DefragError> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
     let donor = OpenOptions::new()
         .read(true)
         .write(true)
         .mode(0o600)
         .custom_flags(libc::O_TMPFILE)
-        .open(folder.unwrap_or(Path::new(".")))?;
+        .open(folder_of(path)?)?;
 
     for run in joined(&look.runs) {
         let (begin, bytes) = bytes_of(&run);
@@ -195,4 +199,25 @@ fn copy(from: &File, to: &File, bytes: &Range<u64>) -> io::Result<()> {
         at += data.len() as u64;
     }
     to.sync_data()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::folder_of;
+
+    #[test]
+    fn blocks_come_from_where_a_link_leads() {
+        let folder = std::env::temp_dir().join(format!("donor-{}", std::process::id()));
+        fs::create_dir_all(folder.join("there")).unwrap();
+        let folder = fs::canonicalize(folder).unwrap();
+        let there = folder.join("there");
+        fs::write(there.join("file"), "").unwrap();
+        symlink("there/file", folder.join("link")).unwrap();
+        assert_eq!(folder_of(&folder.join("link")).unwrap(), there);
+        assert_eq!(folder_of(&there.join("file")).unwrap(), there);
+        fs::remove_dir_all(folder).unwrap();
+    }
 }
