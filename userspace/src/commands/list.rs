@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `dieaware list`: all devices with dieaware targets.
 
+use std::collections::HashMap;
 use std::io::Write;
 
 use anyhow::{Context, Result};
@@ -50,6 +51,17 @@ fn listed(table: &life::Entry, status: Option<&life::Entry>) -> Option<Listed> {
     })
 }
 
+/// All targets, each with what it says of itself; a device may have more than one.
+fn list(tables: &[life::Entry], statuses: &[life::Entry]) -> Vec<Listed> {
+    let place = |entry: &life::Entry| (entry.name.clone(), entry.start_sectors);
+    let statuses: HashMap<_, _> = statuses.iter().map(|one| (place(one), one)).collect();
+
+    tables
+        .iter()
+        .filter_map(|table| listed(table, statuses.get(&place(table)).copied()))
+        .collect()
+}
+
 /// # Errors
 ///
 /// When device-mapper cannot be asked.
@@ -57,13 +69,7 @@ pub fn run(args: &ListArgs, out: &mut impl Write) -> Result<()> {
     let failed = "Device-mapper cannot be asked";
     let tables = life::all("table").context(failed)?;
     let statuses = life::all("status").context(failed)?;
-    let list: Vec<_> = tables
-        .iter()
-        .filter_map(|table| {
-            let mut statuses = statuses.iter();
-            listed(table, statuses.find(|status| status.name == table.name))
-        })
-        .collect();
+    let list = list(&tables, &statuses);
 
     if args.json {
         serde_json::to_writer_pretty(&mut *out, &list)?;
@@ -89,4 +95,45 @@ pub fn run(args: &ListArgs, out: &mut impl Write) -> Result<()> {
         )?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::list;
+    use crate::dm::life::Entry;
+
+    fn entry(name: &str, start_sectors: u64, params: &str) -> Entry {
+        Entry {
+            name: name.to_owned(),
+            start_sectors,
+            len_sectors: 8192,
+            params: params.to_owned(),
+        }
+    }
+
+    #[test]
+    fn each_target_of_a_device_has_its_own_state() {
+        let tables = [
+            entry("two", 0, "259:0 0 hint"),
+            entry("two", 8192, "259:1 0 hint"),
+            entry("two", 16384, "259:2 0 log"),
+        ];
+        let statuses = [
+            entry("one", 8192, "mode=hint hints=off"),
+            entry("two", 0, "mode=hint hints=on"),
+            entry("two", 8192, "mode=hint hints=failed"),
+        ];
+        let states: Vec<_> = list(&tables, &statuses)
+            .into_iter()
+            .map(|one| (one.device, one.state))
+            .collect();
+        let states: Vec<_> = states
+            .iter()
+            .map(|(device, state)| (device.as_str(), state.as_str()))
+            .collect();
+        assert_eq!(
+            states,
+            [("259:0", "on"), ("259:1", "failed"), ("259:2", "unknown")]
+        );
+    }
 }
