@@ -115,14 +115,24 @@ pub fn refuse_data(path: &Path, start: u64, device: &Device) -> Result<()> {
 ///
 /// When it holds data, or fails.
 pub fn clear(path: &Path, start: u64, force: bool, device: &Device) -> Result<()> {
-    let name = path.display();
-
     if !force {
         return refuse_data(path, start, device);
     }
+    clear_first(path, start, device, device.bytes())
+}
+
+/// Take the signs of data away that lie in the first bytes of the part.
+///
+/// # Errors
+///
+/// When the device fails.
+pub fn clear_first(path: &Path, start: u64, device: &Device, nr_bytes: u64) -> Result<()> {
+    let name = path.display();
     let found =
         signatures::find(path).with_context(|| format!("What {name} holds cannot be found out"))?;
-    signatures::erase(device, start, &found).with_context(|| format!("{name} cannot be written"))
+
+    signatures::erase(device, start, nr_bytes, &found)
+        .with_context(|| format!("{name} cannot be written"))
 }
 
 /// The same for a verb that writes metadata only: on a device in log mode, what looks like a

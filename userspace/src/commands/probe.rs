@@ -138,7 +138,7 @@ fn range(args: &ProbeArgs, name: &str) -> Result<u64> {
         )));
     }
     if args.write && args.force {
-        overwrite::clear(&args.device, args.start, true, &device)?;
+        overwrite::clear_first(&args.device, args.start, &device, nr_pages * PAGE_BYTES)?;
     }
     Ok(nr_pages)
 }

@@ -165,18 +165,26 @@ fn parse_blkid(text: &str) -> String {
     }
 }
 
-/// Make signs that lie where the target begins, or behind, unreadable, so that nobody takes the
-/// device for what it was.
+/// Make signs, or what of them lies in the first bytes from where the target begins, unreadable, so
+/// that nobody takes these for what they were.
 ///
 /// # Errors
 ///
 /// When it cannot be written.
-pub fn erase(device: &Device, start_sectors: u64, found: &[Found]) -> io::Result<()> {
+pub fn erase(
+    device: &Device,
+    start_sectors: u64,
+    nr_bytes: u64,
+    found: &[Found],
+) -> io::Result<()> {
     let start = start_sectors.saturating_mul(SECTOR_BYTES);
 
     for sign in found {
-        if let Some(at) = sign.at.checked_sub(start) {
-            device.write_bytes(at, &vec![0; sign.bytes])?;
+        let begin = sign.at.saturating_sub(start);
+        let end = sign.at.saturating_add(sign.bytes as u64);
+        let end = end.saturating_sub(start).min(nr_bytes);
+        if begin < end {
+            device.write_bytes(begin, &vec![0; (end - begin) as usize])?;
         }
     }
     Ok(())
@@ -184,7 +192,35 @@ pub fn erase(device: &Device, start_sectors: u64, found: &[Found]) -> io::Result
 
 #[cfg(test)]
 mod tests {
-    use super::{parse_blkid, parse_wipefs, Found};
+    use std::fs;
+
+    use super::{erase, parse_blkid, parse_wipefs, Found};
+    use crate::io_engine::pages::{Device, OpenHow};
+
+    #[test]
+    fn what_lies_outside_stays() {
+        let path = std::env::temp_dir().join(format!("signs-{}", std::process::id()));
+        fs::write(&path, [7; 8192]).unwrap();
+        let how = OpenHow {
+            write: true,
+            exclusive: false,
+        };
+        let device = Device::open(&path, 2, how).unwrap();
+        let sign = |at, bytes| Found {
+            what: "a filesystem (x)".to_owned(),
+            at,
+            bytes,
+        };
+        // In front of bytes 1024 to 3071, across both ends, within, and behind
+        let found = [(0, 1024), (1020, 8), (2000, 2), (3070, 8), (8184, 8)];
+        let found = found.map(|(at, bytes)| sign(at, bytes));
+        erase(&device, 2, 2048, &found).unwrap();
+
+        let bytes = fs::read(&path).unwrap();
+        let zeroes: Vec<_> = (0..bytes.len()).filter(|at| bytes[*at] == 0).collect();
+        assert_eq!(zeroes, [1024, 1025, 1026, 1027, 2000, 2001, 3070, 3071]);
+        fs::remove_file(path).unwrap();
+    }
 
     #[test]
     fn signs_are_what_wipefs_lists() {
