@@ -130,6 +130,9 @@ fn wrong_usage_ends_with_2() {
         &["pick", "migrate"],
         &["pick", "watch"],
         &["pick", "watch", "--every", "0", "/"],
+        // No clock goes as far.
+        &["pick", "watch", "--every", "18446744073709551615", "/"],
+        &["pick", "analyze", "--out", "f", "--seconds", "4294967296"],
         &["pick", "migrate", "--hot", "101", "f"],
         &["pick", "analyze", "--out", "f", "--hot", "101"],
         &[

@@ -70,7 +70,7 @@ struct AnalyzeArgs {
     path: PathBuf,
     /// Watch all applications for so long
     #[arg(long, value_name = "N", conflicts_with_all = ["command", "bypass"])]
-    seconds: Option<u64>,
+    seconds: Option<u32>,
     /// Keep only the hottest ranges, so many of all
     #[arg(long, value_name = "PERCENT", value_parser = parse_permille, default_value = "100")]
     hot: u32,
@@ -314,7 +314,7 @@ impl Until {
             return Ok(Self::Command(name.clone(), child));
         }
         Ok(match args.seconds {
-            Some(seconds) => Self::Time(Instant::now() + Duration::from_secs(seconds)),
+            Some(seconds) => Self::Time(Instant::now() + Duration::from_secs(seconds.into())),
             None => Self::Signal,
         })
     }

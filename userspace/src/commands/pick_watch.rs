@@ -35,8 +35,8 @@ pub struct WatchArgs {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// Seconds between two times to work
-    #[arg(long, value_name = "N", default_value_t = 3600, value_parser = clap::value_parser!(u64).range(1..))]
-    every: u64,
+    #[arg(long, value_name = "N", default_value_t = 3600, value_parser = clap::value_parser!(u32).range(1..))]
+    every: u32,
     /// So many files each time, those that are read most
     #[arg(long, value_name = "N", default_value_t = 50)]
     files: usize,
@@ -57,7 +57,7 @@ pub fn run(args: &WatchArgs, out: &mut impl Write) -> Result<()> {
     let watched = place.watched()?;
     let mut trace = Trace::begin(&watched, Who::Everybody).context("Reads cannot be traced")?;
     let mut hotness = Hotness::default();
-    let period = Duration::from_secs(args.every);
+    let period = Duration::from_secs(args.every.into());
     let mut next = Instant::now() + period;
 
     print_head(out)?;
