@@ -95,7 +95,7 @@ fn work(
     let mut drives = Drives::default();
     let mut left = args.most;
 
-    for path in paths_of(folder, &hotness.hottest(args.files))? {
+    for path in hottest_below(folder, hotness, args.files)? {
         // Files come and go.
         let Ok(metadata) = fs::metadata(&path) else {
             continue;
@@ -118,19 +118,48 @@ fn work(
     Ok(())
 }
 
-/// Where files are, in their order.
-fn paths_of(folder: &Path, inodes: &[u64]) -> Result<Vec<PathBuf>> {
+/// The files below a folder that are read most, the most read one first. Others of its filesystem do
+/// not count, however often they are read.
+fn hottest_below(folder: &Path, hotness: &Hotness, most: usize) -> Result<Vec<PathBuf>> {
     let mut found: HashMap<u64, PathBuf> = HashMap::new();
 
-    if !inodes.is_empty() {
-        each_file(folder, &mut |_, _| Ok(()), &mut |path, inode, _| {
-            if inodes.contains(&inode) {
-                found.entry(inode).or_insert(path);
-            }
-        })?;
-    }
-    Ok(inodes
+    each_file(folder, &mut |_, _| Ok(()), &mut |path, inode, _| {
+        if hotness.knows(inode) {
+            found.entry(inode).or_insert(path);
+        }
+    })?;
+    let hottest = hotness.hottest(found.keys().copied(), most);
+    Ok(hottest
         .iter()
         .filter_map(|inode| found.remove(inode))
         .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::MetadataExt;
+
+    use super::{hottest_below, Hotness};
+
+    #[test]
+    fn files_elsewhere_take_nobody_s_place() {
+        let folder = std::env::temp_dir().join(format!("watch-{}", std::process::id()));
+        let mut hotness = Hotness::default();
+        for (name, reads) in [("in/warm", 2), ("in/hot", 3), ("out/a", 9), ("out/b", 9)] {
+            let path = folder.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, "").unwrap();
+            let inode = fs::metadata(&path).unwrap().ino();
+            (0..reads).for_each(|_| hotness.read(inode));
+        }
+        fs::write(folder.join("in/cold"), "").unwrap();
+        let below = |name, most| hottest_below(&folder.join(name), &hotness, most).unwrap();
+        assert_eq!(below("in", 1), [folder.join("in/hot")]);
+        assert_eq!(
+            below("in", 9),
+            [folder.join("in/hot"), folder.join("in/warm")]
+        );
+        fs::remove_dir_all(folder).unwrap();
+    }
 }

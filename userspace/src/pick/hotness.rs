@@ -31,14 +31,18 @@ impl Hotness {
         });
     }
 
-    /// The files that are read most, the most read one first.
+    /// Is it read at all, as far as that is remembered?
     #[must_use]
-    pub fn hottest(&self, most: usize) -> Vec<u64> {
-        let mut order: Vec<_> = self
-            .reads
-            .iter()
-            .map(|(inode, reads)| (Reverse(*reads), *inode))
-            .collect();
+    pub fn knows(&self, inode: u64) -> bool {
+        self.reads.contains_key(&inode)
+    }
+
+    /// Of these files those that are read most, the most read one first.
+    #[must_use]
+    pub fn hottest(&self, files: impl IntoIterator<Item = u64>, most: usize) -> Vec<u64> {
+        let reads = |inode| Some((Reverse(*self.reads.get(&inode)?), inode));
+        let mut order: Vec<_> = files.into_iter().filter_map(reads).collect();
+
         order.sort_unstable();
         order.truncate(most);
         order.into_iter().map(|(_, inode)| inode).collect()
@@ -57,19 +61,21 @@ mod tests {
                 hotness.read(inode);
             }
         }
-        assert_eq!(hotness.hottest(3), [10, 7, 9]);
-        assert_eq!(hotness.hottest(9), [10, 7, 9, 8]);
-        assert!(hotness.hottest(0).is_empty());
+        assert_eq!(hotness.hottest(0..20, 3), [10, 7, 9]);
+        assert_eq!(hotness.hottest(0..20, 9), [10, 7, 9, 8]);
+        assert_eq!(hotness.hottest([9, 8, 11], 1), [9]);
+        assert!(hotness.hottest(0..20, 0).is_empty());
+        assert!(hotness.knows(8) && !hotness.knows(11));
         hotness.fade();
-        assert_eq!(hotness.hottest(9), [10, 7, 9]);
+        assert_eq!(hotness.hottest(0..20, 9), [10, 7, 9]);
         // 10 has 10 reads left.
         for _ in 0..11 {
             hotness.read(8);
         }
-        assert_eq!(hotness.hottest(1), [8]);
+        assert_eq!(hotness.hottest(0..20, 1), [8]);
         for _ in 0..4 {
             hotness.fade();
         }
-        assert!(hotness.hottest(9).is_empty());
+        assert!(hotness.hottest(0..20, 9).is_empty());
     }
 }
