@@ -167,6 +167,31 @@ fn what_is_wrong_with_a_file_is_said_once() {
 }
 
 #[test]
+fn nobody_waits_for_a_fifo() {
+    let fixture = Fixture::new("fifo", "", "");
+    let fifo = fixture.dir.join("fifo");
+    nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let fifo = fifo.to_str().unwrap();
+    for args in [
+        &["frag", fifo][..],
+        &["defrag", fifo],
+        &["runs", "extents", fifo],
+        &["runs", "save", fifo],
+        &["pick", "analyze", "--out", "f", "--bypass", "--path", fifo],
+    ] {
+        let output = Command::new("timeout")
+            .args(["20", env!("CARGO_BIN_EXE_dieaware")])
+            .args(args)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(3), "{args:?}");
+        let said = stderr(&output);
+        let not = ["it is not a regular file", "it is neither a regular file"];
+        assert!(not.iter().any(|not| said.contains(not)), "{said}");
+    }
+}
+
+#[test]
 fn a_full_disk_is_said_to_be_one() {
     let full = File::options().write(true).open("/dev/full").unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_dieaware"))

@@ -23,7 +23,7 @@ use crate::defrag::{DefragError, Wish};
 use crate::folder;
 use crate::frag::look::Drives;
 use crate::io_engine::btrfs;
-use crate::io_engine::file::mount_of;
+use crate::io_engine::file::{mount_of, open_place};
 use crate::mounts::Mount;
 use crate::pick::analysis::{Analysis, HotFile, HotRange};
 use crate::pick::event::Line;
@@ -143,8 +143,7 @@ impl Place {
     pub fn of(path: &Path) -> Result<Self> {
         let path = fs::canonicalize(path)
             .with_context(|| format!("{} cannot be looked at", path.display()))?;
-        let mount = File::open(&path)
-            .map_err(Into::into)
+        let mount = open_place(&path)
             .and_then(|file| mount_of(&file))
             .with_context(|| path.display().to_string())?;
         Ok(Self { path, mount })

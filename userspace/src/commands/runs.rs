@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `dieaware runs`: where files lie, and teaching that to a target.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -132,7 +132,7 @@ fn load(name: &str, files: &[PathBuf], out: &mut impl Write) -> Result<()> {
 /// The device of a folder's filesystem, and its name if it has a dieaware target.
 fn device_below(folder: &Path) -> Result<(DeviceNumber, String)> {
     let name = || folder.display().to_string();
-    let opened = File::open(folder).with_context(name)?;
+    let opened = file::open_place(folder).with_context(name)?;
     let device = file::below(&opened).with_context(name)?;
     let dm_name = fs::read_to_string(format!("/sys/dev/block/{device}/dm/name"));
 

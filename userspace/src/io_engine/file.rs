@@ -35,6 +35,8 @@ pub enum FileError {
     Read(#[from] io::Error),
     #[error("it is not a regular file")]
     NotRegular,
+    #[error("it is neither a regular file nor a folder")]
+    NoPlace,
     #[error(transparent)]
     Mount(#[from] MountError),
     #[error("it lies on {0}, which reports addresses of its own instead of the device's")]
@@ -50,6 +52,17 @@ pub enum FileError {
 /// Filesystems whose FIEMAP addresses are not those of the device below, and cannot be followed to
 /// it: overlayfs shows another filesystem's.
 const OWN_ADDRESSES: [&str; 2] = ["overlay", "bcachefs"];
+
+/// Open a file or folder to ask for its filesystem. Nothing else is opened: of a FIFO that waits for
+/// another one.
+pub fn open_place(path: &Path) -> Result<File, FileError> {
+    let metadata = fs::metadata(path)?;
+
+    if !metadata.is_file() && !metadata.is_dir() {
+        return Err(FileError::NoPlace);
+    }
+    Ok(File::open(path)?)
+}
 
 /// The filesystem of an open file or folder, if its addresses can be followed to a device.
 pub fn mount_of(file: &File) -> Result<Mount, FileError> {
@@ -75,7 +88,10 @@ pub fn below(file: &File) -> Result<DeviceNumber, FileError> {
 
 /// Find out everything about a file. Dirty pages of it are written first.
 pub fn facts(path: &Path) -> Result<FileFacts, FileError> {
-    let file = File::open(path)?;
+    let file = match open_place(path) {
+        Err(FileError::NoPlace) => return Err(FileError::NotRegular),
+        opened => opened?,
+    };
     let metadata = file.metadata()?;
     if !metadata.is_file() {
         return Err(FileError::NotRegular);
