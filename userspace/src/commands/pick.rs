@@ -383,15 +383,19 @@ struct Row {
     path: PathBuf,
     #[serde(flatten)]
     picked: Option<Picked>,
-    /// Why nothing could be done.
+    /// Why nothing, or no more, could be done.
     error: Option<String>,
 }
 
 impl Row {
     fn new(path: &Path, result: Result<Picked, DefragError>) -> Self {
+        let failed = match &result {
+            Ok(picked) => picked.failed.as_ref(),
+            Err(err) => Some(err),
+        };
         Self {
             path: path.to_owned(),
-            error: result.as_ref().err().map(ToString::to_string),
+            error: failed.map(ToString::to_string),
             picked: result.ok(),
         }
     }
@@ -418,6 +422,8 @@ fn migrate_all(args: &MigrateArgs, out: &mut impl Write) -> Result<()> {
     let (results, interrupted) = one_by_one(&analysis.files, pages, |file, watch| {
         migrate(file, wish, &mut drives, watch)
     })?;
+    let mut ends = results.iter().flatten().filter_map(Picked::interrupted);
+    let interrupted = interrupted.or_else(|| ends.next());
     let rows: Vec<_> = analysis
         .files
         .iter()
@@ -493,4 +499,53 @@ fn print_table(rows: &[Row], out: &mut impl Write) -> Result<()> {
         .sum();
     writeln!(out, "{} KiB written", written / 1024)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{print_table, Row};
+    use crate::defrag::{DefragError, Done, Method, State};
+    use crate::pick::migrate::{Part, Picked, Reason};
+
+    #[test]
+    fn what_was_moved_before_an_error_is_shown() {
+        let before = State {
+            pieces: 4,
+            dof_l_permille: 4000,
+            dof_p_permille: None,
+        };
+        let part = Part {
+            reason: Reason::Pieces,
+            ranges: 1,
+            moved_bytes: 16384,
+            done: Done {
+                method: Some(Method::Move),
+                bytes: 16384,
+                before,
+                after: Some(before),
+            },
+        };
+        let mut picked = Picked {
+            hot_ranges: 2,
+            hot_bytes: 32768,
+            file_bytes: 1 << 20,
+            parts: Vec::new(),
+            failed: None,
+        };
+        assert!(picked.add(Err(DefragError::InUse)).is_err());
+        picked.add(Ok(part)).unwrap();
+        picked.add(Err(DefragError::InUse)).unwrap();
+        let rows = [Row::new(Path::new("/f"), Ok(picked))];
+        assert_eq!(rows[0].error.as_deref(), Some("somebody has it open"));
+        let mut text = Vec::new();
+        print_table(&rows, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.contains("move           1/2"), "{text}");
+        assert!(text.ends_with("\n16 KiB written\n"), "{text}");
+        let json = serde_json::to_value(&rows[0]).unwrap();
+        assert_eq!(json["parts"][0]["moved_bytes"], 16384);
+        assert_eq!(json["error"], "somebody has it open");
+    }
 }

@@ -13,6 +13,7 @@ use super::analysis::HotFile;
 use crate::defrag::{choose_copying, defrag, DefragError, Done, Method, Watch, Wish};
 use crate::frag::look::{look_at, Drives, Look};
 use crate::frag::{Logical, Physical};
+use crate::progress::Interrupted;
 use crate::runs;
 use crate::units::PAGE_BYTES;
 
@@ -37,12 +38,15 @@ pub struct Part {
 }
 
 /// What was done with a file.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct Picked {
     pub hot_ranges: u64,
     pub hot_bytes: u64,
     pub file_bytes: u64,
     pub parts: Vec<Part>,
+    /// Why no more was done.
+    #[serde(skip)]
+    pub failed: Option<DefragError>,
 }
 
 /// Ranges that are worth the work.
@@ -81,7 +85,7 @@ fn judge(look: &Look, ranges: &[Range<u64>], threshold_permille: u64) -> Bad {
 ///
 /// # Errors
 ///
-/// When that cannot be, or `watch` says so.
+/// When that cannot be, or `watch` says so, before anything was moved.
 pub fn migrate(
     file: &HotFile,
     wish: Wish,
@@ -100,6 +104,7 @@ pub fn migrate(
         hot_bytes: file.ranges.iter().map(|range| range.bytes).sum(),
         file_bytes: metadata.len(),
         parts: Vec::new(),
+        failed: None,
     };
     let copying = wish.method.unwrap_or_else(|| choose_copying(&look));
 
@@ -115,19 +120,38 @@ pub fn migrate(
             threshold_permille: 0,
             ..wish
         };
-        let done = defrag(&file.path, &ranges, wish, drives, watch)?;
         let runs = runs::within(&look.runs, &ranges);
-        picked.parts.push(Part {
+        let done = defrag(&file.path, &ranges, wish, drives, watch);
+        picked.add(done.map(|done| Part {
             reason,
             ranges: ranges.len() as u64,
             moved_bytes: runs.iter().map(|run| u64::from(run.pages)).sum::<u64>() * PAGE_BYTES,
             done,
-        });
+        }))?;
     }
     Ok(picked)
 }
 
 impl Picked {
+    /// What was moved stays moved when the next part fails.
+    pub(crate) fn add(&mut self, part: Result<Part, DefragError>) -> Result<(), DefragError> {
+        match part {
+            Ok(part) => self.parts.push(part),
+            Err(err) if self.parts.is_empty() => return Err(err),
+            Err(err) => self.failed = Some(err),
+        }
+        Ok(())
+    }
+
+    /// Did somebody want an end in the midst of it?
+    #[must_use]
+    pub fn interrupted(&self) -> Option<Interrupted> {
+        match self.failed {
+            Some(DefragError::Interrupted(err)) => Some(err),
+            _ => None,
+        }
+    }
+
     /// Bytes that the computer wrote for it; what the SSD copies by itself is not among them.
     #[must_use]
     pub fn written_bytes(&self) -> u64 {
