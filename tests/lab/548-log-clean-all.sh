@@ -28,8 +28,8 @@ dmsetup message t0 0 cleaning on
 write_random --size=100% --norandommap --time_based --runtime=6 &
 writer=$!
 for ((i = 0; i < 2; i++)); do
-	dmsetup message t0 0 clean && note "round $i: $(status_field t0 cleaned_segments) segments cleaned" ||
-		note "round $i ended"
+	check "the message clean, $i" dmsetup message t0 0 clean
+	note "$(status_field t0 cleaned_segments) segments cleaned"
 done
 check "who writes meanwhile always finds room" wait "$writer"
 check_that "none is left to fail" "$(status_field t0 state)" == write
