@@ -231,15 +231,48 @@ fn packs_are_small_and_whole() {
     let output = dieaware(&["unpack", pack, made]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(fs::read(made).unwrap() == fs::read(&path).unwrap());
+}
 
-    // One that was cut off
-    let short = folder.join("short.gz");
-    fs::write(&short, &fs::read(pack).unwrap()[..bytes as usize / 2]).unwrap();
-    let never = folder.join("never");
-    let args = [short.to_str().unwrap(), never.to_str().unwrap()];
-    let output = dieaware(&["unpack", args[0], args[1]]);
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert!(!Path::new(&never).exists());
+#[test]
+fn a_pack_that_is_not_what_was_packed_is_refused() {
+    let folder = folder("restore-bad-pack");
+    let path = file_with("restore-bad-pack-device", used_device());
+    let (pack, never) = (folder.join("pack.gz"), folder.join("never"));
+    let (pack, never) = (pack.to_str().unwrap(), never.to_str().unwrap());
+    let output = dieaware(&["pack", path.to_str().unwrap(), pack]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let good = fs::read(pack).unwrap();
+    let end = good.len();
+    // Four bytes of checksum and four of length end it.
+    let other = |at: usize| {
+        let mut bytes = good.clone();
+        bytes[at] ^= 1;
+        bytes
+    };
+    for (what, bytes) in [
+        ("half of it", good[..end / 2].to_vec()),
+        ("no checksum", good[..end - 8].to_vec()),
+        ("no length", good[..end - 4].to_vec()),
+        ("another checksum", other(end - 8)),
+        ("another length", other(end - 4)),
+        ("damaged", other(end / 2)),
+    ] {
+        fs::write(pack, bytes).unwrap();
+        let output = dieaware(&["unpack", pack, never]);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{what}: {said}");
+        assert!(said.contains("cannot be restored: "), "{what}: {said}");
+        assert!(!Path::new(never).exists(), "{what}");
+    }
+}
+
+#[test]
+fn nothing_may_follow_the_last_line() {
+    let mut text = exact_of(&used_device());
+    text.extend(b"# more\n");
+    let device = Ram::new(vec![0; DEVICE_PAGES as usize * BLOCK_BYTES]);
+    let err = restore(Reader::new(&text[..]).unwrap(), &device).unwrap_err();
+    assert!(err.to_string().ends_with("should be the last"), "{err}");
 }
 
 #[test]

@@ -69,8 +69,22 @@ pub enum ReadError {
     NoSuperblock,
     #[error("it is not complete: the last line is missing")]
     Truncated,
+    /// What the text was packed into
+    #[error("the pack is damaged: {0}")]
+    Pack(io::Error),
     #[error(transparent)]
     Io(#[from] io::Error),
+}
+
+impl ReadError {
+    /// Why the text cannot be read. An error without a number is not the system's.
+    fn of_text(err: io::Error) -> Self {
+        if err.raw_os_error().is_some() {
+            Self::Io(err)
+        } else {
+            Self::Pack(err)
+        }
+    }
 }
 
 fn is_zero(page: &[u8]) -> bool {
@@ -296,7 +310,7 @@ impl<R: BufRead> Reader<R> {
             Err(err) if err.kind() == io::ErrorKind::InvalidData => {
                 return Err(ReadError::Line(self.line, "it is not text"))
             }
-            Err(err) => return Err(err.into()),
+            Err(err) => return Err(ReadError::of_text(err)),
         }
         match line.strip_suffix('\n') {
             Some(line) => Ok(Some(line.to_owned())),
@@ -390,13 +404,20 @@ impl<R: BufRead> Reader<R> {
                 _ => put(dpn, None)?,
             }
         }
-        match self.next {
-            None => Ok(()),
-            Some(_) => Err(ReadError::Line(
+        if self.next.is_some() {
+            return Err(ReadError::Line(
                 self.line,
                 "that page is no metadata of this device, or is out of order",
-            )),
+            ));
         }
+        // The checksum of a pack is behind its text, and is compared when the end is read.
+        if self.text.fill_buf().map_err(ReadError::of_text)?.is_empty() {
+            return Ok(());
+        }
+        Err(ReadError::Line(
+            self.line + 1,
+            "it is behind the line that should be the last",
+        ))
     }
 }
 
