@@ -354,3 +354,26 @@ fn without_a_superblock_there_is_nothing_to_dump() {
     let output = dieaware(&["dump", "--exact", "--part", "map", path]);
     assert_eq!(output.status.code(), Some(2));
 }
+
+#[test]
+fn a_device_that_became_shorter_is_said_to_be_short() {
+    let path = file_with("restore-shorter", used_device());
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.set_len((DEVICE_PAGES - 1) * BLOCK_BYTES as u64)
+        .unwrap();
+    let path = path.to_str().unwrap();
+    let (pack, fixed) = (format!("{path}.gz"), format!("{path}.fixed"));
+    for args in [
+        &["dump", "--exact", path][..],
+        &["pack", path, &pack],
+        &["repair", "--from", path, "--to", &fixed],
+    ] {
+        let output = dieaware(args);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        let words = format!("it has {} pages, but was", DEVICE_PAGES - 1);
+        assert!(said.contains(&words), "{said}");
+        assert!(said.ends_with(": make it as long as it was.\n"), "{said}");
+    }
+    assert!(!Path::new(&pack).exists() && !Path::new(&fixed).exists());
+}

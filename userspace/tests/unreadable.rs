@@ -5,11 +5,45 @@
 
 mod common;
 
+use std::path::Path;
+
 use common::devices::{flip, place_of, used_device, volume_of, Failing};
+use dieaware::commands::dump::explain;
+use dieaware::commands::repair::superblock_of;
+use dieaware::commands::DamageFound;
 use dieaware::format::check::Options;
 use dieaware::format::dump::{dump, Part};
+use dieaware::format::exact;
 use dieaware::format::segments::State;
+use dieaware::format::stat::{stat, Lost};
 use dieaware::format::superblock::Table;
+use dieaware::io_engine::pages::Watched;
+
+/// It is damage if all of it could be read, and an I/O error if not.
+#[test]
+fn superblocks_that_cannot_be_read_are_no_damage() {
+    let path = Path::new("it");
+    let damaged = used_device();
+    flip(&damaged, 0, 100);
+    flip(&damaged, 16, 100);
+    for (bad, is_damage) in [(vec![], true), (vec![0], false), (vec![0, 16], false)] {
+        let nr_failed_reads = bad.len() as u64;
+        let device = Failing {
+            device: damaged.clone(),
+            bad,
+        };
+        let err = superblock_of(path, &device).unwrap_err();
+        assert_eq!(err.is::<DamageFound>(), is_damage, "{err:#}");
+
+        let watched = Watched::new(&device);
+        let err = exact::dump(&watched, &mut std::io::sink()).unwrap_err();
+        let err = explain(path, err, watched.nr_failed());
+        assert_eq!(err.is::<DamageFound>(), is_damage, "{err:#}");
+
+        let lost = stat(&device, 0).unwrap().err();
+        assert_eq!(lost, Some(Lost { nr_failed_reads }));
+    }
+}
 
 #[test]
 fn what_cannot_be_read_is_said_and_the_rest_is_checked() {

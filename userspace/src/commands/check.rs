@@ -14,7 +14,7 @@ use crate::format::create;
 use crate::format::findings::Findings;
 use crate::format::layout::SUPER_NEEDS_CHECK;
 use crate::format::superblock::PAGE_SECTORS;
-use crate::format::volume::read_super;
+use crate::format::volume::{read_super, NoSuper};
 use crate::io_engine::pages::{Device, OpenHow};
 use crate::io_engine::shown::Shown;
 use crate::progress::Progress;
@@ -111,6 +111,19 @@ pub fn require_read(path: &Path, nr_failed_reads: u64) -> Result<()> {
         "{} cannot be read in all places: {nr_failed_reads} reads failed",
         path.display()
     )
+}
+
+/// Why a device without a superblock that counts cannot be what it was asked for.
+pub fn no_superblock(
+    path: &Path,
+    what: &str,
+    why: &NoSuper,
+    nr_failed_reads: u64,
+) -> anyhow::Error {
+    match require_read(path, nr_failed_reads) {
+        Err(unread) => unread,
+        Ok(()) => DamageFound(format!("{} cannot be {what}: {why}", path.display())).into(),
+    }
 }
 
 /// Let the target write again. Returns whether there was need to.

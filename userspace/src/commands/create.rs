@@ -12,7 +12,7 @@ use crate::dm::{life, DmError};
 use crate::format::findings::Findings;
 use crate::format::layout::SUPER_NEEDS_CHECK;
 use crate::format::superblock::{Super, PAGE_SECTORS};
-use crate::format::volume::read_super;
+use crate::format::volume::{find_super, NoSuper};
 use crate::io_engine::pages::{Device, OpenHow};
 use crate::io_engine::signatures;
 use crate::nvme::Namespace;
@@ -153,18 +153,22 @@ fn plan_hint(args: &CreateArgs, device: &Device) -> Result<Plan> {
 /// The log that the device holds; `None`: nothing that looks like one.
 fn find_log(args: &CreateArgs, device: &Device) -> Result<Option<Super>> {
     let name = args.device.display();
-    let mut findings = Findings::default();
-    let superblock =
-        read_super(device, &mut findings).with_context(|| format!("{name} cannot be used"))?;
+    let found = find_super(device, &mut Findings::default())
+        .with_context(|| format!("{name} cannot be used"))?;
 
-    if superblock.is_some() {
-        return Ok(superblock);
+    let why = match found {
+        Ok(superblock) => return Ok(Some(superblock)),
+        Err(why) => why,
+    };
+    // All of it may be there again once the device is as long as it was.
+    if let NoSuper::Short { .. } = why {
+        return Err(DamageFound(format!("{name} holds a log that cannot be used: {why}")).into());
     }
     let was_log = signatures::is_log(device).with_context(|| format!("{name} cannot be read"))?;
     if was_log && !args.force {
         return Err(DamageFound(format!(
-            "{name} was formatted for log mode, but has no valid superblock: see \"dieaware \
-             check\"; --force formats it again"
+            "{name} was formatted for log mode, but {why}; see \"dieaware check\", or format it \
+             again by --force"
         ))
         .into());
     }
@@ -306,4 +310,54 @@ pub fn run(args: &CreateArgs, out: &mut impl Write) -> Result<()> {
     })?;
     writeln!(out, "/dev/mapper/{}: {line}", args.name)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::{find_log, CreateArgs, DamageFound, Mode};
+    use crate::commands::overwrite::pressing::empty_log;
+    use crate::io_engine::pages::{Device, OpenHow};
+    use crate::units::PAGE_BYTES;
+
+    const NR_PAGES: u64 = 4096;
+
+    fn args(device: &Path, force: bool) -> CreateArgs {
+        CreateArgs {
+            name: "it".to_owned(),
+            device: device.to_owned(),
+            mode: Mode::Log,
+            options: Vec::new(),
+            start: 0,
+            no_format: false,
+            force,
+            dry_run: false,
+        }
+    }
+
+    #[test]
+    fn a_log_on_a_device_that_became_shorter_is_not_formatted_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("image");
+        fs::write(&path, empty_log(NR_PAGES).into_bytes()).unwrap();
+        let file = fs::File::options().write(true).open(&path).unwrap();
+
+        for nr_pages in [NR_PAGES - 1, NR_PAGES] {
+            file.set_len(nr_pages * PAGE_BYTES).unwrap();
+            let device = Device::open(&path, 0, OpenHow::default()).unwrap();
+            for force in [false, true] {
+                let found = find_log(&args(&path, force), &device);
+                if nr_pages == NR_PAGES {
+                    assert!(found.unwrap().is_some());
+                    continue;
+                }
+                let err = found.unwrap_err();
+                let said = err.to_string();
+                assert!(err.is::<DamageFound>() && !said.contains("--force"));
+                assert!(said.contains("it has 4095 pages, but was formatted with 4096"));
+            }
+        }
+    }
 }

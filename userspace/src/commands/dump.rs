@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::check::{self, require_read};
+use super::check::{self, no_superblock, require_read};
 use super::DamageFound;
 use crate::format::dump::{dump, Part};
 use crate::format::exact::{self, DumpError};
-use crate::io_engine::pages::Device;
+use crate::io_engine::pages::{Device, Watched};
 
 /// Print what a device in log mode has, as text; nothing is written to it
 #[derive(Args, Debug)]
@@ -32,11 +32,11 @@ pub struct DumpArgs {
     exact: bool,
 }
 
-/// Why there is no exact dump.
-pub fn explain(path: &Path, err: DumpError) -> anyhow::Error {
+/// Why there is no exact dump; so many reads have failed.
+pub fn explain(path: &Path, err: DumpError, nr_failed_reads: u64) -> anyhow::Error {
     let name = path.display();
     match err {
-        DumpError::NoSuperblock => DamageFound(format!("{name} cannot be dumped: {err}")).into(),
+        DumpError::NoSuperblock(why) => no_superblock(path, "dumped", &why, nr_failed_reads),
         DumpError::Device(err) | DumpError::Text(err) => {
             anyhow::Error::from(err).context(format!("{name} was not dumped to the end"))
         }
@@ -44,7 +44,9 @@ pub fn explain(path: &Path, err: DumpError) -> anyhow::Error {
 }
 
 fn run_exact(args: &DumpArgs, device: &Device, out: &mut impl Write) -> Result<()> {
-    let outcome = exact::dump(device, out).map_err(|err| explain(&args.device, err))?;
+    let device = Watched::new(device);
+    let outcome =
+        exact::dump(&device, out).map_err(|err| explain(&args.device, err, device.nr_failed()))?;
 
     out.flush()?;
     require_read(&args.device, outcome.nr_unreadable)

@@ -14,6 +14,7 @@ use super::check::{self, require_read};
 use super::dump::explain;
 use super::{is_same, UsageError};
 use crate::format::exact::{self, DumpError};
+use crate::io_engine::pages::Watched;
 use crate::io_engine::replace::Replacement;
 use crate::io_engine::shown::Shown;
 use crate::progress::Progress;
@@ -75,11 +76,12 @@ pub fn run(args: &PackArgs, out: &mut impl Write) -> Result<()> {
 
     progress.begin_pages("packing");
     let mut packed = GzEncoder::new(BufWriter::new(&mut file), Compression::default());
+    let device = Watched::new(&device);
     let dumped = exact::dump(&Shown::new(&device, &progress), &mut packed);
     progress.go_on()?;
     let outcome = dumped.map_err(|err| match err {
         DumpError::Text(err) => anyhow::Error::from(err).context(failed()),
-        err => explain(&args.device, err),
+        err => explain(&args.device, err, device.nr_failed()),
     })?;
     packed
         .finish()

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::check::{self, require_read};
-use super::{format, is_same, overwrite, DamageFound, UsageError};
+use super::check::{self, no_superblock, require_read};
+use super::{format, is_same, overwrite, UsageError};
 use crate::format::findings::Findings;
 use crate::format::repair::{repair, Report};
-use crate::format::volume::read_super;
-use crate::io_engine::pages::{ReadPages, WritePages};
+use crate::format::superblock::Super;
+use crate::format::volume::find_super;
+use crate::io_engine::pages::{ReadPages, Watched, WritePages};
 use crate::io_engine::shown::Shown;
 use crate::progress::Progress;
 
@@ -40,12 +41,17 @@ pub struct RepairArgs {
     json: bool,
 }
 
-fn nothing(path: &Path) -> anyhow::Error {
-    DamageFound(format!(
-        "{} has no valid superblock: nothing can be repaired",
-        path.display()
-    ))
-    .into()
+/// What a repair begins with.
+///
+/// # Errors
+///
+/// When the device has no superblock that counts, or cannot be read.
+pub fn superblock_of(path: &Path, from: &impl ReadPages) -> Result<Super> {
+    let from = Watched::new(from);
+
+    find_super(&from, &mut Findings::default())
+        .with_context(|| format!("{} cannot be repaired", path.display()))?
+        .map_err(|why| no_superblock(path, "repaired", &why, from.nr_failed()))
 }
 
 /// # Errors
@@ -61,16 +67,15 @@ pub fn run(args: &RepairArgs, out: &mut impl Write) -> Result<()> {
         .into());
     }
     let from = check::open(&args.from, args.start)?;
-    let superblock = read_super(&from, &mut Findings::default())
-        .with_context(|| format!("{} cannot be repaired", args.from.display()))?
-        .ok_or_else(|| nothing(&args.from))?;
+    let superblock = superblock_of(&args.from, &from)?;
     let (path, nr_pages) = (&args.to, superblock.nr_device_pages);
     let to = overwrite::open_or_create(path, args.start, args.force, nr_pages)?;
 
     overwrite::clear(path, args.start, args.force, &to)?;
     let salt = u64::from_ne_bytes(format::random()?);
     let mended = mend(&from, &to, path, salt, args.data, &Progress::new()?)?;
-    let (report, nr_unread) = mended.ok_or_else(|| nothing(&args.from))?;
+    let (report, nr_unread) =
+        mended.with_context(|| format!("{} is not what it was before", args.from.display()))?;
     if args.json {
         serde_json::to_writer_pretty(&mut *out, &report)?;
         writeln!(out)?;
@@ -149,8 +154,9 @@ mod tests {
     use std::io;
     use std::path::Path;
 
-    use super::{mend, read_super, Findings, Progress};
+    use super::{mend, Findings, Progress};
     use crate::commands::overwrite::pressing::{empty_log, Pressing};
+    use crate::format::volume::read_super;
     use crate::io_engine::pages::{Ram, ReadPages, WritePages};
     use crate::progress::Interrupted;
 

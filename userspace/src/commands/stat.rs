@@ -37,7 +37,13 @@ pub fn run(args: &StatArgs, out: &mut impl Write) -> Result<()> {
     let device = check::open(&args.device, args.start)?;
     let stat = stat(&device, args.files).with_context(|| format!("{name} cannot be looked at"))?;
     let damaged = || DamageFound(format!("{name} is damaged: \"dieaware check\" says how"));
-    let stat = stat.map_err(|_| damaged())?;
+    let stat = match stat {
+        Ok(stat) => stat,
+        Err(lost) => {
+            require_read(&args.device, lost.nr_failed_reads)?;
+            return Err(damaged().into());
+        }
+    };
 
     if args.json {
         serde_json::to_writer_pretty(&mut *out, &stat)?;

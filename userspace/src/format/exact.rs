@@ -16,7 +16,7 @@ use super::layout::{
 };
 use super::places;
 use super::superblock::Super;
-use super::volume::read_super;
+use super::volume::{find_super, NoSuper};
 use crate::io_engine::pages::ReadPages;
 
 /// First line of the text.
@@ -48,8 +48,8 @@ pub struct Outcome {
 
 #[derive(Debug, Error)]
 pub enum DumpError {
-    #[error("neither superblock is valid, so nobody knows what is metadata")]
-    NoSuperblock,
+    #[error(transparent)]
+    NoSuperblock(NoSuper),
     /// The device
     #[error(transparent)]
     Device(io::Error),
@@ -200,8 +200,8 @@ impl<D: ReadPages, W: Write> Writer<'_, D, W> {
 ///
 /// When nobody knows what is metadata, or the text cannot be written.
 pub fn dump(device: &impl ReadPages, out: &mut impl Write) -> Result<Outcome, DumpError> {
-    let superblock = read_super(device, &mut Findings::default()).map_err(DumpError::Device)?;
-    let superblock = superblock.ok_or(DumpError::NoSuperblock)?;
+    let superblock = find_super(device, &mut Findings::default()).map_err(DumpError::Device)?;
+    let superblock = superblock.map_err(DumpError::NoSuperblock)?;
     let mut writer = Writer {
         device,
         superblock: superblock.clone(),

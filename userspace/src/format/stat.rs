@@ -160,17 +160,24 @@ fn count_files(
     files
 }
 
-/// Take the figures; `nr_files` of the files with the most pieces. Returns the findings instead
-/// if nothing can be followed.
+/// Nothing of the device can be followed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Lost {
+    pub nr_failed_reads: u64,
+}
+
+/// Take the figures; `nr_files` of the files with the most pieces.
 ///
 /// # Errors
 ///
 /// When the device has features that nobody knew of.
-pub fn stat(device: &impl ReadPages, nr_files: usize) -> io::Result<Result<Stat, Findings>> {
+pub fn stat(device: &impl ReadPages, nr_files: usize) -> io::Result<Result<Stat, Lost>> {
     let device = &Watched::new(device);
     let mut findings = Findings::default();
     let Some(volume) = Volume::load(device, &mut findings)? else {
-        return Ok(Err(findings));
+        return Ok(Err(Lost {
+            nr_failed_reads: device.nr_failed(),
+        }));
     };
     let superblock = &volume.superblock;
     let mut places = Places::new(superblock.nr_device_pages);

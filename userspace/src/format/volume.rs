@@ -4,6 +4,7 @@
 
 use std::io;
 
+use thiserror::Error;
 use zerocopy::transmute_ref;
 
 use super::block::{self, BlockError, BlockId};
@@ -37,7 +38,7 @@ pub struct Volume {
 }
 
 /// What is wrong with a page that an entry names.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Error)]
 pub enum SlotError {
     #[error(transparent)]
     Block(#[from] BlockError),
@@ -45,12 +46,41 @@ pub enum SlotError {
     Epoch(u64),
 }
 
+/// Why a device has no superblock that counts.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+pub enum NoSuper {
+    #[error("it has {0} pages and cannot be in log mode")]
+    Tiny(u64),
+    #[error("neither superblock is valid, so nobody knows what is metadata")]
+    Invalid(SuperError, SuperError),
+    #[error(
+        "it has {nr_pages} pages, but was formatted with {nr_formatted}: make it as long as it was"
+    )]
+    Short { nr_pages: u64, nr_formatted: u64 },
+}
+
+impl NoSuper {
+    /// As a finding.
+    fn sentence(&self) -> String {
+        match self {
+            Self::Tiny(nr_pages) => {
+                format!("The device has {nr_pages} pages and cannot be one in log mode.")
+            }
+            Self::Invalid(a, b) => format!("Neither superblock is valid. A: {a}. B: {b}."),
+            Self::Short {
+                nr_pages,
+                nr_formatted,
+            } => format!("The device has {nr_pages} pages, but was formatted with {nr_formatted}."),
+        }
+    }
+}
+
 /// Both superblocks were read; the one that counts, if there is one.
 fn choose_super(
     a: Result<Super, SuperError>,
     b: Result<Super, SuperError>,
     findings: &mut Findings,
-) -> Option<Super> {
+) -> Result<Super, NoSuper> {
     match (a, b) {
         (Ok(a), Ok(b)) => {
             if a.uuid != b.uuid || a.epoch.abs_diff(b.epoch) != 1 {
@@ -65,40 +95,37 @@ fn choose_super(
                     )
                 });
             }
-            Some(if a.epoch > b.epoch { a } else { b })
+            Ok(if a.epoch > b.epoch { a } else { b })
         }
         (Ok(valid), Err(why)) | (Err(why), Ok(valid)) => {
             let place = if valid.epoch % 2 == 1 { "B" } else { "A" };
             findings.add(Severity::Warning, Subject::Superblock, || {
                 format!("Superblock {place} is not valid: {why}. The other one counts.")
             });
-            Some(valid)
+            Ok(valid)
         }
-        (Err(a), Err(b)) => {
-            findings.damage(Subject::Superblock, || {
-                format!("Neither superblock is valid. A: {a}. B: {b}.")
-            });
-            None
-        }
+        (Err(a), Err(b)) => Err(NoSuper::Invalid(a, b)),
     }
 }
 
-/// The superblock that counts, if there is one. What is wrong becomes findings.
+/// The superblock that counts, or why there is none. What is wrong with the other one becomes a
+/// finding.
 ///
 /// # Errors
 ///
 /// When the device has features that nobody knew of.
-pub fn read_super(device: &impl ReadPages, findings: &mut Findings) -> io::Result<Option<Super>> {
+pub fn find_super(
+    device: &impl ReadPages,
+    findings: &mut Findings,
+) -> io::Result<Result<Super, NoSuper>> {
     let nr_pages = device.nr_pages();
     if nr_pages <= SUPER_DPN_B {
-        findings.damage(Subject::Superblock, || {
-            format!("The device has {nr_pages} pages and cannot be one in log mode.")
-        });
-        return Ok(None);
+        return Ok(Err(NoSuper::Tiny(nr_pages)));
     }
     let decode = |dpn| Super::decode(&block::read(device, dpn)?, dpn);
-    let Some(superblock) = choose_super(decode(SUPER_DPN_A), decode(SUPER_DPN_B), findings) else {
-        return Ok(None);
+    let superblock = match choose_super(decode(SUPER_DPN_A), decode(SUPER_DPN_B), findings) {
+        Ok(superblock) => superblock,
+        Err(why) => return Ok(Err(why)),
     };
 
     if superblock.incompat & !INCOMPAT_KNOWN != 0 {
@@ -111,20 +138,31 @@ pub fn read_super(device: &impl ReadPages, findings: &mut Findings) -> io::Resul
         ));
     }
     if superblock.nr_device_pages > nr_pages {
-        findings.damage(Subject::Superblock, || {
-            format!(
-                "The device has {nr_pages} pages, but was formatted with {}.",
-                superblock.nr_device_pages
-            )
-        });
-        return Ok(None);
+        return Ok(Err(NoSuper::Short {
+            nr_pages,
+            nr_formatted: superblock.nr_device_pages,
+        }));
     }
     if superblock.flags & SUPER_NEEDS_CHECK != 0 {
         findings.add(Severity::Warning, Subject::Superblock, || {
             "The target met an error of the metadata and asks for a check.".to_owned()
         });
     }
-    Ok(Some(superblock))
+    Ok(Ok(superblock))
+}
+
+/// The superblock that counts, if there is one. What is wrong becomes findings.
+///
+/// # Errors
+///
+/// When the device has features that nobody knew of.
+pub fn read_super(device: &impl ReadPages, findings: &mut Findings) -> io::Result<Option<Super>> {
+    let found = find_super(device, findings)?;
+
+    if let Err(why) = &found {
+        findings.damage(Subject::Superblock, || why.sentence());
+    }
+    Ok(found.ok())
 }
 
 fn read_one_root(
