@@ -356,6 +356,30 @@ fn without_a_superblock_there_is_nothing_to_dump() {
 }
 
 #[test]
+fn a_verdict_counts_though_nobody_reads() {
+    let damaged = used_device();
+    flip(&damaged, 0, 100);
+    flip(&damaged, 16, 100);
+    let damaged = file_with("restore-unread", damaged);
+    let sound = file_with("restore-unread-sound", used_device());
+    for (path, status) in [(&damaged, 1), (&sound, 0)] {
+        for json in [&[][..], &["--json"]] {
+            let (reader, writer) = nix::unistd::pipe().unwrap();
+            drop(reader);
+            let output = Command::new(env!("CARGO_BIN_EXE_dieaware"))
+                .arg("check")
+                .args(json)
+                .arg(path)
+                .stdout(writer)
+                .output()
+                .unwrap();
+            assert_eq!(output.status.code(), Some(status), "{}", stderr(&output));
+            assert_eq!(stderr(&output).contains("is damaged"), status == 1);
+        }
+    }
+}
+
+#[test]
 fn a_device_that_became_shorter_is_said_to_be_short() {
     let path = file_with("restore-shorter", used_device());
     let file = fs::File::options().write(true).open(&path).unwrap();

@@ -66,29 +66,61 @@ const EXIT_USAGE: u8 = 2;
 const EXIT_IO: u8 = 3;
 
 /// The standard output, whose errors say that they are its.
-struct Printed(io::StdoutLock<'static>);
+struct Printed {
+    out: io::StdoutLock<'static>,
+    /// It does not matter whether anybody reads that.
+    is_unread_fine: bool,
+}
 
 impl Printed {
-    fn explain(err: &io::Error) -> io::Error {
-        io::Error::new(
-            err.kind(),
-            format!("What is printed cannot be written: {err}"),
-        )
+    /// What became of it; `unread` if nobody is there any more.
+    fn settle<T>(&self, result: io::Result<T>, unread: T) -> io::Result<T> {
+        match result {
+            Err(err) if self.is_unread_fine && err.kind() == io::ErrorKind::BrokenPipe => {
+                Ok(unread)
+            }
+            Err(err) => Err(io::Error::new(
+                err.kind(),
+                format!("What is printed cannot be written: {err}"),
+            )),
+            done => done,
+        }
     }
 }
 
 impl Write for Printed {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes).map_err(|err| Self::explain(&err))
+        let result = self.out.write(bytes);
+        self.settle(result, bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush().map_err(|err| Self::explain(&err))
+        let result = self.out.flush();
+        self.settle(result, ())
+    }
+}
+
+/// Does the exit status say something that is known when all has been printed? It counts even if
+/// whoever reads what is printed has left. Verbs that print for long, or without an end, end then.
+fn has_verdict(verb: &Verb) -> bool {
+    match verb {
+        Verb::Check(_)
+        | Verb::Defrag(_)
+        | Verb::Export(_)
+        | Verb::Pack(_)
+        | Verb::Probe(_)
+        | Verb::Repair(_)
+        | Verb::Stat(_) => true,
+        Verb::Pick(args) => args.has_verdict(),
+        _ => false,
     }
 }
 
 fn run(verb: &Verb) -> anyhow::Result<()> {
-    let mut out = io::BufWriter::new(Printed(io::stdout().lock()));
+    let mut out = io::BufWriter::new(Printed {
+        out: io::stdout().lock(),
+        is_unread_fine: has_verdict(verb),
+    });
 
     match verb {
         Verb::Check(args) => check::run(args, &mut out)?,

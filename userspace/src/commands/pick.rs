@@ -115,6 +115,14 @@ struct MigrateArgs {
     json: bool,
 }
 
+impl PickArgs {
+    /// Everything but `watch` ends, with an exit status that says what became of files.
+    #[must_use]
+    pub fn has_verdict(&self) -> bool {
+        !matches!(self.verb, PickVerb::Watch(_))
+    }
+}
+
 /// # Errors
 ///
 /// When something cannot be traced, read or written, or on Ctrl-C.
