@@ -7,6 +7,7 @@
 mod common;
 
 use std::fs;
+use std::mem::offset_of;
 use std::os::unix::fs::FileExt;
 
 use common::devices::{
@@ -18,7 +19,9 @@ use dieaware::format::block;
 use dieaware::format::check::{Options, Report};
 use dieaware::format::dump::{dump, Part};
 use dieaware::format::findings::{Findings, Severity, Subject};
-use dieaware::format::layout::{BLOCK_BYTES, DPN_BYTES, MAGIC_JOURNAL, MAP_ENTRIES, SECTOR_BYTES};
+use dieaware::format::layout::{
+    SuperBlock, BLOCK_BYTES, DPN_BYTES, MAGIC_JOURNAL, MAP_ENTRIES, SECTOR_BYTES,
+};
 use dieaware::format::segments::State;
 use dieaware::format::superblock::{super_dpn, Table};
 use dieaware::format::volume::Volume;
@@ -692,6 +695,32 @@ fn a_damaged_device_stays_marked() {
     let output = dieaware(&["check", "--clear-needs-check", path]);
     assert_eq!(output.status.code(), Some(1));
     assert!(fs::read(path).unwrap() == before);
+}
+
+#[test]
+fn what_may_only_be_read_is_not_written() {
+    let device = used_device();
+    mark(&device);
+    for dpn in [0, 16] {
+        change_well(&device, dpn, |page| {
+            page[offset_of!(SuperBlock, ro_compat)] = 4;
+        });
+    }
+    let path = file_with("check-newer", device);
+    let (path, fixed) = (path.to_str().unwrap(), path.with_file_name("fixed"));
+    let before = fs::read(path).unwrap();
+    let output = dieaware(&["check", path]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    for args in [
+        &["check", "--clear-needs-check", path][..],
+        &["repair", "--from", path, "--to", fixed.to_str().unwrap()],
+    ] {
+        let output = dieaware(args);
+        assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+        let words = "has features 0x4 with which this version can only read";
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    }
+    assert!(fs::read(path).unwrap() == before && !fixed.exists());
 }
 
 #[test]

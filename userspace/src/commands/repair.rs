@@ -45,13 +45,17 @@ pub struct RepairArgs {
 ///
 /// # Errors
 ///
-/// When the device has no superblock that counts, or cannot be read.
+/// When the device has no superblock that counts, or features that this version cannot write, or
+/// cannot be read.
 pub fn superblock_of(path: &Path, from: &impl ReadPages) -> Result<Super> {
     let from = Watched::new(from);
+    let failed = || format!("{} cannot be repaired", path.display());
+    let superblock = find_super(&from, &mut Findings::default())
+        .with_context(failed)?
+        .map_err(|why| no_superblock(path, "repaired", &why, from.nr_failed()))?;
 
-    find_super(&from, &mut Findings::default())
-        .with_context(|| format!("{} cannot be repaired", path.display()))?
-        .map_err(|why| no_superblock(path, "repaired", &why, from.nr_failed()))
+    superblock.require_writable().with_context(failed)?;
+    Ok(superblock)
 }
 
 /// # Errors

@@ -59,8 +59,9 @@ pub fn create(device: &impl WritePages, superblock: &Super, salt: u64) -> io::Re
 ///
 /// # Errors
 ///
-/// When the device does.
+/// When the device does, or has features with which it may not be written.
 pub fn clear_needs_check(device: &impl WritePages, superblock: &Super) -> io::Result<()> {
+    superblock.require_writable()?;
     let superblock = Super {
         epoch: superblock.epoch + 1,
         flags: superblock.flags & !SUPER_NEEDS_CHECK,

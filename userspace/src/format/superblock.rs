@@ -2,6 +2,7 @@
 //! The superblock: how the device is laid out, and which place is what.
 
 use std::fmt;
+use std::io;
 
 use thiserror::Error;
 use zerocopy::{transmute, transmute_ref, FromZeros};
@@ -29,6 +30,7 @@ pub const PAGE_SECTORS: u32 = (BLOCK_BYTES / SECTOR_BYTES) as u32;
 
 /// Features of this version: there is none yet.
 pub const INCOMPAT_KNOWN: u64 = 0;
+pub const RO_COMPAT_KNOWN: u64 = 0;
 
 /// A part of the device that was added at once; see `struct dmda_area_block`.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -256,6 +258,26 @@ impl Super {
         superblock.check_places().map_err(SuperError::Impossible)?;
         superblock.check_sums().map_err(SuperError::Impossible)?;
         Ok(superblock)
+    }
+
+    /// Metadata may be written by who knows only what this version knows.
+    ///
+    /// # Errors
+    ///
+    /// When it may not.
+    pub fn require_writable(&self) -> io::Result<()> {
+        let unknown = self.ro_compat & !RO_COMPAT_KNOWN;
+
+        if unknown == 0 {
+            return Ok(());
+        }
+        Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            format!(
+                "The device has features {unknown:#x} with which this version can only read: use a \
+                 newer one"
+            ),
+        ))
     }
 
     /// The page to be written to `super_dpn(self.epoch)`.
