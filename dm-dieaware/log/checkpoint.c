@@ -88,7 +88,8 @@ static struct dmda_log_page_write *new_write(struct dmda_log_writes *writes,
 static void submit_page(struct dmda_log_page_write *write)
 {
 	struct dmda_log *log = write->writes->log;
-	struct bio *bio = bio_alloc(log->bdev, 1, REQ_OP_WRITE | REQ_META, GFP_NOIO);
+	struct bio *bio = bio_alloc_bioset(log->bdev, 1, REQ_OP_WRITE | REQ_META, GFP_NOIO,
+					   &log->own_bios);
 
 	bio->bi_iter.bi_sector =
 		dmda_log_sector(log, dmda_super_slot(&log->super, write->table, write->index,

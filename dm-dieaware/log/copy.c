@@ -51,7 +51,8 @@ static void submit_read(struct dmda_log_cleaner *cleaner, struct dmda_log_group 
 {
 	struct dmda_log *log = cleaner->log;
 	u32 nr_pages = from_dpn(moves[nr - 1].from) - from_dpn(moves->from) + 1;
-	struct bio *bio = bio_alloc(log->bdev, nr_pages, REQ_OP_READ, GFP_NOIO);
+	struct bio *bio = bio_alloc_bioset(log->bdev, nr_pages, REQ_OP_READ, GFP_NOIO,
+					   &log->own_bios);
 	u64 at = from_dpn(moves->from);
 
 	bio->bi_iter.bi_sector = dmda_log_sector(log, moves->from);

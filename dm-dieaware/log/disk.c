@@ -33,7 +33,7 @@ static struct bio *new_bio(struct dmda_log *log, sector_t sector, u8 *memory, u3
 			   blk_opf_t opf, u32 *nr)
 {
 	u32 nr_vecs = min_t(u32, DIV_ROUND_UP(bytes, PAGE_SIZE) + 1, BIO_MAX_VECS);
-	struct bio *bio = bio_alloc(log->bdev, nr_vecs, opf, GFP_NOIO);
+	struct bio *bio = bio_alloc_bioset(log->bdev, nr_vecs, opf, GFP_NOIO, &log->own_bios);
 
 	bio->bi_iter.bi_sector = sector;
 	*nr = add_pages_of(bio, memory, bytes);
@@ -133,7 +133,8 @@ int dmda_log_write_sectors(struct dmda_log *log, u32 at, void *memory, u32 nr_se
 
 int dmda_log_flush(struct dmda_log *log)
 {
-	struct bio *bio = bio_alloc(log->bdev, 0, REQ_OP_WRITE | REQ_PREFLUSH, GFP_NOIO);
+	struct bio *bio = bio_alloc_bioset(log->bdev, 0, REQ_OP_WRITE | REQ_PREFLUSH, GFP_NOIO,
+					   &log->own_bios);
 	int ret = submit_bio_wait(bio);
 
 	bio_put(bio);

@@ -299,9 +299,12 @@ int dmda_log_create(struct dmda *dmda)
 	log->dmda = dmda;
 	log->bdev = dmda->dev->bdev;
 	init_parts(log);
-	ret = look_at_super(log);
+	ret = bioset_init(&log->own_bios, BIO_POOL_SIZE, 0, BIOSET_NEED_BVECS);
 	if (ret)
 		goto err_log;
+	ret = look_at_super(log);
+	if (ret)
+		goto err_bios;
 	ti->error = "There is not enough memory for log mode.";
 	ret = -ENOMEM;
 	log->batch_sectors = min_t(u32, DMDA_MAX_BATCH_SECTORS, log->super.journal_sectors / 8);
@@ -310,7 +313,7 @@ int dmda_log_create(struct dmda *dmda)
 	log->no_space_jiffies = dmda->config.no_space_seconds * HZ;
 	log->queue = alloc_workqueue("dm-dieaware-log", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!log->queue)
-		goto err_log;
+		goto err_bios;
 	log->clean_queue = alloc_workqueue("dm-dieaware-clean", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!log->clean_queue)
 		goto err_queue;
@@ -328,6 +331,8 @@ err_tables:
 	destroy_workqueue(log->clean_queue);
 err_queue:
 	destroy_workqueue(log->queue);
+err_bios:
+	bioset_exit(&log->own_bios);
 err_log:
 	kfree(log);
 	return ret;
@@ -346,6 +351,7 @@ void dmda_log_destroy(struct dmda *dmda)
 	dmda_log_pages_free(log);
 	free_tables(log);
 	exit_reserves(log);
+	bioset_exit(&log->own_bios);
 	kfree(log);
 	dmda->log = NULL;
 }

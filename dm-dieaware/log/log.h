@@ -234,6 +234,8 @@ struct dmda_log_writes {
  * @grows_to: pages of the device to which it is to grow when it is started, or 0
  * @queue: workers that write; each has a thread of its own
  * @clean_queue: the cleaner's own, since it waits for workers of the other
+ * @own_bios: metadata, and reads of cleaning; what they wait for never waits for a commit, as
+ *	bios of a filesystem's do, with which they must not share a reserve
  * @bios: clones for reads of many pieces
  * @moves: writes of cleaning, struct dmda_own_bio
  * @fetches: reads of pages of the map
@@ -320,6 +322,7 @@ struct dmda_log {
 	u64 grows_to;
 	struct workqueue_struct *queue;
 	struct workqueue_struct *clean_queue;
+	struct bio_set own_bios;
 	struct bio_set bios;
 	struct bio_set moves;
 	struct bio_set fetches;
