@@ -252,20 +252,44 @@ static struct dmda_log_page *use_page(struct dmda_log_page *page, struct dmda_lo
 	return page;
 }
 
-static void insert_locked(struct dmda_log *log, u64 index, struct dmda_log_page *page)
+/* Return: false if what was reserved for it is gone: another page came there, and went. */
+static bool insert_locked(struct dmda_log *log, u64 index, struct dmda_log_page *page)
 {
 	u64 pushed;
 
 	lockdep_assert_held(&log->lock);
 
+	if (xa_is_err(xa_store(&log->map, index, page, GFP_NOWAIT)))
+		return false;
 	page->is_new = dmda_s3fifo_put(&log->fifo, index, &pushed);
 	if (pushed != U64_MAX)
 		((struct dmda_log_page *)xa_load(&log->map, pushed))->is_new = false;
 	/* Pinned until it is read. */
 	page->nr_pins = 1;
-	xa_store(&log->map, index, page, GFP_NOWAIT);
 	log->nr_map_pages++;
 	log->counters.nr_map_reads++;
+	return true;
+}
+
+/* Return: the page that is in the map now: @fresh, unless somebody else was faster. */
+static struct dmda_log_page *find_or_insert(struct dmda_log *log, struct dmda_log_page *fresh,
+					    struct dmda_log_io *io, struct dmda_log_page **used)
+{
+	u64 index = fresh->map.index;
+	struct dmda_log_page *page;
+
+	do {
+		while (xa_reserve_irq(&log->map, index, GFP_NOIO))
+			schedule_timeout_uninterruptible(HZ / 50);
+		spin_lock_irq(&log->lock);
+		page = xa_load(&log->map, index);
+		if (!page && insert_locked(log, index, fresh))
+			page = fresh;
+		if (page)
+			*used = use_page(page, io);
+		spin_unlock_irq(&log->lock);
+	} while (!page);
+	return page;
 }
 
 static struct dmda_log_page *get_page_of_map(struct dmda_log *log, u64 index,
@@ -282,17 +306,7 @@ static struct dmda_log_page *get_page_of_map(struct dmda_log *log, u64 index,
 		return used;
 
 	fresh = new_page(log, index);
-	while (xa_reserve_irq(&log->map, index, GFP_NOIO))
-		schedule_timeout_uninterruptible(HZ / 50);
-	spin_lock_irq(&log->lock);
-	page = xa_load(&log->map, index);
-	if (!page) {
-		insert_locked(log, index, fresh);
-		page = fresh;
-	}
-	used = use_page(page, io);
-	spin_unlock_irq(&log->lock);
-	if (page == fresh)
+	if (find_or_insert(log, fresh, io, &used) == fresh)
 		read_page(log, fresh);
 	else
 		dmda_log_page_free(log, fresh);
