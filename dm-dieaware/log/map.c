@@ -133,11 +133,36 @@ void dmda_log_page_free(struct dmda_log *log, struct dmda_log_page *page)
 	mempool_free(page, &log->map_pages);
 }
 
+/* Return: false if memory is short; what there is has been put to @page and @block. */
+static bool try_to_allocate(struct dmda_log_page **page, struct page **block)
+{
+	const gfp_t gfp = GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN;
+
+	*page = kmem_cache_alloc(page_cache, gfp);
+	*block = alloc_page(gfp);
+	return *page && *block;
+}
+
+/* When what is replayed may not be written, no page goes: to wait for one would be forever. */
+static bool is_waiting_futile(const struct dmda_log *log)
+{
+	return READ_ONCE(log->state) == DMDA_LOG_NEW && !log->may_write;
+}
+
+/* Return: NULL if there is no memory and no use in waiting. */
 static struct dmda_log_page *new_page(struct dmda_log *log, u64 index)
 {
-	struct dmda_log_page *page = mempool_alloc(&log->map_pages, GFP_NOIO);
-	struct page *block = mempool_alloc(&log->map_blocks, GFP_NOIO);
+	struct dmda_log_page *page;
+	struct page *block;
 
+	if (!is_waiting_futile(log)) {
+		page = mempool_alloc(&log->map_pages, GFP_NOIO);
+		block = mempool_alloc(&log->map_blocks, GFP_NOIO);
+	} else if (!try_to_allocate(&page, &block)) {
+		mempool_free(block, &log->map_blocks);
+		mempool_free(page, &log->map_pages);
+		return NULL;
+	}
 	memset(page, 0, sizeof(*page));
 	page->map.block = page_address(block);
 	page->map.index = index;
@@ -306,6 +331,8 @@ static struct dmda_log_page *get_page_of_map(struct dmda_log *log, u64 index,
 		return used;
 
 	fresh = new_page(log, index);
+	if (!fresh)
+		return ERR_PTR(-ENOMEM);
 	if (find_or_insert(log, fresh, io, &used) == fresh)
 		read_page(log, fresh);
 	else
@@ -434,6 +461,12 @@ static void add_victim(struct dmda_log *log, struct victims *victims, struct dmd
 	victims->nr_clean++;
 }
 
+/* In replay, too: it goes to a slot that neither the root nor the journal needs. */
+static bool may_write_pages(const struct dmda_log *log)
+{
+	return log->state == DMDA_LOG_WRITE || (log->state == DMDA_LOG_NEW && log->may_write);
+}
+
 /* Looks at some pages, not at all: irqs are off. Return: whether there are few enough. */
 static bool find_victims(struct dmda_log *log, struct victims *victims)
 {
@@ -445,7 +478,7 @@ static bool find_victims(struct dmda_log *log, struct victims *victims)
 	for (u32 i = 0; i < LOOK_AT_ONCE && victims->nr < EVICT_AT_ONCE && nr_too_many(log); i++) {
 		struct dmda_log_page *page = take_next(log);
 
-		if (page && (!is_dirty(page) || log->state == DMDA_LOG_WRITE))
+		if (page && (!is_dirty(page) || may_write_pages(log)))
 			add_victim(log, victims, page);
 	}
 	spin_unlock_irq(&log->lock);
@@ -490,6 +523,14 @@ void dmda_log_pages_shrink(struct dmda_log *log)
 		nr_looks -= !victims.nr;
 	}
 	wait_event(log->wait, is_small_enough(log));
+}
+
+int dmda_log_pages_settle(struct dmda_log *log)
+{
+	int ret = dmda_log_writes_end(&log->leaving);
+
+	dmda_log_writes_begin(&log->leaving, log);
+	return ret;
 }
 
 void dmda_log_pages_free(struct dmda_log *log)

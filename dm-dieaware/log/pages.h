@@ -68,7 +68,7 @@ struct dmda_log_page *dmda_log_page_get(struct dmda_log *log, u64 index,
  * dmda_log_page_wait() - the same for who can wait
  *
  * Context: may sleep.
- * Return: the page, pinned; or an error.
+ * Return: the page, pinned; or an error: -ENOMEM only if what is replayed may not be written.
  */
 struct dmda_log_page *dmda_log_page_wait(struct dmda_log *log, u64 index);
 
@@ -87,6 +87,14 @@ bool dmda_log_page_is_zero_locked(struct dmda_log *log, u64 index);
  * Context: may sleep; waits for pages that must be written first if there are too many.
  */
 void dmda_log_pages_shrink(struct dmda_log *log);
+
+/**
+ * dmda_log_pages_settle() - wait for pages that are being written to be evicted then
+ *
+ * Context: may sleep; nobody evicts any meanwhile.
+ * Return: 0 or a negative errno; the device has failed then.
+ */
+int dmda_log_pages_settle(struct dmda_log *log);
 
 /**
  * dmda_log_page_leaves_locked() - a page that is leaving was written

@@ -188,7 +188,9 @@ static const char *replay_op(struct dmda_log *log, const struct dmda_op *op)
 		struct dmda_log_page *page = dmda_log_page_wait(log, i);
 
 		if (IS_ERR(page)) {
-			why = "a page of the map cannot be read";
+			why = PTR_ERR(page) == -ENOMEM ?
+				"there is not enough memory for what the journal has changed" :
+				"a page of the map cannot be read";
 			break;
 		}
 		pages[i - first] = page;
@@ -205,6 +207,20 @@ static const char *replay_op(struct dmda_log *log, const struct dmda_op *op)
 	return why;
 }
 
+/*
+ * The journal may have changed more pages of the map than there is memory for. They are as the
+ * journal says, and the slots that the root names stay: a crash leads to the same replay.
+ */
+static const char *shrink_map(struct dmda_log *log)
+{
+	/* Where nothing may be written, what was changed has to stay. */
+	if (!log->may_write)
+		return NULL;
+	dmda_log_pages_shrink(log);
+	return READ_ONCE(log->state) == DMDA_LOG_FAILED ?
+		"a page of the map cannot be written" : NULL;
+}
+
 static const char *replay_sector(struct dmda_log *log, struct dmda_replay *replay,
 				 const struct dmda_journal_sector *sector)
 {
@@ -213,7 +229,7 @@ static const char *replay_sector(struct dmda_log *log, struct dmda_replay *repla
 
 	dmda_replay_sector(replay, sector);
 	while (!why && (op = dmda_replay_next(replay)))
-		why = replay_op(log, op);
+		why = replay_op(log, op) ?: shrink_map(log);
 	return why ?: replay->why;
 }
 
@@ -237,19 +253,16 @@ static const char *find_lost(struct dmda_log *log, const struct dmda_journal_rea
 	return NULL;
 }
 
-/* Reads the ring from the root's place on to where it ends. */
-static const char *replay_journal(struct dmda_log *log, struct dmda_op *op,
-				  struct dmda_journal_sector *sectors)
+/* Reads the ring from the root's place on to where it ends; does what it says if @replay. */
+static const char *read_journal(struct dmda_log *log, struct dmda_journal_reader *reader,
+				struct dmda_replay *replay, struct dmda_journal_sector *sectors)
 {
-	struct dmda_journal_reader reader;
-	struct dmda_replay replay;
 	const char *why = NULL;
 	u64 nr_read = 0;
 
-	dmda_journal_open(&reader, &log->super, &log->root.journal);
-	dmda_replay_init(&replay, op, log->root.journal.seq);
+	dmda_journal_open(reader, &log->super, &log->root.journal);
 	while (!why && nr_read < log->super.journal_sectors) {
-		u32 at = dmda_journal_sector_at(&log->super, reader.next.sector);
+		u32 at = dmda_journal_sector_at(&log->super, reader->next.sector);
 		u32 skip = at % DMDA_PAGE_SECTORS;
 		u32 nr = min(SECTORS_AT_ONCE, round_up(log->super.journal_sectors - at + skip,
 						    DMDA_PAGE_SECTORS));
@@ -260,17 +273,39 @@ static const char *replay_journal(struct dmda_log *log, struct dmda_op *op,
 				  sectors, nr / DMDA_PAGE_SECTORS))
 			return "the journal cannot be read";
 		for (i = skip; !why && i < end; i++) {
-			if (!dmda_journal_accept(&reader, &sectors[i]))
+			if (!dmda_journal_accept(reader, &sectors[i]))
 				break;
-			why = replay_sector(log, &replay, &sectors[i]);
+			if (replay)
+				why = replay_sector(log, replay, &sectors[i]);
 			nr_read++;
 		}
 		if (i < end)
 			break;
 		cond_resched();
 	}
+	return why;
+}
+
+/*
+ * Replay may write pages of the map over what repairing a damaged journal would need. So it is
+ * read twice, and found whole before anything is done.
+ */
+static const char *replay_journal(struct dmda_log *log, struct dmda_op *op,
+				  struct dmda_journal_sector *sectors)
+{
+	struct dmda_journal_reader reader;
+	struct dmda_replay replay;
+	const char *why;
+
+	why = read_journal(log, &reader, NULL, sectors) ?: find_lost(log, &reader, sectors);
+	if (why)
+		return why;
 	log->next_place = reader.next;
-	return why ?: find_lost(log, &reader, sectors);
+	dmda_replay_init(&replay, op, log->root.journal.seq);
+	why = read_journal(log, &reader, &replay, sectors);
+	if (!why && reader.next.sector != log->next_place.sector)
+		why = "the journal is another one when it is read again";
+	return why;
 }
 
 static const char *replay(struct dmda_log *log)
@@ -282,6 +317,9 @@ static const char *replay(struct dmda_log *log)
 
 	if (op && sectors)
 		why = replay_journal(log, op, sectors);
+	/* Before anybody goes on, or frees what they need. */
+	if (dmda_log_pages_settle(log) && !why)
+		why = "a page of the map cannot be written";
 	kvfree(sectors);
 	kvfree(op);
 	return why ?: dmda_segments_check(&log->segments);
