@@ -458,8 +458,7 @@ static void wait_for_workers(struct dmda_log *log)
 		flush_work(&log->fail_work);
 	}
 	/* If that has failed, the device has. */
-	dmda_log_writes_end(&log->leaving);
-	dmda_log_writes_begin(&log->leaving, log);
+	dmda_log_pages_settle(log);
 }
 
 void dmda_log_postsuspend(struct dmda *dmda)
