@@ -2,9 +2,9 @@
 //! Files that are replaced as a whole: whoever reads one meanwhile, or after a crash, has the one of
 //! before or the new one.
 
-use std::fs::{self, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
@@ -43,6 +43,15 @@ fn behind_links(path: &Path) -> PathBuf {
     path
 }
 
+/// Make a file. The crate's own way adds the name to errors, which means nothing to anybody.
+fn make_new(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(NEW_MODE)
+        .open(path)
+}
+
 /// The new contents of a file, under a name of their own until all of them are there. Who drops this
 /// leaves the file as it is.
 pub struct Replacement {
@@ -68,8 +77,7 @@ impl Replacement {
         let to = behind_links(path);
         let fresh = Builder::new()
             .prefix(".dieaware-")
-            .permissions(Permissions::from_mode(NEW_MODE))
-            .tempfile_in(folder_of(&to))?;
+            .make_in(folder_of(&to), make_new)?;
         if let Some(there) = there {
             fresh.as_file().set_permissions(there.permissions())?;
         }
@@ -171,6 +179,8 @@ mod tests {
         fs::create_dir_all(taken.join("below")).unwrap();
         replace(&taken, b"it").unwrap_err();
         assert!(taken.join("below").is_dir());
+        let err = replace(&dir.path().join("none/file"), b"it").unwrap_err();
+        assert_eq!(err.to_string(), "No such file or directory (os error 2)");
         assert_eq!(names(dir.path()), [path, other, taken]);
     }
 
