@@ -229,8 +229,8 @@ static const char *replay_sector(struct dmda_log *log, struct dmda_replay *repla
 
 	dmda_replay_sector(replay, sector);
 	while (!why && (op = dmda_replay_next(replay)))
-		why = replay_op(log, op) ?: shrink_map(log);
-	return why ?: replay->why;
+		why = replay_op(log, op);
+	return why ?: replay->why ?: shrink_map(log);
 }
 
 /* Looks at what replay did not come to. */
