@@ -4,7 +4,7 @@
 #include "../core/wbuf.c"
 
 #define NR_UNITS	5
-#define NR_OPENED		2
+#define NR_OPENED	2
 
 static struct ftl_wbuf make_wbuf(struct kunit *test)
 {

@@ -26,11 +26,6 @@ write_huge() {
 	END
 }
 
-# lengths: of the writes in the trace, in pages, in their order
-lengths() {
-	sed -n 's/.* dmda_log_write: .* nr=\([0-9]*\).*/\1/p' "$TRACEFS/trace"
-}
-
 huge_pages() {
 	echo "$1" >/proc/sys/vm/nr_hugepages
 }
@@ -43,7 +38,7 @@ dd if=/dev/urandom of="$T_DIR/data" bs=1M count=$((HUGE_PAGES * 2)) status=none
 at_end trace_off
 trace_on dmda_log_write
 check "a write of 8 MiB" write_huge "$T_DIR/data" 12288
-lengths >"$T_DIR/lengths"
+traced_lengths >"$T_DIR/lengths"
 check_that "is cut into operations as long as may be" "$(grep -cx "$MAX_OP_PAGES" "$T_DIR/lengths")" -ge 2
 check_that "and none that are longer" "$(sort -n "$T_DIR/lengths" | tail -n 1)" -eq "$MAX_OP_PAGES"
 check_that "all of it is written" "$(awk '{ sum += $1 } END { print sum }' "$T_DIR/lengths")" -eq $((HUGE_PAGES * 512))
@@ -54,7 +49,7 @@ check "it reads back" cmp -n "$BYTES" -i 0:12288 "$T_DIR/data" "$TARGET"
 echo >"$TRACEFS/trace"
 dd if="$T_DIR/data" of="$TARGET" bs=32k count=224 oflag=direct,seek_bytes seek=16384 status=none
 trace_off
-lengths >"$T_DIR/lengths"
+traced_lengths >"$T_DIR/lengths"
 check_that "writes of 32 KiB" "$(wc -l <"$T_DIR/lengths")" -ge 224
 check_that "are cut where a segment ends, at most" "$(grep -vcx 8 "$T_DIR/lengths")" -le 4
 

@@ -39,7 +39,7 @@ trace_off
 check_that "each write fires at least once" "$(events write)" -ge $((320 + 256))
 check_that "and says which pages went where" "$(grep -m 1 "dmda_log_write: " "$TRACEFS/trace")" =~ \
 	"dev=[0-9]+:[0-9]+ lpn=[0-9]+ dpn=[1-9][0-9]* nr=[0-9]+ file="
-pages=$(sed -n 's/.*dmda_log_write: .* nr=\([0-9]*\).*/\1/p' "$TRACEFS/trace" | awk '{ sum += $1 } END { print sum }')
+pages=$(traced_lengths | awk '{ sum += $1 } END { print sum }')
 check_that "all pages of users are there" "$pages" -eq "$(status_field t0 user_pages)"
 check_that "commits fire" "$(events commit ret=0)" -eq "$commits"
 check_that "checkpoints fire" "$(events checkpoint ret=0)" -eq "$checkpoints"
