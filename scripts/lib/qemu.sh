@@ -65,7 +65,9 @@ qemu_arguments() {
 		append+=" loglevel=5"
 	else
 		accel=(-accel "tcg,thread=multi")
-		cpu="max,-rdrand,-rdseed"
+		# QEMU does a "rep movsb" byte by byte, which kernel and C library think is fast
+		# where erms says so; and five levels of page tables take longer than four.
+		cpu="max,-rdrand,-rdseed,-erms,-la57"
 		# A guest that calibrates on a busy host gets a clock that runs
 		# several times too fast.
 		append+=" loglevel=5 tsc_early_khz=$(host_tsc_khz)"
