@@ -83,25 +83,33 @@ class Device:
     def discard(self, lpn: int, nr_pages: int) -> None:
         fcntl.ioctl(self.fd, BLKDISCARD, struct.pack("QQ", lpn * PAGE, nr_pages * PAGE))
 
-    def read(self, lpn: int) -> Optional[int]:
-        """The version of a page; None: it is none."""
-        if os.preadv(self.fd, [memoryview(self.buffer)[:PAGE]], lpn * PAGE) != PAGE:
+    def read(self, lpn: int, nr_pages: int = 1) -> List[Optional[int]]:
+        """The version of each page; None: it is none."""
+        length = nr_pages * PAGE
+        if os.preadv(self.fd, [memoryview(self.buffer)[:length]], lpn * PAGE) != length:
             raise OSError(errno.EIO, "not all was read")
-        page = self.buffer[:PAGE]
-        found, version = struct.unpack_from("<QQ", page)
-        if page == bytes(PAGE):
-            return 0
-        if found != lpn or page != page[:16] * (PAGE // 16):
-            return None
-        return version
+        return [version_of(lpn + i, self.buffer[i * PAGE:(i + 1) * PAGE])
+                for i in range(nr_pages)]
 
 
-def compare(model: Model, device: Device, lpn: int) -> int:
-    version = device.read(lpn)
-    if version is None or not model.allows(lpn, version):
-        sys.exit(f"Page {lpn} is version {version}, and may be {model.versions(lpn)[-5:]}"
-                 f" from {model.acked.get(lpn, 0)} on.")
+def version_of(lpn: int, page: bytes) -> Optional[int]:
+    found, version = struct.unpack_from("<QQ", page)
+    if page == bytes(PAGE):
+        return 0
+    if found != lpn or page != page[:16] * (PAGE // 16):
+        return None
     return version
+
+
+def compare(model: Model, device: Device, first: int, nr_pages: int = 1) -> Dict[int, int]:
+    """The version of each page, which it may be."""
+    versions = {}
+    for lpn, version in enumerate(device.read(first, nr_pages), first):
+        if version is None or not model.allows(lpn, version):
+            sys.exit(f"Page {lpn} is version {version}, and may be {model.versions(lpn)[-5:]}"
+                     f" from {model.acked.get(lpn, 0)} on.")
+        versions[lpn] = version
+    return versions
 
 
 def one_step(model: Model, device: Device, dice: random.Random, message: List[str]) -> None:
@@ -144,8 +152,10 @@ def work(model: Model, device: Device, dice: random.Random, operations: int,
 
 
 def check(model: Model, device: Device) -> None:
-    for lpn in range(device.nr_lpns // 4):
-        model.may_be[lpn] = [compare(model, device, lpn)]
+    end = device.nr_lpns // 4
+    for first in range(0, end, MOST_PAGES):
+        found = compare(model, device, first, min(MOST_PAGES, end - first))
+        model.may_be.update({lpn: [version] for lpn, version in found.items()})
 
 
 def main() -> None:
