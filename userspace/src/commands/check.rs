@@ -8,7 +8,7 @@ use anyhow::{bail, Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::{DamageFound, UsageError};
+use super::{print_json, DamageFound, UsageError};
 use crate::format::check::{check, Facts, Options, Report};
 use crate::format::create;
 use crate::format::findings::Findings;
@@ -160,8 +160,7 @@ pub fn run(args: &CheckArgs, out: &mut impl Write) -> Result<()> {
             device: name.to_string(),
             report: &report,
         };
-        serde_json::to_writer_pretty(&mut *out, &report)?;
-        writeln!(out)?;
+        print_json(out, &report)?;
     } else {
         print(&name.to_string(), &report, out)?;
     }

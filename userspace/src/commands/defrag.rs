@@ -9,6 +9,7 @@ use anyhow::{bail, Context, Result};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use super::print_json;
 use crate::defrag::{defrag, DefragError, Done, Method, State, Watch, Wish};
 use crate::folder::walk;
 use crate::frag::look::{Drives, WHOLE};
@@ -136,8 +137,7 @@ pub(super) fn print_row(row: &Row, out: &mut impl Write) -> Result<()> {
 /// What has become of files, for people or programs.
 pub fn print(rows: &[Row], json: bool, out: &mut impl Write) -> Result<()> {
     if json {
-        serde_json::to_writer_pretty(&mut *out, rows)?;
-        writeln!(out)?;
+        print_json(out, rows)?;
     } else {
         print_head(out)?;
         for row in rows {

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::{overwrite, UsageError};
+use super::{overwrite, print_json, UsageError};
 use crate::format::block::Uuid;
 use crate::format::create::{create, nr_created_pages};
 use crate::format::make::{make, Request};
@@ -251,8 +251,7 @@ pub fn run(args: &FormatArgs, out: &mut impl Write) -> Result<()> {
 
 fn print(formatted: &Formatted, json: bool, out: &mut impl Write) -> Result<()> {
     if json {
-        serde_json::to_writer_pretty(&mut *out, formatted)?;
-        writeln!(out)?;
+        print_json(out, formatted)?;
     } else {
         writeln!(out, "{}", formatted.table)?;
     }

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::about_file;
+use super::{about_file, print_json};
 use crate::folder::walk;
 use crate::frag::look::{self, Drives};
 use crate::frag::svg::{picture, Drawn};
@@ -169,8 +169,7 @@ pub fn run(args: &FragArgs, out: &mut impl Write) -> Result<()> {
         draw(path, &list)?;
     }
     if args.json {
-        serde_json::to_writer_pretty(&mut *out, &list)?;
-        writeln!(out)?;
+        print_json(out, &list)?;
         return Ok(());
     }
     print(&list, out)?;

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
+use super::print_json;
 use crate::dm::life;
 use crate::status::Status;
 
@@ -72,8 +73,7 @@ pub fn run(args: &ListArgs, out: &mut impl Write) -> Result<()> {
     let list = list(&tables, &statuses);
 
     if args.json {
-        serde_json::to_writer_pretty(&mut *out, &list)?;
-        writeln!(out)?;
+        print_json(out, &list)?;
         return Ok(());
     }
     let width = list

@@ -27,10 +27,12 @@ pub mod udev;
 
 use std::fmt;
 use std::fs;
+use std::io::{self, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 use anyhow::anyhow;
+use serde::Serialize;
 
 use crate::io_engine::file::FileError;
 
@@ -45,6 +47,12 @@ impl fmt::Display for UsageError {
 }
 
 impl std::error::Error for UsageError {}
+
+/// Prints for programs. An error is the writer's own, so that the caller can tell which one.
+fn print_json(out: &mut impl Write, what: &(impl Serialize + ?Sized)) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, what)?;
+    writeln!(out)
+}
 
 /// Something that was examined is not as it must be: exit status 1.
 #[derive(Debug)]
@@ -76,5 +84,28 @@ fn about_file(path: &Path, err: FileError) -> anyhow::Error {
     match err {
         FileError::Read(err) => anyhow!(err).context(format!("{name}: it cannot be read")),
         other => anyhow!("{name}: {other}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct NobodyReads;
+
+    impl Write for NobodyReads {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn json_that_nobody_reads_is_a_broken_pipe() {
+        let err = print_json(&mut NobodyReads, &[1, 2, 3]).unwrap_err();
+        assert_eq!(err.kind(), io::ErrorKind::BrokenPipe);
     }
 }

@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use super::defrag::{dof, one_by_one, pieces, verdict, word, How};
 use super::pick_watch::{self, WatchArgs};
-use super::UsageError;
+use super::{print_json, UsageError};
 use crate::defrag::{DefragError, Wish};
 use crate::folder;
 use crate::frag::look::Drives;
@@ -447,8 +447,7 @@ fn migrate_all(args: &MigrateArgs, out: &mut impl Write) -> Result<()> {
 /// What has become of files, for people or programs.
 fn print(rows: &[Row], json: bool, out: &mut impl Write) -> Result<()> {
     if json {
-        serde_json::to_writer_pretty(&mut *out, rows)?;
-        writeln!(out)?;
+        print_json(out, rows)?;
     } else {
         print_table(rows, out)?;
     }

@@ -12,7 +12,7 @@ use anyhow::{anyhow, bail, Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::{check::require_start, overwrite, UsageError};
+use super::{check::require_start, overwrite, print_json, UsageError};
 use crate::io_engine::pages::ReadPages;
 use crate::io_engine::ring::{Aligned, Direct};
 use crate::probe::random::Random;
@@ -224,8 +224,7 @@ fn print(args: &ProbeArgs, nr_pages: u64, outcome: &Outcome, out: &mut impl Writ
             reason: outcome.found.err().map(|refusal| refusal.to_string()),
             curve: &outcome.curve,
         };
-        serde_json::to_writer_pretty(&mut *out, &report)?;
-        writeln!(out)?;
+        print_json(out, &report)?;
     } else if let Ok(found) = &outcome.found {
         print_found(found, out)?;
     }

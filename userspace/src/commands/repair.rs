@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use super::check::{self, no_superblock, require_read};
-use super::{format, is_same, overwrite, UsageError};
+use super::{format, is_same, overwrite, print_json, UsageError};
 use crate::format::findings::Findings;
 use crate::format::repair::{repair, Report};
 use crate::format::superblock::Super;
@@ -81,8 +81,7 @@ pub fn run(args: &RepairArgs, out: &mut impl Write) -> Result<()> {
     let (report, nr_unread) =
         mended.with_context(|| format!("{} is not what it was before", args.from.display()))?;
     if args.json {
-        serde_json::to_writer_pretty(&mut *out, &report)?;
-        writeln!(out)?;
+        print_json(out, &report)?;
     } else {
         print(&path.display().to_string(), &report, out)?;
     }

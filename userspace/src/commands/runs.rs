@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use super::{about_file, UsageError};
+use super::{about_file, print_json, UsageError};
 use crate::dm::{self, Target};
 use crate::io_engine::file::{self, FileFacts};
 use crate::runs::{self, Run};
@@ -254,8 +254,7 @@ fn extents(args: &ExtentsArgs, out: &mut impl Write) -> Result<()> {
         });
     }
     if args.json {
-        serde_json::to_writer_pretty(&mut *out, &files)?;
-        writeln!(out)?;
+        print_json(out, &files)?;
         return Ok(());
     }
     for file in &files {

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::{DamageFound, UsageError};
+use super::{print_json, DamageFound, UsageError};
 use crate::sim::drive::{profiles, Config, Drive};
 use crate::sim::replay::{replay, Pace};
 use crate::sim::report::Report;
@@ -97,8 +97,7 @@ pub fn run(args: &SimArgs, out: &mut impl Write) -> Result<()> {
     }
     let report = Report::new(&drive, &outcome, pace, trace.left_out);
     if args.json {
-        serde_json::to_writer_pretty(&mut *out, &report)?;
-        writeln!(out)?;
+        print_json(out, &report)?;
     } else {
         out.write_all(report.text().as_bytes())?;
     }
@@ -198,8 +197,7 @@ fn list_profiles(args: &SimArgs, out: &mut impl Write) -> Result<()> {
         });
     }
     if args.json {
-        serde_json::to_writer_pretty(&mut *out, &list)?;
-        writeln!(out)?;
+        print_json(out, &list)?;
         return Ok(());
     }
     for profile in &list {

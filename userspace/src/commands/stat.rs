@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use super::check::{self, require_read};
-use super::DamageFound;
+use super::{print_json, DamageFound};
 use crate::format::stat::{stat, Stat};
 
 /// Show how full a device in log mode is, and how its segments are used
@@ -46,8 +46,7 @@ pub fn run(args: &StatArgs, out: &mut impl Write) -> Result<()> {
     };
 
     if args.json {
-        serde_json::to_writer_pretty(&mut *out, &stat)?;
-        writeln!(out)?;
+        print_json(out, &stat)?;
     } else {
         print(&stat, out)?;
     }

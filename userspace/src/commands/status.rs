@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::UsageError;
+use super::{print_json, UsageError};
 use crate::dm;
 use crate::status::Status;
 
@@ -51,8 +51,7 @@ pub fn run(args: &StatusArgs, out: &mut impl Write) -> Result<()> {
         });
     }
     if args.json {
-        serde_json::to_writer_pretty(&mut *out, &statuses)?;
-        writeln!(out)?;
+        print_json(out, &statuses)?;
         return Ok(());
     }
     for target in &statuses {
