@@ -72,9 +72,9 @@ bool dmda_s3fifo_put(struct dmda_s3fifo *fifo, u64 index, u64 *pushed)
 	return true;
 }
 
-u64 dmda_s3fifo_take(struct dmda_s3fifo *fifo)
+u64 dmda_s3fifo_take(struct dmda_s3fifo *fifo, bool in_any_case)
 {
-	return fifo->nr_small > fifo->max_small ? take_oldest(fifo) : U64_MAX;
+	return fifo->nr_small > (in_any_case ? 0 : fifo->max_small) ? take_oldest(fifo) : U64_MAX;
 }
 
 void dmda_s3fifo_gone(struct dmda_s3fifo *fifo, u64 index)

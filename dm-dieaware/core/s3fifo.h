@@ -64,9 +64,11 @@ bool dmda_s3fifo_put(struct dmda_s3fifo *fifo, u64 index, u64 *pushed);
 
 /**
  * dmda_s3fifo_take() - room is needed: take the oldest out of the small queue
+ * @in_any_case: not only if the queue is longer than it should be
+ *
  * Return: its index, or U64_MAX if it is the main queue's turn to make room.
  */
-u64 dmda_s3fifo_take(struct dmda_s3fifo *fifo);
+u64 dmda_s3fifo_take(struct dmda_s3fifo *fifo, bool in_any_case);
 
 /**
  * dmda_s3fifo_gone() - one that was taken was not used and leaves the cache

@@ -129,6 +129,7 @@ static void init_io(struct dmda_log *log, struct bio *bio)
 	io->has_claim = false;
 	io->is_fua = false;
 	io->is_fetching = false;
+	io->has_waited = false;
 	io->is_written = false;
 	io->is_rest = false;
 }
@@ -276,6 +277,7 @@ static void go_on_reading(struct dmda_log *log, struct dmda_log_io *io)
 			break;
 		}
 		io->cursor += read_piece(log, io, page);
+		io->has_waited = false;
 		dmda_log_page_put(log, page);
 	}
 	if (status)
@@ -552,6 +554,13 @@ static int end_write(struct dmda_log *log, struct dmda_log_io *io, blk_status_t 
 	return is_done ? DM_ENDIO_DONE : DM_ENDIO_INCOMPLETE;
 }
 
+static void unpin(struct dmda_log *log, struct dmda_log_io *io)
+{
+	spin_lock_irq(&log->lock);
+	unpin_locked(io);
+	spin_unlock_irq(&log->lock);
+}
+
 /* Return: 0: all pages are pinned; -EAGAIN: it waits for one; -EIO: one cannot be read. */
 static int get_pages(struct dmda_log *log, struct dmda_log_io *io)
 {
@@ -562,11 +571,11 @@ static int get_pages(struct dmda_log *log, struct dmda_log_io *io)
 	for (u64 i = first; i <= last; i++) {
 		struct dmda_log_page *page;
 
-		if (io->pages[i - first])
-			continue;
 		page = dmda_log_page_get(log, i, io);
-		if (!page)
+		if (!page) {
+			unpin(log, io);
 			return -EAGAIN;
+		}
 		if (IS_ERR(page))
 			return PTR_ERR(page);
 		io->pages[i - first] = page;
@@ -692,6 +701,7 @@ static void go_on_trimming(struct dmda_log *log, struct dmda_log_io *io)
 		if (!nr)
 			return;
 		io->cursor += nr;
+		io->has_waited = false;
 	}
 	end_trim(log, io);
 }

@@ -109,6 +109,7 @@ enum dmda_log_stage {
  * @has_claim: it is in dmda_log.claims
  * @is_fua: a write that ends when it is durable
  * @is_fetching: a write whose pages of the map the worker gets; it is not ended before that
+ * @has_waited: for a page of the map that it has not used yet
  * @is_written: it only waits for them
  * @is_rest: what is left of a write that a segment had no room for
  * @source: of a write: enum dmda_source
@@ -136,6 +137,7 @@ struct dmda_log_io {
 	bool has_claim;
 	bool is_fua;
 	bool is_fetching;
+	bool has_waited;
 	bool is_written;
 	bool is_rest;
 	u8 source;

@@ -11,6 +11,12 @@
  *
  * Nobody waits for a page that is written to be evicted, as long as there is room: some room is
  * made before it is needed.
+ *
+ * When the kernel has no memory, which it may hope to get by writing to this very device, a page
+ * takes the place of another one, however few there are. All pages that are pinned then are let
+ * go without the io worker's help, who may be the one that waits: who waits for a page has pinned
+ * no other, unless it is the worker that waits. The few that are set aside are enough for
+ * everybody to go on by and by.
  */
 #include <linux/sched.h>
 #include <linux/wait.h>
@@ -30,6 +36,15 @@
 
 /* Pages that are looked at under one holding of the lock */
 #define LOOK_AT_ONCE	256U
+
+/* Pages that go when there is no memory */
+#define SQUEEZED_AT_ONCE	8U
+
+/* There is no memory, and no page can go just now. */
+#define NO_MEMORY_JIFFIES	(HZ / 50)
+
+/* Without insisting: there are other ways. */
+#define TRY_GFP			(GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN)
 
 /* A page has no room to say whose it is. */
 struct fetch {
@@ -133,17 +148,221 @@ void dmda_log_page_free(struct dmda_log *log, struct dmda_log_page *page)
 	mempool_free(page, &log->map_pages);
 }
 
-/* Return: false if memory is short; what there is has been put to @page and @block. */
-static bool try_to_allocate(struct dmda_log_page **page, struct page **block)
-{
-	const gfp_t gfp = GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN;
+/*
+ * Eviction
+ */
 
-	*page = kmem_cache_alloc(page_cache, gfp);
-	*block = alloc_page(gfp);
-	return *page && *block;
+/* The page at the hand, which moves on; round and round. */
+static struct dmda_log_page *next_page(struct dmda_log *log)
+{
+	struct dmda_log_page *page = xa_find(&log->map, &log->hand, ULONG_MAX, XA_PRESENT);
+
+	if (!page) {
+		log->hand = 0;
+		page = xa_find(&log->map, &log->hand, ULONG_MAX, XA_PRESENT);
+	}
+	if (page)
+		log->hand = page->map.index + 1;
+	return page;
 }
 
-/* When what is replayed may not be written, no page goes: to wait for one would be forever. */
+/* A page that was used has one chance less. Return: whether it had none any more. */
+static bool has_no_chance(struct dmda_log_page *page)
+{
+	if (page->nr_pins || page->is_new)
+		return false;
+	if (page->nr_uses <= 0)
+		return true;
+	page->nr_uses--;
+	return false;
+}
+
+/* What came lately has one chance, and then is like the others. Return: it, if it had none. */
+static struct dmda_log_page *take_new(struct dmda_log *log, u64 index)
+{
+	struct dmda_log_page *page = xa_load(&log->map, index);
+
+	page->is_new = false;
+	if (page->nr_pins || page->nr_uses > 0) {
+		page->nr_uses = 0;
+		return NULL;
+	}
+	dmda_s3fifo_gone(&log->fifo, index);
+	return page;
+}
+
+/* Looks at one page. Return: it, if nobody needs it. */
+static struct dmda_log_page *take_next(struct dmda_log *log, bool is_squeezing)
+{
+	u64 index = dmda_s3fifo_take(&log->fifo, is_squeezing);
+	struct dmda_log_page *page;
+
+	if (index != U64_MAX)
+		return take_new(log, index);
+	page = next_page(log);
+	return page && has_no_chance(page) ? page : NULL;
+}
+
+/* While a root is on its way no page can be written; nobody waits for that before he must. */
+static u64 nr_too_many(const struct dmda_log *log)
+{
+	u64 nr_wanted = log->max_map_pages - nr_ahead(log);
+	u64 nr_staying = log->nr_map_pages - log->nr_leaving;
+
+	if (log->slots[DMDA_TABLE_MAP].pending && log->nr_map_pages <= log->max_map_pages)
+		return 0;
+	return nr_staying > nr_wanted ? nr_staying - nr_wanted : 0;
+}
+
+/**
+ * struct victims - pages that are evicted together
+ * @page: the pages
+ * @nr: how many
+ * @nr_clean: the first so many are out of the map; the others have to be written, and are pinned
+ */
+struct victims {
+	struct dmda_log_page *page[EVICT_AT_ONCE];
+	u32 nr;
+	u32 nr_clean;
+};
+
+static void take_out(struct dmda_log *log, const struct dmda_log_page *page)
+{
+	xa_erase(&log->map, page->map.index);
+	log->nr_map_pages--;
+}
+
+static void add_victim(struct dmda_log *log, struct victims *victims, struct dmda_log_page *page)
+{
+	if (is_dirty(page)) {
+		page->is_leaving = true;
+		page->nr_uses = 0;
+		page->nr_pins++;
+		log->nr_leaving++;
+		victims->page[victims->nr++] = page;
+		return;
+	}
+	take_out(log, page);
+	victims->page[victims->nr++] = page;
+	swap(victims->page[victims->nr_clean], victims->page[victims->nr - 1]);
+	victims->nr_clean++;
+}
+
+/* In replay, too: it goes to a slot that neither the root nor the journal needs. */
+static bool may_write_pages(const struct dmda_log *log)
+{
+	return log->state == DMDA_LOG_WRITE || (log->state == DMDA_LOG_NEW && log->may_write);
+}
+
+/* Looks at one page, and takes it if that is possible. */
+static void find_victim(struct dmda_log *log, struct victims *victims, bool is_squeezing)
+{
+	struct dmda_log_page *page = take_next(log, is_squeezing);
+
+	if (page && (!is_dirty(page) || may_write_pages(log)))
+		add_victim(log, victims, page);
+}
+
+/* Looks at some pages, not at all: irqs are off. Return: whether there are few enough. */
+static bool find_victims(struct dmda_log *log, struct victims *victims)
+{
+	bool is_enough;
+
+	*victims = (struct victims){};
+	spin_lock_irq(&log->lock);
+	is_enough = !nr_too_many(log);
+	for (u32 i = 0; i < LOOK_AT_ONCE && victims->nr < EVICT_AT_ONCE && nr_too_many(log); i++)
+		find_victim(log, victims, false);
+	spin_unlock_irq(&log->lock);
+	return is_enough;
+}
+
+/* The same when there is no memory. */
+static void find_any_victims(struct dmda_log *log, struct victims *victims)
+{
+	*victims = (struct victims){};
+	spin_lock_irq(&log->lock);
+	for (u32 i = 0; i < LOOK_AT_ONCE && victims->nr < SQUEEZED_AT_ONCE; i++)
+		find_victim(log, victims, true);
+	spin_unlock_irq(&log->lock);
+}
+
+static void evict(struct dmda_log *log, const struct victims *victims)
+{
+	for (u32 i = 0; i < victims->nr_clean; i++)
+		dmda_log_page_free(log, victims->page[i]);
+	for (u32 i = victims->nr_clean; i < victims->nr; i++)
+		dmda_log_write_map_page(&log->leaving, victims->page[i]);
+}
+
+bool dmda_log_page_leaves_locked(struct dmda_log *log, struct dmda_log_page *page)
+{
+	lockdep_assert_held(&log->lock);
+
+	page->is_leaving = false;
+	log->nr_leaving--;
+	/* Somebody may have come for it while it was written. */
+	if (page->nr_pins || page->nr_uses > 0 || is_dirty(page))
+		return false;
+	take_out(log, page);
+	return true;
+}
+
+static bool is_small_enough(struct dmda_log *log)
+{
+	return READ_ONCE(log->nr_map_pages) <= log->max_map_pages ||
+		!READ_ONCE(log->nr_leaving);
+}
+
+/* After so many times each page has been looked at once for each of its chances. */
+static u64 most_looks(const struct dmda_log *log)
+{
+	return (MAX_USES + 2) * (div_u64(READ_ONCE(log->nr_map_pages), LOOK_AT_ONCE) + 1);
+}
+
+void dmda_log_pages_shrink(struct dmda_log *log)
+{
+	u64 nr_looks = most_looks(log);
+	struct victims victims;
+
+	while (nr_looks && !find_victims(log, &victims)) {
+		evict(log, &victims);
+		nr_looks -= !victims.nr;
+	}
+	wait_event(log->wait, is_small_enough(log));
+}
+
+/* There is no memory, and a page is needed. Return: whether others have gone. */
+static bool squeeze(struct dmda_log *log)
+{
+	u64 nr_looks = most_looks(log);
+	struct victims victims = {};
+
+	while (nr_looks-- && !victims.nr)
+		find_any_victims(log, &victims);
+	evict(log, &victims);
+	wait_event(log->wait, !READ_ONCE(log->nr_leaving));
+	return victims.nr;
+}
+
+/*
+ * Coming
+ */
+
+/* What is set aside comes last; and it comes back first, when pages go. */
+static bool take_memory(struct dmda_log *log, struct dmda_log_page **page, struct page **block)
+{
+	*page = kmem_cache_alloc(page_cache, TRY_GFP) ?:
+		mempool_alloc(&log->map_pages, GFP_NOWAIT);
+	*block = alloc_page(TRY_GFP) ?: mempool_alloc(&log->map_blocks, GFP_NOWAIT);
+	if (*page && *block)
+		return true;
+	mempool_free(*block, &log->map_blocks);
+	mempool_free(*page, &log->map_pages);
+	return false;
+}
+
+/* When what is replayed may not be written, it does not go: to wait for that would be forever. */
 static bool is_waiting_futile(const struct dmda_log *log)
 {
 	return READ_ONCE(log->state) == DMDA_LOG_NEW && !log->may_write;
@@ -155,13 +374,12 @@ static struct dmda_log_page *new_page(struct dmda_log *log, u64 index)
 	struct dmda_log_page *page;
 	struct page *block;
 
-	if (!is_waiting_futile(log)) {
-		page = mempool_alloc(&log->map_pages, GFP_NOIO);
-		block = mempool_alloc(&log->map_blocks, GFP_NOIO);
-	} else if (!try_to_allocate(&page, &block)) {
-		mempool_free(block, &log->map_blocks);
-		mempool_free(page, &log->map_pages);
-		return NULL;
+	while (!take_memory(log, &page, &block)) {
+		if (squeeze(log))
+			continue;
+		if (is_waiting_futile(log))
+			return NULL;
+		schedule_timeout_uninterruptible(NO_MEMORY_JIFFIES);
 	}
 	memset(page, 0, sizeof(*page));
 	page->map.block = page_address(block);
@@ -296,6 +514,18 @@ static bool insert_locked(struct dmda_log *log, u64 index, struct dmda_log_page 
 	return true;
 }
 
+/*
+ * A node of the index has places for 64 pages, and there is no other way to get one: so it may
+ * come from what the kernel keeps for those by whose work it gets memory back.
+ */
+static void reserve_place(struct dmda_log *log, u64 index)
+{
+	if (!xa_reserve_irq(&log->map, index, TRY_GFP))
+		return;
+	while (xa_reserve_irq(&log->map, index, TRY_GFP | __GFP_MEMALLOC))
+		schedule_timeout_uninterruptible(NO_MEMORY_JIFFIES);
+}
+
 /* Return: the page that is in the map now: @fresh, unless somebody else was faster. */
 static struct dmda_log_page *find_or_insert(struct dmda_log *log, struct dmda_log_page *fresh,
 					    struct dmda_log_io *io, struct dmda_log_page **used)
@@ -304,8 +534,7 @@ static struct dmda_log_page *find_or_insert(struct dmda_log *log, struct dmda_lo
 	struct dmda_log_page *page;
 
 	do {
-		while (xa_reserve_irq(&log->map, index, GFP_NOIO))
-			schedule_timeout_uninterruptible(HZ / 50);
+		reserve_place(log, index);
 		spin_lock_irq(&log->lock);
 		page = xa_load(&log->map, index);
 		if (!page && insert_locked(log, index, fresh))
@@ -343,9 +572,16 @@ static struct dmda_log_page *get_page_of_map(struct dmda_log *log, u64 index,
 struct dmda_log_page *dmda_log_page_get(struct dmda_log *log, u64 index,
 					struct dmda_log_io *io)
 {
-	struct dmda_log_page *page = get_page_of_map(log, index, io);
+	struct dmda_log_page *page;
 
-	return page == ERR_PTR(-EAGAIN) ? NULL : page;
+	/* What it waited for may have gone again before it came back. This time it cannot. */
+	if (io->has_waited)
+		return dmda_log_page_wait(log, index);
+	page = get_page_of_map(log, index, io);
+	if (page != ERR_PTR(-EAGAIN))
+		return page;
+	io->has_waited = true;
+	return NULL;
 }
 
 struct dmda_log_page *dmda_log_page_wait(struct dmda_log *log, u64 index)
@@ -359,170 +595,6 @@ struct dmda_log_page *dmda_log_page_wait(struct dmda_log *log, u64 index)
 		return page;
 	dmda_log_page_put(log, page);
 	return ERR_PTR(-EIO);
-}
-
-/*
- * Eviction
- */
-
-/* The page at the hand, which moves on; round and round. */
-static struct dmda_log_page *next_page(struct dmda_log *log)
-{
-	struct dmda_log_page *page = xa_find(&log->map, &log->hand, ULONG_MAX, XA_PRESENT);
-
-	if (!page) {
-		log->hand = 0;
-		page = xa_find(&log->map, &log->hand, ULONG_MAX, XA_PRESENT);
-	}
-	if (page)
-		log->hand = page->map.index + 1;
-	return page;
-}
-
-/* A page that was used has one chance less. Return: whether it had none any more. */
-static bool has_no_chance(struct dmda_log_page *page)
-{
-	if (page->nr_pins || page->is_new)
-		return false;
-	if (page->nr_uses <= 0)
-		return true;
-	page->nr_uses--;
-	return false;
-}
-
-/* What came lately has one chance, and then is like the others. Return: it, if it had none. */
-static struct dmda_log_page *take_new(struct dmda_log *log, u64 index)
-{
-	struct dmda_log_page *page = xa_load(&log->map, index);
-
-	page->is_new = false;
-	if (page->nr_pins || page->nr_uses > 0) {
-		page->nr_uses = 0;
-		return NULL;
-	}
-	dmda_s3fifo_gone(&log->fifo, index);
-	return page;
-}
-
-/* Looks at one page. Return: it, if nobody needs it. */
-static struct dmda_log_page *take_next(struct dmda_log *log)
-{
-	u64 index = dmda_s3fifo_take(&log->fifo);
-	struct dmda_log_page *page;
-
-	if (index != U64_MAX)
-		return take_new(log, index);
-	page = next_page(log);
-	return page && has_no_chance(page) ? page : NULL;
-}
-
-/* While a root is on its way no page can be written; nobody waits for that before he must. */
-static u64 nr_too_many(const struct dmda_log *log)
-{
-	u64 nr_wanted = log->max_map_pages - nr_ahead(log);
-	u64 nr_staying = log->nr_map_pages - log->nr_leaving;
-
-	if (log->slots[DMDA_TABLE_MAP].pending && log->nr_map_pages <= log->max_map_pages)
-		return 0;
-	return nr_staying > nr_wanted ? nr_staying - nr_wanted : 0;
-}
-
-/**
- * struct victims - pages that are evicted together
- * @page: the pages
- * @nr: how many
- * @nr_clean: the first so many are out of the map; the others have to be written, and are pinned
- */
-struct victims {
-	struct dmda_log_page *page[EVICT_AT_ONCE];
-	u32 nr;
-	u32 nr_clean;
-};
-
-static void take_out(struct dmda_log *log, const struct dmda_log_page *page)
-{
-	xa_erase(&log->map, page->map.index);
-	log->nr_map_pages--;
-}
-
-static void add_victim(struct dmda_log *log, struct victims *victims, struct dmda_log_page *page)
-{
-	if (is_dirty(page)) {
-		page->is_leaving = true;
-		page->nr_uses = 0;
-		page->nr_pins++;
-		log->nr_leaving++;
-		victims->page[victims->nr++] = page;
-		return;
-	}
-	take_out(log, page);
-	victims->page[victims->nr++] = page;
-	swap(victims->page[victims->nr_clean], victims->page[victims->nr - 1]);
-	victims->nr_clean++;
-}
-
-/* In replay, too: it goes to a slot that neither the root nor the journal needs. */
-static bool may_write_pages(const struct dmda_log *log)
-{
-	return log->state == DMDA_LOG_WRITE || (log->state == DMDA_LOG_NEW && log->may_write);
-}
-
-/* Looks at some pages, not at all: irqs are off. Return: whether there are few enough. */
-static bool find_victims(struct dmda_log *log, struct victims *victims)
-{
-	bool is_enough;
-
-	*victims = (struct victims){};
-	spin_lock_irq(&log->lock);
-	is_enough = !nr_too_many(log);
-	for (u32 i = 0; i < LOOK_AT_ONCE && victims->nr < EVICT_AT_ONCE && nr_too_many(log); i++) {
-		struct dmda_log_page *page = take_next(log);
-
-		if (page && (!is_dirty(page) || may_write_pages(log)))
-			add_victim(log, victims, page);
-	}
-	spin_unlock_irq(&log->lock);
-	return is_enough;
-}
-
-static void evict(struct dmda_log *log, const struct victims *victims)
-{
-	for (u32 i = 0; i < victims->nr_clean; i++)
-		dmda_log_page_free(log, victims->page[i]);
-	for (u32 i = victims->nr_clean; i < victims->nr; i++)
-		dmda_log_write_map_page(&log->leaving, victims->page[i]);
-}
-
-bool dmda_log_page_leaves_locked(struct dmda_log *log, struct dmda_log_page *page)
-{
-	lockdep_assert_held(&log->lock);
-
-	page->is_leaving = false;
-	log->nr_leaving--;
-	/* Somebody may have come for it while it was written. */
-	if (page->nr_pins || page->nr_uses > 0 || is_dirty(page))
-		return false;
-	take_out(log, page);
-	return true;
-}
-
-static bool is_small_enough(struct dmda_log *log)
-{
-	return READ_ONCE(log->nr_map_pages) <= log->max_map_pages ||
-		!READ_ONCE(log->nr_leaving);
-}
-
-void dmda_log_pages_shrink(struct dmda_log *log)
-{
-	/* After so many each page has been looked at once for each of its chances. */
-	u64 nr_looks = (MAX_USES + 2) * (div_u64(READ_ONCE(log->nr_map_pages), LOOK_AT_ONCE) + 1);
-	struct victims victims;
-
-	while (nr_looks && !find_victims(log, &victims)) {
-		evict(log, &victims);
-		nr_looks -= !victims.nr;
-	}
-	wait_event(log->wait, is_small_enough(log));
 }
 
 int dmda_log_pages_settle(struct dmda_log *log)

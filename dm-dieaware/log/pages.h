@@ -56,9 +56,12 @@ struct dmda_log_page *dmda_log_page_find_locked(struct dmda_log *log, u64 index)
 
 /**
  * dmda_log_page_get() - a page of the map, read if need be
- * @io: waits for it if it has to be read, and comes back to dmda_log.ready
+ * @io: waits for it if it has to be read, and comes back to dmda_log.ready; it has no other page
+ *	pinned meanwhile
  *
- * Context: may sleep, but does not wait for the page.
+ * The caller clears dmda_log_io.has_waited when @io has got on.
+ *
+ * Context: the io worker; waits for the page only if @io has waited before.
  * Return: the page, pinned; NULL: @io waits; or an error.
  */
 struct dmda_log_page *dmda_log_page_get(struct dmda_log *log, u64 index,

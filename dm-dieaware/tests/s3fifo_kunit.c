@@ -35,18 +35,30 @@ static void the_oldest_goes_first(struct kunit *test)
 
 	for (u64 i = 0; i < MAX_SMALL + 2; i++)
 		put_new(test, fifo, 1000 - i);
-	KUNIT_EXPECT_EQ(test, dmda_s3fifo_take(fifo), 1000);
-	KUNIT_EXPECT_EQ(test, dmda_s3fifo_take(fifo), 999);
+	KUNIT_EXPECT_EQ(test, dmda_s3fifo_take(fifo, false), 1000);
+	KUNIT_EXPECT_EQ(test, dmda_s3fifo_take(fifo, false), 999);
 }
 
 static void a_short_queue_gives_nothing(struct kunit *test)
 {
 	struct dmda_s3fifo *fifo = new_fifo(test, NR_PAGES);
 
-	KUNIT_EXPECT_EQ(test, dmda_s3fifo_take(fifo), U64_MAX);
+	KUNIT_EXPECT_EQ(test, dmda_s3fifo_take(fifo, false), U64_MAX);
 	for (u64 i = 0; i < MAX_SMALL; i++)
 		put_new(test, fifo, i);
-	KUNIT_EXPECT_EQ(test, dmda_s3fifo_take(fifo), U64_MAX);
+	KUNIT_EXPECT_EQ(test, dmda_s3fifo_take(fifo, false), U64_MAX);
+}
+
+static void a_short_queue_gives_what_it_must(struct kunit *test)
+{
+	struct dmda_s3fifo *fifo = new_fifo(test, NR_PAGES);
+
+	KUNIT_EXPECT_EQ(test, dmda_s3fifo_take(fifo, true), U64_MAX);
+	put_new(test, fifo, 5);
+	put_new(test, fifo, 3);
+	KUNIT_EXPECT_EQ(test, dmda_s3fifo_take(fifo, true), 5);
+	KUNIT_EXPECT_EQ(test, dmda_s3fifo_take(fifo, true), 3);
+	KUNIT_EXPECT_EQ(test, dmda_s3fifo_take(fifo, true), U64_MAX);
 }
 
 static void a_ghost_does_not_queue_again(struct kunit *test)
@@ -93,7 +105,7 @@ static void a_full_queue_pushes_the_oldest_out(struct kunit *test)
 		put_new(test, fifo, i);
 	KUNIT_EXPECT_TRUE(test, dmda_s3fifo_put(fifo, SMALL_SIZE, &pushed));
 	KUNIT_EXPECT_EQ(test, pushed, 0);
-	KUNIT_EXPECT_EQ(test, dmda_s3fifo_take(fifo), 1);
+	KUNIT_EXPECT_EQ(test, dmda_s3fifo_take(fifo, false), 1);
 }
 
 /* Round and round the ring, at all lengths: what is taken is what was put, in order. */
@@ -110,7 +122,7 @@ static void the_ring_keeps_order(struct kunit *test)
 			if (pushed != U64_MAX)
 				KUNIT_ASSERT_EQ(test, pushed, next_taken++);
 		}
-		for (u64 index; (index = dmda_s3fifo_take(fifo)) != U64_MAX; next_taken++)
+		for (u64 index; (index = dmda_s3fifo_take(fifo, false)) != U64_MAX; next_taken++)
 			KUNIT_ASSERT_EQ(test, index, next_taken);
 		KUNIT_ASSERT_EQ(test, next_put - next_taken, MAX_SMALL);
 	}
@@ -123,15 +135,16 @@ static void the_smallest_cache_works(struct kunit *test)
 
 	put_new(test, fifo, 3);
 	put_new(test, fifo, 4);
-	KUNIT_EXPECT_EQ(test, dmda_s3fifo_take(fifo), 3);
+	KUNIT_EXPECT_EQ(test, dmda_s3fifo_take(fifo, false), 3);
 	dmda_s3fifo_gone(fifo, 3);
-	KUNIT_EXPECT_EQ(test, dmda_s3fifo_take(fifo), U64_MAX);
+	KUNIT_EXPECT_EQ(test, dmda_s3fifo_take(fifo, false), U64_MAX);
 	KUNIT_EXPECT_FALSE(test, dmda_s3fifo_put(fifo, 3, &pushed));
 }
 
 static struct kunit_case s3fifo_cases[] = {
 	KUNIT_CASE(the_oldest_goes_first),
 	KUNIT_CASE(a_short_queue_gives_nothing),
+	KUNIT_CASE(a_short_queue_gives_what_it_must),
 	KUNIT_CASE(a_ghost_does_not_queue_again),
 	KUNIT_CASE(a_ghost_drives_out_another),
 	KUNIT_CASE(an_index_that_wraps_is_no_ghost),
