@@ -12,6 +12,7 @@
 #include <linux/nvme.h>
 #include <linux/nvme_ioctl.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
@@ -123,7 +124,7 @@ static void take_geometry(const struct dieaware_log_geometry *geometry,
 	discovery->stripe_bytes = stripe_bytes;
 }
 
-void dmda_discover(struct block_device *bdev, struct dmda_discovery *discovery)
+static void discover(struct block_device *bdev, struct dmda_discovery *discovery)
 {
 	struct dieaware_log_geometry geometry;
 	struct dieaware_id id;
@@ -143,4 +144,16 @@ void dmda_discover(struct block_device *bdev, struct dmda_discovery *discovery)
 			take_geometry(&geometry, discovery);
 	}
 	admin_close(&admin);
+}
+
+void dmda_discover(struct block_device *bdev, struct dmda_discovery *discovery)
+{
+	/*
+	 * At a resume nothing can be written to the dm device yet. Memory, also that of
+	 * the task's page faults, must not wait for a filesystem on it.
+	 */
+	unsigned int noio = memalloc_noio_save();
+
+	discover(bdev, discovery);
+	memalloc_noio_restore(noio);
 }
