@@ -108,6 +108,10 @@ static bool all_alike(const struct request *rq, const struct dmda_io *first)
 	return true;
 }
 
+/*
+ * Several fragments of one write can get their commands on several CPUs at once. One that
+ * was sent decides, since it can be rejected: nothing else may take the place of SENT.
+ */
 static void set_fate(const struct request *rq, enum dmda_fate fate)
 {
 	struct bio *bio;
@@ -115,9 +119,12 @@ static void set_fate(const struct request *rq, enum dmda_fate fate)
 	for (bio = rq->bio; bio; bio = bio->bi_next) {
 		struct dmda_io *io = hint_of(bio);
 
-		/* Of several fragments, one that was sent decides: it can be rejected */
-		if (io && io->fate != DMDA_FATE_SENT)
-			WRITE_ONCE(io->fate, fate);
+		if (!io)
+			continue;
+		if (fate == DMDA_FATE_SENT)
+			WRITE_ONCE(io->fate, DMDA_FATE_SENT);
+		else
+			cmpxchg(&io->fate, DMDA_FATE_UNSEEN, fate);
 	}
 }
 
