@@ -77,12 +77,19 @@ static void free_spares_locked(struct dmda_runtable *table, struct shard *shard,
 	}
 }
 
-static bool may_allocate_locked(struct dmda_runtable *table, struct shard *shard)
+/* Count one extent more, if the table or the shard may have it */
+static bool reserve_locked(struct dmda_runtable *table, const struct shard *shard)
 {
+	bool has_few = shard->map.nr_extents + shard->map.nr_spares < MIN_EXTENTS;
+
 	lockdep_assert_held(&shard->lock);
 
-	return atomic_read(&table->nr_allocated) < table->max_allocated ||
-	       shard->map.nr_extents < MIN_EXTENTS;
+	if (!has_few && atomic_read(&table->nr_allocated) >= table->max_allocated)
+		return false;
+	if (atomic_inc_return(&table->nr_allocated) <= table->max_allocated || has_few)
+		return true;
+	atomic_dec(&table->nr_allocated);
+	return false;
 }
 
 static void refill_locked(struct dmda_runtable *table, struct shard *shard, u32 nr_spares)
@@ -91,13 +98,21 @@ static void refill_locked(struct dmda_runtable *table, struct shard *shard, u32 
 
 	lockdep_assert_held(&shard->lock);
 
-	while (shard->map.nr_spares < nr_spares && may_allocate_locked(table, shard)) {
+	while (shard->map.nr_spares < nr_spares && reserve_locked(table, shard)) {
 		extent = kmem_cache_alloc(extent_cache, GFP_NOWAIT | __GFP_NOWARN);
-		if (!extent)
+		if (!extent) {
+			atomic_dec(&table->nr_allocated);
 			return;
-		atomic_inc(&table->nr_allocated);
+		}
 		dmda_extents_give(&shard->map, extent);
 	}
+}
+
+/* What was forgotten is for other shards as well: nobody may come back to this one */
+static void trim_locked(struct dmda_runtable *table, struct shard *shard)
+{
+	lockdep_assert_held(&shard->lock);
+
 	if (unlikely(shard->map.nr_spares > MAX_SPARES))
 		free_spares_locked(table, shard, MAX_SPARES);
 }
@@ -158,6 +173,7 @@ static void set_in_shard(struct dmda_runtable *table, struct shard *shard,
 	spin_lock(&shard->lock);
 	refill_locked(table, shard, DMDA_EXTENTS_SET_SPARES);
 	dmda_extents_set(&shard->map, extent);
+	trim_locked(table, shard);
 	spin_unlock(&shard->lock);
 }
 
@@ -200,6 +216,7 @@ static void clear_in_shard(struct dmda_runtable *table, struct shard *shard, u64
 		spin_lock(&shard->lock);
 		refill_locked(table, shard, DMDA_EXTENTS_CLEAR_SPARES);
 		empty = dmda_extents_clear(&shard->map, 0, dpn, nr_pages);
+		trim_locked(table, shard);
 		spin_unlock(&shard->lock);
 	} while (!empty);
 }
