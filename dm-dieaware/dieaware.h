@@ -200,6 +200,14 @@ void dmda_hint_watch(struct dmda *dmda, struct bio *bio, sector_t sector);
 void dmda_hint_follow(struct dmda *dmda, struct dmda_write *write);
 
 /**
+ * dmda_hint_forget_all() - writes go by unseen: what was known is out of date
+ * @dmda: the target
+ *
+ * Context: may sleep.
+ */
+void dmda_hint_forget_all(struct dmda *dmda);
+
+/**
  * dmda_hint_send() - count a write and send its hint with it
  * @write: all of it; the bio is remapped to the device below
  *

@@ -119,6 +119,15 @@ void dmda_hint_follow(struct dmda *dmda, struct dmda_write *write)
 		write->identity.source = DMDA_SOURCE_ADJACENCY;
 }
 
+void dmda_hint_forget_all(struct dmda *dmda)
+{
+	u32 i;
+
+	dmda_runtable_clear(dmda->table);
+	for (i = 0; i < DMDA_NR_TAILS; i++)
+		WRITE_ONCE(dmda->tails[i], 0);
+}
+
 /* Make the bio one to which the verdict applies as a whole */
 static void fit_to_verdict(struct dmda *dmda, struct dmda_write *write)
 {
@@ -187,6 +196,25 @@ static void work_out_run(struct dmda *dmda, struct dmda_write *write)
 		dmda_runtable_set(dmda->table, &write->run);
 }
 
+/*
+ * A write of a known file that is no run of whole pages. If it is a part of what its
+ * device pages hold anyway, they go on to hold that; else nobody knows what they hold.
+ */
+static void work_out_part(struct dmda *dmda, const struct dmda_write *write, sector_t sector)
+{
+	const struct dmda_identity *identity = &write->identity;
+	u64 shift_sectors = (identity->pos_bytes >> SECTOR_SHIFT) - sector;
+	struct dmda_owner owner;
+
+	dmda_runtable_owner(dmda->table, write->run.dpn, &owner);
+	if ((shift_sectors & (DMDA_PAGE_SECTORS - 1)) ||
+	    identity->len_bytes != write->bio->bi_iter.bi_size ||
+	    owner.file.id != identity->file.id ||
+	    owner.fpage != identity->pos_bytes >> DMDA_PAGE_SHIFT ||
+	    owner.nr_pages < write->run.nr_pages)
+		forget(dmda, sector, bio_sectors(write->bio));
+}
+
 static void work_out(struct dmda *dmda, struct dmda_write *write, sector_t sector)
 {
 	write->verdict.hint = DMDA_HINT_NONE;
@@ -197,7 +225,10 @@ static void work_out(struct dmda *dmda, struct dmda_write *write, sector_t secto
 	} else {
 		write->run.fpage = 0;
 		write->run.dpn = to_dpn(sector >> DMDA_PAGE_SECTOR_SHIFT);
-		write->run.nr_pages = DIV_ROUND_UP(bio_sectors(write->bio), DMDA_PAGE_SECTORS);
+		write->run.nr_pages = DIV_ROUND_UP((sector & (DMDA_PAGE_SECTORS - 1)) +
+						   bio_sectors(write->bio), DMDA_PAGE_SECTORS);
+		if (write->identity.file.id)
+			work_out_part(dmda, write, sector);
 	}
 	if (!write->identity.file.id)
 		forget(dmda, sector, bio_sectors(write->bio));

@@ -70,7 +70,7 @@ static void switched_off(struct work_struct *work)
 
 	DMWARN("%s: The device rejects writes with hints: they are sent without from now on.",
 	       dm_table_device_name(dmda->ti->table));
-	dmda_runtable_clear(dmda->table);
+	dmda_hint_forget_all(dmda);
 	dm_table_event(dmda->ti->table);
 }
 

@@ -153,7 +153,7 @@ static void decide_locked(struct dmda *dmda)
 	state = wanted_state(dmda);
 	WRITE_ONCE(dmda->state, state);
 	if (state != DMDA_STATE_ON)
-		dmda_runtable_clear(dmda->table);
+		dmda_hint_forget_all(dmda);
 }
 
 static void start(struct dmda *dmda)
