@@ -313,6 +313,14 @@ void dmda_retry_destroy(struct dmda *dmda);
 bool dmda_retry(struct bio *bio);
 
 /**
+ * dmda_retry_trust() - hints get another chance: earlier doubts no longer count
+ * @dmda: the target
+ *
+ * Context: process.
+ */
+void dmda_retry_trust(struct dmda *dmda);
+
+/**
  * dmda_retry_doubt() - writes of the target's own failed with hints and were taken without
  *
  * Context: any.

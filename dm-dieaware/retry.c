@@ -74,6 +74,13 @@ static void switched_off(struct work_struct *work)
 	dm_table_event(dmda->ti->table);
 }
 
+void dmda_retry_trust(struct dmda *dmda)
+{
+	spin_lock_irq(&dmda->retry_lock);
+	dmda->nr_doubts = 0;
+	spin_unlock_irq(&dmda->retry_lock);
+}
+
 void dmda_retry_doubt(struct dmda *dmda)
 {
 	rejected(dmda, BLK_STS_IOERR);

@@ -151,6 +151,7 @@ static void decide_locked(struct dmda *dmda)
 	if (dmda->config.hints == DMDA_HINTS_AUTO)
 		dmda_discover(dmda->dev->bdev, &dmda->discovery);
 	state = wanted_state(dmda);
+	dmda_retry_trust(dmda);
 	WRITE_ONCE(dmda->state, state);
 	if (state != DMDA_STATE_ON)
 		dmda_hint_forget_all(dmda);

@@ -115,6 +115,25 @@ fault "$NVME" status=0x2 probability=100 interval=1 times=1
 check "a rejected command is mended" dd if=/dev/zero of="$TARGET" bs=64k count=16 seek=102 oflag=direct
 check_that "and switches hints off" "$(hints)" == off:rejected
 calm
+
+# ---- errors that may have other causes (internal error)
+# doubts NUMBER: so many writes fail once.
+doubts() {
+	# What is before it gives the first write a hint.
+	dd if=/dev/zero of="$TARGET" bs=64k count=1 seek=199 oflag=direct status=none
+	fault "$NVME" status=0x6 probability=100 interval=5 times="$1"
+	dd if=/dev/zero of="$TARGET" bs=64k count=$((8 * $1)) seek=200 oflag=direct status=none
+	check_that "$1 writes have failed, and were mended" "$(<"/sys/kernel/debug/$NVME/times")" -eq 0
+	calm
+}
+dmsetup message t0 0 hints on
+doubts 3
+check_that "three doubtful errors leave hints on" "$(hints)" == on
+doubts 1
+check_that "the fourth within a minute does not" "$(hints)" == off:rejected
+dmsetup message t0 0 hints on
+doubts 1
+check_that "after the message hints on they count from the beginning" "$(hints)" == on
 dmsetup remove t0
 
 # ---- errors of a layer below
