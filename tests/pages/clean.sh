@@ -5,6 +5,8 @@
 set -uo pipefail
 
 umount -q /mnt /srv
+echo 0 >/sys/kernel/tracing/events/enable
+echo >/sys/kernel/tracing/trace
 for name in $(dmsetup info -c --noheadings -o name 2>/dev/null); do
 	[[ $name == No ]] || dmsetup remove --retry "$name"
 done >/dev/null 2>&1

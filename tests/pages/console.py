@@ -15,13 +15,15 @@ WHERE is a file whose lines say who runs which command:
     HOW PATTERN
 
 PATTERN is a regular expression that fits all of "DOC: COMMAND"; the first that fits counts. HOW
-is "here", or "by" and the suite of scripts/check that runs it, or "not" where nobody can; then
-it is only looked at by the shell (bash -n). A command that nothing fits is an error.
+is "here"; or "beside" and the work of beside.sh that the command is to watch; or "by" and the suite
+of scripts/check that runs it, or "not" where nobody can; then it is only looked at by the shell
+(bash -n). A command that nothing fits is an error, and so is a rule that fits no command.
 """
 
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -74,22 +76,27 @@ def fits(wanted: list[str], got: list[str]) -> bool:
     return bool(got) and alike(wanted[0]) == alike(got[0]) and fits(wanted[1:], got[1:])
 
 
-def rules(where: Path) -> list[tuple[str, re.Pattern[str]]]:
+class Rule(NamedTuple):
+    how: str
+    pattern: re.Pattern[str]
+
+    def fits(self, command: Command) -> bool:
+        return bool(self.pattern.fullmatch(f"{command.doc}: {command.text}"))
+
+
+def rules(where: Path) -> list[Rule]:
     found = []
     for line in where.read_text(encoding="utf-8").splitlines():
-        words = re.match(r"(here|not|by [a-z]+) +(.*)", line)
+        words = re.match(r"(here|not|(?:by|beside) [a-z]+) +(.*)", line)
         if words:
-            found.append((words[1], re.compile(words[2])))
+            found.append(Rule(words[1], re.compile(words[2])))
         elif line and not line.startswith("#"):
             sys.exit(f"{where}: this is no rule: {line}")
     return found
 
 
-def how(command: Command, known: list[tuple[str, re.Pattern[str]]]) -> str:
-    for word, pattern in known:
-        if pattern.fullmatch(f"{command.doc}: {command.text}"):
-            return word
-    return "nobody"
+def rule_of(command: Command, known: list[Rule]) -> Rule | None:
+    return next((rule for rule in known if rule.fits(command)), None)
 
 
 class Shell:
@@ -116,16 +123,21 @@ class Shell:
         return 255, said
 
 
-def run_page(page: list[Command], known: list[tuple[str, re.Pattern[str]]]) -> int:
+def run_page(page: list[Command], known: list[Rule]) -> int:
     """Return how many commands were not as the page says."""
     failed = 0
     shell = Shell()
     for command in page:
-        word = how(command, known)
+        rule = rule_of(command, known)
+        word = rule.how if rule else "nobody"
         name = f"{command.doc}:{command.line}: {command.text}"
         if word == "here":
             status, said = shell.run(command.text)
             good = fits(command.prints, said) and (status == 0 or bool(command.prints))
+        elif word.startswith("beside "):
+            beside = Path(__file__).with_name("beside.sh")
+            status, said = shell.run(f"bash {beside} {word.split()[1]} {shlex.quote(command.text)}")
+            good = fits(command.prints, said) and status == 0
         else:
             checked = subprocess.run(["bash", "-n", "-c", command.text], capture_output=True)
             status, said, good = checked.returncode, [], checked.returncode == 0 and word != "nobody"
@@ -139,19 +151,28 @@ def run_page(page: list[Command], known: list[tuple[str, re.Pattern[str]]]) -> i
     return failed
 
 
+def useless(known: list[Rule], pages: list[list[Command]]) -> list[Rule]:
+    """Rules that fit no command, or none that an earlier rule does not fit."""
+    used = {rule_of(command, known) for page in pages for command in page}
+    return [rule for rule in known if rule not in used]
+
+
 def main() -> int:
     verb, *words = sys.argv[1:]
     known = rules(Path(words.pop(0))) if verb == "run" else []
+    pages = [commands(Path(name), Path(name).name) for name in words]
     failed = 0
-    for name in words:
-        page = commands(Path(name), Path(name).name)
-        if verb == "run":
-            failed += run_page(page, known)
-            clean = Path(__file__).with_name("clean.sh")
-            subprocess.run(["bash", clean], check=True, stdin=subprocess.DEVNULL)
-        else:
-            for one in page:
-                print(f"{one.doc}:{one.line}\t{one.text}")
+    if verb == "list":
+        for one in (one for page in pages for one in page):
+            print(f"{one.doc}:{one.line}\t{one.text}")
+        return 0
+    for rule in useless(known, pages):
+        failed += 1
+        print(f"not ok - no command needs the rule: {rule.how} {rule.pattern.pattern}")
+    for page in pages:
+        failed += run_page(page, known)
+        clean = Path(__file__).with_name("clean.sh")
+        subprocess.run(["bash", clean], check=True, stdin=subprocess.DEVNULL)
     return int(failed > 0)
 
 
