@@ -28,16 +28,17 @@ def main() -> None:
     os.preadv(direct, [mmap.mmap(-1, 4 * PAGE)], 4 * STEP)
     os.sendfile(nowhere, file, 5 * STEP, PAGE)
     # io_uring: by the process itself, by a worker of the kernel, by the kernel's thread that polls, and buffered
-    # and not in the page cache, so that it is tried several times
+    # and not in the page cache, so that it is tried several times. One fio does all, in turn: on an emulated CPU
+    # it takes longer to start than to read.
+    jobs = []
     for step, pages, options in ((6, 2, ["io_uring", "--direct=1"]), (7, 2, ["libaio", "--direct=1"]),
                                  (8, 2, ["io_uring", "--direct=1", "--force_async=1"]),
                                  (9, 2, ["io_uring", "--direct=1", "--sqthread_poll=1"]),
                                  # fio asks again for what it did not get at once.
                                  (10, 1, ["io_uring", "--direct=0", "--invalidate=1"])):
-        subprocess.run(
-            ["fio", "--name=x", f"--filename={path}", "--rw=read", "--readonly", f"--offset={step * STEP}",
-             f"--size={pages * PAGE}", f"--bs={pages * PAGE}", "--output=/dev/null", f"--ioengine={options[0]}"]
-            + options[1:], check=True)
+        jobs += [f"--name=step{step}", "--stonewall", f"--filename={path}", "--rw=read", f"--offset={step * STEP}",
+                 f"--size={pages * PAGE}", f"--bs={pages * PAGE}", f"--ioengine={options[0]}"] + options[1:]
+    subprocess.run(["fio", "--readonly", "--output=/dev/null"] + jobs, check=True)
     # Page faults: a page is written to memory of this process only, one is read, one is read with read-ahead
     # around it; the second time they are no faults.
     copied, random, mapped = (mmap.mmap(file, 0, access=access)
