@@ -4,7 +4,7 @@
 # kernels: 6.12
 # smp: 2
 # mem: 2G
-# seconds: 40
+# seconds: 20
 # timeout: 240
 . "$(dirname "$0")/rc"
 
