@@ -23,7 +23,7 @@ share() {
 
 # sum PAGE NR_PAGES
 sum() {
-	dd if="$DEV" bs=4k skip="$1" count="$2" iflag=direct status=none | sha256sum
+	dd if="$DEV" bs=64k skip=$(($1 / 16)) count=$(($2 / 16)) iflag=direct status=none | sha256sum
 }
 
 # put FILE PAGE: write it, page by page, and flush
