@@ -33,12 +33,13 @@ static void *host_page(u64 addr, bool write)
 
 void *nvmev_dma_ring(u64 addr, u32 bytes)
 {
-	u64 at;
+	u32 at;
 
 	if (!PAGE_ALIGNED(addr))
 		return NULL;
-	for (at = addr; at < addr + bytes; at += PAGE_SIZE)
-		if (!host_page(at, true))
+	/* The end of the ring may be beyond that of all addresses. */
+	for (at = 0; at < bytes; at += PAGE_SIZE)
+		if (!host_page(addr + at, true))
 			return NULL;
 	return phys_to_virt(addr);
 }

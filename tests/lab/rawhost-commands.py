@@ -103,6 +103,7 @@ def bad_queues(host: Host) -> None:
     make_cq("vector 17 of 17", 0x108, 3, 7, flags=17 << 16 | 3)
     make_cq("not on a page", OFFSET_INVALID, 3, 7, at=base + 64)
     make_cq("out of memory", 0x02, 3, 7, at=BEYOND_RAM)
+    make_cq("in the last page of all", 0x02, 3, 255, at=(1 << 64) - PAGE)
     make_cq("good", 0, 3, 7)
     make_cq("the same again", 0x101, 3, 7)
     make_sq("number 0", 0x101, 0, 7)
@@ -115,6 +116,7 @@ def bad_queues(host: Host) -> None:
     make_sq("not contiguous", 0x02, 3, 7, flags=0)
     make_sq("not on a page", OFFSET_INVALID, 3, 7, at=base + 4)
     make_sq("out of memory", 0x02, 3, 7, at=BEYOND_RAM)
+    make_sq("in the last page of all", 0x02, 3, 63, at=(1 << 64) - PAGE)
     make_sq("good", 0, 3, 7, at=base + PAGE)
     make_sq("the same again", 0x101, 3, 7, at=base + PAGE)
     for opcode, name in ((0x00, "SQ"), (0x04, "CQ")):
@@ -284,6 +286,7 @@ def registers(host: Host) -> None:
     good = (host.base, host.base + PAGE, 63 << 16 | 63)
     for sentence, asq, acq, aqa in (
             ("an admin queue out of memory", BEYOND_RAM, good[1], good[2]),
+            ("an admin queue in the last page of all", (1 << 64) - PAGE, good[1], good[2]),
             ("an admin completion queue out of memory", good[0], 0xFEE00000, good[2]),
             ("an admin queue of one entry", good[0], good[1], 0),
             ("an admin queue not on a page", good[0] + 8, good[1], good[2])):
