@@ -130,7 +130,8 @@ static void apply(struct nvmev *nvmev, struct nvmev_cmd *cmd, struct nvmev_fault
 			fail(cmd, fault, NVME_SC_WRITE_FAULT);
 		break;
 	case NVMEV_FAULT_DELAY:
-		cmd->due_ns += fault->amount * NSEC_PER_MSEC;
+		/* One that is dropped besides must not get a time before all others. */
+		cmd->due_ns = min_t(u64, cmd->due_ns + fault->amount * NSEC_PER_MSEC, KTIME_MAX);
 		break;
 	case NVMEV_FAULT_DROP:
 		/* In the heap for ever, until it is aborted or its queue deleted. */

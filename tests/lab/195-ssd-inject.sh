@@ -85,6 +85,10 @@ check_that "the request was dropped once" "$(injected)" == ""
 inject drop 1600 8 3
 check "a read that is dropped three times" page read 200
 inject clear
+inject drop 2400 8 1
+inject delay 2400 8 100
+check "a read that is dropped and would be late" page read 300
+inject clear
 check "an SSD that recovered works" fio --name=v --filename="$DEV" --direct=1 --ioengine=libaio --iodepth=8 \
 	--size=2m --rw=randwrite --bs=4k --verify=crc32c --verify_fatal=1
 
