@@ -191,10 +191,8 @@ static u16 move_zeroes(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
 	u16 status;
 
-	if (deallocates(cmd)) {
-		nvmev_store_trim(&nvmev->store, start_of(cmd), bytes_of(cmd));
-		return 0;
-	}
+	if (deallocates(cmd))
+		return nvmev_store_trim(&nvmev->store, start_of(cmd), bytes_of(cmd));
 	status = nvmev_store_zero(&nvmev->store, start_of(cmd), bytes_of(cmd), cmd->data_seq);
 	nvmev_ns_written(nvmev, cmd);
 	return status;
@@ -220,6 +218,7 @@ static void trim_range(struct nvmev *nvmev, struct nvmev_cmd *cmd,
 		return;
 	done_ns = nvmev_ns_trim(nvmev, cmd->ns, slba, nr_lbas, cmd->fetched_ns);
 	cmd->due_ns = max(cmd->due_ns, done_ns);
+	/* What finds no memory stays as it is: this is advice. */
 	nvmev_store_trim(&nvmev->store, nvmev_ns_byte(cmd->ns, slba),
 			 (u64)nr_lbas << cmd->ns->lba_shift);
 }

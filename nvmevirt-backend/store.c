@@ -252,23 +252,58 @@ u16 nvmev_store_zero(struct nvmev_store *store, u64 start, u64 bytes, u64 seq)
 	return status;
 }
 
-static void trim_data(const struct nvmev_store *store, void *data, u32 at, u32 bytes)
+/*
+ * The data of a page without a part of it: others that refer to it keep it as it is.
+ * Return: NULL without memory for that.
+ */
+static void *trim_data(struct nvmev_store *store, void *data, u32 at, u32 bytes)
 {
-	if (data && !is_shared(store, data))
-		memset(data + at, 0, bytes);
+	void *own = data;
+
+	if (is_shared(store, data)) {
+		own = make_page(store, data, bytes);
+		if (!own)
+			return NULL;
+		nvmev_store_put(store, data);
+	}
+	memset(own + at, 0, bytes);
+	return own;
+}
+
+static bool trim_present(struct nvmev_store *store, u64 page, u32 at, u32 bytes)
+{
+	void *data = xa_load(&store->pages, page);
+	void *own;
+
+	if (!data)
+		return true;
+	own = trim_data(store, data, at, bytes);
+	/* Where there is an entry, storing needs no memory. */
+	if (own && own != data)
+		xa_store(&store->pages, page, own, STORE_GFP);
+	return own;
 }
 
 /* Trims are durable at once: they reach what can come back, too. */
-static void trim_part(struct nvmev_store *store, u64 start, u32 bytes)
+static bool trim_part(struct nvmev_store *store, u64 start, u32 bytes)
 {
 	u64 page = start >> FTL_PAGE_SHIFT;
 	u32 at = start & (FTL_PAGE_BYTES - 1);
 	struct nvmev_past *past = nvmev_past_of(store, page);
 	struct nvmev_version *version;
+	void *own;
 
-	trim_data(store, xa_load(&store->pages, page), at, bytes);
-	for (version = past ? past->older : NULL; version; version = version->older)
-		trim_data(store, version->data, at, bytes);
+	if (!trim_present(store, page, at, bytes))
+		return false;
+	for (version = past ? past->older : NULL; version; version = version->older) {
+		if (!version->data)
+			continue;
+		own = trim_data(store, version->data, at, bytes);
+		if (!own)
+			return false;
+		version->data = own;
+	}
+	return true;
 }
 
 static void drop_pages(struct nvmev_store *store, u64 first, u64 end)
@@ -287,19 +322,21 @@ static void drop_pages(struct nvmev_store *store, u64 first, u64 end)
 		nvmev_past_forget(store, index);
 }
 
-void nvmev_store_trim(struct nvmev_store *store, u64 start, u64 bytes)
+u16 nvmev_store_trim(struct nvmev_store *store, u64 start, u64 bytes)
 {
 	u64 end = start + bytes;
 	u32 piece = piece_of_page(start, bytes);
+	bool done = true;
 
 	if (piece < FTL_PAGE_BYTES) {
-		trim_part(store, start, piece);
+		done = trim_part(store, start, piece);
 		start += piece;
 	}
 	drop_pages(store, start >> FTL_PAGE_SHIFT, end >> FTL_PAGE_SHIFT);
 	piece = end & (FTL_PAGE_BYTES - 1);
 	if (start < end && piece)
-		trim_part(store, end - piece, piece);
+		done &= trim_part(store, end - piece, piece);
+	return done ? 0 : NVME_SC_CAP_EXCEEDED | NVMEV_DNR;
 }
 
 u16 nvmev_store_share(struct nvmev_store *store, u64 from, u64 to, u64 seq)

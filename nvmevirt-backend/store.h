@@ -119,9 +119,13 @@ u16 nvmev_store_zero(struct nvmev_store *store, u64 start, u64 bytes, u64 seq);
  * @start: first byte
  * @bytes: how many
  *
- * Whole pages are freed. What is trimmed in part and shared stays as it is.
+ * Whole pages are freed. One that is trimmed in part and shared becomes a copy.
+ *
+ * Context: like nvmev_store_write().
+ * Return: an NVMe status, NVME_SC_CAP_EXCEEDED when memory for a copy runs out: that page
+ * stays as it is.
  */
-void nvmev_store_trim(struct nvmev_store *store, u64 start, u64 bytes);
+u16 nvmev_store_trim(struct nvmev_store *store, u64 start, u64 bytes);
 
 /**
  * nvmev_store_share() - let a page have the memory of another, until either is written

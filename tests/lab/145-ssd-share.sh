@@ -77,6 +77,20 @@ nvmev-ssd map ssd0 1048576 64 | awk '{ print $2, $3 }' >"$T_DIR/new"
 nvmev-ssd map ssd0 0 64 | awk '{ print $2, $3 }' >"$T_DIR/old"
 check "the map shows the same places for both" cmp "$T_DIR/new" "$T_DIR/old"
 
+# A driver that does not mind deallocated LBAs zeroes three of them in a page.
+check "Write Zeroes with deallocation in a shared page" \
+	nvme write-zeroes "$DEV" --namespace-id=1 --start-block=$((1048576 + 9)) --block-count=2 --deac
+check "has zeroed them" sh -c "dd if=$DEV bs=512 skip=$((1048576 + 9)) count=3 iflag=direct status=none | cmp -n 1536 - /dev/zero"
+{
+	head -c $((4096 + 512)) "$T_DIR/file"
+	head -c 1536 /dev/zero
+	tail -c +$((4096 + 512 + 1536 + 1)) "$T_DIR/file"
+} >"$T_DIR/holed"
+check "and nothing else" sh -c "dd if=$DEV bs=32k skip=16384 count=64 iflag=direct status=none | cmp - $T_DIR/holed"
+check "nor for the other owner" sh -c "dd if=$DEV bs=32k count=1 iflag=direct status=none | cmp -n 32768 - $T_DIR/file"
+share_range 8 $((1048576 + 8)) 8 >"$T_DIR/again"
+check "the page is shared again" send 0x81 "$T_DIR/again" 32
+
 # One side is overwritten, the other side of another page is trimmed.
 dd if=/dev/urandom of="$T_DIR/other" bs=32k count=1 status=none
 dd if="$T_DIR/other" of="$DEV" bs=32k seek=0 oflag=direct status=none
