@@ -42,6 +42,17 @@ bool ftl_defrag_is_kept(const struct ftl_oob *oob, u32 entry)
 	return oob->defrag_entry[entry].commit_ns <= *oob->now_ns;
 }
 
+void ftl_defrag_settle(struct ftl_oob *oob)
+{
+	u64 nr = oob->defrag->nr;
+
+	/* Times ascend. */
+	for (; nr && !ftl_defrag_is_kept(oob, nr - 1); nr--) {
+		oob->defrag_entry[nr - 1].commit_ns = *oob->now_ns;
+		mark(oob, nr - 1, 1);
+	}
+}
+
 void ftl_defrag_cut(struct ftl_oob *oob, u64 now_ns)
 {
 	struct ftl_defrag_head *head = oob->defrag;

@@ -96,6 +96,11 @@ void ftl_defrag_moved(struct ftl_oob *oob, u32 entry, ppn_t ppn);
 bool ftl_defrag_is_kept(const struct ftl_oob *oob, u32 entry);
 
 /**
+ * ftl_defrag_settle() - all entries count as durable; their data is on NAND
+ */
+void ftl_defrag_settle(struct ftl_oob *oob);
+
+/**
  * ftl_defrag_cut() - the power fails: entries that are not durable are lost
  */
 void ftl_defrag_cut(struct ftl_oob *oob, u64 now_ns);

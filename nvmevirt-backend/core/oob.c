@@ -356,14 +356,29 @@ static void make_table(struct ftl_oob *oob, const u32 *place_of)
 	oob->head->nr_trims = 0;
 }
 
+/* Does the range go on where the last one ended, with nothing written since? */
+static bool continues_trim(const struct ftl_oob *oob, u64 first)
+{
+	const struct ftl_oob_head *head = oob->head;
+	const struct ftl_oob_trim *last;
+
+	if (!head->nr_trims)
+		return false;
+	last = &head->trim[head->nr_trims - 1];
+	return last->seq == head->seq && last->first + last->nr == first;
+}
+
+bool ftl_oob_has_room(const struct ftl_oob *oob, u64 first)
+{
+	return oob->head->nr_trims < FTL_OOB_TRIMS || continues_trim(oob, first);
+}
+
 void ftl_oob_trim(struct ftl_oob *oob, u64 first, u64 nr, const u32 *place_of)
 {
 	struct ftl_oob_head *head = oob->head;
-	struct ftl_oob_trim *last = head->nr_trims ? &head->trim[head->nr_trims - 1] : NULL;
 
-	/* A range that goes on where the last one ended, with nothing written since */
-	if (last && last->seq == head->seq && last->first + last->nr == first) {
-		last->nr += nr;
+	if (continues_trim(oob, first)) {
+		head->trim[head->nr_trims - 1].nr += nr;
 		return;
 	}
 	head->seq++;

@@ -3,6 +3,7 @@
  * Write, trim and flush commands. A write is complete when its pages are in the buffer,
  * which is protected against power loss or not: see ftl_params.plp.
  */
+#include "defrag.h"
 #include "draft.h"
 #include "exchange.h"
 #include "program.h"
@@ -116,6 +117,37 @@ u64 ftl_write(struct ftl *ftl, const struct ftl_request *rq, u64 now_ns)
 	return max(at_ns, ftl->command_programmed_ns);
 }
 
+/* Return: the last program's end. */
+static u64 program_all(struct ftl *ftl, u64 at_ns)
+{
+	struct ftl_units *units = &ftl->units;
+
+	while (units->nr_held)
+		ftl_program_open(ftl, ftl_units_first_held(units), at_ns);
+	for (u32 i = 0; i < ftl->geo.nr_dies; i++)
+		ftl_draft_die(ftl, to_die(i), at_ns);
+	/* Last, because the programs above may have collected. */
+	for (u32 i = 0; i < ftl->geo.nr_dies; i++) {
+		if (units->die[i].gc && units->die[i].gc->is_new)
+			ftl_program_open(ftl, units->die[i].gc, at_ns);
+	}
+	return max(at_ns, ftl->programmed_ns);
+}
+
+/*
+ * What was written to trimmed pages goes to NAND, and counts as being there, before the
+ * records of their trims go: else a power failure would bring back what they had before.
+ */
+static void end_volatile(struct ftl *ftl, u64 at_ns)
+{
+	if (!ftl->oob.is_volatile)
+		return;
+	program_all(ftl, at_ns);
+	ftl_oob_settle(&ftl->oob, U64_MAX);
+	if (ftl->oob.max_defrag)
+		ftl_defrag_settle(&ftl->oob);
+}
+
 u64 ftl_trim(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 now_ns)
 {
 	u64 done_ns = ftl_begin(ftl, now_ns);
@@ -127,26 +159,17 @@ u64 ftl_trim(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 now_ns)
 		ftl->stats.pages_trimmed++;
 		lpn++;
 	}
-	if (ftl->params.oob && nr_pages)
-		ftl_oob_trim(&ftl->oob, from_lpn(first), nr_pages, ftl->map.place_of);
+	if (!ftl->params.oob || !nr_pages)
+		return done_ns;
+	if (!ftl_oob_has_room(&ftl->oob, from_lpn(first)))
+		end_volatile(ftl, done_ns);
+	ftl_oob_trim(&ftl->oob, from_lpn(first), nr_pages, ftl->map.place_of);
 	return done_ns;
 }
 
 u64 ftl_flush(struct ftl *ftl, u64 now_ns)
 {
 	u64 at_ns = ftl_begin(ftl, now_ns);
-	struct ftl_units *units = &ftl->units;
 
-	if (ftl->params.plp)
-		return at_ns;
-	while (units->nr_held)
-		ftl_program_open(ftl, ftl_units_first_held(units), at_ns);
-	for (u32 i = 0; i < ftl->geo.nr_dies; i++)
-		ftl_draft_die(ftl, to_die(i), at_ns);
-	/* Last, because the programs above may have collected. */
-	for (u32 i = 0; i < ftl->geo.nr_dies; i++) {
-		if (units->die[i].gc && units->die[i].gc->is_new)
-			ftl_program_open(ftl, units->die[i].gc, at_ns);
-	}
-	return max(at_ns, ftl->programmed_ns);
+	return ftl->params.plp ? at_ns : program_all(ftl, at_ns);
 }

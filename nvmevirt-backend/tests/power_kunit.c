@@ -737,6 +737,51 @@ static void trims_stay(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ftl_is_mapped(ftl, to_lpn(lpn)), lpn < 2 || lpn > 4);
 }
 
+/* More trims than there are records, while what followed the first is in the buffer. */
+static void trims_stay_when_there_are_many(struct kunit *test)
+{
+	struct ftl *ftl = make_volatile_drive(test, false);
+	struct ftl_request rq = request(5, 1);
+	u64 now_ns = ftl_write(ftl, &rq, 0);
+	u64 seq;
+
+	now_ns = ftl_flush(ftl, now_ns);
+	seq = ftl_seq_of(ftl, to_lpn(5));
+	now_ns = ftl_trim(ftl, to_lpn(5), 1, now_ns);
+	now_ns = ftl_write(ftl, &rq, now_ns);
+	for (u32 i = 0; i < 2 * FTL_OOB_TRIMS; i++)
+		now_ns = ftl_trim(ftl, to_lpn(20 + i % 2 * 2), 1, now_ns);
+	fail_at(test, ftl, now_ns);
+	KUNIT_EXPECT_NE(test, ftl_seq_of(ftl, to_lpn(5)), seq);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+/* The same with data of another page, which the defrag log does not have for good yet. */
+static void trims_stay_when_pages_are_shared(struct kunit *test)
+{
+	const struct drive_shape shape = { "small", 2, 1, 4, 4, 24, 4, 70 };
+	const struct ftl_share_range range = { .to = to_lpn(5), .from = to_lpn(0), .nr = 1 };
+	struct ftl_params params = drive_params(&shape);
+	u64 now_ns, done_ns, seq;
+	struct ftl *ftl;
+
+	params.plp = false;
+	params.oob = true;
+	params.share_log_kib = 4;
+	params.nr_lpns = ftl_params_capacity(&params);
+	params.share_pages = 8;
+	ftl = make_drive(test, &params);
+	write_plain(ftl, 0, 8);
+	now_ns = ftl_flush(ftl, 0);
+	seq = ftl_seq_of(ftl, to_lpn(5));
+	now_ns = ftl_trim(ftl, to_lpn(5), 1, now_ns);
+	KUNIT_ASSERT_EQ(test, ftl_share(ftl, &range, 1, now_ns, &done_ns), FTL_SHARE_DONE);
+	for (u32 i = 0; i < FTL_OOB_TRIMS; i++)
+		ftl_trim(ftl, to_lpn(20 + i % 2 * 2), 1, now_ns);
+	fail_at(test, ftl, done_ns - 1);
+	KUNIT_EXPECT_NE(test, ftl_seq_of(ftl, to_lpn(5)), seq);
+}
+
 static void power_fails_after_so_many_operations(struct kunit *test)
 {
 	struct ftl *ftl = make_volatile_drive(test, false);
@@ -925,6 +970,8 @@ static struct kunit_case power_test_cases[] = {
 	KUNIT_CASE(draft_keeps_data_until_its_unit_is_programmed),
 	KUNIT_CASE(torn_unit_is_not_written_again),
 	KUNIT_CASE(trims_stay),
+	KUNIT_CASE(trims_stay_when_there_are_many),
+	KUNIT_CASE(trims_stay_when_pages_are_shared),
 	KUNIT_CASE(power_fails_after_so_many_operations),
 	KUNIT_CASE(collection_that_was_cut_off_is_undone),
 	KUNIT_CASE(collection_with_protection_goes_on),
