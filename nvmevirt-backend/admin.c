@@ -110,8 +110,7 @@ static const u32 all_events[] = {
 static bool can_deliver(const struct nvmev *nvmev, u32 i)
 {
 	return (nvmev->events_due & BIT(i)) && nvmev->nr_events &&
-	       !(nvmev->events_masked & BIT(NVMEV_EVENT_TYPE(all_events[i]))) &&
-	       nvmev_admin_has_room(nvmev);
+	       !(nvmev->events_masked & BIT(NVMEV_EVENT_TYPE(all_events[i])));
 }
 
 /* Complete waiting requests with the events that are due, the oldest first. */

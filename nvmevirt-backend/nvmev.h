@@ -46,6 +46,9 @@
 #define NVMEV_MAX_QUEUES	(NVMEV_MAX_IO_QUEUES + 1)
 #define NVMEV_MAX_ENTRIES	1024
 #define NVMEV_NR_SLOTS		4096
+/* Besides them: for all requests for events, and for the command that ends one */
+#define NVMEV_ADMIN_SLOTS	(NVMEV_NR_EVENTS + 1)
+#define NVMEV_ALL_SLOTS		(NVMEV_NR_SLOTS + NVMEV_ADMIN_SLOTS)
 #define NVMEV_BATCH		64
 #define NVMEV_NR_ERRORS		64
 #define NVMEV_NR_EVENTS		4
@@ -563,14 +566,6 @@ enum nvmev_sq_state nvmev_sq_look(const struct nvmev *nvmev, u32 id);
 bool nvmev_cq_is_bad(const struct nvmev *nvmev, u32 id);
 
 /**
- * nvmev_admin_has_room() - can an admin completion be posted?
- * @nvmev: the SSD
- *
- * Return: true if the host has left a free entry in the admin completion queue.
- */
-bool nvmev_admin_has_room(const struct nvmev *nvmev);
-
-/**
  * nvmev_sq_pop() - take the next entry of a submission queue
  * @nvmev: the SSD
  * @id: the queue; it must not be empty
@@ -604,7 +599,7 @@ void nvmev_cmd_complete(struct nvmev *nvmev, struct nvmev_cmd *cmd);
 bool nvmev_cmd_abort(struct nvmev *nvmev, u16 sqid, u16 cid);
 
 /**
- * nvmev_admin_complete() - post the completion of an admin command now
+ * nvmev_admin_complete() - post the completion of an admin command, now or when there is room
  * @nvmev: the SSD
  * @cid: its identifier
  * @status: NVMe status
@@ -612,7 +607,7 @@ bool nvmev_cmd_abort(struct nvmev *nvmev, u16 sqid, u16 cid);
  *
  * Context: the dispatcher.
  */
-void nvmev_admin_complete(struct nvmev *nvmev, u16 cid, u16 status, u64 result);
+void nvmev_admin_complete(struct nvmev *nvmev, u16 cid, u16 status, u32 result);
 
 /**
  * nvmev_admin_complete_later() - let an admin command succeed when its time has come

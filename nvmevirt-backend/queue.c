@@ -59,14 +59,19 @@ bool nvmev_cq_is_bad(const struct nvmev *nvmev, u32 id)
 }
 
 /* Commands that complete later have their room already. */
-bool nvmev_admin_has_room(const struct nvmev *nvmev)
+static bool admin_has_room(const struct nvmev *nvmev)
 {
 	const struct nvmev_cq *cq = &nvmev->queues.cq[0];
 	u32 head = cq_head(nvmev, 0);
 
-	return cq->ring && head < cq->depth &&
+	return cq->ring && head < cq->depth && !(READ_ONCE(nvmev->queues.backlogged) & BIT(0)) &&
 	       (head + cq->depth - READ_ONCE(cq->tail) - 1) % cq->depth >
 	       READ_ONCE(nvmev->queues.nr_late);
+}
+
+static bool has_free_slot(const struct nvmev_queues *queues)
+{
+	return READ_ONCE(queues->nr_free) > NVMEV_ADMIN_SLOTS;
 }
 
 enum nvmev_sq_state nvmev_sq_look(const struct nvmev *nvmev, u32 id)
@@ -81,7 +86,7 @@ enum nvmev_sq_state nvmev_sq_look(const struct nvmev *nvmev, u32 id)
 		return NVMEV_SQ_EMPTY;
 	if (tail >= sq->depth)
 		return READ_ONCE(sq->is_bad) ? NVMEV_SQ_EMPTY : NVMEV_SQ_BAD;
-	if (id ? !READ_ONCE(nvmev->queues.nr_free) : !nvmev_admin_has_room(nvmev))
+	if (id ? !has_free_slot(&nvmev->queues) : !admin_has_room(nvmev))
 		return NVMEV_SQ_EMPTY;
 	return NVMEV_SQ_READY;
 }
@@ -141,19 +146,25 @@ static void put_slot(struct nvmev_queues *queues, struct nvmev_cmd *cmd)
 	WRITE_ONCE(queues->nr_free, queues->nr_free + 1);
 }
 
+static struct nvmev_cmd *take_slot(struct nvmev_queues *queues)
+{
+	struct nvmev_cmd *cmd = list_first_entry(&queues->free, struct nvmev_cmd, link);
+
+	list_del(&cmd->link);
+	WRITE_ONCE(queues->nr_free, queues->nr_free - 1);
+	cmd->seq = ++queues->seq;
+	return cmd;
+}
+
 struct nvmev_cmd *nvmev_cmd_get(struct nvmev *nvmev)
 {
 	struct nvmev_queues *queues = &nvmev->queues;
-	struct nvmev_cmd *cmd;
+	struct nvmev_cmd *cmd = NULL;
 	unsigned long flags;
 
 	spin_lock_irqsave(&queues->post_lock, flags);
-	cmd = list_first_entry_or_null(&queues->free, struct nvmev_cmd, link);
-	if (cmd) {
-		list_del(&cmd->link);
-		WRITE_ONCE(queues->nr_free, queues->nr_free - 1);
-		cmd->seq = ++queues->seq;
-	}
+	if (has_free_slot(queues))
+		cmd = take_slot(queues);
 	spin_unlock_irqrestore(&queues->post_lock, flags);
 	return cmd;
 }
@@ -178,6 +189,15 @@ static void write_entry(struct nvmev *nvmev, u32 sqid, u16 cid, u16 status, u64 
 	}
 }
 
+/* The queue must have room. */
+static void write_completion(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	if (cmd->sqid)
+		trace_nvmev_done(nvmev, cmd);
+	write_entry(nvmev, cmd->sqid, cmd->sqe.common.command_id, cmd->status, cmd->result);
+	put_slot(&nvmev->queues, cmd);
+}
+
 /* Post a completion or put it off; returns the queue to interrupt for, as a bit. */
 static unsigned long post_locked(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
@@ -192,10 +212,7 @@ static unsigned long post_locked(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 		queues->backlogged |= BIT(cqid);
 		return 0;
 	}
-	trace_nvmev_done(nvmev, cmd);
-	write_entry(nvmev, cmd->sqid, cmd->sqe.common.command_id, cmd->status,
-		    cmd->result);
-	put_slot(queues, cmd);
+	write_completion(nvmev, cmd);
 	return BIT(cqid);
 }
 
@@ -209,9 +226,7 @@ static unsigned long drain_backlog_locked(struct nvmev *nvmev, u32 cqid)
 	while (!list_empty(&cq->backlog) && !cq_is_full(nvmev, cqid)) {
 		cmd = list_first_entry(&cq->backlog, struct nvmev_cmd, link);
 		list_del(&cmd->link);
-		write_entry(nvmev, cmd->sqid, cmd->sqe.common.command_id, cmd->status,
-			    cmd->result);
-		put_slot(queues, cmd);
+		write_completion(nvmev, cmd);
 		posted = BIT(cqid);
 	}
 	if (list_empty(&cq->backlog))
@@ -272,7 +287,7 @@ static enum hrtimer_restart post_due(struct hrtimer *timer)
 	bool starved;
 
 	spin_lock_irqsave(&queues->post_lock, flags);
-	starved = !queues->nr_free;
+	starved = !has_free_slot(queues) || (queues->backlogged & BIT(0));
 	posted = drain_backlogs_locked(nvmev);
 	if (posted)
 		queues->backlog_tries = 0;
@@ -303,11 +318,20 @@ void nvmev_cmd_complete(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	spin_unlock_irqrestore(&queues->post_lock, flags);
 }
 
+/* Post a completion at another time than the timer's. */
+static void post_now_locked(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	interrupt_locked(nvmev, post_locked(nvmev, cmd));
+	/* It may have to wait, and the timer may have had nothing to wait for. */
+	if (nvmev->queues.backlogged)
+		arm_locked(nvmev);
+}
+
 static void complete_early_locked(struct nvmev *nvmev, struct nvmev_cmd *cmd, u16 status)
 {
 	cmd->status = status;
 	heap_remove(&nvmev->queues, cmd);
-	interrupt_locked(nvmev, post_locked(nvmev, cmd));
+	post_now_locked(nvmev, cmd);
 }
 
 bool nvmev_cmd_abort(struct nvmev *nvmev, u16 sqid, u16 cid)
@@ -415,19 +439,34 @@ void nvmev_sq_pop(struct nvmev *nvmev, u32 id, struct nvme_command *sqe)
 	WRITE_ONCE(sq->head, (sq->head + 1) % sq->depth);
 }
 
-void nvmev_admin_complete(struct nvmev *nvmev, u16 cid, u16 status, u64 result)
+static void fill_admin(struct nvmev_cmd *cmd, u16 cid, u16 status, u32 result)
+{
+	cmd->sqid = 0;
+	cmd->sqe.common.command_id = cid;
+	cmd->ns = NULL;
+	cmd->status = status;
+	cmd->result = result;
+}
+
+/*
+ * A command that raises an event, or aborts a request for one, has two completions where
+ * there was room for one. So they wait for room as those of I/O do, in slots of their own.
+ */
+void nvmev_admin_complete(struct nvmev *nvmev, u16 cid, u16 status, u32 result)
 {
 	struct nvmev_queues *queues = &nvmev->queues;
 	/* The driver gives the admin vector another interrupt while it sets up queues. */
 	struct nvmev_irq irq = nvmev_pci_find_irq(&nvmev->pci, 0);
+	struct nvmev_cmd *cmd;
 	unsigned long flags;
 
 	spin_lock_irqsave(&queues->post_lock, flags);
-	/* A command may have reset the controller's queues itself. */
-	if (nvmev_admin_has_room(nvmev)) {
+	if (queues->cq[0].ring && !WARN_ON_ONCE(list_empty(&queues->free))) {
 		queues->cq[0].irq = irq;
-		write_entry(nvmev, 0, cid, status, result);
-		interrupt_locked(nvmev, BIT(0));
+		cmd = take_slot(queues);
+		fill_admin(cmd, cid, status, result);
+		WRITE_ONCE(queues->nr_late, queues->nr_late + 1);
+		post_now_locked(nvmev, cmd);
 	}
 	spin_unlock_irqrestore(&queues->post_lock, flags);
 }
@@ -441,11 +480,7 @@ bool nvmev_admin_complete_later(struct nvmev *nvmev, u16 cid, u64 due_ns)
 
 	if (!cmd)
 		return false;
-	cmd->sqid = 0;
-	cmd->sqe.common.command_id = cid;
-	cmd->ns = NULL;
-	cmd->status = 0;
-	cmd->result = 0;
+	fill_admin(cmd, cid, 0, 0);
 	cmd->fetched_ns = nvmev_now(nvmev);
 	cmd->due_ns = due_ns;
 	spin_lock_irqsave(&queues->post_lock, flags);
@@ -485,11 +520,11 @@ int nvmev_queues_init(struct nvmev *nvmev)
 	INIT_LIST_HEAD(&queues->free);
 	for (i = 0; i < NVMEV_MAX_QUEUES; i++)
 		INIT_LIST_HEAD(&queues->cq[i].backlog);
-	queues->slots = kvcalloc(NVMEV_NR_SLOTS, sizeof(*queues->slots), GFP_KERNEL);
+	queues->slots = kvcalloc(NVMEV_ALL_SLOTS, sizeof(*queues->slots), GFP_KERNEL);
 	queues->heap = kvcalloc(NVMEV_NR_SLOTS, sizeof(*queues->heap), GFP_KERNEL);
 	if (!queues->slots || !queues->heap)
 		return -ENOMEM;
-	for (i = NVMEV_NR_SLOTS; i--;)
+	for (i = NVMEV_ALL_SLOTS; i--;)
 		put_slot(queues, &queues->slots[i]);
 	return 0;
 }

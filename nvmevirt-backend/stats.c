@@ -140,7 +140,7 @@ static int controller_show(struct seq_file *seq, void *data)
 	seq_printf(seq, "busy_ns %llu\n", READ_ONCE(counters->busy_ns));
 	seq_printf(seq, "wakeups %llu\n", READ_ONCE(counters->wakeups));
 	seq_printf(seq, "commands_in_flight %u\n",
-		   NVMEV_NR_SLOTS - READ_ONCE(nvmev->queues.nr_free));
+		   NVMEV_ALL_SLOTS - READ_ONCE(nvmev->queues.nr_free));
 	seq_printf(seq, "data_pages_in_memory %llu\n", nvmev_store_nr_pages(&nvmev->store));
 	seq_printf(seq, "lba_bytes %u\n", 1U << READ_ONCE(nvmev->ns[0].lba_shift));
 	return 0;

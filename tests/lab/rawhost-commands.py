@@ -181,6 +181,39 @@ def abort(host: Host, queue: Queue) -> None:
         host.admin.wait(cid)
 
 
+def abort_into_full_cq(host: Host) -> None:
+    """A command that is aborted while its completion queue is full is completed later."""
+    queue = host.make_queue(2, 16, cq_depth=2)
+    inject("drop 0 8 1")
+    dropped = queue.put(rw(READ, 0, 8, host.data))
+    other = queue.put(rw(READ, 4096, 8, host.data))
+    queue.ring()
+    time.sleep(0.3)
+    done = host.admin.run(sqe(0x08, cdw={10: queue.number | dropped << 16}))
+    say("Abort finds a command whose completion queue is full", done.status == 0 and done.result & 1 == 0)
+    expect("what filled the queue is taken", queue.wait(other).status, 0)
+    expect("then the aborted command is completed", queue.wait(dropped).status, 7)
+    host.drop_queue(2)
+
+
+def crowded_admin_queue(host: Host) -> None:
+    """An admin completion queue with room for one: of two completions neither is lost."""
+    host.disable()
+    host.set_admin_registers(host.base, host.base + PAGE, 1 << 16 | 63)
+    admin = Queue(host, 0, 64, 0, PAGE, cq_depth=2)
+    host.write32(0x14, CC_ENABLE)
+    host.wait_status(CSTS_READY | CSTS_FATAL, CSTS_READY)
+    waiting = admin.put(sqe(0x0C))
+    expect("health events are on", admin.run(sqe(0x09, cdw={10: 0x0B, 11: 3})).status, 0)
+    expect("Set Features that raises an event is completed",
+           admin.run(sqe(0x09, cdw={10: 0x04, 11: 300})).status, 0)
+    say("and so is the request for the event", admin.wait(waiting).result & 0xFFFFFF == 0x020101)
+    waiting = admin.put(sqe(0x0C))
+    expect("Abort of a request is completed", admin.run(sqe(0x08, cdw={10: waiting << 16})).status, 0)
+    expect("and so is the request", admin.wait(waiting).status, 0x07)
+    host.enable()
+
+
 def delete_in_flight(host: Host) -> None:
     """Delete a queue that is at work."""
     for turn in range(8):
@@ -328,9 +361,11 @@ def main() -> int:
         bad_queues(host)
         full_cq(host)
         abort(host, queue)
+        abort_into_full_cq(host)
         delete_in_flight(host)
         doorbells(host, queue)
         events(host)
+        crowded_admin_queue(host)
         registers(host)
         reset_in_flight(host)
     except Late as late:
