@@ -433,7 +433,8 @@ static int power_on(struct item *item)
 	if (is_on(item))
 		return 0;
 	item->reason[0] = '\0';
-	if (item->nvmev && nvmev_is_empty(item->nvmev))
+	/* What nothing was ever written to can become another drive. */
+	if (item->nvmev && nvmev_is_new(item->nvmev) && unusable_reason(item))
 		discard(item);
 	reason = unusable_reason(item);
 	if (reason) {

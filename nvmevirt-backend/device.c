@@ -126,10 +126,10 @@ bool nvmev_adopt(struct nvmev *nvmev, const struct nvmev_config *config)
 	return true;
 }
 
-bool nvmev_is_empty(const struct nvmev *nvmev)
+bool nvmev_is_new(const struct nvmev *nvmev)
 {
 	struct ftl_stats stats;
 
 	ftl_get_stats(nvmev->ftl, &stats);
-	return !stats.pages_mapped;
+	return !stats.host_pages_written;
 }

@@ -33,12 +33,10 @@ struct nvmev *nvmev_create(const char *name, const struct nvmev_config *config, 
 bool nvmev_adopt(struct nvmev *nvmev, const struct nvmev_config *config);
 
 /**
- * nvmev_is_empty() - is there no data?
+ * nvmev_is_new() - was nothing ever written to it?
  * @nvmev: the SSD, switched off
- *
- * Return: true if nothing is lost with it.
  */
-bool nvmev_is_empty(const struct nvmev *nvmev);
+bool nvmev_is_new(const struct nvmev *nvmev);
 
 /**
  * nvmev_free() - free an SSD with its data

@@ -42,6 +42,25 @@ DEV=$(nvmev-ssd power-on ssd0)
 check "then it is another drive, and empty" cmp -n 8388608 "$DEV" /dev/zero
 drop_ssd ssd0
 
+# A drive without data keeps the rest.
+new_ssd ssd3 capacity_mib=64
+dd if=/dev/urandom of="$DEV" bs=1M count=4 oflag=direct status=none
+nvme format "${DEV%n1}" --namespace-id=1 --lbaf=1 --force >"$T_DIR/output"
+nvmev-ssd power-off ssd3
+DEV=$(nvmev-ssd power-on ssd3)
+check_that "a formatted drive has its format" "$(blockdev --getss "$DEV")" -eq 4096
+check_that "and has counted what was written to it" "$(ssd_stat ssd3 host_pages_written)" -eq 1024
+check_that "and how often it was switched on" "$(smart power_cycles)" -eq 2
+nvmev-ssd power-off ssd3
+echo 8 >"$CONFIGFS/ssd3/channels"
+check_fails "it cannot become another drive" sh -c "echo 1 >$CONFIGFS/ssd3/power"
+drop_ssd ssd3
+new_ssd ssd4 capacity_mib=64
+nvmev-ssd power-off ssd4
+echo 8 >"$CONFIGFS/ssd4/channels"
+check "one that nothing was written to can" nvmev-ssd power-on ssd4
+drop_ssd ssd4
+
 new_ssd ssd1 capacity_mib=64 plp=1
 dd if=/dev/urandom of="$T_DIR/data" bs=1M count=8 status=none
 dd if="$T_DIR/data" of="$DEV" bs=1M oflag=direct status=none
