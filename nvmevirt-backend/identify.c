@@ -131,6 +131,9 @@ static u16 identify_namespace(struct nvmev *nvmev, u32 nsid)
 	id->nawun = cpu_to_le16(page_lbas - 1);
 	id->nawupf = id->nawun;
 	id->nacwu = id->nawun;
+	/* What is in two pages is written one by one. */
+	id->nabsn = id->nawun;
+	id->nabspf = id->nawun;
 	id->npwg = id->nawun;
 	id->npwa = id->nawun;
 	id->npdg = id->nawun;

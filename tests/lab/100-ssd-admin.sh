@@ -49,6 +49,9 @@ check_that "id-ns: the size is the capacity" $(($(jq .nsze <<<"$ns") << $(jq ".l
 check_that "id-ns: no metadata in any format" "$(jq '[.lbafs[].ms] | max' <<<"$ns")" -eq 0
 check_that "id-ns: 512 and 4096 bytes" "$(jq -c '[.lbafs[].ds] | sort' <<<"$ns")" == "[9,12]"
 
+check_that "id-ns: a page is written whole or not at all" "$(jq -c '[.nawun, .nawupf]' <<<"$ns")" == "[7,7]"
+check_that "id-ns: but not what is in two of them" "$(jq -c '[.nabsn, .nabo, .nabspf]' <<<"$ns")" == "[7,0,7]"
+
 # Geometry and per-die statistics.
 nvme get-log "$ctrl" --log-id="$log_geometry" --log-len=64 --raw-binary >"$T_DIR/geometry"
 dies=$(number_at "$T_DIR/geometry" 8 4)
