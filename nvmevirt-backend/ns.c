@@ -117,6 +117,8 @@ static void set_predecessor(const struct nvmev_cmd *cmd, struct ftl_request *rq)
 static u16 decode_hint(struct nvmev *nvmev, const struct nvmev_cmd *cmd, struct ftl_request *rq)
 {
 	struct nvmev_counters *counters = &nvmev->counters;
+	/* It may be changed to 0 meanwhile. */
+	u32 rejected = READ_ONCE(nvmev->config.reject_hints);
 	u32 bits = hint_bits(cmd);
 
 	/* A placement identifier says more than a hint that comes with it. */
@@ -127,8 +129,7 @@ static u16 decode_hint(struct nvmev *nvmev, const struct nvmev_cmd *cmd, struct 
 	if (!bits || !nvmev->config.hints)
 		return 0;
 	counters->hints_seen++;
-	if (nvmev->config.reject_hints &&
-	    counters->hints_seen % nvmev->config.reject_hints == 0) {
+	if (rejected && counters->hints_seen % rejected == 0) {
 		counters->hints_rejected++;
 		return NVME_SC_INVALID_FIELD | NVMEV_DNR;
 	}
@@ -154,6 +155,10 @@ u16 nvmev_ns_write(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 *due_ns)
 
 	rq.fua = (le16_to_cpu(cmd->sqe.rw.control) & NVMEV_RW_FUA) ||
 		 !nvmev->features.write_cache;
+	guard(mutex)(&nvmev->ftl_lock);
+	/* Before its hint is counted: the FTL does not see it. */
+	if (ftl_is_read_only(nvmev->ftl))
+		return NVME_SC_READ_ONLY | NVMEV_DNR;
 	if (cmd->sqe.common.opcode == nvme_cmd_write) {
 		status = decode_hint(nvmev, cmd, &rq);
 		if (status)
@@ -161,9 +166,6 @@ u16 nvmev_ns_write(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 *due_ns)
 	} else {
 		rq.bytes = 0;
 	}
-	guard(mutex)(&nvmev->ftl_lock);
-	if (ftl_is_read_only(nvmev->ftl))
-		return NVME_SC_READ_ONLY | NVMEV_DNR;
 	*due_ns = call_in_pieces(nvmev, ftl_write, rq, cmd->fetched_ns);
 	cmd->data_seq = first_seq(nvmev, &rq);
 	return 0;
