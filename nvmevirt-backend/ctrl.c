@@ -47,6 +47,9 @@ bool nvmev_ctrl_mmio_work(const struct nvmev *nvmev)
 
 	if (nvmev_pci_read32(&nvmev->pci, NVME_REG_CC) != READ_ONCE(nvmev->cc))
 		return true;
+	/* It may be asked for while the dispatcher is about to sleep. */
+	if (READ_ONCE(nvmev->inject.fatal) || READ_ONCE(nvmev->inject.check_health))
+		return true;
 	if (!nvmev_ctrl_is_ready(nvmev))
 		return false;
 	for (id = 0; id < NVMEV_MAX_QUEUES; id++)
