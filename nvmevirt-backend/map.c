@@ -113,8 +113,10 @@ static ssize_t map_write(struct file *file, const char __user *text, size_t byte
 	if (nvmev_ns_check(range->ns, lba, nr_lbas))
 		return -ERANGE;
 	mutex_lock(&seq->lock);
-	range->first = lba >> shift;
-	range->end = max(range->first, (lba + nr_lbas + BIT_ULL(shift) - 1) >> shift);
+	/* The namespace may just have been formatted with other LBAs. */
+	range->first = min(lba >> shift, range->ns->nr_pages);
+	range->end = clamp((lba + nr_lbas + BIT_ULL(shift) - 1) >> shift, range->first,
+			   range->ns->nr_pages);
 	mutex_unlock(&seq->lock);
 	/* The next read begins with the first line of the new range. */
 	*pos = 0;
