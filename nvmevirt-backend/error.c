@@ -3,7 +3,7 @@
  * The Error Information log: which commands failed, where in the command the fault is, and
  * at which LBA.
  */
-#include "nvmev.h"
+#include "vendor.h"
 
 /* Not in one field of the command, or not in the command at all */
 #define NOWHERE		0xffff
@@ -40,6 +40,13 @@ static u16 locate_prp(const struct nvme_command *sqe)
 	return offsetof(struct nvme_command, common.dptr.prp2);
 }
 
+/* Are the LBAs of the command in its data? */
+static bool has_ranges(u8 opcode)
+{
+	return opcode == nvme_cmd_dsm || opcode == NVMEV_CMD_COPY ||
+		opcode == DIEAWARE_CMD_SHARE || opcode == DIEAWARE_CMD_REDISTRIBUTE;
+}
+
 /* The first byte, and the bit in it, of the field that made a command fail. */
 static u16 locate(u16 sqid, const struct nvme_command *sqe, u16 status)
 {
@@ -54,8 +61,7 @@ static u16 locate(u16 sqid, const struct nvme_command *sqe, u16 status)
 	case NVME_SC_PRP_INVALID_OFFSET:
 		return locate_prp(sqe);
 	case NVME_SC_LBA_RANGE:
-		/* Its ranges are in the data. */
-		if (sqe->common.opcode == nvme_cmd_dsm)
+		if (sqid && has_ranges(sqe->common.opcode))
 			return NOWHERE;
 		fallthrough;
 	case NVME_SC_QID_INVALID:

@@ -373,6 +373,11 @@ def error_log(host: Host, queue: Queue) -> None:
     host.write(DATA_AT, dsm("", 0, 0, 8, CAPACITY_LBAS - 1, 5).data)
     logged("Dataset Management: the LBA in its data", queue.run, sqe(0x09, 1, {10: 1, 11: 4}, data),
            NOWHERE, CAPACITY_LBAS)
+    host.write(DATA_AT, copy("", 0, 0, 0, 8, CAPACITY_LBAS - 1, 5).data)
+    logged("Copy: the LBA in its data", queue.run, sqe(0x19, 1, {10: 65536, 12: 1}, data),
+           NOWHERE, CAPACITY_LBAS)
+    host.write(DATA_AT, share("", 0, 1 << 60, 0, 8).data)
+    logged("Share: the LBA in its data", queue.run, sqe(0x81, 1, {}, data), NOWHERE, 1 << 60)
     logged("CNS: byte 40", admin, sqe(0x06, 0, {10: 0xFF}, data), 40)
     logged("a log page: byte 40", admin, sqe(0x02, 0, {10: 0xEF}, data), 40)
     logged("the save bit: bit 7 of byte 43", admin, sqe(0x09, 0, {10: 0x01 | 1 << 31}), 43 | 7 << 8)
