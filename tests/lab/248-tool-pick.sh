@@ -14,11 +14,8 @@
 
 # ranges FILE: what the analysis says of a file, as begin+length*count in KiB
 ranges() {
-	python3 -c '
-import json, sys
-found = [file for file in json.load(open(sys.argv[1]))["files"] if file["path"] == sys.argv[2]]
-for one in found[0]["ranges"] if found else []:
-    print("{}+{}*{}".format(one["begin"] // 1024, one["bytes"] // 1024, one["count"]), end=" ")' "$T_DIR/hot" "$1"
+	jq -j --arg path "$1" '[.files[] | select(.path == $path)][0].ranges[]? |
+		"\(.begin / 1024 | floor)+\(.bytes / 1024 | floor)*\(.count) "' "$T_DIR/hot"
 }
 
 # analyze OPTION...: of the mount
@@ -90,7 +87,10 @@ read_at() {
 }
 
 # Everybody, for a time; and only a command
-(while :; do read_at "$mnt/file" 64; done) &
+(while :; do
+	read_at "$mnt/file" 64
+	sleep 0.1
+done) &
 at_end kill $!
 check "everybody is watched for a second" analyze --seconds 1
 check_that "another process was seen" "$(ranges "$mnt/file")" =~ ^64\+4\*
