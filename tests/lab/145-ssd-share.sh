@@ -45,10 +45,8 @@ read_at() {
 
 # speed_of FIRST_MIB NR_MIB: KiB/s, the best of five, for the machine may be busy with something else
 speed_of() {
-	for _ in {1..5}; do
-		fio --name=r --filename="$DEV" --direct=1 --ioengine=libaio --iodepth=1 --rw=read --bs=1m \
-			--offset="$1m" --size="$2m" --output-format=json | jq '.jobs[0].read.bw'
-	done | sort -n | tail -n 1
+	fio --output-format=json --filename="$DEV" --direct=1 --ioengine=libaio --iodepth=1 --rw=read --bs=1m \
+		--offset="$1m" --size="$2m" --stonewall --name=turn{1..5} | jq '[.jobs[].read.bw] | max'
 }
 
 programs() {
@@ -105,10 +103,7 @@ check_that "nothing is shared any more" "$(ssd_stat ssd0 pages_shared)" -eq 0
 check_that "the dies hold as many pages as the map" "$(ssd_valid ssd0)" -eq "$(ssd_stat ssd0 pages_mapped)"
 
 # 8 MiB whose units all lie on one die, because a stripe less a unit came after each.
-for ((i = 0; i < 256; i++)); do
-	dd if=/dev/zero of="$DEV" bs=32k count=1 seek=$((4096 + i)) oflag=direct status=none
-	dd if=/dev/zero of="$DEV" bs=224k count=1 seek=$((2000 + i)) oflag=direct status=none
-done
+python3 "$LAB_DIR/turns.py" 256 "$DEV" 32 4096 /dev/zero "$DEV" 224 2000 /dev/zero
 sum=$(read_at 4096 256 | sha256sum)
 slow=$(speed_of 128 8)
 spread_range 262144 16384 >"$T_DIR/spread"
