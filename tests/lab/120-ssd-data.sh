@@ -57,7 +57,7 @@ drop_ssd ssd1
 blkdiscard "$first"
 settle_memory
 empty=$(mem_available_kib)
-dd if=/dev/urandom of="$first" bs=1M count=256 oflag=direct status=none
+write_mib "$first" 256 oflag=direct
 settle_memory
 full=$(mem_available_kib)
 check_that "256 MiB of data take 256 MiB of memory (KiB)" $((empty - full)) -ge $((250 * 1024))

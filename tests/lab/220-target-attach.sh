@@ -13,7 +13,7 @@ new_ssd ssd0 capacity_mib=1024
 make_fs ext4 "$DEV"
 new_mount "$DEV" "$T_DIR/raw"
 cp -r /usr/lib/python3*/json /usr/share/fdisk* /usr/sbin "$T_DIR/raw/" 2>/dev/null || true
-dd if=/dev/urandom of="$T_DIR/raw/big" bs=1M count=24 status=none
+write_mib "$T_DIR/raw/big" 24
 before=$(sums "$T_DIR/raw")
 umount "$T_DIR/raw"
 check_that "there is something to compare" "$(wc -l <<<"$before")" -gt 50
@@ -23,7 +23,7 @@ new_mount "$TARGET" "$T_DIR/mnt"
 check_that "all files are there through the target" "$(sums "$T_DIR/mnt")" == "$before"
 check_that "reading them taught the run table" "$(status_field t0 learned)" -gt 0
 dmsetup message t0 0 reset_counters
-dd if=/dev/urandom of="$T_DIR/mnt/big" bs=1M count=24 conv=notrunc,fsync status=none
+write_mib "$T_DIR/mnt/big" 24 conv=notrunc,fsync
 check_that "rewriting a file that was read is known as overwrite" "$(status_field t0 confirmed_overwrite)" -gt 0
 for i in {1..20}; do
 	head -c 40000 /dev/urandom >>"$T_DIR/mnt/grown"

@@ -111,7 +111,7 @@ make_fs btrfs /dev/mapper/t0
 mount /dev/mapper/t0 "$T_DIR/mnt"
 fragment "$T_DIR/mnt"
 file=$T_DIR/mnt/file
-dd if=/dev/urandom of="$T_DIR/mnt/large" bs=1M count=48 status=none
+write_mib "$T_DIR/mnt/large" 48
 btrfs -q subvolume create "$T_DIR/mnt/sub"
 dd if=/dev/urandom of="$T_DIR/mnt/sub/file" bs=64k count=1 status=none
 cp "$T_DIR/mnt/sub/file" "$T_DIR/mnt/mixed"

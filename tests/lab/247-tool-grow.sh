@@ -30,7 +30,7 @@ for mode in hint log; do
 	before=$(sectors_of t0)
 	make_fs ext4 /dev/mapper/t0
 	new_mount /dev/mapper/t0 "$T_DIR/mnt"
-	dd if=/dev/urandom of="$T_DIR/mnt/data" bs=1M count=16 conv=fsync status=none
+	write_mib "$T_DIR/mnt/data" 16 conv=fsync
 	sum=$(sha256sum <"$T_DIR/mnt/data")
 	exits 0 "t0 has all of the device below: $before sectors" dieaware grow t0
 	low_is "$sectors"
@@ -40,7 +40,7 @@ for mode in hint log; do
 	check_that "$mode: it is larger" "$(sectors_of t0)" -gt $((before * 3 / 2))
 	check_that "$mode: no table is left waiting" "$(dmsetup info -c --noheadings -o tables_loaded t0)" =~ ^[Ll]ive$
 	check "$mode: resize2fs" resize2fs "/dev/mapper/t0"
-	dd if=/dev/urandom of="$T_DIR/mnt/more" bs=1M count=200 conv=fsync status=none
+	write_mib "$T_DIR/mnt/more" 200 conv=fsync
 	check_that "$mode: the file is the same" "$(sha256sum <"$T_DIR/mnt/data")" == "$sum"
 	umount "$T_DIR/mnt"
 	check "$mode: fsck finds nothing" check_fs ext4 /dev/mapper/t0

@@ -62,7 +62,7 @@ dmsetup suspend t0
 dmsetup resume t0
 before=$(discards)
 fill_and_discard() {
-	dd if=/dev/urandom of="$TARGET" bs=1M count=20 oflag=direct conv=fsync status=none
+	write_mib "$TARGET" 20 oflag=direct conv=fsync
 	blkdiscard "$TARGET"
 	sync "$TARGET"
 	poll 10 sh -c "[ \$(dmsetup status t0 | grep -o 'empty_segments=[0-9]*' | cut -d = -f 2) -eq 0 ]"

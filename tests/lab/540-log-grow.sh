@@ -35,7 +35,7 @@ check_that "a device that has not grown has no more to offer" "$(status_field t0
 make_fs ext4 "$TARGET"
 new_mount "$TARGET" "$T_DIR/mnt"
 new_load "$T_DIR/mnt/load" --allow_file_create=1 --size=16m --rw=randrw --verify=crc32c --verify_backlog=64 --verify_fatal=1
-dd if=/dev/urandom of="$T_DIR/mnt/data" bs=1M count=16 status=none
+write_mib "$T_DIR/mnt/data" 16
 sum=$(sha256sum <"$T_DIR/mnt/data")
 
 check_fails "a table for more than there is is refused" dmsetup load t0 --table "$(line_of $((before + 1)))"
@@ -53,7 +53,7 @@ LINE=$(line_of "$after")
 check_that "the file is the same" "$(sha256sum <"$T_DIR/mnt/data")" == "$sum"
 check "the load has seen no wrong data" load_ends_well
 rm "$T_DIR/mnt/load"
-check "what is new takes data" dd if=/dev/urandom of="$T_DIR/mnt/more" bs=1M count=150 conv=fsync status=none
+check "what is new takes data" write_mib "$T_DIR/mnt/more" 150 conv=fsync
 more=$(sha256sum <"$T_DIR/mnt/more")
 umount "$T_DIR/mnt"
 check "fsck finds nothing" check_fs ext4 "$TARGET"
