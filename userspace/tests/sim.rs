@@ -336,13 +336,19 @@ fn profiles_are_documented_as_they_are() {
 fn the_example_of_the_documentation_runs() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/nvmevirt-backend.md");
     let docs = fs::read_to_string(path).unwrap();
-    let trace: String = docs
+    let command: Vec<&str> = docs
         .lines()
-        .skip_while(|line| *line != "    # dieaware trace 1")
-        .take_while(|line| !line.is_empty())
-        .map(|line| format!("{}\n", line.trim()))
+        .skip_while(|line| !line.starts_with("    $ printf '%s\\n' '# dieaware trace 1'"))
+        .take_while(|line| *line != "    $ dieaware sim two.trace")
         .collect();
-    let output = sim(&[], &file("example", &trace));
+    let made = Command::new("sh")
+        .args(["-c", command.join("\n").trim_start_matches("    $ ")])
+        .current_dir(env!("CARGO_TARGET_TMPDIR"))
+        .status()
+        .unwrap();
+    assert!(made.success());
+    let trace = Path::new(env!("CARGO_TARGET_TMPDIR")).join("two.trace");
+    let output = sim(&[], &trace);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let shown: Vec<&str> = docs
         .lines()
