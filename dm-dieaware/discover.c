@@ -57,10 +57,11 @@ static int disk_ioctl(struct block_device *bdev, unsigned int cmd, unsigned long
 	return fops->ioctl ? fops->ioctl(bdev, DMDA_MODE_WRITE, cmd, arg) : -ENOTTY;
 }
 
-static bool is_nvme(struct block_device *bdev)
+/* Return: false as well if that cannot be said now, as of a head without a path. */
+static bool is_something_else(struct block_device *bdev)
 {
-	return !strncmp(bdev->bd_disk->disk_name, "nvme", 4) &&
-	       disk_ioctl(bdev->bd_disk->part0, NVME_IOCTL_ID, 0) > 0;
+	return strncmp(bdev->bd_disk->disk_name, "nvme", 4) ||
+	       disk_ioctl(bdev->bd_disk->part0, NVME_IOCTL_ID, 0) == -ENOTTY;
 }
 
 /* Run a command that fetches data, and copy @size bytes from @offset of it */
@@ -131,7 +132,7 @@ static void discover(struct block_device *bdev, struct dmda_discovery *discovery
 	struct admin admin;
 
 	*discovery = (struct dmda_discovery){ .state = DMDA_STATE_NO_ANSWER };
-	if (!is_nvme(bdev)) {
+	if (is_something_else(bdev)) {
 		discovery->state = DMDA_STATE_NOT_NVME;
 		return;
 	}

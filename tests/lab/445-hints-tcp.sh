@@ -6,7 +6,7 @@
 # kernels: 6.12
 # smp: 2
 # mem: 2G
-# seconds: 12
+# seconds: 15
 # timeout: 150
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/fabric"
@@ -49,9 +49,8 @@ check_that "they can be switched on again" "$(status_field t0 hints)" == on
 sums "$T_DIR/mnt/hinted" >"$T_DIR/before"
 
 # The connection is lost and comes back. The first write teaches what hints off made forget.
-for controller in /sys/class/nvme/nvme*; do
-	[[ $(<"$controller/transport") != tcp ]] || echo 1 >"$controller/reset_controller"
-done
+CONTROLLER=$(basename "$(dirname "$(grep -lx tcp /sys/class/nvme/nvme*/transport)")")
+echo 1 >"/sys/class/nvme/$CONTROLLER/reset_controller"
 for _ in 1 2; do
 	dd if=/dev/urandom of="$T_DIR/mnt/plain/file" bs=32k count=1 oflag=direct conv=notrunc status=none
 done
@@ -62,4 +61,18 @@ check "the filesystem is sound" check_fs ext4 "$TARGET"
 mount "$TARGET" "$T_DIR/mnt"
 check_that "files are as they were" "$(sums "$T_DIR/mnt/hinted")" == "$(<"$T_DIR/before")"
 umount "$T_DIR/mnt"
+
+# Without a path nobody can say what the SSD is.
+remote_is() {
+	[[ $(<"/sys/class/nvme/$CONTROLLER/state") == "$1" ]]
+}
+
+rm "$PORT/subsystems/$NQN"
+poll 20 remote_is connecting
+dmsetup message t0 0 hints auto
+check_that "an SSD without a path cannot be asked" "$(status_field t0 hints)" == off:no_answer
+nsenter --net=/run/netns/drive ln -s "$SUBSYSTEM" "$PORT/subsystems/$NQN"
+poll 30 remote_is live
+dmsetup message t0 0 hints auto
+check_that "one with a path can" "$(status_field t0 hints)" == on
 drop_target t0
