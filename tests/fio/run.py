@@ -111,10 +111,24 @@ def fio(jobs: str, variables: Dict[str, str]) -> Dict[str, dict]:
         raise RuntimeError(f"fio ended with {done.returncode}: {done.stderr.strip()[-600:]}")
     result, _ = json.JSONDecoder().raw_decode(done.stdout[begin:])
     for job in result["jobs"]:
-        job["stderr"] = done.stderr.strip()[-300:]
+        job["stderr"] = done.stderr.strip()[:300]
     if done.returncode and not any(job["error"] for job in result["jobs"]):
         raise RuntimeError(f"fio ended with {done.returncode}: {done.stderr.strip()[-600:]}")
     return {job["jobname"]: job for job in result["jobs"]}
+
+
+def look_again(jobs: str, name: str, where: str) -> None:
+    """Say what a second look at wrong data finds: was it written like that, or only read?"""
+    path = Path("/tmp") / f"again-{jobs}"
+    text = (Path("/tmp") / jobs).read_text().replace("verify_fatal=1", "verify_only=1")
+    path.write_text(text)
+    run("sync")
+    Path("/proc/sys/vm/drop_caches").write_text("3")
+    for words in (("fio", "--section", name, str(path)), ("dmsetup", "status"),
+                  ("sh", "-c", f"filefrag -v {where}/{name}*"), ("sh", "-c", "dmesg | tail -n 30")):
+        done = subprocess.run(words, capture_output=True, text=True)
+        for line in (done.stderr + done.stdout).splitlines()[:1100]:
+            print(f"# {line}", flush=True)
 
 
 def verify_jobs(kind: str, jobs: str, where: str, size: str) -> None:
@@ -123,6 +137,7 @@ def verify_jobs(kind: str, jobs: str, where: str, size: str) -> None:
         title = f"{kind} {jobs[:-4]} {name}"
         if job["error"]:
             report(False, f"{title}: fio ended with error {job['error']}: {job['stderr']}")
+            look_again(jobs, name, where)
         else:
             report(0 < written <= read, f"{title}: {written >> 10} KiB written, {read >> 10} KiB verified")
 
