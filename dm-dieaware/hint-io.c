@@ -196,41 +196,39 @@ static void work_out_run(struct dmda *dmda, struct dmda_write *write)
 		dmda_runtable_set(dmda->table, &write->run);
 }
 
-/*
- * A write of a known file that is no run of whole pages. If it is a part of what its
- * device pages hold anyway, they go on to hold that; else nobody knows what they hold.
- */
-static void work_out_part(struct dmda *dmda, const struct dmda_write *write, sector_t sector)
+/* Is a write of a known file, no run of whole pages, a part of what its device pages hold? */
+static bool is_held(struct dmda *dmda, const struct dmda_write *write, sector_t sector)
 {
 	const struct dmda_identity *identity = &write->identity;
 	u64 shift_sectors = (identity->pos_bytes >> SECTOR_SHIFT) - sector;
 	struct dmda_owner owner;
 
 	dmda_runtable_owner(dmda->table, write->run.dpn, &owner);
-	if ((shift_sectors & (DMDA_PAGE_SECTORS - 1)) ||
-	    identity->len_bytes != write->bio->bi_iter.bi_size ||
-	    owner.file.id != identity->file.id ||
-	    owner.fpage != identity->pos_bytes >> DMDA_PAGE_SHIFT ||
-	    owner.nr_pages < write->run.nr_pages)
-		forget(dmda, sector, bio_sectors(write->bio));
+	return !(shift_sectors & (DMDA_PAGE_SECTORS - 1)) &&
+	       identity->len_bytes == write->bio->bi_iter.bi_size &&
+	       owner.file.id == identity->file.id &&
+	       owner.fpage == identity->pos_bytes >> DMDA_PAGE_SHIFT &&
+	       owner.nr_pages >= write->run.nr_pages;
 }
 
 static void work_out(struct dmda *dmda, struct dmda_write *write, sector_t sector)
 {
+	bool is_run;
+
 	write->verdict.hint = DMDA_HINT_NONE;
 	write->verdict.pred = DPN_NONE;
 	dmda_identify_write(dmda, write->bio, &write->identity);
-	if (write->identity.source != DMDA_SOURCE_METADATA && run_of(dmda, write, sector)) {
+	is_run = write->identity.source != DMDA_SOURCE_METADATA && run_of(dmda, write, sector);
+	if (is_run) {
 		work_out_run(dmda, write);
 	} else {
 		write->run.fpage = 0;
 		write->run.dpn = to_dpn(sector >> DMDA_PAGE_SECTOR_SHIFT);
 		write->run.nr_pages = DIV_ROUND_UP((sector & (DMDA_PAGE_SECTORS - 1)) +
 						   bio_sectors(write->bio), DMDA_PAGE_SECTORS);
-		if (write->identity.file.id)
-			work_out_part(dmda, write, sector);
 	}
-	if (!write->identity.file.id)
+	/* Nobody knows then what its device pages hold. */
+	if (!write->identity.file.id || (!is_run && !is_held(dmda, write, sector)))
 		forget(dmda, sector, bio_sectors(write->bio));
 }
 

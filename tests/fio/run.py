@@ -25,6 +25,8 @@ HERE = Path(__file__).resolve().parent
 MOUNT = "/mnt"
 SSD = "fio0"
 TARGET = "fio"
+# Of what a second look says: enough for a file that has an extent for each page
+MOST_LINES = 1100
 MKFS = {
     "ext4": ["mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
     "xfs": ["mkfs.xfs", "-q", "-f"],
@@ -127,7 +129,7 @@ def look_again(jobs: str, name: str, where: str) -> None:
     for words in (("fio", "--section", name, str(path)), ("dmsetup", "status"),
                   ("sh", "-c", f"filefrag -v {where}/{name}*"), ("sh", "-c", "dmesg | tail -n 30")):
         done = subprocess.run(words, capture_output=True, text=True)
-        for line in (done.stderr + done.stdout).splitlines()[:1100]:
+        for line in (done.stderr + done.stdout).splitlines()[:MOST_LINES]:
             print(f"# {line}", flush=True)
 
 
