@@ -124,6 +124,16 @@ static const char *parse_idle_free(const char *value, struct dmda_config *config
 	return dmda_idle_parse(NULL, value, config);
 }
 
+const char *dmda_in_place_parse(const char *value, struct dmda_config *config)
+{
+	u64 percent;
+
+	if (!dmda_parse_u64(value, DMDA_IN_PLACE_NEVER + 1, &percent))
+		return "The option in_place must be a number from 0 to 100.";
+	config->in_place_percent = percent;
+	return NULL;
+}
+
 static const char *parse_no_space_timeout(const char *value, struct dmda_config *config)
 {
 	u64 seconds;
@@ -146,6 +156,7 @@ static const struct dmda_config defaults = {
 	.discard_passdown = true,
 	.idle_ms = DMDA_IDLE_MS_DEFAULT,
 	.idle_free_percent = DMDA_IDLE_FREE_DEFAULT,
+	.in_place_percent = DMDA_IN_PLACE_DEFAULT,
 	.no_space_seconds = DMDA_NO_SPACE_TIMEOUT_DEFAULT,
 };
 
@@ -215,6 +226,11 @@ static const char *print_idle_free(const struct dmda_config *config, char *buf, 
 	return print_number(config->idle_free_percent, defaults.idle_free_percent, buf, size);
 }
 
+static const char *print_in_place(const struct dmda_config *config, char *buf, size_t size)
+{
+	return print_number(config->in_place_percent, defaults.in_place_percent, buf, size);
+}
+
 static const char *print_no_space_timeout(const struct dmda_config *config, char *buf,
 					  size_t size)
 {
@@ -249,6 +265,7 @@ static const struct option options[] = {
 	{ "discard_passdown=", LOG_ONLY, parse_discard_passdown, print_discard_passdown },
 	{ "idle_ms=", LOG_ONLY, parse_idle_ms, print_idle_ms },
 	{ "idle_free=", LOG_ONLY, parse_idle_free, print_idle_free },
+	{ "in_place=", LOG_ONLY, dmda_in_place_parse, print_in_place },
 	{ "no_space_timeout=", LOG_ONLY, parse_no_space_timeout, print_no_space_timeout },
 };
 

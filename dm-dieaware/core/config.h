@@ -23,6 +23,8 @@
  *   idle_ms=0..60000	    milliseconds without reads and writes after which to clean
  *			    although segments have not run out; 0: never
  *   idle_free=1..90	    percent of the segments that are to be free then
+ *   in_place=0..100	    percent of the space that hold data from which on small overwrites
+ *			    stay where they are; 100: never
  *   no_space_timeout=0..3600
  *                          seconds that writes wait for a free segment before they fail
  *
@@ -61,6 +63,9 @@ enum dmda_hints_mode {
 #define DMDA_IDLE_FREE_DEFAULT		20
 #define DMDA_IDLE_FREE_MAX		90
 
+#define DMDA_IN_PLACE_DEFAULT		60
+#define DMDA_IN_PLACE_NEVER		100
+
 /**
  * enum dmda_mode - what the target does
  * @DMDA_MODE_HINT: sends hints, and each page stays where it is
@@ -89,6 +94,7 @@ enum dmda_mode {
  * @idle_ms: log: how long nobody reads or writes before cleaning begins by itself,
  *	[0, DMDA_IDLE_MS_MAX]; 0: it does not
  * @idle_free_percent: log: segments that it makes free then, [1, DMDA_IDLE_FREE_MAX]
+ * @in_place_percent: log: how full it is when small overwrites stay in place, [0, 100]
  * @no_space_seconds: log: how long writes wait for a free segment,
  *	[0, DMDA_NO_SPACE_TIMEOUT_MAX]
  */
@@ -106,6 +112,7 @@ struct dmda_config {
 	bool discard_passdown;
 	u32 idle_ms;
 	u32 idle_free_percent;
+	u32 in_place_percent;
 	u32 no_space_seconds;
 };
 
@@ -145,6 +152,16 @@ size_t dmda_config_print(const struct dmda_config *config, char *buf, size_t siz
  * Return: NULL, or what is wrong as a complete sentence.
  */
 const char *dmda_idle_parse(const char *ms, const char *percent, struct dmda_config *config);
+
+/**
+ * dmda_in_place_parse() - "in_place" as a number
+ * @value: the word
+ * @config: gets what is understood
+ *
+ * Context: any.
+ * Return: NULL, or what is wrong as a complete sentence.
+ */
+const char *dmda_in_place_parse(const char *value, struct dmda_config *config);
 
 /**
  * dmda_hints_mode_parse() - "auto", "on" or "off"

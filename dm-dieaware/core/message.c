@@ -116,6 +116,20 @@ static const char *parse_idle_message(unsigned int argc, char **argv,
 	return NULL;
 }
 
+static const char *parse_in_place_message(unsigned int argc, char **argv,
+					  struct dmda_message *message)
+{
+	struct dmda_config config;
+	const char *why;
+
+	if (argc != 1)
+		return "It must be: in_place PERCENT.";
+	why = dmda_in_place_parse(argv[0], &config);
+	if (!why)
+		message->in_place_percent = config.in_place_percent;
+	return why;
+}
+
 static const char *parse_policy_message(unsigned int argc, char **argv,
 					struct dmda_message *message)
 {
@@ -125,7 +139,8 @@ static const char *parse_policy_message(unsigned int argc, char **argv,
 }
 
 #define NO_VERB \
-	"Messages: reset_counters, hints, runs add|clear|stats, cleaning, idle, policy, clean, checkpoint."
+	"Messages: reset_counters, hints, runs add|clear|stats, cleaning, idle, in_place, " \
+	"policy, clean, checkpoint."
 
 /**
  * struct verb - how a message begins, and what follows
@@ -149,6 +164,7 @@ static const struct verb verbs[] = {
 	{ "runs", "stats", DMDA_VERB_RUNS_STATS, parse_nothing },
 	{ "cleaning", NULL, DMDA_VERB_CLEANING, parse_cleaning_message },
 	{ "idle", NULL, DMDA_VERB_IDLE, parse_idle_message },
+	{ "in_place", NULL, DMDA_VERB_IN_PLACE, parse_in_place_message },
 	{ "policy", NULL, DMDA_VERB_POLICY, parse_policy_message },
 	{ "clean", NULL, DMDA_VERB_CLEAN, parse_nothing },
 	{ "checkpoint", NULL, DMDA_VERB_CHECKPOINT, parse_nothing },

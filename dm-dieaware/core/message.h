@@ -32,6 +32,7 @@
  * @DMDA_VERB_RUNS_STATS: report the run table
  * @DMDA_VERB_CLEANING: clean when segments run out, or do not
  * @DMDA_VERB_IDLE: clean when nobody reads or writes for so long
+ * @DMDA_VERB_IN_PLACE: overwrite in place when it is so full
  * @DMDA_VERB_POLICY: choose segments that way
  * @DMDA_VERB_CLEAN: clean all segments that are worth it
  * @DMDA_VERB_CHECKPOINT: take a checkpoint
@@ -44,6 +45,7 @@ enum dmda_verb {
 	DMDA_VERB_RUNS_STATS,
 	DMDA_VERB_CLEANING,
 	DMDA_VERB_IDLE,
+	DMDA_VERB_IN_PLACE,
 	DMDA_VERB_POLICY,
 	DMDA_VERB_CLEAN,
 	DMDA_VERB_CHECKPOINT,
@@ -56,6 +58,7 @@ enum dmda_verb {
  * @is_on: CLEANING: on
  * @idle_ms: IDLE: milliseconds
  * @idle_free_percent: IDLE: segments that are to be free
+ * @in_place_percent: IN_PLACE: how full
  * @policy: POLICY: which
  * @file: RUNS_ADD: whose runs
  * @nr_runs: RUNS_ADD: how many, at least 1
@@ -68,6 +71,7 @@ struct dmda_message {
 	bool is_on;
 	u32 idle_ms;
 	u32 idle_free_percent;
+	u32 in_place_percent;
 	enum dmda_policy policy;
 	struct dmda_file file;
 	u32 nr_runs;

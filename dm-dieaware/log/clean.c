@@ -253,6 +253,7 @@ static void release_victims(struct dmda_log_cleaner *cleaner, bool is_done)
 	for (u32 i = 0; i < cleaner->nr_victims; i++)
 		dmda_log_put_reader(log, cleaner->victim[i]);
 	spin_lock_irq(&log->lock);
+	dmda_log_end_victims_locked(cleaner);
 	if (is_done)
 		log->counters.nr_cleaned += cleaner->nr_victims;
 	if (is_done && cleaner->is_idle)
@@ -263,8 +264,10 @@ static void release_victims(struct dmda_log_cleaner *cleaner, bool is_done)
 
 static bool clean_chosen(struct dmda_log_cleaner *cleaner)
 {
-	bool is_done = dmda_log_copy(cleaner);
+	bool is_done;
 
+	dmda_log_begin_victims(cleaner);
+	is_done = dmda_log_copy(cleaner);
 	release_victims(cleaner, is_done);
 	/* What was taken away must be durable before it is free. */
 	return is_done && !dmda_log_commit(cleaner->log);
@@ -308,6 +311,16 @@ static void gain_room(struct dmda_log *log, bool (*may)(const struct dmda_log *l
 			break;
 	}
 	set_pacing(log, false);
+}
+
+/* Overwrites in place go on meanwhile, and pay for more of it. */
+static void gather(struct dmda_log *log)
+{
+	while (may_clean(log) && dmda_log_begin_gathering(log)) {
+		/* The most space for the least work */
+		if (!clean_some(log->cleaner, true))
+			break;
+	}
 }
 
 /*
@@ -508,6 +521,7 @@ void dmda_log_do_clean(struct work_struct *work)
 	if (READ_ONCE(log->must_clean_all))
 		clean_everything(log->cleaner);
 	gain_room(log, may_clean);
+	gather(log);
 	clean_idle(log);
 }
 
@@ -568,9 +582,11 @@ int dmda_log_cleaner_create(struct dmda_log *log)
 	cleaner->files.slot = kvcalloc(cleaner->files.nr_slots, sizeof(u64), GFP_KERNEL);
 	cleaner->victim = kvcalloc(nr_segments, sizeof(*cleaner->victim), GFP_KERNEL);
 	cleaner->is_stuck = kvcalloc(BITS_TO_LONGS(nr_segments), sizeof(long), GFP_KERNEL);
+	cleaner->is_victim = kvcalloc(BITS_TO_LONGS(nr_segments), sizeof(long), GFP_KERNEL);
 	cleaner->is_left = kvcalloc(BITS_TO_LONGS(nr_segments), sizeof(long), GFP_KERNEL);
 	if (!cleaner->move || !cleaner->victim || !cleaner->is_left || !cleaner->files.slot ||
-	    !cleaner->is_stuck || !looks_create(cleaner) || !dmda_log_copy_create(cleaner))
+	    !cleaner->is_stuck || !cleaner->is_victim || !looks_create(cleaner) ||
+	    !dmda_log_copy_create(cleaner))
 		return -ENOMEM;
 	return 0;
 }
@@ -585,6 +601,7 @@ void dmda_log_cleaner_destroy(struct dmda_log *log)
 	looks_destroy(cleaner);
 	kvfree(cleaner->victim);
 	kvfree(cleaner->is_left);
+	kvfree(cleaner->is_victim);
 	kvfree(cleaner->is_stuck);
 	kvfree(cleaner->files.slot);
 	kvfree(cleaner->move);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the two halves of cleaning share: clean.c chooses segments and says when, copy.c
- * brings what is valid in them to another place.
+ * brings what is valid in them to another place; and place.c, which must not change that
+ * meanwhile.
  */
 #ifndef DMDA_LOG_CLEAN_H
 #define DMDA_LOG_CLEAN_H
@@ -71,6 +72,7 @@ struct dmda_log_look {
  * @nr_pages: how much
  * @waste: a page that takes what is read along and not needed
  * @is_stuck: a bit for each segment: it has pages that cannot be read
+ * @is_victim: likewise: it is being cleaned
  * @is_left: likewise: it is still to be cleaned, when all are
  */
 struct dmda_log_cleaner {
@@ -92,6 +94,7 @@ struct dmda_log_cleaner {
 	u32 nr_pages;
 	struct page *waste;
 	unsigned long *is_stuck;
+	unsigned long *is_victim;
 	unsigned long *is_left;
 };
 
@@ -137,5 +140,26 @@ bool dmda_log_copy_create(struct dmda_log_cleaner *cleaner);
  * @cleaner: whose
  */
 void dmda_log_copy_destroy(struct dmda_log_cleaner *cleaner);
+
+/**
+ * dmda_log_begin_gathering() - has so much been overwritten in place that some segments are to be
+ *	cleaned for it, so that what is free lies together?
+ *
+ * Return: true once for that much.
+ */
+bool dmda_log_begin_gathering(struct dmda_log *log);
+
+/**
+ * dmda_log_begin_victims() - nothing in the segments that are to be cleaned changes in place
+ *	from now on
+ *
+ * Context: may sleep, as long as writes take.
+ */
+void dmda_log_begin_victims(struct dmda_log_cleaner *cleaner);
+
+/**
+ * dmda_log_end_victims_locked() - it may
+ */
+void dmda_log_end_victims_locked(struct dmda_log_cleaner *cleaner);
 
 #endif /* DMDA_LOG_CLEAN_H */

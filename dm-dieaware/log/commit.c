@@ -45,6 +45,7 @@ bool dmda_log_has_room_locked(struct dmda_log *log, u32 nr_records)
  * @nr: its sectors; 0: there is nothing to be written
  * @first: number of the first
  * @seq: its last operation
+ * @overwrites: writes in place that were done before
  * @why: it cannot be right, and must not be written; or NULL
  */
 struct sealed {
@@ -52,6 +53,7 @@ struct sealed {
 	u32 nr;
 	u64 first;
 	u64 seq;
+	u64 overwrites;
 	const char *why;
 };
 
@@ -62,6 +64,7 @@ static void seal_batch(struct dmda_log *log, struct sealed *sealed, struct list_
 	spin_lock_irq(&log->lock);
 	list_splice_init(&log->committing, ios);
 	sealed->why = log->change.why;
+	sealed->overwrites = log->nr_overwrites;
 	if (log->has_batch && log->state != DMDA_LOG_FAILED && !sealed->why) {
 		sealed->sectors = log->batch.sectors;
 		sealed->first = log->batch.first.sector;
@@ -76,6 +79,24 @@ static void seal_batch(struct dmda_log *log, struct sealed *sealed, struct list_
 	spin_unlock_irq(&log->lock);
 }
 
+/* Writes in place have no records: there may be nothing to be written, but to be flushed. */
+static int flush_overwrites(struct dmda_log *log, const struct sealed *sealed)
+{
+	int ret;
+
+	if (log->durable_overwrites == sealed->overwrites)
+		return 0;
+	ret = dmda_log_flush(log);
+	if (ret) {
+		dmda_log_fail(log, "flushing data", "the device reports an error");
+		return ret;
+	}
+	spin_lock_irq(&log->lock);
+	log->durable_overwrites = sealed->overwrites;
+	spin_unlock_irq(&log->lock);
+	return 0;
+}
+
 static int commit_once(struct dmda_log *log, struct list_head *ios)
 {
 	struct sealed sealed;
@@ -87,7 +108,8 @@ static int commit_once(struct dmda_log *log, struct list_head *ios)
 		return -EIO;
 	}
 	if (!sealed.nr)
-		return READ_ONCE(log->state) == DMDA_LOG_FAILED ? -EIO : 0;
+		return READ_ONCE(log->state) == DMDA_LOG_FAILED ? -EIO :
+								  flush_overwrites(log, &sealed);
 	/* The data that the records name is written; the flush makes it durable first. */
 	ret = dmda_log_write_sectors(log, dmda_journal_sector_at(&log->super, sealed.first),
 				     sealed.sectors, sealed.nr, REQ_PREFLUSH | REQ_FUA);
@@ -98,6 +120,7 @@ static int commit_once(struct dmda_log *log, struct list_head *ios)
 	}
 	spin_lock_irq(&log->lock);
 	log->durable_seq = sealed.seq;
+	log->durable_overwrites = sealed.overwrites;
 	if (log->segments.nr_empty && log->state == DMDA_LOG_WRITE)
 		dmda_log_kick(log, &log->space_work);
 	spin_unlock_irq(&log->lock);

@@ -5,8 +5,9 @@
  * Where that page lies on the device, the map says when the write gets its places; or, if
  * it is being written itself, the places that it has got.
  *
- * A write goes to a place that held something else: so it never is an overwrite for the
- * device, but follows the page before it in its file, also when it replaces a page.
+ * A write goes to a place that held something else: so it is no overwrite for the
+ * device, but follows the page before it in its file, also when it replaces a page. It is an
+ * overwrite only where it stays in its place (place.c).
  *
  * A command with a hint cannot be merged with others, and what the log writes in sequence is
  * one large command without: so small pieces that replace something, or are moved by cleaning,
@@ -33,6 +34,17 @@ static void classify(struct dmda *dmda, const struct dmda_run *run, struct dmda_
 	if (before.dpn != DPN_NONE)
 		dmda_runtable_owner(dmda->table, before.dpn, &before.owner);
 	dmda_classify(run, &here, &before, run->nr_pages, verdict);
+}
+
+/* Is a run what its lpns hold already, as far as is known? */
+static bool replaces_itself(struct dmda *dmda, const struct dmda_run *run)
+{
+	struct dmda_verdict verdict;
+	struct dmda_owner owner;
+
+	dmda_runtable_owner(dmda->table, run->dpn, &owner);
+	return dmda_classify_overwrite(run, &owner, &verdict) &&
+	       verdict.nr_pages == run->nr_pages;
 }
 
 static void work_out(struct dmda *dmda, struct dmda_write *write)
@@ -64,6 +76,7 @@ void dmda_log_hint_plan(struct dmda_log *log, struct dmda_log_io *io,
 
 	if (!sends_hints(log))
 		return;
+	io->is_same = replaces_itself(log->dmda, &write.run);
 	work_out(log->dmda, &write);
 	io->ino = identity->ino;
 	io->source = write.identity.source;
@@ -87,6 +100,10 @@ void dmda_log_hint_place_locked(struct dmda_log *log, struct dmda_log_io *io)
 	lockdep_assert_held(&log->lock);
 
 	io->pred_dpn = DPN_NONE;
+	if (io->is_in_place) {
+		io->what = io->is_same ? DMDA_HINT_OVERWRITE : DMDA_HINT_NONE;
+		return;
+	}
 	if (io->what == DMDA_HINT_NONE || io->pred == U64_MAX)
 		return;
 	/*

@@ -132,19 +132,13 @@ static void init_io(struct dmda_log *log, struct bio *bio)
 	io->has_waited = false;
 	io->is_written = false;
 	io->is_rest = false;
+	io->is_in_place = false;
 }
 
 static void send_to(struct dmda_log *log, struct bio *bio, dpn_t dpn)
 {
 	bio_set_dev(bio, log->bdev);
 	bio->bi_iter.bi_sector = dmda_log_sector(log, dpn);
-}
-
-static seg_t segment_of(const struct dmda_log *log, dpn_t dpn)
-{
-	u32 page;
-
-	return dmda_super_segment_of(&log->super, dpn, &page);
 }
 
 /*
@@ -162,7 +156,7 @@ static u32 look_up_locked(struct dmda_log *log, const struct dmda_log_page *page
 	*seg = SEG_NONE;
 	if (*dpn == DPN_NONE)
 		return nr;
-	*seg = segment_of(log, *dpn);
+	*seg = dmda_log_segment_of(log, *dpn);
 	if (*seg != SEG_NONE)
 		atomic_inc(&log->readers[from_seg(*seg)]);
 	return nr;
@@ -345,7 +339,9 @@ static u32 place_locked(struct dmda_log *log, struct dmda_log_io *io, bool whole
 	u32 nr = 0;
 
 	/* Who came first is served first. */
-	if (list_empty(&log->starved))
+	if (dmda_log_stay_locked(log, io))
+		nr = dmda_log_io_pages(io);
+	else if (list_empty(&log->starved))
 		nr = dmda_log_take_locked(log, DMDA_STREAM_USER, dmda_log_io_pages(io), whole,
 					  &io->dpn, &io->open);
 	if (!nr) {
@@ -355,7 +351,7 @@ static u32 place_locked(struct dmda_log *log, struct dmda_log_io *io, bool whole
 	log->counters.user_pages += nr;
 	log->last_progress = jiffies;
 	io->stage = DMDA_LOG_DATA;
-	io->is_fetching = !pin_pages_locked(log, io);
+	io->is_fetching = !io->is_in_place && !pin_pages_locked(log, io);
 	dmda_log_hint_place_locked(log, io);
 	return nr;
 }
@@ -368,11 +364,14 @@ static void shorten_locked(struct dmda_log *log, struct dmda_log_io *io, u32 nr_
 	claims_remove(io, &log->claims);
 	io->last = io->first + nr_pages - 1;
 	claims_insert(io, &log->claims);
-	dmda_writer_cut(&log->writer, to_lpn(io->last + 1));
 }
 
-/* As far as it goes without waiting. Return: pages that can be sent on; 0: it waits. */
-static u32 begin_write(struct dmda_log *log, struct dmda_log_io *io)
+/*
+ * As far as it goes without waiting.
+ * @is_begun: it is the beginning of a longer write
+ * Return: pages that can be sent on; 0: it waits.
+ */
+static u32 begin_write(struct dmda_log *log, struct dmda_log_io *io, bool is_begun)
 {
 	unsigned long flags;
 	u32 nr = 0;
@@ -382,10 +381,13 @@ static u32 begin_write(struct dmda_log *log, struct dmda_log_io *io)
 	if (claim_locked(log, io))
 		nr = place_locked(log, io, false);
 	if (nr) {
+		is_begun = is_begun || nr < dmda_log_io_pages(io);
 		shorten_locked(log, io, nr);
 		if (io->is_fetching)
 			go_on_locked(log, io);
 	}
+	if (is_begun)
+		dmda_writer_cut(&log->writer, to_lpn(io->last + 1));
 	spin_unlock_irqrestore(&log->lock, flags);
 	return nr;
 }
@@ -424,14 +426,15 @@ dpn_t dmda_log_where_locked(struct dmda_log *log, u64 lpn)
 static int map_write(struct dmda_log *log, struct bio *bio)
 {
 	struct dmda_log_io *io = dmda_log_io_of(bio);
-	u32 nr_pages = min(dmda_log_io_pages(io), dmda_log_max_pages(log)), nr;
+	u32 nr_bio = dmda_log_io_pages(io), most = dmda_log_max_pages(log);
+	u32 nr_pages = min(nr_bio, most), nr;
 
 	if (READ_ONCE(log->state) != DMDA_LOG_WRITE)
 		return DM_MAPIO_KILL;
 	identify(log, bio, &nr_pages);
-	if (nr_pages < bio_sectors(bio) >> DMDA_PAGE_SECTOR_SHIFT)
+	if (nr_pages < nr_bio)
 		dm_accept_partial_bio(bio, nr_pages << DMDA_PAGE_SECTOR_SHIFT);
-	nr = begin_write(log, io);
+	nr = begin_write(log, io, nr_pages < nr_bio && nr_pages == most);
 	if (!nr)
 		return DM_MAPIO_SUBMITTED;
 	if (nr < nr_pages)
@@ -477,6 +480,16 @@ bool dmda_log_map_run_locked(struct dmda_log *log,
 	return true;
 }
 
+/* Nothing becomes of its places. */
+static void give_up_write_locked(struct dmda_log *log, struct dmda_log_io *io)
+{
+	if (io->is_in_place)
+		dmda_log_stayed_locked(log, io);
+	else
+		dmda_log_placed_locked(log, io->open, dmda_log_io_pages(io));
+	let_go_locked(log, io);
+}
+
 /* Return: whether the batch had room for its operation. */
 static bool apply_write_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
@@ -485,6 +498,11 @@ static bool apply_write_locked(struct dmda_log *log, struct dmda_log_io *io)
 		.lpn = to_lpn(io->first), .file = io->file, .fpage = io->fpage,
 	};
 
+	if (io->is_in_place) {
+		log->nr_overwrites++;
+		give_up_write_locked(log, io);
+		return true;
+	}
 	if (!dmda_log_map_run_locked(log, io->pages, &first, io->dpn, nr))
 		return false;
 	log->mtime[io->open] = first.seq;
@@ -499,12 +517,6 @@ static void commit_for_locked(struct dmda_log *log, struct dmda_log_io *io)
 	list_move_tail(&io->list, &log->committing);
 	log->counters.nr_flushes++;
 	dmda_log_kick(log, &log->commit_work);
-}
-
-static void give_up_write_locked(struct dmda_log *log, struct dmda_log_io *io)
-{
-	dmda_log_placed_locked(log, io->open, dmda_log_io_pages(io));
-	let_go_locked(log, io);
 }
 
 /*
@@ -710,7 +722,7 @@ static bool all_is_durable_locked(const struct dmda_log *log)
 {
 	u64 next_seq = log->has_batch ? log->batch.next_seq : log->next_place.seq;
 
-	return log->durable_seq + 1 == next_seq;
+	return log->durable_seq + 1 == next_seq && log->durable_overwrites == log->nr_overwrites;
 }
 
 static int map_flush(struct dmda_log *log, struct bio *bio)

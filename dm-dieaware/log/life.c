@@ -84,6 +84,7 @@ static void free_tables(struct dmda_log *log)
 	kvfree(log->root_pages);
 	kvfree(log->summary);
 	kvfree(log->readers);
+	kvfree(log->nr_in_place);
 	kvfree(log->segments_memory);
 	kvfree(log->opened_memory);
 	for (int i = 0; i < DMDA_NR_TABLES; i++)
@@ -103,6 +104,8 @@ static bool allocate_tables(struct dmda_log *log)
 	log->summary = kvcalloc(super->summary_pages, sizeof(*log->summary), GFP_KERNEL);
 	log->readers = kvcalloc(dmda_super_nr_segments(super), sizeof(*log->readers),
 				GFP_KERNEL);
+	log->nr_in_place = kvcalloc(dmda_super_nr_segments(super), sizeof(*log->nr_in_place),
+				    GFP_KERNEL);
 	log->segments_memory = kvzalloc(dmda_segments_bytes(super), GFP_KERNEL);
 	log->opened_memory = kvzalloc(dmda_opened_bytes(super), GFP_KERNEL);
 	for (int i = 0; i < DMDA_NR_TABLES; i++) {
@@ -112,7 +115,8 @@ static bool allocate_tables(struct dmda_log *log)
 		is_complete = is_complete && log->slots_memory[i];
 	}
 	return is_complete && log->sectors[0] && log->sectors[1] && log->root_pages &&
-		log->summary && log->readers && log->segments_memory && log->opened_memory;
+		log->summary && log->readers && log->nr_in_place && log->segments_memory &&
+		log->opened_memory;
 }
 
 static void init_tables(struct dmda_log *log)
@@ -518,6 +522,9 @@ int dmda_log_message(struct dmda *dmda, const struct dmda_message *message)
 		WRITE_ONCE(dmda->config.idle_free_percent, message->idle_free_percent);
 		dmda_log_wait_idle(log);
 		return 0;
+	case DMDA_VERB_IN_PLACE:
+		WRITE_ONCE(dmda->config.in_place_percent, message->in_place_percent);
+		return 0;
 	case DMDA_VERB_POLICY:
 		WRITE_ONCE(dmda->config.policy, message->policy);
 		return 0;
@@ -572,8 +579,9 @@ size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
 	DMEMIT(" meta_pages=%llu cleaned_segments=%llu starved=%llu cleaning=%s policy=%s",
 	       counters.meta_pages, counters.nr_cleaned, counters.nr_starved,
 	       dmda->config.cleaning ? "on" : "off", dmda_policy_name(dmda->config.policy));
-	DMEMIT(" grown_lpns=%llu idle_cleaned=%llu moved_hints=%llu", nr_lpns_to_be_had(log),
-	       counters.nr_idle_cleaned, counters.nr_moved_hints);
+	DMEMIT(" grown_lpns=%llu idle_cleaned=%llu moved_hints=%llu in_place_pages=%llu",
+	       nr_lpns_to_be_had(log), counters.nr_idle_cleaned, counters.nr_moved_hints,
+	       counters.in_place_pages);
 	sz += dmda_hints_status(dmda, result + sz, maxlen - sz);
 	return sz;
 }

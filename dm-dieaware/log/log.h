@@ -11,6 +11,7 @@
  *	space.c		segments: opened, closed, freed
  *	checkpoint.c	tables and root
  *	clean.c		moving what is valid out of segments
+ *	place.c		overwriting pages where they are
  *	start.c		superblock, root, tables, replay
  *	grow.c		a larger device gets a root and a superblock for its size
  *	disk.c		reading and writing metadata
@@ -97,7 +98,8 @@ enum dmda_log_stage {
  * @cursor: trims and reads by the worker: next lpn
  * @pages: pages of the map that it has pinned
  * @dpn: place of its data
- * @seg: a read's segment, whose readers it is counted among; or SEG_NONE
+ * @seg: a read's segment, whose readers it is counted among; that of a write in place; or
+ *	SEG_NONE
  * @file: the file of a write, 0 if not known
  * @fpage: page of that file
  * @ino: of that file, for the tracepoint
@@ -112,6 +114,8 @@ enum dmda_log_stage {
  * @has_waited: for a page of the map that it has not used yet
  * @is_written: it only waits for them
  * @is_rest: what is left of a write that a segment had no room for
+ * @is_in_place: a write to where its pages are already
+ * @is_same: the pages that a write replaces are the same pages of the same file
  * @source: of a write: enum dmda_source
  * @what: enum dmda_hint of a write
  * @hint: the hint's way; must be the last member, see dmda_io_of()
@@ -140,6 +144,8 @@ struct dmda_log_io {
 	bool has_waited;
 	bool is_written;
 	bool is_rest;
+	bool is_in_place;
+	bool is_same;
 	u8 source;
 	u8 what;
 	struct dmda_io hint;
@@ -151,6 +157,7 @@ struct dmda_log_io {
  * @nr_flushes: flushes and FUA writes that asked for one
  * @nr_checkpoints: roots that were written
  * @user_pages: pages that users wrote
+ * @in_place_pages: those of them that were overwritten where they were
  * @moved_pages: pages that cleaning wrote
  * @meta_pages: pages of metadata that were written, the journal included
  * @nr_cleaned: segments that were cleaned
@@ -164,6 +171,7 @@ struct dmda_log_counters {
 	u64 nr_flushes;
 	u64 nr_checkpoints;
 	u64 user_pages;
+	u64 in_place_pages;
 	u64 moved_pages;
 	u64 meta_pages;
 	u64 nr_cleaned;
@@ -246,6 +254,7 @@ struct dmda_log_writes {
  * @buffers: reserve of copies of pages that are being written
  * @writes: reserve for struct dmda_log_page_write
  * @readers: by segment: bios that read from it; it is not freed before they have ended
+ * @nr_in_place: by segment: writes in place that are under way
  * @commit_lock: one commit at a time
  * @checkpoint_lock: one checkpoint at a time
  * @lock: protects the following
@@ -266,6 +275,9 @@ struct dmda_log_writes {
  * @sectors_index: which one @batch has
  * @batch_sectors: size of a batch
  * @durable_seq: operations up to this are durable
+ * @nr_overwrites: writes in place that were done
+ * @durable_overwrites: so many of them are durable
+ * @nr_stayed: pages that were overwritten in place since some were gathered
  * @root: the last durable root
  * @map: pages of the map that are in memory, by index
  * @fifo: which of them came lately, and which of those have gone
@@ -333,6 +345,7 @@ struct dmda_log {
 	mempool_t buffers;
 	mempool_t writes;
 	atomic_t *readers;
+	u32 *nr_in_place;
 
 	struct mutex commit_lock; /* of a commit */
 	struct mutex checkpoint_lock; /* of a checkpoint */
@@ -355,6 +368,9 @@ struct dmda_log {
 	u32 sectors_index;
 	u32 batch_sectors;
 	u64 durable_seq;
+	u64 nr_overwrites;
+	u64 durable_overwrites;
+	u64 nr_stayed;
 	struct dmda_root root;
 	struct xarray map;
 	struct dmda_s3fifo fifo;
@@ -417,6 +433,14 @@ static inline struct bio *dmda_log_bio(struct dmda_log_io *io)
 static inline u32 dmda_log_io_pages(const struct dmda_log_io *io)
 {
 	return io->last - io->first + 1;
+}
+
+/* The segment that a page lies in, or SEG_NONE */
+static inline seg_t dmda_log_segment_of(const struct dmda_log *log, dpn_t dpn)
+{
+	u32 page;
+
+	return dmda_super_segment_of(&log->super, dpn, &page);
 }
 
 /* Where a page lies for the block layer. */
@@ -604,6 +628,7 @@ static inline void dmda_log_hint_init(struct dmda_log_io *io)
 	io->source = DMDA_SOURCE_UNKNOWN;
 	io->what = DMDA_HINT_NONE;
 	io->pred = U64_MAX;
+	io->is_same = false;
 }
 
 /**
@@ -841,6 +866,23 @@ static inline void dmda_log_begin_clean(struct dmda_log *log)
 	if (!READ_ONCE(log->is_quiet))
 		queue_work(log->clean_queue, &log->clean_work);
 }
+
+/*
+ * Functions defined in place.c
+ */
+
+/**
+ * dmda_log_stay_locked() - is a write done where its pages are?
+ * @io: has claimed its lpns
+ *
+ * Then that is its place, and nobody copies the pages until dmda_log_stayed_locked().
+ */
+bool dmda_log_stay_locked(struct dmda_log *log, struct dmda_log_io *io);
+
+/**
+ * dmda_log_stayed_locked() - a write in place has ended
+ */
+void dmda_log_stayed_locked(struct dmda_log *log, struct dmda_log_io *io);
 
 /*
  * Functions defined in start.c

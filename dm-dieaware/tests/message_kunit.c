@@ -93,7 +93,8 @@ struct message_case {
 };
 
 #define VERB_WRONG \
-	"Messages: reset_counters, hints, runs add|clear|stats, cleaning, idle, policy, clean, checkpoint."
+	"Messages: reset_counters, hints, runs add|clear|stats, cleaning, idle, in_place, " \
+	"policy, clean, checkpoint."
 #define POLICY_WRONG	"It must be: policy greedy|cost-benefit|file-aware."
 #define HINTS_WRONG	"The message hints takes one argument: auto, on or off."
 #define ADD_WRONG	"It must be: runs add MAJOR:MINOR INODE GENERATION {FPAGE DPN NR_PAGES}..."
@@ -116,6 +117,8 @@ static const struct message_case refused[] = {
 	{ "cleaning on off", "It must be: cleaning on|off." },
 	{ "idle 5", "It must be: idle MS PERCENT." },
 	{ "idle 5 100", "The option idle_free must be a number from 1 to 90." },
+	{ "in_place", "It must be: in_place PERCENT." },
+	{ "in_place 101", "The option in_place must be a number from 0 to 100." },
 	{ "policy", POLICY_WRONG },
 	{ "policy best", POLICY_WRONG },
 	{ "policy greedy greedy", POLICY_WRONG },

@@ -67,6 +67,11 @@ dd if=/tmp/base of="$DISK" bs=64K conv=sparse oflag=direct status=none
 bytes=$FIRST
 for ((turn = 0; ; turn++)); do
 	TIMES=$((turn % 2 ? -1 : 1))
+	# Two turns like this, two turns like that
+	LOG_OPTION=""
+	if ((turn / 2 % 2)); then
+		LOG_OPTION="in_place=0"
+	fi
 	fail_after "$bytes" $TIMES
 	check "after $bytes bytes: errors are no wrong data" work "$turn"
 	left=$(<$FAULT/times)

@@ -22,14 +22,32 @@ play_sample() {
 		--device /dev/mapper/after --down "guest-target down" "$@" | tee /tmp/played
 }
 
+# begin_generation NUMBER: each third overwrites in place, on a disk whose pages do not tear.
+begin_generation() {
+	LOG_OPTION="" OPTIONS=()
+	if [[ ${TARGET:-log} != log ]]; then
+		OPTIONS=(--raw)
+	elif (($1 % 3 == 2)); then
+		LOG_OPTION="in_place=0" OPTIONS=(--whole)
+	fi
+}
+
+are_overwritten_in_place() {
+	(($(dmsetup status t | grep -oE '\bin_place_pages=[0-9]+' | cut -d = -f 2) > OPERATIONS / 20))
+}
+
 generation() {
 	local number=$1
 	local files=("/out/base$number" "/out/log$number" "/out/trace$number")
 
+	begin_generation "$number"
 	disk_holds "${files[0]}"
 	logging_begin $((number % 3 == 1 ? 5 : 0))
 	dmsetup create t --table "$(table_of /dev/mapper/log)"
 	next=$(crash-load /dev/mapper/t "$MARKS" $((SEED + number)) "$OPERATIONS" "$next")
+	if [[ $LOG_OPTION ]]; then
+		check "generation $number: pages are overwritten in place" are_overwritten_in_place
+	fi
 	dmsetup remove t
 	logging_end "${files[1]}" "${files[2]}"
 	check "generation $number: the kernel survives power failures" play_sample "${files[@]}"
@@ -39,7 +57,6 @@ generation() {
 }
 
 if [[ ${TARGET:-log} != log ]]; then
-	OPTIONS=(--raw)
 	truncate -s "$(blockdev --getsize64 "$DISK")" /out/base0
 else
 	modprobe dm-dieaware

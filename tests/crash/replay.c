@@ -9,6 +9,8 @@
  *
  *	--raw			the disk itself is the device; its pages do not tear, and are
  *				zeroes when discarded
+ *	--whole			pages of the disk do not tear: no more is promised of those that
+ *				are overwritten in place
  *	--ignore WHAT		"flush", "fua" or "both": the disk does nothing for it; this has to
  *				fail
  *	--losses N		power failures at each place, at least 1 (default 4)
@@ -48,7 +50,7 @@ const char *__asan_default_options(void)
 
 /**
  * struct replay - the whole
- * @raw: see above, like @nr_losses, @at_end, @every, @durable, @seed, @nr_sampled,
+ * @raw: see above, like @whole, @nr_losses, @at_end, @every, @durable, @seed, @nr_sampled,
  *	@file, @up, @device, @down
  * @ignored: of --ignore
  * @only_place: of --cut, or U64_MAX
@@ -64,6 +66,7 @@ const char *__asan_default_options(void)
  */
 struct replay {
 	bool raw;
+	bool whole;
 	const char *ignored;
 	bool at_end;
 	u32 nr_losses;
@@ -318,10 +321,10 @@ static void begin(struct replay *replay, char **file)
 		replay->disk.ignores_flush = strcmp(replay->ignored, "fua");
 		replay->disk.ignores_fua = strcmp(replay->ignored, "flush");
 	}
-	if (replay->raw) {
+	if (replay->raw || replay->whole)
 		replay->disk.atom_sectors = DISK_SECTORS;
+	if (replay->raw)
 		replay->disk.discarded = 0;
-	}
 	take_base(replay);
 	if (replay->nr_sampled)
 		replay->every = distance(replay);
@@ -344,6 +347,9 @@ static void take_option(struct replay *replay, char option)
 	switch (option) {
 	case 'r':
 		replay->raw = true;
+		break;
+	case 'W':
+		replay->whole = true;
 		break;
 	case 'i':
 		replay->ignored = optarg;
@@ -392,6 +398,7 @@ static void take_arguments(struct replay *replay, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "raw", no_argument, NULL, 'r' },
+		{ "whole", no_argument, NULL, 'W' },
 		{ "ignore", required_argument, NULL, 'i' },
 		{ "end", no_argument, NULL, 'E' },
 		{ "losses", required_argument, NULL, 'n' },

@@ -68,7 +68,8 @@ static size_t draw_input(u64 *state, u8 *input)
 {
 	static const char *const list[] = {
 		"reset_counters", "hints", "on", "off", "auto", "runs", "add", "clear", "stats",
-		"idle", "cleaning", "policy", "greedy", "file-aware", "clean", "checkpoint",
+		"idle", "in_place", "cleaning", "policy", "greedy", "file-aware", "clean",
+		"checkpoint",
 		"259:0", "8:1", "4095:1048575", "4096:0", "00000008:1", "0", "1", "77",
 		"4294967295", "4294967296", "4503599627370495", "2305843009213693951",
 		"18446744073709551615", "", "-1", "+1", ":",

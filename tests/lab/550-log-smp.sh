@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode on four CPUs: writers, readers, trims, cleaning, checkpoints, suspends and reloads at
-# the same time, with a map cache that is too small.
+# the same time, with a map cache that is too small; overwrites stay in place now and then.
 # kernels: 6.12
 # smp: 4
 # mem: 2G
@@ -10,7 +10,7 @@
 . "$(dirname "$0")/rc"
 
 new_ssd ssd0 capacity_mib=420
-OPTIONS=map_cache_mb=1 new_log_target t0 "$DEV" --segment 1M
+OPTIONS="map_cache_mb=1 in_place=0" new_log_target t0 "$DEV" --segment 1M
 make_fs xfs "$TARGET"
 new_mount "$TARGET" "$T_DIR/mnt"
 # Both are asked to end: one that is killed may leave a suspend behind that ends after the last
@@ -21,10 +21,12 @@ stop=$T_DIR/stop
 	set +e
 	until [[ -e $stop ]]; do
 		dmsetup message t0 0 policy greedy
+		dmsetup message t0 0 in_place 0
 		dmsetup message t0 0 checkpoint
 		dmsetup status t0
 		dmsetup message t0 0 clean
 		dmsetup message t0 0 policy file-aware
+		dmsetup message t0 0 in_place 100
 		echo 2 >/proc/sys/vm/drop_caches
 		sleep 0.1
 	done

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 /// What the keys mean, in the words of the documentation.
-pub(crate) const MEANINGS: [(&str, &str); 50] = [
+pub(crate) const MEANINGS: [(&str, &str); 51] = [
     ("mode", "what the target does"),
     ("transport", "how hints reach the device"),
     ("hints", "whether hints are sent"),
@@ -76,6 +76,10 @@ pub(crate) const MEANINGS: [(&str, &str); 50] = [
         "pages that there would be on all of the device below",
     ),
     ("moved_hints", "hints of cleaning seen in a command"),
+    (
+        "in_place_pages",
+        "pages that users wrote where they were already",
+    ),
 ];
 
 /// A number if it is one, else a word.

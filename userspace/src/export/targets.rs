@@ -35,7 +35,7 @@ const PAGES_WRITTEN: Family = counter(
 /// number of a word `KEY=a/b`.
 type Field = (&'static str, Family, Option<(&'static str, &'static str)>);
 
-const FIELDS: [Field; 48] = [
+const FIELDS: [Field; 49] = [
     ("page", WRITES, Some(("source", "page"))),
     ("iomap", WRITES, Some(("source", "iomap"))),
     ("adjacency", WRITES, Some(("source", "adjacency"))),
@@ -227,6 +227,14 @@ const FIELDS: [Field; 48] = [
         None,
     ),
     ("user_pages", PAGES_WRITTEN, Some(("by", "users"))),
+    (
+        "in_place_pages",
+        counter(
+            "dieaware_log_in_place_pages_total",
+            "Of the pages that users wrote: those that were overwritten in place",
+        ),
+        None,
+    ),
     ("moved_pages", PAGES_WRITTEN, Some(("by", "cleaning"))),
     ("meta_pages", PAGES_WRITTEN, Some(("by", "metadata"))),
     (

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Overwriting pages where they are, without a word in map and journal.
+ *
+ * What cleaning moves for each page that it gains grows with how full the device is, beyond
+ * all bounds. From some point on it is better to leave small overwrites to the SSD, which
+ * moves pages as well, but has room of its own for that, and what is free here besides. Large
+ * writes go on to new places: what they replace, they replace whole segments of.
+ *
+ * An overwrite in place is what it is on any disk: when the power fails before a flush, some
+ * of its sectors may be written and others not.
+ *
+ * The SSD has what is free here if that lies together, in segments that are discarded, not in
+ * holes among valid pages. So for each page that is overwritten in place two may be moved, until
+ * most of the holes are gone; after that, nothing makes new ones.
+ *
+ * What cleaning copies must not change meanwhile: a victim takes no such writes, and those
+ * that are under way are waited for.
+ */
+#include "clean.h"
+#include "pages.h"
+
+static u64 pages_of(const struct dmda_log *log, u32 nr_segments)
+{
+	return (u64)nr_segments * dmda_super_data_pages(&log->super);
+}
+
+static bool is_full(const struct dmda_log *log)
+{
+	return log->segments.nr_valid * 100 > pages_of(log, log->segments.nr_segments) *
+					      READ_ONCE(log->dmda->config.in_place_percent);
+}
+
+/* Is more than an eighth of what is free in holes? */
+static bool has_holes(const struct dmda_log *log)
+{
+	const struct dmda_segments *segments = &log->segments;
+	u64 nr_unused = pages_of(log, segments->nr_segments) - segments->nr_valid;
+
+	return pages_of(log, segments->nr_free + segments->nr_empty) * 8 < nr_unused * 7;
+}
+
+/* Pages that are overwritten in place for each time that some are moved */
+static u32 portion(const struct dmda_log *log)
+{
+	return log->cleaner->kept_moves / 2;
+}
+
+static bool should_gather(const struct dmda_log *log)
+{
+	return log->nr_stayed >= portion(log) && is_full(log) && has_holes(log);
+}
+
+bool dmda_log_begin_gathering(struct dmda_log *log)
+{
+	bool should;
+
+	spin_lock_irq(&log->lock);
+	should = should_gather(log);
+	if (should)
+		log->nr_stayed = min_t(u64, log->nr_stayed - portion(log), portion(log));
+	spin_unlock_irq(&log->lock);
+	return should;
+}
+
+/* Where all pages of a write are, one behind the other; or DPN_NONE */
+static dpn_t present_place_locked(struct dmda_log *log, const struct dmda_log_io *io)
+{
+	struct dmda_log_page *page;
+	u32 entry;
+	dpn_t dpn;
+
+	page = dmda_log_page_find_locked(log, dmda_map_index(to_lpn(io->first), &entry));
+	if (!page || dmda_map_run(page->map.block, entry, dmda_log_io_pages(io), &dpn) <
+		     dmda_log_io_pages(io))
+		return DPN_NONE;
+	return dpn;
+}
+
+bool dmda_log_stay_locked(struct dmda_log *log, struct dmda_log_io *io)
+{
+	u32 nr_pages = dmda_log_io_pages(io);
+	seg_t seg;
+	dpn_t dpn;
+
+	lockdep_assert_held(&log->lock);
+
+	/* What is left of a large write would be left of what that replaces, too. */
+	if (nr_pages >= DMDA_LOG_UNIT_PAGES || io->is_rest || !is_full(log))
+		return false;
+	dpn = present_place_locked(log, io);
+	if (dpn == DPN_NONE)
+		return false;
+	seg = dmda_log_segment_of(log, dpn);
+	if (seg == SEG_NONE || test_bit(from_seg(seg), log->cleaner->is_victim))
+		return false;
+	io->dpn = dpn;
+	io->seg = seg;
+	io->is_in_place = true;
+	log->nr_in_place[from_seg(seg)]++;
+	log->counters.in_place_pages += nr_pages;
+	log->nr_stayed += nr_pages;
+	if (should_gather(log))
+		dmda_log_kick_clean(log);
+	return true;
+}
+
+void dmda_log_stayed_locked(struct dmda_log *log, struct dmda_log_io *io)
+{
+	u32 seg = from_seg(io->seg);
+
+	lockdep_assert_held(&log->lock);
+
+	if (!--log->nr_in_place[seg] && test_bit(seg, log->cleaner->is_victim))
+		wake_up_all(&log->wait);
+}
+
+static bool are_written_in_place(struct dmda_log_cleaner *cleaner)
+{
+	struct dmda_log *log = cleaner->log;
+	bool are = false;
+
+	spin_lock_irq(&log->lock);
+	for (u32 i = 0; i < cleaner->nr_victims; i++)
+		are = are || log->nr_in_place[from_seg(cleaner->victim[i])];
+	spin_unlock_irq(&log->lock);
+	return are;
+}
+
+void dmda_log_begin_victims(struct dmda_log_cleaner *cleaner)
+{
+	struct dmda_log *log = cleaner->log;
+
+	spin_lock_irq(&log->lock);
+	for (u32 i = 0; i < cleaner->nr_victims; i++)
+		__set_bit(from_seg(cleaner->victim[i]), cleaner->is_victim);
+	spin_unlock_irq(&log->lock);
+	wait_event(log->wait, !are_written_in_place(cleaner));
+}
+
+void dmda_log_end_victims_locked(struct dmda_log_cleaner *cleaner)
+{
+	lockdep_assert_held(&cleaner->log->lock);
+
+	for (u32 i = 0; i < cleaner->nr_victims; i++)
+		__clear_bit(from_seg(cleaner->victim[i]), cleaner->is_victim);
+}
