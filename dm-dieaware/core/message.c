@@ -139,8 +139,7 @@ static const char *parse_policy_message(unsigned int argc, char **argv,
 }
 
 #define NO_VERB \
-	"Messages: reset_counters, hints, runs add|clear|stats, cleaning, idle, in_place, " \
-	"policy, clean, checkpoint."
+	"Messages: reset_counters, hints, runs, cleaning, idle, in_place, policy, clean, checkpoint."
 
 /**
  * struct verb - how a message begins, and what follows

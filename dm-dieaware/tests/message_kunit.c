@@ -93,8 +93,7 @@ struct message_case {
 };
 
 #define VERB_WRONG \
-	"Messages: reset_counters, hints, runs add|clear|stats, cleaning, idle, in_place, " \
-	"policy, clean, checkpoint."
+	"Messages: reset_counters, hints, runs, cleaning, idle, in_place, policy, clean, checkpoint."
 #define POLICY_WRONG	"It must be: policy greedy|cost-benefit|file-aware."
 #define HINTS_WRONG	"The message hints takes one argument: auto, on or off."
 #define ADD_WRONG	"It must be: runs add MAJOR:MINOR INODE GENERATION {FPAGE DPN NR_PAGES}..."
