@@ -77,12 +77,12 @@ SPARE_PERCENT=30
 SPARE_DEVICE=t3-spare
 
 # device_begin KIND: what is measured is DEVICE: raw, log, or one of them with more room to
-# clean: raw_spare, log_spare.
+# clean: raw_spare, log_spare. LOG_OPTION is an option of log mode.
 device_begin() {
 	ssd_create
 	DEVICE=$SSD
 	case $1 in
-	log) log_format "$SSD" && log_create ;;
+	log) log_format "$SSD" && log_create ${LOG_OPTION:+"$LOG_OPTION"} ;;
 	log_spare) log_format "$SSD" --reserve $SPARE_PERCENT && log_create ;;
 	raw_spare)
 		dmsetup create $SPARE_DEVICE --table "0 $(($(blockdev --getsz "$SSD") *

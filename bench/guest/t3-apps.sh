@@ -109,12 +109,12 @@ take_samples() {
 }
 
 # timeline PART.FILESYSTEM: files are overwritten at random, first while segments are free,
-# then while they are cleaned.
+# then while they are cleaned; nothing stays in place, for this is about cleaning.
 timeline() {
 	local file_mb=$((TIMELINE_SSD_MB * TIMELINE_FULL_PERCENT / 100 / JOBS)) sampler
 
 	report "doing=$1"
-	SSD_PROFILE=sata SSD_CAPACITY_MB=$TIMELINE_SSD_MB device_begin log
+	LOG_OPTION=in_place=100 SSD_PROFILE=sata SSD_CAPACITY_MB=$TIMELINE_SSD_MB device_begin log
 	plain_filesystem "${1#*.}"
 	run_fio --directory="$MOUNT" --size=${file_mb}m --bs=1m --rw=write --direct=1
 	settle

@@ -123,13 +123,16 @@ aged() {
 
 CLEANING_SSD_MB=1024
 CLEANING_WRITE_PERCENT=15
+PLACE_MAX_LAPS=12
+PLACE_FULL_PERCENT=60
 
 # cleaning_write FULL CASE PERCENT SEED: random overwrites of the first FULL percent, of so
 # much of the drive. The same order twice would leave whole segments empty.
 cleaning_write() {
-	local cleaned moved
+	local cleaned moved stayed
 
 	cleaned=$(counter cleaned_segments) moved=$(counter moved_pages)
+	stayed=$(counter in_place_pages)
 	run_fio --filename="$DEVICE" --direct=1 --rw=randwrite --bs=4k --norandommap --randseed="$4" \
 		--size=$((CLEANING_SSD_MB * $1 / 100))m \
 		--io_size=$((CLEANING_SSD_MB * $3 / 100 / JOBS))m
@@ -137,27 +140,48 @@ cleaning_write() {
 	report "row=T3.cleaning case=$2 bytes=$NR_BYTES runs_ns=$RUN_NS" \
 		"max_ns=$(jq '.jobs[0].write.clat_ns.max' $FIO_JSON)" \
 		"cleaned=$(($(counter cleaned_segments) - cleaned))" \
+		"in_place_pages=$(($(counter in_place_pages) - stayed))" \
 		"moved_pages=$(($(counter moved_pages) - moved))" \
 		"starved=$(counter starved)"
 }
 
+# overwrite_in_place FULL PERCENT: with default options, until nothing is cleaned for it any more,
+# and twice more.
+overwrite_in_place() {
+	local lap cleaned=""
+
+	for ((lap = 1; lap <= PLACE_MAX_LAPS; lap++)); do
+		[[ $cleaned != "$(counter cleaned_segments)" ]] || break
+		cleaned=$(counter cleaned_segments)
+		cleaning_write "$1" "default_lap_$lap" "$2" $((100 + lap))
+	done
+	cleaning_write "$1" default "$2" 5
+	cleaning_write "$1" default "$2" 6
+}
+
 # cleaning FULL: a drive of which so many percent hold data, without cleaning as long as there
-# are free segments, then with as much as is needed for every write.
+# are free segments, then with as much as is needed for every write; and in place, if it is full
+# enough for that.
 cleaning() {
 	local use_up=$((105 - $1))
 
 	report "doing=cleaning_of_a_drive_$1_%_full"
 	SSD_CAPACITY_MB=$CLEANING_SSD_MB SSD_PROPERTIES=$SMALL_EBLKS ssd_create
 	log_format "$SSD"
-	log_create cleaning=off
+	log_create cleaning=off in_place=100
 	dd if=/dev/zero of="$DEVICE" bs=1M oflag=direct status=none \
 		count=$((CLEANING_SSD_MB * $1 / 100)) || die "The log cannot be filled."
 	cleaning_write "$1" off $CLEANING_WRITE_PERCENT 1
 	target_remove
-	log_create
+	log_create in_place=100
 	cleaning_write "$1" first $use_up 2
 	cleaning_write "$1" on $use_up 3
 	cleaning_write "$1" on $use_up 4
+	if (($1 >= PLACE_FULL_PERCENT)); then
+		target_remove
+		log_create
+		overwrite_in_place "$1" $use_up
+	fi
 	device_end log cleaning
 }
 
