@@ -65,12 +65,17 @@ qemu_arguments() {
 		append+=" loglevel=5"
 	else
 		accel=(-accel "tcg,thread=multi")
-		# QEMU does a "rep movsb" byte by byte, which kernel and C library think is fast
-		# where erms says so; and five levels of page tables take longer than four.
-		cpu="max,-rdrand,-rdseed,-erms,-la57"
+		# What QEMU is slow at: a "rep movsb" is done byte by byte, which kernel and C
+		# library think is fast where erms says so; five levels of page tables; checksums
+		# bit by bit, a tenth of all time (without pclmulqdq the driver for aes crashes);
+		# and smap has kernel memory looked up once more around each system call's data.
+		cpu="max,-rdrand,-rdseed,-erms,-la57,-smap,-sse4.2,-pclmulqdq,-aes,-vaes"
 		# A guest that calibrates on a busy host gets a clock that runs
 		# several times too fast.
 		append+=" loglevel=5 tsc_early_khz=$(host_tsc_khz)"
+		# While it boots the kernel changes its own code, which QEMU's CPUs do not always
+		# survive when another one runs it ("Oops: int3"). The others come in guest-init.
+		append+=" maxcpus=1 noreplace-smp"
 	fi
 	QEMU_ARGS=(-M q35 "${accel[@]}" -cpu "$cpu" -smp "$smp" -m "$mem"
 		-nodefaults -no-user-config -display none -no-reboot
