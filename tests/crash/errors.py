@@ -2,19 +2,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Work on a target in log mode while the disk below fails.
 
-errors.py work DEVICE MODEL SEED OPERATIONS MESSAGE: writes, discards, flushes, reads, and
-MESSAGE now and then, a command to which "clean" or "checkpoint" is added. Errors are
-taken; wrong data is not.
-errors.py check DEVICE MODEL: when the disk works again, each page must be what was
-promised, or what was written later and never promised.
+errors.py DEVICE SEED OPERATIONS MESSAGE: does what standard input asks for, one line each, and
+answers in a line.
 
-MODEL is a file that remembers what each page may be: a list of versions, oldest first; 0 is
-a page of zeroes. A version that was flushed is promised: those before it must not come back.
+work TURN: writes, discards, flushes, reads, and MESSAGE now and then, a command to which
+"clean" or "checkpoint" is added. Errors are taken; wrong data is not. Answer: how many errors.
+check: when the disk works again, each page must be what was promised, or what was written later
+and never promised. Answer: how many pages.
+
+An answer that begins with "wrong" says what was found instead.
 """
 
 import errno
 import fcntl
-import json
 import mmap
 import os
 import random
@@ -28,23 +28,23 @@ BLKDISCARD = 0x1277
 MOST_PAGES = 8
 
 
-class Model:
-    """What each page may be, and what it must be since it was acknowledged."""
+class WrongData(Exception):
+    """A page is what it must not be."""
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+
+class Model:
+    """What each page may be, and what it must be since it was acknowledged: a list of versions,
+    oldest first; 0 is a page of zeroes. A version that was flushed is promised: those before it
+    must not come back."""
+
+    def __init__(self) -> None:
         self.next = 1
         self.may_be: Dict[int, List[int]] = {}
         self.acked: Dict[int, int] = {}
-        if os.path.exists(path):
-            with open(path) as file:
-                saved = json.load(file)
-            self.next = saved["next"]
-            self.may_be = {int(lpn): versions for lpn, versions in saved["may_be"].items()}
 
-    def save(self) -> None:
-        with open(self.path, "w") as file:
-            json.dump({"next": self.next, "may_be": self.may_be}, file)
+    def forget_acknowledged(self) -> None:
+        """The device goes: what was not flushed is not promised."""
+        self.acked = {}
 
     def versions(self, lpn: int) -> List[int]:
         return self.may_be.setdefault(lpn, [0])
@@ -71,6 +71,12 @@ class Device:
         self.fd = os.open(path, os.O_RDWR | os.O_DIRECT)
         self.nr_lpns = os.lseek(self.fd, 0, os.SEEK_END) // PAGE
         self.buffer = mmap.mmap(-1, MOST_PAGES * PAGE)
+
+    def __enter__(self) -> "Device":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.fd)
 
     def write(self, lpn: int, nr_pages: int, version: int) -> None:
         for i in range(nr_pages):
@@ -106,8 +112,8 @@ def compare(model: Model, device: Device, first: int, nr_pages: int = 1) -> Dict
     versions = {}
     for lpn, version in enumerate(device.read(first, nr_pages), first):
         if version is None or not model.allows(lpn, version):
-            sys.exit(f"Page {lpn} is version {version}, and may be {model.versions(lpn)[-5:]}"
-                     f" from {model.acked.get(lpn, 0)} on.")
+            raise WrongData(f"page {lpn} is version {version}, and may be "
+                            f"{model.versions(lpn)[-5:]} from {model.acked.get(lpn, 0)} on")
         versions[lpn] = version
     return versions
 
@@ -141,31 +147,40 @@ def one_step(model: Model, device: Device, dice: random.Random, message: List[st
 
 
 def work(model: Model, device: Device, dice: random.Random, operations: int,
-         message: List[str]) -> None:
+         message: List[str]) -> int:
     nr_errors = 0
     for _ in range(operations):
         try:
             one_step(model, device, dice, message)
         except OSError:
             nr_errors += 1
-    print(nr_errors)
+    return nr_errors
 
 
-def check(model: Model, device: Device) -> None:
+def check(model: Model, device: Device) -> int:
     end = device.nr_lpns // 4
     for first in range(0, end, MOST_PAGES):
         found = compare(model, device, first, min(MOST_PAGES, end - first))
         model.may_be.update({lpn: [version] for lpn, version in found.items()})
+    return end
 
 
 def main() -> None:
-    verb, path, memory = sys.argv[1:4]
-    model, device = Model(memory), Device(path)
-    if verb == "work":
-        work(model, device, random.Random(int(sys.argv[4])), int(sys.argv[5]), sys.argv[6:])
-    else:
-        check(model, device)
-    model.save()
+    path, seed, operations = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    model = Model()
+    for line in sys.stdin:
+        words = line.split()
+        try:
+            with Device(path) as device:
+                if words[0] == "work":
+                    dice = random.Random(seed + int(words[1]))
+                    answer = work(model, device, dice, operations, sys.argv[4:])
+                else:
+                    answer = check(model, device)
+            print(answer, flush=True)
+        except (OSError, WrongData) as wrong:
+            print(f"wrong: {wrong}", flush=True)
+        model.forget_acknowledged()
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ FIRST=$1 STEP=$2 SEED=$3
 FAULT=/sys/kernel/debug/fail_make_request
 SWITCH=/sys/block/${DISK##*/}/make-it-fail
 OPERATIONS=60
-MODEL=/tmp/model.json
 declare -A STATES=()
 
 # fail_after BYTES TIMES
@@ -33,6 +32,16 @@ calm() {
 	echo 0 >$FAULT/probability
 }
 
+# ask COMMAND...: of errors.py, which takes longer to start than to answer; sets ANSWER.
+ask() {
+	echo "$*" >&"${WORKER[1]}"
+	read -r ANSWER <&"${WORKER[0]}" || ANSWER="wrong: it has ended"
+	[[ $ANSWER != wrong* ]] || {
+		echo "$ANSWER"
+		return 1
+	}
+}
+
 # work TURN: sets STATE
 work() {
 	STATE=not_started
@@ -40,11 +49,11 @@ work() {
 		dmsetup remove t 2>/dev/null || true
 		return 0
 	}
-	ERRORS=$(errors.py work /dev/mapper/t "$MODEL" $((SEED + $1)) "$OPERATIONS" dmsetup message t 0) || return 1
+	ask work "$1" || return 1
 	STATE=$(dmsetup status t | grep -o 'state=[a-z_]*' | cut -d = -f 2)
 	dmsetup remove --retry t
 	# Once writes have ended, somebody has noticed.
-	[[ $STATE != failed || $ERRORS -gt 0 || $TIMES -eq 1 ]]
+	[[ $STATE != failed || $ANSWER -gt 0 || $TIMES -eq 1 ]]
 }
 
 sound() {
@@ -57,13 +66,14 @@ sound() {
 all_is_there() {
 	dmsetup create t --table "$(table_of "$DISK")" &&
 		[[ $(dmsetup status t) == *state=write* ]] &&
-		errors.py check /dev/mapper/t "$MODEL" &&
+		ask check &&
 		dmsetup remove t
 }
 
 modprobe dm-dieaware
 format_disk /tmp/base --stripe 32K --segment 256K --journal 512K --reserve 30
 dd if=/tmp/base of="$DISK" bs=64K conv=sparse oflag=direct status=none
+coproc WORKER { exec errors.py /dev/mapper/t "$SEED" $OPERATIONS dmsetup message t 0; }
 bytes=$FIRST
 for ((turn = 0; ; turn++)); do
 	TIMES=$((turn % 2 ? -1 : 1))
