@@ -18,7 +18,7 @@ for turn in 1 2 3 4 5 6; do
 	check "reset $turn under load" nvme reset "$ctrl"
 	sleep 0.4
 done
-check "the load goes on" kill -0 "$LOAD"
+check "the load goes on" is_running "$LOAD"
 check "and ends without an error" load_ends_well
 check "other data is untouched" sh -c "dd if=$DEV bs=1M skip=256 count=8 iflag=direct status=none | cmp - $T_DIR/data"
 

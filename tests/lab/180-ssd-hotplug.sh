@@ -31,7 +31,7 @@ for turn in 1 2 3; do
 		sleep 0.1
 	done
 done
-check "the load goes on" kill -0 "$LOAD"
+check "the load goes on" is_running "$LOAD"
 check "and ends without an error" load_ends_well
 check "reset, with all queues again" nvme reset "${DEV%n1}"
 check "a read afterwards" timeout 20 dd if="$DEV" of=/dev/null bs=4k count=16 iflag=direct

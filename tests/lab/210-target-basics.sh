@@ -65,7 +65,7 @@ for turn in 1 2 3 4 5; do
 	dmsetup resume t0
 	sleep 0.5
 done
-check "fio lives through five times suspend, reload and resume" kill -0 "$LOAD"
+check "fio lives through five times suspend, reload and resume" is_running "$LOAD"
 check_that "the reloaded table is in force" "$(dmsetup table t0)" =~ runs_mb=5
 check "suspend without flush under I/O" dmsetup suspend --noflush t0
 check "resume" dmsetup resume t0

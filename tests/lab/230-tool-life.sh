@@ -30,7 +30,7 @@ exits 2 "is in use" dieaware create t1 "$DEV" --mode log --force
 exits 0 "t0    hint  259:" dieaware list
 # top may begin late and tells only what happens between its two looks: write as long as it runs.
 dieaware top --count 1 --interval 2 t0 >"$T_DIR/top" &
-while kill -0 $! 2>/dev/null; do
+while is_running $!; do
 	dd if=/dev/zero of=/dev/mapper/t0 bs=64k count=64 oflag=direct status=none
 done
 check "top says what has happened" grep -q "^writes  " "$T_DIR/top"

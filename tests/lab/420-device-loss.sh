@@ -17,7 +17,7 @@ for turn in 1 2 3 4; do
 	check "controller reset $turn under load" nvme reset "$ctrl"
 	sleep 0.7
 done
-check "fio lives through it" kill -0 "$LOAD"
+check "fio lives through it" is_running "$LOAD"
 check "and has verified its data" load_ends_well
 check_that "resets are not taken for rejected hints" "$(status_field t0 rejected)" -eq 0
 

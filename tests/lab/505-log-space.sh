@@ -19,10 +19,6 @@ overwrite() {
 		--iodepth=8
 }
 
-has_ended() {
-	! kill -0 "$1" 2>/dev/null
-}
-
 some_wait() {
 	[[ $(status_field t0 starved) -gt 0 ]]
 }

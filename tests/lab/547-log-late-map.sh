@@ -43,10 +43,6 @@ digit() {
 	dd if="${2:-$TARGET}" bs=4k skip="$1" count=1 iflag=direct status=none | tr -s 0-9
 }
 
-is_running() {
-	kill -0 "$1" 2>/dev/null
-}
-
 now_ms() {
 	echo $(($(date +%s%N) / 1000000))
 }
