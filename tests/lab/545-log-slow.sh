@@ -31,10 +31,6 @@ put() {
 	dd if="$T_DIR/$1" of="$TARGET" bs=256k seek="$2" count="$3" oflag=direct conv=fsync,notrunc status=none
 }
 
-is_running() {
-	kill -0 "$1" 2>/dev/null
-}
-
 OPTIONS="idle_ms=0" new_log_target t0 /dev/mapper/low --segment 256K
 units=$(($(status_field t0 lpns) * 3 / 256))
 dmsetup message t0 0 cleaning off
@@ -59,19 +55,21 @@ for ((i = 1; i < units; i += 2)); do
 	dd if=/dev/zero of="$TARGET" bs=128k count=1 seek=$((i * 2)) oflag=direct status=none
 done
 dmsetup message t0 0 cleaning on
-reads_take 1000
+reads_take 10000
 dmsetup message t0 0 clean &
 cleaner=$!
 sleep 0.5
 commits=$(status_field t0 commits)
 cleaned=$(status_field t0 cleaned_segments)
-put 4 0 1
-check_that "a flush commits" "$(status_field t0 commits)" -gt "$commits"
-# Cleaning commits, too, after each portion.
-check_that "and does not wait for the next segment that is cleaned" "$(status_field t0 cleaned_segments)" -eq "$cleaned"
-check "nor for all of them" is_running "$cleaner"
+put 4 0 1 &
+flush=$!
+# Cleaning commits, too, after each portion: that would end a flush that waits.
+check "a flush does not wait for what cleaning reads" poll 8 has_ended "$flush"
+check_that "it commits" "$(status_field t0 commits)" -gt "$commits"
+check_that "and no segment was cleaned meanwhile" "$(status_field t0 cleaned_segments)" -eq "$cleaned"
+check "cleaning has not ended" is_running "$cleaner"
 reads_take 0
-wait "$cleaner"
+wait "$flush" "$cleaner"
 check_that "which went on" "$(status_field t0 cleaned_segments)" -gt 0
 
 # What a crash leaves: no root has what was flushed last.
