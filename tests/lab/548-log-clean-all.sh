@@ -20,7 +20,8 @@ segments_are_cleaned() {
 }
 
 new_ssd ssd0 capacity_mib=128
-new_log_target t0 "$DEV" --segment 512K --stripe 32K --reserve 30
+# Or users would write in place, and take nothing.
+OPTIONS="in_place=100" new_log_target t0 "$DEV" --segment 512K --stripe 32K --reserve 30
 dmsetup message t0 0 cleaning off
 check "each page is written once, in no order" write_random --size=100%
 check_that "a quarter of the segments is free" "$(status_field t0 free_segments)" -ge 60
