@@ -11,6 +11,7 @@
 set -euo pipefail
 
 SECONDS_AT_MOST=60
+SECONDS_TO_END=15
 
 kind=$1 command=$2
 seen=$(mktemp) watcher=
@@ -21,14 +22,19 @@ die() {
 	exit 1
 }
 
-# poll COMMAND...: until it succeeds.
-poll() {
-	local end=$((SECONDS + SECONDS_AT_MOST))
+# try_for AT_MOST COMMAND...: until it succeeds.
+try_for() {
+	local end=$((SECONDS + $1))
+	shift
 
 	until "$@"; do
-		((SECONDS < end)) || die "after $SECONDS_AT_MOST s still not: $*"
+		((SECONDS < end)) || return 1
 		sleep 0.1
 	done
+}
+
+poll() {
+	try_for $SECONDS_AT_MOST "$@" || die "after $SECONDS_AT_MOST s still not: $*"
 }
 
 # step NAME: that function of the work, if it has one.
@@ -60,8 +66,14 @@ start_watcher() {
 	poll ready_or_ended
 }
 
+# bpftrace 0.17 does not notice one that comes while it is not waiting for events.
 press_ctrl_c() {
-	kill -INT -- "-$watcher"
+	local presses=0
+
+	until watcher_ended || ((presses++ == 3)); do
+		kill -INT -- "-$watcher"
+		try_for $SECONDS_TO_END watcher_ended || true
+	done
 }
 
 end_watcher() {
