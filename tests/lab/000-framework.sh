@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The framework's own promises: a wrong thing is reported as wrong.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 3
 # timeout: 240

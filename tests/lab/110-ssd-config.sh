@@ -3,7 +3,7 @@
 # configfs: what cannot work is refused, at once or at `power`, with a reason
 # that can be read, and nothing stays behind.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 40
 # timeout: 320

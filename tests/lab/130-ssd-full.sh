@@ -3,7 +3,7 @@
 # A completely full SSD is overwritten at random, with and without hints: garbage
 # collection keeps up, no die loses space, every byte is right.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 60
 # timeout: 480

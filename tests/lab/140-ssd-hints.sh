@@ -3,7 +3,7 @@
 # Hints made by hand: the FTL follows appends, keeps overwrites on their dies,
 # for every page of a command, and ignores what makes no sense.
 # kernels: 6.1 6.12 7.2
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 20
 # timeout: 240

@@ -4,7 +4,7 @@
 # scattered file are given to one range without a NAND program, both stay valid until one is
 # written or trimmed; a file on one die is spread and reads faster.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 15
 # timeout: 240

@@ -4,7 +4,7 @@
 # complete is there with all of its pages, one that is not is there as a whole or not at
 # all, also when the drive has collected and when the power fails at a given operation.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 25
 # timeout: 240

@@ -3,7 +3,7 @@
 # A backing file keeps an SSD over power off, removal and unloading of the module; one that
 # is damaged, of another drive, in use, or on a full disk is refused with the reason.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 40
 # timeout: 240

@@ -4,7 +4,7 @@
 # (rawhost-status.py, through the module of tests/rawhost); random commands for some
 # seconds, with wild PRPs through that module and through the stock driver's ioctls.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 25
 # timeout: 240

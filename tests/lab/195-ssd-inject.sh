@@ -3,7 +3,7 @@
 # Errors on request: media errors at chosen LBAs, healed by writing; write faults; delayed
 # and dropped commands, from which the driver recovers by abort or reset; a fatal status.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 25
 # timeout: 240

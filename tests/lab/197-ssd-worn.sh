@@ -3,7 +3,7 @@
 # A drive that loses erase blocks says so by SMART and events, and is read-only when no
 # spare one is left.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 5
 # timeout: 120

@@ -3,7 +3,7 @@
 # Namespaces of one SSD share its dies and nothing else: sizes, formats, data, deallocation
 # and use are each one's own; hints count in LBAs of their namespace.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 20
 # timeout: 240

@@ -3,7 +3,7 @@
 # Vendor log pages with plain nvme-cli: where pages are, how well ranges can be read, and
 # how worn the dies are agree with debugfs and with what was written.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 8
 # timeout: 120

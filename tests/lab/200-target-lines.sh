@@ -3,7 +3,7 @@
 # Table lines: good ones come back as they were given, bad ones are refused with
 # -EINVAL and a sentence, and nothing stays behind.
 # kernels: 6.1 6.12 7.2
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 25
 # timeout: 240

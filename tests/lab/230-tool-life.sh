@@ -3,7 +3,7 @@
 # The tool makes devices and takes them away: hint and log mode, what it refuses and in which
 # words, without root, without the module; and a check of a device that cannot be read everywhere.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 20
 # timeout: 120

@@ -4,7 +4,7 @@
 # figures that the SSD's own tables have; through a target, a partition and a linear target; and on btrfs,
 # whose addresses are its own: the pages of a file lie where it is said.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 20
 # timeout: 120

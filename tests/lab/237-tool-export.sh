@@ -3,7 +3,7 @@
 # dieaware export: well-formed, and the same figures that the status and the SSD give; two
 # targets on one SSD, which is asked once; a file for the textfile collector.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 20
 # timeout: 120

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The power fails while dieaware defrag is at work: the file is what it was, and so is ext4.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 20
 # timeout: 240

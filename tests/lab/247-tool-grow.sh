@@ -3,7 +3,7 @@
 # dieaware grow: a device in hint mode and one in log mode take what the device below has become
 # larger by, mounted; and what it refuses.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 35
 # timeout: 120

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Each hint that f2fs's writes carry over the wire is compared with FIEMAP.
 # kernels: 6.12 7.2
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 35
 # timeout: 280

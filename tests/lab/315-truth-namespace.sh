@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The target over the second namespace of an SSD: hints name LBAs of that one.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 20
 # timeout: 240

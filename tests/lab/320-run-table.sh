@@ -3,7 +3,7 @@
 # What the run table must not believe any more, and how much memory it may take: parts of
 # pages, hints off and on again, discards, shards that come late.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 20
 # timeout: 240

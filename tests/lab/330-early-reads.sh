@@ -4,7 +4,7 @@
 # wait, not when the block layer holds 32 of them back. (The event that shows it does
 # not come from the NVMe driver of 6.1.)
 # kernels: 6.12 7.2
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 8
 # timeout: 120

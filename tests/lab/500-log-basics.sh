@@ -3,7 +3,7 @@
 # Log mode as a block device: size, limits, status, messages; full, overwritten, trimmed; read-only;
 # what it refuses.
 # kernels: 6.1 6.12 7.2
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 30
 # timeout: 240

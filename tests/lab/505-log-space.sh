@@ -3,7 +3,7 @@
 # Log mode without cleaning runs out of space: writes wait, then fail with ENOSPC; discarding brings
 # space back, also for those that wait already.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 15
 # timeout: 180

@@ -3,7 +3,7 @@
 # The life of a target in log mode: what was written is there after it; one target at a time uses a
 # device; suspends and reloads under I/O lose nothing.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 15
 # timeout: 120

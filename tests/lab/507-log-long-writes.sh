@@ -3,7 +3,7 @@
 # Log mode gets a write that is longer than an operation of its journal, in one bio; and small ones
 # are not cut where their length does not ask for it.
 # kernels: 6.1 6.12 7.2
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 11
 # timeout: 60

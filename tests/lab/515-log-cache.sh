@@ -4,7 +4,7 @@
 # whatever else is read or written meanwhile, and nothing is lost by it, even if a page of the map
 # cannot be written.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 1G
 # seconds: 20
 # timeout: 240

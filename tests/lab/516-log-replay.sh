@@ -3,7 +3,7 @@
 # Log mode, a start whose journal has changed more pages of the map than its cache holds: the cache
 # keeps its size, all is as the journal says; and so it is if that start fails or loses its power.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 55
 # timeout: 400

@@ -3,7 +3,7 @@
 # Log mode when the device below fails: data alone fails its bio; where metadata cannot be written
 # or read, writes end, reads go on, and the device has to be checked before it is written again.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 25
 # timeout: 240

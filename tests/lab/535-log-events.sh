@@ -3,7 +3,7 @@
 # Log mode tells what it does: its tracepoints fire, as often as the status counts; and it discards
 # segments on the device below only when it is to.
 # kernels: 6.1 6.12 7.2
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 10
 # timeout: 120

@@ -3,7 +3,7 @@
 # The power fails while a target in log mode grows, at each of its writes: the old size or the new
 # one, and all data.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 15
 # timeout: 240

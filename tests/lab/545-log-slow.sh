@@ -3,7 +3,7 @@
 # Log mode above a device that reads slowly: a read in flight gets its own data, though its place is
 # written again; a flush does not wait for cleaning; a read-only start after a crash writes nothing.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 15
 # timeout: 240

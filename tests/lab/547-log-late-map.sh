@@ -3,7 +3,7 @@
 # Log mode, writes whose page of the map is not in memory: it is read while their data is being
 # written; both may fail; what comes later waits for neither, or for both if it has to.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 1G
 # seconds: 20
 # timeout: 240
