@@ -3,7 +3,7 @@
 # nvme-cli on the virtual SSD: identify, logs, features, format, reset, and that
 # what SMART counts is what was done.
 # kernels: 6.1 6.12 7.2
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 20
 # timeout: 240

@@ -3,7 +3,7 @@
 # The device is asked for hints again while it is suspended: whatever memory that takes must
 # not wait for writes, which may be this device's own.
 # kernels: 6.1 6.12 7.2
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 8
 # timeout: 120

@@ -3,7 +3,7 @@
 # A device that fails hinted writes: the target sends them again plain, stops
 # hinting, and whoever wrote never sees an error.
 # kernels: 6.1 6.12 7.2
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 20
 # timeout: 240

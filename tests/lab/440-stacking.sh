@@ -3,7 +3,7 @@
 # The target among other layers: partitions and a START below it, LVM and
 # dm-crypt above it, LVM below it.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 30
 # timeout: 240

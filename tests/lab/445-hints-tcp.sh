@@ -4,7 +4,7 @@
 # namespace; the target is on what the other one connects to. Hints arrive at the FTL, files lie
 # on all dies, and a lost connection costs nobody his data.
 # kernels: 6.12
-# smp: 2
+# smp: 1
 # mem: 2G
 # seconds: 15
 # timeout: 150
