@@ -38,6 +38,8 @@ tap_count() {
 				count["failed"]++
 			next
 		}
+		# It passes although it is marked as known to fail.
+		/ # TODO [A-Z]+[0-9]+/ { count["failed"]++; next }
 		/ # SKIP/ { count["skipped"]++; next }
 		{ count["passed"]++ }
 		END { for (kind in count) print kind, count[kind] }')
