@@ -9,14 +9,8 @@
 # timeout: 240
 . "$(dirname "$0")/rc"
 
-# by_python SCRIPT...: a test whose sentences come from Python
-by_python() {
-	python3 "$@" >"$T_DIR/sentences" || t_fail "${1##*/} runs without a failure"
-	cat "$T_DIR/sentences"
-}
-
 new_ssd ssd0 capacity_mib=1024
-by_python "$LAB_DIR/hints.py" "$DEV" /sys/kernel/debug/nvmev/ssd0
+run_sentences python3 "$LAB_DIR/hints.py" "$DEV" /sys/kernel/debug/nvmev/ssd0
 check_that "the dies hold as many pages as the map" "$(ssd_valid ssd0)" -eq "$(ssd_stat ssd0 pages_mapped)"
 
 # The same with nvme-cli, as a user would.

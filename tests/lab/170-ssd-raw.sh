@@ -26,7 +26,7 @@ at_end drop_rawhost
 echo "$address" >/sys/bus/pci/drivers/nvme/unbind
 echo nvmev-rawhost >"/sys/bus/pci/devices/$address/driver_override"
 echo "$address" >/sys/bus/pci/drivers_probe
-python3 "$LAB_DIR/rawhost-commands.py" /sys/kernel/debug/nvmev/ssd0/inject || T_FAILED=1
+run_sentences python3 "$LAB_DIR/rawhost-commands.py" /sys/kernel/debug/nvmev/ssd0/inject
 echo >"/sys/bus/pci/devices/$address/driver_override"
 echo "$address" >/sys/bus/pci/drivers/nvmev-rawhost/unbind
 echo "$address" >/sys/bus/pci/drivers_probe

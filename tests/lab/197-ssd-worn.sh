@@ -11,7 +11,7 @@
 
 new_ssd ssd0 capacity_mib=256 units_per_eblk=16 spare_eblks=2
 take_raw ssd0
-python3 "$LAB_DIR/rawhost-worn.py" /sys/kernel/debug/nvmev/ssd0 || T_FAILED=1
+run_sentences python3 "$LAB_DIR/rawhost-worn.py" /sys/kernel/debug/nvmev/ssd0
 give_back ssd0
 check "the stock driver can read it" dd if="$DEV" of=/dev/null bs=1M count=4 iflag=direct
 check_fails "and cannot write" dd if=/dev/zero of="$DEV" bs=4k count=1 oflag=direct

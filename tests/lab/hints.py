@@ -15,6 +15,9 @@ import struct
 import sys
 from typing import Dict, List, Optional, Tuple
 
+import sentences
+from sentences import say as check
+
 PAGE = 4096
 LBAS = PAGE // 512
 APPEND = 1 << 24
@@ -25,17 +28,6 @@ NVME_IOCTL_ID = 0x4E40
 NVME_IOCTL_IO_CMD = 0xC0484E43
 # What a command may carry however its memory is scattered.
 MAX_PAGES = 64
-
-FAILED = 0
-
-
-def check(sentence: str, good: bool, *shown: object) -> None:
-    global FAILED
-    print(("ok - " if good else "not ok - ") + sentence)
-    if not good:
-        FAILED += 1
-        for thing in shown:
-            print(f"# {thing}")
 
 
 class Ssd:
@@ -278,7 +270,7 @@ def counted(ssd: Ssd, unit: int) -> None:
     check("5 plain writes, 7 appends, 3 overwrites are counted as such", grown == [5, 7, 3, 0], grown)
 
 
-def main() -> int:
+def main() -> None:
     ssd = Ssd(sys.argv[1], sys.argv[2])
     unit = unit_pages(ssd)
     disturb = Disturber(ssd)
@@ -295,8 +287,7 @@ def main() -> int:
     counted(ssd, unit)
     wrong = ssd.wrong_pages()
     check(f"all {len(ssd.data)} pages hold what was written last", not wrong, wrong[:20])
-    return FAILED > 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(sentences.run(main))

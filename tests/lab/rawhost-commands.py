@@ -9,10 +9,11 @@ import sys
 import time
 
 from rawhost import (
-    CC_ENABLE, CSTS_FATAL, CSTS_READY, DATA_AT, OFFSET_INVALID, PAGE, TRANSFER_ERROR, Host, Late,
-    Queue, expect, rw, say, sqe,
+    CC_ENABLE, CSTS_FATAL, CSTS_READY, DATA_AT, OFFSET_INVALID, PAGE, TRANSFER_ERROR, Host, Queue,
+    expect, rw, sqe,
 )
 import rawhost
+from sentences import say
 
 READ, WRITE, FLUSH = 0x02, 0x01, 0x00
 BEYOND_RAM = 1 << 45
@@ -351,28 +352,22 @@ def reset_in_flight(host: Host) -> None:
     expect("after five resets with 200 commands in flight", queue.run(rw(READ, 0, 8, host.data)).status, 0)
 
 
-def main() -> int:
-    """Run everything; the status says whether all was well."""
-    host = Host()
+def steps(host: Host) -> None:
+    """Everything."""
     queue = host.make_queue(1)
-    try:
-        bad_prps(host, queue)
-        chained_list(host, queue)
-        bad_queues(host)
-        full_cq(host)
-        abort(host, queue)
-        abort_into_full_cq(host)
-        delete_in_flight(host)
-        doorbells(host, queue)
-        events(host)
-        crowded_admin_queue(host)
-        registers(host)
-        reset_in_flight(host)
-    except Late as late:
-        say(str(late), False)
-    host.disable()
-    return 1 if rawhost.FAILED else 0
+    bad_prps(host, queue)
+    chained_list(host, queue)
+    bad_queues(host)
+    full_cq(host)
+    abort(host, queue)
+    abort_into_full_cq(host)
+    delete_in_flight(host)
+    doorbells(host, queue)
+    events(host)
+    crowded_admin_queue(host)
+    registers(host)
+    reset_in_flight(host)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(rawhost.run(steps))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Random commands for some seconds, hundreds at a time: rawhost-fuzz.py SECONDS [SEED].
+"""Random commands, hundreds at a time: rawhost-fuzz.py ROUNDS [SEED].
 
 Each must be completed exactly once, with a status that exists, and the controller must
 stay alive. PRPs point into memory of our own or to where there is no memory: a device is
@@ -12,11 +12,11 @@ holds only, which is zeroes, 0xff or lists, and admin commands use pages of thei
 import random
 import struct
 import sys
-import time
 from typing import Dict
 
 import rawhost
-from rawhost import DATA_AT, PAGE, Host, Late, say, sqe
+from rawhost import DATA_AT, PAGE, Host, sqe
+from sentences import Late, say
 
 # Beyond these no status is known to the specification.
 GENERIC = set(range(0x00, 0x24)) | set(range(0x80, 0x86))
@@ -146,25 +146,22 @@ def one_round(host: Host, fuzzer: Fuzzer) -> int:
     return len(admin) + len(cids)
 
 
-def main() -> int:
-    """Fuzz until the time is over."""
-    seconds = float(sys.argv[1])
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else time.time_ns() % 1000000
-    host = Host()
+def steps(host: Host) -> None:
+    """Fuzz for as many rounds as were asked for."""
+    rounds = int(sys.argv[1])
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     fuzzer = Fuzzer(host, seed)
-    deadline = time.monotonic() + seconds
-    total = rounds = 0
+    sentence = "random commands are all completed once, with a status of NVMe"
+    total = 0
+    print(f"# seed {seed}", flush=True)
     try:
-        while time.monotonic() < deadline:
+        for _ in range(rounds):
             total += one_round(host, fuzzer)
-            rounds += 1
-        say("random commands are all completed once, with a status of NVMe", total > 0)
+        say(sentence, total > 0)
     except Late as late:
-        say("random commands are all completed once, with a status of NVMe", False, str(late))
-    print(f"# {total} commands in {rounds} rounds, seed {seed}")
-    host.disable()
-    return 1 if rawhost.FAILED else 0
+        say(sentence, False, late)
+    print(f"# {total} commands in {rounds} rounds")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(rawhost.run(steps))

@@ -8,7 +8,8 @@ import sys
 from typing import Callable, Dict, List, NamedTuple, Tuple
 
 import rawhost
-from rawhost import DATA_AT, Host, Queue, expect, say, sqe
+from rawhost import DATA_AT, Host, Queue, expect, sqe
+from sentences import say
 
 OK, OPCODE, FIELD, NAMESPACE, RANGE = 0x00, 0x01, 0x02, 0x0B, 0x80
 ALL = 0xFFFFFFFF
@@ -404,9 +405,8 @@ def many_ranges(host: Host, queue: Queue) -> None:
     say("each has deallocated its eight LBAs and no more", good)
 
 
-def main() -> int:
-    """Run both tables."""
-    host = Host()
+def steps(host: Host) -> None:
+    """Both tables, and what needs more than one command."""
     queue = host.make_queue(1)
     run_table(host, ADMIN, host.admin.run)
     run_table(host, IO, queue.run)
@@ -415,9 +415,7 @@ def main() -> int:
     error_log(host, queue)
     many_ranges(host, queue)
     copied(host, queue)
-    host.disable()
-    return 1 if rawhost.FAILED else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(rawhost.run(steps))

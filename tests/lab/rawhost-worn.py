@@ -10,7 +10,8 @@ import sys
 from typing import Tuple
 
 import rawhost
-from rawhost import DATA_AT, Host, Late, Queue, expect, rw, say, sqe
+from rawhost import DATA_AT, Host, Queue, expect, rw, sqe
+from sentences import Late, say
 
 READ, WRITE, ZEROES = 0x02, 0x01, 0x08
 READ_ONLY, PROTECTED = 0x182, 0x20
@@ -28,8 +29,9 @@ def fail_one(queue: Queue) -> None:
     with open(f"{sys.argv[1]}/fail", "w", encoding="ascii") as file:
         file.write("program 0 1")
     for _ in range(20):
-        expect("Write Zeroes over 8 MiB", queue.run(sqe(ZEROES, 1, {12: 16383})).status, 0)
-        if failures() != before:
+        status = queue.run(sqe(ZEROES, 1, {12: 16383})).status
+        if status or failures() != before:
+            expect("Write Zeroes over 8 MiB, until a program has failed", status, 0)
             return
     raise Late("no program has failed")
 
@@ -59,33 +61,27 @@ def refused(host: Host, queue: Queue) -> None:
     expect("Flush", queue.run(sqe(0x00, 1)).status, 0)
 
 
-def main() -> int:
+def steps(host: Host) -> None:
     """Lose three blocks."""
-    host = Host()
     queue = host.make_queue(1)
     host.write(DATA_AT, b"d" * 4096)
     queue.run(rw(WRITE, 100000, 8, host.data))
     host.admin.run(sqe(0x09, cdw={10: 0x0B, 11: 0x09}))
     events = [host.admin.put(sqe(0x0C)) for _ in range(2)]
     host.admin.ring()
-    try:
-        say("SMART: all spare is there", smart(host) == (0, 100, 10), str(smart(host)))
-        fail_one(queue)
-        say("half of it after one of two blocks", smart(host) == (0, 50, 10), str(smart(host)))
-        fail_one(queue)
-        done = host.admin.wait(events[0])
-        say("the second is an event: low spare", done.result & 0xFFFFFF == 0x020201, f"{done.result:#x}")
-        say("and a warning", smart(host) == (1, 0, 10), str(smart(host)))
-        fail_one(queue)
-        done = host.admin.wait(events[1])
-        say("the third is an event: reliability", done.result & 0xFFFFFF == 0x020001, f"{done.result:#x}")
-        say("and the media is read-only", smart(host) == (9, 0, 10), str(smart(host)))
-        refused(host, queue)
-    except Late as late:
-        say(str(late), False)
-    host.disable()
-    return 1 if rawhost.FAILED else 0
+    say("SMART: all spare is there", smart(host) == (0, 100, 10), smart(host))
+    fail_one(queue)
+    say("half of it after one of two blocks", smart(host) == (0, 50, 10), smart(host))
+    fail_one(queue)
+    done = host.admin.wait(events[0])
+    say("the second is an event: low spare", done.result & 0xFFFFFF == 0x020201, f"{done.result:#x}")
+    say("and a warning", smart(host) == (1, 0, 10), smart(host))
+    fail_one(queue)
+    done = host.admin.wait(events[1])
+    say("the third is an event: reliability", done.result & 0xFFFFFF == 0x020001, f"{done.result:#x}")
+    say("and the media is read-only", smart(host) == (9, 0, 10), smart(host))
+    refused(host, queue)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(rawhost.run(steps))

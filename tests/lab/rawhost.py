@@ -9,7 +9,10 @@ the device may reach is 2 MiB; the last half of it holds data, the first half qu
 import os
 import struct
 import time
-from typing import Dict, List, NamedTuple, Optional
+from typing import Callable, Dict, List, NamedTuple, Optional
+
+import sentences
+from sentences import Late, say
 
 DEVICE = "/dev/nvmev-rawhost"
 ADDRESS_AT = 0x10000
@@ -32,10 +35,6 @@ class Completion(NamedTuple):
 
     status: int
     result: int
-
-
-class Late(Exception):
-    """The device did not do in time what it had to do."""
 
 
 def sqe(opcode: int, nsid: int = 0, cdw: Optional[Dict[int, int]] = None, prp1: int = 0,
@@ -199,19 +198,17 @@ class Host:
         return [self.admin.run(sqe(opcode, cdw={10: number})).status for opcode in (0x00, 0x04)]
 
 
-FAILED = 0
-
-
-def say(sentence: str, good: bool, note: str = "") -> None:
-    """One line of a test's output."""
-    global FAILED
-    print(("ok - " if good else "not ok - ") + sentence)
-    if not good:
-        FAILED += 1
-        if note:
-            print(f"# {note}")
-
-
 def expect(sentence: str, status: int, wanted: int) -> None:
     """A status must be this one."""
     say(f"{sentence}: {wanted:#05x}", status == wanted, f"it was {status:#05x}")
+
+
+def run(steps: Callable[[Host], None]) -> int:
+    """Do the steps as the driver of a device, which is reset at the end; the status for the
+    shell."""
+    def with_host() -> None:
+        host = Host()
+        steps(host)
+        host.disable()
+
+    return sentences.run(with_host)
