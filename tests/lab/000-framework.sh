@@ -4,7 +4,8 @@
 # kernels: 6.12
 # smp: 1
 # mem: 2G
-# seconds: 3
+# seconds: 8
+# sentences: 33
 # timeout: 240
 . "$(dirname "$0")/rc"
 
@@ -32,3 +33,68 @@ check_that "also after a failure" \
 	"$(inner "at_end touch $T_DIR/ended2" false; ls "$T_DIR/ended2")" == "1
 $T_DIR/ended2"
 check_fails "poll gives up" poll 0 false
+
+# ---- programs that say sentences of their own
+
+# prog STATUS LINE...: one that prints the lines and ends so
+prog() {
+	printf '#!/bin/sh\ncat <<END\n%s\nEND\nexit %s\n' "$(printf '%s\n' "${@:2}")" "$1" >"$T_DIR/prog"
+	chmod +x "$T_DIR/prog"
+}
+
+prog 0 "ok - yes"
+check_that "a program of true sentences succeeds" "$(inner "run_sentences $T_DIR/prog")" -eq 0
+prog 1 "ok - yes" "not ok - no"
+check_that "one of a false sentence does not" "$(inner "run_sentences $T_DIR/prog")" -eq 1
+check_that "and is reported once" "$(grep -c '^not ok' "$T_DIR/inner.out")" -eq 1
+prog 3 "ok - yes"
+check_that "one that fails without a word does not" "$(inner "run_sentences $T_DIR/prog")" -eq 1
+check "and that is said" grep -qx "not ok - 'prog' ends well" "$T_DIR/inner.out"
+prog 0 "not ok - no"
+check_that "nor does one that ends well with a false sentence" "$(inner "run_sentences $T_DIR/prog")" -eq 1
+cat >"$T_DIR/late.py" <<END
+import sys
+sys.path.insert(0, "$LAB_DIR")
+import sentences
+
+
+def steps() -> None:
+    sentences.known("L0", "a", False)
+    raise sentences.Late("the queue is empty")
+
+
+sys.exit(sentences.run(steps))
+END
+check_that "Python: who is late has failed" "$(inner "run_sentences python3 $T_DIR/late.py")" -eq 1
+check "and says for what" grep -qx "not ok - the queue is empty" "$T_DIR/inner.out"
+check "Python: a known defect has its mark" grep -qx "not ok - a # TODO L0" "$T_DIR/inner.out"
+
+# ---- known defects
+
+check_that "what is known to fail may fail" "$(inner 'check_known L0 no false' 'known L0 check_that no 1 -eq 2')" -eq 0
+check_that "and is marked" "$(cat "$T_DIR/inner.out")" =~ "not ok - no # TODO L0"
+check_that "it may not pass" "$(inner 'check_known L0 no true')" -eq 1
+check "and that is said" grep -qx "not ok - no: passes although .* take the mark off" "$T_DIR/inner.out"
+check_that "a mark is for one sentence" "$(inner 'check_known L0 no false' 'check no false')" -eq 1
+
+# ---- the runner, with a test of one true sentence
+
+mkdir "$T_DIR/lab"
+cp "$LAB_DIR"/{rc,run-guest.sh} "$T_DIR/lab/"
+
+# run_inner HEADER LINE...: what the runner finds wrong
+run_inner() {
+	printf '%s\n' "# kernels: 6.12" "# timeout: 60" "$1" ". $T_DIR/lab/rc" 't_ok yes' "${@:2}" \
+		>"$T_DIR/lab/900-inner.sh"
+	bash "$T_DIR/lab/run-guest.sh" 6.12 900-inner.sh | sed -n 's/^not ok - 900-inner: //p'
+}
+
+check_that "a test that says what its header says is fine" "$(run_inner '# sentences: 1')" == ""
+check_that "its number may be another one on a kernel" "$(run_inner '# sentences: 7 6.1:8 6.12:1')" == ""
+check_that "one that says less has failed" "$(run_inner '# sentences: 2')" =~ ^"it says all of its sentences"
+check_that "a script that fails without a word has failed" \
+	"$(run_inner '# sentences: 1' 'trap - EXIT' 'exit 3')" =~ ^"the script ends well"
+check_that "one that is known to fail has not" \
+	"$(run_inner '# sentences: 2' 'check_known L0 no false')" == "no # TODO L0"
+check_that "what is known to fail and does not has failed" \
+	"$(run_inner '# sentences: 2' 'echo "ok - no # TODO L0"')" =~ ^"no: passes although"

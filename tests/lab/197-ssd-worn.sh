@@ -7,6 +7,7 @@
 # mem: 2G
 # seconds: 5
 # timeout: 120
+# sentences: 26
 . "$(dirname "$0")/rc"
 
 new_ssd ssd0 capacity_mib=256 units_per_eblk=16 spare_eblks=2

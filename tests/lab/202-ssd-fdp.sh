@@ -108,7 +108,7 @@ if [[ -e $queue/max_write_streams ]]; then
 	done
 	check_fails "there is no stream 9" python3 "$LAB_DIR/stream.py" "$DEV" 9 0 4096
 else
-	t_skip "write streams are the handles" "Linux has none before 6.16"
+	t_skip "Linux has a write stream for each handle" "it has none before 6.16"
 fi
 check "plain writes verify" fio --name=v --filename="$DEV" --direct=1 --ioengine=libaio --iodepth=8 --size=2m \
 	--rw=randwrite --bs=4k --verify=crc32c --verify_fatal=1

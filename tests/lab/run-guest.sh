@@ -5,13 +5,19 @@
 # look at the kernel's log behind it. Every line is "ok - TEST: SENTENCE" or
 # "not ok - TEST: SENTENCE"; "begin TEST" and "end TEST SECONDS" frame a test.
 #
-# Usage: run-guest.sh TEST.sh...
+# Usage: run-guest.sh KERNEL TEST.sh...
+#
+# KERNEL is its name in the tests' headers, such as 6.12.
 set -uo pipefail
 cd "$(dirname "$0")" || exit 1
 
 BAD_LOG='BUG:|WARNING:|Oops|general protection|possible .*deadlock|INFO: task .* blocked for more than|soft lockup|rcu: INFO|refcount_t:|Call Trace|kmemleak|KASAN:|use-after-free|\[ INFO:|UBSAN|list_(add|del) corruption|sleeping function|scheduling while atomic'
 
+KERNEL=$1
+shift
 KMEMLEAK=/sys/kernel/debug/kmemleak
+# What the test in hand has said
+SENTENCES=$(mktemp)
 LAST=${*: -1}
 # A debug kernel takes its time.
 SLOWNESS=1
@@ -62,9 +68,11 @@ sweep() {
 	done
 } >/dev/null 2>&1
 
-# label NAME: prefix the sentences of a test with its name, and count them.
+# label NAME: prefix the sentences of a test with its name. One that passes although it is marked
+# as known to fail is wrong.
 label() {
-	sed -u -E "s/^(not ok|ok) - /\1 - $1: /"
+	sed -u -E "s/^ok - (.*) # TODO ([A-Z]+[0-9]+).*/not ok - \1: passes although it is marked as known to fail (\2): take the mark off/
+		s/^(not ok|ok) - /\1 - $1: /"
 }
 
 log_since() {
@@ -85,6 +93,49 @@ trouble_since() {
 	log_since "$1" | grep -E "$(bad_log "$1")" | head -n 12
 }
 
+# sentences_due FILE: how many sentences a test has on this kernel. Its header says "23", or
+# "23 6.1:20" where a kernel has another number.
+sentences_due() {
+	header "$1" sentences | tr ' ' '\n' | awk -F : -v kernel="$KERNEL" '
+		NF == 1 { number = $1 }
+		NF == 2 && $1 == kernel { special = $2 }
+		END { print special != "" ? special : number }'
+}
+
+# judge_sentences FILE: a test that ended well has to have said all it has to say. On a kernel
+# that its header does not name the number is not known.
+judge_sentences() {
+	local name=${1%.sh} said due kernels
+
+	kernels=$(header "$1" kernels)
+	[[ " ${kernels:-6.12} " == *" $KERNEL "* ]] || return 0
+	said=$(grep -cE '^(not )?ok ' "$SENTENCES")
+	due=$(sentences_due "$1")
+	if [[ -n $due ]] && ((due != said)); then
+		echo "not ok - $name: it says all of its sentences (it said $said on $KERNEL, and $due stand in its header)"
+	fi
+}
+
+# judge_end FILE STATUS SECONDS: whether the script ended as its sentences say.
+judge_end() {
+	local file=$1 name=${1%.sh} status=$2 wrong=0
+
+	if grep '^not ok' "$SENTENCES" | grep -qv ' # TODO '; then
+		wrong=1
+		echo "# the kernel's last messages:"
+		log_since "$name" | tail -n 20 | sed 's/^/#   /'
+	fi
+	if ((status >= 124)); then
+		echo "not ok - $name: the test ends within $3 s (status $status)"
+		ps -eo pid,stat,wchan:30,args | awk '$2 ~ /D/' | sed 's/^/# /'
+		sed 's/^/# /' /proc/[0-9]*/stack 2>/dev/null | grep -E 'dmda|nvmev|dieaware|nvme_' | head -n 20
+	elif ((status && !wrong)); then
+		echo "not ok - $name: the script ends well (it ended with $status, and no sentence is wrong)"
+	elif ((!wrong)); then
+		judge_sentences "$file"
+	fi
+}
+
 run_one() {
 	local file=$1 name=${1%.sh} seconds began=$SECONDS status text
 
@@ -96,17 +147,9 @@ run_one() {
 		echo "not ok - $name: the modules load"
 		return
 	fi
-	T_NAME=$name timeout -k 15 "$seconds" bash "./$file" 2>&1 </dev/null | label "$name" | tee /tmp/sentences
+	T_NAME=$name timeout -k 15 "$seconds" bash "./$file" 2>&1 </dev/null | label "$name" | tee "$SENTENCES"
 	status=${PIPESTATUS[0]}
-	if grep -q '^not ok' /tmp/sentences; then
-		echo "# the kernel's last messages:"
-		log_since "$name" | tail -n 20 | sed 's/^/#   /'
-	fi
-	if ((status >= 124)); then
-		echo "not ok - $name: the test ends within $seconds s (status $status)"
-		ps -eo pid,stat,wchan:30,args | awk '$2 ~ /D/' | sed 's/^/# /'
-		sed 's/^/# /' /proc/[0-9]*/stack 2>/dev/null | grep -E 'dmda|nvmev|dieaware|nvme_' | head -n 20
-	fi
+	judge_end "$file" "$status" "$seconds"
 	text=$(leftovers)
 	if [[ -n $text ]]; then
 		echo "not ok - $name: the test leaves nothing behind"

@@ -50,6 +50,92 @@ says() {
 	grep -qE -- "$2" "$work/$1.err"
 }
 
+# An emulator whose first guest dies with what is in $DYING on its console.
+fake_emulator() {
+	mkdir "$work/bin"
+	cat >"$work/bin/qemu-system-x86_64" <<-'END'
+		#!/bin/bash
+		console=$(grep -oE 'id=console,path=[^ ]*' <<<"$*")
+		if mv "$DYING" "${console#*path=}" 2>/dev/null; then
+			exit 0
+		fi
+		exec "$REAL" "$@"
+	END
+	chmod +x "$work/bin/qemu-system-x86_64"
+}
+
+# dying NAME TEXT: run a command in a guest whose first boot ends like that.
+dying() {
+	local name=$1
+	printf '%s\n' "$2" >"$work/$name.dying"
+	shift 2
+	REAL=$(type -P qemu-system-x86_64) DYING=$work/$name.dying DIEAWARE_BOOTS=$work/$name.boots \
+		PATH=$work/bin:$PATH lab "$name" -- "$@"
+}
+
+# A module that is loaded before the command runs, and has the kernel complain.
+warning_root() {
+	mkdir -p "$work/warning/etc/modprobe.d"
+	echo "install configfs /bin/sh -c 'echo \"<4>WARNING: CPU: 0 PID: 1 at nowhere\" >/dev/kmsg; \
+modprobe --ignore-install configfs'" >"$work/warning/etc/modprobe.d/warning.conf"
+}
+
+# What a guest's boot does wrong is not forgotten
+run_bad_boots() {
+	fake_emulator
+	warning_root
+	dying int3 "Oops: int3: 0000 [#1] PREEMPT SMP NOPTI" true &
+	lab warning --root "$work/warning" -- true &
+	wait
+	dying silent "Booting" true
+	dying oops "BUG: kernel NULL pointer dereference, address: 0000000000000000" true
+	dying ours $'Oops: int3: 0000 [#1] PREEMPT SMP NOPTI\nModules linked in: dm_dieaware(OE)' true
+}
+
+tried_again() {
+	[[ $(cat "$work/$1.boots"/*.console | head -n 1) == "a boot was tried again: $2" ]]
+}
+
+# runner NAME COMMAND...: a script of the project in a folder of files that only pretend.
+runner() {
+	(cd "$work/tree" && guest "$1" env -u DIEAWARE_BOOTS "${@:2}")
+}
+
+# pretend FILE LINE...: a program that prints lines, the last of which is its status
+pretend() {
+	printf '#!/bin/bash\ncat <<END\n%s\nEND\nexit %s\n' "$(printf '%s\n' "${@:2:$#-2}")" "${*: -1}" >"$work/tree/$1"
+	chmod +x "$work/tree/$1"
+}
+
+# What scripts/check and scripts/lab-tests make of what suites and machines say
+run_runners() {
+	mkdir -p "$work/tree"/{scripts/lib,tests/lab}
+	cp "$top"/scripts/{check,lab-tests} "$work/tree/scripts/"
+	cp "$top/scripts/lib/tap.sh" "$work/tree/scripts/lib/"
+	pretend scripts/modules 0
+	printf '%s\n' '# kernels: 6.1 6.12' >"$work/tree/tests/lab/100-a.sh"
+	pretend scripts/lab "begin 100-a" "ok - 100-a: one" "ok - 100-a: two # SKIP too old" \
+		"not ok - 100-a: three # TODO L0" "end 100-a 1" "all done" 0
+	runner always scripts/lab-tests
+	runner once scripts/lab-tests --kernel 6.1
+	pretend scripts/check-style "ok - one" "# 2 known to fail: L2 L10" "7 passed, 0 failed, 3 skipped" 0
+	pretend scripts/unit "# 1 known to fail: L1" "5 passed, 0 failed" 0
+	echo "mkdir -p \$DIEAWARE_BOOTS; echo a boot was tried again: it stopped >\$DIEAWARE_BOOTS/a.console" |
+		sed -i '1r /dev/stdin' "$work/tree/scripts/unit"
+	runner sums scripts/check style unit
+	pretend scripts/unit "5 passed, 0 failed, 1 skipped" 3
+	runner status scripts/check unit
+	pretend scripts/unit "5 passed" 0
+	runner plain scripts/check unit
+}
+
+ends_with() {
+	tail -n "$2" "$work/$1.out" | cmp -s - <(printf '%s\n' "${@:3}") || {
+		tail -n 5 "$work/$1.out" | sed 's/^/# /'
+		return 1
+	}
+}
+
 # Two machines at a time, as there may be only two CPUs.
 # shellcheck disable=SC2016 # the guest's shell expands these
 run_guests() {
@@ -106,6 +192,8 @@ kernel_is() {
 }
 
 run_guests
+run_bad_boots
+run_runners
 
 expect "the exit status passes through" status_is status 7
 expect "arguments arrive as they were given" output_is words "<two words><it's><\$HOME><>"
@@ -128,5 +216,22 @@ expect "UML passes the exit status through" status_is uml 9
 expect "UML hands back /out" grep -qx kept "$work/uml-back/file"
 expect "a crashed UML kernel ends with 126" status_is uml_crash 126
 expect "a disk of UML keeps its contents" output_is disk_again $'here\n'
+expect "a boot that dies of the emulator is tried again" status_is int3 0
+expect "which is said" says int3 'did not come up .*int3.*, trying once more'
+expect "and its console is kept" tried_again int3 "Oops: int3: 0000 [#1] PREEMPT SMP NOPTI"
+expect "so is one that dies without a word" tried_again silent "it stopped"
+expect "a boot that dies of anything else is a bug" status_is oops 126
+expect "which is shown" says oops 'NULL pointer dereference'
+expect "also one that dies of that with a module of the project" status_is ours 126
+expect "a warning before the command begins is a bug" status_is warning 126
+expect "a sentence that is skipped on all kernels of its test is an error" \
+	grep -qx "not ok - 100-a: two is not always skipped" "$work/always.out"
+expect "it is counted; skips and known defects are apart" \
+	ends_with always 2 "# 2 known to fail: L0" "2 passed, 1 failed, 2 skipped"
+expect "on some of the kernels it is none" ends_with once 2 "# 1 known to fail: L0" "1 passed, 0 failed, 1 skipped"
+expect "the check adds up what suites count" ends_with sums 4 "# a boot was tried again: it stopped" \
+	"# 1 boots were tried again" "# 3 known to fail: L1 L2 L10" "12 passed, 0 failed, 3 skipped"
+expect "the check fails a suite that ends badly" ends_with status 1 "5 passed, 1 failed, 1 skipped"
+expect "one without a closing line counts by its status" ends_with plain 1 "1 passed, 0 failed"
 
 conclude
