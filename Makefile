@@ -5,7 +5,7 @@
 
 all: modules tools
 
-modules:	## both modules, for the lab's default kernel (K=6.1|6.12|7.2|all)
+modules:	## both modules, for the lab's default kernel (K=6.1|6.12|newest|all)
 	scripts/modules --kernel $(or $(K),6.12)
 
 tools:		## the dieaware command

@@ -2,11 +2,12 @@
 # shellcheck shell=bash disable=SC2034 # the callers read what is set here
 #
 # Debian's kernels, unpacked into the cache: image, modules, headers and kbuild
-# of the newest build of a series. A series stays at the version first found,
-# until its .version file in the cache is removed (scripts/kernels --refresh).
-# Expects common.sh, packages.sh, cache.sh, apt.sh.
+# of the newest build of a series, or of the newest kernel of all. A series stays
+# at the version first found for as long as that is in the cache; what is newest is
+# asked again after a day. Expects common.sh, packages.sh, cache.sh, apt.sh.
 
-KERNEL_SERIES=(6.1 6.12 7.2)
+KERNEL_SERIES=(6.1 6.12 newest)
+KERNEL_NEWEST_MINUTES=$((24 * 60))
 
 kernel_suite() {
 	case $1 in
@@ -18,16 +19,33 @@ kernel_suite() {
 			echo trixie
 		fi
 		;;
-	7.2) echo sid ;;
-	*) die "There is no kernel '$1' here: choose one of ${KERNEL_SERIES[*]}." ;;
+	newest) echo sid ;;
 	esac
+}
+
+# kernel_series NAME: the series of that name; the newest kernel also has the name of its own.
+kernel_series() {
+	local version
+
+	if [[ " ${KERNEL_SERIES[*]} " == *" $1 "* ]]; then
+		echo "$1"
+		return
+	fi
+	version=$(kernel_version newest) || exit
+	[[ $version == "$1".* ]] ||
+		die "There is no kernel '$1' here: choose one of ${KERNEL_SERIES[*]}; the newest is $version."
+	echo newest
 }
 
 # Neither cloud nor rt flavours, debug symbols or unsigned images.
 newest_kernel_version() {
-	local series=$1 suite=$2
+	local series=$1 suite=$2 prefix
 
-	suite_apt "$suite" apt-cache pkgnames "linux-image-$series." |
+	prefix=linux-image-$series.
+	if [[ $series == newest ]]; then
+		prefix=linux-image-
+	fi
+	suite_apt "$suite" apt-cache pkgnames "$prefix" |
 		sed -nE 's/^linux-image-([0-9.]+([+~.][a-z0-9.]+)?(-[0-9]+)?-amd64)$/\1/p' |
 		sort -V | tail -n 1
 }
@@ -86,23 +104,54 @@ kernel_entry_name() {
 	echo "kernel-$1-$(hash_words "$2" "$(hash_files "$DIEAWARE_TOP/scripts/lib/kernels.sh")")"
 }
 
-# kernel_need SERIES: set KERNEL_DIR, KERNEL_VERSION, KERNEL_IMAGE,
-# KERNEL_HEADERS, KERNEL_ARCH and KERNEL_KUNIT; fetch the kernel when it is not
-# there.
-kernel_need() {
-	local series=$1 suite note name
+# kernel_is_cached SERIES: whether the version noted for it is there.
+kernel_is_cached() {
+	local note=$CACHE_DIR/kernel-$1.version
+
+	[[ -s $note && -d $CACHE_DIR/$(kernel_entry_name "$1" "$(<"$note")") ]]
+}
+
+# Newest is what was newest within the last day, so that several runs test the same.
+kernel_note_is_old() {
+	[[ $1 == newest && -n $(find "$CACHE_DIR/kernel-$1.version" -mmin "+$KERNEL_NEWEST_MINUTES") ]]
+}
+
+kernel_ask_archive() {
+	local series=$1 suite version
 
 	suite=$(kernel_suite "$series")
-	note=$CACHE_DIR/kernel-$series.version
-	if [[ ! -s $note ]]; then
-		need_groups fetch
-		suite_update "$suite"
-		KERNEL_VERSION=$(newest_kernel_version "$series" "$suite")
-		[[ -n $KERNEL_VERSION ]] || die "The mirror has no kernel $series in $suite."
-		echo "$KERNEL_VERSION" >"$note.$$"
-		mv "$note.$$" "$note"
+	need_groups fetch
+	suite_update "$suite"
+	version=$(newest_kernel_version "$series" "$suite")
+	[[ -n $version ]] || die "The mirror has no kernel $series in $suite."
+	echo "$version"
+}
+
+# kernel_version SERIES: print it. A version that is not in the cache may not be in the archive any
+# more either, so it is asked for again.
+kernel_version() {
+	local note=$CACHE_DIR/kernel-$1.version version
+
+	if ! kernel_is_cached "$1"; then
+		version=$(kernel_ask_archive "$1") || exit
+	elif kernel_note_is_old "$1"; then
+		version=$(kernel_ask_archive "$1") || version=$(<"$note")
 	fi
-	KERNEL_VERSION=$(<"$note")
+	if [[ -n ${version:-} ]]; then
+		echo "$version" >"$note.$BASHPID"
+		mv "$note.$BASHPID" "$note"
+	fi
+	cat "$note"
+}
+
+# kernel_need NAME: set KERNEL_DIR, KERNEL_VERSION, KERNEL_IMAGE, KERNEL_HEADERS,
+# KERNEL_ARCH and KERNEL_KUNIT; fetch the kernel when it is not there.
+kernel_need() {
+	local series suite name
+
+	series=$(kernel_series "$1")
+	suite=$(kernel_suite "$series")
+	KERNEL_VERSION=$(kernel_version "$series")
 	name=$(kernel_entry_name "$series" "$KERNEL_VERSION")
 	if [[ ! -d $CACHE_DIR/$name ]]; then
 		need_groups fetch

@@ -28,17 +28,18 @@ toolchain_unpack() {
 	as_root ln -sf mawk "$dir/root/usr/bin/awk"
 }
 
-# toolchain_need SERIES: set TOOLCHAIN to the chroot, or to nothing.
+# toolchain_need NAME: set TOOLCHAIN to the chroot, or to nothing. Wants kernel_need done.
 toolchain_need() {
-	local series=$1 compiler
+	local series compiler
 
 	TOOLCHAIN=
-	if [[ $series == debug ]]; then
+	if [[ $1 == debug ]]; then
 		# The machine's own compiler has built it.
 		return
 	fi
+	series=$(kernel_series "$1")
 	compiler=$(kernel_compiler)
-	if [[ $series != 7.2 ]]; then
+	if [[ $series != newest ]]; then
 		need_packages "$compiler"
 		return
 	fi
