@@ -1,0 +1,240 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What the scripts themselves promise, without a machine: which results scripts/check takes again
+# (scripts/lib/results.sh), and which kernel is the newest (scripts/lib/kernels.sh). In a checkout and
+# a cache made for that. Prints ok / not ok lines and a closing line.
+
+set -euo pipefail
+
+# shellcheck source=tests/vm/lib.sh
+. "$(dirname -- "$(readlink -f -- "$0")")/../vm/lib.sh"
+
+fake=$work/checkout
+ran=$work/ran
+export DIEAWARE_CACHE=$work/cache
+unset DIEAWARE_TOP
+
+# A checkout whose suites only note that they ran. The suite lab stands for those of machines.
+make_checkout() {
+	mkdir -p "$fake"/{scripts,dm-dieaware/core,docs,userspace,tests/lab} "$DIEAWARE_CACHE"
+	cp -r "$top/scripts/lib" "$top/scripts/check" "$fake/scripts/"
+	cat >"$fake/scripts/unit" <<-END
+		#!/bin/bash
+		echo unit >>$ran
+		[[ -e $work/edit ]] && echo meanwhile >>dm-dieaware/core/placed.c
+		if [[ -e $work/broken ]]; then
+			echo "not ok 1 - a case"; echo "2 passed, 1 failed"; exit 1
+		elif [[ -e $work/skips ]]; then
+			echo "3 passed, 0 failed, 1 skipped"; exit
+		fi
+		echo "3 passed, 0 failed"
+	END
+	printf '#!/bin/bash\necho lab >>%s\necho "1 passed, 0 failed"\n' "$ran" >"$fake/scripts/lab-tests"
+	chmod +x "$fake"/scripts/{unit,lab-tests}
+	echo 'int place;' >"$fake/dm-dieaware/core/place.c"
+	echo 'int old;' >"$fake/dm-dieaware/core/old.c"
+	echo 'page' >"$fake/docs/page.md"
+	printf 'out\nignored\n' >"$fake/.gitignore"
+	git -C "$fake" init -q
+	git -C "$fake" add -A
+}
+
+# check ARGUMENT...: scripts/check there
+check() {
+	"$fake/scripts/check" "$@" >"$work/said" 2>&1
+}
+
+# runs NR [ARGUMENT...]: how often the suite unit runs in a check of it
+runs() {
+	local nr=$1
+	shift
+
+	: >"$ran"
+	check "$@" unit || true
+	[[ $(wc -l <"$ran") == "$nr" ]] && return
+	sed 's/^/# /' "$work/said"
+	return 1
+}
+
+# again_after COMMAND...: after it unit runs, and not twice
+again_after() {
+	"$@" && runs 1 && runs 0
+}
+
+says_cached() {
+	runs 0 && grep -qE '^unit +3 passed, 0 failed, .*\(cached\)$' "$work/said" &&
+		grep -qx '3 passed, 0 failed' "$work/said" && grep -qx '3 passed, 0 failed' "$fake/out/check/unit.log"
+}
+
+says_nothing_when_it_runs() {
+	runs 1 --fresh && ! grep -q cached "$work/said"
+}
+
+change_a_byte() {
+	sed -i 's/place/plane/' "$fake/dm-dieaware/core/place.c"
+}
+
+add_a_file() {
+	touch "$fake/dm-dieaware/core/more.c"
+}
+
+remove_a_file() {
+	rm "$fake/dm-dieaware/core/old.c"
+}
+
+rename_a_file() {
+	mv "$fake/dm-dieaware/core/place.c" "$fake/dm-dieaware/core/placed.c"
+}
+
+change_a_mode() {
+	chmod +x "$fake/docs/page.md" "$fake/dm-dieaware/core/"*.c
+}
+
+change_a_library() {
+	echo '# more' >>"$fake/scripts/lib/common.sh"
+}
+
+# Another compiler in the way
+change_a_program() {
+	mkdir "$work/bin"
+	printf '#!/bin/sh\necho 99\n' >"$work/bin/gcc"
+	chmod +x "$work/bin/gcc"
+	PATH=$work/bin:$PATH
+}
+
+change_a_program_only() {
+	printf '#!/bin/sh\necho 100\n' >"$work/bin/gcc"
+}
+
+ignores_what_is_not_read() {
+	echo 'another word' >>"$fake/docs/page.md" && echo built >"$fake/ignored" && runs 0
+}
+
+comes_back() {
+	sed -i 's/plane/place/' "$fake/dm-dieaware/core/placed.c" && runs 1 &&
+		sed -i 's/place/plane/' "$fake/dm-dieaware/core/placed.c" && runs 0
+}
+
+failure_is_not_kept() {
+	echo more >>"$fake/dm-dieaware/core/placed.c"
+	touch "$work/broken"
+	runs 1 && ! check unit && runs 1 || return
+	rm "$work/broken"
+	runs 1 && runs 0
+}
+
+skips_are_not_kept() {
+	echo more >>"$fake/dm-dieaware/core/placed.c"
+	touch "$work/skips"
+	runs 1 && runs 1 || return
+	rm "$work/skips"
+	runs 1 && runs 0
+}
+
+edit_meanwhile_is_not_kept() {
+	echo more >>"$fake/dm-dieaware/core/placed.c"
+	touch "$work/edit"
+	runs 1 && rm "$work/edit" && runs 1 && runs 0
+}
+
+fresh_runs() {
+	runs 0 && runs 1 --fresh && runs 1 --fresh && runs 0
+}
+
+not_without_git() {
+	mv "$fake/.git" "$work/git"
+	runs 1 && runs 1 && mv "$work/git" "$fake/.git"
+}
+
+machines_always_run() {
+	: >"$ran"
+	check lab && check lab && [[ $(wc -l <"$ran") == 2 ]] && ! grep -q cached "$work/said"
+}
+
+# only_known_suites: each that results.sh knows is one of scripts/check, and boots no machine.
+only_known_suites() {
+	local suite command known
+
+	known=$("$top/scripts/check" --list)
+	for suite in $(DIEAWARE_TOP=$top bash -c '. "$1/scripts/lib/load.sh"; . "$1/scripts/lib/results.sh"
+		echo "${!RESULTS_UNREAD[@]}"' bash "$top"); do
+		[[ $suite != scripts ]] || continue
+		command=$(awk -v name="$suite" '$1 == name { print $2 }' <<<"$known")
+		if [[ -z $command ]] || grep -qE '(scripts/(lab|uml)"|lib/(qemu|uml|bench)\.sh)' "$top/$command"; then
+			echo "# $suite is no suite of the host"
+			return 1
+		fi
+	done
+}
+
+# kernels VERSIONS COMMAND: in a shell with the library, in an archive that has these images; KERNEL
+# says which of them the cache has as the newest, and DAYS how long ago that was asked.
+kernels() {
+	rm -rf "$DIEAWARE_CACHE"
+	mkdir -p "$DIEAWARE_CACHE"
+	DIEAWARE_TOP=$top IMAGES=$1 bash -c '
+		set -euo pipefail
+		. "$DIEAWARE_TOP/scripts/lib/load.sh"
+		need_groups() { :; }
+		suite_update() { [[ $IMAGES ]] || die "no mirror"; }
+		suite_apt() { printf "linux-image-%s\n" $IMAGES | grep -F "$4" || true; }
+		if [[ ${KERNEL:-} ]]; then
+			echo "$KERNEL" >"$CACHE_DIR/kernel-newest.version"
+			touch -d "-${HOURS:-0} hours" "$CACHE_DIR/kernel-newest.version"
+			mkdir -p "$CACHE_DIR/$(kernel_entry_name newest "$KERNEL")"
+		fi
+		'"$2" 2>&1
+}
+
+IMAGES="amd64 rt-amd64 cloud-amd64 6.12.1-amd64 7.2.13+deb14-amd64 7.2.14+deb14-rt-amd64 7.2.9+deb14-amd64"
+
+newest_is() {
+	local said
+
+	said=$(kernels "$2" "$3") || true
+	[[ $said == "$1" ]] && return
+	echo "# '$said' is not '$1'"
+	return 1
+}
+
+export KERNEL="" HOURS=0
+
+make_checkout
+expect "a suite runs" runs 1
+expect "and not again, which the summary says" says_cached
+expect "with --fresh it runs all the same" fresh_runs
+expect "which is not called cached" says_nothing_when_it_runs
+expect "it runs again after one byte of an input" again_after change_a_byte
+expect "after a new file that nobody has added to git" again_after add_a_file
+expect "after one that is gone" again_after remove_a_file
+expect "after one that has another name" again_after rename_a_file
+expect "after one that can be executed now" again_after change_a_mode
+expect "after a change of the library" again_after change_a_library
+expect "after another compiler" again_after change_a_program
+expect "after another version of it" again_after change_a_program_only
+expect "after another environment" again_after export DIEAWARE_VERBOSE=1
+expect "not after a change of what it does not read" ignores_what_is_not_read
+expect "results of both sides of a change are kept" comes_back
+expect "a failure is not kept" failure_is_not_kept
+expect "nor a run that has skipped something" skips_are_not_kept
+expect "nor one during which an input changed" edit_meanwhile_is_not_kept
+expect "nothing is kept where git does not know the files" not_without_git
+expect "suites of machines always run" machines_always_run
+expect "no other suite is taken for one of the host" only_known_suites
+
+expect "the newest kernel is the newest of the archive" \
+	newest_is 7.2.13+deb14-amd64 "$IMAGES" 'kernel_version newest'
+expect "also when the archive has moved on" \
+	newest_is 7.10.1+deb14-amd64 "$IMAGES 7.10.1+deb14-amd64" 'kernel_version newest'
+expect "a series is the newest of its own" newest_is 6.12.1-amd64 "$IMAGES" 'kernel_version 6.12'
+expect "the newest may be called by its series" newest_is newest "$IMAGES" 'kernel_series 7.2'
+expect "but not by another" \
+	newest_is "bash: There is no kernel '7.3' here: choose one of 6.1 6.12 newest; the newest is 7.2.13+deb14-amd64." \
+	"$IMAGES" 'kernel_series 7.3'
+KERNEL=7.1.5+deb14-amd64 HOURS=20
+expect "one that is in the cache stays the newest for a day" newest_is "$KERNEL" "$IMAGES" 'kernel_version newest'
+HOURS=30
+expect "and no longer" newest_is 7.2.13+deb14-amd64 "$IMAGES" 'kernel_version newest'
+expect "but where no mirror answers" newest_is "$KERNEL" "" 'kernel_version newest 2>/dev/null'
+conclude
