@@ -9,7 +9,8 @@ from __future__ import annotations
 import pathlib
 from typing import Any
 
-import rows
+from families import place
+from family import SCALES
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 
@@ -116,7 +117,7 @@ def _panel(results: list[Row], filesystem: str, mode: str, scale: int) -> Panel 
     values = _values(results, filesystem, mode, scale)
     workloads = [
         workload
-        for workload in rows.HYPOTHETICAL + rows.APPLICATIONS
+        for workload in place.HYPOTHETICAL + place.APPLICATIONS
         if any((workload, layout) in values for layout, _, _ in SERIES)
     ]
     if not workloads:
@@ -161,9 +162,9 @@ def draw(path: pathlib.Path, results: list[Row], heading: str, columns: int = 2)
     """Draw a panel for each filesystem, mode and scale that has rows; False if none."""
     panels = [
         panel
-        for filesystem in rows.FILESYSTEMS
+        for filesystem in place.FILESYSTEMS
         for mode in ("direct", "buffered")
-        for scale in rows.SCALES
+        for scale in SCALES
         for panel in [_panel(results, filesystem, mode, scale)]
         if panel
     ]

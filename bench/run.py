@@ -10,20 +10,16 @@ from __future__ import annotations
 import argparse
 import pathlib
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 
-import aged
 import guest
-import logmode
 import report
-import rows
+from families import place, plan
+from family import SCALES, SIZES, Boot, Line, Options
 
 HEADING = "Reading fragmented and overwritten files"
-DEMO_ROWS = [f"T1.{workload}.ext4.direct" for workload in rows.HYPOTHETICAL]
-SMOKE_ROWS = ["T1.append_worst.ext4.direct"]
 # layout, what must hold, and the test of it; far from the targets, for a broken tree.
 SMOKE_CHECKS: tuple[tuple[str, str, Callable[[float], bool]], ...] = (
     ("contiguous", "a contiguous file reads at 2000 to 3200 MB/s", lambda v: 2000 < v < 3200),
@@ -31,6 +27,12 @@ SMOKE_CHECKS: tuple[tuple[str, str, Callable[[float], bool]], ...] = (
     ("hinted", "with hints it reads above 90 %", lambda v: 90 < v < 110),
 )
 DEMO_LAYOUTS = ("contiguous", "plain", "hinted")
+DEMO_ROWS = [
+    f"T1.{workload}.ext4.direct.{layout}"
+    for workload in place.HYPOTHETICAL
+    for layout in DEMO_LAYOUTS
+]
+SMOKE_ROWS = [f"T1.append_worst.ext4.direct.{layout}" for layout in DEMO_LAYOUTS]
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -50,7 +52,7 @@ def parse_arguments() -> argparse.Namespace:
         "--scale",
         type=int,
         action="append",
-        choices=rows.SCALES,
+        choices=SCALES,
         help="only this time scale (may be repeated)",
     )
     parser.add_argument(
@@ -61,7 +63,7 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument(
         "--sizes",
-        choices=guest.SIZES,
+        choices=SIZES,
         default="usual",
         help="of SQLite and fileserver; 'paper' takes much memory and hours",
     )
@@ -79,55 +81,50 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def describe(setup: rows.Setup) -> str:
-    if setup.group == "T2":
-        return "cost of hint mode in instructions"
-    if setup.group == "T3":
-        return "log mode: " + ", ".join(logmode.parts([name for name, _ in setup.rows]))
-    if setup.group == "T5":
-        return "cost of the FTL on small and large drives"
-    if setup.group == "sim":
-        return "the simulator against the module"
-    if setup.group == "ssd":
-        return "what the virtual SSD costs the CPU"
-    workloads = ", ".join(workload for workload, _ in setup.rows)
-    how = "O_DIRECT" if setup.mode == "direct" else "page cache"
-    return f"{setup.filesystem}, {how}, time scale {setup.scale}: {workloads}"
-
-
-def show_progress(line: guest.Line) -> None:
+def show_progress(line: Line) -> None:
     if "doing" in line:
         say("  " + line["doing"].replace("_", " "))
 
 
-def run_setups(
-    arguments: argparse.Namespace, setups: list[rows.Setup]
-) -> tuple[str, str, list[report.Row]]:
-    options = guest.Options(
+def options_of(arguments: argparse.Namespace, scales: tuple[int, ...]) -> Options:
+    return Options(
         arguments.kernel,
         arguments.programs,
         arguments.out / "bench.log",
-        guest.SIZES[arguments.sizes],
+        SIZES[arguments.sizes],
+        scales,
         arguments.dies,
         most_page_kinds=1 if arguments.smoke else 4,
     )
+
+
+def run_boot(boot: Boot, options: Options, title: str) -> guest.Outcome:
+    begin = time.monotonic()
+    say(title)
+    outcome = guest.run(boot, options, show_progress)
+    why = f"; {outcome.reason}" if outcome.reason else ""
+    say(f"  took {time.monotonic() - begin:.0f} s{why}")
+    return outcome
+
+
+def run_rows(
+    arguments: argparse.Namespace, selectors: list[str], scales: tuple[int, ...]
+) -> tuple[str, str, list[report.Row]]:
+    """Measure what is selected; kernel, profile and rows."""
+    options = options_of(arguments, scales)
     options.log.unlink(missing_ok=True)
     kernel, profile = arguments.kernel, "fast24"
     results: list[report.Row] = []
-    for number, setup in enumerate(setups, 1):
+    planned = plan(selectors, options)
+    for number, (module, boot) in enumerate(planned, 1):
         boots = []
-        for boot in range(arguments.boots):
-            begin = time.monotonic()
-            again = f", boot {boot + 1} of {arguments.boots}" if arguments.boots > 1 else ""
-            say(f"[{number}/{len(setups)}] {describe(setup)}{again}")
-            outcome = guest.run(setup, options, show_progress)
+        for nr in range(arguments.boots if boot.machine else 1):
+            again = f", boot {nr + 1} of {arguments.boots}" if arguments.boots > 1 else ""
+            title = f"[{number}/{len(planned)}] {boot.title}{again}"
+            outcome = run_boot(boot, options, title)
             kernel = outcome.about("kernel") or kernel
             profile = outcome.about("profile") or profile
-            boots.append(report.results_of(setup, outcome))
-            say(
-                f"  took {time.monotonic() - begin:.0f} s"
-                + (f"; {outcome.reason}" if outcome.reason else "")
-            )
+            boots.append(report.results_of(module, boot, outcome))
         results += report.merge_boots(boots)
         if not arguments.demo and not arguments.smoke:
             report.write_json(arguments.out / "bench.json", kernel, profile, results)
@@ -155,7 +152,7 @@ def demo_table(results: list[report.Row]) -> list[str]:
         for row in results
     }
     lines = [f"{'workload':<18}{'contiguous':>12}{'without hints':>24}{'with hints':>24}"]
-    for workload in rows.HYPOTHETICAL:
+    for workload in place.HYPOTHETICAL:
         speed = values.get("contiguous" + workload)
         cells = []
         for layout in ("plain", "hinted"):
@@ -172,8 +169,7 @@ def demo_table(results: list[report.Row]) -> list[str]:
 
 def run_smoke(arguments: argparse.Namespace) -> int:
     """Do the benchmarks still measure something sensible? One closing line for scripts/check."""
-    setups = rows.select_layouts(rows.plan(SMOKE_ROWS, (16,)), DEMO_LAYOUTS)
-    _, _, results = run_setups(arguments, setups)
+    _, _, results = run_rows(arguments, SMOKE_ROWS, (16,))
     values = {row["id"].rpartition(".")[2]: row["value"] for row in results}
     passed = 0
     for number, (layout, sentence, is_sensible) in enumerate(SMOKE_CHECKS, 1):
@@ -190,8 +186,7 @@ def failed(results: list[report.Row]) -> bool:
 
 
 def run_demo(arguments: argparse.Namespace) -> int:
-    setups = rows.select_layouts(rows.plan(DEMO_ROWS, (16,)), DEMO_LAYOUTS)
-    kernel, profile, results = run_setups(arguments, setups)
+    kernel, profile, results = run_rows(arguments, DEMO_ROWS, (16,))
     report.write_json(arguments.out / "demo.json", kernel, profile, results)
     print(
         f"\nReading an 8 MB file back, ext4, O_DIRECT, kernel {kernel}, virtual SSD '{profile}'\n"
@@ -204,33 +199,15 @@ def run_demo(arguments: argparse.Namespace) -> int:
     return 1 if failed(results) else 0
 
 
-def run_simulated(names: list[str]) -> list[report.Row]:
-    """The rows of T4, which need no virtual machine."""
-    if not names:
-        return []
-    built = subprocess.check_output([str(guest.TOP / "scripts" / "tools")], text=True)
-    tool = pathlib.Path(built.split()[-1]) / "dieaware"
-    results = []
-    for name in names:
-        say(f"[simulator] {name}")
-        results.append(report.simulated(name, *aged.ROWS[name](tool)))
-        say(f"  {results[-1]['note']}")
-    return results
-
-
 def run_bench(arguments: argparse.Namespace) -> int:
-    scales = tuple(arguments.scale or rows.SCALES)
-    setups = rows.plan(arguments.selectors, scales)
-    names = [name for name in aged.ROWS if rows.selected(name, arguments.selectors)]
-    if not setups and not names:
+    scales = tuple(arguments.scale or SCALES)
+    if not plan(arguments.selectors, options_of(arguments, scales)):
         say(
             f"No row is named by {' '.join(arguments.selectors)}: "
             "see docs/benchmarks.md for the names."
         )
         return 2
-    simulated = run_simulated(names)
-    kernel, profile, results = run_setups(arguments, setups)
-    results = simulated + results
+    kernel, profile, results = run_rows(arguments, arguments.selectors, scales)
     report.write_json(arguments.out / "bench.json", kernel, profile, results)
     print("\n".join(report.table(results)), flush=True)
     draw(arguments.out / "T1.png", results, HEADING, 2)

@@ -3,7 +3,7 @@
 #
 # With COMPARE_SIM, everything that reaches the SSD from its first command on is recorded
 # and replayed by the simulator (dieaware sim), which then must read as fast as the
-# module did. Sourced by t1.sh, behind lib.sh.
+# module did. Sourced by place.sh, behind lib.sh.
 
 TRACING=/sys/kernel/tracing
 COMPARE_READS=5

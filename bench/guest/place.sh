@@ -3,7 +3,7 @@
 #
 # T1: how fast fragmented and overwritten files read, in percent of contiguous ones.
 #
-# Usage: t1.sh FILESYSTEM direct|buffered WORKLOAD:LAYOUT[,LAYOUT]...
+# Usage: place.sh FILESYSTEM direct|buffered WORKLOAD:LAYOUT[,LAYOUT]...
 #
 # All layouts go through the same target in the same boot; they differ in this:
 #

@@ -5,7 +5,7 @@
 # and while it is cleaned; what a small cache of the map costs; and how cleaning puts files
 # in order.
 #
-# Usage: t3-write.sh room.FILESYSTEM|aged.FILESYSTEM|spare.FILESYSTEM|
+# Usage: log-write.sh room.FILESYSTEM|aged.FILESYSTEM|spare.FILESYSTEM|
 #	cleaning.PERCENT|cache|fragments...
 
 set -euo pipefail

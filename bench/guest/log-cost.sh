@@ -4,7 +4,7 @@
 # T3: what log mode costs: instructions of an I/O against dm-linear, dm-thin and dm-vdo on the
 # same device, memory of the map, commits for fsyncs, and the time to replay a journal.
 #
-# Usage: t3-cost.sh insn|vdo|map|fsync|replay...
+# Usage: log-cost.sh insn|vdo|map|fsync|replay...
 
 set -euo pipefail
 

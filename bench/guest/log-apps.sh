@@ -4,7 +4,7 @@
 # T3: log mode under what FFSB and PostMark do, its throughput while it is cleaned for the
 # first time, and what a policy of cleaning leaves of files in pieces.
 #
-# Usage: t3-apps.sh ffsb.FILESYSTEM|postmark.FILESYSTEM|timeline.FILESYSTEM|policy.POLICY...
+# Usage: log-apps.sh ffsb.FILESYSTEM|postmark.FILESYSTEM|timeline.FILESYSTEM|policy.POLICY...
 
 set -euo pipefail
 

@@ -4,7 +4,7 @@
 # T2: what hint mode costs, in instructions of the CPU, against dm-linear on the
 # same device.
 #
-# Usage: t2.sh ROW...
+# Usage: cost.sh ROW...
 #
 # The device is an NVMe namespace of the kernel's own loop transport over memory: it
 # completes without waiting, so elapsed virtual time is nothing but instructions. It

@@ -10,18 +10,16 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable
 
-from logline import (
+from family import About, Line, Measured, found, samples
+
+from families.log.lines import (
     WRITE_SCALE,
-    About,
-    Line,
-    Value,
     before_and_after,
-    found,
     removed,
-    runs_of,
 )
 
-SCRIPT = "guest/t3-apps.sh"
+SCALE = WRITE_SCALE
+SCRIPT = "guest/log-apps.sh"
 # FFSB's transactions a second against the plain SATA drive (access21, figure 7a), and by
 # how many percent cleaning made random writes slower there (figure 9)
 _PAPER_FFSB = {"ext4": 1.577, "xfs": 1.383, "btrfs": 1.11, "f2fs": 1.188}
@@ -30,7 +28,7 @@ _POLICIES = ("cost-benefit", "file-aware")
 
 
 def _rows() -> dict[str, About]:
-    rows = {}
+    rows: dict[str, About] = {}
     for filesystem, gain in _PAPER_FFSB.items():
         rows |= {
             f"T3.ffsb.{filesystem}": About(
@@ -55,33 +53,33 @@ def _by_target(lines: list[Line], row: str) -> dict[str, Line]:
 
 def _rate(line: Line) -> float:
     """Operations a second at the drive's own clock."""
-    return int(line["ops"]) * WRITE_SCALE * 1e9 / runs_of(line)[0]
+    return int(line["ops"]) * WRITE_SCALE * 1e9 / samples(line)[0]
 
 
-def _ffsb(lines: list[Line], name: str) -> Value:
+def _ffsb(lines: list[Line], name: str) -> Measured | None:
     by_target = _by_target(lines, name)
     if len(by_target) != 2:
-        return [], ""
+        return None
     log, raw = _rate(by_target["log"]), _rate(by_target["raw"])
-    return [log / raw], f"{log:.0f} transactions a second, raw {raw:.0f}"
+    return Measured([log / raw], f"{log:.0f} transactions a second, raw {raw:.0f}")
 
 
-def _postmark(lines: list[Line], name: str) -> Value:
+def _postmark(lines: list[Line], name: str) -> Measured | None:
     by_target = _by_target(lines, name)
     if len(by_target) != 2:
-        return [], ""
-    log, raw = (runs_of(by_target[target])[0] / WRITE_SCALE / 1e9 for target in ("log", "raw"))
-    return [raw / log], f"{log:.2f} s, raw {raw:.2f} s"
+        return None
+    log, raw = (samples(by_target[target])[0] / WRITE_SCALE / 1e9 for target in ("log", "raw"))
+    return Measured([raw / log], f"{log:.2f} s, raw {raw:.2f} s")
 
 
-def timeline(lines: list[Line], name: str) -> list[tuple[float, float, float]]:
+def _timeline(lines: list[Line], name: str) -> list[tuple[float, ...]]:
     """(s, MB/s of the filesystem, MB/s moved by cleaning) by the drive's own clock."""
     points = [
         [int(line[key]) for key in ("at_ns", "written", "moved")]
         for line in lines
         if line.get("sample") == name
     ]
-    result = []
+    result: list[tuple[float, ...]] = []
     for (begin, written, moved), (end, written_then, moved_then) in zip(points, points[1:]):
         mbs = WRITE_SCALE * 4096 * 1e3 / (end - begin)
         since = (end - points[0][0]) / WRITE_SCALE / 1e9
@@ -89,36 +87,36 @@ def timeline(lines: list[Line], name: str) -> list[tuple[float, float, float]]:
     return result
 
 
-def _dip(lines: list[Line], name: str) -> Value:
+def _dip(lines: list[Line], name: str) -> Measured | None:
     """How much slower it is while segments are cleaned than before."""
-    points = timeline(lines, name)
+    points = _timeline(lines, name)
     first = next((i for i, point in enumerate(points) if point[2] > 0), len(points))
     # The last one covers the end of the work.
     before, cleaned = points[:first], points[first:-1]
     if not before or not cleaned:
-        return [], ""
+        return None
     speeds = [statistics.mean(point[1] for point in part) for part in (before, cleaned)]
     slowest = min(point[1] for point in cleaned)
     note = (
         f"{speeds[0]:.0f} MB/s before, {speeds[1]:.0f} while it is cleaned, "
         f"{slowest:.0f} in the slowest interval"
     )
-    return [100 * (1 - speeds[1] / speeds[0])], note
+    return Measured([100 * (1 - speeds[1] / speeds[0])], note, series=points)
 
 
-def _pieces(lines: list[Line], name: str) -> Value:
+def _pieces(lines: list[Line], name: str) -> Measured | None:
     cases = before_and_after(lines, "T3.pieces", policy=name.rpartition(".")[2])
     if cases is None:
-        return [], ""
+        return None
     before, after = cases
     note = (
         f"{before['nr']} pieces of 8 files, {after['nr']} after {after['cleaned']} segments were "
         f"cleaned and {after['moved_pages']} pages moved"
     )
-    return [removed(cases)], note
+    return Measured([removed(cases)], note)
 
 
-VALUES: dict[str, Callable[[list[Line], str], Value]] = {
+VALUES: dict[str, Callable[[list[Line], str], Measured | None]] = {
     "ffsb": _ffsb,
     "postmark": _postmark,
     "timeline": _dip,

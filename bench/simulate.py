@@ -1,9 +1,12 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""T4: what a drive keeps of die order after a long time, by `dieaware sim`.
+"""What a drive keeps of die order after a long time, by `dieaware sim`.
 
 The simulator runs the module's own FTL and timing model on a virtual clock, so these
 figures take seconds and are the same each time. Files are ranges of LBAs: no
 filesystem, no host CPU.
+
+Usage: simulate.py TOOL ROW...
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import json
 import pathlib
 import random
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -164,3 +168,15 @@ ROWS: dict[str, Callable[[pathlib.Path], tuple[float, str]]] = {
     "T4.bg_gc_cost": background_cost,
     "T4.wear_spread": wear_spread,
 }
+
+
+def main() -> int:
+    tool = pathlib.Path(sys.argv[1])
+    for name in sys.argv[2:]:
+        value, note = ROWS[name](tool)
+        print(f"bench: row={name} value={value} note={note.replace(' ', '_')}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

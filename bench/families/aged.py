@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a drive keeps of die order after a long time, by the simulator (bench/simulate.py)."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+
+from family import About, Boot, Line, Measured, Options, Rows, Values, found
+from guest import TOOL
+
+SCRIPT = pathlib.Path(__file__).resolve().parent.parent / "simulate.py"
+
+
+def rows() -> Rows:
+    return {
+        "T4.die_order_after_gc": About("% of ideal", target=97.0, is_cost=False, digits=2),
+        "T4.bg_gc_cost": About("% of write speed", target=20.0, digits=2),
+        "T4.wear_spread": About("% of mean", target=5.0, digits=2),
+    }
+
+
+def command(name: str) -> tuple[str, ...]:
+    return (sys.executable, str(SCRIPT), TOOL, name)
+
+
+def boots(names: list[str], options: Options) -> list[Boot]:
+    return [Boot(f"simulator: {name}", (name,), command(name), machine=None) for name in names]
+
+
+def values(boot: Boot, lines: list[Line]) -> Values:
+    return {
+        name: Measured([float(line["value"])], line["note"].replace("_", " "))
+        for name in boot.rows
+        for line in found(lines, name)
+    }

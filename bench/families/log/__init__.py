@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Log mode: what it costs, how fast it writes, and what it makes of programs' I/O.
+
+A row's `part` is a part of a guest's script, with what the script is told behind the dot.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from family import About, Boot, Line, Machine, Measured, Options, Rows, Values
+
+from families.log import apps, costs, write
+
+_MODULES: tuple[ModuleType, ...] = (costs, write, apps)
+# The first of the lab's kernels whose dm-vdo formats a device, and memory for one
+_VDO_MACHINE = Machine("6G", "7.2", has_tool=True)
+
+
+def rows() -> Rows:
+    return {name: about for module in _MODULES for name, about in module.ROWS.items()}
+
+
+def _kind(part: str) -> str:
+    return part.partition(".")[0]
+
+
+def _module_of(part: str) -> ModuleType:
+    return next(module for module in _MODULES if _kind(part) in module.VALUES)
+
+
+def command(parts: list[str]) -> tuple[str, ...]:
+    """What the guest runs for parts that share a boot."""
+    return ("bash", _module_of(parts[0]).SCRIPT, *parts)
+
+
+def _boot(names: list[str], about: dict[str, About]) -> Boot:
+    parts = list(dict.fromkeys(about[name].part for name in names))
+    machine = _VDO_MACHINE if parts == ["vdo"] else Machine(has_tool=True)
+    scale = _module_of(parts[0]).SCALE
+    return Boot("log mode: " + ", ".join(parts), tuple(names), command(parts), scale, machine)
+
+
+def boots(names: list[str], options: Options) -> list[Boot]:
+    about = rows()
+    by_boot: dict[str, list[str]] = {}
+    for name in names:
+        part = about[name].part
+        # What is short shares a boot.
+        is_short = _module_of(part) is costs and part != "vdo"
+        by_boot.setdefault("short" if is_short else part, []).append(name)
+    return [_boot(same, about) for same in by_boot.values()]
+
+
+def values(boot: Boot, lines: list[Line]) -> Values:
+    about = rows()
+    measured: Values = {}
+    for name in boot.rows:
+        kind = _kind(about[name].part)
+        value: Measured | None = _module_of(kind).VALUES[kind](lines, name)
+        if value and value.runs:
+            measured[name] = value
+    return measured
