@@ -35,7 +35,7 @@ check:		## all tests; the last line is "N passed, N failed"
 demo:		## the main job in one table and one picture
 	scripts/demo
 
-bench:		## figures (T=T1, T=T1.append_worst, ...)
+bench:		## figures (T=place, T=place.append_worst, ...)
 	scripts/bench $(T)
 
 install:	## the tool, its boot files and manual pages (DESTDIR=)

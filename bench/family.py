@@ -37,6 +37,8 @@ class About:
     is_cost: bool = True
     digits: int = 4
     target_scale: int | None = None
+    # Why nothing measures it yet; such a row is listed, with no value and this reason.
+    unmeasured: str = ""
 
     def target_at(self, scale: int) -> float | None:
         return self.target if self.target_scale in (None, scale) else None
@@ -76,14 +78,27 @@ class Boot:
 
 @dataclasses.dataclass
 class Measured:
-    """What a row came to: its samples in the order taken, and what is to be said of them."""
+    """What a row came to: its samples in the order taken, and what is to be said of them.
+
+    `control` is what the row was measured against, by name, value and unit. `warm_up` are
+    samples that do not count. `value` is what counts where that is not the median.
+    """
 
     runs: list[float]
     note: str = ""
+    control: dict[str, object] | None = None
+    warm_up: list[float] = dataclasses.field(default_factory=list)
+    value: float | None = None
+    # Why there is no value after all
+    reason: str = ""
     series: list[tuple[float, ...]] = dataclasses.field(default_factory=list)
 
 
 Values = dict[str, Measured]
+
+
+def control(name: str, value: float, unit: str) -> dict[str, object]:
+    return {"name": name, "value": round(value, 4), "unit": unit}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,7 +136,6 @@ class Options:
     sizes: Sizes
     scales: tuple[int, ...] = SCALES
     show_dies: bool = False
-    most_page_kinds: int = 4
 
 
 def samples(line: Line) -> list[int]:
@@ -133,6 +147,12 @@ def durations(line: Line) -> list[int]:
     """The durations of a line that count."""
     runs = samples(line)
     return runs[WARM_UP_RUNS:] if len(runs) > WARM_UP_RUNS else runs
+
+
+def warm_up(line: Line) -> list[int]:
+    """The others."""
+    runs = samples(line)
+    return runs[:WARM_UP_RUNS] if len(runs) > WARM_UP_RUNS else []
 
 
 def found(lines: Iterable[Line], row: str, **words: str) -> list[Line]:

@@ -43,15 +43,18 @@ Panel = tuple[str, list[str], dict[tuple[str, str], float], dict[tuple[str, str]
 
 
 def _values(
-    results: list[Row], filesystem: str, mode: str, scale: int, key: str = "value"
+    results: list[Row], case: tuple[str, str, str, int], key: str = "value"
 ) -> dict[tuple[str, str], float]:
     """(workload, layout) -> percent; SQLite, which has one mode, goes with both."""
+    filesystem, mode, profile, scale = case
     found = {}
     for row in results:
         parts = row["id"].split(".")
-        if parts[0] != "T1" or row["scale"] != scale or row.get(key) is None:
+        if parts[0] != "place" or row["scale"] != scale or row.get(key) is None:
             continue
-        _, workload, its_filesystem, its_mode, layout = parts
+        _, workload, its_filesystem, its_mode, its_profile, layout = parts
+        if its_profile != profile:
+            continue
         if its_filesystem == filesystem and (its_mode == mode or workload == "sqlite"):
             found[(workload, layout)] = row[key]
     return found
@@ -113,8 +116,9 @@ def _bars(axes: Axes, panel: Panel) -> None:
     _style(axes)
 
 
-def _panel(results: list[Row], filesystem: str, mode: str, scale: int) -> Panel | None:
-    values = _values(results, filesystem, mode, scale)
+def _panel(results: list[Row], case: tuple[str, str, str, int]) -> Panel | None:
+    filesystem, mode, profile, scale = case
+    values = _values(results, case)
     workloads = [
         workload
         for workload in place.HYPOTHETICAL + place.APPLICATIONS
@@ -123,8 +127,8 @@ def _panel(results: list[Row], filesystem: str, mode: str, scale: int) -> Panel 
     if not workloads:
         return None
     how = "O_DIRECT" if mode == "direct" else "through the page cache"
-    title = f"{filesystem}, {how}, time scale {scale}"
-    return title, workloads, values, _values(results, filesystem, mode, scale, "paper")
+    title = f"{filesystem}, {how}, {profile}, time scale {scale}"
+    return title, workloads, values, _values(results, case, "paper")
 
 
 def _header(figure: Any, axes: Axes, heading: str, any_paper: bool) -> None:
@@ -162,10 +166,11 @@ def draw(path: pathlib.Path, results: list[Row], heading: str, columns: int = 2)
     """Draw a panel for each filesystem, mode and scale that has rows; False if none."""
     panels = [
         panel
+        for profile in place.PROFILES
         for filesystem in place.FILESYSTEMS
         for mode in ("direct", "buffered")
         for scale in SCALES
-        for panel in [_panel(results, filesystem, mode, scale)]
+        for panel in [_panel(results, (filesystem, mode, profile, scale))]
         if panel
     ]
     if not panels:

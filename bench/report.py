@@ -19,15 +19,19 @@ Row = dict[str, Any]
 
 def _row(name: str, scale: int, measured: Measured) -> Row:
     about = every_row()[name][1]
+    value = statistics.median(measured.runs) if measured.value is None else measured.value
     row = {
         "id": name,
         "scale": scale,
-        "value": round(statistics.median(measured.runs), about.digits),
+        "value": round(value, about.digits),
         "unit": about.unit,
         "target": about.target_at(scale),
         "paper": about.paper,
+        "control": measured.control,
         "runs": [round(run, about.digits + 1) for run in measured.runs],
     }
+    if measured.warm_up:
+        row["warm_up"] = [round(run, about.digits + 1) for run in measured.warm_up]
     if measured.note:
         row["note"] = measured.note
     if measured.series:
@@ -44,6 +48,7 @@ def missing(name: str, scale: int, reason: str) -> Row:
         "unit": about.unit,
         "target": about.target_at(scale),
         "paper": about.paper,
+        "control": None,
         "runs": [],
         "reason": reason,
     }
@@ -57,17 +62,25 @@ def _own_reason(lines: list[Line], name: str) -> str | None:
     return None
 
 
+def _where(boot: Boot, outcome: Outcome) -> dict[str, str | None]:
+    """On which kernel, if any, and on which profile of the virtual SSD."""
+    kernel = outcome.about("kernel") if boot.machine else "none: the simulator"
+    return {"kernel": kernel, "profile": outcome.about("profile") or "fast24"}
+
+
 def results_of(module: ModuleType, boot: Boot, outcome: Outcome) -> list[Row]:
     is_lost = boot.is_whole and outcome.reason
     measured = {} if is_lost else module.values(boot, outcome.lines)
     rows = []
     for name in boot.rows:
-        if name in measured:
+        if name in measured and measured[name].reason:
+            rows.append(missing(name, boot.scale, measured[name].reason))
+        elif name in measured:
             rows.append(_row(name, boot.scale, measured[name]))
         else:
             reason = _own_reason(outcome.lines, name) or outcome.reason
             rows.append(missing(name, boot.scale, reason or "The guest did not report this row."))
-    return rows
+    return [{**row, **_where(boot, outcome)} for row in rows]
 
 
 def merge_boots(boots: list[list[Row]]) -> list[Row]:

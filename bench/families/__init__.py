@@ -7,9 +7,9 @@ from types import ModuleType
 
 from family import About, Boot, Options
 
-from families import aged, cost, log, place, ssd
+from families import aged, cost, defrag, log, pick, place, reach, ssd
 
-FAMILIES: tuple[ModuleType, ...] = (aged, place, log, cost, ssd)
+FAMILIES: tuple[ModuleType, ...] = (place, cost, log, aged, ssd, defrag, pick, reach)
 
 
 def every_row() -> dict[str, tuple[ModuleType, About]]:
@@ -28,6 +28,19 @@ def plan(selectors: list[str], options: Options) -> list[tuple[ModuleType, Boot]
     """The runs that give the rows selected; no selector means all rows."""
     boots = []
     for module in FAMILIES:
-        names = [name for name in module.rows() if is_selected(name, selectors)]
+        names = [
+            name
+            for name, about in module.rows().items()
+            if is_selected(name, selectors) and not about.unmeasured
+        ]
         boots += [(module, boot) for boot in module.boots(names, options)]
     return boots
+
+
+def unmeasured(selectors: list[str]) -> dict[str, str]:
+    """Of the rows selected those that nothing measures yet, and why."""
+    return {
+        name: about.unmeasured
+        for name, (_, about) in every_row().items()
+        if about.unmeasured and is_selected(name, selectors)
+    }

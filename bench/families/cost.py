@@ -1,66 +1,202 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What hint mode costs, in instructions, against dm-linear on the same device."""
+"""cost: instructions that dm-dieaware adds to dm-linear's, and what else it takes.
+
+The denominator of a ratio would be whatever the device below costs: what is added is the same
+on a dear device and on a cheap one.
+"""
 
 from __future__ import annotations
 
 import statistics
 
-from family import About, Boot, Line, Measured, Options, Rows, Values, durations, measurements
+from family import (
+    WARM_UP_RUNS,
+    About,
+    Boot,
+    Line,
+    Machine,
+    Measured,
+    Options,
+    Rows,
+    Values,
+    control,
+    found,
+    measurements,
+    samples,
+)
 
-RUN_TABLE = "T2.run_table_mib_per_tib"
+_ADDED = "instructions"
+_FILESYSTEMS = ("ext4", "xfs", "btrfs", "f2fs")
+# The first of the lab's kernels whose dm-vdo formats a device, and memory for one
+_VDO_MACHINE = Machine("6G", "7.2", has_tool=True)
+_CHEAPEST = Machine(devices=("--qemu-nvme", "2048G"))
+_MACHINES = {
+    "added": _CHEAPEST,
+    "run_table": _CHEAPEST,
+    "buffered": Machine(),
+    "insn": Machine(has_tool=True),
+    "vdo": _VDO_MACHINE,
+}
+_TITLES = {
+    "added": "instructions of hint mode",
+    "run_table": "memory of the run table",
+    "buffered": "buffered sequential writes in hint mode",
+    "insn": "instructions of log mode and dm-thin",
+    "vdo": "instructions of dm-vdo",
+}
 
 
 def rows() -> Rows:
-    return {
-        "T2.read": About("x dm-linear", target=1.01),
-        "T2.write_unhinted": About("x dm-linear", target=1.02),
-        "T2.write_hinted": About("x dm-linear", target=1.04),
-        "T2.seq_1m": About("x dm-linear", target=1.01),
-        RUN_TABLE: About("MiB", target=64.0, digits=2),
+    rows = {
+        "cost.read_added": About(_ADDED, "added", 120.0, digits=0),
+        "cost.write_unhinted_added": About(_ADDED, "added", 250.0, digits=0),
+        "cost.write_hinted_added": About(_ADDED, "added", 450.0, digits=0),
+        "cost.seq_1m": About("x dm-linear", "added", 1.01),
+        "cost.log_read_added": About(_ADDED, "insn", 500.0, digits=0),
+        "cost.log_write_added": About(_ADDED, "insn", 2200.0, digits=0),
     }
+    for other, part in (("dm-thin", "insn"), ("dm-vdo", "vdo")):
+        for kind in ("read", "write"):
+            rows[f"cost.log_{kind}_added.{other}"] = About(_ADDED, part, digits=0)
+    for filesystem in _FILESYSTEMS:
+        rows[f"cost.buffered_seq.{filesystem}"] = About(
+            "% of dm-linear", f"buffered.{filesystem}", 97.0, is_cost=False, digits=2
+        )
+    rows["cost.run_table_mib"] = About("MiB", "run_table", 64.0, digits=2)
+    return rows
 
 
-def command(names: list[str]) -> tuple[str, ...]:
-    return ("bash", "guest/cost.sh", *names)
+def command(parts: list[str]) -> tuple[str, ...]:
+    script = "log-cost.sh" if parts[0] in ("insn", "vdo") else "cost.sh"
+    return ("bash", f"guest/{script}", *parts)
 
 
 def boots(names: list[str], options: Options) -> list[Boot]:
-    if not names:
-        return []
-    return [Boot("cost of hint mode in instructions", tuple(names), command(names))]
+    about = rows()
+    by_kind: dict[str, list[str]] = {}
+    for name in names:
+        by_kind.setdefault(about[name].part.partition(".")[0], []).append(name)
+    return [
+        Boot(
+            _TITLES[kind],
+            tuple(same),
+            command(list(dict.fromkeys(about[name].part for name in same))),
+            machine=_MACHINES[kind],
+        )
+        for kind, same in by_kind.items()
+    ]
 
 
-def _ratios(lines: list[Line], name: str) -> dict[str, list[float]]:
-    """case -> what a block costs over dm-dieaware, in blocks over dm-linear, pair by pair."""
-    costs: dict[tuple[str, str], list[float]] = {}
-    for line in lines:
-        if line.get("row") == name and "case" in line:
-            of_case = costs.setdefault((line["case"], line["target"]), [])
-            of_case.append(statistics.median(durations(line)))
-    ratios = {}
-    for (case, target), runs in costs.items():
-        pairs = zip(costs.get((case, "dieaware"), []), runs)
-        if target == "linear":
-            ratios[case] = [dieaware / linear for dieaware, linear in pairs]
-    return {case: runs for case, runs in ratios.items() if runs}
+def _busy(line: Line) -> float:
+    """Instructions of an I/O: on a device that is waited for, the CPU's rest does not count."""
+    runs = line.get("busy_ns", line["runs_ns"]).split(",")
+    return statistics.median(int(run) for run in runs[WARM_UP_RUNS:])
+
+
+def _costs(lines: list[Line], row: str, case: str | None = None) -> dict[str, list[float]]:
+    """target -> instructions of an I/O, once for each turn."""
+    costs: dict[str, list[float]] = {}
+    for line in measurements(lines, row):
+        if case is None or line.get("case") == case:
+            costs.setdefault(line["target"], []).append(_busy(line))
+    return costs
+
+
+def _cases(lines: list[Line], row: str) -> list[str]:
+    return sorted({line["case"] for line in found(lines, row) if "case" in line})
+
+
+def _added(lines: list[Line], row: str, target: str, case: str | None = None) -> Measured | None:
+    """What the target adds to dm-linear's instructions of the same turn."""
+    costs = _costs(lines, row, case)
+    mine, linear = costs.get(target, []), costs.get("linear", [])
+    if not mine or not linear:
+        return None
+    beside = statistics.median(linear)
+    return Measured(
+        [cost - base for cost, base in zip(mine, linear)],
+        f"{statistics.median(mine):.0f} instructions",
+        control("dm-linear", beside, _ADDED),
+    )
+
+
+def _worst_added(lines: list[Line], name: str) -> Measured | None:
+    row = name.removesuffix("_added")
+    added = {case: _added(lines, row, "dieaware", case) for case in _cases(lines, row)}
+    measured = {case: value for case, value in added.items() if value}
+    if not measured:
+        return None
+    worst = max(measured, key=lambda case: statistics.median(measured[case].runs))
+    if len(measured) > 1:
+        measured[worst].note += "; worst of " + ", ".join(
+            f"{case} {statistics.median(value.runs):.0f}" for case, value in measured.items()
+        )
+    return measured[worst]
+
+
+def _ratio(lines: list[Line], name: str) -> Measured | None:
+    """The dearer of reading and writing in order, by dm-linear's instructions."""
+    ratios, bases = {}, {}
+    for case in _cases(lines, name):
+        costs = _costs(lines, name, case)
+        pairs = zip(costs.get("dieaware", []), costs.get("linear", []))
+        ratios[case] = [mine / linear for mine, linear in pairs]
+        bases[case] = costs.get("linear", [])
+    if not ratios or not all(ratios.values()):
+        return None
+    worst = max(ratios, key=lambda case: statistics.median(ratios[case]))
+    note = ", ".join(f"{case} {statistics.median(runs):.4f}" for case, runs in ratios.items())
+    beside = control("dm-linear", statistics.median(bases[worst]), _ADDED)
+    return Measured(ratios[worst], note, beside)
+
+
+def _log(lines: list[Line], name: str) -> Measured | None:
+    _, row, *other = name.removesuffix("_added").split(".")
+    row = row.removesuffix("_added")
+    return _added(lines, f"cost.{row}", other[0] if other else "log")
+
+
+def _buffered(lines: list[Line], name: str) -> Measured | None:
+    times = {
+        target: [samples(line)[0] for line in found(lines, name, target=target)]
+        for target in ("linear", "dieaware")
+    }
+    ratios = [100 * linear / mine for linear, mine in zip(times["linear"], times["dieaware"])]
+    if len(ratios) <= WARM_UP_RUNS:
+        return None
+    return Measured(
+        ratios[WARM_UP_RUNS:],
+        control=control("dm-linear", statistics.median(times["linear"]) / 1e6, "ms"),
+        warm_up=ratios[:WARM_UP_RUNS],
+    )
 
 
 def _run_table(lines: list[Line], name: str) -> Measured | None:
-    mine = measurements(lines, name)
-    return Measured([int(line["bytes"]) / (1 << 20) for line in mine]) if mine else None
+    for line in measurements(lines, name):
+        inserted, evicted = int(line["inserted"]), int(line["evicted"])
+        mib = int(line["bytes"]) / (1 << 20)
+        if evicted:
+            why = f"{evicted} of {inserted} runs did not fit: they were evicted from {mib:.1f} MiB"
+            return Measured([], reason=why)
+        return Measured([mib], f"{inserted} runs, none evicted")
+    return None
 
 
-def _value(lines: list[Line], name: str) -> Measured | None:
-    if name == RUN_TABLE:
-        return _run_table(lines, name)
-    ratios = _ratios(lines, name)
-    if not ratios:
-        return None
-    worst = max(ratios, key=lambda case: statistics.median(ratios[case]))
-    cases = (f"{case} {statistics.median(runs):.4f}" for case, runs in sorted(ratios.items()))
-    return Measured(ratios[worst], "worst of " + ", ".join(cases) if len(ratios) > 1 else "")
+_VALUES = {
+    "added": _worst_added,
+    "insn": _log,
+    "vdo": _log,
+    "buffered": _buffered,
+    "run_table": _run_table,
+}
 
 
 def values(boot: Boot, lines: list[Line]) -> Values:
-    measured = {name: _value(lines, name) for name in boot.rows}
-    return {name: value for name, value in measured.items() if value}
+    about = rows()
+    measured: Values = {}
+    for name in boot.rows:
+        value_of = _VALUES[about[name].part.partition(".")[0]]
+        value = _ratio(lines, name) if name == "cost.seq_1m" else value_of(lines, name)
+        if value:
+            measured[name] = value
+    return measured

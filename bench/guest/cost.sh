@@ -1,14 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# T2: what hint mode costs, in instructions of the CPU, against dm-linear on the
-# same device.
+# cost: what hint mode costs, in instructions of the CPU, against dm-linear on the same device.
 #
-# Usage: cost.sh ROW...
+# Usage: cost.sh added|buffered.FILESYSTEM|run_table...
 #
-# The device is an NVMe namespace of the kernel's own loop transport over memory: it
-# completes without waiting, so elapsed virtual time is nothing but instructions. It
-# does not announce hints, hence hints=on.
+# Single I/Os are measured on QEMU's own NVMe device, the cheapest there is. It keeps no data,
+# so the filesystem has its metadata elsewhere: XFS in memory, with a realtime device for what is
+# in files. It does not announce hints, hence hints=on.
 
 set -euo pipefail
 
@@ -16,19 +15,27 @@ set -euo pipefail
 . "$(dirname -- "$0")/lib.sh"
 # shellcheck source=bench/guest/loop.sh
 . "$(dirname -- "$0")/loop.sh"
+# shellcheck source=bench/guest/log.sh
+. "$(dirname -- "$0")/log.sh"
 
 MEMORY_MB=512
-FILESYSTEM_MB=320
+FILES_MB=1024
 FILE_MB=64
 BLOCKS=1000
 ROUNDS=3
 # dm-linear and dm-dieaware in turn, so often: now and then something in the kernel makes
 # every I/O over either of them dearer from then on, by up to 3 percent.
 PAIRS=5
+BUFFERED_MB=128
 # Of the run table: what stands for recently written data.
 TABLE_TIB=1
 FRAGMENT_PAGES=256
 RUNS_PER_MESSAGE=2048
+# Files of all sizes begin here, behind those that are measured.
+OTHER_FILES_PAGE=$((FILES_MB * 2 * 256))
+MOST_MESSAGES=400
+
+# ---- single I/Os ------------------------------------------------------------
 
 # cost ROW CASE ARGUMENT...: one io_cost run on the present target.
 cost() {
@@ -56,52 +63,135 @@ reset_counters() {
 	fi
 }
 
-# costs KIND TABLE: all I/O over that target.
-costs() {
-	KIND=$1
-	local file=$MOUNT/file
+# Messages with runs of files of all sizes, in fragments of 4 KiB to 1 MiB
+other_files() {
+	awk -v most=$RUNS_PER_MESSAGE -v nr=$MOST_MESSAGES -v dpn=$OTHER_FILES_PAGE 'BEGIN {
+		srand(1)
+		for (ino = 100; nr; nr--) {
+			for (i = 0; i < most; ) {
+				fragments = int(2 ^ (sqrt(rand()) * 11))
+				if (fragments > most - i)
+					fragments = most - i
+				for (fpage = words = ""; fragments; fragments--) {
+					pages = int(2 ^ (rand() * 8.99))
+					words = words sprintf(" %d %d %d", fpage, dpn, pages)
+					fpage += pages
+					dpn += pages + 1
+					i++
+				}
+				print "259:0 " ino++ " 0" words
+			}
+			print "next"
+		}
+	}'
+}
 
-	report "doing=$KIND"
-	dmsetup create "$TARGET" --table "$2" || die "The target '$KIND' was not created."
-	DEVICE=/dev/mapper/$TARGET
-	mkfs.ext4 -q -F -b 4096 "$DEVICE" "${FILESYSTEM_MB}M"
-	mount -o noinit_itable "$DEVICE" "$MOUNT"
-	hypothetical --file "$file" --between none --direct --piece-bytes 1M \
+# As in use for a long time: what comes new has to push out what is old.
+fill_run_table() {
+	local message
+
+	report "doing=filling_the_run_table"
+	while read -r message; do
+		if [[ $message != next ]]; then
+			# shellcheck disable=SC2086
+			dmsetup message "$TARGET" 0 runs add $message || die "The target refused runs."
+		elif (($(counter runs_evicted))); then
+			echo "runs: $(dmsetup status "$TARGET")"
+			return
+		fi
+	done < <(other_files)
+	die "The run table did not become full: $(dmsetup status "$TARGET")"
+}
+
+# files_make KIND DEVICE MEMORY: XFS whose files are on DEVICE and all else in MEMORY.
+files_make() {
+	mkdir -p "$MOUNT/$1"
+	mkfs.xfs -q -f -K -d rtinherit=1 -r "rtdev=$2,size=${FILES_MB}m" "$3" ||
+		die "XFS with a realtime device could not be made."
+	mount -o "rtdev=$2,noatime,lazytime" "$3" "$MOUNT/$1" ||
+		die "XFS with a realtime device could not be mounted."
+	hypothetical --file "$MOUNT/$1/file" --between none --direct --piece-bytes 1M \
 		--file-bytes "${FILE_MB}M" >/dev/null
 	sync
+}
 
-	cost T2.read file --path "$file" --random --span-bytes "${FILE_MB}M"
-	cost T2.read device --path "$DEVICE" --random --span-bytes "${FILE_MB}M" \
-		--start-bytes "${FILESYSTEM_MB}M"
+# costs KIND DEVICE: all I/O over that target.
+costs() {
+	local file=$MOUNT/$1/file device=$2
+	KIND=$1
+
+	report "doing=$KIND"
+	cost cost.read file --path "$file" --random --span-bytes "${FILE_MB}M"
+	cost cost.read device --path "$device" --random --span-bytes "${FILE_MB}M" \
+		--start-bytes "${FILES_MB}M"
 	reset_counters
-	cost T2.write_hinted overwrite --path "$file" --write --random --span-bytes "${FILE_MB}M"
+	cost cost.write_hinted overwrite --path "$file" --write --random --span-bytes "${FILE_MB}M"
 	expect_hints confirmed_overwrite $((BLOCKS * ROUNDS))
 	reset_counters
-	cost T2.write_unhinted device --path "$DEVICE" --write --random \
-		--span-bytes "${FILE_MB}M" --start-bytes "${FILESYSTEM_MB}M"
+	cost cost.write_unhinted device --path "$device" --write --random \
+		--span-bytes "${FILE_MB}M" --start-bytes "${FILES_MB}M"
 	# A random block sometimes follows the one before: that is an append.
 	expect_hints none $((BLOCKS * ROUNDS * 9 / 10))
-	cost T2.seq_1m read --path "$file" --block-bytes 1M --span-bytes "${FILE_MB}M" \
+	cost cost.seq_1m read --path "$file" --block-bytes 1M --span-bytes "${FILE_MB}M" \
 		--blocks "$FILE_MB"
-	cost T2.seq_1m write --path "$file" --write --block-bytes 1M \
+	cost cost.seq_1m write --path "$file" --write --block-bytes 1M \
 		--span-bytes "${FILE_MB}M" --blocks "$FILE_MB"
+}
 
+added() {
+	local below half pair
+
+	below=$(qemu_device)
+	half=$(($(blockdev --getsz "$below") / 2))
+	dmsetup create "$TARGET" --table "0 $half dieaware $below 0 hint 1 hints=on" ||
+		die "The target was not created."
+	dmsetup create linear --table "0 $half linear $below $half"
+	fill_run_table
+	files_make dieaware "/dev/mapper/$TARGET" /dev/ram1
+	files_make linear /dev/mapper/linear /dev/ram2
+	for ((pair = 0; pair < PAIRS; pair++)); do
+		costs linear /dev/mapper/linear
+		costs dieaware "/dev/mapper/$TARGET"
+	done
+	umount "$MOUNT/linear" "$MOUNT/dieaware"
+	dmsetup remove linear
+	target_remove
+}
+
+# ---- sequential writes through the page cache -------------------------------
+
+# buffered_write FILESYSTEM KIND TABLE
+buffered_write() {
+	local begin end
+
+	dmsetup create "$TARGET" --table "$3" || die "The target '$2' was not created."
+	# shellcheck disable=SC2034 # of plain_filesystem
+	DEVICE=/dev/mapper/$TARGET
+	plain_filesystem "$1"
+	settle
+	begin=$(date +%s%N)
+	dd if=/dev/zero of="$MOUNT/file" bs=1M count=$BUFFERED_MB conv=fsync status=none ||
+		die "The file could not be written."
+	end=$(date +%s%N)
+	report "row=cost.buffered_seq.$1 target=$2 runs_ns=$((end - begin))"
 	umount "$MOUNT"
 	dmsetup remove "$TARGET"
 }
 
-io_costs() {
-	local sectors pair
+# On a device that takes no time of its own, so that the CPU is all that counts; it keeps data.
+buffered() {
+	local type=$1 sectors pair
 
-	loop_device memory /dev/ram1
+	report "doing=buffered_writes_on_$type"
+	[[ -n ${DEVICE_BELOW:-} ]] || loop_device memory /dev/ram1
 	sectors=$(blockdev --getsz "$DEVICE_BELOW")
-	# Without a target of its own dm-dieaware has no probe anywhere.
-	modprobe dm-dieaware
 	for ((pair = 0; pair < PAIRS; pair++)); do
-		costs linear "0 $sectors linear $DEVICE_BELOW 0"
-		costs dieaware "0 $sectors dieaware $DEVICE_BELOW 0 hint 1 hints=on"
+		buffered_write "$type" linear "0 $sectors linear $DEVICE_BELOW 0"
+		buffered_write "$type" dieaware "0 $sectors dieaware $DEVICE_BELOW 0 hint 1 hints=on"
 	done
 }
+
+# ---- the run table ----------------------------------------------------------
 
 # Two files at a time, their fragments in turn on the device, so that no two
 # neighbours merge: every fragment is a run of its own.
@@ -124,27 +214,26 @@ table_messages() {
 run_table() {
 	local sectors=$((TABLE_TIB << 31)) message
 
-	modprobe null_blk nr_devices=1 gb=$((TABLE_TIB << 10)) bs=4096 memory_backed=0
-	modprobe dm-dieaware
-	loop_device terabyte /dev/nullb0
 	report "doing=run_table"
-	dmsetup create "$TARGET" --table "0 $sectors dieaware $DEVICE_BELOW 0 hint 1 hints=on" ||
+	dmsetup create "$TARGET" --table "0 $sectors dieaware $(qemu_device) 0 hint 1 hints=on" ||
 		die "The target over 1 TiB was not created."
 	while read -r message; do
 		# shellcheck disable=SC2086
 		dmsetup message "$TARGET" 0 runs add $message || die "The target refused runs."
 	done < <(table_messages)
-	report "row=T2.run_table_mib_per_tib bytes=$(counter runs_bytes)" \
-		"evicted=$(counter runs_evicted) runs_ns=0"
+	report "row=cost.run_table_mib bytes=$(counter runs_bytes)" \
+		"inserted=$(((TABLE_TIB << 28) / FRAGMENT_PAGES)) evicted=$(counter runs_evicted) runs_ns=0"
 	dmsetup remove "$TARGET"
 }
 
 report "kernel=$(uname -r) profile=$SSD_PROFILE"
-modprobe brd rd_nr=2 rd_size=$((MEMORY_MB * 1024))
-modprobe nvme-loop
-case " $* " in
-*" T2.read "* | *" T2.write_"* | *" T2.seq_1m "*) io_costs ;;
-esac
-case " $* " in
-*" T2.run_table"*) run_table ;;
-esac
+modprobe brd rd_nr=3 rd_size=$((MEMORY_MB * 1024))
+modprobe -a nvme nvme-loop dm-dieaware
+for part; do
+	case $part in
+	added) added ;;
+	buffered.*) buffered "${part#*.}" ;;
+	run_table) run_table ;;
+	*) die "There is no part '$part'." ;;
+	esac
+done

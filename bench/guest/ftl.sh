@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# T5: instructions that a command costs the FTL, on a small drive and on a very large one.
+# instructions that a command costs the FTL, on a small drive and on a very large one.
 # In virtual time a nanosecond is an instruction.
 
 set -euo pipefail
@@ -9,7 +9,7 @@ set -euo pipefail
 # shellcheck source=bench/guest/lib.sh
 . "$(dirname -- "$0")/lib.sh"
 
-ROW=T5.ftl_cost_growth
+ROW=ssd.ftl_growth
 OPS=(write_unit write_page append_page overwrite_unit read_page read_unit)
 
 # cost NAME SIZE OPTION...: one line for bench/report.py.

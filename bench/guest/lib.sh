@@ -49,6 +49,28 @@ wait_for_block_device() {
 	die "The device $1 did not appear."
 }
 
+# QEMU's own NVMe device (scripts/lab --qemu-nvme), which keeps no data: the cheapest there is
+qemu_device() {
+	local name tries
+
+	for ((tries = 0; tries < 200; tries++)); do
+		for name in /sys/block/nvme*; do
+			if grep -q '^QEMU NVMe' "$name/device/model" 2>/dev/null; then
+				echo "/dev/${name##*/}"
+				return
+			fi
+		done
+		sleep 0.05
+	done
+	die "QEMU's NVMe device did not appear."
+}
+
+# fill_pattern DEVICE MIB: with what no device leaves out
+fill_pattern() {
+	dd of="$1" bs=1M count="$2" iflag=fullblock oflag=direct status=none < <(yes dieaware) ||
+		die "$1 could not be filled."
+}
+
 # Run a program of bench/workloads and give its line further words.
 measure() {
 	local words=$1 line

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# T3: log mode under what FFSB and PostMark do, its throughput while it is cleaned for the
+# Log mode under what FFSB and PostMark do, its throughput while it is cleaned for the
 # first time, and what a policy of cleaning leaves of files in pieces.
 #
 # Usage: log-apps.sh ffsb.FILESYSTEM|postmark.FILESYSTEM|timeline.FILESYSTEM|policy.POLICY...
@@ -15,11 +15,12 @@ set -euo pipefail
 
 APPS_SSD_MB=2048
 
-# compare PART.FILESYSTEM COMMAND: COMMAND PART.FILESYSTEM KIND on the raw drive and in log mode.
+# compare PART.FILESYSTEM COMMAND: COMMAND PART.FILESYSTEM KIND on the raw drive, with the same
+# space as log mode leaves alone, and in log mode.
 compare() {
 	local part=$1 command=$2 kind
 
-	for kind in raw log; do
+	for kind in raw raw_same_space log; do
 		report "doing=$part,_$kind"
 		SSD_PROFILE=sata SSD_CAPACITY_MB=$APPS_SSD_MB device_begin $kind
 		plain_filesystem "${part#*.}"
@@ -52,7 +53,7 @@ ffsb_run() {
 	run_fio --filename="$(IFS=:; echo "${names[*]}")" --size=$((FFSB_FILES * FFSB_FILE_MB))m \
 		--file_service_type=random:1 --rw=randrw --rwmixread=50 --bs=4k --norandommap \
 		--io_size=${FFSB_MB_PER_THREAD}m --end_fsync=1
-	report "row=T3.$1 target=$2" "$(jq -r '.jobs[0] |
+	report "row=log.$1 target=$2" "$(jq -r '.jobs[0] |
 		"ops=\(.read.total_ios + .write.total_ios) runs_ns=\([.read.runtime, .write.runtime] | max * 1000000)"' $FIO_JSON)"
 }
 
@@ -84,7 +85,7 @@ postmark_run() {
 	sync -f "$MOUNT"
 	end=$(date +%s%N)
 	grep -q "^Data:" /tmp/postmark.txt || die "PostMark said: $(tail -n 3 /tmp/postmark.txt)"
-	report "row=T3.$1 target=$2 runs_ns=$((end - begin))"
+	report "row=log.$1 target=$2 runs_ns=$((end - begin))"
 }
 
 # ---- throughput over time ---------------------------------------------------
@@ -118,7 +119,7 @@ timeline() {
 	plain_filesystem "${1#*.}"
 	run_fio --directory="$MOUNT" --size=${file_mb}m --bs=1m --rw=write --direct=1
 	settle
-	take_samples "T3.cleaning_dip.${1#*.}" &
+	take_samples "log.cleaning_dip.${1#*.}" &
 	sampler=$!
 	run_fio --directory="$MOUNT" --size=${file_mb}m --bs=4k --rw=randwrite --direct=1 \
 		--norandommap --io_size=$((TIMELINE_SSD_MB * TIMELINE_WRITE_PERCENT / 100 / JOBS))m
@@ -147,7 +148,7 @@ write_policy_files() {
 
 	for i in "${!POLICY_FILES[@]}"; do
 		file=${POLICY_FILES[i]}
-		jobs+=(--name="t3.$i" --filename="$MOUNT/t3.$i" --size="${file%:*}m" --bs="${file#*:}k")
+		jobs+=(--name="bench.$i" --filename="$MOUNT/bench.$i" --size="${file%:*}m" --bs="${file#*:}k")
 	done
 	write_dump &
 	fio --thread --ioengine=psync --rw=write --sync=1 --fallocate=none --output=/tmp/policy.txt \
@@ -165,7 +166,7 @@ policy_row() {
 	filesystem_remove
 	target_remove
 	nr=$(nr_fragments /tmp/extents)
-	report "row=T3.pieces case=$1 policy=$2 nr=$nr cleaned=$cleaned moved_pages=$moved"
+	report "row=log.pieces case=$1 policy=$2 nr=$nr cleaned=$cleaned moved_pages=$moved"
 	log_create "policy=$2" idle_ms=0
 	mount -o discard "$DEVICE" "$MOUNT"
 }

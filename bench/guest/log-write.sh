@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# T3: how fast random writes are in log mode: with room on the device, on an aged device,
+# How fast random writes are in log mode: with room on the device, on an aged device,
 # and while it is cleaned; what a small cache of the map costs; and how cleaning puts files
 # in order.
 #
-# Usage: log-write.sh room.FILESYSTEM|aged.FILESYSTEM|spare.FILESYSTEM|
-#	cleaning.PERCENT|cache|fragments...
+# Usage: log-write.sh room.FILESYSTEM|aged_uniform.FILESYSTEM|aged_skewed.FILESYSTEM|
+#	aged_reserve.FILESYSTEM|cleaning.uniform|cleaning.skewed|cache|fragments...
 
 set -euo pipefail
 
@@ -37,7 +37,7 @@ room_write() {
 	before=$(nr_write_commands)
 	run_fio --directory="$MOUNT" --size=${ROOM_FILE_MB}m --bs=4k --rw="$3" --end_fsync=1
 	read_fio
-	report "row=T3.room.$1 target=$2 order=$3 bytes=$NR_BYTES runs_ns=$RUN_NS" \
+	report "row=log.room.$1 target=$2 order=$3 bytes=$NR_BYTES runs_ns=$RUN_NS" \
 		"commands=$(($(nr_write_commands) - before))"
 }
 
@@ -45,7 +45,7 @@ room() {
 	local type=$1 kind
 
 	limit_dirty $((JOBS * ROOM_FILE_MB * 1024 * 1024))
-	for kind in raw log; do
+	for kind in raw raw_same_space log; do
 		report "doing=$type,_room,_$kind"
 		SSD_PROFILE=sata SSD_CAPACITY_MB=$ROOM_SSD_MB device_begin $kind
 		plain_filesystem "$type"
@@ -66,6 +66,10 @@ room() {
 AGED_SSD_MB=512
 AGED_FILE_MB=$((AGED_SSD_MB * 60 / 100 / JOBS))
 AGED_LAPS=3
+# Some pages are overwritten again and again, and most hardly ever.
+SKEW=--random_distribution=zipf:0.99
+# Percent that a log leaves to cleaning in the rows which have more than usual
+AGED_RESERVE=30
 
 ftl_counter() {
 	awk -v name="$1" '$1 == name { print $2 }' "$SSD_DEBUG/ftl"
@@ -73,79 +77,139 @@ ftl_counter() {
 
 # What the filesystem wrote
 user_pages() {
-	if [[ $1 == log* ]]; then
+	if [[ $1 == log ]]; then
 		counter user_pages
 	else
 		ftl_counter host_pages_written
 	fi
 }
 
-aged_laps() {
-	local row=T3.$1 kind=$2 lap host nand user
+# count_pages KIND: pages of the user, to the drive, and on its flash; and the time
+count_pages() {
+	echo "$(user_pages "$1") $(ftl_counter host_pages_written)" \
+		"$(ftl_counter nand_pages_programmed) $(date +%s%N)"
+}
+
+# lap_row ROW KIND LAP BEFORE: what was counted since
+lap_row() {
+	local user host nand at old=() new=()
+
+	read -ra old <<<"$4"
+	read -ra new <<<"$(count_pages "$2")"
+	user=$((new[0] - old[0])) host=$((new[1] - old[1])) nand=$((new[2] - old[2]))
+	at=$((new[3] - old[3]))
+	report "row=$1 target=$2 lap=$3 bytes=$((user * PAGE_BYTES)) runs_ns=$at" \
+		"user_pages=$user host_pages=$host nand_pages=$nand"
+}
+
+# overwrite LAPS OPTION...: the files, at random, so many times the drive's capacity.
+overwrite() {
+	local laps=$1
+	shift
+
+	run_fio --directory="$MOUNT" --size=${AGED_FILE_MB}m --bs=4k --rw=randwrite --direct=1 \
+		--norandommap --io_size=$((laps * AGED_SSD_MB / JOBS))m "$@"
+}
+
+uniform_laps() {
+	local lap before
 
 	for ((lap = 1; lap <= AGED_LAPS; lap++)); do
-		host=$(ftl_counter host_pages_written)
-		nand=$(ftl_counter nand_pages_programmed)
-		user=$(user_pages "$kind")
-		run_fio --directory="$MOUNT" --size=${AGED_FILE_MB}m --bs=4k --rw=randwrite \
-			--direct=1 --norandommap --randseed=$lap --io_size=$((AGED_SSD_MB / JOBS))m
-		read_fio
-		host=$(($(ftl_counter host_pages_written) - host))
-		nand=$(($(ftl_counter nand_pages_programmed) - nand))
-		user=$(($(user_pages "$kind") - user))
-		report "row=$row target=$kind lap=$lap bytes=$NR_BYTES runs_ns=$RUN_NS" \
-			"user_pages=$user host_pages=$host nand_pages=$nand"
+		before=$(count_pages "$2")
+		overwrite 1 --randseed=$lap
+		lap_row "$1" "$2" $lap "$before"
 	done
 }
 
-# aged PART.FILESYSTEM KIND...
-aged() {
-	local part=$1 type=${1#*.} kind
-	shift
+# wait_for_pages JOB NR KIND: until a job in the background has written so many, or has ended.
+wait_for_pages() {
+	local goal=$(($(user_pages "$3") + $2))
 
-	for kind; do
-		report "doing=$part,_$kind"
-		SSD_CAPACITY_MB=$AGED_SSD_MB \
-			SSD_PROPERTIES=$SMALL_EBLKS \
-			device_begin "$kind"
-		dd if=/dev/zero of="$DEVICE" bs=1M oflag=direct status=none \
-			count=$(($(blockdev --getsize64 "$DEVICE") >> 20)) || die "The device cannot be filled."
+	while kill -0 "$1" 2>/dev/null && (($(user_pages "$3") < goal)); do
+		sleep 0.5
+	done
+}
+
+# All in one go, for another seed would make other pages hot: the last lap begins when so much
+# has been written.
+skewed_laps() {
+	local row=$1 kind=$2 job before
+
+	overwrite $AGED_LAPS $SKEW &
+	job=$!
+	wait_for_pages $job $(((AGED_LAPS - 1) * AGED_SSD_MB * 256)) "$kind"
+	before=$(count_pages "$kind")
+	wait $job || die "The files could not be overwritten."
+	lap_row "$row" "$kind" $AGED_LAPS "$before"
+}
+
+# aged PART LAPS [FORMAT OPTION]...: PART ends with the filesystem.
+aged() {
+	local row=log.$1 laps=$2 type=${1#*.} kind
+	shift 2
+
+	for kind in raw_same_space log raw; do
+		report "doing=$row,_$kind"
+		SSD_CAPACITY_MB=$AGED_SSD_MB SSD_PROPERTIES=$SMALL_EBLKS device_begin $kind "$@"
+		fill_pattern "$DEVICE" $(($(blockdev --getsize64 "$DEVICE") >> 20))
 		plain_filesystem "$type"
 		run_fio --directory="$MOUNT" --size=${AGED_FILE_MB}m --bs=1m --rw=write --direct=1
 		settle
-		aged_laps "$part" "$kind"
+		same_pages "$row" $kind
+		$laps "$row" $kind
 		filesystem_remove
-		device_end "$kind" "$type"
+		device_end $kind "$type"
 	done
 }
 
 # ---- cleaning ---------------------------------------------------------------
 
 CLEANING_SSD_MB=1024
+CLEANING_FULL=60
 CLEANING_WRITE_PERCENT=15
 PLACE_MAX_LAPS=12
-PLACE_FULL_PERCENT=60
 
-# cleaning_write FULL CASE PERCENT SEED: random overwrites of the first FULL percent, of so
-# much of the drive. The same order twice would leave whole segments empty.
-cleaning_write() {
-	local cleaned moved stayed
+# cleaning_job PERCENT SEED OPTION...: random overwrites of what the drive holds, of so much of the
+# drive.
+cleaning_job() {
+	local percent=$1 seed=$2
+	shift 2
 
-	cleaned=$(counter cleaned_segments) moved=$(counter moved_pages)
-	stayed=$(counter in_place_pages)
-	run_fio --filename="$DEVICE" --direct=1 --rw=randwrite --bs=4k --norandommap --randseed="$4" \
-		--size=$((CLEANING_SSD_MB * $1 / 100))m \
-		--io_size=$((CLEANING_SSD_MB * $3 / 100 / JOBS))m
-	read_fio
-	report "row=T3.cleaning case=$2 bytes=$NR_BYTES runs_ns=$RUN_NS" \
-		"max_ns=$(jq '.jobs[0].write.clat_ns.max' $FIO_JSON)" \
-		"cleaned=$(($(counter cleaned_segments) - cleaned))" \
-		"in_place_pages=$(($(counter in_place_pages) - stayed))" \
-		"moved_pages=$(($(counter moved_pages) - moved))" \
-		"starved=$(counter starved)"
+	run_fio --filename="$DEVICE" --direct=1 --rw=randwrite --bs=4k --norandommap \
+		--randseed="$seed" --size=$((CLEANING_SSD_MB * CLEANING_FULL / 100))m \
+		--io_size=$((CLEANING_SSD_MB * percent / 100 / JOBS))m "$@"
 }
 
-# overwrite_in_place FULL PERCENT: with default options, until nothing is cleaned for it any more,
+cleaning_counters() {
+	echo "$(counter cleaned_segments) $(counter moved_pages) $(counter in_place_pages)" \
+		"$(counter user_pages) $(date +%s%N)"
+}
+
+# cleaning_row CASE BEFORE [BYTES NS]: what was counted since, and how fast it was
+cleaning_row() {
+	local old=() new=()
+
+	read -ra old <<<"$2"
+	read -ra new <<<"$(cleaning_counters)"
+	report "row=log.cleaning case=$1" \
+		"bytes=${3:-$(((new[3] - old[3]) * PAGE_BYTES))} runs_ns=${4:-$((new[4] - old[4]))}" \
+		"max_ns=$(jq '.jobs[0].write.clat_ns.max' $FIO_JSON)" \
+		"cleaned=$((new[0] - old[0])) moved_pages=$((new[1] - old[1]))" \
+		"in_place_pages=$((new[2] - old[2])) starved=$(counter starved)"
+}
+
+# cleaning_write CASE PERCENT SEED OPTION...: the same order twice would leave whole segments empty.
+cleaning_write() {
+	local case=$1 before
+	shift
+
+	before=$(cleaning_counters)
+	cleaning_job "$@"
+	read_fio
+	cleaning_row "$case" "$before" "$NR_BYTES" "$RUN_NS"
+}
+
+# overwrite_in_place PERCENT: with default options, until nothing is cleaned for it any more,
 # and twice more.
 overwrite_in_place() {
 	local lap cleaned=""
@@ -153,35 +217,49 @@ overwrite_in_place() {
 	for ((lap = 1; lap <= PLACE_MAX_LAPS; lap++)); do
 		[[ $cleaned != "$(counter cleaned_segments)" ]] || break
 		cleaned=$(counter cleaned_segments)
-		cleaning_write "$1" "default_lap_$lap" "$2" $((100 + lap))
+		cleaning_write "default_lap_$lap" "$1" $((100 + lap))
 	done
-	cleaning_write "$1" default "$2" 5
-	cleaning_write "$1" default "$2" 6
+	cleaning_write default "$1" 5
+	cleaning_write default "$1" 6
 }
 
-# cleaning FULL: a drive of which so many percent hold data, without cleaning as long as there
-# are free segments, then with as much as is needed for every write; and in place, if it is full
-# enough for that.
-cleaning() {
-	local use_up=$((105 - $1))
+# The first lap uses up what is free.
+cleaning_uniform() {
+	cleaning_write first "$1" 2
+	cleaning_write on "$1" 3
+	cleaning_write on "$1" 4
+	target_remove
+	log_create
+	overwrite_in_place "$1"
+}
 
-	report "doing=cleaning_of_a_drive_$1_%_full"
+# The same in one go, for another seed would make other pages hot.
+cleaning_skewed() {
+	local job before
+
+	cleaning_job $((3 * $1)) 1 "$SKEW" &
+	job=$!
+	wait_for_pages $job $((CLEANING_SSD_MB * $1 * 256 / 100)) log
+	before=$(cleaning_counters)
+	wait $job || die "What the drive holds could not be overwritten."
+	cleaning_row on "$before"
+}
+
+# cleaning uniform|skewed: a drive that is CLEANING_FULL percent full, without cleaning as long as
+# there are free segments, then with as much as is needed for every write; and, uniform, in place.
+cleaning() {
+	local how=()
+
+	report "doing=cleaning,_$1"
+	[[ $1 != skewed ]] || how=("$SKEW")
 	SSD_CAPACITY_MB=$CLEANING_SSD_MB SSD_PROPERTIES=$SMALL_EBLKS ssd_create
 	log_format "$SSD"
 	log_create cleaning=off in_place=100
-	dd if=/dev/zero of="$DEVICE" bs=1M oflag=direct status=none \
-		count=$((CLEANING_SSD_MB * $1 / 100)) || die "The log cannot be filled."
-	cleaning_write "$1" off $CLEANING_WRITE_PERCENT 1
+	fill_pattern "$DEVICE" $((CLEANING_SSD_MB * CLEANING_FULL / 100))
+	cleaning_write off $CLEANING_WRITE_PERCENT 1 "${how[@]}"
 	target_remove
 	log_create in_place=100
-	cleaning_write "$1" first $use_up 2
-	cleaning_write "$1" on $use_up 3
-	cleaning_write "$1" on $use_up 4
-	if (($1 >= PLACE_FULL_PERCENT)); then
-		target_remove
-		log_create
-		overwrite_in_place "$1" $use_up
-	fi
+	"cleaning_$1" $((105 - CLEANING_FULL))
 	device_end log cleaning
 }
 
@@ -233,7 +311,7 @@ cache_write() {
 		--output=$FIO_JSON "${jobs[@]}" ||
 		die "fio failed: $(tail -n 3 $FIO_JSON | tr '\n' ' ')"
 	read_fio
-	report "row=T3.cache case=$1 bytes=$NR_BYTES runs_ns=$RUN_NS map_pages=$(counter map_pages)" \
+	report "row=log.cache case=$1 bytes=$NR_BYTES runs_ns=$RUN_NS map_pages=$(counter map_pages)" \
 		"map_reads=$(counter map_reads)"
 }
 
@@ -269,7 +347,7 @@ fragments_row() {
 	filesystem_remove
 	target_remove
 	nr=$(nr_fragments /tmp/extents)
-	report "row=T3.fragments case=$1 nr=$nr files=$FRAGMENTS_KEPT" \
+	report "row=log.fragments case=$1 nr=$nr files=$FRAGMENTS_KEPT" \
 		"bytes=$(jq '.jobs[0].read.io_bytes' $FIO_JSON)" \
 		"runs_ns=$(jq '.jobs[0].read.runtime * 1000000' $FIO_JSON)"
 	log_create cleaning=off
@@ -289,7 +367,7 @@ fragments() {
 	mount -o discard "$DEVICE" "$MOUNT"
 	run_fio --directory="$MOUNT" --size=${FRAGMENTS_FILE_MB}m --bs=4k --rw=write --sync=1
 	for ((i = FRAGMENTS_KEPT; i < JOBS; i++)); do
-		rm "$MOUNT/t3.$i.0"
+		rm "$MOUNT/bench.$i.0"
 	done
 	fragments_row before
 	dmsetup message "$TARGET" 0 clean || die "Cleaning failed."
@@ -304,8 +382,9 @@ modprobe dm-dieaware
 for part; do
 	case $part in
 	room.*) room "${part#*.}" ;;
-	aged.*) aged "$part" raw log ;;
-	spare.*) aged "$part" raw raw_spare log_spare ;;
+	aged_uniform.*) aged "$part" uniform_laps ;;
+	aged_skewed.*) aged "$part" skewed_laps ;;
+	aged_reserve.*) aged "$part" uniform_laps --reserve $AGED_RESERVE ;;
 	cleaning.*) cleaning "${part#*.}" ;;
 	cache) cache ;;
 	fragments) fragments ;;

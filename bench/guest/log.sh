@@ -32,7 +32,7 @@ log_check() {
 }
 
 JOBS=8
-FIO_JSON=/tmp/t3.json
+FIO_JSON=/tmp/fio.json
 
 # As mkfs makes and mount mounts them, but nothing is trimmed.
 plain_filesystem() {
@@ -61,7 +61,7 @@ limit_dirty() {
 # run_fio OPTION...: one fio job of JOBS threads, its result in FIO_JSON.
 run_fio() {
 	echo 1 >/proc/sys/vm/drop_caches
-	fio --name=t3 --thread --numjobs=$JOBS --ioengine=psync --randseed=7 --fallocate=none \
+	fio --name=bench --thread --numjobs=$JOBS --ioengine=psync --randseed=7 --fallocate=none \
 		--group_reporting --output-format=json --output=$FIO_JSON "$@" ||
 		die "fio failed: $(tail -n 3 $FIO_JSON | tr '\n' ' ')"
 }
@@ -72,33 +72,62 @@ read_fio() {
 	RUN_NS=$(jq '.jobs[0].write.runtime * 1000000' $FIO_JSON)
 }
 
-# Percent of the drive that raw_spare and log_spare leave to cleaning
-SPARE_PERCENT=30
-SPARE_DEVICE=t3-spare
+# The control of log mode: the raw drive, with as much left alone as log mode leaves alone
+SAME_SPACE=bench-same-space
 
-# device_begin KIND: what is measured is DEVICE: raw, log, or one of them with more room to
-# clean: raw_spare, log_spare. LOG_OPTION is an option of log mode.
+# same_space_create [FORMAT OPTION]...: sets DEVICE to so many of the drive's first sectors as a
+# log on it would show. The drive is new again afterwards.
+same_space_create() {
+	local sectors
+
+	log_format "$SSD" "$@"
+	read -r _ sectors _ <<<"$LOG_TABLE"
+	ssd_remove
+	ssd_create
+	dmsetup create $SAME_SPACE --table "0 $sectors linear $SSD 0"
+	DEVICE=/dev/mapper/$SAME_SPACE
+}
+
+# device_begin KIND [FORMAT OPTION]...: what is measured is DEVICE: raw, log or raw_same_space.
+# LOG_OPTION is an option of log mode.
 device_begin() {
+	local kind=$1
+	shift
+
 	ssd_create
 	DEVICE=$SSD
-	case $1 in
-	log) log_format "$SSD" && log_create ${LOG_OPTION:+"$LOG_OPTION"} ;;
-	log_spare) log_format "$SSD" --reserve $SPARE_PERCENT && log_create ;;
-	raw_spare)
-		dmsetup create $SPARE_DEVICE --table "0 $(($(blockdev --getsz "$SSD") *
-			(100 - SPARE_PERCENT) / 100 / 2048 * 2048)) linear $SSD 0"
-		DEVICE=/dev/mapper/$SPARE_DEVICE
-		;;
+	case $kind in
+	log) log_format "$SSD" "$@" && log_create ${LOG_OPTION:+"$LOG_OPTION"} ;;
+	raw_same_space) same_space_create "$@" ;;
 	esac
+}
+
+# same_pages ROW KIND: log mode keeps no page that mkfs zeroed and nobody wrote since; nor does its
+# control from now on. Everything else on the device must hold other data.
+same_pages() {
+	local offset bytes pages=0
+
+	sync
+	case $2 in
+	log) pages=$(($(counter lpns) - $(counter mapped_pages))) ;;
+	raw_same_space)
+		while read -r offset bytes; do
+			blkdiscard -f -o "$offset" -l "$bytes" "$DEVICE" || die "Pages could not be trimmed."
+			pages=$((pages + bytes / PAGE_BYTES))
+		done < <(zero_pages --path "$DEVICE")
+		;;
+	*) return 0 ;;
+	esac
+	report "row=$1 target=$2 unmapped=$pages"
 }
 
 device_end() {
 	case $1 in
-	log*)
+	log)
 		log_check "$2"
 		target_remove
 		;;
-	raw_spare) dmsetup remove $SPARE_DEVICE ;;
+	raw_same_space) dmsetup remove $SAME_SPACE ;;
 	esac
 	echo "ftl of $2 $1: $(tr '\n' ' ' <"$SSD_DEBUG/ftl")"
 	ssd_remove
@@ -108,7 +137,7 @@ device_end() {
 extents_of_files() {
 	local file
 
-	for file in "$MOUNT"/t3.*; do
+	for file in "$MOUNT"/bench.*; do
 		filefrag -e -b4096 "$file" |
 			sed -nE 's/^ *[0-9]+: *[0-9]+\.\. *[0-9]+: *([0-9]+)\.\. *[0-9]+: *([0-9]+):.*/\1 \2/p'
 		echo end

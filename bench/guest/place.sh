@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# T1: how fast fragmented and overwritten files read, in percent of contiguous ones.
+# place: how fast fragmented and overwritten files read, in percent of contiguous ones.
 #
 # Usage: place.sh FILESYSTEM direct|buffered WORKLOAD:LAYOUT[,LAYOUT]...
 #
@@ -11,7 +11,8 @@
 #   plain       hints=off   the workload
 #   hinted      hints=auto  the workload
 #   ideal       hints=off   the workload, with other data chosen so that the
-#                           pieces land in perfect die order all the same
+#                           pieces land in perfect die order all the same; of
+#                           applications, everything is written again in order
 
 set -euo pipefail
 
@@ -94,14 +95,27 @@ run_hypothetical() {
 	show_dies "$row" "$MOUNT/file"
 }
 
+# rewrite_in_order FILE...: what is in them once more to where it is, from front to back, one file
+# after the other: the same extents, and now in perfect die order.
+rewrite_in_order() {
+	local file
+
+	sync
+	pin_phase
+	for file; do
+		dd if="$file" of="$file" bs=1M conv=notrunc,fsync iflag=direct oflag=direct status=none ||
+			die "$file could not be written again."
+	done
+}
+
 # The contiguous database is one that was built undisturbed and then copied from
-# front to back: SQLite's own journal breaks the die order of the first.
+# front to back: SQLite's own journal breaks the die order of the first. For the same reason the
+# ideal one is written again in order.
 run_sqlite() {
 	local layout=$1 row=$2 rows=$SQLITE_ROWS between=() words="row=$2"
 
 	case $layout in
-	plain | hinted) between=(--other "$MOUNT/other") ;;
-	ideal) between=(--other "$MOUNT/other" --reserve) ;;
+	plain | hinted | ideal) between=(--other "$MOUNT/other") ;;
 	esac
 	if ((rows != SQLITE_PAPER_ROWS)); then
 		words+=" note=${rows}_rows_instead_of_$SQLITE_PAPER_ROWS"
@@ -115,6 +129,8 @@ run_sqlite() {
 		dd if="$MOUNT/db" of="$MOUNT/copy" bs=1M conv=fsync status=none ||
 			die "Copying the database failed."
 		mv "$MOUNT/copy" "$MOUNT/db"
+	elif [[ $layout == ideal ]]; then
+		rewrite_in_order "$MOUNT/db"
 	fi
 	sync
 	measure "$words" sqlite_rows select --db "$MOUNT/db" --rows "$rows"
@@ -129,6 +145,9 @@ run_fileserver() {
 	fi
 	pin_phase
 	fileserver_write_files "$layout" "$chunk" "$MODE"
+	if [[ $layout == ideal ]]; then
+		rewrite_in_order "$MOUNT"/set.*
+	fi
 	fileserver_read_files "$row" "$chunk" "$MODE"
 	show_dies "$row" "$MOUNT/set.3.1"
 }
@@ -185,7 +204,7 @@ run_workload() {
 
 	IFS=, read -ra layouts <<<"$2"
 	for layout in "${layouts[@]}"; do
-		row=T1.$workload.$FILESYSTEM.$MODE.$layout
+		row=place.$workload.$FILESYSTEM.$MODE.$SSD_PROFILE.$layout
 		shared=$RESULTS/$(shared_name "$workload" "$layout")
 		if [[ ! -e $shared ]]; then
 			run_row "$workload" "$layout" "$row" | tee "$shared.new"

@@ -38,18 +38,6 @@ fill() {
 		die "$1 could not be filled."
 }
 
-qemu_device() {
-	local name
-
-	for name in /sys/block/nvme*; do
-		if grep -q '^QEMU NVMe' "$name/device/model" 2>/dev/null; then
-			echo "/dev/${name##*/}"
-			return
-		fi
-	done
-	die "QEMU's NVMe device did not appear."
-}
-
 # cost ROW OPTION...: one line for bench/report.py.
 cost() {
 	local row=$1

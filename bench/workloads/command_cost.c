@@ -63,31 +63,6 @@ struct flight {
 	uint64_t nr_begun;
 };
 
-/* The sum of all lines " .idle_sleeptime : N nsecs" and " .iowait_sleeptime: N nsecs" */
-static uint64_t idle_ns(void)
-{
-	FILE *file = fopen("/proc/timer_list", "r");
-	unsigned long long value;
-	uint64_t sum = 0;
-	char line[256];
-	int found = 0;
-
-	if (!file)
-		die("Cannot open /proc/timer_list");
-	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, " .idle_sleeptime : %llu", &value) == 1 ||
-		    sscanf(line, " .iowait_sleeptime: %llu", &value) == 1) {
-			sum += value;
-			found++;
-		}
-	}
-	fclose(file);
-	errno = 0;
-	if (!found)
-		die("The kernel does not say how long its CPUs were idle");
-	return sum;
-}
-
 static void submit(struct flight *flight, struct iocb **cbs, long nr)
 {
 	long done;
@@ -160,15 +135,6 @@ static void prepare(const struct job *job, struct flight *flight)
 				.aio_nbytes = job->block_bytes,
 			};
 	}
-}
-
-static void print_busy(const uint64_t *busy, size_t nr)
-{
-	size_t i;
-
-	printf(" busy_ns=");
-	for (i = 0; i < nr; i++)
-		printf("%s%llu", i ? "," : "", (unsigned long long)busy[i]);
 }
 
 /* Samples are of one command, or of one second of waiting. */

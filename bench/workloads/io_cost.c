@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Reads or writes one block after the other with O_DIRECT, one at a time, and says
- * how long a block takes. Where one instruction is one nanosecond and the
- * device completes without waiting, that is the instructions of one I/O from the
- * system call to its return.
+ * how long a block takes, and how much of that the CPUs were busy. Where one instruction
+ * is one nanosecond, the busy time is the instructions of one I/O from the system call to
+ * its return.
  *
  * Each round does the same I/O: the offsets are drawn again from the same seed.
  */
@@ -70,16 +70,21 @@ static void run(const struct job *job)
 {
 	int fd = open_file(job->path, job->write ? O_WRONLY : O_RDONLY, 1);
 	void *buffer = io_buffer(job->block_bytes);
-	uint64_t *samples = calloc(job->nr_rounds, sizeof(*samples));
-	uint64_t i;
+	uint64_t *samples = calloc(2 * job->nr_rounds, sizeof(*samples));
+	uint64_t *busy = samples + job->nr_rounds;
+	uint64_t i, idle;
 
 	if (!samples)
 		die("There is no memory for the samples");
 	pattern_fill(buffer, job->block_bytes, 1, 0);
-	for (i = 0; i < job->nr_rounds; i++)
+	for (i = 0; i < job->nr_rounds; i++) {
+		idle = idle_ns();
 		samples[i] = round_ns(job, fd, buffer);
+		busy[i] = samples[i] - (idle_ns() - idle) / job->nr_blocks;
+	}
 	printf("bench: blocks=%llu", (unsigned long long)job->nr_blocks);
 	print_samples(samples, job->nr_rounds);
+	print_busy(busy, job->nr_rounds);
 	printf("\n");
 	free(samples);
 	close(fd);

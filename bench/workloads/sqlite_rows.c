@@ -4,13 +4,10 @@
  * inserted one by one, each in its own transaction, while a second file grows
  * after every row; then all rows are read back from a cold cache.
  *
- *	sqlite_rows insert --db FILE [--other FILE] [--reserve] ...
+ *	sqlite_rows insert --db FILE [--other FILE] ...
  *	sqlite_rows select --db FILE [--reads N]
  *
- * SQLite runs as it comes: rollback journal, synchronous=FULL, 4 KiB pages. With
- * --reserve the second file's space is only allocated, not written: the database
- * is as fragmented to the filesystem, yet its writes reach the device without
- * anything in between, so this is what no placement can beat.
+ * SQLite runs as it comes: rollback journal, synchronous=FULL, 4 KiB pages.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -30,7 +27,6 @@
  * struct job - what to do
  * @db: path of the database
  * @other: path of the file that grows in between, or NULL
- * @reserve: allocate the other file's space, write nothing
  * @nr_rows: rows to insert, or expected
  * @row_bytes: bytes of a row's blob
  * @other_bytes: growth of the other file after each row
@@ -39,7 +35,6 @@
 struct job {
 	const char *db;
 	const char *other;
-	int reserve;
 	uint64_t nr_rows;
 	uint64_t row_bytes;
 	uint64_t other_bytes;
@@ -82,17 +77,9 @@ static void grow(const struct job *job, struct growing *other)
 {
 	if (other->fd < 0)
 		return;
-	if (job->reserve) {
-		int ret = posix_fallocate(other->fd, other->bytes, job->other_bytes);
-
-		errno = ret;
-		if (ret)
-			die("Allocating space for '%s' failed", job->other);
-	} else {
-		pattern_fill(other->buffer, job->other_bytes, OTHER_SEED, other->bytes);
-		write_all(other->fd, other->buffer, job->other_bytes, other->bytes);
-		push_out(other->fd, other->bytes, job->other_bytes);
-	}
+	pattern_fill(other->buffer, job->other_bytes, OTHER_SEED, other->bytes);
+	write_all(other->fd, other->buffer, job->other_bytes, other->bytes);
+	push_out(other->fd, other->bytes, job->other_bytes);
 	other->bytes += job->other_bytes;
 }
 
@@ -196,7 +183,6 @@ static void run_select(const struct job *job)
 static const struct option options[] = {
 	{ "db", required_argument, NULL, 'd' },
 	{ "other", required_argument, NULL, 'o' },
-	{ "reserve", no_argument, NULL, 'R' },
 	{ "rows", required_argument, NULL, 'r' },
 	{ "row-bytes", required_argument, NULL, 'b' },
 	{ "other-bytes", required_argument, NULL, 'B' },
@@ -212,9 +198,6 @@ static void parse_option(struct job *job, int option)
 		break;
 	case 'o':
 		job->other = optarg;
-		break;
-	case 'R':
-		job->reserve = 1;
 		break;
 	case 'r':
 		job->nr_rows = parse_u64("--rows", optarg);

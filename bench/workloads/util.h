@@ -92,4 +92,15 @@ long count_extents(int fd);
  */
 void print_samples(const uint64_t *samples, size_t nr_samples);
 
+/**
+ * idle_ns() - how long the CPUs have been idle since boot, waiting for I/O or not
+ */
+uint64_t idle_ns(void);
+
+/**
+ * print_busy() - print " busy_ns=a,b,c"
+ * @busy: instructions of each sample, where one takes a nanosecond
+ */
+void print_busy(const uint64_t *busy, size_t nr);
+
 #endif /* BENCH_UTIL_H */

@@ -3,51 +3,27 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable
 
-from family import About, Line, Measured, durations, measurements, samples
+from family import About, Line, Measured, control, found, measurements, samples
+
+from families.log.lines import WRITE_SCALE
 
 SCRIPT = "guest/log-cost.sh"
 SCALE = 1
-# What else maps a device's blocks anew, and the part that measures it
-OTHERS = {"dm-thin": "insn", "dm-vdo": "vdo"}
 MAP_PAGE_BYTES = 4096
+_WHY_LOCKS = "not measured: nothing counts the instructions inside each lock yet"
 
-
-def _rows() -> dict[str, About]:
-    rows = {
-        "T3.insn_read": About("x dm-linear", "insn", 1.05),
-        "T3.insn_write": About("x dm-linear", "insn", 1.15),
-    }
-    for other, part in OTHERS.items():
-        rows[f"T3.insn_read.{other}"] = About("x dm-linear", part)
-        rows[f"T3.insn_write.{other}"] = About("x dm-linear", part)
-    rows["T3.map_bytes_per_4k"] = About("bytes", "map", 5.2)
-    rows["T3.commits_per_fsync"] = About("commits", "fsync", 0.5)
-    rows["T3.replay_s"] = About("s", "replay", 2.0)
-    return rows
-
-
-ROWS: dict[str, About] = _rows()
-
-
-def _instructions(lines: list[Line], name: str) -> Measured | None:
-    """The target's samples divided by dm-linear's of the same round."""
-    group, row, *other = name.split(".")
-    row, target = f"{group}.{row}", other[0] if other else "log"
-    costs: dict[str, list[float]] = {}
-    for line in lines:
-        if line.get("row") == row and "target" in line:
-            costs.setdefault(line["target"], []).append(statistics.median(durations(line)))
-    linear, mine = costs.get("linear", []), costs.get(target, [])
-    ratios = [cost / base for cost, base in zip(mine, linear)]
-    if not ratios:
-        return None
-    note = f"{statistics.median(mine):.0f} instructions, dm-linear {statistics.median(linear):.0f}"
-    if other and "log" in costs:
-        note += f", log mode {statistics.median(costs['log']):.0f}"
-    return Measured(ratios, note)
+ROWS: dict[str, About] = {
+    "log.map_bytes_per_4k": About("bytes", "map", 5.2),
+    "log.commits_per_fsync": About("commits", "fsync", 0.5, digits=3),
+    "log.fsync_latency": About("x dm-linear", "fsync", 1.3, digits=3),
+    "log.start_crash_s": About("s", "start", 5.0, digits=2),
+    "log.start_clean_s": About("s", "start", 1.0, digits=3),
+    "log.max_locked_insn": About("instructions", target=20_000.0, unmeasured=_WHY_LOCKS),
+    "log.scaling_read_miops": About("M/s", target=2.0, is_cost=False, unmeasured=_WHY_LOCKS),
+    "log.scaling_write_miops": About("M/s", target=1.0, is_cost=False, unmeasured=_WHY_LOCKS),
+}
 
 
 def _only(lines: list[Line], name: str) -> Line | None:
@@ -72,18 +48,30 @@ def _commits(lines: list[Line], name: str) -> Measured | None:
     return Measured([int(line["commits"]) / int(line["fsyncs"])], note)
 
 
-def _replay(lines: list[Line], name: str) -> Measured | None:
+def _fsync(lines: list[Line], name: str) -> Measured | None:
+    if name == "log.commits_per_fsync":
+        return _commits(lines, name)
+    latencies = {line["target"]: int(line["mean_ns"]) for line in found(lines, name)}
+    if len(latencies) != 2:
+        return None
+    log, linear = (latencies[kind] / WRITE_SCALE / 1e3 for kind in ("log", "linear"))
+    return Measured(
+        [log / linear],
+        f"{log:.0f} us for a write of 4 KiB and its fsync, one thread",
+        control("dm-linear", linear, "us"),
+    )
+
+
+def _start(lines: list[Line], name: str) -> Measured | None:
     line = _only(lines, name)
     if line is None:
         return None
-    note = f"{int(line['used']) / 2048:.1f} MiB of journal"
+    note = f"{int(line['used']) / 2048:.1f} of {int(line['ring']) / 2048:.0f} MiB of journal in use"
     return Measured([run / 1e9 for run in samples(line)], note)
 
 
 VALUES: dict[str, Callable[[list[Line], str], Measured | None]] = {
-    "insn": _instructions,
-    "vdo": _instructions,
     "map": _map_bytes,
-    "fsync": _commits,
-    "replay": _replay,
+    "fsync": _fsync,
+    "start": _start,
 }

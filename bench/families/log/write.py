@@ -10,7 +10,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable
 
-from family import About, Line, Measured
+from family import About, Line, Measured, control, found
 
 from families.log.lines import (
     WRITE_SCALE,
@@ -27,30 +27,42 @@ _PAPER_GAIN = {"ext4": 2.0, "xfs": 1.86, "btrfs": 2.15, "f2fs": 1.01}
 AGED_LAPS = 3
 
 
+_OF_CONTROL = "x raw_same_space"
+
+
 def _rows() -> dict[str, About]:
-    rows = {}
+    rows: dict[str, About] = {}
     for filesystem, gain in _PAPER_GAIN.items():
-        room, aged = f"room.{filesystem}", f"aged.{filesystem}"
+        room, skewed = f"room.{filesystem}", f"aged_skewed.{filesystem}"
         rows |= {
-            f"T3.randwrite_vs_seq.{filesystem}": About("% of raw", room, 95.0, is_cost=False),
-            f"T3.randwrite_speedup.{filesystem}": About("x raw", room, gain, gain, is_cost=False),
-            f"T3.aged_speedup.{filesystem}": About("x raw", aged, 1.5, is_cost=False),
-            f"T3.ssd_waf.{filesystem}": About("pages a page", aged, 1.05),
-            f"T3.total_waf.{filesystem}": About("pages a page", aged),
-            f"T3.raw_waf.{filesystem}": About("pages a page", aged),
-            f"T3.spare_speedup.{filesystem}": About(
-                "x raw", f"spare.{filesystem}", 1.5, is_cost=False
+            f"log.rand_vs_seq.{filesystem}": About(
+                "% of raw in order", room, 95.0, is_cost=False, digits=1
+            ),
+            f"log.rand_vs_raw.{filesystem}": About(
+                "% of raw_same_space", room, 97.0, 100 * gain, is_cost=False, digits=1
+            ),
+            f"log.aged_uniform.{filesystem}": About(
+                _OF_CONTROL, f"aged_uniform.{filesystem}", 1.0, is_cost=False, digits=3
+            ),
+            f"log.aged_skewed.{filesystem}": About(
+                _OF_CONTROL, skewed, 1.4, is_cost=False, digits=3
+            ),
+            f"log.waf_skewed.{filesystem}": About(_OF_CONTROL, skewed, 0.71, digits=3),
+            f"log.aged_reserve.{filesystem}": About(
+                _OF_CONTROL, f"aged_reserve.{filesystem}", is_cost=False, digits=3
             ),
         }
+    # The paper's drive was 20 percent full, and its cleaning moved what was written at random.
     for name, part in (
-        ("cleaning_throughput", "cleaning.40"),
-        ("cleaning_full", "cleaning.60"),
-        ("cleaning_full_moved", "cleaning.60"),
+        ("cleaning_kept", "cleaning.skewed"),
+        ("cleaning_kept_uniform", "cleaning.uniform"),
+        ("in_place_kept", "cleaning.uniform"),
     ):
-        rows[f"T3.{name}"] = About("% of without", part, 70.0, 37.6, is_cost=False)
-    rows["T3.cleaning_max_stall_ms"] = About("ms", "cleaning.60", 50.0)
-    rows["T3.small_cache_slowdown"] = About("x", "cache", 2.0)
-    rows["T3.fragments_removed"] = About("%", "fragments", 99.5, 98.5, is_cost=False)
+        target, paper = (70.0, None) if part.endswith("skewed") else (None, 37.6)
+        rows[f"log.{name}"] = About("% of without", part, target, paper, is_cost=False, digits=1)
+    rows["log.cleaning_max_stall_ms"] = About("ms", "cleaning.skewed", 50.0, digits=2)
+    rows["log.small_cache_slowdown"] = About("x", "cache", 2.0, digits=3)
+    rows["log.fragments_removed"] = About("%", "fragments", 99.5, 98.5, is_cost=False, digits=2)
     return rows
 
 
@@ -59,84 +71,87 @@ ROWS: dict[str, About] = _rows()
 
 def _room(lines: list[Line], name: str) -> Measured | None:
     _, what, filesystem = name.split(".")
-    row = f"T3.room.{filesystem}"
-    mine = speeds_of(lines, row, target="log", order="randwrite")
-    plain = speeds_of(lines, row, target="raw", order="randwrite")
+    row = f"log.room.{filesystem}"
+    mine, same, raw = (
+        speeds_of(lines, row, target=kind, order="randwrite")
+        for kind in ("log", "raw_same_space", "raw")
+    )
     ordered = speeds_of(lines, row, target="raw", order="write")
-    if not (mine and plain and ordered):
+    if not (mine and same and raw and ordered):
         return None
-    note = f"{mine[0]:.0f} MB/s; raw at random {plain[0]:.0f}, in order {ordered[0]:.0f}"
-    if what == "randwrite_speedup":
-        return Measured([mine[0] / plain[0]], note)
-    return Measured([100 * mine[0] / ordered[0]], note)
+    note = (
+        f"{mine[0]:.0f} MB/s; at random raw_same_space {same[0]:.0f}, the whole raw drive "
+        f"{raw[0]:.0f}, in order {ordered[0]:.0f}; on a drive that takes random writes as well"
+    )
+    if what == "rand_vs_raw":
+        beside = control("raw_same_space", same[0], "MB/s")
+        return Measured([100 * mine[0] / same[0]], note, beside)
+    return Measured([100 * mine[0] / ordered[0]], note, control("raw in order", ordered[0], "MB/s"))
 
 
 def _last_lap(lines: list[Line], row: str, target: str) -> Line | None:
-    laps = [line for line in lines if line.get("row") == row and line["target"] == target]
-    return laps[-1] if len(laps) == AGED_LAPS else None
+    """In steady state: of the last of three times the capacity."""
+    laps = found(lines, row, target=target, lap=str(AGED_LAPS))
+    return laps[0] if laps else None
 
 
 def _total_waf(lap: Line) -> float:
     return int(lap["nand_pages"]) / int(lap["user_pages"])
 
 
+def _unmapped(lines: list[Line], row: str) -> str:
+    """How many pages the log and its control left without data when overwriting began."""
+    pages = {line["target"]: line["unmapped"] for line in found(lines, row) if "unmapped" in line}
+    return f"unmapped pages {pages.get('log')} and {pages.get('raw_same_space')}"
+
+
 def _aged(lines: list[Line], name: str) -> Measured | None:
-    """In steady state: of the last of three times the capacity."""
-    _, what, filesystem = name.split(".")
-    raw, log = (_last_lap(lines, f"T3.aged.{filesystem}", target) for target in ("raw", "log"))
-    if raw is None or log is None:
-        return None
-    speeds = speed_of(log), speed_of(raw)
-    user, host, nand = (int(log[f"{key}_pages"]) for key in ("user", "host", "nand"))
-    values = {
-        "aged_speedup": speeds[0] / speeds[1],
-        "ssd_waf": nand / host,
-        "total_waf": _total_waf(log),
-        "raw_waf": _total_waf(raw),
-    }
-    notes = {
-        "aged_speedup": f"{speeds[0]:.1f} MB/s, raw {speeds[1]:.1f}",
-        "total_waf": f"raw {values['raw_waf']:.2f}; the log's own {host / user:.2f}",
-    }
-    return Measured([values[what]], notes.get(what, ""))
-
-
-def _spare(lines: list[Line], name: str) -> Measured | None:
-    """The same, with more room to clean: against the whole raw drive with the same files."""
-    row = name.replace("spare_speedup", "spare")
-    raw, raw_spare, log = (
-        _last_lap(lines, row, target) for target in ("raw", "raw_spare", "log_spare")
-    )
-    if raw is None or raw_spare is None or log is None:
+    """An aged drive, against one that has the same free space, known to the SSD, without us."""
+    row = name.replace("waf_", "aged_")
+    log, same, raw = (_last_lap(lines, row, kind) for kind in ("log", "raw_same_space", "raw"))
+    if log is None or same is None:
         return None
     note = (
-        f"{speed_of(log):.1f} MB/s, {_total_waf(log):.2f} pages a page; raw {speed_of(raw):.1f}, "
-        f"{_total_waf(raw):.2f}; raw with as much left alone {speed_of(raw_spare):.1f}, "
-        f"{_total_waf(raw_spare):.2f}"
+        f"{speed_of(log):.0f} MB/s with {_total_waf(log):.2f} pages a page, raw_same_space "
+        f"{speed_of(same):.0f} with {_total_waf(same):.2f}"
     )
-    return Measured([speed_of(log) / speed_of(raw)], note)
+    if raw:
+        note += f", the whole raw drive {speed_of(raw):.0f} with {_total_waf(raw):.2f}"
+    note += "; " + _unmapped(lines, row)
+    if name != row:
+        beside = control("raw_same_space", _total_waf(same), "pages a page")
+        return Measured([_total_waf(log) / _total_waf(same)], note, beside)
+    beside = control("raw_same_space", speed_of(same), "MB/s")
+    return Measured([speed_of(log) / speed_of(same)], note, beside)
+
+
+def _stalls(laps: list[Line]) -> Measured:
+    """The longest of all laps, not a mean."""
+    longest = [int(line["max_ns"]) / WRITE_SCALE / 1e6 for line in laps]
+    return Measured(longest, "the longest write of each lap", value=max(longest))
 
 
 def _cleaning(lines: list[Line], name: str) -> Measured | None:
     # What users get when it is full; all others are about cleaning itself.
-    case = "default" if name == "T3.cleaning_full" else "on"
-    without = speeds_of(lines, "T3.cleaning", case="off")
-    cleaned = [line for line in lines if line.get("case") == case and "max_ns" in line]
-    speeds = speeds_of(lines, "T3.cleaning", case=case)
+    case = "default" if name == "log.in_place_kept" else "on"
+    without = speeds_of(lines, "log.cleaning", case="off")
+    cleaned = found(lines, "log.cleaning", case=case)
+    speeds = speeds_of(lines, "log.cleaning", case=case)
     if not without or not speeds:
         return None
-    if name == "T3.cleaning_max_stall_ms":
-        return Measured([int(line["max_ns"]) / WRITE_SCALE / 1e6 for line in cleaned])
     note = f"{statistics.median(speeds):.0f} MB/s, {without[0]:.0f} without cleaning; " + ", ".join(
         f"{line['cleaned']} segments cleaned, {line['moved_pages']} pages moved, "
         f"{line['in_place_pages']} overwritten in place"
         for line in cleaned[-1:]
     )
-    return Measured([100 * speed / without[0] for speed in speeds], note)
+    if name == "log.cleaning_max_stall_ms":
+        return _stalls([line for line in found(lines, "log.cleaning") if line["case"] != "off"])
+    beside = control("without cleaning", without[0], "MB/s")
+    return Measured([100 * speed / without[0] for speed in speeds], note, beside)
 
 
 def _cache(lines: list[Line], name: str) -> Measured | None:
-    large, small = (speeds_of(lines, "T3.cache", case=case) for case in ("large", "small"))
+    large, small = (speeds_of(lines, "log.cache", case=case) for case in ("large", "small"))
     if not large or not small:
         return None
     return Measured(
@@ -145,7 +160,7 @@ def _cache(lines: list[Line], name: str) -> Measured | None:
 
 
 def _fragments(lines: list[Line], name: str) -> Measured | None:
-    cases = before_and_after(lines, "T3.fragments")
+    cases = before_and_after(lines, "log.fragments")
     if cases is None:
         return None
     before, after = cases
@@ -158,8 +173,9 @@ def _fragments(lines: list[Line], name: str) -> Measured | None:
 
 VALUES: dict[str, Callable[[list[Line], str], Measured | None]] = {
     "room": _room,
-    "aged": _aged,
-    "spare": _spare,
+    "aged_uniform": _aged,
+    "aged_skewed": _aged,
+    "aged_reserve": _aged,
     "cleaning": _cleaning,
     "cache": _cache,
     "fragments": _fragments,

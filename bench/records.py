@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The figures on record: bench/results has a file for each family, and in it every row as it
+was measured last, with its samples.
+
+The tables of docs/benchmarks.md are made of them (bench/tables.py), and scripts/bench --smoke
+compares with them what it measures.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import pathlib
+from collections.abc import Iterable
+from typing import Any
+
+from families import every_row
+
+Row = dict[str, Any]
+Key = tuple[str, int]
+
+FOLDER = pathlib.Path(__file__).resolve().parent / "results"
+
+
+def key_of(row: Row) -> Key:
+    return row["id"], row["scale"]
+
+
+def _path(family: str) -> pathlib.Path:
+    return FOLDER / f"{family}.json"
+
+
+def load_family(family: str) -> dict[Key, Row]:
+    path = _path(family)
+    if not path.exists():
+        return {}
+    return {key_of(row): row for row in json.loads(path.read_text())["results"]}
+
+
+def load() -> dict[Key, Row]:
+    """Everything on record."""
+    families = sorted({name.partition(".")[0] for name in every_row()})
+    return {key: row for family in families for key, row in load_family(family).items()}
+
+
+def _write(family: str, rows: Iterable[Row]) -> None:
+    """A row a line, so that a new figure is one line of a diff."""
+    order = {name: nr for nr, name in enumerate(every_row())}
+    in_order = sorted(rows, key=lambda row: (order.get(row["id"], len(order)), -row["scale"]))
+    lines = ",\n".join(json.dumps(row) for row in in_order)
+    _path(family).write_text('{"results": [\n' + lines + "\n]}\n")
+
+
+def keep(results: list[Row]) -> None:
+    """Put rows on record; those that nothing measures yet need none."""
+    about = every_row()
+    today = datetime.date.today().isoformat()
+    measured = [row for row in results if not about[row["id"]][1].unmeasured]
+    for family in {row["id"].partition(".")[0] for row in measured}:
+        rows = load_family(family)
+        for row in measured:
+            if row["id"].partition(".")[0] == family:
+                kept = {key: value for key, value in row.items() if key != "series"}
+                rows[key_of(row)] = {**kept, "measured": today}
+        FOLDER.mkdir(exist_ok=True)
+        _write(family, rows.values())
