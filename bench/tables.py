@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The tables of docs/benchmarks.md, made of the figures on record (bench/results).
+
+A table stands between "<!-- table NAME -->" and "<!-- end of table -->"; NAME is a family.
+
+Usage: tables.py [--check]    with --check, say whether the page is what it should be
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+from collections.abc import Iterable
+from typing import Any
+
+import records
+from families import every_row, place
+from family import SCALES
+from guest import TOP
+
+Row = dict[str, Any]
+Cells = tuple[str, ...]
+
+PAGE = TOP / "docs" / "benchmarks.md"
+_TABLE = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return ""
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.4g}"
+
+
+def _is_missed(row: Row) -> bool:
+    if row["value"] is None or row["target"] is None:
+        return False
+    return not every_row()[row["id"]][1].is_met(row["value"], row["target"])
+
+
+def _value(row: Row | None) -> str:
+    """Missed ones stand out."""
+    if row is None or row["value"] is None:
+        return "" if row is None else "none"
+    text = _number(row["value"])
+    return f"**{text}**" if _is_missed(row) else text
+
+
+def _measured(row: Row) -> str:
+    """When, and under which name if that was another."""
+    was = row.get("was")
+    return f"{row['measured']}, as {was}" if was else str(row["measured"])
+
+
+def _markdown(head: Cells, body: Iterable[Cells]) -> list[str]:
+    rule = tuple("---" for _ in head)
+    return ["| " + " | ".join(cells) + " |" for cells in (head, rule, *body)]
+
+
+def _control(row: Row) -> str:
+    control = row.get("control")
+    return f"{control['name']} {_number(control['value'])} {control['unit']}" if control else ""
+
+
+def _reasons(rows: dict[records.Key, Row], family: str) -> list[str]:
+    """Why rows have no value, the same reason once."""
+    names: dict[str, list[str]] = {}
+    for name, (_, about) in every_row().items():
+        if not name.startswith(family + "."):
+            continue
+        known = [row for key, row in rows.items() if key[0] == name]
+        if about.unmeasured:
+            names.setdefault(about.unmeasured, []).append(name)
+        elif not known:
+            names.setdefault("not measured yet", []).append(name)
+        for row in known:
+            if row["value"] is None:
+                names.setdefault(row["reason"], []).append(name)
+    lines = [f"{_folded(same)}: {reason.rstrip('.')}." for reason, same in names.items()]
+    return [
+        text
+        for line in lines
+        for text in textwrap.wrap(
+            line, 100, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False
+        )
+    ]
+
+
+def _folded(names: list[str]) -> str:
+    """Ids that differ in their last words only, in few words."""
+    by_stem: dict[str, list[str]] = {}
+    for name in names:
+        words = name.split(".")
+        by_stem.setdefault(".".join(words[:2]), []).append(name)
+    return ", ".join(
+        f"`{same[0]}`" if len(same) == 1 else f"`{stem}` ({len(same)} rows)"
+        for stem, same in by_stem.items()
+    )
+
+
+def _family_table(rows: dict[records.Key, Row], family: str) -> list[str]:
+    shown = [row for row in rows.values() if row["value"] is not None]
+    body = [
+        (
+            f"`{row['id'].partition('.')[2]}`",
+            _value(row),
+            row["unit"],
+            _number(row["target"]),
+            _number(row["paper"]),
+            _control(row),
+            _measured(row),
+        )
+        for row in shown
+    ]
+    head = (family, "measured", "unit", "target", "paper", "control", "on")
+    return _markdown(head, body) if body else []
+
+
+def _place_cases(rows: dict[records.Key, Row]) -> Iterable[tuple[str, int]]:
+    """What a line of the table is about, as "WORKLOAD.FILESYSTEM.MODE.PROFILE" and scale."""
+    known = {(name.partition(".")[2].rpartition(".")[0], scale) for name, scale in rows}
+    every = {name.partition(".")[2].rpartition(".")[0]: 0 for name in place.rows()}
+    return [(case, scale) for scale in SCALES for case in every if (case, scale) in known]
+
+
+def _place_table(rows: dict[records.Key, Row], family: str) -> list[str]:
+    body = []
+    for case, scale in _place_cases(rows):
+        figures = {figure: rows.get((f"place.{case}.{figure}", scale)) for figure in place.FIGURES}
+        workload, filesystem, mode, profile = case.split(".")
+        paper = "" if scale != SCALES[0] else _paper(figures)
+        some = next(row for row in figures.values() if row)
+        body.append(
+            (
+                workload.replace("_", " "),
+                f"{filesystem}, {mode}",
+                profile,
+                str(scale),
+                *(_value(figures[figure]) for figure in place.FIGURES),
+                paper,
+                str(some["measured"]),
+            )
+        )
+    head = ("workload", "on", "profile", "scale", "contiguous, MB/s", "plain", "hinted", "ideal")
+    return _markdown((*head, "hinted by ideal", "paper", "measured"), body)
+
+
+def _paper(figures: dict[str, Row | None]) -> str:
+    both = [row["paper"] for row in (figures["plain"], figures["hinted"]) if row and row["paper"]]
+    return " / ".join(_number(value) for value in both)
+
+
+def table(family: str) -> list[str]:
+    rows = records.load_family(family)
+    lines = _place_table(rows, family) if family == "place" else _family_table(rows, family)
+    reasons = _reasons(rows, family)
+    return lines + (["", "Without a value:", ""] if reasons else []) + reasons
+
+
+def page(text: str) -> str:
+    """The page, with each table as it should be."""
+
+    def filled(match: re.Match[str]) -> str:
+        return match[1] + "\n" + "\n".join(table(match[2])) + "\n\n" + match[3]
+
+    return _TABLE.sub(filled, text)
+
+
+def main() -> int:
+    text = PAGE.read_text()
+    fresh = page(text)
+    if "--check" not in sys.argv[1:]:
+        PAGE.write_text(fresh)
+        return 0
+    if text == fresh:
+        return 0
+    lines = zip(text.splitlines(), fresh.splitlines())
+    where = next((nr for nr, (old, new) in enumerate(lines, 1) if old != new), 1)
+    print(f"docs/benchmarks.md:{where}: not what bench/results gives: run bench/tables.py")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
