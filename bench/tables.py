@@ -132,7 +132,7 @@ def _place_table(rows: dict[records.Key, Row], family: str) -> list[str]:
         figures = {figure: rows.get((f"place.{case}.{figure}", scale)) for figure in place.FIGURES}
         workload, filesystem, mode, profile = case.split(".")
         paper = "" if scale != SCALES[0] else _paper(figures)
-        some = next(row for row in figures.values() if row)
+        days = sorted({row["measured"] for row in figures.values() if row})
         body.append(
             (
                 workload.replace("_", " "),
@@ -141,7 +141,7 @@ def _place_table(rows: dict[records.Key, Row], family: str) -> list[str]:
                 str(scale),
                 *(_value(figures[figure]) for figure in place.FIGURES),
                 paper,
-                str(some["measured"]),
+                " and ".join(days),
             )
         )
     head = ("workload", "on", "profile", "scale", "contiguous, MB/s", "plain", "hinted", "ideal")
