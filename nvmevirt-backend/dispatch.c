@@ -209,8 +209,9 @@ static u32 fetch_queue(struct nvmev *nvmev, u32 id, u32 nr, u64 now_ns)
 		cmd = nvmev_cmd_get(nvmev);
 		if (!cmd)
 			break;
-		nvmev_sq_pop(nvmev, id, &cmd->sqe);
 		cmd->sqid = id;
+		cmd->sq_pos = sq->head;
+		nvmev_sq_pop(nvmev, id, &cmd->sqe);
 		cmd->fetched_ns = now_ns;
 		nvmev->batch[nr++] = cmd;
 		if (nvmev_io_is_alone(&cmd->sqe))
@@ -259,6 +260,7 @@ static bool run_io(struct nvmev *nvmev)
 		cmd = nvmev->batch[i];
 		if (!cmd->status)
 			nvmev_io_move(nvmev, cmd);
+		nvmev_moved(nvmev, cmd);
 		if (cmd->status)
 			nvmev_log_error(nvmev, cmd->sqid, &cmd->sqe, cmd->status,
 					cmd->fault_lba);

@@ -29,6 +29,7 @@ static const struct word words[] = {
 	{ "write_fault", 2, NVMEV_FAULT_WRITE },
 	{ "delay", 3, NVMEV_FAULT_DELAY },
 	{ "drop", 3, NVMEV_FAULT_DROP },
+	{ "misread", 3, NVMEV_FAULT_MISREAD },
 	{ "clear", 0, NVMEV_FAULT_NONE },
 	{ "fatal", 0, NVMEV_FAULT_NONE },
 	{ "temperature", 1, NVMEV_FAULT_NONE },
@@ -68,6 +69,13 @@ static void remove_fault(struct nvmev_inject *inject, struct nvmev_fault *fault)
 {
 	fault->kind = NVMEV_FAULT_NONE;
 	WRITE_ONCE(inject->nr_faults, inject->nr_faults - 1);
+}
+
+/* It has happened to one of the commands that it was to happen to. */
+static void use_up(struct nvmev_inject *inject, struct nvmev_fault *fault)
+{
+	if (!--fault->amount)
+		remove_fault(inject, fault);
 }
 
 static bool touches(const struct nvmev_fault *fault, const struct nvmev_cmd *cmd, u64 first,
@@ -136,8 +144,13 @@ static void apply(struct nvmev *nvmev, struct nvmev_cmd *cmd, struct nvmev_fault
 	case NVMEV_FAULT_DROP:
 		/* In the heap for ever, until it is aborted or its queue deleted. */
 		cmd->due_ns = KTIME_MAX;
-		if (!--fault->amount)
-			remove_fault(&nvmev->inject, fault);
+		use_up(&nvmev->inject, fault);
+		break;
+	case NVMEV_FAULT_MISREAD:
+		if (opcode != nvme_cmd_read)
+			break;
+		cmd->is_misread = true;
+		use_up(&nvmev->inject, fault);
 		break;
 	default:
 		break;

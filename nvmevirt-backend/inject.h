@@ -21,6 +21,7 @@ struct nvmev_cmd;
  * @NVMEV_FAULT_WRITE: writes fail with Write Fault and change nothing
  * @NVMEV_FAULT_DELAY: completes @amount milliseconds later
  * @NVMEV_FAULT_DROP: is never completed, for @amount commands
+ * @NVMEV_FAULT_MISREAD: reads succeed with the data of other LBAs, for @amount commands
  */
 enum nvmev_fault_kind {
 	NVMEV_FAULT_NONE,
@@ -28,6 +29,7 @@ enum nvmev_fault_kind {
 	NVMEV_FAULT_WRITE,
 	NVMEV_FAULT_DELAY,
 	NVMEV_FAULT_DROP,
+	NVMEV_FAULT_MISREAD,
 };
 
 /**

@@ -126,6 +126,19 @@ static u16 start_read(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	return 0;
 }
 
+/* Where the data of a read comes from: its own, or on request that of LBAs beside it. */
+static u64 source_of(const struct nvmev_cmd *cmd)
+{
+	u32 nr_lbas = nr_lbas_of(cmd);
+	u64 slba = slba_of(cmd);
+
+	if (!cmd->is_misread)
+		return start_of(cmd);
+	if (slba >= nr_lbas)
+		return nvmev_ns_byte(cmd->ns, slba - nr_lbas);
+	return nvmev_ns_byte(cmd->ns, min(slba + nr_lbas, nvmev_ns_nr_lbas(cmd->ns) - nr_lbas));
+}
+
 static u16 move_read(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
 	struct nvmev_dma dma;
@@ -135,7 +148,7 @@ static u16 move_read(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 		return status;
 	nvmev->counters.bytes_read += bytes_of(cmd);
 	cmd->ns->bytes_read += bytes_of(cmd);
-	return nvmev_store_read(&nvmev->store, start_of(cmd), bytes_of(cmd), &dma);
+	return nvmev_store_read(&nvmev->store, source_of(cmd), bytes_of(cmd), &dma);
 }
 
 static u16 move_compare(struct nvmev *nvmev, struct nvmev_cmd *cmd)
@@ -437,6 +450,7 @@ void nvmev_io_start(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	cmd->ns = nvmev_ns_find(nvmev, le32_to_cpu(cmd->sqe.common.nsid));
 	cmd->due_ns = cmd->fetched_ns;
 	cmd->result = 0;
+	cmd->is_misread = false;
 	cmd->fault_lba = op && op->has_slba ? slba_of(cmd) : 0;
 	if (!op)
 		cmd->status = NVME_SC_INVALID_OPCODE | NVMEV_DNR;

@@ -35,6 +35,7 @@
 #include "fdp.h"
 #include "inject.h"
 #include "layout.h"
+#include "moved.h"
 #include "nvme.h"
 #include "pci.h"
 #include "power.h"
@@ -157,6 +158,8 @@ struct nvmev_cq {
  * @ns: its namespace; NULL if it is for all of them, or none
  * @data_seq: for writes: the FTL's number for the data of the first page, or 0
  * @sqid: its submission queue
+ * @sq_pos: the entry there that it was fetched from
+ * @is_misread: a read is to get other data than its own, see NVMEV_FAULT_MISREAD
  * @status: NVMe status
  * @result: dword 0 of the completion
  * @sqe: copy of the command
@@ -171,6 +174,8 @@ struct nvmev_cmd {
 	u64 data_seq;
 	u32 heap_pos;
 	u16 sqid;
+	u16 sq_pos;
+	bool is_misread;
 	u16 status;
 	u32 result;
 	struct nvme_command sqe;
@@ -331,6 +336,8 @@ struct nvmev_counters {
  * @inject: what is wrong with it, on request
  * @errors: error information log, a ring
  * @counters: for SMART and debugfs
+ * @check_moves: look again at what was moved; set through debugfs
+ * @moved: what that has found
  * @batch: commands of the present round
  * @first_queue: where the next round begins
  * @reply: a page to build data for the host in; the dispatcher's
@@ -374,6 +381,8 @@ struct nvmev {
 	struct nvmev_inject inject;
 	struct nvmev_error_entry errors[NVMEV_NR_ERRORS];
 	struct nvmev_counters counters;
+	bool check_moves;
+	struct nvmev_moved_counters moved;
 	struct nvmev_cmd *batch[NVMEV_BATCH];
 	u32 first_queue;
 	void *reply;

@@ -6,6 +6,7 @@
  *   ftl         totals of the FTL
  *   controller  commands, hints on the wire, memory in use
  *   map, nsN    what the namespaces hold, see map.c
+ *   check_moves  compare once more what each read and write has moved, see moved.h
  *   fail        write "program DIE N" or "erase DIE N": let an operation fail
  */
 #include <linux/debugfs.h>
@@ -143,6 +144,10 @@ static int controller_show(struct seq_file *seq, void *data)
 		   NVMEV_ALL_SLOTS - READ_ONCE(nvmev->queues.nr_free));
 	seq_printf(seq, "data_pages_in_memory %llu\n", nvmev_store_nr_pages(&nvmev->store));
 	seq_printf(seq, "lba_bytes %u\n", 1U << READ_ONCE(nvmev->ns[0].lba_shift));
+	seq_printf(seq, "moves_checked %llu\n", READ_ONCE(nvmev->moved.checked));
+	seq_printf(seq, "reads_differing %llu\n", READ_ONCE(nvmev->moved.reads_differing));
+	seq_printf(seq, "writes_differing %llu\n", READ_ONCE(nvmev->moved.writes_differing));
+	seq_printf(seq, "commands_changed %llu\n", READ_ONCE(nvmev->moved.other_commands));
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(controller);
@@ -154,6 +159,7 @@ void nvmev_stats_add(struct nvmev *nvmev)
 	debugfs_create_file("ftl", 0444, nvmev->debugfs, nvmev, &ftl_fops);
 	debugfs_create_file("fail", 0200, nvmev->debugfs, nvmev, &fail_fops);
 	debugfs_create_file("controller", 0444, nvmev->debugfs, nvmev, &controller_fops);
+	debugfs_create_bool("check_moves", 0600, nvmev->debugfs, &nvmev->check_moves);
 	debugfs_create_file("inject", 0600, nvmev->debugfs, nvmev, &nvmev_inject_fops);
 	nvmev_map_add(nvmev);
 }

@@ -3,6 +3,7 @@
  * Sparse memory for a namespace. It knows bytes and nothing of flash: where a page
  * lies and how long that takes is the FTL's business.
  */
+#include <linux/crc32c.h>
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -207,6 +208,17 @@ u16 nvmev_store_compare(struct nvmev_store *store, u64 start, u32 bytes, struct 
 			return status;
 	}
 	return 0;
+}
+
+u32 nvmev_store_crc(struct nvmev_store *store, u64 start, u32 bytes)
+{
+	u32 piece, crc = ~0U;
+
+	for (; bytes; start += piece, bytes -= piece) {
+		piece = piece_of_page(start, bytes);
+		crc = crc32c(crc, find(store, start) ?: page_address(ZERO_PAGE(0)), piece);
+	}
+	return ~crc;
 }
 
 static u16 zero_part(struct nvmev_store *store, u64 start, u32 bytes, u64 seq)

@@ -102,6 +102,16 @@ u16 nvmev_store_copy(struct nvmev_store *store, u64 from, u64 to, u64 bytes, u64
 u16 nvmev_store_compare(struct nvmev_store *store, u64 start, u32 bytes, struct nvmev_dma *dma);
 
 /**
+ * nvmev_store_crc() - CRC32C of bytes, as it is usually written (inverted before and after)
+ * @store: the store
+ * @start: first byte
+ * @bytes: how many
+ *
+ * Return: the checksum.
+ */
+u32 nvmev_store_crc(struct nvmev_store *store, u64 start, u32 bytes);
+
+/**
  * nvmev_store_zero() - write zeroes; whole pages of them take no memory
  * @store: the store
  * @start: first byte

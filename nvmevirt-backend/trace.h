@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tracepoints: nvmev_cmd when an I/O command was fetched, nvmev_done when its
- * completion is posted. They show what arrived on the wire, hints included.
+ * Tracepoints: nvmev_cmd when an I/O command was fetched, nvmev_move when a read or write
+ * has moved its data, nvmev_done when the completion is posted. They show what arrived on
+ * the wire, hints included, and which data went where.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM nvmev
@@ -28,6 +29,7 @@ TRACE_EVENT(nvmev_cmd,
 		__field(u32, cdw3)
 		__field(u32, cdw12)
 		__field(u64, fetched_ns)
+		__field(u64, prp1)
 	),
 	TP_fast_assign(
 		memcpy(__entry->name, nvmev->name, NVMEV_NAME_BYTES);
@@ -41,11 +43,59 @@ TRACE_EVENT(nvmev_cmd,
 		__entry->cdw2 = le32_to_cpu(cmd->sqe.common.cdw2[0]);
 		__entry->cdw3 = le32_to_cpu(cmd->sqe.common.cdw2[1]);
 		__entry->fetched_ns = cmd->fetched_ns;
+		__entry->prp1 = le64_to_cpu(cmd->sqe.common.dptr.prp1);
 	),
-	TP_printk("name=%s qid=%u cid=%u opcode=0x%02x nsid=%u slba=%llu nlb=%u cdw2=%u cdw3=%u cdw12=0x%08x fetched_ns=%llu",
+	TP_printk("name=%s qid=%u cid=%u opcode=0x%02x nsid=%u slba=%llu nlb=%u cdw2=%u cdw3=%u cdw12=0x%08x fetched_ns=%llu prp1=0x%llx",
 		  __entry->name, __entry->sqid, __entry->cid, __entry->opcode,
 		  __entry->nsid, __entry->slba, __entry->nlb,
-		  __entry->cdw2, __entry->cdw3, __entry->cdw12, __entry->fetched_ns)
+		  __entry->cdw2, __entry->cdw3, __entry->cdw12, __entry->fetched_ns,
+		  __entry->prp1)
+);
+
+TRACE_DEFINE_ENUM(NVMEV_MOVE_UNCHECKED);
+TRACE_DEFINE_ENUM(NVMEV_MOVE_SAME);
+TRACE_DEFINE_ENUM(NVMEV_MOVE_DIFFERS);
+TRACE_DEFINE_ENUM(NVMEV_MOVE_OTHER_COMMAND);
+
+TRACE_EVENT(nvmev_move,
+	TP_PROTO(const struct nvmev *nvmev, const struct nvmev_cmd *cmd, u32 crc,
+		 enum nvmev_verdict verdict),
+	TP_ARGS(nvmev, cmd, crc, verdict),
+	TP_STRUCT__entry(
+		__array(char, name, NVMEV_NAME_BYTES)
+		__field(u16, sqid)
+		__field(u16, cid)
+		__field(u8, opcode)
+		__field(u32, nsid)
+		__field(u64, slba)
+		__field(u32, nlb)
+		__field(u64, prp1)
+		__field(u32, crc)
+		__field(u8, verdict)
+		__field(u64, moved_ns)
+	),
+	TP_fast_assign(
+		memcpy(__entry->name, nvmev->name, NVMEV_NAME_BYTES);
+		__entry->sqid = cmd->sqid;
+		__entry->cid = cmd->sqe.common.command_id;
+		__entry->opcode = cmd->sqe.common.opcode;
+		__entry->nsid = le32_to_cpu(cmd->sqe.common.nsid);
+		__entry->slba = le64_to_cpu(cmd->sqe.rw.slba);
+		__entry->nlb = le16_to_cpu(cmd->sqe.rw.length) + 1;
+		__entry->prp1 = le64_to_cpu(cmd->sqe.common.dptr.prp1);
+		__entry->crc = crc;
+		__entry->verdict = verdict;
+		__entry->moved_ns = ktime_get_ns();
+	),
+	TP_printk("name=%s qid=%u cid=%u opcode=0x%02x nsid=%u slba=%llu nlb=%u prp1=0x%llx crc32c=0x%08x check=%s moved_ns=%llu",
+		  __entry->name, __entry->sqid, __entry->cid, __entry->opcode,
+		  __entry->nsid, __entry->slba, __entry->nlb, __entry->prp1, __entry->crc,
+		  __print_symbolic(__entry->verdict,
+				   { NVMEV_MOVE_UNCHECKED, "none" },
+				   { NVMEV_MOVE_SAME, "same" },
+				   { NVMEV_MOVE_DIFFERS, "differs" },
+				   { NVMEV_MOVE_OTHER_COMMAND, "other_command" }),
+		  __entry->moved_ns)
 );
 
 TRACE_EVENT(nvmev_done,

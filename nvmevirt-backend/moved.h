@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A second look at the data that a command has moved. It costs a checksum and a
+ * comparison for each command, so it happens only for those who ask for it: the tracepoint
+ * nvmev_move, and the debugfs file check_moves.
+ */
+#ifndef NVMEV_MOVED_H
+#define NVMEV_MOVED_H
+
+#include <linux/types.h>
+
+struct nvmev;
+struct nvmev_cmd;
+
+/**
+ * enum nvmev_verdict - what the second look has found
+ * @NVMEV_MOVE_UNCHECKED: nobody asked for it
+ * @NVMEV_MOVE_SAME: host and drive have the same data, and the command is still the same
+ * @NVMEV_MOVE_DIFFERS: they do not have the same data
+ * @NVMEV_MOVE_OTHER_COMMAND: the entry of the submission queue has changed since it was fetched
+ */
+enum nvmev_verdict {
+	NVMEV_MOVE_UNCHECKED,
+	NVMEV_MOVE_SAME,
+	NVMEV_MOVE_DIFFERS,
+	NVMEV_MOVE_OTHER_COMMAND,
+};
+
+/**
+ * struct nvmev_moved_counters - for debugfs; written by the dispatcher
+ * @checked: reads and writes that were looked at again
+ * @reads_differing: of these: NVMEV_MOVE_DIFFERS, reads
+ * @writes_differing: the same, writes: perhaps the host has changed its buffer meanwhile
+ * @other_commands: of these: NVMEV_MOVE_OTHER_COMMAND
+ */
+struct nvmev_moved_counters {
+	u64 checked;
+	u64 reads_differing;
+	u64 writes_differing;
+	u64 other_commands;
+};
+
+/**
+ * nvmev_moved() - look again at a read or write whose data was just moved
+ * @nvmev: the SSD
+ * @cmd: the command, not yet completed; others than those two are passed over
+ */
+void nvmev_moved(struct nvmev *nvmev, const struct nvmev_cmd *cmd);
+
+#endif /* NVMEV_MOVED_H */
