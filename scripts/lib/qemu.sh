@@ -64,7 +64,8 @@ qemu_arguments() {
 		cpu="host"
 		append+=" loglevel=5"
 	else
-		accel=(-accel "tcg,thread=multi")
+		# With "single" one thread runs all of the guest's CPUs, in turns.
+		accel=(-accel "tcg,thread=${DIEAWARE_TCG_THREAD:-multi}")
 		# What QEMU is slow at: a "rep movsb" is done byte by byte, which kernel and C
 		# library think is fast where erms says so; five levels of page tables; checksums
 		# bit by bit, a tenth of all time (without pclmulqdq the driver for aes crashes);
