@@ -31,6 +31,9 @@
 #define DISK_PAGES	2960
 #define MAP_PAGES	4
 #endif
+#ifndef RESERVE_PERMILLE
+#define RESERVE_PERMILLE	300
+#endif
 #define NR_SEGMENTS	44
 #define SUMMARY_PAGES	DIV_ROUND_UP(SEGMENT_PAGES, DMDA_SUMMARIES_PER_PAGE + 1)
 #define META_PAGES	(400 + NR_SEGMENTS * SUMMARY_PAGES)
@@ -104,7 +107,8 @@ struct pending {
  * @summary: a summary that is being written
  * @nr_cuts: how often @cut was called
  * @cut: called at each write, or NULL
- * @data: for @cut
+ * @flushed: called at each flush that the device asks for, or NULL
+ * @data: for @cut and @flushed
  */
 struct volume {
 	struct kunit *test;
@@ -140,6 +144,7 @@ struct volume {
 	struct dmda_summary_block summary[SUMMARY_PAGES] __aligned(8);
 	u32 nr_cuts;
 	void (*cut)(struct volume *volume);
+	void (*flushed)(struct volume *volume);
 	void *data;
 };
 
@@ -207,7 +212,7 @@ static inline void put_pending(const struct dmda_super *super, struct image *ima
 	}
 }
 
-static inline void disk_flush(struct volume *volume)
+static inline void write_cache_out(struct volume *volume)
 {
 	for (u32 i = 0; !volume->is_dead && i < volume->nr_pending; i++) {
 		put_pending(&volume->super, volume->stable, &volume->pending[i], ~0U);
@@ -217,13 +222,20 @@ static inline void disk_flush(struct volume *volume)
 	volume->nr_pending = 0;
 }
 
+static inline void disk_flush(struct volume *volume)
+{
+	write_cache_out(volume);
+	if (volume->flushed && !volume->is_dead)
+		volume->flushed(volume);
+}
+
 static inline struct pending *begin_write(struct volume *volume, u64 dpn)
 {
 	struct pending *pending;
 
 	/* A disk writes its cache out when it is full. */
 	if (volume->nr_pending == MAX_PENDING)
-		disk_flush(volume);
+		write_cache_out(volume);
 	pending = &volume->pending[volume->nr_pending];
 	memset(pending, 0, sizeof(*pending));
 	pending->dpn = dpn;
@@ -631,7 +643,7 @@ static inline const char *super_of_test(struct dmda_super *super)
 		.segment_pages = SEGMENT_PAGES,
 		.journal_sectors = DMDA_MIN_JOURNAL_SECTORS,
 		.journal_unit_sectors = 1,
-		.reserve_permille = 300,
+		.reserve_permille = RESERVE_PERMILLE,
 	};
 
 	return dmda_super_make(&format, super);
