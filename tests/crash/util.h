@@ -10,7 +10,7 @@ static inline __printf(1, 2) __attribute__((noreturn)) void give_up(const char *
 	va_list args;
 
 	fflush(stdout);
-	fputs("crash-replay: ", stderr);
+	fprintf(stderr, "%s: ", program_invocation_short_name);
 	va_start(args, fmt);
 	vfprintf(stderr, fmt, args);
 	va_end(args);
