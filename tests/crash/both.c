@@ -569,10 +569,12 @@ static void expect_tested(const struct bench *bench, u32 fill)
 	const struct tally *tally = &bench->tally;
 	struct kunit *test = bench->volume->test;
 
-	printf("# lost=%llu collected=%llu starts_cut=%llu promises=%llu cleanings=%llu in_place=%llu discards=%llu laps=%llu\n",
+	printf("# lost=%llu collected=%llu starts_cut=%llu promises=%llu ",
 	       (unsigned long long)ssd_nr_lost(bench->ssd),
 	       (unsigned long long)ssd_nr_collected(bench->ssd),
-	       (unsigned long long)tally->nr_start_cuts, (unsigned long long)tally->nr_promises,
+	       (unsigned long long)tally->nr_start_cuts,
+	       (unsigned long long)tally->nr_promises);
+	printf("cleanings=%llu in_place=%llu discards=%llu laps=%llu\n",
 	       (unsigned long long)tally->nr_cleanings, (unsigned long long)tally->nr_overwrites,
 	       (unsigned long long)tally->nr_discards,
 	       (unsigned long long)bench->volume->batch.first.sector / DMDA_MIN_JOURNAL_SECTORS);
