@@ -57,7 +57,8 @@ static void record(struct slot *slot, const struct inode *inode, const struct io
 {
 	const struct iomap *map = &iter->iomap;
 
-	slot->task = current;
+	/* dmda_fsmap_find() looks at it before it takes the lock. */
+	WRITE_ONCE(slot->task, current);
 	slot->bdev = map->bdev->bd_dev;
 	slot->ino = inode->i_ino;
 	slot->file = dmda_file_id(inode->i_sb->s_dev, inode->i_ino, inode->i_generation);
