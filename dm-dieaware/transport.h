@@ -37,10 +37,11 @@ enum dmda_fate {
  * @end_io: what dm wants to be called at the end
  * @iter: what to write and where, relative to the device below
  * @opf: operation and flags as dm passed them
+ * @fate: enum dmda_fate; written where commands are built, on several CPUs at once, read
+ *	at completion; a word, for not every machine has a cmpxchg() of bytes
  * @flags: bi_flags as dm passed them
  * @hint: enum dmda_hint of its beginning; what is split off behind that is an append
  *	unless it is an overwrite
- * @fate: enum dmda_fate; written where commands are built, read at completion
  * @status: of the failed attempt, while the second one is under way
  * @first_sector: first sector of the write on the whole disk below
  * @pred_lba: APPEND: last LBA of the preceding page, in the namespace's blocks, or
@@ -51,9 +52,9 @@ struct dmda_io {
 	bio_end_io_t *end_io;
 	struct bvec_iter iter;
 	blk_opf_t opf;
+	u32 fate;
 	unsigned short flags;
 	u8 hint;
-	u8 fate;
 	blk_status_t status;
 	sector_t first_sector;
 	u64 pred_lba;

@@ -133,7 +133,7 @@ static void end_move_bio(struct bio *bio)
 	struct dmda_log *log = own->log;
 	unsigned long flags;
 
-	if (own->io.fate == DMDA_FATE_SENT && !bio->bi_status) {
+	if (READ_ONCE(own->io.fate) == DMDA_FATE_SENT && !bio->bi_status) {
 		spin_lock_irqsave(&log->lock, flags);
 		log->counters.nr_moved_hints++;
 		spin_unlock_irqrestore(&log->lock, flags);
