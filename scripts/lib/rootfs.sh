@@ -19,10 +19,13 @@ pack_cpio() {
 rootfs_shrink() {
 	local flavour=$1 root=$2 lib=$2/usr/lib/x86_64-linux-gnu
 
-	rm -rf "$root"/var/{cache,lib/apt,lib/dpkg,log}/* "$root"/usr/share/{doc,man,locale,info,zoneinfo,perl,perl5,bash-completion,i18n,zsh,common-licenses,lintian,pixmaps,gdb,keyrings} \
+	rm -rf "$root"/var/{cache,lib/apt,lib/dpkg,log}/* "$root"/usr/share/{doc,man,locale,info,zoneinfo,bash-completion,i18n,zsh,common-licenses,lintian,pixmaps,gdb,keyrings} \
 		"$root"/usr/lib/{apt,dpkg,udev/hwdb.d,udev/hwdb.bin} "$root"/usr/lib/python3*/{pydoc_data,idlelib,lib2to3,ensurepip,test} \
-		"$lib"/{gconv,perl,perl5,"libperl.so"*,"libapt-"*} "$root"/usr/bin/{apt,dpkg,perl5,gpgv}*
-	if [[ $flavour == plain ]]; then
+		"$lib"/{gconv,"libapt-"*} "$root"/usr/bin/{apt,dpkg,gpgv}*
+	if [[ $flavour != suites ]]; then
+		rm -rf "$root"/usr/share/{perl,perl5} "$lib"/{perl,perl5,"libperl.so"*} "$root"/usr/bin/perl5*
+	fi
+	if [[ $flavour != systemd ]]; then
 		rm -rf "$root"/usr/lib/systemd
 	fi
 	find "$root/usr/lib" -name '*.pyc' -path '*/test*' -delete
@@ -60,11 +63,23 @@ rootfs_with_systemd() {
 	ln -sf /usr/lib/systemd/system/multi-user.target "$root/etc/systemd/system/default.target"
 }
 
+# rootfs_with_users: those that foreign suites want to be there, nobody's accounts.
+rootfs_with_users() {
+	local root=$1 name number=3000
+
+	for name in fsgqa 123456-fsgqa fsgqa2; do
+		echo "$name:x:$number:$number::/tmp:/bin/bash" >>"$root/etc/passwd"
+		echo "$name:x:$number:" >>"$root/etc/group"
+		echo "$name:*:19000:0:99999:7:::" >>"$root/etc/shadow"
+		number=$((number + 1))
+	done
+}
+
 # rootfs_lists FLAVOUR: the lists of its packages.
 rootfs_lists() {
 	echo "$DIEAWARE_TOP/scripts/lib/guest-packages"
-	if [[ $1 == systemd ]]; then
-		echo "$DIEAWARE_TOP/scripts/lib/guest-packages-systemd"
+	if [[ $1 != plain ]]; then
+		echo "$DIEAWARE_TOP/scripts/lib/guest-packages-$1"
 	fi
 }
 
@@ -86,16 +101,20 @@ rootfs_build() {
 	as_root chown -R --no-dereference "$(id -u):$(id -g)" "$dir/root"
 	rootfs_shrink "$flavour" "$dir/root"
 	rootfs_config "$dir/root"
-	if [[ $flavour == plain ]]; then
-		rootfs_without_udev "$dir/root"
-	else
+	if [[ $flavour == systemd ]]; then
 		rootfs_with_systemd "$dir/root"
+	else
+		rootfs_without_udev "$dir/root"
+	fi
+	if [[ $flavour == suites ]]; then
+		rootfs_with_users "$dir/root"
 	fi
 	pack_cpio "$dir/root" >"$dir/root.cpio"
 }
 
 # rootfs_need FLAVOUR: set ROOTFS_DIR. The flavour is plain, whose only service is
-# guest-init, or systemd, which boots like an installed machine.
+# guest-init, suites, which is that with what foreign suites call, or systemd, which boots like
+# an installed machine.
 rootfs_need() {
 	local flavour=$1 lib=$DIEAWARE_TOP/scripts/lib suite key
 

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034 # the callers read what is set here
 #
-# The debug kernel as a Linux program (UML): its build, and the project's modules
-# and KUnit suites for it. Expects load.sh.
+# Linux as a program (UML), with all checks (debug) or fast (plain): its build, and the project's
+# modules and KUnit suites for it. Expects load.sh.
 
 # Builder: DIR/linux (the program), DIR/modules/usr/lib/modules, DIR/tree (its
 # source and configuration, for building modules).
 uml_build() {
-	local config=$1 dir=$2 tree
+	local flavour=$1 dir=$2 tree
 
 	tree=$dir/tree
-	say "building the UML kernel (once, 6 minutes or more)"
+	say "building the UML kernel '$flavour' (once, 4 minutes or more)"
 	linux_source_unpack "$tree"
-	cp "$config" "$tree/lab.config"
+	uml_configs "$flavour" | xargs cat >"$tree/lab.config"
 	(
 		cd "$tree" || exit 1
 		quietly make ARCH=um defconfig
@@ -28,23 +28,33 @@ uml_build() {
 	kernel_tree_prune "$tree" um x86
 }
 
-# uml_need: set UML_DIR, and what kernel_need, toolchain_need and
-# stock_modules_need set for the other kernels.
+# uml_configs FLAVOUR: the files which say what it has.
+uml_configs() {
+	echo "$DIEAWARE_TOP/tests/vm/uml.config"
+	echo "$DIEAWARE_TOP/tests/vm/uml-$1.config"
+}
+
+# uml_need FLAVOUR: set UML_DIR, and what kernel_need, toolchain_need and
+# stock_modules_need set for the other kernels. FLAVOUR is debug or plain.
 uml_need() {
-	local config=$DIEAWARE_TOP/tests/vm/uml.config key
+	local flavour=$1 configs key
 
 	linux_source_need
-	key=$(hash_words "$LINUX_SOURCE" "$(hash_files "$config")")
-	if [[ ! -d $CACHE_DIR/uml-$key ]]; then
+	mapfile -t configs < <(uml_configs "$flavour")
+	key=$(hash_words "$LINUX_SOURCE" "$(hash_files "${configs[@]}")")
+	if [[ ! -d $CACHE_DIR/uml-$flavour-$key ]]; then
 		need_groups uml
 	fi
-	cache_get uml "$key" uml_build "$config"
+	cache_get "uml-$flavour" "$key" uml_build "$flavour"
 	UML_DIR=$CACHE_ENTRY
 	KERNEL_DIR=$UML_DIR
 	KERNEL_VERSION=$(<"$UML_DIR/version")
 	KERNEL_HEADERS=$UML_DIR/tree
 	KERNEL_ARCH=um
-	KERNEL_KUNIT=yes
+	KERNEL_KUNIT=no
+	if [[ $flavour == debug ]]; then
+		KERNEL_KUNIT=yes
+	fi
 	TOOLCHAIN=
 	STOCK_MODULES_TREE=$UML_DIR/modules
 }
