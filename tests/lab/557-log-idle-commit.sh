@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Log mode: what was written, and nobody flushed, is durable after a while all the same, as on dm-thin;
+# what somebody flushed, at once.
+# kernels: 6.12
+# smp: 1
+# mem: 2G
+# clock: virtual
+# seconds: 15
+# timeout: 300
+# sentences: 5
+. "$(dirname "$0")/rc"
+. "$LAB_DIR/known.sh"
+
+IDLE_SECONDS=30
+
+modprobe brd rd_nr=1 rd_size=$((96 * 1024))
+at_end rmmod brd
+sectors=$(blockdev --getsz /dev/ram0)
+at_end drop_target low
+dmsetup create low --table "0 $sectors linear /dev/ram0 0"
+new_log_target t0 /dev/mapper/low --segment 1M
+write_mib "$T_DIR/data" 2
+
+put() {
+	dd if="$T_DIR/data" of="$TARGET" bs=64k count=16 "$@" oflag=direct status=none
+}
+
+# power_fails: what was not written to the device below never is
+power_fails() {
+	dmsetup load low --table "0 $sectors error"
+	dmsetup suspend --noflush --nolockfs low
+	dmsetup resume low
+	dmsetup remove --retry t0
+	dmsetup load low --table "0 $sectors linear /dev/ram0 0"
+	dmsetup suspend --noflush --nolockfs low
+	dmsetup resume low
+	dmsetup create t0 --table "$LINE"
+}
+
+# holds SKIP: the data is there
+holds() {
+	dd if="$TARGET" bs=64k count=16 skip="$1" iflag=direct status=none | cmp -n $((1 << 20)) - "$T_DIR/data"
+}
+
+put conv=fsync,notrunc
+power_fails
+check "what was flushed is there after a power failure" holds 0
+put seek=16 conv=notrunc
+power_fails
+check_fails "what was not flushed is gone" holds 16
+put seek=16 conv=notrunc
+sleep $IDLE_SECONDS
+power_fails
+known_to_fail L9 "what was not flushed is there when $IDLE_SECONDS s have passed" holds 16
+check "what was flushed is still there" holds 0
+dmsetup remove --retry t0
+check "dieaware check finds nothing" dieaware check /dev/mapper/low
