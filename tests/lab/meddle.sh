@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# Meddlers for tests of what happens at the same time, sourced after rc: loops
+# that suspend, reload, send messages or trim in the background while a load
+# runs. A round that fails is a failure of the test, and so is a meddler that
+# met the load too seldom. A round counts if it began and ended while the load
+# was at work.
+
+declare -A LOOPS=()
+
+# loop_rounds NAME FUNCTION: the loop itself, in a process of its own
+loop_rounds() {
+	local name=$1 load status
+
+	trap - ERR
+	set +eE
+	while [[ ! -e $T_DIR/$name.stop ]]; do
+		load=$(cat "$T_DIR/load.working" 2>/dev/null)
+		# Not behind "||" or "if": there a command that fails would not end the function.
+		(
+			set -ex
+			"$2"
+		) >"$T_DIR/$name.output" 2>&1
+		status=$?
+		if ((status)); then
+			echo "$status" >"$T_DIR/$name.failed"
+			break
+		fi
+		if [[ -n $load && $(cat "$T_DIR/load.working" 2>/dev/null) == "$load" ]]; then
+			echo >>"$T_DIR/$name.rounds"
+		fi
+	done
+}
+
+# in_loop NAME FUNCTION: call it again and again until stop_loop; any command in it that fails
+# ends the loop and is a failure. What may fail stands behind may_refuse.
+in_loop() {
+	local name=$1
+
+	rm -f "$T_DIR/$name".{stop,failed}
+	: >"$T_DIR/$name.rounds"
+	: >"$T_DIR/$name.refused"
+	: >"$T_DIR/$name.obeyed"
+	MEDDLER=$name loop_rounds "$name" "$2" &
+	LOOPS[$name]=$!
+	at_end quit_loop "$name"
+}
+
+# may_refuse WORDS COMMAND...: it succeeds, or fails with these words (a pattern as grep -E has them).
+may_refuse() {
+	local words=$1 said status=0
+	shift
+
+	said=$("$@" 2>&1) || status=$?
+	if ((status == 0)); then
+		echo >>"$T_DIR/$MEDDLER.obeyed"
+		return 0
+	fi
+	echo "$said"
+	echo >>"$T_DIR/$MEDDLER.refused"
+	grep -qE -- "$words" <<<"$said"
+}
+
+# quit_loop NAME: a meddler is asked to end. One that is killed may leave a suspend behind that ends
+# after the last resume.
+quit_loop() {
+	touch "$T_DIR/$1.stop"
+	poll 60 has_ended "${LOOPS[$1]}" || kill "${LOOPS[$1]}"
+	wait "${LOOPS[$1]}"
+}
+
+# loop_count NAME WHAT: how many "rounds" met the load, or commands were "obeyed" or "refused"
+loop_count() {
+	wc -l <"$T_DIR/$1.$2"
+}
+
+# stop_loop NAME MINIMUM: that many of its rounds must have met the load, and none failed.
+stop_loop() {
+	local name=$1 status=0
+
+	touch "$T_DIR/$name.stop"
+	wait "${LOOPS[$name]}" || status=$?
+	if [[ -e $T_DIR/$name.failed ]]; then
+		t_fail "$name: no round fails"
+		note "one ended with $(<"$T_DIR/$name.failed"):"
+		tail -n 30 "$T_DIR/$name.output" | sed 's/^/#   /'
+	fi
+	check_that "$name: the loop ends when it is asked to" "$status" -eq 0
+	note "$name: $(loop_count "$name" rounds) rounds met the load, $(loop_count "$name" refused) commands were refused"
+	check_that "$name: enough rounds met the load" "$(loop_count "$name" rounds)" -ge "$2"
+	if [[ -s $T_DIR/$name.refused ]]; then
+		check_that "$name: more is obeyed than refused" \
+			"$(loop_count "$name" obeyed)" -gt "$(loop_count "$name" refused)"
+	fi
+}
+
+# less MIB: what of a load the debug kernel is given: it takes several times as long
+less() {
+	if [[ -e /sys/kernel/debug/kmemleak ]]; then
+		echo $((($1 + 2) / 3))
+	else
+		echo "$1"
+	fi
+}
+
+# nr_done DEVICE: requests that it has completed, reads and writes
+nr_done() {
+	awk '{ print $1 + $5 }' "/sys/dev/block/$((0x$(stat -Lc %t "$1"))):$((0x$(stat -Lc %T "$1")))/stat"
+}
+
+load_works() {
+	(($(nr_done "$1") >= $2)) || has_ended "$3"
+}
+
+# under_load DEVICE COMMAND...: run the command; it is the load of DEVICE as soon as it has done 100
+# requests there, until it ends.
+under_load() {
+	local device=$1 process status=0
+	shift
+
+	"$@" &
+	process=$!
+	poll 600 load_works "$device" $(($(nr_done "$device") + 100)) "$process"
+	echo "$process" >"$T_DIR/load.new"
+	mv "$T_DIR/load.new" "$T_DIR/load.working"
+	wait "$process" || status=$?
+	rm "$T_DIR/load.working"
+	return "$status"
+}
