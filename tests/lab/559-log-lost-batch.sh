@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Log mode after a crash, with a rotten sector where the journal begins: the tables know operations
+# that the journal does not reach. `dieaware check` sees that. The target must not write to such a
+# device as if nothing was missing, for what it then promises does not enter the map.
+# kernels: 6.12
+# smp: 1
+# mem: 2G
+# clock: virtual
+# seconds: 25
+# timeout: 300
+# sentences: 5
+. "$(dirname "$0")/rc"
+. "$LAB_DIR/known.sh"
+
+# low_is TARGET-AND-ARGUMENTS: what the device below is
+low_is() {
+	dmsetup load low --table "0 $SECTORS $*"
+	dmsetup suspend --noflush --nolockfs low
+	dmsetup resume low
+}
+
+is_written() {
+	(($(status_field t0 user_pages) > $1))
+}
+
+# root_number NAME: of the newest root in the dump
+root_number() {
+	grep -oE "\b$1=[0-9]+" "$T_DIR/dump" | head -n 1 | cut -d = -f 2
+}
+
+modprobe brd rd_nr=1 rd_size=$((128 * 1024))
+at_end rmmod brd
+SECTORS=$(blockdev --getsz /dev/ram0)
+at_end drop_target low
+dmsetup create low --table "0 $SECTORS linear /dev/ram0 0"
+OPTIONS=in_place=100 new_log_target t0 /dev/mapper/low --segment 1M
+lpns=$(status_field t0 lpns)
+dd if=/dev/zero of="$TARGET" bs=64k count=$((lpns / 32)) oflag=direct status=none
+dmsetup message t0 0 checkpoint
+
+# A checkpoint takes its time, and others write meanwhile: its pages know what they did. Then the
+# power fails.
+low_is "delay /dev/ram0 0 0 /dev/ram0 0 20"
+written=$(status_field t0 user_pages)
+fio --name=w --filename="$TARGET" --rw=randwrite --bs=4k --size=$((lpns * 2))k --norandommap --direct=1 \
+	--ioengine=libaio --iodepth=32 --time_based --runtime=60 --allow_file_create=0 >"$T_DIR/fio" 2>&1 &
+load=$!
+poll 60 is_written $((written + 100))
+dmsetup message t0 0 checkpoint
+low_is error
+wait "$load" || true
+dmsetup remove --retry t0
+low_is "linear /dev/ram0 0"
+check "after the power failure dieaware check finds nothing" dieaware check /dev/mapper/low
+
+dieaware dump --part superblock,root,journal /dev/mapper/low >"$T_DIR/dump" 2>&1
+at=$(($(root_number journal) * 8 + $(root_number journal_sector) % $(root_number journal_sectors)))
+printf '\xff\xff' | dd of=/dev/mapper/low bs=1 seek=$((at * 512 + 100)) conv=notrunc,fsync status=none
+check_fails "of the journal with a rotten sector it says that it is damaged" dieaware check /dev/mapper/low
+
+starts_writing() {
+	dmsetup create t0 --table "$LINE" && [[ $(status_field t0 state) == write ]]
+}
+refuses_or_only_reads() {
+	! starts_writing
+}
+known_to_fail L5 "the target does not write to it" refuses_or_only_reads
+
+# Twelve promises
+promises_are_kept() {
+	local unit
+
+	for unit in {1..12}; do
+		python3 "$LAB_DIR/stamp.py" write "$TARGET" 7 $((unit * lpns / 512)) || return 0
+	done
+	for unit in {1..12}; do
+		python3 "$LAB_DIR/stamp.py" verify "$TARGET" 7 $((unit * lpns / 512)) || return 1
+	done
+}
+known_to_fail L5 "or keeps what it promises" promises_are_kept
+drop_target t0
+check_fails "dieaware check still says that it is damaged" dieaware check /dev/mapper/low
