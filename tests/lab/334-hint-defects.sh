@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# What a hint must not cost: a write that fails for another reason is not sent again, and a device
+# that does not announce all of it hears only of what it can know.
+# kernels: 6.12
+# smp: 1
+# mem: 2G
+# seconds: 15
+# timeout: 180
+# sentences: 5
+. "$(dirname "$0")/rc"
+. "$LAB_DIR/known.sh"
+
+inject() {
+	echo "$*" >/sys/kernel/debug/nvmev/ssd0/inject
+}
+
+# at_most NR STATUS-FIELD
+at_most() {
+	echo "$2 is $(status_field t0 "$2")."
+	(($(status_field t0 "$2") <= $1))
+}
+
+new_ssd ssd0 capacity_mib=256 hints=0
+new_target t0 "$DEV" hints=on
+make_fs ext4 "$TARGET"
+new_mount "$TARGET" "$T_DIR/mnt"
+write_mib "$T_DIR/data" 1
+
+# The paper's SSDs take what an append follows for the number of a page, whatever it is.
+echo >"$TRACEFS/trace"
+echo 1 >"$TRACEFS/events/nvmev/nvmev_cmd/enable"
+dd if="$T_DIR/data" of="$T_DIR/mnt/new" bs=64k count=4 oflag=direct status=none
+sync
+echo 0 >"$TRACEFS/events/nvmev/nvmev_cmd/enable"
+cp "$TRACEFS/trace" "$T_DIR/trace"
+# CDW12 bit 24 is the append's.
+check "a new file is appended to with hints" grep -qE 'opcode=0x01 .*cdw12=0x01' "$T_DIR/trace"
+begins_no_file() {
+	! grep -E 'opcode=0x01 .*cdw2=4294967295 cdw3=4294967295 cdw12=0x01' "$T_DIR/trace"
+}
+known_to_fail H7 "an SSD that announces nothing gets no append after page ~0" begins_no_file
+umount "$T_DIR/mnt"
+
+# A worn place is no reason to doubt the hint: a second attempt could land after somebody else's write.
+inject write_fault $((48 * 8)) 8
+dmsetup message t0 0 reset_counters
+check_fails "a write to a place that cannot be written is an error" dd if="$T_DIR/data" of="$TARGET" bs=4k \
+	count=64 oflag=direct
+inject clear
+check_that "those before it had hints, and they are still on" "$(($(status_field t0 append) >= 40)) $(status_field t0 hints)" == "1 on"
+known_to_fail H3 "it was not sent again without its hint" at_most 0 retried
