@@ -29,6 +29,7 @@ make_checkout() {
 			echo "3 passed, 0 failed, 1 skipped"; exit
 		fi
 		echo "3 passed, 0 failed"
+		[[ ! -e $work/killed ]]
 	END
 	printf '#!/bin/bash\necho lab >>%s\necho "1 passed, 0 failed"\n' "$ran" >"$fake/scripts/lab-tests"
 	chmod +x "$fake"/scripts/{unit,lab-tests}
@@ -124,6 +125,14 @@ failure_is_not_kept() {
 	runs 1 && runs 0
 }
 
+bad_end_is_not_kept() {
+	echo more >>"$fake/dm-dieaware/core/placed.c"
+	touch "$work/killed"
+	runs 1 && runs 1 || return
+	rm "$work/killed"
+	runs 1 && runs 0
+}
+
 skips_are_not_kept() {
 	echo more >>"$fake/dm-dieaware/core/placed.c"
 	touch "$work/skips"
@@ -132,10 +141,14 @@ skips_are_not_kept() {
 	runs 1 && runs 0
 }
 
+# Nobody knows which of both the suite has read.
 edit_meanwhile_is_not_kept() {
-	echo more >>"$fake/dm-dieaware/core/placed.c"
+	local file=$fake/dm-dieaware/core/placed.c
+
+	echo more >>"$file"
+	cp "$file" "$work/before"
 	touch "$work/edit"
-	runs 1 && rm "$work/edit" && runs 1 && runs 0
+	runs 1 && rm "$work/edit" && cp "$work/before" "$file" && runs 1 && runs 0
 }
 
 fresh_runs() {
@@ -217,6 +230,7 @@ expect "after another environment" again_after export DIEAWARE_VERBOSE=1
 expect "not after a change of what it does not read" ignores_what_is_not_read
 expect "results of both sides of a change are kept" comes_back
 expect "a failure is not kept" failure_is_not_kept
+expect "nor a run that ends badly, whatever it says" bad_end_is_not_kept
 expect "nor a run that has skipped something" skips_are_not_kept
 expect "nor one during which an input changed" edit_meanwhile_is_not_kept
 expect "nothing is kept where git does not know the files" not_without_git
