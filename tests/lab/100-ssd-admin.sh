@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # nvme-cli on the virtual SSD: identify, logs, features, format, reset, and that
 # what SMART counts is what was done.
-# kernels: 6.1 6.12 7.2
+# kernels: 6.1 6.12 newest
 # smp: 1
 # mem: 2G
 # seconds: 20

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Hints made by hand: the FTL follows appends, keeps overwrites on their dies,
 # for every page of a command, and ignores what makes no sense.
-# kernels: 6.1 6.12 7.2
+# kernels: 6.1 6.12 newest
 # smp: 1
 # mem: 2G
 # seconds: 20

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # With an IOMMU and interrupt remapping on, the stock driver gets interrupts of the
 # module's own: two SSDs, resets and CPU hotplug under load.
-# kernels: 6.12 7.2
+# kernels: 6.12 newest
 # smp: 2
 # mem: 2G
 # iommu: on

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The target comes and goes below a filesystem that holds data: attach, work,
 # detach, and the raw device holds the very same files.
-# kernels: 6.1 6.12 7.2
+# kernels: 6.1 6.12 newest
 # smp: 2
 # mem: 2G
 # seconds: 25

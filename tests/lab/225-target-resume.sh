@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The device is asked for hints again while it is suspended: whatever memory that takes must
 # not wait for writes, which may be this device's own.
-# kernels: 6.1 6.12 7.2
+# kernels: 6.1 6.12 newest
 # smp: 1
 # mem: 2G
 # seconds: 8

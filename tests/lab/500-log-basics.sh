@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode as a block device: size, limits, status, messages; full, overwritten, trimmed; read-only;
 # what it refuses.
-# Two CPUs: on 6.1 and 7.2 no other test has log mode on several.
-# kernels: 6.1 6.12 7.2
+# Two CPUs: on 6.1 and the newest no other test has log mode on several.
+# kernels: 6.1 6.12 newest
 # smp: 2
 # mem: 2G
 # seconds: 30

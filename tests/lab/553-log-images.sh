@@ -3,7 +3,7 @@
 # Devices in log mode that earlier versions have written are read by this one: stored images, of devices
 # that were removed in order and of ones that crashed. All of each reads back, `dieaware check` finds
 # nothing, and it can be written on.
-# kernels: 6.1 6.12 7.2
+# kernels: 6.1 6.12 newest
 # smp: 1
 # mem: 2G
 # seconds: 15
