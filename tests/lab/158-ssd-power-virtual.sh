@@ -27,5 +27,8 @@ for turn in 1 2; do
 	check "the power fails, round $turn" poll 10 power_is_off
 	umount "$MNT" || umount -l "$MNT"
 	DEV=$(nvmev-ssd power-on ssd0)
-	check "ext4 is as a journal leaves it, round $turn" sh -c "e2fsck -fy $DEV >/dev/null; e2fsck -fn $DEV"
+	# Mounting replays the journal, which is all that may be needed.
+	check "ext4 can be mounted again, round $turn" mount -t ext4 "$DEV" "$MNT"
+	umount "$MNT"
+	check "and is whole without a repair, round $turn" check_fs ext4 "$DEV"
 done
