@@ -151,31 +151,3 @@ check "get-feature: write cache" nvme get-feature "$ctrl" -f 6
 check "set-feature: write cache off" nvme set-feature "$ctrl" -f 6 -v 0
 check_that "it is off" "$(nvme get-feature "$ctrl" -f 6 | grep -o '0x*0*$' | tail -c 2)" == 0
 check "and on again" nvme set-feature "$ctrl" -f 6 -v 1
-
-# Switching it off is done when the flush is: 185 ms for a program at this scale.
-# cache_off_ms: how long it takes
-cache_off_ms() {
-	local since=${EPOCHREALTIME/./}
-
-	nvme set-feature "$ctrl" -f 6 -v 0 >"$T_DIR/output"
-	echo $(((${EPOCHREALTIME/./} - since) / 1000))
-}
-
-drop_ssd volatile
-new_ssd slow capacity_mib=64 channels=2 units_per_eblk=16 wbuf_kib=2048 run_units=8 plp=0 time_scale=1000
-ctrl=${DEV%n1}
-dd if=/dev/urandom of="$T_DIR/page" bs=4k count=1 status=none
-dd if="$T_DIR/page" of="$DEV" bs=4k oflag=direct status=none
-check_that "the cache goes off when its data is on NAND" "$(cache_off_ms)" -ge 180
-nvmev-ssd power-cut slow
-DEV=$(nvmev-ssd power-on slow)
-ctrl=${DEV%n1}
-check "so that a power failure does not take it" cmp -n 4096 "$T_DIR/page" "$DEV"
-# The machine may be busy: the quickest of some times counts.
-quickest=1000000
-for _ in {1..6}; do
-	nvme set-feature "$ctrl" -f 6 -v 1 >"$T_DIR/output"
-	ms=$(cache_off_ms)
-	quickest=$((ms < quickest ? ms : quickest))
-done
-check_that "with nothing in it, it goes off at once" "$quickest" -lt 150

@@ -5,6 +5,7 @@
 # kernels: 6.12
 # smp: 1
 # mem: 2G
+# clock: virtual
 # seconds: 25
 # timeout: 240
 . "$(dirname "$0")/rc"

@@ -5,6 +5,7 @@
 # kernels: 6.12
 # smp: 1
 # mem: 2G
+# clock: virtual
 # seconds: 15
 # timeout: 240
 . "$(dirname "$0")/rc"

@@ -5,6 +5,7 @@
 # kernels: 6.12
 # smp: 1
 # mem: 1G
+# clock: virtual
 # seconds: 20
 # timeout: 240
 . "$(dirname "$0")/rc"
