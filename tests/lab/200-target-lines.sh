@@ -144,11 +144,16 @@ many() {
 	done
 }
 many 10
-settle_memory
-before=$(kernel_memory_kib)
-many 40
-settle_memory
+# What leaks is lost in each of three turns; what the kernel itself takes meanwhile is not.
+least=$((1 << 30))
+for _ in 1 2 3; do
+	settle_memory
+	before=$(kernel_memory_kib)
+	many 20
+	settle_memory
+	lost=$(($(kernel_memory_kib) - before))
+	least=$((lost < least ? lost : least))
+done
 # A target's run table alone is more than 12 KiB.
-check_that "120 lines, good and bad, leave no memory behind (KiB)" \
-	$(($(kernel_memory_kib) - before)) -lt 400
+check_that "60 lines, good and bad, leave no memory behind (KiB)" "$least" -lt 300
 check_that "the module's use count is back to 0" "$(</sys/module/dm_dieaware/refcnt)" -eq 0
