@@ -53,16 +53,6 @@ check "buffered data is right beside a memory hog" fio --name=hogged --directory
 	--end_fsync=1 --group_reporting
 kill "$hog"
 
-fault=/sys/kernel/debug/failslab
-if [[ -d $fault ]]; then
-	echo 30 >"$fault/probability"
-	echo -1 >"$fault/times"
-	check "data is right while allocations fail" fio --name=failing --directory="$T_DIR/mnt" --ioengine=psync \
-		--size=16m --rw=randwrite --bs=16k --verify=crc32c --verify_fatal=1 --fallocate=none --end_fsync=1
-	echo 0 >"$fault/probability"
-else
-	t_skip "data is right while allocations fail" "this kernel has no failslab"
-fi
 umount "$T_DIR/mnt"
 check "fsck finds nothing" check_fs ext4 "$TARGET"
 check_that "no write was rejected or failed" "$(status_field t0 rejected)" -eq 0
