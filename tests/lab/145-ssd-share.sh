@@ -9,6 +9,7 @@
 # clock: virtual
 # seconds: 15
 # timeout: 240
+# sentences: 30
 . "$(dirname "$0")/rc"
 
 # share_range FROM TO NR_LBAS

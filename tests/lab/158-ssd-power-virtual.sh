@@ -8,6 +8,7 @@
 # clock: virtual
 # seconds: 8
 # timeout: 180
+# sentences: 6
 . "$(dirname "$0")/rc"
 
 power_is_off() {

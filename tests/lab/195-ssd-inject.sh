@@ -8,6 +8,7 @@
 # clock: virtual
 # seconds: 25
 # timeout: 240
+# sentences: 45
 . "$(dirname "$0")/rc"
 
 inject() {

@@ -8,6 +8,7 @@
 # clock: virtual
 # seconds: 15
 # timeout: 240
+# sentences: 11
 . "$(dirname "$0")/rc"
 
 SIZE_KIB=16384

@@ -8,6 +8,7 @@
 # clock: virtual
 # seconds: 20
 # timeout: 240
+# sentences: 22
 . "$(dirname "$0")/rc"
 
 SIZE_KIB=65536
