@@ -31,9 +31,10 @@ trace_ends() {
 }
 
 new_ssd ssd0 capacity_mib=64
+# The instance inherits it; see trace_on().
+echo 0 >"$TRACEFS/options/record-cmd"
 mkdir "$INSTANCE"
 at_end trace_ends
-echo 0 >"$INSTANCE/options/record-cmd"
 dd if=/dev/urandom of="$T_DIR/data" bs=64k count=1 status=none
 
 echo 1 >"$DEBUGFS/check_moves"
