@@ -45,7 +45,7 @@ check "eight writers, buffered and direct, verify their data" under_load "$TARGE
 check "four writers append to files of their own" under_load "$TARGET" \
 	fio --directory="$T_DIR/mnt" --verify=crc32c --verify_fatal=1 \
 	--fallocate=none --size="$(less 8)m" --bs=32k --rw=write --name=append --numjobs=4 --ioengine=psync --fdatasync=1
-stop_loop messages 5
-stop_loop suspends 3
+stop_loop messages "$(less 5)"
+stop_loop suspends "$(less 3)"
 umount "$T_DIR/mnt"
 check "fsck finds nothing" check_fs xfs "$TARGET"

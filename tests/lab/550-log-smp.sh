@@ -50,8 +50,8 @@ for turn in 1 2; do
 		--name=direct --numjobs=4 --rw=randwrite --direct=1 --ioengine=libaio --iodepth=8 \
 		--name=buffered --numjobs=4 --rw=randwrite --ioengine=psync --fsync=32 --direct=0
 done
-stop_loop messages 5
-stop_loop reloads 3
+stop_loop messages "$(less 5)"
+stop_loop reloads "$(less 3)"
 umount "$T_DIR/mnt"
 check "fsck finds nothing" check_fs xfs "$TARGET"
 dmsetup remove --retry t0

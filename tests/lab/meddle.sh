@@ -4,19 +4,20 @@
 # Meddlers for tests of what happens at the same time, sourced after rc: loops
 # that suspend, reload, send messages or trim in the background while a load
 # runs. A round that fails is a failure of the test, and so is a meddler that
-# met the load too seldom. A round counts if it began and ended while the load
-# was at work.
+# met the load too seldom. A round has met the load if that was at work when the
+# round began or when it ended.
 
 declare -A LOOPS=()
 
 # loop_rounds NAME FUNCTION: the loop itself, in a process of its own
 loop_rounds() {
-	local name=$1 load status
+	local name=$1 status met
 
 	trap - ERR
 	set +eE
 	while [[ ! -e $T_DIR/$name.stop ]]; do
-		load=$(cat "$T_DIR/load.working" 2>/dev/null)
+		met=""
+		[[ ! -e $T_DIR/load.working ]] || met=begins
 		# Not behind "||" or "if": there a command that fails would not end the function.
 		(
 			set -ex
@@ -27,9 +28,8 @@ loop_rounds() {
 			echo "$status" >"$T_DIR/$name.failed"
 			break
 		fi
-		if [[ -n $load && $(cat "$T_DIR/load.working" 2>/dev/null) == "$load" ]]; then
-			echo >>"$T_DIR/$name.rounds"
-		fi
+		[[ ! -e $T_DIR/load.working ]] || met+=" ends"
+		[[ -z $met ]] || echo "$met" >>"$T_DIR/$name.rounds"
 	done
 }
 
@@ -90,12 +90,12 @@ stop_loop() {
 	note "$name: $(loop_count "$name" rounds) rounds met the load, $(loop_count "$name" refused) commands were refused"
 	check_that "$name: enough rounds met the load" "$(loop_count "$name" rounds)" -ge "$2"
 	if [[ -s $T_DIR/$name.refused ]]; then
-		check_that "$name: more is obeyed than refused" \
-			"$(loop_count "$name" obeyed)" -gt "$(loop_count "$name" refused)"
+		check_that "$name: a third of the commands or more is obeyed" \
+			"$((2 * $(loop_count "$name" obeyed)))" -ge "$(loop_count "$name" refused)"
 	fi
 }
 
-# less MIB: what of a load the debug kernel is given: it takes several times as long
+# less NUMBER: of a load, or of rounds beside it, on the debug kernel: all takes several times as long
 less() {
 	if [[ -e /sys/kernel/debug/kmemleak ]]; then
 		echo $((($1 + 2) / 3))
@@ -122,8 +122,7 @@ under_load() {
 	"$@" &
 	process=$!
 	poll 600 load_works "$device" $(($(nr_done "$device") + 100)) "$process"
-	echo "$process" >"$T_DIR/load.new"
-	mv "$T_DIR/load.new" "$T_DIR/load.working"
+	touch "$T_DIR/load.working"
 	wait "$process" || status=$?
 	rm "$T_DIR/load.working"
 	return "$status"
