@@ -54,8 +54,10 @@ results_machine() {
 	local program
 
 	uname -srm
-	printf '%s\n' "$HOME" "$PATH" "$DIEAWARE_TOP" "$CACHE_DIR"
-	env | grep -E '^(DIEAWARE_|CC=|CFLAGS|LDFLAGS|MAKEFLAGS|RUST|CARGO)' | sort || true
+	printf '%s\n' "$HOME" "$PATH" "$CACHE_DIR"
+	# Where the checkout lies, and where consoles are to be kept, is nothing that a suite tests.
+	env | grep -E '^(DIEAWARE_|CC=|CFLAGS|LDFLAGS|MAKEFLAGS|RUST|CARGO)' |
+		grep -vE '^DIEAWARE_(TOP|BOOTS)=' | sort || true
 	# shellcheck disable=SC2016 # dpkg's variables, not the shell's
 	dpkg-query -W -f '${Package} ${Architecture} ${Version} ${db:Status-Abbrev}\n' 2>/dev/null
 	for program in "${RESULTS_PROGRAMS[@]}"; do

@@ -117,6 +117,12 @@ comes_back() {
 		sed -i 's/place/plane/' "$fake/dm-dieaware/core/placed.c" && runs 0
 }
 
+holds_elsewhere() {
+	local fake=$work/elsewhere
+
+	cp -a "$1" "$fake" && runs 0
+}
+
 failure_is_not_kept() {
 	echo more >>"$fake/dm-dieaware/core/placed.c"
 	touch "$work/broken"
@@ -229,6 +235,7 @@ expect "after another version of it" again_after change_a_program_only
 expect "after another environment" again_after export DIEAWARE_VERBOSE=1
 expect "not after a change of what it does not read" ignores_what_is_not_read
 expect "results of both sides of a change are kept" comes_back
+expect "and hold in another folder" holds_elsewhere "$fake"
 expect "a failure is not kept" failure_is_not_kept
 expect "nor a run that ends badly, whatever it says" bad_end_is_not_kept
 expect "nor a run that has skipped something" skips_are_not_kept
