@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # nvme-cli on the virtual SSD: identify, logs, features, format, reset, and that
 # what SMART counts is what was done.
-# kernels: 6.1 6.12 newest
+# kernels: 6.12
+# long: 6.1 newest
 # smp: 1
 # mem: 2G
 # seconds: 20

@@ -4,7 +4,8 @@
 # queues, abort, queues deleted and resets with commands in flight, wrong doorbells and
 # registers. What is malformed gets the status that the specification names; the SSD works
 # for the next driver.
-# kernels: 6.12 newest
+# kernels: 6.12
+# long: newest
 # smp: 2
 # mem: 2G
 # seconds: 25

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # CPUs come and go while the SSD is at work: interrupts, timers and the dispatcher move,
 # nothing hangs, data verifies.
-# kernels: 6.12 newest
+# kernels: 6.12
+# long: newest
 # smp: 4
 # mem: 2G
 # seconds: 15

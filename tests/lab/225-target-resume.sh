@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The device is asked for hints again while it is suspended: whatever memory that takes must
 # not wait for writes, which may be this device's own.
-# kernels: 6.1 6.12 newest
+# kernels: 6.12
+# long: 6.1 newest
 # smp: 1
 # mem: 2G
 # seconds: 8

@@ -5,7 +5,8 @@
 # read-ahead; no probe is left behind.
 # One CPU: tracing patches the code of the scheduler, and an emulated CPU may run what another one has patched
 # while it is half done ("Oops: int3").
-# kernels: 6.1 6.12 newest
+# kernels: 6.12
+# long: 6.1 newest
 # smp: 1
 # mem: 2G
 # seconds: 50

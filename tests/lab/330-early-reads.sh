@@ -3,7 +3,8 @@
 # Of many reads that one task submits at once, the device hears as soon as 128 KiB
 # wait, not when the block layer holds 32 of them back. (The event that shows it does
 # not come from the NVMe driver of 6.1.)
-# kernels: 6.12 newest
+# kernels: 6.12
+# long: newest
 # smp: 1
 # mem: 2G
 # seconds: 8

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode gets a write that is longer than an operation of its journal, in one bio; and small ones
 # are not cut where their length does not ask for it.
-# kernels: 6.1 6.12 newest
+# kernels: 6.12
+# long: 6.1 newest
 # smp: 1
 # mem: 2G
 # seconds: 11
