@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Several CPUs: many writers, readers, messages, suspends, reloads and trims at the same time.
-# kernels: 6.12
+# kernels: 6.12 debug
 # smp: 4
+# smp on debug: 2
 # mem: 2G
 # seconds: 40
 # timeout: 320

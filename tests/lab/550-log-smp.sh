@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode on several CPUs: writers, readers, trims, cleaning, checkpoints, suspends and reloads at
 # the same time, with a map cache that is too small; overwrites stay in place now and then.
-# kernels: 6.12
+# kernels: 6.12 debug
 # smp: 4
+# smp on debug: 2
 # mem: 2G
 # seconds: 50
 # timeout: 400
@@ -42,7 +43,7 @@ reload_and_trim() {
 
 in_loop messages meddle
 in_loop reloads reload_and_trim
-for turn in 1 2; do
+for turn in $(seq "$(less 2)"); do
 	check "eight writers, buffered and direct, verify their data, turn $turn" under_load "$TARGET" \
 		fio --directory="$T_DIR/mnt" \
 		--verify=crc32c --verify_fatal=1 --fallocate=none --size="$(less 12)m" --bssplit=4k/50:32k/50 \
