@@ -111,7 +111,7 @@ pretend() {
 run_runners() {
 	mkdir -p "$work/tree"/{scripts/lib,tests/lab}
 	cp "$top"/scripts/{check,lab-tests} "$work/tree/scripts/"
-	cp "$top/scripts/lib/tap.sh" "$work/tree/scripts/lib/"
+	cp -r "$top/scripts/lib" "$work/tree/scripts/"
 	pretend scripts/modules 0
 	printf '%s\n' '# kernels: 6.1 6.12' >"$work/tree/tests/lab/100-a.sh"
 	pretend scripts/lab "begin 100-a" "ok - 100-a: one" "ok - 100-a: two # SKIP too old" \
@@ -124,7 +124,7 @@ run_runners() {
 		sed -i '1r /dev/stdin' "$work/tree/scripts/unit"
 	runner sums scripts/check style unit
 	pretend scripts/unit "5 passed, 0 failed, 1 skipped" 3
-	runner status scripts/check unit
+	runner bad_end scripts/check unit
 	pretend scripts/unit "5 passed" 0
 	runner plain scripts/check unit
 }
@@ -236,7 +236,7 @@ expect "it is counted; skips and known defects are apart" \
 expect "on some of the kernels it is none" ends_with once 2 "# 1 known to fail: L0" "1 passed, 0 failed, 1 skipped"
 expect "the check adds up what suites count" ends_with sums 4 "# a boot was tried again: it stopped" \
 	"# 1 boots were tried again" "# 3 known to fail: L1 L2 L10" "12 passed, 0 failed, 3 skipped"
-expect "the check fails a suite that ends badly" ends_with status 1 "5 passed, 1 failed, 1 skipped"
+expect "the check fails a suite that ends badly" ends_with bad_end 1 "5 passed, 1 failed, 1 skipped"
 expect "one without a closing line counts by its status" ends_with plain 1 "1 passed, 0 failed"
 
 conclude
