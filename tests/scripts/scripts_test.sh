@@ -244,6 +244,9 @@ expect "nothing is kept where git does not know the files" not_without_git
 expect "suites of machines always run" machines_always_run
 expect "no other suite is taken for one of the host" only_known_suites
 
+expect "the oracle of the soak objects to what is wrong, and to nothing else" \
+	python3 "$top/tests/soak/oracle_test.py"
+
 expect "the newest kernel is the newest of the archive" \
 	newest_is 7.2.13+deb14-amd64 "$IMAGES" 'kernel_version newest'
 expect "also when the archive has moved on" \

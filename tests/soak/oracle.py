@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What may be read back: every byte of every file, before and after a power failure.
+
+Nothing here touches a device. Workers tell the oracle of what they are going to do before they
+do it, and of a promise (fsync and the like) after it was given. Each page of a file has the
+states that it may be found in, oldest first: while the power stays on only the last one counts;
+after a failure any of them does, down to the one that was promised last. A page is found as one
+of its states or the oracle objects; there are no mixtures, for no device of ours tears a page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Optional
+
+PAGE = 4096
+ZEROES = bytes(PAGE)
+
+
+def pages_of(offset: int, length: int) -> Iterator[tuple[int, int, int]]:
+    """Number, begin and end of each piece of [offset, offset + length) that lies in one page."""
+    end = offset + length
+    while offset < end:
+        page = offset // PAGE
+        stop = min(end, (page + 1) * PAGE)
+        yield page, offset - page * PAGE, stop - page * PAGE
+        offset = stop
+
+
+@dataclass
+class Content:
+    """A file's bytes, or those of a part of a block device."""
+
+    sizes: list[int] = field(default_factory=lambda: [0])
+    pages: dict[int, list[bytes]] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        return self.sizes[-1]
+
+    def states(self, page: int) -> list[bytes]:
+        return self.pages.setdefault(page, [ZEROES])
+
+    def _patch(self, offset: int, data: bytes) -> None:
+        done = 0
+        for page, begin, end in pages_of(offset, len(data)):
+            states = self.states(page)
+            piece = data[done : done + end - begin]
+            states.append(states[-1][:begin] + piece + states[-1][end:])
+            done += end - begin
+
+    def write(self, offset: int, data: bytes) -> None:
+        self._patch(offset, data)
+        if offset + len(data) > self.size:
+            self.sizes.append(offset + len(data))
+
+    def zero(self, offset: int, length: int) -> None:
+        """A hole is punched, or a part of a device is discarded; the size stays."""
+        length = min(length, self.size - offset)
+        if length > 0:
+            self._patch(offset, bytes(length))
+
+    def truncate(self, size: int) -> None:
+        self.zero(size, self.size - size)
+        self.sizes.append(size)
+
+    def promise(self) -> None:
+        """All of it is durable as it is now."""
+        del self.sizes[:-1]
+        for states in self.pages.values():
+            del states[:-1]
+
+    def promise_range(self, offset: int, length: int) -> None:
+        """These bytes are durable, and so is a size that has them."""
+        for page, _, _ in pages_of(offset, length):
+            del self.states(page)[:-1]
+        least = min(offset + length, self.size)
+        self.sizes = [size for size in self.sizes if size >= least]
+
+    def expect(self, offset: int, length: int) -> bytes:
+        """What a read gets while the power is on."""
+        length = max(0, min(length, self.size - offset))
+        return b"".join(
+            self.states(page)[-1][begin:end] for page, begin, end in pages_of(offset, length)
+        )
+
+    def objection(self, found: bytes) -> str:
+        """What is wrong with it after a power failure; nothing if it may be so."""
+        if not min(self.sizes) <= len(found) <= max(self.sizes):
+            return f"has {len(found)} bytes and may have {sorted(set(self.sizes))}"
+        for page, _, end in pages_of(0, len(found)):
+            piece = found[page * PAGE : page * PAGE + end]
+            states = self.states(page)
+            if not any(piece == state[:end] for state in states):
+                return f"page {page} is {describe(piece)} and may be one of " + ", ".join(
+                    describe(state[:end]) for state in states
+                )
+        return ""
+
+    def settle(self, found: bytes) -> None:
+        """It was found so: from now on this is what it is, durable or not.
+
+        Nothing more is known to be promised than before, but a later failure cannot bring
+        back what was not found: what was read from the device is on it.
+        """
+        self.sizes = [len(found)]
+        self.pages = {
+            page: [found[page * PAGE : page * PAGE + end].ljust(PAGE, b"\0")]
+            for page, _, end in pages_of(0, len(found))
+        }
+
+
+def describe(piece: bytes) -> str:
+    """The kinds of bytes in a page, short enough for a message."""
+    parts = []
+    last = None
+    for begin in range(0, len(piece), 64):
+        chunk = piece[begin : begin + 64]
+        text = "zeroes" if not chunk.strip(b"\0") else chunk[:24].decode("ascii", "replace")
+        if text != last:
+            parts.append(f"{begin}: {text}")
+        last = text
+    return "{" + "; ".join(parts[:6]) + ("; ..." if len(parts) > 6 else "") + "}"
+
+
+@dataclass
+class Names:
+    """What may be found under each path: nothing (None), or a file."""
+
+    states: dict[str, list[Optional[Content]]] = field(default_factory=dict)
+
+    def now(self, path: str) -> Optional[Content]:
+        return self.states.get(path, [None])[-1]
+
+    def put(self, path: str, content: Optional[Content]) -> None:
+        self.states.setdefault(path, [None]).append(content)
+
+    def rename(self, old: str, new: str) -> None:
+        self.put(new, self.now(old))
+        self.put(old, None)
+
+    def promise(self) -> None:
+        """The folder is durable as it is now."""
+        for path, states in list(self.states.items()):
+            del states[:-1]
+            if states == [None]:
+                del self.states[path]
+
+    def files(self) -> dict[str, Content]:
+        return {path: states[-1] for path, states in self.states.items() if states[-1]}
+
+    def objection(self, path: str, found: Optional[bytes]) -> str:
+        """What is wrong with what was found under a path, None for nothing."""
+        reasons = []
+        for content in self.states.get(path, [None]):
+            if content is None or found is None:
+                reason = "" if content is found else "is there" if content is None else "is missing"
+            else:
+                reason = content.objection(found)
+            if not reason:
+                return ""
+            reasons.append(reason)
+        return f"{path} " + "; or ".join(reasons)
+
+    def settle(self, found: dict[str, bytes]) -> None:
+        """As Content.settle(), for all files; what was found is there and nothing else."""
+        self.states = {}
+        for path, data in found.items():
+            content = Content()
+            content.settle(data)
+            self.states[path] = [content]

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The oracle objects to what is wrong, and to nothing else."""
+
+from __future__ import annotations
+
+import unittest
+
+from oracle import PAGE, Content, Names
+
+
+def written(*pieces: tuple[int, bytes]) -> Content:
+    content = Content()
+    for offset, data in pieces:
+        content.write(offset, data)
+    return content
+
+
+class ContentTest(unittest.TestCase):
+    def test_what_was_promised_must_be_there(self) -> None:
+        content = written((0, b"a" * PAGE))
+        content.promise()
+        self.assertEqual(content.objection(b"a" * PAGE), "")
+        self.assertIn("page 0", content.objection(bytes(PAGE)))
+        self.assertIn("bytes", content.objection(b""))
+
+    def test_what_came_later_may_be_there(self) -> None:
+        content = written((0, b"a" * PAGE))
+        content.promise()
+        content.write(100, b"b" * 10)
+        mixed = b"a" * 100 + b"b" * 10 + b"a" * (PAGE - 110)
+        self.assertEqual(content.objection(b"a" * PAGE), "")
+        self.assertEqual(content.objection(mixed), "")
+        self.assertIn("page 0", content.objection(b"b" * PAGE))
+
+    def test_one_byte_is_enough(self) -> None:
+        content = written((5, b"a" * 3 * PAGE))
+        content.promise()
+        found = bytearray(content.expect(0, content.size))
+        self.assertEqual(content.objection(bytes(found)), "")
+        found[2 * PAGE + 17] ^= 1
+        self.assertIn("page 2", content.objection(bytes(found)))
+
+    def test_pages_are_independent_and_each_is_whole(self) -> None:
+        content = written((0, b"a" * 2 * PAGE))
+        content.promise()
+        content.write(0, b"b" * 2 * PAGE)
+        self.assertEqual(content.objection(b"a" * PAGE + b"b" * PAGE), "")
+        self.assertIn("page 0", content.objection(b"a" * 512 + b"b" * (2 * PAGE - 512)))
+
+    def test_size_may_be_any_between(self) -> None:
+        content = written((0, b"a" * 10))
+        content.promise()
+        content.write(10, b"b" * 10)
+        self.assertEqual(content.objection(b"a" * 10), "")
+        self.assertEqual(content.objection(b"a" * 10 + b"b" * 10), "")
+        self.assertIn("bytes", content.objection(b"a" * 9))
+        self.assertIn("bytes", content.objection(b"a" * 21))
+
+    def test_truncated_bytes_do_not_come_back(self) -> None:
+        content = written((0, b"a" * PAGE))
+        content.truncate(10)
+        content.truncate(PAGE)
+        content.promise()
+        self.assertEqual(content.objection(b"a" * 10 + bytes(PAGE - 10)), "")
+        self.assertIn("page 0", content.objection(b"a" * PAGE))
+
+    def test_a_range_is_promised_alone(self) -> None:
+        content = written((0, b"a" * 2 * PAGE))
+        content.promise_range(PAGE, PAGE)
+        self.assertEqual(content.objection(bytes(PAGE) + b"a" * PAGE), "")
+        self.assertIn("page 1", content.objection(b"a" * PAGE + bytes(PAGE)))
+
+    def test_what_was_found_stays(self) -> None:
+        content = written((0, b"a" * PAGE))
+        content.promise()
+        content.write(0, b"b" * PAGE)
+        content.settle(b"a" * PAGE)
+        self.assertIn("page 0", content.objection(b"b" * PAGE))
+        self.assertEqual(content.expect(0, PAGE), b"a" * PAGE)
+
+
+class NamesTest(unittest.TestCase):
+    def test_a_new_file_may_be_missing_until_it_is_promised(self) -> None:
+        names = Names()
+        names.put("x", written((0, b"a")))
+        self.assertEqual(names.objection("x", None), "")
+        names.promise()
+        self.assertIn("missing", names.objection("x", None))
+
+    def test_a_removed_file_may_be_there_until_that_is_promised(self) -> None:
+        names = Names()
+        content = written((0, b"a"))
+        content.promise()
+        names.put("x", content)
+        names.promise()
+        names.put("x", None)
+        self.assertEqual(names.objection("x", b"a"), "")
+        self.assertIn("bytes", names.objection("x", b""))
+        names.promise()
+        self.assertIn("is there", names.objection("x", b"a"))
+
+    def test_a_replaced_file_is_the_old_or_the_new_one(self) -> None:
+        names = Names()
+        for path, data in (("x", b"old"), ("y", b"new")):
+            content = written((0, data))
+            content.promise()
+            names.put(path, content)
+        names.promise()
+        names.rename("y", "x")
+        self.assertEqual(names.objection("x", b"old"), "")
+        self.assertEqual(names.objection("x", b"new"), "")
+        self.assertNotEqual(names.objection("x", b"neW"), "")
+        self.assertNotEqual(names.objection("x", None), "")
+
+
+if __name__ == "__main__":
+    unittest.main()
