@@ -8,6 +8,7 @@
 # mem: 2G
 # seconds: 20
 # timeout: 240
+# sentences: 65
 . "$(dirname "$0")/rc"
 
 # bytes FILE OFFSET COUNT: little-endian number

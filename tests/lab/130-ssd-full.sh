@@ -7,6 +7,7 @@
 # mem: 2G
 # seconds: 60
 # timeout: 480
+# sentences: 16
 . "$(dirname "$0")/rc"
 
 # Data that names its place: fio verifies it without having written it now.

@@ -8,6 +8,7 @@
 # mem: 2G
 # seconds: 25
 # timeout: 240
+# sentences: 12
 . "$(dirname "$0")/rc"
 
 PAGES=256

@@ -8,6 +8,7 @@
 # iommu: on
 # seconds: 35
 # timeout: 240
+# sentences: 16
 . "$(dirname "$0")/rc"
 
 online() {

@@ -7,6 +7,7 @@
 # mem: 2G
 # seconds: 15
 # timeout: 120
+# sentences: 12
 . "$(dirname "$0")/rc"
 
 DEBUGFS=/sys/kernel/debug/nvmev/ssd0

@@ -7,6 +7,7 @@
 # mem: 2G
 # seconds: 8
 # timeout: 120
+# sentences: 16
 . "$(dirname "$0")/rc"
 
 # entries FORMAT: the binary log page on stdin, an entry a line

@@ -7,6 +7,7 @@
 # mem: 2G
 # seconds: 20
 # timeout: 240
+# sentences: 14
 . "$(dirname "$0")/rc"
 
 CHUNK=8192

@@ -9,6 +9,7 @@
 # mem: 2G
 # seconds: 8
 # timeout: 120
+# sentences: 4
 . "$(dirname "$0")/rc"
 
 EVENT=$TRACEFS/events/block/block_unplug

@@ -8,6 +8,7 @@
 # mem: 2G
 # seconds: 20
 # timeout: 240
+# sentences: 13
 . "$(dirname "$0")/rc"
 
 reject() {

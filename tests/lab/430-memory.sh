@@ -7,6 +7,7 @@
 # mem: 1G
 # seconds: 45
 # timeout: 600
+# sentences: 10
 . "$(dirname "$0")/rc"
 
 new_ssd ssd0 capacity_mib=640

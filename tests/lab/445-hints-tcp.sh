@@ -8,6 +8,7 @@
 # mem: 2G
 # seconds: 15
 # timeout: 150
+# sentences: 14
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/fabric"
 

@@ -8,6 +8,7 @@
 # clock: virtual
 # seconds: 60
 # timeout: 600
+# sentences: 2
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/fabric"
 

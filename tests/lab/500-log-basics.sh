@@ -8,6 +8,7 @@
 # mem: 2G
 # seconds: 30
 # timeout: 240
+# sentences: 56
 . "$(dirname "$0")/rc"
 
 new_ssd ssd0 capacity_mib=96

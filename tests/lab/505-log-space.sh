@@ -7,6 +7,7 @@
 # mem: 2G
 # seconds: 15
 # timeout: 180
+# sentences: 12
 . "$(dirname "$0")/rc"
 
 fill() {

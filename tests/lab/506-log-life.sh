@@ -7,6 +7,7 @@
 # mem: 2G
 # seconds: 15
 # timeout: 120
+# sentences: 8
 . "$(dirname "$0")/rc"
 
 new_ssd ssd0 capacity_mib=96

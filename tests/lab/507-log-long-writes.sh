@@ -8,6 +8,7 @@
 # mem: 2G
 # seconds: 11
 # timeout: 60
+# sentences: 10
 . "$(dirname "$0")/rc"
 
 MAX_OP_PAGES=512 HUGE_PAGES=4

@@ -7,6 +7,7 @@
 # mem: 2G
 # seconds: 25
 # timeout: 240
+# sentences: 25
 . "$(dirname "$0")/rc"
 
 # below TABLE-LINE...: what the device below the target is from now on
