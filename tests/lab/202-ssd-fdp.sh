@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Flexible Data Placement: a placement handle for each die, on which a write begins; what
 # nvme-cli sees, and where Linux has write streams (6.16), that they are these handles.
-# kernels: 6.12
-# long: 6.1 newest
+# kernels: 6.12 newest
+# long: 6.1
 # smp: 1
 # mem: 2G
 # seconds: 10
