@@ -202,6 +202,7 @@ void dmda_log_fail(struct dmda_log *log, const char *what, const char *why)
 
 static void init_parts(struct dmda_log *log)
 {
+	init_rwsem(&log->message_lock);
 	mutex_init(&log->commit_lock);
 	mutex_init(&log->checkpoint_lock);
 	spin_lock_init(&log->lock);
@@ -469,7 +470,10 @@ void dmda_log_postsuspend(struct dmda *dmda)
 {
 	struct dmda_log *log = dmda->log;
 
+	/* A message that came before writes no more when another target has the device. */
+	down_write(&log->message_lock);
 	WRITE_ONCE(log->is_quiet, true);
+	up_write(&log->message_lock);
 	cancel_delayed_work_sync(&log->no_space_work);
 	wait_for_workers(log);
 	if (log->state == DMDA_LOG_WRITE)
@@ -503,7 +507,7 @@ static int clean_all(struct dmda_log *log)
 	return READ_ONCE(log->is_suspending) ? -EAGAIN : -EIO;
 }
 
-int dmda_log_message(struct dmda *dmda, const struct dmda_message *message)
+static int obey_message(struct dmda *dmda, const struct dmda_message *message)
 {
 	struct dmda_log *log = dmda->log;
 
@@ -535,6 +539,16 @@ int dmda_log_message(struct dmda *dmda, const struct dmda_message *message)
 	default:
 		return -EINVAL;
 	}
+}
+
+int dmda_log_message(struct dmda *dmda, const struct dmda_message *message)
+{
+	int ret;
+
+	down_read(&dmda->log->message_lock);
+	ret = obey_message(dmda, message);
+	up_read(&dmda->log->message_lock);
+	return ret;
 }
 
 /* lpns that there would be on all of the device below */

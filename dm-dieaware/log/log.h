@@ -21,6 +21,7 @@
  *
  *   lock			protects			   context
  *   logs_lock (life.c)		who is at work on which device	   ctr, resume, dtr; sleeps
+ *   dmda_log.message_lock	is_quiet against messages	   sleeps; outside the next two
  *   dmda_log.checkpoint_lock	a checkpoint at a time		   sleeps
  *   dmda_log.commit_lock	a commit at a time		   sleeps; inside the former
  *   dmda_log.lock		everything else that is not said   irq; innermost
@@ -37,6 +38,7 @@
 
 #include <linux/completion.h>
 #include <linux/mempool.h>
+#include <linux/rwsem.h>
 #include <linux/xarray.h>
 
 #include "../core/change.h"
@@ -255,6 +257,7 @@ struct dmda_log_writes {
  * @writes: reserve for struct dmda_log_page_write
  * @readers: by segment: bios that read from it; it is not freed before they have ended
  * @nr_in_place: by segment: writes in place that are under way
+ * @message_lock: for reading while a message is obeyed, for writing when all becomes quiet
  * @commit_lock: one commit at a time
  * @checkpoint_lock: one checkpoint at a time
  * @lock: protects the following
@@ -347,6 +350,7 @@ struct dmda_log {
 	atomic_t *readers;
 	u32 *nr_in_place;
 
+	struct rw_semaphore message_lock; /* of a message against a suspend */
 	struct mutex commit_lock; /* of a commit */
 	struct mutex checkpoint_lock; /* of a checkpoint */
 
