@@ -139,6 +139,22 @@ static enum dmda_state wanted_state(const struct dmda *dmda)
 }
 
 /*
+ * Who asks for the status holds no lock, and should not see that there is no answer yet, nor wait
+ * for it.
+ */
+static void discover_again(struct dmda *dmda)
+{
+	struct dmda_discovery found;
+
+	lockdep_assert_held(&dmda->admin_lock);
+
+	dmda_discover(dmda->dev->bdev, &found);
+	dmda->discovery.state = found.state;
+	WRITE_ONCE(dmda->discovery.die_unit_bytes, found.die_unit_bytes);
+	WRITE_ONCE(dmda->discovery.stripe_bytes, found.stripe_bytes);
+}
+
+/*
  * Decide again, and ask the device again if it is to decide. While no hints are sent,
  * writes go by unseen: what the run table knew would be out of date afterwards.
  */
@@ -149,7 +165,7 @@ static void decide_locked(struct dmda *dmda)
 	lockdep_assert_held(&dmda->admin_lock);
 
 	if (dmda->config.hints == DMDA_HINTS_AUTO)
-		dmda_discover(dmda->dev->bdev, &dmda->discovery);
+		discover_again(dmda);
 	state = wanted_state(dmda);
 	dmda_retry_trust(dmda);
 	WRITE_ONCE(dmda->state, state);
@@ -304,8 +320,9 @@ size_t dmda_hints_status(struct dmda *dmda, char *result, unsigned int maxlen)
 	dmda_runtable_stats(dmda->table, &runs);
 	DMEMIT(" runs_extents=%llu runs_bytes=%llu runs_limit_bytes=%llu runs_evicted=%llu",
 	       runs.nr_extents, runs.bytes, runs.limit_bytes, runs.nr_evicted);
-	DMEMIT(" die_unit_bytes=%u stripe_bytes=%llu", dmda->discovery.die_unit_bytes,
-	       dmda->discovery.stripe_bytes);
+	DMEMIT(" die_unit_bytes=%u stripe_bytes=%llu",
+	       READ_ONCE(dmda->discovery.die_unit_bytes),
+	       READ_ONCE(dmda->discovery.stripe_bytes));
 	return sz;
 }
 
