@@ -147,12 +147,13 @@ static bool merges_badly(struct dmda *dmda, const struct dmda_write *write)
 {
 	struct dmda_cpu *cpu = raw_cpu_ptr(dmda->stats.cpu);
 	u64 first = from_dpn(write->run.dpn), end = first + write->run.nr_pages;
-	bool adjacent = first == cpu->end_dpn || end == cpu->first_dpn;
-	bool bad = adjacent && cpu->hint != write->verdict.hint;
+	bool adjacent = first == READ_ONCE(cpu->end_dpn) || end == READ_ONCE(cpu->first_dpn);
+	bool bad = adjacent && READ_ONCE(cpu->hint) != write->verdict.hint;
 
-	cpu->first_dpn = first;
-	cpu->end_dpn = end;
-	cpu->hint = write->verdict.hint;
+	/* Another task may run here meanwhile: what gets mixed up, the transport finds. */
+	WRITE_ONCE(cpu->first_dpn, first);
+	WRITE_ONCE(cpu->end_dpn, end);
+	WRITE_ONCE(cpu->hint, write->verdict.hint);
 	return bad || (write->verdict.hint == DMDA_HINT_APPEND &&
 		       from_dpn(write->verdict.pred) + 1 != first);
 }

@@ -188,7 +188,7 @@ void dmda_log_fail(struct dmda_log *log, const char *what, const char *why)
 
 	spin_lock_irqsave(&log->lock, flags);
 	is_first = log->state != DMDA_LOG_FAILED;
-	log->state = DMDA_LOG_FAILED;
+	WRITE_ONCE(log->state, DMDA_LOG_FAILED);
 	dmda_log_feed_locked(log);
 	/* Under the lock: behind it, the last bio may have ended and the target be gone. */
 	if (is_first) {
@@ -401,7 +401,7 @@ static int first_start(struct dmda_log *log)
 	}
 	spin_lock_irq(&log->lock);
 	if (log->state == DMDA_LOG_NEW)
-		log->state = read_only ? DMDA_LOG_READ_ONLY : DMDA_LOG_WRITE;
+		WRITE_ONCE(log->state, read_only ? DMDA_LOG_READ_ONLY : DMDA_LOG_WRITE);
 	spin_unlock_irq(&log->lock);
 	return 0;
 }
@@ -421,7 +421,7 @@ int dmda_log_preresume(struct dmda *dmda)
 	if (first_start(log)) {
 		become_inactive(log);
 		log->is_broken = true;
-		log->state = DMDA_LOG_FAILED;
+		WRITE_ONCE(log->state, DMDA_LOG_FAILED);
 		return -EINVAL;
 	}
 	return 0;
@@ -476,7 +476,7 @@ void dmda_log_postsuspend(struct dmda *dmda)
 	up_write(&log->message_lock);
 	cancel_delayed_work_sync(&log->no_space_work);
 	wait_for_workers(log);
-	if (log->state == DMDA_LOG_WRITE)
+	if (READ_ONCE(log->state) == DMDA_LOG_WRITE)
 		dmda_log_checkpoint(log, true);
 	/* If that has failed, it has told so. */
 	flush_work(&log->fail_work);
@@ -592,7 +592,8 @@ size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
 	       counters.user_pages, counters.moved_pages);
 	DMEMIT(" meta_pages=%llu cleaned_segments=%llu starved=%llu cleaning=%s policy=%s",
 	       counters.meta_pages, counters.nr_cleaned, counters.nr_starved,
-	       dmda->config.cleaning ? "on" : "off", dmda_policy_name(dmda->config.policy));
+	       READ_ONCE(dmda->config.cleaning) ? "on" : "off",
+	       dmda_policy_name(READ_ONCE(dmda->config.policy)));
 	DMEMIT(" grown_lpns=%llu idle_cleaned=%llu moved_hints=%llu in_place_pages=%llu",
 	       nr_lpns_to_be_had(log), counters.nr_idle_cleaned, counters.nr_moved_hints,
 	       counters.in_place_pages);

@@ -849,7 +849,8 @@ void dmda_log_kick_clean(struct dmda_log *log);
 static inline u32 dmda_log_soft_mark(const struct dmda_log *log)
 {
 	return DMDA_LOG_LOW_SEGMENTS +
-		mult_frac(log->segments.nr_segments, log->dmda->config.idle_free_percent, 100);
+		mult_frac(log->segments.nr_segments,
+			  READ_ONCE(log->dmda->config.idle_free_percent), 100);
 }
 
 /**
