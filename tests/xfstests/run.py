@@ -21,6 +21,7 @@ from pathlib import Path
 import self_test
 from machine import NoMachine, run_machine
 from results import Known, Outcome, Results, conclude, differs, judge, read_known
+from room import check_room, room_here
 from suite import FILESYSTEMS, Suite, Unusable
 
 TOP = Path(__file__).resolve().parent.parent.parent
@@ -77,19 +78,6 @@ def subset() -> list[str]:
     """Tests that take seconds: what the check has time for."""
     lines = (HERE / "subset").read_text().splitlines()
     return [word for line in lines if not line.startswith("#") for word in line.split()]
-
-
-def check_room(opts: argparse.Namespace) -> None:
-    """The devices lie in the machines' memory."""
-    info = Path("/proc/meminfo").read_text().split()
-    free = int(info[info.index("MemAvailable:") + 1]) // 1024
-    needed = opts.jobs * opts.mem
-    if free < needed:
-        raise Unusable(f"{needed} MiB of memory are needed and {free} are free: use --jobs 1, or"
-                       " --size and --mem (a bit more than the size).")
-    disk = shutil.disk_usage(Path.home()).free >> 20
-    if disk < 2048:
-        raise Unusable(f"2048 MiB of disk are needed in {Path.home()} and {disk} are free: make room.")
 
 
 class Run:
@@ -241,7 +229,7 @@ def main(arguments: list[str]) -> int:
             for fs in opts.fs:
                 print(fs, *suite.choose(fs, opts.wanted))
             return 0
-        check_room(opts)
+        check_room(room_here(), opts.jobs, opts.mem)
     except Unusable as why:
         print(f"xfstests: {why}", file=sys.stderr)
         return 2

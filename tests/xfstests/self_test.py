@@ -11,6 +11,7 @@ from pathlib import Path
 
 from machine import Reader
 from results import Known, Outcome, Results, conclude, differs, judge
+from room import DISK_MIB, Room, check_room
 from suite import Suite, Unusable
 
 PRINTED = """FSTYP         -- ext4
@@ -145,6 +146,24 @@ def t_a_folder_without_the_suite_is_refused():
             raise AssertionError("a folder that is not built is taken")
         except Unusable as why:
             assert "run 'make'" in str(why)
+
+
+def refused(room: Room, jobs: int) -> str:
+    """What is said of machines with 1000 MiB there; nothing if they may start."""
+    try:
+        check_room(room, jobs, 1000)
+    except Unusable as why:
+        return str(why)
+    return ""
+
+
+def t_too_little_memory_or_disk_is_refused():
+    """In a sentence that says what to do; what is just enough is taken."""
+    enough = Room(2000, DISK_MIB, Path("/x"))
+    assert refused(enough, 2) == ""
+    assert "3000 MiB of memory are needed and 2000 are free: use --jobs 1" in refused(enough, 3)
+    small = Room(2000, DISK_MIB - 1, Path("/x"))
+    assert refused(small, 2).endswith(f"in /x and {DISK_MIB - 1} are free: make room.")
 
 
 def lines() -> list[str]:
