@@ -61,7 +61,8 @@ class Results:
 
 @dataclass(frozen=True)
 class Known:
-    """A difference that is explained. "always" has to be seen, "sometimes" may."""
+    """A difference. "always" and "sometimes" are explained: the one has to be seen, the other may
+    be. Until a difference is explained the test may "never" run, on any device."""
 
     on: str
     fs: str
@@ -70,20 +71,26 @@ class Known:
     reason: str
 
     def fits(self, on: str, fs: str, test: str) -> bool:
-        """Whether it is about this test there."""
-        return self.test == test and self.on in ("*", on) and self.fs in ("*", fs)
+        """Whether it explains this test there."""
+        return self.how_often != "never" and self.test == test and self.on in ("*", on) and self.fs in ("*", fs)
 
 
 def read_known(path: Path) -> list[Known]:
-    """Lines "ON FS TEST always|sometimes REASON"; # begins a comment."""
+    """Lines "ON FS TEST always|sometimes|never REASON"; # begins a comment."""
     known = []
     for line in path.read_text().splitlines():
         if line.strip() and not line.startswith("#"):
             on, fs, test, how_often, reason = line.split(None, 4)
-            if how_often not in ("always", "sometimes"):
-                raise ValueError(f"{path}: '{how_often}' is neither always nor sometimes: {line}")
+            if how_often not in ("always", "sometimes", "never"):
+                raise ValueError(f"{path}: '{how_often}' is not always, sometimes or never: {line}")
             known.append(Known(on, fs, test, how_often, reason))
     return known
+
+
+def left_out(known: list[Known], fs: str, tests: list[str], named: list[str]) -> dict[str, str]:
+    """Which of these tests never run on this filesystem unless they are named, and why."""
+    return {entry.test: entry.reason for entry in known if entry.how_often == "never"
+            and entry.fs in ("*", fs) and entry.test in tests and entry.test not in named}
 
 
 def differs(raw: set[str], here: set[str]) -> bool:

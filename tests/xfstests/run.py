@@ -20,7 +20,16 @@ from pathlib import Path
 
 import self_test
 from machine import NoMachine, run_machine
-from results import Known, Outcome, Results, conclude, differs, judge, read_known
+from results import (
+    Known,
+    Outcome,
+    Results,
+    conclude,
+    differs,
+    judge,
+    left_out,
+    read_known,
+)
 from room import check_room, room_here
 from suite import FILESYSTEMS, Suite, Unusable
 
@@ -88,8 +97,9 @@ class Run:
         self.suite = suite
         self.tree = tree
         self.deadline = time.monotonic() + opts.minutes * 60 if opts.minutes else float("inf")
-        self.tests = {fs: self.choose(fs) for fs in opts.fs}
         self.known: list[Known] = read_known(HERE / "known")
+        self.left_out: dict[str, dict[str, str]] = {}
+        self.tests = {fs: self.choose(fs) for fs in opts.fs}
         self.cells: dict[tuple[str, str], Results] = {}
         self.trouble: list[str] = []
         self.machines = 0
@@ -98,8 +108,10 @@ class Run:
 
     def choose(self, fs: str) -> list[str]:
         """What is asked for on this filesystem."""
-        without = set(self.suite.choose(fs, self.opts.without))
-        return [test for test in self.suite.choose(fs, self.opts.wanted) if test not in without]
+        tests = self.suite.choose(fs, self.opts.wanted)
+        self.left_out[fs] = left_out(self.known, fs, tests, self.opts.wanted)
+        without = {*self.suite.choose(fs, self.opts.without), *self.left_out[fs]}
+        return [test for test in tests if test not in without]
 
     def open_results(self, digest: str) -> None:
         """Those of the raw device are there for comparison even if it does not run now."""
@@ -206,6 +218,7 @@ class Run:
         """A line for each test, a sum for each cell, the closing line."""
         lines = self_test.lines() if self.opts.subset else []
         for fs in self.opts.fs:
+            lines += [f"ok - {fs} {test} # SKIP {why}" for test, why in self.left_out[fs].items()]
             for kind in self.opts.on:
                 cell = self.cells[kind, fs]
                 sums = ", ".join(f"{cell.count(s)} {s}" for s in ("pass", "fail", "notrun", "late", "died"))

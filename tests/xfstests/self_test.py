@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from machine import Reader
-from results import Known, Outcome, Results, conclude, differs, judge
+from results import Known, Outcome, Results, conclude, differs, judge, left_out
 from room import DISK_MIB, Room, check_room
 from suite import Suite, Unusable
 
@@ -118,7 +118,19 @@ def t_a_difference_fails_unless_it_is_known():
     assert verdict("pass", "fail", known).endswith("# KNOWN because")
     assert verdict("pass", "pass", known).startswith("not ok")
     assert verdict("pass", "pass", []).startswith("ok")
+    unexplained = [Known("*", "xfs", "generic/001", "never", "because")]
+    assert verdict("pass", "fail", unexplained).startswith("not ok")
     assert "# SKIP why" in verdict("notrun", "notrun", [])
+
+
+def t_what_never_runs_is_left_out_where_it_is_not_named():
+    """On that filesystem only."""
+    known = [Known("*", "xfs", "generic/001", "never", "why"), Known("*", "*", "generic/002", "always", "x")]
+    tests = ["generic/001", "generic/002"]
+    assert left_out(known, "xfs", tests, ["quick"]) == {"generic/001": "why"}
+    assert left_out(known, "ext4", tests, ["quick"]) == {}
+    assert left_out(known, "xfs", tests, ["generic/001"]) == {}
+    assert left_out(known, "xfs", tests[1:], ["quick"]) == {}
 
 
 def t_results_of_other_code_are_forgotten():
