@@ -57,6 +57,7 @@ new_device() {
 	DEVICE=${DISKS[$1]}
 	if [[ $ON != raw ]]; then
 		dmsetup create "$1" --table "$(table_of "$DEVICE")"
+		udevsettle
 		DEVICE=/dev/mapper/$1
 	fi
 }
@@ -74,11 +75,23 @@ quiet_kernel() {
 	echo 0 >/proc/sys/kernel/printk_ratelimit
 }
 
-# No udev runs here, and dmsetup makes its nodes by itself: where there is udevadm, xfstests would
-# wait for ever for udev's word that a device has come, and a second where there is nothing.
+# No udev runs here: where there is udevadm, xfstests would wait for ever for udev's word that a
+# device has come, and a second where there is nothing. dmsetup makes its nodes by itself before it
+# ends; what udev would have made of them are links to the kernel's names, which xfstests follows
+# into sysfs.
 without_udev() {
 	rm -f "$(type -P udevadm)"
-	ln -s "$(type -P true)" /usr/bin/udevsettle
+	cat >/usr/bin/udevsettle <<-'END'
+		#!/bin/bash
+		for node in /dev/mapper/*; do
+			if [[ -b $node && ! -L $node ]]; then
+				ln -sf "../dm-$((0x$(stat -c %T "$node")))" "$node"
+			elif [[ -L $node && ! -b $node ]]; then
+				rm -f "$node"
+			fi
+		done
+	END
+	chmod +x /usr/bin/udevsettle
 }
 
 scratch_variable() {
