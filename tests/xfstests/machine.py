@@ -22,6 +22,21 @@ NOT_RUN = re.compile(r"\[not run\]\s*(.*)")
 END = re.compile(r"^(Ran|Not run|Failures|Passed all|Failed|Skipped|Interrupted)\b.*\n")
 
 
+class Deadline:
+    """When all has to end: after some minutes, never, or now."""
+
+    def __init__(self, minutes: float):
+        self.end = time.monotonic() + minutes * 60 if minutes else float("inf")
+
+    def over(self) -> bool:
+        """Whether that was before."""
+        return time.monotonic() > self.end
+
+    def now(self, *_unused) -> None:
+        """For signals: machines are not left behind, and what is known is reported."""
+        self.end = 0
+
+
 class NoMachine(Exception):
     """The machine could not be started: says why."""
 
@@ -87,7 +102,7 @@ class Reader:
         return taken
 
 
-def watch(machine: subprocess.Popen, limit: int, deadline: float, log, keep) -> str | None:
+def watch(machine: subprocess.Popen, limit: int, deadline: Deadline, log, keep) -> str | None:
     """Read a machine's output until it ends, and hand each outcome to keep(). Returns None, or the
     name of the test that was running when the machine ended or was stopped."""
     reader = Reader()
@@ -106,12 +121,12 @@ def watch(machine: subprocess.Popen, limit: int, deadline: float, log, keep) -> 
                     keep(outcome)
             test = reader.running()
             late = bool(test) and time.monotonic() - reader.begun > limit
-            if late or time.monotonic() > deadline:
+            if late or deadline.over():
                 stop(machine)
                 break
     machine.wait()
     test = reader.running()
-    if test and time.monotonic() <= deadline:
+    if test and not deadline.over():
         status = "late" if late else "died"
         keep(Outcome(test, status, round(time.monotonic() - reader.begun)))
     return test
@@ -126,7 +141,7 @@ def stop(machine: subprocess.Popen) -> None:
         machine.kill()
 
 
-def run_machine(command: list[str], limit: int, deadline: float, folder: Path, keep) -> None:
+def run_machine(command: list[str], limit: int, deadline: Deadline, folder: Path, keep) -> None:
     """One machine, from its start to its end. Raises NoMachine if no test began."""
     folder.mkdir(parents=True, exist_ok=True)
     begun = []
@@ -139,6 +154,6 @@ def run_machine(command: list[str], limit: int, deadline: float, folder: Path, k
         machine = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT)
         running = watch(machine, limit, deadline, log, note)
-    if not begun and not running and time.monotonic() <= deadline:
+    if not begun and not running and not deadline.over():
         said = (folder / "log").read_text(errors="replace").strip().splitlines()[-5:]
         raise NoMachine(f"The machine ran no test (status {machine.returncode}): {' | '.join(said)}")

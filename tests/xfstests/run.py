@@ -12,14 +12,14 @@ import argparse
 import os
 import queue
 import shutil
+import signal
 import sys
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 import self_test
-from machine import NoMachine, run_machine
+from machine import Deadline, NoMachine, run_machine
 from results import (
     Known,
     Outcome,
@@ -96,7 +96,7 @@ class Run:
         self.opts = opts
         self.suite = suite
         self.tree = tree
-        self.deadline = time.monotonic() + opts.minutes * 60 if opts.minutes else float("inf")
+        self.deadline = Deadline(opts.minutes)
         self.known: list[Known] = read_known(HERE / "known")
         self.left_out: dict[str, dict[str, str]] = {}
         self.tests = {fs: self.choose(fs) for fs in opts.fs}
@@ -149,7 +149,7 @@ class Run:
                 return
             cell.add(outcome)
 
-        while rest and time.monotonic() < self.deadline and not self.trouble:
+        while rest and not self.deadline.over() and not self.trouble:
             before = len(rest)
             with self.lock:
                 self.machines += 1
@@ -185,7 +185,7 @@ class Run:
 
     def worker(self, todo: queue.SimpleQueue) -> None:
         """Take lists until there is none, or the time is over."""
-        while time.monotonic() < self.deadline and not self.trouble:
+        while not self.deadline.over() and not self.trouble:
             try:
                 kind, fs, tests = todo.get_nowait()
             except queue.Empty:
@@ -249,6 +249,8 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as tree:
         suite.copy_to(Path(tree) / "opt" / "xfstests")
         run = Run(opts, suite, tree)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, run.deadline.now)
         run.run()
         return run.report()
 

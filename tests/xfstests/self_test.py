@@ -5,11 +5,14 @@ case once as it should be and once as it should not. Needs no machine and no xfs
 
 from __future__ import annotations
 
+import io
+import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
-from machine import Reader
+from machine import Deadline, Reader, watch
 from results import Known, Outcome, Results, conclude, differs, judge, left_out
 from room import DISK_MIB, Room, check_room
 from suite import Suite, Unusable
@@ -82,6 +85,25 @@ def t_half_a_name_is_none():
     assert reader.running() is None
     reader.feed("1  3s\ngeneric/1002 ")
     assert [o.test for o in reader.take()] == ["generic/1001"]
+
+
+def watched(script: str, limit: int, stop_after: float = 0) -> tuple[list[tuple[str, str]], bool]:
+    """What became of the tests of a machine that is this script, and whether it was stopped."""
+    kept = []
+    deadline = Deadline(0)
+    machine = subprocess.Popen(["bash", "-c", script], stdout=subprocess.PIPE)
+    if stop_after:
+        threading.Timer(stop_after, deadline.now).start()
+    watch(machine, limit, deadline, io.BytesIO(), kept.append)
+    return [(o.test, o.status) for o in kept], machine.returncode < 0
+
+
+def t_a_machine_is_stopped_for_a_late_test_and_when_all_has_to_end():
+    """And not one that ends by itself."""
+    begins = "echo 'generic/001  3s'; echo 'generic/002  '; "
+    assert watched(begins + "exit 1", 60) == ([("generic/001", "pass"), ("generic/002", "died")], False)
+    assert watched(begins + "exec sleep 60", 1) == ([("generic/001", "pass"), ("generic/002", "late")], True)
+    assert watched(begins + "exec sleep 60", 60, 0.5) == ([("generic/001", "pass")], True)
 
 
 def t_only_what_is_worse_differs():
