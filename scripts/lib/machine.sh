@@ -146,7 +146,8 @@ kernel_trouble() {
 	sed -nE "/${KERNEL_JUDGED_FROM:-^}/,\$p" "$1" | grep -aE -m 1 -A 60 -- "$KERNEL_TROUBLE" | tr -d '\r'
 }
 
-# Print the trouble and leave with 126, unless the user allows it.
+# Print the trouble and leave with 126, unless the user allows it. The last sentence has its first
+# line once more, for those who show only the end.
 judge_kernel() {
 	local text
 
@@ -156,7 +157,7 @@ judge_kernel() {
 	text=$(kernel_trouble "$1" || true)
 	if [[ -n $text ]]; then
 		printf '%s\n' "$text" >&2
-		say "The guest's kernel reported a bug: see the lines above."
+		say "The guest's kernel reported a bug: $(head -n 1 <<<"$text")"
 		exit 126
 	fi
 }
