@@ -26,6 +26,8 @@ from family import (
 )
 
 _ADDED = "instructions"
+# By where it lies on the device, and by where in its file
+_ENTRIES_PER_RUN = 2
 _FILESYSTEMS = ("ext4", "xfs", "btrfs", "f2fs")
 # The first of the lab's kernels whose dm-vdo formats a device, and memory for one
 _VDO_MACHINE = Machine("6G", "7.2", has_tool=True)
@@ -173,12 +175,16 @@ def _buffered(lines: list[Line], name: str) -> Measured | None:
 
 def _run_table(lines: list[Line], name: str) -> Measured | None:
     for line in measurements(lines, name):
-        inserted, evicted = int(line["inserted"]), int(line["evicted"])
+        entries, evicted = _ENTRIES_PER_RUN * int(line["inserted"]), int(line["evicted"])
         mib = int(line["bytes"]) / (1 << 20)
         if evicted:
-            why = f"{evicted} of {inserted} runs did not fit: they were evicted from {mib:.1f} MiB"
+            all_of_them = mib * entries / (entries - evicted)
+            why = (
+                f"{evicted:,} of {entries:,} entries did not fit and were evicted from {mib:.1f} "
+                f"MiB: with all of them it would be {all_of_them:.0f}"
+            )
             return Measured([], reason=why)
-        return Measured([mib], f"{inserted} runs, none evicted")
+        return Measured([mib], f"{entries:,} entries, none evicted")
     return None
 
 

@@ -30,10 +30,8 @@ BUFFERED_MB=128
 # Of the run table: what stands for recently written data.
 TABLE_TIB=1
 FRAGMENT_PAGES=256
-RUNS_PER_MESSAGE=2048
 # Files of all sizes begin here, behind those that are measured.
 OTHER_FILES_PAGE=$((FILES_MB * 2 * 256))
-MOST_MESSAGES=400
 
 # ---- single I/Os ------------------------------------------------------------
 
@@ -63,44 +61,12 @@ reset_counters() {
 	fi
 }
 
-# Messages with runs of files of all sizes, in fragments of 4 KiB to 1 MiB
-other_files() {
-	awk -v most=$RUNS_PER_MESSAGE -v nr=$MOST_MESSAGES -v dpn=$OTHER_FILES_PAGE 'BEGIN {
-		srand(1)
-		for (ino = 100; nr; nr--) {
-			for (i = 0; i < most; ) {
-				fragments = int(2 ^ (sqrt(rand()) * 11))
-				if (fragments > most - i)
-					fragments = most - i
-				for (fpage = words = ""; fragments; fragments--) {
-					pages = int(2 ^ (rand() * 8.99))
-					words = words sprintf(" %d %d %d", fpage, dpn, pages)
-					fpage += pages
-					dpn += pages + 1
-					i++
-				}
-				print "259:0 " ino++ " 0" words
-			}
-			print "next"
-		}
-	}'
-}
-
-# As in use for a long time: what comes new has to push out what is old.
+# As in use for a long time: files of all sizes, and what comes new has to push out what is old.
 fill_run_table() {
-	local message
-
 	report "doing=filling_the_run_table"
-	while read -r message; do
-		if [[ $message != next ]]; then
-			# shellcheck disable=SC2086
-			dmsetup message "$TARGET" 0 runs add $message || die "The target refused runs."
-		elif (($(counter runs_evicted))); then
-			echo "runs: $(dmsetup status "$TARGET")"
-			return
-		fi
-	done < <(other_files)
-	die "The run table did not become full: $(dmsetup status "$TARGET")"
+	fill_runs --target "$TARGET" --first-page $OTHER_FILES_PAGE ||
+		die "The run table could not be filled."
+	echo "runs: $(dmsetup status "$TARGET")"
 }
 
 # files_make KIND DEVICE MEMORY: XFS whose files are on DEVICE and all else in MEMORY.
@@ -193,34 +159,15 @@ buffered() {
 
 # ---- the run table ----------------------------------------------------------
 
-# Two files at a time, their fragments in turn on the device, so that no two
-# neighbours merge: every fragment is a run of its own.
-table_messages() {
-	awk -v pages=$((TABLE_TIB << 28)) -v step=$FRAGMENT_PAGES -v most=$RUNS_PER_MESSAGE 'BEGIN {
-		for (dpn = 0; dpn < pages; ) {
-			even = odd = ""
-			for (i = 0; i < most && dpn < pages; i++) {
-				even = even sprintf(" %d %d %d", fpage, dpn, step)
-				odd = odd sprintf(" %d %d %d", fpage, dpn + step, step)
-				dpn += 2 * step
-				fpage += step
-			}
-			print "259:0 12 0" even
-			print "259:0 13 0" odd
-		}
-	}'
-}
-
 run_table() {
-	local sectors=$((TABLE_TIB << 31)) message
+	local sectors=$((TABLE_TIB << 31))
 
 	report "doing=run_table"
 	dmsetup create "$TARGET" --table "0 $sectors dieaware $(qemu_device) 0 hint 1 hints=on" ||
 		die "The target over 1 TiB was not created."
-	while read -r message; do
-		# shellcheck disable=SC2086
-		dmsetup message "$TARGET" 0 runs add $message || die "The target refused runs."
-	done < <(table_messages)
+	# Two files whose fragments take turns, so that every fragment is a run of its own
+	fill_runs --target "$TARGET" --pages $((TABLE_TIB << 28)) --fragment-pages $FRAGMENT_PAGES ||
+		die "The target refused runs."
 	report "row=cost.run_table_mib bytes=$(counter runs_bytes)" \
 		"inserted=$(((TABLE_TIB << 28) / FRAGMENT_PAGES)) evicted=$(counter runs_evicted) runs_ns=0"
 	dmsetup remove "$TARGET"
