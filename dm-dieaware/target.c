@@ -251,6 +251,11 @@ static int dieaware_map(struct dm_target *ti, struct bio *bio)
 {
 	struct dmda *dmda = ti->private;
 
+	/*
+	 * Device-mapper marks a polled bio with it; what is left of one that was cut inherits
+	 * the mark, and the NVMe driver would take that for its multipath.
+	 */
+	bio->bi_opf &= ~REQ_DRV;
 	return dmda->log ? dmda_log_map(dmda, bio) : dmda_hint_map(dmda, bio);
 }
 
