@@ -67,14 +67,16 @@ def ssd(options: List[str]) -> Iterator[str]:
 
 def table_line(device: str, mode: str) -> str:
     if mode == "log":
-        return run("dieaware", "format", device).strip().split("\n")[-1]
+        return run("dieaware", "format", device).strip().split("\n")[-1] + " 1 hints=on"
     sectors = run("blockdev", "--getsz", device).strip()
-    return f"0 {sectors} dieaware {device} 0 hint"
+    if mode == "linear":
+        return f"0 {sectors} linear {device} 0"
+    return f"0 {sectors} dieaware {device} 0 hint 1 hints=on"
 
 
 @contextlib.contextmanager
 def target(device: str, mode: str = "hint") -> Iterator[str]:
-    run("dmsetup", "create", TARGET, "--table", f"{table_line(device, mode)} 1 hints=on")
+    run("dmsetup", "create", TARGET, "--table", table_line(device, mode))
     try:
         yield f"/dev/mapper/{TARGET}"
     finally:
