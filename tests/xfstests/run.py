@@ -76,6 +76,7 @@ def check_options(opts: argparse.Namespace) -> argparse.Namespace:
             raise Unusable(f"--{name} wants a positive number, not {getattr(opts, name)}.")
     if opts.subset:
         opts.on = ["raw", "hint", "log"]
+        opts.fs = opts.fs or ["ext4", "xfs"]
         opts.wanted = subset()
     opts.on = [kind for kind in KINDS if not opts.on or kind in opts.on]
     opts.fs = [fs for fs in FILESYSTEMS if not opts.fs or fs in opts.fs]
