@@ -95,10 +95,15 @@ u64 nvmev_now(const struct nvmev *nvmev)
 	return min(ktime_get_ns(), READ_ONCE(nvmev->cut_ns));
 }
 
+/* With post_lock no completion is posted after the look at the clock that is due after it. */
 void nvmev_power_note(struct nvmev *nvmev)
 {
+	unsigned long flags;
+
 	guard(mutex)(&nvmev->ftl_lock);
-	WRITE_ONCE(nvmev->cut_ns, ftl_cut_ns(nvmev->ftl));
+	spin_lock_irqsave(&nvmev->queues.post_lock, flags);
+	WRITE_ONCE(nvmev->cut_ns, ftl_cut_ns(nvmev->ftl, ktime_get_ns()));
+	spin_unlock_irqrestore(&nvmev->queues.post_lock, flags);
 }
 
 bool nvmev_power_is_failing(const struct nvmev *nvmev)

@@ -484,9 +484,15 @@ void ftl_cut_after(struct ftl *ftl, u64 nr_ops);
 
 /**
  * ftl_cut_ns() - when the power fails
+ * @now_ns: present time: no sooner than what the host has seen last
+ *
+ * Work of idle dies is booked when there is occasion, for a time that may have passed. What was
+ * durable when it was booked stays so: the power fails no sooner than the first call that
+ * knows the time.
+ *
  * Return: a time at which to call ftl_power_cut(), U64_MAX while it is not known.
  */
-u64 ftl_cut_ns(const struct ftl *ftl);
+u64 ftl_cut_ns(struct ftl *ftl, u64 now_ns);
 
 /**
  * ftl_rebuild() - power on after ftl_power_cut(), or with an area from elsewhere

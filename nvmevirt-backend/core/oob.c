@@ -103,6 +103,7 @@ void ftl_oob_init(struct ftl_oob *oob, const struct ftl_params *params, void *ze
 	oob->is_volatile = !params->plp;
 	oob->program_ns = (u64)params->program_ns * params->time_scale;
 	oob->erase_ns = (u64)params->erase_ns * params->time_scale;
+	oob->cut_op_ns = U64_MAX;
 	oob->cut_ns = U64_MAX;
 	oob->area = area;
 	oob->area_bytes = lay_out_area(oob, oob->geo, params, area);
@@ -238,7 +239,7 @@ static void hurry_oldest(struct ftl_oob *oob)
 static void count_down(struct ftl_oob *oob, u64 end_ns)
 {
 	if (oob->cut_countdown && !--oob->cut_countdown)
-		oob->cut_ns = end_ns;
+		oob->cut_op_ns = end_ns;
 }
 
 static struct ftl_op *book(struct ftl_oob *oob, u32 target, bool is_erase, u64 end_ns)

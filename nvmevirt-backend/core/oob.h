@@ -175,7 +175,8 @@ struct ftl_oob_prev {
  * @safe_ns: by erase block: when what took the place of its stale pages is on NAND
  * @nr_hurried: ops that counted as ended because the lists were full
  * @cut_countdown: ops until the power fails, 0: it does not
- * @cut_ns: end of the op with which it does, U64_MAX while that is not booked
+ * @cut_op_ns: end of the op with which it does, U64_MAX while that is not booked
+ * @cut_ns: when it does, U64_MAX while nobody has asked since
  */
 struct ftl_oob {
 	const struct ftl_geometry *geo;
@@ -212,6 +213,7 @@ struct ftl_oob {
 	u64 *safe_ns;
 	u64 nr_hurried;
 	u64 cut_countdown;
+	u64 cut_op_ns;
 	u64 cut_ns;
 };
 

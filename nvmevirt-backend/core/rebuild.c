@@ -130,12 +130,19 @@ void ftl_power_cut(struct ftl *ftl, u64 now_ns)
 void ftl_cut_after(struct ftl *ftl, u64 nr_ops)
 {
 	ftl->oob.cut_countdown = nr_ops;
+	ftl->oob.cut_op_ns = U64_MAX;
 	ftl->oob.cut_ns = U64_MAX;
 }
 
-u64 ftl_cut_ns(const struct ftl *ftl)
+u64 ftl_cut_ns(struct ftl *ftl, u64 now_ns)
 {
-	return ftl->params.oob ? ftl->oob.cut_ns : U64_MAX;
+	struct ftl_oob *oob = &ftl->oob;
+
+	if (!ftl->params.oob)
+		return U64_MAX;
+	if (oob->cut_ns == U64_MAX && oob->cut_op_ns != U64_MAX)
+		oob->cut_ns = max(oob->cut_op_ns, now_ns);
+	return oob->cut_ns;
 }
 
 void *ftl_area(struct ftl *ftl, size_t *bytes)

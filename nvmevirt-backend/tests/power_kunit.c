@@ -789,15 +789,15 @@ static void power_fails_after_so_many_operations(struct kunit *test)
 
 	ftl_cut_after(ftl, 2);
 	write_plain(ftl, 0, 4);
-	KUNIT_EXPECT_EQ(test, ftl_cut_ns(ftl), U64_MAX);
+	KUNIT_EXPECT_EQ(test, ftl_cut_ns(ftl, 0), U64_MAX);
 	write_plain(ftl, 4, 1);
 	done_ns = ftl_flush(ftl, 0);
-	KUNIT_EXPECT_LE(test, ftl_cut_ns(ftl), done_ns);
+	KUNIT_EXPECT_LE(test, ftl_cut_ns(ftl, 0), done_ns);
 	write_plain(ftl, 8, 4);
 	fail_at(test, ftl, done_ns);
 	KUNIT_EXPECT_TRUE(test, ftl_is_mapped(ftl, to_lpn(4)));
 	KUNIT_EXPECT_FALSE(test, ftl_is_mapped(ftl, to_lpn(8)));
-	KUNIT_EXPECT_EQ(test, ftl_cut_ns(ftl), U64_MAX);
+	KUNIT_EXPECT_EQ(test, ftl_cut_ns(ftl, 0), U64_MAX);
 }
 
 /*
@@ -836,6 +836,38 @@ static void collection_that_was_cut_off_is_undone(struct kunit *test)
 	fail_at(test, ftl, ftl->nand.die[0].busy_until_ns);
 	for (u32 lpn = 0; lpn < 32; lpn++)
 		KUNIT_EXPECT_EQ(test, unit_of(ftl, lpn), unit[lpn]);
+}
+
+/*
+ * A die that has rested for long collects at a time that is past, and the power is to fail with
+ * that: what was flushed to the other die meanwhile, and was answered, is there all the same.
+ */
+static void power_does_not_fail_in_the_past(struct kunit *test)
+{
+	const struct drive_shape shape = { "resting", 2, 1, 4, 4, 24, 4, 70 };
+	struct ftl_params params = drive_params(&shape);
+	struct ftl_request rq = request(200, 1);
+	struct ftl *ftl;
+	u64 now_ns;
+
+	params.plp = false;
+	params.oob = true;
+	params.bg_eblks = 20;
+	params.nr_lpns = ftl_params_capacity(&params);
+	ftl = make_drive(test, &params);
+	now_ns = make_victim(ftl) + 1000 * FTL_IDLE_NS;
+	/* What has ended so far makes room in the lists for what follows. */
+	ftl_oob_settle(&ftl->oob, now_ns);
+	ftl_write(ftl, &rq, now_ns);
+	now_ns = ftl_flush(ftl, now_ns);
+	ftl_cut_after(ftl, 1);
+	ftl_idle(ftl, now_ns);
+	KUNIT_ASSERT_LT(test, ftl->oob.cut_op_ns, now_ns);
+	KUNIT_EXPECT_EQ(test, ftl_cut_ns(ftl, now_ns), now_ns);
+	/* It is not put off by those who ask again. */
+	KUNIT_EXPECT_EQ(test, ftl_cut_ns(ftl, now_ns + 1), now_ns);
+	fail_at(test, ftl, ftl_cut_ns(ftl, now_ns));
+	KUNIT_EXPECT_TRUE(test, ftl_is_mapped(ftl, to_lpn(200)));
 }
 
 /* A full drive that collects a little with each program, and has lost its spare blocks. */
@@ -974,6 +1006,7 @@ static struct kunit_case power_test_cases[] = {
 	KUNIT_CASE(trims_stay_when_pages_are_shared),
 	KUNIT_CASE(power_fails_after_so_many_operations),
 	KUNIT_CASE(collection_that_was_cut_off_is_undone),
+	KUNIT_CASE(power_does_not_fail_in_the_past),
 	KUNIT_CASE(collection_with_protection_goes_on),
 	KUNIT_CASE(flush_programs_new_data_in_a_unit_of_collection),
 	KUNIT_CASE(statistics_go_on),

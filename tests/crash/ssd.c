@@ -148,7 +148,7 @@ void ssd_ignores(struct ssd *ssd, bool flush, bool fua)
 
 bool ssd_is_off(const struct ssd *ssd)
 {
-	return ssd->now_ns >= ftl_cut_ns(ssd->ftl);
+	return ssd->now_ns >= ftl_cut_ns(ssd->ftl, ssd->seen_ns);
 }
 
 static void note_version(struct ssd *ssd, u64 page, u64 content)
@@ -255,13 +255,9 @@ static bool find_pages(struct ssd *ssd)
 	return true;
 }
 
-/*
- * Work of idle dies is booked when there is occasion, for a time that may have passed: the
- * power does not fail before what the host has seen.
- */
 const char *ssd_power_on(struct ssd *ssd)
 {
-	u64 cut_ns = max(ssd->seen_ns, min(ssd->now_ns, ftl_cut_ns(ssd->ftl)));
+	u64 cut_ns = min(ssd->now_ns, ftl_cut_ns(ssd->ftl, ssd->seen_ns));
 	const char *reason;
 
 	ftl_power_cut(ssd->ftl, cut_ns);
