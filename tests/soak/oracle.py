@@ -10,6 +10,8 @@ of its states or the oracle objects; there are no mixtures, for no device of our
 
 from __future__ import annotations
 
+import time
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Optional
@@ -34,6 +36,12 @@ class Content:
 
     sizes: list[int] = field(default_factory=lambda: [0])
     pages: dict[int, list[bytes]] = field(default_factory=dict)
+    # What happened to it last, for whoever has to find out why it is not as it must be
+    history: deque[str] = field(default_factory=lambda: deque(maxlen=16))
+
+    def note(self, what: str) -> None:
+        """Its times are those of the kernel's messages, but for milliseconds."""
+        self.history.append(f"{time.monotonic():.3f} {what}")
 
     @property
     def size(self) -> int:
@@ -51,6 +59,7 @@ class Content:
             done += end - begin
 
     def write(self, offset: int, data: bytes) -> None:
+        self.note(f"write {offset}+{len(data)}")
         self._patch(offset, data)
         if offset + len(data) > self.size:
             self.sizes.append(offset + len(data))
@@ -59,24 +68,28 @@ class Content:
         """A hole is punched, or a part of a device is discarded; the size stays."""
         length = min(length, self.size - offset)
         if length > 0:
+            self.note(f"zero {offset}+{length}")
             self._patch(offset, bytes(length))
 
     def truncate(self, size: int) -> None:
         self.zero(size, self.size - size)
+        self.note(f"size {size}")
         self.sizes.append(size)
 
     def promise(self) -> None:
         """All of it is durable as it is now."""
+        self.note(f"promised, size {self.size}")
         del self.sizes[:-1]
         for states in self.pages.values():
             del states[:-1]
 
     def promise_range(self, offset: int, length: int) -> None:
-        """These bytes are durable, and so is a size that has them."""
+        """These bytes are durable, and so is a size that has them, but none of what is behind."""
+        self.note(f"promised {offset}+{length}")
         for page, _, _ in pages_of(offset, length):
             del self.states(page)[:-1]
         least = min(offset + length, self.size)
-        self.sizes = [size for size in self.sizes if size >= least]
+        self.sizes = [max(size, least) for size in self.sizes]
 
     def expect(self, offset: int, length: int) -> bytes:
         """What a read gets while the power is on."""
@@ -162,6 +175,11 @@ class Names:
                 return ""
             reasons.append(reason)
         return f"{path} " + "; or ".join(reasons)
+
+    def history(self, path: str) -> str:
+        """What happened last to the files that had the path."""
+        files = [content for content in self.states.get(path, []) if content]
+        return " | ".join("; ".join(content.history) for content in files)
 
     def settle(self, found: dict[str, bytes]) -> None:
         """As Content.settle(), for all files; what was found is there and nothing else."""

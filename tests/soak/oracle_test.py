@@ -57,6 +57,18 @@ class ContentTest(unittest.TestCase):
         self.assertIn("bytes", content.objection(b"a" * 9))
         self.assertIn("bytes", content.objection(b"a" * 21))
 
+    def test_size_that_a_range_was_promised_with_may_end_with_it(self) -> None:
+        content = written((0, b"a" * 100))
+        content.promise()
+        content.write(0, b"b" * 3 * PAGE)
+        content.promise_range(0, 2 * PAGE)
+        self.assertEqual(content.objection(b"b" * 2 * PAGE), "")
+        self.assertEqual(content.objection(b"b" * (2 * PAGE + 7)), "")
+        self.assertIn("bytes", content.objection(b"b" * (2 * PAGE - 1)))
+        content.truncate(2 * PAGE + 9)
+        content.promise_range(0, 10)
+        self.assertIn("bytes", content.objection(b"b" * (2 * PAGE - 1)))
+
     def test_truncated_bytes_do_not_come_back(self) -> None:
         content = written((0, b"a" * PAGE))
         content.truncate(10)

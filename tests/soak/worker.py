@@ -295,7 +295,9 @@ class FileWorker(Worker):
             self.promise()
         paths = sorted(set(found) | set(self.names.states))
         objections = [
-            objection for path in paths if (objection := self.names.objection(path, found.get(path)))
+            f"{objection} ({self.names.history(path)})"
+            for path in paths
+            if (objection := self.names.objection(path, found.get(path)))
         ]
         if not objections:
             self.names.settle(found)
