@@ -74,6 +74,8 @@ qemu_arguments() {
 		# A guest that calibrates on a busy host gets a clock that runs
 		# several times too fast.
 		append+=" loglevel=5 tsc_early_khz=$(host_tsc_khz)"
+		# The kernel's ciphers test themselves at each boot: 2 of 13 s of CPU time.
+		append+=" cryptomgr.notests"
 		# While it boots the kernel changes its own code, which QEMU's CPUs do not always
 		# survive when another one runs it ("Oops: int3"). The others come in guest-init.
 		append+=" maxcpus=1 noreplace-smp"
