@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""T3: log mode under programs that do more than write at random, while it is cleaned for
+"""Log mode under programs that do more than write at random, while it is cleaned for
 the first time, and what each policy of cleaning leaves of files in pieces.
 
 Papers: Han and Son, IEEE Access 2021 (`access21`), and Park et al., APSys 2016.
@@ -12,11 +12,7 @@ from collections.abc import Callable
 
 from family import About, Line, Measured, control, found, samples
 
-from families.log.lines import (
-    WRITE_SCALE,
-    before_and_after,
-    removed,
-)
+from families.log.lines import WRITE_SCALE, before_and_after, removed
 
 SCALE = WRITE_SCALE
 SCRIPT = "guest/log-apps.sh"

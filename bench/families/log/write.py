@@ -12,21 +12,13 @@ from collections.abc import Callable
 
 from family import About, Line, Measured, control, found
 
-from families.log.lines import (
-    WRITE_SCALE,
-    before_and_after,
-    removed,
-    speed_of,
-    speeds_of,
-)
+from families.log.lines import WRITE_SCALE, before_and_after, removed, speed_of, speeds_of
 
 SCRIPT = "guest/log-write.sh"
 SCALE = WRITE_SCALE
 # Random writes by the paper's scheme against the plain SATA drive (access21, 6a)
 _PAPER_GAIN = {"ext4": 2.0, "xfs": 1.86, "btrfs": 2.15, "f2fs": 1.01}
 AGED_LAPS = 3
-
-
 _OF_CONTROL = "x raw_same_space"
 
 
