@@ -1,0 +1,163 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# What the tool must not do: write over a device that is in use, format what may be data, believe
+# what it reads from a device that is being written, move a file that gets no better, take the room
+# that is root's, end because a file is gone, take memory without a limit, leave probes behind.
+# kernels: 6.12
+# smp: 1
+# mem: 2G
+# seconds: 40
+# timeout: 240
+# sentences: 17
+. "$(dirname "$0")/rc"
+
+FS_MIB=64
+
+# new_ext4 RESERVED-PERCENT: mounted
+new_ext4() {
+	drop_mount "$T_DIR/mnt"
+	make_fs ext4 /dev/ram0 -m "$1" -O ^has_journal
+	new_mount /dev/ram0 "$T_DIR/mnt"
+}
+
+# pieces_of FILE
+pieces_of() {
+	dieaware frag --json "$1" | jq '.[0].pieces'
+}
+
+# scatter MIB KIB: $T_DIR/mnt/file in pieces of so many KiB, between those of another one
+scatter() {
+	python3 - "$T_DIR/mnt" "$1" "$2" <<'END'
+import os
+import sys
+
+folder, mib, step = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+with open(f"{folder}/file", "wb", 0) as file, open(f"{folder}/other", "wb", 0) as other:
+    for _ in range(mib * 1024 // step):
+        for each in (file, other):
+            each.write(os.urandom(step << 10))
+            os.fsync(each.fileno())
+END
+}
+
+# refused COMMAND...: as wrong usage
+refused() {
+	local status=0
+
+	"$@" || status=$?
+	echo "It ended with $status."
+	((status == 2))
+}
+
+modprobe brd rd_nr=2 rd_size=$((FS_MIB * 1024))
+at_end rmmod brd
+
+new_ext4 0
+check_known T1 "what is mounted is not formatted, with --force either" refused dieaware format --force /dev/ram0
+umount "$T_DIR/mnt"
+
+# As plain dm-crypt looks, or a database's device
+write_mib /dev/ram1 4
+at_end drop_target made
+check_known T4 "create does not format what may be data" refused dieaware create --mode log made /dev/ram1
+drop_target made
+
+new_log_target t0 /dev/ram1 --segment 1M
+check_known T9 "a device that is being written is not checked" refused dieaware check /dev/ram1
+check_known T9 "nor dumped" refused dieaware dump /dev/ram1
+drop_target t0
+
+# A pack of 130 KB has its superblock 40,000 times.
+dieaware dump --exact /dev/ram1 >"$T_DIR/text"
+python3 - "$T_DIR/text" "$T_DIR/pack" <<'END'
+import gzip
+import sys
+
+lines = open(sys.argv[1]).read().split("\n")
+with gzip.open(sys.argv[2], "wt", 1) as pack:
+    pack.write("\n".join(lines[:3] + lines[2:3] * 40000) + "\n")
+END
+# restores_in MIB FILE: or refuses it
+restores_in() {
+	local status=0
+
+	prlimit --as=$(($1 << 20)) dieaware restore --force "$2" "$T_DIR/restored" || status=$?
+	rm -f "$T_DIR/restored"
+	((status <= 2))
+}
+dieaware pack /dev/ram1 "$T_DIR/good"
+check "a pack is restored in 128 MiB" restores_in 128 "$T_DIR/good"
+check_known T5 "or refused in 128 MiB, whatever it holds" restores_in 128 "$T_DIR/pack"
+
+# Room is free in small pieces only: what is moved lies as before.
+new_ext4 0
+python3 - "$T_DIR/mnt" <<'END'
+import os
+import sys
+
+number = 0
+try:
+    while True:
+        with open(f"{sys.argv[1]}/{number}", "wb", 0) as file:
+            os.posix_fallocate(file.fileno(), 0, 64 << 10)
+        number += 1
+except OSError:
+    for each in range(0, number, 2):
+        os.unlink(f"{sys.argv[1]}/{each}")
+END
+sync
+write_mib "$T_DIR/mnt/file" 2 conv=fsync
+pieces=$(pieces_of "$T_DIR/mnt/file")
+check_that "a file is in pieces" "$pieces" -ge 16
+check "defrag takes it" dieaware defrag "$T_DIR/mnt/file"
+check_that "it finds no place that is much better" "$(pieces_of "$T_DIR/mnt/file")" -ge $((pieces - 2))
+moves_nothing() {
+	dieaware defrag --json "$1" | tee "$T_DIR/row"
+	[[ $(jq '.[0].method' "$T_DIR/row") == null ]]
+}
+check_known T2 "so it does not move it a second time" moves_nothing "$T_DIR/mnt/file"
+
+new_ext4 20
+scatter 3 32
+fallocate -l $((($(stat -fc %a "$T_DIR/mnt") - 256) * 4096)) "$T_DIR/mnt/filler"
+check_that "there is less room than the file takes, but for root's" "$(stat -fc %a "$T_DIR/mnt")" -le 300
+takes_no_reserve() {
+	! dieaware defrag "$T_DIR/mnt/file"
+}
+check_known T3 "defrag does not take root's" takes_no_reserve
+
+new_ext4 0
+
+# It has gone between the folder and itself.
+mkdir "$T_DIR/mnt/folder"
+cp "$T_DIR/data" "$T_DIR/mnt/folder/stays" 2>/dev/null || write_mib "$T_DIR/mnt/folder/stays" 1
+write_mib "$T_DIR/mnt/folder/vanishes" 1
+check "a folder is looked at" dieaware frag "$T_DIR/mnt/folder"
+strace -e trace=statx -o "$T_DIR/strace" dieaware frag "$T_DIR/mnt/folder" >"$T_DIR/frag"
+number=$(grep -n '"vanishes"' "$T_DIR/strace" | head -n 1 | cut -d : -f 1)
+goes_on() {
+	strace -o "$T_DIR/strace" -e trace=statx -e "inject=statx:error=ENOENT:when=$number" \
+		dieaware frag "$T_DIR/mnt/folder" >"$T_DIR/frag" || true
+	grep -H 'INJECTED\|stays' "$T_DIR/strace" "$T_DIR/frag"
+	grep -q stays "$T_DIR/frag"
+}
+check_known T7 "also when a file in it vanishes meanwhile" goes_on
+
+truncate -s 1T "$T_DIR/mnt/sparse"
+check_known T8 "pick --bypass of a sparse file of 1 TiB needs no more than 256 MiB" \
+	prlimit --as=$((256 << 20)) dieaware pick analyze --bypass --read-ahead 64K --out "$T_DIR/hot" --path "$T_DIR/mnt"
+rm "$T_DIR/mnt/sparse"
+
+# The terminal closes.
+dieaware pick analyze --seconds 100 --out "$T_DIR/hot" --path "$T_DIR/mnt" >"$T_DIR/pick" 2>&1 &
+picks=$!
+check "pick analyze watches" poll 30 grep -q dieaware "$TRACEFS/kprobe_events"
+kill -HUP $picks
+wait $picks || true
+no_probe() {
+	! grep dieaware "$TRACEFS/kprobe_events"
+}
+check_known T11 "it leaves no probe behind when its terminal closes" no_probe
+# The next one takes away what it finds.
+dieaware pick analyze --out "$T_DIR/hot" --path "$T_DIR/mnt" -- true >"$T_DIR/pick"
+umount "$T_DIR/mnt"
