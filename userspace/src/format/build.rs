@@ -7,10 +7,11 @@ use std::io;
 use zerocopy::{transmute, FromZeros};
 
 use super::block::{self, BlockId};
+use super::create::withdraw;
 use super::layout::{
     MapBlock, Page, SegmentsBlock, SlotsBlock, SummaryBlock, BLOCK_BYTES, DPN_BYTES,
     ENTRIES_PER_PAGE, MAGIC_DIRECTORY, MAGIC_MAP, MAGIC_SEGMENTS, MAP_ENTRIES, SEGMENTS_PER_PAGE,
-    SUMMARIES_PER_PAGE, SUPER_DPN_A, SUPER_DPN_B,
+    SUMMARIES_PER_PAGE,
 };
 use super::root::{fresh_chain, JournalPlace, Root, SlotEntry};
 use super::segments::Segment;
@@ -102,11 +103,9 @@ impl<'a, D: WritePages> Builder<'a, D> {
             map: vec![SlotEntry(0); superblock.nr_pages(Table::Map) as usize],
         };
 
-        for dpn in [SUPER_DPN_A, SUPER_DPN_B]
-            .into_iter()
-            .chain(root_pages.into_iter().flatten())
-            .chain(journal)
-        {
+        // If power fails while the roots go, nobody must take the rest for a device.
+        withdraw(device)?;
+        for dpn in root_pages.into_iter().flatten().chain(journal) {
             builder.clear(dpn)?;
         }
         device.flush()?;
