@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Usage: crash-load DEVICE MARKS SEED NR_OPS FIRST_VERSION
+ * Usage: crash-load DEVICE MARKS SEED NR_OPS FIRST_VERSION [full]
  *
  * Random work on a block device: writes of 1 to 64 pages, some with FUA, several in
  * flight and overlapping, discards, zeroes, flushes. Each page is stamped. Before and
@@ -13,6 +13,7 @@
  *	dmda: s ID		a flush is submitted
  *	dmda: e ID		it is done
  *
+ * With "full" nothing is discarded, and no page becomes zeroes: what is full stays full.
  * An operation's ID is the version of its pages. Exit status: 0; 1 after the first
  * operation that failed; 2 if it could not begin.
  */
@@ -55,6 +56,7 @@ struct slot {
  * @nr_busy: how many are in flight
  * @next_id: of the next operation
  * @has_failed: some operation has
+ * @full: see above
  */
 struct load {
 	int device;
@@ -66,6 +68,7 @@ struct load {
 	u32 nr_busy;
 	u64 next_id;
 	bool has_failed;
+	bool full;
 };
 
 static void give_up(const char *what)
@@ -203,9 +206,9 @@ static void do_something(struct load *load)
 		submit_write(load, lpn, nr_pages, false);
 	else if (what < 80)
 		submit_write(load, lpn, nr_pages, true);
-	else if (what < 85)
+	else if (what < 85 && !load->full)
 		zero(load, lpn, nr_pages, true);
-	else if (what < 87)
+	else if (what < 87 && !load->full)
 		zero(load, lpn, nr_pages, false);
 	else if (what < 93)
 		flush(load);
@@ -241,9 +244,10 @@ int main(int argc, char **argv)
 {
 	struct load load = { 0 };
 
-	if (argc != 6) {
+	load.full = argc == 7 && !strcmp(argv[6], "full");
+	if (argc != 6 && !load.full) {
 		fprintf(stderr,
-			"Usage: crash-load DEVICE MARKS SEED NR_OPS FIRST_VERSION\n");
+			"Usage: crash-load DEVICE MARKS SEED NR_OPS FIRST_VERSION [full]\n");
 		return 2;
 	}
 	begin(&load, argv);

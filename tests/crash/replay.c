@@ -20,6 +20,7 @@
  *	--seed N		other losses
  *	--sample N		only N power failures, spread over all places
  *	--cut PLACE:LOSS	only this one
+ *	--scarcest		say which failure leaves the fewest segments without data
  *	--end			only at the end, when all is written; the core starts nothing
  *	--write FILE		write what is left to FILE, which is all zeroes before the first
  *				power failure, and which nobody else writes to
@@ -55,6 +56,9 @@ const char *__asan_default_options(void)
  * @ignored: of --ignore
  * @only_place: of --cut, or U64_MAX
  * @only_loss: of --cut
+ * @scarcest: see above
+ * @least_spare: segments without data after the failure that has left the fewest
+ * @scarcest_cut: that failure
  * @image: descriptor of @file
  * @events: what happens
  * @disk: to this disk
@@ -80,6 +84,9 @@ struct replay {
 	const char *down;
 	u64 only_place;
 	u32 only_loss;
+	bool scarcest;
+	u64 least_spare;
+	char scarcest_cut[48];
 	int image;
 	struct events events;
 	struct disk disk;
@@ -219,6 +226,20 @@ static bool check_real(struct replay *replay, u64 line, char why[160])
 	return good && run(replay->down, why);
 }
 
+/* Of several the last: most has happened by then. */
+static void note_spare(struct replay *replay, const char *cut)
+{
+	u64 nr_spare;
+
+	if (!replay->scarcest)
+		return;
+	nr_spare = start_nr_spare(replay->start);
+	if (nr_spare > replay->least_spare)
+		return;
+	replay->least_spare = nr_spare;
+	strcpy(replay->scarcest_cut, cut);
+}
+
 static void fail_power(struct replay *replay, u64 line, u32 loss)
 {
 	u64 random = (replay->seed + replay->nr_places * 64 + loss) * 0x9e3779b97f4a7c15ULL;
@@ -233,6 +254,8 @@ static void fail_power(struct replay *replay, u64 line, u32 loss)
 	    !check_real(replay, line, why)) {
 		replay->nr_failed++;
 		printf("cut %s, line %llu of the trace: %s\n", cut, (unsigned long long)line, why);
+	} else {
+		note_spare(replay, cut);
 	}
 	disk_undo(&replay->disk);
 }
@@ -377,6 +400,9 @@ static void take_option(struct replay *replay, char option)
 			give_up("--cut wants PLACE:LOSS, not '%s'", optarg);
 		replay->only_place = place;
 		break;
+	case 'f':
+		replay->scarcest = true;
+		break;
 	case 'w':
 		replay->file = optarg;
 		break;
@@ -407,6 +433,7 @@ static void take_arguments(struct replay *replay, int argc, char **argv)
 		{ "seed", required_argument, NULL, 's' },
 		{ "sample", required_argument, NULL, 'S' },
 		{ "cut", required_argument, NULL, 'c' },
+		{ "scarcest", no_argument, NULL, 'f' },
 		{ "write", required_argument, NULL, 'w' },
 		{ "up", required_argument, NULL, 'u' },
 		{ "device", required_argument, NULL, 'd' },
@@ -422,6 +449,8 @@ static void take_arguments(struct replay *replay, int argc, char **argv)
 	if (*replay->ignored && strcmp(replay->ignored, "flush") &&
 	    strcmp(replay->ignored, "fua") && strcmp(replay->ignored, "both"))
 		give_up("--ignore wants flush, fua or both, not '%s'", replay->ignored);
+	if (replay->scarcest && (replay->raw || replay->at_end))
+		give_up("--scarcest wants a device in log mode that is started");
 	if (!replay->every || !replay->nr_losses)
 		give_up("--every and --losses want at least 1");
 }
@@ -430,6 +459,7 @@ int main(int argc, char **argv)
 {
 	static struct replay replay = {
 		.nr_losses = NR_LOSSES, .every = 1, .ignored = "", .only_place = U64_MAX,
+		.least_spare = U64_MAX,
 	};
 
 	take_arguments(&replay, argc, argv);
@@ -442,5 +472,8 @@ int main(int argc, char **argv)
 	       (unsigned long long)replay.nr_cuts, (unsigned long long)replay.nr_failed,
 	       (unsigned long long)replay.events.nr_bios,
 	       (unsigned long long)replay.events.nr_ops, getenv("CUT") ?: "none");
+	if (replay.scarcest)
+		printf("scarcest %s, %llu segments without data\n", replay.scarcest_cut,
+		       (unsigned long long)replay.least_spare);
 	return replay.nr_failed != 0;
 }

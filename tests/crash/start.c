@@ -418,6 +418,15 @@ u64 start_journal_end(const struct start *start)
 	return start->journal_end;
 }
 
+u64 start_nr_spare(const struct start *start)
+{
+	u64 nr = 0;
+
+	for (u32 i = 0; i < start->segments.nr_segments; i++)
+		nr += !start->segments.segment[i].nr_valid;
+	return nr;
+}
+
 bool start_is_metadata(const struct start *start, u64 dpn)
 {
 	return dpn < start->super.area[0].segments_dpn;

@@ -49,6 +49,11 @@ u64 start_journal_end(const struct start *start);
 u64 start_last_batch(const struct start *start);
 
 /**
+ * start_nr_spare() - segments that are free, or hold nothing any more
+ */
+u64 start_nr_spare(const struct start *start);
+
+/**
  * start_is_metadata() - is this page of the disk one that starting depends on?
  */
 bool start_is_metadata(const struct start *start, u64 dpn);
