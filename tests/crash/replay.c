@@ -13,7 +13,8 @@
  *				are overwritten in place
  *	--ignore WHAT		"flush", "fua" or "both": the disk does nothing for it; this has to
  *				fail
- *	--losses N		power failures at each place, at least 1 (default 4)
+ *	--losses N		power failures at each place, at least 1 (default 4); where a write is
+ *				submitted one less, as it leaves what the one before has left
  *	--every N		only at every Nth place (default 1)
  *	--durable		only where something becomes durable or is promised; of a sample,
  *				every other failure loses all that it may
@@ -270,9 +271,20 @@ static u32 loss_of_sample(const struct replay *replay)
 	return draw(&random, replay->nr_losses);
 }
 
-/* The power may fail here. */
-static void visit_place(struct replay *replay, u64 line)
+/*
+ * Where a write is only submitted, nothing becomes durable and nothing is promised: when all that
+ * may be lost is lost, that leaves what it left at the place before.
+ */
+static u32 first_loss(const struct event *event)
 {
+	return event->kind == EVENT_QUEUE ? LOSS_ALL + 1 : LOSS_ALL;
+}
+
+/* The power may fail here. */
+static void visit_place(struct replay *replay, const struct event *event)
+{
+	u64 line = event->line;
+
 	replay->nr_places++;
 	if (replay->only_place != U64_MAX) {
 		if (replay->nr_places == replay->only_place)
@@ -285,7 +297,8 @@ static void visit_place(struct replay *replay, u64 line)
 		fail_power(replay, line, loss_of_sample(replay));
 		return;
 	}
-	for (u32 loss = 0; loss < replay->nr_losses && replay->nr_failed < MAX_FAILED; loss++)
+	for (u32 loss = first_loss(event);
+	     loss < replay->nr_losses && replay->nr_failed < MAX_FAILED; loss++)
 		fail_power(replay, line, loss);
 }
 
@@ -303,7 +316,7 @@ static void play(struct replay *replay)
 		disk_happen(&replay->disk, event);
 		model_happen(&replay->model, event);
 		if (is_place(replay, event))
-			visit_place(replay, event->line);
+			visit_place(replay, event);
 	}
 	if (replay->at_end)
 		fail_power(replay, replay->events.nr_lines, LOSS_NONE);
