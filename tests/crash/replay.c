@@ -13,8 +13,9 @@
  *				are overwritten in place
  *	--ignore WHAT		"flush", "fua" or "both": the disk does nothing for it; this has to
  *				fail
- *	--losses N		power failures at each place, at least 1 (default 4); where a write is
- *				submitted one less, as it leaves what the one before has left
+ *	--losses N		power failures at each place, at least 1 (default 4); where a
+ *				write is submitted one less, as it leaves what the one before
+ *				has left
  *	--every N		only at every Nth place (default 1)
  *	--durable		only where something becomes durable or is promised; of a sample,
  *				every other failure loses all that it may
@@ -238,7 +239,7 @@ static void note_spare(struct replay *replay, const char *cut)
 	if (nr_spare > replay->least_spare)
 		return;
 	replay->least_spare = nr_spare;
-	strcpy(replay->scarcest_cut, cut);
+	snprintf(replay->scarcest_cut, sizeof(replay->scarcest_cut), "%s", cut);
 }
 
 static void fail_power(struct replay *replay, u64 line, u32 loss)
