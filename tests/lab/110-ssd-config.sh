@@ -7,6 +7,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 320
+# sentences: 77
 . "$(dirname "$0")/rc"
 
 ITEM=$CONFIGFS/item

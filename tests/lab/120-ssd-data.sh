@@ -7,6 +7,7 @@
 # mem: 2G
 # seconds: 60
 # timeout: 480
+# sentences: 30
 . "$(dirname "$0")/rc"
 
 # verify SENTENCE OPTION...

@@ -7,6 +7,7 @@
 # mem: 2G
 # seconds: 25
 # timeout: 240
+# sentences: 52
 . "$(dirname "$0")/rc"
 
 new_ssd ssd0 capacity_mib=512

@@ -7,6 +7,7 @@
 # mem: 2G
 # seconds: 60
 # timeout: 300
+# sentences: 26
 . "$(dirname "$0")/rc"
 
 SMALL=(capacity_mib=8 channels=2 dies_per_channel=1 units_per_eblk=8 wbuf_kib=1024 run_units=4)

@@ -7,6 +7,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 240
+# sentences: 40
 . "$(dirname "$0")/rc"
 
 SSD=(capacity_mib=32 channels=2 units_per_eblk=16 wbuf_kib=2048 run_units=8)

@@ -7,6 +7,7 @@
 # mem: 2G
 # seconds: 60
 # timeout: 300
+# sentences: 5
 . "$(dirname "$0")/rc"
 
 MNT=$T_DIR/mnt

@@ -10,6 +10,7 @@
 # mem: 2G
 # seconds: 25
 # timeout: 240
+# sentences: 125
 . "$(dirname "$0")/rc"
 
 drop_rawhost() {

@@ -7,6 +7,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 320
+# sentences: 65
 . "$(dirname "$0")/rc"
 
 new_ssd ssd0 capacity_mib=1024

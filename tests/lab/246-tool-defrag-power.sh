@@ -6,6 +6,7 @@
 # mem: 2G
 # seconds: 20
 # timeout: 240
+# sentences: 8
 . "$(dirname "$0")/rc"
 
 dd if=/dev/urandom of="$T_DIR/data" bs=1M count=3 status=none

@@ -7,6 +7,7 @@
 # mem: 2G
 # seconds: 35
 # timeout: 120
+# sentences: 31
 . "$(dirname "$0")/rc"
 
 # low_is SECTORS: the device below is so large

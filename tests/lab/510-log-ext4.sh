@@ -6,6 +6,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 320
+# sentences: 12
 . "$(dirname "$0")/rc"
 FS=ext4
 . "$LAB_DIR/log-data"
