@@ -34,6 +34,8 @@ hash_files() {
 cache_prune() {
 	local name=$1 keep=$2 entry
 
+	# On a machine that has kept nothing yet there is neither folder.
+	mkdir -p "$CACHE_DIR/locks"
 	for entry in "$CACHE_DIR/$name"-????????????????; do
 		if [[ -d $entry && $entry != "$keep" ]]; then
 			find "$entry" -maxdepth 0 -mmin "+$CACHE_KEEP_MINUTES" -exec rm -rf {} +

@@ -41,6 +41,19 @@ make_checkout() {
 	git -C "$fake" add -A
 }
 
+# Other suites of the same check install packages meanwhile, on a machine that is new: here nothing
+# changes but what a test changes.
+freeze_packages() {
+	local program
+
+	mkdir "$work/frozen"
+	for program in dpkg-query gcc clang ld make sparse shellcheck perl patch cargo rustc; do
+		printf '#!/bin/sh\necho 1\n' >"$work/frozen/$program"
+		chmod +x "$work/frozen/$program"
+	done
+	PATH=$work/frozen:$PATH
+}
+
 # check ARGUMENT...: scripts/check there
 check() {
 	"$fake/scripts/check" "$@" >"$work/said" 2>&1
@@ -187,6 +200,14 @@ only_known_suites() {
 	done
 }
 
+# prunes_nothing: a machine that is new has no folder to prune.
+prunes_nothing() {
+	DIEAWARE_CACHE=$work/none DIEAWARE_TOP=$top bash -c '
+		set -euo pipefail
+		. "$DIEAWARE_TOP/scripts/lib/load.sh"
+		cache_prune unit ""'
+}
+
 # kernels VERSIONS COMMAND: in a shell with the library, in an archive that has these images; KERNEL
 # says which of them the cache has as the newest, and DAYS how long ago that was asked.
 kernels() {
@@ -220,6 +241,7 @@ newest_is() {
 export KERNEL="" HOURS=0
 
 make_checkout
+freeze_packages
 expect "a suite runs" runs 1
 expect "and not again, which the summary says" says_cached
 expect "with --fresh it runs all the same" fresh_runs
@@ -243,6 +265,8 @@ expect "nor one during which an input changed" edit_meanwhile_is_not_kept
 expect "nothing is kept where git does not know the files" not_without_git
 expect "suites of machines always run" machines_always_run
 expect "no other suite is taken for one of the host" only_known_suites
+
+expect "a machine that has no cache yet has nothing to prune" prunes_nothing
 
 expect "the oracle of the soak objects to what is wrong, and to nothing else" \
 	python3 "$top/tests/soak/oracle_test.py"
