@@ -33,7 +33,7 @@ toolchain_need() {
 	local series compiler
 
 	TOOLCHAIN=
-	if [[ $1 == debug ]]; then
+	if is_debug_kernel "$1"; then
 		# The machine's own compiler has built it.
 		return
 	fi

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Several CPUs: many writers, readers, messages, suspends, reloads and trims at the same time.
-# kernels: 6.12 debug
+# kernels: 6.12 debug kcsan
 # smp: 4
 # smp on debug: 2
+# smp on kcsan: 2
 # mem: 2G
 # seconds: 40
 # timeout: 320

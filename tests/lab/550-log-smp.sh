@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode on several CPUs: writers, readers, trims, cleaning, checkpoints, suspends and reloads at
 # the same time, with a map cache that is too small; overwrites stay in place now and then.
-# kernels: 6.12 debug
+# kernels: 6.12 debug kcsan
 # smp: 4
 # smp on debug: 2
+# smp on kcsan: 2
 # mem: 2G
 # seconds: 50
 # timeout: 400

@@ -16,12 +16,13 @@ BAD_LOG='BUG:|WARNING:|Oops|general protection|possible .*deadlock|INFO: task .*
 KERNEL=$1
 shift
 KMEMLEAK=/sys/kernel/debug/kmemleak
+KCSAN=/sys/kernel/debug/kcsan
 # What the test in hand has said
 SENTENCES=$(mktemp)
 LAST=${*: -1}
-# A debug kernel takes its time.
+# A kernel that looks for bugs takes its time.
 SLOWNESS=1
-[[ ! -e $KMEMLEAK ]] || SLOWNESS=3
+[[ ! -e $KMEMLEAK && ! -e $KCSAN ]] || SLOWNESS=3
 
 header() {
 	sed -n "s/^# $2: *//p" "$1" | head -n 1
@@ -191,15 +192,30 @@ judge_leaks() {
 	echo clear >"$KMEMLEAK"
 }
 
+# A kernel that was told to look for races and does not is one on which all passes.
+judge_watch() {
+	local watched
+
+	watched=$(sed -n 's/^setup_watchpoints: //p' "$KCSAN")
+	if ((${watched:-0} >= 1000)); then
+		echo "ok - races: memory was watched ($watched times)"
+	else
+		echo "not ok - races: memory was watched (${watched:-0} times)"
+	fi
+}
+
 echo 1 >/proc/sys/kernel/printk_devkmsg 2>/dev/null || true
 if [[ -e $KMEMLEAK ]]; then
 	# What the kernel itself has lost while it booted is not ours.
 	leaks >/dev/null
 	echo clear >"$KMEMLEAK"
 fi
+# Nor are races while it boots.
+[[ ! -e $KCSAN ]] || echo on >"$KCSAN"
 for test; do
 	run_one "$test"
 done
+[[ ! -e $KCSAN ]] || judge_watch
 if [[ -e $KMEMLEAK ]]; then
 	judge_leaks "modules loaded"
 	unload || echo "not ok - memory: the modules unload"
