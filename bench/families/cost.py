@@ -31,10 +31,9 @@ _ENTRIES_PER_RUN = 2
 _FILESYSTEMS = ("ext4", "xfs", "btrfs", "f2fs")
 # The first of the lab's kernels whose dm-vdo formats a device, and memory for one
 _VDO_MACHINE = Machine("6G", "7.2", has_tool=True)
-_CHEAPEST = Machine(devices=("--qemu-nvme", "2048G"))
 _MACHINES = {
-    "added": _CHEAPEST,
-    "run_table": _CHEAPEST,
+    "added": Machine(),
+    "run_table": Machine(devices=("--qemu-nvme", "2048G")),
     "buffered": Machine(),
     "insn": Machine(has_tool=True),
     "vdo": _VDO_MACHINE,
@@ -89,18 +88,23 @@ def boots(names: list[str], options: Options) -> list[Boot]:
     ]
 
 
+def _instructions(runs: str) -> float:
+    return statistics.median(int(run) for run in runs.split(",")[WARM_UP_RUNS:])
+
+
 def _busy(line: Line) -> float:
     """Instructions of an I/O: on a device that is waited for, the CPU's rest does not count."""
-    runs = line.get("busy_ns", line["runs_ns"]).split(",")
-    return statistics.median(int(run) for run in runs[WARM_UP_RUNS:])
+    return _instructions(line.get("busy_ns", line["runs_ns"]))
 
 
 def _costs(lines: list[Line], row: str, case: str | None = None) -> dict[str, list[float]]:
-    """target -> instructions of an I/O, once for each turn."""
+    """target -> instructions of an I/O, once for each turn; beside a target is dm-linear's."""
     costs: dict[str, list[float]] = {}
     for line in measurements(lines, row):
         if case is None or line.get("case") == case:
             costs.setdefault(line["target"], []).append(_busy(line))
+            if "beside_ns" in line:
+                costs.setdefault("linear", []).append(_instructions(line["beside_ns"]))
     return costs
 
 
@@ -137,18 +141,18 @@ def _worst_added(lines: list[Line], name: str) -> Measured | None:
 
 
 def _ratio(lines: list[Line], name: str) -> Measured | None:
-    """The dearer of reading and writing in order, by dm-linear's instructions."""
+    """The dearer of reading and writing in order, by dm-linear's instructions on the cheapest device."""
     ratios, bases = {}, {}
     for case in _cases(lines, name):
         costs = _costs(lines, name, case)
-        pairs = zip(costs.get("dieaware", []), costs.get("linear", []))
-        ratios[case] = [mine / linear for mine, linear in pairs]
-        bases[case] = costs.get("linear", [])
+        turns = zip(costs.get("dieaware", []), costs.get("linear", []), costs.get("cheapest", []))
+        ratios[case] = [1 + (mine - linear) / cheapest for mine, linear, cheapest in turns]
+        bases[case] = costs.get("cheapest", [])
     if not ratios or not all(ratios.values()):
         return None
     worst = max(ratios, key=lambda case: statistics.median(ratios[case]))
     note = ", ".join(f"{case} {statistics.median(runs):.4f}" for case, runs in ratios.items())
-    beside = control("dm-linear", statistics.median(bases[worst]), _ADDED)
+    beside = control("dm-linear over null_blk", statistics.median(bases[worst]), _ADDED)
     return Measured(ratios[worst], note, beside)
 
 

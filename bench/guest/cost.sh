@@ -5,9 +5,10 @@
 #
 # Usage: cost.sh added|buffered.FILESYSTEM|run_table...
 #
-# Single I/Os are measured on QEMU's own NVMe device, the cheapest there is. It keeps no data,
-# so the filesystem has its metadata elsewhere: XFS in memory, with a realtime device for what is
-# in files. It does not announce hints, hence hints=on.
+# Single I/Os are measured on an NVMe device of the kernel's own over one that does nothing: there is
+# nobody to wait for outside the CPU, whose time would be the host's. It keeps no data, so the
+# filesystem has its metadata elsewhere: XFS in memory, with a realtime device for what is in files.
+# It does not announce hints, hence hints=on.
 
 set -euo pipefail
 
@@ -20,12 +21,11 @@ set -euo pipefail
 
 MEMORY_MB=512
 FILES_MB=1024
+NULL_GB=2048
 FILE_MB=64
 BLOCKS=1000
 ROUNDS=3
-# dm-linear and dm-dieaware in turn, so often: now and then something in the kernel makes
-# every I/O over either of them dearer from then on, by up to 3 percent.
-PAIRS=5
+TURNS=5
 BUFFERED_MB=128
 # Of the run table: what stands for recently written data.
 TABLE_TIB=1
@@ -81,46 +81,66 @@ files_make() {
 	sync
 }
 
-# costs KIND DEVICE: all I/O over that target.
-costs() {
-	local file=$MOUNT/$1/file device=$2
-	KIND=$1
+# beside ROW CASE WHERE ARGUMENT...: I/O over dm-dieaware and dm-linear in turn, to the files or to
+# the devices.
+beside() {
+	local row=$1 case=$2 mine=$MOUNT/dieaware/file other=$MOUNT/linear/file
+	if [[ $3 == device ]]; then
+		mine=/dev/mapper/$TARGET other=/dev/mapper/linear
+	fi
+	shift 3
 
-	report "doing=$KIND"
-	cost cost.read file --path "$file" --random --span-bytes "${FILE_MB}M"
-	cost cost.read device --path "$device" --random --span-bytes "${FILE_MB}M" \
-		--start-bytes "${FILES_MB}M"
+	cost "$row" "$case" --path "$mine" --beside "$other" "$@"
+}
+
+# All I/O over both targets
+costs() {
+	KIND=dieaware
+	beside cost.read file file --random --span-bytes "${FILE_MB}M"
+	beside cost.read device device --random --span-bytes "${FILE_MB}M" --start-bytes "${FILES_MB}M"
 	reset_counters
-	cost cost.write_hinted overwrite --path "$file" --write --random --span-bytes "${FILE_MB}M"
+	beside cost.write_hinted overwrite file --write --random --span-bytes "${FILE_MB}M"
 	expect_hints confirmed_overwrite $((BLOCKS * ROUNDS))
 	reset_counters
-	cost cost.write_unhinted device --path "$device" --write --random \
-		--span-bytes "${FILE_MB}M" --start-bytes "${FILES_MB}M"
+	beside cost.write_unhinted device device --write --random --span-bytes "${FILE_MB}M" \
+		--start-bytes "${FILES_MB}M"
 	# A random block sometimes follows the one before: that is an append.
 	expect_hints none $((BLOCKS * ROUNDS * 9 / 10))
-	cost cost.seq_1m read --path "$file" --block-bytes 1M --span-bytes "${FILE_MB}M" \
+	beside cost.seq_1m read file --block-bytes 1M --span-bytes "${FILE_MB}M" --blocks "$FILE_MB"
+	beside cost.seq_1m write file --write --block-bytes 1M --span-bytes "${FILE_MB}M" \
 		--blocks "$FILE_MB"
-	cost cost.seq_1m write --path "$file" --write --block-bytes 1M \
-		--span-bytes "${FILE_MB}M" --blocks "$FILE_MB"
+}
+
+# What 1 MiB costs over dm-linear where the device below costs nothing: by it a ratio is largest.
+cheapest() {
+	local whole=(--path /dev/mapper/cheapest --block-bytes 1M --span-bytes "${FILE_MB}M" --blocks "$FILE_MB")
+
+	KIND=cheapest
+	cost cost.seq_1m read "${whole[@]}"
+	cost cost.seq_1m write "${whole[@]}" --write
 }
 
 added() {
-	local below half pair
+	local half turn
 
-	below=$(qemu_device)
-	half=$(($(blockdev --getsz "$below") / 2))
-	dmsetup create "$TARGET" --table "0 $half dieaware $below 0 hint 1 hints=on" ||
+	modprobe null_blk nr_devices=2 gb=$NULL_GB bs=4096 irqmode=0 queue_mode=2
+	loop_device null /dev/nullb0
+	half=$(($(blockdev --getsz "$DEVICE_BELOW") / 2))
+	dmsetup create "$TARGET" --table "0 $half dieaware $DEVICE_BELOW 0 hint 1 hints=on" ||
 		die "The target was not created."
-	dmsetup create linear --table "0 $half linear $below $half"
+	dmsetup create linear --table "0 $half linear $DEVICE_BELOW $half"
+	dmsetup create cheapest --table "0 $half linear /dev/nullb1 0"
 	fill_run_table
 	files_make dieaware "/dev/mapper/$TARGET" /dev/ram1
 	files_make linear /dev/mapper/linear /dev/ram2
-	for ((pair = 0; pair < PAIRS; pair++)); do
-		costs linear /dev/mapper/linear
-		costs dieaware "/dev/mapper/$TARGET"
+	for ((turn = 0; turn < TURNS; turn++)); do
+		report "doing=turn_$turn"
+		costs
+		cheapest
 	done
 	umount "$MOUNT/linear" "$MOUNT/dieaware"
 	dmsetup remove linear
+	dmsetup remove cheapest
 	target_remove
 }
 
@@ -151,7 +171,7 @@ buffered() {
 	report "doing=buffered_writes_on_$type"
 	[[ -n ${DEVICE_BELOW:-} ]] || loop_device memory /dev/ram1
 	sectors=$(blockdev --getsz "$DEVICE_BELOW")
-	for ((pair = 0; pair < PAIRS; pair++)); do
+	for ((pair = 0; pair < TURNS; pair++)); do
 		buffered_write "$type" linear "0 $sectors linear $DEVICE_BELOW 0"
 		buffered_write "$type" dieaware "0 $sectors dieaware $DEVICE_BELOW 0 hint 1 hints=on"
 	done

@@ -5,7 +5,8 @@
 #
 # Usage: place.sh FILESYSTEM direct|buffered WORKLOAD:LAYOUT[,LAYOUT]...
 #
-# All layouts go through the same target in the same boot; they differ in this:
+# All layouts go through the same target in the same boot, and are read with hints=auto. They differ
+# in how they are written:
 #
 #   contiguous  hints=off   written from front to back, nothing in between
 #   plain       hints=off   the workload
@@ -72,6 +73,12 @@ write_hypothetical() {
 		$(direct_option) "$@" >/tmp/written || die "Writing the file failed."
 }
 
+# What the target does for reads it does while hints are on: so all layouts are read with them.
+read_alike() {
+	sync
+	dmsetup message "$TARGET" 0 hints auto || die "The hints could not be switched on."
+}
+
 run_hypothetical() {
 	local workload=$1 layout=$2 row=$3 kind=$4 between seed=$FILE_SEED
 
@@ -89,6 +96,7 @@ run_hypothetical() {
 	fi
 	sync
 	compare_with_simulator "$row"
+	read_alike
 	# shellcheck disable=SC2046
 	measure "row=$row kind=$kind" readback --file "$MOUNT/file" --reads 10 --verify "$seed" \
 		$(direct_option)
@@ -133,6 +141,7 @@ run_sqlite() {
 		rewrite_in_order "$MOUNT/db"
 	fi
 	sync
+	read_alike
 	measure "$words" sqlite_rows select --db "$MOUNT/db" --rows "$rows"
 	show_dies "$row" "$MOUNT/db"
 }
@@ -148,6 +157,7 @@ run_fileserver() {
 	if [[ $layout == ideal ]]; then
 		rewrite_in_order "$MOUNT"/set.*
 	fi
+	read_alike
 	fileserver_read_files "$row" "$chunk" "$MODE"
 	show_dies "$row" "$MOUNT/set.3.1"
 }

@@ -161,7 +161,7 @@ static void run(const struct job *job)
 	}
 	printf("bench: blocks=%llu", (unsigned long long)nr);
 	print_samples(samples, job->nr_rounds);
-	print_busy(busy, job->nr_rounds);
+	print_list("busy_ns", busy, job->nr_rounds);
 	printf("\n");
 }
 

@@ -237,11 +237,11 @@ uint64_t idle_ns(void)
 	return sum;
 }
 
-void print_busy(const uint64_t *busy, size_t nr)
+void print_list(const char *name, const uint64_t *values, size_t nr)
 {
 	size_t i;
 
-	printf(" busy_ns=");
+	printf(" %s=", name);
 	for (i = 0; i < nr; i++)
-		printf("%s%llu", i ? "," : "", (unsigned long long)busy[i]);
+		printf("%s%llu", i ? "," : "", (unsigned long long)values[i]);
 }

@@ -98,9 +98,9 @@ void print_samples(const uint64_t *samples, size_t nr_samples);
 uint64_t idle_ns(void);
 
 /**
- * print_busy() - print " busy_ns=a,b,c"
- * @busy: instructions of each sample, where one takes a nanosecond
+ * print_list() - print " NAME=a,b,c"
+ * @values: of each sample, say the instructions, where one takes a nanosecond
  */
-void print_busy(const uint64_t *busy, size_t nr);
+void print_list(const char *name, const uint64_t *values, size_t nr);
 
 #endif /* BENCH_UTIL_H */
