@@ -25,8 +25,8 @@ check_that "hints are sent" "$(status_field t0 hints)" == on
 exits 3 "; root may do that" setpriv --reuid=65534 --clear-groups dieaware check "$DEV"
 exits 2 "There is a device t0 already" dieaware create t0 "${DEV}p2" --mode hint
 exits 2 "is in use" dieaware create t1 "${DEV}p1" --mode hint
-exits 2 "is in use" dieaware create t1 "${DEV}p1" --mode log --force
-exits 2 "is in use" dieaware create t1 "$DEV" --mode log --force
+exits 2 "is in use" dieaware create t1 "${DEV}p1" --mode log --format --force
+exits 2 "is in use" dieaware create t1 "$DEV" --mode log --format --force
 exits 0 "t0    hint  259:" dieaware list
 # top may begin late and tells only what happens between its two looks: write as long as it runs.
 dieaware top --count 1 --interval 2 t0 >"$T_DIR/top" &
@@ -46,13 +46,14 @@ exits 2 "t1 has no dieaware target" dieaware remove t1
 dmsetup remove t1
 
 # Log mode: data is not destroyed by mistake.
-exits 2 "holds a filesystem (ext4)" dieaware create t0 "${DEV}p1" --mode log
-exits 2 "holds a partition table (gpt)" dieaware create t0 "$DEV" --mode log
-exits 2 "is not formatted for log mode" dieaware create t0 "${DEV}p2" --mode log --no-format
+exits 2 "holds a filesystem (ext4)" dieaware create t0 "${DEV}p1" --mode log --format
+exits 2 "holds a partition table (gpt)" dieaware create t0 "$DEV" --mode log --format
+exits 2 "is not formatted for log mode; --format does" dieaware create t0 "${DEV}p2" --mode log
+exits 2 "is not formatted for log mode; --format does" dieaware create t0 "${DEV}p1" --mode log
 check "the filesystem is still there" fsck.ext4 -fn "${DEV}p1"
-exits 0 "is formatted for log mode; what it holds is lost" dieaware create t0 "${DEV}p1" --mode log --force --dry-run
+exits 0 "is formatted for log mode; what it holds is lost" dieaware create t0 "${DEV}p1" --mode log --format --force --dry-run
 check "and after --dry-run as well" fsck.ext4 -fn "${DEV}p1"
-exits 0 "/dev/mapper/t0: 0 " dieaware create t0 "${DEV}p1" --mode log --force
+exits 0 "/dev/mapper/t0: 0 " dieaware create t0 "${DEV}p1" --mode log --format --force
 check_that "it can be written" "$(status_field t0 state)" == write
 dd if=/dev/urandom of="$T_DIR/data" bs=1M count=8 status=none
 dd if="$T_DIR/data" of=/dev/mapper/t0 bs=1M conv=fsync status=none
@@ -60,9 +61,10 @@ log=$(dieaware dump --part superblock "${DEV}p1" 2>/dev/null | sed -n 's/^superb
 check_that "its UUID" "$(dmsetup info -c --noheadings -o uuid t0)" == "DIEAWARE-LOG-$log-t0"
 exits 0 "\"state\": \"write\"" dieaware list --json
 check "remove" dieaware remove t0
-exits 0 "which is used as it is" dieaware create t0 "${DEV}p1" --mode log --no-format
+exits 0 "which is used as it is" dieaware create t0 "${DEV}p1" --mode log
 check "the data is there again" cmp -n 8388608 "$T_DIR/data" /dev/mapper/t0
 check "remove" dieaware remove t0
+exits 2 "holds a device in log mode" dieaware create t0 "${DEV}p1" --mode log --format
 exits 0 "is formatted for log mode: its files are seen" dieaware create t0 "${DEV}p1" --mode hint --dry-run
 
 # What the target refuses is said in its own words.

@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 240
-# sentences: 17
+# sentences: 27
 . "$(dirname "$0")/rc"
 
 FS_MIB=64
@@ -53,19 +53,32 @@ modprobe brd rd_nr=2 rd_size=$((FS_MIB * 1024))
 at_end rmmod brd
 
 new_ext4 0
-check_known T1 "what is mounted is not formatted, with --force either" refused dieaware format --force /dev/ram0
+check "what is mounted is not formatted, with --force either" refused dieaware format --force /dev/ram0
 umount "$T_DIR/mnt"
 
 # As plain dm-crypt looks, or a database's device
 write_mib /dev/ram1 4
 at_end drop_target made
-check_known T4 "create does not format what may be data" refused dieaware create --mode log made /dev/ram1
+check "create does not format what may be data" refused dieaware create --mode log made /dev/ram1
 drop_target made
 
 new_log_target t0 /dev/ram1 --segment 1M
-check_known T9 "a device that is being written is not checked" refused dieaware check /dev/ram1
-check_known T9 "nor dumped" refused dieaware dump /dev/ram1
+check "a device that is being written is not checked" refused dieaware check /dev/ram1
+check "nor dumped" refused dieaware dump /dev/ram1
+check "nor repaired" \
+	refused dieaware repair --from /dev/ram1 --to "$T_DIR/fixed"
+check "but its superblock can be seen" dieaware dump --part superblock /dev/ram1
 drop_target t0
+dieaware pack /dev/ram1 "$T_DIR/good"
+dmsetup create t0 --table "$LINE"
+check "a device that a target has is not restored, with --force either" \
+	refused dieaware restore --force "$T_DIR/good" /dev/ram1
+dieaware unpack "$T_DIR/good" "$T_DIR/image"
+check "nor is anything repaired onto it" \
+	refused dieaware repair --force --from "$T_DIR/image" --to /dev/ram1
+drop_target t0
+check "without the target it is sound" dieaware check /dev/ram1
+check "and the same log is restored without --force" dieaware restore "$T_DIR/good" /dev/ram1
 
 # A pack of 130 KB has its superblock 40,000 times.
 dieaware dump --exact /dev/ram1 >"$T_DIR/text"
@@ -85,9 +98,8 @@ restores_in() {
 	rm -f "$T_DIR/restored"
 	((status <= 2))
 }
-dieaware pack /dev/ram1 "$T_DIR/good"
 check "a pack is restored in 128 MiB" restores_in 128 "$T_DIR/good"
-check_known T5 "or refused in 128 MiB, whatever it holds" restores_in 128 "$T_DIR/pack"
+check "or refused in 128 MiB, whatever it holds" restores_in 128 "$T_DIR/pack"
 
 # Room is free in small pieces only: what is moved lies as before.
 new_ext4 0
@@ -112,10 +124,14 @@ check_that "a file is in pieces" "$pieces" -ge 16
 check "defrag takes it" dieaware defrag "$T_DIR/mnt/file"
 check_that "it finds no place that is much better" "$(pieces_of "$T_DIR/mnt/file")" -ge $((pieces - 2))
 moves_nothing() {
-	dieaware defrag --json "$1" | tee "$T_DIR/row"
+	dieaware defrag --json "$@" | tee "$T_DIR/row"
 	[[ $(jq '.[0].method' "$T_DIR/row") == null ]]
 }
-check_known T2 "so it does not move it a second time" moves_nothing "$T_DIR/mnt/file"
+check "so it does not move it a second time" moves_nothing "$T_DIR/mnt/file"
+check "rewriting it is tried" dieaware defrag --method rewrite "$T_DIR/mnt/file"
+check "and not a second time" moves_nothing --method rewrite "$T_DIR/mnt/file"
+check_fails "unless no file is to be left alone" moves_nothing --threshold 0 --method rewrite "$T_DIR/mnt/file"
+check "a file that is a little in pieces is left alone" moves_nothing --threshold 95 "$T_DIR/mnt/file"
 
 new_ext4 20
 scatter 3 32
@@ -124,7 +140,7 @@ check_that "there is less room than the file takes, but for root's" "$(stat -fc 
 takes_no_reserve() {
 	! dieaware defrag "$T_DIR/mnt/file"
 }
-check_known T3 "defrag does not take root's" takes_no_reserve
+check "defrag does not take root's" takes_no_reserve
 
 new_ext4 0
 
@@ -141,10 +157,10 @@ goes_on() {
 	grep -H 'INJECTED\|stays' "$T_DIR/strace" "$T_DIR/frag"
 	grep -q stays "$T_DIR/frag"
 }
-check_known T7 "also when a file in it vanishes meanwhile" goes_on
+check "also when a file in it vanishes meanwhile" goes_on
 
 truncate -s 1T "$T_DIR/mnt/sparse"
-check_known T8 "pick --bypass of a sparse file of 1 TiB needs no more than 256 MiB" \
+check "pick --bypass of a sparse file of 1 TiB needs no more than 256 MiB" \
 	prlimit --as=$((256 << 20)) dieaware pick analyze --bypass --read-ahead 64K --out "$T_DIR/hot" --path "$T_DIR/mnt"
 rm "$T_DIR/mnt/sparse"
 
@@ -157,7 +173,7 @@ wait $picks || true
 no_probe() {
 	! grep dieaware "$TRACEFS/kprobe_events"
 }
-check_known T11 "it leaves no probe behind when its terminal closes" no_probe
+check "it leaves no probe behind when its terminal closes" no_probe
 # The next one takes away what it finds.
 dieaware pick analyze --out "$T_DIR/hot" --path "$T_DIR/mnt" -- true >"$T_DIR/pick"
 umount "$T_DIR/mnt"

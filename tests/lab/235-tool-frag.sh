@@ -8,6 +8,7 @@
 # mem: 2G
 # seconds: 20
 # timeout: 120
+# sentences: 31
 . "$(dirname "$0")/rc"
 
 # fragment FOLDER: a file of 16 units of 32 KiB, each followed by the rest of a stripe of another one
@@ -137,7 +138,7 @@ umount "$T_DIR/mnt"
 dieaware remove t0
 
 # In log mode nobody but the target knows where files are.
-dieaware create t0 "${DEV}p1" --mode log --force
+dieaware create t0 "${DEV}p1" --mode log --format --force
 make_fs ext4 /dev/mapper/t0
 mount /dev/mapper/t0 "$T_DIR/mnt"
 dd if=/dev/urandom of="$T_DIR/mnt/file" bs=512k count=1 oflag=direct status=none

@@ -7,6 +7,7 @@
 # mem: 2G
 # seconds: 20
 # timeout: 120
+# sentences: 21
 . "$(dirname "$0")/rc"
 
 # value METRIC LABEL...: the value of the one sample that has these labels
@@ -31,7 +32,7 @@ poll 20 test -b "${DEV}p2" || partx -a "$DEV"
 at_end drop_target fast
 at_end drop_target db
 dieaware create fast "${DEV}p1" --mode hint
-dieaware create db "${DEV}p2" --mode log
+dieaware create db "${DEV}p2" --mode log --format
 make_fs ext4 /dev/mapper/fast
 new_mount /dev/mapper/fast "$T_DIR/mnt"
 for ((i = 0; i < 8; i++)); do

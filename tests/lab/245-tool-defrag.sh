@@ -8,6 +8,7 @@
 # clock: virtual
 # seconds: 28
 # timeout: 600
+# sentences: 86
 . "$(dirname "$0")/rc"
 
 # figure FILE KEY: from frag's JSON
@@ -154,7 +155,12 @@ drop_ssd ssd0
 new_ssd ssd0 capacity_mib=256 hints=0
 make_fs ext4 "$DEV"
 mount "$DEV" "$mnt"
-write_fragmented "$file"
+for ((unit = 0; unit < 64; unit++)); do
+	fallocate -o $((unit * 32768)) -l 32768 "$file"
+	fallocate -o $((unit * 32768)) -l 32768 "$file.other"
+done
+dd if="$T_DIR/data" of="$file" bs=32k count=64 oflag=direct conv=notrunc status=none
+check_that "without hints: it is in many pieces" "$(figure "$file" pieces)" -ge 16
 exits 0 move dieaware defrag "$file"
 check_that "without hints: it is in one piece" "$(figure "$file" pieces)" -eq 1
 exits 0 left dieaware defrag "$file"

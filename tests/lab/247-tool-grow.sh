@@ -26,8 +26,8 @@ at_end drop_target low
 at_end drop_target t0
 for mode in hint log; do
 	dmsetup create low --table "0 $((sectors / 2)) linear $DEV 0"
-	dieaware create t0 /dev/mapper/low --mode $mode --force >/dev/null 2>&1 ||
-		dieaware create t0 /dev/mapper/low --mode $mode >/dev/null
+	[[ $mode == hint ]] || dieaware format --force /dev/mapper/low >/dev/null
+	dieaware create t0 /dev/mapper/low --mode $mode >/dev/null
 	before=$(sectors_of t0)
 	make_fs ext4 /dev/mapper/t0
 	new_mount /dev/mapper/t0 "$T_DIR/mnt"

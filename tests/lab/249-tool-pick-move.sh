@@ -10,6 +10,7 @@
 # clock: virtual
 # seconds: 90
 # timeout: 900
+# sentences: 104
 . "$(dirname "$0")/rc"
 
 KIB=6144

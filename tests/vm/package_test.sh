@@ -20,7 +20,7 @@ root=$work/root
 debian_build() {
 	local dir=${*: -1} packages
 
-	packages=$(printf '%s\n' dkms make libc6-dev libelf1 kmod udev "${@:1:$#-1}" | sort -u | paste -sd,)
+	packages=$(printf '%s\n' dkms make libc6-dev libelf1 kmod udev dmsetup "${@:1:$#-1}" | sort -u | paste -sd,)
 	say "building a Debian with dkms (once, about a minute)"
 	quietly as_root mmdebstrap --variant=minbase --include="$packages" \
 		--aptopt='APT::Install-Recommends "false"' --aptopt='APT::Sandbox::User "root"' \

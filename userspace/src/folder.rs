@@ -9,7 +9,16 @@ use std::path::{Path, PathBuf};
 /// Called with what cannot be read; what it returns as an error ends the walk.
 pub type Failed<'a> = dyn FnMut(&Path, io::Error) -> io::Result<()> + 'a;
 
-/// Show all regular files below a folder, on the same filesystem, in no order.
+/// What was there when the folder was read, and is gone by now, is left out.
+fn but_gone<T>(result: io::Result<T>) -> Option<io::Result<T>> {
+    match result {
+        Err(err) if err.kind() == io::ErrorKind::NotFound => None,
+        result => Some(result),
+    }
+}
+
+/// Show all regular files below a folder, on the same filesystem, in no order. What comes or goes
+/// meanwhile is seen or not.
 ///
 /// # Errors
 ///
@@ -26,21 +35,22 @@ pub fn visit(
     let mut todo = vec![folder.to_owned()];
 
     while let Some(here) = todo.pop() {
-        let entries = match fs::read_dir(&here) {
-            Ok(entries) => entries,
-            Err(err) => {
+        let entries = match but_gone(fs::read_dir(&here)) {
+            None => continue,
+            Some(Ok(entries)) => entries,
+            Some(Err(err)) => {
                 failed(&here, err)?;
                 continue;
             }
         };
         for entry in entries {
             let found = entry.and_then(|entry| Ok((entry.path(), entry.metadata()?)));
-            match found {
-                Err(err) => failed(&here, err)?,
-                Ok((_, metadata)) if metadata.dev() != device => {}
-                Ok((path, metadata)) if metadata.is_dir() => todo.push(path),
-                Ok((path, metadata)) if metadata.is_file() => seen(path, &metadata),
-                Ok(_) => {}
+            match but_gone(found) {
+                Some(Err(err)) => failed(&here, err)?,
+                Some(Ok((_, metadata))) if metadata.dev() != device => {}
+                Some(Ok((path, metadata))) if metadata.is_dir() => todo.push(path),
+                Some(Ok((path, metadata))) if metadata.is_file() => seen(path, &metadata),
+                Some(Ok(_)) | None => {}
             }
         }
     }
@@ -66,4 +76,29 @@ pub fn walk(folder: &Path) -> io::Result<Vec<PathBuf>> {
     })?;
     files.sort();
     Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Metadata};
+
+    use super::visit;
+
+    #[test]
+    fn what_vanishes_does_not_end_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (sub, file) = (folder.path().join("sub"), folder.path().join("file"));
+        fs::create_dir(&sub).unwrap();
+        fs::write(&file, "x").unwrap();
+        let mut seen = Vec::new();
+        // The folder below goes when the file is seen, before it is read itself.
+        let mut take = |path, _: &Metadata| {
+            let _ = fs::remove_dir(&sub);
+            seen.push(path);
+        };
+        visit(folder.path(), &mut take, &mut |_, err| Err(err)).unwrap();
+        assert_eq!(seen, [file]);
+        let gone = folder.path().join("gone");
+        assert!(visit(&gone, &mut |_, _| {}, &mut |_, err| Err(err)).is_err());
+    }
 }

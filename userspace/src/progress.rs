@@ -2,12 +2,13 @@
 //! Work that takes long: a bar on a terminal, and an end on Ctrl-C where nothing is half done.
 
 use std::io::{self, IsTerminal};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
+use nix::libc;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::low_level;
 use thiserror::Error;
 
 /// Ctrl-C's exit status, as a shell has it.
@@ -18,7 +19,46 @@ pub const EXIT_INTERRUPTED: u8 = 130;
 #[error("Interrupted")]
 pub struct Interrupted;
 
-/// Set by SIGINT and SIGTERM from the first call on; the second signal ends the process at once.
+/// So many have something that must be taken away before the process ends.
+static TIDYING: AtomicUsize = AtomicUsize::new(0);
+
+/// As long as it is there, a second signal does not end the process at once: whoever has it asks often
+/// whether to go on, and leaves things in the kernel that have to be taken away.
+#[derive(Debug)]
+pub struct Tidy(());
+
+impl Tidy {
+    #[must_use]
+    pub fn begin() -> Self {
+        TIDYING.fetch_add(1, Ordering::SeqCst);
+        Self(())
+    }
+}
+
+impl Drop for Tidy {
+    fn drop(&mut self) {
+        TIDYING.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Does the process ignore it, as after nohup(1)? Then it goes on doing so.
+fn is_ignored(signal: i32) -> bool {
+    // SAFETY: all bytes zero is a valid sigaction, and with null for the new one it is only read.
+    unsafe {
+        let mut now: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &mut now) == 0
+            && now.sa_sigaction == libc::SIG_IGN
+    }
+}
+
+/// What a signal does: the first one asks for an end, the next one ends the process at once.
+fn on_signal(stop: &AtomicBool) {
+    if stop.swap(true, Ordering::SeqCst) && TIDYING.load(Ordering::SeqCst) == 0 {
+        low_level::exit(i32::from(EXIT_INTERRUPTED));
+    }
+}
+
+/// Set by SIGINT, SIGTERM and SIGHUP from the first call on.
 fn stop() -> io::Result<Arc<AtomicBool>> {
     static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
@@ -26,13 +66,13 @@ fn stop() -> io::Result<Arc<AtomicBool>> {
         return Ok(Arc::clone(stop));
     }
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        flag::register_conditional_shutdown(
-            signal,
-            i32::from(EXIT_INTERRUPTED),
-            Arc::clone(&stop),
-        )?;
-        flag::register(signal, Arc::clone(&stop))?;
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        if signal == SIGHUP && is_ignored(signal) {
+            continue;
+        }
+        let stop = Arc::clone(&stop);
+        // SAFETY: it only touches atomic numbers, and ends the process by what signal handlers may call.
+        unsafe { low_level::register(signal, move || on_signal(&stop)) }?;
     }
     Ok(Arc::clone(STOP.get_or_init(|| stop)))
 }
@@ -121,5 +161,23 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::{on_signal, Tidy};
+
+    #[test]
+    fn who_has_to_tidy_up_is_not_ended_at_once() {
+        let stop = AtomicBool::new(false);
+        let tidy = Tidy::begin();
+        for _ in 0..3 {
+            on_signal(&stop);
+            assert!(stop.load(Ordering::SeqCst));
+        }
+        drop(tidy);
     }
 }

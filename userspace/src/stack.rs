@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What lies below a block device: disks, through partitions and targets that map 1:1.
 
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -166,41 +167,60 @@ fn parse_line(line: &str) -> Result<Line, StackError> {
     })
 }
 
-/// Where sectors of a device are on disks: through partitions and targets that map 1:1.
-///
-/// # Errors
-///
-/// When a layer does not tell.
-pub fn resolve(
-    device: DeviceNumber,
-    first: u64,
-    nr_sectors: u64,
-) -> Result<Vec<Piece>, StackError> {
-    let mut todo = vec![(device, first, nr_sectors, 0)];
-    let mut pieces = Vec::new();
+/// Tables of device-mapper: each is asked for once, which takes a process.
+#[derive(Default)]
+pub struct Tables {
+    known: BTreeMap<DeviceNumber, Vec<Line>>,
+}
 
-    while let Some((device, first, nr_sectors, depth)) = todo.pop() {
-        let base = Base::of(device)?;
-        if depth == MOST_LAYERS {
-            return Err(StackError::Layers);
-        }
-        if !base.sysfs.join("dm").exists() {
-            pieces.push(Piece {
-                disk: base.disk()?,
-                first_sector: base.start_sectors.saturating_add(first),
-                nr_sectors,
-            });
-            continue;
-        }
-        // The last one is looked at first.
-        for line in dm::table(device)?.lines().rev() {
-            let line = parse_line(line)?;
-            if let Some((below, nr)) = line.part(first, nr_sectors) {
-                todo.push((line.below, below, nr, depth + 1));
+impl Tables {
+    fn get(&mut self, device: DeviceNumber) -> Result<&[Line], StackError> {
+        match self.known.entry(device) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(place) => {
+                let table = dm::table(device)?;
+                let lines: Result<_, _> = table.lines().map(parse_line).collect();
+                Ok(place.insert(lines?))
             }
         }
     }
-    Ok(pieces)
+
+    /// Where sectors of a device are on disks: through partitions and targets that map 1:1.
+    ///
+    /// # Errors
+    ///
+    /// When a layer does not tell.
+    pub fn resolve(
+        &mut self,
+        device: DeviceNumber,
+        first: u64,
+        nr_sectors: u64,
+    ) -> Result<Vec<Piece>, StackError> {
+        let mut todo = vec![(device, first, nr_sectors, 0)];
+        let mut pieces = Vec::new();
+
+        while let Some((device, first, nr_sectors, depth)) = todo.pop() {
+            let base = Base::of(device)?;
+            if depth == MOST_LAYERS {
+                return Err(StackError::Layers);
+            }
+            if !base.sysfs.join("dm").exists() {
+                pieces.push(Piece {
+                    disk: base.disk()?,
+                    first_sector: base.start_sectors.saturating_add(first),
+                    nr_sectors,
+                });
+                continue;
+            }
+            // The last one is looked at first.
+            for line in self.get(device)?.iter().rev() {
+                if let Some((below, nr)) = line.part(first, nr_sectors) {
+                    todo.push((line.below, below, nr, depth + 1));
+                }
+            }
+        }
+        Ok(pieces)
+    }
 }
 
 /// The name of a target in hint mode that sends hints for what is written to a device: the device's

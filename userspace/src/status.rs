@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 /// What the keys mean, in the words of the documentation.
-pub(crate) const MEANINGS: [(&str, &str); 51] = [
+pub(crate) const MEANINGS: [(&str, &str); 52] = [
     ("mode", "what the target does"),
     ("transport", "how hints reach the device"),
     ("hints", "whether hints are sent"),
@@ -79,6 +79,10 @@ pub(crate) const MEANINGS: [(&str, &str); 51] = [
     (
         "in_place_pages",
         "pages that users wrote where they were already",
+    ),
+    (
+        "space",
+        "whether there is any, or writes wait or fail for it",
     ),
 ];
 

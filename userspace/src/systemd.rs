@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use crate::dietab::{Entry, Mode};
+use crate::dietab::Entry;
 
 /// All devices that are made at boot.
 const TARGET: &str = "dieaware.target";
@@ -27,9 +27,13 @@ pub fn escape(text: &str) -> String {
     name
 }
 
-/// The unit of a device's path.
+/// The unit of a device's path. As systemd has it, slashes in a row are one, and a dot is no folder.
 pub fn device_unit(path: &str) -> String {
-    format!("{}.device", escape(path.trim_matches('/')))
+    let parts: Vec<_> = path
+        .split('/')
+        .filter(|part| !part.is_empty() && *part != ".")
+        .collect();
+    format!("{}.device", escape(&parts.join("/")))
 }
 
 /// A word of a command in a unit, so that systemd takes it as it is.
@@ -65,9 +69,6 @@ fn create_command(entry: &Entry, program: &str) -> String {
         "create".to_owned(),
         format!("--mode={}", entry.mode),
     ];
-    if entry.mode == Mode::Log {
-        words.push("--no-format".to_owned());
-    }
     if entry.start_sectors != 0 {
         words.push(format!("--start={}", entry.start_sectors));
     }
@@ -203,6 +204,14 @@ mod tests {
     }
 
     #[test]
+    fn a_path_has_one_unit() {
+        for path in ["/dev/x", "/dev//x", "//dev/x/", "/dev/./x"] {
+            assert_eq!(device_unit(path), "dev-x.device", "{path}");
+        }
+        assert_eq!(device_unit("/dev/.x"), "dev-.x.device");
+    }
+
+    #[test]
     fn words_are_taken_as_they_are() {
         assert_eq!(quote("a b"), "\"a b\"");
         assert_eq!(quote("50%\\\"$x"), "\"50%%\\\\\\\"$$x\"");
@@ -216,8 +225,8 @@ mod tests {
             "/usr/sbin/dieaware",
         );
         assert!(text.contains(
-            "ExecStart=\"/usr/sbin/dieaware\" \"create\" \"--mode=log\" \"--no-format\" \
-             \"--start=8\" \"--option=policy=greedy\" \"--\" \"my-db\" \"/dev/disk/by-uuid/12-34\"\n"
+            "ExecStart=\"/usr/sbin/dieaware\" \"create\" \"--mode=log\" \"--start=8\" \
+             \"--option=policy=greedy\" \"--\" \"my-db\" \"/dev/disk/by-uuid/12-34\"\n"
         ));
         assert!(text.contains("ExecStop=\"/usr/sbin/dieaware\" \"remove\" \"--\" \"my-db\"\n"));
         assert!(text.contains("BindsTo=dev-disk-by\\x2duuid-12\\x2d34.device\n"));
@@ -226,14 +235,14 @@ mod tests {
     }
 
     #[test]
-    fn only_a_log_could_be_formatted() {
-        let text = service(
-            &entry("a /dev/a hint"),
-            Path::new("/etc/dietab"),
-            "dieaware",
-        );
-        assert!(text.contains("ExecStart=\"dieaware\" \"create\" \"--mode=hint\" \"--\" \"a\""));
-        assert!(!text.contains("--no-format"));
+    fn nothing_is_formatted_at_boot() {
+        for mode in ["hint", "log"] {
+            let line = format!("a /dev/a {mode}");
+            let text = service(&entry(&line), Path::new("/etc/dietab"), "dieaware");
+            let command = format!("\"dieaware\" \"create\" \"--mode={mode}\" \"--\" \"a\"");
+            assert!(text.contains(&format!("ExecStart={command}")));
+            assert!(!text.contains("--format"));
+        }
     }
 
     #[test]

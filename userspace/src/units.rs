@@ -38,7 +38,7 @@ impl fmt::Display for Dpn {
 }
 
 /// A device number as the kernel prints it: `MAJOR:MINOR`.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct DeviceNumber {
     pub major: u32,
     pub minor: u32,

@@ -513,15 +513,11 @@ fn what_create_cannot_use_is_refused_before_anything_is_done() {
         (&["demo", file], 2, "--mode"),
         (&["demo", file, "--mode", "fast"], 2, "--mode"),
         (
-            &["demo", file, "--mode", "hint", "--force"],
+            &["demo", file, "--mode", "hint", "--format"],
             2,
-            "are about log mode",
+            "is about log mode",
         ),
-        (
-            &["demo", file, "--mode", "log", "--force", "--no-format"],
-            2,
-            "cannot be used with",
-        ),
+        (&["demo", file, "--mode", "log", "--force"], 2, "--format"),
         (
             &["demo", file, "--mode", "hint", "--option", "a b=c"],
             2,

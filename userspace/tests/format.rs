@@ -66,9 +66,10 @@ fn requests() -> Vec<Request> {
             1 => Some(1 << random.below(18)),
             _ => None,
         };
-        let journal_sectors = match random.below(3) {
+        let journal_sectors = match random.below(4) {
             0 => Some(8 * random.below(1 << 19)),
             1 => Some(1020 + random.below(9)),
+            2 => Some(8 * (128 + random.below(128))),
             _ => None,
         };
         requests.push(Request {

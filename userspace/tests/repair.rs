@@ -368,9 +368,17 @@ fn repair_as_a_user_runs_it() {
     let output = dieaware(&["repair", "--force", "--from", from, "--to", link]);
     assert_eq!(output.status.code(), Some(2));
     assert!(fs::read(from).unwrap() == before);
+    let result = fs::read(to).unwrap();
+    let sizes = ["--segment", "256K", "--journal", "512K"];
+    let output = dieaware(&[&["format", "--force", to], &sizes[..]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
     let output = dieaware(&["repair", "--from", from, "--to", to]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("--force"));
+    // The same log is no other thing.
+    fs::write(to, result).unwrap();
+    let output = dieaware(&["repair", "--from", from, "--to", to]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let output = dieaware(&["repair", "--json", "--force", "--from", from, "--to", to]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();

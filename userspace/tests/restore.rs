@@ -15,7 +15,7 @@ use common::devices::{
 };
 use common::{dieaware, folder, image, stderr, stdout, Random};
 use dieaware::format::exact::{self, Reader};
-use dieaware::format::layout::BLOCK_BYTES;
+use dieaware::format::layout::{BLOCK_BYTES, SUPER_DPN_A, SUPER_DPN_B};
 use dieaware::format::places;
 use dieaware::format::restore::restore;
 use dieaware::io_engine::pages::{Ram, ReadPages, WritePages};
@@ -135,10 +135,33 @@ fn dump_and_restore_as_a_user_runs_them() {
     let output = dieaware(&["restore", text, made]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(fs::read(made).unwrap() == fs::read(&path).unwrap());
-    // One that holds something is not written over,
+    // One that has this log is written over,
+    let device = Ram::new(fs::read(made).unwrap());
+    flip(&device, SUPER_DPN_A, 100);
+    fs::write(made, device.into_bytes()).unwrap();
     let output = dieaware(&["restore", text, made]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("holds a device in log mode"));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(dieaware(&["check", made]).status.code(), Some(0));
+    // one that has another one, or of which nobody knows, is not,
+    let other = image(&folder, "other", DEVICE_PAGES * BLOCK_BYTES as u64);
+    let sizes = ["--segment", "256K", "--journal", "512K"];
+    let output = dieaware(&[&["format", other.as_str()], &sizes[..]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let both = Ram::new(fs::read(made).unwrap());
+    flip(&both, SUPER_DPN_A, 100);
+    flip(&both, SUPER_DPN_B, 100);
+    let mixed = Ram::new(fs::read(made).unwrap());
+    let foreign = Ram::new(fs::read(&other).unwrap());
+    let page = foreign.read_page(SUPER_DPN_B).unwrap();
+    mixed.write(SUPER_DPN_B, &page).unwrap();
+    for held in [foreign, both, mixed] {
+        let held = held.into_bytes();
+        fs::write(made, &held).unwrap();
+        let output = dieaware(&["restore", text, made]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains("holds a device in log mode"));
+        assert!(fs::read(made).unwrap() == held);
+    }
     // unless that is wanted.
     fs::write(made, vec![1; DEVICE_PAGES as usize * BLOCK_BYTES]).unwrap();
     let output = dieaware(&["restore", "--force", text, made]);
@@ -358,8 +381,8 @@ fn without_a_superblock_there_is_nothing_to_dump() {
 #[test]
 fn a_verdict_counts_though_nobody_reads() {
     let damaged = used_device();
-    flip(&damaged, 0, 100);
-    flip(&damaged, 16, 100);
+    flip(&damaged, SUPER_DPN_A, 100);
+    flip(&damaged, SUPER_DPN_B, 100);
     let damaged = file_with("restore-unread", damaged);
     let sound = file_with("restore-unread-sound", used_device());
     for (path, status) in [(&damaged, 1), (&sound, 0)] {

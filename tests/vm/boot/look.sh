@@ -117,7 +117,7 @@ works_on_multipath() {
 	{ read -r first && read -r second; } < <(two_paths)
 	dmsetup create mpath --table "0 $(blockdev --getsz "/dev/$first") multipath 0 0 2 1 \
 		service-time 0 1 1 /dev/$first 1 service-time 0 1 1 /dev/$second 1" &&
-		dieaware create --mode log over "$mpath" && mkfs.ext4 -q /dev/mapper/over &&
+		dieaware create --mode log --format over "$mpath" && mkfs.ext4 -q /dev/mapper/over &&
 		mount /dev/mapper/over /mnt && cp /srv/volume/data /mnt/ && sync /mnt/data &&
 		dmsetup message mpath 0 "fail_path /dev/$first" && echo 3 >/proc/sys/vm/drop_caches &&
 		cmp /srv/volume/data /mnt/data && cp /srv/volume/data /mnt/again && sync /mnt/again &&

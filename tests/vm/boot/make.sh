@@ -34,7 +34,7 @@ make_partitions() {
 }
 
 make_db() {
-	dieaware create --mode log db "${1}p1"
+	dieaware create --mode log --format db "${1}p1"
 	pvcreate -q /dev/mapper/db
 	vgcreate -q vg /dev/mapper/db
 	lvcreate -q -y -L 28M -n volume vg
@@ -51,7 +51,7 @@ make_db() {
 }
 
 make_small() {
-	dieaware create --mode log small "${1}p2"
+	dieaware create --mode log --format small "${1}p2"
 	mkfs.f2fs -q /dev/mapper/small >/dev/null
 	mount /dev/mapper/small /mnt
 	write_files /mnt small

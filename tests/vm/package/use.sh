@@ -11,7 +11,7 @@ depmod -a
 modprobe dm-dieaware
 [[ $(modinfo -n dm-dieaware) == */updates/dkms/dm-dieaware.ko ]]
 drive=$(nvmev-ssd create ssd0 capacity_mib=128)
-dieaware create --mode log db "$drive"
+dieaware create --mode log --format db "$drive"
 mkfs.ext4 -q /dev/mapper/db
 mount /dev/mapper/db /mnt
 head -c 1000000 /dev/urandom >/mnt/file
@@ -28,7 +28,7 @@ if [[ -d /run/systemd/system ]]; then
 	systemctl daemon-reload
 	systemctl start dieaware@db.service
 else
-	dieaware create --mode log --no-format db "$drive"
+	dieaware create --mode log db "$drive"
 fi
 mount /dev/mapper/db /mnt
 [[ $(sha256sum </mnt/file) == "$before" ]]

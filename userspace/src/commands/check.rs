@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `dieaware check`: is a device in log mode as it must be?
 
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{bail, Context, Result};
@@ -57,45 +57,33 @@ pub fn require_start(start: u64) -> Result<()> {
     Ok(())
 }
 
-/// Open a device to be read. One that is in use is read as well, with a warning.
+/// Open a device to be read, or written as well. Nobody else may have it: of one that is being written,
+/// what is read is half of a change, and looks like damage.
 ///
 /// # Errors
 ///
-/// When it cannot be opened.
-pub fn open(path: &Path, start: u64) -> Result<Device> {
-    require_start(start)?;
-    let alone = OpenHow {
+/// When it is in use, or cannot be opened.
+pub fn open(path: &Path, start: u64, write: bool) -> Result<Device> {
+    let how = OpenHow {
+        write,
         exclusive: true,
-        ..OpenHow::default()
     };
-    let opened = match Device::open(path, start, alone) {
-        Err(err) if err.kind() == ErrorKind::ResourceBusy => {
-            eprintln!(
-                "dieaware: {} is in use: what is found may be half of a change.",
-                path.display()
-            );
-            Device::open(path, start, OpenHow::default())
-        }
-        opened => opened,
-    };
-    opened.with_context(|| format!("{} cannot be opened", path.display()))
+
+    require_start(start)?;
+    Device::open(path, start, how).map_err(|err| open_error(path, err))
 }
 
-/// Open a device to be written as well. Nobody else may have it.
-fn open_to_write(path: &Path, start: u64) -> Result<Device> {
-    let how = OpenHow {
-        write: true,
-        exclusive: true,
-    };
-    require_start(start)?;
-    Device::open(path, start, how).map_err(|err| match err.kind() {
+/// Why a device that nobody else may have cannot be opened.
+pub fn open_error(path: &Path, err: io::Error) -> anyhow::Error {
+    let name = path.display();
+
+    match err.kind() {
         ErrorKind::ResourceBusy => UsageError(format!(
-            "{} is in use and cannot be written",
-            path.display()
+            "{name} is in use: it is mounted, or part of another device"
         ))
         .into(),
-        _ => anyhow::Error::from(err).context(format!("{} cannot be opened", path.display())),
-    })
+        _ => anyhow::Error::from(err).context(format!("{name} cannot be opened")),
+    }
 }
 
 /// All of a device could be read.
@@ -127,7 +115,7 @@ pub fn no_superblock(
 }
 
 /// Let the target write again. Returns whether there was need to.
-fn clear_needs_check(device: &Device) -> std::io::Result<bool> {
+fn clear_needs_check(device: &Device) -> io::Result<bool> {
     let superblock = read_super(device, &mut Findings::default())?;
     let marked = superblock.filter(|superblock| superblock.flags & SUPER_NEEDS_CHECK != 0);
 
@@ -142,11 +130,7 @@ fn clear_needs_check(device: &Device) -> std::io::Result<bool> {
 /// When the device is damaged, or cannot be read.
 pub fn run(args: &CheckArgs, out: &mut impl Write) -> Result<()> {
     let name = args.device.display();
-    let device = if args.clear_needs_check {
-        open_to_write(&args.device, args.start)?
-    } else {
-        open(&args.device, args.start)?
-    };
+    let device = open(&args.device, args.start, args.clear_needs_check)?;
     let options = Options { quick: args.quick };
     let progress = Progress::new()?;
     progress.begin_pages("checking");

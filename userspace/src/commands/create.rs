@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail, Context, Result};
 use clap::{Args, ValueEnum};
 
-use super::{format, overwrite, DamageFound, UsageError};
+use super::{check, format, overwrite, DamageFound, UsageError};
 use crate::dm::{life, DmError};
 use crate::format::findings::Findings;
 use crate::format::layout::SUPER_NEEDS_CHECK;
 use crate::format::superblock::{Super, PAGE_SECTORS};
 use crate::format::volume::{find_super, NoSuper};
-use crate::io_engine::pages::{Device, OpenHow};
+use crate::io_engine::pages::Device;
 use crate::io_engine::signatures;
 use crate::nvme::Namespace;
 use crate::stack;
@@ -26,7 +26,7 @@ const MAX_NAME_BYTES: usize = 128;
 enum Mode {
     /// 1:1, with hints; what the device holds stays
     Hint,
-    /// Random writes become sequential; the device is formatted if it is not yet
+    /// Random writes become sequential; the device holds a log, or is formatted by --format
     Log,
 }
 
@@ -52,11 +52,11 @@ pub struct CreateArgs {
     /// First sector of DEV that the target uses, a multiple of 8
     #[arg(long, value_name = "SECTORS", default_value_t = 0)]
     start: u64,
-    /// In log mode: fail if DEV is not formatted
-    #[arg(long, conflicts_with = "force")]
-    no_format: bool,
-    /// In log mode: format DEV even if it holds something else
+    /// In log mode: format DEV first; what it holds is lost. Refused if it is known to hold something
     #[arg(long)]
+    format: bool,
+    /// Even if DEV holds something, or is a log already; only together with --format
+    #[arg(long, requires = "format")]
     force: bool,
     /// Say what would be done, and do nothing
     #[arg(long)]
@@ -90,20 +90,8 @@ fn check_name(name: &str) -> Result<()> {
 /// Exclusively, so that a device in use is refused before anything is done.
 fn open(args: &CreateArgs) -> Result<Device> {
     let name = args.device.display();
-    let how = OpenHow {
-        exclusive: true,
-        ..OpenHow::default()
-    };
+    let device = check::open(&args.device, args.start, false)?;
 
-    super::check::require_start(args.start)?;
-    let device = Device::open(&args.device, args.start, how).map_err(|err| {
-        if err.kind() == std::io::ErrorKind::ResourceBusy {
-            return usage(format!(
-                "{name} is in use: it is mounted, or part of another device"
-            ));
-        }
-        anyhow::Error::from(err).context(format!("{name} cannot be opened"))
-    })?;
     if !device.is_block() {
         return Err(usage(format!(
             "{name} is a file; losetup makes a block device of it"
@@ -150,55 +138,33 @@ fn plan_hint(args: &CreateArgs, device: &Device) -> Result<Plan> {
     })
 }
 
-/// The log that the device holds; `None`: nothing that looks like one.
-fn find_log(args: &CreateArgs, device: &Device) -> Result<Option<Super>> {
+/// The log that the device holds. What only could be none is not formatted: of much that people
+/// keep on devices nobody knows the form, and names of devices change from boot to boot.
+fn find_log(args: &CreateArgs, device: &Device) -> Result<Super> {
     let name = args.device.display();
     let found = find_super(device, &mut Findings::default())
         .with_context(|| format!("{name} cannot be used"))?;
 
     let why = match found {
-        Ok(superblock) => return Ok(Some(superblock)),
+        Ok(superblock) => return Ok(superblock),
         Err(why) => why,
     };
     // All of it may be there again once the device is as long as it was.
     if let NoSuper::Short { .. } = why {
         return Err(DamageFound(format!("{name} holds a log that cannot be used: {why}")).into());
     }
-    let was_log = signatures::is_log(device).with_context(|| format!("{name} cannot be read"))?;
-    if was_log && !args.force {
+    if signatures::is_log(device).with_context(|| format!("{name} cannot be read"))? {
         return Err(DamageFound(format!(
-            "{name} was formatted for log mode, but {why}; see \"dieaware check\", or format it \
-             again by --force"
+            "{name} was formatted for log mode, but {why}; see \"dieaware check\""
         ))
         .into());
     }
-    Ok(None)
+    Err(usage(format!(
+        "{name} is not formatted for log mode; --format does that, and what it holds is lost"
+    )))
 }
 
-fn plan_log(args: &CreateArgs, device: &Device) -> Result<Plan> {
-    let name = args.device.display();
-
-    if let Some(superblock) = find_log(args, device)? {
-        let mut notes = vec![format!(
-            "{name} holds the log {}, which is used as it is",
-            superblock.uuid_text()
-        )];
-        if superblock.flags & SUPER_NEEDS_CHECK != 0 {
-            notes.push(format!(
-                "{name} needs a check: until \"dieaware check --clear-needs-check\" has found no \
-                 damage it can only be read"
-            ));
-        }
-        return Ok(Plan {
-            formats: false,
-            len_sectors: superblock.nr_lpns * u64::from(PAGE_SECTORS),
-            superblock: Some(superblock),
-            notes,
-        });
-    }
-    if args.no_format {
-        return Err(usage(format!("{name} is not formatted for log mode")));
-    }
+fn plan_format(args: &CreateArgs, device: &Device) -> Result<Plan> {
     if !args.force {
         overwrite::refuse_data(&args.device, args.start, device)?;
     }
@@ -208,8 +174,31 @@ fn plan_log(args: &CreateArgs, device: &Device) -> Result<Plan> {
         len_sectors: superblock.nr_lpns * u64::from(PAGE_SECTORS),
         superblock: Some(superblock),
         notes: vec![format!(
-            "{name} is formatted for log mode; what it holds is lost"
+            "{} is formatted for log mode; what it holds is lost",
+            args.device.display()
         )],
+    })
+}
+
+fn plan_log(args: &CreateArgs, device: &Device) -> Result<Plan> {
+    let name = args.device.display();
+    let superblock = find_log(args, device)?;
+    let mut notes = vec![format!(
+        "{name} holds the log {}, which is used as it is",
+        superblock.uuid_text()
+    )];
+
+    if superblock.flags & SUPER_NEEDS_CHECK != 0 {
+        notes.push(format!(
+            "{name} needs a check: until \"dieaware check --clear-needs-check\" has found no \
+             damage it can only be read"
+        ));
+    }
+    Ok(Plan {
+        formats: false,
+        len_sectors: superblock.nr_lpns * u64::from(PAGE_SECTORS),
+        superblock: Some(superblock),
+        notes,
     })
 }
 
@@ -247,8 +236,8 @@ fn check_options(args: &CreateArgs) -> Result<()> {
             return Err(usage(format!("\"{option}\" is not of the form KEY=VALUE")));
         }
     }
-    if args.mode == Mode::Hint && (args.force || args.no_format) {
-        return Err(usage("--force and --no-format are about log mode"));
+    if args.mode == Mode::Hint && args.format {
+        return Err(usage("--format is about log mode"));
     }
     if args
         .device
@@ -286,6 +275,7 @@ pub fn run(args: &CreateArgs, out: &mut impl Write) -> Result<()> {
     let device = open(args)?;
     let plan = match args.mode {
         Mode::Hint => plan_hint(args, &device)?,
+        Mode::Log if args.format => plan_format(args, &device)?,
         Mode::Log => plan_log(args, &device)?,
     };
     let line = table_line(args, plan.len_sectors);
@@ -317,22 +307,22 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use super::{find_log, CreateArgs, DamageFound, Mode};
+    use super::{find_log, CreateArgs, DamageFound, Mode, UsageError};
     use crate::commands::overwrite::pressing::empty_log;
     use crate::io_engine::pages::{Device, OpenHow};
     use crate::units::PAGE_BYTES;
 
     const NR_PAGES: u64 = 4096;
 
-    fn args(device: &Path, force: bool) -> CreateArgs {
+    fn args(device: &Path) -> CreateArgs {
         CreateArgs {
             name: "it".to_owned(),
             device: device.to_owned(),
             mode: Mode::Log,
             options: Vec::new(),
             start: 0,
-            no_format: false,
-            force,
+            format: false,
+            force: false,
             dry_run: false,
         }
     }
@@ -347,17 +337,37 @@ mod tests {
         for nr_pages in [NR_PAGES - 1, NR_PAGES] {
             file.set_len(nr_pages * PAGE_BYTES).unwrap();
             let device = Device::open(&path, 0, OpenHow::default()).unwrap();
-            for force in [false, true] {
-                let found = find_log(&args(&path, force), &device);
-                if nr_pages == NR_PAGES {
-                    assert!(found.unwrap().is_some());
-                    continue;
-                }
-                let err = found.unwrap_err();
-                let said = err.to_string();
-                assert!(err.is::<DamageFound>() && !said.contains("--force"));
-                assert!(said.contains("it has 4095 pages, but was formatted with 4096"));
+            let found = find_log(&args(&path), &device);
+            if nr_pages == NR_PAGES {
+                assert!(found.is_ok());
+                continue;
             }
+            let err = found.unwrap_err();
+            let said = err.to_string();
+            assert!(err.is::<DamageFound>() && !said.contains("--format"));
+            assert!(said.contains("it has 4095 pages, but was formatted with 4096"));
         }
+    }
+
+    #[test]
+    fn what_is_no_log_is_not_taken_for_an_empty_device() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("image");
+        let bytes = (NR_PAGES * PAGE_BYTES) as usize;
+        for byte in [0, 0x5a] {
+            fs::write(&path, vec![byte; bytes]).unwrap();
+            let device = Device::open(&path, 0, OpenHow::default()).unwrap();
+            let err = find_log(&args(&path), &device).unwrap_err();
+            assert!(err.is::<UsageError>() && err.to_string().contains("--format does that"));
+        }
+        // Both superblocks are damaged, and everything else is there.
+        let mut log = empty_log(NR_PAGES).into_bytes();
+        for dpn in [0, 16] {
+            log[(dpn * PAGE_BYTES) as usize + 100] ^= 1;
+        }
+        fs::write(&path, log).unwrap();
+        let device = Device::open(&path, 0, OpenHow::default()).unwrap();
+        let err = find_log(&args(&path), &device).unwrap_err();
+        assert!(err.is::<DamageFound>() && !err.to_string().contains("--format"));
     }
 }

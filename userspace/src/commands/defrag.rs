@@ -49,7 +49,8 @@ pub struct DefragArgs {
     /// How the pages come to new places
     #[arg(long, value_enum, default_value_t = How::Auto)]
     method: How,
-    /// Leave files alone whose DoF_P is below this; where it is not known, files in one piece
+    /// Leave files alone whose DoF_P is below this; where it is not known, those of which fewer
+    /// requests are there only because of their pieces
     #[arg(long, value_name = "PERCENT", value_parser = parse_permille, default_value = "25")]
     threshold: u32,
     /// Also move what is shared with other files or snapshots, which takes space of its own then
@@ -71,6 +72,8 @@ pub struct Row {
     done: Option<Done>,
     /// Why nothing could be done.
     error: Option<String>,
+    /// Why nothing was done, which is no failure.
+    skipped: Option<String>,
 }
 
 impl Row {
@@ -78,8 +81,20 @@ impl Row {
         Self {
             path: path.display().to_string(),
             error: result.as_ref().err().map(ToString::to_string),
+            skipped: None,
             done: result.ok(),
         }
+    }
+
+    /// Of a file that nobody has named, but its folder.
+    fn of_folder(path: &Path, result: Result<Done, DefragError>) -> Self {
+        let is_skip = result.as_ref().is_err_and(DefragError::is_skip);
+        let mut row = Self::new(path, result);
+
+        if is_skip {
+            row.skipped = row.error.take();
+        }
+        row
     }
 
     pub fn has_failed(&self) -> bool {
@@ -149,20 +164,43 @@ pub fn print(rows: &[Row], json: bool, out: &mut impl Write) -> Result<()> {
         if let Some(error) = &row.error {
             eprintln!("dieaware: {}: {error}.", row.path);
         }
+        let why = row.done.as_ref().and_then(|done| done.why.as_ref());
+        if let Some(why) = row.skipped.as_ref().or(why) {
+            eprintln!("dieaware: {} was left alone: {why}.", row.path);
+        }
     }
     Ok(())
 }
 
-/// All files that are meant.
-fn files(args: &DefragArgs) -> Result<Vec<PathBuf>> {
+/// A file that is meant.
+struct Meant {
+    path: PathBuf,
+    /// By itself, and not by its folder
+    is_named: bool,
+}
+
+/// All files that are meant. A link that is named is followed, here and never again.
+fn files(args: &DefragArgs) -> Result<Vec<Meant>> {
     let mut files = Vec::new();
 
     for path in &args.paths {
         if path.is_dir() {
-            files.extend(walk(path).context("Not all files can be found")?);
-        } else {
-            files.push(path.clone());
+            let found = walk(path).context("Not all files can be found")?;
+            files.extend(found.into_iter().map(|path| Meant {
+                path,
+                is_named: false,
+            }));
+            continue;
         }
+        let path = if path.is_symlink() {
+            fs::canonicalize(path).with_context(|| path.display().to_string())?
+        } else {
+            path.clone()
+        };
+        files.push(Meant {
+            path,
+            is_named: true,
+        });
     }
     Ok(files)
 }
@@ -220,16 +258,43 @@ pub fn run(args: &DefragArgs, out: &mut impl Write) -> Result<()> {
         dry_run: args.dry_run,
     };
     // Files that cannot be looked at are reported when their turn comes.
-    let pages = |file: &PathBuf| fs::metadata(file).map_or(0, |facts| facts.len() / PAGE_BYTES);
+    let pages = |file: &Meant| {
+        let facts = fs::symlink_metadata(&file.path);
+        facts.map_or(0, |facts| facts.len() / PAGE_BYTES)
+    };
     let (results, interrupted) = one_by_one(&files, pages, |file, watch| {
-        defrag(file, &WHOLE, wish, &mut drives, watch)
+        defrag(&file.path, &WHOLE, wish, &mut drives, watch)
     })?;
     let rows: Vec<_> = files
         .iter()
         .zip(results)
-        .map(|(file, result)| Row::new(file, result))
+        .map(|(file, result)| match file.is_named {
+            true => Row::new(&file.path, result),
+            false => Row::of_folder(&file.path, result),
+        })
         .collect();
     print(&rows, args.json, out)?;
     let failed = rows.iter().filter(|row| row.has_failed()).count();
     verdict(interrupted, failed, rows.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{DefragError, Row};
+
+    #[test]
+    fn what_was_skipped_is_no_failure_unless_it_was_named() {
+        let path = Path::new("/f");
+        let row = Row::of_folder(path, Err(DefragError::InUse));
+        assert!(!row.has_failed());
+        assert_eq!(row.skipped.as_deref(), Some("somebody has it open"));
+        assert!(Row::new(path, Err(DefragError::InUse)).has_failed());
+        let full = DefragError::NoRoom {
+            needed_kib: 2,
+            free_kib: 1,
+        };
+        assert!(Row::of_folder(path, Err(full)).has_failed());
+    }
 }

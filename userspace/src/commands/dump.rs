@@ -11,7 +11,7 @@ use super::check::{self, no_superblock, require_read};
 use super::DamageFound;
 use crate::format::dump::{dump, Part};
 use crate::format::exact::{self, DumpError};
-use crate::io_engine::pages::{Device, Watched};
+use crate::io_engine::pages::{Device, OpenHow, Watched};
 
 /// Print what a device in log mode has, as text; nothing is written to it
 #[derive(Args, Debug)]
@@ -52,12 +52,23 @@ fn run_exact(args: &DumpArgs, device: &Device, out: &mut impl Write) -> Result<(
     require_read(&args.device, outcome.nr_unreadable)
 }
 
+/// Only a superblock is read of a device in use: there are two of them, and the target writes each
+/// as a whole.
+fn open(args: &DumpArgs) -> Result<Device> {
+    if args.parts != [Part::Superblock] {
+        return check::open(&args.device, args.start, false);
+    }
+    check::require_start(args.start)?;
+    Device::open(&args.device, args.start, OpenHow::default())
+        .with_context(|| format!("{} cannot be opened", args.device.display()))
+}
+
 /// # Errors
 ///
-/// When the device is damaged, or cannot be read.
+/// When the device is damaged, is in use, or cannot be read.
 pub fn run(args: &DumpArgs, out: &mut impl Write) -> Result<()> {
     let name = args.device.display();
-    let device = check::open(&args.device, args.start)?;
+    let device = open(args)?;
     if args.exact {
         return run_exact(args, &device, out);
     }

@@ -53,7 +53,7 @@ pub struct FormatArgs {
     /// Share of the device that is not shown, so that cleaning has room; 2 to 90
     #[arg(long, value_name = "PERCENT", value_parser = parse_permille, default_value = "10")]
     reserve: u32,
-    /// Even if the device holds data or is in use
+    /// Even if the device holds data
     #[arg(long)]
     force: bool,
     /// Print JSON for programs
@@ -215,7 +215,7 @@ pub fn lay_out(path: &Path, start: u64, device: &Device) -> Result<Super> {
 ///
 /// When it holds data, is in use, or fails, or someone wants that to end.
 pub fn write(path: &Path, start: u64, force: bool, superblock: &Super) -> Result<()> {
-    let device = overwrite::open(path, start, force)?;
+    let device = overwrite::open(path, start)?;
 
     overwrite::clear(path, start, force, &device)?;
     let salt = u64::from_ne_bytes(random()?);
@@ -241,7 +241,7 @@ fn write_all(
 ///
 /// When the device cannot be laid out as asked for, holds data, is in use, or fails.
 pub fn run(args: &FormatArgs, out: &mut impl Write) -> Result<()> {
-    let device = overwrite::open(&args.device, args.start, args.force)?;
+    let device = overwrite::open(&args.device, args.start)?;
     let superblock = make(&request(args, &device)?).map_err(|err| usage(err.to_string()))?;
 
     drop(device);

@@ -8,9 +8,11 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use super::check::require_start;
+use super::check::{self, require_start};
 use super::UsageError;
+use crate::format::block::Uuid;
 use crate::format::create::withdraw;
+use crate::format::volume::holds_log;
 use crate::io_engine::pages::{Device, OpenHow, WritePages};
 use crate::io_engine::shown::Shown;
 use crate::io_engine::signatures::{self, Found};
@@ -21,31 +23,14 @@ fn usage(sentence: impl Into<String>) -> anyhow::Error {
     UsageError(sentence.into()).into()
 }
 
-/// Open a device that is going to be written over. Only with `force` it may be in use.
+/// Open a device that is going to be written over. Nobody else may have it: of what is below a
+/// mounted filesystem, or below a target, not even a user who insists may write.
 ///
 /// # Errors
 ///
 /// When it is in use, or cannot be opened.
-pub fn open(path: &Path, start: u64, force: bool) -> Result<Device> {
-    let mut how = OpenHow {
-        write: true,
-        exclusive: true,
-    };
-    require_start(start)?;
-    let opened = match Device::open(path, start, how) {
-        Err(err) if err.kind() == ErrorKind::ResourceBusy => {
-            if !force {
-                return Err(usage(format!(
-                    "{} is in use: it is mounted, or part of another device",
-                    path.display()
-                )));
-            }
-            how.exclusive = false;
-            Device::open(path, start, how)
-        }
-        opened => opened,
-    };
-    opened.with_context(|| format!("{} cannot be opened", path.display()))
+pub fn open(path: &Path, start: u64) -> Result<Device> {
+    check::open(path, start, true)
 }
 
 /// The same, and a file that does not exist is made, as long as it must be.
@@ -53,7 +38,7 @@ pub fn open(path: &Path, start: u64, force: bool) -> Result<Device> {
 /// # Errors
 ///
 /// The same, and when the device is smaller than that.
-pub fn open_or_create(path: &Path, start: u64, force: bool, nr_pages: u64) -> Result<Device> {
+pub fn open_or_create(path: &Path, start: u64, nr_pages: u64) -> Result<Device> {
     let name = path.display();
     let bytes = nr_pages
         .checked_mul(PAGE_BYTES)
@@ -68,7 +53,7 @@ pub fn open_or_create(path: &Path, start: u64, force: bool, nr_pages: u64) -> Re
         Err(err) if err.kind() == ErrorKind::AlreadyExists => {}
         Err(err) => return Err(err).with_context(|| format!("{name} cannot be created")),
     }
-    let device = open(path, start, force)?;
+    let device = open(path, start)?;
     if device.bytes() < nr_pages * PAGE_BYTES {
         return Err(usage(format!(
             "{name} is too small: {} bytes from sector {start} on, and {} are needed",
@@ -135,17 +120,25 @@ pub fn clear_first(path: &Path, start: u64, device: &Device, nr_bytes: u64) -> R
         .with_context(|| format!("{name} cannot be written"))
 }
 
-/// The same for a verb that writes metadata only: on a device in log mode, what looks like a
-/// sign of something else may be data.
+/// The same for a verb that writes the metadata of a log. A device that has this log holds nothing
+/// else, and on one that has another, what looks like a sign of something may be data.
 ///
 /// # Errors
 ///
 /// The same.
-pub fn clear_but_log_mode(path: &Path, start: u64, force: bool, device: &Device) -> Result<()> {
-    let was_log =
-        signatures::is_log(device).with_context(|| format!("{} cannot be read", path.display()))?;
+pub fn clear_for_log(
+    path: &Path,
+    start: u64,
+    force: bool,
+    device: &Device,
+    uuid: &Uuid,
+) -> Result<()> {
+    let unread = || format!("{} cannot be read", path.display());
 
-    if force && was_log {
+    if holds_log(device, uuid).with_context(unread)? {
+        return Ok(());
+    }
+    if force && signatures::is_log(device).with_context(unread)? {
         return Ok(());
     }
     clear(path, start, force, device)

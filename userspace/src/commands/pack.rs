@@ -69,7 +69,7 @@ fn begin(args: &PackArgs) -> Result<Replacement> {
 /// When the device cannot be read, or the file not be written.
 pub fn run(args: &PackArgs, out: &mut impl Write) -> Result<()> {
     let mut file = begin(args)?;
-    let device = check::open(&args.device, args.start)?;
+    let device = check::open(&args.device, args.start, false)?;
     let progress = Progress::new()?;
     let name = args.file.display();
     let failed = || format!("{name} cannot be written");

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
@@ -23,11 +23,12 @@ use crate::defrag::{DefragError, Wish};
 use crate::folder;
 use crate::frag::look::Drives;
 use crate::io_engine::btrfs;
-use crate::io_engine::file::{mount_of, open_place};
+use crate::io_engine::file::{mount_of, open_place, FileError};
+use crate::io_engine::holes::next_data;
 use crate::mounts::Mount;
 use crate::pick::analysis::{Analysis, HotFile, HotRange};
 use crate::pick::event::Line;
-use crate::pick::imitate::{merge, whole, Counts, Recorder};
+use crate::pick::imitate::{merge, whole, Counts, Recorder, MOST_RANGES};
 use crate::pick::layout::Layout;
 use crate::pick::migrate::{migrate, Picked};
 use crate::pick::trace::{Trace, Watched, Who};
@@ -194,11 +195,7 @@ fn analyze(args: &AnalyzeArgs, out: &mut impl Write) -> Result<()> {
     };
 
     if args.bypass {
-        let mut files = Vec::new();
-        each_file(path, &mut failed, &mut |path, inode, bytes| {
-            files.push(hot_file(path, inode, &whole(bytes, read_ahead)));
-        })?;
-        return finish(args, Analysis::new(files), out);
+        return finish(args, bypass(path, read_ahead, &mut failed)?, out);
     }
     let mut counted = watch(args, &place, read_ahead)?;
     let nr_inodes = counted.files.len();
@@ -223,6 +220,41 @@ fn analyze(args: &AnalyzeArgs, out: &mut impl Write) -> Result<()> {
         );
     }
     finish(args, Analysis::new(files), out)
+}
+
+/// All files as they are read from their beginning to their end. What there is no memory for is left
+/// out.
+fn bypass(path: &Path, read_ahead: u64, failed: &mut folder::Failed) -> Result<Analysis> {
+    let mut all = Vec::new();
+    let mut files = Vec::new();
+    let mut left = MOST_RANGES;
+    let mut nr_cut: u64 = 0;
+
+    each_file(path, failed, &mut |path, inode, bytes| {
+        all.push((path, inode, bytes));
+    })?;
+    for (path, inode, bytes) in all {
+        let windows = open_place(&path).and_then(|file| {
+            let next = |from| next_data(&file, from);
+            Ok(whole(bytes, read_ahead, left, next)?)
+        });
+        match windows {
+            Ok((counts, is_all)) => {
+                nr_cut += u64::from(!is_all);
+                left -= counts.len();
+                files.push(hot_file(path, inode, &counts));
+            }
+            Err(FileError::Read(err)) if err.kind() == ErrorKind::NotFound => {}
+            Err(err) => eprintln!("dieaware: {}: {err}.", path.display()),
+        }
+    }
+    if nr_cut != 0 {
+        eprintln!(
+            "dieaware: {nr_cut} files are left out, or their ends: no more than {MOST_RANGES} \
+             ranges are remembered; a larger --read-ahead makes fewer of them."
+        );
+    }
+    Ok(Analysis::new(files))
 }
 
 fn require_share(permille: u32) -> Result<()> {
@@ -521,6 +553,7 @@ mod tests {
         let before = State {
             pieces: 4,
             dof_l_permille: 4000,
+            split_permille: 750,
             dof_p_permille: None,
         };
         let part = Part {
@@ -532,6 +565,7 @@ mod tests {
                 bytes: 16384,
                 before,
                 after: Some(before),
+                why: None,
             },
         };
         let mut picked = Picked {

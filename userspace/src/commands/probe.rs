@@ -2,17 +2,18 @@
 //! `dieaware probe`: how an SSD lays pages over its dies, from how long reads take.
 
 use std::fs;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-use anyhow::{anyhow, bail, Context, Result};
+use anyhow::{bail, Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::{check::require_start, overwrite, print_json, UsageError};
+use super::check::{self, require_start};
+use super::{overwrite, print_json, UsageError};
 use crate::io_engine::pages::ReadPages;
 use crate::io_engine::ring::{Aligned, Direct};
 use crate::probe::random::Random;
@@ -94,26 +95,17 @@ fn require_device(path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn open_error(name: &str, err: io::Error) -> anyhow::Error {
-    match err.kind() {
-        ErrorKind::ResourceBusy => usage(format!(
-            "{name} is in use: it is mounted, or part of another device"
-        )),
-        _ => anyhow!(err).context(format!("{name} cannot be opened")),
-    }
-}
-
 /// Pages in the range, once it is certain that it may be used.
 fn range(args: &ProbeArgs, name: &str) -> Result<u64> {
     // Tells a device in use in the same words, and before anything is written.
     let device = if args.write {
-        let device = overwrite::open(&args.device, args.start, false)?;
+        let device = overwrite::open(&args.device, args.start)?;
         if !args.force {
             overwrite::refuse_data(&args.device, args.start, &device)?;
         }
         device
     } else {
-        super::check::open(&args.device, args.start)?
+        check::open(&args.device, args.start, false)?
     };
     let most = device.nr_pages();
     let nr_pages = args
@@ -252,10 +244,10 @@ pub fn run(args: &ProbeArgs, out: &mut impl Write) -> Result<()> {
     // Exclusively before anything else, so that nothing is done to a device in use.
     let start_bytes = args.start.saturating_mul(SECTOR_BYTES);
     let opened = Direct::open(&args.device, start_bytes, args.write);
-    drop(opened.map_err(|err| open_error(&name, err))?);
+    drop(opened.map_err(|err| check::open_error(&args.device, err))?);
     let nr_pages = range(args, &name)?;
     let mut direct = Direct::open(&args.device, start_bytes, args.write)
-        .map_err(|err| open_error(&name, err))?;
+        .map_err(|err| check::open_error(&args.device, err))?;
     let progress = Progress::new()?;
 
     if args.write {

@@ -10,6 +10,7 @@ use clap::Args;
 use super::check::{self, no_superblock, require_read};
 use super::{format, is_same, overwrite, print_json, UsageError};
 use crate::format::findings::Findings;
+use crate::format::need;
 use crate::format::repair::{repair, Report};
 use crate::format::superblock::Super;
 use crate::format::volume::find_super;
@@ -33,7 +34,7 @@ pub struct RepairArgs {
     /// Copy what is mapped as well, so that the other device can replace this one
     #[arg(long)]
     data: bool,
-    /// Even if the other device holds data or is in use
+    /// Even if the other device holds something else, or another log
     #[arg(long)]
     force: bool,
     /// Print JSON for programs
@@ -55,6 +56,7 @@ pub fn superblock_of(path: &Path, from: &impl ReadPages) -> Result<Super> {
         .map_err(|why| no_superblock(path, "repaired", &why, from.nr_failed()))?;
 
     superblock.require_writable().with_context(failed)?;
+    need::require(&superblock).with_context(failed)?;
     Ok(superblock)
 }
 
@@ -70,12 +72,12 @@ pub fn run(args: &RepairArgs, out: &mut impl Write) -> Result<()> {
         ))
         .into());
     }
-    let from = check::open(&args.from, args.start)?;
+    let from = check::open(&args.from, args.start, false)?;
     let superblock = superblock_of(&args.from, &from)?;
     let (path, nr_pages) = (&args.to, superblock.nr_device_pages);
-    let to = overwrite::open_or_create(path, args.start, args.force, nr_pages)?;
+    let to = overwrite::open_or_create(path, args.start, nr_pages)?;
 
-    overwrite::clear(path, args.start, args.force, &to)?;
+    overwrite::clear_for_log(path, args.start, args.force, &to, &superblock.uuid)?;
     let salt = u64::from_ne_bytes(format::random()?);
     let mended = mend(&from, &to, path, salt, args.data, &Progress::new()?)?;
     let (report, nr_unread) =

@@ -18,7 +18,7 @@ use crate::progress::Progress;
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example:\n  dieaware dump --exact /dev/nvme0n1 > before\n  \
-    dieaware restore --force before /dev/nvme0n1"
+    dieaware restore before /dev/nvme0n1"
 )]
 pub struct RestoreArgs {
     /// An exact dump, or a pack
@@ -30,7 +30,7 @@ pub struct RestoreArgs {
     /// First sector that the target is to use, a multiple of 8
     #[arg(long, value_name = "SECTORS", default_value_t = 0)]
     start: u64,
-    /// Even if the device holds data or is in use
+    /// Even if the device holds something else, or another log
     #[arg(long)]
     force: bool,
 }
@@ -67,11 +67,11 @@ pub fn run(args: &RestoreArgs, out: &mut impl Write) -> Result<()> {
         let text = open_text(&args.file)?;
         Reader::new(text).map_err(|err| explain(&args.file, err))
     };
-    let nr_pages = verify(begin()?).map_err(|err| explain(&args.file, err))?;
-    let (path, start, force) = (&args.device, args.start, args.force);
-    let device = overwrite::open_or_create(path, start, force, nr_pages)?;
+    let log = verify(begin()?).map_err(|err| explain(&args.file, err))?;
+    let (path, start) = (&args.device, args.start);
+    let device = overwrite::open_or_create(path, start, log.nr_device_pages)?;
 
-    overwrite::clear_but_log_mode(path, start, force, &device)?;
+    overwrite::clear_for_log(path, start, args.force, &device, &log.uuid)?;
     let progress = Progress::new()?;
     progress.begin_pages("restoring");
     overwrite::whole(path, &device, &progress, |device| {

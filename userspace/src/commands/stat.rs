@@ -34,7 +34,7 @@ pub struct StatArgs {
 /// When the device is damaged, or cannot be read.
 pub fn run(args: &StatArgs, out: &mut impl Write) -> Result<()> {
     let name = args.device.display();
-    let device = check::open(&args.device, args.start)?;
+    let device = check::open(&args.device, args.start, false)?;
     let stat = stat(&device, args.files).with_context(|| format!("{name} cannot be looked at"))?;
     let damaged = || DamageFound(format!("{name} is damaged: \"dieaware check\" says how"));
     let stat = match stat {

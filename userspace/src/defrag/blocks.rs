@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::{fallocate, FallocateFlags};
 use nix::libc;
 
-use super::migrate::{bytes_of, joined, open, refuse_shared, start_writeback, CHUNK_PAGES};
-use super::{DefragError, Watch, Wish};
+use super::migrate::{bytes_of, joined, refuse_shared, start_writeback, CHUNK_PAGES};
+use super::{split_permille, DefragError, State, Watch, Wish};
 use crate::frag::look::Look;
 use crate::frag::Logical;
 use crate::io_engine::fiemap::{self, Extent};
+use crate::io_engine::file::open_to_write;
 use crate::io_engine::{btrfs, dedupe, f2fs, move_ext};
 use crate::runs;
 use crate::units::PAGE_BYTES;
@@ -61,14 +62,25 @@ fn donor(path: &Path, look: &Look) -> Result<File, DefragError> {
     Ok(donor)
 }
 
-/// In how many pieces the donor has its room, which nobody has written to.
-fn pieces_of(donor: &File) -> io::Result<u64> {
+/// How the donor has its room, which nobody has written to.
+fn logical_of(donor: &File) -> io::Result<Logical> {
     let extents = fiemap::extents(donor)?;
     let written: Vec<Extent> = extents
         .iter()
         .map(|extent| Extent::new(extent.logical, extent.physical, extent.length, 0))
         .collect();
-    Ok(Logical::of(&runs::runs_of(&written)).pieces)
+    Ok(Logical::of(&runs::runs_of(&written)))
+}
+
+/// Would the file lie better where the donor lies? Where its dies are known they are what counts, and
+/// what is written in order comes to all of them; but no file is to be in more pieces than before.
+fn is_better(look: &Look, donor: &Logical, wish: Wish) -> bool {
+    let before = State::of(look);
+
+    if before.dof_p_permille.is_some() || wish.threshold_permille == 0 {
+        return donor.pieces <= look.logical.pieces;
+    }
+    before.gains(split_permille(donor, look.nr_pages()))
 }
 
 /// Move to blocks that are as many in a row as there are.
@@ -83,7 +95,7 @@ pub fn move_blocks(
         return Err(DefragError::MovesNothing(fs_type.to_owned()));
     }
     refuse_shared(look, wish)?;
-    let file = open(path)?;
+    let file = open_to_write(path)?;
     if fs_type == btrfs::FS_TYPE {
         return in_steps(&file, look, watch, &mut |bytes| {
             Ok(btrfs::defragment(&file, &bytes)?)
@@ -96,7 +108,7 @@ pub fn move_blocks(
         });
     }
     let donor = donor(path, look)?;
-    if pieces_of(&donor)? > look.logical.pieces {
+    if !is_better(look, &logical_of(&donor)?, wish) {
         return Err(DefragError::NoBetterPlace(fs_type.to_owned()));
     }
     if fs_type == "xfs" {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Pages come to new places: by the SSD, or by writing them again.
 
-use std::fs::{File, FileTimes, OpenOptions};
+use std::fs::{File, FileTimes};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
@@ -12,6 +12,7 @@ use nix::libc;
 use super::{DefragError, Watch, Wish};
 use crate::frag::look::{Look, Pages};
 use crate::io_engine::fiemap::Extent;
+use crate::io_engine::file::open_to_write;
 use crate::io_engine::lease::{Lease, Unstopped};
 use crate::nvme::spread::{commands, Spreader};
 use crate::runs::Run;
@@ -63,10 +64,6 @@ pub(super) fn refuse_shared(look: &Look, wish: Wish) -> Result<(), DefragError> 
     Ok(())
 }
 
-pub(super) fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).open(path)
-}
-
 /// Bytes of a run, as begin and length.
 pub(super) fn bytes_of(run: &Run) -> (u64, u64) {
     (
@@ -98,7 +95,7 @@ pub(super) fn joined(list: &[Run]) -> Vec<Run> {
 /// may write in between.
 pub fn rewrite(path: &Path, look: &Look, wish: Wish, watch: &mut Watch) -> Result<(), DefragError> {
     refuse_shared(look, wish)?;
-    let file = open(path)?;
+    let file = open_to_write(path)?;
     let lease = Lease::take(&file)?.ok_or(DefragError::InUse)?;
     let metadata = file.metadata()?;
     let mut done = 0;

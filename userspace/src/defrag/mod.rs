@@ -3,7 +3,9 @@
 //! Whatever ends us, each file has all of its data at any time.
 
 mod blocks;
+mod memory;
 mod migrate;
+mod room;
 
 use std::io;
 use std::ops::Range;
@@ -13,6 +15,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::frag::look::{look_at, Drives, Look};
+use crate::frag::Logical;
 use crate::io_engine::fiemap::Extent;
 use crate::io_engine::file::FileError;
 use crate::nvme::spread::Spreader;
@@ -53,10 +56,39 @@ pub enum DefragError {
     Written,
     #[error("the SSD has no command for it: {0}")]
     NoSpreader(String),
-    #[error("{0} has no free space in fewer pieces")]
+    #[error("{0} has no free space in which it would lie much better")]
     NoBetterPlace(String),
+    #[error("there is no room to move it: it takes {needed_kib} KiB, and {free_kib} KiB are free, of which 1 percent of the filesystem is left to others")]
+    NoRoom { needed_kib: u64, free_kib: u64 },
     #[error("it would stay where it is: {fs_type} writes in place, and below it {device} has the SSD keep overwritten pages on their dies; use another method, or send {device} the message \"hints off\" meanwhile")]
     StaysOnDies { fs_type: String, device: String },
+}
+
+/// Where it is not known on which dies a file is, it is thought to be read by so many pages at once:
+/// 512 KiB.
+const REQUEST_PAGES: u64 = 128;
+
+/// What is moved has to lose so much less than before, or it stays: a tenth of the time in which it is
+/// read.
+const LEAST_GAIN_PERMILLE: u64 = 100;
+
+impl DefragError {
+    /// Does the file lie as well as it did, and may it be so? Whoever goes through a folder minds no
+    /// such file.
+    #[must_use]
+    pub fn is_skip(&self) -> bool {
+        match self {
+            Self::InUse
+            | Self::Shared
+            | Self::NoPages
+            | Self::Written
+            | Self::StaysOnDies { .. } => true,
+            Self::Io(err) | Self::File(FileError::Read(err)) => {
+                err.kind() == io::ErrorKind::NotFound
+            }
+            _ => false,
+        }
+    }
 }
 
 /// How well a file lies.
@@ -64,27 +96,49 @@ pub enum DefragError {
 pub struct State {
     pub pieces: u64,
     pub dof_l_permille: u64,
+    /// Of the requests that read it, those that are there only because it is in pieces.
+    pub split_permille: u64,
     /// `None`: not known.
     pub dof_p_permille: Option<u64>,
+}
+
+/// The share of requests that are there only because a file of so many pages is in pieces.
+fn split_permille(logical: &Logical, nr_pages: u64) -> u64 {
+    let needless = logical.pieces.saturating_sub(logical.ideal_pieces);
+    let needed = nr_pages.div_ceil(REQUEST_PAGES).max(logical.ideal_pieces);
+
+    (needless * 1000)
+        .checked_div(needless + needed)
+        .unwrap_or(0)
 }
 
 impl State {
     fn of(look: &Look) -> Self {
         let on_ssd = look.on_ssd.as_ref().ok();
         Self {
+            split_permille: split_permille(&look.logical, look.nr_pages()),
             pieces: look.logical.pieces,
             dof_l_permille: look.logical.dof_permille(),
             dof_p_permille: on_ssd.map(|on_ssd| on_ssd.physical.dof_permille),
         }
     }
 
-    /// Is it worth the work? By what the SSD says, else by the pieces; 0: always.
+    /// The share of the time in which it is read that could be spared: by what the SSD says, else by
+    /// the pieces.
+    #[must_use]
+    pub fn loss_permille(&self) -> u64 {
+        self.dof_p_permille.unwrap_or(self.split_permille)
+    }
+
+    /// Is it worth the work? 0: always.
     #[must_use]
     pub fn is_bad(&self, threshold_permille: u64) -> bool {
-        match self.dof_p_permille {
-            Some(permille) => permille >= threshold_permille,
-            None => self.dof_l_permille > 1000 || threshold_permille == 0,
-        }
+        self.loss_permille() >= threshold_permille
+    }
+
+    /// Would it lie so much better that it is worth the work?
+    fn gains(&self, loss_permille: u64) -> bool {
+        self.loss_permille() >= loss_permille.saturating_add(LEAST_GAIN_PERMILLE)
     }
 }
 
@@ -93,7 +147,7 @@ impl State {
 pub struct Wish {
     /// `None`: the best that there is.
     pub method: Option<Method>,
-    /// Files below this DoF_P are left alone.
+    /// Files that lose less are left alone; 0: none is, whatever it gains.
     pub threshold_permille: u64,
     /// Also what is shared with other files or snapshots.
     pub unshares: bool,
@@ -101,14 +155,16 @@ pub struct Wish {
 }
 
 /// What was done.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct Done {
-    /// `None`: it lies well and was left alone.
+    /// `None`: it was left alone.
     pub method: Option<Method>,
     pub bytes: u64,
     pub before: State,
     /// `None`: nothing was done.
     pub after: Option<State>,
+    /// Why it was left alone although it lies badly.
+    pub why: Option<String>,
 }
 
 /// Does the SSD spread pages by itself?
@@ -180,6 +236,7 @@ pub fn defrag(
         bytes: look.bytes,
         before,
         after: None,
+        why: None,
     };
 
     if look.runs.is_empty() && look.facts.extents.iter().any(Extent::holds_pages) {
@@ -192,38 +249,130 @@ pub fn defrag(
     if method == Method::Rewrite {
         refuse_in_vain(&look)?;
     }
+    if was_in_vain(path, &look, method, wish) {
+        done.why = Some("it lies as it did when that was done before".to_owned());
+        return Ok(done);
+    }
     done.method = Some(method);
     if wish.dry_run {
         return Ok(done);
     }
-    match method {
-        Method::Ssd => migrate::spread(
-            &spreader(&look).map_err(DefragError::NoSpreader)?,
-            &look,
-            watch,
-        )?,
-        Method::Move => blocks::move_blocks(path, &look, wish, watch)?,
-        Method::Rewrite => migrate::rewrite(path, &look, wish, watch)?,
+    let method = match perform(path, &look, method, wish, watch) {
+        Ok(method) => method,
+        Err(err @ DefragError::NoBetterPlace(_)) => {
+            done.method = None;
+            done.why = Some(err.to_string());
+            return Ok(done);
+        }
+        Err(err) => return Err(err),
+    };
+    let after = State::of(&look_at(path, ranges, drives)?);
+    if after.is_bad(wish.threshold_permille) && wish.threshold_permille != 0 {
+        memory::keep(path, &look, method, after.loss_permille());
     }
-    done.after = Some(State::of(&look_at(path, ranges, drives)?));
+    done.method = Some(method);
+    done.after = Some(after);
     Ok(done)
+}
+
+/// Has the same been done before, and does the file lie no worse than it did then? Whoever wants no
+/// file to be left alone does not ask.
+fn was_in_vain(path: &Path, look: &Look, method: Method, wish: Wish) -> bool {
+    let before = || memory::recall(path, look, method);
+
+    wish.threshold_permille != 0 && before().is_some_and(|loss| !State::of(look).gains(loss))
+}
+
+/// Do that, or where nobody says how, what comes next if the filesystem cannot: the pages get other dies
+/// by being written again, too. Returns what was done.
+fn perform(
+    path: &Path,
+    look: &Look,
+    method: Method,
+    wish: Wish,
+    watch: &mut Watch,
+) -> Result<Method, DefragError> {
+    match perform_one(path, look, method, wish, watch) {
+        Err(
+            DefragError::NoBetterPlace(_) | DefragError::NoReflink | DefragError::NoRoom { .. },
+        ) if wish.method.is_none()
+            && method == Method::Move
+            && look.on_ssd.is_ok()
+            && refuse_in_vain(look).is_ok()
+            && !was_in_vain(path, look, Method::Rewrite, wish) =>
+        {
+            perform_one(path, look, Method::Rewrite, wish, watch).map(|()| Method::Rewrite)
+        }
+        result => result.map(|()| method),
+    }
+}
+
+fn perform_one(
+    path: &Path,
+    look: &Look,
+    method: Method,
+    wish: Wish,
+    watch: &mut Watch,
+) -> Result<(), DefragError> {
+    room::require(path, look, method)?;
+    match method {
+        Method::Ssd => {
+            let spreader = spreader(look).map_err(DefragError::NoSpreader)?;
+            migrate::spread(&spreader, look, watch)
+        }
+        Method::Move => blocks::move_blocks(path, look, wish, watch),
+        Method::Rewrite => migrate::rewrite(path, look, wish, watch),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::State;
+    use super::{split_permille, State};
+    use crate::frag::Logical;
+
+    fn state(split_permille: u64, dof_p_permille: Option<u64>) -> State {
+        State {
+            pieces: 2,
+            dof_l_permille: 2000,
+            split_permille,
+            dof_p_permille,
+        }
+    }
 
     #[test]
     fn what_the_ssd_says_counts_more_than_pieces() {
-        let state = |dof_l_permille, dof_p_permille| State {
-            pieces: 2,
-            dof_l_permille,
-            dof_p_permille,
+        assert!(state(0, Some(250)).is_bad(250));
+        assert!(!state(900, Some(249)).is_bad(250));
+        assert!(state(250, None).is_bad(250));
+        assert!(!state(249, None).is_bad(250));
+        assert!(!state(0, None).is_bad(1));
+        assert!(state(0, None).is_bad(0));
+    }
+
+    #[test]
+    fn a_large_file_may_be_in_some_pieces() {
+        let split = |pieces, ideal_pieces, nr_pages| {
+            let logical = Logical {
+                pieces,
+                ideal_pieces,
+            };
+            split_permille(&logical, nr_pages)
         };
-        assert!(state(1000, Some(250)).is_bad(250));
-        assert!(!state(9000, Some(249)).is_bad(250));
-        assert!(state(1001, None).is_bad(250));
-        assert!(!state(1000, None).is_bad(1));
-        assert!(state(1000, None).is_bad(0));
+        assert_eq!(split(0, 0, 0), 0);
+        assert_eq!(split(1, 1, 1), 0);
+        assert_eq!(split(7, 7, 7), 0);
+        assert_eq!(split(2, 1, 2), 500);
+        // 2 MiB in pieces of 64 KiB: 31 requests that are too many, and 4 that are not
+        assert_eq!(split(32, 1, 512), 885);
+        // 100 GiB in pieces of 128 MiB
+        assert_eq!(split(800, 1, 100 << 18), 3);
+    }
+
+    #[test]
+    fn little_is_not_worth_the_work() {
+        assert!(state(885, None).gains(785));
+        assert!(!state(885, None).gains(786));
+        assert!(!state(0, None).gains(0));
+        assert!(state(0, Some(875)).gains(500));
     }
 }

@@ -158,7 +158,8 @@ pub fn create(name: &str, uuid: &str, line: &str) -> Result<(), DmError> {
     }
 }
 
-/// Give a device another table of one line, at once; what is on its way is waited for.
+/// Give a device another table of one line, at once. What is on its way is waited for, but for
+/// writes that wait for space: the new table may have some for them.
 ///
 /// # Errors
 ///
@@ -174,7 +175,7 @@ pub fn reload(name: &str, line: &str) -> Result<(), DmError> {
         return Err(refused(err, log));
     }
     // This suspends the device first, in the kernel: nobody can come in between.
-    if let Err(err) = dmsetup(&["resume", name]) {
+    if let Err(err) = dmsetup(&["resume", "--noflush", name]) {
         // Whether the table could be taken away again does not change what went wrong.
         let _ = dmsetup(&["clear", name]);
         return Err(refused(err, log));

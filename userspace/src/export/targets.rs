@@ -13,6 +13,10 @@ const WRITABLE: Family = gauge(
     "dieaware_log_writable",
     "Whether the log can be written: 0 after an error, or when it is only read",
 );
+const SPACE_LOW: Family = gauge(
+    "dieaware_log_space_low",
+    "Whether there is no space, so that writes wait or fail",
+);
 const WRITES: Family = counter(
     "dieaware_writes_total",
     "Writes with data, after cutting, by how their file was known",
@@ -35,7 +39,7 @@ const PAGES_WRITTEN: Family = counter(
 /// number of a word `KEY=a/b`.
 type Field = (&'static str, Family, Option<(&'static str, &'static str)>);
 
-const FIELDS: [Field; 49] = [
+const FIELDS: [Field; 50] = [
     ("page", WRITES, Some(("source", "page"))),
     ("iomap", WRITES, Some(("source", "iomap"))),
     ("adjacency", WRITES, Some(("source", "adjacency"))),
@@ -272,6 +276,7 @@ const FIELDS: [Field; 49] = [
     // Words
     ("hints", HINTS_ON, None),
     ("state", WRITABLE, None),
+    ("space", SPACE_LOW, None),
     ("mode", INFO, None),
 ];
 
@@ -318,6 +323,8 @@ pub fn add(text: &mut Text, device: &str, target: &str, status: &Status) {
     text.add(&HINTS_ON, &own, u8::from(hints == "on"));
     if mode == "log" {
         text.add(&WRITABLE, &own, u8::from(word("state") == "write"));
+        let space = word("space");
+        text.add(&SPACE_LOW, &own, u8::from(space == "low" || space == "out"));
     }
 }
 
@@ -341,13 +348,14 @@ mod tests {
     fn a_log_has_samples_of_its_own() {
         let status = Status::parse(
             "mode=log state=read_only journal_sectors=12/2048 user_pages=5 policy=greedy \
-             hints=off:not_nvme append=3",
+             space=out hints=off:not_nvme append=3",
         );
         let mut text = Text::default();
         add(&mut text, "db", "0", &status.unwrap());
         let text = text.to_string();
         for line in [
             "dieaware_log_writable{device=\"db\",target=\"0\"} 0",
+            "dieaware_log_space_low{device=\"db\",target=\"0\"} 1",
             "dieaware_log_journal_sectors{device=\"db\",target=\"0\"} 12",
             "dieaware_log_journal_size_sectors{device=\"db\",target=\"0\"} 2048",
             "dieaware_log_pages_written_total{device=\"db\",target=\"0\",by=\"users\"} 5",
@@ -359,7 +367,7 @@ mod tests {
         }
         assert_eq!(
             text.lines().filter(|line| !line.starts_with('#')).count(),
-            7
+            8
         );
     }
 

@@ -11,7 +11,8 @@ use super::journal;
 use super::map;
 use super::segments::State;
 use super::summary::Written;
-use super::volume::Volume;
+use super::superblock::Super;
+use super::volume::{read_super, Volume};
 use crate::io_engine::pages::{ReadPages, Watched};
 
 /// Version of the text.
@@ -56,8 +57,7 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-fn dump_superblock(volume: &Volume, out: &mut impl Write) -> io::Result<()> {
-    let superblock = &volume.superblock;
+fn dump_superblock(superblock: &Super, out: &mut impl Write) -> io::Result<()> {
     let [even, odd] = superblock.root_dpn;
 
     writeln!(
@@ -287,7 +287,8 @@ pub struct Missing {
     pub nr_failed_reads: u64,
 }
 
-/// Write parts of a device as text. What is damaged is in comments at the end.
+/// Write parts of a device as text. What is damaged is in comments at the end. For the superblock
+/// nothing else is read.
 ///
 /// # Errors
 ///
@@ -295,13 +296,21 @@ pub struct Missing {
 pub fn dump(device: &impl ReadPages, parts: &[Part], out: &mut impl Write) -> io::Result<Missing> {
     let mut findings = Findings::default();
     let device = &Watched::new(device);
-    let volume = Volume::load(device, &mut findings)?;
 
+    if parts == [Part::Superblock] {
+        let superblock = read_super(device, &mut findings)?;
+        writeln!(out, "dieaware-dump {DUMP_VERSION}")?;
+        if let Some(superblock) = &superblock {
+            dump_superblock(superblock, out)?;
+        }
+        return end(findings, device.nr_failed(), out);
+    }
+    let volume = Volume::load(device, &mut findings)?;
     writeln!(out, "dieaware-dump {DUMP_VERSION}")?;
     if let Some(volume) = &volume {
         for part in Part::ALL.into_iter().filter(|part| parts.contains(part)) {
             match part {
-                Part::Superblock => dump_superblock(volume, out)?,
+                Part::Superblock => dump_superblock(&volume.superblock, out)?,
                 Part::Root => dump_root(volume, out)?,
                 Part::Journal => dump_journal(device, volume, out)?,
                 Part::Segments => dump_segments(volume, out)?,
@@ -310,9 +319,14 @@ pub fn dump(device: &impl ReadPages, parts: &[Part], out: &mut impl Write) -> io
             }
         }
     }
+    end(findings, device.nr_failed(), out)
+}
+
+/// What could not be said, as comments.
+fn end(findings: Findings, nr_failed_reads: u64, out: &mut impl Write) -> io::Result<Missing> {
     let missing = Missing {
         nr_damages: findings.count(Severity::Damage),
-        nr_failed_reads: device.nr_failed(),
+        nr_failed_reads,
     };
     for finding in findings.into_list() {
         writeln!(out, "# {finding}")?;

@@ -368,6 +368,13 @@ impl<R: BufRead> Reader<R> {
             if !places::is_super(dpn) {
                 break;
             }
+            // Each is there once: a small pack can be a very long text.
+            if self.supers.last().is_some_and(|(last, _)| *last >= dpn) {
+                return Err(ReadError::Line(
+                    self.line,
+                    "a superblock was there before it",
+                ));
+            }
             if let Ok(superblock) = Super::decode(&page, dpn) {
                 if found
                     .as_ref()
@@ -488,6 +495,12 @@ mod tests {
         ] {
             let error = Reader::new(text.as_bytes()).err().unwrap();
             assert!(error.to_string().contains(words), "{text}: {error}");
+        }
+        let supers = "dieaware-exact 1\nraw dpn=0 bytes=01\nraw dpn=16 bytes=01\n";
+        for next in [0, 16] {
+            let text = format!("{supers}raw dpn={next} bytes=01\n");
+            let error = Reader::new(text.as_bytes()).err().unwrap();
+            assert!(matches!(error, ReadError::Line(4, _)), "{next}: {error}");
         }
         let binary = &b"dieaware-exact 1\n\xff\xfe\n"[..];
         assert!(matches!(

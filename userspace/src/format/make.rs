@@ -5,7 +5,7 @@
 use thiserror::Error;
 
 use super::block::Uuid;
-use super::layout::{FIRST_ROOT_DPN, LABEL_BYTES, MAX_OPEN};
+use super::layout::{FIRST_ROOT_DPN, LABEL_BYTES, MAX_BATCH_SECTORS, MAX_OPEN};
 use super::superblock::{
     entry_pages, map_pages, segment_table_pages, summary_pages, Area, Super, LIMIT_PAGES,
     MAX_JOURNAL_SECTORS, MAX_SEGMENT_PAGES, MIN_JOURNAL_SECTORS, MIN_SEGMENTS, MIN_SEGMENT_PAGES,
@@ -45,6 +45,8 @@ pub enum MakeError {
     JournalUnit,
     #[error("The journal must be of 512 KiB to 1 GiB, in steps of 4 KiB")]
     Journal,
+    #[error("With blocks of 4096 bytes, a journal below 1 MiB must be a multiple of 32 KiB")]
+    JournalSteps,
     #[error("The reserve must be of 2 to 90 per cent")]
     Reserve,
     #[error("A label must be of at most 31 bytes, none of which is 0")]
@@ -78,6 +80,11 @@ fn check(request: &Request) -> Result<(), MakeError> {
             || !(MIN_JOURNAL_SECTORS..=MAX_JOURNAL_SECTORS).contains(&sectors)
         {
             return Err(MakeError::Journal);
+        }
+        // Earlier targets hang where the longest batch, an eighth, is not of whole units.
+        let most_at_once = u64::from(sectors / 8).min(MAX_BATCH_SECTORS);
+        if most_at_once % u64::from(request.journal_unit_sectors) != 0 {
+            return Err(MakeError::JournalSteps);
         }
     }
     if !(20..=900).contains(&request.reserve_permille) {

@@ -13,6 +13,7 @@ pub mod journal;
 pub mod layout;
 pub mod make;
 pub mod map;
+pub mod need;
 pub mod places;
 pub mod records;
 pub mod repair;

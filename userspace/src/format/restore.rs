@@ -6,6 +6,7 @@ use std::io::{self, BufRead};
 use super::create::withdraw;
 use super::exact::{ReadError, Reader};
 use super::layout::BLOCK_BYTES;
+use super::superblock::Super;
 use crate::io_engine::pages::WritePages;
 
 const ZEROES: [u8; BLOCK_BYTES] = [0; BLOCK_BYTES];
@@ -36,15 +37,15 @@ pub fn restore<R: BufRead>(reader: Reader<R>, device: &impl WritePages) -> Resul
     Ok(())
 }
 
-/// Read a text to its end, so that nothing is begun that cannot be ended. Returns the pages
-/// that a device must have for it.
+/// Read a text to its end, so that nothing is begun that cannot be ended. Returns the superblock of
+/// the log that it has.
 ///
 /// # Errors
 ///
 /// When the text is not what it must be.
-pub fn verify<R: BufRead>(reader: Reader<R>) -> Result<u64, ReadError> {
-    let nr_pages = reader.superblock.nr_device_pages;
+pub fn verify<R: BufRead>(reader: Reader<R>) -> Result<Super, ReadError> {
+    let superblock = reader.superblock.clone();
 
     reader.for_each_page(|_, _| Ok(()))?;
-    Ok(nr_pages)
+    Ok(superblock)
 }

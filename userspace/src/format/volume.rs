@@ -7,7 +7,7 @@ use std::io;
 use thiserror::Error;
 use zerocopy::transmute_ref;
 
-use super::block::{self, BlockError, BlockId};
+use super::block::{self, BlockError, BlockId, Uuid};
 use super::findings::{Findings, Severity, Subject};
 use super::journal::{self, JournalFacts, Operation};
 use super::layout::{
@@ -16,6 +16,7 @@ use super::layout::{
     SUPER_NEEDS_CHECK,
 };
 use super::map::Changes;
+use super::need;
 use super::records::Record;
 use super::root::{Root, RootError, SlotEntry};
 use super::segments::SegmentTable;
@@ -106,6 +107,29 @@ fn choose_super(
         }
         (Err(a), Err(b)) => Err(NoSuper::Invalid(a, b)),
     }
+}
+
+/// Has the device this log, and no other one? What became of it does not matter: one that is damaged,
+/// has become shorter, or has features that nobody knew of is still the same.
+///
+/// # Errors
+///
+/// When it cannot be read.
+pub fn holds_log(device: &impl ReadPages, uuid: &Uuid) -> io::Result<bool> {
+    let mut found = false;
+
+    for dpn in [SUPER_DPN_A, SUPER_DPN_B] {
+        if dpn >= device.nr_pages() {
+            continue;
+        }
+        if let Ok(superblock) = Super::decode(&device.read_page(dpn)?, dpn) {
+            if superblock.uuid != *uuid {
+                return Ok(false);
+            }
+            found = true;
+        }
+    }
+    Ok(found)
 }
 
 /// The superblock that counts, or why there is none. What is wrong with the other one becomes a
@@ -278,7 +302,8 @@ impl Volume {
     ///
     /// # Errors
     ///
-    /// When the device has features that nobody knew of. What cannot be read is a finding.
+    /// When the device has features that nobody knew of, or its tables take more memory than there
+    /// is. What cannot be read is a finding.
     pub fn load(device: &impl ReadPages, findings: &mut Findings) -> io::Result<Option<Self>> {
         Self::load_with(device, findings, |_| {})
     }
@@ -296,6 +321,7 @@ impl Volume {
         let Some(superblock) = read_super(device, findings)? else {
             return Ok(None);
         };
+        need::require(&superblock)?;
         let Some(root) = read_root(device, &superblock, findings) else {
             return Ok(None);
         };

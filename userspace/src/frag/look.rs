@@ -10,7 +10,7 @@ use super::{Logical, Physical};
 use crate::io_engine::file::{self, FileError, FileFacts};
 use crate::nvme::placement::{Geometry, Place, Placement};
 use crate::runs::{self, Run};
-use crate::stack;
+use crate::stack::Tables;
 use crate::units::{DeviceNumber, PAGE_SECTORS};
 
 /// Pages of an SSD, in a row.
@@ -46,17 +46,24 @@ pub struct Look {
 #[derive(Default)]
 pub struct Drives {
     open: BTreeMap<PathBuf, Option<Placement>>,
+    tables: Tables,
 }
 
 /// The one disk that runs lie on, and where.
-fn pages_of(device: DeviceNumber, runs: &[Run]) -> Result<(PathBuf, Vec<Pages>), String> {
+fn pages_of(
+    tables: &mut Tables,
+    device: DeviceNumber,
+    runs: &[Run],
+) -> Result<(PathBuf, Vec<Pages>), String> {
     let mut found = Vec::new();
     let mut on: Option<PathBuf> = None;
 
     for run in runs {
         let first = run.device_page.0.saturating_mul(PAGE_SECTORS);
         let nr_sectors = u64::from(run.pages) * PAGE_SECTORS;
-        let pieces = stack::resolve(device, first, nr_sectors).map_err(|err| err.to_string())?;
+        let pieces = tables
+            .resolve(device, first, nr_sectors)
+            .map_err(|err| err.to_string())?;
         for piece in pieces {
             if on.as_ref().is_some_and(|disk| *disk != piece.disk) {
                 return Err("it lies on more than one SSD".to_owned());
@@ -75,6 +82,12 @@ fn pages_of(device: DeviceNumber, runs: &[Run]) -> Result<(PathBuf, Vec<Pages>),
     Ok((disk, found))
 }
 
+impl Look {
+    pub fn nr_pages(&self) -> u64 {
+        self.runs.iter().map(|run| u64::from(run.pages)).sum()
+    }
+}
+
 impl Drives {
     fn get(&mut self, disk: &Path) -> Result<&Placement, String> {
         if !self.open.contains_key(disk) {
@@ -89,7 +102,7 @@ impl Drives {
 
     /// Where the pages of runs are.
     fn on_ssd(&mut self, device: DeviceNumber, runs: &[Run]) -> Result<OnSsd, String> {
-        let (disk, pages) = pages_of(device, runs)?;
+        let (disk, pages) = pages_of(&mut self.tables, device, runs)?;
         let drive = self.get(&disk)?;
         let mut places = Vec::new();
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Everything that a message about a file's runs says: who it is and where it lies.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
+use nix::libc;
 use thiserror::Error;
 
 use super::btrfs::{self, BtrfsError};
@@ -53,15 +54,44 @@ pub enum FileError {
 /// it: overlayfs shows another filesystem's.
 const OWN_ADDRESSES: [&str; 2] = ["overlay", "bcachefs"];
 
-/// Open a file or folder to ask for its filesystem. Nothing else is opened: of a FIFO that waits for
-/// another one.
+/// Open a file or folder to ask for its filesystem. Nothing else is opened, whatever has that name by
+/// now: of a FIFO that waits for another one, and of a device it may begin something.
 pub fn open_place(path: &Path) -> Result<File, FileError> {
-    let metadata = fs::metadata(path)?;
+    let place = name_place(path, 0)?;
+    Ok(by_name(&place, OpenOptions::new().read(true))?)
+}
+
+/// Open a regular file to read and write it. The last part of its path is no link.
+///
+/// # Errors
+///
+/// When it is something else, or cannot be opened.
+pub fn open_to_write(path: &Path) -> Result<File, FileError> {
+    let place = name_place(path, libc::O_NOFOLLOW)?;
+
+    if !place.metadata()?.is_file() {
+        return Err(FileError::NotRegular);
+    }
+    Ok(by_name(&place, OpenOptions::new().read(true).write(true))?)
+}
+
+/// A descriptor that only names a file or folder: it is neither opened nor waited for.
+fn name_place(path: &Path, flags: i32) -> Result<File, FileError> {
+    let place = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_PATH | flags)
+        .open(path)?;
+    let metadata = place.metadata()?;
 
     if !metadata.is_file() && !metadata.is_dir() {
         return Err(FileError::NoPlace);
     }
-    Ok(File::open(path)?)
+    Ok(place)
+}
+
+/// Open what a descriptor names. Whoever has a lease on it is waited for.
+fn by_name(place: &File, how: &OpenOptions) -> io::Result<File> {
+    how.open(format!("/proc/self/fd/{}", place.as_raw_fd()))
 }
 
 /// The filesystem of an open file or folder, if its addresses can be followed to a device.
@@ -115,4 +145,50 @@ pub fn facts(path: &Path) -> Result<FileFacts, FileError> {
         generation,
         extents,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::{Read, Write};
+    use std::os::unix::fs::symlink;
+
+    use nix::sys::stat::Mode;
+    use nix::unistd::mkfifo;
+
+    use super::{open_place, open_to_write, FileError};
+
+    #[test]
+    fn only_what_was_meant_is_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name| folder.path().join(name);
+        fs::write(path("file"), "x").unwrap();
+        mkfifo(&path("fifo"), Mode::S_IRWXU).unwrap();
+        symlink("file", path("link")).unwrap();
+
+        let mut text = String::new();
+        let mut file = open_to_write(&path("file")).unwrap();
+        file.read_to_string(&mut text).unwrap();
+        file.write_all(b"y").unwrap();
+        assert_eq!(
+            (text.as_str(), &fs::read(path("file")).unwrap()[..]),
+            ("x", &b"xy"[..])
+        );
+        // Whoever opens that waits for a writer.
+        assert!(matches!(open_place(&path("fifo")), Err(FileError::NoPlace)));
+        assert!(matches!(
+            open_to_write(&path("fifo")),
+            Err(FileError::NoPlace)
+        ));
+        assert!(matches!(
+            open_to_write(&path("link")),
+            Err(FileError::NoPlace)
+        ));
+        assert!(matches!(
+            open_to_write(folder.path()),
+            Err(FileError::NotRegular)
+        ));
+        open_place(&path("link")).unwrap();
+        open_place(folder.path()).unwrap();
+    }
 }

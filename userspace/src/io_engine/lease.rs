@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::AtomicBool;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -29,6 +29,18 @@ pub struct Lease<'a> {
     held: Cell<Instant>,
 }
 
+/// Whoever waits is announced by a signal, which would end us. Once for all leases.
+fn survive_announcements() -> io::Result<()> {
+    static SURVIVES: Mutex<bool> = Mutex::new(false);
+    let mut survives = SURVIVES.lock().unwrap_or_else(PoisonError::into_inner);
+
+    if !*survives {
+        flag::register(SIGIO, Arc::new(AtomicBool::new(false)))?;
+        *survives = true;
+    }
+    Ok(())
+}
+
 impl<'a> Lease<'a> {
     /// Of a file that is open for reading and writing; `None`: somebody else has it open.
     ///
@@ -36,8 +48,7 @@ impl<'a> Lease<'a> {
     ///
     /// When the filesystem has no leases, or we must not have one.
     pub fn take(file: &'a File) -> io::Result<Option<Self>> {
-        // Whoever waits is announced by a signal, which would end us.
-        flag::register(SIGIO, Arc::new(AtomicBool::new(false)))?;
+        survive_announcements()?;
         let held = Cell::new(Instant::now());
         // SAFETY: the descriptor is open while `file` lives, and the argument is a number.
         let result = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_WRLCK) };

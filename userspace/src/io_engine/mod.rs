@@ -6,6 +6,7 @@ pub mod dedupe;
 pub mod f2fs;
 pub mod fiemap;
 pub mod file;
+pub mod holes;
 pub mod lease;
 pub mod move_ext;
 pub mod pages;

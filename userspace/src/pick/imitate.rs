@@ -4,13 +4,14 @@
 //! read-ahead, page faults windows around them, everything else whole pages.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io;
 use std::ops::Range;
 
 use super::event::{Access, Advice, Way};
 use crate::units::PAGE_BYTES;
 
 /// Different ranges that are remembered, of all files: some 300 MB.
-const MOST_RANGES: usize = 4 << 20;
+pub const MOST_RANGES: usize = 4 << 20;
 
 /// Open files that are remembered.
 const MOST_STREAMS: usize = 1 << 16;
@@ -259,16 +260,39 @@ impl Recorder {
     }
 }
 
-/// All of a file as a sequential reader would have it (FragPicker's bypass option).
-#[must_use]
-pub fn whole(file_bytes: u64, read_ahead_bytes: u64) -> Counts {
+/// All of a file as a sequential reader would have it (FragPicker's bypass option), but holes, and no
+/// more windows than `most`. `next_data` says where the next bytes of data are. The second value says
+/// whether that was all of it.
+///
+/// # Errors
+///
+/// Those of `next_data`.
+pub fn whole(
+    file_bytes: u64,
+    read_ahead_bytes: u64,
+    most: usize,
+    mut next_data: impl FnMut(u64) -> io::Result<Option<Range<u64>>>,
+) -> io::Result<(Counts, bool)> {
     let pages = file_bytes.div_ceil(PAGE_BYTES);
     let step = (read_ahead_bytes / PAGE_BYTES).max(1);
-    let windows = (0..pages.div_ceil(step)).map(|window| window * step);
+    let mut counts = Counts::new();
+    let mut page = 0;
 
-    windows
-        .map(|begin| ((begin, (begin + step).min(pages)), 1))
-        .collect()
+    while let Some(data) = next_data(page * PAGE_BYTES)? {
+        let begin = (data.start / PAGE_BYTES).max(page) / step * step;
+        let end = data.end.div_ceil(PAGE_BYTES).min(pages);
+        for begin in (begin..end).step_by(usize::try_from(step).unwrap_or(usize::MAX)) {
+            if counts.len() == most {
+                return Ok((counts, false));
+            }
+            page = begin + step;
+            counts.insert((begin, page.min(pages)), 1);
+        }
+        if page >= pages || page * PAGE_BYTES < data.end {
+            break;
+        }
+    }
+    Ok((counts, true))
 }
 
 /// Pages of a file in a row, and how often they were wanted.
@@ -301,6 +325,8 @@ pub fn merge(counts: &Counts) -> Vec<Hot> {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use super::{merge, whole, Access, Advice, Counts, Hot, Recorder, Way, MOST_MISSES};
     use crate::pick::event::Try;
     use crate::units::PAGE_BYTES;
@@ -509,10 +535,37 @@ mod tests {
 
     #[test]
     fn the_bypass_cuts_a_file_into_windows() {
-        let windows: Vec<_> = whole(70 * 4096 - 5, READ_AHEAD).into_iter().collect();
+        let all = |bytes, read_ahead| {
+            let data = |from| Ok((from < bytes).then_some(from..bytes));
+            whole(bytes, read_ahead, 100, data).unwrap()
+        };
+        let (windows, is_all) = all(70 * 4096 - 5, READ_AHEAD);
+        let windows: Vec<_> = windows.into_iter().collect();
         assert_eq!(windows, [((0, 32), 1), ((32, 64), 1), ((64, 70), 1)]);
-        assert!(whole(0, READ_AHEAD).is_empty());
-        assert_eq!(whole(1, 0).len(), 1);
+        assert!(is_all);
+        assert!(all(0, READ_AHEAD).0.is_empty());
+        assert_eq!(all(1, 0).0.len(), 1);
+    }
+
+    #[test]
+    fn the_bypass_leaves_holes_out_and_has_an_end() {
+        // Two pieces within one window, and one far behind
+        let pieces = [4096..8192, 10_000..10_001, 1 << 40..(1 << 40) + 1];
+        let data = |from| {
+            let next = pieces.iter().find(|piece| piece.end > from);
+            Ok(next.map(|piece| piece.start.max(from)..piece.end))
+        };
+        let far = (1 << 40) / PAGE_BYTES;
+        let (windows, is_all) = whole(1 << 50, READ_AHEAD, 100, data).unwrap();
+        assert!(is_all);
+        let windows: Vec<_> = windows.into_iter().collect();
+        assert_eq!(windows, [((0, 32), 1), ((far, far + 32), 1)]);
+
+        let everything = |from| Ok(Some(from..1 << 50));
+        let (windows, is_all) = whole(1 << 50, READ_AHEAD, 100, everything).unwrap();
+        assert_eq!((windows.len(), is_all), (100, false));
+        let broken = |_| Err(io::ErrorKind::Other.into());
+        assert!(whole(1 << 50, READ_AHEAD, 100, broken).is_err());
     }
 
     #[test]

@@ -20,6 +20,7 @@ use super::layout::Layout;
 use super::processes::Descendants;
 use crate::io_engine::btrfs;
 use crate::mounts::Mount;
+use crate::progress::Tidy;
 use crate::units::DeviceNumber;
 
 const TRACEFS: &str = "/sys/kernel/tracing";
@@ -63,7 +64,7 @@ pub struct Trace {
     rest: Vec<u8>,
     /// Whose accesses count; `None`: everybody's.
     whose: Option<Descendants>,
-    /// Dropped last: an instance whose pipe is open cannot be removed.
+    /// Dropped behind the others: an instance whose pipe is open cannot be removed.
     probes: Probes,
 }
 
@@ -72,6 +73,7 @@ struct Probes {
     instance: PathBuf,
     group: String,
     events: Vec<&'static str>,
+    _tidy: Tidy,
 }
 
 /// What is watched: a filesystem, or a subvolume of it.
@@ -233,6 +235,7 @@ impl Watched {
 
 impl Probes {
     fn new(pid: u32) -> Result<Self, TraceError> {
+        let tidy = Tidy::begin();
         let instance = Path::new(TRACEFS)
             .join("instances")
             .join(format!("{INSTANCE}{pid}"));
@@ -241,6 +244,7 @@ impl Probes {
             instance,
             group: format!("{GROUP}{pid}"),
             events: Vec::new(),
+            _tidy: tidy,
         })
     }
 
@@ -319,6 +323,7 @@ fn remove_stale() {
                 instance: instance.path(),
                 group: format!("{GROUP}{pid}"),
                 events: event::OURS.to_vec(),
+                _tidy: Tidy::begin(),
             });
         }
     }

@@ -18,6 +18,7 @@ const LBA_BYTES: u64 = 512;
 // Command dword 12.
 const CDW12_APPEND: u64 = 1 << 24;
 const CDW12_OVERWRITE: u64 = 1 << 25;
+const CDW12_BEGIN: u64 = 1 << 16;
 const CDW12_DEALLOCATE: u64 = 1 << 25;
 const CDW12_FUA: u64 = 1 << 30;
 
@@ -178,12 +179,13 @@ fn command(time_ns: u64, fields: &Fields) -> Result<Line, String> {
     command.length = field("nlb")?.checked_mul(LBA_BYTES).ok_or_else(too_large)?;
     command.fua = command.op == Op::Write && cdw12 & CDW12_FUA != 0;
     if opcode == NVME_WRITE {
-        command.hint = match (cdw12 & CDW12_APPEND != 0, cdw12 & CDW12_OVERWRITE != 0) {
-            (true, false) => {
+        command.hint = match cdw12 & (CDW12_APPEND | CDW12_OVERWRITE | CDW12_BEGIN) {
+            CDW12_APPEND => {
                 let pred = field("cdw2")? | field("cdw3")? << 32;
                 Hint::Append(pred.saturating_mul(LBA_BYTES))
             }
-            (false, true) => Hint::Overwrite,
+            CDW12_OVERWRITE => Hint::Overwrite,
+            CDW12_BEGIN => Hint::Append(u64::MAX),
             _ => Hint::None,
         };
     }

@@ -226,7 +226,7 @@ const NVMEV: &str = "\
 #
 # entries-in-buffer/entries-written: 6/6   #P:1
  nvmev-ssd0-99 [000] .....    12.345678: nvmev_cmd: name=ssd0 qid=1 cid=3 opcode=0x01 nsid=1 slba=64 nlb=64 cdw2=63 cdw3=0 cdw12=0x0100003f
- nvmev-ssd0-99 [000] d....    12.345679: nvmev_done: name=ssd0 qid=1 cid=3 status=0x000 latency_ns=7000
+ nvmev-ssd0-99 [000] d....    12.345679: nvmev_done: name=ssd0 qid=1 cid=3 status=0x000 latency_ns=7000 late_ns=0
  nvmev-ssd0-99 [000] .....    12.5: nvmev_cmd: name=ssd0 qid=1 cid=4 opcode=0x02 nsid=1 slba=0 nlb=128 cdw2=0 cdw3=0 cdw12=0x0000007f fetched_ns=777
  nvmev-ssd0-99 [000] .....    12.6: nvmev_cmd: name=ssd0 qid=1 cid=5 opcode=0x09 nsid=1 slba=0 nlb=1 cdw2=0 cdw3=0 cdw12=0x00000000
  nvmev-ssd0-99 [000] .....    12.7: nvmev_cmd: name=ssd0 qid=1 cid=5 opcode=0x01 nsid=1 slba=8 nlb=8 cdw2=0 cdw3=0 cdw12=0x42000007
@@ -262,6 +262,23 @@ fn the_kernels_trace_is_read_with_its_hints() {
         ]
     );
     assert_eq!(trace.left_out, 1);
+}
+
+#[test]
+fn a_hint_is_one_bit_of_three() {
+    let hint = |cdw12: u32| {
+        let line = format!(
+            " a-1 [0] 1.0: nvmev_cmd: name=a qid=1 cid=1 opcode=0x01 slba=8 nlb=8 cdw2=7 cdw3=0 \
+             cdw12={cdw12:#x}"
+        );
+        commands(&line)[0].hint
+    };
+    assert_eq!(hint(0x0100_0007), Hint::Append(7 * 512));
+    assert_eq!(hint(0x0200_0007), Hint::Overwrite);
+    assert_eq!(hint(0x0001_0007), Hint::Append(u64::MAX));
+    for several in [0x0300_0007, 0x0101_0007, 0x0201_0007, 0x0301_0007] {
+        assert_eq!(hint(several), Hint::None);
+    }
 }
 
 #[test]
