@@ -39,6 +39,16 @@ static inline bool dmda_bio_is_atomic(const struct bio *bio)
 #endif
 }
 
+/* The largest write that the device promises to write whole or not at all, or 0 */
+static inline unsigned int dmda_atomic_write_bytes(struct block_device *bdev)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+	return queue_atomic_write_unit_max_bytes(bdev_get_queue(bdev));
+#else
+	return 0;
+#endif
+}
+
 #ifdef DM_TARGET_ATOMIC_WRITES
 #define DMDA_TARGET_ATOMIC_WRITES	DM_TARGET_ATOMIC_WRITES
 #else
@@ -52,6 +62,24 @@ static inline void dmda_zeroes_unmap(struct queue_limits *limits, unsigned int m
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
 	limits->max_hw_wzeroes_unmap_sectors = max_sectors;
 #endif
+}
+
+/*
+ * Bytes that a device writes whole or not at all when the power fails, of any write that begins
+ * at a multiple of them. Later kernels have the unit of NVMe drives that do not name it as their
+ * preferred one; elsewhere that is only about writes that ask to be atomic.
+ */
+static inline unsigned int dmda_whole_bytes(struct block_device *bdev)
+{
+	unsigned int bytes = bdev_logical_block_size(bdev);
+
+	if (!bdev_alignment_offset(bdev))
+		bytes = max(bytes, bdev_physical_block_size(bdev));
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+	if (!strncmp(bdev->bd_disk->disk_name, "nvme", 4) && bdev_can_atomic_write(bdev))
+		bytes = max(bytes, queue_atomic_write_unit_max_bytes(bdev_get_queue(bdev)));
+#endif
+	return bytes;
 }
 
 /* A write that goes to places of its own cannot promise to be atomic */

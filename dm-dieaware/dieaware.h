@@ -7,7 +7,7 @@
  * the task that submits it), except retry_lock.
  *
  *   lock                     protects                            context
- *   dmda.admin_lock          hints mode, discovery, reset        message, resume; sleeps
+ *   dmda.admin_lock          hints mode, discovery, reset        message, resume, worker; sleeps
  *   transport users (static) probes registered or not            ctr, dtr; sleeps
  *   shard.lock (runtable.c)  one shard's map and spares          map, message, shrinker
  *   slot.lock (fsmap.c)      one slot; only ever tried           map, tracepoint
@@ -44,6 +44,8 @@
  * @DMDA_STATE_NOT_NVME: auto: the device below is not an NVMe namespace
  * @DMDA_STATE_NOT_ANNOUNCED: auto: the device does not announce that it understands
  * @DMDA_STATE_NO_ANSWER: auto: the device could not be asked
+ * @DMDA_STATE_UNFIT: since a resume, the device is one for which no table is loaded
+ * @DMDA_STATE_ASKING: auto: it is being asked; what goes by meanwhile is remembered
  */
 enum dmda_state {
 	DMDA_STATE_ON,
@@ -52,16 +54,21 @@ enum dmda_state {
 	DMDA_STATE_NOT_NVME,
 	DMDA_STATE_NOT_ANNOUNCED,
 	DMDA_STATE_NO_ANSWER,
+	DMDA_STATE_UNFIT,
+	DMDA_STATE_ASKING,
 };
 
 /**
  * struct dmda_discovery - what the device says about itself
  * @state: ON, or why hints=auto does not send any
+ * @knows_begin: it announces the hint that a write begins a file; to no other device it
+ *	is sent, whatever the table line says
  * @die_unit_bytes: what goes to one die before the next die's turn, or 0
  * @stripe_bytes: that times the number of dies, or 0
  */
 struct dmda_discovery {
 	enum dmda_state state;
+	bool knows_begin;
 	u32 die_unit_bytes;
 	u64 stripe_bytes;
 };
@@ -80,15 +87,20 @@ struct dmda_message;
  * @log: log mode's part, or NULL
  * @self_dev: number of the dm device that the target is part of
  * @table: the run table; in log mode, its device pages are those that the target shows
- * @first_sector: the target's first sector on the whole disk below
- * @lba_shift: log2 of sectors in a logical block of the device below, [0, 3]
+ * @first_sector: the target's first sector on the whole disk below; a resume may change it
+ * @lba_shift: log2 of sectors in a logical block of the device below; likewise
  * @stats: counters
  * @state: enum dmda_state; see the table of locks
  * @tails: dpn behind the last page of recent writes of unknown files, by its hash;
  *	no lock: a lost entry is a lost hint
  * @admin_lock: protects the fields below
  * @config: the table line; @config.hints changes by message
- * @discovery: the device's answer at construction or the last resume
+ * @discovery: the device's answer to the last question that it has answered; its @state is
+ *	ASKING until it has answered the last one
+ * @nr_questions: how often there was reason to ask; only an answer to the last one counts
+ * @lent: the memory of the task that resumed, which @ask_work is to use; or NULL
+ * @ask_work: asks after a resume
+ * @is_unfit: at the last resume, the device was one for which no table is loaded
  * @resumed: the first resume, right after discovery, is over
  * @retry_lock: protects the fields below; taken at bio completion
  * @retries: failed writes to be sent again without a hint
@@ -113,6 +125,10 @@ struct dmda {
 	struct mutex admin_lock; /* of the configuration */
 	struct dmda_config config;
 	struct dmda_discovery discovery;
+	u32 nr_questions;
+	struct mm_struct *lent;
+	struct work_struct ask_work;
+	bool is_unfit;
 	bool resumed;
 
 	spinlock_t retry_lock; /* of the retries */
@@ -122,6 +138,14 @@ struct dmda {
 	struct work_struct retry_work;
 	struct work_struct off_work;
 };
+
+/* Are writes looked at? If the device is still being asked, no hint is sent with them. */
+static inline bool dmda_watches(const struct dmda *dmda)
+{
+	enum dmda_state state = READ_ONCE(dmda->state);
+
+	return state == DMDA_STATE_ON || state == DMDA_STATE_ASKING;
+}
 
 /**
  * enum dmda_source - how the file of a write was found out
@@ -198,6 +222,18 @@ void dmda_hint_watch(struct dmda *dmda, struct bio *bio, sector_t sector);
  * Context: from map.
  */
 void dmda_hint_follow(struct dmda *dmda, struct dmda_write *write);
+
+/**
+ * dmda_hint_fit() - leave out of a verdict what the device does not know
+ * @verdict: changed
+ *
+ * Context: any.
+ */
+static inline void dmda_hint_fit(const struct dmda *dmda, struct dmda_verdict *verdict)
+{
+	if (!READ_ONCE(dmda->discovery.knows_begin))
+		dmda_classify_forgo_begin(verdict);
+}
 
 /**
  * dmda_hint_forget_all() - writes go by unseen: what was known is out of date
@@ -336,8 +372,8 @@ void dmda_retry_doubt(struct dmda *dmda);
  * @bdev: the device below
  * @discovery: the answer
  *
- * Context: may sleep; in a task with memory of its own, which lends a page for the
- * way through the NVMe driver's interface to users.
+ * Context: may sleep; in a task that has a user's memory, of which two pages are used for
+ * the way through the NVMe driver's interface to users.
  */
 void dmda_discover(struct block_device *bdev, struct dmda_discovery *discovery);
 

@@ -4,8 +4,8 @@
  *
  * The admin queue can be reached from a block device only through the driver's ioctl
  * for users, which wants its data in a user's memory. So the task that constructs or
- * resumes the target lends two pages of its address space for as long as that takes.
- * It is privileged: nobody else may load a table.
+ * resumes the target lends two pages of its address space for as long as that takes; after
+ * a resume, to a worker. It is privileged: nobody else may load a table.
  */
 #include <linux/mm.h>
 #include <linux/mman.h>
@@ -38,7 +38,7 @@ struct admin {
 static bool admin_open(struct admin *admin, struct block_device *bdev)
 {
 	admin->bdev = bdev->bd_disk->part0;
-	if (!current->mm || (current->flags & PF_KTHREAD))
+	if (!current->mm)
 		return false;
 	admin->lent = vm_mmap(NULL, 0, LENT_BYTES, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS, 0);
@@ -102,13 +102,11 @@ static bool fetch_geometry(struct admin *admin, u8 log_page,
 	return admin_fetch(admin, &cmd, geometry, 0, sizeof(*geometry));
 }
 
-static bool announces_hints(const struct dieaware_id *id)
+static bool announces(const struct dieaware_id *id, u16 features)
 {
-	const u16 both = DIEAWARE_FEATURE_APPEND | DIEAWARE_FEATURE_OVERWRITE;
-
 	return !memcmp(id->magic, DIEAWARE_ID_MAGIC, sizeof(id->magic)) &&
 	       le16_to_cpu(id->version) == DIEAWARE_HINT_VERSION &&
-	       (le16_to_cpu(id->features) & both) == both;
+	       (le16_to_cpu(id->features) & features) == features;
 }
 
 /* Numbers that make no sense are no geometry; hints do not need one */
@@ -127,6 +125,7 @@ static void take_geometry(const struct dieaware_log_geometry *geometry,
 
 static void discover(struct block_device *bdev, struct dmda_discovery *discovery)
 {
+	const u16 both = DIEAWARE_FEATURE_APPEND | DIEAWARE_FEATURE_OVERWRITE;
 	struct dieaware_log_geometry geometry;
 	struct dieaware_id id;
 	struct admin admin;
@@ -139,7 +138,8 @@ static void discover(struct block_device *bdev, struct dmda_discovery *discovery
 	if (!admin_open(&admin, bdev))
 		return;
 	if (fetch_id(&admin, &id)) {
-		discovery->state = announces_hints(&id) ? DMDA_STATE_ON : DMDA_STATE_NOT_ANNOUNCED;
+		discovery->state = announces(&id, both) ? DMDA_STATE_ON : DMDA_STATE_NOT_ANNOUNCED;
+		discovery->knows_begin = announces(&id, both | DIEAWARE_FEATURE_BEGIN);
 		if (discovery->state == DMDA_STATE_ON &&
 		    fetch_geometry(&admin, id.log_geometry, &geometry))
 			take_geometry(&geometry, discovery);
@@ -150,8 +150,8 @@ static void discover(struct block_device *bdev, struct dmda_discovery *discovery
 void dmda_discover(struct block_device *bdev, struct dmda_discovery *discovery)
 {
 	/*
-	 * At a resume nothing can be written to the dm device yet. Memory, also that of
-	 * the task's page faults, must not wait for a filesystem on it.
+	 * While a table is loaded, or a message comes, the dm device may be suspended. Memory,
+	 * also that of the task's page faults, must not wait for a filesystem on it.
 	 */
 	unsigned int noio = memalloc_noio_save();
 

@@ -4,8 +4,8 @@
  * as with dm-linear; this file decides what is said with a write, and what the run
  * table learns.
  *
- *   write of a known file    cut where file or class changes, classified, remembered,
- *                            hinted
+ *   write of a known file    cut where file or class changes, if that is worth it,
+ *                            classified, remembered, hinted
  *   write of anything else   its pages no longer belong to a file; an append if it
  *                            continues another one of the kind
  *   discard, write zeroes    their pages no longer belong to a file
@@ -38,6 +38,22 @@ static void cut(struct dmda *dmda, struct dmda_write *write, u32 nr_pages)
 	dmda_count(&dmda->stats, DMDA_COUNT_CUT);
 }
 
+/*
+ * Where a write may be cut of which the first pages are alike; 0: it goes as it is. What
+ * the device below writes whole or not at all, it gets whole: somebody may rely on it.
+ */
+static u32 cut_at(struct dmda *dmda, const struct dmda_write *write, u32 nr_alike)
+{
+	struct block_device *bdev = dmda->dev->bdev;
+	u32 whole_bytes = max(bdev_physical_block_size(bdev), dmda_atomic_write_bytes(bdev));
+	u64 sector = dmda->first_sector + (from_dpn(write->run.dpn) << DMDA_PAGE_SECTOR_SHIFT);
+	u32 nr_pages = write->bio->bi_iter.bi_size >> DMDA_PAGE_SHIFT;
+
+	if (!can_cut(write->bio))
+		return 0;
+	return dmda_classify_cut(sector, nr_pages, nr_alike, whole_bytes >> SECTOR_SHIFT);
+}
+
 static void forget(struct dmda *dmda, sector_t sector, u64 nr_sectors)
 {
 	u64 first = sector >> DMDA_PAGE_SECTOR_SHIFT;
@@ -47,15 +63,15 @@ static void forget(struct dmda *dmda, sector_t sector, u64 nr_sectors)
 }
 
 /*
- * The whole pages that the bio begins with, as a run of its file. False if it does
+ * The whole pages of its file that the bio begins with, as a run. False if it does
  * not begin and end at pages, or at a place in the file that is none.
  */
-static bool run_of(struct dmda *dmda, struct dmda_write *write, sector_t sector)
+static bool run_of(struct dmda_write *write, sector_t sector)
 {
 	const struct dmda_identity *identity = &write->identity;
 	u32 size = write->bio->bi_iter.bi_size;
 	u32 page_mask = (1U << DMDA_PAGE_SHIFT) - 1;
-	u32 nr_pages = identity->len_bytes >> DMDA_PAGE_SHIFT;
+	u32 nr_pages = min(identity->len_bytes, size) >> DMDA_PAGE_SHIFT;
 
 	if ((sector & (DMDA_PAGE_SECTORS - 1)) || (size & page_mask) ||
 	    (identity->pos_bytes & page_mask) || !nr_pages)
@@ -63,32 +79,51 @@ static bool run_of(struct dmda *dmda, struct dmda_write *write, sector_t sector)
 	write->run.file = identity->file;
 	write->run.fpage = identity->pos_bytes >> DMDA_PAGE_SHIFT;
 	write->run.dpn = to_dpn(sector >> DMDA_PAGE_SECTOR_SHIFT);
-	write->run.nr_pages = size >> DMDA_PAGE_SHIFT;
-	if (nr_pages < write->run.nr_pages) {
-		if (!can_cut(write->bio))
-			return false;
-		cut(dmda, write, nr_pages);
-	}
+	write->run.nr_pages = nr_pages;
 	return true;
+}
+
+/* Make the bio its first run. False if that is only a part of it, and it must not be cut. */
+static bool fit_to_run(struct dmda *dmda, struct dmda_write *write)
+{
+	u32 nr_pages = write->run.nr_pages;
+
+	if (nr_pages == write->bio->bi_iter.bi_size >> DMDA_PAGE_SHIFT)
+		return true;
+	nr_pages = cut_at(dmda, write, nr_pages);
+	if (!nr_pages)
+		return false;
+	cut(dmda, write, nr_pages);
+	return true;
+}
+
+/* The page before a run in its file */
+static void look_before(struct dmda *dmda, const struct dmda_run *run,
+			struct dmda_neighbour *before)
+{
+	before->dpn = DPN_NONE;
+	before->owner = DMDA_OWNER_UNKNOWN;
+	if (run->fpage)
+		before->dpn = dmda_runtable_where(dmda->table, run->file, run->fpage - 1);
+	if (before->dpn != DPN_NONE)
+		dmda_runtable_owner(dmda->table, before->dpn, &before->owner);
 }
 
 static void classify_file(struct dmda *dmda, struct dmda_write *write)
 {
-	struct dmda_neighbour before = { .dpn = DPN_NONE, .owner = DMDA_OWNER_UNKNOWN };
 	const struct dmda_run *run = &write->run;
+	struct dmda_neighbour before;
 	struct dmda_owner here;
 	u32 nr_other = 1;
 
 	dmda_runtable_owner(dmda->table, run->dpn, &here);
 	if (dmda_classify_overwrite(run, &here, &write->verdict))
 		return;
-	if (run->fpage)
-		before.dpn = dmda_runtable_where(dmda->table, run->file, run->fpage - 1);
-	if (before.dpn != DPN_NONE)
-		dmda_runtable_owner(dmda->table, before.dpn, &before.owner);
+	look_before(dmda, run, &before);
 	if (run->nr_pages > 1)
 		nr_other = dmda_runtable_nr_other(dmda->table, run);
 	dmda_classify(run, &here, &before, nr_other, &write->verdict);
+	dmda_hint_fit(dmda, &write->verdict);
 }
 
 static u64 *tail_of(struct dmda *dmda, dpn_t end)
@@ -128,15 +163,21 @@ void dmda_hint_forget_all(struct dmda *dmda)
 		WRITE_ONCE(dmda->tails[i], 0);
 }
 
-/* Make the bio one to which the verdict applies as a whole */
+/* Make the bio one to which the verdict applies as a whole, or find one that does */
 static void fit_to_verdict(struct dmda *dmda, struct dmda_write *write)
 {
+	struct dmda_neighbour before;
+	u32 nr_pages;
+
 	if (write->verdict.nr_pages >= write->run.nr_pages)
 		return;
-	if (can_cut(write->bio))
-		cut(dmda, write, write->verdict.nr_pages);
-	else
-		write->verdict.hint = DMDA_HINT_NONE;
+	nr_pages = cut_at(dmda, write, write->verdict.nr_pages);
+	if (nr_pages) {
+		cut(dmda, write, nr_pages);
+		return;
+	}
+	look_before(dmda, &write->run, &before);
+	dmda_classify_whole(&write->run, &before, &write->verdict);
 }
 
 /*
@@ -212,6 +253,23 @@ static bool is_held(struct dmda *dmda, const struct dmda_write *write, sector_t 
 	       owner.nr_pages >= write->run.nr_pages;
 }
 
+/* Pieces of files that go down together, without a hint, are known all the same. */
+static void remember_pieces(struct dmda *dmda, struct bio *bio, sector_t sector)
+{
+	struct dmda_write piece = { .bio = bio };
+	struct bvec_iter all = bio->bi_iter;
+
+	while (bio->bi_iter.bi_size) {
+		dmda_identify_write(dmda, bio, &piece.identity);
+		if (piece.identity.source != DMDA_SOURCE_PAGE || !run_of(&piece, sector))
+			break;
+		dmda_runtable_set(dmda->table, &piece.run);
+		bio_advance_iter(bio, &bio->bi_iter, piece.run.nr_pages << DMDA_PAGE_SHIFT);
+		sector += (sector_t)piece.run.nr_pages << DMDA_PAGE_SECTOR_SHIFT;
+	}
+	bio->bi_iter = all;
+}
+
 static void work_out(struct dmda *dmda, struct dmda_write *write, sector_t sector)
 {
 	bool is_run;
@@ -219,7 +277,8 @@ static void work_out(struct dmda *dmda, struct dmda_write *write, sector_t secto
 	write->verdict.hint = DMDA_HINT_NONE;
 	write->verdict.pred = DPN_NONE;
 	dmda_identify_write(dmda, write->bio, &write->identity);
-	is_run = write->identity.source != DMDA_SOURCE_METADATA && run_of(dmda, write, sector);
+	is_run = write->identity.source != DMDA_SOURCE_METADATA && run_of(write, sector) &&
+		 fit_to_run(dmda, write);
 	if (is_run) {
 		work_out_run(dmda, write);
 	} else {
@@ -231,6 +290,8 @@ static void work_out(struct dmda *dmda, struct dmda_write *write, sector_t secto
 	/* Nobody knows then what its device pages hold. */
 	if (!write->identity.file.id || (!is_run && !is_held(dmda, write, sector)))
 		forget(dmda, sector, bio_sectors(write->bio));
+	if (!is_run && write->identity.len_bytes < write->bio->bi_iter.bi_size)
+		remember_pieces(dmda, write->bio, sector);
 }
 
 static void remap(struct dmda *dmda, struct bio *bio, sector_t sector)
@@ -241,11 +302,15 @@ static void remap(struct dmda *dmda, struct bio *bio, sector_t sector)
 
 void dmda_hint_send(struct dmda *dmda, struct dmda_write *write)
 {
+	bool is_on = READ_ONCE(dmda->state) == DMDA_STATE_ON;
+
+	if (!is_on)
+		write->verdict.hint = DMDA_HINT_NONE;
 	if (merges_badly(dmda, write))
 		write->bio->bi_opf |= REQ_NOMERGE;
 	count_write(dmda, write);
 	trace_dmda_hint(dmda->self_dev, &write->run, &write->verdict, &write->identity);
-	if (write->verdict.hint != DMDA_HINT_NONE || will_be_split(dmda, write))
+	if (is_on && (write->verdict.hint != DMDA_HINT_NONE || will_be_split(dmda, write)))
 		dmda_transport_attach(dmda, write->bio, &write->verdict);
 }
 
@@ -263,7 +328,7 @@ static void learn(struct dmda *dmda, struct bio *bio, sector_t sector)
 	struct dmda_write read = { .bio = bio };
 	struct dmda_owner owner;
 
-	if (!dmda_identify_read(bio, &read.identity) || !run_of(dmda, &read, sector))
+	if (!dmda_identify_read(bio, &read.identity) || !run_of(&read, sector))
 		return;
 	dmda_runtable_owner(dmda->table, read.run.dpn, &owner);
 	if (owner.file.id == read.run.file.id && owner.fpage == read.run.fpage &&
@@ -295,13 +360,18 @@ void dmda_hint_watch(struct dmda *dmda, struct bio *bio, sector_t sector)
  * A large read of a fragmented file is many small requests of one task. The block
  * layer holds back 32 of them before it prepares them all and tells the device of the
  * first, and the dies idle meanwhile. Send what waits as soon as it is worth a request
- * of the size that the block layer itself would not hold back.
+ * of the size that the block layer itself would not hold back; but not in front of a
+ * read that goes on where the last one ended, which may become one request with it.
  */
-static void begin_waiting_reads(const struct bio *bio)
+static void begin_waiting_reads(struct dmda *dmda, const struct bio *bio, sector_t sector)
 {
+	struct dmda_cpu *cpu = raw_cpu_ptr(dmda->stats.cpu);
 	struct blk_plug *plug = current->plug;
+	bool goes_on = sector == READ_ONCE(cpu->read_end);
 
-	if (!plug || plug->rq_count * bio_sectors(bio) < ENOUGH_SECTORS ||
+	/* Another task may run here meanwhile: then a request is sent too early or too late. */
+	WRITE_ONCE(cpu->read_end, sector + bio_sectors(bio));
+	if (goes_on || !plug || plug->rq_count * bio_sectors(bio) < ENOUGH_SECTORS ||
 	    !list_empty(&plug->cb_list))
 		return;
 	blk_finish_plug(plug);
@@ -312,9 +382,9 @@ int dmda_hint_map(struct dmda *dmda, struct bio *bio)
 {
 	sector_t sector = dm_target_offset(dmda->ti, bio->bi_iter.bi_sector);
 
-	if (bio_op(bio) == REQ_OP_READ)
-		begin_waiting_reads(bio);
-	if (READ_ONCE(dmda->state) == DMDA_STATE_ON && bio_sectors(bio)) {
+	if (dmda_watches(dmda) && bio_sectors(bio)) {
+		if (bio_op(bio) == REQ_OP_READ && dmda->config.early_reads)
+			begin_waiting_reads(dmda, bio, sector);
 		if (bio_op(bio) == REQ_OP_WRITE) {
 			map_write(dmda, bio, sector);
 			return DM_MAPIO_REMAPPED;

@@ -136,6 +136,10 @@ static void write_hint(struct nvme_command *cmd, const struct dmda_io *io, bool 
 		cmd->rw.control |= cpu_to_le16(DIEAWARE_CONTROL_OVERWRITE);
 		return;
 	}
+	if (pred_lba == DMDA_LBA_NONE) {
+		cmd->rw.control |= cpu_to_le16(DIEAWARE_CONTROL_BEGIN);
+		return;
+	}
 	cmd->rw.control |= cpu_to_le16(DIEAWARE_CONTROL_APPEND);
 	cmd->rw.cdw2 = cpu_to_le32(lower_32_bits(pred_lba));
 	cmd->rw.cdw3 = cpu_to_le32(upper_32_bits(pred_lba));
@@ -188,7 +192,7 @@ static void fill_in(struct dmda *dmda, struct dmda_io *io, const struct bio *bio
 	io->fate = DMDA_FATE_UNSEEN;
 	io->status = BLK_STS_OK;
 	io->first_sector = dmda->first_sector + offset;
-	io->pred_lba = verdict->pred == DPN_NONE ? DIEAWARE_PRED_NONE :
+	io->pred_lba = verdict->pred == DPN_NONE ? DMDA_LBA_NONE :
 		(pred_end_sector >> dmda->lba_shift) - 1;
 }
 

@@ -3,11 +3,14 @@
  * Mending a hinted write that the device failed: the same data once more, without a
  * hint. What the second attempt ends with is what the caller gets.
  *
- * Whether hints are to blame shows only when the second attempt is over: a medium
- * error fails again. If it succeeds, and the first error was one that says "I do not
- * know this command", hints are switched off. Other errors have other causes than
- * hints, too (a reset, a lost path): these switch hints off when several come
- * together in a short time.
+ * Only after an error that a hint can cause. What failed for another reason is the
+ * caller's to judge, and at once: a second attempt of a write that met a reservation,
+ * say, could land behind a newer write of the host that holds it.
+ *
+ * Whether hints are to blame shows only when the second attempt is over. If it succeeds,
+ * and the first error was one that says "I do not know this command", hints are switched
+ * off. The others have other causes than hints, too (a reset, a lost path): these switch
+ * hints off when several come together in a short time.
  *
  * Completion can be in interrupt context, so a worker submits. dm waits for these
  * bios when it suspends, since they have not ended for it.
@@ -27,6 +30,7 @@ static bool blames_command(blk_status_t status)
 	return status == BLK_STS_NOTSUPP || status == BLK_STS_PROTECTION;
 }
 
+/* What the driver makes of an invalid field, of a status of the vendor's, of an LBA out of range */
 static bool may_be_the_hint(blk_status_t status)
 {
 	switch (status) {
@@ -90,7 +94,7 @@ static void retried_end_io(struct bio *bio)
 {
 	struct dmda_io *io = dmda_io_of(bio);
 
-	if (!bio->bi_status && may_be_the_hint(io->status)) {
+	if (!bio->bi_status) {
 		if (io->hint != DMDA_HINT_NONE)
 			dmda_count(&io->dmda->stats, DMDA_COUNT_REJECTED);
 		rejected(io->dmda, io->status);
@@ -121,7 +125,7 @@ bool dmda_retry(struct bio *bio)
 	struct dmda *dmda = io->dmda;
 	unsigned long flags;
 
-	if (READ_ONCE(io->fate) != DMDA_FATE_SENT || bio->bi_status == BLK_STS_AGAIN)
+	if (READ_ONCE(io->fate) != DMDA_FATE_SENT || !may_be_the_hint(bio->bi_status))
 		return false;
 	if (io->hint != DMDA_HINT_NONE)
 		dmda_count(&dmda->stats, DMDA_COUNT_RETRIED);

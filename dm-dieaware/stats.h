@@ -60,6 +60,7 @@ enum dmda_counter {
  * @first_dpn: first page of the write that this CPU mapped last
  * @end_dpn: page behind that write
  * @hint: enum dmda_hint of that write
+ * @read_end: sector behind the read that this CPU mapped last
  *
  * A task may move to another CPU between two accesses. That makes a counter miss
  * one at worst, and a neighbour be compared with the wrong write: the transport
@@ -70,6 +71,7 @@ struct dmda_cpu {
 	u64 first_dpn;
 	u64 end_dpn;
 	u32 hint;
+	sector_t read_end;
 };
 
 /**

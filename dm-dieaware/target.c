@@ -5,7 +5,9 @@
  * asked of it from outside. What happens to a bio is in hint-io.c.
  */
 #include <linux/blk-integrity.h>
+#include <linux/kthread.h>
 #include <linux/module.h>
+#include <linux/sched/mm.h>
 
 #include "core/message.h"
 #include "dieaware.h"
@@ -25,6 +27,8 @@ static const char * const state_names[] = {
 	[DMDA_STATE_NOT_NVME] = "off:not_nvme",
 	[DMDA_STATE_NOT_ANNOUNCED] = "off:not_announced",
 	[DMDA_STATE_NO_ANSWER] = "off:no_answer",
+	[DMDA_STATE_UNFIT] = "off:unfit",
+	[DMDA_STATE_ASKING] = "off:asking",
 };
 
 const char *dmda_state_name(enum dmda_state state)
@@ -128,60 +132,165 @@ err_device:
 /* What the configuration and the device's answer come to */
 static enum dmda_state wanted_state(const struct dmda *dmda)
 {
-	switch (dmda->config.hints) {
-	case DMDA_HINTS_ON:
-		return DMDA_STATE_ON;
-	case DMDA_HINTS_OFF:
+	if (dmda->config.hints == DMDA_HINTS_OFF)
 		return DMDA_STATE_OFF;
-	default:
-		return dmda->discovery.state;
-	}
+	if (dmda->is_unfit)
+		return DMDA_STATE_UNFIT;
+	return dmda->config.hints == DMDA_HINTS_ON ? DMDA_STATE_ON : dmda->discovery.state;
 }
 
 /*
- * Who asks for the status holds no lock, and should not see that there is no answer yet, nor wait
- * for it.
- */
-static void discover_again(struct dmda *dmda)
-{
-	struct dmda_discovery found;
-
-	lockdep_assert_held(&dmda->admin_lock);
-
-	dmda_discover(dmda->dev->bdev, &found);
-	dmda->discovery.state = found.state;
-	WRITE_ONCE(dmda->discovery.die_unit_bytes, found.die_unit_bytes);
-	WRITE_ONCE(dmda->discovery.stripe_bytes, found.stripe_bytes);
-}
-
-/*
- * Decide again, and ask the device again if it is to decide. While no hints are sent,
- * writes go by unseen: what the run table knew would be out of date afterwards.
+ * Decide again. While writes go by unseen, what the run table knew gets out of date.
  */
 static void decide_locked(struct dmda *dmda)
 {
-	enum dmda_state state;
+	lockdep_assert_held(&dmda->admin_lock);
+
+	dmda_retry_trust(dmda);
+	WRITE_ONCE(dmda->state, wanted_state(dmda));
+	if (!dmda_watches(dmda))
+		dmda_hint_forget_all(dmda);
+}
+
+/*
+ * There is reason to ask the device. Until it has answered, it knows no more than the
+ * paper's hints, and those it gets only if the configuration says so. Returns the number
+ * of the question.
+ */
+static u32 question_locked(struct dmda *dmda)
+{
+	lockdep_assert_held(&dmda->admin_lock);
+
+	if (dmda->config.hints != DMDA_HINTS_OFF) {
+		dmda->discovery.state = DMDA_STATE_ASKING;
+		WRITE_ONCE(dmda->discovery.knows_begin, false);
+	}
+	decide_locked(dmda);
+	return ++dmda->nr_questions;
+}
+
+/*
+ * What it said, if nothing has happened since it was asked. Who asks for the status holds no
+ * lock, and sees the old geometry until then.
+ */
+static void answer_locked(struct dmda *dmda, u32 question, const struct dmda_discovery *found)
+{
+	lockdep_assert_held(&dmda->admin_lock);
+
+	if (question != dmda->nr_questions)
+		return;
+	/* With other dies it is another device. */
+	if (found->state == DMDA_STATE_ON &&
+	    (found->die_unit_bytes != dmda->discovery.die_unit_bytes ||
+	     found->stripe_bytes != dmda->discovery.stripe_bytes))
+		dmda_hint_forget_all(dmda);
+	dmda->discovery.state = found->state;
+	WRITE_ONCE(dmda->discovery.knows_begin, found->knows_begin);
+	WRITE_ONCE(dmda->discovery.die_unit_bytes, found->die_unit_bytes);
+	WRITE_ONCE(dmda->discovery.stripe_bytes, found->stripe_bytes);
+	if (READ_ONCE(dmda->state) == DMDA_STATE_ASKING)
+		decide_locked(dmda);
+}
+
+/* A resume that waits for admin_lock must not wait for the device: it is not held meanwhile. */
+static void ask(struct dmda *dmda, u32 question)
+{
+	struct dmda_discovery found;
+
+	dmda_discover(dmda->dev->bdev, &found);
+	mutex_lock(&dmda->admin_lock);
+	answer_locked(dmda, question, &found);
+	mutex_unlock(&dmda->admin_lock);
+}
+
+/*
+ * Memory that this takes may have to wait for writes, and the device may take its time: all
+ * of which a resume must not wait for, since nothing can be written before it is over.
+ */
+static void ask_after_resume(struct work_struct *work)
+{
+	struct dmda *dmda = container_of(work, struct dmda, ask_work);
+	struct mm_struct *lent;
+	u32 question;
+
+	mutex_lock(&dmda->admin_lock);
+	lent = dmda->lent;
+	dmda->lent = NULL;
+	question = dmda->nr_questions;
+	mutex_unlock(&dmda->admin_lock);
+	if (!lent)
+		return;
+	kthread_use_mm(lent);
+	ask(dmda, question);
+	kthread_unuse_mm(lent);
+	mmput(lent);
+}
+
+/* Where the target lies on the disk, and in which blocks. Returns whether that has changed. */
+static bool locate(struct dmda *dmda)
+{
+	struct block_device *bdev = dmda->dev->bdev;
+	sector_t first_sector = get_start_sect(bdev) + dmda->config.start_sectors;
+	u8 lba_shift = ilog2(bdev_logical_block_size(bdev) >> SECTOR_SHIFT);
+	bool has_changed = first_sector != dmda->first_sector || lba_shift != dmda->lba_shift;
+
+	dmda->first_sector = first_sector;
+	dmda->lba_shift = lba_shift;
+	return has_changed;
+}
+
+/*
+ * Is the device still one for which a table would be loaded? Whatever it is, reads and writes
+ * go on as if the target were not there.
+ */
+static void check_again_locked(struct dmda *dmda)
+{
+	const char *complaint = device_complaint(dmda);
 
 	lockdep_assert_held(&dmda->admin_lock);
 
-	if (dmda->config.hints == DMDA_HINTS_AUTO)
-		discover_again(dmda);
-	state = wanted_state(dmda);
-	dmda_retry_trust(dmda);
-	WRITE_ONCE(dmda->state, state);
-	if (state != DMDA_STATE_ON)
+	if (complaint)
+		DMWARN("%s: There are no hints from now on. %s",
+		       dm_table_device_name(dmda->ti->table), complaint);
+	dmda->is_unfit = complaint;
+	/* What lay on the device is gone. */
+	if (locate(dmda))
 		dmda_hint_forget_all(dmda);
+}
+
+/* While it was suspended, the device may have become another one. */
+static void look_again_locked(struct dmda *dmda)
+{
+	lockdep_assert_held(&dmda->admin_lock);
+
+	check_again_locked(dmda);
+	question_locked(dmda);
+	if (dmda->config.hints == DMDA_HINTS_OFF)
+		return;
+	if (!dmda->lent)
+		dmda->lent = get_task_mm(current);
+	if (dmda->lent) {
+		queue_work(system_long_wq, &dmda->ask_work);
+		return;
+	}
+	dmda->discovery.state = DMDA_STATE_NO_ANSWER;
+	decide_locked(dmda);
+}
+
+static void stop_asking(struct dmda *dmda)
+{
+	cancel_work_sync(&dmda->ask_work);
+	if (dmda->lent)
+		mmput(dmda->lent);
 }
 
 static void start(struct dmda *dmda)
 {
 	struct dm_target *ti = dmda->ti;
-	struct block_device *bdev = dmda->dev->bdev;
 
 	dmda->self_dev = disk_devt(dm_disk(dm_table_get_md(ti->table)));
-	dmda->first_sector = get_start_sect(bdev) + dmda->config.start_sectors;
-	dmda->lba_shift = ilog2(bdev_logical_block_size(bdev) >> SECTOR_SHIFT);
-	dmda_discover(bdev, &dmda->discovery);
+	locate(dmda);
+	dmda_discover(dmda->dev->bdev, &dmda->discovery);
 	dmda->state = wanted_state(dmda);
 
 	ti->num_flush_bios = 1;
@@ -210,6 +319,7 @@ static int dieaware_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	}
 	dmda->ti = ti;
 	mutex_init(&dmda->admin_lock);
+	INIT_WORK(&dmda->ask_work, ask_after_resume);
 	dmda_retry_create(dmda);
 
 	ret = -EINVAL;
@@ -239,6 +349,7 @@ static void dieaware_dtr(struct dm_target *ti)
 {
 	struct dmda *dmda = ti->private;
 
+	stop_asking(dmda);
 	dmda_log_destroy(dmda);
 	dmda_retry_destroy(dmda);
 	release_parts(dmda);
@@ -297,17 +408,14 @@ static void dieaware_postsuspend(struct dm_target *ti)
 		dmda_log_postsuspend(dmda);
 }
 
-/*
- * While the target was suspended, the device may have become another one. The first
- * resume comes right after construction, which has asked.
- */
+/* The first resume comes right after construction, which has asked. */
 static void dieaware_resume(struct dm_target *ti)
 {
 	struct dmda *dmda = ti->private;
 
 	mutex_lock(&dmda->admin_lock);
 	if (dmda->resumed)
-		decide_locked(dmda);
+		look_again_locked(dmda);
 	dmda->resumed = true;
 	mutex_unlock(&dmda->admin_lock);
 	if (dmda->log)
@@ -407,10 +515,6 @@ static int obey_locked(struct dmda *dmda, const struct dmda_message *message,
 	case DMDA_VERB_RESET_COUNTERS:
 		dmda_stats_reset(&dmda->stats);
 		return 0;
-	case DMDA_VERB_HINTS:
-		dmda->config.hints = message->hints;
-		decide_locked(dmda);
-		return 0;
 	case DMDA_VERB_RUNS_ADD:
 		return add_runs(dmda, message);
 	case DMDA_VERB_RUNS_CLEAR:
@@ -423,11 +527,26 @@ static int obey_locked(struct dmda *dmda, const struct dmda_message *message,
 	}
 }
 
+static int set_hints(struct dmda *dmda, enum dmda_hints_mode hints)
+{
+	u32 question;
+
+	mutex_lock(&dmda->admin_lock);
+	dmda->config.hints = hints;
+	question = question_locked(dmda);
+	mutex_unlock(&dmda->admin_lock);
+	if (hints != DMDA_HINTS_OFF)
+		ask(dmda, question);
+	return 0;
+}
+
 int dmda_obey_hints(struct dmda *dmda, const struct dmda_message *message, char *result,
 		    unsigned int maxlen)
 {
 	int ret;
 
+	if (message->verb == DMDA_VERB_HINTS)
+		return set_hints(dmda, message->hints);
 	mutex_lock(&dmda->admin_lock);
 	ret = obey_locked(dmda, message, result, maxlen);
 	mutex_unlock(&dmda->admin_lock);

@@ -31,6 +31,8 @@ enum dmda_fate {
 	DMDA_FATE_MOVED,
 };
 
+#define DMDA_LBA_NONE	(~0ULL)
+
 /**
  * struct dmda_io - per-bio data of a hinted write; of other bios it is not touched
  * @dmda: the target
@@ -45,7 +47,7 @@ enum dmda_fate {
  * @status: of the failed attempt, while the second one is under way
  * @first_sector: first sector of the write on the whole disk below
  * @pred_lba: APPEND: last LBA of the preceding page, in the namespace's blocks, or
- *	DIEAWARE_PRED_NONE
+ *	DMDA_LBA_NONE: it begins a file
  */
 struct dmda_io {
 	struct dmda *dmda;

@@ -98,7 +98,7 @@ static bool is_same_drive(const struct nvmev *nvmev, const struct identity *iden
 	u32 i;
 
 	if (identity->nr_ns != nvmev->nr_ns ||
-	    memcmp(&identity->ftl, &nvmev->config.ftl, sizeof(identity->ftl)))
+	    !ftl_params_equal(&identity->ftl, &nvmev->config.ftl))
 		return false;
 	for (i = 0; i < nvmev->nr_ns; i++)
 		if (identity->namespace_bytes[i] != nvmev->ns[i].nr_pages << FTL_PAGE_SHIFT ||

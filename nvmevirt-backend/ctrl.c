@@ -38,7 +38,15 @@ bool nvmev_ctrl_is_ready(const struct nvmev *nvmev)
 {
 	return (status(nvmev) & (NVMEV_CSTS_RDY | NVMEV_CSTS_CFS | NVMEV_CSTS_SHST)) ==
 	       NVMEV_CSTS_RDY &&
-	       nvmev_pci_is_master(&nvmev->pci);
+	       nvmev_pci_may_access(&nvmev->pci);
+}
+
+/* Has the host taken its memory back from a controller that is at work? */
+static bool has_lost_access(const struct nvmev *nvmev)
+{
+	return (status(nvmev) & (NVMEV_CSTS_RDY | NVMEV_CSTS_CFS | NVMEV_CSTS_SHST)) ==
+	       NVMEV_CSTS_RDY &&
+	       !nvmev_pci_may_access(&nvmev->pci);
 }
 
 bool nvmev_ctrl_mmio_work(const struct nvmev *nvmev)
@@ -49,6 +57,8 @@ bool nvmev_ctrl_mmio_work(const struct nvmev *nvmev)
 		return true;
 	/* It may be asked for while the dispatcher is about to sleep. */
 	if (READ_ONCE(nvmev->inject.fatal) || READ_ONCE(nvmev->inject.check_health))
+		return true;
+	if (has_lost_access(nvmev))
 		return true;
 	if (!nvmev_ctrl_is_ready(nvmev))
 		return false;
@@ -78,7 +88,7 @@ static bool make_admin_queues(struct nvmev *nvmev)
 
 static void enable(struct nvmev *nvmev, u32 cc)
 {
-	if ((cc & NVMEV_CC_CSS_MPS_AMS) || !nvmev_pci_is_master(&nvmev->pci) ||
+	if ((cc & NVMEV_CC_CSS_MPS_AMS) || !nvmev_pci_allow_access(&nvmev->pci) ||
 	    !make_admin_queues(nvmev)) {
 		set_status(nvmev, NVMEV_CSTS_CFS);
 		return;
@@ -112,11 +122,21 @@ static void shut_down(struct nvmev *nvmev)
 	set_status(nvmev, status(nvmev) | NVMEV_CSTS_SHST_DONE);
 }
 
+/*
+ * The host learns of it from the register only, and may take its memory back as soon as it
+ * does. It must not have to guess what comes after that: nothing.
+ */
+static void fail(struct nvmev *nvmev)
+{
+	nvmev_queues_reset(nvmev);
+	set_status(nvmev, status(nvmev) | NVMEV_CSTS_CFS);
+}
+
 /* What was asked for through `inject`; nothing else is served after a fatal error. */
 static void misbehave(struct nvmev *nvmev)
 {
 	if (xchg(&nvmev->inject.fatal, false))
-		set_status(nvmev, status(nvmev) | NVMEV_CSTS_CFS);
+		fail(nvmev);
 	if (xchg(&nvmev->inject.check_health, false))
 		nvmev_health_report(nvmev);
 }
@@ -127,6 +147,8 @@ bool nvmev_ctrl_poll(struct nvmev *nvmev)
 	u32 changed = cc ^ nvmev->cc;
 
 	misbehave(nvmev);
+	if (has_lost_access(nvmev))
+		fail(nvmev);
 	if (!changed)
 		return false;
 	WRITE_ONCE(nvmev->cc, cc);

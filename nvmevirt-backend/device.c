@@ -52,6 +52,7 @@ void nvmev_free(struct nvmev *nvmev)
 {
 	nvmev_backing_close(nvmev);
 	nvmev_store_clear(&nvmev->store);
+	kfree(nvmev->trim.ranges);
 	kfree(nvmev->reply);
 	vfree(nvmev->ftl_memory);
 	mutex_destroy(&nvmev->ftl_lock);
@@ -94,7 +95,8 @@ struct nvmev *nvmev_create(const char *name, const struct nvmev_config *config, 
 		ret = make_ftl(nvmev, reason);
 	if (!ret) {
 		nvmev->reply = kzalloc(PAGE_SIZE, GFP_KERNEL);
-		ret = nvmev->reply ? 0 : -ENOMEM;
+		nvmev->trim.ranges = kzalloc(PAGE_SIZE, GFP_KERNEL);
+		ret = nvmev->reply && nvmev->trim.ranges ? 0 : -ENOMEM;
 	}
 	if (!ret && config->backing_file[0])
 		ret = nvmev_backing_open(nvmev, reason);
@@ -106,21 +108,25 @@ struct nvmev *nvmev_create(const char *name, const struct nvmev_config *config, 
 	return nvmev;
 }
 
+/* All but what only the controller needs, and the profile's name. */
+static bool is_same_drive(const struct nvmev_config *a, const struct nvmev_config *b)
+{
+	return ftl_params_equal(&a->ftl, &b->ftl) &&
+	       a->capacity_bytes == b->capacity_bytes &&
+	       a->nr_namespaces == b->nr_namespaces &&
+	       !memcmp(a->namespace_bytes, b->namespace_bytes,
+		       a->nr_namespaces * sizeof(*a->namespace_bytes)) &&
+	       a->lba_bytes == b->lba_bytes &&
+	       a->fdp == b->fdp &&
+	       !strcmp(a->backing_file, b->backing_file);
+}
+
 bool nvmev_adopt(struct nvmev *nvmev, const struct nvmev_config *config)
 {
-	struct nvmev_config mine = nvmev->config;
 	struct nvmev_config wanted = *config;
 
-	if (check_config(&wanted) || size_ftl(&wanted))
-		return false;
-	mine.profile = wanted.profile;
-	mine.queues = wanted.queues;
-	mine.queue_depth = wanted.queue_depth;
-	mine.mdts = wanted.mdts;
-	mine.hints = wanted.hints;
-	mine.reject_hints = wanted.reject_hints;
-	mine.backing_recover = wanted.backing_recover;
-	if (memcmp(&mine, &wanted, sizeof(mine)))
+	if (check_config(&wanted) || size_ftl(&wanted) ||
+	    !is_same_drive(&nvmev->config, &wanted))
 		return false;
 	nvmev->config = wanted;
 	return true;

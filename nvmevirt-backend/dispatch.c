@@ -184,34 +184,39 @@ static bool run_admin(struct nvmev *nvmev)
 			tell_bad_doorbell(nvmev, 0);
 			break;
 		}
-		nvmev_sq_pop(nvmev, 0, &sqe);
+		if (!nvmev_sq_peek(nvmev, 0, &sqe))
+			break;
+		nvmev_sq_pop(nvmev, 0);
 		note_fetched(nvmev, 0, true);
 		nvmev_admin_execute(nvmev, &sqe);
 	}
 	return did;
 }
 
-/* Add a queue's commands to the batch of @nr; returns its new length. */
-static u32 fetch_queue(struct nvmev *nvmev, u32 id, u32 nr, u64 now_ns)
+/* Add a queue's commands to the batch of @nr, up to @most of them; returns its new length. */
+static u32 fetch_queue(struct nvmev *nvmev, u32 id, u32 nr, u32 most, u64 now_ns)
 {
 	struct nvmev_sq *sq = &nvmev->queues.sq[id];
 	enum nvmev_sq_state state;
+	struct nvme_command sqe;
 	struct nvmev_cmd *cmd;
 
-	while (nr < NVMEV_BATCH) {
+	while (nr < most) {
 		state = nvmev_sq_look(nvmev, id);
 		if (state == NVMEV_SQ_BAD)
 			tell_bad_doorbell(nvmev, id);
 		if (state != NVMEV_SQ_READY)
 			break;
-		if (nr && nvmev_io_is_alone(&sq->ring[sq->head]))
+		if (!nvmev_sq_peek(nvmev, id, &sqe) || (nr && nvmev_io_is_alone(&sqe)) ||
+		    nvmev_io_must_wait(nvmev, &sqe))
 			break;
 		cmd = nvmev_cmd_get(nvmev);
 		if (!cmd)
 			break;
 		cmd->sqid = id;
 		cmd->sq_pos = sq->head;
-		nvmev_sq_pop(nvmev, id, &cmd->sqe);
+		cmd->sqe = sqe;
+		nvmev_sq_pop(nvmev, id);
 		cmd->fetched_ns = now_ns;
 		nvmev->batch[nr++] = cmd;
 		if (nvmev_io_is_alone(&cmd->sqe))
@@ -220,19 +225,54 @@ static u32 fetch_queue(struct nvmev *nvmev, u32 id, u32 nr, u64 now_ns)
 	return nr;
 }
 
+/* The I/O submission queue that exists next after @id, going round; @id if there is no other. */
+static u32 next_queue(const struct nvmev *nvmev, u32 id)
+{
+	u32 next = id;
+
+	do {
+		next = next % NVMEV_MAX_IO_QUEUES + 1;
+	} while (next != id && !nvmev->queues.sq[next].ring);
+	return next;
+}
+
+static bool is_closed(const struct nvmev *nvmev, u32 nr)
+{
+	return nr == NVMEV_BATCH || (nr && nvmev_io_is_alone(&nvmev->batch[nr - 1]->sqe));
+}
+
+/* Each queue has its turn, of one burst at most. */
+static u32 fetch_round(struct nvmev *nvmev, u32 nr, u64 now_ns)
+{
+	u32 limit = NVMEV_ARBITRATION_BURST(nvmev->features.arbitration);
+	u32 burst = limit == NVMEV_ARBITRATION_NO_LIMIT ? NVMEV_BATCH : 1 << limit;
+	u32 id = nvmev->first_queue;
+
+	do {
+		nr = fetch_queue(nvmev, id, nr, min_t(u32, nr + burst, NVMEV_BATCH), now_ns);
+		id = next_queue(nvmev, id);
+	} while (id != nvmev->first_queue && !is_closed(nvmev, nr));
+	return nr;
+}
+
+/*
+ * Rounds, until nothing is left or the batch is full. Each batch begins with another of the
+ * queues that exist, so that none is always first.
+ */
 static u32 fetch_batch(struct nvmev *nvmev)
 {
 	u64 now_ns = nvmev_now(nvmev);
-	u32 i, nr = 0;
+	u32 before, nr = 0;
 
-	/* Each round begins with another queue, so that none waits for ever. */
-	for (i = 0; i < NVMEV_MAX_IO_QUEUES; i++) {
-		if (nr && nvmev_io_is_alone(&nvmev->batch[nr - 1]->sqe))
-			break;
-		nr = fetch_queue(nvmev, 1 + (nvmev->first_queue + i) % NVMEV_MAX_IO_QUEUES,
-				 nr, now_ns);
-	}
-	nvmev->first_queue = (nvmev->first_queue + 1) % NVMEV_MAX_IO_QUEUES;
+	/* It may have been deleted since. */
+	if (!nvmev->queues.sq[nvmev->first_queue].ring)
+		nvmev->first_queue = next_queue(nvmev, nvmev->first_queue);
+	do {
+		before = nr;
+		nr = fetch_round(nvmev, nr, now_ns);
+	} while (nr != before && !is_closed(nvmev, nr));
+	if (nr)
+		nvmev->first_queue = next_queue(nvmev, nvmev->first_queue);
 	return nr;
 }
 
@@ -258,6 +298,10 @@ static bool run_io(struct nvmev *nvmev)
 	nvmev_power_note(nvmev);
 	for (i = 0; i < nr; i++) {
 		cmd = nvmev->batch[i];
+		if (cmd->status == NVMEV_STATUS_LATER) {
+			cmd->status = 0;
+			continue;
+		}
 		if (!cmd->status)
 			nvmev_io_move(nvmev, cmd);
 		nvmev_moved(nvmev, cmd);
@@ -283,6 +327,7 @@ static void run(struct nvmev *nvmev)
 		did = nvmev_ctrl_poll(nvmev);
 		did |= run_admin(nvmev);
 		did |= run_io(nvmev);
+		did |= nvmev_trim_step(nvmev);
 		worked |= did;
 		cond_resched();
 	} while (did && !nvmev_power_is_failing(nvmev) && !kthread_should_stop());

@@ -44,13 +44,15 @@ void *nvmev_dma_ring(u64 addr, u32 bytes)
 	return phys_to_virt(addr);
 }
 
-u16 nvmev_dma_begin(struct nvmev_dma *dma, const struct nvme_command *sqe, u32 bytes)
+u16 nvmev_dma_begin(struct nvmev_dma *dma, struct nvmev_pci *pci, const struct nvme_command *sqe,
+		    u32 bytes)
 {
 	u64 prp1 = le64_to_cpu(sqe->common.dptr.prp1);
 
 	if (prp1 & 3)
 		return NVME_SC_PRP_INVALID_OFFSET | NVMEV_DNR;
 	*dma = (struct nvmev_dma){
+		.pci = pci,
 		.addr = prp1,
 		.room = min_t(u32, bytes, PAGE_SIZE - offset_in_page(prp1)),
 		.prp2 = le64_to_cpu(sqe->common.dptr.prp2),
@@ -133,59 +135,74 @@ static u16 next_piece(struct nvmev_dma *dma, bool write, u32 *bytes, void **host
 	return 0;
 }
 
-u16 nvmev_dma_to_host(struct nvmev_dma *dma, const void *buf, u32 bytes)
+/* What is done with a piece of host memory; @buf is NULL or the device's piece. */
+typedef u16 (*piece_fn)(void *host, void *buf, u32 bytes);
+
+static u16 do_piece_locked(struct nvmev_dma *dma, void *buf, bool write, piece_fn fn, u32 *bytes)
 {
 	void *host;
+	u16 status;
+
+	lockdep_assert_held(&dma->pci->access_lock);
+	if (!dma->pci->may_access)
+		return NVME_SC_DATA_XFER_ERROR | NVMEV_DNR;
+	status = next_piece(dma, write, bytes, &host);
+	return status ?: fn(host, buf, *bytes);
+}
+
+/* A piece at a time: nobody waits for more than that with the lock. */
+static u16 walk(struct nvmev_dma *dma, void *buf, u32 bytes, bool write, piece_fn fn)
+{
+	unsigned long flags;
 	u32 piece;
 	u16 status;
 
 	for (; bytes; bytes -= piece) {
 		piece = bytes;
-		status = next_piece(dma, true, &piece, &host);
+		raw_spin_lock_irqsave(&dma->pci->access_lock, flags);
+		status = do_piece_locked(dma, buf, write, fn, &piece);
+		raw_spin_unlock_irqrestore(&dma->pci->access_lock, flags);
 		if (status)
 			return status;
-		if (buf) {
-			memcpy(host, buf, piece);
+		if (buf)
 			buf += piece;
-		} else {
-			memset(host, 0, piece);
-		}
 	}
+	return 0;
+}
+
+static u16 put_piece(void *host, void *buf, u32 bytes)
+{
+	if (buf)
+		memcpy(host, buf, bytes);
+	else
+		memset(host, 0, bytes);
+	return 0;
+}
+
+u16 nvmev_dma_to_host(struct nvmev_dma *dma, const void *buf, u32 bytes)
+{
+	return walk(dma, (void *)buf, bytes, true, put_piece);
+}
+
+static u16 get_piece(void *host, void *buf, u32 bytes)
+{
+	memcpy(buf, host, bytes);
 	return 0;
 }
 
 u16 nvmev_dma_from_host(struct nvmev_dma *dma, void *buf, u32 bytes)
 {
-	void *host;
-	u32 piece;
-	u16 status;
+	return walk(dma, buf, bytes, false, get_piece);
+}
 
-	for (; bytes; bytes -= piece) {
-		piece = bytes;
-		status = next_piece(dma, false, &piece, &host);
-		if (status)
-			return status;
-		memcpy(buf, host, piece);
-		buf += piece;
-	}
-	return 0;
+static u16 compare_piece(void *host, void *buf, u32 bytes)
+{
+	bool differs = buf ? memcmp(host, buf, bytes) : !!memchr_inv(host, 0, bytes);
+
+	return differs ? NVME_SC_COMPARE_FAILED | NVMEV_DNR : 0;
 }
 
 u16 nvmev_dma_compare(struct nvmev_dma *dma, const void *buf, u32 bytes)
 {
-	void *host;
-	u32 piece;
-	u16 status;
-
-	for (; bytes; bytes -= piece) {
-		piece = bytes;
-		status = next_piece(dma, false, &piece, &host);
-		if (status)
-			return status;
-		if (buf ? memcmp(host, buf, piece) : !!memchr_inv(host, 0, piece))
-			return NVME_SC_COMPARE_FAILED | NVMEV_DNR;
-		if (buf)
-			buf += piece;
-	}
-	return 0;
+	return walk(dma, (void *)buf, bytes, false, compare_piece);
 }

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The device's access to host memory. Every address comes from the host and is
- * checked before it is touched.
+ * checked before it is touched. Without the right to access host memory (pci.h) nothing
+ * is: then all of this fails with a transfer error, which nobody gets to see.
  */
 #ifndef NVMEV_DMA_H
 #define NVMEV_DMA_H
 
 #include "nvme.h"
+#include "pci.h"
 
 /**
  * struct nvmev_dma - walks the PRPs of one command, front to back
+ * @pci: the function, which must have the right to access host memory
  * @addr: host address of the next byte
  * @room: bytes left at @addr before the next PRP entry is needed
  * @left: bytes left after those
@@ -18,6 +21,7 @@
  * @nr_entries: entries left in the page that @list points into
  */
 struct nvmev_dma {
+	struct nvmev_pci *pci;
 	u64 addr;
 	u32 room;
 	u32 left;
@@ -38,12 +42,14 @@ void *nvmev_dma_ring(u64 addr, u32 bytes);
 /**
  * nvmev_dma_begin() - start at the first byte of a command's data
  * @dma: the walk
+ * @pci: the function that was given the command
  * @sqe: command
  * @bytes: length of the data
  *
  * Return: an NVMe status.
  */
-u16 nvmev_dma_begin(struct nvmev_dma *dma, const struct nvme_command *sqe, u32 bytes);
+u16 nvmev_dma_begin(struct nvmev_dma *dma, struct nvmev_pci *pci, const struct nvme_command *sqe,
+		    u32 bytes);
 
 /**
  * nvmev_dma_to_host() - copy the next bytes to the host

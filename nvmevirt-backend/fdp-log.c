@@ -3,6 +3,7 @@
 #include <linux/slab.h>
 
 #include "compat.h"
+#include "log.h"
 #include "nvmev.h"
 
 /* Log specific field of the events log: those of the host instead of the controller */

@@ -143,7 +143,7 @@ static u16 get_events(struct nvmev *nvmev, const struct nvme_command *sqe, u64 *
 	*result = ARRAY_SIZE(event_types);
 	if (!bytes)
 		return 0;
-	status = nvmev_dma_begin(&dma, sqe, bytes);
+	status = nvmev_dma_begin(&dma, &nvmev->pci, sqe, bytes);
 	return status ?: nvmev_dma_to_host(&dma, list, bytes);
 }
 
@@ -161,7 +161,7 @@ static u16 set_events(struct nvmev *nvmev, const struct nvme_command *sqe)
 	if (!status && !nr)
 		status = NVME_SC_INVALID_FIELD;
 	if (!status)
-		status = nvmev_dma_begin(&dma, sqe, nr);
+		status = nvmev_dma_begin(&dma, &nvmev->pci, sqe, nr);
 	if (!status)
 		status = nvmev_dma_from_host(&dma, types, nr);
 	for (i = 0; i < nr && !status; i++) {

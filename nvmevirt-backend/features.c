@@ -25,6 +25,7 @@ static void set_defaults(struct nvmev_features *features)
 	u32 vector;
 
 	memset(features, 0, sizeof(*features));
+	features->arbitration = NVMEV_ARBITRATION_DEFAULT;
 	features->temp_over = TEMP_OVER_KELVIN;
 	features->write_cache = true;
 	for (vector = 0; vector < NVMEV_MAX_QUEUES; vector++)
@@ -157,7 +158,7 @@ static u16 set_timestamp(struct nvmev *nvmev, const struct nvme_command *sqe)
 	__le64 timestamp;
 	u16 status;
 
-	status = nvmev_dma_begin(&dma, sqe, TIMESTAMP_BYTES);
+	status = nvmev_dma_begin(&dma, &nvmev->pci, sqe, TIMESTAMP_BYTES);
 	if (!status)
 		status = nvmev_dma_from_host(&dma, &timestamp, TIMESTAMP_BYTES);
 	if (status)
@@ -181,7 +182,7 @@ static u16 get_timestamp(struct nvmev *nvmev, const struct nvme_command *sqe)
 	if (features->timestamp_set_ns)
 		value |= TIMESTAMP_SET_BY_HOST;
 	timestamp = cpu_to_le64(value);
-	status = nvmev_dma_begin(&dma, sqe, TIMESTAMP_BYTES);
+	status = nvmev_dma_begin(&dma, &nvmev->pci, sqe, TIMESTAMP_BYTES);
 	return status ?: nvmev_dma_to_host(&dma, &timestamp, TIMESTAMP_BYTES);
 }
 

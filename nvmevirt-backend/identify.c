@@ -38,7 +38,7 @@ static void put_hint_support(const struct nvmev *nvmev, void *reply)
 	memcpy(id->magic, DIEAWARE_ID_MAGIC, sizeof(id->magic));
 	id->version = cpu_to_le16(DIEAWARE_HINT_VERSION);
 	id->features = cpu_to_le16(DIEAWARE_FEATURE_APPEND | DIEAWARE_FEATURE_OVERWRITE |
-				   nvmev_vendor_features(nvmev));
+				   DIEAWARE_FEATURE_BEGIN | nvmev_vendor_features(nvmev));
 	id->log_geometry = DIEAWARE_LOG_GEOMETRY;
 	id->log_dies = DIEAWARE_LOG_DIES;
 	id->log_map = DIEAWARE_LOG_MAP;
@@ -48,6 +48,7 @@ static void put_hint_support(const struct nvmev *nvmev, void *reply)
 
 static void put_capabilities(const struct nvmev *nvmev, struct nvme_id_ctrl *id)
 {
+	id->rab = NVMEV_ARBITRATION_DEFAULT;
 	id->mdts = nvmev->config.mdts;
 	id->oacs = cpu_to_le16(NVMEV_OACS_FORMAT);
 	id->acl = 3;
@@ -226,6 +227,6 @@ u16 nvmev_identify(struct nvmev *nvmev, const struct nvme_command *sqe)
 		status = NVME_SC_INVALID_FIELD;
 	}
 	if (!status)
-		status = nvmev_dma_begin(&dma, sqe, REPLY_BYTES);
+		status = nvmev_dma_begin(&dma, &nvmev->pci, sqe, REPLY_BYTES);
 	return status ?: nvmev_dma_to_host(&dma, nvmev->reply, REPLY_BYTES);
 }

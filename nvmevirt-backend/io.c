@@ -76,7 +76,7 @@ static u16 check_transfer(const struct nvmev *nvmev, struct nvmev_cmd *cmd)
 
 static u16 begin_dma(struct nvmev *nvmev, struct nvmev_cmd *cmd, struct nvmev_dma *dma)
 {
-	return nvmev_dma_begin(dma, &cmd->sqe, bytes_of(cmd));
+	return nvmev_dma_begin(dma, &nvmev->pci, &cmd->sqe, bytes_of(cmd));
 }
 
 static u16 start_flush(struct nvmev *nvmev, struct nvmev_cmd *cmd)
@@ -196,7 +196,7 @@ static u16 start_zeroes(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	if (nvmev_ns_is_read_only(nvmev))
 		return NVME_SC_READ_ONLY | NVMEV_DNR;
 	cmd->due_ns = nvmev_ns_trim(nvmev, cmd->ns, slba_of(cmd), nr_lbas_of(cmd),
-				    cmd->fetched_ns);
+				    cmd->fetched_ns, false);
 	return 0;
 }
 
@@ -211,43 +211,27 @@ static u16 move_zeroes(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	return status;
 }
 
-/* Fetch a command's ranges into the reply page, which is as large as the most of them. */
-static u16 fetch_ranges(struct nvmev *nvmev, struct nvmev_cmd *cmd, u32 bytes)
+/* Fetch a command's ranges into a page, which is as large as the most of them. */
+static u16 fetch_ranges(struct nvmev *nvmev, struct nvmev_cmd *cmd, void *page, u32 bytes)
 {
 	struct nvmev_dma dma;
-	u16 status = nvmev_dma_begin(&dma, &cmd->sqe, bytes);
+	u16 status = nvmev_dma_begin(&dma, &nvmev->pci, &cmd->sqe, bytes);
 
-	return status ?: nvmev_dma_from_host(&dma, nvmev->reply, bytes);
-}
-
-static void trim_range(struct nvmev *nvmev, struct nvmev_cmd *cmd,
-		       const struct nvme_dsm_range *range)
-{
-	u64 slba = le64_to_cpu(range->slba);
-	u32 nr_lbas = le32_to_cpu(range->nlb);
-	u64 done_ns;
-
-	if (!nr_lbas)
-		return;
-	done_ns = nvmev_ns_trim(nvmev, cmd->ns, slba, nr_lbas, cmd->fetched_ns);
-	cmd->due_ns = max(cmd->due_ns, done_ns);
-	/* What finds no memory stays as it is: this is advice. */
-	nvmev_store_trim(&nvmev->store, nvmev_ns_byte(cmd->ns, slba),
-			 (u64)nr_lbas << cmd->ns->lba_shift);
+	return status ?: nvmev_dma_from_host(&dma, page, bytes);
 }
 
 /*
- * Does everything in the first step, which is why it has a batch of its own. All ranges
- * are checked before the first is deallocated.
+ * Has a batch of its own, since its ranges are fetched here. All are checked before the first
+ * is deallocated.
  */
 static u16 start_dsm(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
 	u32 nr_ranges = (le32_to_cpu(cmd->sqe.dsm.nr) & (MAX_RANGES - 1)) + 1;
-	const struct nvme_dsm_range *ranges = nvmev->reply;
+	struct nvme_dsm_range *ranges = nvmev->trim.ranges;
 	u16 status;
 	u32 i;
 
-	status = fetch_ranges(nvmev, cmd, nr_ranges * sizeof(*ranges));
+	status = fetch_ranges(nvmev, cmd, ranges, nr_ranges * sizeof(*ranges));
 	for (i = 0; i < nr_ranges && !status; i++)
 		status = check_lbas(cmd, le64_to_cpu(ranges[i].slba),
 				    le32_to_cpu(ranges[i].nlb));
@@ -255,9 +239,8 @@ static u16 start_dsm(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 		return status;
 	if (nvmev_ns_is_read_only(nvmev))
 		return NVME_SC_READ_ONLY | NVMEV_DNR;
-	for (i = 0; i < nr_ranges; i++)
-		trim_range(nvmev, cmd, &ranges[i]);
-	return 0;
+	nvmev_trim_begin(nvmev, cmd, nr_ranges);
+	return NVMEV_STATUS_LATER;
 }
 
 /* Check all ranges, and count their LBAs. */
@@ -309,12 +292,12 @@ static u16 copy_range(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 to,
 	return status;
 }
 
-/* Does everything in the first step, like Dataset Management. */
+/* Does everything in the first step. */
 static u16 start_copy(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
 	u32 dw = le32_to_cpu(cmd->sqe.common.cdw12);
 	u32 nr_ranges = NVMEV_COPY_RANGES(dw);
-	const struct nvmev_copy_range *ranges = nvmev->reply;
+	struct nvmev_copy_range *ranges = nvmev->reply;
 	u64 to = slba_of(cmd);
 	u32 i, nr_lbas;
 	u16 status;
@@ -323,7 +306,7 @@ static u16 start_copy(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 		return NVME_SC_INVALID_FIELD | NVMEV_DNR;
 	if (nr_ranges > NVMEV_COPY_MAX_RANGES)
 		return NVMEV_SC_COPY_SIZE | NVMEV_DNR;
-	status = fetch_ranges(nvmev, cmd, nr_ranges * sizeof(*ranges));
+	status = fetch_ranges(nvmev, cmd, ranges, nr_ranges * sizeof(*ranges));
 	if (!status)
 		status = check_copy(nvmev, cmd, nr_ranges, &nr_lbas);
 	for (i = 0; i < nr_ranges && !status; i++) {
@@ -354,13 +337,13 @@ static u16 move_mgmt_recv(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 
 	memset(nvmev->reply, 0, FTL_PAGE_BYTES);
 	nvmev_fdp_status(nvmev, cmd->ns, nvmev->reply);
-	status = nvmev_dma_begin(&dma, &cmd->sqe, bytes);
+	status = nvmev_dma_begin(&dma, &nvmev->pci, &cmd->sqe, bytes);
 	if (!status)
 		status = nvmev_dma_to_host(&dma, nvmev->reply, present);
 	return status ?: nvmev_dma_to_host(&dma, NULL, bytes - present);
 }
 
-/* Does everything in the first step, like Dataset Management. */
+/* Does everything in the first step, like Copy. */
 static u16 start_mgmt_send(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
 	u32 dw = le32_to_cpu(cmd->sqe.common.cdw10);
@@ -369,7 +352,7 @@ static u16 start_mgmt_send(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 
 	if (NVMEV_IO_MGMT_OP(dw) != NVMEV_IO_MGMT_RUH_UPDATE || nr > nvmev->fdp.nr_handles)
 		return NVME_SC_INVALID_FIELD | NVMEV_DNR;
-	status = fetch_ranges(nvmev, cmd, nr * sizeof(__le16));
+	status = fetch_ranges(nvmev, cmd, nvmev->reply, nr * sizeof(__le16));
 	return status ?: nvmev_fdp_update(nvmev, cmd->ns, nvmev->reply, nr);
 }
 
@@ -420,14 +403,19 @@ static const struct io_op *find_op(const struct nvmev *nvmev, u8 opcode)
 
 bool nvmev_io_is_alone(const struct nvme_command *sqe)
 {
-	u8 opcode = READ_ONCE(sqe->common.opcode);
+	u8 opcode = sqe->common.opcode;
 
 	return opcode == nvme_cmd_dsm || opcode == NVMEV_CMD_COPY ||
 	       opcode == NVMEV_CMD_IO_MGMT_SEND || opcode == DIEAWARE_CMD_SHARE ||
 	       opcode == DIEAWARE_CMD_REDISTRIBUTE;
 }
 
-static void account_busy(struct nvmev *nvmev, const struct nvmev_cmd *cmd)
+bool nvmev_io_must_wait(const struct nvmev *nvmev, const struct nvme_command *sqe)
+{
+	return nvmev->trim.cmd && sqe->common.opcode == nvme_cmd_dsm;
+}
+
+void nvmev_io_account_busy(struct nvmev *nvmev, const struct nvmev_cmd *cmd)
 {
 	struct nvmev_counters *counters = &nvmev->counters;
 	u64 from_ns = max(counters->busy_until_ns, cmd->fetched_ns);
@@ -460,7 +448,7 @@ void nvmev_io_start(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 		cmd->status = NVME_SC_INVALID_NS | NVMEV_DNR;
 	else
 		cmd->status = op->start(nvmev, cmd);
-	account_busy(nvmev, cmd);
+	nvmev_io_account_busy(nvmev, cmd);
 	if (!cmd->status)
 		nvmev_inject_apply(nvmev, cmd);
 }

@@ -8,6 +8,7 @@
 
 #include "compat.h"
 #include "dma.h"
+#include "log.h"
 #include "vendor.h"
 
 #define SECTOR_BYTES	512
@@ -219,13 +220,14 @@ static u16 build_log(struct nvmev *nvmev, const struct nvme_command *sqe, struct
 }
 
 /* Send what was asked for; what lies beyond the page's end reads as zeroes. */
-static u16 send_log(const struct nvmev_log *log, const struct nvme_command *sqe)
+static u16 send_log(struct nvmev *nvmev, const struct nvmev_log *log,
+		    const struct nvme_command *sqe)
 {
 	u32 present = min_t(u64, log->asked, log->total - log->offset);
 	struct nvmev_dma dma;
 	u16 status;
 
-	status = nvmev_dma_begin(&dma, sqe, log->asked);
+	status = nvmev_dma_begin(&dma, &nvmev->pci, sqe, log->asked);
 	if (!status)
 		status = nvmev_dma_to_host(&dma, log->data + (log->offset - log->start), present);
 	return status ?: nvmev_dma_to_host(&dma, NULL, log->asked - present);
@@ -251,7 +253,7 @@ u16 nvmev_get_log_page(struct nvmev *nvmev, const struct nvme_command *sqe)
 	if (!status && offset > log.total)
 		status = NVME_SC_INVALID_FIELD;
 	if (!status)
-		status = send_log(&log, sqe);
+		status = send_log(nvmev, &log, sqe);
 	if (!status && !(sqe->get_log_page.lsp & NVMEV_LOG_RETAIN_EVENT))
 		nvmev_event_read(nvmev, sqe->get_log_page.lid);
 	kvfree(log.data);

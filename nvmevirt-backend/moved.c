@@ -27,18 +27,25 @@ static u32 bytes_of(const struct nvmev_cmd *cmd)
 	return (le16_to_cpu(cmd->sqe.rw.length) + 1) << cmd->ns->lba_shift;
 }
 
-static bool is_same_command(const struct nvmev *nvmev, const struct nvmev_cmd *cmd)
+static bool is_same_command(struct nvmev *nvmev, const struct nvmev_cmd *cmd)
 {
 	const struct nvmev_sq *sq = &nvmev->queues.sq[cmd->sqid];
+	struct nvmev_pci *pci = &nvmev->pci;
+	unsigned long flags;
+	bool is_same;
 
-	return !memcmp(&sq->ring[cmd->sq_pos], &cmd->sqe, sizeof(cmd->sqe));
+	raw_spin_lock_irqsave(&pci->access_lock, flags);
+	is_same = pci->may_access &&
+		  !memcmp(&sq->ring[cmd->sq_pos], &cmd->sqe, sizeof(cmd->sqe));
+	raw_spin_unlock_irqrestore(&pci->access_lock, flags);
+	return is_same;
 }
 
 static bool is_same_data(struct nvmev *nvmev, const struct nvmev_cmd *cmd)
 {
 	struct nvmev_dma dma;
 
-	return !nvmev_dma_begin(&dma, &cmd->sqe, bytes_of(cmd)) &&
+	return !nvmev_dma_begin(&dma, &nvmev->pci, &cmd->sqe, bytes_of(cmd)) &&
 	       !nvmev_store_compare(&nvmev->store, start_of(cmd), bytes_of(cmd), &dma);
 }
 
@@ -50,13 +57,18 @@ static void add_one(u64 *counter)
 static enum nvmev_verdict check(struct nvmev *nvmev, const struct nvmev_cmd *cmd)
 {
 	struct nvmev_moved_counters *counters = &nvmev->moved;
+	bool is_same = is_same_command(nvmev, cmd);
+	bool has_same = is_same && is_same_data(nvmev, cmd);
 
+	/* The host has taken its memory back meanwhile, and gets no completion either. */
+	if (!nvmev_pci_may_access(&nvmev->pci))
+		return NVMEV_MOVE_UNCHECKED;
 	add_one(&counters->checked);
-	if (!is_same_command(nvmev, cmd)) {
+	if (!is_same) {
 		add_one(&counters->other_commands);
 		return NVMEV_MOVE_OTHER_COMMAND;
 	}
-	if (is_same_data(nvmev, cmd))
+	if (has_same)
 		return NVMEV_MOVE_SAME;
 	if (cmd->sqe.common.opcode == nvme_cmd_read)
 		add_one(&counters->reads_differing);

@@ -93,7 +93,7 @@ u64 nvmev_ns_read(struct nvmev *nvmev, const struct nvmev_cmd *cmd, bool transfe
 static u32 hint_bits(const struct nvmev_cmd *cmd)
 {
 	return le32_to_cpu(cmd->sqe.common.cdw12) &
-	       (DIEAWARE_CDW12_APPEND | DIEAWARE_CDW12_OVERWRITE);
+	       (DIEAWARE_CDW12_APPEND | DIEAWARE_CDW12_OVERWRITE | DIEAWARE_CDW12_BEGIN);
 }
 
 /*
@@ -108,7 +108,7 @@ static void set_predecessor(const struct nvmev_cmd *cmd, struct ftl_request *rq)
 
 	if (lba < nvmev_ns_nr_lbas(ns))
 		rq->pred = to_lpn(ns->first_page + page_of_lba(ns, lba));
-	rq->hint = lba == DIEAWARE_PRED_NONE ? FTL_HINT_BEGIN : FTL_HINT_APPEND;
+	rq->hint = FTL_HINT_APPEND;
 	if (from_lpn(rq->pred) == from_lpn(rq->first))
 		rq->hint = FTL_HINT_OVERWRITE;
 }
@@ -137,6 +137,8 @@ static u16 decode_hint(struct nvmev *nvmev, const struct nvmev_cmd *cmd, struct 
 		set_predecessor(cmd, rq);
 	else if (bits == DIEAWARE_CDW12_OVERWRITE)
 		rq->hint = FTL_HINT_OVERWRITE;
+	else if (bits == DIEAWARE_CDW12_BEGIN)
+		rq->hint = FTL_HINT_BEGIN;
 	else
 		counters->hints_malformed++;
 	return 0;
@@ -172,7 +174,7 @@ u16 nvmev_ns_write(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 *due_ns)
 }
 
 u64 nvmev_ns_trim(struct nvmev *nvmev, const struct nvmev_ns *ns, u64 slba, u64 nr_lbas,
-		  u64 now_ns)
+		  u64 now_ns, bool goes_on)
 {
 	u32 shift = FTL_PAGE_SHIFT - ns->lba_shift;
 	u64 first = (slba + BIT_ULL(shift) - 1) >> shift;
@@ -181,7 +183,13 @@ u64 nvmev_ns_trim(struct nvmev *nvmev, const struct nvmev_ns *ns, u64 slba, u64 
 	if (first >= end)
 		return now_ns;
 	guard(mutex)(&nvmev->ftl_lock);
-	return ftl_trim(nvmev->ftl, to_lpn(ns->first_page + first), end - first, now_ns);
+	first += ns->first_page;
+	end += ns->first_page;
+	if (goes_on) {
+		ftl_trim_on(nvmev->ftl, to_lpn(first), end - first, nvmev_now(nvmev));
+		return now_ns;
+	}
+	return ftl_trim(nvmev->ftl, to_lpn(first), end - first, now_ns);
 }
 
 u64 nvmev_ns_flush(struct nvmev *nvmev, u64 now_ns)
@@ -226,8 +234,10 @@ void nvmev_ns_written(struct nvmev *nvmev, const struct nvmev_cmd *cmd)
 
 void nvmev_ns_format(struct nvmev *nvmev, struct nvmev_ns *ns, u32 lba_shift)
 {
-	nvmev_store_trim(&nvmev->store, nvmev_ns_byte(ns, 0), ns->nr_pages << FTL_PAGE_SHIFT);
+	/* Its LBAs are about to mean something else. */
+	while (nvmev_trim_step(nvmev))
+		;
+	nvmev_trim_all(nvmev, ns);
 	guard(mutex)(&nvmev->ftl_lock);
-	ftl_trim(nvmev->ftl, to_lpn(ns->first_page), ns->nr_pages, nvmev_now(nvmev));
 	WRITE_ONCE(ns->lba_shift, lba_shift);
 }

@@ -97,6 +97,11 @@ struct nvmev_copy_range {
 #define NVMEV_NSID_ALL			0xffffffffU
 #define NVMEV_MAX_NAMESPACES		16
 
+/* Arbitration: a burst is 2 to the power of so many commands; the default is 8 of them. */
+#define NVMEV_ARBITRATION_BURST(dw)	((dw) & 0x7)
+#define NVMEV_ARBITRATION_NO_LIMIT	7
+#define NVMEV_ARBITRATION_DEFAULT	3
+
 /* Format NVM, CDW10 */
 #define NVMEV_FORMAT_LBAF(dw)		((dw) & 0xf)
 #define NVMEV_FORMAT_MSET_PI		GENMASK(8, 4)

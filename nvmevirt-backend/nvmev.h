@@ -16,6 +16,8 @@
  *   power_lock    power on and off of one configfs item           configfs
  *   ftl_lock      ftl and its counters, LBA size                  dispatcher, readers
  *   post_lock     slots, completion heap, completion queues       dispatcher, timer
+ *   access_lock   the right to access host memory                 dispatcher, timer,
+ *                                                                 configuration space
  *   watch_lock    what the dispatcher is woken for                tracepoint, timer,
  *                                                                 dispatcher
  *
@@ -34,12 +36,14 @@
 #include "core/ftl.h"
 #include "fdp.h"
 #include "inject.h"
+#include "lateness.h"
 #include "layout.h"
 #include "moved.h"
 #include "nvme.h"
 #include "pci.h"
 #include "power.h"
 #include "store.h"
+#include "trim.h"
 
 #define NVMEV_NAME_BYTES	32
 #define NVMEV_PATH_BYTES	256
@@ -55,6 +59,9 @@
 #define NVMEV_NR_EVENTS		4
 #define NVMEV_MAX_MDTS		9
 #define NVMEV_REASON_BYTES	256
+
+/* Status of a command whose completion comes later; not a status on the wire */
+#define NVMEV_STATUS_LATER	0xffff
 
 /* Program and erase cycles after which an erase block counts as used up */
 #define NVMEV_RATED_CYCLES	3000
@@ -196,6 +203,7 @@ struct nvmev_cmd {
  * @seq: number of the last fetched command
  * @backlog_tries: how often the timer has found a backlog's queue still full
  * @backlogged: completion queues with a backlog, one bit each
+ * @lateness: of completions
  */
 struct nvmev_queues {
 	struct nvmev_sq sq[NVMEV_MAX_QUEUES];
@@ -212,6 +220,7 @@ struct nvmev_queues {
 	u64 seq;
 	u32 backlog_tries;
 	unsigned long backlogged;
+	struct nvmev_lateness lateness;
 };
 
 /**
@@ -247,7 +256,7 @@ struct nvmev_watch {
 
 /**
  * struct nvmev_features - values set by Set Features
- * @arbitration: dword of the feature
+ * @arbitration: dword of the feature; its burst is how many commands a queue has in a turn
  * @temp_over: threshold of the composite temperature, kelvin
  * @temp_under: the same, under
  * @write_cache: volatile write cache is on
@@ -339,7 +348,8 @@ struct nvmev_counters {
  * @check_moves: look again at what was moved; set through debugfs
  * @moved: what that has found
  * @batch: commands of the present round
- * @first_queue: where the next round begins
+ * @trim: the deallocation that is under way
+ * @first_queue: the I/O queue with which the next batch begins, [1, NVMEV_MAX_IO_QUEUES]
  * @reply: a page to build data for the host in; the dispatcher's
  * @ftl_lock: protects what is below
  * @ftl: flash translation layer
@@ -384,6 +394,7 @@ struct nvmev {
 	bool check_moves;
 	struct nvmev_moved_counters moved;
 	struct nvmev_cmd *batch[NVMEV_BATCH];
+	struct nvmev_trim trim;
 	u32 first_queue;
 	void *reply;
 
@@ -429,10 +440,13 @@ int nvmev_profile_names(char *buf, size_t bytes);
 void nvmev_ctrl_init(struct nvmev *nvmev);
 
 /**
- * nvmev_ctrl_poll() - act upon the controller configuration register
+ * nvmev_ctrl_poll() - act upon the controller configuration register, and what ends it all
  * @nvmev: the SSD
  *
- * Return: did it change?
+ * When a fatal error was asked for, or bus mastering was switched off, all queues are gone
+ * before the controller says that it has failed. Only a reset brings it back.
+ *
+ * Return: did the register change?
  */
 bool nvmev_ctrl_poll(struct nvmev *nvmev);
 
@@ -575,12 +589,21 @@ enum nvmev_sq_state nvmev_sq_look(const struct nvmev *nvmev, u32 id);
 bool nvmev_cq_is_bad(const struct nvmev *nvmev, u32 id);
 
 /**
- * nvmev_sq_pop() - take the next entry of a submission queue
+ * nvmev_sq_peek() - look at the next entry of a submission queue
  * @nvmev: the SSD
  * @id: the queue; it must not be empty
  * @sqe: gets a copy of the entry
+ *
+ * Return: false if the device may not access host memory any more.
  */
-void nvmev_sq_pop(struct nvmev *nvmev, u32 id, struct nvme_command *sqe);
+bool nvmev_sq_peek(struct nvmev *nvmev, u32 id, struct nvme_command *sqe);
+
+/**
+ * nvmev_sq_pop() - the next entry of a submission queue was fetched
+ * @nvmev: the SSD
+ * @id: the queue; it must not be empty
+ */
+void nvmev_sq_pop(struct nvmev *nvmev, u32 id);
 
 /**
  * nvmev_cmd_get() - take a slot for a command
@@ -632,9 +655,6 @@ bool nvmev_admin_complete_later(struct nvmev *nvmev, u16 cid, u64 due_ns);
 /*
  * Functions defined in admin.c:
  */
-
-/* Status of a command whose completion comes later; not a status on the wire */
-#define NVMEV_STATUS_LATER	0xffff
 
 /**
  * nvmev_admin_execute() - execute one admin command and complete it
@@ -756,37 +776,6 @@ u16 nvmev_temperature(const struct nvmev *nvmev);
  */
 u8 nvmev_critical_warning(struct nvmev *nvmev);
 
-/**
- * struct nvmev_log - a log page while it is built
- * @data: its bytes from @start on; freed by who asked for it
- * @start: offset of the first of them
- * @total: length of the whole page
- * @offset: where the host begins to read
- * @asked: bytes that it reads
- */
-struct nvmev_log {
-	void *data;
-	u64 start;
-	u64 total;
-	u64 offset;
-	u64 asked;
-};
-
-/*
- * Functions defined in vendor-log.c:
- */
-
-/**
- * nvmev_vendor_log() - build a log page of <dieaware/log.h>
- * @nvmev: the SSD
- * @sqe: the command
- * @log: gets the page, or the part of it that is asked for
- *
- * Context: takes ftl_lock.
- * Return: an NVMe status.
- */
-u16 nvmev_vendor_log(struct nvmev *nvmev, const struct nvme_command *sqe, struct nvmev_log *log);
-
 /*
  * Functions defined in log.c:
  */
@@ -828,9 +817,26 @@ void nvmev_log_error(struct nvmev *nvmev, u16 sqid, const struct nvme_command *s
 bool nvmev_io_is_alone(const struct nvme_command *sqe);
 
 /**
+ * nvmev_io_must_wait() - is there a reason not to fetch this command yet?
+ * @nvmev: the SSD
+ * @sqe: the command
+ *
+ * Return: true for a deallocation while another one is under way.
+ */
+bool nvmev_io_must_wait(const struct nvmev *nvmev, const struct nvme_command *sqe);
+
+/**
+ * nvmev_io_account_busy() - a command has kept the drive busy until it is due
+ * @nvmev: the SSD
+ * @cmd: the command
+ */
+void nvmev_io_account_busy(struct nvmev *nvmev, const struct nvmev_cmd *cmd);
+
+/**
  * nvmev_io_start() - check a command and ask the FTL when it will be done
  * @nvmev: the SSD
- * @cmd: the command; @fetched_ns is set. Gets @due_ns and @status.
+ * @cmd: the command; @fetched_ns is set. Gets @due_ns and @status, which is
+ *	NVMEV_STATUS_LATER if it is done in steps
  */
 void nvmev_io_start(struct nvmev *nvmev, struct nvmev_cmd *cmd);
 
@@ -888,12 +894,13 @@ void nvmev_ns_written(struct nvmev *nvmev, const struct nvmev_cmd *cmd);
  * @ns: the namespace
  * @slba: first LBA
  * @nr_lbas: how many; the range must be valid
- * @now_ns: present time
+ * @now_ns: when the command was fetched
+ * @goes_on: it is no command of its own, but goes on with the last one of its kind
  *
- * Return: when it is done.
+ * Return: when it is done in the model.
  */
 u64 nvmev_ns_trim(struct nvmev *nvmev, const struct nvmev_ns *ns, u64 slba, u64 nr_lbas,
-		  u64 now_ns);
+		  u64 now_ns, bool goes_on);
 
 /**
  * nvmev_ns_flush() - have the FTL make everything durable

@@ -81,17 +81,31 @@ static u32 config_mask(int where)
 	}
 }
 
+static bool is_master(const struct nvmev_pci *pci)
+{
+	u16 command;
+
+	memcpy(&command, pci->config + PCI_COMMAND, sizeof(command));
+	return command & PCI_COMMAND_MASTER;
+}
+
+/* When bus mastering is off, nothing of the host's memory is accessed any more. */
 static int config_write(struct pci_bus *bus, unsigned int devfn, int where, int size, u32 value)
 {
 	struct nvmev_pci *pci = pci_of(bus);
 	u32 mask = config_mask(where);
+	unsigned long flags;
 	u32 old = 0;
 
 	if (!pci || pci->gone || devfn || where + size > NVMEV_CONFIG_BYTES)
 		return PCIBIOS_DEVICE_NOT_FOUND;
 	memcpy(&old, pci->config + where, size);
 	value = (old & ~mask) | (value & mask);
+	raw_spin_lock_irqsave(&pci->access_lock, flags);
 	memcpy(pci->config + where, &value, size);
+	if (!is_master(pci))
+		WRITE_ONCE(pci->may_access, false);
+	raw_spin_unlock_irqrestore(&pci->access_lock, flags);
 	return PCIBIOS_SUCCESSFUL;
 }
 
@@ -179,12 +193,17 @@ static void release_index(struct nvmev_pci *pci)
 	mutex_unlock(&sysdata_lock);
 }
 
+/* Nobody scans a bus again that was stopped: the lock is held until it is removed. */
+static void stop_bus(struct nvmev_pci *pci)
+{
+	pci_lock_rescan_remove();
+	pci_stop_root_bus(pci->bus);
+}
+
 static void remove_bus(struct nvmev_pci *pci)
 {
 	struct pci_host_bridge *bridge = to_pci_host_bridge(pci->bus->bridge);
 
-	pci_lock_rescan_remove();
-	pci_stop_root_bus(pci->bus);
 	pci_remove_root_bus(pci->bus);
 	pci_unlock_rescan_remove();
 	/* pci_scan_bus() makes the bridge for its caller, and the removal only unregisters it. */
@@ -262,8 +281,10 @@ static int scan_bus(struct nvmev_pci *pci)
 		ret = -ENODEV;
 	else if (IS_ERR(pci->msi))
 		ret = PTR_ERR(pci->msi);
-	if (ret)
+	if (ret) {
+		stop_bus(pci);
 		remove_bus(pci);
+	}
 	pci_dev_put(pdev);
 	return ret;
 }
@@ -272,6 +293,7 @@ int nvmev_pci_create(struct nvmev_pci *pci, u32 nr_vectors)
 {
 	int ret;
 
+	raw_spin_lock_init(&pci->access_lock);
 	pci->nr_vectors = nr_vectors;
 	ret = alloc_bar(pci);
 	if (ret)
@@ -301,28 +323,38 @@ void nvmev_pci_plug(struct nvmev_pci *pci)
 
 void nvmev_pci_vanish(struct nvmev_pci *pci)
 {
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&pci->access_lock, flags);
 	WRITE_ONCE(pci->gone, true);
+	WRITE_ONCE(pci->may_access, false);
+	raw_spin_unlock_irqrestore(&pci->access_lock, flags);
 	memset(pci->bar, 0xff, MSIX_TABLE_OFFSET);
 }
 
 void nvmev_pci_unplug(struct nvmev_pci *pci)
 {
-	remove_bus(pci);
-	nvmev_msi_destroy(pci->msi);
-	release_index(pci);
+	stop_bus(pci);
 }
 
 void nvmev_pci_destroy(struct nvmev_pci *pci)
 {
+	remove_bus(pci);
+	nvmev_msi_destroy(pci->msi);
+	release_index(pci);
 	free_bar(pci);
 }
 
-bool nvmev_pci_is_master(const struct nvmev_pci *pci)
+bool nvmev_pci_allow_access(struct nvmev_pci *pci)
 {
-	u16 command;
+	unsigned long flags;
+	bool allowed;
 
-	memcpy(&command, pci->config + PCI_COMMAND, sizeof(command));
-	return command & PCI_COMMAND_MASTER;
+	raw_spin_lock_irqsave(&pci->access_lock, flags);
+	allowed = is_master(pci) && !pci->gone;
+	WRITE_ONCE(pci->may_access, allowed);
+	raw_spin_unlock_irqrestore(&pci->access_lock, flags);
+	return allowed;
 }
 
 struct nvmev_irq nvmev_pci_find_irq(struct nvmev_pci *pci, u32 vector)

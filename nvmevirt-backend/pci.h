@@ -36,6 +36,9 @@ struct nvmev_irq {
  * @msi: interrupts of our own, NULL where the platform gives some, an error if there
  *	is no memory for them
  * @config: configuration space
+ * @access_lock: protects what is below. Held while host memory is accessed; whoever switches
+ *	bus mastering off waits for the end of that with interrupts off, so be short
+ * @may_access: the function may access host memory, see nvmev_pci_allow_access()
  * @gone: the device was pulled out: configuration space reads all ones
  */
 struct nvmev_pci {
@@ -46,6 +49,9 @@ struct nvmev_pci {
 	struct pci_bus *bus;
 	struct nvmev_msi *msi;
 	u8 config[NVMEV_CONFIG_BYTES];
+
+	raw_spinlock_t access_lock; /* protects what is below */
+	bool may_access;
 	bool gone;
 };
 
@@ -95,8 +101,11 @@ void nvmev_pci_plug(struct nvmev_pci *pci);
 void nvmev_pci_vanish(struct nvmev_pci *pci);
 
 /**
- * nvmev_pci_unplug() - take the device from its driver and remove the bus
+ * nvmev_pci_unplug() - take the device from its driver
  * @pci: the device; its registers must be served until this returns
+ *
+ * Bus and interrupts are there until nvmev_pci_destroy(), so that whoever serves the registers
+ * can be stopped in between. No PCI bus is scanned meanwhile.
  *
  * Context: sleeps until the driver has let go.
  */
@@ -104,17 +113,20 @@ void nvmev_pci_unplug(struct nvmev_pci *pci);
 
 /**
  * nvmev_pci_destroy() - free what nvmev_pci_create() made
- * @pci: unplugged, and nobody uses the registers any more
+ * @pci: unplugged, and nobody uses registers, bus or interrupts any more
  */
 void nvmev_pci_destroy(struct nvmev_pci *pci);
 
 /**
- * nvmev_pci_is_master() - may the device access host memory?
+ * nvmev_pci_allow_access() - from now on the device may access host memory, if it can
  * @pci: the device
  *
- * Return: true if the driver has enabled bus mastering.
+ * It loses that right for good when bus mastering is switched off, or it vanishes: the
+ * host takes its memory back, and what the device knows of it is worth nothing any more.
+ *
+ * Return: true if bus mastering is on.
  */
-bool nvmev_pci_is_master(const struct nvmev_pci *pci);
+bool nvmev_pci_allow_access(struct nvmev_pci *pci);
 
 /**
  * nvmev_pci_find_irq() - find the Linux interrupt of a vector
@@ -133,6 +145,12 @@ struct nvmev_irq nvmev_pci_find_irq(struct nvmev_pci *pci, u32 vector);
  * Context: any.
  */
 void nvmev_pci_raise(struct nvmev_irq irq);
+
+/* Has the device the right to access host memory? Without the lock it may lose it at any time. */
+static inline bool nvmev_pci_may_access(const struct nvmev_pci *pci)
+{
+	return READ_ONCE(pci->may_access);
+}
 
 static inline u32 nvmev_pci_read32(const struct nvmev_pci *pci, u32 offset)
 {

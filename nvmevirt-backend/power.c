@@ -24,7 +24,7 @@ static void reset_controller(struct nvmev *nvmev)
 	memset(&nvmev->watch, 0, sizeof(nvmev->watch));
 	nvmev->cc = 0;
 	nvmev->nr_queues = 0;
-	nvmev->first_queue = 0;
+	nvmev->first_queue = 1;
 	nvmev->is_shut_down = true;
 	nvmev->power_failed = false;
 	nvmev->cut_ns = U64_MAX;

@@ -5,7 +5,8 @@
  * A fetched I/O command sits in a slot. When its data has been moved it goes into a
  * heap ordered by completion time, and one timer posts it at that time. A completion
  * that finds its queue full waits in the queue's backlog; an entry that the host has
- * not consumed is never overwritten.
+ * not consumed is never overwritten. A deallocation that takes several steps is in
+ * nvmev->trim until the last of them.
  *
  * Only the dispatcher creates and deletes queues, and fetches.
  */
@@ -170,32 +171,69 @@ struct nvmev_cmd *nvmev_cmd_get(struct nvmev *nvmev)
 }
 
 /* Write one entry; the queue must have room. The phase tag makes it the host's. */
-static void write_entry(struct nvmev *nvmev, u32 sqid, u16 cid, u16 status, u64 result)
+static void write_entry_locked(struct nvmev *nvmev, const struct nvmev_cmd *cmd)
 {
-	const struct nvmev_sq *sq = &nvmev->queues.sq[sqid];
+	const struct nvmev_sq *sq = &nvmev->queues.sq[cmd->sqid];
 	struct nvmev_cq *cq = &nvmev->queues.cq[sq->cqid];
 	struct nvme_completion *entry = &cq->ring[cq->tail];
 
-	entry->result.u64 = cpu_to_le64(result);
+	lockdep_assert_held(&nvmev->pci.access_lock);
+	entry->result.u64 = cpu_to_le64(cmd->result);
 	entry->sq_head = cpu_to_le16(READ_ONCE(sq->head));
-	entry->sq_id = cpu_to_le16(sqid);
-	entry->command_id = cid;
+	entry->sq_id = cpu_to_le16(cmd->sqid);
+	entry->command_id = cmd->sqe.common.command_id;
 	/* Pairs with the driver's read barrier after it has seen the phase tag. */
 	dma_wmb();
-	WRITE_ONCE(entry->status, cpu_to_le16(status << 1 | cq->phase));
+	WRITE_ONCE(entry->status, cpu_to_le16(cmd->status << 1 | cq->phase));
 	if (++cq->tail == cq->depth) {
 		cq->tail = 0;
 		cq->phase = !cq->phase;
 	}
 }
 
-/* The queue must have room. */
-static void write_completion(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+/*
+ * The queue must have room. A completion for memory that the host has taken back is nobody's;
+ * the dispatcher drops the queues as soon as it sees that.
+ * Return: whether there is something to interrupt for.
+ */
+static bool write_completion(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
-	if (cmd->sqid)
-		trace_nvmev_done(nvmev, cmd);
-	write_entry(nvmev, cmd->sqid, cmd->sqe.common.command_id, cmd->status, cmd->result);
+	struct nvmev_pci *pci = &nvmev->pci;
+	unsigned long flags;
+	bool may_access;
+
+	raw_spin_lock_irqsave(&pci->access_lock, flags);
+	may_access = pci->may_access;
+	if (may_access)
+		write_entry_locked(nvmev, cmd);
+	raw_spin_unlock_irqrestore(&pci->access_lock, flags);
+	if (may_access && cmd->sqid)
+		trace_nvmev_done(nvmev, cmd, ktime_get_ns());
 	put_slot(&nvmev->queues, cmd);
+	return may_access;
+}
+
+static void note_lateness_locked(struct nvmev_queues *queues, const struct nvmev_cmd *cmd)
+{
+	struct nvmev_lateness *lateness = &queues->lateness;
+	u64 now_ns = ktime_get_ns();
+	/* An aborted command is early. */
+	u64 late_ns = now_ns > cmd->due_ns ? now_ns - cmd->due_ns : 0;
+
+	lockdep_assert_held(&queues->post_lock);
+	lateness->nr++;
+	lateness->nr_late += late_ns >= NVMEV_LATE_NS;
+	lateness->sum_ns += late_ns;
+	lateness->worst_ns = max(lateness->worst_ns, late_ns);
+}
+
+void nvmev_get_lateness(struct nvmev *nvmev, struct nvmev_lateness *lateness)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&nvmev->queues.post_lock, flags);
+	*lateness = nvmev->queues.lateness;
+	spin_unlock_irqrestore(&nvmev->queues.post_lock, flags);
 }
 
 /* Post a completion or put it off; returns the queue to interrupt for, as a bit. */
@@ -205,15 +243,16 @@ static unsigned long post_locked(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	u32 cqid = queues->sq[cmd->sqid].cqid;
 	struct nvmev_cq *cq = &queues->cq[cqid];
 
-	if (!cmd->sqid)
+	if (cmd->sqid)
+		note_lateness_locked(queues, cmd);
+	else
 		WRITE_ONCE(queues->nr_late, queues->nr_late - 1);
 	if (!list_empty(&cq->backlog) || cq_is_full(nvmev, cqid)) {
 		list_add_tail(&cmd->link, &cq->backlog);
 		queues->backlogged |= BIT(cqid);
 		return 0;
 	}
-	write_completion(nvmev, cmd);
-	return BIT(cqid);
+	return write_completion(nvmev, cmd) ? BIT(cqid) : 0;
 }
 
 static unsigned long drain_backlog_locked(struct nvmev *nvmev, u32 cqid)
@@ -226,8 +265,8 @@ static unsigned long drain_backlog_locked(struct nvmev *nvmev, u32 cqid)
 	while (!list_empty(&cq->backlog) && !cq_is_full(nvmev, cqid)) {
 		cmd = list_first_entry(&cq->backlog, struct nvmev_cmd, link);
 		list_del(&cmd->link);
-		write_completion(nvmev, cmd);
-		posted = BIT(cqid);
+		if (write_completion(nvmev, cmd))
+			posted = BIT(cqid);
 	}
 	if (list_empty(&cq->backlog))
 		queues->backlogged &= ~BIT(cqid);
@@ -384,6 +423,7 @@ void nvmev_sq_delete(struct nvmev *nvmev, u32 id)
 	struct nvmev_queues *queues = &nvmev->queues;
 	unsigned long flags;
 
+	nvmev_trim_abort(nvmev, id);
 	spin_lock_irqsave(&queues->post_lock, flags);
 	abort_all_locked(nvmev, id);
 	spin_unlock_irqrestore(&queues->post_lock, flags);
@@ -429,13 +469,28 @@ void nvmev_cq_delete(struct nvmev *nvmev, u32 id)
 	spin_unlock_irqrestore(&queues->post_lock, flags);
 }
 
-void nvmev_sq_pop(struct nvmev *nvmev, u32 id, struct nvme_command *sqe)
+bool nvmev_sq_peek(struct nvmev *nvmev, u32 id, struct nvme_command *sqe)
+{
+	const struct nvmev_sq *sq = &nvmev->queues.sq[id];
+	struct nvmev_pci *pci = &nvmev->pci;
+	unsigned long flags;
+	bool may_access;
+
+	raw_spin_lock_irqsave(&pci->access_lock, flags);
+	may_access = pci->may_access;
+	if (may_access) {
+		/* The entry is the device's to read once the doorbell was seen. */
+		dma_rmb();
+		*sqe = sq->ring[sq->head];
+	}
+	raw_spin_unlock_irqrestore(&pci->access_lock, flags);
+	return may_access;
+}
+
+void nvmev_sq_pop(struct nvmev *nvmev, u32 id)
 {
 	struct nvmev_sq *sq = &nvmev->queues.sq[id];
 
-	/* The entry is the device's to read once the doorbell was seen. */
-	dma_rmb();
-	*sqe = sq->ring[sq->head];
 	WRITE_ONCE(sq->head, (sq->head + 1) % sq->depth);
 }
 
@@ -501,6 +556,9 @@ void nvmev_queues_reset(struct nvmev *nvmev)
 	for (i = 0; i < queues->nr_heap; i++)
 		put_slot(queues, queues->heap[i]);
 	queues->nr_heap = 0;
+	if (nvmev->trim.cmd)
+		put_slot(queues, nvmev->trim.cmd);
+	nvmev->trim.cmd = NULL;
 	WRITE_ONCE(queues->nr_late, 0);
 	for (i = 0; i < NVMEV_MAX_QUEUES; i++) {
 		drop_backlog_locked(queues, i);

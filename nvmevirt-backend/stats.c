@@ -126,9 +126,11 @@ static const struct file_operations fail_fops = {
 
 static int controller_show(struct seq_file *seq, void *data)
 {
-	const struct nvmev *nvmev = seq->private;
+	struct nvmev *nvmev = seq->private;
 	const struct nvmev_counters *counters = &nvmev->counters;
+	struct nvmev_lateness lateness;
 
+	nvmev_get_lateness(nvmev, &lateness);
 	seq_printf(seq, "reads %llu\n", READ_ONCE(counters->reads));
 	seq_printf(seq, "writes %llu\n", READ_ONCE(counters->writes));
 	seq_printf(seq, "bytes_read %llu\n", READ_ONCE(counters->bytes_read));
@@ -140,6 +142,11 @@ static int controller_show(struct seq_file *seq, void *data)
 	seq_printf(seq, "hints_rejected %llu\n", READ_ONCE(counters->hints_rejected));
 	seq_printf(seq, "busy_ns %llu\n", READ_ONCE(counters->busy_ns));
 	seq_printf(seq, "wakeups %llu\n", READ_ONCE(counters->wakeups));
+	seq_printf(seq, "completions %llu\n", lateness.nr);
+	seq_printf(seq, "completions_late %llu\n", lateness.nr_late);
+	seq_printf(seq, "late_ns_mean %llu\n",
+		   lateness.nr ? div64_u64(lateness.sum_ns, lateness.nr) : 0);
+	seq_printf(seq, "late_ns_worst %llu\n", lateness.worst_ns);
 	seq_printf(seq, "commands_in_flight %u\n",
 		   NVMEV_ALL_SLOTS - READ_ONCE(nvmev->queues.nr_free));
 	seq_printf(seq, "data_pages_in_memory %llu\n", nvmev_store_nr_pages(&nvmev->store));

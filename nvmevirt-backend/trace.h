@@ -99,25 +99,27 @@ TRACE_EVENT(nvmev_move,
 );
 
 TRACE_EVENT(nvmev_done,
-	TP_PROTO(const struct nvmev *nvmev, const struct nvmev_cmd *cmd),
-	TP_ARGS(nvmev, cmd),
+	TP_PROTO(const struct nvmev *nvmev, const struct nvmev_cmd *cmd, u64 posted_ns),
+	TP_ARGS(nvmev, cmd, posted_ns),
 	TP_STRUCT__entry(
 		__array(char, name, NVMEV_NAME_BYTES)
 		__field(u16, sqid)
 		__field(u16, cid)
 		__field(u16, status)
 		__field(u64, latency_ns)
+		__field(u64, late_ns)
 	),
 	TP_fast_assign(
 		memcpy(__entry->name, nvmev->name, NVMEV_NAME_BYTES);
 		__entry->sqid = cmd->sqid;
 		__entry->cid = cmd->sqe.common.command_id;
 		__entry->status = cmd->status;
-		__entry->latency_ns = cmd->due_ns - cmd->fetched_ns;
+		__entry->latency_ns = posted_ns - cmd->fetched_ns;
+		__entry->late_ns = posted_ns > cmd->due_ns ? posted_ns - cmd->due_ns : 0;
 	),
-	TP_printk("name=%s qid=%u cid=%u status=0x%03x latency_ns=%llu",
+	TP_printk("name=%s qid=%u cid=%u status=0x%03x latency_ns=%llu late_ns=%llu",
 		  __entry->name, __entry->sqid, __entry->cid, __entry->status,
-		  __entry->latency_ns)
+		  __entry->latency_ns, __entry->late_ns)
 );
 
 #endif /* NVMEV_TRACE_H */

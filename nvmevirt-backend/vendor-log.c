@@ -7,6 +7,7 @@
 
 #include "core/dof.h"
 #include "core/report.h"
+#include "log.h"
 #include "nvmev.h"
 
 #define RANGE_PAGES_SHIFT	(DIEAWARE_DOF_RANGE_SHIFT - FTL_PAGE_SHIFT)

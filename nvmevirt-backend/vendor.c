@@ -24,7 +24,7 @@ static u32 nr_ranges_of(const struct nvmev_cmd *cmd)
 static u16 fetch(struct nvmev *nvmev, struct nvmev_cmd *cmd, size_t bytes)
 {
 	struct nvmev_dma dma;
-	u16 status = nvmev_dma_begin(&dma, &cmd->sqe, bytes);
+	u16 status = nvmev_dma_begin(&dma, &nvmev->pci, &cmd->sqe, bytes);
 
 	return status ?: nvmev_dma_from_host(&dma, nvmev->reply, bytes);
 }

@@ -49,3 +49,30 @@ void dmda_classify(const struct dmda_run *write, const struct dmda_owner *here,
 	verdict->hint = is_append ? DMDA_HINT_APPEND : DMDA_HINT_NONE;
 	verdict->pred = has_pred ? before->dpn : DPN_NONE;
 }
+
+void dmda_classify_whole(const struct dmda_run *write, const struct dmda_neighbour *before,
+			 struct dmda_verdict *verdict)
+{
+	bool has_pred = is_predecessor(write, before);
+
+	verdict->hint = has_pred ? DMDA_HINT_APPEND : DMDA_HINT_NONE;
+	verdict->pred = has_pred ? before->dpn : DPN_NONE;
+	verdict->nr_pages = write->nr_pages;
+}
+
+u32 dmda_classify_cut(u64 sector, u32 nr_pages, u32 nr_alike, u32 whole_sectors)
+{
+	u32 least = max(DMDA_LEAST_PIECE_PAGES << DMDA_PAGE_SECTOR_SHIFT, whole_sectors);
+	u64 end = sector + ((u64)nr_pages << DMDA_PAGE_SECTOR_SHIFT);
+	u64 cut = sector + ((u64)nr_alike << DMDA_PAGE_SECTOR_SHIFT);
+	u32 rest;
+
+	div_u64_rem(cut, whole_sectors, &rest);
+	cut -= rest;
+	if (cut < sector + least || end < cut + least)
+		return 0;
+	/* On a partition that begins within a block, there may be no page where one begins. */
+	if ((cut - sector) & (DMDA_PAGE_SECTORS - 1))
+		return 0;
+	return (cut - sector) >> DMDA_PAGE_SECTOR_SHIFT;
+}

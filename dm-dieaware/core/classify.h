@@ -10,7 +10,8 @@
  *
  * A hint is a statement about the first page; the device continues from there in die
  * order. So a verdict says for how many pages it holds. The caller cuts the bio
- * there and asks again for the rest.
+ * there and asks again for the rest, if both pieces are worth a command, and the device
+ * would not have written them as one; else all of it goes with what is true of all of it.
  *
  * Pure functions of their arguments: calls may always run at the same time.
  */
@@ -112,5 +113,41 @@ static inline bool dmda_classify_overwrite(const struct dmda_run *write,
 void dmda_classify(const struct dmda_run *write, const struct dmda_owner *here,
 		   const struct dmda_neighbour *before, u32 nr_other,
 		   struct dmda_verdict *verdict);
+
+/**
+ * dmda_classify_whole() - what a write is of which only a part is an overwrite
+ * @write: the write, of a known file
+ * @before: as for dmda_classify()
+ * @verdict: the result, for all of it
+ *
+ * It follows the page before it, whatever its own pages replace.
+ */
+void dmda_classify_whole(const struct dmda_run *write, const struct dmda_neighbour *before,
+			 struct dmda_verdict *verdict);
+
+/**
+ * dmda_classify_forgo_begin() - what is left to say to a device that knows no beginnings
+ * @verdict: changed
+ */
+static inline void dmda_classify_forgo_begin(struct dmda_verdict *verdict)
+{
+	if (verdict->pred == DPN_NONE && verdict->hint == DMDA_HINT_APPEND)
+		verdict->hint = DMDA_HINT_NONE;
+}
+
+/* A shorter piece of a write is not worth a command of its own */
+#define DMDA_LEAST_PIECE_PAGES	4U
+
+/**
+ * dmda_classify_cut() - where a write may be cut in two
+ * @sector: its first sector on the whole disk below
+ * @nr_pages: its length
+ * @nr_alike: pages at its beginning that one verdict holds for, below @nr_pages
+ * @whole_sectors: the device writes so many sectors, from a multiple of them on, as a
+ *	whole or not at all; at least 1
+ *
+ * Return: pages of the first piece, at most @nr_alike; 0 if it must go as it is.
+ */
+u32 dmda_classify_cut(u64 sector, u32 nr_pages, u32 nr_alike, u32 whole_sectors);
 
 #endif /* DMDA_CLASSIFY_H */

@@ -69,6 +69,12 @@ static const char *parse_lba_adjacency(const char *value, struct dmda_config *co
 		"The option lba_adjacency must be on or off.";
 }
 
+static const char *parse_early_reads(const char *value, struct dmda_config *config)
+{
+	return parse_switch(value, &config->early_reads) ? NULL :
+		"The option early_reads must be on or off.";
+}
+
 static const char *parse_map_cache_mb(const char *value, struct dmda_config *config)
 {
 	u64 mb;
@@ -150,6 +156,7 @@ static const struct dmda_config defaults = {
 	.runs_mb = DMDA_RUNS_MB_DEFAULT,
 	.learn_reads = true,
 	.lba_adjacency = true,
+	.early_reads = true,
 	.map_cache_mb = DMDA_MAP_CACHE_MB_DEFAULT,
 	.policy = DMDA_POLICY_FILE_AWARE,
 	.cleaning = true,
@@ -193,6 +200,11 @@ static const char *print_learn_reads(const struct dmda_config *config, char *buf
 static const char *print_lba_adjacency(const struct dmda_config *config, char *buf, size_t size)
 {
 	return print_switch(config->lba_adjacency);
+}
+
+static const char *print_early_reads(const struct dmda_config *config, char *buf, size_t size)
+{
+	return print_switch(config->early_reads);
 }
 
 static const char *print_map_cache_mb(const struct dmda_config *config, char *buf, size_t size)
@@ -252,6 +264,7 @@ struct option {
 };
 
 #define BOTH		(BIT(DMDA_MODE_HINT) | BIT(DMDA_MODE_LOG))
+#define HINT_ONLY	BIT(DMDA_MODE_HINT)
 #define LOG_ONLY	BIT(DMDA_MODE_LOG)
 
 static const struct option options[] = {
@@ -259,6 +272,7 @@ static const struct option options[] = {
 	{ "runs_mb=", BOTH, parse_runs_mb, print_runs_mb },
 	{ "learn_reads=", BOTH, parse_learn_reads, print_learn_reads },
 	{ "lba_adjacency=", BOTH, parse_lba_adjacency, print_lba_adjacency },
+	{ "early_reads=", HINT_ONLY, parse_early_reads, print_early_reads },
 	{ "map_cache_mb=", LOG_ONLY, parse_map_cache_mb, print_map_cache_mb },
 	{ "policy=", LOG_ONLY, parse_policy, print_policy },
 	{ "cleaning=", LOG_ONLY, parse_cleaning, print_cleaning },

@@ -13,6 +13,10 @@
  *   lba_adjacency=on|off   a write of an unknown file that continues another one of
  *                          an unknown file is an append to it
  *
+ * mode hint
+ *   early_reads=on|off     send what a task has read on before the block layer would, as
+ *                          long as hints are on
+ *
  * mode log
  *   map_cache_mb=1..65536  memory for pages of the map, in MiB
  *   policy=greedy|cost-benefit|file-aware
@@ -87,6 +91,7 @@ enum dmda_mode {
  * @runs_mb: upper bound of the run table's memory in MiB, [1, DMDA_RUNS_MB_MAX]
  * @learn_reads: reads teach the run table
  * @lba_adjacency: LBA adjacency counts where the file is unknown
+ * @early_reads: hint: reads go out early
  * @map_cache_mb: log: memory for pages of the map in MiB, [1, DMDA_MAP_CACHE_MB_MAX]
  * @policy: log: how cleaning chooses
  * @cleaning: log: clean when segments run out
@@ -106,6 +111,7 @@ struct dmda_config {
 	u32 runs_mb;
 	bool learn_reads;
 	bool lba_adjacency;
+	bool early_reads;
 	u32 map_cache_mb;
 	enum dmda_policy policy;
 	bool cleaning;

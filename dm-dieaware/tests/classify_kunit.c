@@ -231,6 +231,92 @@ static void an_unknown_file_never_overwrites(struct kunit *test)
 	expect(test, &verdict, DMDA_HINT_NONE, DPN_NONE, 4);
 }
 
+static void an_overwrite_in_part_follows_its_predecessor_as_a_whole(struct kunit *test)
+{
+	struct dmda_run write = write_of(FILE_A, 10, 500, 3);
+	struct dmda_neighbour before = neighbour_at(77, owner_of(FILE_A, 9, 1));
+	struct dmda_verdict verdict;
+
+	dmda_classify_whole(&write, &before, &verdict);
+	expect(test, &verdict, DMDA_HINT_APPEND, to_dpn(77), 3);
+	/* It may be stale, or not be known. */
+	before.owner.fpage = 8;
+	dmda_classify_whole(&write, &before, &verdict);
+	expect(test, &verdict, DMDA_HINT_NONE, DPN_NONE, 3);
+	dmda_classify_whole(&write, &no_neighbour, &verdict);
+	expect(test, &verdict, DMDA_HINT_NONE, DPN_NONE, 3);
+	/* A file of which a part is there has begun. */
+	write.fpage = 0;
+	dmda_classify_whole(&write, &no_neighbour, &verdict);
+	expect(test, &verdict, DMDA_HINT_NONE, DPN_NONE, 3);
+}
+
+static void no_piece_is_shorter_than_what_is_worth_a_command(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, dmda_classify_cut(0, 256, 1, 1), 0U);
+	KUNIT_EXPECT_EQ(test, dmda_classify_cut(0, 256, 3, 1), 0U);
+	KUNIT_EXPECT_EQ(test, dmda_classify_cut(0, 256, 4, 1), 4U);
+	KUNIT_EXPECT_EQ(test, dmda_classify_cut(0, 256, 252, 1), 252U);
+	KUNIT_EXPECT_EQ(test, dmda_classify_cut(0, 256, 253, 1), 0U);
+	KUNIT_EXPECT_EQ(test, dmda_classify_cut(0, 8, 4, 1), 4U);
+	KUNIT_EXPECT_EQ(test, dmda_classify_cut(0, 7, 4, 1), 0U);
+}
+
+/* Sizes of blocks in sectors, and where in one a write begins, in pages */
+static void no_block_of_the_device_is_cut(struct kunit *test)
+{
+	static const u32 blocks[] = { 1, 8, 32, 128, 512, 2048 };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(blocks); i++) {
+		for (u64 sector = 1ULL << 40; sector < (1ULL << 40) + 4096; sector += 8) {
+			for (u32 nr_alike = 1; nr_alike < 300; nr_alike += 7) {
+				u32 cut = dmda_classify_cut(sector, 300, nr_alike, blocks[i]);
+
+				KUNIT_ASSERT_LE(test, cut, nr_alike);
+				if (!cut)
+					continue;
+				KUNIT_ASSERT_EQ(test, (u32)((sector + cut * 8) % blocks[i]), 0U);
+				KUNIT_ASSERT_GE(test, cut * 8, blocks[i]);
+				KUNIT_ASSERT_GE(test, (300 - cut) * 8, blocks[i]);
+			}
+		}
+	}
+	/* One block each is enough; what is alike beyond the last whole one goes with the rest. */
+	KUNIT_EXPECT_EQ(test, dmda_classify_cut(0, 32, 16, 128), 16U);
+	KUNIT_EXPECT_EQ(test, dmda_classify_cut(0, 33, 17, 128), 16U);
+	KUNIT_EXPECT_EQ(test, dmda_classify_cut(0, 32, 15, 128), 0U);
+	KUNIT_EXPECT_EQ(test, dmda_classify_cut(64, 48, 24, 128), 24U);
+	KUNIT_EXPECT_EQ(test, dmda_classify_cut(64, 32, 24, 128), 0U);
+	KUNIT_EXPECT_EQ(test, dmda_classify_cut(64, 48, 8, 128), 0U);
+}
+
+static void a_partition_that_begins_within_a_block_is_cut_at_no_page(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, dmda_classify_cut(63, 256, 128, 8), 0U);
+	KUNIT_EXPECT_EQ(test, dmda_classify_cut(63, 256, 128, 1), 128U);
+}
+
+static void a_device_that_knows_no_beginnings_hears_of_none(struct kunit *test)
+{
+	struct dmda_run write = write_of(FILE_A, 0, 500, 4);
+	struct dmda_owner here = DMDA_OWNER_UNKNOWN;
+	struct dmda_neighbour before = neighbour_at(77, owner_of(FILE_A, 9, 1));
+	struct dmda_verdict verdict;
+
+	dmda_classify(&write, &here, &no_neighbour, 4, &verdict);
+	dmda_classify_forgo_begin(&verdict);
+	expect(test, &verdict, DMDA_HINT_NONE, DPN_NONE, 4);
+	/* The other two it knows. */
+	here = owner_of(FILE_A, 0, 4);
+	dmda_classify(&write, &here, &no_neighbour, 4, &verdict);
+	dmda_classify_forgo_begin(&verdict);
+	expect(test, &verdict, DMDA_HINT_OVERWRITE, DPN_NONE, 4);
+	write.fpage = 10;
+	dmda_classify(&write, &DMDA_OWNER_UNKNOWN, &before, 4, &verdict);
+	dmda_classify_forgo_begin(&verdict);
+	expect(test, &verdict, DMDA_HINT_APPEND, to_dpn(77), 4);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(the_same_page_at_the_same_place_is_an_overwrite),
 	KUNIT_CASE(an_overwrite_wins_over_an_append),
@@ -246,6 +332,11 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(an_unknown_file_continues_its_neighbour),
 	KUNIT_CASE(an_unknown_file_does_not_continue_a_known_one),
 	KUNIT_CASE(an_unknown_file_never_overwrites),
+	KUNIT_CASE(a_device_that_knows_no_beginnings_hears_of_none),
+	KUNIT_CASE(an_overwrite_in_part_follows_its_predecessor_as_a_whole),
+	KUNIT_CASE(no_piece_is_shorter_than_what_is_worth_a_command),
+	KUNIT_CASE(no_block_of_the_device_is_cut),
+	KUNIT_CASE(a_partition_that_begins_within_a_block_is_cut_at_no_page),
 	{}
 };
 

@@ -25,12 +25,14 @@ static void a_line_without_options_has_the_defaults(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, config.runs_mb, 64U);
 	KUNIT_EXPECT_TRUE(test, config.learn_reads);
 	KUNIT_EXPECT_TRUE(test, config.lba_adjacency);
+	KUNIT_EXPECT_TRUE(test, config.early_reads);
 }
 
 static void every_option_is_understood(struct kunit *test)
 {
 	static const char all[] =
 		"259:0 0 hint 4 lba_adjacency=off runs_mb=4096 learn_reads=off hints=on";
+	static const char off[] = "a 0 hint 3 learn_reads=on early_reads=off hints=off";
 	struct dmda_config config;
 
 	KUNIT_ASSERT_NULL(test, parse(all, &config));
@@ -38,7 +40,9 @@ static void every_option_is_understood(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, config.runs_mb, 4096U);
 	KUNIT_EXPECT_FALSE(test, config.learn_reads);
 	KUNIT_EXPECT_FALSE(test, config.lba_adjacency);
-	KUNIT_ASSERT_NULL(test, parse("259:0 0 hint 2 learn_reads=on hints=off", &config));
+	KUNIT_EXPECT_TRUE(test, config.early_reads);
+	KUNIT_ASSERT_NULL(test, parse(off, &config));
+	KUNIT_EXPECT_FALSE(test, config.early_reads);
 	KUNIT_EXPECT_EQ(test, (int)config.hints, (int)DMDA_HINTS_OFF);
 	KUNIT_EXPECT_TRUE(test, config.learn_reads);
 }
@@ -106,6 +110,8 @@ static const struct line_case refused[] = {
 	{ "/dev/a 0 hint 1 runs_mb=64M", RUNS_MB_WRONG },
 	{ "/dev/a 0 hint 1 runs_mb=4294967297", RUNS_MB_WRONG },
 	{ "/dev/a 0 hint 1 learn_reads=yes", "The option learn_reads must be on or off." },
+	{ "/dev/a 0 hint 1 early_reads=no", "The option early_reads must be on or off." },
+	{ "/dev/a 0 log 1 early_reads=on", "An option is one of the other mode." },
 	{ "/dev/a 0 hint 1 lba_adjacency=1", "The option lba_adjacency must be on or off." },
 };
 
@@ -153,6 +159,9 @@ static const struct line_case printed[] = {
 	{ "a 1 hint 4 lba_adjacency=off learn_reads=off runs_mb=1 hints=on",
 	  "a 1 hint 4 hints=on runs_mb=1 learn_reads=off lba_adjacency=off" },
 	{ "a 1 hint 2 learn_reads=on lba_adjacency=off", "a 1 hint 1 lba_adjacency=off" },
+	{ "a 1 hint 2 early_reads=off lba_adjacency=off",
+	  "a 1 hint 2 lba_adjacency=off early_reads=off" },
+	{ "a 1 hint 1 early_reads=on", "a 1 hint" },
 	{ "a 8 log 3 policy=file-aware cleaning=on map_cache_mb=256", "a 8 log" },
 	{ "a 8 log 1 discard_passdown=off", "a 8 log 1 discard_passdown=off" },
 	{ "a 8 log 2 idle_free=90 idle_ms=0", "a 8 log 2 idle_ms=0 idle_free=90" },

@@ -10,12 +10,17 @@
  *                            device puts the first page where that block's run
  *                            goes on: into its half-filled unit, or on the next
  *                            die. The pages after it follow in die order.
- *                            All ones: nothing precedes it, it begins a file. The
- *                            device puts the first page where it likes.
  *   CDW12 bit 25  OVERWRITE  every page stays on the die that holds the present
  *                            page of its LBA.
+ *   CDW12 bit 16  BEGIN      nothing precedes this write, it begins a file. The device
+ *                            puts the first page where it likes; the pages after it
+ *                            follow in die order.
  *
- * Both bits together are a malformed hint and count as none. A hint may be wrong,
+ * The first two are those of Jun et al. (FAST '24). A host may send them to a device of
+ * which somebody knows that it understands them. BEGIN is this project's: it is sent
+ * only to a device that announces this very hint.
+ *
+ * More than one of the bits is a malformed hint and counts as none. A hint may be wrong,
  * stale or missing; it changes where a page is put and never what is stored. A
  * device treats a predecessor that is unmapped or out of range as no hint.
  *
@@ -37,19 +42,19 @@
 /* CDW12 of an NVMe Write; the upper half is the command's 16-bit control field */
 #define DIEAWARE_CDW12_APPEND		(1U << 24)
 #define DIEAWARE_CDW12_OVERWRITE	(1U << 25)
+#define DIEAWARE_CDW12_BEGIN		(1U << 16)
 #define DIEAWARE_CONTROL_APPEND		(DIEAWARE_CDW12_APPEND >> 16)
 #define DIEAWARE_CONTROL_OVERWRITE	(DIEAWARE_CDW12_OVERWRITE >> 16)
-
-/* CDW2 and CDW3 of an APPEND that begins a file */
-#define DIEAWARE_PRED_NONE		(~0ULL)
+#define DIEAWARE_CONTROL_BEGIN		(DIEAWARE_CDW12_BEGIN >> 16)
 
 /* Byte offset of struct dieaware_id in Identify Controller (CNS 01h) */
 #define DIEAWARE_ID_OFFSET		3072
 #define DIEAWARE_ID_MAGIC		"DIEAWARE"
 
-/* Bits of dieaware_id.features */
+/* Bits of dieaware_id.features; vendor.h has two more */
 #define DIEAWARE_FEATURE_APPEND		(1U << 0)
 #define DIEAWARE_FEATURE_OVERWRITE	(1U << 1)
+#define DIEAWARE_FEATURE_BEGIN		(1U << 4)
 
 /**
  * struct dieaware_id - announces hint support in Identify Controller
@@ -131,10 +136,10 @@ struct dieaware_die_stats {
  * @version: DIEAWARE_HINT_VERSION of the device
  * @entry_bytes: size of one entry of @die
  * @nr_dies: entries that follow
- * @hints_append: commands that carried a valid APPEND hint and were placed by it
+ * @hints_append: commands that carried a valid APPEND or BEGIN hint and were placed by it
  * @hints_overwrite: the same for OVERWRITE
  * @hints_ignored: commands whose hint could not be used (predecessor unmapped or out
- *	of range, both bits set, no room on the die)
+ *	of range, several bits set, no room on the die)
  * @writes_plain: write commands without a hint
  * @reserved: zero
  * @die: one entry a die, in die order

@@ -37,6 +37,30 @@ static const char *check_lpns(const struct ftl *ftl)
 		"The count of mapped pages is not the number of mapped pages.";
 }
 
+static bool is_marked(const struct ftl_oob *oob, u64 lpn)
+{
+	return oob->is_mapped[lpn / 64] & BIT_ULL(lpn % 64);
+}
+
+/* The table of what is mapped has to be right about regions in which nothing has changed. */
+static const char *check_region(const struct ftl *ftl, u64 region)
+{
+	u64 lpn = region << FTL_REGION_SHIFT;
+	u64 end = min(lpn + FTL_REGION_PAGES, ftl->map.nr_lpns);
+	bool is_in_table = ftl->params.oob && !ftl->map.region_changed[region];
+	u32 nr_mapped = 0;
+
+	for (; lpn < end; lpn++) {
+		bool is_mapped = ftl_is_mapped(ftl, to_lpn(lpn));
+
+		nr_mapped += is_mapped;
+		if (is_in_table && is_marked(&ftl->oob, lpn) != is_mapped)
+			return "The table of what is mapped is wrong where nothing has changed.";
+	}
+	return nr_mapped == ftl->map.region_mapped[region] ? NULL :
+		"The count of a region's mapped pages is wrong.";
+}
+
 static const char *check_places(const struct ftl *ftl)
 {
 	for (u32 place = 0; place < ftl->geo.nr_places; place++) {
@@ -472,19 +496,14 @@ static bool is_logged(const struct ftl *ftl, ppn_t slot)
 	return false;
 }
 
-/* Is there data of a slot of an open unit in the erase block that keeps it? */
+/* Is the data of a slot of an open unit in the place that is kept for it? */
 static bool is_kept(const struct ftl *ftl, ppn_t slot)
 {
 	const struct ftl_oob *oob = &ftl->oob;
 	u32 prev = oob->prev[ftl_oob_slot(oob, slot)];
-	u32 first = (prev - 1) * ftl->geo.eblk_pages;
 
-	for (u32 place = first; prev && place < first + ftl->geo.eblk_pages; place++) {
-		if (ftl_oob_owner(oob, to_ppn(place)) == ftl_oob_owner(oob, slot) &&
-		    ftl_oob_seq(oob, to_ppn(place)) == ftl_oob_seq(oob, slot))
-			return true;
-	}
-	return false;
+	return prev && ftl_oob_owner(oob, to_ppn(prev - 1)) == ftl_oob_owner(oob, slot) &&
+		ftl_oob_seq(oob, to_ppn(prev - 1)) == ftl_oob_seq(oob, slot);
 }
 
 /* What no flush will program again has to be on NAND. */
@@ -530,6 +549,8 @@ const char *ftl_check(const struct ftl *ftl)
 {
 	const char *reason = check_lpns(ftl);
 
+	for (u64 i = 0; !reason && i < ftl_nr_regions(ftl->map.nr_lpns); i++)
+		reason = check_region(ftl, i);
 	if (!reason)
 		reason = check_places(ftl);
 	if (!reason)

@@ -126,15 +126,7 @@ bool ftl_is_mapped(const struct ftl *ftl, lpn_t lpn)
 
 u64 ftl_nr_mapped(const struct ftl *ftl, lpn_t first, u64 nr_pages)
 {
-	u64 end = from_lpn(first) + nr_pages;
-	u64 lpn = from_lpn(first);
-	u64 nr = 0;
-
-	while ((lpn = ftl_l2p_skip_unmapped(&ftl->map, lpn, end)) < end) {
-		nr++;
-		lpn++;
-	}
-	return nr;
+	return ftl_l2p_nr_mapped(&ftl->map, from_lpn(first), from_lpn(first) + nr_pages);
 }
 
 die_t ftl_die_of(const struct ftl *ftl, lpn_t lpn)

@@ -321,6 +321,11 @@ struct ftl_stats {
 const char *ftl_params_check(const struct ftl_params *params);
 
 /**
+ * ftl_params_equal() - are these the parameters of the same drive?
+ */
+bool ftl_params_equal(const struct ftl_params *a, const struct ftl_params *b);
+
+/**
  * ftl_params_factory_bad() - erase blocks of each die that are bad from the beginning
  */
 u32 ftl_params_factory_bad(const struct ftl_params *params);
@@ -370,6 +375,14 @@ u64 ftl_write(struct ftl *ftl, const struct ftl_request *rq, u64 now_ns);
  * Return: the time at which the command completes.
  */
 u64 ftl_trim(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 now_ns);
+
+/**
+ * ftl_trim_on() - forget more pages for the last trim, so that none takes long
+ *
+ * It costs the drive no time. Where nothing was written since, it is one trim with what went
+ * before.
+ */
+void ftl_trim_on(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 now_ns);
 
 /**
  * ftl_share() - let pages have the data of others, without copying it

@@ -18,6 +18,15 @@
 #include "units.h"
 #include "ftl.h"
 
+/* Pages of the host are counted in regions: so many pages with consecutive numbers. */
+#define FTL_REGION_PAGES	4096U
+#define FTL_REGION_SHIFT	12
+
+static inline u64 ftl_nr_regions(u64 nr_lpns)
+{
+	return (nr_lpns + FTL_REGION_PAGES - 1) >> FTL_REGION_SHIFT;
+}
+
 /**
  * struct ftl_geometry - sizes of a drive; constant
  * @nr_channels: channels; die d is on channel d % @nr_channels

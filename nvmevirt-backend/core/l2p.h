@@ -19,6 +19,9 @@
  * @nr_places: places, the slots of open units included
  * @place_of: by lpn; a place plus one, 0 if unmapped
  * @owner_of: by place; an lpn plus one, 0 if the place holds nothing valid
+ * @region_mapped: by region (FTL_REGION_PAGES): pages of it that are mapped
+ * @region_changed: by region: pages of it were mapped or unmapped since the table of what is
+ *	mapped was made (ftl_oob_trim())
  * @oob: out-of-band data that follows what the maps do, or NULL
  * @share: pages that lie in places of others, or NULL
  */
@@ -27,6 +30,8 @@ struct ftl_l2p {
 	u32 nr_places;
 	u32 *place_of;
 	u32 *owner_of;
+	u32 *region_mapped;
+	u8 *region_changed;
 	struct ftl_oob *oob;
 	struct ftl_share *share;
 };
@@ -47,6 +52,25 @@ void ftl_l2p_init(struct ftl_l2p *map, u64 nr_lpns, u32 nr_places, void *zeroed)
  * Return: the first mapped page of [@lpn, @end), or @end.
  */
 u64 ftl_l2p_skip_unmapped(const struct ftl_l2p *map, u64 lpn, u64 end);
+
+/**
+ * ftl_l2p_nr_mapped() - count mapped pages; whole regions are counted already
+ * Return: how many of [@lpn, @end) are mapped.
+ */
+u64 ftl_l2p_nr_mapped(const struct ftl_l2p *map, u64 lpn, u64 end);
+
+/* A page that was nowhere is somewhere now. */
+static inline void ftl_l2p_count_up(struct ftl_l2p *map, u64 lpn)
+{
+	map->region_mapped[lpn >> FTL_REGION_SHIFT]++;
+	map->region_changed[lpn >> FTL_REGION_SHIFT] = true;
+}
+
+static inline void ftl_l2p_count_down(struct ftl_l2p *map, u64 lpn)
+{
+	map->region_mapped[lpn >> FTL_REGION_SHIFT]--;
+	map->region_changed[lpn >> FTL_REGION_SHIFT] = true;
+}
 
 static inline ppn_t ftl_l2p_get(const struct ftl_l2p *map, lpn_t lpn)
 {
@@ -145,6 +169,8 @@ static inline bool ftl_l2p_put(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn)
 		ftl_l2p_put_oob(map, lpn, ppn);
 	if (*entry)
 		is_dead = ftl_l2p_leave(map, lpn, to_ppn(*entry - 1));
+	else
+		ftl_l2p_count_up(map, from_lpn(lpn));
 	*entry = from_ppn(ppn) + 1;
 	map->owner_of[from_ppn(ppn)] = from_lpn(lpn) + 1;
 	return is_dead;
@@ -166,6 +192,7 @@ static inline void ftl_l2p_set_prev(struct ftl_l2p *map, lpn_t lpn, struct ftl_o
 static inline bool ftl_l2p_clear(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn)
 {
 	map->place_of[from_lpn(lpn)] = 0;
+	ftl_l2p_count_down(map, from_lpn(lpn));
 	if (!ftl_l2p_leave(map, lpn, ppn))
 		return false;
 	if (map->oob)

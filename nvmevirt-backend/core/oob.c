@@ -283,7 +283,7 @@ void ftl_oob_program(struct ftl_oob *oob, u32 from, u32 flash_unit, u64 end_ns)
 	memcpy(&oob->op_lpn[at], &oob->lpn[from], nr * sizeof(u32));
 	for (u32 slot = 0; slot < nr; slot++) {
 		if (prev[slot])
-			oob->safe_ns[prev[slot] - 1] = max(oob->safe_ns[prev[slot] - 1], end_ns);
+			ftl_oob_keep_prev(oob, prev[slot], end_ns);
 		prev[slot] = 0;
 		oob->lpn[from + slot] = 0;
 	}
@@ -310,8 +310,8 @@ void ftl_oob_draft_page(struct ftl_oob *oob, ppn_t from, ppn_t to)
 	oob->op_seq[at] = oob->seq[from_ppn(from)];
 	oob->op_lpn[at] = oob->lpn[from_ppn(from)];
 	if (*prev)
-		oob->safe_ns[*prev - 1] = max(oob->safe_ns[*prev - 1], oob->op[op].end_ns);
-	*prev = (u32)from_ppn(to) / oob->geo->eblk_pages + 1;
+		ftl_oob_keep_prev(oob, *prev, oob->op[op].end_ns);
+	*prev = from_ppn(to) + 1;
 	oob->prev_seq[ftl_oob_slot(oob, from)] = oob->seq[from_ppn(from)];
 }
 
@@ -342,17 +342,32 @@ void ftl_oob_tear(struct ftl_oob *oob, u64 now_ns)
 	}
 }
 
-/* The records have become many: keep for each page whether it is mapped instead. */
-static void make_table(struct ftl_oob *oob, const u32 *place_of)
+static void make_table_region(struct ftl_oob *oob, u64 region, const u32 *place_of)
 {
-	size_t bytes = nr_words(oob->nr_lpns) * sizeof(u64);
+	u64 first = region << FTL_REGION_SHIFT;
+	u64 end = min(first + FTL_REGION_PAGES, oob->nr_lpns);
+	u64 *words = &oob->is_mapped[first / BITS_PER_WORD];
+	size_t bytes = nr_words(end - first) * sizeof(u64);
 
-	memset(oob->is_mapped, 0, bytes);
-	for (u64 lpn = 0; lpn < oob->nr_lpns; lpn++) {
+	memset(words, 0, bytes);
+	for (u64 lpn = first; lpn < end; lpn++) {
 		if (place_of[lpn])
 			oob->is_mapped[lpn / BITS_PER_WORD] |= BIT_ULL(lpn % BITS_PER_WORD);
 	}
-	ftl_oob_mark(oob, oob->is_mapped, bytes);
+	ftl_oob_mark(oob, words, bytes);
+}
+
+/*
+ * The records have become many: keep for each page whether it is mapped instead. The table
+ * has that already where nothing was mapped or unmapped since it was made.
+ */
+static void make_table(struct ftl_oob *oob, const u32 *place_of, u8 *changed)
+{
+	for (u64 region = 0; region < ftl_nr_regions(oob->nr_lpns); region++) {
+		if (changed[region])
+			make_table_region(oob, region, place_of);
+		changed[region] = false;
+	}
 	oob->head->table_seq = oob->head->seq;
 	oob->head->nr_trims = 0;
 }
@@ -374,7 +389,7 @@ bool ftl_oob_has_room(const struct ftl_oob *oob, u64 first)
 	return oob->head->nr_trims < FTL_OOB_TRIMS || continues_trim(oob, first);
 }
 
-void ftl_oob_trim(struct ftl_oob *oob, u64 first, u64 nr, const u32 *place_of)
+void ftl_oob_trim(struct ftl_oob *oob, u64 first, u64 nr, const u32 *place_of, u8 *changed)
 {
 	struct ftl_oob_head *head = oob->head;
 
@@ -384,7 +399,7 @@ void ftl_oob_trim(struct ftl_oob *oob, u64 first, u64 nr, const u32 *place_of)
 	}
 	head->seq++;
 	if (head->nr_trims == FTL_OOB_TRIMS) {
-		make_table(oob, place_of);
+		make_table(oob, place_of, changed);
 		return;
 	}
 	head->trim[head->nr_trims++] = (struct ftl_oob_trim){ first, nr, head->seq };
@@ -434,7 +449,7 @@ struct ftl_oob_prev ftl_oob_prev_of(const struct ftl_oob *oob, ppn_t from)
 		return ftl_oob_get_prev(oob, from);
 	return (struct ftl_oob_prev){
 		.seq = ftl_oob_seq(oob, from),
-		.eblk = (u32)from_ppn(from) / oob->geo->eblk_pages + 1,
+		.place = from_ppn(from) + 1,
 	};
 }
 

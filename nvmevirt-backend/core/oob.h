@@ -133,12 +133,12 @@ struct ftl_op_list {
 /**
  * struct ftl_oob_prev - what buffered data took the place of
  * @seq: number of the newest data of its page that is on NAND or booked, 0 if none is
- * @eblk: erase block that must not be erased before the buffered data is on NAND, plus
- *	one, or 0
+ * @place: where that is, plus one, or 0: its erase block must not be erased before the
+ *	buffered data is on NAND
  */
 struct ftl_oob_prev {
 	u64 seq;
-	u32 eblk;
+	u32 place;
 };
 
 /**
@@ -170,7 +170,7 @@ struct ftl_oob_prev {
  * @op_seq: by op and slot: number of the data
  * @op_lpn: by op and slot: page plus one
  * @booked: by flash unit: op that is to program it, the last of them, plus one, or 0
- * @prev: by slot of open units: erase block whose page this data takes the place of, plus one
+ * @prev: by slot of open units: place on NAND of the data whose place this takes, plus one
  * @prev_seq: by slot of open units: number of its page's newest data that is on NAND or booked
  * @safe_ns: by erase block: when what took the place of its stale pages is on NAND
  * @nr_hurried: ops that counted as ended because the lists were full
@@ -300,11 +300,13 @@ bool ftl_oob_has_room(const struct ftl_oob *oob, u64 first);
 /**
  * ftl_oob_trim() - keep that pages were trimmed; durable at once
  * @place_of: map by lpn, in which they are unmapped already
+ * @changed: by region: it was mapped or unmapped in since the table was made; that is forgotten
+ *	when it is made anew
  *
  * Without room, all that is mapped must have ended: the table does not have when a page
  * was trimmed that is mapped again.
  */
-void ftl_oob_trim(struct ftl_oob *oob, u64 first, u64 nr, const u32 *place_of);
+void ftl_oob_trim(struct ftl_oob *oob, u64 first, u64 nr, const u32 *place_of, u8 *changed);
 
 /**
  * ftl_oob_seq() - number of the data in a place, whether it is there yet or booked
@@ -356,6 +358,14 @@ static inline u32 ftl_oob_slot(const struct ftl_oob *oob, ppn_t ppn)
 	return (u32)from_ppn(ppn) - oob->geo->nr_pages;
 }
 
+/* The data in the erase block of @prev may go when @end_ns is over, and not before. */
+static inline void ftl_oob_keep_prev(struct ftl_oob *oob, u32 prev, u64 end_ns)
+{
+	u64 *safe_ns = &oob->safe_ns[(prev - 1) / oob->geo->eblk_pages];
+
+	*safe_ns = max(*safe_ns, end_ns);
+}
+
 static inline struct ftl_oob_prev ftl_oob_get_prev(const struct ftl_oob *oob, ppn_t ppn)
 {
 	u32 slot = ftl_oob_slot(oob, ppn);
@@ -367,7 +377,7 @@ static inline void ftl_oob_set_prev(struct ftl_oob *oob, ppn_t ppn, struct ftl_o
 {
 	u32 slot = ftl_oob_slot(oob, ppn);
 
-	oob->prev[slot] = prev.eblk;
+	oob->prev[slot] = prev.place;
 	oob->prev_seq[slot] = prev.seq;
 }
 

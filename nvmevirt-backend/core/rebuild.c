@@ -178,14 +178,9 @@ static bool is_drafted(const struct ftl *ftl, ppn_t slot)
 {
 	const struct ftl_oob *oob = &ftl->oob;
 	u32 prev = oob->prev[ftl_oob_slot(oob, slot)];
-	u32 first = (prev - 1) * ftl->geo.eblk_pages;
 
-	for (u32 place = first; prev && place < first + ftl->geo.eblk_pages; place++) {
-		if (oob->seq[place] == oob->seq[from_ppn(slot)] &&
-		    oob->lpn[place] == oob->lpn[from_ppn(slot)])
-			return true;
-	}
-	return false;
+	return prev && oob->seq[prev - 1] == oob->seq[from_ppn(slot)] &&
+		oob->lpn[prev - 1] == oob->lpn[from_ppn(slot)];
 }
 
 bool ftl_is_durable(struct ftl *ftl, lpn_t lpn)
@@ -244,6 +239,8 @@ static void adopt_place(struct ftl *ftl, u32 place)
 		return;
 	if (*entry)
 		map->owner_of[*entry - 1] = 0;
+	else
+		ftl_l2p_count_up(map, owner - 1);
 	*entry = place + 1;
 	map->owner_of[place] = owner;
 }
@@ -303,6 +300,8 @@ static void apply_trims(struct ftl *ftl)
 		for (u64 lpn = trim->first; lpn < trim->first + trim->nr; lpn++)
 			unmap_older(ftl, lpn, trim->seq);
 	}
+	/* What the trims since have changed the table does not have. */
+	memset(ftl->map.region_changed, true, ftl_nr_regions(ftl->map.nr_lpns));
 }
 
 static const char *check_head(const struct ftl_oob *oob)

@@ -155,14 +155,13 @@ static u64 committed_at(struct ftl *ftl, const struct ftl_share_range *range, u3
 static void keep_until(struct ftl *ftl, ppn_t present, u64 until_ns)
 {
 	struct ftl_oob *oob = &ftl->oob;
-	u32 eblk = ftl_flash_unit_eblk(&ftl->geo, ftl_flash_unit(&ftl->geo, present)) + 1;
+	u32 prev;
 
 	if (!oob->is_volatile)
 		return;
-	if (ftl_ppn_is_buffered(&ftl->geo, present))
-		eblk = oob->prev[ftl_oob_slot(oob, present)];
-	if (eblk)
-		oob->safe_ns[eblk - 1] = max(oob->safe_ns[eblk - 1], until_ns);
+	prev = ftl_oob_prev_of(oob, present).place;
+	if (prev)
+		ftl_oob_keep_prev(oob, prev, until_ns);
 }
 
 static void share_page(struct ftl *ftl, lpn_t to, lpn_t from, u64 done_ns)

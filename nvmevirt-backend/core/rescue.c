@@ -27,7 +27,7 @@ u64 ftl_rescue(struct ftl *ftl, u32 victim, u64 start_ns)
 	for (u32 slot = 0; slot < geo->nr_open * geo->unit_pages; slot++) {
 		ppn_t from = to_ppn(geo->nr_pages + slot);
 
-		if (prev[slot] != victim + 1)
+		if (!prev[slot] || (prev[slot] - 1) / geo->eblk_pages != victim)
 			continue;
 		prev[slot] = 0;
 		if (ftl_units_of(&ftl->units, from)->kind != FTL_UNIT_GC)

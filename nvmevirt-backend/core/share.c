@@ -132,6 +132,8 @@ void ftl_share_join(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn, u32 entry)
 {
 	u32 *owner = &map->owner_of[from_ppn(ppn)];
 
+	if (!map->place_of[from_lpn(lpn)])
+		ftl_l2p_count_up(map, from_lpn(lpn));
 	map->place_of[from_lpn(lpn)] = from_ppn(ppn) + 1;
 	add_sharer(map->share, from_lpn(lpn) + 1, from_ppn(ppn), entry);
 	if (*owner)

@@ -148,9 +148,8 @@ static void end_volatile(struct ftl *ftl, u64 at_ns)
 		ftl_defrag_settle(&ftl->oob);
 }
 
-u64 ftl_trim(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 now_ns)
+static void trim_pages(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 at_ns)
 {
-	u64 done_ns = ftl_begin(ftl, now_ns);
 	u64 end = from_lpn(first) + nr_pages;
 	u64 lpn = from_lpn(first);
 
@@ -160,11 +159,25 @@ u64 ftl_trim(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 now_ns)
 		lpn++;
 	}
 	if (!ftl->params.oob || !nr_pages)
-		return done_ns;
+		return;
 	if (!ftl_oob_has_room(&ftl->oob, from_lpn(first)))
-		end_volatile(ftl, done_ns);
-	ftl_oob_trim(&ftl->oob, from_lpn(first), nr_pages, ftl->map.place_of);
+		end_volatile(ftl, at_ns);
+	ftl_oob_trim(&ftl->oob, from_lpn(first), nr_pages, ftl->map.place_of,
+		     ftl->map.region_changed);
+}
+
+u64 ftl_trim(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 now_ns)
+{
+	u64 done_ns = ftl_begin(ftl, now_ns);
+
+	trim_pages(ftl, first, nr_pages, done_ns);
 	return done_ns;
+}
+
+void ftl_trim_on(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 now_ns)
+{
+	ftl_advance(ftl, now_ns);
+	trim_pages(ftl, first, nr_pages, ftl->now_ns);
 }
 
 u64 ftl_flush(struct ftl *ftl, u64 now_ns)

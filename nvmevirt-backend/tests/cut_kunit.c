@@ -136,6 +136,39 @@ static void trims_stay_when_there_are_many(struct kunit *test)
 	EXPECT_CONSISTENT(test, ftl);
 }
 
+static void trim_often(struct ftl *ftl, u64 now_ns)
+{
+	for (u32 i = 0; i < FTL_OOB_TRIMS + 9; i++)
+		ftl_trim(ftl, to_lpn(20 + i % 2 * 2), 1, now_ns);
+}
+
+/* The table is made anew only where something has changed, also since a power failure. */
+static void table_follows_what_was_mapped_since(struct kunit *test)
+{
+	struct ftl *ftl = make_volatile_drive(test, false);
+	u64 now_ns;
+
+	write_plain(ftl, 0, 8);
+	trim_often(ftl, ftl_flush(ftl, 0));
+	EXPECT_CONSISTENT(test, ftl);
+	for (u32 round = 0; round < 2; round++) {
+		write_plain(ftl, 9 + round, 1);
+		now_ns = ftl_flush(ftl, 0);
+		ftl_trim(ftl, to_lpn(3 + round), 1, now_ns);
+		trim_often(ftl, now_ns);
+		EXPECT_CONSISTENT(test, ftl);
+		fail_at(test, ftl, now_ns);
+		EXPECT_CONSISTENT(test, ftl);
+		KUNIT_EXPECT_TRUE(test, ftl_is_mapped(ftl, to_lpn(9 + round)));
+		KUNIT_EXPECT_FALSE(test, ftl_is_mapped(ftl, to_lpn(3 + round)));
+	}
+	/* The first start erases what holds nothing, so the second finds none of these pages. */
+	ftl_trim(ftl, to_lpn(0), 16, now_ns);
+	fail_at(test, ftl, now_ns);
+	fail_at(test, ftl, now_ns);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
 /* The same with data of another page, which the defrag log does not have for good yet. */
 static void trims_stay_when_pages_are_shared(struct kunit *test)
 {
@@ -381,6 +414,7 @@ static struct kunit_case cut_test_cases[] = {
 	KUNIT_CASE(torn_unit_is_not_written_again),
 	KUNIT_CASE(trims_stay),
 	KUNIT_CASE(trims_stay_when_there_are_many),
+	KUNIT_CASE(table_follows_what_was_mapped_since),
 	KUNIT_CASE(trims_stay_when_pages_are_shared),
 	KUNIT_CASE(power_fails_after_so_many_operations),
 	KUNIT_CASE(collection_that_was_cut_off_is_undone),

@@ -24,6 +24,13 @@ static void command_bits_are_those_of_the_paper(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DIEAWARE_CONTROL_OVERWRITE, 0x0200U);
 }
 
+static void the_bit_of_a_beginning_is_one_of_its_own(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, DIEAWARE_CDW12_BEGIN, 0x00010000U);
+	KUNIT_EXPECT_EQ(test, DIEAWARE_CONTROL_BEGIN, 0x0001U);
+	KUNIT_EXPECT_EQ(test, DIEAWARE_FEATURE_BEGIN, 16U);
+}
+
 static void identify_data_is_where_it_was(struct kunit *test)
 {
 	/* Bytes 3072 to 4095 of Identify Controller are the vendor's. */
@@ -81,6 +88,7 @@ static void die_log_is_as_it_was(struct kunit *test)
 
 static struct kunit_case hint_cases[] = {
 	KUNIT_CASE(command_bits_are_those_of_the_paper),
+	KUNIT_CASE(the_bit_of_a_beginning_is_one_of_its_own),
 	KUNIT_CASE(identify_data_is_where_it_was),
 	KUNIT_CASE(geometry_log_is_as_it_was),
 	KUNIT_CASE(die_log_is_as_it_was),

@@ -101,10 +101,83 @@ static void run_of_unmapped_pages_ends_with_a_mapped_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftl_l2p_skip_unmapped(&map, 2, 4), 4ULL);
 }
 
+/* Three whole regions and a part of one */
+#define NR_MANY		(3 * FTL_REGION_PAGES + 100)
+
+static u64 count_one_by_one(const struct ftl_l2p *map, u64 lpn, u64 end)
+{
+	u64 nr = 0;
+
+	for (; lpn < end; lpn++)
+		nr += ftl_l2p_get(map, to_lpn(lpn)) != PPN_NONE;
+	return nr;
+}
+
+static u64 next_one_by_one(const struct ftl_l2p *map, u64 lpn, u64 end)
+{
+	while (lpn < end && ftl_l2p_get(map, to_lpn(lpn)) == PPN_NONE)
+		lpn++;
+	return lpn;
+}
+
+/* Maps or unmaps pages from @lpn on. */
+static void turn(struct ftl_l2p *map, u64 lpn, u64 nr)
+{
+	for (u64 end = min(lpn + nr, map->nr_lpns); lpn < end; lpn++) {
+		ppn_t ppn = ftl_l2p_get(map, to_lpn(lpn));
+
+		if (ppn == PPN_NONE)
+			ftl_l2p_put(map, to_lpn(lpn), to_ppn(lpn));
+		else
+			ftl_l2p_clear(map, to_lpn(lpn), ppn);
+	}
+}
+
+static void mapped_pages_are_counted_by_regions(struct kunit *test)
+{
+	static const u64 ends[] = { 0, 1, FTL_REGION_PAGES - 1, FTL_REGION_PAGES,
+		FTL_REGION_PAGES + 1, 2 * FTL_REGION_PAGES, 3 * FTL_REGION_PAGES, NR_MANY - 1,
+		NR_MANY };
+	void *memory = kunit_kzalloc(test, ftl_l2p_bytes(NR_MANY, NR_MANY), GFP_KERNEL);
+	struct ftl_l2p map;
+	u64 seed = 1;
+
+	KUNIT_ASSERT_NOT_NULL(test, memory);
+	ftl_l2p_init(&map, NR_MANY, NR_MANY, memory);
+	for (u32 round = 0; round < 40; round++) {
+		for (u32 i = 0; i < ARRAY_SIZE(ends); i++) {
+			for (u32 j = i; j < ARRAY_SIZE(ends); j++) {
+				KUNIT_ASSERT_EQ(test, ftl_l2p_nr_mapped(&map, ends[i], ends[j]),
+						count_one_by_one(&map, ends[i], ends[j]));
+				KUNIT_ASSERT_EQ(test, ftl_l2p_skip_unmapped(&map, ends[i], ends[j]),
+						next_one_by_one(&map, ends[i], ends[j]));
+			}
+		}
+		seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+		/* Now and then a region and more, so that some are empty or full. */
+		turn(&map, (seed >> 33) % NR_MANY, round % 4 ? (seed >> 20) % 500 :
+		     FTL_REGION_PAGES * 2);
+	}
+}
+
+static void a_page_that_moves_is_counted_once(struct kunit *test)
+{
+	struct ftl_l2p map = make_map(test);
+
+	ftl_l2p_put(&map, to_lpn(3), to_ppn(5));
+	ftl_l2p_put(&map, to_lpn(3), to_ppn(6));
+	ftl_l2p_move(&map, to_ppn(6), to_ppn(7));
+	KUNIT_EXPECT_EQ(test, ftl_l2p_nr_mapped(&map, 0, NR_LPNS), 1ULL);
+	ftl_l2p_clear(&map, to_lpn(3), to_ppn(7));
+	KUNIT_EXPECT_EQ(test, ftl_l2p_nr_mapped(&map, 0, NR_LPNS), 0ULL);
+}
+
 static struct kunit_case l2p_cases[] = {
 	KUNIT_CASE(zeroed_memory_is_an_empty_map),
 	KUNIT_CASE(page_and_place_point_to_each_other),
 	KUNIT_CASE(page_leaves_its_old_place),
+	KUNIT_CASE(mapped_pages_are_counted_by_regions),
+	KUNIT_CASE(a_page_that_moves_is_counted_once),
 	KUNIT_CASE(moving_a_hole_moves_a_hole),
 	KUNIT_CASE(run_ends_with_its_row),
 	KUNIT_CASE(run_of_unmapped_pages_ends_with_a_mapped_one),

@@ -122,12 +122,48 @@ static void geometry_that_overflows_has_no_capacity(struct kunit *test)
 	KUNIT_EXPECT_GT(test, ftl_params_capacity(&params), 0ULL);
 }
 
+/* Bytes of the structure that belong to no member: behind three flags */
+#define NR_PADDING	(3 * 3)
+
+/* Every bit of every member counts, and nothing else: a member that is forgotten shows here. */
+static void same_parameters_are_those_with_the_same_members(struct kunit *test)
+{
+	struct ftl_params params = drive_params(&drive_shapes[0]);
+	struct ftl_params other;
+	u32 nr_equal = 0;
+
+	params.nr_page_kinds = FTL_MAX_PAGE_KINDS;
+	KUNIT_EXPECT_TRUE(test, ftl_params_equal(&params, &params));
+	for (size_t i = 0; i < sizeof(params); i++) {
+		memcpy(&other, &params, sizeof(params));
+		/* The lowest bit, since a flag has no other. */
+		((u8 *)&other)[i] ^= 1;
+		nr_equal += ftl_params_equal(&params, &other);
+	}
+	KUNIT_EXPECT_EQ(test, nr_equal, (u32)NR_PADDING);
+}
+
+static void page_kinds_that_a_drive_does_not_have_do_not_count(struct kunit *test)
+{
+	struct ftl_params params = drive_params(&drive_shapes[0]);
+	struct ftl_params other = params;
+
+	params.nr_page_kinds = 2;
+	other.nr_page_kinds = 2;
+	other.read_ns[2] = 1;
+	KUNIT_EXPECT_TRUE(test, ftl_params_equal(&params, &other));
+	other.read_ns[1] = 1;
+	KUNIT_EXPECT_FALSE(test, ftl_params_equal(&params, &other));
+}
+
 static struct kunit_case params_cases[] = {
 	KUNIT_CASE_PARAM(shapes_of_the_suites_are_accepted, shape_gen_params),
 	KUNIT_CASE_PARAM(impossible_parameters_are_refused_with_a_reason, bad_gen_params),
 	KUNIT_CASE_PARAM(capacity_leaves_the_reserve, shape_gen_params),
 	KUNIT_CASE(large_drive_loses_nothing_but_the_reserve),
 	KUNIT_CASE(geometry_that_overflows_has_no_capacity),
+	KUNIT_CASE(same_parameters_are_those_with_the_same_members),
+	KUNIT_CASE(page_kinds_that_a_drive_does_not_have_do_not_count),
 	{}
 };
 

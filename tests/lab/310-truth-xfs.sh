@@ -6,6 +6,7 @@
 # mem: 2G
 # seconds: 35
 # timeout: 280
+# sentences: 14
 . "$(dirname "$0")/rc"
 FS=xfs
 DIRECT_PRECISION=990

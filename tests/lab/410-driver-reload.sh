@@ -8,6 +8,7 @@
 # mem: 2G
 # seconds: 25
 # timeout: 240
+# sentences: 27
 . "$(dirname "$0")/rc"
 
 new_ssd ssd0 capacity_mib=256

@@ -7,6 +7,7 @@
 # mem: 2G
 # seconds: 30
 # timeout: 240
+# sentences: 22
 . "$(dirname "$0")/rc"
 
 # wire COMMAND...: what the SSD gets of it, into $T_DIR/wire

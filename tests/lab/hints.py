@@ -22,8 +22,7 @@ PAGE = 4096
 LBAS = PAGE // 512
 APPEND = 1 << 24
 OVERWRITE = 1 << 25
-# The predecessor of an append that begins a file
-BEGINS = (1 << 64) - 1
+BEGIN = 1 << 16
 NVME_IOCTL_ID = 0x4E40
 NVME_IOCTL_IO_CMD = 0xC0484E43
 # What a command may carry however its memory is scattered.
@@ -229,7 +228,9 @@ def ignored(ssd: Ssd, unit: int) -> None:
         ("both bits at once", lambda: ssd.write(20000, unit, APPEND | OVERWRITE, pred=1000)),
         ("a predecessor that is not mapped", lambda: ssd.append(20100, unit, pred=40000)),
         ("a predecessor beyond the namespace", lambda: ssd.write(20200, unit, APPEND, pred_lba=beyond)),
-        ("the largest predecessor", lambda: ssd.write(20300, unit, APPEND, pred_lba=BEGINS - 1)),
+        ("the largest predecessor", lambda: ssd.write(20300, unit, APPEND, pred_lba=(1 << 64) - 1)),
+        ("an append that begins a file", lambda: ssd.write(20700, unit, APPEND | BEGIN, pred=1000)),
+        ("all three bits", lambda: ssd.write(20800, unit, APPEND | OVERWRITE | BEGIN, pred=1000)),
     )
     for sentence, action in cases:
         before = {name: ssd.counter(name) for name in ("hints_ignored", "hints_append", "hints_overwrite")}
@@ -249,7 +250,7 @@ def begun(ssd: Ssd, unit: int) -> None:
     firsts = range(22000, 22000 + 2 * ssd.nr_dies * unit, 2 * unit)
     before = ssd.counter("hints_append")
     for first in firsts:
-        ssd.write(first, unit, APPEND, pred_lba=BEGINS)
+        ssd.write(first, unit, BEGIN)
     dies = [ssd.die(first) for first in firsts]
     check("files begin on the dies in turn", set(steps(dies, ssd.nr_dies)) == {1}, dies)
     check("each in a unit of its own",

@@ -95,9 +95,9 @@ stop_loop() {
 	fi
 }
 
-# less NUMBER: of a load, or of rounds beside it, on the debug kernel: all takes several times as long
+# less NUMBER: of a load, or of rounds beside it, on a kernel that looks for bugs: all takes several times as long
 less() {
-	if [[ -e /sys/kernel/debug/kmemleak ]]; then
+	if [[ -e /sys/kernel/debug/kmemleak || -e /sys/kernel/debug/kcsan ]]; then
 		echo $((($1 + 2) / 3))
 	else
 		echo "$1"

@@ -264,10 +264,11 @@ class Judge:
                  for i, owner in enumerate(owners)]
         if all(stays):
             return "overwrite", set()
-        if any(stays):
-            return "cut", set()
         number, file_page = owners[0]
         previous = (number, file_page - 1)
+        if any(stays):
+            # Pieces that are not worth a command each go together; that they follow something is true.
+            return ("mixed", {self.place[previous]}) if previous in self.place else ("cut", set())
         if file_page == 0:
             return "append", {NO_PREDECESSOR}
         if previous not in self.place:
@@ -280,11 +281,13 @@ class Judge:
         sent = "append" if command.append else "overwrite" if command.overwrite else "none"
         if expected == "none" and sent == "append" and command.pred_page in preds:
             expected = "append"
+        if expected == "mixed" and sent == "append":
+            expected = "append"
         if expected in self.kinds:
             self.kinds[expected].expected += 1
         if sent == "none":
             self.plain += 1
-            if expected == "none":
+            if expected in ("none", "cut"):
                 return
         right = sent == expected and not (command.append and command.overwrite)
         if sent == "append" and command.pred_page not in preds:

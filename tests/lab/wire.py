@@ -27,8 +27,7 @@ EXTENT_LAST = 0x1
 # unknown place, delayed, encoded, encrypted, not aligned, inline, tail, unwritten
 EXTENT_UNUSABLE = 0x2 | 0x4 | 0x8 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800
 
-# What an append that begins a file names
-ALL_ONES = (1 << 64) - 1
+# The predecessor of a write that begins a file
 NO_PREDECESSOR = -2
 
 FilePage = Tuple[int, int]
@@ -90,13 +89,14 @@ class Trace:
         size = int(event["nlb"]) * self.lba_bytes
         cdw12 = int(event["cdw12"], 0)
         pred = int(event["cdw3"], 0) << 32 | int(event["cdw2"], 0)
+        begins = bool(cdw12 & 1 << 16)
         return Command(
             first_page=first // PAGE,
             nr_pages=(first + size + PAGE - 1) // PAGE - first // PAGE,
             aligned=first % PAGE == 0 and size % PAGE == 0,
-            append=bool(cdw12 & 1 << 24),
+            append=begins or bool(cdw12 & 1 << 24),
             overwrite=bool(cdw12 & 1 << 25),
-            pred_page=NO_PREDECESSOR if pred == ALL_ONES else pred * self.lba_bytes // PAGE,
+            pred_page=NO_PREDECESSOR if begins else pred * self.lba_bytes // PAGE,
         )
 
 

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/delay.h>
+
+#include "nvmev.h"
+#include "trim.h"
+
+/* Pages that are forgotten at a time, which takes less than a millisecond or two */
+#define STEP_PAGES	4096
+
+/* How long all others may run before the next step, which is a small part of what that takes */
+#define PAUSE_US	50
+
+void nvmev_trim_begin(struct nvmev *nvmev, struct nvmev_cmd *cmd, u32 nr_ranges)
+{
+	struct nvmev_trim *trim = &nvmev->trim;
+
+	trim->cmd = cmd;
+	trim->nr_ranges = nr_ranges;
+	trim->range = 0;
+	trim->done = 0;
+}
+
+/*
+ * The end of a step of at most @nr_pages that begins with an LBA: that of a page, or pages in
+ * the middle of a range would be taken for such as are covered in part.
+ */
+static u64 end_of_step(const struct nvmev_ns *ns, u64 slba, u64 end, u32 nr_pages)
+{
+	u32 shift = FTL_PAGE_SHIFT - ns->lba_shift;
+
+	return min(end, ((slba >> shift) + nr_pages) << shift);
+}
+
+/* Deallocate what comes next; returns about how many pages were looked at. */
+static u32 trim_piece(struct nvmev *nvmev, struct nvmev_trim *trim, u32 nr_pages)
+{
+	const struct nvme_dsm_range *range = &trim->ranges[trim->range];
+	struct nvmev_cmd *cmd = trim->cmd;
+	const struct nvmev_ns *ns = cmd->ns;
+	u64 end = le64_to_cpu(range->slba) + le32_to_cpu(range->nlb);
+	u64 slba = le64_to_cpu(range->slba) + trim->done;
+	u64 nr_lbas = end_of_step(ns, slba, end, nr_pages) - slba;
+	u64 done_ns = cmd->fetched_ns;
+
+	if (nr_lbas) {
+		done_ns = nvmev_ns_trim(nvmev, ns, slba, nr_lbas, cmd->fetched_ns, trim->done);
+		/* What finds no memory stays as it is: this is advice. */
+		nvmev_store_trim(&nvmev->store, nvmev_ns_byte(ns, slba), nr_lbas << ns->lba_shift);
+	}
+	cmd->due_ns = max(cmd->due_ns, done_ns);
+	trim->done += nr_lbas;
+	if (slba + nr_lbas == end) {
+		trim->range++;
+		trim->done = 0;
+	}
+	return (nr_lbas >> (FTL_PAGE_SHIFT - ns->lba_shift)) + 1;
+}
+
+static void end_trim(struct nvmev *nvmev)
+{
+	struct nvmev_cmd *cmd = nvmev->trim.cmd;
+
+	nvmev->trim.cmd = NULL;
+	nvmev_io_account_busy(nvmev, cmd);
+	nvmev_cmd_complete(nvmev, cmd);
+}
+
+bool nvmev_trim_step(struct nvmev *nvmev)
+{
+	struct nvmev_trim *trim = &nvmev->trim;
+	u32 nr = 0;
+
+	if (!trim->cmd)
+		return false;
+	while (nr < STEP_PAGES && trim->range < trim->nr_ranges)
+		nr += trim_piece(nvmev, trim, STEP_PAGES - nr);
+	/* The records of trims may have made the drive program what it had in its cache. */
+	nvmev_power_note(nvmev);
+	if (trim->range == trim->nr_ranges)
+		end_trim(nvmev);
+	else
+		fsleep(PAUSE_US);
+	return true;
+}
+
+void nvmev_trim_abort(struct nvmev *nvmev, u32 sqid)
+{
+	struct nvmev_cmd *cmd = nvmev->trim.cmd;
+
+	if (!cmd || cmd->sqid != sqid)
+		return;
+	cmd->status = NVME_SC_ABORT_QUEUE;
+	end_trim(nvmev);
+}
+
+void nvmev_trim_all(struct nvmev *nvmev, const struct nvmev_ns *ns)
+{
+	u64 end = nvmev_ns_nr_lbas(ns);
+	u64 slba, next;
+
+	for (slba = 0; slba < end; slba = next) {
+		next = end_of_step(ns, slba, end, STEP_PAGES);
+		nvmev_ns_trim(nvmev, ns, slba, next - slba, nvmev_now(nvmev), slba);
+		nvmev_store_trim(&nvmev->store, nvmev_ns_byte(ns, slba),
+				 (next - slba) << ns->lba_shift);
+		if (next < end)
+			fsleep(PAUSE_US);
+	}
+}
