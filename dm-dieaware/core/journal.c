@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "journal.h"
 
+/* A ring has room for so many batches at least. */
+#define BATCHES_PER_RING	8U
+
+/* Of so many batches nothing may be left: damaged in the end, being written, being filled */
+#define LOST_BATCHES		3U
+
 static u32 seed_of(const struct dmda_super *super)
 {
 	return crc32c(~0U, super->uuid, DMDA_UUID_BYTES);
@@ -18,12 +24,28 @@ u32 dmda_journal_fresh_chain(const struct dmda_super *super, u64 salt)
 	return crc32c(seed_of(super), &raw, sizeof(raw));
 }
 
+void dmda_journal_skip_lost(struct dmda_journal_place *place)
+{
+	/* No operation is shorter than one record of a range. */
+	const u32 most_per_batch = DMDA_MAX_BATCH_SECTORS *
+		(DMDA_RECORDS_BYTES / (u32)sizeof(struct dmda_record_range));
+
+	place->seq += LOST_BATCHES * most_per_batch;
+}
+
 u32 dmda_journal_room(const struct dmda_super *super, const struct dmda_journal_place *from,
 		      const struct dmda_journal_place *next)
 {
 	u64 used = next->sector - from->sector;
 
 	return used < super->journal_sectors ? super->journal_sectors - used : 0;
+}
+
+u32 dmda_journal_batch_sectors(const struct dmda_super *super)
+{
+	u32 nr = min_t(u32, DMDA_MAX_BATCH_SECTORS, super->journal_sectors / BATCHES_PER_RING);
+
+	return round_down(nr, super->journal_unit_sectors);
 }
 
 void dmda_journal_begin(struct dmda_journal_batch *batch, const struct dmda_super *super,
@@ -92,8 +114,8 @@ u32 dmda_journal_seal(struct dmda_journal_batch *batch, const struct dmda_super 
 {
 	u32 chain = batch->first.chain;
 
-	while (batch->nr_used % super->journal_unit_sectors)
-		begin_sector(batch);
+	while (batch->nr_used % super->journal_unit_sectors && begin_sector(batch))
+		;
 	if (batch->nr_used)
 		batch->sectors[0].nr_bytes |= cpu_to_le16(DMDA_SECTOR_FIRST);
 	for (u32 i = 0; i < batch->nr_used; i++) {

@@ -62,8 +62,16 @@ struct dmda_journal_reader {
 };
 
 /**
+ * dmda_journal_batch_sectors() - how long a batch may be
+ *
+ * Return: sectors, a multiple of the journal's unit; enough for any operation.
+ */
+u32 dmda_journal_batch_sectors(const struct dmda_super *super);
+
+/**
  * dmda_journal_begin() - begin a batch
  * @sectors: memory of @nr_room sectors
+ * @nr_room: multiple of the journal's unit
  * @place: where it goes
  */
 void dmda_journal_begin(struct dmda_journal_batch *batch, const struct dmda_super *super,
@@ -143,6 +151,16 @@ static inline u32 dmda_journal_sector_at(const struct dmda_super *super, u64 sec
  */
 u32 dmda_journal_room(const struct dmda_super *super, const struct dmda_journal_place *from,
 		      const struct dmda_journal_place *next);
+
+/**
+ * dmda_journal_skip_lost() - give no operation the number of one that a crash has taken
+ * @place: where the journal ends; there the next operation gets its number
+ *
+ * Pages of tables may be written before the operations that they know are durable, to slots that
+ * no root names. Who has lost the root, as repair, takes the page with the higher number for the
+ * newer one. So what comes after a crash begins behind all numbers that were given before.
+ */
+void dmda_journal_skip_lost(struct dmda_journal_place *place);
 
 /**
  * dmda_journal_fresh_chain() - with which a new line of events begins, by format and after

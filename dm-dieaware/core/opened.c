@@ -76,3 +76,13 @@ void dmda_opened_replay(struct dmda_opened *opened, const struct dmda_op *op)
 	else if (record->kind == DMDA_RECORD_MAP)
 		dmda_opened_put(opened, record->dpn, &first, record->nr_pages, op->sector);
 }
+
+u32 dmda_opened_end(const struct dmda_opened *opened, u8 open)
+{
+	u32 end = dmda_super_data_pages(opened->super);
+	struct dmda_written written;
+
+	while (end && !dmda_summary_get(dmda_opened_summary(opened, open), end - 1, &written))
+		end--;
+	return end;
+}

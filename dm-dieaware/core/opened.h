@@ -80,6 +80,15 @@ void dmda_opened_put(struct dmda_opened *opened, dpn_t dpn, const struct dmda_wr
  */
 void dmda_opened_replay(struct dmda_opened *opened, const struct dmda_op *op);
 
+/**
+ * dmda_opened_end() - how far was an open segment written?
+ *
+ * What was written behind that, and not mapped before the power failed, is as if it never was.
+ *
+ * Return: the page behind the last one that was mapped, at most the number of data pages.
+ */
+u32 dmda_opened_end(const struct dmda_opened *opened, u8 open);
+
 /* The summary of an open segment. */
 static inline struct dmda_summary_block *dmda_opened_summary(const struct dmda_opened *opened,
 							     u8 open)

@@ -1,9 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "patience.h"
 
-u64 dmda_patience_left(const struct dmda_patience *patience)
+void dmda_patience_renew(struct dmda_patience *patience)
 {
-	u64 limit = patience->timeout + (patience->any_empty ? patience->grace : 0);
+	patience->used = 0;
+	patience->was_out = false;
+}
 
-	return patience->waited < limit ? limit - patience->waited : 0;
+void dmda_patience_look(struct dmda_patience *patience, u64 now, bool is_out)
+{
+	if (is_out && patience->was_out)
+		patience->used += now - patience->last;
+	patience->last = now;
+	patience->was_out = is_out;
+}
+
+u64 dmda_patience_left(const struct dmda_patience *patience, u64 timeout)
+{
+	if (!patience->was_out)
+		return U64_MAX;
+	return patience->used < timeout ? timeout - patience->used : 0;
 }

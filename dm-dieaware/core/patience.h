@@ -2,8 +2,13 @@
 /*
  * How long writes wait for places before they fail for want of space.
  *
- * Time has any unit, the same for all. It is counted from when the first of them began to
- * wait, and anew whenever one gets places or a segment becomes free.
+ * Only time is counted in which there was none to be had. What the device below has not answered
+ * yet, or cleaning has not come to, takes as long as it takes: nobody fails for that.
+ *
+ * Time has any unit, the same for all. It is looked at now and then: what lies between two
+ * looks counts if both of them find that there is no space.
+ *
+ * Calls on one struct must not run at the same time.
  */
 #ifndef DMDA_PATIENCE_H
 #define DMDA_PATIENCE_H
@@ -11,24 +16,35 @@
 #include <dieaware/platform.h>
 
 /**
- * struct dmda_patience - what decides
- * @waited: nobody has got anything for so long
- * @timeout: so long they wait in any case
- * @grace: so much longer while segments are empty, which are going to be free: that takes a
- *	commit, the ends of who reads there, and a discard
- * @any_empty: whether some are
+ * struct dmda_patience - of the writes that wait
+ * @used: how long they have waited for want of space
+ * @last: time of the last look
+ * @was_out: there was no space then
  */
 struct dmda_patience {
-	u64 waited;
-	u64 timeout;
-	u64 grace;
-	bool any_empty;
+	u64 used;
+	u64 last;
+	bool was_out;
 };
 
 /**
- * dmda_patience_left() - how long do they wait on, as things are?
- * Return: 0 if they do not.
+ * dmda_patience_renew() - somebody got places, or there are new ones
  */
-u64 dmda_patience_left(const struct dmda_patience *patience);
+void dmda_patience_renew(struct dmda_patience *patience);
+
+/**
+ * dmda_patience_look() - how is it now?
+ * @now: the time
+ * @is_out: there is no space, and nothing under way is going to bring any
+ */
+void dmda_patience_look(struct dmda_patience *patience, u64 now, bool is_out);
+
+/**
+ * dmda_patience_left() - how long do they wait on, as it was at the last look?
+ * @timeout: so long they wait for want of space
+ *
+ * Return: 0 if they do not; U64_MAX: as long as it takes.
+ */
+u64 dmda_patience_left(const struct dmda_patience *patience, u64 timeout);
 
 #endif /* DMDA_PATIENCE_H */

@@ -142,6 +142,20 @@ u32 dmda_root_newest(const struct dmda_root root[2], const char *const why[2])
 	return root[1].epoch > root[0].epoch;
 }
 
+const char *dmda_root_check_times(const struct dmda_slots *slots, u64 next_seq)
+{
+	/* Entries of the directory have epochs. */
+	static const enum dmda_table tables[] = {
+		DMDA_TABLE_SEGMENTS, DMDA_TABLE_OPEN, DMDA_TABLE_MAP,
+	};
+
+	for (u32 i = 0; i < ARRAY_SIZE(tables); i++) {
+		if (dmda_slots_highest_seq(&slots[tables[i]]) >= next_seq)
+			return "the journal ends before an operation that a table knows";
+	}
+	return NULL;
+}
+
 void dmda_directory_encode(const struct dmda_super *super, const struct dmda_slots *map,
 			   u64 index, u32 slot, u64 epoch, struct dmda_slots_block *page)
 {

@@ -75,6 +75,19 @@ const char *dmda_root_decode_entries(const struct dmda_root *root,
 u32 dmda_root_newest(const struct dmda_root root[2], const char *const why[2]);
 
 /**
+ * dmda_root_check_times() - does the journal reach what the tables know?
+ * @slots: by table, as root and directory name them
+ * @next_seq: the operation that would come next, as the end of the journal says
+ *
+ * A root is written when all that its tables know is in the journal, and durable. If the journal
+ * ends before that, it was damaged later. To go on would give numbers to new operations that
+ * pages of tables have seen, which so would not take them.
+ *
+ * Return: NULL, or what is wrong.
+ */
+const char *dmda_root_check_times(const struct dmda_slots *slots, u64 next_seq);
+
+/**
  * dmda_directory_encode() - make a page of the directory
  * @map: slots of the map
  * @index: page of the directory

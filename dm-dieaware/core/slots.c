@@ -46,6 +46,15 @@ void dmda_slots_written(struct dmda_slots *slots, u64 index, u32 slot, u64 seq)
 	slots->changed[div_u64(index, DMDA_ENTRIES_PER_PAGE)] = true;
 }
 
+u64 dmda_slots_highest_seq(const struct dmda_slots *slots)
+{
+	u64 highest = 0;
+
+	for (u64 i = 0; i < slots->nr_pages; i++)
+		highest = max(highest, dmda_slot_seq(slots->newest[i]));
+	return highest;
+}
+
 u32 dmda_slots_encode(const struct dmda_slots *slots, u64 first,
 		      struct dmda_slots_block *block)
 {

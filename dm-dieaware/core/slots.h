@@ -66,6 +66,13 @@ u32 dmda_slots_target(const struct dmda_slots *slots, u64 index);
 void dmda_slots_written(struct dmda_slots *slots, u64 index, u32 slot, u64 seq);
 
 /**
+ * dmda_slots_highest_seq() - the highest seq of a newest entry
+ *
+ * Looks at all pages: not for where others wait.
+ */
+u64 dmda_slots_highest_seq(const struct dmda_slots *slots);
+
+/**
  * dmda_slots_encode() - fill in the entries of a page of them
  * @first: the first entry, a multiple of DMDA_ENTRIES_PER_PAGE
  *

@@ -87,6 +87,9 @@ static const char *check_format(const struct dmda_format *format)
 	if (format->journal_sectors && (format->journal_sectors < DMDA_MIN_JOURNAL_SECTORS ||
 					format->journal_sectors > DMDA_MAX_JOURNAL_SECTORS))
 		return "The journal must be of 1024 to 2097152 sectors.";
+	if (min_t(u32, format->journal_sectors / 8, DMDA_MAX_BATCH_SECTORS) %
+	    format->journal_unit_sectors)
+		return "An eighth of a journal of less than 2048 sectors must be of whole units.";
 	if (format->reserve_permille < 20 || format->reserve_permille > 900)
 		return "The reserve must be of 20 to 900 per mille.";
 	if (format->label && strlen(format->label) >= sizeof_field(struct dmda_super, label))

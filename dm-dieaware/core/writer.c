@@ -18,6 +18,43 @@ void dmda_writer_open(struct dmda_writer *writer, enum dmda_stream stream, seg_t
 	writer->open[stream].nr_opened += seg != SEG_NONE;
 }
 
+seg_t dmda_writer_resume(struct dmda_writer *writer, enum dmda_stream stream,
+			 const struct dmda_opened *opened)
+{
+	const struct dmda_segments *segments = opened->segments;
+	u32 page = dmda_super_data_pages(writer->super);
+	seg_t seg = SEG_NONE;
+
+	for (u32 i = 0; i < segments->nr_segments; i++) {
+		const struct dmda_segment *segment = &segments->segment[i];
+
+		if (segment->state != DMDA_SEGMENT_OPEN || segment->open / 2 != stream ||
+		    dmda_opened_end(opened, segment->open) >= page)
+			continue;
+		page = dmda_opened_end(opened, segment->open);
+		seg = to_seg(i);
+		/* The next one takes the other summary. */
+		writer->open[stream].nr_opened = segment->open % 2;
+	}
+	if (seg != SEG_NONE)
+		dmda_writer_open(writer, stream, seg, page);
+	return seg;
+}
+
+static u32 places_left(const struct dmda_writer *writer, enum dmda_stream stream)
+{
+	if (writer->open[stream].seg == SEG_NONE)
+		return 0;
+	return dmda_super_data_pages(writer->super) - writer->open[stream].next_page;
+}
+
+u64 dmda_writer_room(const struct dmda_writer *writer, enum dmda_stream stream,
+		     const struct dmda_segments *segments)
+{
+	return places_left(writer, stream) +
+		(u64)segments->nr_free * dmda_super_data_pages(writer->super);
+}
+
 u32 dmda_writer_take(struct dmda_writer *writer, enum dmda_stream stream, u32 nr_pages,
 		     dpn_t *dpn)
 {

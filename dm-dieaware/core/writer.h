@@ -14,7 +14,7 @@
 #ifndef DMDA_WRITER_H
 #define DMDA_WRITER_H
 
-#include "segments.h"
+#include "opened.h"
 
 /* Kinds of data. What was just written is likely to be written again; what survived a
  * cleaning is not.
@@ -58,6 +58,23 @@ void dmda_writer_init(struct dmda_writer *writer, const struct dmda_super *super
  * @page: its first page that may be written
  */
 void dmda_writer_open(struct dmda_writer *writer, enum dmda_stream stream, seg_t seg, u32 page);
+
+/**
+ * dmda_writer_resume() - go on where a stream was when the power failed
+ * @opened: what is known of the segments that were open
+ *
+ * Of two that were, the one with more places left; a full one is left alone.
+ *
+ * Return: its segment, or SEG_NONE.
+ */
+seg_t dmda_writer_resume(struct dmda_writer *writer, enum dmda_stream stream,
+			 const struct dmda_opened *opened);
+
+/**
+ * dmda_writer_room() - places that a stream can get before any other segment becomes free
+ */
+u64 dmda_writer_room(const struct dmda_writer *writer, enum dmda_stream stream,
+		     const struct dmda_segments *segments);
 
 /* The open summary for the segment that is opened next. */
 static inline u8 dmda_writer_next_summary(const struct dmda_writer *writer,

@@ -11,6 +11,7 @@
 #include "log.h"
 #include "pages.h"
 #include "trace.h"
+#include "wait.h"
 
 /* Pages of the map that are looked at under one holding of the lock */
 #define LOOK_AT_ONCE	64U

@@ -7,6 +7,10 @@
  * Cleaning needs no memory but what is set aside for it, and segments that nobody else
  * may open; so it always comes to an end.
  *
+ * It never begins to move more pages than its own segment and the free ones have places for. So
+ * the victims of a round can be emptied, also if the power fails on the way: what is left to be
+ * moved then is less by as much as the places are, since cleaning goes on in the same segment.
+ *
  * The segments that are being cleaned are counted as being read: none of them can be
  * freed and written again before their pages have been compared with the map.
  */
@@ -17,6 +21,7 @@
 #include "clean.h"
 #include "pages.h"
 #include "trace.h"
+#include "wait.h"
 
 /* In idle time, a segment with more valid pages than this share of them stays as it is. */
 #define MAX_IDLE_VALID(data_pages)	((data_pages) / 4 * 3)
@@ -196,6 +201,13 @@ static void collect_moves(struct dmda_log_cleaner *cleaner, const struct dmda_lo
 	}
 }
 
+static bool has_room_for(const struct dmda_log_cleaner *cleaner, const struct dmda_log_look *look)
+{
+	if (cleaner->is_tight && cleaner->nr_victims)
+		return false;
+	return cleaner->nr_moves + look->nr_valid <= cleaner->max_moves;
+}
+
 /* Takes a segment in, if what is valid in it has room. */
 static bool add_victim(struct dmda_log_cleaner *cleaner, const struct dmda_log_look *look)
 {
@@ -208,7 +220,7 @@ static bool add_victim(struct dmda_log_cleaner *cleaner, const struct dmda_log_l
 		set_bit(seg, cleaner->is_stuck);
 		return false;
 	}
-	if (cleaner->nr_moves && cleaner->nr_moves + look->nr_valid > cleaner->max_moves)
+	if (!has_room_for(cleaner, look))
 		return false;
 	collect_moves(cleaner, look);
 	cleaner->mtime = max(cleaner->mtime, log->segments.segment[seg].mtime);
@@ -224,14 +236,42 @@ static void forget_victims(struct dmda_log_cleaner *cleaner)
 	cleaner->mtime = 0;
 }
 
+static u64 room_now(struct dmda_log *log)
+{
+	u64 room;
+
+	spin_lock_irq(&log->lock);
+	room = dmda_writer_room(&log->writer, DMDA_STREAM_MOVED, &log->segments);
+	spin_unlock_irq(&log->lock);
+	return room;
+}
+
+/* Moves for which there is room whatever users do: they take none of the last segments. */
+static u32 sure_moves(struct dmda_log_cleaner *cleaner)
+{
+	struct dmda_log *log = cleaner->log;
+	u64 room = room_now(log);
+
+	/* What the last round has emptied may not be free yet. */
+	if (room < cleaner->kept_moves && READ_ONCE(log->segments.nr_empty) &&
+	    !dmda_log_commit(log)) {
+		queue_work(log->queue, &log->space_work);
+		flush_work(&log->space_work);
+		room = room_now(log);
+	}
+	cleaner->is_tight = room < cleaner->kept_moves;
+	return min_t(u64, room, cleaner->kept_moves);
+}
+
 static u32 choose_victims(struct dmda_log_cleaner *cleaner, bool is_urgent)
 {
 	struct dmda_log *log = cleaner->log;
 	enum dmda_policy policy = READ_ONCE(log->dmda->config.policy);
 	u32 nr;
 
-	/* When users wait, the most space for the least work. */
-	if (is_urgent)
+	cleaner->max_moves = sure_moves(cleaner);
+	/* When users wait, or others may not fit: the most space for the least work. */
+	if (is_urgent || cleaner->is_tight)
 		policy = DMDA_POLICY_GREEDY;
 	forget_victims(cleaner);
 	cleaner->in_file_order = policy == DMDA_POLICY_FILE_AWARE;
@@ -416,7 +456,7 @@ static void begin_round(struct dmda_log_cleaner *cleaner, u32 nr_memory)
 {
 	u32 room = cleaner->is_short ? 0 : min(room_for_all(cleaner->log), nr_memory);
 
-	limit_moves(cleaner, max(room, cleaner->kept_moves));
+	limit_moves(cleaner, max(room, sure_moves(cleaner)));
 	cleaner->in_file_order = true;
 	cleaner->is_short = false;
 }
@@ -448,10 +488,10 @@ static bool clean_all_left(struct dmda_log_cleaner *cleaner, u32 nr_memory)
 
 	cleaner->is_short = false;
 	while (may_work(log) && !dmda_log_must_stop(cleaner)) {
-		if (!clean_next(cleaner, nr_memory))
-			break;
 		limit_moves(cleaner, cleaner->kept_moves);
 		gain_room(log, may_work);
+		if (!clean_next(cleaner, nr_memory))
+			break;
 	}
 	limit_moves(cleaner, cleaner->kept_moves);
 	return bitmap_empty(cleaner->is_left, log->segments.nr_segments);

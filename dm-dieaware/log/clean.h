@@ -62,7 +62,8 @@ struct dmda_log_look {
  * @move: their valid pages
  * @nr_moves: how many
  * @max_moves: how many there may be in this round
- * @kept_moves: for how many there is room in any case, by the segments that users leave
+ * @kept_moves: for how many there is room in most cases, by the segments that users leave
+ * @is_tight: there is room for fewer than that: one victim at a time
  * @mtime: age of the newest data in them
  * @in_file_order: all moves are written in the order of files, even if there are more than
  *	go into memory; else that many of neighbouring places each
@@ -86,6 +87,7 @@ struct dmda_log_cleaner {
 	u32 nr_moves;
 	u32 max_moves;
 	u32 kept_moves;
+	bool is_tight;
 	u64 mtime;
 	bool in_file_order;
 	struct dmda_log_look look[DMDA_LOG_CANDIDATES];

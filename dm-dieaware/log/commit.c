@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The journal at work. Two batches take turns: one is filled while the other is being
- * written. What waits for a commit when one begins shares it.
+ * written. What waits for a commit when one begins shares it. What nobody waits for is
+ * committed a second after the first of it.
  *
  * A batch is begun only when the ring has room for all of it. So what is in a batch can
  * always be written, and a checkpoint, which makes room, needs nothing but that.
@@ -143,6 +144,12 @@ int dmda_log_commit(struct dmda_log *log)
 void dmda_log_do_commit(struct work_struct *work)
 {
 	dmda_log_commit(container_of(work, struct dmda_log, commit_work));
+}
+
+/* If somebody else has committed it meanwhile, there is nothing to be written. */
+void dmda_log_do_late(struct work_struct *work)
+{
+	dmda_log_commit(container_of(to_delayed_work(work), struct dmda_log, late_work));
 }
 
 int dmda_log_make_room(struct dmda_log *log)

@@ -13,7 +13,9 @@
 #include <linux/vmalloc.h>
 
 #include "clean.h"
+#include "hint.h"
 #include "pages.h"
+#include "wait.h"
 
 /* Most pages of a command */
 #define CHUNK_PAGES		256U
@@ -125,6 +127,23 @@ static void read_pages(struct dmda_log_cleaner *cleaner, struct dmda_log_move *m
 	blk_finish_plug(&plug);
 	if (!dmda_log_group_end(&group))
 		read_one_by_one(cleaner, moves, nr);
+}
+
+/*
+ * A segment with a page that cannot be read does not become empty: to move the others of its pages
+ * would only cost places. Return: moves that are left.
+ */
+static u32 drop_stuck(const struct dmda_log_cleaner *cleaner, struct dmda_log_move *moves, u32 nr)
+{
+	u32 left = 0;
+
+	for (u32 i = 0; i < nr; i++) {
+		seg_t seg = dmda_log_segment_of(cleaner->log, moves[i].from);
+
+		if (!test_bit(from_seg(seg), cleaner->is_stuck))
+			moves[left++] = moves[i];
+	}
+	return left;
 }
 
 static void end_move_bio(struct bio *bio)
@@ -283,6 +302,7 @@ static u32 take_places(struct dmda_log_cleaner *cleaner, u32 wanted, dpn_t *dpn,
 			return 0;
 		queue_work(log->queue, &log->space_work);
 		flush_work(&log->space_work);
+		dmda_log_wait_discards(log, kept);
 		if (nr_free <= kept && READ_ONCE(log->segments.nr_free) <= kept) {
 			cleaner->is_short = true;
 			return 0;
@@ -440,7 +460,7 @@ static void sort_moves(struct dmda_log_move *moves, u32 nr, cmp_func_t cmp)
 
 bool dmda_log_copy(struct dmda_log_cleaner *cleaner)
 {
-	u32 nr;
+	u32 nr, left;
 
 	/* What goes into memory at once is sorted there. */
 	if (cleaner->nr_moves > cleaner->nr_pages)
@@ -452,8 +472,9 @@ bool dmda_log_copy(struct dmda_log_cleaner *cleaner)
 		nr = min(cleaner->nr_moves - i, cleaner->nr_pages);
 		sort_moves(moves, nr, by_place);
 		read_pages(cleaner, moves, nr);
-		sort_moves(moves, nr, by_file);
-		if (!write_all(cleaner, moves, nr))
+		left = drop_stuck(cleaner, moves, nr);
+		sort_moves(moves, left, by_file);
+		if (!write_all(cleaner, moves, left))
 			return false;
 	}
 	return true;

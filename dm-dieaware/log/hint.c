@@ -15,13 +15,9 @@
  *
  * Nothing is read for a hint: where a page of the map is not in memory there is none.
  */
+#include "hint.h"
 #include "log.h"
 #include "pages.h"
-
-static bool sends_hints(const struct dmda_log *log)
-{
-	return READ_ONCE(log->dmda->state) == DMDA_STATE_ON;
-}
 
 /* What is the page before a run of a known file? */
 static void classify(struct dmda *dmda, const struct dmda_run *run, struct dmda_verdict *verdict)
@@ -34,6 +30,7 @@ static void classify(struct dmda *dmda, const struct dmda_run *run, struct dmda_
 	if (before.dpn != DPN_NONE)
 		dmda_runtable_owner(dmda->table, before.dpn, &before.owner);
 	dmda_classify(run, &here, &before, run->nr_pages, verdict);
+	dmda_hint_fit(dmda, verdict);
 }
 
 /* Is a run what its lpns hold already, as far as is known? */
@@ -74,7 +71,7 @@ void dmda_log_hint_plan(struct dmda_log *log, struct dmda_log_io *io,
 		},
 	};
 
-	if (!sends_hints(log))
+	if (!dmda_watches(log->dmda))
 		return;
 	io->is_same = replaces_itself(log->dmda, &write.run);
 	work_out(log->dmda, &write);
@@ -134,7 +131,7 @@ void dmda_log_hint_send(struct dmda_log *log, struct dmda_log_io *io)
 		.verdict = { .hint = io->what, .pred = io->pred_dpn },
 	};
 
-	if (sends_hints(log))
+	if (dmda_watches(log->dmda))
 		dmda_hint_send(log->dmda, &write);
 }
 

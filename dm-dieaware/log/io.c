@@ -8,8 +8,12 @@
  *	    submitted; gets places; is sent on; when its data is written, its operation is
  *	    done; with FUA it then waits for a commit. Who has to wait for something goes on
  *	    by the worker. Pages of the map that are not in memory are read while the data is
- *	    being written: the operation needs them, places do not.
+ *	    being written: the operation needs them, places do not; but where small writes are
+ *	    done in place, the map says where that is, and has to be read first.
  *   trim   (discard, write zeroes) claims its lpns; the worker does its operations.
+ *	    Before a suspension that does not wait for writes, those that have no places yet,
+ *	    and trims that have not begun, go back to dm. All of them, lest one overtakes
+ *	    another of the same lpns.
  *   flush  waits for a commit. What is under way when it comes does not concern it: nobody
  *	    was told yet that it is written.
  *
@@ -18,15 +22,11 @@
  */
 #include <linux/interval_tree_generic.h>
 
+#include "hint.h"
 #include "log.h"
 #include "pages.h"
 #include "trace.h"
-
-/* While writes wait for places, it is looked so often whether they still should. */
-#define LOOK_JIFFIES		HZ
-
-/* An empty segment that is not free after that, though writes wait for it, will not be soon. */
-#define EMPTY_GRACE_JIFFIES	(30 * HZ)
+#include "wait.h"
 
 #define FIRST_OF(io)	((io)->first)
 #define LAST_OF(io)	((io)->last)
@@ -34,7 +34,7 @@
 INTERVAL_TREE_DEFINE(struct dmda_log_io, node, u64, subtree_last, FIRST_OF, LAST_OF,
 		     static __maybe_unused, claims)
 
-static void go_on_locked(struct dmda_log *log, struct dmda_log_io *io)
+void dmda_log_go_on_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
 	lockdep_assert_held(&log->lock);
 
@@ -80,7 +80,7 @@ static void unclaim_locked(struct dmda_log *log, struct dmda_log_io *io)
 		if (--other->nr_blockers)
 			continue;
 		other->stage = DMDA_LOG_PLACE;
-		go_on_locked(log, other);
+		dmda_log_go_on_locked(log, other);
 	}
 }
 
@@ -100,7 +100,7 @@ static void let_go_locked(struct dmda_log *log, struct dmda_log_io *io)
 	io->stage = DMDA_LOG_MAPPED;
 }
 
-static void end_io(struct dmda_log *log, struct dmda_log_io *io, blk_status_t status)
+void dmda_log_finish(struct dmda_log *log, struct dmda_log_io *io, blk_status_t status)
 {
 	struct bio *bio = dmda_log_bio(io);
 
@@ -175,7 +175,7 @@ static int map_read(struct dmda_log *log, struct bio *bio)
 	if (page)
 		nr = look_up_locked(log, page, io->first, dmda_log_io_pages(io), &dpn, &io->seg);
 	else
-		go_on_locked(log, io);
+		dmda_log_go_on_locked(log, io);
 	spin_unlock_irqrestore(&log->lock, flags);
 	if (!page)
 		return DM_MAPIO_SUBMITTED;
@@ -310,8 +310,12 @@ static bool pin_pages_locked(struct dmda_log *log, struct dmda_log_io *io)
 	u64 last = dmda_map_index(to_lpn(io->last), &entry);
 
 	for (u64 i = first; i <= last; i++) {
-		struct dmda_log_page *page = dmda_log_page_find_locked(log, i);
+		struct dmda_log_page *page;
 
+		/* The worker may have got it. */
+		if (io->pages[i - first])
+			continue;
+		page = dmda_log_page_find_locked(log, i);
 		if (!page) {
 			unpin_locked(io);
 			return false;
@@ -320,17 +324,6 @@ static bool pin_pages_locked(struct dmda_log *log, struct dmda_log_io *io)
 		io->pages[i - first] = page;
 	}
 	return true;
-}
-
-static void starve_locked(struct dmda_log *log, struct dmda_log_io *io)
-{
-	/* If it is on its way already, who is served again and again waits on. */
-	if (list_empty(&log->starved) && !READ_ONCE(log->is_quiet) &&
-	    queue_delayed_work(log->queue, &log->no_space_work,
-			       min_t(unsigned long, log->no_space_jiffies, LOOK_JIFFIES)))
-		log->last_progress = jiffies;
-	list_move_tail(&io->list, &log->starved);
-	log->counters.nr_starved++;
 }
 
 /* Return: how many pages have places now, and may be sent on; 0: it waits for some. */
@@ -345,11 +338,13 @@ static u32 place_locked(struct dmda_log *log, struct dmda_log_io *io, bool whole
 		nr = dmda_log_take_locked(log, DMDA_STREAM_USER, dmda_log_io_pages(io), whole,
 					  &io->dpn, &io->open);
 	if (!nr) {
-		starve_locked(log, io);
+		dmda_log_starve_locked(log, io);
 		return 0;
 	}
 	log->counters.user_pages += nr;
-	log->last_progress = jiffies;
+	/* What is overwritten in place takes no space, and does not show that there is any. */
+	if (!io->is_in_place)
+		dmda_patience_renew(&log->patience);
 	io->stage = DMDA_LOG_DATA;
 	io->is_fetching = !io->is_in_place && !pin_pages_locked(log, io);
 	dmda_log_hint_place_locked(log, io);
@@ -378,13 +373,17 @@ static u32 begin_write(struct dmda_log *log, struct dmda_log_io *io, bool is_beg
 
 	spin_lock_irqsave(&log->lock, flags);
 	io->is_rest = dmda_writer_is_rest(&log->writer, to_lpn(io->first));
-	if (claim_locked(log, io))
-		nr = place_locked(log, io, false);
+	if (claim_locked(log, io)) {
+		if (dmda_log_needs_map_locked(log, io))
+			dmda_log_go_on_locked(log, io);
+		else
+			nr = place_locked(log, io, false);
+	}
 	if (nr) {
 		is_begun = is_begun || nr < dmda_log_io_pages(io);
 		shorten_locked(log, io, nr);
 		if (io->is_fetching)
-			go_on_locked(log, io);
+			dmda_log_go_on_locked(log, io);
 	}
 	if (is_begun)
 		dmda_writer_cut(&log->writer, to_lpn(io->last + 1));
@@ -431,6 +430,8 @@ static int map_write(struct dmda_log *log, struct bio *bio)
 
 	if (READ_ONCE(log->state) != DMDA_LOG_WRITE)
 		return DM_MAPIO_KILL;
+	if (READ_ONCE(log->hands_back))
+		return DM_MAPIO_REQUEUE;
 	identify(log, bio, &nr_pages);
 	if (nr_pages < nr_bio)
 		dm_accept_partial_bio(bio, nr_pages << DMDA_PAGE_SECTOR_SHIFT);
@@ -443,19 +444,59 @@ static int map_write(struct dmda_log *log, struct bio *bio)
 	return DM_MAPIO_REMAPPED;
 }
 
+/*
+ * Pins the page of the map without which it is not known whether a write stays where its pages are.
+ * Return: 0: it is pinned, or none is needed; -EAGAIN: @io waits for it; -EIO: it cannot be read.
+ */
+static int get_needed_page(struct dmda_log *log, struct dmda_log_io *io)
+{
+	struct dmda_log_page *page;
+	bool needs_map;
+	u32 entry;
+
+	spin_lock_irq(&log->lock);
+	needs_map = dmda_log_needs_map_locked(log, io);
+	spin_unlock_irq(&log->lock);
+	if (!needs_map)
+		return 0;
+	page = dmda_log_page_get(log, dmda_map_index(to_lpn(io->first), &entry), io);
+	if (!page)
+		return -EAGAIN;
+	if (IS_ERR(page))
+		return PTR_ERR(page);
+	io->has_waited = false;
+	io->pages[0] = page;
+	return 0;
+}
+
 static void go_on_writing(struct dmda_log *log, struct dmda_log_io *io)
 {
 	struct bio *bio = dmda_log_bio(io);
 	u32 nr;
+	int ret;
 
 	if (READ_ONCE(log->state) != DMDA_LOG_WRITE) {
-		end_io(log, io, BLK_STS_IOERR);
+		dmda_log_finish(log, io, BLK_STS_IOERR);
+		return;
+	}
+	if (READ_ONCE(log->hands_back)) {
+		dmda_log_finish(log, io, BLK_STS_DM_REQUEUE);
+		return;
+	}
+	ret = get_needed_page(log, io);
+	if (ret == -EAGAIN)
+		return;
+	if (ret) {
+		dmda_log_finish(log, io, BLK_STS_IOERR);
 		return;
 	}
 	spin_lock_irq(&log->lock);
 	nr = place_locked(log, io, true);
+	/* Who waits has nothing pinned. */
+	if (!nr || io->is_in_place)
+		unpin_locked(io);
 	if (nr && io->is_fetching)
-		go_on_locked(log, io);
+		dmda_log_go_on_locked(log, io);
 	spin_unlock_irq(&log->lock);
 	if (!nr)
 		return;
@@ -500,11 +541,13 @@ static bool apply_write_locked(struct dmda_log *log, struct dmda_log_io *io)
 
 	if (io->is_in_place) {
 		log->nr_overwrites++;
+		dmda_log_commit_late(log);
 		give_up_write_locked(log, io);
 		return true;
 	}
 	if (!dmda_log_map_run_locked(log, io->pages, &first, io->dpn, nr))
 		return false;
+	dmda_log_commit_late(log);
 	log->mtime[io->open] = first.seq;
 	dmda_log_emptied_locked(log, nr_empty);
 	dmda_log_placed_locked(log, io->open, nr);
@@ -632,10 +675,12 @@ static int map_trim(struct dmda_log *log, struct bio *bio)
 
 	if (READ_ONCE(log->state) != DMDA_LOG_WRITE)
 		return DM_MAPIO_KILL;
+	if (READ_ONCE(log->hands_back))
+		return DM_MAPIO_REQUEUE;
 	io->is_fua = bio->bi_opf & REQ_FUA;
 	spin_lock_irqsave(&log->lock, flags);
 	if (claim_locked(log, io))
-		go_on_locked(log, io);
+		dmda_log_go_on_locked(log, io);
 	spin_unlock_irqrestore(&log->lock, flags);
 	return DM_MAPIO_SUBMITTED;
 }
@@ -653,6 +698,7 @@ static u32 trim_some(struct dmda_log *log, struct dmda_log_io *io, struct dmda_l
 	if (dmda_log_has_room_locked(log, 1 + nr)) {
 		nr_empty = log->segments.nr_empty;
 		dmda_change_trim(&log->change, pages, to_lpn(io->cursor), nr);
+		dmda_log_commit_late(log);
 		dmda_log_emptied_locked(log, nr_empty);
 	} else {
 		list_move_tail(&io->list, &log->unmapped);
@@ -681,7 +727,7 @@ static bool skip_nothing(struct dmda_log *log, struct dmda_log_io *io)
 static void end_trim(struct dmda_log *log, struct dmda_log_io *io)
 {
 	if (!io->is_fua) {
-		end_io(log, io, BLK_STS_OK);
+		dmda_log_finish(log, io, BLK_STS_OK);
 		return;
 	}
 	spin_lock_irq(&log->lock);
@@ -692,12 +738,16 @@ static void end_trim(struct dmda_log *log, struct dmda_log_io *io)
 
 static void go_on_trimming(struct dmda_log *log, struct dmda_log_io *io)
 {
+	if (io->cursor == io->first && READ_ONCE(log->hands_back)) {
+		dmda_log_finish(log, io, BLK_STS_DM_REQUEUE);
+		return;
+	}
 	while (io->cursor <= io->last) {
 		struct dmda_log_page *page;
 		u32 entry, nr;
 
 		if (READ_ONCE(log->state) != DMDA_LOG_WRITE) {
-			end_io(log, io, BLK_STS_IOERR);
+			dmda_log_finish(log, io, BLK_STS_IOERR);
 			return;
 		}
 		if (skip_nothing(log, io))
@@ -706,7 +756,7 @@ static void go_on_trimming(struct dmda_log *log, struct dmda_log_io *io)
 		if (!page)
 			return;
 		if (IS_ERR(page)) {
-			end_io(log, io, BLK_STS_IOERR);
+			dmda_log_finish(log, io, BLK_STS_IOERR);
 			return;
 		}
 		nr = trim_some(log, io, page);
@@ -760,7 +810,7 @@ int dmda_log_map(struct dmda *dmda, struct bio *bio)
 	bio->bi_opf &= ~REQ_POLLED;
 	if (bio->bi_opf & REQ_PREFLUSH)
 		return map_flush(log, bio);
-	if (READ_ONCE(dmda->state) == DMDA_STATE_ON)
+	if (dmda_watches(dmda))
 		dmda_hint_watch(dmda, bio, dm_target_offset(dmda->ti, bio->bi_iter.bi_sector));
 	switch (bio_op(bio)) {
 	case REQ_OP_READ:
@@ -788,51 +838,6 @@ int dmda_log_end_io(struct dmda *dmda, struct bio *bio, blk_status_t *status)
 	return DM_ENDIO_DONE;
 }
 
-void dmda_log_feed_locked(struct dmda_log *log)
-{
-	lockdep_assert_held(&log->lock);
-
-	if (list_empty(&log->starved) ||
-	    (log->state == DMDA_LOG_WRITE && !dmda_log_has_places_locked(log)))
-		return;
-	list_splice_tail_init(&log->starved, &log->ready);
-	dmda_log_kick(log, &log->io_work);
-}
-
-static u64 patience_left_locked(const struct dmda_log *log)
-{
-	const struct dmda_patience patience = {
-		.waited = jiffies - log->last_progress,
-		.timeout = log->no_space_jiffies,
-		.grace = EMPTY_GRACE_JIFFIES,
-		.any_empty = log->segments.nr_empty,
-	};
-
-	return dmda_patience_left(&patience);
-}
-
-void dmda_log_do_no_space(struct work_struct *work)
-{
-	struct dmda_log *log = container_of(to_delayed_work(work), struct dmda_log,
-					    no_space_work);
-	struct dmda_log_io *io, *next;
-	LIST_HEAD(starved);
-	u64 left;
-
-	spin_lock_irq(&log->lock);
-	left = patience_left_locked(log);
-	if (!list_empty(&log->starved) && left)
-		queue_delayed_work(log->queue, &log->no_space_work,
-				   min_t(u64, left, LOOK_JIFFIES));
-	else
-		list_splice_init(&log->starved, &starved);
-	spin_unlock_irq(&log->lock);
-	list_for_each_entry_safe(io, next, &starved, list) {
-		list_del_init(&io->list);
-		end_io(log, io, BLK_STS_NOSPC);
-	}
-}
-
 /* Those whose data is written, as far as there is room. */
 static void map_some_locked(struct dmda_log *log, struct list_head *done,
 			    struct list_head *failed)
@@ -841,7 +846,7 @@ static void map_some_locked(struct dmda_log *log, struct list_head *done,
 
 	list_for_each_entry_safe(io, next, &log->unmapped, list) {
 		if (bio_op(dmda_log_bio(io)) != REQ_OP_WRITE) {
-			go_on_locked(log, io);
+			dmda_log_go_on_locked(log, io);
 		} else if (log->state == DMDA_LOG_FAILED) {
 			give_up_write_locked(log, io);
 			list_move_tail(&io->list, failed);

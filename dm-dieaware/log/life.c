@@ -10,6 +10,7 @@
 #include "../core/message.h"
 #include "log.h"
 #include "pages.h"
+#include "wait.h"
 
 /* Reserves, so that going on never depends on memory */
 #define NR_RESERVED_PAGES	16
@@ -24,6 +25,12 @@ static const char * const log_state_names[] = {
 	[DMDA_LOG_WRITE] = "write",
 	[DMDA_LOG_READ_ONLY] = "read_only",
 	[DMDA_LOG_FAILED] = "failed",
+};
+
+static const char * const log_space_names[] = {
+	[DMDA_LOG_SPACE_OK] = "ok",
+	[DMDA_LOG_SPACE_LOW] = "low",
+	[DMDA_LOG_SPACE_OUT] = "out",
 };
 
 /* dm lets several of its devices share one below: only one may be at work there. */
@@ -85,6 +92,7 @@ static void free_tables(struct dmda_log *log)
 	kvfree(log->summary);
 	kvfree(log->readers);
 	kvfree(log->nr_in_place);
+	kvfree(log->is_being_freed);
 	kvfree(log->segments_memory);
 	kvfree(log->opened_memory);
 	for (int i = 0; i < DMDA_NR_TABLES; i++)
@@ -106,6 +114,8 @@ static bool allocate_tables(struct dmda_log *log)
 				GFP_KERNEL);
 	log->nr_in_place = kvcalloc(dmda_super_nr_segments(super), sizeof(*log->nr_in_place),
 				    GFP_KERNEL);
+	log->is_being_freed = kvcalloc(BITS_TO_LONGS(dmda_super_nr_segments(super)), sizeof(long),
+				       GFP_KERNEL);
 	log->segments_memory = kvzalloc(dmda_segments_bytes(super), GFP_KERNEL);
 	log->opened_memory = kvzalloc(dmda_opened_bytes(super), GFP_KERNEL);
 	for (int i = 0; i < DMDA_NR_TABLES; i++) {
@@ -115,8 +125,8 @@ static bool allocate_tables(struct dmda_log *log)
 		is_complete = is_complete && log->slots_memory[i];
 	}
 	return is_complete && log->sectors[0] && log->sectors[1] && log->root_pages &&
-		log->summary && log->readers && log->nr_in_place && log->segments_memory &&
-		log->opened_memory;
+		log->summary && log->readers && log->nr_in_place && log->is_being_freed &&
+		log->segments_memory && log->opened_memory;
 }
 
 static void init_tables(struct dmda_log *log)
@@ -215,7 +225,9 @@ static void init_parts(struct dmda_log *log)
 	log->claims = RB_ROOT_CACHED;
 	INIT_WORK(&log->io_work, dmda_log_do_io);
 	INIT_WORK(&log->commit_work, dmda_log_do_commit);
+	INIT_DELAYED_WORK(&log->late_work, dmda_log_do_late);
 	INIT_WORK(&log->space_work, dmda_log_do_space);
+	INIT_WORK(&log->discard_work, dmda_log_do_discard);
 	INIT_WORK(&log->checkpoint_work, dmda_log_do_checkpoint);
 	INIT_DELAYED_WORK(&log->idle_work, dmda_log_do_idle);
 	INIT_DELAYED_WORK(&log->no_space_work, dmda_log_do_no_space);
@@ -312,9 +324,10 @@ int dmda_log_create(struct dmda *dmda)
 		goto err_bios;
 	ti->error = "There is not enough memory for log mode.";
 	ret = -ENOMEM;
-	log->batch_sectors = min_t(u32, DMDA_MAX_BATCH_SECTORS, log->super.journal_sectors / 8);
+	log->batch_sectors = dmda_journal_batch_sectors(&log->super);
 	log->max_map_pages = max_t(u64, (u64)dmda->config.map_cache_mb << (20 - DMDA_PAGE_SHIFT),
 				   MIN_MAP_PAGES);
+	log->may_stay = dmda_whole_bytes(log->bdev) >= DMDA_BLOCK_BYTES;
 	log->no_space_jiffies = dmda->config.no_space_seconds * HZ;
 	log->queue = alloc_workqueue("dm-dieaware-log", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!log->queue)
@@ -351,6 +364,7 @@ void dmda_log_destroy(struct dmda *dmda)
 		return;
 	leave_list(log);
 	cancel_delayed_work_sync(&log->idle_work);
+	cancel_delayed_work_sync(&log->late_work);
 	destroy_workqueue(log->clean_queue);
 	destroy_workqueue(log->queue);
 	dmda_log_pages_free(log);
@@ -391,6 +405,9 @@ static int first_start(struct dmda_log *log)
 		read_only = true;
 	}
 	log->may_write = !read_only;
+	if (!log->may_stay && log->dmda->config.in_place_percent < 100)
+		DMINFO("%s: No pages are overwritten in place: a power failure might tear them.",
+		       name);
 	if (log->grows_to)
 		why = read_only ? "it cannot grow while it can only be read" :
 				  dmda_log_grow(log);
@@ -442,11 +459,15 @@ void dmda_log_resume(struct dmda *dmda)
 void dmda_log_presuspend(struct dmda *dmda)
 {
 	WRITE_ONCE(dmda->log->is_suspending, true);
+	if (dm_noflush_suspending(dmda->ti))
+		dmda_log_hand_back(dmda->log, true);
 }
 
 void dmda_log_presuspend_undo(struct dmda *dmda)
 {
 	WRITE_ONCE(dmda->log->is_suspending, false);
+	dmda_log_hand_back(dmda->log, false);
+	dmda_log_kick(dmda->log, &dmda->log->space_work);
 	dmda_log_wait_idle(dmda->log);
 }
 
@@ -459,7 +480,9 @@ static void wait_for_workers(struct dmda_log *log)
 		flush_work(&log->io_work);
 		flush_work(&log->checkpoint_work);
 		flush_work(&log->space_work);
+		flush_work(&log->discard_work);
 		flush_work(&log->commit_work);
+		cancel_delayed_work_sync(&log->late_work);
 		flush_work(&log->fail_work);
 	}
 	/* If that has failed, the device has. */
@@ -474,6 +497,7 @@ void dmda_log_postsuspend(struct dmda *dmda)
 	down_write(&log->message_lock);
 	WRITE_ONCE(log->is_quiet, true);
 	up_write(&log->message_lock);
+	dmda_log_hand_back(log, false);
 	cancel_delayed_work_sync(&log->no_space_work);
 	wait_for_workers(log);
 	if (READ_ONCE(log->state) == DMDA_LOG_WRITE)
@@ -597,6 +621,7 @@ size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
 	DMEMIT(" grown_lpns=%llu idle_cleaned=%llu moved_hints=%llu in_place_pages=%llu",
 	       nr_lpns_to_be_had(log), counters.nr_idle_cleaned, counters.nr_moved_hints,
 	       counters.in_place_pages);
+	DMEMIT(" space=%s", log_space_names[READ_ONCE(log->space)]);
 	sz += dmda_hints_status(dmda, result + sz, maxlen - sz);
 	return sz;
 }

@@ -5,6 +5,7 @@
  * locks and workers.
  *
  *	io.c		a bio's way: claims, look-up, places, completion
+ *	wait.c		writes that wait for places
  *	hint.c		hints: which page precedes a write in its file, and where that lies
  *	map.c		pages of the map: read when needed, written back, evicted
  *	commit.c	the journal: batches, group commit
@@ -36,7 +37,6 @@
 #ifndef DMDA_LOG_H
 #define DMDA_LOG_H
 
-#include <linux/completion.h>
 #include <linux/mempool.h>
 #include <linux/rwsem.h>
 #include <linux/xarray.h>
@@ -49,6 +49,7 @@
 #include "../core/victim.h"
 #include "../core/writer.h"
 #include "../dieaware.h"
+#include "group.h"
 
 /* Users leave so many segments to cleaning. */
 #define DMDA_LOG_KEPT_SEGMENTS	3U
@@ -58,6 +59,9 @@
 
 /* A flash unit of today: a piece of so many pages is worth a command with a hint. */
 #define DMDA_LOG_UNIT_PAGES	8U
+
+/* What was acknowledged is durable after that, though nobody may ask for it. */
+#define DMDA_LOG_LATE_JIFFIES	HZ
 
 struct dmda_log_cleaner;
 struct dmda_log_page;
@@ -74,6 +78,18 @@ enum dmda_log_state {
 	DMDA_LOG_WRITE,
 	DMDA_LOG_READ_ONLY,
 	DMDA_LOG_FAILED,
+};
+
+/**
+ * enum dmda_log_space - is there space for users?
+ * @DMDA_LOG_SPACE_OK: there is, or some is on its way
+ * @DMDA_LOG_SPACE_LOW: there is none, and writes wait
+ * @DMDA_LOG_SPACE_OUT: there is none, and writes have failed for that
+ */
+enum dmda_log_space {
+	DMDA_LOG_SPACE_OK,
+	DMDA_LOG_SPACE_LOW,
+	DMDA_LOG_SPACE_OUT,
 };
 
 /**
@@ -184,48 +200,6 @@ struct dmda_log_counters {
 };
 
 /**
- * struct dmda_log_group - bios that are under way together
- * @nr_left: how many, plus one
- * @done: when there are none
- * @failed: one of them failed
- */
-struct dmda_log_group {
-	atomic_t nr_left;
-	struct completion done;
-	bool failed;
-};
-
-static inline void dmda_log_group_begin(struct dmda_log_group *group)
-{
-	atomic_set(&group->nr_left, 1);
-	init_completion(&group->done);
-	group->failed = false;
-}
-
-/* One more is under way. */
-static inline void dmda_log_group_get(struct dmda_log_group *group)
-{
-	atomic_inc(&group->nr_left);
-}
-
-/* One has ended; behind that the group may be gone. */
-static inline void dmda_log_group_put(struct dmda_log_group *group, bool failed)
-{
-	if (failed)
-		WRITE_ONCE(group->failed, true);
-	if (atomic_dec_and_test(&group->nr_left))
-		complete(&group->done);
-}
-
-/* Waits for all. Return: whether none has failed. */
-static inline bool dmda_log_group_end(struct dmda_log_group *group)
-{
-	dmda_log_group_put(group, false);
-	wait_for_completion_io(&group->done);
-	return !READ_ONCE(group->failed);
-}
-
-/**
  * struct dmda_log_writes - pages that are being written
  * @log: where to
  * @group: their bios
@@ -246,6 +220,7 @@ struct dmda_log_writes {
  * @grows_to: pages of the device to which it is to grow when it is started, or 0
  * @queue: workers that write; each has a thread of its own
  * @clean_queue: the cleaner's own, since it waits for workers of the other
+ * @may_stay: the device below writes pages whole: they may be overwritten in place
  * @own_bios: metadata, and reads of cleaning; what they wait for never waits for a commit, as
  *	bios of a filesystem's do, with which they must not share a reserve
  * @bios: clones for reads of many pieces
@@ -280,6 +255,8 @@ struct dmda_log_writes {
  * @durable_seq: operations up to this are durable
  * @nr_overwrites: writes in place that were done
  * @durable_overwrites: so many of them are durable
+ * @is_being_freed: by segment: a bit: a worker frees it
+ * @nr_being_freed: how many these are
  * @nr_stayed: pages that were overwritten in place since some were gathered
  * @root: the last durable root
  * @map: pages of the map that are in memory, by index
@@ -297,23 +274,28 @@ struct dmda_log_writes {
  * @wait: for pages that are read or written, and for roots
  * @counters: for the status line
  * @nr_map_writes: pages of the map that are being written
- * @last_progress: jiffies when a write got places, a segment was closed or freed, or the first
- *	of @starved began to wait
+ * @patience: of @starved
+ * @space: enum dmda_log_space
+ * @told_space: what the world was told of that
  * @last_io: jiffies when a bio came; no lock
- * @no_space_jiffies: how long writes wait when none does
+ * @no_space_jiffies: how long writes wait for want of space
  * @is_quiet: suspended: no worker is to begin
  * @is_suspending: about to be: what nobody waits for is to end
+ * @hands_back: writes and trims that have not begun go back to dm, which sends them again after
+ *	the suspension
  * @leaves_kept: cleaning leaves the segments that users leave, too: it has more to move than
  *	goes into them
  * @what: was being done when it failed
  * @why: it failed
  * @io_work: goes on with @ready
  * @commit_work: commits
+ * @late_work: commits what nobody has asked for
  * @space_work: closes and frees segments
+ * @discard_work: discards and frees segments
  * @checkpoint_work: takes a checkpoint
  * @clean_work: cleans
  * @idle_work: looks whether nobody reads or writes
- * @no_space_work: fails writes that wait too long
+ * @no_space_work: fails writes that wait too long, and tells the world whether there is space
  * @fail_work: tells the world that the device has failed
  * @is_pacing: users write as many pages as cleaning lets them: @credit
  * @credit: pages that they may; below 0 if the last one took more
@@ -339,6 +321,7 @@ struct dmda_log {
 	u64 grows_to;
 	struct workqueue_struct *queue;
 	struct workqueue_struct *clean_queue;
+	bool may_stay;
 	struct bio_set own_bios;
 	struct bio_set bios;
 	struct bio_set moves;
@@ -374,6 +357,8 @@ struct dmda_log {
 	u64 durable_seq;
 	u64 nr_overwrites;
 	u64 durable_overwrites;
+	unsigned long *is_being_freed;
+	u32 nr_being_freed;
 	u64 nr_stayed;
 	struct dmda_root root;
 	struct xarray map;
@@ -391,18 +376,23 @@ struct dmda_log {
 	wait_queue_head_t wait;
 	struct dmda_log_counters counters;
 	u32 nr_map_writes;
-	unsigned long last_progress;
+	struct dmda_patience patience;
+	enum dmda_log_space space;
+	enum dmda_log_space told_space;
 	unsigned long last_io;
 	unsigned long no_space_jiffies;
 	bool is_quiet;
 	bool is_suspending;
+	bool hands_back;
 	bool leaves_kept;
 	const char *what;
 	const char *why;
 
 	struct work_struct io_work;
 	struct work_struct commit_work;
+	struct delayed_work late_work;
 	struct work_struct space_work;
+	struct work_struct discard_work;
 	struct work_struct checkpoint_work;
 	struct work_struct clean_work;
 	struct delayed_work idle_work;
@@ -606,69 +596,10 @@ void dmda_log_map_written(struct dmda_log *log);
 void dmda_log_do_io(struct work_struct *work);
 
 /**
- * dmda_log_do_no_space() - worker: fail writes that have waited for places too long
- */
-void dmda_log_do_no_space(struct work_struct *work);
-
-/* Let the worker go on with writes that were starved. */
-void dmda_log_feed_locked(struct dmda_log *log);
-
-/**
  * dmda_log_where_locked() - where an lpn is, or is going to be
  * Return: DPN_NONE if it is nowhere, or its page of the map is not in memory.
  */
 dpn_t dmda_log_where_locked(struct dmda_log *log, u64 lpn);
-
-/*
- * Functions defined in hint.c
- */
-
-/**
- * dmda_log_hint_init() - a write without a hint
- */
-static inline void dmda_log_hint_init(struct dmda_log_io *io)
-{
-	io->ino = 0;
-	io->source = DMDA_SOURCE_UNKNOWN;
-	io->what = DMDA_HINT_NONE;
-	io->pred = U64_MAX;
-	io->is_same = false;
-}
-
-/**
- * dmda_log_hint_plan() - work out which page precedes a write in its file
- * @identity: of the write, all of which belongs to it
- *
- * The run table learns of the write.
- *
- * Context: from map.
- */
-void dmda_log_hint_plan(struct dmda_log *log, struct dmda_log_io *io,
-			const struct dmda_identity *identity);
-
-/**
- * dmda_log_hint_place_locked() - the write gets its places: find that of the page before
- */
-void dmda_log_hint_place_locked(struct dmda_log *log, struct dmda_log_io *io);
-
-/**
- * dmda_log_hint_send() - send the hint with a write
- *
- * Context: where it is submitted; it is remapped.
- */
-void dmda_log_hint_send(struct dmda_log *log, struct dmda_log_io *io);
-
-/**
- * dmda_log_hint_moved() - the hint for a page that cleaning moves
- * @run: the page; @run->dpn: its lpn
- * @pred: lpn of the page before it in its file if that is known, or U64_MAX
- * @verdict: the result
- *
- * Context: process; without the lock.
- * Return: whether it has one.
- */
-bool dmda_log_hint_moved(struct dmda_log *log, const struct dmda_run *run, u64 pred,
-			 struct dmda_verdict *verdict);
 
 /*
  * Functions defined in commit.c
@@ -686,6 +617,18 @@ int dmda_log_commit(struct dmda_log *log);
  * dmda_log_do_commit() - worker: the same
  */
 void dmda_log_do_commit(struct work_struct *work);
+
+/**
+ * dmda_log_do_late() - worker: the same, for what nobody has asked to be durable
+ */
+void dmda_log_do_late(struct work_struct *work);
+
+/* Something is acknowledged: if nobody asks for it to be durable, it will be all the same. */
+static inline void dmda_log_commit_late(struct dmda_log *log)
+{
+	if (!READ_ONCE(log->is_quiet))
+		queue_delayed_work(log->queue, &log->late_work, DMDA_LOG_LATE_JIFFIES);
+}
 
 /* Is there room for an operation of so many records? If not, a commit is on its way. */
 bool dmda_log_has_room_locked(struct dmda_log *log, u32 nr_records);
@@ -742,6 +685,13 @@ void dmda_log_emptied_locked(struct dmda_log *log, u32 nr_before);
 bool dmda_log_has_places_locked(const struct dmda_log *log);
 
 /**
+ * dmda_log_is_out_of_space_locked() - is there no segment for users, and none to come?
+ *
+ * Else who waits for places waits for the device below, or for cleaning, and gets them.
+ */
+bool dmda_log_is_out_of_space_locked(struct dmda_log *log);
+
+/**
  * dmda_log_placed_locked() - the pages are mapped, or have been given up
  */
 void dmda_log_placed_locked(struct dmda_log *log, u8 open, u32 nr_pages);
@@ -750,6 +700,18 @@ void dmda_log_placed_locked(struct dmda_log *log, u8 open, u32 nr_pages);
  * dmda_log_do_space() - worker: close full segments, free empty ones
  */
 void dmda_log_do_space(struct work_struct *work);
+
+/**
+ * dmda_log_do_discard() - worker: discard empty segments, and free them
+ */
+void dmda_log_do_discard(struct work_struct *work);
+
+/**
+ * dmda_log_wait_discards() - wait until more than @kept segments are free, or none is on its way
+ *
+ * Context: may sleep; not from workers of dmda_log.queue.
+ */
+void dmda_log_wait_discards(struct dmda_log *log, u32 kept);
 
 /* A bio no longer reads from a segment. */
 void dmda_log_put_reader(struct dmda_log *log, seg_t seg);
@@ -875,6 +837,13 @@ static inline void dmda_log_begin_clean(struct dmda_log *log)
 /*
  * Functions defined in place.c
  */
+
+/**
+ * dmda_log_needs_map_locked() - must a page of the map be read before it is known whether a write
+ *	is done where its pages are?
+ * @io: has claimed its lpns
+ */
+bool dmda_log_needs_map_locked(struct dmda_log *log, const struct dmda_log_io *io);
 
 /**
  * dmda_log_stay_locked() - is a write done where its pages are?

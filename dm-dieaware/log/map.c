@@ -121,6 +121,15 @@ struct dmda_log_page *dmda_log_page_find_locked(struct dmda_log *log, u64 index)
 	return page;
 }
 
+bool dmda_log_page_is_there_locked(struct dmda_log *log, u64 index)
+{
+	const struct dmda_log_page *page = xa_load(&log->map, index);
+
+	lockdep_assert_held(&log->lock);
+
+	return page && page->is_ready;
+}
+
 bool dmda_log_page_is_zero_locked(struct dmda_log *log, u64 index)
 {
 	lockdep_assert_held(&log->lock);

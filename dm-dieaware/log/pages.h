@@ -80,6 +80,11 @@ void dmda_log_page_put_locked(struct dmda_log_page *page);
 void dmda_log_page_put(struct dmda_log *log, struct dmda_log_page *page);
 
 /**
+ * dmda_log_page_is_there_locked() - is this page of the map in memory? It does not count as used.
+ */
+bool dmda_log_page_is_there_locked(struct dmda_log *log, u64 index);
+
+/**
  * dmda_log_page_is_zero_locked() - was this page of the map never changed?
  */
 bool dmda_log_page_is_zero_locked(struct dmda_log *log, u64 index);

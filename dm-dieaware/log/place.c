@@ -7,8 +7,9 @@
  * moves pages as well, but has room of its own for that, and what is free here besides. Large
  * writes go on to new places: what they replace, they replace whole segments of.
  *
- * An overwrite in place is what it is on any disk: when the power fails before a flush, some
- * of its sectors may be written and others not.
+ * When the power fails before a flush, some pages of an overwrite in place may be written and
+ * others not, as on any disk. Each page is written whole or not at all, since users are told that
+ * the device's blocks have 4096 bytes: so it is only done where the device below does that.
  *
  * The SSD has what is free here if that lies together, in segments that are discarded, not in
  * holes among valid pages. So for each page that is overwritten in place two may be moved, until
@@ -63,14 +64,34 @@ bool dmda_log_begin_gathering(struct dmda_log *log)
 	return should;
 }
 
+/* Would a write be done where its pages are, if these lie together? */
+static bool may_stay(const struct dmda_log *log, const struct dmda_log_io *io)
+{
+	/* What is left of a large write would be left of what that replaces, too. */
+	return log->may_stay && dmda_log_io_pages(io) < DMDA_LOG_UNIT_PAGES && !io->is_rest &&
+		is_full(log);
+}
+
+bool dmda_log_needs_map_locked(struct dmda_log *log, const struct dmda_log_io *io)
+{
+	u32 entry;
+	u64 index = dmda_map_index(to_lpn(io->first), &entry);
+
+	lockdep_assert_held(&log->lock);
+
+	/* Those on two pages of the map never stay. */
+	return may_stay(log, io) && entry + dmda_log_io_pages(io) <= DMDA_MAP_ENTRIES &&
+		!dmda_log_page_is_there_locked(log, index);
+}
+
 /* Where all pages of a write are, one behind the other; or DPN_NONE */
 static dpn_t present_place_locked(struct dmda_log *log, const struct dmda_log_io *io)
 {
-	struct dmda_log_page *page;
 	u32 entry;
+	u64 index = dmda_map_index(to_lpn(io->first), &entry);
+	struct dmda_log_page *page = io->pages[0] ?: dmda_log_page_find_locked(log, index);
 	dpn_t dpn;
 
-	page = dmda_log_page_find_locked(log, dmda_map_index(to_lpn(io->first), &entry));
 	if (!page || dmda_map_run(page->map.block, entry, dmda_log_io_pages(io), &dpn) <
 		     dmda_log_io_pages(io))
 		return DPN_NONE;
@@ -85,8 +106,7 @@ bool dmda_log_stay_locked(struct dmda_log *log, struct dmda_log_io *io)
 
 	lockdep_assert_held(&log->lock);
 
-	/* What is left of a large write would be left of what that replaces, too. */
-	if (nr_pages >= DMDA_LOG_UNIT_PAGES || io->is_rest || !is_full(log))
+	if (!may_stay(log, io))
 		return false;
 	dpn = present_place_locked(log, io);
 	if (dpn == DPN_NONE)

@@ -4,10 +4,17 @@
  * what took their last page away is durable and nobody reads from them any more.
  *
  * Opening needs no I/O and is done where places are taken. Closing writes a summary and
- * freeing waits for commits, so a worker does them.
+ * freeing waits for commits, so a worker does them. Before a segment is free, the device
+ * below is told that it holds nothing. That may take long, and is done by a worker of its own,
+ * a few segments at a time. When so few segments are free that users get none, those that
+ * it has not begun with become free without.
  */
 #include "log.h"
 #include "trace.h"
+#include "wait.h"
+
+/* Segments that are discarded at a time: who reads and writes must not come behind all of them. */
+#define DISCARDS_AT_ONCE	8U
 
 static u32 places_left(const struct dmda_log *log, enum dmda_stream stream)
 {
@@ -70,14 +77,34 @@ bool dmda_log_has_places_locked(const struct dmda_log *log)
 				   log->segments.nr_free > DMDA_LOG_KEPT_SEGMENTS);
 }
 
+/* Something is under way that may bring some; how long that takes is not for us to say. */
+static bool are_segments_to_come(struct dmda_log *log)
+{
+	if (log->segments.nr_empty || work_busy(&log->clean_work))
+		return true;
+	for (u32 open = 0; open < DMDA_MAX_OPEN; open++) {
+		/* What is being written replaces something; what is being closed may be empty. */
+		if (log->opened_by[open] != SEG_NONE &&
+		    (log->nr_writing[open] || log->is_retired[open]))
+			return true;
+	}
+	return false;
+}
+
+bool dmda_log_is_out_of_space_locked(struct dmda_log *log)
+{
+	lockdep_assert_held(&log->lock);
+
+	return log->segments.nr_free <= dmda_log_kept_from_locked(log, DMDA_STREAM_USER) &&
+		!are_segments_to_come(log);
+}
+
 static bool open_segment(struct dmda_log *log, enum dmda_stream stream)
 {
 	u8 open = dmda_writer_next_summary(&log->writer, stream);
 	struct dmda_record record = { .kind = DMDA_RECORD_OPEN, .open = open };
 	u64 seq;
 
-	if (!may_open(log, stream))
-		return false;
 	record.seg = dmda_segments_find_free(&log->segments);
 	if (record.seg == SEG_NONE)
 		return false;
@@ -93,6 +120,16 @@ static bool open_segment(struct dmda_log *log, enum dmda_stream stream)
 	return true;
 }
 
+/* Has the stream's segment something to be gained by cleaning, which only takes closed ones? */
+static bool has_holes(const struct dmda_log *log, enum dmda_stream stream)
+{
+	u32 seg = from_seg(log->writer.open[stream].seg);
+	const struct dmda_segment *segment = &log->segments.segment[seg];
+
+	return segment->nr_valid + log->nr_writing[segment->open] <
+		log->writer.open[stream].next_page;
+}
+
 u32 dmda_log_take_locked(struct dmda_log *log, enum dmda_stream stream, u32 nr_pages,
 			 bool whole, dpn_t *dpn, u8 *open)
 {
@@ -104,8 +141,12 @@ u32 dmda_log_take_locked(struct dmda_log *log, enum dmda_stream stream, u32 nr_p
 	if (stream == DMDA_STREAM_USER && !has_credit(log))
 		return 0;
 	if (!left || (whole && left < nr_pages)) {
-		retire(log, stream);
-		if (!open_segment(log, stream))
+		bool may = may_open(log, stream);
+
+		/* What is left is not wasted for nothing: others may be content with it. */
+		if (may || !left || has_holes(log, stream))
+			retire(log, stream);
+		if (!may || !open_segment(log, stream))
 			return 0;
 	}
 	*open = log->segments.segment[from_seg(log->writer.open[stream].seg)].open;
@@ -190,26 +231,33 @@ static u32 close_segments(struct dmda_log *log)
 	return nr;
 }
 
-static seg_t next_empty(struct dmda_log *log, u32 *from)
+/*
+ * An empty segment that nobody reads from. Who gets it frees it, and nobody else does: a discard
+ * that is on its way must not meet what somebody writes there.
+ */
+static seg_t claim_empty(struct dmda_log *log, u32 *from)
 {
 	seg_t seg;
 
 	spin_lock_irq(&log->lock);
 	do {
 		seg = dmda_segments_find_empty(&log->segments, log->durable_seq, from);
-	} while (seg != SEG_NONE && atomic_read(&log->readers[from_seg(seg)]));
+	} while (seg != SEG_NONE && (test_bit(from_seg(seg), log->is_being_freed) ||
+				     atomic_read(&log->readers[from_seg(seg)])));
+	if (seg != SEG_NONE) {
+		__set_bit(from_seg(seg), log->is_being_freed);
+		log->nr_being_freed++;
+	}
 	spin_unlock_irq(&log->lock);
 	return seg;
 }
 
-/* What the segment had is gone for good: the device may forget it, too. */
-static void discard_segment(struct dmda_log *log, seg_t seg)
+static void feed(struct dmda_log *log)
 {
-	sector_t first = dmda_log_sector(log, dmda_super_segment_dpn(&log->super, seg));
-	sector_t nr = (sector_t)log->super.segment_pages << DMDA_PAGE_SECTOR_SHIFT;
-
-	if (log->dmda->config.discard_passdown && bdev_max_discard_sectors(log->bdev))
-		blkdev_issue_discard(log->bdev, first, nr, GFP_NOIO);
+	spin_lock_irq(&log->lock);
+	dmda_log_gained_locked(log);
+	dmda_log_feed_locked(log);
+	spin_unlock_irq(&log->lock);
 }
 
 static bool needs_commit(struct dmda_log *log)
@@ -217,47 +265,132 @@ static bool needs_commit(struct dmda_log *log)
 	bool needs;
 
 	spin_lock_irq(&log->lock);
-	needs = log->segments.nr_empty && log->segments.nr_free <= DMDA_LOG_LOW_SEGMENTS &&
-		log->state == DMDA_LOG_WRITE;
+	needs = log->segments.nr_empty > log->nr_being_freed &&
+		log->segments.nr_free <= DMDA_LOG_LOW_SEGMENTS && log->state == DMDA_LOG_WRITE;
 	spin_unlock_irq(&log->lock);
 	return needs;
 }
 
-static void feed(struct dmda_log *log)
+/* A segment that was claimed is free; or the device has failed. */
+static bool free_segment(struct dmda_log *log, seg_t seg)
 {
+	const struct dmda_record record = { .kind = DMDA_RECORD_FREE, .seg = seg };
+	bool is_free = !dmda_log_change_segment(log, &record);
+
 	spin_lock_irq(&log->lock);
-	log->last_progress = jiffies;
-	dmda_log_feed_locked(log);
+	__clear_bit(from_seg(seg), log->is_being_freed);
+	log->nr_being_freed--;
 	spin_unlock_irq(&log->lock);
+	wake_up_all(&log->wait);
+	if (is_free)
+		feed(log);
+	return is_free;
 }
 
-static u32 free_segments(struct dmda_log *log)
+static bool has_discards(const struct dmda_log *log)
 {
-	struct dmda_record record = { .kind = DMDA_RECORD_FREE };
-	u32 from = 0, nr = 0;
+	return log->dmda->config.discard_passdown && bdev_max_discard_sectors(log->bdev);
+}
+
+/* Nobody lacks segments: there is time to tell the device below. */
+static bool can_wait(struct dmda_log *log)
+{
+	return has_discards(log) && READ_ONCE(log->segments.nr_free) > DMDA_LOG_KEPT_SEGMENTS;
+}
+
+static void free_segments(struct dmda_log *log)
+{
+	u32 from = 0;
 
 	while (READ_ONCE(log->state) == DMDA_LOG_WRITE) {
-		record.seg = next_empty(log, &from);
-		if (record.seg == SEG_NONE)
+		seg_t seg;
+
+		if (can_wait(log)) {
+			dmda_log_kick(log, &log->discard_work);
 			break;
-		discard_segment(log, record.seg);
-		if (dmda_log_change_segment(log, &record))
+		}
+		seg = claim_empty(log, &from);
+		if (seg == SEG_NONE || !free_segment(log, seg))
 			break;
-		feed(log);
-		nr++;
 	}
-	return nr;
 }
 
 void dmda_log_do_space(struct work_struct *work)
 {
 	struct dmda_log *log = container_of(work, struct dmda_log, space_work);
-	u32 nr = close_segments(log) + free_segments(log);
 
+	/* Whoever waits for its summary waits for no discard. */
+	if (close_segments(log))
+		feed(log);
+	free_segments(log);
 	if (needs_commit(log)) {
 		dmda_log_commit(log);
-		nr += free_segments(log);
+		free_segments(log);
 	}
-	if (nr)
-		feed(log);
+}
+
+/*
+ * What the segments had is gone for good: the device may forget it, too. If it does not, nothing
+ * is lost.
+ */
+static void discard_segments(struct dmda_log *log, const seg_t *seg, u32 nr)
+{
+	struct dmda_log_group group;
+
+	dmda_log_group_begin(&group);
+	for (u32 i = 0; i < nr; i++) {
+		struct bio *bio = bio_alloc_bioset(log->bdev, 0, REQ_OP_DISCARD, GFP_NOIO,
+						   &log->own_bios);
+
+		bio->bi_iter.bi_sector =
+			dmda_log_sector(log, dmda_super_segment_dpn(&log->super, seg[i]));
+		bio->bi_iter.bi_size = log->super.segment_pages * DMDA_BLOCK_BYTES;
+		bio->bi_private = &group;
+		bio->bi_end_io = dmda_log_end_bio;
+		dmda_log_group_get(&group);
+		submit_bio(bio);
+	}
+	dmda_log_group_end(&group);
+}
+
+static bool may_discard(const struct dmda_log *log)
+{
+	return READ_ONCE(log->state) == DMDA_LOG_WRITE && !READ_ONCE(log->is_quiet) &&
+		!READ_ONCE(log->is_suspending);
+}
+
+/* Nothing is written to a segment before its discard has ended: not before that it is free. */
+void dmda_log_do_discard(struct work_struct *work)
+{
+	struct dmda_log *log = container_of(work, struct dmda_log, discard_work);
+	seg_t seg[DISCARDS_AT_ONCE];
+	u32 from = 0, nr;
+
+	while (may_discard(log)) {
+		for (nr = 0; nr < DISCARDS_AT_ONCE; nr++) {
+			seg[nr] = claim_empty(log, &from);
+			if (seg[nr] == SEG_NONE)
+				break;
+		}
+		if (!nr)
+			break;
+		discard_segments(log, seg, nr);
+		for (u32 i = 0; i < nr; i++)
+			free_segment(log, seg[i]);
+	}
+}
+
+static bool are_discarded(struct dmda_log *log, u32 kept)
+{
+	bool are;
+
+	spin_lock_irq(&log->lock);
+	are = log->segments.nr_free > kept || !log->nr_being_freed;
+	spin_unlock_irq(&log->lock);
+	return are;
+}
+
+void dmda_log_wait_discards(struct dmda_log *log, u32 kept)
+{
+	wait_event(log->wait, are_discarded(log, kept));
 }

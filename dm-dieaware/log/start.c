@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * From what is on the device to a device at work: superblock, root, tables, journal. Then,
- * unless it is only to be read, what a crash left open is closed, and a checkpoint with
- * a journal of its own makes a new beginning.
+ * unless it is only to be read, what a crash left open is closed, but for the segment that
+ * cleaning was filling, and a checkpoint with a journal of its own makes a new beginning.
  */
 #include <linux/random.h>
 #include <linux/sched/mm.h>
@@ -297,9 +297,13 @@ static const char *replay_journal(struct dmda_log *log, struct dmda_op *op,
 	struct dmda_replay replay;
 	const char *why;
 
-	why = read_journal(log, &reader, NULL, sectors) ?: find_lost(log, &reader, sectors);
-	if (why)
+	why = read_journal(log, &reader, NULL, sectors) ?: find_lost(log, &reader, sectors) ?:
+		dmda_root_check_times(log->slots, reader.next.seq);
+	if (why) {
+		DMERR("%s: It needs 'dieaware check', and if damaged 'dieaware repair'.",
+		      dm_table_device_name(log->dmda->ti->table));
 		return why;
+	}
 	log->next_place = reader.next;
 	dmda_replay_init(&replay, op, log->root.journal.seq);
 	why = read_journal(log, &reader, &replay, sectors);
@@ -325,13 +329,30 @@ static const char *replay(struct dmda_log *log)
 	return why ?: dmda_segments_check(&log->segments);
 }
 
-/* What was open is closed: nobody knows how far it was written. */
-static const char *close_all(struct dmda_log *log)
+/*
+ * Cleaning goes on in its segment. If that were closed, each power failure would cost it the places
+ * that are left there, until none of those are left that it needs to make others free.
+ */
+static seg_t go_on_cleaning(struct dmda_log *log)
+{
+	seg_t seg = dmda_writer_resume(&log->writer, DMDA_STREAM_MOVED, &log->opened);
+	u8 open;
+
+	if (seg == SEG_NONE)
+		return seg;
+	open = log->segments.segment[from_seg(seg)].open;
+	log->opened_by[open] = seg;
+	log->mtime[open] = log->root.journal.seq;
+	return seg;
+}
+
+/* What else was open is closed. */
+static const char *close_others(struct dmda_log *log, seg_t stays)
 {
 	for (u32 i = 0; i < log->segments.nr_segments; i++) {
 		const struct dmda_segment *segment = &log->segments.segment[i];
 
-		if (segment->state == DMDA_SEGMENT_OPEN &&
+		if (segment->state == DMDA_SEGMENT_OPEN && to_seg(i) != stays &&
 		    dmda_log_close_segment(log, segment->open, to_seg(i),
 					   log->root.journal.seq))
 			return "a segment cannot be closed";
@@ -348,7 +369,7 @@ static const char *begin_anew(struct dmda_log *log)
 	log->next_place.chain = dmda_journal_fresh_chain(&log->super, salt);
 	if (dmda_log_checkpoint(log, false))
 		return "the first checkpoint cannot be written";
-	return close_all(log);
+	return close_others(log, go_on_cleaning(log));
 }
 
 const char *dmda_log_start(struct dmda_log *log, bool read_only)
@@ -359,6 +380,8 @@ const char *dmda_log_start(struct dmda_log *log, bool read_only)
 	why = dmda_log_read_root(log) ?: read_tables(log) ?: replay(log);
 	if (!why) {
 		log->pages_before = log->root.pages_written;
+		if (!read_only)
+			dmda_journal_skip_lost(&log->next_place);
 		log->durable_seq = log->next_place.seq - 1;
 		if (!read_only)
 			why = begin_anew(log);

@@ -114,6 +114,26 @@ static void an_operation_that_is_cut_off_does_not_count(struct kunit *test)
 	}
 }
 
+/* An eighth of the smallest rings need not be of whole units. */
+static void all_of_a_batch_can_be_used_whatever_the_size_of_the_ring(struct kunit *test)
+{
+	const u32 most_op_sectors = DIV_ROUND_UP(DMDA_MAX_OP_RECORDS,
+						 DMDA_RECORDS_BYTES / DMDA_MAX_RECORD_BYTES);
+	struct dmda_super super = { .journal_unit_sectors = 8 };
+
+	for (u32 nr = DMDA_MIN_JOURNAL_SECTORS; nr <= 4 * DMDA_MIN_JOURNAL_SECTORS; nr += 8) {
+		u32 most = min_t(u32, nr / 8, DMDA_MAX_BATCH_SECTORS);
+		u32 batch;
+
+		super.journal_sectors = nr;
+		batch = dmda_journal_batch_sectors(&super);
+		KUNIT_EXPECT_EQ(test, batch % 8, 0U);
+		KUNIT_EXPECT_GE(test, batch, most_op_sectors);
+		KUNIT_EXPECT_LE(test, batch, most);
+		KUNIT_EXPECT_GT(test, batch + 8, most);
+	}
+}
+
 static void a_batch_is_a_multiple_of_the_unit(struct kunit *test)
 {
 	struct ring *ring = new_ring(test, 8);
@@ -232,6 +252,7 @@ static struct kunit_case journal_cases[] = {
 	KUNIT_CASE(operations_come_back_also_across_sectors),
 	KUNIT_CASE(an_operation_that_is_cut_off_does_not_count),
 	KUNIT_CASE(a_batch_is_a_multiple_of_the_unit),
+	KUNIT_CASE(all_of_a_batch_can_be_used_whatever_the_size_of_the_ring),
 	KUNIT_CASE(any_changed_byte_ends_the_journal),
 	KUNIT_CASE(a_sector_of_another_past_is_no_successor),
 	KUNIT_CASE(a_sector_of_an_older_lap_is_no_successor),

@@ -131,7 +131,7 @@ static void places_and_segments_agree(struct kunit *test)
 static void what_cannot_be_is_refused_with_a_sentence(struct kunit *test)
 {
 	const struct dmda_format good = format_of(&layout_cases[1]);
-	struct dmda_format bad[10];
+	struct dmda_format bad[11];
 	struct dmda_super *super = make_super(test, &layout_cases[1]);
 
 	for (u32 i = 0; i < ARRAY_SIZE(bad); i++)
@@ -146,6 +146,8 @@ static void what_cannot_be_is_refused_with_a_sentence(struct kunit *test)
 	bad[7].journal_sectors = 4097;
 	bad[8].reserve_permille = 19;
 	bad[9].label = "a label that is longer than 31 characters";
+	bad[10].journal_sectors = 1200;
+	bad[10].journal_unit_sectors = 8;
 	for (u32 i = 0; i < ARRAY_SIZE(bad); i++) {
 		const char *why = dmda_super_make(&bad[i], super);
 

@@ -98,6 +98,7 @@ struct pending {
  * @root: the last checkpoint
  * @journal_from: journal sector that a crash begins to read at
  * @durable_seq: operations up to this are durable
+ * @first_seq: the first operation since it was started again
  * @mirror: a copy of @stable that is kept up to date, or NULL
  * @is_moving: data was written that is not mapped yet
  * @closing: a full segment that is to be closed when it is, or SEG_NONE
@@ -134,6 +135,7 @@ struct volume {
 	struct dmda_root root;
 	u64 journal_from;
 	u64 durable_seq;
+	u64 first_seq;
 
 	struct image *mirror;
 	bool is_moving;
@@ -528,24 +530,28 @@ static inline void open_segment(struct volume *volume, enum dmda_stream stream)
 	dmda_writer_open(&volume->writer, stream, seg, 0);
 }
 
-/* What follows open_volume() before a device is used again. */
+/* What follows open_volume() before a device is used again: cleaning goes on in its segment. */
 static inline void resume_volume(struct volume *volume, const struct dmda_journal_place *end,
 				 u64 salt)
 {
 	struct dmda_journal_place place = *end;
+	seg_t stays = dmda_writer_resume(&volume->writer, DMDA_STREAM_MOVED, &volume->opened);
 
+	dmda_journal_skip_lost(&place);
 	place.chain = dmda_journal_fresh_chain(&volume->super, salt);
 	dmda_journal_begin(&volume->batch, &volume->super, volume->sectors, BATCH_SECTORS,
 			   &place);
 	volume->durable_seq = end->seq - 1;
+	volume->first_seq = place.seq;
 	volume->is_starting = true;
-	for (u32 i = 0; i < volume->segments.nr_segments; i++) {
-		if (volume->segments.segment[i].state == DMDA_SEGMENT_OPEN)
-			close_segment(volume, to_seg(i));
-	}
 	take_checkpoint(volume);
 	volume->is_starting = false;
 	volume->durable_seq = volume->root.journal.seq - 1;
+	/* Not before: it may never count, and its numbers would be given again. */
+	for (u32 i = 0; i < volume->segments.nr_segments; i++) {
+		if (volume->segments.segment[i].state == DMDA_SEGMENT_OPEN && to_seg(i) != stays)
+			close_segment(volume, to_seg(i));
+	}
 }
 
 /* The pages of the map for an operation on these lpns. */
@@ -844,7 +850,7 @@ static inline const char *replay_journal(struct volume *volume, const struct ima
 		}
 	}
 	*next = reader.next;
-	return replay.why;
+	return replay.why ?: dmda_root_check_times(volume->slots, next->seq);
 }
 
 /* Starts a volume from an image. Return: NULL, or what is wrong. */

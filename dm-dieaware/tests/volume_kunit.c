@@ -43,6 +43,8 @@ struct move {
  * @scratch: by lpn
  * @nr_cleanings: victims that were cleaned
  * @salt: times that it was started again
+ * @highest_seq: that any page of a table had seen before the last of these
+ * @nr_lost: times that it had not been durable
  * @after: volume that is started from what a failure leaves
  * @image: what it leaves
  * @op: for replay
@@ -57,10 +59,12 @@ struct history {
 	u64 scratch[MAX_LPNS];
 	u32 nr_cleanings;
 	u64 salt;
+	u64 highest_seq;
+	u32 nr_lost;
 	struct volume *after;
 	struct image *image;
 	struct dmda_op op;
-	struct move moves[SEGMENT_PAGES];
+	struct move moves[2 * SEGMENT_PAGES];
 	u64 is_mapped[DISK_PAGES / 64 + 1];
 };
 
@@ -258,6 +262,27 @@ static void fail_power_once(struct volume *volume)
 	volume->is_dead = true;
 }
 
+/* The highest number that any page of a table has seen, whether a root names it or not. */
+static u64 highest_seq_of_slots(struct volume *volume)
+{
+	static const enum dmda_table tables[] = {
+		DMDA_TABLE_SEGMENTS, DMDA_TABLE_OPEN, DMDA_TABLE_MAP,
+	};
+	u64 highest = 0;
+
+	for (u32 i = 0; i < ARRAY_SIZE(tables); i++) {
+		for (u64 j = 0; j < 2 * volume->slots[tables[i]].nr_pages; j++) {
+			const struct dmda_block_header *header =
+				read_meta(volume, volume->stable,
+					  dmda_super_slot(&volume->super, tables[i], j / 2,
+							  j % 2));
+
+			highest = max(highest, le64_to_cpu(header->seq));
+		}
+	}
+	return highest;
+}
+
 /* Goes on from what the failure left, with another past. */
 static void restart(struct volume *volume)
 {
@@ -277,7 +302,12 @@ static void restart(struct volume *volume)
 	why = open_volume(volume, volume->stable, &history->op, &next);
 	KUNIT_ASSERT_NULL_MSG(volume->test, why, "%s", why);
 	memset(history->past, 0, sizeof(history->past));
+	history->highest_seq = highest_seq_of_slots(volume);
+	history->nr_lost += history->highest_seq >= next.seq;
 	resume_volume(volume, &next, ++history->salt);
+	KUNIT_EXPECT_GT(volume->test, volume->first_seq, history->highest_seq);
+	if (!volume->is_dead)
+		history->base_seq = volume->durable_seq;
 }
 
 static struct volume *new_history(struct kunit *test, u64 seed)
@@ -318,37 +348,45 @@ static void trim(struct volume *volume, u64 lpn, u32 nr_pages)
 	trim_pages(volume, lpn, nr_pages);
 }
 
+/* Finds the valid pages of a segment. Return: how many. */
+static u32 find_moves(struct volume *volume, seg_t seg, struct move *moves)
+{
+	const struct dmda_summary_block *summary =
+		read_meta(volume, volume->now, dmda_summary_dpn(&volume->super, seg));
+	u64 first = from_dpn(dmda_super_segment_dpn(&volume->super, seg));
+	u32 nr = 0;
+
+	KUNIT_ASSERT_NULL(volume->test, dmda_summary_check(summary, &volume->super, seg));
+	for (u32 page = 0; page < dmda_super_data_pages(&volume->super); page++) {
+		struct dmda_written written;
+		dpn_t dpn = to_dpn(first + page);
+
+		if (dmda_summary_get(summary, page, &written) &&
+		    where_is(volume, from_lpn(written.lpn)) == dpn)
+			moves[nr++] = (struct move){ .lpn = from_lpn(written.lpn), .from = dpn };
+	}
+	return nr;
+}
+
+static void copy_moved(struct volume *volume, struct move *move)
+{
+	write_data(volume, DMDA_STREAM_MOVED, move->lpn, 1,
+		   volume->now->tag[from_dpn(move->from)] - move->lpn, &move->to);
+}
+
 /* Copies the valid pages of the best victim. Return: how many. */
 static u32 begin_moves(struct volume *volume, struct move *moves, enum dmda_policy policy)
 {
-	const struct dmda_summary_block *summary;
 	struct dmda_candidate victim;
-	u32 nr = 0;
-	u64 first;
+	u32 nr;
 
 	if (!dmda_victim_candidates(&volume->segments, volume->batch.next_seq, policy, &victim,
 				    1))
 		return 0;
 	volume->is_moving = true;
-	summary = read_meta(volume, volume->now, dmda_summary_dpn(&volume->super, victim.seg));
-	KUNIT_ASSERT_NULL(volume->test,
-			  dmda_summary_check(summary, &volume->super, victim.seg));
-	first = from_dpn(dmda_super_segment_dpn(&volume->super, victim.seg));
-	for (u32 page = 0; page < dmda_super_data_pages(&volume->super); page++) {
-		struct dmda_written written;
-		dpn_t dpn = to_dpn(first + page);
-		u64 lpn;
-
-		if (!dmda_summary_get(summary, page, &written))
-			continue;
-		lpn = from_lpn(written.lpn);
-		if (where_is(volume, lpn) != dpn)
-			continue;
-		moves[nr] = (struct move){ .lpn = lpn, .from = dpn };
-		write_data(volume, DMDA_STREAM_MOVED, lpn, 1,
-			   volume->now->tag[from_dpn(dpn)] - lpn, &moves[nr].to);
-		nr++;
-	}
+	nr = find_moves(volume, victim.seg, moves);
+	for (u32 i = 0; i < nr; i++)
+		copy_moved(volume, &moves[i]);
 	return nr;
 }
 
@@ -449,6 +487,7 @@ static void it_survives_failures_one_after_the_other(struct kunit *test)
 		if (volume->is_dead)
 			restart(volume);
 	}
+	KUNIT_EXPECT_GT(test, ((struct history *)volume->data)->nr_lost, 0U);
 	/* The journal went round, too. */
 	KUNIT_EXPECT_GT(test, volume->batch.first.sector, (u64)DMDA_MIN_JOURNAL_SECTORS);
 }
@@ -485,11 +524,181 @@ static void what_the_journal_is_needed_for_is_not_written_over(struct kunit *tes
 	KUNIT_EXPECT_GE(test, volume->batch.first.sector, nr_rounds);
 }
 
+/*
+ * A full device that is cleaned and loses its power
+ */
+
+/* As in log mode: users leave so many segments to cleaning, which begins below the other. */
+#define KEPT_SEGMENTS	3
+#define LOW_SEGMENTS	8
+
+/* What is not durable is lost. */
+static void lose_power(struct volume *volume)
+{
+	struct history *history = volume->data;
+	struct dmda_journal_place next;
+	const char *why;
+
+	volume->nr_pending = 0;
+	copy_image(volume->now, volume->stable);
+	why = open_volume(volume, volume->stable, &history->op, &next);
+	KUNIT_ASSERT_NULL_MSG(volume->test, why, "%s", why);
+	resume_volume(volume, &next, ++history->salt);
+}
+
+static void commit_and_free(struct volume *volume)
+{
+	commit(volume);
+	free_empty_segments(volume);
+}
+
+/* Users overwrite until they have to wait. */
+static u32 write_until_full(struct volume *volume)
+{
+	struct history *history = volume->data;
+	u32 nr = 0;
+
+	commit_and_free(volume);
+	while (volume->segments.nr_free > KEPT_SEGMENTS) {
+		u64 lpn = random_below(history, volume->super.nr_lpns);
+		dpn_t dpn;
+
+		write_data(volume, DMDA_STREAM_USER, lpn, 1, 1ULL << 20, &dpn);
+		map_data(volume, lpn, dpn, 1);
+		nr++;
+	}
+	return nr;
+}
+
+static void sort_by_lpn(struct move *moves, u32 nr)
+{
+	for (u32 i = 1; i < nr; i++) {
+		for (u32 at = i; at && moves[at - 1].lpn > moves[at].lpn; at--)
+			swap(moves[at - 1], moves[at]);
+	}
+}
+
+/* The pages of victims that have room, in the order of files. Return: how many. */
+static u32 plan_moves(struct volume *volume, struct move *moves)
+{
+	u64 room = min_t(u64, dmda_writer_room(&volume->writer, DMDA_STREAM_MOVED,
+					       &volume->segments),
+			 2 * dmda_super_data_pages(&volume->super));
+	struct dmda_candidate victims[4];
+	u32 nr_victims = dmda_victim_candidates(&volume->segments, volume->batch.next_seq,
+						DMDA_POLICY_GREEDY, victims, 4);
+	u32 nr = 0;
+
+	for (u32 i = 0; i < nr_victims; i++) {
+		seg_t seg = victims[i].seg;
+
+		if (nr + volume->segments.segment[from_seg(seg)].nr_valid > room)
+			break;
+		nr += find_moves(volume, seg, moves + nr);
+	}
+	sort_by_lpn(moves, nr);
+	return nr;
+}
+
+/* Return: whether the power has not failed after @life moves. */
+static bool clean_once(struct volume *volume, u32 *life)
+{
+	struct history *history = volume->data;
+	u32 nr = plan_moves(volume, history->moves);
+
+	KUNIT_ASSERT_GT(volume->test, nr, 0U);
+	for (u32 i = 0; i < nr; i++) {
+		struct move *move = &history->moves[i];
+
+		if (!(*life)--) {
+			lose_power(volume);
+			return false;
+		}
+		copy_moved(volume, move);
+		map_data(volume, move->lpn, move->to, 1);
+		if (!random_below(history, 10))
+			commit(volume);
+	}
+	commit_and_free(volume);
+	return true;
+}
+
+/* Return: whether there is room for users. */
+static bool clean(struct volume *volume, u32 life)
+{
+	commit_and_free(volume);
+	while (volume->segments.nr_free <= LOW_SEGMENTS) {
+		if (!clean_once(volume, &life))
+			return false;
+	}
+	return true;
+}
+
+/* However often that happens, there is a victim that can be emptied, and so more space. */
+static void it_can_always_be_cleaned(struct kunit *test)
+{
+	struct volume *volume = new_history(test, 5);
+	struct history *history = volume->data;
+	u32 fewest = U32_MAX, nr_written = 0;
+	dpn_t dpn;
+
+	volume->cut = NULL;
+	for (u64 lpn = 0; lpn < volume->super.nr_lpns; lpn++) {
+		write_data(volume, DMDA_STREAM_USER, lpn, 1, 1ULL << 20, &dpn);
+		map_data(volume, lpn, dpn, 1);
+	}
+	for (u32 i = 0; i < 1000; i++) {
+		clean(volume, random_below(history, i % 100 ? 100 : 10000));
+		fewest = min(fewest, volume->segments.nr_free);
+		if (!random_below(history, 50))
+			nr_written += write_until_full(volume);
+	}
+	KUNIT_EXPECT_TRUE(test, clean(volume, U32_MAX));
+	KUNIT_EXPECT_GT(test, write_until_full(volume), 0U);
+	/* Else the last segments were never needed. */
+	KUNIT_EXPECT_LT(test, fewest, (u32)KEPT_SEGMENTS);
+	KUNIT_EXPECT_GT(test, nr_written, 1000U);
+}
+
+/* A checkpoint that others wrote beside: its pages know what comes behind its place. */
+static struct volume *volume_with_knowing_pages(struct kunit *test)
+{
+	struct volume *volume = new_history(test, 5);
+	struct checkpoint checkpoint;
+
+	volume->cut = NULL;
+	write_pages(volume, 0, 8, 1 << 20);
+	begin_checkpoint(volume, &checkpoint);
+	write_pages(volume, 1, 2, 2 << 20);
+	end_checkpoint(volume, &checkpoint);
+	KUNIT_ASSERT_GE(test, newest_seq(volume, DMDA_TABLE_MAP, 0),
+			checkpoint.root.journal.seq);
+	return volume;
+}
+
+static void a_journal_that_ends_before_what_the_tables_know_is_refused(struct kunit *test)
+{
+	struct volume *volume = volume_with_knowing_pages(test);
+	struct history *history = volume->data;
+	u32 at = dmda_journal_sector_at(&volume->super, volume->root.journal.sector);
+	struct dmda_journal_place next;
+	u8 *page;
+
+	KUNIT_EXPECT_NULL(test, open_volume(history->after, volume->stable, &history->op, &next));
+	page = volume->stable->meta[volume->super.journal_dpn + at / DMDA_PAGE_SECTORS].byte;
+	page[at % DMDA_PAGE_SECTORS * DMDA_SECTOR_BYTES + 100] ^= 1;
+	KUNIT_EXPECT_STREQ(test, open_volume(history->after, volume->stable, &history->op, &next),
+			   "the journal ends before an operation that a table knows");
+	KUNIT_EXPECT_EQ(test, next.seq, volume->root.journal.seq);
+}
+
 static struct kunit_case volume_cases[] = {
 	KUNIT_CASE_SLOW(what_was_flushed_survives_a_failure_at_every_write),
 	KUNIT_CASE_SLOW(it_survives_failures_one_after_the_other),
 	KUNIT_CASE_SLOW(a_segment_is_used_again_only_when_its_loss_is_durable),
 	KUNIT_CASE_SLOW(what_the_journal_is_needed_for_is_not_written_over),
+	KUNIT_CASE_SLOW(it_can_always_be_cleaned),
+	KUNIT_CASE(a_journal_that_ends_before_what_the_tables_know_is_refused),
 	{}
 };
 

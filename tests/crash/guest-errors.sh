@@ -45,7 +45,7 @@ ask() {
 # work TURN: sets STATE
 work() {
 	STATE=not_started
-	dmsetup create t --table "$(table_of "$DISK")" 2>/dev/null || {
+	dmsetup create t --table "$(table_of /dev/mapper/whole)" 2>/dev/null || {
 		dmsetup remove t 2>/dev/null || true
 		return 0
 	}
@@ -57,20 +57,21 @@ work() {
 }
 
 sound() {
-	dieaware check "$@" "$DISK" >/tmp/said 2>&1 || {
+	dieaware check "$@" /dev/mapper/whole >/tmp/said 2>&1 || {
 		cat /tmp/said
 		return 1
 	}
 }
 
 all_is_there() {
-	dmsetup create t --table "$(table_of "$DISK")" &&
+	dmsetup create t --table "$(table_of /dev/mapper/whole)" &&
 		[[ $(dmsetup status t) == *state=write* ]] &&
 		ask check &&
 		dmsetup remove t
 }
 
 modprobe dm-dieaware
+whole_device whole "0 $(sectors_of "$DISK") linear $DISK 0"
 format_disk /tmp/base --stripe 32K --segment 256K --journal 512K --reserve 30
 dd if=/tmp/base of="$DISK" bs=64K conv=sparse oflag=direct status=none
 coproc WORKER { exec errors.py /dev/mapper/t "$SEED" $OPERATIONS dmsetup message t 0; }

@@ -24,11 +24,11 @@ play_sample() {
 
 # begin_generation NUMBER: each third overwrites in place, on a disk whose pages do not tear.
 begin_generation() {
-	LOG_OPTION="" OPTIONS=()
+	LOG_OPTION="" OPTIONS=() IS_WHOLE=""
 	if [[ ${TARGET:-log} != log ]]; then
 		OPTIONS=(--raw)
 	elif (($1 % 3 == 2)); then
-		LOG_OPTION="in_place=0" OPTIONS=(--whole)
+		LOG_OPTION="in_place=0" OPTIONS=(--whole) IS_WHOLE=1
 	fi
 }
 

@@ -302,7 +302,8 @@ static const char *replay_journal(struct start *start)
 		}
 	}
 	start->journal_end = reader.next.sector;
-	return replay.why ?: find_lost(start, &reader);
+	return replay.why ?: find_lost(start, &reader) ?:
+		dmda_root_check_times(start->slots, reader.next.seq);
 }
 
 const char *start_open(struct start *start, const struct disk *disk)

@@ -8,6 +8,7 @@
 # mem: 1G
 # seconds: 20
 # timeout: 240
+# sentences: 47
 . "$(dirname "$0")/rc"
 
 modprobe brd rd_nr=1 rd_size=$((4 * 1024 * 1024))

@@ -6,6 +6,7 @@
 # mem: 2G
 # seconds: 20
 # timeout: 240
+# sentences: 17
 . "$(dirname "$0")/rc"
 
 modprobe brd rd_nr=1 rd_size=$((64 * 1024))

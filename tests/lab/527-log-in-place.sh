@@ -7,6 +7,7 @@
 # mem: 2G
 # seconds: 30
 # timeout: 300
+# sentences: 37
 . "$(dirname "$0")/rc"
 
 modprobe brd rd_nr=1 rd_size=$((64 * 1024))

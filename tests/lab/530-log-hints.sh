@@ -7,6 +7,7 @@
 # mem: 2G
 # seconds: 55
 # timeout: 280
+# sentences: 27
 . "$(dirname "$0")/rc"
 
 FILE_MIB=4

@@ -8,6 +8,7 @@
 # mem: 2G
 # seconds: 10
 # timeout: 120
+# sentences: 16
 . "$(dirname "$0")/rc"
 
 # events NAME [WORDS]: how often it fired

@@ -6,6 +6,7 @@
 # mem: 2G
 # seconds: 30
 # timeout: 240
+# sentences: 20
 . "$(dirname "$0")/rc"
 
 # low_is SECTORS: the device below is so large

@@ -86,4 +86,4 @@ check_that "a read-only start has all that was flushed" \
 check_that "and says that it only reads" "$(status_field t1 state)" == read_only
 dmsetup remove t1
 check_that "and has written nothing" "$(sha256sum </dev/ram1)" == "$sum"
-check "dieaware check finds nothing" dieaware check /dev/ram0
+check "dieaware check finds nothing" dieaware check /dev/mapper/low

@@ -7,6 +7,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 200
+# sentences: 15
 . "$(dirname "$0")/rc"
 
 # write_random OPTION...: 4 KiB each, all over the device

@@ -62,4 +62,4 @@ note "The page holds $(letters)."
 is_whole() {
 	[[ $(letters) == "4096 A" || $(letters) == "4096 B" ]]
 }
-check_known L6 "the page is the old one or the new one" is_whole
+check "the page is the old one or the new one" is_whole
