@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # dieaware grow: a device in hint mode and one in log mode take what the device below has become
 # larger by, mounted; and what it refuses.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 35

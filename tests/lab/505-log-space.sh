@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode without cleaning runs out of space: writes wait, then fail with ENOSPC; discarding brings
 # space back, also for those that wait already.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 15

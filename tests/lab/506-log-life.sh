@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The life of a target in log mode: what was written is there after it; one target at a time uses a
 # device; suspends and reloads under I/O lose nothing.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 15

@@ -3,7 +3,8 @@
 # Log mode with a small cache of the map: it keeps its size, what is used often stays in it,
 # whatever else is read or written meanwhile, and nothing is lost by it, even if a page of the map
 # cannot be written.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 1G
 # seconds: 20

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode, a start whose journal has changed more pages of the map than its cache holds: the cache
 # keeps its size, all is as the journal says; and so it is if that start fails or loses its power.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 40

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode when the device below fails: data alone fails its bio; where metadata cannot be written
 # or read, writes end, reads go on, and the device has to be checked before it is written again.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 25

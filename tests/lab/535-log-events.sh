@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode tells what it does: its tracepoints fire, as often as the status counts; and it discards
 # segments on the device below only when it is to.
-# kernels: 6.12
-# long: 6.1 newest
+# kernels: uml
+# long: 6.1 6.12 newest
 # smp: 1
 # mem: 2G
 # seconds: 10

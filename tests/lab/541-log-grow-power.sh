@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The power fails while a target in log mode grows, at each of its writes, and all or any part of
 # what was not flushed is lost: the old size or the new one, and all data.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 40

@@ -3,7 +3,8 @@
 # The power fails while the tool formats a device, or writes repaired metadata, at each of its
 # writes, and all or any part of what was not flushed is lost: there is what was, nothing that
 # could be taken for a device, or all that was to be.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 70

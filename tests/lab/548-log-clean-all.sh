@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The message clean, while users take the segments that were free when it began: it leaves what
 # cleaning needs, and is done all the same; while the device is suspended: it ends.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 2
 # mem: 2G
 # seconds: 40

@@ -3,8 +3,8 @@
 # Devices in log mode that earlier versions have written are read by this one: stored images, of devices
 # that were removed in order and of ones that crashed. All of each reads back, `dieaware check` finds
 # nothing, and it can be written on.
-# kernels: 6.12
-# long: 6.1 newest
+# kernels: uml
+# long: 6.1 6.12 newest
 # smp: 1
 # mem: 2G
 # seconds: 15

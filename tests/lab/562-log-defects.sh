@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode on a drive that writes 512 bytes whole or not at all, and no more: it announces blocks of
 # 4096 bytes, so the power must not fail in the middle of one.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 10
