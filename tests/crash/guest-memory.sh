@@ -98,7 +98,7 @@ check "after a crash it starts without memory" in_time dmsetup create t --table 
 check "with all that was written" in_time crowd.py check /dev/mapper/t "$MODEL"
 dmsetup remove t
 calm
-check "the device is sound" quietly dieaware check "$DISK"
+check "the device is sound" quietly dieaware check /dev/mapper/slow
 
 start
 check "where there is memory again" crowd.py work /dev/mapper/t "$MODEL" $((SEED + 2)) 1
