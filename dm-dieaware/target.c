@@ -12,7 +12,7 @@
 #include "core/message.h"
 #include "dieaware.h"
 #include "log/log.h"
-#include "log/pages.h"
+#include "log/cache.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"

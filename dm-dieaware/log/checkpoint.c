@@ -8,10 +8,10 @@
  */
 #include <linux/wait.h>
 
+#include "admission.h"
+#include "cache.h"
 #include "log.h"
-#include "pages.h"
 #include "trace.h"
-#include "wait.h"
 
 /* Pages of the map that are looked at under one holding of the lock */
 #define LOOK_AT_ONCE	64U

@@ -18,10 +18,10 @@
 #include <linux/sort.h>
 #include <linux/vmalloc.h>
 
+#include "admission.h"
+#include "cache.h"
 #include "clean.h"
-#include "pages.h"
 #include "trace.h"
-#include "wait.h"
 
 /* In idle time, a segment with more valid pages than this share of them stays as it is. */
 #define MAX_IDLE_VALID(data_pages)	((data_pages) / 4 * 3)

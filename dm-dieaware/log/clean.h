@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the two halves of cleaning share: clean.c chooses segments and says when, copy.c
- * brings what is valid in them to another place; and place.c, which must not change that
+ * brings what is valid in them to another place; and inplace.c, which must not change that
  * meanwhile.
  */
 #ifndef DMDA_LOG_CLEAN_H

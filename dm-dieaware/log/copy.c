@@ -12,10 +12,10 @@
 #include <linux/sort.h>
 #include <linux/vmalloc.h>
 
+#include "admission.h"
+#include "cache.h"
 #include "clean.h"
 #include "hint.h"
-#include "pages.h"
-#include "wait.h"
 
 /* Most pages of a command */
 #define CHUNK_PAGES		256U

@@ -7,7 +7,7 @@
  *
  * A write goes to a place that held something else: so it is no overwrite for the
  * device, but follows the page before it in its file, also when it replaces a page. It is an
- * overwrite only where it stays in its place (place.c).
+ * overwrite only where it stays in its place (inplace.c).
  *
  * A command with a hint cannot be merged with others, and what the log writes in sequence is
  * one large command without: so small pieces that replace something, or are moved by cleaning,
@@ -15,9 +15,9 @@
  *
  * Nothing is read for a hint: where a page of the map is not in memory there is none.
  */
+#include "cache.h"
 #include "hint.h"
 #include "log.h"
-#include "pages.h"
 
 /* What is the page before a run of a known file? */
 static void classify(struct dmda *dmda, const struct dmda_run *run, struct dmda_verdict *verdict)

@@ -22,11 +22,11 @@
  */
 #include <linux/interval_tree_generic.h>
 
+#include "admission.h"
+#include "cache.h"
 #include "hint.h"
 #include "log.h"
-#include "pages.h"
 #include "trace.h"
-#include "wait.h"
 
 #define FIRST_OF(io)	((io)->first)
 #define LAST_OF(io)	((io)->last)

@@ -8,9 +8,9 @@
 #include <linux/vmalloc.h>
 
 #include "../core/message.h"
+#include "admission.h"
+#include "cache.h"
 #include "log.h"
-#include "pages.h"
-#include "wait.h"
 
 /* Reserves, so that going on never depends on memory */
 #define NR_RESERVED_PAGES	16

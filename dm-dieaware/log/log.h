@@ -5,14 +5,14 @@
  * locks and workers.
  *
  *	io.c		a bio's way: claims, look-up, places, completion
- *	wait.c		writes that wait for places
+ *	admission.c	writes that wait for places
  *	hint.c		hints: which page precedes a write in its file, and where that lies
- *	map.c		pages of the map: read when needed, written back, evicted
- *	commit.c	the journal: batches, group commit
+ *	cache.c		pages of the map: read when needed, written back, evicted
+ *	journal.c	the journal: batches, group commit
  *	space.c		segments: opened, closed, freed
  *	checkpoint.c	tables and root
  *	clean.c		moving what is valid out of segments
- *	place.c		overwriting pages where they are
+ *	inplace.c		overwriting pages where they are
  *	start.c		superblock, root, tables, replay
  *	grow.c		a larger device gets a root and a superblock for its size
  *	disk.c		reading and writing metadata
@@ -602,7 +602,7 @@ void dmda_log_do_io(struct work_struct *work);
 dpn_t dmda_log_where_locked(struct dmda_log *log, u64 lpn);
 
 /*
- * Functions defined in commit.c
+ * Functions defined in journal.c
  */
 
 /**
@@ -835,7 +835,7 @@ static inline void dmda_log_begin_clean(struct dmda_log *log)
 }
 
 /*
- * Functions defined in place.c
+ * Functions defined in inplace.c
  */
 
 /**

@@ -9,9 +9,9 @@
  * a few segments at a time. When so few segments are free that users get none, those that
  * it has not begun with become free without.
  */
+#include "admission.h"
 #include "log.h"
 #include "trace.h"
-#include "wait.h"
 
 /* Segments that are discarded at a time: who reads and writes must not come behind all of them. */
 #define DISCARDS_AT_ONCE	8U

@@ -8,8 +8,8 @@
 #include <linux/sched/mm.h>
 #include <linux/vmalloc.h>
 
+#include "cache.h"
 #include "log.h"
-#include "pages.h"
 
 /* Sectors of the journal that are read at once */
 #define SECTORS_AT_ONCE	256U

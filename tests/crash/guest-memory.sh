@@ -17,7 +17,7 @@ MANY=1000000
 # Pages of the map that are set aside, and some for which there was memory after all
 FEW=100
 
-# Only what map.c asks for fails. The layers below have a task of their own.
+# Only what cache.c asks for fails. The layers below have a task of their own.
 shortage() {
 	local begin end
 

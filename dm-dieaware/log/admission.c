@@ -3,7 +3,7 @@
  * Writes that wait for places. They go on when there are some; fail when space has run out and
  * stays so; and go back to dm before a suspension that does not wait for them.
  */
-#include "wait.h"
+#include "admission.h"
 
 /* While writes wait for places, it is looked so often whether they still should. */
 #define LOOK_JIFFIES		HZ

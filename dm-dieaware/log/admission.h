@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Writes that wait for places: functions of wait.c, and what io.c lends it.
+ * Writes that wait for places: functions of admission.c, and what io.c lends it.
  */
-#ifndef DMDA_LOG_WAIT_H
-#define DMDA_LOG_WAIT_H
+#ifndef DMDA_LOG_ADMISSION_H
+#define DMDA_LOG_ADMISSION_H
 
 #include "log.h"
 
@@ -50,4 +50,4 @@ void dmda_log_go_on_locked(struct dmda_log *log, struct dmda_log_io *io);
  */
 void dmda_log_finish(struct dmda_log *log, struct dmda_log_io *io, blk_status_t status);
 
-#endif /* DMDA_LOG_WAIT_H */
+#endif /* DMDA_LOG_ADMISSION_H */

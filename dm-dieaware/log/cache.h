@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pages of the map in memory: struct and functions of map.c.
+ * Pages of the map in memory: struct and functions of cache.c.
  */
-#ifndef DMDA_LOG_PAGES_H
-#define DMDA_LOG_PAGES_H
+#ifndef DMDA_LOG_CACHE_H
+#define DMDA_LOG_CACHE_H
 
 #include "log.h"
 
@@ -122,4 +122,4 @@ void dmda_log_page_free(struct dmda_log *log, struct dmda_log_page *page);
  */
 void dmda_log_pages_free(struct dmda_log *log);
 
-#endif /* DMDA_LOG_PAGES_H */
+#endif /* DMDA_LOG_CACHE_H */

@@ -21,8 +21,8 @@
 #include <linux/sched.h>
 #include <linux/wait.h>
 
+#include "cache.h"
 #include "log.h"
-#include "pages.h"
 #include "trace.h"
 
 /* Pages that are evicted together */

@@ -18,8 +18,8 @@
  * What cleaning copies must not change meanwhile: a victim takes no such writes, and those
  * that are under way are waited for.
  */
+#include "cache.h"
 #include "clean.h"
-#include "pages.h"
 
 static u64 pages_of(const struct dmda_log *log, u32 nr_segments)
 {
