@@ -11,8 +11,9 @@
 
 #include "core/message.h"
 #include "dieaware.h"
-#include "log/log.h"
 #include "log/cache.h"
+#include "log/io.h"
+#include "log/life.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"

@@ -2,7 +2,7 @@
 /*
  * Pages of the map in memory. They are read when something needs them, and evicted when
  * there are more than there should be; one that was changed is written before that. The
- * only place where it is known where a page is to be read from is dmda_log.slots, which
+ * only place where it is known where a page is to be read from is dmda_log_tables.slots, which
  * learns of a write when it is done: until then the page stays.
  *
  * Which ones are evicted is S3-FIFO's choice, but that its main queue is a clock that goes round by
@@ -21,7 +21,6 @@
 #include <linux/sched.h>
 #include <linux/wait.h>
 
-#include "cache.h"
 #include "log.h"
 #include "trace.h"
 
@@ -67,7 +66,7 @@ void dmda_log_map_exit(void)
 
 static u64 nr_ahead(const struct dmda_log *log)
 {
-	return min_t(u64, div_u64(log->max_map_pages, AHEAD_PART), MAX_AHEAD);
+	return min_t(u64, div_u64(log->cache.max_pages, AHEAD_PART), MAX_AHEAD);
 }
 
 /* Nothing is ever evicted if all pages have room. */
@@ -75,27 +74,27 @@ static u64 fifo_pages(const struct dmda_log *log)
 {
 	u64 nr_pages = dmda_super_nr_pages(&log->super, DMDA_TABLE_MAP);
 
-	return nr_pages + nr_ahead(log) > log->max_map_pages ? log->max_map_pages : 1;
+	return nr_pages + nr_ahead(log) > log->cache.max_pages ? log->cache.max_pages : 1;
 }
 
 int dmda_log_init_map(struct dmda_log *log, int nr_reserved)
 {
-	log->fifo_memory = kvzalloc(dmda_s3fifo_bytes(fifo_pages(log)), GFP_KERNEL);
-	if (!log->fifo_memory)
+	log->cache.fifo_memory = kvzalloc(dmda_s3fifo_bytes(fifo_pages(log)), GFP_KERNEL);
+	if (!log->cache.fifo_memory)
 		return -ENOMEM;
-	dmda_s3fifo_init(&log->fifo, fifo_pages(log), log->fifo_memory);
-	return mempool_init_page_pool(&log->map_blocks, nr_reserved, 0) ?:
-		mempool_init_slab_pool(&log->map_pages, nr_reserved, page_cache) ?:
-		bioset_init(&log->fetches, BIO_POOL_SIZE, offsetof(struct fetch, bio),
+	dmda_s3fifo_init(&log->cache.fifo, fifo_pages(log), log->cache.fifo_memory);
+	return mempool_init_page_pool(&log->cache.blocks, nr_reserved, 0) ?:
+		mempool_init_slab_pool(&log->cache.structs, nr_reserved, page_cache) ?:
+		bioset_init(&log->cache.fetches, BIO_POOL_SIZE, offsetof(struct fetch, bio),
 			    BIOSET_NEED_BVECS);
 }
 
 void dmda_log_exit_map(struct dmda_log *log)
 {
-	bioset_exit(&log->fetches);
-	mempool_exit(&log->map_pages);
-	mempool_exit(&log->map_blocks);
-	kvfree(log->fifo_memory);
+	bioset_exit(&log->cache.fetches);
+	mempool_exit(&log->cache.structs);
+	mempool_exit(&log->cache.blocks);
+	kvfree(log->cache.fifo_memory);
 }
 
 static bool is_dirty(const struct dmda_log_page *page)
@@ -111,7 +110,7 @@ static void count_use(struct dmda_log_page *page)
 
 struct dmda_log_page *dmda_log_page_find_locked(struct dmda_log *log, u64 index)
 {
-	struct dmda_log_page *page = xa_load(&log->map, index);
+	struct dmda_log_page *page = xa_load(&log->cache.pages, index);
 
 	lockdep_assert_held(&log->lock);
 
@@ -123,7 +122,7 @@ struct dmda_log_page *dmda_log_page_find_locked(struct dmda_log *log, u64 index)
 
 bool dmda_log_page_is_there_locked(struct dmda_log *log, u64 index)
 {
-	const struct dmda_log_page *page = xa_load(&log->map, index);
+	const struct dmda_log_page *page = xa_load(&log->cache.pages, index);
 
 	lockdep_assert_held(&log->lock);
 
@@ -134,7 +133,8 @@ bool dmda_log_page_is_zero_locked(struct dmda_log *log, u64 index)
 {
 	lockdep_assert_held(&log->lock);
 
-	return !xa_load(&log->map, index) && !log->slots[DMDA_TABLE_MAP].newest[index];
+	return !xa_load(&log->cache.pages, index) &&
+		!log->tables.slots[DMDA_TABLE_MAP].newest[index];
 }
 
 void dmda_log_page_put_locked(struct dmda_log_page *page)
@@ -153,8 +153,8 @@ void dmda_log_page_put(struct dmda_log *log, struct dmda_log_page *page)
 
 void dmda_log_page_free(struct dmda_log *log, struct dmda_log_page *page)
 {
-	mempool_free(virt_to_page(page->map.block), &log->map_blocks);
-	mempool_free(page, &log->map_pages);
+	mempool_free(virt_to_page(page->map.block), &log->cache.blocks);
+	mempool_free(page, &log->cache.structs);
 }
 
 /*
@@ -164,14 +164,15 @@ void dmda_log_page_free(struct dmda_log *log, struct dmda_log_page *page)
 /* The page at the hand, which moves on; round and round. */
 static struct dmda_log_page *next_page(struct dmda_log *log)
 {
-	struct dmda_log_page *page = xa_find(&log->map, &log->hand, ULONG_MAX, XA_PRESENT);
+	struct dmda_log_cache *cache = &log->cache;
+	struct dmda_log_page *page = xa_find(&cache->pages, &cache->hand, ULONG_MAX, XA_PRESENT);
 
 	if (!page) {
-		log->hand = 0;
-		page = xa_find(&log->map, &log->hand, ULONG_MAX, XA_PRESENT);
+		cache->hand = 0;
+		page = xa_find(&cache->pages, &cache->hand, ULONG_MAX, XA_PRESENT);
 	}
 	if (page)
-		log->hand = page->map.index + 1;
+		cache->hand = page->map.index + 1;
 	return page;
 }
 
@@ -189,21 +190,21 @@ static bool has_no_chance(struct dmda_log_page *page)
 /* What came lately has one chance, and then is like the others. Return: it, if it had none. */
 static struct dmda_log_page *take_new(struct dmda_log *log, u64 index)
 {
-	struct dmda_log_page *page = xa_load(&log->map, index);
+	struct dmda_log_page *page = xa_load(&log->cache.pages, index);
 
 	page->is_new = false;
 	if (page->nr_pins || page->nr_uses > 0) {
 		page->nr_uses = 0;
 		return NULL;
 	}
-	dmda_s3fifo_gone(&log->fifo, index);
+	dmda_s3fifo_gone(&log->cache.fifo, index);
 	return page;
 }
 
 /* Looks at one page. Return: it, if nobody needs it. */
 static struct dmda_log_page *take_next(struct dmda_log *log, bool is_squeezing)
 {
-	u64 index = dmda_s3fifo_take(&log->fifo, is_squeezing);
+	u64 index = dmda_s3fifo_take(&log->cache.fifo, is_squeezing);
 	struct dmda_log_page *page;
 
 	if (index != U64_MAX)
@@ -215,10 +216,11 @@ static struct dmda_log_page *take_next(struct dmda_log *log, bool is_squeezing)
 /* While a root is on its way no page can be written; nobody waits for that before he must. */
 static u64 nr_too_many(const struct dmda_log *log)
 {
-	u64 nr_wanted = log->max_map_pages - nr_ahead(log);
-	u64 nr_staying = log->nr_map_pages - log->nr_leaving;
+	const struct dmda_log_cache *cache = &log->cache;
+	u64 nr_wanted = cache->max_pages - nr_ahead(log);
+	u64 nr_staying = cache->nr_pages - cache->nr_leaving;
 
-	if (log->slots[DMDA_TABLE_MAP].pending && log->nr_map_pages <= log->max_map_pages)
+	if (log->tables.slots[DMDA_TABLE_MAP].pending && cache->nr_pages <= cache->max_pages)
 		return 0;
 	return nr_staying > nr_wanted ? nr_staying - nr_wanted : 0;
 }
@@ -237,8 +239,8 @@ struct victims {
 
 static void take_out(struct dmda_log *log, const struct dmda_log_page *page)
 {
-	xa_erase(&log->map, page->map.index);
-	log->nr_map_pages--;
+	xa_erase(&log->cache.pages, page->map.index);
+	log->cache.nr_pages--;
 }
 
 static void add_victim(struct dmda_log *log, struct victims *victims, struct dmda_log_page *page)
@@ -247,7 +249,7 @@ static void add_victim(struct dmda_log *log, struct victims *victims, struct dmd
 		page->is_leaving = true;
 		page->nr_uses = 0;
 		page->nr_pins++;
-		log->nr_leaving++;
+		log->cache.nr_leaving++;
 		victims->page[victims->nr++] = page;
 		return;
 	}
@@ -301,7 +303,7 @@ static void evict(struct dmda_log *log, const struct victims *victims)
 	for (u32 i = 0; i < victims->nr_clean; i++)
 		dmda_log_page_free(log, victims->page[i]);
 	for (u32 i = victims->nr_clean; i < victims->nr; i++)
-		dmda_log_write_map_page(&log->leaving, victims->page[i]);
+		dmda_log_write_map_page(&log->cache.leaving, victims->page[i]);
 }
 
 bool dmda_log_page_leaves_locked(struct dmda_log *log, struct dmda_log_page *page)
@@ -309,7 +311,7 @@ bool dmda_log_page_leaves_locked(struct dmda_log *log, struct dmda_log_page *pag
 	lockdep_assert_held(&log->lock);
 
 	page->is_leaving = false;
-	log->nr_leaving--;
+	log->cache.nr_leaving--;
 	/* Somebody may have come for it while it was written. */
 	if (page->nr_pins || page->nr_uses > 0 || is_dirty(page))
 		return false;
@@ -319,14 +321,14 @@ bool dmda_log_page_leaves_locked(struct dmda_log *log, struct dmda_log_page *pag
 
 static bool is_small_enough(struct dmda_log *log)
 {
-	return READ_ONCE(log->nr_map_pages) <= log->max_map_pages ||
-		!READ_ONCE(log->nr_leaving);
+	return READ_ONCE(log->cache.nr_pages) <= log->cache.max_pages ||
+		!READ_ONCE(log->cache.nr_leaving);
 }
 
 /* After so many times each page has been looked at once for each of its chances. */
 static u64 most_looks(const struct dmda_log *log)
 {
-	return (MAX_USES + 2) * (div_u64(READ_ONCE(log->nr_map_pages), LOOK_AT_ONCE) + 1);
+	return (MAX_USES + 2) * (div_u64(READ_ONCE(log->cache.nr_pages), LOOK_AT_ONCE) + 1);
 }
 
 void dmda_log_pages_shrink(struct dmda_log *log)
@@ -350,7 +352,7 @@ static bool squeeze(struct dmda_log *log)
 	while (nr_looks-- && !victims.nr)
 		find_any_victims(log, &victims);
 	evict(log, &victims);
-	wait_event(log->wait, !READ_ONCE(log->nr_leaving));
+	wait_event(log->wait, !READ_ONCE(log->cache.nr_leaving));
 	return victims.nr;
 }
 
@@ -362,12 +364,12 @@ static bool squeeze(struct dmda_log *log)
 static bool take_memory(struct dmda_log *log, struct dmda_log_page **page, struct page **block)
 {
 	*page = kmem_cache_alloc(page_cache, TRY_GFP) ?:
-		mempool_alloc(&log->map_pages, GFP_NOWAIT);
-	*block = alloc_page(TRY_GFP) ?: mempool_alloc(&log->map_blocks, GFP_NOWAIT);
+		mempool_alloc(&log->cache.structs, GFP_NOWAIT);
+	*block = alloc_page(TRY_GFP) ?: mempool_alloc(&log->cache.blocks, GFP_NOWAIT);
 	if (*page && *block)
 		return true;
-	mempool_free(*block, &log->map_blocks);
-	mempool_free(*page, &log->map_pages);
+	mempool_free(*block, &log->cache.blocks);
+	mempool_free(*page, &log->cache.structs);
 	return false;
 }
 
@@ -415,9 +417,9 @@ static void end_waiting(struct dmda_log *log, struct dmda_log_page *page)
 		return;
 	/* The list gets a head, before the first. */
 	list_add_tail(&waiters, page->waiters);
-	list_splice_tail(&waiters, &log->ready);
+	list_splice_tail(&waiters, &log->ios.ready);
 	page->waiters = NULL;
-	dmda_log_kick(log, &log->io_work);
+	dmda_log_kick(log, &log->ios.work);
 }
 
 /* The page was read, or could not be. */
@@ -437,7 +439,7 @@ static void page_is_there(struct dmda_log *log, struct dmda_log_page *page, bool
 
 static u64 seq_slot_of(const struct dmda_log *log, const struct dmda_log_page *page)
 {
-	return log->slots[DMDA_TABLE_MAP].newest[page->map.index];
+	return log->tables.slots[DMDA_TABLE_MAP].newest[page->map.index];
 }
 
 static const char *check_page(const struct dmda_log *log, const struct dmda_log_page *page)
@@ -481,7 +483,7 @@ static void read_page(struct dmda_log *log, struct dmda_log_page *page)
 			      dmda_slot_of(seq_slot));
 	trace_dmda_log_map_fetch(log->dmda->self_dev, page->map.index, from_dpn(dpn));
 	page->map.seq = dmda_slot_seq(seq_slot);
-	bio = bio_alloc_bioset(log->bdev, 1, REQ_OP_READ | REQ_META, GFP_NOIO, &log->fetches);
+	bio = bio_alloc_bioset(log->bdev, 1, REQ_OP_READ | REQ_META, GFP_NOIO, &log->cache.fetches);
 	container_of(bio, struct fetch, bio)->log = log;
 	bio->bi_iter.bi_sector = dmda_log_sector(log, dpn);
 	bio->bi_end_io = page_was_read;
@@ -511,14 +513,14 @@ static bool insert_locked(struct dmda_log *log, u64 index, struct dmda_log_page 
 
 	lockdep_assert_held(&log->lock);
 
-	if (xa_is_err(xa_store(&log->map, index, page, GFP_NOWAIT)))
+	if (xa_is_err(xa_store(&log->cache.pages, index, page, GFP_NOWAIT)))
 		return false;
-	page->is_new = dmda_s3fifo_put(&log->fifo, index, &pushed);
+	page->is_new = dmda_s3fifo_put(&log->cache.fifo, index, &pushed);
 	if (pushed != U64_MAX)
-		((struct dmda_log_page *)xa_load(&log->map, pushed))->is_new = false;
+		((struct dmda_log_page *)xa_load(&log->cache.pages, pushed))->is_new = false;
 	/* Pinned until it is read. */
 	page->nr_pins = 1;
-	log->nr_map_pages++;
+	log->cache.nr_pages++;
 	log->counters.nr_map_reads++;
 	return true;
 }
@@ -529,9 +531,9 @@ static bool insert_locked(struct dmda_log *log, u64 index, struct dmda_log_page 
  */
 static void reserve_place(struct dmda_log *log, u64 index)
 {
-	if (!xa_reserve_irq(&log->map, index, TRY_GFP))
+	if (!xa_reserve_irq(&log->cache.pages, index, TRY_GFP))
 		return;
-	while (xa_reserve_irq(&log->map, index, TRY_GFP | __GFP_MEMALLOC))
+	while (xa_reserve_irq(&log->cache.pages, index, TRY_GFP | __GFP_MEMALLOC))
 		schedule_timeout_uninterruptible(NO_MEMORY_JIFFIES);
 }
 
@@ -545,7 +547,7 @@ static struct dmda_log_page *find_or_insert(struct dmda_log *log, struct dmda_lo
 	do {
 		reserve_place(log, index);
 		spin_lock_irq(&log->lock);
-		page = xa_load(&log->map, index);
+		page = xa_load(&log->cache.pages, index);
 		if (!page && insert_locked(log, index, fresh))
 			page = fresh;
 		if (page)
@@ -561,7 +563,7 @@ static struct dmda_log_page *get_page_of_map(struct dmda_log *log, u64 index,
 	struct dmda_log_page *page, *used = NULL, *fresh;
 
 	spin_lock_irq(&log->lock);
-	page = xa_load(&log->map, index);
+	page = xa_load(&log->cache.pages, index);
 	if (page)
 		used = use_page(page, io);
 	spin_unlock_irq(&log->lock);
@@ -608,9 +610,9 @@ struct dmda_log_page *dmda_log_page_wait(struct dmda_log *log, u64 index)
 
 int dmda_log_pages_settle(struct dmda_log *log)
 {
-	int ret = dmda_log_writes_end(&log->leaving);
+	int ret = dmda_log_writes_end(&log->cache.leaving);
 
-	dmda_log_writes_begin(&log->leaving, log);
+	dmda_log_writes_begin(&log->cache.leaving, log);
 	return ret;
 }
 
@@ -619,8 +621,8 @@ void dmda_log_pages_free(struct dmda_log *log)
 	struct dmda_log_page *page;
 	unsigned long index;
 
-	xa_for_each(&log->map, index, page)
+	xa_for_each(&log->cache.pages, index, page)
 		dmda_log_page_free(log, page);
-	log->nr_map_pages = 0;
-	xa_destroy(&log->map);
+	log->cache.nr_pages = 0;
+	xa_destroy(&log->cache.pages);
 }

@@ -1,23 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pages of the map in memory: struct and functions of cache.c.
+ * The cache of the map: those of its pages that are in memory. Whoever needs one pins it; the
+ * others may be evicted when there are more than there should be.
  */
 #ifndef DMDA_LOG_CACHE_H
 #define DMDA_LOG_CACHE_H
 
-#include "log.h"
+#include <linux/bio.h>
+#include <linux/mempool.h>
+#include <linux/xarray.h>
+
+#include "../core/change.h"
+#include "../core/s3fifo.h"
+#include "tables.h"
+
+struct dmda_log;
+struct dmda_log_io;
 
 /**
  * struct dmda_log_page - a page of the map in memory
  * @map: its bytes and what they know
  * @waiters: one of the struct dmda_log_io that wait until it is read, whose list is the others; or
  *	NULL
- * @nr_pins: it cannot be evicted as long as this is not 0
- * @is_ready: it was read
- * @is_failed: it could not be read
- * @is_writing: it is being written
- * @is_new: it is in the small queue
- * @is_leaving: it is being written to be evicted then
+ * @nr_pins: number of those who need it; it cannot be evicted as long as this is not 0
+ * @is_ready: whether it was read
+ * @is_failed: whether it could not be read
+ * @is_writing: whether it is being written
+ * @is_new: whether it is in the small queue
+ * @is_leaving: whether it is being written to be evicted then
  * @nr_uses: how often it was used lately; -1: it never was
  */
 struct dmda_log_page {
@@ -30,6 +40,34 @@ struct dmda_log_page {
 	bool is_new : 1;
 	bool is_leaving : 1;
 	s8 nr_uses;
+};
+
+/**
+ * struct dmda_log_cache - pages of the map in memory
+ * @pages: struct dmda_log_page by index in the table
+ * @nr_pages: number of pages in memory
+ * @max_pages: number of pages that there should be at most; constant
+ * @fifo: which pages came lately, and which of those have gone
+ * @fifo_memory: memory of @fifo
+ * @hand: index at which the search for one of the other pages to evict goes on
+ * @nr_leaving: number of pages that are being written to be evicted then
+ * @leaving: the writes of those
+ * @blocks: reserve of memory for pages
+ * @structs: reserve of struct dmda_log_page
+ * @fetches: reserve of reads of pages
+ */
+struct dmda_log_cache {
+	struct xarray pages;
+	u64 nr_pages;
+	u64 max_pages;
+	struct dmda_s3fifo fifo;
+	void *fifo_memory;
+	unsigned long hand;
+	u64 nr_leaving;
+	struct dmda_log_writes leaving;
+	mempool_t blocks;
+	mempool_t structs;
+	struct bio_set fetches;
 };
 
 /**
@@ -56,7 +94,7 @@ struct dmda_log_page *dmda_log_page_find_locked(struct dmda_log *log, u64 index)
 
 /**
  * dmda_log_page_get() - a page of the map, read if need be
- * @io: waits for it if it has to be read, and comes back to dmda_log.ready; it has no other page
+ * @io: waits for it if it has to be read, and comes back to dmda_log_ios.ready; it has no other page
  *	pinned meanwhile
  *
  * The caller clears dmda_log_io.has_waited when @io has got on.

@@ -8,8 +8,7 @@
  */
 #include <linux/wait.h>
 
-#include "admission.h"
-#include "cache.h"
+#include "disk.h"
 #include "log.h"
 #include "trace.h"
 
@@ -18,6 +17,32 @@
 
 /* Pages that are being written at a time */
 #define MAX_AT_ONCE	128
+
+struct dmda_block_id dmda_log_table_id(const struct dmda_log *log, enum dmda_table table,
+				       u64 index, u32 slot, u64 seq)
+{
+	static const u32 magic[] = {
+		[DMDA_TABLE_SEGMENTS] = DMDA_MAGIC_SEGMENTS,
+		[DMDA_TABLE_OPEN] = DMDA_MAGIC_OPEN,
+		[DMDA_TABLE_DIRECTORY] = DMDA_MAGIC_DIRECTORY,
+		[DMDA_TABLE_MAP] = DMDA_MAGIC_MAP,
+	};
+	static const u16 nr_entries[] = {
+		[DMDA_TABLE_SEGMENTS] = DMDA_SEGMENTS_PER_PAGE,
+		[DMDA_TABLE_OPEN] = DMDA_SUMMARIES_PER_PAGE,
+		[DMDA_TABLE_DIRECTORY] = DMDA_ENTRIES_PER_PAGE,
+		[DMDA_TABLE_MAP] = DMDA_MAP_ENTRIES,
+	};
+
+	return (struct dmda_block_id){
+		.magic = magic[table],
+		.nr_entries = nr_entries[table],
+		.dpn = dmda_super_slot(&log->super, table, index, slot),
+		.index = index,
+		.seq = seq,
+		.uuid = log->super.uuid,
+	};
+}
 
 void dmda_log_writes_begin(struct dmda_log_writes *writes, struct dmda_log *log)
 {
@@ -35,7 +60,7 @@ static bool map_page_is_written_locked(struct dmda_log *log, struct dmda_log_pag
 				       bool failed)
 {
 	page->is_writing = false;
-	log->nr_map_writes--;
+	log->tables.nr_map_writes--;
 	/* What is on the device is older, and nothing can be written any more: it must stay. */
 	if (failed)
 		page->map.dirty_sector = 0;
@@ -56,7 +81,7 @@ static void page_is_written(struct bio *bio)
 		dmda_log_fail(log, "writing a table", "the device reports an error");
 	spin_lock_irqsave(&log->lock, flags);
 	if (!failed)
-		dmda_slots_written(&log->slots[write->table], write->index, write->slot,
+		dmda_slots_written(&log->tables.slots[write->table], write->index, write->slot,
 				   write->seq);
 	if (write->page)
 		has_left = map_page_is_written_locked(log, write->page, failed);
@@ -64,8 +89,8 @@ static void page_is_written(struct bio *bio)
 	if (has_left)
 		dmda_log_page_free(log, write->page);
 	wake_up_all(&log->wait);
-	mempool_free(virt_to_page(write->buffer), &log->buffers);
-	mempool_free(write, &log->writes);
+	mempool_free(virt_to_page(write->buffer), &log->tables.buffers);
+	mempool_free(write, &log->tables.writes);
 	dmda_log_group_put(&writes->group, failed);
 }
 
@@ -76,10 +101,10 @@ static struct dmda_log_page_write *new_write(struct dmda_log_writes *writes,
 	struct dmda_log_page_write *write;
 
 	wait_event(log->wait, atomic_read(&writes->group.nr_left) < MAX_AT_ONCE);
-	write = mempool_alloc(&log->writes, GFP_NOIO);
+	write = mempool_alloc(&log->tables.writes, GFP_NOIO);
 	write->writes = writes;
 	write->page = NULL;
-	write->buffer = page_address(mempool_alloc(&log->buffers, GFP_NOIO));
+	write->buffer = page_address(mempool_alloc(&log->tables.buffers, GFP_NOIO));
 	write->table = table;
 	write->index = index;
 	dmda_log_group_get(&writes->group);
@@ -109,14 +134,14 @@ static void seal_page(struct dmda_log_page_write *write, u32 nr_entries)
 
 	if (nr_entries)
 		id.nr_entries = nr_entries;
-	id.epoch = READ_ONCE(log->root.epoch) + 1;
+	id.epoch = READ_ONCE(log->checkpoint.root.epoch) + 1;
 	dmda_block_seal(write->buffer, &id);
 }
 
 /* Only one write of a page at a time, and none while a root is on its way. */
 static bool can_write(const struct dmda_log *log, const struct dmda_log_page *page)
 {
-	return !page->is_writing && !log->slots[DMDA_TABLE_MAP].pending;
+	return !page->is_writing && !log->tables.slots[DMDA_TABLE_MAP].pending;
 }
 
 void dmda_log_write_map_page(struct dmda_log_writes *writes, struct dmda_log_page *page)
@@ -128,9 +153,9 @@ void dmda_log_write_map_page(struct dmda_log_writes *writes, struct dmda_log_pag
 	spin_lock_irq(&log->lock);
 	wait_event_lock_irq(log->wait, can_write(log, page), log->lock);
 	page->is_writing = true;
-	log->nr_map_writes++;
+	log->tables.nr_map_writes++;
 	log->counters.meta_pages++;
-	write->slot = dmda_slots_target(&log->slots[DMDA_TABLE_MAP], page->map.index);
+	write->slot = dmda_slots_target(&log->tables.slots[DMDA_TABLE_MAP], page->map.index);
 	write->seq = page->map.seq;
 	memcpy(write->buffer, page->map.block, DMDA_BLOCK_BYTES);
 	page->map.dirty_sector = U64_MAX;
@@ -148,7 +173,7 @@ static u32 find_map_pages(struct dmda_log *log, u64 before, unsigned long *index
 
 	spin_lock_irq(&log->lock);
 	for (u32 i = 0; i < LOOK_AT_ONCE; i++, ++*index) {
-		page = xa_find(&log->map, index, ULONG_MAX, XA_PRESENT);
+		page = xa_find(&log->cache.pages, index, ULONG_MAX, XA_PRESENT);
 		if (!page) {
 			*index = ULONG_MAX;
 			break;
@@ -180,13 +205,13 @@ static void write_segments_page(struct dmda_log_writes *writes, u64 index)
 {
 	struct dmda_log *log = writes->log;
 	struct dmda_log_page_write *write = new_write(writes, DMDA_TABLE_SEGMENTS, index);
-	struct dmda_segments_page *page = &log->segments.page[index];
+	struct dmda_segments_page *page = &log->space.segments.page[index];
 	u32 nr_entries;
 
 	spin_lock_irq(&log->lock);
-	write->slot = dmda_slots_target(&log->slots[DMDA_TABLE_SEGMENTS], index);
+	write->slot = dmda_slots_target(&log->tables.slots[DMDA_TABLE_SEGMENTS], index);
 	write->seq = page->seq;
-	nr_entries = dmda_segments_encode(&log->segments, index, write->buffer);
+	nr_entries = dmda_segments_encode(&log->space.segments, index, write->buffer);
 	page->dirty_sector = U64_MAX;
 	log->counters.meta_pages++;
 	spin_unlock_irq(&log->lock);
@@ -198,12 +223,12 @@ static void write_opened_page(struct dmda_log_writes *writes, u64 index)
 {
 	struct dmda_log *log = writes->log;
 	struct dmda_log_page_write *write = new_write(writes, DMDA_TABLE_OPEN, index);
-	struct dmda_opened_page *page = &log->opened.page[index];
+	struct dmda_opened_page *page = &log->space.opened.page[index];
 
 	spin_lock_irq(&log->lock);
-	write->slot = dmda_slots_target(&log->slots[DMDA_TABLE_OPEN], index);
+	write->slot = dmda_slots_target(&log->tables.slots[DMDA_TABLE_OPEN], index);
 	write->seq = page->seq;
-	memcpy(write->buffer, &log->opened.block[index], DMDA_BLOCK_BYTES);
+	memcpy(write->buffer, &log->space.opened.block[index], DMDA_BLOCK_BYTES);
 	page->dirty_sector = U64_MAX;
 	log->counters.meta_pages++;
 	spin_unlock_irq(&log->lock);
@@ -217,12 +242,12 @@ static int write_tables(struct dmda_log *log, u64 before)
 
 	dmda_log_writes_begin(&writes, log);
 	write_map(&writes, before);
-	for (u64 i = 0; i < log->slots[DMDA_TABLE_SEGMENTS].nr_pages; i++) {
-		if (READ_ONCE(log->segments.page[i].dirty_sector) < before)
+	for (u64 i = 0; i < log->tables.slots[DMDA_TABLE_SEGMENTS].nr_pages; i++) {
+		if (READ_ONCE(log->space.segments.page[i].dirty_sector) < before)
 			write_segments_page(&writes, i);
 	}
-	for (u64 i = 0; i < log->slots[DMDA_TABLE_OPEN].nr_pages; i++) {
-		if (READ_ONCE(log->opened.page[i].dirty_sector) < before)
+	for (u64 i = 0; i < log->tables.slots[DMDA_TABLE_OPEN].nr_pages; i++) {
+		if (READ_ONCE(log->space.opened.page[i].dirty_sector) < before)
 			write_opened_page(&writes, i);
 	}
 	return dmda_log_writes_end(&writes);
@@ -232,26 +257,26 @@ static int write_tables(struct dmda_log *log, u64 before)
 static void begin_root(struct dmda_log *log)
 {
 	spin_lock_irq(&log->lock);
-	dmda_slots_begin(&log->slots[DMDA_TABLE_MAP]);
-	wait_event_lock_irq(log->wait, !log->nr_map_writes, log->lock);
+	dmda_slots_begin(&log->tables.slots[DMDA_TABLE_MAP]);
+	wait_event_lock_irq(log->wait, !log->tables.nr_map_writes, log->lock);
 	spin_unlock_irq(&log->lock);
 }
 
 static int write_directory(struct dmda_log *log, u64 epoch)
 {
-	const struct dmda_slots *slots = &log->slots[DMDA_TABLE_DIRECTORY];
+	const struct dmda_slots *slots = &log->tables.slots[DMDA_TABLE_DIRECTORY];
 	struct dmda_log_writes writes;
 
 	dmda_log_writes_begin(&writes, log);
 	for (u64 i = 0; i < slots->nr_pages; i++) {
 		struct dmda_log_page_write *write;
 
-		if (!dmda_slots_changed(&log->slots[DMDA_TABLE_MAP], i))
+		if (!dmda_slots_changed(&log->tables.slots[DMDA_TABLE_MAP], i))
 			continue;
 		write = new_write(&writes, DMDA_TABLE_DIRECTORY, i);
 		write->slot = dmda_slots_target(slots, i);
 		write->seq = epoch;
-		dmda_directory_encode(&log->super, &log->slots[DMDA_TABLE_MAP], i,
+		dmda_directory_encode(&log->super, &log->tables.slots[DMDA_TABLE_MAP], i,
 				      write->slot, epoch, write->buffer);
 		submit_page(write);
 	}
@@ -264,14 +289,14 @@ static int write_root(struct dmda_log *log, struct dmda_root *root)
 	int ret;
 
 	spin_lock_irq(&log->lock);
-	root->is_clean = root->is_clean && !log->batch.nr_used;
-	root->pages_written = log->pages_before + log->counters.user_pages +
+	root->is_clean = root->is_clean && !log->journal.batch.nr_used;
+	root->pages_written = log->checkpoint.pages_before + log->counters.user_pages +
 		log->counters.moved_pages + log->counters.meta_pages;
 	spin_unlock_irq(&log->lock);
 	for (u32 i = 0; i < nr_pages; i++)
-		dmda_root_encode(root, &log->super, log->slots, i,
-				 log->root_pages + i * DMDA_BLOCK_BYTES);
-	ret = dmda_log_write(log, dmda_root_dpn(&log->super, root->epoch), log->root_pages,
+		dmda_root_encode(root, &log->super, log->tables.slots, i,
+				 log->checkpoint.pages + i * DMDA_BLOCK_BYTES);
+	ret = dmda_log_write(log, dmda_root_dpn(&log->super, root->epoch), log->checkpoint.pages,
 			     nr_pages, REQ_PREFLUSH | REQ_FUA);
 	if (ret)
 		dmda_log_fail(log, "writing a root", "the device reports an error");
@@ -282,9 +307,9 @@ static void end_root(struct dmda_log *log, const struct dmda_root *root, bool du
 {
 	spin_lock_irq(&log->lock);
 	for (int i = 0; i < DMDA_NR_TABLES; i++)
-		dmda_slots_end(&log->slots[i], durable);
+		dmda_slots_end(&log->tables.slots[i], durable);
 	if (durable) {
-		log->root = *root;
+		log->checkpoint.root = *root;
 		log->counters.nr_checkpoints++;
 	}
 	spin_unlock_irq(&log->lock);
@@ -299,9 +324,9 @@ static int take_checkpoint(struct dmda_log *log, bool is_clean)
 	if (ret)
 		return ret;
 	spin_lock_irq(&log->lock);
-	root = log->root;
+	root = log->checkpoint.root;
 	root.epoch++;
-	root.journal = log->has_batch ? log->batch.first : log->next_place;
+	root.journal = log->journal.has_batch ? log->journal.batch.first : log->journal.next_place;
 	root.is_clean = is_clean;
 	spin_unlock_irq(&log->lock);
 
@@ -311,7 +336,7 @@ static int take_checkpoint(struct dmda_log *log, bool is_clean)
 		ret = write_directory(log, root.epoch);
 	spin_lock_irq(&log->lock);
 	for (int i = 0; i < DMDA_NR_TABLES; i++)
-		dmda_slots_begin(&log->slots[i]);
+		dmda_slots_begin(&log->tables.slots[i]);
 	spin_unlock_irq(&log->lock);
 	/* What the pages know beyond the journal's durable end must not be needed. */
 	if (!ret)
@@ -327,9 +352,9 @@ int dmda_log_checkpoint(struct dmda_log *log, bool is_clean)
 {
 	int ret;
 
-	mutex_lock(&log->checkpoint_lock);
+	mutex_lock(&log->checkpoint.lock);
 	ret = take_checkpoint(log, is_clean);
-	mutex_unlock(&log->checkpoint_lock);
+	mutex_unlock(&log->checkpoint.lock);
 	if (ret)
 		return ret;
 	spin_lock_irq(&log->lock);
@@ -346,15 +371,15 @@ static bool is_due(struct dmda_log *log)
 
 	spin_lock_irq(&log->lock);
 	due = log->state == DMDA_LOG_WRITE &&
-		dmda_journal_room(&log->super, &log->root.journal, &log->next_place) <
-			log->super.journal_sectors / 2;
+		dmda_journal_room(&log->super, &log->checkpoint.root.journal,
+				  &log->journal.next_place) < log->super.journal_sectors / 2;
 	spin_unlock_irq(&log->lock);
 	return due;
 }
 
 void dmda_log_do_checkpoint(struct work_struct *work)
 {
-	struct dmda_log *log = container_of(work, struct dmda_log, checkpoint_work);
+	struct dmda_log *log = container_of(work, struct dmda_log, checkpoint.work);
 
 	if (is_due(log))
 		dmda_log_checkpoint(log, false);

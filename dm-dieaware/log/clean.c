@@ -18,9 +18,8 @@
 #include <linux/sort.h>
 #include <linux/vmalloc.h>
 
-#include "admission.h"
-#include "cache.h"
-#include "clean.h"
+#include "disk.h"
+#include "log.h"
 #include "trace.h"
 
 /* In idle time, a segment with more valid pages than this share of them stays as it is. */
@@ -130,13 +129,13 @@ static bool is_worth_it(const struct dmda_log_cleaner *cleaner, seg_t seg)
 
 	if (test_bit(from_seg(seg), cleaner->is_stuck))
 		return false;
-	return !cleaner->is_idle || log->segments.segment[from_seg(seg)].nr_valid <=
+	return !cleaner->is_idle || log->space.segments.segment[from_seg(seg)].nr_valid <=
 		MAX_IDLE_VALID(dmda_super_data_pages(&log->super));
 }
 
 static void hold(struct dmda_log *log, seg_t seg)
 {
-	atomic_inc(&log->readers[from_seg(seg)]);
+	atomic_inc(&log->space.readers[from_seg(seg)]);
 }
 
 /* The best segments, held. Return: how many. */
@@ -147,8 +146,8 @@ static u32 find_candidates(struct dmda_log_cleaner *cleaner, enum dmda_policy po
 	u32 nr_found, nr = 0;
 
 	spin_lock_irq(&log->lock);
-	nr_found = dmda_victim_candidates(&log->segments, log->batch.next_seq, policy, found,
-					  DMDA_MAX_CANDIDATES);
+	nr_found = dmda_victim_candidates(&log->space.segments, log->journal.batch.next_seq, policy,
+					  found, DMDA_MAX_CANDIDATES);
 	for (u32 i = 0; i < nr_found && nr < DMDA_LOG_CANDIDATES; i++) {
 		if (!is_worth_it(cleaner, found[i].seg))
 			continue;
@@ -223,7 +222,7 @@ static bool add_victim(struct dmda_log_cleaner *cleaner, const struct dmda_log_l
 	if (!has_room_for(cleaner, look))
 		return false;
 	collect_moves(cleaner, look);
-	cleaner->mtime = max(cleaner->mtime, log->segments.segment[seg].mtime);
+	cleaner->mtime = max(cleaner->mtime, log->space.segments.segment[seg].mtime);
 	cleaner->victim[cleaner->nr_victims++] = look->seg;
 	trace_dmda_log_clean(log->dmda->self_dev, look->seg, look->nr_valid);
 	return true;
@@ -241,7 +240,7 @@ static u64 room_now(struct dmda_log *log)
 	u64 room;
 
 	spin_lock_irq(&log->lock);
-	room = dmda_writer_room(&log->writer, DMDA_STREAM_MOVED, &log->segments);
+	room = dmda_writer_room(&log->space.writer, DMDA_STREAM_MOVED, &log->space.segments);
 	spin_unlock_irq(&log->lock);
 	return room;
 }
@@ -253,10 +252,10 @@ static u32 sure_moves(struct dmda_log_cleaner *cleaner)
 	u64 room = room_now(log);
 
 	/* What the last round has emptied may not be free yet. */
-	if (room < cleaner->kept_moves && READ_ONCE(log->segments.nr_empty) &&
+	if (room < cleaner->kept_moves && READ_ONCE(log->space.segments.nr_empty) &&
 	    !dmda_log_commit(log)) {
-		queue_work(log->queue, &log->space_work);
-		flush_work(&log->space_work);
+		queue_work(log->queue, &log->space.work);
+		flush_work(&log->space.work);
 		room = room_now(log);
 	}
 	cleaner->is_tight = room < cleaner->kept_moves;
@@ -299,7 +298,7 @@ static void release_victims(struct dmda_log_cleaner *cleaner, bool is_done)
 	if (is_done && cleaner->is_idle)
 		log->counters.nr_idle_cleaned += cleaner->nr_victims;
 	spin_unlock_irq(&log->lock);
-	dmda_log_kick(log, &log->space_work);
+	dmda_log_kick(log, &log->space.work);
 }
 
 static bool clean_chosen(struct dmda_log_cleaner *cleaner)
@@ -323,7 +322,7 @@ static u32 nr_to_be_had(struct dmda_log *log)
 	u32 nr;
 
 	spin_lock_irq(&log->lock);
-	nr = log->segments.nr_free + log->segments.nr_empty;
+	nr = log->space.segments.nr_free + log->space.segments.nr_empty;
 	spin_unlock_irq(&log->lock);
 	return nr;
 }
@@ -331,9 +330,9 @@ static u32 nr_to_be_had(struct dmda_log *log)
 static void set_pacing(struct dmda_log *log, bool is_pacing)
 {
 	spin_lock_irq(&log->lock);
-	if (is_pacing && !log->is_pacing)
-		log->credit = DMDA_LOG_MAX_CREDIT;
-	log->is_pacing = is_pacing;
+	if (is_pacing && !log->admission.is_pacing)
+		log->admission.credit = DMDA_LOG_MAX_CREDIT;
+	log->admission.is_pacing = is_pacing;
 	dmda_log_feed_locked(log);
 	spin_unlock_irq(&log->lock);
 }
@@ -347,7 +346,7 @@ static void gain_room(struct dmda_log *log, bool (*may)(const struct dmda_log *l
 		if (nr > DMDA_LOG_LOW_SEGMENTS)
 			break;
 		set_pacing(log, true);
-		if (!clean_some(log->cleaner, nr <= DMDA_LOG_KEPT_SEGMENTS))
+		if (!clean_some(log->cleaning.cleaner, nr <= DMDA_LOG_KEPT_SEGMENTS))
 			break;
 	}
 	set_pacing(log, false);
@@ -358,7 +357,7 @@ static void gather(struct dmda_log *log)
 {
 	while (may_clean(log) && dmda_log_begin_gathering(log)) {
 		/* The most space for the least work */
-		if (!clean_some(log->cleaner, true))
+		if (!clean_some(log->cleaning.cleaner, true))
 			break;
 	}
 }
@@ -377,11 +376,11 @@ static void mark_all(struct dmda_log_cleaner *cleaner)
 {
 	struct dmda_log *log = cleaner->log;
 
-	bitmap_zero(cleaner->is_left, log->segments.nr_segments);
+	bitmap_zero(cleaner->is_left, log->space.segments.nr_segments);
 	spin_lock_irq(&log->lock);
-	for (u32 i = 0; i < log->segments.nr_segments; i++) {
-		if (log->segments.segment[i].state == DMDA_SEGMENT_CLOSED &&
-		    log->segments.segment[i].nr_valid && !test_bit(i, cleaner->is_stuck))
+	for (u32 i = 0; i < log->space.segments.nr_segments; i++) {
+		if (log->space.segments.segment[i].state == DMDA_SEGMENT_CLOSED &&
+		    log->space.segments.segment[i].nr_valid && !test_bit(i, cleaner->is_stuck))
 			set_bit(i, cleaner->is_left);
 	}
 	spin_unlock_irq(&log->lock);
@@ -390,7 +389,7 @@ static void mark_all(struct dmda_log_cleaner *cleaner)
 /* Is a segment to be cleaned, still? Then it is held. An empty one may be on its way to be free. */
 static bool hold_if_worth(struct dmda_log *log, u32 i)
 {
-	const struct dmda_segment *segment = &log->segments.segment[i];
+	const struct dmda_segment *segment = &log->space.segments.segment[i];
 	bool is_worth;
 
 	spin_lock_irq(&log->lock);
@@ -409,7 +408,7 @@ static bool choose_next(struct dmda_log_cleaner *cleaner)
 	u32 i;
 
 	forget_victims(cleaner);
-	for_each_set_bit(i, cleaner->is_left, log->segments.nr_segments) {
+	for_each_set_bit(i, cleaner->is_left, log->space.segments.nr_segments) {
 		if (!hold_if_worth(log, i)) {
 			clear_bit(i, cleaner->is_left);
 			continue;
@@ -435,7 +434,7 @@ static u32 room_for_all(struct dmda_log *log)
 	u32 nr;
 
 	spin_lock_irq(&log->lock);
-	nr = log->segments.nr_free;
+	nr = log->space.segments.nr_free;
 	spin_unlock_irq(&log->lock);
 	nr = nr > DMDA_LOG_LOW_SEGMENTS ? nr - DMDA_LOG_LOW_SEGMENTS : 0;
 	return min_t(u64, (u64)nr * data_pages, MAX_SORTED_PAGES);
@@ -447,7 +446,7 @@ static void limit_moves(struct dmda_log_cleaner *cleaner, u32 max_moves)
 
 	cleaner->max_moves = max_moves;
 	spin_lock_irq(&log->lock);
-	log->leaves_kept = max_moves > cleaner->kept_moves;
+	log->cleaning.leaves_kept = max_moves > cleaner->kept_moves;
 	spin_unlock_irq(&log->lock);
 }
 
@@ -475,7 +474,7 @@ static bool clean_next(struct dmda_log_cleaner *cleaner, u32 nr_memory)
 	if (!choose_next(cleaner))
 		return false;
 	if (clean_chosen(cleaner)) {
-		flush_work(&cleaner->log->space_work);
+		flush_work(&cleaner->log->space.work);
 		return true;
 	}
 	put_victims_back(cleaner);
@@ -494,7 +493,7 @@ static bool clean_all_left(struct dmda_log_cleaner *cleaner, u32 nr_memory)
 			break;
 	}
 	limit_moves(cleaner, cleaner->kept_moves);
-	return bitmap_empty(cleaner->is_left, log->segments.nr_segments);
+	return bitmap_empty(cleaner->is_left, log->space.segments.nr_segments);
 }
 
 static void clean_everything(struct dmda_log_cleaner *cleaner)
@@ -508,7 +507,7 @@ static void clean_everything(struct dmda_log_cleaner *cleaner)
 	cleaner->is_all = true;
 	mark_all(cleaner);
 	if (clean_all_left(cleaner, more ? nr_memory : cleaner->kept_moves))
-		WRITE_ONCE(cleaner->log->must_clean_all, false);
+		WRITE_ONCE(cleaner->log->cleaning.must_clean_all, false);
 	cleaner->is_all = false;
 	cleaner->move = own;
 	kvfree(more);
@@ -518,10 +517,30 @@ static void clean_everything(struct dmda_log_cleaner *cleaner)
  * When
  */
 
+/* When it will have been idle for long enough, if nobody comes; in jiffies */
+static unsigned long idle_end(const struct dmda_log *log)
+{
+	return READ_ONCE(log->cleaning.last_io) +
+		msecs_to_jiffies(READ_ONCE(log->dmda->config.idle_ms));
+}
+
+static bool is_idle(const struct dmda_log *log)
+{
+	return READ_ONCE(log->dmda->config.idle_ms) && time_after_eq(jiffies, idle_end(log));
+}
+
+bool dmda_log_must_stop(const struct dmda_log_cleaner *cleaner)
+{
+	if (!cleaner->is_idle && !cleaner->is_all)
+		return false;
+	return READ_ONCE(cleaner->log->is_suspending) ||
+		(cleaner->is_idle && !is_idle(cleaner->log));
+}
+
 /* In idle time. When somebody comes, it goes on after the next pause. */
 static void clean_idle(struct dmda_log *log)
 {
-	struct dmda_log_cleaner *cleaner = log->cleaner;
+	struct dmda_log_cleaner *cleaner = log->cleaning.cleaner;
 
 	cleaner->is_idle = true;
 	while (may_clean(log) && !dmda_log_must_stop(cleaner) &&
@@ -530,36 +549,50 @@ static void clean_idle(struct dmda_log *log)
 			break;
 	}
 	cleaner->is_idle = false;
-	if (!dmda_log_is_idle(log) && nr_to_be_had(log) <= dmda_log_soft_mark(log))
+	if (!is_idle(log) && nr_to_be_had(log) <= dmda_log_soft_mark(log))
 		dmda_log_wait_idle(log);
+}
+
+u32 dmda_log_soft_mark(const struct dmda_log *log)
+{
+	return DMDA_LOG_LOW_SEGMENTS +
+		mult_frac(log->space.segments.nr_segments,
+			  READ_ONCE(log->dmda->config.idle_free_percent), 100);
+}
+
+void dmda_log_begin_clean(struct dmda_log *log)
+{
+	if (!READ_ONCE(log->is_quiet))
+		queue_work(log->cleaning.queue, &log->cleaning.work);
 }
 
 void dmda_log_wait_idle(struct dmda_log *log)
 {
 	if (may_clean(log) && READ_ONCE(log->dmda->config.idle_ms))
-		queue_delayed_work(log->clean_queue, &log->idle_work,
+		queue_delayed_work(log->cleaning.queue, &log->cleaning.idle_work,
 				   msecs_to_jiffies(READ_ONCE(log->dmda->config.idle_ms)));
 }
 
 void dmda_log_do_idle(struct work_struct *work)
 {
-	struct dmda_log *log = container_of(to_delayed_work(work), struct dmda_log, idle_work);
+	struct dmda_log *log = container_of(to_delayed_work(work), struct dmda_log,
+					    cleaning.idle_work);
 
 	if (!may_clean(log) || !READ_ONCE(log->dmda->config.idle_ms))
 		return;
-	if (dmda_log_is_idle(log))
+	if (is_idle(log))
 		dmda_log_begin_clean(log);
 	else
-		queue_delayed_work(log->clean_queue, &log->idle_work,
-				   max_t(long, dmda_log_idle_end(log) - jiffies, 1));
+		queue_delayed_work(log->cleaning.queue, &log->cleaning.idle_work,
+				   max_t(long, idle_end(log) - jiffies, 1));
 }
 
 void dmda_log_do_clean(struct work_struct *work)
 {
-	struct dmda_log *log = container_of(work, struct dmda_log, clean_work);
+	struct dmda_log *log = container_of(work, struct dmda_log, cleaning.work);
 
-	if (READ_ONCE(log->must_clean_all))
-		clean_everything(log->cleaner);
+	if (READ_ONCE(log->cleaning.must_clean_all))
+		clean_everything(log->cleaning.cleaner);
 	gain_room(log, may_clean);
 	gather(log);
 	clean_idle(log);
@@ -567,7 +600,7 @@ void dmda_log_do_clean(struct work_struct *work)
 
 void dmda_log_segment_is_new(struct dmda_log *log, seg_t seg)
 {
-	clear_bit(from_seg(seg), log->cleaner->is_stuck);
+	clear_bit(from_seg(seg), log->cleaning.cleaner->is_stuck);
 }
 
 void dmda_log_kick_clean(struct dmda_log *log)
@@ -611,7 +644,7 @@ int dmda_log_cleaner_create(struct dmda_log *log)
 	u32 data_pages = dmda_super_data_pages(&log->super);
 	u32 nr_segments = dmda_super_nr_segments(&log->super);
 
-	log->cleaner = cleaner;
+	log->cleaning.cleaner = cleaner;
 	if (!cleaner)
 		return -ENOMEM;
 	cleaner->log = log;
@@ -633,7 +666,7 @@ int dmda_log_cleaner_create(struct dmda_log *log)
 
 void dmda_log_cleaner_destroy(struct dmda_log *log)
 {
-	struct dmda_log_cleaner *cleaner = log->cleaner;
+	struct dmda_log_cleaner *cleaner = log->cleaning.cleaner;
 
 	if (!cleaner)
 		return;
@@ -646,5 +679,5 @@ void dmda_log_cleaner_destroy(struct dmda_log *log)
 	kvfree(cleaner->files.slot);
 	kvfree(cleaner->move);
 	kvfree(cleaner);
-	log->cleaner = NULL;
+	log->cleaning.cleaner = NULL;
 }

@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the two halves of cleaning share: clean.c chooses segments and says when, copy.c
- * brings what is valid in them to another place; and inplace.c, which must not change that
- * meanwhile.
+ * Cleaning: what is valid in some segments is brought to another place, so that they become free.
+ * clean.c chooses segments and says when, copy.c moves pages.
  */
 #ifndef DMDA_LOG_CLEAN_H
 #define DMDA_LOG_CLEAN_H
 
-#include "log.h"
+#include <linux/bio.h>
+#include <linux/workqueue.h>
 
-/* Most pages that users may write while cleaning does nothing for them */
-#define DMDA_LOG_MAX_CREDIT	4096
+#include "../core/summary.h"
+#include "../core/victim.h"
+
+struct dmda_log;
+
+/* Cleaning begins when no more than these are free. */
+#define DMDA_LOG_LOW_SEGMENTS	(DMDA_LOG_KEPT_SEGMENTS + 5U)
 
 /**
  * struct dmda_log_move - a page that is valid in a victim
- * @lpn: which
- * @from: where it is
- * @file: of which file, 0: not known
- * @fpage: which page of that
- * @slot: where it is in memory, once it was read
- * @is_copied: it was read and written
+ * @lpn: its lpn
+ * @from: place where it is
+ * @file: its file, 0 if not known
+ * @fpage: page of @file
+ * @slot: index in memory at which it is, once it was read
+ * @is_copied: whether it was read
  */
 struct dmda_log_move {
 	u64 lpn;
@@ -33,11 +38,11 @@ struct dmda_log_move {
 /**
  * struct dmda_log_look - what is valid in a segment
  * @seg: the segment
- * @summary: what it has
- * @is_valid: a bit for each of its pages
- * @nr_valid: how many of them are set
- * @is_known: all that could be read
- * @worth: the more, the better it is to clean it
+ * @summary: its summary
+ * @is_valid: bitmap of its valid pages
+ * @nr_valid: number of bits in @is_valid
+ * @is_known: whether all that could be read
+ * @worth: how good it is to clean it: the more, the better
  */
 struct dmda_log_look {
 	seg_t seg;
@@ -52,29 +57,29 @@ struct dmda_log_look {
 #define DMDA_LOG_CANDIDATES	8U
 
 /**
- * struct dmda_log_cleaner - memory for cleaning
- * @log: whose
- * @is_idle: cleaning ends when somebody reads or writes
- * @is_all: all segments are cleaned, since somebody has asked for it
- * @is_short: the last round ended since there were no places, but those that are kept
+ * struct dmda_log_cleaner - memory for cleaning; but for the bitmaps, the worker's own
+ * @log: its device
+ * @is_idle: whether cleaning ends when somebody reads or writes
+ * @is_all: whether all segments are cleaned, since somebody has asked for it
+ * @is_short: whether the last round ended since there were no places but those that are kept
  * @victim: segments that are being cleaned; memory for all there are
- * @nr_victims: how many
- * @move: their valid pages
- * @nr_moves: how many
- * @max_moves: how many there may be in this round
- * @kept_moves: for how many there is room in most cases, by the segments that users leave
- * @is_tight: there is room for fewer than that: one victim at a time
- * @mtime: age of the newest data in them
- * @in_file_order: all moves are written in the order of files, even if there are more than
+ * @nr_victims: number of segments in @victim
+ * @move: valid pages of the victims
+ * @nr_moves: number of pages in @move
+ * @max_moves: largest @nr_moves of this round
+ * @kept_moves: number of pages that the segments that users leave have places for in most cases
+ * @is_tight: whether there are fewer places than that, so that it is one victim at a time
+ * @mtime: age of the newest data in the victims
+ * @in_file_order: whether all moves are written in the order of files, even if there are more than
  *	go into memory; else that many of neighbouring places each
  * @look: segments that may become victims
  * @files: files of one segment
  * @page: memory for what is copied
- * @nr_pages: how much
- * @waste: a page that takes what is read along and not needed
- * @is_stuck: a bit for each segment: it has pages that cannot be read
- * @is_victim: likewise: it is being cleaned
- * @is_left: likewise: it is still to be cleaned, when all are
+ * @nr_pages: number of pages in @page
+ * @waste: page that takes what is read along and not needed
+ * @is_stuck: bitmap of segments with pages that cannot be read
+ * @is_victim: bitmap of segments that are being cleaned; changes under dmda_log.lock
+ * @is_left: bitmap of segments that are still to be cleaned, when all are
  */
 struct dmda_log_cleaner {
 	struct dmda_log *log;
@@ -100,30 +105,76 @@ struct dmda_log_cleaner {
 	unsigned long *is_left;
 };
 
-/* When it will have been idle for long enough, if nobody comes; in jiffies */
-static inline unsigned long dmda_log_idle_end(const struct dmda_log *log)
-{
-	return READ_ONCE(log->last_io) + msecs_to_jiffies(READ_ONCE(log->dmda->config.idle_ms));
-}
+/**
+ * struct dmda_log_cleaning - moving of what is valid out of segments
+ * @cleaner: memory for cleaning
+ * @queue: workqueue of its own for cleaning, which waits for workers of dmda_log.queue
+ * @moves: reserve of struct dmda_own_bio, for writes
+ * @leaves_kept: whether cleaning leaves the segments that users leave, too, since it has more to
+ *	move than goes into them
+ * @must_clean_all: whether somebody wants all segments cleaned that are worth it; no lock
+ * @last_io: jiffies when a bio came last; no lock
+ * @work: worker that cleans
+ * @idle_work: worker that looks whether nobody reads or writes
+ */
+struct dmda_log_cleaning {
+	struct dmda_log_cleaner *cleaner;
+	struct workqueue_struct *queue;
+	struct bio_set moves;
+	bool leaves_kept;
+	bool must_clean_all;
+	unsigned long last_io;
+	struct work_struct work;
+	struct delayed_work idle_work;
+};
 
-static inline bool dmda_log_is_idle(const struct dmda_log *log)
-{
-	return READ_ONCE(log->dmda->config.idle_ms) &&
-		time_after_eq(jiffies, dmda_log_idle_end(log));
-}
+/**
+ * dmda_log_cleaner_create() - set memory aside for cleaning
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM; dmda_log_cleaner_destroy() is due in both cases.
+ */
+int dmda_log_cleaner_create(struct dmda_log *log);
+void dmda_log_cleaner_destroy(struct dmda_log *log);
+
+/**
+ * dmda_log_segment_is_new() - a segment gets other pages: what could not be read is no more
+ *
+ * Context: any.
+ */
+void dmda_log_segment_is_new(struct dmda_log *log, seg_t seg);
+
+/**
+ * dmda_log_do_clean() - worker: clean as long as it is worth it
+ */
+void dmda_log_do_clean(struct work_struct *work);
+
+/* Let the cleaner begin, unless all is quiet. */
+void dmda_log_begin_clean(struct dmda_log *log);
+
+/* Clean if there is reason to. */
+void dmda_log_kick_clean(struct dmda_log *log);
+
+/* There are so few free segments that cleaning is worth it when nobody reads or writes. */
+u32 dmda_log_soft_mark(const struct dmda_log *log);
+
+/**
+ * dmda_log_wait_idle() - clean when nobody reads or writes for a while
+ *
+ * Context: any.
+ */
+void dmda_log_wait_idle(struct dmda_log *log);
+
+/**
+ * dmda_log_do_idle() - worker: look whether that is so
+ */
+void dmda_log_do_idle(struct work_struct *work);
 
 /* Users' writes may wait for what cleaning gains; for what it does besides that, nobody does. */
-static inline bool dmda_log_must_stop(const struct dmda_log_cleaner *cleaner)
-{
-	if (!cleaner->is_idle && !cleaner->is_all)
-		return false;
-	return READ_ONCE(cleaner->log->is_suspending) ||
-		(cleaner->is_idle && !dmda_log_is_idle(cleaner->log));
-}
+bool dmda_log_must_stop(const struct dmda_log_cleaner *cleaner);
 
 /**
  * dmda_log_copy() - bring all moves to other places, and map them there
- * @cleaner: what
  *
  * Return: whether all are done; else cleaning has to end.
  */
@@ -131,7 +182,7 @@ bool dmda_log_copy(struct dmda_log_cleaner *cleaner);
 
 /**
  * dmda_log_copy_create() - allocate memory for what is copied
- * @cleaner: whose; max_moves is set
+ * @cleaner: max_moves is set
  *
  * Return: whether there was enough. Otherwise dmda_log_copy_destroy() frees what there is.
  */
@@ -139,29 +190,7 @@ bool dmda_log_copy_create(struct dmda_log_cleaner *cleaner);
 
 /**
  * dmda_log_copy_destroy() - free memory for what is copied
- * @cleaner: whose
  */
 void dmda_log_copy_destroy(struct dmda_log_cleaner *cleaner);
-
-/**
- * dmda_log_begin_gathering() - has so much been overwritten in place that some segments are to be
- *	cleaned for it, so that what is free lies together?
- *
- * Return: true once for that much.
- */
-bool dmda_log_begin_gathering(struct dmda_log *log);
-
-/**
- * dmda_log_begin_victims() - nothing in the segments that are to be cleaned changes in place
- *	from now on
- *
- * Context: may sleep, as long as writes take.
- */
-void dmda_log_begin_victims(struct dmda_log_cleaner *cleaner);
-
-/**
- * dmda_log_end_victims_locked() - it may
- */
-void dmda_log_end_victims_locked(struct dmda_log_cleaner *cleaner);
 
 #endif /* DMDA_LOG_CLEAN_H */

@@ -12,10 +12,9 @@
 #include <linux/sort.h>
 #include <linux/vmalloc.h>
 
-#include "admission.h"
-#include "cache.h"
-#include "clean.h"
+#include "disk.h"
 #include "hint.h"
+#include "log.h"
 
 /* Most pages of a command */
 #define CHUNK_PAGES		256U
@@ -167,7 +166,7 @@ static void submit_write(struct dmda_log_cleaner *cleaner, struct dmda_log_group
 {
 	struct dmda_log *log = cleaner->log;
 	struct bio *bio = bio_alloc_bioset(log->bdev, run->nr_pages, REQ_OP_WRITE, GFP_NOIO,
-					   &log->moves);
+					   &log->cleaning.moves);
 	struct dmda_own_bio *own = container_of(bio, struct dmda_own_bio, bio);
 
 	own->log = log;
@@ -292,7 +291,7 @@ static u32 take_places(struct dmda_log_cleaner *cleaner, u32 wanted, dpn_t *dpn,
 
 		spin_lock_irq(&log->lock);
 		nr = dmda_log_take_locked(log, DMDA_STREAM_MOVED, wanted, false, dpn, open);
-		nr_free = log->segments.nr_free;
+		nr_free = log->space.segments.nr_free;
 		kept = dmda_log_kept_from_locked(log, DMDA_STREAM_MOVED);
 		spin_unlock_irq(&log->lock);
 		if (nr)
@@ -300,10 +299,10 @@ static u32 take_places(struct dmda_log_cleaner *cleaner, u32 wanted, dpn_t *dpn,
 		/* For room in the batch, for a segment to be closed, or to be freed */
 		if (dmda_log_commit(log))
 			return 0;
-		queue_work(log->queue, &log->space_work);
-		flush_work(&log->space_work);
+		queue_work(log->queue, &log->space.work);
+		flush_work(&log->space.work);
 		dmda_log_wait_discards(log, kept);
-		if (nr_free <= kept && READ_ONCE(log->segments.nr_free) <= kept) {
+		if (nr_free <= kept && READ_ONCE(log->space.segments.nr_free) <= kept) {
 			cleaner->is_short = true;
 			return 0;
 		}
@@ -403,10 +402,11 @@ static void pay_users_locked(struct dmda_log_cleaner *cleaner, u32 nr_moved)
 	struct dmda_log *log = cleaner->log;
 	u64 nr_pages = (u64)cleaner->nr_victims * dmda_super_data_pages(&log->super);
 	u64 gain = div_u64((nr_pages - cleaner->nr_moves) * nr_moved, cleaner->nr_moves);
-	u32 spare = log->segments.nr_free > DMDA_LOG_KEPT_SEGMENTS ?
-		log->segments.nr_free - DMDA_LOG_KEPT_SEGMENTS : 1;
+	u32 spare = log->space.segments.nr_free > DMDA_LOG_KEPT_SEGMENTS ?
+		log->space.segments.nr_free - DMDA_LOG_KEPT_SEGMENTS : 1;
 
-	log->credit = min_t(s64, log->credit + gain * spare, DMDA_LOG_MAX_CREDIT);
+	log->admission.credit = min_t(s64, log->admission.credit + gain * spare,
+				      DMDA_LOG_MAX_CREDIT);
 	dmda_log_feed_locked(log);
 }
 
@@ -426,7 +426,7 @@ static u32 write_chunk(struct dmda_log_cleaner *cleaner, const struct dmda_log_m
 	if (!ret)
 		ret = map_moves(log, moves, nr, to);
 	spin_lock_irq(&log->lock);
-	log->mtime[open] = max(log->mtime[open], cleaner->mtime);
+	log->space.open[open].mtime = max(log->space.open[open].mtime, cleaner->mtime);
 	log->counters.moved_pages += nr;
 	dmda_log_placed_locked(log, open, nr);
 	pay_users_locked(cleaner, nr);

@@ -5,6 +5,7 @@
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
 
+#include "disk.h"
 #include "log.h"
 
 static struct page *page_of(const void *memory)

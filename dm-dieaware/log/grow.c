@@ -7,7 +7,10 @@
  */
 #include <linux/sched/mm.h>
 
+#include "disk.h"
+#include "grow.h"
 #include "log.h"
+#include "start.h"
 
 const char *dmda_log_plan_growth(const struct dmda_log *log, struct dmda_super *super)
 {
@@ -40,15 +43,15 @@ static const char *take_entries(struct dmda_log *log)
 	void *memory[DMDA_NR_TABLES];
 	const char *why = "there is not enough memory";
 
-	memcpy(grown, log->slots, sizeof(grown));
+	memcpy(grown, log->tables.slots, sizeof(grown));
 	if (allocate_slots(&log->super, before, memory)) {
-		memcpy(log->slots, before, sizeof(before));
+		memcpy(log->tables.slots, before, sizeof(before));
 		why = dmda_log_read_root(log);
-		memcpy(log->slots, grown, sizeof(grown));
+		memcpy(log->tables.slots, grown, sizeof(grown));
 	}
 	for (int i = 0; i < DMDA_TABLE_MAP && !why; i++) {
 		for (u64 page = 0; page < before[i].nr_pages; page++)
-			dmda_slots_load(&log->slots[i], page, before[i].newest[page]);
+			dmda_slots_load(&log->tables.slots[i], page, before[i].newest[page]);
 	}
 	for (int i = 0; i < DMDA_NR_TABLES; i++)
 		kvfree(memory[i]);
@@ -59,18 +62,19 @@ static const char *take_entries(struct dmda_log *log)
 static int write_roots(struct dmda_log *log, const struct dmda_super *grown)
 {
 	u32 nr_pages = dmda_root_nr_pages(grown);
-	struct dmda_root root = log->root;
+	struct dmda_root root = log->checkpoint.root;
+	u8 *pages = log->checkpoint.pages;
 	int ret;
 
-	memset(log->root_pages, 0, nr_pages * DMDA_BLOCK_BYTES);
-	ret = dmda_log_write(log, dmda_root_dpn(grown, root.epoch), log->root_pages, nr_pages, 0);
+	memset(pages, 0, nr_pages * DMDA_BLOCK_BYTES);
+	ret = dmda_log_write(log, dmda_root_dpn(grown, root.epoch), pages, nr_pages, 0);
 	if (ret)
 		return ret;
 	root.epoch++;
 	for (u32 i = 0; i < nr_pages; i++)
-		dmda_root_encode(&root, grown, log->slots, i,
-				 log->root_pages + i * DMDA_BLOCK_BYTES);
-	return dmda_log_write(log, dmda_root_dpn(grown, root.epoch), log->root_pages, nr_pages,
+		dmda_root_encode(&root, grown, log->tables.slots, i,
+				 pages + i * DMDA_BLOCK_BYTES);
+	return dmda_log_write(log, dmda_root_dpn(grown, root.epoch), pages, nr_pages,
 			      REQ_PREFLUSH | REQ_FUA);
 }
 
@@ -95,7 +99,7 @@ static const char *grow(struct dmda_log *log, struct dmda_super *grown)
 
 	*grown = log->super;
 	why = dmda_super_grow(grown, log->grows_to);
-	if (!why && dmda_super_nr_segments(grown) != log->segments.nr_segments)
+	if (!why && dmda_super_nr_segments(grown) != log->space.segments.nr_segments)
 		why = "it has changed since the table was loaded";
 	why = why ?: take_entries(log);
 	if (!why && write_roots(log, grown))

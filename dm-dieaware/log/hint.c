@@ -15,7 +15,6 @@
  *
  * Nothing is read for a hint: where a page of the map is not in memory there is none.
  */
-#include "cache.h"
 #include "hint.h"
 #include "log.h"
 

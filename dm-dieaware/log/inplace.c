@@ -18,8 +18,7 @@
  * What cleaning copies must not change meanwhile: a victim takes no such writes, and those
  * that are under way are waited for.
  */
-#include "cache.h"
-#include "clean.h"
+#include "log.h"
 
 static u64 pages_of(const struct dmda_log *log, u32 nr_segments)
 {
@@ -28,14 +27,14 @@ static u64 pages_of(const struct dmda_log *log, u32 nr_segments)
 
 static bool is_full(const struct dmda_log *log)
 {
-	return log->segments.nr_valid * 100 > pages_of(log, log->segments.nr_segments) *
+	return log->space.segments.nr_valid * 100 > pages_of(log, log->space.segments.nr_segments) *
 					      READ_ONCE(log->dmda->config.in_place_percent);
 }
 
 /* Is more than an eighth of what is free in holes? */
 static bool has_holes(const struct dmda_log *log)
 {
-	const struct dmda_segments *segments = &log->segments;
+	const struct dmda_segments *segments = &log->space.segments;
 	u64 nr_unused = pages_of(log, segments->nr_segments) - segments->nr_valid;
 
 	return pages_of(log, segments->nr_free + segments->nr_empty) * 8 < nr_unused * 7;
@@ -44,12 +43,12 @@ static bool has_holes(const struct dmda_log *log)
 /* Pages that are overwritten in place for each time that some are moved */
 static u32 portion(const struct dmda_log *log)
 {
-	return log->cleaner->kept_moves / 2;
+	return log->cleaning.cleaner->kept_moves / 2;
 }
 
 static bool should_gather(const struct dmda_log *log)
 {
-	return log->nr_stayed >= portion(log) && is_full(log) && has_holes(log);
+	return log->inplace.nr_pages >= portion(log) && is_full(log) && has_holes(log);
 }
 
 bool dmda_log_begin_gathering(struct dmda_log *log)
@@ -59,7 +58,8 @@ bool dmda_log_begin_gathering(struct dmda_log *log)
 	spin_lock_irq(&log->lock);
 	should = should_gather(log);
 	if (should)
-		log->nr_stayed = min_t(u64, log->nr_stayed - portion(log), portion(log));
+		log->inplace.nr_pages = min_t(u64, log->inplace.nr_pages - portion(log),
+					      portion(log));
 	spin_unlock_irq(&log->lock);
 	return should;
 }
@@ -68,8 +68,8 @@ bool dmda_log_begin_gathering(struct dmda_log *log)
 static bool may_stay(const struct dmda_log *log, const struct dmda_log_io *io)
 {
 	/* What is left of a large write would be left of what that replaces, too. */
-	return log->may_stay && dmda_log_io_pages(io) < DMDA_LOG_UNIT_PAGES && !io->is_rest &&
-		is_full(log);
+	return log->inplace.is_possible && dmda_log_io_pages(io) < DMDA_LOG_UNIT_PAGES &&
+		!io->is_rest && is_full(log);
 }
 
 bool dmda_log_needs_map_locked(struct dmda_log *log, const struct dmda_log_io *io)
@@ -112,14 +112,14 @@ bool dmda_log_stay_locked(struct dmda_log *log, struct dmda_log_io *io)
 	if (dpn == DPN_NONE)
 		return false;
 	seg = dmda_log_segment_of(log, dpn);
-	if (seg == SEG_NONE || test_bit(from_seg(seg), log->cleaner->is_victim))
+	if (seg == SEG_NONE || test_bit(from_seg(seg), log->cleaning.cleaner->is_victim))
 		return false;
 	io->dpn = dpn;
 	io->seg = seg;
 	io->is_in_place = true;
-	log->nr_in_place[from_seg(seg)]++;
+	log->inplace.nr_writing[from_seg(seg)]++;
 	log->counters.in_place_pages += nr_pages;
-	log->nr_stayed += nr_pages;
+	log->inplace.nr_pages += nr_pages;
 	if (should_gather(log))
 		dmda_log_kick_clean(log);
 	return true;
@@ -131,7 +131,7 @@ void dmda_log_stayed_locked(struct dmda_log *log, struct dmda_log_io *io)
 
 	lockdep_assert_held(&log->lock);
 
-	if (!--log->nr_in_place[seg] && test_bit(seg, log->cleaner->is_victim))
+	if (!--log->inplace.nr_writing[seg] && test_bit(seg, log->cleaning.cleaner->is_victim))
 		wake_up_all(&log->wait);
 }
 
@@ -142,7 +142,7 @@ static bool are_written_in_place(struct dmda_log_cleaner *cleaner)
 
 	spin_lock_irq(&log->lock);
 	for (u32 i = 0; i < cleaner->nr_victims; i++)
-		are = are || log->nr_in_place[from_seg(cleaner->victim[i])];
+		are = are || log->inplace.nr_writing[from_seg(cleaner->victim[i])];
 	spin_unlock_irq(&log->lock);
 	return are;
 }

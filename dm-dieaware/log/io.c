@@ -22,8 +22,6 @@
  */
 #include <linux/interval_tree_generic.h>
 
-#include "admission.h"
-#include "cache.h"
 #include "hint.h"
 #include "log.h"
 #include "trace.h"
@@ -38,8 +36,8 @@ void dmda_log_go_on_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
 	lockdep_assert_held(&log->lock);
 
-	list_move_tail(&io->list, &log->ready);
-	dmda_log_kick(log, &log->io_work);
+	list_move_tail(&io->list, &log->ios.ready);
+	dmda_log_kick(log, &log->ios.work);
 }
 
 /*
@@ -53,10 +51,10 @@ static bool claim_locked(struct dmda_log *log, struct dmda_log_io *io)
 	lockdep_assert_held(&log->lock);
 
 	io->nr_blockers = 0;
-	for (other = claims_iter_first(&log->claims, io->first, io->last); other;
+	for (other = claims_iter_first(&log->ios.claims, io->first, io->last); other;
 	     other = claims_iter_next(other, io->first, io->last))
 		io->nr_blockers++;
-	claims_insert(io, &log->claims);
+	claims_insert(io, &log->ios.claims);
 	io->has_claim = true;
 	if (io->nr_blockers)
 		return false;
@@ -73,9 +71,9 @@ static void unclaim_locked(struct dmda_log *log, struct dmda_log_io *io)
 
 	if (!io->has_claim)
 		return;
-	claims_remove(io, &log->claims);
+	claims_remove(io, &log->ios.claims);
 	io->has_claim = false;
-	for (other = claims_iter_first(&log->claims, io->first, io->last); other;
+	for (other = claims_iter_first(&log->ios.claims, io->first, io->last); other;
 	     other = claims_iter_next(other, io->first, io->last)) {
 		if (--other->nr_blockers)
 			continue;
@@ -158,7 +156,7 @@ static u32 look_up_locked(struct dmda_log *log, const struct dmda_log_page *page
 		return nr;
 	*seg = dmda_log_segment_of(log, *dpn);
 	if (*seg != SEG_NONE)
-		atomic_inc(&log->readers[from_seg(*seg)]);
+		atomic_inc(&log->space.readers[from_seg(*seg)]);
 	return nr;
 }
 
@@ -207,8 +205,8 @@ struct piece {
 
 int dmda_log_init_pieces(struct dmda_log *log)
 {
-	return bioset_init(&log->bios, BIO_POOL_SIZE, offsetof(struct piece, bio), 0) ?:
-		bioset_init(&log->moves, BIO_POOL_SIZE, offsetof(struct dmda_own_bio, bio),
+	return bioset_init(&log->ios.pieces, BIO_POOL_SIZE, offsetof(struct piece, bio), 0) ?:
+		bioset_init(&log->cleaning.moves, BIO_POOL_SIZE, offsetof(struct dmda_own_bio, bio),
 			    BIOSET_NEED_BVECS);
 }
 
@@ -229,7 +227,7 @@ static u32 read_piece(struct dmda_log *log, struct dmda_log_io *io,
 		      const struct dmda_log_page *page)
 {
 	struct bio *parent = dmda_log_bio(io);
-	struct bio *bio = bio_alloc_clone(log->bdev, parent, GFP_NOIO, &log->bios);
+	struct bio *bio = bio_alloc_clone(log->bdev, parent, GFP_NOIO, &log->ios.pieces);
 	struct piece *piece = container_of(bio, struct piece, bio);
 	dpn_t dpn;
 	u32 nr;
@@ -334,7 +332,7 @@ static u32 place_locked(struct dmda_log *log, struct dmda_log_io *io, bool whole
 	/* Who came first is served first. */
 	if (dmda_log_stay_locked(log, io))
 		nr = dmda_log_io_pages(io);
-	else if (list_empty(&log->starved))
+	else if (list_empty(&log->admission.starved))
 		nr = dmda_log_take_locked(log, DMDA_STREAM_USER, dmda_log_io_pages(io), whole,
 					  &io->dpn, &io->open);
 	if (!nr) {
@@ -344,7 +342,7 @@ static u32 place_locked(struct dmda_log *log, struct dmda_log_io *io, bool whole
 	log->counters.user_pages += nr;
 	/* What is overwritten in place takes no space, and does not show that there is any. */
 	if (!io->is_in_place)
-		dmda_patience_renew(&log->patience);
+		dmda_patience_renew(&log->admission.patience);
 	io->stage = DMDA_LOG_DATA;
 	io->is_fetching = !io->is_in_place && !pin_pages_locked(log, io);
 	dmda_log_hint_place_locked(log, io);
@@ -356,9 +354,9 @@ static void shorten_locked(struct dmda_log *log, struct dmda_log_io *io, u32 nr_
 {
 	if (nr_pages == dmda_log_io_pages(io))
 		return;
-	claims_remove(io, &log->claims);
+	claims_remove(io, &log->ios.claims);
 	io->last = io->first + nr_pages - 1;
-	claims_insert(io, &log->claims);
+	claims_insert(io, &log->ios.claims);
 }
 
 /*
@@ -372,7 +370,7 @@ static u32 begin_write(struct dmda_log *log, struct dmda_log_io *io, bool is_beg
 	u32 nr = 0;
 
 	spin_lock_irqsave(&log->lock, flags);
-	io->is_rest = dmda_writer_is_rest(&log->writer, to_lpn(io->first));
+	io->is_rest = dmda_writer_is_rest(&log->space.writer, to_lpn(io->first));
 	if (claim_locked(log, io)) {
 		if (dmda_log_needs_map_locked(log, io))
 			dmda_log_go_on_locked(log, io);
@@ -386,7 +384,7 @@ static u32 begin_write(struct dmda_log *log, struct dmda_log_io *io, bool is_beg
 			dmda_log_go_on_locked(log, io);
 	}
 	if (is_begun)
-		dmda_writer_cut(&log->writer, to_lpn(io->last + 1));
+		dmda_writer_cut(&log->space.writer, to_lpn(io->last + 1));
 	spin_unlock_irqrestore(&log->lock, flags);
 	return nr;
 }
@@ -413,7 +411,7 @@ dpn_t dmda_log_where_locked(struct dmda_log *log, u64 lpn)
 	lockdep_assert_held(&log->lock);
 
 	/* Of those who claim it, one at most has its places. */
-	for (io = claims_iter_first(&log->claims, lpn, lpn); io;
+	for (io = claims_iter_first(&log->ios.claims, lpn, lpn); io;
 	     io = claims_iter_next(io, lpn, lpn)) {
 		if (io->stage == DMDA_LOG_DATA)
 			return to_dpn(from_dpn(io->dpn) + lpn - io->first);
@@ -422,15 +420,21 @@ dpn_t dmda_log_where_locked(struct dmda_log *log, u64 lpn)
 	return page ? dmda_map_get(page->map.block, entry) : DPN_NONE;
 }
 
+/* Most pages that are written at once: what one operation and one segment can take */
+static u32 most_pages(const struct dmda_log *log)
+{
+	return min(DMDA_MAX_OP_PAGES, dmda_super_data_pages(&log->super));
+}
+
 static int map_write(struct dmda_log *log, struct bio *bio)
 {
 	struct dmda_log_io *io = dmda_log_io_of(bio);
-	u32 nr_bio = dmda_log_io_pages(io), most = dmda_log_max_pages(log);
+	u32 nr_bio = dmda_log_io_pages(io), most = most_pages(log);
 	u32 nr_pages = min(nr_bio, most), nr;
 
 	if (READ_ONCE(log->state) != DMDA_LOG_WRITE)
 		return DM_MAPIO_KILL;
-	if (READ_ONCE(log->hands_back))
+	if (READ_ONCE(log->admission.hands_back))
 		return DM_MAPIO_REQUEUE;
 	identify(log, bio, &nr_pages);
 	if (nr_pages < nr_bio)
@@ -479,7 +483,7 @@ static void go_on_writing(struct dmda_log *log, struct dmda_log_io *io)
 		dmda_log_finish(log, io, BLK_STS_IOERR);
 		return;
 	}
-	if (READ_ONCE(log->hands_back)) {
+	if (READ_ONCE(log->admission.hands_back)) {
 		dmda_log_finish(log, io, BLK_STS_DM_REQUEUE);
 		return;
 	}
@@ -516,8 +520,8 @@ bool dmda_log_map_run_locked(struct dmda_log *log,
 		return false;
 	for (u32 i = 0; i < DMDA_OP_MAP_PAGES; i++)
 		map[i] = pages[i] ? &pages[i]->map : NULL;
-	first->seq = dmda_change_map(&log->change, map, first->lpn, dpn, nr_pages);
-	dmda_opened_put(&log->opened, dpn, first, nr_pages, log->batch.first.sector);
+	first->seq = dmda_change_map(&log->journal.change, map, first->lpn, dpn, nr_pages);
+	dmda_opened_put(&log->space.opened, dpn, first, nr_pages, log->journal.batch.first.sector);
 	return true;
 }
 
@@ -534,13 +538,13 @@ static void give_up_write_locked(struct dmda_log *log, struct dmda_log_io *io)
 /* Return: whether the batch had room for its operation. */
 static bool apply_write_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
-	u32 nr = dmda_log_io_pages(io), nr_empty = log->segments.nr_empty;
+	u32 nr = dmda_log_io_pages(io), nr_empty = log->space.segments.nr_empty;
 	struct dmda_written first = {
 		.lpn = to_lpn(io->first), .file = io->file, .fpage = io->fpage,
 	};
 
 	if (io->is_in_place) {
-		log->nr_overwrites++;
+		log->journal.nr_overwrites++;
 		dmda_log_commit_late(log);
 		give_up_write_locked(log, io);
 		return true;
@@ -548,7 +552,7 @@ static bool apply_write_locked(struct dmda_log *log, struct dmda_log_io *io)
 	if (!dmda_log_map_run_locked(log, io->pages, &first, io->dpn, nr))
 		return false;
 	dmda_log_commit_late(log);
-	log->mtime[io->open] = first.seq;
+	log->space.open[io->open].mtime = first.seq;
 	dmda_log_emptied_locked(log, nr_empty);
 	dmda_log_placed_locked(log, io->open, nr);
 	let_go_locked(log, io);
@@ -557,9 +561,9 @@ static bool apply_write_locked(struct dmda_log *log, struct dmda_log_io *io)
 
 static void commit_for_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
-	list_move_tail(&io->list, &log->committing);
+	list_move_tail(&io->list, &log->journal.committing);
 	log->counters.nr_flushes++;
-	dmda_log_kick(log, &log->commit_work);
+	dmda_log_kick(log, &log->journal.work);
 }
 
 /*
@@ -581,7 +585,7 @@ static bool finish_write_locked(struct dmda_log *log, struct dmda_log_io *io,
 		return true;
 	}
 	if (!apply_write_locked(log, io)) {
-		list_move_tail(&io->list, &log->unmapped);
+		list_move_tail(&io->list, &log->ios.unmapped);
 		return false;
 	}
 	if (io->is_fua)
@@ -603,7 +607,7 @@ static int end_write(struct dmda_log *log, struct dmda_log_io *io, blk_status_t 
 
 	spin_lock_irqsave(&log->lock, flags);
 	is_done = finish_write_locked(log, io, status);
-	why = log->change.why;
+	why = log->journal.change.why;
 	spin_unlock_irqrestore(&log->lock, flags);
 	fail_if_wrong(log, why);
 	return is_done ? DM_ENDIO_DONE : DM_ENDIO_INCOMPLETE;
@@ -655,7 +659,7 @@ static void go_on_fetching(struct dmda_log *log, struct dmda_log_io *io)
 		status = ret ? BLK_STS_IOERR : bio->bi_status;
 		is_done = finish_write_locked(log, io, &status);
 	}
-	why = log->change.why;
+	why = log->journal.change.why;
 	spin_unlock_irq(&log->lock);
 	fail_if_wrong(log, why);
 	if (!is_done)
@@ -675,7 +679,7 @@ static int map_trim(struct dmda_log *log, struct bio *bio)
 
 	if (READ_ONCE(log->state) != DMDA_LOG_WRITE)
 		return DM_MAPIO_KILL;
-	if (READ_ONCE(log->hands_back))
+	if (READ_ONCE(log->admission.hands_back))
 		return DM_MAPIO_REQUEUE;
 	io->is_fua = bio->bi_opf & REQ_FUA;
 	spin_lock_irqsave(&log->lock, flags);
@@ -696,12 +700,12 @@ static u32 trim_some(struct dmda_log *log, struct dmda_log_io *io, struct dmda_l
 		  (u64)DMDA_MAP_ENTRIES - entry);
 	spin_lock_irq(&log->lock);
 	if (dmda_log_has_room_locked(log, 1 + nr)) {
-		nr_empty = log->segments.nr_empty;
-		dmda_change_trim(&log->change, pages, to_lpn(io->cursor), nr);
+		nr_empty = log->space.segments.nr_empty;
+		dmda_change_trim(&log->journal.change, pages, to_lpn(io->cursor), nr);
 		dmda_log_commit_late(log);
 		dmda_log_emptied_locked(log, nr_empty);
 	} else {
-		list_move_tail(&io->list, &log->unmapped);
+		list_move_tail(&io->list, &log->ios.unmapped);
 		nr = 0;
 	}
 	dmda_log_page_put_locked(page);
@@ -738,7 +742,7 @@ static void end_trim(struct dmda_log *log, struct dmda_log_io *io)
 
 static void go_on_trimming(struct dmda_log *log, struct dmda_log_io *io)
 {
-	if (io->cursor == io->first && READ_ONCE(log->hands_back)) {
+	if (io->cursor == io->first && READ_ONCE(log->admission.hands_back)) {
 		dmda_log_finish(log, io, BLK_STS_DM_REQUEUE);
 		return;
 	}
@@ -770,9 +774,11 @@ static void go_on_trimming(struct dmda_log *log, struct dmda_log_io *io)
 
 static bool all_is_durable_locked(const struct dmda_log *log)
 {
-	u64 next_seq = log->has_batch ? log->batch.next_seq : log->next_place.seq;
+	const struct dmda_log_journal *journal = &log->journal;
+	u64 next_seq = journal->has_batch ? journal->batch.next_seq : journal->next_place.seq;
 
-	return log->durable_seq + 1 == next_seq && log->durable_overwrites == log->nr_overwrites;
+	return journal->durable_seq + 1 == next_seq &&
+		journal->durable_overwrites == journal->nr_overwrites;
 }
 
 static int map_flush(struct dmda_log *log, struct bio *bio)
@@ -805,7 +811,7 @@ int dmda_log_map(struct dmda *dmda, struct bio *bio)
 	struct dmda_log *log = dmda->log;
 
 	init_io(log, bio);
-	WRITE_ONCE(log->last_io, jiffies);
+	WRITE_ONCE(log->cleaning.last_io, jiffies);
 	/* Who waits for it cannot know when it is sent on. */
 	bio->bi_opf &= ~REQ_POLLED;
 	if (bio->bi_opf & REQ_PREFLUSH)
@@ -844,7 +850,7 @@ static void map_some_locked(struct dmda_log *log, struct list_head *done,
 {
 	struct dmda_log_io *io, *next;
 
-	list_for_each_entry_safe(io, next, &log->unmapped, list) {
+	list_for_each_entry_safe(io, next, &log->ios.unmapped, list) {
 		if (bio_op(dmda_log_bio(io)) != REQ_OP_WRITE) {
 			dmda_log_go_on_locked(log, io);
 		} else if (log->state == DMDA_LOG_FAILED) {
@@ -889,13 +895,13 @@ void dmda_log_end_list(struct list_head *ios, blk_status_t status)
 
 void dmda_log_do_io(struct work_struct *work)
 {
-	struct dmda_log *log = container_of(work, struct dmda_log, io_work);
+	struct dmda_log *log = container_of(work, struct dmda_log, ios.work);
 	struct dmda_log_io *io, *next;
 	struct blk_plug plug;
 	LIST_HEAD(ready);
 
 	spin_lock_irq(&log->lock);
-	list_splice_init(&log->ready, &ready);
+	list_splice_init(&log->ios.ready, &ready);
 	spin_unlock_irq(&log->lock);
 	blk_start_plug(&plug);
 	list_for_each_entry_safe(io, next, &ready, list) {

@@ -7,36 +7,42 @@
  * A batch is begun only when the ring has room for all of it. So what is in a batch can
  * always be written, and a checkpoint, which makes room, needs nothing but that.
  */
+#include "disk.h"
 #include "log.h"
 #include "trace.h"
 
+/* What was acknowledged is durable after that, though nobody may ask for it. */
+#define LATE_JIFFIES	HZ
+
 void dmda_log_begin_batch_locked(struct dmda_log *log)
 {
-	u32 room = dmda_journal_room(&log->super, &log->root.journal, &log->next_place);
+	struct dmda_log_journal *journal = &log->journal;
+	u32 room = dmda_journal_room(&log->super, &log->checkpoint.root.journal,
+				     &journal->next_place);
 
 	lockdep_assert_held(&log->lock);
 
-	if (log->has_batch || log->state == DMDA_LOG_FAILED)
+	if (journal->has_batch || log->state == DMDA_LOG_FAILED)
 		return;
 	if (room < log->super.journal_sectors / 2 && log->state == DMDA_LOG_WRITE)
-		dmda_log_kick(log, &log->checkpoint_work);
-	if (room < log->batch_sectors)
+		dmda_log_kick(log, &log->checkpoint.work);
+	if (room < journal->batch_sectors)
 		return;
-	log->sectors_index ^= 1;
-	dmda_journal_begin(&log->batch, &log->super, log->sectors[log->sectors_index],
-			   log->batch_sectors, &log->next_place);
-	log->has_batch = true;
+	journal->sectors_index ^= 1;
+	dmda_journal_begin(&journal->batch, &log->super, journal->sectors[journal->sectors_index],
+			   journal->batch_sectors, &journal->next_place);
+	journal->has_batch = true;
 }
 
 bool dmda_log_has_room_locked(struct dmda_log *log, u32 nr_records)
 {
 	lockdep_assert_held(&log->lock);
 
-	if (!log->has_batch)
+	if (!log->journal.has_batch)
 		return false;
-	if (dmda_journal_has_room(&log->batch, nr_records))
+	if (dmda_journal_has_room(&log->journal.batch, nr_records))
 		return true;
-	dmda_log_kick(log, &log->commit_work);
+	dmda_log_kick(log, &log->journal.work);
 	return false;
 }
 
@@ -61,20 +67,22 @@ struct sealed {
 /* Takes the batch away, with those who wait for it. */
 static void seal_batch(struct dmda_log *log, struct sealed *sealed, struct list_head *ios)
 {
+	struct dmda_log_journal *journal = &log->journal;
+
 	sealed->nr = 0;
 	spin_lock_irq(&log->lock);
-	list_splice_init(&log->committing, ios);
-	sealed->why = log->change.why;
-	sealed->overwrites = log->nr_overwrites;
-	if (log->has_batch && log->state != DMDA_LOG_FAILED && !sealed->why) {
-		sealed->sectors = log->batch.sectors;
-		sealed->first = log->batch.first.sector;
-		sealed->nr = dmda_journal_seal(&log->batch, &log->super, &log->next_place);
-		sealed->seq = log->next_place.seq - 1;
+	list_splice_init(&journal->committing, ios);
+	sealed->why = journal->change.why;
+	sealed->overwrites = journal->nr_overwrites;
+	if (journal->has_batch && log->state != DMDA_LOG_FAILED && !sealed->why) {
+		sealed->sectors = journal->batch.sectors;
+		sealed->first = journal->batch.first.sector;
+		sealed->nr = dmda_journal_seal(&journal->batch, &log->super, &journal->next_place);
+		sealed->seq = journal->next_place.seq - 1;
 	}
 	if (sealed->nr) {
 		log->counters.nr_commits++;
-		log->has_batch = false;
+		journal->has_batch = false;
 		dmda_log_begin_batch_locked(log);
 	}
 	spin_unlock_irq(&log->lock);
@@ -85,7 +93,7 @@ static int flush_overwrites(struct dmda_log *log, const struct sealed *sealed)
 {
 	int ret;
 
-	if (log->durable_overwrites == sealed->overwrites)
+	if (log->journal.durable_overwrites == sealed->overwrites)
 		return 0;
 	ret = dmda_log_flush(log);
 	if (ret) {
@@ -93,7 +101,7 @@ static int flush_overwrites(struct dmda_log *log, const struct sealed *sealed)
 		return ret;
 	}
 	spin_lock_irq(&log->lock);
-	log->durable_overwrites = sealed->overwrites;
+	log->journal.durable_overwrites = sealed->overwrites;
 	spin_unlock_irq(&log->lock);
 	return 0;
 }
@@ -120,10 +128,10 @@ static int commit_once(struct dmda_log *log, struct list_head *ios)
 		return ret;
 	}
 	spin_lock_irq(&log->lock);
-	log->durable_seq = sealed.seq;
-	log->durable_overwrites = sealed.overwrites;
-	if (log->segments.nr_empty && log->state == DMDA_LOG_WRITE)
-		dmda_log_kick(log, &log->space_work);
+	log->journal.durable_seq = sealed.seq;
+	log->journal.durable_overwrites = sealed.overwrites;
+	if (log->space.segments.nr_empty && log->state == DMDA_LOG_WRITE)
+		dmda_log_kick(log, &log->space.work);
 	spin_unlock_irq(&log->lock);
 	return 0;
 }
@@ -133,9 +141,9 @@ int dmda_log_commit(struct dmda_log *log)
 	LIST_HEAD(ios);
 	int ret;
 
-	mutex_lock(&log->commit_lock);
+	mutex_lock(&log->journal.commit_lock);
 	ret = commit_once(log, &ios);
-	mutex_unlock(&log->commit_lock);
+	mutex_unlock(&log->journal.commit_lock);
 	dmda_log_end_list(&ios, ret ? BLK_STS_IOERR : BLK_STS_OK);
 	dmda_log_map_written(log);
 	return ret;
@@ -143,13 +151,19 @@ int dmda_log_commit(struct dmda_log *log)
 
 void dmda_log_do_commit(struct work_struct *work)
 {
-	dmda_log_commit(container_of(work, struct dmda_log, commit_work));
+	dmda_log_commit(container_of(work, struct dmda_log, journal.work));
+}
+
+void dmda_log_commit_late(struct dmda_log *log)
+{
+	if (!READ_ONCE(log->is_quiet))
+		queue_delayed_work(log->queue, &log->journal.late_work, LATE_JIFFIES);
 }
 
 /* If somebody else has committed it meanwhile, there is nothing to be written. */
 void dmda_log_do_late(struct work_struct *work)
 {
-	dmda_log_commit(container_of(to_delayed_work(work), struct dmda_log, late_work));
+	dmda_log_commit(container_of(to_delayed_work(work), struct dmda_log, journal.late_work));
 }
 
 int dmda_log_make_room(struct dmda_log *log)
@@ -160,7 +174,7 @@ int dmda_log_make_room(struct dmda_log *log)
 	if (ret)
 		return ret;
 	spin_lock_irq(&log->lock);
-	is_full = !log->has_batch;
+	is_full = !log->journal.has_batch;
 	spin_unlock_irq(&log->lock);
 	/* The ring is full: only a root makes room there. */
 	return is_full ? dmda_log_checkpoint(log, false) : 0;
@@ -174,7 +188,7 @@ int dmda_log_change_segment(struct dmda_log *log, const struct dmda_record *reco
 		spin_lock_irq(&log->lock);
 		has_failed = log->state == DMDA_LOG_FAILED;
 		if (!has_failed && dmda_log_has_room_locked(log, 1)) {
-			dmda_change_segment(&log->change, record);
+			dmda_change_segment(&log->journal.change, record);
 			is_done = true;
 		}
 		spin_unlock_irq(&log->lock);

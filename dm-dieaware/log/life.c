@@ -8,9 +8,11 @@
 #include <linux/vmalloc.h>
 
 #include "../core/message.h"
-#include "admission.h"
-#include "cache.h"
+#include "disk.h"
+#include "grow.h"
+#include "life.h"
 #include "log.h"
+#include "start.h"
 
 /* Reserves, so that going on never depends on memory */
 #define NR_RESERVED_PAGES	16
@@ -27,10 +29,10 @@ static const char * const log_state_names[] = {
 	[DMDA_LOG_FAILED] = "failed",
 };
 
-static const char * const log_space_names[] = {
-	[DMDA_LOG_SPACE_OK] = "ok",
-	[DMDA_LOG_SPACE_LOW] = "low",
-	[DMDA_LOG_SPACE_OUT] = "out",
+static const char * const log_supply_names[] = {
+	[DMDA_LOG_SUPPLY_OK] = "ok",
+	[DMDA_LOG_SUPPLY_LOW] = "low",
+	[DMDA_LOG_SUPPLY_OUT] = "out",
 };
 
 /* dm lets several of its devices share one below: only one may be at work there. */
@@ -85,62 +87,73 @@ static const char *become_active(struct dmda_log *log)
 
 static void free_tables(struct dmda_log *log)
 {
+	struct dmda_log_space *space = &log->space;
+
 	dmda_log_cleaner_destroy(log);
-	kvfree(log->sectors[0]);
-	kvfree(log->sectors[1]);
-	kvfree(log->root_pages);
-	kvfree(log->summary);
-	kvfree(log->readers);
-	kvfree(log->nr_in_place);
-	kvfree(log->is_being_freed);
-	kvfree(log->segments_memory);
-	kvfree(log->opened_memory);
+	kvfree(log->journal.sectors[0]);
+	kvfree(log->journal.sectors[1]);
+	kvfree(log->checkpoint.pages);
+	kvfree(log->inplace.nr_writing);
+	kvfree(space->summary);
+	kvfree(space->readers);
+	kvfree(space->is_being_freed);
+	kvfree(space->segments_memory);
+	kvfree(space->opened_memory);
 	for (int i = 0; i < DMDA_NR_TABLES; i++)
-		kvfree(log->slots_memory[i]);
+		kvfree(log->tables.slots_memory[i]);
+}
+
+static bool allocate_space(struct dmda_log *log)
+{
+	const struct dmda_super *super = &log->super;
+	struct dmda_log_space *space = &log->space;
+	u32 nr_segments = dmda_super_nr_segments(super);
+
+	space->summary = kvcalloc(super->summary_pages, sizeof(*space->summary), GFP_KERNEL);
+	space->readers = kvcalloc(nr_segments, sizeof(*space->readers), GFP_KERNEL);
+	space->is_being_freed = kvcalloc(BITS_TO_LONGS(nr_segments), sizeof(long), GFP_KERNEL);
+	space->segments_memory = kvzalloc(dmda_segments_bytes(super), GFP_KERNEL);
+	space->opened_memory = kvzalloc(dmda_opened_bytes(super), GFP_KERNEL);
+	return space->summary && space->readers && space->is_being_freed &&
+		space->segments_memory && space->opened_memory;
 }
 
 /* What depends on the size of the device */
 static bool allocate_tables(struct dmda_log *log)
 {
 	const struct dmda_super *super = &log->super;
-	size_t batch_bytes = log->batch_sectors * sizeof(struct dmda_journal_sector);
+	struct dmda_log_journal *journal = &log->journal;
+	size_t batch_bytes = journal->batch_sectors * sizeof(struct dmda_journal_sector);
 	bool is_complete = true;
 
-	log->sectors[0] = kvzalloc(batch_bytes, GFP_KERNEL);
-	log->sectors[1] = kvzalloc(batch_bytes, GFP_KERNEL);
-	log->root_pages = kvzalloc(dmda_root_nr_pages(super) * DMDA_BLOCK_BYTES, GFP_KERNEL);
-	log->summary = kvcalloc(super->summary_pages, sizeof(*log->summary), GFP_KERNEL);
-	log->readers = kvcalloc(dmda_super_nr_segments(super), sizeof(*log->readers),
-				GFP_KERNEL);
-	log->nr_in_place = kvcalloc(dmda_super_nr_segments(super), sizeof(*log->nr_in_place),
-				    GFP_KERNEL);
-	log->is_being_freed = kvcalloc(BITS_TO_LONGS(dmda_super_nr_segments(super)), sizeof(long),
-				       GFP_KERNEL);
-	log->segments_memory = kvzalloc(dmda_segments_bytes(super), GFP_KERNEL);
-	log->opened_memory = kvzalloc(dmda_opened_bytes(super), GFP_KERNEL);
+	journal->sectors[0] = kvzalloc(batch_bytes, GFP_KERNEL);
+	journal->sectors[1] = kvzalloc(batch_bytes, GFP_KERNEL);
+	log->checkpoint.pages = kvzalloc(dmda_root_nr_pages(super) * DMDA_BLOCK_BYTES, GFP_KERNEL);
+	log->inplace.nr_writing = kvcalloc(dmda_super_nr_segments(super), sizeof(u32), GFP_KERNEL);
 	for (int i = 0; i < DMDA_NR_TABLES; i++) {
 		size_t bytes = dmda_slots_bytes(dmda_super_nr_pages(super, i));
 
-		log->slots_memory[i] = kvzalloc(bytes, GFP_KERNEL);
-		is_complete = is_complete && log->slots_memory[i];
+		log->tables.slots_memory[i] = kvzalloc(bytes, GFP_KERNEL);
+		is_complete = is_complete && log->tables.slots_memory[i];
 	}
-	return is_complete && log->sectors[0] && log->sectors[1] && log->root_pages &&
-		log->summary && log->readers && log->nr_in_place && log->is_being_freed &&
-		log->segments_memory && log->opened_memory;
+	return allocate_space(log) && is_complete && journal->sectors[0] && journal->sectors[1] &&
+		log->checkpoint.pages && log->inplace.nr_writing;
 }
 
 static void init_tables(struct dmda_log *log)
 {
-	dmda_segments_init(&log->segments, &log->super, log->segments_memory);
-	dmda_opened_init(&log->opened, &log->super, &log->segments, log->opened_memory);
+	struct dmda_log_space *space = &log->space;
+
+	dmda_segments_init(&space->segments, &log->super, space->segments_memory);
+	dmda_opened_init(&space->opened, &log->super, &space->segments, space->opened_memory);
 	for (int i = 0; i < DMDA_NR_TABLES; i++)
-		dmda_slots_init(&log->slots[i], dmda_super_nr_pages(&log->super, i),
-				log->slots_memory[i]);
-	dmda_writer_init(&log->writer, &log->super);
+		dmda_slots_init(&log->tables.slots[i], dmda_super_nr_pages(&log->super, i),
+				log->tables.slots_memory[i]);
+	dmda_writer_init(&space->writer, &log->super);
 	for (u32 i = 0; i < DMDA_MAX_OPEN; i++)
-		log->opened_by[i] = SEG_NONE;
-	log->change = (struct dmda_change){
-		.super = &log->super, .segments = &log->segments, .batch = &log->batch,
+		space->open[i].seg = SEG_NONE;
+	log->journal.change = (struct dmda_change){
+		.super = &log->super, .segments = &space->segments, .batch = &log->journal.batch,
 	};
 }
 
@@ -148,18 +161,18 @@ static int init_reserves(struct dmda_log *log)
 {
 	return dmda_log_init_pieces(log) ?:
 		dmda_log_init_map(log, NR_RESERVED_PAGES) ?:
-		mempool_init_page_pool(&log->buffers, NR_RESERVED_PAGES, 0) ?:
-		mempool_init_kmalloc_pool(&log->writes, NR_RESERVED_PAGES,
+		mempool_init_page_pool(&log->tables.buffers, NR_RESERVED_PAGES, 0) ?:
+		mempool_init_kmalloc_pool(&log->tables.writes, NR_RESERVED_PAGES,
 					  sizeof(struct dmda_log_page_write));
 }
 
 static void exit_reserves(struct dmda_log *log)
 {
-	mempool_exit(&log->writes);
-	mempool_exit(&log->buffers);
+	mempool_exit(&log->tables.writes);
+	mempool_exit(&log->tables.buffers);
 	dmda_log_exit_map(log);
-	bioset_exit(&log->moves);
-	bioset_exit(&log->bios);
+	bioset_exit(&log->cleaning.moves);
+	bioset_exit(&log->ios.pieces);
 }
 
 /* The device may be why it is needed; there is nothing more that could be done. */
@@ -180,10 +193,10 @@ static void write_needs_check(struct dmda_log *log)
 /* Tells it to whoever waits, and to the world. */
 static void tell_failure(struct work_struct *work)
 {
-	struct dmda_log *log = container_of(work, struct dmda_log, fail_work);
+	struct dmda_log *log = container_of(work, struct dmda_log, failure.work);
 
 	DMERR("%s: While %s: %s. The target only reads from now on.",
-	      dm_table_device_name(log->dmda->ti->table), log->what, log->why);
+	      dm_table_device_name(log->dmda->ti->table), log->failure.what, log->failure.why);
 	/* Ends those who wait for a commit or for room in one. */
 	dmda_log_commit(log);
 	if (log->may_write)
@@ -202,9 +215,9 @@ void dmda_log_fail(struct dmda_log *log, const char *what, const char *why)
 	dmda_log_feed_locked(log);
 	/* Under the lock: behind it, the last bio may have ended and the target be gone. */
 	if (is_first) {
-		log->what = what;
-		log->why = why;
-		queue_work(log->queue, &log->fail_work);
+		log->failure.what = what;
+		log->failure.why = why;
+		queue_work(log->queue, &log->failure.work);
 	}
 	wake_up_all(&log->wait);
 	spin_unlock_irqrestore(&log->lock, flags);
@@ -213,27 +226,27 @@ void dmda_log_fail(struct dmda_log *log, const char *what, const char *why)
 static void init_parts(struct dmda_log *log)
 {
 	init_rwsem(&log->message_lock);
-	mutex_init(&log->commit_lock);
-	mutex_init(&log->checkpoint_lock);
+	mutex_init(&log->journal.commit_lock);
+	mutex_init(&log->checkpoint.lock);
 	spin_lock_init(&log->lock);
 	init_waitqueue_head(&log->wait);
-	xa_init_flags(&log->map, XA_FLAGS_LOCK_IRQ);
-	INIT_LIST_HEAD(&log->ready);
-	INIT_LIST_HEAD(&log->starved);
-	INIT_LIST_HEAD(&log->unmapped);
-	INIT_LIST_HEAD(&log->committing);
-	log->claims = RB_ROOT_CACHED;
-	INIT_WORK(&log->io_work, dmda_log_do_io);
-	INIT_WORK(&log->commit_work, dmda_log_do_commit);
-	INIT_DELAYED_WORK(&log->late_work, dmda_log_do_late);
-	INIT_WORK(&log->space_work, dmda_log_do_space);
-	INIT_WORK(&log->discard_work, dmda_log_do_discard);
-	INIT_WORK(&log->checkpoint_work, dmda_log_do_checkpoint);
-	INIT_DELAYED_WORK(&log->idle_work, dmda_log_do_idle);
-	INIT_DELAYED_WORK(&log->no_space_work, dmda_log_do_no_space);
-	INIT_WORK(&log->fail_work, tell_failure);
-	INIT_WORK(&log->clean_work, dmda_log_do_clean);
-	dmda_log_writes_begin(&log->leaving, log);
+	xa_init_flags(&log->cache.pages, XA_FLAGS_LOCK_IRQ);
+	INIT_LIST_HEAD(&log->ios.ready);
+	INIT_LIST_HEAD(&log->admission.starved);
+	INIT_LIST_HEAD(&log->ios.unmapped);
+	INIT_LIST_HEAD(&log->journal.committing);
+	log->ios.claims = RB_ROOT_CACHED;
+	INIT_WORK(&log->ios.work, dmda_log_do_io);
+	INIT_WORK(&log->journal.work, dmda_log_do_commit);
+	INIT_DELAYED_WORK(&log->journal.late_work, dmda_log_do_late);
+	INIT_WORK(&log->space.work, dmda_log_do_space);
+	INIT_WORK(&log->space.discard_work, dmda_log_do_discard);
+	INIT_WORK(&log->checkpoint.work, dmda_log_do_checkpoint);
+	INIT_DELAYED_WORK(&log->cleaning.idle_work, dmda_log_do_idle);
+	INIT_DELAYED_WORK(&log->admission.work, dmda_log_do_no_space);
+	INIT_WORK(&log->failure.work, tell_failure);
+	INIT_WORK(&log->cleaning.work, dmda_log_do_clean);
+	dmda_log_writes_begin(&log->cache.leaving, log);
 	log->is_quiet = true;
 }
 
@@ -324,16 +337,16 @@ int dmda_log_create(struct dmda *dmda)
 		goto err_bios;
 	ti->error = "There is not enough memory for log mode.";
 	ret = -ENOMEM;
-	log->batch_sectors = dmda_journal_batch_sectors(&log->super);
-	log->max_map_pages = max_t(u64, (u64)dmda->config.map_cache_mb << (20 - DMDA_PAGE_SHIFT),
-				   MIN_MAP_PAGES);
-	log->may_stay = dmda_whole_bytes(log->bdev) >= DMDA_BLOCK_BYTES;
-	log->no_space_jiffies = dmda->config.no_space_seconds * HZ;
+	log->journal.batch_sectors = dmda_journal_batch_sectors(&log->super);
+	log->cache.max_pages = max_t(u64, (u64)dmda->config.map_cache_mb << (20 - DMDA_PAGE_SHIFT),
+				     MIN_MAP_PAGES);
+	log->inplace.is_possible = dmda_whole_bytes(log->bdev) >= DMDA_BLOCK_BYTES;
+	log->admission.no_space_jiffies = dmda->config.no_space_seconds * HZ;
 	log->queue = alloc_workqueue("dm-dieaware-log", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!log->queue)
 		goto err_bios;
-	log->clean_queue = alloc_workqueue("dm-dieaware-clean", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
-	if (!log->clean_queue)
+	log->cleaning.queue = alloc_workqueue("dm-dieaware-clean", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	if (!log->cleaning.queue)
 		goto err_queue;
 	if (init_reserves(log) || !allocate_tables(log) || dmda_log_cleaner_create(log))
 		goto err_tables;
@@ -346,7 +359,7 @@ int dmda_log_create(struct dmda *dmda)
 err_tables:
 	free_tables(log);
 	exit_reserves(log);
-	destroy_workqueue(log->clean_queue);
+	destroy_workqueue(log->cleaning.queue);
 err_queue:
 	destroy_workqueue(log->queue);
 err_bios:
@@ -363,9 +376,9 @@ void dmda_log_destroy(struct dmda *dmda)
 	if (!log)
 		return;
 	leave_list(log);
-	cancel_delayed_work_sync(&log->idle_work);
-	cancel_delayed_work_sync(&log->late_work);
-	destroy_workqueue(log->clean_queue);
+	cancel_delayed_work_sync(&log->cleaning.idle_work);
+	cancel_delayed_work_sync(&log->journal.late_work);
+	destroy_workqueue(log->cleaning.queue);
 	destroy_workqueue(log->queue);
 	dmda_log_pages_free(log);
 	free_tables(log);
@@ -405,7 +418,7 @@ static int first_start(struct dmda_log *log)
 		read_only = true;
 	}
 	log->may_write = !read_only;
-	if (!log->may_stay && log->dmda->config.in_place_percent < 100)
+	if (!log->inplace.is_possible && log->dmda->config.in_place_percent < 100)
 		DMINFO("%s: No pages are overwritten in place: a power failure might tear them.",
 		       name);
 	if (log->grows_to)
@@ -450,8 +463,8 @@ void dmda_log_resume(struct dmda *dmda)
 
 	WRITE_ONCE(log->is_suspending, false);
 	WRITE_ONCE(log->is_quiet, false);
-	dmda_log_kick(log, &log->space_work);
-	dmda_log_kick(log, &log->io_work);
+	dmda_log_kick(log, &log->space.work);
+	dmda_log_kick(log, &log->ios.work);
 	dmda_log_kick_clean(log);
 	dmda_log_wait_idle(log);
 }
@@ -467,7 +480,7 @@ void dmda_log_presuspend_undo(struct dmda *dmda)
 {
 	WRITE_ONCE(dmda->log->is_suspending, false);
 	dmda_log_hand_back(dmda->log, false);
-	dmda_log_kick(dmda->log, &dmda->log->space_work);
+	dmda_log_kick(dmda->log, &dmda->log->space.work);
 	dmda_log_wait_idle(dmda->log);
 }
 
@@ -475,15 +488,15 @@ void dmda_log_presuspend_undo(struct dmda *dmda)
 static void wait_for_workers(struct dmda_log *log)
 {
 	for (u32 i = 0; i < 2; i++) {
-		cancel_delayed_work_sync(&log->idle_work);
-		flush_work(&log->clean_work);
-		flush_work(&log->io_work);
-		flush_work(&log->checkpoint_work);
-		flush_work(&log->space_work);
-		flush_work(&log->discard_work);
-		flush_work(&log->commit_work);
-		cancel_delayed_work_sync(&log->late_work);
-		flush_work(&log->fail_work);
+		cancel_delayed_work_sync(&log->cleaning.idle_work);
+		flush_work(&log->cleaning.work);
+		flush_work(&log->ios.work);
+		flush_work(&log->checkpoint.work);
+		flush_work(&log->space.work);
+		flush_work(&log->space.discard_work);
+		flush_work(&log->journal.work);
+		cancel_delayed_work_sync(&log->journal.late_work);
+		flush_work(&log->failure.work);
 	}
 	/* If that has failed, the device has. */
 	dmda_log_pages_settle(log);
@@ -498,12 +511,12 @@ void dmda_log_postsuspend(struct dmda *dmda)
 	WRITE_ONCE(log->is_quiet, true);
 	up_write(&log->message_lock);
 	dmda_log_hand_back(log, false);
-	cancel_delayed_work_sync(&log->no_space_work);
+	cancel_delayed_work_sync(&log->admission.work);
 	wait_for_workers(log);
 	if (READ_ONCE(log->state) == DMDA_LOG_WRITE)
 		dmda_log_checkpoint(log, true);
 	/* If that has failed, it has told so. */
-	flush_work(&log->fail_work);
+	flush_work(&log->failure.work);
 	become_inactive(log);
 }
 
@@ -523,10 +536,10 @@ void dmda_log_limits(const struct dmda_log *log, struct queue_limits *limits)
 
 static int clean_all(struct dmda_log *log)
 {
-	WRITE_ONCE(log->must_clean_all, true);
+	WRITE_ONCE(log->cleaning.must_clean_all, true);
 	dmda_log_begin_clean(log);
-	flush_work(&log->clean_work);
-	if (!xchg(&log->must_clean_all, false))
+	flush_work(&log->cleaning.work);
+	if (!xchg(&log->cleaning.must_clean_all, false))
 		return 0;
 	return READ_ONCE(log->is_suspending) ? -EAGAIN : -EIO;
 }
@@ -590,6 +603,7 @@ static u64 nr_lpns_to_be_had(struct dmda_log *log)
 size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
 {
 	struct dmda_log *log = dmda->log;
+	const struct dmda_log_journal *journal = &log->journal;
 	struct dmda_log_counters counters;
 	u64 nr_valid, nr_map_pages, used;
 	u32 nr_free, nr_empty;
@@ -597,19 +611,20 @@ size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
 
 	spin_lock_irq(&log->lock);
 	counters = log->counters;
-	nr_valid = log->segments.nr_valid;
-	nr_free = log->segments.nr_free;
-	nr_empty = log->segments.nr_empty;
-	nr_map_pages = log->nr_map_pages;
-	used = (log->has_batch ? log->batch.first.sector + log->batch.nr_used :
-				 log->next_place.sector) - log->root.journal.sector;
+	nr_valid = log->space.segments.nr_valid;
+	nr_free = log->space.segments.nr_free;
+	nr_empty = log->space.segments.nr_empty;
+	nr_map_pages = log->cache.nr_pages;
+	used = (journal->has_batch ? journal->batch.first.sector + journal->batch.nr_used :
+				     journal->next_place.sector) -
+		log->checkpoint.root.journal.sector;
 	spin_unlock_irq(&log->lock);
 	DMEMIT("mode=log state=%s mapped_pages=%llu lpns=%llu segments=%u free_segments=%u",
 	       log_state_names[READ_ONCE(log->state)], nr_valid, log->super.nr_lpns,
-	       log->segments.nr_segments, nr_free);
+	       log->space.segments.nr_segments, nr_free);
 	DMEMIT(" empty_segments=%u segment_pages=%u journal_sectors=%llu/%u", nr_empty,
 	       log->super.segment_pages, used, log->super.journal_sectors);
-	DMEMIT(" map_pages=%llu/%llu map_reads=%llu", nr_map_pages, log->max_map_pages,
+	DMEMIT(" map_pages=%llu/%llu map_reads=%llu", nr_map_pages, log->cache.max_pages,
 	       counters.nr_map_reads);
 	DMEMIT(" commits=%llu flushes=%llu checkpoints=%llu user_pages=%llu moved_pages=%llu",
 	       counters.nr_commits, counters.nr_flushes, counters.nr_checkpoints,
@@ -621,7 +636,7 @@ size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
 	DMEMIT(" grown_lpns=%llu idle_cleaned=%llu moved_hints=%llu in_place_pages=%llu",
 	       nr_lpns_to_be_had(log), counters.nr_idle_cleaned, counters.nr_moved_hints,
 	       counters.in_place_pages);
-	DMEMIT(" space=%s", log_space_names[READ_ONCE(log->space)]);
+	DMEMIT(" space=%s", log_supply_names[READ_ONCE(log->admission.supply)]);
 	sz += dmda_hints_status(dmda, result + sz, maxlen - sz);
 	return sz;
 }

@@ -9,7 +9,7 @@
  * a few segments at a time. When so few segments are free that users get none, those that
  * it has not begun with become free without.
  */
-#include "admission.h"
+#include "disk.h"
 #include "log.h"
 #include "trace.h"
 
@@ -18,55 +18,55 @@
 
 static u32 places_left(const struct dmda_log *log, enum dmda_stream stream)
 {
-	if (log->writer.open[stream].seg == SEG_NONE)
+	if (log->space.writer.open[stream].seg == SEG_NONE)
 		return 0;
-	return dmda_super_data_pages(&log->super) - log->writer.open[stream].next_page;
+	return dmda_super_data_pages(&log->super) - log->space.writer.open[stream].next_page;
 }
 
 /* Nothing more goes to a stream's segment. */
 static void retire(struct dmda_log *log, enum dmda_stream stream)
 {
-	seg_t seg = log->writer.open[stream].seg;
-	u8 open;
+	seg_t seg = log->space.writer.open[stream].seg;
+	struct dmda_log_open *open;
 
 	if (seg == SEG_NONE)
 		return;
-	open = log->segments.segment[from_seg(seg)].open;
-	log->is_retired[open] = true;
-	dmda_writer_open(&log->writer, stream, SEG_NONE, 0);
-	if (!log->nr_writing[open])
-		dmda_log_kick(log, &log->space_work);
+	open = &log->space.open[log->space.segments.segment[from_seg(seg)].open];
+	open->is_retired = true;
+	dmda_writer_open(&log->space.writer, stream, SEG_NONE, 0);
+	if (!open->nr_writing)
+		dmda_log_kick(log, &log->space.work);
 }
 
 u32 dmda_log_kept_from_locked(const struct dmda_log *log, enum dmda_stream stream)
 {
 	lockdep_assert_held(&log->lock);
 
-	return stream == DMDA_STREAM_USER || log->leaves_kept ? DMDA_LOG_KEPT_SEGMENTS : 0;
+	return stream == DMDA_STREAM_USER || log->cleaning.leaves_kept ? DMDA_LOG_KEPT_SEGMENTS : 0;
 }
 
 static bool may_open(struct dmda_log *log, enum dmda_stream stream)
 {
+	u8 next = dmda_writer_next_summary(&log->space.writer, stream);
 	u32 kept = dmda_log_kept_from_locked(log, stream);
 
-	if (log->segments.nr_free <= DMDA_LOG_LOW_SEGMENTS)
+	if (log->space.segments.nr_free <= DMDA_LOG_LOW_SEGMENTS)
 		dmda_log_kick_clean(log);
-	else if (log->segments.nr_free <= dmda_log_soft_mark(log))
+	else if (log->space.segments.nr_free <= dmda_log_soft_mark(log))
 		dmda_log_wait_idle(log);
-	if (log->segments.nr_free <= kept) {
+	if (log->space.segments.nr_free <= kept) {
 		/* What waits to be freed may wait for a commit. */
-		if (log->segments.nr_empty)
-			dmda_log_kick(log, &log->space_work);
+		if (log->space.segments.nr_empty)
+			dmda_log_kick(log, &log->space.work);
 		return false;
 	}
-	return log->opened_by[dmda_writer_next_summary(&log->writer, stream)] == SEG_NONE &&
-		dmda_log_has_room_locked(log, 1);
+	return log->space.open[next].seg == SEG_NONE && dmda_log_has_room_locked(log, 1);
 }
 
 /* While cleaning goes on, it lets users write in small portions, rather than not at all later. */
 static bool has_credit(const struct dmda_log *log)
 {
-	return !log->is_pacing || log->credit > 0;
+	return !log->admission.is_pacing || log->admission.credit > 0;
 }
 
 bool dmda_log_has_places_locked(const struct dmda_log *log)
@@ -74,18 +74,19 @@ bool dmda_log_has_places_locked(const struct dmda_log *log)
 	lockdep_assert_held(&log->lock);
 
 	return has_credit(log) && (places_left(log, DMDA_STREAM_USER) ||
-				   log->segments.nr_free > DMDA_LOG_KEPT_SEGMENTS);
+				   log->space.segments.nr_free > DMDA_LOG_KEPT_SEGMENTS);
 }
 
 /* Something is under way that may bring some; how long that takes is not for us to say. */
 static bool are_segments_to_come(struct dmda_log *log)
 {
-	if (log->segments.nr_empty || work_busy(&log->clean_work))
+	if (log->space.segments.nr_empty || work_busy(&log->cleaning.work))
 		return true;
-	for (u32 open = 0; open < DMDA_MAX_OPEN; open++) {
+	for (u32 i = 0; i < DMDA_MAX_OPEN; i++) {
+		const struct dmda_log_open *open = &log->space.open[i];
+
 		/* What is being written replaces something; what is being closed may be empty. */
-		if (log->opened_by[open] != SEG_NONE &&
-		    (log->nr_writing[open] || log->is_retired[open]))
+		if (open->seg != SEG_NONE && (open->nr_writing || open->is_retired))
 			return true;
 	}
 	return false;
@@ -95,39 +96,36 @@ bool dmda_log_is_out_of_space_locked(struct dmda_log *log)
 {
 	lockdep_assert_held(&log->lock);
 
-	return log->segments.nr_free <= dmda_log_kept_from_locked(log, DMDA_STREAM_USER) &&
+	return log->space.segments.nr_free <= dmda_log_kept_from_locked(log, DMDA_STREAM_USER) &&
 		!are_segments_to_come(log);
 }
 
 static bool open_segment(struct dmda_log *log, enum dmda_stream stream)
 {
-	u8 open = dmda_writer_next_summary(&log->writer, stream);
+	u8 open = dmda_writer_next_summary(&log->space.writer, stream);
 	struct dmda_record record = { .kind = DMDA_RECORD_OPEN, .open = open };
 	u64 seq;
 
-	record.seg = dmda_segments_find_free(&log->segments);
+	record.seg = dmda_segments_find_free(&log->space.segments);
 	if (record.seg == SEG_NONE)
 		return false;
 	trace_dmda_log_segment(log->dmda->self_dev, record.seg, record.kind);
 	dmda_log_segment_is_new(log, record.seg);
-	seq = dmda_change_segment(&log->change, &record);
-	dmda_opened_begin(&log->opened, open, seq, log->batch.first.sector);
-	dmda_writer_open(&log->writer, stream, record.seg, 0);
-	log->opened_by[open] = record.seg;
-	log->nr_writing[open] = 0;
-	log->is_retired[open] = false;
-	log->mtime[open] = 0;
+	seq = dmda_change_segment(&log->journal.change, &record);
+	dmda_opened_begin(&log->space.opened, open, seq, log->journal.batch.first.sector);
+	dmda_writer_open(&log->space.writer, stream, record.seg, 0);
+	log->space.open[open] = (struct dmda_log_open){ .seg = record.seg };
 	return true;
 }
 
 /* Has the stream's segment something to be gained by cleaning, which only takes closed ones? */
 static bool has_holes(const struct dmda_log *log, enum dmda_stream stream)
 {
-	u32 seg = from_seg(log->writer.open[stream].seg);
-	const struct dmda_segment *segment = &log->segments.segment[seg];
+	u32 seg = from_seg(log->space.writer.open[stream].seg);
+	const struct dmda_segment *segment = &log->space.segments.segment[seg];
 
-	return segment->nr_valid + log->nr_writing[segment->open] <
-		log->writer.open[stream].next_page;
+	return segment->nr_valid + log->space.open[segment->open].nr_writing <
+		log->space.writer.open[stream].next_page;
 }
 
 u32 dmda_log_take_locked(struct dmda_log *log, enum dmda_stream stream, u32 nr_pages,
@@ -149,21 +147,23 @@ u32 dmda_log_take_locked(struct dmda_log *log, enum dmda_stream stream, u32 nr_p
 		if (!may || !open_segment(log, stream))
 			return 0;
 	}
-	*open = log->segments.segment[from_seg(log->writer.open[stream].seg)].open;
-	nr = dmda_writer_take(&log->writer, stream, nr_pages, dpn);
-	log->nr_writing[*open] += nr;
-	if (stream == DMDA_STREAM_USER && log->is_pacing)
-		log->credit -= nr;
+	*open = log->space.segments.segment[from_seg(log->space.writer.open[stream].seg)].open;
+	nr = dmda_writer_take(&log->space.writer, stream, nr_pages, dpn);
+	log->space.open[*open].nr_writing += nr;
+	if (stream == DMDA_STREAM_USER && log->admission.is_pacing)
+		log->admission.credit -= nr;
 	return nr;
 }
 
 void dmda_log_placed_locked(struct dmda_log *log, u8 open, u32 nr_pages)
 {
+	struct dmda_log_open *segment = &log->space.open[open];
+
 	lockdep_assert_held(&log->lock);
 
-	log->nr_writing[open] -= nr_pages;
-	if (log->is_retired[open] && !log->nr_writing[open])
-		dmda_log_kick(log, &log->space_work);
+	segment->nr_writing -= nr_pages;
+	if (segment->is_retired && !segment->nr_writing)
+		dmda_log_kick(log, &log->space.work);
 }
 
 /* Nobody else may come who asks for a commit, without which the segment is not freed. */
@@ -171,16 +171,16 @@ void dmda_log_emptied_locked(struct dmda_log *log, u32 nr_before)
 {
 	lockdep_assert_held(&log->lock);
 
-	if (log->segments.nr_empty > nr_before && !list_empty(&log->starved))
-		dmda_log_kick(log, &log->space_work);
+	if (log->space.segments.nr_empty > nr_before && !list_empty(&log->admission.starved))
+		dmda_log_kick(log, &log->space.work);
 }
 
 void dmda_log_put_reader(struct dmda_log *log, seg_t seg)
 {
 	/* It may be the one that is waited for. */
-	if (atomic_dec_and_test(&log->readers[from_seg(seg)]) &&
-	    !READ_ONCE(log->segments.segment[from_seg(seg)].nr_valid))
-		dmda_log_kick(log, &log->space_work);
+	if (atomic_dec_and_test(&log->space.readers[from_seg(seg)]) &&
+	    !READ_ONCE(log->space.segments.segment[from_seg(seg)].nr_valid))
+		dmda_log_kick(log, &log->space.work);
 }
 
 int dmda_log_close_segment(struct dmda_log *log, u8 open, seg_t seg, u64 mtime)
@@ -191,10 +191,10 @@ int dmda_log_close_segment(struct dmda_log *log, u8 open, seg_t seg, u64 mtime)
 	int ret;
 
 	/* Nobody writes to the open summary of a segment that is all mapped. */
-	memcpy(log->summary, dmda_opened_summary(&log->opened, open),
-	       log->super.summary_pages * sizeof(*log->summary));
-	dmda_summary_seal(log->summary, &log->super, seg, log->root.epoch + 1);
-	ret = dmda_log_write(log, dmda_summary_dpn(&log->super, seg), log->summary,
+	memcpy(log->space.summary, dmda_opened_summary(&log->space.opened, open),
+	       log->super.summary_pages * sizeof(*log->space.summary));
+	dmda_summary_seal(log->space.summary, &log->super, seg, log->checkpoint.root.epoch + 1);
+	ret = dmda_log_write(log, dmda_summary_dpn(&log->super, seg), log->space.summary,
 			     log->super.summary_pages, 0);
 	if (ret) {
 		dmda_log_fail(log, "writing a summary", "the device reports an error");
@@ -205,11 +205,12 @@ int dmda_log_close_segment(struct dmda_log *log, u8 open, seg_t seg, u64 mtime)
 
 static bool can_close(struct dmda_log *log, u8 open)
 {
+	const struct dmda_log_open *segment = &log->space.open[open];
 	bool can;
 
 	spin_lock_irq(&log->lock);
-	can = log->state == DMDA_LOG_WRITE && log->opened_by[open] != SEG_NONE &&
-		log->is_retired[open] && !log->nr_writing[open];
+	can = log->state == DMDA_LOG_WRITE && segment->seg != SEG_NONE && segment->is_retired &&
+		!segment->nr_writing;
 	spin_unlock_irq(&log->lock);
 	return can;
 }
@@ -219,12 +220,14 @@ static u32 close_segments(struct dmda_log *log)
 	u32 nr = 0;
 
 	for (u8 open = 0; open < DMDA_MAX_OPEN; open++) {
+		struct dmda_log_open *segment = &log->space.open[open];
+
 		if (!can_close(log, open))
 			continue;
-		if (dmda_log_close_segment(log, open, log->opened_by[open], log->mtime[open]))
+		if (dmda_log_close_segment(log, open, segment->seg, segment->mtime))
 			break;
 		spin_lock_irq(&log->lock);
-		log->opened_by[open] = SEG_NONE;
+		segment->seg = SEG_NONE;
 		spin_unlock_irq(&log->lock);
 		nr++;
 	}
@@ -237,16 +240,17 @@ static u32 close_segments(struct dmda_log *log)
  */
 static seg_t claim_empty(struct dmda_log *log, u32 *from)
 {
+	struct dmda_log_space *space = &log->space;
 	seg_t seg;
 
 	spin_lock_irq(&log->lock);
 	do {
-		seg = dmda_segments_find_empty(&log->segments, log->durable_seq, from);
-	} while (seg != SEG_NONE && (test_bit(from_seg(seg), log->is_being_freed) ||
-				     atomic_read(&log->readers[from_seg(seg)])));
+		seg = dmda_segments_find_empty(&space->segments, log->journal.durable_seq, from);
+	} while (seg != SEG_NONE && (test_bit(from_seg(seg), space->is_being_freed) ||
+				     atomic_read(&space->readers[from_seg(seg)])));
 	if (seg != SEG_NONE) {
-		__set_bit(from_seg(seg), log->is_being_freed);
-		log->nr_being_freed++;
+		__set_bit(from_seg(seg), space->is_being_freed);
+		space->nr_being_freed++;
 	}
 	spin_unlock_irq(&log->lock);
 	return seg;
@@ -265,8 +269,9 @@ static bool needs_commit(struct dmda_log *log)
 	bool needs;
 
 	spin_lock_irq(&log->lock);
-	needs = log->segments.nr_empty > log->nr_being_freed &&
-		log->segments.nr_free <= DMDA_LOG_LOW_SEGMENTS && log->state == DMDA_LOG_WRITE;
+	needs = log->space.segments.nr_empty > log->space.nr_being_freed &&
+		log->space.segments.nr_free <= DMDA_LOG_LOW_SEGMENTS &&
+		log->state == DMDA_LOG_WRITE;
 	spin_unlock_irq(&log->lock);
 	return needs;
 }
@@ -278,8 +283,8 @@ static bool free_segment(struct dmda_log *log, seg_t seg)
 	bool is_free = !dmda_log_change_segment(log, &record);
 
 	spin_lock_irq(&log->lock);
-	__clear_bit(from_seg(seg), log->is_being_freed);
-	log->nr_being_freed--;
+	__clear_bit(from_seg(seg), log->space.is_being_freed);
+	log->space.nr_being_freed--;
 	spin_unlock_irq(&log->lock);
 	wake_up_all(&log->wait);
 	if (is_free)
@@ -295,7 +300,7 @@ static bool has_discards(const struct dmda_log *log)
 /* Nobody lacks segments: there is time to tell the device below. */
 static bool can_wait(struct dmda_log *log)
 {
-	return has_discards(log) && READ_ONCE(log->segments.nr_free) > DMDA_LOG_KEPT_SEGMENTS;
+	return has_discards(log) && READ_ONCE(log->space.segments.nr_free) > DMDA_LOG_KEPT_SEGMENTS;
 }
 
 static void free_segments(struct dmda_log *log)
@@ -306,7 +311,7 @@ static void free_segments(struct dmda_log *log)
 		seg_t seg;
 
 		if (can_wait(log)) {
-			dmda_log_kick(log, &log->discard_work);
+			dmda_log_kick(log, &log->space.discard_work);
 			break;
 		}
 		seg = claim_empty(log, &from);
@@ -317,7 +322,7 @@ static void free_segments(struct dmda_log *log)
 
 void dmda_log_do_space(struct work_struct *work)
 {
-	struct dmda_log *log = container_of(work, struct dmda_log, space_work);
+	struct dmda_log *log = container_of(work, struct dmda_log, space.work);
 
 	/* Whoever waits for its summary waits for no discard. */
 	if (close_segments(log))
@@ -362,7 +367,7 @@ static bool may_discard(const struct dmda_log *log)
 /* Nothing is written to a segment before its discard has ended: not before that it is free. */
 void dmda_log_do_discard(struct work_struct *work)
 {
-	struct dmda_log *log = container_of(work, struct dmda_log, discard_work);
+	struct dmda_log *log = container_of(work, struct dmda_log, space.discard_work);
 	seg_t seg[DISCARDS_AT_ONCE];
 	u32 from = 0, nr;
 
@@ -385,7 +390,7 @@ static bool are_discarded(struct dmda_log *log, u32 kept)
 	bool are;
 
 	spin_lock_irq(&log->lock);
-	are = log->segments.nr_free > kept || !log->nr_being_freed;
+	are = log->space.segments.nr_free > kept || !log->space.nr_being_freed;
 	spin_unlock_irq(&log->lock);
 	return are;
 }

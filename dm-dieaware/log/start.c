@@ -8,37 +8,12 @@
 #include <linux/sched/mm.h>
 #include <linux/vmalloc.h>
 
-#include "cache.h"
+#include "disk.h"
 #include "log.h"
+#include "start.h"
 
 /* Sectors of the journal that are read at once */
 #define SECTORS_AT_ONCE	256U
-
-struct dmda_block_id dmda_log_table_id(const struct dmda_log *log, enum dmda_table table,
-				       u64 index, u32 slot, u64 seq)
-{
-	static const u32 magic[] = {
-		[DMDA_TABLE_SEGMENTS] = DMDA_MAGIC_SEGMENTS,
-		[DMDA_TABLE_OPEN] = DMDA_MAGIC_OPEN,
-		[DMDA_TABLE_DIRECTORY] = DMDA_MAGIC_DIRECTORY,
-		[DMDA_TABLE_MAP] = DMDA_MAGIC_MAP,
-	};
-	static const u16 nr_entries[] = {
-		[DMDA_TABLE_SEGMENTS] = DMDA_SEGMENTS_PER_PAGE,
-		[DMDA_TABLE_OPEN] = DMDA_SUMMARIES_PER_PAGE,
-		[DMDA_TABLE_DIRECTORY] = DMDA_ENTRIES_PER_PAGE,
-		[DMDA_TABLE_MAP] = DMDA_MAP_ENTRIES,
-	};
-
-	return (struct dmda_block_id){
-		.magic = magic[table],
-		.nr_entries = nr_entries[table],
-		.dpn = dmda_super_slot(&log->super, table, index, slot),
-		.index = index,
-		.seq = seq,
-		.uuid = log->super.uuid,
-	};
-}
 
 static const char *read_super_at(struct dmda_log *log, u64 dpn, void *page,
 				 struct dmda_super *super)
@@ -73,13 +48,13 @@ static const char *read_root(struct dmda_log *log, u32 which, struct dmda_root *
 	u32 nr_pages = dmda_root_nr_pages(&log->super);
 	const char *why;
 
-	if (dmda_log_read(log, to_dpn(log->super.root_dpn[which]), log->root_pages, nr_pages))
+	if (dmda_log_read(log, to_dpn(log->super.root_dpn[which]), log->checkpoint.pages, nr_pages))
 		return "a root cannot be read";
-	why = dmda_root_decode(root, &log->super, (void *)log->root_pages, which);
+	why = dmda_root_decode(root, &log->super, (void *)log->checkpoint.pages, which);
 	for (u32 i = 1; !why && i < nr_pages; i++) {
-		const void *page = log->root_pages + i * DMDA_BLOCK_BYTES;
+		const void *page = log->checkpoint.pages + i * DMDA_BLOCK_BYTES;
 
-		why = dmda_root_decode_entries(root, &log->super, i, page, log->slots);
+		why = dmda_root_decode_entries(root, &log->super, i, page, log->tables.slots);
 	}
 	return why;
 }
@@ -95,14 +70,14 @@ const char *dmda_log_read_root(struct dmda_log *log)
 	if (why[0] && why[1])
 		return why[0];
 	which = dmda_root_newest(root, why);
-	return read_root(log, which, &log->root);
+	return read_root(log, which, &log->checkpoint.root);
 }
 
 /* Reads the valid slot of a page. Return: NULL, or what is wrong; @is_there: it has one. */
 static const char *read_table_page(struct dmda_log *log, enum dmda_table table, u64 index,
 				   void *page, bool *is_there)
 {
-	u64 seq_slot = log->slots[table].newest[index];
+	u64 seq_slot = log->tables.slots[table].newest[index];
 	struct dmda_block_id id;
 
 	*is_there = seq_slot;
@@ -117,7 +92,7 @@ static const char *read_table_page(struct dmda_log *log, enum dmda_table table, 
 
 static const char *read_directory(struct dmda_log *log, void *page)
 {
-	const struct dmda_slots *slots = &log->slots[DMDA_TABLE_DIRECTORY];
+	const struct dmda_slots *slots = &log->tables.slots[DMDA_TABLE_DIRECTORY];
 	const char *why = NULL;
 	bool is_there;
 
@@ -125,7 +100,7 @@ static const char *read_directory(struct dmda_log *log, void *page)
 		why = read_table_page(log, DMDA_TABLE_DIRECTORY, i, page, &is_there);
 		if (!why && is_there)
 			why = dmda_directory_decode(&log->super, i, slots->newest[i], page,
-						    &log->slots[DMDA_TABLE_MAP]);
+						    &log->tables.slots[DMDA_TABLE_MAP]);
 	}
 	return why;
 }
@@ -135,10 +110,10 @@ static const char *read_segments(struct dmda_log *log, void *page)
 	const char *why = NULL;
 	bool is_there;
 
-	for (u64 i = 0; !why && i < log->slots[DMDA_TABLE_SEGMENTS].nr_pages; i++) {
+	for (u64 i = 0; !why && i < log->tables.slots[DMDA_TABLE_SEGMENTS].nr_pages; i++) {
 		why = read_table_page(log, DMDA_TABLE_SEGMENTS, i, page, &is_there);
 		if (!why && is_there)
-			why = dmda_segments_decode(&log->segments, i, page);
+			why = dmda_segments_decode(&log->space.segments, i, page);
 	}
 	return why;
 }
@@ -148,12 +123,13 @@ static const char *read_opened(struct dmda_log *log, void *page)
 	const char *why = NULL;
 	bool is_there;
 
-	for (u64 i = 0; !why && i < log->slots[DMDA_TABLE_OPEN].nr_pages; i++) {
+	for (u64 i = 0; !why && i < log->tables.slots[DMDA_TABLE_OPEN].nr_pages; i++) {
 		why = read_table_page(log, DMDA_TABLE_OPEN, i, page, &is_there);
 		if (why || !is_there)
 			continue;
-		memcpy(&log->opened.block[i], page, DMDA_BLOCK_BYTES);
-		log->opened.page[i].seq = dmda_slot_seq(log->slots[DMDA_TABLE_OPEN].newest[i]);
+		memcpy(&log->space.opened.block[i], page, DMDA_BLOCK_BYTES);
+		log->space.opened.page[i].seq =
+			dmda_slot_seq(log->tables.slots[DMDA_TABLE_OPEN].newest[i]);
 	}
 	return why;
 }
@@ -197,9 +173,9 @@ static const char *replay_op(struct dmda_log *log, const struct dmda_op *op)
 		map[i - first] = &page->map;
 	}
 	if (!why)
-		why = dmda_change_replay(&log->change, op, map);
+		why = dmda_change_replay(&log->journal.change, op, map);
 	if (!why)
-		dmda_opened_replay(&log->opened, op);
+		dmda_opened_replay(&log->space.opened, op);
 	for (u32 i = 0; i < DMDA_OP_MAP_PAGES; i++) {
 		if (pages[i])
 			dmda_log_page_put(log, pages[i]);
@@ -260,7 +236,7 @@ static const char *read_journal(struct dmda_log *log, struct dmda_journal_reader
 	const char *why = NULL;
 	u64 nr_read = 0;
 
-	dmda_journal_open(reader, &log->super, &log->root.journal);
+	dmda_journal_open(reader, &log->super, &log->checkpoint.root.journal);
 	while (!why && nr_read < log->super.journal_sectors) {
 		u32 at = dmda_journal_sector_at(&log->super, reader->next.sector);
 		u32 skip = at % DMDA_PAGE_SECTORS;
@@ -298,16 +274,16 @@ static const char *replay_journal(struct dmda_log *log, struct dmda_op *op,
 	const char *why;
 
 	why = read_journal(log, &reader, NULL, sectors) ?: find_lost(log, &reader, sectors) ?:
-		dmda_root_check_times(log->slots, reader.next.seq);
+		dmda_root_check_times(log->tables.slots, reader.next.seq);
 	if (why) {
 		DMERR("%s: It needs 'dieaware check', and if damaged 'dieaware repair'.",
 		      dm_table_device_name(log->dmda->ti->table));
 		return why;
 	}
-	log->next_place = reader.next;
-	dmda_replay_init(&replay, op, log->root.journal.seq);
+	log->journal.next_place = reader.next;
+	dmda_replay_init(&replay, op, log->checkpoint.root.journal.seq);
 	why = read_journal(log, &reader, &replay, sectors);
-	if (!why && reader.next.sector != log->next_place.sector)
+	if (!why && reader.next.sector != log->journal.next_place.sector)
 		why = "the journal is another one when it is read again";
 	return why;
 }
@@ -326,7 +302,7 @@ static const char *replay(struct dmda_log *log)
 		why = "a page of the map cannot be written";
 	kvfree(sectors);
 	kvfree(op);
-	return why ?: dmda_segments_check(&log->segments);
+	return why ?: dmda_segments_check(&log->space.segments);
 }
 
 /*
@@ -335,26 +311,26 @@ static const char *replay(struct dmda_log *log)
  */
 static seg_t go_on_cleaning(struct dmda_log *log)
 {
-	seg_t seg = dmda_writer_resume(&log->writer, DMDA_STREAM_MOVED, &log->opened);
+	seg_t seg = dmda_writer_resume(&log->space.writer, DMDA_STREAM_MOVED, &log->space.opened);
 	u8 open;
 
 	if (seg == SEG_NONE)
 		return seg;
-	open = log->segments.segment[from_seg(seg)].open;
-	log->opened_by[open] = seg;
-	log->mtime[open] = log->root.journal.seq;
+	open = log->space.segments.segment[from_seg(seg)].open;
+	log->space.open[open].seg = seg;
+	log->space.open[open].mtime = log->checkpoint.root.journal.seq;
 	return seg;
 }
 
 /* What else was open is closed. */
 static const char *close_others(struct dmda_log *log, seg_t stays)
 {
-	for (u32 i = 0; i < log->segments.nr_segments; i++) {
-		const struct dmda_segment *segment = &log->segments.segment[i];
+	for (u32 i = 0; i < log->space.segments.nr_segments; i++) {
+		const struct dmda_segment *segment = &log->space.segments.segment[i];
 
 		if (segment->state == DMDA_SEGMENT_OPEN && to_seg(i) != stays &&
 		    dmda_log_close_segment(log, segment->open, to_seg(i),
-					   log->root.journal.seq))
+					   log->checkpoint.root.journal.seq))
 			return "a segment cannot be closed";
 	}
 	return NULL;
@@ -366,7 +342,7 @@ static const char *begin_anew(struct dmda_log *log)
 	u64 salt;
 
 	get_random_bytes(&salt, sizeof(salt));
-	log->next_place.chain = dmda_journal_fresh_chain(&log->super, salt);
+	log->journal.next_place.chain = dmda_journal_fresh_chain(&log->super, salt);
 	if (dmda_log_checkpoint(log, false))
 		return "the first checkpoint cannot be written";
 	return close_others(log, go_on_cleaning(log));
@@ -379,10 +355,10 @@ const char *dmda_log_start(struct dmda_log *log, bool read_only)
 
 	why = dmda_log_read_root(log) ?: read_tables(log) ?: replay(log);
 	if (!why) {
-		log->pages_before = log->root.pages_written;
+		log->checkpoint.pages_before = log->checkpoint.root.pages_written;
 		if (!read_only)
-			dmda_journal_skip_lost(&log->next_place);
-		log->durable_seq = log->next_place.seq - 1;
+			dmda_journal_skip_lost(&log->journal.next_place);
+		log->journal.durable_seq = log->journal.next_place.seq - 1;
 		if (!read_only)
 			why = begin_anew(log);
 	}

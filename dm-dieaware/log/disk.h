@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Reading and writing metadata, and waiting for it.
+ */
+#ifndef DMDA_LOG_DISK_H
+#define DMDA_LOG_DISK_H
+
+#include <linux/bio.h>
+
+#include "../core/units.h"
+
+struct dmda_log;
+struct dmda_log_group;
+
+/**
+ * dmda_log_read() - read pages and wait for them
+ * @memory: whole pages, not of the stack
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dmda_log_read(struct dmda_log *log, dpn_t dpn, void *memory, u32 nr_pages);
+
+/**
+ * dmda_log_begin_read() - begin to read pages
+ * @group: is told when they are read; dmda_log_group_end() waits for that
+ * @memory: whole pages, not of the stack
+ *
+ * Context: may sleep.
+ */
+void dmda_log_begin_read(struct dmda_log *log, struct dmda_log_group *group, dpn_t dpn,
+			 void *memory, u32 nr_pages);
+
+/**
+ * dmda_log_end_bio() - a bio has ended: gives it back, and tells its group, its bi_private
+ */
+void dmda_log_end_bio(struct bio *bio);
+
+/**
+ * dmda_log_write() - write pages and wait for them
+ * @opf: flags
+ */
+int dmda_log_write(struct dmda_log *log, dpn_t dpn, void *memory, u32 nr_pages,
+		   blk_opf_t opf);
+
+/**
+ * dmda_log_write_sectors() - write sectors of the journal and wait for them
+ * @at: first, below dmda_super.journal_sectors
+ */
+int dmda_log_write_sectors(struct dmda_log *log, u32 at, void *memory, u32 nr_sectors,
+			   blk_opf_t opf);
+
+/**
+ * dmda_log_flush() - make everything durable that was written
+ */
+int dmda_log_flush(struct dmda_log *log);
+
+#endif /* DMDA_LOG_DISK_H */

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Overwrites of pages where they are.
+ */
+#ifndef DMDA_LOG_INPLACE_H
+#define DMDA_LOG_INPLACE_H
+
+#include <linux/types.h>
+
+struct dmda_log;
+struct dmda_log_cleaner;
+struct dmda_log_io;
+
+/**
+ * struct dmda_log_inplace - overwrites of pages where they are
+ * @is_possible: whether the device below writes pages whole; constant
+ * @nr_writing: number of overwrites that are under way, by segment
+ * @nr_pages: pages that were overwritten since cleaning has gathered some last
+ */
+struct dmda_log_inplace {
+	bool is_possible;
+	u32 *nr_writing;
+	u64 nr_pages;
+};
+
+/**
+ * dmda_log_needs_map_locked() - must a page of the map be read before it is known whether a write
+ *	is done where its pages are?
+ * @io: has claimed its lpns
+ */
+bool dmda_log_needs_map_locked(struct dmda_log *log, const struct dmda_log_io *io);
+
+/**
+ * dmda_log_stay_locked() - is a write done where its pages are?
+ * @io: has claimed its lpns
+ *
+ * Then that is its place, and nobody copies the pages until dmda_log_stayed_locked().
+ */
+bool dmda_log_stay_locked(struct dmda_log *log, struct dmda_log_io *io);
+
+/**
+ * dmda_log_stayed_locked() - a write in place has ended
+ */
+void dmda_log_stayed_locked(struct dmda_log *log, struct dmda_log_io *io);
+
+/**
+ * dmda_log_begin_gathering() - has so much been overwritten in place that some segments are to be
+ *	cleaned for it, so that what is free lies together?
+ *
+ * Return: true once for that much.
+ */
+bool dmda_log_begin_gathering(struct dmda_log *log);
+
+/**
+ * dmda_log_begin_victims() - nothing in the segments that are to be cleaned changes in place
+ *	from now on
+ *
+ * Context: may sleep, as long as writes take.
+ */
+void dmda_log_begin_victims(struct dmda_log_cleaner *cleaner);
+
+/**
+ * dmda_log_end_victims_locked() - it may
+ */
+void dmda_log_end_victims_locked(struct dmda_log_cleaner *cleaner);
+
+#endif /* DMDA_LOG_INPLACE_H */

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Bios of users, and their way through log mode: what each of them knows, and the lists in which
+ * they wait.
+ */
+#ifndef DMDA_LOG_IO_H
+#define DMDA_LOG_IO_H
+
+#include "../core/change.h"
+#include "../core/opened.h"
+#include "../dieaware.h"
+
+struct dmda_log;
+struct dmda_log_page;
+
+/**
+ * enum dmda_log_stage - how far a bio has come
+ * @DMDA_LOG_CLAIM: a write or trim waits until older ones of the same lpns are done
+ * @DMDA_LOG_PLACE: a write needs places
+ * @DMDA_LOG_DATA: data is being read or written; what a write needs of the map, too
+ * @DMDA_LOG_MAPPED: a write's operation is done; it waits for a commit, or has ended
+ */
+enum dmda_log_stage {
+	DMDA_LOG_CLAIM,
+	DMDA_LOG_PLACE,
+	DMDA_LOG_DATA,
+	DMDA_LOG_MAPPED,
+};
+
+/**
+ * struct dmda_log_io - a bio's own data
+ * @node: node in the tree of claims
+ * @subtree_last: largest @last of the nodes below, for that tree
+ * @list: link in the list of what it waits for
+ * @first: first lpn
+ * @last: last lpn
+ * @cursor: next lpn of a trim or read that the worker does in pieces
+ * @pages: pages of the map that it has pinned, or NULL
+ * @dpn: place of its data
+ * @seg: segment among whose readers a read is counted; segment of a write in place; or
+ *	SEG_NONE
+ * @file: file of a write, 0 if not known
+ * @fpage: page of @file that the write begins with
+ * @ino: inode number of that file, for the tracepoint
+ * @pred: lpn of the page before it in its file, or U64_MAX
+ * @pred_dpn: place of that page
+ * @nr_blockers: number of older claims of its lpns that are left
+ * @stage: enum dmda_log_stage
+ * @open: open summary of a write's segment
+ * @has_claim: whether it is in the tree of claims
+ * @is_fua: whether it is a write that ends when it is durable
+ * @is_fetching: whether the worker gets a write's pages of the map; it does not end before that
+ * @is_written: whether the data of such a write is written
+ * @has_waited: whether it has waited for a page of the map that it has not used yet
+ * @is_rest: whether it is what is left of a write that a segment had no room for
+ * @is_in_place: whether it is a write to where its pages are already
+ * @is_same: whether the pages that a write replaces are the same pages of the same file
+ * @source: enum dmda_source of a write
+ * @what: enum dmda_hint of a write
+ * @hint: data of the hint's way; must be the last member, see dmda_io_of()
+ */
+struct dmda_log_io {
+	struct rb_node node;
+	u64 subtree_last;
+	struct list_head list;
+	u64 first;
+	u64 last;
+	u64 cursor;
+	struct dmda_log_page *pages[DMDA_OP_MAP_PAGES];
+	dpn_t dpn;
+	seg_t seg;
+	u64 file;
+	u32 fpage;
+	u64 ino;
+	u64 pred;
+	dpn_t pred_dpn;
+	u32 nr_blockers;
+	u8 stage;
+	u8 open;
+	bool has_claim;
+	bool is_fua;
+	bool is_fetching;
+	bool has_waited;
+	bool is_written;
+	bool is_rest;
+	bool is_in_place;
+	bool is_same;
+	u8 source;
+	u8 what;
+	struct dmda_io hint;
+};
+
+/**
+ * struct dmda_log_ios - bios of users that are under way
+ * @claims: tree of writes and trims by their lpns
+ * @ready: bios with which the worker goes on
+ * @unmapped: writes whose data is written, and trims, that wait for room in the batch
+ * @pieces: reserve of clones for reads of many pieces
+ * @work: worker that goes on with @ready
+ */
+struct dmda_log_ios {
+	struct rb_root_cached claims;
+	struct list_head ready;
+	struct list_head unmapped;
+	struct bio_set pieces;
+	struct work_struct work;
+};
+
+static inline struct dmda_log_io *dmda_log_io_of(struct bio *bio)
+{
+	return dm_per_bio_data(bio, sizeof(struct dmda_log_io));
+}
+
+static inline struct bio *dmda_log_bio(struct dmda_log_io *io)
+{
+	return dm_bio_from_per_bio_data(io, sizeof(struct dmda_log_io));
+}
+
+static inline u32 dmda_log_io_pages(const struct dmda_log_io *io)
+{
+	return io->last - io->first + 1;
+}
+
+/**
+ * dmda_log_init_pieces() - prepare the reserves of clones and of cleaning's writes
+ * Return: 0 or -ENOMEM.
+ */
+int dmda_log_init_pieces(struct dmda_log *log);
+
+/**
+ * dmda_log_map() - a bio's way into log mode
+ *
+ * Context: from map.
+ * Return: DM_MAPIO_*.
+ */
+int dmda_log_map(struct dmda *dmda, struct bio *bio);
+
+/**
+ * dmda_log_end_io() - a bio has ended below
+ * @status: with this; may be changed
+ *
+ * Context: bio completion.
+ * Return: DM_ENDIO_*.
+ */
+int dmda_log_end_io(struct dmda *dmda, struct bio *bio, blk_status_t *status);
+
+/**
+ * dmda_log_map_run_locked() - pages that are written are at their places from now on
+ * @pages: the one or two pages of the map that have their lpns, pinned; or NULL
+ * @first: what the first one is, but for its seq, which is set
+ * @dpn: its place
+ *
+ * Return: false if the batch has no room for it now.
+ */
+bool dmda_log_map_run_locked(struct dmda_log *log,
+			     struct dmda_log_page *const pages[DMDA_OP_MAP_PAGES],
+			     struct dmda_written *first, dpn_t dpn, u32 nr_pages);
+
+/**
+ * dmda_log_map_written() - map what could not be mapped for want of room in the batch
+ *
+ * Context: process; without the lock.
+ */
+void dmda_log_map_written(struct dmda_log *log);
+
+/**
+ * dmda_log_do_io() - worker: go on with bios that are ready
+ */
+void dmda_log_do_io(struct work_struct *work);
+
+/**
+ * dmda_log_where_locked() - where an lpn is, or is going to be
+ * Return: DPN_NONE if it is nowhere, or its page of the map is not in memory.
+ */
+dpn_t dmda_log_where_locked(struct dmda_log *log, u64 lpn);
+
+/**
+ * dmda_log_go_on_locked() - let the worker go on with a bio
+ */
+void dmda_log_go_on_locked(struct dmda_log *log, struct dmda_log_io *io);
+
+/**
+ * dmda_log_finish() - a bio ends, and whoever waits for its lpns goes on
+ * @status: its
+ *
+ * Context: process; without the lock.
+ */
+void dmda_log_finish(struct dmda_log *log, struct dmda_log_io *io, blk_status_t status);
+
+/**
+ * dmda_log_end_list() - end bios
+ * @ios: struct dmda_log_io, with claims and pins given up
+ * @status: what they end with, unless it is BLK_STS_OK
+ *
+ * Context: any, without the lock.
+ */
+void dmda_log_end_list(struct list_head *ios, blk_status_t status);
+
+#endif /* DMDA_LOG_IO_H */

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The journal at work: operations that are done in memory are put to a batch, and are durable when
+ * that is written.
+ */
+#ifndef DMDA_LOG_JOURNAL_H
+#define DMDA_LOG_JOURNAL_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/workqueue.h>
+
+#include "../core/change.h"
+
+struct dmda_log;
+
+/**
+ * struct dmda_log_journal - operations that are done in memory, on their way to the device
+ * @commit_lock: held as long as a commit takes
+ * @change: way in which operations change map and segments, and are put to @batch
+ * @batch: the batch that is being filled
+ * @has_batch: whether @batch may be filled; if not, the ring has no room before the next root
+ * @next_place: place of the next batch if there is none
+ * @sectors: memory of two batches, which take turns
+ * @sectors_index: index in @sectors of the one that @batch has
+ * @batch_sectors: size of a batch; constant
+ * @durable_seq: last operation that is durable; all before it are
+ * @nr_overwrites: number of writes in place that were done; they have no records, and only have to
+ *	be flushed
+ * @durable_overwrites: so many of @nr_overwrites are durable
+ * @committing: flushes and FUA writes that wait for a commit
+ * @work: worker that commits
+ * @late_work: worker that commits what nobody has asked for
+ */
+struct dmda_log_journal {
+	struct mutex commit_lock; /* of a commit */
+	struct dmda_change change;
+	struct dmda_journal_batch batch;
+	bool has_batch;
+	struct dmda_journal_place next_place;
+	struct dmda_journal_sector *sectors[2];
+	u32 sectors_index;
+	u32 batch_sectors;
+	u64 durable_seq;
+	u64 nr_overwrites;
+	u64 durable_overwrites;
+	struct list_head committing;
+	struct work_struct work;
+	struct delayed_work late_work;
+};
+
+/**
+ * dmda_log_commit() - make all operations durable that were done before
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno; the device has failed then.
+ */
+int dmda_log_commit(struct dmda_log *log);
+
+/**
+ * dmda_log_do_commit() - worker: the same
+ */
+void dmda_log_do_commit(struct work_struct *work);
+
+/**
+ * dmda_log_do_late() - worker: the same, for what nobody has asked to be durable
+ */
+void dmda_log_do_late(struct work_struct *work);
+
+/* Something is acknowledged: if nobody asks for it to be durable, it will be all the same. */
+void dmda_log_commit_late(struct dmda_log *log);
+
+/* Is there room for an operation of so many records? If not, a commit is on its way. */
+bool dmda_log_has_room_locked(struct dmda_log *log, u32 nr_records);
+
+/* Begin a batch if the journal has room for it. */
+void dmda_log_begin_batch_locked(struct dmda_log *log);
+
+/**
+ * dmda_log_make_room() - there was no room in the batch: wait until there may be
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dmda_log_make_room(struct dmda_log *log);
+
+/**
+ * dmda_log_change_segment() - a segment changes its state
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dmda_log_change_segment(struct dmda_log *log, const struct dmda_record *record);
+
+#endif /* DMDA_LOG_JOURNAL_H */

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Segments, and the places in them: taken by what is written, closed when all is mapped, free again
+ * when nothing valid is left.
+ */
+#ifndef DMDA_LOG_SPACE_H
+#define DMDA_LOG_SPACE_H
+
+#include <linux/atomic.h>
+#include <linux/workqueue.h>
+
+#include "../core/opened.h"
+#include "../core/segments.h"
+#include "../core/summary.h"
+#include "../core/writer.h"
+
+struct dmda_log;
+
+/* Users leave so many segments to cleaning. */
+#define DMDA_LOG_KEPT_SEGMENTS	3U
+
+/**
+ * struct dmda_log_open - a segment that is open
+ * @seg: the segment, until it is closed; or SEG_NONE
+ * @nr_writing: number of its pages that are being written and not mapped yet
+ * @is_retired: whether nothing more is going to be written to it
+ * @mtime: age of the newest data in it
+ */
+struct dmda_log_open {
+	seg_t seg;
+	u32 nr_writing;
+	bool is_retired;
+	u64 mtime;
+};
+
+/**
+ * struct dmda_log_space - segments, and where data goes next
+ * @segments: segment table
+ * @segments_memory: memory of @segments
+ * @opened: open summaries
+ * @opened_memory: memory of @opened
+ * @writer: places that data gets next
+ * @open: open segments by open summary
+ * @readers: number of bios that read from a segment, by segment, which is not freed before they
+ *	have ended; no lock
+ * @is_being_freed: bitmap of the segments that a worker frees
+ * @nr_being_freed: number of bits in @is_being_freed
+ * @summary: memory of a summary that is being written; the worker's own
+ * @work: worker that closes and frees segments
+ * @discard_work: worker that discards and frees segments
+ */
+struct dmda_log_space {
+	struct dmda_segments segments;
+	void *segments_memory;
+	struct dmda_opened opened;
+	void *opened_memory;
+	struct dmda_writer writer;
+	struct dmda_log_open open[DMDA_MAX_OPEN];
+	atomic_t *readers;
+	unsigned long *is_being_freed;
+	u32 nr_being_freed;
+	struct dmda_summary_block *summary;
+	struct work_struct work;
+	struct work_struct discard_work;
+};
+
+/**
+ * dmda_log_kept_from_locked() - segments that a stream leaves to others
+ */
+u32 dmda_log_kept_from_locked(const struct dmda_log *log, enum dmda_stream stream);
+
+/**
+ * dmda_log_take_locked() - take places for pages
+ * @whole: rather waste what is left of a segment than get less
+ * @dpn: gets the first place
+ * @open: gets the open summary
+ *
+ * The places count as being written until dmda_log_placed_locked().
+ *
+ * Return: how many; 0: there are none now, dmda_log_feed_locked() comes when there may be.
+ */
+u32 dmda_log_take_locked(struct dmda_log *log, enum dmda_stream stream, u32 nr_pages,
+			 bool whole, dpn_t *dpn, u8 *open);
+
+/**
+ * dmda_log_emptied_locked() - data was replaced or trimmed: if that has emptied a segment, who
+ *	waits for places gets them when it is free
+ * @nr_before: segments that were empty before
+ */
+void dmda_log_emptied_locked(struct dmda_log *log, u32 nr_before);
+
+/* Is there a chance that users get places? */
+bool dmda_log_has_places_locked(const struct dmda_log *log);
+
+/**
+ * dmda_log_is_out_of_space_locked() - is there no segment for users, and none to come?
+ *
+ * Else who waits for places waits for the device below, or for cleaning, and gets them.
+ */
+bool dmda_log_is_out_of_space_locked(struct dmda_log *log);
+
+/**
+ * dmda_log_placed_locked() - the pages are mapped, or have been given up
+ */
+void dmda_log_placed_locked(struct dmda_log *log, u8 open, u32 nr_pages);
+
+/**
+ * dmda_log_do_space() - worker: close full segments, free empty ones
+ */
+void dmda_log_do_space(struct work_struct *work);
+
+/**
+ * dmda_log_do_discard() - worker: discard empty segments, and free them
+ */
+void dmda_log_do_discard(struct work_struct *work);
+
+/**
+ * dmda_log_wait_discards() - wait until more than @kept segments are free, or none is on its way
+ *
+ * Context: may sleep; not from workers of dmda_log.queue.
+ */
+void dmda_log_wait_discards(struct dmda_log *log, u32 kept);
+
+/* A bio no longer reads from a segment. */
+void dmda_log_put_reader(struct dmda_log *log, seg_t seg);
+
+/**
+ * dmda_log_close_segment() - write a segment's summary and close it
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dmda_log_close_segment(struct dmda_log *log, u8 open, seg_t seg, u64 mtime);
+
+#endif /* DMDA_LOG_SPACE_H */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From what is on the device to a device at work.
+ */
+#ifndef DMDA_LOG_START_H
+#define DMDA_LOG_START_H
+
+#include <linux/types.h>
+
+struct dmda_log;
+
+/**
+ * dmda_log_read_super() - find the superblock that counts
+ *
+ * Context: may sleep.
+ * Return: NULL, or what is wrong.
+ */
+const char *dmda_log_read_super(struct dmda_log *log);
+
+/**
+ * dmda_log_start() - read root and tables, replay the journal, and go on from there
+ * @read_only: in memory only
+ *
+ * Context: may sleep.
+ * Return: NULL, or what is wrong.
+ */
+const char *dmda_log_start(struct dmda_log *log, bool read_only);
+
+/**
+ * dmda_log_read_root() - find the root that counts, and take its entries
+ *
+ * Context: may sleep.
+ * Return: NULL, or what is wrong.
+ */
+const char *dmda_log_read_root(struct dmda_log *log);
+
+#endif /* DMDA_LOG_START_H */
