@@ -94,8 +94,8 @@ struct dmda_log_page *dmda_log_page_find_locked(struct dmda_log *log, u64 index)
 
 /**
  * dmda_log_page_get() - a page of the map, read if need be
- * @io: waits for it if it has to be read, and comes back to dmda_log_ios.ready; it has no other page
- *	pinned meanwhile
+ * @io: waits for it if it has to be read, and comes back to dmda_log_ios.ready; it has no other
+ *	page pinned meanwhile
  *
  * The caller clears dmda_log_io.has_waited when @io has got on.
  *

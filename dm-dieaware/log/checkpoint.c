@@ -11,6 +11,7 @@
 #include "disk.h"
 #include "log.h"
 #include "trace.h"
+#include "write.h"
 
 /* Pages of the map that are looked at under one holding of the lock */
 #define LOOK_AT_ONCE	64U

@@ -122,12 +122,6 @@ static inline u32 dmda_log_io_pages(const struct dmda_log_io *io)
 }
 
 /**
- * dmda_log_init_pieces() - prepare the reserves of clones and of cleaning's writes
- * Return: 0 or -ENOMEM.
- */
-int dmda_log_init_pieces(struct dmda_log *log);
-
-/**
  * dmda_log_map() - a bio's way into log mode
  *
  * Context: from map.
@@ -145,39 +139,26 @@ int dmda_log_map(struct dmda *dmda, struct bio *bio);
 int dmda_log_end_io(struct dmda *dmda, struct bio *bio, blk_status_t *status);
 
 /**
- * dmda_log_map_run_locked() - pages that are written are at their places from now on
- * @pages: the one or two pages of the map that have their lpns, pinned; or NULL
- * @first: what the first one is, but for its seq, which is set
- * @dpn: its place
- *
- * Return: false if the batch has no room for it now.
- */
-bool dmda_log_map_run_locked(struct dmda_log *log,
-			     struct dmda_log_page *const pages[DMDA_OP_MAP_PAGES],
-			     struct dmda_written *first, dpn_t dpn, u32 nr_pages);
-
-/**
- * dmda_log_map_written() - map what could not be mapped for want of room in the batch
- *
- * Context: process; without the lock.
- */
-void dmda_log_map_written(struct dmda_log *log);
-
-/**
  * dmda_log_do_io() - worker: go on with bios that are ready
  */
 void dmda_log_do_io(struct work_struct *work);
 
 /**
- * dmda_log_where_locked() - where an lpn is, or is going to be
- * Return: DPN_NONE if it is nowhere, or its page of the map is not in memory.
- */
-dpn_t dmda_log_where_locked(struct dmda_log *log, u64 lpn);
-
-/**
  * dmda_log_go_on_locked() - let the worker go on with a bio
  */
 void dmda_log_go_on_locked(struct dmda_log *log, struct dmda_log_io *io);
+
+/* Sends a bio to its place on the device below. */
+void dmda_log_send_to(struct dmda_log *log, struct bio *bio, dpn_t dpn);
+
+/* Counterpart of getting the pages of the map that a bio needs. */
+void dmda_log_unpin_locked(struct dmda_log_io *io);
+
+/**
+ * dmda_log_let_go_locked() - a bio has no pins and claims any more: its operation is done, or
+ *	none is going to be
+ */
+void dmda_log_let_go_locked(struct dmda_log *log, struct dmda_log_io *io);
 
 /**
  * dmda_log_finish() - a bio ends, and whoever waits for its lpns goes on

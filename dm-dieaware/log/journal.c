@@ -10,6 +10,7 @@
 #include "disk.h"
 #include "log.h"
 #include "trace.h"
+#include "write.h"
 
 /* What was acknowledged is durable after that, though nobody may ask for it. */
 #define LATE_JIFFIES	HZ
@@ -199,4 +200,28 @@ int dmda_log_change_segment(struct dmda_log *log, const struct dmda_record *reco
 		if (has_failed || dmda_log_make_room(log))
 			return -EIO;
 	}
+}
+
+bool dmda_log_map_run_locked(struct dmda_log *log,
+			     struct dmda_log_page *const pages[DMDA_OP_MAP_PAGES],
+			     struct dmda_written *first, dpn_t dpn, u32 nr_pages)
+{
+	struct dmda_map_page *map[DMDA_OP_MAP_PAGES];
+
+	lockdep_assert_held(&log->lock);
+
+	if (!dmda_log_has_room_locked(log, 1 + nr_pages))
+		return false;
+	for (u32 i = 0; i < DMDA_OP_MAP_PAGES; i++)
+		map[i] = pages[i] ? &pages[i]->map : NULL;
+	first->seq = dmda_change_map(&log->journal.change, map, first->lpn, dpn, nr_pages);
+	dmda_opened_put(&log->space.opened, dpn, first, nr_pages, log->journal.batch.first.sector);
+	return true;
+}
+
+void dmda_log_commit_for_locked(struct dmda_log *log, struct dmda_log_io *io)
+{
+	list_move_tail(&io->list, &log->journal.committing);
+	log->counters.nr_flushes++;
+	dmda_log_kick(log, &log->journal.work);
 }

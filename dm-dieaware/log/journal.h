@@ -11,8 +11,11 @@
 #include <linux/workqueue.h>
 
 #include "../core/change.h"
+#include "../core/summary.h"
 
 struct dmda_log;
+struct dmda_log_io;
+struct dmda_log_page;
 
 /**
  * struct dmda_log_journal - operations that are done in memory, on their way to the device
@@ -91,5 +94,20 @@ int dmda_log_make_room(struct dmda_log *log);
  * Return: 0 or a negative errno.
  */
 int dmda_log_change_segment(struct dmda_log *log, const struct dmda_record *record);
+
+/**
+ * dmda_log_map_run_locked() - pages that are written are at their places from now on
+ * @pages: the one or two pages of the map that have their lpns, pinned; or NULL
+ * @first: what the first one is, but for its seq, which is set
+ * @dpn: its place
+ *
+ * Return: false if the batch has no room for it now.
+ */
+bool dmda_log_map_run_locked(struct dmda_log *log,
+			     struct dmda_log_page *const pages[DMDA_OP_MAP_PAGES],
+			     struct dmda_written *first, dpn_t dpn, u32 nr_pages);
+
+/* A bio, whose claims and pins are given up, ends with the next commit. */
+void dmda_log_commit_for_locked(struct dmda_log *log, struct dmda_log_io *io);
 
 #endif /* DMDA_LOG_JOURNAL_H */

@@ -12,6 +12,7 @@
 #include "grow.h"
 #include "life.h"
 #include "log.h"
+#include "read.h"
 #include "start.h"
 
 /* Reserves, so that going on never depends on memory */
@@ -160,6 +161,8 @@ static void init_tables(struct dmda_log *log)
 static int init_reserves(struct dmda_log *log)
 {
 	return dmda_log_init_pieces(log) ?:
+		bioset_init(&log->cleaning.moves, BIO_POOL_SIZE, offsetof(struct dmda_own_bio, bio),
+			    BIOSET_NEED_BVECS) ?:
 		dmda_log_init_map(log, NR_RESERVED_PAGES) ?:
 		mempool_init_page_pool(&log->tables.buffers, NR_RESERVED_PAGES, 0) ?:
 		mempool_init_kmalloc_pool(&log->tables.writes, NR_RESERVED_PAGES,

@@ -7,7 +7,11 @@
  * A part of struct dmda_log is declared in the header of the file whose it is, with the functions
  * of that file. Others read it, and change it by those functions but for a few counts.
  *
- *	io.c		a bio's way: claims, look-up, places, completion
+ *	io.c		a bio's way in, on and out
+ *	claims.c	order of writes and trims of the same lpns
+ *	read.c		reads
+ *	write.c		writes: places, data, operation
+ *	trim.c		discards, and writes of zeroes
  *	admission.c	writes that wait for places
  *	hint.c		hints: which page precedes a write in its file, and where that lies
  *	cache.c		pages of the map: read when needed, written back, evicted

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Writes: get their places, are sent on, and are mapped when their data is written; not before, for
+ * a record must never name data that is not there. Pages of the map that are not in memory are read
+ * while the data is being written: the operation needs them, places do not; but where small writes
+ * are done in place, the map says where that is, and has to be read first.
+ *
+ * A write is cut where the file, the segment or the longest operation ends. That is not for
+ * device-mapper to do (max_io_len): it cuts at multiples of that length, small writes, too.
+ */
+#include "claims.h"
+#include "hint.h"
+#include "log.h"
+#include "trace.h"
+#include "write.h"
+
+/* What the bio begins with goes to one file; the rest comes again. */
+static void identify(struct dmda_log *log, struct bio *bio, u32 *nr_pages)
+{
+	struct dmda_log_io *io = dmda_log_io_of(bio);
+	struct dmda_identity identity;
+	u32 page_mask = DMDA_BLOCK_BYTES - 1;
+	u32 nr;
+
+	dmda_identify_write(log->dmda, bio, &identity);
+	nr = identity.len_bytes >> DMDA_PAGE_SHIFT;
+	if (identity.file.id && !(identity.pos_bytes & page_mask) && nr) {
+		io->file = identity.file.id;
+		io->fpage = identity.pos_bytes >> DMDA_PAGE_SHIFT;
+		*nr_pages = min(*nr_pages, nr);
+	}
+	io->last = io->first + *nr_pages - 1;
+	dmda_log_hint_plan(log, io, &identity);
+}
+
+/* Return: whether all pages of the map that it needs are in memory; then they are pinned. */
+static bool pin_pages_locked(struct dmda_log *log, struct dmda_log_io *io)
+{
+	u32 entry;
+	u64 first = dmda_map_index(to_lpn(io->first), &entry);
+	u64 last = dmda_map_index(to_lpn(io->last), &entry);
+
+	for (u64 i = first; i <= last; i++) {
+		struct dmda_log_page *page;
+
+		/* The worker may have got it. */
+		if (io->pages[i - first])
+			continue;
+		page = dmda_log_page_find_locked(log, i);
+		if (!page) {
+			dmda_log_unpin_locked(io);
+			return false;
+		}
+		page->nr_pins++;
+		io->pages[i - first] = page;
+	}
+	return true;
+}
+
+/* Return: how many pages have places now, and may be sent on; 0: it waits for some. */
+static u32 place_locked(struct dmda_log *log, struct dmda_log_io *io, bool whole)
+{
+	u32 nr = 0;
+
+	/* Who came first is served first. */
+	if (dmda_log_stay_locked(log, io))
+		nr = dmda_log_io_pages(io);
+	else if (list_empty(&log->admission.starved))
+		nr = dmda_log_take_locked(log, DMDA_STREAM_USER, dmda_log_io_pages(io), whole,
+					  &io->dpn, &io->open);
+	if (!nr) {
+		dmda_log_starve_locked(log, io);
+		return 0;
+	}
+	log->counters.user_pages += nr;
+	/* What is overwritten in place takes no space, and does not show that there is any. */
+	if (!io->is_in_place)
+		dmda_patience_renew(&log->admission.patience);
+	io->stage = DMDA_LOG_DATA;
+	io->is_fetching = !io->is_in_place && !pin_pages_locked(log, io);
+	dmda_log_hint_place_locked(log, io);
+	return nr;
+}
+
+/*
+ * As far as it goes without waiting.
+ * @is_begun: it is the beginning of a longer write
+ * Return: pages that can be sent on; 0: it waits.
+ */
+static u32 begin_write(struct dmda_log *log, struct dmda_log_io *io, bool is_begun)
+{
+	unsigned long flags;
+	u32 nr = 0;
+
+	spin_lock_irqsave(&log->lock, flags);
+	io->is_rest = dmda_writer_is_rest(&log->space.writer, to_lpn(io->first));
+	if (dmda_log_claim_locked(log, io)) {
+		if (dmda_log_needs_map_locked(log, io))
+			dmda_log_go_on_locked(log, io);
+		else
+			nr = place_locked(log, io, false);
+	}
+	if (nr) {
+		is_begun = is_begun || nr < dmda_log_io_pages(io);
+		dmda_log_shorten_locked(log, io, nr);
+		if (io->is_fetching)
+			dmda_log_go_on_locked(log, io);
+	}
+	if (is_begun)
+		dmda_writer_cut(&log->space.writer, to_lpn(io->last + 1));
+	spin_unlock_irqrestore(&log->lock, flags);
+	return nr;
+}
+
+static void prepare_write(struct dmda_log *log, struct bio *bio)
+{
+	struct dmda_log_io *io = dmda_log_io_of(bio);
+
+	io->is_fua = bio->bi_opf & REQ_FUA;
+	/* The commit does it for the data, too. */
+	bio->bi_opf &= ~REQ_FUA;
+	dmda_log_send_to(log, bio, io->dpn);
+	trace_dmda_log_write(log->dmda->self_dev, io->first, io->dpn, dmda_log_io_pages(io),
+			     io->file);
+	dmda_log_hint_send(log, io);
+}
+
+/* Most pages that are written at once: what one operation and one segment can take */
+static u32 most_pages(const struct dmda_log *log)
+{
+	return min(DMDA_MAX_OP_PAGES, dmda_super_data_pages(&log->super));
+}
+
+int dmda_log_map_write(struct dmda_log *log, struct bio *bio)
+{
+	struct dmda_log_io *io = dmda_log_io_of(bio);
+	u32 nr_bio = dmda_log_io_pages(io), most = most_pages(log);
+	u32 nr_pages = min(nr_bio, most), nr;
+
+	if (READ_ONCE(log->state) != DMDA_LOG_WRITE)
+		return DM_MAPIO_KILL;
+	if (READ_ONCE(log->admission.hands_back))
+		return DM_MAPIO_REQUEUE;
+	identify(log, bio, &nr_pages);
+	if (nr_pages < nr_bio)
+		dm_accept_partial_bio(bio, nr_pages << DMDA_PAGE_SECTOR_SHIFT);
+	nr = begin_write(log, io, nr_pages < nr_bio && nr_pages == most);
+	if (!nr)
+		return DM_MAPIO_SUBMITTED;
+	if (nr < nr_pages)
+		dm_accept_partial_bio(bio, nr << DMDA_PAGE_SECTOR_SHIFT);
+	prepare_write(log, bio);
+	return DM_MAPIO_REMAPPED;
+}
+
+/*
+ * Pins the page of the map without which it is not known whether a write stays where its pages are.
+ * Return: 0: it is pinned, or none is needed; -EAGAIN: @io waits for it; -EIO: it cannot be read.
+ */
+static int get_needed_page(struct dmda_log *log, struct dmda_log_io *io)
+{
+	struct dmda_log_page *page;
+	bool needs_map;
+	u32 entry;
+
+	spin_lock_irq(&log->lock);
+	needs_map = dmda_log_needs_map_locked(log, io);
+	spin_unlock_irq(&log->lock);
+	if (!needs_map)
+		return 0;
+	page = dmda_log_page_get(log, dmda_map_index(to_lpn(io->first), &entry), io);
+	if (!page)
+		return -EAGAIN;
+	if (IS_ERR(page))
+		return PTR_ERR(page);
+	io->has_waited = false;
+	io->pages[0] = page;
+	return 0;
+}
+
+void dmda_log_go_on_writing(struct dmda_log *log, struct dmda_log_io *io)
+{
+	struct bio *bio = dmda_log_bio(io);
+	u32 nr;
+	int ret;
+
+	if (READ_ONCE(log->state) != DMDA_LOG_WRITE) {
+		dmda_log_finish(log, io, BLK_STS_IOERR);
+		return;
+	}
+	if (READ_ONCE(log->admission.hands_back)) {
+		dmda_log_finish(log, io, BLK_STS_DM_REQUEUE);
+		return;
+	}
+	ret = get_needed_page(log, io);
+	if (ret == -EAGAIN)
+		return;
+	if (ret) {
+		dmda_log_finish(log, io, BLK_STS_IOERR);
+		return;
+	}
+	spin_lock_irq(&log->lock);
+	nr = place_locked(log, io, true);
+	/* Who waits has nothing pinned. */
+	if (!nr || io->is_in_place)
+		dmda_log_unpin_locked(io);
+	if (nr && io->is_fetching)
+		dmda_log_go_on_locked(log, io);
+	spin_unlock_irq(&log->lock);
+	if (!nr)
+		return;
+	prepare_write(log, bio);
+	submit_bio_noacct(bio);
+}
+
+/* Nothing becomes of its places. */
+static void give_up_write_locked(struct dmda_log *log, struct dmda_log_io *io)
+{
+	if (io->is_in_place)
+		dmda_log_stayed_locked(log, io);
+	else
+		dmda_log_placed_locked(log, io->open, dmda_log_io_pages(io));
+	dmda_log_let_go_locked(log, io);
+}
+
+/* Return: whether the batch had room for its operation. */
+static bool apply_write_locked(struct dmda_log *log, struct dmda_log_io *io)
+{
+	u32 nr = dmda_log_io_pages(io), nr_empty = log->space.segments.nr_empty;
+	struct dmda_written first = {
+		.lpn = to_lpn(io->first), .file = io->file, .fpage = io->fpage,
+	};
+
+	if (io->is_in_place) {
+		log->journal.nr_overwrites++;
+		dmda_log_commit_late(log);
+		give_up_write_locked(log, io);
+		return true;
+	}
+	if (!dmda_log_map_run_locked(log, io->pages, &first, io->dpn, nr))
+		return false;
+	dmda_log_commit_late(log);
+	log->space.open[io->open].mtime = first.seq;
+	dmda_log_emptied_locked(log, nr_empty);
+	dmda_log_placed_locked(log, io->open, nr);
+	dmda_log_let_go_locked(log, io);
+	return true;
+}
+
+/*
+ * What its data has come to. Return: whether the bio is to be ended with @status; if not, it
+ * waits for pages of the map, room in the batch or a commit.
+ */
+static bool finish_write_locked(struct dmda_log *log, struct dmda_log_io *io,
+				blk_status_t *status)
+{
+	lockdep_assert_held(&log->lock);
+
+	if (io->is_fetching) {
+		io->is_written = true;
+		return false;
+	}
+	if (*status || log->state == DMDA_LOG_FAILED) {
+		*status = *status ?: BLK_STS_IOERR;
+		give_up_write_locked(log, io);
+		return true;
+	}
+	if (!apply_write_locked(log, io)) {
+		list_move_tail(&io->list, &log->ios.unmapped);
+		return false;
+	}
+	if (io->is_fua)
+		dmda_log_commit_for_locked(log, io);
+	return !io->is_fua;
+}
+
+static void fail_if_wrong(struct dmda_log *log, const char *why)
+{
+	if (unlikely(why))
+		dmda_log_fail(log, "changing the map", why);
+}
+
+int dmda_log_end_write(struct dmda_log *log, struct dmda_log_io *io, blk_status_t *status)
+{
+	unsigned long flags;
+	const char *why;
+	bool is_done;
+
+	spin_lock_irqsave(&log->lock, flags);
+	is_done = finish_write_locked(log, io, status);
+	why = log->journal.change.why;
+	spin_unlock_irqrestore(&log->lock, flags);
+	fail_if_wrong(log, why);
+	return is_done ? DM_ENDIO_DONE : DM_ENDIO_INCOMPLETE;
+}
+
+static void unpin(struct dmda_log *log, struct dmda_log_io *io)
+{
+	spin_lock_irq(&log->lock);
+	dmda_log_unpin_locked(io);
+	spin_unlock_irq(&log->lock);
+}
+
+/* Return: 0: all pages are pinned; -EAGAIN: it waits for one; -EIO: one cannot be read. */
+static int get_pages(struct dmda_log *log, struct dmda_log_io *io)
+{
+	u32 entry;
+	u64 first = dmda_map_index(to_lpn(io->first), &entry);
+	u64 last = dmda_map_index(to_lpn(io->last), &entry);
+
+	for (u64 i = first; i <= last; i++) {
+		struct dmda_log_page *page;
+
+		page = dmda_log_page_get(log, i, io);
+		if (!page) {
+			unpin(log, io);
+			return -EAGAIN;
+		}
+		if (IS_ERR(page))
+			return PTR_ERR(page);
+		io->pages[i - first] = page;
+	}
+	return 0;
+}
+
+/* The write's data may be on its way, or written already: then its operation is done here. */
+void dmda_log_go_on_fetching(struct dmda_log *log, struct dmda_log_io *io)
+{
+	struct bio *bio = dmda_log_bio(io);
+	blk_status_t status = BLK_STS_OK;
+	int ret = get_pages(log, io);
+	bool is_done = false;
+	const char *why;
+
+	if (ret == -EAGAIN)
+		return;
+	spin_lock_irq(&log->lock);
+	io->is_fetching = false;
+	if (io->is_written) {
+		status = ret ? BLK_STS_IOERR : bio->bi_status;
+		is_done = finish_write_locked(log, io, &status);
+	}
+	why = log->journal.change.why;
+	spin_unlock_irq(&log->lock);
+	fail_if_wrong(log, why);
+	if (!is_done)
+		return;
+	bio->bi_status = status;
+	bio_endio(bio);
+}
+
+/* Those whose data is written, as far as there is room. */
+static void map_some_locked(struct dmda_log *log, struct list_head *done,
+			    struct list_head *failed)
+{
+	struct dmda_log_io *io, *next;
+
+	list_for_each_entry_safe(io, next, &log->ios.unmapped, list) {
+		if (bio_op(dmda_log_bio(io)) != REQ_OP_WRITE) {
+			dmda_log_go_on_locked(log, io);
+		} else if (log->state == DMDA_LOG_FAILED) {
+			give_up_write_locked(log, io);
+			list_move_tail(&io->list, failed);
+		} else if (!apply_write_locked(log, io)) {
+			return;
+		} else if (io->is_fua) {
+			dmda_log_commit_for_locked(log, io);
+		} else {
+			list_move_tail(&io->list, done);
+		}
+	}
+}
+
+void dmda_log_map_written(struct dmda_log *log)
+{
+	LIST_HEAD(failed);
+	LIST_HEAD(done);
+
+	spin_lock_irq(&log->lock);
+	map_some_locked(log, &done, &failed);
+	dmda_log_feed_locked(log);
+	spin_unlock_irq(&log->lock);
+	dmda_log_end_list(&done, BLK_STS_OK);
+	dmda_log_end_list(&failed, BLK_STS_IOERR);
+}
