@@ -1,17 +1,111 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes that wait for places. They go on when there are some; fail when space has run out and
- * stays so; and go back to dm before a suspension that does not wait for them.
+ * Which writes go on, which wait, and until when. Users leave the last segments to cleaning, for
+ * which it needs some to make others free. While it does that, they write in small portions, as many
+ * pages as it gains; rather than not at all later. Who finds no places waits, goes on when there are
+ * some, fails when space has run out and stays so, and goes back to dm before a suspension that does
+ * not wait for him.
  */
 #include "log.h"
 
 /* While writes wait for places, it is looked so often whether they still should. */
 #define LOOK_JIFFIES		HZ
 
+/* Most pages that users may write while cleaning does nothing for them */
+#define MAX_CREDIT		4096
+
+/*
+ * Who may take places
+ */
+
+u32 dmda_log_kept_from_locked(const struct dmda_log *log, enum dmda_stream stream)
+{
+	lockdep_assert_held(&log->lock);
+
+	return stream == DMDA_STREAM_USER || log->cleaning.leaves_kept ? DMDA_LOG_KEPT_SEGMENTS : 0;
+}
+
+bool dmda_log_has_credit_locked(const struct dmda_log *log)
+{
+	return !log->admission.is_pacing || log->admission.credit > 0;
+}
+
+void dmda_log_spend_credit_locked(struct dmda_log *log, u32 nr_pages)
+{
+	if (log->admission.is_pacing)
+		log->admission.credit -= nr_pages;
+}
+
+void dmda_log_set_pacing(struct dmda_log *log, bool is_pacing)
+{
+	spin_lock_irq(&log->lock);
+	if (is_pacing && !log->admission.is_pacing)
+		log->admission.credit = MAX_CREDIT;
+	log->admission.is_pacing = is_pacing;
+	dmda_log_feed_locked(log);
+	spin_unlock_irq(&log->lock);
+}
+
+/*
+ * For what cleaning gains, users may write, and more than that as long as there are segments
+ * to spare.
+ */
+void dmda_log_pay_users_locked(const struct dmda_log_cleaner *cleaner, u32 nr_moved)
+{
+	struct dmda_log *log = cleaner->log;
+	u64 nr_pages = (u64)cleaner->nr_victims * dmda_super_data_pages(&log->super);
+	u64 gain = div_u64((nr_pages - cleaner->nr_moves) * nr_moved, cleaner->nr_moves);
+	u32 spare = log->space.segments.nr_free > DMDA_LOG_KEPT_SEGMENTS ?
+		log->space.segments.nr_free - DMDA_LOG_KEPT_SEGMENTS : 1;
+
+	log->admission.credit = min_t(s64, log->admission.credit + gain * spare, MAX_CREDIT);
+	dmda_log_feed_locked(log);
+}
+
+bool dmda_log_has_places_locked(const struct dmda_log *log)
+{
+	lockdep_assert_held(&log->lock);
+
+	return dmda_log_has_credit_locked(log) &&
+		(dmda_log_places_left_locked(log, DMDA_STREAM_USER) ||
+		 log->space.segments.nr_free > DMDA_LOG_KEPT_SEGMENTS);
+}
+
+/*
+ * Waiting
+ */
+
+/* Something is under way that may bring some; how long that takes is not for us to say. */
+static bool are_segments_to_come(struct dmda_log *log)
+{
+	if (log->space.segments.nr_empty || work_busy(&log->cleaning.work))
+		return true;
+	for (u32 i = 0; i < DMDA_MAX_OPEN; i++) {
+		const struct dmda_log_open *open = &log->space.open[i];
+
+		/* What is being written replaces something; what is being closed may be empty. */
+		if (open->seg != SEG_NONE && (open->nr_writing || open->is_retired))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Is there no segment for users, and none to come? Else who waits for places waits for the device
+ * below, or for cleaning, and gets them.
+ */
+static bool is_out_of_space_locked(struct dmda_log *log)
+{
+	lockdep_assert_held(&log->lock);
+
+	return log->space.segments.nr_free <= dmda_log_kept_from_locked(log, DMDA_STREAM_USER) &&
+		!are_segments_to_come(log);
+}
+
 static void look_at_space_locked(struct dmda_log *log)
 {
 	dmda_patience_look(&log->admission.patience, get_jiffies_64(),
-			   dmda_log_is_out_of_space_locked(log));
+			   is_out_of_space_locked(log));
 }
 
 void dmda_log_starve_locked(struct dmda_log *log, struct dmda_log_io *io)
@@ -41,6 +135,15 @@ void dmda_log_feed_locked(struct dmda_log *log)
 		return;
 	list_splice_tail_init(&log->admission.starved, &log->ios.ready);
 	dmda_log_kick(log, &log->ios.work);
+}
+
+/* Nobody else may come who asks for a commit, without which the segment is not freed. */
+void dmda_log_emptied_locked(struct dmda_log *log, u32 nr_before)
+{
+	lockdep_assert_held(&log->lock);
+
+	if (log->space.segments.nr_empty > nr_before && !list_empty(&log->admission.starved))
+		dmda_log_kick(log, &log->space.work);
 }
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Writes that wait for places: until when, and what becomes of them.
+ * Which writes get places, which wait for some, until when, and what becomes of them then.
  */
 #ifndef DMDA_LOG_ADMISSION_H
 #define DMDA_LOG_ADMISSION_H
@@ -9,12 +9,14 @@
 #include <linux/workqueue.h>
 
 #include "../core/patience.h"
+#include "../core/writer.h"
 
 struct dmda_log;
+struct dmda_log_cleaner;
 struct dmda_log_io;
 
-/* Most pages that users may write while cleaning does nothing for them */
-#define DMDA_LOG_MAX_CREDIT	4096
+/* Users leave so many segments to cleaning. */
+#define DMDA_LOG_KEPT_SEGMENTS	3U
 
 /**
  * enum dmda_log_supply - is there space for users?
@@ -29,8 +31,8 @@ enum dmda_log_supply {
 };
 
 /**
- * struct dmda_log_admission - writes that wait for places
- * @starved: the writes
+ * struct dmda_log_admission - writes that wait for places, and how many users may take
+ * @starved: writes that wait
  * @patience: time that they have waited for want of space
  * @no_space_jiffies: time that they may wait for want of space; constant
  * @hands_back: whether writes and trims that have not begun go back to dm, which sends them again
@@ -54,6 +56,33 @@ struct dmda_log_admission {
 };
 
 /**
+ * dmda_log_kept_from_locked() - segments that a stream leaves to others
+ */
+u32 dmda_log_kept_from_locked(const struct dmda_log *log, enum dmda_stream stream);
+
+/* May users write, as far as pacing goes? */
+bool dmda_log_has_credit_locked(const struct dmda_log *log);
+
+/* Users have got places for so many pages. */
+void dmda_log_spend_credit_locked(struct dmda_log *log, u32 nr_pages);
+
+/**
+ * dmda_log_set_pacing() - users may write as many pages as cleaning gains, or again as they like
+ *
+ * Context: process; without the lock.
+ */
+void dmda_log_set_pacing(struct dmda_log *log, bool is_pacing);
+
+/**
+ * dmda_log_pay_users_locked() - cleaning has moved pages, and users may write for that
+ * @nr_moved: how many
+ */
+void dmda_log_pay_users_locked(const struct dmda_log_cleaner *cleaner, u32 nr_moved);
+
+/* Is there a chance that users get places? */
+bool dmda_log_has_places_locked(const struct dmda_log *log);
+
+/**
  * dmda_log_starve_locked() - a write waits until there may be places
  */
 void dmda_log_starve_locked(struct dmda_log *log, struct dmda_log_io *io);
@@ -73,6 +102,13 @@ void dmda_log_do_no_space(struct work_struct *work);
  * Context: a suspension for which dm keeps what it gets back.
  */
 void dmda_log_hand_back(struct dmda_log *log, bool hands_back);
+
+/**
+ * dmda_log_emptied_locked() - data was replaced or trimmed: if that has emptied a segment, who
+ *	waits for places gets them when it is free
+ * @nr_before: segments that were empty before
+ */
+void dmda_log_emptied_locked(struct dmda_log *log, u32 nr_before);
 
 /**
  * dmda_log_gained_locked() - a segment was closed or freed

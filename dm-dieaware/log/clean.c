@@ -327,16 +327,6 @@ static u32 nr_to_be_had(struct dmda_log *log)
 	return nr;
 }
 
-static void set_pacing(struct dmda_log *log, bool is_pacing)
-{
-	spin_lock_irq(&log->lock);
-	if (is_pacing && !log->admission.is_pacing)
-		log->admission.credit = DMDA_LOG_MAX_CREDIT;
-	log->admission.is_pacing = is_pacing;
-	dmda_log_feed_locked(log);
-	spin_unlock_irq(&log->lock);
-}
-
 /* Until there is enough for a while, as long as it @may. */
 static void gain_room(struct dmda_log *log, bool (*may)(const struct dmda_log *log))
 {
@@ -345,11 +335,11 @@ static void gain_room(struct dmda_log *log, bool (*may)(const struct dmda_log *l
 
 		if (nr > DMDA_LOG_LOW_SEGMENTS)
 			break;
-		set_pacing(log, true);
+		dmda_log_set_pacing(log, true);
 		if (!clean_some(log->cleaning.cleaner, nr <= DMDA_LOG_KEPT_SEGMENTS))
 			break;
 	}
-	set_pacing(log, false);
+	dmda_log_set_pacing(log, false);
 }
 
 /* Overwrites in place go on meanwhile, and pay for more of it. */

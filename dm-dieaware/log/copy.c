@@ -393,23 +393,6 @@ static int map_moves(struct dmda_log *log, const struct dmda_log_move *moves, u3
 	return 0;
 }
 
-/*
- * For what cleaning gains, users may write, and more than that as long as there are segments
- * to spare.
- */
-static void pay_users_locked(struct dmda_log_cleaner *cleaner, u32 nr_moved)
-{
-	struct dmda_log *log = cleaner->log;
-	u64 nr_pages = (u64)cleaner->nr_victims * dmda_super_data_pages(&log->super);
-	u64 gain = div_u64((nr_pages - cleaner->nr_moves) * nr_moved, cleaner->nr_moves);
-	u32 spare = log->space.segments.nr_free > DMDA_LOG_KEPT_SEGMENTS ?
-		log->space.segments.nr_free - DMDA_LOG_KEPT_SEGMENTS : 1;
-
-	log->admission.credit = min_t(s64, log->admission.credit + gain * spare,
-				      DMDA_LOG_MAX_CREDIT);
-	dmda_log_feed_locked(log);
-}
-
 /* Writes what was read. Return: how many moves are done, or 0: cleaning has to end. */
 static u32 write_chunk(struct dmda_log_cleaner *cleaner, const struct dmda_log_move *moves,
 		       u32 nr)
@@ -429,7 +412,7 @@ static u32 write_chunk(struct dmda_log_cleaner *cleaner, const struct dmda_log_m
 	log->space.open[open].mtime = max(log->space.open[open].mtime, cleaner->mtime);
 	log->counters.moved_pages += nr;
 	dmda_log_placed_locked(log, open, nr);
-	pay_users_locked(cleaner, nr);
+	dmda_log_pay_users_locked(cleaner, nr);
 	spin_unlock_irq(&log->lock);
 	if (ret)
 		DMWARN_LIMIT("%s: Cleaning could not write.",

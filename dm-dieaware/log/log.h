@@ -12,7 +12,7 @@
  *	read.c		reads
  *	write.c		writes: places, data, operation
  *	trim.c		discards, and writes of zeroes
- *	admission.c	writes that wait for places
+ *	admission.c	which writes get places, which wait, and until when
  *	hint.c		hints: which page precedes a write in its file, and where that lies
  *	cache.c		pages of the map: read when needed, written back, evicted
  *	journal.c	the journal: batches, group commit
@@ -135,7 +135,7 @@ struct dmda_log_counters {
  * @checkpoint: the last root, and how the next comes about
  * @space: segments, and where data goes next
  * @inplace: overwrites of pages where they are
- * @admission: writes that wait for places
+ * @admission: which writes get places, and those that wait for some
  * @cleaning: moving of what is valid out of segments
  * @failure: the error of metadata after which it only reads
  */

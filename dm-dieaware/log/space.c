@@ -16,7 +16,7 @@
 /* Segments that are discarded at a time: who reads and writes must not come behind all of them. */
 #define DISCARDS_AT_ONCE	8U
 
-static u32 places_left(const struct dmda_log *log, enum dmda_stream stream)
+u32 dmda_log_places_left_locked(const struct dmda_log *log, enum dmda_stream stream)
 {
 	if (log->space.writer.open[stream].seg == SEG_NONE)
 		return 0;
@@ -38,13 +38,6 @@ static void retire(struct dmda_log *log, enum dmda_stream stream)
 		dmda_log_kick(log, &log->space.work);
 }
 
-u32 dmda_log_kept_from_locked(const struct dmda_log *log, enum dmda_stream stream)
-{
-	lockdep_assert_held(&log->lock);
-
-	return stream == DMDA_STREAM_USER || log->cleaning.leaves_kept ? DMDA_LOG_KEPT_SEGMENTS : 0;
-}
-
 static bool may_open(struct dmda_log *log, enum dmda_stream stream)
 {
 	u8 next = dmda_writer_next_summary(&log->space.writer, stream);
@@ -61,43 +54,6 @@ static bool may_open(struct dmda_log *log, enum dmda_stream stream)
 		return false;
 	}
 	return log->space.open[next].seg == SEG_NONE && dmda_log_has_room_locked(log, 1);
-}
-
-/* While cleaning goes on, it lets users write in small portions, rather than not at all later. */
-static bool has_credit(const struct dmda_log *log)
-{
-	return !log->admission.is_pacing || log->admission.credit > 0;
-}
-
-bool dmda_log_has_places_locked(const struct dmda_log *log)
-{
-	lockdep_assert_held(&log->lock);
-
-	return has_credit(log) && (places_left(log, DMDA_STREAM_USER) ||
-				   log->space.segments.nr_free > DMDA_LOG_KEPT_SEGMENTS);
-}
-
-/* Something is under way that may bring some; how long that takes is not for us to say. */
-static bool are_segments_to_come(struct dmda_log *log)
-{
-	if (log->space.segments.nr_empty || work_busy(&log->cleaning.work))
-		return true;
-	for (u32 i = 0; i < DMDA_MAX_OPEN; i++) {
-		const struct dmda_log_open *open = &log->space.open[i];
-
-		/* What is being written replaces something; what is being closed may be empty. */
-		if (open->seg != SEG_NONE && (open->nr_writing || open->is_retired))
-			return true;
-	}
-	return false;
-}
-
-bool dmda_log_is_out_of_space_locked(struct dmda_log *log)
-{
-	lockdep_assert_held(&log->lock);
-
-	return log->space.segments.nr_free <= dmda_log_kept_from_locked(log, DMDA_STREAM_USER) &&
-		!are_segments_to_come(log);
 }
 
 static bool open_segment(struct dmda_log *log, enum dmda_stream stream)
@@ -131,12 +87,12 @@ static bool has_holes(const struct dmda_log *log, enum dmda_stream stream)
 u32 dmda_log_take_locked(struct dmda_log *log, enum dmda_stream stream, u32 nr_pages,
 			 bool whole, dpn_t *dpn, u8 *open)
 {
-	u32 left = places_left(log, stream);
+	u32 left = dmda_log_places_left_locked(log, stream);
 	u32 nr;
 
 	lockdep_assert_held(&log->lock);
 
-	if (stream == DMDA_STREAM_USER && !has_credit(log))
+	if (stream == DMDA_STREAM_USER && !dmda_log_has_credit_locked(log))
 		return 0;
 	if (!left || (whole && left < nr_pages)) {
 		bool may = may_open(log, stream);
@@ -150,8 +106,8 @@ u32 dmda_log_take_locked(struct dmda_log *log, enum dmda_stream stream, u32 nr_p
 	*open = log->space.segments.segment[from_seg(log->space.writer.open[stream].seg)].open;
 	nr = dmda_writer_take(&log->space.writer, stream, nr_pages, dpn);
 	log->space.open[*open].nr_writing += nr;
-	if (stream == DMDA_STREAM_USER && log->admission.is_pacing)
-		log->admission.credit -= nr;
+	if (stream == DMDA_STREAM_USER)
+		dmda_log_spend_credit_locked(log, nr);
 	return nr;
 }
 
@@ -163,15 +119,6 @@ void dmda_log_placed_locked(struct dmda_log *log, u8 open, u32 nr_pages)
 
 	segment->nr_writing -= nr_pages;
 	if (segment->is_retired && !segment->nr_writing)
-		dmda_log_kick(log, &log->space.work);
-}
-
-/* Nobody else may come who asks for a commit, without which the segment is not freed. */
-void dmda_log_emptied_locked(struct dmda_log *log, u32 nr_before)
-{
-	lockdep_assert_held(&log->lock);
-
-	if (log->space.segments.nr_empty > nr_before && !list_empty(&log->admission.starved))
 		dmda_log_kick(log, &log->space.work);
 }
 

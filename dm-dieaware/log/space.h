@@ -16,9 +16,6 @@
 
 struct dmda_log;
 
-/* Users leave so many segments to cleaning. */
-#define DMDA_LOG_KEPT_SEGMENTS	3U
-
 /**
  * struct dmda_log_open - a segment that is open
  * @seg: the segment, until it is closed; or SEG_NONE
@@ -64,10 +61,8 @@ struct dmda_log_space {
 	struct work_struct discard_work;
 };
 
-/**
- * dmda_log_kept_from_locked() - segments that a stream leaves to others
- */
-u32 dmda_log_kept_from_locked(const struct dmda_log *log, enum dmda_stream stream);
+/* Places that are left in a stream's segment */
+u32 dmda_log_places_left_locked(const struct dmda_log *log, enum dmda_stream stream);
 
 /**
  * dmda_log_take_locked() - take places for pages
@@ -81,23 +76,6 @@ u32 dmda_log_kept_from_locked(const struct dmda_log *log, enum dmda_stream strea
  */
 u32 dmda_log_take_locked(struct dmda_log *log, enum dmda_stream stream, u32 nr_pages,
 			 bool whole, dpn_t *dpn, u8 *open);
-
-/**
- * dmda_log_emptied_locked() - data was replaced or trimmed: if that has emptied a segment, who
- *	waits for places gets them when it is free
- * @nr_before: segments that were empty before
- */
-void dmda_log_emptied_locked(struct dmda_log *log, u32 nr_before);
-
-/* Is there a chance that users get places? */
-bool dmda_log_has_places_locked(const struct dmda_log *log);
-
-/**
- * dmda_log_is_out_of_space_locked() - is there no segment for users, and none to come?
- *
- * Else who waits for places waits for the device below, or for cleaning, and gets them.
- */
-bool dmda_log_is_out_of_space_locked(struct dmda_log *log);
 
 /**
  * dmda_log_placed_locked() - the pages are mapped, or have been given up
