@@ -186,9 +186,8 @@ void dmda_log_gained_locked(struct dmda_log *log)
 
 	dmda_patience_renew(&log->admission.patience);
 	/* It may have had no room to go on. */
-	if (!list_empty(&log->admission.starved) &&
-	    log->space.segments.nr_free <= DMDA_LOG_LOW_SEGMENTS)
-		dmda_log_kick_clean(log);
+	if (!list_empty(&log->admission.starved))
+		dmda_log_clean_if_low_locked(log);
 	if (log->admission.supply == DMDA_LOG_SUPPLY_OK ||
 	    log->space.segments.nr_free <= dmda_log_kept_from_locked(log, DMDA_STREAM_USER))
 		return;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Cleaning: what is valid in some segments is brought to another place, so that they become free.
- * clean.c chooses segments and says when, copy.c moves pages.
+ * clean.c does a round, clean-when.c says when, clean-choose.c with which segments, clean-all.c with
+ * all of them, copy.c moves pages.
  */
 #ifndef DMDA_LOG_CLEAN_H
 #define DMDA_LOG_CLEAN_H
@@ -145,18 +146,48 @@ void dmda_log_cleaner_destroy(struct dmda_log *log);
 void dmda_log_segment_is_new(struct dmda_log *log, seg_t seg);
 
 /**
+ * dmda_log_clean_chosen() - move what is valid in the victims to other places
+ *
+ * Return: whether that is done, and durable.
+ */
+bool dmda_log_clean_chosen(struct dmda_log_cleaner *cleaner);
+
+/**
+ * dmda_log_clean_some() - choose victims, and clean them
+ * @is_urgent: users wait, or would have to
+ *
+ * Return: whether there were some, and that is done.
+ */
+bool dmda_log_clean_some(struct dmda_log_cleaner *cleaner, bool is_urgent);
+
+/*
+ * Functions defined in clean-when.c
+ */
+
+/**
  * dmda_log_do_clean() - worker: clean as long as it is worth it
  */
 void dmda_log_do_clean(struct work_struct *work);
 
-/* Let the cleaner begin, unless all is quiet. */
-void dmda_log_begin_clean(struct dmda_log *log);
-
 /* Clean if there is reason to. */
 void dmda_log_kick_clean(struct dmda_log *log);
 
-/* There are so few free segments that cleaning is worth it when nobody reads or writes. */
-u32 dmda_log_soft_mark(const struct dmda_log *log);
+/* The same, if so few segments are free that users will have to wait. */
+void dmda_log_clean_if_low_locked(struct dmda_log *log);
+
+/* The same; if more are free, but few, when nobody reads or writes. */
+void dmda_log_clean_if_few_locked(struct dmda_log *log);
+
+/* The same, if overwrites in place have left what is free in holes. */
+void dmda_log_clean_if_holey_locked(struct dmda_log *log);
+
+/**
+ * dmda_log_clean_all() - clean all segments that are worth it
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno; -EAGAIN: a suspension has ended it.
+ */
+int dmda_log_clean_all(struct dmda_log *log);
 
 /**
  * dmda_log_wait_idle() - clean when nobody reads or writes for a while
@@ -170,8 +201,60 @@ void dmda_log_wait_idle(struct dmda_log *log);
  */
 void dmda_log_do_idle(struct work_struct *work);
 
+/* May cleaning write at all? */
+bool dmda_log_may_work(const struct dmda_log *log);
+
 /* Users' writes may wait for what cleaning gains; for what it does besides that, nobody does. */
 bool dmda_log_must_stop(const struct dmda_log_cleaner *cleaner);
+
+/**
+ * dmda_log_gain_room() - clean until there is enough for a while
+ * @may: as long as this says so
+ */
+void dmda_log_gain_room(struct dmda_log *log, bool (*may)(const struct dmda_log *log));
+
+/*
+ * Functions defined in clean-choose.c
+ */
+
+/**
+ * dmda_log_choose_victims() - choose segments, and find the pages that are valid in them
+ * @is_urgent: those that gain the most space for the least work, whatever the policy is
+ *
+ * Context: may sleep.
+ * Return: how many; they are held.
+ */
+u32 dmda_log_choose_victims(struct dmda_log_cleaner *cleaner, bool is_urgent);
+
+/* There are no victims yet. */
+void dmda_log_forget_victims(struct dmda_log_cleaner *cleaner);
+
+/* Take a segment in, if what is valid in it has room. */
+bool dmda_log_add_victim(struct dmda_log_cleaner *cleaner, const struct dmda_log_look *look);
+
+/* Find the valid pages of segments. */
+void dmda_log_look_at(struct dmda_log_cleaner *cleaner, struct dmda_log_look *looks, u32 nr);
+
+/* Count a segment as being read, so that it is not freed. */
+void dmda_log_hold(struct dmda_log *log, seg_t seg);
+
+/* Moves for which there is room whatever users do: they take none of the last segments. */
+u32 dmda_log_sure_moves(struct dmda_log_cleaner *cleaner);
+
+/*
+ * Functions defined in clean-all.c
+ */
+
+/**
+ * dmda_log_clean_everything() - clean all segments that are worth it, once
+ *
+ * Clears must_clean_all if it has come to the end.
+ */
+void dmda_log_clean_everything(struct dmda_log_cleaner *cleaner);
+
+/*
+ * Functions defined in copy.c
+ */
 
 /**
  * dmda_log_copy() - bring all moves to other places, and map them there

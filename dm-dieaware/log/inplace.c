@@ -20,48 +20,12 @@
  */
 #include "log.h"
 
-static u64 pages_of(const struct dmda_log *log, u32 nr_segments)
-{
-	return (u64)nr_segments * dmda_super_data_pages(&log->super);
-}
-
-static bool is_full(const struct dmda_log *log)
-{
-	return log->space.segments.nr_valid * 100 > pages_of(log, log->space.segments.nr_segments) *
-					      READ_ONCE(log->dmda->config.in_place_percent);
-}
-
-/* Is more than an eighth of what is free in holes? */
-static bool has_holes(const struct dmda_log *log)
+bool dmda_log_is_full_locked(const struct dmda_log *log)
 {
 	const struct dmda_segments *segments = &log->space.segments;
-	u64 nr_unused = pages_of(log, segments->nr_segments) - segments->nr_valid;
 
-	return pages_of(log, segments->nr_free + segments->nr_empty) * 8 < nr_unused * 7;
-}
-
-/* Pages that are overwritten in place for each time that some are moved */
-static u32 portion(const struct dmda_log *log)
-{
-	return log->cleaning.cleaner->kept_moves / 2;
-}
-
-static bool should_gather(const struct dmda_log *log)
-{
-	return log->inplace.nr_pages >= portion(log) && is_full(log) && has_holes(log);
-}
-
-bool dmda_log_begin_gathering(struct dmda_log *log)
-{
-	bool should;
-
-	spin_lock_irq(&log->lock);
-	should = should_gather(log);
-	if (should)
-		log->inplace.nr_pages = min_t(u64, log->inplace.nr_pages - portion(log),
-					      portion(log));
-	spin_unlock_irq(&log->lock);
-	return should;
+	return segments->nr_valid * 100 > dmda_log_places_of(log, segments->nr_segments) *
+					  READ_ONCE(log->dmda->config.in_place_percent);
 }
 
 /* Would a write be done where its pages are, if these lie together? */
@@ -69,7 +33,7 @@ static bool may_stay(const struct dmda_log *log, const struct dmda_log_io *io)
 {
 	/* What is left of a large write would be left of what that replaces, too. */
 	return log->inplace.is_possible && dmda_log_io_pages(io) < DMDA_LOG_UNIT_PAGES &&
-		!io->is_rest && is_full(log);
+		!io->is_rest && dmda_log_is_full_locked(log);
 }
 
 bool dmda_log_needs_map_locked(struct dmda_log *log, const struct dmda_log_io *io)
@@ -120,8 +84,7 @@ bool dmda_log_stay_locked(struct dmda_log *log, struct dmda_log_io *io)
 	log->inplace.nr_writing[from_seg(seg)]++;
 	log->counters.in_place_pages += nr_pages;
 	log->inplace.nr_pages += nr_pages;
-	if (should_gather(log))
-		dmda_log_kick_clean(log);
+	dmda_log_clean_if_holey_locked(log);
 	return true;
 }
 

@@ -43,13 +43,8 @@ bool dmda_log_stay_locked(struct dmda_log *log, struct dmda_log_io *io);
  */
 void dmda_log_stayed_locked(struct dmda_log *log, struct dmda_log_io *io);
 
-/**
- * dmda_log_begin_gathering() - has so much been overwritten in place that some segments are to be
- *	cleaned for it, so that what is free lies together?
- *
- * Return: true once for that much.
- */
-bool dmda_log_begin_gathering(struct dmda_log *log);
+/* Is the device so full that small writes stay where their pages are? */
+bool dmda_log_is_full_locked(const struct dmda_log *log);
 
 /**
  * dmda_log_begin_victims() - nothing in the segments that are to be cleaned changes in place

@@ -537,16 +537,6 @@ void dmda_log_limits(const struct dmda_log *log, struct queue_limits *limits)
 	dmda_no_atomic_writes(limits);
 }
 
-static int clean_all(struct dmda_log *log)
-{
-	WRITE_ONCE(log->cleaning.must_clean_all, true);
-	dmda_log_begin_clean(log);
-	flush_work(&log->cleaning.work);
-	if (!xchg(&log->cleaning.must_clean_all, false))
-		return 0;
-	return READ_ONCE(log->is_suspending) ? -EAGAIN : -EIO;
-}
-
 static int obey_message(struct dmda *dmda, const struct dmda_message *message)
 {
 	struct dmda_log *log = dmda->log;
@@ -573,7 +563,7 @@ static int obey_message(struct dmda *dmda, const struct dmda_message *message)
 		WRITE_ONCE(dmda->config.policy, message->policy);
 		return 0;
 	case DMDA_VERB_CLEAN:
-		return clean_all(log);
+		return dmda_log_clean_all(log);
 	case DMDA_VERB_CHECKPOINT:
 		return dmda_log_checkpoint(log, false);
 	default:

@@ -18,8 +18,11 @@
  *	journal.c	the journal: batches, group commit
  *	space.c		segments: opened, closed, freed
  *	checkpoint.c	tables and root
- *	clean.c		moving what is valid out of segments: when, and from which
- *	copy.c		the same: how
+ *	clean.c		moving what is valid out of segments: a round, and memory for it
+ *	clean-when.c	the same: when it starts and stops
+ *	clean-choose.c	the same: out of which segments
+ *	clean-all.c	the same: out of all of them, when somebody asks for it
+ *	copy.c		the same: reading, writing and mapping what is moved
  *	inplace.c	overwriting pages where they are
  *	start.c		superblock, root, tables, replay
  *	grow.c		a larger device gets a root and a superblock for its size
@@ -178,6 +181,12 @@ static inline seg_t dmda_log_segment_of(const struct dmda_log *log, dpn_t dpn)
 	u32 page;
 
 	return dmda_super_segment_of(&log->super, dpn, &page);
+}
+
+/* Places for data in so many segments */
+static inline u64 dmda_log_places_of(const struct dmda_log *log, u32 nr_segments)
+{
+	return (u64)nr_segments * dmda_super_data_pages(&log->super);
 }
 
 /* Where a page lies for the block layer. */

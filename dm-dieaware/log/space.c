@@ -43,10 +43,7 @@ static bool may_open(struct dmda_log *log, enum dmda_stream stream)
 	u8 next = dmda_writer_next_summary(&log->space.writer, stream);
 	u32 kept = dmda_log_kept_from_locked(log, stream);
 
-	if (log->space.segments.nr_free <= DMDA_LOG_LOW_SEGMENTS)
-		dmda_log_kick_clean(log);
-	else if (log->space.segments.nr_free <= dmda_log_soft_mark(log))
-		dmda_log_wait_idle(log);
+	dmda_log_clean_if_few_locked(log);
 	if (log->space.segments.nr_free <= kept) {
 		/* What waits to be freed may wait for a commit. */
 		if (log->space.segments.nr_empty)

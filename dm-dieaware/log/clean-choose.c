@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which segments are cleaned: those that gain the most for what is moved, or by the policy those
+ * whose files are in most pieces; and as many as what is valid in them has places for, whatever
+ * happens meanwhile.
+ */
+#include <linux/sort.h>
+
+#include "disk.h"
+#include "log.h"
+#include "trace.h"
+
+/* In idle time, a segment with more valid pages than this share of them stays as it is. */
+#define MAX_IDLE_VALID(data_pages)	((data_pages) / 4 * 3)
+
+/* Where an lpn is now. Return: 0 or a negative errno. */
+static int where_is(struct dmda_log *log, u64 lpn, dpn_t *dpn)
+{
+	u32 entry;
+	struct dmda_log_page *page = dmda_log_page_wait(log, dmda_map_index(to_lpn(lpn), &entry));
+
+	if (IS_ERR(page))
+		return PTR_ERR(page);
+	spin_lock_irq(&log->lock);
+	*dpn = dmda_map_get(page->map.block, entry);
+	dmda_log_page_put_locked(page);
+	spin_unlock_irq(&log->lock);
+	return 0;
+}
+
+static dpn_t summary_of(const struct dmda_log *log, const struct dmda_log_look *look)
+{
+	return dmda_summary_dpn(&log->super, look->seg);
+}
+
+/* All at the same time: each of them waits for what its die is doing. */
+static void read_summaries(struct dmda_log *log, struct dmda_log_look *looks, u32 nr)
+{
+	struct dmda_log_group group;
+	struct blk_plug plug;
+	bool are_read;
+
+	dmda_log_group_begin(&group);
+	blk_start_plug(&plug);
+	for (u32 i = 0; i < nr; i++)
+		dmda_log_begin_read(log, &group, summary_of(log, &looks[i]), looks[i].summary,
+				    log->super.summary_pages);
+	blk_finish_plug(&plug);
+	are_read = dmda_log_group_end(&group);
+	for (u32 i = 0; i < nr; i++) {
+		struct dmda_log_look *look = &looks[i];
+
+		/* Which one was it? */
+		look->is_known = are_read ||
+			!dmda_log_read(log, summary_of(log, look), look->summary,
+				       log->super.summary_pages);
+		look->is_known = look->is_known &&
+			!dmda_summary_check(look->summary, &log->super, look->seg);
+	}
+}
+
+static int find_valid(struct dmda_log *log, struct dmda_log_look *look)
+{
+	u64 first = from_dpn(dmda_super_segment_dpn(&log->super, look->seg));
+	u32 nr_pages = dmda_super_data_pages(&log->super);
+
+	for (u32 page = 0; page < nr_pages; page++) {
+		struct dmda_written written;
+		dpn_t dpn;
+
+		if (!dmda_summary_get(look->summary, page, &written) ||
+		    from_lpn(written.lpn) >= log->super.nr_lpns)
+			continue;
+		if (where_is(log, from_lpn(written.lpn), &dpn))
+			return -EIO;
+		if (from_dpn(dpn) != first + page)
+			continue;
+		look->is_valid[page / 64] |= BIT_ULL(page % 64);
+		look->nr_valid++;
+	}
+	return 0;
+}
+
+void dmda_log_look_at(struct dmda_log_cleaner *cleaner, struct dmda_log_look *looks, u32 nr)
+{
+	struct dmda_log *log = cleaner->log;
+	u32 nr_words = DIV_ROUND_UP(dmda_super_data_pages(&log->super), 64);
+
+	read_summaries(log, looks, nr);
+	for (u32 i = 0; i < nr; i++) {
+		looks[i].nr_valid = 0;
+		memset(looks[i].is_valid, 0, nr_words * sizeof(u64));
+		looks[i].is_known = looks[i].is_known && !find_valid(log, &looks[i]);
+		dmda_log_pages_shrink(log);
+	}
+}
+
+/* What cannot be read, or in idle time gains little, is left alone. */
+static bool is_worth_it(const struct dmda_log_cleaner *cleaner, seg_t seg)
+{
+	const struct dmda_log *log = cleaner->log;
+
+	if (test_bit(from_seg(seg), cleaner->is_stuck))
+		return false;
+	return !cleaner->is_idle || log->space.segments.segment[from_seg(seg)].nr_valid <=
+		MAX_IDLE_VALID(dmda_super_data_pages(&log->super));
+}
+
+void dmda_log_hold(struct dmda_log *log, seg_t seg)
+{
+	atomic_inc(&log->space.readers[from_seg(seg)]);
+}
+
+/* The best segments, held. Return: how many. */
+static u32 find_candidates(struct dmda_log_cleaner *cleaner, enum dmda_policy policy)
+{
+	struct dmda_log *log = cleaner->log;
+	struct dmda_candidate found[DMDA_MAX_CANDIDATES];
+	u32 nr_found, nr = 0;
+
+	spin_lock_irq(&log->lock);
+	nr_found = dmda_victim_candidates(&log->space.segments, log->journal.batch.next_seq, policy,
+					  found, DMDA_MAX_CANDIDATES);
+	for (u32 i = 0; i < nr_found && nr < DMDA_LOG_CANDIDATES; i++) {
+		if (!is_worth_it(cleaner, found[i].seg))
+			continue;
+		dmda_log_hold(log, found[i].seg);
+		cleaner->look[nr++].seg = found[i].seg;
+	}
+	spin_unlock_irq(&log->lock);
+	return nr;
+}
+
+static int by_worth(const void *a, const void *b)
+{
+	const struct dmda_log_look *left = a, *right = b;
+
+	return left->worth < right->worth ? 1 : left->worth > right->worth ? -1 : 0;
+}
+
+/* Of the best ones, those first whose files are in most pieces. */
+static void sort_by_pieces(struct dmda_log_cleaner *cleaner, u32 nr)
+{
+	u32 nr_pages = dmda_super_data_pages(&cleaner->log->super);
+
+	for (u32 i = 0; i < nr; i++) {
+		struct dmda_log_look *look = &cleaner->look[i];
+
+		look->worth = look->is_known ?
+			dmda_victim_pieces(look->summary, look->is_valid, nr_pages,
+					   &cleaner->files) : 0;
+	}
+	sort(cleaner->look, nr, sizeof(*cleaner->look), by_worth, NULL);
+}
+
+static void collect_moves(struct dmda_log_cleaner *cleaner, const struct dmda_log_look *look)
+{
+	struct dmda_log *log = cleaner->log;
+	u64 first = from_dpn(dmda_super_segment_dpn(&log->super, look->seg));
+
+	for (u32 page = 0; page < dmda_super_data_pages(&log->super); page++) {
+		struct dmda_written written;
+
+		if (!(look->is_valid[page / 64] >> page % 64 & 1) ||
+		    !dmda_summary_get(look->summary, page, &written))
+			continue;
+		cleaner->move[cleaner->nr_moves++] = (struct dmda_log_move){
+			.lpn = from_lpn(written.lpn),
+			.from = to_dpn(first + page),
+			.file = written.file,
+			.fpage = written.fpage,
+		};
+	}
+}
+
+static bool has_room_for(const struct dmda_log_cleaner *cleaner, const struct dmda_log_look *look)
+{
+	if (cleaner->is_tight && cleaner->nr_victims)
+		return false;
+	return cleaner->nr_moves + look->nr_valid <= cleaner->max_moves;
+}
+
+bool dmda_log_add_victim(struct dmda_log_cleaner *cleaner, const struct dmda_log_look *look)
+{
+	struct dmda_log *log = cleaner->log;
+	u32 seg = from_seg(look->seg);
+
+	if (!look->is_known) {
+		DMWARN_LIMIT("%s: Segment %u cannot be cleaned: its summary cannot be read.",
+			     dm_table_device_name(log->dmda->ti->table), seg);
+		set_bit(seg, cleaner->is_stuck);
+		return false;
+	}
+	if (!has_room_for(cleaner, look))
+		return false;
+	collect_moves(cleaner, look);
+	cleaner->mtime = max(cleaner->mtime, log->space.segments.segment[seg].mtime);
+	cleaner->victim[cleaner->nr_victims++] = look->seg;
+	trace_dmda_log_clean(log->dmda->self_dev, look->seg, look->nr_valid);
+	return true;
+}
+
+void dmda_log_forget_victims(struct dmda_log_cleaner *cleaner)
+{
+	cleaner->nr_victims = 0;
+	cleaner->nr_moves = 0;
+	cleaner->mtime = 0;
+}
+
+static u64 room_now(struct dmda_log *log)
+{
+	u64 room;
+
+	spin_lock_irq(&log->lock);
+	room = dmda_writer_room(&log->space.writer, DMDA_STREAM_MOVED, &log->space.segments);
+	spin_unlock_irq(&log->lock);
+	return room;
+}
+
+u32 dmda_log_sure_moves(struct dmda_log_cleaner *cleaner)
+{
+	struct dmda_log *log = cleaner->log;
+	u64 room = room_now(log);
+
+	/* What the last round has emptied may not be free yet. */
+	if (room < cleaner->kept_moves && READ_ONCE(log->space.segments.nr_empty) &&
+	    !dmda_log_commit(log)) {
+		queue_work(log->queue, &log->space.work);
+		flush_work(&log->space.work);
+		room = room_now(log);
+	}
+	cleaner->is_tight = room < cleaner->kept_moves;
+	return min_t(u64, room, cleaner->kept_moves);
+}
+
+u32 dmda_log_choose_victims(struct dmda_log_cleaner *cleaner, bool is_urgent)
+{
+	struct dmda_log *log = cleaner->log;
+	enum dmda_policy policy = READ_ONCE(log->dmda->config.policy);
+	u32 nr;
+
+	cleaner->max_moves = dmda_log_sure_moves(cleaner);
+	/* When users wait, or others may not fit: the most space for the least work. */
+	if (is_urgent || cleaner->is_tight)
+		policy = DMDA_POLICY_GREEDY;
+	dmda_log_forget_victims(cleaner);
+	cleaner->in_file_order = policy == DMDA_POLICY_FILE_AWARE;
+	nr = find_candidates(cleaner, policy);
+	dmda_log_look_at(cleaner, cleaner->look, nr);
+	if (policy == DMDA_POLICY_FILE_AWARE)
+		sort_by_pieces(cleaner, nr);
+	for (u32 i = 0; i < nr; i++) {
+		if (!dmda_log_add_victim(cleaner, &cleaner->look[i]))
+			dmda_log_put_reader(log, cleaner->look[i].seg);
+	}
+	return cleaner->nr_victims;
+}
