@@ -12,8 +12,10 @@
 #include "core/message.h"
 #include "dieaware.h"
 #include "log/cache.h"
+#include "log/device.h"
 #include "log/io.h"
-#include "log/life.h"
+#include "log/message.h"
+#include "log/status.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"

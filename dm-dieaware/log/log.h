@@ -27,12 +27,15 @@
  *	start.c		superblock, root, tables, replay
  *	grow.c		a larger device gets a root and a superblock for its size
  *	disk.c		reading and writing metadata
- *	life.c		construction, suspend, messages, status, failure
+ *	device.c	construction, start, suspend
+ *	message.c	messages
+ *	status.c	the status line
+ *	fail.c		the way to a device that only reads
  *
  * Locks.
  *
  *   lock			protects			   context
- *   logs_lock (life.c)		who is at work on which device	   ctr, resume, dtr; sleeps
+ *   logs_lock (device.c)		who is at work on which device	   ctr, resume, dtr; sleeps
  *   message_lock		is_quiet against messages	   sleeps; outside the next two
  *   checkpoint.lock		a checkpoint at a time		   sleeps
  *   journal.commit_lock	a commit at a time		   sleeps; inside the former
@@ -113,7 +116,7 @@ struct dmda_log_counters {
 /**
  * struct dmda_log - a device in log mode
  * @dmda: the target
- * @list: link in life.c's list of all devices in log mode
+ * @list: link in device.c's list of all devices in log mode
  * @is_active: whether it is started and not suspended; under logs_lock
  * @is_stale: whether another target has started with the device since; under logs_lock
  * @bdev: the device below

@@ -310,7 +310,7 @@ fn status_is_a_table_for_people() {
 
 #[test]
 fn every_field_of_log_mode_has_a_meaning() {
-    let path = format!("{}/../dm-dieaware/log/life.c", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../dm-dieaware/log/status.c", env!("CARGO_MANIFEST_DIR"));
     let source = fs::read_to_string(path).unwrap();
     let formats = source
         .lines()

@@ -7,10 +7,8 @@
 #include <linux/sched/mm.h>
 #include <linux/vmalloc.h>
 
-#include "../core/message.h"
-#include "disk.h"
+#include "device.h"
 #include "grow.h"
-#include "life.h"
 #include "log.h"
 #include "read.h"
 #include "start.h"
@@ -22,19 +20,6 @@
 
 /* Of a discard or write-zeroes bio */
 #define MAX_TRIM_SECTORS	BIT(21)
-
-static const char * const log_state_names[] = {
-	[DMDA_LOG_NEW] = "new",
-	[DMDA_LOG_WRITE] = "write",
-	[DMDA_LOG_READ_ONLY] = "read_only",
-	[DMDA_LOG_FAILED] = "failed",
-};
-
-static const char * const log_supply_names[] = {
-	[DMDA_LOG_SUPPLY_OK] = "ok",
-	[DMDA_LOG_SUPPLY_LOW] = "low",
-	[DMDA_LOG_SUPPLY_OUT] = "out",
-};
 
 /* dm lets several of its devices share one below: only one may be at work there. */
 static DEFINE_MUTEX(logs_lock);
@@ -178,54 +163,6 @@ static void exit_reserves(struct dmda_log *log)
 	bioset_exit(&log->ios.pieces);
 }
 
-/* The device may be why it is needed; there is nothing more that could be done. */
-static void write_needs_check(struct dmda_log *log)
-{
-	void *page = (void *)get_zeroed_page(GFP_NOIO);
-
-	if (!page)
-		return;
-	log->super.epoch++;
-	log->super.flags |= DMDA_SUPER_NEEDS_CHECK;
-	dmda_super_encode(&log->super, page);
-	if (dmda_log_write(log, dmda_super_dpn(log->super.epoch), page, 1, REQ_FUA))
-		log->super.epoch--;
-	free_page((unsigned long)page);
-}
-
-/* Tells it to whoever waits, and to the world. */
-static void tell_failure(struct work_struct *work)
-{
-	struct dmda_log *log = container_of(work, struct dmda_log, failure.work);
-
-	DMERR("%s: While %s: %s. The target only reads from now on.",
-	      dm_table_device_name(log->dmda->ti->table), log->failure.what, log->failure.why);
-	/* Ends those who wait for a commit or for room in one. */
-	dmda_log_commit(log);
-	if (log->may_write)
-		write_needs_check(log);
-	dm_table_event(log->dmda->ti->table);
-}
-
-void dmda_log_fail(struct dmda_log *log, const char *what, const char *why)
-{
-	unsigned long flags;
-	bool is_first;
-
-	spin_lock_irqsave(&log->lock, flags);
-	is_first = log->state != DMDA_LOG_FAILED;
-	WRITE_ONCE(log->state, DMDA_LOG_FAILED);
-	dmda_log_feed_locked(log);
-	/* Under the lock: behind it, the last bio may have ended and the target be gone. */
-	if (is_first) {
-		log->failure.what = what;
-		log->failure.why = why;
-		queue_work(log->queue, &log->failure.work);
-	}
-	wake_up_all(&log->wait);
-	spin_unlock_irqrestore(&log->lock, flags);
-}
-
 static void init_parts(struct dmda_log *log)
 {
 	init_rwsem(&log->message_lock);
@@ -247,7 +184,7 @@ static void init_parts(struct dmda_log *log)
 	INIT_WORK(&log->checkpoint.work, dmda_log_do_checkpoint);
 	INIT_DELAYED_WORK(&log->cleaning.idle_work, dmda_log_do_idle);
 	INIT_DELAYED_WORK(&log->admission.work, dmda_log_do_no_space);
-	INIT_WORK(&log->failure.work, tell_failure);
+	INIT_WORK(&log->failure.work, dmda_log_tell_failure);
 	INIT_WORK(&log->cleaning.work, dmda_log_do_clean);
 	dmda_log_writes_begin(&log->cache.leaving, log);
 	log->is_quiet = true;
@@ -535,101 +472,4 @@ void dmda_log_limits(const struct dmda_log *log, struct queue_limits *limits)
 	limits->max_hw_discard_sectors = MAX_TRIM_SECTORS;
 	dmda_zeroes_unmap(limits, MAX_TRIM_SECTORS);
 	dmda_no_atomic_writes(limits);
-}
-
-static int obey_message(struct dmda *dmda, const struct dmda_message *message)
-{
-	struct dmda_log *log = dmda->log;
-
-	if (READ_ONCE(log->state) != DMDA_LOG_WRITE || READ_ONCE(log->is_quiet)) {
-		DMERR("%s: The device cannot be written now.",
-		      dm_table_device_name(dmda->ti->table));
-		return -EROFS;
-	}
-	switch (message->verb) {
-	case DMDA_VERB_CLEANING:
-		WRITE_ONCE(dmda->config.cleaning, message->is_on);
-		dmda_log_kick_clean(log);
-		return 0;
-	case DMDA_VERB_IDLE:
-		WRITE_ONCE(dmda->config.idle_ms, message->idle_ms);
-		WRITE_ONCE(dmda->config.idle_free_percent, message->idle_free_percent);
-		dmda_log_wait_idle(log);
-		return 0;
-	case DMDA_VERB_IN_PLACE:
-		WRITE_ONCE(dmda->config.in_place_percent, message->in_place_percent);
-		return 0;
-	case DMDA_VERB_POLICY:
-		WRITE_ONCE(dmda->config.policy, message->policy);
-		return 0;
-	case DMDA_VERB_CLEAN:
-		return dmda_log_clean_all(log);
-	case DMDA_VERB_CHECKPOINT:
-		return dmda_log_checkpoint(log, false);
-	default:
-		return -EINVAL;
-	}
-}
-
-int dmda_log_message(struct dmda *dmda, const struct dmda_message *message)
-{
-	int ret;
-
-	down_read(&dmda->log->message_lock);
-	ret = obey_message(dmda, message);
-	up_read(&dmda->log->message_lock);
-	return ret;
-}
-
-/* lpns that there would be on all of the device below */
-static u64 nr_lpns_to_be_had(struct dmda_log *log)
-{
-	struct dmda_super *grown = kmalloc(sizeof(*grown), GFP_NOIO);
-	u64 nr = log->super.nr_lpns;
-
-	if (grown && !dmda_log_plan_growth(log, grown))
-		nr = grown->nr_lpns;
-	kfree(grown);
-	return nr;
-}
-
-size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
-{
-	struct dmda_log *log = dmda->log;
-	const struct dmda_log_journal *journal = &log->journal;
-	struct dmda_log_counters counters;
-	u64 nr_valid, nr_map_pages, used;
-	u32 nr_free, nr_empty;
-	size_t sz = 0;
-
-	spin_lock_irq(&log->lock);
-	counters = log->counters;
-	nr_valid = log->space.segments.nr_valid;
-	nr_free = log->space.segments.nr_free;
-	nr_empty = log->space.segments.nr_empty;
-	nr_map_pages = log->cache.nr_pages;
-	used = (journal->has_batch ? journal->batch.first.sector + journal->batch.nr_used :
-				     journal->next_place.sector) -
-		log->checkpoint.root.journal.sector;
-	spin_unlock_irq(&log->lock);
-	DMEMIT("mode=log state=%s mapped_pages=%llu lpns=%llu segments=%u free_segments=%u",
-	       log_state_names[READ_ONCE(log->state)], nr_valid, log->super.nr_lpns,
-	       log->space.segments.nr_segments, nr_free);
-	DMEMIT(" empty_segments=%u segment_pages=%u journal_sectors=%llu/%u", nr_empty,
-	       log->super.segment_pages, used, log->super.journal_sectors);
-	DMEMIT(" map_pages=%llu/%llu map_reads=%llu", nr_map_pages, log->cache.max_pages,
-	       counters.nr_map_reads);
-	DMEMIT(" commits=%llu flushes=%llu checkpoints=%llu user_pages=%llu moved_pages=%llu",
-	       counters.nr_commits, counters.nr_flushes, counters.nr_checkpoints,
-	       counters.user_pages, counters.moved_pages);
-	DMEMIT(" meta_pages=%llu cleaned_segments=%llu starved=%llu cleaning=%s policy=%s",
-	       counters.meta_pages, counters.nr_cleaned, counters.nr_starved,
-	       READ_ONCE(dmda->config.cleaning) ? "on" : "off",
-	       dmda_policy_name(READ_ONCE(dmda->config.policy)));
-	DMEMIT(" grown_lpns=%llu idle_cleaned=%llu moved_hints=%llu in_place_pages=%llu",
-	       nr_lpns_to_be_had(log), counters.nr_idle_cleaned, counters.nr_moved_hints,
-	       counters.in_place_pages);
-	DMEMIT(" space=%s", log_supply_names[READ_ONCE(log->admission.supply)]);
-	sz += dmda_hints_status(dmda, result + sz, maxlen - sz);
-	return sz;
 }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A device in log mode as device-mapper sees it: construction, suspend, messages, status.
+ * A device in log mode from construction to destruction.
  */
-#ifndef DMDA_LOG_LIFE_H
-#define DMDA_LOG_LIFE_H
+#ifndef DMDA_LOG_DEVICE_H
+#define DMDA_LOG_DEVICE_H
 
 #include <linux/types.h>
 
 struct dmda;
 struct dmda_log;
-struct dmda_message;
 struct queue_limits;
 
 /**
@@ -59,22 +58,8 @@ void dmda_log_presuspend_undo(struct dmda *dmda);
 void dmda_log_postsuspend(struct dmda *dmda);
 
 /**
- * dmda_log_status() - the status line
- * Return: characters printed.
- */
-size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen);
-
-/**
- * dmda_log_message() - do what a message asks for
- *
- * Context: may sleep.
- * Return: 0 or a negative errno.
- */
-int dmda_log_message(struct dmda *dmda, const struct dmda_message *message);
-
-/**
  * dmda_log_limits() - what bios may be like
  */
 void dmda_log_limits(const struct dmda_log *log, struct queue_limits *limits);
 
-#endif /* DMDA_LOG_LIFE_H */
+#endif /* DMDA_LOG_DEVICE_H */

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Messages to a device in log mode.
+ */
+#ifndef DMDA_LOG_MESSAGE_H
+#define DMDA_LOG_MESSAGE_H
+
+struct dmda;
+struct dmda_message;
+
+/**
+ * dmda_log_message() - do what a message asks for
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dmda_log_message(struct dmda *dmda, const struct dmda_message *message);
+
+#endif /* DMDA_LOG_MESSAGE_H */
