@@ -27,11 +27,15 @@ u32 dmda_log_kept_from_locked(const struct dmda_log *log, enum dmda_stream strea
 
 bool dmda_log_has_credit_locked(const struct dmda_log *log)
 {
+	lockdep_assert_held(&log->lock);
+
 	return !log->admission.is_pacing || log->admission.credit > 0;
 }
 
 void dmda_log_spend_credit_locked(struct dmda_log *log, u32 nr_pages)
 {
+	lockdep_assert_held(&log->lock);
+
 	if (log->admission.is_pacing)
 		log->admission.credit -= nr_pages;
 }
@@ -58,6 +62,8 @@ void dmda_log_pay_users_locked(const struct dmda_log_cleaner *cleaner, u32 nr_mo
 	u32 spare = log->space.segments.nr_free > DMDA_LOG_KEPT_SEGMENTS ?
 		log->space.segments.nr_free - DMDA_LOG_KEPT_SEGMENTS : 1;
 
+	lockdep_assert_held(&log->lock);
+
 	log->admission.credit = min_t(s64, log->admission.credit + gain * spare, MAX_CREDIT);
 	dmda_log_feed_locked(log);
 }
@@ -76,8 +82,10 @@ bool dmda_log_has_places_locked(const struct dmda_log *log)
  */
 
 /* Something is under way that may bring some; how long that takes is not for us to say. */
-static bool are_segments_to_come(struct dmda_log *log)
+static bool are_segments_to_come_locked(struct dmda_log *log)
 {
+	lockdep_assert_held(&log->lock);
+
 	if (log->space.segments.nr_empty || work_busy(&log->cleaning.work))
 		return true;
 	for (u32 i = 0; i < DMDA_MAX_OPEN; i++) {
@@ -99,17 +107,21 @@ static bool is_out_of_space_locked(struct dmda_log *log)
 	lockdep_assert_held(&log->lock);
 
 	return log->space.segments.nr_free <= dmda_log_kept_from_locked(log, DMDA_STREAM_USER) &&
-		!are_segments_to_come(log);
+		!are_segments_to_come_locked(log);
 }
 
 static void look_at_space_locked(struct dmda_log *log)
 {
+	lockdep_assert_held(&log->lock);
+
 	dmda_patience_look(&log->admission.patience, get_jiffies_64(),
 			   is_out_of_space_locked(log));
 }
 
 void dmda_log_starve_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
+	lockdep_assert_held(&log->lock);
+
 	if (log->admission.hands_back) {
 		dmda_log_go_on_locked(log, io);
 		return;
@@ -153,6 +165,8 @@ void dmda_log_emptied_locked(struct dmda_log *log, u32 nr_before)
 static bool waits_on_locked(struct dmda_log *log)
 {
 	u64 left;
+
+	lockdep_assert_held(&log->lock);
 
 	look_at_space_locked(log);
 	left = dmda_patience_left(&log->admission.patience, log->admission.no_space_jiffies);

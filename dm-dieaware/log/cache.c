@@ -137,8 +137,10 @@ bool dmda_log_page_is_zero_locked(struct dmda_log *log, u64 index)
 		!log->tables.slots[DMDA_TABLE_MAP].newest[index];
 }
 
-void dmda_log_page_put_locked(struct dmda_log_page *page)
+void dmda_log_page_put_locked(struct dmda_log *log, struct dmda_log_page *page)
 {
+	lockdep_assert_held(&log->lock);
+
 	page->nr_pins--;
 }
 
@@ -147,7 +149,7 @@ void dmda_log_page_put(struct dmda_log *log, struct dmda_log_page *page)
 	unsigned long flags;
 
 	spin_lock_irqsave(&log->lock, flags);
-	dmda_log_page_put_locked(page);
+	dmda_log_page_put_locked(log, page);
 	spin_unlock_irqrestore(&log->lock, flags);
 }
 
@@ -162,10 +164,12 @@ void dmda_log_page_free(struct dmda_log *log, struct dmda_log_page *page)
  */
 
 /* The page at the hand, which moves on; round and round. */
-static struct dmda_log_page *next_page(struct dmda_log *log)
+static struct dmda_log_page *next_page_locked(struct dmda_log *log)
 {
 	struct dmda_log_cache *cache = &log->cache;
 	struct dmda_log_page *page = xa_find(&cache->pages, &cache->hand, ULONG_MAX, XA_PRESENT);
+
+	lockdep_assert_held(&log->lock);
 
 	if (!page) {
 		cache->hand = 0;
@@ -188,9 +192,11 @@ static bool has_no_chance(struct dmda_log_page *page)
 }
 
 /* What came lately has one chance, and then is like the others. Return: it, if it had none. */
-static struct dmda_log_page *take_new(struct dmda_log *log, u64 index)
+static struct dmda_log_page *take_new_locked(struct dmda_log *log, u64 index)
 {
 	struct dmda_log_page *page = xa_load(&log->cache.pages, index);
+
+	lockdep_assert_held(&log->lock);
 
 	page->is_new = false;
 	if (page->nr_pins || page->nr_uses > 0) {
@@ -202,23 +208,27 @@ static struct dmda_log_page *take_new(struct dmda_log *log, u64 index)
 }
 
 /* Looks at one page. Return: it, if nobody needs it. */
-static struct dmda_log_page *take_next(struct dmda_log *log, bool is_squeezing)
+static struct dmda_log_page *take_next_locked(struct dmda_log *log, bool is_squeezing)
 {
 	u64 index = dmda_s3fifo_take(&log->cache.fifo, is_squeezing);
 	struct dmda_log_page *page;
 
+	lockdep_assert_held(&log->lock);
+
 	if (index != U64_MAX)
-		return take_new(log, index);
-	page = next_page(log);
+		return take_new_locked(log, index);
+	page = next_page_locked(log);
 	return page && has_no_chance(page) ? page : NULL;
 }
 
 /* While a root is on its way no page can be written; nobody waits for that before he must. */
-static u64 nr_too_many(const struct dmda_log *log)
+static u64 nr_too_many_locked(const struct dmda_log *log)
 {
 	const struct dmda_log_cache *cache = &log->cache;
 	u64 nr_wanted = cache->max_pages - nr_ahead(log);
 	u64 nr_staying = cache->nr_pages - cache->nr_leaving;
+
+	lockdep_assert_held(&log->lock);
 
 	if (log->tables.slots[DMDA_TABLE_MAP].pending && cache->nr_pages <= cache->max_pages)
 		return 0;
@@ -237,14 +247,19 @@ struct victims {
 	u32 nr_clean;
 };
 
-static void take_out(struct dmda_log *log, const struct dmda_log_page *page)
+static void take_out_locked(struct dmda_log *log, const struct dmda_log_page *page)
 {
+	lockdep_assert_held(&log->lock);
+
 	xa_erase(&log->cache.pages, page->map.index);
 	log->cache.nr_pages--;
 }
 
-static void add_victim(struct dmda_log *log, struct victims *victims, struct dmda_log_page *page)
+static void add_victim_locked(struct dmda_log *log, struct victims *victims,
+			      struct dmda_log_page *page)
 {
+	lockdep_assert_held(&log->lock);
+
 	if (is_dirty(page)) {
 		page->is_leaving = true;
 		page->nr_uses = 0;
@@ -253,7 +268,7 @@ static void add_victim(struct dmda_log *log, struct victims *victims, struct dmd
 		victims->page[victims->nr++] = page;
 		return;
 	}
-	take_out(log, page);
+	take_out_locked(log, page);
 	victims->page[victims->nr++] = page;
 	swap(victims->page[victims->nr_clean], victims->page[victims->nr - 1]);
 	victims->nr_clean++;
@@ -266,12 +281,14 @@ static bool may_write_pages(const struct dmda_log *log)
 }
 
 /* Looks at one page, and takes it if that is possible. */
-static void find_victim(struct dmda_log *log, struct victims *victims, bool is_squeezing)
+static void find_victim_locked(struct dmda_log *log, struct victims *victims, bool is_squeezing)
 {
-	struct dmda_log_page *page = take_next(log, is_squeezing);
+	struct dmda_log_page *page = take_next_locked(log, is_squeezing);
+
+	lockdep_assert_held(&log->lock);
 
 	if (page && (!is_dirty(page) || may_write_pages(log)))
-		add_victim(log, victims, page);
+		add_victim_locked(log, victims, page);
 }
 
 /* Looks at some pages, not at all: irqs are off. Return: whether there are few enough. */
@@ -281,9 +298,12 @@ static bool find_victims(struct dmda_log *log, struct victims *victims)
 
 	*victims = (struct victims){};
 	spin_lock_irq(&log->lock);
-	is_enough = !nr_too_many(log);
-	for (u32 i = 0; i < LOOK_AT_ONCE && victims->nr < EVICT_AT_ONCE && nr_too_many(log); i++)
-		find_victim(log, victims, false);
+	is_enough = !nr_too_many_locked(log);
+	for (u32 i = 0; i < LOOK_AT_ONCE && victims->nr < EVICT_AT_ONCE; i++) {
+		if (!nr_too_many_locked(log))
+			break;
+		find_victim_locked(log, victims, false);
+	}
 	spin_unlock_irq(&log->lock);
 	return is_enough;
 }
@@ -294,7 +314,7 @@ static void find_any_victims(struct dmda_log *log, struct victims *victims)
 	*victims = (struct victims){};
 	spin_lock_irq(&log->lock);
 	for (u32 i = 0; i < LOOK_AT_ONCE && victims->nr < SQUEEZED_AT_ONCE; i++)
-		find_victim(log, victims, true);
+		find_victim_locked(log, victims, true);
 	spin_unlock_irq(&log->lock);
 }
 
@@ -315,7 +335,7 @@ bool dmda_log_page_leaves_locked(struct dmda_log *log, struct dmda_log_page *pag
 	/* Somebody may have come for it while it was written. */
 	if (page->nr_pins || page->nr_uses > 0 || is_dirty(page))
 		return false;
-	take_out(log, page);
+	take_out_locked(log, page);
 	return true;
 }
 
@@ -409,9 +429,11 @@ static void begin_waiting(struct dmda_log_page *page, struct dmda_log_io *io)
 		page->waiters = &io->list;
 }
 
-static void end_waiting(struct dmda_log *log, struct dmda_log_page *page)
+static void end_waiting_locked(struct dmda_log *log, struct dmda_log_page *page)
 {
 	LIST_HEAD(waiters);
+
+	lockdep_assert_held(&log->lock);
 
 	if (!page->waiters)
 		return;
@@ -431,7 +453,7 @@ static void page_is_there(struct dmda_log *log, struct dmda_log_page *page, bool
 	page->is_ready = !failed;
 	page->is_failed = failed;
 	page->nr_pins--;
-	end_waiting(log, page);
+	end_waiting_locked(log, page);
 	/* Under the lock: behind it, the last bio may have ended and the target be gone. */
 	wake_up_all(&log->wait);
 	spin_unlock_irqrestore(&log->lock, flags);
@@ -493,8 +515,11 @@ static void read_page(struct dmda_log *log, struct dmda_log_page *page)
 }
 
 /* Return: the page, pinned; -EAGAIN: @io waits for it; -EIO: it cannot be read. */
-static struct dmda_log_page *use_page(struct dmda_log_page *page, struct dmda_log_io *io)
+static struct dmda_log_page *use_page_locked(struct dmda_log *log, struct dmda_log_page *page,
+					     struct dmda_log_io *io)
 {
+	lockdep_assert_held(&log->lock);
+
 	if (page->is_failed)
 		return ERR_PTR(-EIO);
 	if (!page->is_ready && io) {
@@ -551,7 +576,7 @@ static struct dmda_log_page *find_or_insert(struct dmda_log *log, struct dmda_lo
 		if (!page && insert_locked(log, index, fresh))
 			page = fresh;
 		if (page)
-			*used = use_page(page, io);
+			*used = use_page_locked(log, page, io);
 		spin_unlock_irq(&log->lock);
 	} while (!page);
 	return page;
@@ -565,7 +590,7 @@ static struct dmda_log_page *get_page_of_map(struct dmda_log *log, u64 index,
 	spin_lock_irq(&log->lock);
 	page = xa_load(&log->cache.pages, index);
 	if (page)
-		used = use_page(page, io);
+		used = use_page_locked(log, page, io);
 	spin_unlock_irq(&log->lock);
 	if (page)
 		return used;

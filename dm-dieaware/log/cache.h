@@ -114,7 +114,7 @@ struct dmda_log_page *dmda_log_page_get(struct dmda_log *log, u64 index,
 struct dmda_log_page *dmda_log_page_wait(struct dmda_log *log, u64 index);
 
 /* Counterpart of the two. */
-void dmda_log_page_put_locked(struct dmda_log_page *page);
+void dmda_log_page_put_locked(struct dmda_log *log, struct dmda_log_page *page);
 void dmda_log_page_put(struct dmda_log *log, struct dmda_log_page *page);
 
 /**

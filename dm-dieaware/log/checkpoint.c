@@ -60,12 +60,14 @@ int dmda_log_writes_end(struct dmda_log_writes *writes)
 static bool map_page_is_written_locked(struct dmda_log *log, struct dmda_log_page *page,
 				       bool failed)
 {
+	lockdep_assert_held(&log->lock);
+
 	page->is_writing = false;
 	log->tables.nr_map_writes--;
 	/* What is on the device is older, and nothing can be written any more: it must stay. */
 	if (failed)
 		page->map.dirty_sector = 0;
-	dmda_log_page_put_locked(page);
+	dmda_log_page_put_locked(log, page);
 	return page->is_leaving && dmda_log_page_leaves_locked(log, page);
 }
 
@@ -140,8 +142,10 @@ static void seal_page(struct dmda_log_page_write *write, u32 nr_entries)
 }
 
 /* Only one write of a page at a time, and none while a root is on its way. */
-static bool can_write(const struct dmda_log *log, const struct dmda_log_page *page)
+static bool can_write_locked(const struct dmda_log *log, const struct dmda_log_page *page)
 {
+	lockdep_assert_held(&log->lock);
+
 	return !page->is_writing && !log->tables.slots[DMDA_TABLE_MAP].pending;
 }
 
@@ -152,7 +156,7 @@ void dmda_log_write_map_page(struct dmda_log_writes *writes, struct dmda_log_pag
 
 	write->page = page;
 	spin_lock_irq(&log->lock);
-	wait_event_lock_irq(log->wait, can_write(log, page), log->lock);
+	wait_event_lock_irq(log->wait, can_write_locked(log, page), log->lock);
 	page->is_writing = true;
 	log->tables.nr_map_writes++;
 	log->counters.meta_pages++;

@@ -56,6 +56,8 @@ void dmda_log_unclaim_locked(struct dmda_log *log, struct dmda_log_io *io)
 /* Others may have what the bio is not going to write; it comes again as another one. */
 void dmda_log_shorten_locked(struct dmda_log *log, struct dmda_log_io *io, u32 nr_pages)
 {
+	lockdep_assert_held(&log->lock);
+
 	if (nr_pages == dmda_log_io_pages(io))
 		return;
 	claims_remove(io, &log->ios.claims);

@@ -23,7 +23,7 @@ static int where_is(struct dmda_log *log, u64 lpn, dpn_t *dpn)
 		return PTR_ERR(page);
 	spin_lock_irq(&log->lock);
 	*dpn = dmda_map_get(page->map.block, entry);
-	dmda_log_page_put_locked(page);
+	dmda_log_page_put_locked(log, page);
 	spin_unlock_irq(&log->lock);
 	return 0;
 }

@@ -24,10 +24,12 @@ static bool may_clean(const struct dmda_log *log)
 }
 
 /* Is more than an eighth of what is free in holes? */
-static bool has_holes(const struct dmda_log *log)
+static bool has_holes_locked(const struct dmda_log *log)
 {
 	const struct dmda_segments *segments = &log->space.segments;
 	u64 nr_unused = dmda_log_places_of(log, segments->nr_segments) - segments->nr_valid;
+
+	lockdep_assert_held(&log->lock);
 
 	return dmda_log_places_of(log, segments->nr_free + segments->nr_empty) * 8 < nr_unused * 7;
 }
@@ -38,10 +40,12 @@ static u32 portion(const struct dmda_log *log)
 	return log->cleaning.cleaner->kept_moves / 2;
 }
 
-static bool should_gather(const struct dmda_log *log)
+static bool should_gather_locked(const struct dmda_log *log)
 {
+	lockdep_assert_held(&log->lock);
+
 	return log->inplace.nr_pages >= portion(log) && dmda_log_is_full_locked(log) &&
-		has_holes(log);
+		has_holes_locked(log);
 }
 
 /*
@@ -53,7 +57,7 @@ static bool begin_gathering(struct dmda_log *log)
 	bool should;
 
 	spin_lock_irq(&log->lock);
-	should = should_gather(log);
+	should = should_gather_locked(log);
 	if (should)
 		log->inplace.nr_pages = min_t(u64, log->inplace.nr_pages - portion(log),
 					      portion(log));
@@ -186,12 +190,16 @@ void dmda_log_kick_clean(struct dmda_log *log)
 
 void dmda_log_clean_if_low_locked(struct dmda_log *log)
 {
+	lockdep_assert_held(&log->lock);
+
 	if (log->space.segments.nr_free <= DMDA_LOG_LOW_SEGMENTS)
 		dmda_log_kick_clean(log);
 }
 
 void dmda_log_clean_if_few_locked(struct dmda_log *log)
 {
+	lockdep_assert_held(&log->lock);
+
 	if (log->space.segments.nr_free <= DMDA_LOG_LOW_SEGMENTS)
 		dmda_log_kick_clean(log);
 	else if (log->space.segments.nr_free <= soft_mark(log))
@@ -200,7 +208,9 @@ void dmda_log_clean_if_few_locked(struct dmda_log *log)
 
 void dmda_log_clean_if_holey_locked(struct dmda_log *log)
 {
-	if (should_gather(log))
+	lockdep_assert_held(&log->lock);
+
+	if (should_gather_locked(log))
 		dmda_log_kick_clean(log);
 }
 

@@ -82,9 +82,11 @@ void dmda_log_hint_plan(struct dmda_log *log, struct dmda_log_io *io,
 }
 
 /* Is there something where a run begins? There may be, if its page of the map is not in memory. */
-static bool may_replace_locked(const struct dmda_log_io *io)
+static bool may_replace_locked(const struct dmda_log *log, const struct dmda_log_io *io)
 {
 	u32 entry;
+
+	lockdep_assert_held(&log->lock);
 
 	if (!io->pages[0])
 		return true;
@@ -107,7 +109,7 @@ void dmda_log_hint_place_locked(struct dmda_log *log, struct dmda_log_io *io)
 	 * What small pieces replace was in order once; a command for each costs more. What a
 	 * segment had no room for is no small piece.
 	 */
-	if (dmda_log_io_pages(io) < DMDA_LOG_UNIT_PAGES && may_replace_locked(io) &&
+	if (dmda_log_io_pages(io) < DMDA_LOG_UNIT_PAGES && may_replace_locked(log, io) &&
 	    !io->is_rest) {
 		io->what = DMDA_HINT_NONE;
 		return;

@@ -24,13 +24,17 @@ bool dmda_log_is_full_locked(const struct dmda_log *log)
 {
 	const struct dmda_segments *segments = &log->space.segments;
 
+	lockdep_assert_held(&log->lock);
+
 	return segments->nr_valid * 100 > dmda_log_places_of(log, segments->nr_segments) *
 					  READ_ONCE(log->dmda->config.in_place_percent);
 }
 
 /* Would a write be done where its pages are, if these lie together? */
-static bool may_stay(const struct dmda_log *log, const struct dmda_log_io *io)
+static bool may_stay_locked(const struct dmda_log *log, const struct dmda_log_io *io)
 {
+	lockdep_assert_held(&log->lock);
+
 	/* What is left of a large write would be left of what that replaces, too. */
 	return log->inplace.is_possible && dmda_log_io_pages(io) < DMDA_LOG_UNIT_PAGES &&
 		!io->is_rest && dmda_log_is_full_locked(log);
@@ -44,7 +48,7 @@ bool dmda_log_needs_map_locked(struct dmda_log *log, const struct dmda_log_io *i
 	lockdep_assert_held(&log->lock);
 
 	/* Those on two pages of the map never stay. */
-	return may_stay(log, io) && entry + dmda_log_io_pages(io) <= DMDA_MAP_ENTRIES &&
+	return may_stay_locked(log, io) && entry + dmda_log_io_pages(io) <= DMDA_MAP_ENTRIES &&
 		!dmda_log_page_is_there_locked(log, index);
 }
 
@@ -55,6 +59,8 @@ static dpn_t present_place_locked(struct dmda_log *log, const struct dmda_log_io
 	u64 index = dmda_map_index(to_lpn(io->first), &entry);
 	struct dmda_log_page *page = io->pages[0] ?: dmda_log_page_find_locked(log, index);
 	dpn_t dpn;
+
+	lockdep_assert_held(&log->lock);
 
 	if (!page || dmda_map_run(page->map.block, entry, dmda_log_io_pages(io), &dpn) <
 		     dmda_log_io_pages(io))
@@ -70,7 +76,7 @@ bool dmda_log_stay_locked(struct dmda_log *log, struct dmda_log_io *io)
 
 	lockdep_assert_held(&log->lock);
 
-	if (!may_stay(log, io))
+	if (!may_stay_locked(log, io))
 		return false;
 	dpn = present_place_locked(log, io);
 	if (dpn == DPN_NONE)

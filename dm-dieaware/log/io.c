@@ -31,18 +31,22 @@ void dmda_log_go_on_locked(struct dmda_log *log, struct dmda_log_io *io)
 	dmda_log_kick(log, &log->ios.work);
 }
 
-void dmda_log_unpin_locked(struct dmda_log_io *io)
+void dmda_log_unpin_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
+	lockdep_assert_held(&log->lock);
+
 	for (u32 i = 0; i < DMDA_OP_MAP_PAGES; i++) {
 		if (io->pages[i])
-			dmda_log_page_put_locked(io->pages[i]);
+			dmda_log_page_put_locked(log, io->pages[i]);
 		io->pages[i] = NULL;
 	}
 }
 
 void dmda_log_let_go_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
-	dmda_log_unpin_locked(io);
+	lockdep_assert_held(&log->lock);
+
+	dmda_log_unpin_locked(log, io);
 	dmda_log_unclaim_locked(log, io);
 	io->stage = DMDA_LOG_MAPPED;
 }
@@ -92,6 +96,8 @@ static bool all_is_durable_locked(const struct dmda_log *log)
 {
 	const struct dmda_log_journal *journal = &log->journal;
 	u64 next_seq = journal->has_batch ? journal->batch.next_seq : journal->next_place.seq;
+
+	lockdep_assert_held(&log->lock);
 
 	return journal->durable_seq + 1 == next_seq &&
 		journal->durable_overwrites == journal->nr_overwrites;

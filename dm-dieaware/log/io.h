@@ -152,7 +152,7 @@ void dmda_log_go_on_locked(struct dmda_log *log, struct dmda_log_io *io);
 void dmda_log_send_to(struct dmda_log *log, struct bio *bio, dpn_t dpn);
 
 /* Counterpart of getting the pages of the map that a bio needs. */
-void dmda_log_unpin_locked(struct dmda_log_io *io);
+void dmda_log_unpin_locked(struct dmda_log *log, struct dmda_log_io *io);
 
 /**
  * dmda_log_let_go_locked() - a bio has no pins and claims any more: its operation is done, or

@@ -221,6 +221,8 @@ bool dmda_log_map_run_locked(struct dmda_log *log,
 
 void dmda_log_commit_for_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
+	lockdep_assert_held(&log->lock);
+
 	list_move_tail(&io->list, &log->journal.committing);
 	log->counters.nr_flushes++;
 	dmda_log_kick(log, &log->journal.work);

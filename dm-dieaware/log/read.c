@@ -17,6 +17,8 @@ static u32 look_up_locked(struct dmda_log *log, const struct dmda_log_page *page
 {
 	u32 entry, nr;
 
+	lockdep_assert_held(&log->lock);
+
 	dmda_map_index(to_lpn(lpn), &entry);
 	nr = dmda_map_run(page->map.block, entry, nr_pages, dpn);
 	*seg = SEG_NONE;

@@ -18,16 +18,20 @@
 
 u32 dmda_log_places_left_locked(const struct dmda_log *log, enum dmda_stream stream)
 {
+	lockdep_assert_held(&log->lock);
+
 	if (log->space.writer.open[stream].seg == SEG_NONE)
 		return 0;
 	return dmda_super_data_pages(&log->super) - log->space.writer.open[stream].next_page;
 }
 
 /* Nothing more goes to a stream's segment. */
-static void retire(struct dmda_log *log, enum dmda_stream stream)
+static void retire_locked(struct dmda_log *log, enum dmda_stream stream)
 {
 	seg_t seg = log->space.writer.open[stream].seg;
 	struct dmda_log_open *open;
+
+	lockdep_assert_held(&log->lock);
 
 	if (seg == SEG_NONE)
 		return;
@@ -38,10 +42,12 @@ static void retire(struct dmda_log *log, enum dmda_stream stream)
 		dmda_log_kick(log, &log->space.work);
 }
 
-static bool may_open(struct dmda_log *log, enum dmda_stream stream)
+static bool may_open_locked(struct dmda_log *log, enum dmda_stream stream)
 {
 	u8 next = dmda_writer_next_summary(&log->space.writer, stream);
 	u32 kept = dmda_log_kept_from_locked(log, stream);
+
+	lockdep_assert_held(&log->lock);
 
 	dmda_log_clean_if_few_locked(log);
 	if (log->space.segments.nr_free <= kept) {
@@ -53,11 +59,13 @@ static bool may_open(struct dmda_log *log, enum dmda_stream stream)
 	return log->space.open[next].seg == SEG_NONE && dmda_log_has_room_locked(log, 1);
 }
 
-static bool open_segment(struct dmda_log *log, enum dmda_stream stream)
+static bool open_segment_locked(struct dmda_log *log, enum dmda_stream stream)
 {
 	u8 open = dmda_writer_next_summary(&log->space.writer, stream);
 	struct dmda_record record = { .kind = DMDA_RECORD_OPEN, .open = open };
 	u64 seq;
+
+	lockdep_assert_held(&log->lock);
 
 	record.seg = dmda_segments_find_free(&log->space.segments);
 	if (record.seg == SEG_NONE)
@@ -72,10 +80,12 @@ static bool open_segment(struct dmda_log *log, enum dmda_stream stream)
 }
 
 /* Has the stream's segment something to be gained by cleaning, which only takes closed ones? */
-static bool has_holes(const struct dmda_log *log, enum dmda_stream stream)
+static bool has_holes_locked(const struct dmda_log *log, enum dmda_stream stream)
 {
 	u32 seg = from_seg(log->space.writer.open[stream].seg);
 	const struct dmda_segment *segment = &log->space.segments.segment[seg];
+
+	lockdep_assert_held(&log->lock);
 
 	return segment->nr_valid + log->space.open[segment->open].nr_writing <
 		log->space.writer.open[stream].next_page;
@@ -92,12 +102,12 @@ u32 dmda_log_take_locked(struct dmda_log *log, enum dmda_stream stream, u32 nr_p
 	if (stream == DMDA_STREAM_USER && !dmda_log_has_credit_locked(log))
 		return 0;
 	if (!left || (whole && left < nr_pages)) {
-		bool may = may_open(log, stream);
+		bool may = may_open_locked(log, stream);
 
 		/* What is left is not wasted for nothing: others may be content with it. */
-		if (may || !left || has_holes(log, stream))
-			retire(log, stream);
-		if (!may || !open_segment(log, stream))
+		if (may || !left || has_holes_locked(log, stream))
+			retire_locked(log, stream);
+		if (!may || !open_segment_locked(log, stream))
 			return 0;
 	}
 	*open = log->space.segments.segment[from_seg(log->space.writer.open[stream].seg)].open;

@@ -43,7 +43,7 @@ static u32 trim_some(struct dmda_log *log, struct dmda_log_io *io, struct dmda_l
 		list_move_tail(&io->list, &log->ios.unmapped);
 		nr = 0;
 	}
-	dmda_log_page_put_locked(page);
+	dmda_log_page_put_locked(log, page);
 	spin_unlock_irq(&log->lock);
 	return nr;
 }

@@ -40,6 +40,8 @@ static bool pin_pages_locked(struct dmda_log *log, struct dmda_log_io *io)
 	u64 first = dmda_map_index(to_lpn(io->first), &entry);
 	u64 last = dmda_map_index(to_lpn(io->last), &entry);
 
+	lockdep_assert_held(&log->lock);
+
 	for (u64 i = first; i <= last; i++) {
 		struct dmda_log_page *page;
 
@@ -48,7 +50,7 @@ static bool pin_pages_locked(struct dmda_log *log, struct dmda_log_io *io)
 			continue;
 		page = dmda_log_page_find_locked(log, i);
 		if (!page) {
-			dmda_log_unpin_locked(io);
+			dmda_log_unpin_locked(log, io);
 			return false;
 		}
 		page->nr_pins++;
@@ -61,6 +63,8 @@ static bool pin_pages_locked(struct dmda_log *log, struct dmda_log_io *io)
 static u32 place_locked(struct dmda_log *log, struct dmda_log_io *io, bool whole)
 {
 	u32 nr = 0;
+
+	lockdep_assert_held(&log->lock);
 
 	/* Who came first is served first. */
 	if (dmda_log_stay_locked(log, io))
@@ -203,7 +207,7 @@ void dmda_log_go_on_writing(struct dmda_log *log, struct dmda_log_io *io)
 	nr = place_locked(log, io, true);
 	/* Who waits has nothing pinned. */
 	if (!nr || io->is_in_place)
-		dmda_log_unpin_locked(io);
+		dmda_log_unpin_locked(log, io);
 	if (nr && io->is_fetching)
 		dmda_log_go_on_locked(log, io);
 	spin_unlock_irq(&log->lock);
@@ -216,6 +220,8 @@ void dmda_log_go_on_writing(struct dmda_log *log, struct dmda_log_io *io)
 /* Nothing becomes of its places. */
 static void give_up_write_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
+	lockdep_assert_held(&log->lock);
+
 	if (io->is_in_place)
 		dmda_log_stayed_locked(log, io);
 	else
@@ -230,6 +236,8 @@ static bool apply_write_locked(struct dmda_log *log, struct dmda_log_io *io)
 	struct dmda_written first = {
 		.lpn = to_lpn(io->first), .file = io->file, .fpage = io->fpage,
 	};
+
+	lockdep_assert_held(&log->lock);
 
 	if (io->is_in_place) {
 		log->journal.nr_overwrites++;
@@ -297,7 +305,7 @@ int dmda_log_end_write(struct dmda_log *log, struct dmda_log_io *io, blk_status_
 static void unpin(struct dmda_log *log, struct dmda_log_io *io)
 {
 	spin_lock_irq(&log->lock);
-	dmda_log_unpin_locked(io);
+	dmda_log_unpin_locked(log, io);
 	spin_unlock_irq(&log->lock);
 }
 
@@ -354,6 +362,8 @@ static void map_some_locked(struct dmda_log *log, struct list_head *done,
 			    struct list_head *failed)
 {
 	struct dmda_log_io *io, *next;
+
+	lockdep_assert_held(&log->lock);
 
 	list_for_each_entry_safe(io, next, &log->ios.unmapped, list) {
 		if (bio_op(dmda_log_bio(io)) != REQ_OP_WRITE) {
