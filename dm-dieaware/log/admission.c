@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which writes go on, which wait, and until when. Users leave the last segments to cleaning, for
- * which it needs some to make others free. While it does that, they write in small portions, as many
- * pages as it gains; rather than not at all later. Who finds no places waits, goes on when there are
- * some, fails when space has run out and stays so, and goes back to dm before a suspension that does
- * not wait for him.
+ * Which writes go on, which wait, and until when. Users leave the last segments to cleaning, which
+ * needs some to make others free. While it does that, they write in small portions, as many pages
+ * as it gains, rather than not at all later. A write that finds no places waits. It goes on when
+ * there are some, fails when space has run out and stays so, and goes back to dm before a
+ * suspension that does not wait for writes.
  */
 #include "log.h"
 

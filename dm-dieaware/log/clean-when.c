@@ -49,8 +49,8 @@ static bool should_gather_locked(const struct dmda_log *log)
 }
 
 /*
- * Has so much been overwritten in place that some segments are to be cleaned for it, so that what is
- * free lies together? Return: true once for that much.
+ * Has so much been overwritten in place that some segments are to be cleaned for it, so that what
+ * is free lies together? Return: true once for that much.
  */
 static bool begin_gathering(struct dmda_log *log)
 {

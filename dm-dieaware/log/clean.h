@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Cleaning: what is valid in some segments is brought to another place, so that they become free.
- * clean.c does a round, clean-when.c says when, clean-choose.c with which segments, clean-all.c with
- * all of them, copy.c moves pages.
+ * clean.c does a round, clean-when.c says when, clean-choose.c with which segments, clean-all.c
+ * with all of them, copy.c moves pages.
  */
 #ifndef DMDA_LOG_CLEAN_H
 #define DMDA_LOG_CLEAN_H

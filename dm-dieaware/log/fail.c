@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Failure: metadata could not be read or written. There is one way to get there, from everywhere.
- * From then on a device only reads, also after the next start, for its superblock says that it needs
- * a check.
+ * From then on a device only reads, also after the next start, for its superblock says that it
+ * needs a check.
  */
 #include "disk.h"
 #include "log.h"

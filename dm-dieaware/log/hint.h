@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Functions defined in hint.c
+ * Hints of log mode: which page precedes what is written in its file, and where that lies.
  */
 #ifndef DMDA_LOG_HINT_H
 #define DMDA_LOG_HINT_H

@@ -13,12 +13,49 @@
 struct dmda_log;
 struct dmda_log_page;
 
+/*
+ * The stages of a bio, and below them what it waits for there, and in which list:
+ *
+ *   write -> CLAIM ---------> PLACE --------------> DATA ------------------> MAPPED -> its end
+ *            older claims:    the map, if it may    the device below, and    FUA: a commit:
+ *            in none          stay in place;        the map if it is         committing
+ *                             places: starved       fetching; then room
+ *                                                   in the batch: unmapped
+ *
+ *   trim --> CLAIM ---------> PLACE ---------------------------------------> MAPPED -> its end
+ *            older claims:    its turn; the map; room in the                 FUA: a commit:
+ *            in none          batch: unmapped                                committing
+ *
+ *   read --> CLAIM --------------------------------> DATA -------------------> its end
+ *              |                                     the device below
+ *              +-- no page of the map in memory: the worker -> MAPPED -> the end of its pieces
+ *
+ *   flush -> MAPPED -> its end
+ *            a commit: committing
+ *
+ * A bio that has got what it waited for goes to the list ready, and the worker goes on with it. For
+ * a page of the map it waits in a list of that page's (dmda_log_page.waiters). A write or trim may
+ * also go from where it is to MAPPED, and end with an error, or go back to dm.
+ *
+ * A write's operation is done at the step from DATA to MAPPED, when the last of three is there: its
+ * data is written, its pages of the map are pinned, the batch has room. Which of the first two
+ * is missing is said by is_fetching and is_written, which have no meaning in other stages:
+ *
+ *			is_fetching	is_written
+ *   data		no		no
+ *   data and map	yes		no
+ *   map		yes		yes
+ *   neither		no		either: the end of the data, or of the fetching, goes on
+ */
+
 /**
  * enum dmda_log_stage - how far a bio has come
- * @DMDA_LOG_CLAIM: a write or trim waits until older ones of the same lpns are done
- * @DMDA_LOG_PLACE: a write needs places
- * @DMDA_LOG_DATA: data is being read or written; what a write needs of the map, too
- * @DMDA_LOG_MAPPED: a write's operation is done; it waits for a commit, or has ended
+ * @DMDA_LOG_CLAIM: older writes and trims of the same lpns are not done yet; a read was not
+ *	looked up yet
+ * @DMDA_LOG_PLACE: they are: a write needs places, a trim the worker
+ * @DMDA_LOG_DATA: data is being read or written, and what a write needs of the map is being read
+ * @DMDA_LOG_MAPPED: its operation is done, or is none: nobody waits for its lpns, and its end is
+ *	nothing but that
  */
 enum dmda_log_stage {
 	DMDA_LOG_CLAIM,

@@ -5,7 +5,7 @@
  * is core/'s; here are bios, memory, locks and workers.
  *
  * A part of struct dmda_log is declared in the header of the file whose it is, with the functions
- * of that file. Others read it, and change it by those functions but for a few counts.
+ * of that file.
  *
  *	io.c		a bio's way in, on and out
  *	claims.c	order of writes and trims of the same lpns
