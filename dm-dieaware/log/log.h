@@ -17,7 +17,8 @@
  *	cache.c		pages of the map: read when needed, written back, evicted
  *	journal.c	the journal: batches, group commit
  *	space.c		segments: opened, closed, freed
- *	checkpoint.c	tables and root
+ *	tables.c	pages of tables: written to their slots
+ *	checkpoint.c	when tables are written, and the root after them
  *	clean.c		moving what is valid out of segments: a round, and memory for it
  *	clean-when.c	the same: when it starts and stops
  *	clean-choose.c	the same: out of which segments
