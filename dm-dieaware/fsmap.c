@@ -22,7 +22,7 @@
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 
-#include "core/identity.h"
+#include "core/file-id.h"
 #include "dieaware.h"
 
 #define SLOT_BITS	8

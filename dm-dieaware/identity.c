@@ -18,7 +18,7 @@
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 
-#include "core/identity.h"
+#include "core/file-id.h"
 #include "dieaware.h"
 
 #define BTRFS_TREE_INODE	1

@@ -4,7 +4,7 @@
  * them. A message that names runs is verified to its last word before anybody acts on
  * its first.
  */
-#include "identity.h"
+#include "file-id.h"
 #include "message.h"
 #include "words.h"
 

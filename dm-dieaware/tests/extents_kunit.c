@@ -3,7 +3,7 @@
 #include <kunit/test.h>
 
 #include "../core/extents.c"
-#include "../core/identity.h"
+#include "../core/file-id.h"
 #include "extents_model.h"
 
 #define NR_MEMORY	64

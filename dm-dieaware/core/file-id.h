@@ -8,8 +8,8 @@
  * Two files that fall on the same number share their runs: a wrong hint now and
  * then, never wrong data. With 2^64 numbers that takes billions of files.
  */
-#ifndef DMDA_IDENTITY_H
-#define DMDA_IDENTITY_H
+#ifndef DMDA_FILE_ID_H
+#define DMDA_FILE_ID_H
 
 #include "units.h"
 
@@ -40,4 +40,4 @@ static inline struct dmda_file dmda_file_id(u32 dev, u64 ino, u32 gen)
 	return (struct dmda_file){ .id = id ? id : 1 };
 }
 
-#endif /* DMDA_IDENTITY_H */
+#endif /* DMDA_FILE_ID_H */
