@@ -30,6 +30,7 @@
 #include "core/classify.h"
 #include "core/config.h"
 #include "core/units.h"
+#include "hint-memory.h"
 #include "runtable.h"
 #include "stats.h"
 #include "transport.h"
@@ -73,10 +74,6 @@ struct dmda_discovery {
 	u64 stripe_bytes;
 };
 
-/* Slots that remember where writes of unknown files ended */
-#define DMDA_TAIL_BITS	8
-#define DMDA_NR_TAILS	BIT(DMDA_TAIL_BITS)
-
 struct dmda_log;
 struct dmda_message;
 
@@ -91,8 +88,7 @@ struct dmda_message;
  * @lba_shift: log2 of sectors in a logical block of the device below; likewise
  * @stats: counters
  * @state: enum dmda_state; see the table of locks
- * @tails: dpn behind the last page of recent writes of unknown files, by its hash;
- *	no lock: a lost entry is a lost hint
+ * @tails: where recent writes of unknown files ended
  * @admin_lock: protects the fields below
  * @config: the table line; @config.hints changes by message
  * @discovery: the device's answer to the last question that it has answered; its @state is
@@ -120,7 +116,7 @@ struct dmda {
 	struct dmda_runtable *table;
 	struct dmda_stats stats;
 	enum dmda_state state;
-	u64 tails[DMDA_NR_TAILS];
+	struct dmda_tails tails;
 
 	struct mutex admin_lock; /* of the configuration */
 	struct dmda_config config;
@@ -145,6 +141,18 @@ static inline bool dmda_watches(const struct dmda *dmda)
 	enum dmda_state state = READ_ONCE(dmda->state);
 
 	return state == DMDA_STATE_ON || state == DMDA_STATE_ASKING;
+}
+
+/**
+ * dmda_hint_fit() - leave out of a verdict what the device does not know
+ * @verdict: changed
+ *
+ * Context: any.
+ */
+static inline void dmda_hint_fit(const struct dmda *dmda, struct dmda_verdict *verdict)
+{
+	if (!READ_ONCE(dmda->discovery.knows_begin))
+		dmda_classify_forgo_begin(verdict);
 }
 
 /**
@@ -206,50 +214,6 @@ struct dmda_write {
  * Return: DM_MAPIO_REMAPPED.
  */
 int dmda_hint_map(struct dmda *dmda, struct bio *bio);
-
-/**
- * dmda_hint_watch() - learn from what is no write
- * @sector: of the bio in the target
- *
- * Context: from map.
- */
-void dmda_hint_watch(struct dmda *dmda, struct bio *bio, sector_t sector);
-
-/**
- * dmda_hint_follow() - a write of an unknown file: does it continue another one?
- * @write: @run says where; gets its verdict, and another source if it does
- *
- * Context: from map.
- */
-void dmda_hint_follow(struct dmda *dmda, struct dmda_write *write);
-
-/**
- * dmda_hint_fit() - leave out of a verdict what the device does not know
- * @verdict: changed
- *
- * Context: any.
- */
-static inline void dmda_hint_fit(const struct dmda *dmda, struct dmda_verdict *verdict)
-{
-	if (!READ_ONCE(dmda->discovery.knows_begin))
-		dmda_classify_forgo_begin(verdict);
-}
-
-/**
- * dmda_hint_forget_all() - writes go by unseen: what was known is out of date
- * @dmda: the target
- *
- * Context: may sleep.
- */
-void dmda_hint_forget_all(struct dmda *dmda);
-
-/**
- * dmda_hint_send() - count a write and send its hint with it
- * @write: all of it; the bio is remapped to the device below
- *
- * Context: the task that submits it.
- */
-void dmda_hint_send(struct dmda *dmda, struct dmda_write *write);
 
 /*
  * Functions defined in identity.c

@@ -14,10 +14,8 @@
  * The run table learns when a write is mapped, not when it is done. If the write
  * fails, it is wrong, and costs a hint.
  */
-#include <linux/hash.h>
-
 #include "dieaware.h"
-#include "trace.h"
+#include "hint-send.h"
 
 /*
  * So much of what one task reads lets the device begin. It is what the block layer
@@ -52,35 +50,6 @@ static u32 cut_at(struct dmda *dmda, const struct dmda_write *write, u32 nr_alik
 	if (!can_cut(write->bio))
 		return 0;
 	return dmda_classify_cut(sector, nr_pages, nr_alike, whole_bytes >> SECTOR_SHIFT);
-}
-
-static void forget(struct dmda *dmda, sector_t sector, u64 nr_sectors)
-{
-	u64 first = sector >> DMDA_PAGE_SECTOR_SHIFT;
-	u64 end = (sector + nr_sectors + DMDA_PAGE_SECTORS - 1) >> DMDA_PAGE_SECTOR_SHIFT;
-
-	dmda_runtable_forget(dmda->table, to_dpn(first), end - first);
-}
-
-/*
- * The whole pages of its file that the bio begins with, as a run. False if it does
- * not begin and end at pages, or at a place in the file that is none.
- */
-static bool run_of(struct dmda_write *write, sector_t sector)
-{
-	const struct dmda_identity *identity = &write->identity;
-	u32 size = write->bio->bi_iter.bi_size;
-	u32 page_mask = (1U << DMDA_PAGE_SHIFT) - 1;
-	u32 nr_pages = min(identity->len_bytes, size) >> DMDA_PAGE_SHIFT;
-
-	if ((sector & (DMDA_PAGE_SECTORS - 1)) || (size & page_mask) ||
-	    (identity->pos_bytes & page_mask) || !nr_pages)
-		return false;
-	write->run.file = identity->file;
-	write->run.fpage = identity->pos_bytes >> DMDA_PAGE_SHIFT;
-	write->run.dpn = to_dpn(sector >> DMDA_PAGE_SECTOR_SHIFT);
-	write->run.nr_pages = nr_pages;
-	return true;
 }
 
 /* Make the bio its first run. False if that is only a part of it, and it must not be cut. */
@@ -126,43 +95,6 @@ static void classify_file(struct dmda *dmda, struct dmda_write *write)
 	dmda_hint_fit(dmda, &write->verdict);
 }
 
-static u64 *tail_of(struct dmda *dmda, dpn_t end)
-{
-	return &dmda->tails[hash_64(from_dpn(end), DMDA_TAIL_BITS)];
-}
-
-/*
- * Data of an unknown file. Where such writes ended is kept aside from the run table,
- * for a hint that needs no more than that: random writes would fill the table with
- * pages of which nothing is known.
- */
-void dmda_hint_follow(struct dmda *dmda, struct dmda_write *write)
-{
-	const struct dmda_run *run = &write->run;
-	dpn_t end = to_dpn(from_dpn(run->dpn) + run->nr_pages);
-	struct dmda_neighbour before = { .dpn = DPN_NONE, .owner = DMDA_OWNER_UNKNOWN };
-	struct dmda_owner here = DMDA_OWNER_UNKNOWN;
-
-	if (READ_ONCE(*tail_of(dmda, run->dpn)) == from_dpn(run->dpn) && from_dpn(run->dpn)) {
-		before.dpn = to_dpn(from_dpn(run->dpn) - 1);
-		before.owner.fpage = from_dpn(before.dpn);
-		before.owner.nr_pages = 1;
-	}
-	WRITE_ONCE(*tail_of(dmda, end), from_dpn(end));
-	dmda_classify(run, &here, &before, run->nr_pages, &write->verdict);
-	if (write->verdict.hint != DMDA_HINT_NONE)
-		write->identity.source = DMDA_SOURCE_ADJACENCY;
-}
-
-void dmda_hint_forget_all(struct dmda *dmda)
-{
-	u32 i;
-
-	dmda_runtable_clear(dmda->table);
-	for (i = 0; i < DMDA_NR_TAILS; i++)
-		WRITE_ONCE(dmda->tails[i], 0);
-}
-
 /* Make the bio one to which the verdict applies as a whole, or find one that does */
 static void fit_to_verdict(struct dmda *dmda, struct dmda_write *write)
 {
@@ -178,49 +110,6 @@ static void fit_to_verdict(struct dmda *dmda, struct dmda_write *write)
 	}
 	look_before(dmda, &write->run, &before);
 	dmda_classify_whole(&write->run, &before, &write->verdict);
-}
-
-/*
- * The block layer would put this write and one before or behind it, which this CPU
- * mapped last, into one command, and one of them under the hint of the other.
- */
-static bool merges_badly(struct dmda *dmda, const struct dmda_write *write)
-{
-	struct dmda_cpu *cpu = raw_cpu_ptr(dmda->stats.cpu);
-	u64 first = from_dpn(write->run.dpn), end = first + write->run.nr_pages;
-	bool adjacent = first == READ_ONCE(cpu->end_dpn) || end == READ_ONCE(cpu->first_dpn);
-	bool bad = adjacent && READ_ONCE(cpu->hint) != write->verdict.hint;
-
-	/* Another task may run here meanwhile: what gets mixed up, the transport finds. */
-	WRITE_ONCE(cpu->first_dpn, first);
-	WRITE_ONCE(cpu->end_dpn, end);
-	WRITE_ONCE(cpu->hint, write->verdict.hint);
-	return bad || (write->verdict.hint == DMDA_HINT_APPEND &&
-		       from_dpn(write->verdict.pred) + 1 != first);
-}
-
-/* The pieces of one write of data follow one another, also when its beginning has no hint */
-static bool will_be_split(struct dmda *dmda, const struct dmda_write *write)
-{
-	struct request_queue *queue = bdev_get_queue(dmda->dev->bdev);
-
-	if (bio_sectors(write->bio) <= queue_max_sectors(queue))
-		return false;
-	switch (write->identity.source) {
-	case DMDA_SOURCE_METADATA:
-		return false;
-	case DMDA_SOURCE_UNKNOWN:
-		return dmda->config.lba_adjacency;
-	default:
-		return true;
-	}
-}
-
-static void count_write(struct dmda *dmda, const struct dmda_write *write)
-{
-	dmda_count(&dmda->stats, DMDA_COUNT_WRITES);
-	dmda_count(&dmda->stats, DMDA_COUNT_PAGE + write->identity.source);
-	dmda_count(&dmda->stats, DMDA_COUNT_NONE + write->verdict.hint);
 }
 
 /* A piece of a file, or of something unknown, in whole pages */
@@ -261,7 +150,7 @@ static void remember_pieces(struct dmda *dmda, struct bio *bio, sector_t sector)
 
 	while (bio->bi_iter.bi_size) {
 		dmda_identify_write(dmda, bio, &piece.identity);
-		if (piece.identity.source != DMDA_SOURCE_PAGE || !run_of(&piece, sector))
+		if (piece.identity.source != DMDA_SOURCE_PAGE || !dmda_hint_run(&piece, sector))
 			break;
 		dmda_runtable_set(dmda->table, &piece.run);
 		bio_advance_iter(bio, &bio->bi_iter, piece.run.nr_pages << DMDA_PAGE_SHIFT);
@@ -277,7 +166,7 @@ static void work_out(struct dmda *dmda, struct dmda_write *write, sector_t secto
 	write->verdict.hint = DMDA_HINT_NONE;
 	write->verdict.pred = DPN_NONE;
 	dmda_identify_write(dmda, write->bio, &write->identity);
-	is_run = write->identity.source != DMDA_SOURCE_METADATA && run_of(write, sector) &&
+	is_run = write->identity.source != DMDA_SOURCE_METADATA && dmda_hint_run(write, sector) &&
 		 fit_to_run(dmda, write);
 	if (is_run) {
 		work_out_run(dmda, write);
@@ -289,7 +178,7 @@ static void work_out(struct dmda *dmda, struct dmda_write *write, sector_t secto
 	}
 	/* Nobody knows then what its device pages hold. */
 	if (!write->identity.file.id || (!is_run && !is_held(dmda, write, sector)))
-		forget(dmda, sector, bio_sectors(write->bio));
+		dmda_hint_forget(dmda, sector, bio_sectors(write->bio));
 	if (!is_run && write->identity.len_bytes < write->bio->bi_iter.bi_size)
 		remember_pieces(dmda, write->bio, sector);
 }
@@ -300,20 +189,6 @@ static void remap(struct dmda *dmda, struct bio *bio, sector_t sector)
 	bio->bi_iter.bi_sector = dmda->config.start_sectors + sector;
 }
 
-void dmda_hint_send(struct dmda *dmda, struct dmda_write *write)
-{
-	bool is_on = READ_ONCE(dmda->state) == DMDA_STATE_ON;
-
-	if (!is_on)
-		write->verdict.hint = DMDA_HINT_NONE;
-	if (merges_badly(dmda, write))
-		write->bio->bi_opf |= REQ_NOMERGE;
-	count_write(dmda, write);
-	trace_dmda_hint(dmda->self_dev, &write->run, &write->verdict, &write->identity);
-	if (is_on && (write->verdict.hint != DMDA_HINT_NONE || will_be_split(dmda, write)))
-		dmda_transport_attach(dmda, write->bio, &write->verdict);
-}
-
 static void map_write(struct dmda *dmda, struct bio *bio, sector_t sector)
 {
 	struct dmda_write write = { .bio = bio };
@@ -321,39 +196,6 @@ static void map_write(struct dmda *dmda, struct bio *bio, sector_t sector)
 	work_out(dmda, &write, sector);
 	remap(dmda, bio, sector);
 	dmda_hint_send(dmda, &write);
-}
-
-static void learn(struct dmda *dmda, struct bio *bio, sector_t sector)
-{
-	struct dmda_write read = { .bio = bio };
-	struct dmda_owner owner;
-
-	if (!dmda_identify_read(bio, &read.identity) || !run_of(&read, sector))
-		return;
-	dmda_runtable_owner(dmda->table, read.run.dpn, &owner);
-	if (owner.file.id == read.run.file.id && owner.fpage == read.run.fpage &&
-	    owner.nr_pages >= read.run.nr_pages)
-		return;
-	dmda_runtable_set(dmda->table, &read.run);
-	dmda_count(&dmda->stats, DMDA_COUNT_LEARNED);
-}
-
-/* What hint mode does besides sending the bio down; writes go down by themselves */
-void dmda_hint_watch(struct dmda *dmda, struct bio *bio, sector_t sector)
-{
-	switch (bio_op(bio)) {
-	case REQ_OP_READ:
-		if (dmda->config.learn_reads)
-			learn(dmda, bio, sector);
-		break;
-	case REQ_OP_DISCARD:
-	case REQ_OP_SECURE_ERASE:
-	case REQ_OP_WRITE_ZEROES:
-		forget(dmda, sector, bio_sectors(bio));
-		break;
-	default:
-		break;
-	}
 }
 
 /*

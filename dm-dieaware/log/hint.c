@@ -15,6 +15,7 @@
  *
  * Nothing is read for a hint: where a page of the map is not in memory there is none.
  */
+#include "../hint-send.h"
 #include "claims.h"
 #include "hint.h"
 #include "log.h"

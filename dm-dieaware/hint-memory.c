@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is remembered of the bios that go by, in both modes: which page of which file
+ * lies where, in the run table, and where writes of unknown files ended, in the tails.
+ * All of it is a cache: what is lost, or wrong, costs a hint and nothing else.
+ *
+ * It sends nothing, and does not know whether hints are sent.
+ */
+#include <linux/hash.h>
+
+#include "dieaware.h"
+
+void dmda_hint_forget(struct dmda *dmda, sector_t sector, u64 nr_sectors)
+{
+	u64 first = sector >> DMDA_PAGE_SECTOR_SHIFT;
+	u64 end = (sector + nr_sectors + DMDA_PAGE_SECTORS - 1) >> DMDA_PAGE_SECTOR_SHIFT;
+
+	dmda_runtable_forget(dmda->table, to_dpn(first), end - first);
+}
+
+bool dmda_hint_run(struct dmda_write *write, sector_t sector)
+{
+	const struct dmda_identity *identity = &write->identity;
+	u32 size = write->bio->bi_iter.bi_size;
+	u32 page_mask = (1U << DMDA_PAGE_SHIFT) - 1;
+	u32 nr_pages = min(identity->len_bytes, size) >> DMDA_PAGE_SHIFT;
+
+	if ((sector & (DMDA_PAGE_SECTORS - 1)) || (size & page_mask) ||
+	    (identity->pos_bytes & page_mask) || !nr_pages)
+		return false;
+	write->run.file = identity->file;
+	write->run.fpage = identity->pos_bytes >> DMDA_PAGE_SHIFT;
+	write->run.dpn = to_dpn(sector >> DMDA_PAGE_SECTOR_SHIFT);
+	write->run.nr_pages = nr_pages;
+	return true;
+}
+
+static u64 *tail_of(struct dmda *dmda, dpn_t end)
+{
+	return &dmda->tails.end[hash_64(from_dpn(end), DMDA_TAIL_BITS)];
+}
+
+/*
+ * Data of an unknown file. Where such writes ended is kept aside from the run table,
+ * for a hint that needs no more than that: random writes would fill the table with
+ * pages of which nothing is known.
+ */
+void dmda_hint_follow(struct dmda *dmda, struct dmda_write *write)
+{
+	const struct dmda_run *run = &write->run;
+	dpn_t end = to_dpn(from_dpn(run->dpn) + run->nr_pages);
+	struct dmda_neighbour before = { .dpn = DPN_NONE, .owner = DMDA_OWNER_UNKNOWN };
+	struct dmda_owner here = DMDA_OWNER_UNKNOWN;
+
+	if (READ_ONCE(*tail_of(dmda, run->dpn)) == from_dpn(run->dpn) && from_dpn(run->dpn)) {
+		before.dpn = to_dpn(from_dpn(run->dpn) - 1);
+		before.owner.fpage = from_dpn(before.dpn);
+		before.owner.nr_pages = 1;
+	}
+	WRITE_ONCE(*tail_of(dmda, end), from_dpn(end));
+	dmda_classify(run, &here, &before, run->nr_pages, &write->verdict);
+	if (write->verdict.hint != DMDA_HINT_NONE)
+		write->identity.source = DMDA_SOURCE_ADJACENCY;
+}
+
+void dmda_hint_forget_all(struct dmda *dmda)
+{
+	u32 i;
+
+	dmda_runtable_clear(dmda->table);
+	for (i = 0; i < DMDA_NR_TAILS; i++)
+		WRITE_ONCE(dmda->tails.end[i], 0);
+}
+
+static void learn(struct dmda *dmda, struct bio *bio, sector_t sector)
+{
+	struct dmda_write read = { .bio = bio };
+	struct dmda_owner owner;
+
+	if (!dmda_identify_read(bio, &read.identity) || !dmda_hint_run(&read, sector))
+		return;
+	dmda_runtable_owner(dmda->table, read.run.dpn, &owner);
+	if (owner.file.id == read.run.file.id && owner.fpage == read.run.fpage &&
+	    owner.nr_pages >= read.run.nr_pages)
+		return;
+	dmda_runtable_set(dmda->table, &read.run);
+	dmda_count(&dmda->stats, DMDA_COUNT_LEARNED);
+}
+
+void dmda_hint_watch(struct dmda *dmda, struct bio *bio, sector_t sector)
+{
+	switch (bio_op(bio)) {
+	case REQ_OP_READ:
+		if (dmda->config.learn_reads)
+			learn(dmda, bio, sector);
+		break;
+	case REQ_OP_DISCARD:
+	case REQ_OP_SECURE_ERASE:
+	case REQ_OP_WRITE_ZEROES:
+		dmda_hint_forget(dmda, sector, bio_sectors(bio));
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is remembered of the bios that go by: a cache for hints, in both modes.
+ */
+#ifndef DMDA_HINT_MEMORY_H
+#define DMDA_HINT_MEMORY_H
+
+#include <linux/bio.h>
+
+struct dmda;
+struct dmda_write;
+
+/* Slots that remember where writes of unknown files ended */
+#define DMDA_TAIL_BITS	8
+#define DMDA_NR_TAILS	BIT(DMDA_TAIL_BITS)
+
+/**
+ * struct dmda_tails - where recent writes of unknown files ended
+ * @end: dpn behind the last page of such a write, by its hash; no lock: a lost entry is a
+ *	lost hint
+ */
+struct dmda_tails {
+	u64 end[DMDA_NR_TAILS];
+};
+
+/**
+ * dmda_hint_run() - the whole pages of its file that a bio begins with, as a run
+ * @write: its @identity is known; gets its @run
+ * @sector: of the bio in the target
+ *
+ * Context: from map.
+ * Return: false if the bio does not begin and end at pages, or at a place in the file that
+ * is none.
+ */
+bool dmda_hint_run(struct dmda_write *write, sector_t sector);
+
+/**
+ * dmda_hint_forget() - nobody knows any more what some sectors hold
+ * @dmda: the target
+ * @sector: the first of them in the target
+ * @nr_sectors: their number
+ *
+ * Context: from map.
+ */
+void dmda_hint_forget(struct dmda *dmda, sector_t sector, u64 nr_sectors);
+
+/**
+ * dmda_hint_forget_all() - writes go by unseen: what was known is out of date
+ * @dmda: the target
+ *
+ * Context: may sleep.
+ */
+void dmda_hint_forget_all(struct dmda *dmda);
+
+/**
+ * dmda_hint_watch() - learn from what is no write
+ * @sector: of the bio in the target
+ *
+ * Context: from map.
+ */
+void dmda_hint_watch(struct dmda *dmda, struct bio *bio, sector_t sector);
+
+/**
+ * dmda_hint_follow() - a write of an unknown file: does it continue another one?
+ * @write: @run says where; gets its verdict, and another source if it does
+ *
+ * Context: from map.
+ */
+void dmda_hint_follow(struct dmda *dmda, struct dmda_write *write);
+
+#endif /* DMDA_HINT_MEMORY_H */

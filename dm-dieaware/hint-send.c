@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The last step of a write in both modes: it is counted, shown to the tracepoint, and
+ * handed to the transport with its hint.
+ *
+ * The block layer joins neighbouring writes to one command and cuts large ones, and
+ * knows of no hint. So what must not be joined is marked here, and what will be cut goes
+ * with the transport even without a hint, since its later pieces follow its first one.
+ */
+#include "dieaware.h"
+#include "hint-send.h"
+#include "trace.h"
+
+/*
+ * The block layer would put this write and one before or behind it, which this CPU
+ * mapped last, into one command, and one of them under the hint of the other.
+ */
+static bool merges_badly(struct dmda *dmda, const struct dmda_write *write)
+{
+	struct dmda_cpu *cpu = raw_cpu_ptr(dmda->stats.cpu);
+	u64 first = from_dpn(write->run.dpn), end = first + write->run.nr_pages;
+	bool adjacent = first == READ_ONCE(cpu->end_dpn) || end == READ_ONCE(cpu->first_dpn);
+	bool bad = adjacent && READ_ONCE(cpu->hint) != write->verdict.hint;
+
+	/* Another task may run here meanwhile: what gets mixed up, the transport finds. */
+	WRITE_ONCE(cpu->first_dpn, first);
+	WRITE_ONCE(cpu->end_dpn, end);
+	WRITE_ONCE(cpu->hint, write->verdict.hint);
+	return bad || (write->verdict.hint == DMDA_HINT_APPEND &&
+		       from_dpn(write->verdict.pred) + 1 != first);
+}
+
+/* The pieces of one write of data follow one another, also when its beginning has no hint */
+static bool will_be_split(struct dmda *dmda, const struct dmda_write *write)
+{
+	struct request_queue *queue = bdev_get_queue(dmda->dev->bdev);
+
+	if (bio_sectors(write->bio) <= queue_max_sectors(queue))
+		return false;
+	switch (write->identity.source) {
+	case DMDA_SOURCE_METADATA:
+		return false;
+	case DMDA_SOURCE_UNKNOWN:
+		return dmda->config.lba_adjacency;
+	default:
+		return true;
+	}
+}
+
+static void count_write(struct dmda *dmda, const struct dmda_write *write)
+{
+	dmda_count(&dmda->stats, DMDA_COUNT_WRITES);
+	dmda_count(&dmda->stats, DMDA_COUNT_PAGE + write->identity.source);
+	dmda_count(&dmda->stats, DMDA_COUNT_NONE + write->verdict.hint);
+}
+
+void dmda_hint_send(struct dmda *dmda, struct dmda_write *write)
+{
+	bool is_on = READ_ONCE(dmda->state) == DMDA_STATE_ON;
+
+	if (!is_on)
+		write->verdict.hint = DMDA_HINT_NONE;
+	if (merges_badly(dmda, write))
+		write->bio->bi_opf |= REQ_NOMERGE;
+	count_write(dmda, write);
+	trace_dmda_hint(dmda->self_dev, &write->run, &write->verdict, &write->identity);
+	if (is_on && (write->verdict.hint != DMDA_HINT_NONE || will_be_split(dmda, write)))
+		dmda_transport_attach(dmda, write->bio, &write->verdict);
+}
