@@ -31,48 +31,12 @@
 #include "core/config.h"
 #include "core/units.h"
 #include "hint-memory.h"
+#include "hint-state.h"
 #include "runtable.h"
 #include "stats.h"
 #include "transport.h"
 
 #define DM_MSG_PREFIX "dieaware"
-
-/**
- * enum dmda_state - whether hints are sent, and why not
- * @DMDA_STATE_ON: they are
- * @DMDA_STATE_OFF: the table line or a message says so
- * @DMDA_STATE_REJECTED: the device failed writes with hints and took them without
- * @DMDA_STATE_NOT_NVME: auto: the device below is not an NVMe namespace
- * @DMDA_STATE_NOT_ANNOUNCED: auto: the device does not announce that it understands
- * @DMDA_STATE_NO_ANSWER: auto: the device could not be asked
- * @DMDA_STATE_UNFIT: since a resume, the device is one for which no table is loaded
- * @DMDA_STATE_ASKING: auto: it is being asked; what goes by meanwhile is remembered
- */
-enum dmda_state {
-	DMDA_STATE_ON,
-	DMDA_STATE_OFF,
-	DMDA_STATE_REJECTED,
-	DMDA_STATE_NOT_NVME,
-	DMDA_STATE_NOT_ANNOUNCED,
-	DMDA_STATE_NO_ANSWER,
-	DMDA_STATE_UNFIT,
-	DMDA_STATE_ASKING,
-};
-
-/**
- * struct dmda_discovery - what the device says about itself
- * @state: ON, or why hints=auto does not send any
- * @knows_begin: it announces the hint that a write begins a file; to no other device it
- *	is sent, whatever the table line says
- * @die_unit_bytes: what goes to one die before the next die's turn, or 0
- * @stripe_bytes: that times the number of dies, or 0
- */
-struct dmda_discovery {
-	enum dmda_state state;
-	bool knows_begin;
-	u32 die_unit_bytes;
-	u64 stripe_bytes;
-};
 
 struct dmda_log;
 struct dmda_message;
@@ -91,13 +55,7 @@ struct dmda_message;
  * @tails: where recent writes of unknown files ended
  * @admin_lock: protects the fields below
  * @config: the table line; @config.hints changes by message
- * @discovery: the device's answer to the last question that it has answered; its @state is
- *	ASKING until it has answered the last one
- * @nr_questions: how often there was reason to ask; only an answer to the last one counts
- * @lent: the memory of the task that resumed, which @ask_work is to use; or NULL
- * @ask_work: asks after a resume
- * @is_unfit: at the last resume, the device was one for which no table is loaded
- * @resumed: the first resume, right after discovery, is over
+ * @asking: what the device has answered
  * @retry_lock: protects the fields below; taken at bio completion
  * @retries: failed writes to be sent again without a hint
  * @nr_doubts: retries that succeeded after an error that can have other causes than
@@ -120,12 +78,7 @@ struct dmda {
 
 	struct mutex admin_lock; /* of the configuration */
 	struct dmda_config config;
-	struct dmda_discovery discovery;
-	u32 nr_questions;
-	struct mm_struct *lent;
-	struct work_struct ask_work;
-	bool is_unfit;
-	bool resumed;
+	struct dmda_asking asking;
 
 	spinlock_t retry_lock; /* of the retries */
 	struct bio_list retries;
@@ -151,7 +104,7 @@ static inline bool dmda_watches(const struct dmda *dmda)
  */
 static inline void dmda_hint_fit(const struct dmda *dmda, struct dmda_verdict *verdict)
 {
-	if (!READ_ONCE(dmda->discovery.knows_begin))
+	if (!READ_ONCE(dmda->asking.discovery.knows_begin))
 		dmda_classify_forgo_begin(verdict);
 }
 
@@ -340,34 +293,5 @@ void dmda_retry_doubt(struct dmda *dmda);
  * the way through the NVMe driver's interface to users.
  */
 void dmda_discover(struct block_device *bdev, struct dmda_discovery *discovery);
-
-/*
- * Functions defined in target.c
- */
-
-/**
- * dmda_obey_hints() - do what a message about hints says
- * @result: for an answer, of @maxlen bytes
- *
- * Context: may sleep.
- * Return: as target_type.message; -ENOTTY: it is about something else.
- */
-int dmda_obey_hints(struct dmda *dmda, const struct dmda_message *message, char *result,
-		    unsigned int maxlen);
-
-/**
- * dmda_hints_status() - the part of the status line that is about hints
- * Return: characters printed.
- */
-size_t dmda_hints_status(struct dmda *dmda, char *result, unsigned int maxlen);
-
-/**
- * dmda_state_name() - the state as the status line shows it
- * @state: the state
- *
- * Context: any.
- * Return: "on" or "off:REASON".
- */
-const char *dmda_state_name(enum dmda_state state);
 
 #endif /* DMDA_DIEAWARE_H */

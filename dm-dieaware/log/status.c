@@ -2,6 +2,7 @@
 /*
  * The status line of a device in log mode.
  */
+#include "../hint-control.h"
 #include "grow.h"
 #include "log.h"
 #include "status.h"

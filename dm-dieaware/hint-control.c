@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Hints as seen from outside, in both modes: their part of the status line, and the
+ * messages that switch them, reset their counters, and fill or clear the run table.
+ */
+#include "core/message.h"
+#include "dieaware.h"
+#include "hint-control.h"
+
+size_t dmda_hints_status(struct dmda *dmda, char *result, unsigned int maxlen)
+{
+	struct dmda_runtable_stats runs;
+	size_t sz = 0;
+
+	DMEMIT(" transport=%s hints=%s", dmda_transport_name(),
+	       dmda_state_name(READ_ONCE(dmda->state)));
+	sz += dmda_stats_print(&dmda->stats, result + sz, maxlen - sz);
+	dmda_runtable_stats(dmda->table, &runs);
+	DMEMIT(" runs_extents=%llu runs_bytes=%llu runs_limit_bytes=%llu runs_evicted=%llu",
+	       runs.nr_extents, runs.bytes, runs.limit_bytes, runs.nr_evicted);
+	DMEMIT(" die_unit_bytes=%u stripe_bytes=%llu",
+	       READ_ONCE(dmda->asking.discovery.die_unit_bytes),
+	       READ_ONCE(dmda->asking.discovery.stripe_bytes));
+	return sz;
+}
+
+static int add_runs(struct dmda *dmda, const struct dmda_message *message)
+{
+	u64 nr_pages = dmda->ti->len >> DMDA_PAGE_SECTOR_SHIFT;
+	u32 i;
+
+	for (i = 0; i < message->nr_runs; i++) {
+		struct dmda_run run = dmda_message_run(message, i);
+
+		if (from_dpn(run.dpn) + run.nr_pages > nr_pages) {
+			DMERR("%s: A run ends behind the last page of the target.",
+			      dm_table_device_name(dmda->ti->table));
+			return -EINVAL;
+		}
+	}
+	for (i = 0; i < message->nr_runs; i++) {
+		struct dmda_run run = dmda_message_run(message, i);
+
+		dmda_runtable_set(dmda->table, &run);
+		cond_resched();
+	}
+	return 0;
+}
+
+static int print_runs(struct dmda *dmda, char *result, unsigned int maxlen)
+{
+	struct dmda_runtable_stats runs;
+	size_t sz = 0;
+
+	dmda_runtable_stats(dmda->table, &runs);
+	DMEMIT("extents=%llu bytes=%llu limit_bytes=%llu evicted=%llu", runs.nr_extents,
+	       runs.bytes, runs.limit_bytes, runs.nr_evicted);
+	return 1;
+}
+
+static int obey_locked(struct dmda *dmda, const struct dmda_message *message,
+		       char *result, unsigned int maxlen)
+{
+	lockdep_assert_held(&dmda->admin_lock);
+
+	switch (message->verb) {
+	case DMDA_VERB_RESET_COUNTERS:
+		dmda_stats_reset(&dmda->stats);
+		return 0;
+	case DMDA_VERB_RUNS_ADD:
+		return add_runs(dmda, message);
+	case DMDA_VERB_RUNS_CLEAR:
+		dmda_runtable_clear(dmda->table);
+		return 0;
+	case DMDA_VERB_RUNS_STATS:
+		return print_runs(dmda, result, maxlen);
+	default:
+		return -ENOTTY;
+	}
+}
+
+int dmda_hints_message(struct dmda *dmda, const struct dmda_message *message, char *result,
+		       unsigned int maxlen)
+{
+	int ret;
+
+	if (message->verb == DMDA_VERB_HINTS) {
+		dmda_hints_set(dmda, message->hints);
+		return 0;
+	}
+	mutex_lock(&dmda->admin_lock);
+	ret = obey_locked(dmda, message, result, maxlen);
+	mutex_unlock(&dmda->admin_lock);
+	return ret;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Whether hints are sent, and what the device has said about them.
+ */
+#ifndef DMDA_HINT_STATE_H
+#define DMDA_HINT_STATE_H
+
+#include <linux/workqueue.h>
+
+#include "core/config.h"
+
+struct dmda;
+struct mm_struct;
+
+/**
+ * enum dmda_state - whether hints are sent, and why not
+ * @DMDA_STATE_ON: they are
+ * @DMDA_STATE_OFF: the table line or a message says so
+ * @DMDA_STATE_REJECTED: the device failed writes with hints and took them without
+ * @DMDA_STATE_NOT_NVME: auto: the device below is not an NVMe namespace
+ * @DMDA_STATE_NOT_ANNOUNCED: auto: the device does not announce that it understands
+ * @DMDA_STATE_NO_ANSWER: auto: the device could not be asked
+ * @DMDA_STATE_UNFIT: since a resume, the device is one for which no table is loaded
+ * @DMDA_STATE_ASKING: auto: it is being asked; what goes by meanwhile is remembered
+ */
+enum dmda_state {
+	DMDA_STATE_ON,
+	DMDA_STATE_OFF,
+	DMDA_STATE_REJECTED,
+	DMDA_STATE_NOT_NVME,
+	DMDA_STATE_NOT_ANNOUNCED,
+	DMDA_STATE_NO_ANSWER,
+	DMDA_STATE_UNFIT,
+	DMDA_STATE_ASKING,
+};
+
+/**
+ * struct dmda_discovery - what the device says about itself
+ * @state: ON, or why hints=auto does not send any
+ * @knows_begin: it announces the hint that a write begins a file; to no other device it
+ *	is sent, whatever the table line says
+ * @die_unit_bytes: what goes to one die before the next die's turn, or 0
+ * @stripe_bytes: that times the number of dies, or 0
+ */
+struct dmda_discovery {
+	enum dmda_state state;
+	bool knows_begin;
+	u32 die_unit_bytes;
+	u64 stripe_bytes;
+};
+
+/**
+ * struct dmda_asking - what the device has answered, and asking it again; all of it under
+ *	dmda.admin_lock
+ * @discovery: the device's answer to the last question that it has answered; its @state is
+ *	ASKING until it has answered the last one
+ * @nr_questions: how often there was reason to ask; only an answer to the last one counts
+ * @lent: the memory of the task that resumed, which @work is to use; or NULL
+ * @work: asks after a resume
+ * @is_unfit: at the last resume, the device was one for which no table is loaded
+ * @resumed: the first resume, right after discovery, is over
+ */
+struct dmda_asking {
+	struct dmda_discovery discovery;
+	u32 nr_questions;
+	struct mm_struct *lent;
+	struct work_struct work;
+	bool is_unfit;
+	bool resumed;
+};
+
+/**
+ * dmda_hints_init() - prepare a target's part
+ * @dmda: the target
+ *
+ * Context: any.
+ */
+void dmda_hints_init(struct dmda *dmda);
+
+/**
+ * dmda_hints_start() - ask the device for the first time, and decide
+ * @dmda: the target, as it is being constructed
+ *
+ * Context: may sleep; as dmda_discover().
+ */
+void dmda_hints_start(struct dmda *dmda);
+
+/**
+ * dmda_hints_resume() - the device may be another one: look at it, ask it, decide again
+ * @dmda: the target
+ *
+ * Context: may sleep; does not wait for the device.
+ */
+void dmda_hints_resume(struct dmda *dmda);
+
+/**
+ * dmda_hints_stop() - wait for what is still being asked
+ * @dmda: the target, which is suspended for good
+ *
+ * Context: may sleep.
+ */
+void dmda_hints_stop(struct dmda *dmda);
+
+/**
+ * dmda_hints_set() - a message says whether hints are wanted: decide again
+ * @dmda: the target
+ * @hints: what it says
+ *
+ * Context: may sleep; as dmda_discover().
+ */
+void dmda_hints_set(struct dmda *dmda, enum dmda_hints_mode hints);
+
+/**
+ * dmda_state_name() - the state as the status line shows it
+ * @state: the state
+ *
+ * Context: any.
+ * Return: "on" or "off:REASON".
+ */
+const char *dmda_state_name(enum dmda_state state);
+
+#endif /* DMDA_HINT_STATE_H */
