@@ -39,12 +39,13 @@
 #define DM_MSG_PREFIX "dieaware"
 
 struct dmda_log;
-struct dmda_message;
+struct dmda_mode_ops;
 
 /**
  * struct dmda - one target
  * @ti: dm's side of it
  * @dev: the device below
+ * @ops: what its mode does
  * @log: log mode's part, or NULL
  * @self_dev: number of the dm device that the target is part of
  * @table: the run table; in log mode, its device pages are those that the target shows
@@ -67,6 +68,7 @@ struct dmda_message;
 struct dmda {
 	struct dm_target *ti;
 	struct dm_dev *dev;
+	const struct dmda_mode_ops *ops;
 	struct dmda_log *log;
 	dev_t self_dev;
 	sector_t first_sector;
@@ -153,20 +155,6 @@ struct dmda_write {
 	struct dmda_run run;
 	struct dmda_verdict verdict;
 };
-
-/*
- * Functions defined in hint-io.c
- */
-
-/**
- * dmda_hint_map() - a bio's way through hint mode
- * @dmda: the target
- * @bio: the bio as dm passes it to map
- *
- * Context: from map.
- * Return: DM_MAPIO_REMAPPED.
- */
-int dmda_hint_map(struct dmda *dmda, struct bio *bio);
 
 /*
  * Functions defined in identity.c

@@ -15,6 +15,7 @@
  * fails, it is wrong, and costs a hint.
  */
 #include "dieaware.h"
+#include "hint-io.h"
 #include "hint-send.h"
 
 /*

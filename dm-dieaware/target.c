@@ -2,22 +2,24 @@
 /*
  * The target as device-mapper sees it: construction in three parts (understand the
  * line, get what it names, start), destruction in the reverse order, and what can be
- * asked of it from outside. What happens to a bio is in hint-io.c.
+ * asked of it from outside. What a mode does about it stands in its table of operations
+ * (mode.h): hint-mode.c for hint mode, log/device.c for log mode.
  */
 #include <linux/module.h>
 
 #include "core/message.h"
 #include "dieaware.h"
 #include "hint-control.h"
-#include "log/cache.h"
-#include "log/device.h"
-#include "log/io.h"
-#include "log/message.h"
-#include "log/status.h"
+#include "mode.h"
 #include "underlying.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
+
+static const struct dmda_mode_ops * const modes[DMDA_NR_MODES] = {
+	[DMDA_MODE_HINT] = &dmda_hint_mode,
+	[DMDA_MODE_LOG] = &dmda_log_mode,
+};
 
 /* Everything but the device: what may fail for want of memory alone */
 static int acquire_parts(struct dmda *dmda)
@@ -95,15 +97,6 @@ static void start(struct dmda *dmda)
 	ti->num_discard_bios = 1;
 	ti->num_write_zeroes_bios = 1;
 	ti->private = dmda;
-	if (dmda->log) {
-		ti->per_io_data_size = sizeof(struct dmda_log_io);
-		ti->discards_supported = true;
-		ti->flush_supported = true;
-	} else {
-		ti->per_io_data_size = sizeof(struct dmda_io);
-		ti->num_secure_erase_bios = 1;
-		dmda_flush_bypasses_map(ti);
-	}
 }
 
 static int dieaware_ctr(struct dm_target *ti, unsigned int argc, char **argv)
@@ -124,11 +117,11 @@ static int dieaware_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	ti->error = (char *)dmda_config_parse(argc, argv, &dmda->config);
 	if (ti->error)
 		goto err_dmda;
+	dmda->ops = modes[dmda->config.mode];
 	ret = acquire(dmda);
 	if (ret)
 		goto err_dmda;
-	if (dmda->config.mode == DMDA_MODE_LOG)
-		ret = dmda_log_create(dmda);
+	ret = dmda->ops->create(dmda);
 	if (ret)
 		goto err_parts;
 	start(dmda);
@@ -148,7 +141,8 @@ static void dieaware_dtr(struct dm_target *ti)
 	struct dmda *dmda = ti->private;
 
 	dmda_hints_stop(dmda);
-	dmda_log_destroy(dmda);
+	if (dmda->ops->destroy)
+		dmda->ops->destroy(dmda);
 	dmda_retry_destroy(dmda);
 	release_parts(dmda);
 	dm_put_device(ti, dmda->dev);
@@ -165,45 +159,45 @@ static int dieaware_map(struct dm_target *ti, struct bio *bio)
 	 * the mark, and the NVMe driver would take that for its multipath.
 	 */
 	bio->bi_opf &= ~REQ_DRV;
-	return dmda->log ? dmda_log_map(dmda, bio) : dmda_hint_map(dmda, bio);
+	return dmda->ops->map(dmda, bio);
 }
 
 static int dieaware_end_io(struct dm_target *ti, struct bio *bio, blk_status_t *status)
 {
 	struct dmda *dmda = ti->private;
 
-	return dmda->log ? dmda_log_end_io(dmda, bio, status) : DM_ENDIO_DONE;
+	return dmda->ops->end_io ? dmda->ops->end_io(dmda, bio, status) : DM_ENDIO_DONE;
 }
 
 static int dieaware_preresume(struct dm_target *ti)
 {
 	struct dmda *dmda = ti->private;
 
-	return dmda->log ? dmda_log_preresume(dmda) : 0;
+	return dmda->ops->preresume ? dmda->ops->preresume(dmda) : 0;
 }
 
 static void dieaware_presuspend(struct dm_target *ti)
 {
 	struct dmda *dmda = ti->private;
 
-	if (dmda->log)
-		dmda_log_presuspend(dmda);
+	if (dmda->ops->presuspend)
+		dmda->ops->presuspend(dmda);
 }
 
 static void dieaware_presuspend_undo(struct dm_target *ti)
 {
 	struct dmda *dmda = ti->private;
 
-	if (dmda->log)
-		dmda_log_presuspend_undo(dmda);
+	if (dmda->ops->presuspend_undo)
+		dmda->ops->presuspend_undo(dmda);
 }
 
 static void dieaware_postsuspend(struct dm_target *ti)
 {
 	struct dmda *dmda = ti->private;
 
-	if (dmda->log)
-		dmda_log_postsuspend(dmda);
+	if (dmda->ops->postsuspend)
+		dmda->ops->postsuspend(dmda);
 }
 
 static void dieaware_resume(struct dm_target *ti)
@@ -211,16 +205,8 @@ static void dieaware_resume(struct dm_target *ti)
 	struct dmda *dmda = ti->private;
 
 	dmda_hints_resume(dmda);
-	if (dmda->log)
-		dmda_log_resume(dmda);
-}
-
-static void status_info(struct dmda *dmda, char *result, unsigned int maxlen)
-{
-	size_t sz = 0;
-
-	DMEMIT("mode=hint");
-	dmda_hints_status(dmda, result + sz, maxlen - sz);
+	if (dmda->ops->resume)
+		dmda->ops->resume(dmda);
 }
 
 static void dieaware_status(struct dm_target *ti, status_type_t type, unsigned int status_flags,
@@ -231,10 +217,7 @@ static void dieaware_status(struct dm_target *ti, status_type_t type, unsigned i
 
 	switch (type) {
 	case STATUSTYPE_INFO:
-		if (dmda->log)
-			dmda_log_status(dmda, result, maxlen);
-		else
-			status_info(dmda, result, maxlen);
+		dmda->ops->status(dmda, result, maxlen);
 		break;
 	case STATUSTYPE_TABLE:
 		/* A message may change one: each is a word, and either value is right. */
@@ -243,22 +226,9 @@ static void dieaware_status(struct dm_target *ti, status_type_t type, unsigned i
 	case STATUSTYPE_IMA:
 		DMEMIT_TARGET_NAME_VERSION(ti->type);
 		DMEMIT(",device_name=%s,start=%llu,mode=%s;", dmda->dev->name,
-		       dmda->config.start_sectors, dmda->log ? "log" : "hint");
+		       dmda->config.start_sectors, dmda->ops->name);
 		break;
 	}
-}
-
-static int obey(struct dmda *dmda, const struct dmda_message *message, char *result,
-		unsigned int maxlen)
-{
-	int ret = dmda_hints_message(dmda, message, result, maxlen);
-
-	if (ret != -ENOTTY)
-		return ret;
-	if (dmda->log)
-		return dmda_log_message(dmda, message);
-	DMERR("%s: This is a message for log mode.", dm_table_device_name(dmda->ti->table));
-	return -EINVAL;
 }
 
 static int dieaware_message(struct dm_target *ti, unsigned int argc, char **argv,
@@ -267,13 +237,15 @@ static int dieaware_message(struct dm_target *ti, unsigned int argc, char **argv
 	struct dmda *dmda = ti->private;
 	struct dmda_message message;
 	const char *complaint;
+	int ret;
 
 	complaint = dmda_message_parse(argc, argv, &message);
 	if (complaint) {
 		DMERR("%s: %s", dm_table_device_name(ti->table), complaint);
 		return -EINVAL;
 	}
-	return obey(dmda, &message, result, maxlen);
+	ret = dmda_hints_message(dmda, &message, result, maxlen);
+	return ret == -ENOTTY ? dmda->ops->message(dmda, &message) : ret;
 }
 
 static int dieaware_iterate_devices(struct dm_target *ti, iterate_devices_callout_fn fn, void *data)
@@ -283,20 +255,11 @@ static int dieaware_iterate_devices(struct dm_target *ti, iterate_devices_callou
 	return fn(ti, dmda->dev, dmda->config.start_sectors, ti->len, data);
 }
 
-/* Filesystems align to whole die units and stripes when they know them */
 static void dieaware_io_hints(struct dm_target *ti, struct queue_limits *limits)
 {
 	struct dmda *dmda = ti->private;
-	const struct dmda_discovery *discovery = &dmda->asking.discovery;
 
-	if (dmda->log) {
-		dmda_log_limits(dmda->log, limits);
-		return;
-	}
-	if (!discovery->die_unit_bytes)
-		return;
-	limits->io_min = max(limits->io_min, discovery->die_unit_bytes);
-	limits->io_opt = discovery->stripe_bytes;
+	dmda->ops->io_hints(dmda, limits);
 }
 
 /* ioctls are the device's only if the target is all of it */
@@ -305,7 +268,7 @@ static int dieaware_prepare_ioctl(DMDA_PREPARE_IOCTL_PARAMETERS)
 	struct dmda *dmda = ti->private;
 
 	*bdev = dmda->dev->bdev;
-	return dmda->log || dmda->config.start_sectors ||
+	return !dmda->ops->is_linear || dmda->config.start_sectors ||
 		ti->len != bdev_nr_sectors(dmda->dev->bdev);
 }
 
@@ -330,6 +293,29 @@ static struct target_type dieaware_target = {
 	.prepare_ioctl = dieaware_prepare_ioctl,
 };
 
+/* The first @nr of them, in the reverse order */
+static void exit_modes(u32 nr)
+{
+	while (nr--)
+		if (modes[nr]->exit)
+			modes[nr]->exit();
+}
+
+static int init_modes(void)
+{
+	u32 i;
+
+	for (i = 0; i < DMDA_NR_MODES; i++) {
+		int ret = modes[i]->init ? modes[i]->init() : 0;
+
+		if (ret) {
+			exit_modes(i);
+			return ret;
+		}
+	}
+	return 0;
+}
+
 static int __init dieaware_init(void)
 {
 	int ret;
@@ -340,16 +326,16 @@ static int __init dieaware_init(void)
 	ret = dmda_retry_init();
 	if (ret)
 		goto err_runtable;
-	ret = dmda_log_map_init();
+	ret = init_modes();
 	if (ret)
 		goto err_retry;
 	ret = dm_register_target(&dieaware_target);
 	if (ret)
-		goto err_log;
+		goto err_modes;
 	return 0;
 
-err_log:
-	dmda_log_map_exit();
+err_modes:
+	exit_modes(DMDA_NR_MODES);
 err_retry:
 	dmda_retry_exit();
 err_runtable:
@@ -360,7 +346,7 @@ err_runtable:
 static void __exit dieaware_exit(void)
 {
 	dm_unregister_target(&dieaware_target);
-	dmda_log_map_exit();
+	exit_modes(DMDA_NR_MODES);
 	dmda_retry_exit();
 	dmda_runtable_exit();
 }

@@ -7,26 +7,11 @@
 #include <linux/blk-integrity.h>
 
 #include "dieaware.h"
+#include "mode.h"
 #include "underlying.h"
 
 /* Bios carry positions in the target; a namespace's block is at most one page */
 #define MAX_LOGICAL_BLOCK_BYTES	BIT(DMDA_PAGE_SHIFT)
-
-static const char *size_complaint(struct dmda *dmda)
-{
-	u64 nr_sectors = bdev_nr_sectors(dmda->dev->bdev);
-	u64 end_sector;
-
-	/* In log mode the superblock knows. */
-	if (dmda->config.mode == DMDA_MODE_LOG)
-		return dmda->config.start_sectors >= nr_sectors ?
-			"The device is too small for this start sector." : NULL;
-	if (check_add_overflow(dmda->config.start_sectors, (u64)dmda->ti->len, &end_sector))
-		return "The start sector and the length add up to more than a device can have.";
-	if (end_sector > nr_sectors)
-		return "The device is too small for this start sector and length.";
-	return NULL;
-}
 
 const char *dmda_underlying_complaint(struct dmda *dmda)
 {
@@ -38,7 +23,7 @@ const char *dmda_underlying_complaint(struct dmda *dmda)
 		return "The device has metadata, where hints would mean something else.";
 	if (bdev_logical_block_size(bdev) > MAX_LOGICAL_BLOCK_BYTES)
 		return "The device's logical blocks are larger than 4 KiB.";
-	return size_complaint(dmda);
+	return dmda->ops->size_complaint(dmda);
 }
 
 bool dmda_underlying_locate(struct dmda *dmda)

@@ -7,11 +7,16 @@
 #include <linux/sched/mm.h>
 #include <linux/vmalloc.h>
 
+#include "../mode.h"
+#include "cache.h"
 #include "device.h"
 #include "grow.h"
+#include "io.h"
 #include "log.h"
+#include "message.h"
 #include "read.h"
 #include "start.h"
+#include "status.h"
 
 /* Reserves, so that going on never depends on memory */
 #define NR_RESERVED_PAGES	16
@@ -473,3 +478,47 @@ void dmda_log_limits(const struct dmda_log *log, struct queue_limits *limits)
 	dmda_zeroes_unmap(limits, MAX_TRIM_SECTORS);
 	dmda_no_atomic_writes(limits);
 }
+
+/* The superblock knows the rest. */
+static const char *start_complaint(const struct dmda *dmda)
+{
+	return dmda->config.start_sectors >= bdev_nr_sectors(dmda->dev->bdev) ?
+		"The device is too small for this start sector." : NULL;
+}
+
+static int create(struct dmda *dmda)
+{
+	struct dm_target *ti = dmda->ti;
+	int ret = dmda_log_create(dmda);
+
+	if (ret)
+		return ret;
+	ti->per_io_data_size = sizeof(struct dmda_log_io);
+	ti->discards_supported = true;
+	ti->flush_supported = true;
+	return 0;
+}
+
+static void io_hints(struct dmda *dmda, struct queue_limits *limits)
+{
+	dmda_log_limits(dmda->log, limits);
+}
+
+const struct dmda_mode_ops dmda_log_mode = {
+	.name = "log",
+	.init = dmda_log_map_init,
+	.exit = dmda_log_map_exit,
+	.size_complaint = start_complaint,
+	.create = create,
+	.destroy = dmda_log_destroy,
+	.map = dmda_log_map,
+	.end_io = dmda_log_end_io,
+	.preresume = dmda_log_preresume,
+	.resume = dmda_log_resume,
+	.presuspend = dmda_log_presuspend,
+	.presuspend_undo = dmda_log_presuspend_undo,
+	.postsuspend = dmda_log_postsuspend,
+	.status = dmda_log_status,
+	.message = dmda_log_message,
+	.io_hints = io_hints,
+};
