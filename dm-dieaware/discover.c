@@ -19,6 +19,7 @@
 #include <dieaware/hint.h>
 
 #include "dieaware.h"
+#include "discover.h"
 
 #define ADMIN_TIMEOUT_MS	5000
 

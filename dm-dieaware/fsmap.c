@@ -24,6 +24,7 @@
 
 #include "core/file-id.h"
 #include "dieaware.h"
+#include "fsmap.h"
 
 #define SLOT_BITS	8
 

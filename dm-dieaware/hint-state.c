@@ -14,6 +14,7 @@
 #include <linux/sched/mm.h>
 
 #include "dieaware.h"
+#include "discover.h"
 #include "underlying.h"
 
 static const char * const state_names[] = {

@@ -20,6 +20,7 @@
 
 #include "core/file-id.h"
 #include "dieaware.h"
+#include "fsmap.h"
 
 #define BTRFS_TREE_INODE	1
 #define F2FS_LAST_META_INODE	2

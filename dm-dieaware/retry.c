@@ -16,7 +16,6 @@
  * bios when it suspends, since they have not ended for it.
  */
 #include <linux/jiffies.h>
-#include <linux/workqueue.h>
 
 #include "dieaware.h"
 
@@ -44,33 +43,33 @@ static bool may_be_the_hint(blk_status_t status)
 	}
 }
 
-static bool too_many_doubts(struct dmda *dmda)
+static bool too_many_doubts(struct dmda_retry *retry)
 {
 	unsigned long flags;
 	bool many;
 
-	spin_lock_irqsave(&dmda->retry_lock, flags);
-	if (!dmda->nr_doubts || time_after(jiffies, dmda->doubts_since + DOUBT_WINDOW_JIFFIES)) {
-		dmda->doubts_since = jiffies;
-		dmda->nr_doubts = 0;
+	spin_lock_irqsave(&retry->lock, flags);
+	if (!retry->nr_doubts || time_after(jiffies, retry->doubts_since + DOUBT_WINDOW_JIFFIES)) {
+		retry->doubts_since = jiffies;
+		retry->nr_doubts = 0;
 	}
-	many = ++dmda->nr_doubts >= MAX_DOUBTS;
-	spin_unlock_irqrestore(&dmda->retry_lock, flags);
+	many = ++retry->nr_doubts >= MAX_DOUBTS;
+	spin_unlock_irqrestore(&retry->lock, flags);
 	return many;
 }
 
 /* The device took without its hint what it had failed with it */
 static void rejected(struct dmda *dmda, blk_status_t status)
 {
-	if (!blames_command(status) && !too_many_doubts(dmda))
+	if (!blames_command(status) && !too_many_doubts(&dmda->retry))
 		return;
 	if (cmpxchg(&dmda->state, DMDA_STATE_ON, DMDA_STATE_REJECTED) == DMDA_STATE_ON)
-		queue_work(retry_queue, &dmda->off_work);
+		queue_work(retry_queue, &dmda->retry.off_work);
 }
 
 static void switched_off(struct work_struct *work)
 {
-	struct dmda *dmda = container_of(work, struct dmda, off_work);
+	struct dmda *dmda = container_of(work, struct dmda, retry.off_work);
 
 	DMWARN("%s: The device rejects writes with hints: they are sent without from now on.",
 	       dm_table_device_name(dmda->ti->table));
@@ -80,9 +79,9 @@ static void switched_off(struct work_struct *work)
 
 void dmda_retry_trust(struct dmda *dmda)
 {
-	spin_lock_irq(&dmda->retry_lock);
-	dmda->nr_doubts = 0;
-	spin_unlock_irq(&dmda->retry_lock);
+	spin_lock_irq(&dmda->retry.lock);
+	dmda->retry.nr_doubts = 0;
+	spin_unlock_irq(&dmda->retry.lock);
 }
 
 void dmda_retry_doubt(struct dmda *dmda)
@@ -130,24 +129,24 @@ bool dmda_retry(struct bio *bio)
 	if (io->hint != DMDA_HINT_NONE)
 		dmda_count(&dmda->stats, DMDA_COUNT_RETRIED);
 	restore(bio);
-	spin_lock_irqsave(&dmda->retry_lock, flags);
-	bio_list_add(&dmda->retries, bio);
+	spin_lock_irqsave(&dmda->retry.lock, flags);
+	bio_list_add(&dmda->retry.bios, bio);
 	/* Under the lock: behind it, the last bio may have ended and the target be gone */
-	queue_work(retry_queue, &dmda->retry_work);
-	spin_unlock_irqrestore(&dmda->retry_lock, flags);
+	queue_work(retry_queue, &dmda->retry.work);
+	spin_unlock_irqrestore(&dmda->retry.lock, flags);
 	return true;
 }
 
 static void submit_retries(struct work_struct *work)
 {
-	struct dmda *dmda = container_of(work, struct dmda, retry_work);
+	struct dmda *dmda = container_of(work, struct dmda, retry.work);
 	struct bio_list retries;
 	struct bio *bio;
 
-	spin_lock_irq(&dmda->retry_lock);
-	retries = dmda->retries;
-	bio_list_init(&dmda->retries);
-	spin_unlock_irq(&dmda->retry_lock);
+	spin_lock_irq(&dmda->retry.lock);
+	retries = dmda->retry.bios;
+	bio_list_init(&dmda->retry.bios);
+	spin_unlock_irq(&dmda->retry.lock);
 
 	while ((bio = bio_list_pop(&retries))) {
 		bio_set_dev(bio, dmda->dev->bdev);
@@ -157,16 +156,16 @@ static void submit_retries(struct work_struct *work)
 
 void dmda_retry_create(struct dmda *dmda)
 {
-	spin_lock_init(&dmda->retry_lock);
-	bio_list_init(&dmda->retries);
-	INIT_WORK(&dmda->retry_work, submit_retries);
-	INIT_WORK(&dmda->off_work, switched_off);
+	spin_lock_init(&dmda->retry.lock);
+	bio_list_init(&dmda->retry.bios);
+	INIT_WORK(&dmda->retry.work, submit_retries);
+	INIT_WORK(&dmda->retry.off_work, switched_off);
 }
 
 void dmda_retry_destroy(struct dmda *dmda)
 {
-	flush_work(&dmda->retry_work);
-	flush_work(&dmda->off_work);
+	flush_work(&dmda->retry.work);
+	flush_work(&dmda->retry.off_work);
 }
 
 int dmda_retry_init(void)

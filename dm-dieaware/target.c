@@ -9,6 +9,7 @@
 
 #include "core/message.h"
 #include "dieaware.h"
+#include "fsmap.h"
 #include "hint-control.h"
 #include "mode.h"
 #include "underlying.h"

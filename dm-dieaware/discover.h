@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Asking the device whether it understands hints.
+ */
+#ifndef DMDA_DISCOVER_H
+#define DMDA_DISCOVER_H
+
+struct block_device;
+struct dmda_discovery;
+
+/**
+ * dmda_discover() - ask the device whether it understands hints, and its geometry
+ * @bdev: the device below
+ * @discovery: the answer
+ *
+ * Context: may sleep; in a task that has a user's memory, of which two pages are used for
+ * the way through the NVMe driver's interface to users.
+ */
+void dmda_discover(struct block_device *bdev, struct dmda_discovery *discovery);
+
+#endif /* DMDA_DISCOVER_H */
