@@ -39,16 +39,6 @@ static inline bool dmda_bio_is_atomic(const struct bio *bio)
 #endif
 }
 
-/* The largest write that the device promises to write whole or not at all, or 0 */
-static inline unsigned int dmda_atomic_write_bytes(struct block_device *bdev)
-{
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
-	return queue_atomic_write_unit_max_bytes(bdev_get_queue(bdev));
-#else
-	return 0;
-#endif
-}
-
 #ifdef DM_TARGET_ATOMIC_WRITES
 #define DMDA_TARGET_ATOMIC_WRITES	DM_TARGET_ATOMIC_WRITES
 #else
@@ -65,9 +55,25 @@ static inline void dmda_zeroes_unmap(struct queue_limits *limits, unsigned int m
 }
 
 /*
- * Bytes that a device writes whole or not at all when the power fails, of any write that begins
- * at a multiple of them. Later kernels have the unit of NVMe drives that do not name it as their
- * preferred one; elsewhere that is only about writes that ask to be atomic.
+ * How many bytes a device writes whole or not at all when the power fails has two answers, since
+ * those who ask must err on different sides. This one is the most that somebody above may rely on,
+ * aligned or not, asking for atomic writes or not: hint mode does not cut what is no larger.
+ */
+static inline unsigned int dmda_most_whole_bytes(struct block_device *bdev)
+{
+	unsigned int bytes = bdev_physical_block_size(bdev);
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+	bytes = max(bytes, queue_atomic_write_unit_max_bytes(bdev_get_queue(bdev)));
+#endif
+	return bytes;
+}
+
+/*
+ * And this one is what is certain of any write that begins at a multiple of it: log mode relies on
+ * it. A device that is not aligned to its physical blocks has one logical block. Later kernels have
+ * the unit of NVMe drives that do not name it as their preferred one; elsewhere that is only about
+ * writes that ask to be atomic.
  */
 static inline unsigned int dmda_whole_bytes(struct block_device *bdev)
 {

@@ -44,7 +44,7 @@ static void cut(struct dmda *dmda, struct dmda_write *write, u32 nr_pages)
 static u32 cut_at(struct dmda *dmda, const struct dmda_write *write, u32 nr_alike)
 {
 	struct block_device *bdev = dmda->dev->bdev;
-	u32 whole_bytes = max(bdev_physical_block_size(bdev), dmda_atomic_write_bytes(bdev));
+	u32 whole_bytes = dmda_most_whole_bytes(bdev);
 	u64 sector = dmda->first_sector + (from_dpn(write->run.dpn) << DMDA_PAGE_SECTOR_SHIFT);
 	u32 nr_pages = write->bio->bi_iter.bi_size >> DMDA_PAGE_SHIFT;
 
