@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Asking the device whether it understands hints.
+ * Asking the device whether it understands hints: once, and what the answer was. When to ask,
+ * and what follows from it, is hint-state.c's.
  */
 #ifndef DMDA_DISCOVER_H
 #define DMDA_DISCOVER_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What filesystems tell of the O_DIRECT writes that they map.
+ * What filesystems tell of the O_DIRECT writes that they map, for identity.c: it asks here when
+ * the pages of a bio do not say which file they are of.
  */
 #ifndef DMDA_FSMAP_H
 #define DMDA_FSMAP_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Hints as seen from outside: messages and the status line, in both modes.
+ * Hints as seen from outside: messages and the status line. The same in both modes; what a mode
+ * has besides, its own table of operations does (mode.h).
  */
 #ifndef DMDA_HINT_CONTROL_H
 #define DMDA_HINT_CONTROL_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A bio's life in hint mode.
+ * A bio's life in hint mode: where hint-mode.c hands it over. See hint-io.c.
  */
 #ifndef DMDA_HINT_IO_H
 #define DMDA_HINT_IO_H

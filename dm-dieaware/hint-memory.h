@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is remembered of the bios that go by: a cache for hints, in both modes.
+ * What is remembered of the bios that go by, in both modes: a cache in which hints are looked
+ * up. Runs of files are in the run table; here is how bios get into it, and what needs no table.
  */
 #ifndef DMDA_HINT_MEMORY_H
 #define DMDA_HINT_MEMORY_H

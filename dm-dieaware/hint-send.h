@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The last step of a write in both modes: counted, shown, and sent with its hint.
+ * The last step of a write in both modes, when it is known where it goes and what its hint is:
+ * it is counted, shown, and sent with the hint.
  */
 #ifndef DMDA_HINT_SEND_H
 #define DMDA_HINT_SEND_H

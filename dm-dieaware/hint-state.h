@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Whether hints are sent, and what the device has said about them.
+ * Whether hints are sent, and what the device has said about them. Everybody may read
+ * dmda.state at any time; what led to it is under dmda.admin_lock.
  */
 #ifndef DMDA_HINT_STATE_H
 #define DMDA_HINT_STATE_H

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which file a bio belongs to.
+ * Which file a bio belongs to, and where in it the bio begins: asked in map, answered from the
+ * bio's own pages or from what the filesystem has said just before. Nothing is kept of pages
+ * and inodes but numbers.
  */
 #ifndef DMDA_IDENTITY_H
 #define DMDA_IDENTITY_H

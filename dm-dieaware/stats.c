@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Per-CPU counters: adding up, resetting, printing. What is counted when is decided
- * where dmda_count() is called.
+ * where dmda_count() is called. A reset does not touch the words of other CPUs, which may be
+ * counting: it remembers the sums, and printing takes them off.
  */
 #include <linux/kernel.h>
 #include <linux/string.h>

@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sealing is the last thing that is done to a page of metadata before it is written, and
+ * checking the first after it was read: nothing else in it is looked at before.
+ *
+ * The checks go from what says least about the page to what says most: is it one of ours,
+ * is it whole, and only then, is it the one that belongs here. A seq or epoch of 0 in what
+ * is expected means any.
+ */
 #include "block.h"
 
 static u32 block_checksum(const void *page)

@@ -1,4 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Operations on map and segment table, in daily work and in replay.
+ *
+ * An operation's records go to the batch and to the segment table one by one, but its
+ * number goes to the pages of the table only when the last one is done: a page that had it
+ * earlier would take the operation's other records for known. Where lpns were before is
+ * read from the map before it changes, for the DEAD records.
+ *
+ * In replay the records come from the device, and may say what cannot have happened: then
+ * the device is not started.
+ */
 #include "change.h"
 
 /* Which of the pages has an lpn, and where. */

@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sectors of the journal: filled, sealed, accepted.
+ *
+ * A sector's checksum begins with the device's UUID, and is the chain of the sector behind
+ * it. So a batch is sealed as a whole, from front to back, when nothing more is put to it.
+ * The reader decides where the journal ends: at the first sector that is not the next one.
+ * Whether that is an end or damage, sectors behind it tell (dmda_journal_is_beyond()).
+ */
 #include "journal.h"
 
 /* A ring has room for so many batches at least. */

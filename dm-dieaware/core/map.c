@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Pages of the map, as runs, and as something that may be damaged.
+ *
+ * An entry is a dpn, and 0 where nothing is mapped: the superblock lies there. Runs keep
+ * records and requests few: what was written in one go is one DEAD record when it is
+ * replaced, and one request when it is read.
+ */
 #include "map.h"
 
 static dpn_t following(dpn_t dpn)

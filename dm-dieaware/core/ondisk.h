@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the compiler must agree with: sizes and places in <dieaware/format.h>. */
+/*
+ * <dieaware/format.h> for core/, and what the compiler must agree with there: sizes of
+ * structures, and the places of some members. A change that moves anything on the device does
+ * not build.
+ */
 #ifndef DMDA_ONDISK_H
 #define DMDA_ONDISK_H
 

@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Open summaries, in daily work and in replay. Both put the same entries page by page, and
+ * a page takes only operations that are newer than itself.
+ *
+ * Records of the journal do not name files, to be short. So replay knows for which lpn a page
+ * was written and by which operation, but not of which file it is.
+ */
 #include "opened.h"
 
 static u32 nr_opened_pages(const struct dmda_super *super)

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The time for which writes wait in vain. What was between two looks nobody knows, so a
+ * stretch of time counts only if there was no space at both of its ends.
+ */
 #include "patience.h"
 
 void dmda_patience_renew(struct dmda_patience *patience)

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The words for cleaning's policies, apart from what the policies do: table lines and
+ * messages need the words also where nothing of cleaning is built, as in their own suites.
+ */
 #include "policy.h"
 
 static const char * const policy_names[] = {

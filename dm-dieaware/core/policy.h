@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How cleaning chooses (log mode); victim.h says what each of them means.
+ * How cleaning chooses segments, as table lines and messages name it. What each policy means
+ * and does is victim.h's.
  */
 #ifndef DMDA_POLICY_H
 #define DMDA_POLICY_H

@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Records as bytes: as few as hold their numbers, and without padding, because the records
+ * of all operations since the last flush have to be written by the next one.
+ *
+ * A record that is read may be anything. One that is of an unknown kind, cut off, or of no
+ * pages or too many has no length, and is no record.
+ */
 #include "record.h"
 
 unsigned int dmda_record_bytes(u8 kind)

@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Records put together to operations. An operation may begin in one sector and end in a
+ * later one, so what was collected stays from sector to sector.
+ *
+ * Within an operation only one order can be: what it does comes first, and behind it what
+ * lost its page by that. A journal whose sectors check, but which has another order, was not
+ * written by the target, and is refused.
+ */
 #include "replay.h"
 
 static void begin_op(struct dmda_op *op, u64 seq)

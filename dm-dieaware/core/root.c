@@ -1,4 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Roots and pages of the directory, as they are written and read.
+ *
+ * A root lists the entries of three tables, one behind the other. The map has too many
+ * pages for that: its entries stand on pages of the directory, which is the third of those
+ * tables, and of which a checkpoint writes only those that have changed.
+ *
+ * The lowest bit of a root's epoch says in which of the two places it lies, so no root is
+ * written over the one before it. All of its pages have its epoch: a page that is left of
+ * the root before the last is found out by that.
+ */
 #include "root.h"
 
 static u64 nr_entries(const struct dmda_super *super)

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The small queue as a ring of indexes, and the ghosts as a table of their lower 32 bits,
+ * plus one, so that 0 is nobody. Both have their size from the beginning: what chooses the
+ * pages that leave memory must not need any. See s3fifo.h for what they are good for.
+ */
 #include "s3fifo.h"
 
 /*

@@ -1,4 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The segment table in memory: records applied to it, and its sums.
+ *
+ * Applying is in two steps, since an operation can have several records for segments of one
+ * page: dmda_segments_apply() does what a record says unless the page knows the operation,
+ * and dmda_segments_applied() lets the page know it when all are done.
+ *
+ * How many segments are free or empty, and how many pages valid, is asked at each write and
+ * must not take a walk through the table. So each change keeps the sums.
+ */
 #include "segments.h"
 
 size_t dmda_segments_bytes(const struct dmda_super *super)

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Two words for each page of a table: the slot of its newest copy, and the slot that the last
+ * durable root names. While they differ, the newest copy may be written over once more, and
+ * the other one must not be. When the next root is durable, they become alike: only groups
+ * of entries that have changed are copied, since the map of a large device has millions.
+ */
 #include "slots.h"
 
 static u64 nr_groups(u64 nr_pages)

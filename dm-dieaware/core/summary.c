@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Entries of summaries, and the pages that they stand on. An lpn stands there plus one, so
+ * that zeroes mean that nothing was written.
+ *
+ * The header of such a page has the last operation among its entries, and names segment and
+ * page, so that a summary that is left of another segment does not pass for this one's.
+ */
 #include "summary.h"
 
 static u32 entry_of(u32 page)

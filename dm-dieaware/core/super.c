@@ -1,4 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The layout of a device: made by format, made larger by growing, and checked when read.
+ *
+ * The number of segments depends on the size of the tables, and that on the number of
+ * segments. So the tables get room as if all of the device were segments, which is a little
+ * too much, and the segments get what is left.
+ *
+ * What is read is checked as if somebody had made it up, with a checksum that fits: sizes
+ * first, so that sums cannot overflow, then places, then whether everything has room. The
+ * code behind relies on these numbers.
+ */
 #include "super.h"
 
 /* Numbers of pages stay below this, so that a place fits into a map entry. */

@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Victims are chosen in one walk through the segment table, which keeps the best few in order
+ * and takes no memory but theirs. For the file-aware policy the caller then reads their
+ * summaries, and here it is counted what cleaning them would join.
+ *
+ * A row of valid pages of one file counts if the file had one before in the segment. Which
+ * files had is kept in a hash table that the caller has sized.
+ */
 #include "victim.h"
 
 static u64 worth_greedy(u32 data_pages, const struct dmda_segment *segment)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What table lines and messages have in common: decimal numbers, and nothing else. */
+/*
+ * What table lines and messages have in common: decimal numbers, without a sign, spaces
+ * or anything else that a kernel's parser would let pass.
+ */
 #ifndef DMDA_WORDS_H
 #define DMDA_WORDS_H
 

@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Places in open segments. Each stream fills its segment from the front, and has two open
+ * summaries by turns: while the data of a full segment is still being written, the next one
+ * is open already.
+ *
+ * Of the last few writes that were cut, the first lpn of what is left is kept: by that it is
+ * known when it comes again.
+ */
 #include "writer.h"
 
 void dmda_writer_init(struct dmda_writer *writer, const struct dmda_super *super)
