@@ -3,7 +3,11 @@
  * Admin commands. Executed one at a time by the dispatcher and completed at once, except
  * asynchronous event requests, which wait for an event, and those that wait for the dies.
  */
+#include "admin.h"
 #include "dma.h"
+#include "identify.h"
+#include "log.h"
+#include "ns.h"
 #include "nvmev.h"
 
 static bool sq_exists(const struct nvmev *nvmev, u32 id)

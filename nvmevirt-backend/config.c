@@ -8,7 +8,9 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
+#include "config.h"
 #include "nvmev.h"
+#include "profile.h"
 
 #define KIB_PER_PAGE	(FTL_PAGE_BYTES / 1024)
 

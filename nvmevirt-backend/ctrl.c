@@ -5,7 +5,10 @@
  */
 #include <linux/delay.h>
 
+#include "ctrl.h"
 #include "dma.h"
+#include "health.h"
+#include "ns.h"
 #include "nvmev.h"
 
 #define READY_TIMEOUT_HALF_SECONDS	20

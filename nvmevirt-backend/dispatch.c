@@ -20,7 +20,13 @@
 #include <linux/sched.h>
 #include <linux/tracepoint.h>
 
+#include "admin.h"
 #include "compat.h"
+#include "ctrl.h"
+#include "dispatch.h"
+#include "health.h"
+#include "io.h"
+#include "ns.h"
 #include "nvmev.h"
 #include "trace.h"
 

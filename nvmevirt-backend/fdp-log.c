@@ -3,6 +3,7 @@
 #include <linux/slab.h>
 
 #include "compat.h"
+#include "health.h"
 #include "log.h"
 #include "nvmev.h"
 

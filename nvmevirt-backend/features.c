@@ -4,6 +4,9 @@
  * its default.
  */
 #include "dma.h"
+#include "features.h"
+#include "health.h"
+#include "ns.h"
 #include "nvmev.h"
 
 #define TEMP_OVER_KELVIN	(273 + 75)

@@ -4,6 +4,8 @@
  * them. Nothing here gets warm by itself; spare blocks are those of the FTL. Both can be
  * overruled by `inject`.
  */
+#include "health.h"
+#include "ns.h"
 #include "nvmev.h"
 
 u16 nvmev_temperature(const struct nvmev *nvmev)

@@ -8,6 +8,8 @@
 
 #include "compat.h"
 #include "dma.h"
+#include "identify.h"
+#include "ns.h"
 #include "vendor.h"
 
 #define REPLY_BYTES	4096

@@ -7,6 +7,7 @@
 #include <linux/seq_file.h>
 #include <linux/uaccess.h>
 
+#include "health.h"
 #include "nvmev.h"
 
 #define LINE_BYTES		80

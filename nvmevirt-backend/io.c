@@ -4,6 +4,8 @@
  * be done; move copies its data. The status codes are those that the specification
  * names for each fault.
  */
+#include "io.h"
+#include "ns.h"
 #include "vendor.h"
 
 /* Ranges that one Dataset Management command can carry */

@@ -5,6 +5,7 @@
  */
 #include <linux/jhash.h>
 
+#include "layout.h"
 #include "nvmev.h"
 
 const char *nvmev_layout_check(const struct nvmev_config *config)

@@ -8,6 +8,7 @@
 
 #include "compat.h"
 #include "dma.h"
+#include "health.h"
 #include "log.h"
 #include "vendor.h"
 

@@ -5,6 +5,7 @@
 
 #include "nvme.h"
 
+struct nvme_command;
 struct nvmev;
 
 /**
@@ -33,5 +34,14 @@ struct nvmev_log {
  * Return: an NVMe status.
  */
 u16 nvmev_vendor_log(struct nvmev *nvmev, const struct nvme_command *sqe, struct nvmev_log *log);
+
+/**
+ * nvmev_get_log_page() - execute Get Log Page
+ * @nvmev: the SSD
+ * @sqe: the command
+ *
+ * Return: an NVMe status.
+ */
+u16 nvmev_get_log_page(struct nvmev *nvmev, const struct nvme_command *sqe);
 
 #endif /* NVMEV_LOG_H */

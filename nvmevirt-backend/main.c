@@ -6,6 +6,7 @@
 #include <linux/module.h>
 
 #include "nvmev.h"
+#include "stats.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"

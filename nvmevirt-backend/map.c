@@ -12,6 +12,7 @@
 #include <linux/seq_file.h>
 #include <linux/uaccess.h>
 
+#include "map.h"
 #include "nvmev.h"
 
 #define RANGE_TEXT_BYTES	64

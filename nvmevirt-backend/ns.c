@@ -10,6 +10,7 @@
  */
 #include <dieaware/hint.h>
 
+#include "ns.h"
 #include "nvmev.h"
 #include "past.h"
 

@@ -13,8 +13,12 @@
  */
 #include <linux/workqueue.h>
 
+#include "ctrl.h"
+#include "dispatch.h"
 #include "nvmev.h"
 #include "past.h"
+#include "power.h"
+#include "stats.h"
 
 /* All that begins anew with the power; the rest of the SSD stays as it is. */
 static void reset_controller(struct nvmev *nvmev)

@@ -4,6 +4,7 @@
 
 #include "core/profiles.h"
 #include "nvmev.h"
+#include "profile.h"
 
 int nvmev_profile_load(struct nvmev_config *config, const char *name)
 {

@@ -15,6 +15,7 @@
 
 #include "compat.h"
 #include "nvmev.h"
+#include "queue.h"
 #include "trace.h"
 
 /* How long to wait before looking at a full completion queue again */

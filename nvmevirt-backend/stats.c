@@ -14,7 +14,9 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "map.h"
 #include "nvmev.h"
+#include "stats.h"
 
 #define RANGE_TEXT_BYTES	64
 

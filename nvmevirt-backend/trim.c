@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/delay.h>
 
+#include "io.h"
+#include "ns.h"
 #include "nvmev.h"
 #include "trim.h"
 

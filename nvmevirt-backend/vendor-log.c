@@ -7,6 +7,7 @@
 
 #include "core/dof.h"
 #include "core/report.h"
+#include "health.h"
 #include "log.h"
 #include "nvmev.h"
 

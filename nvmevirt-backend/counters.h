@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What an SSD counts of the commands it was given. The dispatcher alone writes; whoever reports
+ * them (SMART, debugfs) reads without a lock and can live with an old value.
+ */
+#ifndef NVMEV_COUNTERS_H
+#define NVMEV_COUNTERS_H
+
+#include <linux/types.h>
+
+/**
+ * struct nvmev_counters - what SMART and debugfs report; written by the dispatcher
+ * @bytes_read: data sent to the host
+ * @bytes_written: data received
+ * @reads: read, compare and verify commands
+ * @writes: write commands
+ * @admin: admin commands
+ * @errors: commands that failed
+ * @media_errors: commands that failed for what is on the medium
+ * @busy_ns: time with commands in flight
+ * @busy_until_ns: when the last command in flight is done
+ * @hints_malformed: commands with both hint bits
+ * @hints_rejected: hinted commands failed for @reject_hints
+ * @hints_seen: commands with a hint
+ * @wakeups: number of times that the dispatcher was woken
+ */
+struct nvmev_counters {
+	u64 bytes_read;
+	u64 bytes_written;
+	u64 reads;
+	u64 writes;
+	u64 admin;
+	u64 errors;
+	u64 media_errors;
+	u64 busy_ns;
+	u64 busy_until_ns;
+	u64 hints_malformed;
+	u64 hints_rejected;
+	u64 hints_seen;
+	u64 wakeups;
+};
+
+#endif /* NVMEV_COUNTERS_H */

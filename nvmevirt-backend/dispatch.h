@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The dispatcher: the one thread of an SSD that fetches commands and executes them. Whatever
+ * says no other context belongs to it alone.
+ */
+#ifndef NVMEV_DISPATCH_H
+#define NVMEV_DISPATCH_H
+
+struct nvmev;
+
+/**
+ * nvmev_dispatch_init() - make the dispatcher; it starts with nvmev_dispatch_start()
+ * @nvmev: the SSD
+ *
+ * Return: 0 or a negative errno.
+ */
+int nvmev_dispatch_init(struct nvmev *nvmev);
+
+/**
+ * nvmev_dispatch_start() - begin to serve registers and queues
+ * @nvmev: the SSD
+ */
+void nvmev_dispatch_start(struct nvmev *nvmev);
+
+/**
+ * nvmev_dispatch_stop() - stop the dispatcher and both timers, for good
+ * @nvmev: the SSD
+ *
+ * Context: sleeps. Nothing touches host memory after it returns.
+ */
+void nvmev_dispatch_stop(struct nvmev *nvmev);
+
+#endif /* NVMEV_DISPATCH_H */

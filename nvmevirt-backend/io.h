@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * I/O commands, in two steps: start checks a command and asks the FTL for its time, move copies
+ * its data. The dispatcher does the first for a whole batch before it does the second.
+ */
+#ifndef NVMEV_IO_H
+#define NVMEV_IO_H
+
+#include <linux/types.h>
+
+struct nvme_command;
+struct nvmev;
+struct nvmev_cmd;
+
+/**
+ * nvmev_io_is_alone() - must this command not share a batch with others?
+ * @sqe: the command
+ *
+ * Return: true for commands that do all their work in the first step.
+ */
+bool nvmev_io_is_alone(const struct nvme_command *sqe);
+
+/**
+ * nvmev_io_must_wait() - is there a reason not to fetch this command yet?
+ * @nvmev: the SSD
+ * @sqe: the command
+ *
+ * Return: true for a deallocation while another one is under way.
+ */
+bool nvmev_io_must_wait(const struct nvmev *nvmev, const struct nvme_command *sqe);
+
+/**
+ * nvmev_io_account_busy() - a command has kept the drive busy until it is due
+ * @nvmev: the SSD
+ * @cmd: the command
+ */
+void nvmev_io_account_busy(struct nvmev *nvmev, const struct nvmev_cmd *cmd);
+
+/**
+ * nvmev_io_start() - check a command and ask the FTL when it will be done
+ * @nvmev: the SSD
+ * @cmd: the command; @fetched_ns is set. Gets @due_ns and @status, which is
+ *	NVMEV_STATUS_LATER if it is done in steps
+ */
+void nvmev_io_start(struct nvmev *nvmev, struct nvmev_cmd *cmd);
+
+/**
+ * nvmev_io_move() - move a command's data
+ * @nvmev: the SSD
+ * @cmd: started without an error; gets @status
+ */
+void nvmev_io_move(struct nvmev *nvmev, struct nvmev_cmd *cmd);
+
+#endif /* NVMEV_IO_H */

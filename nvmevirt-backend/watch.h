@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * When to wake the dispatcher. Nothing traps when the host rings a doorbell, so a probe in the
+ * block layer and a timer say when to look: dispatch.c explains it.
+ */
+#ifndef NVMEV_WATCH_H
+#define NVMEV_WATCH_H
+
+#include <linux/hrtimer.h>
+#include <linux/list.h>
+#include <linux/spinlock.h>
+
+struct nvmev;
+struct task_struct;
+
+/**
+ * struct nvmev_watch - when to wake the dispatcher
+ * @link: entry in the list that the probe of the tracepoint goes through
+ * @thread: the dispatcher
+ * @lock: protects what is below
+ * @timer: timer that looks at doorbells and registers
+ * @expected: I/O requests that the block layer has issued and the dispatcher not fetched
+ * @since_ns: time since which the dispatcher waits for what is expected, ktime_get()
+ * @admin: whether an admin request may be on its way
+ * @soon: whether @timer is set to the short interval
+ * @awake: whether the dispatcher runs, and so looks by itself before it sleeps
+ * @stopped: whether @timer may not be set any more
+ * @idle_work: whether there may be background work for an idle drive, see nvmev_ns_idle()
+ * @active_until_ns: end of the time in which the slow look has its faster rate
+ */
+struct nvmev_watch {
+	struct list_head link;
+	struct task_struct *thread;
+
+	spinlock_t lock; /* protects what is below */
+	struct hrtimer timer;
+	s64 expected;
+	u64 since_ns;
+	bool admin;
+	bool soon;
+	bool awake;
+	bool stopped;
+	bool idle_work;
+	u64 active_until_ns;
+};
+
+/**
+ * nvmev_dispatch_wake() - have the dispatcher look at the queues
+ * @nvmev: the SSD
+ *
+ * Context: any.
+ */
+void nvmev_dispatch_wake(struct nvmev *nvmev);
+
+/**
+ * nvmev_probe_register() - learn of requests when the block layer issues them
+ *
+ * Return: 0, or -ENOENT if this kernel has no such tracepoint: commands are then found
+ * by the slow look only.
+ */
+int nvmev_probe_register(void);
+
+/**
+ * nvmev_probe_unregister() - undo nvmev_probe_register()
+ */
+void nvmev_probe_unregister(void);
+
+#endif /* NVMEV_WATCH_H */
