@@ -89,6 +89,7 @@ static u16 delete_sq(struct nvmev *nvmev, const struct nvme_command *sqe)
 
 	if (!is_io_queue_id(nvmev, id) || !sq_exists(nvmev, id))
 		return NVME_SC_QID_INVALID;
+	nvmev_trim_abort(nvmev, id);
 	nvmev_sq_delete(nvmev, id);
 	return 0;
 }
@@ -105,85 +106,6 @@ static u16 delete_cq(struct nvmev *nvmev, const struct nvme_command *sqe)
 	return 0;
 }
 
-static const u32 all_events[] = {
-	NVMEV_EVENT_BAD_DOORBELL, NVMEV_EVENT_RELIABILITY, NVMEV_EVENT_TEMPERATURE,
-	NVMEV_EVENT_SPARE,
-};
-
-/* A type that was reported waits for the host to read the log page before the next. */
-static bool can_deliver(const struct nvmev *nvmev, u32 i)
-{
-	return (nvmev->events_due & BIT(i)) && nvmev->nr_events &&
-	       !(nvmev->events_masked & BIT(NVMEV_EVENT_TYPE(all_events[i])));
-}
-
-/* Complete waiting requests with the events that are due, the oldest first. */
-static void deliver_events(struct nvmev *nvmev)
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(all_events); i++) {
-		if (!can_deliver(nvmev, i))
-			continue;
-		nvmev->events_due &= ~BIT(i);
-		nvmev->events_masked |= BIT(NVMEV_EVENT_TYPE(all_events[i]));
-		nvmev_admin_complete(nvmev, nvmev->events[0], 0, all_events[i]);
-		nvmev->nr_events--;
-		memmove(nvmev->events, nvmev->events + 1,
-			nvmev->nr_events * sizeof(*nvmev->events));
-	}
-}
-
-void nvmev_event_raise(struct nvmev *nvmev, u32 event)
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(all_events); i++)
-		if (all_events[i] == event)
-			nvmev->events_due |= BIT(i);
-	deliver_events(nvmev);
-}
-
-void nvmev_event_read(struct nvmev *nvmev, u8 lid)
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(all_events); i++)
-		if (NVMEV_EVENT_LOG(all_events[i]) == lid)
-			nvmev->events_masked &= ~BIT(NVMEV_EVENT_TYPE(all_events[i]));
-	deliver_events(nvmev);
-}
-
-void nvmev_event_reset(struct nvmev *nvmev)
-{
-	nvmev->nr_events = 0;
-	nvmev->events_due = 0;
-	nvmev->events_masked = 0;
-	nvmev->warned = 0;
-}
-
-static u16 wait_for_event(struct nvmev *nvmev, const struct nvme_command *sqe)
-{
-	if (nvmev->nr_events == NVMEV_NR_EVENTS)
-		return NVME_SC_ASYNC_LIMIT;
-	nvmev->events[nvmev->nr_events++] = sqe->common.command_id;
-	return NVMEV_STATUS_LATER;
-}
-
-static bool abort_event(struct nvmev *nvmev, u16 cid)
-{
-	u32 i;
-
-	for (i = 0; i < nvmev->nr_events; i++) {
-		if (nvmev->events[i] != cid)
-			continue;
-		nvmev->events[i] = nvmev->events[--nvmev->nr_events];
-		nvmev_admin_complete(nvmev, cid, NVME_SC_ABORT_REQ, 0);
-		return true;
-	}
-	return false;
-}
-
 static u16 abort_command(struct nvmev *nvmev, const struct nvme_command *sqe, u64 *result)
 {
 	u16 sqid = le16_to_cpu(sqe->abort.sqid);
@@ -192,7 +114,7 @@ static u16 abort_command(struct nvmev *nvmev, const struct nvme_command *sqe, u6
 
 	if (!sq_exists(nvmev, sqid))
 		return NVME_SC_INVALID_FIELD;
-	aborted = sqid ? nvmev_cmd_abort(nvmev, sqid, cid) : abort_event(nvmev, cid);
+	aborted = sqid ? nvmev_cmd_abort(nvmev, sqid, cid) : nvmev_event_abort(nvmev, cid);
 	*result = !aborted;
 	return 0;
 }
@@ -215,7 +137,7 @@ static u16 format(struct nvmev *nvmev, const struct nvme_command *sqe)
 		return NVME_SC_NS_WRITE_PROTECTED;
 	for (i = 0; i < nvmev->nr_ns; i++)
 		if (nsid == NVMEV_NSID_ALL || nsid == nvmev->ns[i].nsid)
-			nvmev_ns_format(nvmev, &nvmev->ns[i], NVMEV_FORMAT_LBAF(dw) ? 12 : 9);
+			nvmev_trim_format(nvmev, &nvmev->ns[i], NVMEV_FORMAT_LBAF(dw) ? 12 : 9);
 	return 0;
 }
 
@@ -243,7 +165,7 @@ static u16 execute(struct nvmev *nvmev, const struct nvme_command *sqe, u64 *res
 	case nvme_admin_abort_cmd:
 		return abort_command(nvmev, sqe, result);
 	case nvme_admin_async_event:
-		return wait_for_event(nvmev, sqe);
+		return nvmev_event_wait(nvmev, sqe->common.command_id);
 	case nvme_admin_format_nvm:
 		return format(nvmev, sqe);
 	default:
@@ -259,7 +181,7 @@ void nvmev_admin_execute(struct nvmev *nvmev, const struct nvme_command *sqe)
 	nvmev->counters.admin++;
 	status = execute(nvmev, sqe, &result);
 	if (status == NVMEV_STATUS_LATER) {
-		deliver_events(nvmev);
+		nvmev_event_deliver(nvmev);
 		return;
 	}
 	if (status) {

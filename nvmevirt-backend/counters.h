@@ -8,6 +8,9 @@
 
 #include <linux/types.h>
 
+struct nvmev;
+struct nvmev_cmd;
+
 /**
  * struct nvmev_counters - what SMART and debugfs report; written by the dispatcher
  * @bytes_read: data sent to the host
@@ -39,5 +42,12 @@ struct nvmev_counters {
 	u64 hints_seen;
 	u64 wakeups;
 };
+
+/**
+ * nvmev_account_busy() - a command has kept the drive busy until it is due
+ * @nvmev: the SSD
+ * @cmd: the command
+ */
+void nvmev_account_busy(struct nvmev *nvmev, const struct nvmev_cmd *cmd);
 
 #endif /* NVMEV_COUNTERS_H */

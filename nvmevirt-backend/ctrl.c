@@ -10,6 +10,7 @@
 #include "health.h"
 #include "ns.h"
 #include "nvmev.h"
+#include "outage.h"
 
 #define READY_TIMEOUT_HALF_SECONDS	20
 
@@ -114,7 +115,7 @@ static void shut_down(struct nvmev *nvmev)
 	u64 start_ns = nvmev_now(nvmev);
 	u64 done_ns = nvmev_ns_flush(nvmev, start_ns);
 
-	nvmev_power_note(nvmev);
+	nvmev_outage_note(nvmev);
 	if (done_ns > start_ns)
 		fsleep(div_u64(min(done_ns - start_ns, MAX_SHUTDOWN_NS), NSEC_PER_USEC) + 1);
 	if (done_ns > nvmev_now(nvmev))

@@ -28,6 +28,7 @@
 #include "io.h"
 #include "ns.h"
 #include "nvmev.h"
+#include "outage.h"
 #include "trace.h"
 
 /*
@@ -86,36 +87,18 @@ static void arm_next_locked(struct nvmev_watch *watch)
 		arm_locked(watch, ACTIVE_LOOK_NS, false);
 }
 
-static void wake_locked(struct nvmev_watch *watch)
-{
-	/* Once stopped is set the thread may be gone. */
-	if (watch->awake || watch->stopped)
-		return;
-	WRITE_ONCE(watch->awake, true);
-	wake_up_process(watch->thread);
-}
-
-void nvmev_dispatch_wake(struct nvmev *nvmev)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&nvmev->watch.lock, flags);
-	wake_locked(&nvmev->watch);
-	spin_unlock_irqrestore(&nvmev->watch.lock, flags);
-}
-
 static enum hrtimer_restart look(struct hrtimer *timer)
 {
 	struct nvmev_watch *watch = container_of(timer, struct nvmev_watch, timer);
 	unsigned long flags;
 
 	spin_lock_irqsave(&watch->lock, flags);
-	if (watch->awake || nvmev_power_is_failing(nvmev_of(watch)) ||
+	if (watch->awake || nvmev_outage_is_failing(nvmev_of(watch)) ||
 	    nvmev_ctrl_mmio_work(nvmev_of(watch)) ||
 	    (!watch->soon && READ_ONCE(watch->idle_work))) {
 		/* The dispatcher arms the timer again before it sleeps. */
 		watch->soon = false;
-		wake_locked(watch);
+		nvmev_wake_locked(watch);
 	} else {
 		arm_next_locked(watch);
 	}
@@ -301,7 +284,7 @@ static bool run_io(struct nvmev *nvmev)
 		trace_nvmev_cmd(nvmev, nvmev->batch[i]);
 		nvmev_io_start(nvmev, nvmev->batch[i]);
 	}
-	nvmev_power_note(nvmev);
+	nvmev_outage_note(nvmev);
 	for (i = 0; i < nr; i++) {
 		cmd = nvmev->batch[i];
 		if (cmd->status == NVMEV_STATUS_LATER) {
@@ -324,8 +307,8 @@ static void run(struct nvmev *nvmev)
 	bool did, worked = false;
 
 	nvmev->counters.wakeups++;
-	if (nvmev_power_is_failing(nvmev))
-		nvmev_power_fail(nvmev);
+	if (nvmev_outage_is_failing(nvmev))
+		nvmev_outage_fail(nvmev);
 	if (nvmev->power_failed)
 		return;
 	find_bad_cqs(nvmev);
@@ -336,13 +319,13 @@ static void run(struct nvmev *nvmev)
 		did |= nvmev_trim_step(nvmev);
 		worked |= did;
 		cond_resched();
-	} while (did && !nvmev_power_is_failing(nvmev) && !kthread_should_stop());
+	} while (did && !nvmev_outage_is_failing(nvmev) && !kthread_should_stop());
 	nvmev_health_look(nvmev);
 	if (worked)
 		WRITE_ONCE(nvmev->watch.idle_work, true);
 	else if (nvmev->watch.idle_work)
 		WRITE_ONCE(nvmev->watch.idle_work, nvmev_ns_idle(nvmev));
-	nvmev_power_note(nvmev);
+	nvmev_outage_note(nvmev);
 }
 
 static int dispatch(void *data)

@@ -34,4 +34,29 @@ void nvmev_event_read(struct nvmev *nvmev, u8 lid);
  */
 void nvmev_event_reset(struct nvmev *nvmev);
 
+/**
+ * nvmev_event_wait() - a request waits for an event
+ * @nvmev: the SSD
+ * @cid: identifier of the request
+ *
+ * Return: NVMEV_STATUS_LATER, or an NVMe status if there are too many. The caller lets what is
+ * due be delivered.
+ */
+u16 nvmev_event_wait(struct nvmev *nvmev, u16 cid);
+
+/**
+ * nvmev_event_deliver() - complete waiting requests with the events that are due
+ * @nvmev: the SSD
+ */
+void nvmev_event_deliver(struct nvmev *nvmev);
+
+/**
+ * nvmev_event_abort() - complete a waiting request as aborted
+ * @nvmev: the SSD
+ * @cid: identifier of the request
+ *
+ * Return: was it found?
+ */
+bool nvmev_event_abort(struct nvmev *nvmev, u16 cid);
+
 #endif /* NVMEV_EVENT_H */

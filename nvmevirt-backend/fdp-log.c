@@ -6,6 +6,7 @@
 #include "health.h"
 #include "log.h"
 #include "nvmev.h"
+#include "outage.h"
 
 /* Log specific field of the events log: those of the host instead of the controller */
 #define EVENTS_OF_HOST		BIT(0)

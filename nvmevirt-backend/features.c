@@ -8,6 +8,7 @@
 #include "health.h"
 #include "ns.h"
 #include "nvmev.h"
+#include "outage.h"
 
 #define TEMP_OVER_KELVIN	(273 + 75)
 #define TEMP_SELECT(dw)		(((dw) >> 16) & 0xf)
@@ -148,7 +149,7 @@ static u16 set_write_cache(struct nvmev *nvmev, u16 cid, u32 dw)
 		return 0;
 	}
 	done_ns = nvmev_ns_flush(nvmev, nvmev_now(nvmev));
-	nvmev_power_note(nvmev);
+	nvmev_outage_note(nvmev);
 	if (!nvmev_admin_complete_later(nvmev, cid, done_ns))
 		return NVME_SC_INTERNAL;
 	nvmev->features.write_cache = false;

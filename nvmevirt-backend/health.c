@@ -7,6 +7,7 @@
 #include "health.h"
 #include "ns.h"
 #include "nvmev.h"
+#include "outage.h"
 
 u16 nvmev_temperature(const struct nvmev *nvmev)
 {

@@ -294,7 +294,7 @@ static ssize_t inject_write(struct file *file, const char __user *text, size_t b
 	ret = obey(nvmev, line);
 	if (ret)
 		return ret;
-	nvmev_dispatch_wake(nvmev);
+	nvmev_wake(nvmev);
 	return bytes;
 }
 

@@ -417,17 +417,6 @@ bool nvmev_io_must_wait(const struct nvmev *nvmev, const struct nvme_command *sq
 	return nvmev->trim.cmd && sqe->common.opcode == nvme_cmd_dsm;
 }
 
-void nvmev_io_account_busy(struct nvmev *nvmev, const struct nvmev_cmd *cmd)
-{
-	struct nvmev_counters *counters = &nvmev->counters;
-	u64 from_ns = max(counters->busy_until_ns, cmd->fetched_ns);
-
-	if (cmd->due_ns <= from_ns)
-		return;
-	WRITE_ONCE(counters->busy_ns, counters->busy_ns + cmd->due_ns - from_ns);
-	counters->busy_until_ns = cmd->due_ns;
-}
-
 static bool is_for_all(const struct nvmev_cmd *cmd)
 {
 	return cmd->sqe.common.nsid == cpu_to_le32(NVMEV_NSID_ALL);
@@ -450,7 +439,7 @@ void nvmev_io_start(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 		cmd->status = NVME_SC_INVALID_NS | NVMEV_DNR;
 	else
 		cmd->status = op->start(nvmev, cmd);
-	nvmev_io_account_busy(nvmev, cmd);
+	nvmev_account_busy(nvmev, cmd);
 	if (!cmd->status)
 		nvmev_inject_apply(nvmev, cmd);
 }

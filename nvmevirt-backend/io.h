@@ -30,13 +30,6 @@ bool nvmev_io_is_alone(const struct nvme_command *sqe);
 bool nvmev_io_must_wait(const struct nvmev *nvmev, const struct nvme_command *sqe);
 
 /**
- * nvmev_io_account_busy() - a command has kept the drive busy until it is due
- * @nvmev: the SSD
- * @cmd: the command
- */
-void nvmev_io_account_busy(struct nvmev *nvmev, const struct nvmev_cmd *cmd);
-
-/**
  * nvmev_io_start() - check a command and ask the FTL when it will be done
  * @nvmev: the SSD
  * @cmd: the command; @fetched_ns is set. Gets @due_ns and @status, which is

@@ -10,6 +10,7 @@
 #include "dma.h"
 #include "health.h"
 #include "log.h"
+#include "outage.h"
 #include "vendor.h"
 
 #define SECTOR_BYTES	512

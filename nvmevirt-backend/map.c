@@ -14,6 +14,7 @@
 
 #include "map.h"
 #include "nvmev.h"
+#include "outage.h"
 
 #define RANGE_TEXT_BYTES	64
 #define DIR_NAME_BYTES		8

@@ -12,6 +12,7 @@
 
 #include "ns.h"
 #include "nvmev.h"
+#include "outage.h"
 #include "past.h"
 
 /* Pages that are looked at when the drive is idle */
@@ -231,14 +232,4 @@ void nvmev_ns_written(struct nvmev *nvmev, const struct nvmev_cmd *cmd)
 	nvmev_past_drop_replaced(&nvmev->store, nvmev->ftl, from_lpn(rq.first), rq.nr_pages);
 	/* Two for each that was added, so that there get to be fewer. */
 	nvmev_past_age(&nvmev->store, nvmev->ftl, 2 * rq.nr_pages);
-}
-
-void nvmev_ns_format(struct nvmev *nvmev, struct nvmev_ns *ns, u32 lba_shift)
-{
-	/* Its LBAs are about to mean something else. */
-	while (nvmev_trim_step(nvmev))
-		;
-	nvmev_trim_all(nvmev, ns);
-	guard(mutex)(&nvmev->ftl_lock);
-	WRITE_ONCE(ns->lba_shift, lba_shift);
 }

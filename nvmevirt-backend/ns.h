@@ -97,12 +97,4 @@ u64 nvmev_ns_failures(struct nvmev *nvmev);
  */
 bool nvmev_ns_idle(struct nvmev *nvmev);
 
-/**
- * nvmev_ns_format() - erase the data of a namespace and set its LBA size
- * @nvmev: the SSD
- * @ns: the namespace
- * @lba_shift: 9 or 12
- */
-void nvmev_ns_format(struct nvmev *nvmev, struct nvmev_ns *ns, u32 lba_shift);
-
 #endif /* NVMEV_NS_H */

@@ -7,15 +7,12 @@
  * is told to shut down; then the dispatcher stops. When the power fails the dispatcher
  * stops first, and the driver finds a device that reads all ones.
  *
- * A failure can be asked for ahead of time: then the FTL knows its time as soon as the
- * operation that it comes with is booked. For commands time stops there, no completion
- * that is due later is posted, and the dispatcher has the SSD switched off.
+ * What a failure is for commands that are under way stands in outage.c.
  */
-#include <linux/workqueue.h>
-
 #include "ctrl.h"
 #include "dispatch.h"
 #include "nvmev.h"
+#include "outage.h"
 #include "past.h"
 #include "power.h"
 #include "stats.h"
@@ -92,35 +89,6 @@ int nvmev_power_on(struct nvmev *nvmev, char *reason)
 	nvmev_dispatch_start(nvmev);
 	nvmev_pci_plug(&nvmev->pci);
 	return 0;
-}
-
-u64 nvmev_now(const struct nvmev *nvmev)
-{
-	return min(ktime_get_ns(), READ_ONCE(nvmev->cut_ns));
-}
-
-/* With post_lock no completion is posted after the look at the clock that is due after it. */
-void nvmev_power_note(struct nvmev *nvmev)
-{
-	unsigned long flags;
-
-	guard(mutex)(&nvmev->ftl_lock);
-	spin_lock_irqsave(&nvmev->queues.post_lock, flags);
-	WRITE_ONCE(nvmev->cut_ns, ftl_cut_ns(nvmev->ftl, ktime_get_ns()));
-	spin_unlock_irqrestore(&nvmev->queues.post_lock, flags);
-}
-
-bool nvmev_power_is_failing(const struct nvmev *nvmev)
-{
-	return ktime_get_ns() >= READ_ONCE(nvmev->cut_ns) && !READ_ONCE(nvmev->power_failed);
-}
-
-void nvmev_power_fail(struct nvmev *nvmev)
-{
-	WRITE_ONCE(nvmev->power_failed, true);
-	/* A driver that is waiting for something finds out at once. */
-	nvmev_pci_vanish(&nvmev->pci);
-	schedule_work(nvmev->failure_work);
 }
 
 int nvmev_power_cut_after(struct nvmev *nvmev, u64 nr_ops)

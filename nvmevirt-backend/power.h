@@ -75,34 +75,4 @@ int nvmev_power_off(struct nvmev *nvmev, bool failure, char *reason);
  */
 int nvmev_power_cut_after(struct nvmev *nvmev, u64 nr_ops);
 
-/**
- * nvmev_power_note() - ask the FTL whether the time is known at which the power fails
- * @nvmev: the SSD
- */
-void nvmev_power_note(struct nvmev *nvmev);
-
-/**
- * nvmev_power_is_failing() - has that time come, and nobody noticed yet?
- * @nvmev: the SSD
- *
- * Context: any.
- */
-bool nvmev_power_is_failing(const struct nvmev *nvmev);
-
-/**
- * nvmev_power_fail() - have the SSD switched off
- * @nvmev: the SSD, the power of which fails
- *
- * Context: the dispatcher, which must do nothing more.
- */
-void nvmev_power_fail(struct nvmev *nvmev);
-
-/**
- * nvmev_now() - time for commands
- * @nvmev: the SSD
- *
- * Return: ktime_get_ns(), which stops when the power fails.
- */
-u64 nvmev_now(const struct nvmev *nvmev);
-
 #endif /* NVMEV_POWER_H */

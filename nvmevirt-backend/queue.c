@@ -15,6 +15,7 @@
 
 #include "compat.h"
 #include "nvmev.h"
+#include "outage.h"
 #include "queue.h"
 #include "trace.h"
 
@@ -342,7 +343,7 @@ static enum hrtimer_restart post_due(struct hrtimer *timer)
 	arm_locked(nvmev);
 	spin_unlock_irqrestore(&queues->post_lock, flags);
 	if (starved && posted)
-		nvmev_dispatch_wake(nvmev);
+		nvmev_wake(nvmev);
 	return HRTIMER_NORESTART;
 }
 
@@ -424,7 +425,6 @@ void nvmev_sq_delete(struct nvmev *nvmev, u32 id)
 	struct nvmev_queues *queues = &nvmev->queues;
 	unsigned long flags;
 
-	nvmev_trim_abort(nvmev, id);
 	spin_lock_irqsave(&queues->post_lock, flags);
 	abort_all_locked(nvmev, id);
 	spin_unlock_irqrestore(&queues->post_lock, flags);

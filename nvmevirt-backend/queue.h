@@ -185,7 +185,7 @@ void nvmev_sq_create(struct nvmev *nvmev, u32 id, const struct nvmev_sq *sq);
 /**
  * nvmev_sq_delete() - abort a submission queue's commands and forget it
  * @nvmev: the SSD
- * @id: its number
+ * @id: its number; no deallocation of it is under way
  */
 void nvmev_sq_delete(struct nvmev *nvmev, u32 id);
 

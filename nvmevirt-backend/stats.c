@@ -16,6 +16,7 @@
 
 #include "map.h"
 #include "nvmev.h"
+#include "outage.h"
 #include "stats.h"
 
 #define RANGE_TEXT_BYTES	64

@@ -4,6 +4,7 @@
 #include "io.h"
 #include "ns.h"
 #include "nvmev.h"
+#include "outage.h"
 #include "trim.h"
 
 /* Pages that are forgotten at a time, which takes less than a millisecond or two */
@@ -63,7 +64,7 @@ static void end_trim(struct nvmev *nvmev)
 	struct nvmev_cmd *cmd = nvmev->trim.cmd;
 
 	nvmev->trim.cmd = NULL;
-	nvmev_io_account_busy(nvmev, cmd);
+	nvmev_account_busy(nvmev, cmd);
 	nvmev_cmd_complete(nvmev, cmd);
 }
 
@@ -77,7 +78,7 @@ bool nvmev_trim_step(struct nvmev *nvmev)
 	while (nr < STEP_PAGES && trim->range < trim->nr_ranges)
 		nr += trim_piece(nvmev, trim, STEP_PAGES - nr);
 	/* The records of trims may have made the drive program what it had in its cache. */
-	nvmev_power_note(nvmev);
+	nvmev_outage_note(nvmev);
 	if (trim->range == trim->nr_ranges)
 		end_trim(nvmev);
 	else
@@ -95,7 +96,8 @@ void nvmev_trim_abort(struct nvmev *nvmev, u32 sqid)
 	end_trim(nvmev);
 }
 
-void nvmev_trim_all(struct nvmev *nvmev, const struct nvmev_ns *ns)
+/* Forget all data of a namespace, step by step. */
+static void trim_all(struct nvmev *nvmev, const struct nvmev_ns *ns)
 {
 	u64 end = nvmev_ns_nr_lbas(ns);
 	u64 slba, next;
@@ -108,4 +110,14 @@ void nvmev_trim_all(struct nvmev *nvmev, const struct nvmev_ns *ns)
 		if (next < end)
 			fsleep(PAUSE_US);
 	}
+}
+
+void nvmev_trim_format(struct nvmev *nvmev, struct nvmev_ns *ns, u32 lba_shift)
+{
+	/* Its LBAs are about to mean something else. */
+	while (nvmev_trim_step(nvmev))
+		;
+	trim_all(nvmev, ns);
+	guard(mutex)(&nvmev->ftl_lock);
+	WRITE_ONCE(ns->lba_shift, lba_shift);
 }

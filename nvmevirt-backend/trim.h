@@ -61,12 +61,13 @@ bool nvmev_trim_step(struct nvmev *nvmev);
 void nvmev_trim_abort(struct nvmev *nvmev, u32 sqid);
 
 /**
- * nvmev_trim_all() - forget all data of a namespace, step by step
- * @nvmev: the SSD, with no command under way
+ * nvmev_trim_format() - erase the data of a namespace and set its LBA size
+ * @nvmev: the SSD
  * @ns: the namespace
+ * @lba_shift: 9 or 12
  *
  * Context: the dispatcher; sleeps in between.
  */
-void nvmev_trim_all(struct nvmev *nvmev, const struct nvmev_ns *ns);
+void nvmev_trim_format(struct nvmev *nvmev, struct nvmev_ns *ns, u32 lba_shift);
 
 #endif /* NVMEV_TRIM_H */

@@ -10,6 +10,7 @@
 #include "health.h"
 #include "log.h"
 #include "nvmev.h"
+#include "outage.h"
 
 #define RANGE_PAGES_SHIFT	(DIEAWARE_DOF_RANGE_SHIFT - FTL_PAGE_SHIFT)
 

@@ -45,12 +45,20 @@ struct nvmev_watch {
 };
 
 /**
- * nvmev_dispatch_wake() - have the dispatcher look at the queues
+ * nvmev_wake_locked() - have the dispatcher look at the queues
+ * @watch: the SSD's
+ *
+ * Context: any; under @watch->lock.
+ */
+void nvmev_wake_locked(struct nvmev_watch *watch);
+
+/**
+ * nvmev_wake() - have the dispatcher look at the queues
  * @nvmev: the SSD
  *
  * Context: any.
  */
-void nvmev_dispatch_wake(struct nvmev *nvmev);
+void nvmev_wake(struct nvmev *nvmev);
 
 /**
  * nvmev_probe_register() - learn of requests when the block layer issues them

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The failure of the power, as those see it who serve commands.
+ *
+ * A failure can be asked for ahead of time: then the FTL knows its time as soon as the
+ * operation that it comes with is booked. For commands time stops there, no completion
+ * that is due later is posted, and the dispatcher has the SSD switched off.
+ *
+ * What is done about it, switching off, is in power.c; nothing here calls that, so everybody may
+ * ask for the time.
+ */
+#include <linux/workqueue.h>
+
+#include "nvmev.h"
+#include "outage.h"
+
+u64 nvmev_now(const struct nvmev *nvmev)
+{
+	return min(ktime_get_ns(), READ_ONCE(nvmev->cut_ns));
+}
+
+/* With post_lock no completion is posted after the look at the clock that is due after it. */
+void nvmev_outage_note(struct nvmev *nvmev)
+{
+	unsigned long flags;
+
+	guard(mutex)(&nvmev->ftl_lock);
+	spin_lock_irqsave(&nvmev->queues.post_lock, flags);
+	WRITE_ONCE(nvmev->cut_ns, ftl_cut_ns(nvmev->ftl, ktime_get_ns()));
+	spin_unlock_irqrestore(&nvmev->queues.post_lock, flags);
+}
+
+bool nvmev_outage_is_failing(const struct nvmev *nvmev)
+{
+	return ktime_get_ns() >= READ_ONCE(nvmev->cut_ns) && !READ_ONCE(nvmev->power_failed);
+}
+
+void nvmev_outage_fail(struct nvmev *nvmev)
+{
+	WRITE_ONCE(nvmev->power_failed, true);
+	/* A driver that is waiting for something finds out at once. */
+	nvmev_pci_vanish(&nvmev->pci);
+	schedule_work(nvmev->failure_work);
+}
