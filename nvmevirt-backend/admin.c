@@ -6,9 +6,9 @@
 #include "admin.h"
 #include "dma.h"
 #include "identify.h"
-#include "log.h"
-#include "ns.h"
+#include "log-page.h"
 #include "nvmev.h"
+#include "translate.h"
 
 static bool sq_exists(const struct nvmev *nvmev, u32 id)
 {

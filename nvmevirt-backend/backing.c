@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The backing file: opening it, and reading and writing an SSD. What the file looks like is
+ * decided in core; this does the I/O, and sees to it that no two SSDs have the same file.
+ */
 #include <linux/fs.h>
 #include <linux/falloc.h>
 #include <linux/slab.h>

@@ -8,9 +8,9 @@
 #include "ctrl.h"
 #include "dma.h"
 #include "health.h"
-#include "ns.h"
 #include "nvmev.h"
 #include "outage.h"
+#include "translate.h"
 
 #define READY_TIMEOUT_HALF_SECONDS	20
 

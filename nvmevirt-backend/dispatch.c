@@ -26,10 +26,10 @@
 #include "dispatch.h"
 #include "health.h"
 #include "io.h"
-#include "ns.h"
 #include "nvmev.h"
 #include "outage.h"
 #include "trace.h"
+#include "translate.h"
 
 /*
  * How soon after a request to look, and how long. A driver that is given many requests

@@ -4,7 +4,7 @@
 
 #include "compat.h"
 #include "health.h"
-#include "log.h"
+#include "log-page.h"
 #include "nvmev.h"
 #include "outage.h"
 

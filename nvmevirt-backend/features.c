@@ -6,9 +6,9 @@
 #include "dma.h"
 #include "features.h"
 #include "health.h"
-#include "ns.h"
 #include "nvmev.h"
 #include "outage.h"
+#include "translate.h"
 
 #define TEMP_OVER_KELVIN	(273 + 75)
 #define TEMP_SELECT(dw)		(((dw) >> 16) & 0xf)

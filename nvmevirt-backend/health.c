@@ -5,9 +5,9 @@
  * overruled by `inject`.
  */
 #include "health.h"
-#include "ns.h"
 #include "nvmev.h"
 #include "outage.h"
+#include "translate.h"
 
 u16 nvmev_temperature(const struct nvmev *nvmev)
 {

@@ -9,7 +9,7 @@
 #include "compat.h"
 #include "dma.h"
 #include "identify.h"
-#include "ns.h"
+#include "translate.h"
 #include "vendor.h"
 
 #define REPLY_BYTES	4096

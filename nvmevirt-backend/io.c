@@ -5,7 +5,7 @@
  * names for each fault.
  */
 #include "io.h"
-#include "ns.h"
+#include "translate.h"
 #include "vendor.h"
 
 /* Ranges that one Dataset Management command can carry */

@@ -5,8 +5,8 @@
  */
 #include <linux/module.h>
 
+#include "debugfs.h"
 #include "nvmev.h"
-#include "stats.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"

@@ -1,100 +1,94 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Between NVMe and the FTL: commands on ranges of LBAs become requests on pages. Only here the
- * FTL is called for a command of the host; each call takes ftl_lock.
+ * Namespaces as parts of an SSD: which pages, which size of LBAs.
  */
 #ifndef NVMEV_NS_H
 #define NVMEV_NS_H
 
 #include <linux/types.h>
+#include <linux/uuid.h>
+
+#include "nvme.h"
 
 struct nvmev;
-struct nvmev_cmd;
-struct nvmev_ns;
+struct nvmev_config;
 
 /**
- * nvmev_ns_used_lbas() - LBAs that hold data
+ * struct nvmev_ns - a namespace
+ * @nsid: its number
+ * @first_page: page of the FTL that its LBA 0 begins
+ * @nr_pages: pages of the FTL that are its own
+ * @lba_shift: 9 or 12; changed by Format NVM, under ftl_lock
+ * @error_recovery: dword of the feature
+ * @bytes_read: data sent to the host
+ * @bytes_written: data received
+ */
+struct nvmev_ns {
+	u32 nsid;
+	u64 first_page;
+	u64 nr_pages;
+	u32 lba_shift;
+	u32 error_recovery;
+	u64 bytes_read;
+	u64 bytes_written;
+};
+
+/**
+ * nvmev_layout_check() - can there be these namespaces?
+ * @config: what was asked for
+ *
+ * Return: NULL, or a complete sentence that says why not.
+ */
+const char *nvmev_layout_check(const struct nvmev_config *config);
+
+/**
+ * nvmev_layout_init() - make the namespaces
+ * @nvmev: the SSD; its configuration is complete
+ */
+void nvmev_layout_init(struct nvmev *nvmev);
+
+/**
+ * nvmev_ns_find() - find a namespace by its number
  * @nvmev: the SSD
+ * @nsid: the number
+ *
+ * Return: the namespace, or NULL if there is none.
+ */
+struct nvmev_ns *nvmev_ns_find(struct nvmev *nvmev, u32 nsid);
+
+/**
+ * nvmev_ns_nr_lbas() - size of a namespace in LBAs of its present format
  * @ns: the namespace
  *
- * Context: takes ftl_lock.
- * Return: LBAs, whole pages of them.
+ * Return: LBAs.
  */
-u64 nvmev_ns_used_lbas(struct nvmev *nvmev, const struct nvmev_ns *ns);
+u64 nvmev_ns_nr_lbas(const struct nvmev_ns *ns);
 
 /**
- * nvmev_ns_read() - account a read by the FTL
- * @nvmev: the SSD
- * @cmd: a read, compare or verify command with a valid range
- * @transfer: its data crosses the host link
+ * nvmev_ns_byte() - where the data of an LBA begins in the store
+ * @ns: the namespace
+ * @lba: the LBA
  *
- * Return: when it is done.
+ * Return: number of the byte.
  */
-u64 nvmev_ns_read(struct nvmev *nvmev, const struct nvmev_cmd *cmd, bool transfer);
+u64 nvmev_ns_byte(const struct nvmev_ns *ns, u64 lba);
 
 /**
- * nvmev_ns_write() - have the FTL place a write
- * @nvmev: the SSD
- * @cmd: a write or write zeroes command with a valid range; gets @data_seq
- * @due_ns: gets when it is done
- *
- * Return: an NVMe status: the drive may be read-only, hints may be rejected on request.
- */
-u16 nvmev_ns_write(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 *due_ns);
-
-/**
- * nvmev_ns_written() - the data of a write is in the store; older data may go
- * @nvmev: the SSD
- * @cmd: the command
- */
-void nvmev_ns_written(struct nvmev *nvmev, const struct nvmev_cmd *cmd);
-
-/**
- * nvmev_ns_trim() - have the FTL forget the pages that lie wholly in a range
- * @nvmev: the SSD
+ * nvmev_ns_check() - does the namespace have these LBAs?
  * @ns: the namespace
  * @slba: first LBA
- * @nr_lbas: how many; the range must be valid
- * @now_ns: when the command was fetched
- * @goes_on: it is no command of its own, but goes on with the last one of its kind
+ * @nr_lbas: how many
  *
- * Return: when it is done in the model.
+ * Return: an NVMe status.
  */
-u64 nvmev_ns_trim(struct nvmev *nvmev, const struct nvmev_ns *ns, u64 slba, u64 nr_lbas,
-		  u64 now_ns, bool goes_on);
+u16 nvmev_ns_check(const struct nvmev_ns *ns, u64 slba, u64 nr_lbas);
 
 /**
- * nvmev_ns_flush() - have the FTL make everything durable
+ * nvmev_make_uuid() - the identifier of a namespace
  * @nvmev: the SSD
- * @now_ns: present time
- *
- * Return: when it is.
+ * @nsid: number of the namespace; that of 1 is the SSD's as well
+ * @uuid: to fill
  */
-u64 nvmev_ns_flush(struct nvmev *nvmev, u64 now_ns);
-
-/**
- * nvmev_ns_is_read_only() - are there too few good erase blocks to write on?
- * @nvmev: the SSD
- *
- * Context: takes ftl_lock.
- */
-bool nvmev_ns_is_read_only(struct nvmev *nvmev);
-
-/**
- * nvmev_ns_failures() - count failed operations on NAND
- * @nvmev: the SSD
- *
- * Context: takes ftl_lock.
- * Return: how many there were since power on.
- */
-u64 nvmev_ns_failures(struct nvmev *nvmev);
-
-/**
- * nvmev_ns_idle() - let the FTL use the time in which dies have nothing to do
- * @nvmev: the SSD
- *
- * Return: whether it wants to be asked again.
- */
-bool nvmev_ns_idle(struct nvmev *nvmev);
+void nvmev_make_uuid(const struct nvmev *nvmev, u32 nsid, uuid_t *uuid);
 
 #endif /* NVMEV_NS_H */

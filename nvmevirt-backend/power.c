@@ -10,12 +10,12 @@
  * What a failure is for commands that are under way stands in outage.c.
  */
 #include "ctrl.h"
+#include "debugfs.h"
 #include "dispatch.h"
 #include "nvmev.h"
 #include "outage.h"
-#include "past.h"
 #include "power.h"
-#include "stats.h"
+#include "undo.h"
 
 /* All that begins anew with the power; the rest of the SSD stays as it is. */
 static void reset_controller(struct nvmev *nvmev)

@@ -8,7 +8,7 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 
-#include "past.h"
+#include "undo.h"
 
 /*
  * The dispatcher must not wait for its own device, which reclaim would make it do,

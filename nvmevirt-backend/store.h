@@ -3,7 +3,7 @@
  * The bytes of a namespace, kept in memory by logical page. Pages that were never
  * written, or were trimmed, take no memory and read as zeroes.
  *
- * A store that keeps its past (past.h) never changes data that a power failure may bring
+ * A store that keeps its past (undo.h) never changes data that a power failure may bring
  * back: new data gets memory of its own. The same holds for memory that two pages
  * share. Every other page is changed in place.
  *

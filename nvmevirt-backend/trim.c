@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Deallocation in steps, and Format, which is made of the same steps. A step is bounded in the
+ * pages that it looks at, as everybody else waits for the dispatcher meanwhile.
+ */
 #include <linux/delay.h>
 
 #include "io.h"
-#include "ns.h"
 #include "nvmev.h"
 #include "outage.h"
+#include "translate.h"
 #include "trim.h"
 
 /* Pages that are forgotten at a time, which takes less than a millisecond or two */

@@ -8,7 +8,7 @@
 #include "core/dof.h"
 #include "core/report.h"
 #include "health.h"
-#include "log.h"
+#include "log-page.h"
 #include "nvmev.h"
 #include "outage.h"
 

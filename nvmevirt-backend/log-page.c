@@ -9,7 +9,7 @@
 #include "compat.h"
 #include "dma.h"
 #include "health.h"
-#include "log.h"
+#include "log-page.h"
 #include "outage.h"
 #include "vendor.h"
 

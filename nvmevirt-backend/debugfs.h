@@ -2,8 +2,8 @@
 /*
  * What can be watched of an SSD in debugfs, as long as its power is on.
  */
-#ifndef NVMEV_STATS_H
-#define NVMEV_STATS_H
+#ifndef NVMEV_DEBUGFS_H
+#define NVMEV_DEBUGFS_H
 
 struct nvmev;
 
@@ -29,4 +29,4 @@ void nvmev_stats_add(struct nvmev *nvmev);
  */
 void nvmev_stats_remove(struct nvmev *nvmev);
 
-#endif /* NVMEV_STATS_H */
+#endif /* NVMEV_DEBUGFS_H */

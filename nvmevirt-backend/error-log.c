@@ -3,7 +3,7 @@
  * The Error Information log: which commands failed, where in the command the fault is, and
  * at which LBA.
  */
-#include "error.h"
+#include "error-log.h"
 #include "vendor.h"
 
 /* Not in one field of the command, or not in the command at all */

@@ -2,8 +2,8 @@
 /*
  * The Error Information log: the last commands that failed, for the host to read.
  */
-#ifndef NVMEV_ERROR_H
-#define NVMEV_ERROR_H
+#ifndef NVMEV_ERROR_LOG_H
+#define NVMEV_ERROR_LOG_H
 
 #include <linux/types.h>
 
@@ -24,4 +24,4 @@ struct nvmev;
 void nvmev_log_error(struct nvmev *nvmev, u16 sqid, const struct nvme_command *sqe, u16 status,
 		     u64 lba);
 
-#endif /* NVMEV_ERROR_H */
+#endif /* NVMEV_ERROR_LOG_H */

@@ -5,7 +5,7 @@
  *   dies        a line for each die: work done, and where it stands
  *   ftl         totals of the FTL
  *   controller  commands, hints on the wire, memory in use
- *   map, nsN    what the namespaces hold, see map.c
+ *   map, nsN    what the namespaces hold, see debugfs-map.c
  *   check_moves  compare once more what each read and write has moved, see moved.h
  *   fail        write "program DIE N" or "erase DIE N": let an operation fail
  */
@@ -14,10 +14,10 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "map.h"
+#include "debugfs-map.h"
+#include "debugfs.h"
 #include "nvmev.h"
 #include "outage.h"
-#include "stats.h"
 
 #define RANGE_TEXT_BYTES	64
 

@@ -11,8 +11,8 @@
  *
  * One caller at a time, who holds the FTL's lock where it is asked.
  */
-#ifndef NVMEV_PAST_H
-#define NVMEV_PAST_H
+#ifndef NVMEV_UNDO_H
+#define NVMEV_UNDO_H
 
 #include "core/ftl.h"
 #include "store.h"
@@ -111,4 +111,4 @@ bool nvmev_past_age(struct nvmev_store *store, struct ftl *ftl, u32 nr);
  */
 void nvmev_past_restore(struct nvmev_store *store, const struct ftl *ftl);
 
-#endif /* NVMEV_PAST_H */
+#endif /* NVMEV_UNDO_H */

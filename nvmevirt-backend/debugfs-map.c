@@ -12,7 +12,7 @@
 #include <linux/seq_file.h>
 #include <linux/uaccess.h>
 
-#include "map.h"
+#include "debugfs-map.h"
 #include "nvmev.h"
 #include "outage.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Log pages while they are built: between those that know one and what sends it. */
-#ifndef NVMEV_LOG_H
-#define NVMEV_LOG_H
+#ifndef NVMEV_LOG_PAGE_H
+#define NVMEV_LOG_PAGE_H
 
 #include "nvme.h"
 
@@ -44,4 +44,4 @@ u16 nvmev_vendor_log(struct nvmev *nvmev, const struct nvme_command *sqe, struct
  */
 u16 nvmev_get_log_page(struct nvmev *nvmev, const struct nvme_command *sqe);
 
-#endif /* NVMEV_LOG_H */
+#endif /* NVMEV_LOG_PAGE_H */

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Older data of pages, kept while a power failure can bring it back. Each page that can change
+ * back has a chain of versions, the newest first; undo.h says when one of them may go.
+ */
 #include <linux/gfp.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#include "past.h"
+#include "undo.h"
 
 /* As in store.c: no I/O, and an error rather than an endless wait. */
 #define PAST_GFP	(GFP_NOIO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)

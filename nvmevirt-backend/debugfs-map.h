@@ -2,8 +2,8 @@
 /*
  * What can be watched of an SSD's namespaces in debugfs: on which die each page is.
  */
-#ifndef NVMEV_MAP_H
-#define NVMEV_MAP_H
+#ifndef NVMEV_DEBUGFS_MAP_H
+#define NVMEV_DEBUGFS_MAP_H
 
 struct nvmev;
 
@@ -13,4 +13,4 @@ struct nvmev;
  */
 void nvmev_map_add(struct nvmev *nvmev);
 
-#endif /* NVMEV_MAP_H */
+#endif /* NVMEV_DEBUGFS_MAP_H */
