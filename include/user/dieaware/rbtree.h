@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A balanced search tree with the interface of the kernel's rbtree. Inside it is a
- * treap: every node draws a priority and is rotated up while it beats its parent's,
- * which keeps the expected depth logarithmic in far fewer lines.
+ * treap: every node has a priority and is rotated up while it beats its parent's,
+ * which keeps the expected depth logarithmic in far fewer lines. The priority is made of the
+ * node's address, so that a node is as large as the kernel's.
  */
 #ifndef SHIM_RBTREE_H
 #define SHIM_RBTREE_H
@@ -10,7 +11,6 @@
 struct rb_node {
 	struct rb_node *rb_left, *rb_right;
 	struct rb_node *shim_parent;
-	u32 shim_priority;
 };
 
 struct rb_root {
@@ -26,6 +26,11 @@ struct rb_root {
 #define rb_entry_safe(ptr, type, member) ({			\
 	struct rb_node *shim_node = (ptr);			\
 	shim_node ? rb_entry(shim_node, type, member) : NULL; })
+
+static inline u32 shim_rb_priority(const struct rb_node *node)
+{
+	return ((u64)(uintptr_t)node * 0x9e3779b97f4a7c15ULL) >> 32;
+}
 
 static inline void rb_link_node(struct rb_node *node, struct rb_node *parent,
 				struct rb_node **link)
@@ -69,13 +74,8 @@ static inline void shim_rb_lift(struct rb_node *node, struct rb_root *root)
 
 static inline void rb_insert_color(struct rb_node *node, struct rb_root *root)
 {
-	static u32 state = 0x2545f491;
-
-	state ^= state << 13;
-	state ^= state >> 17;
-	state ^= state << 5;
-	node->shim_priority = state;
-	while (node->shim_parent && node->shim_parent->shim_priority < node->shim_priority)
+	while (node->shim_parent &&
+	       shim_rb_priority(node->shim_parent) < shim_rb_priority(node))
 		shim_rb_lift(node, root);
 }
 
@@ -84,7 +84,7 @@ static inline void rb_erase(struct rb_node *node, struct rb_root *root)
 	struct rb_node *child;
 
 	while (node->rb_left && node->rb_right)
-		shim_rb_lift(node->rb_left->shim_priority > node->rb_right->shim_priority ?
+		shim_rb_lift(shim_rb_priority(node->rb_left) > shim_rb_priority(node->rb_right) ?
 			     node->rb_left : node->rb_right, root);
 	child = node->rb_left ? node->rb_left : node->rb_right;
 	*shim_rb_link(node, root) = child;
