@@ -9,7 +9,7 @@
  *   lock                     protects                            context
  *   dmda.admin_lock          hints mode, discovery, reset        message, resume, worker; sleeps
  *   transport users (static) probes registered or not            ctr, dtr; sleeps
- *   shard.lock (runtable.c)  one shard's map and spares          map, message, shrinker
+ *   shard.lock (runtable.c)  one shard's map and its memory      map, message, shrinker
  *   slot.lock (fsmap.c)      one slot; only ever tried           map, tracepoint
  *   dmda_retry.lock          bios to be sent again, doubts       irq; bio completion
  *

@@ -2,11 +2,12 @@
 /*
  * Shards, locks and memory around core/extents. See runtable.h.
  *
- * Memory: extents are allocated where a shard needs one, without sleeping and without
- * reclaim, and counted in one atomic for the whole table. A shard that gets none
- * recycles its own oldest extents, which core/extents does by itself. So that a
- * shard which comes late is not left with nothing, each may have MIN_EXTENTS
- * whatever the count says; the limit allows for that.
+ * Memory: nodes of extents are allocated where a shard needs one, without sleeping and
+ * without reclaim, and their bytes counted in one atomic for the whole table. A shard that
+ * gets none forgets its own oldest nodes, which core/extents does by itself. So that a
+ * shard which comes late is not left with nothing, each may have MIN_BYTES whatever the
+ * count says, and while one node is exchanged for a smaller one both may be there; the
+ * limit allows for that.
  */
 #include <linux/atomic.h>
 #include <linux/hash.h>
@@ -22,39 +23,42 @@
 #define SHARD_BITS	6
 #define NR_SHARDS	((u32)BIT(SHARD_BITS))
 
+#define MIN_BYTES	640
+#define EMPTY_BATCH	16
+
+/* What the limit leaves to shards above the count */
+#define RESERVE_BYTES	(2 * NR_SHARDS * (MIN_BYTES + DMDA_EXTENTS_EXCHANGE_BYTES))
+
+/* The shrinker's objects: nodes have several sizes */
+#define SHRINK_BYTES	256
+
 /* Keys of one chunk lie in one shard: few look-ups cross, and files share the locks */
-#define CHUNK_SHIFT	13
-#define CHUNK_PAGES	((u32)BIT(CHUNK_SHIFT))
-
-#define MIN_EXTENTS	8
-#define MAX_SPARES	32
-#define EMPTY_BATCH	256
-
 struct shard {
 	spinlock_t lock; /* of the map */
 	struct dmda_extents map;
+	struct dmda_runtable *table;
 } ____cacheline_aligned_in_smp;
 
 struct dmda_runtable {
 	struct shard owners[NR_SHARDS];
 	struct shard runs[NR_SHARDS];
-	u32 max_allocated;
-	atomic_t nr_allocated;
+	u64 max_bytes;
+	atomic64_t nr_bytes;
 	struct shrinker *shrinker;
 	/* Next shard to shrink; races are harmless */
 	u32 shrink_next;
 };
 
-static struct kmem_cache *extent_cache;
+static struct kmem_cache *node_caches[DMDA_NODE_SIZES];
 
 static struct shard *owners_shard(struct dmda_runtable *table, u64 dpn)
 {
-	return &table->owners[hash_64(dpn >> CHUNK_SHIFT, SHARD_BITS)];
+	return &table->owners[hash_64(dpn >> DMDA_CHUNK_SHIFT, SHARD_BITS)];
 }
 
 static struct shard *runs_shard(struct dmda_runtable *table, struct dmda_file file, u64 fpage)
 {
-	return &table->runs[hash_64(file.id + (fpage >> CHUNK_SHIFT), SHARD_BITS)];
+	return &table->runs[hash_64(file.id + (fpage >> DMDA_CHUNK_SHIFT), SHARD_BITS)];
 }
 
 static struct shard *nth_shard(struct dmda_runtable *table, u32 index)
@@ -64,58 +68,53 @@ static struct shard *nth_shard(struct dmda_runtable *table, u32 index)
 
 static u32 chunk_left(u64 key)
 {
-	return CHUNK_PAGES - (key & (CHUNK_PAGES - 1));
+	return DMDA_CHUNK_KEYS - (key & (DMDA_CHUNK_KEYS - 1));
 }
 
-static void free_spares_locked(struct dmda_runtable *table, struct shard *shard, u32 keep)
+/* Count memory of one node more, if the table or the shard may have it */
+static bool reserve_locked(struct shard *shard, u32 bytes, bool is_exchange)
 {
-	lockdep_assert_held(&shard->lock);
-
-	while (shard->map.nr_spares > keep) {
-		kmem_cache_free(extent_cache, dmda_extents_take(&shard->map));
-		atomic_dec(&table->nr_allocated);
-	}
-}
-
-/* Count one extent more, if the table or the shard may have it */
-static bool reserve_locked(struct dmda_runtable *table, const struct shard *shard)
-{
-	bool has_few = shard->map.nr_extents + shard->map.nr_spares < MIN_EXTENTS;
+	struct dmda_runtable *table = shard->table;
+	bool may_exceed = is_exchange || shard->map.nr_bytes + bytes <= MIN_BYTES;
 
 	lockdep_assert_held(&shard->lock);
 
-	if (!has_few && atomic_read(&table->nr_allocated) >= table->max_allocated)
+	if (!may_exceed && atomic64_read(&table->nr_bytes) + bytes > table->max_bytes)
 		return false;
-	if (atomic_inc_return(&table->nr_allocated) <= table->max_allocated || has_few)
+	if (atomic64_add_return(bytes, &table->nr_bytes) <= table->max_bytes || may_exceed)
 		return true;
-	atomic_dec(&table->nr_allocated);
+	atomic64_sub(bytes, &table->nr_bytes);
 	return false;
 }
 
-static void refill_locked(struct dmda_runtable *table, struct shard *shard, u32 nr_spares)
+static struct dmda_node *take_locked(struct dmda_extents *map, u32 size, bool is_exchange)
 {
-	struct dmda_extent *extent;
+	struct shard *shard = container_of(map, struct shard, map);
+	struct dmda_node *node;
+
+	if (!reserve_locked(shard, dmda_node_bytes(size), is_exchange))
+		return NULL;
+	node = kmem_cache_alloc(node_caches[size], GFP_NOWAIT | __GFP_NOWARN);
+	if (!node)
+		atomic64_sub(dmda_node_bytes(size), &shard->table->nr_bytes);
+	return node;
+}
+
+static void give_locked(struct dmda_extents *map, struct dmda_node *node)
+{
+	struct shard *shard = container_of(map, struct shard, map);
+	u32 size = node->size;
 
 	lockdep_assert_held(&shard->lock);
 
-	while (shard->map.nr_spares < nr_spares && reserve_locked(table, shard)) {
-		extent = kmem_cache_alloc(extent_cache, GFP_NOWAIT | __GFP_NOWARN);
-		if (!extent) {
-			atomic_dec(&table->nr_allocated);
-			return;
-		}
-		dmda_extents_give(&shard->map, extent);
-	}
+	kmem_cache_free(node_caches[size], node);
+	atomic64_sub(dmda_node_bytes(size), &shard->table->nr_bytes);
 }
 
-/* What was forgotten is for other shards as well: nobody may come back to this one */
-static void trim_locked(struct dmda_runtable *table, struct shard *shard)
-{
-	lockdep_assert_held(&shard->lock);
-
-	if (unlikely(shard->map.nr_spares > MAX_SPARES))
-		free_spares_locked(table, shard, MAX_SPARES);
-}
+static const struct dmda_extents_memory node_memory = {
+	.take = take_locked,
+	.give = give_locked,
+};
 
 void dmda_runtable_owner(struct dmda_runtable *table, dpn_t dpn, struct dmda_owner *owner)
 {
@@ -167,13 +166,10 @@ u32 dmda_runtable_nr_other(struct dmda_runtable *table, const struct dmda_run *r
 	return done;
 }
 
-static void set_in_shard(struct dmda_runtable *table, struct shard *shard,
-			 const struct dmda_extent *extent)
+static void set_in_shard(struct shard *shard, const struct dmda_extent *extent)
 {
 	spin_lock(&shard->lock);
-	refill_locked(table, shard, DMDA_EXTENTS_SET_SPARES);
 	dmda_extents_set(&shard->map, extent);
-	trim_locked(table, shard);
 	spin_unlock(&shard->lock);
 }
 
@@ -190,7 +186,7 @@ void dmda_runtable_set(struct dmda_runtable *table, const struct dmda_run *run)
 
 		len = min(run->nr_pages - done, chunk_left(owner.key_lo));
 		owner.len = len;
-		set_in_shard(table, owners_shard(table, owner.key_lo), &owner);
+		set_in_shard(owners_shard(table, owner.key_lo), &owner);
 	}
 	for (done = 0; done < run->nr_pages; done += len) {
 		struct dmda_extent where = {
@@ -201,11 +197,11 @@ void dmda_runtable_set(struct dmda_runtable *table, const struct dmda_run *run)
 
 		len = min(run->nr_pages - done, chunk_left(where.key_lo));
 		where.len = len;
-		set_in_shard(table, runs_shard(table, run->file, where.key_lo), &where);
+		set_in_shard(runs_shard(table, run->file, where.key_lo), &where);
 	}
 }
 
-static void clear_in_shard(struct dmda_runtable *table, struct shard *shard, u64 dpn, u64 nr_pages)
+static void clear_in_shard(struct shard *shard, u64 dpn, u64 nr_pages)
 {
 	bool empty;
 
@@ -214,9 +210,7 @@ static void clear_in_shard(struct dmda_runtable *table, struct shard *shard, u64
 		return;
 	do {
 		spin_lock(&shard->lock);
-		refill_locked(table, shard, DMDA_EXTENTS_CLEAR_SPARES);
 		empty = dmda_extents_clear(&shard->map, 0, dpn, nr_pages);
-		trim_locked(table, shard);
 		spin_unlock(&shard->lock);
 	} while (!empty);
 }
@@ -227,44 +221,26 @@ void dmda_runtable_forget(struct dmda_runtable *table, dpn_t first, u64 nr_pages
 	u32 i;
 
 	/* A range of more chunks than shards: every shard is asked once for all of it */
-	if (nr_pages >= (u64)NR_SHARDS * CHUNK_PAGES) {
+	if (nr_pages >= (u64)NR_SHARDS * DMDA_CHUNK_KEYS) {
 		for (i = 0; i < NR_SHARDS; i++)
-			clear_in_shard(table, &table->owners[i], dpn, nr_pages);
+			clear_in_shard(&table->owners[i], dpn, nr_pages);
 		return;
 	}
 	for (; dpn < end; dpn += len) {
 		len = min_t(u64, end - dpn, chunk_left(dpn));
-		clear_in_shard(table, owners_shard(table, dpn), dpn, len);
+		clear_in_shard(owners_shard(table, dpn), dpn, len);
 	}
 }
 
-/* Free extents of a shard, the oldest first; returns how many */
-static u32 shrink_shard(struct dmda_runtable *table, struct shard *shard, u32 nr)
+/* Not wanted any more: nothing is forgotten for its memory. Return: whether it is empty now. */
+static bool empty_shard(struct shard *shard)
 {
-	u32 nr_freed;
+	bool empty;
 
 	spin_lock(&shard->lock);
-	dmda_extents_evict(&shard->map, nr);
-	nr_freed = shard->map.nr_spares;
-	free_spares_locked(table, shard, 0);
+	empty = dmda_extents_empty(&shard->map, EMPTY_BATCH);
 	spin_unlock(&shard->lock);
-	return nr_freed;
-}
-
-/* The same because they are not wanted any more: nothing was forgotten for its memory */
-static u32 empty_shard(struct dmda_runtable *table, struct shard *shard)
-{
-	u64 nr_evicted;
-	u32 nr_freed;
-
-	spin_lock(&shard->lock);
-	nr_evicted = shard->map.nr_evicted;
-	dmda_extents_evict(&shard->map, EMPTY_BATCH);
-	shard->map.nr_evicted = nr_evicted;
-	nr_freed = shard->map.nr_spares;
-	free_spares_locked(table, shard, 0);
-	spin_unlock(&shard->lock);
-	return nr_freed;
+	return empty;
 }
 
 void dmda_runtable_clear(struct dmda_runtable *table)
@@ -272,7 +248,7 @@ void dmda_runtable_clear(struct dmda_runtable *table)
 	u32 i;
 
 	for (i = 0; i < 2 * NR_SHARDS; i++)
-		while (empty_shard(table, nth_shard(table, i)))
+		while (!empty_shard(nth_shard(table, i)))
 			cond_resched();
 }
 
@@ -290,33 +266,44 @@ void dmda_runtable_stats(struct dmda_runtable *table, struct dmda_runtable_stats
 		stats->nr_evicted += shard->map.nr_evicted;
 		spin_unlock(&shard->lock);
 	}
-	stats->bytes = (u64)atomic_read(&table->nr_allocated) * kmem_cache_size(extent_cache);
-	stats->limit_bytes = (u64)(table->max_allocated + 2 * NR_SHARDS * MIN_EXTENTS) *
-			     kmem_cache_size(extent_cache);
+	stats->bytes = atomic64_read(&table->nr_bytes);
+	stats->limit_bytes = table->max_bytes + RESERVE_BYTES;
 }
 
 static unsigned long shrink_count(struct shrinker *shrinker, struct shrink_control *control)
 {
 	struct dmda_runtable *table = dmda_shrinker_owner(shrinker);
-	int nr = atomic_read(&table->nr_allocated);
+	u64 nr_bytes = atomic64_read(&table->nr_bytes);
 
-	return nr > 0 ? nr : SHRINK_EMPTY;
+	return nr_bytes ? DIV_ROUND_UP_ULL(nr_bytes, SHRINK_BYTES) : SHRINK_EMPTY;
+}
+
+/* Free memory of a shard, the oldest first; returns how much */
+static u64 shrink_shard(struct shard *shard, u64 nr_bytes)
+{
+	u64 nr_freed;
+
+	spin_lock(&shard->lock);
+	nr_freed = dmda_extents_evict(&shard->map, nr_bytes);
+	spin_unlock(&shard->lock);
+	return nr_freed;
 }
 
 static unsigned long shrink_scan(struct shrinker *shrinker, struct shrink_control *control)
 {
 	struct dmda_runtable *table = dmda_shrinker_owner(shrinker);
-	u32 per_shard = control->nr_to_scan / (2 * NR_SHARDS) + 1;
-	unsigned long freed = 0;
+	u64 nr_bytes = (u64)control->nr_to_scan * SHRINK_BYTES;
+	u64 per_shard = nr_bytes / (2 * NR_SHARDS) + 1;
+	u64 freed = 0;
 	u32 i;
 
-	for (i = 0; i < 2 * NR_SHARDS && freed < control->nr_to_scan; i++) {
+	for (i = 0; i < 2 * NR_SHARDS && freed < nr_bytes; i++) {
 		u32 index = READ_ONCE(table->shrink_next) % (2 * NR_SHARDS);
 
 		WRITE_ONCE(table->shrink_next, index + 1);
-		freed += shrink_shard(table, nth_shard(table, index), per_shard);
+		freed += shrink_shard(nth_shard(table, index), per_shard);
 	}
-	return freed ? freed : SHRINK_STOP;
+	return freed ? DIV_ROUND_UP_ULL(freed, SHRINK_BYTES) : SHRINK_STOP;
 }
 
 struct dmda_runtable *dmda_runtable_create(u32 limit_mb)
@@ -327,11 +314,13 @@ struct dmda_runtable *dmda_runtable_create(u32 limit_mb)
 	if (!table)
 		return NULL;
 	for (i = 0; i < 2 * NR_SHARDS; i++) {
-		spin_lock_init(&nth_shard(table, i)->lock);
-		dmda_extents_init(&nth_shard(table, i)->map);
+		struct shard *shard = nth_shard(table, i);
+
+		spin_lock_init(&shard->lock);
+		dmda_extents_init(&shard->map, &node_memory, i < NR_SHARDS);
+		shard->table = table;
 	}
-	table->max_allocated = div_u64((u64)limit_mb << 20, kmem_cache_size(extent_cache)) -
-			       2 * NR_SHARDS * MIN_EXTENTS;
+	table->max_bytes = ((u64)limit_mb << 20) - RESERVE_BYTES;
 	table->shrinker = dmda_shrinker_create(shrink_count, shrink_scan, table);
 	if (!table->shrinker) {
 		kvfree(table);
@@ -351,12 +340,26 @@ void dmda_runtable_destroy(struct dmda_runtable *table)
 
 int dmda_runtable_init(void)
 {
-	extent_cache = kmem_cache_create("dmda_extent", sizeof(struct dmda_extent), 0,
-					 SLAB_RECLAIM_ACCOUNT, NULL);
-	return extent_cache ? 0 : -ENOMEM;
+	char name[16];
+	u32 size;
+
+	for (size = 0; size < DMDA_NODE_SIZES; size++) {
+		snprintf(name, sizeof(name), "dmda_node_%u", dmda_node_bytes(size));
+		node_caches[size] = kmem_cache_create(name, dmda_node_bytes(size), sizeof(u64),
+						      SLAB_RECLAIM_ACCOUNT, NULL);
+		if (!node_caches[size]) {
+			dmda_runtable_exit();
+			return -ENOMEM;
+		}
+	}
+	return 0;
 }
 
 void dmda_runtable_exit(void)
 {
-	kmem_cache_destroy(extent_cache);
+	u32 size;
+
+	/* Those that there are; NULL is fine */
+	for (size = 0; size < DMDA_NODE_SIZES; size++)
+		kmem_cache_destroy(node_caches[size]);
 }

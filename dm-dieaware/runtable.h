@@ -7,8 +7,8 @@
  * where a page of a file lies; it is an index that is not cleaned when a page gets
  * another owner, so whoever uses it asks the owner of what it found.
  *
- * Each map is cut into chunks of 8192 keys, and the chunks are spread over shards
- * with a lock each; no two locks are ever held together. The table is a cache: it
+ * Each map is cut into chunks of DMDA_CHUNK_KEYS keys, and the chunks are spread over
+ * shards with a lock each; no two locks are ever held together. The table is a cache: it
  * forgets what was not used for long when its memory is used up, under memory
  * pressure, and when an allocation fails. It never sleeps on the way of a bio.
  */
@@ -23,7 +23,7 @@ struct dmda_runtable;
 /**
  * struct dmda_runtable_stats - size of the table
  * @nr_extents: extents in both maps
- * @bytes: memory that the extents and their spares take
+ * @bytes: memory that the nodes of extents take
  * @limit_bytes: upper bound of @bytes
  * @nr_evicted: extents forgotten for their memory since the table was created
  */

@@ -1,373 +1,440 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The extent map: a red-black tree in key order, a list in order of age, and a cursor.
+ * The extent map: a red-black tree of nodes in key order, a list of them in order of age, and
+ * a cursor.
  *
  * Almost every call is about the extent of the call before it, or about the free keys
- * right behind that: a file being written or read in order. The cursor (last, room)
- * answers those without a descent. It may know of less room than there is, never of
- * more: whoever cuts an extent sets room to 0.
+ * right behind that: a file being written or read in order. The cursor (last, index, room,
+ * at) answers those without a descent. It may know of less room than there is, never of
+ * more: whoever moves extents of its node, or cuts one, drops it.
  *
- * The tree has no extent with len 0 and no two that share a key. Neighbours that
- * continue each other are joined when one of them is set; a cut can leave two behind
- * that could be joined only where the joint length had not fitted before.
+ * The tree has no node without extents, no extent without keys and no two that share a key.
+ * A node reaches up to where the next one of its chunk begins. Neighbours that continue each
+ * other are joined when one of them is set, also those of two nodes.
  */
-#include "extents.h"
+#include "nodeset.h"
 
-/* Marked extents that one eviction passes over: bounds its time */
-#define SECOND_CHANCES	8
-
-static inline struct dmda_extent *entry_of(struct rb_node *node)
-{
-	return rb_entry_safe(node, struct dmda_extent, node);
-}
-
-static inline struct dmda_extent *next_of(const struct dmda_extent *extent)
-{
-	return entry_of(rb_next(&extent->node));
-}
-
-static inline u64 last_key(const struct dmda_extent *extent)
-{
-	return extent->key_lo + extent->len - 1;
-}
-
-/* Does @b begin, in key and value, where @a ends, and can they be one extent? */
+/* Does @b begin, in key and value, where @a of the same chunk ends? */
 static inline bool continues(const struct dmda_extent *a, const struct dmda_extent *b)
 {
 	return b->key_lo - a->key_lo == a->len && b->val_lo - a->val_lo == a->len &&
-	       a->key_hi == b->key_hi && a->val_hi == b->val_hi &&
-	       b->key_lo > a->key_lo && b->val_lo > a->val_lo &&
-	       b->len <= U32_MAX - a->len;
-}
-
-void dmda_extents_init(struct dmda_extents *map)
-{
-	memset(map, 0, sizeof(*map));
-	INIT_LIST_HEAD(&map->ages);
-	INIT_LIST_HEAD(&map->spares);
-}
-
-void dmda_extents_give(struct dmda_extents *map, struct dmda_extent *spare)
-{
-	list_add(&spare->age, &map->spares);
-	map->nr_spares++;
-}
-
-struct dmda_extent *dmda_extents_take(struct dmda_extents *map)
-{
-	struct dmda_extent *spare;
-
-	if (!map->nr_spares)
-		return NULL;
-	spare = list_first_entry(&map->spares, struct dmda_extent, age);
-	list_del(&spare->age);
-	map->nr_spares--;
-	return spare;
-}
-
-static void forget(struct dmda_extents *map, struct dmda_extent *extent)
-{
-	if (map->last == extent) {
-		map->last = NULL;
-		map->room = 0;
-	}
-	rb_erase(&extent->node, &map->root);
-	list_move(&extent->age, &map->spares);
-	map->nr_extents--;
-	map->nr_spares++;
-}
-
-u32 dmda_extents_evict(struct dmda_extents *map, u32 nr)
-{
-	u32 nr_evicted = 0;
-	u32 nr_chances = SECOND_CHANCES;
-
-	while (nr_evicted < nr && map->nr_extents) {
-		struct dmda_extent *oldest = list_first_entry(&map->ages, struct dmda_extent, age);
-
-		if (oldest->used && nr_chances) {
-			oldest->used = false;
-			list_move_tail(&oldest->age, &map->ages);
-			nr_chances--;
-			continue;
-		}
-		forget(map, oldest);
-		nr_evicted++;
-		nr_chances = SECOND_CHANCES;
-	}
-	map->nr_evicted += nr_evicted;
-	return nr_evicted;
+	       a->val_hi == b->val_hi && b->val_lo > a->val_lo;
 }
 
 /**
- * struct gap - a place between two extents
- * @before: the last extent that begins there or lower, of any key_hi, or NULL
- * @after: the first extent above it, of any key_hi, or NULL
+ * struct gap - a place between two nodes
+ * @before: the last node that begins there or lower, of any key_hi, or NULL
+ * @after: the first node above it, of any key_hi, or NULL
  */
 struct gap {
-	struct dmda_extent *before;
-	struct dmda_extent *after;
+	struct dmda_node *before;
+	struct dmda_node *after;
 };
 
 static inline struct gap descend(const struct dmda_extents *map, u64 key_hi, u64 key_lo)
 {
-	struct rb_node *node = map->root.rb_node;
+	struct rb_node *link = map->root.rb_node;
 	struct gap gap = { NULL, NULL };
 
-	while (node) {
-		struct dmda_extent *extent = rb_entry(node, struct dmda_extent, node);
+	while (link) {
+		struct dmda_node *node = rb_entry(link, struct dmda_node, link);
 
-		if (key_hi < extent->key_hi ||
-		    (key_hi == extent->key_hi && key_lo < extent->key_lo)) {
-			gap.after = extent;
-			node = node->rb_left;
+		if (key_hi < node->key_hi ||
+		    (key_hi == node->key_hi && key_lo < node->first_key)) {
+			gap.after = node;
+			link = node->link.rb_left;
 		} else {
-			gap.before = extent;
-			node = node->rb_right;
+			gap.before = node;
+			link = node->link.rb_right;
 		}
 	}
 	return gap;
 }
 
-/* Is the key one of the cursor's extent, or of the free ones that it knows behind it? */
-static inline bool is_near_cursor(const struct dmda_extents *map, u64 key_hi, u64 key_lo)
+static inline struct dmda_place place_of(const struct dmda_extents *map, u64 key_hi, u64 key_lo)
 {
-	const struct dmda_extent *last = map->last;
+	struct gap gap = descend(map, key_hi, key_lo);
+	struct dmda_place place = { .node = gap.before, .index = -1, .after = gap.after };
 
-	/* The sum is at most U32_MAX */
-	return last && last->key_hi == key_hi && key_lo - last->key_lo < last->len + map->room;
+	if (dmda_node_is_in_chunk(gap.before, key_hi, key_lo)) {
+		place.index = dmda_node_search(gap.before, dmda_in_chunk(key_lo));
+	} else if (dmda_node_is_in_chunk(gap.after, key_hi, key_lo)) {
+		place.node = gap.after;
+		place.after = dmda_node_next(gap.after);
+	} else {
+		place.node = NULL;
+	}
+	return place;
 }
 
-static inline struct gap gap_at(const struct dmda_extents *map, u64 key_hi, u64 key_lo)
+/* The key in the chunk where the next extent behind a place begins, or where the chunk ends */
+static inline u32 end_of_room(const struct dmda_place *place)
 {
-	if (is_near_cursor(map, key_hi, key_lo))
-		return (struct gap){ map->last, next_of(map->last) };
-	return descend(map, key_hi, key_lo);
+	const struct dmda_node *node = place->node;
+
+	if (place->index + 1 < node->nr)
+		return dmda_word_key(node->words[place->index + 1]);
+	if (dmda_node_is_in_chunk(place->after, node->key_hi, node->first_key))
+		return dmda_in_chunk(place->after->first_key);
+	return DMDA_CHUNK_KEYS;
 }
 
-/* Remember the extent as the last one, and how far it could grow */
-static inline void point_cursor(struct dmda_extents *map, struct dmda_extent *extent,
-				const struct dmda_extent *after)
+/* How far the extent at a place could grow, which says @at */
+static inline u32 room_behind(const struct dmda_place *place, const struct dmda_extent *at)
 {
-	u64 room = U64_MAX - last_key(extent);
+	u32 room = end_of_room(place) - dmda_in_chunk(at->key_lo) - at->len;
 
-	if (after && after->key_hi == extent->key_hi)
-		room = after->key_lo - last_key(extent) - 1;
-	room = min(room, U64_MAX - (extent->val_lo + extent->len - 1));
-	map->last = extent;
-	map->room = min_t(u64, room, U32_MAX - extent->len);
+	return min_t(u64, room, U64_MAX - (at->val_lo + at->len - 1));
+}
+
+/* Remember the extent at a place as the last one */
+static inline void point_cursor(struct dmda_extents *map, const struct dmda_place *place)
+{
+	dmda_nodeset_read(place->node, place->index, &map->at);
+	map->last = place->node;
+	map->index = place->index;
+	map->room = room_behind(place, &map->at);
+}
+
+/* Apart, so that others do not pay for its registers */
+static noinline void look_for_room(struct dmda_extents *map)
+{
+	struct dmda_place place = {
+		.node = map->last,
+		.index = map->index,
+		.after = dmda_node_next(map->last),
+	};
+
+	map->room = room_behind(&place, &map->at);
+}
+
+/*
+ * Point the cursor at the last extent of a node that begins at the key or before it. Return:
+ * whether the key is one of its own.
+ */
+static inline bool look_in_node(struct dmda_extents *map, struct dmda_node *node, u64 key_lo)
+{
+	u32 index = dmda_node_search(node, dmda_in_chunk(key_lo));
+	u32 word = node->words[index];
+	u32 offset = dmda_in_chunk(key_lo) - dmda_word_key(word);
+	struct dmda_extent *at = &map->at;
+
+	map->last = node;
+	map->index = index;
+	map->room = 0;
+	at->key_hi = node->key_hi;
+	at->key_lo = key_lo - offset;
+	at->val_lo = dmda_node_vals_lo(node)[index];
+	at->len = dmda_word_len(word);
+	if (node->is_wide)
+		at->val_hi = dmda_node_vals_hi(node)[index];
+	return offset < at->len;
+}
+
+/* Apart, so that a hit of the cursor does not pay for the registers of a descent */
+static noinline bool find_slowly(struct dmda_extents *map, u64 key_hi, u64 key_lo)
+{
+	struct dmda_node *node = map->last;
+	bool found;
+
+	/* The cursor's node has many neighbours. What is not in it may be in another one. */
+	found = dmda_node_is_in_chunk(node, key_hi, key_lo) && key_lo >= node->first_key &&
+		look_in_node(map, node, key_lo);
+	if (!found) {
+		node = descend(map, key_hi, key_lo).before;
+		if (!dmda_node_is_in_chunk(node, key_hi, key_lo))
+			return false;
+		found = look_in_node(map, node, key_lo);
+	}
+	/* Behind the last key, whether it was found or not, something is likely to be set. */
+	if (!found || key_lo - map->at.key_lo == map->at.len - 1)
+		look_for_room(map);
+	return found;
 }
 
 bool dmda_extents_find(struct dmda_extents *map, u64 key_hi, u64 key_lo,
 		       struct dmda_extent_hit *hit)
 {
-	struct dmda_extent *extent = map->last;
-	u64 offset;
+	const struct dmda_extent *at = &map->at;
+	u64 offset = key_lo - at->key_lo;
 
-	if (!is_near_cursor(map, key_hi, key_lo)) {
-		struct gap gap = descend(map, key_hi, key_lo);
-
-		extent = gap.before;
-		if (!extent || extent->key_hi != key_hi)
+	/* Is it one of the cursor's extent, or of the free ones that it knows behind it? */
+	if (offset >= at->len || at->key_hi != key_hi) {
+		if ((offset < at->len + map->room && at->key_hi == key_hi) ||
+		    !find_slowly(map, key_hi, key_lo))
 			return false;
-		/* Also for a miss: a set of the same key is likely to follow */
-		point_cursor(map, extent, gap.after);
+		offset = key_lo - at->key_lo;
 	}
+	map->last->words[map->index] |= DMDA_WORD_USED;
+	hit->val_hi = at->val_hi;
+	hit->val_lo = at->val_lo + offset;
+	hit->len = at->len - (u32)offset;
+	return true;
+}
 
-	offset = key_lo - extent->key_lo;
-	if (offset >= extent->len)
+/* To the next extent of the chunk, if there is one */
+static bool go_on(struct dmda_place *place)
+{
+	const struct dmda_node *node = place->node;
+
+	if (place->index + 1 < node->nr) {
+		place->index++;
+		return true;
+	}
+	if (!dmda_node_is_in_chunk(place->after, node->key_hi, node->first_key))
 		return false;
-	extent->used = true;
-	hit->val_hi = extent->val_hi;
-	hit->val_lo = extent->val_lo + offset;
-	hit->len = extent->len - (u32)offset;
+	place->node = place->after;
+	place->after = dmda_node_next(place->node);
+	place->index = 0;
 	return true;
 }
 
 u32 dmda_extents_nr_other(const struct dmda_extents *map, const struct dmda_extent *extent)
 {
-	struct gap gap = descend(map, extent->key_hi, extent->key_lo);
-	const struct dmda_extent *other = gap.before;
+	struct dmda_place place = place_of(map, extent->key_hi, extent->key_lo);
+	struct dmda_extent other;
 	u64 nr_before = 0;
 
-	if (!other || other->key_hi != extent->key_hi)
-		other = gap.after;
-	for (; other && other->key_hi == extent->key_hi; other = next_of(other)) {
+	if (!place.node || (place.index < 0 && !go_on(&place)))
+		return extent->len;
+	do {
+		dmda_nodeset_read(place.node, place.index, &other);
 		/* Keys before @other cannot be what we look for */
-		if (other->key_lo > extent->key_lo)
-			nr_before = other->key_lo - extent->key_lo;
+		if (other.key_lo > extent->key_lo)
+			nr_before = other.key_lo - extent->key_lo;
 		if (nr_before >= extent->len)
 			break;
-		if (extent->key_lo + nr_before - other->key_lo < other->len &&
-		    other->val_hi == extent->val_hi &&
-		    other->val_lo - extent->val_lo == other->key_lo - extent->key_lo)
+		if (extent->key_lo + nr_before - other.key_lo < other.len &&
+		    other.val_hi == extent->val_hi &&
+		    other.val_lo - extent->val_lo == other.key_lo - extent->key_lo)
 			return nr_before;
-	}
+	} while (go_on(&place));
 	return extent->len;
 }
 
-/* Put a filled extent into the tree, right behind @before, or first if that is NULL */
-static void link_behind(struct dmda_extents *map, struct dmda_extent *before,
-			struct dmda_extent *extent)
+/* Add an extent right behind a place in a node with room, and be there */
+static void add_extent(struct dmda_extents *map, struct dmda_place *place,
+		       const struct dmda_extent *wanted, bool used)
 {
-	struct rb_node *parent = before ? &before->node : NULL;
-	struct rb_node **link = before ? &before->node.rb_right : &map->root.rb_node;
+	struct dmda_node *node = place->node;
+	u32 word = dmda_word(dmda_in_chunk(wanted->key_lo), wanted->len);
 
-	while (*link) {
-		parent = *link;
-		link = &parent->rb_left;
-	}
-	rb_link_node(&extent->node, parent, link);
-	rb_insert_color(&extent->node, &map->root);
-	list_add_tail(&extent->age, &map->ages);
+	dmda_nodeset_touch(map, node);
+	dmda_node_insert(node, ++place->index, word | (used ? DMDA_WORD_USED : 0),
+			 wanted->val_hi, wanted->val_lo);
+	if (!place->index)
+		node->first_key = wanted->key_lo;
 	map->nr_extents++;
+	list_move_tail(&node->age, &map->ages);
 }
 
-static inline void copy_content(struct dmda_extent *to, const struct dmda_extent *from)
+/* Does an extent begin before the range, and end behind it? */
+static bool is_inside(const struct dmda_place *place, u64 first, u64 final)
 {
-	to->key_hi = from->key_hi;
-	to->key_lo = from->key_lo;
-	to->val_hi = from->val_hi;
-	to->val_lo = from->val_lo;
-	to->len = from->len;
-}
+	u64 base;
+	u32 word;
 
-/* Cut the first keys off, up to @end, which lies inside the extent */
-static void trim_front(struct dmda_extent *extent, u64 end)
-{
-	u64 nr_keys = end - extent->key_lo;
-
-	extent->key_lo += nr_keys;
-	extent->val_lo += nr_keys;
-	extent->len -= nr_keys;
-}
-
-/* Keys first_key to final_key, both included so that the last key of all has a number */
-struct key_range {
-	u64 key_hi;
-	u64 first_key;
-	u64 final_key;
-};
-
-static inline bool begins_in(const struct dmda_extent *extent, const struct key_range *range)
-{
-	return extent && extent->key_hi == range->key_hi && extent->key_lo <= range->final_key;
+	if (!place->node || place->index < 0)
+		return false;
+	base = dmda_node_base(place->node);
+	word = place->node->words[place->index];
+	return base + dmda_word_key(word) < first && final - base < dmda_word_end(word) - 1;
 }
 
 /*
- * Cut a range out of the middle of gap.before. Without memory for the second part, the
+ * Cut the range out of the middle of an extent. Without memory for the second part, the
  * shorter one is forgotten.
  */
-static struct gap split(struct dmda_extents *map, struct gap gap, const struct key_range *range)
+static void cut_middle(struct dmda_extents *map, struct dmda_place *place, u64 first, u64 final)
 {
-	struct dmda_extent *extent = gap.before;
-	u32 nr_front = range->first_key - extent->key_lo;
-	struct dmda_extent *tail = dmda_extents_take(map);
+	struct dmda_node *node = place->node;
+	u32 index = place->index, old_word = node->words[index];
+	struct dmda_extent front, tail;
+	u32 used = old_word & DMDA_WORD_USED;
 
-	if (tail) {
-		copy_content(tail, extent);
-		tail->used = extent->used;
-		trim_front(tail, range->final_key + 1);
-		extent->len = nr_front;
-		link_behind(map, extent, tail);
-		gap.after = tail;
-	} else if (nr_front >= last_key(extent) - range->final_key) {
-		extent->len = nr_front;
-	} else {
-		trim_front(extent, range->final_key + 1);
-		gap.before = entry_of(rb_prev(&extent->node));
-		gap.after = extent;
+	dmda_nodeset_touch(map, node);
+	dmda_nodeset_read(node, index, &front);
+	tail = front;
+	front.len = first - front.key_lo;
+	tail.key_lo = final + 1;
+	tail.len -= tail.key_lo - front.key_lo;
+	tail.val_lo += tail.key_lo - front.key_lo;
+
+	node->words[index] = dmda_word(dmda_in_chunk(front.key_lo), front.len) | used;
+	if (dmda_nodeset_make_room(map, place)) {
+		add_extent(map, place, &tail, used);
+	} else if (front.len < tail.len) {
+		node->words[index] = old_word;
+		dmda_node_trim_front(node, index, dmda_in_chunk(tail.key_lo));
+		dmda_node_set_first_key(node);
 	}
-	return gap;
 }
 
 /*
- * Make a range free, given the gap at its first key. Stops when @budget extents are
- * forgotten; if that was too few, the first one left in the range is gap.after.
+ * Forget the keys [first, end) of the node's chunk, which are not in the middle of an extent.
+ * Return: number of extents that are gone.
  */
-static struct gap carve(struct dmda_extents *map, struct gap gap, const struct key_range *range,
-			u32 budget)
+static u32 cut_node(struct dmda_extents *map, struct dmda_node *node, u32 first, u32 end)
 {
-	struct dmda_extent *before = gap.before;
+	int index = dmda_node_search(node, first);
+	u32 from = index + 1, to, word;
 
-	if (before && before->key_hi == range->key_hi && last_key(before) >= range->first_key) {
-		map->room = 0;
-		if (before->key_lo != range->first_key && last_key(before) > range->final_key)
-			return split(map, gap, range);
-		if (before->key_lo == range->first_key) {
-			gap.after = before;
-			gap.before = entry_of(rb_prev(&before->node));
-		} else {
-			before->len = range->first_key - before->key_lo;
-		}
+	dmda_nodeset_touch(map, node);
+	if (index >= 0 && dmda_word_end(node->words[index]) > first) {
+		word = node->words[index];
+		if (dmda_word_key(word) == first)
+			from = index;
+		else
+			node->words[index] = dmda_word(dmda_word_key(word),
+						       first - dmda_word_key(word)) |
+					     (word & DMDA_WORD_USED);
 	}
-
-	while (begins_in(gap.after, range)) {
-		struct dmda_extent *extent = gap.after;
-
-		if (last_key(extent) > range->final_key) {
-			trim_front(extent, range->final_key + 1);
-			break;
-		}
-		if (!budget--)
-			break;
-		gap.after = next_of(extent);
-		forget(map, extent);
-	}
-	return gap;
+	for (to = from; to < node->nr && dmda_word_end(node->words[to]) <= end; to++)
+		;
+	if (to < node->nr && dmda_word_key(node->words[to]) < end)
+		dmda_node_trim_front(node, to, end);
+	dmda_node_remove(node, from, to - from);
+	map->nr_extents -= to - from;
+	if (node->nr)
+		dmda_node_set_first_key(node);
+	return to - from;
 }
 
-/* A spare becomes an extent of its own. Return: the extent, or NULL without a spare. */
-static struct dmda_extent *add_extent(struct dmda_extents *map, struct dmda_extent *before,
-				      const struct dmda_extent *wanted)
+/* Forget keys first to final, both included, until @budget extents or a few more are gone */
+static bool cut(struct dmda_extents *map, u64 key_hi, u64 first, u64 final, u32 budget)
 {
-	struct dmda_extent *extent = dmda_extents_take(map);
+	struct dmda_place place = place_of(map, key_hi, first);
+	struct dmda_node *node = place.node ? place.node : place.after, *next;
+	u32 nr_gone = 0, nr;
 
-	if (extent) {
-		copy_content(extent, wanted);
-		extent->used = false;
-		link_behind(map, before, extent);
+	if (is_inside(&place, first, final)) {
+		cut_middle(map, &place, first, final);
+		return true;
 	}
-	return extent;
+	for (; node && node->key_hi == key_hi && node->first_key <= final; node = next) {
+		u64 base = dmda_node_base(node);
+
+		if (nr_gone >= budget)
+			return false;
+		next = dmda_node_next(node);
+		nr = cut_node(map, node, first > base ? first - base : 0,
+			      min_t(u64, final - base, DMDA_CHUNK_KEYS - 1) + 1);
+		nr_gone += nr;
+		if (!node->nr)
+			dmda_nodeset_forget(map, node);
+		else if (nr)
+			dmda_nodeset_slim(map, node);
+	}
+	return true;
+}
+
+/* An extent of its own in a gap */
+static void fill_with_new(struct dmda_extents *map, struct dmda_place *place,
+			  const struct dmda_extent *wanted)
+{
+	struct gap gap;
+
+	if (!place->node) {
+		place->node = dmda_nodeset_get(map, 0, NULL);
+		if (!place->node)
+			return;
+		place->node->key_hi = wanted->key_hi;
+		/* After the eviction, which may have taken whatever was before */
+		gap = descend(map, wanted->key_hi, wanted->key_lo);
+		dmda_nodeset_link(map, gap.before, place->node);
+	} else if (!dmda_nodeset_make_room(map, place)) {
+		dmda_nodeset_displace(map, place);
+	}
+	add_extent(map, place, wanted, false);
+	place->after = dmda_node_next(place->node);
+	point_cursor(map, place);
+}
+
+/* Let the extent at @place grow by @len keys, the last of which are those of @joined, if any */
+static void grow_behind(struct dmda_extents *map, struct dmda_place *place, u32 len,
+			struct dmda_place *joined)
+{
+	struct dmda_node *node = joined ? joined->node : NULL;
+	u32 *word;
+
+	if (node) {
+		u32 key = dmda_word_key(node->words[joined->index]);
+
+		cut_node(map, node, key, dmda_word_end(node->words[joined->index]));
+		if (!node->nr) {
+			place->after = joined->after;
+			dmda_nodeset_forget(map, node);
+		}
+	}
+	word = &place->node->words[place->index];
+	*word = (*word + (len << DMDA_WORD_LEN_SHIFT)) | DMDA_WORD_USED;
+	point_cursor(map, place);
+}
+
+/* Let the extent at @place begin where @wanted does, which it continues */
+static void grow_ahead(struct dmda_extents *map, struct dmda_place *place,
+		       const struct dmda_extent *wanted)
+{
+	struct dmda_node *node = place->node;
+	u32 len = dmda_word_len(node->words[place->index]);
+
+	node->words[place->index] = dmda_word(dmda_in_chunk(wanted->key_lo), wanted->len + len) |
+				    DMDA_WORD_USED;
+	dmda_node_vals_lo(node)[place->index] = wanted->val_lo;
+	dmda_node_set_first_key(node);
+	point_cursor(map, place);
 }
 
 /* Fill a gap: by growing a neighbour, else with an extent of its own */
-static void fill_gap(struct dmda_extents *map, const struct gap *gap,
+static void fill_gap(struct dmda_extents *map, struct dmda_place *place,
 		     const struct dmda_extent *wanted)
 {
-	struct dmda_extent *before = gap->before;
-	struct dmda_extent *after = gap->after;
+	struct dmda_extent before, after;
+	struct dmda_place next = *place;
+	bool joins_after = false;
 
-	if (before && continues(before, wanted)) {
-		before->len += wanted->len;
-		before->used = true;
-		if (after && continues(before, after)) {
-			before->len += after->len;
-			forget(map, after);
-			after = next_of(before);
-		}
-		point_cursor(map, before, after);
-	} else if (after && continues(wanted, after)) {
-		after->key_lo = wanted->key_lo;
-		after->val_lo = wanted->val_lo;
-		after->len += wanted->len;
-		after->used = true;
-		point_cursor(map, after, next_of(after));
-	} else {
-		before = add_extent(map, before, wanted);
-		if (before)
-			point_cursor(map, before, after);
+	if (place->node && go_on(&next)) {
+		dmda_nodeset_read(next.node, next.index, &after);
+		joins_after = continues(wanted, &after);
 	}
+	if (place->node && place->index >= 0) {
+		dmda_nodeset_read(place->node, place->index, &before);
+		if (continues(&before, wanted)) {
+			grow_behind(map, place, wanted->len + (joins_after ? after.len : 0),
+				    joins_after ? &next : NULL);
+			return;
+		}
+	}
+	if (joins_after)
+		grow_ahead(map, &next, wanted);
+	else
+		fill_with_new(map, place, wanted);
 }
 
-/* Is everything that @wanted says a part of what @extent says? */
-static bool includes(const struct dmda_extent *extent, const struct dmda_extent *wanted)
+/* Is everything that @wanted says a part of what is said at the place? */
+static bool includes(const struct dmda_place *place, const struct dmda_extent *wanted)
 {
-	u64 offset = wanted->key_lo - extent->key_lo;
+	struct dmda_extent extent;
+	u64 offset;
 
-	return extent->key_hi == wanted->key_hi && extent->val_hi == wanted->val_hi &&
-	       offset < extent->len && wanted->len <= extent->len - offset &&
-	       wanted->val_lo - extent->val_lo == offset;
+	if (!place->node || place->index < 0)
+		return false;
+	dmda_nodeset_read(place->node, place->index, &extent);
+	offset = wanted->key_lo - extent.key_lo;
+	return extent.val_hi == wanted->val_hi && offset < extent.len &&
+	       wanted->len <= extent.len - offset && wanted->val_lo - extent.val_lo == offset;
+}
+
+/* Are keys of @wanted in an extent already? */
+static bool is_taken(const struct dmda_place *place, const struct dmda_extent *wanted)
+{
+	u32 first = dmda_in_chunk(wanted->key_lo);
+
+	if (!place->node)
+		return false;
+	if (place->index >= 0 && dmda_word_end(place->node->words[place->index]) > first)
+		return true;
+	return end_of_room(place) < first + wanted->len;
 }
 
 /*
@@ -376,44 +443,39 @@ static bool includes(const struct dmda_extent *extent, const struct dmda_extent 
  */
 static bool add_in_room(struct dmda_extents *map, const struct dmda_extent *wanted)
 {
-	struct dmda_extent *last = map->last;
-	u64 nr_skipped;
+	struct dmda_node *node = map->last;
+	u64 nr_skipped = wanted->key_lo - map->at.key_lo - map->at.len;
 
-	if (!last || last->key_hi != wanted->key_hi || !map->nr_spares)
-		return false;
-	nr_skipped = wanted->key_lo - last->key_lo - last->len;
-	if (nr_skipped >= map->room || wanted->len >= map->room - nr_skipped ||
+	if (!node || node->key_hi != wanted->key_hi || node->nr == node->capacity ||
+	    nr_skipped >= map->room || wanted->len >= map->room - nr_skipped ||
 	    wanted->len > U64_MAX - wanted->val_lo)
 		return false;
 
-	map->last = add_extent(map, last, wanted);
-	map->room -= nr_skipped + wanted->len;
-	map->room = min_t(u64, map->room, U64_MAX - (wanted->val_lo + wanted->len - 1));
+	dmda_node_insert(node, ++map->index, dmda_word(dmda_in_chunk(wanted->key_lo), wanted->len),
+			 wanted->val_hi, wanted->val_lo);
+	list_move_tail(&node->age, &map->ages);
+	map->nr_extents++;
+	map->at = *wanted;
+	map->room = min_t(u64, map->room - nr_skipped - wanted->len,
+			  U64_MAX - (wanted->val_lo + wanted->len - 1));
 	return true;
 }
 
 static void set_anywhere(struct dmda_extents *map, struct dmda_extent wanted)
 {
-	struct key_range range;
-	struct gap gap;
+	struct dmda_place place = place_of(map, wanted.key_hi, wanted.key_lo);
 
-	if (wanted.len - 1 > U64_MAX - wanted.key_lo)
-		wanted.len = U64_MAX - wanted.key_lo + 1;
-	/* Before any look-up, since eviction may take every extent */
-	if (map->nr_spares < DMDA_EXTENTS_SET_SPARES)
-		dmda_extents_evict(map, DMDA_EXTENTS_SET_SPARES - map->nr_spares);
-
-	gap = gap_at(map, wanted.key_hi, wanted.key_lo);
-	if (gap.before && includes(gap.before, &wanted)) {
-		gap.before->used = true;
+	wanted.len = min(wanted.len, DMDA_CHUNK_KEYS - dmda_in_chunk(wanted.key_lo));
+	if (includes(&place, &wanted)) {
+		place.node->words[place.index] |= DMDA_WORD_USED;
 		return;
 	}
-	range.key_hi = wanted.key_hi;
-	range.first_key = wanted.key_lo;
-	range.final_key = last_key(&wanted);
-	gap = carve(map, gap, &range, U32_MAX);
+	if (is_taken(&place, &wanted)) {
+		cut(map, wanted.key_hi, wanted.key_lo, wanted.key_lo + (wanted.len - 1), U32_MAX);
+		place = place_of(map, wanted.key_hi, wanted.key_lo);
+	}
 	if (wanted.len - 1 <= U64_MAX - wanted.val_lo)
-		fill_gap(map, &gap, &wanted);
+		fill_gap(map, &place, &wanted);
 }
 
 /* Apart, so that growing the last extent does not pay for the registers of the rest */
@@ -425,14 +487,16 @@ static noinline void set_slowly(struct dmda_extents *map, const struct dmda_exte
 
 void dmda_extents_set(struct dmda_extents *map, const struct dmda_extent *extent)
 {
-	struct dmda_extent *last = map->last;
+	struct dmda_extent *at = &map->at;
 
 	/* A file goes on where it was: less than all the room, so it meets no neighbour */
-	if (last && extent->len < map->room && extent->key_lo - last->key_lo == last->len &&
-	    extent->val_lo - last->val_lo == last->len && extent->key_hi == last->key_hi &&
-	    extent->val_hi == last->val_hi) {
-		last->len += extent->len;
-		last->used = true;
+	if (extent->len < map->room && extent->key_lo - at->key_lo == at->len &&
+	    extent->val_lo - at->val_lo == at->len && extent->key_hi == at->key_hi &&
+	    extent->val_hi == at->val_hi) {
+		u32 *word = &map->last->words[map->index];
+
+		*word = (*word + (extent->len << DMDA_WORD_LEN_SHIFT)) | DMDA_WORD_USED;
+		at->len += extent->len;
 		map->room -= extent->len;
 		return;
 	}
@@ -441,87 +505,95 @@ void dmda_extents_set(struct dmda_extents *map, const struct dmda_extent *extent
 
 bool dmda_extents_clear(struct dmda_extents *map, u64 key_hi, u64 key_lo, u64 nr_keys)
 {
-	struct key_range range = { .key_hi = key_hi, .first_key = key_lo };
-	struct gap gap;
+	u64 final;
 
 	if (!nr_keys)
 		return true;
-	if (check_add_overflow(key_lo, nr_keys - 1, &range.final_key))
-		range.final_key = U64_MAX;
-	gap = carve(map, gap_at(map, key_hi, key_lo), &range, DMDA_EXTENTS_CLEAR_BATCH);
-	return !begins_in(gap.after, &range);
-}
-
-static struct dmda_extent *first_of(const struct dmda_extents *map)
-{
-	return entry_of(rb_first(&map->root));
+	if (check_add_overflow(key_lo, nr_keys - 1, &final))
+		final = U64_MAX;
+	return cut(map, key_hi, key_lo, final, DMDA_EXTENTS_CLEAR_BATCH);
 }
 
 static const char *check_cursor(const struct dmda_extents *map)
 {
-	const struct dmda_extent *last = map->last;
-	const struct dmda_extent *next;
+	struct dmda_extent at;
+	struct dmda_place place;
 
-	if (!last)
-		return map->room ? "There is room behind no extent." : NULL;
-	if (descend(map, last->key_hi, last->key_lo).before != last)
+	if (!map->last)
+		return map->room || map->at.len ? "There is room behind no extent." : NULL;
+	place = place_of(map, map->at.key_hi, map->at.key_lo);
+	if (place.node != map->last || place.index != map->index)
 		return "The cursor points at an extent that is not in the tree.";
-	if (map->room > U32_MAX - last->len)
-		return "The room behind the cursor exceeds the length of an extent.";
-	if (map->room > U64_MAX - last_key(last) ||
-	    map->room > U64_MAX - (last->val_lo + last->len - 1))
+	dmda_nodeset_read(place.node, place.index, &at);
+	if (at.key_lo != map->at.key_lo || at.val_hi != map->at.val_hi ||
+	    at.val_lo != map->at.val_lo || at.len != map->at.len)
+		return "The cursor does not say what its extent says.";
+	if (map->room > U64_MAX - (at.val_lo + at.len - 1))
 		return "The room behind the cursor reaches beyond the last number.";
-	next = next_of(last);
-	if (next && next->key_hi == last->key_hi &&
-	    map->room > next->key_lo - last_key(last) - 1)
+	if (map->room > end_of_room(&place) - dmda_in_chunk(at.key_lo) - at.len)
 		return "The room behind the cursor is not free.";
 	return NULL;
 }
 
-static const char *check_extent(const struct dmda_extent *extent, const struct dmda_extent *next)
+static const char *check_node(struct dmda_node *node)
 {
-	if (!extent->len)
-		return "An extent has no keys.";
-	if (last_key(extent) < extent->key_lo)
-		return "The keys of an extent wrap.";
-	if (extent->val_lo + extent->len - 1 < extent->val_lo)
-		return "The values of an extent wrap.";
-	if (!next || extent->key_hi < next->key_hi)
-		return NULL;
-	if (extent->key_hi > next->key_hi || extent->key_lo >= next->key_lo)
-		return "Extents are out of order.";
-	if (last_key(extent) >= next->key_lo)
-		return "Extents overlap.";
+	u64 *vals = dmda_node_vals_lo(node);
+	u32 i, word;
+
+	if (!node->nr || node->nr > node->capacity)
+		return "A node has no extents, or more than fit.";
+	if (dmda_word_key(node->words[0]) != dmda_in_chunk(node->first_key))
+		return "A node does not begin where its first extent does.";
+	for (i = 0; i < node->nr; i++) {
+		word = node->words[i];
+		if (dmda_word_end(word) > DMDA_CHUNK_KEYS)
+			return "An extent goes beyond its chunk.";
+		if (vals[i] + dmda_word_len(word) - 1 < vals[i])
+			return "The values of an extent wrap.";
+		if (i + 1 < node->nr && dmda_word_end(word) > dmda_word_key(node->words[i + 1]))
+			return "Extents overlap, or are out of order.";
+	}
 	return NULL;
 }
 
-static u64 list_length(const struct list_head *list)
+static const char *check_neighbours(struct dmda_node *node, struct dmda_node *next)
 {
-	const struct list_head *entry;
-	u64 length = 0;
+	struct dmda_extent end;
 
-	list_for_each(entry, list)
-		length++;
-	return length;
+	if (!next || node->key_hi < next->key_hi)
+		return NULL;
+	if (node->key_hi > next->key_hi || node->first_key >= next->first_key)
+		return "Nodes are out of order.";
+	dmda_nodeset_read(node, node->nr - 1, &end);
+	if (end.key_lo + (end.len - 1) >= next->first_key)
+		return "Nodes overlap.";
+	return NULL;
 }
 
 const char *dmda_extents_check(const struct dmda_extents *map)
 {
-	const struct dmda_extent *extent;
-	const char *broken;
-	u64 nr_extents = 0;
+	const char *broken = NULL;
+	const struct list_head *age;
+	struct dmda_node *node;
+	u64 nr_extents = 0, nr_bytes = 0, nr_nodes = 0;
 
-	for (extent = first_of(map); extent; extent = next_of(extent)) {
-		broken = check_extent(extent, next_of(extent));
+	for (node = dmda_nodeset_first(map); node; node = dmda_node_next(node)) {
+		broken = check_node(node);
+		if (!broken)
+			broken = check_neighbours(node, dmda_node_next(node));
 		if (broken)
 			return broken;
-		nr_extents++;
+		nr_extents += node->nr;
+		nr_bytes += dmda_node_bytes(node->size);
+		nr_nodes++;
 	}
 	if (nr_extents != map->nr_extents)
-		return "The tree does not have as many extents as were counted.";
-	if (list_length(&map->ages) != map->nr_extents)
-		return "The list of ages does not have as many extents as were counted.";
-	if (list_length(&map->spares) != map->nr_spares)
-		return "The list of spares does not have as many as were counted.";
+		return "The nodes do not have as many extents as were counted.";
+	if (nr_bytes != map->nr_bytes)
+		return "The nodes do not have as much memory as was counted.";
+	list_for_each(age, &map->ages)
+		nr_nodes--;
+	if (nr_nodes)
+		return "The list of ages does not have as many nodes as the tree.";
 	return check_cursor(map);
 }

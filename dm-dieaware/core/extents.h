@@ -10,13 +10,17 @@
  *   owners  (0, dpn)       -> (file, fpage)   what a device page holds
  *   runs    (file, fpage)  -> (0, dpn)        where a page of a file lies
  *
+ * Keys come in chunks of DMDA_CHUNK_KEYS; no extent goes beyond its chunk. Extents of one
+ * chunk lie together in nodes (node.h), with 13 to 27 bytes for each where a chunk has
+ * dozens, and 80 for one that is alone.
+ *
  * The map is a cache: it may forget anything at any time, but what it says is always
- * what was set last. Memory comes from the caller as spare extents; when there is
- * none, the extent that has not been used for longest is forgotten and its memory
- * taken. No call can fail.
+ * what was set last. Memory comes from the caller's functions; when these have none, the
+ * node that has not been used for longest is forgotten and its memory given back. No
+ * call can fail.
  *
  * "Not used for longest" is approximate, so that a hit costs one store: a hit marks
- * the extent, and eviction passes over a marked one once.
+ * the extent, and eviction passes over a node with a marked one once.
  *
  * Calls on one map must not run at the same time, dmda_extents_find() included;
  * calls on different maps may.
@@ -24,60 +28,73 @@
 #ifndef DMDA_EXTENTS_H
 #define DMDA_EXTENTS_H
 
-#include "units.h"
+#include "node.h"
 
-/* Spare extents with which dmda_extents_set() never has to evict */
-#define DMDA_EXTENTS_SET_SPARES		2
-
-/* Spare extents with which dmda_extents_clear() never forgets more than asked */
-#define DMDA_EXTENTS_CLEAR_SPARES	1
-
-/* Extents that dmda_extents_clear() forgets in one call */
+/* Extents after which dmda_extents_clear() stops, at the end of a node */
 #define DMDA_EXTENTS_CLEAR_BATCH	256
+
+struct dmda_extents;
+
+/**
+ * struct dmda_extents_memory - where nodes come from
+ * @take: memory for a node of that size, dmda_node_bytes(), aligned to 8, or NULL. With
+ *	@is_exchange a node of at least twice its bytes is given back by the same call of the map.
+ * @give: a node's memory back; of its members only the size counts
+ *
+ * Both are called within calls of the map, and must not call it. They may read its
+ * nr_bytes, which does not have what is being taken yet, and no more what is being given.
+ */
+struct dmda_extents_memory {
+	struct dmda_node *(*take)(struct dmda_extents *map, u32 size, bool is_exchange);
+	void (*give)(struct dmda_extents *map, struct dmda_node *node);
+};
+
+/* The largest memory that is taken for an exchange */
+#define DMDA_EXTENTS_EXCHANGE_BYTES	512U
 
 /**
  * struct dmda_extent - consecutive keys with consecutive values
- * @node: in dmda_extents.root; meaningless in a spare
- * @age: in dmda_extents.ages, or in dmda_extents.spares
  * @key_hi: upper half of every key
  * @key_lo: lower half of the first key
  * @val_hi: upper half of every value
  * @val_lo: lower half of the first key's value
- * @len: number of keys, at least 1; neither key_lo + len - 1 nor val_lo + len - 1 wraps
- * @used: found since eviction last came by
+ * @len: number of keys
  */
 struct dmda_extent {
-	struct rb_node node;
-	struct list_head age;
 	u64 key_hi;
 	u64 key_lo;
 	u64 val_hi;
 	u64 val_lo;
 	u32 len;
-	bool used;
 };
 
 /**
  * struct dmda_extents - the map
- * @root: the extents, ordered by key
- * @last: the extent that was found or set last, or NULL
- * @room: how far @last could grow: that many keys behind its end are in no extent, and
- *	no number would wrap. A lower bound; 0 when nobody has looked.
- * @ages: the extents, oldest first
- * @spares: extents that hold nothing
- * @nr_extents: length of @ages
- * @nr_spares: length of @spares
+ * @last: the node with the extent that was found or set last, or NULL
+ * @index: its index there
+ * @room: how far it could grow: that many keys behind its end are in no extent but in its
+ *	chunk, and no value would wrap. A lower bound; 0 if @last is NULL.
+ * @at: what it says; length 0 if @last is NULL
+ * @root: the nodes, ordered by key
+ * @ages: the nodes: the longer ago that an extent was added, the farther in front
+ * @memory: where nodes come from
+ * @is_wide: values have upper halves; else these are 0
+ * @nr_extents: extents in all nodes
+ * @nr_bytes: memory of all nodes
  * @nr_evicted: extents forgotten for their memory since dmda_extents_init()
  */
 struct dmda_extents {
-	struct rb_root root;
-	struct dmda_extent *last;
+	struct dmda_node *last;
+	u32 index;
 	u32 room;
+	struct dmda_extent at;
 
+	struct rb_root root;
 	struct list_head ages;
-	struct list_head spares;
-	u32 nr_extents;
-	u32 nr_spares;
+	const struct dmda_extents_memory *memory;
+	bool is_wide;
+	u64 nr_extents;
+	u64 nr_bytes;
 	u64 nr_evicted;
 };
 
@@ -94,33 +111,17 @@ struct dmda_extent_hit {
 };
 
 /**
- * dmda_extents_init() - an empty map without spares
+ * dmda_extents_init() - an empty map
  * @map: memory of the caller
+ * @memory: where its nodes come from
+ * @is_wide: values have upper halves
  *
- * There is no counterpart: to get the memory back, evict everything and take the
- * spares.
+ * There is no counterpart: dmda_extents_empty() gives all memory back.
  *
  * Context: any.
  */
-void dmda_extents_init(struct dmda_extents *map);
-
-/**
- * dmda_extents_give() - give the map memory for one more extent
- * @map: the map
- * @spare: memory that belongs to the map from now on; need not be initialised
- *
- * Context: any; the caller serialises.
- */
-void dmda_extents_give(struct dmda_extents *map, struct dmda_extent *spare);
-
-/**
- * dmda_extents_take() - take a spare's memory back
- * @map: the map
- *
- * Context: any; the caller serialises.
- * Return: memory that is the caller's again, or NULL when there is no spare.
- */
-struct dmda_extent *dmda_extents_take(struct dmda_extents *map);
+void dmda_extents_init(struct dmda_extents *map, const struct dmda_extents_memory *memory,
+		       bool is_wide);
 
 /**
  * dmda_extents_find() - look one key up
@@ -138,8 +139,7 @@ bool dmda_extents_find(struct dmda_extents *map, u64 key_hi, u64 key_lo,
 /**
  * dmda_extents_nr_other() - how far the map disagrees with an extent
  * @map: the map; nothing is remembered as recently used
- * @extent: keys and values to compare with; only key_hi to len are looked at, len at
- *	least 1
+ * @extent: keys and values to compare with, of one chunk; len at least 1
  *
  * Context: any; the caller serialises. Takes time for every extent passed.
  * Return: number of keys before the first one that has in the map the value that it
@@ -150,11 +150,9 @@ u32 dmda_extents_nr_other(const struct dmda_extents *map, const struct dmda_exte
 /**
  * dmda_extents_set() - keys have these values from now on
  * @map: the map
- * @extent: keys and values; only key_hi to len are looked at, the memory stays the
- *	caller's. What reaches beyond key 2^64 - 1 is cut off. If the values wrap, or
- *	the map has no memory at all, the keys are forgotten instead.
- *
- * Uses at most DMDA_EXTENTS_SET_SPARES spares, and evicts when there are fewer.
+ * @extent: keys and values; the memory stays the caller's. What reaches beyond the chunk
+ *	of the first key is cut off. If the values wrap, or the map has no memory at all,
+ *	the keys are forgotten instead.
  *
  * Context: any; the caller serialises. Takes time for every extent covered.
  */
@@ -167,9 +165,9 @@ void dmda_extents_set(struct dmda_extents *map, const struct dmda_extent *extent
  * @key_lo: lower half of the first key
  * @nr_keys: length of the range; what reaches beyond key 2^64 - 1 is cut off
  *
- * Forgets DMDA_EXTENTS_CLEAR_BATCH extents at most, so that a caller with a lock can
- * let others in between. Uses at most DMDA_EXTENTS_CLEAR_SPARES spares; without one
- * it can forget more than asked for, never less.
+ * Stops after DMDA_EXTENTS_CLEAR_BATCH extents, so that a caller with a lock can let
+ * others in between. Where a range lies in the middle of an extent and there is no memory
+ * for the second part, it forgets more than asked for, never less.
  *
  * Context: any; the caller serialises.
  * Return: true when the range is empty, false when the caller must call again.
@@ -177,20 +175,30 @@ void dmda_extents_set(struct dmda_extents *map, const struct dmda_extent *extent
 bool dmda_extents_clear(struct dmda_extents *map, u64 key_hi, u64 key_lo, u64 nr_keys);
 
 /**
- * dmda_extents_evict() - turn extents that were not used for long into spares
+ * dmda_extents_evict() - forget what was not used for long
  * @map: the map
- * @nr: how many
+ * @nr_bytes: memory to give back
  *
  * Context: any; the caller serialises.
- * Return: how many there were, [0, @nr].
+ * Return: memory that was given back; less than @nr_bytes only if the map is empty now.
  */
-u32 dmda_extents_evict(struct dmda_extents *map, u32 nr);
+u64 dmda_extents_evict(struct dmda_extents *map, u64 nr_bytes);
+
+/**
+ * dmda_extents_empty() - forget nodes that nobody wants any more, which is no eviction
+ * @map: the map
+ * @nr_nodes: how many at most
+ *
+ * Context: any; the caller serialises.
+ * Return: whether the map is empty now.
+ */
+bool dmda_extents_empty(struct dmda_extents *map, u32 nr_nodes);
 
 /**
  * dmda_extents_check() - verify every rule of the structure; for tests
  * @map: the map
  *
- * Context: any; the caller serialises. Takes time for every extent and spare.
+ * Context: any; the caller serialises. Takes time for every extent.
  * Return: NULL, or the broken rule as a sentence.
  */
 const char *dmda_extents_check(const struct dmda_extents *map);

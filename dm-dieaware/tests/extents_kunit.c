@@ -1,47 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The extent map: directed cases, and random operations against a plain array. */
 #include <kunit/test.h>
+#include <linux/sched.h>
 
+#include "../core/node.c"
+#include "../core/nodeset.c"
 #include "../core/extents.c"
 #include "../core/file-id.h"
 #include "extents_model.h"
 
-#define NR_MEMORY	64
 #define NR_RANDOM_OPS	10000
 
-struct fixture {
-	struct dmda_extents map;
-	struct dmda_extent memory[NR_MEMORY];
-};
-
+/* The model lends the directed cases its memory; they do not look at its array. */
 static int init_fixture(struct kunit *test)
 {
-	struct fixture *fixture = kunit_kzalloc(test, sizeof(*fixture), GFP_KERNEL);
-	unsigned int i;
+	struct model *model = kunit_kzalloc(test, sizeof(*model), GFP_KERNEL);
 
-	if (!fixture)
+	if (!model)
 		return -ENOMEM;
-	dmda_extents_init(&fixture->map);
-	for (i = 0; i < NR_MEMORY; i++)
-		dmda_extents_give(&fixture->map, &fixture->memory[i]);
-	test->priv = fixture;
+	model_init(model, U64_MAX);
+	test->priv = model;
 	return 0;
+}
+
+static void exit_fixture(struct kunit *test)
+{
+	if (test->priv)
+		KUNIT_EXPECT_STREQ(test, model_exit(test->priv) ?: "sound", "sound");
 }
 
 static struct dmda_extents *map_of(struct kunit *test)
 {
-	struct fixture *fixture = test->priv;
+	struct model *model = test->priv;
 
-	return &fixture->map;
+	return &model->map;
 }
 
-/* Leave the map this many spares */
-static void keep_spares(struct kunit *test, u32 nr_spares)
+/* Bytes that the map may have from now on */
+static void limit(struct kunit *test, u64 limit_bytes)
 {
-	struct dmda_extents *map = map_of(test);
+	struct model *model = test->priv;
 
-	while (map->nr_spares > nr_spares)
-		dmda_extents_take(map);
+	model->limit_bytes = limit_bytes;
 }
 
 static void set(struct kunit *test, u64 key, u64 file, u64 fpage, u32 len)
@@ -72,14 +72,14 @@ static void expect_nothing_at(struct kunit *test, u64 key)
 
 static void expect_nr(struct kunit *test, u32 nr_extents)
 {
-	KUNIT_EXPECT_EQ(test, map_of(test)->nr_extents, nr_extents);
+	KUNIT_EXPECT_EQ(test, map_of(test)->nr_extents, (u64)nr_extents);
 }
 
 static void an_empty_map_knows_nothing(struct kunit *test)
 {
 	expect_nothing_at(test, 0);
 	expect_nothing_at(test, U64_MAX);
-	KUNIT_EXPECT_EQ(test, dmda_extents_evict(map_of(test), 3), 0U);
+	KUNIT_EXPECT_EQ(test, dmda_extents_evict(map_of(test), 3), 0ULL);
 	KUNIT_EXPECT_TRUE(test, dmda_extents_clear(map_of(test), 0, 0, U64_MAX));
 	KUNIT_EXPECT_NULL(test, map_of(test)->last);
 }
@@ -219,12 +219,11 @@ static void a_new_extent_covers_many_old_ones(struct kunit *test)
 static void setting_the_same_again_changes_nothing(struct kunit *test)
 {
 	set(test, 100, 7, 0, 10);
-	keep_spares(test, DMDA_EXTENTS_SET_SPARES);
+	limit(test, 0);
 	set(test, 104, 7, 4, 3);
 	set(test, 100, 7, 0, 10);
 	expect_nr(test, 1);
 	expect_at(test, 100, 7, 0, 10);
-	KUNIT_EXPECT_EQ(test, map_of(test)->nr_spares, 2U);
 }
 
 static void length_zero_means_nothing(struct kunit *test)
@@ -280,16 +279,19 @@ static void values_that_wrap_are_forgotten(struct kunit *test)
 	expect_at(test, 202, 7, 0, 2);
 }
 
-static void an_extent_does_not_grow_beyond_its_length(struct kunit *test)
+static void an_extent_does_not_grow_beyond_its_chunk(struct kunit *test)
 {
-	set(test, 0, 7, 0, U32_MAX);
-	set(test, U32_MAX, 7, U32_MAX, 5);
+	const u32 end = DMDA_CHUNK_KEYS;
+
+	set(test, end - 10, 7, 0, 4);
+	set(test, end - 6, 7, 4, U32_MAX);
+	expect_nr(test, 1);
+	expect_at(test, end - 10, 7, 0, 10);
+	expect_nothing_at(test, end);
+	set(test, end, 7, 10, end);
 	expect_nr(test, 2);
-	expect_at(test, 0, 7, 0, U32_MAX);
-	expect_at(test, U32_MAX, 7, U32_MAX, 5);
-	set(test, (u64)U32_MAX + 5, 7, (u64)U32_MAX + 5, U32_MAX - 5);
-	expect_nr(test, 2);
-	expect_at(test, U32_MAX, 7, U32_MAX, U32_MAX);
+	expect_at(test, end - 1, 7, 9, 1);
+	expect_at(test, end, 7, 10, end);
 }
 
 static void the_cursor_does_not_outlive_its_extent(struct kunit *test)
@@ -300,7 +302,7 @@ static void the_cursor_does_not_outlive_its_extent(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, dmda_extents_clear(map, 0, 100, 10));
 	set(test, 110, 7, 10, 1);
 	expect_at(test, 110, 7, 10, 1);
-	KUNIT_EXPECT_EQ(test, dmda_extents_evict(map, 1), 1U);
+	KUNIT_EXPECT_GT(test, dmda_extents_evict(map, 1), 0ULL);
 	expect_nothing_at(test, 110);
 	set(test, 111, 7, 11, 1);
 	expect_at(test, 111, 7, 11, 1);
@@ -336,25 +338,75 @@ static void a_large_range_is_cleared_in_batches(struct kunit *test)
 {
 	const u32 nr_extents = 2 * DMDA_EXTENTS_CLEAR_BATCH + 10;
 	struct dmda_extents *map = map_of(test);
-	struct dmda_extent *more = kunit_kcalloc(test, nr_extents, sizeof(*more), GFP_KERNEL);
-	u32 i;
+	u32 i, nr_calls = 1;
 
-	KUNIT_ASSERT_NOT_NULL(test, more);
-	for (i = 0; i < nr_extents; i++)
-		dmda_extents_give(map, &more[i]);
 	for (i = 0; i < nr_extents; i++)
 		set(test, 3 * i, 7, 0, 2);
 	KUNIT_EXPECT_FALSE(test, dmda_extents_clear(map, 0, 0, U64_MAX));
-	expect_nr(test, nr_extents - DMDA_EXTENTS_CLEAR_BATCH);
-	KUNIT_EXPECT_FALSE(test, dmda_extents_clear(map, 0, 0, U64_MAX));
-	KUNIT_EXPECT_TRUE(test, dmda_extents_clear(map, 0, 0, U64_MAX));
+	KUNIT_EXPECT_LE(test, map->nr_extents, (u64)nr_extents - DMDA_EXTENTS_CLEAR_BATCH);
+	KUNIT_EXPECT_GT(test, map->nr_extents,
+			(u64)nr_extents - DMDA_EXTENTS_CLEAR_BATCH - U8_MAX);
+	while (!dmda_extents_clear(map, 0, 0, U64_MAX))
+		nr_calls++;
+	KUNIT_EXPECT_LE(test, nr_calls, 3U);
 	expect_nr(test, 0);
 	KUNIT_EXPECT_STREQ(test, dmda_extents_check(map) ?: "sound", "sound");
 }
 
+static void a_range_of_many_chunks_is_cleared(struct kunit *test)
+{
+	u32 i;
+
+	for (i = 0; i < 5; i++)
+		set(test, i * DMDA_CHUNK_KEYS + 10, 7, 0, 100);
+	KUNIT_EXPECT_TRUE(test, dmda_extents_clear(map_of(test), 0, DMDA_CHUNK_KEYS + 60,
+						   3 * DMDA_CHUNK_KEYS));
+	expect_nr(test, 3);
+	expect_at(test, 10, 7, 0, 100);
+	expect_at(test, DMDA_CHUNK_KEYS + 10, 7, 0, 50);
+	expect_nothing_at(test, 2 * DMDA_CHUNK_KEYS + 10);
+	expect_at(test, 4 * DMDA_CHUNK_KEYS + 60, 7, 50, 50);
+}
+
+static void full_nodes_are_split_and_found_again(struct kunit *test)
+{
+	u32 i;
+
+	/* From both ends to the middle */
+	for (i = 0; i < 200; i++) {
+		set(test, 10 * i, 7, 0, 3);
+		set(test, 8000 - 10 * i, 8, 0, 3);
+	}
+	expect_nr(test, 400);
+	for (i = 0; i < 200; i++) {
+		expect_at(test, 10 * i + 2, 7, 2, 1);
+		expect_at(test, 8000 - 10 * i, 8, 0, 3);
+		expect_nothing_at(test, 10 * i + 3);
+	}
+}
+
+static void neighbours_in_two_nodes_are_joined(struct kunit *test)
+{
+	struct dmda_extents *map = map_of(test);
+	struct dmda_node *first, *second;
+	struct dmda_extent a, b;
+	u32 i;
+
+	for (i = 0; i < 100; i++)
+		set(test, 10 * i, 7, 10 * i, 3);
+	first = dmda_nodeset_first(map);
+	second = dmda_node_next(first);
+	KUNIT_ASSERT_NOT_NULL(test, second);
+	dmda_nodeset_read(first, first->nr - 1, &a);
+	dmda_nodeset_read(second, 0, &b);
+	set(test, a.key_lo + 3, 7, a.key_lo + 3, b.key_lo - a.key_lo - 3);
+	expect_nr(test, 99);
+	expect_at(test, a.key_lo, 7, a.val_lo, b.key_lo + 3 - a.key_lo);
+}
+
 static void without_memory_nothing_is_kept_and_nothing_breaks(struct kunit *test)
 {
-	keep_spares(test, 0);
+	limit(test, 0);
 	set(test, 100, 7, 0, 10);
 	expect_nothing_at(test, 100);
 	expect_nr(test, 0);
@@ -362,7 +414,7 @@ static void without_memory_nothing_is_kept_and_nothing_breaks(struct kunit *test
 
 static void with_memory_for_one_the_newest_is_kept(struct kunit *test)
 {
-	keep_spares(test, 1);
+	limit(test, dmda_node_bytes(0));
 	set(test, 100, 7, 0, 10);
 	expect_at(test, 100, 7, 0, 10);
 	set(test, 110, 7, 10, 1);
@@ -371,6 +423,29 @@ static void with_memory_for_one_the_newest_is_kept(struct kunit *test)
 	expect_at(test, 105, 8, 0, 1);
 	expect_nr(test, 1);
 	KUNIT_EXPECT_GT(test, map_of(test)->nr_evicted, 0ULL);
+	set(test, 5 * DMDA_CHUNK_KEYS, 9, 0, 1);
+	expect_at(test, 5 * DMDA_CHUNK_KEYS, 9, 0, 1);
+	expect_nr(test, 1);
+}
+
+static void a_node_without_memory_to_grow_forgets_what_was_not_used(struct kunit *test)
+{
+	struct dmda_extents *map = map_of(test);
+	u32 i;
+
+	for (i = 0; !dmda_nodeset_first(map) || dmda_nodeset_first(map)->nr < 6; i++)
+		set(test, 10 * i, 7, 0, 1);
+	KUNIT_ASSERT_EQ(test, dmda_nodeset_first(map)->capacity, 6);
+	limit(test, 0);
+	for (i = 0; i < 6; i++)
+		if (i != 4)
+			expect_at(test, 10 * i, 7, 0, 1);
+	set(test, 55, 8, 0, 1);
+	expect_nothing_at(test, 40);
+	expect_at(test, 30, 7, 0, 1);
+	expect_at(test, 50, 7, 0, 1);
+	expect_at(test, 55, 8, 0, 1);
+	KUNIT_EXPECT_EQ(test, map->nr_evicted, 1ULL);
 }
 
 static void a_split_without_memory_keeps_the_longer_part(struct kunit *test)
@@ -379,7 +454,9 @@ static void a_split_without_memory_keeps_the_longer_part(struct kunit *test)
 
 	set(test, 100, 7, 0, 10);
 	set(test, 200, 8, 0, 10);
-	keep_spares(test, 0);
+	set(test, 300, 9, 0, 10);
+	KUNIT_ASSERT_EQ(test, dmda_nodeset_first(map)->capacity, 3);
+	limit(test, 0);
 	KUNIT_EXPECT_TRUE(test, dmda_extents_clear(map, 0, 103, 1));
 	expect_nothing_at(test, 100);
 	expect_at(test, 104, 7, 4, 6);
@@ -389,55 +466,105 @@ static void a_split_without_memory_keeps_the_longer_part(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, dmda_extents_check(map) ?: "sound", "sound");
 }
 
+/* The first key of the chunk with that number; each is a node of its own */
+static u64 chunk(unsigned int nr)
+{
+	return (u64)nr * DMDA_CHUNK_KEYS;
+}
+
 static void the_unused_are_evicted_first(struct kunit *test)
 {
 	struct dmda_extents *map = map_of(test);
+	u32 bytes = dmda_node_bytes(0);
 	unsigned int i;
 
 	for (i = 0; i < 6; i++)
-		set(test, 10 * i, 7, 0, 1);
-	expect_at(test, 0, 7, 0, 1);
-	expect_at(test, 20, 7, 0, 1);
-	KUNIT_EXPECT_EQ(test, dmda_extents_evict(map, 2), 2U);
-	expect_at(test, 0, 7, 0, 1);
-	expect_nothing_at(test, 10);
-	expect_at(test, 20, 7, 0, 1);
-	expect_nothing_at(test, 30);
-	expect_at(test, 40, 7, 0, 1);
+		set(test, chunk(i), 7, 0, 1);
+	expect_at(test, chunk(0), 7, 0, 1);
+	expect_at(test, chunk(2), 7, 0, 1);
+	KUNIT_EXPECT_EQ(test, dmda_extents_evict(map, bytes + 1), 2ULL * bytes);
+	expect_at(test, chunk(0), 7, 0, 1);
+	expect_nothing_at(test, chunk(1));
+	expect_at(test, chunk(2), 7, 0, 1);
+	expect_nothing_at(test, chunk(3));
+	expect_at(test, chunk(4), 7, 0, 1);
 	KUNIT_EXPECT_EQ(test, map->nr_evicted, 2ULL);
-	KUNIT_EXPECT_EQ(test, dmda_extents_evict(map, 100), 4U);
+	KUNIT_EXPECT_EQ(test, dmda_extents_evict(map, U64_MAX), 4ULL * bytes);
 	expect_nr(test, 0);
+}
+
+static void what_grows_is_young(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		set(test, chunk(i), 7, 0, 1);
+	set(test, chunk(0) + 100, 8, 0, 1);
+	dmda_extents_evict(map_of(test), 1);
+	expect_nothing_at(test, chunk(1));
+	expect_at(test, chunk(0), 7, 0, 1);
 }
 
 static void eviction_passes_over_a_bounded_number(struct kunit *test)
 {
-	struct dmda_extent *extent;
-	unsigned int nr_used = 0;
+	struct dmda_node *node;
+	unsigned int used = 0;
 	unsigned int i;
 
 	for (i = 0; i < 40; i++) {
-		set(test, 10 * i, 7, 0, 1);
-		expect_at(test, 10 * i, 7, 0, 1);
+		set(test, chunk(i), 7, 0, 1);
+		expect_at(test, chunk(i), 7, 0, 1);
 	}
-	KUNIT_EXPECT_EQ(test, dmda_extents_evict(map_of(test), 1), 1U);
+	KUNIT_EXPECT_EQ(test, dmda_extents_evict(map_of(test), 1), (u64)dmda_node_bytes(0));
 	expect_nr(test, 39);
-	list_for_each_entry(extent, &map_of(test)->ages, age)
-		nr_used += extent->used;
-	KUNIT_EXPECT_EQ(test, nr_used, 39U - SECOND_CHANCES);
+	list_for_each_entry(node, &map_of(test)->ages, age)
+		used += nr_used(node);
+	KUNIT_EXPECT_EQ(test, used, 39U - SECOND_CHANCES);
+}
+
+static void one_in_use_does_not_keep_memory_of_many(struct kunit *test)
+{
+	struct dmda_extents *map = map_of(test);
+	unsigned int i;
+
+	for (i = 0; i < 40; i++)
+		set(test, 10 * i, 7, 0, 1);
+	expect_at(test, 170, 7, 0, 1);
+	set(test, chunk(1), 8, 0, 1);
+	dmda_extents_evict(map, 1);
+	expect_at(test, 170, 7, 0, 1);
+	expect_nr(test, 1);
+	KUNIT_EXPECT_LE(test, map->nr_bytes, 128ULL);
+	KUNIT_EXPECT_EQ(test, map->nr_evicted, 40ULL);
+}
+
+static void memory_of_what_was_cleared_comes_back(struct kunit *test)
+{
+	struct dmda_extents *map = map_of(test);
+	unsigned int i;
+
+	for (i = 0; i < 40; i++)
+		set(test, 10 * i, 7, 0, 1);
+	KUNIT_EXPECT_TRUE(test, dmda_extents_clear(map, 0, 20, 1000));
+	expect_nr(test, 2);
+	expect_at(test, 10, 7, 0, 1);
+	KUNIT_EXPECT_LE(test, map->nr_bytes, 128ULL);
+	KUNIT_EXPECT_EQ(test, map->nr_evicted, 0ULL);
 }
 
 static void all_memory_comes_back(struct kunit *test)
 {
 	struct dmda_extents *map = map_of(test);
-	unsigned int nr = 0;
+	struct model *model = test->priv;
 	unsigned int i;
 
 	for (i = 0; i < 30; i++)
-		set(test, 10 * i, 7, 0, 5);
-	dmda_extents_evict(map, U32_MAX);
-	while (dmda_extents_take(map))
-		nr++;
-	KUNIT_EXPECT_EQ(test, nr, NR_MEMORY);
+		set(test, chunk(i / 3) + 10 * i, 7, 0, 5);
+	KUNIT_EXPECT_GT(test, model->nr_bytes, 0ULL);
+	KUNIT_EXPECT_FALSE(test, dmda_extents_empty(map, 3));
+	KUNIT_EXPECT_TRUE(test, dmda_extents_empty(map, 100));
+	KUNIT_EXPECT_EQ(test, model->nr_bytes, 0ULL);
+	KUNIT_EXPECT_EQ(test, map->nr_evicted, 0ULL);
 	KUNIT_EXPECT_STREQ(test, dmda_extents_check(map) ?: "sound", "sound");
 }
 
@@ -465,61 +592,187 @@ static void the_first_page_at_its_place_is_found_behind_others(struct kunit *tes
 static void the_check_finds_damage(struct kunit *test)
 {
 	struct dmda_extents *map = map_of(test);
-	struct dmda_extent *first;
+	struct dmda_node *node;
+	u32 word;
 
 	set(test, 100, 7, 0, 10);
 	set(test, 110, 8, 0, 10);
-	first = first_of(map);
-	first->len = 11;
-	KUNIT_EXPECT_STREQ(test, dmda_extents_check(map), "Extents overlap.");
-	first->len = 0;
-	KUNIT_EXPECT_STREQ(test, dmda_extents_check(map), "An extent has no keys.");
-	first->len = 10;
-	first->key_lo = 115;
-	KUNIT_EXPECT_STREQ(test, dmda_extents_check(map), "Extents are out of order.");
-	first->key_lo = U64_MAX;
-	KUNIT_EXPECT_STREQ(test, dmda_extents_check(map), "The keys of an extent wrap.");
-	first->key_lo = 100;
-	first->val_lo = U64_MAX - 1;
+	set(test, chunk(1), 8, 0, 10);
+	node = dmda_nodeset_first(map);
+	word = node->words[0];
+	node->words[0] = dmda_word(100, 11);
+	KUNIT_EXPECT_STREQ(test, dmda_extents_check(map),
+			   "Extents overlap, or are out of order.");
+	node->words[0] = dmda_word(101, 9);
+	KUNIT_EXPECT_STREQ(test, dmda_extents_check(map),
+			   "A node does not begin where its first extent does.");
+	node->words[0] = word;
+	node->words[1] = dmda_word(8191, 2);
+	KUNIT_EXPECT_STREQ(test, dmda_extents_check(map), "An extent goes beyond its chunk.");
+	node->words[1] = dmda_word(110, 10);
+	dmda_node_vals_lo(node)[0] = U64_MAX - 1;
 	KUNIT_EXPECT_STREQ(test, dmda_extents_check(map), "The values of an extent wrap.");
-	first->val_lo = 0;
-	map->last = first;
-	map->room = 1;
+	dmda_node_vals_lo(node)[0] = 0;
+	node->nr = 0;
+	KUNIT_EXPECT_STREQ(test, dmda_extents_check(map),
+			   "A node has no extents, or more than fit.");
+	node->nr = 2;
+	node->key_hi = 1;
+	KUNIT_EXPECT_STREQ(test, dmda_extents_check(map), "Nodes are out of order.");
+	node->key_hi = 0;
+	map->room++;
 	KUNIT_EXPECT_STREQ(test, dmda_extents_check(map),
 			   "The room behind the cursor is not free.");
-	map->room = 0;
+	map->room--;
+	map->at.len--;
+	KUNIT_EXPECT_STREQ(test, dmda_extents_check(map),
+			   "The cursor does not say what its extent says.");
+	map->at.len++;
 	map->nr_extents++;
 	KUNIT_EXPECT_STREQ(test, dmda_extents_check(map),
-			   "The tree does not have as many extents as were counted.");
+			   "The nodes do not have as many extents as were counted.");
 	map->nr_extents--;
-	map->nr_spares--;
+	map->nr_bytes--;
 	KUNIT_EXPECT_STREQ(test, dmda_extents_check(map),
-			   "The list of spares does not have as many as were counted.");
-	map->nr_spares++;
+			   "The nodes do not have as much memory as was counted.");
+	map->nr_bytes++;
 	KUNIT_EXPECT_NULL(test, dmda_extents_check(map));
 }
+
+/* ---- a large device: what benchmarks.md calls cost.run_table_mib ------------ */
+
+#define TIB_PAGES	BIT_ULL(28)
+#define FRAGMENT_PAGES	256U
+#define NR_FRAGMENTS	((u32)(TIB_PAGES / FRAGMENT_PAGES))
+#define MOST_BYTES	(64ULL << 20)
+
+/* Fragments in an order in which neighbours do not meet: a permutation of 20 bits */
+static u32 shuffled(u32 i)
+{
+	u32 round;
+
+	for (round = 0; round < 3; round++) {
+		i = (i * 0x9e3779b1U) & (NR_FRAGMENTS - 1);
+		i ^= i >> 9;
+	}
+	return i;
+}
+
+/* Two files whose fragments take turns, so that each is an extent in both maps */
+static void set_fragment(struct dmda_extents *owners, struct dmda_extents *runs, u32 nr)
+{
+	struct dmda_extent owner = {
+		.key_lo = (u64)nr * FRAGMENT_PAGES,
+		.val_hi = nr % 2 + 1,
+		.val_lo = (u64)(nr / 2) * FRAGMENT_PAGES,
+		.len = FRAGMENT_PAGES,
+	};
+	struct dmda_extent run = {
+		.key_hi = owner.val_hi,
+		.key_lo = owner.val_lo,
+		.val_lo = owner.key_lo,
+		.len = FRAGMENT_PAGES,
+	};
+
+	dmda_extents_set(owners, &owner);
+	dmda_extents_set(runs, &run);
+}
+
+static void expect_fragment(struct kunit *test, struct dmda_extents *owners,
+			    struct dmda_extents *runs, u32 nr)
+{
+	struct dmda_extent_hit owner, run;
+
+	KUNIT_ASSERT_TRUE(test, dmda_extents_find(owners, 0, (u64)nr * FRAGMENT_PAGES, &owner));
+	KUNIT_ASSERT_EQ(test, owner.len, FRAGMENT_PAGES);
+	KUNIT_ASSERT_TRUE(test, dmda_extents_find(runs, owner.val_hi, owner.val_lo + 7, &run));
+	KUNIT_ASSERT_EQ(test, run.val_lo, (u64)nr * FRAGMENT_PAGES + 7);
+}
+
+static void fit_a_tebibyte(struct kunit *test, bool in_order)
+{
+	struct model *model = kunit_kzalloc(test, 2 * sizeof(*model), GFP_KERNEL);
+	struct dmda_extents *owners, *runs;
+	u64 nr_bytes;
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, model);
+	model_init(&model[0], MOST_BYTES);
+	model_init(&model[1], MOST_BYTES);
+	owners = &model[0].map;
+	runs = &model[1].map;
+	dmda_extents_init(runs, &model_memory, false);
+	for (i = 0; i < NR_FRAGMENTS; i++) {
+		set_fragment(owners, runs, in_order ? i : shuffled(i));
+		if (!(i % 1024))
+			cond_resched();
+	}
+
+	nr_bytes = model[0].nr_bytes + model[1].nr_bytes;
+	kunit_info(test, "%llu KiB, %llu bytes a fragment", nr_bytes >> 10,
+		   nr_bytes / NR_FRAGMENTS);
+	KUNIT_EXPECT_EQ(test, owners->nr_extents, (u64)NR_FRAGMENTS);
+	KUNIT_EXPECT_EQ(test, runs->nr_extents, (u64)NR_FRAGMENTS);
+	KUNIT_EXPECT_EQ(test, owners->nr_evicted + runs->nr_evicted, 0ULL);
+	KUNIT_EXPECT_LE(test, nr_bytes, 44ULL << 20);
+	for (i = 0; i < NR_FRAGMENTS; i += 97)
+		expect_fragment(test, owners, runs, i);
+	KUNIT_EXPECT_NULL(test, model_exit(&model[0]));
+	KUNIT_EXPECT_NULL(test, model_exit(&model[1]));
+}
+
+static void a_tebibyte_in_order_fits(struct kunit *test)
+{
+	fit_a_tebibyte(test, true);
+}
+
+static void a_tebibyte_in_any_order_fits(struct kunit *test)
+{
+	fit_a_tebibyte(test, false);
+}
+
+/* Fragments so short that a chunk is many nodes: what is empty of these is bounded, too */
+static void nodes_are_well_filled_in_any_order(struct kunit *test)
+{
+	struct model *model = test->priv;
+	const u32 nr_extents = 1U << 14;
+	u32 i;
+
+	for (i = 0; i < nr_extents; i++) {
+		u32 nr = shuffled(i << 6 | 5) >> 6;
+
+		/* Some come twice, and some not at all */
+		dmda_extents_set(&model->map, &(struct dmda_extent) {
+			.key_lo = 2ULL * nr, .val_hi = nr, .len = 1 });
+	}
+	KUNIT_EXPECT_GT(test, model->map.nr_extents, nr_extents / 2ULL);
+	kunit_info(test, "%llu bytes an extent", model->nr_bytes / model->map.nr_extents);
+	KUNIT_EXPECT_LE(test, model->nr_bytes, 34 * model->map.nr_extents);
+}
+
+/* ---- random operations ------------------------------------------------------- */
 
 /**
  * struct random_case - what one run of random operations is made of
  * @name: for the report
- * @nr_memory: extents that there are
- * @moves_memory: eviction, giving and taking happen as well
+ * @limit_bytes: memory that there is
+ * @moves_memory: eviction happens, allocations fail and the limit changes
  */
 struct random_case {
 	const char *name;
-	u32 nr_memory;
+	u64 limit_bytes;
 	bool moves_memory;
 };
 
 static const struct random_case random_cases[] = {
-	{ "enough memory", MODEL_ENOUGH, false },
-	{ "memory comes and goes", MODEL_ENOUGH, true },
+	{ "enough memory", U64_MAX, false },
+	{ "memory comes and goes", U64_MAX, true },
 	{ "no memory", 0, false },
-	{ "memory for 1", 1, true },
-	{ "memory for 2", 2, false },
-	{ "memory for 3", 3, true },
-	{ "memory for 7", 7, false },
-	{ "memory for 100", 100, true },
+	{ "memory for 1", 80, true },
+	{ "memory for 2", 160, false },
+	{ "memory for 3", 240, true },
+	{ "memory for a small node", 700, false },
+	{ "memory for a few nodes", 8000, true },
 };
 
 static void describe_random(const struct random_case *param, char *desc)
@@ -534,7 +787,7 @@ static struct model_op random_op(u64 *state, bool moves_memory)
 	u64 bits = dmda_mix64(++*state);
 
 	return (struct model_op) {
-		.kind = (bits & 0xff) % (moves_memory ? MODEL_KINDS : MODEL_GIVE),
+		.kind = (bits & 0xff) % (moves_memory ? MODEL_KINDS : MODEL_LIMIT),
 		.stretch = bits >> 8,
 		.offset = bits >> 16,
 		.len = bits >> 32,
@@ -542,27 +795,54 @@ static struct model_op random_op(u64 *state, bool moves_memory)
 	};
 }
 
+/* Return: allocations that there were */
+static u64 do_random_ops(struct kunit *test, struct model *model, u64 state, u32 nr_ops,
+			 bool moves_memory)
+{
+	const char *wrong;
+	u32 i;
+
+	for (i = 0; i < nr_ops; i++) {
+		struct model_op op = random_op(&state, moves_memory);
+
+		wrong = model_apply(model, &op);
+		KUNIT_ASSERT_TRUE_MSG(test, !wrong, "operation %u: %s", i, wrong);
+	}
+	wrong = model_exit(model);
+	KUNIT_EXPECT_TRUE_MSG(test, !wrong, "at the end: %s", wrong);
+	return model->nr_taken;
+}
+
 static void random_operations_agree_with_an_array(struct kunit *test)
 {
 	const struct random_case *param = test->param_value;
 	struct model *model = kunit_kzalloc(test, sizeof(*model), GFP_KERNEL);
-	struct dmda_extent *memory = kunit_kcalloc(test, param->nr_memory + 1, sizeof(*memory),
-						   GFP_KERNEL);
-	struct dmda_extent **outside = kunit_kcalloc(test, param->nr_memory + 1,
-						     sizeof(*outside), GFP_KERNEL);
-	u64 state = 20240229 + param->nr_memory;
-	unsigned int i;
+	u64 state = 20240229 + param->limit_bytes;
 
 	KUNIT_ASSERT_NOT_NULL(test, model);
-	KUNIT_ASSERT_NOT_NULL(test, memory);
-	KUNIT_ASSERT_NOT_NULL(test, outside);
 	kunit_info(test, "seed %llu", state);
-	model_init(model, memory, outside, param->nr_memory);
-	for (i = 0; i < NR_RANDOM_OPS; i++) {
-		struct model_op op = random_op(&state, param->moves_memory);
-		const char *wrong = model_apply(model, &op);
+	model_init(model, param->limit_bytes);
+	do_random_ops(test, model, state, NR_RANDOM_OPS, param->moves_memory);
+}
 
-		KUNIT_ASSERT_TRUE_MSG(test, !wrong, "operation %u: %s", i, wrong);
+/* Enough operations that nodes grow, split, shrink and go */
+#define NR_FAILING_OPS	500
+
+static void any_allocation_may_fail(struct kunit *test)
+{
+	struct model *model = kunit_kzalloc(test, sizeof(*model), GFP_KERNEL);
+	u64 nr_taken, i;
+
+	KUNIT_ASSERT_NOT_NULL(test, model);
+	model_init(model, U64_MAX);
+	nr_taken = do_random_ops(test, model, 1, NR_FAILING_OPS, false);
+	KUNIT_EXPECT_GT(test, nr_taken, 20ULL);
+	for (i = 0; i < 2 * nr_taken; i++) {
+		model_init(model, U64_MAX);
+		model->first_failure = i / 2;
+		/* That one only, or no memory at all from there on */
+		model->nr_failures = i % 2 ? 1 : U64_MAX;
+		do_random_ops(test, model, 1, NR_FAILING_OPS, false);
 	}
 }
 
@@ -584,26 +864,38 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(the_last_key_of_all_can_be_used),
 	KUNIT_CASE(keys_beyond_the_last_are_cut_off),
 	KUNIT_CASE(values_that_wrap_are_forgotten),
-	KUNIT_CASE(an_extent_does_not_grow_beyond_its_length),
+	KUNIT_CASE(an_extent_does_not_grow_beyond_its_chunk),
 	KUNIT_CASE(the_cursor_does_not_outlive_its_extent),
 	KUNIT_CASE(room_behind_the_cursor_is_seen_to_shrink),
 	KUNIT_CASE(clearing_cuts_and_counts),
 	KUNIT_CASE(a_large_range_is_cleared_in_batches),
+	KUNIT_CASE(a_range_of_many_chunks_is_cleared),
+	KUNIT_CASE(full_nodes_are_split_and_found_again),
+	KUNIT_CASE(neighbours_in_two_nodes_are_joined),
 	KUNIT_CASE(without_memory_nothing_is_kept_and_nothing_breaks),
 	KUNIT_CASE(with_memory_for_one_the_newest_is_kept),
+	KUNIT_CASE(a_node_without_memory_to_grow_forgets_what_was_not_used),
 	KUNIT_CASE(a_split_without_memory_keeps_the_longer_part),
 	KUNIT_CASE(the_unused_are_evicted_first),
+	KUNIT_CASE(what_grows_is_young),
 	KUNIT_CASE(eviction_passes_over_a_bounded_number),
+	KUNIT_CASE(one_in_use_does_not_keep_memory_of_many),
+	KUNIT_CASE(memory_of_what_was_cleared_comes_back),
 	KUNIT_CASE(all_memory_comes_back),
 	KUNIT_CASE(the_first_page_at_its_place_is_found_behind_others),
 	KUNIT_CASE(the_check_finds_damage),
+	KUNIT_CASE_SLOW(a_tebibyte_in_order_fits),
+	KUNIT_CASE_SLOW(a_tebibyte_in_any_order_fits),
+	KUNIT_CASE(nodes_are_well_filled_in_any_order),
 	KUNIT_CASE_PARAM(random_operations_agree_with_an_array, random_gen_params),
+	KUNIT_CASE(any_allocation_may_fail),
 	{}
 };
 
 static struct kunit_suite suite = {
 	.name = "dm_dieaware_extents",
 	.init = init_fixture,
+	.exit = exit_fixture,
 	.test_cases = cases,
 };
 

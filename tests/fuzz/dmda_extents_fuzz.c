@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The extent map against a plain array that says the same. The input's first byte says
- * how many extents there is memory for; the rest are operations of 7 bytes each.
+ * how much memory there is at first; the rest are operations of 7 bytes each.
  */
 #define FUZZ_NAME	"dmda_extents_fuzz"
 #define FUZZ_MAX_BYTES	(1 + OP_BYTES * 512)
 #define OP_BYTES	7
 
 #include "dmda_driver.h"
+#include "../../dm-dieaware/core/node.c"
+#include "../../dm-dieaware/core/nodeset.c"
 #include "../../dm-dieaware/core/extents.c"
 #include "../../dm-dieaware/tests/extents_model.h"
 
 static struct model model;
-static struct dmda_extent memory[MODEL_ENOUGH];
-static struct dmda_extent *outside[MODEL_ENOUGH];
 
 static struct model_op decode(const u8 *bytes)
 {
@@ -26,17 +26,31 @@ static struct model_op decode(const u8 *bytes)
 	};
 }
 
+/* Of half of the inputs, memory never is short */
+static struct model_op without_shortage(struct model_op op)
+{
+	op.kind %= MODEL_LIMIT;
+	return op;
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
+	bool enough = size && data[0] < 128;
+	const char *wrong;
+
 	if (!size)
 		return 0;
-	model_init(&model, memory, outside, data[0] < 128 ? MODEL_ENOUGH : data[0] - 128);
+	model_init(&model, enough ? U64_MAX : (data[0] - 128) * 64);
 	for (data++, size--; size >= OP_BYTES; data += OP_BYTES, size -= OP_BYTES) {
 		struct model_op op = decode(data);
-		const char *wrong = model_apply(&model, &op);
 
+		if (enough)
+			op = without_shortage(op);
+		wrong = model_apply(&model, &op);
 		require(!wrong, wrong);
 	}
+	wrong = model_exit(&model);
+	require(!wrong, wrong);
 	return 0;
 }
 

@@ -85,7 +85,7 @@ check_that "and memory of others can use theirs" "$(status_field t0 runs_bytes)"
 
 # ---- the bound, when some shards have taken everything before others come
 dmsetup message t0 0 runs clear
-every 2 0 12288 | teach 1
+every 2 0 40960 | teach 1
 limit=$(status_field t0 runs_limit_bytes)
 check_that "few shards take all memory" "$(status_field t0 runs_evicted)" -gt 0
 for ((chunk = 3; chunk < 512; chunk++)); do
