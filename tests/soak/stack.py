@@ -60,6 +60,12 @@ def succeeds(*words: str) -> bool:
     return True
 
 
+def is_mounted() -> bool:
+    """Asked of the kernel: of a filesystem that has shut down nothing can be asked."""
+    mounts = pathlib.Path("/proc/self/mounts").read_text().splitlines()
+    return any(line.split()[1] == MOUNT for line in mounts)
+
+
 class Stack:
     def __init__(self, mode: str, filesystem: str, properties: list[str]) -> None:
         self.mode, self.filesystem, self.properties = mode, filesystem, properties
@@ -157,7 +163,7 @@ class Stack:
             run("mount", "-t", self.filesystem, TARGET, MOUNT)
 
     def umount(self, lazy: bool = False) -> None:
-        if self.filesystem == "raw" or not os.path.ismount(MOUNT):
+        if self.filesystem == "raw" or not is_mounted():
             return
         if not lazy:
             run("umount", MOUNT)
