@@ -2,9 +2,9 @@
 //! What the `dieaware` tool is made of. The verbs are in [`commands`]; everything else
 //! is a library that reports errors as types and never prints.
 
+pub mod boot;
 pub mod commands;
 pub mod defrag;
-pub mod dietab;
 pub mod dm;
 pub mod export;
 pub mod folder;
@@ -17,9 +17,7 @@ pub mod pick;
 pub mod probe;
 pub mod progress;
 pub mod runs;
-pub mod saved_runs;
 pub mod sim;
 pub mod stack;
 pub mod status;
-pub mod systemd;
 pub mod units;

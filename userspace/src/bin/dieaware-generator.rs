@@ -6,8 +6,8 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use dieaware::dietab;
-use dieaware::systemd::write_units;
+use dieaware::boot::dietab;
+use dieaware::boot::systemd::write_units;
 
 const PROGRAM: &str = "/usr/sbin/dieaware";
 

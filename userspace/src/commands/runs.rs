@@ -10,10 +10,10 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use super::{about_file, print_json, UsageError};
+use crate::boot::saved_runs;
 use crate::dm::{self, Target};
 use crate::io_engine::file::{self, FileFacts};
 use crate::runs::{self, Run};
-use crate::saved_runs;
 use crate::units::DeviceNumber;
 
 /// Show where files lie, or tell it to a target

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::Args;
 
-use crate::dietab::{self, Entry, Mode};
+use crate::boot::dietab::{self, Entry, Mode};
 use crate::format::layout::{SUPER_DPN_A, SUPER_DPN_B};
 use crate::format::superblock::Super;
 use crate::io_engine::pages::{Device, OpenHow, ReadPages};
@@ -111,7 +111,7 @@ pub fn run(args: &UdevArgs, out: &mut impl Write) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::{encode, hint_entry};
-    use crate::dietab::parse;
+    use crate::boot::dietab::parse;
 
     #[test]
     fn a_source_is_known_by_any_of_its_names() {

@@ -36,7 +36,7 @@ pub enum ListError {
 /// Where the list of the files below a folder is kept.
 #[must_use]
 pub fn default_list(folder: &Path) -> PathBuf {
-    let name = crate::systemd::escape(folder.to_string_lossy().trim_matches('/'));
+    let name = crate::boot::systemd::escape(folder.to_string_lossy().trim_matches('/'));
     Path::new(FOLDER).join(if name.is_empty() { "-" } else { &name })
 }
 

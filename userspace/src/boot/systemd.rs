@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use crate::dietab::Entry;
+use crate::boot::dietab::Entry;
 
 /// All devices that are made at boot.
 const TARGET: &str = "dieaware.target";
@@ -185,7 +185,7 @@ pub fn write_units(dir: &Path, entry: &Entry, dietab: &Path, program: &str) -> i
 #[cfg(test)]
 mod tests {
     use super::{device_unit, escape, quote, service, write_units};
-    use crate::dietab::{parse, Entry};
+    use crate::boot::dietab::{parse, Entry};
     use std::fs;
     use std::path::Path;
 
