@@ -7,8 +7,8 @@ use std::ops::Range;
 use serde::Serialize;
 
 use crate::dm::Target;
-use crate::io_engine::fiemap::Extent;
-use crate::io_engine::file::FileFacts;
+use crate::fs::fiemap::Extent;
+use crate::fs::file::FileFacts;
 use crate::units::{Dpn, FilePage, PAGE_BYTES, PAGE_SECTORS};
 
 /// Runs named in one message: below 8 KiB of text, whatever the numbers.
@@ -142,8 +142,8 @@ pub fn messages(facts: &FileFacts, runs: &[Run]) -> Vec<Vec<String>> {
 mod tests {
     use super::{messages, on_target, runs_of, within, Run};
     use crate::dm::Target;
-    use crate::io_engine::fiemap::Extent;
-    use crate::io_engine::file::FileFacts;
+    use crate::fs::fiemap::Extent;
+    use crate::fs::file::FileFacts;
     use crate::units::{DeviceNumber, Dpn, FilePage};
 
     const UNWRITTEN: u32 = 0x800;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::folder;
+use crate::fs::folder;
 use crate::io_engine::replace::replace;
 use crate::units::PAGE_BYTES;
 

@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use super::print_json;
 use crate::defrag::{defrag, DefragError, Done, Method, State, Watch, Wish};
-use crate::folder::walk;
 use crate::frag::look::{Drives, WHOLE};
+use crate::fs::folder::walk;
 use crate::progress::{Interrupted, Progress};
 use crate::units::{parse_permille, PAGE_BYTES};
 

@@ -34,7 +34,7 @@ use std::path::Path;
 use anyhow::anyhow;
 use serde::Serialize;
 
-use crate::io_engine::file::FileError;
+use crate::fs::file::FileError;
 
 /// Something that the caller of the tool got wrong: exit status 2 instead of 3.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::{about_file, print_json, UsageError};
 use crate::boot::saved_runs;
 use crate::dm::{self, Target};
-use crate::io_engine::file::{self, FileFacts};
+use crate::fs::file::{self, FileFacts};
 use crate::runs::{self, Run};
 use crate::units::DeviceNumber;
 

@@ -14,9 +14,9 @@ use super::migrate::{bytes_of, joined, refuse_shared, start_writeback, CHUNK_PAG
 use super::{split_permille, DefragError, State, Watch, Wish};
 use crate::frag::look::Look;
 use crate::frag::Logical;
-use crate::io_engine::fiemap::{self, Extent};
-use crate::io_engine::file::open_to_write;
-use crate::io_engine::{btrfs, dedupe, f2fs, move_ext};
+use crate::fs::fiemap::{self, Extent};
+use crate::fs::file::open_to_write;
+use crate::fs::{btrfs, dedupe, ext4, f2fs};
 use crate::runs;
 use crate::units::PAGE_BYTES;
 
@@ -166,7 +166,7 @@ fn settle(file: &File, fs_type: &str, page: u64, end: u64) -> io::Result<()> {
 /// ext4: the donor's blocks become the file's.
 fn move_all(file: &File, donor: &File, mut block: u64, end: u64) -> io::Result<()> {
     while block < end {
-        let moved = move_ext::move_blocks(file, donor, &(block..end))?;
+        let moved = ext4::move_blocks(file, donor, &(block..end))?;
         if moved == 0 {
             return Err(io::Error::other("ext4 moves nothing"));
         }

@@ -96,7 +96,7 @@ mod tests {
     use crate::defrag::Method;
     use crate::frag::look::Look;
     use crate::frag::Logical;
-    use crate::io_engine::file::FileFacts;
+    use crate::fs::file::FileFacts;
     use crate::units::DeviceNumber;
 
     fn look(inode: u64, generation: u32) -> Look {

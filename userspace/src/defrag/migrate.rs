@@ -11,9 +11,9 @@ use nix::libc;
 
 use super::{DefragError, Watch, Wish};
 use crate::frag::look::{Look, Pages};
-use crate::io_engine::fiemap::Extent;
-use crate::io_engine::file::open_to_write;
-use crate::io_engine::lease::{Lease, Unstopped};
+use crate::fs::fiemap::Extent;
+use crate::fs::file::open_to_write;
+use crate::fs::lease::{Lease, Unstopped};
 use crate::nvme::spread::{commands, Spreader};
 use crate::runs::Run;
 use crate::units::PAGE_BYTES;
@@ -179,7 +179,7 @@ mod tests {
     use std::os::unix::fs::FileExt;
 
     use super::{is_shared, joined, rewrite_chunk, DefragError, EXTENT_SHARED};
-    use crate::io_engine::fiemap::Extent;
+    use crate::fs::fiemap::Extent;
     use crate::runs::Run;
     use crate::units::{Dpn, FilePage};
 

@@ -16,8 +16,8 @@ use thiserror::Error;
 
 use crate::frag::look::{look_at, Drives, Look};
 use crate::frag::Logical;
-use crate::io_engine::fiemap::Extent;
-use crate::io_engine::file::FileError;
+use crate::fs::fiemap::Extent;
+use crate::fs::file::FileError;
 use crate::nvme::spread::Spreader;
 use crate::progress::Interrupted;
 use crate::stack;

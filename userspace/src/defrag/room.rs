@@ -8,7 +8,7 @@ use nix::sys::statvfs::statvfs;
 
 use super::{DefragError, Method};
 use crate::frag::look::Look;
-use crate::io_engine::btrfs;
+use crate::fs::btrfs;
 use crate::units::PAGE_BYTES;
 
 /// The share of a filesystem that is left to others.

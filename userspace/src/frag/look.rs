@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::{Logical, Physical};
-use crate::io_engine::file::{self, FileError, FileFacts};
+use crate::fs::file::{self, FileError, FileFacts};
 use crate::nvme::placement::{Geometry, Place, Placement};
 use crate::runs::{self, Run};
 use crate::stack::Tables;

@@ -7,7 +7,7 @@ use std::path::Path;
 use btf_rs::{Btf, BtfType, Type};
 use thiserror::Error;
 
-use crate::io_engine::btrfs;
+use crate::fs::btrfs;
 
 /// The kernel's description of its types, and that of a module of its.
 const VMLINUX: &str = "/sys/kernel/btf/vmlinux";

@@ -169,7 +169,7 @@ mod tests {
     use super::{judge, Bad};
     use crate::frag::look::{Look, OnSsd};
     use crate::frag::{Logical, Physical};
-    use crate::io_engine::file::FileFacts;
+    use crate::fs::file::FileFacts;
     use crate::nvme::placement::{Geometry, Place};
     use crate::runs::Run;
     use crate::units::{DeviceNumber, Dpn, FilePage};

@@ -18,8 +18,8 @@ use thiserror::Error;
 use super::event::{self, Line};
 use super::layout::Layout;
 use super::processes::Descendants;
-use crate::io_engine::btrfs;
-use crate::mounts::Mount;
+use crate::fs::btrfs;
+use crate::fs::mounts::Mount;
 use crate::progress::Tidy;
 use crate::units::DeviceNumber;
 
@@ -397,7 +397,7 @@ fn definitions(fs_type: &str, layout: &Layout) -> [Probe; 5] {
 #[cfg(test)]
 mod tests {
     use super::{counts, definitions, Watched};
-    use crate::mounts::Mount;
+    use crate::fs::mounts::Mount;
     use crate::pick::event::{parse, Line};
     use crate::pick::layout::{Layout, Subvolume};
     use crate::pick::processes::Descendants;

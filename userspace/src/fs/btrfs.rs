@@ -348,7 +348,7 @@ mod tests {
     use super::{
         chunks_in, follow, BtrfsError, Chunk, DefragRange, DeviceInfo, FsInfo, Search, SearchKey,
     };
-    use crate::io_engine::fiemap::Extent;
+    use crate::fs::fiemap::Extent;
 
     const INLINE: u32 = 0x200;
 

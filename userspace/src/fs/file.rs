@@ -12,7 +12,7 @@ use thiserror::Error;
 
 use super::btrfs::{self, BtrfsError};
 use super::fiemap::{self, Extent};
-use crate::mounts::{self, Mount, MountError};
+use super::mounts::{self, Mount, MountError};
 use crate::units::DeviceNumber;
 
 /// A file's identity and extents.
