@@ -14,13 +14,13 @@ use std::process::Command;
 use std::time::Instant;
 
 use common::{dieaware, folder, image};
+use dieaware::device::block::{Device, OpenHow};
 use dieaware::format::build::{Builder, Checkpoint};
 use dieaware::format::layout::MAP_ENTRIES;
 use dieaware::format::segments::{Segment, State};
 use dieaware::format::summary::Written;
 use dieaware::format::superblock::{Super, Table};
 use dieaware::format::volume::read_super;
-use dieaware::io_engine::pages::{Device, OpenHow};
 
 /// The place of an lpn on a device that was written from its beginning, in small pieces.
 fn place(superblock: &Super, lpn: u64) -> (u64, u32) {

@@ -9,13 +9,13 @@ use clap::Args;
 use serde::Serialize;
 
 use super::{print_json, DamageFound, UsageError};
+use crate::device::block::{Device, OpenHow};
 use crate::format::check::{check, Facts, Options, Report};
 use crate::format::create;
 use crate::format::findings::Findings;
 use crate::format::layout::SUPER_NEEDS_CHECK;
 use crate::format::superblock::PAGE_SECTORS;
 use crate::format::volume::{read_super, NoSuper};
-use crate::io_engine::pages::{Device, OpenHow};
 use crate::io_engine::shown::Shown;
 use crate::progress::Progress;
 

@@ -8,15 +8,15 @@ use anyhow::{anyhow, bail, Context, Result};
 use clap::{Args, ValueEnum};
 
 use super::{check, format, overwrite, DamageFound, UsageError};
+use crate::device::block::Device;
+use crate::device::nvme::Namespace;
+use crate::device::signatures;
+use crate::device::stack;
 use crate::dm::{life, DmError};
 use crate::format::findings::Findings;
 use crate::format::layout::SUPER_NEEDS_CHECK;
 use crate::format::superblock::{Super, PAGE_SECTORS};
 use crate::format::volume::{find_super, NoSuper};
-use crate::io_engine::pages::Device;
-use crate::io_engine::signatures;
-use crate::nvme::Namespace;
-use crate::stack;
 use crate::units::SECTOR_BYTES;
 
 /// Names that device-mapper takes are shorter than this.
@@ -309,7 +309,7 @@ mod tests {
 
     use super::{find_log, CreateArgs, DamageFound, Mode, UsageError};
     use crate::commands::overwrite::pressing::empty_log;
-    use crate::io_engine::pages::{Device, OpenHow};
+    use crate::device::block::{Device, OpenHow};
     use crate::units::PAGE_BYTES;
 
     const NR_PAGES: u64 = 4096;

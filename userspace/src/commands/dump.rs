@@ -9,9 +9,10 @@ use clap::Args;
 
 use super::check::{self, no_superblock, require_read};
 use super::DamageFound;
+use crate::device::block::{Device, OpenHow};
 use crate::format::dump::{dump, Part};
 use crate::format::exact::{self, DumpError};
-use crate::io_engine::pages::{Device, OpenHow, Watched};
+use crate::io_engine::pages::Watched;
 
 /// Print what a device in log mode has, as text; nothing is written to it
 #[derive(Args, Debug)]

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{bail, Context, Result};
 use clap::Args;
 
+use crate::device::nvme::dies::statistics;
+use crate::device::nvme::Namespace;
+use crate::device::stack::Base;
 use crate::dm::life;
 use crate::export::{drives, targets, Text};
 use crate::io_engine::replace::replace;
-use crate::nvme::dies::statistics;
-use crate::nvme::Namespace;
-use crate::stack::Base;
 use crate::status::Status;
 
 /// Print the counters of all targets, and of the SSDs below them, for Prometheus

@@ -10,11 +10,12 @@ use clap::Args;
 use serde::Serialize;
 
 use super::{overwrite, print_json, UsageError};
+use crate::device::block::{Device, Limits};
 use crate::format::block::Uuid;
 use crate::format::create::{create, nr_created_pages};
 use crate::format::make::{make, Request};
 use crate::format::superblock::{Super, PAGE_SECTORS};
-use crate::io_engine::pages::{Device, Limits, ReadPages, WritePages};
+use crate::io_engine::pages::{ReadPages, WritePages};
 use crate::progress::Progress;
 use crate::units::{parse_bytes, parse_permille, PAGE_BYTES, SECTOR_BYTES};
 

@@ -11,11 +11,11 @@ use clap::Args;
 use serde::Serialize;
 
 use super::{about_file, print_json};
+use crate::device::nvme::placement::{Geometry, Place};
 use crate::frag::look::{self, Drives};
 use crate::frag::svg::{picture, Drawn};
 use crate::frag::{Logical, Physical};
 use crate::fs::folder::walk;
-use crate::nvme::placement::{Geometry, Place};
 
 /// Files in the picture at most.
 const MOST_DRAWN: usize = 20;

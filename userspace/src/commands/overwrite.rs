@@ -10,12 +10,13 @@ use anyhow::{Context, Result};
 
 use super::check::{self, require_start};
 use super::UsageError;
+use crate::device::block::{Device, OpenHow};
+use crate::device::signatures::{self, Found};
 use crate::format::block::Uuid;
 use crate::format::create::withdraw;
 use crate::format::volume::holds_log;
-use crate::io_engine::pages::{Device, OpenHow, WritePages};
+use crate::io_engine::pages::WritePages;
 use crate::io_engine::shown::Shown;
-use crate::io_engine::signatures::{self, Found};
 use crate::progress::Progress;
 use crate::units::{PAGE_BYTES, SECTOR_BYTES};
 

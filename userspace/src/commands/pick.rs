@@ -20,6 +20,7 @@ use super::defrag::{dof, one_by_one, pieces, verdict, word, How};
 use super::pick_watch::{self, WatchArgs};
 use super::{print_json, UsageError};
 use crate::defrag::{DefragError, Wish};
+use crate::device::stack::{self, Base};
 use crate::frag::look::Drives;
 use crate::fs::btrfs;
 use crate::fs::file::{mount_of, open_place, FileError};
@@ -33,7 +34,6 @@ use crate::pick::layout::Layout;
 use crate::pick::migrate::{migrate, Picked};
 use crate::pick::trace::{Trace, Watched, Who};
 use crate::progress::Progress;
-use crate::stack::{self, Base};
 use crate::units::{parse_bytes, parse_permille, PAGE_BYTES};
 
 /// Between two looks at what has been traced.

@@ -14,13 +14,13 @@ use serde::Serialize;
 
 use super::check::{self, require_start};
 use super::{overwrite, print_json, UsageError};
+use crate::device::stack::{self, Base};
 use crate::io_engine::pages::ReadPages;
 use crate::io_engine::ring::{Aligned, Direct};
 use crate::probe::random::Random;
 use crate::probe::svg::picture;
 use crate::probe::{probe, Found, Outcome, Point, ProbeError, Reads, Refusal, Step, LEAST_PAGES};
 use crate::progress::{Interrupted, Progress};
-use crate::stack::{self, Base};
 use crate::units::{parse_bytes, PAGE_BYTES, PAGE_SECTORS, SECTOR_BYTES};
 
 /// As much as the FAST'24 paper reads.

@@ -9,10 +9,10 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use super::UsageError;
+use crate::device::nvme::dies::{dies, Die};
+use crate::device::nvme::Namespace;
+use crate::device::stack::Base;
 use crate::dm::{self, life};
-use crate::nvme::dies::{dies, Die};
-use crate::nvme::Namespace;
-use crate::stack::Base;
 use crate::status::{Status, Value};
 
 /// Rows of the terminal that dies get at most; more are put together.
@@ -181,7 +181,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::{print, rate, Look};
-    use crate::nvme::dies::Die;
+    use crate::device::nvme::dies::Die;
     use crate::status::Status;
 
     #[test]

@@ -10,9 +10,10 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::boot::dietab::{self, Entry, Mode};
+use crate::device::block::{Device, OpenHow};
 use crate::format::layout::{SUPER_DPN_A, SUPER_DPN_B};
 use crate::format::superblock::Super;
-use crate::io_engine::pages::{Device, OpenHow, ReadPages};
+use crate::io_engine::pages::ReadPages;
 
 /// Tell udev's rules what a device is
 #[derive(Args, Debug)]

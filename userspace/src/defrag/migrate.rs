@@ -10,11 +10,11 @@ use std::path::Path;
 use nix::libc;
 
 use super::{DefragError, Watch, Wish};
+use crate::device::nvme::spread::{commands, Spreader};
 use crate::frag::look::{Look, Pages};
 use crate::fs::fiemap::Extent;
 use crate::fs::file::open_to_write;
 use crate::fs::lease::{Lease, Unstopped};
-use crate::nvme::spread::{commands, Spreader};
 use crate::runs::Run;
 use crate::units::PAGE_BYTES;
 

@@ -14,13 +14,13 @@ use std::path::Path;
 use serde::Serialize;
 use thiserror::Error;
 
+use crate::device::nvme::spread::Spreader;
+use crate::device::stack;
 use crate::frag::look::{look_at, Drives, Look};
 use crate::frag::Logical;
 use crate::fs::fiemap::Extent;
 use crate::fs::file::FileError;
-use crate::nvme::spread::Spreader;
 use crate::progress::Interrupted;
-use crate::stack;
 
 /// How the pages of a file come to new places.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use super::{counter, gauge, Family, Text};
-use crate::nvme::dies::Statistics;
+use crate::device::nvme::dies::Statistics;
 
 const WRITES: Family = counter(
     "dieaware_ssd_writes_total",
@@ -78,8 +78,8 @@ pub fn add(text: &mut Text, drive: &str, statistics: &Statistics) {
 #[cfg(test)]
 mod tests {
     use super::{add, Seconds};
+    use crate::device::nvme::dies::{Die, Statistics};
     use crate::export::Text;
-    use crate::nvme::dies::{Die, Statistics};
 
     #[test]
     fn seconds_are_exact() {

@@ -7,10 +7,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::{Logical, Physical};
+use crate::device::nvme::placement::{Geometry, Place, Placement};
+use crate::device::stack::Tables;
 use crate::fs::file::{self, FileError, FileFacts};
-use crate::nvme::placement::{Geometry, Place, Placement};
 use crate::runs::{self, Run};
-use crate::stack::Tables;
 use crate::units::{DeviceNumber, PAGE_SECTORS};
 
 /// Pages of an SSD, in a row.

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use crate::nvme::placement::{Geometry, Place};
+use crate::device::nvme::placement::{Geometry, Place};
 use crate::runs::Run;
 
 /// Degree of logical fragmentation: pieces, and as few as there could be.
@@ -95,7 +95,7 @@ impl Physical {
 #[cfg(test)]
 mod tests {
     use super::{Logical, Physical};
-    use crate::nvme::placement::{Geometry, Place};
+    use crate::device::nvme::placement::{Geometry, Place};
     use crate::runs::Run;
     use crate::units::{Dpn, FilePage};
 

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use crate::nvme::placement::{Geometry, Place};
+use crate::device::nvme::placement::{Geometry, Place};
 
 /// Columns of a picture at most.
 const MOST_COLUMNS: u64 = 160;
@@ -158,7 +158,7 @@ pub fn picture(files: &[Drawn]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{colour, picture, Drawn};
-    use crate::nvme::placement::{Geometry, Place};
+    use crate::device::nvme::placement::{Geometry, Place};
 
     fn drawn(places: &[Option<Place>]) -> String {
         picture(&[Drawn {

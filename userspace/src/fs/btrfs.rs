@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::fiemap::Extent;
-use crate::stack;
+use crate::device::stack;
 use crate::units::DeviceNumber;
 
 pub const FS_TYPE: &str = "btrfs";

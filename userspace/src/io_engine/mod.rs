@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Files and devices: what the kernel knows about them, and their bytes.
+//! What moves bytes: pages of devices and of images, many reads at once, files that are replaced as a
+//! whole. What a device is and where a file lies are questions for `device` and `fs`.
 
 pub mod pages;
 pub mod replace;
 pub mod ring;
 pub mod shown;
-pub mod signatures;

@@ -167,10 +167,10 @@ mod tests {
     use std::ops::Range;
 
     use super::{judge, Bad};
+    use crate::device::nvme::placement::{Geometry, Place};
     use crate::frag::look::{Look, OnSsd};
     use crate::frag::{Logical, Physical};
     use crate::fs::file::FileFacts;
-    use crate::nvme::placement::{Geometry, Place};
     use crate::runs::Run;
     use crate::units::{DeviceNumber, Dpn, FilePage};
 

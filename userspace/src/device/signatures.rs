@@ -9,7 +9,8 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use super::pages::{Device, ReadPages};
+use super::block::Device;
+use crate::io_engine::pages::ReadPages;
 use crate::units::SECTOR_BYTES;
 
 /// What log mode's superblocks have, where, and in which pages they are.
@@ -195,7 +196,7 @@ mod tests {
     use std::fs;
 
     use super::{erase, parse_blkid, parse_wipefs, Found};
-    use crate::io_engine::pages::{Device, OpenHow};
+    use crate::device::block::{Device, OpenHow};
 
     #[test]
     fn what_lies_outside_stays() {

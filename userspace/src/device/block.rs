@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! A block device, or an image file of one, from where the target begins: opened so that nobody else
+//! has it where that matters, with its size and what the kernel says of its blocks.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek, SeekFrom};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
+use std::path::Path;
+
+use nix::libc::{self, c_int, c_uint};
+
+use crate::io_engine::pages::{ReadPages, WritePages};
+use crate::units::{PAGE_BYTES, SECTOR_BYTES};
+
+/// How a device is to be opened.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OpenHow {
+    pub write: bool,
+    /// Fail with EBUSY if the block device is mounted or part of another one.
+    pub exclusive: bool,
+}
+
+/// A block device or an image file.
+#[derive(Debug)]
+pub struct Device {
+    file: File,
+    start_bytes: u64,
+    bytes: u64,
+    is_block: bool,
+}
+
+/// What a block device says about itself, in bytes; of an image file nothing is known.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Limits {
+    pub logical_block_bytes: u32,
+    pub physical_block_bytes: u32,
+    pub optimal_io_bytes: u32,
+}
+
+nix::ioctl_read_bad!(blksszget, nix::request_code_none!(0x12, 104), c_int);
+nix::ioctl_read_bad!(blkioopt, nix::request_code_none!(0x12, 121), c_uint);
+nix::ioctl_read_bad!(blkpbszget, nix::request_code_none!(0x12, 123), c_uint);
+
+impl Device {
+    /// Open a device of which the target uses everything from `start_sectors` on.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be opened, is neither block device nor file, or ends before.
+    pub fn open(path: &Path, start_sectors: u64, how: OpenHow) -> io::Result<Self> {
+        let file_type = std::fs::metadata(path)?.file_type();
+        let is_block = file_type.is_block_device();
+        if !is_block && !file_type.is_file() {
+            return Err(io::Error::other("It is neither a block device nor a file"));
+        }
+        // Of a file that flag would mean something else.
+        let flags = if how.exclusive && is_block {
+            libc::O_EXCL
+        } else {
+            0
+        };
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(how.write)
+            .custom_flags(flags)
+            .open(path)?;
+        let bytes = file.seek(SeekFrom::End(0))?;
+        let start_bytes = start_sectors
+            .checked_mul(SECTOR_BYTES)
+            .filter(|start| *start <= bytes)
+            .ok_or_else(|| io::Error::other("It ends before the place where it should begin"))?;
+        Ok(Self {
+            file,
+            start_bytes,
+            bytes: bytes - start_bytes,
+            is_block,
+        })
+    }
+
+    /// What the kernel says about a block device.
+    ///
+    /// # Errors
+    ///
+    /// When it does not.
+    pub fn limits(&self) -> nix::Result<Limits> {
+        let mut logical: c_int = 0;
+        let mut physical: c_uint = 0;
+        let mut optimal: c_uint = 0;
+
+        if !self.is_block {
+            return Ok(Limits::default());
+        }
+        let fd = self.file.as_raw_fd();
+        // SAFETY: the descriptor is open while `self` lives, and each ioctl writes one
+        // number of that type.
+        unsafe {
+            blksszget(fd, &mut logical)?;
+            blkpbszget(fd, &mut physical)?;
+            blkioopt(fd, &mut optimal)?;
+        }
+        Ok(Limits {
+            logical_block_bytes: logical.unsigned_abs(),
+            physical_block_bytes: physical,
+            optimal_io_bytes: optimal,
+        })
+    }
+
+    /// Read any bytes.
+    ///
+    /// # Errors
+    ///
+    /// When the device does, or ends before.
+    pub fn read_bytes(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
+        self.file
+            .read_exact_at(bytes, self.start_bytes.saturating_add(at))
+    }
+
+    /// Write any bytes.
+    ///
+    /// # Errors
+    ///
+    /// When the device does.
+    pub fn write_bytes(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.file
+            .write_all_at(bytes, self.start_bytes.saturating_add(at))
+    }
+
+    /// Size, from where the target begins.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub fn is_block(&self) -> bool {
+        self.is_block
+    }
+}
+
+impl ReadPages for Device {
+    fn nr_pages(&self) -> u64 {
+        self.bytes / PAGE_BYTES
+    }
+
+    fn read(&self, dpn: u64, pages: &mut [u8]) -> io::Result<()> {
+        self.read_bytes(dpn.saturating_mul(PAGE_BYTES), pages)
+    }
+}
+
+impl WritePages for Device {
+    fn write(&self, dpn: u64, pages: &[u8]) -> io::Result<()> {
+        self.write_bytes(dpn.saturating_mul(PAGE_BYTES), pages)
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+}
