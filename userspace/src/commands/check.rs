@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `dieaware check`: is a device in log mode as it must be?
 
-use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::PathBuf;
 
-use anyhow::{bail, Context, Result};
+use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::{print_json, DamageFound, UsageError};
-use crate::device::block::{Device, OpenHow};
+use super::common::{open, print_json, require_read, DamageFound};
+use crate::device::block::Device;
 use crate::format::check::{check, Facts, Options, Report};
 use crate::format::create;
 use crate::format::findings::Findings;
 use crate::format::layout::SUPER_NEEDS_CHECK;
-use crate::format::superblock::PAGE_SECTORS;
-use crate::format::volume::{read_super, NoSuper};
+use crate::format::volume::read_super;
 use crate::io_engine::shown::Shown;
 use crate::progress::Progress;
 
@@ -45,73 +44,6 @@ struct DeviceReport<'a> {
     device: String,
     #[serde(flatten)]
     report: &'a Report,
-}
-
-/// # Errors
-///
-/// When a target cannot begin there.
-pub fn require_start(start: u64) -> Result<()> {
-    if start % u64::from(PAGE_SECTORS) != 0 {
-        return Err(UsageError("The first sector must be a multiple of 8".to_owned()).into());
-    }
-    Ok(())
-}
-
-/// Open a device to be read, or written as well. Nobody else may have it: of one that is being written,
-/// what is read is half of a change, and looks like damage.
-///
-/// # Errors
-///
-/// When it is in use, or cannot be opened.
-pub fn open(path: &Path, start: u64, write: bool) -> Result<Device> {
-    let how = OpenHow {
-        write,
-        exclusive: true,
-    };
-
-    require_start(start)?;
-    Device::open(path, start, how).map_err(|err| open_error(path, err))
-}
-
-/// Why a device that nobody else may have cannot be opened.
-pub fn open_error(path: &Path, err: io::Error) -> anyhow::Error {
-    let name = path.display();
-
-    match err.kind() {
-        ErrorKind::ResourceBusy => UsageError(format!(
-            "{name} is in use: it is mounted, or part of another device"
-        ))
-        .into(),
-        _ => anyhow::Error::from(err).context(format!("{name} cannot be opened")),
-    }
-}
-
-/// All of a device could be read.
-///
-/// # Errors
-///
-/// When it could not.
-pub fn require_read(path: &Path, nr_failed_reads: u64) -> Result<()> {
-    if nr_failed_reads == 0 {
-        return Ok(());
-    }
-    bail!(
-        "{} cannot be read in all places: {nr_failed_reads} reads failed",
-        path.display()
-    )
-}
-
-/// Why a device without a superblock that counts cannot be what it was asked for.
-pub fn no_superblock(
-    path: &Path,
-    what: &str,
-    why: &NoSuper,
-    nr_failed_reads: u64,
-) -> anyhow::Error {
-    match require_read(path, nr_failed_reads) {
-        Err(unread) => unread,
-        Ok(()) => DamageFound(format!("{} cannot be {what}: {why}", path.display())).into(),
-    }
 }
 
 /// Let the target write again. Returns whether there was need to.

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail, Context, Result};
 use clap::{Args, ValueEnum};
 
-use super::{check, format, overwrite, DamageFound, UsageError};
+use super::common::{self, DamageFound, UsageError};
+use super::{format, overwrite};
 use crate::device::block::Device;
 use crate::device::nvme::Namespace;
 use crate::device::signatures;
@@ -90,7 +91,7 @@ fn check_name(name: &str) -> Result<()> {
 /// Exclusively, so that a device in use is refused before anything is done.
 fn open(args: &CreateArgs) -> Result<Device> {
     let name = args.device.display();
-    let device = check::open(&args.device, args.start, false)?;
+    let device = common::open(&args.device, args.start, false)?;
 
     if !device.is_block() {
         return Err(usage(format!(

@@ -9,7 +9,7 @@ use anyhow::{bail, Context, Result};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::print_json;
+use super::common::print_json;
 use crate::defrag::{defrag, DefragError, Done, Method, State, Watch, Wish};
 use crate::frag::look::{Drives, WHOLE};
 use crate::fs::folder::walk;

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::check::{self, no_superblock, require_read};
-use super::DamageFound;
+use super::common::{self, no_superblock, require_read, DamageFound};
 use crate::device::block::{Device, OpenHow};
 use crate::format::dump::{dump, Part};
 use crate::format::exact::{self, DumpError};
@@ -57,9 +56,9 @@ fn run_exact(args: &DumpArgs, device: &Device, out: &mut impl Write) -> Result<(
 /// as a whole.
 fn open(args: &DumpArgs) -> Result<Device> {
     if args.parts != [Part::Superblock] {
-        return check::open(&args.device, args.start, false);
+        return common::open(&args.device, args.start, false);
     }
-    check::require_start(args.start)?;
+    common::require_start(args.start)?;
     Device::open(&args.device, args.start, OpenHow::default())
         .with_context(|| format!("{} cannot be opened", args.device.display()))
 }

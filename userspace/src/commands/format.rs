@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `dieaware format`: makes a device one in log mode.
 
-use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::{overwrite, print_json, UsageError};
+use super::common::{print_json, random, UsageError};
+use super::overwrite;
 use crate::device::block::{Device, Limits};
 use crate::format::block::Uuid;
 use crate::format::create::{create, nr_created_pages};
@@ -108,16 +108,6 @@ fn in_units(what: &str, bytes: u64, unit_bytes: u64) -> Result<u32> {
         return Err(usage(format!("{what} must be a multiple of 4096 bytes")));
     }
     u32::try_from(bytes / unit_bytes).map_err(|_| usage(format!("{what} is too large")))
-}
-
-/// Bytes nobody can foresee.
-pub(super) fn random<const BYTES: usize>() -> Result<[u8; BYTES]> {
-    let mut bytes = [0; BYTES];
-
-    File::open("/dev/urandom")
-        .and_then(|mut file| file.read_exact(&mut bytes))
-        .context("There are no random numbers")?;
-    Ok(bytes)
 }
 
 /// A random UUID (version 4).

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::{about_file, print_json};
+use super::common::{about_file, print_json};
 use crate::device::nvme::placement::{Geometry, Place};
 use crate::frag::look::{self, Drives};
 use crate::frag::svg::{picture, Drawn};

@@ -7,7 +7,7 @@ use std::io::Write;
 use anyhow::{anyhow, Context, Result};
 use clap::Args;
 
-use super::UsageError;
+use super::common::UsageError;
 use crate::dm::{self, life, DmError};
 use crate::progress::Progress;
 use crate::status::Status;

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::print_json;
+use super::common::print_json;
 use crate::dm::life;
 use crate::status::Status;
 

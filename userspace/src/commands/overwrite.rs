@@ -8,8 +8,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use super::check::{self, require_start};
-use super::UsageError;
+use super::common::{self, require_start, UsageError};
 use crate::device::block::{Device, OpenHow};
 use crate::device::signatures::{self, Found};
 use crate::format::block::Uuid;
@@ -31,7 +30,7 @@ fn usage(sentence: impl Into<String>) -> anyhow::Error {
 ///
 /// When it is in use, or cannot be opened.
 pub fn open(path: &Path, start: u64) -> Result<Device> {
-    check::open(path, start, true)
+    common::open(path, start, true)
 }
 
 /// The same, and a file that does not exist is made, as long as it must be.

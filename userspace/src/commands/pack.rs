@@ -10,9 +10,8 @@ use clap::Args;
 use flate2::write::GzEncoder;
 use flate2::Compression;
 
-use super::check::{self, require_read};
+use super::common::{self, is_same, require_read, UsageError};
 use super::dump::explain;
-use super::{is_same, UsageError};
 use crate::format::exact::{self, DumpError};
 use crate::io_engine::pages::Watched;
 use crate::io_engine::replace::Replacement;
@@ -69,7 +68,7 @@ fn begin(args: &PackArgs) -> Result<Replacement> {
 /// When the device cannot be read, or the file not be written.
 pub fn run(args: &PackArgs, out: &mut impl Write) -> Result<()> {
     let mut file = begin(args)?;
-    let device = check::open(&args.device, args.start, false)?;
+    let device = common::open(&args.device, args.start, false)?;
     let progress = Progress::new()?;
     let name = args.file.display();
     let failed = || format!("{name} cannot be written");

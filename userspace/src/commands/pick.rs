@@ -16,9 +16,9 @@ use nix::sys::signal::{kill, Signal};
 use nix::unistd::Pid;
 use serde::Serialize;
 
+use super::common::{print_json, UsageError};
 use super::defrag::{dof, one_by_one, pieces, verdict, word, How};
 use super::pick_watch::{self, WatchArgs};
-use super::{print_json, UsageError};
 use crate::defrag::{DefragError, Wish};
 use crate::device::stack::{self, Base};
 use crate::frag::look::Drives;

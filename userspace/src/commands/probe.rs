@@ -12,8 +12,8 @@ use anyhow::{bail, Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::check::{self, require_start};
-use super::{overwrite, print_json, UsageError};
+use super::common::{self, print_json, require_start, UsageError};
+use super::overwrite;
 use crate::device::stack::{self, Base};
 use crate::io_engine::pages::ReadPages;
 use crate::io_engine::ring::{Aligned, Direct};
@@ -105,7 +105,7 @@ fn range(args: &ProbeArgs, name: &str) -> Result<u64> {
         }
         device
     } else {
-        check::open(&args.device, args.start, false)?
+        common::open(&args.device, args.start, false)?
     };
     let most = device.nr_pages();
     let nr_pages = args
@@ -244,10 +244,10 @@ pub fn run(args: &ProbeArgs, out: &mut impl Write) -> Result<()> {
     // Exclusively before anything else, so that nothing is done to a device in use.
     let start_bytes = args.start.saturating_mul(SECTOR_BYTES);
     let opened = Direct::open(&args.device, start_bytes, args.write);
-    drop(opened.map_err(|err| check::open_error(&args.device, err))?);
+    drop(opened.map_err(|err| common::open_error(&args.device, err))?);
     let nr_pages = range(args, &name)?;
     let mut direct = Direct::open(&args.device, start_bytes, args.write)
-        .map_err(|err| check::open_error(&args.device, err))?;
+        .map_err(|err| common::open_error(&args.device, err))?;
     let progress = Progress::new()?;
 
     if args.write {

@@ -6,7 +6,7 @@ use std::io::Write;
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::UsageError;
+use super::common::UsageError;
 use crate::dm::{self, life};
 
 /// Take a device away; what it holds stays on the device below

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::check::{self, no_superblock, require_read};
-use super::{format, is_same, overwrite, print_json, UsageError};
+use super::common::{self, is_same, no_superblock, print_json, random, require_read, UsageError};
+use super::overwrite;
 use crate::format::findings::Findings;
 use crate::format::need;
 use crate::format::repair::{repair, Report};
@@ -72,13 +72,13 @@ pub fn run(args: &RepairArgs, out: &mut impl Write) -> Result<()> {
         ))
         .into());
     }
-    let from = check::open(&args.from, args.start, false)?;
+    let from = common::open(&args.from, args.start, false)?;
     let superblock = superblock_of(&args.from, &from)?;
     let (path, nr_pages) = (&args.to, superblock.nr_device_pages);
     let to = overwrite::open_or_create(path, args.start, nr_pages)?;
 
     overwrite::clear_for_log(path, args.start, args.force, &to, &superblock.uuid)?;
-    let salt = u64::from_ne_bytes(format::random()?);
+    let salt = u64::from_ne_bytes(random()?);
     let mended = mend(&from, &to, path, salt, args.data, &Progress::new()?)?;
     let (report, nr_unread) =
         mended.with_context(|| format!("{} is not what it was before", args.from.display()))?;

@@ -9,7 +9,8 @@ use anyhow::{Context, Result};
 use clap::Args;
 use flate2::read::GzDecoder;
 
-use super::{overwrite, UsageError};
+use super::common::UsageError;
+use super::overwrite;
 use crate::format::exact::{ReadError, Reader};
 use crate::format::restore::{restore, verify};
 use crate::progress::Progress;

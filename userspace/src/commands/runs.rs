@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use super::{about_file, print_json, UsageError};
+use super::common::{about_file, print_json, UsageError};
 use crate::boot::saved_runs;
 use crate::dm::{self, Target};
 use crate::fs::file::{self, FileFacts};

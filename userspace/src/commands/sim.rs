@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::{print_json, DamageFound, UsageError};
+use super::common::{print_json, DamageFound, UsageError};
 use crate::sim::drive::{profiles, Config, Drive};
 use crate::sim::replay::{replay, Pace};
 use crate::sim::report::Report;

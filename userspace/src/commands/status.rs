@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::{print_json, UsageError};
+use super::common::{print_json, UsageError};
 use crate::dm;
 use crate::status::Status;
 

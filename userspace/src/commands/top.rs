@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::UsageError;
+use super::common::UsageError;
 use crate::device::nvme::dies::{dies, Die};
 use crate::device::nvme::Namespace;
 use crate::device::stack::Base;

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What several verbs say and do in the same way: what is wrong and whose fault it is, opening a
+//! device that nobody else may have, and printing for programs. The same thing wrong is said in the
+//! same words everywhere. Devices that are written over are in `overwrite`.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+
+use anyhow::{anyhow, bail, Context, Result};
+use serde::Serialize;
+
+use crate::device::block::{Device, OpenHow};
+use crate::format::superblock::PAGE_SECTORS;
+use crate::format::volume::NoSuper;
+use crate::fs::file::FileError;
+
+/// Something that the caller of the tool got wrong: exit status 2 instead of 3.
+#[derive(Debug)]
+pub struct UsageError(pub String);
+
+impl fmt::Display for UsageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for UsageError {}
+
+/// Prints for programs. An error is the writer's own, so that the caller can tell which one.
+pub fn print_json(out: &mut impl Write, what: &(impl Serialize + ?Sized)) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, what)?;
+    writeln!(out)
+}
+
+/// Something that was examined is not as it must be: exit status 1.
+#[derive(Debug)]
+pub struct DamageFound(pub String);
+
+impl fmt::Display for DamageFound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for DamageFound {}
+
+/// Are these two names of one device or file?
+pub fn is_same(one: &Path, other: &Path) -> bool {
+    let (Ok(one), Ok(other)) = (fs::metadata(one), fs::metadata(other)) else {
+        return false;
+    };
+    if one.file_type().is_block_device() && other.file_type().is_block_device() {
+        return one.rdev() == other.rdev();
+    }
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+/// What is wrong with a file, with its name; the cause is said once.
+pub fn about_file(path: &Path, err: FileError) -> anyhow::Error {
+    let name = path.display();
+
+    match err {
+        FileError::Read(err) => anyhow!(err).context(format!("{name}: it cannot be read")),
+        other => anyhow!("{name}: {other}"),
+    }
+}
+
+/// # Errors
+///
+/// When a target cannot begin there.
+pub fn require_start(start: u64) -> Result<()> {
+    if start % u64::from(PAGE_SECTORS) != 0 {
+        return Err(UsageError("The first sector must be a multiple of 8".to_owned()).into());
+    }
+    Ok(())
+}
+
+/// Open a device to be read, or written as well. Nobody else may have it: of one that is being written,
+/// what is read is half of a change, and looks like damage.
+///
+/// # Errors
+///
+/// When it is in use, or cannot be opened.
+pub fn open(path: &Path, start: u64, write: bool) -> Result<Device> {
+    let how = OpenHow {
+        write,
+        exclusive: true,
+    };
+
+    require_start(start)?;
+    Device::open(path, start, how).map_err(|err| open_error(path, err))
+}
+
+/// Why a device that nobody else may have cannot be opened.
+pub fn open_error(path: &Path, err: io::Error) -> anyhow::Error {
+    let name = path.display();
+
+    match err.kind() {
+        ErrorKind::ResourceBusy => UsageError(format!(
+            "{name} is in use: it is mounted, or part of another device"
+        ))
+        .into(),
+        _ => anyhow::Error::from(err).context(format!("{name} cannot be opened")),
+    }
+}
+
+/// All of a device could be read.
+///
+/// # Errors
+///
+/// When it could not.
+pub fn require_read(path: &Path, nr_failed_reads: u64) -> Result<()> {
+    if nr_failed_reads == 0 {
+        return Ok(());
+    }
+    bail!(
+        "{} cannot be read in all places: {nr_failed_reads} reads failed",
+        path.display()
+    )
+}
+
+/// Why a device without a superblock that counts cannot be what it was asked for.
+pub fn no_superblock(
+    path: &Path,
+    what: &str,
+    why: &NoSuper,
+    nr_failed_reads: u64,
+) -> anyhow::Error {
+    match require_read(path, nr_failed_reads) {
+        Err(unread) => unread,
+        Ok(()) => DamageFound(format!("{} cannot be {what}: {why}", path.display())).into(),
+    }
+}
+
+/// Bytes nobody can foresee.
+pub fn random<const BYTES: usize>() -> Result<[u8; BYTES]> {
+    let mut bytes = [0; BYTES];
+
+    File::open("/dev/urandom")
+        .and_then(|mut file| file.read_exact(&mut bytes))
+        .context("There are no random numbers")?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct NobodyReads;
+
+    impl Write for NobodyReads {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn json_that_nobody_reads_is_a_broken_pipe() {
+        let err = print_json(&mut NobodyReads, &[1, 2, 3]).unwrap_err();
+        assert_eq!(err.kind(), io::ErrorKind::BrokenPipe);
+    }
+}
