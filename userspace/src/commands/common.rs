@@ -29,6 +29,11 @@ impl fmt::Display for UsageError {
 
 impl std::error::Error for UsageError {}
 
+/// The same, where any error is taken.
+pub fn usage(sentence: impl Into<String>) -> anyhow::Error {
+    UsageError(sentence.into()).into()
+}
+
 /// Prints for programs. An error is the writer's own, so that the caller can tell which one.
 pub fn print_json(out: &mut impl Write, what: &(impl Serialize + ?Sized)) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, what)?;
@@ -73,7 +78,7 @@ pub fn about_file(path: &Path, err: FileError) -> anyhow::Error {
 /// When a target cannot begin there.
 pub fn require_start(start: u64) -> Result<()> {
     if start % u64::from(PAGE_SECTORS) != 0 {
-        return Err(UsageError("The first sector must be a multiple of 8".to_owned()).into());
+        return Err(usage("The first sector must be a multiple of 8"));
     }
     Ok(())
 }
@@ -99,10 +104,9 @@ pub fn open_error(path: &Path, err: io::Error) -> anyhow::Error {
     let name = path.display();
 
     match err.kind() {
-        ErrorKind::ResourceBusy => UsageError(format!(
+        ErrorKind::ResourceBusy => usage(format!(
             "{name} is in use: it is mounted, or part of another device"
-        ))
-        .into(),
+        )),
         _ => anyhow::Error::from(err).context(format!("{name} cannot be opened")),
     }
 }
@@ -143,6 +147,20 @@ pub fn random<const BYTES: usize>() -> Result<[u8; BYTES]> {
         .and_then(|mut file| file.read_exact(&mut bytes))
         .context("There are no random numbers")?;
     Ok(bytes)
+}
+
+/// Write a file that somebody asked for by its name, and that nobody reads meanwhile.
+///
+/// # Errors
+///
+/// When it cannot be written.
+pub fn write_file(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))
+}
+
+/// A factor in thousandths, as people read it.
+pub fn permille(value: u64) -> String {
+    format!("{}.{:03}", value / 1000, value % 1000)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail, Context, Result};
 use clap::{Args, ValueEnum};
 
-use super::common::{self, DamageFound, UsageError};
+use super::common::{self, usage, DamageFound};
 use super::{format, overwrite};
 use crate::device::block::Device;
 use crate::device::nvme::Namespace;
@@ -62,10 +62,6 @@ pub struct CreateArgs {
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
-}
-
-fn usage(sentence: impl Into<String>) -> anyhow::Error {
-    UsageError(sentence.into()).into()
 }
 
 /// What is going to be done.
@@ -308,7 +304,8 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use super::{find_log, CreateArgs, DamageFound, Mode, UsageError};
+    use super::{find_log, CreateArgs, DamageFound, Mode};
+    use crate::commands::common::UsageError;
     use crate::commands::overwrite::pressing::empty_log;
     use crate::device::block::{Device, OpenHow};
     use crate::units::PAGE_BYTES;

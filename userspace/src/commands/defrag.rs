@@ -9,7 +9,7 @@ use anyhow::{bail, Context, Result};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::common::print_json;
+use super::common::{permille, print_json};
 use crate::defrag::{defrag, DefragError, Done, Method, State, Watch, Wish};
 use crate::frag::look::{Drives, WHOLE};
 use crate::fs::folder::walk;
@@ -103,10 +103,8 @@ impl Row {
 }
 
 pub(super) fn dof(state: Option<State>) -> String {
-    let permille = state.and_then(|state| state.dof_p_permille);
-    permille.map_or("-".to_owned(), |permille| {
-        format!("{}.{:03}", permille / 1000, permille % 1000)
-    })
+    let dof = state.and_then(|state| state.dof_p_permille);
+    dof.map_or("-".to_owned(), permille)
 }
 
 pub(super) fn pieces(state: Option<State>) -> String {

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::common::{print_json, random, UsageError};
+use super::common::{print_json, random, usage};
 use super::overwrite;
 use crate::device::block::{Device, Limits};
 use crate::format::block::Uuid;
@@ -96,10 +96,6 @@ impl Formatted {
             device,
         }
     }
-}
-
-fn usage(sentence: impl Into<String>) -> anyhow::Error {
-    UsageError(sentence.into()).into()
 }
 
 /// A size as a number of units; it must be a multiple of them.

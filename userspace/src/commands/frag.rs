@@ -2,15 +2,14 @@
 //! `dieaware frag`: which files are slow to read, and why.
 
 use std::cmp::Reverse;
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 
-use super::common::{about_file, print_json};
+use super::common::{about_file, permille, print_json, write_file};
 use crate::device::nvme::placement::{Geometry, Place};
 use crate::frag::look::{self, Drives};
 use crate::frag::svg::{picture, Drawn};
@@ -80,10 +79,6 @@ fn look(path: &Path, drives: &mut Drives) -> Result<Found> {
     Ok(found)
 }
 
-fn permille(value: u64) -> String {
-    format!("{}.{:03}", value / 1000, value % 1000)
-}
-
 /// A digit for each die: its share of the file, 9 being the most of any; the rest is a dot.
 fn die_map(physical: &Physical) -> String {
     let most = physical.die_pages.iter().copied().max().unwrap_or(0);
@@ -136,8 +131,7 @@ fn draw(path: &Path, list: &[Found]) -> Result<()> {
         .take(MOST_DRAWN)
         .collect();
 
-    fs::write(path, picture(&drawn))
-        .with_context(|| format!("{} cannot be written", path.display()))
+    write_file(path, &picture(&drawn))
 }
 
 /// # Errors

@@ -7,7 +7,7 @@ use std::io::Write;
 use anyhow::{anyhow, Context, Result};
 use clap::Args;
 
-use super::common::UsageError;
+use super::common::usage;
 use crate::dm::{self, life, DmError};
 use crate::progress::Progress;
 use crate::status::Status;
@@ -23,10 +23,6 @@ pub struct GrowArgs {
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
-}
-
-fn usage(sentence: impl Into<String>) -> anyhow::Error {
-    UsageError(sentence.into()).into()
 }
 
 /// A table line of our target.

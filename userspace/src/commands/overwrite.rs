@@ -8,7 +8,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use super::common::{self, require_start, UsageError};
+use super::common::{self, require_start, usage};
 use crate::device::block::{Device, OpenHow};
 use crate::device::signatures::{self, Found};
 use crate::format::block::Uuid;
@@ -18,10 +18,6 @@ use crate::io_engine::pages::WritePages;
 use crate::io_engine::shown::Shown;
 use crate::progress::Progress;
 use crate::units::{PAGE_BYTES, SECTOR_BYTES};
-
-fn usage(sentence: impl Into<String>) -> anyhow::Error {
-    UsageError(sentence.into()).into()
-}
 
 /// Open a device that is going to be written over. Nobody else may have it: of what is below a
 /// mounted filesystem, or below a target, not even a user who insists may write.

@@ -10,7 +10,7 @@ use clap::Args;
 use flate2::write::GzEncoder;
 use flate2::Compression;
 
-use super::common::{self, is_same, require_read, UsageError};
+use super::common::{self, is_same, require_read, usage};
 use super::dump::explain;
 use crate::format::exact::{self, DumpError};
 use crate::io_engine::pages::Watched;
@@ -38,7 +38,7 @@ pub struct PackArgs {
 }
 
 fn exists(path: &Path) -> anyhow::Error {
-    UsageError(format!("{} exists; --force replaces it", path.display())).into()
+    usage(format!("{} exists; --force replaces it", path.display()))
 }
 
 /// Begin to write the file. Nothing that is there is lost by that.
@@ -46,19 +46,16 @@ fn begin(args: &PackArgs) -> Result<Replacement> {
     let name = args.file.display();
 
     if is_same(&args.device, &args.file) {
-        return Err(UsageError(format!(
+        return Err(usage(format!(
             "{name} is {} itself: the pack goes to another file",
             args.device.display()
-        ))
-        .into());
+        )));
     }
     if !args.force && fs::symlink_metadata(&args.file).is_ok() {
         return Err(exists(&args.file));
     }
     Replacement::begin(&args.file).map_err(|err| match err.kind() {
-        ErrorKind::InvalidInput => {
-            UsageError(format!("{name} is not a regular file: a pack is one")).into()
-        }
+        ErrorKind::InvalidInput => usage(format!("{name} is not a regular file: a pack is one")),
         _ => anyhow::Error::from(err).context(format!("{name} cannot be written")),
     })
 }

@@ -16,7 +16,7 @@ use nix::sys::signal::{kill, Signal};
 use nix::unistd::Pid;
 use serde::Serialize;
 
-use super::common::{print_json, UsageError};
+use super::common::{print_json, usage};
 use super::defrag::{dof, one_by_one, pieces, verdict, word, How};
 use super::pick_watch::{self, WatchArgs};
 use crate::defrag::{DefragError, Wish};
@@ -259,7 +259,7 @@ fn bypass(path: &Path, read_ahead: u64, failed: &mut folder::Failed) -> Result<A
 
 fn require_share(permille: u32) -> Result<()> {
     if permille > 1000 {
-        return Err(UsageError("There is no more than 100 percent".to_owned()).into());
+        return Err(usage("There is no more than 100 percent"));
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use anyhow::{bail, Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::common::{self, print_json, require_start, UsageError};
+use super::common::{self, print_json, require_start, usage};
 use super::overwrite;
 use crate::device::stack::{self, Base};
 use crate::io_engine::pages::ReadPages;
@@ -60,10 +60,6 @@ pub struct ProbeArgs {
     /// Print JSON for programs
     #[arg(long)]
     json: bool,
-}
-
-fn usage(sentence: impl Into<String>) -> anyhow::Error {
-    UsageError(sentence.into()).into()
 }
 
 impl Reads for Direct {
@@ -262,8 +258,7 @@ pub fn run(args: &ProbeArgs, out: &mut impl Write) -> Result<()> {
     };
     drop(progress);
     if let Some(path) = &args.svg {
-        fs::write(path, picture(&outcome))
-            .with_context(|| format!("{} cannot be written", path.display()))?;
+        common::write_file(path, &picture(&outcome))?;
     }
     print(args, nr_pages, &outcome, out)?;
     if let Err(refusal) = &outcome.found {

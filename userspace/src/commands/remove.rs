@@ -6,7 +6,7 @@ use std::io::Write;
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::common::UsageError;
+use super::common::usage;
 use crate::dm::{self, life};
 
 /// Take a device away; what it holds stays on the device below
@@ -33,13 +33,12 @@ pub fn run(args: &RemoveArgs, _out: &mut impl Write) -> Result<()> {
         .with_context(|| format!("{name} cannot be looked at"))?
         .is_empty()
     {
-        return Err(UsageError(format!("{name} has no dieaware target")).into());
+        return Err(usage(format!("{name} has no dieaware target")));
     }
     if info.nr_open != 0 {
-        return Err(UsageError(format!(
+        return Err(usage(format!(
             "{name} is in use: unmount its filesystem, or remove what lies on it"
-        ))
-        .into());
+        )));
     }
     life::remove(name).with_context(|| format!("{name} was not removed"))
 }

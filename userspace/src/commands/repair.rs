@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::common::{self, is_same, no_superblock, print_json, random, require_read, UsageError};
+use super::common::{self, is_same, no_superblock, print_json, random, require_read, usage};
 use super::overwrite;
 use crate::format::findings::Findings;
 use crate::format::need;
@@ -65,12 +65,11 @@ pub fn superblock_of(path: &Path, from: &impl ReadPages) -> Result<Super> {
 /// When there is nothing to begin with, or the other device cannot be written.
 pub fn run(args: &RepairArgs, out: &mut impl Write) -> Result<()> {
     if is_same(&args.from, &args.to) {
-        return Err(UsageError(format!(
+        return Err(usage(format!(
             "{} and {} are the same device: repair reads one and writes another",
             args.from.display(),
             args.to.display()
-        ))
-        .into());
+        )));
     }
     let from = common::open(&args.from, args.start, false)?;
     let superblock = superblock_of(&args.from, &from)?;

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use flate2::read::GzDecoder;
 
-use super::common::UsageError;
+use super::common::usage;
 use super::overwrite;
 use crate::format::exact::{ReadError, Reader};
 use crate::format::restore::{restore, verify};
@@ -56,7 +56,7 @@ fn explain(path: &Path, err: ReadError) -> anyhow::Error {
     let name = path.display();
     match err {
         ReadError::Io(err) => anyhow::Error::from(err).context(format!("{name} was not restored")),
-        wrong => UsageError(format!("{name} cannot be restored: {wrong}")).into(),
+        wrong => usage(format!("{name} cannot be restored: {wrong}")),
     }
 }
 

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use super::common::{about_file, print_json, UsageError};
+use super::common::{about_file, print_json, usage};
 use crate::boot::saved_runs;
 use crate::dm::{self, Target};
 use crate::fs::file::{self, FileFacts};
@@ -97,7 +97,7 @@ fn facts(path: &Path) -> Result<FileFacts> {
 fn targets_of(name: &str) -> Result<Vec<Target>> {
     let targets = dm::targets(name).with_context(|| format!("{name} cannot be found"))?;
     if targets.is_empty() {
-        return Err(UsageError(format!("{name} has no dieaware target")).into());
+        return Err(usage(format!("{name} has no dieaware target")));
     }
     Ok(targets)
 }
@@ -112,12 +112,11 @@ fn load(name: &str, files: &[PathBuf], out: &mut impl Write) -> Result<()> {
     for path in files {
         let facts = facts(path)?;
         if facts.below != device {
-            return Err(UsageError(format!(
+            return Err(usage(format!(
                 "{}: its filesystem lies on the device {}, but {name} is {device}",
                 path.display(),
                 facts.below
-            ))
-            .into());
+            )));
         }
         all.push((path, facts));
     }
@@ -138,11 +137,10 @@ fn device_below(folder: &Path) -> Result<(DeviceNumber, String)> {
 
     match dm_name.map(|text| text.trim().to_owned()) {
         Ok(dm_name) if !dm::targets(&dm_name)?.is_empty() => Ok((device, dm_name)),
-        _ => Err(UsageError(format!(
+        _ => Err(usage(format!(
             "{}: its filesystem lies on the device {device}, which has no dieaware target",
             folder.display()
-        ))
-        .into()),
+        ))),
     }
 }
 

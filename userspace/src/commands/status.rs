@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::common::{print_json, UsageError};
+use super::common::{print_json, usage};
 use crate::dm;
 use crate::status::Status;
 
@@ -38,7 +38,7 @@ pub fn run(args: &StatusArgs, out: &mut impl Write) -> Result<()> {
     let targets = dm::targets(&args.name)
         .with_context(|| format!("The status of {} cannot be read", args.name))?;
     if targets.is_empty() {
-        return Err(UsageError(format!("{} has no dieaware target", args.name)).into());
+        return Err(usage(format!("{} has no dieaware target", args.name)));
     }
 
     let mut statuses = Vec::new();

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::common::UsageError;
+use super::common::usage;
 use crate::device::nvme::dies::{dies, Die};
 use crate::device::nvme::Namespace;
 use crate::device::stack::Base;
@@ -56,7 +56,7 @@ fn look(name: &str, namespace: Option<&Namespace>) -> Result<Look> {
     let targets = dm::targets(name).with_context(|| format!("{name} cannot be looked at"))?;
     let target = targets
         .first()
-        .ok_or_else(|| UsageError(format!("{name} has no dieaware target")))?;
+        .ok_or_else(|| usage(format!("{name} has no dieaware target")))?;
 
     Ok(Look {
         at: Instant::now(),
