@@ -4,16 +4,16 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{anyhow, bail, Context, Result};
+use anyhow::{bail, Context, Result};
 use clap::{Args, ValueEnum};
 
 use super::common::{self, usage, DamageFound};
-use super::{format, overwrite};
+use super::{format, mapper, overwrite};
 use crate::device::block::Device;
 use crate::device::nvme::Namespace;
 use crate::device::signatures;
 use crate::device::stack;
-use crate::dm::{life, DmError};
+use crate::dm::life;
 use crate::format::findings::Findings;
 use crate::format::layout::SUPER_NEEDS_CHECK;
 use crate::format::superblock::{Super, PAGE_SECTORS};
@@ -204,11 +204,7 @@ fn table_line(args: &CreateArgs, len_sectors: u64) -> String {
         Mode::Hint => "hint",
         Mode::Log => "log",
     };
-    let mut line = format!(
-        "0 {len_sectors} dieaware {} {} {mode}",
-        args.device.display(),
-        args.start
-    );
+    let mut line = mapper::table_line(len_sectors, args.device.display(), args.start, mode);
 
     if !args.options.is_empty() {
         line += &format!(" {} {}", args.options.len(), args.options.join(" "));
@@ -250,11 +246,10 @@ fn check_options(args: &CreateArgs) -> Result<()> {
 }
 
 fn require_target(name: &str) -> Result<()> {
-    let failed = "Device-mapper cannot be asked";
-    if life::info(name).context(failed)?.is_some() {
+    if mapper::info(name)?.is_some() {
         return Err(usage(format!("There is a device {name} already")));
     }
-    if !life::has_target().context(failed)? {
+    if !life::has_target().context(mapper::NOT_ASKED)? {
         bail!(
             "The kernel has no target dieaware: is the module dm-dieaware installed? \
              (\"modprobe dm-dieaware\" says what is wrong)"
@@ -291,10 +286,8 @@ pub fn run(args: &CreateArgs, out: &mut impl Write) -> Result<()> {
         format::write(&args.device, args.start, args.force, superblock)?;
     }
     let uuid = uuid(args, plan.superblock.as_ref());
-    life::create(&args.name, &uuid, &line).map_err(|err| match err {
-        DmError::Refused(sentence) => usage(format!("The target refuses: {sentence}")),
-        other => anyhow!(other).context(format!("{} was not created", args.name)),
-    })?;
+    life::create(&args.name, &uuid, &line)
+        .map_err(|err| mapper::not_taken(err, format!("{} was not created", args.name)))?;
     writeln!(out, "/dev/mapper/{}: {line}", args.name)?;
     Ok(())
 }

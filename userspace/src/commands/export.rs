@@ -8,13 +8,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{bail, Context, Result};
 use clap::Args;
 
+use super::mapper;
 use crate::device::nvme::dies::statistics;
 use crate::device::nvme::Namespace;
-use crate::device::stack::Base;
-use crate::dm::life;
 use crate::export::{drives, targets, Text};
 use crate::io_engine::replace::replace;
-use crate::status::Status;
 
 /// Print the counters of all targets, and of the SSDs below them, for Prometheus
 #[derive(Args, Debug)]
@@ -25,12 +23,6 @@ pub struct ExportArgs {
     /// Write a file, which is replaced as a whole, as node_exporter's textfile collector wants it
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-}
-
-/// The disk that a target lies on.
-fn disk(table: &life::Entry) -> Option<PathBuf> {
-    let below = table.params.split(' ').next()?.parse().ok()?;
-    Base::of(below).ok()?.disk().ok()
 }
 
 /// A disk that is no NVMe namespace, or does not tell, has no samples.
@@ -50,25 +42,21 @@ fn add_drive(text: &mut Text, disk: &Path) -> Result<()> {
 
 /// What is known, and what went wrong with the rest.
 fn collect() -> Result<(Text, Vec<anyhow::Error>)> {
-    let failed = "Device-mapper cannot be asked";
     let (mut text, mut wrong) = (Text::default(), Vec::new());
 
-    for entry in life::all("status").context(failed)? {
-        match Status::parse(&entry.params) {
+    for entry in mapper::all("status")? {
+        match mapper::status(&entry.name, &entry.params) {
             Ok(status) => targets::add(
                 &mut text,
                 &entry.name,
                 &entry.start_sectors.to_string(),
                 &status,
             ),
-            Err(err) => {
-                let what = format!("The status of {} is not understood", entry.name);
-                wrong.push(anyhow::Error::new(err).context(what));
-            }
+            Err(err) => wrong.push(err),
         }
     }
-    let tables = life::all("table").context(failed)?;
-    let disks: BTreeSet<_> = tables.iter().filter_map(disk).collect();
+    let tables = mapper::all("table")?;
+    let disks: BTreeSet<_> = tables.iter().filter_map(mapper::disk).collect();
     for disk in disks {
         wrong.extend(add_drive(&mut text, &disk).err());
     }

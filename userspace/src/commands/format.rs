@@ -9,7 +9,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::common::{print_json, random, usage};
-use super::overwrite;
+use super::{mapper, overwrite};
 use crate::device::block::{Device, Limits};
 use crate::format::block::Uuid;
 use crate::format::create::{create, nr_created_pages};
@@ -92,7 +92,7 @@ impl Formatted {
             nr_segments: superblock.nr_segments(),
             journal_bytes: u64::from(superblock.journal_sectors) * SECTOR_BYTES,
             journal_unit_bytes: u64::from(superblock.journal_unit_sectors) * SECTOR_BYTES,
-            table: format!("0 {len_sectors} dieaware {device} {} log", args.start),
+            table: mapper::table_line(len_sectors, &device, args.start, "log"),
             device,
         }
     }

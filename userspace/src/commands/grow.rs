@@ -8,7 +8,8 @@ use anyhow::{anyhow, Context, Result};
 use clap::Args;
 
 use super::common::usage;
-use crate::dm::{self, life, DmError};
+use super::mapper;
+use crate::dm::{self, life};
 use crate::progress::Progress;
 use crate::status::Status;
 use crate::units::{DeviceNumber, PAGE_SECTORS};
@@ -64,9 +65,8 @@ impl Line {
             mode,
             options,
         } = self;
-        format!("0 {len_sectors} dieaware {below} {start_sectors} {mode} {options}")
-            .trim_end()
-            .to_owned()
+        let line = mapper::table_line(*len_sectors, below, *start_sectors, mode);
+        format!("{line} {options}").trim_end().to_owned()
     }
 
     /// What the device could have.
@@ -90,13 +90,10 @@ impl Line {
 
 /// Its table line, if it is all of the device, and what it says about itself.
 fn look(name: &str) -> Result<(Line, Status)> {
-    let info = life::info(name).context("Device-mapper cannot be asked")?;
+    let info = mapper::info(name)?;
     let info = info.ok_or_else(|| usage(format!("There is no device {name}")))?;
     let cannot = || format!("{name} cannot be looked at");
-    let targets = dm::targets(name).with_context(cannot)?;
-    let target = targets
-        .first()
-        .ok_or_else(|| usage(format!("{name} has no dieaware target")))?;
+    let target = mapper::first_target(name)?;
     let table = dm::table(info.number).with_context(cannot)?;
     let line = parse_line(&table)
         .filter(|_| table.lines().count() == 1)
@@ -138,10 +135,8 @@ pub fn run(args: &GrowArgs, out: &mut impl Write) -> Result<()> {
         return Ok(());
     }
     progress.go_on()?;
-    life::reload(name, &grown.text()).map_err(|err| match err {
-        DmError::Refused(sentence) => usage(format!("The target refuses: {sentence}")),
-        other => anyhow!(other).context(format!("{name} has not grown")),
-    })?;
+    life::reload(name, &grown.text())
+        .map_err(|err| mapper::not_taken(err, format!("{name} has not grown")))?;
     writeln!(
         out,
         "{name} has grown from {} to {most} sectors; what lies on it does not know yet (see \

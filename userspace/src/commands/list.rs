@@ -4,11 +4,12 @@
 use std::collections::HashMap;
 use std::io::Write;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 
 use super::common::print_json;
+use super::mapper;
 use crate::dm::life;
 use crate::status::Status;
 
@@ -67,9 +68,8 @@ fn list(tables: &[life::Entry], statuses: &[life::Entry]) -> Vec<Listed> {
 ///
 /// When device-mapper cannot be asked.
 pub fn run(args: &ListArgs, out: &mut impl Write) -> Result<()> {
-    let failed = "Device-mapper cannot be asked";
-    let tables = life::all("table").context(failed)?;
-    let statuses = life::all("status").context(failed)?;
+    let tables = mapper::all("table")?;
+    let statuses = mapper::all("status")?;
     let list = list(&tables, &statuses);
 
     if args.json {

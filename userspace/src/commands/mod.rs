@@ -11,6 +11,7 @@ pub mod format;
 pub mod frag;
 pub mod grow;
 pub mod list;
+mod mapper;
 pub mod overwrite;
 pub mod pack;
 pub mod pick;

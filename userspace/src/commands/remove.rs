@@ -7,7 +7,8 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use super::common::usage;
-use crate::dm::{self, life};
+use super::mapper;
+use crate::dm::life;
 
 /// Take a device away; what it holds stays on the device below
 #[derive(Args, Debug)]
@@ -23,18 +24,12 @@ pub struct RemoveArgs {
 /// When the device is in use, or is not one of ours.
 pub fn run(args: &RemoveArgs, _out: &mut impl Write) -> Result<()> {
     let name = &args.name;
-    let info = life::info(name).context("Device-mapper cannot be asked")?;
-    let Some(info) = info else {
+    let Some(info) = mapper::info(name)? else {
         eprintln!("dieaware: there is no device {name}.");
         return Ok(());
     };
 
-    if dm::targets(name)
-        .with_context(|| format!("{name} cannot be looked at"))?
-        .is_empty()
-    {
-        return Err(usage(format!("{name} has no dieaware target")));
-    }
+    mapper::targets_of(name, || format!("{name} cannot be looked at"))?;
     if info.nr_open != 0 {
         return Err(usage(format!(
             "{name} is in use: unmount its filesystem, or remove what lies on it"

@@ -10,6 +10,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use super::common::{about_file, print_json, usage};
+use super::mapper;
 use crate::boot::saved_runs;
 use crate::dm::{self, Target};
 use crate::fs::file::{self, FileFacts};
@@ -93,13 +94,8 @@ fn facts(path: &Path) -> Result<FileFacts> {
     file::facts(path).map_err(|err| about_file(path, err))
 }
 
-/// The targets of a device, of which there must be one.
 fn targets_of(name: &str) -> Result<Vec<Target>> {
-    let targets = dm::targets(name).with_context(|| format!("{name} cannot be found"))?;
-    if targets.is_empty() {
-        return Err(usage(format!("{name} has no dieaware target")));
-    }
-    Ok(targets)
+    mapper::targets_of(name, || format!("{name} cannot be found"))
 }
 
 fn load(name: &str, files: &[PathBuf], out: &mut impl Write) -> Result<()> {

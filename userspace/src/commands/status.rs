@@ -3,12 +3,12 @@
 
 use std::io::Write;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 
-use super::common::{print_json, usage};
-use crate::dm;
+use super::common::print_json;
+use super::mapper;
 use crate::status::Status;
 
 /// Show what the dieaware targets of a device count
@@ -35,19 +35,14 @@ struct TargetStatus {
 ///
 /// When the device has no dieaware target, or its status cannot be read.
 pub fn run(args: &StatusArgs, out: &mut impl Write) -> Result<()> {
-    let targets = dm::targets(&args.name)
-        .with_context(|| format!("The status of {} cannot be read", args.name))?;
-    if targets.is_empty() {
-        return Err(usage(format!("{} has no dieaware target", args.name)));
-    }
-
+    let name = &args.name;
+    let targets = mapper::targets_of(name, || format!("The status of {name} cannot be read"))?;
     let mut statuses = Vec::new();
     for target in &targets {
         statuses.push(TargetStatus {
             start_sectors: target.start_sectors,
             len_sectors: target.len_sectors,
-            status: Status::parse(&target.params)
-                .with_context(|| format!("The status of {} is not understood", args.name))?,
+            status: mapper::status(name, &target.params)?,
         });
     }
     if args.json {

@@ -5,14 +5,13 @@ use std::io::{IsTerminal, Write};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 
-use super::common::usage;
+use super::mapper;
 use crate::device::nvme::dies::{dies, Die};
 use crate::device::nvme::Namespace;
-use crate::device::stack::Base;
-use crate::dm::{self, life};
+use crate::dm::life;
 use crate::status::{Status, Value};
 
 /// Rows of the terminal that dies get at most; more are put together.
@@ -46,22 +45,16 @@ struct Look {
 fn namespace(name: &str) -> Option<Namespace> {
     let tables = life::all("table").ok()?;
     let table = tables.iter().find(|table| table.name == name)?;
-    let below = table.params.split(' ').next()?.parse().ok()?;
-    let disk = Base::of(below).ok()?.disk().ok()?;
 
-    Namespace::open(&disk).ok()
+    Namespace::open(&mapper::disk(table)?).ok()
 }
 
 fn look(name: &str, namespace: Option<&Namespace>) -> Result<Look> {
-    let targets = dm::targets(name).with_context(|| format!("{name} cannot be looked at"))?;
-    let target = targets
-        .first()
-        .ok_or_else(|| usage(format!("{name} has no dieaware target")))?;
+    let target = mapper::first_target(name)?;
 
     Ok(Look {
         at: Instant::now(),
-        status: Status::parse(&target.params)
-            .with_context(|| format!("The status of {name} is not understood"))?,
+        status: mapper::status(name, &target.params)?,
         dies: namespace
             .and_then(|asked| dies(asked).ok())
             .unwrap_or_default(),

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What several verbs ask of device-mapper and tell it: the same thing wrong is said in the same
+//! words everywhere, and a table line has one form.
+
+use std::fmt::Display;
+use std::path::PathBuf;
+
+use anyhow::{anyhow, Context, Result};
+
+use super::common::usage;
+use crate::device::stack::Base;
+use crate::dm::life::{self, Entry, Info};
+use crate::dm::{self, DmError, Target};
+use crate::status::Status;
+
+/// What is wrong if not even that can be found out which everything else depends on.
+pub const NOT_ASKED: &str = "Device-mapper cannot be asked";
+
+/// A device by its name; `None`: there is none.
+///
+/// # Errors
+///
+/// When device-mapper cannot be asked.
+pub fn info(name: &str) -> Result<Option<Info>> {
+    life::info(name).context(NOT_ASKED)
+}
+
+/// All targets of all devices, each with its line of dmsetup's `table` or `status`.
+///
+/// # Errors
+///
+/// When device-mapper cannot be asked.
+pub fn all(what: &str) -> Result<Vec<Entry>> {
+    life::all(what).context(NOT_ASKED)
+}
+
+/// The targets of a device, of which there must be one.
+///
+/// # Errors
+///
+/// When there is none, or, with `failed`, when nobody knows.
+pub fn targets_of(name: &str, failed: impl FnOnce() -> String) -> Result<Vec<Target>> {
+    let targets = dm::targets(name).with_context(failed)?;
+    if targets.is_empty() {
+        return Err(no_target(name));
+    }
+    Ok(targets)
+}
+
+/// The first target of a device, which has no other one as a rule.
+///
+/// # Errors
+///
+/// When there is none, or nobody knows.
+pub fn first_target(name: &str) -> Result<Target> {
+    let targets = dm::targets(name).with_context(|| format!("{name} cannot be looked at"))?;
+    targets.into_iter().next().ok_or_else(|| no_target(name))
+}
+
+fn no_target(name: &str) -> anyhow::Error {
+    usage(format!("{name} has no dieaware target"))
+}
+
+/// What a target of a device says about itself.
+///
+/// # Errors
+///
+/// When it is not understood.
+pub fn status(name: &str, params: &str) -> Result<Status> {
+    Status::parse(params).with_context(|| format!("The status of {name} is not understood"))
+}
+
+/// The disk that a target lies on, by its table.
+pub fn disk(table: &Entry) -> Option<PathBuf> {
+    let below = table.params.split(' ').next()?.parse().ok()?;
+    Base::of(below).ok()?.disk().ok()
+}
+
+/// The table line of a target that is all of a device, without options.
+pub fn table_line(len_sectors: u64, below: impl Display, start_sectors: u64, mode: &str) -> String {
+    format!("0 {len_sectors} dieaware {below} {start_sectors} {mode}")
+}
+
+/// Why a table was not taken. What the target itself refuses, the caller has asked for.
+pub fn not_taken(err: DmError, what: String) -> anyhow::Error {
+    match err {
+        DmError::Refused(sentence) => usage(format!("The target refuses: {sentence}")),
+        other => anyhow!(other).context(what),
+    }
+}
