@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What the `dieaware` tool is made of. The verbs are in [`commands`]; everything else
-//! is a library that reports errors as types and never prints.
+//! What the `dieaware` tool is made of. The verbs are in [`commands`]; everything else is a library
+//! that reports errors as types and never prints.
+//!
+//! What the kernel has is asked for in [`dm`] (device-mapper), [`device`] (what a block device is),
+//! and [`fs`] (what filesystems know of files); [`io_engine`] moves bytes. [`mod@format`] is log
+//! mode's metadata. [`boot`] is for the boot, [`sim`] is the virtual SSD without a kernel, and the
+//! others are what verbs of their names do.
 
 pub mod boot;
 pub mod commands;

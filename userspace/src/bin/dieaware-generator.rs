@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! A generator of systemd (systemd.generator(7)): units for the lines of dietab(5).
+//! A generator of systemd (systemd.generator(7)): units for the lines of dietab(5). It is a program
+//! of its own because systemd starts whatever is in its folder of generators, with folders as
+//! arguments.
 
 use std::fs;
 use std::io;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The `dieaware` tool: the table of its verbs, and its exit statuses.
+//! The `dieaware` tool: the table of its verbs, and its exit statuses. Scripts decide by the
+//! status, so which error means which is said in one place.
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `/etc/dietab`: the devices that come back at boot, a line each. See dietab(5).
+//! `/etc/dietab`: the devices that come back at boot, a line each. See dietab(5). Each line is
+//! right or wrong for itself: a machine boots with those that are right.
 
 use std::fmt;
 

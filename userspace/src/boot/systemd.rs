@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Units of systemd for the lines of dietab(5): what its generator writes.
+//! Units of systemd for the lines of dietab(5): what its generator writes. A device is made when
+//! the device below is there and before what lies on it is mounted, and is removed the other way
+//! round.
 
 use std::fs;
 use std::io;

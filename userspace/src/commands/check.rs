@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `dieaware check`: is a device in log mode as it must be?
+//! `dieaware check`: is a device in log mode as it must be? Damage has an exit status of its own,
+//! so that scripts can tell it from a device that could not be read; that a target needs a check is
+//! taken back only where none was found.
 
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `dieaware create`: a device with a dieaware target.
+//! `dieaware create`: a device with a dieaware target. All that can be found out is found out
+//! before anything is changed, so that it can be shown without being done, and a refusal leaves all
+//! as it was.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `dieaware defrag`: brings the pages of files back over the dies.
+//! `dieaware defrag`: brings the pages of files back over the dies. Files have their turn one by
+//! one: what goes wrong with one of them is told in the end and is no reason to leave out the
+//! others.
 
 use std::fs;
 use std::io::Write;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `dieaware dump`: a device in log mode as text.
+//! `dieaware dump`: a device in log mode as text, for people who want to see what is wrong, and
+//! exactly, so that `restore` makes the same bytes of it.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

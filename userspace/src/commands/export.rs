@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `dieaware export`: counters of all targets, and of the SSDs below them, for Prometheus.
+//! `dieaware export`: counters of all targets, and of the SSDs below them, for Prometheus. What can
+//! be asked is there even if something else cannot be.
 
 use std::collections::BTreeSet;
 use std::io::Write;

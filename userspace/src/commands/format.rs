@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `dieaware format`: makes a device one in log mode.
+//! `dieaware format`: makes a device one in log mode. Sizes that nobody asked for are chosen here,
+//! by what the device says about itself.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

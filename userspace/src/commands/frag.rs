@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `dieaware frag`: which files are slow to read, and why.
+//! `dieaware frag`: which files are slow to read, and why. It shows what `defrag` decides by,
+//! before anything is moved.
 
 use std::cmp::Reverse;
 use std::io::Write;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `dieaware grow`: a device takes all of the device below, which has become larger.
+//! `dieaware grow`: a device takes all of the device below, which has become larger. Only the
+//! length in its table line changes, so that what lies on it can stay mounted.
 
 use std::fs;
 use std::io::Write;

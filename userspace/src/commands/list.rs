@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `dieaware list`: all devices with dieaware targets.
+//! `dieaware list`: all devices with dieaware targets, each with the device below and its state.
+//! dmsetup shows these in two places, among all others.
 
 use std::collections::HashMap;
 use std::io::Write;

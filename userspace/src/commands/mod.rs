@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The verbs: one file each.
+//! The verbs: one file each. A verb takes arguments apart, has the library do the work, and says
+//! what came of it, by what it prints and by the kind of its error. What several verbs need is in
+//! `common`, `mapper` and `overwrite`.
 
 pub mod check;
 mod common;

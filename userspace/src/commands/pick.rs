@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `dieaware pick`: FragPicker, which moves only those parts of files that applications read.
+//! `dieaware pick`: FragPicker, which moves only those parts of files that applications read,
+//! because all that is moved wears the SSD.
 
 use std::collections::HashMap;
 use std::fs::{self, File};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `dieaware probe`: how an SSD lays pages over its dies, from how long reads take.
+//! `dieaware probe`: how an SSD lays pages over its dies, from how long reads take. It is for
+//! drives that do not tell.
 
 use std::fs;
 use std::io::{self, Write};

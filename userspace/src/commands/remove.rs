@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `dieaware remove`: takes a device with a dieaware target away.
+//! `dieaware remove`: takes a device with a dieaware target away, and no other one, nor one in use.
+//! A device that is not there is no error: it is gone already.
 
 use std::io::Write;
 

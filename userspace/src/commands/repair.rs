@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `dieaware repair`: sound metadata out of a damaged device's.
+//! `dieaware repair`: sound metadata out of a damaged device's, written to another device: if too
+//! little can be known of the damaged one, nothing was lost by trying.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

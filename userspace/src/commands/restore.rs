@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `dieaware restore`: metadata out of an exact dump.
+//! `dieaware restore`: metadata out of an exact dump. The dump is read twice: nothing is written
+//! before all of it was found to be right.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, Write};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `dieaware runs`: where files lie, and teaching that to a target.
+//! `dieaware runs`: where files lie, and teaching that to a target, which forgets it when it is
+//! removed and would otherwise learn it only as files are read and written.
 
 use std::fs;
 use std::io::Write;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `dieaware stat`: figures of a device in log mode.
+//! `dieaware stat`: figures of a device in log mode, from the device alone: no target is needed.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `dieaware status`: what a target counts.
+//! `dieaware status`: what a target counts, each number with its meaning.
 
 use std::io::Write;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `dieaware top`: what a device does right now.
+//! `dieaware top`: what a device does right now. Counters only grow, so two looks at them are
+//! compared.
 
 use std::io::{IsTerminal, Write};
 use std::thread;

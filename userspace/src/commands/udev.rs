@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `dieaware udev`: what udev's rules want to know of a block device, as lines KEY=VALUE.
+//! `dieaware udev`: what udev's rules want to know of a block device, as lines KEY=VALUE. libblkid
+//! does not know log mode, and takes what is below a target in hint mode for what lies on that; see
+//! docs/boot.md.
 
 use std::env;
 use std::fs;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! A filesystem gives a file, or parts of it, blocks in a row.
+//! A filesystem gives a file, or parts of it, blocks in a row. Each has a call of its own for that,
+//! and each of these makes sure that nobody's writes are lost meanwhile.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Pages come to new places: by the SSD, or by writing them again.
+//! Pages come to new places: by the SSD, or by writing them again. Neither needs a call that only
+//! some filesystems have.
 
 use std::fs::{File, FileTimes};
 use std::io;

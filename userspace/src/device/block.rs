@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! A block device, or an image file of one, from where the target begins: opened so that nobody else
-//! has it where that matters, with its size and what the kernel says of its blocks.
+//! A block device, or an image file of one, from where the target begins: opened so that nobody
+//! else has it where that matters, with its size and what the kernel says of its blocks.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};

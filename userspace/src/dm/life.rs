@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Devices that come and go.
+//! Devices that come and go. dmsetup does not know why the kernel refuses a table, so that is read
+//! in the kernel's log.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom};

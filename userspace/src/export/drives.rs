@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What an SSD and its dies have done, by its vendor log page.
+//! What an SSD and its dies have done, by its vendor log page, as families of Prometheus.
 
 use std::fmt;
 

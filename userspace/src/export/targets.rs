@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What a target counts, by the words of its status line.
+//! What a target counts, by the words of its status line, as families of Prometheus: words that
+//! belong together are one family with labels, so that they can be added up.
 
 use super::{counter, gauge, Family, Text};
 use crate::status::{Status, Value};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What is wrong with a device, in sentences.
+//! What is wrong with a device, in sentences. A device that is damaged all over has one cause as a
+//! rule: of each kind only as many are kept as somebody will read, and all are counted.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Which pages of a device are metadata.
+//! Which pages of a device are metadata: what an exact dump has all of, and where no data is.
 
 use std::ops::Range;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Records of the journal: what one operation does to map and segment table.
+//! Records of the journal: what one operation does to map and segment table. An operation counts as
+//! a whole or not at all, whatever its records are.
 
 use std::fmt;
 

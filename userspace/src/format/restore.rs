@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Metadata out of an exact dump, onto a device.
+//! Metadata out of an exact dump, onto a device. There is no valid superblock until all of it is
+//! there: half of it would be taken for a damaged log.
 
 use std::io::{self, BufRead};
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The segment table in memory, and what operations do to it.
+//! The segment table in memory, and what operations do to it: the table on the device is as old as
+//! the checkpoint, and the journal says what happened since.
 
 use std::fmt;
 

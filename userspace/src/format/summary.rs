@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Summaries: what the pages of segments are. Those of open segments are kept in memory.
+//! Summaries: what the pages of segments are, from which a lost page of the map can be made again.
+//! Those of open segments are kept in memory.
 
 use super::block::BlockId;
 use super::layout::{

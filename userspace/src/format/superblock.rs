@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The superblock: how the device is laid out, and which place is what.
+//! The superblock: how the device is laid out, and which place is what. All else is found from
+//! here, so nothing in it is believed that contradicts the rest of it.
 
 use std::fmt;
 use std::io;

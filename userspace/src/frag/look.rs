@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Looking at files: where they lie for the filesystem, and on which dies of an SSD.
+//! Looking at files: where they lie for the filesystem, and on which dies of an SSD. What is below
+//! a file may not tell; what is known is shown then, and why the rest is not.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! How fragmented a file is, for the filesystem (DoF_L) and for the SSD (DoF_P).
+//! How fragmented a file is, for the filesystem (DoF_L) and for the SSD (DoF_P). They are two
+//! numbers because a file in one piece may lie on one die, and one in many pieces on all of them.
 
 pub mod look;
 pub mod svg;

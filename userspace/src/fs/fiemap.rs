@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The FIEMAP and FS_IOC_GETVERSION ioctls.
+//! The FIEMAP and FS_IOC_GETVERSION ioctls: where a file lies, and the generation of its inode,
+//! since numbers of inodes are used again.
 
 use std::fs::File;
 use std::mem::size_of;

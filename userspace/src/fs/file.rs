@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Everything that a message about a file's runs says: who it is and where it lies.
+//! Everything that a message about a file's runs says: who it is and where it lies. Files are
+//! opened only after it is known what they are: opening a FIFO waits, and opening a device may
+//! begin something.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;

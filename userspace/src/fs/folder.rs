@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What is below a folder.
+//! What is below a folder, on the same filesystem: what is mounted there lies on another device.
+//! What comes and goes meanwhile is no error.
 
 use std::fs::{self, Metadata};
 use std::io;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Where a file has data, and where holes.
+//! Where a file has data, and where holes: nobody reads these from a device, so they do not count.
 
 use std::fs::File;
 use std::io;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What filesystems know about files, and do for them: which filesystem a file belongs to, where it
-//! lies, and bringing its pieces together. What the kernel offers for all of them is in files that
-//! are called after it, what only one of them has in a file of that one's name: nobody else has to
+//! lies, and bringing its pieces together. What several filesystems offer is in files named after
+//! it; what only one of them offers is in a file named after that one, so that nobody else has to
 //! know how it differs.
 
 pub mod btrfs;

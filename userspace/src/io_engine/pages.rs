@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What has pages of 4 KiB that can be read and written: a device, or something that stands for one,
-//! such as an image in memory. Whoever reads or writes metadata does so through these traits, so that
-//! tests have it do so without a device.
+//! What has pages of 4 KiB that can be read and written: a device, or something that stands for
+//! one, such as an image in memory. Whoever reads or writes metadata does so through these traits,
+//! so that tests have it do so without a device.
 
 use std::cell::{Cell, RefCell};
 use std::io;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What our probes say, line by line as the kernel's trace has it.
+//! What our probes say, line by line as the kernel's trace has it. Taking lines apart needs neither
+//! root nor a kernel that traces, so it can be tested by itself.
 
 use nix::libc;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Which files are read most, over a long time (janusd's daemon).
+//! Which files are read most, over a long time (janusd's daemon). What was read long ago counts
+//! less and less, so that files which were hot once make room for others.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;

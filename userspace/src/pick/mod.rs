@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! FragPicker: which parts of files applications want, and bringing only these to better places.
+//! FragPicker: which parts of files applications want, and bringing only these to better places:
+//! much of what a whole defragmentation writes nobody reads.
 
 pub mod analysis;
 pub mod event;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Numbers that look random, and are the same in each run.
+//! Numbers that look random, and are the same in each run: what was measured once can be measured
+//! again.
 
 #[derive(Clone, Debug, Default)]
 pub struct Random(u64);

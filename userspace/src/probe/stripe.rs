@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The distance at which all reads meet on one die, again and again.
+//! The distance at which all reads meet on one die, again and again. Slow reads alone prove
+//! nothing: a distance is believed only if its multiples are as slow and its fractions are not.
 
 use super::measure::{median, Measure};
 use super::{ProbeError, Refusal, Step, SCAN_READS};

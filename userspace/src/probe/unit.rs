@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Which offsets in a stripe share a die, and where units end.
+//! Which offsets in a stripe share a die, and where units end. What is found is used to predict
+//! other times, and how many of these come true says how sure it is.
 
 use super::measure::{median, Measure};
 use super::{ProbeError, Step};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! A virtual SSD: what `sim/glue.h` declares, made safe.
+//! A virtual SSD: what `sim/glue.h` declares, made safe. It is the same FTL that the kernel module
+//! runs, so what is measured here is not another model.
 
 use std::ffi::{c_char, c_int, CStr};
 use std::marker::{PhantomData, PhantomPinned};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What a replay has shown, for people and for programs.
+//! What a replay has shown, for people and for programs, from the same numbers.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

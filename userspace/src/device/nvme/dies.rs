@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What each die of an SSD has done, by the vendor log page of `include/dieaware/hint.h`.
+//! What each die of an SSD has done, by the vendor log page of `include/dieaware/hint.h`: a file
+//! that is badly spread is seen by some dies being busy while others wait.
 
 use std::io;
 

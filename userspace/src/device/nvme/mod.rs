@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Asking an NVMe device what only it knows, by the driver's ioctl for administrators.
+//! Asking an NVMe device what only it knows. The driver passes commands on as they are, by its
+//! ioctls; nothing else in the kernel has the vendor's log pages.
 
 pub mod dies;
 pub mod placement;
