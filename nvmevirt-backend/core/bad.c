@@ -1,4 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Erase blocks that fail. NAND of the model has no faults of its own: a block is bad from the
+ * factory, or because somebody has asked for the Nth program or erase of a die to fail. Counting
+ * operations rather than drawing a random number makes a failure the same in every run.
+ *
+ * A failed program costs what a real one does: its time, a unit of padding in write amplification,
+ * and the erase block that it was for, which collection has to empty. The factory's bad blocks lie
+ * in the same places whenever a drive with these parameters is made, as a start after a power
+ * failure makes it anew.
+ */
 #include "bad.h"
 
 /* Free blocks that a die must have to bear a failure, see gc.h */

@@ -1,4 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The model of a bus. The FTL must know when a transfer ends as soon as it is asked for, although
+ * another one that is asked for later may come before it. An exact record of that would be a list
+ * of gaps without bound; busy time by window has a fixed size, and mostly a few steps are enough
+ * for a transfer.
+ *
+ * The price is that the order within a window is not known, so a transfer can end a window too
+ * early; hence a window is a quarter to a half of a usual transfer, but not less than 4 us.
+ * Windows that are past are not cleared: an entry has the number of its window, by which it is
+ * known to be an old one.
+ */
 #include "channel.h"
 
 /* Windows are at least this long, so that the ring reaches over the work of many dies. */

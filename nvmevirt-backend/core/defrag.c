@@ -1,4 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The defrag log while the drive is on, and its replay after a power failure. The log is that of
+ * janusd (Hahn et al., USENIX ATC 2017, section 4.2), but for the way in which an entry ends:
+ * there another entry says that it is void, here a higher number of the same page does. So nothing
+ * has to be written to the log when an entry ends, and what is written or trimmed need not know
+ * that there is one.
+ *
+ * The replay trusts pages and numbers alone. The place in an entry is kept up for compaction,
+ * which asks whether the data is still there; a replay looks for the data at all places of the
+ * drive. What the log's programs cost is in remap.c.
+ */
 #include "defrag.h"
 
 u32 ftl_defrag_max(const struct ftl_params *params)

@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Writing drafts; what they are for is in draft.h. A draft gets its flash unit first and its pages
+ * afterwards: to take a flash unit may call for collection, and its erase may have rescued pages
+ * that were to go into the draft (rescue.h). What is still fresh then is copied.
+ *
+ * The fresh pages of an open unit go into one draft or wait for the next, so that after a power
+ * failure one sense reads them all.
+ */
 #include "draft.h"
 #include "program.h"
 

@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The erase blocks of each die: state, wear, and valid pages. Two questions are asked all the
+ * time, which free block is written next and which full block is collected next, and on a die that
+ * may have thousands of blocks neither can be a search: so both sets are priority queues.
+ *
+ * The block with the fewest valid pages is collected first, as the proof in gc.h needs it. Both
+ * queues have the order in time in the lower half of their keys, so that no block waits for ever
+ * behind newer ones that are its equals, while they wear in its place.
+ */
 #include "eblk.h"
 
 /* Two queues of blocks */

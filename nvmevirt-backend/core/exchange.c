@@ -1,4 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The last resort against uneven wear of dies, for a drive that is full. Jun et al. (FAST '24,
+ * section 4) let overwrites stay on their die, and name moving them to another die as the remedy
+ * if that wears a few dies too much; placement does that as long as another die has room (wear.h).
+ * Here one is given room.
+ *
+ * A write that found none only asks: to move units opens others, which must not happen while a
+ * command is half placed. So the next write does it, a few units at most, as it has to share dies
+ * and buffer with them. What is shared (share.h) stays where it is.
+ */
 #include "exchange.h"
 #include "program.h"
 #include "wear.h"

@@ -1,4 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Garbage collection of a die. It copies within the die, as Jun et al. say that modern drives do
+ * (FAST '24, section 2.3): what is moved elsewhere would lose the place that a hint gave it.
+ *
+ * The victim is gone over several times, as a file's pages may lie anywhere in it: first for rows
+ * that fill a flash unit, then for those that fit into what is left of the GC unit, and only then
+ * for the rest, which may be cut. Each cut is one more sense for whoever reads the row later. All
+ * that is done in steps of one program, so that a write of the host mostly waits for a step and
+ * not for an erase block.
+ */
 #include "bad.h"
 #include "gc.h"
 #include "program.h"

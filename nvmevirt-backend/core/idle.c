@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Background work of idle dies. The FTL is only ever called, so this is done late: at a command
+ * for one die, in turn, and for all of them when the controller asks. It is booked for the time at
+ * which the die could have begun, as if it had been done then.
+ *
+ * Collection comes before mending, because mending makes pages dead that have to be collected. A
+ * die that only worked in the background is still idle afterwards; one that had work of the host
+ * has to rest for a while first, so that the gaps between commands stay the host's.
+ */
 #include "gc.h"
 #include "idle.h"
 #include "mend.h"

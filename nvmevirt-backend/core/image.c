@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The blocks of a backing file. The same file is written over and over, so that a block is whole
+ * says too little: it may be of an older power off, or have been written to the wrong place. So
+ * each one is sealed with its number and the epoch under one CRC32C. Data pages are whole blocks
+ * and have no room for that; their checksums stand in sealed blocks.
+ *
+ * Of two headers the newer one counts. If one is damaged, it may have been the newer; whether the
+ * other one will do is for the user to say (backing_recover), so here it is only reported.
+ */
 #include "image.h"
 
 /* "dieawSSD" */

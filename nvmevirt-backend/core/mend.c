@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Mending of rows that overwrites have spread over flash units of their die. Which ones these are
+ * is not written down: a list would have to be kept up by every write, and bounded, while a
+ * resting drive has the time to look at each page. So a lap goes through the pages in order and
+ * remembers little more than where it is.
+ *
+ * Between finding a row and moving it the die may have to collect, which may bring the row
+ * together or move parts of it. So it is looked at once more before it is moved.
+ */
 #include "gc.h"
 #include "mend.h"
 

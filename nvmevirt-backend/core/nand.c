@@ -1,4 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The time that the dies spend. A die does what it is asked in the order in which it is asked, all
+ * of its planes together, so the time at which it is free says all about its future, and each
+ * operation's end is known when it is booked. What real dies do out of turn, such as reading while
+ * a program is suspended, is not modelled; docs/nvmevirt-backend.md has the list and what follows
+ * from it.
+ *
+ * Timelines are multiplied by the time scale. Counters of busy time are not, as they are those of
+ * the modelled drive, however slow the host makes it.
+ */
 #include "nand.h"
 
 size_t ftl_nand_bytes(const struct ftl_params *params)

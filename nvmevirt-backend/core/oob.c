@@ -1,4 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The out-of-band area, and what is booked on the dies and does not show in it yet.
+ *
+ * The area is one piece of memory, as it outlives the maps at a power failure and is kept in a
+ * file. What lies where in it, and its size, come from the same function, so that they cannot
+ * differ.
+ *
+ * What is booked is kept in a fixed number of entries, since the FTL allocates nothing. When all
+ * are taken, those that have ended show in the area; if none has, the one booked first counts as
+ * ended. That is safe, for it needs nothing that was booked after it, and a power failure that
+ * comes sooner than its end takes a little less than it could.
+ */
 #include "defrag.h"
 
 #define BITS_PER_WORD	64

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The priority queue of erase blocks. A block's key falls with each page of it that is
+ * overwritten, and blocks leave from the middle when they are retired, or collected because they
+ * were erased too rarely. So the heap knows where each item is: both then take a few steps up or
+ * down, where a search would go through all blocks of the die for each page that is written.
+ */
 #include "pqueue.h"
 
 static void set_entry(struct ftl_pqueue *queue, u32 at, struct ftl_pqueue_entry entry)

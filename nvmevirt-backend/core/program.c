@@ -1,4 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Programming of open units: where map, counts, out-of-band data, the die's time and the
+ * statistics change together. The flash unit is taken first, before the unit's pages are looked
+ * at, because for it the die may have to collect, which may take pages out of this very unit
+ * (rescue.h).
+ *
+ * A unit of the host that is full need not be programmed at once. Pages that are overwritten again
+ * and again, as the leaves of a B-tree are by every insertion, would be programmed each time, and
+ * end up in a flash unit with strangers; while their unit is held they are replaced in the buffer.
+ */
 #include "bad.h"
 #include "gc.h"
 #include "program.h"

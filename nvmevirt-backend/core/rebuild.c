@@ -1,4 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Power failure, and the start after it. The maps are made anew by looking at every place on NAND,
+ * as janusd's FTL does with its out-of-band areas (Hahn et al., USENIX ATC 2017, section 4.2):
+ * there is no checkpoint of them that would have to be kept right. That takes no time in the
+ * model.
+ *
+ * The drive is first made as a new one, in the same memory, and then gets what the area says, so
+ * that nothing but the area survives. The area may come from a file, so what it says is checked
+ * before it is believed, and refused with a sentence that says what is wrong.
+ */
 #include "defrag.h"
 #include "gc.h"
 #include "rebuild.h"

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Vendor log pages, as far as they take knowledge of the FTL. The controller (vendor-log.c) finds
+ * out which part of which page a host asks for; the values are put together here, where the
+ * numbers of the FTL and those on the wire stand next to each other, and a suite compares them
+ * without a controller.
+ */
 #include "dof.h"
 #include "report.h"
 #include "state.h"

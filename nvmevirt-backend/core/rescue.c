@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What has to come before an erase on a drive without power-loss protection, see rescue.h.
+ *
+ * Which open units have newer data of pages in the victim is found by looking at all of their
+ * slots. As a rule there is one erase for hundreds of programs, and the slots are a small part of
+ * the drive's pages; a list for each erase block would have to be kept up by each page that is
+ * written, moved or trimmed.
+ */
 #include "program.h"
 #include "rescue.h"
 

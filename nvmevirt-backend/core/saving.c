@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How a drive gets into its backing file, as a sequence of steps that the caller carries out
+ * (backing.c). The order of writes and syncs is what a crash of the machine puts to the test, so
+ * it is decided here, without I/O, where a suite can stop behind every step and lose or tear any
+ * block that was not synced (tests/saving_kunit.c).
+ *
+ * The caller's record of the file changes when the new header is safe. If a step before that
+ * fails, it still says what the file had before, and so does the file.
+ */
 #include "saving.h"
 
 enum phase {

@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The owners of a place that the map does not know, for janusd's remapping (Hahn et al., USENIX
+ * ATC 2017, section 4). A map with room for several owners in each entry would cost every drive
+ * memory and time for what most never do. So further owners are records, in tables whose size is
+ * fixed when the drive is made: the FTL allocates nothing, and a command that they have no room
+ * for is refused.
+ *
+ * There are two hash tables over them, since a write or trim asks by page and collection by place.
+ */
 #include "defrag.h"
 
 #define MIN_BITS	4

@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Open units: their slots, their lists, and the counts that go with them. Which unit a page goes
+ * to is decided in place.c; when a unit is programmed, in program.c and by flushes.
+ *
+ * While the drive is on, the valid and claimed pages of a die are counted here and nowhere else,
+ * as placement and collection rest on them: a die takes a unit only if it has room for all of it
+ * (rule 5 of place.h), and that it never takes more is what the proof in gc.h begins with.
+ */
 #include "unit.h"
 
 static u32 hash_bits_for(u32 nr_units)

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Room in the write buffer. A write is complete when its pages are in the buffer, so the buffer is
+ * what lets the host run ahead of the dies, and what holds it back when it is full: then each unit
+ * waits for the end of a program. No data is here, only the times at which programs end, so the
+ * wait is part of the answer that a command gets.
+ */
 #include "wbuf.h"
 
 /* Flushes may put every open unit on its way without asking for room. */

@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * When wear is too uneven, between dies and within one. Jun et al. (FAST '24, section 4) expect
+ * that overwrites which stay on their die wear it more than others if they are of few pages, and
+ * would then move these to another die, at the expense of speed; they leave open when.
+ *
+ * Here a die is compared with the mean of all. It may be ahead by a share, and by a few erases
+ * besides: on a young drive any share is chance. The share is a parameter, since even wear costs
+ * files their order on the dies.
+ */
 #include "wear.h"
 
 /* So many erases more than the mean are chance. */
