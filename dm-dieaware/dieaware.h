@@ -43,20 +43,20 @@ struct dmda_mode_ops;
 
 /**
  * struct dmda - one target
- * @ti: dm's side of it
+ * @ti: device-mapper's side of the target
  * @dev: the device below
- * @ops: what its mode does
+ * @ops: operations of its mode
  * @log: log mode's part, or NULL
  * @self_dev: number of the dm device that the target is part of
- * @table: the run table; in log mode, its device pages are those that the target shows
+ * @table: run table; in log mode, its device pages are those that the target shows
  * @first_sector: the target's first sector on the whole disk below; a resume may change it
  * @lba_shift: log2 of sectors in a logical block of the device below; likewise
  * @stats: counters
- * @state: enum dmda_state; see the table of locks
- * @tails: where recent writes of unknown files ended
+ * @state: enum dmda_state, whether hints are sent; see the table of locks
+ * @tails: ends of recent writes of unknown files
  * @admin_lock: protects @config and @asking
- * @config: the table line; @config.hints changes by message
- * @asking: what the device has answered
+ * @config: what the table line asks for; @config.hints changes by message
+ * @asking: answers of the device, and the worker that asks it
  * @retry: failed writes that are sent again without a hint
  */
 struct dmda {
@@ -102,9 +102,9 @@ static inline void dmda_hint_fit(const struct dmda *dmda, struct dmda_verdict *v
 /**
  * struct dmda_write - a write, or a read that teaches, as it is being worked on
  * @bio: the bio
- * @identity: what it begins with
- * @run: its pages; in log mode, where the target shows them until they have their places
- * @verdict: its hint
+ * @identity: identity of what the bio begins with
+ * @run: pages of the write; in log mode, where the target shows them until they have their places
+ * @verdict: hint of the write
  */
 struct dmda_write {
 	struct bio *bio;

@@ -16,7 +16,7 @@ struct dmda_write;
 #define DMDA_NR_TAILS	BIT(DMDA_TAIL_BITS)
 
 /**
- * struct dmda_tails - where recent writes of unknown files ended
+ * struct dmda_tails - ends of recent writes of unknown files
  * @end: dpn behind the last page of such a write, by its hash; no lock: a lost entry is a
  *	lost hint
  */

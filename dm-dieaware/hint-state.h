@@ -15,14 +15,14 @@ struct mm_struct;
 
 /**
  * enum dmda_state - whether hints are sent, and why not
- * @DMDA_STATE_ON: they are
- * @DMDA_STATE_OFF: the table line or a message says so
+ * @DMDA_STATE_ON: hints are sent
+ * @DMDA_STATE_OFF: hints are not sent, as the table line or a message says
  * @DMDA_STATE_REJECTED: the device failed writes with hints and took them without
  * @DMDA_STATE_NOT_NVME: auto: the device below is not an NVMe namespace
  * @DMDA_STATE_NOT_ANNOUNCED: auto: the device does not announce that it understands
  * @DMDA_STATE_NO_ANSWER: auto: the device could not be asked
  * @DMDA_STATE_UNFIT: since a resume, the device is one for which no table is loaded
- * @DMDA_STATE_ASKING: auto: it is being asked; what goes by meanwhile is remembered
+ * @DMDA_STATE_ASKING: auto: the device is being asked; writes are remembered meanwhile
  */
 enum dmda_state {
 	DMDA_STATE_ON,
@@ -37,11 +37,11 @@ enum dmda_state {
 
 /**
  * struct dmda_discovery - what the device says about itself
- * @state: ON, or why hints=auto does not send any
- * @knows_begin: it announces the hint that a write begins a file; to no other device it
- *	is sent, whatever the table line says
- * @die_unit_bytes: what goes to one die before the next die's turn, or 0
- * @stripe_bytes: that times the number of dies, or 0
+ * @state: ON, or the reason why hints=auto does not send any
+ * @knows_begin: whether it announces the hint that a write begins a file, which is sent to no other
+ *	device, whatever the table line says
+ * @die_unit_bytes: bytes that go to one die before the next die's turn, or 0 if unknown
+ * @stripe_bytes: @die_unit_bytes times the number of dies, or 0 if unknown
  */
 struct dmda_discovery {
 	enum dmda_state state;
@@ -53,13 +53,13 @@ struct dmda_discovery {
 /**
  * struct dmda_asking - what the device has answered, and asking it again; all of it under
  *	dmda.admin_lock
- * @discovery: the device's answer to the last question that it has answered; its @state is
- *	ASKING until it has answered the last one
- * @nr_questions: how often there was reason to ask; only an answer to the last one counts
- * @lent: the memory of the task that resumed, which @work is to use; or NULL
- * @work: asks after a resume
- * @is_unfit: at the last resume, the device was one for which no table is loaded
- * @resumed: the first resume, right after discovery, is over
+ * @discovery: answer to the last question that the device has answered; its @state is ASKING until
+ *	the last one of all is answered
+ * @nr_questions: number of the last question; answers to earlier ones do not count
+ * @lent: memory of the task that resumed, for @work to use, or NULL
+ * @work: worker that asks after a resume
+ * @is_unfit: whether the device was, at the last resume, one for which no table is loaded
+ * @resumed: whether the first resume, right after discovery, is over
  */
 struct dmda_asking {
 	struct dmda_discovery discovery;

@@ -13,12 +13,12 @@ struct bio;
 struct dmda;
 
 /**
- * enum dmda_source - how the file of a write was found out
- * @DMDA_SOURCE_PAGE: the page cache
- * @DMDA_SOURCE_IOMAP: what the filesystem mapped
- * @DMDA_SOURCE_ADJACENCY: nothing but the place of an earlier write
- * @DMDA_SOURCE_METADATA: not file data, never hinted
- * @DMDA_SOURCE_UNKNOWN: data of an unknown file
+ * enum dmda_source - source from which the file of a write is known
+ * @DMDA_SOURCE_PAGE: the page itself, which is of the page cache
+ * @DMDA_SOURCE_IOMAP: the filesystem's mapping for direct I/O
+ * @DMDA_SOURCE_ADJACENCY: none but the place of an earlier write, where this one goes on
+ * @DMDA_SOURCE_METADATA: none: no data of a file, and never hinted
+ * @DMDA_SOURCE_UNKNOWN: none: data of an unknown file
  */
 enum dmda_source {
 	DMDA_SOURCE_PAGE,
@@ -29,12 +29,12 @@ enum dmda_source {
 };
 
 /**
- * struct dmda_identity - what the beginning of a bio is
- * @source: how that is known
+ * struct dmda_identity - identity of the data that a bio begins with
+ * @source: enum dmda_source
  * @file: the file; anonymous for METADATA and UNKNOWN
- * @ino: its inode number, for the tracepoint
- * @pos_bytes: place of the bio's first byte in the file
- * @len_bytes: bytes of the bio that go on in the file
+ * @ino: inode number of @file, for the tracepoint
+ * @pos_bytes: offset in the file of the bio's first byte
+ * @len_bytes: number of bytes of the bio that go on in the file
  */
 struct dmda_identity {
 	enum dmda_source source;

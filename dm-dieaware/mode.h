@@ -18,13 +18,13 @@ struct dmda_message;
  * @init: preparation at module load, of what all targets share; 0 or a negative errno; or
  *	NULL
  * @exit: the opposite of @init; or NULL
- * @size_complaint: why the target does not fit on its device, as a complete sentence, or
- *	NULL; also asked while the target is suspended
+ * @size_complaint: says why the target does not fit on its device, as a complete sentence, or NULL
+ *	if it does; also asked while the target is suspended
  * @create: the mode's part of construction, and what dm has to know of its bios; the device
  *	is open, the parts that modes share exist; 0, or a negative errno with ti->error set
  * @destroy: the opposite of @create; or NULL
  * @map: as target_type.map
- * @end_io: as target_type.end_io; or NULL: nothing is left to do
+ * @end_io: as target_type.end_io; NULL if nothing is left to do
  * @preresume: as target_type.preresume; or NULL
  * @resume: as target_type.resume; or NULL
  * @presuspend: as target_type.presuspend; or NULL

@@ -16,11 +16,11 @@ struct dmda;
  * struct dmda_retry - a target's failed writes, and its doubts about hints
  * @lock: protects the fields below, taken at bio completion
  * @bios: failed writes to be sent again without a hint
- * @nr_doubts: retries that succeeded after an error that can have other causes than
- *	the hint, since @doubts_since
- * @doubts_since: jiffies of the first of them
- * @work: sends @bios
- * @off_work: tells the world that the state went to REJECTED
+ * @nr_doubts: number of retries that succeeded after an error that can have other causes than the
+ *	hint, since @doubts_since
+ * @doubts_since: time of the first of them, in jiffies
+ * @work: worker that sends @bios
+ * @off_work: worker that tells the world that the state went to REJECTED
  */
 struct dmda_retry {
 	spinlock_t lock; /* of the retries */

@@ -13,19 +13,20 @@
 /**
  * enum dmda_counter - what is counted, in the order of the status line
  * @DMDA_COUNT_WRITES: write bios that carry data, after cutting
- * @DMDA_COUNT_PAGE: of these, the file known by the page itself
- * @DMDA_COUNT_IOMAP: the file known by what the filesystem mapped
- * @DMDA_COUNT_ADJACENCY: the file unknown, but the write continues another one
- * @DMDA_COUNT_METADATA: metadata, journals, buffers of block devices
- * @DMDA_COUNT_UNKNOWN: anything else
+ * @DMDA_COUNT_PAGE: of these, those whose file is known by the page itself
+ * @DMDA_COUNT_IOMAP: of these, those whose file is known by the filesystem's mapping
+ * @DMDA_COUNT_ADJACENCY: of these, those of an unknown file that continue another write
+ * @DMDA_COUNT_METADATA: of these, those of metadata, journals, buffers of block devices
+ * @DMDA_COUNT_UNKNOWN: of these, all others
  * @DMDA_COUNT_NONE: writes without a hint
- * @DMDA_COUNT_APPEND: writes with that hint
- * @DMDA_COUNT_OVERWRITE: writes with that hint
- * @DMDA_COUNT_CONFIRMED_APPEND: of these, completed and carried by a command
- * @DMDA_COUNT_CONFIRMED_OVERWRITE: the same for OVERWRITE
- * @DMDA_COUNT_LOST_UNSEEN: completed, and no NVMe command was seen with it
- * @DMDA_COUNT_LOST_MERGED: completed, merged with writes of another kind
- * @DMDA_COUNT_LOST_MOVED: completed, but sent elsewhere by a layer below
+ * @DMDA_COUNT_APPEND: writes with the hint APPEND
+ * @DMDA_COUNT_OVERWRITE: writes with the hint OVERWRITE
+ * @DMDA_COUNT_CONFIRMED_APPEND: writes with the hint APPEND that are complete, and whose command
+ *	carried it
+ * @DMDA_COUNT_CONFIRMED_OVERWRITE: the same with OVERWRITE
+ * @DMDA_COUNT_LOST_UNSEEN: hinted writes that are complete, and with which no NVMe command was seen
+ * @DMDA_COUNT_LOST_MERGED: hinted writes that are complete, merged with writes of another kind
+ * @DMDA_COUNT_LOST_MOVED: hinted writes that are complete, but sent elsewhere by a layer below
  * @DMDA_COUNT_REJECTED: writes that the device took only without their hint
  * @DMDA_COUNT_RETRIED: failed writes that were sent again without their hint
  * @DMDA_COUNT_CUT: bios cut in two
@@ -55,7 +56,7 @@ enum dmda_counter {
 };
 
 /**
- * struct dmda_cpu - what one CPU keeps of a target
+ * struct dmda_cpu - counters of a target on one CPU, and what it did last
  * @counters: by enum dmda_counter
  * @first_dpn: first page of the write that this CPU mapped last
  * @end_dpn: page behind that write

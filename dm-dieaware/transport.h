@@ -36,18 +36,18 @@ enum dmda_fate {
 /**
  * struct dmda_io - per-bio data of a hinted write; of other bios it is not touched
  * @dmda: the target
- * @end_io: what dm wants to be called at the end
- * @iter: what to write and where, relative to the device below
+ * @end_io: completion function that device-mapper has set
+ * @iter: position and size of the write, relative to the device below
  * @opf: operation and flags as dm passed them
  * @fate: enum dmda_fate; written where commands are built, on several CPUs at once, read
  *	at completion; a word, for not every machine has a cmpxchg() of bytes
  * @flags: bi_flags as dm passed them
  * @hint: enum dmda_hint of its beginning; what is split off behind that is an append
  *	unless it is an overwrite
- * @status: of the failed attempt, while the second one is under way
+ * @status: status of the failed attempt, while the second one is under way
  * @first_sector: first sector of the write on the whole disk below
- * @pred_lba: APPEND: last LBA of the preceding page, in the namespace's blocks, or
- *	DMDA_LBA_NONE: it begins a file
+ * @pred_lba: of an APPEND, last LBA of the page before it in its file, in the namespace's blocks;
+ *	DMDA_LBA_NONE if the write begins the file
  */
 struct dmda_io {
 	struct dmda *dmda;
@@ -69,8 +69,8 @@ static inline struct dmda_io *dmda_io_of(struct bio *bio)
 
 /**
  * struct dmda_own_bio - a hinted write that the target makes itself
- * @log: its maker's
- * @io: what becomes of its hint
+ * @log: device in log mode that has made it
+ * @io: fate of its hint
  * @bio: the write; must be the last member
  */
 struct dmda_own_bio {

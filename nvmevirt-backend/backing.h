@@ -17,10 +17,10 @@ struct nvmev;
 
 /**
  * struct nvmev_backing - a backing file
- * @link: in the list of files that SSDs have open, if @is_claimed
- * @is_claimed: no other SSD can have the file
- * @file: the file, NULL if the SSD has none
- * @image: what its header says
+ * @link: link in the list of files that SSDs have open, if @is_claimed
+ * @is_claimed: whether the file is this SSD's, so that no other one can have it
+ * @file: open file, or NULL if the SSD has none
+ * @image: contents of its header
  * @block: memory of one block
  * @page: memory of a data page
  */

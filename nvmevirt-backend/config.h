@@ -16,7 +16,7 @@
 #define NVMEV_MAX_MDTS		9
 
 /**
- * struct nvmev_config - what a virtual SSD is to be; fixed while it is powered
+ * struct nvmev_config - properties of a virtual SSD, fixed while it is powered
  * @profile: name of the profile that the other members started from
  * @ftl: geometry and latencies; @eblks_per_die and @nr_lpns are worked out at power on
  * @capacity_bytes: size of all namespaces together

@@ -12,16 +12,16 @@ struct nvmev;
 struct nvmev_cmd;
 
 /**
- * struct nvmev_counters - what SMART and debugfs report; written by the dispatcher
- * @bytes_read: data sent to the host
- * @bytes_written: data received
+ * struct nvmev_counters - counters that SMART and debugfs report; written by the dispatcher
+ * @bytes_read: number of bytes sent to the host
+ * @bytes_written: number of bytes received from the host
  * @reads: read, compare and verify commands
  * @writes: write commands
  * @admin: admin commands
  * @errors: commands that failed
  * @media_errors: commands that failed for what is on the medium
  * @busy_ns: time with commands in flight
- * @busy_until_ns: when the last command in flight is done
+ * @busy_until_ns: time at which the last command in flight is done
  * @hints_malformed: commands with both hint bits
  * @hints_rejected: hinted commands failed for @reject_hints
  * @hints_seen: commands with a hint

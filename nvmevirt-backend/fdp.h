@@ -31,12 +31,12 @@ struct nvmev_ns;
 
 /**
  * struct nvmev_fdp - placement handles of an SSD
- * @nr_handles: handles, which all namespaces have in common; 0 without FDP
+ * @nr_handles: number of handles, which all namespaces have in common; 0 without FDP
  * @ru_bytes: size of a reclaim unit
- * @left_bytes: what each handle's unit still takes
- * @enabled: events that are on, by namespace and handle, one bit each
- * @events: a ring of host events
- * @nr_events: events so far
+ * @left_bytes: bytes that the present reclaim unit still takes, by handle
+ * @enabled: bitmap of the events that are on, by namespace and handle
+ * @events: ring of host events
+ * @nr_events: number of events so far
  */
 struct nvmev_fdp {
 	u32 nr_handles;

@@ -24,7 +24,7 @@ struct nvmev;
  * @write_atomicity: dword of the feature
  * @events: asynchronous events that the host wants, dword of the feature
  * @timestamp_ms: time of day as the host set it, ms since 1970
- * @timestamp_set_ns: when the host set @timestamp_ms, ktime_get(); 0 is never
+ * @timestamp_set_ns: time at which the host set @timestamp_ms, ktime_get(); 0 is never
  */
 struct nvmev_features {
 	u32 arbitration;

@@ -19,8 +19,8 @@ struct nvmev_cmd;
  * @NVMEV_FAULT_NONE: this entry is free
  * @NVMEV_FAULT_READ: reads fail with Unrecovered Read Error; writing an LBA heals it
  * @NVMEV_FAULT_WRITE: writes fail with Write Fault and change nothing
- * @NVMEV_FAULT_DELAY: completes @amount milliseconds later
- * @NVMEV_FAULT_DROP: is never completed, for @amount commands
+ * @NVMEV_FAULT_DELAY: reads and writes complete @amount milliseconds later
+ * @NVMEV_FAULT_DROP: reads and writes are never completed, for @amount commands
  * @NVMEV_FAULT_MISREAD: reads succeed with the data of other LBAs, for @amount commands
  */
 enum nvmev_fault_kind {
@@ -34,11 +34,11 @@ enum nvmev_fault_kind {
 
 /**
  * struct nvmev_fault - a range of LBAs with something wrong
- * @kind: what is wrong
- * @nsid: namespace of the LBAs
+ * @kind: enum nvmev_fault_kind
+ * @nsid: number of the namespace of the LBAs
  * @first: first LBA
- * @end: LBA behind the last
- * @amount: see enum nvmev_fault_kind
+ * @end: LBA after the last one
+ * @amount: number whose meaning depends on @kind, see enum nvmev_fault_kind
  */
 struct nvmev_fault {
 	enum nvmev_fault_kind kind;
@@ -49,12 +49,12 @@ struct nvmev_fault {
 };
 
 /**
- * struct nvmev_inject - what is wrong with an SSD
+ * struct nvmev_inject - faults of an SSD that were asked for
  * @lock: protects @faults
- * @faults: ranges
+ * @faults: ranges of LBAs with a fault
  * @nr_faults: entries in use; read without the lock to see that there is nothing to do
- * @fatal: the dispatcher is to report a fatal status
- * @check_health: the dispatcher is to look for health events
+ * @fatal: whether the dispatcher is to report a fatal status
+ * @check_health: whether the dispatcher is to look for health events
  * @temperature: composite temperature in kelvin
  * @spare: available spare in percent, or NVMEV_SPARE_IS_TRUE
  */

@@ -15,10 +15,11 @@ struct nvmev;
 
 /**
  * struct nvmev_lateness - how well the times of the model are kept, since power on
- * @nr: I/O commands that were completed
- * @nr_late: those of them that were ready to be posted NVMEV_LATE_NS after they were due, or more
- * @sum_ns: by how much, all of @nr together
- * @worst_ns: by how much, at most
+ * @nr: number of I/O commands that were completed
+ * @nr_late: number of those that were ready to be posted NVMEV_LATE_NS after they were due, or
+ *	later
+ * @sum_ns: sum of the lateness of all @nr commands
+ * @worst_ns: largest lateness of a command
  *
  * How long a completion waits for the host to make room in its queue does not count.
  */

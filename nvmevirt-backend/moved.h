@@ -13,10 +13,10 @@ struct nvmev;
 struct nvmev_cmd;
 
 /**
- * enum nvmev_verdict - what the second look has found
- * @NVMEV_MOVE_UNCHECKED: nobody asked for it
+ * enum nvmev_verdict - finding of the second look
+ * @NVMEV_MOVE_UNCHECKED: nobody has asked for a second look
  * @NVMEV_MOVE_SAME: host and drive have the same data, and the command is still the same
- * @NVMEV_MOVE_DIFFERS: they do not have the same data
+ * @NVMEV_MOVE_DIFFERS: host and drive do not have the same data
  * @NVMEV_MOVE_OTHER_COMMAND: the entry of the submission queue has changed since it was fetched
  */
 enum nvmev_verdict {
@@ -27,11 +27,12 @@ enum nvmev_verdict {
 };
 
 /**
- * struct nvmev_moved_counters - for debugfs; written by the dispatcher
- * @checked: reads and writes that were looked at again
- * @reads_differing: of these: NVMEV_MOVE_DIFFERS, reads
- * @writes_differing: the same, writes: perhaps the host has changed its buffer meanwhile
- * @other_commands: of these: NVMEV_MOVE_OTHER_COMMAND
+ * struct nvmev_moved_counters - findings so far, for debugfs; written by the dispatcher
+ * @checked: number of reads and writes that were looked at again
+ * @reads_differing: number of reads among these with NVMEV_MOVE_DIFFERS
+ * @writes_differing: number of writes with it, perhaps because the host has changed its buffer
+ *	meanwhile
+ * @other_commands: number of both with NVMEV_MOVE_OTHER_COMMAND
  */
 struct nvmev_moved_counters {
 	u64 checked;

@@ -15,13 +15,13 @@ struct nvmev_config;
 
 /**
  * struct nvmev_ns - a namespace
- * @nsid: its number
- * @first_page: page of the FTL that its LBA 0 begins
- * @nr_pages: pages of the FTL that are its own
- * @lba_shift: 9 or 12; changed by Format NVM, under ftl_lock
- * @error_recovery: dword of the feature
- * @bytes_read: data sent to the host
- * @bytes_written: data received
+ * @nsid: number of the namespace
+ * @first_page: page of the FTL at which its LBA 0 begins
+ * @nr_pages: number of pages of the FTL that are its own
+ * @lba_shift: log2 of the LBA size, 9 or 12; changed by Format NVM, under ftl_lock
+ * @error_recovery: dword of the feature Error Recovery
+ * @bytes_read: number of bytes sent to the host
+ * @bytes_written: number of bytes received from the host
  */
 struct nvmev_ns {
 	u32 nsid;

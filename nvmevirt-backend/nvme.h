@@ -181,8 +181,8 @@ struct nvmev_copy_range {
  * @type: NVMEV_FDP_NOT_FULL or NVMEV_FDP_INVALID_PID
  * @flags: NVMEV_FDP_HAS_*
  * @pid: placement identifier
- * @timestamp_ms: as of the feature Timestamp
- * @nsid: namespace
+ * @timestamp_ms: time of the event, as of the feature Timestamp
+ * @nsid: number of the namespace
  * @reserved: zero
  */
 struct nvmev_fdp_event {
@@ -240,13 +240,13 @@ struct nvmev_fdp_configs {
 
 /**
  * struct nvmev_fdp_config - a configuration; a type for each handle follows
- * @bytes: its length, handles included
+ * @bytes: length of the entry, handles included
  * @attributes: NVMEV_FDP_CONFIG_VALID
  * @vendor_bytes: 0
- * @nr_groups: reclaim groups
- * @nr_handles: reclaim unit handles
- * @max_pids: placement identifiers that a namespace can have, less one
- * @max_namespaces: namespaces that there can be
+ * @nr_groups: number of reclaim groups
+ * @nr_handles: number of reclaim unit handles
+ * @max_pids: number of placement identifiers that a namespace can have, less one
+ * @max_namespaces: number of namespaces that there can be
  * @ru_bytes: nominal size of a reclaim unit
  * @time_limit: 0
  * @reserved: zero
@@ -268,24 +268,24 @@ struct nvmev_fdp_config {
  * struct nvmev_endurance_log - Endurance Group Information log page
  * @critical_warning: 0
  * @reserved1: zero
- * @avail_spare: percent
- * @spare_thresh: percent
- * @percent_used: percent
+ * @avail_spare: available spare, percent
+ * @spare_thresh: threshold of available spare, percent
+ * @percent_used: share of the rated endurance that is used up, percent
  * @reserved6: zero
- * @estimate: 0, not reported
- * @units_read: data units of 10^9 bytes
+ * @estimate: endurance estimate: 0, not reported
+ * @units_read: data that the host has read, in units of 10^9 bytes
  * @reserved56: zero
- * @units_written: likewise
+ * @units_written: data that the host has written, in units of 10^9 bytes
  * @reserved72: zero
- * @media_written: likewise
+ * @media_written: data that was written to the medium, in units of 10^9 bytes
  * @reserved88: zero
- * @reads: commands
+ * @reads: number of read commands
  * @reserved104: zero
- * @writes: commands
+ * @writes: number of write commands
  * @reserved120: zero
- * @media_errors: commands that failed for what is on the medium
+ * @media_errors: number of commands that failed for what is on the medium
  * @reserved136: zero
- * @errors: entries of the error log
+ * @errors: number of entries of the error log
  * @reserved152: zero
  * @reserved160: zero
  *

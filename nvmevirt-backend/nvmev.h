@@ -57,7 +57,7 @@
  * struct nvmev - a virtual SSD
  * @name: name of its configfs directory
  * @uuid: made from @name, so that it is the same every time
- * @config: its properties
+ * @config: properties of the SSD
  * @is_on: whether the power is on
  * @is_shut_down: whether the controller is in no need of a shutdown: it was told to shut down
  *	since it was enabled, or was never enabled
@@ -71,7 +71,7 @@
  * @unsafe_shutdowns: number of times that it was switched off without a shutdown
  * @pci: its PCI function
  * @queues: queues and commands in flight
- * @watch: when to wake the dispatcher
+ * @watch: state of the dispatcher's waking
  * @cc: controller configuration as last acted upon
  * @nr_queues: I/O queue pairs that the host may create
  * @ns: namespaces, by number less one
@@ -96,9 +96,9 @@
  * @ftl_lock: protects what is below
  * @ftl: flash translation layer
  * @ftl_memory: memory of @ftl
- * @store: data of all namespaces; the dispatcher's alone
+ * @store: data of all namespaces; used by the dispatcher alone
  * @backing: file that keeps the SSD while it is off
- * @debugfs: its directory in debugfs
+ * @debugfs: directory of the SSD in debugfs
  */
 struct nvmev {
 	char name[NVMEV_NAME_BYTES];

@@ -31,15 +31,15 @@ struct nvmev_irq {
  * @index: number of the device, [0, NVMEV_MAX_DEVICES); makes the PCI domain unique
  * @nr_vectors: MSI-X vectors
  * @pages: the BAR's memory
- * @bar: its address in the direct map
+ * @bar: address of @pages in the direct map
  * @bus: root bus
- * @msi: interrupts of our own, NULL where the platform gives some, an error if there
- *	is no memory for them
+ * @msi: interrupts of our own; NULL where the platform gives some, an error if there is no memory
+ *	for them
  * @config: configuration space
  * @access_lock: protects what is below. Held while host memory is accessed; whoever switches
  *	bus mastering off waits for the end of that with interrupts off, so be short
- * @may_access: the function may access host memory, see nvmev_pci_allow_access()
- * @gone: the device was pulled out: configuration space reads all ones
+ * @may_access: whether the function may access host memory, see nvmev_pci_allow_access()
+ * @gone: whether the device was pulled out, so that configuration space reads all ones
  */
 struct nvmev_pci {
 	int index;

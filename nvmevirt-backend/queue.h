@@ -48,8 +48,8 @@ struct nvmev_sq {
 };
 
 /**
- * enum nvmev_sq_state - what there is to do about a submission queue
- * @NVMEV_SQ_EMPTY: nothing, or nothing can be done now
+ * enum nvmev_sq_state - state of a submission queue, as the dispatcher sees it
+ * @NVMEV_SQ_EMPTY: nothing is to be done, or can be now
  * @NVMEV_SQ_READY: a command can be fetched
  * @NVMEV_SQ_BAD: the doorbell holds nonsense that the host has not been told of
  */
@@ -134,7 +134,7 @@ struct nvmev_cmd {
  * @seq: number of the last fetched command
  * @backlog_tries: number of times in a row that the timer found a backlog's queue full
  * @backlogged: completion queues with a backlog, one bit each
- * @lateness: how late completions were
+ * @lateness: lateness of completions
  */
 struct nvmev_queues {
 	struct nvmev_sq sq[NVMEV_MAX_QUEUES];

@@ -20,12 +20,12 @@
 /**
  * struct nvmev_store - sparse memory
  * @pages: one page of memory for each logical page that holds data
- * @nr_pages: pages of memory in use, older data included
- * @keeps_past: older data stays until the newer is durable
- * @shares: there are, or were, pages that share memory
- * @past: struct nvmev_past by logical page
- * @aging: all of them, the page written last at the end
- * @nr_past: how many
+ * @nr_pages: number of pages of memory in use, older data included
+ * @keeps_past: whether older data stays until the newer is durable
+ * @shares: whether there are, or were, pages that share memory
+ * @past: struct nvmev_past by number of the page
+ * @aging: list of all of @past, the page written last at the end
+ * @nr_past: number of entries of @past
  */
 struct nvmev_store {
 	struct xarray pages;

@@ -22,10 +22,10 @@ struct nvmev_ns;
 /**
  * struct nvmev_trim - the command that is under way; the dispatcher's
  * @cmd: the command, or NULL
- * @ranges: its ranges, a page of them; they are within the namespace
- * @nr_ranges: how many
- * @range: the one that is being deallocated
- * @done: LBAs of it that are
+ * @ranges: ranges of the command, a page of them, all within the namespace
+ * @nr_ranges: number of entries of @ranges
+ * @range: index of the range that is being deallocated
+ * @done: number of its LBAs that are deallocated
  */
 struct nvmev_trim {
 	struct nvmev_cmd *cmd;

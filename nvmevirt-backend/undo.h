@@ -18,10 +18,10 @@
 #include "store.h"
 
 /**
- * struct nvmev_version - what a page was
- * @older: what it was before
+ * struct nvmev_version - older contents of a page
+ * @older: contents before these, or NULL
  * @seq: number of the data; 0 is data that was durable when keeping began
- * @data: the memory, or NULL for zeroes
+ * @data: memory with the data, or NULL for zeroes
  */
 struct nvmev_version {
 	struct nvmev_version *older;
@@ -31,11 +31,11 @@ struct nvmev_version {
 
 /**
  * struct nvmev_past - a page that was written and may become older again
- * @link: in the store's list
- * @page: its number
+ * @link: link in nvmev_store.aging
+ * @page: number of the page
  * @seq: number of its present data
- * @shared: its data came from another page, whose numbers say nothing about its own
- * @older: what it was before, the newest first; the last one has the number 0
+ * @shared: whether its data came from another page, whose numbers say nothing about its own
+ * @older: chain of older contents, the newest first; the last one has the number 0
  */
 struct nvmev_past {
 	struct list_head link;

@@ -14,7 +14,7 @@ struct nvmev;
 struct task_struct;
 
 /**
- * struct nvmev_watch - when to wake the dispatcher
+ * struct nvmev_watch - state of a dispatcher's waking
  * @link: entry in the list that the probe of the tracepoint goes through
  * @thread: the dispatcher
  * @lock: protects what is below

@@ -13,14 +13,14 @@
 #include "units.h"
 
 /**
- * struct dmda_block_id - what a page of metadata is
+ * struct dmda_block_id - identity of a page of metadata
  * @magic: DMDA_MAGIC_*
  * @nr_entries: entries in use
- * @dpn: where it lies
- * @index: which one of its kind
- * @seq: see struct dmda_block_header; 0 when checking: any
- * @epoch: likewise
- * @uuid: DMDA_UUID_BYTES bytes
+ * @dpn: device page at which it lies
+ * @index: number among the pages of its kind
+ * @seq: operation in its header (struct dmda_block_header); 0 in a check stands for any
+ * @epoch: epoch in its header; 0 in a check stands for any
+ * @uuid: UUID of the device, DMDA_UUID_BYTES bytes
  */
 struct dmda_block_id {
 	u32 magic;

@@ -26,10 +26,10 @@
 /**
  * struct dmda_map_page - a page of the map in memory
  * @block: its bytes
- * @index: which page
- * @seq: last operation that it knows
- * @dirty_sector: first sector of the batch from which on it must be brought up to date
- *	after a crash, U64_MAX if it is as it was written
+ * @index: number of the page in the map
+ * @seq: last operation that changed it
+ * @dirty_sector: first journal sector from which on a start has to bring it up to date, which is
+ *	that of a batch; U64_MAX if the device has it as it is
  */
 struct dmda_map_page {
 	struct dmda_map_block *block;
@@ -40,11 +40,11 @@ struct dmda_map_page {
 
 /**
  * struct dmda_change - what operations change
- * @super: of the device
+ * @super: superblock of the device
  * @segments: the segment table
- * @batch: where they are noted
- * @why: why the last one could not be, or NULL; then memory and journal may differ and
- *	nothing may be written any more
+ * @batch: batch to which their records are put
+ * @why: reason why the last one could not be done, or NULL. Then memory and journal may differ, and
+ *	nothing may be written any more.
  */
 struct dmda_change {
 	const struct dmda_super *super;

@@ -22,9 +22,9 @@
 
 /**
  * enum dmda_hint - what is said to the device about a write
- * @DMDA_HINT_NONE: nothing
- * @DMDA_HINT_APPEND: it follows dmda_verdict.pred, or begins a file
- * @DMDA_HINT_OVERWRITE: it replaces the pages that lie there
+ * @DMDA_HINT_NONE: no hint
+ * @DMDA_HINT_APPEND: the write follows dmda_verdict.pred in its file, or begins a file
+ * @DMDA_HINT_OVERWRITE: the write replaces the pages that lie there
  */
 enum dmda_hint {
 	DMDA_HINT_NONE,
@@ -34,10 +34,10 @@ enum dmda_hint {
 
 /**
  * struct dmda_owner - what the run table knows about a device page
- * @file: the file whose page it holds; anonymous: of an unknown file, see @nr_pages
- * @fpage: which page of that file; the page's own dpn when @file is anonymous
- * @nr_pages: device pages from this one on that go on in the same way, or 0: nothing
- *	is known about the page
+ * @file: file whose page it holds; if anonymous, the file is unknown, see @nr_pages
+ * @fpage: page of @file; the page's own dpn when @file is anonymous
+ * @nr_pages: number of device pages, this one included, that go on in the same way; 0 if nothing is
+ *	known about the page
  */
 struct dmda_owner {
 	struct dmda_file file;
@@ -50,9 +50,9 @@ struct dmda_owner {
 /**
  * struct dmda_verdict - what to tell the device
  * @hint: the hint
- * @pred: the device page that precedes the write in its file; DPN_NONE if it begins the
- *	file, or unless APPEND
- * @nr_pages: pages of the write for which this holds, [1, dmda_run.nr_pages]
+ * @pred: of an APPEND, device page of the page before the write in its file, or DPN_NONE if the
+ *	write begins the file; DPN_NONE with other hints
+ * @nr_pages: number of pages of the write for which this holds, [1, dmda_run.nr_pages]
  */
 struct dmda_verdict {
 	enum dmda_hint hint;
@@ -62,8 +62,8 @@ struct dmda_verdict {
 
 /**
  * struct dmda_neighbour - the page before a write in its file
- * @dpn: where it lies, or DPN_NONE: not known, or the write begins its file
- * @owner: what the run table knows about that device page
+ * @dpn: device page at which it lies; DPN_NONE if that is not known, or the write begins its file
+ * @owner: owner of that device page, as the run table has it
  */
 struct dmda_neighbour {
 	dpn_t dpn;

@@ -83,24 +83,26 @@ enum dmda_mode {
 
 /**
  * struct dmda_config - what a table line asks for
- * @device: path or major:minor of the device below. It points into the words that
- *	were parsed: replace it before they go away.
+ * @device: path or major:minor of the device below, in memory of the words that were parsed: to be
+ *	replaced before they go away
  * @start_sectors: first sector of @device that the target uses
- * @mode: what the target does
- * @hints: when hints are sent
+ * @mode: enum dmda_mode
+ * @hints: enum dmda_hints_mode
  * @runs_mb: upper bound of the run table's memory in MiB, [1, DMDA_RUNS_MB_MAX]
- * @learn_reads: reads teach the run table
- * @lba_adjacency: LBA adjacency counts where the file is unknown
- * @early_reads: hint: reads go out early
+ * @learn_reads: whether reads teach the run table
+ * @lba_adjacency: whether a write of an unknown file that goes on where another ended counts as its
+ *	append
+ * @early_reads: hint: whether reads are sent on before the block layer's plug is full
  * @map_cache_mb: log: memory for pages of the map in MiB, [1, DMDA_MAP_CACHE_MB_MAX]
- * @policy: log: how cleaning chooses
- * @cleaning: log: clean when segments run out
- * @discard_passdown: log: discard segments that become free
- * @idle_ms: log: how long nobody reads or writes before cleaning begins by itself,
- *	[0, DMDA_IDLE_MS_MAX]; 0: it does not
- * @idle_free_percent: log: segments that it makes free then, [1, DMDA_IDLE_FREE_MAX]
- * @in_place_percent: log: how full it is when small overwrites stay in place, [0, 100]
- * @no_space_seconds: log: how long writes wait for a free segment,
+ * @policy: log: order in which segments are cleaned
+ * @cleaning: log: whether segments are cleaned when free ones run out
+ * @discard_passdown: log: whether segments that become free are discarded below
+ * @idle_ms: log: time without reads and writes after which cleaning begins by itself,
+ *	[0, DMDA_IDLE_MS_MAX]; 0: never
+ * @idle_free_percent: log: share of segments that such cleaning makes free, [1, DMDA_IDLE_FREE_MAX]
+ * @in_place_percent: log: share of the space in use above which small overwrites stay in place,
+ *	[0, 100]
+ * @no_space_seconds: log: time that writes wait for a free segment before they fail,
  *	[0, DMDA_NO_SPACE_TIMEOUT_MAX]
  */
 struct dmda_config {

@@ -36,10 +36,11 @@
 struct dmda_extents;
 
 /**
- * struct dmda_extents_memory - where nodes come from
- * @take: memory for a node of that size, dmda_node_bytes(), aligned to 8, or NULL. With
- *	@is_exchange a node of at least twice its bytes is given back by the same call of the map.
- * @give: a node's memory back; of its members only the size counts
+ * struct dmda_extents_memory - source of the memory of nodes
+ * @take: takes memory for a node of a size, dmda_node_bytes(), aligned to 8; NULL if there is none.
+ *	With @is_exchange a node of at least twice its bytes is given back by the same call of the
+ *	map.
+ * @give: gives a node's memory back; of its members only the size counts
  *
  * Both are called within calls of the map, and must not call it. They may read its
  * nr_bytes, which does not have what is being taken yet, and no more what is being given.
@@ -70,15 +71,15 @@ struct dmda_extent {
 
 /**
  * struct dmda_extents - the map
- * @last: the node with the extent that was found or set last, or NULL
- * @index: its index there
- * @room: how far it could grow: that many keys behind its end are in no extent but in its
- *	chunk, and no value would wrap. A lower bound; 0 if @last is NULL.
- * @at: what it says; length 0 if @last is NULL
- * @root: the nodes, ordered by key
- * @ages: the nodes: the longer ago that an extent was added, the farther in front
- * @memory: where nodes come from
- * @is_wide: values have upper halves; else these are 0
+ * @last: node with the extent that was found or set last, or NULL
+ * @index: index of that extent in @last
+ * @room: lower bound of the keys by which that extent could grow: they are behind its end, in its
+ *	chunk and in no extent, and no value would wrap; 0 if @last is NULL
+ * @at: copy of that extent; its length is 0 if @last is NULL
+ * @root: tree of the nodes, ordered by key
+ * @ages: list of the nodes, those to which no extent was added for longest in front
+ * @memory: source of the memory of nodes
+ * @is_wide: whether values have upper halves; else these are 0
  * @nr_extents: extents in all nodes
  * @nr_bytes: memory of all nodes
  * @nr_evicted: extents forgotten for their memory since dmda_extents_init()
@@ -102,7 +103,7 @@ struct dmda_extents {
  * struct dmda_extent_hit - the answer to a look-up
  * @val_hi: upper half of the key's value
  * @val_lo: lower half of the key's value
- * @len: keys from this one on to which the extent goes on, itself included
+ * @len: number of keys, this one included, to the end of the extent
  */
 struct dmda_extent_hit {
 	u64 val_hi;

@@ -22,8 +22,8 @@
 /**
  * struct dmda_journal_place - a place in the journal
  * @sector: number of a sector
- * @chain: what it has as chain
- * @seq: operation that comes next there
+ * @chain: value of that sector's chain, see struct dmda_journal_sector
+ * @seq: number of the next operation there
  */
 struct dmda_journal_place {
 	u64 sector;
@@ -34,12 +34,12 @@ struct dmda_journal_place {
 /**
  * struct dmda_journal_batch - sectors that are being filled
  * @sectors: memory of @nr_room sectors
- * @nr_room: multiple of the journal's unit
- * @nr_used: sectors that have been begun
- * @last: the record that was put last, or NULL
- * @first: where @sectors[0] goes
- * @next_seq: operation that comes next
- * @seed: CRC with which that of a sector begins
+ * @nr_room: number of sectors that fit, a multiple of the journal's unit
+ * @nr_used: number of sectors that have been begun
+ * @last: record that was put last, or NULL
+ * @first: place in the journal of the first of @sectors
+ * @next_seq: number of the next operation
+ * @seed: CRC of what precedes every sector in its checksum
  */
 struct dmda_journal_batch {
 	struct dmda_journal_sector *sectors;
@@ -53,8 +53,8 @@ struct dmda_journal_batch {
 
 /**
  * struct dmda_journal_reader - reads a journal sector by sector
- * @next: the sector that comes next, and the operation that the next record is of
- * @seed: CRC with which that of a sector begins
+ * @next: place of the next sector, and number of the next record's operation
+ * @seed: CRC of what precedes every sector in its checksum
  */
 struct dmda_journal_reader {
 	struct dmda_journal_place next;

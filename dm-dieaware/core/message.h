@@ -53,17 +53,17 @@ enum dmda_verb {
 
 /**
  * struct dmda_message - a message
- * @verb: what it asks for; says which of the others are set
- * @hints: HINTS: the mode
- * @is_on: CLEANING: on
- * @idle_ms: IDLE: milliseconds
- * @idle_free_percent: IDLE: segments that are to be free
- * @in_place_percent: IN_PLACE: how full
- * @policy: POLICY: which
- * @file: RUNS_ADD: whose runs
- * @nr_runs: RUNS_ADD: how many, at least 1
- * @words: RUNS_ADD: three words a run, for dmda_message_run(). They point into the
- *	words that were parsed.
+ * @verb: enum dmda_verb; says which of the other members are set
+ * @hints: HINTS: enum dmda_hints_mode
+ * @is_on: CLEANING: whether segments are cleaned when free ones run out
+ * @idle_ms: IDLE: milliseconds without reads and writes after which cleaning begins
+ * @idle_free_percent: IDLE: share of segments that is made free then
+ * @in_place_percent: IN_PLACE: share of the space in use above which overwrites stay in place
+ * @policy: POLICY: order in which segments are cleaned
+ * @file: RUNS_ADD: file whose runs these are
+ * @nr_runs: RUNS_ADD: number of runs, at least 1
+ * @words: RUNS_ADD: three words for each run, for dmda_message_run(), in memory of the words that
+ *	were parsed
  */
 struct dmda_message {
 	enum dmda_verb verb;

@@ -29,18 +29,18 @@
 
 /**
  * struct dmda_node - consecutive extents of one chunk, ordered by key
- * @link: in dmda_extents.root, ordered by @key_hi and @first_key
- * @age: in dmda_extents.ages
+ * @link: link in dmda_extents.root, ordered by @key_hi and @first_key
+ * @age: link in dmda_extents.ages
  * @key_hi: upper half of every key
  * @first_key: lower half of the first extent's first key
- * @size: which of the sizes, [0, DMDA_NODE_SIZES)
- * @is_wide: values have upper halves; else these are 0 and take no memory
- * @capacity: extents that fit
- * @nr: extents, at least 1 in the tree
- * @vals_at: where the values begin, in units of 8 bytes from the node on
- * @words: of each extent the first key within its chunk, the length less one, and whether
- *	it was used since eviction last came by. Behind @capacity words come the lower
- *	halves of the values, then the upper ones.
+ * @size: index of its size, [0, DMDA_NODE_SIZES)
+ * @is_wide: whether values have upper halves; else these are 0 and take no memory
+ * @capacity: number of extents that fit
+ * @nr: number of extents, at least 1 in the tree
+ * @vals_at: offset of the values, in units of 8 bytes from the node on
+ * @words: a word for each extent: first key within its chunk, length less one, and whether it was
+ *	used since eviction last came by. Behind @capacity words come the lower halves of the
+ *	values, then the upper ones.
  */
 struct dmda_node {
 	struct rb_node link;

@@ -13,9 +13,9 @@
 
 /**
  * struct dmda_place - a place between two extents of one chunk
- * @node: where an extent would be added there, or NULL if the chunk has no node
- * @index: of the last extent of @node that begins there or lower, or -1
- * @after: the node behind @node, or the one behind the chunk's place, of any chunk, or NULL
+ * @node: node to which an extent at this place would be added, or NULL if the chunk has none
+ * @index: index of the last extent of @node that begins there or lower, or -1
+ * @after: next node in key order, of any chunk, or NULL
  */
 struct dmda_place {
 	struct dmda_node *node;

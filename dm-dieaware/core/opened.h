@@ -17,10 +17,10 @@
 #include "summary.h"
 
 /**
- * struct dmda_opened_page - what is known of a page of an open summary
+ * struct dmda_opened_page - state of a page of an open summary
  * @seq: last operation that changed it
- * @dirty_sector: first sector of the batch from which on it must be brought up to date
- *	after a crash, U64_MAX if it is as it was written
+ * @dirty_sector: first journal sector from which on a start has to bring it up to date, which is
+ *	that of a batch; U64_MAX if the device has it as it is
  */
 struct dmda_opened_page {
 	u64 seq;
@@ -29,10 +29,10 @@ struct dmda_opened_page {
 
 /**
  * struct dmda_opened - the open summaries
- * @super: of the device
+ * @super: superblock of the device
  * @segments: the segment table
- * @block: by number and page
- * @page: likewise
+ * @block: contents of the pages, by summary and page
+ * @page: state of the pages, by summary and page
  */
 struct dmda_opened {
 	const struct dmda_super *super;

@@ -16,10 +16,10 @@
 #include <dieaware/platform.h>
 
 /**
- * struct dmda_patience - of the writes that wait
- * @used: how long they have waited for want of space
+ * struct dmda_patience - time that writes have waited for want of space
+ * @used: that time, in the caller's unit
  * @last: time of the last look
- * @was_out: there was no space then
+ * @was_out: whether there was no space at the last look
  */
 struct dmda_patience {
 	u64 used;

@@ -19,15 +19,15 @@
 #define DMDA_MAX_RECORD_BYTES	14U
 
 /**
- * struct dmda_record - a record
+ * struct dmda_record - a record; which members are set depends on its kind
  * @kind: DMDA_RECORD_*, without DMDA_RECORD_END
- * @is_last: it ends its operation
- * @open: of OPEN
- * @nr_pages: of MAP, DEAD and TRIM, [1, DMDA_MAX_OP_PAGES]
- * @seg: of OPEN, CLOSE and FREE
- * @lpn: of MAP and TRIM
- * @dpn: of MAP and DEAD
- * @mtime: of CLOSE
+ * @is_last: whether it is the last one of its operation
+ * @open: OPEN: number of the open summary
+ * @nr_pages: MAP, DEAD, TRIM: number of pages, [1, DMDA_MAX_OP_PAGES]
+ * @seg: OPEN, CLOSE, FREE: the segment
+ * @lpn: MAP, TRIM: first lpn
+ * @dpn: MAP, DEAD: first device page
+ * @mtime: CLOSE: age of the newest data in the segment, as an operation's number
  */
 struct dmda_record {
 	u8 kind;

@@ -19,7 +19,7 @@
  * struct dmda_op - an operation
  * @seq: its number
  * @sector: journal sector of its first record
- * @nr_records: records that it has so far
+ * @nr_records: number of records found so far
  * @record: the records
  */
 struct dmda_op {
@@ -32,9 +32,9 @@ struct dmda_op {
 /**
  * struct dmda_replay - position in a sector
  * @sector: the sector
- * @at: next byte of its records
+ * @at: offset of the next byte of its records
  * @op: the operation that is being put together
- * @why: why it had to stop, or NULL
+ * @why: reason why it had to stop, or NULL
  */
 struct dmda_replay {
 	const struct dmda_journal_sector *sector;

@@ -15,9 +15,9 @@
 /**
  * struct dmda_root - the first page of a root in the machine's own numbers
  * @epoch: number of the checkpoint
- * @journal: where the journal goes on
- * @is_clean: nothing was in the journal when it was written, and nothing was to follow
- * @pages_written: pages written by the target since format
+ * @journal: place in the journal from which on it is needed
+ * @is_clean: whether the journal was empty when the root was written, and nothing was to follow
+ * @pages_written: number of pages that the target has written since format
  */
 struct dmda_root {
 	u64 epoch;

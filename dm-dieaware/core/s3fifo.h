@@ -22,14 +22,14 @@
 
 /**
  * struct dmda_s3fifo - small queue and ghost queue
- * @small: the small queue, a ring
- * @ghosts: the ghost queue: by place the index plus one, 0 if there is none; only the low bits,
- *	which confuses two pages at worst
- * @head: where the oldest of the small queue is
- * @nr_small: how many are in it
- * @max_small: how many should be
- * @small_size: how many can be
- * @nr_ghosts: places for ghosts
+ * @small: ring of the small queue
+ * @ghosts: ghost queue, by place: low bits of the index plus one, 0 if there is none. That two
+ *	indices have the same low bits confuses two pages at worst.
+ * @head: position in @small of the page that came first
+ * @nr_small: number of pages in @small
+ * @max_small: number of pages that @small should have at most
+ * @small_size: number of pages that fit into @small
+ * @nr_ghosts: number of places of @ghosts
  */
 struct dmda_s3fifo {
 	u64 *small;

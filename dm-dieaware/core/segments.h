@@ -22,11 +22,11 @@
 
 /**
  * struct dmda_segment - a segment
- * @nr_valid: pages that an lpn is mapped to
+ * @nr_valid: number of its pages that an lpn is mapped to
  * @state: DMDA_SEGMENT_*
- * @open: which open summary it has, or had
- * @mtime: seq of the newest data
- * @last_seq: the last operation that changed it, as far as known since start
+ * @open: number of the open summary that it has, or had
+ * @mtime: age of its newest data, as an operation's number
+ * @last_seq: last operation that changed it, as far as known since start
  */
 struct dmda_segment {
 	u32 nr_valid;
@@ -37,10 +37,10 @@ struct dmda_segment {
 };
 
 /**
- * struct dmda_segments_page - what is known of a page of the table
+ * struct dmda_segments_page - state of a page of the table
  * @seq: last operation that changed it
- * @dirty_sector: first sector of the batch from which on it must be brought up to date
- *	after a crash, U64_MAX if it is as it was written
+ * @dirty_sector: first journal sector from which on a start has to bring it up to date, which is
+ *	that of a batch; U64_MAX if the device has it as it is
  */
 struct dmda_segments_page {
 	u64 seq;
@@ -49,13 +49,13 @@ struct dmda_segments_page {
 
 /**
  * struct dmda_segments - the segment table
- * @super: of the device
- * @segment: by number
- * @page: by page of the table
- * @nr_segments: how many
- * @nr_free: how many are FREE
- * @nr_empty: how many are CLOSED and have no valid page
- * @nr_valid: valid pages in all
+ * @super: superblock of the device
+ * @segment: segments, by number
+ * @page: state of the table's pages
+ * @nr_segments: number of segments
+ * @nr_free: number of segments that are FREE
+ * @nr_empty: number of segments that are CLOSED and have no valid page
+ * @nr_valid: number of valid pages in all segments
  * @next: segment at which the search for a free one goes on
  */
 struct dmda_segments {

@@ -22,12 +22,12 @@
 
 /**
  * struct dmda_slots - the slots of a table
- * @nr_pages: its pages
- * @newest: by page: struct dmda_slot_entry of what was written last
- * @committed: by page: that of the last durable root
- * @changed: by DMDA_ENTRIES_PER_PAGE pages, which is a directory page's: not all of
- *	@newest is @committed
- * @pending: a root that has @newest is being written
+ * @nr_pages: number of the table's pages
+ * @newest: entry of what was written last, by page, as in struct dmda_slot_entry
+ * @committed: entry of the last durable root, by page
+ * @changed: whether any entry of @newest is not that of @committed, by directory page, which has
+ *	DMDA_ENTRIES_PER_PAGE of them
+ * @pending: whether a root that has @newest is being written
  */
 struct dmda_slots {
 	u64 nr_pages;

@@ -14,11 +14,11 @@
 #include "super.h"
 
 /**
- * struct dmda_written - what is known of a page that was written
- * @lpn: for which lpn
- * @seq: by which operation
- * @file: the file, or 0: unknown
- * @fpage: page of that file
+ * struct dmda_written - what the summary has about a page that was written
+ * @lpn: lpn for which it was written
+ * @seq: operation that mapped it
+ * @file: file, or 0 if unknown
+ * @fpage: page of @file
  */
 struct dmda_written {
 	lpn_t lpn;

@@ -31,14 +31,15 @@
 
 /**
  * struct dmda_format - what format is asked for
- * @uuid: of the new device
- * @label: a name, at most 31 characters; or NULL
- * @nr_device_pages: size of the device
- * @stripe_pages: pages after which its dies have had their turn
- * @segment_pages: pages of a segment, or 0: chosen
- * @journal_sectors: size of the journal, or 0: chosen
- * @journal_unit_sectors: 1, or 8 on devices of 4096-byte blocks
- * @reserve_permille: share of the segments that is not shown, [20, 900]
+ * @uuid: UUID of the new device
+ * @label: name of at most 31 characters, or NULL
+ * @nr_device_pages: size of the device in pages
+ * @stripe_pages: number of pages after which its dies have had their turn
+ * @segment_pages: size of a segment in pages; 0 leaves the choice to format
+ * @journal_sectors: size of the journal in sectors; 0 leaves the choice to format
+ * @journal_unit_sectors: multiple of sectors in which the journal is written: 8 on devices of
+ *	4096-byte blocks, else 1
+ * @reserve_permille: share of the segments that is not shown to users, [20, 900]
  */
 struct dmda_format {
 	const u8 *uuid;

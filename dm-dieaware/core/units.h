@@ -66,7 +66,7 @@ static inline u32 from_seg(seg_t seg)
 #define DMDA_FPAGE_LIMIT	(1ULL << (64 - DMDA_PAGE_SHIFT))
 
 /**
- * struct dmda_file - which file, as far as the target can tell
+ * struct dmda_file - identity of a file, as far as the target can tell
  * @id: dmda_file_id() of the inode; 0 means unknown ("anonymous")
  */
 struct dmda_file {
@@ -77,10 +77,10 @@ struct dmda_file {
 
 /**
  * struct dmda_run - consecutive pages of a file on consecutive device pages
- * @file: the file; when it is anonymous, @fpage means nothing
+ * @file: the file; if anonymous, @fpage means nothing
  * @fpage: first page in the file, below DMDA_FPAGE_LIMIT
- * @dpn: where that page lies
- * @nr_pages: length, at least 1
+ * @dpn: device page of that page
+ * @nr_pages: number of pages, at least 1
  */
 struct dmda_run {
 	struct dmda_file file;

@@ -22,8 +22,8 @@
 
 /**
  * struct dmda_candidate - a segment that may be cleaned
- * @seg: which
- * @worth: the higher, the better
+ * @seg: the segment
+ * @worth: worth of cleaning it: the higher, the better
  */
 struct dmda_candidate {
 	seg_t seg;
@@ -48,7 +48,7 @@ u32 dmda_victim_candidates(const struct dmda_segments *segments, u64 now_seq,
 /**
  * struct dmda_file_set - files that were met in a segment
  * @nr_slots: power of two above the number of pages of a segment
- * @slot: files; 0 is none
+ * @slot: hash table of files; 0 is a free slot
  */
 struct dmda_file_set {
 	u32 nr_slots;

@@ -32,10 +32,11 @@ static_assert(2 * (int)DMDA_NR_STREAMS <= DMDA_MAX_OPEN);
 
 /**
  * struct dmda_writer - the open segments
- * @super: of the device
- * @open: by kind of data: the segment, or SEG_NONE, its next page, and how many there were
- * @rest: of writes that were cut: where what is left begins, or LPN_NONE
- * @nr_cuts: how many there were
+ * @super: superblock of the device
+ * @open: open segment by stream: its number, or SEG_NONE; its next page; number of segments that
+ *	the stream has opened so far
+ * @rest: lpn at which the rest of each cut write begins, or LPN_NONE
+ * @nr_cuts: number of writes that were cut so far
  */
 struct dmda_writer {
 	const struct dmda_super *super;

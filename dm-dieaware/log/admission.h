@@ -19,10 +19,10 @@ struct dmda_log_io;
 #define DMDA_LOG_KEPT_SEGMENTS	3U
 
 /**
- * enum dmda_log_supply - is there space for users?
- * @DMDA_LOG_SUPPLY_OK: there is, or some is on its way
- * @DMDA_LOG_SUPPLY_LOW: there is none, and writes wait
- * @DMDA_LOG_SUPPLY_OUT: there is none, and writes have failed for that
+ * enum dmda_log_supply - supply of space for users
+ * @DMDA_LOG_SUPPLY_OK: there is space, or some is on its way
+ * @DMDA_LOG_SUPPLY_LOW: there is no space, and writes wait
+ * @DMDA_LOG_SUPPLY_OUT: there is no space, and writes have failed for that
  */
 enum dmda_log_supply {
 	DMDA_LOG_SUPPLY_OK,
@@ -37,7 +37,7 @@ enum dmda_log_supply {
  * @no_space_jiffies: time that they may wait for want of space; constant
  * @hands_back: whether writes and trims that have not begun go back to dm, which sends them again
  *	after the suspension
- * @supply: whether there is space for users
+ * @supply: enum dmda_log_supply
  * @told_supply: value of @supply that the world was told last
  * @is_pacing: whether users may write only as many pages as cleaning lets them: @credit
  * @credit: number of pages that they may write; below 0 if the last write took more

@@ -28,7 +28,7 @@ struct dmda_log_io;
  * @is_writing: whether it is being written
  * @is_new: whether it is in the small queue
  * @is_leaving: whether it is being written to be evicted then
- * @nr_uses: how often it was used lately; -1: it never was
+ * @nr_uses: number of recent uses; -1 if it was never used
  */
 struct dmda_log_page {
 	struct dmda_map_page map;
@@ -47,7 +47,7 @@ struct dmda_log_page {
  * @pages: struct dmda_log_page by index in the table
  * @nr_pages: number of pages in memory
  * @max_pages: number of pages that there should be at most; constant
- * @fifo: which pages came lately, and which of those have gone
+ * @fifo: record of pages that came lately, and of those that have gone again
  * @fifo_memory: memory of @fifo
  * @hand: index at which the search for one of the other pages to evict goes on
  * @nr_leaving: number of pages that are being written to be evicted then

@@ -43,7 +43,7 @@ struct dmda_log_move {
  * @is_valid: bitmap of its valid pages
  * @nr_valid: number of bits in @is_valid
  * @is_known: whether all that could be read
- * @worth: how good it is to clean it: the more, the better
+ * @worth: worth of cleaning it: the higher, the better
  */
 struct dmda_log_look {
 	seg_t seg;

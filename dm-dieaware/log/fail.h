@@ -10,9 +10,9 @@
 struct dmda_log;
 
 /**
- * struct dmda_log_failure - why the device has failed
- * @what: what was being done
- * @why: what was wrong
+ * struct dmda_log_failure - reason why the device only reads
+ * @what: action that failed, as the message names it
+ * @why: what went wrong with it
  * @work: worker that tells it to the world
  */
 struct dmda_log_failure {

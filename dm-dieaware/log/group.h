@@ -10,9 +10,9 @@
 
 /**
  * struct dmda_log_group - bios that are under way together
- * @nr_left: how many, plus one
- * @done: when there are none
- * @failed: one of them failed
+ * @nr_left: number of them that have not ended, plus one
+ * @done: completed when all have ended
+ * @failed: whether one of them failed
  */
 struct dmda_log_group {
 	atomic_t nr_left;

@@ -49,13 +49,12 @@ struct dmda_log_page;
  */
 
 /**
- * enum dmda_log_stage - how far a bio has come
- * @DMDA_LOG_CLAIM: older writes and trims of the same lpns are not done yet; a read was not
- *	looked up yet
- * @DMDA_LOG_PLACE: they are: a write needs places, a trim the worker
+ * enum dmda_log_stage - stage of a bio
+ * @DMDA_LOG_CLAIM: older writes and trims of the same lpns are not done; a read was not looked up
+ * @DMDA_LOG_PLACE: those are done; a write needs places, a trim the worker
  * @DMDA_LOG_DATA: data is being read or written, and what a write needs of the map is being read
- * @DMDA_LOG_MAPPED: its operation is done, or is none: nobody waits for its lpns, and its end is
- *	nothing but that
+ * @DMDA_LOG_MAPPED: the operation is done, or there is none: nobody waits for the bio's lpns, and
+ *	its end is nothing but that
  */
 enum dmda_log_stage {
 	DMDA_LOG_CLAIM,
@@ -88,13 +87,13 @@ enum dmda_log_stage {
  * @is_fua: whether it is a write that ends when it is durable
  * @is_fetching: whether the worker gets a write's pages of the map; it does not end before that
  * @is_written: whether the data of such a write is written
- * @has_waited: whether it has waited for a page of the map that it has not used yet
+ * @has_waited: whether it is back from waiting for a page of the map that it has yet to use
  * @is_rest: whether it is what is left of a write that a segment had no room for
  * @is_in_place: whether it is a write to where its pages are already
  * @is_same: whether the pages that a write replaces are the same pages of the same file
  * @source: enum dmda_source of a write
  * @what: enum dmda_hint of a write
- * @hint: data of the hint's way; must be the last member, see dmda_io_of()
+ * @hint: data for the hint's way to the device; must be the last member, see dmda_io_of()
  */
 struct dmda_log_io {
 	struct rb_node node;

@@ -32,11 +32,11 @@ enum model_kind {
 
 /**
  * struct model_op - one call
- * @kind: which, taken modulo MODEL_KINDS
- * @stretch: of the keys, taken modulo MODEL_STRETCHES
- * @offset: of the first key in its stretch, taken modulo MODEL_STRETCH
+ * @kind: kind of call, taken modulo MODEL_KINDS
+ * @stretch: stretch of the keys, taken modulo MODEL_STRETCHES
+ * @offset: offset of the first key in its stretch, taken modulo MODEL_STRETCH
  * @len: number of keys, bytes or nodes
- * @value: chooses among a few lines of values, so that many extents join
+ * @value: choice among a few lines of values, so that many extents join
  */
 struct model_op {
 	u8 kind;
@@ -54,8 +54,8 @@ struct model_key {
 
 /**
  * struct model - the map, the array, and their memory
- * @map: under test
- * @keys: what must be in it
+ * @map: map under test
+ * @keys: what the map must say, by key
  * @nr_bytes: memory that the map has
  * @limit_bytes: upper bound of it
  * @nr_taken: allocations, also those that failed
@@ -63,8 +63,8 @@ struct model_key {
  * @nr_failures: allocations from that one on that fail
  * @exchanged_bytes: memory for which a node of at least twice its size has to come back
  * @appended: the extent that was set last
- * @can_lose: there was too little memory: the map may know less than the array
- * @wrong: what the map did to its memory that it must not, or NULL
+ * @can_lose: whether there was too little memory, so that the map may know less than the array
+ * @wrong: forbidden thing that the map did to its memory, or NULL
  */
 struct model {
 	struct dmda_extents map;

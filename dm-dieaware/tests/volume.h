@@ -49,9 +49,9 @@ struct page_bytes {
 };
 
 /**
- * struct image - what a disk holds
- * @meta: by meta_index()
- * @tag: by dpn: what was written there, for data
+ * struct image - contents of a disk
+ * @meta: pages of metadata, by meta_index()
+ * @tag: tag of what was written as data, by dpn
  */
 struct image {
 	struct page_bytes *meta;
@@ -61,10 +61,10 @@ struct image {
 /**
  * struct pending - a write that was not flushed
  * @dpn: first page
- * @first_sector: of the page
- * @nr_sectors: 8 for whole pages
- * @tag: of a data page
- * @bytes: of metadata
+ * @first_sector: first sector of that page
+ * @nr_sectors: number of sectors, 8 for whole pages
+ * @tag: tag of a data page
+ * @bytes: bytes of a page of metadata
  */
 struct pending {
 	u64 dpn;
@@ -76,40 +76,40 @@ struct pending {
 
 /**
  * struct volume - a device in log mode
- * @test: the case
+ * @test: test case
  * @super: its superblock
- * @stable: what a power failure cannot take
- * @now: what reads get
+ * @stable: contents that a power failure cannot take
+ * @now: contents that reads get
  * @pending: writes since the last flush
- * @pending_bytes: memory for them
- * @nr_pending: how many
+ * @pending_bytes: memory of the bytes of @pending
+ * @nr_pending: number of entries of @pending
  * @segments: segment table
- * @segments_memory: its memory
+ * @segments_memory: memory of @segments
  * @map: pages of the map
- * @map_block: their bytes
+ * @map_block: bytes of the pages of @map
  * @opened: open summaries
- * @opened_memory: their memory
- * @slots: by table
- * @slots_memory: their memory
+ * @opened_memory: memory of @opened
+ * @slots: slots of the tables' pages, by table
+ * @slots_memory: memory of @slots
  * @writer: open segments
  * @batch: journal batch that is being filled
- * @sectors: its memory
+ * @sectors: memory of @batch
  * @change: all that operations change
- * @root: the last checkpoint
- * @journal_from: journal sector that a crash begins to read at
- * @durable_seq: operations up to this are durable
- * @first_seq: the first operation since it was started again
+ * @root: last durable root
+ * @journal_from: journal sector at which a start after a crash begins to read
+ * @durable_seq: last operation that is durable
+ * @first_seq: first operation since the last start
  * @mirror: a copy of @stable that is kept up to date, or NULL
- * @is_moving: data was written that is not mapped yet
- * @closing: a full segment that is to be closed when it is, or SEG_NONE
- * @is_starting: what is in the journal does not count before the next root
- * @is_dead: the power has failed: writes have no effect any more
+ * @is_moving: whether data was written that is not mapped yet
+ * @closing: full segment that is closed as soon as its data is mapped, or SEG_NONE
+ * @is_starting: whether what is in the journal does not count before the next root
+ * @is_dead: whether the power has failed, so that writes have no effect any more
  * @scratch: a page that is being put together
  * @summary: a summary that is being written
- * @nr_cuts: how often @cut was called
+ * @nr_cuts: number of calls of @cut
  * @cut: called at each write, or NULL
  * @flushed: called at each flush that the device asks for, or NULL
- * @data: for @cut and @flushed
+ * @data: data for @cut and @flushed
  */
 struct volume {
 	struct kunit *test;

@@ -10,7 +10,7 @@
  * struct words - a line cut at its spaces
  * @argc: number of words
  * @argv: the words
- * @line: their memory
+ * @line: memory of the words
  */
 struct words {
 	unsigned int argc;

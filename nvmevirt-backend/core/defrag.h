@@ -33,12 +33,12 @@
 
 /**
  * struct ftl_defrag_entry - a page has data that was written for another page
- * @seq: number of the page's data from this entry on
+ * @seq: number that the page's data has from this entry on
  * @data: number that the data was written with
- * @commit_ns: time from which a power failure leaves it
+ * @commit_ns: time from which a power failure leaves the entry
  * @lpn: the page
  * @home: page that the data was written for
- * @place: place on NAND that had it last
+ * @place: place on NAND that had the data last
  * @reserved: zero
  */
 struct ftl_defrag_entry {
@@ -53,9 +53,9 @@ struct ftl_defrag_entry {
 
 /**
  * struct ftl_defrag_head - begins the log
- * @nr: entries
- * @nr_compactions: times it was compacted
- * @nr_kept: entries that compactions have kept
+ * @nr: number of entries
+ * @nr_compactions: number of compactions so far
+ * @nr_kept: number of entries that compactions have kept
  */
 struct ftl_defrag_head {
 	u64 nr;

@@ -26,12 +26,12 @@
 /**
  * struct ftl_dof - a set of pages while it is counted
  * @ftl: the drive
- * @nr_pages: mapped pages so far
- * @nr_units: flash units that they are in
- * @most_units: units of the die that has the most
- * @die_units: units, by die
+ * @nr_pages: number of mapped pages so far
+ * @nr_units: number of flash units that they are in
+ * @most_units: number of flash units of the die that has the most
+ * @die_units: number of flash units, by die
  * @unit: hash table of the units, each its number plus one; 0 is a free slot
- * @hash_bits: its size
+ * @hash_bits: log2 of the size of @unit
  */
 struct ftl_dof {
 	const struct ftl *ftl;

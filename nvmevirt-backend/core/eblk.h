@@ -37,8 +37,8 @@ enum ftl_eblk_state {
 
 /**
  * struct ftl_eblk - one erase block
- * @nr_valid: valid pages in it
- * @nr_erases: times it was erased
+ * @nr_valid: number of valid pages in it
+ * @nr_erases: number of times that it was erased
  * @filled_at: number that the block got when it was full, ascending within the die
  * @state: enum ftl_eblk_state
  */
@@ -52,7 +52,7 @@ struct ftl_eblk {
 /**
  * struct ftl_eblk_stream - where a stream writes
  * @eblk: open block plus one, or 0
- * @next_unit: units of it that were handed out
+ * @next_unit: number of its units that were handed out
  */
 struct ftl_eblk_stream {
 	u32 eblk;
@@ -61,14 +61,14 @@ struct ftl_eblk_stream {
 
 /**
  * struct ftl_eblk_die - erase blocks of a die
- * @nr_erases: erases of its blocks
- * @nr_bad: blocks that are bad
+ * @nr_erases: number of erases of all its blocks
+ * @nr_bad: number of blocks that are bad
  * @doomed: block that will be bad when it is empty, plus one, or 0
- * @nr_freed: blocks that were freed so far; wraps
- * @free: free blocks, least erases first; items are numbered within the die
- * @stream: by enum ftl_stream
- * @nr_filled: blocks that have filled so far; wraps
- * @full: full blocks, see ftl_eblk_rank(); items are numbered within the die
+ * @nr_freed: number of blocks that were freed so far; wraps
+ * @free: queue of free blocks, least erases first; items are numbered within the die
+ * @stream: where each stream writes, by enum ftl_stream
+ * @nr_filled: number of blocks that have filled so far; wraps
+ * @full: queue of full blocks, see ftl_eblk_rank(); items are numbered within the die
  */
 struct ftl_eblk_die {
 	u64 nr_erases;
@@ -83,12 +83,12 @@ struct ftl_eblk_die {
 
 /**
  * struct ftl_eblks - all erase blocks
- * @geo: sizes
- * @eblk: by number
- * @die: by die
- * @nr_erases: erases of all blocks
- * @spare_eblks: blocks of each die that may be bad
- * @read_only: a die has lost more than that
+ * @geo: sizes of the drive
+ * @eblk: erase blocks by number
+ * @die: erase blocks of each die
+ * @nr_erases: number of erases of all blocks
+ * @spare_eblks: number of blocks of each die that may be bad
+ * @read_only: whether a die has lost more than @spare_eblks
  */
 struct ftl_eblks {
 	const struct ftl_geometry *geo;

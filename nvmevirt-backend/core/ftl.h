@@ -122,14 +122,15 @@ enum ftl_hint {
 /**
  * struct ftl_request - one host command on a range of pages
  * @first: first page
- * @nr_pages: pages, [1, FTL_MAX_TRANSFER_PAGES]
- * @bytes: bytes that cross the host link
- * @head_partial: the first page is covered only in part: it is read before it is written
- * @tail_partial: the same for the last page
- * @fua: the write must be durable when it completes
+ * @nr_pages: number of pages, [1, FTL_MAX_TRANSFER_PAGES]
+ * @bytes: number of bytes that cross the host link
+ * @head_partial: whether the first page is covered only in part, so that it is read before it is
+ *	written
+ * @tail_partial: whether that holds for the last page
+ * @fua: whether the write must be durable when it completes
  * @hint: placement hint, for writes
  * @pred: predecessor of @first, for FTL_HINT_APPEND
- * @die: where to begin, for FTL_HINT_DIE
+ * @die: die of @first, for FTL_HINT_DIE
  */
 struct ftl_request {
 	lpn_t first;
@@ -147,7 +148,7 @@ struct ftl_request {
  * struct ftl_share_range - pages that are to have the data of others
  * @to: first page that gets data
  * @from: first page whose data it gets
- * @nr: pages
+ * @nr: number of pages
  */
 struct ftl_share_range {
 	lpn_t to;
@@ -158,7 +159,7 @@ struct ftl_share_range {
 /**
  * struct ftl_lpn_range - consecutive pages
  * @first: first page
- * @nr: pages
+ * @nr: number of pages
  */
 struct ftl_lpn_range {
 	lpn_t first;
@@ -171,14 +172,14 @@ struct ftl_lpn_range {
 
 /**
  * struct ftl_redistribution - a redistribute command
- * @range: pages, within the drive, in the order in which they are read
- * @nr_ranges: ranges, [1, FTL_SPREAD_MAX_RANGES]
- * @threshold_permille: DoF_P from which they are written again, [0, 1000]
- * @nr_pages: pages of all ranges, at most FTL_SPREAD_MAX_PAGES
- * @memory: ftl_dof_bytes() bytes for @nr_pages
- * @before_permille: gets their DoF_P (dof.h)
- * @after_permille: gets the same after the command
- * @done_ns: gets the time at which the command completes
+ * @range: ranges of pages within the drive, in the order in which they are read
+ * @nr_ranges: number of ranges, [1, FTL_SPREAD_MAX_RANGES]
+ * @threshold_permille: DoF_P from which on the pages are written again, [0, 1000]
+ * @nr_pages: number of pages of all ranges, at most FTL_SPREAD_MAX_PAGES
+ * @memory: working memory, ftl_dof_bytes() for @nr_pages
+ * @before_permille: DoF_P before the command (dof.h), set by it
+ * @after_permille: DoF_P after the command, set by it
+ * @done_ns: time at which the command completes, set by it
  */
 struct ftl_redistribution {
 	const struct ftl_lpn_range *range;
@@ -198,9 +199,9 @@ struct ftl_redistribution {
 /**
  * enum ftl_share_result - what became of a share command
  * @FTL_SHARE_DONE: all of it was done
- * @FTL_SHARE_OVERLAP: nothing was: a page gets data twice, or gets and gives it
- * @FTL_SHARE_UNMAPPED: nothing was: a page whose data was asked for has none
- * @FTL_SHARE_FULL: nothing was: there is no room for so many sharers or log entries
+ * @FTL_SHARE_OVERLAP: refused: a page would get data twice, or get and give it
+ * @FTL_SHARE_UNMAPPED: refused: a page whose data was asked for has none
+ * @FTL_SHARE_FULL: refused: there is no room for so many sharers or log entries
  */
 enum ftl_share_result {
 	FTL_SHARE_DONE,

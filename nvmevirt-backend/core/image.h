@@ -32,7 +32,7 @@
 #define FTL_IMAGE_VERSION	2U
 
 /**
- * enum ftl_image_state - what became of a file
+ * enum ftl_image_state - state of a file
  * @FTL_IMAGE_CLEAN: it holds the drive as it was switched off
  * @FTL_IMAGE_IN_USE: the drive was on, or was being written to the file, and nobody came
  *	back. The half of @epoch holds the drive as it was switched off before; with an
@@ -44,13 +44,13 @@ enum ftl_image_state {
 };
 
 /**
- * struct ftl_image - a file
+ * struct ftl_image - contents of a file's header
  * @state: enum ftl_image_state
- * @serial: number of the header, 0 before the first; an even one stands in block 0
+ * @serial: serial number of the header, 0 before the first; an even one stands in block 0
  * @epoch: number of the last time that the drive was written to it
  * @area_bytes: size of the out-of-band area
  * @nr_lpns: pages of the drive
- * @identity: what else makes it this drive; all of it is compared or restored by the caller
+ * @identity: all else that makes it this drive; compared or restored by the caller
  */
 struct ftl_image {
 	u32 state;

@@ -15,15 +15,15 @@
 
 /**
  * struct ftl_l2p - both maps
- * @nr_lpns: logical pages
- * @nr_places: places, the slots of open units included
- * @place_of: by lpn; a place plus one, 0 if unmapped
- * @owner_of: by place; an lpn plus one, 0 if the place holds nothing valid
- * @region_mapped: by region (FTL_REGION_PAGES): pages of it that are mapped
- * @region_changed: by region: pages of it were mapped or unmapped since the table of what is
- *	mapped was made (ftl_oob_trim())
+ * @nr_lpns: number of logical pages
+ * @nr_places: number of places, the slots of open units included
+ * @place_of: place plus one, by lpn; 0 if unmapped
+ * @owner_of: lpn plus one, by place; 0 if the place holds nothing valid
+ * @region_mapped: number of mapped pages, by region (FTL_REGION_PAGES)
+ * @region_changed: whether pages were mapped or unmapped since the table of what is mapped was made
+ *	(ftl_oob_trim()), by region
  * @oob: out-of-band data that follows what the maps do, or NULL
- * @share: pages that lie in places of others, or NULL
+ * @share: sharers: pages that lie in places of others, or NULL
  */
 struct ftl_l2p {
 	u64 nr_lpns;

@@ -26,14 +26,14 @@
 /**
  * struct ftl_nand_die - one die
  * @busy_until_ns: time at which it has done all that was asked, scaled
- * @channel: its channel
+ * @channel: channel on which it is
  * @held: flash unit in the page register plus one, or 0
  * @busy_ns: time at work, unscaled
- * @units_read: senses
- * @units_programmed: programs
- * @eblks_erased: erases
- * @pages_host: pages programmed for the host
- * @pages_gc: pages moved by collection
+ * @units_read: number of senses
+ * @units_programmed: number of programs
+ * @eblks_erased: number of erases
+ * @pages_host: number of pages programmed for the host
+ * @pages_gc: number of pages moved by collection
  * @gc_ns: share of @busy_ns that was collection: copies and erases
  */
 struct ftl_nand_die {
@@ -51,10 +51,10 @@ struct ftl_nand_die {
 
 /**
  * struct ftl_nand - all dies
- * @geo: sizes
+ * @geo: sizes of the drive
  * @params: latencies, unscaled
- * @die: by die
- * @channel: by channel
+ * @die: dies by number
+ * @channel: channels by number
  * @page_transfer_ns: time of a page on the channel, unscaled
  */
 struct ftl_nand {

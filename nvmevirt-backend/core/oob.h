@@ -50,8 +50,8 @@ struct ftl_defrag_head;
 /**
  * struct ftl_oob_trim - record of a trim
  * @first: first page
- * @nr: pages
- * @seq: data of these pages with a smaller number is gone
+ * @nr: number of pages
+ * @seq: number below which data of these pages is gone
  */
 struct ftl_oob_trim {
 	u64 first;
@@ -63,10 +63,10 @@ struct ftl_oob_trim {
  * struct ftl_oob_head - begins the area
  * @seq: number that was given to data last
  * @stamp: number that was given to a program or erase last
- * @table_seq: data with a number up to this of pages that the table has as unmapped is gone
- * @nr_trims: records since then
- * @counters: struct ftl_stats
- * @trim: the records
+ * @table_seq: number up to which data is gone of pages that the table has as unmapped
+ * @nr_trims: number of records since the table was made
+ * @counters: counters of the drive, a struct ftl_stats
+ * @trim: records of trims
  */
 struct ftl_oob_head {
 	u64 seq;
@@ -79,7 +79,7 @@ struct ftl_oob_head {
 
 /**
  * struct ftl_oob_die - what is kept of a die
- * @busy_ns: as in struct ftl_die_stats, like all that follow
+ * @busy_ns: time at work, as in struct ftl_die_stats, like all that follow
  */
 struct ftl_oob_die {
 	u64 busy_ns;
@@ -92,7 +92,7 @@ struct ftl_oob_die {
 
 /**
  * struct ftl_oob_open - what is kept of an open unit whose slots hold saved pages
- * @die: its die
+ * @die: die of the unit
  * @kind: enum ftl_unit_kind
  */
 struct ftl_oob_open {
@@ -104,11 +104,11 @@ struct ftl_oob_open {
  * struct ftl_op - a program or erase that is booked
  * @start_ns: time at which it begins to change cells
  * @end_ns: time at which it is done
- * @stamp: order of booking
+ * @stamp: number in the order of booking
  * @target: flash unit or erase block
- * @next: the one booked next on the die, or the next free one, plus one
- * @is_erase: an erase
- * @is_draft: the program of a draft
+ * @next: op that is booked next on the die, or the next free one, plus one, or 0
+ * @is_erase: whether it is an erase
+ * @is_draft: whether it is the program of a draft
  */
 struct ftl_op {
 	u64 start_ns;
@@ -122,8 +122,8 @@ struct ftl_op {
 
 /**
  * struct ftl_op_list - what is booked on a die
- * @first: the op to end first, plus one, or 0
- * @last: the op booked last, plus one, or 0
+ * @first: op that ends first, plus one, or 0
+ * @last: op that was booked last, plus one, or 0
  */
 struct ftl_op_list {
 	u32 first;
@@ -133,7 +133,7 @@ struct ftl_op_list {
 /**
  * struct ftl_oob_prev - what buffered data took the place of
  * @seq: number of the newest data of its page that is on NAND or booked, 0 if none is
- * @place: where that is, plus one, or 0: its erase block must not be erased before the
+ * @place: place of that data, plus one, or 0: its erase block must not be erased before the
  *	buffered data is on NAND
  */
 struct ftl_oob_prev {
@@ -143,40 +143,40 @@ struct ftl_oob_prev {
 
 /**
  * struct ftl_oob - out-of-band data, and what is booked
- * @geo: sizes
- * @now_ns: time of the drive
+ * @geo: sizes of the drive
+ * @now_ns: present time of the drive
  * @program_ns: duration of a program, scaled
  * @erase_ns: duration of an erase, scaled
- * @nr_lpns: pages shown to the host
- * @is_volatile: a power failure takes open units of the host
- * @area: what power failures leave
- * @area_bytes: its size
- * @dirty: by chunk of the area: it was changed since somebody looked
- * @head: begins the area
- * @die: by die
- * @open: by open unit
- * @stamp: by flash unit: order of its program with FTL_OOB_DRAFT, 0 if erased, or FTL_OOB_TORN
- * @seq: by place: number of the data; slots of open units included
- * @erases: by erase block: times it was erased, and FTL_OOB_BAD
- * @lpn: by place: page it is of, plus one; 0 is none
- * @is_mapped: a bit for each lpn: the table of pages that were mapped at @head->table_seq
- * @defrag: begins the defrag log (defrag.h)
- * @defrag_entry: its entries
- * @max_defrag: how many fit
- * @nr_ops: ops that can be booked
- * @free_op: an op that is not booked plus one, or 0
- * @op: the ops
- * @ops: by die
- * @op_seq: by op and slot: number of the data
- * @op_lpn: by op and slot: page plus one
- * @booked: by flash unit: op that is to program it, the last of them, plus one, or 0
- * @prev: by slot of open units: place on NAND of the data whose place this takes, plus one
- * @prev_seq: by slot of open units: number of its page's newest data that is on NAND or booked
- * @safe_ns: by erase block: when what took the place of its stale pages is on NAND
- * @nr_hurried: ops that counted as ended because the lists were full
- * @cut_countdown: ops until the power fails, 0: it does not
- * @cut_op_ns: end of the op with which it does, U64_MAX while that is not booked
- * @cut_ns: when it does, U64_MAX while nobody has asked since
+ * @nr_lpns: number of pages shown to the host
+ * @is_volatile: whether a power failure takes open units of the host
+ * @area: memory that outlives a power failure
+ * @area_bytes: size of @area
+ * @dirty: whether a chunk of the area was changed since somebody looked, by chunk
+ * @head: begin of the area
+ * @die: counters by die
+ * @open: die and kind by open unit
+ * @stamp: order of the program, with FTL_OOB_DRAFT, by flash unit; 0 if erased, or FTL_OOB_TORN
+ * @seq: number of the data, by place, slots of open units included
+ * @erases: number of erases, and FTL_OOB_BAD, by erase block
+ * @lpn: page of the data plus one, by place; 0 is none
+ * @is_mapped: bitmap of the lpns that were mapped at @head->table_seq
+ * @defrag: begin of the defrag log (defrag.h)
+ * @defrag_entry: entries of the defrag log
+ * @max_defrag: number of entries that fit into the defrag log
+ * @nr_ops: number of ops that can be booked
+ * @free_op: op that is not booked, plus one, or 0
+ * @op: ops, booked or free
+ * @ops: list of what is booked, by die
+ * @op_seq: number of the data, by op and slot
+ * @op_lpn: page of the data plus one, by op and slot
+ * @booked: op that is to program the flash unit, the last of several, plus one, or 0; by flash unit
+ * @prev: place on NAND of the data whose place this takes, plus one, or 0; by slot of open units
+ * @prev_seq: number of its page's newest data that is on NAND or booked, by slot of open units
+ * @safe_ns: time at which what took the place of its stale pages is on NAND, by erase block
+ * @nr_hurried: number of ops that counted as ended because all were booked
+ * @cut_countdown: number of ops until the power fails, 0 if it does not
+ * @cut_op_ns: end of the op with which the power fails, U64_MAX while that is not booked
+ * @cut_ns: time at which the power fails, U64_MAX while nobody has asked since
  */
 struct ftl_oob {
 	const struct ftl_geometry *geo;

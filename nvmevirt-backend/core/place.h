@@ -61,7 +61,7 @@
  * @units: the open units
  * @cursor: die of the next PLAIN unit
  * @begin: die on which the next file begins
- * @wear_permille: as in struct ftl_params
+ * @wear_permille: share by which a die's erases may be above the mean, as in struct ftl_params
  */
 struct ftl_place {
 	struct ftl_units *units;
@@ -75,14 +75,14 @@ struct ftl_place {
  * @hint: hint that is obeyed; FTL_HINT_NONE if the command's cannot be
  * @pred: page that the next one follows, or LPN_NONE
  * @die: die that the host has named, or DIE_NONE
- * @obeyed: the pages being placed are where the hint wants them
- * @off_die: they are on another die because theirs was full
- * @levelled: they are on another die because theirs was worn
- * @opened: the pages placed last have opened their unit
- * @nr_obeyed: pages that are where the hint wants them
- * @nr_off_die: pages that are on another die because theirs was full
- * @nr_levelled: pages that are on another die because theirs was worn
- * @nr_stuck: units for pages of worn dies that were opened on one, as no other had room
+ * @obeyed: whether the pages being placed are where the hint wants them
+ * @off_die: whether they are on another die because theirs was full
+ * @levelled: whether they are on another die because theirs was worn
+ * @opened: whether the pages placed last have opened their unit
+ * @nr_obeyed: number of pages that are where the hint wants them
+ * @nr_off_die: number of pages that are on another die because theirs was full
+ * @nr_levelled: number of pages that are on another die because theirs was worn
+ * @nr_stuck: number of units for pages of worn dies that were opened on one, as no other had room
  */
 struct ftl_placing {
 	enum ftl_hint hint;

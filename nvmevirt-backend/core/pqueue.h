@@ -11,8 +11,8 @@
 
 /**
  * struct ftl_pqueue_entry - an item of the queue
- * @key: what the queue is ordered by
- * @item: caller's number
+ * @key: number by which the queue is ordered
+ * @item: number of the item, the caller's
  */
 struct ftl_pqueue_entry {
 	u64 key;
@@ -21,9 +21,9 @@ struct ftl_pqueue_entry {
 
 /**
  * struct ftl_pqueue - the queue
- * @entry: the heap; the children of entry i are 2i + 1 and 2i + 2
- * @position: by item, its index in @entry plus one, or 0 if it is not in the queue
- * @nr: entries in use; the caller sees to it that they fit
+ * @entry: heap; the children of entry i are 2i + 1 and 2i + 2
+ * @position: index in @entry plus one, by item; 0 if it is not in the queue
+ * @nr: number of entries; the caller sees to it that they fit
  */
 struct ftl_pqueue {
 	struct ftl_pqueue_entry *entry;

@@ -37,9 +37,9 @@ enum ftl_saving_action {
 /**
  * struct ftl_saving_step - a step
  * @action: enum ftl_saving_action
- * @first: first block
- * @nr: blocks, 1 of a write
- * @data: what is written; valid until the next step
+ * @first: first block that is written or not needed any more
+ * @nr: number of blocks, 1 of a write
+ * @data: contents of the block that is written; valid until the next step
  */
 struct ftl_saving_step {
 	enum ftl_saving_action action;
@@ -50,14 +50,14 @@ struct ftl_saving_step {
 
 /**
  * struct ftl_saving - a drive that is being written
- * @image: its file; has the new state, serial number and epoch when all is done
- * @area: its out-of-band area
+ * @image: file of the drive; has the new state, serial number and epoch when all is done
+ * @area: out-of-band area of the drive
  * @page_of: gives the data of a page, or NULL
- * @context: for @page_of
+ * @context: first argument of @page_of
  * @block: memory of one block
- * @phase: how far it is
- * @at: block of the area or of checksums that is next
- * @page: page that is next
+ * @phase: kind of step that is next
+ * @at: number of the block of the area or of checksums that is next
+ * @page: lpn of the page that is next
  */
 struct ftl_saving {
 	struct ftl_image *image;

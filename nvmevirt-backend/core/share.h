@@ -32,11 +32,11 @@ struct ftl_defrag_entry;
 
 /**
  * struct ftl_sharer - a page that lies in the place of another page's data
- * @lpn: the page plus one, 0 if the record is free
- * @place: where it lies
- * @entry: its entry in the defrag log plus one, 0 without out-of-band data
- * @same_place: the next sharer of its bucket by place plus one, or the next free record
- * @same_lpn: the next one of its bucket by page plus one
+ * @lpn: lpn of the page plus one, 0 if the record is free
+ * @place: place in which it lies
+ * @entry: entry of it in the defrag log plus one, 0 without out-of-band data
+ * @same_place: next sharer of its bucket by place, plus one, or the next free record, or 0
+ * @same_lpn: next sharer of its bucket by page, plus one, or 0
  */
 struct ftl_sharer {
 	u32 lpn;
@@ -48,16 +48,16 @@ struct ftl_sharer {
 
 /**
  * struct ftl_share - all sharers
- * @most: sharers that commands may make
- * @max: records
- * @nr: records in use
- * @nr_extra: mapped pages less the places that they lie in
- * @bits: size of the hash tables
- * @free: a free record plus one, or 0
- * @sharer: the records
- * @by_place: hash table of records plus one
- * @by_lpn: the same by page
- * @next: by entry of the defrag log, for its replay
+ * @most: number of sharers that commands may make
+ * @max: number of records
+ * @nr: number of records in use
+ * @nr_extra: number of mapped pages less that of the places in which they lie
+ * @bits: log2 of the size of the hash tables
+ * @free: free record plus one, or 0
+ * @sharer: records
+ * @by_place: hash table by place, of records plus one
+ * @by_lpn: hash table by page, of records plus one
+ * @next: next entry of the same bucket plus one, by entry of the defrag log, for its replay
  */
 struct ftl_share {
 	u32 most;

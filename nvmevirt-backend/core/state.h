@@ -12,9 +12,9 @@
 #include "wbuf.h"
 
 /**
- * struct ftl_sense - what a read command needs of one flash unit
- * @flash_unit: the unit
- * @nr_pages: pages of it
+ * struct ftl_sense - pages of one flash unit that a read command needs
+ * @flash_unit: number of the flash unit
+ * @nr_pages: number of its pages
  */
 struct ftl_sense {
 	u32 flash_unit;
@@ -23,9 +23,10 @@ struct ftl_sense {
 
 /**
  * struct ftl_exchange - where a die goes on to give cold data, see exchange.h
- * @at: block that is next, counted from where the die begins
- * @filled_at: tells the block from later ones in its place
- * @next_unit: unit of it to be looked at next
+ * @at: number of the next block, counted from the one with which the die begins
+ * @filled_at: number that this block got when it was full, by which it is known from later ones in
+ *	its place
+ * @next_unit: next unit of the block to be looked at
  */
 struct ftl_exchange {
 	u32 at;
@@ -36,16 +37,17 @@ struct ftl_exchange {
 /**
  * struct ftl_gc_die - collection of a die
  * @victim: block that is being collected plus one, or 0
- * @is_doomed: it is bad, not free, when it is empty
- * @pass: how often its slots were gone over
- * @slot: slot of it to be looked at next
+ * @is_doomed: whether the victim is bad, and not free, when it is empty
+ * @pass: number of times that its slots were gone over
+ * @slot: next of its slots to be looked at
  * @follow: page behind the row that was moved last, or 0
  * @sensed: flash unit whose pages are being moved plus one, or 0
- * @nr_victims: victims so far; wraps
- * @steps_per_program: steps that keep up with the host, see ftl_gc_pace()
- * @fail_program: programs until one fails, or 0
- * @fail_erase: erases until one fails, or 0
- * @exchange: cold data that it gives
+ * @nr_victims: number of victims so far; wraps
+ * @steps_per_program: number of steps for each program that keep up with the host, see
+ *	ftl_gc_pace()
+ * @fail_program: number of programs until one fails, or 0
+ * @fail_erase: number of erases until one fails, or 0
+ * @exchange: position in what the die gives to others
  * @idle_until_ns: end of the work that the die did last if it was background work
  */
 struct ftl_gc_die {
@@ -66,9 +68,9 @@ struct ftl_gc_die {
 /**
  * struct ftl_mend - mending, see mend.h
  * @next: page where the present lap goes on
- * @nr: pages of the row there
- * @begun: runs that had been put out when the present lap began
- * @done: the same of the last whole lap
+ * @nr: number of pages of the row there
+ * @begun: number of runs that had been put out when the present lap began
+ * @done: number of runs that had been put out when the last whole lap began
  */
 struct ftl_mend {
 	u64 next;
@@ -82,9 +84,9 @@ struct ftl_mend {
 #define FTL_SENSE_SLOTS_SHIFT	11
 
 /**
- * struct ftl_sense_slot - a slot of that table
+ * struct ftl_sense_slot - slot of the table that finds a flash unit in a command
  * @command: number of the read command that it belongs to; all others are void
- * @sense: index of the sense
+ * @sense: index of the sense in ftl.sense
  */
 struct ftl_sense_slot {
 	u32 command;
@@ -93,33 +95,33 @@ struct ftl_sense_slot {
 
 /**
  * struct ftl - a drive
- * @params: what it was made with
- * @geo: sizes
- * @map: where pages are
+ * @params: parameters with which it was made
+ * @geo: sizes that follow from @params
+ * @map: places of pages, and owners of places
  * @blocks: erase blocks
  * @units: open units
  * @place: placement
  * @nand: timelines of the dies
  * @wbuf: room in the write buffer
- * @share: pages that lie in places of others; in use if @params.share_pages
+ * @share: sharers: pages that lie in places of others; in use if @params.share_pages
  * @oob: out-of-band data; in use if @params.oob
  * @from_host: direction of the link that writes use
  * @to_host: direction of the link that reads use
- * @gc: collection, by die
- * @mend: mending
- * @nr_log_entries: entries of the defrag log that are not programmed yet
- * @nr_exchanges: cold units that are to move at the next write
+ * @gc: state of collection, by die
+ * @mend: state of mending
+ * @nr_log_entries: number of entries of the defrag log that are not programmed yet
+ * @nr_exchanges: number of cold units that are to move at the next write
  * @idle_die: die that may collect at the next command
  * @begun_ns: time of ftl_init()
  * @command_ns: time of the last command
  * @now_ns: time of the present call; never goes back
  * @next_cmd_ns: time from which the firmware takes the next command
  * @programmed_ns: end of the last program
- * @command_programmed_ns: the same of the present write command, or 0
- * @collecting: a victim is being collected
- * @read_commands: read commands so far; wraps
+ * @command_programmed_ns: end of the last program of the present write command, or 0
+ * @collecting: whether a victim is being collected
+ * @read_commands: number of read commands so far; wraps
  * @sense: senses of the present read command
- * @sense_slot: finds a flash unit in @sense
+ * @sense_slot: table that finds a flash unit in @sense
  * @stats: counters that are not kept elsewhere
  */
 struct ftl {

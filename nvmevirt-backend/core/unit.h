@@ -45,17 +45,17 @@ enum ftl_unit_kind {
 
 /**
  * struct ftl_unit - an open unit
- * @link: in the list of free units, of runs by last use, of full or of held units
- * @same_hash: units whose @replaces falls into the same bucket
+ * @link: link in the list of free units, of runs by last use, of full or of held units
+ * @same_hash: link to units whose @replaces falls into the same bucket
  * @die: die that it will be programmed on
  * @replaces: flash unit whose pages it gathers, plus one, or 0
- * @nr_filled: slots in use, holes included
- * @nr_valid: pages in it
+ * @nr_filled: number of slots in use, holes included
+ * @nr_valid: number of pages in it
  * @kind: enum ftl_unit_kind
- * @due_ns: time at which it is programmed, if it is held
- * @is_new: a GC unit holds data that is not on NAND yet
- * @fresh: slots with pages of the host that are not on NAND, a bit each
- * @fresh_link: in the list of the die's units that have such pages
+ * @due_ns: time at which it is programmed, of a held unit
+ * @is_new: whether a GC unit holds data that is not on NAND yet
+ * @fresh: bitmap of slots with pages of the host that are not on NAND
+ * @fresh_link: link in the list of the die's units that have such pages
  */
 struct ftl_unit {
 	struct list_head link;
@@ -72,13 +72,13 @@ struct ftl_unit {
 };
 
 /**
- * struct ftl_unit_die - what the units know of a die
- * @nr_valid: valid pages, in units of any kind and on NAND
- * @nr_claimed: @nr_valid, and the slots of the host's open units that hold nothing
- * @mixed: its MIXED unit, or NULL
- * @gc: its GC unit, or NULL
+ * struct ftl_unit_die - pages and units of a die
+ * @nr_valid: number of valid pages, in units of any kind and on NAND
+ * @nr_claimed: @nr_valid, and the number of slots of the host's open units that hold nothing
+ * @mixed: MIXED unit of the die, or NULL
+ * @gc: GC unit of the die, or NULL
  * @last_sent: page that was last sent to this die by its number, plus one, or 0
- * @fresh: units of the host with pages that are not on NAND
+ * @fresh: list of units of the host with pages that are not on NAND
  */
 struct ftl_unit_die {
 	u32 nr_valid;
@@ -91,26 +91,26 @@ struct ftl_unit_die {
 
 /**
  * struct ftl_units - all open units
- * @geo: sizes
- * @map: where pages are
- * @blocks: where the pages are that are on NAND
- * @unit: the units, @geo->nr_open of them
- * @die: by die
- * @plain: the PLAIN unit, or NULL
- * @row: the ROW unit, or NULL
- * @replacing: hash of the units that replace a flash unit
- * @hash_bits: size of @replacing
- * @max_runs: runs that stay open between commands
- * @nr_runs: runs that are open, [0, @max_runs + 1]
- * @max_held: full units that may wait
- * @nr_held: full units that wait
- * @nr_host: open units of the host, full and held ones included
- * @nr_evicted: runs that were put out
- * @nr_mapped: pages that are mapped
- * @free: units that are not in use
- * @runs: RUN units, least recently used first
- * @full: full units
- * @held: full units that wait for their time, the next one first
+ * @geo: sizes of the drive
+ * @map: places of pages
+ * @blocks: erase blocks, which count the pages on NAND
+ * @unit: units, @geo->nr_open of them
+ * @die: pages and units by die
+ * @plain: PLAIN unit, or NULL
+ * @row: ROW unit, or NULL
+ * @replacing: hash table of the units that replace a flash unit
+ * @hash_bits: log2 of the size of @replacing
+ * @max_runs: number of runs that stay open between commands
+ * @nr_runs: number of runs that are open, [0, @max_runs + 1]
+ * @max_held: number of full units that may wait
+ * @nr_held: number of full units that wait
+ * @nr_host: number of open units of the host, full and held ones included
+ * @nr_evicted: number of runs that were put out so far
+ * @nr_mapped: number of mapped pages
+ * @free: list of units that are not in use
+ * @runs: list of RUN units, least recently used first
+ * @full: list of full units
+ * @held: list of full units that wait for their time, the next one first
  */
 struct ftl_units {
 	const struct ftl_geometry *geo;

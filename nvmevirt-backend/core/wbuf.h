@@ -15,10 +15,10 @@
 
 /**
  * struct ftl_wbuf - the buffer
- * @nr_units: units that fit
+ * @nr_units: number of units that fit
  * @ring_mask: size of @end_ns less one
  * @first: entry of @end_ns with the earliest end, modulo the ring's size
- * @nr_programs: programs whose data is still in the buffer
+ * @nr_programs: number of programs whose data is still in the buffer
  * @admitted_ns: time at which the last unit was let in
  * @end_ns: ends of these programs, in ascending order
  */

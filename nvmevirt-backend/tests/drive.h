@@ -40,8 +40,8 @@
 
 /**
  * struct drive_shape - a geometry to try
- * @name: shown with the case
- * @nr_channels: as in struct ftl_params, like all that follow
+ * @name: name that is shown with the case
+ * @nr_channels: number of channels, as in struct ftl_params, like all that follow
  */
 struct drive_shape {
 	const char *name;
