@@ -13,7 +13,7 @@ struct dmda_message;
 
 /**
  * dmda_hints_message() - do what a message about hints says
- * @result: for an answer, of @maxlen bytes
+ * @result: gets the answer, @maxlen bytes
  *
  * Context: may sleep.
  * Return: as target_type.message; -ENOTTY: it is about something else.

@@ -27,7 +27,7 @@ struct dmda_tails {
 /**
  * dmda_hint_run() - the whole pages of its file that a bio begins with, as a run
  * @write: its @identity is known; gets its @run
- * @sector: of the bio in the target
+ * @sector: first sector of the bio, in the target
  *
  * Context: from map.
  * Return: false if the bio does not begin and end at pages, or at a place in the file that
@@ -55,7 +55,7 @@ void dmda_hint_forget_all(struct dmda *dmda);
 
 /**
  * dmda_hint_watch() - learn from what is no write
- * @sector: of the bio in the target
+ * @sector: first sector of the bio, in the target
  *
  * Context: from map.
  */

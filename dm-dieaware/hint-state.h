@@ -105,7 +105,7 @@ void dmda_hints_stop(struct dmda *dmda);
 /**
  * dmda_hints_set() - a message says whether hints are wanted: decide again
  * @dmda: the target
- * @hints: what it says
+ * @hints: enum dmda_hints_mode of the message
  *
  * Context: may sleep; as dmda_discover().
  */

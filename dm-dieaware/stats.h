@@ -114,7 +114,7 @@ void dmda_stats_reset(struct dmda_stats *stats);
 /**
  * dmda_stats_print() - every counter as " name=value"
  * @stats: the counters
- * @buf: where to print; terminated if @size is not 0
+ * @buf: gets the text; terminated if @size is not 0
  * @size: bytes at @buf
  *
  * Context: any.

@@ -55,7 +55,7 @@ u16 nvmev_dma_begin(struct nvmev_dma *dma, struct nvmev_pci *pci, const struct n
  * nvmev_dma_to_host() - copy the next bytes to the host
  * @dma: the walk; has at least @bytes left
  * @buf: source; NULL writes zeroes
- * @bytes: how many
+ * @bytes: number of bytes
  *
  * Return: an NVMe status; after an error the walk cannot go on.
  */
@@ -65,7 +65,7 @@ u16 nvmev_dma_to_host(struct nvmev_dma *dma, const void *buf, u32 bytes);
  * nvmev_dma_from_host() - copy the next bytes from the host
  * @dma: the walk; has at least @bytes left
  * @buf: destination
- * @bytes: how many
+ * @bytes: number of bytes
  *
  * Return: an NVMe status; after an error the walk cannot go on.
  */
@@ -75,7 +75,7 @@ u16 nvmev_dma_from_host(struct nvmev_dma *dma, void *buf, u32 bytes);
  * nvmev_dma_compare() - compare the next bytes with the host's
  * @dma: the walk; has at least @bytes left
  * @buf: the device's bytes; NULL stands for zeroes
- * @bytes: how many
+ * @bytes: number of bytes
  *
  * Return: an NVMe status, NVME_SC_COMPARE_FAILED if they differ.
  */

@@ -74,7 +74,7 @@ void nvmev_fdp_status(const struct nvmev *nvmev, const struct nvmev_ns *ns, void
  * @nvmev: the SSD, with FDP
  * @ns: the namespace
  * @pids: placement identifiers
- * @nr: how many
+ * @nr: number of entries of @pids
  *
  * Return: an NVMe status; with an error nothing was done.
  */

@@ -86,7 +86,7 @@ void nvmev_inject_apply(struct nvmev *nvmev, struct nvmev_cmd *cmd);
  * @nvmev: the SSD
  * @cmd: command that reads them; gets @fault_lba
  * @slba: first LBA
- * @nr_lbas: how many
+ * @nr_lbas: number of LBAs
  *
  * Return: an NVMe status.
  */

@@ -35,7 +35,7 @@ struct nvmev_ns {
 
 /**
  * nvmev_layout_check() - can there be these namespaces?
- * @config: what was asked for
+ * @config: properties that were asked for
  *
  * Return: NULL, or a complete sentence that says why not.
  */
@@ -77,7 +77,7 @@ u64 nvmev_ns_byte(const struct nvmev_ns *ns, u64 lba);
  * nvmev_ns_check() - does the namespace have these LBAs?
  * @ns: the namespace
  * @slba: first LBA
- * @nr_lbas: how many
+ * @nr_lbas: number of LBAs
  *
  * Return: an NVMe status.
  */

@@ -15,7 +15,7 @@ struct nvmev_config;
 /**
  * nvmev_create() - make a virtual SSD, switched off and empty
  * @name: its name
- * @config: what it is to be
+ * @config: properties that it is to have
  * @reason: gets a complete sentence when it cannot be made; NVMEV_REASON_BYTES long
  *
  * Context: sleeps.
@@ -26,7 +26,7 @@ struct nvmev *nvmev_create(const char *name, const struct nvmev_config *config, 
 /**
  * nvmev_adopt() - take over a configuration, if it is one of the same drive
  * @nvmev: the SSD, switched off
- * @config: what it is to be now; what only the controller needs may differ
+ * @config: properties that it is to have now; those of the controller alone may differ
  *
  * Return: whether it is.
  */
@@ -69,7 +69,7 @@ int nvmev_power_off(struct nvmev *nvmev, bool failure, char *reason);
 /**
  * nvmev_power_cut_after() - let the power fail with a program or erase to come
  * @nvmev: the SSD, switched on
- * @nr_ops: which one from now on, 0: none
+ * @nr_ops: number of the program or erase, counted from now on; 0: none
  *
  * Return: 0, or -EOPNOTSUPP if the drive does not count them.
  */

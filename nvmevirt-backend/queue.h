@@ -281,7 +281,7 @@ void nvmev_admin_complete(struct nvmev *nvmev, u16 cid, u16 status, u32 result);
  * nvmev_admin_complete_later() - let an admin command succeed when its time has come
  * @nvmev: the SSD
  * @cid: its identifier
- * @due_ns: when that is, ktime_get()
+ * @due_ns: time of its completion, ktime_get()
  *
  * Context: the dispatcher.
  * Return: false if too many commands are in flight.

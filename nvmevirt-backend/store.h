@@ -56,8 +56,8 @@ void nvmev_store_clear(struct nvmev_store *store);
  * nvmev_store_read() - copy bytes to the host
  * @store: the store
  * @start: first byte
- * @bytes: how many
- * @dma: where to
+ * @bytes: number of bytes
+ * @dma: host memory that they go to
  *
  * Return: an NVMe status.
  */
@@ -67,8 +67,8 @@ u16 nvmev_store_read(struct nvmev_store *store, u64 start, u32 bytes, struct nvm
  * nvmev_store_write() - copy bytes from the host
  * @store: the store
  * @start: first byte
- * @bytes: how many
- * @dma: where from
+ * @bytes: number of bytes
+ * @dma: host memory that they come from
  * @seq: the FTL's number for the data of the first page; those of the others follow
  *
  * Context: may sleep, but starts no I/O: the memory may be freed by writing to this device.
@@ -82,7 +82,7 @@ u16 nvmev_store_write(struct nvmev_store *store, u64 start, u32 bytes, struct nv
  * @store: the store
  * @from: first byte to copy
  * @to: first byte to overwrite
- * @bytes: how many
+ * @bytes: number of bytes
  * @seq: as with nvmev_store_write()
  *
  * Context: like nvmev_store_write().
@@ -94,7 +94,7 @@ u16 nvmev_store_copy(struct nvmev_store *store, u64 from, u64 to, u64 bytes, u64
  * nvmev_store_compare() - compare bytes with the host's
  * @store: the store
  * @start: first byte
- * @bytes: how many
+ * @bytes: number of bytes
  * @dma: the host's bytes
  *
  * Return: an NVMe status, NVME_SC_COMPARE_FAILED if they differ.
@@ -105,7 +105,7 @@ u16 nvmev_store_compare(struct nvmev_store *store, u64 start, u32 bytes, struct 
  * nvmev_store_crc() - CRC32C of bytes, as it is usually written (inverted before and after)
  * @store: the store
  * @start: first byte
- * @bytes: how many
+ * @bytes: number of bytes
  *
  * Return: the checksum.
  */
@@ -115,7 +115,7 @@ u32 nvmev_store_crc(struct nvmev_store *store, u64 start, u32 bytes);
  * nvmev_store_zero() - write zeroes; whole pages of them take no memory
  * @store: the store
  * @start: first byte
- * @bytes: how many
+ * @bytes: number of bytes
  * @seq: as with nvmev_store_write()
  *
  * Context: like nvmev_store_write().
@@ -127,7 +127,7 @@ u16 nvmev_store_zero(struct nvmev_store *store, u64 start, u64 bytes, u64 seq);
  * nvmev_store_trim() - let bytes read as zeroes, also after a power failure
  * @store: the store
  * @start: first byte
- * @bytes: how many
+ * @bytes: number of bytes
  *
  * Whole pages are freed. One that is trimmed in part and shared becomes a copy.
  *
@@ -165,7 +165,7 @@ static inline const void *nvmev_store_page(struct nvmev_store *store, u64 page)
  * nvmev_store_load() - set a page of a new store
  * @store: the store
  * @page: the page
- * @data: what it has
+ * @data: contents of the page
  *
  * Context: may sleep, starts no I/O.
  * Return: 0 or -ENOMEM.

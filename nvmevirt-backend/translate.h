@@ -54,9 +54,9 @@ void nvmev_ns_written(struct nvmev *nvmev, const struct nvmev_cmd *cmd);
  * @nvmev: the SSD
  * @ns: the namespace
  * @slba: first LBA
- * @nr_lbas: how many; the range must be valid
- * @now_ns: when the command was fetched
- * @goes_on: it is no command of its own, but goes on with the last one of its kind
+ * @nr_lbas: number of LBAs; the range must be valid
+ * @now_ns: time at which the command was fetched
+ * @goes_on: whether it is no command of its own, but goes on with the last one of its kind
  *
  * Return: when it is done in the model.
  */

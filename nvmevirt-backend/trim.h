@@ -39,7 +39,7 @@ struct nvmev_trim {
  * nvmev_trim_begin() - a command is going to be done in steps
  * @nvmev: the SSD, with no such command under way; its ranges are set
  * @cmd: the command; it is completed with the last step
- * @nr_ranges: how many there are
+ * @nr_ranges: number of its ranges
  */
 void nvmev_trim_begin(struct nvmev *nvmev, struct nvmev_cmd *cmd, u32 nr_ranges);
 

@@ -87,7 +87,7 @@ void nvmev_past_clear(struct nvmev_store *store);
  * @store: the store
  * @ftl: the FTL that has placed the pages
  * @first: first page that was just written
- * @nr: how many
+ * @nr: number of pages
  */
 void nvmev_past_drop_replaced(struct nvmev_store *store, const struct ftl *ftl, u64 first,
 			      u32 nr);
@@ -96,7 +96,7 @@ void nvmev_past_drop_replaced(struct nvmev_store *store, const struct ftl *ftl, 
  * nvmev_past_age() - drop the past of pages whose present data is durable
  * @store: the store
  * @ftl: the FTL that has placed the pages
- * @nr: how many pages to look at, those first that were not looked at for longest
+ * @nr: number of pages to look at, those first that were not looked at for longest
  *
  * Return: were there any?
  */

@@ -35,14 +35,14 @@ struct dmda_block_id {
 /**
  * dmda_block_seal() - make a page ready to be written
  * @page: DMDA_BLOCK_BYTES bytes; all but the header is filled in
- * @id: what it is
+ * @id: identity of the page
  */
 void dmda_block_seal(void *page, const struct dmda_block_id *id);
 
 /**
  * dmda_block_check() - is this the page that should be there?
  * @page: DMDA_BLOCK_BYTES bytes as read
- * @id: what it should be; @id->nr_entries is the most that fits
+ * @id: identity that it should have; @id->nr_entries is the most that fits
  *
  * Return: NULL, or what is wrong.
  */

@@ -58,7 +58,7 @@ struct dmda_change {
  * @pages: the one or two pages of the map that have these lpns
  * @lpn: first page
  * @dpn: its place
- * @nr_pages: at most DMDA_MAX_OP_PAGES
+ * @nr_pages: number of pages, at most DMDA_MAX_OP_PAGES
  *
  * Return: the operation's seq.
  */

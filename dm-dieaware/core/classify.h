@@ -73,7 +73,7 @@ struct dmda_neighbour {
 /**
  * dmda_classify_overwrite() - is the beginning of a write an overwrite?
  * @write: the write; never one if its file is anonymous
- * @here: what the run table knows about @write's first device page
+ * @here: owner of @write's first device page, as the run table has it
  * @verdict: OVERWRITE and its length; unchanged if it is none
  *
  * The first question for a write of a known file: where it says yes, the look-ups for
@@ -99,9 +99,7 @@ static inline bool dmda_classify_overwrite(const struct dmda_run *write,
  * dmda_classify() - what a write is, given everything the run table knows
  * @write: the write
  * @here: the owner of @write's first device page
- * @before: for a known file, where its page @write->fpage - 1 lies, and who owns that
- *	device page now (the index may be stale). For an anonymous one, the device page
- *	before @write->dpn.
+ * @before: page before the write in its file, @write->fpage - 1, if the file is known
  * @nr_other: pages of @write before the first one that is an overwrite,
  *	dmda_extents_nr_other() of the owners; @write->nr_pages when there is none.
  *	Ignored when the first page is one.

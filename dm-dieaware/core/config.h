@@ -128,7 +128,7 @@ struct dmda_config {
  * dmda_config_parse() - understand the words of a table line
  * @argc: number of words
  * @argv: the words: DEV START hint|log [N OPTIONS...]
- * @config: where to put the result; undefined after an error
+ * @config: gets the result; undefined after an error
  *
  * Context: any. Nothing is changed in @argv.
  * Return: NULL, or what is wrong as a complete sentence.
@@ -138,7 +138,7 @@ const char *dmda_config_parse(unsigned int argc, char **argv, struct dmda_config
 /**
  * dmda_config_print() - the shortest line that parses to this configuration
  * @config: a configuration in which every number is in its range
- * @buf: where to print; always terminated if @size is not 0
+ * @buf: gets the line; always terminated if @size is not 0
  * @size: bytes at @buf
  *
  * Options that have their default value are left out, and so is the option count
@@ -174,7 +174,7 @@ const char *dmda_in_place_parse(const char *value, struct dmda_config *config);
 /**
  * dmda_hints_mode_parse() - "auto", "on" or "off"
  * @word: the word
- * @mode: where to put the result
+ * @mode: gets the result
  *
  * Context: any.
  * Return: false if it is none of the three; *@mode is then unchanged.

@@ -114,7 +114,7 @@ struct dmda_extent_hit {
 /**
  * dmda_extents_init() - an empty map
  * @map: memory of the caller
- * @memory: where its nodes come from
+ * @memory: source of the memory of its nodes
  * @is_wide: values have upper halves
  *
  * There is no counterpart: dmda_extents_empty() gives all memory back.
@@ -188,7 +188,7 @@ u64 dmda_extents_evict(struct dmda_extents *map, u64 nr_bytes);
 /**
  * dmda_extents_empty() - forget nodes that nobody wants any more, which is no eviction
  * @map: the map
- * @nr_nodes: how many at most
+ * @nr_nodes: most nodes to forget
  *
  * Context: any; the caller serialises.
  * Return: whether the map is empty now.

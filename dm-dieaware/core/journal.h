@@ -72,7 +72,7 @@ u32 dmda_journal_batch_sectors(const struct dmda_super *super);
  * dmda_journal_begin() - begin a batch
  * @sectors: memory of @nr_room sectors
  * @nr_room: multiple of the journal's unit
- * @place: where it goes
+ * @place: place of its first sector
  */
 void dmda_journal_begin(struct dmda_journal_batch *batch, const struct dmda_super *super,
 			struct dmda_journal_sector *sectors, u32 nr_room,
@@ -96,7 +96,7 @@ u64 dmda_journal_end_op(struct dmda_journal_batch *batch);
 
 /**
  * dmda_journal_seal() - make a batch ready to be written
- * @super: of the device
+ * @super: superblock of the device
  * @next: gets the place of the batch that follows
  *
  * No operation is under way. What is left of the last unit is filled with empty sectors.
@@ -146,15 +146,15 @@ static inline u32 dmda_journal_sector_at(const struct dmda_super *super, u64 sec
 
 /**
  * dmda_journal_room() - sectors that the ring takes before it comes round to what is needed
- * @from: where the last durable root has it read from
- * @next: where it goes on
+ * @from: place from which the last durable root has it read
+ * @next: place at which it goes on
  */
 u32 dmda_journal_room(const struct dmda_super *super, const struct dmda_journal_place *from,
 		      const struct dmda_journal_place *next);
 
 /**
  * dmda_journal_skip_lost() - give no operation the number of one that a crash has taken
- * @place: where the journal ends; there the next operation gets its number
+ * @place: end of the journal; there the next operation gets its number
  *
  * Pages of tables may be written before the operations that they know are durable, to slots that
  * no root names. Who has lost the root, as repair, takes the page with the higher number for the

@@ -43,7 +43,7 @@ u32 dmda_map_run(const struct dmda_map_block *map, u32 entry, u32 nr_pages, dpn_
 /**
  * dmda_map_check() - could this page's entries be?
  * @map: a page whose header was checked
- * @nr_device_pages: of the superblock
+ * @nr_device_pages: size of the device, as in the superblock
  *
  * Return: NULL, or what is wrong.
  */

@@ -82,7 +82,7 @@ struct dmda_message {
  * dmda_message_parse() - understand a message
  * @argc: number of words
  * @argv: the words
- * @message: where to put the result; undefined after an error
+ * @message: gets the result; undefined after an error
  *
  * Context: any. Nothing is changed in @argv.
  * Return: NULL, or what is wrong as a complete sentence.
@@ -92,7 +92,7 @@ const char *dmda_message_parse(unsigned int argc, char **argv, struct dmda_messa
 /**
  * dmda_message_run() - one of the runs of a RUNS_ADD message
  * @message: a message that dmda_message_parse() understood, its words still there
- * @index: which, [0, @message->nr_runs)
+ * @index: number of the run, [0, @message->nr_runs)
  *
  * Context: any.
  * Return: the run; no sum of its numbers wraps, and all its fpages and dpns are below

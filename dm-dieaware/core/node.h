@@ -151,7 +151,7 @@ static inline int dmda_node_search(const struct dmda_node *node, u32 key)
 
 /**
  * dmda_node_bytes() - memory of a node
- * @size: which of the sizes
+ * @size: index of its size
  *
  * Return: bytes, a multiple of 8 that grows with @size.
  */
@@ -169,7 +169,7 @@ u32 dmda_node_size_for(u32 nr, bool is_wide);
 /**
  * dmda_node_init() - an empty node that is nowhere
  * @node: dmda_node_bytes() bytes, aligned to 8
- * @size: which of the sizes
+ * @size: index of its size
  * @is_wide: values have upper halves
  */
 void dmda_node_init(struct dmda_node *node, u32 size, bool is_wide);
@@ -177,7 +177,7 @@ void dmda_node_init(struct dmda_node *node, u32 size, bool is_wide);
 /**
  * dmda_node_insert() - add an extent
  * @node: a node with room
- * @index: what its index will be
+ * @index: index that it is to have
  * @word: its word
  * @val_hi: upper half of its first value, 0 unless the node is wide
  * @val_lo: lower half of it
@@ -190,7 +190,7 @@ void dmda_node_insert(struct dmda_node *node, u32 index, u32 word, u64 val_hi, u
  * dmda_node_remove() - take extents out
  * @node: the node
  * @index: the first of them
- * @nr: how many, may be 0
+ * @nr: number of extents, may be 0
  */
 void dmda_node_remove(struct dmda_node *node, u32 index, u32 nr);
 
@@ -207,7 +207,7 @@ void dmda_node_trim_front(struct dmda_node *node, u32 index, u32 key);
  * @to: the other one; has room
  * @from: the node
  * @index: the first of them
- * @nr: how many
+ * @nr: number of extents
  */
 void dmda_node_copy(struct dmda_node *to, struct dmda_node *from, u32 index, u32 nr);
 

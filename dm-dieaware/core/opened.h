@@ -55,7 +55,7 @@ void dmda_opened_init(struct dmda_opened *opened, const struct dmda_super *super
 
 /**
  * dmda_opened_begin() - a segment was opened
- * @seq: by this operation
+ * @seq: operation that has opened it
  * @sector: first sector of its batch
  *
  * Pages that know the operation already stay as they are.
@@ -65,8 +65,8 @@ void dmda_opened_begin(struct dmda_opened *opened, u8 open, u64 seq, u64 sector)
 /**
  * dmda_opened_put() - pages were written to an open segment
  * @dpn: place of the first
- * @first: what it is; the others follow it in lpn and file page
- * @nr_pages: how many
+ * @first: entry of the first page; the others follow it in lpn and file page
+ * @nr_pages: number of pages
  * @sector: first sector of the batch that maps them, operation @first->seq
  *
  * Pages that know the operation already stay as they are.

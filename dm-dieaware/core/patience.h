@@ -35,7 +35,7 @@ void dmda_patience_renew(struct dmda_patience *patience);
 /**
  * dmda_patience_look() - how is it now?
  * @now: the time
- * @is_out: there is no space, and nothing under way is going to bring any
+ * @is_out: whether there is no space, and nothing under way is going to bring any
  */
 void dmda_patience_look(struct dmda_patience *patience, u64 now, bool is_out);
 

@@ -53,7 +53,7 @@ void dmda_record_encode(u8 *to, const struct dmda_record *record);
 
 /**
  * dmda_record_decode() - read a record
- * @from: where it begins
+ * @from: first byte of the record
  * @room: bytes that are there
  *
  * Return: its bytes, or 0 if it is none.

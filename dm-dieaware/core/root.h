@@ -37,7 +37,7 @@ static inline dpn_t dmda_root_dpn(const struct dmda_super *super, u64 epoch)
 
 /**
  * dmda_root_encode() - make a page of a root
- * @slots: by table; those of the map are not looked at
+ * @slots: slots of the tables' pages, by table; those of the map are not looked at
  * @index: page of the root, below dmda_root_nr_pages()
  * @page: DMDA_BLOCK_BYTES bytes
  */
@@ -68,7 +68,7 @@ const char *dmda_root_decode_entries(const struct dmda_root *root,
 /**
  * dmda_root_newest() - which of the two roots counts
  * @root: as they were decoded
- * @why: by root: what is wrong with it, or NULL; one of them is NULL
+ * @why: reason why it cannot be used, or NULL, by root; one of them is NULL
  *
  * Return: 0 or 1.
  */
@@ -76,7 +76,7 @@ u32 dmda_root_newest(const struct dmda_root root[2], const char *const why[2]);
 
 /**
  * dmda_root_check_times() - does the journal reach what the tables know?
- * @slots: by table, as root and directory name them
+ * @slots: slots of the tables' pages, by table, as root and directory name them
  * @next_seq: the operation that would come next, as the end of the journal says
  *
  * A root is written when all that its tables know is in the journal, and durable. If the journal
@@ -91,7 +91,7 @@ const char *dmda_root_check_times(const struct dmda_slots *slots, u64 next_seq);
  * dmda_directory_encode() - make a page of the directory
  * @map: slots of the map
  * @index: page of the directory
- * @slot: where it goes
+ * @slot: slot to which it goes
  */
 void dmda_directory_encode(const struct dmda_super *super, const struct dmda_slots *map,
 			   u64 index, u32 slot, u64 epoch, struct dmda_slots_block *page);

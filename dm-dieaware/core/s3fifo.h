@@ -48,7 +48,7 @@ size_t dmda_s3fifo_bytes(u64 nr_pages);
 
 /**
  * dmda_s3fifo_init() - nothing has come yet
- * @nr_pages: what the cache can hold
+ * @nr_pages: number of pages that the cache can hold
  * @zeroed: dmda_s3fifo_bytes() bytes
  */
 void dmda_s3fifo_init(struct dmda_s3fifo *fifo, u64 nr_pages, void *zeroed);

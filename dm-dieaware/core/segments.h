@@ -125,7 +125,7 @@ seg_t dmda_segments_find_free(struct dmda_segments *segments);
 /**
  * dmda_segments_find_empty() - find a segment that can be freed
  * @durable_seq: operations up to this are durable
- * @from: where to begin; gets where to go on
+ * @from: segment to begin at; gets the one at which to go on
  *
  * Return: a CLOSED segment that lost its last valid page by then, or SEG_NONE.
  */

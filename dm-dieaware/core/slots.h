@@ -61,7 +61,7 @@ u32 dmda_slots_target(const struct dmda_slots *slots, u64 index);
 
 /**
  * dmda_slots_written() - a page was written
- * @seq: of the page as it was written
+ * @seq: last operation that the page knew when it was written
  */
 void dmda_slots_written(struct dmda_slots *slots, u64 index, u32 slot, u64 seq);
 

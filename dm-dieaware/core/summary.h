@@ -45,7 +45,7 @@ bool dmda_summary_get(const struct dmda_summary_block *summary, u32 page,
 /**
  * dmda_summary_seal() - make a summary ready to be written
  * @seg: whose it is
- * @epoch: of the checkpoint that comes next
+ * @epoch: epoch of the next checkpoint
  */
 void dmda_summary_seal(struct dmda_summary_block *summary, const struct dmda_super *super,
 		       seg_t seg, u64 epoch);

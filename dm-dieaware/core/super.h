@@ -103,7 +103,7 @@ enum dmda_table {
 
 /**
  * dmda_super_make() - lay out a new device
- * @format: what is asked for
+ * @format: properties that are asked for
  * @super: the result
  *
  * Return: NULL, or a complete sentence that says what is impossible and why.
@@ -112,7 +112,7 @@ const char *dmda_super_make(const struct dmda_format *format, struct dmda_super 
 
 /**
  * dmda_super_grow() - lay out what a device has got in addition
- * @super: of the device as it was; in the end, as it is
+ * @super: superblock of the device as it was; in the end, as it is
  * @nr_device_pages: its size now
  *
  * Everything stays where it is, but the roots: they get new places, large enough. There
@@ -132,7 +132,7 @@ void dmda_super_encode(const struct dmda_super *super, struct dmda_super_block *
 
 /**
  * dmda_super_decode() - understand a superblock
- * @page: as it was read from @dpn
+ * @page: contents of @dpn, as read
  * @dpn: DMDA_SUPER_DPN_A or _B
  * @super: the result
  *

@@ -57,7 +57,7 @@ struct dmda_file_set {
 
 /**
  * dmda_victim_pieces() - in how many pieces too many are the files of a segment?
- * @summary: of the segment
+ * @summary: summary of the segment
  * @is_valid: a bit for each page of the segment: it is valid
  * @nr_pages: pages that take data
  * @files: emptied first

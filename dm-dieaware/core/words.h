@@ -12,7 +12,7 @@
  * dmda_parse_u64() - a decimal number below a limit
  * @word: digits only; the kernel's own parsers take a sign and a newline as well
  * @limit: the number must be smaller
- * @number: where to put it; unchanged after an error
+ * @number: gets the number; unchanged after an error
  *
  * Context: any.
  * Return: whether @word is such a number.

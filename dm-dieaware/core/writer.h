@@ -62,7 +62,7 @@ void dmda_writer_open(struct dmda_writer *writer, enum dmda_stream stream, seg_t
 
 /**
  * dmda_writer_resume() - go on where a stream was when the power failed
- * @opened: what is known of the segments that were open
+ * @opened: summaries of the segments that were open
  *
  * Of two that were, the one with more places left; a full one is left alone.
  *
@@ -86,7 +86,7 @@ static inline u8 dmda_writer_next_summary(const struct dmda_writer *writer,
 
 /**
  * dmda_writer_take() - take places for pages
- * @nr_pages: how many are wanted, at least 1
+ * @nr_pages: number of pages that are wanted, at least 1
  * @dpn: gets the first place
  *
  * Return: how many consecutive places were taken; 0: the stream has no open segment, or

@@ -75,7 +75,7 @@ void dmda_log_set_pacing(struct dmda_log *log, bool is_pacing);
 
 /**
  * dmda_log_pay_users_locked() - cleaning has moved pages, and users may write for that
- * @nr_moved: how many
+ * @nr_moved: number of pages moved
  */
 void dmda_log_pay_users_locked(const struct dmda_log_cleaner *cleaner, u32 nr_moved);
 

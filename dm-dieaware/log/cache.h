@@ -79,7 +79,7 @@ void dmda_log_map_exit(void);
 
 /**
  * dmda_log_init_map() - set memory aside for pages of the map
- * @nr_reserved: how many are to be had in any case
+ * @nr_reserved: number of pages that are to be had in any case
  *
  * Context: may sleep.
  * Return: 0 or -ENOMEM; dmda_log_exit_map() is due in both cases.

@@ -219,7 +219,8 @@ void dmda_log_gain_room(struct dmda_log *log, bool (*may)(const struct dmda_log 
 
 /**
  * dmda_log_choose_victims() - choose segments, and find the pages that are valid in them
- * @is_urgent: those that gain the most space for the least work, whatever the policy is
+ * @is_urgent: whether to take those that gain the most space for the least work, whatever the
+ *	policy is
  *
  * Context: may sleep.
  * Return: how many; they are held.

@@ -23,7 +23,7 @@ int dmda_log_read(struct dmda_log *log, dpn_t dpn, void *memory, u32 nr_pages);
 
 /**
  * dmda_log_begin_read() - begin to read pages
- * @group: is told when they are read; dmda_log_group_end() waits for that
+ * @group: group that is told when they are read; dmda_log_group_end() waits for that
  * @memory: whole pages, not of the stack
  *
  * Context: may sleep.

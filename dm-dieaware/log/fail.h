@@ -23,8 +23,8 @@ struct dmda_log_failure {
 
 /**
  * dmda_log_fail() - metadata could not be read or written: from now on reads only
- * @what: was being done
- * @why: it did not work
+ * @what: action that failed, as the message names it
+ * @why: what went wrong with it
  *
  * Context: any, without the lock.
  */

@@ -21,7 +21,7 @@ static inline void dmda_log_hint_init(struct dmda_log_io *io)
 
 /**
  * dmda_log_hint_plan() - work out which page precedes a write in its file
- * @identity: of the write, all of which belongs to it
+ * @identity: identity of the write, all of which belongs to it
  *
  * The run table learns of the write.
  *

@@ -207,7 +207,7 @@ void dmda_log_finish(struct dmda_log *log, struct dmda_log_io *io, blk_status_t 
 /**
  * dmda_log_end_list() - end bios
  * @ios: struct dmda_log_io, with claims and pins given up
- * @status: what they end with, unless it is BLK_STS_OK
+ * @status: status with which they end, unless it is BLK_STS_OK
  *
  * Context: any, without the lock.
  */

@@ -98,7 +98,7 @@ int dmda_log_change_segment(struct dmda_log *log, const struct dmda_record *reco
 /**
  * dmda_log_map_run_locked() - pages that are written are at their places from now on
  * @pages: the one or two pages of the map that have their lpns, pinned; or NULL
- * @first: what the first one is, but for its seq, which is set
+ * @first: entry of the first page, but for its seq, which is set
  * @dpn: its place
  *
  * Return: false if the batch has no room for it now.

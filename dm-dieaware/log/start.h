@@ -19,7 +19,7 @@ const char *dmda_log_read_super(struct dmda_log *log);
 
 /**
  * dmda_log_start() - read root and tables, replay the journal, and go on from there
- * @read_only: in memory only
+ * @read_only: whether to change nothing on the device, but in memory only
  *
  * Context: may sleep.
  * Return: NULL, or what is wrong.

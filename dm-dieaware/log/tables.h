@@ -87,7 +87,7 @@ int dmda_log_writes_end(struct dmda_log_writes *writes);
 
 /**
  * dmda_log_write_tables() - write pages of the map, of the segment table and of open summaries
- * @before: those that know operations before this sector of the journal
+ * @before: sector of the journal: pages that know operations before it are written
  *
  * Context: may sleep.
  * Return: 0 or a negative errno.
@@ -96,7 +96,7 @@ int dmda_log_write_tables(struct dmda_log *log, u64 before);
 
 /**
  * dmda_log_write_directory() - write the pages of the directory that have changed
- * @epoch: of the root that is going to name them
+ * @epoch: epoch of the root that is going to name them
  *
  * Context: may sleep; no slot of the map changes meanwhile.
  * Return: 0 or a negative errno.

@@ -34,7 +34,7 @@ void dmda_log_go_on_fetching(struct dmda_log *log, struct dmda_log_io *io);
 
 /**
  * dmda_log_end_write() - a write's data is written, or could not be
- * @status: which of these; may be changed
+ * @status: whether it is written, or why not; may be changed
  *
  * Context: bio completion.
  * Return: DM_ENDIO_*.

@@ -79,7 +79,7 @@ bool ftl_defrag_reserve(struct ftl_l2p *map, u32 nr);
 /**
  * ftl_defrag_add() - add an entry, with the next number
  * @ppn: place on NAND whose data the page has
- * @commit_ns: when it is durable; not before those added earlier
+ * @commit_ns: time at which it is durable; not before those added earlier
  *
  * Return: the entry's index.
  */

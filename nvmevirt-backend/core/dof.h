@@ -57,8 +57,8 @@ size_t ftl_dof_bytes(const struct ftl *ftl, u32 nr_pages);
  * ftl_dof_init() - begin with an empty set
  * @dof: the set
  * @ftl: the drive; must not change until the last page was added
- * @nr_pages: as for ftl_dof_bytes()
- * @zeroed: so many bytes
+ * @nr_pages: most pages that will be added, as for ftl_dof_bytes()
+ * @zeroed: ftl_dof_bytes() bytes
  */
 void ftl_dof_init(struct ftl_dof *dof, const struct ftl *ftl, u32 nr_pages, void *zeroed);
 
@@ -66,7 +66,7 @@ void ftl_dof_init(struct ftl_dof *dof, const struct ftl *ftl, u32 nr_pages, void
  * ftl_dof_add() - add pages
  * @dof: the set
  * @first: first of the pages, which must exist
- * @nr_pages: how many
+ * @nr_pages: number of pages
  */
 void ftl_dof_add(struct ftl_dof *dof, lpn_t first, u32 nr_pages);
 

@@ -181,7 +181,7 @@ void ftl_eblks_erases(const struct ftl_eblks *blocks, die_t die, u32 *least, u32
  * @nr_used: units of it that were programmed: none is a free block; when no stream
  *	of the die can go on with it, the others are lost until it is erased
  * @nr_valid: valid pages
- * @is_bad: it had been retired, or was to be. With valid pages it is doomed, again if
+ * @is_bad: whether it had been retired, or was to be. With valid pages it is doomed, again if
  *	copies of them were lost; a second such block of a die is taken for a good one.
  */
 void ftl_eblks_restore(struct ftl_eblks *blocks, u32 eblk, u32 nr_used, u32 nr_valid,

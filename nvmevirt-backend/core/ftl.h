@@ -315,7 +315,7 @@ struct ftl_stats {
 
 /**
  * ftl_params_check() - are these the parameters of a drive that can work?
- * @params: what the user asked for; all members must be set
+ * @params: parameters that the user asked for; all members must be set
  *
  * Return: NULL, or a complete sentence that says what is impossible and why.
  */
@@ -401,7 +401,7 @@ enum ftl_share_result ftl_share(struct ftl *ftl, const struct ftl_share_range *r
 
 /**
  * ftl_redistribute() - spread pages over the dies if they lie on few of them
- * @job: what and when; gets what became of it
+ * @job: pages and threshold; gets the findings and the time
  *
  * A page that lies in another's place gets one of its own.
  *
@@ -447,7 +447,7 @@ u64 ftl_nr_failures(const struct ftl *ftl);
 
 /**
  * ftl_fail_program() - let a program fail
- * @nr: which one of the die's programs from now on; 0: none
+ * @nr: number of the program that fails, counted on the die from now on; 0: none
  *
  * The failure waits while the die cannot bear one, see bad.h.
  */
@@ -522,7 +522,7 @@ const char *ftl_rebuild(struct ftl *ftl, u64 now_ns);
 
 /**
  * ftl_area() - memory from which ftl_rebuild() makes the maps
- * @bytes: gets its size, 0 without params.oob
+ * @bytes: gets the size of the area, 0 without params.oob
  */
 void *ftl_area(struct ftl *ftl, size_t *bytes);
 

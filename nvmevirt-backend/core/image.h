@@ -88,14 +88,14 @@ u64 ftl_image_page_block(const struct ftl_image *image, u64 lpn);
 
 /**
  * ftl_image_pack_head() - make the header, for block @serial % FTL_IMAGE_HEADS
- * @block: gets it
+ * @block: gets the header
  */
 void ftl_image_pack_head(const struct ftl_image *image, void *block);
 
 /**
  * ftl_image_unpack_head() - read a header
- * @block: what stands in block 0 or 1
- * @image: gets what it says
+ * @block: contents of block 0 or 1
+ * @image: gets the contents of the header
  *
  * Return: NULL, or a complete sentence that says why it is none that can be used. One of a
  * file that is in use can be read; whether it is used is the caller's decision.
@@ -104,9 +104,9 @@ const char *ftl_image_unpack_head(const void *block, struct ftl_image *image);
 
 /**
  * ftl_image_choose() - find the header that counts
- * @first: block 0
- * @second: block 1
- * @image: gets what it says
+ * @first: contents of block 0
+ * @second: contents of block 1
+ * @image: gets the contents of the header that counts
  * @other_is_damaged: gets whether the other one cannot be read: it may have been newer
  *
  * Return: NULL, or a complete sentence that says why there is none.
@@ -118,7 +118,7 @@ const char *ftl_image_choose(const void *first, const void *second, struct ftl_i
  * ftl_image_pack() - seal a block of the area or of checksums
  * @block: the block, the first FTL_IMAGE_PART_BYTES of which are set
  * @number: its number in the file
- * @epoch: of the file
+ * @epoch: epoch of the file
  */
 void ftl_image_pack(void *block, u64 number, u64 epoch);
 

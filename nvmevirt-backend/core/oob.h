@@ -244,7 +244,7 @@ void ftl_oob_mark(struct ftl_oob *oob, const void *start, size_t bytes);
 /**
  * ftl_oob_program() - book the program of an open unit
  * @from: place of its first slot
- * @end_ns: when it will be done
+ * @end_ns: time at which it will be done
  *
  * The slots are empty afterwards.
  */
@@ -252,7 +252,7 @@ void ftl_oob_program(struct ftl_oob *oob, u32 from, u32 flash_unit, u64 end_ns);
 
 /**
  * ftl_oob_draft() - book the program of a draft (draft.h) that holds nothing yet
- * @end_ns: when it will be done
+ * @end_ns: time at which it will be done
  */
 void ftl_oob_draft(struct ftl_oob *oob, u32 flash_unit, u64 end_ns);
 
@@ -265,7 +265,7 @@ void ftl_oob_draft_page(struct ftl_oob *oob, ppn_t from, ppn_t to);
 
 /**
  * ftl_oob_erase() - book the erase of a block
- * @end_ns: when it will be done
+ * @end_ns: time at which it will be done
  */
 void ftl_oob_erase(struct ftl_oob *oob, u32 eblk, u64 end_ns);
 
@@ -300,8 +300,8 @@ bool ftl_oob_has_room(const struct ftl_oob *oob, u64 first);
 /**
  * ftl_oob_trim() - keep that pages were trimmed; durable at once
  * @place_of: map by lpn, in which they are unmapped already
- * @changed: by region: it was mapped or unmapped in since the table was made; that is forgotten
- *	when it is made anew
+ * @changed: whether pages of it were mapped or unmapped since the table was made, by region;
+ *	cleared when the table is made anew
  *
  * Without room, all that is mapped must have ended: the table does not have when a page
  * was trimmed that is mapped again.
@@ -328,7 +328,7 @@ struct ftl_oob_prev ftl_oob_prev_of(const struct ftl_oob *oob, ppn_t from);
  * ftl_oob_put() - data of the host is put into a slot of an open unit
  * @lpn: its page
  * @to: the slot
- * @prev: what it takes the place of
+ * @prev: data whose place it takes
  */
 void ftl_oob_put(struct ftl_oob *oob, lpn_t lpn, ppn_t to, struct ftl_oob_prev prev);
 

@@ -37,7 +37,7 @@ const struct ftl_profile *ftl_profile_at(u32 index);
 /**
  * ftl_params_size() - give the dies as many erase blocks as a capacity needs
  * @params: all members but @eblks_per_die and @nr_lpns, which are set; may be nonsense
- * @capacity_bytes: what the host is to see
+ * @capacity_bytes: capacity that the host is to see
  *
  * Return: NULL, or a complete sentence that says what is impossible and why.
  */

@@ -13,7 +13,7 @@
  * ftl_report_map() - where pages are
  * @ftl: the drive
  * @first: first page
- * @nr_pages: how many; they must exist
+ * @nr_pages: number of pages, which must exist
  * @entry: gets an entry for each
  */
 void ftl_report_map(const struct ftl *ftl, lpn_t first, u32 nr_pages,
@@ -23,7 +23,7 @@ void ftl_report_map(const struct ftl *ftl, lpn_t first, u32 nr_pages,
  * ftl_report_dof() - degree of physical fragmentation of a range
  * @ftl: the drive
  * @first: first page
- * @nr_pages: how many, at most FTL_DOF_MAX_PAGES; they must exist
+ * @nr_pages: number of pages, at most FTL_DOF_MAX_PAGES; they must exist
  * @memory: ftl_dof_bytes() bytes to work in
  * @entry: gets the answer
  */

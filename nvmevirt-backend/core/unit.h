@@ -188,7 +188,7 @@ void ftl_units_move_in(struct ftl_units *units, struct ftl_unit *unit, ppn_t fro
 
 /**
  * ftl_units_move_out() - a page was moved from an open unit to one of collection
- * @from: where it was; a unit of which nothing is left is given back
+ * @from: place where it was; a unit of which nothing is left is given back
  */
 void ftl_units_move_out(struct ftl_units *units, ppn_t from);
 
@@ -204,7 +204,7 @@ void ftl_units_rescue(struct ftl_units *units, struct ftl_unit *unit, ppn_t from
  * ftl_units_restore() - make a unit that is not in use an open one with the pages that are
  *	mapped to its slots
  * @die: its die
- * @kind: what it is to be
+ * @kind: kind that it is to have
  *
  * Return: false if there cannot be such a unit.
  */
