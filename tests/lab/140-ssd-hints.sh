@@ -5,6 +5,7 @@
 # kernels: 6.1 6.12 newest
 # smp: 1
 # mem: 2G
+# sentences: 48
 # seconds: 20
 # timeout: 240
 . "$(dirname "$0")/rc"

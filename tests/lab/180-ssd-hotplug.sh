@@ -6,6 +6,7 @@
 # long: newest
 # smp: 4
 # mem: 2G
+# sentences: 25
 # seconds: 15
 # timeout: 240
 . "$(dirname "$0")/rc"

@@ -6,6 +6,7 @@
 # long: 6.1 newest
 # smp: 1
 # mem: 2G
+# sentences: 50
 # seconds: 25
 # timeout: 240
 . "$(dirname "$0")/rc"

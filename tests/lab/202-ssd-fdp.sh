@@ -6,6 +6,7 @@
 # long: 6.1
 # smp: 1
 # mem: 2G
+# sentences: 33 newest:41
 # seconds: 10
 # timeout: 120
 . "$(dirname "$0")/rc"

@@ -5,6 +5,7 @@
 # kernels: 6.12
 # smp: 1
 # mem: 2G
+# sentences: 79
 # seconds: 20
 # timeout: 120
 . "$(dirname "$0")/rc"

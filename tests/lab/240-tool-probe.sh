@@ -6,6 +6,7 @@
 # smp: 1
 # mem: 3G
 # clock: virtual
+# sentences: 110
 # seconds: 50
 # timeout: 900
 . "$(dirname "$0")/rc"

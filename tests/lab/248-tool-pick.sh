@@ -9,6 +9,7 @@
 # long: 6.1 newest
 # smp: 1
 # mem: 2G
+# sentences: 82
 # seconds: 50
 # timeout: 600
 . "$(dirname "$0")/rc"

@@ -7,6 +7,7 @@
 # kernels: 6.12
 # smp: 1
 # mem: 2G
+# sentences: 20
 # seconds: 35
 # timeout: 240
 . "$(dirname "$0")/rc"

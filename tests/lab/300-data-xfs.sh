@@ -4,6 +4,7 @@
 # kernels: 6.12
 # smp: 2
 # mem: 2G
+# sentences: 12
 # seconds: 35
 # timeout: 280
 . "$(dirname "$0")/rc"

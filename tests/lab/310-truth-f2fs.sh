@@ -5,6 +5,7 @@
 # long: newest
 # smp: 1
 # mem: 2G
+# sentences: 14
 # seconds: 35
 # timeout: 280
 . "$(dirname "$0")/rc"

@@ -4,6 +4,7 @@
 # kernels: 6.12
 # smp: 1
 # mem: 2G
+# sentences: 8
 # seconds: 20
 # timeout: 240
 . "$(dirname "$0")/rc"

@@ -6,6 +6,7 @@
 # smp on debug: 2
 # smp on kcsan: 2
 # mem: 2G
+# sentences: 7+
 # seconds: 40
 # timeout: 320
 . "$(dirname "$0")/rc"

@@ -5,6 +5,7 @@
 # kernels: debug
 # smp: 2
 # mem: 2G
+# sentences: 26+
 # seconds: 25
 # timeout: 600
 . "$(dirname "$0")/rc"

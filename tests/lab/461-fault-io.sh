@@ -5,6 +5,7 @@
 # kernels: debug
 # smp: 2
 # mem: 2G
+# sentences: 54+
 # seconds: 25
 # timeout: 500
 . "$(dirname "$0")/rc"

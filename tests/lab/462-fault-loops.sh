@@ -5,6 +5,7 @@
 # kernels: debug
 # smp: 4
 # mem: 2G
+# sentences: 7+
 # seconds: 25
 # timeout: 500
 . "$(dirname "$0")/rc"

@@ -5,6 +5,7 @@
 # kernels: debug
 # smp: 2
 # mem: 2G
+# sentences: 16+
 # seconds: 20
 # timeout: 300
 . "$(dirname "$0")/rc"

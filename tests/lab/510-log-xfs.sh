@@ -5,6 +5,7 @@
 # long: 6.12
 # smp: 2
 # mem: 2G
+# sentences: 12
 # seconds: 40
 # timeout: 320
 . "$(dirname "$0")/rc"

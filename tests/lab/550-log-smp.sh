@@ -7,6 +7,7 @@
 # smp on debug: 2
 # smp on kcsan: 2
 # mem: 2G
+# sentences: 8+
 # seconds: 50
 # timeout: 400
 . "$(dirname "$0")/rc"

@@ -123,8 +123,8 @@ judge_sentences() {
 	if [[ $due == *+ ]] && ((said > ${due%+})); then
 		said=${due%+}
 	fi
-	if [[ -n $due && ${due%+} != "$said" ]]; then
-		echo "not ok - $name: it says all of its sentences (it said $said on $KERNEL, and $due stand in its header)"
+	if [[ ${due%+} != "$said" ]]; then
+		echo "not ok - $name: it says all of its sentences (it said $said on $KERNEL, and ${due:-no number} stands in its header)"
 	fi
 }
 
