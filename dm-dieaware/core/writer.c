@@ -49,7 +49,7 @@ seg_t dmda_writer_resume(struct dmda_writer *writer, enum dmda_stream stream,
 	return seg;
 }
 
-static u32 places_left(const struct dmda_writer *writer, enum dmda_stream stream)
+u32 dmda_writer_places_left(const struct dmda_writer *writer, enum dmda_stream stream)
 {
 	if (writer->open[stream].seg == SEG_NONE)
 		return 0;
@@ -59,7 +59,7 @@ static u32 places_left(const struct dmda_writer *writer, enum dmda_stream stream
 u64 dmda_writer_room(const struct dmda_writer *writer, enum dmda_stream stream,
 		     const struct dmda_segments *segments)
 {
-	return places_left(writer, stream) +
+	return dmda_writer_places_left(writer, stream) +
 		(u64)segments->nr_free * dmda_super_data_pages(writer->super);
 }
 

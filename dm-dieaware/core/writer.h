@@ -72,6 +72,13 @@ seg_t dmda_writer_resume(struct dmda_writer *writer, enum dmda_stream stream,
 			 const struct dmda_opened *opened);
 
 /**
+ * dmda_writer_places_left() - places in a stream's open segment
+ *
+ * Return: 0 as well if it has none.
+ */
+u32 dmda_writer_places_left(const struct dmda_writer *writer, enum dmda_stream stream);
+
+/**
  * dmda_writer_room() - places that a stream can get before any other segment becomes free
  */
 u64 dmda_writer_room(const struct dmda_writer *writer, enum dmda_stream stream,

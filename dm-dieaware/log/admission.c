@@ -73,7 +73,7 @@ bool dmda_log_has_places_locked(const struct dmda_log *log)
 	lockdep_assert_held(&log->lock);
 
 	return dmda_log_has_credit_locked(log) &&
-		(dmda_log_places_left_locked(log, DMDA_STREAM_USER) ||
+		(dmda_writer_places_left(&log->space.writer, DMDA_STREAM_USER) ||
 		 log->space.segments.nr_free > DMDA_LOG_KEPT_SEGMENTS);
 }
 

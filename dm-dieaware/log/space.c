@@ -16,15 +16,6 @@
 /* Segments that are discarded at a time: who reads and writes must not come behind all of them. */
 #define DISCARDS_AT_ONCE	8U
 
-u32 dmda_log_places_left_locked(const struct dmda_log *log, enum dmda_stream stream)
-{
-	lockdep_assert_held(&log->lock);
-
-	if (log->space.writer.open[stream].seg == SEG_NONE)
-		return 0;
-	return dmda_super_data_pages(&log->super) - log->space.writer.open[stream].next_page;
-}
-
 /* Nothing more goes to a stream's segment. */
 static void retire_locked(struct dmda_log *log, enum dmda_stream stream)
 {
@@ -94,7 +85,7 @@ static bool has_holes_locked(const struct dmda_log *log, enum dmda_stream stream
 u32 dmda_log_take_locked(struct dmda_log *log, enum dmda_stream stream, u32 nr_pages,
 			 bool whole, dpn_t *dpn, u8 *open)
 {
-	u32 left = dmda_log_places_left_locked(log, stream);
+	u32 left = dmda_writer_places_left(&log->space.writer, stream);
 	u32 nr;
 
 	lockdep_assert_held(&log->lock);

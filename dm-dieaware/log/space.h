@@ -61,9 +61,6 @@ struct dmda_log_space {
 	struct work_struct discard_work;
 };
 
-/* Places that are left in a stream's segment */
-u32 dmda_log_places_left_locked(const struct dmda_log *log, enum dmda_stream stream);
-
 /**
  * dmda_log_take_locked() - take places for pages
  * @whole: rather waste what is left of a segment than get less
