@@ -5,18 +5,18 @@
  * status: an address is used only if it is RAM in the kernel's direct map.
  */
 #include <linux/io.h>
-#include <linux/ioport.h>
 #include <linux/mm.h>
 #include <linux/string.h>
 
 #include "dma.h"
+#include "platform.h"
 
 static void *host_page(u64 addr, bool write)
 {
 	unsigned long pfn = addr >> PAGE_SHIFT;
 	struct page *page;
 
-	if (addr >> MAX_PHYSMEM_BITS || !pfn_valid(pfn))
+	if (!nvmev_platform_is_address(addr) || !pfn_valid(pfn))
 		return NULL;
 	page = pfn_to_page(pfn);
 	if (is_zone_device_page(page))
@@ -26,7 +26,7 @@ static void *host_page(u64 addr, bool write)
 	 * but no mapping. A device may read the former (the zero page is one); nothing
 	 * allocates them as a buffer to be written.
 	 */
-	if (PageReserved(page) && (write || !page_is_ram(pfn)))
+	if (PageReserved(page) && (write || !nvmev_platform_is_ram(pfn)))
 		return NULL;
 	return phys_to_virt(addr);
 }

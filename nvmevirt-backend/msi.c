@@ -12,21 +12,21 @@
  */
 #include <linux/bitmap.h>
 #include <linux/irq.h>
-#include <linux/irq_work.h>
 #include <linux/irqdesc.h>
 #include <linux/msi.h>
 #include <linux/slab.h>
 
 #include "compat.h"
 #include "msi.h"
+#include "platform.h"
 
 /**
  * struct vector - one interrupt
- * @work: calls the handler
+ * @soon: calls the handler
  * @virq: Linux interrupt number
  */
 struct vector {
-	struct irq_work work;
+	struct nvmev_soon soon;
 	unsigned int virq;
 };
 
@@ -48,9 +48,9 @@ struct nvmev_msi {
 	struct vector vectors[];
 };
 
-static void handle(struct irq_work *work)
+static void handle(struct nvmev_soon *soon)
 {
-	generic_handle_irq_safe(container_of(work, struct vector, work)->virq);
+	generic_handle_irq_safe(container_of(soon, struct vector, soon)->virq);
 }
 
 /* A function's chip stands on top of ours; the vector belongs to ours. */
@@ -61,7 +61,7 @@ static int retrigger(struct irq_data *data)
 	while (data->parent_data)
 		data = data->parent_data;
 	vector = irq_data_get_irq_chip_data(data);
-	irq_work_queue(&vector->work);
+	nvmev_soon(&vector->soon);
 	return 1;
 }
 
@@ -103,7 +103,7 @@ static void free_vectors(struct irq_domain *domain, unsigned int virq, unsigned 
 		data = irq_domain_get_irq_data(domain, virq + i);
 		if (!data)
 			continue;
-		irq_work_sync(&msi->vectors[data->hwirq].work);
+		nvmev_soon_sync(&msi->vectors[data->hwirq].soon);
 		__clear_bit(data->hwirq, msi->used);
 		irq_domain_reset_irq_data(data);
 	}
@@ -212,7 +212,7 @@ static struct nvmev_msi *alloc_msi(u32 nr_vectors)
 		return NULL;
 	msi->nr_vectors = nr_vectors;
 	for (i = 0; i < nr_vectors; i++)
-		msi->vectors[i].work = IRQ_WORK_INIT_HARD(handle);
+		nvmev_soon_init(&msi->vectors[i].soon, handle);
 	msi->used = bitmap_zalloc(nr_vectors, GFP_KERNEL);
 	if (!msi->used) {
 		kfree(msi);

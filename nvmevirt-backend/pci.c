@@ -8,8 +8,8 @@
  * - IORESOURCE_MEM is cleared from the resource, since the range is "System RAM" in
  *   the resource tree and nobody could request it; and it is marked as fixed, or the
  *   kernel would look for another place when the bus is scanned again;
- * - we never ioremap() it ourselves; the driver's mapping turns the direct map's
- *   memory type to uncached, so it is set back before the pages are freed.
+ * - we never ioremap() it ourselves; the driver's mapping may change the direct map's
+ *   memory type, which is set back before the pages are freed.
  *
  * Interrupts: the driver programs MSI-X vectors as on any device. To raise one we ask
  * its interrupt chip to trigger it again, under the descriptor's lock, as the kernel
@@ -23,12 +23,11 @@
 #include <linux/irqdesc.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
-#include <linux/set_memory.h>
 
 #include "msi.h"
 #include "pci.h"
+#include "platform.h"
 
-#define PCI_DOMAIN_BASE		0xd1e0
 #define VENDOR_ID		0xd1ea
 #define DEVICE_ID		0x0001
 #define CLASS_NVM_EXPRESS	0x010802
@@ -126,7 +125,7 @@ static void put32(struct nvmev_pci *pci, u32 offset, u32 value)
 
 static void fill_config(struct nvmev_pci *pci)
 {
-	u64 bar = page_to_phys(pci->pages);
+	u64 bar = nvmev_platform_bus_address(pci->pages);
 
 	put16(pci, PCI_VENDOR_ID, VENDOR_ID);
 	put16(pci, PCI_DEVICE_ID, DEVICE_ID);
@@ -160,7 +159,7 @@ static void free_bar(struct nvmev_pci *pci)
 {
 	u32 i;
 
-	set_memory_wb((unsigned long)pci->bar, NVMEV_BAR_BYTES / PAGE_SIZE);
+	nvmev_platform_unmapped(pci->bar, NVMEV_BAR_BYTES / PAGE_SIZE);
 	for (i = 0; i < NVMEV_BAR_BYTES / PAGE_SIZE; i++)
 		ClearPageReserved(pci->pages + i);
 	__free_pages(pci->pages, get_order(NVMEV_BAR_BYTES));
@@ -173,10 +172,10 @@ static int claim_index(struct nvmev_pci *pci)
 	guard(mutex)(&sysdata_lock);
 	for_each_clear_bit(index, sysdata_used, NVMEV_MAX_DEVICES) {
 		/* Some other driver may have taken the domain. */
-		if (pci_find_bus(PCI_DOMAIN_BASE + index, 0))
+		if (pci_find_bus(nvmev_platform_domain(index), nvmev_platform_bus(index)))
 			continue;
 		__set_bit(index, sysdata_used);
-		sysdata[index].domain = PCI_DOMAIN_BASE + index;
+		sysdata[index].domain = nvmev_platform_domain(index);
 		sysdata[index].node = NUMA_NO_NODE;
 		pci->index = index;
 		WRITE_ONCE(functions[index], pci);
@@ -206,17 +205,14 @@ static void remove_bus(struct nvmev_pci *pci)
 
 	pci_remove_root_bus(pci->bus);
 	pci_unlock_rescan_remove();
-	/* pci_scan_bus() makes the bridge for its caller, and the removal only unregisters it. */
+	/* Scanning makes the bridge for its caller, and the removal only unregisters it. */
 	pci_free_host_bridge(bridge);
 }
 
-/*
- * Interrupt remapping leaves a function without a domain that none of its units knows.
- * Elsewhere the platform's vectors are taken: they follow the affinity.
- */
+/* The platform's vectors are taken where there are some: they follow the affinity. */
 static void provide_interrupts(struct nvmev_pci *pci, struct device *dev)
 {
-	if (dev_get_msi_domain(dev))
+	if (nvmev_platform_has_vectors(dev))
 		return;
 	if (IS_ERR_OR_NULL(pci->msi))
 		pci->msi = nvmev_msi_create(pci->nr_vectors, pci->index);
@@ -272,7 +268,7 @@ static int scan_bus(struct nvmev_pci *pci)
 	int ret = 0;
 
 	pci_lock_rescan_remove();
-	pci->bus = pci_scan_bus(0, &config_ops, &sysdata[pci->index]);
+	pci->bus = nvmev_platform_scan(pci->index, &config_ops, &sysdata[pci->index]);
 	pci_unlock_rescan_remove();
 	if (!pci->bus)
 		return -ENODEV;
