@@ -72,7 +72,8 @@ uml_arguments() {
 	UML_ARGS=("mem=$mem" root=/dev/root rootfstype=hostfs rootflags=/ ro
 		"init=$DIEAWARE_TOP/scripts/lib/uml-init" "lab.layers=${layers:1}"
 		"lab.host=$RUN/host" "uml_dir=$RUN/uml" "umid=lab"
-		"con0=fd:0,fd:1" con=null console=tty0 quiet loglevel=5 panic=-1)
+		"con0=fd:0,fd:1" con=null console=tty0 quiet loglevel=5 panic=-1
+		log_buf_len=1M)
 	# shellcheck disable=SC2206 # words, as the user gave them
 	UML_ARGS+=($parameters)
 }

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # configfs: what cannot work is refused, at once or at `power`, with a reason
 # that can be read, and nothing stays behind.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 40

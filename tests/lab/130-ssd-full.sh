@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # A completely full SSD is overwritten at random, with and without hints: garbage
 # collection keeps up, no die loses space, every byte is right.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 60

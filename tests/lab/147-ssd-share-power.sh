@@ -3,7 +3,8 @@
 # Power failures of a drive with a volatile cache that shares: a share command that is
 # complete is there with all of its pages, one that is not is there as a whole or not at
 # all, also when the drive has collected and when the power fails at a given operation.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 25

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Power failures: a drive without protection has what was flushed, whenever the power
 # fails, raw and under ext4; one with protection has everything.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 2
 # mem: 2G
 # seconds: 60

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # A backing file keeps an SSD over power off, removal and unloading of the module; one that
 # is damaged, of another drive, in use, or on a full disk is refused with the reason.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 40

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The disk that has the backing file loses its power while the file is written: the SSD in
 # it is as it was when it was switched off, this time or the time before, and nothing else.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 2
 # mem: 2G
 # seconds: 60

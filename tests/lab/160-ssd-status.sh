@@ -3,7 +3,8 @@
 # Every malformed command gets the status that the specification names, by a table
 # (rawhost-status.py, through the module of tests/rawhost); random
 # commands, with wild PRPs through that module and through the stock driver's ioctls.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 25

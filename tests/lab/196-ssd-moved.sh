@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Which data went where: the tracepoint nvmev_move names page and checksum as the host sees
 # them; check_moves compares once more; a misread, made on request, is noticed by both.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 15

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # A drive that loses erase blocks says so by SMART and events, and is read-only when no
 # spare one is left.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 5

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Vendor log pages with plain nvme-cli: where pages are, how well ranges can be read, and
 # how worn the dies are agree with debugfs and with what was written.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 8

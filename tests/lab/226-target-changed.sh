@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # While the target is suspended, the device below becomes another one: it gets other blocks, or is
 # too small.
-# kernels: 6.12
-# long: 6.1 newest
+# kernels: uml
+# long: 6.1 6.12 newest
 # smp: 1
 # mem: 2G
 # seconds: 15

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The tool makes devices and takes them away: hint and log mode, what it refuses and in which
 # words, without root, without the module; and a check of a device that cannot be read everywhere.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # sentences: 79

@@ -3,7 +3,8 @@
 # dieaware frag: a file that was written fragmented, with plain writes and with hints, gives the
 # figures that the SSD's own tables have; through a target, a partition and a linear target; and on btrfs,
 # whose addresses are its own: the pages of a file lie where it is said.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 20

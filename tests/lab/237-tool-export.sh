@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # dieaware export: well-formed, and the same figures that the status and the SSD give; two
 # targets on one SSD, which is asked once; a file for the textfile collector.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 20

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Each hint that f2fs's writes carry over the wire is compared with FIEMAP.
-# kernels: 6.12
-# long: newest
+# kernels: uml
+# long: 6.12 newest
 # smp: 1
 # mem: 2G
 # sentences: 14

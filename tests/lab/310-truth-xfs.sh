@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Each hint that xfs's writes carry over the wire is compared with FIEMAP.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 35

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Hint mode on an NVMe namespace of 16 TiB, a file that the kernel's own NVMe target exports: files all
 # over it are written, overwritten and appended to with hints, and read back below the target.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 40

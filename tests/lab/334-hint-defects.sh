@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What a hint must not cost: a write that fails for another reason is not sent again, and a device
 # that does not announce all of it hears only of what it can know.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 20

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # A device that fails hinted writes: the target sends them again plain, stops
 # hinting, and whoever wrote never sees an error.
-# kernels: 6.12
-# long: 6.1 newest
+# kernels: uml
+# long: 6.1 6.12 newest
 # smp: 1
 # mem: 2G
 # seconds: 20

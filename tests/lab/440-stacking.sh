@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The target among other layers: partitions and a START below it, LVM and
 # dm-crypt above it, LVM below it.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 30

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Hints of log mode: a file that was written piece by piece between others, or written again, lies
 # on the dies as well as without hints or better, and so it does when it was cleaned.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 55

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode on a drive without power-loss protection: the power fails again and again under several
 # processes that write on several CPUs, also while the target starts, and no promise is broken.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 2
 # mem: 2G
 # seconds: 40

@@ -24,10 +24,6 @@ LAST=${*: -1}
 SLOWNESS=1
 [[ ! -e $KMEMLEAK && ! -e $KCSAN ]] || SLOWNESS=3
 
-is_uml() {
-	[[ $KERNEL == uml ]]
-}
-
 header() {
 	sed -n "s/^# $2: *//p" "$1" | head -n 1
 }
@@ -43,11 +39,7 @@ unload() {
 }
 
 load() {
-	if is_uml; then
-		modprobe loop && modprobe dm-dieaware
-	else
-		modprobe nvme && modprobe nvmevirt-backend && modprobe dm-dieaware
-	fi
+	modprobe nvme && modprobe nvmevirt-backend && modprobe dm-dieaware
 }
 
 # What a test must not leave behind, one thing a line.
