@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Look for wrong data inside a guest; scripts/fio --hunt starts it.
 
-hunt.py SECONDS SEED [host]    for SECONDS, in turns: reread (see reread.c) on null_blk with
-                               memory, below dm-linear and the target in both modes, on the
-                               device itself and in a file on xfs
+hunt.py SECONDS SEED [host]    for SECONDS, in turns: reread (see reread.c) on a virtual SSD and on
+                               null_blk with memory, below dm-linear and the target in both
+                               modes, on the device itself and in a file on xfs
 
 "host" shows that wrong data would be found: the reader spoils a buffer of its own, once.
 Prints a line of JSON for each turn, {"cell": ..., "reads": N}, and what is known of wrong
@@ -12,18 +12,22 @@ data as lines that begin with "# ".
 """
 
 import contextlib
+import itertools
 import json
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Dict, Iterator, List, Tuple
+from typing import ContextManager, Dict, Iterator, List, Tuple
 
 import run
 
 READER = str(Path(__file__).resolve().parent / "reread")
 MIB = 4
 SPOIL_AFTER_READS = 2000
+
+# Disk, mode and place
+Cell = Tuple[str, str, str]
 
 
 @contextlib.contextmanager
@@ -55,17 +59,22 @@ def read_again_and_again(where: Tuple[str, str], seconds: int, seed: int,
     return found[-1]["done"]
 
 
-def turn(mode: str, place: str, seconds: int, seed: int, swap_at: int) -> Dict[str, int]:
-    with null_blk() as path, run.target(path, mode) as above, \
+def new_disk(disk: str) -> ContextManager[str]:
+    return null_blk() if disk == "null_blk" else run.ssd(["capacity_mib=512"])
+
+
+def turn(cell: Cell, seconds: int, seed: int, swap_at: int) -> Dict[str, int]:
+    disk, mode, place = cell
+    with new_disk(disk) as path, run.target(path, mode) as above, \
             run.filesystem("xfs", above) if place == "xfs" else contextlib.nullcontext():
         where = ("file", f"{run.MOUNT}/reread") if place == "xfs" else ("device", above)
         return read_again_and_again(where, seconds, seed, swap_at)
 
 
-def cells(spoiled: bool) -> List[Tuple[str, str]]:
+def cells(spoiled: bool) -> List[Cell]:
     if spoiled:
-        return [("hint", "device")]
-    return [(mode, place) for mode in ("linear", "hint", "log") for place in ("device", "xfs")]
+        return [("null_blk", "hint", "device")]
+    return list(itertools.product(("ssd", "null_blk"), ("linear", "hint", "log"), ("device", "xfs")))
 
 
 def main() -> int:
@@ -74,10 +83,10 @@ def main() -> int:
     Path(run.MOUNT).mkdir(exist_ok=True)
     todo = cells(spoiled)
     end = time.monotonic() + seconds
-    for index, (mode, place) in enumerate(todo):
+    for index, cell in enumerate(todo):
         share = int(end - time.monotonic()) // (len(todo) - index)
-        counts = turn(mode, place, max(share, 1), seed + index, SPOIL_AFTER_READS * spoiled)
-        print(json.dumps({"cell": f"null_blk {mode} {place}", **counts}), flush=True)
+        counts = turn(cell, max(share, 1), seed + index, SPOIL_AFTER_READS * spoiled)
+        print(json.dumps({"cell": " ".join(cell), **counts}), flush=True)
     print("all done")
     return 0
 
