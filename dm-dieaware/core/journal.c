@@ -9,9 +9,6 @@
  */
 #include "journal.h"
 
-/* A ring has room for so many batches at least. */
-#define BATCHES_PER_RING	8U
-
 /* Of so many batches nothing may be left: damaged in the end, being written, being filled */
 #define LOST_BATCHES		3U
 
@@ -51,7 +48,7 @@ u32 dmda_journal_room(const struct dmda_super *super, const struct dmda_journal_
 
 u32 dmda_journal_batch_sectors(const struct dmda_super *super)
 {
-	u32 nr = min_t(u32, DMDA_MAX_BATCH_SECTORS, super->journal_sectors / BATCHES_PER_RING);
+	u32 nr = min_t(u32, DMDA_MAX_BATCH_SECTORS, super->journal_sectors / DMDA_MIN_BATCHES);
 
 	return round_down(nr, super->journal_unit_sectors);
 }

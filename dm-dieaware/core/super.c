@@ -98,7 +98,7 @@ static const char *check_format(const struct dmda_format *format)
 	if (format->journal_sectors && (format->journal_sectors < DMDA_MIN_JOURNAL_SECTORS ||
 					format->journal_sectors > DMDA_MAX_JOURNAL_SECTORS))
 		return "The journal must be of 1024 to 2097152 sectors.";
-	if (min_t(u32, format->journal_sectors / 8, DMDA_MAX_BATCH_SECTORS) %
+	if (min_t(u32, format->journal_sectors / DMDA_MIN_BATCHES, DMDA_MAX_BATCH_SECTORS) %
 	    format->journal_unit_sectors)
 		return "An eighth of a journal of less than 2048 sectors must be of whole units.";
 	if (format->reserve_permille < 20 || format->reserve_permille > 900)

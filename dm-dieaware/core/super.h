@@ -29,6 +29,9 @@
 #define DMDA_MAX_JOURNAL_SECTORS BIT(21)
 #define DMDA_MAX_SEGMENT_PAGES	65536U
 
+/* The journal has room for so many batches at least: none is longer than that share of it. */
+#define DMDA_MIN_BATCHES	8U
+
 /**
  * struct dmda_format - what format is asked for
  * @uuid: UUID of the new device
