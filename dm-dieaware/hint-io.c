@@ -67,18 +67,6 @@ static bool fit_to_run(struct dmda *dmda, struct dmda_write *write)
 	return true;
 }
 
-/* The page before a run in its file */
-static void look_before(struct dmda *dmda, const struct dmda_run *run,
-			struct dmda_neighbour *before)
-{
-	before->dpn = DPN_NONE;
-	before->owner = DMDA_OWNER_UNKNOWN;
-	if (run->fpage)
-		before->dpn = dmda_runtable_where(dmda->table, run->file, run->fpage - 1);
-	if (before->dpn != DPN_NONE)
-		dmda_runtable_owner(dmda->table, before->dpn, &before->owner);
-}
-
 static void classify_file(struct dmda *dmda, struct dmda_write *write)
 {
 	const struct dmda_run *run = &write->run;
@@ -89,7 +77,7 @@ static void classify_file(struct dmda *dmda, struct dmda_write *write)
 	dmda_runtable_owner(dmda->table, run->dpn, &here);
 	if (dmda_classify_overwrite(run, &here, &write->verdict))
 		return;
-	look_before(dmda, run, &before);
+	dmda_hint_look_before(dmda, run, &before);
 	if (run->nr_pages > 1)
 		nr_other = dmda_runtable_nr_other(dmda->table, run);
 	dmda_classify(run, &here, &before, nr_other, &write->verdict);
@@ -109,7 +97,7 @@ static void fit_to_verdict(struct dmda *dmda, struct dmda_write *write)
 		cut(dmda, write, nr_pages);
 		return;
 	}
-	look_before(dmda, &write->run, &before);
+	dmda_hint_look_before(dmda, &write->run, &before);
 	dmda_classify_whole(&write->run, &before, &write->verdict);
 }
 

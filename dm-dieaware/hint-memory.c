@@ -35,6 +35,17 @@ bool dmda_hint_run(struct dmda_write *write, sector_t sector)
 	return true;
 }
 
+void dmda_hint_look_before(struct dmda *dmda, const struct dmda_run *run,
+			   struct dmda_neighbour *before)
+{
+	before->dpn = DPN_NONE;
+	before->owner = DMDA_OWNER_UNKNOWN;
+	if (run->fpage)
+		before->dpn = dmda_runtable_where(dmda->table, run->file, run->fpage - 1);
+	if (before->dpn != DPN_NONE)
+		dmda_runtable_owner(dmda->table, before->dpn, &before->owner);
+}
+
 static u64 *tail_of(struct dmda *dmda, dpn_t end)
 {
 	return &dmda->tails.end[hash_64(from_dpn(end), DMDA_TAIL_BITS)];

@@ -9,6 +9,8 @@
 #include <linux/bio.h>
 
 struct dmda;
+struct dmda_neighbour;
+struct dmda_run;
 struct dmda_write;
 
 /* Slots that remember where writes of unknown files ended */
@@ -34,6 +36,16 @@ struct dmda_tails {
  * is none.
  */
 bool dmda_hint_run(struct dmda_write *write, sector_t sector);
+
+/**
+ * dmda_hint_look_before() - the page before a run in its file, as far as is known
+ * @run: of a known file
+ * @before: gets where it was written last, and what is there now
+ *
+ * Context: as dmda_runtable_owner().
+ */
+void dmda_hint_look_before(struct dmda *dmda, const struct dmda_run *run,
+			   struct dmda_neighbour *before);
 
 /**
  * dmda_hint_forget() - nobody knows any more what some sectors hold

@@ -23,13 +23,10 @@
 /* What is the page before a run of a known file? */
 static void classify(struct dmda *dmda, const struct dmda_run *run, struct dmda_verdict *verdict)
 {
-	struct dmda_neighbour before = { .dpn = DPN_NONE, .owner = DMDA_OWNER_UNKNOWN };
 	const struct dmda_owner here = DMDA_OWNER_UNKNOWN;
+	struct dmda_neighbour before;
 
-	if (run->fpage)
-		before.dpn = dmda_runtable_where(dmda->table, run->file, run->fpage - 1);
-	if (before.dpn != DPN_NONE)
-		dmda_runtable_owner(dmda->table, before.dpn, &before.owner);
+	dmda_hint_look_before(dmda, run, &before);
 	dmda_classify(run, &here, &before, run->nr_pages, verdict);
 	dmda_hint_fit(dmda, verdict);
 }
