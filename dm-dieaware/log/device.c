@@ -9,7 +9,6 @@
 
 #include "../mode.h"
 #include "cache.h"
-#include "device.h"
 #include "grow.h"
 #include "io.h"
 #include "log.h"
@@ -262,7 +261,8 @@ static int look_at_super(struct dmda_log *log)
 	return ti->error ? -EINVAL : 0;
 }
 
-int dmda_log_create(struct dmda *dmda)
+/* Reads the superblock, and no more: another target may still be writing. */
+static int create(struct dmda *dmda)
 {
 	struct dm_target *ti = dmda->ti;
 	struct dmda_log *log = kzalloc(sizeof(*log), GFP_KERNEL);
@@ -297,6 +297,9 @@ int dmda_log_create(struct dmda *dmda)
 		goto err_tables;
 	init_tables(log);
 	enter_list(log);
+	ti->per_io_data_size = sizeof(struct dmda_log_io);
+	ti->discards_supported = true;
+	ti->flush_supported = true;
 	ti->error = NULL;
 	dmda->log = log;
 	return 0;
@@ -314,12 +317,11 @@ err_log:
 	return ret;
 }
 
-void dmda_log_destroy(struct dmda *dmda)
+/* Writes nothing. */
+static void destroy(struct dmda *dmda)
 {
 	struct dmda_log *log = dmda->log;
 
-	if (!log)
-		return;
 	leave_list(log);
 	cancel_delayed_work_sync(&log->cleaning.idle_work);
 	cancel_delayed_work_sync(&log->journal.late_work);
@@ -381,7 +383,7 @@ static int first_start(struct dmda_log *log)
 	return 0;
 }
 
-int dmda_log_preresume(struct dmda *dmda)
+static int preresume(struct dmda *dmda)
 {
 	struct dmda_log *log = dmda->log;
 	const char *why = become_active(log);
@@ -402,7 +404,7 @@ int dmda_log_preresume(struct dmda *dmda)
 	return 0;
 }
 
-void dmda_log_resume(struct dmda *dmda)
+static void resume(struct dmda *dmda)
 {
 	struct dmda_log *log = dmda->log;
 
@@ -414,14 +416,15 @@ void dmda_log_resume(struct dmda *dmda)
 	dmda_log_wait_idle(log);
 }
 
-void dmda_log_presuspend(struct dmda *dmda)
+/* Who has sent a message holds up the suspension until that is done. */
+static void presuspend(struct dmda *dmda)
 {
 	WRITE_ONCE(dmda->log->is_suspending, true);
 	if (dm_noflush_suspending(dmda->ti))
 		dmda_log_hand_back(dmda->log, true);
 }
 
-void dmda_log_presuspend_undo(struct dmda *dmda)
+static void presuspend_undo(struct dmda *dmda)
 {
 	WRITE_ONCE(dmda->log->is_suspending, false);
 	dmda_log_hand_back(dmda->log, false);
@@ -447,7 +450,7 @@ static void wait_for_workers(struct dmda_log *log)
 	dmda_log_pages_settle(log);
 }
 
-void dmda_log_postsuspend(struct dmda *dmda)
+static void postsuspend(struct dmda *dmda)
 {
 	struct dmda_log *log = dmda->log;
 
@@ -465,12 +468,12 @@ void dmda_log_postsuspend(struct dmda *dmda)
 	become_inactive(log);
 }
 
-void dmda_log_limits(const struct dmda_log *log, struct queue_limits *limits)
+static void io_hints(struct dmda *dmda, struct queue_limits *limits)
 {
 	limits->logical_block_size = DMDA_BLOCK_BYTES;
 	limits->physical_block_size = DMDA_BLOCK_BYTES;
 	limits->io_min = DMDA_BLOCK_BYTES;
-	limits->io_opt = log->super.stripe_pages * DMDA_BLOCK_BYTES;
+	limits->io_opt = dmda->log->super.stripe_pages * DMDA_BLOCK_BYTES;
 	limits->discard_granularity = DMDA_BLOCK_BYTES;
 	limits->discard_alignment = 0;
 	limits->max_discard_sectors = MAX_TRIM_SECTORS;
@@ -486,38 +489,20 @@ static const char *start_complaint(const struct dmda *dmda)
 		"The device is too small for this start sector." : NULL;
 }
 
-static int create(struct dmda *dmda)
-{
-	struct dm_target *ti = dmda->ti;
-	int ret = dmda_log_create(dmda);
-
-	if (ret)
-		return ret;
-	ti->per_io_data_size = sizeof(struct dmda_log_io);
-	ti->discards_supported = true;
-	ti->flush_supported = true;
-	return 0;
-}
-
-static void io_hints(struct dmda *dmda, struct queue_limits *limits)
-{
-	dmda_log_limits(dmda->log, limits);
-}
-
 const struct dmda_mode_ops dmda_log_mode = {
 	.name = "log",
 	.init = dmda_log_map_init,
 	.exit = dmda_log_map_exit,
 	.size_complaint = start_complaint,
 	.create = create,
-	.destroy = dmda_log_destroy,
+	.destroy = destroy,
 	.map = dmda_log_map,
 	.end_io = dmda_log_end_io,
-	.preresume = dmda_log_preresume,
-	.resume = dmda_log_resume,
-	.presuspend = dmda_log_presuspend,
-	.presuspend_undo = dmda_log_presuspend_undo,
-	.postsuspend = dmda_log_postsuspend,
+	.preresume = preresume,
+	.resume = resume,
+	.presuspend = presuspend,
+	.presuspend_undo = presuspend_undo,
+	.postsuspend = postsuspend,
 	.status = dmda_log_status,
 	.message = dmda_log_message,
 	.io_hints = io_hints,
