@@ -13,11 +13,6 @@
  */
 #include "log.h"
 
-bool dmda_log_may_work(const struct dmda_log *log)
-{
-	return READ_ONCE(log->state) == DMDA_LOG_WRITE && !READ_ONCE(log->is_quiet);
-}
-
 static bool may_clean(const struct dmda_log *log)
 {
 	return dmda_log_may_work(log) && READ_ONCE(log->dmda->config.cleaning);

@@ -201,9 +201,6 @@ void dmda_log_wait_idle(struct dmda_log *log);
  */
 void dmda_log_do_idle(struct work_struct *work);
 
-/* May cleaning write at all? */
-bool dmda_log_may_work(const struct dmda_log *log);
-
 /* Users' writes may wait for what cleaning gains; for what it does besides that, nobody does. */
 bool dmda_log_must_stop(const struct dmda_log_cleaner *cleaner);
 

@@ -199,6 +199,12 @@ static inline sector_t dmda_log_sector(const struct dmda_log *log, dpn_t dpn)
 	return log->dmda->config.start_sectors + (from_dpn(dpn) << DMDA_PAGE_SECTOR_SHIFT);
 }
 
+/* Can the device be written, and is it not suspended? */
+static inline bool dmda_log_may_work(const struct dmda_log *log)
+{
+	return READ_ONCE(log->state) == DMDA_LOG_WRITE && !READ_ONCE(log->is_quiet);
+}
+
 /* Let a worker begin, unless all is quiet. */
 static inline void dmda_log_kick(struct dmda_log *log, struct work_struct *work)
 {

@@ -10,7 +10,7 @@ static int obey_message(struct dmda *dmda, const struct dmda_message *message)
 {
 	struct dmda_log *log = dmda->log;
 
-	if (READ_ONCE(log->state) != DMDA_LOG_WRITE || READ_ONCE(log->is_quiet)) {
+	if (!dmda_log_may_work(log)) {
 		DMERR("%s: The device cannot be written now.",
 		      dm_table_device_name(dmda->ti->table));
 		return -EROFS;

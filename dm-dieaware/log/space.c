@@ -305,8 +305,7 @@ static void discard_segments(struct dmda_log *log, const seg_t *seg, u32 nr)
 
 static bool may_discard(const struct dmda_log *log)
 {
-	return READ_ONCE(log->state) == DMDA_LOG_WRITE && !READ_ONCE(log->is_quiet) &&
-		!READ_ONCE(log->is_suspending);
+	return dmda_log_may_work(log) && !READ_ONCE(log->is_suspending);
 }
 
 /* Nothing is written to a segment before its discard has ended: not before that it is free. */
