@@ -25,6 +25,16 @@ u32 dmda_log_kept_from_locked(const struct dmda_log *log, enum dmda_stream strea
 	return stream == DMDA_STREAM_USER || log->cleaning.leaves_kept ? DMDA_LOG_KEPT_SEGMENTS : 0;
 }
 
+/* Free segments that users need not leave to cleaning */
+static u32 nr_spare_locked(const struct dmda_log *log)
+{
+	u32 nr_free = log->space.segments.nr_free;
+
+	lockdep_assert_held(&log->lock);
+
+	return nr_free - min(nr_free, DMDA_LOG_KEPT_SEGMENTS);
+}
+
 bool dmda_log_has_credit_locked(const struct dmda_log *log)
 {
 	lockdep_assert_held(&log->lock);
@@ -59,8 +69,7 @@ void dmda_log_pay_users_locked(const struct dmda_log_cleaner *cleaner, u32 nr_mo
 	struct dmda_log *log = cleaner->log;
 	u64 nr_pages = (u64)cleaner->nr_victims * dmda_super_data_pages(&log->super);
 	u64 gain = div_u64((nr_pages - cleaner->nr_moves) * nr_moved, cleaner->nr_moves);
-	u32 spare = log->space.segments.nr_free > DMDA_LOG_KEPT_SEGMENTS ?
-		log->space.segments.nr_free - DMDA_LOG_KEPT_SEGMENTS : 1;
+	u32 spare = nr_spare_locked(log) ?: 1;
 
 	lockdep_assert_held(&log->lock);
 
@@ -74,7 +83,7 @@ bool dmda_log_has_places_locked(const struct dmda_log *log)
 
 	return dmda_log_has_credit_locked(log) &&
 		(dmda_writer_places_left(&log->space.writer, DMDA_STREAM_USER) ||
-		 log->space.segments.nr_free > DMDA_LOG_KEPT_SEGMENTS);
+		 nr_spare_locked(log));
 }
 
 /*
@@ -106,8 +115,7 @@ static bool is_out_of_space_locked(struct dmda_log *log)
 {
 	lockdep_assert_held(&log->lock);
 
-	return log->space.segments.nr_free <= dmda_log_kept_from_locked(log, DMDA_STREAM_USER) &&
-		!are_segments_to_come_locked(log);
+	return !nr_spare_locked(log) && !are_segments_to_come_locked(log);
 }
 
 static void look_at_space_locked(struct dmda_log *log)
@@ -202,8 +210,7 @@ void dmda_log_gained_locked(struct dmda_log *log)
 	/* It may have had no room to go on. */
 	if (!list_empty(&log->admission.starved))
 		dmda_log_clean_if_low_locked(log);
-	if (log->admission.supply == DMDA_LOG_SUPPLY_OK ||
-	    log->space.segments.nr_free <= dmda_log_kept_from_locked(log, DMDA_STREAM_USER))
+	if (log->admission.supply == DMDA_LOG_SUPPLY_OK || !nr_spare_locked(log))
 		return;
 	log->admission.supply = DMDA_LOG_SUPPLY_OK;
 	if (!READ_ONCE(log->is_quiet))
