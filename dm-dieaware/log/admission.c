@@ -146,6 +146,15 @@ void dmda_log_starve_locked(struct dmda_log *log, struct dmda_log_io *io)
 	log->counters.nr_starved++;
 }
 
+/* Those that wait try again. */
+static void retry_starved_locked(struct dmda_log *log)
+{
+	lockdep_assert_held(&log->lock);
+
+	list_splice_tail_init(&log->admission.starved, &log->ios.ready);
+	dmda_log_kick(log, &log->ios.work);
+}
+
 void dmda_log_feed_locked(struct dmda_log *log)
 {
 	lockdep_assert_held(&log->lock);
@@ -153,8 +162,7 @@ void dmda_log_feed_locked(struct dmda_log *log)
 	if (list_empty(&log->admission.starved) ||
 	    (log->state == DMDA_LOG_WRITE && !dmda_log_has_places_locked(log)))
 		return;
-	list_splice_tail_init(&log->admission.starved, &log->ios.ready);
-	dmda_log_kick(log, &log->ios.work);
+	retry_starved_locked(log);
 }
 
 /* Nobody else may come who asks for a commit, without which the segment is not freed. */
@@ -195,10 +203,8 @@ void dmda_log_hand_back(struct dmda_log *log, bool hands_back)
 {
 	spin_lock_irq(&log->lock);
 	WRITE_ONCE(log->admission.hands_back, hands_back);
-	if (hands_back && !list_empty(&log->admission.starved)) {
-		list_splice_tail_init(&log->admission.starved, &log->ios.ready);
-		dmda_log_kick(log, &log->ios.work);
-	}
+	if (hands_back && !list_empty(&log->admission.starved))
+		retry_starved_locked(log);
 	spin_unlock_irq(&log->lock);
 }
 
