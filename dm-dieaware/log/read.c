@@ -7,10 +7,6 @@
 #include "log.h"
 #include "read.h"
 
-/*
- * Reads
- */
-
 /* Counts the reader while the map still points there: from then on nobody frees it. */
 static u32 look_up_locked(struct dmda_log *log, const struct dmda_log_page *page, u64 lpn,
 			  u32 nr_pages, dpn_t *dpn, seg_t *seg)
