@@ -63,7 +63,7 @@ static const struct drive_shape __maybe_unused drive_shapes[] = {
 	{ "fast24 in small",	4, 2, 8, 16, 16, 8, 70 },
 };
 
-/* The latencies of a drive of papers/fast24, and a shape. */
+/* The latencies of the drive in the FAST'24 paper, and a shape. */
 static inline struct ftl_params drive_params(const struct drive_shape *shape)
 {
 	u32 nr_dies = shape->nr_channels * shape->dies_per_channel;

@@ -3,7 +3,7 @@
  * What the drive is for: how fast a file reads after its pages were written in
  * adverse ways, as a share of reading it after one contiguous write.
  *
- * The workloads are those of papers/fast24: an 8 MiB file in 256 pieces of 32 KiB, and
+ * The workloads are those of the FAST'24 paper: an 8 MiB file in 256 pieces of 32 KiB, and
  * between the pieces writes of somebody else: of a stripe less a piece, which brings
  * every piece to the same die (worst), or of 1 to 32 pieces (random). Reads are of
  * 1 MiB, one at a time. Only the FTL's time counts here, not a host's.
@@ -171,7 +171,7 @@ static void hints_keep_overwritten_file_fast(struct kunit *test)
 	KUNIT_EXPECT_GE(test, random, 990);
 }
 
-/* 32 units over 8 dies of 4 channels: what the numbers of papers/fast24 must give. */
+/* 32 units over 8 dies of 4 channels: what the numbers of the FAST'24 paper must give. */
 static void contiguous_read_takes_the_time_of_its_dies(struct kunit *test)
 {
 	struct bench bench;
