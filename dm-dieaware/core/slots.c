@@ -52,6 +52,16 @@ void dmda_slots_written(struct dmda_slots *slots, u64 index, u32 slot, u64 seq)
 	slots->changed[div_u64(index, DMDA_ENTRIES_PER_PAGE)] = true;
 }
 
+struct dmda_block_id dmda_slots_newest_id(const struct dmda_slots *slots,
+					  const struct dmda_super *super, enum dmda_table table,
+					  u64 index)
+{
+	u64 seq_slot = slots[table].newest[index];
+
+	return dmda_super_page_id(super, table, index, dmda_slot_of(seq_slot),
+				  dmda_slot_seq(seq_slot));
+}
+
 u64 dmda_slots_highest_seq(const struct dmda_slots *slots)
 {
 	u64 highest = 0;

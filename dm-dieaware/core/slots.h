@@ -16,7 +16,7 @@
 #ifndef DMDA_SLOTS_H
 #define DMDA_SLOTS_H
 
-#include "ondisk.h"
+#include "super.h"
 
 #define DMDA_SLOT_NONE	2U
 
@@ -64,6 +64,15 @@ u32 dmda_slots_target(const struct dmda_slots *slots, u64 index);
  * @seq: last operation that the page knew when it was written
  */
 void dmda_slots_written(struct dmda_slots *slots, u64 index, u32 slot, u64 seq);
+
+/**
+ * dmda_slots_newest_id() - what the newest copy of a page is, and where it lies
+ * @slots: slots by table
+ * @index: page that was written
+ */
+struct dmda_block_id dmda_slots_newest_id(const struct dmda_slots *slots,
+					  const struct dmda_super *super, enum dmda_table table,
+					  u64 index);
 
 /**
  * dmda_slots_highest_seq() - the highest seq of a newest entry

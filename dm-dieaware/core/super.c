@@ -477,6 +477,32 @@ dpn_t dmda_super_slot(const struct dmda_super *super, enum dmda_table table, u64
 	return DPN_NONE;
 }
 
+struct dmda_block_id dmda_super_page_id(const struct dmda_super *super, enum dmda_table table,
+					u64 index, u32 slot, u64 seq)
+{
+	static const u32 magic[] = {
+		[DMDA_TABLE_SEGMENTS] = DMDA_MAGIC_SEGMENTS,
+		[DMDA_TABLE_OPEN] = DMDA_MAGIC_OPEN,
+		[DMDA_TABLE_DIRECTORY] = DMDA_MAGIC_DIRECTORY,
+		[DMDA_TABLE_MAP] = DMDA_MAGIC_MAP,
+	};
+	static const u16 nr_entries[] = {
+		[DMDA_TABLE_SEGMENTS] = DMDA_SEGMENTS_PER_PAGE,
+		[DMDA_TABLE_OPEN] = DMDA_SUMMARIES_PER_PAGE,
+		[DMDA_TABLE_DIRECTORY] = DMDA_ENTRIES_PER_PAGE,
+		[DMDA_TABLE_MAP] = DMDA_MAP_ENTRIES,
+	};
+
+	return (struct dmda_block_id){
+		.magic = magic[table],
+		.nr_entries = nr_entries[table],
+		.dpn = dmda_super_slot(super, table, index, slot),
+		.index = index,
+		.seq = seq,
+		.uuid = super->uuid,
+	};
+}
+
 dpn_t dmda_super_segment_dpn(const struct dmda_super *super, seg_t seg)
 {
 	u64 index = from_seg(seg);

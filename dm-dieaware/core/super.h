@@ -191,6 +191,17 @@ dpn_t dmda_super_slot(const struct dmda_super *super, enum dmda_table table, u64
 		      u32 slot);
 
 /**
+ * dmda_super_page_id() - what a page of a table is
+ * @index: page, below dmda_super_nr_pages()
+ * @slot: slot in which it lies, 0 or 1
+ * @seq: operation in its header; of the directory's pages, the root's epoch
+ *
+ * Return: its identity, with as many entries as fit, and any epoch.
+ */
+struct dmda_block_id dmda_super_page_id(const struct dmda_super *super, enum dmda_table table,
+					u64 index, u32 slot, u64 seq);
+
+/**
  * dmda_super_segment_dpn() - where a segment begins
  */
 dpn_t dmda_super_segment_dpn(const struct dmda_super *super, seg_t seg);

@@ -466,10 +466,8 @@ static u64 seq_slot_of(const struct dmda_log *log, const struct dmda_log_page *p
 
 static const char *check_page(const struct dmda_log *log, const struct dmda_log_page *page)
 {
-	u64 seq_slot = seq_slot_of(log, page);
-	struct dmda_block_id id = dmda_log_table_id(log, DMDA_TABLE_MAP, page->map.index,
-						    dmda_slot_of(seq_slot),
-						    dmda_slot_seq(seq_slot));
+	struct dmda_block_id id = dmda_slots_newest_id(log->tables.slots, &log->super,
+						       DMDA_TABLE_MAP, page->map.index);
 
 	return dmda_block_check(page->map.block, &id) ?:
 		dmda_map_check(page->map.block, log->super.nr_device_pages);

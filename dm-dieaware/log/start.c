@@ -77,14 +77,12 @@ const char *dmda_log_read_root(struct dmda_log *log)
 static const char *read_table_page(struct dmda_log *log, enum dmda_table table, u64 index,
 				   void *page, bool *is_there)
 {
-	u64 seq_slot = log->tables.slots[table].newest[index];
 	struct dmda_block_id id;
 
-	*is_there = seq_slot;
-	if (!seq_slot)
+	*is_there = log->tables.slots[table].newest[index];
+	if (!*is_there)
 		return NULL;
-	id = dmda_log_table_id(log, table, index, dmda_slot_of(seq_slot),
-			       dmda_slot_seq(seq_slot));
+	id = dmda_slots_newest_id(log->tables.slots, &log->super, table, index);
 	if (dmda_log_read(log, id.dpn, page, 1))
 		return "a page of a table cannot be read";
 	return dmda_block_check(page, &id);

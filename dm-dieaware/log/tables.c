@@ -13,32 +13,6 @@
 /* Pages that are being written at a time */
 #define MAX_AT_ONCE	128
 
-struct dmda_block_id dmda_log_table_id(const struct dmda_log *log, enum dmda_table table,
-				       u64 index, u32 slot, u64 seq)
-{
-	static const u32 magic[] = {
-		[DMDA_TABLE_SEGMENTS] = DMDA_MAGIC_SEGMENTS,
-		[DMDA_TABLE_OPEN] = DMDA_MAGIC_OPEN,
-		[DMDA_TABLE_DIRECTORY] = DMDA_MAGIC_DIRECTORY,
-		[DMDA_TABLE_MAP] = DMDA_MAGIC_MAP,
-	};
-	static const u16 nr_entries[] = {
-		[DMDA_TABLE_SEGMENTS] = DMDA_SEGMENTS_PER_PAGE,
-		[DMDA_TABLE_OPEN] = DMDA_SUMMARIES_PER_PAGE,
-		[DMDA_TABLE_DIRECTORY] = DMDA_ENTRIES_PER_PAGE,
-		[DMDA_TABLE_MAP] = DMDA_MAP_ENTRIES,
-	};
-
-	return (struct dmda_block_id){
-		.magic = magic[table],
-		.nr_entries = nr_entries[table],
-		.dpn = dmda_super_slot(&log->super, table, index, slot),
-		.index = index,
-		.seq = seq,
-		.uuid = log->super.uuid,
-	};
-}
-
 void dmda_log_writes_begin(struct dmda_log_writes *writes, struct dmda_log *log)
 {
 	writes->log = log;
@@ -126,8 +100,8 @@ static void submit_page(struct dmda_log_page_write *write)
 static void seal_page(struct dmda_log_page_write *write, u32 nr_entries)
 {
 	struct dmda_log *log = write->writes->log;
-	struct dmda_block_id id = dmda_log_table_id(log, write->table, write->index,
-						    write->slot, write->seq);
+	struct dmda_block_id id = dmda_super_page_id(&log->super, write->table, write->index,
+						     write->slot, write->seq);
 
 	if (nr_entries)
 		id.nr_entries = nr_entries;

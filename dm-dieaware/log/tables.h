@@ -62,12 +62,6 @@ struct dmda_log_page_write {
 	u64 seq;
 };
 
-/**
- * dmda_log_table_id() - what a page of a table is
- */
-struct dmda_block_id dmda_log_table_id(const struct dmda_log *log, enum dmda_table table,
-				       u64 index, u32 slot, u64 seq);
-
 /* Write pages: begin, any number of pages, end. */
 void dmda_log_writes_begin(struct dmda_log_writes *writes, struct dmda_log *log);
 

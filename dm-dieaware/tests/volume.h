@@ -302,36 +302,11 @@ static inline void commit(struct volume *volume)
 			   &next);
 }
 
-/* What a page of a table is, but for the directory's. */
-static inline struct dmda_block_id table_id(const struct volume *volume, enum dmda_table table,
-					    u64 index, u32 slot, u64 seq)
-{
-	static const u32 magic[] = {
-		[DMDA_TABLE_SEGMENTS] = DMDA_MAGIC_SEGMENTS,
-		[DMDA_TABLE_OPEN] = DMDA_MAGIC_OPEN,
-		[DMDA_TABLE_MAP] = DMDA_MAGIC_MAP,
-	};
-	static const u16 nr_entries[] = {
-		[DMDA_TABLE_SEGMENTS] = DMDA_SEGMENTS_PER_PAGE,
-		[DMDA_TABLE_OPEN] = DMDA_SUMMARIES_PER_PAGE,
-		[DMDA_TABLE_MAP] = DMDA_MAP_ENTRIES,
-	};
-
-	return (struct dmda_block_id){
-		.magic = magic[table],
-		.nr_entries = nr_entries[table],
-		.dpn = dmda_super_slot(&volume->super, table, index, slot),
-		.index = index,
-		.seq = seq,
-		.uuid = volume->super.uuid,
-	};
-}
-
 static inline void write_table_page(struct volume *volume, enum dmda_table table, u64 index,
 				    u64 seq, void *page)
 {
 	u32 slot = dmda_slots_target(&volume->slots[table], index);
-	struct dmda_block_id id = table_id(volume, table, index, slot, seq);
+	struct dmda_block_id id = dmda_super_page_id(&volume->super, table, index, slot, seq);
 
 	if (table == DMDA_TABLE_SEGMENTS)
 		id.nr_entries = dmda_segments_encode(&volume->segments, index, page);
@@ -734,12 +709,14 @@ static inline const char *read_newest_root(struct volume *volume, const struct i
 static inline const char *read_table_page(const struct volume *volume, const struct image *image,
 					  enum dmda_table table, u64 index, const void **page)
 {
-	u64 seq_slot = volume->slots[table].newest[index];
-	struct dmda_block_id id = table_id(volume, table, index, dmda_slot_of(seq_slot),
-					   dmda_slot_seq(seq_slot));
+	struct dmda_block_id id;
 
-	*page = seq_slot ? read_meta(volume, image, id.dpn) : NULL;
-	return *page ? dmda_block_check(*page, &id) : NULL;
+	*page = NULL;
+	if (!volume->slots[table].newest[index])
+		return NULL;
+	id = dmda_slots_newest_id(volume->slots, &volume->super, table, index);
+	*page = read_meta(volume, image, id.dpn);
+	return dmda_block_check(*page, &id);
 }
 
 static inline u64 newest_seq(const struct volume *volume, enum dmda_table table, u64 index)

@@ -158,26 +158,14 @@ static const char *read_newest_root(struct start *start)
 static const char *table_page(const struct start *start, enum dmda_table table, u64 index,
 			      const void **page)
 {
-	static const struct {
-		u32 magic;
-		u16 nr_entries;
-	} kind[] = {
-		[DMDA_TABLE_SEGMENTS] = { DMDA_MAGIC_SEGMENTS, DMDA_SEGMENTS_PER_PAGE },
-		[DMDA_TABLE_OPEN] = { DMDA_MAGIC_OPEN, DMDA_SUMMARIES_PER_PAGE },
-		[DMDA_TABLE_MAP] = { DMDA_MAGIC_MAP, DMDA_MAP_ENTRIES },
-	};
-	u64 seq_slot = start->slots[table].newest[index];
-	struct dmda_block_id id = {
-		.magic = kind[table].magic,
-		.nr_entries = kind[table].nr_entries,
-		.dpn = dmda_super_slot(&start->super, table, index, dmda_slot_of(seq_slot)),
-		.index = index,
-		.seq = dmda_slot_seq(seq_slot),
-		.uuid = start->super.uuid,
-	};
+	struct dmda_block_id id;
 
-	*page = seq_slot ? page_at(start, id.dpn) : NULL;
-	return *page ? dmda_block_check(*page, &id) : NULL;
+	*page = NULL;
+	if (!start->slots[table].newest[index])
+		return NULL;
+	id = dmda_slots_newest_id(start->slots, &start->super, table, index);
+	*page = page_at(start, id.dpn);
+	return dmda_block_check(*page, &id);
 }
 
 static const char *read_directory(struct start *start)
