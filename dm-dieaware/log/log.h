@@ -25,7 +25,7 @@
  *	clean-all.c	the same: out of all of them, when somebody asks for it
  *	copy.c		the same: reading, writing and mapping what is moved
  *	inplace.c	overwriting pages where they are
- *	start.c		superblock, root, tables, replay
+ *	start.c		start: the steps of core/start.h, done
  *	grow.c		a larger device gets a root and a superblock for its size
  *	disk.c		reading and writing metadata
  *	device.c	construction, start, suspend

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A small device in log mode without a kernel: the core, a disk that forgets what was not
- * flushed, and the order of I/O that log mode promises.
+ * flushed, and the order of I/O that log mode promises. It is started by core/start.h, as the
+ * target is; commits, checkpoints, closing and freeing are done here in the order of log/.
  *
  * The disk keeps metadata as bytes and of each data page a tag. What is written is
  * pending until a flush. At every write volume.cut is called, which may look at what
@@ -23,6 +24,7 @@
 #include "../core/summary.c"
 #include "../core/opened.c"
 #include "../core/writer.c"
+#include "../core/start.c"
 #include "../core/victim.c"
 
 /* Sizes; they may be given before this is included */
@@ -96,6 +98,8 @@ struct pending {
  * @sectors: memory of @batch
  * @change: all that operations change
  * @root: last durable root
+ * @start: start of the device
+ * @has_map: whether all pages of the map were read
  * @journal_from: journal sector at which a start after a crash begins to read
  * @durable_seq: last operation that is durable
  * @first_seq: first operation since the last start
@@ -133,6 +137,8 @@ struct volume {
 	struct dmda_journal_sector sectors[BATCH_SECTORS];
 	struct dmda_change change;
 	struct dmda_root root;
+	struct dmda_start start;
+	bool has_map;
 	u64 journal_from;
 	u64 durable_seq;
 	u64 first_seq;
@@ -450,7 +456,7 @@ static inline void free_empty_segments(struct volume *volume)
 	}
 }
 
-static inline void close_segment(struct volume *volume, seg_t seg)
+static inline void close_segment(struct volume *volume, seg_t seg, u64 mtime)
 {
 	u8 open = volume->segments.segment[from_seg(seg)].open;
 	u64 dpn = from_dpn(dmda_summary_dpn(&volume->super, seg));
@@ -460,7 +466,7 @@ static inline void close_segment(struct volume *volume, seg_t seg)
 	dmda_summary_seal(volume->summary, &volume->super, seg, volume->root.epoch + 1);
 	for (u32 i = 0; i < SUMMARY_PAGES; i++)
 		disk_write(volume, to_dpn(dpn + i), &volume->summary[i]);
-	change_segment(volume, DMDA_RECORD_CLOSE, seg, 0, volume->batch.next_seq);
+	change_segment(volume, DMDA_RECORD_CLOSE, seg, 0, mtime);
 }
 
 /* The stream's segment is full; it is closed when all that was written to it is mapped. */
@@ -473,7 +479,7 @@ static inline void finish_segment(struct volume *volume, enum dmda_stream stream
 	if (stream == DMDA_STREAM_MOVED && volume->is_moving)
 		volume->closing = seg;
 	else
-		close_segment(volume, seg);
+		close_segment(volume, seg, volume->batch.next_seq);
 	dmda_writer_open(&volume->writer, stream, SEG_NONE, 0);
 }
 
@@ -481,7 +487,7 @@ static inline void end_moving(struct volume *volume)
 {
 	volume->is_moving = false;
 	if (volume->closing != SEG_NONE)
-		close_segment(volume, volume->closing);
+		close_segment(volume, volume->closing, volume->batch.next_seq);
 	volume->closing = SEG_NONE;
 }
 
@@ -503,30 +509,6 @@ static inline void open_segment(struct volume *volume, enum dmda_stream stream)
 	dmda_opened_begin(&volume->opened, open, volume->batch.next_seq - 1,
 			  volume->batch.first.sector);
 	dmda_writer_open(&volume->writer, stream, seg, 0);
-}
-
-/* What follows open_volume() before a device is used again: cleaning goes on in its segment. */
-static inline void resume_volume(struct volume *volume, const struct dmda_journal_place *end,
-				 u64 salt)
-{
-	struct dmda_journal_place place = *end;
-	seg_t stays = dmda_writer_resume(&volume->writer, DMDA_STREAM_MOVED, &volume->opened);
-
-	dmda_journal_skip_lost(&place);
-	place.chain = dmda_journal_fresh_chain(&volume->super, salt);
-	dmda_journal_begin(&volume->batch, &volume->super, volume->sectors, BATCH_SECTORS,
-			   &place);
-	volume->durable_seq = end->seq - 1;
-	volume->first_seq = place.seq;
-	volume->is_starting = true;
-	take_checkpoint(volume);
-	volume->is_starting = false;
-	volume->durable_seq = volume->root.journal.seq - 1;
-	/* Not before: it may never count, and its numbers would be given again. */
-	for (u32 i = 0; i < volume->segments.nr_segments; i++) {
-		if (volume->segments.segment[i].state == DMDA_SEGMENT_OPEN && to_seg(i) != stays)
-			close_segment(volume, to_seg(i));
-	}
 }
 
 /* The pages of the map for an operation on these lpns. */
@@ -605,6 +587,7 @@ static inline void reset_memory(struct volume *volume)
 		dmda_slots_init(&volume->slots[i], nr_pages, volume->slots_memory[i]);
 	}
 	dmda_writer_init(&volume->writer, &volume->super);
+	volume->has_map = false;
 	volume->is_moving = false;
 	volume->closing = SEG_NONE;
 	volume->change = (struct dmda_change){
@@ -648,6 +631,18 @@ static inline struct volume *new_volume(struct kunit *test)
 		volume->slots_memory[i] =
 			test_memory(test, dmda_slots_bytes(dmda_super_nr_pages(&volume->super, i)));
 	}
+	volume->start = (struct dmda_start){
+		.super = &volume->super,
+		.slots = volume->slots,
+		.segments = &volume->segments,
+		.opened = &volume->opened,
+		.writer = &volume->writer,
+		.change = &volume->change,
+		.root = &volume->root,
+		.pages = test_memory(test,
+				     dmda_root_nr_pages(&volume->super) * DMDA_BLOCK_BYTES),
+		.sectors = test_memory(test, DMDA_START_SECTORS * DMDA_SECTOR_BYTES),
+	};
 	reset_memory(volume);
 	return volume;
 }
@@ -674,51 +669,6 @@ static inline void format_volume(struct volume *volume)
 			   &root.journal);
 }
 
-/* Reads the root at one of the two places. Return: NULL, or what is wrong with it. */
-static inline const char *read_root(struct volume *volume, const struct image *image, u32 which,
-				    struct dmda_root *root)
-{
-	const char *why = dmda_root_decode(root, &volume->super,
-					   read_meta(volume, image,
-						     to_dpn(volume->super.root_dpn[which])),
-					   which);
-
-	for (u32 i = 1; !why && i < dmda_root_nr_pages(&volume->super); i++)
-		why = dmda_root_decode_entries(root, &volume->super, i,
-					       read_meta(volume, image,
-							 to_dpn(volume->super.root_dpn[which] + i)),
-					       volume->slots);
-	return why;
-}
-
-static inline const char *read_newest_root(struct volume *volume, const struct image *image)
-{
-	struct dmda_root root[2];
-	const char *why[2];
-	u32 which;
-
-	for (which = 0; which < 2; which++)
-		why[which] = read_root(volume, image, which, &root[which]);
-	if (why[0] && why[1])
-		return why[0];
-	which = dmda_root_newest(root, why);
-	return read_root(volume, image, which, &volume->root);
-}
-
-/* Finds the valid slot of a page. Return: NULL, or what is wrong; @page is NULL if absent. */
-static inline const char *read_table_page(const struct volume *volume, const struct image *image,
-					  enum dmda_table table, u64 index, const void **page)
-{
-	struct dmda_block_id id;
-
-	*page = NULL;
-	if (!volume->slots[table].newest[index])
-		return NULL;
-	id = dmda_slots_newest_id(volume->slots, &volume->super, table, index);
-	*page = read_meta(volume, image, id.dpn);
-	return dmda_block_check(*page, &id);
-}
-
 static inline u64 newest_seq(const struct volume *volume, enum dmda_table table, u64 index)
 {
 	return dmda_slot_seq(volume->slots[table].newest[index]);
@@ -727,122 +677,114 @@ static inline u64 newest_seq(const struct volume *volume, enum dmda_table table,
 static inline const char *read_map_page(struct volume *volume, const struct image *image,
 					u64 index)
 {
-	const void *page;
-	const char *why = read_table_page(volume, image, DMDA_TABLE_MAP, index, &page);
-
-	if (why || !page)
-		return why;
-	memcpy(volume->map[index].block, page, DMDA_BLOCK_BYTES);
-	volume->map[index].seq = newest_seq(volume, DMDA_TABLE_MAP, index);
-	return dmda_map_check(volume->map[index].block, volume->super.nr_device_pages);
-}
-
-static inline const char *read_segments_page(struct volume *volume, const struct image *image,
-					     u64 index)
-{
-	const void *page;
-	const char *why = read_table_page(volume, image, DMDA_TABLE_SEGMENTS, index, &page);
-
-	return why || !page ? why : dmda_segments_decode(&volume->segments, index, page);
-}
-
-static inline const char *read_opened_page(struct volume *volume, const struct image *image,
-					   u64 index)
-{
-	const void *page;
-	const char *why = read_table_page(volume, image, DMDA_TABLE_OPEN, index, &page);
-
-	if (why || !page)
-		return why;
-	memcpy(&volume->opened.block[index], page, DMDA_BLOCK_BYTES);
-	volume->opened.page[index].seq = newest_seq(volume, DMDA_TABLE_OPEN, index);
-	return NULL;
-}
-
-static inline const char *read_tables(struct volume *volume, const struct image *image)
-{
-	struct dmda_slots *directory = &volume->slots[DMDA_TABLE_DIRECTORY];
-	const char *why = NULL;
-
-	for (u64 i = 0; !why && i < directory->nr_pages; i++) {
-		u64 seq_slot = directory->newest[i];
-		dpn_t dpn = dmda_super_slot(&volume->super, DMDA_TABLE_DIRECTORY, i,
-					    dmda_slot_of(seq_slot));
-
-		if (seq_slot)
-			why = dmda_directory_decode(&volume->super, i, seq_slot,
-						    read_meta(volume, image, dpn),
-						    &volume->slots[DMDA_TABLE_MAP]);
-	}
-	for (u64 i = 0; !why && i < volume->slots[DMDA_TABLE_MAP].nr_pages; i++)
-		why = read_map_page(volume, image, i);
-	for (u64 i = 0; !why && i < volume->slots[DMDA_TABLE_SEGMENTS].nr_pages; i++)
-		why = read_segments_page(volume, image, i);
-	for (u64 i = 0; !why && i < volume->slots[DMDA_TABLE_OPEN].nr_pages; i++)
-		why = read_opened_page(volume, image, i);
-	return why;
-}
-
-static inline const char *replay_op(struct volume *volume, const struct dmda_op *op)
-{
-	const struct dmda_record *record = dmda_op_pages(op);
-	struct dmda_map_page *pages[DMDA_OP_MAP_PAGES] = { NULL };
+	struct dmda_map_page *page = &volume->map[index];
+	struct dmda_block_id id;
 	const char *why;
 
-	if (record) {
-		if (from_lpn(record->lpn) + record->nr_pages > volume->super.nr_lpns)
-			return "the journal names pages behind the end of the device";
-		map_pages(volume, record->lpn, record->nr_pages, pages);
-	}
-	why = dmda_change_replay(&volume->change, op, pages);
-	if (!why)
-		dmda_opened_replay(&volume->opened, op);
+	if (!volume->slots[DMDA_TABLE_MAP].newest[index])
+		return NULL;
+	id = dmda_slots_newest_id(volume->slots, &volume->super, DMDA_TABLE_MAP, index);
+	memcpy(page->block, read_meta(volume, image, id.dpn), DMDA_BLOCK_BYTES);
+	page->seq = id.seq;
+	why = dmda_block_check(page->block, &id);
+	return why ?: dmda_map_check(page->block, volume->super.nr_device_pages);
+}
+
+/* All of it stays in memory. Return: NULL, or what is wrong. */
+static inline const char *read_map(struct volume *volume, const struct image *image)
+{
+	const char *why = NULL;
+
+	for (u64 i = 0; !why && !volume->has_map && i < volume->slots[DMDA_TABLE_MAP].nr_pages; i++)
+		why = read_map_page(volume, image, i);
+	volume->has_map = !why;
 	return why;
 }
 
-/* Return: NULL, or what is wrong; @next gets the end of the journal. */
-static inline const char *replay_journal(struct volume *volume, const struct image *image,
-					 struct dmda_op *op, struct dmda_journal_place *next)
+static inline int set_map_pages(struct volume *volume, const struct image *image)
 {
-	struct dmda_journal_reader reader;
-	struct dmda_replay replay;
+	struct dmda_start *start = &volume->start;
 
-	dmda_journal_open(&reader, &volume->super, &volume->root.journal);
-	dmda_replay_init(&replay, op, volume->root.journal.seq);
-	while (!replay.why) {
-		u32 at = dmda_journal_sector_at(&volume->super, reader.next.sector);
-		const struct dmda_journal_sector *sector = (const struct dmda_journal_sector *)
-			&image->meta[volume->super.journal_dpn + at / DMDA_PAGE_SECTORS]
-				.byte[at % DMDA_PAGE_SECTORS * DMDA_SECTOR_BYTES];
-		const struct dmda_op *whole;
-
-		if (!dmda_journal_accept(&reader, sector))
-			break;
-		dmda_replay_sector(&replay, sector);
-		while ((whole = dmda_replay_next(&replay))) {
-			const char *why = replay_op(volume, whole);
-
-			if (why)
-				return why;
-		}
-	}
-	*next = reader.next;
-	return replay.why ?: dmda_root_check_times(volume->slots, next->seq);
+	if (read_map(volume, image))
+		return -EIO;
+	for (u32 i = 0; i < start->nr_map; i++)
+		start->map[i] = &volume->map[start->map_index + i];
+	return 0;
 }
 
-/* Starts a volume from an image. Return: NULL, or what is wrong. */
+static inline int read_pages(struct volume *volume, const struct image *image)
+{
+	const struct dmda_start *start = &volume->start;
+
+	for (u32 i = 0; i < start->nr_pages; i++)
+		memcpy((u8 *)start->memory + i * DMDA_BLOCK_BYTES,
+		       read_meta(volume, image, to_dpn(from_dpn(start->dpn) + i)),
+		       DMDA_BLOCK_BYTES);
+	return 0;
+}
+
+/* A step of a start that writes nothing: there is room for the whole map. */
+static inline int do_read_step(struct volume *volume, const struct image *image,
+			       enum dmda_start_step step)
+{
+	switch (step) {
+	case DMDA_START_READ:
+		return read_pages(volume, image);
+	case DMDA_START_MAP:
+		return set_map_pages(volume, image);
+	default:
+		return 0;
+	}
+}
+
+/*
+ * Starts a volume from an image, up to where it would be written; @next gets the end of the
+ * journal. Return: NULL, or what is wrong.
+ */
 static inline const char *open_volume(struct volume *volume, const struct image *image,
 				      struct dmda_op *op, struct dmda_journal_place *next)
 {
-	const char *why;
+	struct dmda_start *start = &volume->start;
+	enum dmda_start_step step;
 
 	reset_memory(volume);
-	why = read_newest_root(volume, image);
-	if (!why)
-		why = read_tables(volume, image);
-	if (!why)
-		why = replay_journal(volume, image, op, next);
-	return why ?: dmda_segments_check(&volume->segments);
+	start->op = op;
+	dmda_start_begin(start, DMDA_START_WRITE);
+	while ((step = dmda_start_next(start)) < DMDA_START_DRAW)
+		dmda_start_did(start, do_read_step(volume, image, step));
+	*next = start->end;
+	return start->why ?: read_map(volume, image);
+}
+
+static inline void take_first_checkpoint(struct volume *volume)
+{
+	const struct dmda_start *start = &volume->start;
+
+	dmda_journal_begin(&volume->batch, &volume->super, volume->sectors, BATCH_SECTORS,
+			   &start->next);
+	volume->durable_seq = start->end.seq - 1;
+	volume->first_seq = start->next.seq;
+	volume->is_starting = true;
+	take_checkpoint(volume);
+	volume->is_starting = false;
+	volume->durable_seq = volume->root.journal.seq - 1;
+}
+
+/* What follows open_volume() before a device is used again. */
+static inline void resume_volume(struct volume *volume, u64 salt)
+{
+	struct dmda_start *start = &volume->start;
+	enum dmda_start_step step;
+
+	while ((step = dmda_start_next(start)) < DMDA_START_DONE) {
+		if (step == DMDA_START_DRAW)
+			start->salt = salt;
+		else if (step == DMDA_START_CHECKPOINT)
+			take_first_checkpoint(volume);
+		else if (step == DMDA_START_CLOSE)
+			close_segment(volume, start->seg, start->next.seq);
+		dmda_start_did(start, 0);
+	}
 }
 
 #endif /* VOLUME_H */

@@ -304,7 +304,7 @@ static void restart(struct volume *volume)
 	memset(history->past, 0, sizeof(history->past));
 	history->highest_seq = highest_seq_of_slots(volume);
 	history->nr_lost += history->highest_seq >= next.seq;
-	resume_volume(volume, &next, ++history->salt);
+	resume_volume(volume, ++history->salt);
 	KUNIT_EXPECT_GT(volume->test, volume->first_seq, history->highest_seq);
 	if (!volume->is_dead)
 		history->base_seq = volume->durable_seq;
@@ -543,7 +543,7 @@ static void lose_power(struct volume *volume)
 	copy_image(volume->now, volume->stable);
 	why = open_volume(volume, volume->stable, &history->op, &next);
 	KUNIT_ASSERT_NULL_MSG(volume->test, why, "%s", why);
-	resume_volume(volume, &next, ++history->salt);
+	resume_volume(volume, ++history->salt);
 }
 
 static void commit_and_free(struct volume *volume)

@@ -527,7 +527,7 @@ static void restart(struct bench *bench)
 	expect_segments(bench);
 	/* Sometimes at once, so that the start itself is cut. */
 	ssd_cut_after(bench->ssd, 1 + draw(&bench->random, 8U << draw(&bench->random, 9)));
-	resume_volume(volume, &next, ++bench->salt);
+	resume_volume(volume, ++bench->salt);
 	bench->tally.nr_start_cuts += volume->is_dead;
 }
 

@@ -317,7 +317,7 @@ static void start_and_use(struct image *image, u8 seed)
 	after->stable = image;
 	after->now = image;
 	after->nr_pending = 0;
-	resume_volume(after, &next, seed);
+	resume_volume(after, seed);
 	work(after, seed, NR_STEPS);
 }
 

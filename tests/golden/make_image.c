@@ -148,7 +148,7 @@ static void restart(struct volume *volume)
 	work->is_failing = false;
 	why = open_volume(volume, volume->stable, &work->op, &next);
 	KUNIT_ASSERT_NULL_MSG(volume->test, why, "%s", why);
-	resume_volume(volume, &next, ++work->salt);
+	resume_volume(volume, ++work->salt);
 }
 
 /* As the tool does: the second superblock, too. */

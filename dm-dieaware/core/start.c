@@ -1,0 +1,581 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Starting a device, as states that are gone through in order. Each one asks for steps until it
+ * is over, takes what came of them, and may have something to look at in the end. What a goal
+ * needs are states that follow each other.
+ *
+ * Superblock and root are there twice, so that one that cannot be read is no error as long as
+ * the other one can. Everything else is there once for a start: the first thing that is wrong
+ * ends it. If pages of the map may be on their way to the device by then, they are waited for,
+ * for their memory is not the machine's.
+ */
+#include "start.h"
+
+enum state {
+	SUPER,
+	ROOTS,
+	CHOSEN,
+	DIRECTORY,
+	SEGMENTS,
+	OPENED,
+	JOURNAL,
+	LOST,
+	REPLAY,
+	SETTLE,
+	DRAW,
+	CHECKPOINT,
+	RESUME,
+	CLOSE,
+	DONE,
+	FAILED,
+};
+
+static const struct {
+	enum state first;
+	enum state last;
+} states_of[] = {
+	[DMDA_START_SUPER] = { SUPER, SUPER },
+	[DMDA_START_ROOT] = { ROOTS, CHOSEN },
+	[DMDA_START_READ_ONLY] = { ROOTS, SETTLE },
+	[DMDA_START_WRITE] = { ROOTS, CLOSE },
+};
+
+static bool ask(struct dmda_start *start, enum dmda_start_step step)
+{
+	start->step = step;
+	return true;
+}
+
+static bool ask_read(struct dmda_start *start, dpn_t dpn, void *memory, u32 nr_pages)
+{
+	start->dpn = dpn;
+	start->memory = memory;
+	start->nr_pages = nr_pages;
+	return ask(start, DMDA_START_READ);
+}
+
+static bool ask_once(struct dmda_start *start, enum dmda_start_step step)
+{
+	return !start->index && ask(start, step);
+}
+
+/*
+ * Superblock and root
+ */
+
+static bool ask_super(struct dmda_start *start)
+{
+	static const u64 places[] = { DMDA_SUPER_DPN_A, DMDA_SUPER_DPN_B };
+
+	return start->index < ARRAY_SIZE(places) &&
+		ask_read(start, to_dpn(places[start->index]), start->pages, 1);
+}
+
+static const char *did_super(struct dmda_start *start, int error)
+{
+	const char *why = error ? "it cannot be read" :
+		dmda_super_decode((void *)start->pages, start->dpn, &start->found);
+
+	start->index++;
+	start->whys[0] = why;
+	if (why || (start->has_super && start->found.epoch <= start->super->epoch))
+		return NULL;
+	*start->super = start->found;
+	start->has_super = true;
+	return NULL;
+}
+
+static const char *leave_super(struct dmda_start *start)
+{
+	return start->has_super ? NULL : start->whys[0];
+}
+
+static bool ask_root(struct dmda_start *start, u32 which)
+{
+	return ask_read(start, to_dpn(start->super->root_dpn[which]), start->pages,
+			dmda_root_nr_pages(start->super));
+}
+
+static const char *decode_root(struct dmda_start *start, u32 which, int error,
+			       struct dmda_root *root)
+{
+	const char *why;
+
+	if (error)
+		return "a root cannot be read";
+	why = dmda_root_decode(root, start->super, (void *)start->pages, which);
+	for (u32 i = 1; !why && i < start->nr_pages; i++) {
+		const void *page = start->pages + i * DMDA_BLOCK_BYTES;
+
+		why = dmda_root_decode_entries(root, start->super, i, page, start->slots);
+	}
+	return why;
+}
+
+static bool ask_roots(struct dmda_start *start)
+{
+	return start->index < ARRAY_SIZE(start->roots) && ask_root(start, start->index);
+}
+
+static const char *did_roots(struct dmda_start *start, int error)
+{
+	u32 which = start->index++;
+
+	start->whys[which] = decode_root(start, which, error, &start->roots[which]);
+	return NULL;
+}
+
+static const char *leave_roots(struct dmda_start *start)
+{
+	return start->whys[1] ? start->whys[0] : NULL;
+}
+
+/* Its entries may be mixed with the other one's by now. */
+static bool ask_chosen(struct dmda_start *start)
+{
+	return !start->index && ask_root(start, dmda_root_newest(start->roots, start->whys));
+}
+
+static const char *did_chosen(struct dmda_start *start, int error)
+{
+	start->index++;
+	return decode_root(start, dmda_root_newest(start->roots, start->whys), error,
+			   start->root);
+}
+
+/*
+ * Tables
+ */
+
+static enum dmda_table table_of(const struct dmda_start *start)
+{
+	static const enum dmda_table tables[] = {
+		[DIRECTORY] = DMDA_TABLE_DIRECTORY,
+		[SEGMENTS] = DMDA_TABLE_SEGMENTS,
+		[OPENED] = DMDA_TABLE_OPEN,
+	};
+
+	return tables[start->state];
+}
+
+static struct dmda_block_id id_of_page(const struct dmda_start *start)
+{
+	return dmda_slots_newest_id(start->slots, start->super, table_of(start), start->index);
+}
+
+/* The next page of a table that was ever written */
+static bool ask_table(struct dmda_start *start)
+{
+	const struct dmda_slots *slots = &start->slots[table_of(start)];
+
+	while (start->index < slots->nr_pages && !slots->newest[start->index])
+		start->index++;
+	return start->index < slots->nr_pages &&
+		ask_read(start, id_of_page(start).dpn, start->pages, 1);
+}
+
+static const char *take_page(struct dmda_start *start, u64 seq_slot)
+{
+	switch (table_of(start)) {
+	case DMDA_TABLE_DIRECTORY:
+		return dmda_directory_decode(start->super, start->index, seq_slot,
+					     (void *)start->pages, &start->slots[DMDA_TABLE_MAP]);
+	case DMDA_TABLE_SEGMENTS:
+		return dmda_segments_decode(start->segments, start->index, (void *)start->pages);
+	default:
+		memcpy(&start->opened->block[start->index], start->pages, DMDA_BLOCK_BYTES);
+		start->opened->page[start->index].seq = dmda_slot_seq(seq_slot);
+		return NULL;
+	}
+}
+
+static const char *did_table(struct dmda_start *start, int error)
+{
+	struct dmda_block_id id = id_of_page(start);
+	const char *why;
+
+	if (error)
+		return "a page of a table cannot be read";
+	why = dmda_block_check(start->pages, &id) ?:
+		take_page(start, start->slots[table_of(start)].newest[start->index]);
+	start->index++;
+	return why;
+}
+
+/*
+ * Journal
+ */
+
+static const char cannot_read_journal[] = "the journal cannot be read";
+
+static bool ask_ring(struct dmda_start *start, u32 page, u32 nr_pages)
+{
+	return ask_read(start, to_dpn(start->super->journal_dpn + page), start->sectors, nr_pages);
+}
+
+/* Asks for the pages from the reader's sector on, up to the end of the ring. */
+static bool ask_sectors(struct dmda_start *start)
+{
+	u32 at = dmda_journal_sector_at(start->super, start->reader.next.sector);
+	u32 skip = at % DMDA_PAGE_SECTORS;
+	u32 left = start->super->journal_sectors - at + skip;
+	u32 nr = min(DMDA_START_SECTORS, round_up(left, DMDA_PAGE_SECTORS));
+
+	if (start->is_at_end || start->nr_read >= start->super->journal_sectors)
+		return false;
+	start->at = skip;
+	start->nr_there = min(nr, left);
+	return ask_ring(start, at / DMDA_PAGE_SECTORS, nr / DMDA_PAGE_SECTORS);
+}
+
+static void open_journal(struct dmda_start *start)
+{
+	dmda_journal_open(&start->reader, start->super, &start->root->journal);
+	start->at = 0;
+	start->nr_there = 0;
+	start->nr_read = 0;
+	start->is_at_end = false;
+}
+
+/* Return: the next of the sectors that were read, or NULL: there is none, or the journal ends. */
+static const struct dmda_journal_sector *next_sector(struct dmda_start *start)
+{
+	const struct dmda_journal_sector *sector = &start->sectors[start->at];
+
+	if (start->is_at_end || start->at >= start->nr_there)
+		return NULL;
+	if (!dmda_journal_accept(&start->reader, sector)) {
+		start->is_at_end = true;
+		return NULL;
+	}
+	start->at++;
+	start->nr_read++;
+	return sector;
+}
+
+static bool ask_journal(struct dmda_start *start)
+{
+	if (!start->index++)
+		open_journal(start);
+	return ask_sectors(start);
+}
+
+static const char *did_journal(struct dmda_start *start, int error)
+{
+	if (error)
+		return cannot_read_journal;
+	while (next_sector(start))
+		;
+	return NULL;
+}
+
+static const char *leave_journal(struct dmda_start *start)
+{
+	start->end = start->reader.next;
+	return NULL;
+}
+
+/* Looks at what replay is not going to come to; @index counts pages. */
+static bool ask_lost(struct dmda_start *start)
+{
+	u32 nr_pages = DIV_ROUND_UP(start->super->journal_sectors, DMDA_PAGE_SECTORS);
+
+	return start->index < nr_pages &&
+		ask_ring(start, start->index, min(DMDA_START_SECTORS / DMDA_PAGE_SECTORS,
+						  nr_pages - (u32)start->index));
+}
+
+static const char *did_lost(struct dmda_start *start, int error)
+{
+	if (error)
+		return cannot_read_journal;
+	for (u32 i = 0; i < start->nr_pages * DMDA_PAGE_SECTORS; i++) {
+		if (dmda_journal_is_beyond(&start->reader, &start->sectors[i]))
+			return "the journal is damaged, and operations are lost";
+	}
+	start->index += start->nr_pages;
+	return NULL;
+}
+
+static const char *leave_lost(struct dmda_start *start)
+{
+	return dmda_root_check_times(start->slots, start->end.seq);
+}
+
+/*
+ * Replay
+ */
+
+static const char *replay_op(struct dmda_start *start, const struct dmda_op *op)
+{
+	struct dmda_map_page *pages[DMDA_OP_MAP_PAGES] = { NULL };
+	const char *why;
+
+	for (u32 i = 0; i < start->nr_map; i++)
+		pages[i] = start->map[i];
+	why = dmda_change_replay(start->change, op, pages);
+	if (!why)
+		dmda_opened_replay(start->opened, op);
+	return why;
+}
+
+/* Return: NULL, or why an operation cannot be; @nr_map: pages of the map that it needs. */
+static const char *prepare_op(struct dmda_start *start, const struct dmda_op *op)
+{
+	const struct dmda_record *record = dmda_op_pages(op);
+	u64 last;
+	u32 entry;
+
+	start->nr_map = 0;
+	if (!record)
+		return replay_op(start, op);
+	if (from_lpn(record->lpn) + record->nr_pages > start->super->nr_lpns)
+		return "the journal names pages behind the end of the device";
+	start->map_index = dmda_map_index(record->lpn, &entry);
+	last = dmda_map_index(to_lpn(from_lpn(record->lpn) + record->nr_pages - 1), &entry);
+	start->nr_map = last - start->map_index + 1;
+	return NULL;
+}
+
+/*
+ * Does operations of a sector up to one that needs pages of the map. When all are done, pages may
+ * go: the journal may have changed more than there is memory for. They are as the journal says, and
+ * the slots that the root names stay: a crash leads to the same replay. Where nothing may be
+ * written, what was changed has to stay.
+ *
+ * Return: whether there is something to do for others.
+ */
+static bool ask_op(struct dmda_start *start)
+{
+	const struct dmda_op *op;
+
+	while (!start->why && (op = dmda_replay_next(&start->replay))) {
+		start->why = prepare_op(start, op);
+		if (!start->why && start->nr_map)
+			return ask(start, DMDA_START_MAP);
+	}
+	start->why = start->why ?: start->replay.why;
+	start->is_in_sector = false;
+	return !start->why && start->goal == DMDA_START_WRITE && ask(start, DMDA_START_SHRINK);
+}
+
+static bool open_sector(struct dmda_start *start)
+{
+	const struct dmda_journal_sector *sector = next_sector(start);
+
+	if (!sector)
+		return false;
+	dmda_replay_sector(&start->replay, sector);
+	start->is_in_sector = true;
+	return true;
+}
+
+static bool ask_replay(struct dmda_start *start)
+{
+	if (!start->index++) {
+		open_journal(start);
+		dmda_replay_init(&start->replay, start->op, start->root->journal.seq);
+	}
+	do {
+		/* Not behind its end: what it was may have been read over. */
+		if (start->is_in_sector && ask_op(start))
+			return true;
+	} while (!start->why && open_sector(start));
+	return !start->why && ask_sectors(start);
+}
+
+static const char *did_replay(struct dmda_start *start, int error)
+{
+	switch (start->step) {
+	case DMDA_START_MAP:
+		if (error)
+			return error == -ENOMEM ?
+				"there is not enough memory for what the journal has changed" :
+				"a page of the map cannot be read";
+		return replay_op(start, start->op);
+	case DMDA_START_SHRINK:
+		return error ? "a page of the map cannot be written" : NULL;
+	default:
+		return error ? cannot_read_journal : NULL;
+	}
+}
+
+static const char *leave_replay(struct dmda_start *start)
+{
+	start->next = start->end;
+	if (start->why || start->reader.next.sector == start->end.sector)
+		return start->why;
+	return "the journal is another one when it is read again";
+}
+
+/* Also when it has failed: before anybody frees what is being written. */
+static bool ask_settle(struct dmda_start *start)
+{
+	return start->goal == DMDA_START_WRITE && ask_once(start, DMDA_START_SETTLE);
+}
+
+static const char *did_settle(struct dmda_start *start, int error)
+{
+	start->index++;
+	return error && !start->why ? "a page of the map cannot be written" : NULL;
+}
+
+static const char *leave_settle(struct dmda_start *start)
+{
+	return start->why ?: dmda_segments_check(start->segments);
+}
+
+/*
+ * A new beginning
+ */
+
+static bool ask_draw(struct dmda_start *start)
+{
+	return ask_once(start, DMDA_START_DRAW);
+}
+
+/* A line of events that no sector written before the crash can belong to. */
+static const char *did_draw(struct dmda_start *start, int error)
+{
+	start->index++;
+	dmda_journal_skip_lost(&start->next);
+	start->next.chain = dmda_journal_fresh_chain(start->super, start->salt);
+	return NULL;
+}
+
+static bool ask_checkpoint(struct dmda_start *start)
+{
+	return ask_once(start, DMDA_START_CHECKPOINT);
+}
+
+static const char *did_checkpoint(struct dmda_start *start, int error)
+{
+	start->index++;
+	return error ? "the first checkpoint cannot be written" : NULL;
+}
+
+/*
+ * Cleaning goes on in its segment. If that were closed, each power failure would cost it the places
+ * that are left there, until none of those are left that it needs to make others free.
+ */
+static const char *leave_checkpoint(struct dmda_start *start)
+{
+	start->stays = dmda_writer_resume(start->writer, DMDA_STREAM_MOVED, start->opened);
+	return NULL;
+}
+
+static bool ask_resume(struct dmda_start *start)
+{
+	start->seg = start->stays;
+	return start->stays != SEG_NONE && ask_once(start, DMDA_START_RESUME);
+}
+
+static const char *did_resume(struct dmda_start *start, int error)
+{
+	start->index++;
+	return NULL;
+}
+
+/* What else was open is closed; not before the checkpoint, for that may never count. */
+static bool ask_close(struct dmda_start *start)
+{
+	const struct dmda_segments *segments = start->segments;
+
+	while (start->index < segments->nr_segments &&
+	       (segments->segment[start->index].state != DMDA_SEGMENT_OPEN ||
+		to_seg(start->index) == start->stays))
+		start->index++;
+	start->seg = to_seg(start->index);
+	return start->index < segments->nr_segments && ask(start, DMDA_START_CLOSE);
+}
+
+static const char *did_close(struct dmda_start *start, int error)
+{
+	start->index++;
+	return error ? "a segment cannot be closed" : NULL;
+}
+
+/*
+ * From state to state
+ */
+
+static const struct {
+	bool (*ask)(struct dmda_start *start);
+	const char *(*did)(struct dmda_start *start, int error);
+	const char *(*leave)(struct dmda_start *start);
+} states[] = {
+	[SUPER] = { ask_super, did_super, leave_super },
+	[ROOTS] = { ask_roots, did_roots, leave_roots },
+	[CHOSEN] = { ask_chosen, did_chosen },
+	[DIRECTORY] = { ask_table, did_table },
+	[SEGMENTS] = { ask_table, did_table },
+	[OPENED] = { ask_table, did_table },
+	[JOURNAL] = { ask_journal, did_journal, leave_journal },
+	[LOST] = { ask_lost, did_lost, leave_lost },
+	[REPLAY] = { ask_replay, did_replay, leave_replay },
+	[SETTLE] = { ask_settle, did_settle, leave_settle },
+	[DRAW] = { ask_draw, did_draw },
+	[CHECKPOINT] = { ask_checkpoint, did_checkpoint, leave_checkpoint },
+	[RESUME] = { ask_resume, did_resume },
+	[CLOSE] = { ask_close, did_close },
+};
+
+static void enter(struct dmda_start *start, enum state state)
+{
+	start->state = state;
+	start->index = 0;
+}
+
+static void fail(struct dmda_start *start, const char *why)
+{
+	start->why = why;
+	start->is_damaged = start->state == JOURNAL || start->state == LOST;
+	enter(start, start->state == REPLAY ? SETTLE : FAILED);
+}
+
+static void leave_state(struct dmda_start *start)
+{
+	const char *why = states[start->state].leave ? states[start->state].leave(start) : NULL;
+
+	if (why)
+		fail(start, why);
+	else
+		enter(start, start->state == states_of[start->goal].last ?
+		      DONE : start->state + 1);
+}
+
+void dmda_start_begin(struct dmda_start *start, enum dmda_start_goal goal)
+{
+	start->stays = SEG_NONE;
+	start->why = NULL;
+	start->is_damaged = false;
+	start->goal = goal;
+	start->is_asked = false;
+	start->has_super = false;
+	start->is_in_sector = false;
+	enter(start, states_of[goal].first);
+}
+
+enum dmda_start_step dmda_start_next(struct dmda_start *start)
+{
+	while (!start->is_asked && start->state < DONE) {
+		start->is_asked = states[start->state].ask(start);
+		if (!start->is_asked)
+			leave_state(start);
+	}
+	if (start->is_asked)
+		return start->step;
+	return start->state == DONE ? DMDA_START_DONE : DMDA_START_FAILED;
+}
+
+void dmda_start_did(struct dmda_start *start, int error)
+{
+	const char *why;
+
+	if (!start->is_asked)
+		return;
+	start->is_asked = false;
+	why = states[start->state].did(start, error);
+	if (why)
+		fail(start, why);
+}

@@ -1,0 +1,594 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Starting step by step: what is asked for and in which order, what is refused and in which words,
+ * and what becomes of a step that fails, is not done, or is answered twice. The device is the
+ * model's; that what comes out is what was durable, is the volume suite's to see.
+ */
+#include <kunit/test.h>
+
+#include "volume.h"
+
+#define MAX_STEPS	4096
+#define NEVER		U32_MAX
+
+/**
+ * struct done - a step that was done
+ * @step: the step
+ * @dpn: place that was read
+ * @state: state of the machine that asked for it
+ */
+struct done {
+	enum dmda_start_step step;
+	u64 dpn;
+	u32 state;
+};
+
+/**
+ * struct trial - a start
+ * @volume: device that is started
+ * @image: what it is started from
+ * @base: what the power failure has left
+ * @op: for replay
+ * @nr_steps: number of steps that were done
+ * @done: these steps
+ * @fails_at: number of the step that fails, or NEVER
+ * @error: the error with which it fails
+ * @changes_at: state in which the image is changed, or NEVER
+ * @change: how
+ */
+struct trial {
+	struct volume *volume;
+	const struct image *image;
+	struct image *base;
+	struct dmda_op op;
+	u32 nr_steps;
+	struct done done[MAX_STEPS];
+	u32 fails_at;
+	int error;
+	u32 changes_at;
+	void (*change)(struct volume *volume);
+};
+
+static int do_step(struct trial *trial, enum dmda_start_step step)
+{
+	struct volume *volume = trial->volume;
+
+	if (trial->nr_steps - 1 == trial->fails_at)
+		return trial->error;
+	switch (step) {
+	case DMDA_START_CHECKPOINT:
+		take_first_checkpoint(volume);
+		return 0;
+	case DMDA_START_CLOSE:
+		close_segment(volume, volume->start.seg, volume->start.next.seq);
+		return 0;
+	default:
+		return do_read_step(volume, trial->image, step);
+	}
+}
+
+static void note_step(struct trial *trial, enum dmda_start_step step)
+{
+	const struct dmda_start *start = &trial->volume->start;
+
+	KUNIT_ASSERT_LT(trial->volume->test, trial->nr_steps, (u32)MAX_STEPS);
+	trial->done[trial->nr_steps++] = (struct done){
+		.step = step,
+		.dpn = step == DMDA_START_READ ? from_dpn(start->dpn) : 0,
+		.state = start->state,
+	};
+	if (start->state == trial->changes_at) {
+		trial->changes_at = NEVER;
+		trial->change(trial->volume);
+	}
+}
+
+/* Return: NULL, or what is wrong; after @nr_most steps it is left. */
+static const char *run(struct trial *trial, enum dmda_start_goal goal, u32 nr_most)
+{
+	struct dmda_start *start = &trial->volume->start;
+	enum dmda_start_step step;
+
+	trial->nr_steps = 0;
+	if (goal != DMDA_START_SUPER)
+		reset_memory(trial->volume);
+	start->op = &trial->op;
+	dmda_start_begin(start, goal);
+	while (trial->nr_steps < nr_most && (step = dmda_start_next(start)) < DMDA_START_DONE) {
+		note_step(trial, step);
+		dmda_start_did(start, do_step(trial, step));
+	}
+	return start->why;
+}
+
+static void put_data(struct volume *volume, enum dmda_stream stream, u64 lpn, u32 nr_pages)
+{
+	dpn_t dpn;
+	u32 nr = write_data(volume, stream, lpn, nr_pages, 1 << 20, &dpn);
+
+	map_data(volume, lpn, dpn, nr);
+	commit(volume);
+}
+
+static void write_super(struct volume *volume, u64 epoch)
+{
+	volume->super.epoch = epoch;
+	dmda_super_encode(&volume->super, (struct dmda_super_block *)&volume->scratch);
+	disk_write(volume, dmda_super_dpn(epoch), &volume->scratch);
+	disk_flush(volume);
+}
+
+/* Another start from the same. */
+static void restore(struct trial *trial)
+{
+	copy_image(trial->volume->stable, trial->base);
+	copy_image(trial->volume->now, trial->base);
+	trial->volume->nr_pending = 0;
+}
+
+/* What the device holds now is what it is started from. */
+static void lose_power(struct trial *trial)
+{
+	copy_image(trial->base, trial->volume->stable);
+	restore(trial);
+}
+
+/* The power fails when both streams have an open segment; @nr_commits are in the journal alone. */
+static struct trial *new_trial(struct kunit *test, u32 nr_commits)
+{
+	struct trial *trial = test_memory(test, sizeof(*trial));
+	struct volume *volume = new_volume(test);
+
+	format_volume(volume);
+	write_super(volume, 2);
+	put_data(volume, DMDA_STREAM_USER, 0, 40);
+	put_data(volume, DMDA_STREAM_MOVED, 100, 3);
+	take_checkpoint(volume);
+	for (u32 i = 0; i < nr_commits; i++)
+		put_data(volume, DMDA_STREAM_USER, i % 7 * 200, 2);
+	trial->volume = volume;
+	trial->image = volume->stable;
+	trial->base = new_image(test);
+	trial->fails_at = NEVER;
+	trial->changes_at = NEVER;
+	lose_power(trial);
+	return trial;
+}
+
+static u32 steps_of(const struct trial *trial, enum dmda_start_step step)
+{
+	u32 nr = 0;
+
+	for (u32 i = 0; i < trial->nr_steps; i++)
+		nr += trial->done[i].step == step;
+	return nr;
+}
+
+static u8 *bytes_at(struct volume *volume, u64 dpn)
+{
+	return volume->stable->meta[meta_index(&volume->super, dpn)].byte;
+}
+
+static u8 *sector_of_journal(struct volume *volume, u64 sector)
+{
+	u32 at = dmda_journal_sector_at(&volume->super, sector);
+
+	return bytes_at(volume, volume->super.journal_dpn + at / DMDA_PAGE_SECTORS) +
+		at % DMDA_PAGE_SECTORS * DMDA_SECTOR_BYTES;
+}
+
+static void the_steps_come_in_their_order(struct kunit *test)
+{
+	struct trial *trial = new_trial(test, 5);
+	struct volume *volume = trial->volume;
+	const struct done *done = trial->done;
+	u64 end = volume->batch.first.sector;
+
+	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
+	KUNIT_EXPECT_EQ(test, dmda_start_next(&volume->start), DMDA_START_DONE);
+	/* Root A, root B, the newer one again; a page of each table; the ring from the root on */
+	KUNIT_EXPECT_EQ(test, done[0].dpn, volume->super.root_dpn[0]);
+	KUNIT_EXPECT_EQ(test, done[1].dpn, volume->super.root_dpn[1]);
+	KUNIT_EXPECT_EQ(test, done[2].dpn, volume->super.root_dpn[0]);
+	KUNIT_EXPECT_EQ(test, done[3].state, DIRECTORY);
+	KUNIT_EXPECT_EQ(test, done[4].state, SEGMENTS);
+	KUNIT_EXPECT_EQ(test, done[5].state, OPENED);
+	for (u32 i = 1; i < trial->nr_steps; i++)
+		KUNIT_EXPECT_LE(test, done[i - 1].state, done[i].state);
+	/* All of the ring was looked at before the first operation. */
+	KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_MAP), 5U);
+	KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_SHRINK), 5U);
+	KUNIT_EXPECT_EQ(test, volume->start.end.sector, end);
+	KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_SETTLE), 1U);
+	KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_DRAW), 1U);
+	KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_CHECKPOINT), 1U);
+	KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_RESUME), 1U);
+	KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_CLOSE), 1U);
+	KUNIT_EXPECT_EQ(test, done[trial->nr_steps - 1].step, DMDA_START_CLOSE);
+}
+
+static void what_follows_has_numbers_and_a_chain_of_its_own(struct kunit *test)
+{
+	struct trial *trial = new_trial(test, 5);
+	struct dmda_start *start = &trial->volume->start;
+	u32 chain;
+
+	start->salt = 1;
+	run(trial, DMDA_START_WRITE, NEVER);
+	chain = start->next.chain;
+	KUNIT_EXPECT_NE(test, chain, start->end.chain);
+	KUNIT_EXPECT_EQ(test, start->next.sector, start->end.sector);
+	KUNIT_EXPECT_GT(test, start->next.seq, start->end.seq + DMDA_MAX_BATCH_SECTORS);
+	KUNIT_EXPECT_EQ(test, start->next.chain,
+			dmda_journal_fresh_chain(&trial->volume->super, 1));
+}
+
+static void a_start_that_only_reads_asks_for_no_write(struct kunit *test)
+{
+	struct trial *trial = new_trial(test, 5);
+	struct dmda_start *start = &trial->volume->start;
+
+	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_READ_ONLY, NEVER));
+	KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_READ) + steps_of(trial, DMDA_START_MAP),
+			trial->nr_steps);
+	KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_MAP), 5U);
+	KUNIT_EXPECT_EQ(test, start->next.seq, start->end.seq);
+	KUNIT_EXPECT_EQ(test, start->next.chain, start->end.chain);
+}
+
+static void the_root_alone_is_three_reads(struct kunit *test)
+{
+	struct trial *trial = new_trial(test, 5);
+	struct dmda_root root = trial->volume->root;
+
+	memset(&trial->volume->root, 0, sizeof(root));
+	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_ROOT, NEVER));
+	KUNIT_EXPECT_EQ(test, trial->nr_steps, 3U);
+	KUNIT_EXPECT_EQ(test, trial->volume->root.epoch, root.epoch);
+	KUNIT_EXPECT_NE(test, trial->volume->slots[DMDA_TABLE_SEGMENTS].newest[0], 0ULL);
+}
+
+static void the_newer_superblock_counts_and_one_is_enough(struct kunit *test)
+{
+	struct trial *trial = new_trial(test, 0);
+	struct volume *volume = trial->volume;
+
+	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_SUPER, NEVER));
+	KUNIT_EXPECT_EQ(test, trial->nr_steps, 2U);
+	KUNIT_EXPECT_EQ(test, volume->super.epoch, 2ULL);
+	write_super(volume, 3);
+	volume->super.epoch = 0;
+	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_SUPER, NEVER));
+	KUNIT_EXPECT_EQ(test, volume->super.epoch, 3ULL);
+	trial->error = -EIO;
+	for (trial->fails_at = 0; trial->fails_at < 2; trial->fails_at++) {
+		KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_SUPER, NEVER));
+		KUNIT_EXPECT_EQ(test, volume->super.epoch, 3ULL - !trial->fails_at);
+	}
+}
+
+static void without_any_superblock_the_last_reason_is_told(struct kunit *test)
+{
+	struct trial *trial = new_trial(test, 0);
+	struct dmda_super before = trial->volume->super;
+
+	bytes_at(trial->volume, DMDA_SUPER_DPN_A)[100] ^= 1;
+	trial->fails_at = 1;
+	trial->error = -EIO;
+	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_SUPER, NEVER), "it cannot be read");
+	bytes_at(trial->volume, DMDA_SUPER_DPN_B)[100] ^= 1;
+	trial->fails_at = NEVER;
+	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_SUPER, NEVER),
+			   "a page of metadata has a wrong checksum");
+	KUNIT_EXPECT_EQ(test, memcmp(&before, &trial->volume->super, sizeof(before)), 0);
+}
+
+static void one_root_that_checks_is_enough(struct kunit *test)
+{
+	struct trial *trial = new_trial(test, 5);
+	struct volume *volume = trial->volume;
+	u64 epoch = volume->root.epoch;
+
+	trial->error = -EIO;
+	trial->fails_at = 1;
+	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_ROOT, NEVER));
+	KUNIT_EXPECT_EQ(test, volume->root.epoch, epoch);
+	/* The older one is of before the first checkpoint. */
+	trial->fails_at = 0;
+	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_ROOT, NEVER));
+	KUNIT_EXPECT_EQ(test, volume->root.epoch, epoch - 1);
+	KUNIT_EXPECT_EQ(test, volume->slots[DMDA_TABLE_SEGMENTS].newest[0], 0ULL);
+	bytes_at(volume, volume->super.root_dpn[1])[100] ^= 1;
+	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_ROOT, NEVER), "a root cannot be read");
+	KUNIT_EXPECT_EQ(test, trial->nr_steps, 2U);
+}
+
+/* The step in hand fails: why the start does, or NULL: it does not. */
+static const char *reason_for(const struct done *done)
+{
+	switch (done->step) {
+	case DMDA_START_READ:
+		if (done->state < CHOSEN)
+			return NULL;
+		if (done->state == CHOSEN)
+			return "a root cannot be read";
+		return done->state < JOURNAL ? "a page of a table cannot be read" :
+			"the journal cannot be read";
+	case DMDA_START_MAP:
+		return "a page of the map cannot be read";
+	case DMDA_START_SHRINK:
+	case DMDA_START_SETTLE:
+		return "a page of the map cannot be written";
+	case DMDA_START_CHECKPOINT:
+		return "the first checkpoint cannot be written";
+	case DMDA_START_CLOSE:
+		return "a segment cannot be closed";
+	default:
+		return NULL;
+	}
+}
+
+/* Return: whether it has gone as it has to when step @nr fails. */
+static void expect_failure(struct trial *trial, u32 nr)
+{
+	struct kunit *test = trial->volume->test;
+	const struct dmda_start *start = &trial->volume->start;
+	const struct done failed = trial->done[nr];
+	u32 settles = failed.state == REPLAY;
+
+	KUNIT_EXPECT_EQ(test, dmda_start_next(&trial->volume->start), DMDA_START_FAILED);
+	KUNIT_EXPECT_STREQ(test, start->why, reason_for(&failed));
+	KUNIT_EXPECT_EQ(test, start->is_damaged, failed.state == JOURNAL || failed.state == LOST);
+	/* Nothing but to wait for what replay has had written */
+	KUNIT_EXPECT_EQ(test, trial->nr_steps, nr + 1 + settles);
+	if (settles)
+		KUNIT_EXPECT_EQ(test, trial->done[nr + 1].step, DMDA_START_SETTLE);
+}
+
+static void an_error_at_any_step_ends_it_with_its_reason(struct kunit *test)
+{
+	struct trial *trial = new_trial(test, 5);
+	u32 nr_failed = 0;
+
+	trial->error = -EIO;
+	for (u32 i = 2;; i++) {
+		restore(trial);
+		trial->fails_at = i;
+		run(trial, DMDA_START_WRITE, NEVER);
+		if (trial->nr_steps <= i)
+			break;
+		if (reason_for(&trial->done[i])) {
+			expect_failure(trial, i);
+			nr_failed++;
+		} else {
+			KUNIT_EXPECT_NULL(test, trial->volume->start.why);
+		}
+	}
+	/* A root, three tables, the ring twice and all of it, five sectors, and what follows */
+	KUNIT_EXPECT_GE(test, nr_failed, 1U + 3 + 2 + 4 + 2 * 5 + 3);
+}
+
+static void a_page_of_the_map_without_memory_is_told_apart(struct kunit *test)
+{
+	struct trial *trial = new_trial(test, 1);
+
+	run(trial, DMDA_START_READ_ONLY, NEVER);
+	trial->fails_at = trial->nr_steps - 1;
+	trial->error = -ENOMEM;
+	KUNIT_ASSERT_EQ(test, trial->done[trial->fails_at].step, DMDA_START_MAP);
+	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_READ_ONLY, NEVER),
+			   "there is not enough memory for what the journal has changed");
+	/* Nothing was written that would have to be waited for. */
+	KUNIT_EXPECT_EQ(test, trial->nr_steps, trial->fails_at + 1);
+}
+
+/* Who asks twice gets the same step; who answers what nobody has asked for changes nothing. */
+static void a_step_is_asked_for_until_it_is_done(struct kunit *test)
+{
+	struct trial *trial = new_trial(test, 5);
+	struct dmda_start *start = &trial->volume->start;
+	enum dmda_start_step step;
+	u32 nr_steps;
+
+	run(trial, DMDA_START_WRITE, NEVER);
+	nr_steps = trial->nr_steps;
+	restore(trial);
+	run(trial, DMDA_START_WRITE, 0);
+	while ((step = dmda_start_next(start)) < DMDA_START_DONE) {
+		dpn_t dpn = start->dpn;
+		u64 index = start->map_index;
+
+		KUNIT_ASSERT_EQ(test, dmda_start_next(start), step);
+		KUNIT_ASSERT_EQ(test, from_dpn(start->dpn), from_dpn(dpn));
+		KUNIT_ASSERT_EQ(test, start->map_index, index);
+		note_step(trial, step);
+		dmda_start_did(start, do_step(trial, step));
+		dmda_start_did(start, -EIO);
+	}
+	KUNIT_EXPECT_EQ(test, step, DMDA_START_DONE);
+	KUNIT_EXPECT_EQ(test, trial->nr_steps, nr_steps);
+	dmda_start_did(start, -EIO);
+	KUNIT_EXPECT_EQ(test, dmda_start_next(start), DMDA_START_DONE);
+}
+
+static void a_start_that_is_left_at_any_step_can_be_begun_again(struct kunit *test)
+{
+	struct trial *trial = new_trial(test, 5);
+	struct dmda_start *start = &trial->volume->start;
+	u64 end = trial->volume->batch.first.sector;
+	u32 nr_steps;
+
+	run(trial, DMDA_START_WRITE, NEVER);
+	nr_steps = trial->nr_steps;
+	for (u32 i = 0; i < nr_steps; i++) {
+		restore(trial);
+		KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, i));
+		/* What it has written by then counts, or does not: the power fails here. */
+		trial->volume->nr_pending = 0;
+		KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_READ_ONLY, NEVER));
+		KUNIT_EXPECT_GE(test, start->end.sector, end);
+	}
+}
+
+static void a_page_of_each_table_is_checked(struct kunit *test)
+{
+	static const enum dmda_table tables[] = {
+		DMDA_TABLE_DIRECTORY, DMDA_TABLE_SEGMENTS, DMDA_TABLE_OPEN,
+	};
+	struct trial *trial = new_trial(test, 5);
+
+	for (u32 i = 0; i < ARRAY_SIZE(tables); i++) {
+		restore(trial);
+		run(trial, DMDA_START_READ_ONLY, NEVER);
+		bytes_at(trial->volume, trial->done[3 + i].dpn)[DMDA_BLOCK_BYTES - 1] ^= 1;
+		KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_READ_ONLY, NEVER),
+				   "a page of metadata has a wrong checksum");
+		KUNIT_EXPECT_EQ(test, trial->nr_steps, 4 + i);
+		KUNIT_EXPECT_FALSE(test, trial->volume->start.is_damaged);
+	}
+}
+
+/* Behind it begins another batch, so what is changed was durable. */
+static void damage_in_the_journal_is_no_end_of_it(struct kunit *test)
+{
+	struct trial *trial = new_trial(test, 5);
+	struct volume *volume = trial->volume;
+	u64 end = volume->batch.first.sector;
+
+	sector_of_journal(volume, end - 2)[100] ^= 1;
+	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_WRITE, NEVER),
+			   "the journal is damaged, and operations are lost");
+	KUNIT_EXPECT_TRUE(test, volume->start.is_damaged);
+	/* Nothing was done, or written, by what of it can be read. */
+	KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_READ), trial->nr_steps);
+	restore(trial);
+	sector_of_journal(volume, end - 1)[100] ^= 1;
+	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
+	KUNIT_EXPECT_EQ(test, volume->start.end.sector, end - 1);
+}
+
+static void tear_the_last_sector(struct volume *volume)
+{
+	sector_of_journal(volume, volume->start.end.sector - 1)[100] ^= 1;
+}
+
+static void a_journal_that_changes_meanwhile_is_refused(struct kunit *test)
+{
+	struct trial *trial = new_trial(test, 5);
+
+	trial->changes_at = REPLAY;
+	trial->change = tear_the_last_sector;
+	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_WRITE, NEVER),
+			   "the journal is another one when it is read again");
+	KUNIT_EXPECT_FALSE(test, trial->volume->start.is_damaged);
+	KUNIT_EXPECT_EQ(test, trial->done[trial->nr_steps - 1].step, DMDA_START_SETTLE);
+}
+
+static void tear_the_root(struct volume *volume)
+{
+	bytes_at(volume, from_dpn(dmda_root_dpn(&volume->super, 2)))[100] ^= 1;
+}
+
+static void a_root_that_changes_meanwhile_is_refused(struct kunit *test)
+{
+	struct trial *trial = new_trial(test, 5);
+
+	KUNIT_ASSERT_EQ(test, trial->volume->root.epoch, 2ULL);
+	trial->changes_at = CHOSEN;
+	trial->change = tear_the_root;
+	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_WRITE, NEVER),
+			   "a page of metadata has a wrong checksum");
+	KUNIT_EXPECT_EQ(test, trial->nr_steps, 3U);
+}
+
+/* Puts a record that nobody would, as an operation of its own. */
+static struct trial *trial_with_record(struct kunit *test, const struct dmda_record *record)
+{
+	struct trial *trial = new_trial(test, 5);
+	struct volume *volume = trial->volume;
+
+	dmda_journal_put(&volume->batch, record);
+	dmda_journal_end_op(&volume->batch);
+	commit(volume);
+	lose_power(trial);
+	return trial;
+}
+
+static void operations_that_cannot_be_are_refused(struct kunit *test)
+{
+	const struct dmda_record dead = {
+		.kind = DMDA_RECORD_DEAD, .nr_pages = 1, .dpn = to_dpn(1000),
+	};
+	const struct dmda_record freed = { .kind = DMDA_RECORD_FREE, .seg = to_seg(0) };
+	struct trial *trial = trial_with_record(test, &dead);
+	struct dmda_record trim = {
+		.kind = DMDA_RECORD_TRIM, .nr_pages = 2,
+		.lpn = to_lpn(trial->volume->super.nr_lpns - 1),
+	};
+
+	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_WRITE, NEVER),
+			   "an operation of the journal has no beginning");
+	KUNIT_EXPECT_EQ(test, trial->done[trial->nr_steps - 1].step, DMDA_START_SETTLE);
+	trial = trial_with_record(test, &freed);
+	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_WRITE, NEVER),
+			   "a segment changes from a state that it is not in");
+	trial = trial_with_record(test, &trim);
+	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_WRITE, NEVER),
+			   "the journal names pages behind the end of the device");
+	KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_MAP), 5U);
+}
+
+/* It is read in pieces, and round the end of the ring. */
+static void a_journal_longer_than_one_read_is_replayed(struct kunit *test)
+{
+	struct trial *trial = new_trial(test, 400);
+	struct volume *volume = trial->volume;
+
+	for (u32 i = 0; i < 2; i++) {
+		u64 nr_sectors = volume->batch.first.sector - volume->root.journal.sector;
+
+		KUNIT_EXPECT_GT(test, nr_sectors, (u64)DMDA_START_SECTORS);
+		KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_READ_ONLY, NEVER));
+		KUNIT_EXPECT_EQ(test, volume->start.end.sector, volume->batch.first.sector);
+		KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_MAP), (u32)nr_sectors);
+		restore(trial);
+		KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
+		KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_SHRINK), (u32)nr_sectors);
+		while (dmda_journal_sector_at(&volume->super, volume->batch.first.sector) < 900)
+			put_data(volume, DMDA_STREAM_USER, 0, 1);
+		take_checkpoint(volume);
+		for (u32 j = 0; j < 400; j++)
+			put_data(volume, DMDA_STREAM_USER, j % 7 * 200, 2);
+		lose_power(trial);
+	}
+}
+
+static struct kunit_case start_cases[] = {
+	KUNIT_CASE(the_steps_come_in_their_order),
+	KUNIT_CASE(what_follows_has_numbers_and_a_chain_of_its_own),
+	KUNIT_CASE(a_start_that_only_reads_asks_for_no_write),
+	KUNIT_CASE(the_root_alone_is_three_reads),
+	KUNIT_CASE(the_newer_superblock_counts_and_one_is_enough),
+	KUNIT_CASE(without_any_superblock_the_last_reason_is_told),
+	KUNIT_CASE(one_root_that_checks_is_enough),
+	KUNIT_CASE(an_error_at_any_step_ends_it_with_its_reason),
+	KUNIT_CASE(a_page_of_the_map_without_memory_is_told_apart),
+	KUNIT_CASE(a_step_is_asked_for_until_it_is_done),
+	KUNIT_CASE(a_start_that_is_left_at_any_step_can_be_begun_again),
+	KUNIT_CASE(a_page_of_each_table_is_checked),
+	KUNIT_CASE(damage_in_the_journal_is_no_end_of_it),
+	KUNIT_CASE(a_journal_that_changes_meanwhile_is_refused),
+	KUNIT_CASE(a_root_that_changes_meanwhile_is_refused),
+	KUNIT_CASE(operations_that_cannot_be_are_refused),
+	KUNIT_CASE(a_journal_longer_than_one_read_is_replayed),
+	{}
+};
+
+static struct kunit_suite start_suite = {
+	.name = "dm_dieaware_start",
+	.test_cases = start_cases,
+};
+
+kunit_test_suite(start_suite);
+
+MODULE_LICENSE("GPL");
