@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The steps of core/start.h, as the target does them, up to where it would write; and what must
+ * hold of a device that was started.
+ */
 #include "../../dm-dieaware/core/block.c"
 #include "../../dm-dieaware/core/change.c"
 #include "../../dm-dieaware/core/journal.c"
@@ -11,6 +15,8 @@
 #include "../../dm-dieaware/core/slots.c"
 #include "../../dm-dieaware/core/summary.c"
 #include "../../dm-dieaware/core/super.c"
+#include "../../dm-dieaware/core/writer.c"
+#include "../../dm-dieaware/core/start.c"
 
 #include "start.h"
 #include "util.h"
@@ -26,9 +32,9 @@
  * @slots: by table
  * @root: the checkpoint
  * @change: for replay
- * @op: for replay
- * @journal_end: number of the sector behind the journal's last one
- * @last_batch: number of the sector that begins its last batch
+ * @writer: for what follows a start; nothing is written
+ * @steps: which are to be done
+ * @has_map: whether all pages of the map were read
  * @is_mapped: by dpn: the map has it
  * @memory: of segments, open summaries and each table's slots
  * @bytes: how much each of them has
@@ -43,9 +49,9 @@ struct start {
 	struct dmda_slots slots[DMDA_NR_TABLES];
 	struct dmda_root root;
 	struct dmda_change change;
-	struct dmda_op op;
-	u64 journal_end;
-	u64 last_batch;
+	struct dmda_writer writer;
+	struct dmda_start steps;
+	bool has_map;
 	bool *is_mapped;
 	void *memory[2 + DMDA_NR_TABLES];
 	size_t bytes[2 + DMDA_NR_TABLES];
@@ -56,23 +62,85 @@ static u64 nr_table_pages(const struct start *start, enum dmda_table table)
 	return dmda_super_nr_pages(&start->super, table);
 }
 
-static const char *read_super(struct start *start, const struct disk *disk)
+static const void *page_at(const struct start *start, dpn_t dpn)
 {
-	struct dmda_super super[2];
-	const char *why[2];
-	u32 which;
+	return disk_page(start->disk, from_dpn(dpn));
+}
 
-	why[0] = dmda_super_decode(disk_page(disk, DMDA_SUPER_DPN_A), to_dpn(DMDA_SUPER_DPN_A),
-				   &super[0]);
-	why[1] = dmda_super_decode(disk_page(disk, DMDA_SUPER_DPN_B), to_dpn(DMDA_SUPER_DPN_B),
-				   &super[1]);
-	if (why[0] && why[1])
-		return why[0];
-	which = why[0] || (!why[1] && super[1].epoch > super[0].epoch);
-	if (super[which].nr_device_pages > disk->nr_pages)
-		return "the superblock is of a larger disk";
-	start->super = super[which];
-	return NULL;
+/* Return: NULL, or what is wrong. */
+static const char *read_map_page(struct start *start, u64 index)
+{
+	struct dmda_map_page *page = &start->map[index];
+	struct dmda_block_id id;
+	const char *why;
+
+	if (!start->slots[DMDA_TABLE_MAP].newest[index])
+		return NULL;
+	id = dmda_slots_newest_id(start->slots, &start->super, DMDA_TABLE_MAP, index);
+	memcpy(page->block, page_at(start, id.dpn), DMDA_BLOCK_BYTES);
+	page->seq = id.seq;
+	why = dmda_block_check(page->block, &id);
+	return why ?: dmda_map_check(page->block, start->super.nr_device_pages);
+}
+
+/* All of it stays in memory. Return: NULL, or what is wrong. */
+static const char *read_map(struct start *start)
+{
+	const char *why = NULL;
+
+	for (u64 i = 0; !why && !start->has_map && i < nr_table_pages(start, DMDA_TABLE_MAP); i++)
+		why = read_map_page(start, i);
+	start->has_map = !why;
+	return why;
+}
+
+static int set_map_pages(struct start *start)
+{
+	struct dmda_start *steps = &start->steps;
+
+	if (read_map(start))
+		return -EIO;
+	for (u32 i = 0; i < steps->nr_map; i++)
+		steps->map[i] = &start->map[steps->map_index + i];
+	return 0;
+}
+
+/* There is room for the whole map, so nothing has to be written before the journal's end. */
+static int do_step(struct start *start, enum dmda_start_step step)
+{
+	const struct dmda_start *steps = &start->steps;
+
+	switch (step) {
+	case DMDA_START_READ:
+		memcpy(steps->memory, page_at(start, steps->dpn),
+		       steps->nr_pages * DMDA_BLOCK_BYTES);
+		return 0;
+	case DMDA_START_MAP:
+		return set_map_pages(start);
+	default:
+		return 0;
+	}
+}
+
+/* Return: NULL, or what is wrong. */
+static const char *run(struct start *start, enum dmda_start_goal goal)
+{
+	struct dmda_start *steps = &start->steps;
+	enum dmda_start_step step;
+
+	dmda_start_begin(steps, goal);
+	while ((step = dmda_start_next(steps)) < DMDA_START_DRAW)
+		dmda_start_did(steps, do_step(start, step));
+	return steps->why;
+}
+
+static const char *read_super(struct start *start)
+{
+	const char *why = run(start, DMDA_START_SUPER);
+
+	if (!why && start->super.nr_device_pages > start->disk->nr_pages)
+		why = "the superblock is of a larger disk";
+	return why;
 }
 
 static void add_memory(struct start *start, u32 which, size_t bytes)
@@ -81,15 +149,37 @@ static void add_memory(struct start *start, u32 which, size_t bytes)
 	start->memory[which] = must(calloc(1, bytes));
 }
 
+/* What starting needs memory for; that of roots has to wait for their size. */
+static void fill_in_steps(struct start *start)
+{
+	start->steps = (struct dmda_start){
+		.super = &start->super,
+		.slots = start->slots,
+		.segments = &start->segments,
+		.opened = &start->opened,
+		.writer = &start->writer,
+		.change = &start->change,
+		.root = &start->root,
+		.pages = must(malloc(DMDA_BLOCK_BYTES)),
+		.sectors = must(calloc(DMDA_START_SECTORS, DMDA_SECTOR_BYTES)),
+		.op = must(calloc(1, sizeof(struct dmda_op))),
+	};
+}
+
 struct start *start_create(const struct disk *disk)
 {
 	struct start *start = must(calloc(1, sizeof(*start)));
-	const char *why = disk->nr_pages > DMDA_FIRST_ROOT_DPN ? read_super(start, disk) :
-		"it is too small";
+	const char *why = "it is too small";
 	u64 nr_map_pages;
 
+	start->disk = disk;
+	fill_in_steps(start);
+	if (disk->nr_pages > DMDA_FIRST_ROOT_DPN)
+		why = read_super(start);
 	if (why)
 		give_up("The disk is not in log mode: %s", why);
+	start->steps.pages = must(realloc(start->steps.pages,
+					  dmda_root_nr_pages(&start->super) * DMDA_BLOCK_BYTES));
 	nr_map_pages = nr_table_pages(start, DMDA_TABLE_MAP);
 	add_memory(start, 0, dmda_segments_bytes(&start->super));
 	add_memory(start, 1, dmda_opened_bytes(&start->super));
@@ -118,180 +208,11 @@ static void reset(struct start *start)
 			.block = &start->block[i], .index = i, .dirty_sector = U64_MAX,
 		};
 	}
+	dmda_writer_init(&start->writer, &start->super);
+	start->has_map = false;
 	start->change = (struct dmda_change){
 		.super = &start->super, .segments = &start->segments,
 	};
-}
-
-static const void *page_at(const struct start *start, dpn_t dpn)
-{
-	return disk_page(start->disk, from_dpn(dpn));
-}
-
-static const char *read_root(struct start *start, u32 which, struct dmda_root *root)
-{
-	u64 first = start->super.root_dpn[which];
-	const char *why = dmda_root_decode(root, &start->super, page_at(start, to_dpn(first)),
-					   which);
-
-	for (u32 i = 1; !why && i < dmda_root_nr_pages(&start->super); i++)
-		why = dmda_root_decode_entries(root, &start->super, i,
-					       page_at(start, to_dpn(first + i)), start->slots);
-	return why;
-}
-
-static const char *read_newest_root(struct start *start)
-{
-	struct dmda_root root[2];
-	const char *why[2];
-	u32 which;
-
-	for (which = 0; which < 2; which++)
-		why[which] = read_root(start, which, &root[which]);
-	if (why[0] && why[1])
-		return why[0];
-	which = dmda_root_newest(root, why);
-	return read_root(start, which, &start->root);
-}
-
-/* The valid slot of a page. Return: NULL, or what is wrong; @page is NULL if there is none. */
-static const char *table_page(const struct start *start, enum dmda_table table, u64 index,
-			      const void **page)
-{
-	struct dmda_block_id id;
-
-	*page = NULL;
-	if (!start->slots[table].newest[index])
-		return NULL;
-	id = dmda_slots_newest_id(start->slots, &start->super, table, index);
-	*page = page_at(start, id.dpn);
-	return dmda_block_check(*page, &id);
-}
-
-static const char *read_directory(struct start *start)
-{
-	const struct dmda_slots *directory = &start->slots[DMDA_TABLE_DIRECTORY];
-	const char *why = NULL;
-
-	for (u64 i = 0; !why && i < directory->nr_pages; i++) {
-		u64 seq_slot = directory->newest[i];
-		dpn_t dpn = dmda_super_slot(&start->super, DMDA_TABLE_DIRECTORY, i,
-					    dmda_slot_of(seq_slot));
-
-		if (seq_slot)
-			why = dmda_directory_decode(&start->super, i, seq_slot,
-						    page_at(start, dpn),
-						    &start->slots[DMDA_TABLE_MAP]);
-	}
-	return why;
-}
-
-static const char *read_map_page(struct start *start, u64 index)
-{
-	const void *page;
-	const char *why = table_page(start, DMDA_TABLE_MAP, index, &page);
-
-	if (why || !page)
-		return why;
-	memcpy(start->map[index].block, page, DMDA_BLOCK_BYTES);
-	start->map[index].seq = dmda_slot_seq(start->slots[DMDA_TABLE_MAP].newest[index]);
-	return dmda_map_check(start->map[index].block, start->super.nr_device_pages);
-}
-
-static const char *read_segments_page(struct start *start, u64 index)
-{
-	const void *page;
-	const char *why = table_page(start, DMDA_TABLE_SEGMENTS, index, &page);
-
-	return why || !page ? why : dmda_segments_decode(&start->segments, index, page);
-}
-
-static const char *read_opened_page(struct start *start, u64 index)
-{
-	const void *page;
-	const char *why = table_page(start, DMDA_TABLE_OPEN, index, &page);
-
-	if (why || !page)
-		return why;
-	memcpy(&start->opened.block[index], page, DMDA_BLOCK_BYTES);
-	start->opened.page[index].seq = dmda_slot_seq(start->slots[DMDA_TABLE_OPEN].newest[index]);
-	return NULL;
-}
-
-static const char *read_pages(struct start *start, enum dmda_table table,
-			      const char *(*read)(struct start *start, u64 index))
-{
-	const char *why = NULL;
-
-	for (u64 i = 0; !why && i < nr_table_pages(start, table); i++)
-		why = read(start, i);
-	return why;
-}
-
-static const char *replay_op(struct start *start, const struct dmda_op *op)
-{
-	const struct dmda_record *record = dmda_op_pages(op);
-	struct dmda_map_page *pages[DMDA_OP_MAP_PAGES] = { NULL };
-	const char *why;
-
-	if (record) {
-		u64 lpn = from_lpn(record->lpn), first, last;
-		u32 entry;
-
-		if (lpn + record->nr_pages > start->super.nr_lpns)
-			return "the journal names pages behind the end of the device";
-		first = dmda_map_index(record->lpn, &entry);
-		last = dmda_map_index(to_lpn(lpn + record->nr_pages - 1), &entry);
-		pages[0] = &start->map[first];
-		pages[1] = last == first ? NULL : &start->map[last];
-	}
-	why = dmda_change_replay(&start->change, op, pages);
-	if (!why)
-		dmda_opened_replay(&start->opened, op);
-	return why;
-}
-
-/* What replay did not come to must not show that there was more. */
-static const char *find_lost(const struct start *start, const struct dmda_journal_reader *reader)
-{
-	const struct dmda_journal_sector *sector =
-		page_at(start, to_dpn(start->super.journal_dpn));
-
-	for (u32 i = 0; i < start->super.journal_sectors; i++) {
-		if (dmda_journal_is_beyond(reader, &sector[i]))
-			return "the journal is damaged, and operations are lost";
-	}
-	return NULL;
-}
-
-static const char *replay_journal(struct start *start)
-{
-	struct dmda_journal_reader reader;
-	struct dmda_replay replay;
-
-	dmda_journal_open(&reader, &start->super, &start->root.journal);
-	dmda_replay_init(&replay, &start->op, start->root.journal.seq);
-	while (!replay.why) {
-		u32 at = dmda_journal_sector_at(&start->super, reader.next.sector);
-		const struct dmda_journal_sector *sector =
-			page_at(start, to_dpn(start->super.journal_dpn));
-		const struct dmda_op *whole;
-
-		if (!dmda_journal_accept(&reader, &sector[at]))
-			break;
-		if (le16_to_cpu(sector[at].nr_bytes) & DMDA_SECTOR_FIRST)
-			start->last_batch = reader.next.sector - 1;
-		dmda_replay_sector(&replay, &sector[at]);
-		while ((whole = dmda_replay_next(&replay))) {
-			const char *why = replay_op(start, whole);
-
-			if (why)
-				return why;
-		}
-	}
-	start->journal_end = reader.next.sector;
-	return replay.why ?: find_lost(start, &reader) ?:
-		dmda_root_check_times(start->slots, reader.next.seq);
 }
 
 const char *start_open(struct start *start, const struct disk *disk)
@@ -300,24 +221,17 @@ const char *start_open(struct start *start, const struct disk *disk)
 	const char *why;
 
 	start->disk = disk;
-	why = read_super(start, disk);
-	if (why)
+	why = read_super(start);
+	if (!why && (start->super.nr_lpns != old.nr_lpns ||
+		     start->super.segment_pages != old.segment_pages))
+		why = "the superblock says something else than before";
+	if (why) {
+		start->super = old;
 		return why;
-	if (start->super.nr_lpns != old.nr_lpns || start->super.segment_pages != old.segment_pages)
-		return "the superblock says something else than before";
+	}
 	reset(start);
-	why = read_newest_root(start);
-	if (!why)
-		why = read_directory(start);
-	if (!why)
-		why = read_pages(start, DMDA_TABLE_MAP, read_map_page);
-	if (!why)
-		why = read_pages(start, DMDA_TABLE_SEGMENTS, read_segments_page);
-	if (!why)
-		why = read_pages(start, DMDA_TABLE_OPEN, read_opened_page);
-	if (!why)
-		why = replay_journal(start);
-	return why ?: dmda_segments_check(&start->segments);
+	why = run(start, DMDA_START_WRITE);
+	return why ?: read_map(start);
 }
 
 u64 start_nr_lpns(const struct start *start)
@@ -397,14 +311,29 @@ const char *start_check(struct start *start)
 	return why;
 }
 
+/* Reads the journal once more. */
 u64 start_last_batch(const struct start *start)
 {
-	return start->last_batch;
+	const struct dmda_journal_sector *ring = page_at(start, to_dpn(start->super.journal_dpn));
+	struct dmda_journal_reader reader;
+	u64 last = 0;
+
+	dmda_journal_open(&reader, &start->super, &start->root.journal);
+	while (reader.next.sector < start->steps.end.sector) {
+		const struct dmda_journal_sector *sector =
+			&ring[dmda_journal_sector_at(&start->super, reader.next.sector)];
+
+		if (le16_to_cpu(sector->nr_bytes) & DMDA_SECTOR_FIRST)
+			last = reader.next.sector;
+		if (!dmda_journal_accept(&reader, sector))
+			break;
+	}
+	return last;
 }
 
 u64 start_journal_end(const struct start *start)
 {
-	return start->journal_end;
+	return start->steps.end.sector;
 }
 
 u64 start_nr_spare(const struct start *start)
