@@ -54,6 +54,8 @@ struct ftl;
  *	at once. At most one second.
  * @time_scale: every latency is multiplied by this, [1, 1000]
  * @plp: the write buffer is protected against power loss: flush is a no-op
+ * @register_hits: pages of the flash unit that a die holds in its page register are read without
+ *	sensing it again
  * @bg_eblks: free erase blocks of a die below which it collects in the background; 0: never
  * @bg_mend: bring spread rows together when the drive is idle (mend.h)
  * @wear_permille: share by which a die's erases may be above the mean before overwrites
@@ -92,6 +94,7 @@ struct ftl_params {
 	u32 hold_ns;
 	u32 time_scale;
 	bool plp;
+	bool register_hits;
 	u32 bg_eblks;
 	bool bg_mend;
 	u32 wear_permille;

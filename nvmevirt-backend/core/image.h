@@ -29,7 +29,7 @@
 #define FTL_IMAGE_PART_SUMS	(FTL_IMAGE_PART_BYTES / 4)
 #define FTL_IMAGE_IDENTITY_BYTES 2048U
 #define FTL_IMAGE_HEADS		2U
-#define FTL_IMAGE_VERSION	2U
+#define FTL_IMAGE_VERSION	3U
 
 /**
  * enum ftl_image_state - state of a file

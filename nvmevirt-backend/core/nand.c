@@ -70,7 +70,7 @@ u64 ftl_nand_sense(struct ftl_nand *nand, u32 flash_unit, u32 nr_pages, u64 star
 	struct ftl_nand_die *die =
 		&nand->die[from_die(ftl_flash_unit_die(nand->geo, flash_unit))];
 
-	if (die->held != flash_unit + 1)
+	if (die->held != flash_unit + 1 || !nand->params->register_hits)
 		load(nand, die, flash_unit, start_ns);
 	die->busy_ns += nr_pages * nand->page_transfer_ns;
 	die->busy_until_ns = ftl_bus_transfer(die->channel, nr_pages << FTL_PAGE_SHIFT,

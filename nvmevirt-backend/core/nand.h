@@ -9,9 +9,9 @@
  *	erase     die: tBERS
  *
  * A die's page register keeps the flash unit that was sensed last, for a read or for a
- * copy. More pages of it only need the die to be free and the channel, without tR, as
- * with ONFI's Change Read Column. A program fills the register with its own data, and an
- * erase leaves nothing in it: then the next read senses again.
+ * copy. With params.register_hits, more pages of it only need the die to be free and the
+ * channel, without tR, as with ONFI's Change Read Column. A program fills the register with
+ * its own data, and an erase leaves nothing in it: then the next read senses again.
  *
  * A die does its work in the order in which it is asked. Different dies of one channel
  * share its state: calls may not run at the same time.
@@ -83,7 +83,8 @@ void ftl_nand_init(struct ftl_nand *nand, const struct ftl_geometry *geo,
  * @start_ns: time at which the die is asked
  * @now_ns: present time
  *
- * There is no tR, and no sense to count, if the page register holds the unit.
+ * There is no tR, and no sense to count, if the page register holds the unit and
+ * params.register_hits is set.
  *
  * Return: the time at which the pages have crossed the channel.
  */

@@ -185,6 +185,7 @@ static bool is_same_behaviour(const struct ftl_params *a, const struct ftl_param
 	       a->hold_ns == b->hold_ns &&
 	       a->time_scale == b->time_scale &&
 	       a->plp == b->plp &&
+	       a->register_hits == b->register_hits &&
 	       a->bg_eblks == b->bg_eblks &&
 	       a->bg_mend == b->bg_mend &&
 	       a->wear_permille == b->wear_permille &&

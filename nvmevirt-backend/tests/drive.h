@@ -88,6 +88,7 @@ static inline struct ftl_params drive_params(const struct drive_shape *shape)
 		.run_units = shape->run_units,
 		.time_scale = 1,
 		.plp = true,
+		.register_hits = true,
 	};
 
 	params.nr_lpns = ftl_params_capacity(&params);

@@ -84,6 +84,24 @@ static void other_work_takes_the_register(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_page(ftl, 0), 30000ULL + PAGE_NS);
 }
 
+/* As on a drive that has no page register to ask again: each read is a sense of its own. */
+static void without_hits_every_read_senses(struct kunit *test)
+{
+	struct ftl_params params = drive_params(&drive_shapes[5]);
+	struct ftl *ftl;
+
+	params.register_hits = false;
+	ftl = make_drive(test, &params);
+	for (u32 nr = 1; nr <= 4; nr++) {
+		KUNIT_EXPECT_EQ(test, read_page(ftl, 0), 30000ULL + PAGE_NS);
+		KUNIT_EXPECT_EQ(test, ftl->nand.die[0].units_read, (u64)nr);
+		KUNIT_EXPECT_EQ(test, ftl->nand.die[0].busy_ns, nr * (30000ULL + PAGE_NS));
+	}
+	/* What a copy has sensed is not there for others, either. */
+	ftl_nand_copy_out(&ftl->nand, 1, 0);
+	KUNIT_EXPECT_EQ(test, read_page(ftl, 1), 42000ULL + PAGE_NS);
+}
+
 static void dies_of_different_channels_do_not_wait(struct kunit *test)
 {
 	struct ftl *ftl = make_fast24(test, 1);
@@ -149,6 +167,7 @@ static struct kunit_case nand_cases[] = {
 	KUNIT_CASE(register_serves_the_unit_that_was_sensed_last),
 	KUNIT_CASE(register_waits_for_the_die),
 	KUNIT_CASE(other_work_takes_the_register),
+	KUNIT_CASE(without_hits_every_read_senses),
 	KUNIT_CASE(dies_of_different_channels_do_not_wait),
 	KUNIT_CASE(dies_of_a_channel_share_it),
 	KUNIT_CASE(program_transfers_then_programs),

@@ -122,8 +122,8 @@ static void geometry_that_overflows_has_no_capacity(struct kunit *test)
 	KUNIT_EXPECT_GT(test, ftl_params_capacity(&params), 0ULL);
 }
 
-/* Bytes of the structure that belong to no member: behind three flags */
-#define NR_PADDING	(3 * 3)
+/* Bytes of the structure that belong to no member: behind flags */
+#define NR_PADDING	(2 + 3 + 3)
 
 /* Every bit of every member counts, and nothing else: a member that is forgotten shows here. */
 static void same_parameters_are_those_with_the_same_members(struct kunit *test)
