@@ -56,6 +56,8 @@ struct ftl;
  * @plp: the write buffer is protected against power loss: flush is a no-op
  * @register_hits: pages of the flash unit that a die holds in its page register are read without
  *	sensing it again
+ * @cache_read: dies have a cache register besides the page register: they sense the next flash unit
+ *	while the one before leaves (ONFI: Read Cache)
  * @bg_eblks: free erase blocks of a die below which it collects in the background; 0: never
  * @bg_mend: bring spread rows together when the drive is idle (mend.h)
  * @wear_permille: share by which a die's erases may be above the mean before overwrites
@@ -95,6 +97,7 @@ struct ftl_params {
 	u32 time_scale;
 	bool plp;
 	bool register_hits;
+	bool cache_read;
 	u32 bg_eblks;
 	bool bg_mend;
 	u32 wear_permille;

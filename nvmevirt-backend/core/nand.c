@@ -45,23 +45,39 @@ static u32 sense_ns(const struct ftl_nand *nand, u32 flash_unit)
 	return nand->params->read_ns[at % nand->params->nr_page_kinds];
 }
 
+static u64 scaled(const struct ftl_nand *nand, u32 work_ns)
+{
+	return (u64)work_ns * nand->params->time_scale;
+}
+
+static void hold_until(struct ftl_nand_die *die, u64 end_ns)
+{
+	die->busy_until_ns = end_ns;
+	die->register_ns = end_ns;
+}
+
 /* The die works for @work_ns of its own time from when it is free and asked. */
 static u64 occupy(const struct ftl_nand *nand, struct ftl_nand_die *die, u32 work_ns,
 		  u64 start_ns)
 {
-	die->busy_until_ns = max(start_ns, die->busy_until_ns) +
-			     (u64)work_ns * nand->params->time_scale;
+	hold_until(die, max(start_ns, die->busy_until_ns) + scaled(nand, work_ns));
 	die->busy_ns += work_ns;
 	return die->busy_until_ns;
 }
 
-/* Bring a flash unit into the page register of its die. */
-static void load(const struct ftl_nand *nand, struct ftl_nand_die *die, u32 flash_unit,
-		 u64 start_ns)
+/*
+ * Bring a flash unit into the page register of its die, which can take it at @free_ns.
+ * Return: the time at which it is there.
+ */
+static u64 load(const struct ftl_nand *nand, struct ftl_nand_die *die, u32 flash_unit,
+		u64 start_ns, u64 free_ns)
 {
+	u32 work_ns = sense_ns(nand, flash_unit);
+
 	die->units_read++;
 	die->held = flash_unit + 1;
-	occupy(nand, die, sense_ns(nand, flash_unit), start_ns);
+	die->busy_ns += work_ns;
+	return max(start_ns, free_ns) + scaled(nand, work_ns);
 }
 
 u64 ftl_nand_sense(struct ftl_nand *nand, u32 flash_unit, u32 nr_pages, u64 start_ns,
@@ -69,12 +85,18 @@ u64 ftl_nand_sense(struct ftl_nand *nand, u32 flash_unit, u32 nr_pages, u64 star
 {
 	struct ftl_nand_die *die =
 		&nand->die[from_die(ftl_flash_unit_die(nand->geo, flash_unit))];
+	/* What was read before leaves first. */
+	u64 leaves_ns = max(start_ns, die->busy_until_ns);
 
-	if (die->held != flash_unit + 1 || !nand->params->register_hits)
-		load(nand, die, flash_unit, start_ns);
+	if (die->held != flash_unit + 1 || !nand->params->register_hits) {
+		leaves_ns = max(leaves_ns, load(nand, die, flash_unit, start_ns, die->register_ns));
+		die->register_ns = leaves_ns;
+	}
 	die->busy_ns += nr_pages * nand->page_transfer_ns;
-	die->busy_until_ns = ftl_bus_transfer(die->channel, nr_pages << FTL_PAGE_SHIFT,
-					      max(start_ns, die->busy_until_ns), now_ns);
+	die->busy_until_ns = ftl_bus_transfer(die->channel, nr_pages << FTL_PAGE_SHIFT, leaves_ns,
+					      now_ns);
+	if (!nand->params->cache_read)
+		die->register_ns = die->busy_until_ns;
 	return die->busy_until_ns;
 }
 
@@ -87,17 +109,17 @@ u64 ftl_nand_program(struct ftl_nand *nand, die_t die_nr, u64 start_ns, u64 now_
 	die->units_programmed++;
 	die->held = 0;
 	die->busy_ns += nr_pages * nand->page_transfer_ns;
-	die->busy_until_ns = ftl_bus_transfer(die->channel, nr_pages << FTL_PAGE_SHIFT,
-					      free_ns, now_ns);
+	hold_until(die, ftl_bus_transfer(die->channel, nr_pages << FTL_PAGE_SHIFT, free_ns, now_ns));
 	return occupy(nand, die, nand->params->program_ns, die->busy_until_ns);
 }
 
 void ftl_nand_copy_out(struct ftl_nand *nand, u32 flash_unit, u64 start_ns)
 {
-	u32 die = from_die(ftl_flash_unit_die(nand->geo, flash_unit));
+	struct ftl_nand_die *die =
+		&nand->die[from_die(ftl_flash_unit_die(nand->geo, flash_unit))];
 
-	nand->die[die].gc_ns += sense_ns(nand, flash_unit);
-	load(nand, &nand->die[die], flash_unit, start_ns);
+	die->gc_ns += sense_ns(nand, flash_unit);
+	hold_until(die, load(nand, die, flash_unit, start_ns, die->busy_until_ns));
 }
 
 u64 ftl_nand_copy_in(struct ftl_nand *nand, die_t die_nr, u64 start_ns)

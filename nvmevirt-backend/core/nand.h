@@ -3,7 +3,7 @@
  * When the dies are free: the timeline of every die and of its channel.
  *
  *	sense     die: tR, then the channel takes the pages asked for; the die holds them
- *	          until they have left (there is no second register)
+ *	          until they have left
  *	program   channel brings a whole unit, then die: tPROG
  *	copy      within the die (copyback): tR and tPROG, the channel is not used
  *	erase     die: tBERS
@@ -12,6 +12,16 @@
  * copy. With params.register_hits, more pages of it only need the die to be free and the
  * channel, without tR, as with ONFI's Change Read Column. A program fills the register with
  * its own data, and an erase leaves nothing in it: then the next read senses again.
+ *
+ * With params.cache_read there is a second register, as with ONFI's Read Cache: what was
+ * sensed moves on to it as soon as what was read before has left, and the die senses the next
+ * unit meanwhile:
+ *
+ *	array    | sense A | sense B |         | sense C |
+ *	channel            | A leaves ........ | B leaves ........ | C leaves ........ |
+ *	                             ^ B is kept in the page register until the other is empty
+ *
+ * That goes for reads of the host only. A copy, a program or an erase begins when all has left.
  *
  * A die does its work in the order in which it is asked. Different dies of one channel
  * share its state: calls may not run at the same time.
@@ -26,9 +36,11 @@
 /**
  * struct ftl_nand_die - one die
  * @busy_until_ns: time at which it has done all that was asked, scaled
+ * @register_ns: time at which the page register can take another unit, scaled; not after
+ *	@busy_until_ns, and the same without params.cache_read
  * @channel: channel on which it is
  * @held: flash unit in the page register plus one, or 0
- * @busy_ns: time at work, unscaled
+ * @busy_ns: time at work, unscaled; a sense and a transfer at the same time count both
  * @units_read: number of senses
  * @units_programmed: number of programs
  * @eblks_erased: number of erases
@@ -38,6 +50,7 @@
  */
 struct ftl_nand_die {
 	u64 busy_until_ns;
+	u64 register_ns;
 	struct ftl_bus *channel;
 	u32 held;
 	u64 busy_ns;

@@ -186,6 +186,7 @@ static bool is_same_behaviour(const struct ftl_params *a, const struct ftl_param
 	       a->time_scale == b->time_scale &&
 	       a->plp == b->plp &&
 	       a->register_hits == b->register_hits &&
+	       a->cache_read == b->cache_read &&
 	       a->bg_eblks == b->bg_eblks &&
 	       a->bg_mend == b->bg_mend &&
 	       a->wear_permille == b->wear_permille &&

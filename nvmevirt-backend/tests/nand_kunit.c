@@ -102,6 +102,106 @@ static void without_hits_every_read_senses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_page(ftl, 1), 42000ULL + PAGE_NS);
 }
 
+static struct ftl *make_cached(struct kunit *test, u32 time_scale)
+{
+	struct ftl_params params = drive_params(&drive_shapes[5]);
+
+	params.cache_read = true;
+	params.time_scale = time_scale;
+	return make_drive(test, &params);
+}
+
+/* Whole units of one die that are all asked for at 0: when the last of them has left. */
+static u64 read_units(struct ftl *ftl, u32 nr)
+{
+	u64 end_ns = 0;
+
+	for (u32 unit = 0; unit < nr; unit++)
+		end_ns = ftl_nand_sense(&ftl->nand, unit, UNIT_PAGES, 0, 0);
+	return end_ns;
+}
+
+/*
+ * A transfer takes 40,960 ns, which is longer than 30,000 and shorter than 42,000. Without the
+ * second register: 30,000 + 40,960 + 42,000 + 40,960 + 30,000 + 40,960. With it the senses are at
+ * 0 to 30,000, 30,000 to 72,000, and 72,000 (the second moves on, as the first has left at
+ * 70,960) to 102,000; the transfers from 30,000, 72,000 and 112,960.
+ */
+static void cache_register_lets_the_die_sense_the_next_unit(struct kunit *test)
+{
+	u64 transfer_ns = UNIT_PAGES * PAGE_NS;
+	struct ftl *ftl = make_cached(test, 1);
+
+	KUNIT_EXPECT_EQ(test, read_units(make_fast24(test, 1), 3), 102000 + 3 * transfer_ns);
+	KUNIT_EXPECT_EQ(test, read_units(ftl, 1), 70960ULL);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].register_ns, 30000ULL);
+	ftl = make_cached(test, 1);
+	KUNIT_EXPECT_EQ(test, read_units(ftl, 2), 112960ULL);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].register_ns, 72000ULL);
+	ftl = make_cached(test, 1);
+	KUNIT_EXPECT_EQ(test, read_units(ftl, 3), 153920ULL);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].register_ns, 112960ULL);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].units_read, 3ULL);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].busy_ns, 102000 + 3 * transfer_ns);
+	KUNIT_EXPECT_EQ(test, read_units(make_cached(test, 16), 3), 16 * 153920ULL);
+}
+
+/* In the long run a die gives what the longer of the two, sense and transfer, lets through. */
+static void cached_reads_take_the_longer_of_sense_and_transfer(struct kunit *test)
+{
+	struct ftl_params params = drive_params(&drive_shapes[5]);
+	u64 transfer_ns = UNIT_PAGES * PAGE_NS;
+
+	params.cache_read = true;
+	params.nr_page_kinds = 1;
+	KUNIT_EXPECT_EQ(test, read_units(make_drive(test, &params), 16),
+			30000 + 16 * transfer_ns);
+	params.read_ns[0] = 110000;
+	KUNIT_EXPECT_EQ(test, read_units(make_drive(test, &params), 16),
+			16 * 110000 + transfer_ns);
+}
+
+/* Asked for when the die is free, it has nothing to overlap with. */
+static void cached_read_begins_when_it_is_asked_for(struct kunit *test)
+{
+	struct ftl *ftl = make_cached(test, 1);
+
+	KUNIT_EXPECT_EQ(test, ftl_nand_sense(&ftl->nand, 0, 1, 0, 0), 30000ULL + PAGE_NS);
+	KUNIT_EXPECT_EQ(test, ftl_nand_sense(&ftl->nand, 1, 1, 50000, 50000),
+			50000ULL + 42000 + PAGE_NS);
+	/* In the middle of a transfer: from 60,000 on, while the first one leaves until 70,960. */
+	ftl = make_cached(test, 1);
+	read_units(ftl, 1);
+	KUNIT_EXPECT_EQ(test, ftl_nand_sense(&ftl->nand, 1, 1, 60000, 60000),
+			60000ULL + 42000 + PAGE_NS);
+}
+
+/* More of the unit that was sensed last leaves the cache register: the other one is free. */
+static void cached_hit_does_not_keep_the_next_sense_waiting(struct kunit *test)
+{
+	struct ftl *ftl = make_cached(test, 1);
+
+	KUNIT_EXPECT_EQ(test, ftl_nand_sense(&ftl->nand, 0, 4, 0, 0), 30000ULL + 4 * PAGE_NS);
+	KUNIT_EXPECT_EQ(test, ftl_nand_sense(&ftl->nand, 0, 4, 0, 0), 30000ULL + 8 * PAGE_NS);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].units_read, 1ULL);
+	KUNIT_EXPECT_EQ(test, ftl_nand_sense(&ftl->nand, 1, 1, 0, 0), 72000ULL + PAGE_NS);
+}
+
+static void other_work_waits_until_all_has_left(struct kunit *test)
+{
+	struct ftl *ftl = make_cached(test, 1);
+	u64 free_ns = read_units(ftl, 2);
+
+	ftl_nand_copy_out(&ftl->nand, 2, 0);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].busy_until_ns, free_ns + 30000);
+	KUNIT_EXPECT_EQ(test, ftl_nand_copy_in(&ftl->nand, to_die(0), 0), free_ns + 215000);
+	ftl_nand_erase(&ftl->nand, to_die(0), 0);
+	KUNIT_EXPECT_EQ(test, ftl_nand_sense(&ftl->nand, 0, 1, 0, 0),
+			free_ns + 215000 + 3000000 + 30000 + PAGE_NS);
+	KUNIT_EXPECT_EQ(test, ftl_nand_program(&ftl->nand, to_die(0), 0, 0),
+			free_ns + 215000 + 3000000 + 30000 + 9 * PAGE_NS + 185000);
+}
+
 static void dies_of_different_channels_do_not_wait(struct kunit *test)
 {
 	struct ftl *ftl = make_fast24(test, 1);
@@ -168,6 +268,11 @@ static struct kunit_case nand_cases[] = {
 	KUNIT_CASE(register_waits_for_the_die),
 	KUNIT_CASE(other_work_takes_the_register),
 	KUNIT_CASE(without_hits_every_read_senses),
+	KUNIT_CASE(cache_register_lets_the_die_sense_the_next_unit),
+	KUNIT_CASE(cached_reads_take_the_longer_of_sense_and_transfer),
+	KUNIT_CASE(cached_read_begins_when_it_is_asked_for),
+	KUNIT_CASE(cached_hit_does_not_keep_the_next_sense_waiting),
+	KUNIT_CASE(other_work_waits_until_all_has_left),
 	KUNIT_CASE(dies_of_different_channels_do_not_wait),
 	KUNIT_CASE(dies_of_a_channel_share_it),
 	KUNIT_CASE(program_transfers_then_programs),

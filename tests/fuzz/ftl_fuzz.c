@@ -71,6 +71,8 @@ static void begin_game(struct game *game, u8 shape, u8 flags)
 	*params = drive_params(&drive_shapes[shape % ARRAY_SIZE(drive_shapes)]);
 	params->plp = flags & 1;
 	params->time_scale = flags & 2 ? 16 : 1;
+	params->register_hits = !(flags & 4);
+	params->cache_read = flags & 8;
 	params->bg_eblks = flags & 128 ? 3 + (flags >> 6 & 1) : 0;
 	params->bg_mend = flags & 32;
 	if (shape & 128) {
