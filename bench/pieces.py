@@ -4,7 +4,8 @@
 
 A file of 8 MiB is written in pieces with other writes in between, plain or with hints, or alone
 (contiguous), and then read in order, one command at a time. Each line of the table is a workload,
-each column fast24 with other properties: MB/s of contiguous / plain / hinted.
+each column fast24 with other properties: MB/s of contiguous / plain / hinted. In workloads that are
+busy somebody else writes meanwhile.
 
 Usage: pieces.py TOOL
 """
@@ -29,6 +30,7 @@ DRIVES: dict[str, list[str]] = {
     "`register_hits=0`": ["register_hits=0"],
     "`cache_read=1`": ["cache_read=1"],
     "all three": ["hold_ns=0", "register_hits=0", "cache_read=1"],
+    "`hold_ns=0 suspend_program=8`": ["hold_ns=0", "suspend_program=8"],
 }
 
 # What others write between two pieces: bytes, by the size of a piece
@@ -47,6 +49,9 @@ def dummy_file(_draw: random.Random, _piece: int) -> int:
     return 100 << 10
 
 
+# What somebody else writes before each read of a workload that is busy, without waiting for it
+BUSY_BYTES = 256 << 10
+
 # Hint, what others write, bytes of a piece, bytes of a read
 WORKLOADS: dict[str, tuple[str, Others, int, int]] = {
     "append worst": ("append", stripe_less_a_piece, 32 << 10, 1 << 20),
@@ -55,6 +60,8 @@ WORKLOADS: dict[str, tuple[str, Others, int, int]] = {
     "overwrite random": ("overwrite", pieces_at_random, 32 << 10, 1 << 20),
     "rows of 16 KiB, read one by one": ("append", dummy_file, 16 << 10, 16 << 10),
     "rows of 16 KiB, read by 128 KiB": ("append", dummy_file, 16 << 10, 128 << 10),
+    "append worst, busy": ("append", stripe_less_a_piece, 32 << 10, 1 << 20),
+    "overwrite random, busy": ("overwrite", pieces_at_random, 32 << 10, 1 << 20),
 }
 
 
@@ -81,14 +88,15 @@ def commands(workload: str, kind: str) -> Iterator[str]:
     yield f"- idle {IDLE_NS}"
     yield "- mark"
     for at in range(0, FILE_BYTES, reading):
+        if "busy" in workload:
+            yield f"- write {(1 << 30) + at} {BUSY_BYTES}"
         yield f"- read {at} {reading}"
 
 
-def read_speed(tool: str, trace: pathlib.Path, properties: list[str]) -> float:
+def read_speed(tool: str, trace: pathlib.Path, depth: int, properties: list[str]) -> float:
     options = [word for one in properties for word in ("--set", one)]
-    done = subprocess.run(
-        [tool, "sim", "--json", *options, str(trace)], check=True, capture_output=True, text=True
-    )
+    command = [tool, "sim", "--json", "--queue-depth", str(depth), *options, str(trace)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
     return float(json.loads(done.stdout)["ops"]["read"]["mb_per_s"])
 
 
@@ -101,11 +109,13 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         trace = pathlib.Path(folder, "trace")
         for workload in WORKLOADS:
+            depth = 2 if "busy" in workload else 1
             cells: dict[str, list[str]] = {drive: [] for drive in DRIVES}
             for kind in ("contiguous", "plain", "hinted"):
                 trace.write_text("\n".join(commands(workload, kind)) + "\n")
                 for drive, properties in DRIVES.items():
-                    cells[drive].append(f"{read_speed(sys.argv[1], trace, properties):.0f}")
+                    speed = read_speed(sys.argv[1], trace, depth, properties)
+                    cells[drive].append(f"{speed:.0f}")
             print("|", " | ".join([workload, *(" / ".join(cell) for cell in cells.values())]), "|")
     return 0
 

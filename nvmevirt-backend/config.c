@@ -183,6 +183,9 @@ NVMEV_ATTR(units_per_eblk, ftl.units_per_eblk, PROPERTY_U32);
 NVMEV_ATTR(reserve_permille, ftl.reserve_permille, PROPERTY_U32);
 NVMEV_ATTR(program_ns, ftl.program_ns, PROPERTY_U32);
 NVMEV_ATTR(erase_ns, ftl.erase_ns, PROPERTY_U32);
+NVMEV_ATTR(suspend_program, ftl.suspend_program, PROPERTY_U32);
+NVMEV_ATTR(suspend_erase, ftl.suspend_erase, PROPERTY_U32);
+NVMEV_ATTR(suspend_ns, ftl.suspend_ns, PROPERTY_U32);
 NVMEV_ATTR(channel_mbps, ftl.channel_mbps, PROPERTY_U32);
 NVMEV_ATTR(link_mbps, ftl.link_mbps, PROPERTY_U32);
 NVMEV_ATTR(cmd_ns, ftl.cmd_ns, PROPERTY_U32);
@@ -685,6 +688,9 @@ static struct configfs_attribute *item_attrs[] = {
 	&nvmev_attr_read_ns,
 	&nvmev_attr_program_ns,
 	&nvmev_attr_erase_ns,
+	&nvmev_attr_suspend_program,
+	&nvmev_attr_suspend_erase,
+	&nvmev_attr_suspend_ns,
 	&nvmev_attr_channel_mbps,
 	&nvmev_attr_link_mbps,
 	&nvmev_attr_cmd_ns,

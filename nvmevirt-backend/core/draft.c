@@ -52,6 +52,7 @@ static u64 begin_draft(struct ftl *ftl, struct draft *draft, die_t die, u64 star
 	draft->flash_unit = ftl_program_take(ftl, die, FTL_STREAM_HOST, start_ns);
 	draft->nr_pages = 0;
 	end_ns = ftl_nand_program(&ftl->nand, die, start_ns, ftl->now_ns);
+	ftl_nand_aim(&ftl->nand, draft->flash_unit);
 	ftl->programmed_ns = max(ftl->programmed_ns, end_ns);
 	ftl->command_programmed_ns = max(ftl->command_programmed_ns, end_ns);
 	if (ftl->params.oob)

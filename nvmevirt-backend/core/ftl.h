@@ -39,6 +39,9 @@ struct ftl;
  * @read_ns: tR of each page kind
  * @program_ns: tPROG of a unit
  * @erase_ns: tBERS of an erase block
+ * @suspend_program: reads to which a program gives way at most, [0, 1000]; 0: to none
+ * @suspend_erase: likewise an erase
+ * @suspend_ns: time from when a program or erase is to be suspended until the die can read
  * @channel_mbps: bandwidth of a channel in 10^6 bytes a second
  * @link_mbps: bandwidth of the host link (PCIe), likewise, each way
  * @cmd_ns: firmware time before a command starts
@@ -84,6 +87,9 @@ struct ftl_params {
 	u32 read_ns[FTL_MAX_PAGE_KINDS];
 	u32 program_ns;
 	u32 erase_ns;
+	u32 suspend_program;
+	u32 suspend_erase;
+	u32 suspend_ns;
 	u32 channel_mbps;
 	u32 link_mbps;
 	u32 cmd_ns;

@@ -2,21 +2,28 @@
 /*
  * The time that the dies spend. A die does what it is asked in the order in which it is asked, all
  * of its planes together, so the time at which it is free says all about its future, and each
- * operation's end is known when it is booked. What real dies do out of turn, such as reading while
- * a program is suspended, is not modelled; docs/nvmevirt-backend.md has the list and what follows
- * from it.
+ * operation's end is known when it is booked. Where reads go before programs and erases an end can
+ * be put off; then what a die has ahead is known apart (ahead.h). What else real dies do is not
+ * modelled; docs/nvmevirt-backend.md has the list and what follows from it.
  *
  * Timelines are multiplied by the time scale. Counters of busy time are not, as they are those of
  * the modelled drive, however slow the host makes it.
  */
 #include "nand.h"
 
+static bool can_suspend(const struct ftl_params *params)
+{
+	return params->suspend_program || params->suspend_erase;
+}
+
 size_t ftl_nand_bytes(const struct ftl_params *params)
 {
 	size_t nr_dies = (size_t)params->nr_channels * params->dies_per_channel;
 	size_t channel = sizeof(struct ftl_bus) + ftl_bus_bytes();
 
-	return nr_dies * sizeof(struct ftl_nand_die) + params->nr_channels * channel;
+	size_t ahead = can_suspend(params) ? nr_dies * sizeof(struct ftl_ahead) : 0;
+
+	return nr_dies * sizeof(struct ftl_nand_die) + params->nr_channels * channel + ahead;
 }
 
 void ftl_nand_init(struct ftl_nand *nand, const struct ftl_geometry *geo,
@@ -34,6 +41,8 @@ void ftl_nand_init(struct ftl_nand *nand, const struct ftl_geometry *geo,
 	for (u32 i = 0; i < geo->nr_channels; i++, windows += ftl_bus_bytes())
 		ftl_bus_init(&nand->channel[i], params->channel_mbps, params->time_scale,
 			     unit_bytes, windows);
+	if (can_suspend(params))
+		nand->ahead = (struct ftl_ahead *)windows;
 	for (u32 i = 0; i < geo->nr_dies; i++)
 		nand->die[i].channel = &nand->channel[i % geo->nr_channels];
 }
@@ -80,11 +89,60 @@ static u64 load(const struct ftl_nand *nand, struct ftl_nand_die *die, u32 flash
 	return max(start_ns, free_ns) + scaled(nand, work_ns);
 }
 
-u64 ftl_nand_sense(struct ftl_nand *nand, u32 flash_unit, u32 nr_pages, u64 start_ns,
-		   u64 now_ns)
+/* What the die was given last began at @start_ns, and can be suspended from @cells_ns on. */
+static void look_ahead(struct ftl_nand *nand, const struct ftl_nand_die *die, u64 start_ns,
+		       u64 cells_ns, u32 nr_reads)
 {
-	struct ftl_nand_die *die =
-		&nand->die[from_die(ftl_flash_unit_die(nand->geo, flash_unit))];
+	struct ftl_ahead_op op = {
+		.start_ns = start_ns,
+		.cells_ns = cells_ns,
+		.end_ns = die->busy_until_ns,
+		.nr_left = nr_reads,
+	};
+
+	if (nand->ahead)
+		ftl_ahead_add(&nand->ahead[die - nand->die], &op, nand->now_ns);
+}
+
+void ftl_nand_aim(struct ftl_nand *nand, u32 flash_unit)
+{
+	if (nand->ahead)
+		ftl_ahead_aim(&nand->ahead[from_die(ftl_flash_unit_die(nand->geo, flash_unit))],
+			      flash_unit);
+}
+
+/*
+ * A read that goes before other work. What it leaves in the register is overwritten when that goes
+ * on. Return: the time at which the pages have crossed the channel.
+ */
+static u64 read_first(struct ftl_nand *nand, struct ftl_nand_die *die, u32 flash_unit, u32 nr_pages,
+		      struct ftl_ahead_gap *gap)
+{
+	const struct ftl_params *params = nand->params;
+	u32 nr = die - nand->die;
+	u64 end_ns;
+
+	if (gap->is_suspended) {
+		nand->nr_suspensions++;
+		die->busy_ns += params->suspend_ns;
+		gap->start_ns += scaled(nand, params->suspend_ns);
+	}
+	end_ns = load(nand, die, flash_unit, gap->start_ns, 0);
+	die->held = 0;
+	die->busy_ns += nr_pages * nand->page_transfer_ns;
+	end_ns = ftl_bus_transfer(die->channel, nr_pages << FTL_PAGE_SHIFT, end_ns, nand->now_ns);
+	nand->delay = (struct ftl_nand_delay){
+		.die = nr,
+		.from_ns = gap->from_ns,
+		.ns = ftl_ahead_read(&nand->ahead[nr], gap, end_ns),
+	};
+	hold_until(die, die->busy_until_ns + nand->delay.ns);
+	return end_ns;
+}
+
+static u64 read_in_turn(struct ftl_nand *nand, struct ftl_nand_die *die, u32 flash_unit,
+			u32 nr_pages, u64 start_ns)
+{
 	/* What was read before leaves first. */
 	u64 leaves_ns = max(start_ns, die->busy_until_ns);
 
@@ -94,10 +152,28 @@ u64 ftl_nand_sense(struct ftl_nand *nand, u32 flash_unit, u32 nr_pages, u64 star
 	}
 	die->busy_ns += nr_pages * nand->page_transfer_ns;
 	die->busy_until_ns = ftl_bus_transfer(die->channel, nr_pages << FTL_PAGE_SHIFT, leaves_ns,
-					      now_ns);
+					      nand->now_ns);
 	if (!nand->params->cache_read)
 		die->register_ns = die->busy_until_ns;
 	return die->busy_until_ns;
+}
+
+u64 ftl_nand_sense(struct ftl_nand *nand, u32 flash_unit, u32 nr_pages, u64 start_ns,
+		   u64 now_ns)
+{
+	u32 nr = from_die(ftl_flash_unit_die(nand->geo, flash_unit));
+	struct ftl_ahead_gap gap = { .start_ns = start_ns };
+	struct ftl_nand_die *die = &nand->die[nr];
+	u64 end_ns;
+
+	nand->now_ns = now_ns;
+	nand->delay.ns = 0;
+	if (nand->ahead && ftl_ahead_find(&nand->ahead[nr], &gap, flash_unit, nand->fixed_ns))
+		return read_first(nand, die, flash_unit, nr_pages, &gap);
+	end_ns = read_in_turn(nand, die, flash_unit, nr_pages, start_ns);
+	if (nand->ahead)
+		nand->ahead[nr].read_ns = end_ns;
+	return end_ns;
 }
 
 u64 ftl_nand_program(struct ftl_nand *nand, die_t die_nr, u64 start_ns, u64 now_ns)
@@ -105,12 +181,16 @@ u64 ftl_nand_program(struct ftl_nand *nand, die_t die_nr, u64 start_ns, u64 now_
 	struct ftl_nand_die *die = &nand->die[from_die(die_nr)];
 	u32 nr_pages = nand->geo->unit_pages;
 	u64 free_ns = max(start_ns, die->busy_until_ns);
+	u64 there_ns;
 
+	nand->now_ns = now_ns;
 	die->units_programmed++;
 	die->held = 0;
 	die->busy_ns += nr_pages * nand->page_transfer_ns;
-	hold_until(die, ftl_bus_transfer(die->channel, nr_pages << FTL_PAGE_SHIFT, free_ns, now_ns));
-	return occupy(nand, die, nand->params->program_ns, die->busy_until_ns);
+	there_ns = ftl_bus_transfer(die->channel, nr_pages << FTL_PAGE_SHIFT, free_ns, now_ns);
+	occupy(nand, die, nand->params->program_ns, there_ns);
+	look_ahead(nand, die, free_ns, there_ns, nand->params->suspend_program);
+	return die->busy_until_ns;
 }
 
 void ftl_nand_copy_out(struct ftl_nand *nand, u32 flash_unit, u64 start_ns)
@@ -118,26 +198,34 @@ void ftl_nand_copy_out(struct ftl_nand *nand, u32 flash_unit, u64 start_ns)
 	struct ftl_nand_die *die =
 		&nand->die[from_die(ftl_flash_unit_die(nand->geo, flash_unit))];
 
+	u64 free_ns = max(start_ns, die->busy_until_ns);
+
 	die->gc_ns += sense_ns(nand, flash_unit);
-	hold_until(die, load(nand, die, flash_unit, start_ns, die->busy_until_ns));
+	hold_until(die, load(nand, die, flash_unit, free_ns, free_ns));
+	look_ahead(nand, die, free_ns, die->busy_until_ns, nand->params->suspend_program);
 }
 
 u64 ftl_nand_copy_in(struct ftl_nand *nand, die_t die_nr, u64 start_ns)
 {
 	struct ftl_nand_die *die = &nand->die[from_die(die_nr)];
+	u64 free_ns = max(start_ns, die->busy_until_ns);
 
 	die->units_programmed++;
 	die->held = 0;
 	die->gc_ns += nand->params->program_ns;
-	return occupy(nand, die, nand->params->program_ns, start_ns);
+	occupy(nand, die, nand->params->program_ns, free_ns);
+	look_ahead(nand, die, free_ns, free_ns, nand->params->suspend_program);
+	return die->busy_until_ns;
 }
 
 void ftl_nand_erase(struct ftl_nand *nand, die_t die_nr, u64 start_ns)
 {
 	struct ftl_nand_die *die = &nand->die[from_die(die_nr)];
+	u64 free_ns = max(start_ns, die->busy_until_ns);
 
 	die->eblks_erased++;
 	die->held = 0;
 	die->gc_ns += nand->params->erase_ns;
-	occupy(nand, die, nand->params->erase_ns, start_ns);
+	occupy(nand, die, nand->params->erase_ns, free_ns);
+	look_ahead(nand, die, free_ns, free_ns, nand->params->suspend_erase);
 }

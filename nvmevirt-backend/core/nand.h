@@ -23,12 +23,14 @@
  *
  * That goes for reads of the host only. A copy, a program or an erase begins when all has left.
  *
- * A die does its work in the order in which it is asked. Different dies of one channel
+ * A die does its work in the order in which it is asked, but for reads where it suspends
+ * what it programs and erases (ahead.h). Different dies of one channel
  * share its state: calls may not run at the same time.
  */
 #ifndef FTL_NAND_H
 #define FTL_NAND_H
 
+#include "ahead.h"
 #include "channel.h"
 #include "ftl.h"
 #include "geometry.h"
@@ -63,11 +65,28 @@ struct ftl_nand_die {
 };
 
 /**
+ * struct ftl_nand_delay - work of a die that a read has put off
+ * @die: number of the die
+ * @from_ns: all that was to end after this time ends later
+ * @ns: by as much, 0: nothing does
+ */
+struct ftl_nand_delay {
+	u32 die;
+	u64 from_ns;
+	u64 ns;
+};
+
+/**
  * struct ftl_nand - all dies
  * @geo: sizes of the drive
  * @params: latencies, unscaled
  * @die: dies by number
  * @channel: channels by number
+ * @ahead: what they have ahead, by die; NULL if none is suspended
+ * @delay: what the last read has put off
+ * @now_ns: present time when it was told last
+ * @fixed_ns: what ends until then is not put off
+ * @nr_suspensions: number of programs and erases that were suspended, each time
  * @page_transfer_ns: time of a page on the channel, unscaled
  */
 struct ftl_nand {
@@ -75,6 +94,11 @@ struct ftl_nand {
 	const struct ftl_params *params;
 	struct ftl_nand_die *die;
 	struct ftl_bus *channel;
+	struct ftl_ahead *ahead;
+	struct ftl_nand_delay delay;
+	u64 now_ns;
+	u64 fixed_ns;
+	u64 nr_suspensions;
 	u32 page_transfer_ns;
 };
 
@@ -99,10 +123,25 @@ void ftl_nand_init(struct ftl_nand *nand, const struct ftl_geometry *geo,
  * There is no tR, and no sense to count, if the page register holds the unit and
  * params.register_hits is set.
  *
+ * What it puts off is in @nand->delay; ftl_sense() tells everybody who wants to know.
+ *
  * Return: the time at which the pages have crossed the channel.
  */
 u64 ftl_nand_sense(struct ftl_nand *nand, u32 flash_unit, u32 nr_pages, u64 start_ns,
 		   u64 now_ns);
+
+/**
+ * ftl_nand_aim() - what the die was given last programs this flash unit: reads of it wait
+ */
+void ftl_nand_aim(struct ftl_nand *nand, u32 flash_unit);
+
+/**
+ * ftl_nand_fix() - somebody relies on it that what ends until then ends then
+ */
+static inline void ftl_nand_fix(struct ftl_nand *nand, u64 until_ns)
+{
+	nand->fixed_ns = max(nand->fixed_ns, until_ns);
+}
 
 /**
  * ftl_nand_program() - bring a unit to a die and program it

@@ -248,10 +248,12 @@ static void hurry_oldest(struct ftl_oob *oob)
 	show_first(oob, oldest);
 }
 
-static void count_down(struct ftl_oob *oob, u64 end_ns)
+static void count_down(struct ftl_oob *oob, u32 die, u64 end_ns)
 {
-	if (oob->cut_countdown && !--oob->cut_countdown)
-		oob->cut_op_ns = end_ns;
+	if (!oob->cut_countdown || --oob->cut_countdown)
+		return;
+	oob->cut_op_ns = end_ns;
+	oob->cut_die = die;
 }
 
 static struct ftl_op *book(struct ftl_oob *oob, u32 target, bool is_erase, u64 end_ns)
@@ -275,12 +277,13 @@ static struct ftl_op *book(struct ftl_oob *oob, u32 target, bool is_erase, u64 e
 	op->end_ns = end_ns;
 	op->start_ns = end_ns - (is_erase ? oob->erase_ns : oob->program_ns);
 	list = list_of(oob, op);
+	op->delay_ns = list->delay_ns;
 	if (list->last)
 		oob->op[list->last - 1].next = nr;
 	else
 		list->first = nr;
 	list->last = nr;
-	count_down(oob, end_ns);
+	count_down(oob, list - oob->ops, end_ns);
 	return op;
 }
 
@@ -331,6 +334,42 @@ void ftl_oob_erase(struct ftl_oob *oob, u32 eblk, u64 end_ns)
 {
 	book(oob, eblk, true, end_ns);
 	oob->safe_ns[eblk] = 0;
+}
+
+u64 ftl_oob_delay(struct ftl_oob *oob, die_t die, u64 from_ns, u64 delay_ns)
+{
+	struct ftl_op_list *list = &oob->ops[from_die(die)];
+	u64 last_ns = 0;
+
+	for (u32 nr = list->first; nr; nr = oob->op[nr - 1].next) {
+		struct ftl_op *op = &oob->op[nr - 1];
+
+		if (op->end_ns <= from_ns)
+			continue;
+		if (op->start_ns >= from_ns)
+			op->start_ns += delay_ns;
+		op->end_ns += delay_ns;
+		if (!op->is_erase)
+			last_ns = op->end_ns;
+	}
+	list->delay_ns += delay_ns;
+	if (oob->cut_op_ns != U64_MAX && oob->cut_die == from_die(die) && oob->cut_op_ns > from_ns)
+		oob->cut_op_ns += delay_ns;
+	return last_ns;
+}
+
+u64 ftl_oob_most_delay(struct ftl_oob *oob)
+{
+	u64 most_ns = 0;
+
+	ftl_oob_settle(oob, *oob->now_ns);
+	for (u32 i = 0; i < oob->geo->nr_dies; i++) {
+		const struct ftl_op_list *list = &oob->ops[i];
+
+		if (list->first)
+			most_ns = max(most_ns, list->delay_ns - oob->op[list->first - 1].delay_ns);
+	}
+	return most_ns;
 }
 
 static void tear(struct ftl_oob *oob, const struct ftl_op *op)

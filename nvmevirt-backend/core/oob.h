@@ -104,6 +104,7 @@ struct ftl_oob_open {
  * struct ftl_op - a program or erase that is booked
  * @start_ns: time at which it begins to change cells
  * @end_ns: time at which it is done
+ * @delay_ns: time by which work of its die had been put off when it was booked
  * @stamp: number in the order of booking
  * @target: flash unit or erase block
  * @next: op that is booked next on the die, or the next free one, plus one, or 0
@@ -113,6 +114,7 @@ struct ftl_oob_open {
 struct ftl_op {
 	u64 start_ns;
 	u64 end_ns;
+	u64 delay_ns;
 	u64 stamp;
 	u32 target;
 	u32 next;
@@ -124,10 +126,12 @@ struct ftl_op {
  * struct ftl_op_list - what is booked on a die
  * @first: op that ends first, plus one, or 0
  * @last: op that was booked last, plus one, or 0
+ * @delay_ns: time by which reads have put off work of the die so far
  */
 struct ftl_op_list {
 	u32 first;
 	u32 last;
+	u64 delay_ns;
 };
 
 /**
@@ -176,6 +180,7 @@ struct ftl_oob_prev {
  * @nr_hurried: number of ops that counted as ended because all were booked
  * @cut_countdown: number of ops until the power fails, 0 if it does not
  * @cut_op_ns: end of the op with which the power fails, U64_MAX while that is not booked
+ * @cut_die: die of that op
  * @cut_ns: time at which the power fails, U64_MAX while nobody has asked since
  */
 struct ftl_oob {
@@ -214,6 +219,7 @@ struct ftl_oob {
 	u64 nr_hurried;
 	u64 cut_countdown;
 	u64 cut_op_ns;
+	u32 cut_die;
 	u64 cut_ns;
 };
 
@@ -268,6 +274,20 @@ void ftl_oob_draft_page(struct ftl_oob *oob, ppn_t from, ppn_t to);
  * @end_ns: time at which it will be done
  */
 void ftl_oob_erase(struct ftl_oob *oob, u32 eblk, u64 end_ns);
+
+/**
+ * ftl_oob_delay() - a read has put off what a die was to do
+ * @from_ns: what was to end after this time ends later, what was to begin then begins later
+ * @delay_ns: by how much
+ *
+ * Return: the end of the last program that was put off, or 0.
+ */
+u64 ftl_oob_delay(struct ftl_oob *oob, die_t die, u64 from_ns, u64 delay_ns);
+
+/**
+ * ftl_oob_most_delay() - by how much was any op put off that has not ended, at most?
+ */
+u64 ftl_oob_most_delay(struct ftl_oob *oob);
 
 /**
  * ftl_oob_clear_eblk() - a block is erased, now

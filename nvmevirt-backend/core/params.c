@@ -6,6 +6,8 @@
 #define MAX_PLACES	((u64)U32_MAX - 1)
 
 #define MAX_HOLD_NS	1000000000U
+#define MAX_SUSPEND_NS	100000000U
+#define MAX_SUSPENDS	1000
 
 static bool is_within(u64 value, u64 first, u64 last)
 {
@@ -46,6 +48,10 @@ static const char *check_latencies(const struct ftl_params *params)
 		return "The bandwidth of a channel must be between 1 and 1000000 MB/s.";
 	if (params->hold_ns > MAX_HOLD_NS)
 		return "A full unit must not be held for more than 1000000000 ns.";
+	if (params->suspend_program > MAX_SUSPENDS || params->suspend_erase > MAX_SUSPENDS)
+		return "A program or erase must not give way to more than 1000 reads.";
+	if (params->suspend_ns > MAX_SUSPEND_NS)
+		return "A program or erase must be suspended within 100000000 ns.";
 	if (!is_within(params->link_mbps, 1, 1000000))
 		return "The bandwidth of the link must be between 1 and 1000000 MB/s.";
 	return NULL;
@@ -170,6 +176,9 @@ static bool is_same_timing(const struct ftl_params *a, const struct ftl_params *
 		return false;
 	return a->program_ns == b->program_ns &&
 	       a->erase_ns == b->erase_ns &&
+	       a->suspend_program == b->suspend_program &&
+	       a->suspend_erase == b->suspend_erase &&
+	       a->suspend_ns == b->suspend_ns &&
 	       a->channel_mbps == b->channel_mbps &&
 	       a->link_mbps == b->link_mbps &&
 	       a->cmd_ns == b->cmd_ns &&

@@ -25,6 +25,7 @@
 	.bg_mend = true,	\
 	.wear_permille = 20,	\
 	.share_log_kib = 10240,	\
+	.suspend_ns = 100000,	\
 	.register_hits = true,	\
 	.time_scale = 1
 #define TABLE2_FLASH		\

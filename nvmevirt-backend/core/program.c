@@ -46,7 +46,7 @@ static u64 spend_time(struct ftl *ftl, const struct ftl_unit *unit, u64 start_ns
 		end_ns = ftl_nand_copy_in(&ftl->nand, unit->die, start_ns);
 	} else {
 		end_ns = ftl_nand_program(&ftl->nand, unit->die, start_ns, ftl->now_ns);
-		ftl_wbuf_program(&ftl->wbuf, end_ns);
+		ftl_wbuf_program(&ftl->wbuf, end_ns, from_die(unit->die));
 	}
 	ftl->programmed_ns = max(ftl->programmed_ns, end_ns);
 	ftl->command_programmed_ns = max(ftl->command_programmed_ns, end_ns);
@@ -84,6 +84,7 @@ u64 ftl_program_unit(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
 	u32 nr_pages = move_pages(ftl, unit, flash_unit);
 	u64 end_ns = spend_time(ftl, unit, start_ns);
 
+	ftl_nand_aim(&ftl->nand, flash_unit);
 	if (ftl->params.oob)
 		ftl_oob_program(&ftl->oob, from_ppn(ftl_unit_ppn(&ftl->units, unit, 0)),
 				flash_unit, end_ns);

@@ -58,6 +58,21 @@ static u32 gather_senses(struct ftl *ftl, const struct ftl_request *rq)
 	return nr_senses;
 }
 
+u64 ftl_sense(struct ftl *ftl, u32 flash_unit, u32 nr_pages, u64 start_ns)
+{
+	const struct ftl_nand_delay *delay = &ftl->nand.delay;
+	u64 end_ns = ftl_nand_sense(&ftl->nand, flash_unit, nr_pages, start_ns, ftl->now_ns);
+
+	if (!delay->ns)
+		return end_ns;
+	ftl_wbuf_delay(&ftl->wbuf, delay->die, delay->from_ns, delay->ns);
+	if (ftl->params.oob)
+		ftl->programmed_ns = max(ftl->programmed_ns,
+					 ftl_oob_delay(&ftl->oob, to_die(delay->die),
+						       delay->from_ns, delay->ns));
+	return end_ns;
+}
+
 u64 ftl_read(struct ftl *ftl, const struct ftl_request *rq, u64 now_ns)
 {
 	u64 start_ns = ftl_begin(ftl, now_ns);
@@ -68,8 +83,7 @@ u64 ftl_read(struct ftl *ftl, const struct ftl_request *rq, u64 now_ns)
 	for (u32 i = 0; i < nr_senses; i++) {
 		const struct ftl_sense *sense = &ftl->sense[i];
 		u32 bytes = min(left_bytes, sense->nr_pages << FTL_PAGE_SHIFT);
-		u64 arrived_ns = ftl_nand_sense(&ftl->nand, sense->flash_unit, sense->nr_pages,
-						start_ns, ftl->now_ns);
+		u64 arrived_ns = ftl_sense(ftl, sense->flash_unit, sense->nr_pages, start_ns);
 
 		left_bytes -= bytes;
 		done_ns = max(done_ns, ftl_bus_transfer(&ftl->to_host, bytes, arrived_ns,

@@ -152,6 +152,9 @@ u64 ftl_cut_ns(struct ftl *ftl, u64 now_ns)
 		return U64_MAX;
 	if (oob->cut_ns == U64_MAX && oob->cut_op_ns != U64_MAX)
 		oob->cut_ns = max(oob->cut_op_ns, now_ns);
+	/* The operation with which it fails is no longer put off. */
+	if (oob->cut_ns != U64_MAX)
+		ftl_nand_fix(&ftl->nand, oob->cut_ns);
 	return oob->cut_ns;
 }
 

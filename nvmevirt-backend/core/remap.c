@@ -215,6 +215,8 @@ enum ftl_share_result ftl_share(struct ftl *ftl, const struct ftl_share_range *r
 	*done_ns = committed_at(ftl, range, nr_ranges, nr_pages + nr_kept, at_ns);
 	/* A flush waits for the log, too. */
 	ftl->programmed_ns = max(ftl->programmed_ns, *done_ns);
+	if (ftl->oob.is_volatile)
+		ftl_nand_fix(&ftl->nand, *done_ns);
 	for (u32 i = 0; i < nr_ranges; i++) {
 		for (u32 page = 0; page < range[i].nr; page++)
 			share_page(ftl, to_lpn(from_lpn(range[i].to) + page),

@@ -22,6 +22,19 @@ static void rescue_page(struct ftl *ftl, die_t die, ppn_t from, u64 start_ns)
 		ftl_program_unit(ftl, unit, start_ns);
 }
 
+/* When what took the place of the victim's stale pages is on NAND, wherever that is. */
+static u64 safe_from(struct ftl *ftl, u32 victim)
+{
+	u64 safe_ns = ftl->oob.safe_ns[victim];
+
+	if (!safe_ns || !ftl->nand.ahead)
+		return safe_ns;
+	/* Reads may have put it off since it was booked, and must not any more. */
+	safe_ns += ftl_oob_most_delay(&ftl->oob);
+	ftl_nand_fix(&ftl->nand, safe_ns);
+	return safe_ns;
+}
+
 u64 ftl_rescue(struct ftl *ftl, u32 victim, u64 start_ns)
 {
 	const struct ftl_geometry *geo = &ftl->geo;
@@ -44,5 +57,5 @@ u64 ftl_rescue(struct ftl *ftl, u32 victim, u64 start_ns)
 	unit = ftl->units.die[from_die(die)].gc;
 	if (unit)
 		ftl_program_open(ftl, unit, start_ns);
-	return max(start_ns, ftl->oob.safe_ns[victim]);
+	return max(start_ns, safe_from(ftl, victim));
 }

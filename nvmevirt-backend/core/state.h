@@ -171,4 +171,13 @@ static inline u64 ftl_scaled(const struct ftl *ftl, u64 ns)
  */
 u64 ftl_begin(struct ftl *ftl, u64 now_ns);
 
+/**
+ * ftl_sense() - read pages of a flash unit, and have all know what that puts off
+ * @nr_pages: pages that leave the die
+ * @start_ns: time at which the die is asked
+ *
+ * Return: the time at which the pages have crossed the channel.
+ */
+u64 ftl_sense(struct ftl *ftl, u32 flash_unit, u32 nr_pages, u64 start_ns);
+
 #endif /* FTL_STATE_H */

@@ -14,13 +14,23 @@
 #include <dieaware/platform.h>
 
 /**
+ * struct ftl_wbuf_program - a program whose data is still in the buffer
+ * @end_ns: its end
+ * @die: number of its die
+ */
+struct ftl_wbuf_program {
+	u64 end_ns;
+	u32 die;
+};
+
+/**
  * struct ftl_wbuf - the buffer
  * @nr_units: number of units that fit
- * @ring_mask: size of @end_ns less one
- * @first: entry of @end_ns with the earliest end, modulo the ring's size
+ * @ring_mask: size of @program less one
+ * @first: entry of @program with the earliest end, modulo the ring's size
  * @nr_programs: number of programs whose data is still in the buffer
  * @admitted_ns: time at which the last unit was let in
- * @end_ns: ends of these programs, in ascending order
+ * @program: these programs, by ascending end
  */
 struct ftl_wbuf {
 	u32 nr_units;
@@ -28,7 +38,7 @@ struct ftl_wbuf {
 	u32 first;
 	u32 nr_programs;
 	u64 admitted_ns;
-	u64 *end_ns;
+	struct ftl_wbuf_program *program;
 };
 
 /**
@@ -56,7 +66,16 @@ u64 ftl_wbuf_admit(struct ftl_wbuf *wbuf, u32 nr_open, u64 now_ns);
 /**
  * ftl_wbuf_program() - an open unit is on its way to NAND
  * @end_ns: time at which it is there and its room is free
+ * @die: number of its die
  */
-void ftl_wbuf_program(struct ftl_wbuf *wbuf, u64 end_ns);
+void ftl_wbuf_program(struct ftl_wbuf *wbuf, u64 end_ns, u32 die);
+
+/**
+ * ftl_wbuf_delay() - a die ends later what was to end after a time
+ * @die: number of the die
+ * @from_ns: the time
+ * @delay_ns: by how much
+ */
+void ftl_wbuf_delay(struct ftl_wbuf *wbuf, u32 die, u64 from_ns, u64 delay_ns);
 
 #endif /* FTL_WBUF_H */

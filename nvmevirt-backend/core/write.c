@@ -15,8 +15,7 @@ static u64 read_partial(struct ftl *ftl, lpn_t lpn, u64 start_ns)
 
 	if (ppn == PPN_NONE || ftl_ppn_is_buffered(&ftl->geo, ppn))
 		return start_ns;
-	return ftl_nand_sense(&ftl->nand, ftl_flash_unit(&ftl->geo, ppn), 1, start_ns,
-			      ftl->now_ns);
+	return ftl_sense(ftl, ftl_flash_unit(&ftl->geo, ppn), 1, start_ns);
 }
 
 static u64 read_partial_pages(struct ftl *ftl, const struct ftl_request *rq, u64 start_ns)
@@ -113,8 +112,9 @@ u64 ftl_write(struct ftl *ftl, const struct ftl_request *rq, u64 now_ns)
 	count_write(ftl, rq, &placing);
 	if (!rq->fua || ftl->params.plp)
 		return at_ns;
-	at_ns = program_pages(ftl, rq, at_ns);
-	return max(at_ns, ftl->command_programmed_ns);
+	at_ns = max(program_pages(ftl, rq, at_ns), ftl->command_programmed_ns);
+	ftl_nand_fix(&ftl->nand, at_ns);
+	return at_ns;
 }
 
 /* Return: the last program's end. */
@@ -184,5 +184,9 @@ u64 ftl_flush(struct ftl *ftl, u64 now_ns)
 {
 	u64 at_ns = ftl_begin(ftl, now_ns);
 
-	return ftl->params.plp ? at_ns : program_all(ftl, at_ns);
+	if (ftl->params.plp)
+		return at_ns;
+	at_ns = program_all(ftl, at_ns);
+	ftl_nand_fix(&ftl->nand, at_ns);
+	return at_ns;
 }

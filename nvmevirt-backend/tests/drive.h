@@ -14,6 +14,7 @@
 #include "../core/defrag.c"
 #include "../core/pqueue.c"
 #include "../core/channel.c"
+#include "../core/ahead.c"
 #include "../core/nand.c"
 #include "../core/wbuf.c"
 #include "../core/eblk.c"

@@ -202,6 +202,116 @@ static void other_work_waits_until_all_has_left(struct kunit *test)
 			free_ns + 215000 + 3000000 + 30000 + 9 * PAGE_NS + 185000);
 }
 
+static struct ftl *make_suspending(struct kunit *test, u32 nr_reads, u32 time_scale)
+{
+	struct ftl_params params = drive_params(&drive_shapes[5]);
+
+	params.suspend_program = nr_reads;
+	params.suspend_erase = nr_reads;
+	params.suspend_ns = 100000;
+	params.time_scale = time_scale;
+	return make_drive(test, &params);
+}
+
+static u64 read_at(struct ftl *ftl, u32 flash_unit, u64 at_ns)
+{
+	return ftl_nand_sense(&ftl->nand, flash_unit, 1, at_ns, at_ns);
+}
+
+/* Read from 1,100,000 to 1,135,120; then there are 2,000,000 left. */
+static void read_suspends_an_erase(struct kunit *test)
+{
+	struct ftl *ftl = make_suspending(test, 1, 1);
+	struct ftl *scaled = make_suspending(test, 1, 16);
+
+	ftl_nand_erase(&ftl->nand, to_die(0), 0);
+	KUNIT_EXPECT_EQ(test, read_at(ftl, 0, 1000000), 1135120ULL);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].busy_until_ns, 3135120ULL);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].busy_ns, 3135120ULL);
+	KUNIT_EXPECT_EQ(test, ftl->nand.delay.die, 0U);
+	KUNIT_EXPECT_EQ(test, ftl->nand.delay.from_ns, 1000000ULL);
+	KUNIT_EXPECT_EQ(test, ftl->nand.delay.ns, 135120ULL);
+	/* It gives way once. */
+	KUNIT_EXPECT_EQ(test, read_at(ftl, 1, 2000000), 3135120ULL + 42000 + PAGE_NS);
+	KUNIT_EXPECT_EQ(test, ftl->nand.delay.ns, 0ULL);
+	KUNIT_EXPECT_EQ(test, ftl->nand.nr_suspensions, 1ULL);
+
+	ftl_nand_erase(&scaled->nand, to_die(0), 0);
+	KUNIT_EXPECT_EQ(test, read_at(scaled, 0, 16000000), 16 * 1135120ULL);
+	KUNIT_EXPECT_EQ(test, scaled->nand.die[0].busy_until_ns, 16 * 3135120ULL);
+}
+
+/*
+ * The data is there at 40,960, the program ends at 225,960. The first read has to wait for the
+ * data, and is done at 140,960 + 35,120. The second one comes while the die reads, and goes before
+ * the rest without another suspension. The third one is too many.
+ */
+static void reads_go_before_the_rest_of_a_program(struct kunit *test)
+{
+	struct ftl *ftl = make_suspending(test, 2, 1);
+
+	KUNIT_EXPECT_EQ(test, ftl_nand_program(&ftl->nand, to_die(0), 0, 0), 225960ULL);
+	KUNIT_EXPECT_EQ(test, read_at(ftl, 0, 10000), 176080ULL);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].busy_until_ns, 361080ULL);
+	KUNIT_EXPECT_EQ(test, read_at(ftl, 1, 150000), 176080ULL + 42000 + PAGE_NS);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].busy_until_ns, 408200ULL);
+	KUNIT_EXPECT_EQ(test, read_at(ftl, 0, 160000), 408200ULL + 30000 + PAGE_NS);
+	KUNIT_EXPECT_EQ(test, ftl->nand.nr_suspensions, 1ULL);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].units_read, 3ULL);
+}
+
+/* What has not begun gives way as well: the second read goes between the programs. */
+static void reads_go_before_programs_that_wait(struct kunit *test)
+{
+	struct ftl *ftl = make_suspending(test, 1, 1);
+
+	ftl_nand_copy_in(&ftl->nand, to_die(0), 0);
+	KUNIT_EXPECT_EQ(test, ftl_nand_copy_in(&ftl->nand, to_die(0), 0), 370000ULL);
+	KUNIT_EXPECT_EQ(test, read_at(ftl, 0, 50000), 150000ULL + 30000 + PAGE_NS);
+	/* The first one ends at 185,000 + 135,120. */
+	KUNIT_EXPECT_EQ(test, read_at(ftl, 1, 120000), 320120ULL + 42000 + PAGE_NS);
+	KUNIT_EXPECT_EQ(test, ftl->nand.delay.from_ns, 320120ULL);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].busy_until_ns, 370000ULL + 135120 + 47120);
+	KUNIT_EXPECT_EQ(test, ftl->nand.nr_suspensions, 1ULL);
+	/* Other dies have nothing to do with it. */
+	KUNIT_EXPECT_EQ(test, read_at(ftl, first_unit(ftl, 1), 130000), 160000ULL + PAGE_NS);
+}
+
+static void read_waits_for_what_it_reads_and_for_what_was_promised(struct kunit *test)
+{
+	struct ftl *ftl = make_suspending(test, 9, 1);
+
+	ftl_nand_program(&ftl->nand, to_die(0), 0, 0);
+	ftl_nand_aim(&ftl->nand, 5);
+	KUNIT_EXPECT_EQ(test, read_at(ftl, 5, 100000), 225960ULL + 42000 + PAGE_NS);
+
+	ftl = make_suspending(test, 9, 1);
+	ftl_nand_copy_in(&ftl->nand, to_die(0), 0);
+	ftl_nand_copy_in(&ftl->nand, to_die(0), 0);
+	ftl_nand_fix(&ftl->nand, 185000);
+	KUNIT_EXPECT_EQ(test, read_at(ftl, 0, 100000), 185000ULL + 30000 + PAGE_NS);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].busy_until_ns, 370000ULL + 30000 + PAGE_NS);
+	KUNIT_EXPECT_EQ(test, ftl->nand.nr_suspensions, 0ULL);
+}
+
+/* What is far ahead counts as one operation, which does not give way, but is put off. */
+static void more_than_is_known_apart_is_put_off_all_the_same(struct kunit *test)
+{
+	struct ftl *ftl = make_suspending(test, 1, 1);
+	u64 end_ns = 0;
+
+	for (u32 nr = 0; nr < FTL_AHEAD_OPS + 6; nr++)
+		end_ns = ftl_nand_copy_in(&ftl->nand, to_die(0), 0);
+	KUNIT_EXPECT_EQ(test, end_ns, (FTL_AHEAD_OPS + 6) * 185000ULL);
+	for (u32 nr = 0; nr < FTL_AHEAD_OPS - 1; nr++) {
+		read_at(ftl, 0, 0);
+		KUNIT_EXPECT_GT(test, ftl->nand.delay.ns, 0ULL);
+		end_ns += ftl->nand.delay.ns;
+		KUNIT_EXPECT_EQ(test, ftl->nand.die[0].busy_until_ns, end_ns);
+	}
+	KUNIT_EXPECT_EQ(test, read_at(ftl, 1, 0), end_ns + 42000 + PAGE_NS);
+}
+
 static void dies_of_different_channels_do_not_wait(struct kunit *test)
 {
 	struct ftl *ftl = make_fast24(test, 1);
@@ -273,6 +383,11 @@ static struct kunit_case nand_cases[] = {
 	KUNIT_CASE(cached_read_begins_when_it_is_asked_for),
 	KUNIT_CASE(cached_hit_does_not_keep_the_next_sense_waiting),
 	KUNIT_CASE(other_work_waits_until_all_has_left),
+	KUNIT_CASE(read_suspends_an_erase),
+	KUNIT_CASE(reads_go_before_the_rest_of_a_program),
+	KUNIT_CASE(reads_go_before_programs_that_wait),
+	KUNIT_CASE(read_waits_for_what_it_reads_and_for_what_was_promised),
+	KUNIT_CASE(more_than_is_known_apart_is_put_off_all_the_same),
 	KUNIT_CASE(dies_of_different_channels_do_not_wait),
 	KUNIT_CASE(dies_of_a_channel_share_it),
 	KUNIT_CASE(program_transfers_then_programs),

@@ -50,6 +50,9 @@ static const struct bad_params bad_params[] = {
 	BAD(nr_page_kinds, 5, "page kinds"),
 	BAD(channel_mbps, 0, "bandwidth"),
 	BAD(channel_mbps, 1000001, "bandwidth"),
+	BAD(suspend_program, 1001, "give way"),
+	BAD(suspend_erase, 1001, "give way"),
+	BAD(suspend_ns, 100000001, "suspended"),
 	BAD(link_mbps, 0, "bandwidth"),
 	BAD(wbuf_pages, 0, "write buffer"),
 	BAD(wbuf_pages, 191, "write buffer"),
@@ -122,8 +125,8 @@ static void geometry_that_overflows_has_no_capacity(struct kunit *test)
 	KUNIT_EXPECT_GT(test, ftl_params_capacity(&params), 0ULL);
 }
 
-/* Bytes of the structure that belong to no member: behind flags */
-#define NR_PADDING	(1 + 3 + 3)
+/* Bytes of the structure that belong to no member: behind flags, and at a number of 64 bits */
+#define NR_PADDING	(1 + 3 + 3 + 4)
 
 /* Every bit of every member counts, and nothing else: a member that is forgotten shows here. */
 static void same_parameters_are_those_with_the_same_members(struct kunit *test)

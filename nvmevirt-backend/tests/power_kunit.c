@@ -30,6 +30,7 @@
  * @share_pages: as in struct ftl_params; the log has room for a few more than 100
  * @spare_eblks: likewise; if not 0, programs and erases fail, too
  * @is_worn: the first die is, so that cold pages move there
+ * @nr_suspends: as in struct ftl_params, of programs and erases; if not 0, pages are read, too
  */
 struct power_case {
 	struct drive_shape shape;
@@ -38,6 +39,7 @@ struct power_case {
 	u32 share_pages;
 	u32 spare_eblks;
 	bool is_worn;
+	u32 nr_suspends;
 };
 
 static const struct power_case power_cases[] = {
@@ -55,6 +57,11 @@ static const struct power_case power_cases[] = {
 	{ { "three dies, background, shared", 3, 1, 3, 5, 22, 2, 70 }, false, 8, 90 },
 	{ { "three dies, protection, shared", 3, 1, 3, 5, 9, 2, 70 }, true, 3, 50 },
 	{ { "three dies, worn", 3, 1, 3, 5, 22, 2, 70 }, false, 0, 0, 0, true },
+	{ { "one die, suspended", 1, 1, 4, 4, 24, 1, 100 }, false, 0, 0, 0, false, 3 },
+	{ { "three dies, background, suspended", 3, 1, 3, 5, 22, 2, 70 },
+	  false, 8, 0, 0, false, 20 },
+	{ { "three dies, shared, suspended", 3, 1, 3, 5, 22, 2, 70 }, false, 0, 90, 0, false, 4 },
+	{ { "three dies, protection, suspended", 3, 1, 3, 5, 9, 2, 70 }, true, 3, 0, 0, false, 4 },
 };
 
 static void describe_case(const struct power_case *power_case, char *desc)
@@ -163,6 +170,9 @@ static struct bench *make_bench(struct kunit *test)
 		bench->params.wbuf_pages += 6 * bench->params.unit_pages;
 	}
 	bench->params.oob = true;
+	bench->params.suspend_program = power_case->nr_suspends;
+	bench->params.suspend_erase = power_case->nr_suspends;
+	bench->params.suspend_ns = power_case->nr_suspends ? 20000 : 0;
 	bench->params.share_pages = power_case->share_pages;
 	bench->params.share_log_kib = 4;
 	bench->params.spare_eblks = power_case->spare_eblks;
@@ -361,6 +371,16 @@ static u64 draw_first(struct bench *bench)
 	return first;
 }
 
+/* What programs and erases give way to */
+static void draw_reads(struct bench *bench)
+{
+	for (u32 nr = draw(bench, 4); nr; nr--) {
+		struct ftl_request rq = request(draw(bench, bench->params.nr_lpns), 1);
+
+		ftl_read(bench->ftl, &rq, bench->now_ns);
+	}
+}
+
 static void draw_command(struct bench *bench)
 {
 	u64 nr_lpns = bench->params.nr_lpns;
@@ -369,6 +389,8 @@ static void draw_command(struct bench *bench)
 	struct ftl_request rq = request(first, nr_pages);
 	u32 kind = draw(bench, 20);
 
+	if (bench->params.suspend_program)
+		draw_reads(bench);
 	rq.fua = !draw(bench, 12);
 	rq.hint = draw(bench, 3);
 	rq.pred = first ? to_lpn(first - 1) : LPN_NONE;
@@ -459,6 +481,9 @@ static void record(struct bench *bench)
 	KUNIT_EXPECT_EQ(bench->test, bench->nr_shares > 5, bench->params.share_pages > 0);
 	KUNIT_EXPECT_EQ(bench->test, stats_of(bench->ftl).pages_exchanged > 20,
 			bench->params.wear_permille > 0);
+	kunit_info(bench->test, "%llu suspensions\n", bench->ftl->nand.nr_suspensions);
+	KUNIT_EXPECT_EQ(bench->test, bench->ftl->nand.nr_suspensions > 2,
+			bench->params.suspend_program > 0);
 	check_contents(bench);
 	EXPECT_CONSISTENT(bench->test, bench->ftl);
 }

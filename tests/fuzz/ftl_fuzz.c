@@ -73,6 +73,9 @@ static void begin_game(struct game *game, u8 shape, u8 flags)
 	params->time_scale = flags & 2 ? 16 : 1;
 	params->register_hits = !(flags & 4);
 	params->cache_read = flags & 8;
+	params->suspend_program = shape & 16 ? 2 : 0;
+	params->suspend_erase = shape & 8 ? 3 : 0;
+	params->suspend_ns = 20000;
 	params->bg_eblks = flags & 128 ? 3 + (flags >> 6 & 1) : 0;
 	params->bg_mend = flags & 32;
 	if (shape & 128) {
