@@ -41,7 +41,8 @@ static size_t status(struct dmda *dmda, char *result, unsigned int maxlen)
 	return sz;
 }
 
-static int refuse_message(struct dmda *dmda, const struct dmda_message *message)
+static int refuse_message(struct dmda *dmda, const struct dmda_message *message, char *result,
+			  unsigned int maxlen)
 {
 	DMERR("%s: This is a message for log mode.", dm_table_device_name(dmda->ti->table));
 	return -EINVAL;

@@ -31,7 +31,8 @@ struct dmda_message;
  * @presuspend_undo: as target_type.presuspend_undo; or NULL
  * @postsuspend: as target_type.postsuspend; or NULL
  * @status: prints the status line; returns the number of characters
- * @message: obeys a message that is not about hints; 0 or a negative errno
+ * @message: obeys a message that is not about hints; 0, 1 with the answer in @result, or a
+ *	negative errno
  * @io_hints: as target_type.io_hints
  *
  * @init to @destroy may sleep; of the others, the context is that of the member of struct
@@ -57,7 +58,8 @@ struct dmda_mode_ops {
 	void (*postsuspend)(struct dmda *dmda);
 
 	size_t (*status)(struct dmda *dmda, char *result, unsigned int maxlen);
-	int (*message)(struct dmda *dmda, const struct dmda_message *message);
+	int (*message)(struct dmda *dmda, const struct dmda_message *message, char *result,
+		       unsigned int maxlen);
 	void (*io_hints)(struct dmda *dmda, struct queue_limits *limits);
 };
 

@@ -246,7 +246,7 @@ static int dieaware_message(struct dm_target *ti, unsigned int argc, char **argv
 		return -EINVAL;
 	}
 	ret = dmda_hints_message(dmda, &message, result, maxlen);
-	return ret == -ENOTTY ? dmda->ops->message(dmda, &message) : ret;
+	return ret == -ENOTTY ? dmda->ops->message(dmda, &message, result, maxlen) : ret;
 }
 
 static int dieaware_iterate_devices(struct dm_target *ti, iterate_devices_callout_fn fn, void *data)
@@ -275,7 +275,7 @@ static int dieaware_prepare_ioctl(DMDA_PREPARE_IOCTL_PARAMETERS)
 
 static struct target_type dieaware_target = {
 	.name = "dieaware",
-	.version = { 0, 1, 0 },
+	.version = { 0, 2, 0 },
 	.features = DM_TARGET_NOWAIT | DM_TARGET_PASSES_CRYPTO | DMDA_TARGET_ATOMIC_WRITES,
 	.module = THIS_MODULE,
 	.ctr = dieaware_ctr,

@@ -138,8 +138,25 @@ static const char *parse_policy_message(unsigned int argc, char **argv,
 	return NULL;
 }
 
+static const char *parse_where_message(unsigned int argc, char **argv,
+				       struct dmda_message *message)
+{
+	u64 lpn;
+
+	if (argc != 2)
+		return "It must be: where LPN PAGES.";
+	if (!dmda_parse_u64(argv[0], DMDA_DPN_LIMIT, &lpn))
+		return "The first page is not a page number.";
+	if (!dmda_parse_u64(argv[1], U64_MAX, &message->nr_pages) || !message->nr_pages)
+		return "The number of pages is not a number, or it is 0.";
+	if (message->nr_pages > DMDA_DPN_LIMIT - lpn)
+		return "The pages end beyond the last page number.";
+	message->lpn = to_lpn(lpn);
+	return NULL;
+}
+
 #define NO_VERB \
-	"Messages: reset_counters, hints, runs, cleaning, idle, in_place, policy, clean, checkpoint."
+	"Messages: reset_counters, hints, runs, cleaning, idle, in_place, policy, clean, checkpoint, where."
 
 /**
  * struct verb - how a message begins, and what follows
@@ -167,6 +184,7 @@ static const struct verb verbs[] = {
 	{ "policy", NULL, DMDA_VERB_POLICY, parse_policy_message },
 	{ "clean", NULL, DMDA_VERB_CLEAN, parse_nothing },
 	{ "checkpoint", NULL, DMDA_VERB_CHECKPOINT, parse_nothing },
+	{ "where", NULL, DMDA_VERB_WHERE, parse_where_message },
 };
 
 /* Number of words of the message that name the verb, or 0 if they name another */

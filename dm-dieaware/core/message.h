@@ -13,6 +13,7 @@
  *				    log mode: how cleaning chooses
  *   clean			    log mode: clean all segments that are worth it, once
  *   checkpoint			    log mode: take a checkpoint
+ *   where LPN PAGES	    log mode: where these pages lie
  *
  * MAJOR:MINOR is the filesystem's device (s_dev; /proc/self/mountinfo shows it), all
  * other numbers are decimal. A message is understood as a whole or not at all.
@@ -36,6 +37,7 @@
  * @DMDA_VERB_POLICY: choose segments that way
  * @DMDA_VERB_CLEAN: clean all segments that are worth it
  * @DMDA_VERB_CHECKPOINT: take a checkpoint
+ * @DMDA_VERB_WHERE: report where pages lie
  */
 enum dmda_verb {
 	DMDA_VERB_RESET_COUNTERS,
@@ -49,6 +51,7 @@ enum dmda_verb {
 	DMDA_VERB_POLICY,
 	DMDA_VERB_CLEAN,
 	DMDA_VERB_CHECKPOINT,
+	DMDA_VERB_WHERE,
 };
 
 /**
@@ -60,6 +63,8 @@ enum dmda_verb {
  * @idle_free_percent: IDLE: share of segments that is made free then
  * @in_place_percent: IN_PLACE: share of the space in use above which overwrites stay in place
  * @policy: POLICY: order in which segments are cleaned
+ * @lpn: WHERE: first page, below DMDA_DPN_LIMIT
+ * @nr_pages: WHERE: number of pages, at least 1; their end is no more than DMDA_DPN_LIMIT
  * @file: RUNS_ADD: file whose runs these are
  * @nr_runs: RUNS_ADD: number of runs, at least 1
  * @words: RUNS_ADD: three words for each run, for dmda_message_run(), in memory of the words that
@@ -73,6 +78,8 @@ struct dmda_message {
 	u32 idle_free_percent;
 	u32 in_place_percent;
 	enum dmda_policy policy;
+	lpn_t lpn;
+	u64 nr_pages;
 	struct dmda_file file;
 	u32 nr_runs;
 	char **words;

@@ -30,6 +30,7 @@
  *	disk.c		reading and writing metadata
  *	device.c	construction, start, suspend
  *	message.c	messages
+ *	where.c		the message that asks where pages lie
  *	status.c	the status line
  *	fail.c		the way to a device that only reads
  *

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages to a device in log mode. Those that want something done are done when they return.
+ * Messages to a device in log mode. Those that want something done are done when they return; what
+ * is only asked is answered while it can be read.
  */
 #include "../core/message.h"
 #include "log.h"
 #include "message.h"
+#include "where.h"
 
 static int obey_message(struct dmda *dmda, const struct dmda_message *message)
 {
@@ -40,12 +42,16 @@ static int obey_message(struct dmda *dmda, const struct dmda_message *message)
 	}
 }
 
-int dmda_log_message(struct dmda *dmda, const struct dmda_message *message)
+int dmda_log_message(struct dmda *dmda, const struct dmda_message *message, char *result,
+		     unsigned int maxlen)
 {
 	int ret;
 
 	down_read(&dmda->log->message_lock);
-	ret = obey_message(dmda, message);
+	if (message->verb == DMDA_VERB_WHERE)
+		ret = dmda_log_where(dmda->log, message, result, maxlen);
+	else
+		ret = obey_message(dmda, message);
 	up_read(&dmda->log->message_lock);
 	return ret;
 }

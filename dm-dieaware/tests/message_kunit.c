@@ -60,6 +60,21 @@ static void runs_are_read_one_by_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, run.nr_pages, 1U);
 }
 
+static void a_range_of_pages_is_understood(struct kunit *test)
+{
+	struct dmda_message message;
+	struct words words;
+
+	KUNIT_ASSERT_NULL(test, parse(&words, "where 12 345", &message));
+	KUNIT_EXPECT_EQ(test, (int)message.verb, (int)DMDA_VERB_WHERE);
+	KUNIT_EXPECT_EQ(test, from_lpn(message.lpn), 12ULL);
+	KUNIT_EXPECT_EQ(test, message.nr_pages, 345ULL);
+	KUNIT_ASSERT_NULL(test, parse(&words, "where 0 2305843009213693952", &message));
+	KUNIT_EXPECT_EQ(test, from_lpn(message.lpn) + message.nr_pages, DMDA_DPN_LIMIT);
+	KUNIT_ASSERT_NULL(test, parse(&words, "where 2305843009213693951 1", &message));
+	KUNIT_EXPECT_EQ(test, from_lpn(message.lpn) + message.nr_pages, DMDA_DPN_LIMIT);
+}
+
 static void the_largest_numbers_are_understood(struct kunit *test)
 {
 	static char numbers[][24] = {
@@ -93,7 +108,7 @@ struct message_case {
 };
 
 #define VERB_WRONG \
-	"Messages: reset_counters, hints, runs, cleaning, idle, in_place, policy, clean, checkpoint."
+	"Messages: reset_counters, hints, runs, cleaning, idle, in_place, policy, clean, checkpoint, where."
 #define POLICY_WRONG	"It must be: policy greedy|cost-benefit|file-aware."
 #define HINTS_WRONG	"The message hints takes one argument: auto, on or off."
 #define ADD_WRONG	"It must be: runs add MAJOR:MINOR INODE GENERATION {FPAGE DPN NR_PAGES}..."
@@ -102,6 +117,10 @@ struct message_case {
 #define DPN_WRONG	"The first page of a run on the device is not a page number."
 #define LENGTH_WRONG	"The length of a run must be a number from 1 to 4294967295."
 #define END_WRONG	"A run ends beyond the last page number."
+#define WHERE_WRONG	"It must be: where LPN PAGES."
+#define LPN_WRONG	"The first page is not a page number."
+#define PAGES_WRONG	"The number of pages is not a number, or it is 0."
+#define PAGES_END_WRONG	"The pages end beyond the last page number."
 
 static const struct message_case refused[] = {
 	{ "", VERB_WRONG },
@@ -121,6 +140,19 @@ static const struct message_case refused[] = {
 	{ "policy", POLICY_WRONG },
 	{ "policy best", POLICY_WRONG },
 	{ "policy greedy greedy", POLICY_WRONG },
+	{ "where", WHERE_WRONG },
+	{ "where 5", WHERE_WRONG },
+	{ "where 5 6 7", WHERE_WRONG },
+	{ "where -5 6", LPN_WRONG },
+	{ "where five 6", LPN_WRONG },
+	{ "where 2305843009213693952 1", LPN_WRONG },
+	{ "where 18446744073709551616 1", LPN_WRONG },
+	{ "where 5 0", PAGES_WRONG },
+	{ "where 5 six", PAGES_WRONG },
+	{ "where 5 -6", PAGES_WRONG },
+	{ "where 5 18446744073709551616", PAGES_WRONG },
+	{ "where 5 18446744073709551614", PAGES_END_WRONG },
+	{ "where 2305843009213693951 2", PAGES_END_WRONG },
 	{ "runs clear all", "This message takes no arguments." },
 	{ "hints", HINTS_WRONG },
 	{ "hints maybe", HINTS_WRONG },
@@ -189,6 +221,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(words_without_arguments_are_verbs),
 	KUNIT_CASE(hints_are_switched),
 	KUNIT_CASE(runs_are_read_one_by_one),
+	KUNIT_CASE(a_range_of_pages_is_understood),
 	KUNIT_CASE(the_largest_numbers_are_understood),
 	KUNIT_CASE_PARAM(a_wrong_message_is_refused_with_the_reason, refused_gen_params),
 	KUNIT_CASE(files_have_their_own_numbers),

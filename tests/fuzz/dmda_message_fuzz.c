@@ -37,6 +37,16 @@ static void check_runs(const struct dmda_message *message, const struct fuzz_wor
 	}
 }
 
+static void check_where(const struct dmda_message *message, const struct fuzz_words *words)
+{
+	require(from_lpn(message->lpn) < DMDA_DPN_LIMIT && message->nr_pages &&
+		message->nr_pages <= DMDA_DPN_LIMIT - from_lpn(message->lpn),
+		"Pages are none, or end beyond those that there are.");
+	require(words->argc == 3 && from_lpn(message->lpn) == strtoull(words->argv[1], NULL, 10) &&
+		message->nr_pages == strtoull(words->argv[2], NULL, 10),
+		"Pages have other numbers than their words.");
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct dmda_message message;
@@ -56,6 +66,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		require(words.argc == 3 && message.idle_ms == strtoull(words.argv[1], NULL, 10) &&
 			message.idle_free_percent == strtoull(words.argv[2], NULL, 10),
 			"Idle time has other numbers than its words.");
+	else if (message.verb == DMDA_VERB_WHERE)
+		check_where(&message, &words);
 	else
 		require(words.argc <= 2, "A verb takes words that it does not know.");
 	free_words(&words);
@@ -69,7 +81,7 @@ static size_t draw_input(u64 *state, u8 *input)
 	static const char *const list[] = {
 		"reset_counters", "hints", "on", "off", "auto", "runs", "add", "clear", "stats",
 		"idle", "in_place", "cleaning", "policy", "greedy", "file-aware", "clean",
-		"checkpoint",
+		"checkpoint", "where",
 		"259:0", "8:1", "4095:1048575", "4096:0", "00000008:1", "0", "1", "77",
 		"4294967295", "4294967296", "4503599627370495", "2305843009213693951",
 		"18446744073709551615", "", "-1", "+1", ":",
