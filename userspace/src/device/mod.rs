@@ -5,5 +5,6 @@
 
 pub mod block;
 pub mod nvme;
+pub mod places;
 pub mod signatures;
 pub mod stack;

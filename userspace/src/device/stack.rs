@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What lies below a block device: disks, through partitions and targets that map 1:1.
+//! What lies below a block device: disks, through partitions, targets that map 1:1, and those in log
+//! mode, which are asked.
 
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::fs;
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use nix::sys::stat::{major, minor};
 use thiserror::Error;
 
+use super::places::{Placed, Places, Unknown};
 use crate::dm::{self, DmError};
-use crate::units::DeviceNumber;
+use crate::units::{DeviceNumber, PAGE_SECTORS};
 
 const SYSFS: &str = "/sys/dev/block";
 
@@ -112,12 +115,17 @@ pub fn disk_of(path: &Path) -> io::Result<PathBuf> {
 /// Layers that are followed.
 const MOST_LAYERS: usize = 16;
 
+/// Targets of this version and later say where log mode has its pages.
+const TELLING_VERSION: [u32; 3] = [0, 2, 0];
+
 /// A piece of a disk.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Piece {
     pub disk: PathBuf,
     pub first_sector: u64,
     pub nr_sectors: u64,
+    /// Where the device shows it that was asked about.
+    pub shown_sector: u64,
 }
 
 /// Why nobody knows what lies below.
@@ -129,19 +137,46 @@ pub enum StackError {
     Dm(#[from] DmError),
     #[error("it lies on a target of type {0}, which keeps where things are to itself")]
     Opaque(String),
+    #[error("it lies on a dieaware target in log mode of version {0}, which does not tell where things are: 0.2.0 of the module does")]
+    OldTarget(String),
+    #[error("it lies on a dieaware target in log mode, which does not tell where things are: {0}")]
+    Silent(DmError),
+    #[error("a dieaware target in log mode tells something that is not understood: {0}")]
+    Answer(String),
     #[error("a table of device-mapper is not understood: {0}")]
     Table(String),
     #[error("there are too many layers")]
     Layers,
 }
 
-/// A line of a table that maps 1:1.
+/// How a target maps its sectors.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Kind {
+    /// 1:1
+    Linear,
+    /// As it says.
+    Log,
+}
+
+/// A line of a table whose target can be followed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct Line {
     start: u64,
     len: u64,
     below: DeviceNumber,
     offset: u64,
+    kind: Kind,
+}
+
+/// Sectors of some device, on the way down.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Stretch {
+    device: DeviceNumber,
+    first: u64,
+    nr_sectors: u64,
+    /// Where the device shows them that was asked about.
+    shown: u64,
+    depth: usize,
 }
 
 fn parse_line(line: &str) -> Result<Line, StackError> {
@@ -156,21 +191,39 @@ fn parse_line(line: &str) -> Result<Line, StackError> {
     }
     let below = next()?.parse().map_err(|_| table())?;
     let offset = number(next()?)?;
-    if kind == "dieaware" && next()? != "hint" {
-        return Err(StackError::Opaque("dieaware in log mode".to_owned()));
-    }
+    let kind = match kind {
+        "linear" => Kind::Linear,
+        _ => match next()? {
+            "hint" => Kind::Linear,
+            "log" => Kind::Log,
+            _ => return Err(table()),
+        },
+    };
     Ok(Line {
         start,
         len,
         below,
         offset,
+        kind,
     })
 }
 
-/// Tables of device-mapper: each is asked for once, which takes a process.
+/// Why a target in log mode has not answered.
+fn silence(err: DmError) -> StackError {
+    match dm::target_version() {
+        Some(version) if version < TELLING_VERSION => {
+            StackError::OldTarget(version.map(|number| number.to_string()).join("."))
+        }
+        _ => StackError::Silent(err),
+    }
+}
+
+/// Tables of device-mapper: each is asked for once, which takes a process. What is in log mode moves,
+/// and is asked for each question.
 #[derive(Default)]
 pub struct Tables {
     known: BTreeMap<DeviceNumber, Vec<Line>>,
+    places: BTreeMap<(DeviceNumber, u64), Places>,
 }
 
 impl Tables {
@@ -185,7 +238,8 @@ impl Tables {
         }
     }
 
-    /// Where sectors of a device are on disks: through partitions and targets that map 1:1.
+    /// Where ranges of a device's sectors are on disks: through partitions, targets that map 1:1, and
+    /// log mode, as it is now. What log mode has nothing for is left out.
     ///
     /// # Errors
     ///
@@ -193,34 +247,109 @@ impl Tables {
     pub fn resolve(
         &mut self,
         device: DeviceNumber,
-        first: u64,
-        nr_sectors: u64,
+        ranges: &[Range<u64>],
     ) -> Result<Vec<Piece>, StackError> {
-        let mut todo = vec![(device, first, nr_sectors, 0)];
         let mut pieces = Vec::new();
 
-        while let Some((device, first, nr_sectors, depth)) = todo.pop() {
-            let base = Base::of(device)?;
-            if depth == MOST_LAYERS {
+        self.places.clear();
+        for sectors in ranges {
+            let all = Stretch {
+                device,
+                first: sectors.start,
+                nr_sectors: sectors.end.saturating_sub(sectors.start),
+                shown: sectors.start,
+                depth: 0,
+            };
+            self.follow(all, &mut pieces)?;
+        }
+        Ok(pieces)
+    }
+
+    fn follow(&mut self, all: Stretch, pieces: &mut Vec<Piece>) -> Result<(), StackError> {
+        let mut todo = vec![all];
+
+        while let Some(stretch) = todo.pop() {
+            let base = Base::of(stretch.device)?;
+            if stretch.depth == MOST_LAYERS {
                 return Err(StackError::Layers);
             }
             if !base.sysfs.join("dm").exists() {
                 pieces.push(Piece {
                     disk: base.disk()?,
-                    first_sector: base.start_sectors.saturating_add(first),
-                    nr_sectors,
+                    first_sector: base.start_sectors.saturating_add(stretch.first),
+                    nr_sectors: stretch.nr_sectors,
+                    shown_sector: stretch.shown,
                 });
                 continue;
             }
-            // The last one is looked at first.
-            for line in self.get(device)?.iter().rev() {
-                if let Some((below, nr)) = line.part(first, nr_sectors) {
-                    todo.push((line.below, below, nr, depth + 1));
+            let mut below = Vec::new();
+            for line in self.get(stretch.device)?.to_vec() {
+                if let Some(inside) = line.inside(&stretch) {
+                    self.go_below(stretch.device, &line, inside, &mut below)?;
                 }
             }
+            // The last one is looked at first.
+            todo.extend(below.into_iter().rev());
         }
-        Ok(pieces)
+        Ok(())
     }
+
+    /// What is below a part of a target, whose sectors count from the target's first one.
+    fn go_below(
+        &mut self,
+        device: DeviceNumber,
+        line: &Line,
+        inside: Stretch,
+        below: &mut Vec<Stretch>,
+    ) -> Result<(), StackError> {
+        if line.kind == Kind::Linear {
+            below.push(line.below(inside.first, &inside));
+            return Ok(());
+        }
+        let end = inside.first.saturating_add(inside.nr_sectors);
+        let pages = inside.first / PAGE_SECTORS..end.div_ceil(PAGE_SECTORS);
+        let places = self.places.entry((device, line.start)).or_default();
+        let mut ask = |pages: &Range<u64>| {
+            let nr_pages = pages.end.saturating_sub(pages.start);
+            let words = [
+                "where".to_owned(),
+                pages.start.to_string(),
+                nr_pages.to_string(),
+            ];
+            dm::ask(device, line.start, &words)
+        };
+        let placed = places
+            .get(pages, line.len / PAGE_SECTORS, &mut ask)
+            .map_err(|unknown| match unknown {
+                Unknown::Asking(err) => silence(err),
+                Unknown::Answer(text) => StackError::Answer(text),
+            })?;
+        below.extend(placed.iter().filter_map(|placed| {
+            let (first, part) = part_of(placed, &inside)?;
+            Some(line.below(first, &part))
+        }));
+        Ok(())
+    }
+}
+
+/// The sectors of a stretch that are on pages in a row: where these lie below, and which they are.
+/// `None`: nowhere.
+fn part_of(placed: &Placed, inside: &Stretch) -> Option<(u64, Stretch)> {
+    let begin = placed.lpn.checked_mul(PAGE_SECTORS)?;
+    let end = begin.saturating_add(placed.nr_pages.saturating_mul(PAGE_SECTORS));
+    let from = inside.first.max(begin);
+    let to = inside.first.saturating_add(inside.nr_sectors).min(end);
+    let first = placed.dpn?.checked_mul(PAGE_SECTORS)?;
+
+    (from < to).then(|| {
+        let part = Stretch {
+            first: from,
+            nr_sectors: to - from,
+            shown: inside.shown.saturating_add(from - inside.first),
+            ..*inside
+        };
+        (first.saturating_add(from - begin), part)
+    })
 }
 
 /// The name of a target in hint mode that sends hints for what is written to a device: the device's
@@ -240,8 +369,10 @@ pub fn hinting(device: DeviceNumber) -> Option<String> {
                 .ok();
         }
         let below = dm::table(device).ok()?;
+        // Log mode writes to new places: those below see nothing that is overwritten.
         let lines = below.lines().filter_map(|line| parse_line(line).ok());
-        todo.extend(lines.map(|line| (line.below, depth + 1)));
+        let linear = lines.filter(|line| line.kind == Kind::Linear);
+        todo.extend(linear.map(|line| (line.below, depth + 1)));
     }
     None
 }
@@ -254,32 +385,87 @@ fn sends_hints(line: &str) -> bool {
 }
 
 impl Line {
-    /// The part of some sectors that lies on this target: where, and how many.
-    fn part(&self, first: u64, nr_sectors: u64) -> Option<(u64, u64)> {
-        let begin = first.max(self.start);
-        let end = first
-            .saturating_add(nr_sectors)
+    /// The part of a stretch that lies on this target, counted from its first sector.
+    fn inside(&self, stretch: &Stretch) -> Option<Stretch> {
+        let begin = stretch.first.max(self.start);
+        let end = stretch
+            .first
+            .saturating_add(stretch.nr_sectors)
             .min(self.start.saturating_add(self.len));
-        let below = begin.checked_sub(self.start)?.checked_add(self.offset)?;
 
-        (begin < end).then(|| (below, end - begin))
+        (begin < end).then(|| Stretch {
+            first: begin - self.start,
+            nr_sectors: end - begin,
+            shown: stretch.shown.saturating_add(begin - stretch.first),
+            ..*stretch
+        })
+    }
+
+    /// A part of this target that lies on the device below, from a sector of what it uses there.
+    fn below(&self, first: u64, part: &Stretch) -> Stretch {
+        Stretch {
+            device: self.below,
+            first: self.offset.saturating_add(first),
+            depth: part.depth + 1,
+            ..*part
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{parse_line, sends_hints, StackError};
+    use super::{parse_line, part_of, sends_hints, Line, Placed, StackError, Stretch};
+    use crate::units::DeviceNumber;
+
+    fn stretch(first: u64, nr_sectors: u64) -> Stretch {
+        Stretch {
+            device: DeviceNumber { major: 1, minor: 2 },
+            first,
+            nr_sectors,
+            shown: first + 1_000_000,
+            depth: 3,
+        }
+    }
+
+    /// Where a part of some sectors is below, how many they are, and which.
+    fn part(line: &Line, first: u64, nr_sectors: u64) -> Option<(u64, u64, u64)> {
+        let inside = line.inside(&stretch(first, nr_sectors))?;
+        let below = line.below(inside.first, &inside);
+        assert_eq!((below.device, below.depth), (line.below, 4));
+        Some((below.first, below.nr_sectors, below.shown - 1_000_000))
+    }
 
     #[test]
     fn sectors_are_followed_through_lines_that_map_one_to_one() {
         let line = parse_line("100 50 linear 8:1 2048").unwrap();
-        assert_eq!(line.part(0, 100), None);
-        assert_eq!(line.part(90, 20), Some((2048, 10)));
-        assert_eq!(line.part(110, 10), Some((2058, 10)));
-        assert_eq!(line.part(140, 100), Some((2088, 10)));
-        assert_eq!(line.part(150, 1), None);
+        assert_eq!(part(&line, 0, 100), None);
+        assert_eq!(part(&line, 90, 20), Some((2048, 10, 100)));
+        assert_eq!(part(&line, 110, 10), Some((2058, 10, 110)));
+        assert_eq!(part(&line, 140, 100), Some((2088, 10, 140)));
+        assert_eq!(part(&line, 150, 1), None);
         let line = parse_line("0 8 dieaware 259:0 16 hint 1 runs_mb=8").unwrap();
-        assert_eq!(line.part(0, 8), Some((16, 8)));
+        assert_eq!(part(&line, 0, 8), Some((16, 8, 0)));
+    }
+
+    #[test]
+    fn sectors_are_followed_through_pages_of_log_mode() {
+        let placed = |lpn, dpn, nr_pages| Placed { lpn, dpn, nr_pages };
+        let part = |placed, first, nr_sectors| {
+            let (below, part) = part_of(&placed, &stretch(first, nr_sectors))?;
+            Some((below, part.nr_sectors, part.shown - 1_000_000))
+        };
+        assert_eq!(part(placed(2, Some(50), 3), 0, 100), Some((400, 24, 16)));
+        assert_eq!(part(placed(2, Some(50), 3), 24, 100), Some((408, 16, 24)));
+        // A layer above need not begin where a page does.
+        assert_eq!(part(placed(2, Some(50), 3), 19, 8), Some((403, 8, 19)));
+        assert_eq!(part(placed(2, Some(50), 3), 0, 18), Some((400, 2, 16)));
+        assert_eq!(part(placed(2, Some(50), 3), 40, 8), None);
+        assert_eq!(part(placed(2, None, 3), 0, 100), None);
+        assert_eq!(part(placed(u64::MAX, Some(1), 1), 0, 100), None);
+        let line = parse_line("0 80 dieaware 259:0 16 log 1 in_place=100").unwrap();
+        let inside = line.inside(&stretch(0, 80)).unwrap();
+        let (first, part) = part_of(&placed(2, Some(50), 3), &inside).unwrap();
+        assert_eq!(line.below(first, &part).first, 416);
     }
 
     #[test]
@@ -298,15 +484,16 @@ mod tests {
 
     #[test]
     fn other_targets_say_so() {
-        for line in ["0 8 striped 2 8 8:1 0 8:2 0", "0 8 dieaware 259:0 0 log"] {
-            assert!(matches!(parse_line(line), Err(StackError::Opaque(_))));
-        }
+        let line = "0 8 striped 2 8 8:1 0 8:2 0";
+        assert!(matches!(parse_line(line), Err(StackError::Opaque(_))));
         for line in [
             "",
             "0 8",
             "0 8 linear",
             "0 8 linear sda 0",
             "0 8 linear 8:1 x",
+            "0 8 dieaware 8:1 0",
+            "0 8 dieaware 8:1 0 other",
         ] {
             assert!(
                 matches!(parse_line(line), Err(StackError::Table(_))),

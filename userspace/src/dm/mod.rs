@@ -120,6 +120,36 @@ pub fn status(device: DeviceNumber) -> Result<String, DmError> {
     dmsetup(&["status", "--major", &major, "--minor", &minor])
 }
 
+/// Ask the target at this sector of a device something by a message.
+pub fn ask(device: DeviceNumber, sector: u64, words: &[String]) -> Result<String, DmError> {
+    let (major, minor) = (device.major.to_string(), device.minor.to_string());
+    let sector = sector.to_string();
+    let mut args = vec!["message", "--major", &major, "--minor", &minor, &sector];
+
+    args.extend(words.iter().map(String::as_str));
+    dmsetup(&args)
+}
+
+/// The version of this tool's type of target, as the kernel has it; `None`: nobody knows.
+#[must_use]
+pub fn target_version() -> Option<[u32; 3]> {
+    parse_version(&dmsetup(&["targets"]).ok()?)
+}
+
+fn parse_version(targets: &str) -> Option<[u32; 3]> {
+    let ours = targets.lines().find_map(|line| {
+        let (name, version) = line.split_once(char::is_whitespace)?;
+        (name == TARGET_TYPE).then_some(version)
+    })?;
+    let numbers: Result<Vec<u32>, _> = ours
+        .trim()
+        .strip_prefix('v')?
+        .split('.')
+        .map(str::parse)
+        .collect();
+    numbers.ok()?.try_into().ok()
+}
+
 /// Send a message to the target at this sector of a device.
 pub fn message(name: &str, sector: u64, words: &[String]) -> Result<String, DmError> {
     let sector = sector.to_string();
@@ -131,7 +161,7 @@ pub fn message(name: &str, sector: u64, words: &[String]) -> Result<String, DmEr
 
 #[cfg(test)]
 mod tests {
-    use super::{first_sentence, parse_target};
+    use super::{first_sentence, parse_target, parse_version};
 
     #[test]
     fn what_dmsetup_says_becomes_part_of_a_sentence() {
@@ -143,6 +173,22 @@ mod tests {
         );
         assert_eq!(first_sentence("\nNo such device.\n"), "No such device");
         assert_eq!(first_sentence(""), "");
+    }
+
+    #[test]
+    fn the_version_is_that_of_our_target() {
+        let targets = "dieaware         v0.2.0\nstriped          v1.6.0\nlinear           v1.4.0\n";
+        assert_eq!(parse_version(targets), Some([0, 2, 0]));
+        for targets in [
+            "",
+            "linear v1.4.0\n",
+            "dieaware\n",
+            "dieaware 0.2.0\n",
+            "dieaware v0.2\n",
+            "dieaware v0.2.x\n",
+        ] {
+            assert_eq!(parse_version(targets), None, "{targets}");
+        }
     }
 
     #[test]

@@ -56,28 +56,29 @@ fn pages_of(
     device: DeviceNumber,
     runs: &[Run],
 ) -> Result<(PathBuf, Vec<Pages>), String> {
+    let sectors_of = |run: &Run| {
+        let first = run.device_page.0.saturating_mul(PAGE_SECTORS);
+        first..first.saturating_add(u64::from(run.pages) * PAGE_SECTORS)
+    };
+    let ranges: Vec<_> = runs.iter().map(sectors_of).collect();
+    let pieces = tables
+        .resolve(device, &ranges)
+        .map_err(|err| err.to_string())?;
     let mut found = Vec::new();
     let mut on: Option<PathBuf> = None;
 
-    for run in runs {
-        let first = run.device_page.0.saturating_mul(PAGE_SECTORS);
-        let nr_sectors = u64::from(run.pages) * PAGE_SECTORS;
-        let pieces = tables
-            .resolve(device, first, nr_sectors)
-            .map_err(|err| err.to_string())?;
-        for piece in pieces {
-            if on.as_ref().is_some_and(|disk| *disk != piece.disk) {
-                return Err("it lies on more than one SSD".to_owned());
-            }
-            if piece.first_sector % PAGE_SECTORS != 0 {
-                return Err("its pages lie across those of the SSD".to_owned());
-            }
-            found.push(Pages {
-                first: piece.first_sector / PAGE_SECTORS,
-                nr: piece.nr_sectors / PAGE_SECTORS,
-            });
-            on = Some(piece.disk);
+    for piece in pieces {
+        if on.as_ref().is_some_and(|disk| *disk != piece.disk) {
+            return Err("it lies on more than one SSD".to_owned());
         }
+        if piece.first_sector % PAGE_SECTORS != 0 {
+            return Err("its pages lie across those of the SSD".to_owned());
+        }
+        found.push(Pages {
+            first: piece.first_sector / PAGE_SECTORS,
+            nr: piece.nr_sectors / PAGE_SECTORS,
+        });
+        on = Some(piece.disk);
     }
     let disk = on.ok_or_else(|| "it has no pages on the device".to_owned())?;
     Ok((disk, found))
