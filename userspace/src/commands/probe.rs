@@ -6,6 +6,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use serde::Serialize;
 
 use super::common::{self, print_json, require_start, usage};
 use super::overwrite;
-use crate::device::stack::{self, Base};
+use crate::device::stack::{self, Base, Piece, Tables};
 use crate::io_engine::pages::ReadPages;
 use crate::io_engine::ring::{Aligned, Direct};
 use crate::probe::random::Random;
@@ -203,12 +204,64 @@ fn print_found(found: &Found, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-fn print(args: &ProbeArgs, nr_pages: u64, outcome: &Outcome, out: &mut impl Write) -> Result<()> {
+/// What is measured.
+#[derive(Clone, Debug, Eq, PartialEq)]
+struct Part {
+    start_sectors: u64,
+    nr_pages: u64,
+    /// Where log mode had it; nowhere else it moves.
+    pieces: Vec<Piece>,
+}
+
+/// The part of the range that can be measured: all of it, but that what log mode shows in a row need
+/// not lie so.
+fn part(args: &ProbeArgs, nr_pages: u64) -> Result<Part> {
+    let name = args.device.display();
+    let number = stack::number_of(&args.device).with_context(|| format!("{name} has no number"))?;
+    let mut part = Part {
+        start_sectors: args.start,
+        nr_pages,
+        pieces: Vec::new(),
+    };
+
+    if !stack::is_on_log(number) {
+        return Ok(part);
+    }
+    let range = args.start..args.start.saturating_add(nr_pages * PAGE_SECTORS);
+    part.pieces = Tables::default()
+        .resolve(number, slice::from_ref(&range))
+        .with_context(|| format!("Where {name} has its pages is not known"))?;
+    let (start, nr_sectors) = stack::longest_in_a_row(&part.pieces).unwrap_or((args.start, 0));
+    if nr_sectors / PAGE_SECTORS < LEAST_PAGES {
+        return Err(usage(format!(
+            "{name} is in log mode and has no more than {} KiB of the range in a row: at least {} \
+             are needed",
+            nr_sectors * SECTOR_BYTES / 1024,
+            LEAST_PAGES * PAGE_BYTES / 1024
+        )));
+    }
+    part.start_sectors = start;
+    part.nr_pages = nr_sectors / PAGE_SECTORS;
+    Ok(part)
+}
+
+/// What was measured must have stayed where it was.
+fn require_still(args: &ProbeArgs, nr_pages: u64, before: &Part) -> Result<()> {
+    if !before.pieces.is_empty() && part(args, nr_pages)? != *before {
+        bail!(
+            "{} is in log mode and has moved pages meanwhile: try again",
+            args.device.display()
+        );
+    }
+    Ok(())
+}
+
+fn print(args: &ProbeArgs, part: &Part, outcome: &Outcome, out: &mut impl Write) -> Result<()> {
     if args.json {
         let report = Report {
             device: args.device.display().to_string(),
-            start_sectors: args.start,
-            bytes: nr_pages * PAGE_BYTES,
+            start_sectors: part.start_sectors,
+            bytes: part.nr_pages * PAGE_BYTES,
             found: outcome.found.ok(),
             reason: outcome.found.err().map(|refusal| refusal.to_string()),
             curve: &outcome.curve,
@@ -243,14 +296,18 @@ pub fn run(args: &ProbeArgs, out: &mut impl Write) -> Result<()> {
     let opened = Direct::open(&args.device, start_bytes, args.write);
     drop(opened.map_err(|err| common::open_error(&args.device, err))?);
     let nr_pages = range(args, &name)?;
-    let mut direct = Direct::open(&args.device, start_bytes, args.write)
+    let direct = Direct::open(&args.device, start_bytes, args.write)
         .map_err(|err| common::open_error(&args.device, err))?;
     let progress = Progress::new()?;
 
     if args.write {
         fill(&direct, nr_pages, &progress).with_context(|| format!("{name} was not written"))?;
     }
-    let outcome = match measure(&mut direct, nr_pages, &progress) {
+    let part = part(args, nr_pages)?;
+    drop(direct);
+    let mut direct = Direct::open(&args.device, part.start_sectors * SECTOR_BYTES, false)
+        .map_err(|err| common::open_error(&args.device, err))?;
+    let outcome = match measure(&mut direct, part.nr_pages, &progress) {
         Err(ProbeError::Interrupted) => return Err(Interrupted.into()),
         Err(ProbeError::Io(err)) => {
             return Err(err).with_context(|| format!("{name} cannot be read"))
@@ -258,10 +315,11 @@ pub fn run(args: &ProbeArgs, out: &mut impl Write) -> Result<()> {
         Ok(outcome) => outcome,
     };
     drop(progress);
+    require_still(args, nr_pages, &part)?;
     if let Some(path) = &args.svg {
         common::write_file(path, &picture(&outcome))?;
     }
-    print(args, nr_pages, &outcome, out)?;
+    print(args, &part, &outcome, out)?;
     if let Err(refusal) = &outcome.found {
         out.flush()?;
         bail!("No stripe was found: {refusal}{}", advice(refusal, args));

@@ -352,6 +352,55 @@ fn part_of(placed: &Placed, inside: &Stretch) -> Option<(u64, Stretch)> {
     })
 }
 
+/// Does a device lie on a target in log mode? Not where nobody can tell.
+#[must_use]
+pub fn is_on_log(device: DeviceNumber) -> bool {
+    let mut todo = vec![(device, 0)];
+
+    while let Some((device, depth)) = todo.pop() {
+        let is_dm = Base::of(device).is_ok_and(|base| base.sysfs.join("dm").exists());
+        if depth == MOST_LAYERS || !is_dm {
+            continue;
+        }
+        let Ok(table) = dm::table(device) else {
+            continue;
+        };
+        for line in table.lines().filter_map(|line| parse_line(line).ok()) {
+            if line.kind == Kind::Log {
+                return true;
+            }
+            todo.push((line.below, depth + 1));
+        }
+    }
+    false
+}
+
+/// The longest of pieces that lie one behind the other both as they are shown and on their disk: its
+/// first sector, as it is shown, and how many.
+#[must_use]
+pub fn longest_in_a_row(pieces: &[Piece]) -> Option<(u64, u64)> {
+    let mut longest: Option<(u64, u64)> = None;
+    let mut now: Option<(&Piece, u64)> = None;
+
+    for piece in pieces {
+        let (first, nr_sectors) = match now {
+            Some((first, nr_sectors))
+                if first.disk == piece.disk
+                    && first.first_sector.checked_add(nr_sectors) == Some(piece.first_sector)
+                    && first.shown_sector.checked_add(nr_sectors) == Some(piece.shown_sector) =>
+            {
+                (first, nr_sectors + piece.nr_sectors)
+            }
+            _ => (piece, piece.nr_sectors),
+        };
+        now = Some((first, nr_sectors));
+        if longest.is_none_or(|(_, most)| nr_sectors > most) {
+            longest = Some((first.shown_sector, nr_sectors));
+        }
+    }
+    longest
+}
+
 /// The name of a target in hint mode that sends hints for what is written to a device: the device's
 /// own, or that of a layer below which maps 1:1. `None`: there is none, or nobody can tell.
 #[must_use]
@@ -414,7 +463,10 @@ impl Line {
 
 #[cfg(test)]
 mod tests {
-    use super::{parse_line, part_of, sends_hints, Line, Placed, StackError, Stretch};
+    use super::{
+        longest_in_a_row, parse_line, part_of, sends_hints, Line, Piece, Placed, StackError,
+        Stretch,
+    };
     use crate::units::DeviceNumber;
 
     fn stretch(first: u64, nr_sectors: u64) -> Stretch {
@@ -466,6 +518,27 @@ mod tests {
         let inside = line.inside(&stretch(0, 80)).unwrap();
         let (first, part) = part_of(&placed(2, Some(50), 3), &inside).unwrap();
         assert_eq!(line.below(first, &part).first, 416);
+    }
+
+    #[test]
+    fn what_lies_in_a_row_is_shown_so_too() {
+        let piece = |disk: &str, shown_sector, first_sector, nr_sectors| Piece {
+            disk: disk.into(),
+            first_sector,
+            nr_sectors,
+            shown_sector,
+        };
+        assert_eq!(longest_in_a_row(&[]), None);
+        let pieces = [
+            piece("a", 0, 800, 80),
+            // A summary of log mode, a hole, a piece that goes on, another disk
+            piece("a", 80, 896, 96),
+            piece("a", 184, 992, 8),
+            piece("a", 192, 1000, 96),
+            piece("b", 288, 1096, 100),
+        ];
+        assert_eq!(longest_in_a_row(&pieces), Some((184, 104)));
+        assert_eq!(longest_in_a_row(&pieces[..3]), Some((80, 96)));
     }
 
     #[test]
