@@ -5,6 +5,9 @@
 log-dies.py write NR FILE...: write the files, NR pieces of 32 KiB of each, one piece of
 each file after the other, by O_DIRECT.
 log-dies.py extents FILE...: where the files' pages are on the target, for later.
+log-dies.py pages FILE: the same of one file, which may have holes.
+log-dies.py dies PAGES DUMP DEBUGFS_DIR FIRST: how many of these pages each die has, where the
+device that was dumped begins at page FIRST of the SSD.
 log-dies.py speed EXTENTS DUMP DEBUGFS_DIR UNIT_PAGES: what 'dieaware dump --part map' says of the
 device, and the SSD of its pages. Prints for all files together how fast reading them
 front to back in pieces of 1 MiB is, in permille of what it were if each piece lay on all
@@ -50,6 +53,10 @@ def extents(paths: List[str]) -> List[List[int]]:
     return files
 
 
+def pages_of(path: str) -> List[int]:
+    return [place // PAGE + i for _, place, length in fiemap(path) for i in range(length // PAGE)]
+
+
 def read_dump(path: str) -> Dict[int, int]:
     """lpn -> dpn"""
     places: Dict[int, int] = {}
@@ -84,6 +91,14 @@ class Ssd:
                 self.units[page] = (int(die), int(unit))
 
 
+def dies(lpns: List[int], places: Dict[int, int], ssd: Ssd, first: int) -> List[int]:
+    found = [0] * ssd.nr_dies
+    for lpn in lpns:
+        if lpn in places:
+            found[ssd.units[first + places[lpn]][0]] += 1
+    return found
+
+
 def speed(files: List[List[int]], places: Dict[int, int], ssd: Ssd, unit_pages: int) -> int:
     busiest = ideal = 0
     for lpns in files:
@@ -102,12 +117,19 @@ def main() -> None:
     if sys.argv[1] == "extents":
         print(json.dumps(extents(sys.argv[2:])))
         return
+    if sys.argv[1] == "pages":
+        print(json.dumps(pages_of(sys.argv[2])))
+        return
     if sys.argv[1] == "write":
         write(int(sys.argv[2]), sys.argv[3:])
         return
     with open(sys.argv[2]) as file:
         files = json.load(file)
     places = read_dump(sys.argv[3])
+    if sys.argv[1] == "dies":
+        first = int(sys.argv[5])
+        print(dies(files, places, Ssd(sys.argv[4], first + max(places.values()) + 1), first))
+        return
     ssd = Ssd(sys.argv[4], max(places.values()) + 1)
     print(speed(files, places, ssd, int(sys.argv[5])))
 
