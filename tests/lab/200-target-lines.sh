@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Table lines: good ones come back as they were given, bad ones are refused with
 # -EINVAL and a sentence, and nothing stays behind.
-# kernels: 6.12
-# long: 6.1 newest
+# kernels: uml
+# long: 6.1 6.12 newest
 # smp: 1
 # mem: 2G
 # sentences: 50

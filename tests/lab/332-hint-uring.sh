@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Hint mode under io_uring with registered buffers and files, with a thread that submits, and with
 # polled I/O: the data is right, polling reaches the SSD's own queue for it, and hints do as well.
-# kernels: 6.12
-# long: newest
+# kernels: uml
+# long: 6.12 newest
 # smp: 2
 # mem: 2G
 # seconds: 40

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What a hint must not cost: many commands instead of one, or a block that the device would have
 # written as a whole.
-# kernels: 6.12
-# long: 6.1 newest
+# kernels: uml
+# long: 6.1 6.12 newest
 # smp: 1
 # mem: 2G
 # seconds: 15

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Little memory: hints may be lost, data may not. The run table keeps its bound,
 # gives memory back when asked, and its loss is visible in the counters.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 2
 # mem: 1G
 # seconds: 45

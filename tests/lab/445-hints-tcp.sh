@@ -3,7 +3,8 @@
 # Hints over NVMe/TCP: the SSD is exported by the kernel's own nvmet, by passthru, from a network
 # namespace; the target is on what the other one connects to. Hints arrive at the FTL, files lie
 # on all dies, and a lost connection costs nobody his data.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 15

@@ -3,7 +3,8 @@
 # The kernel's own multipath of NVMe below hint mode: one of two paths is lost under load, comes back,
 # and the other one is lost. Writes go on over the path that is left, nobody sees an error, and their
 # hints arrive.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 40

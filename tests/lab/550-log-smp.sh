@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode on several CPUs: writers, readers, trims, cleaning, checkpoints, suspends and reloads at
-# the same time, with a map cache that is too small; overwrites stay in place now and then.
+# the same time, and somebody who asks where all pages lie, with a map cache that is too small;
+# overwrites stay in place now and then.
 # kernels: 6.12 debug kcsan
 # smp: 4
 # smp on debug: 2
@@ -17,6 +18,7 @@ new_ssd ssd0 capacity_mib=420
 OPTIONS="map_cache_mb=1 in_place=0" new_log_target t0 "$DEV" --segment 1M
 make_fs xfs "$TARGET"
 new_mount "$TARGET" "$T_DIR/mnt"
+lpns=$(status_field t0 lpns)
 
 # A message that meets a suspend is refused.
 tell() {
@@ -26,6 +28,7 @@ tell() {
 meddle() {
 	tell policy greedy
 	tell in_place 0
+	tell where 0 "$lpns"
 	tell checkpoint
 	dmsetup status t0
 	tell clean
