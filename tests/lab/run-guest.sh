@@ -213,8 +213,12 @@ if [[ -e $KMEMLEAK ]]; then
 	leaks >/dev/null
 	echo clear >"$KMEMLEAK"
 fi
-# Nor are races while it boots.
-[[ ! -e $KCSAN ]] || echo on >"$KCSAN"
+# Nor are races while it boots. One access in a hundred is watched: with one in 400 run-table look-ups
+# without their lock went unnoticed.
+if [[ -e $KCSAN ]]; then
+	echo 100 >/sys/module/kcsan/parameters/skip_watch
+	echo on >"$KCSAN"
+fi
 for test; do
 	run_one "$test"
 done
