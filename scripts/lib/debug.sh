@@ -76,7 +76,7 @@ debug_need() {
 	if [[ $flavour != debug ]]; then
 		configs+=("$DIEAWARE_TOP/tests/vm/$flavour.config")
 	fi
-	linux_source_need
+	linux_source_need "$SOURCE_SERIES"
 	key=$(hash_words "$LINUX_SOURCE" "$(hash_files "${configs[@]}")" "$(declare -f "$(debug_watches "$flavour")")")
 	if [[ ! -d $CACHE_DIR/kernel-$flavour-$key ]]; then
 		need_groups kernel

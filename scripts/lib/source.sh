@@ -7,26 +7,38 @@
 
 SOURCE_SERIES=6.12
 
+# The newest source package in a suite's lists.
+newest_source_series() {
+	suite_apt "$1" apt-cache pkgnames linux-source- |
+		sed -nE 's/^linux-source-([0-9.]+)$/\1/p' | sort -V | tail -n 1
+}
+
 # Builder: the source package's archive, DIR/linux.tar.xz.
 linux_source_fetch() {
-	local suite=$1 dir=$2
+	local series=$1 suite=$2 dir=$3
 
-	say "fetching the source of kernel $SOURCE_SERIES (140 MB)"
-	suite_unpack "$suite" "$dir/unpacked" "linux-source-$SOURCE_SERIES"
-	mv "$dir/unpacked/usr/src/linux-source-$SOURCE_SERIES.tar.xz" "$dir/linux.tar.xz"
+	if [[ $series == newest ]]; then
+		series=$(newest_source_series "$suite")
+		[[ -n $series ]] || die "The mirror has no source of a kernel in $suite."
+	fi
+	say "fetching the source of kernel $series (150 MB)"
+	suite_unpack "$suite" "$dir/unpacked" "linux-source-$series"
+	mv "$dir/unpacked/usr/src/linux-source-$series.tar.xz" "$dir/linux.tar.xz"
 	rm -rf "$dir/unpacked"
 }
 
-# linux_source_need: set LINUX_SOURCE to the archive.
+# linux_source_need SERIES: set LINUX_SOURCE to the archive. "newest" is what was newest when it
+# was fetched: a kernel takes too long to build for a new one every few days.
 linux_source_need() {
-	local suite
+	local series=$1 suite key
 
-	suite=$(kernel_suite "$SOURCE_SERIES")
-	if ! compgen -G "$CACHE_DIR/linux-source-????????????????" >/dev/null; then
+	suite=$(kernel_suite "$series")
+	key=$(hash_words "$suite" "$series")
+	if [[ ! -d $CACHE_DIR/linux-source-$key ]]; then
 		need_groups fetch
 		suite_update "$suite"
 	fi
-	cache_get linux-source "$(hash_words "$suite" "$SOURCE_SERIES")" linux_source_fetch "$suite"
+	cache_get linux-source "$key" linux_source_fetch "$series" "$suite"
 	LINUX_SOURCE=$CACHE_ENTRY/linux.tar.xz
 }
 

@@ -4,6 +4,9 @@
 # Linux as a program (UML), with all checks (debug) or fast (plain): its build, and the project's
 # modules and KUnit suites for it. Expects load.sh.
 
+# The newest kernels have system calls that cost half as much there, and several CPUs.
+declare -A UML_SERIES=([debug]=$SOURCE_SERIES [plain]=newest)
+
 # Builder: DIR/linux (the program), DIR/modules/usr/lib/modules, DIR/tree (its
 # source and configuration, for building modules).
 uml_build() {
@@ -39,7 +42,7 @@ uml_configs() {
 uml_need() {
 	local flavour=$1 configs key
 
-	linux_source_need
+	linux_source_need "${UML_SERIES[$flavour]}"
 	mapfile -t configs < <(uml_configs "$flavour")
 	key=$(hash_words "$LINUX_SOURCE" "$(hash_files "${configs[@]}")")
 	if [[ ! -d $CACHE_DIR/uml-$flavour-$key ]]; then
@@ -59,11 +62,11 @@ uml_need() {
 	STOCK_MODULES_TREE=$UML_DIR/modules
 }
 
-# uml_arguments MEM PARAMETERS LAYER...: set UML_ARGS. The kernel starts on the
+# uml_arguments MEM CPUS PARAMETERS LAYER...: set UML_ARGS. The kernel starts on the
 # machine's own root, read-only, for long enough to stack the layers.
 uml_arguments() {
-	local mem=$1 parameters=$2 layers
-	shift 2
+	local mem=$1 cpus=$2 parameters=$3 layers
+	shift 3
 
 	layers=$(printf ':%s' "$@")
 	mkdir -p "$RUN/host" "$RUN/uml"
@@ -73,7 +76,10 @@ uml_arguments() {
 		"init=$DIEAWARE_TOP/scripts/lib/uml-init" "lab.layers=${layers:1}"
 		"lab.host=$RUN/host" "uml_dir=$RUN/uml" "umid=lab"
 		"con0=fd:0,fd:1" con=null console=tty0 quiet loglevel=5 panic=-1
-		log_buf_len=1M)
+		log_buf_len=1M seccomp=auto)
+	if ((cpus > 1)); then
+		UML_ARGS+=("ncpus=$cpus")
+	fi
 	# shellcheck disable=SC2206 # words, as the user gave them
 	UML_ARGS+=($parameters)
 }
