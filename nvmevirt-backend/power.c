@@ -9,6 +9,8 @@
  *
  * What a failure is for commands that are under way stands in outage.c.
  */
+#include <linux/async.h>
+
 #include "ctrl.h"
 #include "debugfs.h"
 #include "dispatch.h"
@@ -121,6 +123,8 @@ int nvmev_power_off(struct nvmev *nvmev, bool failure, char *reason)
 		nvmev_pci_vanish(&nvmev->pci);
 		nvmev_pci_unplug(&nvmev->pci);
 	} else {
+		/* A driver that has only been told to begin is not there yet to be told to end. */
+		async_synchronize_full();
 		nvmev_pci_unplug(&nvmev->pci);
 		nvmev_dispatch_stop(nvmev);
 	}

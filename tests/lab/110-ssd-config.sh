@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 320
-# sentences: 77
+# sentences: 78
 . "$(dirname "$0")/rc"
 
 ITEM=$CONFIGFS/item
@@ -161,6 +161,7 @@ refuse_cycle() {
 		rmdir "$ITEM"
 	done
 }
+not_ready=$(dmesg | grep -c "Device not ready" || true)
 cycle 3
 refuse_cycle 20
 settle_memory
@@ -168,6 +169,8 @@ before=$(mem_available_kib)
 cycle 20
 settle_memory
 check_that "20 devices leave no memory behind (KiB)" $((before - $(mem_available_kib))) -lt 6144
+check_that "a device that is switched off at once is not gone before its driver" \
+	"$(dmesg | grep -c "Device not ready" || true)" -eq "$not_ready"
 before=$(mem_available_kib)
 refuse_cycle 200
 settle_memory

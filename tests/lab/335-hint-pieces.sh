@@ -97,7 +97,8 @@ disk=$(grep -l scsi_debug /sys/block/sd*/device/model | cut -d / -f 4)
 check_that "it says that its blocks have 64 KiB" "$(<"/sys/block/$disk/queue/physical_block_size")" -eq 65536
 new_target t0 "/dev/$disk" hints=on
 MKE2FS_DEVICE_PHYS_SECTSIZE=4096 make_fs ext4 "$TARGET"
-new_mount "$TARGET" "$T_DIR/mnt"
+# No commit of the journal between two looks at a counter
+new_mount "$TARGET" "$T_DIR/mnt" commit=300
 new_file "$file"
 place=$(filefrag -b4096 -v "$file" | awk '$1 == "0:" { print $4 + 0 }')
 # The first of its pages at which a block begins, in KiB of the file
