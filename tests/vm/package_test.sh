@@ -13,6 +13,7 @@ set -euo pipefail
 . "$top/scripts/lib/load.sh"
 
 SERIES=(6.1 6.12)
+PACKAGE=$(sed -nE '1s/.*\((.*)\).*/\1/p' "$top/debian/changelog")
 MODULES=(dm-dieaware nvmevirt-backend)
 root=$work/root
 
@@ -90,10 +91,12 @@ install_packages() {
 
 # The suites are not for a stock kernel, and nobody would find them.
 sources_are_lean() {
-	local sources=("$root"/usr/src/dieaware-*)
+	local source
 
-	! find "${sources[@]}" -path '*/tests/*' | grep . &&
-		grep -qx "PACKAGE_VERSION=\"${sources[0]##*-}\"" "${sources[0]}/dkms.conf"
+	for source in "$root"/usr/src/{dieaware,nvmevirt-backend}-[0-9]*; do
+		! find "$source" -path '*/tests/*' | grep . || return 1
+		grep -qx "PACKAGE_VERSION=\"${source##*-}\"" "$source/dkms.conf" || return 1
+	done
 }
 
 # has_modules VERSION FOLDER
@@ -104,6 +107,34 @@ has_modules() {
 		file=$root/lib/modules/$1/$2/$module.ko
 		[[ $(modinfo -F vermagic "$file") == "$1 "* ]] || return 1
 	done
+}
+
+# A kernel for which the virtual SSD does not compile gets the target: data in log mode need it.
+target_comes_alone() {
+	local version=$1 modules=$root/lib/modules/$1/updates/dkms source
+
+	inside dkms uninstall "dieaware/$PACKAGE" -k "$version" &&
+		inside dkms remove "nvmevirt-backend/$PACKAGE" -k "$version" || return 1
+	source=$(echo "$root"/usr/src/nvmevirt-backend-*/nvmevirt-backend/main.c)
+	cp "$source" "$work/main.c"
+	echo '#error no such kernel' >>"$source"
+	inside dkms autoinstall -k "$version" >/dev/null
+	cp "$work/main.c" "$source"
+	[[ -e $modules/dm-dieaware.ko && ! -e $modules/nvmevirt-backend.ko ]] &&
+		inside dkms autoinstall -k "$version" && has_modules "$version" updates/dkms
+}
+
+# Older kernels are left out: nothing is compiled, and it is said why. (dkms of Debian 12 then ends as
+# if something had failed, the one of Debian 13 does not.)
+old_kernel_is_left_out() {
+	local folder=$root/lib/modules/5.10.0-1-amd64 status=0
+
+	mkdir "$folder"
+	ln -s "$KERNEL_HEADERS" "$folder/build"
+	inside dkms autoinstall -k 5.10.0-1-amd64 >/dev/null || true
+	(($(grep -c BUILD_EXCLUSIVE "$work/log") == 2)) && [[ ! -e $folder/updates ]] || status=1
+	rm -r "$folder"
+	return "$status"
 }
 
 # What the packages brought, and what dkms made of it.
@@ -132,7 +163,7 @@ use_in() {
 }
 
 purge_packages() {
-	inside dpkg --purge dieaware-dkms dieaware-tools dieaware-doc
+	inside dpkg --purge dieaware-dkms nvmevirt-backend-dkms dieaware-tools dieaware-doc
 }
 
 nothing_is_left() {
@@ -164,6 +195,8 @@ for series in "${SERIES[@]}"; do
 	kernel_need "$series"
 	expect "dkms has built both modules for $KERNEL_VERSION" has_modules "$KERNEL_VERSION" updates/dkms
 done
+expect "where the virtual SSD does not compile there is the target" target_comes_alone "$KERNEL_VERSION"
+expect "kernels before 6.1 are left out" old_kernel_is_left_out
 expect "a machine with 6.1 uses them" use_in 6.1
 expect "a machine with 6.12 and systemd uses them" use_in 6.12 --systemd
 expect "they can be purged" purge_packages
