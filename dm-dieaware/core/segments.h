@@ -25,6 +25,7 @@
  * @nr_valid: number of its pages that an lpn is mapped to
  * @state: DMDA_SEGMENT_*
  * @open: number of the open summary that it has, or had
+ * @leaving: how far it is on its way to be free, see free.c
  * @mtime: age of its newest data, as an operation's number
  * @last_seq: last operation that changed it, as far as known since start
  */
@@ -32,6 +33,7 @@ struct dmda_segment {
 	u32 nr_valid;
 	u8 state;
 	u8 open;
+	u8 leaving;
 	u64 mtime;
 	u64 last_seq;
 };

@@ -98,7 +98,7 @@ static bool are_segments_to_come_locked(struct dmda_log *log)
 	if (log->space.segments.nr_empty || work_busy(&log->cleaning.work))
 		return true;
 	for (u32 i = 0; i < DMDA_MAX_OPEN; i++) {
-		const struct dmda_log_open *open = &log->space.open[i];
+		const struct dmda_open *open = &log->space.closing.open[i];
 
 		/* What is being written replaces something; what is being closed may be empty. */
 		if (open->seg != SEG_NONE && (open->nr_writing || open->is_retired))

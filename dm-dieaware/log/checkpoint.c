@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Checkpoints: pages of tables that have changed are written, then the directory, then
- * the journal once more, then the root. Operations go on meanwhile; only pages of the map
- * cannot be evicted from when the directory is begun until the root is durable.
+ * Checkpoints: the steps that core/checkpoint.h asks for, done. Operations go on meanwhile; only
+ * pages of the map cannot be evicted from when the directory is begun until the root is durable.
  */
 #include <linux/wait.h>
 
@@ -11,22 +10,36 @@
 #include "trace.h"
 #include "write.h"
 
-/* From now on no slot of the map changes; those on their way are waited for. */
-static void begin_root(struct dmda_log *log)
+static enum dmda_checkpoint_step next_step(struct dmda_log *log)
+{
+	enum dmda_checkpoint_step step;
+
+	spin_lock_irq(&log->lock);
+	step = dmda_checkpoint_next(&log->checkpoint.order);
+	spin_unlock_irq(&log->lock);
+	return step;
+}
+
+static void take_place(struct dmda_log *log)
 {
 	spin_lock_irq(&log->lock);
-	dmda_slots_begin(&log->tables.slots[DMDA_TABLE_MAP]);
+	log->checkpoint.order.next.journal = dmda_commit_place(&log->journal.commit);
+	spin_unlock_irq(&log->lock);
+}
+
+static void wait_for_map_writes(struct dmda_log *log)
+{
+	spin_lock_irq(&log->lock);
 	wait_event_lock_irq(log->wait, !log->tables.nr_map_writes, log->lock);
 	spin_unlock_irq(&log->lock);
 }
 
-static int write_root(struct dmda_log *log, struct dmda_root *root)
+static int write_root(struct dmda_log *log, struct dmda_root *root, u32 order)
 {
 	u32 nr_pages = dmda_root_nr_pages(&log->super);
 	int ret;
 
 	spin_lock_irq(&log->lock);
-	root->is_clean = root->is_clean && !log->journal.batch.nr_used;
 	root->pages_written = log->checkpoint.pages_before + log->counters.user_pages +
 		log->counters.moved_pages + log->counters.meta_pages;
 	spin_unlock_irq(&log->lock);
@@ -34,55 +47,73 @@ static int write_root(struct dmda_log *log, struct dmda_root *root)
 		dmda_root_encode(root, &log->super, log->tables.slots, i,
 				 log->checkpoint.pages + i * DMDA_BLOCK_BYTES);
 	ret = dmda_log_write(log, dmda_root_dpn(&log->super, root->epoch), log->checkpoint.pages,
-			     nr_pages, REQ_PREFLUSH | REQ_FUA);
+			     nr_pages, dmda_log_opf(order));
 	if (ret)
 		dmda_log_fail(log, "writing a root", "the device reports an error");
 	return ret;
 }
 
-static void end_root(struct dmda_log *log, const struct dmda_root *root, bool durable)
+static int wait_for_writes(struct dmda_log *log, struct dmda_log_writes *writes)
+{
+	int ret = dmda_log_writes_end(writes);
+
+	dmda_log_writes_begin(writes, log);
+	return ret;
+}
+
+static int do_step(struct dmda_log *log, struct dmda_log_writes *writes,
+		   enum dmda_checkpoint_step step)
+{
+	struct dmda_checkpoint *order = &log->checkpoint.order;
+
+	switch (step) {
+	case DMDA_CHECKPOINT_COMMIT:
+		return dmda_log_commit(log);
+	case DMDA_CHECKPOINT_PLACE:
+		take_place(log);
+		return 0;
+	case DMDA_CHECKPOINT_MAP:
+		dmda_log_write_map(writes, order);
+		return 0;
+	case DMDA_CHECKPOINT_PAGE:
+		dmda_log_write_page(writes, order->table, order->index);
+		return 0;
+	case DMDA_CHECKPOINT_PAUSE:
+		return 0;
+	case DMDA_CHECKPOINT_WAIT:
+		return wait_for_writes(log, writes);
+	case DMDA_CHECKPOINT_HOLD:
+		wait_for_map_writes(log);
+		return 0;
+	case DMDA_CHECKPOINT_ROOT:
+		return write_root(log, &order->next, order->order);
+	default:
+		return -EINVAL;
+	}
+}
+
+static void did_step(struct dmda_log *log, int error)
 {
 	spin_lock_irq(&log->lock);
-	for (int i = 0; i < DMDA_NR_TABLES; i++)
-		dmda_slots_end(&log->tables.slots[i], durable);
-	if (durable) {
-		log->checkpoint.root = *root;
-		log->counters.nr_checkpoints++;
-	}
+	dmda_checkpoint_did(&log->checkpoint.order, error);
 	spin_unlock_irq(&log->lock);
-	wake_up_all(&log->wait);
 }
 
 static int take_checkpoint(struct dmda_log *log, bool is_clean)
 {
-	struct dmda_root root;
-	int ret = dmda_log_commit(log);
+	struct dmda_checkpoint *order = &log->checkpoint.order;
+	struct dmda_log_writes writes;
+	enum dmda_checkpoint_step step;
 
-	if (ret)
-		return ret;
-	spin_lock_irq(&log->lock);
-	root = log->checkpoint.root;
-	root.epoch++;
-	root.journal = log->journal.has_batch ? log->journal.batch.first : log->journal.next_place;
-	root.is_clean = is_clean;
-	spin_unlock_irq(&log->lock);
-
-	ret = dmda_log_write_tables(log, root.journal.sector);
-	begin_root(log);
-	if (!ret)
-		ret = dmda_log_write_directory(log, root.epoch);
-	spin_lock_irq(&log->lock);
-	for (int i = 0; i < DMDA_NR_TABLES; i++)
-		dmda_slots_begin(&log->tables.slots[i]);
-	spin_unlock_irq(&log->lock);
-	/* What the pages know beyond the journal's durable end must not be needed. */
-	if (!ret)
-		ret = dmda_log_commit(log);
-	if (!ret)
-		ret = write_root(log, &root);
-	end_root(log, &root, !ret);
-	trace_dmda_log_checkpoint(log->dmda->self_dev, root.epoch, root.journal.sector, ret);
-	return ret;
+	dmda_log_writes_begin(&writes, log);
+	dmda_checkpoint_begin(order, is_clean);
+	while ((step = next_step(log)) < DMDA_CHECKPOINT_DONE)
+		did_step(log, do_step(log, &writes, step));
+	/* Who wants to write a page of the map may go on. */
+	wake_up_all(&log->wait);
+	trace_dmda_log_checkpoint(log->dmda->self_dev, order->next.epoch,
+				  order->next.journal.sector, order->error);
+	return order->error;
 }
 
 int dmda_log_checkpoint(struct dmda_log *log, bool is_clean)
@@ -95,6 +126,7 @@ int dmda_log_checkpoint(struct dmda_log *log, bool is_clean)
 	if (ret)
 		return ret;
 	spin_lock_irq(&log->lock);
+	log->counters.nr_checkpoints++;
 	dmda_log_begin_batch_locked(log);
 	dmda_log_feed_locked(log);
 	spin_unlock_irq(&log->lock);
@@ -107,9 +139,7 @@ static bool is_due(struct dmda_log *log)
 	bool due;
 
 	spin_lock_irq(&log->lock);
-	due = log->state == DMDA_LOG_WRITE &&
-		dmda_journal_room(&log->super, &log->checkpoint.root.journal,
-				  &log->journal.next_place) < log->super.journal_sectors / 2;
+	due = log->state == DMDA_LOG_WRITE && dmda_commit_needs_root(&log->journal.commit);
 	spin_unlock_irq(&log->lock);
 	return due;
 }

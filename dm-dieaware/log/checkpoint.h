@@ -8,13 +8,14 @@
 #include <linux/mutex.h>
 #include <linux/workqueue.h>
 
-#include "../core/root.h"
+#include "../core/checkpoint.h"
 
 struct dmda_log;
 
 /**
  * struct dmda_log_checkpoint - the last root, and how the next comes about
  * @lock: held as long as a checkpoint takes
+ * @order: checkpoint that is being taken, under dmda_log.lock; its tables are constant
  * @root: the last durable root; changes under dmda_log.lock
  * @pages: memory of a root that is being read or written
  * @pages_before: pages written before the device was activated; constant once it is started
@@ -22,6 +23,7 @@ struct dmda_log;
  */
 struct dmda_log_checkpoint {
 	struct mutex lock; /* of a checkpoint */
+	struct dmda_checkpoint order;
 	struct dmda_root root;
 	u8 *pages;
 	u64 pages_before;

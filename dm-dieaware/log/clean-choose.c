@@ -119,8 +119,9 @@ static u32 find_candidates(struct dmda_log_cleaner *cleaner, enum dmda_policy po
 	u32 nr_found, nr = 0;
 
 	spin_lock_irq(&log->lock);
-	nr_found = dmda_victim_candidates(&log->space.segments, log->journal.batch.next_seq, policy,
-					  found, DMDA_MAX_CANDIDATES);
+	nr_found = dmda_victim_candidates(&log->space.segments,
+					  log->journal.commit.batch.next_seq, policy, found,
+					  DMDA_MAX_CANDIDATES);
 	for (u32 i = 0; i < nr_found && nr < DMDA_LOG_CANDIDATES; i++) {
 		if (!is_worth_it(cleaner, found[i].seg))
 			continue;

@@ -398,6 +398,7 @@ static u32 write_chunk(struct dmda_log_cleaner *cleaner, const struct dmda_log_m
 		       u32 nr)
 {
 	struct dmda_log *log = cleaner->log;
+	struct dmda_open *segment;
 	dpn_t to;
 	u8 open;
 	int ret;
@@ -408,8 +409,9 @@ static u32 write_chunk(struct dmda_log_cleaner *cleaner, const struct dmda_log_m
 	ret = write_pages(cleaner, moves, to, nr);
 	if (!ret)
 		ret = map_moves(log, moves, nr, to);
+	segment = &log->space.closing.open[open];
 	spin_lock_irq(&log->lock);
-	log->space.open[open].mtime = max(log->space.open[open].mtime, cleaner->mtime);
+	segment->mtime = max(segment->mtime, cleaner->mtime);
 	log->counters.moved_pages += nr;
 	dmda_log_placed_locked(log, open, nr);
 	dmda_log_pay_users_locked(cleaner, nr);

@@ -80,13 +80,12 @@ static void free_tables(struct dmda_log *log)
 	struct dmda_log_space *space = &log->space;
 
 	dmda_log_cleaner_destroy(log);
-	kvfree(log->journal.sectors[0]);
-	kvfree(log->journal.sectors[1]);
+	kvfree(log->journal.commit.sectors[0]);
+	kvfree(log->journal.commit.sectors[1]);
 	kvfree(log->checkpoint.pages);
 	kvfree(log->inplace.nr_writing);
 	kvfree(space->summary);
 	kvfree(space->readers);
-	kvfree(space->is_being_freed);
 	kvfree(space->segments_memory);
 	kvfree(space->opened_memory);
 	for (int i = 0; i < DMDA_NR_TABLES; i++)
@@ -101,23 +100,21 @@ static bool allocate_space(struct dmda_log *log)
 
 	space->summary = kvcalloc(super->summary_pages, sizeof(*space->summary), GFP_KERNEL);
 	space->readers = kvcalloc(nr_segments, sizeof(*space->readers), GFP_KERNEL);
-	space->is_being_freed = kvcalloc(BITS_TO_LONGS(nr_segments), sizeof(long), GFP_KERNEL);
 	space->segments_memory = kvzalloc(dmda_segments_bytes(super), GFP_KERNEL);
 	space->opened_memory = kvzalloc(dmda_opened_bytes(super), GFP_KERNEL);
-	return space->summary && space->readers && space->is_being_freed &&
-		space->segments_memory && space->opened_memory;
+	return space->summary && space->readers && space->segments_memory && space->opened_memory;
 }
 
 /* What depends on the size of the device */
 static bool allocate_tables(struct dmda_log *log)
 {
 	const struct dmda_super *super = &log->super;
-	struct dmda_log_journal *journal = &log->journal;
-	size_t batch_bytes = journal->batch_sectors * sizeof(struct dmda_journal_sector);
+	struct dmda_commit *commit = &log->journal.commit;
+	size_t batch_bytes = commit->batch_sectors * sizeof(struct dmda_journal_sector);
 	bool is_complete = true;
 
-	journal->sectors[0] = kvzalloc(batch_bytes, GFP_KERNEL);
-	journal->sectors[1] = kvzalloc(batch_bytes, GFP_KERNEL);
+	commit->sectors[0] = kvzalloc(batch_bytes, GFP_KERNEL);
+	commit->sectors[1] = kvzalloc(batch_bytes, GFP_KERNEL);
 	log->checkpoint.pages = kvzalloc(dmda_root_nr_pages(super) * DMDA_BLOCK_BYTES, GFP_KERNEL);
 	log->inplace.nr_writing = kvcalloc(dmda_super_nr_segments(super), sizeof(u32), GFP_KERNEL);
 	for (int i = 0; i < DMDA_NR_TABLES; i++) {
@@ -126,7 +123,7 @@ static bool allocate_tables(struct dmda_log *log)
 		log->tables.slots_memory[i] = kvzalloc(bytes, GFP_KERNEL);
 		is_complete = is_complete && log->tables.slots_memory[i];
 	}
-	return allocate_space(log) && is_complete && journal->sectors[0] && journal->sectors[1] &&
+	return allocate_space(log) && is_complete && commit->sectors[0] && commit->sectors[1] &&
 		log->checkpoint.pages && log->inplace.nr_writing;
 }
 
@@ -140,10 +137,23 @@ static void init_tables(struct dmda_log *log)
 		dmda_slots_init(&log->tables.slots[i], dmda_super_nr_pages(&log->super, i),
 				log->tables.slots_memory[i]);
 	dmda_writer_init(&space->writer, &log->super);
-	for (u32 i = 0; i < DMDA_MAX_OPEN; i++)
-		space->open[i].seg = SEG_NONE;
+	dmda_close_init(&space->closing, &space->opened);
 	log->journal.change = (struct dmda_change){
-		.super = &log->super, .segments = &space->segments, .batch = &log->journal.batch,
+		.super = &log->super, .segments = &space->segments,
+		.batch = &log->journal.commit.batch,
+	};
+	space->freeing.segments = &space->segments;
+	space->freeing.commit = &log->journal.commit;
+	log->journal.commit.super = &log->super;
+	log->journal.commit.root = &log->checkpoint.root;
+	log->journal.commit.change = &log->journal.change;
+	log->checkpoint.order = (struct dmda_checkpoint){
+		.tables = {
+			.super = &log->super, .slots = log->tables.slots,
+			.segments = &space->segments, .opened = &space->opened,
+		},
+		.batch = &log->journal.commit.batch,
+		.root = &log->checkpoint.root,
 	};
 }
 
@@ -282,7 +292,7 @@ static int create(struct dmda *dmda)
 		goto err_bios;
 	ti->error = "There is not enough memory for log mode.";
 	ret = -ENOMEM;
-	log->journal.batch_sectors = dmda_journal_batch_sectors(&log->super);
+	log->journal.commit.batch_sectors = dmda_journal_batch_sectors(&log->super);
 	log->cache.max_pages = max_t(u64, (u64)dmda->config.map_cache_mb << (20 - DMDA_PAGE_SHIFT),
 				     MIN_MAP_PAGES);
 	log->inplace.is_possible = dmda_whole_bytes(log->bdev) >= DMDA_BLOCK_BYTES;

@@ -7,6 +7,7 @@
 
 #include <linux/bio.h>
 
+#include "../core/order.h"
 #include "../core/units.h"
 
 struct dmda_log;
@@ -35,6 +36,13 @@ void dmda_log_begin_read(struct dmda_log *log, struct dmda_log_group *group, dpn
  * dmda_log_end_bio() - a bio has ended: gives it back, and tells its group, its bi_private
  */
 void dmda_log_end_bio(struct bio *bio);
+
+/* What the block layer calls an order. */
+static inline blk_opf_t dmda_log_opf(u32 order)
+{
+	return (order & DMDA_ORDER_FLUSH ? REQ_PREFLUSH : 0) |
+		(order & DMDA_ORDER_FUA ? REQ_FUA : 0);
+}
 
 /**
  * dmda_log_write() - write pages and wait for them

@@ -92,17 +92,6 @@ void dmda_log_send_to(struct dmda_log *log, struct bio *bio, dpn_t dpn)
 	bio->bi_iter.bi_sector = dmda_log_sector(log, dpn);
 }
 
-static bool all_is_durable_locked(const struct dmda_log *log)
-{
-	const struct dmda_log_journal *journal = &log->journal;
-	u64 next_seq = journal->has_batch ? journal->batch.next_seq : journal->next_place.seq;
-
-	lockdep_assert_held(&log->lock);
-
-	return journal->durable_seq + 1 == next_seq &&
-		journal->durable_overwrites == journal->nr_overwrites;
-}
-
 static int map_flush(struct dmda_log *log, struct bio *bio)
 {
 	struct dmda_log_io *io = dmda_log_io_of(bio);
@@ -114,7 +103,7 @@ static int map_flush(struct dmda_log *log, struct bio *bio)
 	spin_lock_irqsave(&log->lock, flags);
 	if (log->state == DMDA_LOG_FAILED)
 		ret = DM_MAPIO_KILL;
-	else if (log->state != DMDA_LOG_WRITE || all_is_durable_locked(log))
+	else if (log->state != DMDA_LOG_WRITE || dmda_commit_is_idle(&log->journal.commit))
 		is_done = true;
 	else
 		dmda_log_commit_for_locked(log, io);

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The journal at work. Two batches take turns: one is filled while the other is being
- * written. What waits for a commit when one begins shares it. What nobody waits for is
- * committed a second after the first of it.
- *
- * A batch is begun only when the ring has room for all of it. So what is in a batch can
- * always be written, and a checkpoint, which makes room, needs nothing but that.
+ * The journal at work: the steps that core/commit.h asks for, done. What waits for a commit when
+ * one begins shares it. What nobody waits for is committed a second after the first of it.
  */
 #include "disk.h"
 #include "log.h"
@@ -17,124 +13,92 @@
 
 void dmda_log_begin_batch_locked(struct dmda_log *log)
 {
-	struct dmda_log_journal *journal = &log->journal;
-	u32 room = dmda_journal_room(&log->super, &log->checkpoint.root.journal,
-				     &journal->next_place);
-
 	lockdep_assert_held(&log->lock);
 
-	if (journal->has_batch || log->state == DMDA_LOG_FAILED)
+	if (log->journal.commit.has_batch || log->state == DMDA_LOG_FAILED)
 		return;
-	if (room < log->super.journal_sectors / 2 && log->state == DMDA_LOG_WRITE)
+	if (dmda_commit_needs_root(&log->journal.commit) && log->state == DMDA_LOG_WRITE)
 		dmda_log_kick(log, &log->checkpoint.work);
-	if (room < journal->batch_sectors)
-		return;
-	journal->sectors_index ^= 1;
-	dmda_journal_begin(&journal->batch, &log->super, journal->sectors[journal->sectors_index],
-			   journal->batch_sectors, &journal->next_place);
-	journal->has_batch = true;
+	dmda_commit_begin_batch(&log->journal.commit);
 }
 
 bool dmda_log_has_room_locked(struct dmda_log *log, u32 nr_records)
 {
 	lockdep_assert_held(&log->lock);
 
-	if (!log->journal.has_batch)
+	if (!log->journal.commit.has_batch)
 		return false;
-	if (dmda_journal_has_room(&log->journal.batch, nr_records))
+	if (dmda_journal_has_room(&log->journal.commit.batch, nr_records))
 		return true;
 	dmda_log_kick(log, &log->journal.work);
 	return false;
 }
 
-/**
- * struct sealed - a batch that is to be written
- * @sectors: its memory
- * @nr: its sectors; 0: there is nothing to be written
- * @first: number of the first
- * @seq: its last operation
- * @overwrites: writes in place that were done before
- * @why: it cannot be right, and must not be written; or NULL
- */
-struct sealed {
-	struct dmda_journal_sector *sectors;
-	u32 nr;
-	u64 first;
-	u64 seq;
-	u64 overwrites;
-	const char *why;
-};
-
-/* Takes the batch away, with those who wait for it. */
-static void seal_batch(struct dmda_log *log, struct sealed *sealed, struct list_head *ios)
+/* Takes the batch away, with those who wait for it. Return: whether it may be written. */
+static bool begin_commit(struct dmda_log *log, struct list_head *ios)
 {
-	struct dmda_log_journal *journal = &log->journal;
+	struct dmda_commit *commit = &log->journal.commit;
+	bool may_write;
 
-	sealed->nr = 0;
 	spin_lock_irq(&log->lock);
-	list_splice_init(&journal->committing, ios);
-	sealed->why = journal->change.why;
-	sealed->overwrites = journal->nr_overwrites;
-	if (journal->has_batch && log->state != DMDA_LOG_FAILED && !sealed->why) {
-		sealed->sectors = journal->batch.sectors;
-		sealed->first = journal->batch.first.sector;
-		sealed->nr = dmda_journal_seal(&journal->batch, &log->super, &journal->next_place);
-		sealed->seq = journal->next_place.seq - 1;
-	}
-	if (sealed->nr) {
+	list_splice_init(&log->journal.committing, ios);
+	may_write = log->state != DMDA_LOG_FAILED;
+	if (may_write)
+		dmda_commit_begin(commit);
+	if (may_write && commit->nr) {
 		log->counters.nr_commits++;
-		journal->has_batch = false;
 		dmda_log_begin_batch_locked(log);
 	}
 	spin_unlock_irq(&log->lock);
+	return may_write;
 }
 
-/* Writes in place have no records: there may be nothing to be written, but to be flushed. */
-static int flush_overwrites(struct dmda_log *log, const struct sealed *sealed)
+static int write_batch(struct dmda_log *log)
 {
-	int ret;
+	const struct dmda_commit *commit = &log->journal.commit;
+	int ret = dmda_log_write_sectors(log, dmda_journal_sector_at(&log->super, commit->first),
+					 commit->sealed, commit->nr, dmda_log_opf(commit->order));
 
-	if (log->journal.durable_overwrites == sealed->overwrites)
-		return 0;
-	ret = dmda_log_flush(log);
-	if (ret) {
+	trace_dmda_log_commit(log->dmda->self_dev, commit->first, commit->nr, commit->sealed_seq,
+			      ret);
+	if (ret)
+		dmda_log_fail(log, "writing the journal", "the device reports an error");
+	return ret;
+}
+
+static int flush_overwrites(struct dmda_log *log)
+{
+	int ret = dmda_log_flush(log);
+
+	if (ret)
 		dmda_log_fail(log, "flushing data", "the device reports an error");
-		return ret;
-	}
+	return ret;
+}
+
+static void did_step(struct dmda_log *log, int error)
+{
+	struct dmda_commit *commit = &log->journal.commit;
+
 	spin_lock_irq(&log->lock);
-	log->journal.durable_overwrites = sealed->overwrites;
+	dmda_commit_did(commit, error);
+	if (!error && commit->nr && log->space.segments.nr_empty && log->state == DMDA_LOG_WRITE)
+		dmda_log_kick(log, &log->space.work);
 	spin_unlock_irq(&log->lock);
-	return 0;
 }
 
 static int commit_once(struct dmda_log *log, struct list_head *ios)
 {
-	struct sealed sealed;
-	int ret;
+	const struct dmda_commit *commit = &log->journal.commit;
+	enum dmda_commit_step step;
 
-	seal_batch(log, &sealed, ios);
-	if (unlikely(sealed.why)) {
-		dmda_log_fail(log, "changing the map", sealed.why);
+	if (!begin_commit(log, ios))
 		return -EIO;
-	}
-	if (!sealed.nr)
-		return READ_ONCE(log->state) == DMDA_LOG_FAILED ? -EIO :
-								  flush_overwrites(log, &sealed);
-	/* The data that the records name is written; the flush makes it durable first. */
-	ret = dmda_log_write_sectors(log, dmda_journal_sector_at(&log->super, sealed.first),
-				     sealed.sectors, sealed.nr, REQ_PREFLUSH | REQ_FUA);
-	trace_dmda_log_commit(log->dmda->self_dev, sealed.first, sealed.nr, sealed.seq, ret);
-	if (ret) {
-		dmda_log_fail(log, "writing the journal", "the device reports an error");
-		return ret;
-	}
-	spin_lock_irq(&log->lock);
-	log->journal.durable_seq = sealed.seq;
-	log->journal.durable_overwrites = sealed.overwrites;
-	if (log->space.segments.nr_empty && log->state == DMDA_LOG_WRITE)
-		dmda_log_kick(log, &log->space.work);
-	spin_unlock_irq(&log->lock);
-	return 0;
+	if (unlikely(commit->why))
+		dmda_log_fail(log, "changing the map", commit->why);
+	while ((step = dmda_commit_next(commit)) < DMDA_COMMIT_DONE)
+		did_step(log, step == DMDA_COMMIT_WRITE ? write_batch(log) :
+							  flush_overwrites(log));
+	return step == DMDA_COMMIT_DONE ? 0 : -EIO;
 }
 
 int dmda_log_commit(struct dmda_log *log)
@@ -175,7 +139,7 @@ int dmda_log_make_room(struct dmda_log *log)
 	if (ret)
 		return ret;
 	spin_lock_irq(&log->lock);
-	is_full = !log->journal.has_batch;
+	is_full = !log->journal.commit.has_batch;
 	spin_unlock_irq(&log->lock);
 	/* The ring is full: only a root makes room there. */
 	return is_full ? dmda_log_checkpoint(log, false) : 0;
@@ -215,7 +179,8 @@ bool dmda_log_map_run_locked(struct dmda_log *log,
 	for (u32 i = 0; i < DMDA_OP_MAP_PAGES; i++)
 		map[i] = pages[i] ? &pages[i]->map : NULL;
 	first->seq = dmda_change_map(&log->journal.change, map, first->lpn, dpn, nr_pages);
-	dmda_opened_put(&log->space.opened, dpn, first, nr_pages, log->journal.batch.first.sector);
+	dmda_opened_put(&log->space.opened, dpn, first, nr_pages,
+			log->journal.commit.batch.first.sector);
 	return true;
 }
 

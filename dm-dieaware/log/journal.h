@@ -11,6 +11,7 @@
 #include <linux/workqueue.h>
 
 #include "../core/change.h"
+#include "../core/commit.h"
 #include "../core/summary.h"
 
 struct dmda_log;
@@ -20,17 +21,8 @@ struct dmda_log_page;
 /**
  * struct dmda_log_journal - operations that are done in memory, on their way to the device
  * @commit_lock: held as long as a commit takes
- * @change: way in which operations change map and segments, and are put to @batch
- * @batch: the batch that is being filled
- * @has_batch: whether @batch may be filled; if not, the ring has no room before the next root
- * @next_place: place of the next batch if there is none
- * @sectors: memory of two batches, which take turns
- * @sectors_index: index in @sectors of the one that @batch has
- * @batch_sectors: size of a batch; constant
- * @durable_seq: last operation that is durable; all before it are
- * @nr_overwrites: number of writes in place that were done; they have no records, and only have to
- *	be flushed
- * @durable_overwrites: so many of @nr_overwrites are durable
+ * @change: way in which operations change map and segments, and are put to a batch
+ * @commit: batches of the journal, and the commit that is under way
  * @committing: flushes and FUA writes that wait for a commit
  * @work: worker that commits
  * @late_work: worker that commits what nobody has asked for
@@ -38,15 +30,7 @@ struct dmda_log_page;
 struct dmda_log_journal {
 	struct mutex commit_lock; /* of a commit */
 	struct dmda_change change;
-	struct dmda_journal_batch batch;
-	bool has_batch;
-	struct dmda_journal_place next_place;
-	struct dmda_journal_sector *sectors[2];
-	u32 sectors_index;
-	u32 batch_sectors;
-	u64 durable_seq;
-	u64 nr_overwrites;
-	u64 durable_overwrites;
+	struct dmda_commit commit;
 	struct list_head committing;
 	struct work_struct work;
 	struct delayed_work late_work;

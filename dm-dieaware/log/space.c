@@ -20,16 +20,13 @@
 static void retire_locked(struct dmda_log *log, enum dmda_stream stream)
 {
 	seg_t seg = log->space.writer.open[stream].seg;
-	struct dmda_log_open *open;
 
 	lockdep_assert_held(&log->lock);
 
 	if (seg == SEG_NONE)
 		return;
-	open = &log->space.open[log->space.segments.segment[from_seg(seg)].open];
-	open->is_retired = true;
 	dmda_writer_open(&log->space.writer, stream, SEG_NONE, 0);
-	if (!open->nr_writing)
+	if (dmda_close_retire(&log->space.closing, log->space.segments.segment[from_seg(seg)].open))
 		dmda_log_kick(log, &log->space.work);
 }
 
@@ -47,7 +44,7 @@ static bool may_open_locked(struct dmda_log *log, enum dmda_stream stream)
 			dmda_log_kick(log, &log->space.work);
 		return false;
 	}
-	return log->space.open[next].seg == SEG_NONE && dmda_log_has_room_locked(log, 1);
+	return log->space.closing.open[next].seg == SEG_NONE && dmda_log_has_room_locked(log, 1);
 }
 
 static bool open_segment_locked(struct dmda_log *log, enum dmda_stream stream)
@@ -64,9 +61,10 @@ static bool open_segment_locked(struct dmda_log *log, enum dmda_stream stream)
 	trace_dmda_log_segment(log->dmda->self_dev, record.seg, record.kind);
 	dmda_log_segment_is_new(log, record.seg);
 	seq = dmda_change_segment(&log->journal.change, &record);
-	dmda_opened_begin(&log->space.opened, open, seq, log->journal.batch.first.sector);
+	dmda_opened_begin(&log->space.opened, open, seq,
+			  log->journal.commit.batch.first.sector);
 	dmda_writer_open(&log->space.writer, stream, record.seg, 0);
-	log->space.open[open] = (struct dmda_log_open){ .seg = record.seg };
+	dmda_close_opened(&log->space.closing, open, record.seg, 0);
 	return true;
 }
 
@@ -78,7 +76,7 @@ static bool has_holes_locked(const struct dmda_log *log, enum dmda_stream stream
 
 	lockdep_assert_held(&log->lock);
 
-	return segment->nr_valid + log->space.open[segment->open].nr_writing <
+	return segment->nr_valid + log->space.closing.open[segment->open].nr_writing <
 		log->space.writer.open[stream].next_page;
 }
 
@@ -103,7 +101,7 @@ u32 dmda_log_take_locked(struct dmda_log *log, enum dmda_stream stream, u32 nr_p
 	}
 	*open = log->space.segments.segment[from_seg(log->space.writer.open[stream].seg)].open;
 	nr = dmda_writer_take(&log->space.writer, stream, nr_pages, dpn);
-	log->space.open[*open].nr_writing += nr;
+	dmda_close_took(&log->space.closing, *open, nr);
 	if (stream == DMDA_STREAM_USER)
 		dmda_log_spend_credit_locked(log, nr);
 	return nr;
@@ -111,12 +109,9 @@ u32 dmda_log_take_locked(struct dmda_log *log, enum dmda_stream stream, u32 nr_p
 
 void dmda_log_placed_locked(struct dmda_log *log, u8 open, u32 nr_pages)
 {
-	struct dmda_log_open *segment = &log->space.open[open];
-
 	lockdep_assert_held(&log->lock);
 
-	segment->nr_writing -= nr_pages;
-	if (segment->is_retired && !segment->nr_writing)
+	if (dmda_close_placed(&log->space.closing, open, nr_pages))
 		dmda_log_kick(log, &log->space.work);
 }
 
@@ -128,53 +123,57 @@ void dmda_log_put_reader(struct dmda_log *log, seg_t seg)
 		dmda_log_kick(log, &log->space.work);
 }
 
-int dmda_log_close_segment(struct dmda_log *log, u8 open, seg_t seg, u64 mtime)
+static int write_summary(struct dmda_log *log)
 {
-	const struct dmda_record record = {
-		.kind = DMDA_RECORD_CLOSE, .seg = seg, .mtime = mtime,
-	};
-	int ret;
+	dpn_t dpn = dmda_close_copy(&log->space.closing, log->space.summary,
+				    READ_ONCE(log->checkpoint.root.epoch) + 1);
+	int ret = dmda_log_write(log, dpn, log->space.summary, log->super.summary_pages, 0);
 
-	/* Nobody writes to the open summary of a segment that is all mapped. */
-	memcpy(log->space.summary, dmda_opened_summary(&log->space.opened, open),
-	       log->super.summary_pages * sizeof(*log->space.summary));
-	dmda_summary_seal(log->space.summary, &log->super, seg, log->checkpoint.root.epoch + 1);
-	ret = dmda_log_write(log, dmda_summary_dpn(&log->super, seg), log->space.summary,
-			     log->super.summary_pages, 0);
-	if (ret) {
+	if (ret)
 		dmda_log_fail(log, "writing a summary", "the device reports an error");
-		return ret;
-	}
-	return dmda_log_change_segment(log, &record);
+	return ret;
 }
 
-static bool can_close(struct dmda_log *log, u8 open)
+static void did_close_step(struct dmda_log *log, int error)
 {
-	const struct dmda_log_open *segment = &log->space.open[open];
+	spin_lock_irq(&log->lock);
+	dmda_close_did(&log->space.closing, error);
+	spin_unlock_irq(&log->lock);
+}
+
+static bool begin_close(struct dmda_log *log, u8 open)
+{
 	bool can;
 
 	spin_lock_irq(&log->lock);
-	can = log->state == DMDA_LOG_WRITE && segment->seg != SEG_NONE && segment->is_retired &&
-		!segment->nr_writing;
+	can = dmda_close_begin(&log->space.closing, open);
 	spin_unlock_irq(&log->lock);
 	return can;
+}
+
+int dmda_log_close_segment(struct dmda_log *log, u8 open)
+{
+	struct dmda_closing *closing = &log->space.closing;
+	enum dmda_close_step step;
+
+	if (!begin_close(log, open))
+		return -EAGAIN;
+	while ((step = dmda_close_next(closing)) < DMDA_CLOSE_DONE)
+		did_close_step(log, step == DMDA_CLOSE_SUMMARY ? write_summary(log) :
+			       dmda_log_change_segment(log, &closing->record));
+	return step == DMDA_CLOSE_DONE ? 0 : -EIO;
 }
 
 static u32 close_segments(struct dmda_log *log)
 {
 	u32 nr = 0;
 
-	for (u8 open = 0; open < DMDA_MAX_OPEN; open++) {
-		struct dmda_log_open *segment = &log->space.open[open];
+	for (u8 open = 0; open < DMDA_MAX_OPEN && READ_ONCE(log->state) == DMDA_LOG_WRITE; open++) {
+		int ret = dmda_log_close_segment(log, open);
 
-		if (!can_close(log, open))
-			continue;
-		if (dmda_log_close_segment(log, open, segment->seg, segment->mtime))
+		if (ret && ret != -EAGAIN)
 			break;
-		spin_lock_irq(&log->lock);
-		segment->seg = SEG_NONE;
-		spin_unlock_irq(&log->lock);
-		nr++;
+		nr += !ret;
 	}
 	return nr;
 }
@@ -190,13 +189,10 @@ static seg_t claim_empty(struct dmda_log *log, u32 *from)
 
 	spin_lock_irq(&log->lock);
 	do {
-		seg = dmda_segments_find_empty(&space->segments, log->journal.durable_seq, from);
-	} while (seg != SEG_NONE && (test_bit(from_seg(seg), space->is_being_freed) ||
-				     atomic_read(&space->readers[from_seg(seg)])));
-	if (seg != SEG_NONE) {
-		__set_bit(from_seg(seg), space->is_being_freed);
-		space->nr_being_freed++;
-	}
+		seg = dmda_free_find(&space->freeing, from);
+	} while (seg != SEG_NONE &&
+		 !dmda_free_claim(&space->freeing, seg,
+				  atomic_read(&space->readers[from_seg(seg)])));
 	spin_unlock_irq(&log->lock);
 	return seg;
 }
@@ -214,7 +210,7 @@ static bool needs_commit(struct dmda_log *log)
 	bool needs;
 
 	spin_lock_irq(&log->lock);
-	needs = log->space.segments.nr_empty > log->space.nr_being_freed &&
+	needs = log->space.segments.nr_empty > log->space.freeing.nr_claimed &&
 		log->space.segments.nr_free <= DMDA_LOG_LOW_SEGMENTS &&
 		log->state == DMDA_LOG_WRITE;
 	spin_unlock_irq(&log->lock);
@@ -224,12 +220,17 @@ static bool needs_commit(struct dmda_log *log)
 /* A segment that was claimed is free; or the device has failed. */
 static bool free_segment(struct dmda_log *log, seg_t seg)
 {
-	const struct dmda_record record = { .kind = DMDA_RECORD_FREE, .seg = seg };
-	bool is_free = !dmda_log_change_segment(log, &record);
+	struct dmda_freeing *freeing = &log->space.freeing;
+	struct dmda_record record;
+	bool is_free;
 
 	spin_lock_irq(&log->lock);
-	__clear_bit(from_seg(seg), log->space.is_being_freed);
-	log->space.nr_being_freed--;
+	is_free = dmda_free_record(freeing, seg, &record);
+	spin_unlock_irq(&log->lock);
+	is_free = is_free && !dmda_log_change_segment(log, &record);
+
+	spin_lock_irq(&log->lock);
+	dmda_free_end(freeing, seg);
 	spin_unlock_irq(&log->lock);
 	wake_up_all(&log->wait);
 	if (is_free)
@@ -279,6 +280,24 @@ void dmda_log_do_space(struct work_struct *work)
 	}
 }
 
+static bool begin_discard(struct dmda_log *log, seg_t seg)
+{
+	bool may;
+
+	spin_lock_irq(&log->lock);
+	may = dmda_free_discard(&log->space.freeing, seg);
+	spin_unlock_irq(&log->lock);
+	return may;
+}
+
+static void end_discards(struct dmda_log *log, const seg_t *seg, u32 nr)
+{
+	spin_lock_irq(&log->lock);
+	for (u32 i = 0; i < nr; i++)
+		dmda_free_discarded(&log->space.freeing, seg[i]);
+	spin_unlock_irq(&log->lock);
+}
+
 /*
  * What the segments had is gone for good: the device may forget it, too. If it does not, nothing
  * is lost.
@@ -289,9 +308,11 @@ static void discard_segments(struct dmda_log *log, const seg_t *seg, u32 nr)
 
 	dmda_log_group_begin(&group);
 	for (u32 i = 0; i < nr; i++) {
-		struct bio *bio = bio_alloc_bioset(log->bdev, 0, REQ_OP_DISCARD, GFP_NOIO,
-						   &log->own_bios);
+		struct bio *bio;
 
+		if (!begin_discard(log, seg[i]))
+			continue;
+		bio = bio_alloc_bioset(log->bdev, 0, REQ_OP_DISCARD, GFP_NOIO, &log->own_bios);
 		bio->bi_iter.bi_sector =
 			dmda_log_sector(log, dmda_super_segment_dpn(&log->super, seg[i]));
 		bio->bi_iter.bi_size = log->super.segment_pages * DMDA_BLOCK_BYTES;
@@ -301,6 +322,7 @@ static void discard_segments(struct dmda_log *log, const seg_t *seg, u32 nr)
 		submit_bio(bio);
 	}
 	dmda_log_group_end(&group);
+	end_discards(log, seg, nr);
 }
 
 static bool may_discard(const struct dmda_log *log)
@@ -334,7 +356,7 @@ static bool are_discarded(struct dmda_log *log, u32 kept)
 	bool are;
 
 	spin_lock_irq(&log->lock);
-	are = log->space.segments.nr_free > kept || !log->space.nr_being_freed;
+	are = log->space.segments.nr_free > kept || !log->space.freeing.nr_claimed;
 	spin_unlock_irq(&log->lock);
 	return are;
 }

@@ -9,6 +9,8 @@
 #include <linux/atomic.h>
 #include <linux/workqueue.h>
 
+#include "../core/close.h"
+#include "../core/free.h"
 #include "../core/opened.h"
 #include "../core/segments.h"
 #include "../core/summary.h"
@@ -17,31 +19,16 @@
 struct dmda_log;
 
 /**
- * struct dmda_log_open - a segment that is open
- * @seg: the segment, until it is closed; or SEG_NONE
- * @nr_writing: number of its pages that are being written and not mapped yet
- * @is_retired: whether nothing more is going to be written to it
- * @mtime: age of the newest data in it
- */
-struct dmda_log_open {
-	seg_t seg;
-	u32 nr_writing;
-	bool is_retired;
-	u64 mtime;
-};
-
-/**
  * struct dmda_log_space - segments, and where data goes next
  * @segments: segment table
  * @segments_memory: memory of @segments
  * @opened: open summaries
  * @opened_memory: memory of @opened
  * @writer: places that data gets next
- * @open: open segments by open summary
+ * @closing: segments that are open, and the one that is being closed
  * @readers: number of bios that read from a segment, by segment, which is not freed before they
  *	have ended; no lock
- * @is_being_freed: bitmap of the segments that a worker frees
- * @nr_being_freed: number of bits in @is_being_freed
+ * @freeing: segments that a worker frees
  * @summary: memory of a summary that is being written; the worker's own
  * @work: worker that closes and frees segments
  * @discard_work: worker that discards and frees segments
@@ -52,10 +39,9 @@ struct dmda_log_space {
 	struct dmda_opened opened;
 	void *opened_memory;
 	struct dmda_writer writer;
-	struct dmda_log_open open[DMDA_MAX_OPEN];
+	struct dmda_closing closing;
 	atomic_t *readers;
-	unsigned long *is_being_freed;
-	u32 nr_being_freed;
+	struct dmda_freeing freeing;
 	struct dmda_summary_block *summary;
 	struct work_struct work;
 	struct work_struct discard_work;
@@ -100,11 +86,12 @@ void dmda_log_wait_discards(struct dmda_log *log, u32 kept);
 void dmda_log_put_reader(struct dmda_log *log, seg_t seg);
 
 /**
- * dmda_log_close_segment() - write a segment's summary and close it
+ * dmda_log_close_segment() - write a segment's summary and close it, if that can be done now
+ * @open: its open summary
  *
  * Context: may sleep.
- * Return: 0 or a negative errno.
+ * Return: 0, -EAGAIN if it cannot be closed now, or another negative errno.
  */
-int dmda_log_close_segment(struct dmda_log *log, u8 open, seg_t seg, u64 mtime);
+int dmda_log_close_segment(struct dmda_log *log, u8 open);
 
 #endif /* DMDA_LOG_SPACE_H */

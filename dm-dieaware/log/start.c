@@ -43,24 +43,29 @@ static int shrink_map(struct dmda_log *log)
 /* Where the journal goes on, and what that means for what came before. */
 static void take_place(struct dmda_log *log, const struct dmda_start *start)
 {
-	log->journal.next_place = start->next;
-	log->journal.durable_seq = start->next.seq - 1;
+	dmda_commit_go_on(&log->journal.commit, &start->next);
 	log->checkpoint.pages_before = log->checkpoint.root.pages_written;
 }
 
-static void go_on_cleaning(struct dmda_log *log, const struct dmda_start *start)
+/* The segment is open as it was when the power failed. Return: its open summary. */
+static u8 take_open(struct dmda_log *log, const struct dmda_start *start)
 {
 	u8 open = log->space.segments.segment[from_seg(start->seg)].open;
 
-	log->space.open[open].seg = start->seg;
-	log->space.open[open].mtime = start->next.seq;
+	spin_lock_irq(&log->lock);
+	dmda_close_opened(&log->space.closing, open, start->seg, start->next.seq);
+	spin_unlock_irq(&log->lock);
+	return open;
 }
 
 static int close_segment(struct dmda_log *log, const struct dmda_start *start)
 {
-	u8 open = log->space.segments.segment[from_seg(start->seg)].open;
+	u8 open = take_open(log, start);
 
-	return dmda_log_close_segment(log, open, start->seg, start->next.seq);
+	spin_lock_irq(&log->lock);
+	dmda_close_retire(&log->space.closing, open);
+	spin_unlock_irq(&log->lock);
+	return dmda_log_close_segment(log, open);
 }
 
 static int do_step(struct dmda_log *log, struct dmda_start *start, enum dmda_start_step step)
@@ -81,7 +86,7 @@ static int do_step(struct dmda_log *log, struct dmda_start *start, enum dmda_sta
 		take_place(log, start);
 		return dmda_log_checkpoint(log, false);
 	case DMDA_START_RESUME:
-		go_on_cleaning(log, start);
+		take_open(log, start);
 		return 0;
 	case DMDA_START_CLOSE:
 		return close_segment(log, start);

@@ -35,7 +35,7 @@ static u64 nr_lpns_to_be_had(struct dmda_log *log)
 size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
 {
 	struct dmda_log *log = dmda->log;
-	const struct dmda_log_journal *journal = &log->journal;
+	const struct dmda_commit *commit = &log->journal.commit;
 	struct dmda_log_counters counters;
 	u64 nr_valid, nr_map_pages, used;
 	u32 nr_free, nr_empty;
@@ -47,8 +47,7 @@ size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
 	nr_free = log->space.segments.nr_free;
 	nr_empty = log->space.segments.nr_empty;
 	nr_map_pages = log->cache.nr_pages;
-	used = (journal->has_batch ? journal->batch.first.sector + journal->batch.nr_used :
-				     journal->next_place.sector) -
+	used = dmda_commit_place(commit).sector + (commit->has_batch ? commit->batch.nr_used : 0) -
 		log->checkpoint.root.journal.sector;
 	spin_unlock_irq(&log->lock);
 	DMEMIT("mode=log state=%s mapped_pages=%llu lpns=%llu segments=%u free_segments=%u",

@@ -52,21 +52,19 @@ static void page_is_written(struct bio *bio)
 		dmda_log_fail(log, "writing a table", "the device reports an error");
 	spin_lock_irqsave(&log->lock, flags);
 	if (!failed)
-		dmda_slots_written(&log->tables.slots[write->table], write->index, write->slot,
-				   write->seq);
+		dmda_writeback_done(&log->checkpoint.order.tables, &write->core);
 	if (write->page)
 		has_left = map_page_is_written_locked(log, write->page, failed);
 	spin_unlock_irqrestore(&log->lock, flags);
 	if (has_left)
 		dmda_log_page_free(log, write->page);
 	wake_up_all(&log->wait);
-	mempool_free(virt_to_page(write->buffer), &log->tables.buffers);
+	mempool_free(virt_to_page(write->core.copy), &log->tables.buffers);
 	mempool_free(write, &log->tables.writes);
 	dmda_log_group_put(&writes->group, failed);
 }
 
-static struct dmda_log_page_write *new_write(struct dmda_log_writes *writes,
-					     enum dmda_table table, u64 index)
+static struct dmda_log_page_write *new_write(struct dmda_log_writes *writes)
 {
 	struct dmda_log *log = writes->log;
 	struct dmda_log_page_write *write;
@@ -75,38 +73,24 @@ static struct dmda_log_page_write *new_write(struct dmda_log_writes *writes,
 	write = mempool_alloc(&log->tables.writes, GFP_NOIO);
 	write->writes = writes;
 	write->page = NULL;
-	write->buffer = page_address(mempool_alloc(&log->tables.buffers, GFP_NOIO));
-	write->table = table;
-	write->index = index;
+	write->core.copy = page_address(mempool_alloc(&log->tables.buffers, GFP_NOIO));
 	dmda_log_group_get(&writes->group);
 	return write;
 }
 
-static void submit_page(struct dmda_log_page_write *write)
+static void seal_and_submit(struct dmda_log_page_write *write)
 {
 	struct dmda_log *log = write->writes->log;
+	const struct dmda_tables *tables = &log->checkpoint.order.tables;
 	struct bio *bio = bio_alloc_bioset(log->bdev, 1, REQ_OP_WRITE | REQ_META, GFP_NOIO,
 					   &log->own_bios);
 
-	bio->bi_iter.bi_sector =
-		dmda_log_sector(log, dmda_super_slot(&log->super, write->table, write->index,
-						     write->slot));
+	dmda_writeback_seal(tables, &write->core, READ_ONCE(log->checkpoint.root.epoch) + 1);
+	bio->bi_iter.bi_sector = dmda_log_sector(log, dmda_writeback_dpn(tables, &write->core));
 	bio->bi_end_io = page_is_written;
 	bio->bi_private = write;
-	__bio_add_page(bio, virt_to_page(write->buffer), DMDA_BLOCK_BYTES, 0);
+	__bio_add_page(bio, virt_to_page(write->core.copy), DMDA_BLOCK_BYTES, 0);
 	submit_bio(bio);
-}
-
-static void seal_page(struct dmda_log_page_write *write, u32 nr_entries)
-{
-	struct dmda_log *log = write->writes->log;
-	struct dmda_block_id id = dmda_super_page_id(&log->super, write->table, write->index,
-						     write->slot, write->seq);
-
-	if (nr_entries)
-		id.nr_entries = nr_entries;
-	id.epoch = READ_ONCE(log->checkpoint.root.epoch) + 1;
-	dmda_block_seal(write->buffer, &id);
 }
 
 /* Only one write of a page at a time, and none while a root is on its way. */
@@ -120,7 +104,7 @@ static bool can_write_locked(const struct dmda_log *log, const struct dmda_log_p
 void dmda_log_write_map_page(struct dmda_log_writes *writes, struct dmda_log_page *page)
 {
 	struct dmda_log *log = writes->log;
-	struct dmda_log_page_write *write = new_write(writes, DMDA_TABLE_MAP, page->map.index);
+	struct dmda_log_page_write *write = new_write(writes);
 
 	write->page = page;
 	spin_lock_irq(&log->lock);
@@ -128,18 +112,14 @@ void dmda_log_write_map_page(struct dmda_log_writes *writes, struct dmda_log_pag
 	page->is_writing = true;
 	log->tables.nr_map_writes++;
 	log->counters.meta_pages++;
-	write->slot = dmda_slots_target(&log->tables.slots[DMDA_TABLE_MAP], page->map.index);
-	write->seq = page->map.seq;
-	memcpy(write->buffer, page->map.block, DMDA_BLOCK_BYTES);
-	page->map.dirty_sector = U64_MAX;
+	dmda_writeback_take_map(&log->checkpoint.order.tables, &write->core, &page->map);
 	spin_unlock_irq(&log->lock);
-	seal_page(write, 0);
-	submit_page(write);
+	seal_and_submit(write);
 }
 
-/* Pins pages of the map that know operations before a sector. Return: how many. */
-static u32 find_map_pages(struct dmda_log *log, u64 before, unsigned long *index,
-			  struct dmda_log_page **pages)
+/* Pins pages of the map that a checkpoint needs. Return: how many. */
+static u32 find_map_pages(struct dmda_log *log, const struct dmda_checkpoint *checkpoint,
+			  unsigned long *index, struct dmda_log_page **pages)
 {
 	struct dmda_log_page *page;
 	u32 nr = 0;
@@ -151,7 +131,7 @@ static u32 find_map_pages(struct dmda_log *log, u64 before, unsigned long *index
 			*index = ULONG_MAX;
 			break;
 		}
-		if (page->map.dirty_sector >= before)
+		if (!dmda_checkpoint_needs(checkpoint, page->map.dirty_sector))
 			continue;
 		page->nr_pins++;
 		pages[nr++] = page;
@@ -160,13 +140,13 @@ static u32 find_map_pages(struct dmda_log *log, u64 before, unsigned long *index
 	return nr;
 }
 
-static void write_map(struct dmda_log_writes *writes, u64 before)
+void dmda_log_write_map(struct dmda_log_writes *writes, const struct dmda_checkpoint *checkpoint)
 {
 	struct dmda_log_page *pages[LOOK_AT_ONCE];
 	unsigned long index = 0;
 
 	while (index != ULONG_MAX) {
-		u32 nr = find_map_pages(writes->log, before, &index, pages);
+		u32 nr = find_map_pages(writes->log, checkpoint, &index, pages);
 
 		for (u32 i = 0; i < nr; i++)
 			dmda_log_write_map_page(writes, pages[i]);
@@ -174,75 +154,18 @@ static void write_map(struct dmda_log_writes *writes, u64 before)
 	}
 }
 
-static void write_segments_page(struct dmda_log_writes *writes, u64 index)
+void dmda_log_write_page(struct dmda_log_writes *writes, enum dmda_table table, u64 index)
 {
 	struct dmda_log *log = writes->log;
-	struct dmda_log_page_write *write = new_write(writes, DMDA_TABLE_SEGMENTS, index);
-	struct dmda_segments_page *page = &log->space.segments.page[index];
-	u32 nr_entries;
+	struct dmda_log_page_write *write = new_write(writes);
 
+	write->core.table = table;
+	write->core.index = index;
 	spin_lock_irq(&log->lock);
-	write->slot = dmda_slots_target(&log->tables.slots[DMDA_TABLE_SEGMENTS], index);
-	write->seq = page->seq;
-	nr_entries = dmda_segments_encode(&log->space.segments, index, write->buffer);
-	page->dirty_sector = U64_MAX;
-	log->counters.meta_pages++;
+	dmda_writeback_take(&log->checkpoint.order.tables, &write->core,
+			    log->checkpoint.root.epoch + 1);
+	if (table != DMDA_TABLE_DIRECTORY)
+		log->counters.meta_pages++;
 	spin_unlock_irq(&log->lock);
-	seal_page(write, nr_entries);
-	submit_page(write);
-}
-
-static void write_opened_page(struct dmda_log_writes *writes, u64 index)
-{
-	struct dmda_log *log = writes->log;
-	struct dmda_log_page_write *write = new_write(writes, DMDA_TABLE_OPEN, index);
-	struct dmda_opened_page *page = &log->space.opened.page[index];
-
-	spin_lock_irq(&log->lock);
-	write->slot = dmda_slots_target(&log->tables.slots[DMDA_TABLE_OPEN], index);
-	write->seq = page->seq;
-	memcpy(write->buffer, &log->space.opened.block[index], DMDA_BLOCK_BYTES);
-	page->dirty_sector = U64_MAX;
-	log->counters.meta_pages++;
-	spin_unlock_irq(&log->lock);
-	seal_page(write, 0);
-	submit_page(write);
-}
-
-int dmda_log_write_tables(struct dmda_log *log, u64 before)
-{
-	struct dmda_log_writes writes;
-
-	dmda_log_writes_begin(&writes, log);
-	write_map(&writes, before);
-	for (u64 i = 0; i < log->tables.slots[DMDA_TABLE_SEGMENTS].nr_pages; i++) {
-		if (READ_ONCE(log->space.segments.page[i].dirty_sector) < before)
-			write_segments_page(&writes, i);
-	}
-	for (u64 i = 0; i < log->tables.slots[DMDA_TABLE_OPEN].nr_pages; i++) {
-		if (READ_ONCE(log->space.opened.page[i].dirty_sector) < before)
-			write_opened_page(&writes, i);
-	}
-	return dmda_log_writes_end(&writes);
-}
-
-int dmda_log_write_directory(struct dmda_log *log, u64 epoch)
-{
-	const struct dmda_slots *slots = &log->tables.slots[DMDA_TABLE_DIRECTORY];
-	struct dmda_log_writes writes;
-
-	dmda_log_writes_begin(&writes, log);
-	for (u64 i = 0; i < slots->nr_pages; i++) {
-		struct dmda_log_page_write *write;
-
-		if (!dmda_slots_changed(&log->tables.slots[DMDA_TABLE_MAP], i))
-			continue;
-		write = new_write(&writes, DMDA_TABLE_DIRECTORY, i);
-		write->slot = dmda_slots_target(slots, i);
-		write->seq = epoch;
-		dmda_directory_encode(&log->super, &log->tables.slots[DMDA_TABLE_MAP], i,
-				      write->slot, epoch, write->buffer);
-		submit_page(write);
-	}
-	return dmda_log_writes_end(&writes);
+	seal_and_submit(write);
 }

@@ -8,11 +8,10 @@
 
 #include <linux/mempool.h>
 
-#include "../core/block.h"
-#include "../core/slots.h"
-#include "../core/super.h"
+#include "../core/writeback.h"
 #include "group.h"
 
+struct dmda_checkpoint;
 struct dmda_log;
 struct dmda_log_page;
 
@@ -46,20 +45,12 @@ struct dmda_log_writes {
  * struct dmda_log_page_write - a page on its way
  * @writes: writes to which it belongs
  * @page: page of the map that it is a copy of; or NULL
- * @buffer: the copy
- * @table: its table
- * @index: its index in @table
- * @slot: slot to which it is written
- * @seq: newest operation that the copy knows
+ * @core: the copy, and where it goes
  */
 struct dmda_log_page_write {
 	struct dmda_log_writes *writes;
 	struct dmda_log_page *page;
-	void *buffer;
-	enum dmda_table table;
-	u64 index;
-	u32 slot;
-	u64 seq;
+	struct dmda_writeback core;
 };
 
 /* Write pages: begin, any number of pages, end. */
@@ -80,21 +71,17 @@ void dmda_log_write_map_page(struct dmda_log_writes *writes, struct dmda_log_pag
 int dmda_log_writes_end(struct dmda_log_writes *writes);
 
 /**
- * dmda_log_write_tables() - write pages of the map, of the segment table and of open summaries
- * @before: sector of the journal: pages that know operations before it are written
+ * dmda_log_write_map() - write the pages of the map that a checkpoint needs
  *
  * Context: may sleep.
- * Return: 0 or a negative errno.
  */
-int dmda_log_write_tables(struct dmda_log *log, u64 before);
+void dmda_log_write_map(struct dmda_log_writes *writes, const struct dmda_checkpoint *checkpoint);
 
 /**
- * dmda_log_write_directory() - write the pages of the directory that have changed
- * @epoch: epoch of the root that is going to name them
+ * dmda_log_write_page() - write a page of another table
  *
- * Context: may sleep; no slot of the map changes meanwhile.
- * Return: 0 or a negative errno.
+ * Context: may sleep.
  */
-int dmda_log_write_directory(struct dmda_log *log, u64 epoch);
+void dmda_log_write_page(struct dmda_log_writes *writes, enum dmda_table table, u64 index);
 
 #endif /* DMDA_LOG_TABLES_H */

@@ -240,7 +240,7 @@ static bool apply_write_locked(struct dmda_log *log, struct dmda_log_io *io)
 	lockdep_assert_held(&log->lock);
 
 	if (io->is_in_place) {
-		log->journal.nr_overwrites++;
+		log->journal.commit.nr_overwrites++;
 		dmda_log_commit_late(log);
 		give_up_write_locked(log, io);
 		return true;
@@ -248,7 +248,7 @@ static bool apply_write_locked(struct dmda_log *log, struct dmda_log_io *io)
 	if (!dmda_log_map_run_locked(log, io->pages, &first, io->dpn, nr))
 		return false;
 	dmda_log_commit_late(log);
-	log->space.open[io->open].mtime = first.seq;
+	log->space.closing.open[io->open].mtime = first.seq;
 	dmda_log_emptied_locked(log, nr_empty);
 	dmda_log_placed_locked(log, io->open, nr);
 	dmda_log_let_go_locked(log, io);

@@ -60,7 +60,10 @@ static int do_step(struct trial *trial, enum dmda_start_step step)
 		take_first_checkpoint(volume);
 		return 0;
 	case DMDA_START_CLOSE:
-		close_segment(volume, volume->start.seg, volume->start.next.seq);
+		close_left_open(volume);
+		return 0;
+	case DMDA_START_RESUME:
+		take_open(volume);
 		return 0;
 	default:
 		return do_read_step(volume, trial->image, step);
@@ -182,7 +185,7 @@ static void the_steps_come_in_their_order(struct kunit *test)
 	struct trial *trial = new_trial(test, 5);
 	struct volume *volume = trial->volume;
 	const struct done *done = trial->done;
-	u64 end = volume->batch.first.sector;
+	u64 end = volume->commit.batch.first.sector;
 
 	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
 	KUNIT_EXPECT_EQ(test, dmda_start_next(&volume->start), DMDA_START_DONE);
@@ -415,7 +418,7 @@ static void a_start_that_is_left_at_any_step_can_be_begun_again(struct kunit *te
 {
 	struct trial *trial = new_trial(test, 5);
 	struct dmda_start *start = &trial->volume->start;
-	u64 end = trial->volume->batch.first.sector;
+	u64 end = trial->volume->commit.batch.first.sector;
 	u32 nr_steps;
 
 	run(trial, DMDA_START_WRITE, NEVER);
@@ -453,7 +456,7 @@ static void damage_in_the_journal_is_no_end_of_it(struct kunit *test)
 {
 	struct trial *trial = new_trial(test, 5);
 	struct volume *volume = trial->volume;
-	u64 end = volume->batch.first.sector;
+	u64 end = volume->commit.batch.first.sector;
 
 	sector_of_journal(volume, end - 2)[100] ^= 1;
 	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_WRITE, NEVER),
@@ -507,8 +510,8 @@ static struct trial *trial_with_record(struct kunit *test, const struct dmda_rec
 	struct trial *trial = new_trial(test, 5);
 	struct volume *volume = trial->volume;
 
-	dmda_journal_put(&volume->batch, record);
-	dmda_journal_end_op(&volume->batch);
+	dmda_journal_put(&volume->commit.batch, record);
+	dmda_journal_end_op(&volume->commit.batch);
 	commit(volume);
 	lose_power(trial);
 	return trial;
@@ -545,16 +548,18 @@ static void a_journal_longer_than_one_read_is_replayed(struct kunit *test)
 	struct volume *volume = trial->volume;
 
 	for (u32 i = 0; i < 2; i++) {
-		u64 nr_sectors = volume->batch.first.sector - volume->root.journal.sector;
+		u64 end = dmda_commit_place(&volume->commit).sector;
+		u64 nr_sectors = end - volume->root.journal.sector;
 
 		KUNIT_EXPECT_GT(test, nr_sectors, (u64)DMDA_START_SECTORS);
 		KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_READ_ONLY, NEVER));
-		KUNIT_EXPECT_EQ(test, volume->start.end.sector, volume->batch.first.sector);
+		KUNIT_EXPECT_EQ(test, volume->start.end.sector, end);
 		KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_MAP), (u32)nr_sectors);
 		restore(trial);
 		KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
 		KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_SHRINK), (u32)nr_sectors);
-		while (dmda_journal_sector_at(&volume->super, volume->batch.first.sector) < 900)
+		while (dmda_journal_sector_at(&volume->super,
+					      volume->commit.batch.first.sector) < 900)
 			put_data(volume, DMDA_STREAM_USER, 0, 1);
 		take_checkpoint(volume);
 		for (u32 j = 0; j < 400; j++)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A small device in log mode without a kernel: the core, a disk that forgets what was not
- * flushed, and the order of I/O that log mode promises. It is started by core/start.h, as the
- * target is; commits, checkpoints, closing and freeing are done here in the order of log/.
+ * A small device in log mode without a kernel: the core, and a disk that forgets what was not
+ * flushed. It is started by core/start.h, commits by core/commit.h, takes checkpoints by
+ * core/checkpoint.h, closes segments by core/close.h and frees them by core/free.h, as the target
+ * is and does.
  *
  * The disk keeps metadata as bytes and of each data page a tag. What is written is
  * pending until a flush. At every write volume.cut is called, which may look at what
@@ -24,6 +25,11 @@
 #include "../core/summary.c"
 #include "../core/opened.c"
 #include "../core/writer.c"
+#include "../core/close.c"
+#include "../core/commit.c"
+#include "../core/free.c"
+#include "../core/writeback.c"
+#include "../core/checkpoint.c"
 #include "../core/start.c"
 #include "../core/victim.c"
 
@@ -94,25 +100,29 @@ struct pending {
  * @slots: slots of the tables' pages, by table
  * @slots_memory: memory of @slots
  * @writer: open segments
- * @batch: journal batch that is being filled
- * @sectors: memory of @batch
+ * @commit: batches of the journal
+ * @sectors: memory of two batches
+ * @closing: segments that are open
+ * @freeing: segments that are being freed
  * @change: all that operations change
  * @root: last durable root
+ * @checkpoint: checkpoint that is being taken
+ * @is_taking: whether @checkpoint is under way
  * @start: start of the device
  * @has_map: whether all pages of the map were read
  * @journal_from: journal sector at which a start after a crash begins to read
- * @durable_seq: last operation that is durable
+ * @durable_seq: last operation that a start after a crash has to know
  * @first_seq: first operation since the last start
  * @mirror: a copy of @stable that is kept up to date, or NULL
- * @is_moving: whether data was written that is not mapped yet
- * @closing: full segment that is closed as soon as its data is mapped, or SEG_NONE
  * @is_starting: whether what is in the journal does not count before the next root
  * @is_dead: whether the power has failed, so that writes have no effect any more
  * @scratch: a page that is being put together
  * @summary: a summary that is being written
  * @nr_cuts: number of calls of @cut
  * @cut: called at each write, or NULL
- * @flushed: called at each flush that the device asks for, or NULL
+ * @discarded: called for each segment that is discarded, or NULL
+ * @flushed: called at each flush that the device asks for, and when a write with FUA has ended, or
+ *	NULL
  * @data: data for @cut and @flushed
  */
 struct volume {
@@ -133,10 +143,14 @@ struct volume {
 	struct dmda_slots slots[DMDA_NR_TABLES];
 	void *slots_memory[DMDA_NR_TABLES];
 	struct dmda_writer writer;
-	struct dmda_journal_batch batch;
-	struct dmda_journal_sector sectors[BATCH_SECTORS];
+	struct dmda_commit commit;
+	struct dmda_journal_sector sectors[2][BATCH_SECTORS];
+	struct dmda_closing closing;
+	struct dmda_freeing freeing;
 	struct dmda_change change;
 	struct dmda_root root;
+	struct dmda_checkpoint checkpoint;
+	bool is_taking;
 	struct dmda_start start;
 	bool has_map;
 	u64 journal_from;
@@ -144,14 +158,13 @@ struct volume {
 	u64 first_seq;
 
 	struct image *mirror;
-	bool is_moving;
-	seg_t closing;
 	bool is_starting;
 	bool is_dead;
 	struct page_bytes scratch;
 	struct dmda_summary_block summary[SUMMARY_PAGES] __aligned(8);
 	u32 nr_cuts;
 	void (*cut)(struct volume *volume);
+	void (*discarded)(struct volume *volume, seg_t seg);
 	void (*flushed)(struct volume *volume);
 	void *data;
 };
@@ -237,6 +250,33 @@ static inline void disk_flush(struct volume *volume)
 		volume->flushed(volume);
 }
 
+/* Writes from the first of them on were done with FUA: they alone are durable. */
+static inline void disk_fua(struct volume *volume, u32 first)
+{
+	for (u32 i = first; !volume->is_dead && i < volume->nr_pending; i++) {
+		put_pending(&volume->super, volume->stable, &volume->pending[i], ~0U);
+		if (volume->mirror)
+			put_pending(&volume->super, volume->mirror, &volume->pending[i], ~0U);
+	}
+	volume->nr_pending = first;
+	if (volume->flushed && !volume->is_dead)
+		volume->flushed(volume);
+}
+
+/* Return: where writes of that order begin, for end_order() */
+static inline u32 begin_order(struct volume *volume, u32 order)
+{
+	if (order & DMDA_ORDER_FLUSH)
+		disk_flush(volume);
+	return volume->nr_pending;
+}
+
+static inline void end_order(struct volume *volume, u32 order, u32 first)
+{
+	if (order & DMDA_ORDER_FUA)
+		disk_fua(volume, first);
+}
+
 static inline struct pending *begin_write(struct volume *volume, u64 dpn)
 {
 	struct pending *pending;
@@ -290,73 +330,78 @@ static inline void disk_write_sector(struct volume *volume,
 	end_write(volume, pending);
 }
 
-/* Makes all operations durable: data first, then the journal. */
-static inline void commit(struct volume *volume)
+static inline void note_durable(struct volume *volume)
 {
-	struct dmda_journal_place next;
-	u32 nr;
-
-	KUNIT_ASSERT_NULL_MSG(volume->test, volume->change.why, "%s", volume->change.why);
-	disk_flush(volume);
-	nr = dmda_journal_seal(&volume->batch, &volume->super, &next);
-	for (u32 i = 0; i < nr; i++)
-		disk_write_sector(volume, &volume->sectors[i]);
-	disk_flush(volume);
 	if (!volume->is_starting)
-		volume->durable_seq = next.seq - 1;
-	dmda_journal_begin(&volume->batch, &volume->super, volume->sectors, BATCH_SECTORS,
-			   &next);
+		volume->durable_seq = volume->commit.durable_seq;
 }
 
-static inline void write_table_page(struct volume *volume, enum dmda_table table, u64 index,
-				    u64 seq, void *page)
+static inline void write_batch(struct volume *volume)
 {
-	u32 slot = dmda_slots_target(&volume->slots[table], index);
-	struct dmda_block_id id = dmda_super_page_id(&volume->super, table, index, slot, seq);
+	const struct dmda_commit *commit = &volume->commit;
+	u32 first = begin_order(volume, commit->order);
 
-	if (table == DMDA_TABLE_SEGMENTS)
-		id.nr_entries = dmda_segments_encode(&volume->segments, index, page);
-	id.epoch = volume->root.epoch + 1;
-	dmda_block_seal(page, &id);
-	disk_write(volume, id.dpn, page);
-	dmda_slots_written(&volume->slots[table], index, slot, seq);
+	for (u32 i = 0; i < commit->nr; i++)
+		disk_write_sector(volume, &commit->sealed[i]);
+	end_order(volume, commit->order, first);
+}
+
+/* Makes all operations durable. */
+static inline void commit(struct volume *volume)
+{
+	struct dmda_commit *commit = &volume->commit;
+	enum dmda_commit_step step;
+
+	dmda_commit_begin(commit);
+	if (commit->nr)
+		dmda_commit_begin_batch(commit);
+	note_durable(volume);
+	KUNIT_ASSERT_NULL_MSG(volume->test, commit->why, "%s", commit->why);
+	while ((step = dmda_commit_next(commit)) < DMDA_COMMIT_DONE) {
+		if (step == DMDA_COMMIT_WRITE)
+			write_batch(volume);
+		else
+			disk_flush(volume);
+		dmda_commit_did(commit, 0);
+	}
+	KUNIT_ASSERT_EQ(volume->test, step, DMDA_COMMIT_DONE);
+	note_durable(volume);
+}
+
+/* There is only one of them at a time. */
+static inline void write_copy(struct volume *volume, struct dmda_writeback *write)
+{
+	const struct dmda_tables *tables = &volume->checkpoint.tables;
+
+	dmda_writeback_seal(tables, write, volume->root.epoch + 1);
+	disk_write(volume, dmda_writeback_dpn(tables, write), write->copy);
+	dmda_writeback_done(tables, write);
 }
 
 static inline void write_map_page(struct volume *volume, struct dmda_map_page *page)
 {
-	write_table_page(volume, DMDA_TABLE_MAP, page->index, page->seq, page->block);
-	page->dirty_sector = U64_MAX;
+	struct dmda_writeback write = { .copy = &volume->scratch };
+
+	dmda_writeback_take_map(&volume->checkpoint.tables, &write, page);
+	write_copy(volume, &write);
 }
 
-static inline void write_segments_page(struct volume *volume, u64 index)
+static inline void write_table_page(struct volume *volume, enum dmda_table table, u64 index)
 {
-	struct dmda_segments_page *page = &volume->segments.page[index];
+	struct dmda_writeback write = {
+		.copy = &volume->scratch, .table = table, .index = index,
+	};
 
-	write_table_page(volume, DMDA_TABLE_SEGMENTS, index, page->seq, &volume->scratch);
-	page->dirty_sector = U64_MAX;
+	dmda_writeback_take(&volume->checkpoint.tables, &write, volume->root.epoch + 1);
+	write_copy(volume, &write);
 }
 
-static inline void write_opened_page(struct volume *volume, u64 index)
+/* As where memory is short: at any time, also twice between two checkpoints. */
+static inline void evict_map_page(struct volume *volume, u64 index)
 {
-	struct dmda_opened_page *page = &volume->opened.page[index];
-
-	write_table_page(volume, DMDA_TABLE_OPEN, index, page->seq,
-			 &volume->opened.block[index]);
-	page->dirty_sector = U64_MAX;
-}
-
-static inline void write_directory_page(struct volume *volume, u64 index)
-{
-	struct dmda_slots *slots = &volume->slots[DMDA_TABLE_DIRECTORY];
-	u64 epoch = volume->root.epoch + 1;
-	u32 slot = dmda_slots_target(slots, index);
-	struct dmda_slots_block *block = (void *)&volume->scratch;
-
-	dmda_directory_encode(&volume->super, &volume->slots[DMDA_TABLE_MAP], index, slot,
-			      epoch, block);
-	disk_write(volume, dmda_super_slot(&volume->super, DMDA_TABLE_DIRECTORY, index, slot),
-		   block);
-	dmda_slots_written(slots, index, slot, epoch);
+	if (volume->map[index].dirty_sector != U64_MAX &&
+	    !volume->slots[DMDA_TABLE_MAP].pending)
+		write_map_page(volume, &volume->map[index]);
 }
 
 static inline void write_root(struct volume *volume, const struct dmda_root *root)
@@ -369,67 +414,92 @@ static inline void write_root(struct volume *volume, const struct dmda_root *roo
 	}
 }
 
-/* Between begin and end the device goes on working. */
-struct checkpoint {
-	struct dmda_root root;
-	u64 from;
-};
-
-static inline void begin_checkpoint(struct volume *volume, struct checkpoint *checkpoint)
+static inline void write_map(struct volume *volume)
 {
-	commit(volume);
-	checkpoint->root = volume->root;
-	checkpoint->root.epoch++;
-	checkpoint->root.journal = volume->batch.first;
-}
-
-static inline void end_checkpoint(struct volume *volume, struct checkpoint *checkpoint)
-{
-	u64 before = checkpoint->root.journal.sector;
-
 	for (u32 i = 0; i < volume->slots[DMDA_TABLE_MAP].nr_pages; i++) {
-		if (volume->map[i].dirty_sector < before)
+		if (dmda_checkpoint_needs(&volume->checkpoint, volume->map[i].dirty_sector))
 			write_map_page(volume, &volume->map[i]);
 	}
-	for (u32 i = 0; i < volume->slots[DMDA_TABLE_SEGMENTS].nr_pages; i++) {
-		if (volume->segments.page[i].dirty_sector < before)
-			write_segments_page(volume, i);
-	}
-	for (u32 i = 0; i < volume->slots[DMDA_TABLE_OPEN].nr_pages; i++) {
-		if (volume->opened.page[i].dirty_sector < before)
-			write_opened_page(volume, i);
-	}
-	for (u32 i = 0; i < volume->slots[DMDA_TABLE_DIRECTORY].nr_pages; i++) {
-		if (dmda_slots_changed(&volume->slots[DMDA_TABLE_MAP], i))
-			write_directory_page(volume, i);
-	}
-	for (int i = 0; i < DMDA_NR_TABLES; i++)
-		dmda_slots_begin(&volume->slots[i]);
-	/* What the pages know beyond the journal's durable end must not be needed. */
-	commit(volume);
-	write_root(volume, &checkpoint->root);
-	disk_flush(volume);
-	for (int i = 0; i < DMDA_NR_TABLES; i++)
-		dmda_slots_end(&volume->slots[i], true);
-	volume->root = checkpoint->root;
 }
 
+static inline void do_checkpoint_step(struct volume *volume, enum dmda_checkpoint_step step)
+{
+	struct dmda_checkpoint *checkpoint = &volume->checkpoint;
+	u32 first;
+
+	switch (step) {
+	case DMDA_CHECKPOINT_COMMIT:
+		commit(volume);
+		break;
+	case DMDA_CHECKPOINT_PLACE:
+		checkpoint->next.journal = dmda_commit_place(&volume->commit);
+		break;
+	case DMDA_CHECKPOINT_MAP:
+		write_map(volume);
+		break;
+	case DMDA_CHECKPOINT_PAGE:
+		write_table_page(volume, checkpoint->table, checkpoint->index);
+		break;
+	case DMDA_CHECKPOINT_ROOT:
+		first = begin_order(volume, checkpoint->order);
+		write_root(volume, &checkpoint->next);
+		end_order(volume, checkpoint->order, first);
+		break;
+	default:
+		/* A write ends at once here. */
+		break;
+	}
+}
+
+/* Between begin and end the device goes on working. */
+static inline void begin_checkpoint(struct volume *volume)
+{
+	dmda_checkpoint_begin(&volume->checkpoint, false);
+	volume->is_taking = true;
+}
+
+/* So many steps of it, if it has so many */
+static inline void go_on_with_checkpoint(struct volume *volume, u32 nr_steps)
+{
+	struct dmda_checkpoint *checkpoint = &volume->checkpoint;
+	enum dmda_checkpoint_step step;
+
+	while (volume->is_taking && nr_steps--) {
+		step = dmda_checkpoint_next(checkpoint);
+		if (step >= DMDA_CHECKPOINT_DONE) {
+			KUNIT_ASSERT_EQ(volume->test, step, DMDA_CHECKPOINT_DONE);
+			volume->is_taking = false;
+			dmda_commit_begin_batch(&volume->commit);
+			return;
+		}
+		do_checkpoint_step(volume, step);
+		dmda_checkpoint_did(checkpoint, 0);
+	}
+}
+
+static inline void end_checkpoint(struct volume *volume)
+{
+	go_on_with_checkpoint(volume, U32_MAX);
+}
+
+/* If one is under way, it is waited for. */
 static inline void take_checkpoint(struct volume *volume)
 {
-	struct checkpoint checkpoint;
-
-	begin_checkpoint(volume, &checkpoint);
-	end_checkpoint(volume, &checkpoint);
+	end_checkpoint(volume);
+	begin_checkpoint(volume);
+	end_checkpoint(volume);
 }
 
-/* An operation of so many records will fit; the journal never laps the last root. */
+/* An operation of so many records will fit; if the ring is full, only a root makes room. */
 static inline void make_room(struct volume *volume, u32 nr_records)
 {
-	if (dmda_journal_room(&volume->super, &volume->root.journal, &volume->batch.first) <
-	    4 * BATCH_SECTORS)
+	if (volume->commit.has_batch &&
+	    dmda_journal_has_room(&volume->commit.batch, nr_records))
+		return;
+	commit(volume);
+	if (!volume->commit.has_batch)
 		take_checkpoint(volume);
-	if (!dmda_journal_has_room(&volume->batch, nr_records))
-		commit(volume);
+	KUNIT_ASSERT_TRUE(volume->test, volume->commit.has_batch);
 }
 
 static inline void change_segment(struct volume *volume, u8 kind, seg_t seg, u8 open, u64 mtime)
@@ -442,53 +512,100 @@ static inline void change_segment(struct volume *volume, u8 kind, seg_t seg, u8 
 	dmda_change_segment(&volume->change, &record);
 }
 
+static inline void forget_segment(struct volume *volume, struct image *image, seg_t seg)
+{
+	u64 first = from_dpn(dmda_super_segment_dpn(&volume->super, seg));
+
+	for (u32 i = 0; image && i < dmda_super_data_pages(&volume->super); i++)
+		image->tag[first + i] = TAG_TORN;
+}
+
+/* The worst that a device may do: what the segment had is gone at once, whatever happens. */
+static inline void discard_segment(struct volume *volume, seg_t seg)
+{
+	KUNIT_ASSERT_TRUE(volume->test, dmda_free_discard(&volume->freeing, seg));
+	forget_segment(volume, volume->now, seg);
+	if (!volume->is_dead) {
+		forget_segment(volume, volume->stable, seg);
+		forget_segment(volume, volume->mirror, seg);
+	}
+	if (volume->discarded)
+		volume->discarded(volume, seg);
+	dmda_free_discarded(&volume->freeing, seg);
+}
+
+/* Every other one is freed without a discard, as where segments lack. */
 static inline void free_empty_segments(struct volume *volume)
 {
 	u32 from = 0;
+	seg_t seg;
 
-	while (true) {
-		seg_t seg = dmda_segments_find_empty(&volume->segments, volume->durable_seq,
-						     &from);
+	while ((seg = dmda_free_find(&volume->freeing, &from)) != SEG_NONE) {
+		struct dmda_record record;
 
-		if (seg == SEG_NONE)
-			return;
-		change_segment(volume, DMDA_RECORD_FREE, seg, 0, 0);
+		KUNIT_ASSERT_TRUE(volume->test, dmda_free_claim(&volume->freeing, seg, 0));
+		if (volume->discarded || from_seg(seg) % 2)
+			discard_segment(volume, seg);
+		KUNIT_ASSERT_TRUE(volume->test,
+				  dmda_free_record(&volume->freeing, seg, &record));
+		make_room(volume, 1);
+		dmda_change_segment(&volume->change, &record);
+		dmda_free_end(&volume->freeing, seg);
 	}
 }
 
-static inline void close_segment(struct volume *volume, seg_t seg, u64 mtime)
+static inline void write_summary(struct volume *volume)
 {
-	u8 open = volume->segments.segment[from_seg(seg)].open;
-	u64 dpn = from_dpn(dmda_summary_dpn(&volume->super, seg));
+	u64 dpn = from_dpn(dmda_close_copy(&volume->closing, volume->summary,
+					   volume->root.epoch + 1));
 
-	memcpy(volume->summary, dmda_opened_summary(&volume->opened, open),
-	       sizeof(volume->summary));
-	dmda_summary_seal(volume->summary, &volume->super, seg, volume->root.epoch + 1);
 	for (u32 i = 0; i < SUMMARY_PAGES; i++)
 		disk_write(volume, to_dpn(dpn + i), &volume->summary[i]);
-	change_segment(volume, DMDA_RECORD_CLOSE, seg, 0, mtime);
 }
 
-/* The stream's segment is full; it is closed when all that was written to it is mapped. */
+static inline void close_segment(struct volume *volume, u8 open)
+{
+	struct dmda_closing *closing = &volume->closing;
+	enum dmda_close_step step;
+
+	KUNIT_ASSERT_TRUE(volume->test, dmda_close_begin(closing, open));
+	while ((step = dmda_close_next(closing)) < DMDA_CLOSE_DONE) {
+		if (step == DMDA_CLOSE_SUMMARY) {
+			write_summary(volume);
+		} else {
+			make_room(volume, 1);
+			dmda_change_segment(&volume->change, &closing->record);
+		}
+		dmda_close_did(closing, 0);
+	}
+}
+
+static inline u8 summary_of(const struct volume *volume, seg_t seg)
+{
+	return volume->segments.segment[from_seg(seg)].open;
+}
+
+/* Nothing more goes to the stream's segment; it is closed when all is mapped. */
 static inline void finish_segment(struct volume *volume, enum dmda_stream stream)
 {
 	seg_t seg = volume->writer.open[stream].seg;
 
 	if (seg == SEG_NONE)
 		return;
-	if (stream == DMDA_STREAM_MOVED && volume->is_moving)
-		volume->closing = seg;
-	else
-		close_segment(volume, seg, volume->batch.next_seq);
 	dmda_writer_open(&volume->writer, stream, SEG_NONE, 0);
+	if (dmda_close_retire(&volume->closing, summary_of(volume, seg)))
+		close_segment(volume, summary_of(volume, seg));
 }
 
-static inline void end_moving(struct volume *volume)
+/* Pages of an open segment are mapped, or never will be. */
+static inline void end_places(struct volume *volume, dpn_t dpn, u32 nr_pages, u64 mtime)
 {
-	volume->is_moving = false;
-	if (volume->closing != SEG_NONE)
-		close_segment(volume, volume->closing, volume->batch.next_seq);
-	volume->closing = SEG_NONE;
+	u32 page;
+	u8 open = summary_of(volume, dmda_super_segment_of(&volume->super, dpn, &page));
+
+	volume->closing.open[open].mtime = max(volume->closing.open[open].mtime, mtime);
+	if (dmda_close_placed(&volume->closing, open, nr_pages))
+		close_segment(volume, open);
 }
 
 static inline void open_segment(struct volume *volume, enum dmda_stream stream)
@@ -505,10 +622,13 @@ static inline void open_segment(struct volume *volume, enum dmda_stream stream)
 	}
 	seg = dmda_segments_find_free(&volume->segments);
 	KUNIT_ASSERT_NE(volume->test, from_seg(seg), from_seg(SEG_NONE));
+	KUNIT_ASSERT_EQ(volume->test, from_seg(volume->closing.open[open].seg),
+			from_seg(SEG_NONE));
 	change_segment(volume, DMDA_RECORD_OPEN, seg, open, 0);
-	dmda_opened_begin(&volume->opened, open, volume->batch.next_seq - 1,
-			  volume->batch.first.sector);
+	dmda_opened_begin(&volume->opened, open, volume->commit.batch.next_seq - 1,
+			  volume->commit.batch.first.sector);
 	dmda_writer_open(&volume->writer, stream, seg, 0);
+	dmda_close_opened(&volume->closing, open, seg, 0);
 }
 
 /* The pages of the map for an operation on these lpns. */
@@ -541,6 +661,8 @@ static inline u32 write_data(struct volume *volume, enum dmda_stream stream, u64
 		open_segment(volume, stream);
 		taken = dmda_writer_take(&volume->writer, stream, nr_pages, dpn);
 	}
+	dmda_close_took(&volume->closing, summary_of(volume, volume->writer.open[stream].seg),
+			taken);
 	for (u32 i = 0; i < taken; i++)
 		disk_write_tag(volume, to_dpn(from_dpn(*dpn) + i), tag + lpn + i);
 	return taken;
@@ -554,7 +676,8 @@ static inline void map_data(struct volume *volume, u64 lpn, dpn_t dpn, u32 nr_pa
 	make_room(volume, 1 + nr_pages);
 	map_pages(volume, to_lpn(lpn), nr_pages, pages);
 	first.seq = dmda_change_map(&volume->change, pages, to_lpn(lpn), dpn, nr_pages);
-	dmda_opened_put(&volume->opened, dpn, &first, nr_pages, volume->batch.first.sector);
+	dmda_opened_put(&volume->opened, dpn, &first, nr_pages, volume->commit.batch.first.sector);
+	end_places(volume, dpn, nr_pages, first.seq);
 }
 
 static inline void trim_pages(struct volume *volume, u64 lpn, u32 nr_pages)
@@ -587,13 +710,31 @@ static inline void reset_memory(struct volume *volume)
 		dmda_slots_init(&volume->slots[i], nr_pages, volume->slots_memory[i]);
 	}
 	dmda_writer_init(&volume->writer, &volume->super);
+	volume->commit = (struct dmda_commit){
+		.super = &volume->super,
+		.root = &volume->root,
+		.change = &volume->change,
+		.sectors = { volume->sectors[0], volume->sectors[1] },
+		.batch_sectors = BATCH_SECTORS,
+	};
+	volume->freeing = (struct dmda_freeing){
+		.segments = &volume->segments, .commit = &volume->commit,
+	};
+	volume->checkpoint = (struct dmda_checkpoint){
+		.tables = {
+			.super = &volume->super, .slots = volume->slots,
+			.segments = &volume->segments, .opened = &volume->opened,
+		},
+		.batch = &volume->commit.batch,
+		.root = &volume->root,
+	};
+	volume->is_taking = false;
 	volume->has_map = false;
-	volume->is_moving = false;
-	volume->closing = SEG_NONE;
+	dmda_close_init(&volume->closing, &volume->opened);
 	volume->change = (struct dmda_change){
 		.super = &volume->super,
 		.segments = &volume->segments,
-		.batch = &volume->batch,
+		.batch = &volume->commit.batch,
 	};
 }
 
@@ -665,8 +806,8 @@ static inline void format_volume(struct volume *volume)
 	disk_write(volume, dmda_super_dpn(volume->super.epoch), &volume->scratch);
 	disk_flush(volume);
 	volume->root = root;
-	dmda_journal_begin(&volume->batch, &volume->super, volume->sectors, BATCH_SECTORS,
-			   &root.journal);
+	dmda_commit_go_on(&volume->commit, &root.journal);
+	dmda_commit_begin_batch(&volume->commit);
 }
 
 static inline u64 newest_seq(const struct volume *volume, enum dmda_table table, u64 index)
@@ -760,14 +901,31 @@ static inline void take_first_checkpoint(struct volume *volume)
 {
 	const struct dmda_start *start = &volume->start;
 
-	dmda_journal_begin(&volume->batch, &volume->super, volume->sectors, BATCH_SECTORS,
-			   &start->next);
+	dmda_commit_go_on(&volume->commit, &start->next);
 	volume->durable_seq = start->end.seq - 1;
 	volume->first_seq = start->next.seq;
 	volume->is_starting = true;
 	take_checkpoint(volume);
 	volume->is_starting = false;
-	volume->durable_seq = volume->root.journal.seq - 1;
+	note_durable(volume);
+}
+
+static inline void take_open(struct volume *volume)
+{
+	const struct dmda_start *start = &volume->start;
+
+	dmda_close_opened(&volume->closing, summary_of(volume, start->seg), start->seg,
+			  start->next.seq);
+}
+
+/* What was open when the power failed */
+static inline void close_left_open(struct volume *volume)
+{
+	u8 open = summary_of(volume, volume->start.seg);
+
+	take_open(volume);
+	dmda_close_retire(&volume->closing, open);
+	close_segment(volume, open);
 }
 
 /* What follows open_volume() before a device is used again. */
@@ -781,8 +939,10 @@ static inline void resume_volume(struct volume *volume, u64 salt)
 			start->salt = salt;
 		else if (step == DMDA_START_CHECKPOINT)
 			take_first_checkpoint(volume);
+		else if (step == DMDA_START_RESUME)
+			take_open(volume);
 		else if (step == DMDA_START_CLOSE)
-			close_segment(volume, start->seg, start->next.seq);
+			close_left_open(volume);
 		dmda_start_did(start, 0);
 	}
 }

@@ -334,7 +334,7 @@ static void write_pages(struct volume *volume, u64 lpn, u32 nr_pages, u64 tag)
 		u32 nr = write_data(volume, DMDA_STREAM_USER, lpn, nr_pages, tag, &dpn);
 
 		make_room(volume, 1 + nr);
-		note(volume, volume->batch.next_seq, lpn, nr, tag);
+		note(volume, volume->commit.batch.next_seq, lpn, nr, tag);
 		map_data(volume, lpn, dpn, nr);
 		lpn += nr;
 		nr_pages -= nr;
@@ -344,7 +344,7 @@ static void write_pages(struct volume *volume, u64 lpn, u32 nr_pages, u64 tag)
 static void trim(struct volume *volume, u64 lpn, u32 nr_pages)
 {
 	make_room(volume, 1 + nr_pages);
-	note(volume, volume->batch.next_seq, lpn, nr_pages, 0);
+	note(volume, volume->commit.batch.next_seq, lpn, nr_pages, 0);
 	trim_pages(volume, lpn, nr_pages);
 }
 
@@ -380,10 +380,9 @@ static u32 begin_moves(struct volume *volume, struct move *moves, enum dmda_poli
 	struct dmda_candidate victim;
 	u32 nr;
 
-	if (!dmda_victim_candidates(&volume->segments, volume->batch.next_seq, policy, &victim,
-				    1))
+	if (!dmda_victim_candidates(&volume->segments, volume->commit.batch.next_seq, policy,
+				    &victim, 1))
 		return 0;
-	volume->is_moving = true;
 	nr = find_moves(volume, victim.seg, moves);
 	for (u32 i = 0; i < nr; i++)
 		copy_moved(volume, &moves[i]);
@@ -396,18 +395,9 @@ static void end_moves(struct volume *volume, const struct move *moves, u32 nr)
 	for (u32 i = 0; i < nr; i++) {
 		if (where_is(volume, moves[i].lpn) == moves[i].from)
 			map_data(volume, moves[i].lpn, moves[i].to, 1);
+		else
+			end_places(volume, moves[i].to, 1, 0);
 	}
-	end_moving(volume);
-}
-
-/* As where memory is short: at any time, also twice between two checkpoints. */
-static void evict_map_page(struct volume *volume)
-{
-	struct history *history = volume->data;
-	u32 index = random_below(history, volume->slots[DMDA_TABLE_MAP].nr_pages);
-
-	if (volume->map[index].dirty_sector != U64_MAX)
-		write_map_page(volume, &volume->map[index]);
 }
 
 static void do_something(struct volume *volume, u64 tag)
@@ -425,7 +415,8 @@ static void do_something(struct volume *volume, u64 tag)
 	else if (what < 80)
 		trim(volume, lpn, nr_pages);
 	else if (what < 85)
-		evict_map_page(volume);
+		evict_map_page(volume, random_below(history,
+						    volume->slots[DMDA_TABLE_MAP].nr_pages));
 	else
 		commit(volume);
 }
@@ -444,25 +435,19 @@ static void clean_if_needed(struct volume *volume, u64 tag)
 	end_moves(volume, history->moves, nr);
 }
 
-/* A checkpoint takes its time: others go on meanwhile. */
+/* A checkpoint takes its time: others go on between its steps; or nobody does meanwhile. */
 static void work(struct volume *volume, u32 nr_steps)
 {
-	struct checkpoint checkpoint;
-	bool is_open = false;
-
 	for (u32 i = 1; i <= nr_steps && !volume->is_dead; i++) {
 		u64 tag = (volume->nr_cuts + 1ULL) << 20;
 
-		if (i % 40 == 0) {
-			begin_checkpoint(volume, &checkpoint);
-			is_open = true;
-		}
+		if (i % 80 == 0)
+			take_checkpoint(volume);
+		else if (i % 40 == 0)
+			begin_checkpoint(volume);
+		go_on_with_checkpoint(volume, 1 + random_below(volume->data, 3));
 		do_something(volume, tag);
 		clean_if_needed(volume, tag);
-		if (is_open && i % 40 == 3) {
-			end_checkpoint(volume, &checkpoint);
-			is_open = false;
-		}
 	}
 	if (!volume->is_dead)
 		commit(volume);
@@ -472,7 +457,7 @@ static void what_was_flushed_survives_a_failure_at_every_write(struct kunit *tes
 {
 	struct volume *volume = new_history(test, 1);
 
-	work(volume, 250);
+	work(volume, 360);
 	KUNIT_EXPECT_GT(test, volume->nr_cuts, 2000U);
 	KUNIT_EXPECT_GT(test, ((struct history *)volume->data)->nr_cleanings, 10U);
 }
@@ -489,7 +474,7 @@ static void it_survives_failures_one_after_the_other(struct kunit *test)
 	}
 	KUNIT_EXPECT_GT(test, ((struct history *)volume->data)->nr_lost, 0U);
 	/* The journal went round, too. */
-	KUNIT_EXPECT_GT(test, volume->batch.first.sector, (u64)DMDA_MIN_JOURNAL_SECTORS);
+	KUNIT_EXPECT_GT(test, volume->commit.batch.first.sector, (u64)DMDA_MIN_JOURNAL_SECTORS);
 }
 
 /* Once there is something to be lost, nothing but the lack of segments makes anything durable. */
@@ -521,7 +506,7 @@ static void what_the_journal_is_needed_for_is_not_written_over(struct kunit *tes
 		write_pages(volume, i % 7, 1, (i + 1) << 20);
 		commit(volume);
 	}
-	KUNIT_EXPECT_GE(test, volume->batch.first.sector, nr_rounds);
+	KUNIT_EXPECT_GE(test, volume->commit.batch.first.sector, nr_rounds);
 }
 
 /*
@@ -585,7 +570,7 @@ static u32 plan_moves(struct volume *volume, struct move *moves)
 					       &volume->segments),
 			 2 * dmda_super_data_pages(&volume->super));
 	struct dmda_candidate victims[4];
-	u32 nr_victims = dmda_victim_candidates(&volume->segments, volume->batch.next_seq,
+	u32 nr_victims = dmda_victim_candidates(&volume->segments, volume->commit.batch.next_seq,
 						DMDA_POLICY_GREEDY, victims, 4);
 	u32 nr = 0;
 
@@ -664,15 +649,15 @@ static void it_can_always_be_cleaned(struct kunit *test)
 static struct volume *volume_with_knowing_pages(struct kunit *test)
 {
 	struct volume *volume = new_history(test, 5);
-	struct checkpoint checkpoint;
 
 	volume->cut = NULL;
 	write_pages(volume, 0, 8, 1 << 20);
-	begin_checkpoint(volume, &checkpoint);
+	begin_checkpoint(volume);
+	while (dmda_checkpoint_next(&volume->checkpoint) != DMDA_CHECKPOINT_MAP)
+		go_on_with_checkpoint(volume, 1);
 	write_pages(volume, 1, 2, 2 << 20);
-	end_checkpoint(volume, &checkpoint);
-	KUNIT_ASSERT_GE(test, newest_seq(volume, DMDA_TABLE_MAP, 0),
-			checkpoint.root.journal.seq);
+	end_checkpoint(volume);
+	KUNIT_ASSERT_GE(test, newest_seq(volume, DMDA_TABLE_MAP, 0), volume->root.journal.seq);
 	return volume;
 }
 

@@ -97,6 +97,7 @@ struct tally {
  * @salt: starts
  * @op: for replay
  * @moves: what cleaning copies
+ * @is_moving: whether it is under way
  * @is_mapped: by dpn
  * @tally: what there was
  */
@@ -113,6 +114,7 @@ struct bench {
 	u64 salt;
 	struct dmda_op op;
 	struct move moves[SEGMENT_PAGES];
+	bool is_moving;
 	bool is_mapped[DISK_PAGES];
 	struct tally tally;
 };
@@ -277,21 +279,13 @@ static void overwrite_in_place(struct bench *bench, u64 lpn)
 	dpn_t dpn = where_is(bench->volume, lpn);
 	u64 tag;
 
-	if (dpn == DPN_NONE || bench->volume->is_moving)
+	if (dpn == DPN_NONE || bench->is_moving)
 		return;
 	tag = ++bench->last_tag << 20;
 	note(bench, lpn, 1, tag);
 	disk_write_tag(bench->volume, dpn, tag + lpn);
+	bench->volume->commit.nr_overwrites++;
 	bench->tally.nr_overwrites++;
-}
-
-static void evict_map_page(struct bench *bench)
-{
-	struct volume *volume = bench->volume;
-	u32 index = draw(&bench->random, volume->slots[DMDA_TABLE_MAP].nr_pages);
-
-	if (volume->map[index].dirty_sector != U64_MAX)
-		write_map_page(volume, &volume->map[index]);
 }
 
 static void do_something(struct bench *bench, u32 max_pages)
@@ -310,7 +304,8 @@ static void do_something(struct bench *bench, u32 max_pages)
 	else if (what < 79)
 		trim(bench, lpn, nr_pages);
 	else if (what < 84)
-		evict_map_page(bench);
+		evict_map_page(bench->volume, draw(&bench->random,
+						   bench->volume->slots[DMDA_TABLE_MAP].nr_pages));
 	else if (what < 86)
 		take_checkpoint(bench->volume);
 	else if (what < 88)
@@ -320,21 +315,15 @@ static void do_something(struct bench *bench, u32 max_pages)
 	check_power(bench);
 }
 
-/* As the target does: before the record that makes a segment free. */
-static void discard_empty(struct bench *bench)
+/* volume.discarded */
+static void send_discard(struct volume *volume, seg_t seg)
 {
-	struct volume *volume = bench->volume;
-	u32 from = 0;
-	seg_t seg;
+	struct bench *bench = volume->data;
 
-	while ((seg = dmda_segments_find_empty(&volume->segments, volume->durable_seq, &from)) !=
-	       SEG_NONE) {
-		ssd_discard(bench->ssd, from_dpn(dmda_super_segment_dpn(&volume->super, seg)),
-			    SEGMENT_PAGES);
-		check_power(bench);
-		change_segment(volume, DMDA_RECORD_FREE, seg, 0, 0);
-		bench->tally.nr_discards++;
-	}
+	ssd_discard(bench->ssd, from_dpn(dmda_super_segment_dpn(&volume->super, seg)),
+		    SEGMENT_PAGES);
+	check_power(bench);
+	bench->tally.nr_discards++;
 }
 
 /* Copies the valid pages of the best victim. Return: how many. */
@@ -348,9 +337,10 @@ static u32 begin_moves(struct bench *bench)
 	u32 nr = 0;
 	u64 first;
 
-	if (!dmda_victim_candidates(&volume->segments, volume->batch.next_seq, policy, &victim, 1))
+	if (!dmda_victim_candidates(&volume->segments, volume->commit.batch.next_seq, policy,
+				    &victim, 1))
 		return 0;
-	volume->is_moving = true;
+	bench->is_moving = true;
 	bench->tally.nr_cleanings++;
 	summary = read_meta(volume, volume->now, dmda_summary_dpn(&volume->super, victim.seg));
 	KUNIT_ASSERT_NULL(volume->test, dmda_summary_check(summary, &volume->super, victim.seg));
@@ -381,8 +371,10 @@ static void end_moves(struct bench *bench, u32 nr)
 
 		if (where_is(bench->volume, move->lpn) == move->from)
 			map_data(bench->volume, move->lpn, move->to, 1);
+		else
+			end_places(bench->volume, move->to, 1, 0);
 	}
-	end_moving(bench->volume);
+	bench->is_moving = false;
 }
 
 static u32 nr_spare(const struct volume *volume)
@@ -407,7 +399,7 @@ static void clean(struct bench *bench)
 			do_something(bench, 4);
 		end_moves(bench, nr);
 		promise(bench);
-		discard_empty(bench);
+		free_empty_segments(volume);
 		if (volume->is_dead)
 			return;
 	}
@@ -518,6 +510,7 @@ static void restart(struct bench *bench)
 	KUNIT_ASSERT_NULL_MSG(volume->test, why, "%s", why);
 	bench->nr_fua = 0;
 	bench->nr_plain = 0;
+	bench->is_moving = false;
 	volume->nr_pending = 0;
 	volume->is_dead = false;
 	load_image(bench);
@@ -557,6 +550,7 @@ static void begin(struct bench *bench, struct kunit *test, u32 shape, u32 fill)
 	volume->data = bench;
 	volume->cut = send_write;
 	volume->flushed = send_flush;
+	volume->discarded = send_discard;
 	format_volume(volume);
 	bench->nr_used = fill ? volume->super.nr_lpns : volume->super.nr_lpns / 2;
 	for (u64 lpn = 0; lpn + MAX_WRITE <= bench->nr_used; lpn += MAX_WRITE)
@@ -577,7 +571,8 @@ static void expect_tested(const struct bench *bench, u32 fill)
 	printf("cleanings=%llu in_place=%llu discards=%llu laps=%llu\n",
 	       (unsigned long long)tally->nr_cleanings, (unsigned long long)tally->nr_overwrites,
 	       (unsigned long long)tally->nr_discards,
-	       (unsigned long long)bench->volume->batch.first.sector / DMDA_MIN_JOURNAL_SECTORS);
+	       (unsigned long long)bench->volume->commit.batch.first.sector /
+		       DMDA_MIN_JOURNAL_SECTORS);
 	if (tally->nr_cuts < 100)
 		return;
 	KUNIT_EXPECT_GT(test, ssd_nr_lost(bench->ssd), tally->nr_cuts / 10);

@@ -55,6 +55,8 @@ static void expect_no_reason(struct kunit *test, const char *why, const char *fo
 
 #define GFP_KERNEL			0
 #define KUNIT_ASSERT_NOT_NULL(test, p)	expect(test, p, #p " is NULL.")
+#define KUNIT_ASSERT_TRUE(test, a)	expect(test, a, #a " is false.")
+#define KUNIT_ASSERT_EQ(test, a, b)	expect(test, (a) == (b), #a " is not " #b ".")
 #define KUNIT_ASSERT_NE(test, a, b)	expect(test, (a) != (b), #a " is " #b ".")
 #define KUNIT_ASSERT_LE(test, a, b)	expect(test, (a) <= (b), #a " > " #b ".")
 #define KUNIT_ASSERT_NULL_MSG		expect_no_reason
@@ -116,7 +118,7 @@ static void look_at_victim(struct volume *volume)
 	const struct dmda_summary_block *summary;
 	struct dmda_candidate victim;
 
-	if (!dmda_victim_candidates(&volume->segments, volume->batch.next_seq,
+	if (!dmda_victim_candidates(&volume->segments, volume->commit.batch.next_seq,
 				    DMDA_POLICY_COST_BENEFIT, &victim, 1))
 		return;
 	summary = read_meta(volume, volume->now, dmda_summary_dpn(&volume->super, victim.seg));
@@ -248,7 +250,7 @@ static void mend_journal(struct volume *volume, struct image *image)
 		if (le64_to_cpu(next->sector) != sector + i)
 			return;
 		next->chain = cpu_to_le32(chain);
-		chain = sector_checksum(volume->batch.seed, next);
+		chain = sector_checksum(volume->commit.batch.seed, next);
 		next->crc = cpu_to_le32(chain);
 	}
 }

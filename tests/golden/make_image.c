@@ -94,10 +94,9 @@ static void clean(struct volume *volume)
 	struct dmda_candidate victim;
 	u64 first;
 
-	if (!dmda_victim_candidates(&volume->segments, volume->batch.next_seq,
+	if (!dmda_victim_candidates(&volume->segments, volume->commit.batch.next_seq,
 				    DMDA_POLICY_GREEDY, &victim, 1))
 		return;
-	volume->is_moving = true;
 	summary = read_meta(volume, volume->now, dmda_summary_dpn(&volume->super, victim.seg));
 	first = from_dpn(dmda_super_segment_dpn(&volume->super, victim.seg));
 	for (u32 page = 0; page < dmda_super_data_pages(&volume->super); page++) {
@@ -110,26 +109,17 @@ static void clean(struct volume *volume)
 		write_data(volume, DMDA_STREAM_MOVED, from_lpn(written.lpn), 1, 1, &to);
 		map_data(volume, from_lpn(written.lpn), to, 1);
 	}
-	end_moving(volume);
 }
 
 static void work_for(struct volume *volume, u32 nr_steps)
 {
-	struct checkpoint checkpoint;
-	bool is_open = false;
-
 	for (u32 i = 1; i <= nr_steps && !volume->is_dead; i++) {
-		if (i % 40 == 0) {
-			begin_checkpoint(volume, &checkpoint);
-			is_open = true;
-		}
+		if (i % 40 == 0)
+			begin_checkpoint(volume);
+		go_on_with_checkpoint(volume, 4);
 		do_something(volume);
 		if (volume->segments.nr_free + volume->segments.nr_empty < 14)
 			clean(volume);
-		if (is_open && i % 40 == 3) {
-			end_checkpoint(volume, &checkpoint);
-			is_open = false;
-		}
 	}
 	if (!volume->is_dead)
 		commit(volume);

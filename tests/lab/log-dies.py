@@ -17,11 +17,11 @@ dies alike: flash units that the busiest die has to read.
 import json
 import mmap
 import os
-import re
 import sys
 from collections import defaultdict
 from typing import Dict, List, Set, Tuple
 
+from logdump import read_dump
 from wire import PAGE, fiemap
 
 PIECE_PAGES = 256
@@ -55,18 +55,6 @@ def extents(paths: List[str]) -> List[List[int]]:
 
 def pages_of(path: str) -> List[int]:
     return [place // PAGE + i for _, place, length in fiemap(path) for i in range(length // PAGE)]
-
-
-def read_dump(path: str) -> Dict[int, int]:
-    """lpn -> dpn"""
-    places: Dict[int, int] = {}
-    with open(path) as file:
-        for line in file:
-            found = re.match(r"map lpn=(\d+) dpn=(\d+) pages=(\d+)", line)
-            if found:
-                lpn, dpn, pages = map(int, found.groups())
-                places.update((lpn + i, dpn + i) for i in range(pages))
-    return places
 
 
 class Ssd:

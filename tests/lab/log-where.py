@@ -19,7 +19,9 @@ import random
 import re
 import subprocess
 import sys
-from typing import Dict, Iterator, List, Optional, Tuple
+from typing import Iterator, List, Optional, Tuple
+
+from logdump import read_dump
 
 PAGE = 4096
 # Read at once
@@ -102,13 +104,7 @@ def compare(runs: List[Run], target: int, below: int, first: int) -> None:
 
 def compare_dump(runs: List[Run], path: str) -> None:
     told = {lpn + i: dpn + i for lpn, dpn, pages in runs if dpn is not None for i in range(pages)}
-    places: Dict[int, int] = {}
-    with open(path) as file:
-        for line in file:
-            found = re.match(r"map lpn=(\d+) dpn=(\d+) pages=(\d+)", line)
-            if found:
-                lpn, dpn, pages = map(int, found.groups())
-                places.update((lpn + i, dpn + i) for i in range(pages))
+    places = read_dump(path)
     if not places or told != places:
         sys.exit(f"{len(told)} pages were told, {len(places)} are dumped, not in the same places.")
 

@@ -80,6 +80,19 @@ static inline void *kunit_kzalloc(struct kunit *test, size_t bytes, gfp_t gfp)
 	return memory->data;
 }
 
+static inline void kunit_kfree(struct kunit *test, const void *data)
+{
+	for (struct shim_kunit_memory **at = &test->memory; *at; at = &(*at)->next) {
+		struct shim_kunit_memory *memory = *at;
+
+		if ((const void *)memory->data != data)
+			continue;
+		*at = memory->next;
+		free(memory);
+		return;
+	}
+}
+
 #define kunit_kmalloc(test, bytes, gfp)		kunit_kzalloc(test, bytes, gfp)
 #define kunit_kcalloc(test, n, bytes, gfp)	kunit_kzalloc(test, array_size(n, bytes), gfp)
 #define kunit_kmalloc_array(test, n, bytes, gfp) kunit_kzalloc(test, array_size(n, bytes), gfp)

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Batches of the journal: begun when the ring has room for all of it, filled, sealed, written, and
+ * durable; and the order of a commit. It does no I/O and does not wait; who commits asks for the
+ * next step, does it, and says how it went:
+ *
+ *	dmda_commit_begin(commit);
+ *	while ((step = dmda_commit_next(commit)) < DMDA_COMMIT_DONE)
+ *		dmda_commit_did(commit, what came of it);
+ *
+ *	begin		seals the batch that was being filled; the next one may begin
+ *	WRITE		behind a flush, with FUA: data is durable before the records that name it
+ *	FLUSH		instead, if there are no records, but pages were overwritten in place
+ *	-------------	from here on operations of the batch may be acknowledged as durable,
+ *			and what they took away may be forgotten
+ *
+ * What comes while a batch is written goes to the next one. So a commit makes durable what was done
+ * before it began, and no more.
+ *
+ * A batch is begun only if the ring has room for it whole. So what is in one can always be written,
+ * and a checkpoint, which makes room, needs nothing but that.
+ *
+ * The functions are to be called under the lock that protects the journal, which is not to be held
+ * while a step is done. One commit at a time; who takes it may look at the step and its terms
+ * without the lock.
+ */
+#ifndef DMDA_COMMIT_H
+#define DMDA_COMMIT_H
+
+#include "change.h"
+#include "order.h"
+#include "root.h"
+
+/**
+ * enum dmda_commit_step - what is to be done next
+ * @DMDA_COMMIT_WRITE: write @nr sectors to the ring from sector @first on, as @order says
+ * @DMDA_COMMIT_FLUSH: make all durable that was written
+ * @DMDA_COMMIT_DONE: nothing: all that was done before the commit began is durable
+ * @DMDA_COMMIT_FAILED: nothing: a step has failed, or @why says why nothing may be written
+ */
+enum dmda_commit_step {
+	DMDA_COMMIT_WRITE,
+	DMDA_COMMIT_FLUSH,
+	DMDA_COMMIT_DONE,
+	DMDA_COMMIT_FAILED,
+};
+
+/**
+ * struct dmda_commit - batches of the journal, and the commit that is under way
+ * @super: superblock of the device
+ * @root: the last durable root, before whose place in the journal nothing is needed
+ * @change: way in which operations come to @batch
+ * @sectors: memory of two batches, which take turns
+ * @batch_sectors: size of a batch; constant
+ *
+ * @batch: batch that is being filled
+ * @has_batch: whether @batch may be filled; if not, the ring has no room before the next root
+ * @next_place: place of the next batch if there is none
+ * @durable_seq: last operation that is durable; all before it are
+ * @nr_overwrites: number of writes in place that were done; they have no records, and only have to
+ *	be flushed
+ * @durable_overwrites: so many of @nr_overwrites are durable
+ *
+ * @sealed: sectors that are to be written
+ * @first: number of the first of them
+ * @nr: number of them, or 0
+ * @order: DMDA_ORDER_* of that write
+ * @why: reason why nothing may be written, or NULL
+ *
+ * @sectors_index: index in @sectors of the one that @batch has
+ * @sealed_seq: last operation of @sealed
+ * @sealed_overwrites: number of writes in place that were done before the commit
+ * @step: step that is under way, or how the commit has ended
+ *
+ * The first paragraph is the caller's to fill in. The second one says how far the journal is; the
+ * caller counts @nr_overwrites, and changes nothing else there. The third one are the terms of a
+ * step, and the last one is the machine's own.
+ */
+struct dmda_commit {
+	const struct dmda_super *super;
+	const struct dmda_root *root;
+	const struct dmda_change *change;
+	struct dmda_journal_sector *sectors[2];
+	u32 batch_sectors;
+
+	struct dmda_journal_batch batch;
+	bool has_batch;
+	struct dmda_journal_place next_place;
+	u64 durable_seq;
+	u64 nr_overwrites;
+	u64 durable_overwrites;
+
+	struct dmda_journal_sector *sealed;
+	u64 first;
+	u32 nr;
+	u32 order;
+	const char *why;
+
+	u32 sectors_index;
+	u64 sealed_seq;
+	u64 sealed_overwrites;
+	enum dmda_commit_step step;
+};
+
+/**
+ * dmda_commit_go_on() - the journal goes on at a place; all that came before is durable
+ *
+ * There is no batch then.
+ */
+void dmda_commit_go_on(struct dmda_commit *commit, const struct dmda_journal_place *place);
+
+/**
+ * dmda_commit_begin_batch() - begin a batch if there is none
+ *
+ * Return: whether there is one now; if not, there will not be before the next root.
+ */
+bool dmda_commit_begin_batch(struct dmda_commit *commit);
+
+/**
+ * dmda_commit_needs_root() - is it time for a checkpoint?
+ *
+ * Return: whether half of the ring is in use, so that there is time left to take one.
+ */
+bool dmda_commit_needs_root(const struct dmda_commit *commit);
+
+/**
+ * dmda_commit_place() - where the batch begins that is being filled, or that would be
+ */
+struct dmda_journal_place dmda_commit_place(const struct dmda_commit *commit);
+
+/**
+ * dmda_commit_is_idle() - is all that was done durable?
+ */
+bool dmda_commit_is_idle(const struct dmda_commit *commit);
+
+/**
+ * dmda_commit_begin() - begin a commit
+ *
+ * If anything was put to the batch, there is none afterwards.
+ */
+void dmda_commit_begin(struct dmda_commit *commit);
+
+/**
+ * dmda_commit_next() - ask for the next step
+ *
+ * Return: what is to be done; the same again until dmda_commit_did() is called.
+ */
+enum dmda_commit_step dmda_commit_next(const struct dmda_commit *commit);
+
+/**
+ * dmda_commit_did() - a step was done, or could not be
+ * @error: 0 or a negative errno
+ *
+ * Does nothing if no step is under way.
+ */
+void dmda_commit_did(struct dmda_commit *commit, int error);
+
+#endif /* DMDA_COMMIT_H */

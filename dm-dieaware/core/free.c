@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How far a segment is on its way is noted with the segment, so that two who free segments at a
+ * time, one with discards and one without, do not meet in the same.
+ */
+#include "free.h"
+
+enum leaving {
+	LEAVING_NOT,
+	LEAVING_CLAIMED,
+	LEAVING_DISCARDING,
+};
+
+static struct dmda_segment *segment_at(const struct dmda_freeing *freeing, seg_t seg)
+{
+	return &freeing->segments->segment[from_seg(seg)];
+}
+
+static bool may_be_lost(const struct dmda_freeing *freeing, const struct dmda_segment *segment)
+{
+	return segment->state == DMDA_SEGMENT_CLOSED && !segment->nr_valid &&
+		segment->last_seq <= freeing->commit->durable_seq;
+}
+
+seg_t dmda_free_find(const struct dmda_freeing *freeing, u32 *from)
+{
+	seg_t seg;
+
+	do {
+		seg = dmda_segments_find_empty(freeing->segments, freeing->commit->durable_seq,
+					       from);
+	} while (seg != SEG_NONE && segment_at(freeing, seg)->leaving != LEAVING_NOT);
+	return seg;
+}
+
+bool dmda_free_claim(struct dmda_freeing *freeing, seg_t seg, u32 nr_readers)
+{
+	struct dmda_segment *segment = segment_at(freeing, seg);
+
+	if (nr_readers || segment->leaving != LEAVING_NOT || !may_be_lost(freeing, segment))
+		return false;
+	segment->leaving = LEAVING_CLAIMED;
+	freeing->nr_claimed++;
+	return true;
+}
+
+bool dmda_free_discard(struct dmda_freeing *freeing, seg_t seg)
+{
+	struct dmda_segment *segment = segment_at(freeing, seg);
+
+	if (segment->leaving != LEAVING_CLAIMED)
+		return false;
+	segment->leaving = LEAVING_DISCARDING;
+	return true;
+}
+
+void dmda_free_discarded(struct dmda_freeing *freeing, seg_t seg)
+{
+	struct dmda_segment *segment = segment_at(freeing, seg);
+
+	if (segment->leaving == LEAVING_DISCARDING)
+		segment->leaving = LEAVING_CLAIMED;
+}
+
+bool dmda_free_record(const struct dmda_freeing *freeing, seg_t seg, struct dmda_record *record)
+{
+	if (segment_at(freeing, seg)->leaving != LEAVING_CLAIMED)
+		return false;
+	*record = (struct dmda_record){ .kind = DMDA_RECORD_FREE, .seg = seg };
+	return true;
+}
+
+void dmda_free_end(struct dmda_freeing *freeing, seg_t seg)
+{
+	struct dmda_segment *segment = segment_at(freeing, seg);
+
+	if (segment->leaving != LEAVING_CLAIMED)
+		return;
+	segment->leaving = LEAVING_NOT;
+	freeing->nr_claimed--;
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A checkpoint step by step: what is asked for and in which order, what the slots of tables may do
+ * meanwhile, and what becomes of a step that fails, is not done, or is answered twice. The device
+ * is the model's; that what comes out survives power failures is the volume suite's to see.
+ */
+#include <kunit/test.h>
+
+#include "volume.h"
+
+#define MAX_STEPS	64
+#define NEVER		U32_MAX
+
+/**
+ * struct trial - a checkpoint
+ * @volume: device of which it is taken
+ * @nr_steps: number of steps that were done
+ * @done: these steps
+ * @table: tables of the pages that were written in them
+ * @fails_at: number of the step that fails, or NEVER
+ * @before: called before each step, or NULL
+ */
+struct trial {
+	struct volume *volume;
+	u32 nr_steps;
+	enum dmda_checkpoint_step done[MAX_STEPS];
+	enum dmda_table table[MAX_STEPS];
+	u32 fails_at;
+	void (*before)(struct trial *trial, enum dmda_checkpoint_step step);
+};
+
+static struct trial *new_trial(struct kunit *test)
+{
+	struct trial *trial = test_memory(test, sizeof(*trial));
+
+	trial->volume = new_volume(test);
+	trial->fails_at = NEVER;
+	format_volume(trial->volume);
+	return trial;
+}
+
+static void write_some(struct volume *volume, u64 lpn)
+{
+	dpn_t dpn;
+	u32 nr = write_data(volume, DMDA_STREAM_USER, lpn, 1, 1 << 20, &dpn);
+
+	map_data(volume, lpn, dpn, nr);
+}
+
+static void note_step(struct trial *trial, enum dmda_checkpoint_step step)
+{
+	KUNIT_ASSERT_LT(trial->volume->test, trial->nr_steps, (u32)MAX_STEPS);
+	trial->done[trial->nr_steps] = step;
+	trial->table[trial->nr_steps++] = trial->volume->checkpoint.table;
+	if (trial->before)
+		trial->before(trial, step);
+}
+
+/* Return: how it ends. */
+static enum dmda_checkpoint_step run(struct trial *trial, bool is_clean)
+{
+	struct dmda_checkpoint *checkpoint = &trial->volume->checkpoint;
+	enum dmda_checkpoint_step step;
+
+	trial->nr_steps = 0;
+	dmda_checkpoint_begin(checkpoint, is_clean);
+	while ((step = dmda_checkpoint_next(checkpoint)) < DMDA_CHECKPOINT_DONE) {
+		bool fails = trial->nr_steps == trial->fails_at;
+
+		note_step(trial, step);
+		if (!fails)
+			do_checkpoint_step(trial->volume, step);
+		dmda_checkpoint_did(checkpoint, fails ? -EIO : 0);
+	}
+	return step;
+}
+
+static void the_steps_come_in_their_order(struct kunit *test)
+{
+	static const enum dmda_checkpoint_step steps[] = {
+		DMDA_CHECKPOINT_COMMIT, DMDA_CHECKPOINT_PLACE, DMDA_CHECKPOINT_MAP,
+		DMDA_CHECKPOINT_PAGE, DMDA_CHECKPOINT_PAGE, DMDA_CHECKPOINT_WAIT,
+		DMDA_CHECKPOINT_HOLD, DMDA_CHECKPOINT_PAGE, DMDA_CHECKPOINT_WAIT,
+		DMDA_CHECKPOINT_COMMIT, DMDA_CHECKPOINT_ROOT,
+	};
+	struct trial *trial = new_trial(test);
+
+	write_some(trial->volume, 1);
+	KUNIT_EXPECT_EQ(test, run(trial, false), DMDA_CHECKPOINT_DONE);
+	KUNIT_ASSERT_EQ(test, trial->nr_steps, (u32)ARRAY_SIZE(steps));
+	for (u32 i = 0; i < ARRAY_SIZE(steps); i++)
+		KUNIT_EXPECT_EQ(test, trial->done[i], steps[i]);
+	KUNIT_EXPECT_EQ(test, trial->table[3], DMDA_TABLE_SEGMENTS);
+	KUNIT_EXPECT_EQ(test, trial->table[4], DMDA_TABLE_OPEN);
+	KUNIT_EXPECT_EQ(test, trial->table[7], DMDA_TABLE_DIRECTORY);
+	KUNIT_EXPECT_EQ(test, trial->volume->checkpoint.order,
+			(u32)(DMDA_ORDER_FLUSH | DMDA_ORDER_FUA));
+}
+
+static void pages_that_have_not_changed_are_not_written(struct kunit *test)
+{
+	struct trial *trial = new_trial(test);
+
+	write_some(trial->volume, 1);
+	run(trial, false);
+	KUNIT_EXPECT_EQ(test, run(trial, false), DMDA_CHECKPOINT_DONE);
+	for (u32 i = 0; i < trial->nr_steps; i++)
+		KUNIT_EXPECT_NE(test, trial->done[i], DMDA_CHECKPOINT_PAGE);
+	KUNIT_EXPECT_EQ(test, trial->volume->root.epoch, 3ULL);
+}
+
+/* What comes behind the place is left to the journal: else it might never end. */
+static void write_behind_the_place(struct trial *trial, enum dmda_checkpoint_step step)
+{
+	if (step == DMDA_CHECKPOINT_MAP)
+		write_some(trial->volume, 1);
+}
+
+static void pages_that_change_behind_the_place_are_left_to_the_journal(struct kunit *test)
+{
+	struct trial *trial = new_trial(test);
+	struct volume *volume = trial->volume;
+
+	write_some(volume, 1);
+	run(trial, false);
+	trial->before = write_behind_the_place;
+	KUNIT_EXPECT_EQ(test, run(trial, false), DMDA_CHECKPOINT_DONE);
+	for (u32 i = 0; i < trial->nr_steps; i++)
+		KUNIT_EXPECT_NE(test, trial->done[i], DMDA_CHECKPOINT_PAGE);
+	KUNIT_EXPECT_EQ(test, volume->map[0].dirty_sector, volume->root.journal.sector);
+	KUNIT_EXPECT_FALSE(test, dmda_checkpoint_needs(&volume->checkpoint,
+						       volume->map[0].dirty_sector));
+}
+
+static bool is_held(const struct volume *volume, enum dmda_table table)
+{
+	return dmda_slots_target(&volume->slots[table], 0) == DMDA_SLOT_NONE;
+}
+
+static void expect_slots(struct trial *trial, enum dmda_checkpoint_step step)
+{
+	struct volume *volume = trial->volume;
+	bool is_holding = step == DMDA_CHECKPOINT_HOLD, is_naming;
+
+	for (u32 i = 0; i < trial->nr_steps; i++)
+		is_holding = is_holding || trial->done[i] == DMDA_CHECKPOINT_HOLD;
+	is_naming = step == DMDA_CHECKPOINT_ROOT ||
+		(is_holding && step == DMDA_CHECKPOINT_COMMIT);
+	KUNIT_EXPECT_EQ(volume->test, is_held(volume, DMDA_TABLE_MAP), is_holding);
+	KUNIT_EXPECT_EQ(volume->test, is_held(volume, DMDA_TABLE_DIRECTORY), is_naming);
+	KUNIT_EXPECT_EQ(volume->test, is_held(volume, DMDA_TABLE_SEGMENTS), is_naming);
+}
+
+static void no_slot_changes_that_the_root_names(struct kunit *test)
+{
+	struct trial *trial = new_trial(test);
+
+	write_some(trial->volume, 1);
+	trial->before = expect_slots;
+	KUNIT_EXPECT_EQ(test, run(trial, false), DMDA_CHECKPOINT_DONE);
+	for (u32 i = 0; i < DMDA_NR_TABLES; i++)
+		KUNIT_EXPECT_FALSE(test, is_held(trial->volume, i));
+}
+
+/* The root is that of before, no slot is held, and what was begun was waited for. */
+static void expect_failure(struct trial *trial, const struct dmda_root *before)
+{
+	struct volume *volume = trial->volume;
+	bool is_writing = false;
+
+	KUNIT_EXPECT_EQ(volume->test, run(trial, false), DMDA_CHECKPOINT_FAILED);
+	KUNIT_EXPECT_EQ(volume->test, volume->checkpoint.error, -EIO);
+	KUNIT_EXPECT_EQ(volume->test, volume->root.epoch, before->epoch);
+	KUNIT_EXPECT_EQ(volume->test, volume->root.journal.sector, before->journal.sector);
+	for (u32 i = 0; i < DMDA_NR_TABLES; i++)
+		KUNIT_EXPECT_FALSE(volume->test, is_held(volume, i));
+	for (u32 i = 0; i < trial->nr_steps; i++) {
+		enum dmda_checkpoint_step step = trial->done[i];
+
+		is_writing = step == DMDA_CHECKPOINT_MAP || step == DMDA_CHECKPOINT_PAGE ||
+			(is_writing && step != DMDA_CHECKPOINT_WAIT);
+		KUNIT_EXPECT_TRUE(volume->test, i <= trial->fails_at ||
+				  step == DMDA_CHECKPOINT_WAIT);
+	}
+	KUNIT_EXPECT_FALSE(volume->test, is_writing);
+}
+
+static void a_step_that_fails_leaves_the_root_as_it_was(struct kunit *test)
+{
+	for (u32 i = 0; i < 11; i++) {
+		struct trial *trial = new_trial(test);
+		struct dmda_root before = trial->volume->root;
+
+		write_some(trial->volume, 1);
+		trial->fails_at = i;
+		expect_failure(trial, &before);
+		KUNIT_EXPECT_GT(test, trial->nr_steps, i);
+	}
+}
+
+static void a_step_is_asked_for_until_it_is_answered_once(struct kunit *test)
+{
+	struct trial *trial = new_trial(test);
+	struct dmda_checkpoint *checkpoint = &trial->volume->checkpoint;
+
+	dmda_checkpoint_begin(checkpoint, false);
+	dmda_checkpoint_did(checkpoint, -EIO);
+	KUNIT_EXPECT_EQ(test, dmda_checkpoint_next(checkpoint), DMDA_CHECKPOINT_COMMIT);
+	KUNIT_EXPECT_EQ(test, dmda_checkpoint_next(checkpoint), DMDA_CHECKPOINT_COMMIT);
+	dmda_checkpoint_did(checkpoint, 0);
+	dmda_checkpoint_did(checkpoint, -EIO);
+	KUNIT_EXPECT_EQ(test, checkpoint->error, 0);
+	KUNIT_EXPECT_EQ(test, dmda_checkpoint_next(checkpoint), DMDA_CHECKPOINT_PLACE);
+	dmda_checkpoint_did(checkpoint, -EIO);
+	KUNIT_EXPECT_EQ(test, dmda_checkpoint_next(checkpoint), DMDA_CHECKPOINT_FAILED);
+	dmda_checkpoint_did(checkpoint, 0);
+	KUNIT_EXPECT_EQ(test, dmda_checkpoint_next(checkpoint), DMDA_CHECKPOINT_FAILED);
+}
+
+/* Of 1000 pages of a table the last one has changed. */
+static void nobody_waits_until_all_pages_are_looked_at(struct kunit *test)
+{
+	const u32 nr = 1000;
+	struct dmda_checkpoint *checkpoint = &new_trial(test)->volume->checkpoint;
+	struct dmda_slots *slots = &checkpoint->tables.slots[DMDA_TABLE_SEGMENTS];
+	struct dmda_segments segments = {
+		.page = kunit_kcalloc(test, nr, sizeof(*segments.page), GFP_KERNEL),
+	};
+	u32 nr_pauses = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, segments.page);
+	for (u32 i = 0; i < nr - 1; i++)
+		segments.page[i].dirty_sector = U64_MAX;
+	dmda_checkpoint_begin(checkpoint, false);
+	while (dmda_checkpoint_next(checkpoint) != DMDA_CHECKPOINT_MAP)
+		dmda_checkpoint_did(checkpoint, 0);
+	slots->nr_pages = nr;
+	checkpoint->tables.segments = &segments;
+	checkpoint->next.journal.sector = 1;
+	dmda_checkpoint_did(checkpoint, 0);
+	while (dmda_checkpoint_next(checkpoint) == DMDA_CHECKPOINT_PAUSE) {
+		nr_pauses++;
+		dmda_checkpoint_did(checkpoint, 0);
+	}
+	KUNIT_EXPECT_EQ(test, nr_pauses, nr / DMDA_CHECKPOINT_LOOKS);
+	KUNIT_EXPECT_EQ(test, dmda_checkpoint_next(checkpoint), DMDA_CHECKPOINT_PAGE);
+	KUNIT_EXPECT_EQ(test, checkpoint->table, DMDA_TABLE_SEGMENTS);
+	KUNIT_EXPECT_EQ(test, checkpoint->index, (u64)nr - 1);
+}
+
+/* Takes a checkpoint that is to be clean, though somebody writes when all is committed. */
+static void write_behind_the_last_commit(struct volume *volume)
+{
+	enum dmda_checkpoint_step step;
+	u32 nr_commits = 0;
+
+	dmda_checkpoint_begin(&volume->checkpoint, true);
+	while ((step = dmda_checkpoint_next(&volume->checkpoint)) < DMDA_CHECKPOINT_DONE) {
+		do_checkpoint_step(volume, step);
+		dmda_checkpoint_did(&volume->checkpoint, 0);
+		if (step == DMDA_CHECKPOINT_COMMIT && ++nr_commits == 2)
+			write_some(volume, 2);
+	}
+}
+
+static void a_root_is_clean_if_nothing_was_to_follow_and_nothing_has(struct kunit *test)
+{
+	struct trial *trial = new_trial(test);
+	struct volume *volume = trial->volume;
+
+	write_some(volume, 1);
+	run(trial, false);
+	KUNIT_EXPECT_FALSE(test, volume->root.is_clean);
+	run(trial, true);
+	KUNIT_EXPECT_TRUE(test, volume->root.is_clean);
+	write_behind_the_last_commit(volume);
+	KUNIT_EXPECT_FALSE(test, volume->root.is_clean);
+}
+
+static struct kunit_case checkpoint_cases[] = {
+	KUNIT_CASE(the_steps_come_in_their_order),
+	KUNIT_CASE(pages_that_have_not_changed_are_not_written),
+	KUNIT_CASE(pages_that_change_behind_the_place_are_left_to_the_journal),
+	KUNIT_CASE(no_slot_changes_that_the_root_names),
+	KUNIT_CASE(a_step_that_fails_leaves_the_root_as_it_was),
+	KUNIT_CASE(a_step_is_asked_for_until_it_is_answered_once),
+	KUNIT_CASE(nobody_waits_until_all_pages_are_looked_at),
+	KUNIT_CASE(a_root_is_clean_if_nothing_was_to_follow_and_nothing_has),
+	{}
+};
+
+static struct kunit_suite checkpoint_suite = {
+	.name = "dm_dieaware_checkpoint",
+	.test_cases = checkpoint_cases,
+};
+
+kunit_test_suite(checkpoint_suite);
+
+MODULE_LICENSE("GPL");

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Commits by themselves: what is asked for, what becomes durable by it and what does not, when a
+ * batch may begin, and what becomes of a step that fails, is not done, or is answered twice. That
+ * what is durable survives power failures is the volume suite's to see.
+ */
+#include <kunit/test.h>
+
+#include "volume.h"
+
+static struct volume *formatted_volume(struct kunit *test)
+{
+	struct volume *volume = new_volume(test);
+
+	format_volume(volume);
+	return volume;
+}
+
+/* Return: its seq. */
+static u64 do_op(struct volume *volume)
+{
+	dpn_t dpn;
+
+	write_data(volume, DMDA_STREAM_USER, 1, 1, 1 << 20, &dpn);
+	map_data(volume, 1, dpn, 1);
+	return volume->commit.batch.next_seq - 1;
+}
+
+static void records_are_written_behind_a_flush_and_at_once(struct kunit *test)
+{
+	struct volume *volume = formatted_volume(test);
+	struct dmda_commit *commit = &volume->commit;
+	struct dmda_journal_place before = dmda_commit_place(commit);
+	u64 durable_seq = commit->durable_seq;
+	u64 seq = do_op(volume);
+
+	dmda_commit_begin(commit);
+	KUNIT_EXPECT_EQ(test, dmda_commit_next(commit), DMDA_COMMIT_WRITE);
+	KUNIT_EXPECT_EQ(test, commit->order, (u32)(DMDA_ORDER_FLUSH | DMDA_ORDER_FUA));
+	KUNIT_EXPECT_EQ(test, commit->first, before.sector);
+	KUNIT_EXPECT_EQ(test, commit->nr, 1U);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(commit->sealed->sector), before.sector);
+	KUNIT_EXPECT_EQ(test, commit->durable_seq, durable_seq);
+	KUNIT_EXPECT_FALSE(test, dmda_commit_is_idle(commit));
+	dmda_commit_did(commit, 0);
+	KUNIT_EXPECT_EQ(test, dmda_commit_next(commit), DMDA_COMMIT_DONE);
+	KUNIT_EXPECT_EQ(test, commit->durable_seq, seq);
+	KUNIT_EXPECT_TRUE(test, dmda_commit_is_idle(commit));
+}
+
+static void what_comes_meanwhile_is_left_to_the_next_one(struct kunit *test)
+{
+	struct volume *volume = formatted_volume(test);
+	struct dmda_commit *commit = &volume->commit;
+	u64 seq = do_op(volume);
+	const struct dmda_journal_sector *sealed;
+	struct dmda_journal_sector before;
+
+	commit->nr_overwrites++;
+	dmda_commit_begin(commit);
+	sealed = commit->sealed;
+	before = *sealed;
+	KUNIT_EXPECT_FALSE(test, commit->has_batch);
+	KUNIT_EXPECT_TRUE(test, dmda_commit_begin_batch(commit));
+	KUNIT_EXPECT_EQ(test, do_op(volume), seq + 1);
+	commit->nr_overwrites++;
+	KUNIT_EXPECT_EQ(test, memcmp(sealed, &before, sizeof(before)), 0);
+	dmda_commit_did(commit, 0);
+	KUNIT_EXPECT_EQ(test, commit->durable_seq, seq);
+	KUNIT_EXPECT_EQ(test, commit->durable_overwrites, 1ULL);
+	KUNIT_EXPECT_FALSE(test, dmda_commit_is_idle(commit));
+	dmda_commit_begin(commit);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(commit->sealed->chain), le32_to_cpu(before.crc));
+	dmda_commit_did(commit, 0);
+	KUNIT_EXPECT_TRUE(test, dmda_commit_is_idle(commit));
+}
+
+static void nothing_is_written_for_nothing(struct kunit *test)
+{
+	struct volume *volume = formatted_volume(test);
+	struct dmda_commit *commit = &volume->commit;
+	struct dmda_journal_place before = dmda_commit_place(commit);
+
+	KUNIT_EXPECT_TRUE(test, dmda_commit_is_idle(commit));
+	dmda_commit_begin(commit);
+	KUNIT_EXPECT_EQ(test, dmda_commit_next(commit), DMDA_COMMIT_DONE);
+	KUNIT_EXPECT_TRUE(test, commit->has_batch);
+	KUNIT_EXPECT_EQ(test, dmda_commit_place(commit).sector, before.sector);
+}
+
+static void what_was_overwritten_in_place_is_flushed(struct kunit *test)
+{
+	struct volume *volume = formatted_volume(test);
+	struct dmda_commit *commit = &volume->commit;
+	u64 durable_seq = commit->durable_seq;
+
+	commit->nr_overwrites++;
+	KUNIT_EXPECT_FALSE(test, dmda_commit_is_idle(commit));
+	dmda_commit_begin(commit);
+	KUNIT_EXPECT_EQ(test, dmda_commit_next(commit), DMDA_COMMIT_FLUSH);
+	commit->nr_overwrites++;
+	dmda_commit_did(commit, 0);
+	KUNIT_EXPECT_EQ(test, commit->durable_overwrites, 1ULL);
+	KUNIT_EXPECT_EQ(test, commit->durable_seq, durable_seq);
+	dmda_commit_begin(commit);
+	dmda_commit_did(commit, -EIO);
+	KUNIT_EXPECT_EQ(test, dmda_commit_next(commit), DMDA_COMMIT_FAILED);
+	KUNIT_EXPECT_EQ(test, commit->durable_overwrites, 1ULL);
+}
+
+static void a_batch_that_is_not_written_makes_nothing_durable(struct kunit *test)
+{
+	struct volume *volume = formatted_volume(test);
+	struct dmda_commit *commit = &volume->commit;
+	u64 durable_seq = commit->durable_seq;
+
+	do_op(volume);
+	commit->nr_overwrites++;
+	dmda_commit_begin(commit);
+	dmda_commit_did(commit, -EIO);
+	KUNIT_EXPECT_EQ(test, dmda_commit_next(commit), DMDA_COMMIT_FAILED);
+	dmda_commit_did(commit, 0);
+	KUNIT_EXPECT_EQ(test, dmda_commit_next(commit), DMDA_COMMIT_FAILED);
+	KUNIT_EXPECT_EQ(test, commit->durable_seq, durable_seq);
+	KUNIT_EXPECT_EQ(test, commit->durable_overwrites, 0ULL);
+}
+
+static void a_step_is_answered_once(struct kunit *test)
+{
+	struct volume *volume = formatted_volume(test);
+	struct dmda_commit *commit = &volume->commit;
+
+	dmda_commit_did(commit, -EIO);
+	KUNIT_EXPECT_EQ(test, dmda_commit_next(commit), DMDA_COMMIT_DONE);
+	do_op(volume);
+	dmda_commit_begin(commit);
+	KUNIT_EXPECT_EQ(test, dmda_commit_next(commit), DMDA_COMMIT_WRITE);
+	KUNIT_EXPECT_EQ(test, dmda_commit_next(commit), DMDA_COMMIT_WRITE);
+	dmda_commit_did(commit, 0);
+	dmda_commit_did(commit, -EIO);
+	KUNIT_EXPECT_EQ(test, dmda_commit_next(commit), DMDA_COMMIT_DONE);
+}
+
+static void what_cannot_be_right_is_not_written(struct kunit *test)
+{
+	struct volume *volume = formatted_volume(test);
+	struct dmda_commit *commit = &volume->commit;
+
+	do_op(volume);
+	volume->change.why = "of the test";
+	dmda_commit_begin(commit);
+	KUNIT_EXPECT_EQ(test, dmda_commit_next(commit), DMDA_COMMIT_FAILED);
+	KUNIT_EXPECT_STREQ(test, commit->why, "of the test");
+	KUNIT_EXPECT_EQ(test, commit->nr, 0U);
+}
+
+/* As it is just before a batch would come round to what is needed */
+static void a_batch_begins_only_if_the_ring_has_room_for_it(struct kunit *test)
+{
+	struct volume *volume = formatted_volume(test);
+	struct dmda_commit *commit = &volume->commit;
+	struct dmda_journal_place place = volume->root.journal;
+	u64 from = place.sector;
+
+	place.sector = from + volume->super.journal_sectors / 2;
+	dmda_commit_go_on(commit, &place);
+	KUNIT_EXPECT_FALSE(test, dmda_commit_needs_root(commit));
+	place.sector++;
+	dmda_commit_go_on(commit, &place);
+	KUNIT_EXPECT_TRUE(test, dmda_commit_needs_root(commit));
+	place.sector = from + volume->super.journal_sectors - BATCH_SECTORS;
+	dmda_commit_go_on(commit, &place);
+	KUNIT_EXPECT_TRUE(test, dmda_commit_begin_batch(commit));
+	place.sector++;
+	dmda_commit_go_on(commit, &place);
+	KUNIT_EXPECT_FALSE(test, dmda_commit_begin_batch(commit));
+	KUNIT_EXPECT_EQ(test, dmda_commit_place(commit).sector, place.sector);
+	dmda_commit_begin(commit);
+	KUNIT_EXPECT_EQ(test, dmda_commit_next(commit), DMDA_COMMIT_DONE);
+	volume->root.journal.sector++;
+	KUNIT_EXPECT_TRUE(test, dmda_commit_begin_batch(commit));
+}
+
+static struct kunit_case commit_cases[] = {
+	KUNIT_CASE(records_are_written_behind_a_flush_and_at_once),
+	KUNIT_CASE(what_comes_meanwhile_is_left_to_the_next_one),
+	KUNIT_CASE(nothing_is_written_for_nothing),
+	KUNIT_CASE(what_was_overwritten_in_place_is_flushed),
+	KUNIT_CASE(a_batch_that_is_not_written_makes_nothing_durable),
+	KUNIT_CASE(a_step_is_answered_once),
+	KUNIT_CASE(what_cannot_be_right_is_not_written),
+	KUNIT_CASE(a_batch_begins_only_if_the_ring_has_room_for_it),
+	{}
+};
+
+static struct kunit_suite commit_suite = {
+	.name = "dm_dieaware_commit",
+	.test_cases = commit_cases,
+};
+
+kunit_test_suite(commit_suite);
+
+MODULE_LICENSE("GPL");

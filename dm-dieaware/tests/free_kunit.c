@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Freeing a segment, step by step: which one may be claimed and when, and that nothing out of order
+ * is done. That no page is used again before its loss is durable is the volume suite's to see.
+ */
+#include <kunit/test.h>
+
+#include "volume.h"
+
+#define NR_PAGES	(SEGMENT_PAGES - SUMMARY_PAGES)
+
+static void write_segment(struct volume *volume, u64 lpn)
+{
+	u32 nr;
+
+	for (u32 i = 0; i < NR_PAGES; i += nr) {
+		dpn_t dpn;
+
+		nr = write_data(volume, DMDA_STREAM_USER, lpn + i, NR_PAGES - i, 1 << 20, &dpn);
+		map_data(volume, lpn + i, dpn, nr);
+	}
+}
+
+/* Its first segment is closed, and empty, by operations that are in the batch. */
+static struct volume *volume_with_empty_segment(struct kunit *test)
+{
+	struct volume *volume = new_volume(test);
+
+	format_volume(volume);
+	write_segment(volume, 0);
+	write_segment(volume, NR_PAGES);
+	commit(volume);
+	trim_pages(volume, 0, NR_PAGES);
+	KUNIT_ASSERT_EQ(test, volume->segments.nr_empty, 1U);
+	return volume;
+}
+
+static seg_t find(const struct volume *volume)
+{
+	u32 from = 0;
+
+	return dmda_free_find(&volume->freeing, &from);
+}
+
+static void a_segment_is_claimed_when_its_loss_is_durable_and_nobody_reads(struct kunit *test)
+{
+	struct volume *volume = volume_with_empty_segment(test);
+	struct dmda_freeing *freeing = &volume->freeing;
+
+	KUNIT_EXPECT_EQ(test, from_seg(find(volume)), from_seg(SEG_NONE));
+	KUNIT_EXPECT_FALSE(test, dmda_free_claim(freeing, to_seg(0), 0));
+	commit(volume);
+	KUNIT_EXPECT_EQ(test, from_seg(find(volume)), 0U);
+	KUNIT_EXPECT_FALSE(test, dmda_free_claim(freeing, to_seg(0), 1));
+	KUNIT_EXPECT_EQ(test, freeing->nr_claimed, 0U);
+	KUNIT_EXPECT_TRUE(test, dmda_free_claim(freeing, to_seg(0), 0));
+	KUNIT_EXPECT_EQ(test, freeing->nr_claimed, 1U);
+}
+
+static void others_are_not_claimed(struct kunit *test)
+{
+	struct volume *volume = volume_with_empty_segment(test);
+
+	commit(volume);
+	/* One has valid pages or is open, the other was never used. */
+	KUNIT_EXPECT_FALSE(test, dmda_free_claim(&volume->freeing, to_seg(1), 0));
+	KUNIT_EXPECT_FALSE(test, dmda_free_claim(&volume->freeing, to_seg(5), 0));
+}
+
+static void it_is_one_claimants(struct kunit *test)
+{
+	struct volume *volume = volume_with_empty_segment(test);
+	struct dmda_freeing *freeing = &volume->freeing;
+
+	commit(volume);
+	KUNIT_ASSERT_TRUE(test, dmda_free_claim(freeing, to_seg(0), 0));
+	KUNIT_EXPECT_EQ(test, from_seg(find(volume)), from_seg(SEG_NONE));
+	KUNIT_EXPECT_FALSE(test, dmda_free_claim(freeing, to_seg(0), 0));
+	/* The device has failed: it is given up. */
+	dmda_free_end(freeing, to_seg(0));
+	KUNIT_EXPECT_EQ(test, freeing->nr_claimed, 0U);
+	KUNIT_EXPECT_EQ(test, from_seg(find(volume)), 0U);
+}
+
+static void it_is_not_free_before_its_discard_has_ended(struct kunit *test)
+{
+	struct volume *volume = volume_with_empty_segment(test);
+	struct dmda_freeing *freeing = &volume->freeing;
+	struct dmda_record record;
+
+	commit(volume);
+	KUNIT_ASSERT_TRUE(test, dmda_free_claim(freeing, to_seg(0), 0));
+	KUNIT_EXPECT_TRUE(test, dmda_free_discard(freeing, to_seg(0)));
+	KUNIT_EXPECT_FALSE(test, dmda_free_discard(freeing, to_seg(0)));
+	KUNIT_EXPECT_FALSE(test, dmda_free_record(freeing, to_seg(0), &record));
+	dmda_free_end(freeing, to_seg(0));
+	KUNIT_EXPECT_EQ(test, freeing->nr_claimed, 1U);
+	dmda_free_discarded(freeing, to_seg(0));
+	KUNIT_EXPECT_TRUE(test, dmda_free_record(freeing, to_seg(0), &record));
+	KUNIT_EXPECT_EQ(test, record.kind, DMDA_RECORD_FREE);
+	KUNIT_EXPECT_EQ(test, from_seg(record.seg), 0U);
+}
+
+static void without_a_claim_there_is_nothing(struct kunit *test)
+{
+	struct volume *volume = volume_with_empty_segment(test);
+	struct dmda_freeing *freeing = &volume->freeing;
+	struct dmda_record record;
+
+	commit(volume);
+	KUNIT_EXPECT_FALSE(test, dmda_free_discard(freeing, to_seg(0)));
+	dmda_free_discarded(freeing, to_seg(0));
+	KUNIT_EXPECT_FALSE(test, dmda_free_record(freeing, to_seg(0), &record));
+	dmda_free_end(freeing, to_seg(0));
+	KUNIT_EXPECT_EQ(test, freeing->nr_claimed, 0U);
+}
+
+static struct kunit_case free_cases[] = {
+	KUNIT_CASE(a_segment_is_claimed_when_its_loss_is_durable_and_nobody_reads),
+	KUNIT_CASE(others_are_not_claimed),
+	KUNIT_CASE(it_is_one_claimants),
+	KUNIT_CASE(it_is_not_free_before_its_discard_has_ended),
+	KUNIT_CASE(without_a_claim_there_is_nothing),
+	{}
+};
+
+static struct kunit_suite free_suite = {
+	.name = "dm_dieaware_free",
+	.test_cases = free_cases,
+};
+
+kunit_test_suite(free_suite);
+
+MODULE_LICENSE("GPL");
