@@ -264,6 +264,20 @@ static const char *check_unit(const struct ftl *ftl, const struct ftl_unit *unit
 	return NULL;
 }
 
+/* Who can be found by the page that it waits for, and goes round with others, is a run. */
+static const char *check_lanes(const struct ftl_units *units, const struct ftl_unit *unit)
+{
+	const struct ftl_unit *next = list_next_entry(unit, lanes);
+
+	if (unit->kind != FTL_UNIT_RUN)
+		return unit->awaits || !list_empty(&unit->lanes) ?
+			"A unit that is not a run is filled in turn." : NULL;
+	if (unit->awaits && ftl_units_awaiting(units, to_lpn(unit->awaits - 1)) != unit)
+		return "A run is not found by the page that it waits for.";
+	return next->kind == FTL_UNIT_RUN && list_prev_entry(next, lanes) == unit ? NULL :
+		"The ring of the units that a run fills in turn is broken.";
+}
+
 static bool is_the_one(const struct ftl_units *units, const struct ftl_unit *unit)
 {
 	const struct ftl_unit_die *die = &units->die[from_die(unit->die)];
@@ -289,7 +303,8 @@ static const char *check_units(const struct ftl *ftl)
 
 	for (u32 i = 0; i < ftl->geo.nr_open; i++) {
 		const struct ftl_unit *unit = &units->unit[i];
-		const char *reason = check_unit(ftl, unit) ?: check_fresh(ftl, unit);
+		const char *reason = check_unit(ftl, unit) ?: check_fresh(ftl, unit) ?:
+				     check_lanes(units, unit);
 
 		if (reason)
 			return reason;

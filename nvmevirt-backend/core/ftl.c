@@ -101,6 +101,7 @@ struct ftl *ftl_init(const struct ftl_params *params, void *zeroed, u64 now_ns)
 	init_oob(ftl, &memory);
 	ftl_place_init(&ftl->place, &ftl->units, to_die(params->seed_die));
 	ftl->place.wear_permille = params->wear_permille;
+	ftl->place.senses_again = !params->register_hits;
 	ftl->blocks.spare_eblks = params->spare_eblks;
 	ftl_bad_init(ftl);
 	ftl->begun_ns = now_ns;

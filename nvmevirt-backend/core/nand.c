@@ -20,7 +20,6 @@ size_t ftl_nand_bytes(const struct ftl_params *params)
 {
 	size_t nr_dies = (size_t)params->nr_channels * params->dies_per_channel;
 	size_t channel = sizeof(struct ftl_bus) + ftl_bus_bytes();
-
 	size_t ahead = can_suspend(params) ? nr_dies * sizeof(struct ftl_ahead) : 0;
 
 	return nr_dies * sizeof(struct ftl_nand_die) + params->nr_channels * channel + ahead;
@@ -197,7 +196,6 @@ void ftl_nand_copy_out(struct ftl_nand *nand, u32 flash_unit, u64 start_ns)
 {
 	struct ftl_nand_die *die =
 		&nand->die[from_die(ftl_flash_unit_die(nand->geo, flash_unit))];
-
 	u64 free_ns = max(start_ns, die->busy_until_ns);
 
 	die->gc_ns += sense_ns(nand, flash_unit);

@@ -99,20 +99,35 @@ static struct ftl_unit *unit_ending_with(const struct ftl_units *units, ppn_t pp
 	return unit;
 }
 
-/* Rule 3. */
-static struct ftl_unit *follow(struct ftl_place *place, struct ftl_placing *placing, ppn_t pred)
+/* Rule 3c. */
+static struct ftl_unit *open_lane(struct ftl_place *place, struct ftl_placing *placing,
+				  die_t wanted)
 {
-	struct ftl_unit *unit = unit_ending_with(place->units, pred);
-	die_t wanted;
+	struct ftl_unit *unit = open_run(place, placing, wanted);
+	struct ftl_unit *lane = ftl_units_awaiting(place->units, placing->pred);
 
-	if (unit) {
-		placing->obeyed = true;
-		return unit;
-	}
-	wanted = ftl_next_die(place->units->geo, ftl_units_die_of(place->units, pred));
-	unit = open_run(place, placing, wanted);
-	placing->obeyed = unit->die == wanted;
-	placing->off_die = unit->die != wanted;
+	if (lane)
+		list_add_tail(&unit->lanes, &lane->lanes);
+	return unit;
+}
+
+/* Rule 3. */
+static struct ftl_unit *follow(struct ftl_place *place, struct ftl_placing *placing, lpn_t lpn,
+			       ppn_t pred)
+{
+	const struct ftl_units *units = place->units;
+	struct ftl_unit *unit = unit_ending_with(units, pred);
+	struct ftl_unit *lane = ftl_units_awaiting(units, placing->pred);
+	bool is_apart = place->senses_again && placing->hint == FTL_HINT_APPEND &&
+			from_lpn(lpn) != from_lpn(placing->pred) + 1;
+	die_t wanted = ftl_next_die(units->geo, ftl_units_die_of(units, pred));
+
+	if (lane && (is_apart || !unit))
+		unit = lane->die == wanted || !ftl_units_bears_lane(units, lane) ? lane : NULL;
+	if (!unit)
+		unit = open_lane(place, placing, wanted);
+	placing->off_die = placing->opened && unit->die != wanted;
+	placing->obeyed = !placing->off_die;
 	return unit;
 }
 
@@ -144,7 +159,7 @@ static struct ftl_unit *send(struct ftl_place *place, struct ftl_placing *placin
 	return unit;
 }
 
-/* Rule 3c. A full die is passed over, as with a plain unit. */
+/* Rule 3d. A full die is passed over, as with a plain unit. */
 static struct ftl_unit *begin_file(struct ftl_place *place, struct ftl_placing *placing)
 {
 	struct ftl_unit *unit = open_run(place, placing, place->begin);
@@ -176,7 +191,7 @@ static struct ftl_unit *replace(struct ftl_place *place, struct ftl_placing *pla
 	return unit;
 }
 
-static struct ftl_unit *choose(struct ftl_place *place, struct ftl_placing *placing,
+static struct ftl_unit *choose(struct ftl_place *place, struct ftl_placing *placing, lpn_t lpn,
 			       ppn_t present)
 {
 	ppn_t pred = PPN_NONE;
@@ -189,7 +204,7 @@ static struct ftl_unit *choose(struct ftl_place *place, struct ftl_placing *plac
 	if (placing->hint == FTL_HINT_DIE)
 		return send(place, placing);
 	if (placing->hint != FTL_HINT_NONE && pred != PPN_NONE)
-		return follow(place, placing, pred);
+		return follow(place, placing, lpn, pred);
 	if (placing->hint == FTL_HINT_BEGIN)
 		return begin_file(place, placing);
 	return plain_unit(place, placing);
@@ -203,6 +218,9 @@ static bool follows(const struct ftl_units *units, ppn_t pred, ppn_t present)
 
 	if (ftl_ppn_is_buffered(units->geo, pred) && ftl_units_of(units, pred) == unit)
 		return ftl_units_slot(units, pred) + 1 == slot;
+	if (ftl_ppn_is_buffered(units->geo, pred) &&
+	    list_next_entry(ftl_units_of(units, pred), lanes) == unit)
+		return true;
 	return !slot && unit->die == ftl_next_die(units->geo, ftl_units_die_of(units, pred));
 }
 
@@ -246,12 +264,31 @@ static u32 count_placed(struct ftl_units *units, struct ftl_placing *placing, lp
 	return nr_pages;
 }
 
+/* Rule 3c: the unit in which the run goes on behind pages that @unit gets, or NULL. */
+static struct ftl_unit *lane_after(const struct ftl_place *place, const struct ftl_placing *placing,
+				   struct ftl_unit *unit, u32 nr_pages)
+{
+	const struct ftl_units *units = place->units;
+	struct ftl_unit *lane = NULL;
+
+	if (unit->kind != FTL_UNIT_RUN || placing->hint == FTL_HINT_OVERWRITE ||
+	    !place->senses_again)
+		return NULL;
+	if (placing->pred != LPN_NONE)
+		lane = ftl_units_awaiting(units, placing->pred);
+	if (lane && lane != unit)
+		return lane;
+	if (!list_empty(&unit->lanes))
+		return list_next_entry(unit, lanes);
+	return nr_pages < ftl_unit_space(units, unit) ? unit : NULL;
+}
+
 u32 ftl_place_pages(struct ftl_place *place, struct ftl_placing *placing, lpn_t lpn,
 		    u32 nr_pages)
 {
 	struct ftl_units *units = place->units;
 	ppn_t present = ftl_l2p_get(units->map, lpn);
-	struct ftl_unit *unit;
+	struct ftl_unit *unit, *next;
 	struct ftl_oob_prev prev = {};
 
 	placing->opened = false;
@@ -269,11 +306,14 @@ u32 ftl_place_pages(struct ftl_place *place, struct ftl_placing *placing, lpn_t 
 		ftl_units_unmap(units, lpn);
 		present = PPN_NONE;
 	}
-	unit = choose(place, placing, present);
+	unit = choose(place, placing, lpn, present);
 	nr_pages = min(nr_pages, ftl_unit_space(units, unit));
 	nr_pages = ftl_units_same_place(units, lpn, nr_pages);
+	next = lane_after(place, placing, unit, nr_pages);
 	ftl_units_touch(units, unit);
 	ftl_units_put(units, unit, lpn, nr_pages);
+	if (next)
+		ftl_units_await(units, next, to_lpn(from_lpn(lpn) + nr_pages - 1));
 	if (prev.seq)
 		ftl_l2p_set_prev(units->map, lpn, prev);
 	return count_placed(units, placing, lpn, nr_pages);

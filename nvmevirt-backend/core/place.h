@@ -25,7 +25,15 @@
  *    An lpn in an open unit which does not follow p there belonged to another file,
  *    or to another version of this one: it leaves a hole and follows p.
  *
- *    c) Nothing precedes the first page, which begins a file: a RUN unit is opened on the
+ *    c) The lpn is not the one after p's, so that no command reads both, and dies sense a
+ *       unit again for each command (params.register_hits is off). In one unit they would
+ *       be sensed one after the other: it goes to the die after p's also if p's unit has
+ *       space. The run comes round and fills its units in turn.
+ *	die 0: [a   ]  die 1: [b   ]  die 2: [c   ]  die 3: [+   ]        then die 0: [a  +]
+ *       It has one unit more only if it comes round soon enough for none to be put out (6).
+ *       Else it fills in turn those that it has, as one with a single unit does in a).
+ *
+ *    d) Nothing precedes the first page, which begins a file: a RUN unit is opened on the
  *       die after the one on which the last such file begins. Files that are about
  *       equally long, as many are, else tend to begin on a few of the dies, and all
  *       their rests pile up on those after these.
@@ -62,12 +70,14 @@
  * @cursor: die of the next PLAIN unit
  * @begin: die on which the next file begins
  * @wear_permille: share by which a die's erases may be above the mean, as in struct ftl_params
+ * @senses_again: whether a die senses a unit again for each command
  */
 struct ftl_place {
 	struct ftl_units *units;
 	die_t cursor;
 	die_t begin;
 	u32 wear_permille;
+	bool senses_again;
 };
 
 /**

@@ -21,7 +21,7 @@ size_t ftl_units_bytes(const struct ftl_params *params)
 
 	return size_add(size_add(array_size(nr_open, sizeof(struct ftl_unit)),
 				 array_size(nr_dies, sizeof(struct ftl_unit_die))),
-			sizeof(struct hlist_head) << hash_bits_for(nr_open));
+			2 * sizeof(struct hlist_head) << hash_bits_for(nr_open));
 }
 
 void ftl_units_init(struct ftl_units *units, const struct ftl_params *params, void *zeroed)
@@ -32,6 +32,7 @@ void ftl_units_init(struct ftl_units *units, const struct ftl_params *params, vo
 	units->die = (struct ftl_unit_die *)(units->unit + geo->nr_open);
 	units->replacing = (struct hlist_head *)(units->die + geo->nr_dies);
 	units->hash_bits = hash_bits_for(geo->nr_open);
+	units->awaiting = units->replacing + BIT(units->hash_bits);
 	units->max_runs = params->run_units;
 	units->max_held = ftl_geometry_held_units(params);
 	INIT_LIST_HEAD(&units->free);
@@ -43,7 +44,55 @@ void ftl_units_init(struct ftl_units *units, const struct ftl_params *params, vo
 	for (u32 i = 0; i < geo->nr_open; i++) {
 		list_add_tail(&units->unit[i].link, &units->free);
 		INIT_LIST_HEAD(&units->unit[i].fresh_link);
+		INIT_LIST_HEAD(&units->unit[i].lanes);
 	}
+}
+
+static struct hlist_head *awaiting_bucket(const struct ftl_units *units, u64 awaits)
+{
+	return &units->awaiting[hash_32((u32)awaits, units->hash_bits)];
+}
+
+static void stop_awaiting(struct ftl_unit *unit)
+{
+	unit->awaits = 0;
+	hlist_del_init(&unit->same_await);
+}
+
+struct ftl_unit *ftl_units_awaiting(const struct ftl_units *units, lpn_t last)
+{
+	u64 awaits = from_lpn(last) + 1;
+	struct ftl_unit *unit;
+
+	hlist_for_each_entry(unit, awaiting_bucket(units, awaits), same_await) {
+		if (unit->awaits == awaits)
+			return unit;
+	}
+	return NULL;
+}
+
+void ftl_units_await(struct ftl_units *units, struct ftl_unit *unit, lpn_t last)
+{
+	struct ftl_unit *other = ftl_units_awaiting(units, last);
+
+	if (other == unit)
+		return;
+	if (other)
+		stop_awaiting(other);
+	stop_awaiting(unit);
+	unit->awaits = from_lpn(last) + 1;
+	hlist_add_head(&unit->same_await, awaiting_bucket(units, unit->awaits));
+}
+
+/* A unit that leaves its ring lets the next one wait instead. */
+static void leave_lanes(struct ftl_units *units, struct ftl_unit *unit)
+{
+	u64 awaits = unit->awaits;
+
+	stop_awaiting(unit);
+	if (awaits && !list_empty(&unit->lanes))
+		ftl_units_await(units, list_next_entry(unit, lanes), to_lpn(awaits - 1));
+	list_del_init(&unit->lanes);
 }
 
 /* Where the units keep the one unit of a kind, or NULL for kinds with more than one. */
@@ -73,6 +122,7 @@ static void set_kind(struct ftl_units *units, struct ftl_unit *unit, enum ftl_un
 		list_del_init(&unit->link);
 	} else {
 		units->nr_runs++;
+		unit->used = ++units->nr_uses;
 		list_move_tail(&unit->link, &units->runs);
 	}
 }
@@ -90,6 +140,7 @@ static void unset_kind(struct ftl_units *units, struct ftl_unit *unit)
 		units->nr_runs--;
 	hlist_del_init(&unit->same_hash);
 	unit->replaces = 0;
+	leave_lanes(units, unit);
 	list_del_init(&unit->link);
 }
 
@@ -349,8 +400,24 @@ void ftl_units_move_out(struct ftl_units *units, ppn_t from)
 
 void ftl_units_touch(struct ftl_units *units, struct ftl_unit *unit)
 {
-	if (unit->kind == FTL_UNIT_RUN && !list_is_last(&unit->link, &units->runs))
+	if (unit->kind != FTL_UNIT_RUN)
+		return;
+	unit->used = ++units->nr_uses;
+	if (!list_is_last(&unit->link, &units->runs))
 		list_move_tail(&unit->link, &units->runs);
+}
+
+/*
+ * The run took its last step so many uses ago, and came to this lane a round of its lanes ago. If
+ * it has one more, the round is a step longer. What is used again within @max_runs uses is never
+ * put out; half of that leaves room for runs that do not keep step.
+ */
+bool ftl_units_bears_lane(const struct ftl_units *units, const struct ftl_unit *lane)
+{
+	u64 step = units->nr_uses - list_prev_entry(lane, lanes)->used + 1;
+	u64 round = units->nr_uses - lane->used + 1;
+
+	return 2 * (round + step) <= units->max_runs;
 }
 
 static struct hlist_head *bucket(const struct ftl_units *units, u32 flash_unit)

@@ -24,6 +24,9 @@
  * A page of the host is fresh until a program has brought its data to NAND. Most do with
  * their unit; of others a flush writes a draft, and they stay in it as well (draft.h).
  *
+ * Units that one run fills in turn form a ring, of which one waits for the page that follows
+ * the run's last one (rule 3 of place.h).
+ *
  * A die is claimed page by page by what is valid on it, and by each of the host's open
  * units for all of its slots, so that a page that joins a unit always has room.
  */
@@ -49,6 +52,10 @@ enum ftl_unit_kind {
  * @same_hash: link to units whose @replaces falls into the same bucket
  * @die: die that it will be programmed on
  * @replaces: flash unit whose pages it gathers, plus one, or 0
+ * @lanes: link in the ring of RUN units that the same run fills in turn
+ * @same_await: link to units whose @awaits falls into the same bucket
+ * @awaits: last page of the run that goes on in this RUN unit, plus one, or 0
+ * @used: number of the last use of a run, which was of this one
  * @nr_filled: number of slots in use, holes included
  * @nr_valid: number of pages in it
  * @kind: enum ftl_unit_kind
@@ -62,6 +69,10 @@ struct ftl_unit {
 	struct hlist_node same_hash;
 	die_t die;
 	u32 replaces;
+	struct list_head lanes;
+	struct hlist_node same_await;
+	u64 awaits;
+	u64 used;
 	u16 nr_filled;
 	u16 nr_valid;
 	u32 kind;
@@ -99,12 +110,14 @@ struct ftl_unit_die {
  * @plain: PLAIN unit, or NULL
  * @row: ROW unit, or NULL
  * @replacing: hash table of the units that replace a flash unit
- * @hash_bits: log2 of the size of @replacing
+ * @awaiting: hash table of the units that wait for what follows a page
+ * @hash_bits: log2 of the sizes of @replacing and @awaiting
  * @max_runs: number of runs that stay open between commands
  * @nr_runs: number of runs that are open, [0, @max_runs + 1]
  * @max_held: number of full units that may wait
  * @nr_held: number of full units that wait
  * @nr_host: number of open units of the host, full and held ones included
+ * @nr_uses: number of uses of runs so far
  * @nr_evicted: number of runs that were put out so far
  * @nr_mapped: number of mapped pages
  * @free: list of units that are not in use
@@ -121,12 +134,14 @@ struct ftl_units {
 	struct ftl_unit *plain;
 	struct ftl_unit *row;
 	struct hlist_head *replacing;
+	struct hlist_head *awaiting;
 	u32 hash_bits;
 	u32 max_runs;
 	u32 nr_runs;
 	u32 max_held;
 	u32 nr_held;
 	u32 nr_host;
+	u64 nr_uses;
 	u64 nr_evicted;
 	u64 nr_mapped;
 	struct list_head free;
@@ -230,6 +245,25 @@ void ftl_units_replace(struct ftl_units *units, struct ftl_unit *unit, u32 flash
  * Return: the unit, or NULL.
  */
 struct ftl_unit *ftl_units_replacing(const struct ftl_units *units, u32 flash_unit);
+
+/**
+ * ftl_units_await() - let a RUN unit wait for what follows a page
+ * @last: last page of the run that the unit is of; another unit that waited for that no longer does
+ */
+void ftl_units_await(struct ftl_units *units, struct ftl_unit *unit, lpn_t last);
+
+/**
+ * ftl_units_awaiting() - find the unit that waits for what follows a page
+ * Return: the unit, or NULL.
+ */
+struct ftl_unit *ftl_units_awaiting(const struct ftl_units *units, lpn_t last);
+
+/**
+ * ftl_units_bears_lane() - can a run fill one more unit in turn, and not lose one of them before
+ *	it comes round?
+ * @lane: the one that waits
+ */
+bool ftl_units_bears_lane(const struct ftl_units *units, const struct ftl_unit *lane);
 
 /**
  * ftl_units_forget_eblk() - the flash units of an erase block are no more

@@ -148,28 +148,32 @@ static u32 overwrite_permille(struct kunit *test, enum ftl_hint hint, enum distu
 	return overwrite_on(test, &params, hint, how);
 }
 
+/* What is left of a file's speed that was disturbed so, in both ways, is within bounds. */
+static void expect_both(struct kunit *test, const struct ftl_params *params, enum disturbance how,
+			u32 least, u32 most)
+{
+	u32 append = append_on(test, params, FTL_HINT_NONE, how);
+	u32 overwrite = overwrite_on(test, params, FTL_HINT_NONE, how);
+
+	kunit_info(test, "append %u, overwrite %u per mille\n", append, overwrite);
+	KUNIT_EXPECT_GE(test, append, least);
+	KUNIT_EXPECT_LE(test, append, most);
+	KUNIT_EXPECT_GE(test, overwrite, least);
+	KUNIT_EXPECT_LE(test, overwrite, most);
+}
+
 static void file_on_one_die_reads_at_a_sixth(struct kunit *test)
 {
-	u32 append = append_permille(test, FTL_HINT_NONE, DISTURB_WORST);
-	u32 overwrite = overwrite_permille(test, FTL_HINT_NONE, DISTURB_WORST);
+	struct ftl_params params = fast24_params();
 
-	kunit_info(test, "append worst %u, overwrite worst %u per mille\n", append, overwrite);
-	KUNIT_EXPECT_GE(test, append, 160);
-	KUNIT_EXPECT_LE(test, append, 200);
-	KUNIT_EXPECT_GE(test, overwrite, 160);
-	KUNIT_EXPECT_LE(test, overwrite, 200);
+	expect_both(test, &params, DISTURB_WORST, 160, 200);
 }
 
 static void scattered_file_reads_at_two_thirds(struct kunit *test)
 {
-	u32 append = append_permille(test, FTL_HINT_NONE, DISTURB_RANDOM);
-	u32 overwrite = overwrite_permille(test, FTL_HINT_NONE, DISTURB_RANDOM);
+	struct ftl_params params = fast24_params();
 
-	kunit_info(test, "append random %u, overwrite random %u per mille\n", append, overwrite);
-	KUNIT_EXPECT_GE(test, append, 550);
-	KUNIT_EXPECT_LE(test, append, 750);
-	KUNIT_EXPECT_GE(test, overwrite, 550);
-	KUNIT_EXPECT_LE(test, overwrite, 750);
+	expect_both(test, &params, DISTURB_RANDOM, 550, 750);
 }
 
 static void hints_keep_appended_file_fast(struct kunit *test)
@@ -200,16 +204,9 @@ static void hints_keep_overwritten_file_fast(struct kunit *test)
 static void cached_reads_help_a_file_on_one_die(struct kunit *test)
 {
 	struct ftl_params params = fast24_params();
-	u32 append, overwrite;
 
 	params.cache_read = true;
-	append = append_on(test, &params, FTL_HINT_NONE, DISTURB_WORST);
-	overwrite = overwrite_on(test, &params, FTL_HINT_NONE, DISTURB_WORST);
-	kunit_info(test, "append worst %u, overwrite worst %u per mille\n", append, overwrite);
-	KUNIT_EXPECT_GE(test, append, 270);
-	KUNIT_EXPECT_LE(test, append, 310);
-	KUNIT_EXPECT_GE(test, overwrite, 270);
-	KUNIT_EXPECT_LE(test, overwrite, 310);
+	expect_both(test, &params, DISTURB_WORST, 270, 310);
 }
 
 /*

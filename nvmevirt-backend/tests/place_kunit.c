@@ -276,24 +276,143 @@ static void append_takes_its_lpn_out_of_a_foreign_unit(struct kunit *test)
 {
 	struct ftl *ftl = make_shape(test);
 	u32 nr = unit_pages(ftl);
-	u64 a = 0, b = file(ftl, 3);
+	u64 a = 0, b = file(ftl, 3), lpn = file(ftl, 2) + 1;
 
 	if (nr < 3 || shape_of(test)->run_units < 2 || ftl->geo.nr_dies < 2)
 		kunit_skip(test, "There is no room for two runs.");
 	fill_plain_unit(ftl, a);
 	fill_plain_unit(ftl, b);
-	write_append(ftl, a + nr, 2, a + nr - 1);
-	write_append(ftl, b + nr, 1, b + nr - 1);
+	write_append(ftl, lpn, 2, a + nr - 1);
+	write_append(ftl, lpn - 1, 1, b + nr - 1);
 	/* The first of a's two pages becomes the next one of b. */
-	write_append(ftl, a + nr, 1, b + nr);
-	KUNIT_EXPECT_EQ(test, unit_of(ftl, a + nr), unit_of(ftl, b + nr));
-	KUNIT_EXPECT_EQ(test, slot_of(ftl, a + nr), 1U);
-	KUNIT_EXPECT_EQ(test, slot_of(ftl, a + nr + 1), 1U);
+	write_append(ftl, lpn, 1, lpn - 1);
+	KUNIT_EXPECT_EQ(test, unit_of(ftl, lpn), unit_of(ftl, lpn - 1));
+	KUNIT_EXPECT_EQ(test, slot_of(ftl, lpn), 1U);
+	KUNIT_EXPECT_EQ(test, slot_of(ftl, lpn + 1), 1U);
 	EXPECT_CONSISTENT(test, ftl);
 	/* Written again after the same page, it stays. */
-	write_append(ftl, a + nr, 1, b + nr);
-	KUNIT_EXPECT_EQ(test, slot_of(ftl, a + nr), 1U);
+	write_append(ftl, lpn, 1, lpn - 1);
+	KUNIT_EXPECT_EQ(test, slot_of(ftl, lpn), 1U);
 	EXPECT_CONSISTENT(test, ftl);
+}
+
+/* A drive with so many open units that a few runs may go round all dies */
+static struct ftl *make_roomy(struct kunit *test)
+{
+	struct ftl_params params = drive_params(shape_of(test));
+
+	params.register_hits = false;
+	params.run_units = 32 * params.nr_channels * params.dies_per_channel;
+	params.wbuf_pages += params.run_units * params.unit_pages;
+	params.eblks_per_die += 128;
+	params.nr_lpns = ftl_params_capacity(&params);
+	return make_drive(test, &params);
+}
+
+/* Piece @nr of a file of which no two are at consecutive lpns; files take turns. */
+static u64 piece_apart(u32 file_nr, u32 nr, u32 nr_pages)
+{
+	return (4ULL * nr + file_nr) * (nr_pages + 1);
+}
+
+static void write_piece(struct ftl *ftl, u32 file_nr, u32 nr, u32 nr_pages)
+{
+	u64 lpn = piece_apart(file_nr, nr, nr_pages);
+
+	if (nr)
+		write_append(ftl, lpn, nr_pages,
+			     piece_apart(file_nr, nr - 1, nr_pages) + nr_pages - 1);
+	else
+		write_begin(ftl, lpn, nr_pages);
+}
+
+/* Two files grow by halves of units, in turn: each goes round the dies in units of its own. */
+static void pieces_apart_go_round_the_dies(struct kunit *test)
+{
+	struct ftl *ftl = make_roomy(test);
+	u32 nr_dies = ftl->geo.nr_dies, half = unit_pages(ftl) / 2;
+
+	if (!half || unit_pages(ftl) % 2)
+		kunit_skip(test, "A unit has no halves.");
+	for (u32 nr = 0; nr < 4 * nr_dies; nr++) {
+		for (u32 f = 0; f < 2; f++) {
+			u64 lpn = piece_apart(f, nr, half);
+
+			write_piece(ftl, f, nr, half);
+			KUNIT_ASSERT_EQ(test, die_of(ftl, lpn), (f + nr) % nr_dies);
+			KUNIT_ASSERT_EQ(test, slot_of(ftl, lpn), nr / nr_dies % 2 * half);
+			EXPECT_CONSISTENT(test, ftl);
+		}
+	}
+	for (u32 nr = 0; nr < nr_dies; nr++)
+		KUNIT_EXPECT_EQ(test, unit_of(ftl, piece_apart(1, nr, half)),
+				unit_of(ftl, piece_apart(1, nr + nr_dies, half)));
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).run_units_evicted, 0ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).pages_padded, 0ULL);
+}
+
+/* Where every other run would lose its unit, each fills its own as if lpns were consecutive. */
+static void pieces_apart_take_no_run_its_unit(struct kunit *test)
+{
+	struct drive_shape shape = { "few runs", 4, 2, 8, 16, 24, 4, 100 };
+	struct ftl_params params = drive_params(&shape);
+	struct ftl *ftl;
+
+	params.register_hits = false;
+	ftl = make_drive(test, &params);
+	for (u32 nr = 0; nr < 32; nr++) {
+		for (u32 f = 0; f < 4; f++) {
+			u64 lpn = piece_apart(f, nr, 2);
+
+			write_piece(ftl, f, nr, 2);
+			KUNIT_ASSERT_EQ(test, die_of(ftl, lpn), (f + nr / 4) % 8);
+			KUNIT_ASSERT_EQ(test, slot_of(ftl, lpn), nr % 4 * 2);
+		}
+		EXPECT_CONSISTENT(test, ftl);
+	}
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).run_units_evicted, 0ULL);
+}
+
+/* Where a die reads its register twice the second piece costs no sense in the same unit. */
+static void pieces_apart_share_a_unit_that_is_sensed_once(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+
+	if (piece_apart(1, 4 * unit_pages(ftl), 1) > ftl_get_params(ftl)->nr_lpns)
+		kunit_skip(test, "The drive is too small for the file.");
+	for (u32 nr = 0; nr < 4 * unit_pages(ftl); nr++) {
+		write_piece(ftl, 0, nr, 1);
+		KUNIT_ASSERT_EQ(test, die_of(ftl, piece_apart(0, nr, 1)),
+				nr / unit_pages(ftl) % ftl->geo.nr_dies);
+	}
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+/* The units that a run fills in turn come and go in any order. */
+static void lanes_survive_what_happens_to_them(struct kunit *test)
+{
+	struct ftl_params params = drive_params(shape_of(test));
+	struct ftl *ftl;
+	u64 state = 21;
+
+	params.register_hits = false;
+	params.run_units = max(params.run_units, 12U);
+	params.wbuf_pages += 12 * params.unit_pages;
+	params.eblks_per_die += 16;
+	params.nr_lpns = ftl_params_capacity(&params);
+	ftl = make_drive(test, &params);
+	for (u32 i = 0; i < 3000; i++) {
+		u32 what = next_random32(&state) % 8, f = next_random32(&state) % 3;
+		u32 nr = next_random32(&state) % 6, nr_pages = 1 + next_random32(&state) % 3;
+
+		if (what < 6)
+			write_piece(ftl, f, nr, nr_pages);
+		else if (what == 6)
+			trim(ftl, piece_apart(f, nr, nr_pages), nr_pages);
+		else
+			write_over(ftl, piece_apart(f, nr, nr_pages), nr_pages);
+		EXPECT_CONSISTENT(test, ftl);
+	}
 }
 
 /* Rule 1 */
@@ -580,6 +699,10 @@ static struct kunit_case place_cases[] = {
 	KUNIT_CASE_PARAM(file_begins_in_a_unit_of_its_own, shape_gen_params),
 	KUNIT_CASE_PARAM(unusable_predecessor_counts_as_no_hint, shape_gen_params),
 	KUNIT_CASE_PARAM(append_takes_its_lpn_out_of_a_foreign_unit, shape_gen_params),
+	KUNIT_CASE_PARAM(pieces_apart_go_round_the_dies, shape_gen_params),
+	KUNIT_CASE(pieces_apart_take_no_run_its_unit),
+	KUNIT_CASE_PARAM(pieces_apart_share_a_unit_that_is_sensed_once, shape_gen_params),
+	KUNIT_CASE_PARAM(lanes_survive_what_happens_to_them, shape_gen_params),
 	KUNIT_CASE_PARAM(page_in_an_open_unit_is_replaced_there, shape_gen_params),
 	KUNIT_CASE_PARAM(overwritten_unit_is_gathered_in_any_order, shape_gen_params),
 	KUNIT_CASE_PARAM(overwritten_pages_stay_on_their_dies, shape_gen_params),

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Hints never make reading slower, on any profile, whatever its dies can do besides.
+ *
+ * A file of 2 MiB is written in pieces, after each of which somebody else writes, or its pieces
+ * are overwritten one by one so. It is read in order, by windows as read-ahead does: a command
+ * for each piece if their lpns are apart, else one for the window. Busy: somebody writes a few
+ * units with each window.
+ *
+ * Contiguous is the file that nobody disturbed, without hints; ideal the same with hints. Hints
+ * have to reach 99 percent of the faster one of both, and plain. But where plain is faster than
+ * the file that nobody disturbed, it is by chance: pieces that lie in two units, or on more dies
+ * than need be, cross two channels at a time, or arrive in smaller parts, so that the link begins
+ * sooner. That costs a sense each, which pays only while nothing else is read: an eighth more die
+ * time for a piece of half a unit in the mean. Whole units come as late as the channel takes for
+ * one, and no later: on fast24
+ *
+ *	16 KiB on one die	3 + 36 + 20.5 + 5.1 = 64.6 us
+ *	16 KiB, halves on two	3 + 36 + 10.2 + 5.1 = 54.3 us, 10.2 less
+ *	128 KiB, four units	3 + 36 + 41 + 41 = 121 us
+ *	128 KiB, eight halves	3 + 36 + 20.5 + 41 = 100.5 us, 20.5 less
+ *	128 KiB, single pages	3 + 36 + 5.1 + 41 = 85.1 us, 35.9 less
+ *
+ * so the bound is 41 us, the channel's time of a unit, for each window; and as buses know the
+ * order of transfers but for half of one (channel.h), half of a unit's time on the link.
+ */
+#include "drive_kunit.h"
+
+#include "../core/profiles.c"
+
+#define FILE_PAGES	512
+#define RAW_PAGES	32768U
+#define SECOND_NS	1000000000ULL
+#define SEED		20240227
+#define BUSY_PAGES	64
+
+enum writer {
+	CONTIGUOUS,
+	IDEAL,
+	PLAIN,
+	HINTED,
+	NR_WRITERS,
+};
+
+/**
+ * struct gain - how a file is written and read
+ * @nr_pages: pages of a piece
+ * @apart: lpns of consecutive pieces are not consecutive
+ * @overwrite: the file is there and its pieces are overwritten, else it grows by them
+ * @others: pages that others write after each piece, 0: 1 to 32 times as many as a piece has
+ * @window: pages of a window
+ * @busy: others write while the file is read
+ */
+struct gain {
+	u32 nr_pages;
+	bool apart;
+	bool overwrite;
+	u32 others;
+	u32 window;
+	bool busy;
+};
+
+/**
+ * struct bench - a drive with a file and somebody else's pages
+ * @ftl: the drive
+ * @gain: what is done to it
+ * @now_ns: time of the next command
+ * @next_other: lpn that the other one writes next
+ * @random: state of the generator
+ */
+struct bench {
+	struct ftl *ftl;
+	const struct gain *gain;
+	u64 now_ns;
+	u64 next_other;
+	u64 random;
+};
+
+/* Of drives with more dies the units that this file fills would all stay open. */
+static const char *const names[] = {
+	"fast24", "nvme-a", "nvme-b", "nvme-c", "nvme-d", "sata-a", "sata-b", "sata", "tlc", "qlc",
+};
+
+static void describe_name(const char *const *name, char *desc)
+{
+	strscpy(desc, *name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(name, names, describe_name);
+
+/* The profile with as few erase blocks as the file and the others need. */
+static struct ftl_params small_drive(struct kunit *test, const char *name)
+{
+	const struct ftl_profile *profile = NULL;
+	struct ftl_params params;
+	u32 line_pages;
+
+	for (u32 i = 0; (profile = ftl_profile_at(i)); i++) {
+		if (!strcmp(profile->name, name))
+			break;
+	}
+	KUNIT_ASSERT_NOT_NULL(test, profile);
+	params = profile->params;
+	params.units_per_eblk = 16;
+	line_pages = params.nr_channels * params.dies_per_channel * params.units_per_eblk *
+		     params.unit_pages;
+	params.eblks_per_die = max(8U, RAW_PAGES / line_pages);
+	params.nr_lpns = ftl_params_capacity(&params);
+	return params;
+}
+
+static u64 lpn_of(const struct gain *gain, u32 page)
+{
+	u32 gap = gain->apart ? page / gain->nr_pages : 0;
+
+	return page + (u64)gap * gain->nr_pages;
+}
+
+static void write_others(struct bench *bench, u32 nr_pages)
+{
+	if (bench->next_other + nr_pages > ftl_get_params(bench->ftl)->nr_lpns)
+		bench->next_other = 2 * FILE_PAGES;
+	for (u32 nr; nr_pages; nr_pages -= nr) {
+		struct ftl_request rq;
+
+		nr = min_t(u32, nr_pages, FTL_MAX_TRANSFER_PAGES);
+		rq = request(bench->next_other, nr);
+		bench->now_ns = ftl_write(bench->ftl, &rq, bench->now_ns);
+		bench->next_other += nr;
+	}
+}
+
+static void write_piece(struct bench *bench, u32 page, enum ftl_hint hint)
+{
+	const struct gain *gain = bench->gain;
+	struct ftl_request rq = request(lpn_of(gain, page), gain->nr_pages);
+
+	rq.hint = hint;
+	if (hint == FTL_HINT_APPEND && page)
+		rq.pred = to_lpn(lpn_of(gain, page - 1));
+	else if (hint == FTL_HINT_APPEND)
+		rq.hint = FTL_HINT_BEGIN;
+	bench->now_ns = ftl_write(bench->ftl, &rq, bench->now_ns);
+}
+
+static void write_file(struct bench *bench, enum ftl_hint hint, bool disturbed)
+{
+	u32 nr_pages = bench->gain->nr_pages;
+
+	for (u32 page = 0; page < FILE_PAGES; page += nr_pages) {
+		u32 others = bench->gain->others ?:
+			     (1 + next_random32(&bench->random) % 32) * nr_pages;
+
+		write_piece(bench, page, hint);
+		if (disturbed)
+			write_others(bench, others);
+	}
+}
+
+static void make_file(struct bench *bench, enum writer writer)
+{
+	bool is_hinted = writer == HINTED || writer == IDEAL;
+	bool is_disturbed = writer == HINTED || writer == PLAIN;
+	enum ftl_hint append = is_hinted ? FTL_HINT_APPEND : FTL_HINT_NONE;
+
+	write_file(bench, append, is_disturbed && !bench->gain->overwrite);
+	if (bench->gain->overwrite && writer != CONTIGUOUS)
+		write_file(bench, is_hinted ? FTL_HINT_OVERWRITE : FTL_HINT_NONE, is_disturbed);
+}
+
+/*
+ * Others write from the file's first die on. How far the two are apart on the dies is worth 5
+ * percent, for a file that nobody disturbed, too.
+ */
+static void begin_busy(struct bench *bench)
+{
+	u32 first = die_of(bench->ftl, lpn_of(bench->gain, 0));
+	u32 unit_pages = bench->ftl->geo.unit_pages;
+
+	while (bench->ftl->units.plain)
+		write_others(bench, 1);
+	while (from_die(bench->ftl->place.cursor) != first)
+		write_others(bench, unit_pages);
+	bench->now_ns += SECOND_NS;
+}
+
+/* Return: the end of a window whose commands are all given at once. */
+static u64 read_window(struct bench *bench, u32 page, u32 end, u64 now_ns)
+{
+	const struct gain *gain = bench->gain;
+	u32 step = gain->apart ? min(gain->nr_pages, gain->window) : gain->window;
+	u64 done_ns = now_ns;
+
+	for (; page < end; page += step) {
+		struct ftl_request rq = request(lpn_of(gain, page), min(step, end - page));
+
+		done_ns = max(done_ns, ftl_read(bench->ftl, &rq, now_ns));
+	}
+	return done_ns;
+}
+
+/* Return: the time that it takes to read the file, of which the dies remember nothing. */
+static u64 read_file(struct bench *bench)
+{
+	u64 start_ns = bench->now_ns + SECOND_NS;
+	u64 now_ns = start_ns;
+
+	for (u32 die = 0; die < ftl_nr_dies(bench->ftl); die++)
+		bench->ftl->nand.die[die].held = 0;
+	for (u32 page = 0; page < FILE_PAGES; page += bench->gain->window) {
+		if (bench->gain->busy) {
+			bench->now_ns = now_ns;
+			write_others(bench, BUSY_PAGES);
+		}
+		now_ns = read_window(bench, page,
+				     min_t(u32, page + bench->gain->window, FILE_PAGES), now_ns);
+	}
+	bench->now_ns = max(bench->now_ns, now_ns);
+	return now_ns - start_ns;
+}
+
+static void get_times(struct kunit *test, const struct ftl_params *params, struct gain gain,
+		      const u32 *windows, u32 nr_windows, u64 (*times)[NR_WRITERS])
+{
+	void *memory = kunit_kzalloc(test, ftl_bytes(params), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, memory);
+	for (enum writer writer = 0; writer < NR_WRITERS; writer++) {
+		struct bench bench = {
+			.gain = &gain,
+			.next_other = 2 * FILE_PAGES,
+			.random = SEED,
+		};
+
+		memset(memory, 0, ftl_bytes(params));
+		bench.ftl = ftl_init(params, memory, 0);
+		make_file(&bench, writer);
+		for (u32 i = 0; i < nr_windows; i++) {
+			gain.window = windows[i];
+			if (gain.busy)
+				begin_busy(&bench);
+			times[i][writer] = read_file(&bench);
+		}
+	}
+	kunit_kfree(test, memory);
+}
+
+static void say(struct kunit *test, const struct ftl_params *params, const struct gain *gain,
+		u32 window, const u64 *ns)
+{
+	kunit_info(test, "%s hits %u cache %u suspend %u: %s of %u pages%s, %u others, by %u%s: %llu contiguous, %llu ideal, %llu plain, %llu hinted\n",
+		   *(const char *const *)test->param_value,
+		   params->register_hits, params->cache_read, params->suspend_program,
+		   gain->overwrite ? "overwrites" : "appends", gain->nr_pages,
+		   gain->apart ? " apart" : "", gain->others, window, gain->busy ? ", busy" : "",
+		   ns[CONTIGUOUS], ns[IDEAL], ns[PLAIN], ns[HINTED]);
+}
+
+static void expect_gain(struct kunit *test, const struct ftl_params *params,
+			const struct gain *gain, u32 window, const u64 *ns)
+{
+	u64 best_ns = min(ns[CONTIGUOUS], ns[IDEAL]);
+	u32 unit_bytes = params->unit_pages * FTL_PAGE_BYTES;
+	u64 unit_ns = div_u64(1000ULL * unit_bytes, params->channel_mbps);
+	u64 early_ns = unit_ns + div_u64(500ULL * unit_bytes, params->link_mbps);
+	u64 plain_ns = ns[PLAIN];
+
+	if (plain_ns < ns[CONTIGUOUS])
+		plain_ns = div_u64(100 * min(ns[CONTIGUOUS],
+					     plain_ns + FILE_PAGES / window * early_ns), 99);
+	plain_ns += unit_ns / 2;
+	best_ns = div_u64(100 * best_ns, 99) + unit_ns / 2;
+	if (ns[HINTED] > min(best_ns, plain_ns))
+		say(test, params, gain, window, ns);
+	KUNIT_EXPECT_LE(test, ns[HINTED], best_ns);
+	KUNIT_EXPECT_LE(test, ns[HINTED], plain_ns);
+}
+
+static void try_pieces(struct kunit *test, const struct ftl_params *params, u32 nr_pages,
+		       u32 others)
+{
+	for (u32 how = 0; how < 4; how++) {
+		struct gain gain = {
+			.nr_pages = nr_pages,
+			.apart = how & 1,
+			.overwrite = how & 2,
+			.others = others,
+			.busy = params->suspend_program || !params->hold_ns,
+		};
+		u32 windows[] = { nr_pages, 32, 256 };
+		u32 first = gain.busy ? 2 : 0;
+		u64 ns[ARRAY_SIZE(windows)][NR_WRITERS];
+
+		get_times(test, params, gain, windows + first, ARRAY_SIZE(windows) - first, ns);
+		for (u32 i = first; i < ARRAY_SIZE(windows); i++)
+			expect_gain(test, params, &gain, windows[i], ns[i - first]);
+	}
+}
+
+static void try_drive(struct kunit *test, const struct ftl_params *params, u32 others)
+{
+	u32 unit_pages = params->unit_pages;
+
+	try_pieces(test, params, unit_pages, others);
+	if (unit_pages > 2)
+		try_pieces(test, params, unit_pages / 2, others);
+	if (unit_pages > 1)
+		try_pieces(test, params, 1, others);
+}
+
+/* Of the four drives with and without cache read and register hits, every so many */
+static void try_drives(struct kunit *test, u32 step, u32 others)
+{
+	const char *name = *(const char *const *)test->param_value;
+
+	for (u32 drive = 0; drive < 4; drive += step) {
+		struct ftl_params params = small_drive(test, name);
+
+		params.cache_read = drive & 1;
+		params.register_hits = !(drive & 2);
+		params.hold_ns = 5000000;
+		try_drive(test, &params, others);
+	}
+}
+
+static void hinted_is_never_below_plain(struct kunit *test)
+{
+	try_drives(test, 1, 0);
+}
+
+/* As SQLite's rows with 100 KiB of others after each: of plain pieces many lie in two units. */
+static void nor_is_it_where_others_are_not_aligned(struct kunit *test)
+{
+	try_drives(test, 3, 25);
+}
+
+static void nor_is_it_while_others_write(struct kunit *test)
+{
+	const char *name = *(const char *const *)test->param_value;
+
+	for (u32 drive = 0; drive < 8; drive++) {
+		struct ftl_params params = small_drive(test, name);
+
+		if (params.nr_channels * params.dies_per_channel > 8)
+			kunit_skip(test, "It matters which dies a window is on.");
+		params.cache_read = drive & 1;
+		params.register_hits = !(drive & 2);
+		params.suspend_program = drive & 4 ? 8 : 0;
+		params.suspend_erase = params.suspend_program;
+		params.hold_ns = 0;
+		try_drive(test, &params, 0);
+	}
+}
+
+static struct kunit_case gain_cases[] = {
+	KUNIT_CASE_PARAM(hinted_is_never_below_plain, name_gen_params),
+	KUNIT_CASE_PARAM(nor_is_it_where_others_are_not_aligned, name_gen_params),
+	KUNIT_CASE_PARAM(nor_is_it_while_others_write, name_gen_params),
+	{}
+};
+
+static struct kunit_suite gain_suite = {
+	.name = "nvmev_gain",
+	.test_cases = gain_cases,
+};
+
+kunit_test_suite(gain_suite);
+
+MODULE_DESCRIPTION("What hints gain, on all profiles");
+MODULE_LICENSE("GPL");
