@@ -213,6 +213,7 @@ NVMEV_ATTR(queue_depth, queue_depth, PROPERTY_U32);
 NVMEV_ATTR(mdts, mdts, PROPERTY_U32);
 NVMEV_ATTR(hints, hints, PROPERTY_BOOL);
 NVMEV_ATTR(fdp, fdp, PROPERTY_BOOL);
+NVMEV_ATTR(fdp_groups, fdp_groups, PROPERTY_BOOL);
 
 /* Numbers separated by commas or blanks. Returns how many, or a negative errno. */
 static int parse_list(const char *text, u64 *numbers, u32 most)
@@ -718,6 +719,7 @@ static struct configfs_attribute *item_attrs[] = {
 	&nvmev_attr_mdts,
 	&nvmev_attr_hints,
 	&nvmev_attr_fdp,
+	&nvmev_attr_fdp_groups,
 	&nvmev_attr_reject_hints,
 	&nvmev_attr_backing_file,
 	&nvmev_attr_backing_recover,

@@ -29,6 +29,7 @@
  * @reject_hints: interval of hinted commands that are failed, 0 is none
  * @hints: whether it understands hints and says so
  * @fdp: whether it has placement handles
+ * @fdp_groups: whether it has a reclaim group for each die instead, with one handle in each
  * @backing_recover: whether a file that was in use when its machine stopped is taken, once
  * @backing_file: path of the file that keeps the SSD while it is off, or empty
  */
@@ -45,6 +46,7 @@ struct nvmev_config {
 	u32 reject_hints;
 	bool hints;
 	bool fdp;
+	bool fdp_groups;
 	bool backing_recover;
 	char backing_file[NVMEV_PATH_BYTES];
 };

@@ -24,7 +24,7 @@ struct nvmev_cmd;
  * @busy_until_ns: time at which the last command in flight is done
  * @hints_malformed: commands with both hint bits
  * @hints_rejected: hinted commands failed for @reject_hints
- * @hints_seen: commands with a hint
+ * @hints_seen: commands with a hint, or with a placement identifier
  * @wakeups: number of times that the dispatcher was woken
  */
 struct nvmev_counters {

@@ -23,6 +23,11 @@ static const char *check_config(const struct nvmev_config *config)
 		return "The largest transfer, as a power of two of 4 KiB, must be 1 to 9 (mdts).";
 	if (config->capacity_bytes < FTL_PAGE_BYTES)
 		return "The capacity must be at least one page (capacity_mib).";
+	if (config->fdp_groups && !config->fdp)
+		return "Reclaim groups (fdp_groups) are a part of Flexible Data Placement (fdp).";
+	if (config->fdp_groups &&
+	    config->ftl.nr_channels * config->ftl.dies_per_channel > NVMEV_MAX_HANDLES)
+		return "There can be at most 126 reclaim groups, a die each (fdp_groups).";
 	return nvmev_layout_check(config);
 }
 
@@ -117,7 +122,7 @@ static bool is_same_drive(const struct nvmev_config *a, const struct nvmev_confi
 	       !memcmp(a->namespace_bytes, b->namespace_bytes,
 		       a->nr_namespaces * sizeof(*a->namespace_bytes)) &&
 	       a->lba_bytes == b->lba_bytes &&
-	       a->fdp == b->fdp &&
+	       a->fdp == b->fdp && a->fdp_groups == b->fdp_groups &&
 	       !strcmp(a->backing_file, b->backing_file);
 }
 

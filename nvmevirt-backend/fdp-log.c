@@ -22,25 +22,28 @@ static void *alloc_page_of(struct nvmev_log *log, u32 bytes)
 
 static u16 configurations(const struct nvmev *nvmev, struct nvmev_log *log)
 {
-	u32 nr = nvmev->fdp.nr_handles;
+	const struct nvmev_fdp *fdp = &nvmev->fdp;
+	u32 nr = fdp->nr_handles;
 	u32 config_bytes = sizeof(struct nvmev_fdp_config) + nr * sizeof(__le32);
 	u32 bytes = sizeof(struct nvmev_fdp_configs) + config_bytes;
 	struct nvmev_fdp_configs *head = alloc_page_of(log, bytes);
 	struct nvmev_fdp_config *config = (void *)(head + 1);
 	__le32 *handle = (void *)(config + 1);
+	u32 type = nvmev->config.fdp_groups ? NVMEV_FDP_INITIALLY_ISOLATED :
+					      NVMEV_FDP_NOT_ISOLATED;
 
 	if (!head)
 		return NVME_SC_INTERNAL;
 	head->bytes = cpu_to_le32(bytes);
 	config->bytes = cpu_to_le16(config_bytes);
-	config->attributes = NVMEV_FDP_CONFIG_VALID;
-	config->nr_groups = cpu_to_le32(1);
+	config->attributes = NVMEV_FDP_CONFIG_VALID | fdp->group_bits;
+	config->nr_groups = cpu_to_le32(fdp->nr_pids / nr);
 	config->nr_handles = cpu_to_le16(nr);
-	config->max_pids = cpu_to_le16(nr - 1);
+	config->max_pids = cpu_to_le16(fdp->nr_pids - 1);
 	config->max_namespaces = cpu_to_le32(NVMEV_MAX_NAMESPACES);
-	config->ru_bytes = cpu_to_le64(nvmev->fdp.ru_bytes);
+	config->ru_bytes = cpu_to_le64(fdp->ru_bytes);
 	while (nr--)
-		*handle++ = cpu_to_le32(NVMEV_FDP_NOT_ISOLATED);
+		*handle++ = cpu_to_le32(type);
 	return 0;
 }
 
@@ -129,7 +132,7 @@ static u16 endurance_group(struct nvmev *nvmev, struct nvmev_log *log)
 
 u16 nvmev_fdp_log(struct nvmev *nvmev, const struct nvme_command *sqe, struct nvmev_log *log)
 {
-	if (!nvmev->fdp.nr_handles)
+	if (!nvmev->fdp.nr_pids)
 		return NVME_SC_INVALID_LOG_PAGE;
 	/* The log specific identifier is that of the endurance group. */
 	if (le32_to_cpu(sqe->common.cdw11) >> 16 != NVMEV_ENDURANCE_GROUP)

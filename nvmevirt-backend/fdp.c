@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Placement handles, their commands, features and events; the log pages are in fdp-log.c. */
+/* Placement identifiers, their commands, features and events; the log pages are in fdp-log.c. */
 #include "compat.h"
 #include "dma.h"
 #include "nvmev.h"
@@ -9,10 +9,30 @@ static_assert(sizeof(struct nvmev_fdp_status) +
 
 static const u8 event_types[] = { NVMEV_FDP_NOT_FULL, NVMEV_FDP_INVALID_PID };
 
-/* The die on which writes to a handle begin; a drive of many dies has handles for some. */
-static die_t die_of_handle(const struct nvmev *nvmev, u32 handle)
+/* Identifiers have numbers: those of the handles, or of the groups. */
+
+static u16 pid_of(const struct nvmev_fdp *fdp, u32 number)
 {
-	return to_die(div_u64((u64)handle * ftl_nr_dies(nvmev->ftl), nvmev->fdp.nr_handles));
+	return fdp->group_bits ? number << (16 - fdp->group_bits) : number;
+}
+
+/* Returns @nr_pids if there is no such identifier. */
+static u32 number_of(const struct nvmev_fdp *fdp, u16 pid)
+{
+	u32 number = fdp->group_bits ? pid >> (16 - fdp->group_bits) : pid;
+
+	return number < fdp->nr_pids && pid_of(fdp, number) == pid ? number : fdp->nr_pids;
+}
+
+static u32 handle_of(const struct nvmev_fdp *fdp, u32 number)
+{
+	return number < fdp->nr_handles ? number : 0;
+}
+
+/* The die on which writes begin; a drive of many dies has handles for some. */
+static die_t die_of_number(const struct nvmev *nvmev, u32 number)
+{
+	return to_die(div_u64((u64)number * ftl_nr_dies(nvmev->ftl), nvmev->fdp.nr_pids));
 }
 
 void nvmev_fdp_init(struct nvmev *nvmev)
@@ -23,10 +43,16 @@ void nvmev_fdp_init(struct nvmev *nvmev)
 
 	if (!nvmev->config.fdp)
 		return;
-	fdp->nr_handles = min_t(u32, ftl_nr_dies(nvmev->ftl), NVMEV_MAX_HANDLES);
-	fdp->ru_bytes = (u64)params->unit_pages * params->units_per_eblk *
-			ftl_nr_dies(nvmev->ftl) << FTL_PAGE_SHIFT;
-	for (i = 0; i < fdp->nr_handles; i++)
+	fdp->nr_pids = min_t(u32, ftl_nr_dies(nvmev->ftl), NVMEV_MAX_HANDLES);
+	fdp->nr_handles = fdp->nr_pids;
+	fdp->ru_bytes = (u64)params->unit_pages * params->units_per_eblk << FTL_PAGE_SHIFT;
+	if (nvmev->config.fdp_groups) {
+		fdp->nr_handles = 1;
+		fdp->group_bits = order_base_2(fdp->nr_pids);
+	} else {
+		fdp->ru_bytes *= ftl_nr_dies(nvmev->ftl);
+	}
+	for (i = 0; i < fdp->nr_pids; i++)
 		fdp->left_bytes[i] = fdp->ru_bytes;
 }
 
@@ -42,7 +68,7 @@ static void record(struct nvmev *nvmev, u32 type, const struct nvmev_ns *ns, u16
 {
 	struct nvmev_fdp *fdp = &nvmev->fdp;
 	/* What is no handle has no switch of its own. */
-	u32 handle = pid < fdp->nr_handles ? pid : 0;
+	u32 handle = handle_of(fdp, number_of(fdp, pid));
 
 	if (!(fdp->enabled[ns->nsid - 1][handle] & BIT(type)))
 		return;
@@ -59,43 +85,45 @@ void nvmev_fdp_decode(struct nvmev *nvmev, const struct nvmev_cmd *cmd, struct f
 {
 	struct nvmev_fdp *fdp = &nvmev->fdp;
 	u32 pid = le32_to_cpu(cmd->sqe.rw.dsmgmt) >> 16;
+	u32 number = number_of(fdp, pid);
 	u64 left_bytes;
 
-	if (pid >= fdp->nr_handles) {
+	if (number == fdp->nr_pids) {
 		record(nvmev, NVMEV_FDP_INVALID_PID, cmd->ns, pid);
 		return;
 	}
-	rq->hint = FTL_HINT_DIE;
-	rq->die = die_of_handle(nvmev, pid);
+	rq->hint = nvmev->config.fdp_groups ? FTL_HINT_ALL_DIE : FTL_HINT_DIE;
+	rq->die = die_of_number(nvmev, number);
 	/* The unit that is full is followed by another. */
-	left_bytes = fdp->left_bytes[pid];
-	fdp->left_bytes[pid] = left_bytes > rq->bytes ? left_bytes - rq->bytes :
+	left_bytes = fdp->left_bytes[number];
+	fdp->left_bytes[number] = left_bytes > rq->bytes ? left_bytes - rq->bytes :
 			       left_bytes + fdp->ru_bytes - min_t(u64, rq->bytes, fdp->ru_bytes);
 }
 
 void nvmev_fdp_status(const struct nvmev *nvmev, const struct nvmev_ns *ns, void *page)
 {
 	struct nvmev_fdp_status *status = page;
+	const struct nvmev_fdp *fdp = &nvmev->fdp;
 	u32 i;
 
-	status->nr_handles = cpu_to_le16(nvmev->fdp.nr_handles);
-	for (i = 0; i < nvmev->fdp.nr_handles; i++) {
-		status->handle[i].pid = cpu_to_le16(i);
-		status->handle[i].ruhid = cpu_to_le16(i);
-		status->handle[i].left_lbas =
-			cpu_to_le64(nvmev->fdp.left_bytes[i] >> ns->lba_shift);
+	status->nr_handles = cpu_to_le16(fdp->nr_pids);
+	for (i = 0; i < fdp->nr_pids; i++) {
+		status->handle[i].pid = cpu_to_le16(pid_of(fdp, i));
+		status->handle[i].ruhid = cpu_to_le16(handle_of(fdp, i));
+		status->handle[i].left_lbas = cpu_to_le64(fdp->left_bytes[i] >> ns->lba_shift);
 	}
 }
 
-static void update(struct nvmev *nvmev, const struct nvmev_ns *ns, u32 handle)
+static void update(struct nvmev *nvmev, const struct nvmev_ns *ns, u16 pid)
 {
 	struct nvmev_fdp *fdp = &nvmev->fdp;
+	u32 number = number_of(fdp, pid);
 
-	if (fdp->left_bytes[handle] != fdp->ru_bytes)
-		record(nvmev, NVMEV_FDP_NOT_FULL, ns, handle);
-	fdp->left_bytes[handle] = fdp->ru_bytes;
+	if (fdp->left_bytes[number] != fdp->ru_bytes)
+		record(nvmev, NVMEV_FDP_NOT_FULL, ns, pid);
+	fdp->left_bytes[number] = fdp->ru_bytes;
 	guard(mutex)(&nvmev->ftl_lock);
-	ftl_send_anew(nvmev->ftl, die_of_handle(nvmev, handle));
+	ftl_send_anew(nvmev->ftl, die_of_number(nvmev, number));
 }
 
 u16 nvmev_fdp_update(struct nvmev *nvmev, const struct nvmev_ns *ns, const __le16 *pids, u32 nr)
@@ -103,7 +131,7 @@ u16 nvmev_fdp_update(struct nvmev *nvmev, const struct nvmev_ns *ns, const __le1
 	u32 i;
 
 	for (i = 0; i < nr; i++)
-		if (le16_to_cpu(pids[i]) >= nvmev->fdp.nr_handles)
+		if (number_of(&nvmev->fdp, le16_to_cpu(pids[i])) == nvmev->fdp.nr_pids)
 			return NVME_SC_INVALID_FIELD | NVMEV_DNR;
 	for (i = 0; i < nr; i++)
 		update(nvmev, ns, le16_to_cpu(pids[i]));
@@ -187,7 +215,7 @@ static bool is_events(const struct nvme_command *sqe)
 
 u16 nvmev_fdp_get_feature(struct nvmev *nvmev, const struct nvme_command *sqe, u64 *result)
 {
-	if (!nvmev->fdp.nr_handles)
+	if (!nvmev->fdp.nr_pids)
 		return NVME_SC_INVALID_FIELD;
 	if (is_events(sqe))
 		return get_events(nvmev, sqe, result);
@@ -200,7 +228,7 @@ u16 nvmev_fdp_get_feature(struct nvmev *nvmev, const struct nvme_command *sqe, u
 
 u16 nvmev_fdp_set_feature(struct nvmev *nvmev, const struct nvme_command *sqe)
 {
-	if (!nvmev->fdp.nr_handles)
+	if (!nvmev->fdp.nr_pids)
 		return NVME_SC_INVALID_FIELD;
 	if (is_events(sqe))
 		return set_events(nvmev, sqe);

@@ -2,13 +2,18 @@
 /*
  * Flexible Data Placement (NVMe 2.1, TP4146): a host names a placement handle with a write.
  *
- * Handle h of a namespace stands for a die on which a write begins; the pages behind the
- * first unit go round the dies from there. There is one endurance group with one
- * configuration, which is always on, and one reclaim group. A handle's reclaim unit is a
- * count of bytes only: as much as an erase block of every die. Data of several handles
- * shares erase blocks from the beginning. The types of the specification promise more:
- * that it does not until the controller moves it (initially isolated), or never does
- * (persistently isolated). So the type of these handles is one that it leaves to vendors.
+ * A placement identifier stands for a die. There is one endurance group with one configuration,
+ * which is always on, in one of two shapes:
+ *
+ * Handles: one reclaim group, and a handle for each die, on which a write begins; the pages
+ * behind the first unit go round the dies from there. A handle's reclaim unit is a count of bytes
+ * only: as much as an erase block of every die. Data of several handles shares erase blocks
+ * from the beginning. The types of the specification promise more: that it does not until the
+ * controller moves it (initially isolated), or never does (persistently isolated). So the
+ * type of these handles is one that it leaves to vendors.
+ *
+ * Groups: a reclaim group for each die, which a write does not leave, and one handle. Its
+ * reclaim units are erase blocks, and there is no other handle whose data could be in them.
  *
  * Everything here is the dispatcher's alone.
  */
@@ -30,16 +35,20 @@ struct nvmev_log;
 struct nvmev_ns;
 
 /**
- * struct nvmev_fdp - placement handles of an SSD
- * @nr_handles: number of handles, which all namespaces have in common; 0 without FDP
+ * struct nvmev_fdp - placement identifiers of an SSD
+ * @nr_pids: number of identifiers, which all namespaces have in common; 0 without FDP
+ * @nr_handles: number of reclaim unit handles
+ * @group_bits: bits of an identifier, from the highest on, that are the reclaim group
  * @ru_bytes: size of a reclaim unit
- * @left_bytes: bytes that the present reclaim unit still takes, by handle
+ * @left_bytes: bytes that the present reclaim unit still takes, by identifier's number
  * @enabled: bitmap of the events that are on, by namespace and handle
  * @events: ring of host events
  * @nr_events: number of events so far
  */
 struct nvmev_fdp {
+	u32 nr_pids;
 	u32 nr_handles;
+	u32 group_bits;
 	u64 ru_bytes;
 	u64 left_bytes[NVMEV_MAX_HANDLES];
 	u8 enabled[NVMEV_MAX_NAMESPACES][NVMEV_MAX_HANDLES];
@@ -48,7 +57,7 @@ struct nvmev_fdp {
 };
 
 /**
- * nvmev_fdp_init() - make the handles, if there are to be any
+ * nvmev_fdp_init() - make the identifiers, if there are to be any
  * @nvmev: the SSD; its configuration and FTL are complete
  */
 void nvmev_fdp_init(struct nvmev *nvmev);

@@ -143,8 +143,11 @@ static u16 identify_namespace(struct nvmev *nvmev, u32 nsid)
 	id->npda = id->nawun;
 	id->nows = id->nawun;
 	put_copy_limits(nvmev->reply);
-	if (nvmev->config.fdp)
+	if (nvmev->config.fdp) {
 		put_unaligned_le16(NVMEV_ENDURANCE_GROUP, nvmev->reply + NVMEV_ID_NS_ENDGID);
+		/* Who chooses dies has to know how much goes to one. */
+		id->nows = cpu_to_le16(page_lbas * nvmev->config.ftl.unit_pages - 1);
+	}
 	put_u128(id->nvmcap, ns->nr_pages << FTL_PAGE_SHIFT);
 	memcpy(id->nguid, uuid.b, sizeof(id->nguid));
 	put_eui64(&uuid, id->eui64);

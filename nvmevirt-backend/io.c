@@ -352,7 +352,7 @@ static u16 start_mgmt_send(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	u32 nr = NVMEV_IO_MGMT_SPECIFIC(dw) + 1;
 	u16 status;
 
-	if (NVMEV_IO_MGMT_OP(dw) != NVMEV_IO_MGMT_RUH_UPDATE || nr > nvmev->fdp.nr_handles)
+	if (NVMEV_IO_MGMT_OP(dw) != NVMEV_IO_MGMT_RUH_UPDATE || nr > nvmev->fdp.nr_pids)
 		return NVME_SC_INVALID_FIELD | NVMEV_DNR;
 	status = fetch_ranges(nvmev, cmd, nvmev->reply, nr * sizeof(__le16));
 	return status ?: nvmev_fdp_update(nvmev, cmd->ns, nvmev->reply, nr);

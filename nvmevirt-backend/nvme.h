@@ -173,6 +173,7 @@ struct nvmev_copy_range {
 #define NVMEV_FDP_HAS_PID		BIT(0)
 #define NVMEV_FDP_HAS_NSID		BIT(1)
 #define NVMEV_FDP_CONFIG_VALID		BIT(7)
+#define NVMEV_FDP_INITIALLY_ISOLATED	0x01
 #define NVMEV_FDP_NOT_ISOLATED		0xc0
 #define NVMEV_FDP_HOST_SPECIFIED	1
 
@@ -214,7 +215,7 @@ struct nvmev_fdp_handle {
  * struct nvmev_fdp_status - data of I/O Management Receive, reclaim unit handle status
  * @reserved: zero
  * @nr_handles: entries that follow
- * @handle: one for each placement handle
+ * @handle: one for each placement identifier
  */
 struct nvmev_fdp_status {
 	__u8	reserved[14];
@@ -241,7 +242,7 @@ struct nvmev_fdp_configs {
 /**
  * struct nvmev_fdp_config - a configuration; a type for each handle follows
  * @bytes: length of the entry, handles included
- * @attributes: NVMEV_FDP_CONFIG_VALID
+ * @attributes: NVMEV_FDP_CONFIG_VALID, and in bits 3:0 those of an identifier that are its group
  * @vendor_bytes: 0
  * @nr_groups: number of reclaim groups
  * @nr_handles: number of reclaim unit handles

@@ -122,18 +122,19 @@ static u16 decode_hint(struct nvmev *nvmev, const struct nvmev_cmd *cmd, struct 
 	/* It may be changed to 0 meanwhile. */
 	u32 rejected = READ_ONCE(nvmev->config.reject_hints);
 	u32 bits = hint_bits(cmd);
+	bool is_placed = le16_to_cpu(cmd->sqe.rw.control) & NVMEV_RW_DIRECTIVE;
 
-	/* A placement identifier says more than a hint that comes with it. */
-	if (le16_to_cpu(cmd->sqe.rw.control) & NVMEV_RW_DIRECTIVE) {
-		nvmev_fdp_decode(nvmev, cmd, rq);
-		return 0;
-	}
-	if (!bits || !nvmev->config.hints)
+	if (!is_placed && (!bits || !nvmev->config.hints))
 		return 0;
 	counters->hints_seen++;
 	if (rejected && counters->hints_seen % rejected == 0) {
 		counters->hints_rejected++;
 		return NVME_SC_INVALID_FIELD | NVMEV_DNR;
+	}
+	/* A placement identifier says more than a hint that comes with it. */
+	if (is_placed) {
+		nvmev_fdp_decode(nvmev, cmd, rq);
+		return 0;
 	}
 	if (bits == DIEAWARE_CDW12_APPEND)
 		set_predecessor(cmd, rq);

@@ -122,6 +122,7 @@ struct ftl_params {
  * @FTL_HINT_OVERWRITE: every page stays on the die of its lpn's present page
  * @FTL_HINT_BEGIN: the first page begins a file
  * @FTL_HINT_DIE: the first page goes to @die, those behind it follow as with APPEND
+ * @FTL_HINT_ALL_DIE: all pages go to @die
  */
 enum ftl_hint {
 	FTL_HINT_NONE,
@@ -129,6 +130,7 @@ enum ftl_hint {
 	FTL_HINT_OVERWRITE,
 	FTL_HINT_BEGIN,
 	FTL_HINT_DIE,
+	FTL_HINT_ALL_DIE,
 };
 
 /**
@@ -142,7 +144,7 @@ enum ftl_hint {
  * @fua: whether the write must be durable when it completes
  * @hint: placement hint, for writes
  * @pred: predecessor of @first, for FTL_HINT_APPEND
- * @die: die of @first, for FTL_HINT_DIE
+ * @die: die of @first, for FTL_HINT_DIE; of all pages, for FTL_HINT_ALL_DIE
  */
 struct ftl_request {
 	lpn_t first;

@@ -10,6 +10,11 @@ void ftl_place_init(struct ftl_place *place, struct ftl_units *units, die_t seed
 	place->begin = seed_die;
 }
 
+static bool names_die(enum ftl_hint hint)
+{
+	return hint == FTL_HINT_DIE || hint == FTL_HINT_ALL_DIE;
+}
+
 static bool pred_is_usable(const struct ftl_l2p *map, const struct ftl_request *rq)
 {
 	u64 first = from_lpn(rq->first);
@@ -27,9 +32,9 @@ void ftl_place_begin(const struct ftl_place *place, struct ftl_placing *placing,
 	placing->hint = rq->hint;
 	placing->pred = LPN_NONE;
 	placing->die = DIE_NONE;
-	if (rq->hint == FTL_HINT_DIE && from_die(rq->die) < place->units->geo->nr_dies)
+	if (names_die(rq->hint) && from_die(rq->die) < place->units->geo->nr_dies)
 		placing->die = rq->die;
-	else if (rq->hint == FTL_HINT_DIE)
+	else if (names_die(rq->hint))
 		placing->hint = FTL_HINT_NONE;
 	if (rq->hint != FTL_HINT_APPEND)
 		return;
@@ -147,7 +152,7 @@ static struct ftl_unit *sent_unit(const struct ftl_units *units, die_t die)
 	return unit && unit->die == die ? unit : NULL;
 }
 
-/* Rule 4, DIE. */
+/* Rule 4, DIE and ALL_DIE. */
 static struct ftl_unit *send(struct ftl_place *place, struct ftl_placing *placing)
 {
 	struct ftl_unit *unit = sent_unit(place->units, placing->die);
@@ -201,7 +206,7 @@ static struct ftl_unit *choose(struct ftl_place *place, struct ftl_placing *plac
 		pred = ftl_l2p_get(place->units->map, placing->pred);
 	if (placing->hint == FTL_HINT_OVERWRITE && present != PPN_NONE)
 		return replace(place, placing, present);
-	if (placing->hint == FTL_HINT_DIE)
+	if (names_die(placing->hint))
 		return send(place, placing);
 	if (placing->hint != FTL_HINT_NONE && pred != PPN_NONE)
 		return follow(place, placing, lpn, pred);
@@ -231,7 +236,7 @@ static bool stays_in_slot(const struct ftl_units *units, const struct ftl_placin
 	if (present == PPN_NONE || !ftl_ppn_is_buffered(units->geo, present) ||
 	    ftl_l2p_is_shared(units->map, present))
 		return false;
-	if (placing->hint == FTL_HINT_DIE)
+	if (names_die(placing->hint))
 		return ftl_units_of(units, present)->die == placing->die;
 	if (placing->hint != FTL_HINT_APPEND && placing->hint != FTL_HINT_BEGIN)
 		return true;

@@ -50,6 +50,8 @@
  *    there last if that is the last of an open unit with space, else into a RUN unit of its
  *    own. The other pages of the command follow as in 3.
  *
+ *    ALL_DIE: so does every page of the command.
+ *
  * 5. A die takes a unit only while it has room (gc.h). Otherwise the unit is opened on
  *    the next die that has. Some die always has: see ftl_params_capacity().
  *

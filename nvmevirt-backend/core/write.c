@@ -88,7 +88,7 @@ static void count_write(struct ftl *ftl, const struct ftl_request *rq,
 		stats->writes_plain++;
 	else if (placing->hint == FTL_HINT_NONE || !placing->nr_obeyed)
 		stats->hints_ignored++;
-	else if (rq->hint == FTL_HINT_DIE)
+	else if (rq->hint == FTL_HINT_DIE || rq->hint == FTL_HINT_ALL_DIE)
 		stats->hints_die++;
 	else if (rq->hint == FTL_HINT_OVERWRITE)
 		stats->hints_overwrite++;

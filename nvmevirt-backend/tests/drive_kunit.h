@@ -91,6 +91,15 @@ static inline u64 write_to_die(struct ftl *ftl, u64 first, u32 nr_pages, u32 die
 	return ftl_write(ftl, &rq, 0);
 }
 
+static inline u64 write_all_to_die(struct ftl *ftl, u64 first, u32 nr_pages, u32 die)
+{
+	struct ftl_request rq = request(first, nr_pages);
+
+	rq.hint = FTL_HINT_ALL_DIE;
+	rq.die = to_die(die);
+	return ftl_write(ftl, &rq, 0);
+}
+
 static inline void trim(struct ftl *ftl, u64 first, u64 nr_pages)
 {
 	ftl_trim(ftl, to_lpn(first), nr_pages, 0);

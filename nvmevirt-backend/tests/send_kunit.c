@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Writes that name the die where they begin: rule 4, DIE, of core/place.h. */
+/* Writes that name the die where they begin, or go: rule 4, DIE and ALL_DIE, of core/place.h. */
 #include "drive_kunit.h"
 
 KUNIT_ARRAY_PARAM(shape, drive_shapes, describe_shape);
@@ -24,6 +24,41 @@ static void write_begins_on_its_die_and_goes_round(struct kunit *test)
 					(die + i / unit_pages(ftl)) % nr_dies);
 	}
 	KUNIT_EXPECT_EQ(test, stats_of(ftl).hints_die, (u64)nr_dies);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+static void write_of_which_all_goes_to_its_die_stays_there(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u32 nr_dies = ftl->geo.nr_dies;
+	u32 nr_pages = 2 * unit_pages(ftl) + 1;
+
+	for (u32 die = 0; die < nr_dies; die++) {
+		u64 first = (u64)die * nr_pages;
+
+		write_all_to_die(ftl, first, nr_pages, die);
+		for (u32 i = 0; i < nr_pages; i++)
+			KUNIT_EXPECT_EQ(test, die_of(ftl, first + i), die);
+		KUNIT_EXPECT_EQ(test, unit_of(ftl, first),
+				unit_of(ftl, first + unit_pages(ftl) - 1));
+	}
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).hints_die, (u64)nr_dies);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+/* Written once more with another die, every page of it moves there, and none follows a page. */
+static void all_of_it_moves_from_die_to_die(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u32 nr_pages = unit_pages(ftl) + 1;
+
+	for (u32 die = 0; die < ftl->geo.nr_dies; die++) {
+		write_all_to_die(ftl, 0, nr_pages, die);
+		for (u32 i = 0; i < nr_pages; i++)
+			KUNIT_EXPECT_EQ(test, die_of(ftl, i), die);
+	}
+	write_all_to_die(ftl, 0, 1, ftl->geo.nr_dies);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).hints_ignored, 1ULL);
 	EXPECT_CONSISTENT(test, ftl);
 }
 
@@ -105,6 +140,8 @@ static void what_was_sent_last_may_be_gone(struct kunit *test)
 
 static struct kunit_case send_cases[] = {
 	KUNIT_CASE_PARAM(write_begins_on_its_die_and_goes_round, shape_gen_params),
+	KUNIT_CASE_PARAM(write_of_which_all_goes_to_its_die_stays_there, shape_gen_params),
+	KUNIT_CASE_PARAM(all_of_it_moves_from_die_to_die, shape_gen_params),
 	KUNIT_CASE_PARAM(small_writes_share_units_of_their_die, shape_gen_params),
 	KUNIT_CASE_PARAM(plain_writes_are_not_disturbed, shape_gen_params),
 	KUNIT_CASE_PARAM(page_is_sent_from_one_open_unit_to_another_die, shape_gen_params),

@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Flexible Data Placement: a placement handle for each die, on which a write begins; what
-# nvme-cli sees, and where Linux has write streams (6.16), that they are these handles.
+# Flexible Data Placement: a placement handle for each die, on which a write begins, or a reclaim
+# group for each, which it does not leave; what nvme-cli sees, and where Linux has write streams
+# (6.16), that they are these.
 # kernels: 6.12 newest
 # long: 6.1
 # smp: 1
 # mem: 2G
-# sentences: 33 newest:41
+# sentences: 41 newest:51
 # seconds: 10
 # timeout: 120
 . "$(dirname "$0")/rc"
@@ -61,6 +62,7 @@ raw = sys.stdin.buffer.read()
 print(*struct.unpack_from("<H2xI", raw), *struct.unpack_from("<HBxIHHIQ", raw, 16), raw[80:88].hex())')" == \
 	"0 112 96 128 1 8 7 16 134217728 c0000000c0000000"
 check_that "8 handles are in use by the host" "$(raw_log 0x21 72 | od -A n -t u1 -w8 -v | awk 'NR == 1 { n = $1 } NR > 1 { sum += $1 } END { print n, sum }')" == "8 8"
+check_that "the optimal write size is a unit of a die" "$(nvme id-ns "$DEV" -o json | jq .nows)" -eq 63
 check_that "the status of 8 handles" "$(status_of 3)" == "3 3 262144 8"
 
 for die in 5 0 7 2; do
@@ -114,3 +116,24 @@ else
 fi
 check "plain writes verify" fio --name=v --filename="$DEV" --direct=1 --ioengine=libaio --iodepth=8 --size=2m \
 	--rw=randwrite --bs=4k --verify=crc32c --verify_fatal=1
+drop_ssd ssd0
+
+new_ssd ssd0 capacity_mib=256 fdp=1 fdp_groups=1 reject_hints=4
+ctrl=/dev/$(<"$CONFIGFS/ssd0/nvme")
+queue=/sys/block/${DEV#/dev/}/queue
+check_that "with groups, a configuration of 8 of them, in 3 bits, with one isolated handle" "$(raw_log 0x20 84 | python3 -c '
+import struct, sys
+raw = sys.stdin.buffer.read()
+print(*struct.unpack_from("<H2xI", raw), *struct.unpack_from("<HBxIHHIQ", raw, 16), raw[80:84].hex())')" == \
+	"0 84 68 131 8 1 7 16 16777216 01000000"
+check_that "the status of group 3" "$(status_of 3)" == "24576 0 32768 8"
+check "write of three units to group 5" place $((5 << 13)) 4096 98304
+check_that "they are all on die 5" "$(dies_of 4096 192)" == "5 "
+check "a write to handle 1 of group 5, which does not exist, succeeds" place $((5 << 13 | 1)) 8192 32768
+check_that "and is a plain one" "$(dies_of 8192 64)" == "0 "
+place $((7 << 13)) 16384 32768 >/dev/null
+check_fails "the fourth placed write is failed, as asked for" place 0 0 32768
+if [[ -e $queue/max_write_streams ]]; then
+	check_that "Linux makes no write streams of several groups" "$(<"$queue/max_write_streams")" -eq 0
+	check_fails "so there is no stream 3" python3 "$LAB_DIR/stream.py" "$DEV" 3 65536 65536
+fi
