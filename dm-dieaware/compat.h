@@ -109,6 +109,55 @@ static inline void dmda_flush_bypasses_map(struct dm_target *ti)
 #endif
 }
 
+/* Write streams: an NVMe namespace with Flexible Data Placement has one for each identifier */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
+#define DMDA_NO_WRITE_STREAMS	NULL
+
+/* Not bdev_max_write_streams(), which has none for partitions: the driver knows of no partition */
+static inline unsigned int dmda_max_write_streams(struct block_device *bdev)
+{
+	return READ_ONCE(bdev_get_queue(bdev)->limits.max_write_streams);
+}
+
+static inline u8 dmda_bio_write_stream(const struct bio *bio)
+{
+	return bio->bi_write_stream;
+}
+
+static inline void dmda_bio_set_write_stream(struct bio *bio, u8 stream)
+{
+	bio->bi_write_stream = stream;
+}
+
+/* What the driver makes of a stream that the device does not have */
+static inline bool dmda_blames_write_stream(blk_status_t status)
+{
+	return status == BLK_STS_INVAL;
+}
+#else
+#define DMDA_NO_WRITE_STREAMS	\
+	"This kernel has no write streams: Linux has them from 6.16 on."
+
+static inline unsigned int dmda_max_write_streams(struct block_device *bdev)
+{
+	return 0;
+}
+
+static inline u8 dmda_bio_write_stream(const struct bio *bio)
+{
+	return 0;
+}
+
+static inline void dmda_bio_set_write_stream(struct bio *bio, u8 stream)
+{
+}
+
+static inline bool dmda_blames_write_stream(blk_status_t status)
+{
+	return false;
+}
+#endif
+
 typedef unsigned long dmda_shrinker_fn(struct shrinker *shrinker, struct shrink_control *control);
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)

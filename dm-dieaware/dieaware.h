@@ -28,6 +28,7 @@
 #include "core/classify.h"
 #include "core/config.h"
 #include "core/units.h"
+#include "hint-fdp.h"
 #include "hint-memory.h"
 #include "hint-state.h"
 #include "identity.h"
@@ -54,6 +55,7 @@ struct dmda_mode_ops;
  * @stats: counters
  * @state: enum dmda_state, whether hints are sent; see the table of locks
  * @tails: ends of recent writes of unknown files
+ * @fdp: lanes, and what files have begun on them
  * @admin_lock: protects @config and @asking
  * @config: what the table line asks for; @config.hints changes by message
  * @asking: answers of the device, and the worker that asks it
@@ -71,6 +73,7 @@ struct dmda {
 	struct dmda_stats stats;
 	enum dmda_state state;
 	struct dmda_tails tails;
+	struct dmda_fdp_way fdp;
 
 	struct mutex admin_lock; /* of the configuration */
 	struct dmda_config config;
@@ -84,7 +87,7 @@ static inline bool dmda_watches(const struct dmda *dmda)
 {
 	enum dmda_state state = READ_ONCE(dmda->state);
 
-	return state == DMDA_STATE_ON || state == DMDA_STATE_ASKING;
+	return state == DMDA_STATE_ON || state == DMDA_STATE_STREAMS || state == DMDA_STATE_ASKING;
 }
 
 /**
@@ -95,7 +98,8 @@ static inline bool dmda_watches(const struct dmda *dmda)
  */
 static inline void dmda_hint_fit(const struct dmda *dmda, struct dmda_verdict *verdict)
 {
-	if (!READ_ONCE(dmda->asking.discovery.knows_begin))
+	if (!READ_ONCE(dmda->asking.discovery.knows_begin) &&
+	    READ_ONCE(dmda->state) != DMDA_STATE_STREAMS)
 		dmda_classify_forgo_begin(verdict);
 }
 
@@ -105,12 +109,14 @@ static inline void dmda_hint_fit(const struct dmda *dmda, struct dmda_verdict *v
  * @identity: identity of what the bio begins with
  * @run: pages of the write; in log mode, where the target shows them until they have their places
  * @verdict: hint of the write
+ * @berth: where it goes, if the target chooses that; else DMDA_BERTH_NONE; in hint mode only
  */
 struct dmda_write {
 	struct bio *bio;
 	struct dmda_identity identity;
 	struct dmda_run run;
 	struct dmda_verdict verdict;
+	u32 berth;
 };
 
 #endif /* DMDA_DIEAWARE_H */

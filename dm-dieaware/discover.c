@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Asking an NVMe device whether it understands hints, and how its dies are laid out.
+ * Asking an NVMe device whether it understands hints, how its dies are laid out, and which of its
+ * write streams are lanes.
  *
  * The admin queue can be reached from a block device only through the driver's ioctl
  * for users, which wants its data in a user's memory. So the task that constructs or
@@ -13,15 +14,29 @@
 #include <linux/nvme_ioctl.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
 #include <dieaware/hint.h>
 
+#include "core/fdp.h"
 #include "dieaware.h"
 #include "discover.h"
 
 #define ADMIN_TIMEOUT_MS	5000
+
+/* Flexible Data Placement, of which the kernel's headers have names from 6.16 on */
+#define FEATURE_FDP		0x1d
+#define FDP_ENABLED		BIT(0)
+#define FDP_INDEX(result)	(((result) >> 8) & 0xff)
+#define LOG_FDP_CONFIGS		0x20
+#define IO_MGMT_RECEIVE		0x12
+#define IO_MGMT_STATUS		0x01
+#define FDP_BYTES		4096
+
+/* Identify Namespace says what is preferred: newer versions have two bits for it */
+#define NSFEAT_OPTPERF		(BIT(4) | BIT(5))
 
 /* The lent memory: a command, and behind it the page that the device fills */
 #define LENT_BYTES		(2 * PAGE_SIZE)
@@ -65,18 +80,28 @@ static bool is_something_else(struct block_device *bdev)
 	       disk_ioctl(bdev->bd_disk->part0, NVME_IOCTL_ID, 0) == -ENOTTY;
 }
 
-/* Run a command that fetches data, and copy @size bytes from @offset of it */
+/* Run a command; it has its result afterwards */
+static bool run(struct admin *admin, unsigned int queue, struct nvme_passthru_cmd *cmd)
+{
+	void __user *cmd_page = (void __user *)admin->lent;
+
+	cmd->addr = (__u64)(admin->lent + PAGE_SIZE);
+	cmd->timeout_ms = ADMIN_TIMEOUT_MS;
+	return !copy_to_user(cmd_page, cmd, sizeof(*cmd)) &&
+	       !disk_ioctl(admin->bdev, queue, admin->lent) &&
+	       !copy_from_user(cmd, cmd_page, sizeof(*cmd));
+}
+
+/* What it has fetched: @size bytes from @offset */
+static bool take(struct admin *admin, void *buf, size_t offset, size_t size)
+{
+	return !copy_from_user(buf, (void __user *)(admin->lent + PAGE_SIZE) + offset, size);
+}
+
 static bool admin_fetch(struct admin *admin, struct nvme_passthru_cmd *cmd,
 			void *buf, size_t offset, size_t size)
 {
-	void __user *page = (void __user *)(admin->lent + PAGE_SIZE);
-	void __user *cmd_page = (void __user *)admin->lent;
-
-	cmd->addr = (__u64)(unsigned long)page;
-	cmd->timeout_ms = ADMIN_TIMEOUT_MS;
-	return !copy_to_user(cmd_page, cmd, sizeof(*cmd)) &&
-	       !disk_ioctl(admin->bdev, NVME_IOCTL_ADMIN_CMD, admin->lent) &&
-	       !copy_from_user(buf, page + offset, size);
+	return run(admin, NVME_IOCTL_ADMIN_CMD, cmd) && take(admin, buf, offset, size);
 }
 
 static bool fetch_id(struct admin *admin, struct dieaware_id *id)
@@ -124,31 +149,152 @@ static void take_geometry(const struct dieaware_log_geometry *geometry,
 	discovery->stripe_bytes = stripe_bytes;
 }
 
-static void discover(struct block_device *bdev, struct dmda_discovery *discovery)
+/* What goes to a die at a time is what the namespace names as its optimal write size. */
+static bool fetch_namespace(struct admin *admin, u32 nsid, void *page, u16 *group,
+			    struct dmda_fdp *fdp)
+{
+	const struct nvme_id_ns *id = page;
+	struct nvme_passthru_cmd cmd = {
+		.opcode = nvme_admin_identify,
+		.nsid = nsid,
+		.data_len = NVME_IDENTIFY_DATA_SIZE,
+		.cdw10 = NVME_ID_CNS_NS,
+	};
+
+	if (!admin_fetch(admin, &cmd, page, 0, NVME_IDENTIFY_DATA_SIZE))
+		return false;
+	*group = le16_to_cpu(id->endgid);
+	if (id->nsfeat & NSFEAT_OPTPERF)
+		fdp->unit_bytes = (u64)(le16_to_cpu(id->nows) + 1) *
+				  bdev_logical_block_size(admin->bdev);
+	return true;
+}
+
+static bool fetch_groups(struct admin *admin, u16 group, void *page, struct dmda_fdp *fdp)
+{
+	struct nvme_passthru_cmd feature = {
+		.opcode = nvme_admin_get_features,
+		.cdw10 = FEATURE_FDP,
+		.cdw11 = group,
+	};
+	struct nvme_passthru_cmd log = {
+		.opcode = nvme_admin_get_log_page,
+		.data_len = FDP_BYTES,
+		.cdw10 = LOG_FDP_CONFIGS | (FDP_BYTES / sizeof(u32) - 1) << 16,
+		.cdw11 = (u32)group << 16,
+	};
+
+	return run(admin, NVME_IOCTL_ADMIN_CMD, &feature) && (feature.result & FDP_ENABLED) &&
+	       admin_fetch(admin, &log, page, 0, FDP_BYTES) &&
+	       dmda_fdp_read_config(page, FDP_BYTES, FDP_INDEX(feature.result), fdp);
+}
+
+static bool fetch_pids(struct admin *admin, u32 nsid, void *page, struct dmda_fdp *fdp)
+{
+	struct nvme_passthru_cmd cmd = {
+		.opcode = IO_MGMT_RECEIVE,
+		.nsid = nsid,
+		.data_len = FDP_BYTES,
+		.cdw10 = IO_MGMT_STATUS,
+		.cdw11 = FDP_BYTES / sizeof(u32) - 1,
+	};
+
+	return run(admin, NVME_IOCTL_IO_CMD, &cmd) && take(admin, page, 0, FDP_BYTES) &&
+	       dmda_fdp_read_status(page, FDP_BYTES, fdp);
+}
+
+/* Returns false if the device has not answered, or not in a way that makes sense. */
+static bool fetch_fdp(struct admin *admin, struct dmda_fdp *fdp)
+{
+	int nsid = disk_ioctl(admin->bdev, NVME_IOCTL_ID, 0);
+	void *page = kzalloc(FDP_BYTES, GFP_KERNEL);
+	bool is_known;
+	u16 group;
+
+	is_known = page && nsid > 0 && fetch_namespace(admin, nsid, page, &group, fdp) &&
+		   fetch_groups(admin, group, page, fdp) && fetch_pids(admin, nsid, page, fdp);
+	kfree(page);
+	return is_known;
+}
+
+/* NULL, or why there are no lanes */
+static const char *find_lanes(struct admin *admin, enum dmda_hints_mode hints,
+			      struct dmda_discovery *discovery)
+{
+	struct dmda_fdp fdp = { .max_streams = dmda_max_write_streams(admin->bdev) };
+	const char *wrong;
+
+	if (DMDA_NO_WRITE_STREAMS)
+		return DMDA_NO_WRITE_STREAMS;
+	/* Who has no streams is not asked: it may know nothing of the commands. */
+	if (fdp.max_streams && !fetch_fdp(admin, &fdp))
+		return "The device does not tell its placement identifiers.";
+	wrong = dmda_fdp_lanes(&fdp, hints == DMDA_HINTS_FDP, &discovery->lanes,
+			       discovery->stream);
+	if (wrong)
+		return wrong;
+	discovery->die_unit_bytes = fdp.unit_bytes;
+	discovery->stripe_bytes = fdp.unit_bytes * discovery->lanes.nr;
+	return NULL;
+}
+
+/* Only in a mode in which device pages stay where they are */
+static bool may_be_streams(const struct dmda *dmda, enum dmda_hints_mode hints,
+			   const struct dmda_discovery *discovery)
+{
+	if (dmda->config.mode != DMDA_MODE_HINT)
+		return false;
+	return hints == DMDA_HINTS_FDP ||
+	       (hints == DMDA_HINTS_AUTO && discovery->state == DMDA_STATE_NOT_ANNOUNCED);
+}
+
+static void discover_streams(struct admin *admin, enum dmda_hints_mode hints,
+			     struct dmda_discovery *discovery)
+{
+	discovery->why = find_lanes(admin, hints, discovery);
+	if (!discovery->why)
+		discovery->state = DMDA_STATE_STREAMS;
+	else if (hints == DMDA_HINTS_FDP)
+		discovery->state = DMDA_STATE_NO_STREAMS;
+}
+
+static void discover_hints(struct admin *admin, struct dmda_discovery *discovery)
 {
 	const u16 both = DIEAWARE_FEATURE_APPEND | DIEAWARE_FEATURE_OVERWRITE;
 	struct dieaware_log_geometry geometry;
 	struct dieaware_id id;
+
+	if (!fetch_id(admin, &id))
+		return;
+	discovery->state = announces(&id, both) ? DMDA_STATE_ON : DMDA_STATE_NOT_ANNOUNCED;
+	discovery->knows_begin = announces(&id, both | DIEAWARE_FEATURE_BEGIN);
+	if (discovery->state == DMDA_STATE_ON && fetch_geometry(admin, id.log_geometry, &geometry))
+		take_geometry(&geometry, discovery);
+}
+
+static void discover(const struct dmda *dmda, enum dmda_hints_mode hints,
+		     struct dmda_discovery *discovery)
+{
+	struct block_device *bdev = dmda->dev->bdev;
 	struct admin admin;
 
 	*discovery = (struct dmda_discovery){ .state = DMDA_STATE_NO_ANSWER };
+	discovery->why = "The device could not be asked.";
 	if (is_something_else(bdev)) {
 		discovery->state = DMDA_STATE_NOT_NVME;
-		return;
+		discovery->why = "The device is not an NVMe namespace.";
+	} else if (admin_open(&admin, bdev)) {
+		discover_hints(&admin, discovery);
+		if (may_be_streams(dmda, hints, discovery))
+			discover_streams(&admin, hints, discovery);
+		admin_close(&admin);
 	}
-	if (!admin_open(&admin, bdev))
-		return;
-	if (fetch_id(&admin, &id)) {
-		discovery->state = announces(&id, both) ? DMDA_STATE_ON : DMDA_STATE_NOT_ANNOUNCED;
-		discovery->knows_begin = announces(&id, both | DIEAWARE_FEATURE_BEGIN);
-		if (discovery->state == DMDA_STATE_ON &&
-		    fetch_geometry(&admin, id.log_geometry, &geometry))
-			take_geometry(&geometry, discovery);
-	}
-	admin_close(&admin);
+	if (hints != DMDA_HINTS_FDP)
+		discovery->why = NULL;
 }
 
-void dmda_discover(struct block_device *bdev, struct dmda_discovery *discovery)
+void dmda_discover(const struct dmda *dmda, enum dmda_hints_mode hints,
+		   struct dmda_discovery *discovery)
 {
 	/*
 	 * While a table is loaded, or a message comes, the dm device may be suspended. Memory,
@@ -156,6 +302,6 @@ void dmda_discover(struct block_device *bdev, struct dmda_discovery *discovery)
 	 */
 	unsigned int noio = memalloc_noio_save();
 
-	discover(bdev, discovery);
+	discover(dmda, hints, discovery);
 	memalloc_noio_restore(noio);
 }

@@ -6,17 +6,21 @@
 #ifndef DMDA_DISCOVER_H
 #define DMDA_DISCOVER_H
 
-struct block_device;
+#include "core/config.h"
+
+struct dmda;
 struct dmda_discovery;
 
 /**
  * dmda_discover() - ask the device whether it understands hints, and its geometry
- * @bdev: the device below
+ * @dmda: the target
+ * @hints: what is wanted: of write streams it is asked if that may come to them
  * @discovery: the answer
  *
  * Context: may sleep; in a task that has a user's memory, of which two pages are used for
  * the way through the NVMe driver's interface to users.
  */
-void dmda_discover(struct block_device *bdev, struct dmda_discovery *discovery);
+void dmda_discover(const struct dmda *dmda, enum dmda_hints_mode hints,
+		   struct dmda_discovery *discovery);
 
 #endif /* DMDA_DISCOVER_H */

@@ -41,7 +41,7 @@ static void cut(struct dmda *dmda, struct dmda_write *write, u32 nr_pages)
  * Where a write may be cut of which the first pages are alike; 0: it goes as it is. What
  * the device below writes whole or not at all, it gets whole: somebody may rely on it.
  */
-static u32 cut_at(struct dmda *dmda, const struct dmda_write *write, u32 nr_alike)
+static u32 cut_at(struct dmda *dmda, const struct dmda_write *write, u32 nr_alike, u32 least_pages)
 {
 	struct block_device *bdev = dmda->dev->bdev;
 	u32 whole_bytes = dmda_most_whole_bytes(bdev);
@@ -50,7 +50,8 @@ static u32 cut_at(struct dmda *dmda, const struct dmda_write *write, u32 nr_alik
 
 	if (!can_cut(write->bio))
 		return 0;
-	return dmda_classify_cut(sector, nr_pages, nr_alike, whole_bytes >> SECTOR_SHIFT);
+	return dmda_classify_cut(sector, nr_pages, nr_alike, whole_bytes >> SECTOR_SHIFT,
+				 least_pages);
 }
 
 /* Make the bio its first run. False if that is only a part of it, and it must not be cut. */
@@ -60,7 +61,7 @@ static bool fit_to_run(struct dmda *dmda, struct dmda_write *write)
 
 	if (nr_pages == write->bio->bi_iter.bi_size >> DMDA_PAGE_SHIFT)
 		return true;
-	nr_pages = cut_at(dmda, write, nr_pages);
+	nr_pages = cut_at(dmda, write, nr_pages, DMDA_LEAST_PIECE_PAGES);
 	if (!nr_pages)
 		return false;
 	cut(dmda, write, nr_pages);
@@ -92,13 +93,35 @@ static void fit_to_verdict(struct dmda *dmda, struct dmda_write *write)
 
 	if (write->verdict.nr_pages >= write->run.nr_pages)
 		return;
-	nr_pages = cut_at(dmda, write, write->verdict.nr_pages);
+	nr_pages = cut_at(dmda, write, write->verdict.nr_pages, DMDA_LEAST_PIECE_PAGES);
 	if (nr_pages) {
 		cut(dmda, write, nr_pages);
 		return;
 	}
 	dmda_hint_look_before(dmda, &write->run, &before);
 	dmda_classify_whole(&write->run, &before, &write->verdict);
+}
+
+/*
+ * Choose the place of the bio, and make it as long as has room there. Where it must not be cut, a
+ * die that gets a little too much is better than none; but one that gets all is not.
+ */
+static void fit_to_berth(struct dmda *dmda, struct dmda_write *write)
+{
+	u32 nr_pages = dmda_fdp_choose(dmda, write);
+
+	if (nr_pages >= write->run.nr_pages)
+		return;
+	nr_pages = cut_at(dmda, write, nr_pages, 1);
+	if (!nr_pages) {
+		if (write->run.nr_pages > dmda_fdp_unit_pages(&dmda->fdp))
+			write->berth = DMDA_BERTH_NONE;
+		return;
+	}
+	cut(dmda, write, nr_pages);
+	/* The rest goes on there. */
+	if (!write->run.file.id)
+		dmda_hint_end(dmda, to_dpn(from_dpn(write->run.dpn) + nr_pages));
 }
 
 /* A piece of a file, or of something unknown, in whole pages */
@@ -112,6 +135,8 @@ static void work_out_run(struct dmda *dmda, struct dmda_write *write)
 	else if (dmda->config.lba_adjacency)
 		dmda_hint_follow(dmda, write);
 	fit_to_verdict(dmda, write);
+	if (READ_ONCE(dmda->state) == DMDA_STATE_STREAMS)
+		fit_to_berth(dmda, write);
 	if (known && write->verdict.hint != DMDA_HINT_OVERWRITE)
 		dmda_runtable_set(dmda->table, &write->run);
 }
@@ -154,6 +179,7 @@ static void work_out(struct dmda *dmda, struct dmda_write *write, sector_t secto
 
 	write->verdict.hint = DMDA_HINT_NONE;
 	write->verdict.pred = DPN_NONE;
+	write->berth = DMDA_BERTH_NONE;
 	dmda_identify_write(dmda, write->bio, &write->identity);
 	is_run = write->identity.source != DMDA_SOURCE_METADATA && dmda_hint_run(write, sector) &&
 		 fit_to_run(dmda, write);
@@ -170,6 +196,7 @@ static void work_out(struct dmda *dmda, struct dmda_write *write, sector_t secto
 		dmda_hint_forget(dmda, sector, bio_sectors(write->bio));
 	if (!is_run && write->identity.len_bytes < write->bio->bi_iter.bi_size)
 		remember_pieces(dmda, write->bio, sector);
+	dmda_fdp_moor(dmda, write);
 }
 
 static void remap(struct dmda *dmda, struct bio *bio, sector_t sector)

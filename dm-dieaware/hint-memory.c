@@ -18,6 +18,16 @@ void dmda_hint_forget(struct dmda *dmda, sector_t sector, u64 nr_sectors)
 	dmda_runtable_forget(dmda->table, to_dpn(first), end - first);
 }
 
+/* The device has nothing there any more. */
+static void forget_discarded(struct dmda *dmda, sector_t sector, u64 nr_sectors)
+{
+	u64 first = sector >> DMDA_PAGE_SECTOR_SHIFT;
+	u64 end = (sector + nr_sectors + DMDA_PAGE_SECTORS - 1) >> DMDA_PAGE_SECTOR_SHIFT;
+
+	dmda_hint_forget(dmda, sector, nr_sectors);
+	dmda_runtable_unmoor(dmda->table, to_dpn(first), end - first);
+}
+
 bool dmda_hint_run(struct dmda_write *write, sector_t sector)
 {
 	const struct dmda_identity *identity = &write->identity;
@@ -51,6 +61,11 @@ static u64 *tail_of(struct dmda *dmda, dpn_t end)
 	return &dmda->tails.end[hash_64(from_dpn(end), DMDA_TAIL_BITS)];
 }
 
+void dmda_hint_end(struct dmda *dmda, dpn_t end)
+{
+	WRITE_ONCE(*tail_of(dmda, end), from_dpn(end));
+}
+
 /*
  * Data of an unknown file. Where such writes ended is kept aside from the run table,
  * for a hint that needs no more than that: random writes would fill the table with
@@ -68,7 +83,7 @@ void dmda_hint_follow(struct dmda *dmda, struct dmda_write *write)
 		before.owner.fpage = from_dpn(before.dpn);
 		before.owner.nr_pages = 1;
 	}
-	WRITE_ONCE(*tail_of(dmda, end), from_dpn(end));
+	dmda_hint_end(dmda, end);
 	dmda_classify(run, &here, &before, run->nr_pages, &write->verdict);
 	if (write->verdict.hint != DMDA_HINT_NONE)
 		write->identity.source = DMDA_SOURCE_ADJACENCY;
@@ -108,7 +123,7 @@ void dmda_hint_watch(struct dmda *dmda, struct bio *bio, sector_t sector)
 	case REQ_OP_DISCARD:
 	case REQ_OP_SECURE_ERASE:
 	case REQ_OP_WRITE_ZEROES:
-		dmda_hint_forget(dmda, sector, bio_sectors(bio));
+		forget_discarded(dmda, sector, bio_sectors(bio));
 		break;
 	default:
 		break;

@@ -81,4 +81,11 @@ void dmda_hint_watch(struct dmda *dmda, struct bio *bio, sector_t sector);
  */
 void dmda_hint_follow(struct dmda *dmda, struct dmda_write *write);
 
+/**
+ * dmda_hint_end() - a write of an unknown file ends before this page
+ *
+ * Context: any.
+ */
+void dmda_hint_end(struct dmda *dmda, dpn_t end);
+
 #endif /* DMDA_HINT_MEMORY_H */

@@ -171,13 +171,17 @@ static void command_built(void *data, struct request *rq, struct nvme_command *c
 	write_hint(cmd, io, !offset);
 }
 
-const char *dmda_transport_name(void)
+const char *dmda_transport_name(const struct dmda *dmda)
 {
+	if (READ_ONCE(dmda->state) == DMDA_STATE_STREAMS)
+		return "fdp";
+	if (READ_ONCE(dmda->config.hints) == DMDA_HINTS_FDP)
+		return "none";
 	return READ_ONCE(setup_cmd) ? "tracepoint" : "none";
 }
 
-static void fill_in(struct dmda *dmda, struct dmda_io *io, const struct bio *bio,
-		    const struct dmda_verdict *verdict)
+void dmda_io_fill(struct dmda *dmda, struct dmda_io *io, const struct bio *bio,
+		  const struct dmda_verdict *verdict)
 {
 	sector_t offset = bio->bi_iter.bi_sector - dmda->config.start_sectors;
 	u64 pred_end_sector = dmda->first_sector +
@@ -191,6 +195,7 @@ static void fill_in(struct dmda *dmda, struct dmda_io *io, const struct bio *bio
 	io->hint = verdict->hint;
 	io->fate = DMDA_FATE_UNSEEN;
 	io->status = BLK_STS_OK;
+	io->stream = 0;
 	io->first_sector = dmda->first_sector + offset;
 	io->pred_lba = verdict->pred == DPN_NONE ? DMDA_LBA_NONE :
 		(pred_end_sector >> dmda->lba_shift) - 1;
@@ -207,14 +212,14 @@ void dmda_transport_attach(struct dmda *dmda, struct bio *bio, const struct dmda
 			dmda_count(&dmda->stats, DMDA_COUNT_LOST_UNSEEN);
 		return;
 	}
-	fill_in(dmda, dmda_io_of(bio), bio, verdict);
+	dmda_io_fill(dmda, dmda_io_of(bio), bio, verdict);
 	bio->bi_end_io = hinted_end_io;
 }
 
 void dmda_transport_attach_own(struct dmda *dmda, struct dmda_own_bio *own,
 			       const struct dmda_verdict *verdict)
 {
-	fill_in(dmda, &own->io, &own->bio, verdict);
+	dmda_io_fill(dmda, &own->io, &own->bio, verdict);
 	own->bio.bi_end_io = own_end_io;
 }
 

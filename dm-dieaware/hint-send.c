@@ -56,14 +56,19 @@ static void count_write(struct dmda *dmda, const struct dmda_write *write)
 
 void dmda_hint_send(struct dmda *dmda, struct dmda_write *write)
 {
-	bool is_on = READ_ONCE(dmda->state) == DMDA_STATE_ON;
+	enum dmda_state state = READ_ONCE(dmda->state);
+	bool is_on = state == DMDA_STATE_ON;
+	bool is_placed = state == DMDA_STATE_STREAMS && write->berth != DMDA_BERTH_NONE;
 
-	if (!is_on)
+	if (!is_on && !is_placed)
 		write->verdict.hint = DMDA_HINT_NONE;
-	if (merges_badly(dmda, write))
+	/* Writes of different streams the block layer keeps apart itself. */
+	if (merges_badly(dmda, write) && !is_placed)
 		write->bio->bi_opf |= REQ_NOMERGE;
 	count_write(dmda, write);
 	trace_dmda_hint(dmda->self_dev, &write->run, &write->verdict, &write->identity);
 	if (is_on && (write->verdict.hint != DMDA_HINT_NONE || will_be_split(dmda, write)))
 		dmda_transport_attach(dmda, write->bio, &write->verdict);
+	else if (is_placed)
+		dmda_fdp_attach(dmda, write);
 }

@@ -19,12 +19,15 @@
 
 static const char * const state_names[] = {
 	[DMDA_STATE_ON] = "on",
+	[DMDA_STATE_STREAMS] = "on",
 	[DMDA_STATE_OFF] = "off:requested",
 	[DMDA_STATE_REJECTED] = "off:rejected",
 	[DMDA_STATE_NOT_NVME] = "off:not_nvme",
 	[DMDA_STATE_NOT_ANNOUNCED] = "off:not_announced",
 	[DMDA_STATE_NO_ANSWER] = "off:no_answer",
 	[DMDA_STATE_UNFIT] = "off:unfit",
+	[DMDA_STATE_NO_STREAMS] = "off:no_streams",
+	[DMDA_STATE_STREAMS_GONE] = "off:streams_gone",
 	[DMDA_STATE_ASKING] = "off:asking",
 };
 
@@ -73,6 +76,14 @@ static u32 question_locked(struct dmda *dmda)
 	return ++dmda->asking.nr_questions;
 }
 
+/* Hints by FDP were asked for: whoever did that learns why there are none. */
+static void complain(struct dmda *dmda, const struct dmda_discovery *found)
+{
+	if (found->why)
+		DMWARN("%s: There are no hints. %s", dm_table_device_name(dmda->ti->table),
+		       found->why);
+}
+
 /*
  * What it said, if nothing has happened since it was asked. Who asks for the status holds no
  * lock, and sees the old geometry until then.
@@ -84,7 +95,7 @@ static void answer_locked(struct dmda *dmda, u32 question, const struct dmda_dis
 	if (question != dmda->asking.nr_questions)
 		return;
 	/* With other dies it is another device. */
-	if (found->state == DMDA_STATE_ON &&
+	if ((found->state == DMDA_STATE_ON || found->state == DMDA_STATE_STREAMS) &&
 	    (found->die_unit_bytes != dmda->asking.discovery.die_unit_bytes ||
 	     found->stripe_bytes != dmda->asking.discovery.stripe_bytes))
 		dmda_hint_forget_all(dmda);
@@ -92,6 +103,8 @@ static void answer_locked(struct dmda *dmda, u32 question, const struct dmda_dis
 	WRITE_ONCE(dmda->asking.discovery.knows_begin, found->knows_begin);
 	WRITE_ONCE(dmda->asking.discovery.die_unit_bytes, found->die_unit_bytes);
 	WRITE_ONCE(dmda->asking.discovery.stripe_bytes, found->stripe_bytes);
+	dmda_fdp_set(dmda, found);
+	complain(dmda, found);
 	if (READ_ONCE(dmda->state) == DMDA_STATE_ASKING)
 		decide_locked(dmda);
 }
@@ -101,7 +114,8 @@ static void ask(struct dmda *dmda, u32 question)
 {
 	struct dmda_discovery found;
 
-	dmda_discover(dmda->dev->bdev, &found);
+	/* If a message changes what is wanted meanwhile, this is no longer the last question. */
+	dmda_discover(dmda, READ_ONCE(dmda->config.hints), &found);
 	mutex_lock(&dmda->admin_lock);
 	answer_locked(dmda, question, &found);
 	mutex_unlock(&dmda->admin_lock);
@@ -175,7 +189,11 @@ void dmda_hints_init(struct dmda *dmda)
 
 void dmda_hints_start(struct dmda *dmda)
 {
-	dmda_discover(dmda->dev->bdev, &dmda->asking.discovery);
+	struct dmda_discovery *found = &dmda->asking.discovery;
+
+	dmda_discover(dmda, dmda->config.hints, found);
+	dmda_fdp_set(dmda, found);
+	complain(dmda, found);
 	dmda->state = wanted_state(dmda);
 }
 
@@ -201,7 +219,7 @@ void dmda_hints_set(struct dmda *dmda, enum dmda_hints_mode hints)
 	u32 question;
 
 	mutex_lock(&dmda->admin_lock);
-	dmda->config.hints = hints;
+	WRITE_ONCE(dmda->config.hints, hints);
 	question = question_locked(dmda);
 	mutex_unlock(&dmda->admin_lock);
 	if (hints != DMDA_HINTS_OFF)

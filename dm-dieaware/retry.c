@@ -26,12 +26,15 @@ static struct workqueue_struct *retry_queue;
 
 static bool blames_command(blk_status_t status)
 {
-	return status == BLK_STS_NOTSUPP || status == BLK_STS_PROTECTION;
+	return status == BLK_STS_NOTSUPP || status == BLK_STS_PROTECTION ||
+	       dmda_blames_write_stream(status);
 }
 
 /* What the driver makes of an invalid field, of a status of the vendor's, of an LBA out of range */
-static bool may_be_the_hint(blk_status_t status)
+static bool may_be_the_hint(const struct dmda_io *io, blk_status_t status)
 {
+	if (io->stream && dmda_blames_write_stream(status))
+		return true;
 	switch (status) {
 	case BLK_STS_NOTSUPP:
 	case BLK_STS_PROTECTION:
@@ -58,21 +61,42 @@ static bool too_many_doubts(struct dmda_retry *retry)
 	return many;
 }
 
+static bool switch_off(struct dmda *dmda, enum dmda_state from, enum dmda_state to)
+{
+	if (cmpxchg(&dmda->state, from, to) != from)
+		return false;
+	queue_work(retry_queue, &dmda->retry.off_work);
+	return true;
+}
+
+void dmda_retry_streams_gone(struct dmda *dmda)
+{
+	switch_off(dmda, DMDA_STATE_STREAMS, DMDA_STATE_STREAMS_GONE);
+}
+
+static bool carries_hint(const struct dmda_io *io)
+{
+	return io->hint != DMDA_HINT_NONE || io->stream;
+}
+
 /* The device took without its hint what it had failed with it */
 static void rejected(struct dmda *dmda, blk_status_t status)
 {
 	if (!blames_command(status) && !too_many_doubts(&dmda->retry))
 		return;
-	if (cmpxchg(&dmda->state, DMDA_STATE_ON, DMDA_STATE_REJECTED) == DMDA_STATE_ON)
-		queue_work(retry_queue, &dmda->retry.off_work);
+	if (!switch_off(dmda, DMDA_STATE_ON, DMDA_STATE_REJECTED))
+		switch_off(dmda, DMDA_STATE_STREAMS, DMDA_STATE_REJECTED);
 }
 
 static void switched_off(struct work_struct *work)
 {
 	struct dmda *dmda = container_of(work, struct dmda, retry.off_work);
+	bool are_gone = READ_ONCE(dmda->state) == DMDA_STATE_STREAMS_GONE;
 
-	DMWARN("%s: The device rejects writes with hints: they are sent without from now on.",
-	       dm_table_device_name(dmda->ti->table));
+	DMWARN("%s: The %s: they are sent without from now on.",
+	       dm_table_device_name(dmda->ti->table),
+	       are_gone ? "kernel has too few write streams for writes with hints" :
+			  "device rejects writes with hints");
 	dmda_hint_forget_all(dmda);
 	dm_table_event(dmda->ti->table);
 }
@@ -94,7 +118,7 @@ static void retried_end_io(struct bio *bio)
 	struct dmda_io *io = dmda_io_of(bio);
 
 	if (!bio->bi_status) {
-		if (io->hint != DMDA_HINT_NONE)
+		if (carries_hint(io))
 			dmda_count(&io->dmda->stats, DMDA_COUNT_REJECTED);
 		rejected(io->dmda, io->status);
 	}
@@ -112,6 +136,8 @@ static void restore(struct bio *bio)
 	bio->bi_iter = io->iter;
 	bio->bi_opf = io->opf & ~(REQ_NOWAIT | REQ_POLLED);
 	bio->bi_flags = io->flags;
+	if (io->stream)
+		dmda_bio_set_write_stream(bio, 0);
 	bio->bi_next = NULL;
 	bio->bi_cookie = BLK_QC_T_NONE;
 	atomic_set(&bio->__bi_remaining, 1);
@@ -124,9 +150,9 @@ bool dmda_retry(struct bio *bio)
 	struct dmda *dmda = io->dmda;
 	unsigned long flags;
 
-	if (READ_ONCE(io->fate) != DMDA_FATE_SENT || !may_be_the_hint(bio->bi_status))
+	if (READ_ONCE(io->fate) != DMDA_FATE_SENT || !may_be_the_hint(io, bio->bi_status))
 		return false;
-	if (io->hint != DMDA_HINT_NONE)
+	if (carries_hint(io))
 		dmda_count(&dmda->stats, DMDA_COUNT_RETRIED);
 	restore(bio);
 	spin_lock_irqsave(&dmda->retry.lock, flags);

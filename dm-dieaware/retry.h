@@ -20,7 +20,7 @@ struct dmda;
  *	hint, since @doubts_since
  * @doubts_since: time of the first of them, in jiffies
  * @work: worker that sends @bios
- * @off_work: worker that tells the world that the state went to REJECTED
+ * @off_work: worker that tells the world that the state went to REJECTED or STREAMS_GONE
  */
 struct dmda_retry {
 	spinlock_t lock; /* of the retries */
@@ -78,6 +78,14 @@ bool dmda_retry(struct bio *bio);
  * Context: process.
  */
 void dmda_retry_trust(struct dmda *dmda);
+
+/**
+ * dmda_retry_streams_gone() - the kernel no longer has a write stream that was to be sent
+ * @dmda: the target
+ *
+ * Context: any.
+ */
+void dmda_retry_streams_gone(struct dmda *dmda);
 
 /**
  * dmda_retry_doubt() - writes of the target's own failed with hints and were taken without

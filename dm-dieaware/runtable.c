@@ -23,11 +23,14 @@
 #define SHARD_BITS	6
 #define NR_SHARDS	((u32)BIT(SHARD_BITS))
 
+/* Of the three maps together */
+#define NR_ALL		(3 * NR_SHARDS)
+
 #define MIN_BYTES	640
 #define EMPTY_BATCH	16
 
 /* What the limit leaves to shards above the count */
-#define RESERVE_BYTES	(2 * NR_SHARDS * (MIN_BYTES + DMDA_EXTENTS_EXCHANGE_BYTES))
+#define RESERVE_BYTES	(NR_ALL * (MIN_BYTES + DMDA_EXTENTS_EXCHANGE_BYTES))
 
 /* The shrinker's objects: nodes have several sizes */
 #define SHRINK_BYTES	256
@@ -42,6 +45,7 @@ struct shard {
 struct dmda_runtable {
 	struct shard owners[NR_SHARDS];
 	struct shard runs[NR_SHARDS];
+	struct shard berths[NR_SHARDS];
 	u64 max_bytes;
 	atomic64_t nr_bytes;
 	struct shrinker *shrinker;
@@ -51,9 +55,15 @@ struct dmda_runtable {
 
 static struct kmem_cache *node_caches[DMDA_NODE_SIZES];
 
+/* Of the shards of a map that has device pages as keys */
+static struct shard *page_shard(struct shard *shards, u64 dpn)
+{
+	return &shards[hash_64(dpn >> DMDA_CHUNK_SHIFT, SHARD_BITS)];
+}
+
 static struct shard *owners_shard(struct dmda_runtable *table, u64 dpn)
 {
-	return &table->owners[hash_64(dpn >> DMDA_CHUNK_SHIFT, SHARD_BITS)];
+	return page_shard(table->owners, dpn);
 }
 
 static struct shard *runs_shard(struct dmda_runtable *table, struct dmda_file file, u64 fpage)
@@ -61,9 +71,18 @@ static struct shard *runs_shard(struct dmda_runtable *table, struct dmda_file fi
 	return &table->runs[hash_64(file.id + (fpage >> DMDA_CHUNK_SHIFT), SHARD_BITS)];
 }
 
+static struct shard *berths_shard(struct dmda_runtable *table, u64 dpn)
+{
+	return page_shard(table->berths, dpn);
+}
+
 static struct shard *nth_shard(struct dmda_runtable *table, u32 index)
 {
-	return index < NR_SHARDS ? &table->owners[index] : &table->runs[index - NR_SHARDS];
+	if (index < NR_SHARDS)
+		return &table->owners[index];
+	if (index < 2 * NR_SHARDS)
+		return &table->runs[index - NR_SHARDS];
+	return &table->berths[index - 2 * NR_SHARDS];
 }
 
 static u32 chunk_left(u64 key)
@@ -215,21 +234,59 @@ static void clear_in_shard(struct shard *shard, u64 dpn, u64 nr_pages)
 	} while (!empty);
 }
 
-void dmda_runtable_forget(struct dmda_runtable *table, dpn_t first, u64 nr_pages)
+static void clear_in_map(struct shard *shards, u64 dpn, u64 nr_pages)
 {
-	u64 dpn = from_dpn(first), end = dpn + nr_pages, len;
+	u64 end = dpn + nr_pages, len;
 	u32 i;
 
 	/* A range of more chunks than shards: every shard is asked once for all of it */
 	if (nr_pages >= (u64)NR_SHARDS * DMDA_CHUNK_KEYS) {
 		for (i = 0; i < NR_SHARDS; i++)
-			clear_in_shard(&table->owners[i], dpn, nr_pages);
+			clear_in_shard(&shards[i], dpn, nr_pages);
 		return;
 	}
 	for (; dpn < end; dpn += len) {
 		len = min_t(u64, end - dpn, chunk_left(dpn));
-		clear_in_shard(owners_shard(table, dpn), dpn, len);
+		clear_in_shard(page_shard(shards, dpn), dpn, len);
 	}
+}
+
+void dmda_runtable_forget(struct dmda_runtable *table, dpn_t first, u64 nr_pages)
+{
+	clear_in_map(table->owners, from_dpn(first), nr_pages);
+}
+
+void dmda_runtable_unmoor(struct dmda_runtable *table, dpn_t first, u64 nr_pages)
+{
+	clear_in_map(table->berths, from_dpn(first), nr_pages);
+}
+
+void dmda_runtable_moor(struct dmda_runtable *table, dpn_t first, u32 nr_pages, u64 value)
+{
+	u32 done, len;
+
+	for (done = 0; done < nr_pages; done += len) {
+		struct dmda_extent berths = {
+			.key_lo = from_dpn(first) + done,
+			.val_lo = value + done,
+		};
+
+		len = min(nr_pages - done, chunk_left(berths.key_lo));
+		berths.len = len;
+		set_in_shard(berths_shard(table, berths.key_lo), &berths);
+	}
+}
+
+u32 dmda_runtable_berth(struct dmda_runtable *table, dpn_t dpn, u64 *value)
+{
+	struct shard *shard = berths_shard(table, from_dpn(dpn));
+	struct dmda_extent_hit hit = { .len = 0, .val_lo = 0 };
+
+	spin_lock(&shard->lock);
+	dmda_extents_find(&shard->map, 0, from_dpn(dpn), &hit);
+	spin_unlock(&shard->lock);
+	*value = hit.val_lo;
+	return hit.len;
 }
 
 /* Not wanted any more: nothing is forgotten for its memory. Return: whether it is empty now. */
@@ -247,7 +304,7 @@ void dmda_runtable_clear(struct dmda_runtable *table)
 {
 	u32 i;
 
-	for (i = 0; i < 2 * NR_SHARDS; i++)
+	for (i = 0; i < NR_ALL; i++)
 		while (!empty_shard(nth_shard(table, i)))
 			cond_resched();
 }
@@ -258,7 +315,7 @@ void dmda_runtable_stats(struct dmda_runtable *table, struct dmda_runtable_stats
 
 	stats->nr_extents = 0;
 	stats->nr_evicted = 0;
-	for (i = 0; i < 2 * NR_SHARDS; i++) {
+	for (i = 0; i < NR_ALL; i++) {
 		struct shard *shard = nth_shard(table, i);
 
 		spin_lock(&shard->lock);
@@ -293,12 +350,12 @@ static unsigned long shrink_scan(struct shrinker *shrinker, struct shrink_contro
 {
 	struct dmda_runtable *table = dmda_shrinker_owner(shrinker);
 	u64 nr_bytes = (u64)control->nr_to_scan * SHRINK_BYTES;
-	u64 per_shard = nr_bytes / (2 * NR_SHARDS) + 1;
+	u64 per_shard = nr_bytes / NR_ALL + 1;
 	u64 freed = 0;
 	u32 i;
 
-	for (i = 0; i < 2 * NR_SHARDS && freed < nr_bytes; i++) {
-		u32 index = READ_ONCE(table->shrink_next) % (2 * NR_SHARDS);
+	for (i = 0; i < NR_ALL && freed < nr_bytes; i++) {
+		u32 index = READ_ONCE(table->shrink_next) % NR_ALL;
 
 		WRITE_ONCE(table->shrink_next, index + 1);
 		freed += shrink_shard(nth_shard(table, index), per_shard);
@@ -313,7 +370,7 @@ struct dmda_runtable *dmda_runtable_create(u32 limit_mb)
 
 	if (!table)
 		return NULL;
-	for (i = 0; i < 2 * NR_SHARDS; i++) {
+	for (i = 0; i < NR_ALL; i++) {
 		struct shard *shard = nth_shard(table, i);
 
 		spin_lock_init(&shard->lock);

@@ -3,9 +3,10 @@
  * The run table: which page of which file lies on which device page. It gives
  * core/extents locks and memory.
  *
- * Two maps. "Owners" says what a device page holds, and is the truth. "Runs" says
+ * Three maps. "Owners" says what a device page holds, and is the truth. "Runs" says
  * where a page of a file lies; it is an index that is not cleaned when a page gets
- * another owner, so whoever uses it asks the owner of what it found.
+ * another owner, so whoever uses it asks the owner of what it found. "Berths" says where the SSD
+ * has the data of a device page, as far as the target has chosen that (core/lanes.h).
  *
  * Each map is cut into chunks of DMDA_CHUNK_KEYS keys, and the chunks are spread over
  * shards with a lock each; no two locks are ever held together. The table is a cache: it
@@ -22,7 +23,7 @@ struct dmda_runtable;
 
 /**
  * struct dmda_runtable_stats - size of the table
- * @nr_extents: extents in both maps
+ * @nr_extents: extents in all maps
  * @bytes: memory that the nodes of extents take
  * @limit_bytes: upper bound of @bytes
  * @nr_evicted: extents forgotten for their memory since the table was created
@@ -115,6 +116,39 @@ void dmda_runtable_set(struct dmda_runtable *table, const struct dmda_run *run);
  * Context: as dmda_runtable_owner().
  */
 void dmda_runtable_forget(struct dmda_runtable *table, dpn_t dpn, u64 nr_pages);
+
+/**
+ * dmda_runtable_berth() - where the SSD has a device page
+ * @table: the table
+ * @dpn: the device page
+ * @value: dmda_lanes_value() of its berth, if that is known
+ *
+ * Context: as dmda_runtable_owner().
+ * Return: number of device pages, this one included, whose values go on from there; 0 if nothing is
+ * known about the page.
+ */
+u32 dmda_runtable_berth(struct dmda_runtable *table, dpn_t dpn, u64 *value);
+
+/**
+ * dmda_runtable_moor() - these device pages lie at these berths from now on
+ * @table: the table
+ * @first: first page
+ * @nr_pages: number of pages
+ * @value: dmda_lanes_value() of the first one's berth; the others' go on from there
+ *
+ * Context: as dmda_runtable_owner().
+ */
+void dmda_runtable_moor(struct dmda_runtable *table, dpn_t first, u32 nr_pages, u64 value);
+
+/**
+ * dmda_runtable_unmoor() - nobody knows where these device pages lie from now on
+ * @table: the table
+ * @first: first page
+ * @nr_pages: number of pages
+ *
+ * Context: as dmda_runtable_owner().
+ */
+void dmda_runtable_unmoor(struct dmda_runtable *table, dpn_t first, u64 nr_pages);
 
 /**
  * dmda_runtable_clear() - forget everything

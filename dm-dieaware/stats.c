@@ -28,6 +28,7 @@ static const char * const counter_names[DMDA_NR_COUNTERS] = {
 	[DMDA_COUNT_RETRIED] = "retried",
 	[DMDA_COUNT_CUT] = "cut",
 	[DMDA_COUNT_LEARNED] = "learned",
+	[DMDA_COUNT_STREAMED] = "streamed",
 };
 
 static u64 sum_of(struct dmda_stats *stats, enum dmda_counter counter)

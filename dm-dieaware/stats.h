@@ -31,6 +31,7 @@
  * @DMDA_COUNT_RETRIED: failed writes that were sent again without their hint
  * @DMDA_COUNT_CUT: bios cut in two
  * @DMDA_COUNT_LEARNED: reads that taught the run table something
+ * @DMDA_COUNT_STREAMED: writes that are complete, and that the device took with a write stream
  * @DMDA_NR_COUNTERS: number of counters
  */
 enum dmda_counter {
@@ -52,6 +53,7 @@ enum dmda_counter {
 	DMDA_COUNT_RETRIED,
 	DMDA_COUNT_CUT,
 	DMDA_COUNT_LEARNED,
+	DMDA_COUNT_STREAMED,
 	DMDA_NR_COUNTERS,
 };
 

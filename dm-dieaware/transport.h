@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How a hint travels with a write to the device. Whoever implements this decides how;
- * at present that is hint-nvme.c alone.
+ * How a hint travels with a write to the device: as fields of its command (hint-nvme.c). Where the
+ * target chooses the place of a write itself, it goes another way, with the same promise:
+ * hint-fdp.h.
  *
  * The promise: a bio that was attached completes towards dm exactly once, as if it
  * had not been attached. If a device fails a command because of its hint, the write
@@ -46,6 +47,7 @@ enum dmda_fate {
  *	unless it is an overwrite
  * @status: status of the failed attempt, while the second one is under way
  * @first_sector: first sector of the write on the whole disk below
+ * @stream: write stream that it carries, or 0
  * @pred_lba: of an APPEND, last LBA of the page before it in its file, in the namespace's blocks;
  *	DMDA_LBA_NONE if the write begins the file
  */
@@ -58,6 +60,7 @@ struct dmda_io {
 	unsigned short flags;
 	u8 hint;
 	blk_status_t status;
+	u8 stream;
 	sector_t first_sector;
 	u64 pred_lba;
 };
@@ -80,6 +83,16 @@ struct dmda_own_bio {
 };
 
 /**
+ * dmda_io_fill() - note what a write was when dm passed it, and its hint
+ * @io: filled in
+ * @bio: the write, remapped to the device below
+ *
+ * Context: any.
+ */
+void dmda_io_fill(struct dmda *dmda, struct dmda_io *io, const struct bio *bio,
+		  const struct dmda_verdict *verdict);
+
+/**
  * dmda_transport_get() - a target wants to send hints
  *
  * Context: may sleep.
@@ -99,9 +112,9 @@ void dmda_transport_put(void);
  * dmda_transport_name() - which transport is at work
  *
  * Context: any.
- * Return: "tracepoint" or "none".
+ * Return: "fdp", "tracepoint" or "none".
  */
-const char *dmda_transport_name(void);
+const char *dmda_transport_name(const struct dmda *dmda);
 
 /**
  * dmda_transport_attach() - send a hint with this write

@@ -60,9 +60,9 @@ void dmda_classify_whole(const struct dmda_run *write, const struct dmda_neighbo
 	verdict->nr_pages = write->nr_pages;
 }
 
-u32 dmda_classify_cut(u64 sector, u32 nr_pages, u32 nr_alike, u32 whole_sectors)
+u32 dmda_classify_cut(u64 sector, u32 nr_pages, u32 nr_alike, u32 whole_sectors, u32 least_pages)
 {
-	u32 least = max(DMDA_LEAST_PIECE_PAGES << DMDA_PAGE_SECTOR_SHIFT, whole_sectors);
+	u32 least = max(least_pages << DMDA_PAGE_SECTOR_SHIFT, whole_sectors);
 	u64 end = sector + ((u64)nr_pages << DMDA_PAGE_SECTOR_SHIFT);
 	u64 cut = sector + ((u64)nr_alike << DMDA_PAGE_SECTOR_SHIFT);
 	u32 rest;

@@ -133,19 +133,21 @@ static inline void dmda_classify_forgo_begin(struct dmda_verdict *verdict)
 		verdict->hint = DMDA_HINT_NONE;
 }
 
-/* A shorter piece of a write is not worth a command of its own */
+/* A shorter piece of a write is not worth a command of its own, for the sake of a hint */
 #define DMDA_LEAST_PIECE_PAGES	4U
 
 /**
  * dmda_classify_cut() - where a write may be cut in two
  * @sector: its first sector on the whole disk below
  * @nr_pages: its length
- * @nr_alike: pages at its beginning that one verdict holds for, below @nr_pages
+ * @nr_alike: pages at its beginning that one verdict holds for, or that go to one place, below
+ *	@nr_pages
  * @whole_sectors: the device writes so many sectors, from a multiple of them on, as a
  *	whole or not at all; at least 1
+ * @least_pages: pages below which a piece is not worth it
  *
  * Return: pages of the first piece, at most @nr_alike; 0 if it must go as it is.
  */
-u32 dmda_classify_cut(u64 sector, u32 nr_pages, u32 nr_alike, u32 whole_sectors);
+u32 dmda_classify_cut(u64 sector, u32 nr_pages, u32 nr_alike, u32 whole_sectors, u32 least_pages);
 
 #endif /* DMDA_CLASSIFY_H */

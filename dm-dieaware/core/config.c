@@ -10,6 +10,7 @@ static const char * const mode_names[] = {
 	[DMDA_HINTS_AUTO] = "auto",
 	[DMDA_HINTS_ON] = "on",
 	[DMDA_HINTS_OFF] = "off",
+	[DMDA_HINTS_FDP] = "fdp",
 };
 
 bool dmda_hints_mode_parse(const char *word, enum dmda_hints_mode *mode)
@@ -43,8 +44,11 @@ static bool parse_switch(const char *word, bool *value)
 
 static const char *parse_hints(const char *value, struct dmda_config *config)
 {
-	return dmda_hints_mode_parse(value, &config->hints) ? NULL :
-		"The option hints must be auto, on or off.";
+	if (!dmda_hints_mode_parse(value, &config->hints))
+		return "The option hints must be auto, on, off or fdp.";
+	if (config->hints == DMDA_HINTS_FDP && config->mode != DMDA_MODE_HINT)
+		return "The option hints can be fdp in mode hint only.";
+	return NULL;
 }
 
 static const char *parse_runs_mb(const char *value, struct dmda_config *config)

@@ -14,6 +14,7 @@
  *                          an unknown file is an append to it
  *
  * mode hint
+ *   hints=fdp              besides: choose the place of writes by Flexible Data Placement
  *   early_reads=on|off     send what a task has read on before the block layer would, as
  *                          long as hints are on
  *
@@ -43,14 +44,17 @@
 
 /**
  * enum dmda_hints_mode - when hints are sent
- * @DMDA_HINTS_AUTO: when the device announces that it understands them
+ * @DMDA_HINTS_AUTO: when the device announces that it understands them; mode hint: if it does not,
+ *	by write streams, where these are known to be dies
  * @DMDA_HINTS_ON: always
  * @DMDA_HINTS_OFF: never; the target then only observes
+ * @DMDA_HINTS_FDP: by write streams, which are taken for dies; mode hint only
  */
 enum dmda_hints_mode {
 	DMDA_HINTS_AUTO,
 	DMDA_HINTS_ON,
 	DMDA_HINTS_OFF,
+	DMDA_HINTS_FDP,
 };
 
 #define DMDA_RUNS_MB_DEFAULT	64
@@ -172,12 +176,12 @@ const char *dmda_idle_parse(const char *ms, const char *percent, struct dmda_con
 const char *dmda_in_place_parse(const char *value, struct dmda_config *config);
 
 /**
- * dmda_hints_mode_parse() - "auto", "on" or "off"
+ * dmda_hints_mode_parse() - "auto", "on", "off" or "fdp"
  * @word: the word
  * @mode: gets the result
  *
  * Context: any.
- * Return: false if it is none of the three; *@mode is then unchanged.
+ * Return: false if it is none of these; *@mode is then unchanged.
  */
 bool dmda_hints_mode_parse(const char *word, enum dmda_hints_mode *mode);
 
@@ -186,7 +190,7 @@ bool dmda_hints_mode_parse(const char *word, enum dmda_hints_mode *mode);
  * @mode: the mode
  *
  * Context: any.
- * Return: "auto", "on" or "off".
+ * Return: "auto", "on", "off" or "fdp".
  */
 const char *dmda_hints_mode_name(enum dmda_hints_mode mode);
 

@@ -21,7 +21,7 @@ static const char *parse_nothing(unsigned int argc, char **argv, struct dmda_mes
 static const char *parse_hints_message(unsigned int argc, char **argv, struct dmda_message *message)
 {
 	if (argc != 1 || !dmda_hints_mode_parse(argv[0], &message->hints))
-		return "The message hints takes one argument: auto, on or off.";
+		return "The message hints takes one argument: auto, on, off or fdp.";
 	return NULL;
 }
 

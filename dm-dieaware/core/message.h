@@ -3,7 +3,7 @@
  * The words of a "dmsetup message", as a verb with its numbers:
  *
  *   reset_counters
- *   hints auto|on|off
+ *   hints auto|on|off|fdp
  *   runs add MAJOR:MINOR INODE GENERATION FPAGE DPN NR_PAGES [FPAGE DPN NR_PAGES]...
  *   runs clear
  *   runs stats

@@ -251,15 +251,21 @@ static void an_overwrite_in_part_follows_its_predecessor_as_a_whole(struct kunit
 	expect(test, &verdict, DMDA_HINT_NONE, DPN_NONE, 3);
 }
 
+static u32 cut_at(u64 sector, u32 nr_pages, u32 nr_alike, u32 whole_sectors)
+{
+	return dmda_classify_cut(sector, nr_pages, nr_alike, whole_sectors,
+				 DMDA_LEAST_PIECE_PAGES);
+}
+
 static void no_piece_is_shorter_than_what_is_worth_a_command(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, dmda_classify_cut(0, 256, 1, 1), 0U);
-	KUNIT_EXPECT_EQ(test, dmda_classify_cut(0, 256, 3, 1), 0U);
-	KUNIT_EXPECT_EQ(test, dmda_classify_cut(0, 256, 4, 1), 4U);
-	KUNIT_EXPECT_EQ(test, dmda_classify_cut(0, 256, 252, 1), 252U);
-	KUNIT_EXPECT_EQ(test, dmda_classify_cut(0, 256, 253, 1), 0U);
-	KUNIT_EXPECT_EQ(test, dmda_classify_cut(0, 8, 4, 1), 4U);
-	KUNIT_EXPECT_EQ(test, dmda_classify_cut(0, 7, 4, 1), 0U);
+	KUNIT_EXPECT_EQ(test, cut_at(0, 256, 1, 1), 0U);
+	KUNIT_EXPECT_EQ(test, cut_at(0, 256, 3, 1), 0U);
+	KUNIT_EXPECT_EQ(test, cut_at(0, 256, 4, 1), 4U);
+	KUNIT_EXPECT_EQ(test, cut_at(0, 256, 252, 1), 252U);
+	KUNIT_EXPECT_EQ(test, cut_at(0, 256, 253, 1), 0U);
+	KUNIT_EXPECT_EQ(test, cut_at(0, 8, 4, 1), 4U);
+	KUNIT_EXPECT_EQ(test, cut_at(0, 7, 4, 1), 0U);
 }
 
 /* Sizes of blocks in sectors, and where in one a write begins, in pages */
@@ -270,7 +276,7 @@ static void no_block_of_the_device_is_cut(struct kunit *test)
 	for (unsigned int i = 0; i < ARRAY_SIZE(blocks); i++) {
 		for (u64 sector = 1ULL << 40; sector < (1ULL << 40) + 4096; sector += 8) {
 			for (u32 nr_alike = 1; nr_alike < 300; nr_alike += 7) {
-				u32 cut = dmda_classify_cut(sector, 300, nr_alike, blocks[i]);
+				u32 cut = cut_at(sector, 300, nr_alike, blocks[i]);
 
 				KUNIT_ASSERT_LE(test, cut, nr_alike);
 				if (!cut)
@@ -282,18 +288,18 @@ static void no_block_of_the_device_is_cut(struct kunit *test)
 		}
 	}
 	/* One block each is enough; what is alike beyond the last whole one goes with the rest. */
-	KUNIT_EXPECT_EQ(test, dmda_classify_cut(0, 32, 16, 128), 16U);
-	KUNIT_EXPECT_EQ(test, dmda_classify_cut(0, 33, 17, 128), 16U);
-	KUNIT_EXPECT_EQ(test, dmda_classify_cut(0, 32, 15, 128), 0U);
-	KUNIT_EXPECT_EQ(test, dmda_classify_cut(64, 48, 24, 128), 24U);
-	KUNIT_EXPECT_EQ(test, dmda_classify_cut(64, 32, 24, 128), 0U);
-	KUNIT_EXPECT_EQ(test, dmda_classify_cut(64, 48, 8, 128), 0U);
+	KUNIT_EXPECT_EQ(test, cut_at(0, 32, 16, 128), 16U);
+	KUNIT_EXPECT_EQ(test, cut_at(0, 33, 17, 128), 16U);
+	KUNIT_EXPECT_EQ(test, cut_at(0, 32, 15, 128), 0U);
+	KUNIT_EXPECT_EQ(test, cut_at(64, 48, 24, 128), 24U);
+	KUNIT_EXPECT_EQ(test, cut_at(64, 32, 24, 128), 0U);
+	KUNIT_EXPECT_EQ(test, cut_at(64, 48, 8, 128), 0U);
 }
 
 static void a_partition_that_begins_within_a_block_is_cut_at_no_page(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, dmda_classify_cut(63, 256, 128, 8), 0U);
-	KUNIT_EXPECT_EQ(test, dmda_classify_cut(63, 256, 128, 1), 128U);
+	KUNIT_EXPECT_EQ(test, cut_at(63, 256, 128, 8), 0U);
+	KUNIT_EXPECT_EQ(test, cut_at(63, 256, 128, 1), 128U);
 }
 
 static void a_device_that_knows_no_beginnings_hears_of_none(struct kunit *test)

@@ -34,6 +34,8 @@ static void hints_are_switched(struct kunit *test)
 	KUNIT_ASSERT_NULL(test, parse(&words, "hints off", &message));
 	KUNIT_EXPECT_EQ(test, (int)message.verb, (int)DMDA_VERB_HINTS);
 	KUNIT_EXPECT_EQ(test, (int)message.hints, (int)DMDA_HINTS_OFF);
+	KUNIT_ASSERT_NULL(test, parse(&words, "hints fdp", &message));
+	KUNIT_EXPECT_EQ(test, (int)message.hints, (int)DMDA_HINTS_FDP);
 	KUNIT_ASSERT_NULL(test, parse(&words, "hints auto", &message));
 	KUNIT_EXPECT_EQ(test, (int)message.hints, (int)DMDA_HINTS_AUTO);
 }
@@ -110,7 +112,7 @@ struct message_case {
 #define VERB_WRONG \
 	"Messages: reset_counters, hints, runs, cleaning, idle, in_place, policy, clean, checkpoint, where."
 #define POLICY_WRONG	"It must be: policy greedy|cost-benefit|file-aware."
-#define HINTS_WRONG	"The message hints takes one argument: auto, on or off."
+#define HINTS_WRONG	"The message hints takes one argument: auto, on, off or fdp."
 #define ADD_WRONG	"It must be: runs add MAJOR:MINOR INODE GENERATION {FPAGE DPN NR_PAGES}..."
 #define DEVICE_WRONG	"The filesystem's device must be given as MAJOR:MINOR."
 #define FPAGE_WRONG	"The first page of a run in its file is not a page number."

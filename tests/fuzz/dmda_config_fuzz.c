@@ -76,6 +76,7 @@ static size_t draw_input(u64 *state, u8 *input)
 	static const char *const list[] = {
 		"/dev/nvme0n1", "259:0", "0", "2048", "18446744073709551615", "hint", "hint",
 		"hint", "log", "1", "2", "3", "4", "hints=auto", "hints=on", "hints=off",
+		"hints=fdp",
 		"policy=greedy", "policy=file-aware", "map_cache_mb=9", "cleaning=off",
 		"runs_mb=1", "runs_mb=4096", "runs_mb=64", "learn_reads=on", "learn_reads=off",
 		"", "lba_adjacency=on", "lba_adjacency=off", "early_reads=off", "hints=", "-1",

@@ -79,7 +79,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 static size_t draw_input(u64 *state, u8 *input)
 {
 	static const char *const list[] = {
-		"reset_counters", "hints", "on", "off", "auto", "runs", "add", "clear", "stats",
+		"reset_counters", "hints", "on", "off", "auto", "fdp", "runs", "add", "clear",
+		"stats",
 		"idle", "in_place", "cleaning", "policy", "greedy", "file-aware", "clean",
 		"checkpoint", "where",
 		"259:0", "8:1", "4095:1048575", "4096:0", "00000008:1", "0", "1", "77",

@@ -60,7 +60,7 @@ refused "a negative count" "number of options" "0 $SECTORS dieaware $DEV 0 hint 
 refused "an unknown option" "does not know" "0 $SECTORS dieaware $DEV 0 hint 1 speed=high"
 refused "an option without a value" "does not know" "0 $SECTORS dieaware $DEV 0 hint 1 hints"
 refused "an empty value" "hints must be" "0 $SECTORS dieaware $DEV 0 hint 1 hints="
-refused "a wrong hints mode" "hints must be auto, on or off" "0 $SECTORS dieaware $DEV 0 hint 1 hints=maybe"
+refused "a wrong hints mode" "hints must be auto, on, off or fdp" "0 $SECTORS dieaware $DEV 0 hint 1 hints=maybe"
 refused "runs_mb=0" "runs_mb must be" "0 $SECTORS dieaware $DEV 0 hint 1 runs_mb=0"
 refused "runs_mb too large" "runs_mb must be" "0 $SECTORS dieaware $DEV 0 hint 1 runs_mb=4097"
 refused "runs_mb beyond 32 bits" "runs_mb must be" "0 $SECTORS dieaware $DEV 0 hint 1 runs_mb=4294967297"

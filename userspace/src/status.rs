@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 /// What the keys mean, in the words of the documentation.
-pub(crate) const MEANINGS: [(&str, &str); 52] = [
+pub(crate) const MEANINGS: [(&str, &str); 54] = [
     ("mode", "what the target does"),
     ("transport", "how hints reach the device"),
     ("hints", "whether hints are sent"),
@@ -29,10 +29,15 @@ pub(crate) const MEANINGS: [(&str, &str); 52] = [
     ("retried", "failed writes sent again without hint"),
     ("cut", "bios cut in two"),
     ("learned", "reads that taught the run table something"),
+    (
+        "streamed",
+        "writes that the device took with a write stream",
+    ),
     ("runs_extents", "extents in the run table"),
     ("runs_bytes", "memory of the run table"),
     ("runs_limit_bytes", "upper bound of that memory"),
     ("runs_evicted", "extents forgotten for their memory"),
+    ("streams", "write streams that stand for dies"),
     ("die_unit_bytes", "what goes to one die before the next"),
     ("stripe_bytes", "that times the number of dies"),
     (

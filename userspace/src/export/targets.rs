@@ -40,7 +40,7 @@ const PAGES_WRITTEN: Family = counter(
 /// number of a word `KEY=a/b`.
 type Field = (&'static str, Family, Option<(&'static str, &'static str)>);
 
-const FIELDS: [Field; 50] = [
+const FIELDS: [Field; 52] = [
     ("page", WRITES, Some(("source", "page"))),
     ("iomap", WRITES, Some(("source", "iomap"))),
     ("adjacency", WRITES, Some(("source", "adjacency"))),
@@ -85,6 +85,19 @@ const FIELDS: [Field; 50] = [
             "dieaware_reads_learned_total",
             "Reads that taught the run table something",
         ),
+        None,
+    ),
+    (
+        "streamed",
+        counter(
+            "dieaware_writes_streamed_total",
+            "Writes that the device took with a write stream",
+        ),
+        None,
+    ),
+    (
+        "streams",
+        gauge("dieaware_streams", "Write streams that stand for dies"),
         None,
     ),
     (

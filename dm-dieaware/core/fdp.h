@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a namespace with Flexible Data Placement (NVMe 2.1, TP4146) says about itself, and
+ * which of the kernel's write streams are lanes then.
+ *
+ * A placement identifier names a reclaim group, in its highest bits, and a placement handle. What
+ * is written to different groups is on different media; a handle only keeps data apart in
+ * time, and what it is to dies the standard leaves open. So the lanes of a namespace are its
+ * groups; its handles are taken for lanes if somebody who knows the device says so.
+ *
+ * The kernel's write stream n + 1 is the placement identifier n of the namespace's list. All of it
+ * comes from a device, and is believed only as far as it can be checked.
+ */
+#ifndef DMDA_FDP_H
+#define DMDA_FDP_H
+
+#include "lanes.h"
+
+/* Get Log Page, FDP Configurations: a head, and configurations of different lengths */
+#define DMDA_FDP_CONFIGS_HEAD	16
+#define DMDA_FDP_CONFIG_MIN	64
+
+/* I/O Management Receive, reclaim unit handle status: a head, and an entry for each identifier */
+#define DMDA_FDP_STATUS_HEAD	16
+#define DMDA_FDP_STATUS_ENTRY	32
+
+/**
+ * struct dmda_fdp - placement in a namespace
+ * @max_streams: write streams that the kernel has for it
+ * @unit_bytes: bytes that go to one die at a time, or 0: the device does not say
+ * @nr_groups: reclaim groups
+ * @group_bits: bits of an identifier that are its group, from the highest on, [0, 15]
+ * @nr_pids: entries of @pid
+ * @pid: placement identifiers, in the order of the kernel's write streams
+ */
+struct dmda_fdp {
+	u32 max_streams;
+	u64 unit_bytes;
+	u32 nr_groups;
+	u32 group_bits;
+	u32 nr_pids;
+	u16 pid[DMDA_MAX_LANES];
+};
+
+/**
+ * dmda_fdp_read_config() - groups of a configuration, from the log page
+ * @page: the log page
+ * @nr_bytes: its length, or as much of it as there is memory for
+ * @index: number of the configuration
+ * @fdp: gets @nr_groups and @group_bits
+ *
+ * Return: false if the page makes no sense; @fdp is then unchanged.
+ */
+bool dmda_fdp_read_config(const u8 *page, u32 nr_bytes, u32 index, struct dmda_fdp *fdp);
+
+/**
+ * dmda_fdp_read_status() - identifiers of a namespace, from the status of its handles
+ * @page: the answer to I/O Management Receive
+ * @nr_bytes: its length, or as much of it as there is memory for
+ * @fdp: gets @nr_pids and @pid: as many as there is room for
+ *
+ * Return: false if the page makes no sense; @fdp is then undefined.
+ */
+bool dmda_fdp_read_status(const u8 *page, u32 nr_bytes, struct dmda_fdp *fdp);
+
+/**
+ * dmda_fdp_lanes() - which write streams are lanes
+ * @fdp: what the device and the kernel say
+ * @handles_too: with one group, each handle is a lane
+ * @lanes: gets the lanes
+ * @stream: gets the write stream of each, DMDA_MAX_LANES entries
+ *
+ * Return: NULL, or why there are none, as a complete sentence; @lanes->nr is then 0.
+ */
+const char *dmda_fdp_lanes(const struct dmda_fdp *fdp, bool handles_too,
+			   struct dmda_lanes *lanes, u8 *stream);
+
+#endif /* DMDA_FDP_H */
