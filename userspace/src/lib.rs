@@ -12,6 +12,7 @@ pub mod commands;
 pub mod defrag;
 pub mod device;
 pub mod dm;
+pub mod doctor;
 pub mod export;
 pub mod format;
 pub mod frag;

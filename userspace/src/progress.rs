@@ -124,7 +124,16 @@ impl Progress {
 
     /// The next part of the work, of which nobody knows how much it is: pages are counted.
     pub fn begin_pages(&self, what: &'static str) {
-        let style = ProgressStyle::with_template("{msg} {pos} pages, {elapsed}");
+        self.begin_counting(what, "{msg} {pos} pages, {elapsed}");
+    }
+
+    /// The same, where reads are counted, or files.
+    pub fn begin_reads(&self, what: &'static str) {
+        self.begin_counting(what, "{msg} {pos}, {elapsed}");
+    }
+
+    fn begin_counting(&self, what: &'static str, template: &str) {
+        let style = ProgressStyle::with_template(template);
 
         self.bar
             .set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));

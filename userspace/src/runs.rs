@@ -138,6 +138,18 @@ pub fn messages(facts: &FileFacts, runs: &[Run]) -> Vec<Vec<String>> {
         .collect()
 }
 
+/// Runs for tests: page of the file, page of the device, and how many.
+#[cfg(test)]
+pub fn listed(list: &[(u64, u64, u32)]) -> Vec<Run> {
+    list.iter()
+        .map(|(file_page, device_page, pages)| Run {
+            file_page: FilePage(*file_page),
+            device_page: Dpn(*device_page),
+            pages: *pages,
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::{messages, on_target, runs_of, within, Run};

@@ -248,13 +248,14 @@ fn help_shows_an_example() {
 #[test]
 fn man_pages_name_every_option_of_the_help() {
     let fixture = Fixture::new("man", "", "");
-    let verbs: [(&str, &[&str]); 25] = [
+    let verbs: [(&str, &[&str]); 26] = [
         ("check", &["check", "--help"]),
         ("dump", &["dump", "--help"]),
         ("format", &["format", "--help"]),
         ("pack", &["pack", "--help"]),
         ("grow", &["grow", "--help"]),
         ("defrag", &["defrag", "--help"]),
+        ("doctor", &["doctor", "--help"]),
         ("pick", &["pick", "analyze", "--help"]),
         ("pick", &["pick", "migrate", "--help"]),
         ("pick", &["pick", "watch", "--help"]),
@@ -648,4 +649,104 @@ fn what_is_no_analysis_is_said_to_be_none() {
     let output = fixture.run(&["pick", "migrate", path.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(3));
     assert!(stderr(&output).contains("/none: "), "{}", stderr(&output));
+}
+
+#[test]
+fn the_doctor_looks_at_folders_of_mounted_filesystems_only() {
+    let fixture = Fixture::new("doctor-refuses", "", "");
+    let file = fixture.dir.join("info");
+    let file = file.to_str().unwrap();
+    for (args, status, words) in [
+        (&["/nonexistent"][..], 3, "cannot be opened"),
+        (&["/dev/null"], 2, "neither a folder nor a block device"),
+        (&[file], 2, "neither a folder nor a block device"),
+        (&["--time", "0", "/"], 2, "--time"),
+        (&["--write", "7", "/"], 2, "--write"),
+        (&["--write", "x", "/"], 2, "--write"),
+        (&["/", "/"], 2, "unexpected argument"),
+    ] {
+        let mut all = vec!["doctor"];
+        all.extend(args);
+        let output = fixture.run(&all);
+        assert_eq!(output.status.code(), Some(status), "{args:?}");
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    }
+}
+
+/// What the doctor says of a folder; `None` where the kernel or the filesystem of the tests does not let
+/// it look.
+fn doctor(fixture: &Fixture, folder: &Path, args: &[&str]) -> Option<Value> {
+    let mut all = vec!["doctor", "--json", folder.to_str().unwrap()];
+    all.extend(args);
+    let output = fixture.run(&all);
+    let said = stderr(&output);
+    let is_barred = ["io_uring", "addresses of its own", "does not report"];
+    if output.status.code() == Some(3) && is_barred.iter().any(|words| said.contains(words)) {
+        return None;
+    }
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    Some(serde_json::from_str(&stdout(&output)).unwrap())
+}
+
+#[test]
+fn the_doctor_cannot_tell_where_there_is_nothing_to_read() {
+    let fixture = Fixture::new("doctor-empty", "", "");
+    let folder = fixture.dir.join("folder");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("small"), [1; 5000]).unwrap();
+    let svg = fixture.dir.join("svg");
+    let Some(report) = doctor(&fixture, &folder, &["--svg", svg.to_str().unwrap()]) else {
+        return;
+    };
+    assert_eq!(report["version"], 1);
+    assert_eq!(report["verdict"], "cannot-tell");
+    assert_eq!(report["reason"], "too-little");
+    assert_eq!(report["files"]["seen"], 0);
+    assert_eq!(report["rounds"], 0);
+    assert!(report["remedies"].as_array().unwrap().len() == 5);
+    assert!(fs::read_to_string(svg).unwrap().contains("cannot tell"));
+    // The same for people
+    let output = fixture.run(&["doctor", folder.to_str().unwrap()]);
+    let text = stdout(&output);
+    assert!(
+        text.contains("verdict   cannot tell: fewer than 8 parts"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_doctor_changes_nothing_of_what_it_reads() {
+    use std::os::unix::fs::MetadataExt;
+
+    let fixture = Fixture::new("doctor-reads", "", "");
+    let folder = fixture.dir.join("folder");
+    fs::create_dir(&folder).unwrap();
+    let old = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+    for nr in 0..16u8 {
+        let path = folder.join(nr.to_string());
+        fs::write(&path, vec![nr; 1 << 20]).unwrap();
+        let times = fs::FileTimes::new().set_accessed(old);
+        File::options()
+            .write(true)
+            .open(&path)
+            .unwrap()
+            .set_times(times)
+            .unwrap();
+    }
+    let Some(report) = doctor(&fixture, &folder, &["--time", "20"]) else {
+        return;
+    };
+    assert_eq!(report["files"]["seen"], 16);
+    assert!(report["seconds"].as_u64().unwrap() < 40);
+    for nr in 0..16u8 {
+        let metadata = fs::metadata(folder.join(nr.to_string())).unwrap();
+        assert_eq!(metadata.atime(), 1_000_000_000);
+    }
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 16);
+    // With a file of its own nothing stays either.
+    let Some(report) = doctor(&fixture, &folder, &["--time", "20", "--write", "16"]) else {
+        return;
+    };
+    assert_ne!(report["verdict"], "");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 16);
 }

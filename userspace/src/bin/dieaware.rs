@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use dieaware::commands::{
-    check, create, defrag, dump, export, format, frag, grow, list, pack, pick, probe, remove,
-    repair, restore, runs, sim, stat, status, top, udev, DamageFound, UsageError,
+    check, create, defrag, doctor, dump, export, format, frag, grow, list, pack, pick, probe,
+    remove, repair, restore, runs, sim, stat, status, top, udev, DamageFound, UsageError,
 };
 use dieaware::progress::{Interrupted, EXIT_INTERRUPTED};
 
@@ -30,6 +30,7 @@ enum Verb {
     Completions(CompletionsArgs),
     Create(create::CreateArgs),
     Defrag(defrag::DefragArgs),
+    Doctor(doctor::DoctorArgs),
     Dump(dump::DumpArgs),
     Export(export::ExportArgs),
     Format(format::FormatArgs),
@@ -133,6 +134,7 @@ fn run(verb: &Verb) -> anyhow::Result<()> {
         }
         Verb::Create(args) => create::run(args, &mut out)?,
         Verb::Defrag(args) => defrag::run(args, &mut out)?,
+        Verb::Doctor(args) => doctor::run(args, &mut out)?,
         Verb::Dump(args) => dump::run(args, &mut out)?,
         Verb::Export(args) => export::run(args, &mut out)?,
         Verb::Format(args) => format::run(args, &mut out)?,

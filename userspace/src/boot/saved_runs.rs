@@ -7,6 +7,7 @@ use std::collections::BinaryHeap;
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
 use std::io;
+use std::ops::ControlFlow;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -57,6 +58,7 @@ pub fn last_written(folder: &Path, most: usize) -> io::Result<Vec<PathBuf>> {
                 found.pop();
             }
         }
+        ControlFlow::Continue(())
     };
 
     fs::read_dir(folder)?;

@@ -111,8 +111,8 @@ fn hint_note(path: &Path) -> String {
             format!("{name} announces that it understands hints")
         }
         Ok(_) => format!(
-            "{name} does not announce that it understands hints, so none are sent unless the \
-             option hints=on is given"
+            "{name} does not announce that it understands hints, so none are sent and nothing is \
+             gained: dieaware doctor says what would help here"
         ),
         Err(_) => format!("{name} is no NVMe device that can be asked, so no hints are sent"),
     }

@@ -7,6 +7,7 @@ pub mod check;
 mod common;
 pub mod create;
 pub mod defrag;
+pub mod doctor;
 pub mod dump;
 pub mod export;
 pub mod format;

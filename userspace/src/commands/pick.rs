@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
+use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
@@ -293,6 +294,7 @@ pub(super) fn each_file(
                 path.display()
             );
         }
+        ControlFlow::Continue(())
     };
     folder::visit(path, &mut take, failed)?;
     Ok(())

@@ -141,11 +141,7 @@ fn fill(direct: &Direct, nr_pages: u64, progress: &Progress) -> Result<()> {
     progress.begin("writing", nr_pages);
     while page < nr_pages {
         let mut pages = Aligned::new(WRITE_PAGES.min(nr_pages - page) as usize);
-        for bytes in pages.pages() {
-            for word in bytes.chunks_exact_mut(8) {
-                word.copy_from_slice(&random.word().to_ne_bytes());
-            }
-        }
+        pages.fill(&mut random);
         direct.write(page, &pages)?;
         page += WRITE_PAGES;
         progress.at(page.min(nr_pages))?;

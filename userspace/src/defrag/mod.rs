@@ -2,10 +2,10 @@
 //! Bringing the pages of files back over the dies (janusd), or parts of files (FragPicker).
 //! Whatever ends us, each file has all of its data at any time.
 
-mod blocks;
+pub(crate) mod blocks;
 mod memory;
 mod migrate;
-mod room;
+pub(crate) mod room;
 
 use std::io;
 use std::ops::Range;

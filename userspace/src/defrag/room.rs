@@ -2,6 +2,7 @@
 //! Room for what is moved: looked for before it is taken, and never the last of it. Others write
 //! meanwhile, and what a filesystem keeps for root is not for us.
 
+use std::io;
 use std::path::Path;
 
 use nix::sys::statvfs::statvfs;
@@ -21,6 +22,25 @@ fn fits(needed_bytes: u64, free_bytes: u64, all_bytes: u64) -> bool {
     all.is_some_and(|all| all <= free_bytes)
 }
 
+/// Is there room for so many bytes besides the reserve on a path's filesystem? If not, this is what is
+/// free.
+///
+/// # Errors
+///
+/// When the filesystem does not say.
+pub fn room_for(path: &Path, needed_bytes: u64) -> io::Result<Result<(), u64>> {
+    let room = statvfs(path)?;
+    let bytes = |blocks: u64| blocks.saturating_mul(room.fragment_size());
+    // Not blocks_free(), which has what is root's.
+    let free_bytes = bytes(room.blocks_available());
+
+    Ok(if fits(needed_bytes, free_bytes, bytes(room.blocks())) {
+        Ok(())
+    } else {
+        Err(free_bytes)
+    })
+}
+
 /// Does it take as much room again as the file has, for as long as it lasts?
 fn is_copied(method: Method, fs_type: &str) -> bool {
     match method {
@@ -38,16 +58,9 @@ pub fn require(path: &Path, look: &Look, method: Method) -> Result<(), DefragErr
     if !is_copied(method, &look.facts.fs_type) {
         return Ok(());
     }
-    let room = statvfs(path).map_err(std::io::Error::from)?;
-    let bytes = |blocks: u64| blocks.saturating_mul(room.fragment_size());
     let needed_bytes = look.nr_pages().saturating_mul(PAGE_BYTES);
-    // Not blocks_free(), which has what is root's.
-    let free_bytes = bytes(room.blocks_available());
 
-    if fits(needed_bytes, free_bytes, bytes(room.blocks())) {
-        return Ok(());
-    }
-    Err(DefragError::NoRoom {
+    room_for(path, needed_bytes)?.map_err(|free_bytes| DefragError::NoRoom {
         needed_kib: needed_bytes / 1024,
         free_kib: free_bytes / 1024,
     })

@@ -97,18 +97,7 @@ impl Physical {
 mod tests {
     use super::{Logical, Physical};
     use crate::device::nvme::placement::{Geometry, Place};
-    use crate::runs::Run;
-    use crate::units::{Dpn, FilePage};
-
-    fn runs(list: &[(u64, u64, u32)]) -> Vec<Run> {
-        list.iter()
-            .map(|(file_page, device_page, pages)| Run {
-                file_page: FilePage(*file_page),
-                device_page: Dpn(*device_page),
-                pages: *pages,
-            })
-            .collect()
-    }
+    use crate::runs::listed as runs;
 
     #[test]
     fn a_hole_is_no_fragmentation() {

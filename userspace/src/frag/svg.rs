@@ -51,7 +51,9 @@ impl Drawn<'_> {
     }
 }
 
-fn escaped(text: &str) -> String {
+/// A text as XML has it.
+#[must_use]
+pub fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for letter in text.chars() {
         match letter {

@@ -4,8 +4,12 @@
 
 use std::fs::{self, Metadata};
 use std::io;
+use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+/// Called with each file; what it returns may end the walk.
+pub type Seen<'a> = dyn FnMut(PathBuf, &Metadata) -> ControlFlow<()> + 'a;
 
 /// Called with what cannot be read; what it returns as an error ends the walk.
 pub type Failed<'a> = dyn FnMut(&Path, io::Error) -> io::Result<()> + 'a;
@@ -24,11 +28,7 @@ fn but_gone<T>(result: io::Result<T>) -> Option<io::Result<T>> {
 /// # Errors
 ///
 /// What `failed` says.
-pub fn visit(
-    folder: &Path,
-    seen: &mut dyn FnMut(PathBuf, &Metadata),
-    failed: &mut Failed,
-) -> io::Result<()> {
+pub fn visit(folder: &Path, seen: &mut Seen, failed: &mut Failed) -> io::Result<()> {
     let device = match fs::metadata(folder) {
         Ok(metadata) => metadata.dev(),
         Err(err) => return failed(folder, err),
@@ -50,7 +50,11 @@ pub fn visit(
                 Some(Err(err)) => failed(&here, err)?,
                 Some(Ok((_, metadata))) if metadata.dev() != device => {}
                 Some(Ok((path, metadata))) if metadata.is_dir() => todo.push(path),
-                Some(Ok((path, metadata))) if metadata.is_file() => seen(path, &metadata),
+                Some(Ok((path, metadata))) if metadata.is_file() => {
+                    if seen(path, &metadata).is_break() {
+                        return Ok(());
+                    }
+                }
                 Some(Ok(_)) | None => {}
             }
         }
@@ -69,6 +73,7 @@ pub fn walk(folder: &Path) -> io::Result<Vec<PathBuf>> {
         if metadata.len() != 0 {
             files.push(path);
         }
+        ControlFlow::Continue(())
     };
 
     visit(folder, &mut take, &mut |path, err| {
@@ -82,6 +87,7 @@ pub fn walk(folder: &Path) -> io::Result<Vec<PathBuf>> {
 #[cfg(test)]
 mod tests {
     use std::fs::{self, Metadata};
+    use std::ops::ControlFlow;
 
     use super::visit;
 
@@ -96,10 +102,30 @@ mod tests {
         let mut take = |path, _: &Metadata| {
             let _ = fs::remove_dir(&sub);
             seen.push(path);
+            ControlFlow::Continue(())
         };
         visit(folder.path(), &mut take, &mut |_, err| Err(err)).unwrap();
         assert_eq!(seen, [file]);
         let gone = folder.path().join("gone");
-        assert!(visit(&gone, &mut |_, _| {}, &mut |_, err| Err(err)).is_err());
+        let mut go_on = |_, _: &Metadata| ControlFlow::Continue(());
+        assert!(visit(&gone, &mut go_on, &mut |_, err| Err(err)).is_err());
+    }
+
+    #[test]
+    fn who_sees_files_may_end_it() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a", "b", "c"] {
+            fs::write(folder.path().join(name), "x").unwrap();
+        }
+        let mut nr_seen = 0;
+        let mut two = |_, _: &Metadata| {
+            nr_seen += 1;
+            match nr_seen {
+                2 => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
+        };
+        visit(folder.path(), &mut two, &mut |_, err| Err(err)).unwrap();
+        assert_eq!(nr_seen, 2);
     }
 }

@@ -2,7 +2,10 @@
 //! Which filesystem an open file belongs to, from what `/proc` says about it. `st_dev`
 //! does not do: btrfs makes numbers up, one for each subvolume.
 
-use std::str::FromStr;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::str::{self, FromStr};
 
 use thiserror::Error;
 
@@ -53,9 +56,51 @@ fn parse_mount(line: &str) -> Option<Mount> {
     })
 }
 
+/// A path as `/proc/self/mountinfo` has it: blanks and the like are octal.
+fn unescaped(text: &str) -> PathBuf {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+
+    while let Some((first, after)) = rest.split_first() {
+        let octal = after
+            .get(..3)
+            .and_then(|digits| str::from_utf8(digits).ok());
+        let byte = octal.and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        match byte.filter(|_| *first == b'\\') {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = after.get(3..).unwrap_or(&[]);
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    OsString::from_vec(bytes).into()
+}
+
+/// Where a device's filesystem is mounted: by its number, or its node (btrfs has numbers of its own).
+/// Where all of it is seen rather than a part.
+pub fn mount_point(mountinfo: &str, device: DeviceNumber, node: &Path) -> Option<PathBuf> {
+    let points = mountinfo.lines().filter_map(|line| {
+        let (front, back) = line.split_once(" - ")?;
+        let mut words = front.split(' ').skip(2);
+        let (number, root, point) = (words.next()?, words.next()?, words.next()?);
+        let source = unescaped(back.split(' ').nth(1)?);
+        let is_it = DeviceNumber::from_str(number).ok() == Some(device) || source == node;
+        is_it.then(|| (root != "/", unescaped(point)))
+    });
+    points
+        .min_by_key(|(is_part, _)| *is_part)
+        .map(|(_, point)| point)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{find_mount, mount_id, MountError};
+    use std::path::{Path, PathBuf};
+
+    use super::{find_mount, mount_id, mount_point, MountError};
 
     const MOUNTINFO: &str = "\
 22 1 259:2 / / rw,relatime shared:1 - ext4 /dev/root rw
@@ -79,6 +124,22 @@ mod tests {
             find_mount(MOUNTINFO, 9),
             Err(MountError::Malformed(9, _))
         ));
+    }
+
+    #[test]
+    fn a_device_is_mounted_where_all_of_it_is_seen() {
+        let point = |device: &str, node| {
+            let node = Path::new(node);
+            mount_point(MOUNTINFO, device.parse().unwrap(), node)
+        };
+        assert_eq!(point("254:0", "/dev/dm-0"), Some(PathBuf::from("/data")));
+        let blank = PathBuf::from("/mnt/with space");
+        assert_eq!(point("8:16", "/dev/sdb"), Some(blank));
+        assert_eq!(point("8:32", "/dev/sdc"), None);
+        let bind = "1 1 8:1 /sub /bind rw - ext4 /dev/sda1 rw\n\
+                    2 1 8:1 / /all\\134 rw - ext4 /dev/sda1 rw\n3 1 8:1\n";
+        let found = mount_point(bind, "8:1".parse().unwrap(), Path::new("/dev/sda1"));
+        assert_eq!(found, Some(PathBuf::from("/all\\")));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! Asking an NVMe device what only it knows. The driver passes commands on as they are, by its
 //! ioctls; nothing else in the kernel has the vendor's log pages.
 
+pub mod announce;
 pub mod dies;
 pub mod placement;
 pub mod spread;
@@ -20,6 +21,7 @@ const OPCODE_IDENTIFY: u8 = 0x06;
 /// A command that has a drive copy a lot takes its time.
 const IO_TIMEOUT_MS: u32 = 120_000;
 const IDENTIFY_BYTES: usize = 4096;
+const CNS_NAMESPACE: u32 = 0;
 const CNS_CONTROLLER: u32 = 1;
 
 /// Where `struct dieaware_id` (`include/dieaware/hint.h`) lies in Identify Controller.
@@ -136,21 +138,34 @@ impl Namespace {
         Ok(command.result)
     }
 
+    fn identify(&self, cns: u32, nsid: u32) -> io::Result<Vec<u8>> {
+        let mut data = vec![0; IDENTIFY_BYTES];
+        let command = Command {
+            opcode: OPCODE_IDENTIFY,
+            nsid,
+            cdw10: cns,
+            ..Command::default()
+        };
+
+        self.admin(command, &mut data)?;
+        Ok(data)
+    }
+
+    fn identify_controller(&self) -> io::Result<Vec<u8>> {
+        self.identify(CNS_CONTROLLER, 0)
+    }
+
+    fn identify_namespace(&self) -> io::Result<Vec<u8>> {
+        self.identify(CNS_NAMESPACE, self.nsid)
+    }
+
     /// What the device says about hints, if it knows of them.
     ///
     /// # Errors
     ///
     /// When it does not answer.
     pub fn id(&self) -> io::Result<Option<Id>> {
-        let mut data = vec![0; IDENTIFY_BYTES];
-        let command = Command {
-            opcode: OPCODE_IDENTIFY,
-            cdw10: CNS_CONTROLLER,
-            ..Command::default()
-        };
-
-        self.admin(command, &mut data)?;
-        Ok(parse_id(&data))
+        Ok(parse_id(&self.identify_controller()?))
     }
 
     /// A part of a log page; its place and size are multiples of 4.
