@@ -296,4 +296,5 @@ static struct kunit_suite checkpoint_suite = {
 
 kunit_test_suite(checkpoint_suite);
 
+MODULE_DESCRIPTION("The steps of a checkpoint");
 MODULE_LICENSE("GPL");

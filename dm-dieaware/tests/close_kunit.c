@@ -110,4 +110,5 @@ static struct kunit_suite close_suite = {
 
 kunit_test_suite(close_suite);
 
+MODULE_DESCRIPTION("The steps of closing a segment");
 MODULE_LICENSE("GPL");

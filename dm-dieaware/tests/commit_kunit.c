@@ -200,4 +200,5 @@ static struct kunit_suite commit_suite = {
 
 kunit_test_suite(commit_suite);
 
+MODULE_DESCRIPTION("The steps of a commit");
 MODULE_LICENSE("GPL");

@@ -131,4 +131,5 @@ static struct kunit_suite free_suite = {
 
 kunit_test_suite(free_suite);
 
+MODULE_DESCRIPTION("The steps of freeing a segment");
 MODULE_LICENSE("GPL");

@@ -269,4 +269,5 @@ static struct kunit_suite journal_suite = {
 
 kunit_test_suite(journal_suite);
 
+MODULE_DESCRIPTION("Records of the journal");
 MODULE_LICENSE("GPL");

@@ -161,4 +161,5 @@ static struct kunit_suite s3fifo_suite = {
 
 kunit_test_suite(s3fifo_suite);
 
+MODULE_DESCRIPTION("What a cache keeps");
 MODULE_LICENSE("GPL");

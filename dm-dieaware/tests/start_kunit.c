@@ -596,4 +596,5 @@ static struct kunit_suite start_suite = {
 
 kunit_test_suite(start_suite);
 
+MODULE_DESCRIPTION("The steps of a start");
 MODULE_LICENSE("GPL");

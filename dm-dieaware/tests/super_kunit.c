@@ -317,4 +317,5 @@ static struct kunit_suite super_suite = {
 
 kunit_test_suite(super_suite);
 
+MODULE_DESCRIPTION("The superblock and where everything lies");
 MODULE_LICENSE("GPL");

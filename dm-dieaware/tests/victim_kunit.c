@@ -203,4 +203,5 @@ static struct kunit_suite victim_suite = {
 
 kunit_test_suite(victim_suite);
 
+MODULE_DESCRIPTION("Which segment is cleaned");
 MODULE_LICENSE("GPL");

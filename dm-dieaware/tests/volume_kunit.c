@@ -694,4 +694,5 @@ static struct kunit_suite volume_suite = {
 
 kunit_test_suite(volume_suite);
 
+MODULE_DESCRIPTION("Log mode without a kernel: operations, power failures, starts");
 MODULE_LICENSE("GPL");
