@@ -33,12 +33,22 @@ step() {
 }
 
 # The machine has the pages where the checkout has them.
+in_machine() {
+	local place=$1
+	shift
+
+	"$@" --copy tests/pages --copy docs --copy README.md --copy packaging -- \
+		"python3 pages/console.py run $place pages/where README.md docs/*.md docs/*.rst"
+}
+
 in_guest() {
 	scripts/tools >/dev/null
 	watchers_need
-	scripts/lab --mem 4G --copy tests/pages --copy docs --copy README.md --copy packaging \
-		--root "$WATCHERS_TREE" -- \
-		'python3 pages/console.py run guest pages/where README.md docs/*.md docs/*.rst'
+	in_machine guest scripts/lab --mem 4G --root "$WATCHERS_TREE"
+}
+
+in_uml() {
+	in_machine uml scripts/uml --plain --mem 4096M
 }
 
 # In a folder that has the checkout's scripts, and keeps what a command leaves.
@@ -52,7 +62,7 @@ on_host() {
 
 # counted WHAT: in both places
 counted() {
-	sed -nE "s/^# (guest|host):.* $1=([0-9]+).*/\2/p" "$work"/{guest,host} |
+	sed -nE "s/^# (guest|uml|host):.* $1=([0-9]+).*/\2/p" "$work"/{guest,uml,host} |
 		awk '{ sum += $1 } END { print sum + 0 }'
 }
 
@@ -71,9 +81,10 @@ nobody_is_forgotten() {
 
 step comparison tests/pages/figures_test.py
 step guest in_guest
+step uml in_uml
 step host on_host
 step all nobody_is_forgotten
-tap_count "" < <(cat "$work"/{comparison,guest,host,all})
+tap_count "" < <(cat "$work"/{comparison,guest,uml,host,all})
 echo "# of the commands $(counted run) were run, the output of $(counted compared) was compared," \
 	"$(counted listed) were tried with --list, $(counted by) are run by other suites," \
 	"$(counted not) were only parsed"
