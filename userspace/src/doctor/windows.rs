@@ -38,8 +38,9 @@ impl Window {
         vec![part(self.first_page, pages)]
     }
 
-    /// Its reads when it is cut like that. Neighbours are not sent one after the other: the kernel
-    /// would make one request of two that are neighbours on the device as well.
+    /// Its reads when it is cut like that. Neighbours are not sent one after the other, in either
+    /// order: the kernel would make one request of two that are neighbours on the device as well. Of
+    /// three pieces two have to be.
     #[must_use]
     pub fn cut(&self, pieces: &[u32]) -> Vec<Part> {
         let mut at = self.first_page;
@@ -53,7 +54,7 @@ impl Window {
             .into_iter()
             .enumerate()
             .partition(|(index, _)| index % 2 == 0);
-        even.into_iter().chain(odd).map(|(_, part)| part).collect()
+        odd.into_iter().chain(even).map(|(_, part)| part).collect()
     }
 }
 
@@ -259,7 +260,12 @@ mod tests {
         let at = |pages: &[u64]| pages.iter().map(|page| page * 4096).collect::<Vec<_>>();
         let parts = window.cut(&[2, 1, 1, 3, 1]);
         let begins: Vec<_> = parts.iter().map(|part| part.at).collect();
-        assert_eq!(begins, at(&[16, 19, 23, 18, 20]));
+        assert_eq!(begins, at(&[18, 20, 16, 19, 23]));
+        for nr in 4..20 {
+            let parts = window.cut(&vec![1; nr]);
+            let are_apart = |pair: &[Part]| pair[0].at.abs_diff(pair[1].at) > 4096;
+            assert!(parts.windows(2).all(are_apart), "{nr} pieces");
+        }
         assert_eq!(parts.iter().map(|part| part.bytes).sum::<u64>(), 8 * 4096);
         let all = Part {
             at: 16 * 4096,
