@@ -1,30 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Asking an NVMe device whether it understands hints, how its dies are laid out, and which of its
- * write streams are lanes.
- *
- * The admin queue can be reached from a block device only through the driver's ioctl
- * for users, which wants its data in a user's memory. So the task that constructs or
- * resumes the target lends two pages of its address space for as long as that takes; after
- * a resume, to a worker. It is privileged: nobody else may load a table.
+ * write streams are lanes; by passthru.c, in the memory of the task that constructs or resumes the
+ * target.
  */
-#include <linux/mm.h>
-#include <linux/mman.h>
 #include <linux/nvme.h>
-#include <linux/nvme_ioctl.h>
-#include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/uaccess.h>
 
 #include <dieaware/hint.h>
 
 #include "core/fdp.h"
 #include "dieaware.h"
 #include "discover.h"
-
-#define ADMIN_TIMEOUT_MS	5000
+#include "passthru.h"
 
 /* Flexible Data Placement, of which the kernel's headers have names from 6.16 on */
 #define FEATURE_FDP		0x1d
@@ -38,73 +28,20 @@
 /* Identify Namespace says what is preferred: newer versions have two bits for it */
 #define NSFEAT_OPTPERF		(BIT(4) | BIT(5))
 
-/* The lent memory: a command, and behind it the page that the device fills */
-#define LENT_BYTES		(2 * PAGE_SIZE)
-
-/**
- * struct admin - one admin command at a time through lent memory
- * @bdev: the whole disk
- * @lent: address of the memory in the current task
- */
-struct admin {
-	struct block_device *bdev;
-	unsigned long lent;
-};
-
-static bool admin_open(struct admin *admin, struct block_device *bdev)
-{
-	admin->bdev = bdev->bd_disk->part0;
-	if (!current->mm)
-		return false;
-	admin->lent = vm_mmap(NULL, 0, LENT_BYTES, PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS, 0);
-	return !IS_ERR_VALUE(admin->lent);
-}
-
-static void admin_close(struct admin *admin)
-{
-	vm_munmap(admin->lent, LENT_BYTES);
-}
-
-static int disk_ioctl(struct block_device *bdev, unsigned int cmd, unsigned long arg)
-{
-	const struct block_device_operations *fops = bdev->bd_disk->fops;
-
-	return fops->ioctl ? fops->ioctl(bdev, DMDA_MODE_WRITE, cmd, arg) : -ENOTTY;
-}
-
 /* Return: false as well if that cannot be said now, as of a head without a path. */
 static bool is_something_else(struct block_device *bdev)
 {
-	return strncmp(bdev->bd_disk->disk_name, "nvme", 4) ||
-	       disk_ioctl(bdev->bd_disk->part0, NVME_IOCTL_ID, 0) == -ENOTTY;
+	return dmda_passthru_nsid(bdev) == -ENOTTY;
 }
 
-/* Run a command; it has its result afterwards */
-static bool run(struct admin *admin, unsigned int queue, struct nvme_passthru_cmd *cmd)
-{
-	void __user *cmd_page = (void __user *)admin->lent;
-
-	cmd->addr = (__u64)(admin->lent + PAGE_SIZE);
-	cmd->timeout_ms = ADMIN_TIMEOUT_MS;
-	return !copy_to_user(cmd_page, cmd, sizeof(*cmd)) &&
-	       !disk_ioctl(admin->bdev, queue, admin->lent) &&
-	       !copy_from_user(cmd, cmd_page, sizeof(*cmd));
-}
-
-/* What it has fetched: @size bytes from @offset */
-static bool take(struct admin *admin, void *buf, size_t offset, size_t size)
-{
-	return !copy_from_user(buf, (void __user *)(admin->lent + PAGE_SIZE) + offset, size);
-}
-
-static bool admin_fetch(struct admin *admin, struct nvme_passthru_cmd *cmd,
+static bool admin_fetch(struct dmda_passthru *admin, struct nvme_passthru_cmd *cmd,
 			void *buf, size_t offset, size_t size)
 {
-	return run(admin, NVME_IOCTL_ADMIN_CMD, cmd) && take(admin, buf, offset, size);
+	return dmda_passthru_run(admin, NVME_IOCTL_ADMIN_CMD, cmd) &&
+	       dmda_passthru_take(admin, buf, offset, size);
 }
 
-static bool fetch_id(struct admin *admin, struct dieaware_id *id)
+static bool fetch_id(struct dmda_passthru *admin, struct dieaware_id *id)
 {
 	struct nvme_passthru_cmd cmd = {
 		.opcode = nvme_admin_identify,
@@ -115,7 +52,7 @@ static bool fetch_id(struct admin *admin, struct dieaware_id *id)
 	return admin_fetch(admin, &cmd, id, DIEAWARE_ID_OFFSET, sizeof(*id));
 }
 
-static bool fetch_geometry(struct admin *admin, u8 log_page,
+static bool fetch_geometry(struct dmda_passthru *admin, u8 log_page,
 			   struct dieaware_log_geometry *geometry)
 {
 	struct nvme_passthru_cmd cmd = {
@@ -150,7 +87,7 @@ static void take_geometry(const struct dieaware_log_geometry *geometry,
 }
 
 /* What goes to a die at a time is what the namespace names as its optimal write size. */
-static bool fetch_namespace(struct admin *admin, u32 nsid, void *page, u16 *group,
+static bool fetch_namespace(struct dmda_passthru *admin, u32 nsid, void *page, u16 *group,
 			    struct dmda_fdp *fdp)
 {
 	const struct nvme_id_ns *id = page;
@@ -170,7 +107,7 @@ static bool fetch_namespace(struct admin *admin, u32 nsid, void *page, u16 *grou
 	return true;
 }
 
-static bool fetch_groups(struct admin *admin, u16 group, void *page, struct dmda_fdp *fdp)
+static bool fetch_groups(struct dmda_passthru *admin, u16 group, void *page, struct dmda_fdp *fdp)
 {
 	struct nvme_passthru_cmd feature = {
 		.opcode = nvme_admin_get_features,
@@ -184,12 +121,13 @@ static bool fetch_groups(struct admin *admin, u16 group, void *page, struct dmda
 		.cdw11 = (u32)group << 16,
 	};
 
-	return run(admin, NVME_IOCTL_ADMIN_CMD, &feature) && (feature.result & FDP_ENABLED) &&
+	return dmda_passthru_run(admin, NVME_IOCTL_ADMIN_CMD, &feature) &&
+	       (feature.result & FDP_ENABLED) &&
 	       admin_fetch(admin, &log, page, 0, FDP_BYTES) &&
 	       dmda_fdp_read_config(page, FDP_BYTES, FDP_INDEX(feature.result), fdp);
 }
 
-static bool fetch_pids(struct admin *admin, u32 nsid, void *page, struct dmda_fdp *fdp)
+static bool fetch_pids(struct dmda_passthru *admin, u32 nsid, void *page, struct dmda_fdp *fdp)
 {
 	struct nvme_passthru_cmd cmd = {
 		.opcode = IO_MGMT_RECEIVE,
@@ -199,14 +137,15 @@ static bool fetch_pids(struct admin *admin, u32 nsid, void *page, struct dmda_fd
 		.cdw11 = FDP_BYTES / sizeof(u32) - 1,
 	};
 
-	return run(admin, NVME_IOCTL_IO_CMD, &cmd) && take(admin, page, 0, FDP_BYTES) &&
+	return dmda_passthru_run(admin, NVME_IOCTL_IO_CMD, &cmd) &&
+	       dmda_passthru_take(admin, page, 0, FDP_BYTES) &&
 	       dmda_fdp_read_status(page, FDP_BYTES, fdp);
 }
 
 /* Returns false if the device has not answered, or not in a way that makes sense. */
-static bool fetch_fdp(struct admin *admin, struct dmda_fdp *fdp)
+static bool fetch_fdp(struct dmda_passthru *admin, struct dmda_fdp *fdp)
 {
-	int nsid = disk_ioctl(admin->bdev, NVME_IOCTL_ID, 0);
+	int nsid = dmda_passthru_nsid(admin->bdev);
 	void *page = kzalloc(FDP_BYTES, GFP_KERNEL);
 	bool is_known;
 	u16 group;
@@ -218,7 +157,7 @@ static bool fetch_fdp(struct admin *admin, struct dmda_fdp *fdp)
 }
 
 /* NULL, or why there are no lanes */
-static const char *find_lanes(struct admin *admin, enum dmda_hints_mode hints,
+static const char *find_lanes(struct dmda_passthru *admin, enum dmda_hints_mode hints,
 			      struct dmda_discovery *discovery)
 {
 	struct dmda_fdp fdp = { .max_streams = dmda_max_write_streams(admin->bdev) };
@@ -248,7 +187,7 @@ static bool may_be_streams(const struct dmda *dmda, enum dmda_hints_mode hints,
 	       (hints == DMDA_HINTS_AUTO && discovery->state == DMDA_STATE_NOT_ANNOUNCED);
 }
 
-static void discover_streams(struct admin *admin, enum dmda_hints_mode hints,
+static void discover_streams(struct dmda_passthru *admin, enum dmda_hints_mode hints,
 			     struct dmda_discovery *discovery)
 {
 	discovery->why = find_lanes(admin, hints, discovery);
@@ -258,7 +197,7 @@ static void discover_streams(struct admin *admin, enum dmda_hints_mode hints,
 		discovery->state = DMDA_STATE_NO_STREAMS;
 }
 
-static void discover_hints(struct admin *admin, struct dmda_discovery *discovery)
+static void discover_hints(struct dmda_passthru *admin, struct dmda_discovery *discovery)
 {
 	const u16 both = DIEAWARE_FEATURE_APPEND | DIEAWARE_FEATURE_OVERWRITE;
 	struct dieaware_log_geometry geometry;
@@ -276,18 +215,18 @@ static void discover(const struct dmda *dmda, enum dmda_hints_mode hints,
 		     struct dmda_discovery *discovery)
 {
 	struct block_device *bdev = dmda->dev->bdev;
-	struct admin admin;
+	struct dmda_passthru admin;
 
 	*discovery = (struct dmda_discovery){ .state = DMDA_STATE_NO_ANSWER };
 	discovery->why = "The device could not be asked.";
 	if (is_something_else(bdev)) {
 		discovery->state = DMDA_STATE_NOT_NVME;
 		discovery->why = "The device is not an NVMe namespace.";
-	} else if (admin_open(&admin, bdev)) {
+	} else if (dmda_passthru_open(&admin, bdev)) {
 		discover_hints(&admin, discovery);
 		if (may_be_streams(dmda, hints, discovery))
 			discover_streams(&admin, hints, discovery);
-		admin_close(&admin);
+		dmda_passthru_close(&admin);
 	}
 	if (hints != DMDA_HINTS_FDP)
 		discovery->why = NULL;

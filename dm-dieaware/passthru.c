@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The queues of an NVMe device can be reached from a block device only through the driver's ioctl
+ * for users, which wants its data in a user's memory. So the task that constructs or
+ * resumes the target lends two pages of its address space for as long as that takes; after
+ * a resume, to a worker. It is privileged: nobody else may load a table.
+ */
+#include <linux/mm.h>
+#include <linux/mman.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "compat.h"
+#include "passthru.h"
+
+#define ADMIN_TIMEOUT_MS	5000
+
+/* The lent memory: a command, and behind it the page of its data */
+#define LENT_BYTES		(2 * PAGE_SIZE)
+
+bool dmda_passthru_open(struct dmda_passthru *passthru, struct block_device *bdev)
+{
+	passthru->bdev = bdev->bd_disk->part0;
+	if (!current->mm)
+		return false;
+	passthru->lent = vm_mmap(NULL, 0, LENT_BYTES, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS, 0);
+	return !IS_ERR_VALUE(passthru->lent);
+}
+
+void dmda_passthru_close(struct dmda_passthru *passthru)
+{
+	vm_munmap(passthru->lent, LENT_BYTES);
+}
+
+static int disk_ioctl(struct block_device *bdev, unsigned int cmd, unsigned long arg)
+{
+	const struct block_device_operations *fops = bdev->bd_disk->fops;
+
+	return fops->ioctl ? fops->ioctl(bdev, DMDA_MODE_WRITE, cmd, arg) : -ENOTTY;
+}
+
+int dmda_passthru_nsid(struct block_device *bdev)
+{
+	if (strncmp(bdev->bd_disk->disk_name, "nvme", 4))
+		return -ENOTTY;
+	return disk_ioctl(bdev->bd_disk->part0, NVME_IOCTL_ID, 0);
+}
+
+bool dmda_passthru_run(struct dmda_passthru *passthru, unsigned int queue,
+		       struct nvme_passthru_cmd *cmd)
+{
+	void __user *cmd_page = (void __user *)passthru->lent;
+
+	cmd->addr = (__u64)(passthru->lent + PAGE_SIZE);
+	cmd->timeout_ms = ADMIN_TIMEOUT_MS;
+	return !copy_to_user(cmd_page, cmd, sizeof(*cmd)) &&
+	       !disk_ioctl(passthru->bdev, queue, passthru->lent) &&
+	       !copy_from_user(cmd, cmd_page, sizeof(*cmd));
+}
+
+bool dmda_passthru_take(struct dmda_passthru *passthru, void *buf, size_t offset, size_t size)
+{
+	return !copy_from_user(buf, (void __user *)(passthru->lent + PAGE_SIZE) + offset, size);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Commands for an NVMe device from outside its driver, and what the driver lets a module have of
+ * them: its interface to users, which wants command and data in a user's memory.
+ */
+#ifndef DMDA_PASSTHRU_H
+#define DMDA_PASSTHRU_H
+
+#include <linux/nvme_ioctl.h>
+#include <linux/types.h>
+
+struct block_device;
+
+/**
+ * struct dmda_passthru - way to a device for one command at a time
+ * @bdev: the whole disk
+ * @lent: address of two pages in the task's memory: a command, and its data
+ */
+struct dmda_passthru {
+	struct block_device *bdev;
+	unsigned long lent;
+};
+
+/**
+ * dmda_passthru_open() - take two pages of the task's memory
+ * @passthru: the way
+ * @bdev: the device, or a partition of it
+ *
+ * Context: may sleep; in a task that has a user's memory, as for all functions here.
+ * Return: whether there are any.
+ */
+bool dmda_passthru_open(struct dmda_passthru *passthru, struct block_device *bdev);
+
+/**
+ * dmda_passthru_close() - give them back
+ * @passthru: an open way
+ *
+ * Context: may sleep.
+ */
+void dmda_passthru_close(struct dmda_passthru *passthru);
+
+/**
+ * dmda_passthru_run() - run a command
+ * @passthru: an open way
+ * @queue: NVME_IOCTL_ADMIN_CMD or NVME_IOCTL_IO_CMD
+ * @cmd: the command; has its result afterwards, if it has succeeded
+ *
+ * Context: may sleep; for memory, too, which the caller restricts.
+ * Return: whether it has succeeded.
+ */
+bool dmda_passthru_run(struct dmda_passthru *passthru, unsigned int queue,
+		       struct nvme_passthru_cmd *cmd);
+
+/**
+ * dmda_passthru_take() - take what a command has fetched
+ * @passthru: an open way
+ * @buf: memory for it
+ * @offset: where it begins in the command's data
+ * @size: bytes of it
+ *
+ * Context: may sleep.
+ * Return: whether it could be taken.
+ */
+bool dmda_passthru_take(struct dmda_passthru *passthru, void *buf, size_t offset, size_t size);
+
+/**
+ * dmda_passthru_nsid() - which namespace is it?
+ * @bdev: the device, or a partition of it
+ *
+ * Context: may sleep; any task.
+ * Return: its number, or a negative errno: -ENOTTY if it is not NVMe; others if that cannot be said
+ * now, as of a head without a path.
+ */
+int dmda_passthru_nsid(struct block_device *bdev);
+
+#endif /* DMDA_PASSTHRU_H */
