@@ -3,14 +3,17 @@
  * The target as its files share it.
  *
  * Locks. Those of one line are never taken together, nor is any below another that
- * is not listed so; every lock is taken in process context only (a bio is mapped by
- * the task that submits it), except dmda_retry.lock.
+ * is not listed so, but share.lock, which is taken below admin_lock and device_lock; every lock is
+ * taken in process context only (a bio is mapped by the task that submits it), except
+ * dmda_retry.lock.
  *
  *   lock                     protects                            context
  *   dmda.admin_lock          hints mode, discovery, reset        message, resume, worker; sleeps
  *   transport users (static) probes registered or not            ctr, dtr; sleeps
  *   shard.lock (runtable.c)  one shard's map and its memory      map, message, shrinker
  *   slot.lock (fsmap.c)      one slot; only ever tried           map, tracepoint
+ *   share.device_lock        memory that was lent for commands   message, worker; sleeps
+ *   share.lock               announced rewrites, held writes     map, message, worker
  *   dmda_retry.lock          bios to be sent again, doubts       irq; bio completion
  *
  * dmda.state has no lock: it is one word, and a bio that sees the old value is sent
@@ -34,6 +37,7 @@
 #include "identity.h"
 #include "retry.h"
 #include "runtable.h"
+#include "share.h"
 #include "stats.h"
 #include "transport.h"
 
@@ -60,6 +64,7 @@ struct dmda_mode_ops;
  * @config: what the table line asks for; @config.hints changes by message
  * @asking: answers of the device, and the worker that asks it
  * @retry: failed writes that are sent again without a hint
+ * @share: announced rewrites, and writes that are held because of them
  */
 struct dmda {
 	struct dm_target *ti;
@@ -80,6 +85,8 @@ struct dmda {
 	struct dmda_asking asking;
 
 	struct dmda_retry retry;
+
+	struct dmda_share share;
 };
 
 /* Are writes looked at? If the device is still being asked, no hint is sent with them. */

@@ -10,6 +10,7 @@
 #include <linux/string.h>
 
 #include <dieaware/hint.h>
+#include <dieaware/vendor.h>
 
 #include "core/fdp.h"
 #include "dieaware.h"
@@ -37,7 +38,7 @@ static bool is_something_else(struct block_device *bdev)
 static bool admin_fetch(struct dmda_passthru *admin, struct nvme_passthru_cmd *cmd,
 			void *buf, size_t offset, size_t size)
 {
-	return dmda_passthru_run(admin, NVME_IOCTL_ADMIN_CMD, cmd) &&
+	return !dmda_passthru_run(admin, NVME_IOCTL_ADMIN_CMD, cmd) &&
 	       dmda_passthru_take(admin, buf, offset, size);
 }
 
@@ -121,7 +122,7 @@ static bool fetch_groups(struct dmda_passthru *admin, u16 group, void *page, str
 		.cdw11 = (u32)group << 16,
 	};
 
-	return dmda_passthru_run(admin, NVME_IOCTL_ADMIN_CMD, &feature) &&
+	return !dmda_passthru_run(admin, NVME_IOCTL_ADMIN_CMD, &feature) &&
 	       (feature.result & FDP_ENABLED) &&
 	       admin_fetch(admin, &log, page, 0, FDP_BYTES) &&
 	       dmda_fdp_read_config(page, FDP_BYTES, FDP_INDEX(feature.result), fdp);
@@ -137,7 +138,7 @@ static bool fetch_pids(struct dmda_passthru *admin, u32 nsid, void *page, struct
 		.cdw11 = FDP_BYTES / sizeof(u32) - 1,
 	};
 
-	return dmda_passthru_run(admin, NVME_IOCTL_IO_CMD, &cmd) &&
+	return !dmda_passthru_run(admin, NVME_IOCTL_IO_CMD, &cmd) &&
 	       dmda_passthru_take(admin, page, 0, FDP_BYTES) &&
 	       dmda_fdp_read_status(page, FDP_BYTES, fdp);
 }
@@ -207,6 +208,7 @@ static void discover_hints(struct dmda_passthru *admin, struct dmda_discovery *d
 		return;
 	discovery->state = announces(&id, both) ? DMDA_STATE_ON : DMDA_STATE_NOT_ANNOUNCED;
 	discovery->knows_begin = announces(&id, both | DIEAWARE_FEATURE_BEGIN);
+	discovery->knows_share = announces(&id, both | DIEAWARE_FEATURE_SHARE);
 	if (discovery->state == DMDA_STATE_ON && fetch_geometry(admin, id.log_geometry, &geometry))
 		take_geometry(&geometry, discovery);
 }

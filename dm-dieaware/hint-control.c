@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Hints as seen from outside, in both modes: their part of the status line, and the
- * messages that switch them, reset their counters, and fill or clear the run table.
+ * messages that switch them, reset their counters, fill or clear the run table, and announce
+ * what is going to be rewritten.
  */
 #include "core/message.h"
 #include "dieaware.h"
@@ -22,10 +23,11 @@ size_t dmda_hints_status(struct dmda *dmda, char *result, unsigned int maxlen)
 	DMEMIT(" die_unit_bytes=%u stripe_bytes=%llu",
 	       READ_ONCE(dmda->asking.discovery.die_unit_bytes),
 	       READ_ONCE(dmda->asking.discovery.stripe_bytes));
+	DMEMIT(" share=%s", dmda_share_is_on(dmda) ? "on" : "off");
 	return sz;
 }
 
-static int add_runs(struct dmda *dmda, const struct dmda_message *message)
+static int check_runs(struct dmda *dmda, const struct dmda_message *message)
 {
 	u64 nr_pages = dmda->ti->len >> DMDA_PAGE_SECTOR_SHIFT;
 	u32 i;
@@ -39,6 +41,16 @@ static int add_runs(struct dmda *dmda, const struct dmda_message *message)
 			return -EINVAL;
 		}
 	}
+	return 0;
+}
+
+static int add_runs(struct dmda *dmda, const struct dmda_message *message)
+{
+	int ret = check_runs(dmda, message);
+	u32 i;
+
+	if (ret)
+		return ret;
 	for (i = 0; i < message->nr_runs; i++) {
 		struct dmda_run run = dmda_message_run(message, i);
 
@@ -73,6 +85,9 @@ static int obey_locked(struct dmda *dmda, const struct dmda_message *message,
 	case DMDA_VERB_RUNS_CLEAR:
 		dmda_runtable_clear(dmda->table);
 		return 0;
+	case DMDA_VERB_SHARE_CLEAR:
+		dmda_share_forget(dmda);
+		return 0;
 	case DMDA_VERB_RUNS_STATS:
 		return print_runs(dmda, result, maxlen);
 	default:
@@ -94,6 +109,9 @@ int dmda_hints_message(struct dmda *dmda, const struct dmda_message *message, ch
 		dmda_hints_set(dmda, message->hints);
 		return 0;
 	}
+	/* It may take as long as the device does: no resume is to wait for that. */
+	if (message->verb == DMDA_VERB_SHARE_ADD)
+		return check_runs(dmda, message) ?: dmda_share_announce(dmda, message);
 	mutex_lock(&dmda->admin_lock);
 	ret = obey_locked(dmda, message, result, maxlen);
 	mutex_unlock(&dmda->admin_lock);

@@ -11,6 +11,8 @@
  *   discard, write zeroes    their pages no longer belong to a file
  *   read of the page cache   tells where a file lies that was written before us
  *
+ * A write that was announced is held when all that is known, since it may not have to be written.
+ *
  * The run table learns when a write is mapped, not when it is done. If the write
  * fails, it is wrong, and costs a hint.
  */
@@ -205,13 +207,49 @@ static void remap(struct dmda *dmda, struct bio *bio, sector_t sector)
 	bio->bi_iter.bi_sector = dmda->config.start_sectors + sector;
 }
 
-static void map_write(struct dmda *dmda, struct bio *bio, sector_t sector)
+/* So many pages of a write are announced: make it no longer. The rest is to be worth it, too. */
+static bool fit_to_share(struct dmda *dmda, struct dmda_write *write, u32 nr_announced)
+{
+	u32 least_pages = max_t(u32, DMDA_LEAST_PIECE_PAGES,
+				dmda_most_whole_bytes(dmda->dev->bdev) >> DMDA_PAGE_SHIFT);
+	u32 nr_pages = write->run.nr_pages;
+
+	if (nr_announced == nr_pages)
+		return true;
+	if (nr_pages > least_pages)
+		nr_announced = min(nr_announced, nr_pages - least_pages);
+	nr_pages = cut_at(dmda, write, nr_announced, DMDA_LEAST_PIECE_PAGES);
+	if (nr_pages)
+		cut(dmda, write, nr_pages);
+	return nr_pages;
+}
+
+/* What was announced of a write is held; the rest of it comes again. */
+static bool hold(struct dmda *dmda, struct dmda_write *write, sector_t sector)
+{
+	struct dmda_held *held = dmda_share_recognise(dmda, write);
+
+	if (!held)
+		return false;
+	if (!fit_to_share(dmda, write, dmda_share_nr_pages(held))) {
+		dmda_share_let_go(held);
+		return false;
+	}
+	remap(dmda, write->bio, sector);
+	dmda_share_hold(dmda, held, write);
+	return true;
+}
+
+static int map_write(struct dmda *dmda, struct bio *bio, sector_t sector)
 {
 	struct dmda_write write = { .bio = bio };
 
 	work_out(dmda, &write, sector);
+	if (hold(dmda, &write, sector))
+		return DM_MAPIO_SUBMITTED;
 	remap(dmda, bio, sector);
 	dmda_hint_send(dmda, &write);
+	return DM_MAPIO_REMAPPED;
 }
 
 /*
@@ -243,10 +281,8 @@ int dmda_hint_map(struct dmda *dmda, struct bio *bio)
 	if (dmda_watches(dmda) && bio_sectors(bio)) {
 		if (bio_op(bio) == REQ_OP_READ && dmda->config.early_reads)
 			begin_waiting_reads(dmda, bio, sector);
-		if (bio_op(bio) == REQ_OP_WRITE) {
-			map_write(dmda, bio, sector);
-			return DM_MAPIO_REMAPPED;
-		}
+		if (bio_op(bio) == REQ_OP_WRITE)
+			return map_write(dmda, bio, sector);
 		dmda_hint_watch(dmda, bio, sector);
 	}
 	remap(dmda, bio, sector);

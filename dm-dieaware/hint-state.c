@@ -68,6 +68,9 @@ static u32 question_locked(struct dmda *dmda)
 {
 	lockdep_assert_held(&dmda->admin_lock);
 
+	/* Its commands may mean something else to the device that is there now. */
+	WRITE_ONCE(dmda->asking.discovery.knows_share, false);
+	dmda_share_forget(dmda);
 	if (dmda->config.hints != DMDA_HINTS_OFF) {
 		dmda->asking.discovery.state = DMDA_STATE_ASKING;
 		WRITE_ONCE(dmda->asking.discovery.knows_begin, false);
@@ -101,6 +104,7 @@ static void answer_locked(struct dmda *dmda, u32 question, const struct dmda_dis
 		dmda_hint_forget_all(dmda);
 	dmda->asking.discovery.state = found->state;
 	WRITE_ONCE(dmda->asking.discovery.knows_begin, found->knows_begin);
+	WRITE_ONCE(dmda->asking.discovery.knows_share, found->knows_share);
 	WRITE_ONCE(dmda->asking.discovery.die_unit_bytes, found->die_unit_bytes);
 	WRITE_ONCE(dmda->asking.discovery.stripe_bytes, found->stripe_bytes);
 	dmda_fdp_set(dmda, found);

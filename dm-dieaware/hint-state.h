@@ -48,6 +48,7 @@ enum dmda_state {
  * @why: with hints=fdp, that reason as a sentence; else NULL
  * @knows_begin: whether it announces the hint that a write begins a file, which is sent to no other
  *	device, whatever the table line says
+ * @knows_share: whether it announces that it shares pages
  * @die_unit_bytes: bytes that go to one die before the next die's turn, or 0 if unknown
  * @stripe_bytes: @die_unit_bytes times the number of dies, or 0 if unknown
  * @lanes: with STREAMS, the lanes; else none
@@ -57,6 +58,7 @@ struct dmda_discovery {
 	enum dmda_state state;
 	const char *why;
 	bool knows_begin;
+	bool knows_share;
 	u32 die_unit_bytes;
 	u64 stripe_bytes;
 	struct dmda_lanes lanes;

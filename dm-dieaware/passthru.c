@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The queues of an NVMe device can be reached from a block device only through the driver's ioctl
- * for users, which wants its data in a user's memory. So the task that constructs or
- * resumes the target lends two pages of its address space for as long as that takes; after
- * a resume, to a worker. It is privileged: nobody else may load a table.
+ * for users, which wants its data in a user's memory. So the task that constructs or resumes the
+ * target, or sends it a message, lends two pages of its address space for as long as that takes;
+ * after a resume, and for what it has announced, to a worker. It is privileged: nobody else may
+ * load a table.
  */
 #include <linux/mm.h>
 #include <linux/mman.h>
@@ -48,16 +49,26 @@ int dmda_passthru_nsid(struct block_device *bdev)
 	return disk_ioctl(bdev->bd_disk->part0, NVME_IOCTL_ID, 0);
 }
 
-bool dmda_passthru_run(struct dmda_passthru *passthru, unsigned int queue,
-		       struct nvme_passthru_cmd *cmd)
+bool dmda_passthru_give(struct dmda_passthru *passthru, const void *buf, size_t size)
+{
+	return !copy_to_user((void __user *)(passthru->lent + PAGE_SIZE), buf, size);
+}
+
+int dmda_passthru_run(struct dmda_passthru *passthru, unsigned int queue,
+		      struct nvme_passthru_cmd *cmd)
 {
 	void __user *cmd_page = (void __user *)passthru->lent;
+	int ret;
 
 	cmd->addr = (__u64)(passthru->lent + PAGE_SIZE);
-	cmd->timeout_ms = ADMIN_TIMEOUT_MS;
-	return !copy_to_user(cmd_page, cmd, sizeof(*cmd)) &&
-	       !disk_ioctl(passthru->bdev, queue, passthru->lent) &&
-	       !copy_from_user(cmd, cmd_page, sizeof(*cmd));
+	if (!cmd->timeout_ms)
+		cmd->timeout_ms = ADMIN_TIMEOUT_MS;
+	if (copy_to_user(cmd_page, cmd, sizeof(*cmd)))
+		return -EFAULT;
+	ret = disk_ioctl(passthru->bdev, queue, passthru->lent);
+	if (ret)
+		return ret;
+	return copy_from_user(cmd, cmd_page, sizeof(*cmd)) ? -EFAULT : 0;
 }
 
 bool dmda_passthru_take(struct dmda_passthru *passthru, void *buf, size_t offset, size_t size)

@@ -40,16 +40,27 @@ bool dmda_passthru_open(struct dmda_passthru *passthru, struct block_device *bde
 void dmda_passthru_close(struct dmda_passthru *passthru);
 
 /**
+ * dmda_passthru_give() - set the data of the next command
+ * @passthru: an open way
+ * @buf: the data
+ * @size: bytes of it, a page at most
+ *
+ * Context: may sleep.
+ * Return: whether it could be set.
+ */
+bool dmda_passthru_give(struct dmda_passthru *passthru, const void *buf, size_t size);
+
+/**
  * dmda_passthru_run() - run a command
  * @passthru: an open way
  * @queue: NVME_IOCTL_ADMIN_CMD or NVME_IOCTL_IO_CMD
- * @cmd: the command; has its result afterwards, if it has succeeded
+ * @cmd: the command, with @timeout_ms 0 for 5 s; has its result afterwards, if it has succeeded
  *
  * Context: may sleep; for memory, too, which the caller restricts.
- * Return: whether it has succeeded.
+ * Return: 0, or the status with which the device failed it, or a negative errno.
  */
-bool dmda_passthru_run(struct dmda_passthru *passthru, unsigned int queue,
-		       struct nvme_passthru_cmd *cmd);
+int dmda_passthru_run(struct dmda_passthru *passthru, unsigned int queue,
+		      struct nvme_passthru_cmd *cmd);
 
 /**
  * dmda_passthru_take() - take what a command has fetched

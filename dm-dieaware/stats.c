@@ -29,6 +29,10 @@ static const char * const counter_names[DMDA_NR_COUNTERS] = {
 	[DMDA_COUNT_CUT] = "cut",
 	[DMDA_COUNT_LEARNED] = "learned",
 	[DMDA_COUNT_STREAMED] = "streamed",
+	[DMDA_COUNT_SHARED_PAGES] = "shared_pages",
+	[DMDA_COUNT_SHARE_DIFFERS] = "share_differs",
+	[DMDA_COUNT_SHARE_REFUSED] = "share_refused",
+	[DMDA_COUNT_SHARE_UNDONE] = "share_undone",
 };
 
 static u64 sum_of(struct dmda_stats *stats, enum dmda_counter counter)

@@ -32,6 +32,10 @@
  * @DMDA_COUNT_CUT: bios cut in two
  * @DMDA_COUNT_LEARNED: reads that taught the run table something
  * @DMDA_COUNT_STREAMED: writes that are complete, and that the device took with a write stream
+ * @DMDA_COUNT_SHARED_PAGES: pages that were not written, since the device has shared them
+ * @DMDA_COUNT_SHARE_DIFFERS: announced writes with other bytes than those of the old place
+ * @DMDA_COUNT_SHARE_REFUSED: announced writes for which the device has failed a read or Share
+ * @DMDA_COUNT_SHARE_UNDONE: writes with other bytes than those of the new place after Share
  * @DMDA_NR_COUNTERS: number of counters
  */
 enum dmda_counter {
@@ -54,6 +58,10 @@ enum dmda_counter {
 	DMDA_COUNT_CUT,
 	DMDA_COUNT_LEARNED,
 	DMDA_COUNT_STREAMED,
+	DMDA_COUNT_SHARED_PAGES,
+	DMDA_COUNT_SHARE_DIFFERS,
+	DMDA_COUNT_SHARE_REFUSED,
+	DMDA_COUNT_SHARE_UNDONE,
 	DMDA_NR_COUNTERS,
 };
 
@@ -127,6 +135,12 @@ size_t dmda_stats_print(struct dmda_stats *stats, char *buf, size_t size);
 static inline void dmda_count(struct dmda_stats *stats, enum dmda_counter counter)
 {
 	this_cpu_inc(stats->cpu->counters[counter]);
+}
+
+static inline void dmda_count_pages(struct dmda_stats *stats, enum dmda_counter counter,
+				    u32 nr_pages)
+{
+	this_cpu_add(stats->cpu->counters[counter], nr_pages);
 }
 
 #endif /* DMDA_STATS_H */

@@ -113,6 +113,7 @@ static int dieaware_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	mutex_init(&dmda->admin_lock);
 	dmda_hints_init(dmda);
 	dmda_retry_create(dmda);
+	dmda_share_create(dmda);
 
 	ret = -EINVAL;
 	ti->error = (char *)dmda_config_parse(argc, argv, &dmda->config);
@@ -144,6 +145,7 @@ static void dieaware_dtr(struct dm_target *ti)
 	dmda_hints_stop(dmda);
 	if (dmda->ops->destroy)
 		dmda->ops->destroy(dmda);
+	dmda_share_destroy(dmda);
 	dmda_retry_destroy(dmda);
 	release_parts(dmda);
 	dm_put_device(ti, dmda->dev);
@@ -327,9 +329,12 @@ static int __init dieaware_init(void)
 	ret = dmda_retry_init();
 	if (ret)
 		goto err_runtable;
-	ret = init_modes();
+	ret = dmda_share_init();
 	if (ret)
 		goto err_retry;
+	ret = init_modes();
+	if (ret)
+		goto err_share;
 	ret = dm_register_target(&dieaware_target);
 	if (ret)
 		goto err_modes;
@@ -337,6 +342,8 @@ static int __init dieaware_init(void)
 
 err_modes:
 	exit_modes(DMDA_NR_MODES);
+err_share:
+	dmda_share_exit();
 err_retry:
 	dmda_retry_exit();
 err_runtable:
@@ -348,6 +355,7 @@ static void __exit dieaware_exit(void)
 {
 	dm_unregister_target(&dieaware_target);
 	exit_modes(DMDA_NR_MODES);
+	dmda_share_exit();
 	dmda_retry_exit();
 	dmda_runtable_exit();
 }

@@ -103,6 +103,14 @@ bool dmda_announced_add(struct dmda_announced *announced, const struct dmda_run 
 	return insert(announced, find(announced, run->file, run->fpage), run);
 }
 
+bool dmda_announced_has(const struct dmda_announced *announced, struct dmda_file file, u64 fpage)
+{
+	u32 at = find(announced, file, fpage);
+
+	return at < announced->nr && announced->runs[at].file.id == file.id &&
+	       announced->runs[at].fpage <= fpage;
+}
+
 /* How many pages from an old place on are not those of the write's new place? */
 static u32 nr_apart(const struct dmda_run *write, u64 from, u32 nr_pages)
 {

@@ -83,6 +83,14 @@ void dmda_announced_init(struct dmda_announced *announced, struct dmda_run *runs
 bool dmda_announced_add(struct dmda_announced *announced, const struct dmda_run *run);
 
 /**
+ * dmda_announced_has() - was a page of a file announced?
+ * @announced: the table
+ * @file: the file
+ * @fpage: the page
+ */
+bool dmda_announced_has(const struct dmda_announced *announced, struct dmda_file file, u64 fpage);
+
+/**
  * dmda_announced_plan() - where has a write its bytes already, as far as was announced?
  * @announced: the table
  * @write: a write of a known file

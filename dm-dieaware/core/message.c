@@ -62,7 +62,7 @@ static const char *parse_run(char **words, struct dmda_run *run)
 	return NULL;
 }
 
-static const char *parse_runs_add(unsigned int argc, char **argv, struct dmda_message *message)
+static const char *parse_runs(unsigned int argc, char **argv, struct dmda_message *message)
 {
 	struct dmda_run run;
 	const char *wrong;
@@ -71,8 +71,6 @@ static const char *parse_runs_add(unsigned int argc, char **argv, struct dmda_me
 	u64 gen;
 	u32 dev;
 
-	if (argc < 3 + WORDS_PER_RUN || (argc - 3) % WORDS_PER_RUN)
-		return "It must be: runs add MAJOR:MINOR INODE GENERATION {FPAGE DPN NR_PAGES}...";
 	if (!parse_device(argv[0], &dev))
 		return "The filesystem's device must be given as MAJOR:MINOR.";
 	if (!dmda_parse_u64(argv[1], U64_MAX, &ino))
@@ -89,6 +87,25 @@ static const char *parse_runs_add(unsigned int argc, char **argv, struct dmda_me
 			return wrong;
 	}
 	return NULL;
+}
+
+static bool are_runs(unsigned int argc)
+{
+	return argc >= 3 + WORDS_PER_RUN && !((argc - 3) % WORDS_PER_RUN);
+}
+
+static const char *parse_runs_add(unsigned int argc, char **argv, struct dmda_message *message)
+{
+	if (!are_runs(argc))
+		return "It must be: runs add MAJOR:MINOR INODE GENERATION {FPAGE DPN NR_PAGES}...";
+	return parse_runs(argc, argv, message);
+}
+
+static const char *parse_share_add(unsigned int argc, char **argv, struct dmda_message *message)
+{
+	if (!are_runs(argc))
+		return "It must be: share add MAJOR:MINOR INODE GENERATION {FPAGE DPN NR_PAGES}...";
+	return parse_runs(argc, argv, message);
 }
 
 static const char *parse_cleaning_message(unsigned int argc, char **argv,
@@ -156,7 +173,7 @@ static const char *parse_where_message(unsigned int argc, char **argv,
 }
 
 #define NO_VERB \
-	"Messages: reset_counters, hints, runs, cleaning, idle, in_place, policy, clean, checkpoint, where."
+	"Messages: reset_counters, hints, runs, share, cleaning, idle, in_place, policy, clean, checkpoint, where."
 
 /**
  * struct verb - how a message begins, and what follows
@@ -178,6 +195,8 @@ static const struct verb verbs[] = {
 	{ "runs", "add", DMDA_VERB_RUNS_ADD, parse_runs_add },
 	{ "runs", "clear", DMDA_VERB_RUNS_CLEAR, parse_nothing },
 	{ "runs", "stats", DMDA_VERB_RUNS_STATS, parse_nothing },
+	{ "share", "add", DMDA_VERB_SHARE_ADD, parse_share_add },
+	{ "share", "clear", DMDA_VERB_SHARE_CLEAR, parse_nothing },
 	{ "cleaning", NULL, DMDA_VERB_CLEANING, parse_cleaning_message },
 	{ "idle", NULL, DMDA_VERB_IDLE, parse_idle_message },
 	{ "in_place", NULL, DMDA_VERB_IN_PLACE, parse_in_place_message },

@@ -7,6 +7,8 @@
  *   runs add MAJOR:MINOR INODE GENERATION FPAGE DPN NR_PAGES [FPAGE DPN NR_PAGES]...
  *   runs clear
  *   runs stats
+ *   share add MAJOR:MINOR INODE GENERATION FPAGE DPN NR_PAGES [FPAGE DPN NR_PAGES]...
+ *   share clear
  *   cleaning on|off		    log mode: clean when segments run out
  *   idle MS PERCENT	    log mode: as the options idle_ms and idle_free
  *   policy greedy|cost-benefit|file-aware
@@ -31,6 +33,8 @@
  * @DMDA_VERB_RUNS_ADD: teach the run table the runs of one file
  * @DMDA_VERB_RUNS_CLEAR: forget every run
  * @DMDA_VERB_RUNS_STATS: report the run table
+ * @DMDA_VERB_SHARE_ADD: pages of a file that are going to be written elsewhere as they are
+ * @DMDA_VERB_SHARE_CLEAR: forget these
  * @DMDA_VERB_CLEANING: clean when segments run out, or do not
  * @DMDA_VERB_IDLE: clean when nobody reads or writes for so long
  * @DMDA_VERB_IN_PLACE: overwrite in place when it is so full
@@ -45,6 +49,8 @@ enum dmda_verb {
 	DMDA_VERB_RUNS_ADD,
 	DMDA_VERB_RUNS_CLEAR,
 	DMDA_VERB_RUNS_STATS,
+	DMDA_VERB_SHARE_ADD,
+	DMDA_VERB_SHARE_CLEAR,
 	DMDA_VERB_CLEANING,
 	DMDA_VERB_IDLE,
 	DMDA_VERB_IN_PLACE,
@@ -65,9 +71,9 @@ enum dmda_verb {
  * @policy: POLICY: order in which segments are cleaned
  * @lpn: WHERE: first page, below DMDA_DPN_LIMIT
  * @nr_pages: WHERE: number of pages, at least 1; their end is no more than DMDA_DPN_LIMIT
- * @file: RUNS_ADD: file whose runs these are
- * @nr_runs: RUNS_ADD: number of runs, at least 1
- * @words: RUNS_ADD: three words for each run, for dmda_message_run(), in memory of the words that
+ * @file: RUNS_ADD, SHARE_ADD: file whose runs these are
+ * @nr_runs: RUNS_ADD, SHARE_ADD: number of runs, at least 1
+ * @words: RUNS_ADD, SHARE_ADD: three words for each run, for dmda_message_run(), in memory of the words that
  *	were parsed
  */
 struct dmda_message {
@@ -97,7 +103,7 @@ struct dmda_message {
 const char *dmda_message_parse(unsigned int argc, char **argv, struct dmda_message *message);
 
 /**
- * dmda_message_run() - one of the runs of a RUNS_ADD message
+ * dmda_message_run() - one of the runs of a RUNS_ADD or SHARE_ADD message
  * @message: a message that dmda_message_parse() understood, its words still there
  * @index: number of the run, [0, @message->nr_runs)
  *

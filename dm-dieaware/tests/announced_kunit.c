@@ -199,6 +199,8 @@ static void expect_same(struct kunit *test, const struct dmda_announced *announc
 			dmda_announced_plan(announced, &write, &plan);
 			KUNIT_ASSERT_EQ(test, plan.nr_pages,
 					(u32)model->is_announced[file][page]);
+			KUNIT_ASSERT_EQ(test, dmda_announced_has(announced, write.file, page),
+					model->is_announced[file][page]);
 			if (plan.nr_pages)
 				KUNIT_ASSERT_EQ(test, from_dpn(plan.range[0].from),
 						model->dpn[file][page]);

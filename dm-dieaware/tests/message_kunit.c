@@ -62,6 +62,21 @@ static void runs_are_read_one_by_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, run.nr_pages, 1U);
 }
 
+static void rewrites_are_announced_as_runs(struct kunit *test)
+{
+	struct dmda_message message;
+	struct words words;
+
+	KUNIT_ASSERT_NULL(test, parse(&words, "share add 259:5 12 3456 7 1000 16", &message));
+	KUNIT_EXPECT_EQ(test, (int)message.verb, (int)DMDA_VERB_SHARE_ADD);
+	KUNIT_EXPECT_EQ(test, message.file.id, dmda_file_id(259 << 20 | 5, 12, 3456).id);
+	KUNIT_ASSERT_EQ(test, message.nr_runs, 1U);
+	KUNIT_EXPECT_EQ(test, dmda_message_run(&message, 0).fpage, 7ULL);
+	KUNIT_EXPECT_EQ(test, from_dpn(dmda_message_run(&message, 0).dpn), 1000ULL);
+	KUNIT_ASSERT_NULL(test, parse(&words, "share clear", &message));
+	KUNIT_EXPECT_EQ(test, (int)message.verb, (int)DMDA_VERB_SHARE_CLEAR);
+}
+
 static void a_range_of_pages_is_understood(struct kunit *test)
 {
 	struct dmda_message message;
@@ -110,10 +125,11 @@ struct message_case {
 };
 
 #define VERB_WRONG \
-	"Messages: reset_counters, hints, runs, cleaning, idle, in_place, policy, clean, checkpoint, where."
+	"Messages: reset_counters, hints, runs, share, cleaning, idle, in_place, policy, clean, checkpoint, where."
 #define POLICY_WRONG	"It must be: policy greedy|cost-benefit|file-aware."
 #define HINTS_WRONG	"The message hints takes one argument: auto, on, off or fdp."
 #define ADD_WRONG	"It must be: runs add MAJOR:MINOR INODE GENERATION {FPAGE DPN NR_PAGES}..."
+#define SHARE_WRONG	"It must be: share add MAJOR:MINOR INODE GENERATION {FPAGE DPN NR_PAGES}..."
 #define DEVICE_WRONG	"The filesystem's device must be given as MAJOR:MINOR."
 #define FPAGE_WRONG	"The first page of a run in its file is not a page number."
 #define DPN_WRONG	"The first page of a run on the device is not a page number."
@@ -181,6 +197,11 @@ static const struct message_case refused[] = {
 	{ "runs add 8:1 12 0 4503599627370495 1 2", END_WRONG },
 	{ "runs add 8:1 12 0 0 2305843009213693951 2", END_WRONG },
 	{ "runs add 8:1 12 0 0 1 1 0 1 x", LENGTH_WRONG },
+	{ "share", VERB_WRONG },
+	{ "share clear all", "This message takes no arguments." },
+	{ "share add 8:1 12 0 0 1", SHARE_WRONG },
+	{ "share add 8 12 0 0 1 1", DEVICE_WRONG },
+	{ "share add 8:1 12 0 0 1 0", LENGTH_WRONG },
 };
 
 static void describe_message(const struct message_case *param, char *desc)
@@ -223,6 +244,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(words_without_arguments_are_verbs),
 	KUNIT_CASE(hints_are_switched),
 	KUNIT_CASE(runs_are_read_one_by_one),
+	KUNIT_CASE(rewrites_are_announced_as_runs),
 	KUNIT_CASE(a_range_of_pages_is_understood),
 	KUNIT_CASE(the_largest_numbers_are_understood),
 	KUNIT_CASE_PARAM(a_wrong_message_is_refused_with_the_reason, refused_gen_params),

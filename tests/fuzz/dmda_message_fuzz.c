@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	wrong = dmda_message_parse(words.argc, words.argv, &message);
 	if (wrong)
 		require_sentence(wrong);
-	else if (message.verb == DMDA_VERB_RUNS_ADD)
+	else if (message.verb == DMDA_VERB_RUNS_ADD || message.verb == DMDA_VERB_SHARE_ADD)
 		check_runs(&message, &words);
 	else if (message.verb == DMDA_VERB_HINTS)
 		require(!strcmp(dmda_hints_mode_name(message.hints), words.argv[1]),
@@ -80,19 +80,26 @@ static size_t draw_input(u64 *state, u8 *input)
 {
 	static const char *const list[] = {
 		"reset_counters", "hints", "on", "off", "auto", "fdp", "runs", "add", "clear",
-		"stats",
+		"stats", "share",
 		"idle", "in_place", "cleaning", "policy", "greedy", "file-aware", "clean",
 		"checkpoint", "where",
 		"259:0", "8:1", "4095:1048575", "4096:0", "00000008:1", "0", "1", "77",
 		"4294967295", "4294967296", "4503599627370495", "2305843009213693951",
 		"18446744073709551615", "", "-1", "+1", ":",
 	};
-	static const char start[] = "runs\0add\000259:1\00012\0003456";
+	static const char runs[] = "runs\0add\000259:1\00012\0003456";
+	static const char share[] = "share\0add\000259:1\00012\0003456";
 	size_t bytes = 0;
 
-	if (next_random(state) % 2) {
-		memcpy(input, start, sizeof(start));
-		bytes = sizeof(start);
+	switch (next_random(state) % 4) {
+	case 0:
+		memcpy(input, runs, sizeof(runs));
+		bytes = sizeof(runs);
+		break;
+	case 1:
+		memcpy(input, share, sizeof(share));
+		bytes = sizeof(share);
+		break;
 	}
 	return bytes + draw_words(state, input + bytes, list, ARRAY_SIZE(list));
 }

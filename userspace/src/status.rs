@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 /// What the keys mean, in the words of the documentation.
-pub(crate) const MEANINGS: [(&str, &str); 54] = [
+pub(crate) const MEANINGS: [(&str, &str); 59] = [
     ("mode", "what the target does"),
     ("transport", "how hints reach the device"),
     ("hints", "whether hints are sent"),
@@ -33,6 +33,22 @@ pub(crate) const MEANINGS: [(&str, &str); 54] = [
         "streamed",
         "writes that the device took with a write stream",
     ),
+    (
+        "shared_pages",
+        "pages that were not written, as the device has shared them",
+    ),
+    (
+        "share_differs",
+        "announced writes with other bytes than the old place",
+    ),
+    (
+        "share_refused",
+        "announced writes that the device would not share",
+    ),
+    (
+        "share_undone",
+        "writes that were not what they should be after Share",
+    ),
     ("runs_extents", "extents in the run table"),
     ("runs_bytes", "memory of the run table"),
     ("runs_limit_bytes", "upper bound of that memory"),
@@ -40,6 +56,7 @@ pub(crate) const MEANINGS: [(&str, &str); 54] = [
     ("streams", "write streams that stand for dies"),
     ("die_unit_bytes", "what goes to one die before the next"),
     ("stripe_bytes", "that times the number of dies"),
+    ("share", "whether rewrites can be announced"),
     (
         "state",
         "whether the device is written, only read, or failed",

@@ -31,6 +31,10 @@ const CONFIRMED: Family = counter(
     "Hints that a command carried to the drive",
 );
 const LOST: Family = counter("dieaware_hints_lost_total", "Hints that got lost, and why");
+const NOT_SHARED: Family = counter(
+    "dieaware_writes_not_shared_total",
+    "Announced writes that were written all the same, and why",
+);
 const PAGES_WRITTEN: Family = counter(
     "dieaware_log_pages_written_total",
     "Pages of 4 KiB written to the device, by for whom",
@@ -40,7 +44,7 @@ const PAGES_WRITTEN: Family = counter(
 /// number of a word `KEY=a/b`.
 type Field = (&'static str, Family, Option<(&'static str, &'static str)>);
 
-const FIELDS: [Field; 52] = [
+const FIELDS: [Field; 56] = [
     ("page", WRITES, Some(("source", "page"))),
     ("iomap", WRITES, Some(("source", "iomap"))),
     ("adjacency", WRITES, Some(("source", "adjacency"))),
@@ -95,6 +99,17 @@ const FIELDS: [Field; 52] = [
         ),
         None,
     ),
+    (
+        "shared_pages",
+        counter(
+            "dieaware_shared_pages_total",
+            "Pages that were not written, as the drive has shared them",
+        ),
+        None,
+    ),
+    ("share_differs", NOT_SHARED, Some(("reason", "differs"))),
+    ("share_refused", NOT_SHARED, Some(("reason", "refused"))),
+    ("share_undone", NOT_SHARED, Some(("reason", "undone"))),
     (
         "streams",
         gauge("dieaware_streams", "Write streams that stand for dies"),
@@ -351,7 +366,7 @@ mod tests {
     #[test]
     fn every_field_of_the_status_is_exported() {
         // The sum of others, and what stands in labels
-        let elsewhere = ["writes", "transport", "cleaning", "policy"];
+        let elsewhere = ["writes", "transport", "cleaning", "policy", "share"];
         for (key, _) in MEANINGS {
             let is_field = FIELDS.iter().any(|(known, ..)| *known == key);
             assert!(is_field != elsewhere.contains(&key), "{key}");
