@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::dm::Target;
 use crate::fs::fiemap::Extent;
 use crate::fs::file::FileFacts;
-use crate::units::{Dpn, FilePage, PAGE_BYTES, PAGE_SECTORS};
+use crate::units::{DeviceNumber, Dpn, FilePage, PAGE_BYTES, PAGE_SECTORS};
 
 /// Runs named in one message: below 8 KiB of text, whatever the numbers.
 const RUNS_PER_MESSAGE: usize = 128;
@@ -116,18 +116,36 @@ pub fn on_target(run: &Run, target: &Target) -> Option<Run> {
     })
 }
 
-/// The messages, as words, that teach a target these runs of a file.
+/// What the kernel knows a file by.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct FileId {
+    /// Device number of its filesystem
+    pub device: DeviceNumber,
+    pub inode: u64,
+    pub generation: u32,
+}
+
+impl From<&FileFacts> for FileId {
+    fn from(facts: &FileFacts) -> Self {
+        Self {
+            device: facts.device,
+            inode: facts.inode,
+            generation: facts.generation,
+        }
+    }
+}
+
+/// The messages, as words, that tell a target these runs of a file.
 #[must_use]
-pub fn messages(facts: &FileFacts, runs: &[Run]) -> Vec<Vec<String>> {
+pub fn messages(verb: [&str; 2], file: &FileId, runs: &[Run]) -> Vec<Vec<String>> {
     runs.chunks(RUNS_PER_MESSAGE)
         .map(|chunk| {
-            let mut words = vec![
-                "runs".to_owned(),
-                "add".to_owned(),
-                facts.device.to_string(),
-                facts.inode.to_string(),
-                facts.generation.to_string(),
-            ];
+            let mut words = verb.map(str::to_owned).to_vec();
+            words.extend([
+                file.device.to_string(),
+                file.inode.to_string(),
+                file.generation.to_string(),
+            ]);
             for run in chunk {
                 words.push(run.file_page.to_string());
                 words.push(run.device_page.to_string());
@@ -262,7 +280,7 @@ mod tests {
             extents: Vec::new(),
         };
         let runs: Vec<Run> = (0..300).map(|i| run(2 * i, 5 * i, 1)).collect();
-        let messages = messages(&facts, &runs);
+        let messages = messages(["runs", "add"], &(&facts).into(), &runs);
         assert_eq!(messages.len(), 3);
         assert_eq!(
             messages[0][..8].join(" "),

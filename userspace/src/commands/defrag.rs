@@ -24,6 +24,8 @@ pub(super) enum How {
     Auto,
     /// The SSD spreads the pages (Redistribute)
     Ssd,
+    /// The filesystem moves them, and the SSD has them in both places instead of being written to (Share)
+    Share,
     /// The filesystem moves them to free blocks in a row (btrfs, ext4, f2fs, xfs)
     Move,
     /// They are written again in place, in the order of the file
@@ -35,6 +37,7 @@ impl How {
         match self {
             Self::Auto => None,
             Self::Ssd => Some(Method::Ssd),
+            Self::Share => Some(Method::Share),
             Self::Move => Some(Method::Move),
             Self::Rewrite => Some(Method::Rewrite),
         }
@@ -117,6 +120,7 @@ pub(super) fn word(method: Option<Method>) -> &'static str {
     match method {
         None => "left",
         Some(Method::Ssd) => "ssd",
+        Some(Method::Share) => "share",
         Some(Method::Move) => "move",
         Some(Method::Rewrite) => "rewrite",
     }

@@ -564,6 +564,7 @@ mod tests {
             ranges: 1,
             moved_bytes: 16384,
             done: Done {
+                shared_bytes: 0,
                 method: Some(Method::Move),
                 bytes: 16384,
                 before,

@@ -216,7 +216,7 @@ fn load_file(name: &str, targets: &[Target], facts: &FileFacts) -> Result<(usize
             .iter()
             .filter_map(|run| runs::on_target(run, target))
             .collect();
-        for words in runs::messages(facts, &here) {
+        for words in runs::messages(["runs", "add"], &facts.into(), &here) {
             dm::message(name, target.start_sectors, &words)
                 .context("The kernel log says why, if it was the target that refused")?;
         }

@@ -12,19 +12,20 @@ use nix::fcntl::{fallocate, FallocateFlags};
 use nix::libc;
 
 use super::migrate::{bytes_of, joined, refuse_shared, start_writeback, CHUNK_PAGES};
+use super::share::{Announcer, Sharer};
 use super::{split_permille, DefragError, State, Watch, Wish};
 use crate::frag::look::Look;
 use crate::frag::Logical;
 use crate::fs::fiemap::{self, Extent};
 use crate::fs::file::open_to_write;
 use crate::fs::{btrfs, dedupe, ext4, f2fs};
-use crate::runs;
+use crate::runs::{self, FileId};
 use crate::units::PAGE_BYTES;
 
 /// Pages that are moved before they are waited for.
 const MOVE_PAGES: u64 = 1024;
 
-/// How often what somebody else writes meanwhile is copied again.
+/// How often what somebody else writes meanwhile is moved or copied again.
 const MOST_TRIES: usize = 3;
 
 /// Filesystems that can.
@@ -84,26 +85,41 @@ fn is_better(look: &Look, donor: &Logical, wish: Wish) -> bool {
     before.gains(split_permille(donor, look.nr_pages()))
 }
 
-/// Move to blocks that are as many in a row as there are.
+/// What the kernel knows a donor by, on the filesystem of the file.
+fn id_of(donor: &File, look: &Look) -> Result<FileId, DefragError> {
+    Ok(FileId {
+        device: look.facts.device,
+        inode: donor.metadata()?.ino(),
+        generation: fiemap::generation(donor).map_err(io::Error::from)?,
+    })
+}
+
+/// Move to blocks that are as many in a row as there are; with a sharer, of which it is told before.
 pub fn move_blocks(
     path: &Path,
     look: &Look,
     wish: Wish,
+    sharer: Option<&Sharer>,
     watch: &mut Watch,
 ) -> Result<(), DefragError> {
+    let announced = |file| {
+        let announcer = sharer.map(|sharer| Announcer::new(sharer, file, &look.runs));
+        announcer.transpose()
+    };
     let fs_type = look.facts.fs_type.as_str();
     if !FS_TYPES.contains(&fs_type) {
         return Err(DefragError::MovesNothing(fs_type.to_owned()));
     }
     refuse_shared(look, wish)?;
     let file = open_to_write(path)?;
+    let itself = FileId::from(&look.facts);
     if fs_type == btrfs::FS_TYPE {
-        return in_steps(&file, look, watch, &mut |bytes| {
+        return in_steps(&file, look, announced(itself)?, watch, &mut |bytes| {
             Ok(btrfs::defragment(&file, &bytes)?)
         });
     }
     if fs_type == "f2fs" {
-        return in_steps(&file, look, watch, &mut |bytes| {
+        return in_steps(&file, look, announced(itself)?, watch, &mut |bytes| {
             f2fs::defragment(&file, &bytes)?;
             Ok(())
         });
@@ -116,14 +132,16 @@ pub fn move_blocks(
         let file_bytes = file.metadata()?.len();
         // Where both end the last block need not be whole.
         donor.set_len(file_bytes)?;
-        return in_steps(&file, look, watch, &mut |bytes| {
+        // It is the donor that is written.
+        let announcer = announced(id_of(&donor, look)?)?;
+        return in_steps(&file, look, announcer, watch, &mut |bytes| {
             take_blocks(&file, &donor, &(bytes.start..bytes.end.min(file_bytes)))
         });
     }
     let block_bytes = file.metadata()?.blksize().clamp(1024, PAGE_BYTES);
-    in_steps(&file, look, watch, &mut |bytes| {
+    in_steps(&file, look, announced(itself)?, watch, &mut |bytes| {
         let blocks = bytes.start / block_bytes..bytes.end / block_bytes;
-        Ok(move_all(&file, &donor, blocks.start, blocks.end)?)
+        move_all(&file, &donor, blocks.start, blocks.end)
     })
 }
 
@@ -133,6 +151,7 @@ type Step<'a> = dyn FnMut(Range<u64>) -> Result<(), DefragError> + 'a;
 fn in_steps(
     file: &File,
     look: &Look,
+    mut announcer: Option<Announcer>,
     watch: &mut Watch,
     step: &mut Step,
 ) -> Result<(), DefragError> {
@@ -144,9 +163,15 @@ fn in_steps(
         while page < end {
             watch(done)?;
             let until = end.min(page + MOVE_PAGES);
+            if let Some(announcer) = &announcer {
+                announcer.announce(&(page..until))?;
+            }
             step(page * PAGE_BYTES..until * PAGE_BYTES)?;
             // Now, so that pages come to the SSD in the order of the file.
             settle(file, &look.facts.fs_type, page, until)?;
+            if let Some(announcer) = &mut announcer {
+                announcer.check()?;
+            }
             done += until - page;
             page = until;
         }
@@ -165,13 +190,26 @@ fn settle(file: &File, fs_type: &str, page: u64, end: u64) -> io::Result<()> {
 }
 
 /// ext4: the donor's blocks become the file's.
-fn move_all(file: &File, donor: &File, mut block: u64, end: u64) -> io::Result<()> {
+fn move_all(file: &File, donor: &File, mut block: u64, end: u64) -> Result<(), DefragError> {
+    let mut tries = 0;
+
     while block < end {
-        let moved = ext4::move_blocks(file, donor, &(block..end))?;
-        if moved == 0 {
-            return Err(io::Error::other("ext4 moves nothing"));
+        match ext4::move_blocks(file, donor, &(block..end)) {
+            Ok(0) => return Err(io::Error::other("ext4 moves nothing").into()),
+            Ok(moved) => {
+                block += moved;
+                tries = 0;
+            }
+            // What somebody else has just written is on its way.
+            Err(err) if err.raw_os_error() == Some(libc::EBUSY) => {
+                tries += 1;
+                if tries == MOST_TRIES {
+                    return Err(DefragError::Written);
+                }
+                file.sync_data()?;
+            }
+            Err(err) => return Err(err.into()),
         }
-        block += moved;
     }
     Ok(())
 }

@@ -25,6 +25,7 @@ const MOST_BYTES: usize = 128;
 fn word(method: Method) -> &'static str {
     match method {
         Method::Ssd => "ssd",
+        Method::Share => "share",
         Method::Move => "move",
         Method::Rewrite => "rewrite",
     }

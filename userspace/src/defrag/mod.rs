@@ -6,6 +6,7 @@ pub(crate) mod blocks;
 mod memory;
 mod migrate;
 pub(crate) mod room;
+mod share;
 
 use std::io;
 use std::ops::Range;
@@ -21,6 +22,9 @@ use crate::frag::Logical;
 use crate::fs::fiemap::Extent;
 use crate::fs::file::FileError;
 use crate::progress::Interrupted;
+use crate::units::PAGE_BYTES;
+
+use share::Sharer;
 
 /// How the pages of a file come to new places.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
@@ -28,6 +32,9 @@ use crate::progress::Interrupted;
 pub enum Method {
     /// The SSD spreads them (Redistribute, janusdP); the filesystem sees nothing of it.
     Ssd,
+    /// The filesystem moves them to blocks in a row, and the SSD gives these the data that it has
+    /// already (Share, janusdL).
+    Share,
     /// The filesystem moves them to blocks in a row.
     Move,
     /// They are written again as they are, in the order of the file.
@@ -56,6 +63,8 @@ pub enum DefragError {
     Written,
     #[error("the SSD has no command for it: {0}")]
     NoSpreader(String),
+    #[error("its pages cannot be shared instead of written: {0}")]
+    NotShared(String),
     #[error("{0} has no free space in which it would lie much better")]
     NoBetterPlace(String),
     #[error("there is no room to move it: it takes {needed_kib} KiB, and {free_kib} KiB are free, of which 1 percent of the filesystem is left to others")]
@@ -160,6 +169,8 @@ pub struct Done {
     /// `None`: it was left alone.
     pub method: Option<Method>,
     pub bytes: u64,
+    /// Of these: not written, since the SSD has shared them.
+    pub shared_bytes: u64,
     pub before: State,
     /// `None`: nothing was done.
     pub after: Option<State>,
@@ -174,7 +185,25 @@ fn spreader(look: &Look) -> Result<Spreader, String> {
     known.ok_or_else(|| format!("{} does not know Redistribute", disk.display()))
 }
 
+/// Could the SSD have pieces brought together without writing them?
+fn may_share(look: &Look) -> bool {
+    let fs_type = look.facts.fs_type.as_str();
+
+    look.logical.pieces > look.logical.ideal_pieces
+        && blocks::FS_TYPES.contains(&fs_type)
+        && Sharer::of(look).is_ok()
+}
+
 fn choose(look: &Look) -> Method {
+    if may_share(look) {
+        Method::Share
+    } else {
+        choose_writing(look)
+    }
+}
+
+/// The best way in which the SSD writes.
+fn choose_writing(look: &Look) -> Method {
     if spreader(look).is_ok() {
         Method::Ssd
     } else {
@@ -234,6 +263,7 @@ pub fn defrag(
     let mut done = Done {
         method: None,
         bytes: look.bytes,
+        shared_bytes: 0,
         before,
         after: None,
         why: None,
@@ -242,7 +272,7 @@ pub fn defrag(
     if look.runs.is_empty() && look.facts.extents.iter().any(Extent::holds_pages) {
         return Err(DefragError::NoPages);
     }
-    if look.runs.is_empty() || !before.is_bad(wish.threshold_permille) {
+    if look.runs.is_empty() || !is_worth_it(&look, wish) {
         return Ok(done);
     }
     let method = wish.method.unwrap_or_else(|| choose(&look));
@@ -258,7 +288,10 @@ pub fn defrag(
         return Ok(done);
     }
     let method = match perform(path, &look, method, wish, watch) {
-        Ok(method) => method,
+        Ok((method, shared_pages)) => {
+            done.shared_bytes = shared_pages * PAGE_BYTES;
+            method
+        }
         Err(err @ DefragError::NoBetterPlace(_)) => {
             done.method = None;
             done.why = Some(err.to_string());
@@ -266,13 +299,50 @@ pub fn defrag(
         }
         Err(err) => return Err(err),
     };
-    let after = State::of(&look_at(path, ranges, drives)?);
+    let mut now = look_at(path, ranges, drives)?;
+    if method == Method::Share && spread_besides(&now, wish, watch)? {
+        now = look_at(path, ranges, drives)?;
+    }
+    let after = State::of(&now);
     if after.is_bad(wish.threshold_permille) && wish.threshold_permille != 0 {
         memory::keep(path, &look, method, after.loss_permille());
     }
     done.method = Some(method);
     done.after = Some(after);
     Ok(done)
+}
+
+/// Is a file bad enough? Pieces count by themselves where it costs the SSD nothing to mend them.
+fn is_worth_it(look: &Look, wish: Wish) -> bool {
+    let before = State::of(look);
+
+    before.is_bad(wish.threshold_permille)
+        || (before.split_permille >= wish.threshold_permille
+            && match wish.method {
+                None => may_share(look),
+                Some(method) => method == Method::Share,
+            })
+}
+
+/// A threshold of 0 has every file moved, but the SSD write none that lies well.
+const LEAST_SPREAD_PERMILLE: u64 = 250;
+
+/// What has been brought together lies on the dies on which it was: where that is bad the SSD spreads
+/// it, if it can (janusdP). Says whether it did.
+fn spread_besides(look: &Look, wish: Wish, watch: &mut Watch) -> Result<bool, DefragError> {
+    let threshold_permille = match wish.threshold_permille {
+        0 => LEAST_SPREAD_PERMILLE,
+        given => given,
+    };
+    let dof_p_permille = State::of(look).dof_p_permille;
+
+    match spreader(look) {
+        Ok(spreader) if dof_p_permille.is_some_and(|dof| dof >= threshold_permille) => {
+            migrate::spread(&spreader, look, watch)?;
+            Ok(true)
+        }
+        _ => Ok(false),
+    }
 }
 
 /// Has the same been done before, and does the file lie no worse than it did then? Whoever wants no
@@ -284,15 +354,27 @@ fn was_in_vain(path: &Path, look: &Look, method: Method, wish: Wish) -> bool {
 }
 
 /// Do that, or where nobody says how, what comes next if the filesystem cannot: the pages get other dies
-/// by being written again, too. Returns what was done.
+/// by being written again, too. Returns what was done, and how many pages were shared.
 fn perform(
     path: &Path,
     look: &Look,
     method: Method,
     wish: Wish,
     watch: &mut Watch,
-) -> Result<Method, DefragError> {
+) -> Result<(Method, u64), DefragError> {
     match perform_one(path, look, method, wish, watch) {
+        // Nothing has been moved then.
+        Err(
+            DefragError::NoBetterPlace(_)
+            | DefragError::NoReflink
+            | DefragError::NoRoom { .. }
+            | DefragError::Shared,
+        ) if wish.method.is_none()
+            && method == Method::Share
+            && State::of(look).is_bad(wish.threshold_permille) =>
+        {
+            perform(path, look, choose_writing(look), wish, watch)
+        }
         Err(
             DefragError::NoBetterPlace(_) | DefragError::NoReflink | DefragError::NoRoom { .. },
         ) if wish.method.is_none()
@@ -301,9 +383,10 @@ fn perform(
             && refuse_in_vain(look).is_ok()
             && !was_in_vain(path, look, Method::Rewrite, wish) =>
         {
-            perform_one(path, look, Method::Rewrite, wish, watch).map(|()| Method::Rewrite)
+            let shared_pages = perform_one(path, look, Method::Rewrite, wish, watch)?;
+            Ok((Method::Rewrite, shared_pages))
         }
-        result => result.map(|()| method),
+        result => result.map(|shared_pages| (method, shared_pages)),
     }
 }
 
@@ -313,16 +396,30 @@ fn perform_one(
     method: Method,
     wish: Wish,
     watch: &mut Watch,
-) -> Result<(), DefragError> {
+) -> Result<u64, DefragError> {
     room::require(path, look, method)?;
     match method {
         Method::Ssd => {
             let spreader = spreader(look).map_err(DefragError::NoSpreader)?;
-            migrate::spread(&spreader, look, watch)
+            migrate::spread(&spreader, look, watch)?;
         }
-        Method::Move => blocks::move_blocks(path, look, wish, watch),
-        Method::Rewrite => migrate::rewrite(path, look, wish, watch),
+        Method::Share => return share(path, look, wish, watch),
+        Method::Move => blocks::move_blocks(path, look, wish, None, watch)?,
+        Method::Rewrite => migrate::rewrite(path, look, wish, watch)?,
     }
+    Ok(0)
+}
+
+/// The filesystem moves, and the SSD does not write. Returns how many pages were shared.
+fn share(path: &Path, look: &Look, wish: Wish, watch: &mut Watch) -> Result<u64, DefragError> {
+    let sharer = Sharer::of(look).map_err(DefragError::NotShared)?;
+    let before = sharer.counts()?;
+    let result = blocks::move_blocks(path, look, wish, Some(&sharer), watch);
+
+    sharer.forget();
+    result?;
+    let after = sharer.counts()?;
+    Ok(after.shared_pages.saturating_sub(before.shared_pages))
 }
 
 #[cfg(test)]

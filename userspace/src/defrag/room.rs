@@ -45,7 +45,8 @@ pub fn room_for(path: &Path, needed_bytes: u64) -> io::Result<Result<(), u64>> {
 fn is_copied(method: Method, fs_type: &str) -> bool {
     match method {
         Method::Ssd => false,
-        Method::Move => true,
+        // The filesystem does not know that it is not copied.
+        Method::Share | Method::Move => true,
         // Old extents are free again when a transaction ends.
         Method::Rewrite => fs_type == btrfs::FS_TYPE,
     }

@@ -1,0 +1,181 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# dieaware defrag --method share: each filesystem moves a file, and the SSD writes none of its pages;
+# wrong announcements, an SSD that refuses, a file that is written meanwhile, suspends: the bytes are right.
+# kernels: uml
+# long: 6.12
+# smp: 2
+# mem: 2G
+# seconds: 60
+# timeout: 300
+# sentences: 86
+. "$(dirname "$0")/rc"
+
+mnt=$T_DIR/mnt file=$T_DIR/mnt/file
+dd if=/dev/urandom of="$T_DIR/data" bs=1M count=8 status=none
+mkdir "$mnt"
+at_end drop_mount "$mnt"
+
+figure() {
+	dieaware frag --json "$1" | jq ".[0].$2"
+}
+
+# sum FILE: what the device has
+sum() {
+	echo 3 >/proc/sys/vm/drop_caches
+	sha256sum <"$1"
+}
+
+# fragment FS FILE: 2 MiB in pieces of 32 KiB. f2fs has no place for what is not written.
+fragment() {
+	local fs=$1 unit
+	shift
+
+	if [[ $fs == f2fs ]]; then
+		python3 "$LAB_DIR/turns.py" 64 "$1" 32 0 "$T_DIR/data" "$1.other" 32 0 /dev/zero
+		return
+	fi
+	for ((unit = 0; unit < 64; unit++)); do
+		fallocate -o $((unit * 32768)) -l 32768 "$1"
+		fallocate -o $((unit * 32768)) -l 32768 "$1.other"
+	done
+	dd if="$T_DIR/data" of="$1" bs=32k count=64 oflag=direct conv=notrunc status=none
+}
+
+# begin FS [KEY=VALUE...]: a fragmented file of 2 MiB on a new SSD with a target
+begin() {
+	local fs=$1
+	shift
+	new_ssd ssd0 capacity_mib=512 "$@"
+	new_target t0 "$DEV"
+	make_fs "$fs" "$TARGET"
+	mount "$TARGET" "$mnt"
+	fragment "$fs" "$file"
+	sync
+	SUM=$(sum "$file")
+}
+
+end() {
+	umount "$mnt"
+	drop_target t0
+	drop_ssd ssd0
+}
+
+# announce FILE PAGE DPN PAGES
+announce() {
+	local id
+
+	id=$(dieaware runs extents --json "$1" | jq -r '.[0] | "\(.device) \(.inode) \(.generation)"')
+	# shellcheck disable=SC2086
+	dmsetup message t0 0 share add $id "$2" "$3" "$4"
+}
+
+# place FILE: where its first page lies
+place() {
+	dieaware runs extents --json "$1" | jq '.[0].runs[0].device_page'
+}
+
+for fs in ext4 xfs f2fs btrfs; do
+	begin $fs share_pages=16384
+	check_that "$fs: the target says that it shares" "$(status_field t0 share)" == on
+	pieces=$(figure "$file" pieces)
+	check_that "$fs: the file is in pieces" "$pieces" -ge 16
+	exits 0 share dieaware defrag --dry-run --threshold 0 "$file"
+	check_that "$fs: --dry-run shares nothing" "$(status_field t0 shared_pages)" -eq 0
+	sync
+	written=$(ssd_stat ssd0 host_pages_written)
+	exits 0 share dieaware defrag --json --threshold 0 --method share "$file"
+	sync
+	written=$(($(ssd_stat ssd0 host_pages_written) - written))
+	note "$fs: $pieces pieces before, $(figure "$file" pieces) after, $(status_field t0 shared_pages) pages shared, $written written"
+	check_that "$fs: all of its pages were shared" "$(jq '.[0].shared_bytes' "$T_DIR/said")" -eq $((2 << 20))
+	check_that "$fs: the SSD has them twice" "$(ssd_stat ssd0 pages_shared)" -ge 512
+	check_that "$fs: little else was written" "$written" -le 256
+	check_that "$fs: it is in fewer pieces" "$(figure "$file" pieces)" -le 2
+	check_that "$fs: the device has the same bytes" "$(sum "$file")" == "$SUM"
+	fstrim "$mnt"
+	# f2fs takes its time for discards, but not beyond that.
+	umount "$mnt"
+	check_that "$fs: what was freed and trimmed is no longer shared" "$(ssd_stat ssd0 pages_shared)" -eq 0
+	check "$fs: fsck finds nothing" check_fs $fs "$TARGET"
+	mount "$TARGET" "$mnt"
+	check_that "$fs: and the file is what it was" "$(sum "$file")" == "$SUM"
+	check_that "$fs: nothing was refused, or other than it should be" \
+		"$(status_field t0 share_differs) $(status_field t0 share_refused) $(status_field t0 share_undone)" == "0 0 0"
+	end
+done
+
+# What is announced is believed in nothing: another file's place, and a true one.
+begin ext4 share_pages=16384
+head -c 65536 "$T_DIR/data" >"$mnt/a"
+sync
+touch "$mnt/b" "$mnt/c"
+announce "$mnt/b" 0 "$(place "$mnt/a")" 16
+announce "$mnt/c" 0 "$(place "$mnt/a")" 16
+tail -c 65536 "$T_DIR/data" >"$mnt/b"
+cp --reflink=never "$mnt/a" "$mnt/c"
+sync
+check_that "a false announcement is found out" "$(status_field t0 share_differs)" -eq 1
+check_that "what was written is there" "$(sum "$mnt/b")" == "$(tail -c 65536 "$T_DIR/data" | sha256sum)"
+check_that "a copy of what lies there is shared" "$(status_field t0 shared_pages)" -eq 16
+tail -c 65536 "$T_DIR/data" | dd of="$mnt/a" bs=64k iflag=fullblock conv=notrunc,fsync status=none
+check_that "and keeps its bytes when that is overwritten" "$(sum "$mnt/c")" == "$(head -c 65536 "$T_DIR/data" | sha256sum)"
+dmsetup message t0 0 share clear
+tail -c 65536 "$T_DIR/data" >"$mnt/d"
+check_fails "pages beyond the device are refused" announce "$mnt/d" 0 99999999 16
+dmsetup message t0 0 hints off
+check_fails "without hints, announcements are refused" announce "$mnt/d" 0 1 16
+check_that "the target says so" "$(status_field t0 share)" == off
+exits 3 "cannot be shared" dieaware defrag --threshold 0 --method share "$file"
+dmsetup message t0 0 hints auto
+
+# Somebody writes the file, and the target is suspended, while it is moved to and fro.
+cat >"$T_DIR/writer.py" <<'END'
+import os, random, sys, time
+path, seconds = sys.argv[1], float(sys.argv[2])
+file = os.open(path, os.O_RDWR)
+pages = [os.pread(file, 4096, 4096 * page) for page in range(512)]
+end, nr = time.monotonic() + seconds, 0
+while time.monotonic() < end:
+    page = random.randrange(512)
+    pages[page] = random.randbytes(4096)
+    os.pwrite(file, pages[page], 4096 * page)
+    nr += 1
+    time.sleep(0.0005)
+os.fsync(file)
+os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+print(nr)
+sys.exit(any(os.pread(file, 4096, 4096 * page) != pages[page] for page in range(512)))
+END
+python3 "$T_DIR/writer.py" "$file" 6 >"$T_DIR/nr" &
+writer=$!
+turns=0
+while is_running $writer; do
+	dieaware defrag --threshold 0 --method share "$file" >/dev/null 2>"$T_DIR/errors" ||
+		grep -q "somebody writes to it" "$T_DIR/errors" || note "$(cat "$T_DIR/errors")"
+	dmsetup suspend t0
+	dmsetup resume t0
+	turns=$((turns + 1))
+done
+check "what was written meanwhile is there" wait $writer
+note "$(cat "$T_DIR/nr") pages written, $turns times defragmented, $(status_field t0 shared_pages) pages shared, $(status_field t0 share_differs) writes differed"
+check_that "some of it was shared" "$(status_field t0 shared_pages)" -gt 16
+SUM=$(sum "$file")
+umount "$mnt"
+check "fsck finds nothing after that" check_fs ext4 "$TARGET"
+mount "$TARGET" "$mnt"
+check_that "and the file is the same after a mount" "$(sum "$file")" == "$SUM"
+end
+
+# An SSD that has room for one page, and one that knows nothing of it
+begin ext4 share_pages=1
+mark_log
+exits 3 "the SSD refuses" dieaware defrag --threshold 0 --method share "$file"
+check "the kernel log says why" log_has "does not share pages"
+check_that "the file is what it was" "$(sum "$file")" == "$SUM"
+end
+begin ext4
+check_that "without Share the target says so" "$(status_field t0 share)" == off
+exits 3 "above an SSD that shares pages" dieaware defrag --threshold 0 --method share "$file"
+exits 0 ssd dieaware defrag --dry-run --threshold 0 "$file"
+end
