@@ -199,6 +199,7 @@ NVMEV_ATTR(time_scale, ftl.time_scale, PROPERTY_U32);
 NVMEV_ATTR(plp, ftl.plp, PROPERTY_BOOL);
 NVMEV_ATTR(register_hits, ftl.register_hits, PROPERTY_BOOL);
 NVMEV_ATTR(cache_read, ftl.cache_read, PROPERTY_BOOL);
+NVMEV_ATTR(plane_read, ftl.plane_read, PROPERTY_BOOL);
 NVMEV_ATTR(bg_eblks, ftl.bg_eblks, PROPERTY_U32);
 NVMEV_ATTR(bg_mend, ftl.bg_mend, PROPERTY_BOOL);
 NVMEV_ATTR(wear_permille, ftl.wear_permille, PROPERTY_U32);
@@ -705,6 +706,7 @@ static struct configfs_attribute *item_attrs[] = {
 	&nvmev_attr_plp,
 	&nvmev_attr_register_hits,
 	&nvmev_attr_cache_read,
+	&nvmev_attr_plane_read,
 	&nvmev_attr_bg_eblks,
 	&nvmev_attr_bg_mend,
 	&nvmev_attr_wear_permille,

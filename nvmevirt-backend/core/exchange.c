@@ -137,7 +137,7 @@ static void move_unit(struct ftl *ftl, u32 flash_unit, die_t die, u64 at_ns)
 	u32 nr = count_own(ftl, flash_unit);
 	struct ftl_unit *unit;
 
-	at_ns = ftl_sense(ftl, flash_unit, nr, at_ns);
+	at_ns = ftl_sense_unit(ftl, flash_unit, nr, at_ns);
 	unit = ftl_units_open(units, die, FTL_UNIT_RUN);
 	at_ns = ftl_wbuf_admit(&ftl->wbuf, units->nr_host, at_ns);
 	for (u64 place = first; place < first + ftl->geo.unit_pages; place++) {

@@ -23,13 +23,15 @@
 struct ftl;
 
 #define FTL_MAX_PAGE_KINDS	4
+#define FTL_MAX_PLANES		16
 #define FTL_MAX_TRANSFER_PAGES	1024
 
 /**
  * struct ftl_params - geometry and latencies of a drive
  * @nr_channels: channels, [1, 64]
  * @dies_per_channel: dies on each channel, [1, 64]
- * @planes_per_die: planes that one program or sense covers, [1, 16]; part of @unit_pages
+ * @planes_per_die: planes that one program or sense covers, [1, FTL_MAX_PLANES]; part of
+ *	@unit_pages
  * @unit_pages: pages that one program writes on one die, the die unit, [1, 64]
  * @units_per_eblk: program units in an erase block (over all planes), [2, 16384]
  * @eblks_per_die: erase blocks of a die (over all planes), at least 8
@@ -61,6 +63,8 @@ struct ftl;
  *	sensing it again
  * @cache_read: dies have a cache register besides the page register: they sense the next flash unit
  *	while the one before leaves (ONFI: Read Cache)
+ * @plane_read: planes of a die sense on their own: a read only takes the planes that its pages are
+ *	on (asynchronous independent plane read)
  * @bg_eblks: free erase blocks of a die below which it collects in the background; 0: never
  * @bg_mend: bring spread rows together when the drive is idle (mend.h)
  * @wear_permille: share by which a die's erases may be above the mean before overwrites
@@ -104,6 +108,7 @@ struct ftl_params {
 	bool plp;
 	bool register_hits;
 	bool cache_read;
+	bool plane_read;
 	u32 bg_eblks;
 	bool bg_mend;
 	u32 wear_permille;

@@ -59,11 +59,17 @@ u64 ftl_geometry_open_units(const struct ftl_params *params)
 	return 1 + params->run_units + 1 + 2 * nr_dies + 2 + ftl_geometry_held_units(params);
 }
 
+u32 ftl_geometry_unit_planes(const struct ftl_params *params)
+{
+	return params->plane_read ? min(params->planes_per_die, params->unit_pages) : 1;
+}
+
 void ftl_geometry_init(struct ftl_geometry *geo, const struct ftl_params *params)
 {
 	geo->nr_channels = params->nr_channels;
 	geo->nr_dies = params->nr_channels * params->dies_per_channel;
 	geo->unit_pages = params->unit_pages;
+	geo->unit_planes = ftl_geometry_unit_planes(params);
 	geo->eblk_units = params->units_per_eblk;
 	geo->die_eblks = params->eblks_per_die;
 	geo->eblk_pages = geo->unit_pages * geo->eblk_units;

@@ -32,6 +32,7 @@ static inline u64 ftl_nr_regions(u64 nr_lpns)
  * @nr_channels: channels; die d is on channel d % @nr_channels
  * @nr_dies: dies of all channels
  * @unit_pages: slots of a flash unit
+ * @unit_planes: planes that reads take apart, [1, FTL_MAX_PLANES]; 1: each read takes them all
  * @eblk_units: flash units of an erase block
  * @die_eblks: erase blocks of a die
  * @eblk_pages: pages of an erase block
@@ -50,6 +51,7 @@ struct ftl_geometry {
 	u32 nr_channels;
 	u32 nr_dies;
 	u32 unit_pages;
+	u32 unit_planes;
 	u32 eblk_units;
 	u32 die_eblks;
 	u32 eblk_pages;
@@ -69,6 +71,11 @@ struct ftl_geometry {
  * @params: parameters that passed ftl_params_check()
  */
 void ftl_geometry_init(struct ftl_geometry *geo, const struct ftl_params *params);
+
+/**
+ * ftl_geometry_unit_planes() - planes that reads take apart
+ */
+u32 ftl_geometry_unit_planes(const struct ftl_params *params);
 
 /**
  * ftl_geometry_die_limit() - pages that a die may take without wedging its collection
@@ -114,6 +121,14 @@ static inline u32 ftl_flash_unit(const struct ftl_geometry *geo, ppn_t ppn)
 static inline ppn_t ftl_flash_unit_ppn(const struct ftl_geometry *geo, u32 flash_unit)
 {
 	return to_ppn(flash_unit * geo->unit_pages);
+}
+
+/* The plane of a page: each of them has a part of the unit, one after the other. */
+static inline u32 ftl_ppn_plane(const struct ftl_geometry *geo, ppn_t ppn)
+{
+	u32 slot = (u32)from_ppn(ppn) % geo->unit_pages;
+
+	return slot * geo->unit_planes / geo->unit_pages;
 }
 
 static inline die_t ftl_flash_unit_die(const struct ftl_geometry *geo, u32 flash_unit)

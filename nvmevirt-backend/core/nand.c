@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The time that the dies spend. A die does what it is asked in the order in which it is asked, all
- * of its planes together, so the time at which it is free says all about its future, and each
- * operation's end is known when it is booked. Where reads go before programs and erases an end can
- * be put off; then what a die has ahead is known apart (ahead.h). What else real dies do is not
- * modelled; docs/nvmevirt-backend.md has the list and what follows from it.
+ * of its planes together but for reads (params.plane_read), so the times at which these are free
+ * say all about its future, and each operation's end is known when it is booked. Where reads go
+ * before programs and erases an end can be put off; then what a die has ahead is known apart
+ * (ahead.h). What else real dies do is not modelled; docs/nvmevirt-backend.md has the list and what
+ * follows from it.
  *
  * Timelines are multiplied by the time scale. Counters of busy time are not, as they are those of
  * the modelled drive, however slow the host makes it.
@@ -18,32 +19,38 @@ static bool can_suspend(const struct ftl_params *params)
 
 size_t ftl_nand_bytes(const struct ftl_params *params)
 {
+	size_t nr_planes = ftl_geometry_unit_planes(params);
 	size_t nr_dies = (size_t)params->nr_channels * params->dies_per_channel;
+	size_t die = sizeof(struct ftl_nand_die) + nr_planes * sizeof(struct ftl_nand_plane);
 	size_t channel = sizeof(struct ftl_bus) + ftl_bus_bytes();
 	size_t ahead = can_suspend(params) ? nr_dies * sizeof(struct ftl_ahead) : 0;
 
-	return nr_dies * sizeof(struct ftl_nand_die) + params->nr_channels * channel + ahead;
+	return nr_dies * die + params->nr_channels * channel + ahead;
 }
 
 void ftl_nand_init(struct ftl_nand *nand, const struct ftl_geometry *geo,
 		   const struct ftl_params *params, void *zeroed)
 {
 	u32 unit_bytes = geo->unit_pages << FTL_PAGE_SHIFT;
+	struct ftl_nand_plane *plane;
 	u8 *windows;
 
 	nand->geo = geo;
 	nand->params = params;
 	nand->page_transfer_ns = DIV_ROUND_UP(FTL_PAGE_BYTES * 1000, params->channel_mbps);
 	nand->die = zeroed;
-	nand->channel = (struct ftl_bus *)(nand->die + geo->nr_dies);
+	plane = (struct ftl_nand_plane *)(nand->die + geo->nr_dies);
+	nand->channel = (struct ftl_bus *)(plane + (size_t)geo->nr_dies * geo->unit_planes);
 	windows = (u8 *)(nand->channel + geo->nr_channels);
 	for (u32 i = 0; i < geo->nr_channels; i++, windows += ftl_bus_bytes())
 		ftl_bus_init(&nand->channel[i], params->channel_mbps, params->time_scale,
 			     unit_bytes, windows);
 	if (can_suspend(params))
 		nand->ahead = (struct ftl_ahead *)windows;
-	for (u32 i = 0; i < geo->nr_dies; i++)
+	for (u32 i = 0; i < geo->nr_dies; i++, plane += geo->unit_planes) {
 		nand->die[i].channel = &nand->channel[i % geo->nr_channels];
+		nand->die[i].plane = plane;
+	}
 }
 
 static u32 sense_ns(const struct ftl_nand *nand, u32 flash_unit)
@@ -58,23 +65,34 @@ static u64 scaled(const struct ftl_nand *nand, u32 work_ns)
 	return (u64)work_ns * nand->params->time_scale;
 }
 
-static void hold_until(struct ftl_nand_die *die, u64 end_ns)
+/* All of the die has no time before that. */
+static void hold_until(const struct ftl_nand *nand, struct ftl_nand_die *die, u64 end_ns)
 {
 	die->busy_until_ns = end_ns;
-	die->register_ns = end_ns;
+	for (u32 i = 0; i < nand->geo->unit_planes; i++) {
+		die->plane[i].left_ns = end_ns;
+		die->plane[i].register_ns = end_ns;
+	}
+}
+
+/* The flash unit plus one that is in all registers of the die, or 0 */
+static void hold_unit(const struct ftl_nand *nand, struct ftl_nand_die *die, u32 held)
+{
+	for (u32 i = 0; i < nand->geo->unit_planes; i++)
+		die->plane[i].held = held;
 }
 
 /* The die works for @work_ns of its own time from when it is free and asked. */
 static u64 occupy(const struct ftl_nand *nand, struct ftl_nand_die *die, u32 work_ns,
 		  u64 start_ns)
 {
-	hold_until(die, max(start_ns, die->busy_until_ns) + scaled(nand, work_ns));
+	hold_until(nand, die, max(start_ns, die->busy_until_ns) + scaled(nand, work_ns));
 	die->busy_ns += work_ns;
 	return die->busy_until_ns;
 }
 
 /*
- * Bring a flash unit into the page register of its die, which can take it at @free_ns.
+ * Bring a flash unit into the page registers of its die, which can take it at @free_ns.
  * Return: the time at which it is there.
  */
 static u64 load(const struct ftl_nand *nand, struct ftl_nand_die *die, u32 flash_unit,
@@ -83,7 +101,7 @@ static u64 load(const struct ftl_nand *nand, struct ftl_nand_die *die, u32 flash
 	u32 work_ns = sense_ns(nand, flash_unit);
 
 	die->units_read++;
-	die->held = flash_unit + 1;
+	hold_unit(nand, die, flash_unit + 1);
 	die->busy_ns += work_ns;
 	return max(start_ns, free_ns) + scaled(nand, work_ns);
 }
@@ -127,7 +145,7 @@ static u64 read_first(struct ftl_nand *nand, struct ftl_nand_die *die, u32 flash
 		gap->start_ns += scaled(nand, params->suspend_ns);
 	}
 	end_ns = load(nand, die, flash_unit, gap->start_ns, 0);
-	die->held = 0;
+	hold_unit(nand, die, 0);
 	die->busy_ns += nr_pages * nand->page_transfer_ns;
 	end_ns = ftl_bus_transfer(die->channel, nr_pages << FTL_PAGE_SHIFT, end_ns, nand->now_ns);
 	nand->delay = (struct ftl_nand_delay){
@@ -135,43 +153,82 @@ static u64 read_first(struct ftl_nand *nand, struct ftl_nand_die *die, u32 flash
 		.from_ns = gap->from_ns,
 		.ns = ftl_ahead_read(&nand->ahead[nr], gap, end_ns),
 	};
-	hold_until(die, die->busy_until_ns + nand->delay.ns);
+	hold_until(nand, die, die->busy_until_ns + nand->delay.ns);
 	return end_ns;
 }
 
-static u64 read_in_turn(struct ftl_nand *nand, struct ftl_nand_die *die, u32 flash_unit,
-			u32 nr_pages, u64 start_ns)
+/*
+ * The planes that a read is on sense, but for those whose register holds the unit: @sensed gets
+ * them. Return: the time at which all of it can leave.
+ */
+static u64 load_planes(const struct ftl_nand *nand, struct ftl_nand_die *die,
+		       const struct ftl_sense *sense, u64 start_ns, u32 *sensed)
 {
-	/* What was read before leaves first. */
-	u64 leaves_ns = max(start_ns, die->busy_until_ns);
+	u32 work_ns = sense_ns(nand, sense->flash_unit);
+	u64 leaves_ns = start_ns;
 
-	if (die->held != flash_unit + 1 || !nand->params->register_hits) {
-		leaves_ns = max(leaves_ns, load(nand, die, flash_unit, start_ns, die->register_ns));
-		die->register_ns = leaves_ns;
+	*sensed = 0;
+	for (u32 i = 0; i < nand->geo->unit_planes; i++) {
+		struct ftl_nand_plane *plane = &die->plane[i];
+
+		if (!(sense->planes & BIT(i)))
+			continue;
+		/* What was read before leaves first. */
+		leaves_ns = max(leaves_ns, plane->left_ns);
+		if (plane->held == sense->flash_unit + 1 && nand->params->register_hits)
+			continue;
+		*sensed |= BIT(i);
+		plane->held = sense->flash_unit + 1;
+		leaves_ns = max(leaves_ns, max(start_ns, plane->register_ns) +
+				scaled(nand, work_ns));
 	}
-	die->busy_ns += nr_pages * nand->page_transfer_ns;
-	die->busy_until_ns = ftl_bus_transfer(die->channel, nr_pages << FTL_PAGE_SHIFT, leaves_ns,
-					      nand->now_ns);
-	if (!nand->params->cache_read)
-		die->register_ns = die->busy_until_ns;
-	return die->busy_until_ns;
+	if (*sensed) {
+		die->units_read++;
+		die->busy_ns += work_ns;
+	}
+	return leaves_ns;
 }
 
-u64 ftl_nand_sense(struct ftl_nand *nand, u32 flash_unit, u32 nr_pages, u64 start_ns,
-		   u64 now_ns)
+static u64 read_in_turn(struct ftl_nand *nand, struct ftl_nand_die *die,
+			const struct ftl_sense *sense, u64 start_ns)
 {
-	u32 nr = from_die(ftl_flash_unit_die(nand->geo, flash_unit));
+	u32 sensed;
+	u64 leaves_ns = load_planes(nand, die, sense, start_ns, &sensed);
+	u64 end_ns;
+
+	die->busy_ns += sense->nr_pages * nand->page_transfer_ns;
+	end_ns = ftl_bus_transfer(die->channel, sense->nr_pages << FTL_PAGE_SHIFT, leaves_ns,
+				  nand->now_ns);
+	die->busy_until_ns = max(die->busy_until_ns, end_ns);
+	for (u32 i = 0; i < nand->geo->unit_planes; i++) {
+		struct ftl_nand_plane *plane = &die->plane[i];
+
+		if (!(sense->planes & BIT(i)))
+			continue;
+		plane->left_ns = end_ns;
+		if (!nand->params->cache_read)
+			plane->register_ns = end_ns;
+		else if (sensed & BIT(i))
+			plane->register_ns = leaves_ns;
+	}
+	return end_ns;
+}
+
+u64 ftl_nand_read(struct ftl_nand *nand, const struct ftl_sense *sense, u64 start_ns, u64 now_ns)
+{
+	u32 nr = from_die(ftl_flash_unit_die(nand->geo, sense->flash_unit));
 	struct ftl_ahead_gap gap = { .start_ns = start_ns };
 	struct ftl_nand_die *die = &nand->die[nr];
+	u32 flash_unit = sense->flash_unit;
 	u64 end_ns;
 
 	nand->now_ns = now_ns;
 	nand->delay.ns = 0;
 	if (nand->ahead && ftl_ahead_find(&nand->ahead[nr], &gap, flash_unit, nand->fixed_ns))
-		return read_first(nand, die, flash_unit, nr_pages, &gap);
-	end_ns = read_in_turn(nand, die, flash_unit, nr_pages, start_ns);
+		return read_first(nand, die, flash_unit, sense->nr_pages, &gap);
+	end_ns = read_in_turn(nand, die, sense, start_ns);
 	if (nand->ahead)
-		nand->ahead[nr].read_ns = end_ns;
+		nand->ahead[nr].read_ns = max(nand->ahead[nr].read_ns, end_ns);
 	return end_ns;
 }
 
@@ -184,7 +241,7 @@ u64 ftl_nand_program(struct ftl_nand *nand, die_t die_nr, u64 start_ns, u64 now_
 
 	nand->now_ns = now_ns;
 	die->units_programmed++;
-	die->held = 0;
+	hold_unit(nand, die, 0);
 	die->busy_ns += nr_pages * nand->page_transfer_ns;
 	there_ns = ftl_bus_transfer(die->channel, nr_pages << FTL_PAGE_SHIFT, free_ns, now_ns);
 	occupy(nand, die, nand->params->program_ns, there_ns);
@@ -199,7 +256,7 @@ void ftl_nand_copy_out(struct ftl_nand *nand, u32 flash_unit, u64 start_ns)
 	u64 free_ns = max(start_ns, die->busy_until_ns);
 
 	die->gc_ns += sense_ns(nand, flash_unit);
-	hold_until(die, load(nand, die, flash_unit, free_ns, free_ns));
+	hold_until(nand, die, load(nand, die, flash_unit, free_ns, free_ns));
 	look_ahead(nand, die, free_ns, die->busy_until_ns, nand->params->suspend_program);
 }
 
@@ -209,7 +266,7 @@ u64 ftl_nand_copy_in(struct ftl_nand *nand, die_t die_nr, u64 start_ns)
 	u64 free_ns = max(start_ns, die->busy_until_ns);
 
 	die->units_programmed++;
-	die->held = 0;
+	hold_unit(nand, die, 0);
 	die->gc_ns += nand->params->program_ns;
 	occupy(nand, die, nand->params->program_ns, free_ns);
 	look_ahead(nand, die, free_ns, free_ns, nand->params->suspend_program);
@@ -222,7 +279,7 @@ void ftl_nand_erase(struct ftl_nand *nand, die_t die_nr, u64 start_ns)
 	u64 free_ns = max(start_ns, die->busy_until_ns);
 
 	die->eblks_erased++;
-	die->held = 0;
+	hold_unit(nand, die, 0);
 	die->gc_ns += nand->params->erase_ns;
 	occupy(nand, die, nand->params->erase_ns, free_ns);
 	look_ahead(nand, die, free_ns, free_ns, nand->params->suspend_erase);

@@ -23,6 +23,15 @@
  *
  * That goes for reads of the host only. A copy, a program or an erase begins when all has left.
  *
+ * With params.plane_read each plane has registers of its own, and senses what it is asked for while
+ * others sense or wait for the channel:
+ *
+ *	plane 0            | sense A | A leaves | sense C |
+ *	plane 1                 | sense B |     | B leaves |
+ *
+ * A read takes the planes that its pages are on, and leaves when all of them have sensed. All else
+ * takes the whole die, and so does a read that goes before other work.
+ *
  * A die does its work in the order in which it is asked, but for reads where it suspends
  * what it programs and erases (ahead.h). Different dies of one channel
  * share its state: calls may not run at the same time.
@@ -36,12 +45,23 @@
 #include "geometry.h"
 
 /**
- * struct ftl_nand_die - one die
- * @busy_until_ns: time at which it has done all that was asked, scaled
+ * struct ftl_nand_plane - planes that sense together: all of a die, or with params.plane_read one
+ * @left_ns: time at which all that was read has left it, scaled
  * @register_ns: time at which the page register can take another unit, scaled; not after
- *	@busy_until_ns, and the same without params.cache_read
- * @channel: channel on which it is
+ *	@left_ns, and the same without params.cache_read
  * @held: flash unit in the page register plus one, or 0
+ */
+struct ftl_nand_plane {
+	u64 left_ns;
+	u64 register_ns;
+	u32 held;
+};
+
+/**
+ * struct ftl_nand_die - one die
+ * @busy_until_ns: time at which it has done all that was asked, scaled: the latest of its planes'
+ * @plane: its planes, geo.unit_planes
+ * @channel: channel on which it is
  * @busy_ns: time at work, unscaled; a sense and a transfer at the same time count both
  * @units_read: number of senses
  * @units_programmed: number of programs
@@ -52,9 +72,8 @@
  */
 struct ftl_nand_die {
 	u64 busy_until_ns;
-	u64 register_ns;
+	struct ftl_nand_plane *plane;
 	struct ftl_bus *channel;
-	u32 held;
 	u64 busy_ns;
 	u64 units_read;
 	u64 units_programmed;
@@ -114,21 +133,49 @@ size_t ftl_nand_bytes(const struct ftl_params *params);
 void ftl_nand_init(struct ftl_nand *nand, const struct ftl_geometry *geo,
 		   const struct ftl_params *params, void *zeroed);
 
+/* All planes of a die, whether they can be told apart or not */
+#define FTL_ALL_PLANES	((u32)BIT(FTL_MAX_PLANES) - 1)
+
 /**
- * ftl_nand_sense() - read pages of a flash unit
- * @nr_pages: pages that leave the die
+ * struct ftl_sense - pages of one flash unit that are read together
+ * @flash_unit: number of the flash unit
+ * @nr_pages: number of its pages
+ * @planes: planes that they are on, by bits
+ */
+struct ftl_sense {
+	u32 flash_unit;
+	u32 nr_pages;
+	u32 planes;
+};
+
+/**
+ * ftl_nand_read() - read pages of a flash unit
  * @start_ns: time at which the die is asked
  * @now_ns: present time
  *
- * There is no tR, and no sense to count, if the page register holds the unit and
+ * There is no tR, and no sense to count, if the page registers of its planes hold the unit and
  * params.register_hits is set.
  *
  * What it puts off is in @nand->delay; ftl_sense() tells everybody who wants to know.
  *
  * Return: the time at which the pages have crossed the channel.
  */
-u64 ftl_nand_sense(struct ftl_nand *nand, u32 flash_unit, u32 nr_pages, u64 start_ns,
-		   u64 now_ns);
+u64 ftl_nand_read(struct ftl_nand *nand, const struct ftl_sense *sense, u64 start_ns, u64 now_ns);
+
+/**
+ * ftl_nand_sense() - the same, with pages that may be on any plane
+ */
+static inline u64 ftl_nand_sense(struct ftl_nand *nand, u32 flash_unit, u32 nr_pages, u64 start_ns,
+				 u64 now_ns)
+{
+	struct ftl_sense sense = {
+		.flash_unit = flash_unit,
+		.nr_pages = nr_pages,
+		.planes = FTL_ALL_PLANES,
+	};
+
+	return ftl_nand_read(nand, &sense, start_ns, now_ns);
+}
 
 /**
  * ftl_nand_aim() - what the die was given last programs this flash unit: reads of it wait

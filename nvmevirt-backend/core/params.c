@@ -22,7 +22,7 @@ static const char *check_geometry(const struct ftl_params *params)
 		return "The number of dies on a channel must be between 1 and 64.";
 	if (!is_within(params->unit_pages, 1, 64))
 		return "A die unit must have between 1 and 64 pages.";
-	if (!is_within(params->planes_per_die, 1, 16))
+	if (!is_within(params->planes_per_die, 1, FTL_MAX_PLANES))
 		return "The number of planes of a die must be between 1 and 16.";
 	if (!is_within(params->units_per_eblk, 2, 16384))
 		return "An erase block must have between 2 and 16384 program units.";
@@ -196,6 +196,7 @@ static bool is_same_behaviour(const struct ftl_params *a, const struct ftl_param
 	       a->plp == b->plp &&
 	       a->register_hits == b->register_hits &&
 	       a->cache_read == b->cache_read &&
+	       a->plane_read == b->plane_read &&
 	       a->bg_eblks == b->bg_eblks &&
 	       a->bg_mend == b->bg_mend &&
 	       a->wear_permille == b->wear_permille &&

@@ -23,6 +23,7 @@ static struct ftl_sense *sense_of(struct ftl *ftl, u32 flash_unit, u32 *nr_sense
 	slot->sense = (*nr_senses)++;
 	ftl->sense[slot->sense].flash_unit = flash_unit;
 	ftl->sense[slot->sense].nr_pages = 0;
+	ftl->sense[slot->sense].planes = 0;
 	return &ftl->sense[slot->sense];
 }
 
@@ -36,10 +37,23 @@ static void begin_senses(struct ftl *ftl)
 	ftl->read_commands = 1;
 }
 
+/* The planes of pages that are all in one flash unit, in any order */
+static u32 planes_of(const struct ftl *ftl, u64 lpn, u32 nr_pages)
+{
+	u32 planes = 0;
+
+	if (ftl->geo.unit_planes == 1)
+		return BIT(0);
+	for (u64 end = lpn + nr_pages; lpn < end; lpn++)
+		planes |= BIT(ftl_ppn_plane(&ftl->geo, ftl_l2p_get(&ftl->map, to_lpn(lpn))));
+	return planes;
+}
+
 /* Return: the senses that the command needs, in ftl->sense. */
 static u32 gather_senses(struct ftl *ftl, const struct ftl_request *rq)
 {
 	u64 lpn = from_lpn(rq->first);
+	struct ftl_sense *sense;
 	u32 nr_senses = 0;
 	u32 nr;
 
@@ -50,18 +64,21 @@ static u32 gather_senses(struct ftl *ftl, const struct ftl_request *rq)
 		nr = ftl_units_same_place(&ftl->units, to_lpn(lpn), end - lpn);
 		if (ppn == PPN_NONE)
 			continue;
-		if (ftl_ppn_is_buffered(&ftl->geo, ppn))
+		if (ftl_ppn_is_buffered(&ftl->geo, ppn)) {
 			ftl->stats.buffer_hits += nr;
-		else
-			sense_of(ftl, ftl_flash_unit(&ftl->geo, ppn), &nr_senses)->nr_pages += nr;
+			continue;
+		}
+		sense = sense_of(ftl, ftl_flash_unit(&ftl->geo, ppn), &nr_senses);
+		sense->nr_pages += nr;
+		sense->planes |= planes_of(ftl, lpn, nr);
 	}
 	return nr_senses;
 }
 
-u64 ftl_sense(struct ftl *ftl, u32 flash_unit, u32 nr_pages, u64 start_ns)
+u64 ftl_sense(struct ftl *ftl, const struct ftl_sense *sense, u64 start_ns)
 {
 	const struct ftl_nand_delay *delay = &ftl->nand.delay;
-	u64 end_ns = ftl_nand_sense(&ftl->nand, flash_unit, nr_pages, start_ns, ftl->now_ns);
+	u64 end_ns = ftl_nand_read(&ftl->nand, sense, start_ns, ftl->now_ns);
 
 	if (!delay->ns)
 		return end_ns;
@@ -83,7 +100,7 @@ u64 ftl_read(struct ftl *ftl, const struct ftl_request *rq, u64 now_ns)
 	for (u32 i = 0; i < nr_senses; i++) {
 		const struct ftl_sense *sense = &ftl->sense[i];
 		u32 bytes = min(left_bytes, sense->nr_pages << FTL_PAGE_SHIFT);
-		u64 arrived_ns = ftl_sense(ftl, sense->flash_unit, sense->nr_pages, start_ns);
+		u64 arrived_ns = ftl_sense(ftl, sense, start_ns);
 
 		left_bytes -= bytes;
 		done_ns = max(done_ns, ftl_bus_transfer(&ftl->to_host, bytes, arrived_ns,

@@ -25,7 +25,7 @@ static u64 read_pages(struct ftl *ftl, lpn_t lpn, u32 nr, u64 start_ns)
 
 	if (ftl_ppn_is_buffered(&ftl->geo, ppn))
 		return start_ns;
-	return ftl_sense(ftl, ftl_flash_unit(&ftl->geo, ppn), nr, start_ns);
+	return ftl_sense_unit(ftl, ftl_flash_unit(&ftl->geo, ppn), nr, start_ns);
 }
 
 /* Return: the time at which the last page found room in the buffer. */

@@ -12,16 +12,6 @@
 #include "wbuf.h"
 
 /**
- * struct ftl_sense - pages of one flash unit that a read command needs
- * @flash_unit: number of the flash unit
- * @nr_pages: number of its pages
- */
-struct ftl_sense {
-	u32 flash_unit;
-	u32 nr_pages;
-};
-
-/**
  * struct ftl_exchange - where a die goes on to give cold data, see exchange.h
  * @at: number of the next block, counted from the one with which the die begins
  * @filled_at: number that this block got when it was full, by which it is known from later ones in
@@ -173,11 +163,25 @@ u64 ftl_begin(struct ftl *ftl, u64 now_ns);
 
 /**
  * ftl_sense() - read pages of a flash unit, and have all know what that puts off
- * @nr_pages: pages that leave the die
  * @start_ns: time at which the die is asked
  *
  * Return: the time at which the pages have crossed the channel.
  */
-u64 ftl_sense(struct ftl *ftl, u32 flash_unit, u32 nr_pages, u64 start_ns);
+u64 ftl_sense(struct ftl *ftl, const struct ftl_sense *sense, u64 start_ns);
+
+/**
+ * ftl_sense_unit() - the same, with pages that may be on any plane
+ * @nr_pages: pages that leave the die
+ */
+static inline u64 ftl_sense_unit(struct ftl *ftl, u32 flash_unit, u32 nr_pages, u64 start_ns)
+{
+	struct ftl_sense sense = {
+		.flash_unit = flash_unit,
+		.nr_pages = nr_pages,
+		.planes = FTL_ALL_PLANES,
+	};
+
+	return ftl_sense(ftl, &sense, start_ns);
+}
 
 #endif /* FTL_STATE_H */

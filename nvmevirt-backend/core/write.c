@@ -12,10 +12,14 @@
 static u64 read_partial(struct ftl *ftl, lpn_t lpn, u64 start_ns)
 {
 	ppn_t ppn = ftl_l2p_get(&ftl->map, lpn);
+	struct ftl_sense sense;
 
 	if (ppn == PPN_NONE || ftl_ppn_is_buffered(&ftl->geo, ppn))
 		return start_ns;
-	return ftl_sense(ftl, ftl_flash_unit(&ftl->geo, ppn), 1, start_ns);
+	sense.flash_unit = ftl_flash_unit(&ftl->geo, ppn);
+	sense.nr_pages = 1;
+	sense.planes = BIT(ftl_ppn_plane(&ftl->geo, ppn));
+	return ftl_sense(ftl, &sense, start_ns);
 }
 
 static u64 read_partial_pages(struct ftl *ftl, const struct ftl_request *rq, u64 start_ns)

@@ -206,7 +206,7 @@ static u64 read_file(struct bench *bench)
 	u64 now_ns = start_ns;
 
 	for (u32 die = 0; die < ftl_nr_dies(bench->ftl); die++)
-		bench->ftl->nand.die[die].held = 0;
+		bench->ftl->nand.die[die].plane[0].held = 0;
 	for (u32 page = 0; page < FILE_PAGES; page += bench->gain->window) {
 		if (bench->gain->busy) {
 			bench->now_ns = now_ns;

@@ -134,13 +134,13 @@ static void cache_register_lets_the_die_sense_the_next_unit(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, read_units(make_fast24(test, 1), 3), 102000 + 3 * transfer_ns);
 	KUNIT_EXPECT_EQ(test, read_units(ftl, 1), 70960ULL);
-	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].register_ns, 30000ULL);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].plane[0].register_ns, 30000ULL);
 	ftl = make_cached(test, 1);
 	KUNIT_EXPECT_EQ(test, read_units(ftl, 2), 112960ULL);
-	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].register_ns, 72000ULL);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].plane[0].register_ns, 72000ULL);
 	ftl = make_cached(test, 1);
 	KUNIT_EXPECT_EQ(test, read_units(ftl, 3), 153920ULL);
-	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].register_ns, 112960ULL);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].plane[0].register_ns, 112960ULL);
 	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].units_read, 3ULL);
 	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].busy_ns, 102000 + 3 * transfer_ns);
 	KUNIT_EXPECT_EQ(test, read_units(make_cached(test, 16), 3), 16 * 153920ULL);
@@ -372,6 +372,127 @@ static void scale_stretches_times_but_not_counters(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, scaled->nand.die[1].busy_ns, ftl->nand.die[1].busy_ns);
 }
 
+/* Two planes of four pages each: the first one reads pages 0 to 3 of a unit, the second 4 to 7. */
+static struct ftl *make_planes(struct kunit *test, bool plane_read, bool cache_read)
+{
+	struct ftl_params params = drive_params(&drive_shapes[5]);
+
+	params.planes_per_die = 2;
+	params.plane_read = plane_read;
+	params.cache_read = cache_read;
+	return make_drive(test, &params);
+}
+
+static u64 read_plane(struct ftl *ftl, u32 flash_unit, u32 plane, u64 start_ns)
+{
+	struct ftl_sense sense = {
+		.flash_unit = flash_unit,
+		.nr_pages = 1,
+		.planes = BIT(plane),
+	};
+
+	return ftl_nand_read(&ftl->nand, &sense, start_ns, start_ns);
+}
+
+/*
+ * Units 0 and 1 take 30,000 and 42,000 to sense. On two planes both begin at 0; on one the second
+ * begins when the page of the first has left, at 35,120.
+ */
+static void planes_sense_at_the_same_time(struct kunit *test)
+{
+	struct ftl *ftl = make_planes(test, true, false);
+
+	KUNIT_EXPECT_EQ(test, read_plane(ftl, 0, 0, 0), 35120ULL);
+	KUNIT_EXPECT_EQ(test, read_plane(ftl, 1, 1, 0), 47120ULL);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].busy_until_ns, 47120ULL);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].units_read, 2ULL);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].busy_ns, 72000ULL + 2 * PAGE_NS);
+	ftl = make_planes(test, true, false);
+	KUNIT_EXPECT_EQ(test, read_plane(ftl, 0, 0, 0), 35120ULL);
+	KUNIT_EXPECT_EQ(test, read_plane(ftl, 1, 0, 0), 35120ULL + 42000 + PAGE_NS);
+}
+
+/* Without plane_read it does not matter on which plane a page is. */
+static void without_plane_read_all_planes_sense(struct kunit *test)
+{
+	struct ftl *ftl = make_planes(test, false, false);
+
+	KUNIT_EXPECT_EQ(test, ftl->geo.unit_planes, 1U);
+	KUNIT_EXPECT_EQ(test, ftl_nand_sense(&ftl->nand, 0, 1, 0, 0), 35120ULL);
+	KUNIT_EXPECT_EQ(test, ftl_nand_sense(&ftl->nand, 1, 1, 0, 0), 35120ULL + 42000 + PAGE_NS);
+}
+
+/*
+ * A whole unit leaves when both planes have sensed it: the first one begins at 35,120, the second
+ * at 0. What comes behind waits for both, and finds nothing in the registers of either.
+ */
+static void whole_units_take_all_planes(struct kunit *test)
+{
+	struct ftl *ftl = make_planes(test, true, false);
+	u64 end_ns;
+
+	read_plane(ftl, 0, 0, 0);
+	end_ns = ftl_nand_sense(&ftl->nand, 2, UNIT_PAGES, 0, 0);
+	KUNIT_EXPECT_EQ(test, end_ns, 35120ULL + 30000 + UNIT_PAGES * PAGE_NS);
+	KUNIT_EXPECT_EQ(test, read_plane(ftl, 3, 1, 0), end_ns + 42000 + PAGE_NS);
+	end_ns += 42000 + PAGE_NS;
+	KUNIT_EXPECT_EQ(test, ftl_nand_program(&ftl->nand, to_die(0), 0, 0),
+			end_ns + UNIT_PAGES * PAGE_NS + 185000);
+	end_ns += UNIT_PAGES * PAGE_NS + 185000;
+	KUNIT_EXPECT_EQ(test, read_plane(ftl, 2, 0, 0), end_ns + 30000 + PAGE_NS);
+	KUNIT_EXPECT_EQ(test, read_plane(ftl, 3, 1, 0), end_ns + 42000 + PAGE_NS);
+}
+
+/* A sense of one plane leaves what the other one holds. */
+static void planes_have_registers_of_their_own(struct kunit *test)
+{
+	struct ftl *ftl = make_planes(test, true, false);
+
+	read_plane(ftl, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, read_plane(ftl, 1, 1, 0), 47120ULL);
+	KUNIT_EXPECT_EQ(test, read_plane(ftl, 0, 0, 47120), 47120ULL + PAGE_NS);
+	KUNIT_EXPECT_EQ(test, read_plane(ftl, 1, 1, 80000), 80000ULL + PAGE_NS);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].units_read, 2ULL);
+	/* The other half of unit 0 was not sensed with the first one. */
+	KUNIT_EXPECT_EQ(test, read_plane(ftl, 0, 1, 120000), 120000ULL + 30000 + PAGE_NS);
+}
+
+/*
+ * With the second register a plane goes on at 30,000, while its page leaves until 35,120, and reads
+ * by turns from 42,000 on; the other plane has sensed at 42,000.
+ */
+static void planes_have_cache_registers_of_their_own(struct kunit *test)
+{
+	struct ftl *ftl = make_planes(test, true, true);
+
+	KUNIT_EXPECT_EQ(test, read_plane(ftl, 0, 0, 0), 35120ULL);
+	KUNIT_EXPECT_EQ(test, read_plane(ftl, 1, 1, 0), 47120ULL);
+	KUNIT_EXPECT_EQ(test, read_plane(ftl, 2, 0, 0), 60000ULL + PAGE_NS);
+	KUNIT_EXPECT_EQ(test, read_plane(ftl, 3, 1, 0), 84000ULL + PAGE_NS);
+}
+
+/*
+ * From the host: a drive of one die, units of two planes of two pages. Command 1,000, sense, 5,120
+ * on the channel, 1,280 on the link.
+ */
+static void reads_take_the_planes_of_their_pages(struct kunit *test)
+{
+	struct ftl_params params = drive_params(&drive_shapes[0]);
+	struct ftl_request low = request(0, 1), high = request(6, 1), both = request(1, 2);
+	struct ftl *ftl;
+
+	params.planes_per_die = 2;
+	params.plane_read = true;
+	ftl = make_drive(test, &params);
+	write_plain(ftl, 0, 8);
+	KUNIT_EXPECT_EQ(test, ftl_read(ftl, &low, 10000000), 10000000ULL + 37400);
+	KUNIT_EXPECT_EQ(test, ftl_read(ftl, &high, 10000000), 10000000ULL + 49400);
+	/* Pages 1 and 2 are in both halves of unit 0, of which the first is there: unit 0 again. */
+	KUNIT_EXPECT_EQ(test, ftl_read(ftl, &both, 20000000),
+			20000000ULL + 31000 + 2 * 5120 + 2 * 1280);
+	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].units_read, 3ULL);
+}
+
 static struct kunit_case nand_cases[] = {
 	KUNIT_CASE(sense_takes_tr_and_its_pages_transfer),
 	KUNIT_CASE(register_serves_the_unit_that_was_sensed_last),
@@ -383,6 +504,12 @@ static struct kunit_case nand_cases[] = {
 	KUNIT_CASE(cached_read_begins_when_it_is_asked_for),
 	KUNIT_CASE(cached_hit_does_not_keep_the_next_sense_waiting),
 	KUNIT_CASE(other_work_waits_until_all_has_left),
+	KUNIT_CASE(planes_sense_at_the_same_time),
+	KUNIT_CASE(without_plane_read_all_planes_sense),
+	KUNIT_CASE(whole_units_take_all_planes),
+	KUNIT_CASE(planes_have_registers_of_their_own),
+	KUNIT_CASE(planes_have_cache_registers_of_their_own),
+	KUNIT_CASE(reads_take_the_planes_of_their_pages),
 	KUNIT_CASE(read_suspends_an_erase),
 	KUNIT_CASE(reads_go_before_the_rest_of_a_program),
 	KUNIT_CASE(reads_go_before_programs_that_wait),

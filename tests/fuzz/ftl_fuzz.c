@@ -73,6 +73,8 @@ static void begin_game(struct game *game, u8 shape, u8 flags)
 	params->time_scale = flags & 2 ? 16 : 1;
 	params->register_hits = !(flags & 4);
 	params->cache_read = flags & 8;
+	params->planes_per_die = 1 + (shape >> 3 & 3);
+	params->plane_read = flags & 8 || shape & 4;
 	params->suspend_program = shape & 16 ? 2 : 0;
 	params->suspend_erase = shape & 8 ? 3 : 0;
 	params->suspend_ns = 20000;

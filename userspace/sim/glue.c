@@ -84,6 +84,7 @@ static const struct key keys[] = {
 	KEY_UNITS(plp, bool, params.plp, 1, 1),
 	KEY_UNITS(register_hits, bool, params.register_hits, 1, 1),
 	KEY_UNITS(cache_read, bool, params.cache_read, 1, 1),
+	KEY_UNITS(plane_read, bool, params.plane_read, 1, 1),
 	KEY(bg_eblks, params.bg_eblks),
 	KEY_UNITS(bg_mend, bool, params.bg_mend, 1, 1),
 	KEY(wear_permille, params.wear_permille),
