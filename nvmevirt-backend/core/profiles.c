@@ -28,15 +28,17 @@
 	.suspend_ns = 100000,	\
 	.register_hits = true,	\
 	.time_scale = 1
-#define TABLE2_FLASH		\
+#define TABLE2_BUT_SENSE	\
 	COMMON,			\
 	.planes_per_die = 2,	\
 	.unit_pages = 8,	\
 	.units_per_eblk = 512,	\
-	.read_ns = { 36000 },	\
 	.program_ns = 185000,	\
 	.erase_ns = 3000000,	\
 	.channel_mbps = 800
+#define TABLE2_FLASH		\
+	TABLE2_BUT_SENSE,	\
+	.read_ns = { 36000 }
 
 /* A write buffer of 16 MiB behind capacitors, half of it for the open units of runs */
 #define PROTECTED_BUFFER	\
@@ -64,7 +66,8 @@ static const struct ftl_profile profiles[] = {
 		.capacity_bytes = 60 * DECIMAL_GB,
 		NVME_QUEUES,
 		.params = {
-			TABLE2_FLASH,
+			TABLE2_BUT_SENSE,
+			.read_ns = { 19600 },
 			PROTECTED_BUFFER,
 			.nr_channels = 8,
 			.dies_per_channel = 4,
@@ -76,7 +79,8 @@ static const struct ftl_profile profiles[] = {
 		.capacity_bytes = 60 * DECIMAL_GB,
 		NVME_QUEUES,
 		.params = {
-			TABLE2_FLASH,
+			TABLE2_BUT_SENSE,
+			.read_ns = { 3400 },
 			PROTECTED_BUFFER,
 			.nr_channels = 4,
 			.dies_per_channel = 2,
