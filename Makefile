@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Each target calls one script; the scripts also run where make is not installed.
 
-.PHONY: all modules tools unit fuzz kunit fio lab-tests style check demo bench install install-modules deb clean help
+.PHONY: all modules tools unit fuzz kunit fio lab-tests style check demo bench drives install install-modules deb clean help
 
 all: modules tools
 
@@ -37,6 +37,9 @@ demo:		## the main job in one table and one picture
 
 bench:		## figures (T=place, T=place.append_worst, ...)
 	scripts/bench $(T)
+
+drives:		## what the virtual SSD's profiles reach, and docs/drives.md
+	scripts/drives
 
 install:	## the tool, its boot files and manual pages (DESTDIR=)
 	scripts/install "$(DESTDIR)"

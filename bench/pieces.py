@@ -7,7 +7,11 @@ A file of 8 MiB is written in pieces with other writes in between, plain or with
 each column fast24 with other properties: MB/s of contiguous / plain / hinted. In workloads that are
 busy somebody else writes meanwhile.
 
-Usage: pieces.py TOOL
+Which dies others are on by chance is worth some percent, also to a file that nobody disturbed. So
+each figure is the mean of eight: others are by 0 to 7 dies ahead of the file when it is read, and
+what they write at random differs, too.
+
+bench/drives.py puts the figures on record. Usage: pieces.py TOOL    prints the table
 """
 
 from __future__ import annotations
@@ -15,21 +19,29 @@ from __future__ import annotations
 import json
 import pathlib
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from typing import Any
 
 FILE_BYTES = 8 << 20
 IDLE_NS = 1_000_000_000
 SEED = 20240227
+UNIT_BYTES = 32 << 10
+NR_PHASES = 8
+
+Row = dict[str, Any]
 
 DRIVES: dict[str, list[str]] = {
     "as it is": [],
+    "Table 2": ["hold_ns=0", "register_hits=0"],
     "`hold_ns=0`": ["hold_ns=0"],
     "`register_hits=0`": ["register_hits=0"],
     "`cache_read=1`": ["cache_read=1"],
-    "all three": ["hold_ns=0", "register_hits=0", "cache_read=1"],
+    "`plane_read=1`": ["plane_read=1"],
+    "all four": ["hold_ns=0", "register_hits=0", "cache_read=1", "plane_read=1"],
     "`hold_ns=0 suspend_program=8`": ["hold_ns=0", "suspend_program=8"],
 }
 
@@ -49,6 +61,8 @@ def dummy_file(_draw: random.Random, _piece: int) -> int:
     return 100 << 10
 
 
+KINDS = ("contiguous", "plain", "hinted")
+
 # What somebody else writes before each read of a workload that is busy, without waiting for it
 BUSY_BYTES = 256 << 10
 
@@ -65,8 +79,8 @@ WORKLOADS: dict[str, tuple[str, Others, int, int]] = {
 }
 
 
-def write_file(hint: str, others: Others | None, piece: int) -> Iterator[str]:
-    draw = random.Random(SEED)
+def write_file(hint: str, others: Others | None, piece: int, phase: int) -> Iterator[str]:
+    draw = random.Random(SEED + phase)
     other_at = 2 * FILE_BYTES
     for at in range(0, FILE_BYTES, piece):
         words = {"append": f"append={at - 1}" if at else "", "overwrite": "overwrite"}
@@ -77,14 +91,16 @@ def write_file(hint: str, others: Others | None, piece: int) -> Iterator[str]:
             other_at += length
 
 
-def commands(workload: str, kind: str) -> Iterator[str]:
+def commands(workload: str, kind: str, phase: int) -> Iterator[str]:
     hint, others, piece, reading = WORKLOADS[workload]
     yield "# dieaware trace 1"
     if hint == "overwrite":
-        yield from write_file("", None, piece)
+        yield from write_file("", None, piece, phase)
     yield from write_file(
-        hint if kind == "hinted" else "", None if kind == "contiguous" else others, piece
+        hint if kind == "hinted" else "", None if kind == "contiguous" else others, piece, phase
     )
+    if phase:
+        yield f"- write {1 << 31} {phase * UNIT_BYTES}"
     yield f"- idle {IDLE_NS}"
     yield "- mark"
     for at in range(0, FILE_BYTES, reading):
@@ -100,23 +116,45 @@ def read_speed(tool: str, trace: pathlib.Path, depth: int, properties: list[str]
     return float(json.loads(done.stdout)["ops"]["read"]["mb_per_s"])
 
 
-def main() -> int:
-    if len(sys.argv) != 2:
-        print(__doc__, file=sys.stderr)
-        return 2
-    print("|", " | ".join(["", *DRIVES]), "|")
-    print("|" + "---|" * (1 + len(DRIVES)))
+def measure(tool: str) -> list[Row]:
+    """A row for each workload, drive and kind of file: MB/s of each phase."""
+    speeds: dict[tuple[str, str, str], list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
         trace = pathlib.Path(folder, "trace")
         for workload in WORKLOADS:
             depth = 2 if "busy" in workload else 1
-            cells: dict[str, list[str]] = {drive: [] for drive in DRIVES}
-            for kind in ("contiguous", "plain", "hinted"):
-                trace.write_text("\n".join(commands(workload, kind)) + "\n")
-                for drive, properties in DRIVES.items():
-                    speed = read_speed(sys.argv[1], trace, depth, properties)
-                    cells[drive].append(f"{speed:.0f}")
-            print("|", " | ".join([workload, *(" / ".join(cell) for cell in cells.values())]), "|")
+            for kind in KINDS:
+                for phase in range(NR_PHASES):
+                    trace.write_text("\n".join(commands(workload, kind, phase)) + "\n")
+                    for drive, properties in DRIVES.items():
+                        speed = read_speed(tool, trace, depth, properties)
+                        speeds.setdefault((workload, drive, kind), []).append(round(speed, 1))
+    return [
+        {"workload": workload, "drive": drive, "kind": kind, "mb_per_s": runs}
+        for (workload, drive, kind), runs in speeds.items()
+    ]
+
+
+def table(rows: list[Row]) -> list[str]:
+    """MB/s as Markdown: all bytes by all the time that they took."""
+    means = {
+        (row["workload"], row["drive"], row["kind"]): statistics.harmonic_mean(row["mb_per_s"])
+        for row in rows
+    }
+    lines = ["| " + " | ".join(["", *DRIVES]) + " |", "|" + "---|" * (1 + len(DRIVES))]
+    for workload in WORKLOADS:
+        cells = [
+            " / ".join(f"{means[workload, drive, kind]:.0f}" for kind in KINDS) for drive in DRIVES
+        ]
+        lines.append("| " + " | ".join([workload, *cells]) + " |")
+    return lines
+
+
+def main() -> int:
+    if len(sys.argv) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    print("\n".join(table(measure(sys.argv[1]))))
     return 0
 
 

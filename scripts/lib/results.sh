@@ -23,6 +23,7 @@ declare -A RESULTS_UNREAD=(
 	[modules]="$RESULTS_ELSEWHERE docs packaging tests/vm tools userspace"
 	[tools]="$RESULTS_ELSEWHERE"
 	[fuzz]="$RESULTS_ELSEWHERE docs packaging tests/vm tools userspace"
+	[drives]="boot debian dm-dieaware docs packaging tests tools userspace"
 )
 
 # Programs that may come from elsewhere than a package

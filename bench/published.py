@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What others have published of the drives that profiles are made after.
+
+A figure whose source is not at hand is not here.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+# Short name: what it is
+SOURCES: dict[str, str] = {
+    "FAST'24": "Jun et al., *We Ain't Afraid of No File Fragmentation*, FAST 2024: section 3.1 and "
+    "Fig. 7, section 3.2 and Fig. 8, section 5.1 and Fig. 11. Machine with PCIe 3.0 x4 and SATA 3",
+    "980 PRO": "Samsung's figures for the 980 PRO behind PCIe 3.0, by "
+    "[htxt](https://htxt.co.za/2020/09/samsungs-new-ssd-hits-read-write-speeds-of-5000-and-7000mb-s/)",
+    "870 EVO": "Samsung's figures for the 870 EVO, by "
+    "[KitGuru](https://www.kitguru.net/components/ssd-drives/simon-crisp/samsung-ssd-870-evo-1tb-review/all/1/)",
+    "MX500": "Crucial's figures for the MX500 250 GB, by "
+    "[pgrid](https://www.pgrid.app/au/ssds/crucial-mx500-250gb); 90,000 random writes a second: its "
+    "data sheet",
+    "P5 Plus": "Crucial's figures for the P5 Plus 1 TB, 176-layer TLC behind PCIe 4.0, by "
+    "[allinfo](https://allinfo.space/2021/08/04/crucial-p5-plus-in-the-test-with-pcie-4-0-debut-"
+    "the-connection-to-the-top-of-the-ssd-succeeds/)",
+}
+
+SEQUENTIAL_READ = "fresh sequential read"
+SEQUENTIAL_WRITE = "fresh sequential write"
+RANDOM_READ = "fresh random read"
+RANDOM_WRITE = "fresh random write"
+EACH_PAGE = "fresh page after page read"
+EACH_STRIPE = "fresh page of each stripe read"
+SPLIT = "a command more"
+ONE_DIE = "units of one die"
+
+
+class Published(NamedTuple):
+    """A figure: of a profile, one of ours, at a depth, in a unit, from a source."""
+
+    profile: str
+    figure: str
+    depth: int
+    value: float
+    unit: str
+    source: str
+
+
+PUBLISHED = [
+    Published("nvme-a", EACH_PAGE, 512, 2600, "MB/s", "FAST'24"),
+    Published("nvme-a", EACH_STRIPE, 512, 166, "MB/s", "FAST'24"),
+    Published("nvme-a", ONE_DIE, 32, 21, "%", "FAST'24"),
+    Published("nvme-a", SPLIT, 1, 85, "us", "FAST'24"),
+    Published("nvme-a", SEQUENTIAL_READ, 32, 3500, "MB/s", "980 PRO"),
+    Published("nvme-a", SEQUENTIAL_WRITE, 32, 2700, "MB/s", "980 PRO"),
+    Published("nvme-b", EACH_PAGE, 512, 3020, "MB/s", "FAST'24"),
+    Published("nvme-b", EACH_STRIPE, 512, 480, "MB/s", "FAST'24"),
+    Published("nvme-b", ONE_DIE, 32, 24, "%", "FAST'24"),
+    Published("nvme-b", SPLIT, 1, 85, "us", "FAST'24"),
+    Published("sata-a", EACH_PAGE, 32, 400, "MB/s", "FAST'24"),
+    Published("sata-a", EACH_STRIPE, 32, 62, "MB/s", "FAST'24"),
+    Published("sata-a", SPLIT, 1, 136, "us", "FAST'24"),
+    Published("sata-a", SEQUENTIAL_READ, 32, 560, "MB/s", "870 EVO"),
+    Published("sata-a", SEQUENTIAL_WRITE, 32, 530, "MB/s", "870 EVO"),
+    Published("sata-a", RANDOM_READ, 1, 13.0, "k/s", "870 EVO"),
+    Published("sata-a", RANDOM_WRITE, 1, 36.0, "k/s", "870 EVO"),
+    Published("sata-a", RANDOM_READ, 32, 98.0, "k/s", "870 EVO"),
+    Published("sata-a", RANDOM_WRITE, 32, 88.0, "k/s", "870 EVO"),
+    Published("sata-b", EACH_PAGE, 32, 400, "MB/s", "FAST'24"),
+    Published("sata-b", EACH_STRIPE, 32, 82, "MB/s", "FAST'24"),
+    Published("sata-b", SPLIT, 1, 136, "us", "FAST'24"),
+    Published("sata", SEQUENTIAL_READ, 32, 560, "MB/s", "MX500"),
+    Published("sata", SEQUENTIAL_WRITE, 32, 510, "MB/s", "MX500"),
+    Published("sata", RANDOM_WRITE, 32, 90.0, "k/s", "MX500"),
+    Published("tlc", SEQUENTIAL_READ, 32, 6600, "MB/s", "P5 Plus"),
+    Published("tlc", SEQUENTIAL_WRITE, 32, 5000, "MB/s", "P5 Plus"),
+]
