@@ -106,7 +106,8 @@ def record(program: str, wanted: list[str]) -> None:
 
 def record_pieces(tool: str) -> None:
     today = datetime.date.today().isoformat()
-    _save("pieces", [{**row, "measured": today} for row in pieces.measure(tool)])
+    rows = pieces.measure(tool) + pieces.measure_profiles(tool)
+    _save("pieces", [{**row, "measured": today} for row in rows])
 
 
 def check(program: str) -> int:
@@ -263,7 +264,9 @@ def table(name: str) -> list[str]:
     if name == "sources":
         return _sources_table()
     if name == "pieces":
-        return pieces.table(_load("pieces"))
+        return pieces.table([row for row in _load("pieces") if "workload" in row])
+    if name == "headline":
+        return pieces.profiles_table([row for row in _load("pieces") if "profile" in row])
     raise ValueError(f"there is no table {name}")
 
 

@@ -16,6 +16,7 @@ bench/drives.py puts the figures on record. Usage: pieces.py TOOL    prints the 
 
 from __future__ import annotations
 
+import itertools
 import json
 import pathlib
 import random
@@ -60,6 +61,10 @@ def pieces_at_random(draw: random.Random, piece: int) -> int:
 def dummy_file(_draw: random.Random, _piece: int) -> int:
     return 100 << 10
 
+
+# Profiles whose file on one die is read: those that a drive or a paper stands behind, and others
+PROFILES = ("fast24", "nvme-a", "nvme-b", "nvme-c", "nvme-d", "sata-b", "tlc", "qlc", "modern")
+HEADLINE_BYTES = 1 << 20
 
 KINDS = ("contiguous", "plain", "hinted")
 
@@ -109,8 +114,7 @@ def commands(workload: str, kind: str, phase: int) -> Iterator[str]:
         yield f"- read {at} {reading}"
 
 
-def read_speed(tool: str, trace: pathlib.Path, depth: int, properties: list[str]) -> float:
-    options = [word for one in properties for word in ("--set", one)]
+def read_speed(tool: str, trace: pathlib.Path, depth: int, options: list[str]) -> float:
     command = [tool, "sim", "--json", "--queue-depth", str(depth), *options, str(trace)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return float(json.loads(done.stdout)["ops"]["read"]["mb_per_s"])
@@ -127,12 +131,64 @@ def measure(tool: str) -> list[Row]:
                 for phase in range(NR_PHASES):
                     trace.write_text("\n".join(commands(workload, kind, phase)) + "\n")
                     for drive, properties in DRIVES.items():
-                        speed = read_speed(tool, trace, depth, properties)
+                        options = [word for one in properties for word in ("--set", one)]
+                        speed = read_speed(tool, trace, depth, options)
                         speeds.setdefault((workload, drive, kind), []).append(round(speed, 1))
     return [
         {"workload": workload, "drive": drive, "kind": kind, "mb_per_s": runs}
         for (workload, drive, kind), runs in speeds.items()
     ]
+
+
+def headline(profile: Row, worst: bool, kind: str, phase: int) -> Iterator[str]:
+    """A file in pieces of a die unit, on one die if nothing is done against it, or at random."""
+    unit = profile["parameters"]["unit_kib"] << 10
+    dies = profile["parameters"]["channels"] * profile["parameters"]["dies_per_channel"]
+
+    def others(draw: random.Random, piece: int) -> int:
+        return (dies - 1) * piece if worst else draw.randint(1, 32) * piece
+
+    yield "# dieaware trace 1"
+    hint = "append" if kind == "hinted" else ""
+    yield from write_file(hint, None if kind == "contiguous" else others, unit, phase)
+    yield f"- idle {IDLE_NS}"
+    yield "- mark"
+    for at in range(0, FILE_BYTES, HEADLINE_BYTES):
+        yield f"- read {at} {HEADLINE_BYTES}"
+
+
+def measure_profiles(tool: str) -> list[Row]:
+    """A row for each profile, worst and random, and kind of file: MB/s of each draw."""
+    command = [tool, "sim", "--json", "--profiles"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    known = {profile["profile"]: profile for profile in json.loads(done.stdout)}
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        trace = pathlib.Path(folder, "trace")
+        for name, worst, kind in itertools.product(PROFILES, (True, False), KINDS):
+            speeds = []
+            for phase in range(NR_PHASES):
+                lines = headline(known[name], worst, kind, phase)
+                trace.write_text("\n".join(lines) + "\n")
+                speeds.append(round(read_speed(tool, trace, 1, ["--profile", name]), 1))
+            rows.append({"profile": name, "worst": worst, "kind": kind, "mb_per_s": speeds})
+    return rows
+
+
+def profiles_table(rows: list[Row]) -> list[str]:
+    """MB/s of contiguous, plain and hinted, and how often plain is in hinted."""
+    means = {
+        (row["profile"], row["worst"], row["kind"]): statistics.harmonic_mean(row["mb_per_s"])
+        for row in rows
+    }
+    lines = ["| profile | on one die | gain | at random | gain |", "|---|---|---|---|---|"]
+    for name in PROFILES:
+        cells = [f"`{name}`"]
+        for worst in (True, False):
+            speeds = [means[name, worst, kind] for kind in KINDS]
+            cells += [" / ".join(f"{speed:.0f}" for speed in speeds), f"{speeds[2] / speeds[1]:.1f}"]
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
 
 
 def table(rows: list[Row]) -> list[str]:

@@ -15,7 +15,7 @@
  * Flash of Table 2 of the FAST'24 paper, and what is assumed of all drives. A macro,
  * because a preset is a constant and only differs from it in some members.
  */
-#define COMMON			\
+#define COMMON_BUT_REGISTER	\
 	.reserve_permille = 80,	\
 	.nr_page_kinds = 1,	\
 	.cmd_ns = 3000,		\
@@ -26,8 +26,10 @@
 	.wear_permille = 20,	\
 	.share_log_kib = 10240,	\
 	.suspend_ns = 100000,	\
-	.register_hits = true,	\
 	.time_scale = 1
+#define COMMON			\
+	COMMON_BUT_REGISTER,	\
+	.register_hits = true
 #define TABLE2_BUT_SENSE	\
 	COMMON,			\
 	.planes_per_die = 2,	\
@@ -205,6 +207,30 @@ static const struct ftl_profile profiles[] = {
 			.link_mbps = 3200,
 			.wbuf_pages = 4096,
 			.run_units = 256,
+		},
+	}, {
+		.name = "modern",
+		.description = "The drive tlc, with dies that read as those of today do",
+		.capacity_bytes = 120 * DECIMAL_GB,
+		NVME_QUEUES,
+		.params = {
+			COMMON_BUT_REGISTER,
+			.nr_channels = 8,
+			.dies_per_channel = 4,
+			.planes_per_die = 4,
+			.unit_pages = 16,
+			.units_per_eblk = 2112,
+			.read_ns = { 50000 },
+			.program_ns = 356000,
+			.erase_ns = 3000000,
+			.suspend_program = 8,
+			.suspend_erase = 8,
+			.channel_mbps = 2000,
+			.link_mbps = 7000,
+			.wbuf_pages = 8192,
+			.run_units = 256,
+			.cache_read = true,
+			.plane_read = true,
 		},
 	}, {
 		.name = "large",

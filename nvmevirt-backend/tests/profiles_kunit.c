@@ -37,6 +37,7 @@ static const struct documented documented[] = {
 	{ "sata",	60,	32,	256,	8,	90000,	false },
 	{ "tlc",	120,	64,	2048,	32,	0,	false },
 	{ "qlc",	120,	32,	1024,	32,	0,	false },
+	{ "modern",	120,	64,	2048,	32,	0,	false },
 	{ "large",	240,	32,	8192,	256,	0,	true },
 	{ "huge",	960,	32,	32768,	1024,	0,	true },
 };
