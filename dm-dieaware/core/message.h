@@ -73,8 +73,8 @@ enum dmda_verb {
  * @nr_pages: WHERE: number of pages, at least 1; their end is no more than DMDA_DPN_LIMIT
  * @file: RUNS_ADD, SHARE_ADD: file whose runs these are
  * @nr_runs: RUNS_ADD, SHARE_ADD: number of runs, at least 1
- * @words: RUNS_ADD, SHARE_ADD: three words for each run, for dmda_message_run(), in memory of the words that
- *	were parsed
+ * @words: RUNS_ADD, SHARE_ADD: three words for each run, for dmda_message_run(), in memory of the
+ *	words that were parsed
  */
 struct dmda_message {
 	enum dmda_verb verb;
