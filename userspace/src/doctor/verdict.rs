@@ -418,9 +418,13 @@ pub fn remedies(facts: &Facts, abilities: Abilities) -> Vec<Remedy> {
         remedy("hint mode", hinted, about_hints),
         remedy(
             "FDP",
-            Gain::NOTHING,
             if abilities.fdp {
-                "the drive has it, but dieaware does not send placement handles"
+                Gain::UNKNOWN
+            } else {
+                Gain::NOTHING
+            },
+            if abilities.fdp {
+                "hint mode with hints=fdp, if each placement handle is a die: no drive tells"
             } else {
                 "the drive does not have it"
             },
@@ -651,6 +655,8 @@ mod tests {
         let all = gains(&facts, ALL);
         assert_eq!(all[0].1, Some((2352, 3060)));
         assert_eq!(all[2].1, Some((1000, 3060)));
+        // Placement handles stand for whatever the drive wants.
+        assert_eq!(all[3], ("FDP", None));
         assert_eq!(gains(&facts, Abilities::default())[0].1, nothing);
         // Nothing to mend
         assert_eq!(gains(&fine(), sold)[0].1, nothing);
