@@ -6,7 +6,7 @@
 # smp: 1
 # mem: 3G
 # clock: virtual
-# sentences: 110
+# sentences: 117
 # seconds: 50
 # timeout: 900
 . "$(dirname "$0")/rc"
@@ -23,12 +23,14 @@ found() {
 
 # try PROFILE: the virtual CPU is slow, so the drive's clock is, too.
 try() {
-	local unit dies stripe_kib mib
+	local planes unit dies stripe_kib mib
 
 	nvmev-ssd create ssd0 profile="$1" capacity_mib=1024 time_scale=16 >/dev/null
 	DEV=$(ssd_device ssd0)
-	unit=$(property unit_kib)
-	dies=$(($(property channels) * $(property dies_per_channel)))
+	# What reads cannot tell from a die: a plane that senses on its own
+	planes=$(($(property plane_read) ? $(property planes_per_die) : 1))
+	unit=$(($(property unit_kib) / planes))
+	dies=$(($(property channels) * $(property dies_per_channel) * planes))
 	stripe_kib=$((unit * dies))
 	mib=$((stripe_kib * 20 / 1024))
 	exits 0 found dieaware probe --write --size $((mib < 8 ? 8 : mib))M --svg "$T_DIR/svg" --json "$DEV"

@@ -378,8 +378,13 @@ impl Reads for Simulated {
 fn every_profile_of_the_virtual_ssd_is_found() {
     for profile in profiles() {
         let config = Config::from_profile(profile.name).unwrap();
-        let nr_dies = config.value("channels") * config.value("dies_per_channel");
-        let unit = config.value("unit_kib") * 1024;
+        // What reads cannot tell from a die: a plane that senses on its own
+        let planes = match config.value("plane_read") {
+            0 => 1,
+            _ => config.value("planes_per_die"),
+        };
+        let nr_dies = config.value("channels") * config.value("dies_per_channel") * planes;
+        let unit = config.value("unit_kib") * 1024 / planes;
         let stripe = nr_dies * unit;
         let nr_pages = (stripe / PAGE_BYTES * 20).next_multiple_of(256).max(4096);
         let mut drive = Simulated::new(profile.name, nr_pages);
