@@ -24,16 +24,19 @@
  * struct dmda_slots - the slots of a table
  * @nr_pages: number of the table's pages
  * @newest: entry of what was written last, by page, as in struct dmda_slot_entry
- * @committed: entry of the last durable root, by page
- * @changed: whether any entry of @newest is not that of @committed, by directory page, which has
- *	DMDA_ENTRIES_PER_PAGE of them
+ * @committed: entry of the last durable root, by page, where @changed is not of an earlier one
+ * @changed: by group of DMDA_ENTRIES_PER_PAGE entries, which a directory page has: 0 if @newest and
+ *	@committed are alike; else the @generation in which one of @newest was written last. If that
+ *	is an earlier one, @newest is what the last durable root names.
+ * @generation: number of durable roots, and 1
  * @pending: whether a root that has @newest is being written
  */
 struct dmda_slots {
 	u64 nr_pages;
 	u64 *newest;
 	u64 *committed;
-	u8 *changed;
+	u64 *changed;
+	u64 generation;
 	bool pending;
 };
 
@@ -103,7 +106,7 @@ void dmda_slots_end(struct dmda_slots *slots, bool durable);
 /* Has any entry that is on that page of entries changed since the last durable root? */
 static inline bool dmda_slots_changed(const struct dmda_slots *slots, u64 page)
 {
-	return slots->changed[page];
+	return slots->changed[page] == slots->generation;
 }
 
 static inline u32 dmda_slot_of(u64 seq_slot)
