@@ -81,10 +81,12 @@ log_since() {
 }
 
 # Who fails allocations makes the kernel tell where, and kmemleak do with less memory;
-# neither is trouble by itself.
+# neither is trouble by itself. Nor is that a filesystem tells where it noticed that its device is gone.
 bad_log() {
 	if grep -q '^need_faults$' "$1.sh"; then
 		echo "${BAD_LOG//|Call Trace|kmemleak/}"
+	elif [[ $(header "$1.sh" traces) == yes ]]; then
+		echo "${BAD_LOG//|Call Trace/}"
 	else
 		echo "$BAD_LOG"
 	fi
