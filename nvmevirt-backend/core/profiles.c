@@ -42,6 +42,21 @@
 	TABLE2_BUT_SENSE,	\
 	.read_ns = { 36000 }
 
+/* What the drives tlc and modern have in common */
+#define TLC_DRIVE		\
+	.nr_channels = 8,	\
+	.dies_per_channel = 4,	\
+	.planes_per_die = 4,	\
+	.unit_pages = 16,	\
+	.units_per_eblk = 2112,	\
+	.read_ns = { 50000 },	\
+	.program_ns = 356000,	\
+	.erase_ns = 3000000,	\
+	.channel_mbps = 2000,	\
+	.link_mbps = 7000,	\
+	.wbuf_pages = 8192,	\
+	.run_units = 256
+
 /* A write buffer of 16 MiB behind capacitors, half of it for the open units of runs */
 #define PROTECTED_BUFFER	\
 	.wbuf_pages = 4096,	\
@@ -175,18 +190,7 @@ static const struct ftl_profile profiles[] = {
 		NVME_QUEUES,
 		.params = {
 			COMMON,
-			.nr_channels = 8,
-			.dies_per_channel = 4,
-			.planes_per_die = 4,
-			.unit_pages = 16,
-			.units_per_eblk = 2112,
-			.read_ns = { 50000 },
-			.program_ns = 356000,
-			.erase_ns = 3000000,
-			.channel_mbps = 2000,
-			.link_mbps = 7000,
-			.wbuf_pages = 8192,
-			.run_units = 256,
+			TLC_DRIVE,
 		},
 	}, {
 		.name = "qlc",
@@ -215,20 +219,9 @@ static const struct ftl_profile profiles[] = {
 		NVME_QUEUES,
 		.params = {
 			COMMON_BUT_REGISTER,
-			.nr_channels = 8,
-			.dies_per_channel = 4,
-			.planes_per_die = 4,
-			.unit_pages = 16,
-			.units_per_eblk = 2112,
-			.read_ns = { 50000 },
-			.program_ns = 356000,
-			.erase_ns = 3000000,
+			TLC_DRIVE,
 			.suspend_program = 8,
 			.suspend_erase = 8,
-			.channel_mbps = 2000,
-			.link_mbps = 7000,
-			.wbuf_pages = 8192,
-			.run_units = 256,
 			.cache_read = true,
 			.plane_read = true,
 		},
