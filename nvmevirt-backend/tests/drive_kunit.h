@@ -100,6 +100,17 @@ static inline u64 write_all_to_die(struct ftl *ftl, u64 first, u32 nr_pages, u32
 	return ftl_write(ftl, &rq, 0);
 }
 
+/* Read the first pages of a drive in order, one command at a time. Return: when it is done. */
+static inline u64 read_in_order(struct ftl *ftl, u64 nr_pages, u32 step, u64 now_ns)
+{
+	for (u64 lpn = 0; lpn < nr_pages; lpn += step) {
+		struct ftl_request rq = request(lpn, step);
+
+		now_ns = ftl_read(ftl, &rq, now_ns);
+	}
+	return now_ns;
+}
+
 static inline void trim(struct ftl *ftl, u64 first, u64 nr_pages)
 {
 	ftl_trim(ftl, to_lpn(first), nr_pages, 0);

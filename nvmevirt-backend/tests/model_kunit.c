@@ -92,12 +92,7 @@ static u64 read_file(struct bench *bench)
 {
 	u64 start_ns = bench->now_ns + 1000000000;
 
-	bench->now_ns = start_ns;
-	for (u64 lpn = 0; lpn < FILE_PAGES; lpn += READ_PAGES) {
-		struct ftl_request rq = request(lpn, READ_PAGES);
-
-		bench->now_ns = ftl_read(bench->ftl, &rq, bench->now_ns);
-	}
+	bench->now_ns = read_in_order(bench->ftl, FILE_PAGES, READ_PAGES, start_ns);
 	return bench->now_ns - start_ns;
 }
 
