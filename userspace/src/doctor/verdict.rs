@@ -406,6 +406,13 @@ fn hinting(facts: &Facts, abilities: Abilities) -> (Gain, &'static str) {
 pub fn remedies(facts: &Facts, abilities: Abilities) -> Vec<Remedy> {
     let (moved, about_moving) = moving(facts, abilities);
     let (hinted, about_hints) = hinting(facts, abilities);
+    let (placed, about_fdp) = match abilities.fdp {
+        true => (
+            Gain::UNKNOWN,
+            "hint mode with hints=fdp, if each placement handle is a die: no drive tells",
+        ),
+        false => (Gain::NOTHING, "the drive does not have it"),
+    };
     let remedy = |name, gain, note| Remedy { name, gain, note };
 
     vec![
@@ -416,19 +423,7 @@ pub fn remedies(facts: &Facts, abilities: Abilities) -> Vec<Remedy> {
             "for what is read only, so with fewer writes; analyze finds it",
         ),
         remedy("hint mode", hinted, about_hints),
-        remedy(
-            "FDP",
-            if abilities.fdp {
-                Gain::UNKNOWN
-            } else {
-                Gain::NOTHING
-            },
-            if abilities.fdp {
-                "hint mode with hints=fdp, if each placement handle is a die: no drive tells"
-            } else {
-                "the drive does not have it"
-            },
-        ),
+        remedy("FDP", placed, about_fdp),
         remedy(
             "log mode",
             Gain::UNKNOWN,
