@@ -18,7 +18,6 @@ Usage: drives.py page             write the tables
 from __future__ import annotations
 
 import datetime
-import json
 import pathlib
 import re
 import subprocess
@@ -26,7 +25,9 @@ import sys
 from collections.abc import Iterable
 from typing import Any, Optional
 
+import pages
 import pieces
+import records
 from published import ONE_DIE, PUBLISHED, SOURCES, SPLIT, Published
 
 Row = dict[str, Any]
@@ -34,8 +35,6 @@ Key = tuple[str, int, str, int, int]
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 PAGE = TOP / "docs" / "drives.md"
-RESULTS = TOP / "bench" / "results"
-_TABLE = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 _LINE = re.compile(r"(.*) depth=(\d+) bytes=(\d+) commands=(\d+) ns=(\d+)")
 
 # Nobody's drive, and its steady state takes hours
@@ -46,17 +45,6 @@ SMALL = ("fast24", 4096)
 
 def key_of(row: Row) -> Key:
     return row["profile"], row["capacity_mib"], row["figure"], row["depth"], row["bytes"]
-
-
-def _load(name: str) -> list[Row]:
-    path = RESULTS / f"{name}.json"
-    return json.loads(path.read_text())["results"] if path.exists() else []
-
-
-def _save(name: str, rows: Iterable[Row]) -> None:
-    """A row a line, so that a new figure is one line of a diff."""
-    lines = ",\n".join(json.dumps(row) for row in rows)
-    (RESULTS / f"{name}.json").write_text('{"results": [\n' + lines + "\n]}\n")
 
 
 def measure(program: str, profile: str, *, steady: bool, capacity_mib: int = 0) -> list[Row]:
@@ -98,20 +86,20 @@ def record(program: str, wanted: list[str]) -> None:
             rows += measure(program, profile, steady=True)
         if profile == SMALL[0]:
             rows += measure(program, profile, steady=True, capacity_mib=SMALL[1])
-        kept = [row for row in _load("drives") if row["profile"] != profile]
+        kept = [row for row in records.read_rows("drives") if row["profile"] != profile]
         kept += [{**row, "measured": today} for row in rows]
-        _save("drives", sorted(kept, key=lambda row: every.index(row["profile"])))
+        records.write_rows("drives", sorted(kept, key=lambda row: every.index(row["profile"])))
         print(f"{profile}: {len(rows)} figures", file=sys.stderr)
 
 
 def record_pieces(tool: str) -> None:
     today = datetime.date.today().isoformat()
     rows = pieces.measure(tool) + pieces.measure_profiles(tool)
-    _save("pieces", [{**row, "measured": today} for row in rows])
+    records.write_rows("pieces", [{**row, "measured": today} for row in rows])
 
 
 def check(program: str) -> int:
-    recorded = {key_of(row): row for row in _load("drives")}
+    recorded = {key_of(row): row for row in records.read_rows("drives")}
     rows = [row for name in profiles(program) for row in measure(program, name, steady=False)]
     rows += measure(program, SMALL[0], steady=True, capacity_mib=SMALL[1])
     nr_failed = 0
@@ -131,7 +119,7 @@ class Figures:
     """The figures on record, in the units of the tables."""
 
     def __init__(self) -> None:
-        self.rows = _load("drives")
+        self.rows = records.read_rows("drives")
 
     def profiles(self) -> list[str]:
         return list(dict.fromkeys(row["profile"] for row in self.rows))
@@ -264,38 +252,20 @@ def table(name: str) -> list[str]:
     if name == "sources":
         return _sources_table()
     if name == "pieces":
-        return pieces.table([row for row in _load("pieces") if "workload" in row])
+        rows = records.read_rows("pieces")
+        return pieces.table([row for row in rows if "workload" in row])
     if name == "headline":
-        return pieces.profiles_table([row for row in _load("pieces") if "profile" in row])
+        rows = records.read_rows("pieces")
+        return pieces.profiles_table([row for row in rows if "profile" in row])
     raise ValueError(f"there is no table {name}")
-
-
-def page(text: str) -> str:
-    """The page, with each table as it should be."""
-
-    def filled(match: re.Match[str]) -> str:
-        return match[1] + "\n" + "\n".join(table(match[2])) + "\n\n" + match[3]
-
-    return _TABLE.sub(filled, text)
-
-
-def check_page() -> int:
-    text = PAGE.read_text()
-    fresh = page(text)
-    if text == fresh:
-        return 0
-    lines = zip(text.splitlines(), fresh.splitlines())
-    where = next((nr for nr, (old, new) in enumerate(lines, 1) if old != new), 1)
-    print(f"docs/drives.md:{where}: not what bench/results gives: run bench/drives.py page")
-    return 1
 
 
 def main(words: list[str]) -> int:
     if words == ["page"]:
-        PAGE.write_text(page(PAGE.read_text()))
+        pages.write(PAGE, table)
         return 0
     if words == ["check-page"]:
-        return check_page()
+        return pages.check(PAGE, table, "bench/drives.py page")
     if len(words) == 2 and words[0] == "check":
         return check(words[1])
     if len(words) == 2 and words[0] == "pieces":

@@ -26,15 +26,24 @@ def key_of(row: Row) -> Key:
     return row["id"], row["scale"]
 
 
-def _path(family: str) -> pathlib.Path:
-    return FOLDER / f"{family}.json"
+def _path(name: str) -> pathlib.Path:
+    return FOLDER / f"{name}.json"
+
+
+def read_rows(name: str) -> list[Row]:
+    """What a file of them has."""
+    path = _path(name)
+    return json.loads(path.read_text())["results"] if path.exists() else []
+
+
+def write_rows(name: str, rows: Iterable[Row]) -> None:
+    """A row a line, so that a new figure is one line of a diff."""
+    lines = ",\n".join(json.dumps(row) for row in rows)
+    _path(name).write_text('{"results": [\n' + lines + "\n]}\n")
 
 
 def load_family(family: str) -> dict[Key, Row]:
-    path = _path(family)
-    if not path.exists():
-        return {}
-    return {key_of(row): row for row in json.loads(path.read_text())["results"]}
+    return {key_of(row): row for row in read_rows(family)}
 
 
 def load() -> dict[Key, Row]:
@@ -44,11 +53,10 @@ def load() -> dict[Key, Row]:
 
 
 def _write(family: str, rows: Iterable[Row]) -> None:
-    """A row a line, so that a new figure is one line of a diff."""
     order = {name: nr for nr, name in enumerate(every_row())}
-    in_order = sorted(rows, key=lambda row: (order.get(row["id"], len(order)), -row["scale"]))
-    lines = ",\n".join(json.dumps(row) for row in in_order)
-    _path(family).write_text('{"results": [\n' + lines + "\n]}\n")
+    write_rows(
+        family, sorted(rows, key=lambda row: (order.get(row["id"], len(order)), -row["scale"]))
+    )
 
 
 def keep(results: list[Row]) -> None:

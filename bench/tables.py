@@ -9,12 +9,12 @@ Usage: tables.py [--check]    with --check, say whether the page is what it shou
 
 from __future__ import annotations
 
-import re
 import sys
 import textwrap
 from collections.abc import Iterable
 from typing import Any
 
+import pages
 import records
 from families import every_row, place
 from family import SCALES
@@ -24,7 +24,6 @@ Row = dict[str, Any]
 Cells = tuple[str, ...]
 
 PAGE = TOP / "docs" / "benchmarks.md"
-_TABLE = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
 
 def _number(value: float | None) -> str:
@@ -160,27 +159,11 @@ def table(family: str) -> list[str]:
     return lines + (["", "Without a value:", ""] if reasons else []) + reasons
 
 
-def page(text: str) -> str:
-    """The page, with each table as it should be."""
-
-    def filled(match: re.Match[str]) -> str:
-        return match[1] + "\n" + "\n".join(table(match[2])) + "\n\n" + match[3]
-
-    return _TABLE.sub(filled, text)
-
-
 def main() -> int:
-    text = PAGE.read_text()
-    fresh = page(text)
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(fresh)
-        return 0
-    if text == fresh:
-        return 0
-    lines = zip(text.splitlines(), fresh.splitlines())
-    where = next((nr for nr, (old, new) in enumerate(lines, 1) if old != new), 1)
-    print(f"docs/benchmarks.md:{where}: not what bench/results gives: run bench/tables.py")
-    return 1
+    if "--check" in sys.argv[1:]:
+        return pages.check(PAGE, table, "bench/tables.py")
+    pages.write(PAGE, table)
+    return 0
 
 
 if __name__ == "__main__":
