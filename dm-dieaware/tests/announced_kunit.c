@@ -6,7 +6,7 @@
 
 #define FILE_A	((struct dmda_file){ .id = 0xa })
 #define FILE_B	((struct dmda_file){ .id = 0xb })
-#define MAX	8U
+#define MOST	8U
 
 /**
  * struct table - a small table and its memory
@@ -15,12 +15,12 @@
  */
 struct table {
 	struct dmda_announced announced;
-	struct dmda_run runs[MAX];
+	struct dmda_run runs[MOST];
 };
 
 static void begin(struct table *table)
 {
-	dmda_announced_init(&table->announced, table->runs, MAX);
+	dmda_announced_init(&table->announced, table->runs, MOST);
 }
 
 static struct dmda_run run_of(struct dmda_file file, u64 fpage, u64 dpn, u32 nr_pages)
@@ -154,7 +154,7 @@ static void what_has_no_room_is_refused(struct kunit *test)
 	struct table table;
 
 	begin(&table);
-	for (u32 i = 0; i < MAX; i++)
+	for (u32 i = 0; i < MOST; i++)
 		KUNIT_EXPECT_TRUE(test, add(&table, FILE_A, 10 * i, 100 * i, 5));
 	KUNIT_EXPECT_FALSE(test, add(&table, FILE_B, 0, 7, 1));
 	KUNIT_EXPECT_EQ(test, plan_of(&table, FILE_B, 0, 4000, 1).nr_pages, 0U);
@@ -163,7 +163,7 @@ static void what_has_no_room_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, from_dpn(plan_of(&table, FILE_A, 10, 1, 1).range[0].from), 7000ULL);
 	/* Two pieces where one was: the second is forgotten. */
 	dmda_announced_forget(&table.announced, FILE_A, 22, 1);
-	KUNIT_EXPECT_EQ(test, table.announced.nr, MAX);
+	KUNIT_EXPECT_EQ(test, table.announced.nr, MOST);
 	KUNIT_EXPECT_EQ(test, plan_of(&table, FILE_A, 20, 1, 5).nr_pages, 2U);
 	KUNIT_EXPECT_EQ(test, plan_of(&table, FILE_A, 23, 1, 1).nr_pages, 0U);
 }

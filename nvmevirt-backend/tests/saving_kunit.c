@@ -245,6 +245,8 @@ static const char *choose(const struct disk *disk, struct ftl_image *image, bool
 
 /**
  * check_found() - the disk has the drive of the time before, or of this one
+ * @test: test case
+ * @bench: drive and disk
  * @may_be_new: the header of this time was written
  * @must_be_new: and synced
  */
