@@ -66,6 +66,20 @@ static void apply_to_page(struct dmda_map_page *page, const struct dmda_record *
 	}
 }
 
+void dmda_map_page_show(struct dmda_map_page *page)
+{
+	raw_write_seqcount_begin(&page->version);
+	WRITE_ONCE(page->is_shown, true);
+	raw_write_seqcount_end(&page->version);
+}
+
+void dmda_map_page_hide(struct dmda_map_page *page)
+{
+	raw_write_seqcount_begin(&page->version);
+	WRITE_ONCE(page->is_shown, false);
+	raw_write_seqcount_end(&page->version);
+}
+
 /* In daily work and in replay; a page that knows the operation already stays as it is. */
 static void apply_to_map(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES],
 			 const struct dmda_record *record, u64 seq, u64 sector)
@@ -75,7 +89,9 @@ static void apply_to_map(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES],
 
 		if (!page || page->seq >= seq)
 			continue;
+		raw_write_seqcount_begin(&page->version);
 		apply_to_page(page, record);
+		raw_write_seqcount_end(&page->version);
 		page->seq = seq;
 		page->dirty_sector = min(page->dirty_sector, sector);
 	}

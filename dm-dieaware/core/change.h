@@ -11,7 +11,8 @@
  * last operation that it knows, and takes only later ones: so pages that were written at
  * different times end up at the same state.
  *
- * Calls on one struct must not run at the same time.
+ * Calls on one struct must not run at the same time. Where lpns are can be looked up meanwhile
+ * (lookup.h).
  */
 #ifndef DMDA_CHANGE_H
 #define DMDA_CHANGE_H
@@ -30,12 +31,16 @@
  * @seq: last operation that changed it
  * @dirty_sector: first journal sector from which on a start has to bring it up to date, which is
  *	that of a batch; U64_MAX if the device has it as it is
+ * @version: count of its changes, for those who look into it meanwhile (lookup.h)
+ * @is_shown: whether they may
  */
 struct dmda_map_page {
 	struct dmda_map_block *block;
 	u64 index;
 	u64 seq;
 	u64 dirty_sector;
+	seqcount_t version;
+	bool is_shown;
 };
 
 /**
@@ -52,6 +57,16 @@ struct dmda_change {
 	struct dmda_journal_batch *batch;
 	const char *why;
 };
+
+/**
+ * dmda_map_page_show() - the page is as it should be: who needs it may look into it
+ */
+void dmda_map_page_show(struct dmda_map_page *page);
+
+/**
+ * dmda_map_page_hide() - the page goes: what is found in it from now on does not hold
+ */
+void dmda_map_page_hide(struct dmda_map_page *page);
 
 /**
  * dmda_change_map() - pages are at consecutive places from now on

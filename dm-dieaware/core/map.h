@@ -3,7 +3,8 @@
  * A page of the map in memory: the block as it is written, used in place. One entry says
  * where an lpn is.
  *
- * Calls on one page must not run at the same time; reading may run with reading.
+ * Calls on one page must not run at the same time; reading may run with reading, and as lookup.h
+ * says with a change.
  */
 #ifndef DMDA_MAP_H
 #define DMDA_MAP_H

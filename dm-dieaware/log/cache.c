@@ -17,6 +17,10 @@
  * go without the io worker's help, who may be the one that waits: who waits for a page has pinned
  * no other, unless it is the worker that waits. The few that are set aside are enough for
  * everybody to go on by and by.
+ *
+ * Who only wants to know where something lies takes neither lock nor pin (look-up.c). So the memory
+ * of a page that goes is free only when all who may have found it before have looked: after a grace
+ * period of RCU. What was set aside comes back then; who needs it waits for that.
  */
 #include <linux/sched.h>
 #include <linux/wait.h>
@@ -35,6 +39,10 @@
 
 /* Pages that are looked at under one holding of the lock */
 #define LOOK_AT_ONCE	256U
+
+/* Pages whose memory may be on its way to be free: of the cache this part, or so many */
+#define GONE_PART	8U
+#define LEAST_GONE	1024U
 
 /* Pages that go when there is no memory */
 #define SQUEEZED_AT_ONCE	8U
@@ -91,6 +99,8 @@ int dmda_log_init_map(struct dmda_log *log, int nr_reserved)
 
 void dmda_log_exit_map(struct dmda_log *log)
 {
+	/* For pages that are on their way back to the reserves. */
+	rcu_barrier();
 	bioset_exit(&log->cache.fetches);
 	mempool_exit(&log->cache.structs);
 	mempool_exit(&log->cache.blocks);
@@ -102,10 +112,17 @@ static bool is_dirty(const struct dmda_log_page *page)
 	return page->map.dirty_sector != U64_MAX;
 }
 
-static void count_use(struct dmda_log_page *page)
+void dmda_log_page_used(struct dmda_log_page *page)
 {
-	if (page->nr_uses < MAX_USES)
-		page->nr_uses++;
+	s8 nr_uses = READ_ONCE(page->nr_uses);
+
+	if (nr_uses < MAX_USES)
+		WRITE_ONCE(page->nr_uses, nr_uses + 1);
+}
+
+struct dmda_log_page *dmda_log_page_peek(struct dmda_log *log, u64 index)
+{
+	return xa_load(&log->cache.pages, index);
 }
 
 struct dmda_log_page *dmda_log_page_find_locked(struct dmda_log *log, u64 index)
@@ -114,9 +131,9 @@ struct dmda_log_page *dmda_log_page_find_locked(struct dmda_log *log, u64 index)
 
 	lockdep_assert_held(&log->lock);
 
-	if (!page || !page->is_ready)
+	if (!page || !page->map.is_shown)
 		return NULL;
-	count_use(page);
+	dmda_log_page_used(page);
 	return page;
 }
 
@@ -126,7 +143,7 @@ bool dmda_log_page_is_there_locked(struct dmda_log *log, u64 index)
 
 	lockdep_assert_held(&log->lock);
 
-	return page && page->is_ready;
+	return page && page->map.is_shown;
 }
 
 bool dmda_log_page_is_zero_locked(struct dmda_log *log, u64 index)
@@ -153,10 +170,37 @@ void dmda_log_page_put(struct dmda_log *log, struct dmda_log_page *page)
 	spin_unlock_irqrestore(&log->lock, flags);
 }
 
-void dmda_log_page_free(struct dmda_log *log, struct dmda_log_page *page)
+/* Of a page that nobody can look into */
+static void free_memory(struct dmda_log *log, struct dmda_log_page *page)
 {
 	mempool_free(virt_to_page(page->map.block), &log->cache.blocks);
 	mempool_free(page, &log->cache.structs);
+}
+
+static void free_gone(struct rcu_head *rcu)
+{
+	struct dmda_log_page *page = container_of(rcu, struct dmda_log_page, rcu);
+	struct dmda_log *log = (void *)page_private(virt_to_page(page->map.block));
+
+	atomic_dec(&log->cache.nr_gone);
+	free_memory(log, page);
+}
+
+void dmda_log_page_free(struct dmda_log *log, struct dmda_log_page *page)
+{
+	atomic_inc(&log->cache.nr_gone);
+	/* The page has no room to say whose it is. */
+	set_page_private(virt_to_page(page->map.block), (unsigned long)log);
+	call_rcu(&page->rcu, free_gone);
+}
+
+/* The memory of pages that are gone counts as the cache's: there is no more of it than this. */
+static void wait_for_gone(struct dmda_log *log)
+{
+	u64 most = max_t(u64, div_u64(log->cache.max_pages, GONE_PART), LEAST_GONE);
+
+	if (atomic_read(&log->cache.nr_gone) > most)
+		rcu_barrier();
 }
 
 /*
@@ -183,11 +227,13 @@ static struct dmda_log_page *next_page_locked(struct dmda_log *log)
 /* A page that was used has one chance less. Return: whether it had none any more. */
 static bool has_no_chance(struct dmda_log_page *page)
 {
+	s8 nr_uses = READ_ONCE(page->nr_uses);
+
 	if (page->nr_pins || page->is_new)
 		return false;
-	if (page->nr_uses <= 0)
+	if (nr_uses <= 0)
 		return true;
-	page->nr_uses--;
+	WRITE_ONCE(page->nr_uses, nr_uses - 1);
 	return false;
 }
 
@@ -199,8 +245,8 @@ static struct dmda_log_page *take_new_locked(struct dmda_log *log, u64 index)
 	lockdep_assert_held(&log->lock);
 
 	page->is_new = false;
-	if (page->nr_pins || page->nr_uses > 0) {
-		page->nr_uses = 0;
+	if (page->nr_pins || READ_ONCE(page->nr_uses) > 0) {
+		WRITE_ONCE(page->nr_uses, 0);
 		return NULL;
 	}
 	dmda_s3fifo_gone(&log->cache.fifo, index);
@@ -247,10 +293,11 @@ struct victims {
 	u32 nr_clean;
 };
 
-static void take_out_locked(struct dmda_log *log, const struct dmda_log_page *page)
+static void take_out_locked(struct dmda_log *log, struct dmda_log_page *page)
 {
 	lockdep_assert_held(&log->lock);
 
+	dmda_map_page_hide(&page->map);
 	xa_erase(&log->cache.pages, page->map.index);
 	log->cache.nr_pages--;
 }
@@ -262,7 +309,7 @@ static void add_victim_locked(struct dmda_log *log, struct victims *victims,
 
 	if (is_dirty(page)) {
 		page->is_leaving = true;
-		page->nr_uses = 0;
+		WRITE_ONCE(page->nr_uses, 0);
 		page->nr_pins++;
 		log->cache.nr_leaving++;
 		victims->page[victims->nr++] = page;
@@ -333,7 +380,7 @@ bool dmda_log_page_leaves_locked(struct dmda_log *log, struct dmda_log_page *pag
 	page->is_leaving = false;
 	log->cache.nr_leaving--;
 	/* Somebody may have come for it while it was written. */
-	if (page->nr_pins || page->nr_uses > 0 || is_dirty(page))
+	if (page->nr_pins || READ_ONCE(page->nr_uses) > 0 || is_dirty(page))
 		return false;
 	take_out_locked(log, page);
 	return true;
@@ -361,6 +408,7 @@ void dmda_log_pages_shrink(struct dmda_log *log)
 		nr_looks -= !victims.nr;
 	}
 	wait_event(log->wait, is_small_enough(log));
+	wait_for_gone(log);
 }
 
 /* There is no memory, and a page is needed. Return: whether others have gone. */
@@ -373,6 +421,8 @@ static bool squeeze(struct dmda_log *log)
 		find_any_victims(log, &victims);
 	evict(log, &victims);
 	wait_event(log->wait, !READ_ONCE(log->cache.nr_leaving));
+	if (victims.nr)
+		rcu_barrier();
 	return victims.nr;
 }
 
@@ -450,7 +500,8 @@ static void page_is_there(struct dmda_log *log, struct dmda_log_page *page, bool
 	unsigned long flags;
 
 	spin_lock_irqsave(&log->lock, flags);
-	page->is_ready = !failed;
+	if (!failed)
+		dmda_map_page_show(&page->map);
 	page->is_failed = failed;
 	page->nr_pins--;
 	end_waiting_locked(log, page);
@@ -520,11 +571,11 @@ static struct dmda_log_page *use_page_locked(struct dmda_log *log, struct dmda_l
 
 	if (page->is_failed)
 		return ERR_PTR(-EIO);
-	if (!page->is_ready && io) {
+	if (!page->map.is_shown && io) {
 		begin_waiting(page, io);
 		return ERR_PTR(-EAGAIN);
 	}
-	count_use(page);
+	dmda_log_page_used(page);
 	page->nr_pins++;
 	return page;
 }
@@ -599,7 +650,7 @@ static struct dmda_log_page *get_page_of_map(struct dmda_log *log, u64 index,
 	if (find_or_insert(log, fresh, io, &used) == fresh)
 		read_page(log, fresh);
 	else
-		dmda_log_page_free(log, fresh);
+		free_memory(log, fresh);
 	return used;
 }
 
@@ -624,7 +675,7 @@ struct dmda_log_page *dmda_log_page_wait(struct dmda_log *log, u64 index)
 
 	if (IS_ERR(page))
 		return page;
-	wait_event(log->wait, READ_ONCE(page->is_ready) || READ_ONCE(page->is_failed));
+	wait_event(log->wait, READ_ONCE(page->map.is_shown) || READ_ONCE(page->is_failed));
 	if (!READ_ONCE(page->is_failed))
 		return page;
 	dmda_log_page_put(log, page);
@@ -645,7 +696,7 @@ void dmda_log_pages_free(struct dmda_log *log)
 	unsigned long index;
 
 	xa_for_each(&log->cache.pages, index, page)
-		dmda_log_page_free(log, page);
+		free_memory(log, page);
 	log->cache.nr_pages = 0;
 	xa_destroy(&log->cache.pages);
 }

@@ -19,22 +19,25 @@ struct dmda_log_io;
 
 /**
  * struct dmda_log_page - a page of the map in memory
- * @map: its bytes and what they know
+ * @map: its bytes and what they know; shown from when it was read until it is evicted
  * @waiters: one of the struct dmda_log_io that wait until it is read, whose list is the others; or
  *	NULL
+ * @rcu: of a page that was evicted
  * @nr_pins: number of those who need it; it cannot be evicted as long as this is not 0
- * @is_ready: whether it was read
  * @is_failed: whether it could not be read
  * @is_writing: whether it is being written
  * @is_new: whether it is in the small queue
  * @is_leaving: whether it is being written to be evicted then
- * @nr_uses: number of recent uses; -1 if it was never used
+ * @nr_uses: number of recent uses; -1 if it was never used. Who uses it without the lock may miss
+ *	to count that.
  */
 struct dmda_log_page {
 	struct dmda_map_page map;
-	struct list_head *waiters;
+	union {
+		struct list_head *waiters;
+		struct rcu_head rcu;
+	};
 	u32 nr_pins;
-	bool is_ready;
 	bool is_failed;
 	bool is_writing : 1;
 	bool is_new : 1;
@@ -51,6 +54,7 @@ struct dmda_log_page {
  * @fifo_memory: memory of @fifo
  * @hand: index at which the search for one of the other pages to evict goes on
  * @nr_leaving: number of pages that are being written to be evicted then
+ * @nr_gone: number of pages that were evicted, and whose memory is not free yet; no lock
  * @leaving: the writes of those
  * @blocks: reserve of memory for pages
  * @structs: reserve of struct dmda_log_page
@@ -64,6 +68,7 @@ struct dmda_log_cache {
 	void *fifo_memory;
 	unsigned long hand;
 	u64 nr_leaving;
+	atomic_t nr_gone;
 	struct dmda_log_writes leaving;
 	mempool_t blocks;
 	mempool_t structs;
@@ -91,6 +96,21 @@ void dmda_log_exit_map(struct dmda_log *log);
  * dmda_log_page_find_locked() - a page of the map, if it is in memory and was read
  */
 struct dmda_log_page *dmda_log_page_find_locked(struct dmda_log *log, u64 index);
+
+/**
+ * dmda_log_page_peek() - a page of the map, if it is in memory
+ *
+ * Context: any, under rcu_read_lock() and as long as that lasts. The page may be changing, and may
+ *	go: see core/lookup.h.
+ */
+struct dmda_log_page *dmda_log_page_peek(struct dmda_log *log, u64 index);
+
+/**
+ * dmda_log_page_used() - the page was used
+ *
+ * Context: any.
+ */
+void dmda_log_page_used(struct dmda_log_page *page);
 
 /**
  * dmda_log_page_get() - a page of the map, read if need be
@@ -149,7 +169,7 @@ int dmda_log_pages_settle(struct dmda_log *log);
 bool dmda_log_page_leaves_locked(struct dmda_log *log, struct dmda_log_page *page);
 
 /**
- * dmda_log_page_free() - free a page that is out of the map
+ * dmda_log_page_free() - free a page that is out of the map, when nobody looks into it any more
  *
  * Context: any.
  */

@@ -8,6 +8,7 @@
 
 #include "disk.h"
 #include "log.h"
+#include "look-up.h"
 #include "trace.h"
 
 /* In idle time, a segment with more valid pages than this share of them stays as it is. */
@@ -16,9 +17,12 @@
 /* Where an lpn is now. Return: 0 or a negative errno. */
 static int where_is(struct dmda_log *log, u64 lpn, dpn_t *dpn)
 {
+	struct dmda_log_page *page;
 	u32 entry;
-	struct dmda_log_page *page = dmda_log_page_wait(log, dmda_map_index(to_lpn(lpn), &entry));
 
+	if (dmda_log_peek(log, lpn, dpn))
+		return 0;
+	page = dmda_log_page_wait(log, dmda_map_index(to_lpn(lpn), &entry));
 	if (IS_ERR(page))
 		return PTR_ERR(page);
 	spin_lock_irq(&log->lock);

@@ -113,12 +113,21 @@ static int map_flush(struct dmda_log *log, struct bio *bio)
 	return ret;
 }
 
+/* All CPUs write there: who finds what he was to write leaves it in the others' caches. */
+static void note_io(struct dmda_log *log)
+{
+	unsigned long now = jiffies;
+
+	if (READ_ONCE(log->cleaning.last_io) != now)
+		WRITE_ONCE(log->cleaning.last_io, now);
+}
+
 int dmda_log_map(struct dmda *dmda, struct bio *bio)
 {
 	struct dmda_log *log = dmda->log;
 
 	init_io(log, bio);
-	WRITE_ONCE(log->cleaning.last_io, jiffies);
+	note_io(log);
 	/* Who waits for it cannot know when it is sent on. */
 	bio->bi_opf &= ~REQ_POLLED;
 	if (bio->bi_opf & REQ_PREFLUSH)

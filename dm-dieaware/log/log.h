@@ -9,6 +9,7 @@
  *
  *	io.c		a bio's way in, on and out
  *	claims.c	order of writes and trims of the same lpns
+ *	look-up.c	where reads find their pages, without the lock
  *	read.c		reads
  *	write.c		writes: places, data, operation
  *	trim.c		discards, and writes of zeroes
@@ -43,6 +44,9 @@
  *   journal.commit_lock	a commit at a time		   sleeps; inside the former
  *   lock			everything else that is not said   irq; innermost
  *				to be a worker's own
+ *
+ * Reads take no lock: they look into pages of the map by RCU (look-up.c). What they find is valid
+ * as core/lookup.h says; the memory of a page of the map is free after a grace period.
  *
  * Nothing waits for I/O with the innermost lock, and no bio is ended or submitted with it.
  *

@@ -1,57 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Reads: looked up and sent on by the task that submits them, or by the worker, piece by piece, if
- * the page of the map is not in memory. A read is counted among the readers of its segment while
- * the map still points there; from then on nobody frees that.
+ * the page of the map is not in memory.
  */
 #include "log.h"
+#include "look-up.h"
 #include "read.h"
 
-/* Counts the reader while the map still points there: from then on nobody frees it. */
-static u32 look_up_locked(struct dmda_log *log, const struct dmda_log_page *page, u64 lpn,
-			  u32 nr_pages, dpn_t *dpn, seg_t *seg)
+/* With the lock, since it did not go without. Return: whether it is known; if not, @io waits. */
+static bool look_up_or_wait(struct dmda_log *log, struct dmda_log_io *io,
+			    struct dmda_log_found *found)
 {
-	u32 entry, nr;
+	unsigned long flags;
+	bool is_known;
 
-	lockdep_assert_held(&log->lock);
-
-	dmda_map_index(to_lpn(lpn), &entry);
-	nr = dmda_map_run(page->map.block, entry, nr_pages, dpn);
-	*seg = SEG_NONE;
-	if (*dpn == DPN_NONE)
-		return nr;
-	*seg = dmda_log_segment_of(log, *dpn);
-	if (*seg != SEG_NONE)
-		atomic_inc(&log->space.readers[from_seg(*seg)]);
-	return nr;
+	spin_lock_irqsave(&log->lock, flags);
+	is_known = dmda_log_look_up(log, io->first, dmda_log_io_pages(io), found);
+	if (!is_known)
+		dmda_log_go_on_locked(log, io);
+	spin_unlock_irqrestore(&log->lock, flags);
+	return is_known;
 }
 
 int dmda_log_map_read(struct dmda_log *log, struct bio *bio)
 {
 	struct dmda_log_io *io = dmda_log_io_of(bio);
-	struct dmda_log_page *page;
-	unsigned long flags;
-	u32 entry, nr = 0;
-	dpn_t dpn;
+	struct dmda_log_found found;
 
-	spin_lock_irqsave(&log->lock, flags);
-	page = dmda_log_page_find_locked(log, dmda_map_index(to_lpn(io->first), &entry));
-	if (page)
-		nr = look_up_locked(log, page, io->first, dmda_log_io_pages(io), &dpn, &io->seg);
-	else
-		dmda_log_go_on_locked(log, io);
-	spin_unlock_irqrestore(&log->lock, flags);
-	if (!page)
+	if (!dmda_log_look_up(log, io->first, dmda_log_io_pages(io), &found) &&
+	    !look_up_or_wait(log, io, &found))
 		return DM_MAPIO_SUBMITTED;
+	io->seg = found.seg;
 	io->stage = DMDA_LOG_DATA;
-	if (nr < dmda_log_io_pages(io))
-		dm_accept_partial_bio(bio, nr << DMDA_PAGE_SECTOR_SHIFT);
-	if (dpn == DPN_NONE) {
+	if (found.nr_pages < dmda_log_io_pages(io))
+		dm_accept_partial_bio(bio, found.nr_pages << DMDA_PAGE_SECTOR_SHIFT);
+	if (found.dpn == DPN_NONE) {
 		zero_fill_bio(bio);
 		bio_endio(bio);
 		return DM_MAPIO_SUBMITTED;
 	}
-	dmda_log_send_to(log, bio, dpn);
+	dmda_log_send_to(log, bio, found.dpn);
 	return DM_MAPIO_REMAPPED;
 }
 
@@ -87,32 +75,32 @@ static void end_piece(struct bio *bio)
 	bio_endio(parent);
 }
 
-static u32 read_piece(struct dmda_log *log, struct dmda_log_io *io,
-		      const struct dmda_log_page *page)
+/* The page of the map is pinned: it is in memory. */
+static u32 read_piece(struct dmda_log *log, struct dmda_log_io *io)
 {
 	struct bio *parent = dmda_log_bio(io);
 	struct bio *bio = bio_alloc_clone(log->bdev, parent, GFP_NOIO, &log->ios.pieces);
 	struct piece *piece = container_of(bio, struct piece, bio);
-	dpn_t dpn;
-	u32 nr;
+	struct dmda_log_found found;
 
 	piece->log = log;
 	piece->parent = parent;
 	bio->bi_end_io = end_piece;
 	spin_lock_irq(&log->lock);
-	nr = look_up_locked(log, page, io->cursor, io->last - io->cursor + 1, &dpn, &piece->seg);
+	dmda_log_look_up(log, io->cursor, io->last - io->cursor + 1, &found);
 	spin_unlock_irq(&log->lock);
+	piece->seg = found.seg;
 	bio_trim(bio, (io->cursor - io->first) << DMDA_PAGE_SECTOR_SHIFT,
-		 (sector_t)nr << DMDA_PAGE_SECTOR_SHIFT);
+		 (sector_t)found.nr_pages << DMDA_PAGE_SECTOR_SHIFT);
 	bio_inc_remaining(parent);
-	if (dpn == DPN_NONE) {
+	if (found.dpn == DPN_NONE) {
 		zero_fill_bio(bio);
 		bio_endio(bio);
 	} else {
-		bio->bi_iter.bi_sector = dmda_log_sector(log, dpn);
+		bio->bi_iter.bi_sector = dmda_log_sector(log, found.dpn);
 		submit_bio_noacct(bio);
 	}
-	return nr;
+	return found.nr_pages;
 }
 
 void dmda_log_go_on_reading(struct dmda_log *log, struct dmda_log_io *io)
@@ -132,7 +120,7 @@ void dmda_log_go_on_reading(struct dmda_log *log, struct dmda_log_io *io)
 			status = BLK_STS_IOERR;
 			break;
 		}
-		io->cursor += read_piece(log, io, page);
+		io->cursor += read_piece(log, io);
 		io->has_waited = false;
 		dmda_log_page_put(log, page);
 	}

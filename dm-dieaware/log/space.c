@@ -188,6 +188,8 @@ static seg_t claim_empty(struct dmda_log *log, u32 *from)
 	seg_t seg;
 
 	spin_lock_irq(&log->lock);
+	/* Against who looks up without the lock, see core/lookup.h. */
+	smp_mb__after_spinlock();
 	do {
 		seg = dmda_free_find(&space->freeing, from);
 	} while (seg != SEG_NONE &&

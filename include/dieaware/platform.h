@@ -23,6 +23,7 @@
 #include <linux/log2.h>
 #include <linux/hash.h>
 #include <linux/crc32c.h>
+#include <linux/seqlock.h>
 #include <linux/kstrtox.h>
 #include <asm/byteorder.h>
 

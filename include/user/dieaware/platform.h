@@ -25,6 +25,7 @@
 #include "crc32c.h"
 #include "list.h"
 #include "rbtree.h"
+#include "seqlock.h"
 #include "text.h"
 
 #endif /* DIEAWARE_PLATFORM_H */

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Looking up where lpns are while the map changes: what was found holds until something changes on
+ * its page of the map, and not a moment longer. What may run at the same time in the kernel is done
+ * here step by step, at the worst moment.
+ */
+#include <kunit/test.h>
+
+#include "volume.h"
+#include "../core/lookup.c"
+
+#define NR_PAGES	8U
+
+/* Its first pages lie together, and the page of the map that says where is shown. */
+static struct volume *volume_with_data(struct kunit *test)
+{
+	struct volume *volume = new_volume(test);
+	dpn_t dpn;
+
+	format_volume(volume);
+	KUNIT_ASSERT_EQ(test, write_data(volume, DMDA_STREAM_USER, 0, NR_PAGES, 1 << 20, &dpn),
+			NR_PAGES);
+	map_data(volume, 0, dpn, NR_PAGES);
+	dmda_map_page_show(&volume->map[0]);
+	return volume;
+}
+
+static void overwrite(struct volume *volume, u64 lpn)
+{
+	dpn_t dpn;
+
+	write_data(volume, DMDA_STREAM_USER, lpn, 1, 2 << 20, &dpn);
+	map_data(volume, lpn, dpn, 1);
+}
+
+static void what_is_found_is_what_the_map_says(struct kunit *test)
+{
+	struct volume *volume = volume_with_data(test);
+	struct dmda_lookup lookup;
+	dpn_t first = dmda_map_get(volume->map[0].block, 0);
+
+	KUNIT_ASSERT_TRUE(test, dmda_lookup_begin(&lookup, &volume->map[0], 2, 100));
+	KUNIT_EXPECT_EQ(test, from_dpn(lookup.dpn), from_dpn(first) + 2);
+	KUNIT_EXPECT_EQ(test, lookup.nr_pages, NR_PAGES - 2);
+	KUNIT_EXPECT_TRUE(test, dmda_lookup_holds(&lookup));
+	KUNIT_ASSERT_TRUE(test, dmda_lookup_begin(&lookup, &volume->map[0], NR_PAGES, 100));
+	KUNIT_EXPECT_EQ(test, from_dpn(lookup.dpn), from_dpn(DPN_NONE));
+	KUNIT_EXPECT_EQ(test, lookup.nr_pages, 100U);
+}
+
+static void it_holds_until_the_page_of_the_map_changes(struct kunit *test)
+{
+	struct volume *volume = volume_with_data(test);
+	struct dmda_lookup lookup;
+
+	KUNIT_ASSERT_TRUE(test, dmda_lookup_begin(&lookup, &volume->map[0], 0, 1));
+	overwrite(volume, 0);
+	KUNIT_EXPECT_FALSE(test, dmda_lookup_holds(&lookup));
+
+	KUNIT_ASSERT_TRUE(test, dmda_lookup_begin(&lookup, &volume->map[0], 0, 1));
+	trim_pages(volume, 0, 1);
+	KUNIT_EXPECT_FALSE(test, dmda_lookup_holds(&lookup));
+
+	/* Nobody looks which of its lpns have changed. */
+	KUNIT_ASSERT_TRUE(test, dmda_lookup_begin(&lookup, &volume->map[0], 0, 1));
+	overwrite(volume, 5);
+	KUNIT_EXPECT_FALSE(test, dmda_lookup_holds(&lookup));
+}
+
+static void what_changes_nothing_there_does_not_matter(struct kunit *test)
+{
+	struct volume *volume = volume_with_data(test);
+	struct dmda_lookup lookup;
+
+	KUNIT_ASSERT_TRUE(test, dmda_lookup_begin(&lookup, &volume->map[0], 0, 1));
+	overwrite(volume, DMDA_MAP_ENTRIES);
+	trim_pages(volume, NR_PAGES, 4);
+	commit(volume);
+	KUNIT_EXPECT_TRUE(test, dmda_lookup_holds(&lookup));
+}
+
+static void an_operation_on_two_pages_of_the_map_changes_both(struct kunit *test)
+{
+	struct volume *volume = volume_with_data(test);
+	struct dmda_lookup left, right;
+	dpn_t dpn;
+
+	dmda_map_page_show(&volume->map[1]);
+	KUNIT_ASSERT_TRUE(test, dmda_lookup_begin(&left, &volume->map[0], 0, 1));
+	KUNIT_ASSERT_TRUE(test, dmda_lookup_begin(&right, &volume->map[1], 7, 1));
+	KUNIT_ASSERT_EQ(test, write_data(volume, DMDA_STREAM_USER, DMDA_MAP_ENTRIES - 1, 2, 2 << 20,
+					 &dpn), 2U);
+	map_data(volume, DMDA_MAP_ENTRIES - 1, dpn, 2);
+	KUNIT_EXPECT_FALSE(test, dmda_lookup_holds(&left));
+	KUNIT_EXPECT_FALSE(test, dmda_lookup_holds(&right));
+}
+
+static void a_page_that_is_changing_is_not_looked_into(struct kunit *test)
+{
+	struct volume *volume = volume_with_data(test);
+	struct dmda_lookup lookup;
+
+	raw_write_seqcount_begin(&volume->map[0].version);
+	KUNIT_EXPECT_FALSE(test, dmda_lookup_begin(&lookup, &volume->map[0], 0, 1));
+	raw_write_seqcount_end(&volume->map[0].version);
+	KUNIT_EXPECT_TRUE(test, dmda_lookup_begin(&lookup, &volume->map[0], 0, 1));
+}
+
+/* Between a page's going and its memory's, another one with its bytes may have come and changed. */
+static void a_page_that_goes_takes_along_what_was_found_in_it(struct kunit *test)
+{
+	struct volume *volume = volume_with_data(test);
+	struct dmda_lookup lookup;
+
+	KUNIT_EXPECT_FALSE(test, dmda_lookup_begin(&lookup, &volume->map[1], 0, 1));
+	KUNIT_ASSERT_TRUE(test, dmda_lookup_begin(&lookup, &volume->map[0], 0, 1));
+	dmda_map_page_hide(&volume->map[0]);
+	KUNIT_EXPECT_FALSE(test, dmda_lookup_holds(&lookup));
+	KUNIT_EXPECT_FALSE(test, dmda_lookup_begin(&lookup, &volume->map[0], 0, 1));
+}
+
+static struct kunit_case lookup_cases[] = {
+	KUNIT_CASE(what_is_found_is_what_the_map_says),
+	KUNIT_CASE(it_holds_until_the_page_of_the_map_changes),
+	KUNIT_CASE(what_changes_nothing_there_does_not_matter),
+	KUNIT_CASE(an_operation_on_two_pages_of_the_map_changes_both),
+	KUNIT_CASE(a_page_that_is_changing_is_not_looked_into),
+	KUNIT_CASE(a_page_that_goes_takes_along_what_was_found_in_it),
+	{}
+};
+
+static struct kunit_suite lookup_suite = {
+	.name = "dm_dieaware_lookup",
+	.test_cases = lookup_cases,
+};
+
+kunit_test_suite(lookup_suite);
+
+MODULE_DESCRIPTION("Looking up where lpns are while the map changes");
+MODULE_LICENSE("GPL");
