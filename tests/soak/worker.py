@@ -115,15 +115,27 @@ class Worker:
         finally:
             view.release()
 
+    def read_at(self, fd: int, offset: int, length: int) -> bytes:
+        """So many bytes, or all up to the end of the file.
+
+        A read that meets an error behind its first pages returns these, as if the file ended
+        there; only one that begins at the error fails.
+        """
+        done = 0
+        view = memoryview(self.buffer)
+        try:
+            while done < length and (more := os.preadv(fd, [view[done:length]], offset + done)):
+                done += more
+            return bytes(view[:done])
+        finally:
+            view.release()
+
     def compare(
         self, fd: int, what: str, content: Content, offset: int, length: int, base: int = 0
     ) -> None:
         """Read whole pages, for the file may have been opened with O_DIRECT."""
         wanted = content.expect(offset, length)
-        view = memoryview(self.buffer)[:length]
-        done = os.preadv(fd, [view], base + offset)
-        found = bytes(view[:done])
-        view.release()
+        found = self.read_at(fd, base + offset, length)
         if found != wanted:
             at = next((i for i, (a, b) in enumerate(zip(found, wanted)) if a != b), len(wanted))
             raise Wrong(
@@ -355,12 +367,10 @@ class AreaWorker(Worker):
         try:
             while len(found) < self.content.size:
                 length = min(MOST_BYTES, self.content.size - len(found))
-                view = memoryview(self.buffer)[:length]
-                done = os.preadv(fd, [view], self.base + len(found))
-                found += view[:done]
-                view.release()
-                if not done:
+                piece = self.read_at(fd, self.base + len(found), length)
+                if not piece:
                     break
+                found += piece
         finally:
             os.close(fd)
         self.count("verified", len(found))
