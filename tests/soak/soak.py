@@ -111,9 +111,9 @@ class Watch(threading.Thread):
 
 
 class Shift:
-    def __init__(self, seed: int, number: int) -> None:
+    def __init__(self, seed: int, number: int, is_control: bool) -> None:
         self.dice = random.Random(f"{seed} {number}")
-        self.mode = MODES[number % 2]
+        self.mode = "linear" if is_control else MODES[number % 2]
         self.filesystem = FILESYSTEMS[number // 2 % len(FILESYSTEMS)]
         self.seed = seed * 1000 + number
         # f2fs writes what names a file's data before the data (docs/testing.md): a drive that may
@@ -151,7 +151,7 @@ class Shift:
                 f"in_place={self.dice.choice([0, 60, 100])}",
                 f"policy={self.dice.choice(['greedy', 'cost-benefit', 'file-aware'])}",
             ]
-        else:
+        elif self.mode == "hint":
             table = [f"runs_mb={self.dice.choice([1, 64])}"]
         self.stack.create(layout, table)
         for worker in self.make_workers():
@@ -188,12 +188,13 @@ class Shift:
         events = {
             "suspend": self.suspend,
             "reload": self.reload,
-            "hints": lambda: self.message("hints", self.dice.choice(["auto", "on", "off"])),
-            "runs_clear": lambda: self.message("runs", "clear"),
             "drop_caches": self.drop_caches,
             "memory": self.take_memory,
             "stall": self.stall,
         }
+        if self.mode != "linear":
+            events["hints"] = lambda: self.message("hints", self.dice.choice(["auto", "on", "off"]))
+            events["runs_clear"] = lambda: self.message("runs", "clear")
         if self.filesystem != "raw":
             events["fstrim"] = lambda: self.command("fstrim", MOUNT)
         if self.mode == "log":
@@ -398,7 +399,7 @@ class Shift:
 
 def main() -> int:
     seconds, seed, number = float(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    shift = Shift(seed, number)
+    shift = Shift(seed, number, "--control" in sys.argv)
     begin = time.monotonic()
     try:
         shift.begin()

@@ -77,8 +77,10 @@ class Stack:
 
     def create(self, format_options: list[str], table_options: list[str]) -> None:
         self.device = run("nvmev-ssd", "create", SSD, *self.properties).strip()
-        if self.mode == "hint":
-            sectors = run("blockdev", "--getsz", self.device).strip()
+        sectors = run("blockdev", "--getsz", self.device).strip()
+        if self.mode == "linear":
+            self.line = f"0 {sectors} linear {{}} 0"
+        elif self.mode == "hint":
             self.line = f"0 {sectors} dieaware {{}} 0 hint"
         else:
             said = run("dieaware", "format", self.device, "--force", *format_options)
