@@ -28,13 +28,12 @@ static bool count_reader(struct dmda_log *log, const struct dmda_lookup *lookup,
 	return false;
 }
 
-static bool try(struct dmda_log *log, u64 lpn, u32 nr_pages, struct dmda_log_found *found)
+static bool try(struct dmda_log *log, struct dmda_log_page *page, u32 entry, u32 nr_pages,
+		struct dmda_log_found *found)
 {
-	u32 entry;
-	struct dmda_log_page *page = dmda_log_page_peek(log, dmda_map_index(to_lpn(lpn), &entry));
 	struct dmda_lookup lookup;
 
-	if (!page || !dmda_lookup_begin(&lookup, &page->map, entry, nr_pages))
+	if (!dmda_lookup_begin(&lookup, &page->map, entry, nr_pages))
 		return false;
 	found->dpn = lookup.dpn;
 	found->nr_pages = lookup.nr_pages;
@@ -49,11 +48,14 @@ static bool try(struct dmda_log *log, u64 lpn, u32 nr_pages, struct dmda_log_fou
 
 bool dmda_log_look_up(struct dmda_log *log, u64 lpn, u32 nr_pages, struct dmda_log_found *found)
 {
+	struct dmda_log_page *page;
 	bool is_known = false;
+	u32 entry;
 
 	rcu_read_lock();
-	for (u32 i = 0; i < MOST_TRIES && !is_known; i++)
-		is_known = try(log, lpn, nr_pages, found);
+	page = dmda_log_page_peek(log, dmda_map_index(to_lpn(lpn), &entry));
+	for (u32 i = 0; page && i < MOST_TRIES && !is_known; i++)
+		is_known = try(log, page, entry, nr_pages, found);
 	rcu_read_unlock();
 	return is_known;
 }
