@@ -77,14 +77,13 @@ class Stack:
 
     def create(self, format_options: list[str], table_options: list[str]) -> None:
         self.device = run("nvmev-ssd", "create", SSD, *self.properties).strip()
-        sectors = run("blockdev", "--getsz", self.device).strip()
-        if self.mode == "linear":
-            self.line = f"0 {sectors} linear {{}} 0"
-        elif self.mode == "hint":
-            self.line = f"0 {sectors} dieaware {{}} 0 hint"
-        else:
+        if self.mode == "log":
             said = run("dieaware", "format", self.device, "--force", *format_options)
             self.line = said.strip().splitlines()[-1].replace(self.device, "{}")
+        else:
+            sectors = run("blockdev", "--getsz", self.device).strip()
+            target = "linear {} 0" if self.mode == "linear" else "dieaware {} 0 hint"
+            self.line = f"0 {sectors} {target}"
         if table_options:
             self.line += f" {len(table_options)} " + " ".join(table_options)
         self.start()
