@@ -58,6 +58,8 @@ class Machine:
     kernel: str = ""  # else the one that was asked for
     devices: tuple[str, ...] = ()
     has_tool: bool = False
+    # Whether it needs a dm-dieaware that counts what it does inside locks
+    counts_locks: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

@@ -58,13 +58,24 @@ def tool() -> pathlib.Path:
     return pathlib.Path(built.stdout.split()[-1]) / "dieaware"
 
 
+@functools.cache
+def _counting_module(kernel: str) -> pathlib.Path:
+    """dm-dieaware, built so that it counts what it does inside locks."""
+    command = [str(TOP / "scripts" / "modules"), "--kernel", kernel, "--lock-costs", "dm-dieaware"]
+    built = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return pathlib.Path(built.stdout.split()[-1]) / "dm-dieaware.ko"
+
+
 def _lab_command(boot: Boot, machine: Machine, options: Options) -> list[str]:
+    kernel = machine.kernel or options.kernel
     programs = [TOP / "bench" / "guest", options.programs]
     if machine.has_tool:
         programs.append(tool())
+    if machine.counts_locks:
+        programs.append(_counting_module(kernel))
     return [
         str(TOP / "scripts" / "lab"),
-        *("--kernel", machine.kernel or options.kernel),
+        *("--kernel", kernel),
         *("--virtual-time", "--no-tool", "--mem", machine.memory),
         *machine.devices,
         *("--timeout", str(TIMEOUT_SECONDS)),

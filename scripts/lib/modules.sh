@@ -6,6 +6,7 @@
 # packages.sh, cache.sh, apt.sh, kernels.sh, toolchain.sh, rootfs.sh.
 
 OWN_MODULE_FOLDERS=(dm-dieaware nvmevirt-backend tests/rawhost)
+LOCK_COSTS_SOURCES=("$DIEAWARE_TOP"/bench/locks/lock-costs.{h,c})
 
 # own_sources FOLDER...: the files these modules are made from. The suites
 # count only for a kernel that can run them.
@@ -64,6 +65,15 @@ own_modules_findings() {
 		grep -E -A 8 '(error|warning|Error|undefined|WARNING|ERROR)[: ]|\*\*\*' | head -n 120
 }
 
+# lock_costs_add FOLDER: what counts in a copy of dm-dieaware what is done inside locks
+lock_costs_add() {
+	cp "${LOCK_COSTS_SOURCES[@]}" "$1/"
+	cat >>"$1/Kbuild" <<'END'
+dm-dieaware-y += lock-costs.o
+ccflags-y += -include $(src)/lock-costs.h
+END
+}
+
 # Builder: DIR/*.ko and DIR/build.log.
 own_modules_build() {
 	local folders=$1 check=$2 dir=$3 tree arguments=()
@@ -71,11 +81,14 @@ own_modules_build() {
 	tree=$dir/tree
 	# shellcheck disable=SC2086
 	own_sources_copy "$tree" $folders
-	if [[ $check == check ]]; then
+	case $check in
+	check)
 		# Debian's 7.2 headers lack the script with which kbuild looks whether
 		# sparse works, and kbuild would quietly go on without it.
 		arguments=(C=2 KBUILD_CHECKSRC=2 "KCFLAGS=-Werror" "CF=-Wsparse-error")
-	fi
+		;;
+	lock-costs) lock_costs_add "$tree/dm-dieaware" ;;
+	esac
 	say "building the modules for kernel $KERNEL_VERSION"
 	if ! own_modules_make "$tree" "${arguments[@]}" >"$dir/build.log" 2>&1; then
 		own_modules_findings "$dir/build.log" "$tree" >&2 || true
@@ -88,13 +101,14 @@ own_modules_build() {
 }
 
 # own_modules_need CHECK FOLDER...: set OWN_MODULES_DIR. Wants kernel_need and
-# toolchain_need done. CHECK is "check" for sparse and -Werror, or "plain".
+# toolchain_need done. CHECK is "check" for sparse and -Werror, "lock-costs" for
+# a dm-dieaware that counts what it does inside locks, or "plain".
 own_modules_need() {
 	local check=$1 key
 	shift
 
 	key=$(hash_words "$KERNEL_DIR" "$check" "$*" "$(own_sources_hash "$@")" \
-		"$(hash_files "$DIEAWARE_TOP/scripts/lib/modules.sh")")
+		"$(hash_files "$DIEAWARE_TOP/scripts/lib/modules.sh" "${LOCK_COSTS_SOURCES[@]}")")
 	cache_get "modules-$KERNEL_VERSION" "$key" own_modules_build "$*" "$check"
 	OWN_MODULES_DIR=$CACHE_ENTRY
 }

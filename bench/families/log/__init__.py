@@ -10,9 +10,9 @@ from types import ModuleType
 
 from family import About, Boot, Line, Machine, Measured, Options, Rows, Values
 
-from families.log import apps, costs, write
+from families.log import apps, costs, locks, write
 
-_MODULES: tuple[ModuleType, ...] = (costs, write, apps)
+_MODULES: tuple[ModuleType, ...] = (costs, locks, write, apps)
 # As much as is written until a large journal is full stays in the memory of the virtual SSD.
 _MEMORY = {"start": "9G"}
 
@@ -36,9 +36,12 @@ def command(parts: list[str]) -> tuple[str, ...]:
 
 def _boot(names: list[str], about: dict[str, About]) -> Boot:
     parts = list(dict.fromkeys(about[name].part for name in names))
-    machine = Machine(_MEMORY.get(parts[0], Machine.memory), has_tool=True)
-    scale = _module_of(parts[0]).SCALE
-    return Boot("log mode: " + ", ".join(parts), tuple(names), command(parts), scale, machine)
+    module = _module_of(parts[0])
+    machine = Machine(
+        _MEMORY.get(parts[0], Machine.memory), has_tool=True, counts_locks=module is locks
+    )
+    title = "log mode: " + ", ".join(parts)
+    return Boot(title, tuple(names), command(parts), module.SCALE, machine)
 
 
 def boots(names: list[str], options: Options) -> list[Boot]:

@@ -12,7 +12,6 @@ from families.log.lines import WRITE_SCALE
 SCRIPT = "guest/log-cost.sh"
 SCALE = 1
 MAP_PAGE_BYTES = 4096
-_WHY_LOCKS = "not measured: nothing counts the instructions inside each lock yet"
 
 ROWS: dict[str, About] = {
     "log.map_bytes_per_4k": About("bytes", "map", 5.2),
@@ -20,9 +19,6 @@ ROWS: dict[str, About] = {
     "log.fsync_latency": About("x dm-linear", "fsync", 1.3, digits=3),
     "log.start_crash_s": About("s", "start", 5.0, digits=2),
     "log.start_clean_s": About("s", "start", 1.0, digits=3),
-    "log.max_locked_insn": About("instructions", target=20_000.0, unmeasured=_WHY_LOCKS),
-    "log.scaling_read_miops": About("M/s", target=2.0, is_cost=False, unmeasured=_WHY_LOCKS),
-    "log.scaling_write_miops": About("M/s", target=1.0, is_cost=False, unmeasured=_WHY_LOCKS),
 }
 
 

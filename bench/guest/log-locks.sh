@@ -1,0 +1,168 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What log mode does inside its locks, with a module that counts it (bench/locks): for each read
+# and write, and at most at once on a device of 16 TiB.
+#
+# Usage: log-locks.sh scaling|longest...
+
+set -euo pipefail
+
+# shellcheck source=bench/guest/lib.sh
+. "$(dirname -- "$0")/lib.sh"
+# shellcheck source=bench/guest/loop.sh
+. "$(dirname -- "$0")/loop.sh"
+# shellcheck source=bench/guest/log.sh
+. "$(dirname -- "$0")/log.sh"
+
+COSTS=/sys/module/dm_dieaware/parameters/lock_costs
+MEMORY_MB=512
+SPAN_MB=256
+DEPTH=32
+OPERATIONS=20000
+# Sparse in memory: only what is written takes any.
+HUGE_KIB=$((16 << 30))
+HUGE_OPERATIONS=10000
+HUGE_TRIM_GIB=1024
+
+# The module that counts, in the place of the one that the lab has
+load_module() {
+	modprobe dm-dieaware
+	rmmod dm-dieaware
+	insmod "$BENCH_DIR/dm-dieaware.ko" || die "The module that counts does not load."
+	[[ -e $COSTS ]] || die "This dm-dieaware does not count what it does inside locks."
+	echo 0 >$COSTS
+}
+
+# report_costs ROW CASE [WORD...]: since the last time
+report_costs() {
+	local row=$1 case=$2 name nr ticks most costs
+	shift 2
+
+	costs=$(<$COSTS)
+	echo 0 >$COSTS
+	while read -r name nr ticks most; do
+		[[ $name != nested ]] || die "One lock was taken inside another."
+		report "row=$row case=$case site=$name holdings=$nr insn=$ticks most=$most"
+	done <<<"$costs"
+	report "row=$row case=$case $*"
+}
+
+# job RW [OPTION]...: fio on the device, many at a time; sets INSN, what one took altogether. The
+# device below never waits, so that time is instructions.
+job() {
+	local rw=$1 kind
+	shift
+
+	fio --name=job --filename="$DEVICE" --direct=1 --bs=4k --rw="$rw" --ioengine=libaio \
+		--iodepth=$DEPTH --norandommap --randseed=5 --output-format=json \
+		--output=$FIO_JSON "$@" || die "fio failed: $(tail -n 3 $FIO_JSON | tr '\n' ' ')"
+	kind=${rw#rand}
+	INSN=$(jq ".jobs[0].$kind | .runtime * 1000000 / .total_ios | floor" $FIO_JSON)
+}
+
+# ---- for each operation -------------------------------------------------------
+
+# scaling_case CASE RW [OPTION]...
+scaling_case() {
+	local name=$1
+	shift
+
+	settle
+	echo 0 >$COSTS
+	job "$@" --size=${SPAN_MB}m --number_ios=$OPERATIONS
+	report_costs log.scaling "$name" "operations=$OPERATIONS insn=$INSN runs_ns=0"
+}
+
+scaling() {
+	report "doing=scaling"
+	loop_device memory /dev/ram1
+	# Memory below must not be allocated while something is counted.
+	fill_pattern "$DEVICE_BELOW" $MEMORY_MB
+	log_format "$DEVICE_BELOW"
+	log_create hints=on
+	fill_pattern "$DEVICE" $SPAN_MB
+	scaling_case read randread
+	scaling_case write randwrite
+	log_check scaling
+	target_remove
+	# A twelfth of the device is left alone for cleaning, which all is for from here on.
+	log_format "$DEVICE_BELOW"
+	log_create hints=on in_place=100
+	SPAN_MB=$(($(counter lpns) * 6 / 10 / 256))
+	fill_pattern "$DEVICE" $SPAN_MB
+	job randwrite --size=${SPAN_MB}m --number_ios=$((MEMORY_MB * 256))
+	scaling_case cleaning randwrite
+	log_check cleaning
+	target_remove
+}
+
+# ---- the longest ----------------------------------------------------------------
+
+huge() {
+	local name=$1
+	shift
+
+	"$@" || die "'$name' failed."
+	report_costs log.max_locked_insn "$name"
+}
+
+huge_fsyncs() {
+	job randwrite --fsync=1 --number_ios=1000
+}
+
+huge_trim() {
+	blkdiscard -o 0 -l ${HUGE_TRIM_GIB}G "$DEVICE"
+	sync "$DEVICE"
+}
+
+huge_suspend() {
+	dmsetup suspend "$TARGET" && dmsetup resume "$TARGET"
+}
+
+# A checkpoint is due at half a journal.
+huge_checkpoint() {
+	local before
+
+	before=$(counter checkpoints)
+	while (($(counter checkpoints) == before)); do
+		job randwrite --number_ios=$HUGE_OPERATIONS
+	done
+}
+
+longest() {
+	report "doing=longest"
+	log_format /dev/ram0
+	huge start log_create "hints=on"
+	report "row=log.max_locked_insn lpns=$(counter lpns)"
+	huge writes job randwrite --number_ios=$HUGE_OPERATIONS
+	huge in_order job write --bs=1m --number_ios=1000
+	huge overwrites job randwrite --number_ios=$HUGE_OPERATIONS --size=64m
+	huge fsyncs huge_fsyncs
+	huge reads job randread --number_ios=$HUGE_OPERATIONS
+	huge checkpoint huge_checkpoint
+	huge trim huge_trim
+	huge clean dmsetup message "$TARGET" 0 clean
+	huge status dmsetup status "$TARGET"
+	huge suspend huge_suspend
+	log_check longest
+	huge end target_remove
+	report "row=log.max_locked_insn runs_ns=0"
+}
+
+report "kernel=$(uname -r) profile=$SSD_PROFILE"
+modprobe nvme-loop
+load_module
+for part; do
+	case $part in
+	scaling)
+		modprobe brd rd_nr=2 rd_size=$((MEMORY_MB * 1024))
+		scaling
+		;;
+	longest)
+		modprobe brd rd_nr=1 rd_size=$HUGE_KIB
+		longest
+		;;
+	*) die "There is no part '$part'." ;;
+	esac
+done
