@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A commit has one step at most; what matters is what is noted before it and what after it. What it
+ * A commit does one I/O at most; what matters is what is noted before it and what after it. What it
  * makes durable is fixed when it begins: others go on while it is written.
  */
 #include "commit.h"
@@ -49,13 +49,23 @@ bool dmda_commit_is_idle(const struct dmda_commit *commit)
 		commit->durable_overwrites == commit->nr_overwrites;
 }
 
-static void seal_batch(struct dmda_commit *commit)
+static void end_batch(struct dmda_commit *commit)
 {
 	commit->sealed = commit->batch.sectors;
 	commit->first = commit->batch.first.sector;
-	commit->nr = dmda_journal_seal(&commit->batch, commit->super, &commit->next_place);
+	commit->nr = dmda_journal_end(&commit->batch, commit->super, &commit->next_place);
+	commit->ended = commit->batch;
 	commit->sealed_seq = commit->next_place.seq - 1;
 	commit->has_batch = !commit->nr;
+}
+
+/* Behind what was sealed comes the batch that is being filled meanwhile, or none yet. */
+static void did_seal(struct dmda_commit *commit)
+{
+	commit->next_place.chain = commit->chain;
+	if (commit->has_batch)
+		commit->batch.first.chain = commit->chain;
+	commit->step = DMDA_COMMIT_WRITE;
 }
 
 static enum dmda_commit_step first_step(const struct dmda_commit *commit)
@@ -63,7 +73,7 @@ static enum dmda_commit_step first_step(const struct dmda_commit *commit)
 	if (commit->why)
 		return DMDA_COMMIT_FAILED;
 	if (commit->nr)
-		return DMDA_COMMIT_WRITE;
+		return DMDA_COMMIT_SEAL;
 	/* What was overwritten in place has no records. */
 	return commit->durable_overwrites == commit->sealed_overwrites ? DMDA_COMMIT_DONE :
 									 DMDA_COMMIT_FLUSH;
@@ -76,7 +86,7 @@ void dmda_commit_begin(struct dmda_commit *commit)
 	commit->nr = 0;
 	commit->order = DMDA_ORDER_FLUSH | DMDA_ORDER_FUA;
 	if (commit->has_batch && !commit->why)
-		seal_batch(commit);
+		end_batch(commit);
 	commit->step = first_step(commit);
 }
 
@@ -85,12 +95,21 @@ enum dmda_commit_step dmda_commit_next(const struct dmda_commit *commit)
 	return commit->step;
 }
 
+void dmda_commit_seal(struct dmda_commit *commit)
+{
+	commit->chain = dmda_journal_seal(&commit->ended);
+}
+
 void dmda_commit_did(struct dmda_commit *commit, int error)
 {
 	if (commit->step >= DMDA_COMMIT_DONE)
 		return;
 	if (error) {
 		commit->step = DMDA_COMMIT_FAILED;
+		return;
+	}
+	if (commit->step == DMDA_COMMIT_SEAL) {
+		did_seal(commit);
 		return;
 	}
 	/* Both have flushed what was overwritten before. */

@@ -8,7 +8,8 @@
  *	while ((step = dmda_commit_next(commit)) < DMDA_COMMIT_DONE)
  *		dmda_commit_did(commit, what came of it);
  *
- *	begin		seals the batch that was being filled; the next one may begin
+ *	begin		takes the batch that was being filled; the next one may begin
+ *	SEAL		its checksums, which take the longest; the next batch learns its chain
  *	WRITE		behind a flush, with FUA: data is durable before the records that name it
  *	FLUSH		instead, if there are no records, but pages were overwritten in place
  *	-------------	from here on operations of the batch may be acknowledged as durable,
@@ -33,12 +34,14 @@
 
 /**
  * enum dmda_commit_step - what is to be done next
+ * @DMDA_COMMIT_SEAL: call dmda_commit_seal()
  * @DMDA_COMMIT_WRITE: write @nr sectors to the ring from sector @first on, as @order says
  * @DMDA_COMMIT_FLUSH: make all durable that was written
  * @DMDA_COMMIT_DONE: nothing: all that was done before the commit began is durable
  * @DMDA_COMMIT_FAILED: nothing: a step has failed, or @why says why nothing may be written
  */
 enum dmda_commit_step {
+	DMDA_COMMIT_SEAL,
 	DMDA_COMMIT_WRITE,
 	DMDA_COMMIT_FLUSH,
 	DMDA_COMMIT_DONE,
@@ -68,6 +71,8 @@ enum dmda_commit_step {
  * @why: reason why nothing may be written, or NULL
  *
  * @sectors_index: index in @sectors of the one that @batch has
+ * @ended: the batch that is to be written
+ * @chain: chain of the batch that follows it
  * @sealed_seq: last operation of @sealed
  * @sealed_overwrites: number of writes in place that were done before the commit
  * @step: step that is under way, or how the commit has ended
@@ -97,6 +102,8 @@ struct dmda_commit {
 	const char *why;
 
 	u32 sectors_index;
+	struct dmda_journal_batch ended;
+	u32 chain;
 	u64 sealed_seq;
 	u64 sealed_overwrites;
 	enum dmda_commit_step step;
@@ -125,6 +132,8 @@ bool dmda_commit_needs_root(const struct dmda_commit *commit);
 
 /**
  * dmda_commit_place() - where the batch begins that is being filled, or that would be
+ *
+ * While a batch is being sealed, its chain is not known yet.
  */
 struct dmda_journal_place dmda_commit_place(const struct dmda_commit *commit);
 
@@ -146,6 +155,13 @@ void dmda_commit_begin(struct dmda_commit *commit);
  * Return: what is to be done; the same again until dmda_commit_did() is called.
  */
 enum dmda_commit_step dmda_commit_next(const struct dmda_commit *commit);
+
+/**
+ * dmda_commit_seal() - do DMDA_COMMIT_SEAL
+ *
+ * Context: without the lock; nobody else looks at what it reads and writes meanwhile.
+ */
+void dmda_commit_seal(struct dmda_commit *commit);
 
 /**
  * dmda_commit_did() - a step was done, or could not be

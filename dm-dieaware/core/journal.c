@@ -3,7 +3,8 @@
  * Sectors of the journal: filled, sealed, accepted.
  *
  * A sector's checksum begins with the device's UUID, and is the chain of the sector behind
- * it. So a batch is sealed as a whole, from front to back, when nothing more is put to it.
+ * it. So a batch is sealed as a whole, from front to back, when nothing more is put to it, and
+ * before the next one is.
  * The reader decides where the journal ends: at the first sector that is not the next one.
  * Whether that is an end or damage, sectors behind it tell (dmda_journal_is_beyond()).
  */
@@ -114,15 +115,22 @@ u64 dmda_journal_end_op(struct dmda_journal_batch *batch)
 	return batch->next_seq++;
 }
 
-u32 dmda_journal_seal(struct dmda_journal_batch *batch, const struct dmda_super *super,
-		      struct dmda_journal_place *next)
+u32 dmda_journal_end(struct dmda_journal_batch *batch, const struct dmda_super *super,
+		     struct dmda_journal_place *next)
 {
-	u32 chain = batch->first.chain;
-
 	while (batch->nr_used % super->journal_unit_sectors && begin_sector(batch))
 		;
 	if (batch->nr_used)
 		batch->sectors[0].nr_bytes |= cpu_to_le16(DMDA_SECTOR_FIRST);
+	next->sector = batch->first.sector + batch->nr_used;
+	next->seq = batch->next_seq;
+	return batch->nr_used;
+}
+
+u32 dmda_journal_seal(const struct dmda_journal_batch *batch)
+{
+	u32 chain = batch->first.chain;
+
 	for (u32 i = 0; i < batch->nr_used; i++) {
 		struct dmda_journal_sector *sector = &batch->sectors[i];
 
@@ -130,10 +138,7 @@ u32 dmda_journal_seal(struct dmda_journal_batch *batch, const struct dmda_super 
 		chain = sector_checksum(batch->seed, sector);
 		sector->crc = cpu_to_le32(chain);
 	}
-	next->sector = batch->first.sector + batch->nr_used;
-	next->chain = chain;
-	next->seq = batch->next_seq;
-	return batch->nr_used;
+	return chain;
 }
 
 void dmda_journal_open(struct dmda_journal_reader *reader, const struct dmda_super *super,

@@ -95,16 +95,25 @@ void dmda_journal_put(struct dmda_journal_batch *batch, const struct dmda_record
 u64 dmda_journal_end_op(struct dmda_journal_batch *batch);
 
 /**
- * dmda_journal_seal() - make a batch ready to be written
+ * dmda_journal_end() - nothing more is put to a batch
  * @super: superblock of the device
- * @next: gets the place of the batch that follows
+ * @next: gets the place of the batch that follows, but for its chain
  *
  * No operation is under way. What is left of the last unit is filled with empty sectors.
  *
  * Return: sectors to be written, a multiple of the unit; 0 if nothing was put.
  */
-u32 dmda_journal_seal(struct dmda_journal_batch *batch, const struct dmda_super *super,
-		      struct dmda_journal_place *next);
+u32 dmda_journal_end(struct dmda_journal_batch *batch, const struct dmda_super *super,
+		     struct dmda_journal_place *next);
+
+/**
+ * dmda_journal_seal() - make a batch that was ended ready to be written
+ *
+ * This takes a checksum of all of it, for which no lock need be held.
+ *
+ * Return: the chain of the batch that follows.
+ */
+u32 dmda_journal_seal(const struct dmda_journal_batch *batch);
 
 /**
  * dmda_journal_open() - read from a place on

@@ -20,11 +20,14 @@ static enum dmda_checkpoint_step next_step(struct dmda_log *log)
 	return step;
 }
 
+/* While a batch is being sealed, nobody knows the place of the next one. */
 static void take_place(struct dmda_log *log)
 {
+	mutex_lock(&log->journal.commit_lock);
 	spin_lock_irq(&log->lock);
 	log->checkpoint.order.next.journal = dmda_commit_place(&log->journal.commit);
 	spin_unlock_irq(&log->lock);
+	mutex_unlock(&log->journal.commit_lock);
 }
 
 static void wait_for_map_writes(struct dmda_log *log)

@@ -75,6 +75,19 @@ static int flush_overwrites(struct dmda_log *log)
 	return ret;
 }
 
+static int do_step(struct dmda_log *log, enum dmda_commit_step step)
+{
+	switch (step) {
+	case DMDA_COMMIT_SEAL:
+		dmda_commit_seal(&log->journal.commit);
+		return 0;
+	case DMDA_COMMIT_WRITE:
+		return write_batch(log);
+	default:
+		return flush_overwrites(log);
+	}
+}
+
 static void did_step(struct dmda_log *log, int error)
 {
 	struct dmda_commit *commit = &log->journal.commit;
@@ -96,8 +109,7 @@ static int commit_once(struct dmda_log *log, struct list_head *ios)
 	if (unlikely(commit->why))
 		dmda_log_fail(log, "changing the map", commit->why);
 	while ((step = dmda_commit_next(commit)) < DMDA_COMMIT_DONE)
-		did_step(log, step == DMDA_COMMIT_WRITE ? write_batch(log) :
-							  flush_overwrites(log));
+		did_step(log, do_step(log, step));
 	return step == DMDA_COMMIT_DONE ? 0 : -EIO;
 }
 

@@ -26,6 +26,14 @@ static u64 do_op(struct volume *volume)
 	return volume->commit.batch.next_seq - 1;
 }
 
+/* A commit that is about to write its batch */
+static void begin_writing(struct dmda_commit *commit)
+{
+	dmda_commit_begin(commit);
+	dmda_commit_seal(commit);
+	dmda_commit_did(commit, 0);
+}
+
 static void records_are_written_behind_a_flush_and_at_once(struct kunit *test)
 {
 	struct volume *volume = formatted_volume(test);
@@ -35,6 +43,9 @@ static void records_are_written_behind_a_flush_and_at_once(struct kunit *test)
 	u64 seq = do_op(volume);
 
 	dmda_commit_begin(commit);
+	KUNIT_EXPECT_EQ(test, dmda_commit_next(commit), DMDA_COMMIT_SEAL);
+	dmda_commit_seal(commit);
+	dmda_commit_did(commit, 0);
 	KUNIT_EXPECT_EQ(test, dmda_commit_next(commit), DMDA_COMMIT_WRITE);
 	KUNIT_EXPECT_EQ(test, commit->order, (u32)(DMDA_ORDER_FLUSH | DMDA_ORDER_FUA));
 	KUNIT_EXPECT_EQ(test, commit->first, before.sector);
@@ -58,10 +69,12 @@ static void what_comes_meanwhile_is_left_to_the_next_one(struct kunit *test)
 
 	commit->nr_overwrites++;
 	dmda_commit_begin(commit);
-	sealed = commit->sealed;
-	before = *sealed;
 	KUNIT_EXPECT_FALSE(test, commit->has_batch);
 	KUNIT_EXPECT_TRUE(test, dmda_commit_begin_batch(commit));
+	dmda_commit_seal(commit);
+	dmda_commit_did(commit, 0);
+	sealed = commit->sealed;
+	before = *sealed;
 	KUNIT_EXPECT_EQ(test, do_op(volume), seq + 1);
 	commit->nr_overwrites++;
 	KUNIT_EXPECT_EQ(test, memcmp(sealed, &before, sizeof(before)), 0);
@@ -69,10 +82,42 @@ static void what_comes_meanwhile_is_left_to_the_next_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, commit->durable_seq, seq);
 	KUNIT_EXPECT_EQ(test, commit->durable_overwrites, 1ULL);
 	KUNIT_EXPECT_FALSE(test, dmda_commit_is_idle(commit));
-	dmda_commit_begin(commit);
-	KUNIT_EXPECT_EQ(test, le32_to_cpu(commit->sealed->chain), le32_to_cpu(before.crc));
+	begin_writing(commit);
 	dmda_commit_did(commit, 0);
 	KUNIT_EXPECT_TRUE(test, dmda_commit_is_idle(commit));
+}
+
+static u32 chain_of_next(struct volume *volume)
+{
+	struct dmda_commit *commit = &volume->commit;
+
+	do_op(volume);
+	begin_writing(commit);
+	dmda_commit_did(commit, 0);
+	return le32_to_cpu(commit->sealed->chain);
+}
+
+static void a_batch_goes_on_from_the_one_before_whenever_it_began(struct kunit *test)
+{
+	struct volume *volume = formatted_volume(test);
+	struct dmda_commit *commit = &volume->commit;
+	u32 crc;
+
+	/* Before the other is sealed, and before it is written */
+	for (u32 early = 0; early < 2; early++) {
+		do_op(volume);
+		dmda_commit_begin(commit);
+		if (early)
+			KUNIT_EXPECT_TRUE(test, dmda_commit_begin_batch(commit));
+		dmda_commit_seal(commit);
+		dmda_commit_did(commit, 0);
+		crc = le32_to_cpu(commit->sealed[commit->nr - 1].crc);
+		dmda_commit_did(commit, 0);
+		KUNIT_EXPECT_TRUE(test, dmda_commit_begin_batch(commit));
+		KUNIT_EXPECT_EQ(test, dmda_commit_place(commit).chain, crc);
+		KUNIT_EXPECT_EQ(test, chain_of_next(volume), crc);
+		KUNIT_EXPECT_TRUE(test, dmda_commit_begin_batch(commit));
+	}
 }
 
 static void nothing_is_written_for_nothing(struct kunit *test)
@@ -116,7 +161,7 @@ static void a_batch_that_is_not_written_makes_nothing_durable(struct kunit *test
 
 	do_op(volume);
 	commit->nr_overwrites++;
-	dmda_commit_begin(commit);
+	begin_writing(commit);
 	dmda_commit_did(commit, -EIO);
 	KUNIT_EXPECT_EQ(test, dmda_commit_next(commit), DMDA_COMMIT_FAILED);
 	dmda_commit_did(commit, 0);
@@ -133,7 +178,7 @@ static void a_step_is_answered_once(struct kunit *test)
 	dmda_commit_did(commit, -EIO);
 	KUNIT_EXPECT_EQ(test, dmda_commit_next(commit), DMDA_COMMIT_DONE);
 	do_op(volume);
-	dmda_commit_begin(commit);
+	begin_writing(commit);
 	KUNIT_EXPECT_EQ(test, dmda_commit_next(commit), DMDA_COMMIT_WRITE);
 	KUNIT_EXPECT_EQ(test, dmda_commit_next(commit), DMDA_COMMIT_WRITE);
 	dmda_commit_did(commit, 0);
@@ -184,6 +229,7 @@ static void a_batch_begins_only_if_the_ring_has_room_for_it(struct kunit *test)
 static struct kunit_case commit_cases[] = {
 	KUNIT_CASE(records_are_written_behind_a_flush_and_at_once),
 	KUNIT_CASE(what_comes_meanwhile_is_left_to_the_next_one),
+	KUNIT_CASE(a_batch_goes_on_from_the_one_before_whenever_it_began),
 	KUNIT_CASE(nothing_is_written_for_nothing),
 	KUNIT_CASE(what_was_overwritten_in_place_is_flushed),
 	KUNIT_CASE(a_batch_that_is_not_written_makes_nothing_durable),

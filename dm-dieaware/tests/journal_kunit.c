@@ -82,6 +82,14 @@ static u32 read_ops(struct kunit *test, struct ring *ring, u32 nr_sectors)
 	return nr;
 }
 
+static u32 seal(struct ring *ring, struct dmda_journal_place *next)
+{
+	u32 nr_sectors = dmda_journal_end(&ring->batch, &ring->super, next);
+
+	next->chain = dmda_journal_seal(&ring->batch);
+	return nr_sectors;
+}
+
 static void operations_come_back_also_across_sectors(struct kunit *test)
 {
 	struct ring *ring = new_ring(test, 1);
@@ -90,7 +98,7 @@ static void operations_come_back_also_across_sectors(struct kunit *test)
 
 	for (u32 i = 0; i < 40; i++)
 		put_op(ring, i, i * 3);
-	nr_sectors = dmda_journal_seal(&ring->batch, &ring->super, &next);
+	nr_sectors = seal(ring, &next);
 	KUNIT_EXPECT_GT(test, nr_sectors, 30U);
 	KUNIT_EXPECT_EQ(test, next.sector, first_place.sector + nr_sectors);
 	KUNIT_EXPECT_EQ(test, read_ops(test, ring, nr_sectors), 40U);
@@ -104,7 +112,7 @@ static void an_operation_that_is_cut_off_does_not_count(struct kunit *test)
 
 	for (u32 i = 0; i < 40; i++)
 		put_op(ring, i, i * 3);
-	nr_sectors = dmda_journal_seal(&ring->batch, &ring->super, &next);
+	nr_sectors = seal(ring, &next);
 	for (u32 i = 0; i < nr_sectors; i++) {
 		u32 nr = read_ops(test, ring, i);
 
@@ -140,7 +148,7 @@ static void a_batch_is_a_multiple_of_the_unit(struct kunit *test)
 	struct dmda_journal_place next;
 
 	put_op(ring, 0, 0);
-	KUNIT_EXPECT_EQ(test, dmda_journal_seal(&ring->batch, &ring->super, &next), 8U);
+	KUNIT_EXPECT_EQ(test, seal(ring, &next), 8U);
 	KUNIT_EXPECT_EQ(test, next.sector, first_place.sector + 8);
 	KUNIT_EXPECT_EQ(test, read_ops(test, ring, 8), 1U);
 }
@@ -152,7 +160,7 @@ static void any_changed_byte_ends_the_journal(struct kunit *test)
 	u8 *byte = (u8 *)&ring->sectors[0];
 
 	put_op(ring, 0, 0);
-	dmda_journal_seal(&ring->batch, &ring->super, &next);
+	seal(ring, &next);
 	for (u32 i = 0; i < DMDA_SECTOR_BYTES; i++) {
 		byte[i] ^= 1 << i % 8;
 		KUNIT_ASSERT_EQ(test, read_ops(test, ring, 1), 0U);
@@ -172,8 +180,8 @@ static void a_sector_of_another_past_is_no_successor(struct kunit *test)
 		put_op(other, i, i * 3);
 	}
 	other->batch.first.chain++;
-	dmda_journal_seal(&ring->batch, &ring->super, &next);
-	dmda_journal_seal(&other->batch, &other->super, &next);
+	seal(ring, &next);
+	seal(other, &next);
 	ring->sectors[20] = other->sectors[20];
 	KUNIT_EXPECT_EQ(test, read_ops(test, ring, 30), read_ops(test, ring, 20));
 }
@@ -185,7 +193,7 @@ static void a_sector_of_an_older_lap_is_no_successor(struct kunit *test)
 	struct dmda_journal_place next, later = first_place;
 
 	put_op(ring, 0, 0);
-	dmda_journal_seal(&ring->batch, &ring->super, &next);
+	seal(ring, &next);
 	later.sector += NR_SECTORS;
 	dmda_journal_open(&reader, &ring->super, &later);
 	KUNIT_EXPECT_FALSE(test, dmda_journal_accept(&reader, &ring->sectors[0]));
@@ -198,7 +206,7 @@ static void a_sector_of_another_device_is_no_successor(struct kunit *test)
 	struct dmda_journal_place next;
 
 	put_op(ring, 0, 0);
-	dmda_journal_seal(&ring->batch, &ring->super, &next);
+	seal(ring, &next);
 	ring->super.uuid[0]++;
 	KUNIT_EXPECT_EQ(test, read_ops(test, ring, 1), 0U);
 }
@@ -215,7 +223,7 @@ static void a_sector_far_behind_the_end_shows_damage(struct kunit *test)
 	dmda_journal_begin(&ring->batch, &ring->super, ring->sectors, NR_SECTORS, &place);
 	for (u32 i = 0; i < 40; i++)
 		put_op(ring, i, i * 3);
-	KUNIT_ASSERT_GE(test, dmda_journal_seal(&ring->batch, &ring->super, &next), 3U);
+	KUNIT_ASSERT_GE(test, seal(ring, &next), 3U);
 	/* Begins a batch; is in the middle of one; is too far away for that */
 	KUNIT_EXPECT_TRUE(test, dmda_journal_is_beyond(&reader, &ring->sectors[0]));
 	KUNIT_EXPECT_FALSE(test, dmda_journal_is_beyond(&reader, &ring->sectors[1]));

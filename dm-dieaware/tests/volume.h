@@ -358,7 +358,9 @@ static inline void commit(struct volume *volume)
 	note_durable(volume);
 	KUNIT_ASSERT_NULL_MSG(volume->test, commit->why, "%s", commit->why);
 	while ((step = dmda_commit_next(commit)) < DMDA_COMMIT_DONE) {
-		if (step == DMDA_COMMIT_WRITE)
+		if (step == DMDA_COMMIT_SEAL)
+			dmda_commit_seal(commit);
+		else if (step == DMDA_COMMIT_WRITE)
 			write_batch(volume);
 		else
 			disk_flush(volume);
