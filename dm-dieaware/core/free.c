@@ -22,22 +22,27 @@ static bool may_be_lost(const struct dmda_freeing *freeing, const struct dmda_se
 		segment->last_seq <= freeing->commit->durable_seq;
 }
 
+static bool is_to_be_had(const struct dmda_freeing *freeing, const struct dmda_segment *segment)
+{
+	return segment->leaving == LEAVING_NOT && may_be_lost(freeing, segment);
+}
+
 seg_t dmda_free_find(const struct dmda_freeing *freeing, u32 *from)
 {
-	seg_t seg;
+	for (u32 i = 0; i < DMDA_FREE_LOOKS; i++) {
+		seg_t seg = dmda_segments_find_empty(freeing->segments, from);
 
-	do {
-		seg = dmda_segments_find_empty(freeing->segments, freeing->commit->durable_seq,
-					       from);
-	} while (seg != SEG_NONE && segment_at(freeing, seg)->leaving != LEAVING_NOT);
-	return seg;
+		if (seg == SEG_NONE || is_to_be_had(freeing, segment_at(freeing, seg)))
+			return seg;
+	}
+	return SEG_NONE;
 }
 
 bool dmda_free_claim(struct dmda_freeing *freeing, seg_t seg, u32 nr_readers)
 {
 	struct dmda_segment *segment = segment_at(freeing, seg);
 
-	if (nr_readers || segment->leaving != LEAVING_NOT || !may_be_lost(freeing, segment))
+	if (nr_readers || !is_to_be_had(freeing, segment))
 		return false;
 	segment->leaving = LEAVING_CLAIMED;
 	freeing->nr_claimed++;

@@ -31,11 +31,15 @@ struct dmda_freeing {
 	u32 nr_claimed;
 };
 
+/* Segments that are looked at in a row, all of them empty */
+#define DMDA_FREE_LOOKS	256U
+
 /**
  * dmda_free_find() - find a segment that may be claimed if nobody reads from it
  * @from: segment to begin at; gets the one at which to go on
  *
- * Return: a segment, or SEG_NONE.
+ * Return: a segment; or SEG_NONE: there is none among those that were looked at. These were all if
+ * @from is the number of segments then.
  */
 seg_t dmda_free_find(const struct dmda_freeing *freeing, u32 *from);
 

@@ -7,21 +7,25 @@
  * and dmda_segments_applied() lets the page know it when all are done.
  *
  * How many segments are free or empty, and how many pages valid, is asked at each write and
- * must not take a walk through the table. So each change keeps the sums.
+ * must not take a walk through the table; nor must it to find one of them. So each change keeps the
+ * sums and two sets.
  */
 #include "segments.h"
 
 size_t dmda_segments_bytes(const struct dmda_super *super)
 {
-	return dmda_super_nr_segments(super) * sizeof(struct dmda_segment) +
+	u32 nr_segments = dmda_super_nr_segments(super);
+
+	return nr_segments * sizeof(struct dmda_segment) +
 		dmda_super_nr_pages(super, DMDA_TABLE_SEGMENTS) *
-		sizeof(struct dmda_segments_page);
+		sizeof(struct dmda_segments_page) + 2 * dmda_bitset_bytes(nr_segments);
 }
 
 void dmda_segments_init(struct dmda_segments *segments, const struct dmda_super *super,
 			void *zeroed)
 {
 	u64 nr_pages = dmda_super_nr_pages(super, DMDA_TABLE_SEGMENTS);
+	u8 *sets;
 
 	memset(segments, 0, sizeof(*segments));
 	segments->super = super;
@@ -31,6 +35,12 @@ void dmda_segments_init(struct dmda_segments *segments, const struct dmda_super 
 	segments->page = (struct dmda_segments_page *)(segments->segment + segments->nr_segments);
 	for (u64 i = 0; i < nr_pages; i++)
 		segments->page[i].dirty_sector = U64_MAX;
+	sets = (u8 *)(segments->page + nr_pages);
+	dmda_bitset_init(&segments->free, segments->nr_segments, sets);
+	dmda_bitset_init(&segments->empty, segments->nr_segments,
+			 sets + dmda_bitset_bytes(segments->nr_segments));
+	for (u32 seg = 0; seg < segments->nr_segments; seg++)
+		dmda_bitset_put(&segments->free, seg, true);
 }
 
 static bool is_empty(const struct dmda_segment *segment)
@@ -38,19 +48,30 @@ static bool is_empty(const struct dmda_segment *segment)
 	return segment->state == DMDA_SEGMENT_CLOSED && !segment->nr_valid;
 }
 
-/* The sums are kept by taking a segment out of them before it changes, and back in after. */
-static void uncount(struct dmda_segments *segments, const struct dmda_segment *segment)
+/* A segment joins or leaves those that are free, or those that are empty. */
+static void count_free(struct dmda_segments *segments, const struct dmda_segment *segment, bool is)
 {
-	segments->nr_free -= segment->state == DMDA_SEGMENT_FREE;
-	segments->nr_empty -= is_empty(segment);
-	segments->nr_valid -= segment->nr_valid;
+	dmda_bitset_put(&segments->free, segment - segments->segment, is);
+	segments->nr_free += is ? 1 : -1;
 }
 
-static void count(struct dmda_segments *segments, const struct dmda_segment *segment)
+static void count_empty(struct dmda_segments *segments, const struct dmda_segment *segment, bool is)
 {
-	segments->nr_free += segment->state == DMDA_SEGMENT_FREE;
-	segments->nr_empty += is_empty(segment);
-	segments->nr_valid += segment->nr_valid;
+	dmda_bitset_put(&segments->empty, segment - segments->segment, is);
+	segments->nr_empty += is ? 1 : -1;
+}
+
+/* The sums follow what has become of a segment that was @before. */
+static void count(struct dmda_segments *segments, const struct dmda_segment *segment,
+		  const struct dmda_segment *before)
+{
+	bool is_free = segment->state == DMDA_SEGMENT_FREE;
+
+	if (is_free != (before->state == DMDA_SEGMENT_FREE))
+		count_free(segments, segment, is_free);
+	if (is_empty(segment) != is_empty(before))
+		count_empty(segments, segment, is_empty(segment));
+	segments->nr_valid += (u64)segment->nr_valid - before->nr_valid;
 }
 
 static u32 table_page_of(u32 seg)
@@ -68,6 +89,7 @@ static const char *decode_entry(struct dmda_segments *segments,
 				struct dmda_segment *segment,
 				const struct dmda_segment_entry *entry)
 {
+	const struct dmda_segment before = *segment;
 	u32 nr_valid = le32_to_cpu(entry->nr_valid);
 
 	if (entry->state > DMDA_SEGMENT_CLOSED || entry->open >= DMDA_MAX_OPEN)
@@ -75,12 +97,11 @@ static const char *decode_entry(struct dmda_segments *segments,
 	if (nr_valid > dmda_super_data_pages(segments->super) ||
 	    (entry->state == DMDA_SEGMENT_FREE && nr_valid))
 		return "a segment has more valid pages than it can";
-	uncount(segments, segment);
 	segment->nr_valid = nr_valid;
 	segment->state = entry->state;
 	segment->open = entry->open;
 	segment->mtime = le64_to_cpu(entry->mtime);
-	count(segments, segment);
+	count(segments, segment, &before);
 	return NULL;
 }
 
@@ -197,7 +218,7 @@ const char *dmda_segments_apply(struct dmda_segments *segments,
 				const struct dmda_record *record, u64 seq)
 {
 	seg_t seg = segment_of(segments, record);
-	struct dmda_segment *segment;
+	struct dmda_segment *segment, before;
 	const char *why;
 
 	if (record->kind == DMDA_RECORD_TRIM)
@@ -207,7 +228,7 @@ const char *dmda_segments_apply(struct dmda_segments *segments,
 	if (segments->page[table_page_of(from_seg(seg))].seq >= seq)
 		return NULL;
 	segment = &segments->segment[from_seg(seg)];
-	uncount(segments, segment);
+	before = *segment;
 	if (record->kind == DMDA_RECORD_MAP)
 		why = add_valid(segments, segment, record->nr_pages);
 	else if (record->kind == DMDA_RECORD_DEAD)
@@ -215,7 +236,7 @@ const char *dmda_segments_apply(struct dmda_segments *segments,
 	else
 		why = change_state(segment, record);
 	segment->last_seq = seq;
-	count(segments, segment);
+	count(segments, segment, &before);
 	return why;
 }
 
@@ -236,25 +257,31 @@ void dmda_segments_applied(struct dmda_segments *segments, const struct dmda_rec
 
 seg_t dmda_segments_find_free(struct dmda_segments *segments)
 {
-	for (u32 i = 0; segments->nr_free && i < segments->nr_segments; i++) {
-		u32 seg = segments->next;
+	u32 seg;
 
-		segments->next = seg + 1 < segments->nr_segments ? seg + 1 : 0;
-		if (segments->segment[seg].state == DMDA_SEGMENT_FREE)
-			return to_seg(seg);
-	}
-	return SEG_NONE;
+	if (!segments->nr_free)
+		return SEG_NONE;
+	seg = dmda_bitset_next(&segments->free, segments->next);
+	if (seg == segments->nr_segments)
+		seg = dmda_bitset_next(&segments->free, 0);
+	segments->next = seg + 1 < segments->nr_segments ? seg + 1 : 0;
+	return to_seg(seg);
 }
 
-seg_t dmda_segments_find_empty(const struct dmda_segments *segments, u64 durable_seq, u32 *from)
+seg_t dmda_segments_find_empty(const struct dmda_segments *segments, u32 *from)
 {
-	for (; segments->nr_empty && *from < segments->nr_segments; ++*from) {
-		const struct dmda_segment *segment = &segments->segment[*from];
+	u32 seg = dmda_bitset_next(&segments->empty, *from);
 
-		if (is_empty(segment) && segment->last_seq <= durable_seq)
-			return to_seg((*from)++);
-	}
-	return SEG_NONE;
+	*from = seg;
+	if (seg == segments->nr_segments)
+		return SEG_NONE;
+	++*from;
+	return to_seg(seg);
+}
+
+static bool is_in(const struct dmda_bitset *set, u32 seg)
+{
+	return dmda_bitset_next(set, seg) == seg;
 }
 
 const char *dmda_segments_check(const struct dmda_segments *segments)
@@ -269,6 +296,9 @@ const char *dmda_segments_check(const struct dmda_segments *segments)
 			return "a segment has more valid pages than it can";
 		if (segment->state == DMDA_SEGMENT_FREE && segment->nr_valid)
 			return "a free segment has valid pages";
+		if (is_in(&segments->free, i) != (segment->state == DMDA_SEGMENT_FREE) ||
+		    is_in(&segments->empty, i) != is_empty(segment))
+			return "a segment is not among those that it belongs to";
 		nr_free += segment->state == DMDA_SEGMENT_FREE;
 		nr_empty += is_empty(segment);
 		nr_valid += segment->nr_valid;

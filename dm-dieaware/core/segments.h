@@ -17,6 +17,7 @@
 #ifndef DMDA_SEGMENTS_H
 #define DMDA_SEGMENTS_H
 
+#include "bitset.h"
 #include "record.h"
 #include "super.h"
 
@@ -59,6 +60,8 @@ struct dmda_segments_page {
  * @nr_empty: number of segments that are CLOSED and have no valid page
  * @nr_valid: number of valid pages in all segments
  * @next: segment at which the search for a free one goes on
+ * @free: those that are FREE
+ * @empty: those that are CLOSED and have no valid page
  */
 struct dmda_segments {
 	const struct dmda_super *super;
@@ -69,6 +72,8 @@ struct dmda_segments {
 	u32 nr_empty;
 	u64 nr_valid;
 	u32 next;
+	struct dmda_bitset free;
+	struct dmda_bitset empty;
 };
 
 /**
@@ -125,14 +130,13 @@ void dmda_segments_applied(struct dmda_segments *segments, const struct dmda_rec
 seg_t dmda_segments_find_free(struct dmda_segments *segments);
 
 /**
- * dmda_segments_find_empty() - find a segment that can be freed
- * @durable_seq: operations up to this are durable
+ * dmda_segments_find_empty() - find a segment that has nothing left
  * @from: segment to begin at; gets the one at which to go on
  *
- * Return: a CLOSED segment that lost its last valid page by then, or SEG_NONE.
+ * Return: a CLOSED segment without a valid page, or SEG_NONE. That it has lost the last one may not
+ * be durable yet.
  */
-seg_t dmda_segments_find_empty(const struct dmda_segments *segments, u64 durable_seq,
-			       u32 *from);
+seg_t dmda_segments_find_empty(const struct dmda_segments *segments, u32 *from);
 
 /**
  * dmda_segments_check() - do the sums agree with the segments?

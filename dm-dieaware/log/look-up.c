@@ -20,7 +20,7 @@ static bool count_reader(struct dmda_log *log, const struct dmda_lookup *lookup,
 	if (seg == SEG_NONE)
 		return true;
 	atomic_inc(&log->space.readers[from_seg(seg)]);
-	/* Pairs with the one in claim_empty(): the count before the second look. */
+	/* Pairs with the one in claim_next(): the count before the second look. */
 	smp_mb__after_atomic();
 	if (dmda_lookup_holds(lookup))
 		return true;

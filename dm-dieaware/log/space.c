@@ -178,11 +178,8 @@ static u32 close_segments(struct dmda_log *log)
 	return nr;
 }
 
-/*
- * An empty segment that nobody reads from. Who gets it frees it, and nobody else does: a discard
- * that is on its way must not meet what somebody writes there.
- */
-static seg_t claim_empty(struct dmda_log *log, u32 *from)
+/* Claims the next empty segment that nobody reads from. Return: it, or SEG_NONE: go on from there. */
+static seg_t claim_next(struct dmda_log *log, u32 *from)
 {
 	struct dmda_log_space *space = &log->space;
 	seg_t seg;
@@ -190,12 +187,24 @@ static seg_t claim_empty(struct dmda_log *log, u32 *from)
 	spin_lock_irq(&log->lock);
 	/* Against who looks up without the lock, see core/lookup.h. */
 	smp_mb__after_spinlock();
-	do {
-		seg = dmda_free_find(&space->freeing, from);
-	} while (seg != SEG_NONE &&
-		 !dmda_free_claim(&space->freeing, seg,
-				  atomic_read(&space->readers[from_seg(seg)])));
+	seg = dmda_free_find(&space->freeing, from);
+	if (seg != SEG_NONE && !dmda_free_claim(&space->freeing, seg,
+						atomic_read(&space->readers[from_seg(seg)])))
+		seg = SEG_NONE;
 	spin_unlock_irq(&log->lock);
+	return seg;
+}
+
+/*
+ * An empty segment that nobody reads from. Who gets it frees it, and nobody else does: a discard
+ * that is on its way must not meet what somebody writes there.
+ */
+static seg_t claim_empty(struct dmda_log *log, u32 *from)
+{
+	seg_t seg = SEG_NONE;
+
+	while (seg == SEG_NONE && *from < log->space.segments.nr_segments)
+		seg = claim_next(log, from);
 	return seg;
 }
 

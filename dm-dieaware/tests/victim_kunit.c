@@ -5,6 +5,7 @@
 #include "../core/block.c"
 #include "../core/super.c"
 #include "../core/record.c"
+#include "../core/bitset.c"
 #include "../core/segments.c"
 #include "../core/summary.c"
 #include "../core/victim.c"

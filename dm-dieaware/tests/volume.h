@@ -18,6 +18,7 @@
 #include "../core/journal.c"
 #include "../core/map.c"
 #include "../core/slots.c"
+#include "../core/bitset.c"
 #include "../core/segments.c"
 #include "../core/root.c"
 #include "../core/replay.c"
