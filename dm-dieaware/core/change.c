@@ -163,6 +163,22 @@ u64 dmda_change_map(struct dmda_change *change,
 	return change_pages(change, pages, &map);
 }
 
+u32 dmda_change_most(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], lpn_t lpn, u32 nr_pages,
+		     u32 nr_runs)
+{
+	u64 end = from_lpn(lpn) + nr_pages, at = from_lpn(lpn);
+
+	while (at < end && nr_runs--) {
+		struct dmda_map_page *page;
+		dpn_t dpn;
+		u32 entry;
+
+		page = page_of(pages, at, &entry);
+		at += dmda_map_run(page->block, entry, end - at, &dpn);
+	}
+	return at - from_lpn(lpn);
+}
+
 static bool any_mapped(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], lpn_t lpn,
 		       u32 nr_pages)
 {

@@ -69,6 +69,17 @@ void dmda_map_page_show(struct dmda_map_page *page);
 void dmda_map_page_hide(struct dmda_map_page *page);
 
 /**
+ * dmda_change_most() - of some pages in a row, the first ones that lie in few pieces
+ * @nr_runs: pieces that may be left behind at once
+ *
+ * What an operation does is about its pages, and about the pieces that they leave behind.
+ *
+ * Return: how many, at least one.
+ */
+u32 dmda_change_most(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], lpn_t lpn, u32 nr_pages,
+		     u32 nr_runs);
+
+/**
  * dmda_change_map() - pages are at consecutive places from now on
  * @pages: the one or two pages of the map that have these lpns
  * @lpn: first page

@@ -9,21 +9,35 @@
 
 #include "log.h"
 
+/* Segments that are looked at under one holding of the lock */
+#define MARK_AT_ONCE	1024U
+
 /* Most pages that are sorted together: 64 MiB of memory */
 #define MAX_SORTED_PAGES	(64U * 1024 * 1024 / sizeof(struct dmda_log_move))
 
-static void mark_all(struct dmda_log_cleaner *cleaner)
+static void mark_some(struct dmda_log_cleaner *cleaner, u32 from, u32 to)
 {
 	struct dmda_log *log = cleaner->log;
 
-	bitmap_zero(cleaner->is_left, log->space.segments.nr_segments);
 	spin_lock_irq(&log->lock);
-	for (u32 i = 0; i < log->space.segments.nr_segments; i++) {
+	for (u32 i = from; i < to; i++) {
 		if (log->space.segments.segment[i].state == DMDA_SEGMENT_CLOSED &&
 		    log->space.segments.segment[i].nr_valid && !test_bit(i, cleaner->is_stuck))
 			set_bit(i, cleaner->is_left);
 	}
 	spin_unlock_irq(&log->lock);
+}
+
+/* What changes meanwhile is seen when its turn comes, or was written since, and may stay. */
+static void mark_all(struct dmda_log_cleaner *cleaner)
+{
+	u32 nr_segments = cleaner->log->space.segments.nr_segments;
+
+	bitmap_zero(cleaner->is_left, nr_segments);
+	for (u32 i = 0; i < nr_segments; i += MARK_AT_ONCE) {
+		mark_some(cleaner, i, min(i + MARK_AT_ONCE, nr_segments));
+		cond_resched();
+	}
 }
 
 /* Is a segment to be cleaned, still? Then it is held. An empty one may be on its way to be free. */

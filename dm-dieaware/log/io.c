@@ -193,7 +193,7 @@ void dmda_log_do_io(struct work_struct *work)
 			break;
 		case REQ_OP_WRITE:
 			if (io->stage == DMDA_LOG_DATA)
-				dmda_log_go_on_fetching(log, io);
+				dmda_log_go_on_mapping(log, io);
 			else
 				dmda_log_go_on_writing(log, io);
 			break;

@@ -46,6 +46,9 @@ struct dmda_log_page;
  *   data and map	yes		no
  *   map		yes		yes
  *   neither		no		either: the end of the data, or of the fetching, goes on
+ *
+ * A long write has several operations, one after the other (write.c): what is left when its data
+ * has ended is done by the worker.
  */
 
 /**
@@ -70,7 +73,8 @@ enum dmda_log_stage {
  * @list: link in the list of what it waits for
  * @first: first lpn
  * @last: last lpn
- * @cursor: next lpn of a trim or read that the worker does in pieces
+ * @cursor: next lpn of a trim, of a read that the worker does in pieces, or of a write that is to be
+ *	mapped
  * @pages: pages of the map that it has pinned, or NULL
  * @dpn: place of its data
  * @seg: segment among whose readers a read is counted; segment of a write in place; or

@@ -24,6 +24,10 @@ int dmda_log_map_trim(struct dmda_log *log, struct bio *bio)
 	return DM_MAPIO_SUBMITTED;
 }
 
+/* Pages, and pieces of what they held, that are trimmed under one holding of the lock */
+#define TRIM_PAGES	256U
+#define TRIM_RUNS	16U
+
 /* Return: pages that hold nothing now; 0: no room in the batch, it waits. */
 static u32 trim_some(struct dmda_log *log, struct dmda_log_io *io, struct dmda_log_page *page)
 {
@@ -31,9 +35,9 @@ static u32 trim_some(struct dmda_log *log, struct dmda_log_io *io, struct dmda_l
 	u32 entry, nr, nr_empty;
 
 	dmda_map_index(to_lpn(io->cursor), &entry);
-	nr = min3(io->last - io->cursor + 1, (u64)DMDA_MAX_OP_PAGES,
-		  (u64)DMDA_MAP_ENTRIES - entry);
+	nr = min3(io->last - io->cursor + 1, (u64)TRIM_PAGES, (u64)DMDA_MAP_ENTRIES - entry);
 	spin_lock_irq(&log->lock);
+	nr = dmda_change_most(pages, to_lpn(io->cursor), nr, TRIM_RUNS);
 	if (dmda_log_has_room_locked(log, 1 + nr)) {
 		nr_empty = log->space.segments.nr_empty;
 		dmda_change_trim(&log->journal.change, pages, to_lpn(io->cursor), nr);

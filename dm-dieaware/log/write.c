@@ -14,6 +14,20 @@
 #include "trace.h"
 #include "write.h"
 
+/*
+ * Pages, and pieces of what they replace, that are mapped under one holding of the lock. A longer
+ * write has several operations.
+ */
+#define PIECE_PAGES	48U
+#define PIECE_RUNS	16U
+
+/* What comes of a write whose data is written: its end; another operation; it waits. */
+enum dmda_write_step {
+	WRITE_DONE,
+	WRITE_GOES_ON,
+	WRITE_WAITS,
+};
+
 /* What the bio begins with goes to one file; the rest comes again. */
 static void identify(struct dmda_log *log, struct bio *bio, u32 *nr_pages)
 {
@@ -217,7 +231,7 @@ void dmda_log_go_on_writing(struct dmda_log *log, struct dmda_log_io *io)
 	submit_bio_noacct(bio);
 }
 
-/* Nothing becomes of its places. */
+/* Nothing becomes of the places that it has left. */
 static void give_up_write_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
 	lockdep_assert_held(&log->lock);
@@ -225,16 +239,32 @@ static void give_up_write_locked(struct dmda_log *log, struct dmda_log_io *io)
 	if (io->is_in_place)
 		dmda_log_stayed_locked(log, io);
 	else
-		dmda_log_placed_locked(log, io->open, dmda_log_io_pages(io));
+		dmda_log_placed_locked(log, io->open, io->last - io->cursor + 1);
 	dmda_log_let_go_locked(log, io);
 }
 
-/* Return: whether the batch had room for its operation. */
-static bool apply_write_locked(struct dmda_log *log, struct dmda_log_io *io)
+/* Return: pages of its next operation. */
+static u32 next_piece_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
-	u32 nr = dmda_log_io_pages(io), nr_empty = log->space.segments.nr_empty;
+	struct dmda_map_page *pages[DMDA_OP_MAP_PAGES];
+	u64 left = io->last - io->cursor + 1;
+
+	lockdep_assert_held(&log->lock);
+
+	if (left == 1)
+		return 1;
+	for (u32 i = 0; i < DMDA_OP_MAP_PAGES; i++)
+		pages[i] = io->pages[i] ? &io->pages[i]->map : NULL;
+	return dmda_change_most(pages, to_lpn(io->cursor), min_t(u64, left, PIECE_PAGES),
+				PIECE_RUNS);
+}
+
+/* Its next operation, or what is to be done instead. */
+static enum dmda_write_step apply_write_locked(struct dmda_log *log, struct dmda_log_io *io)
+{
+	u32 nr_empty = log->space.segments.nr_empty, done = io->cursor - io->first, nr;
 	struct dmda_written first = {
-		.lpn = to_lpn(io->first), .file = io->file, .fpage = io->fpage,
+		.lpn = to_lpn(io->cursor), .file = io->file, .fpage = io->fpage + done,
 	};
 
 	lockdep_assert_held(&log->lock);
@@ -243,43 +273,46 @@ static bool apply_write_locked(struct dmda_log *log, struct dmda_log_io *io)
 		log->journal.commit.nr_overwrites++;
 		dmda_log_commit_late(log);
 		give_up_write_locked(log, io);
-		return true;
+		return WRITE_DONE;
 	}
-	if (!dmda_log_map_run_locked(log, io->pages, &first, io->dpn, nr))
-		return false;
+	nr = next_piece_locked(log, io);
+	if (!dmda_log_map_run_locked(log, io->pages, &first, to_dpn(from_dpn(io->dpn) + done), nr))
+		return WRITE_WAITS;
 	dmda_log_commit_late(log);
 	log->space.closing.open[io->open].mtime = first.seq;
 	dmda_log_emptied_locked(log, nr_empty);
 	dmda_log_placed_locked(log, io->open, nr);
+	io->cursor += nr;
+	if (io->cursor <= io->last)
+		return WRITE_GOES_ON;
 	dmda_log_let_go_locked(log, io);
-	return true;
+	return WRITE_DONE;
 }
 
-/*
- * What its data has come to. Return: whether the bio is to be ended with @status; if not, it
- * waits for pages of the map, room in the batch or a commit.
- */
-static bool finish_write_locked(struct dmda_log *log, struct dmda_log_io *io,
-				blk_status_t *status)
+/* What its data has come to; @status is what it ends with when it is done. */
+static enum dmda_write_step finish_write_locked(struct dmda_log *log, struct dmda_log_io *io,
+						blk_status_t *status)
 {
+	enum dmda_write_step step;
+
 	lockdep_assert_held(&log->lock);
 
 	if (io->is_fetching) {
 		io->is_written = true;
-		return false;
+		return WRITE_WAITS;
 	}
 	if (*status || log->state == DMDA_LOG_FAILED) {
 		*status = *status ?: BLK_STS_IOERR;
 		give_up_write_locked(log, io);
-		return true;
+		return WRITE_DONE;
 	}
-	if (!apply_write_locked(log, io)) {
+	step = apply_write_locked(log, io);
+	if (step == WRITE_WAITS)
 		list_move_tail(&io->list, &log->ios.unmapped);
-		return false;
-	}
-	if (io->is_fua)
-		dmda_log_commit_for_locked(log, io);
-	return !io->is_fua;
+	if (step != WRITE_DONE || !io->is_fua)
+		return step;
+	dmda_log_commit_for_locked(log, io);
+	return WRITE_WAITS;
 }
 
 static void fail_if_wrong(struct dmda_log *log, const char *why)
@@ -290,16 +323,19 @@ static void fail_if_wrong(struct dmda_log *log, const char *why)
 
 int dmda_log_end_write(struct dmda_log *log, struct dmda_log_io *io, blk_status_t *status)
 {
+	enum dmda_write_step step;
 	unsigned long flags;
 	const char *why;
-	bool is_done;
 
 	spin_lock_irqsave(&log->lock, flags);
-	is_done = finish_write_locked(log, io, status);
+	step = finish_write_locked(log, io, status);
+	/* The rest is too much for an interrupt. */
+	if (step == WRITE_GOES_ON)
+		dmda_log_go_on_locked(log, io);
 	why = log->journal.change.why;
 	spin_unlock_irqrestore(&log->lock, flags);
 	fail_if_wrong(log, why);
-	return is_done ? DM_ENDIO_DONE : DM_ENDIO_INCOMPLETE;
+	return step == WRITE_DONE ? DM_ENDIO_DONE : DM_ENDIO_INCOMPLETE;
 }
 
 static void unpin(struct dmda_log *log, struct dmda_log_io *io)
@@ -331,65 +367,103 @@ static int get_pages(struct dmda_log *log, struct dmda_log_io *io)
 	return 0;
 }
 
-/* The write's data may be on its way, or written already: then its operation is done here. */
-void dmda_log_go_on_fetching(struct dmda_log *log, struct dmda_log_io *io)
+/* A piece at a time, until it is done or waits. */
+static void finish_write(struct dmda_log *log, struct dmda_log_io *io, blk_status_t status)
 {
 	struct bio *bio = dmda_log_bio(io);
-	blk_status_t status = BLK_STS_OK;
-	int ret = get_pages(log, io);
-	bool is_done = false;
+	enum dmda_write_step step;
 	const char *why;
 
-	if (ret == -EAGAIN)
-		return;
-	spin_lock_irq(&log->lock);
-	io->is_fetching = false;
-	if (io->is_written) {
-		status = ret ? BLK_STS_IOERR : bio->bi_status;
-		is_done = finish_write_locked(log, io, &status);
-	}
-	why = log->journal.change.why;
-	spin_unlock_irq(&log->lock);
-	fail_if_wrong(log, why);
-	if (!is_done)
+	do {
+		spin_lock_irq(&log->lock);
+		step = finish_write_locked(log, io, &status);
+		why = log->journal.change.why;
+		spin_unlock_irq(&log->lock);
+		fail_if_wrong(log, why);
+	} while (step == WRITE_GOES_ON);
+	if (step != WRITE_DONE)
 		return;
 	bio->bi_status = status;
 	bio_endio(bio);
 }
 
-/* Those whose data is written, as far as there is room. */
-static void map_some_locked(struct dmda_log *log, struct list_head *done,
-			    struct list_head *failed)
+/* The write's data may be on its way, or written already: then its operation is done here. */
+static void go_on_fetching(struct dmda_log *log, struct dmda_log_io *io)
+{
+	int ret = get_pages(log, io);
+	bool is_written;
+
+	if (ret == -EAGAIN)
+		return;
+	spin_lock_irq(&log->lock);
+	io->is_fetching = false;
+	is_written = io->is_written;
+	spin_unlock_irq(&log->lock);
+	if (is_written)
+		finish_write(log, io, ret ? BLK_STS_IOERR : dmda_log_bio(io)->bi_status);
+}
+
+void dmda_log_go_on_mapping(struct dmda_log *log, struct dmda_log_io *io)
+{
+	if (io->is_fetching)
+		go_on_fetching(log, io);
+	else
+		finish_write(log, io, BLK_STS_OK);
+}
+
+/* An operation of a write whose data is written. Return: whether there was room for it. */
+static bool map_one_locked(struct dmda_log *log, struct dmda_log_io *io, struct list_head *done,
+			   struct list_head *failed)
+{
+	enum dmda_write_step step;
+
+	lockdep_assert_held(&log->lock);
+
+	if (log->state == DMDA_LOG_FAILED) {
+		give_up_write_locked(log, io);
+		list_move_tail(&io->list, failed);
+		return true;
+	}
+	step = apply_write_locked(log, io);
+	if (step == WRITE_DONE && io->is_fua)
+		dmda_log_commit_for_locked(log, io);
+	else if (step == WRITE_DONE)
+		list_move_tail(&io->list, done);
+	return step != WRITE_WAITS;
+}
+
+/*
+ * The first write of those that waited for room; trims before it go on by themselves, and may come
+ * back. Return: whether there was one, and room.
+ */
+static bool map_next_locked(struct dmda_log *log, struct list_head *done, struct list_head *failed)
 {
 	struct dmda_log_io *io, *next;
 
 	lockdep_assert_held(&log->lock);
 
 	list_for_each_entry_safe(io, next, &log->ios.unmapped, list) {
-		if (bio_op(dmda_log_bio(io)) != REQ_OP_WRITE) {
-			dmda_log_go_on_locked(log, io);
-		} else if (log->state == DMDA_LOG_FAILED) {
-			give_up_write_locked(log, io);
-			list_move_tail(&io->list, failed);
-		} else if (!apply_write_locked(log, io)) {
-			return;
-		} else if (io->is_fua) {
-			dmda_log_commit_for_locked(log, io);
-		} else {
-			list_move_tail(&io->list, done);
-		}
+		if (bio_op(dmda_log_bio(io)) == REQ_OP_WRITE)
+			return map_one_locked(log, io, done, failed);
+		dmda_log_go_on_locked(log, io);
 	}
+	return false;
 }
 
+/* As far as there is room, an operation under each holding of the lock. */
 void dmda_log_map_written(struct dmda_log *log)
 {
 	LIST_HEAD(failed);
 	LIST_HEAD(done);
+	bool goes_on;
 
-	spin_lock_irq(&log->lock);
-	map_some_locked(log, &done, &failed);
-	dmda_log_feed_locked(log);
-	spin_unlock_irq(&log->lock);
+	do {
+		spin_lock_irq(&log->lock);
+		goes_on = map_next_locked(log, &done, &failed);
+		if (!goes_on)
+			dmda_log_feed_locked(log);
+		spin_unlock_irq(&log->lock);
+	} while (goes_on);
 	dmda_log_end_list(&done, BLK_STS_OK);
 	dmda_log_end_list(&failed, BLK_STS_IOERR);
 }

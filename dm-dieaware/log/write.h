@@ -26,11 +26,12 @@ int dmda_log_map_write(struct dmda_log *log, struct bio *bio);
 void dmda_log_go_on_writing(struct dmda_log *log, struct dmda_log_io *io);
 
 /**
- * dmda_log_go_on_fetching() - get the pages of the map that a write under way needs
+ * dmda_log_go_on_mapping() - get the pages of the map that a write under way needs, or do what is
+ *	left of its operations
  *
  * Context: the io worker.
  */
-void dmda_log_go_on_fetching(struct dmda_log *log, struct dmda_log_io *io);
+void dmda_log_go_on_mapping(struct dmda_log *log, struct dmda_log_io *io);
 
 /**
  * dmda_log_end_write() - a write's data is written, or could not be
