@@ -145,6 +145,7 @@ static u16 geometry_log(struct nvmev *nvmev, struct nvmev_log *log)
 	geometry->nr_dies = cpu_to_le32(nr_dies);
 	geometry->page_bytes = cpu_to_le32(FTL_PAGE_BYTES);
 	geometry->die_unit_bytes = cpu_to_le32(params->unit_pages * FTL_PAGE_BYTES);
+	geometry->open_units = cpu_to_le32(params->run_units);
 	geometry->stripe_bytes =
 		cpu_to_le64((u64)params->unit_pages * FTL_PAGE_BYTES * nr_dies);
 	return 0;

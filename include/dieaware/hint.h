@@ -93,6 +93,8 @@ struct dieaware_id {
  * @page_bytes: mapping unit of the device
  * @die_unit_bytes: what goes to one die before the next die's turn; a multiple of
  *	@page_bytes
+ * @open_units: die units in the write buffer that gather what is written with hints; the one that
+ *	was not used for longest makes room for another. 0: the device does not say
  * @stripe_bytes: @die_unit_bytes times @nr_dies
  * @reserved: zero
  */
@@ -103,7 +105,7 @@ struct dieaware_log_geometry {
 	__le32	nr_dies;		/*  12 */
 	__le32	page_bytes;		/*  16 */
 	__le32	die_unit_bytes;		/*  20 */
-	__u8	reserved0[4];		/*  24 */
+	__le32	open_units;		/*  24 */
 	__le64	stripe_bytes;		/*  32 */
 	__u8	reserved[32];		/*  64 */
 };

@@ -59,7 +59,7 @@ static void geometry_log_is_as_it_was(struct kunit *test)
 	EXPECT_AT(test, dieaware_log_geometry, nr_dies, 8);
 	EXPECT_AT(test, dieaware_log_geometry, page_bytes, 12);
 	EXPECT_AT(test, dieaware_log_geometry, die_unit_bytes, 16);
-	EXPECT_AT(test, dieaware_log_geometry, reserved0, 20);
+	EXPECT_AT(test, dieaware_log_geometry, open_units, 20);
 	EXPECT_AT(test, dieaware_log_geometry, stripe_bytes, 24);
 	EXPECT_AT(test, dieaware_log_geometry, reserved, 32);
 }

@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 20
 # timeout: 240
-# sentences: 65
+# sentences: 66
 . "$(dirname "$0")/rc"
 
 # bytes FILE OFFSET COUNT: little-endian number
@@ -61,6 +61,8 @@ unit=$(number_at "$T_DIR/geometry" 16 4)
 check_that "geometry log: version" "$(number_at "$T_DIR/geometry" 0 2)" -eq 1
 check_that "geometry log: channels divide dies" $((dies % $(number_at "$T_DIR/geometry" 4 4))) -eq 0
 check_that "geometry log: pages of 4096 bytes" "$(number_at "$T_DIR/geometry" 12 4)" -eq 4096
+check_that "geometry log: the units of runs are open" "$(number_at "$T_DIR/geometry" 20 4)" -eq \
+	"$(<"$CONFIGFS/ssd0/run_units")"
 check_that "geometry log: stripe is die unit times dies" "$(number_at "$T_DIR/geometry" 24 8)" -eq $((dies * unit))
 
 # die_sum OFFSET: sum of one member over all dies

@@ -26,7 +26,7 @@ struct GeometryLog {
     nr_dies: U32,
     page_bytes: U32,
     die_unit_bytes: U32,
-    reserved0: [u8; 4],
+    open_units: U32,
     stripe_bytes: U64,
     reserved: [u8; 32],
 }
