@@ -85,6 +85,8 @@ static void take_geometry(const struct dieaware_log_geometry *geometry,
 		return;
 	discovery->die_unit_bytes = unit_bytes;
 	discovery->stripe_bytes = stripe_bytes;
+	discovery->open_pages = min_t(u64, (u64)le32_to_cpu(geometry->open_units) *
+				      (unit_bytes / PAGE_SIZE), U32_MAX);
 }
 
 /* What goes to a die at a time is what the namespace names as its optimal write size. */

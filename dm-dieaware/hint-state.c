@@ -107,6 +107,7 @@ static void answer_locked(struct dmda *dmda, u32 question, const struct dmda_dis
 	WRITE_ONCE(dmda->asking.discovery.knows_share, found->knows_share);
 	WRITE_ONCE(dmda->asking.discovery.die_unit_bytes, found->die_unit_bytes);
 	WRITE_ONCE(dmda->asking.discovery.stripe_bytes, found->stripe_bytes);
+	WRITE_ONCE(dmda->asking.discovery.open_pages, found->open_pages);
 	dmda_fdp_set(dmda, found);
 	complain(dmda, found);
 	if (READ_ONCE(dmda->state) == DMDA_STATE_ASKING)

@@ -51,6 +51,8 @@ enum dmda_state {
  * @knows_share: whether it announces that it shares pages
  * @die_unit_bytes: bytes that go to one die before the next die's turn, or 0 if unknown
  * @stripe_bytes: @die_unit_bytes times the number of dies, or 0 if unknown
+ * @open_pages: pages that the units have room for in which the device gathers what is written with
+ *	hints, or 0 if unknown
  * @lanes: with STREAMS, the lanes; else none
  * @stream: write stream of each lane
  */
@@ -61,6 +63,7 @@ struct dmda_discovery {
 	bool knows_share;
 	u32 die_unit_bytes;
 	u64 stripe_bytes;
+	u32 open_pages;
 	struct dmda_lanes lanes;
 	u8 stream[DMDA_MAX_LANES];
 };

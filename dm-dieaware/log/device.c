@@ -10,6 +10,7 @@
 #include "../mode.h"
 #include "cache.h"
 #include "grow.h"
+#include "hint.h"
 #include "io.h"
 #include "log.h"
 #include "message.h"
@@ -83,6 +84,7 @@ static void free_tables(struct dmda_log *log)
 	kvfree(log->journal.commit.sectors[0]);
 	kvfree(log->journal.commit.sectors[1]);
 	kvfree(log->checkpoint.pages);
+	kvfree(log->inplace.heat.entry);
 	kvfree(log->inplace.nr_writing);
 	kvfree(space->summary);
 	kvfree(space->readers);
@@ -381,6 +383,7 @@ static int first_start(struct dmda_log *log)
 	if (log->grows_to)
 		why = read_only ? "it cannot grow while it can only be read" :
 				  dmda_log_grow(log);
+	dmda_log_hint_start(log);
 	why = why ?: dmda_log_start(log, read_only);
 	if (why) {
 		DMERR("%s: The device cannot be started: %s.", name, why);

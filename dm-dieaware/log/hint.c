@@ -13,12 +13,41 @@
  * one large command without: so small pieces that replace something, or are moved by cleaning,
  * get none.
  *
+ * Of overwrites in place only those have one whose pages are hot, if some are (core/heat.h): the
+ * device gathers few pages at a time, and those that are written once would put out those that are
+ * written again and again. What is cold loses its die for that, like a small piece that goes to
+ * another place.
+ *
  * Nothing is read for a hint: where a page of the map is not in memory there is none.
  */
+#include <linux/sched/mm.h>
+
 #include "../hint-send.h"
 #include "claims.h"
 #include "hint.h"
 #include "log.h"
+
+/*
+ * Of what the device has room for, a quarter is left to what is appended, and to pages that have
+ * just become hot.
+ */
+static u32 nr_hot_pages(const struct dmda *dmda)
+{
+	u32 nr = READ_ONCE(dmda->asking.discovery.open_pages);
+
+	return min(nr - nr / 4, DMDA_HEAT_MAX_PAGES);
+}
+
+/* Without memory for it all overwrites have hints. */
+void dmda_log_hint_start(struct dmda_log *log)
+{
+	u32 nr = nr_hot_pages(log->dmda);
+	unsigned int noio = memalloc_noio_save();
+	void *memory = nr ? kvzalloc(dmda_heat_bytes(nr), GFP_KERNEL | __GFP_NOWARN) : NULL;
+
+	memalloc_noio_restore(noio);
+	dmda_heat_init(&log->inplace.heat, memory ? nr : 0, memory);
+}
 
 /* What is the page before a run of a known file? */
 static void classify(struct dmda *dmda, const struct dmda_run *run, struct dmda_verdict *verdict)
@@ -92,13 +121,26 @@ static bool may_replace_locked(const struct dmda_log *log, const struct dmda_log
 	return dmda_map_get(io->pages[0]->map.block, entry) != DPN_NONE;
 }
 
+/* Are all pages of an overwrite in place cold, and others hot? */
+static bool is_cold_locked(struct dmda_log *log, const struct dmda_log_io *io)
+{
+	bool is_cold = true;
+
+	lockdep_assert_held(&log->lock);
+
+	for (u64 lpn = io->first; lpn <= io->last; lpn++)
+		is_cold &= dmda_heat_write(&log->inplace.heat, lpn);
+	return is_cold;
+}
+
 void dmda_log_hint_place_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
 	lockdep_assert_held(&log->lock);
 
 	io->pred_dpn = DPN_NONE;
 	if (io->is_in_place) {
-		io->what = io->is_same ? DMDA_HINT_OVERWRITE : DMDA_HINT_NONE;
+		io->what = io->is_same && !is_cold_locked(log, io) ? DMDA_HINT_OVERWRITE :
+								     DMDA_HINT_NONE;
 		return;
 	}
 	if (io->what == DMDA_HINT_NONE || io->pred == U64_MAX)

@@ -20,6 +20,13 @@ static inline void dmda_log_hint_init(struct dmda_log_io *io)
 }
 
 /**
+ * dmda_log_hint_start() - take from the device how many pages it gathers
+ *
+ * Context: may sleep; before the first write.
+ */
+void dmda_log_hint_start(struct dmda_log *log);
+
+/**
  * dmda_log_hint_plan() - work out which page precedes a write in its file
  * @identity: identity of the write, all of which belongs to it
  *

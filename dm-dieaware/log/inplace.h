@@ -5,7 +5,7 @@
 #ifndef DMDA_LOG_INPLACE_H
 #define DMDA_LOG_INPLACE_H
 
-#include <linux/types.h>
+#include "../core/heat.h"
 
 struct dmda_log;
 struct dmda_log_cleaner;
@@ -16,11 +16,13 @@ struct dmda_log_io;
  * @is_possible: whether the device below writes pages whole; constant
  * @nr_writing: number of overwrites that are under way, by segment
  * @nr_pages: pages that were overwritten since cleaning has gathered some last
+ * @heat: which pages are overwritten most often
  */
 struct dmda_log_inplace {
 	bool is_possible;
 	u32 *nr_writing;
 	u64 nr_pages;
+	struct dmda_heat heat;
 };
 
 /**
