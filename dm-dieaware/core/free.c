@@ -84,3 +84,12 @@ void dmda_free_end(struct dmda_freeing *freeing, seg_t seg)
 	segment->leaving = LEAVING_NOT;
 	freeing->nr_claimed--;
 }
+
+bool dmda_free_may_lose(const struct dmda_freeing *freeing, seg_t seg, u32 nr_valid,
+			u32 nr_readers)
+{
+	const struct dmda_segment *segment = segment_at(freeing, seg);
+
+	return segment->state == DMDA_SEGMENT_CLOSED && segment->nr_valid == nr_valid &&
+		segment->last_seq <= freeing->commit->durable_seq && !nr_readers;
+}

@@ -72,6 +72,17 @@ void dmda_free_discarded(struct dmda_freeing *freeing, seg_t seg);
 bool dmda_free_record(const struct dmda_freeing *freeing, seg_t seg, struct dmda_record *record);
 
 /**
+ * dmda_free_may_lose() - may the device below forget what is not valid in a segment?
+ * @seg: cannot become free meanwhile
+ * @nr_valid: number of its pages that were found to be valid, in the map
+ * @nr_readers: number of those who read from it
+ *
+ * Holds for what was invalid when it was looked for, and for as long as the segment is not free.
+ */
+bool dmda_free_may_lose(const struct dmda_freeing *freeing, seg_t seg, u32 nr_valid,
+			u32 nr_readers);
+
+/**
  * dmda_free_end() - the claim ends: the operation is done, or cannot be
  */
 void dmda_free_end(struct dmda_freeing *freeing, seg_t seg);

@@ -4,7 +4,8 @@
  *
  *   - when no more than DMDA_LOG_LOW_SEGMENTS are free, and goes on until more are, or will be;
  *     users are paced meanwhile;
- *   - when so much was overwritten in place that some of what is free is to be gathered for it;
+ *   - when so much was overwritten in place that some of what is free is to be gathered for it,
+ *     unless the device below is told where it is (holes.c);
  *   - when nobody has read or written for a while, and free segments are fewer than are worth it
  *     then; it stops when somebody does;
  *   - when somebody asks for all to be cleaned.
@@ -18,15 +19,17 @@ static bool may_clean(const struct dmda_log *log)
 	return dmda_log_may_work(log) && READ_ONCE(log->dmda->config.cleaning);
 }
 
-/* Is more than an eighth of what is free in holes? */
+/* Is more than an eighth of what is free in holes that the device below does not know of? */
 static bool has_holes_locked(const struct dmda_log *log)
 {
 	const struct dmda_segments *segments = &log->space.segments;
 	u64 nr_unused = dmda_log_places_of(log, segments->nr_segments) - segments->nr_valid;
+	u64 nr_known = dmda_log_places_of(log, segments->nr_free + segments->nr_empty) +
+		       log->holes.nr_told_all;
 
 	lockdep_assert_held(&log->lock);
 
-	return dmda_log_places_of(log, segments->nr_free + segments->nr_empty) * 8 < nr_unused * 7;
+	return nr_known * 8 < nr_unused * 7;
 }
 
 /* Pages that are overwritten in place for each time that some are moved */
@@ -87,7 +90,7 @@ void dmda_log_gain_room(struct dmda_log *log, bool (*may)(const struct dmda_log 
 /* Overwrites in place go on meanwhile, and pay for more of it. */
 static void gather(struct dmda_log *log)
 {
-	while (may_clean(log) && begin_gathering(log)) {
+	while (may_clean(log) && !dmda_log_tells_holes(log) && begin_gathering(log)) {
 		/* The most space for the least work */
 		if (!dmda_log_clean_some(log->cleaning.cleaner, true))
 			break;
@@ -205,8 +208,14 @@ void dmda_log_clean_if_holey_locked(struct dmda_log *log)
 {
 	lockdep_assert_held(&log->lock);
 
-	if (should_gather_locked(log))
+	if (!should_gather_locked(log))
+		return;
+	if (!dmda_log_tells_holes(log)) {
 		dmda_log_kick_clean(log);
+		return;
+	}
+	log->inplace.nr_pages = 0;
+	dmda_log_kick(log, &log->holes.work);
 }
 
 int dmda_log_clean_all(struct dmda_log *log)

@@ -11,6 +11,7 @@
 #include "cache.h"
 #include "grow.h"
 #include "hint.h"
+#include "holes.h"
 #include "io.h"
 #include "log.h"
 #include "message.h"
@@ -84,6 +85,7 @@ static void free_tables(struct dmda_log *log)
 	kvfree(log->journal.commit.sectors[0]);
 	kvfree(log->journal.commit.sectors[1]);
 	kvfree(log->checkpoint.pages);
+	dmda_log_holes_destroy(log);
 	kvfree(log->inplace.heat.entry);
 	kvfree(log->inplace.nr_writing);
 	kvfree(space->summary);
@@ -125,6 +127,7 @@ static bool allocate_tables(struct dmda_log *log)
 		log->tables.slots_memory[i] = kvzalloc(bytes, GFP_KERNEL);
 		is_complete = is_complete && log->tables.slots_memory[i];
 	}
+	is_complete = dmda_log_holes_create(log) && is_complete;
 	return allocate_space(log) && is_complete && commit->sectors[0] && commit->sectors[1] &&
 		log->checkpoint.pages && log->inplace.nr_writing;
 }
@@ -197,6 +200,7 @@ static void init_parts(struct dmda_log *log)
 	INIT_DELAYED_WORK(&log->journal.late_work, dmda_log_do_late);
 	INIT_WORK(&log->space.work, dmda_log_do_space);
 	INIT_WORK(&log->space.discard_work, dmda_log_do_discard);
+	INIT_WORK(&log->holes.work, dmda_log_do_holes);
 	INIT_WORK(&log->checkpoint.work, dmda_log_do_checkpoint);
 	INIT_DELAYED_WORK(&log->cleaning.idle_work, dmda_log_do_idle);
 	INIT_DELAYED_WORK(&log->admission.work, dmda_log_do_no_space);
@@ -455,6 +459,7 @@ static void wait_for_workers(struct dmda_log *log)
 		flush_work(&log->checkpoint.work);
 		flush_work(&log->space.work);
 		flush_work(&log->space.discard_work);
+		flush_work(&log->holes.work);
 		flush_work(&log->journal.work);
 		cancel_delayed_work_sync(&log->journal.late_work);
 		flush_work(&log->failure.work);

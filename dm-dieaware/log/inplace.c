@@ -11,9 +11,9 @@
  * others not, as on any disk. Each page is written whole or not at all, since users are told that
  * the device's blocks have 4096 bytes: so it is only done where the device below does that.
  *
- * The SSD has what is free here if that lies together, in segments that are discarded, not in
- * holes among valid pages. So for each page that is overwritten in place two may be moved, until
- * most of the holes are gone; after that, nothing makes new ones.
+ * The SSD has what is free here if it knows of it: segments are discarded, and holes among valid
+ * pages, too (holes.c). Where it cannot be told of these, two pages may be moved for each that is
+ * overwritten in place, until most of the holes are gone; after that, nothing makes new ones.
  *
  * What cleaning copies must not change meanwhile: a victim takes no such writes, and those
  * that are under way are waited for.

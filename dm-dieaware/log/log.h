@@ -26,6 +26,7 @@
  *	clean-all.c	the same: out of all of them, when somebody asks for it
  *	copy.c		the same: reading, writing and mapping what is moved
  *	inplace.c	overwriting pages where they are
+ *	holes.c		telling the device of what holds nothing among valid pages
  *	start.c		start: the steps of core/start.h, done
  *	grow.c		a larger device gets a root and a superblock for its size
  *	disk.c		reading and writing metadata
@@ -66,6 +67,7 @@
 #include "checkpoint.h"
 #include "clean.h"
 #include "fail.h"
+#include "holes.h"
 #include "inplace.h"
 #include "io.h"
 #include "journal.h"
@@ -147,6 +149,7 @@ struct dmda_log_counters {
  * @checkpoint: the last root, and how the next comes about
  * @space: segments, and where data goes next
  * @inplace: overwrites of pages where they are
+ * @holes: what holds nothing among valid pages
  * @admission: which writes get places, and those that wait for some
  * @cleaning: moving of what is valid out of segments
  * @failure: the error of metadata after which it only reads
@@ -179,6 +182,7 @@ struct dmda_log {
 	struct dmda_log_checkpoint checkpoint;
 	struct dmda_log_space space;
 	struct dmda_log_inplace inplace;
+	struct dmda_log_holes holes;
 	struct dmda_log_admission admission;
 	struct dmda_log_cleaning cleaning;
 	struct dmda_log_failure failure;

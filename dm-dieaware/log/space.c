@@ -237,6 +237,7 @@ static bool free_segment(struct dmda_log *log, seg_t seg)
 
 	spin_lock_irq(&log->lock);
 	is_free = dmda_free_record(freeing, seg, &record);
+	dmda_log_forget_holes_locked(log, seg);
 	spin_unlock_irq(&log->lock);
 	is_free = is_free && !dmda_log_change_segment(log, &record);
 

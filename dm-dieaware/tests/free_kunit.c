@@ -115,12 +115,38 @@ static void without_a_claim_there_is_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, freeing->nr_claimed, 0U);
 }
 
+/* Part of a segment was taken away: the same order holds for that part. */
+static void holes_go_when_their_loss_is_durable_and_nobody_reads(struct kunit *test)
+{
+	struct volume *volume = new_volume(test);
+	struct dmda_freeing *freeing = &volume->freeing;
+
+	format_volume(volume);
+	write_segment(volume, 0);
+	write_segment(volume, NR_PAGES);
+	commit(volume);
+	trim_pages(volume, 0, 1);
+	KUNIT_EXPECT_FALSE(test, dmda_free_may_lose(freeing, to_seg(0), NR_PAGES - 1, 0));
+	commit(volume);
+	KUNIT_EXPECT_TRUE(test, dmda_free_may_lose(freeing, to_seg(0), NR_PAGES - 1, 0));
+	KUNIT_EXPECT_FALSE(test, dmda_free_may_lose(freeing, to_seg(0), NR_PAGES - 1, 1));
+	/* What was found is not what the table knows. */
+	KUNIT_EXPECT_FALSE(test, dmda_free_may_lose(freeing, to_seg(0), NR_PAGES - 2, 0));
+	/* One more goes meanwhile. */
+	trim_pages(volume, 1, 1);
+	KUNIT_EXPECT_FALSE(test, dmda_free_may_lose(freeing, to_seg(0), NR_PAGES - 1, 0));
+	KUNIT_EXPECT_FALSE(test, dmda_free_may_lose(freeing, to_seg(0), NR_PAGES - 2, 0));
+	/* An open one still gets pages, a free one has none. */
+	KUNIT_EXPECT_FALSE(test, dmda_free_may_lose(freeing, to_seg(5), 0, 0));
+}
+
 static struct kunit_case free_cases[] = {
 	KUNIT_CASE(a_segment_is_claimed_when_its_loss_is_durable_and_nobody_reads),
 	KUNIT_CASE(others_are_not_claimed),
 	KUNIT_CASE(it_is_one_claimants),
 	KUNIT_CASE(it_is_not_free_before_its_discard_has_ended),
 	KUNIT_CASE(without_a_claim_there_is_nothing),
+	KUNIT_CASE(holes_go_when_their_loss_is_durable_and_nobody_reads),
 	{}
 };
 
