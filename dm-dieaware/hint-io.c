@@ -252,6 +252,13 @@ static int map_write(struct dmda *dmda, struct bio *bio, sector_t sector)
 	return DM_MAPIO_REMAPPED;
 }
 
+/* Apart, so that reads which have none waiting do not pay for its registers */
+static noinline void begin_reads(struct blk_plug *plug)
+{
+	blk_finish_plug(plug);
+	current->plug = plug;
+}
+
 /*
  * A large read of a fragmented file is many small requests of one task. The block
  * layer holds back 32 of them before it prepares them all and tells the device of the
@@ -259,7 +266,7 @@ static int map_write(struct dmda *dmda, struct bio *bio, sector_t sector)
  * of the size that the block layer itself would not hold back; but not in front of a
  * read that goes on where the last one ended, which may become one request with it.
  */
-static void begin_waiting_reads(struct dmda *dmda, const struct bio *bio, sector_t sector)
+static inline void begin_waiting_reads(struct dmda *dmda, const struct bio *bio, sector_t sector)
 {
 	struct dmda_cpu *cpu = raw_cpu_ptr(dmda->stats.cpu);
 	struct blk_plug *plug = current->plug;
@@ -270,21 +277,34 @@ static void begin_waiting_reads(struct dmda *dmda, const struct bio *bio, sector
 	if (goes_on || !plug || plug->rq_count * bio_sectors(bio) < ENOUGH_SECTORS ||
 	    !list_empty(&plug->cb_list))
 		return;
-	blk_finish_plug(plug);
-	current->plug = plug;
+	begin_reads(plug);
+}
+
+/* Most reads are for the user's pages, of which nothing can be learnt: they are not asked more. */
+static void watch_read(struct dmda *dmda, struct bio *bio, sector_t sector)
+{
+	if (dmda->config.early_reads)
+		begin_waiting_reads(dmda, bio, sector);
+	if (dmda->config.learn_reads && dmda_fills_cache(bio))
+		dmda_hint_learn(dmda, bio, sector);
+}
+
+static int map_other(struct dmda *dmda, struct bio *bio, sector_t sector, bool watched)
+{
+	if (watched && bio_op(bio) == REQ_OP_READ)
+		watch_read(dmda, bio, sector);
+	else if (watched)
+		dmda_hint_watch(dmda, bio, sector);
+	remap(dmda, bio, sector);
+	return DM_MAPIO_REMAPPED;
 }
 
 int dmda_hint_map(struct dmda *dmda, struct bio *bio)
 {
 	sector_t sector = dm_target_offset(dmda->ti, bio->bi_iter.bi_sector);
+	bool watched = dmda_watches(dmda) && bio_sectors(bio);
 
-	if (dmda_watches(dmda) && bio_sectors(bio)) {
-		if (bio_op(bio) == REQ_OP_READ && dmda->config.early_reads)
-			begin_waiting_reads(dmda, bio, sector);
-		if (bio_op(bio) == REQ_OP_WRITE)
-			return map_write(dmda, bio, sector);
-		dmda_hint_watch(dmda, bio, sector);
-	}
-	remap(dmda, bio, sector);
-	return DM_MAPIO_REMAPPED;
+	if (watched && bio_op(bio) == REQ_OP_WRITE)
+		return map_write(dmda, bio, sector);
+	return map_other(dmda, bio, sector, watched);
 }

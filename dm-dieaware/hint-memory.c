@@ -98,7 +98,7 @@ void dmda_hint_forget_all(struct dmda *dmda)
 		WRITE_ONCE(dmda->tails.end[i], 0);
 }
 
-static void learn(struct dmda *dmda, struct bio *bio, sector_t sector)
+void dmda_hint_learn(struct dmda *dmda, struct bio *bio, sector_t sector)
 {
 	struct dmda_write read = { .bio = bio };
 	struct dmda_owner owner;
@@ -117,8 +117,8 @@ void dmda_hint_watch(struct dmda *dmda, struct bio *bio, sector_t sector)
 {
 	switch (bio_op(bio)) {
 	case REQ_OP_READ:
-		if (dmda->config.learn_reads)
-			learn(dmda, bio, sector);
+		if (dmda->config.learn_reads && dmda_fills_cache(bio))
+			dmda_hint_learn(dmda, bio, sector);
 		break;
 	case REQ_OP_DISCARD:
 	case REQ_OP_SECURE_ERASE:

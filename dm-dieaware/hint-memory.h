@@ -66,7 +66,17 @@ void dmda_hint_forget(struct dmda *dmda, sector_t sector, u64 nr_sectors);
 void dmda_hint_forget_all(struct dmda *dmda);
 
 /**
+ * dmda_hint_learn() - a read may tell where its file lies
+ * @bio: the read, of which dmda_fills_cache() is true
+ * @sector: its first sector, in the target
+ *
+ * Context: from map.
+ */
+void dmda_hint_learn(struct dmda *dmda, struct bio *bio, sector_t sector);
+
+/**
  * dmda_hint_watch() - learn from what is no write
+ * @bio: it has data, or says what has none any more
  * @sector: first sector of the bio, in the target
  *
  * Context: from map.

@@ -169,8 +169,7 @@ bool dmda_identify_read(struct bio *bio, struct dmda_identity *identity)
 	struct address_space *mapping;
 	bool known;
 
-	if (!folio_test_locked(folio) || folio_test_uptodate(folio) || folio_test_slab(folio) ||
-	    folio_test_anon(folio))
+	if (folio_test_slab(folio) || folio_test_anon(folio))
 		return false;
 
 	rcu_read_lock();

@@ -7,9 +7,11 @@
 #ifndef DMDA_IDENTITY_H
 #define DMDA_IDENTITY_H
 
+#include <linux/bio.h>
+#include <linux/page-flags.h>
+
 #include "core/units.h"
 
-struct bio;
 struct dmda;
 
 /**
@@ -54,9 +56,20 @@ struct dmda_identity {
  */
 void dmda_identify_write(struct dmda *dmda, struct bio *bio, struct dmda_identity *identity);
 
+/*
+ * Does a read fill a page of the page cache? While it does, the page is locked and not up to date.
+ * Most reads that are not for the page cache are told apart by this alone, at once.
+ */
+static inline bool dmda_fills_cache(const struct bio *bio)
+{
+	struct folio *folio = page_folio(bvec_iter_page(bio->bi_io_vec, bio->bi_iter));
+
+	return folio_test_locked(folio) && !folio_test_uptodate(folio);
+}
+
 /**
  * dmda_identify_read() - which file a read of the page cache fetches
- * @bio: the read, not remapped yet
+ * @bio: the read, not remapped yet, of which dmda_fills_cache() is true
  * @identity: the answer; source PAGE
  *
  * Context: from map.
