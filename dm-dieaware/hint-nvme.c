@@ -112,19 +112,29 @@ static bool all_alike(const struct request *rq, const struct dmda_io *first)
  * Several fragments of one write can get their commands on several CPUs at once. One that
  * was sent decides, since it can be rejected: nothing else may take the place of SENT.
  */
-static void set_fate(const struct request *rq, enum dmda_fate fate)
+static noinline void set_lost(const struct request *rq, enum dmda_fate fate)
 {
 	struct bio *bio;
 
 	for (bio = rq->bio; bio; bio = bio->bi_next) {
 		struct dmda_io *io = hint_of(bio);
 
-		if (!io)
-			continue;
-		if (fate == DMDA_FATE_SENT)
-			WRITE_ONCE(io->fate, DMDA_FATE_SENT);
-		else
+		if (io)
 			cmpxchg(&io->fate, DMDA_FATE_UNSEEN, fate);
+	}
+}
+
+/* Of a request whose bios are all alike */
+static inline void set_sent(const struct request *rq, struct dmda_io *first)
+{
+	struct bio *bio;
+
+	WRITE_ONCE(first->fate, DMDA_FATE_SENT);
+	for (bio = rq->bio->bi_next; bio; bio = bio->bi_next) {
+		struct dmda_io *io = hint_of(bio);
+
+		if (io)
+			WRITE_ONCE(io->fate, DMDA_FATE_SENT);
 	}
 }
 
@@ -157,17 +167,17 @@ static void command_built(void *data, struct request *rq, struct nvme_command *c
 	if (!io && rq->bio == rq->biotail)
 		return;
 	if (!io || !all_alike(rq, io)) {
-		set_fate(rq, DMDA_FATE_MERGED);
+		set_lost(rq, DMDA_FATE_MERGED);
 		return;
 	}
 	offset = blk_rq_pos(rq) - io->first_sector;
 	if (offset >= io->iter.bi_size >> SECTOR_SHIFT) {
-		set_fate(rq, DMDA_FATE_MOVED);
+		set_lost(rq, DMDA_FATE_MOVED);
 		return;
 	}
 	if (io->hint == DMDA_HINT_NONE && !offset)
 		return;
-	set_fate(rq, DMDA_FATE_SENT);
+	set_sent(rq, io);
 	write_hint(cmd, io, !offset);
 }
 
