@@ -11,7 +11,7 @@
  *   dmda.admin_lock          hints mode, discovery, reset        message, resume, worker; sleeps
  *   transport users (static) probes registered or not            ctr, dtr; sleeps
  *   shard.lock (runtable.c)  one shard's map and its memory      map, message, shrinker
- *   slot.lock (fsmap.c)      one slot; only ever tried           map, tracepoint
+ *   slot.busy (fsmap.c)      one slot; a bit, only ever tried    map, tracepoint
  *   share.device_lock        memory that was lent for commands   message, worker; sleeps
  *   share.lock               announced rewrites, held writes     map, message, worker
  *   dmda_retry.lock          bios to be sent again, doubts       irq; bio completion

@@ -12,13 +12,13 @@
  * btrfs maps to its own address space of chunks instead of the device: there the
  * bios follow one another in the file, and are counted off from where it begins.
  */
+#include <linux/bitops.h>
 #include <linux/fs.h>
 #include <linux/hash.h>
 #include <linux/iomap.h>
 #include <linux/magic.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
-#include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 
@@ -29,11 +29,14 @@
 #define SLOT_BITS	8
 
 /*
+ * Bit 0 of @busy is the slot's lock, which is only ever tried: it needs no more than an instruction
+ * to get and one to let go, and is on the way of every O_DIRECT write.
+ *
  * [addr_bytes, addr_bytes + len_bytes) of @bdev is the file from pos_bytes on. The
  * rest_bytes of the file behind that lie wherever the next bio goes.
  */
 struct slot {
-	spinlock_t lock; /* of the slot */
+	unsigned long busy;
 	const struct task_struct *task;
 	dev_t bdev;
 	u64 addr_bytes;
@@ -49,9 +52,19 @@ static struct tracepoint *dstmap;
 static DEFINE_MUTEX(users_lock);
 static u32 nr_users;
 
-static struct slot *slot_of_current(void)
+static inline struct slot *slot_of_current(void)
 {
 	return &slots[hash_ptr(current, SLOT_BITS)];
+}
+
+static bool try_slot(struct slot *slot)
+{
+	return !test_and_set_bit_lock(0, &slot->busy);
+}
+
+static void leave_slot(struct slot *slot)
+{
+	clear_bit_unlock(0, &slot->busy);
 }
 
 static void record(struct slot *slot, const struct inode *inode, const struct iomap_iter *iter)
@@ -85,10 +98,10 @@ static void mapped(void *data, struct inode *inode, struct iomap *map)
 	if ((iter->flags & wanted) != wanted || !map->bdev || map->addr == IOMAP_NULL_ADDR)
 		return;
 	slot = slot_of_current();
-	if (!spin_trylock(&slot->lock))
+	if (!try_slot(slot))
 		return;
 	record(slot, inode, iter);
-	spin_unlock(&slot->lock);
+	leave_slot(slot);
 }
 
 static bool locate(struct slot *slot, const struct bio *bio, u64 *pos_bytes)
@@ -116,7 +129,7 @@ bool dmda_fsmap_find(dev_t self_dev, const struct bio *bio, struct dmda_identity
 	struct slot *slot = slot_of_current();
 	bool found;
 
-	if (READ_ONCE(slot->task) != current || !spin_trylock(&slot->lock))
+	if (READ_ONCE(slot->task) != current || !try_slot(slot))
 		return false;
 	found = slot->task == current && slot->bdev == self_dev &&
 		locate(slot, bio, &identity->pos_bytes);
@@ -125,7 +138,7 @@ bool dmda_fsmap_find(dev_t self_dev, const struct bio *bio, struct dmda_identity
 		identity->file = slot->file;
 		identity->ino = slot->ino;
 	}
-	spin_unlock(&slot->lock);
+	leave_slot(slot);
 	return found;
 }
 
@@ -137,12 +150,8 @@ static void find_dstmap(struct tracepoint *tracepoint, void *data)
 
 void dmda_fsmap_get(void)
 {
-	u32 i;
-
 	mutex_lock(&users_lock);
 	if (!nr_users++) {
-		for (i = 0; i < ARRAY_SIZE(slots); i++)
-			spin_lock_init(&slots[i].lock);
 		for_each_kernel_tracepoint(find_dstmap, NULL);
 		if (dstmap && tracepoint_probe_register(dstmap, mapped, NULL))
 			dstmap = NULL;
