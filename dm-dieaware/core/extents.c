@@ -131,7 +131,7 @@ static inline bool look_in_node(struct dmda_extents *map, struct dmda_node *node
 	return offset < at->len;
 }
 
-/* Apart, so that a hit of the cursor does not pay for the registers of a descent */
+/* Apart, so that free keys behind the cursor do not pay for the registers of a descent */
 static noinline bool find_slowly(struct dmda_extents *map, u64 key_hi, u64 key_lo)
 {
 	struct dmda_node *node = map->last;
@@ -152,24 +152,14 @@ static noinline bool find_slowly(struct dmda_extents *map, u64 key_hi, u64 key_l
 	return found;
 }
 
-bool dmda_extents_find(struct dmda_extents *map, u64 key_hi, u64 key_lo,
-		       struct dmda_extent_hit *hit)
+bool dmda_extents_turn_to(struct dmda_extents *map, u64 key_hi, u64 key_lo)
 {
 	const struct dmda_extent *at = &map->at;
-	u64 offset = key_lo - at->key_lo;
 
-	/* Is it one of the cursor's extent, or of the free ones that it knows behind it? */
-	if (offset >= at->len || at->key_hi != key_hi) {
-		if ((offset < at->len + map->room && at->key_hi == key_hi) ||
-		    !find_slowly(map, key_hi, key_lo))
-			return false;
-		offset = key_lo - at->key_lo;
-	}
-	map->last->words[map->index] |= DMDA_WORD_USED;
-	hit->val_hi = at->val_hi;
-	hit->val_lo = at->val_lo + offset;
-	hit->len = at->len - (u32)offset;
-	return true;
+	/* Is it one of the free keys that the cursor knows behind its extent? */
+	if (key_lo - at->key_lo < at->len + map->room && at->key_hi == key_hi)
+		return false;
+	return find_slowly(map, key_hi, key_lo);
 }
 
 /* To the next extent of the chunk, if there is one */

@@ -125,6 +125,17 @@ void dmda_extents_init(struct dmda_extents *map, const struct dmda_extents_memor
 		       bool is_wide);
 
 /**
+ * dmda_extents_turn_to() - point the cursor at the extent that has a key; of use below only
+ * @map: the map
+ * @key_hi: upper half of the key, which is not in the extent @map->at
+ * @key_lo: lower half of the key
+ *
+ * Context: any; the caller serialises.
+ * Return: whether the key is in the map.
+ */
+bool dmda_extents_turn_to(struct dmda_extents *map, u64 key_hi, u64 key_lo);
+
+/**
  * dmda_extents_find() - look one key up
  * @map: the map; the extent found is remembered as recently used
  * @key_hi: upper half of the key
@@ -134,8 +145,23 @@ void dmda_extents_init(struct dmda_extents *map, const struct dmda_extents_memor
  * Context: any; the caller serialises.
  * Return: whether the key is in the map.
  */
-bool dmda_extents_find(struct dmda_extents *map, u64 key_hi, u64 key_lo,
-		       struct dmda_extent_hit *hit);
+static inline bool dmda_extents_find(struct dmda_extents *map, u64 key_hi, u64 key_lo,
+				     struct dmda_extent_hit *hit)
+{
+	const struct dmda_extent *at = &map->at;
+	u64 offset = key_lo - at->key_lo;
+
+	if (offset >= at->len || at->key_hi != key_hi) {
+		if (!dmda_extents_turn_to(map, key_hi, key_lo))
+			return false;
+		offset = key_lo - at->key_lo;
+	}
+	map->last->words[map->index] |= DMDA_WORD_USED;
+	hit->val_hi = at->val_hi;
+	hit->val_lo = at->val_lo + offset;
+	hit->len = at->len - (u32)offset;
+	return true;
+}
 
 /**
  * dmda_extents_nr_other() - how far the map disagrees with an extent
