@@ -8,6 +8,9 @@
  * at) answers those without a descent. It may know of less room than there is, never of
  * more: whoever moves extents of its node, or cuts one, drops it.
  *
+ * What is cleared is often free already, as are the keys around it: a file that nobody knows is
+ * written in an area of its own. These free keys are remembered, until something is set anywhere.
+ *
  * The tree has no node without extents, no extent without keys and no two that share a key.
  * A node reaches up to where the next one of its chunk begins. Neighbours that continue each
  * other are joined when one of them is set, also those of two nodes.
@@ -290,18 +293,31 @@ static u32 cut_node(struct dmda_extents *map, struct dmda_node *node, u32 first,
 	return to - from;
 }
 
-/* Forget keys first to final, both included, until @budget extents or a few more are gone */
-static bool cut(struct dmda_extents *map, u64 key_hi, u64 first, u64 final, u32 budget)
+/**
+ * struct keys - keys with the same upper half
+ * @key_hi: upper half
+ * @first: lower half of the first key
+ * @final: lower half of the last key
+ */
+struct keys {
+	u64 key_hi;
+	u64 first;
+	u64 final;
+};
+
+/* Forget a range, which begins at @place, until @budget extents or a few more are gone */
+static bool cut(struct dmda_extents *map, struct dmda_place *place, const struct keys *range,
+		u32 budget)
 {
-	struct dmda_place place = place_of(map, key_hi, first);
-	struct dmda_node *node = place.node ? place.node : place.after, *next;
+	struct dmda_node *node = place->node ? place->node : place->after, *next;
+	u64 first = range->first, final = range->final;
 	u32 nr_gone = 0, nr;
 
-	if (is_inside(&place, first, final)) {
-		cut_middle(map, &place, first, final);
+	if (is_inside(place, first, final)) {
+		cut_middle(map, place, first, final);
 		return true;
 	}
-	for (; node && node->key_hi == key_hi && node->first_key <= final; node = next) {
+	for (; node && node->key_hi == range->key_hi && node->first_key <= final; node = next) {
 		u64 base = dmda_node_base(node);
 
 		if (nr_gone >= budget)
@@ -315,6 +331,28 @@ static bool cut(struct dmda_extents *map, u64 key_hi, u64 first, u64 final, u32 
 		else if (nr)
 			dmda_nodeset_slim(map, node);
 	}
+	return true;
+}
+
+/*
+ * Is all of a range, which begins at @place, between two extents of one chunk? Then remember the
+ * free keys there.
+ */
+static bool note_free(struct dmda_extents *map, const struct dmda_place *place,
+		      const struct keys *range)
+{
+	u64 base = range->first - dmda_in_chunk(range->first);
+	u32 begin = 0, end = DMDA_CHUNK_KEYS;
+
+	if (place->node && place->index >= 0)
+		begin = dmda_word_end(place->node->words[place->index]);
+	if (place->node)
+		end = end_of_room(place);
+	if (dmda_in_chunk(range->first) < begin || range->final - base >= end)
+		return false;
+	map->free_hi = range->key_hi;
+	map->free_lo = base + begin;
+	map->nr_free = end - begin;
 	return true;
 }
 
@@ -461,7 +499,13 @@ static void set_anywhere(struct dmda_extents *map, struct dmda_extent wanted)
 		return;
 	}
 	if (is_taken(&place, &wanted)) {
-		cut(map, wanted.key_hi, wanted.key_lo, wanted.key_lo + (wanted.len - 1), U32_MAX);
+		struct keys range = {
+			.key_hi = wanted.key_hi,
+			.first = wanted.key_lo,
+			.final = wanted.key_lo + (wanted.len - 1),
+		};
+
+		cut(map, &place, &range, U32_MAX);
 		place = place_of(map, wanted.key_hi, wanted.key_lo);
 	}
 	if (wanted.len - 1 <= U64_MAX - wanted.val_lo)
@@ -479,6 +523,7 @@ void dmda_extents_set(struct dmda_extents *map, const struct dmda_extent *extent
 {
 	struct dmda_extent *at = &map->at;
 
+	map->nr_free = 0;
 	/* A file goes on where it was: less than all the room, so it meets no neighbour */
 	if (extent->len < map->room && extent->key_lo - at->key_lo == at->len &&
 	    extent->val_lo - at->val_lo == at->len && extent->key_hi == at->key_hi &&
@@ -493,6 +538,16 @@ void dmda_extents_set(struct dmda_extents *map, const struct dmda_extent *extent
 	set_slowly(map, extent);
 }
 
+/* Apart, so that what is known to be free does not pay for the registers of a descent */
+static noinline bool clear_slowly(struct dmda_extents *map, u64 key_hi, u64 first, u64 final)
+{
+	struct keys range = { .key_hi = key_hi, .first = first, .final = final };
+	struct dmda_place place = place_of(map, key_hi, first);
+
+	return note_free(map, &place, &range) ||
+	       cut(map, &place, &range, DMDA_EXTENTS_CLEAR_BATCH);
+}
+
 bool dmda_extents_clear(struct dmda_extents *map, u64 key_hi, u64 key_lo, u64 nr_keys)
 {
 	u64 final;
@@ -501,7 +556,10 @@ bool dmda_extents_clear(struct dmda_extents *map, u64 key_hi, u64 key_lo, u64 nr
 		return true;
 	if (check_add_overflow(key_lo, nr_keys - 1, &final))
 		final = U64_MAX;
-	return cut(map, key_hi, key_lo, final, DMDA_EXTENTS_CLEAR_BATCH);
+	if (key_hi == map->free_hi && key_lo - map->free_lo < map->nr_free &&
+	    final - map->free_lo < map->nr_free)
+		return true;
+	return clear_slowly(map, key_hi, key_lo, final);
 }
 
 static const char *check_cursor(const struct dmda_extents *map)
@@ -560,6 +618,25 @@ static const char *check_neighbours(struct dmda_node *node, struct dmda_node *ne
 	return NULL;
 }
 
+static const char *check_free(const struct dmda_extents *map)
+{
+	struct dmda_place place;
+
+	if (!map->nr_free)
+		return NULL;
+	place = place_of(map, map->free_hi, map->free_lo);
+	if (dmda_in_chunk(map->free_lo) + map->nr_free > DMDA_CHUNK_KEYS)
+		return "The free keys go beyond their chunk.";
+	if (!place.node)
+		return NULL;
+	if (place.index >= 0 && dmda_word_end(place.node->words[place.index]) >
+				dmda_in_chunk(map->free_lo))
+		return "The first of the free keys is in an extent.";
+	if (end_of_room(&place) < dmda_in_chunk(map->free_lo) + map->nr_free)
+		return "The free keys reach into an extent.";
+	return NULL;
+}
+
 const char *dmda_extents_check(const struct dmda_extents *map)
 {
 	const char *broken = NULL;
@@ -585,5 +662,6 @@ const char *dmda_extents_check(const struct dmda_extents *map)
 		nr_nodes--;
 	if (nr_nodes)
 		return "The list of ages does not have as many nodes as the tree.";
-	return check_cursor(map);
+	broken = check_cursor(map);
+	return broken ? broken : check_free(map);
 }

@@ -76,6 +76,10 @@ struct dmda_extent {
  * @room: lower bound of the keys by which that extent could grow: they are behind its end, in its
  *	chunk and in no extent, and no value would wrap; 0 if @last is NULL
  * @at: copy of that extent; its length is 0 if @last is NULL
+ * @free_hi: upper half of some keys that are in no extent, for dmda_extents_clear() to know; they are
+ *	of one chunk
+ * @free_lo: lower half of the first of them
+ * @nr_free: number of them; 0 after each dmda_extents_set()
  * @root: tree of the nodes, ordered by key
  * @ages: list of the nodes, those to which no extent was added for longest in front
  * @memory: source of the memory of nodes
@@ -89,6 +93,10 @@ struct dmda_extents {
 	u32 index;
 	u32 room;
 	struct dmda_extent at;
+
+	u64 free_hi;
+	u64 free_lo;
+	u32 nr_free;
 
 	struct rb_root root;
 	struct list_head ages;
