@@ -126,4 +126,30 @@ struct dmda_write {
 	u32 berth;
 };
 
+/**
+ * dmda_hint_run() - the whole pages of its file that a bio begins with, as a run
+ * @write: its @identity is known; gets its @run
+ * @sector: first sector of the bio, in the target
+ *
+ * Context: from map.
+ * Return: false if the bio does not begin and end at pages, or at a place in the file that
+ * is none.
+ */
+static inline bool dmda_hint_run(struct dmda_write *write, sector_t sector)
+{
+	const struct dmda_identity *identity = &write->identity;
+	u32 size = write->bio->bi_iter.bi_size;
+	u32 page_mask = (1U << DMDA_PAGE_SHIFT) - 1;
+	u32 nr_pages = min(identity->len_bytes, size) >> DMDA_PAGE_SHIFT;
+
+	if ((sector & (DMDA_PAGE_SECTORS - 1)) || (size & page_mask) ||
+	    (identity->pos_bytes & page_mask) || !nr_pages)
+		return false;
+	write->run.file = identity->file;
+	write->run.fpage = identity->pos_bytes >> DMDA_PAGE_SHIFT;
+	write->run.dpn = to_dpn(sector >> DMDA_PAGE_SECTOR_SHIFT);
+	write->run.nr_pages = nr_pages;
+	return true;
+}
+
 #endif /* DMDA_DIEAWARE_H */

@@ -55,6 +55,11 @@ void dmda_fdp_moor(struct dmda *dmda, const struct dmda_write *write);
  */
 void dmda_fdp_attach(struct dmda *dmda, const struct dmda_write *write);
 
+static inline bool dmda_fdp_has_lanes(const struct dmda_fdp_way *way)
+{
+	return READ_ONCE(way->shape);
+}
+
 /**
  * dmda_fdp_unit_pages() - most pages that go to a lane at a time; 0: there are no lanes
  */

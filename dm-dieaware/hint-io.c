@@ -56,45 +56,53 @@ static u32 cut_at(struct dmda *dmda, const struct dmda_write *write, u32 nr_alik
 				 least_pages);
 }
 
-/* Make the bio its first run. False if that is only a part of it, and it must not be cut. */
-static bool fit_to_run(struct dmda *dmda, struct dmda_write *write)
+/* Make the bio its first run, a part of it. False if it must not be cut. */
+static noinline bool cut_to_run(struct dmda *dmda, struct dmda_write *write)
 {
-	u32 nr_pages = write->run.nr_pages;
+	u32 nr_pages = cut_at(dmda, write, write->run.nr_pages, DMDA_LEAST_PIECE_PAGES);
 
-	if (nr_pages == write->bio->bi_iter.bi_size >> DMDA_PAGE_SHIFT)
-		return true;
-	nr_pages = cut_at(dmda, write, nr_pages, DMDA_LEAST_PIECE_PAGES);
 	if (!nr_pages)
 		return false;
 	cut(dmda, write, nr_pages);
 	return true;
 }
 
-static void classify_file(struct dmda *dmda, struct dmda_write *write)
+static bool fit_to_run(struct dmda *dmda, struct dmda_write *write)
+{
+	return write->run.nr_pages == write->bio->bi_iter.bi_size >> DMDA_PAGE_SHIFT ||
+	       cut_to_run(dmda, write);
+}
+
+/* No overwrite, at least not in its first page */
+static noinline void classify_new(struct dmda *dmda, struct dmda_write *write,
+				  const struct dmda_owner *here)
 {
 	const struct dmda_run *run = &write->run;
 	struct dmda_neighbour before;
-	struct dmda_owner here;
 	u32 nr_other = 1;
 
-	dmda_runtable_owner(dmda->table, run->dpn, &here);
-	if (dmda_classify_overwrite(run, &here, &write->verdict))
-		return;
 	dmda_hint_look_before(dmda, run, &before);
 	if (run->nr_pages > 1)
 		nr_other = dmda_runtable_nr_other(dmda->table, run);
-	dmda_classify(run, &here, &before, nr_other, &write->verdict);
+	dmda_classify(run, here, &before, nr_other, &write->verdict);
 	dmda_hint_fit(dmda, &write->verdict);
 }
 
+static void classify_file(struct dmda *dmda, struct dmda_write *write)
+{
+	struct dmda_owner here;
+
+	dmda_runtable_owner(dmda->table, write->run.dpn, &here);
+	if (!dmda_classify_overwrite(&write->run, &here, &write->verdict))
+		classify_new(dmda, write, &here);
+}
+
 /* Make the bio one to which the verdict applies as a whole, or find one that does */
-static void fit_to_verdict(struct dmda *dmda, struct dmda_write *write)
+static noinline void fit_to_verdict(struct dmda *dmda, struct dmda_write *write)
 {
 	struct dmda_neighbour before;
 	u32 nr_pages;
 
-	if (write->verdict.nr_pages >= write->run.nr_pages)
-		return;
 	nr_pages = cut_at(dmda, write, write->verdict.nr_pages, DMDA_LEAST_PIECE_PAGES);
 	if (nr_pages) {
 		cut(dmda, write, nr_pages);
@@ -108,7 +116,7 @@ static void fit_to_verdict(struct dmda *dmda, struct dmda_write *write)
  * Choose the place of the bio, and make it as long as has room there. Where it must not be cut, a
  * die that gets a little too much is better than none; but one that gets all is not.
  */
-static void fit_to_berth(struct dmda *dmda, struct dmda_write *write)
+static noinline void fit_to_berth(struct dmda *dmda, struct dmda_write *write)
 {
 	u32 nr_pages = dmda_fdp_choose(dmda, write);
 
@@ -136,15 +144,18 @@ static void work_out_run(struct dmda *dmda, struct dmda_write *write)
 		classify_file(dmda, write);
 	else if (dmda->config.lba_adjacency)
 		dmda_hint_follow(dmda, write);
-	fit_to_verdict(dmda, write);
+	if (write->verdict.nr_pages < write->run.nr_pages)
+		fit_to_verdict(dmda, write);
 	if (READ_ONCE(dmda->state) == DMDA_STATE_STREAMS)
 		fit_to_berth(dmda, write);
-	if (known && write->verdict.hint != DMDA_HINT_OVERWRITE)
+	if (!known)
+		dmda_runtable_forget(dmda->table, write->run.dpn, write->run.nr_pages);
+	else if (write->verdict.hint != DMDA_HINT_OVERWRITE)
 		dmda_runtable_set(dmda->table, &write->run);
 }
 
 /* Is a write of a known file, no run of whole pages, a part of what its device pages hold? */
-static bool is_held(struct dmda *dmda, const struct dmda_write *write, sector_t sector)
+static noinline bool is_held(struct dmda *dmda, const struct dmda_write *write, sector_t sector)
 {
 	const struct dmda_identity *identity = &write->identity;
 	u64 shift_sectors = (identity->pos_bytes >> SECTOR_SHIFT) - sector;
@@ -159,7 +170,7 @@ static bool is_held(struct dmda *dmda, const struct dmda_write *write, sector_t 
 }
 
 /* Pieces of files that go down together, without a hint, are known all the same. */
-static void remember_pieces(struct dmda *dmda, struct bio *bio, sector_t sector)
+static noinline void remember_pieces(struct dmda *dmda, struct bio *bio, sector_t sector)
 {
 	struct dmda_write piece = { .bio = bio };
 	struct bvec_iter all = bio->bi_iter;
@@ -175,30 +186,34 @@ static void remember_pieces(struct dmda *dmda, struct bio *bio, sector_t sector)
 	bio->bi_iter = all;
 }
 
+/* Metadata, parts of pages, or pieces of several files that must not be cut: there is no hint. */
+static noinline void work_out_rest(struct dmda *dmda, struct dmda_write *write, sector_t sector)
+{
+	write->run.fpage = 0;
+	write->run.dpn = to_dpn(sector >> DMDA_PAGE_SECTOR_SHIFT);
+	write->run.nr_pages = DIV_ROUND_UP((sector & (DMDA_PAGE_SECTORS - 1)) +
+					   bio_sectors(write->bio), DMDA_PAGE_SECTORS);
+	/* Nobody knows then what its device pages hold. */
+	if (!write->identity.file.id || !is_held(dmda, write, sector))
+		dmda_hint_forget(dmda, sector, bio_sectors(write->bio));
+	if (write->identity.len_bytes < write->bio->bi_iter.bi_size)
+		remember_pieces(dmda, write->bio, sector);
+}
+
 static void work_out(struct dmda *dmda, struct dmda_write *write, sector_t sector)
 {
-	bool is_run;
-
+	write->run.file = DMDA_ANONYMOUS;
 	write->verdict.hint = DMDA_HINT_NONE;
 	write->verdict.pred = DPN_NONE;
 	write->berth = DMDA_BERTH_NONE;
 	dmda_identify_write(dmda, write->bio, &write->identity);
-	is_run = write->identity.source != DMDA_SOURCE_METADATA && dmda_hint_run(write, sector) &&
-		 fit_to_run(dmda, write);
-	if (is_run) {
+	if (write->identity.source != DMDA_SOURCE_METADATA && dmda_hint_run(write, sector) &&
+	    fit_to_run(dmda, write))
 		work_out_run(dmda, write);
-	} else {
-		write->run.fpage = 0;
-		write->run.dpn = to_dpn(sector >> DMDA_PAGE_SECTOR_SHIFT);
-		write->run.nr_pages = DIV_ROUND_UP((sector & (DMDA_PAGE_SECTORS - 1)) +
-						   bio_sectors(write->bio), DMDA_PAGE_SECTORS);
-	}
-	/* Nobody knows then what its device pages hold. */
-	if (!write->identity.file.id || (!is_run && !is_held(dmda, write, sector)))
-		dmda_hint_forget(dmda, sector, bio_sectors(write->bio));
-	if (!is_run && write->identity.len_bytes < write->bio->bi_iter.bi_size)
-		remember_pieces(dmda, write->bio, sector);
-	dmda_fdp_moor(dmda, write);
+	else
+		work_out_rest(dmda, write, sector);
+	if (dmda_fdp_has_lanes(&dmda->fdp))
+		dmda_fdp_moor(dmda, write);
 }
 
 static void remap(struct dmda *dmda, struct bio *bio, sector_t sector)
@@ -225,7 +240,7 @@ static bool fit_to_share(struct dmda *dmda, struct dmda_write *write, u32 nr_ann
 }
 
 /* What was announced of a write is held; the rest of it comes again. */
-static bool hold(struct dmda *dmda, struct dmda_write *write, sector_t sector)
+static noinline bool hold(struct dmda *dmda, struct dmda_write *write, sector_t sector)
 {
 	struct dmda_held *held = dmda_share_recognise(dmda, write);
 
@@ -242,10 +257,12 @@ static bool hold(struct dmda *dmda, struct dmda_write *write, sector_t sector)
 
 static int map_write(struct dmda *dmda, struct bio *bio, sector_t sector)
 {
-	struct dmda_write write = { .bio = bio };
+	/* All of it is set before it is used: to clear it first would take as long as a look-up. */
+	struct dmda_write write __uninitialized;
 
+	write.bio = bio;
 	work_out(dmda, &write, sector);
-	if (hold(dmda, &write, sector))
+	if (dmda_share_has_any(&dmda->share) && hold(dmda, &write, sector))
 		return DM_MAPIO_SUBMITTED;
 	remap(dmda, bio, sector);
 	dmda_hint_send(dmda, &write);

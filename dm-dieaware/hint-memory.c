@@ -28,23 +28,6 @@ static void forget_discarded(struct dmda *dmda, sector_t sector, u64 nr_sectors)
 	dmda_runtable_unmoor(dmda->table, to_dpn(first), end - first);
 }
 
-bool dmda_hint_run(struct dmda_write *write, sector_t sector)
-{
-	const struct dmda_identity *identity = &write->identity;
-	u32 size = write->bio->bi_iter.bi_size;
-	u32 page_mask = (1U << DMDA_PAGE_SHIFT) - 1;
-	u32 nr_pages = min(identity->len_bytes, size) >> DMDA_PAGE_SHIFT;
-
-	if ((sector & (DMDA_PAGE_SECTORS - 1)) || (size & page_mask) ||
-	    (identity->pos_bytes & page_mask) || !nr_pages)
-		return false;
-	write->run.file = identity->file;
-	write->run.fpage = identity->pos_bytes >> DMDA_PAGE_SHIFT;
-	write->run.dpn = to_dpn(sector >> DMDA_PAGE_SECTOR_SHIFT);
-	write->run.nr_pages = nr_pages;
-	return true;
-}
-
 void dmda_hint_look_before(struct dmda *dmda, const struct dmda_run *run,
 			   struct dmda_neighbour *before)
 {
@@ -66,6 +49,21 @@ void dmda_hint_end(struct dmda *dmda, dpn_t end)
 	WRITE_ONCE(*tail_of(dmda, end), from_dpn(end));
 }
 
+static noinline void continue_write(struct dmda_write *write)
+{
+	const struct dmda_run *run = &write->run;
+	dpn_t dpn = to_dpn(from_dpn(run->dpn) - 1);
+	struct dmda_neighbour before = {
+		.dpn = dpn,
+		.owner = { .fpage = from_dpn(dpn), .nr_pages = 1 },
+	};
+	struct dmda_owner here = DMDA_OWNER_UNKNOWN;
+
+	dmda_classify(run, &here, &before, run->nr_pages, &write->verdict);
+	if (write->verdict.hint != DMDA_HINT_NONE)
+		write->identity.source = DMDA_SOURCE_ADJACENCY;
+}
+
 /*
  * Data of an unknown file. Where such writes ended is kept aside from the run table,
  * for a hint that needs no more than that: random writes would fill the table with
@@ -75,18 +73,12 @@ void dmda_hint_follow(struct dmda *dmda, struct dmda_write *write)
 {
 	const struct dmda_run *run = &write->run;
 	dpn_t end = to_dpn(from_dpn(run->dpn) + run->nr_pages);
-	struct dmda_neighbour before = { .dpn = DPN_NONE, .owner = DMDA_OWNER_UNKNOWN };
-	struct dmda_owner here = DMDA_OWNER_UNKNOWN;
+	bool goes_on = from_dpn(run->dpn) &&
+		       READ_ONCE(*tail_of(dmda, run->dpn)) == from_dpn(run->dpn);
 
-	if (READ_ONCE(*tail_of(dmda, run->dpn)) == from_dpn(run->dpn) && from_dpn(run->dpn)) {
-		before.dpn = to_dpn(from_dpn(run->dpn) - 1);
-		before.owner.fpage = from_dpn(before.dpn);
-		before.owner.nr_pages = 1;
-	}
 	dmda_hint_end(dmda, end);
-	dmda_classify(run, &here, &before, run->nr_pages, &write->verdict);
-	if (write->verdict.hint != DMDA_HINT_NONE)
-		write->identity.source = DMDA_SOURCE_ADJACENCY;
+	if (goes_on)
+		continue_write(write);
 }
 
 void dmda_hint_forget_all(struct dmda *dmda)

@@ -27,17 +27,6 @@ struct dmda_tails {
 };
 
 /**
- * dmda_hint_run() - the whole pages of its file that a bio begins with, as a run
- * @write: its @identity is known; gets its @run
- * @sector: first sector of the bio, in the target
- *
- * Context: from map.
- * Return: false if the bio does not begin and end at pages, or at a place in the file that
- * is none.
- */
-bool dmda_hint_run(struct dmda_write *write, sector_t sector);
-
-/**
  * dmda_hint_look_before() - the page before a run in its file, as far as is known
  * @run: of a known file
  * @before: gets where it was written last, and what is there now
@@ -85,7 +74,8 @@ void dmda_hint_watch(struct dmda *dmda, struct bio *bio, sector_t sector);
 
 /**
  * dmda_hint_follow() - a write of an unknown file: does it continue another one?
- * @write: @run says where; gets its verdict, and another source if it does
+ * @write: @run says where, its verdict that there is no hint; gets another one, and another source,
+ *	if it does
  *
  * Context: from map.
  */

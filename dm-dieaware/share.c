@@ -255,9 +255,7 @@ struct dmda_held *dmda_share_recognise(struct dmda *dmda, const struct dmda_writ
 	struct dmda_share *share = &dmda->share;
 	struct dmda_held *held;
 
-	/* Without the lock: what is being announced right now may as well be so after this. */
-	if (!READ_ONCE(share->announced.nr) || !can_be_held(write) ||
-	    !is_announced(share, &write->run))
+	if (!can_be_held(write) || !is_announced(share, &write->run))
 		return NULL;
 	held = kmalloc(sizeof(*held), GFP_NOWAIT | __GFP_NOWARN);
 	if (!held)

@@ -138,6 +138,12 @@ int dmda_share_announce(struct dmda *dmda, const struct dmda_message *message);
  */
 void dmda_share_forget(struct dmda *dmda);
 
+/* Without the lock: what is being announced right now may as well be so after this. */
+static inline bool dmda_share_has_any(const struct dmda_share *share)
+{
+	return READ_ONCE(share->announced.nr);
+}
+
 /**
  * dmda_share_recognise() - was this write announced?
  * @dmda: the target
