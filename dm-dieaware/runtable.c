@@ -220,7 +220,7 @@ void dmda_runtable_set(struct dmda_runtable *table, const struct dmda_run *run)
 	}
 }
 
-static void clear_in_shard(struct shard *shard, u64 dpn, u64 nr_pages)
+static inline void clear_in_shard(struct shard *shard, u64 dpn, u64 nr_pages)
 {
 	bool empty;
 
@@ -234,7 +234,7 @@ static void clear_in_shard(struct shard *shard, u64 dpn, u64 nr_pages)
 	} while (!empty);
 }
 
-static void clear_in_map(struct shard *shards, u64 dpn, u64 nr_pages)
+static noinline void clear_chunks(struct shard *shards, u64 dpn, u64 nr_pages)
 {
 	u64 end = dpn + nr_pages, len;
 	u32 i;
@@ -249,6 +249,15 @@ static void clear_in_map(struct shard *shards, u64 dpn, u64 nr_pages)
 		len = min_t(u64, end - dpn, chunk_left(dpn));
 		clear_in_shard(page_shard(shards, dpn), dpn, len);
 	}
+}
+
+/* Nearly always of one chunk */
+static void clear_in_map(struct shard *shards, u64 dpn, u64 nr_pages)
+{
+	if (nr_pages <= chunk_left(dpn))
+		clear_in_shard(page_shard(shards, dpn), dpn, nr_pages);
+	else
+		clear_chunks(shards, dpn, nr_pages);
 }
 
 void dmda_runtable_forget(struct dmda_runtable *table, dpn_t first, u64 nr_pages)
