@@ -119,20 +119,13 @@ static bool is_metadata_mapping(struct address_space *mapping)
 	return inode && !holds_file_data(inode);
 }
 
-/* Whether the pages alone say what the bio is */
-static bool identify_by_page(struct bio *bio, struct dmda_identity *identity)
+/* Apart, so that writes of the user's pages do not pay for its registers */
+static noinline bool identify_by_mapping(struct bio *bio, struct folio *folio,
+					 struct dmda_identity *identity)
 {
 	struct bio_vec first = bio_iter_iovec(bio, bio->bi_iter);
-	struct folio *folio = page_folio(first.bv_page);
 	struct address_space *mapping;
 	bool known = true;
-
-	if (folio_test_slab(folio)) {
-		identity->source = DMDA_SOURCE_METADATA;
-		return true;
-	}
-	if (folio_test_anon(folio))
-		return false;
 
 	rcu_read_lock();
 	mapping = folio_mapping(folio);
@@ -146,6 +139,18 @@ static bool identify_by_page(struct bio *bio, struct dmda_identity *identity)
 		known = false;
 	rcu_read_unlock();
 	return known;
+}
+
+/* Whether the pages alone say what the bio is */
+static bool identify_by_page(struct bio *bio, struct dmda_identity *identity)
+{
+	struct folio *folio = page_folio(bvec_iter_page(bio->bi_io_vec, bio->bi_iter));
+
+	if (folio_test_slab(folio)) {
+		identity->source = DMDA_SOURCE_METADATA;
+		return true;
+	}
+	return !folio_test_anon(folio) && identify_by_mapping(bio, folio, identity);
 }
 
 void dmda_identify_write(struct dmda *dmda, struct bio *bio, struct dmda_identity *identity)
