@@ -48,10 +48,11 @@ static bio_end_io_t *chain_end_io;
 
 static enum dmda_counter fate_counter(const struct dmda_io *io)
 {
-	switch (READ_ONCE(io->fate)) {
-	case DMDA_FATE_SENT:
-		return io->hint == DMDA_HINT_APPEND ? DMDA_COUNT_CONFIRMED_APPEND :
-						      DMDA_COUNT_CONFIRMED_OVERWRITE;
+	enum dmda_fate fate = READ_ONCE(io->fate);
+
+	if (likely(fate == DMDA_FATE_SENT))
+		return DMDA_COUNT_CONFIRMED_APPEND + (io->hint - DMDA_HINT_APPEND);
+	switch (fate) {
 	case DMDA_FATE_MERGED:
 		return DMDA_COUNT_LOST_MERGED;
 	case DMDA_FATE_MOVED:
