@@ -23,8 +23,8 @@ struct dmda_message;
  * @create: the mode's part of construction, and what dm has to know of its bios; the device
  *	is open, the parts that modes share exist; 0, or a negative errno with ti->error set
  * @destroy: the opposite of @create; or NULL
- * @map: as target_type.map
- * @end_io: as target_type.end_io; NULL if nothing is left to do
+ * @map: as target_type.map; a mode that has something to do at the end of a bio takes the place of
+ *	its completion function, so that bios of which nobody wants that do not pay for it
  * @preresume: as target_type.preresume; or NULL
  * @resume: as target_type.resume; or NULL
  * @presuspend: as target_type.presuspend; or NULL
@@ -49,7 +49,6 @@ struct dmda_mode_ops {
 	void (*destroy)(struct dmda *dmda);
 
 	int (*map)(struct dmda *dmda, struct bio *bio);
-	int (*end_io)(struct dmda *dmda, struct bio *bio, blk_status_t *status);
 
 	int (*preresume)(struct dmda *dmda);
 	void (*resume)(struct dmda *dmda);

@@ -165,13 +165,6 @@ static int dieaware_map(struct dm_target *ti, struct bio *bio)
 	return dmda->ops->map(dmda, bio);
 }
 
-static int dieaware_end_io(struct dm_target *ti, struct bio *bio, blk_status_t *status)
-{
-	struct dmda *dmda = ti->private;
-
-	return dmda->ops->end_io ? dmda->ops->end_io(dmda, bio, status) : DM_ENDIO_DONE;
-}
-
 static int dieaware_preresume(struct dm_target *ti)
 {
 	struct dmda *dmda = ti->private;
@@ -283,7 +276,6 @@ static struct target_type dieaware_target = {
 	.ctr = dieaware_ctr,
 	.dtr = dieaware_dtr,
 	.map = dieaware_map,
-	.end_io = dieaware_end_io,
 	.presuspend = dieaware_presuspend,
 	.presuspend_undo = dieaware_presuspend_undo,
 	.postsuspend = dieaware_postsuspend,

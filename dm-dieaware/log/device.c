@@ -515,7 +515,6 @@ const struct dmda_mode_ops dmda_log_mode = {
 	.create = create,
 	.destroy = destroy,
 	.map = dmda_log_map,
-	.end_io = dmda_log_end_io,
 	.preresume = preresume,
 	.resume = resume,
 	.presuspend = presuspend,

@@ -62,11 +62,36 @@ void dmda_log_finish(struct dmda_log *log, struct dmda_log_io *io, blk_status_t 
 	bio_endio(bio);
 }
 
+/* A bio has ended below; or elsewhere, and never was there. Return: whether it ends for dm. */
+static bool end_data(struct dmda_log_io *io, struct bio *bio)
+{
+	if (io->stage != DMDA_LOG_DATA)
+		return true;
+	if (bio_op(bio) == REQ_OP_WRITE)
+		return dmda_log_end_write(io->log, io, &bio->bi_status);
+	if (io->seg != SEG_NONE)
+		dmda_log_put_reader(io->log, io->seg);
+	return true;
+}
+
+/* The first time that a bio ends. When it is kept for something, it may end again at once. */
+static void end_io(struct bio *bio)
+{
+	struct dmda_log_io *io = dmda_log_io_of(bio);
+
+	bio->bi_end_io = io->end_io;
+	if (end_data(io, bio))
+		bio->bi_end_io(bio);
+}
+
 static void init_io(struct dmda_log *log, struct bio *bio)
 {
 	struct dmda_log_io *io = dmda_log_io_of(bio);
 	sector_t sector = dm_target_offset(log->dmda->ti, bio->bi_iter.bi_sector);
 
+	io->log = log;
+	io->end_io = bio->bi_end_io;
+	bio->bi_end_io = end_io;
 	INIT_LIST_HEAD(&io->list);
 	io->first = sector >> DMDA_PAGE_SECTOR_SHIFT;
 	io->last = io->first + (bio_sectors(bio) >> DMDA_PAGE_SECTOR_SHIFT) - 1;
@@ -145,19 +170,6 @@ int dmda_log_map(struct dmda *dmda, struct bio *bio)
 	default:
 		return DM_MAPIO_KILL;
 	}
-}
-
-int dmda_log_end_io(struct dmda *dmda, struct bio *bio, blk_status_t *status)
-{
-	struct dmda_log_io *io = dmda_log_io_of(bio);
-
-	if (io->stage != DMDA_LOG_DATA)
-		return DM_ENDIO_DONE;
-	if (bio_op(bio) == REQ_OP_WRITE)
-		return dmda_log_end_write(dmda->log, io, status);
-	if (io->seg != SEG_NONE)
-		dmda_log_put_reader(dmda->log, io->seg);
-	return DM_ENDIO_DONE;
 }
 
 void dmda_log_end_list(struct list_head *ios, blk_status_t status)

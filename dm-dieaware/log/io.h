@@ -70,6 +70,8 @@ enum dmda_log_stage {
  * struct dmda_log_io - a bio's own data
  * @node: node in the tree of claims
  * @subtree_last: largest @last of the nodes below, for that tree
+ * @log: device in log mode
+ * @end_io: completion function that device-mapper has set
  * @list: link in the list of what it waits for
  * @first: first lpn
  * @last: last lpn
@@ -102,6 +104,8 @@ enum dmda_log_stage {
 struct dmda_log_io {
 	struct rb_node node;
 	u64 subtree_last;
+	struct dmda_log *log;
+	bio_end_io_t *end_io;
 	struct list_head list;
 	u64 first;
 	u64 last;
@@ -168,15 +172,6 @@ static inline u32 dmda_log_io_pages(const struct dmda_log_io *io)
  * Return: DM_MAPIO_*.
  */
 int dmda_log_map(struct dmda *dmda, struct bio *bio);
-
-/**
- * dmda_log_end_io() - a bio has ended below
- * @status: with this; may be changed
- *
- * Context: bio completion.
- * Return: DM_ENDIO_*.
- */
-int dmda_log_end_io(struct dmda *dmda, struct bio *bio, blk_status_t *status);
 
 /**
  * dmda_log_do_io() - worker: go on with bios that are ready

@@ -321,7 +321,7 @@ static void fail_if_wrong(struct dmda_log *log, const char *why)
 		dmda_log_fail(log, "changing the map", why);
 }
 
-int dmda_log_end_write(struct dmda_log *log, struct dmda_log_io *io, blk_status_t *status)
+bool dmda_log_end_write(struct dmda_log *log, struct dmda_log_io *io, blk_status_t *status)
 {
 	enum dmda_write_step step;
 	unsigned long flags;
@@ -335,7 +335,7 @@ int dmda_log_end_write(struct dmda_log *log, struct dmda_log_io *io, blk_status_
 	why = log->journal.change.why;
 	spin_unlock_irqrestore(&log->lock, flags);
 	fail_if_wrong(log, why);
-	return step == WRITE_DONE ? DM_ENDIO_DONE : DM_ENDIO_INCOMPLETE;
+	return step == WRITE_DONE;
 }
 
 static void unpin(struct dmda_log *log, struct dmda_log_io *io)

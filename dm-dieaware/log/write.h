@@ -38,9 +38,9 @@ void dmda_log_go_on_mapping(struct dmda_log *log, struct dmda_log_io *io);
  * @status: whether it is written, or why not; may be changed
  *
  * Context: bio completion.
- * Return: DM_ENDIO_*.
+ * Return: whether the bio is to be ended with @status now.
  */
-int dmda_log_end_write(struct dmda_log *log, struct dmda_log_io *io, blk_status_t *status);
+bool dmda_log_end_write(struct dmda_log *log, struct dmda_log_io *io, blk_status_t *status);
 
 /**
  * dmda_log_map_written() - map what could not be mapped for want of room in the batch
