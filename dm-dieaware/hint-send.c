@@ -54,21 +54,42 @@ static void count_write(struct dmda *dmda, const struct dmda_write *write)
 	dmda_count(&dmda->stats, DMDA_COUNT_NONE + write->verdict.hint);
 }
 
+static inline bool is_placed(enum dmda_state state, const struct dmda_write *write)
+{
+	return state == DMDA_STATE_STREAMS && write->berth != DMDA_BERTH_NONE;
+}
+
+/* With its hint, if it has one */
+static inline void attach(struct dmda *dmda, const struct dmda_write *write, enum dmda_state state)
+{
+	if (state == DMDA_STATE_ON) {
+		if (write->verdict.hint != DMDA_HINT_NONE || will_be_split(dmda, write))
+			dmda_transport_attach(dmda, write->bio, &write->verdict);
+	} else if (is_placed(state, write)) {
+		dmda_fdp_attach(dmda, write);
+	}
+}
+
+/* Apart, so that writes which nobody watches do not pay for its registers */
+static noinline void show_and_attach(struct dmda *dmda, const struct dmda_write *write,
+				     enum dmda_state state)
+{
+	trace_dmda_hint(dmda->self_dev, &write->run, &write->verdict, &write->identity);
+	attach(dmda, write, state);
+}
+
 void dmda_hint_send(struct dmda *dmda, struct dmda_write *write)
 {
 	enum dmda_state state = READ_ONCE(dmda->state);
-	bool is_on = state == DMDA_STATE_ON;
-	bool is_placed = state == DMDA_STATE_STREAMS && write->berth != DMDA_BERTH_NONE;
 
-	if (!is_on && !is_placed)
+	if (state != DMDA_STATE_ON && !is_placed(state, write))
 		write->verdict.hint = DMDA_HINT_NONE;
 	/* Writes of different streams the block layer keeps apart itself. */
-	if (merges_badly(dmda, write) && !is_placed)
+	if (merges_badly(dmda, write) && !is_placed(state, write))
 		write->bio->bi_opf |= REQ_NOMERGE;
 	count_write(dmda, write);
-	trace_dmda_hint(dmda->self_dev, &write->run, &write->verdict, &write->identity);
-	if (is_on && (write->verdict.hint != DMDA_HINT_NONE || will_be_split(dmda, write)))
-		dmda_transport_attach(dmda, write->bio, &write->verdict);
-	else if (is_placed)
-		dmda_fdp_attach(dmda, write);
+	if (trace_dmda_hint_enabled())
+		show_and_attach(dmda, write, state);
+	else
+		attach(dmda, write, state);
 }
