@@ -220,18 +220,30 @@ void dmda_runtable_set(struct dmda_runtable *table, const struct dmda_run *run)
 	}
 }
 
-static inline void clear_in_shard(struct shard *shard, u64 dpn, u64 nr_pages)
+/* Apart, so that what is free does not pay for its registers */
+static noinline void clear_slowly(struct shard *shard, u64 dpn, u64 nr_pages)
 {
 	bool empty;
 
-	/* Without the lock: what is being set right now may as well come after this */
-	if (!READ_ONCE(shard->map.nr_extents))
-		return;
 	do {
 		spin_lock(&shard->lock);
 		empty = dmda_extents_clear(&shard->map, 0, dpn, nr_pages);
 		spin_unlock(&shard->lock);
 	} while (!empty);
+}
+
+static inline void clear_in_shard(struct shard *shard, u64 dpn, u64 nr_pages)
+{
+	bool are_free;
+
+	/* Without the lock: what is being set right now may as well come after this */
+	if (!READ_ONCE(shard->map.nr_extents))
+		return;
+	spin_lock(&shard->lock);
+	are_free = dmda_extents_are_free(&shard->map, 0, dpn, nr_pages);
+	spin_unlock(&shard->lock);
+	if (!are_free)
+		clear_slowly(shard, dpn, nr_pages);
 }
 
 static noinline void clear_chunks(struct shard *shards, u64 dpn, u64 nr_pages)

@@ -556,8 +556,7 @@ bool dmda_extents_clear(struct dmda_extents *map, u64 key_hi, u64 key_lo, u64 nr
 		return true;
 	if (check_add_overflow(key_lo, nr_keys - 1, &final))
 		final = U64_MAX;
-	if (key_hi == map->free_hi && key_lo - map->free_lo < map->nr_free &&
-	    final - map->free_lo < map->nr_free)
+	if (dmda_extents_are_free(map, key_hi, key_lo, nr_keys))
 		return true;
 	return clear_slowly(map, key_hi, key_lo, final);
 }

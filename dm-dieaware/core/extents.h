@@ -193,6 +193,18 @@ u32 dmda_extents_nr_other(const struct dmda_extents *map, const struct dmda_exte
  */
 void dmda_extents_set(struct dmda_extents *map, const struct dmda_extent *extent);
 
+/*
+ * Are keys known to be in no extent, as they are beside others that were cleared? What is free may
+ * be unknown; @nr_keys is not 0.
+ */
+static inline bool dmda_extents_are_free(const struct dmda_extents *map, u64 key_hi, u64 key_lo,
+					 u64 nr_keys)
+{
+	u64 offset = key_lo - map->free_lo;
+
+	return offset < map->nr_free && nr_keys <= map->nr_free - offset && key_hi == map->free_hi;
+}
+
 /**
  * dmda_extents_clear() - forget a range of keys
  * @map: the map
