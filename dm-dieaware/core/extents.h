@@ -76,8 +76,7 @@ struct dmda_extent {
  * @room: lower bound of the keys by which that extent could grow: they are behind its end, in its
  *	chunk and in no extent, and no value would wrap; 0 if @last is NULL
  * @at: copy of that extent; its length is 0 if @last is NULL
- * @free_hi: upper half of some keys that are in no extent, for dmda_extents_clear() to know; they are
- *	of one chunk
+ * @free_hi: upper half of some keys of one chunk that are in no extent
  * @free_lo: lower half of the first of them
  * @nr_free: number of them; 0 after each dmda_extents_set()
  * @root: tree of the nodes, ordered by key
