@@ -24,68 +24,10 @@ static inline bool continues(const struct dmda_extent *a, const struct dmda_exte
 	       a->val_hi == b->val_hi && b->val_lo > a->val_lo;
 }
 
-/**
- * struct gap - a place between two nodes
- * @before: the last node that begins there or lower, of any key_hi, or NULL
- * @after: the first node above it, of any key_hi, or NULL
- */
-struct gap {
-	struct dmda_node *before;
-	struct dmda_node *after;
-};
-
-static inline struct gap descend(const struct dmda_extents *map, u64 key_hi, u64 key_lo)
-{
-	struct rb_node *link = map->root.rb_node;
-	struct gap gap = { NULL, NULL };
-
-	while (link) {
-		struct dmda_node *node = rb_entry(link, struct dmda_node, link);
-
-		if (key_hi < node->key_hi ||
-		    (key_hi == node->key_hi && key_lo < node->first_key)) {
-			gap.after = node;
-			link = node->link.rb_left;
-		} else {
-			gap.before = node;
-			link = node->link.rb_right;
-		}
-	}
-	return gap;
-}
-
-static inline struct dmda_place place_of(const struct dmda_extents *map, u64 key_hi, u64 key_lo)
-{
-	struct gap gap = descend(map, key_hi, key_lo);
-	struct dmda_place place = { .node = gap.before, .index = -1, .after = gap.after };
-
-	if (dmda_node_is_in_chunk(gap.before, key_hi, key_lo)) {
-		place.index = dmda_node_search(gap.before, dmda_in_chunk(key_lo));
-	} else if (dmda_node_is_in_chunk(gap.after, key_hi, key_lo)) {
-		place.node = gap.after;
-		place.after = dmda_node_next(gap.after);
-	} else {
-		place.node = NULL;
-	}
-	return place;
-}
-
-/* The key in the chunk where the next extent behind a place begins, or where the chunk ends */
-static inline u32 end_of_room(const struct dmda_place *place)
-{
-	const struct dmda_node *node = place->node;
-
-	if (place->index + 1 < node->nr)
-		return dmda_word_key(node->words[place->index + 1]);
-	if (dmda_node_is_in_chunk(place->after, node->key_hi, node->first_key))
-		return dmda_in_chunk(place->after->first_key);
-	return DMDA_CHUNK_KEYS;
-}
-
 /* How far the extent at a place could grow, which says @at */
 static inline u32 room_behind(const struct dmda_place *place, const struct dmda_extent *at)
 {
-	u32 room = end_of_room(place) - dmda_in_chunk(at->key_lo) - at->len;
+	u32 room = dmda_nodeset_room_end(place) - dmda_in_chunk(at->key_lo) - at->len;
 
 	return min_t(u64, room, U64_MAX - (at->val_lo + at->len - 1));
 }
@@ -144,7 +86,7 @@ static noinline bool find_slowly(struct dmda_extents *map, u64 key_hi, u64 key_l
 	found = dmda_node_is_in_chunk(node, key_hi, key_lo) && key_lo >= node->first_key &&
 		look_in_node(map, node, key_lo);
 	if (!found) {
-		node = descend(map, key_hi, key_lo).before;
+		node = dmda_nodeset_descend(map, key_hi, key_lo).before;
 		if (!dmda_node_is_in_chunk(node, key_hi, key_lo))
 			return false;
 		found = look_in_node(map, node, key_lo);
@@ -184,7 +126,7 @@ static bool go_on(struct dmda_place *place)
 
 u32 dmda_extents_nr_other(const struct dmda_extents *map, const struct dmda_extent *extent)
 {
-	struct dmda_place place = place_of(map, extent->key_hi, extent->key_lo);
+	struct dmda_place place = dmda_nodeset_place(map, extent->key_hi, extent->key_lo);
 	struct dmda_extent other;
 	u64 nr_before = 0;
 
@@ -347,7 +289,7 @@ static bool note_free(struct dmda_extents *map, const struct dmda_place *place,
 	if (place->node && place->index >= 0)
 		begin = dmda_word_end(place->node->words[place->index]);
 	if (place->node)
-		end = end_of_room(place);
+		end = dmda_nodeset_room_end(place);
 	if (dmda_in_chunk(range->first) < begin || range->final - base >= end)
 		return false;
 	map->free_hi = range->key_hi;
@@ -360,7 +302,7 @@ static bool note_free(struct dmda_extents *map, const struct dmda_place *place,
 static void fill_with_new(struct dmda_extents *map, struct dmda_place *place,
 			  const struct dmda_extent *wanted)
 {
-	struct gap gap;
+	struct dmda_gap gap;
 
 	if (!place->node) {
 		place->node = dmda_nodeset_get(map, 0, NULL);
@@ -368,7 +310,7 @@ static void fill_with_new(struct dmda_extents *map, struct dmda_place *place,
 			return;
 		place->node->key_hi = wanted->key_hi;
 		/* After the eviction, which may have taken whatever was before */
-		gap = descend(map, wanted->key_hi, wanted->key_lo);
+		gap = dmda_nodeset_descend(map, wanted->key_hi, wanted->key_lo);
 		dmda_nodeset_link(map, gap.before, place->node);
 	} else if (!dmda_nodeset_make_room(map, place)) {
 		dmda_nodeset_displace(map, place);
@@ -462,7 +404,7 @@ static bool is_taken(const struct dmda_place *place, const struct dmda_extent *w
 		return false;
 	if (place->index >= 0 && dmda_word_end(place->node->words[place->index]) > first)
 		return true;
-	return end_of_room(place) < first + wanted->len;
+	return dmda_nodeset_room_end(place) < first + wanted->len;
 }
 
 /*
@@ -491,7 +433,7 @@ static bool add_in_room(struct dmda_extents *map, const struct dmda_extent *want
 
 static void set_anywhere(struct dmda_extents *map, struct dmda_extent wanted)
 {
-	struct dmda_place place = place_of(map, wanted.key_hi, wanted.key_lo);
+	struct dmda_place place = dmda_nodeset_place(map, wanted.key_hi, wanted.key_lo);
 
 	wanted.len = min(wanted.len, DMDA_CHUNK_KEYS - dmda_in_chunk(wanted.key_lo));
 	if (includes(&place, &wanted)) {
@@ -506,7 +448,7 @@ static void set_anywhere(struct dmda_extents *map, struct dmda_extent wanted)
 		};
 
 		cut(map, &place, &range, U32_MAX);
-		place = place_of(map, wanted.key_hi, wanted.key_lo);
+		place = dmda_nodeset_place(map, wanted.key_hi, wanted.key_lo);
 	}
 	if (wanted.len - 1 <= U64_MAX - wanted.val_lo)
 		fill_gap(map, &place, &wanted);
@@ -542,7 +484,7 @@ void dmda_extents_set(struct dmda_extents *map, const struct dmda_extent *extent
 static noinline bool clear_slowly(struct dmda_extents *map, u64 key_hi, u64 first, u64 final)
 {
 	struct keys range = { .key_hi = key_hi, .first = first, .final = final };
-	struct dmda_place place = place_of(map, key_hi, first);
+	struct dmda_place place = dmda_nodeset_place(map, key_hi, first);
 
 	return note_free(map, &place, &range) ||
 	       cut(map, &place, &range, DMDA_EXTENTS_CLEAR_BATCH);
@@ -559,108 +501,4 @@ bool dmda_extents_clear(struct dmda_extents *map, u64 key_hi, u64 key_lo, u64 nr
 	if (dmda_extents_are_free(map, key_hi, key_lo, nr_keys))
 		return true;
 	return clear_slowly(map, key_hi, key_lo, final);
-}
-
-static const char *check_cursor(const struct dmda_extents *map)
-{
-	struct dmda_extent at;
-	struct dmda_place place;
-
-	if (!map->last)
-		return map->room || map->at.len ? "There is room behind no extent." : NULL;
-	place = place_of(map, map->at.key_hi, map->at.key_lo);
-	if (place.node != map->last || place.index != map->index)
-		return "The cursor points at an extent that is not in the tree.";
-	dmda_nodeset_read(place.node, place.index, &at);
-	if (at.key_lo != map->at.key_lo || at.val_hi != map->at.val_hi ||
-	    at.val_lo != map->at.val_lo || at.len != map->at.len)
-		return "The cursor does not say what its extent says.";
-	if (map->room > U64_MAX - (at.val_lo + at.len - 1))
-		return "The room behind the cursor reaches beyond the last number.";
-	if (map->room > end_of_room(&place) - dmda_in_chunk(at.key_lo) - at.len)
-		return "The room behind the cursor is not free.";
-	return NULL;
-}
-
-static const char *check_node(struct dmda_node *node)
-{
-	u64 *vals = dmda_node_vals_lo(node);
-	u32 i, word;
-
-	if (!node->nr || node->nr > node->capacity)
-		return "A node has no extents, or more than fit.";
-	if (dmda_word_key(node->words[0]) != dmda_in_chunk(node->first_key))
-		return "A node does not begin where its first extent does.";
-	for (i = 0; i < node->nr; i++) {
-		word = node->words[i];
-		if (dmda_word_end(word) > DMDA_CHUNK_KEYS)
-			return "An extent goes beyond its chunk.";
-		if (vals[i] + dmda_word_len(word) - 1 < vals[i])
-			return "The values of an extent wrap.";
-		if (i + 1 < node->nr && dmda_word_end(word) > dmda_word_key(node->words[i + 1]))
-			return "Extents overlap, or are out of order.";
-	}
-	return NULL;
-}
-
-static const char *check_neighbours(struct dmda_node *node, struct dmda_node *next)
-{
-	struct dmda_extent end;
-
-	if (!next || node->key_hi < next->key_hi)
-		return NULL;
-	if (node->key_hi > next->key_hi || node->first_key >= next->first_key)
-		return "Nodes are out of order.";
-	dmda_nodeset_read(node, node->nr - 1, &end);
-	if (end.key_lo + (end.len - 1) >= next->first_key)
-		return "Nodes overlap.";
-	return NULL;
-}
-
-static const char *check_free(const struct dmda_extents *map)
-{
-	struct dmda_place place;
-
-	if (!map->nr_free)
-		return NULL;
-	place = place_of(map, map->free_hi, map->free_lo);
-	if (dmda_in_chunk(map->free_lo) + map->nr_free > DMDA_CHUNK_KEYS)
-		return "The free keys go beyond their chunk.";
-	if (!place.node)
-		return NULL;
-	if (place.index >= 0 && dmda_word_end(place.node->words[place.index]) >
-				dmda_in_chunk(map->free_lo))
-		return "The first of the free keys is in an extent.";
-	if (end_of_room(&place) < dmda_in_chunk(map->free_lo) + map->nr_free)
-		return "The free keys reach into an extent.";
-	return NULL;
-}
-
-const char *dmda_extents_check(const struct dmda_extents *map)
-{
-	const char *broken = NULL;
-	const struct list_head *age;
-	struct dmda_node *node;
-	u64 nr_extents = 0, nr_bytes = 0, nr_nodes = 0;
-
-	for (node = dmda_nodeset_first(map); node; node = dmda_node_next(node)) {
-		broken = check_node(node);
-		if (!broken)
-			broken = check_neighbours(node, dmda_node_next(node));
-		if (broken)
-			return broken;
-		nr_extents += node->nr;
-		nr_bytes += dmda_node_bytes(node->size);
-		nr_nodes++;
-	}
-	if (nr_extents != map->nr_extents)
-		return "The nodes do not have as many extents as were counted.";
-	if (nr_bytes != map->nr_bytes)
-		return "The nodes do not have as much memory as was counted.";
-	list_for_each(age, &map->ages)
-		nr_nodes--;
-	if (nr_nodes)
-		return "The list of ages does not have as many nodes as the tree.";
-	broken = check_cursor(map);
-	return broken ? broken : check_free(map);
 }

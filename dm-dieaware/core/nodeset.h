@@ -44,6 +44,66 @@ static inline void dmda_nodeset_touch(struct dmda_extents *map, const struct dmd
 	map->at.len = 0;
 }
 
+/**
+ * struct dmda_gap - a place between two nodes
+ * @before: the last node that begins there or lower, of any key_hi, or NULL
+ * @after: the first node above it, of any key_hi, or NULL
+ */
+struct dmda_gap {
+	struct dmda_node *before;
+	struct dmda_node *after;
+};
+
+static inline struct dmda_gap dmda_nodeset_descend(const struct dmda_extents *map, u64 key_hi,
+						   u64 key_lo)
+{
+	struct rb_node *link = map->root.rb_node;
+	struct dmda_gap gap = { NULL, NULL };
+
+	while (link) {
+		struct dmda_node *node = rb_entry(link, struct dmda_node, link);
+
+		if (key_hi < node->key_hi ||
+		    (key_hi == node->key_hi && key_lo < node->first_key)) {
+			gap.after = node;
+			link = node->link.rb_left;
+		} else {
+			gap.before = node;
+			link = node->link.rb_right;
+		}
+	}
+	return gap;
+}
+
+static inline struct dmda_place dmda_nodeset_place(const struct dmda_extents *map, u64 key_hi,
+						   u64 key_lo)
+{
+	struct dmda_gap gap = dmda_nodeset_descend(map, key_hi, key_lo);
+	struct dmda_place place = { .node = gap.before, .index = -1, .after = gap.after };
+
+	if (dmda_node_is_in_chunk(gap.before, key_hi, key_lo)) {
+		place.index = dmda_node_search(gap.before, dmda_in_chunk(key_lo));
+	} else if (dmda_node_is_in_chunk(gap.after, key_hi, key_lo)) {
+		place.node = gap.after;
+		place.after = dmda_node_next(gap.after);
+	} else {
+		place.node = NULL;
+	}
+	return place;
+}
+
+/* The key in the chunk where the next extent behind a place begins, or where the chunk ends */
+static inline u32 dmda_nodeset_room_end(const struct dmda_place *place)
+{
+	const struct dmda_node *node = place->node;
+
+	if (place->index + 1 < node->nr)
+		return dmda_word_key(node->words[place->index + 1]);
+	if (dmda_node_is_in_chunk(place->after, node->key_hi, node->first_key))
+		return dmda_in_chunk(place->after->first_key);
+	return DMDA_CHUNK_KEYS;
+}
+
 static inline struct dmda_node *dmda_nodeset_first(const struct dmda_extents *map)
 {
 	return dmda_node_entry(rb_first(&map->root));

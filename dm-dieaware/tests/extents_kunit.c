@@ -6,6 +6,7 @@
 #include "../core/node.c"
 #include "../core/nodeset.c"
 #include "../core/extents.c"
+#include "../core/extents-check.c"
 #include "../core/file-id.h"
 #include "extents_model.h"
 

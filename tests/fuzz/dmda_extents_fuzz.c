@@ -11,6 +11,7 @@
 #include "../../dm-dieaware/core/node.c"
 #include "../../dm-dieaware/core/nodeset.c"
 #include "../../dm-dieaware/core/extents.c"
+#include "../../dm-dieaware/core/extents-check.c"
 #include "../../dm-dieaware/tests/extents_model.h"
 
 static struct model model;
