@@ -306,7 +306,8 @@ static void watch_read(struct dmda *dmda, struct bio *bio, sector_t sector)
 		dmda_hint_learn(dmda, bio, sector);
 }
 
-static int map_other(struct dmda *dmda, struct bio *bio, sector_t sector, bool watched)
+/* Apart, so that writes do not pay for its registers besides their own */
+static noinline int map_other(struct dmda *dmda, struct bio *bio, sector_t sector, bool watched)
 {
 	if (watched && bio_op(bio) == REQ_OP_READ)
 		watch_read(dmda, bio, sector);

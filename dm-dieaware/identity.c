@@ -119,9 +119,9 @@ static bool is_metadata_mapping(struct address_space *mapping)
 	return inode && !holds_file_data(inode);
 }
 
-/* Apart, so that writes of the user's pages do not pay for its registers */
-static noinline bool identify_by_mapping(struct bio *bio, struct folio *folio,
-					 struct dmda_identity *identity)
+/* Whether the page says what the bio is, by the mapping that it is of */
+static bool identify_by_mapping(struct bio *bio, struct folio *folio,
+				struct dmda_identity *identity)
 {
 	struct bio_vec first = bio_iter_iovec(bio, bio->bi_iter);
 	struct address_space *mapping;
@@ -141,30 +141,31 @@ static noinline bool identify_by_mapping(struct bio *bio, struct folio *folio,
 	return known;
 }
 
-/* Whether the pages alone say what the bio is */
-static bool identify_by_page(struct bio *bio, struct dmda_identity *identity)
+/* Apart, so that writes of the user's pages do not pay for its registers */
+static noinline void identify_mapped(struct dmda *dmda, struct bio *bio, struct folio *folio,
+				     struct dmda_identity *identity)
 {
-	struct folio *folio = page_folio(bvec_iter_page(bio->bi_io_vec, bio->bi_iter));
-
-	if (folio_test_slab(folio)) {
-		identity->source = DMDA_SOURCE_METADATA;
-		return true;
-	}
-	return !folio_test_anon(folio) && identify_by_mapping(bio, folio, identity);
+	if (!identify_by_mapping(bio, folio, identity))
+		dmda_fsmap_find(dmda->self_dev, bio, identity);
 }
 
 void dmda_identify_write(struct dmda *dmda, struct bio *bio, struct dmda_identity *identity)
 {
+	struct folio *folio;
+
 	identity->source = DMDA_SOURCE_UNKNOWN;
 	identity->file = DMDA_ANONYMOUS;
 	identity->ino = 0;
 	identity->pos_bytes = 0;
 	identity->len_bytes = bio->bi_iter.bi_size;
 
-	if (bio->bi_opf & REQ_META)
+	folio = page_folio(bvec_iter_page(bio->bi_io_vec, bio->bi_iter));
+	if ((bio->bi_opf & REQ_META) || folio_test_slab(folio))
 		identity->source = DMDA_SOURCE_METADATA;
-	else if (!identify_by_page(bio, identity))
+	else if (folio_test_anon(folio))
 		dmda_fsmap_find(dmda->self_dev, bio, identity);
+	else
+		identify_mapped(dmda, bio, folio, identity);
 }
 
 bool dmda_identify_read(struct bio *bio, struct dmda_identity *identity)
