@@ -40,7 +40,7 @@ FSCK = {
     "f2fs": ["fsck.f2fs", "--dry-run"],
 }
 # Through the target a job must reach this share of the raw device's speed. The lowest
-# is 74 percent: buffered sequential writes, on an emulated CPU that also runs the FTL.
+# is 74 percent: buffered sequential writes over what random ones have overwritten with hints.
 PERF_BOUND = 0.70
 
 
