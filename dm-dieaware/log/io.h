@@ -75,8 +75,8 @@ enum dmda_log_stage {
  * @list: link in the list of what it waits for
  * @first: first lpn
  * @last: last lpn
- * @cursor: next lpn of a trim, of a read that the worker does in pieces, or of a write that is to be
- *	mapped
+ * @cursor: next lpn of a trim, of a read that the worker does in pieces, or of a write that is to
+ *	be mapped
  * @pages: pages of the map that it has pinned, or NULL
  * @dpn: place of its data
  * @seg: segment among whose readers a read is counted; segment of a write in place; or

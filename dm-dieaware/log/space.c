@@ -178,7 +178,7 @@ static u32 close_segments(struct dmda_log *log)
 	return nr;
 }
 
-/* Claims the next empty segment that nobody reads from. Return: it, or SEG_NONE: go on from there. */
+/* The next empty segment, if nobody reads from it. Return: it, or SEG_NONE: go on from there. */
 static seg_t claim_next(struct dmda_log *log, u32 *from)
 {
 	struct dmda_log_space *space = &log->space;
