@@ -66,8 +66,9 @@ static void count(struct dmda_segments *segments, const struct dmda_segment *seg
 		  const struct dmda_segment *before)
 {
 	bool is_free = segment->state == DMDA_SEGMENT_FREE;
+	bool was_free = before->state == DMDA_SEGMENT_FREE;
 
-	if (is_free != (before->state == DMDA_SEGMENT_FREE))
+	if (is_free != was_free)
 		count_free(segments, segment, is_free);
 	if (is_empty(segment) != is_empty(before))
 		count_empty(segments, segment, is_empty(segment));
@@ -291,15 +292,16 @@ const char *dmda_segments_check(const struct dmda_segments *segments)
 
 	for (u32 i = 0; i < segments->nr_segments; i++) {
 		const struct dmda_segment *segment = &segments->segment[i];
+		bool is_free = segment->state == DMDA_SEGMENT_FREE;
 
 		if (segment->nr_valid > dmda_super_data_pages(segments->super))
 			return "a segment has more valid pages than it can";
-		if (segment->state == DMDA_SEGMENT_FREE && segment->nr_valid)
+		if (is_free && segment->nr_valid)
 			return "a free segment has valid pages";
-		if (is_in(&segments->free, i) != (segment->state == DMDA_SEGMENT_FREE) ||
+		if (is_in(&segments->free, i) != is_free ||
 		    is_in(&segments->empty, i) != is_empty(segment))
 			return "a segment is not among those that it belongs to";
-		nr_free += segment->state == DMDA_SEGMENT_FREE;
+		nr_free += is_free;
 		nr_empty += is_empty(segment);
 		nr_valid += segment->nr_valid;
 	}
