@@ -8,19 +8,20 @@
 #define WORD_SHIFT	6U
 #define WORD_MASK	((1U << WORD_SHIFT) - 1)
 
-static u32 nr_words(u32 nr, u32 level)
+/* Words that have so many bits, which are the bits of the level above */
+static u32 words_of(u32 nr)
 {
-	for (u32 i = 0; i <= level; i++)
-		nr = DIV_ROUND_UP_ULL((u64)nr, 1U << WORD_SHIFT);
-	return nr;
+	return DIV_ROUND_UP_ULL((u64)nr, 1U << WORD_SHIFT);
 }
 
 size_t dmda_bitset_bytes(u32 nr)
 {
 	size_t words = 0;
 
-	for (u32 level = 0; level < DMDA_BITSET_LEVELS; level++)
-		words += nr_words(nr, level);
+	for (u32 level = 0; level < DMDA_BITSET_LEVELS; level++) {
+		nr = words_of(nr);
+		words += nr;
+	}
 	return words * sizeof(u64);
 }
 
@@ -31,7 +32,8 @@ void dmda_bitset_init(struct dmda_bitset *set, u32 nr, void *zeroed)
 	set->nr = nr;
 	for (u32 level = 0; level < DMDA_BITSET_LEVELS; level++) {
 		set->word[level] = words;
-		words += nr_words(nr, level);
+		nr = words_of(nr);
+		words += nr;
 	}
 }
 
@@ -52,13 +54,14 @@ void dmda_bitset_put(struct dmda_bitset *set, u32 number, bool has)
 /* Up to where something is behind @from, and from there down to the first of it */
 u32 dmda_bitset_next(const struct dmda_bitset *set, u32 from)
 {
-	u32 at = from, level;
+	u32 at = from, nr = set->nr, level;
 
 	for (level = 0; level < DMDA_BITSET_LEVELS; level++) {
 		u32 index = at >> WORD_SHIFT;
 		u64 bits;
 
-		if (index >= nr_words(set->nr, level))
+		nr = words_of(nr);
+		if (index >= nr)
 			return set->nr;
 		bits = set->word[level][index] >> (at & WORD_MASK);
 		if (bits) {

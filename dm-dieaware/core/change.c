@@ -21,6 +21,16 @@ static struct dmda_map_page *page_of(struct dmda_map_page *const pages[DMDA_OP_M
 	return pages[0]->index == index ? pages[0] : pages[1];
 }
 
+/* Pages from an lpn on, before @end, that lie one behind the other; gets the place of the first. */
+static u32 run_at(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], u64 lpn, u64 end,
+		  dpn_t *dpn)
+{
+	u32 entry;
+	struct dmda_map_page *page = page_of(pages, lpn, &entry);
+
+	return dmda_map_run(page->block, entry, end - lpn, dpn);
+}
+
 static void put(struct dmda_change *change, const struct dmda_record *record)
 {
 	const char *why;
@@ -39,11 +49,8 @@ static void put_dead(struct dmda_change *change,
 
 	for (u64 at = from_lpn(lpn); at < end;) {
 		struct dmda_record dead = { .kind = DMDA_RECORD_DEAD };
-		struct dmda_map_page *page;
-		u32 entry;
 
-		page = page_of(pages, at, &entry);
-		dead.nr_pages = dmda_map_run(page->block, entry, end - at, &dead.dpn);
+		dead.nr_pages = run_at(pages, at, end, &dead.dpn);
 		at += dead.nr_pages;
 		if (dead.dpn != DPN_NONE)
 			put(change, &dead);
@@ -169,12 +176,9 @@ u32 dmda_change_most(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], lpn_t
 	u64 end = from_lpn(lpn) + nr_pages, at = from_lpn(lpn);
 
 	while (at < end && nr_runs--) {
-		struct dmda_map_page *page;
 		dpn_t dpn;
-		u32 entry;
 
-		page = page_of(pages, at, &entry);
-		at += dmda_map_run(page->block, entry, end - at, &dpn);
+		at += run_at(pages, at, end, &dpn);
 	}
 	return at - from_lpn(lpn);
 }
@@ -185,12 +189,9 @@ static bool any_mapped(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], lpn
 	u64 end = from_lpn(lpn) + nr_pages;
 
 	for (u64 at = from_lpn(lpn); at < end;) {
-		struct dmda_map_page *page;
 		dpn_t dpn;
-		u32 entry;
 
-		page = page_of(pages, at, &entry);
-		at += dmda_map_run(page->block, entry, end - at, &dpn);
+		at += run_at(pages, at, end, &dpn);
 		if (dpn != DPN_NONE)
 			return true;
 	}

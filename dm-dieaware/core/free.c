@@ -16,15 +16,17 @@ static struct dmda_segment *segment_at(const struct dmda_freeing *freeing, seg_t
 	return &freeing->segments->segment[from_seg(seg)];
 }
 
-static bool may_be_lost(const struct dmda_freeing *freeing, const struct dmda_segment *segment)
+/* All but @nr_valid of its pages */
+static bool may_be_lost(const struct dmda_freeing *freeing, const struct dmda_segment *segment,
+			u32 nr_valid)
 {
-	return segment->state == DMDA_SEGMENT_CLOSED && !segment->nr_valid &&
+	return segment->state == DMDA_SEGMENT_CLOSED && segment->nr_valid == nr_valid &&
 		segment->last_seq <= freeing->commit->durable_seq;
 }
 
 static bool is_to_be_had(const struct dmda_freeing *freeing, const struct dmda_segment *segment)
 {
-	return segment->leaving == LEAVING_NOT && may_be_lost(freeing, segment);
+	return segment->leaving == LEAVING_NOT && may_be_lost(freeing, segment, 0);
 }
 
 seg_t dmda_free_find(const struct dmda_freeing *freeing, u32 *from)
@@ -88,8 +90,5 @@ void dmda_free_end(struct dmda_freeing *freeing, seg_t seg)
 bool dmda_free_may_lose(const struct dmda_freeing *freeing, seg_t seg, u32 nr_valid,
 			u32 nr_readers)
 {
-	const struct dmda_segment *segment = segment_at(freeing, seg);
-
-	return segment->state == DMDA_SEGMENT_CLOSED && segment->nr_valid == nr_valid &&
-		segment->last_seq <= freeing->commit->durable_seq && !nr_readers;
+	return !nr_readers && may_be_lost(freeing, segment_at(freeing, seg), nr_valid);
 }

@@ -180,4 +180,12 @@ void dmda_log_page_free(struct dmda_log *log, struct dmda_log_page *page);
  */
 void dmda_log_pages_free(struct dmda_log *log);
 
+/* Pages of the map as an operation takes them: there are as many as it may touch, or NULL. */
+static inline void dmda_log_map_of(struct dmda_log_page *const pages[DMDA_OP_MAP_PAGES],
+				   struct dmda_map_page *map[DMDA_OP_MAP_PAGES])
+{
+	for (u32 i = 0; i < DMDA_OP_MAP_PAGES; i++)
+		map[i] = pages[i] ? &pages[i]->map : NULL;
+}
+
 #endif /* DMDA_LOG_CACHE_H */

@@ -166,7 +166,7 @@ static void collect_moves(struct dmda_log_cleaner *cleaner, const struct dmda_lo
 	for (u32 page = 0; page < dmda_super_data_pages(&log->super); page++) {
 		struct dmda_written written;
 
-		if (!(look->is_valid[page / 64] >> page % 64 & 1) ||
+		if (!dmda_log_is_valid(look, page) ||
 		    !dmda_summary_get(look->summary, page, &written))
 			continue;
 		cleaner->move[cleaner->nr_moves++] = (struct dmda_log_move){

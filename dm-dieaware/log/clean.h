@@ -54,6 +54,11 @@ struct dmda_log_look {
 	u64 worth;
 };
 
+static inline bool dmda_log_is_valid(const struct dmda_log_look *look, u32 page)
+{
+	return look->is_valid[page / 64] >> page % 64 & 1;
+}
+
 /* Segments that are compared */
 #define DMDA_LOG_CANDIDATES	8U
 

@@ -97,6 +97,29 @@ void dmda_log_begin_read(struct dmda_log *log, struct dmda_log_group *group, dpn
 	}
 }
 
+bool dmda_log_has_discards(const struct dmda_log *log)
+{
+	return log->dmda->config.discard_passdown && bdev_max_discard_sectors(log->bdev);
+}
+
+bool dmda_log_may_discard(const struct dmda_log *log)
+{
+	return dmda_log_may_work(log) && !READ_ONCE(log->is_suspending);
+}
+
+void dmda_log_begin_discard(struct dmda_log *log, struct dmda_log_group *group, dpn_t dpn,
+			    u32 nr_pages)
+{
+	struct bio *bio = bio_alloc_bioset(log->bdev, 0, REQ_OP_DISCARD, GFP_NOIO, &log->own_bios);
+
+	bio->bi_iter.bi_sector = dmda_log_sector(log, dpn);
+	bio->bi_iter.bi_size = nr_pages * DMDA_BLOCK_BYTES;
+	bio->bi_private = group;
+	bio->bi_end_io = dmda_log_end_bio;
+	dmda_log_group_get(group);
+	submit_bio(bio);
+}
+
 static void count_meta(struct dmda_log *log, u32 nr_sectors)
 {
 	unsigned long flags;

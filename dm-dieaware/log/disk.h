@@ -58,6 +58,22 @@ int dmda_log_write(struct dmda_log *log, dpn_t dpn, void *memory, u32 nr_pages,
 int dmda_log_write_sectors(struct dmda_log *log, u32 at, void *memory, u32 nr_sectors,
 			   blk_opf_t opf);
 
+/* Discards at a time: who reads and writes must not come behind all of them. */
+#define DMDA_LOG_DISCARDS_AT_ONCE	8U
+
+/* Is the device below told of what holds nothing? */
+bool dmda_log_has_discards(const struct dmda_log *log);
+
+/* May it be told of more now? */
+bool dmda_log_may_discard(const struct dmda_log *log);
+
+/**
+ * dmda_log_begin_discard() - begin to discard pages
+ * @group: group that is told when they are discarded
+ */
+void dmda_log_begin_discard(struct dmda_log *log, struct dmda_log_group *group, dpn_t dpn,
+			    u32 nr_pages);
+
 /**
  * dmda_log_flush() - make everything durable that was written
  */

@@ -13,9 +13,6 @@
 #include "holes.h"
 #include "log.h"
 
-/* Discards at a time: who reads and writes must not come behind all of them. */
-#define DISCARDS_AT_ONCE	8U
-
 /* With fewer that it has not been told of, a segment is left alone. */
 #define MIN_UNTOLD		DMDA_LOG_UNIT_PAGES
 
@@ -40,7 +37,7 @@ void dmda_log_holes_destroy(struct dmda_log *log)
 
 bool dmda_log_tells_holes(const struct dmda_log *log)
 {
-	return log->dmda->config.discard_passdown && bdev_max_discard_sectors(log->bdev) &&
+	return dmda_log_has_discards(log) &&
 		bdev_discard_granularity(log->bdev) <= DMDA_BLOCK_BYTES;
 }
 
@@ -52,11 +49,6 @@ void dmda_log_forget_holes_locked(struct dmda_log *log, seg_t seg)
 
 	log->holes.nr_told_all -= *nr_told;
 	*nr_told = 0;
-}
-
-static bool may_tell(const struct dmda_log *log)
-{
-	return dmda_log_may_work(log) && !READ_ONCE(log->is_suspending);
 }
 
 /* Has a segment so many holes that it is worth it? Then it is held. */
@@ -90,35 +82,17 @@ static bool may_lose(struct dmda_log *log)
 	return may;
 }
 
-static bool is_valid(const struct dmda_log_look *look, u32 page)
-{
-	return look->is_valid[page / 64] >> page % 64 & 1;
-}
-
 /* The next hole from @page on. Return: its length; 0: there is none. */
 static u32 next_hole(const struct dmda_log *log, u32 *page)
 {
 	const struct dmda_log_look *look = &log->holes.look;
 	u32 end, nr_pages = dmda_super_data_pages(&log->super);
 
-	while (*page < nr_pages && is_valid(look, *page))
+	while (*page < nr_pages && dmda_log_is_valid(look, *page))
 		++*page;
-	for (end = *page; end < nr_pages && !is_valid(look, end); end++)
+	for (end = *page; end < nr_pages && !dmda_log_is_valid(look, end); end++)
 		;
 	return end - *page;
-}
-
-static void submit_discard(struct dmda_log *log, struct dmda_log_group *group, dpn_t dpn,
-			   u32 nr_pages)
-{
-	struct bio *bio = bio_alloc_bioset(log->bdev, 0, REQ_OP_DISCARD, GFP_NOIO, &log->own_bios);
-
-	bio->bi_iter.bi_sector = dmda_log_sector(log, dpn);
-	bio->bi_iter.bi_size = nr_pages * DMDA_BLOCK_BYTES;
-	bio->bi_private = group;
-	bio->bi_end_io = dmda_log_end_bio;
-	dmda_log_group_get(group);
-	submit_bio(bio);
 }
 
 /* Some holes from @page on. Return: the page behind them. */
@@ -129,11 +103,11 @@ static u32 discard_some(struct dmda_log *log, u32 page)
 	u32 nr;
 
 	dmda_log_group_begin(&group);
-	for (u32 i = 0; i < DISCARDS_AT_ONCE; i++) {
+	for (u32 i = 0; i < DMDA_LOG_DISCARDS_AT_ONCE; i++) {
 		nr = next_hole(log, &page);
 		if (!nr)
 			break;
-		submit_discard(log, &group, to_dpn(first + page), nr);
+		dmda_log_begin_discard(log, &group, to_dpn(first + page), nr);
 		page += nr;
 	}
 	/* A device that does not forget loses nothing. */
@@ -146,7 +120,7 @@ static void tell(struct dmda_log *log)
 	const struct dmda_log_look *look = &log->holes.look;
 	u32 nr_pages = dmda_super_data_pages(&log->super), page = 0;
 
-	while (page < nr_pages && may_tell(log))
+	while (page < nr_pages && dmda_log_may_discard(log))
 		page = discard_some(log, page);
 	if (page < nr_pages)
 		return;
@@ -172,7 +146,7 @@ void dmda_log_do_holes(struct work_struct *work)
 {
 	struct dmda_log *log = container_of(work, struct dmda_log, holes.work);
 
-	for (u32 i = 0; i < log->space.segments.nr_segments && may_tell(log); i++) {
+	for (u32 i = 0; i < log->space.segments.nr_segments && dmda_log_may_discard(log); i++) {
 		if (hold_if_worth(log, to_seg(i)))
 			tell_of(log, to_seg(i));
 		cond_resched();

@@ -188,8 +188,7 @@ bool dmda_log_map_run_locked(struct dmda_log *log,
 
 	if (!dmda_log_has_room_locked(log, 1 + nr_pages))
 		return false;
-	for (u32 i = 0; i < DMDA_OP_MAP_PAGES; i++)
-		map[i] = pages[i] ? &pages[i]->map : NULL;
+	dmda_log_map_of(pages, map);
 	first->seq = dmda_change_map(&log->journal.change, map, first->lpn, dpn, nr_pages);
 	dmda_opened_put(&log->space.opened, dpn, first, nr_pages,
 			log->journal.commit.batch.first.sector);

@@ -13,9 +13,6 @@
 #include "log.h"
 #include "trace.h"
 
-/* Segments that are discarded at a time: who reads and writes must not come behind all of them. */
-#define DISCARDS_AT_ONCE	8U
-
 /* Nothing more goes to a stream's segment. */
 static void retire_locked(struct dmda_log *log, enum dmda_stream stream)
 {
@@ -250,15 +247,11 @@ static bool free_segment(struct dmda_log *log, seg_t seg)
 	return is_free;
 }
 
-static bool has_discards(const struct dmda_log *log)
-{
-	return log->dmda->config.discard_passdown && bdev_max_discard_sectors(log->bdev);
-}
-
 /* Nobody lacks segments: there is time to tell the device below. */
 static bool can_wait(struct dmda_log *log)
 {
-	return has_discards(log) && READ_ONCE(log->space.segments.nr_free) > DMDA_LOG_KEPT_SEGMENTS;
+	return dmda_log_has_discards(log) &&
+		READ_ONCE(log->space.segments.nr_free) > DMDA_LOG_KEPT_SEGMENTS;
 }
 
 static void free_segments(struct dmda_log *log)
@@ -320,37 +313,24 @@ static void discard_segments(struct dmda_log *log, const seg_t *seg, u32 nr)
 
 	dmda_log_group_begin(&group);
 	for (u32 i = 0; i < nr; i++) {
-		struct bio *bio;
-
-		if (!begin_discard(log, seg[i]))
-			continue;
-		bio = bio_alloc_bioset(log->bdev, 0, REQ_OP_DISCARD, GFP_NOIO, &log->own_bios);
-		bio->bi_iter.bi_sector =
-			dmda_log_sector(log, dmda_super_segment_dpn(&log->super, seg[i]));
-		bio->bi_iter.bi_size = log->super.segment_pages * DMDA_BLOCK_BYTES;
-		bio->bi_private = &group;
-		bio->bi_end_io = dmda_log_end_bio;
-		dmda_log_group_get(&group);
-		submit_bio(bio);
+		if (begin_discard(log, seg[i]))
+			dmda_log_begin_discard(log, &group,
+					       dmda_super_segment_dpn(&log->super, seg[i]),
+					       log->super.segment_pages);
 	}
 	dmda_log_group_end(&group);
 	end_discards(log, seg, nr);
-}
-
-static bool may_discard(const struct dmda_log *log)
-{
-	return dmda_log_may_work(log) && !READ_ONCE(log->is_suspending);
 }
 
 /* Nothing is written to a segment before its discard has ended: not before that it is free. */
 void dmda_log_do_discard(struct work_struct *work)
 {
 	struct dmda_log *log = container_of(work, struct dmda_log, space.discard_work);
-	seg_t seg[DISCARDS_AT_ONCE];
+	seg_t seg[DMDA_LOG_DISCARDS_AT_ONCE];
 	u32 from = 0, nr;
 
-	while (may_discard(log)) {
-		for (nr = 0; nr < DISCARDS_AT_ONCE; nr++) {
+	while (dmda_log_may_discard(log)) {
+		for (nr = 0; nr < DMDA_LOG_DISCARDS_AT_ONCE; nr++) {
 			seg[nr] = claim_empty(log, &from);
 			if (seg[nr] == SEG_NONE)
 				break;

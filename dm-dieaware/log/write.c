@@ -246,17 +246,15 @@ static void give_up_write_locked(struct dmda_log *log, struct dmda_log_io *io)
 /* Return: pages of its next operation. */
 static u32 next_piece_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
-	struct dmda_map_page *pages[DMDA_OP_MAP_PAGES];
+	struct dmda_map_page *map[DMDA_OP_MAP_PAGES];
 	u64 left = io->last - io->cursor + 1;
 
 	lockdep_assert_held(&log->lock);
 
 	if (left == 1)
 		return 1;
-	for (u32 i = 0; i < DMDA_OP_MAP_PAGES; i++)
-		pages[i] = io->pages[i] ? &io->pages[i]->map : NULL;
-	return dmda_change_most(pages, to_lpn(io->cursor), min_t(u64, left, PIECE_PAGES),
-				PIECE_RUNS);
+	dmda_log_map_of(io->pages, map);
+	return dmda_change_most(map, to_lpn(io->cursor), min_t(u64, left, PIECE_PAGES), PIECE_RUNS);
 }
 
 /* Its next operation, or what is to be done instead. */

@@ -25,22 +25,15 @@ ROWS: dict[str, About] = {
 }
 
 
-def _locked(lines: list[Line], case: str) -> float | None:
-    """Instructions of an operation inside locks."""
-    sites = [line for line in found(lines, "log.scaling", case=case) if "site" in line]
-    whole = measurements(found(lines, "log.scaling", case=case), "log.scaling")
-    if not whole:
-        return None
-    return sum(int(site["insn"]) for site in sites) / int(whole[0]["operations"])
-
-
 def _bound(lines: list[Line], case: str) -> tuple[float, str] | None:
     """M operations a second of all CPUs, and what they come from."""
-    whole = measurements(found(lines, "log.scaling", case=case), "log.scaling")
-    locked = _locked(lines, case)
-    if not whole or locked is None:
+    mine = found(lines, "log.scaling", case=case)
+    whole = [line for line in mine if "operations" in line]
+    if not whole:
         return None
     altogether = int(whole[0]["insn"])
+    inside = sum(int(line["insn"]) for line in mine if "site" in line)
+    locked = inside / int(whole[0]["operations"])
     by_cpus = _CPUS * _INSTRUCTIONS_PER_SECOND / altogether
     by_locks = _INSTRUCTIONS_PER_SECOND / locked if locked else by_cpus
     note = f"{case}: {locked:.0f} of {altogether} instructions inside locks"
