@@ -193,6 +193,7 @@ static void init_parts(struct dmda_log *log)
 	INIT_LIST_HEAD(&log->ios.ready);
 	INIT_LIST_HEAD(&log->admission.starved);
 	INIT_LIST_HEAD(&log->ios.unmapped);
+	INIT_LIST_HEAD(&log->ios.untrimmed);
 	INIT_LIST_HEAD(&log->journal.committing);
 	log->ios.claims = RB_ROOT_CACHED;
 	INIT_WORK(&log->ios.work, dmda_log_do_io);

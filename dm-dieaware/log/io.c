@@ -31,6 +31,16 @@ void dmda_log_go_on_locked(struct dmda_log *log, struct dmda_log_io *io)
 	dmda_log_kick(log, &log->ios.work);
 }
 
+void dmda_log_go_on_list_locked(struct dmda_log *log, struct list_head *ios)
+{
+	lockdep_assert_held(&log->lock);
+
+	if (list_empty(ios))
+		return;
+	list_splice_tail_init(ios, &log->ios.ready);
+	dmda_log_kick(log, &log->ios.work);
+}
+
 void dmda_log_unpin_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
 	lockdep_assert_held(&log->lock);

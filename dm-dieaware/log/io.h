@@ -24,7 +24,7 @@ struct dmda_log_page;
  *
  *   trim --> CLAIM ---------> PLACE ---------------------------------------> MAPPED -> its end
  *            older claims:    its turn; the map; room in the                 FUA: a commit:
- *            in none          batch: unmapped                                committing
+ *            in none          batch: untrimmed                               committing
  *
  *   read --> CLAIM --------------------------------> DATA -------------------> its end
  *              |                                     the device below
@@ -138,7 +138,8 @@ struct dmda_log_io {
  * struct dmda_log_ios - bios of users that are under way
  * @claims: tree of writes and trims by their lpns
  * @ready: bios with which the worker goes on
- * @unmapped: writes whose data is written, and trims, that wait for room in the batch
+ * @unmapped: writes whose data is written, and that wait for room in the batch
+ * @untrimmed: trims that wait for room in the batch
  * @pieces: reserve of clones for reads of many pieces
  * @work: worker that goes on with @ready
  */
@@ -146,6 +147,7 @@ struct dmda_log_ios {
 	struct rb_root_cached claims;
 	struct list_head ready;
 	struct list_head unmapped;
+	struct list_head untrimmed;
 	struct bio_set pieces;
 	struct work_struct work;
 };
@@ -182,6 +184,9 @@ void dmda_log_do_io(struct work_struct *work);
  * dmda_log_go_on_locked() - let the worker go on with a bio
  */
 void dmda_log_go_on_locked(struct dmda_log *log, struct dmda_log_io *io);
+
+/* All of a list, at once */
+void dmda_log_go_on_list_locked(struct dmda_log *log, struct list_head *ios);
 
 /* Sends a bio to its place on the device below. */
 void dmda_log_send_to(struct dmda_log *log, struct bio *bio, dpn_t dpn);

@@ -44,7 +44,7 @@ static u32 trim_some(struct dmda_log *log, struct dmda_log_io *io, struct dmda_l
 		dmda_log_commit_late(log);
 		dmda_log_emptied_locked(log, nr_empty);
 	} else {
-		list_move_tail(&io->list, &log->ios.unmapped);
+		list_move_tail(&io->list, &log->ios.untrimmed);
 		nr = 0;
 	}
 	dmda_log_page_put_locked(log, page);

@@ -430,22 +430,15 @@ static bool map_one_locked(struct dmda_log *log, struct dmda_log_io *io, struct 
 	return step != WRITE_WAITS;
 }
 
-/*
- * The first write of those that waited for room; trims before it go on by themselves, and may come
- * back. Return: whether there was one, and room.
- */
+/* The first write of those that waited for room. Return: whether there was one, and room. */
 static bool map_next_locked(struct dmda_log *log, struct list_head *done, struct list_head *failed)
 {
-	struct dmda_log_io *io, *next;
+	struct dmda_log_io *io =
+		list_first_entry_or_null(&log->ios.unmapped, struct dmda_log_io, list);
 
 	lockdep_assert_held(&log->lock);
 
-	list_for_each_entry_safe(io, next, &log->ios.unmapped, list) {
-		if (bio_op(dmda_log_bio(io)) == REQ_OP_WRITE)
-			return map_one_locked(log, io, done, failed);
-		dmda_log_go_on_locked(log, io);
-	}
-	return false;
+	return io && map_one_locked(log, io, done, failed);
 }
 
 /* As far as there is room, an operation under each holding of the lock. */
@@ -458,8 +451,10 @@ void dmda_log_map_written(struct dmda_log *log)
 	do {
 		spin_lock_irq(&log->lock);
 		goes_on = map_next_locked(log, &done, &failed);
-		if (!goes_on)
+		if (!goes_on) {
+			dmda_log_go_on_list_locked(log, &log->ios.untrimmed);
 			dmda_log_feed_locked(log);
+		}
 		spin_unlock_irq(&log->lock);
 	} while (goes_on);
 	dmda_log_end_list(&done, BLK_STS_OK);
