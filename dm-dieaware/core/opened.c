@@ -3,6 +3,9 @@
  * Open summaries, in daily work and in replay. Both put the same entries page by page, and
  * a page takes only operations that are newer than itself.
  *
+ * An open summary may have dozens of pages, and is begun where somebody waits for places: so a
+ * page that is begun is only marked, and cleared when it is put to.
+ *
  * Records of the journal do not name files, to be short. So replay knows for which lpn a page
  * was written and by which operation, but not of which file it is.
  */
@@ -30,6 +33,12 @@ void dmda_opened_init(struct dmda_opened *opened, const struct dmda_super *super
 		opened->page[i].dirty_sector = U64_MAX;
 }
 
+/* Which page of the open summaries has the entry of a page of a segment? */
+static u64 index_of(const struct dmda_opened *opened, u8 open, u32 page)
+{
+	return open * opened->super->summary_pages + page / DMDA_SUMMARIES_PER_PAGE;
+}
+
 static void mark_opened(struct dmda_opened_page *page, u64 seq, u64 sector)
 {
 	page->seq = seq;
@@ -43,33 +52,43 @@ void dmda_opened_begin(struct dmda_opened *opened, u8 open, u64 seq, u64 sector)
 	for (u32 i = first; i < first + opened->super->summary_pages; i++) {
 		if (opened->page[i].seq >= seq)
 			continue;
-		memset(&opened->block[i], 0, sizeof(opened->block[i]));
+		opened->page[i].is_stale = true;
 		mark_opened(&opened->page[i], seq, sector);
 	}
+}
+
+/* Puts entries @begin to @end of the summary on one of its pages, unless that knows of them. */
+static void put_to_page(struct dmda_opened *opened, u64 index, u32 begin, u32 end,
+			struct dmda_written written, u64 sector)
+{
+	struct dmda_opened_page *page = &opened->page[index];
+	struct dmda_summary_block *block = &opened->block[index];
+
+	if (page->seq >= written.seq)
+		return;
+	if (page->is_stale)
+		memset(block, 0, sizeof(*block));
+	page->is_stale = false;
+	for (u32 at = begin; at < end; at++, written.fpage++) {
+		dmda_summary_put(block, at % DMDA_SUMMARIES_PER_PAGE, &written);
+		written.lpn = to_lpn(from_lpn(written.lpn) + 1);
+	}
+	mark_opened(page, written.seq, sector);
 }
 
 void dmda_opened_put(struct dmda_opened *opened, dpn_t dpn, const struct dmda_written *first,
 		     u32 nr_pages, u64 sector)
 {
 	struct dmda_written written = *first;
-	u32 begin, at;
-	seg_t seg = dmda_super_segment_of(opened->super, dpn, &begin);
+	u32 at, end;
+	seg_t seg = dmda_super_segment_of(opened->super, dpn, &at);
 	u8 open = opened->segments->segment[from_seg(seg)].open;
 
-	for (at = begin; at < begin + nr_pages; at++, written.fpage++) {
-		u32 page = open * opened->super->summary_pages + at / DMDA_SUMMARIES_PER_PAGE;
-
-		if (opened->page[page].seq < first->seq)
-			dmda_summary_put(dmda_opened_summary(opened, open), at, &written);
-		written.lpn = to_lpn(from_lpn(written.lpn) + 1);
-	}
-	for (at = begin / DMDA_SUMMARIES_PER_PAGE;
-	     at <= (begin + nr_pages - 1) / DMDA_SUMMARIES_PER_PAGE; at++) {
-		struct dmda_opened_page *page =
-			&opened->page[open * opened->super->summary_pages + at];
-
-		if (page->seq < first->seq)
-			mark_opened(page, first->seq, sector);
+	for (u32 left = nr_pages; left; left -= end - at, at = end) {
+		end = at + min_t(u32, left, DMDA_SUMMARIES_PER_PAGE - at % DMDA_SUMMARIES_PER_PAGE);
+		put_to_page(opened, index_of(opened, open, at), at, end, written, sector);
+		written.lpn = to_lpn(from_lpn(written.lpn) + end - at);
+		written.fpage += end - at;
 	}
 }
 
@@ -89,7 +108,25 @@ u32 dmda_opened_end(const struct dmda_opened *opened, u8 open)
 	u32 end = dmda_super_data_pages(opened->super);
 	struct dmda_written written;
 
-	while (end && !dmda_summary_get(dmda_opened_summary(opened, open), end - 1, &written))
+	while (end && !dmda_opened_get(opened, open, end - 1, &written))
 		end--;
 	return end;
+}
+
+bool dmda_opened_get(const struct dmda_opened *opened, u8 open, u32 page,
+		     struct dmda_written *written)
+{
+	u64 index = index_of(opened, open, page);
+
+	return !opened->page[index].is_stale &&
+		dmda_summary_get(&opened->block[index], page % DMDA_SUMMARIES_PER_PAGE, written);
+}
+
+void dmda_opened_copy(const struct dmda_opened *opened, u64 index,
+		      struct dmda_summary_block *copy)
+{
+	if (opened->page[index].is_stale)
+		memset(copy, 0, sizeof(*copy));
+	else
+		memcpy(copy, &opened->block[index], sizeof(*copy));
 }

@@ -7,7 +7,11 @@
  * came after. So a crash loses no more than which file a page was of, for pages written
  * since the last checkpoint.
  *
- * Calls on one struct must not run at the same time.
+ * What a page has of the segment before goes when the first entry comes, so that opening a segment
+ * does not take longer when segments are larger.
+ *
+ * Calls on one struct must not run at the same time; copying pages of a segment to which nothing
+ * more is put may run with all but its next opening.
  */
 #ifndef DMDA_OPENED_H
 #define DMDA_OPENED_H
@@ -21,17 +25,19 @@
  * @seq: last operation that changed it
  * @dirty_sector: first journal sector from which on a start has to bring it up to date, which is
  *	that of a batch; U64_MAX if the device has it as it is
+ * @is_stale: what stands on it is of the segment before, and counts as nothing
  */
 struct dmda_opened_page {
 	u64 seq;
 	u64 dirty_sector;
+	bool is_stale;
 };
 
 /**
  * struct dmda_opened - the open summaries
  * @super: superblock of the device
  * @segments: the segment table
- * @block: contents of the pages, by summary and page
+ * @block: contents of the pages, by summary and page, if they are not stale
  * @page: state of the pages, by summary and page
  */
 struct dmda_opened {
@@ -89,11 +95,21 @@ void dmda_opened_replay(struct dmda_opened *opened, const struct dmda_op *op);
  */
 u32 dmda_opened_end(const struct dmda_opened *opened, u8 open);
 
-/* The summary of an open segment. */
-static inline struct dmda_summary_block *dmda_opened_summary(const struct dmda_opened *opened,
-							     u8 open)
-{
-	return &opened->block[open * opened->super->summary_pages];
-}
+/**
+ * dmda_opened_get() - what was written to a page of an open segment?
+ * @written: gets it
+ *
+ * Return: false if nothing was.
+ */
+bool dmda_opened_get(const struct dmda_opened *opened, u8 open, u32 page,
+		     struct dmda_written *written);
+
+/**
+ * dmda_opened_copy() - a page of an open summary as it is to be written
+ * @index: which, among those of all open summaries
+ * @copy: gets it
+ */
+void dmda_opened_copy(const struct dmda_opened *opened, u64 index,
+		      struct dmda_summary_block *copy);
 
 #endif /* DMDA_OPENED_H */

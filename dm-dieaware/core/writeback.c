@@ -37,7 +37,7 @@ static void take_opened(const struct dmda_tables *tables, struct dmda_writeback 
 	struct dmda_opened_page *page = &tables->opened->page[write->index];
 
 	write->seq = page->seq;
-	memcpy(write->copy, &tables->opened->block[write->index], DMDA_BLOCK_BYTES);
+	dmda_opened_copy(tables->opened, write->index, write->copy);
 	page->dirty_sector = U64_MAX;
 }
 

@@ -178,9 +178,8 @@ static void expect_segments(struct volume *volume)
 			if (segment->state != DMDA_SEGMENT_OPEN)
 				continue;
 			KUNIT_ASSERT_TRUE(volume->test,
-					  dmda_summary_get(dmda_opened_summary(&after->opened,
-									       segment->open),
-							   at - first, &written));
+					  dmda_opened_get(&after->opened, segment->open,
+							  at - first, &written));
 			KUNIT_ASSERT_EQ(volume->test,
 					from_dpn(where_is(after, from_lpn(written.lpn))), at);
 		}

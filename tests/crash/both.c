@@ -474,7 +474,7 @@ static bool is_in_summary(struct volume *volume, u8 open, u64 dpn, u32 page)
 {
 	struct dmda_written written;
 
-	return dmda_summary_get(dmda_opened_summary(&volume->opened, open), page, &written) &&
+	return dmda_opened_get(&volume->opened, open, page, &written) &&
 		from_dpn(where_is(volume, from_lpn(written.lpn))) == dpn;
 }
 

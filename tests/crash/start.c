@@ -272,7 +272,7 @@ static bool is_in_summary(const struct start *start, u8 open, u64 dpn, u32 page)
 {
 	struct dmda_written written;
 
-	return dmda_summary_get(dmda_opened_summary(&start->opened, open), page, &written) &&
+	return dmda_opened_get(&start->opened, open, page, &written) &&
 		from_lpn(written.lpn) < start->super.nr_lpns &&
 		start_where(start, from_lpn(written.lpn)) == dpn;
 }

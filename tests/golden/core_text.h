@@ -70,6 +70,17 @@ static inline void print_summary(const struct volume *volume, u32 seg,
 	}
 }
 
+static inline void print_open_summary(const struct volume *volume, u32 seg, u8 open)
+{
+	u32 nr_pages = volume->super.summary_pages;
+	struct dmda_summary_block *summary =
+		kunit_kzalloc(volume->test, nr_pages * sizeof(*summary), GFP_KERNEL);
+
+	for (u32 i = 0; i < nr_pages; i++)
+		dmda_opened_copy(&volume->opened, open * nr_pages + i, &summary[i]);
+	print_summary(volume, seg, summary);
+}
+
 static inline void print_summaries(const struct volume *volume, const struct image *image)
 {
 	for (u32 i = 0; i < volume->segments.nr_segments; i++) {
@@ -78,8 +89,7 @@ static inline void print_summaries(const struct volume *volume, const struct ima
 			read_meta(volume, image, dmda_summary_dpn(&volume->super, to_seg(i)));
 
 		if (segment->state == DMDA_SEGMENT_OPEN)
-			print_summary(volume, i,
-				      dmda_opened_summary(&volume->opened, segment->open));
+			print_open_summary(volume, i, segment->open);
 		else if (segment->state == DMDA_SEGMENT_CLOSED &&
 			 !dmda_summary_check(summary, &volume->super, to_seg(i)))
 			print_summary(volume, i, summary);
