@@ -52,17 +52,17 @@ const char *dmda_block_check(const void *page, const struct dmda_block_id *id);
 
 static inline u64 dmda_get_bytes(const u8 *from, unsigned int nr_bytes)
 {
-	u64 value = 0;
+	__le64 value = 0;
 
-	while (nr_bytes--)
-		value = value << 8 | from[nr_bytes];
-	return value;
+	memcpy(&value, from, nr_bytes);
+	return le64_to_cpu(value);
 }
 
 static inline void dmda_put_bytes(u8 *to, u64 value, unsigned int nr_bytes)
 {
-	for (; nr_bytes--; value >>= 8)
-		*to++ = value;
+	__le64 all = cpu_to_le64(value);
+
+	memcpy(to, &all, nr_bytes);
 }
 
 #endif /* DMDA_BLOCK_H */
