@@ -64,13 +64,15 @@ static void apply_to_page(struct dmda_map_page *page, const struct dmda_record *
 	u64 from = max(from_lpn(record->lpn), first);
 	u64 to = min(from_lpn(record->lpn) + record->nr_pages, first + DMDA_MAP_ENTRIES);
 
-	for (u64 lpn = from; lpn < to; lpn++) {
-		dpn_t dpn = DPN_NONE;
-
-		if (record->kind == DMDA_RECORD_MAP)
-			dpn = to_dpn(from_dpn(record->dpn) + lpn - from_lpn(record->lpn));
-		dmda_map_set(page->block, lpn - first, dpn);
+	if (from >= to)
+		return;
+	if (record->kind != DMDA_RECORD_MAP) {
+		dmda_map_clear(page->block, from - first, to - from);
+		return;
 	}
+	for (u64 lpn = from; lpn < to; lpn++)
+		dmda_map_set(page->block, lpn - first,
+			     to_dpn(from_dpn(record->dpn) + lpn - from_lpn(record->lpn)));
 }
 
 void dmda_map_page_show(struct dmda_map_page *page)

@@ -31,6 +31,12 @@ static inline void dmda_map_set(struct dmda_map_block *map, u32 entry, dpn_t dpn
 		       DMDA_DPN_BYTES);
 }
 
+/* From an lpn on, so many are nowhere. */
+static inline void dmda_map_clear(struct dmda_map_block *map, u32 entry, u32 nr)
+{
+	memset(&map->dpn[entry * DMDA_DPN_BYTES], 0, nr * DMDA_DPN_BYTES);
+}
+
 /**
  * dmda_map_run() - how far do consecutive lpns lie at consecutive places?
  * @entry: the first

@@ -8,7 +8,7 @@
 #include "log.h"
 
 /* Pages of the map that are looked at under one holding of the lock */
-#define LOOK_AT_ONCE	8U
+#define LOOK_AT_ONCE	4U
 
 /* Pages that are being written at a time */
 #define MAX_AT_ONCE	128

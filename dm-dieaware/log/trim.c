@@ -25,8 +25,8 @@ int dmda_log_map_trim(struct dmda_log *log, struct bio *bio)
 }
 
 /* Pages, and pieces of what they held, that are trimmed under one holding of the lock */
-#define TRIM_PAGES	256U
-#define TRIM_RUNS	16U
+#define TRIM_PAGES	128U
+#define TRIM_RUNS	8U
 
 /* Return: pages that hold nothing now; 0: no room in the batch, it waits. */
 static u32 trim_some(struct dmda_log *log, struct dmda_log_io *io, struct dmda_log_page *page)
