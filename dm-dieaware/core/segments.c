@@ -7,8 +7,9 @@
  * and dmda_segments_applied() lets the page know it when all are done.
  *
  * How many segments are free or empty, and how many pages valid, is asked at each write and
- * must not take a walk through the table; nor must it to find one of them. So each change keeps the
- * sums and two sets.
+ * must not take a walk through the table; nor must it to find one of them, or one that is worth
+ * cleaning. So each change keeps the sums, two sets, and lists of those with about as many valid
+ * pages. What is long in one of these lists has lost nothing for long.
  */
 #include "segments.h"
 
@@ -18,7 +19,8 @@ size_t dmda_segments_bytes(const struct dmda_super *super)
 
 	return nr_segments * sizeof(struct dmda_segment) +
 		dmda_super_nr_pages(super, DMDA_TABLE_SEGMENTS) *
-		sizeof(struct dmda_segments_page) + 2 * dmda_bitset_bytes(nr_segments);
+		sizeof(struct dmda_segments_page) + 2 * dmda_bitset_bytes(nr_segments) +
+		dmda_ranks_bytes(nr_segments);
 }
 
 void dmda_segments_init(struct dmda_segments *segments, const struct dmda_super *super,
@@ -37,8 +39,12 @@ void dmda_segments_init(struct dmda_segments *segments, const struct dmda_super 
 		segments->page[i].dirty_sector = U64_MAX;
 	sets = (u8 *)(segments->page + nr_pages);
 	dmda_bitset_init(&segments->free, segments->nr_segments, sets);
-	dmda_bitset_init(&segments->empty, segments->nr_segments,
-			 sets + dmda_bitset_bytes(segments->nr_segments));
+	sets += dmda_bitset_bytes(segments->nr_segments);
+	dmda_bitset_init(&segments->empty, segments->nr_segments, sets);
+	sets += dmda_bitset_bytes(segments->nr_segments);
+	dmda_ranks_init(&segments->by_valid, sets);
+	while (dmda_super_data_pages(super) >> segments->rank_shift >= DMDA_NR_RANKS)
+		segments->rank_shift++;
 	for (u32 seg = 0; seg < segments->nr_segments; seg++)
 		dmda_bitset_put(&segments->free, seg, true);
 }
@@ -61,6 +67,15 @@ static void count_empty(struct dmda_segments *segments, const struct dmda_segmen
 	segments->nr_empty += is ? 1 : -1;
 }
 
+/* Of what may be cleaned: the more valid pages, the higher */
+static u32 rank_of(const struct dmda_segments *segments, const struct dmda_segment *segment)
+{
+	if (segment->state != DMDA_SEGMENT_CLOSED || !segment->nr_valid ||
+	    segment->nr_valid >= dmda_super_data_pages(segments->super))
+		return DMDA_RANK_NONE;
+	return segment->nr_valid >> segments->rank_shift;
+}
+
 /* The sums follow what has become of a segment that was @before. */
 static void count(struct dmda_segments *segments, const struct dmda_segment *segment,
 		  const struct dmda_segment *before)
@@ -72,6 +87,8 @@ static void count(struct dmda_segments *segments, const struct dmda_segment *seg
 		count_free(segments, segment, is_free);
 	if (is_empty(segment) != is_empty(before))
 		count_empty(segments, segment, is_empty(segment));
+	dmda_ranks_move(&segments->by_valid, segment - segments->segment,
+			rank_of(segments, before), rank_of(segments, segment));
 	segments->nr_valid += (u64)segment->nr_valid - before->nr_valid;
 }
 
@@ -280,14 +297,42 @@ seg_t dmda_segments_find_empty(const struct dmda_segments *segments, u32 *from)
 	return to_seg(seg);
 }
 
+static bool is_older(const void *arg, u32 a, u32 b)
+{
+	const struct dmda_segments *segments = arg;
+
+	return segments->segment[a].mtime < segments->segment[b].mtime;
+}
+
+void dmda_segments_sort(struct dmda_segments *segments)
+{
+	dmda_ranks_sort(&segments->by_valid, is_older, segments);
+}
+
 static bool is_in(const struct dmda_bitset *set, u32 seg)
 {
 	return dmda_bitset_next(set, seg) == seg;
 }
 
+/* Are the lists of those that may be cleaned as long as they should be, with what belongs there? */
+static bool are_ranked(const struct dmda_segments *segments, u32 nr_ranked)
+{
+	u32 nr = 0;
+
+	for (u32 rank = 0; rank < DMDA_NR_RANKS; rank++) {
+		for (u32 seg = dmda_ranks_first(&segments->by_valid, rank);
+		     seg != DMDA_RANKS_END && nr <= nr_ranked;
+		     seg = dmda_ranks_after(&segments->by_valid, seg), nr++) {
+			if (rank_of(segments, &segments->segment[seg]) != rank)
+				return false;
+		}
+	}
+	return nr == nr_ranked;
+}
+
 const char *dmda_segments_check(const struct dmda_segments *segments)
 {
-	u32 nr_free = 0, nr_empty = 0;
+	u32 nr_free = 0, nr_empty = 0, nr_ranked = 0;
 	u64 nr_valid = 0;
 
 	for (u32 i = 0; i < segments->nr_segments; i++) {
@@ -303,8 +348,11 @@ const char *dmda_segments_check(const struct dmda_segments *segments)
 			return "a segment is not among those that it belongs to";
 		nr_free += is_free;
 		nr_empty += is_empty(segment);
+		nr_ranked += rank_of(segments, segment) != DMDA_RANK_NONE;
 		nr_valid += segment->nr_valid;
 	}
+	if (!are_ranked(segments, nr_ranked))
+		return "a segment is not among those that have as many valid pages";
 	if (nr_free != segments->nr_free || nr_empty != segments->nr_empty ||
 	    nr_valid != segments->nr_valid)
 		return "sums over the segments are wrong";

@@ -18,6 +18,7 @@
 #define DMDA_SEGMENTS_H
 
 #include "bitset.h"
+#include "ranks.h"
 #include "record.h"
 #include "super.h"
 
@@ -62,6 +63,8 @@ struct dmda_segments_page {
  * @next: segment at which the search for a free one goes on
  * @free: those that are FREE
  * @empty: those that are CLOSED and have no valid page
+ * @by_valid: those that are CLOSED and have some valid pages, but not all they can
+ * @rank_shift: how many valid pages more are a rank more, as a power of two
  */
 struct dmda_segments {
 	const struct dmda_super *super;
@@ -74,6 +77,8 @@ struct dmda_segments {
 	u32 next;
 	struct dmda_bitset free;
 	struct dmda_bitset empty;
+	struct dmda_ranks by_valid;
+	u8 rank_shift;
 };
 
 /**
@@ -137,6 +142,11 @@ seg_t dmda_segments_find_free(struct dmda_segments *segments);
  * be durable yet.
  */
 seg_t dmda_segments_find_empty(const struct dmda_segments *segments, u32 *from);
+
+/**
+ * dmda_segments_sort() - a start has read all there is: the oldest of each rank come first
+ */
+void dmda_segments_sort(struct dmda_segments *segments);
 
 /**
  * dmda_segments_check() - do the sums agree with the segments?

@@ -422,6 +422,8 @@ static const char *did_settle(struct dmda_start *start, int error)
 
 static const char *leave_settle(struct dmda_start *start)
 {
+	if (!start->why)
+		dmda_segments_sort(start->segments);
 	return start->why ?: dmda_segments_check(start->segments);
 }
 

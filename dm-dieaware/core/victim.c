@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Victims are chosen in one walk through the segment table, which keeps the best few in order
- * and takes no memory but theirs. For the file-aware policy the caller then reads their
- * summaries, and here it is counted what cleaning them would join.
+ * Victims are chosen among those that have kept about as many valid pages for longest, by what
+ * they are worth: there are many with as many, but the best of them are those. So the search takes
+ * as long on a large device as on a small one. The best few are kept in order. For the file-aware
+ * policy the caller then reads their summaries, and here it is counted what cleaning them would
+ * join.
  *
  * A row of valid pages of one file counts if the file had one before in the segment. Which
  * files had is kept in a hash table that the caller has sized.
@@ -34,28 +36,97 @@ static void insert(struct dmda_candidate *candidates, u32 nr, const struct dmda_
 	candidates[at] = *new;
 }
 
+/* How many are looked at: of each rank one, then of each another one, and so on */
+#define MAX_LOOKS	128U
+
+/**
+ * struct search - for the best
+ * @segments: the segment table
+ * @now_seq: the present operation
+ * @policy: what counts
+ * @candidates: the best so far, in order
+ * @nr: most that are wanted
+ * @found: how many there are
+ * @at: the next one of each rank
+ */
+struct search {
+	const struct dmda_segments *segments;
+	u64 now_seq;
+	enum dmda_policy policy;
+	struct dmda_candidate *candidates;
+	u32 nr;
+	u32 found;
+	u32 at[DMDA_NR_RANKS];
+};
+
+static void look_at(struct search *search, u32 seg)
+{
+	const struct dmda_segment *segment = &search->segments->segment[seg];
+	u32 data_pages = dmda_super_data_pages(search->segments->super);
+	struct dmda_candidate new = {
+		.seg = to_seg(seg),
+		.worth = search->policy == DMDA_POLICY_GREEDY ?
+			worth_greedy(data_pages, segment) :
+			worth_cost_benefit(data_pages, segment, search->now_seq),
+	};
+
+	if (search->found == search->nr &&
+	    search->candidates[search->nr - 1].worth >= new.worth)
+		return;
+	search->found = min(search->found + 1, search->nr);
+	insert(search->candidates, search->found - 1, &new);
+}
+
+/* Those with the fewest valid pages, however many have as few */
+static void look_at_emptiest(struct search *search)
+{
+	u32 looks = 0;
+
+	for (u32 rank = 0; rank < DMDA_NR_RANKS && looks < search->nr; rank++) {
+		for (; search->at[rank] != DMDA_RANKS_END && looks < MAX_LOOKS; looks++) {
+			look_at(search, search->at[rank]);
+			search->at[rank] = dmda_ranks_after(&search->segments->by_valid,
+							    search->at[rank]);
+		}
+	}
+}
+
+/* Return: how many of the ranks have another one. */
+static u32 look_at_oldest(struct search *search)
+{
+	u32 nr = 0;
+
+	for (u32 rank = 0; rank < DMDA_NR_RANKS; rank++) {
+		if (search->at[rank] == DMDA_RANKS_END)
+			continue;
+		look_at(search, search->at[rank]);
+		search->at[rank] = dmda_ranks_after(&search->segments->by_valid,
+						    search->at[rank]);
+		nr++;
+	}
+	return nr;
+}
+
 u32 dmda_victim_candidates(const struct dmda_segments *segments, u64 now_seq,
 			   enum dmda_policy policy, struct dmda_candidate *candidates, u32 nr)
 {
-	u32 data_pages = dmda_super_data_pages(segments->super);
-	u32 found = 0;
+	struct search search = {
+		.segments = segments, .now_seq = now_seq, .policy = policy,
+		.candidates = candidates, .nr = nr,
+	};
+	u32 looks = 0, more;
 
-	for (u32 i = 0; i < segments->nr_segments; i++) {
-		const struct dmda_segment *segment = &segments->segment[i];
-		struct dmda_candidate new = { .seg = to_seg(i) };
-
-		if (segment->state != DMDA_SEGMENT_CLOSED || !segment->nr_valid ||
-		    segment->nr_valid >= data_pages)
-			continue;
-		new.worth = policy == DMDA_POLICY_GREEDY ?
-			worth_greedy(data_pages, segment) :
-			worth_cost_benefit(data_pages, segment, now_seq);
-		if (found == nr && candidates[nr - 1].worth >= new.worth)
-			continue;
-		found = min(found + 1, nr);
-		insert(candidates, found - 1, &new);
+	for (u32 rank = 0; rank < DMDA_NR_RANKS; rank++)
+		search.at[rank] = dmda_ranks_first(&segments->by_valid, rank);
+	if (policy == DMDA_POLICY_GREEDY) {
+		look_at_emptiest(&search);
+		return search.found;
 	}
-	return found;
+	do {
+		more = look_at_oldest(&search);
+		looks += more;
+	} while (more && looks < MAX_LOOKS);
+	return search.found;
 }
 
 /* Return: whether the file was not in the set. */

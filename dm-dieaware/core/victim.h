@@ -38,7 +38,8 @@ struct dmda_candidate {
  * @nr: most that are wanted, at most DMDA_MAX_CANDIDATES
  *
  * Only segments that are closed and have fewer valid pages than they can are looked at;
- * not those without any, which need no cleaning.
+ * not those without any, which need no cleaning. Of many, only those that are likely to be the
+ * best.
  *
  * Return: how many there are.
  */

@@ -6,6 +6,7 @@
 #include "../core/super.c"
 #include "../core/record.c"
 #include "../core/bitset.c"
+#include "../core/ranks.c"
 #include "../core/segments.c"
 #include "../core/summary.c"
 #include "../core/victim.c"
@@ -106,6 +107,75 @@ static void cost_benefit_prefers_what_lay_still(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, from_seg(found[2].seg), 0U);
 }
 
+#define NR_MANY	2000U
+
+/* Closed ones of all ages, in whose lists others came first than after a start */
+static struct table *new_large_table(struct kunit *test)
+{
+	static const u8 uuid[DMDA_UUID_BYTES];
+	const struct dmda_format format = {
+		.uuid = uuid,
+		.nr_device_pages = (NR_MANY + 100) * SEGMENT_PAGES,
+		.stripe_pages = 8,
+		.segment_pages = SEGMENT_PAGES,
+		.journal_sectors = DMDA_MIN_JOURNAL_SECTORS,
+		.journal_unit_sectors = 1,
+		.reserve_permille = 100,
+	};
+	struct table *table = kunit_kzalloc(test, sizeof(*table), GFP_KERNEL);
+	void *memory;
+	u32 random = 1;
+
+	KUNIT_ASSERT_NOT_NULL(test, table);
+	KUNIT_ASSERT_NULL(test, dmda_super_make(&format, &table->super));
+	memory = kunit_kzalloc(test, dmda_segments_bytes(&table->super), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, memory);
+	dmda_segments_init(&table->segments, &table->super, memory);
+	KUNIT_ASSERT_GE(test, table->segments.nr_segments, NR_MANY);
+	for (u32 seg = 0; seg < NR_MANY; seg++) {
+		random = random * 1103515245 + 12345;
+		fill_segment(test, table, seg, 10 + (random >> 8) % (DATA_PAGES - 9),
+			     (random >> 16) % NR_MANY);
+	}
+	return table;
+}
+
+/* What a walk through all of them finds */
+static u64 best_of_all(const struct table *table, u64 now_seq, enum dmda_policy policy)
+{
+	u64 best = 0;
+
+	for (u32 seg = 0; seg < NR_MANY; seg++) {
+		const struct dmda_segment *segment = &table->segments.segment[seg];
+		u64 worth = policy == DMDA_POLICY_GREEDY ?
+			worth_greedy(DATA_PAGES, segment) :
+			worth_cost_benefit(DATA_PAGES, segment, now_seq);
+
+		best = max(best, worth);
+	}
+	return best;
+}
+
+static void of_many_the_best_are_found(struct kunit *test)
+{
+	struct table *table = new_large_table(test);
+	struct dmda_candidate found[DMDA_MAX_CANDIDATES];
+	u64 best;
+
+	KUNIT_ASSERT_EQ(test, dmda_victim_candidates(&table->segments, NR_MANY, DMDA_POLICY_GREEDY,
+						     found, ARRAY_SIZE(found)), ARRAY_SIZE(found));
+	KUNIT_EXPECT_EQ(test, found[0].worth, best_of_all(table, NR_MANY, DMDA_POLICY_GREEDY));
+	KUNIT_EXPECT_GE(test, found[ARRAY_SIZE(found) - 1].worth + 1, found[0].worth);
+
+	dmda_segments_sort(&table->segments);
+	KUNIT_EXPECT_NULL(test, dmda_segments_check(&table->segments));
+	KUNIT_ASSERT_EQ(test, dmda_victim_candidates(&table->segments, NR_MANY,
+						     DMDA_POLICY_COST_BENEFIT, found,
+						     ARRAY_SIZE(found)), ARRAY_SIZE(found));
+	best = best_of_all(table, NR_MANY, DMDA_POLICY_COST_BENEFIT);
+	KUNIT_EXPECT_EQ(test, found[0].worth, best);
+}
+
 static void nothing_to_clean_is_no_candidate(struct kunit *test)
 {
 	struct table *table = new_table(test);
@@ -191,6 +261,7 @@ static void what_cannot_happen_to_a_segment_is_refused(struct kunit *test)
 static struct kunit_case victim_cases[] = {
 	KUNIT_CASE(greedy_takes_the_emptiest),
 	KUNIT_CASE(cost_benefit_prefers_what_lay_still),
+	KUNIT_CASE(of_many_the_best_are_found),
 	KUNIT_CASE(nothing_to_clean_is_no_candidate),
 	KUNIT_CASE(pieces_are_counted_as_the_paper_does),
 	KUNIT_CASE(what_cannot_happen_to_a_segment_is_refused),

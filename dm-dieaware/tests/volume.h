@@ -19,6 +19,7 @@
 #include "../core/map.c"
 #include "../core/slots.c"
 #include "../core/bitset.c"
+#include "../core/ranks.c"
 #include "../core/segments.c"
 #include "../core/root.c"
 #include "../core/replay.c"

@@ -12,6 +12,7 @@
 #include "../../dm-dieaware/core/replay.c"
 #include "../../dm-dieaware/core/root.c"
 #include "../../dm-dieaware/core/bitset.c"
+#include "../../dm-dieaware/core/ranks.c"
 #include "../../dm-dieaware/core/segments.c"
 #include "../../dm-dieaware/core/slots.c"
 #include "../../dm-dieaware/core/summary.c"
