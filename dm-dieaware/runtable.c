@@ -111,6 +111,8 @@ static struct dmda_node *take_locked(struct dmda_extents *map, u32 size, bool is
 	struct shard *shard = container_of(map, struct shard, map);
 	struct dmda_node *node;
 
+	lockdep_assert_held(&shard->lock);
+
 	if (!reserve_locked(shard, dmda_node_bytes(size), is_exchange))
 		return NULL;
 	node = kmem_cache_alloc(node_caches[size], GFP_NOWAIT | __GFP_NOWARN);

@@ -57,6 +57,8 @@ static struct nvmev *nvmev_of(struct nvmev_watch *watch)
 
 static void arm_locked(struct nvmev_watch *watch, u64 delay_ns, bool soon)
 {
+	lockdep_assert_held(&watch->lock);
+
 	watch->soon = soon;
 	if (!watch->stopped)
 		hrtimer_start(&watch->timer, ns_to_ktime(ktime_get_ns() + delay_ns),
@@ -65,6 +67,8 @@ static void arm_locked(struct nvmev_watch *watch, u64 delay_ns, bool soon)
 
 static void forget_expected_locked(struct nvmev_watch *watch)
 {
+	lockdep_assert_held(&watch->lock);
+
 	watch->expected = 0;
 	watch->admin = false;
 }
@@ -74,6 +78,8 @@ static void arm_next_locked(struct nvmev_watch *watch)
 {
 	u64 now_ns = ktime_get_ns();
 	u64 waited_ns = now_ns - watch->since_ns;
+
+	lockdep_assert_held(&watch->lock);
 
 	if ((watch->expected > 0 || watch->admin) && waited_ns < GIVE_UP_NS) {
 		arm_locked(watch, clamp(waited_ns / 2, SOON_NS, SOON_MAX_NS), true);

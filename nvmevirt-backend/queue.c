@@ -245,6 +245,8 @@ static unsigned long post_locked(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	u32 cqid = queues->sq[cmd->sqid].cqid;
 	struct nvmev_cq *cq = &queues->cq[cqid];
 
+	lockdep_assert_held(&queues->post_lock);
+
 	if (cmd->sqid)
 		note_lateness_locked(queues, cmd);
 	else
@@ -264,6 +266,8 @@ static unsigned long drain_backlog_locked(struct nvmev *nvmev, u32 cqid)
 	unsigned long posted = 0;
 	struct nvmev_cmd *cmd;
 
+	lockdep_assert_held(&nvmev->queues.post_lock);
+
 	while (!list_empty(&cq->backlog) && !cq_is_full(nvmev, cqid)) {
 		cmd = list_first_entry(&cq->backlog, struct nvmev_cmd, link);
 		list_del(&cmd->link);
@@ -281,6 +285,8 @@ static unsigned long drain_backlogs_locked(struct nvmev *nvmev)
 	unsigned long posted = 0;
 	u32 cqid;
 
+	lockdep_assert_held(&nvmev->queues.post_lock);
+
 	for_each_set_bit(cqid, &backlogged, NVMEV_MAX_QUEUES)
 		posted |= drain_backlog_locked(nvmev, cqid);
 	return posted;
@@ -289,6 +295,8 @@ static unsigned long drain_backlogs_locked(struct nvmev *nvmev)
 static void interrupt_locked(struct nvmev *nvmev, unsigned long cqs)
 {
 	u32 cqid;
+
+	lockdep_assert_held(&nvmev->queues.post_lock);
 
 	for_each_set_bit(cqid, &cqs, NVMEV_MAX_QUEUES)
 		if (nvmev->queues.cq[cqid].interrupts)
@@ -300,6 +308,8 @@ static u64 next_due_locked(const struct nvmev *nvmev)
 {
 	const struct nvmev_queues *queues = &nvmev->queues;
 
+	lockdep_assert_held(&nvmev->queues.post_lock);
+
 	if (!queues->nr_heap || queues->heap[0]->due_ns >= READ_ONCE(nvmev->cut_ns))
 		return U64_MAX;
 	return queues->heap[0]->due_ns;
@@ -310,6 +320,8 @@ static void arm_locked(struct nvmev *nvmev)
 {
 	struct nvmev_queues *queues = &nvmev->queues;
 	u64 next_ns = next_due_locked(nvmev);
+
+	lockdep_assert_held(&queues->post_lock);
 
 	if (queues->backlogged)
 		next_ns = min(next_ns, ktime_get_ns() +
@@ -362,6 +374,8 @@ void nvmev_cmd_complete(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 /* Post a completion at another time than the timer's. */
 static void post_now_locked(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
+	lockdep_assert_held(&nvmev->queues.post_lock);
+
 	interrupt_locked(nvmev, post_locked(nvmev, cmd));
 	/* It may have to wait, and the timer may have had nothing to wait for. */
 	if (nvmev->queues.backlogged)
@@ -370,6 +384,8 @@ static void post_now_locked(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 
 static void complete_early_locked(struct nvmev *nvmev, struct nvmev_cmd *cmd, u16 status)
 {
+	lockdep_assert_held(&nvmev->queues.post_lock);
+
 	cmd->status = status;
 	heap_remove(&nvmev->queues, cmd);
 	post_now_locked(nvmev, cmd);
@@ -407,6 +423,8 @@ static void abort_all_locked(struct nvmev *nvmev, u32 id)
 	struct nvmev_cq *cq = &queues->cq[queues->sq[id].cqid];
 	struct nvmev_cmd *cmd, *next;
 	u32 i;
+
+	lockdep_assert_held(&queues->post_lock);
 
 	for (i = queues->nr_heap; i--;)
 		/* Removing may bring a command that was not looked at yet to @i. */
@@ -452,6 +470,8 @@ void nvmev_cq_create(struct nvmev *nvmev, u32 id, const struct nvmev_cq *cq)
 static void drop_backlog_locked(struct nvmev_queues *queues, u32 id)
 {
 	struct nvmev_cmd *cmd, *next;
+
+	lockdep_assert_held(&queues->post_lock);
 
 	list_for_each_entry_safe(cmd, next, &queues->cq[id].backlog, link)
 		put_slot(queues, cmd);

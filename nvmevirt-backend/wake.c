@@ -10,6 +10,8 @@
 
 void nvmev_wake_locked(struct nvmev_watch *watch)
 {
+	lockdep_assert_held(&watch->lock);
+
 	/* Once stopped is set the thread may be gone. */
 	if (watch->awake || watch->stopped)
 		return;
