@@ -110,24 +110,27 @@ def _wanted(names: list[str], prefix: str) -> list[str]:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Case:
+class Case:
     """What layouts of several workloads have in common when they share a boot."""
 
     filesystem: str
     mode: str
     profile: str
     scale: int
+    # What the guest's scripts are told besides
+    variables: tuple[tuple[str, str], ...] = ()
 
     def prefix(self, workload: str) -> str:
         return f"place.{workload}.{self.filesystem}.{self.mode}.{self.profile}"
 
 
-def command(case: _Case, wanted: dict[str, list[str]], options: Options) -> tuple[str, ...]:
+def command(case: Case, wanted: dict[str, list[str]], options: Options) -> tuple[str, ...]:
     """What the guest runs for the layouts wanted of each workload."""
     variables = {
         "SSD_PROFILE": case.profile,
         "SSD_SCALE": str(case.scale),
         "MOST_PAGE_KINDS": "4",
+        **dict(case.variables),
     }
     if any(workload in APPLICATIONS for workload in wanted):
         variables.update(options.sizes.environment())
@@ -144,7 +147,7 @@ def command(case: _Case, wanted: dict[str, list[str]], options: Options) -> tupl
     )
 
 
-def _boot(names: list[str], case: _Case, group: tuple[str, ...], options: Options) -> Boot | None:
+def _boot(names: list[str], case: Case, group: tuple[str, ...], options: Options) -> Boot | None:
     wanted = {
         workload: figures
         for workload in group
@@ -170,7 +173,7 @@ def _boot(names: list[str], case: _Case, group: tuple[str, ...], options: Option
 
 def boots(names: list[str], options: Options) -> list[Boot]:
     found = [
-        _boot(names, _Case(filesystem, mode, profile, scale), group, options)
+        _boot(names, Case(filesystem, mode, profile, scale), group, options)
         for profile in PROFILES
         for filesystem in FILESYSTEMS
         for group in GROUPS
@@ -180,7 +183,7 @@ def boots(names: list[str], options: Options) -> list[Boot]:
     return [boot for boot in found if boot]
 
 
-def _rates(lines: list[Line], scale: int, take: Callable[[Line], list[int]]) -> list[float]:
+def rates(lines: list[Line], scale: int, take: Callable[[Line], list[int]]) -> list[float]:
     """MB/s of the reads; the device's clock runs `scale` times slower than ours."""
     # Bytes in a nanosecond are GB/s.
     return [int(line["bytes"]) * scale * 1e3 / run for line in lines for run in take(line)]
@@ -190,13 +193,13 @@ def _percent(rates: list[float], whole: float) -> list[float]:
     return [100 * rate / whole for rate in rates]
 
 
-def _of_ideal(boot: Boot, lines: list[Line], prefix: str) -> Measured | None:
+def of_ideal(boot: Boot, lines: list[Line], prefix: str) -> Measured | None:
     hinted, ideal = (measurements(lines, f"{prefix}.{layout}") for layout in ("hinted", "ideal"))
     if not hinted or not ideal:
         return None
-    best = statistics.median(_rates(ideal, boot.scale, durations))
+    best = statistics.median(rates(ideal, boot.scale, durations))
     return Measured(
-        _percent(_rates(hinted, boot.scale, durations), best),
+        _percent(rates(hinted, boot.scale, durations), best),
         control=control("ideal", best, "MB/s"),
     )
 
@@ -204,16 +207,16 @@ def _of_ideal(boot: Boot, lines: list[Line], prefix: str) -> Measured | None:
 def _value(boot: Boot, lines: list[Line], name: str) -> Measured | None:
     prefix, _, figure = name.rpartition(".")
     if figure == "of_ideal":
-        return _of_ideal(boot, lines, prefix)
+        return of_ideal(boot, lines, prefix)
     mine = measurements(lines, name)
     contiguous = measurements(lines, f"{prefix}.contiguous")
     if not mine or not contiguous:
         return None
     note = mine[0].get("note", "").replace("_", " ")
-    runs, first = (_rates(mine, boot.scale, take) for take in (durations, warm_up))
+    runs, first = (rates(mine, boot.scale, take) for take in (durations, warm_up))
     if figure == "contiguous":
         return Measured(runs, note, warm_up=first)
-    whole = statistics.median(_rates(contiguous, boot.scale, durations))
+    whole = statistics.median(rates(contiguous, boot.scale, durations))
     return Measured(
         _percent(runs, whole),
         note,
