@@ -100,11 +100,18 @@ def _folded(names: list[str]) -> str:
     )
 
 
+def _name(row: Row, shown: list[Row]) -> str:
+    """With the time scale where there are several of the same."""
+    name = f"`{row['id'].partition('.')[2]}`"
+    same = [other for other in shown if other["id"] == row["id"]]
+    return f"{name}, scale {row['scale']}" if len(same) > 1 else name
+
+
 def _family_table(rows: dict[records.Key, Row], family: str) -> list[str]:
     shown = [row for row in rows.values() if row["value"] is not None]
     body = [
         (
-            f"`{row['id'].partition('.')[2]}`",
+            _name(row, shown),
             _value(row),
             row["unit"],
             _number(row["target"]),

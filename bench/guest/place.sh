@@ -5,15 +5,15 @@
 #
 # Usage: place.sh FILESYSTEM direct|buffered WORKLOAD:LAYOUT[,LAYOUT]...
 #
-# All layouts go through the same target in the same boot, and are read with hints=auto. They differ
-# in how they are written:
+# All layouts go through the same target in the same boot, and are read with hints=HINTS (auto, if it
+# is not set). They differ in how they are written:
 #
-#   contiguous  hints=off   written from front to back, nothing in between
-#   plain       hints=off   the workload
-#   hinted      hints=auto  the workload
-#   ideal       hints=off   the workload, with other data chosen so that the
-#                           pieces land in perfect die order all the same; of
-#                           applications, everything is written again in order
+#   contiguous  hints=off    written from front to back, nothing in between
+#   plain       hints=off    the workload
+#   hinted      hints=HINTS  the workload
+#   ideal       hints=off    the workload, with other data chosen so that the
+#                            pieces land in perfect die order all the same; of
+#                            applications, everything is written again in order
 
 set -euo pipefail
 
@@ -31,6 +31,7 @@ RESULTS=/tmp/results
 # What is in a file, and what an overwrite puts there
 FILE_SEED=1
 OVERWRITE_SEED=2
+HINTS=${HINTS:-auto}
 SQLITE_ROWS=${SQLITE_ROWS:-10000}
 SQLITE_PAPER_ROWS=10000
 # Where the SSD has several kinds of pages on a word line, the kind on which the first
@@ -46,7 +47,7 @@ direct_option() {
 
 hints_of() {
 	if [[ $1 == hinted ]]; then
-		echo auto
+		echo "$HINTS"
 	else
 		echo off
 	fi
@@ -76,7 +77,8 @@ write_hypothetical() {
 # What the target does for reads it does while hints are on: so all layouts are read with them.
 read_alike() {
 	sync
-	dmsetup message "$TARGET" 0 hints auto || die "The hints could not be switched on."
+	dmsetup message "$TARGET" 0 hints "$HINTS" || die "The hints could not be switched on."
+	[[ $(counter hints) == on ]] || die "There are no hints: $(counter hints)."
 }
 
 run_hypothetical() {
