@@ -79,7 +79,7 @@ static const char *parse_early_reads(const char *value, struct dmda_config *conf
 		"The option early_reads must be on or off.";
 }
 
-static const char *parse_map_cache_mb(const char *value, struct dmda_config *config)
+const char *dmda_map_cache_parse(const char *value, struct dmda_config *config)
 {
 	u64 mb;
 
@@ -144,7 +144,7 @@ const char *dmda_in_place_parse(const char *value, struct dmda_config *config)
 	return NULL;
 }
 
-static const char *parse_no_space_timeout(const char *value, struct dmda_config *config)
+const char *dmda_no_space_parse(const char *value, struct dmda_config *config)
 {
 	u64 seconds;
 
@@ -277,14 +277,14 @@ static const struct option options[] = {
 	{ "learn_reads=", BOTH, parse_learn_reads, print_learn_reads },
 	{ "lba_adjacency=", BOTH, parse_lba_adjacency, print_lba_adjacency },
 	{ "early_reads=", HINT_ONLY, parse_early_reads, print_early_reads },
-	{ "map_cache_mb=", LOG_ONLY, parse_map_cache_mb, print_map_cache_mb },
+	{ "map_cache_mb=", LOG_ONLY, dmda_map_cache_parse, print_map_cache_mb },
 	{ "policy=", LOG_ONLY, parse_policy, print_policy },
 	{ "cleaning=", LOG_ONLY, parse_cleaning, print_cleaning },
 	{ "discard_passdown=", LOG_ONLY, parse_discard_passdown, print_discard_passdown },
 	{ "idle_ms=", LOG_ONLY, parse_idle_ms, print_idle_ms },
 	{ "idle_free=", LOG_ONLY, parse_idle_free, print_idle_free },
 	{ "in_place=", LOG_ONLY, dmda_in_place_parse, print_in_place },
-	{ "no_space_timeout=", LOG_ONLY, parse_no_space_timeout, print_no_space_timeout },
+	{ "no_space_timeout=", LOG_ONLY, dmda_no_space_parse, print_no_space_timeout },
 };
 
 static const char *parse_option(const char *word, u32 *seen, struct dmda_config *config)

@@ -176,6 +176,26 @@ const char *dmda_idle_parse(const char *ms, const char *percent, struct dmda_con
 const char *dmda_in_place_parse(const char *value, struct dmda_config *config);
 
 /**
+ * dmda_map_cache_parse() - "map_cache_mb" as a number
+ * @value: the word
+ * @config: gets what is understood
+ *
+ * Context: any.
+ * Return: NULL, or what is wrong as a complete sentence.
+ */
+const char *dmda_map_cache_parse(const char *value, struct dmda_config *config);
+
+/**
+ * dmda_no_space_parse() - "no_space_timeout" as a number
+ * @value: the word
+ * @config: gets what is understood
+ *
+ * Context: any.
+ * Return: NULL, or what is wrong as a complete sentence.
+ */
+const char *dmda_no_space_parse(const char *value, struct dmda_config *config);
+
+/**
  * dmda_hints_mode_parse() - "auto", "on", "off" or "fdp"
  * @word: the word
  * @mode: gets the result

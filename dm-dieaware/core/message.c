@@ -147,6 +147,34 @@ static const char *parse_in_place_message(unsigned int argc, char **argv,
 	return why;
 }
 
+static const char *parse_map_cache_message(unsigned int argc, char **argv,
+					   struct dmda_message *message)
+{
+	struct dmda_config config;
+	const char *why;
+
+	if (argc != 1)
+		return "It must be: map_cache_mb MIB.";
+	why = dmda_map_cache_parse(argv[0], &config);
+	if (!why)
+		message->map_cache_mb = config.map_cache_mb;
+	return why;
+}
+
+static const char *parse_no_space_message(unsigned int argc, char **argv,
+					  struct dmda_message *message)
+{
+	struct dmda_config config;
+	const char *why;
+
+	if (argc != 1)
+		return "It must be: no_space_timeout SECONDS.";
+	why = dmda_no_space_parse(argv[0], &config);
+	if (!why)
+		message->no_space_seconds = config.no_space_seconds;
+	return why;
+}
+
 static const char *parse_policy_message(unsigned int argc, char **argv,
 					struct dmda_message *message)
 {
@@ -173,7 +201,8 @@ static const char *parse_where_message(unsigned int argc, char **argv,
 }
 
 #define NO_VERB \
-	"Messages: reset_counters, hints, runs, share, cleaning, idle, in_place, policy, clean, checkpoint, where."
+	"Messages: reset_counters, hints, runs, share, cleaning, idle, in_place, map_cache_mb, " \
+	"no_space_timeout, policy, clean, checkpoint, where."
 
 /**
  * struct verb - how a message begins, and what follows
@@ -200,6 +229,8 @@ static const struct verb verbs[] = {
 	{ "cleaning", NULL, DMDA_VERB_CLEANING, parse_cleaning_message },
 	{ "idle", NULL, DMDA_VERB_IDLE, parse_idle_message },
 	{ "in_place", NULL, DMDA_VERB_IN_PLACE, parse_in_place_message },
+	{ "map_cache_mb", NULL, DMDA_VERB_MAP_CACHE, parse_map_cache_message },
+	{ "no_space_timeout", NULL, DMDA_VERB_NO_SPACE, parse_no_space_message },
 	{ "policy", NULL, DMDA_VERB_POLICY, parse_policy_message },
 	{ "clean", NULL, DMDA_VERB_CLEAN, parse_nothing },
 	{ "checkpoint", NULL, DMDA_VERB_CHECKPOINT, parse_nothing },

@@ -11,6 +11,9 @@
  *   share clear
  *   cleaning on|off		    log mode: clean when segments run out
  *   idle MS PERCENT	    log mode: as the options idle_ms and idle_free
+ *   in_place PERCENT	    log mode: as the option
+ *   map_cache_mb MIB	    log mode: as the option
+ *   no_space_timeout SECONDS log mode: as the option
  *   policy greedy|cost-benefit|file-aware
  *				    log mode: how cleaning chooses
  *   clean			    log mode: clean all segments that are worth it, once
@@ -38,6 +41,8 @@
  * @DMDA_VERB_CLEANING: clean when segments run out, or do not
  * @DMDA_VERB_IDLE: clean when nobody reads or writes for so long
  * @DMDA_VERB_IN_PLACE: overwrite in place when it is so full
+ * @DMDA_VERB_MAP_CACHE: keep so much of the map in memory
+ * @DMDA_VERB_NO_SPACE: let writes wait for space for so long
  * @DMDA_VERB_POLICY: choose segments that way
  * @DMDA_VERB_CLEAN: clean all segments that are worth it
  * @DMDA_VERB_CHECKPOINT: take a checkpoint
@@ -54,6 +59,8 @@ enum dmda_verb {
 	DMDA_VERB_CLEANING,
 	DMDA_VERB_IDLE,
 	DMDA_VERB_IN_PLACE,
+	DMDA_VERB_MAP_CACHE,
+	DMDA_VERB_NO_SPACE,
 	DMDA_VERB_POLICY,
 	DMDA_VERB_CLEAN,
 	DMDA_VERB_CHECKPOINT,
@@ -68,6 +75,8 @@ enum dmda_verb {
  * @idle_ms: IDLE: milliseconds without reads and writes after which cleaning begins
  * @idle_free_percent: IDLE: share of segments that is made free then
  * @in_place_percent: IN_PLACE: share of the space in use above which overwrites stay in place
+ * @map_cache_mb: MAP_CACHE: memory for pages of the map in MiB
+ * @no_space_seconds: NO_SPACE: time that writes wait for space before they fail
  * @policy: POLICY: order in which segments are cleaned
  * @lpn: WHERE: first page, below DMDA_DPN_LIMIT
  * @nr_pages: WHERE: number of pages, at least 1; their end is no more than DMDA_DPN_LIMIT
@@ -83,6 +92,8 @@ struct dmda_message {
 	u32 idle_ms;
 	u32 idle_free_percent;
 	u32 in_place_percent;
+	u32 map_cache_mb;
+	u32 no_space_seconds;
 	enum dmda_policy policy;
 	lpn_t lpn;
 	u64 nr_pages;

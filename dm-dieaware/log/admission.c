@@ -199,6 +199,17 @@ static bool waits_on_locked(struct dmda_log *log)
 	return true;
 }
 
+void dmda_log_set_patience(struct dmda_log *log, u32 seconds)
+{
+	WRITE_ONCE(log->dmda->config.no_space_seconds, seconds);
+	spin_lock_irq(&log->lock);
+	log->admission.no_space_jiffies = (unsigned long)seconds * HZ;
+	/* The next look may have been put off for longer than that. */
+	if (!list_empty(&log->admission.starved) && !READ_ONCE(log->is_quiet))
+		mod_delayed_work(log->queue, &log->admission.work, 0);
+	spin_unlock_irq(&log->lock);
+}
+
 void dmda_log_hand_back(struct dmda_log *log, bool hands_back)
 {
 	spin_lock_irq(&log->lock);

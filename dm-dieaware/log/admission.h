@@ -34,7 +34,7 @@ enum dmda_log_supply {
  * struct dmda_log_admission - writes that wait for places, and how many users may take
  * @starved: writes that wait
  * @patience: time that they have waited for want of space
- * @no_space_jiffies: time that they may wait for want of space; constant
+ * @no_space_jiffies: time that they may wait for want of space
  * @hands_back: whether writes and trims that have not begun go back to dm, which sends them again
  *	after the suspension
  * @supply: enum dmda_log_supply
@@ -89,6 +89,11 @@ void dmda_log_starve_locked(struct dmda_log *log, struct dmda_log_io *io);
 
 /* Let the worker go on with writes that were starved. */
 void dmda_log_feed_locked(struct dmda_log *log);
+
+/**
+ * dmda_log_set_patience() - how long writes may wait for want of space, those that wait already, too
+ */
+void dmda_log_set_patience(struct dmda_log *log, u32 seconds);
 
 /**
  * dmda_log_do_no_space() - worker: fail writes that have waited too long for want of space

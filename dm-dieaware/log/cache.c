@@ -37,6 +37,8 @@
 
 #define MAX_USES	3
 
+#define MIN_MAP_PAGES		64U
+
 /* Pages that are looked at under one holding of the lock */
 #define LOOK_AT_ONCE	256U
 
@@ -72,25 +74,32 @@ void dmda_log_map_exit(void)
 	kmem_cache_destroy(page_cache);
 }
 
-static u64 nr_ahead(const struct dmda_log *log)
+u64 dmda_log_map_pages(u32 mb)
 {
-	return min_t(u64, div_u64(log->cache.max_pages, AHEAD_PART), MAX_AHEAD);
+	return max_t(u64, (u64)mb << (20 - DMDA_PAGE_SHIFT), MIN_MAP_PAGES);
+}
+
+static u64 nr_ahead(u64 max_pages)
+{
+	return min_t(u64, div_u64(max_pages, AHEAD_PART), MAX_AHEAD);
 }
 
 /* Nothing is ever evicted if all pages have room. */
-static u64 fifo_pages(const struct dmda_log *log)
+static u64 fifo_pages(const struct dmda_log *log, u64 max_pages)
 {
 	u64 nr_pages = dmda_super_nr_pages(&log->super, DMDA_TABLE_MAP);
 
-	return nr_pages + nr_ahead(log) > log->cache.max_pages ? log->cache.max_pages : 1;
+	return nr_pages + nr_ahead(max_pages) > max_pages ? max_pages : 1;
 }
 
 int dmda_log_init_map(struct dmda_log *log, int nr_reserved)
 {
-	log->cache.fifo_memory = kvzalloc(dmda_s3fifo_bytes(fifo_pages(log)), GFP_KERNEL);
+	u64 nr_pages = fifo_pages(log, log->cache.max_pages);
+
+	log->cache.fifo_memory = kvzalloc(dmda_s3fifo_bytes(nr_pages), GFP_KERNEL);
 	if (!log->cache.fifo_memory)
 		return -ENOMEM;
-	dmda_s3fifo_init(&log->cache.fifo, fifo_pages(log), log->cache.fifo_memory);
+	dmda_s3fifo_init(&log->cache.fifo, nr_pages, log->cache.fifo_memory);
 	return mempool_init_page_pool(&log->cache.blocks, nr_reserved, 0) ?:
 		mempool_init_slab_pool(&log->cache.structs, nr_reserved, page_cache) ?:
 		bioset_init(&log->cache.fetches, BIO_POOL_SIZE, offsetof(struct fetch, bio),
@@ -197,7 +206,7 @@ void dmda_log_page_free(struct dmda_log *log, struct dmda_log_page *page)
 /* The memory of pages that are gone counts as the cache's: there is no more of it than this. */
 static void wait_for_gone(struct dmda_log *log)
 {
-	u64 most = max_t(u64, div_u64(log->cache.max_pages, GONE_PART), LEAST_GONE);
+	u64 most = max_t(u64, div_u64(READ_ONCE(log->cache.max_pages), GONE_PART), LEAST_GONE);
 
 	if (atomic_read(&log->cache.nr_gone) > most)
 		rcu_barrier();
@@ -271,7 +280,7 @@ static struct dmda_log_page *take_next_locked(struct dmda_log *log, bool is_sque
 static u64 nr_too_many_locked(const struct dmda_log *log)
 {
 	const struct dmda_log_cache *cache = &log->cache;
-	u64 nr_wanted = cache->max_pages - nr_ahead(log);
+	u64 nr_wanted = cache->max_pages - nr_ahead(cache->max_pages);
 	u64 nr_staying = cache->nr_pages - cache->nr_leaving;
 
 	lockdep_assert_held(&log->lock);
@@ -388,7 +397,7 @@ bool dmda_log_page_leaves_locked(struct dmda_log *log, struct dmda_log_page *pag
 
 static bool is_small_enough(struct dmda_log *log)
 {
-	return READ_ONCE(log->cache.nr_pages) <= log->cache.max_pages ||
+	return READ_ONCE(log->cache.nr_pages) <= READ_ONCE(log->cache.max_pages) ||
 		!READ_ONCE(log->cache.nr_leaving);
 }
 
@@ -409,6 +418,53 @@ void dmda_log_pages_shrink(struct dmda_log *log)
 	}
 	wait_event(log->wait, is_small_enough(log));
 	wait_for_gone(log);
+}
+
+/* Pages that came lately are like the others from now on. Return: whether all are. */
+static bool empty_fifo_locked(struct dmda_log *log)
+{
+	lockdep_assert_held(&log->lock);
+
+	for (u32 i = 0; i < LOOK_AT_ONCE; i++) {
+		u64 index = dmda_s3fifo_take(&log->cache.fifo, true);
+
+		if (index == U64_MAX)
+			return true;
+		((struct dmda_log_page *)xa_load(&log->cache.pages, index))->is_new = false;
+	}
+	return false;
+}
+
+/* Return: memory that is needed no more. */
+static void *replace_fifo(struct dmda_log *log, u64 max_pages, void *memory)
+{
+	bool is_done;
+
+	do {
+		spin_lock_irq(&log->lock);
+		is_done = empty_fifo_locked(log);
+		if (is_done) {
+			swap(log->cache.fifo_memory, memory);
+			dmda_s3fifo_init(&log->cache.fifo, fifo_pages(log, max_pages),
+					 log->cache.fifo_memory);
+			WRITE_ONCE(log->cache.max_pages, max_pages);
+		}
+		spin_unlock_irq(&log->lock);
+	} while (!is_done);
+	return memory;
+}
+
+int dmda_log_resize_map(struct dmda_log *log, u32 mb)
+{
+	u64 max_pages = dmda_log_map_pages(mb);
+	void *memory = kvzalloc(dmda_s3fifo_bytes(fifo_pages(log, max_pages)), GFP_NOIO);
+
+	if (!memory)
+		return -ENOMEM;
+	kvfree(replace_fifo(log, max_pages, memory));
+	WRITE_ONCE(log->dmda->config.map_cache_mb, mb);
+	dmda_log_pages_shrink(log);
+	return 0;
 }
 
 /* There is no memory, and a page is needed. Return: whether others have gone. */

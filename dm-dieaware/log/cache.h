@@ -49,7 +49,7 @@ struct dmda_log_page {
  * struct dmda_log_cache - pages of the map in memory
  * @pages: struct dmda_log_page by index in the table
  * @nr_pages: number of pages in memory
- * @max_pages: number of pages that there should be at most; constant
+ * @max_pages: number of pages that there should be at most
  * @fifo: record of pages that came lately, and of those that have gone again
  * @fifo_memory: memory of @fifo
  * @hand: index at which the search for one of the other pages to evict goes on
@@ -146,6 +146,19 @@ bool dmda_log_page_is_there_locked(struct dmda_log *log, u64 index);
  * dmda_log_page_is_zero_locked() - was this page of the map never changed?
  */
 bool dmda_log_page_is_zero_locked(struct dmda_log *log, u64 index);
+
+/* Pages of the map that fit into so many MiB, or as many as it takes to work at all. */
+u64 dmda_log_map_pages(u32 mb);
+
+/**
+ * dmda_log_resize_map() - let there be more or fewer pages of the map in memory
+ *
+ * Returns when there are no more than there should be.
+ *
+ * Context: process; without the lock.
+ * Return: 0 or -ENOMEM.
+ */
+int dmda_log_resize_map(struct dmda_log *log, u32 mb);
 
 /**
  * dmda_log_pages_shrink() - evict pages until there are as few as there should be

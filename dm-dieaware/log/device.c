@@ -22,8 +22,6 @@
 /* Reserves, so that going on never depends on memory */
 #define NR_RESERVED_PAGES	16
 
-#define MIN_MAP_PAGES		64U
-
 /* Of a discard or write-zeroes bio */
 #define MAX_TRIM_SECTORS	BIT(21)
 
@@ -300,8 +298,7 @@ static int create(struct dmda *dmda)
 	ti->error = "There is not enough memory for log mode.";
 	ret = -ENOMEM;
 	log->journal.commit.batch_sectors = dmda_journal_batch_sectors(&log->super);
-	log->cache.max_pages = max_t(u64, (u64)dmda->config.map_cache_mb << (20 - DMDA_PAGE_SHIFT),
-				     MIN_MAP_PAGES);
+	log->cache.max_pages = dmda_log_map_pages(dmda->config.map_cache_mb);
 	log->inplace.is_possible = dmda_whole_bytes(log->bdev) >= DMDA_BLOCK_BYTES;
 	log->admission.no_space_jiffies = dmda->config.no_space_seconds * HZ;
 	log->queue = alloc_workqueue("dm-dieaware-log", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);

@@ -30,6 +30,11 @@ static int obey_message(struct dmda *dmda, const struct dmda_message *message)
 	case DMDA_VERB_IN_PLACE:
 		WRITE_ONCE(dmda->config.in_place_percent, message->in_place_percent);
 		return 0;
+	case DMDA_VERB_MAP_CACHE:
+		return dmda_log_resize_map(log, message->map_cache_mb);
+	case DMDA_VERB_NO_SPACE:
+		dmda_log_set_patience(log, message->no_space_seconds);
+		return 0;
 	case DMDA_VERB_POLICY:
 		WRITE_ONCE(dmda->config.policy, message->policy);
 		return 0;

@@ -125,7 +125,8 @@ struct message_case {
 };
 
 #define VERB_WRONG \
-	"Messages: reset_counters, hints, runs, share, cleaning, idle, in_place, policy, clean, checkpoint, where."
+	"Messages: reset_counters, hints, runs, share, cleaning, idle, in_place, map_cache_mb, " \
+	"no_space_timeout, policy, clean, checkpoint, where."
 #define POLICY_WRONG	"It must be: policy greedy|cost-benefit|file-aware."
 #define HINTS_WRONG	"The message hints takes one argument: auto, on, off or fdp."
 #define ADD_WRONG	"It must be: runs add MAJOR:MINOR INODE GENERATION {FPAGE DPN NR_PAGES}..."
@@ -155,6 +156,12 @@ static const struct message_case refused[] = {
 	{ "idle 5 100", "The option idle_free must be a number from 1 to 90." },
 	{ "in_place", "It must be: in_place PERCENT." },
 	{ "in_place 101", "The option in_place must be a number from 0 to 100." },
+	{ "map_cache_mb", "It must be: map_cache_mb MIB." },
+	{ "map_cache_mb 5 6", "It must be: map_cache_mb MIB." },
+	{ "map_cache_mb 0", "The option map_cache_mb must be a number from 1 to 65536." },
+	{ "map_cache_mb 65537", "The option map_cache_mb must be a number from 1 to 65536." },
+	{ "no_space_timeout", "It must be: no_space_timeout SECONDS." },
+	{ "no_space_timeout 3601", "The option no_space_timeout must be a number from 0 to 3600." },
 	{ "policy", POLICY_WRONG },
 	{ "policy best", POLICY_WRONG },
 	{ "policy greedy greedy", POLICY_WRONG },

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode when space has run out and a write waits for it: how long, whatever others write in place
-# meanwhile, and whether the device can be suspended.
+# meanwhile, also when that is changed, and whether the device can be suspended.
 # kernels: 6.12
 # smp: 1
 # mem: 2G
 # clock: virtual
 # seconds: 25
 # timeout: 600
-# sentences: 14
+# sentences: 19
 . "$(dirname "$0")/rc"
 
 PATIENCE=5
@@ -75,6 +75,17 @@ done
 check_that "others could write in place" $(($(status_field t0 in_place_pages) - in_place)) -ge $((8 * PATIENCE))
 check "a write does not wait for longer because others write in place" has_ended "$waiter"
 check "it ends when they do" ends_within $((6 * PATIENCE)) "$waiter"
+
+# How long can be changed while somebody waits.
+check "an hour" dmsetup message t0 0 no_space_timeout 3600
+starved=$(status_field t0 starved)
+write_64k 2>/dev/null &
+waiter=$!
+poll 20 some_wait "$starved"
+check_fails "a write waits for longer than it would have" ends_within $((2 * PATIENCE)) "$waiter"
+check "until it is to wait for a second" dmsetup message t0 0 no_space_timeout 1
+check "then it ends" ends_within 10 "$waiter"
+check_that "the table says how long it is now" "$(dmsetup table t0 | grep -c no_space_timeout=1)" -eq 1
 
 # Who grows a device that is full loads a table, suspends and resumes.
 LINE=${LINE/timeout=$PATIENCE/timeout=60}
