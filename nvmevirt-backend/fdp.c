@@ -56,6 +56,11 @@ void nvmev_fdp_init(struct nvmev *nvmev)
 		fdp->left_bytes[i] = fdp->ru_bytes;
 }
 
+bool nvmev_fdp_is_on(const struct nvmev *nvmev)
+{
+	return nvmev->config.fdp && !READ_ONCE(nvmev->inject.fdp_is_off);
+}
+
 static u64 timestamp_ms(const struct nvmev *nvmev)
 {
 	const struct nvmev_features *features = &nvmev->features;
@@ -221,8 +226,8 @@ u16 nvmev_fdp_get_feature(struct nvmev *nvmev, const struct nvme_command *sqe, u
 		return get_events(nvmev, sqe, result);
 	if (!names_the_group(sqe))
 		return NVME_SC_INVALID_FIELD;
-	/* Enabled, configuration 0. */
-	*result = 1;
+	/* Enabled or not, configuration 0. */
+	*result = nvmev_fdp_is_on(nvmev);
 	return 0;
 }
 

@@ -63,6 +63,14 @@ struct nvmev_fdp {
 void nvmev_fdp_init(struct nvmev *nvmev);
 
 /**
+ * nvmev_fdp_is_on() - does the SSD take placement identifiers?
+ * @nvmev: the SSD
+ *
+ * Return: whether it has FDP, and it was not disabled by `inject`.
+ */
+bool nvmev_fdp_is_on(const struct nvmev *nvmev);
+
+/**
  * nvmev_fdp_decode() - let a write go where its placement identifier says
  * @nvmev: the SSD, with FDP
  * @cmd: a write with the Data Placement directive

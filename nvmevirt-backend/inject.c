@@ -35,6 +35,7 @@ static const struct word words[] = {
 	{ "fatal", 0, NVMEV_FAULT_NONE },
 	{ "temperature", 1, NVMEV_FAULT_NONE },
 	{ "spare", 1, NVMEV_FAULT_NONE },
+	{ "fdp", 1, NVMEV_FAULT_NONE },
 };
 
 void nvmev_inject_init(struct nvmev_inject *inject)
@@ -207,6 +208,7 @@ static void clear_all(struct nvmev_inject *inject)
 	WRITE_ONCE(inject->nr_faults, 0);
 	WRITE_ONCE(inject->temperature, NORMAL_KELVIN);
 	WRITE_ONCE(inject->spare, NVMEV_SPARE_IS_TRUE);
+	WRITE_ONCE(inject->fdp_is_off, false);
 }
 
 static int set_condition(struct nvmev_inject *inject, const char *name, u64 value)
@@ -220,6 +222,10 @@ static int set_condition(struct nvmev_inject *inject, const char *name, u64 valu
 			return -ERANGE;
 		WRITE_ONCE(inject->temperature, value);
 		WRITE_ONCE(inject->check_health, true);
+	} else if (!strcmp(name, "fdp")) {
+		if (value > 1)
+			return -ERANGE;
+		WRITE_ONCE(inject->fdp_is_off, !value);
 	} else {
 		if (value > 100)
 			return -ERANGE;
@@ -317,6 +323,8 @@ static int inject_show(struct seq_file *seq, void *data)
 
 	guard(mutex)(&inject->lock);
 	seq_printf(seq, "temperature %u\nspare %u\n", inject->temperature, spare);
+	if (inject->fdp_is_off)
+		seq_puts(seq, "fdp 0\n");
 	for (i = 0; i < NVMEV_MAX_FAULTS; i++) {
 		fault = &inject->faults[i];
 		if (fault->kind == NVMEV_FAULT_NONE)

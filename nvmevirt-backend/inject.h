@@ -57,6 +57,7 @@ struct nvmev_fault {
  * @check_health: whether the dispatcher is to look for health events
  * @temperature: composite temperature in kelvin
  * @spare: available spare in percent, or NVMEV_SPARE_IS_TRUE
+ * @fdp_is_off: whether Flexible Data Placement is disabled
  */
 struct nvmev_inject {
 	struct mutex lock; /* protects @faults */
@@ -66,6 +67,7 @@ struct nvmev_inject {
 	bool check_health;
 	u16 temperature;
 	u8 spare;
+	bool fdp_is_off;
 };
 
 /**

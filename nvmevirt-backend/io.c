@@ -96,7 +96,7 @@ static u16 start_write(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 		return status;
 	/* With FDP there is one directive. */
 	directive = NVMEV_RW_DIRECTIVE_TYPE(le16_to_cpu(cmd->sqe.rw.control));
-	if (directive && !(nvmev->config.fdp && directive == NVMEV_DIRECTIVE_PLACEMENT))
+	if (directive && !(nvmev_fdp_is_on(nvmev) && directive == NVMEV_DIRECTIVE_PLACEMENT))
 		return NVME_SC_INVALID_FIELD | NVMEV_DNR;
 	nvmev->counters.writes++;
 	return nvmev_ns_write(nvmev, cmd, &cmd->due_ns);
@@ -323,6 +323,8 @@ static u16 start_mgmt_recv(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	u32 dw = le32_to_cpu(cmd->sqe.common.cdw10);
 	u64 bytes = ((u64)le32_to_cpu(cmd->sqe.common.cdw11) + 1) * sizeof(u32);
 
+	if (!nvmev_fdp_is_on(nvmev))
+		return NVMEV_SC_FDP_DISABLED | NVMEV_DNR;
 	if (NVMEV_IO_MGMT_OP(dw) != NVMEV_IO_MGMT_RUH_STATUS ||
 	    bytes > (u64)FTL_PAGE_BYTES << nvmev->config.mdts)
 		return NVME_SC_INVALID_FIELD | NVMEV_DNR;
@@ -352,6 +354,8 @@ static u16 start_mgmt_send(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	u32 nr = NVMEV_IO_MGMT_SPECIFIC(dw) + 1;
 	u16 status;
 
+	if (!nvmev_fdp_is_on(nvmev))
+		return NVMEV_SC_FDP_DISABLED | NVMEV_DNR;
 	if (NVMEV_IO_MGMT_OP(dw) != NVMEV_IO_MGMT_RUH_UPDATE || nr > nvmev->fdp.nr_pids)
 		return NVME_SC_INVALID_FIELD | NVMEV_DNR;
 	status = fetch_ranges(nvmev, cmd, nvmev->reply, nr * sizeof(__le16));

@@ -164,6 +164,9 @@ struct nvmev_copy_range {
 #define NVMEV_RW_DIRECTIVE_TYPE(control)	(((control) & NVMEV_RW_DIRECTIVE) >> 4)
 #define NVMEV_DIRECTIVE_PLACEMENT	2
 
+/* Status of what needs FDP where it is disabled */
+#define NVMEV_SC_FDP_DISABLED		0x29
+
 /* Set and Get Features of FDP events, CDW11 */
 #define NVMEV_FDP_NR_TYPES(dw)		(((dw) >> 16) & 0xff)
 
