@@ -91,7 +91,9 @@ void dmda_log_starve_locked(struct dmda_log *log, struct dmda_log_io *io);
 void dmda_log_feed_locked(struct dmda_log *log);
 
 /**
- * dmda_log_set_patience() - how long writes may wait for want of space, those that wait already, too
+ * dmda_log_set_patience() - how long writes may wait for want of space
+ *
+ * Those that wait already, too.
  */
 void dmda_log_set_patience(struct dmda_log *log, u32 seconds);
 

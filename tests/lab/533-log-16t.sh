@@ -29,13 +29,13 @@ crash() {
 	low_is 16
 }
 
-# above, below: those of the places that are in the second half, or in the first
-above() {
-	tr ' ' '\n' | awk -v half=$((8 * TIB / 65536)) '$1 >= half'
+# places_above SIZE, places_below SIZE: those that are in the second half, or in the first
+places_above() {
+	places "$1" | tr ' ' '\n' | awk -v half=$((8 * TIB / 65536)) '$1 >= half'
 }
 
-below() {
-	tr ' ' '\n' | awk -v half=$((8 * TIB / 65536)) '$1 < half'
+places_below() {
+	places "$1" | tr ' ' '\n' | awk -v half=$((8 * TIB / 65536)) '$1 < half'
 }
 
 # bytes: that the target shows
@@ -81,7 +81,7 @@ check "all is there" stamp verify "$TARGET" 3 $(places "$whole")
 # What lies above 8 TiB is trimmed; the last unit is written anew.
 check "half of it is trimmed" blkdiscard -o $((8 * TIB)) -l $(((whole - 8 * TIB) / 65536 * 65536)) "$TARGET"
 # shellcheck disable=SC2046
-check "that is gone" stamp zero "$TARGET" 0 $(places "$whole" | above)
+check "that is gone" stamp zero "$TARGET" 0 $(places_above "$whole")
 check "the end is written again" stamp write "$TARGET" 4 $((whole / 65536 - 1))
 mapped=$(status_field t0 mapped_pages)
 check "it is cleaned" dmsetup message t0 0 clean
@@ -91,7 +91,7 @@ crash
 check "it starts after a crash" dmsetup create t0 --table "$LINE"
 check "what was written last is there" stamp verify "$TARGET" 4 $((whole / 65536 - 1))
 # shellcheck disable=SC2046
-check "and what was not trimmed" stamp verify "$TARGET" 3 $(places "$whole" | below)
+check "and what was not trimmed" stamp verify "$TARGET" 3 $(places_below "$whole")
 check "it can be written" stamp write "$TARGET" 5 5 $((whole / 65536 - 2))
 
 dmsetup remove t0
