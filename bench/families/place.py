@@ -33,7 +33,6 @@ MODES = ("direct", "buffered")
 LAYOUTS = ("contiguous", "plain", "hinted", "ideal")
 FIGURES = (*LAYOUTS, "of_ideal")
 PROFILES = ("fast24", "modern")
-_UNMEASURED = {"modern": "not measured: the virtual SSD has no profile 'modern' yet"}
 # What has to be measured for a figure
 _NEEDED = {
     "contiguous": ("contiguous",),
@@ -81,7 +80,6 @@ def _about(workload: str, filesystem: str, profile: str, figure: str) -> About:
         is_cost=False,
         digits=2,
         target_scale=_TARGET_SCALE if figure == "hinted" else None,
-        unmeasured=_UNMEASURED.get(profile, ""),
     )
 
 
