@@ -126,6 +126,12 @@ static void look_at_space_locked(struct dmda_log *log)
 			   is_out_of_space_locked(log));
 }
 
+/* How long writes may wait for want of space, in jiffies */
+static unsigned long patience_of(const struct dmda_log *log)
+{
+	return (unsigned long)READ_ONCE(log->dmda->config.no_space_seconds) * HZ;
+}
+
 void dmda_log_starve_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
 	lockdep_assert_held(&log->lock);
@@ -137,22 +143,12 @@ void dmda_log_starve_locked(struct dmda_log *log, struct dmda_log_io *io)
 	/* If it is on its way already, who is served again and again waits on. */
 	if (list_empty(&log->admission.starved) && !READ_ONCE(log->is_quiet) &&
 	    queue_delayed_work(log->queue, &log->admission.work,
-			       min_t(unsigned long, log->admission.no_space_jiffies,
-				     LOOK_JIFFIES))) {
+			       min_t(unsigned long, patience_of(log), LOOK_JIFFIES))) {
 		dmda_patience_renew(&log->admission.patience);
 		look_at_space_locked(log);
 	}
 	list_move_tail(&io->list, &log->admission.starved);
 	log->counters.nr_starved++;
-}
-
-/* Those that wait try again. */
-static void retry_starved_locked(struct dmda_log *log)
-{
-	lockdep_assert_held(&log->lock);
-
-	list_splice_tail_init(&log->admission.starved, &log->ios.ready);
-	dmda_log_kick(log, &log->ios.work);
 }
 
 void dmda_log_feed_locked(struct dmda_log *log)
@@ -162,7 +158,7 @@ void dmda_log_feed_locked(struct dmda_log *log)
 	if (list_empty(&log->admission.starved) ||
 	    (log->state == DMDA_LOG_WRITE && !dmda_log_has_places_locked(log)))
 		return;
-	retry_starved_locked(log);
+	dmda_log_go_on_list_locked(log, &log->admission.starved);
 }
 
 /* Nobody else may come who asks for a commit, without which the segment is not freed. */
@@ -185,7 +181,7 @@ static bool waits_on_locked(struct dmda_log *log)
 	lockdep_assert_held(&log->lock);
 
 	look_at_space_locked(log);
-	left = dmda_patience_left(&log->admission.patience, log->admission.no_space_jiffies);
+	left = dmda_patience_left(&log->admission.patience, patience_of(log));
 	if (!left) {
 		log->admission.supply = DMDA_LOG_SUPPLY_OUT;
 		return false;
@@ -203,7 +199,6 @@ void dmda_log_set_patience(struct dmda_log *log, u32 seconds)
 {
 	WRITE_ONCE(log->dmda->config.no_space_seconds, seconds);
 	spin_lock_irq(&log->lock);
-	log->admission.no_space_jiffies = (unsigned long)seconds * HZ;
 	/* The next look may have been put off for longer than that. */
 	if (!list_empty(&log->admission.starved) && !READ_ONCE(log->is_quiet))
 		mod_delayed_work(log->queue, &log->admission.work, 0);
@@ -214,8 +209,8 @@ void dmda_log_hand_back(struct dmda_log *log, bool hands_back)
 {
 	spin_lock_irq(&log->lock);
 	WRITE_ONCE(log->admission.hands_back, hands_back);
-	if (hands_back && !list_empty(&log->admission.starved))
-		retry_starved_locked(log);
+	if (hands_back)
+		dmda_log_go_on_list_locked(log, &log->admission.starved);
 	spin_unlock_irq(&log->lock);
 }
 

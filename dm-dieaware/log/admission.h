@@ -34,7 +34,6 @@ enum dmda_log_supply {
  * struct dmda_log_admission - writes that wait for places, and how many users may take
  * @starved: writes that wait
  * @patience: time that they have waited for want of space
- * @no_space_jiffies: time that they may wait for want of space
  * @hands_back: whether writes and trims that have not begun go back to dm, which sends them again
  *	after the suspension
  * @supply: enum dmda_log_supply
@@ -46,7 +45,6 @@ enum dmda_log_supply {
 struct dmda_log_admission {
 	struct list_head starved;
 	struct dmda_patience patience;
-	unsigned long no_space_jiffies;
 	bool hands_back;
 	enum dmda_log_supply supply;
 	enum dmda_log_supply told_supply;

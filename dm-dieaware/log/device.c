@@ -300,7 +300,6 @@ static int create(struct dmda *dmda)
 	log->journal.commit.batch_sectors = dmda_journal_batch_sectors(&log->super);
 	log->cache.max_pages = dmda_log_map_pages(dmda->config.map_cache_mb);
 	log->inplace.is_possible = dmda_whole_bytes(log->bdev) >= DMDA_BLOCK_BYTES;
-	log->admission.no_space_jiffies = dmda->config.no_space_seconds * HZ;
 	log->queue = alloc_workqueue("dm-dieaware-log", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!log->queue)
 		goto err_bios;
