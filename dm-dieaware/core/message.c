@@ -120,65 +120,39 @@ static const char *parse_cleaning_message(unsigned int argc, char **argv,
 static const char *parse_idle_message(unsigned int argc, char **argv,
 				      struct dmda_message *message)
 {
-	struct dmda_config config;
-	const char *why;
-
 	if (argc != 2)
 		return "It must be: idle MS PERCENT.";
-	why = dmda_idle_parse(argv[0], argv[1], &config);
-	if (why)
-		return why;
-	message->idle_ms = config.idle_ms;
-	message->idle_free_percent = config.idle_free_percent;
-	return NULL;
+	return dmda_idle_parse(argv[0], argv[1], &message->config);
 }
 
 static const char *parse_in_place_message(unsigned int argc, char **argv,
 					  struct dmda_message *message)
 {
-	struct dmda_config config;
-	const char *why;
-
 	if (argc != 1)
 		return "It must be: in_place PERCENT.";
-	why = dmda_in_place_parse(argv[0], &config);
-	if (!why)
-		message->in_place_percent = config.in_place_percent;
-	return why;
+	return dmda_in_place_parse(argv[0], &message->config);
 }
 
 static const char *parse_map_cache_message(unsigned int argc, char **argv,
 					   struct dmda_message *message)
 {
-	struct dmda_config config;
-	const char *why;
-
 	if (argc != 1)
 		return "It must be: map_cache_mb MIB.";
-	why = dmda_map_cache_parse(argv[0], &config);
-	if (!why)
-		message->map_cache_mb = config.map_cache_mb;
-	return why;
+	return dmda_map_cache_parse(argv[0], &message->config);
 }
 
 static const char *parse_no_space_message(unsigned int argc, char **argv,
 					  struct dmda_message *message)
 {
-	struct dmda_config config;
-	const char *why;
-
 	if (argc != 1)
 		return "It must be: no_space_timeout SECONDS.";
-	why = dmda_no_space_parse(argv[0], &config);
-	if (!why)
-		message->no_space_seconds = config.no_space_seconds;
-	return why;
+	return dmda_no_space_parse(argv[0], &message->config);
 }
 
 static const char *parse_policy_message(unsigned int argc, char **argv,
 					struct dmda_message *message)
 {
-	if (argc != 1 || !dmda_policy_parse(argv[0], &message->policy))
+	if (argc != 1 || !dmda_policy_parse(argv[0], &message->config.policy))
 		return "It must be: policy greedy|cost-benefit|file-aware.";
 	return NULL;
 }

@@ -72,12 +72,7 @@ enum dmda_verb {
  * @verb: enum dmda_verb; says which of the other members are set
  * @hints: HINTS: enum dmda_hints_mode
  * @is_on: CLEANING: whether segments are cleaned when free ones run out
- * @idle_ms: IDLE: milliseconds without reads and writes after which cleaning begins
- * @idle_free_percent: IDLE: share of segments that is made free then
- * @in_place_percent: IN_PLACE: share of the space in use above which overwrites stay in place
- * @map_cache_mb: MAP_CACHE: memory for pages of the map in MiB
- * @no_space_seconds: NO_SPACE: time that writes wait for space before they fail
- * @policy: POLICY: order in which segments are cleaned
+ * @config: IDLE, IN_PLACE, MAP_CACHE, NO_SPACE, POLICY: the options of these names; no others
  * @lpn: WHERE: first page, below DMDA_DPN_LIMIT
  * @nr_pages: WHERE: number of pages, at least 1; their end is no more than DMDA_DPN_LIMIT
  * @file: RUNS_ADD, SHARE_ADD: file whose runs these are
@@ -89,12 +84,7 @@ struct dmda_message {
 	enum dmda_verb verb;
 	enum dmda_hints_mode hints;
 	bool is_on;
-	u32 idle_ms;
-	u32 idle_free_percent;
-	u32 in_place_percent;
-	u32 map_cache_mb;
-	u32 no_space_seconds;
-	enum dmda_policy policy;
+	struct dmda_config config;
 	lpn_t lpn;
 	u64 nr_pages;
 	struct dmda_file file;

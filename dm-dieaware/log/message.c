@@ -23,20 +23,20 @@ static int obey_message(struct dmda *dmda, const struct dmda_message *message)
 		dmda_log_kick_clean(log);
 		return 0;
 	case DMDA_VERB_IDLE:
-		WRITE_ONCE(dmda->config.idle_ms, message->idle_ms);
-		WRITE_ONCE(dmda->config.idle_free_percent, message->idle_free_percent);
+		WRITE_ONCE(dmda->config.idle_ms, message->config.idle_ms);
+		WRITE_ONCE(dmda->config.idle_free_percent, message->config.idle_free_percent);
 		dmda_log_wait_idle(log);
 		return 0;
 	case DMDA_VERB_IN_PLACE:
-		WRITE_ONCE(dmda->config.in_place_percent, message->in_place_percent);
+		WRITE_ONCE(dmda->config.in_place_percent, message->config.in_place_percent);
 		return 0;
 	case DMDA_VERB_MAP_CACHE:
-		return dmda_log_resize_map(log, message->map_cache_mb);
+		return dmda_log_resize_map(log, message->config.map_cache_mb);
 	case DMDA_VERB_NO_SPACE:
-		dmda_log_set_patience(log, message->no_space_seconds);
+		dmda_log_set_patience(log, message->config.no_space_seconds);
 		return 0;
 	case DMDA_VERB_POLICY:
-		WRITE_ONCE(dmda->config.policy, message->policy);
+		WRITE_ONCE(dmda->config.policy, message->config.policy);
 		return 0;
 	case DMDA_VERB_CLEAN:
 		return dmda_log_clean_all(log);

@@ -63,8 +63,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		require(!strcmp(dmda_hints_mode_name(message.hints), words.argv[1]),
 			"A mode is another one.");
 	else if (message.verb == DMDA_VERB_IDLE)
-		require(words.argc == 3 && message.idle_ms == strtoull(words.argv[1], NULL, 10) &&
-			message.idle_free_percent == strtoull(words.argv[2], NULL, 10),
+		require(words.argc == 3 && message.config.idle_ms == strtoull(words.argv[1], NULL, 10) &&
+			message.config.idle_free_percent == strtoull(words.argv[2], NULL, 10),
 			"Idle time has other numbers than its words.");
 	else if (message.verb == DMDA_VERB_WHERE)
 		check_where(&message, &words);
