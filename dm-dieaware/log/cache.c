@@ -246,14 +246,24 @@ static bool has_no_chance(struct dmda_log_page *page)
 	return false;
 }
 
-/* What came lately has one chance, and then is like the others. Return: it, if it had none. */
-static struct dmda_log_page *take_new_locked(struct dmda_log *log, u64 index)
+/* A page has left the small queue: from now on it is like the others. Return: it. */
+static struct dmda_log_page *is_new_no_more_locked(struct dmda_log *log, u64 index)
 {
 	struct dmda_log_page *page = xa_load(&log->cache.pages, index);
 
 	lockdep_assert_held(&log->lock);
 
 	page->is_new = false;
+	return page;
+}
+
+/* What came lately has one chance, and then is like the others. Return: it, if it had none. */
+static struct dmda_log_page *take_new_locked(struct dmda_log *log, u64 index)
+{
+	struct dmda_log_page *page = is_new_no_more_locked(log, index);
+
+	lockdep_assert_held(&log->lock);
+
 	if (page->nr_pins || READ_ONCE(page->nr_uses) > 0) {
 		WRITE_ONCE(page->nr_uses, 0);
 		return NULL;
@@ -430,7 +440,7 @@ static bool empty_fifo_locked(struct dmda_log *log)
 
 		if (index == U64_MAX)
 			return true;
-		((struct dmda_log_page *)xa_load(&log->cache.pages, index))->is_new = false;
+		is_new_no_more_locked(log, index);
 	}
 	return false;
 }
@@ -647,7 +657,7 @@ static bool insert_locked(struct dmda_log *log, u64 index, struct dmda_log_page 
 		return false;
 	page->is_new = dmda_s3fifo_put(&log->cache.fifo, index, &pushed);
 	if (pushed != U64_MAX)
-		((struct dmda_log_page *)xa_load(&log->cache.pages, pushed))->is_new = false;
+		is_new_no_more_locked(log, pushed);
 	/* Pinned until it is read. */
 	page->nr_pins = 1;
 	log->cache.nr_pages++;
