@@ -59,9 +59,7 @@ dpn_t dmda_close_copy(const struct dmda_closing *closing, struct dmda_summary_bl
 {
 	const struct dmda_super *super = closing->opened->super;
 
-	for (u32 i = 0; i < super->summary_pages; i++)
-		dmda_opened_copy(closing->opened, closing->which * super->summary_pages + i,
-				 &memory[i]);
+	dmda_opened_summary(closing->opened, closing->which, memory);
 	dmda_summary_seal(memory, super, closing->record.seg, epoch);
 	return dmda_summary_dpn(super, closing->record.seg);
 }

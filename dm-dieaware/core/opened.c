@@ -47,9 +47,9 @@ static void mark_opened(struct dmda_opened_page *page, u64 seq, u64 sector)
 
 void dmda_opened_begin(struct dmda_opened *opened, u8 open, u64 seq, u64 sector)
 {
-	u32 first = open * opened->super->summary_pages;
+	u64 first = index_of(opened, open, 0);
 
-	for (u32 i = first; i < first + opened->super->summary_pages; i++) {
+	for (u64 i = first; i < first + opened->super->summary_pages; i++) {
 		if (opened->page[i].seq >= seq)
 			continue;
 		opened->page[i].is_stale = true;
@@ -129,4 +129,13 @@ void dmda_opened_copy(const struct dmda_opened *opened, u64 index,
 		memset(copy, 0, sizeof(*copy));
 	else
 		memcpy(copy, &opened->block[index], sizeof(*copy));
+}
+
+void dmda_opened_summary(const struct dmda_opened *opened, u8 open,
+			 struct dmda_summary_block *summary)
+{
+	u64 first = index_of(opened, open, 0);
+
+	for (u32 i = 0; i < opened->super->summary_pages; i++)
+		dmda_opened_copy(opened, first + i, &summary[i]);
 }

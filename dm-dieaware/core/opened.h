@@ -112,4 +112,11 @@ bool dmda_opened_get(const struct dmda_opened *opened, u8 open, u32 page,
 void dmda_opened_copy(const struct dmda_opened *opened, u64 index,
 		      struct dmda_summary_block *copy);
 
+/**
+ * dmda_opened_summary() - all pages of an open summary as they are to be written
+ * @summary: gets them
+ */
+void dmda_opened_summary(const struct dmda_opened *opened, u8 open,
+			 struct dmda_summary_block *summary);
+
 #endif /* DMDA_OPENED_H */

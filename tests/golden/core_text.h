@@ -72,12 +72,11 @@ static inline void print_summary(const struct volume *volume, u32 seg,
 
 static inline void print_open_summary(const struct volume *volume, u32 seg, u8 open)
 {
-	u32 nr_pages = volume->super.summary_pages;
 	struct dmda_summary_block *summary =
-		kunit_kzalloc(volume->test, nr_pages * sizeof(*summary), GFP_KERNEL);
+		kunit_kzalloc(volume->test, volume->super.summary_pages * sizeof(*summary),
+			      GFP_KERNEL);
 
-	for (u32 i = 0; i < nr_pages; i++)
-		dmda_opened_copy(&volume->opened, open * nr_pages + i, &summary[i]);
+	dmda_opened_summary(&volume->opened, open, summary);
 	print_summary(volume, seg, summary);
 }
 
