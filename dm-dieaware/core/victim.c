@@ -59,8 +59,10 @@ struct search {
 	u32 at[DMDA_NR_RANKS];
 };
 
-static void look_at(struct search *search, u32 seg)
+/* Looks at the next one of a rank, and goes on to the one behind it. */
+static void look_at_next(struct search *search, u32 rank)
 {
+	u32 seg = search->at[rank];
 	const struct dmda_segment *segment = &search->segments->segment[seg];
 	u32 data_pages = dmda_super_data_pages(search->segments->super);
 	struct dmda_candidate new = {
@@ -70,6 +72,7 @@ static void look_at(struct search *search, u32 seg)
 			worth_cost_benefit(data_pages, segment, search->now_seq),
 	};
 
+	search->at[rank] = dmda_ranks_after(&search->segments->by_valid, seg);
 	if (search->found == search->nr &&
 	    search->candidates[search->nr - 1].worth >= new.worth)
 		return;
@@ -83,11 +86,8 @@ static void look_at_emptiest(struct search *search)
 	u32 looks = 0;
 
 	for (u32 rank = 0; rank < DMDA_NR_RANKS && looks < search->nr; rank++) {
-		for (; search->at[rank] != DMDA_RANKS_END && looks < MAX_LOOKS; looks++) {
-			look_at(search, search->at[rank]);
-			search->at[rank] = dmda_ranks_after(&search->segments->by_valid,
-							    search->at[rank]);
-		}
+		for (; search->at[rank] != DMDA_RANKS_END && looks < MAX_LOOKS; looks++)
+			look_at_next(search, rank);
 	}
 }
 
@@ -99,9 +99,7 @@ static u32 look_at_oldest(struct search *search)
 	for (u32 rank = 0; rank < DMDA_NR_RANKS; rank++) {
 		if (search->at[rank] == DMDA_RANKS_END)
 			continue;
-		look_at(search, search->at[rank]);
-		search->at[rank] = dmda_ranks_after(&search->segments->by_valid,
-						    search->at[rank]);
+		look_at_next(search, rank);
 		nr++;
 	}
 	return nr;
