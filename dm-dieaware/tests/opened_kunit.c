@@ -6,11 +6,12 @@
 #include "../core/super.c"
 #include "../core/summary.c"
 #include "../core/opened.c"
+#include "small_device.h"
 
 /* A summary of three pages, the last of them not full */
-#define SEGMENT_PAGES	384
-#define OPEN		1
-#define SEG		3
+#define LARGE_SEGMENT_PAGES	384
+#define OPEN			1
+#define SEG			3
 
 /**
  * struct desk - a segment table, and open summaries
@@ -28,21 +29,11 @@ struct desk {
 
 static struct desk *new_desk(struct kunit *test)
 {
-	static const u8 uuid[DMDA_UUID_BYTES];
-	const struct dmda_format format = {
-		.uuid = uuid,
-		.nr_device_pages = 65536,
-		.stripe_pages = 8,
-		.segment_pages = SEGMENT_PAGES,
-		.journal_sectors = DMDA_MIN_JOURNAL_SECTORS,
-		.journal_unit_sectors = 1,
-		.reserve_permille = 100,
-	};
 	struct desk *desk = kunit_kzalloc(test, sizeof(*desk), GFP_KERNEL);
 	void *memory;
 
 	KUNIT_ASSERT_NOT_NULL(test, desk);
-	KUNIT_ASSERT_NULL(test, dmda_super_make(&format, &desk->super));
+	make_device(test, &desk->super, 65536, LARGE_SEGMENT_PAGES);
 	KUNIT_ASSERT_EQ(test, desk->super.summary_pages, 3);
 	memory = kunit_kzalloc(test, dmda_opened_bytes(&desk->super), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, memory);

@@ -24,17 +24,22 @@ struct table {
 	u64 seq;
 };
 
-static struct table *new_table(struct kunit *test)
+static struct table *new_table_of(struct kunit *test, u64 nr_device_pages)
 {
 	struct table *table = kunit_kzalloc(test, sizeof(*table), GFP_KERNEL);
 	void *memory;
 
 	KUNIT_ASSERT_NOT_NULL(test, table);
-	make_small_device(test, &table->super);
+	make_device(test, &table->super, nr_device_pages, SEGMENT_PAGES);
 	memory = kunit_kzalloc(test, dmda_segments_bytes(&table->super), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, memory);
 	dmda_segments_init(&table->segments, &table->super, memory);
 	return table;
+}
+
+static struct table *new_table(struct kunit *test)
+{
+	return new_table_of(test, SMALL_DEVICE_PAGES);
 }
 
 static const char *apply(struct table *table, const struct dmda_record *record)
@@ -112,25 +117,9 @@ static void cost_benefit_prefers_what_lay_still(struct kunit *test)
 /* Closed ones of all ages, in whose lists others came first than after a start */
 static struct table *new_large_table(struct kunit *test)
 {
-	static const u8 uuid[DMDA_UUID_BYTES];
-	const struct dmda_format format = {
-		.uuid = uuid,
-		.nr_device_pages = (NR_MANY + 100) * SEGMENT_PAGES,
-		.stripe_pages = 8,
-		.segment_pages = SEGMENT_PAGES,
-		.journal_sectors = DMDA_MIN_JOURNAL_SECTORS,
-		.journal_unit_sectors = 1,
-		.reserve_permille = 100,
-	};
-	struct table *table = kunit_kzalloc(test, sizeof(*table), GFP_KERNEL);
-	void *memory;
+	struct table *table = new_table_of(test, (NR_MANY + 100) * SEGMENT_PAGES);
 	u32 random = 1;
 
-	KUNIT_ASSERT_NOT_NULL(test, table);
-	KUNIT_ASSERT_NULL(test, dmda_super_make(&format, &table->super));
-	memory = kunit_kzalloc(test, dmda_segments_bytes(&table->super), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, memory);
-	dmda_segments_init(&table->segments, &table->super, memory);
 	KUNIT_ASSERT_GE(test, table->segments.nr_segments, NR_MANY);
 	for (u32 seg = 0; seg < NR_MANY; seg++) {
 		random = random * 1103515245 + 12345;
