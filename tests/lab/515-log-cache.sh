@@ -106,11 +106,9 @@ check "others after a restart" pages read $HOT $((NR - HOT)) 8
 # A page of the map that cannot be written has what the device does not have: it must not go.
 tables=$(($(superblock_field tables /dev/mapper/low) * 8)) segments=$(($(superblock_field segments /dev/mapper/low) * 8))
 check_that "tables lie before segments" $((tables > 0 && segments > tables)) == 1
-printf '%s\n' "0 $tables linear /dev/ram0 0" \
+becomes low "0 $tables linear /dev/ram0 0" \
 	"$tables $((segments - tables)) flakey /dev/ram0 $tables 0 3600 1 error_writes" \
-	"$segments $((SECTORS - segments)) linear /dev/ram0 $segments" | dmsetup load low
-dmsetup suspend --noflush --nolockfs low
-dmsetup resume low
+	"$segments $((SECTORS - segments)) linear /dev/ram0 $segments"
 check_fails "writes fail as soon as a page of the map cannot be written" \
 	pages write 0 $NR 7
 check_that "the target has failed" "$(status_field t0 state)" == failed

@@ -26,9 +26,7 @@ LIMIT=256
 NR=570
 
 low_is() {
-	printf '%s\n' "$@" | dmsetup load low
-	dmsetup suspend --noflush --nolockfs low
-	dmsetup resume low
+	becomes low "$@"
 }
 
 # What is not on the device yet never gets there.

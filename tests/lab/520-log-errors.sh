@@ -13,9 +13,7 @@
 
 # below TABLE-LINE...: what the device below the target is from now on
 below_is() {
-	printf '%s\n' "$@" | dmsetup load low
-	dmsetup suspend --noflush --nolockfs low
-	dmsetup resume low
+	becomes low "$@"
 }
 
 # fails_from FIRST NR TARGET: these sectors only are of another kind

@@ -15,16 +15,12 @@
 
 # low_is TIB: the device below is so large
 low_is() {
-	dmsetup load low --table "0 $(($1 * TIB / 512)) linear $LOOP 0"
-	dmsetup suspend --noflush --nolockfs low
-	dmsetup resume low
+	becomes low "0 $(($1 * TIB / 512)) linear $LOOP 0"
 }
 
 # crash: nothing is written any more, and then the device is gone
 crash() {
-	dmsetup load low --table "0 $((16 * TIB / 512)) error"
-	dmsetup suspend --noflush --nolockfs low
-	dmsetup resume low
+	becomes low "0 $((16 * TIB / 512)) error"
 	dmsetup remove t0
 	low_is 16
 }

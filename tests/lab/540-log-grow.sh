@@ -12,9 +12,7 @@
 
 # low_is SECTORS: the device below is so large
 low_is() {
-	dmsetup load low --table "0 $1 linear $DEV 0"
-	dmsetup suspend --noflush --nolockfs low
-	dmsetup resume low
+	becomes low "0 $1 linear $DEV 0"
 }
 
 # line_of LPNS: the table line for a target that shows so many pages

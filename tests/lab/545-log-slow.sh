@@ -19,9 +19,7 @@ dmsetup create low --table "0 $((SIZE_KIB * 2)) linear /dev/ram0 0"
 
 # reads_take MILLISECONDS
 reads_take() {
-	dmsetup load low --table "0 $((SIZE_KIB * 2)) delay /dev/ram0 0 $1 /dev/ram0 0 0"
-	dmsetup suspend --noflush --nolockfs low
-	dmsetup resume low
+	becomes low "0 $((SIZE_KIB * 2)) delay /dev/ram0 0 $1 /dev/ram0 0 0"
 }
 
 for digit in 1 2 3 4 5; do

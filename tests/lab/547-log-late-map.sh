@@ -20,9 +20,7 @@ at_end drop_target low
 dmsetup create low --table "0 $SECTORS linear /dev/ram0 0"
 
 low_is() {
-	printf '%s\n' "$@" | dmsetup load low
-	dmsetup suspend --noflush --nolockfs low
-	dmsetup resume low
+	becomes low "$@"
 }
 
 # it_takes READ-MS WRITE-MS: each command of the device below

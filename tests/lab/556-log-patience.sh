@@ -101,9 +101,7 @@ suspends_at_once() {
 	(($(now_ms) - began < 10000))
 }
 check "a suspend without flush does not wait for a write that waits for space" suspends_at_once
-dmsetup load low --table "0 $((192 * 2048)) linear /dev/ram0 0"
-dmsetup suspend --noflush --nolockfs low
-dmsetup resume low
+becomes low "0 $((192 * 2048)) linear /dev/ram0 0"
 dmsetup load t0 --table "0 $(($(status_field t0 grown_lpns) * 8)) ${LINE#0 * }"
 dmsetup resume t0
 check "a larger device has space for it" ends_within 60 "$waiter"

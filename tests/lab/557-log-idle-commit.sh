@@ -28,13 +28,9 @@ put() {
 
 # power_fails: what was not written to the device below never is
 power_fails() {
-	dmsetup load low --table "0 $sectors error"
-	dmsetup suspend --noflush --nolockfs low
-	dmsetup resume low
+	becomes low "0 $sectors error"
 	dmsetup remove --retry t0
-	dmsetup load low --table "0 $sectors linear /dev/ram0 0"
-	dmsetup suspend --noflush --nolockfs low
-	dmsetup resume low
+	becomes low "0 $sectors linear /dev/ram0 0"
 	dmsetup create t0 --table "$LINE"
 }
 

@@ -14,9 +14,7 @@
 
 # low_is TARGET-AND-ARGUMENTS: what the device below is
 low_is() {
-	dmsetup load low --table "0 $SECTORS $*"
-	dmsetup suspend --noflush --nolockfs low
-	dmsetup resume low
+	becomes low "0 $SECTORS $*"
 }
 
 is_written() {

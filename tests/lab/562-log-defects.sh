@@ -13,9 +13,7 @@
 
 # low_is TABLE-LINE...: what the device below is
 low_is() {
-	printf '%s\n' "$@" | dmsetup load low
-	dmsetup suspend --noflush --nolockfs low
-	dmsetup resume low
+	becomes low "$@"
 }
 
 # whole_page LETTER: 4096 of it
