@@ -47,7 +47,7 @@ static inline void require_sentence(const char *wrong)
 {
 	size_t length = strlen(wrong);
 
-	require(length > 10 && length < 150, "A complaint is too short or too long.");
+	require(length > 10 && length < 140, "A complaint is too short or too long.");
 	require(isupper((unsigned char)wrong[0]), "A complaint does not begin like a sentence.");
 	require(wrong[length - 1] == '.', "A complaint does not end like a sentence.");
 }
