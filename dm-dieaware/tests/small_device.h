@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The superblock of a device, above all of one with small segments. Included behind ../core/super.c.
+ * The superblock of a device, above all of one with small segments. Included behind
+ * ../core/super.c.
  */
 #ifndef SMALL_DEVICE_H
 #define SMALL_DEVICE_H

@@ -47,6 +47,13 @@ static void check_where(const struct dmda_message *message, const struct fuzz_wo
 		"Pages have other numbers than their words.");
 }
 
+static void check_idle(const struct dmda_config *config, const struct fuzz_words *words)
+{
+	require(words->argc == 3 && config->idle_ms == strtoull(words->argv[1], NULL, 10) &&
+		config->idle_free_percent == strtoull(words->argv[2], NULL, 10),
+		"Idle time has other numbers than its words.");
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct dmda_message message;
@@ -63,9 +70,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		require(!strcmp(dmda_hints_mode_name(message.hints), words.argv[1]),
 			"A mode is another one.");
 	else if (message.verb == DMDA_VERB_IDLE)
-		require(words.argc == 3 && message.config.idle_ms == strtoull(words.argv[1], NULL, 10) &&
-			message.config.idle_free_percent == strtoull(words.argv[2], NULL, 10),
-			"Idle time has other numbers than its words.");
+		check_idle(&message.config, &words);
 	else if (message.verb == DMDA_VERB_WHERE)
 		check_where(&message, &words);
 	else
