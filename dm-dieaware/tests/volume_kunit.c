@@ -632,6 +632,7 @@ static void it_can_always_be_cleaned(struct kunit *test)
 		map_data(volume, lpn, dpn, 1);
 	}
 	for (u32 i = 0; i < 1000; i++) {
+		/* Mostly so short that what a failure leaves behind outweighs what was gained. */
 		clean(volume, random_below(history, i % 100 ? 30 : 10000));
 		fewest = min(fewest, volume->segments.nr_free);
 		if (!random_below(history, 50))
