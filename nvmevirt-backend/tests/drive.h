@@ -1,43 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The whole core in one compilation unit, and small drives to try it on: for suites and
- * fuzzers that work on a drive rather than on one file.
+ * The whole core, in the same compilation unit unless it is linked, and small drives to try it on:
+ * for suites and fuzzers that work on a drive rather than on one file.
  */
 #ifndef TESTS_DRIVE_H
 #define TESTS_DRIVE_H
 
-#include "../core/geometry.c"
-#include "../core/params.c"
-#include "../core/oob.c"
-#include "../core/l2p.c"
-#include "../core/share.c"
-#include "../core/defrag.c"
-#include "../core/pqueue.c"
-#include "../core/channel.c"
-#include "../core/ahead.c"
-#include "../core/nand.c"
-#include "../core/wbuf.c"
-#include "../core/eblk.c"
-#include "../core/unit.c"
-#include "../core/wear.c"
-#include "../core/place.c"
-#include "../core/program.c"
-#include "../core/draft.c"
-#include "../core/bad.c"
-#include "../core/rescue.c"
-#include "../core/gc.c"
-#include "../core/mend.c"
-#include "../core/idle.c"
-#include "../core/read.c"
-#include "../core/exchange.c"
-#include "../core/write.c"
-#include "../core/remap.c"
-#include "../core/redistribute.c"
-#include "../core/ftl.c"
-#include "../core/rebuild.c"
-#include "../core/dof.c"
-#include "../core/report.c"
-#include "../core/check.c"
+/* Programs of tests/unit are linked with it: it is compiled once, and not with each of them. */
+#ifdef CORE_IS_LINKED
+#include "../core/geometry.h"
+#include "../core/oob.h"
+#include "../core/l2p.h"
+#include "../core/share.h"
+#include "../core/defrag.h"
+#include "../core/pqueue.h"
+#include "../core/channel.h"
+#include "../core/ahead.h"
+#include "../core/nand.h"
+#include "../core/wbuf.h"
+#include "../core/eblk.h"
+#include "../core/unit.h"
+#include "../core/wear.h"
+#include "../core/place.h"
+#include "../core/program.h"
+#include "../core/draft.h"
+#include "../core/bad.h"
+#include "../core/rescue.h"
+#include "../core/gc.h"
+#include "../core/mend.h"
+#include "../core/idle.h"
+#include "../core/exchange.h"
+#include "../core/ftl.h"
+#include "../core/rebuild.h"
+#include "../core/dof.h"
+#include "../core/report.h"
+#else
+#include "whole_core.c"
+#endif
 
 /**
  * struct drive_shape - a geometry to try
