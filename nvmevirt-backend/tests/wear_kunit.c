@@ -21,20 +21,32 @@ static struct ftl *make_filled(struct kunit *test, u32 wear_permille, u32 bg_ebl
 }
 
 /*
+ * One write after the other: where they all come at once, each goes over all that the buses still
+ * have to transfer, which takes most of a long test's time.
+ */
+static u64 overwrite(struct ftl *ftl, u64 first, u64 now_ns)
+{
+	struct ftl_request rq = request(first, UNIT_PAGES);
+
+	rq.hint = FTL_HINT_OVERWRITE;
+	return ftl_write(ftl, &rq, now_ns);
+}
+
+/*
  * One in eight of the first die's flash units is overwritten again and again; the whole
  * drive now and then.
  */
 static void overwrite_hot_spot(struct ftl *ftl, u32 nr)
 {
 	u32 nr_rows = ftl_get_params(ftl)->nr_lpns * 7 / 10 / UNIT_PAGES - UNIT_PAGES;
-	u64 state = SEED;
+	u64 state = SEED, now_ns = 0;
 
 	while (nr--) {
 		u32 row = next_random32(&state) % nr_rows;
 
 		if (next_random32(&state) % 10)
 			row = row / 64 * 64;
-		write_over(ftl, row * UNIT_PAGES, UNIT_PAGES);
+		now_ns = overwrite(ftl, row * UNIT_PAGES, now_ns);
 	}
 }
 
@@ -55,13 +67,8 @@ static struct ftl *overwrite_first_die(struct kunit *test, u32 wear_permille, u3
 	for (u64 lpn = 0; lpn + 64 <= params.nr_lpns; lpn += 64)
 		write_plain(ftl, lpn, 64);
 	nr_units = params.nr_lpns / 64 / share;
-	for (u32 i = 0; i < 80000; i++) {
-		struct ftl_request rq = request(next_random32(&state) % nr_units * share * 64,
-						UNIT_PAGES);
-
-		rq.hint = FTL_HINT_OVERWRITE;
-		now_ns = ftl_write(ftl, &rq, now_ns);
-	}
+	for (u32 i = 0; i < 80000; i++)
+		now_ns = overwrite(ftl, next_random32(&state) % nr_units * share * 64, now_ns);
 	EXPECT_CONSISTENT(test, ftl);
 	return ftl;
 }
@@ -116,10 +123,10 @@ static void even_wear_moves_nothing(struct kunit *test)
 {
 	struct ftl *ftl = make_filled(test, 20, 0);
 	u32 nr_rows = ftl_get_params(ftl)->nr_lpns * 7 / 10 / UNIT_PAGES - UNIT_PAGES;
-	u64 state = SEED;
+	u64 state = SEED, now_ns = 0;
 
 	for (u32 i = 0; i < 200000; i++)
-		write_over(ftl, next_random32(&state) % nr_rows * UNIT_PAGES, UNIT_PAGES);
+		now_ns = overwrite(ftl, next_random32(&state) % nr_rows * UNIT_PAGES, now_ns);
 	KUNIT_EXPECT_GT(test, ftl->blocks.nr_erases, 1000ULL);
 	KUNIT_EXPECT_EQ(test, permille_off_die(ftl), 0U);
 }
@@ -275,12 +282,8 @@ static struct ftl *wear_out_a_few_rows(struct kunit *test, u32 wear_permille)
 	struct ftl *ftl = make_filled(test, wear_permille, 3);
 	u64 now_ns = 0;
 
-	for (u32 i = 0; i < 300000; i++) {
-		struct ftl_request rq = request(64 * (i % 32), UNIT_PAGES);
-
-		rq.hint = FTL_HINT_OVERWRITE;
-		now_ns = ftl_write(ftl, &rq, now_ns);
-	}
+	for (u32 i = 0; i < 300000; i++)
+		now_ns = overwrite(ftl, 64 * (i % 32), now_ns);
 	EXPECT_CONSISTENT(test, ftl);
 	kunit_info(test, "%u erases apart, %llu blocks moved, %llu per mille written\n",
 		   spread_of_blocks(ftl), stats_of(ftl).eblks_levelled,
