@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The SSD under load is reset, switched off and pulled out: nobody hangs, and
 # what comes back works.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 2
 # mem: 2G
 # seconds: 25

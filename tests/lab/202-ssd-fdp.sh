@@ -3,11 +3,11 @@
 # Flexible Data Placement: a placement handle for each die, on which a write begins, or a reclaim
 # group for each, which it does not leave; what nvme-cli sees, and where Linux has write streams
 # (6.16), that they are these.
-# kernels: 6.12 newest
-# long: 6.1
+# kernels: 6.12 uml
+# long: 6.1 newest
 # smp: 1
 # mem: 2G
-# sentences: 41 newest:51
+# sentences: 41 uml:51 newest:51
 # seconds: 10
 # timeout: 120
 . "$(dirname "$0")/rc"

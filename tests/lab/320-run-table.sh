@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What the run table must not believe any more, and how much memory it may take: parts of
 # pages, hints off and on again, discards, shards that come late.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 20

@@ -3,8 +3,8 @@
 # Of many reads that one task submits at once, the device hears as soon as 128 KiB
 # wait, not when the block layer holds 32 of them back; but reads of one piece still become one request. (The event that shows it does
 # not come from the NVMe driver of 6.1.)
-# kernels: 6.12
-# long: newest
+# kernels: uml
+# long: 6.12 newest
 # smp: 1
 # mem: 2G
 # seconds: 8

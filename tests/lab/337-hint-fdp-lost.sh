@@ -3,7 +3,8 @@
 # Placement handles that go away while they are written to: the kernel has fewer write streams than
 # when it was asked, or none; the SSD's FDP is disabled by somebody else. Hints are off, which is said
 # once, and nothing is lost.
-# kernels: newest
+# kernels: uml
+# long: newest
 # smp: 1
 # mem: 2G
 # seconds: 30

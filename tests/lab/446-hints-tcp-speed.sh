@@ -6,7 +6,7 @@
 # smp: 1
 # mem: 2G
 # clock: virtual
-# seconds: 60
+# seconds: 10
 # timeout: 600
 # sentences: 2
 . "$(dirname "$0")/rc"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode under io_uring with registered buffers and files, with a thread that submits, and with
 # polled I/O, with a small cache of the map and while it cleans: the data is right.
-# kernels: 6.12
-# long: newest
+# kernels: uml
+# long: 6.12 newest
 # smp: 2
 # mem: 2G
 # seconds: 30

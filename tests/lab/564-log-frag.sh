@@ -7,7 +7,7 @@
 # smp: 1
 # mem: 2G
 # clock: virtual
-# seconds: 60
+# seconds: 35
 # timeout: 900
 # sentences: 24
 . "$(dirname "$0")/rc"
