@@ -238,7 +238,82 @@ newest_is() {
 	return 1
 }
 
+# checkpatch ARGUMENT...: run_checkpatch in a folder of its own, above a checkpatch that notes what it
+# looks at and finds the word "bad".
+checkpatch() (
+	export DIEAWARE_TOP=$work/patched CACHE_ENTRY=$work/patch CHECK_TMP=$work/patch-tmp
+	# shellcheck source=scripts/lib/checkpatch.sh
+	. "$top/scripts/lib/checkpatch.sh"
+	run_checkpatch "$@"
+)
+
+make_checkpatch() {
+	mkdir "$work"/{patched,patch,patch-tmp}
+	echo 'int good;' >"$work/patched/good.c"
+	echo 'int bad;' >"$work/patched/bad.c"
+	cat >"$work/patch/checkpatch.pl" <<-'END'
+		open(my $seen, '>>', 'seen');
+		shift while @ARGV && $ARGV[0] ne '-f';
+		shift;
+		my $status = 0;
+		for my $file (@ARGV) {
+			print $seen "$file\n";
+			open(my $text, '<', $file);
+			if (grep { /bad/ } <$text>) { print "$file:1: WARNING:BAD: it is bad\n"; $status = 1; }
+		}
+		exit(-e 'dies' ? 2 : $status);
+	END
+}
+
+# looks_at "FILE..." ARGUMENT...: which files checkpatch looks at, by PATH's perl
+looks_at() {
+	local wanted=$1 seen
+	shift
+
+	: >"$work/patch/seen"
+	checkpatch "$@" >"$work/said" || true
+	seen=$(sed 's|.*/||' "$work/patch/seen" | sort | paste -sd ' ')
+	[[ $seen == "$wanted" ]] && return
+	echo "# it looked at '$seen', not at '$wanted'"
+	return 1
+}
+
+finds_bad_again() {
+	looks_at bad.c NONE good.c bad.c && grep -qx 'bad.c:1: WARNING:BAD: it is bad' "$work/said"
+}
+
+changed_is_looked_at() {
+	echo 'int other;' >>"$work/patched/good.c"
+	looks_at good.c NONE good.c && looks_at "" NONE good.c
+}
+
+renamed_is_looked_at() {
+	cp "$work/patched/good.c" "$work/patched/copy.c"
+	looks_at copy.c NONE good.c copy.c
+}
+
+crash_vouches_for_nothing() {
+	echo 'int more;' >>"$work/patched/good.c"
+	touch "$work/patch/dies"
+	looks_at good.c NONE good.c && rm "$work/patch/dies" && looks_at good.c NONE good.c
+}
+
+fresh_looks_at_all() {
+	RESULTS_FRESH=1 looks_at good.c NONE good.c
+}
+
 export KERNEL="" HOURS=0
+
+# Before perl is frozen
+make_checkpatch
+expect "checkpatch looks at all files" looks_at "bad.c good.c" NONE good.c bad.c
+expect "and again at one in which it has found something" finds_bad_again
+expect "and at one that has changed" changed_is_looked_at
+expect "at the same text in another file" renamed_is_looked_at
+expect "for other rules" looks_at good.c OTHER good.c
+expect "where it failed itself before" crash_vouches_for_nothing
+expect "with --fresh" fresh_looks_at_all
+expect "and not otherwise" looks_at "" NONE good.c copy.c
 
 make_checkout
 freeze_packages
