@@ -160,8 +160,8 @@ static bool fetch_fdp(struct dmda_passthru *admin, struct dmda_fdp *fdp)
 }
 
 /* NULL, or why there are no lanes */
-static const char *find_lanes(struct dmda_passthru *admin, enum dmda_hints_mode hints,
-			      struct dmda_discovery *discovery)
+static const char *find_lanes(const struct dmda *dmda, struct dmda_passthru *admin,
+			      enum dmda_hints_mode hints, struct dmda_discovery *discovery)
 {
 	struct dmda_fdp fdp = { .max_streams = dmda_max_write_streams(admin->bdev) };
 	const char *wrong;
@@ -171,6 +171,8 @@ static const char *find_lanes(struct dmda_passthru *admin, enum dmda_hints_mode 
 	/* Who has no streams is not asked: it may know nothing of the commands. */
 	if (fdp.max_streams && !fetch_fdp(admin, &fdp))
 		return "The device does not tell its placement identifiers.";
+	if (dmda->config.fdp_unit_kb)
+		fdp.unit_bytes = (u64)dmda->config.fdp_unit_kb << 10;
 	wrong = dmda_fdp_lanes(&fdp, hints == DMDA_HINTS_FDP, &discovery->lanes,
 			       discovery->stream);
 	if (wrong)
@@ -190,10 +192,10 @@ static bool may_be_streams(const struct dmda *dmda, enum dmda_hints_mode hints,
 	       (hints == DMDA_HINTS_AUTO && discovery->state == DMDA_STATE_NOT_ANNOUNCED);
 }
 
-static void discover_streams(struct dmda_passthru *admin, enum dmda_hints_mode hints,
-			     struct dmda_discovery *discovery)
+static void discover_streams(const struct dmda *dmda, struct dmda_passthru *admin,
+			     enum dmda_hints_mode hints, struct dmda_discovery *discovery)
 {
-	discovery->why = find_lanes(admin, hints, discovery);
+	discovery->why = find_lanes(dmda, admin, hints, discovery);
 	if (!discovery->why)
 		discovery->state = DMDA_STATE_STREAMS;
 	else if (hints == DMDA_HINTS_FDP)
@@ -229,7 +231,7 @@ static void discover(const struct dmda *dmda, enum dmda_hints_mode hints,
 	} else if (dmda_passthru_open(&admin, bdev)) {
 		discover_hints(&admin, discovery);
 		if (may_be_streams(dmda, hints, discovery))
-			discover_streams(&admin, hints, discovery);
+			discover_streams(dmda, &admin, hints, discovery);
 		dmda_passthru_close(&admin);
 	}
 	if (hints != DMDA_HINTS_FDP)

@@ -4,6 +4,7 @@
  * which they are printed.
  */
 #include "config.h"
+#include "lanes.h"
 #include "words.h"
 
 static const char * const mode_names[] = {
@@ -77,6 +78,17 @@ static const char *parse_early_reads(const char *value, struct dmda_config *conf
 {
 	return parse_switch(value, &config->early_reads) ? NULL :
 		"The option early_reads must be on or off.";
+}
+
+static const char *parse_fdp_unit_kb(const char *value, struct dmda_config *config)
+{
+	u64 kb;
+
+	if (!dmda_parse_u64(value, (DMDA_LANE_UNIT_MAX >> 10) + 1, &kb) ||
+	    kb < DMDA_LANE_UNIT_MIN >> 10 || (kb << 10) % BIT(DMDA_PAGE_SHIFT))
+		return "The option fdp_unit_kb must be a multiple of 4 from 16 to 16384.";
+	config->fdp_unit_kb = kb;
+	return NULL;
 }
 
 const char *dmda_map_cache_parse(const char *value, struct dmda_config *config)
@@ -211,6 +223,11 @@ static const char *print_early_reads(const struct dmda_config *config, char *buf
 	return print_switch(config->early_reads);
 }
 
+static const char *print_fdp_unit_kb(const struct dmda_config *config, char *buf, size_t size)
+{
+	return print_number(config->fdp_unit_kb, defaults.fdp_unit_kb, buf, size);
+}
+
 static const char *print_map_cache_mb(const struct dmda_config *config, char *buf, size_t size)
 {
 	return print_number(config->map_cache_mb, defaults.map_cache_mb, buf, size);
@@ -277,6 +294,7 @@ static const struct option options[] = {
 	{ "learn_reads=", BOTH, parse_learn_reads, print_learn_reads },
 	{ "lba_adjacency=", BOTH, parse_lba_adjacency, print_lba_adjacency },
 	{ "early_reads=", HINT_ONLY, parse_early_reads, print_early_reads },
+	{ "fdp_unit_kb=", HINT_ONLY, parse_fdp_unit_kb, print_fdp_unit_kb },
 	{ "map_cache_mb=", LOG_ONLY, dmda_map_cache_parse, print_map_cache_mb },
 	{ "policy=", LOG_ONLY, parse_policy, print_policy },
 	{ "cleaning=", LOG_ONLY, parse_cleaning, print_cleaning },

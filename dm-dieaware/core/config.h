@@ -17,6 +17,8 @@
  *   hints=fdp              besides: choose the place of writes by Flexible Data Placement
  *   early_reads=on|off     send what a task has read on before the block layer would, as
  *                          long as hints are on
+ *   fdp_unit_kb=16..16384  what goes to a die at a time when the place of writes is chosen, in KiB
+ *                          and whole pages, whatever the device says of it
  *
  * mode log
  *   map_cache_mb=1..65536  memory for pages of the map, in MiB
@@ -97,6 +99,8 @@ enum dmda_mode {
  * @lba_adjacency: whether a write of an unknown file that goes on where another ended counts as its
  *	append
  * @early_reads: hint: whether reads are sent on before the block layer's plug is full
+ * @fdp_unit_kb: hint: what goes to a die at a time where write streams stand for dies, in KiB: a
+ *	multiple of a page, [DMDA_LANE_UNIT_MIN, DMDA_LANE_UNIT_MAX] bytes; 0: what the device says
  * @map_cache_mb: log: memory for pages of the map in MiB, [1, DMDA_MAP_CACHE_MB_MAX]
  * @policy: log: order in which segments are cleaned
  * @cleaning: log: whether segments are cleaned when free ones run out
@@ -118,6 +122,7 @@ struct dmda_config {
 	bool learn_reads;
 	bool lba_adjacency;
 	bool early_reads;
+	u32 fdp_unit_kb;
 	u32 map_cache_mb;
 	enum dmda_policy policy;
 	bool cleaning;

@@ -14,7 +14,7 @@
 #define OTHER_NUMBER \
 	"The kernel has another number of write streams for the device than the device has placement identifiers."
 #define NO_UNIT \
-	"The device names no optimal write size from 16 KiB to 16 MiB, which would be what goes to a die at a time."
+	"The device names no optimal write size from 16 KiB to 16 MiB: the option fdp_unit_kb may say what goes to a die at a time."
 #define NO_SENSE	"What the device says of its reclaim groups makes no sense."
 
 static u32 le16_at(const u8 *at)

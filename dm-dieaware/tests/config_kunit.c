@@ -26,13 +26,15 @@ static void a_line_without_options_has_the_defaults(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, config.learn_reads);
 	KUNIT_EXPECT_TRUE(test, config.lba_adjacency);
 	KUNIT_EXPECT_TRUE(test, config.early_reads);
+	KUNIT_EXPECT_EQ(test, config.fdp_unit_kb, 0U);
 }
 
 static void every_option_is_understood(struct kunit *test)
 {
 	static const char all[] =
 		"259:0 0 hint 4 lba_adjacency=off runs_mb=4096 learn_reads=off hints=on";
-	static const char off[] = "a 0 hint 3 learn_reads=on early_reads=off hints=off";
+	static const char off[] =
+		"a 0 hint 4 learn_reads=on fdp_unit_kb=96 early_reads=off hints=off";
 	struct dmda_config config;
 
 	KUNIT_ASSERT_NULL(test, parse(all, &config));
@@ -43,6 +45,7 @@ static void every_option_is_understood(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, config.early_reads);
 	KUNIT_ASSERT_NULL(test, parse(off, &config));
 	KUNIT_EXPECT_FALSE(test, config.early_reads);
+	KUNIT_EXPECT_EQ(test, config.fdp_unit_kb, 96U);
 	KUNIT_EXPECT_EQ(test, (int)config.hints, (int)DMDA_HINTS_OFF);
 	KUNIT_EXPECT_TRUE(test, config.learn_reads);
 }
@@ -59,6 +62,7 @@ struct line_case {
 
 #define START_WRONG	"The start must be a number of sectors."
 #define RUNS_MB_WRONG	"The option runs_mb must be a number from 1 to 4096."
+#define FDP_UNIT_KB_WRONG	"The option fdp_unit_kb must be a multiple of 4 from 16 to 16384."
 #define COUNT_WRONG	"The number of options is not the number of words that follow it."
 #define COUNT_MISSING	"After the mode comes the number of options, not an option."
 #define MAP_CACHE_MB_WRONG "The option map_cache_mb must be a number from 1 to 65536."
@@ -113,6 +117,11 @@ static const struct line_case refused[] = {
 	{ "/dev/a 0 hint 1 learn_reads=yes", "The option learn_reads must be on or off." },
 	{ "/dev/a 0 hint 1 early_reads=no", "The option early_reads must be on or off." },
 	{ "/dev/a 0 log 1 early_reads=on", "An option is one of the other mode." },
+	{ "/dev/a 0 hint 1 fdp_unit_kb=0", FDP_UNIT_KB_WRONG },
+	{ "/dev/a 0 hint 1 fdp_unit_kb=12", FDP_UNIT_KB_WRONG },
+	{ "/dev/a 0 hint 1 fdp_unit_kb=34", FDP_UNIT_KB_WRONG },
+	{ "/dev/a 0 hint 1 fdp_unit_kb=16388", FDP_UNIT_KB_WRONG },
+	{ "/dev/a 0 log 1 fdp_unit_kb=32", "An option is one of the other mode." },
 	{ "/dev/a 0 hint 1 lba_adjacency=1", "The option lba_adjacency must be on or off." },
 };
 
@@ -164,6 +173,8 @@ static const struct line_case printed[] = {
 	{ "a 1 hint 2 early_reads=off lba_adjacency=off",
 	  "a 1 hint 2 lba_adjacency=off early_reads=off" },
 	{ "a 1 hint 1 early_reads=on", "a 1 hint" },
+	{ "a 1 hint 2 fdp_unit_kb=16 hints=fdp", "a 1 hint 2 hints=fdp fdp_unit_kb=16" },
+	{ "a 1 hint 1 fdp_unit_kb=16384", "a 1 hint 1 fdp_unit_kb=16384" },
 	{ "a 8 log 3 policy=file-aware cleaning=on map_cache_mb=256", "a 8 log" },
 	{ "a 8 log 1 discard_passdown=off", "a 8 log 1 discard_passdown=off" },
 	{ "a 8 log 2 idle_free=90 idle_ms=0", "a 8 log 2 idle_ms=0 idle_free=90" },

@@ -28,7 +28,7 @@ static bool is_same(const struct dmda_config *a, const struct dmda_config *b)
 	return !strcmp(a->device, b->device) && a->start_sectors == b->start_sectors &&
 	       a->hints == b->hints && a->runs_mb == b->runs_mb &&
 	       a->learn_reads == b->learn_reads && a->lba_adjacency == b->lba_adjacency &&
-	       a->early_reads == b->early_reads;
+	       a->early_reads == b->early_reads && a->fdp_unit_kb == b->fdp_unit_kb;
 }
 
 static void check_print(const struct dmda_config *config)
@@ -79,7 +79,8 @@ static size_t draw_input(u64 *state, u8 *input)
 		"hints=fdp",
 		"policy=greedy", "policy=file-aware", "map_cache_mb=9", "cleaning=off",
 		"runs_mb=1", "runs_mb=4096", "runs_mb=64", "learn_reads=on", "learn_reads=off",
-		"", "lba_adjacency=on", "lba_adjacency=off", "early_reads=off", "hints=", "-1",
+		"", "lba_adjacency=on", "lba_adjacency=off", "early_reads=off",
+		"fdp_unit_kb=32", "fdp_unit_kb=3", "hints=", "-1",
 	};
 	static const char hint_start[] = "259:0\0008\0hint\0002";
 	static const char log_start[] = "259:0\0008\0log\0002";

@@ -6,7 +6,7 @@
 # long: 6.1 6.12 newest
 # smp: 1
 # mem: 2G
-# sentences: 50
+# sentences: 51
 # seconds: 25
 # timeout: 240
 . "$(dirname "$0")/rc"
@@ -66,6 +66,7 @@ refused "runs_mb too large" "runs_mb must be" "0 $SECTORS dieaware $DEV 0 hint 1
 refused "runs_mb beyond 32 bits" "runs_mb must be" "0 $SECTORS dieaware $DEV 0 hint 1 runs_mb=4294967297"
 refused "runs_mb with a tail" "runs_mb must be" "0 $SECTORS dieaware $DEV 0 hint 1 runs_mb=64M"
 refused "a wrong learn_reads" "learn_reads must be" "0 $SECTORS dieaware $DEV 0 hint 1 learn_reads=yes"
+refused "a wrong fdp_unit_kb" "fdp_unit_kb must be" "0 $SECTORS dieaware $DEV 0 hint 1 fdp_unit_kb=20000"
 refused "a wrong early_reads" "early_reads must be" "0 $SECTORS dieaware $DEV 0 hint 1 early_reads=2"
 refused "a wrong lba_adjacency" "lba_adjacency must be" "0 $SECTORS dieaware $DEV 0 hint 1 lba_adjacency=2"
 refused "an option twice" "twice" "0 $SECTORS dieaware $DEV 0 hint 2 hints=on hints=on"
@@ -123,8 +124,8 @@ good
 check_that "defaults are not printed" "$PRINTED" =~ " 0 hint$"
 good hints=on
 check_that "what differs from the default is printed" "$PRINTED" =~ " 0 hint 1 hints=on$"
-good hints=off runs_mb=1 learn_reads=off lba_adjacency=off early_reads=off
-check_that "all options are printed" "$PRINTED" =~ " hint 5 hints=off runs_mb=1 learn_reads=off lba_adjacency=off early_reads=off$"
+good hints=off runs_mb=1 learn_reads=off lba_adjacency=off early_reads=off fdp_unit_kb=64
+check_that "all options are printed" "$PRINTED" =~ " hint 6 hints=off runs_mb=1 learn_reads=off lba_adjacency=off early_reads=off fdp_unit_kb=64$"
 good runs_mb=4096
 good hints=auto runs_mb=64
 check_that "an option with its default value is not printed" "$PRINTED" =~ " 0 hint$"
