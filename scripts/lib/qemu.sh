@@ -4,6 +4,9 @@
 # The emulated machine: its accelerator and its command line. RUN is the run's
 # own directory. Expects common.sh, cache.sh, machine.sh.
 
+# The emulator, with words that come before all others.
+QEMU=(qemu-system-x86_64)
+
 KVM_PROBE_SECONDS=${DIEAWARE_KVM_PROBE_SECONDS:-10}
 
 # What is true until the next boot of this machine, as a file name.
@@ -91,7 +94,7 @@ qemu_arguments() {
 }
 
 machine_start() {
-	machine_spawn qemu-system-x86_64 "${QEMU_ARGS[@]}" \
+	machine_spawn "${QEMU[@]}" "${QEMU_ARGS[@]}" \
 		-chardev "file,id=job,path=$RUN/output" </dev/null >"$RUN/messages" 2>&1
 }
 

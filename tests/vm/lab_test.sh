@@ -163,6 +163,7 @@ run_guests() {
 	lab clock2 --virtual-time -- "$busy_loop" &
 	wait
 	lab option --no-such-option
+	lab jump --virtual-time --qemu-nvme-fdp 64M -- true
 	lab missing --copy "$work/no-such-file" -- true
 	uml uml --out "$work/uml-back" -- 'uname -r; echo kept >/out/file; exit 9' &
 	uml uml_crash -- 'echo c >/proc/sysrq-trigger; sleep 300' &
@@ -216,6 +217,8 @@ expect "the newest kernel of the archive runs" kernel_is new "$(newest_version)"
 expect "virtual time repeats" clocks_agree
 expect "an unknown option ends with 125" status_is option 125
 expect "an unknown option is named" says option "no option '--no-such-option'"
+expect "devices whose data is in files are refused in virtual time" status_is jump 125
+expect "and why" says jump 'cannot be had in virtual time'
 expect "a missing file ends with 125" status_is missing 125
 expect "UML passes the exit status through" status_is uml 9
 expect "UML hands back /out" grep -qx kept "$work/uml-back/file"
