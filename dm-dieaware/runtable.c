@@ -222,11 +222,13 @@ void dmda_runtable_set(struct dmda_runtable *table, const struct dmda_run *run)
 	}
 }
 
-/* Apart, so that what is free does not pay for its registers */
-static noinline void clear_slowly(struct shard *shard, u64 dpn, u64 nr_pages)
+static void clear_in_shard(struct shard *shard, u64 dpn, u64 nr_pages)
 {
 	bool empty;
 
+	/* Without the lock: what is being set right now may as well come after this */
+	if (!READ_ONCE(shard->map.nr_extents))
+		return;
 	do {
 		spin_lock(&shard->lock);
 		empty = dmda_extents_clear(&shard->map, 0, dpn, nr_pages);
@@ -234,20 +236,7 @@ static noinline void clear_slowly(struct shard *shard, u64 dpn, u64 nr_pages)
 	} while (!empty);
 }
 
-static inline void clear_in_shard(struct shard *shard, u64 dpn, u64 nr_pages)
-{
-	bool are_free;
-
-	/* Without the lock: what is being set right now may as well come after this */
-	if (!READ_ONCE(shard->map.nr_extents))
-		return;
-	spin_lock(&shard->lock);
-	are_free = dmda_extents_are_free(&shard->map, 0, dpn, nr_pages);
-	spin_unlock(&shard->lock);
-	if (!are_free)
-		clear_slowly(shard, dpn, nr_pages);
-}
-
+/* Apart, so that what is free does not pay for its registers */
 static noinline void clear_chunks(struct shard *shards, u64 dpn, u64 nr_pages)
 {
 	u64 end = dpn + nr_pages, len;
@@ -265,12 +254,10 @@ static noinline void clear_chunks(struct shard *shards, u64 dpn, u64 nr_pages)
 	}
 }
 
-/* Nearly always of one chunk */
+/* Nearly always free already, and known to be. No lock, for the same reason. */
 static void clear_in_map(struct shard *shards, u64 dpn, u64 nr_pages)
 {
-	if (nr_pages <= chunk_left(dpn))
-		clear_in_shard(page_shard(shards, dpn), dpn, nr_pages);
-	else
+	if (!dmda_extents_are_free(&page_shard(shards, dpn)->map, dpn, nr_pages))
 		clear_chunks(shards, dpn, nr_pages);
 }
 

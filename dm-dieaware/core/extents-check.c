@@ -63,19 +63,23 @@ static const char *check_neighbours(struct dmda_node *node, struct dmda_node *ne
 
 static const char *check_free(const struct dmda_extents *map)
 {
+	u64 first = dmda_free_first(map->free);
+	u32 end = dmda_in_chunk(first) + dmda_free_nr(map->free);
 	struct dmda_place place;
 
-	if (!map->nr_free)
+	if (!map->free)
 		return NULL;
-	place = dmda_nodeset_place(map, map->free_hi, map->free_lo);
-	if (dmda_in_chunk(map->free_lo) + map->nr_free > DMDA_CHUNK_KEYS)
+	if (!dmda_free_nr(map->free))
+		return "There are no free keys behind the first one.";
+	place = dmda_nodeset_place(map, 0, first);
+	if (end > DMDA_CHUNK_KEYS)
 		return "The free keys go beyond their chunk.";
 	if (!place.node)
 		return NULL;
-	if (place.index >= 0 && dmda_word_end(place.node->words[place.index]) >
-				dmda_in_chunk(map->free_lo))
+	if (place.index >= 0 &&
+	    dmda_word_end(place.node->words[place.index]) > dmda_in_chunk(first))
 		return "The first of the free keys is in an extent.";
-	if (dmda_nodeset_room_end(&place) < dmda_in_chunk(map->free_lo) + map->nr_free)
+	if (dmda_nodeset_room_end(&place) < end)
 		return "The free keys reach into an extent.";
 	return NULL;
 }

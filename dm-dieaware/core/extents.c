@@ -292,9 +292,8 @@ static bool note_free(struct dmda_extents *map, const struct dmda_place *place,
 		end = dmda_nodeset_room_end(place);
 	if (dmda_in_chunk(range->first) < begin || range->final - base >= end)
 		return false;
-	map->free_hi = range->key_hi;
-	map->free_lo = base + begin;
-	map->nr_free = end - begin;
+	if (!range->key_hi && base <= U64_MAX >> DMDA_FREE_BITS)
+		WRITE_ONCE(map->free, (base + begin) << DMDA_FREE_BITS | (end - begin));
 	return true;
 }
 
@@ -465,7 +464,7 @@ void dmda_extents_set(struct dmda_extents *map, const struct dmda_extent *extent
 {
 	struct dmda_extent *at = &map->at;
 
-	map->nr_free = 0;
+	WRITE_ONCE(map->free, 0);
 	/* A file goes on where it was: less than all the room, so it meets no neighbour */
 	if (extent->len < map->room && extent->key_lo - at->key_lo == at->len &&
 	    extent->val_lo - at->val_lo == at->len && extent->key_hi == at->key_hi &&
@@ -498,7 +497,7 @@ bool dmda_extents_clear(struct dmda_extents *map, u64 key_hi, u64 key_lo, u64 nr
 		return true;
 	if (check_add_overflow(key_lo, nr_keys - 1, &final))
 		final = U64_MAX;
-	if (dmda_extents_are_free(map, key_hi, key_lo, nr_keys))
+	if (!key_hi && dmda_extents_are_free(map, key_lo, nr_keys))
 		return true;
 	return clear_slowly(map, key_hi, key_lo, final);
 }

@@ -22,13 +22,16 @@
  * "Not used for longest" is approximate, so that a hit costs one store: a hit marks
  * the extent, and eviction passes over a node with a marked one once.
  *
- * Calls on one map must not run at the same time, dmda_extents_find() included;
- * calls on different maps may.
+ * Calls on one map must not run at the same time, dmda_extents_find() included, but for
+ * dmda_extents_are_free(); calls on different maps may.
  */
 #ifndef DMDA_EXTENTS_H
 #define DMDA_EXTENTS_H
 
 #include "node.h"
+
+/* For a number of keys of one chunk. What does not fit beside it into a word is not remembered. */
+#define DMDA_FREE_BITS	(DMDA_CHUNK_SHIFT + 1)
 
 /* Extents after which dmda_extents_clear() stops, at the end of a node */
 #define DMDA_EXTENTS_CLEAR_BATCH	256
@@ -76,9 +79,9 @@ struct dmda_extent {
  * @room: lower bound of the keys by which that extent could grow: they are behind its end, in its
  *	chunk and in no extent, and no value would wrap; 0 if @last is NULL
  * @at: copy of that extent; its length is 0 if @last is NULL
- * @free_hi: upper half of some keys of one chunk that are in no extent
- * @free_lo: lower half of the first of them
- * @nr_free: number of them; 0 after each dmda_extents_set()
+ * @free: some keys of one chunk that are in no extent, and whose upper half is 0: the first of them
+ *	<< DMDA_FREE_BITS | their number; 0 after each dmda_extents_set(). In one word, for it is
+ *	read while others write it
  * @root: tree of the nodes, ordered by key
  * @ages: list of the nodes, those to which no extent was added for longest in front
  * @memory: source of the memory of nodes
@@ -93,9 +96,7 @@ struct dmda_extents {
 	u32 room;
 	struct dmda_extent at;
 
-	u64 free_hi;
-	u64 free_lo;
-	u32 nr_free;
+	u64 free;
 
 	struct rb_root root;
 	struct list_head ages;
@@ -192,16 +193,32 @@ u32 dmda_extents_nr_other(const struct dmda_extents *map, const struct dmda_exte
  */
 void dmda_extents_set(struct dmda_extents *map, const struct dmda_extent *extent);
 
-/*
- * Are keys known to be in no extent, as they are beside others that were cleared? What is free may
- * be unknown; @nr_keys is not 0.
- */
-static inline bool dmda_extents_are_free(const struct dmda_extents *map, u64 key_hi, u64 key_lo,
-					 u64 nr_keys)
+static inline u64 dmda_free_first(u64 free)
 {
-	u64 offset = key_lo - map->free_lo;
+	return free >> DMDA_FREE_BITS;
+}
 
-	return offset < map->nr_free && nr_keys <= map->nr_free - offset && key_hi == map->free_hi;
+static inline u32 dmda_free_nr(u64 free)
+{
+	return free & ((1U << DMDA_FREE_BITS) - 1);
+}
+
+/**
+ * dmda_extents_are_free() - are keys known to be in no extent, beside others that were cleared?
+ * @map: the map
+ * @key_lo: lower half of the first key; the upper half is 0
+ * @nr_keys: length of the range, not 0
+ *
+ * Context: any, also while others call the map: then the answer was true at some moment of this
+ * call, and what is being set meanwhile may come before or after that.
+ * Return: false if they are not, or it is not known.
+ */
+static inline bool dmda_extents_are_free(const struct dmda_extents *map, u64 key_lo, u64 nr_keys)
+{
+	u64 free = READ_ONCE(map->free);
+	u64 offset = key_lo - dmda_free_first(free);
+
+	return offset < dmda_free_nr(free) && nr_keys <= dmda_free_nr(free) - offset;
 }
 
 /**

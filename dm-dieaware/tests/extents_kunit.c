@@ -335,6 +335,49 @@ static void clearing_cuts_and_counts(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, dmda_extents_check(map) ?: "sound", "sound");
 }
 
+static void what_is_free_beside_a_cleared_range_is_known(struct kunit *test)
+{
+	struct dmda_extents *map = map_of(test);
+
+	set(test, 100, 7, 0, 10);
+	set(test, 200, 8, 0, 10);
+	KUNIT_EXPECT_FALSE(test, dmda_extents_are_free(map, 150, 1));
+	KUNIT_EXPECT_TRUE(test, dmda_extents_clear(map, 0, 150, 1));
+	KUNIT_EXPECT_TRUE(test, dmda_extents_are_free(map, 110, 90));
+	KUNIT_EXPECT_TRUE(test, dmda_extents_are_free(map, 199, 1));
+	KUNIT_EXPECT_FALSE(test, dmda_extents_are_free(map, 109, 1));
+	KUNIT_EXPECT_FALSE(test, dmda_extents_are_free(map, 109, 2));
+	KUNIT_EXPECT_FALSE(test, dmda_extents_are_free(map, 110, 91));
+	KUNIT_EXPECT_FALSE(test, dmda_extents_are_free(map, 200, 1));
+	KUNIT_EXPECT_FALSE(test, dmda_extents_are_free(map, 150, U64_MAX));
+	/* Until something is set, wherever that is */
+	set(test, 205, 8, 5, 1);
+	KUNIT_EXPECT_FALSE(test, dmda_extents_are_free(map, 150, 1));
+}
+
+static void free_keys_are_not_taken_for_others(struct kunit *test)
+{
+	const u64 most = U64_MAX >> DMDA_FREE_BITS;
+	struct dmda_extents *map = map_of(test);
+
+	/* The last chunk whose free keys are remembered, and the first one whose keys are not */
+	KUNIT_EXPECT_TRUE(test, dmda_extents_clear(map, 0, most - 9, 10));
+	KUNIT_EXPECT_TRUE(test, dmda_extents_are_free(map, most - (DMDA_CHUNK_KEYS - 1),
+						      DMDA_CHUNK_KEYS));
+	KUNIT_EXPECT_FALSE(test, dmda_extents_are_free(map, most, 2));
+	KUNIT_EXPECT_FALSE(test, dmda_extents_are_free(map, most - DMDA_CHUNK_KEYS, 1));
+	KUNIT_EXPECT_TRUE(test, dmda_extents_clear(map, 0, most + 1, 10));
+	KUNIT_EXPECT_FALSE(test, dmda_extents_are_free(map, most + 1, 1));
+	KUNIT_EXPECT_FALSE(test, dmda_extents_are_free(map, 0, 1));
+	KUNIT_EXPECT_TRUE(test, dmda_extents_clear(map, 0, U64_MAX, 1));
+	KUNIT_EXPECT_FALSE(test, dmda_extents_are_free(map, U64_MAX, 1));
+	/* What other upper halves have free says nothing about these. */
+	set(test, 0, 7, 0, 1);
+	KUNIT_EXPECT_TRUE(test, dmda_extents_clear(map, 5, 0, 10));
+	KUNIT_EXPECT_FALSE(test, dmda_extents_are_free(map, 0, 1));
+	KUNIT_EXPECT_STREQ(test, dmda_extents_check(map) ?: "sound", "sound");
+}
+
 static void a_large_range_is_cleared_in_batches(struct kunit *test)
 {
 	const u32 nr_extents = 2 * DMDA_EXTENTS_CLEAR_BATCH + 10;
@@ -869,6 +912,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(the_cursor_does_not_outlive_its_extent),
 	KUNIT_CASE(room_behind_the_cursor_is_seen_to_shrink),
 	KUNIT_CASE(clearing_cuts_and_counts),
+	KUNIT_CASE(what_is_free_beside_a_cleared_range_is_known),
+	KUNIT_CASE(free_keys_are_not_taken_for_others),
 	KUNIT_CASE(a_large_range_is_cleared_in_batches),
 	KUNIT_CASE(a_range_of_many_chunks_is_cleared),
 	KUNIT_CASE(full_nodes_are_split_and_found_again),
