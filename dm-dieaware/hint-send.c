@@ -47,13 +47,6 @@ static bool will_be_split(struct dmda *dmda, const struct dmda_write *write)
 	}
 }
 
-static void count_write(struct dmda *dmda, const struct dmda_write *write)
-{
-	dmda_count(&dmda->stats, DMDA_COUNT_WRITES);
-	dmda_count(&dmda->stats, DMDA_COUNT_PAGE + write->identity.source);
-	dmda_count(&dmda->stats, DMDA_COUNT_NONE + write->verdict.hint);
-}
-
 static inline bool is_placed(enum dmda_state state, const struct dmda_write *write)
 {
 	return state == DMDA_STATE_STREAMS && write->berth != DMDA_BERTH_NONE;
@@ -87,7 +80,7 @@ void dmda_hint_send(struct dmda *dmda, struct dmda_write *write)
 	/* Writes of different streams the block layer keeps apart itself. */
 	if (merges_badly(dmda, write) && !is_placed(state, write))
 		write->bio->bi_opf |= REQ_NOMERGE;
-	count_write(dmda, write);
+	dmda_count_write(&dmda->stats, write->identity.source, write->verdict.hint);
 	if (trace_dmda_hint_enabled())
 		show_and_attach(dmda, write, state);
 	else

@@ -21,6 +21,7 @@ struct dmda;
  * @DMDA_SOURCE_ADJACENCY: none but the place of an earlier write, where this one goes on
  * @DMDA_SOURCE_METADATA: none: no data of a file, and never hinted
  * @DMDA_SOURCE_UNKNOWN: none: data of an unknown file
+ * @DMDA_NR_SOURCES: number of these
  */
 enum dmda_source {
 	DMDA_SOURCE_PAGE,
@@ -28,6 +29,7 @@ enum dmda_source {
 	DMDA_SOURCE_ADJACENCY,
 	DMDA_SOURCE_METADATA,
 	DMDA_SOURCE_UNKNOWN,
+	DMDA_NR_SOURCES,
 };
 
 /**

@@ -35,14 +35,35 @@ static const char * const counter_names[DMDA_NR_COUNTERS] = {
 	[DMDA_COUNT_SHARE_UNDONE] = "share_undone",
 };
 
-static u64 sum_of(struct dmda_stats *stats, enum dmda_counter counter)
+static void add_writes(const struct dmda_cpu *cpu, u64 sums[DMDA_NR_COUNTERS])
 {
-	u64 sum = 0;
-	int cpu;
+	enum dmda_source source;
+	enum dmda_hint hint;
 
-	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu_ptr(stats->cpu, cpu)->counters[counter]);
-	return sum;
+	for (source = 0; source < DMDA_NR_SOURCES; source++)
+		for (hint = 0; hint < DMDA_NR_HINTS; hint++) {
+			u64 nr = READ_ONCE(cpu->writes[source][hint]);
+
+			sums[DMDA_COUNT_WRITES] += nr;
+			sums[DMDA_COUNT_PAGE + source] += nr;
+			sums[DMDA_COUNT_NONE + hint] += nr;
+		}
+}
+
+/* Of all CPUs */
+static void add_up(struct dmda_stats *stats, u64 sums[DMDA_NR_COUNTERS])
+{
+	enum dmda_counter counter;
+	int nr;
+
+	memset(sums, 0, DMDA_NR_COUNTERS * sizeof(*sums));
+	for_each_possible_cpu(nr) {
+		const struct dmda_cpu *cpu = per_cpu_ptr(stats->cpu, nr);
+
+		for (counter = 0; counter < DMDA_NR_COUNTERS; counter++)
+			sums[counter] += READ_ONCE(cpu->counters[counter]);
+		add_writes(cpu, sums);
+	}
 }
 
 int dmda_stats_init(struct dmda_stats *stats)
@@ -59,19 +80,23 @@ void dmda_stats_exit(struct dmda_stats *stats)
 
 void dmda_stats_reset(struct dmda_stats *stats)
 {
+	u64 sums[DMDA_NR_COUNTERS];
 	enum dmda_counter counter;
 
+	add_up(stats, sums);
 	for (counter = 0; counter < DMDA_NR_COUNTERS; counter++)
-		WRITE_ONCE(stats->base[counter], sum_of(stats, counter));
+		WRITE_ONCE(stats->base[counter], sums[counter]);
 }
 
 size_t dmda_stats_print(struct dmda_stats *stats, char *buf, size_t size)
 {
+	u64 sums[DMDA_NR_COUNTERS];
 	enum dmda_counter counter;
 	size_t len = 0;
 
+	add_up(stats, sums);
 	for (counter = 0; counter < DMDA_NR_COUNTERS; counter++) {
-		u64 value = sum_of(stats, counter) - READ_ONCE(stats->base[counter]);
+		u64 value = sums[counter] - READ_ONCE(stats->base[counter]);
 
 		len += scnprintf(buf + len, size - len, " %s=%llu", counter_names[counter], value);
 	}

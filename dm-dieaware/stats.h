@@ -2,13 +2,17 @@
 /*
  * Counters of one target, and its status line. A counter costs one instruction on a
  * word of this CPU; only the status line adds them up. They are never written to
- * from outside: a reset remembers where they stood.
+ * from outside: a reset remembers where they stood. A write is counted once, by what is
+ * known of it: whoever asks for all writes, or all of a kind, gets a sum.
  */
 #ifndef DMDA_STATS_H
 #define DMDA_STATS_H
 
 #include <linux/percpu.h>
 #include <linux/types.h>
+
+#include "core/classify.h"
+#include "identity.h"
 
 /**
  * enum dmda_counter - what is counted, in the order of the status line
@@ -67,7 +71,8 @@ enum dmda_counter {
 
 /**
  * struct dmda_cpu - counters of a target on one CPU, and what it did last
- * @counters: by enum dmda_counter
+ * @writes: writes, by enum dmda_source and enum dmda_hint
+ * @counters: by enum dmda_counter; what are sums of @writes is 0
  * @first_dpn: first page of the write that this CPU mapped last
  * @end_dpn: page behind that write
  * @hint: enum dmda_hint of that write
@@ -78,6 +83,7 @@ enum dmda_counter {
  * checks again what was merged.
  */
 struct dmda_cpu {
+	u64 writes[DMDA_NR_SOURCES][DMDA_NR_HINTS];
 	u64 counters[DMDA_NR_COUNTERS];
 	u64 first_dpn;
 	u64 end_dpn;
@@ -135,6 +141,12 @@ size_t dmda_stats_print(struct dmda_stats *stats, char *buf, size_t size);
 static inline void dmda_count(struct dmda_stats *stats, enum dmda_counter counter)
 {
 	this_cpu_inc(stats->cpu->counters[counter]);
+}
+
+static inline void dmda_count_write(struct dmda_stats *stats, enum dmda_source source,
+				    enum dmda_hint hint)
+{
+	this_cpu_inc(stats->cpu->writes[source][hint]);
 }
 
 static inline void dmda_count_pages(struct dmda_stats *stats, enum dmda_counter counter,

@@ -25,11 +25,13 @@
  * @DMDA_HINT_NONE: no hint
  * @DMDA_HINT_APPEND: the write follows dmda_verdict.pred in its file, or begins a file
  * @DMDA_HINT_OVERWRITE: the write replaces the pages that lie there
+ * @DMDA_NR_HINTS: number of these
  */
 enum dmda_hint {
 	DMDA_HINT_NONE,
 	DMDA_HINT_APPEND,
 	DMDA_HINT_OVERWRITE,
+	DMDA_NR_HINTS,
 };
 
 /**
