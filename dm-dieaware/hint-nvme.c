@@ -6,7 +6,8 @@
  * command. Merging, splitting, retries and multipath stay the kernel's.
  *
  * A hinted bio is recognised by its completion function, and its hint lies in dm's
- * per-bio data: no look-up, no lock. What becomes of it on the way down:
+ * per-bio data, to which its bi_private points: no look-up, no lock. What becomes of it
+ * on the way down:
  *
  *   split    The first fragments complete into our bio (bio_chain()); the last one is
  *            our bio itself, advanced. A fragment that is not the first follows the
@@ -64,8 +65,9 @@ static enum dmda_counter fate_counter(const struct dmda_io *io)
 
 static void hinted_end_io(struct bio *bio)
 {
-	struct dmda_io *io = dmda_io_of(bio);
+	struct dmda_io *io = bio->bi_private;
 
+	bio->bi_private = io->private;
 	if (unlikely(bio->bi_status) && dmda_retry(bio))
 		return;
 	if (io->hint != DMDA_HINT_NONE)
@@ -90,7 +92,7 @@ static struct dmda_io *hint_of(struct bio *bio)
 	for (depth = 0; bio->bi_end_io == chain_end_io && depth < MAX_CHAIN; depth++)
 		bio = bio->bi_private;
 	if (bio->bi_end_io == hinted_end_io)
-		return dmda_io_of(bio);
+		return bio->bi_private;
 	return bio->bi_end_io == own_end_io ? &container_of(bio, struct dmda_own_bio, bio)->io :
 					      NULL;
 }
@@ -214,6 +216,8 @@ void dmda_io_fill(struct dmda *dmda, struct dmda_io *io, const struct bio *bio,
 
 void dmda_transport_attach(struct dmda *dmda, struct bio *bio, const struct dmda_verdict *verdict)
 {
+	struct dmda_io *io;
+
 	/*
 	 * Inline encryption may put other pages under the bio, and takes its keys away at
 	 * the end: it could not be sent again.
@@ -223,7 +227,10 @@ void dmda_transport_attach(struct dmda *dmda, struct bio *bio, const struct dmda
 			dmda_count(&dmda->stats, DMDA_COUNT_LOST_UNSEEN);
 		return;
 	}
-	dmda_io_fill(dmda, dmda_io_of(bio), bio, verdict);
+	io = dmda_io_of(bio);
+	dmda_io_fill(dmda, io, bio, verdict);
+	io->private = bio->bi_private;
+	bio->bi_private = io;
 	bio->bi_end_io = hinted_end_io;
 }
 

@@ -38,6 +38,7 @@ enum dmda_fate {
  * struct dmda_io - per-bio data of a hinted write; of other bios it is not touched
  * @dmda: the target
  * @end_io: completion function that device-mapper has set
+ * @private: what it has set for that function; the bio has this struct there on its way
  * @iter: position and size of the write, relative to the device below
  * @opf: operation and flags as dm passed them
  * @fate: enum dmda_fate; written where commands are built, on several CPUs at once, read
@@ -54,6 +55,7 @@ enum dmda_fate {
 struct dmda_io {
 	struct dmda *dmda;
 	bio_end_io_t *end_io;
+	void *private;
 	struct bvec_iter iter;
 	blk_opf_t opf;
 	u32 fate;
