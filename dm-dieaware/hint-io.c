@@ -90,7 +90,8 @@ static noinline void classify_new(struct dmda *dmda, struct dmda_write *write,
 
 static void classify_file(struct dmda *dmda, struct dmda_write *write)
 {
-	struct dmda_owner here;
+	/* Set as a whole, too */
+	struct dmda_owner here __uninitialized;
 
 	dmda_runtable_owner(dmda->table, write->run.dpn, &here);
 	if (!dmda_classify_overwrite(&write->run, &here, &write->verdict))

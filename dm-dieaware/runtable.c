@@ -144,11 +144,11 @@ void dmda_runtable_owner(struct dmda_runtable *table, dpn_t dpn, struct dmda_own
 
 	spin_lock(&shard->lock);
 	dmda_extents_find(&shard->map, 0, from_dpn(dpn), &hit);
-	spin_unlock(&shard->lock);
-
+	/* Under the lock, so that no register has to be saved over its end */
 	owner->nr_pages = hit.len;
 	owner->file.id = hit.val_hi;
 	owner->fpage = hit.val_lo;
+	spin_unlock(&shard->lock);
 }
 
 dpn_t dmda_runtable_where(struct dmda_runtable *table, struct dmda_file file, u64 fpage)
