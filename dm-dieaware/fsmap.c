@@ -124,22 +124,25 @@ static bool locate(struct slot *slot, const struct bio *bio, u64 *pos_bytes)
 	return true;
 }
 
-bool dmda_fsmap_find(dev_t self_dev, const struct bio *bio, struct dmda_identity *identity)
+void dmda_fsmap_find(dev_t self_dev, const struct bio *bio, struct dmda_identity *identity)
 {
 	struct slot *slot = slot_of_current();
 	bool found;
 
-	if (READ_ONCE(slot->task) != current || !try_slot(slot))
-		return false;
+	if (READ_ONCE(slot->task) != current || !try_slot(slot)) {
+		dmda_identity_clear(identity, DMDA_SOURCE_UNKNOWN);
+		return;
+	}
 	found = slot->task == current && slot->bdev == self_dev &&
 		locate(slot, bio, &identity->pos_bytes);
 	if (found) {
 		identity->source = DMDA_SOURCE_IOMAP;
 		identity->file = slot->file;
 		identity->ino = slot->ino;
+	} else {
+		dmda_identity_clear(identity, DMDA_SOURCE_UNKNOWN);
 	}
 	leave_slot(slot);
-	return found;
 }
 
 static void find_dstmap(struct tracepoint *tracepoint, void *data)

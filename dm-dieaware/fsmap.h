@@ -29,11 +29,10 @@ void dmda_fsmap_put(void);
  * dmda_fsmap_find() - the file for which this task writes to a place
  * @self_dev: the dm device
  * @bio: the write, not remapped yet
- * @identity: the answer; unchanged if there is none
+ * @identity: the answer; UNKNOWN if there is none. How much of it goes on in the file is not asked.
  *
  * Context: from map, in the task that wrote.
- * Return: whether the filesystem told.
  */
-bool dmda_fsmap_find(dev_t self_dev, const struct bio *bio, struct dmda_identity *identity);
+void dmda_fsmap_find(dev_t self_dev, const struct bio *bio, struct dmda_identity *identity);
 
 #endif /* DMDA_FSMAP_H */

@@ -103,7 +103,7 @@ static void identify_writeback(struct bio *bio, const struct bio_vec *first,
 			       struct address_space *mapping, struct dmda_identity *identity)
 {
 	if (!identify_mapping(mapping, identity)) {
-		identity->source = DMDA_SOURCE_METADATA;
+		dmda_identity_clear(identity, DMDA_SOURCE_METADATA);
 		return;
 	}
 	identity->source = DMDA_SOURCE_PAGE;
@@ -134,7 +134,7 @@ static bool identify_by_mapping(struct bio *bio, struct folio *folio,
 	else if (folio_test_writeback(folio))
 		identify_writeback(bio, &first, mapping, identity);
 	else if (is_metadata_mapping(mapping))
-		identity->source = DMDA_SOURCE_METADATA;
+		dmda_identity_clear(identity, DMDA_SOURCE_METADATA);
 	else
 		known = false;
 	rcu_read_unlock();
@@ -142,30 +142,25 @@ static bool identify_by_mapping(struct bio *bio, struct folio *folio,
 }
 
 /* Apart, so that writes of the user's pages do not pay for its registers */
-static noinline void identify_mapped(struct dmda *dmda, struct bio *bio, struct folio *folio,
+static noinline void identify_others(struct dmda *dmda, struct bio *bio,
 				     struct dmda_identity *identity)
 {
-	if (!identify_by_mapping(bio, folio, identity))
+	struct folio *folio = page_folio(bvec_iter_page(bio->bi_io_vec, bio->bi_iter));
+
+	if ((bio->bi_opf & REQ_META) || folio_test_slab(folio))
+		dmda_identity_clear(identity, DMDA_SOURCE_METADATA);
+	else if (!identify_by_mapping(bio, folio, identity))
 		dmda_fsmap_find(dmda->self_dev, bio, identity);
 }
 
 void dmda_identify_write(struct dmda *dmda, struct bio *bio, struct dmda_identity *identity)
 {
-	struct folio *folio;
-
-	identity->source = DMDA_SOURCE_UNKNOWN;
-	identity->file = DMDA_ANONYMOUS;
-	identity->ino = 0;
-	identity->pos_bytes = 0;
 	identity->len_bytes = bio->bi_iter.bi_size;
 
-	folio = page_folio(bvec_iter_page(bio->bi_io_vec, bio->bi_iter));
-	if ((bio->bi_opf & REQ_META) || folio_test_slab(folio))
-		identity->source = DMDA_SOURCE_METADATA;
-	else if (folio_test_anon(folio))
+	if (dmda_is_users(bio))
 		dmda_fsmap_find(dmda->self_dev, bio, identity);
 	else
-		identify_mapped(dmda, bio, folio, identity);
+		identify_others(dmda, bio, identity);
 }
 
 bool dmda_identify_read(struct bio *bio, struct dmda_identity *identity)

@@ -48,6 +48,26 @@ struct dmda_identity {
 	u32 len_bytes;
 };
 
+/* No file is known; how long it goes on like that is left as it is */
+static inline void dmda_identity_clear(struct dmda_identity *identity, enum dmda_source source)
+{
+	identity->source = source;
+	identity->file = DMDA_ANONYMOUS;
+	identity->ino = 0;
+	identity->pos_bytes = 0;
+}
+
+/*
+ * Are these pages of a process? They say nothing of a file then, but the write is data and no
+ * metadata.
+ */
+static inline bool dmda_is_users(const struct bio *bio)
+{
+	struct folio *folio = page_folio(bvec_iter_page(bio->bi_io_vec, bio->bi_iter));
+
+	return !(bio->bi_opf & REQ_META) && !folio_test_slab(folio) && folio_test_anon(folio);
+}
+
 /**
  * dmda_identify_write() - which file a write belongs to
  * @dmda: the target
