@@ -14,11 +14,9 @@
  */
 #include <linux/bitops.h>
 #include <linux/fs.h>
-#include <linux/hash.h>
 #include <linux/iomap.h>
 #include <linux/magic.h>
 #include <linux/mutex.h>
-#include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 
@@ -26,52 +24,28 @@
 #include "dieaware.h"
 #include "fsmap.h"
 
-#define SLOT_BITS	8
+struct dmda_fsmap_slot dmda_fsmap_slots[BIT(DMDA_FSMAP_SLOT_BITS)];
 
-/*
- * Bit 0 of @busy is the slot's lock, which is only ever tried: it needs no more than an instruction
- * to get and one to let go, and is on the way of every O_DIRECT write.
- *
- * [addr_bytes, addr_bytes + len_bytes) of @bdev is the file from pos_bytes on. The
- * rest_bytes of the file behind that lie wherever the next bio goes.
- */
-struct slot {
-	unsigned long busy;
-	const struct task_struct *task;
-	dev_t bdev;
-	u64 addr_bytes;
-	u64 pos_bytes;
-	u64 len_bytes;
-	u64 rest_bytes;
-	u64 ino;
-	struct dmda_file file;
-} ____cacheline_aligned_in_smp;
-
-static struct slot slots[BIT(SLOT_BITS)];
 static struct tracepoint *dstmap;
 static DEFINE_MUTEX(users_lock);
 static u32 nr_users;
 
-static inline struct slot *slot_of_current(void)
-{
-	return &slots[hash_ptr(current, SLOT_BITS)];
-}
-
-static bool try_slot(struct slot *slot)
+static bool try_slot(struct dmda_fsmap_slot *slot)
 {
 	return !test_and_set_bit_lock(0, &slot->busy);
 }
 
-static void leave_slot(struct slot *slot)
+static void leave_slot(struct dmda_fsmap_slot *slot)
 {
 	clear_bit_unlock(0, &slot->busy);
 }
 
-static void record(struct slot *slot, const struct inode *inode, const struct iomap_iter *iter)
+static void record(struct dmda_fsmap_slot *slot, const struct inode *inode,
+		   const struct iomap_iter *iter)
 {
 	const struct iomap *map = &iter->iomap;
 
-	/* dmda_fsmap_find() looks at it before it takes the lock. */
+	/* dmda_fsmap_has() looks at it without the lock. */
 	WRITE_ONCE(slot->task, current);
 	slot->bdev = map->bdev->bd_dev;
 	slot->ino = inode->i_ino;
@@ -93,18 +67,18 @@ static void mapped(void *data, struct inode *inode, struct iomap *map)
 {
 	struct iomap_iter *iter = container_of(map, struct iomap_iter, iomap);
 	const unsigned int wanted = IOMAP_WRITE | IOMAP_DIRECT;
-	struct slot *slot;
+	struct dmda_fsmap_slot *slot;
 
 	if ((iter->flags & wanted) != wanted || !map->bdev || map->addr == IOMAP_NULL_ADDR)
 		return;
-	slot = slot_of_current();
+	slot = dmda_fsmap_slot();
 	if (!try_slot(slot))
 		return;
 	record(slot, inode, iter);
 	leave_slot(slot);
 }
 
-static bool locate(struct slot *slot, const struct bio *bio, u64 *pos_bytes)
+static bool locate(struct dmda_fsmap_slot *slot, const struct bio *bio, u64 *pos_bytes)
 {
 	u64 addr_bytes = (u64)bio->bi_iter.bi_sector << SECTOR_SHIFT;
 	u32 len_bytes = bio->bi_iter.bi_size;
@@ -126,10 +100,10 @@ static bool locate(struct slot *slot, const struct bio *bio, u64 *pos_bytes)
 
 void dmda_fsmap_find(dev_t self_dev, const struct bio *bio, struct dmda_identity *identity)
 {
-	struct slot *slot = slot_of_current();
+	struct dmda_fsmap_slot *slot = dmda_fsmap_slot();
 	bool found;
 
-	if (READ_ONCE(slot->task) != current || !try_slot(slot)) {
+	if (!dmda_fsmap_has(slot) || !try_slot(slot)) {
 		dmda_identity_clear(identity, DMDA_SOURCE_UNKNOWN);
 		return;
 	}
@@ -168,7 +142,7 @@ void dmda_fsmap_put(void)
 	if (!--nr_users && dstmap) {
 		tracepoint_probe_unregister(dstmap, mapped, NULL);
 		tracepoint_synchronize_unregister();
-		memset(slots, 0, sizeof(slots));
+		memset(dmda_fsmap_slots, 0, sizeof(dmda_fsmap_slots));
 		dstmap = NULL;
 	}
 	mutex_unlock(&users_lock);

@@ -6,10 +6,58 @@
 #ifndef DMDA_FSMAP_H
 #define DMDA_FSMAP_H
 
+#include <linux/hash.h>
+#include <linux/sched.h>
 #include <linux/types.h>
+
+#include "core/units.h"
 
 struct bio;
 struct dmda_identity;
+
+#define DMDA_FSMAP_SLOT_BITS	8
+
+/**
+ * struct dmda_fsmap_slot - the last mapping of a task
+ * @busy: bit 0 is the slot's lock, which is only ever tried: it needs no more than an instruction
+ *	to get and one to let go, and is on the way of every O_DIRECT write to a file
+ * @task: the task, or NULL; written under the lock, also read without it
+ * @bdev: the device of the mapping
+ * @addr_bytes: where it begins on the device
+ * @pos_bytes: where it begins in the file
+ * @len_bytes: its length
+ * @rest_bytes: bytes of the file behind it that lie wherever the next bio goes
+ * @ino: inode number of the file
+ * @file: the file
+ */
+struct dmda_fsmap_slot {
+	unsigned long busy;
+	const struct task_struct *task;
+	dev_t bdev;
+	u64 addr_bytes;
+	u64 pos_bytes;
+	u64 len_bytes;
+	u64 rest_bytes;
+	u64 ino;
+	struct dmda_file file;
+} ____cacheline_aligned_in_smp;
+
+extern struct dmda_fsmap_slot dmda_fsmap_slots[BIT(DMDA_FSMAP_SLOT_BITS)];
+
+/* The slot of this task, unless another one has it */
+static inline struct dmda_fsmap_slot *dmda_fsmap_slot(void)
+{
+	return &dmda_fsmap_slots[hash_ptr(current, DMDA_FSMAP_SLOT_BITS)];
+}
+
+/*
+ * Is there a mapping of this task? If not, dmda_fsmap_find() finds nothing: who writes to a device
+ * itself has none, and does not have to ask.
+ */
+static inline bool dmda_fsmap_has(const struct dmda_fsmap_slot *slot)
+{
+	return READ_ONCE(slot->task) == current;
+}
 
 /**
  * dmda_fsmap_get() - a target wants to know what filesystems map

@@ -7,7 +7,8 @@
  *   write of a known file    cut where file or class changes, if that is worth it,
  *                            classified, remembered, hinted
  *   write of anything else   its pages no longer belong to a file; an append if it
- *                            continues another one of the kind
+ *                            continues another one of the kind. Most are of whole pages of
+ *                            the user's, and continue nothing: these have a short way
  *   discard, write zeroes    their pages no longer belong to a file
  *   read of the page cache   tells where a file lies that was written before us
  *
@@ -17,6 +18,7 @@
  * fails, it is wrong, and costs a hint.
  */
 #include "dieaware.h"
+#include "fsmap.h"
 #include "hint-io.h"
 #include "hint-send.h"
 
@@ -132,7 +134,7 @@ static noinline void fit_to_berth(struct dmda *dmda, struct dmda_write *write)
 	cut(dmda, write, nr_pages);
 	/* The rest goes on there. */
 	if (!write->run.file.id)
-		dmda_hint_end(dmda, to_dpn(from_dpn(write->run.dpn) + nr_pages));
+		dmda_tail_put(&dmda->tails, to_dpn(from_dpn(write->run.dpn) + nr_pages));
 }
 
 /* A piece of a file, or of something unknown, in whole pages */
@@ -256,7 +258,8 @@ static noinline bool hold(struct dmda *dmda, struct dmda_write *write, sector_t 
 	return true;
 }
 
-static int map_write(struct dmda *dmda, struct bio *bio, sector_t sector)
+/* Apart, so that plain writes do not pay for its stack */
+static noinline int map_any_write(struct dmda *dmda, struct bio *bio, sector_t sector)
 {
 	/* All of it is set before it is used: to clear it first would take as long as a look-up. */
 	struct dmda_write write __uninitialized;
@@ -268,6 +271,45 @@ static int map_write(struct dmda *dmda, struct bio *bio, sector_t sector)
 	remap(dmda, bio, sector);
 	dmda_hint_send(dmda, &write);
 	return DM_MAPIO_REMAPPED;
+}
+
+/*
+ * Is this a write of whole pages of the user's, of which no filesystem has said anything, and which
+ * does not continue another one? Then there is nothing to look up, to cut or to choose. Asked in an
+ * order in which a write of a known file is told apart soon.
+ */
+static inline bool is_plain(struct dmda *dmda, const struct bio *bio, sector_t sector)
+{
+	u32 page_mask = (1U << DMDA_PAGE_SHIFT) - 1;
+
+	if (dmda_fsmap_has(dmda_fsmap_slot()) || !dmda_is_users(bio) ||
+	    (sector & (DMDA_PAGE_SECTORS - 1)) || (bio->bi_iter.bi_size & page_mask))
+		return false;
+	if (!dmda->config.lba_adjacency ||
+	    dmda_tail_is_at(&dmda->tails, to_dpn(sector >> DMDA_PAGE_SECTOR_SHIFT)))
+		return false;
+	return READ_ONCE(dmda->state) != DMDA_STATE_STREAMS && !dmda_fdp_has_lanes(&dmda->fdp) &&
+	       !dmda_share_has_any(&dmda->share);
+}
+
+/* What map_any_write() does with a plain one */
+static noinline int map_plain_write(struct dmda *dmda, struct bio *bio, sector_t sector)
+{
+	u64 first = sector >> DMDA_PAGE_SECTOR_SHIFT;
+	u32 nr_pages = bio->bi_iter.bi_size >> DMDA_PAGE_SHIFT;
+
+	dmda_tail_put(&dmda->tails, to_dpn(first + nr_pages));
+	dmda_runtable_forget(dmda->table, to_dpn(first), nr_pages);
+	remap(dmda, bio, sector);
+	dmda_hint_send_unknown(dmda, bio, to_dpn(first), nr_pages);
+	return DM_MAPIO_REMAPPED;
+}
+
+static inline int map_write(struct dmda *dmda, struct bio *bio, sector_t sector)
+{
+	if (is_plain(dmda, bio, sector))
+		return map_plain_write(dmda, bio, sector);
+	return map_any_write(dmda, bio, sector);
 }
 
 /* Apart, so that reads which have none waiting do not pay for its registers */

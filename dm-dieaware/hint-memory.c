@@ -6,8 +6,6 @@
  *
  * It sends nothing, and does not know whether hints are sent.
  */
-#include <linux/hash.h>
-
 #include "dieaware.h"
 
 void dmda_hint_forget(struct dmda *dmda, sector_t sector, u64 nr_sectors)
@@ -39,16 +37,6 @@ void dmda_hint_look_before(struct dmda *dmda, const struct dmda_run *run,
 		dmda_runtable_owner(dmda->table, before->dpn, &before->owner);
 }
 
-static u64 *tail_of(struct dmda *dmda, dpn_t end)
-{
-	return &dmda->tails.end[hash_64(from_dpn(end), DMDA_TAIL_BITS)];
-}
-
-void dmda_hint_end(struct dmda *dmda, dpn_t end)
-{
-	WRITE_ONCE(*tail_of(dmda, end), from_dpn(end));
-}
-
 static noinline void continue_write(struct dmda_write *write)
 {
 	const struct dmda_run *run = &write->run;
@@ -73,10 +61,9 @@ void dmda_hint_follow(struct dmda *dmda, struct dmda_write *write)
 {
 	const struct dmda_run *run = &write->run;
 	dpn_t end = to_dpn(from_dpn(run->dpn) + run->nr_pages);
-	bool goes_on = from_dpn(run->dpn) &&
-		       READ_ONCE(*tail_of(dmda, run->dpn)) == from_dpn(run->dpn);
+	bool goes_on = dmda_tail_is_at(&dmda->tails, run->dpn);
 
-	dmda_hint_end(dmda, end);
+	dmda_tail_put(&dmda->tails, end);
 	if (goes_on)
 		continue_write(write);
 }

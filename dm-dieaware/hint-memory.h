@@ -7,6 +7,9 @@
 #define DMDA_HINT_MEMORY_H
 
 #include <linux/bio.h>
+#include <linux/hash.h>
+
+#include "core/units.h"
 
 struct dmda;
 struct dmda_neighbour;
@@ -25,6 +28,23 @@ struct dmda_write;
 struct dmda_tails {
 	u64 end[DMDA_NR_TAILS];
 };
+
+static inline u32 dmda_tail_slot(dpn_t end)
+{
+	return hash_64(from_dpn(end), DMDA_TAIL_BITS);
+}
+
+/* Before the first page nothing ends: slots that are empty look as if something did. */
+static inline bool dmda_tail_is_at(const struct dmda_tails *tails, dpn_t dpn)
+{
+	return from_dpn(dpn) && READ_ONCE(tails->end[dmda_tail_slot(dpn)]) == from_dpn(dpn);
+}
+
+/* A write of an unknown file ends before this page */
+static inline void dmda_tail_put(struct dmda_tails *tails, dpn_t end)
+{
+	WRITE_ONCE(tails->end[dmda_tail_slot(end)], from_dpn(end));
+}
 
 /**
  * dmda_hint_look_before() - the page before a run in its file, as far as is known
@@ -80,12 +100,5 @@ void dmda_hint_watch(struct dmda *dmda, struct bio *bio, sector_t sector);
  * Context: from map.
  */
 void dmda_hint_follow(struct dmda *dmda, struct dmda_write *write);
-
-/**
- * dmda_hint_end() - a write of an unknown file ends before this page
- *
- * Context: any.
- */
-void dmda_hint_end(struct dmda *dmda, dpn_t end);
 
 #endif /* DMDA_HINT_MEMORY_H */

@@ -15,27 +15,39 @@
  * The block layer would put this write and one before or behind it, which this CPU
  * mapped last, into one command, and one of them under the hint of the other.
  */
-static bool merges_badly(struct dmda *dmda, const struct dmda_write *write)
+static inline bool meets_another(struct dmda *dmda, u64 first, u32 nr_pages, enum dmda_hint hint)
 {
 	struct dmda_cpu *cpu = raw_cpu_ptr(dmda->stats.cpu);
-	u64 first = from_dpn(write->run.dpn), end = first + write->run.nr_pages;
+	u64 end = first + nr_pages;
 	bool adjacent = first == READ_ONCE(cpu->end_dpn) || end == READ_ONCE(cpu->first_dpn);
-	bool bad = adjacent && READ_ONCE(cpu->hint) != write->verdict.hint;
+	bool bad = adjacent && READ_ONCE(cpu->hint) != hint;
 
 	/* Another task may run here meanwhile: what gets mixed up, the transport finds. */
 	WRITE_ONCE(cpu->first_dpn, first);
 	WRITE_ONCE(cpu->end_dpn, end);
-	WRITE_ONCE(cpu->hint, write->verdict.hint);
-	return bad || (write->verdict.hint == DMDA_HINT_APPEND &&
-		       from_dpn(write->verdict.pred) + 1 != first);
+	WRITE_ONCE(cpu->hint, hint);
+	return bad;
+}
+
+/* Or behind one that it does not follow in its file */
+static bool merges_badly(struct dmda *dmda, const struct dmda_write *write)
+{
+	u64 first = from_dpn(write->run.dpn);
+
+	return meets_another(dmda, first, write->run.nr_pages, write->verdict.hint) ||
+	       (write->verdict.hint == DMDA_HINT_APPEND &&
+		from_dpn(write->verdict.pred) + 1 != first);
+}
+
+static inline bool is_one_command(struct dmda *dmda, const struct bio *bio)
+{
+	return bio_sectors(bio) <= queue_max_sectors(bdev_get_queue(dmda->dev->bdev));
 }
 
 /* The pieces of one write of data follow one another, also when its beginning has no hint */
 static bool will_be_split(struct dmda *dmda, const struct dmda_write *write)
 {
-	struct request_queue *queue = bdev_get_queue(dmda->dev->bdev);
-
-	if (bio_sectors(write->bio) <= queue_max_sectors(queue))
+	if (is_one_command(dmda, write->bio))
 		return false;
 	switch (write->identity.source) {
 	case DMDA_SOURCE_METADATA:
@@ -85,4 +97,29 @@ void dmda_hint_send(struct dmda *dmda, struct dmda_write *write)
 		show_and_attach(dmda, write, state);
 	else
 		attach(dmda, write, state);
+}
+
+/* Apart, so that writes which nobody watches and which stay whole do not pay for its stack */
+static noinline void send_described(struct dmda *dmda, struct bio *bio, dpn_t dpn, u32 nr_pages)
+{
+	struct dmda_write write = {
+		.bio = bio,
+		.identity = { .source = DMDA_SOURCE_UNKNOWN, .len_bytes = bio->bi_iter.bi_size },
+		.run = { .file = DMDA_ANONYMOUS, .dpn = dpn, .nr_pages = nr_pages },
+		.verdict = { .hint = DMDA_HINT_NONE, .pred = DPN_NONE, .nr_pages = nr_pages },
+		.berth = DMDA_BERTH_NONE,
+	};
+
+	dmda_hint_send(dmda, &write);
+}
+
+void dmda_hint_send_unknown(struct dmda *dmda, struct bio *bio, dpn_t dpn, u32 nr_pages)
+{
+	if (trace_dmda_hint_enabled() || !is_one_command(dmda, bio)) {
+		send_described(dmda, bio, dpn, nr_pages);
+		return;
+	}
+	if (meets_another(dmda, from_dpn(dpn), nr_pages, DMDA_HINT_NONE))
+		bio->bi_opf |= REQ_NOMERGE;
+	dmda_count_write(&dmda->stats, DMDA_SOURCE_UNKNOWN, DMDA_HINT_NONE);
 }

@@ -6,6 +6,9 @@
 #ifndef DMDA_HINT_SEND_H
 #define DMDA_HINT_SEND_H
 
+#include "core/units.h"
+
+struct bio;
 struct dmda;
 struct dmda_write;
 
@@ -16,5 +19,15 @@ struct dmda_write;
  * Context: the task that submits it.
  */
 void dmda_hint_send(struct dmda *dmda, struct dmda_write *write);
+
+/**
+ * dmda_hint_send_unknown() - the same for a write of an unknown file that has no hint, and no place
+ * @bio: the write, remapped to the device below
+ * @dpn: its first page
+ * @nr_pages: its length
+ *
+ * Context: as dmda_hint_send().
+ */
+void dmda_hint_send_unknown(struct dmda *dmda, struct bio *bio, dpn_t dpn, u32 nr_pages);
 
 #endif /* DMDA_HINT_SEND_H */
