@@ -1,35 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Writes of whole pages to the target itself, of which nobody says a file: the run table forgets what was there,
-# the next one continues them, none gets into the command of another kind, and the pieces of a long one follow
-# one another. They have a way of their own, unless a tracepoint looks at them.
+# the next one continues them, and the pieces of a long one follow one another. They have a way of their own,
+# the last step of which is another one where a tracepoint looks at them.
 # kernels: uml
 # long: 6.1 6.12 newest
 # smp: 1
 # mem: 2G
 # seconds: 5
 # timeout: 120
-# sentences: 16
+# sentences: 14
 . "$(dirname "$0")/rc"
 
 # page_write PAGE [NUMBER]: with one call
 page_write() {
 	dd if=/dev/zero of="$TARGET" bs=$((4 * ${2:-1}))k seek="$(($1 * 4))k" count=1 oflag=direct,seek_bytes status=none
-}
-
-# pages_write PAGE...: all at once, in this order
-pages_write() {
-	local page
-
-	{
-		printf '%s\n' "fio version 2 iolog" "$TARGET add" "$TARGET open"
-		for page; do
-			echo "$TARGET write $((page * 4096)) 4096"
-		done
-		echo "$TARGET close"
-	} >"$T_DIR/iolog"
-	fio --name=all --read_iolog="$T_DIR/iolog" --ioengine=libaio --direct=1 --iodepth=$# --iodepth_batch=$# \
-		--output="$T_DIR/fio"
 }
 
 # counted NAME...: their values
@@ -83,13 +68,6 @@ for fpage in 0 7 90; do
 	page_write 1000
 	check_that "but there it is" "$(status_field t0 runs_extents)" -eq $((extents - 1))
 done
-
-# ---- neighbours of another kind, which the block layer would put into one command
-page_write 2000
-dmsetup message t0 0 reset_counters
-pages_write 2001 2000 3000
-check_that "one that continues another is an append, one before it is not" "$(counted append none)" == "1 2"
-check_that "and it arrives as that" "$(counted confirmed_append lost_merged)" == "1 0"
 
 # ---- a long one
 echo 128 >"/sys/block/${DEV##*/}/queue/max_sectors_kb"
