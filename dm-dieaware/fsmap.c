@@ -45,20 +45,20 @@ static void record(struct dmda_fsmap_slot *slot, const struct inode *inode,
 {
 	const struct iomap *map = &iter->iomap;
 
-	/* dmda_fsmap_has() looks at it without the lock. */
+	/* dmda_fsmap_may_have() looks at some of it without the lock. */
 	WRITE_ONCE(slot->task, current);
 	slot->bdev = map->bdev->bd_dev;
 	slot->ino = inode->i_ino;
 	slot->file = dmda_file_id(inode->i_sb->s_dev, inode->i_ino, inode->i_generation);
 	if (inode->i_sb->s_magic == BTRFS_SUPER_MAGIC) {
 		slot->pos_bytes = iter->pos;
-		slot->len_bytes = 0;
-		slot->rest_bytes = map->offset + map->length - iter->pos;
+		WRITE_ONCE(slot->len_bytes, 0);
+		WRITE_ONCE(slot->rest_bytes, map->offset + map->length - iter->pos);
 	} else {
-		slot->addr_bytes = map->addr;
+		WRITE_ONCE(slot->addr_bytes, map->addr);
 		slot->pos_bytes = map->offset;
-		slot->len_bytes = map->length;
-		slot->rest_bytes = 0;
+		WRITE_ONCE(slot->len_bytes, map->length);
+		WRITE_ONCE(slot->rest_bytes, 0);
 	}
 }
 
@@ -89,9 +89,9 @@ static bool locate(struct dmda_fsmap_slot *slot, const struct bio *bio, u64 *pos
 		if (len_bytes > slot->rest_bytes)
 			return false;
 		slot->pos_bytes += slot->len_bytes;
-		slot->addr_bytes = addr_bytes;
-		slot->len_bytes = len_bytes;
-		slot->rest_bytes -= len_bytes;
+		WRITE_ONCE(slot->addr_bytes, addr_bytes);
+		WRITE_ONCE(slot->len_bytes, len_bytes);
+		WRITE_ONCE(slot->rest_bytes, slot->rest_bytes - len_bytes);
 		offset_bytes = 0;
 	}
 	*pos_bytes = slot->pos_bytes + offset_bytes;

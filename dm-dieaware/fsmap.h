@@ -6,13 +6,13 @@
 #ifndef DMDA_FSMAP_H
 #define DMDA_FSMAP_H
 
+#include <linux/bio.h>
 #include <linux/hash.h>
 #include <linux/sched.h>
 #include <linux/types.h>
 
 #include "core/units.h"
 
-struct bio;
 struct dmda_identity;
 
 #define DMDA_FSMAP_SLOT_BITS	8
@@ -21,7 +21,8 @@ struct dmda_identity;
  * struct dmda_fsmap_slot - the last mapping of a task
  * @busy: bit 0 is the slot's lock, which is only ever tried: it needs no more than an instruction
  *	to get and one to let go, and is on the way of every O_DIRECT write to a file
- * @task: the task, or NULL; written under the lock, also read without it
+ * @task: the task, or NULL; like @addr_bytes, @len_bytes and @rest_bytes written under the lock and
+ *	also read without it
  * @bdev: the device of the mapping
  * @addr_bytes: where it begins on the device
  * @pos_bytes: where it begins in the file
@@ -50,13 +51,25 @@ static inline struct dmda_fsmap_slot *dmda_fsmap_slot(void)
 	return &dmda_fsmap_slots[hash_ptr(current, DMDA_FSMAP_SLOT_BITS)];
 }
 
-/*
- * Is there a mapping of this task? If not, dmda_fsmap_find() finds nothing: who writes to a device
- * itself has none, and does not have to ask.
- */
+/* Is there a mapping of this task, or of one that had its place in memory? */
 static inline bool dmda_fsmap_has(const struct dmda_fsmap_slot *slot)
 {
 	return READ_ONCE(slot->task) == current;
+}
+
+/*
+ * May it be one of this bio? If not, dmda_fsmap_find() finds nothing: who writes to a device itself
+ * has none, and does not have to ask. Without the lock: where another task takes the slot
+ * meanwhile, the mapping is gone.
+ */
+static inline bool dmda_fsmap_may_have(const struct bio *bio)
+{
+	const struct dmda_fsmap_slot *slot = dmda_fsmap_slot();
+	u64 addr_bytes = (u64)bio->bi_iter.bi_sector << SECTOR_SHIFT;
+
+	return dmda_fsmap_has(slot) &&
+	       (addr_bytes - READ_ONCE(slot->addr_bytes) < READ_ONCE(slot->len_bytes) ||
+		READ_ONCE(slot->rest_bytes));
 }
 
 /**

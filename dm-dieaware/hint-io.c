@@ -282,7 +282,7 @@ static inline bool is_plain(struct dmda *dmda, const struct bio *bio, sector_t s
 {
 	u32 page_mask = (1U << DMDA_PAGE_SHIFT) - 1;
 
-	if (dmda_fsmap_has(dmda_fsmap_slot()) || !dmda_is_users(bio) ||
+	if (dmda_fsmap_may_have(bio) || !dmda_is_users(bio) ||
 	    (sector & (DMDA_PAGE_SECTORS - 1)) || (bio->bi_iter.bi_size & page_mask))
 		return false;
 	if (!dmda->config.lba_adjacency ||
