@@ -345,7 +345,7 @@ expect "a machine that has no cache yet has nothing to prune" prunes_nothing
 
 expect "the oracle of the soak objects to what is wrong, and to nothing else" \
 	python3 "$top/tests/soak/oracle_test.py"
-expect "its workers take an error for an error, also in the middle of a read" \
+expect "its workers take an error for an error, also in the middle of a read and of a sync" \
 	python3 "$top/tests/soak/worker_test.py"
 
 expect "the newest kernel is the newest of the archive" \

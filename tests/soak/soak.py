@@ -167,19 +167,19 @@ class Shift:
             size = int(run("blockdev", "--getsize64", TARGET)) * AREA_PERCENT // 100
             each = size // 3 // 4096 * 4096
             return [
-                AreaWorker(TARGET, f"a{i}", self.seed * 10 + i, (i * each, each), False)
+                AreaWorker(TARGET, f"a{i}", self.seed * 10 + i, (i * each, each), "raw")
                 for i in range(3)
             ]
-        only_sync = self.filesystem == "f2fs"
         workers: list[Worker] = []
         for i in range(2):
             os.mkdir(f"{MOUNT}/w{i}")
-            workers.append(FileWorker(MOUNT, f"w{i}", self.seed * 10 + i, only_sync))
+            workers.append(FileWorker(MOUNT, f"w{i}", self.seed * 10 + i, self.filesystem))
         room = os.statvfs(MOUNT)
         length = room.f_bavail * room.f_frsize * AREA_PERCENT // 100 // (1 << 20) << 20
         run("dd", "if=/dev/zero", f"of={MOUNT}/area", "bs=1M", f"count={length >> 20}", "status=none")
         os.sync()
-        workers.append(AreaWorker(f"{MOUNT}/area", "area", self.seed * 10 + 2, (0, length), only_sync))
+        seed = self.seed * 10 + 2
+        workers.append(AreaWorker(f"{MOUNT}/area", "area", seed, (0, length), self.filesystem))
         return workers
 
     # ---- what happens while workers work

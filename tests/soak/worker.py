@@ -27,6 +27,7 @@ FALLOC_FL_KEEP_SIZE, FALLOC_FL_PUNCH_HOLE, FALLOC_FL_ZERO_RANGE = 1, 2, 16
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.fallocate.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64]
+LIBC.syncfs.argtypes = [ctypes.c_int]
 
 
 class Wrong(Exception):
@@ -49,17 +50,37 @@ def stamp(path: str, version: int, length: int) -> bytes:
     return (text * (length // 64 + 1))[:length]
 
 
+def raise_errno() -> None:
+    errno = ctypes.get_errno()
+    raise OSError(errno, os.strerror(errno))
+
+
 def fallocate(fd: int, mode: int, offset: int, length: int) -> None:
     if LIBC.fallocate(fd, mode, offset, length):
-        errno = ctypes.get_errno()
-        raise OSError(errno, os.strerror(errno))
+        raise_errno()
+
+
+def sync_all(fd: int) -> None:
+    """Make a whole filesystem durable, or fail.
+
+    sync() fails never, whatever happened. syncfs() tells of pages that could not be written since
+    `fd` was opened. But f2fs that can write no checkpoint any more does nothing then and calls it
+    success (f2fs_sync_fs()); its fsync() of anything does fail from then on, so one that succeeds
+    later says that syncfs() did something.
+    """
+    if LIBC.syncfs(fd):
+        raise_errno()
+    os.fsync(fd)
 
 
 class Worker:
     """What both kinds have: dice, a buffer for O_DIRECT, counters, the loop."""
 
-    def __init__(self, name: str, seed: int) -> None:
-        self.name = name
+    def __init__(self, top: str, name: str, seed: int, filesystem: str) -> None:
+        self.top, self.name = top, name
+        # f2fs ends some fsync() and writes with O_DSYNC too early (docs/testing.md)
+        self.only_sync = filesystem == "f2fs"
+        self.anchor = -1
         self.dice = random.Random(seed)
         self.version = 0
         self.report = Report()
@@ -84,6 +105,8 @@ class Worker:
     def run(self, stop: Event) -> Report:
         self.report = Report()
         try:
+            # Open from before the first write, so that syncfs() tells of all that were lost
+            self.anchor = os.open(self.top, os.O_RDONLY)
             while not stop.is_set():
                 self.work()
         except Wrong as wrong:
@@ -91,6 +114,10 @@ class Worker:
         except OSError as error:
             self.report.error = f"{self.name}: {error}"
             self.report.errno = error.errno or 0
+        finally:
+            if self.anchor >= 0:
+                os.close(self.anchor)
+            self.anchor = -1
         return self.report
 
     def count(self, what: str, nr_bytes: int = 0) -> None:
@@ -148,9 +175,8 @@ class Worker:
 class FileWorker(Worker):
     """Works on files of the folder TOP/NAME."""
 
-    def __init__(self, top: str, name: str, seed: int, only_sync: bool) -> None:
-        super().__init__(name, seed)
-        self.top, self.only_sync = top, only_sync
+    def __init__(self, top: str, name: str, seed: int, filesystem: str) -> None:
+        super().__init__(top, name, seed, filesystem)
         self.names = Names()
         self.folder = os.path.join(top, name)
 
@@ -207,7 +233,7 @@ class FileWorker(Worker):
 
     def sync(self, path: str, content: Content) -> None:
         if self.only_sync:
-            os.sync()
+            sync_all(self.anchor)
             self.promise()
             self.count("sync")
             return
@@ -324,9 +350,11 @@ class FileWorker(Worker):
 class AreaWorker(Worker):
     """Works on a part of a block device, or of a large file that has all its blocks."""
 
-    def __init__(self, path: str, name: str, seed: int, area: tuple[int, int], only_sync: bool) -> None:
-        super().__init__(name, seed)
-        self.path, self.only_sync = path, only_sync
+    def __init__(
+        self, path: str, name: str, seed: int, area: tuple[int, int], filesystem: str
+    ) -> None:
+        super().__init__(path, name, seed, filesystem)
+        self.path = path
         self.base, length = area
         self.content = Content(sizes=[length])
         self.is_file = not path.startswith("/dev/")
@@ -355,7 +383,7 @@ class AreaWorker(Worker):
 
     def sync(self, fd: int) -> None:
         if self.only_sync:
-            os.sync()
+            sync_all(self.anchor)
         else:
             os.fsync(fd)
         self.content.promise()

@@ -4,14 +4,17 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
+import os
 import tempfile
 import unittest
 from collections.abc import Sequence
 from unittest import mock
 
+import worker as workers
 from oracle import PAGE, Content
-from worker import Worker, Wrong
+from worker import FileWorker, Worker, Wrong
 
 SIZE = 8 * PAGE
 
@@ -32,7 +35,7 @@ def page_by_page(reads: list[bytes | OSError]) -> mock._patch:
 
 class ReadTest(unittest.TestCase):
     def setUp(self) -> None:
-        self.worker = Worker("w", 1)
+        self.worker = Worker("/", "w", 1, "ext4")
         self.content = Content()
         self.content.write(0, b"a" * SIZE)
 
@@ -61,6 +64,61 @@ class ReadTest(unittest.TestCase):
             file.write(b"a" * SIZE)
             file.flush()
             self.compare(file.fileno(), 2 * SIZE)
+
+
+def failing(_fd: int) -> int:
+    """syncfs() of a filesystem that could not write something."""
+    ctypes.set_errno(errno.EIO)
+    return -1
+
+
+class SyncTest(unittest.TestCase):
+    """On f2fs, where only a sync of all promises something."""
+
+    def setUp(self) -> None:
+        top = tempfile.TemporaryDirectory()
+        self.addCleanup(top.cleanup)
+        os.mkdir(os.path.join(top.name, "w"))
+        self.worker = FileWorker(top.name, "w", 1, "f2fs")
+        self.worker.anchor = os.open(top.name, os.O_RDONLY)
+        self.addCleanup(os.close, self.worker.anchor)
+        self.content = Content()
+        self.content.write(0, b"a" * PAGE)
+        self.worker.names.put("w/b1", self.content)
+
+    def sync(self, syncfs: object, fsync: object = None) -> None:
+        with mock.patch.object(workers.LIBC, "syncfs", syncfs):
+            with mock.patch("os.fsync", mock.Mock(side_effect=fsync)):
+                self.worker.sync("w/b1", self.content)
+
+    def assert_promised(self, is_promised: bool) -> None:
+        self.assertEqual(bool(self.worker.names.objection("w/b1", None)), is_promised)
+        self.assertEqual(bool(self.content.objection(b"")), is_promised)
+
+    def test_one_that_succeeds_promises_all(self) -> None:
+        self.sync(lambda _fd: 0)
+        self.assert_promised(True)
+
+    def test_one_that_lost_pages_promises_nothing(self) -> None:
+        with self.assertRaises(OSError):
+            self.sync(failing)
+        self.assert_promised(False)
+
+    def test_the_success_of_f2fs_that_has_stopped_promises_nothing(self) -> None:
+        with self.assertRaises(OSError):
+            self.sync(lambda _fd: 0, OSError(errno.EIO, ""))
+        self.assert_promised(False)
+
+    def test_errors_are_asked_for_from_before_the_first_write(self) -> None:
+        anchors: list[int] = []
+        stop = mock.Mock()
+        stop.is_set = mock.Mock(side_effect=[False, True])
+        with mock.patch.object(FileWorker, "work", lambda worker: anchors.append(worker.anchor)):
+            self.worker.run(stop)
+        self.assertEqual(len(anchors), 1)
+        with self.assertRaises(OSError):
+            os.fstat(anchors[0])
+        self.worker.anchor = os.open(self.worker.top, os.O_RDONLY)
 
 
 if __name__ == "__main__":
