@@ -347,6 +347,7 @@ expect "the oracle of the soak objects to what is wrong, and to nothing else" \
 	python3 "$top/tests/soak/oracle_test.py"
 expect "its workers take an error for an error, also in the middle of a read and of a sync" \
 	python3 "$top/tests/soak/worker_test.py"
+expect "its shifts take for a failure what is one" python3 "$top/tests/soak/soak_test.py"
 
 expect "the newest kernel is the newest of the archive" \
 	newest_is 7.2.13+deb14-amd64 "$IMAGES" 'kernel_version newest'

@@ -125,6 +125,53 @@ class NamesTest(unittest.TestCase):
         self.assertNotEqual(names.objection("x", b"neW"), "")
         self.assertNotEqual(names.objection("x", None), "")
 
+    def renamed_and_removed(self, come_back: bool) -> Names:
+        names = Names(come_back=come_back)
+        content = written((0, b"a"))
+        content.promise()
+        names.put("x", content)
+        names.rename("x", "y")
+        names.promise()
+        names.put("y", None)
+        names.promise()
+        return names
+
+    def test_a_promised_removal_is_one(self) -> None:
+        names = self.renamed_and_removed(False)
+        self.assertIn("is there", names.objection("x", b"a"))
+        self.assertIn("is there", names.objection("y", b"a"))
+
+    def test_btrfs_may_bring_back_the_first_name_only(self) -> None:
+        names = self.renamed_and_removed(True)
+        self.assertEqual(names.objection("x", b"a"), "")
+        self.assertEqual(names.nr_came_back, 1)
+        self.assertIn("is there", names.objection("x", b"b"))
+        self.assertIn("is there", names.objection("y", b"a"))
+
+    def test_btrfs_may_not_bring_back_what_was_committed(self) -> None:
+        names = self.renamed_and_removed(True)
+        names.commit()
+        self.assertIn("is there", names.objection("x", b"a"))
+
+    def test_btrfs_may_not_bring_back_an_older_name(self) -> None:
+        names = Names(come_back=True)
+        names.settle({"x": b"a"})
+        names.rename("x", "y")
+        names.put("y", None)
+        names.promise()
+        self.assertIn("is there", names.objection("x", b"a"))
+
+    def test_btrfs_may_not_show_a_file_twice(self) -> None:
+        names = Names(come_back=True)
+        names.put("x", written((0, b"a")))
+        names.rename("x", "y")
+        names.promise()
+        self.assertIn("is there", names.objection("x", b"a"))
+
+    def test_what_happened_to_a_name_that_is_gone_is_told(self) -> None:
+        names = self.renamed_and_removed(False)
+        self.assertRegex(names.history("x"), "x there; .* x gone; .* promised; .* y gone")
+
 
 if __name__ == "__main__":
     unittest.main()

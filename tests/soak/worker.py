@@ -177,7 +177,7 @@ class FileWorker(Worker):
 
     def __init__(self, top: str, name: str, seed: int, filesystem: str) -> None:
         super().__init__(top, name, seed, filesystem)
-        self.names = Names()
+        self.names = Names(come_back=filesystem == "btrfs")
         self.folder = os.path.join(top, name)
 
     def open(self, path: str, flags: int = 0) -> int:
@@ -337,12 +337,14 @@ class FileWorker(Worker):
             for path in paths
             if (objection := self.names.objection(path, found.get(path)))
         ]
+        self.report.counts["came_back"] += self.names.nr_came_back
+        self.names.nr_came_back = 0
         if not objections:
             self.names.settle(found)
         return objections
 
     def promise(self) -> None:
-        self.names.promise()
+        self.names.commit()
         for content in self.names.files().values():
             content.promise()
 

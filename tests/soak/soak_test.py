@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""A shift takes for a failure what is one, and asks of a worker what it can know."""
+
+from __future__ import annotations
+
+import errno
+import io
+import unittest
+from collections import Counter
+from contextlib import redirect_stdout
+from unittest import mock
+
+from soak import Shift
+from worker import Report
+
+
+class Worker:
+    """The part of a Process that a shift sees."""
+
+    def __init__(self, error: int) -> None:
+        self.is_unsure = False
+        self.report = Report(error="w: it failed", errno=error) if error else Report()
+        self.was_strict: list[bool] = []
+
+    def ask(self, verb: str, strict: bool = False) -> None:
+        if verb == "judge":
+            self.was_strict.append(strict)
+
+    def answer(self) -> object:
+        return ([], Counter()) if self.was_strict else self.report
+
+
+def shift_after(filesystem: str, *errors: int) -> Shift:
+    """One whose workers came to these ends in a round without a power failure."""
+    shift = Shift.__new__(Shift)
+    shift.filesystem, shift.fragile, shift.wrong = filesystem, False, 0
+    shift.counts = Counter()
+    shift.watch, shift.stop, shift.stack = mock.Mock(), mock.Mock(), mock.Mock()
+    shift.workers = [Worker(error) for error in errors]
+    with redirect_stdout(io.StringIO()):
+        shift.gather()
+        shift.compare(strict=True)
+        shift.compare(strict=True)
+    return shift
+
+
+class OutOfSpaceTest(unittest.TestCase):
+    def test_btrfs_may_run_out_of_space(self) -> None:
+        shift = shift_after("btrfs", 0, errno.ENOSPC)
+        self.assertEqual(shift.wrong, 0)
+        self.assertEqual(shift.counts["out_of_space"], 1)
+        self.assertEqual(shift.workers[0].was_strict, [True, True])
+        self.assertEqual(shift.workers[1].was_strict, [False, True])
+
+    def test_others_may_not(self) -> None:
+        for filesystem in ("ext4", "xfs", "f2fs", "raw"):
+            self.assertEqual(shift_after(filesystem, 0, errno.ENOSPC).wrong, 1)
+
+    def test_another_error_is_one(self) -> None:
+        self.assertEqual(shift_after("btrfs", errno.EIO, 0).wrong, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
