@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """One shift of the soak, inside the lab's guest: random work for so many seconds.
 
-soak.py SECONDS SEED SHIFT [--lie]
+soak.py SECONDS SEED SHIFT [--control | --foreign] [--lie]
 
 The shift's number chooses mode and filesystem, the seed all the rest. In each round workers
 write, sync, read, trim and remove while the target is suspended, reloaded, cleaned, starved of
@@ -33,7 +33,7 @@ from multiprocessing.synchronize import Event
 from typing import Any
 
 import stack as stacks
-from stack import MOUNT, NAME, TARGET, Broken, Stack, run
+from stack import MOUNT, NAME, TARGET, Broken, ForeignStack, Stack, run
 from worker import AreaWorker, FileWorker, Report, Worker
 
 MODES = ("log", "hint")
@@ -116,15 +116,18 @@ class Watch(threading.Thread):
 
 
 class Shift:
-    def __init__(self, seed: int, number: int, is_control: bool) -> None:
+    def __init__(self, seed: int, number: int, options: set[str]) -> None:
         self.dice = random.Random(f"{seed} {number}")
+        self.is_foreign = "--foreign" in options
+        is_control = self.is_foreign or "--control" in options
         self.mode = "linear" if is_control else MODES[number % 2]
         self.filesystem = FILESYSTEMS[number // 2 % len(FILESYSTEMS)]
         self.seed = seed * 1000 + number
         # f2fs writes what names a file's data before the data (docs/testing.md): a drive that may
         # lose any part of what was not flushed breaks its promises without our help.
-        self.plp = int(self.filesystem == "f2fs" or self.dice.random() < 0.3)
-        self.stack = Stack(self.mode, self.filesystem, self.ssd_properties())
+        self.plp = int(self.filesystem == "f2fs" or self.dice.random() < 0.3 or self.is_foreign)
+        kind = ForeignStack if self.is_foreign else Stack
+        self.stack = kind(self.mode, self.filesystem, self.ssd_properties())
         self.counts: Counter[str] = Counter()
         self.workers: list[Process] = []
         self.stop = multiprocessing.Event()
@@ -196,8 +199,9 @@ class Shift:
             "reload": self.reload,
             "drop_caches": self.drop_caches,
             "memory": self.take_memory,
-            "stall": self.stall,
         }
+        if not self.is_foreign:
+            events["stall"] = self.stall
         if self.mode != "linear":
             events["hints"] = lambda: self.message("hints", self.dice.choice(["auto", "on", "off"]))
             events["runs_clear"] = lambda: self.message("runs", "clear")
@@ -372,7 +376,7 @@ class Shift:
     def round(self) -> None:
         # What an error of the device makes of f2fs and btrfs is theirs: they stop for good.
         kinds = {"order": 30, "power": 50}
-        if self.filesystem in ("raw", "ext4", "xfs"):
+        if self.filesystem in ("raw", "ext4", "xfs") and not self.is_foreign:
             kinds["errors"] = 20
         kind = self.dice.choices(list(kinds), list(kinds.values()))[0]
         begin = time.monotonic()
@@ -410,7 +414,7 @@ class Shift:
 
 def main() -> int:
     seconds, seed, number = float(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    shift = Shift(seed, number, "--control" in sys.argv)
+    shift = Shift(seed, number, set(sys.argv[4:]))
     begin = time.monotonic()
     try:
         shift.begin()

@@ -86,6 +86,9 @@ class Stack:
             self.line = f"0 {sectors} {target}"
         if table_options:
             self.line += f" {len(table_options)} " + " ".join(table_options)
+        self.make_files()
+
+    def make_files(self) -> None:
         self.start()
         if self.filesystem != "raw":
             run(*MKFS[self.filesystem], TARGET)
@@ -98,8 +101,7 @@ class Stack:
         self.stop()
         run("nvmev-ssd", "remove", SSD)
 
-    @staticmethod
-    def is_on() -> bool:
+    def is_on(self) -> bool:
         return (CONFIG / "power").read_text().strip() == "1"
 
     def cut_power(self, after: int = 0) -> None:
@@ -180,3 +182,32 @@ class Stack:
         run(*CHECK[self.filesystem], TARGET)
 
 
+class ForeignStack(Stack):
+    """The kernel's RAM disk in the place of the SSD: nothing below the filesystem is ours.
+
+    When its power fails, all I/O fails from then on. What was written is there; what was under way
+    has come to its end, for that is waited for.
+    """
+
+    has_power = True
+
+    def create(self, format_options: list[str], table_options: list[str]) -> None:
+        size = next(int(word.split("=")[1]) for word in self.properties if "capacity_mib" in word)
+        run("modprobe", "brd", "rd_nr=1", f"rd_size={size << 10}")
+        self.device = "/dev/ram0"
+        self.line = f"0 {run('blockdev', '--getsz', self.device).strip()} linear {{}} 0"
+        self.make_files()
+
+    def destroy(self) -> None:
+        self.umount()
+        self.stop()
+
+    def is_on(self) -> bool:
+        return self.has_power
+
+    def cut_power(self, after: int = 0) -> None:
+        run("dmsetup", "wipe_table", "--nolockfs", NAME)
+        self.has_power = False
+
+    def power_on(self) -> None:
+        self.has_power = True
