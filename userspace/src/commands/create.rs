@@ -6,7 +6,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{bail, Context, Result};
+use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 
 use super::common::{self, usage, DamageFound};
@@ -100,7 +100,7 @@ fn open(args: &CreateArgs) -> Result<Device> {
 }
 
 /// Whether hints are going to be sent, in a sentence.
-fn hint_note(path: &Path) -> String {
+pub(super) fn hint_note(path: &Path) -> String {
     let name = path.display();
     let asked = stack::disk_of(path)
         .and_then(|disk| Namespace::open(&disk))
@@ -226,11 +226,7 @@ fn uuid(args: &CreateArgs, superblock: Option<&Super>) -> String {
 }
 
 fn check_options(args: &CreateArgs) -> Result<()> {
-    for option in &args.options {
-        if option.contains(char::is_whitespace) || !option.contains('=') {
-            return Err(usage(format!("\"{option}\" is not of the form KEY=VALUE")));
-        }
-    }
+    mapper::check_options(&args.options)?;
     if args.mode == Mode::Hint && args.format {
         return Err(usage("--format is about log mode"));
     }
@@ -247,15 +243,9 @@ fn check_options(args: &CreateArgs) -> Result<()> {
     Ok(())
 }
 
-fn require_target(name: &str) -> Result<()> {
+fn require_no_device(name: &str) -> Result<()> {
     if mapper::info(name)?.is_some() {
         return Err(usage(format!("There is a device {name} already")));
-    }
-    if !life::has_target().context(mapper::NOT_ASKED)? {
-        bail!(
-            "The kernel has no target dieaware: is the module dm-dieaware installed? \
-             (\"modprobe dm-dieaware\" says what is wrong)"
-        );
     }
     Ok(())
 }
@@ -281,7 +271,8 @@ pub fn run(args: &CreateArgs, out: &mut impl Write) -> Result<()> {
         writeln!(out, "would create {}: {line}", args.name)?;
         return Ok(());
     }
-    require_target(&args.name)?;
+    require_no_device(&args.name)?;
+    mapper::require_target()?;
     // Format and the target want the device for themselves.
     drop(device);
     if let Some(superblock) = plan.superblock.as_ref().filter(|_| plan.formats) {

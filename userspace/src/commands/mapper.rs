@@ -5,7 +5,7 @@
 use std::fmt::Display;
 use std::path::PathBuf;
 
-use anyhow::{anyhow, Context, Result};
+use anyhow::{anyhow, bail, Context, Result};
 
 use super::common::usage;
 use crate::device::stack::Base;
@@ -74,6 +74,33 @@ pub fn status(name: &str, params: &str) -> Result<Status> {
 pub fn disk(table: &Entry) -> Option<PathBuf> {
     let below = table.params.split(' ').next()?.parse().ok()?;
     Base::of(below).ok()?.disk().ok()
+}
+
+/// # Errors
+///
+/// When what should be options of a target is something else.
+pub fn check_options(options: &[String]) -> Result<()> {
+    for option in options {
+        if option.contains(char::is_whitespace) || !option.contains('=') {
+            return Err(usage(format!("\"{option}\" is not of the form KEY=VALUE")));
+        }
+    }
+    Ok(())
+}
+
+/// The kernel has the target, of which the module is loaded if it is not yet.
+///
+/// # Errors
+///
+/// When it has not.
+pub fn require_target() -> Result<()> {
+    if !life::has_target().context(NOT_ASKED)? {
+        bail!(
+            "The kernel has no target dieaware: is the module dm-dieaware installed? \
+             (\"modprobe dm-dieaware\" says what is wrong)"
+        );
+    }
+    Ok(())
 }
 
 /// The table line of a target that is all of a device, without options.

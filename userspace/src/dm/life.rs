@@ -91,11 +91,11 @@ pub fn has_target() -> Result<bool, DmError> {
 }
 
 /// What the kernel says about a table that it refuses: dmsetup does not know.
-struct KernelLog(Option<File>);
+pub(super) struct KernelLog(Option<File>);
 
 impl KernelLog {
     /// From now on.
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let log = OpenOptions::new()
             .read(true)
             .custom_flags(libc::O_NONBLOCK)
@@ -140,6 +140,14 @@ fn parse_kernel_log(record: &str) -> Option<String> {
         .then(|| said.trim().trim_end_matches('.').to_owned())
 }
 
+/// An error with what the kernel has said since then, if it was dmsetup's.
+pub(super) fn refused(err: DmError, log: KernelLog) -> DmError {
+    match (err, log.sentence()) {
+        (DmError::Failed { .. }, Some(sentence)) => DmError::Refused(sentence),
+        (err, _) => err,
+    }
+}
+
 /// Make a device with a table of one line.
 ///
 /// # Errors
@@ -149,14 +157,7 @@ pub fn create(name: &str, uuid: &str, line: &str) -> Result<(), DmError> {
     let log = KernelLog::new();
     let result = dmsetup(&["create", name, "--uuid", uuid, "--table", line]);
 
-    match result {
-        Ok(_) => Ok(()),
-        Err(DmError::Failed { command, message }) => Err(match log.sentence() {
-            Some(sentence) => DmError::Refused(sentence),
-            None => DmError::Failed { command, message },
-        }),
-        Err(err) => Err(err),
-    }
+    result.map(|_| ()).map_err(|err| refused(err, log))
 }
 
 /// Give a device another table of one line, at once. What is on its way is waited for, but for
@@ -167,10 +168,6 @@ pub fn create(name: &str, uuid: &str, line: &str) -> Result<(), DmError> {
 /// When device-mapper refuses; the device has its old table then.
 pub fn reload(name: &str, line: &str) -> Result<(), DmError> {
     let log = KernelLog::new();
-    let refused = |err, log: KernelLog| match (err, log.sentence()) {
-        (DmError::Failed { .. }, Some(sentence)) => DmError::Refused(sentence),
-        (err, _) => err,
-    };
 
     if let Err(err) = dmsetup(&["load", name, "--table", line]) {
         return Err(refused(err, log));
