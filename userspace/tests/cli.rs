@@ -211,7 +211,9 @@ fn help_shows_an_example() {
     let fixture = Fixture::new("help", "", "");
     for verb in [
         &["status", "--help"][..],
+        &["attach", "--help"],
         &["check", "--help"],
+        &["detach", "--help"],
         &["dump", "--help"],
         &["format", "--help"],
         &["pack", "--help"],
@@ -248,13 +250,15 @@ fn help_shows_an_example() {
 #[test]
 fn man_pages_name_every_option_of_the_help() {
     let fixture = Fixture::new("man", "", "");
-    let verbs: [(&str, &[&str]); 26] = [
+    let verbs: [(&str, &[&str]); 28] = [
+        ("attach", &["attach", "--help"]),
         ("check", &["check", "--help"]),
         ("dump", &["dump", "--help"]),
         ("format", &["format", "--help"]),
         ("pack", &["pack", "--help"]),
         ("grow", &["grow", "--help"]),
         ("defrag", &["defrag", "--help"]),
+        ("detach", &["detach", "--help"]),
         ("doctor", &["doctor", "--help"]),
         ("pick", &["pick", "analyze", "--help"]),
         ("pick", &["pick", "migrate", "--help"]),
@@ -546,7 +550,8 @@ fn what_create_cannot_use_is_refused_before_anything_is_done() {
 
 #[test]
 fn remove_takes_nothing_away_that_is_not_ours() {
-    let fixture = Fixture::new("remove", "demo|254:0|0|\nbusy|254:1|2|x\n", "");
+    let devices = "demo|254:0|0|\nbusy|254:1|2|DIEAWARE-HINT-busy\nvg-data|254:2|0|LVM-x\n";
+    let fixture = Fixture::new("remove", devices, "");
     let output = fixture.run(&["remove", "nobody"]);
     assert_eq!(output.status.code(), Some(0));
     assert!(stderr(&output).contains("there is no device nobody"));
@@ -558,6 +563,9 @@ fn remove_takes_nothing_away_that_is_not_ours() {
     let output = fixture.run(&["remove", "busy"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("busy is in use"));
+    let output = fixture.run(&["remove", "vg-data"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("\"dieaware detach vg-data\" takes hint mode away"));
     let calls = fs::read_to_string(fixture.dir.join("calls")).unwrap();
     assert!(!calls.contains("remove"), "{calls}");
 }

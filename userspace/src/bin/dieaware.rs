@@ -8,8 +8,9 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use dieaware::commands::{
-    check, create, defrag, doctor, dump, export, format, frag, grow, list, pack, pick, probe,
-    remove, repair, restore, runs, sim, stat, status, top, udev, DamageFound, UsageError,
+    attach, check, create, defrag, detach, doctor, dump, export, format, frag, grow, list, pack,
+    pick, probe, remove, repair, restore, runs, sim, stat, status, top, udev, DamageFound,
+    UsageError,
 };
 use dieaware::progress::{Interrupted, EXIT_INTERRUPTED};
 
@@ -26,10 +27,12 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
+    Attach(attach::AttachArgs),
     Check(check::CheckArgs),
     Completions(CompletionsArgs),
     Create(create::CreateArgs),
     Defrag(defrag::DefragArgs),
+    Detach(detach::DetachArgs),
     Doctor(doctor::DoctorArgs),
     Dump(dump::DumpArgs),
     Export(export::ExportArgs),
@@ -125,6 +128,7 @@ fn run(verb: &Verb) -> anyhow::Result<()> {
     });
 
     match verb {
+        Verb::Attach(args) => attach::run(args, &mut out)?,
         Verb::Check(args) => check::run(args, &mut out)?,
         Verb::Completions(args) => {
             // It panics where it cannot write.
@@ -134,6 +138,7 @@ fn run(verb: &Verb) -> anyhow::Result<()> {
         }
         Verb::Create(args) => create::run(args, &mut out)?,
         Verb::Defrag(args) => defrag::run(args, &mut out)?,
+        Verb::Detach(args) => detach::run(args, &mut out)?,
         Verb::Doctor(args) => doctor::run(args, &mut out)?,
         Verb::Dump(args) => dump::run(args, &mut out)?,
         Verb::Export(args) => export::run(args, &mut out)?,

@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 
 use super::common::{self, usage, DamageFound};
+use super::mapper::CREATED;
 use super::{format, mapper, overwrite};
 use crate::device::block::Device;
 use crate::device::nvme::Namespace;
@@ -217,10 +218,10 @@ fn table_line(args: &CreateArgs, len_sectors: u64) -> String {
 /// By it udev's rules know the device.
 fn uuid(args: &CreateArgs, superblock: Option<&Super>) -> String {
     match superblock {
-        None => format!("DIEAWARE-HINT-{}", args.name),
+        None => format!("{CREATED}HINT-{}", args.name),
         Some(superblock) => {
             let uuid = superblock.uuid_text().replace('-', "");
-            format!("DIEAWARE-LOG-{uuid}-{}", args.name)
+            format!("{CREATED}LOG-{uuid}-{}", args.name)
         }
     }
 }

@@ -95,6 +95,13 @@ fn look(name: &str) -> Result<(Line, Status)> {
     let info = info.ok_or_else(|| usage(format!("There is no device {name}")))?;
     let cannot = || format!("{name} cannot be looked at");
     let target = mapper::first_target(name)?;
+    let is_hint = target.params.split(' ').next() == Some("mode=hint");
+    // What "dieaware attach" has put below a volume is as long as that, and others lie behind it.
+    if is_hint && !mapper::is_created(&info) {
+        return Err(usage(format!(
+            "{name} was not made by \"dieaware create\", so whoever made it knows how long it is to be"
+        )));
+    }
     let table = dm::table(info.number).with_context(cannot)?;
     let line = parse_line(&table)
         .filter(|_| table.lines().count() == 1)

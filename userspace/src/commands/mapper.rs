@@ -16,6 +16,9 @@ use crate::status::Status;
 /// What is wrong if not even that can be found out which everything else depends on.
 pub const NOT_ASKED: &str = "Device-mapper cannot be asked";
 
+/// How the UUIDs of devices begin that `dieaware create` makes. udev's rules know it, too.
+pub const CREATED: &str = "DIEAWARE-";
+
 /// A device by its name; `None`: there is none.
 ///
 /// # Errors
@@ -23,6 +26,11 @@ pub const NOT_ASKED: &str = "Device-mapper cannot be asked";
 /// When device-mapper cannot be asked.
 pub fn info(name: &str) -> Result<Option<Info>> {
     life::info(name).context(NOT_ASKED)
+}
+
+/// Has `dieaware create` made it?
+pub fn is_created(info: &Info) -> bool {
+    info.uuid.starts_with(CREATED)
 }
 
 /// All targets of all devices, each with its line of dmsetup's `table` or `status`.

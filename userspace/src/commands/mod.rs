@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The verbs: one file each. A verb takes arguments apart, has the library do the work, and says
 //! what came of it, by what it prints and by the kind of its error. What several verbs need is in
-//! `common`, `mapper` and `overwrite`.
+//! `common`, `mapper`, `overwrite` and `swap`.
 
+pub mod attach;
 pub mod check;
 mod common;
 pub mod create;
 pub mod defrag;
+pub mod detach;
 pub mod doctor;
 pub mod dump;
 pub mod export;
@@ -27,6 +29,7 @@ pub mod runs;
 pub mod sim;
 pub mod stat;
 pub mod status;
+mod swap;
 pub mod top;
 pub mod udev;
 

@@ -31,6 +31,12 @@ pub fn run(args: &RemoveArgs, _out: &mut impl Write) -> Result<()> {
     };
 
     mapper::targets_of(name, || format!("{name} cannot be looked at"))?;
+    if !info.uuid.is_empty() && !mapper::is_created(&info) {
+        return Err(usage(format!(
+            "{name} was not made by \"dieaware create\", but by LVM or the like: \"dieaware detach {name}\" \
+             takes hint mode away, and leaves it there"
+        )));
+    }
     if info.nr_open != 0 {
         return Err(usage(format!(
             "{name} is in use: unmount its filesystem, or remove what lies on it"

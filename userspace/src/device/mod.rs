@@ -7,5 +7,6 @@ pub mod block;
 pub mod layers;
 pub mod nvme;
 pub mod places;
+pub mod shape;
 pub mod signatures;
 pub mod stack;

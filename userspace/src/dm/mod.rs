@@ -4,10 +4,12 @@
 //! has to build.
 
 pub mod life;
+pub mod swap;
+pub mod tables;
 
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
 
 use thiserror::Error;
 
@@ -43,14 +45,37 @@ pub enum DmError {
     DeviceNumber(#[from] DeviceNumberError),
 }
 
+/// dmsetup, in a group of its own: Ctrl-C is for us, and what dmsetup has begun it ends.
+fn command(args: &[&str]) -> Command {
+    let mut command = Command::new("dmsetup");
+    command.args(args).process_group(0);
+    command
+}
+
 /// Run dmsetup. Only its first words are named in errors, since messages are long.
 fn dmsetup(args: &[&str]) -> Result<String, DmError> {
-    // A group of its own: Ctrl-C is for us, and what dmsetup has begun it ends.
-    let output = Command::new("dmsetup")
-        .args(args)
-        .process_group(0)
-        .output()?;
+    let output = command(args).output()?;
+    said(args, &output)
+}
 
+/// Run dmsetup and give it something to read, which may be longer than an argument.
+fn dmsetup_given(args: &[&str], text: &str) -> Result<String, DmError> {
+    let mut child = command(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+
+    // It prints nothing before it has read everything. If it ends before, its status says why.
+    if let Some(mut stdin) = child.stdin.take() {
+        let _ = stdin.write_all(text.as_bytes());
+    }
+    let output = child.wait_with_output()?;
+    said(args, &output)
+}
+
+/// What dmsetup has printed, or why it has failed.
+fn said(args: &[&str], output: &Output) -> Result<String, DmError> {
     if !output.status.success() {
         if !nix::unistd::geteuid().is_root() {
             return Err(DmError::NotRoot);

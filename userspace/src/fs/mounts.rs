@@ -96,11 +96,17 @@ pub fn mount_point(mountinfo: &str, device: DeviceNumber, node: &Path) -> Option
         .map(|(_, point)| point)
 }
 
+/// Is something mounted there? A folder in which nothing is belongs to what is around it.
+pub fn is_mount_point(mountinfo: &str, folder: &Path) -> bool {
+    let mut points = mountinfo.lines().filter_map(|line| line.split(' ').nth(4));
+    points.any(|point| unescaped(point) == folder)
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::{Path, PathBuf};
 
-    use super::{find_mount, mount_id, mount_point, MountError};
+    use super::{find_mount, is_mount_point, mount_id, mount_point, MountError};
 
     const MOUNTINFO: &str = "\
 22 1 259:2 / / rw,relatime shared:1 - ext4 /dev/root rw
@@ -140,6 +146,20 @@ mod tests {
                     2 1 8:1 / /all\\134 rw - ext4 /dev/sda1 rw\n3 1 8:1\n";
         let found = mount_point(bind, "8:1".parse().unwrap(), Path::new("/dev/sda1"));
         assert_eq!(found, Some(PathBuf::from("/all\\")));
+    }
+
+    #[test]
+    fn a_folder_is_a_mount_point_only_where_something_is_mounted() {
+        for (folder, is_one) in [
+            ("/data", true),
+            ("/mnt/with space", true),
+            ("/", true),
+            ("/data/below", false),
+            ("/mnt", false),
+        ] {
+            let found = is_mount_point(MOUNTINFO, Path::new(folder));
+            assert_eq!(found, is_one, "{folder}");
+        }
     }
 
     #[test]

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! `dieaware detach`: takes hint mode away below a device that stays in use, as it was before
+//! `dieaware attach`. A device that has none is no error: it is gone already.
+
+use std::io::Write;
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use super::common::usage;
+use super::mapper::CREATED;
+use super::swap::{self, Outcome};
+use crate::dm::swap::Filesystem;
+
+/// Take hint mode away below a device that is in use; what it holds stays
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  dieaware detach /srv")]
+pub struct DetachArgs {
+    /// A device of device-mapper by its name or node, or where it is mounted
+    #[arg(value_name = "DEV|MOUNT")]
+    device: String,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print JSON for programs
+    #[arg(long)]
+    json: bool,
+}
+
+/// # Errors
+///
+/// When the device is one of `dieaware create`, or does not take its old table.
+pub fn run(args: &DetachArgs, out: &mut impl Write) -> Result<()> {
+    let held = swap::look(swap::find(&args.device)?)?;
+    let name = &held.state.name;
+
+    if held.state.uuid.starts_with(CREATED) {
+        return Err(usage(format!(
+            "{name} was made by \"dieaware create\": \"dieaware remove {name}\" takes it away"
+        )));
+    }
+    if swap::has_leftover(&held)? && !args.dry_run {
+        swap::tidy(&held)?;
+    }
+    let table = swap::planned(&held, held.table.detached())?;
+    if held.table.nr_targets() == 0 {
+        eprintln!("dieaware: {name} has no dieaware target.");
+        return Ok(());
+    }
+    let mut outcome = Outcome {
+        name: name.clone(),
+        device: held.number,
+        done: false,
+        old_table: swap::lines(&held.table),
+        new_table: swap::lines(&table),
+        notes: Vec::new(),
+    };
+
+    if !args.dry_run {
+        // An SSD that has failed does not keep the target: then the filesystem is not waited for.
+        swap::exchange(&held, &table, &[Filesystem::Waits, Filesystem::GoesOn])
+            .with_context(|| format!("{name} is as it was"))?;
+        outcome.done = true;
+    }
+    swap::print(&outcome, args.json, out)
+}

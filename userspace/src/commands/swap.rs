@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What `dieaware attach` and `dieaware detach` do in the same way: find a device of device-mapper that
+//! may be in use, and give it another table that maps the same. Whatever goes wrong, it has its old
+//! table again.
+//!
+//! Nothing but the table is changed, and nothing is kept elsewhere: whoever is killed between two
+//! steps leaves a table that is loaded and not at work, and the next run knows it by what it maps.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use std::os::unix::fs::FileTypeExt;
+
+use anyhow::{anyhow, bail, Context, Result};
+use serde::Serialize;
+
+use super::common::{print_json, usage};
+use super::mapper;
+use crate::device::layers::layers;
+use crate::device::shape::Shape;
+use crate::device::stack;
+use crate::dm;
+use crate::dm::swap::{self, Filesystem, State};
+use crate::dm::tables::{Table, TableError};
+use crate::fs::{file, mounts};
+use crate::progress::Progress;
+use crate::status::Status;
+use crate::units::DeviceNumber;
+
+/// LVM's UUIDs: this, and of a volume that is a part of another one something behind these bytes.
+const LVM: &str = "LVM-";
+const LVM_BYTES: usize = LVM.len() + 64;
+
+/// Names of LVM's for parts of volumes; nobody else may use them.
+const LVM_PARTS: [&str; 14] = [
+    "_cdata", "_cmeta", "_corig", "_cvol", "_imeta", "_iorig", "_mimage", "_mlog", "_rimage",
+    "_rmeta", "_tdata", "_tmeta", "_vdata", "_pmspare",
+];
+
+/// A device that may be in use, and stays as it is but for its table.
+pub struct Held {
+    pub number: DeviceNumber,
+    pub state: State,
+    pub table: Table,
+    shape: Shape,
+}
+
+/// What a verb has done, or would do.
+#[derive(Serialize)]
+pub struct Outcome {
+    pub name: String,
+    pub device: DeviceNumber,
+    /// Whether the table is the new one now.
+    pub done: bool,
+    pub old_table: Vec<String>,
+    pub new_table: Vec<String>,
+    pub notes: Vec<String>,
+}
+
+/// The lines of a table.
+pub fn lines(table: &Table) -> Vec<String> {
+    table.segments().iter().map(ToString::to_string).collect()
+}
+
+/// The notes, and what was done or would be.
+pub fn print(outcome: &Outcome, json: bool, out: &mut impl Write) -> Result<()> {
+    let name = &outcome.name;
+
+    if json {
+        return Ok(print_json(out, outcome)?);
+    }
+    for note in &outcome.notes {
+        writeln!(out, "{note}")?;
+    }
+    for line in &outcome.new_table {
+        if outcome.done {
+            writeln!(out, "{name}: {line}")?;
+        } else {
+            writeln!(out, "would load into {name}: {line}")?;
+        }
+    }
+    if !outcome.done {
+        writeln!(out, "would resume {name} with it")?;
+    }
+    Ok(())
+}
+
+fn mounted_there(folder: &Path) -> Result<DeviceNumber> {
+    let name = folder.display();
+    let whole = fs::canonicalize(folder).with_context(|| format!("{name} cannot be opened"))?;
+    let mountinfo =
+        fs::read_to_string("/proc/self/mountinfo").context("What is mounted is not known")?;
+
+    if !mounts::is_mount_point(&mountinfo, &whole) {
+        return Err(usage(format!("Nothing is mounted at {name}")));
+    }
+    let opened = file::open_place(folder).with_context(|| name.to_string())?;
+    file::below(&opened).with_context(|| name.to_string())
+}
+
+/// The device that is meant: by its name, its node, or where it is mounted.
+pub fn find(what: &str) -> Result<DeviceNumber> {
+    if !what.contains('/') {
+        if let Some(info) = mapper::info(what)? {
+            return Ok(info.number);
+        }
+        return Err(usage(format!(
+            "There is no device {what}; a node or a mount point is named by its path"
+        )));
+    }
+    let path = Path::new(what);
+    let metadata = fs::metadata(path).with_context(|| format!("{what} cannot be opened"))?;
+    let number = if metadata.file_type().is_block_device() {
+        stack::number_of(path).with_context(|| format!("{what} has no number"))?
+    } else if metadata.is_dir() {
+        mounted_there(path)?
+    } else {
+        return Err(usage(format!("{what} is neither a device nor a folder")));
+    };
+
+    if Path::new(&format!("/sys/dev/block/{number}/dm")).exists() {
+        return Ok(number);
+    }
+    let node = node_of(number);
+    Err(usage(format!(
+        "{node} is no device of device-mapper, so nothing can be put below what uses it: unmount it, \
+         and \"dieaware create NAME {node} --mode hint\" makes a device that holds the same"
+    )))
+}
+
+/// A device's node, or its number where it has none.
+pub fn node_of(number: DeviceNumber) -> String {
+    let found = layers(number).into_iter().next();
+    found.map_or_else(|| number.to_string(), |top| top.node.display().to_string())
+}
+
+/// The name of a volume in that of its device, behind the group's: a hyphen of either is doubled.
+fn volume_name(device: &str) -> &str {
+    let mut name = device;
+
+    while let Some((_, behind)) = name.split_once('-') {
+        match behind.strip_prefix('-') {
+            Some(rest) => name = rest,
+            None => return behind,
+        }
+    }
+    device
+}
+
+/// Is a volume of LVM a part of another one, which LVM itself changes as it likes?
+fn is_part_of_lvm(state: &State) -> bool {
+    let name = volume_name(&state.name);
+
+    state.uuid.starts_with(LVM)
+        && (state.uuid.len() != LVM_BYTES || LVM_PARTS.iter().any(|part| name.contains(part)))
+}
+
+fn table_error(name: &str, err: TableError) -> anyhow::Error {
+    usage(format!("{name} is not changed: {err}"))
+}
+
+/// A table as it would be, or why not.
+pub fn planned(held: &Held, table: Result<Table, TableError>) -> Result<Table> {
+    table.map_err(|err| table_error(&held.state.name, err))
+}
+
+/// Everything about a device, if nobody else is about to change it.
+pub fn look(number: DeviceNumber) -> Result<Held> {
+    let state = swap::state(number).context(mapper::NOT_ASKED)?;
+    let name = &state.name;
+    let cannot = || format!("{name} cannot be looked at");
+
+    if is_part_of_lvm(&state) {
+        return Err(usage(format!(
+            "{name} is a part of another volume, which LVM changes when it likes"
+        )));
+    }
+    if state.is_suspended {
+        return Err(usage(format!(
+            "{name} is suspended: somebody is at work there; if not, \"dmsetup resume {name}\" ends that"
+        )));
+    }
+    let table = dm::table(number).with_context(cannot)?;
+    let table = Table::parse(&table).map_err(|err| table_error(name, err))?;
+    let shape = Shape::of(number).with_context(cannot)?;
+    if shape.has_dax {
+        return Err(usage(format!(
+            "{name} is memory (DAX), which the target does not pass through"
+        )));
+    }
+    Ok(Held {
+        number,
+        table,
+        shape,
+        state,
+    })
+}
+
+/// The table that is loaded beside the one at work; `None`: there is none.
+fn inactive(number: DeviceNumber) -> Result<Option<Table>> {
+    let text = swap::inactive_table(number).context(mapper::NOT_ASKED)?;
+
+    match Table::parse(&text) {
+        Err(TableError::Empty) => Ok(None),
+        parsed => parsed.map(Some).map_err(|err| anyhow!(err)),
+    }
+}
+
+/// Has a run that was killed loaded a table which is not at work yet?
+///
+/// # Errors
+///
+/// When somebody else has.
+pub fn has_leftover(held: &Held) -> Result<bool> {
+    let name = &held.state.name;
+
+    if !held.state.has_inactive {
+        return Ok(false);
+    }
+    match inactive(held.number)? {
+        Some(other) if !other.is_counterpart(&held.table) => Err(usage(format!(
+            "{name} has another table loaded, which is not at work yet: somebody is at work there; if \
+             not, \"dmsetup clear {name}\" takes it away"
+        ))),
+        _ => Ok(true),
+    }
+}
+
+/// Take such a table away.
+///
+/// # Errors
+///
+/// When it stays.
+pub fn tidy(held: &Held) -> Result<()> {
+    let name = &held.state.name;
+    swap::clear(name).with_context(|| format!("{name} keeps the table of a run that was killed"))
+}
+
+/// Is everything as it must be with the new table?
+fn verify(held: &Held, new: &Table) -> Result<()> {
+    let number = held.number;
+    let state = swap::state(number)?;
+    let now = Table::parse(&dm::table(number)?)?;
+    let shape = Shape::of(number)?;
+
+    if state.is_suspended || state.has_inactive {
+        bail!("somebody else has changed it meanwhile");
+    }
+    if !now.maps_as(new) || now.nr_targets() != new.nr_targets() {
+        bail!("its table is not the one that was loaded");
+    }
+    if let Some(difference) = held.shape.difference(&shape) {
+        bail!("what uses it would not find it as it was: {difference}");
+    }
+    let targets = dm::targets(&held.state.name)?;
+    if targets.len() != new.nr_targets() {
+        bail!("{} of {} targets run", targets.len(), new.nr_targets());
+    }
+    for target in &targets {
+        Status::parse(&target.params)?;
+    }
+    Ok(())
+}
+
+fn change(held: &Held, new: &Table, filesystem: Filesystem) -> Result<()> {
+    let name = &held.state.name;
+    let text = new.to_string();
+
+    swap::load(name, &text, held.state.is_read_only)
+        .map_err(|err| mapper::not_taken(err, "The table was not loaded".to_owned()))?;
+    // LVM might have loaded one of its own in between.
+    if inactive(held.number)?.is_none_or(|loaded| !loaded.maps_as(new)) {
+        bail!("somebody else has loaded a table meanwhile");
+    }
+    swap::resume(name, filesystem)
+        .map_err(|err| mapper::not_taken(err, "The table was not put to work".to_owned()))?;
+    verify(held, new)
+}
+
+/// Make it as it was, wherever the change has stopped.
+fn put_back(held: &Held) -> Result<()> {
+    let name = &held.state.name;
+    let state = swap::state(held.number)?;
+
+    if state.has_inactive {
+        swap::clear(name)?;
+    }
+    let now = Table::parse(&dm::table(held.number)?)?;
+    if now.nr_targets() == held.table.nr_targets() && now.maps_as(&held.table) {
+        if state.is_suspended {
+            swap::resume(name, Filesystem::GoesOn)?;
+        }
+        return Ok(());
+    }
+    swap::load(name, &held.table.to_string(), held.state.is_read_only)?;
+    swap::resume(name, Filesystem::GoesOn)?;
+    Ok(())
+}
+
+/// Give the device another table that maps the same, in one of these ways, the first that works.
+///
+/// # Errors
+///
+/// When none does; the device has its old table then. When not even that, says so.
+pub fn exchange(held: &Held, new: &Table, ways: &[Filesystem]) -> Result<()> {
+    let name = &held.state.name;
+    // Ctrl-C does not end us between two steps.
+    let progress = Progress::new()?;
+    let mut failed = anyhow!("There is no way to do it");
+
+    progress.go_on()?;
+    for filesystem in ways {
+        let Err(err) = change(held, new, *filesystem) else {
+            return Ok(());
+        };
+        if let Err(other) = put_back(held) {
+            return Err(other.context(format!(
+                "{err:#}; and {name} could not be given its old table again, see \"dmsetup info {name}\""
+            )));
+        }
+        failed = err;
+    }
+    Err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_part_of_lvm;
+    use crate::dm::swap::State;
+
+    fn state(name: &str, uuid: &str) -> State {
+        State {
+            name: name.to_owned(),
+            uuid: uuid.to_owned(),
+            has_inactive: false,
+            is_suspended: false,
+            is_read_only: false,
+        }
+    }
+
+    #[test]
+    fn parts_of_volumes_are_known_by_their_uuid_or_name() {
+        let whole = format!("LVM-{}", "a".repeat(64));
+        assert!(!is_part_of_lvm(&state("vg-data", &whole)));
+        assert!(is_part_of_lvm(&state(
+            "vg-data-real",
+            &format!("{whole}-real")
+        )));
+        assert!(is_part_of_lvm(&state(
+            "vg-pool_tdata",
+            &format!("{whole}-tdata")
+        )));
+        assert!(is_part_of_lvm(&state("vg-r_rimage_0", &whole)));
+        assert!(is_part_of_lvm(&state("vg-m_mlog", &whole)));
+        assert!(is_part_of_lvm(&state("a--b--c-d--e_mlog", &whole)));
+        assert!(!is_part_of_lvm(&state("a--b_mlog-d--e", &whole)));
+        for uuid in ["", "CRYPT-PLAIN-x_rimage_0", "DIEAWARE-HINT-x"] {
+            assert!(!is_part_of_lvm(&state("x_rimage_0", uuid)));
+        }
+    }
+}
