@@ -57,6 +57,8 @@ install_tables() {
 	# As "systemctl enable" does
 	ln -s '/usr/lib/systemd/system/dieaware-runs@.service' \
 		"$etc/systemd/system/multi-user.target.wants/dieaware-runs@srv-fast.service"
+	ln -s '/usr/lib/systemd/system/dieaware-attach@.service' \
+		"$etc/systemd/system/multi-user.target.wants/dieaware-attach@srv-volume.service"
 	install -D -m 644 "$scripts/multipath.conf" "$etc/multipath.conf"
 	mkdir -p "$work/root/var/lib/prometheus/node-exporter" "$etc/systemd/system/timers.target.wants"
 	ln -s '/usr/lib/systemd/system/dieaware-export.timer' \

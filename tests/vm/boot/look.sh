@@ -54,6 +54,19 @@ runs_are_saved() {
 		systemctl start dieaware-runs@srv-fast && is "$(findmnt -no TARGET /srv/fast)" /srv/fast
 }
 
+# Below the volume is log mode, so it gains nothing; but it is LVM's, and mounted.
+attached_at_boot() {
+	local links
+
+	until_true systemctl is-active dieaware-attach@srv-volume
+	links=$(property /dev/vg/volume DEVLINKS)
+	dmsetup table vg-volume | grep dieaware && same_files volume /dev/mapper/vg-volume &&
+		systemctl stop dieaware-attach@srv-volume && ! dmsetup table vg-volume | grep dieaware &&
+		same_files volume /dev/mapper/vg-volume && settle &&
+		is "$(property /dev/vg/volume DEVLINKS)" "$links" &&
+		is "$(readlink -f /dev/vg/volume)" "$(readlink -f /dev/mapper/vg-volume)"
+}
+
 links_lead_above() {
 	local link
 
@@ -170,6 +183,7 @@ look "ext4 on a device in hint mode is mounted and has its files" same_files fas
 look "f2fs on a partition in log mode is mounted and has its files" same_files small /dev/mapper/small
 look "ext4 on LVM on a partition in log mode is mounted and has its files" \
 	same_files volume /dev/mapper/vg-volume
+look "a volume of LVM is attached at boot while it is mounted, and detached" attached_at_boot
 look "the run table is loaded at boot" runs_are_loaded
 look "files are listed for the next boot when it ends" runs_are_saved
 look "links by UUID and label lead to the device in hint mode, not to its source" links_lead_above
