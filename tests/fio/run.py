@@ -25,6 +25,10 @@ HERE = Path(__file__).resolve().parent
 MOUNT = "/mnt"
 SSD = "fio0"
 TARGET = "fio"
+# Where fio puts what it has read for wrong, and what it has expected
+DUMPS = Path("/tmp/fio-dumps")
+# Of what was read for wrong: fio's header, which says where it belongs and when it was written
+DUMP_BYTES = 64
 # Of what a second look says: enough for a file that has an extent for each page
 MOST_LINES = 1100
 MKFS = {
@@ -109,22 +113,32 @@ def fio(jobs: str, variables: Dict[str, str]) -> Dict[str, dict]:
         raise RuntimeError(f"The job file {jobs} wants ${{{left.group(1)}}}.")
     path = Path("/tmp") / jobs
     path.write_text(text)
-    done = subprocess.run(["fio", "--output-format=json", str(path)], capture_output=True, text=True)
+    DUMPS.mkdir(exist_ok=True)
+    done = subprocess.run(["fio", "--output-format=json", str(path)], capture_output=True, text=True,
+                          cwd=DUMPS)
     begin = done.stdout.find("{")
     if begin < 0:
         raise RuntimeError(f"fio ended with {done.returncode}: {done.stderr.strip()[-600:]}")
     result, _ = json.JSONDecoder().raw_decode(done.stdout[begin:])
     for job in result["jobs"]:
-        job["stderr"] = done.stderr.strip()[:300]
+        # Where a job goes on after wrong data, that is no error of its own.
+        job["error"] = job["error"] or job.get("first_error", 0)
     if done.returncode and not any(job["error"] for job in result["jobs"]):
         raise RuntimeError(f"fio ended with {done.returncode}: {done.stderr.strip()[-600:]}")
+    for line in done.stderr.splitlines():
+        print(f"# {line}", flush=True)
     return {job["jobname"]: job for job in result["jobs"]}
+
+
+def show_dumps() -> None:
+    for path in sorted(DUMPS.glob("*.received"))[:MOST_LINES]:
+        print(f"# {path.name}: {path.read_bytes()[:DUMP_BYTES].hex()}", flush=True)
 
 
 def look_again(jobs: str, name: str, where: str) -> None:
     """Say what a second look at wrong data finds: was it written like that, or only read?"""
     path = Path("/tmp") / f"again-{jobs}"
-    text = (Path("/tmp") / jobs).read_text().replace("verify_fatal=1", "verify_only=1")
+    text = (Path("/tmp") / jobs).read_text().replace("verify_dump=1", "verify_only=1")
     path.write_text(text)
     run("sync")
     Path("/proc/sys/vm/drop_caches").write_text("3")
@@ -140,7 +154,9 @@ def verify_jobs(kind: str, jobs: str, where: str, size: str) -> None:
         written, read = job["write"]["io_bytes"], job["read"]["io_bytes"]
         title = f"{kind} {jobs[:-4]} {name}"
         if job["error"]:
-            report(False, f"{title}: fio ended with error {job['error']}: {job['stderr']}")
+            report(False, f"{title}: fio ended with error {job['error']}, "
+                          f"{job.get('total_err', 1)} in all")
+            show_dumps()
             look_again(jobs, name, where)
         else:
             report(0 < written <= read, f"{title}: {written >> 10} KiB written, {read >> 10} KiB verified")
