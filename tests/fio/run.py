@@ -4,10 +4,11 @@
 
 run.py verify SIZE_MIB FS...   every job verifies what it wrote, through the target in both
                                modes, half the data each
-run.py perf SIZE_MIB FS...     the same jobs raw and through the target, side by side
+run.py perf SIZE_MIB FS...     the same jobs through dm-linear and through the target in both
+                               modes, side by side, and compared with perf.json
 
 FS is ext4, xfs, btrfs, f2fs or block (no filesystem). Prints "ok - ..." and
-"not ok - ..." lines.
+"not ok - ..." lines; of perf also "record {...}" lines, which record.py keeps.
 """
 
 import contextlib
@@ -43,9 +44,10 @@ FSCK = {
     "btrfs": ["btrfs", "check", "--force"],
     "f2fs": ["fsck.f2fs", "--dry-run"],
 }
-# Through the target a job must reach this share of the raw device's speed. The lowest
-# is 74 percent: buffered sequential writes over what random ones have overwritten with hints.
-PERF_BOUND = 0.70
+# In percent of dm-linear's speed, a job may be so much below its record: fio knows how long it took
+# in whole milliseconds, and the shortest takes 40 of them.
+PERF_SLACK = 5.0
+RECORD = HERE / "perf.json"
 
 
 def run(*words: str) -> str:
@@ -233,19 +235,28 @@ def perf_jobs(kind: str, device: str, size: str) -> Dict[str, Dict[str, float]]:
     return {name: speed(job) for name, job in jobs.items()}
 
 
+def percent_of_linear(kind: str, size_mib: int) -> Iterator[tuple]:
+    """Each job in each mode: its name, the mode, dm-linear's speed and ours."""
+    speeds = {}
+    for mode in ("linear", "hint", "log"):
+        # A new SSD for each, so that all begin with the same state of the FTL.
+        with ssd(["capacity_mib=1024", "time_scale=4"]) as device, target(device, mode) as mapped:
+            speeds[mode] = perf_jobs(kind, mapped, f"{size_mib}m")
+    for name, linear in speeds["linear"].items():
+        for mode in ("hint", "log"):
+            yield name, mode, linear, speeds[mode][name]
+
+
 def perf(kind: str, size_mib: int) -> None:
-    # A new SSD for each, so that both begin with the same state of the FTL.
-    options = ["capacity_mib=1024", "time_scale=4"]
-    with ssd(options) as device:
-        raw = perf_jobs(kind, device, f"{size_mib}m")
-    with ssd(options) as device, target(device) as mapped:
-        through = perf_jobs(kind, mapped, f"{size_mib}m")
-    for name, plain in raw.items():
-        ours = through[name]
-        ratio = ours["mbps"] / plain["mbps"]
-        report(ratio >= PERF_BOUND,
-               f"{kind} {name}: raw {plain['mbps']:.1f} MB/s {plain['iops']:.0f} IOPS, "
-               f"target {ours['mbps']:.1f} MB/s {ours['iops']:.0f} IOPS, {100 * ratio:.1f} %")
+    record = json.loads(RECORD.read_text()).get(kind, {})
+    for name, mode, linear, ours in percent_of_linear(kind, size_mib):
+        percent = 100 * ours["mbps"] / linear["mbps"]
+        expected = record.get(f"{name} {mode}")
+        print("record " + json.dumps({"kind": kind, "job": f"{name} {mode}", "percent": round(percent, 1)}))
+        report(expected is not None and percent >= expected - PERF_SLACK,
+               f"{kind} {name}: dm-linear {linear['mbps']:.1f} MB/s {linear['iops']:.0f} IOPS, "
+               f"{mode} mode {ours['mbps']:.1f} MB/s {ours['iops']:.0f} IOPS, {percent:.1f} % "
+               f"(on record: {expected})")
 
 
 def main() -> int:
