@@ -15,6 +15,7 @@ uml_build() {
 	tree=$dir/tree
 	say "building the UML kernel '$flavour' (once, 4 minutes or more)"
 	linux_source_unpack "$tree"
+	uml_patches "$flavour" | xargs -r cat | quietly patch -d "$tree" -p1
 	uml_configs "$flavour" | xargs cat >"$tree/lab.config"
 	(
 		cd "$tree" || exit 1
@@ -37,14 +38,19 @@ uml_configs() {
 	echo "$DIEAWARE_TOP/tests/vm/uml-$1.config"
 }
 
+# uml_patches FLAVOUR: the files with changes of its source
+uml_patches() {
+	find "$DIEAWARE_TOP/tests/vm" -name "uml-$1.patch"
+}
+
 # uml_need FLAVOUR: set UML_DIR, and what kernel_need, toolchain_need and
 # stock_modules_need set for the other kernels. FLAVOUR is debug or plain.
 uml_need() {
-	local flavour=$1 configs key
+	local flavour=$1 files key
 
 	linux_source_need "${UML_SERIES[$flavour]}"
-	mapfile -t configs < <(uml_configs "$flavour")
-	key=$(hash_words "$LINUX_SOURCE" "$(hash_files "${configs[@]}")")
+	mapfile -t files < <(uml_configs "$flavour" && uml_patches "$flavour")
+	key=$(hash_words "$LINUX_SOURCE" "$(hash_files "${files[@]}")")
 	if [[ ! -d $CACHE_DIR/uml-$flavour-$key ]]; then
 		need_groups uml
 	fi
