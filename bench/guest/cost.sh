@@ -26,6 +26,8 @@ FILE_MB=64
 BLOCKS=1000
 ROUNDS=3
 TURNS=5
+# A difference of some hundred instructions in 20,000
+HINT_TURNS=11
 BUFFERED_MB=128
 # Of the run table: what stands for recently written data.
 TABLE_TIB=1
@@ -133,7 +135,7 @@ added() {
 	fill_run_table
 	files_make dieaware "/dev/mapper/$TARGET" /dev/ram1
 	files_make linear /dev/mapper/linear /dev/ram2
-	for ((turn = 0; turn < TURNS; turn++)); do
+	for ((turn = 0; turn < HINT_TURNS; turn++)); do
 		report "doing=turn_$turn"
 		costs
 		cheapest
