@@ -54,16 +54,21 @@ runs_are_saved() {
 		systemctl start dieaware-runs@srv-fast && is "$(findmnt -no TARGET /srv/fast)" /srv/fast
 }
 
+# In order, which udev's are not
+links_of() {
+	property "$1" DEVLINKS | xargs -n 1 | sort | xargs
+}
+
 # Below the volume is log mode, so it gains nothing; but it is LVM's, and mounted.
 attached_at_boot() {
 	local links
 
 	until_true systemctl is-active dieaware-attach@srv-volume
-	links=$(property /dev/vg/volume DEVLINKS)
+	links=$(links_of /dev/vg/volume)
 	dmsetup table vg-volume | grep dieaware && same_files volume /dev/mapper/vg-volume &&
 		systemctl stop dieaware-attach@srv-volume && ! dmsetup table vg-volume | grep dieaware &&
 		same_files volume /dev/mapper/vg-volume && settle &&
-		is "$(property /dev/vg/volume DEVLINKS)" "$links" &&
+		is "$(links_of /dev/vg/volume)" "$links" &&
 		is "$(readlink -f /dev/vg/volume)" "$(readlink -f /dev/mapper/vg-volume)"
 }
 
