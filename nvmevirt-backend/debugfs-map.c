@@ -3,12 +3,15 @@
  * What can be watched of a namespace: /sys/kernel/debug/nvmev/<name>/nsN/
  *
  *   map    write "FIRST_LBA NR_LBAS", read a line "LBA DIE UNIT" for each page; "-" where
- *          nothing is mapped. Two pages with the same unit are read by one sense.
+ *          nothing is mapped. Two pages with the same unit are read by one sense. What one
+ *          read() gets, at most 16 KiB of text, is of one moment.
  *   stats  size, what it holds, bytes moved
  *
  * The first namespace's `map` stands one level higher as well.
  */
 #include <linux/debugfs.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/seq_file.h>
 #include <linux/uaccess.h>
 
@@ -17,6 +20,8 @@
 #include "outage.h"
 
 #define RANGE_TEXT_BYTES	64
+/* Some 1000 lines, which is how long the FTL has to wait at most */
+#define MAP_TEXT_BYTES		(16 << 10)
 #define DIR_NAME_BYTES		8
 
 static struct nvmev *nvmev_of(const struct nvmev_ns *ns)
@@ -45,9 +50,15 @@ static void *map_at(struct map_range *range, loff_t *pos)
 	return *pos < range->end - range->first ? pos : NULL;
 }
 
+/* Until map_stop() no unit goes to NAND: its pages would seem to lie in two. */
 static void *map_start(struct seq_file *seq, loff_t *pos)
 {
-	return map_at(seq->private, pos);
+	struct map_range *range = seq->private;
+	struct nvmev *nvmev = range->nvmev;
+
+	mutex_lock(&nvmev->ftl_lock);
+	ftl_advance(nvmev->ftl, nvmev_now(nvmev));
+	return map_at(range, pos);
 }
 
 static void *map_next(struct seq_file *seq, void *data, loff_t *pos)
@@ -58,6 +69,9 @@ static void *map_next(struct seq_file *seq, void *data, loff_t *pos)
 
 static void map_stop(struct seq_file *seq, void *data)
 {
+	const struct map_range *range = seq->private;
+
+	mutex_unlock(&range->nvmev->ftl_lock);
 }
 
 static int map_show(struct seq_file *seq, void *data)
@@ -68,8 +82,6 @@ static int map_show(struct seq_file *seq, void *data)
 	lpn_t lpn = to_lpn(range->ns->first_page + page);
 	u64 lba;
 
-	guard(mutex)(&nvmev->ftl_lock);
-	ftl_advance(nvmev->ftl, nvmev_now(nvmev));
 	lba = page << (FTL_PAGE_SHIFT - range->ns->lba_shift);
 	if (ftl_is_mapped(nvmev->ftl, lpn))
 		seq_printf(seq, "%llu %u %llu\n", lba, from_die(ftl_die_of(nvmev->ftl, lpn)),
@@ -89,12 +101,18 @@ static const struct seq_operations map_seq_ops = {
 static int map_open(struct inode *inode, struct file *file)
 {
 	struct map_range *range = __seq_open_private(file, &map_seq_ops, sizeof(*range));
+	struct seq_file *seq;
 
 	if (!range)
 		return -ENOMEM;
 	range->ns = inode->i_private;
 	range->nvmev = nvmev_of(range->ns);
 	range->end = range->ns->nr_pages;
+	seq = file->private_data;
+	seq->buf = kvmalloc(MAP_TEXT_BYTES, GFP_KERNEL);
+	/* Else it gets a page when it is read. */
+	if (seq->buf)
+		seq->size = MAP_TEXT_BYTES;
 	return 0;
 }
 

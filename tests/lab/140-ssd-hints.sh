@@ -5,7 +5,7 @@
 # kernels: 6.1 6.12 newest
 # smp: 1
 # mem: 2G
-# sentences: 48
+# sentences: 49
 # seconds: 20
 # timeout: 240
 . "$(dirname "$0")/rc"

@@ -7,7 +7,7 @@
 # mem: 2G
 # seconds: 20
 # timeout: 240
-# sentences: 69
+# sentences: 70
 . "$(dirname "$0")/rc"
 
 # id NSID FIELD

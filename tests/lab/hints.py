@@ -13,6 +13,7 @@ import os
 import random
 import struct
 import sys
+import time
 from typing import Dict, List, Optional, Tuple
 
 import sentences
@@ -27,6 +28,9 @@ NVME_IOCTL_ID = 0x4E40
 NVME_IOCTL_IO_CMD = 0xC0484E43
 # What a command may carry however its memory is scattered.
 MAX_PAGES = 64
+# A unit that is full goes to NAND 5 ms later.
+UNIT_SECONDS = 0.01
+UNITS_SEEN = 50
 
 
 class Ssd:
@@ -143,8 +147,8 @@ def plain_order(ssd: Ssd, unit: int) -> None:
     dies = ssd.dies_of(50000, 256)
     changes = [die for i, die in enumerate(dies) if i == 0 or dies[i - 1] != die]
     check("plain pages go round the dies in order", set(steps(changes, ssd.nr_dies)) == {1}, changes)
-    check("each die gets a whole unit", all(ssd.places(50000, 256).count(p) == unit
-                                            for p in set(ssd.places(50000, 256)[unit:-unit])))
+    places = ssd.places(50000, 256)
+    check("each die gets a whole unit", all(places.count(p) == unit for p in set(places[unit:-unit])))
 
 
 def append_units(ssd: Ssd, unit: int, disturb: Disturber) -> None:
@@ -246,6 +250,16 @@ def ignored(ssd: Ssd, unit: int) -> None:
           ssd.write(20600, unit, APPEND, pred_lba=1000 * LBAS + 3) == 0)
 
 
+def told_as_one(ssd: Ssd, unit: int) -> bool:
+    """Does each look at a unit find it in one place, from when it was written until it is on NAND?"""
+    ssd.write(24000, unit, BEGIN)
+    end = time.monotonic() + UNIT_SECONDS
+    while time.monotonic() < end:
+        if len(set(ssd.places(24000, unit))) != 1:
+            return False
+    return True
+
+
 def begun(ssd: Ssd, unit: int) -> None:
     firsts = range(22000, 22000 + 2 * ssd.nr_dies * unit, 2 * unit)
     before = ssd.counter("hints_append")
@@ -256,6 +270,7 @@ def begun(ssd: Ssd, unit: int) -> None:
     check("each in a unit of its own",
           all(len(set(ssd.places(first, unit))) == 1 for first in firsts))
     check("and that counts as an append", ssd.counter("hints_append") == before + len(firsts))
+    check("a unit that goes to NAND is told of as one", all(told_as_one(ssd, unit) for _ in range(UNITS_SEEN)))
 
 
 def counted(ssd: Ssd, unit: int) -> None:
