@@ -16,7 +16,6 @@ use super::create::hint_note;
 use super::mapper;
 use super::swap::{self, Held, Outcome};
 use crate::device::layers::layers;
-use crate::dm::swap::Filesystem;
 use crate::dm::tables::Table;
 use crate::units::DeviceNumber;
 
@@ -122,8 +121,7 @@ pub fn run(args: &AttachArgs, out: &mut impl Write) -> Result<()> {
         if has_leftover {
             swap::tidy(&held)?;
         }
-        swap::exchange(&held, &table, &[Filesystem::Waits])
-            .with_context(|| format!("{name} is as it was"))?;
+        swap::exchange(&held, &table).with_context(|| format!("{name} is as it was"))?;
         outcome.done = true;
     }
     swap::print(&outcome, args.json, out)

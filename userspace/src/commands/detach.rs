@@ -10,7 +10,6 @@ use clap::Args;
 use super::common::usage;
 use super::mapper::CREATED;
 use super::swap::{self, Outcome};
-use crate::dm::swap::Filesystem;
 
 /// Take hint mode away below a device that is in use; what it holds stays
 #[derive(Args, Debug)]
@@ -57,9 +56,7 @@ pub fn run(args: &DetachArgs, out: &mut impl Write) -> Result<()> {
     };
 
     if !args.dry_run {
-        // An SSD that has failed does not keep the target: then the filesystem is not waited for.
-        swap::exchange(&held, &table, &[Filesystem::Waits, Filesystem::GoesOn])
-            .with_context(|| format!("{name} is as it was"))?;
+        swap::exchange(&held, &table).with_context(|| format!("{name} is as it was"))?;
         outcome.done = true;
     }
     swap::print(&outcome, args.json, out)

@@ -21,7 +21,7 @@ use crate::device::layers::layers;
 use crate::device::shape::Shape;
 use crate::device::stack;
 use crate::dm;
-use crate::dm::swap::{self, Filesystem, State};
+use crate::dm::swap::{self, State};
 use crate::dm::tables::{Table, TableError};
 use crate::fs::{file, mounts};
 use crate::progress::Progress;
@@ -263,7 +263,7 @@ fn verify(held: &Held, new: &Table) -> Result<()> {
     Ok(())
 }
 
-fn change(held: &Held, new: &Table, filesystem: Filesystem) -> Result<()> {
+fn change(held: &Held, new: &Table) -> Result<()> {
     let name = &held.state.name;
     let text = new.to_string();
 
@@ -273,7 +273,7 @@ fn change(held: &Held, new: &Table, filesystem: Filesystem) -> Result<()> {
     if inactive(held.number)?.is_none_or(|loaded| !loaded.maps_as(new)) {
         bail!("somebody else has loaded a table meanwhile");
     }
-    swap::resume(name, filesystem)
+    swap::resume(name)
         .map_err(|err| mapper::not_taken(err, "The table was not put to work".to_owned()))?;
     verify(held, new)
 }
@@ -289,39 +289,35 @@ fn put_back(held: &Held) -> Result<()> {
     let now = Table::parse(&dm::table(held.number)?)?;
     if now.nr_targets() == held.table.nr_targets() && now.maps_as(&held.table) {
         if state.is_suspended {
-            swap::resume(name, Filesystem::GoesOn)?;
+            swap::resume(name)?;
         }
         return Ok(());
     }
     swap::load(name, &held.table.to_string(), held.state.is_read_only)?;
-    swap::resume(name, Filesystem::GoesOn)?;
+    swap::resume(name)?;
     Ok(())
 }
 
-/// Give the device another table that maps the same, in one of these ways, the first that works.
+/// Give the device another table that maps the same.
 ///
 /// # Errors
 ///
-/// When none does; the device has its old table then. When not even that, says so.
-pub fn exchange(held: &Held, new: &Table, ways: &[Filesystem]) -> Result<()> {
+/// When that fails; the device has its old table then. When not even that, says so.
+pub fn exchange(held: &Held, new: &Table) -> Result<()> {
     let name = &held.state.name;
     // Ctrl-C does not end us between two steps.
     let progress = Progress::new()?;
-    let mut failed = anyhow!("There is no way to do it");
 
     progress.go_on()?;
-    for filesystem in ways {
-        let Err(err) = change(held, new, *filesystem) else {
-            return Ok(());
-        };
-        if let Err(other) = put_back(held) {
-            return Err(other.context(format!(
-                "{err:#}; and {name} could not be given its old table again, see \"dmsetup info {name}\""
-            )));
-        }
-        failed = err;
+    let Err(err) = change(held, new) else {
+        return Ok(());
+    };
+    if let Err(other) = put_back(held) {
+        return Err(other.context(format!(
+            "{err:#}; and {name} could not be given its old table again, see \"dmsetup info {name}\""
+        )));
     }
-    Err(failed)
+    Err(err)
 }
 
 #[cfg(test)]

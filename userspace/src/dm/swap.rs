@@ -85,28 +85,19 @@ pub fn load(name: &str, table: &str, read_only: bool) -> Result<(), DmError> {
         .map_err(|err| refused(err, log))
 }
 
-/// Whether a filesystem on the device writes what it has, and waits, before the tables change. One
-/// that cannot write any more, since the device below fails, would keep the old table for ever.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Filesystem {
-    Waits,
-    GoesOn,
-}
-
 /// Put the loaded table to work, and the device too if it was suspended. What is on its way is waited
-/// for.
+/// for, but a filesystem is not asked to write what it has: the new table maps the same, and one that
+/// cannot write any more, since the device below fails, would keep the old table for ever.
 ///
 /// # Errors
 ///
 /// When device-mapper refuses; says why if the kernel has. The device may then be suspended.
-pub fn resume(name: &str, filesystem: Filesystem) -> Result<(), DmError> {
+pub fn resume(name: &str) -> Result<(), DmError> {
     let log = KernelLog::new();
-    let args: &[&str] = match filesystem {
-        Filesystem::Waits => &["resume", name],
-        Filesystem::GoesOn => &["resume", "--nolockfs", name],
-    };
 
-    dmsetup(args).map(|_| ()).map_err(|err| refused(err, log))
+    dmsetup(&["resume", "--nolockfs", name])
+        .map(|_| ())
+        .map_err(|err| refused(err, log))
 }
 
 /// Forget the table that is loaded beside the one at work.
