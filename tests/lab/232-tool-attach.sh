@@ -6,8 +6,8 @@
 # long: 6.12
 # smp: 2
 # mem: 2G
-# seconds: 60
-# timeout: 900
+# seconds: 90
+# timeout: 500
 # sentences: 94
 # shellcheck disable=SC2154
 . "$(dirname "$0")/rc"
