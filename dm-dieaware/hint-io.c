@@ -96,6 +96,8 @@ static void classify_file(struct dmda *dmda, struct dmda_write *write)
 	struct dmda_owner here __uninitialized;
 
 	dmda_runtable_owner(dmda->table, write->run.dpn, &here);
+	if (unlikely(here.nr_pages < write->run.nr_pages))
+		dmda_runtable_go_on(dmda->table, write->run.dpn, write->run.nr_pages, &here);
 	if (!dmda_classify_overwrite(&write->run, &here, &write->verdict))
 		classify_new(dmda, write, &here);
 }
@@ -165,6 +167,7 @@ static noinline bool is_held(struct dmda *dmda, const struct dmda_write *write, 
 	struct dmda_owner owner;
 
 	dmda_runtable_owner(dmda->table, write->run.dpn, &owner);
+	dmda_runtable_go_on(dmda->table, write->run.dpn, write->run.nr_pages, &owner);
 	return !(shift_sectors & (DMDA_PAGE_SECTORS - 1)) &&
 	       identity->len_bytes == write->bio->bi_iter.bi_size &&
 	       owner.file.id == identity->file.id &&

@@ -151,6 +151,22 @@ void dmda_runtable_owner(struct dmda_runtable *table, dpn_t dpn, struct dmda_own
 	spin_unlock(&shard->lock);
 }
 
+void dmda_runtable_go_on(struct dmda_runtable *table, dpn_t dpn, u32 nr_pages,
+			 struct dmda_owner *owner)
+{
+	while (owner->file.id && owner->nr_pages < nr_pages) {
+		u64 end = from_dpn(dpn) + owner->nr_pages;
+		struct dmda_owner next;
+
+		if (chunk_left(end) != DMDA_CHUNK_KEYS)
+			return;
+		dmda_runtable_owner(table, to_dpn(end), &next);
+		if (next.file.id != owner->file.id || next.fpage != owner->fpage + owner->nr_pages)
+			return;
+		owner->nr_pages += next.nr_pages;
+	}
+}
+
 dpn_t dmda_runtable_where(struct dmda_runtable *table, struct dmda_file file, u64 fpage)
 {
 	struct shard *shard = runs_shard(table, file, fpage);

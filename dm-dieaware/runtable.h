@@ -78,6 +78,20 @@ void dmda_runtable_destroy(struct dmda_runtable *table);
 void dmda_runtable_owner(struct dmda_runtable *table, dpn_t dpn, struct dmda_owner *owner);
 
 /**
+ * dmda_runtable_go_on() - does what a device page holds go on in another chunk?
+ * @table: the table
+ * @dpn: the device page
+ * @nr_pages: length that matters
+ * @owner: what dmda_runtable_owner() has told of it; gets the length that it has over chunks
+ *
+ * No extent goes beyond its chunk, of 32 MiB, but files do.
+ *
+ * Context: as dmda_runtable_owner().
+ */
+void dmda_runtable_go_on(struct dmda_runtable *table, dpn_t dpn, u32 nr_pages,
+			 struct dmda_owner *owner);
+
+/**
  * dmda_runtable_where() - where a page of a file was written last
  * @table: the table
  * @file: the file

@@ -67,6 +67,7 @@ static bool replaces_itself(struct dmda *dmda, const struct dmda_run *run)
 	struct dmda_owner owner;
 
 	dmda_runtable_owner(dmda->table, run->dpn, &owner);
+	dmda_runtable_go_on(dmda->table, run->dpn, run->nr_pages, &owner);
 	return dmda_classify_overwrite(run, &owner, &verdict) &&
 	       verdict.nr_pages == run->nr_pages;
 }

@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 15
 # timeout: 180
-# sentences: 14
+# sentences: 15
 . "$(dirname "$0")/rc"
 
 # write_at FILE KIB KIB-FROM: with one call
@@ -68,6 +68,19 @@ dmsetup message t0 0 reset_counters
 write_at "$file" 12 64
 check_that "12 KiB of which 4 are known go as one" "$(status_field t0 cut)" -eq 0
 check_that "as an append behind the 64 before them" "$(status_field t0 append)" -eq 1
+
+# The run table keeps what lies in a row in extents that end every 32 MiB of the device.
+big=$T_DIR/mnt/big
+dd if=/dev/zero of="$big" bs=1M count=64 oflag=direct status=none
+sync
+# KiB of the file
+border=$(filefrag -b4096 -v "$big" | awk '$1 ~ /^[0-9]+:$/ {
+	end = int(($4 + 8191) / 8192) * 8192
+	if (end >= $4 + 128 && end + 128 <= $4 + $6) { print ($2 + end - $4) * 4; exit }
+}')
+dmsetup message t0 0 reset_counters
+write_at "$big" 1024 $((border - 512))
+check_that "1 MiB of a file is not cut there" "$(status_field t0 cut) $(status_field t0 overwrite)" == "0 1"
 
 # ---- the page cache gives pieces in one write, too
 umount "$T_DIR/mnt"
