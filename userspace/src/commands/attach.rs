@@ -107,14 +107,7 @@ pub fn run(args: &AttachArgs, out: &mut impl Write) -> Result<()> {
         return Ok(());
     }
     let table = swap::planned(&held, held.table.attached(&args.options))?;
-    let mut outcome = Outcome {
-        name: name.clone(),
-        device: held.number,
-        done: false,
-        old_table: swap::lines(&held.table),
-        new_table: swap::lines(&table),
-        notes: notes(&held, &table),
-    };
+    let mut outcome = Outcome::planned(&held, &table, notes(&held, &table));
 
     if !args.dry_run {
         mapper::require_target()?;

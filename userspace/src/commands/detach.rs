@@ -46,14 +46,7 @@ pub fn run(args: &DetachArgs, out: &mut impl Write) -> Result<()> {
         eprintln!("dieaware: {name} has no dieaware target.");
         return Ok(());
     }
-    let mut outcome = Outcome {
-        name: name.clone(),
-        device: held.number,
-        done: false,
-        old_table: swap::lines(&held.table),
-        new_table: swap::lines(&table),
-        notes: Vec::new(),
-    };
+    let mut outcome = Outcome::planned(&held, &table, Vec::new());
 
     if !args.dry_run {
         swap::exchange(&held, &table).with_context(|| format!("{name} is as it was"))?;

@@ -58,8 +58,22 @@ pub struct Outcome {
     pub notes: Vec<String>,
 }
 
+impl Outcome {
+    /// What would be done; nothing is done yet.
+    pub fn planned(held: &Held, table: &Table, notes: Vec<String>) -> Self {
+        Self {
+            name: held.state.name.clone(),
+            device: held.number,
+            done: false,
+            old_table: lines(&held.table),
+            new_table: lines(table),
+            notes,
+        }
+    }
+}
+
 /// The lines of a table.
-pub fn lines(table: &Table) -> Vec<String> {
+fn lines(table: &Table) -> Vec<String> {
     table.segments().iter().map(ToString::to_string).collect()
 }
 
