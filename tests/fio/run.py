@@ -235,7 +235,7 @@ def perf_jobs(kind: str, device: str, size: str) -> Dict[str, Dict[str, float]]:
     return {name: speed(job) for name, job in jobs.items()}
 
 
-def percent_of_linear(kind: str, size_mib: int) -> Iterator[tuple]:
+def beside_linear(kind: str, size_mib: int) -> Iterator[tuple]:
     """Each job in each mode: its name, the mode, dm-linear's speed and ours."""
     speeds = {}
     for mode in ("linear", "hint", "log"):
@@ -249,7 +249,7 @@ def percent_of_linear(kind: str, size_mib: int) -> Iterator[tuple]:
 
 def perf(kind: str, size_mib: int) -> None:
     record = json.loads(RECORD.read_text()).get(kind, {})
-    for name, mode, linear, ours in percent_of_linear(kind, size_mib):
+    for name, mode, linear, ours in beside_linear(kind, size_mib):
         percent = 100 * ours["mbps"] / linear["mbps"]
         expected = record.get(f"{name} {mode}")
         print("record " + json.dumps({"kind": kind, "job": f"{name} {mode}", "percent": round(percent, 1)}))
