@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034 # the callers read what is set here
 #
-# Linux as a program (UML), with all checks (debug) or fast (plain): its build, and the project's
-# modules and KUnit suites for it. Expects load.sh.
+# Linux as a program (UML), with all checks (debug), fast (plain), or in virtual time (timed): its
+# build, and the project's modules and KUnit suites for it. Expects load.sh.
 
 # The newest kernels have system calls that cost half as much there, and several CPUs.
-declare -A UML_SERIES=([debug]=$SOURCE_SERIES [plain]=newest)
+declare -A UML_SERIES=([debug]=$SOURCE_SERIES [plain]=newest [timed]=newest)
 
 # Builder: DIR/linux (the program), DIR/modules/usr/lib/modules, DIR/tree (its
 # source and configuration, for building modules).
@@ -35,6 +35,7 @@ uml_build() {
 # uml_configs FLAVOUR: the files which say what it has.
 uml_configs() {
 	echo "$DIEAWARE_TOP/tests/vm/uml.config"
+	[[ $1 == debug ]] || echo "$DIEAWARE_TOP/tests/vm/uml-lab.config"
 	echo "$DIEAWARE_TOP/tests/vm/uml-$1.config"
 }
 
@@ -44,7 +45,7 @@ uml_patches() {
 }
 
 # uml_need FLAVOUR: set UML_DIR, and what kernel_need, toolchain_need and
-# stock_modules_need set for the other kernels. FLAVOUR is debug or plain.
+# stock_modules_need set for the other kernels. FLAVOUR is debug, plain or timed.
 uml_need() {
 	local flavour=$1 files key
 

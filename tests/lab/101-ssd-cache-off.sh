@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # The volatile write cache can be switched off, which takes as long as its data takes to NAND.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # clock: virtual
-# seconds: 5
+# seconds: 2
 # timeout: 120
 # sentences: 3
 . "$(dirname "$0")/rc"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The virtual SSD keeps data: all block sizes and depths, both LBA sizes, two
 # devices at once; capacity is thin and TRIM gives memory back.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 2
 # mem: 2G
 # seconds: 60

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Errors on request: media errors at chosen LBAs, healed by writing; write faults; delayed
 # and dropped commands, from which the driver recovers by abort or reset; a fatal status.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # clock: virtual
-# seconds: 25
+# seconds: 8
 # timeout: 240
 # sentences: 45
 . "$(dirname "$0")/rc"

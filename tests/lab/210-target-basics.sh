@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What the target is as a block device: size, limits, status, messages, and its
 # life under I/O: suspend, resume, reload, remove.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 2
 # mem: 2G
 # seconds: 40

@@ -3,12 +3,13 @@
 # dieaware doctor against the truth, on profiles of the virtual SSD: files in one piece, files in
 # pieces that lie on one die each, files in pieces that lie in order. Its verdict is what the files'
 # speeds say before and after they have been defragmented, and no remedy gives more than it promised.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # clock: virtual
 # sentences: 70
-# seconds: 45
+# seconds: 20
 # timeout: 900
 . "$(dirname "$0")/rc"
 

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # dieaware probe finds unit and stripe of every profile of the virtual SSD from how long reads
 # take, as its configuration has them; what it refuses, and Ctrl-C.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 3G
 # clock: virtual
 # sentences: 117
-# seconds: 50
+# seconds: 24
 # timeout: 900
 . "$(dirname "$0")/rc"
 

@@ -3,11 +3,12 @@
 # Hint mode above an SSD that takes two minutes for each command: that costs time, nobody gets an
 # error, and hints are not taken for the cause of it. Then above one that loses commands, so that the
 # driver resets it: the same.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # clock: virtual
-# seconds: 20
+# seconds: 4
 # timeout: 600
 # sentences: 12
 . "$(dirname "$0")/rc"

@@ -4,13 +4,14 @@
 # target chooses the die of each write. Files that were appended to and overwritten in the worst way are read
 # like those that lie in perfect order. What is refused is written all the same. (Linux has write streams from
 # 6.16 on; before, there is one sentence.)
-# kernels: newest 6.12
+# kernels: uml 6.12
+# long: newest
 # smp: 1
 # mem: 2G
 # clock: virtual
-# seconds: 60
+# seconds: 12
 # timeout: 900
-# sentences: 4 newest:42
+# sentences: 4 uml:42 newest:42
 . "$(dirname "$0")/rc"
 
 UNITS=96
@@ -85,11 +86,13 @@ scratch() {
 	scratch_at=$((scratch_at + $1))
 }
 
-# begin_unit: what is written next without a hint begins a unit
+# begin_unit: what is written next without a hint begins a unit, and takes none that waits in the
+# SSD's cache to be programmed
 begin_unit() {
 	local first=$(((TARGET_MIB * 256 + scratch_at) * 8)) last
 
 	sync
+	sleep 1
 	scratch 16
 	last=$(nvmev-ssd map ssd0 $first 128 | awk '{ nr = $3 == unit ? nr + 1 : 1; unit = $3 } END { print nr }')
 	((last == 8)) || scratch $((8 - last))

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The nvme driver goes and comes back while the target's module stays loaded:
 # the transport finds the new driver's tracepoint.
-# kernels: 6.12
-# long: newest
+# kernels: uml
+# long: 6.12 newest
 # smp: 2
 # mem: 2G
 # seconds: 25

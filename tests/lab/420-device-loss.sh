@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The device below fails the target: controller resets and removal, under load.
 # I/O fails where it must, nobody hangs, and a new device can take the place.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 2
 # mem: 2G
 # seconds: 40

@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Several CPUs: many writers, readers, messages, suspends, reloads and trims at the same time.
-# kernels: 6.12 debug kcsan
+# kernels: uml debug kcsan
+# long: 6.12
 # smp: 4
+# smp on uml: 2
 # smp on debug: 2
 # smp on kcsan: 2
 # mem: 2G
@@ -35,7 +37,7 @@ suspend_and_trim() {
 	dmsetup suspend t0
 	dmsetup reload t0 --table "$line"
 	dmsetup resume t0
-	sleep 0.3
+	sleep 0.1
 }
 
 in_loop messages meddle

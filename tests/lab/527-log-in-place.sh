@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode leaves small overwrites where their pages are when it is as full as in_place says: what is
 # so written is there, also when it is cleaned, flushed, or started again.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 2
 # mem: 2G
 # seconds: 30

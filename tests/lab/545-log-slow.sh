@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode above a device that reads slowly: a read in flight gets its own data, though its place is
 # written again; a flush does not wait for cleaning; a read-only start after a crash writes nothing.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # clock: virtual
-# seconds: 15
+# seconds: 4
 # timeout: 240
 # sentences: 11
 . "$(dirname "$0")/rc"

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode, writes whose page of the map is not in memory: it is read while their data is being
 # written; both may fail; what comes later waits for neither, or for both if it has to.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 1G
 # clock: virtual
-# seconds: 20
+# seconds: 6
 # timeout: 240
 # sentences: 22
 . "$(dirname "$0")/rc"

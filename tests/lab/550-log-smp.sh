@@ -3,8 +3,10 @@
 # Log mode on several CPUs: writers, readers, trims, cleaning, checkpoints, suspends and reloads at
 # the same time, and somebody who asks where all pages lie, with a map cache that is too small;
 # overwrites stay in place now and then.
-# kernels: 6.12 debug kcsan
+# kernels: uml debug kcsan
+# long: 6.12
 # smp: 4
+# smp on uml: 2
 # smp on debug: 2
 # smp on kcsan: 2
 # mem: 2G

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode above a device that does not answer for two minutes, as while a controller is reset or a
 # multipath device has no path: that costs time, and nobody gets an error.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # clock: virtual
-# seconds: 30
+# seconds: 4
 # timeout: 600
 # sentences: 9
 . "$(dirname "$0")/rc"

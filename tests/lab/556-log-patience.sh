@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode when space has run out and a write waits for it: how long, whatever others write in place
 # meanwhile, also when that is changed, and whether the device can be suspended.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # clock: virtual
-# seconds: 25
+# seconds: 12
 # timeout: 600
 # sentences: 19
 . "$(dirname "$0")/rc"

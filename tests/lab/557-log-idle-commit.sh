@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode: what was written, and nobody flushed, is durable after a second all the same, as on dm-thin;
 # what somebody flushed, at once.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # clock: virtual
-# seconds: 15
+# seconds: 2
 # timeout: 300
 # sentences: 5
 . "$(dirname "$0")/rc"

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode above a disk whose discards take long: much is discarded at once, and whoever writes
 # meanwhile does not wait for that.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # clock: virtual
-# seconds: 30
+# seconds: 6
 # timeout: 600
 # sentences: 5
 . "$(dirname "$0")/rc"

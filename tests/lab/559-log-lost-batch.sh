@@ -3,11 +3,12 @@
 # Log mode after a crash, with a rotten sector where the journal begins: the tables know operations
 # that the journal does not reach. `dieaware check` sees that. The target must not write to such a
 # device as if nothing was missing, for what it then promises does not enter the map.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # clock: virtual
-# seconds: 25
+# seconds: 4
 # timeout: 300
 # sentences: 5
 . "$(dirname "$0")/rc"

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode on several CPUs with far fewer pages of the map in memory than are read: who looks up
 # where something lies meets changes of the map, and pages of it that come and go.
-# kernels: 6.12 debug kcsan
+# kernels: uml debug kcsan
+# long: 6.12
 # smp: 4
+# smp on uml: 2
 # smp on debug: 2
 # smp on kcsan: 2
 # mem: 2G

@@ -168,6 +168,9 @@ run_guests() {
 	uml uml --out "$work/uml-back" -- 'uname -r; echo kept >/out/file; exit 9' &
 	uml uml_crash -- 'echo c >/proc/sysrq-trigger; sleep 300' &
 	wait
+	uml timed --virtual-time -- "$sleeps_a_day" &
+	uml timed_smp --virtual-time --smp 2 -- true
+	wait
 	uml disk --disk "$work/disk:64M" -- 'mkfs.ext4 -q /dev/ubdb && mount /dev/ubdb /mnt && echo here >/mnt/file && umount /mnt'
 	uml disk_again --disk "$work/disk" -- 'mount /dev/ubdb /mnt && cat /mnt/file'
 }
@@ -177,6 +180,11 @@ run_guests() {
 # shellcheck disable=SC2016 # the guest's shell expands these
 busy_loop='for ((r = 0; r < 10; r++)); do a=${EPOCHREALTIME/./}
 	for ((i = 0; i < 4000; i++)); do :; done; echo $((${EPOCHREALTIME/./} - a)); done | sort -n | head -n 1'
+
+# Prints how many milliseconds of the guest's clock a day takes with some work in it.
+# shellcheck disable=SC2016 # likewise
+sleeps_a_day='a=${EPOCHREALTIME/./}; sleep 43200; for ((i = 0; i < 100000; i++)); do :; done; sleep 43200
+	echo $(((${EPOCHREALTIME/./} - a) / 1000))'
 
 # Within half a percent, and not zero.
 clocks_agree() {
@@ -223,6 +231,9 @@ expect "a missing file ends with 125" status_is missing 125
 expect "UML passes the exit status through" status_is uml 9
 expect "UML hands back /out" grep -qx kept "$work/uml-back/file"
 expect "a crashed UML kernel ends with 126" status_is uml_crash 126
+expect "in virtual time, UML waits for nothing, and work takes no time" output_is timed $'86400000\n'
+expect "several CPUs are refused there" status_is timed_smp 125
+expect "and why" says timed_smp 'Only the kernel of --plain has several CPUs'
 expect "a disk of UML keeps its contents" output_is disk_again $'here\n'
 expect "a boot that dies of the emulator is tried again" status_is int3 0
 expect "which is said" says int3 'did not come up .*int3.*, trying once more'
