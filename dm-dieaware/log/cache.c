@@ -21,10 +21,15 @@
  * Who only wants to know where something lies takes neither lock nor pin (look-up.c). So the memory
  * of a page that goes is free only when all who may have found it before have looked: after a grace
  * period of RCU. What was set aside comes back then; who needs it waits for that.
+ *
+ * When the kernel asks for memory, pages go that the device has as they are, down to a part of the
+ * cache that cleaning and writes need to get on at all. Nothing is written for that: who asks may
+ * be the one that writes are waited for with.
  */
 #include <linux/sched.h>
 #include <linux/wait.h>
 
+#include "../compat.h"
 #include "log.h"
 #include "trace.h"
 
@@ -38,6 +43,9 @@
 #define MAX_USES	3
 
 #define MIN_MAP_PAGES		64U
+
+/* Of the cache, this part stays when the kernel asks for memory */
+#define STAYING_PART	16U
 
 /* Pages that are looked at under one holding of the lock */
 #define LOOK_AT_ONCE	256U
@@ -90,30 +98,6 @@ static u64 fifo_pages(const struct dmda_log *log, u64 max_pages)
 	u64 nr_pages = dmda_super_nr_pages(&log->super, DMDA_TABLE_MAP);
 
 	return nr_pages + nr_ahead(max_pages) > max_pages ? max_pages : 1;
-}
-
-int dmda_log_init_map(struct dmda_log *log, int nr_reserved)
-{
-	u64 nr_pages = fifo_pages(log, log->cache.max_pages);
-
-	log->cache.fifo_memory = kvzalloc(dmda_s3fifo_bytes(nr_pages), GFP_KERNEL);
-	if (!log->cache.fifo_memory)
-		return -ENOMEM;
-	dmda_s3fifo_init(&log->cache.fifo, nr_pages, log->cache.fifo_memory);
-	return mempool_init_page_pool(&log->cache.blocks, nr_reserved, 0) ?:
-		mempool_init_slab_pool(&log->cache.structs, nr_reserved, page_cache) ?:
-		bioset_init(&log->cache.fetches, BIO_POOL_SIZE, offsetof(struct fetch, bio),
-			    BIOSET_NEED_BVECS);
-}
-
-void dmda_log_exit_map(struct dmda_log *log)
-{
-	/* For pages that are on their way back to the reserves. */
-	rcu_barrier();
-	bioset_exit(&log->cache.fetches);
-	mempool_exit(&log->cache.structs);
-	mempool_exit(&log->cache.blocks);
-	kvfree(log->cache.fifo_memory);
 }
 
 static bool is_dirty(const struct dmda_log_page *page)
@@ -493,6 +477,68 @@ static bool squeeze(struct dmda_log *log)
 }
 
 /*
+ * The kernel asks for memory
+ */
+
+/* Pages that could go if all were as the device has them; how many are not, nobody counts. */
+static u64 nr_to_give_back(const struct dmda_log *log)
+{
+	const struct dmda_log_cache *cache = &log->cache;
+	u64 nr_staying = max_t(u64, div_u64(READ_ONCE(cache->max_pages), STAYING_PART),
+			       MIN_MAP_PAGES);
+	u64 nr_pages = READ_ONCE(cache->nr_pages);
+
+	return nr_pages > nr_staying ? nr_pages - nr_staying : 0;
+}
+
+static unsigned long count_pages(struct shrinker *shrinker, struct shrink_control *control)
+{
+	return nr_to_give_back(dmda_shrinker_owner(shrinker)) ?: SHRINK_EMPTY;
+}
+
+/*
+ * Looks at some pages, first at those that came lately, and takes what nobody needs and the device
+ * has. Return: looks.
+ */
+static u32 find_clean_victims(struct dmda_log *log, struct victims *victims, u32 nr_most)
+{
+	u32 i;
+
+	*victims = (struct victims){};
+	spin_lock_irq(&log->lock);
+	for (i = 0; i < nr_most && victims->nr < EVICT_AT_ONCE; i++) {
+		struct dmda_log_page *page;
+
+		if (!nr_to_give_back(log))
+			break;
+		page = take_next_locked(log, true);
+		if (page && !is_dirty(page))
+			add_victim_locked(log, victims, page);
+	}
+	log->counters.nr_map_given_back += victims->nr;
+	spin_unlock_irq(&log->lock);
+	return i;
+}
+
+static unsigned long give_back(struct shrinker *shrinker, struct shrink_control *control)
+{
+	struct dmda_log *log = dmda_shrinker_owner(shrinker);
+	unsigned long nr_looks = 0, nr_given = 0;
+	struct victims victims;
+	u32 nr;
+
+	do {
+		nr = min_t(unsigned long, control->nr_to_scan - nr_looks, LOOK_AT_ONCE);
+		nr = find_clean_victims(log, &victims, nr);
+		evict(log, &victims);
+		nr_looks += nr;
+		nr_given += victims.nr;
+	} while (nr);
+	control->nr_scanned = nr_looks;
+	return nr_looks ? nr_given : SHRINK_STOP;
+}
+
+/*
  * Coming
  */
 
@@ -756,7 +802,31 @@ int dmda_log_pages_settle(struct dmda_log *log)
 	return ret;
 }
 
-void dmda_log_pages_free(struct dmda_log *log)
+/*
+ * All of it
+ */
+
+int dmda_log_init_map(struct dmda_log *log, int nr_reserved)
+{
+	struct dmda_log_cache *cache = &log->cache;
+	u64 nr_pages = fifo_pages(log, cache->max_pages);
+	int ret;
+
+	cache->fifo_memory = kvzalloc(dmda_s3fifo_bytes(nr_pages), GFP_KERNEL);
+	if (!cache->fifo_memory)
+		return -ENOMEM;
+	dmda_s3fifo_init(&cache->fifo, nr_pages, cache->fifo_memory);
+	ret = mempool_init_page_pool(&cache->blocks, nr_reserved, 0) ?:
+		mempool_init_slab_pool(&cache->structs, nr_reserved, page_cache) ?:
+		bioset_init(&cache->fetches, BIO_POOL_SIZE, offsetof(struct fetch, bio),
+			    BIOSET_NEED_BVECS);
+	if (ret)
+		return ret;
+	cache->shrinker = dmda_shrinker_create(count_pages, give_back, log);
+	return cache->shrinker ? 0 : -ENOMEM;
+}
+
+static void free_pages_of_map(struct dmda_log *log)
 {
 	struct dmda_log_page *page;
 	unsigned long index;
@@ -765,4 +835,17 @@ void dmda_log_pages_free(struct dmda_log *log)
 		free_memory(log, page);
 	log->cache.nr_pages = 0;
 	xa_destroy(&log->cache.pages);
+}
+
+void dmda_log_exit_map(struct dmda_log *log)
+{
+	/* Before the pages go: the kernel may be asking for some. */
+	dmda_shrinker_destroy(log->cache.shrinker);
+	free_pages_of_map(log);
+	/* For pages that are on their way back to the reserves. */
+	rcu_barrier();
+	bioset_exit(&log->cache.fetches);
+	mempool_exit(&log->cache.structs);
+	mempool_exit(&log->cache.blocks);
+	kvfree(log->cache.fifo_memory);
 }

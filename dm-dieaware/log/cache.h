@@ -16,6 +16,7 @@
 
 struct dmda_log;
 struct dmda_log_io;
+struct shrinker;
 
 /**
  * struct dmda_log_page - a page of the map in memory
@@ -59,6 +60,7 @@ struct dmda_log_page {
  * @blocks: reserve of memory for pages
  * @structs: reserve of struct dmda_log_page
  * @fetches: reserve of reads of pages
+ * @shrinker: way in which the kernel asks for memory of pages
  */
 struct dmda_log_cache {
 	struct xarray pages;
@@ -73,6 +75,7 @@ struct dmda_log_cache {
 	mempool_t blocks;
 	mempool_t structs;
 	struct bio_set fetches;
+	struct shrinker *shrinker;
 };
 
 /**
@@ -90,6 +93,10 @@ void dmda_log_map_exit(void);
  * Return: 0 or -ENOMEM; dmda_log_exit_map() is due in both cases.
  */
 int dmda_log_init_map(struct dmda_log *log, int nr_reserved);
+
+/**
+ * dmda_log_exit_map() - free all pages, none of which is in use, and what was set aside
+ */
 void dmda_log_exit_map(struct dmda_log *log);
 
 /**
@@ -187,11 +194,6 @@ bool dmda_log_page_leaves_locked(struct dmda_log *log, struct dmda_log_page *pag
  * Context: any.
  */
 void dmda_log_page_free(struct dmda_log *log, struct dmda_log_page *page);
-
-/**
- * dmda_log_pages_free() - free all pages; none is in use
- */
-void dmda_log_pages_free(struct dmda_log *log);
 
 /* Pages of the map as an operation takes them: there are as many as it may touch, or NULL. */
 static inline void dmda_log_map_of(struct dmda_log_page *const pages[DMDA_OP_MAP_PAGES],

@@ -340,7 +340,6 @@ static void destroy(struct dmda *dmda)
 	cancel_delayed_work_sync(&log->journal.late_work);
 	destroy_workqueue(log->cleaning.queue);
 	destroy_workqueue(log->queue);
-	dmda_log_pages_free(log);
 	free_tables(log);
 	exit_reserves(log);
 	bioset_exit(&log->own_bios);

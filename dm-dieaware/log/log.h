@@ -102,6 +102,7 @@ enum dmda_log_state {
  * @meta_pages: pages of metadata that were written, the journal included
  * @nr_cleaned: segments that were cleaned
  * @nr_map_reads: pages of the map that were read
+ * @nr_map_given_back: pages of the map that went because the kernel had asked for memory
  * @nr_starved: writes that had to wait for a free segment
  * @nr_idle_cleaned: those of @nr_cleaned that were cleaned while nobody read or wrote
  * @nr_moved_hints: writes of cleaning whose hint a command carried
@@ -116,6 +117,7 @@ struct dmda_log_counters {
 	u64 meta_pages;
 	u64 nr_cleaned;
 	u64 nr_map_reads;
+	u64 nr_map_given_back;
 	u64 nr_starved;
 	u64 nr_idle_cleaned;
 	u64 nr_moved_hints;

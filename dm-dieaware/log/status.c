@@ -55,8 +55,8 @@ size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
 	       log->space.segments.nr_segments, nr_free);
 	DMEMIT(" empty_segments=%u segment_pages=%u journal_sectors=%llu/%u", nr_empty,
 	       log->super.segment_pages, used, log->super.journal_sectors);
-	DMEMIT(" map_pages=%llu/%llu map_reads=%llu", nr_map_pages, log->cache.max_pages,
-	       counters.nr_map_reads);
+	DMEMIT(" map_pages=%llu/%llu map_reads=%llu map_given_back=%llu", nr_map_pages,
+	       log->cache.max_pages, counters.nr_map_reads, counters.nr_map_given_back);
 	DMEMIT(" commits=%llu flushes=%llu checkpoints=%llu user_pages=%llu moved_pages=%llu",
 	       counters.nr_commits, counters.nr_flushes, counters.nr_checkpoints,
 	       counters.user_pages, counters.moved_pages);

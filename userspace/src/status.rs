@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 /// What the keys mean, in the words of the documentation.
-pub(crate) const MEANINGS: [(&str, &str); 59] = [
+pub(crate) const MEANINGS: [(&str, &str); 60] = [
     ("mode", "what the target does"),
     ("transport", "how hints reach the device"),
     ("hints", "whether hints are sent"),
@@ -79,6 +79,10 @@ pub(crate) const MEANINGS: [(&str, &str); 59] = [
         "pages of the map in memory, of how many at most",
     ),
     ("map_reads", "pages of the map that were read"),
+    (
+        "map_given_back",
+        "pages of the map that made room when the kernel needed memory",
+    ),
     ("commits", "batches of the journal that were written"),
     ("flushes", "flushes and FUA writes that asked for one"),
     ("checkpoints", "checkpoints that were taken"),

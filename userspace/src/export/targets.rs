@@ -44,7 +44,7 @@ const PAGES_WRITTEN: Family = counter(
 /// number of a word `KEY=a/b`.
 type Field = (&'static str, Family, Option<(&'static str, &'static str)>);
 
-const FIELDS: [Field; 56] = [
+const FIELDS: [Field; 57] = [
     ("page", WRITES, Some(("source", "page"))),
     ("iomap", WRITES, Some(("source", "iomap"))),
     ("adjacency", WRITES, Some(("source", "adjacency"))),
@@ -232,6 +232,14 @@ const FIELDS: [Field; 56] = [
         counter(
             "dieaware_log_map_reads_total",
             "Pages of the map that were read",
+        ),
+        None,
+    ),
+    (
+        "map_given_back",
+        counter(
+            "dieaware_log_map_given_back_total",
+            "Pages of the map that made room when the kernel needed memory",
         ),
         None,
     ),
