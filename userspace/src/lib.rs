@@ -4,7 +4,7 @@
 //!
 //! What the kernel has is asked for in [`dm`] (device-mapper), [`device`] (what a block device is),
 //! and [`fs`] (what filesystems know of files); [`io_engine`] moves bytes. [`mod@format`] is log
-//! mode's metadata. [`boot`] is for the boot, [`sim`] is the virtual SSD without a kernel, and the
+//! mode's metadata; [`events`] are what somebody has to know of. [`boot`] is for the boot, [`sim`] is the virtual SSD without a kernel, and the
 //! others are what verbs of their names do.
 
 pub mod boot;
@@ -13,6 +13,7 @@ pub mod defrag;
 pub mod device;
 pub mod dm;
 pub mod doctor;
+pub mod events;
 pub mod export;
 pub mod format;
 pub mod frag;

@@ -214,6 +214,7 @@ fn help_shows_an_example() {
         &["attach", "--help"],
         &["check", "--help"],
         &["detach", "--help"],
+        &["wait", "--help"],
         &["dump", "--help"],
         &["format", "--help"],
         &["pack", "--help"],
@@ -250,7 +251,7 @@ fn help_shows_an_example() {
 #[test]
 fn man_pages_name_every_option_of_the_help() {
     let fixture = Fixture::new("man", "", "");
-    let verbs: [(&str, &[&str]); 28] = [
+    let verbs: [(&str, &[&str]); 29] = [
         ("attach", &["attach", "--help"]),
         ("check", &["check", "--help"]),
         ("dump", &["dump", "--help"]),
@@ -279,6 +280,7 @@ fn man_pages_name_every_option_of_the_help() {
         ("runs", &["runs", "extents", "--help"]),
         ("runs", &["runs", "save", "--help"]),
         ("sim", &["sim", "--help"]),
+        ("wait", &["wait", "--help"]),
     ];
     for (page, args) in verbs {
         let path = format!("{}/man/dieaware-{page}.8", env!("CARGO_MANIFEST_DIR"));
@@ -757,4 +759,34 @@ fn the_doctor_changes_nothing_of_what_it_reads() {
     };
     assert_ne!(report["verdict"], "");
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 16);
+}
+
+/// What happens between two looks is not missed: the number of events is asked for before the status,
+/// and the kernel is told to wait for more than that.
+#[test]
+fn waiting_begins_before_the_look() {
+    let fixture = Fixture::new(
+        "wait",
+        "t0|253:7|0|DIEAWARE-LOG-t0\n253:7|5\n",
+        "0 8 dieaware mode=log state=write space=ok\n",
+    );
+    let script = fixture.dir.join("dmsetup");
+    let known = fs::read_to_string(&script).unwrap();
+    let waits = "wait-*) echo '0 8 dieaware mode=log state=failed space=out' >\"${0%/*}/status\";;\n*) exit 1";
+    fs::write(&script, known.replace("*) exit 1", waits)).unwrap();
+
+    let output = fixture.run(&["wait", "--json", "--for", "failed", "t0"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let told: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(told.as_array().unwrap().len(), 1);
+    assert_eq!(told[0]["event"], "failed");
+    let calls = fs::read_to_string(fixture.dir.join("calls")).unwrap();
+    let calls: Vec<_> = calls.lines().collect();
+    let wait = calls
+        .iter()
+        .position(|call| call.starts_with("wait "))
+        .unwrap();
+    assert!(calls[wait].ends_with(" 5"), "{calls:?}");
+    assert!(calls[wait - 1].starts_with("status "), "{calls:?}");
+    assert!(calls[wait - 2].starts_with("info ") && calls[wait - 2].ends_with("events"));
 }

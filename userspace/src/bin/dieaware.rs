@@ -9,7 +9,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use dieaware::commands::{
     attach, check, create, defrag, detach, doctor, dump, export, format, frag, grow, list, pack,
-    pick, probe, remove, repair, restore, runs, sim, stat, status, top, udev, DamageFound,
+    pick, probe, remove, repair, restore, runs, sim, stat, status, top, udev, wait, DamageFound,
     UsageError,
 };
 use dieaware::progress::{Interrupted, EXIT_INTERRUPTED};
@@ -18,7 +18,7 @@ use dieaware::progress::{Interrupted, EXIT_INTERRUPTED};
 #[derive(Parser)]
 #[command(version, about, max_term_width = 80)]
 #[command(
-    after_help = "Exit status: 0 fine, 1 damage found, 2 wrong usage, 3 I/O error, 130 Ctrl-C"
+    after_help = "Exit status: 0 fine, 1 damage found, 2 wrong usage, 3 I/O error, 124 late, 130 Ctrl-C"
 )]
 struct Cli {
     #[command(subcommand)]
@@ -55,6 +55,7 @@ enum Verb {
     Udev(udev::UdevArgs),
     /// Write what a pack has to a device or an image; the same as restore
     Unpack(restore::RestoreArgs),
+    Wait(wait::WaitArgs),
 }
 
 /// Print what a shell needs to complete commands
@@ -69,6 +70,8 @@ struct CompletionsArgs {
 const EXIT_DAMAGE: u8 = 1;
 const EXIT_USAGE: u8 = 2;
 const EXIT_IO: u8 = 3;
+/// As timeout(1) has it.
+const EXIT_TIMED_OUT: u8 = 124;
 
 /// The standard output, whose errors say that they are its.
 struct Printed {
@@ -158,6 +161,7 @@ fn run(verb: &Verb) -> anyhow::Result<()> {
         Verb::Status(args) => status::run(args, &mut out)?,
         Verb::Top(args) => top::run(args, &mut out)?,
         Verb::Udev(args) => udev::run(args, &mut out)?,
+        Verb::Wait(args) => wait::run(args, &mut out)?,
     }
     out.flush()?;
     Ok(())
@@ -186,6 +190,8 @@ fn exit_status(err: &anyhow::Error) -> u8 {
         EXIT_USAGE
     } else if err.is::<DamageFound>() {
         EXIT_DAMAGE
+    } else if err.is::<wait::TimedOut>() {
+        EXIT_TIMED_OUT
     } else {
         EXIT_IO
     }

@@ -32,5 +32,6 @@ pub mod status;
 mod swap;
 pub mod top;
 pub mod udev;
+pub mod wait;
 
 pub use common::{DamageFound, UsageError};

@@ -6,6 +6,7 @@
 pub mod life;
 pub mod swap;
 pub mod tables;
+pub mod wait;
 
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
@@ -119,7 +120,7 @@ pub fn targets(name: &str) -> Result<Vec<Target>, DmError> {
         .collect()
 }
 
-fn parse_target(line: &str) -> Option<Target> {
+pub(crate) fn parse_target(line: &str) -> Option<Target> {
     let mut words = line.trim().splitn(4, ' ');
     let start_sectors = words.next()?.parse().ok()?;
     let len_sectors = words.next()?.parse().ok()?;
