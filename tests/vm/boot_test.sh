@@ -63,6 +63,7 @@ install_tables() {
 	mkdir -p "$work/root/var/lib/prometheus/node-exporter" "$etc/systemd/system/timers.target.wants"
 	ln -s '/usr/lib/systemd/system/dieaware-export.timer' \
 		"$etc/systemd/system/timers.target.wants/dieaware-export.timer"
+	install -D -m 755 "$scripts/event.sh" "$etc/dieaware/events.d/10-note"
 	install -D "$work/files/fast.runs" "$work/root/var/lib/dieaware/runs/srv-fast"
 }
 

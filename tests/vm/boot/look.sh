@@ -163,9 +163,24 @@ sources_are_protected() {
 		! wipefs -qa "$source" && ! mkswap "$source" && ! pvs --noheadings "$source"
 }
 
+# The journal has it as a warning, and the program in /etc/dieaware/events.d was run.
+watch_tells() {
+	local switch=/sys/kernel/config/nvmev/one/reject_hints
+
+	until_true systemctl is-active dieaware-watch@fast dieaware-watch@db dieaware-watch@small || return
+	echo 1 >"$switch" && dd if=/dev/zero of=/srv/fast/more bs=64k count=8 oflag=direct status=none &&
+		until_true grep -x "fast hints-off" /run/events && echo 0 >"$switch" &&
+		journalctl -b --no-pager -o cat -p warning -u dieaware-watch@fast | grep '^hints-off: fast: '
+}
+
+watch_ends() {
+	until_true test "$(systemctl is-active dieaware-watch@later)" = inactive &&
+		! systemctl --failed --no-legend | grep watch
+}
+
 one_on_demand() {
 	! [[ -e /dev/mapper/later ]] && systemctl start dieaware@later.service &&
-		[[ -b /dev/mapper/later ]] && systemctl stop dieaware@later.service &&
+		[[ -b /dev/mapper/later ]] && until_true systemctl is-active dieaware-watch@later && systemctl stop dieaware@later.service &&
 		! [[ -e /dev/mapper/later ]]
 }
 
@@ -200,7 +215,9 @@ look "log mode works on a multipath device that loses a path" works_on_multipath
 look "LVM makes snapshots" snapshots_work
 look "dm-crypt works on a thin volume" crypt_works
 look "a line that is wrong is reported, and others count" others_are_reported
+look "who watches a device in hint mode tells the journal and a program that hints are off" watch_tells
 look "a line with noauto is started and stopped on demand" one_on_demand
+look "nobody watches a device that has gone" watch_ends
 look "a filesystem is unmounted before its device is removed" stops_in_order
 cp /out/said "$files/" 2>/dev/null
 exit 0
