@@ -8,9 +8,9 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use dieaware::commands::{
-    attach, check, create, defrag, detach, doctor, dump, export, format, frag, grow, list, pack,
-    pick, probe, remove, repair, restore, runs, sim, stat, status, top, udev, wait, DamageFound,
-    UsageError,
+    attach, boot, check, create, defrag, detach, doctor, dump, export, format, frag, grow, list,
+    pack, pick, probe, remove, repair, restore, runs, sim, stat, status, top, udev, wait,
+    DamageFound, UsageError,
 };
 use dieaware::progress::{Interrupted, EXIT_INTERRUPTED};
 
@@ -28,6 +28,8 @@ struct Cli {
 #[derive(Subcommand)]
 enum Verb {
     Attach(attach::AttachArgs),
+    #[command(hide = true)]
+    Boot(boot::BootArgs),
     Check(check::CheckArgs),
     Completions(CompletionsArgs),
     Create(create::CreateArgs),
@@ -132,6 +134,7 @@ fn run(verb: &Verb) -> anyhow::Result<()> {
 
     match verb {
         Verb::Attach(args) => attach::run(args, &mut out)?,
+        Verb::Boot(args) => boot::run(args, &mut out)?,
         Verb::Check(args) => check::run(args, &mut out)?,
         Verb::Completions(args) => {
             // It panics where it cannot write.

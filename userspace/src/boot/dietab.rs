@@ -170,6 +170,8 @@ impl Entry {
                 "noauto" => self.noauto = true,
                 "nofail" => self.nofail = true,
                 "_netdev" => self.netdev = true,
+                // For others than us, as with fstab(5)
+                _ if option.starts_with("x-") => {}
                 _ => return Err(format!("there is no option \"{option}\"")),
             },
             Some(("start", value)) => self.start_sectors = parse_start(value)?,
@@ -270,7 +272,7 @@ mod tests {
 
     #[test]
     fn options_for_systemd_are_not_the_targets() {
-        let text = "a /dev/a hint -\nb ID=nvme-x hint noauto,_netdev,x-systemd.device-timeout=10,x-other=1,runs_mb=8";
+        let text = "a /dev/a hint -\nb ID=nvme-x hint noauto,_netdev,x-systemd.device-timeout=10,x-other=1,x-initrd.attach,runs_mb=8";
         let lines: Vec<_> = parse(text).into_iter().map(Result::unwrap).collect();
         let [a, b] = lines.as_slice() else {
             panic!("{lines:?}");

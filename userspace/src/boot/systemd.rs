@@ -103,6 +103,7 @@ pub fn service(entry: &Entry, dietab: &Path, program: &str) -> String {
          SourcePath={dietab}\n\
          DefaultDependencies=no\n\
          IgnoreOnIsolate=true\n\
+         ConditionPathExists=!/dev/mapper/{name}\n\
          BindsTo={source}\n\
          After={source} systemd-modules-load.service\n\
          Wants=blockdev@{device}.target\n\
@@ -234,6 +235,8 @@ mod tests {
         assert!(text.contains("BindsTo=dev-disk-by\\x2duuid-12\\x2d34.device\n"));
         assert!(text.contains("Before=blockdev@dev-mapper-my\\x2ddb.target umount.target\n"));
         assert!(text.contains("Before=dieaware.target\n"));
+        // One of the initramfs is left as it is.
+        assert!(text.contains("ConditionPathExists=!/dev/mapper/my-db\n"));
     }
 
     #[test]

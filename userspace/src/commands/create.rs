@@ -12,6 +12,7 @@ use clap::{Args, ValueEnum};
 use super::common::{self, usage, DamageFound};
 use super::mapper::CREATED;
 use super::{format, mapper, overwrite};
+use crate::boot::dietab::{self, Entry};
 use crate::device::block::Device;
 use crate::device::nvme::Namespace;
 use crate::device::signatures;
@@ -65,6 +66,25 @@ pub struct CreateArgs {
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
+}
+
+impl CreateArgs {
+    /// What a line of dietab(5) asks for. Nothing is formatted at boot.
+    pub(super) fn of_entry(entry: &Entry) -> Self {
+        Self {
+            name: entry.name.clone(),
+            device: entry.source.path().into(),
+            mode: match entry.mode {
+                dietab::Mode::Hint => Mode::Hint,
+                dietab::Mode::Log => Mode::Log,
+            },
+            options: entry.options.clone(),
+            start: entry.start_sectors,
+            format: false,
+            force: false,
+            dry_run: false,
+        }
+    }
 }
 
 /// What is going to be done.

@@ -4,6 +4,7 @@
 //! `common`, `mapper`, `overwrite` and `swap`.
 
 pub mod attach;
+pub mod boot;
 pub mod check;
 mod common;
 pub mod create;

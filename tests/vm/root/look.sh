@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The machine whose root filesystem lies on the device "root" of its dietab: how has it come up?
+# Writes "ok - SENTENCE" or "not ok - SENTENCE" to /out/said. The mode is the first argument.
+# shellcheck disable=SC2317 # look() calls the functions
+set -uo pipefail
+
+mode=$1
+
+# look SENTENCE COMMAND...
+look() {
+	local sentence=$1 log=/tmp/log
+	shift
+
+	if "$@" >"$log" 2>&1; then
+		echo "ok - $sentence"
+	else
+		echo "not ok - $sentence"
+		tail -n 20 "$log"
+	fi >>/out/said
+}
+
+is() {
+	[[ $1 == "$2" ]] || {
+		echo "'$1' is not '$2'."
+		return 1
+	}
+}
+
+# until_true COMMAND...: wait for it, as long as a busy machine may take.
+until_true() {
+	local end=$((SECONDS + 60))
+
+	until "$@" >/dev/null 2>&1; do
+		if ((SECONDS >= end)); then
+			echo "Not true after a minute: $*" >&2
+			return 1
+		fi
+		sleep 0.2
+	done
+}
+
+root_is_ours() {
+	is "$(findmnt -nvo SOURCE /)" /dev/mapper/root &&
+		dmsetup status root | grep "mode=$mode " && dmsetup table root | grep " dieaware "
+}
+
+can_be_written() {
+	is "$(findmnt -no FSTYPE,OPTIONS / | grep -c 'rw')" 1 && head -c 3000000 /dev/urandom >/root/data &&
+		sync / && echo 3 >/proc/sys/vm/drop_caches && sha256sum /root/data && rm /root/data
+}
+
+# systemd finds it there already, and must neither make it again nor call that a failure.
+nothing_failed() {
+	until_true systemctl is-active dieaware.target && is "$(systemctl is-failed dieaware@root)" inactive &&
+		is "$(systemctl --failed --no-legend --plain | grep -c -e dieaware -e root)" 0 && return
+	systemctl --failed --no-pager
+	journalctl -b -n 40 --no-pager -o cat -u 'dieaware@*'
+	return 1
+}
+
+udev_knows() {
+	until_true systemctl is-active dieaware-watch@root || return
+	is "$(udevadm info --query=property --property=ID_FS_TYPE --value /dev/nvme0n1)" "dieaware_$mode" &&
+		is "$(readlink -f "/dev/disk/by-uuid/$(findmnt -no UUID /)")" "$(readlink -f /dev/mapper/root)"
+}
+
+# Who has not asked for it gets it all the same, since it is below the root filesystem.
+hook_finds_it() {
+	sed 's/,*x-initrd.attach//' /etc/dietab >/tmp/dietab && ! grep initrd /tmp/dietab || return
+	echo 'other /dev/null hint' >>/tmp/dietab
+	is "$(DIEAWARE_DIETAB=/tmp/dietab /usr/lib/dieaware/initrd-dietab | cut -d ' ' -f 1 | xargs)" root
+}
+
+look "the root filesystem is on it" root_is_ours
+look "it can be written" can_be_written
+look "no unit failed" nothing_failed
+look "udev knows what is what, and somebody watches it" udev_knows
+look "the hook would have found the device by itself" hook_finds_it
