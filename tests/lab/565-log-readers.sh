@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode on several CPUs with far fewer pages of the map in memory than are read: who looks up
-# where something lies meets changes of the map, and pages of it that come and go.
+# where something lies meets changes of the map, and pages of it that come and go, some of them
+# because the kernel asks for memory.
 # kernels: uml debug kcsan
 # long: 6.12
 # smp: 4
@@ -9,7 +10,7 @@
 # smp on debug: 2
 # smp on kcsan: 2
 # mem: 2G
-# sentences: 6
+# sentences: 9
 # seconds: 40
 # timeout: 400
 . "$(dirname "$0")/rc"
@@ -31,13 +32,20 @@ near_sum() {
 	dd if="$TARGET" bs=1M skip=3072 count=2 iflag=direct status=none | sha256sum
 }
 
+ask_for_memory() {
+	echo 2 >/proc/sys/vm/drop_caches
+}
+
 in_loop readers read_anywhere
+in_loop shrinker ask_for_memory
 check "writers find what they wrote, here and there" under_load "$TARGET" \
 	fio --filename="$TARGET" --direct=1 --ioengine=libaio --verify=crc32c --verify_fatal=1 --verify_backlog=64 \
 	--bs=4k --group_reporting --output="$T_DIR/fio.log" \
 	--name=far --numjobs=2 --rw=randwrite --iodepth=4 --offset_increment=1g --size=1g --io_size="$(less 12)m" \
 	--name=near --rw=randwrite --iodepth=8 --offset=3g --size=2m --loops="$(less 9)"
 stop_loop readers "$(less 3)"
+stop_loop shrinker "$(less 3)"
+check_that "the kernel took pages of the map back" "$(status_field t0 map_given_back)" -gt 0
 check_that "pages of the map came and went" "$(status_field t0 map_reads)" -gt $((2 * map_pages))
 sum=$(near_sum)
 again t0
