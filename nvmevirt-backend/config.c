@@ -10,6 +10,7 @@
 
 #include "config.h"
 #include "nvmev.h"
+#include "precondition.h"
 #include "profile.h"
 
 #define KIB_PER_PAGE	(FTL_PAGE_BYTES / 1024)
@@ -434,13 +435,12 @@ static ssize_t nvmev_backing_file_store(struct config_item *config_item, const c
 CONFIGFS_ATTR(nvmev_, backing_file);
 NVMEV_ATTR(backing_recover, backing_recover, PROPERTY_BOOL);
 
-static int power_on(struct item *item)
+/* Have the SSD, switched off, that the properties ask for. */
+static int prepare(struct item *item)
 {
 	const char *reason;
-	int ret = 0;
+	int ret;
 
-	if (is_on(item))
-		return 0;
 	item->reason[0] = '\0';
 	/* What nothing was ever written to can become another drive. */
 	if (item->nvmev && nvmev_is_new(item->nvmev) && unusable_reason(item))
@@ -450,10 +450,24 @@ static int power_on(struct item *item)
 		refuse(item, reason);
 		return -ENOTEMPTY;
 	}
-	if (!item->nvmev)
-		ret = create(item);
-	if (!ret)
-		ret = nvmev_power_on(item->nvmev, item->reason);
+	if (item->nvmev)
+		return 0;
+	ret = create(item);
+	if (ret)
+		refuse(item, item->reason);
+	return ret;
+}
+
+static int power_on(struct item *item)
+{
+	int ret;
+
+	if (is_on(item))
+		return 0;
+	ret = prepare(item);
+	if (ret)
+		return ret;
+	ret = nvmev_power_on(item->nvmev, item->reason);
 	if (ret)
 		refuse(item, item->reason);
 	return ret;
@@ -556,6 +570,64 @@ static ssize_t nvmev_discard_store(struct config_item *config_item, const char *
 }
 
 CONFIGFS_ATTR_WO(nvmev_, discard);
+
+/**
+ * enum precondition_number - what is written to the file, in this order
+ * @PRECONDITION_FILL: share of the LBAs to fill, in percent
+ * @PRECONDITION_RANDOM: what is overwritten, in percent of that
+ * @PRECONDITION_SEED: seed; 0 if it is not there
+ * @PRECONDITION_NUMBERS: number of the others
+ */
+enum precondition_number {
+	PRECONDITION_FILL,
+	PRECONDITION_RANDOM,
+	PRECONDITION_SEED,
+	PRECONDITION_NUMBERS,
+};
+
+static int precondition(struct item *item, const u64 *numbers)
+{
+	const char *reason = ftl_precondition_check(numbers[PRECONDITION_FILL],
+						    numbers[PRECONDITION_RANDOM]);
+	int ret;
+
+	if (reason) {
+		refuse(item, reason);
+		return -ERANGE;
+	}
+	ret = prepare(item);
+	if (ret)
+		return ret;
+	ret = nvmev_precondition(item->nvmev, numbers[PRECONDITION_FILL],
+				 numbers[PRECONDITION_RANDOM], numbers[PRECONDITION_SEED],
+				 item->reason);
+	if (ret)
+		refuse(item, item->reason);
+	return ret;
+}
+
+static ssize_t nvmev_precondition_store(struct config_item *config_item, const char *text,
+					size_t bytes)
+{
+	struct item *item = to_item(config_item);
+	u64 numbers[PRECONDITION_NUMBERS] = {};
+	int ret = parse_list(text, numbers, ARRAY_SIZE(numbers));
+
+	guard(mutex)(&item->power_lock);
+	if (is_on(item)) {
+		refuse(item, "An SSD can be preconditioned only while it is switched off.");
+		return -EBUSY;
+	}
+	if (ret <= PRECONDITION_RANDOM) {
+		refuse(item,
+		       "Preconditioning takes the percentage of LBAs to fill, that of those to overwrite, and perhaps a seed.");
+		return ret < 0 ? ret : -EINVAL;
+	}
+	ret = precondition(item, numbers);
+	return ret ?: bytes;
+}
+
+CONFIGFS_ATTR_WO(nvmev_, precondition);
 
 /* Pulling it out of its slot takes the power from it as well. */
 static ssize_t nvmev_surprise_store(struct config_item *config_item, const char *text, size_t bytes)
@@ -729,6 +801,7 @@ static struct configfs_attribute *item_attrs[] = {
 	&nvmev_attr_power_cut,
 	&nvmev_attr_power_cut_after,
 	&nvmev_attr_discard,
+	&nvmev_attr_precondition,
 	&nvmev_attr_surprise,
 	&nvmev_attr_error,
 	&nvmev_attr_nvme,

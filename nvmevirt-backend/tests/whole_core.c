@@ -31,4 +31,5 @@
 #include "../core/rebuild.c"
 #include "../core/dof.c"
 #include "../core/report.c"
+#include "../core/precondition.c"
 #include "../core/check.c"

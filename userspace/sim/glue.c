@@ -5,6 +5,7 @@
 #include "dof.h"
 #include "ftl.h"
 #include "glue.h"
+#include "precondition.h"
 #include "profiles.h"
 
 /**
@@ -322,6 +323,26 @@ static u64 redistribute(struct sim_drive *drive, const struct sim_request *reque
 	ftl_redistribute(drive->ftl, &job, now_ns);
 	free(job.memory);
 	return job.done_ns;
+}
+
+const char *sim_drive_precondition(struct sim_drive *drive, u64 fill_percent, u64 random_percent,
+				   u64 seed)
+{
+	const char *reason = ftl_precondition_check(fill_percent, random_percent);
+	struct ftl_precondition work = {
+		.nr_ranges = 1,
+		.random_percent = random_percent,
+		.state = seed,
+	};
+
+	if (reason)
+		return reason;
+	work.range[0].nr = ftl_precondition_share(sim_drive_nr_pages(drive), fill_percent);
+	ftl_precondition_begin(drive->ftl, &work);
+	while (ftl_precondition_step(drive->ftl, &work))
+		;
+	ftl_precondition_end(drive->ftl, &work, 0);
+	return NULL;
 }
 
 u64 sim_drive_refused(const struct sim_drive *drive)

@@ -116,6 +116,17 @@ void sim_drive_free(struct sim_drive *drive);
 u64 sim_drive_run(struct sim_drive *drive, const struct sim_request *request, u64 now_ns);
 
 /**
+ * sim_drive_precondition() - fill and overwrite the drive as a host would, in no time
+ * @fill_percent: share of the pages to fill
+ * @random_percent: pages to overwrite, in percent of these
+ * @seed: which pages these are
+ *
+ * Return: NULL, or a sentence that says what is impossible.
+ */
+const char *sim_drive_precondition(struct sim_drive *drive, u64 fill_percent, u64 random_percent,
+				   u64 seed);
+
+/**
  * sim_drive_refused() - share commands that were refused (enum ftl_share_result)
  */
 u64 sim_drive_refused(const struct sim_drive *drive);

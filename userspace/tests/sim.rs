@@ -175,6 +175,73 @@ fn overwriting_a_full_drive_shows_in_the_waf() {
     assert!(moved > 0);
 }
 
+/// Commands that fill half of a small drive and overwrite 1.5 times as many pages, as docs/nvmevirt-backend.md
+/// says that preconditioning does.
+fn used_by_commands(seed: u64) -> String {
+    const PAGES: u64 = 16384;
+    let mut trace = "# dieaware trace 1\n".to_owned();
+    let mut state = seed;
+
+    for at in (0..PAGES * 4096).step_by(1 << 20) {
+        writeln!(trace, "- write {at} 1048576").unwrap();
+    }
+    for _ in 0..PAGES * 3 / 2 {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut number = state;
+        number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        number ^= number >> 31;
+        writeln!(
+            trace,
+            "- write {} 4096",
+            (((number >> 32) * PAGES) >> 32) * 4096
+        )
+        .unwrap();
+    }
+    trace + "- flush\n- idle 1000000000\n"
+}
+
+#[test]
+fn a_used_drive_is_what_the_same_commands_leave() {
+    let sizes = [
+        "--set",
+        "capacity_mib=128",
+        "--set",
+        "units_per_eblk=16",
+        "--check",
+    ];
+    let asked = ["--fill", "50", "--random", "1.5x", "--seed"];
+    let rest = file("rest", "# dieaware trace 1\n- idle 1000000000\n");
+    let used = |seed: &str| json(&[&sizes[..], &asked, &[seed]].concat(), &rest);
+    let written = json(&sizes, &file("written", &used_by_commands(7)));
+
+    assert!(written["counters"]["gc_runs"].as_u64().unwrap() > 0);
+    assert_eq!(used("7")["counters"], written["counters"]);
+    assert_eq!(used("7")["dies"], written["dies"]);
+    assert_eq!(used("7")["waf"], written["waf"]);
+    assert_ne!(used("8")["counters"], written["counters"]);
+}
+
+/// The drive is at rest: a read of what is on NAND takes what it takes on a new drive, but for the windows
+/// of a channel, which begin at other times.
+#[test]
+fn no_time_passes_for_a_used_drive() {
+    let small = ["--set", "capacity_mib=128", "--set", "hold_ns=0"];
+    let new = file(
+        "new",
+        "# dieaware trace 1\n- write 0 1048576\n- idle 1000000000\n- read 0 262144\n",
+    );
+    let read = file("read", "# dieaware trace 1\n- read 0 262144\n");
+    let used = json(
+        &[&small[..], &["--fill", "90", "--random", "0x"]].concat(),
+        &read,
+    );
+    let fresh = json(&small, &new);
+
+    let took = |report: &Value| report["ops"]["read"]["latency_ns"]["max"].as_u64().unwrap();
+    assert!(took(&used).abs_diff(took(&fresh)) < 10_000);
+}
+
 #[test]
 fn the_log_is_a_trace_that_gives_the_same_times() {
     let trace = file("logged", &appends(4096, true));
@@ -260,6 +327,21 @@ fn wrong_usage_is_told_and_has_status_2() {
             "cannot be used with",
         ),
         (&["--queue-depth", "0"], &good, "0"),
+        (&["--fill", "0"], &good, "must be between 1 and 100 percent"),
+        (
+            &["--fill", "101"],
+            &good,
+            "must be between 1 and 100 percent",
+        ),
+        (
+            &["--fill", "1", "--random", "101x"],
+            &good,
+            "overwritten 100 times at most",
+        ),
+        (&["--fill", "1", "--random", "2"], &good, "write 2x"),
+        (&["--fill", "1", "--random", "1.x"], &good, "write 2x"),
+        (&["--fill", "1", "--random", "1.125x"], &good, "write 2x"),
+        (&["--seed", "1"], &good, "--fill"),
         (&["--format", "fio"], &good, "good:1: only I/O logs"),
     ] {
         let output = sim(args, trace);

@@ -10,7 +10,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::common::{print_json, DamageFound, UsageError};
-use crate::sim::drive::{profiles, Config, Drive};
+use crate::sim::drive::{profiles, Config, Drive, Precondition};
 use crate::sim::replay::{replay, Pace};
 use crate::sim::report::Report;
 use crate::sim::trace::{Format, ReadError, Trace};
@@ -29,6 +29,15 @@ pub struct SimArgs {
     /// Change a parameter of the drive (may be repeated)
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Begin with a used drive: this share of it is filled, and then overwritten at random
+    #[arg(long, value_name = "PERCENT", conflicts_with = "profiles")]
+    fill: Option<u64>,
+    /// How often what is filled is overwritten: 2x, 1.5x
+    #[arg(long, value_name = "TIMES", requires = "fill", value_parser = parse_times, default_value = "2x")]
+    random: u64,
+    /// Which pages are overwritten: the same number gives the same state
+    #[arg(long, value_name = "NUMBER", requires = "fill", default_value_t = 0)]
+    seed: u64,
     /// Commands in flight: the next one is given when one completes
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     queue_depth: u64,
@@ -122,7 +131,36 @@ fn make_drive(args: &SimArgs) -> Result<Drive, UsageError> {
             .ok_or_else(|| UsageError(format!("\"{setting}\" is not of the form KEY=VALUE")))?;
         config.set(key, value).map_err(usage)?;
     }
-    config.build().map_err(usage)
+    let mut drive = config.build().map_err(usage)?;
+
+    if let Some(fill_percent) = args.fill {
+        let state = Precondition {
+            fill_percent,
+            random_percent: args.random,
+            seed: args.seed,
+        };
+        drive.precondition(state).map_err(usage)?;
+    }
+    Ok(drive)
+}
+
+/// "1.5x" in percent.
+fn parse_times(text: &str) -> Result<u64, String> {
+    let parse = || {
+        let (whole, part) = match text.strip_suffix('x')?.split_once('.') {
+            Some((whole, part)) => (whole, part),
+            None => (text.strip_suffix('x')?, "0"),
+        };
+        let is_number = |digits: &str, most| {
+            (1..=most).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        if !is_number(whole, 4) || !is_number(part, 2) {
+            return None;
+        }
+        let percent: u64 = format!("{part:0<2}").parse().ok()?;
+        Some(whole.parse::<u64>().ok()? * 100 + percent)
+    };
+    parse().ok_or_else(|| "write 2x for twice, or 1.5x".to_owned())
 }
 
 fn read_trace(path: &Path, format: Option<Format>) -> Result<Trace> {

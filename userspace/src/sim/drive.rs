@@ -64,6 +64,12 @@ extern "C" {
     fn sim_drive_new(config: *mut Opaque, reason: *mut *const c_char) -> *mut Opaque;
     fn sim_drive_free(drive: *mut Opaque);
     fn sim_drive_run(drive: *mut Opaque, request: *const Request, now_ns: u64) -> u64;
+    fn sim_drive_precondition(
+        drive: *mut Opaque,
+        fill_percent: u64,
+        random_percent: u64,
+        seed: u64,
+    ) -> *const c_char;
     fn sim_drive_refused(drive: *const Opaque) -> u64;
     fn sim_drive_idle(drive: *mut Opaque, now_ns: u64) -> bool;
     fn sim_drive_check(drive: *const Opaque) -> *const c_char;
@@ -103,6 +109,8 @@ pub enum DriveError {
     TooLarge(String, &'static str),
     #[error("there can be no such drive. {0}")]
     Impossible(String),
+    #[error("the drive cannot be preconditioned so. {0}")]
+    NoSuchState(String),
     #[error("there is not enough memory for this drive")]
     NoMemory,
 }
@@ -252,6 +260,17 @@ impl Serialize for Config {
     }
 }
 
+/// State of a used drive.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Precondition {
+    /// Share of the drive that is filled.
+    pub fill_percent: u64,
+    /// Pages that are overwritten, in percent of those.
+    pub random_percent: u64,
+    /// Which pages these are.
+    pub seed: u64,
+}
+
 /// A virtual SSD.
 pub struct Drive {
     handle: NonNull<Opaque>,
@@ -298,6 +317,29 @@ impl Drive {
             Op::Share => self.call(&Request::vendor(command, OP_SHARE), now_ns),
             Op::Redistribute => self.call(&Request::vendor(command, OP_REDISTRIBUTE), now_ns),
             Op::Read | Op::Write => self.transfer(command, now_ns),
+        }
+    }
+
+    /// Fill the drive in order and overwrite pages at random, as a host would; no time passes.
+    ///
+    /// # Errors
+    ///
+    /// When the drive cannot be brought into that state.
+    pub fn precondition(&mut self, state: Precondition) -> Result<(), DriveError> {
+        // SAFETY: the handle is valid and borrowed mutably.
+        let reason = unsafe {
+            sim_drive_precondition(
+                self.handle.as_ptr(),
+                state.fill_percent,
+                state.random_percent,
+                state.seed,
+            )
+        };
+        match text(reason) {
+            Some(reason) => Err(DriveError::NoSuchState(
+                reason.trim_end_matches('.').to_owned(),
+            )),
+            None => Ok(()),
         }
     }
 
