@@ -161,7 +161,8 @@ static int read_area(struct nvmev *nvmev, char *reason)
 	return 0;
 }
 
-static int read_page(struct nvmev *nvmev, u64 page, u32 sum, char *reason)
+/* @sums: the block of checksums that the page is in */
+static int read_page(struct nvmev *nvmev, u64 page, const void *sums, char *reason)
 {
 	struct nvmev_backing *backing = &nvmev->backing;
 	int ret = read_block(backing, ftl_image_page_block(&backing->image, page), backing->page,
@@ -169,9 +170,10 @@ static int read_page(struct nvmev *nvmev, u64 page, u32 sum, char *reason)
 
 	if (ret)
 		return ret;
-	if (ftl_image_sum(backing->page) != sum)
+	if (ftl_image_sum(backing->page) != ftl_image_get_sum(sums, page))
 		return fail(reason, -EINVAL, "A data page of the backing file is damaged.");
-	if (nvmev_store_load(&nvmev->store, page, backing->page))
+	if (nvmev_store_load(&nvmev->store, page, backing->page,
+			     ftl_image_get_marks(sums, page)))
 		return fail(reason, -ENOMEM, "There is too little memory for the SSD's data.");
 	return 0;
 }
@@ -180,9 +182,7 @@ static int read_pages(struct nvmev *nvmev, char *reason)
 {
 	struct nvmev_backing *backing = &nvmev->backing;
 	const struct ftl_image *image = &backing->image;
-	const __le32 *sums = backing->block;
 	u64 page, number = ftl_image_half(image, image->epoch) + ftl_image_area_blocks(image);
-	u32 sum;
 	int ret = 0;
 
 	for (page = 0; page < image->nr_lpns && !ret; page++) {
@@ -190,9 +190,8 @@ static int read_pages(struct nvmev *nvmev, char *reason)
 			ret = read_sealed(backing, number++, reason);
 			cond_resched();
 		}
-		sum = le32_to_cpu(sums[page % FTL_IMAGE_PART_SUMS]);
-		if (!ret && sum)
-			ret = read_page(nvmev, page, sum, reason);
+		if (!ret && ftl_image_get_sum(backing->block, page))
+			ret = read_page(nvmev, page, backing->block, reason);
 	}
 	return ret;
 }
@@ -338,11 +337,11 @@ int nvmev_backing_begin(struct nvmev *nvmev, char *reason)
 	return nvmev->backing.file ? write_head(nvmev, reason) : 0;
 }
 
-static const void *page_of(void *context, u64 lpn)
+static const void *page_of(void *context, u64 lpn, u8 *marks)
 {
 	struct nvmev *nvmev = context;
 
-	return nvmev_store_page(&nvmev->store, lpn);
+	return nvmev_store_page(&nvmev->store, lpn, marks);
 }
 
 static int do_step(struct nvmev_backing *backing, const struct ftl_saving_step *step,

@@ -64,7 +64,7 @@ static void put_capabilities(const struct nvmev *nvmev, struct nvme_id_ctrl *id)
 	id->cqes = NVMEV_CQES << 4 | NVMEV_CQES;
 	id->oncs = cpu_to_le16(NVMEV_ONCS_COMPARE | NVMEV_ONCS_DSM | NVMEV_ONCS_WRITE_ZEROES |
 			       NVMEV_ONCS_SELECT | NVMEV_ONCS_TIMESTAMP | NVMEV_ONCS_VERIFY |
-			       NVMEV_ONCS_COPY);
+			       NVMEV_ONCS_COPY | NVMEV_ONCS_WRITE_UNCORRECTABLE);
 	/* Bit 0: source ranges of format 0. The kernel's structure has no name for it. */
 	put_unaligned_le16(1, (u8 *)id + NVMEV_ID_CTRL_OCFS);
 	id->vwc = NVMEV_VWC_FLUSH_BROADCAST;

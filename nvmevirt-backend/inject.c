@@ -112,7 +112,8 @@ static bool is_read(u8 opcode)
 
 static bool is_write(u8 opcode)
 {
-	return opcode == nvme_cmd_write || opcode == nvme_cmd_write_zeroes;
+	return opcode == nvme_cmd_write || opcode == nvme_cmd_write_zeroes ||
+	       opcode == nvme_cmd_write_uncor;
 }
 
 /* Of several faults the one with the lowest LBA is met first. */

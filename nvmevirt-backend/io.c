@@ -141,10 +141,36 @@ static u64 source_of(const struct nvmev_cmd *cmd)
 	return nvmev_ns_byte(cmd->ns, min(slba + nr_lbas, nvmev_ns_nr_lbas(cmd->ns) - nr_lbas));
 }
 
+/* What the host has declared unreadable is. */
+static u16 check_marks(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 slba, u32 nr_lbas)
+{
+	const struct nvmev_ns *ns = cmd->ns;
+	u64 bytes = (u64)nr_lbas << ns->lba_shift;
+	u64 at = nvmev_store_find_mark(&nvmev->store, nvmev_ns_byte(ns, slba), bytes);
+
+	if (at == bytes)
+		return 0;
+	cmd->fault_lba = slba + (at >> ns->lba_shift);
+	return NVME_SC_READ_ERROR | NVMEV_DNR;
+}
+
+static u16 move_verify(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	return check_marks(nvmev, cmd, slba_of(cmd), nr_lbas_of(cmd));
+}
+
+/* Begin to send or compare data, all of which must be readable. */
+static u16 begin_read(struct nvmev *nvmev, struct nvmev_cmd *cmd, struct nvmev_dma *dma)
+{
+	u16 status = move_verify(nvmev, cmd);
+
+	return status ?: begin_dma(nvmev, cmd, dma);
+}
+
 static u16 move_read(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
 	struct nvmev_dma dma;
-	u16 status = begin_dma(nvmev, cmd, &dma);
+	u16 status = begin_read(nvmev, cmd, &dma);
 
 	if (status)
 		return status;
@@ -157,7 +183,7 @@ static u16 move_compare(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
 	u64 end = slba_of(cmd) + nr_lbas_of(cmd);
 	struct nvmev_dma dma;
-	u16 status = begin_dma(nvmev, cmd, &dma);
+	u16 status = begin_read(nvmev, cmd, &dma);
 
 	if (status)
 		return status;
@@ -213,6 +239,22 @@ static u16 move_zeroes(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	return status;
 }
 
+/* Its LBAs are written as others are, with nothing: so it has its order and its durability. */
+static u16 start_uncorrectable(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	u16 status = check_range(cmd);
+
+	return status ?: nvmev_ns_write(nvmev, cmd, &cmd->due_ns);
+}
+
+static u16 move_uncorrectable(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	u16 status = nvmev_store_mark(&nvmev->store, start_of(cmd), bytes_of(cmd), cmd->data_seq);
+
+	nvmev_ns_written(nvmev, cmd);
+	return status;
+}
+
 /* Fetch a command's ranges into a page, which is as large as the most of them. */
 static u16 fetch_ranges(struct nvmev *nvmev, struct nvmev_cmd *cmd, void *page, u32 bytes)
 {
@@ -261,6 +303,8 @@ static u16 check_copy(struct nvmev *nvmev, struct nvmev_cmd *cmd, u32 nr_ranges,
 		status = check_lbas(cmd, le64_to_cpu(ranges[i].slba), nr);
 		if (!status)
 			status = nvmev_inject_read(nvmev, cmd, le64_to_cpu(ranges[i].slba), nr);
+		if (!status)
+			status = check_marks(nvmev, cmd, le64_to_cpu(ranges[i].slba), nr);
 		if (status)
 			return status;
 	}
@@ -370,7 +414,9 @@ static const struct io_op *find_op(const struct nvmev *nvmev, u8 opcode)
 	static const struct io_op compare = { false, true, start_read, move_compare };
 	static const struct io_op zeroes = { false, true, start_zeroes, move_zeroes };
 	static const struct io_op dsm = { false, false, start_dsm, NULL };
-	static const struct io_op verify = { false, true, start_verify, NULL };
+	static const struct io_op verify = { false, true, start_verify, move_verify };
+	static const struct io_op uncorrectable = { false, true, start_uncorrectable,
+						    move_uncorrectable };
 	static const struct io_op copy = { false, true, start_copy, NULL };
 	static const struct io_op mgmt_recv = { false, false, start_mgmt_recv, move_mgmt_recv };
 	static const struct io_op mgmt_send = { false, false, start_mgmt_send, NULL };
@@ -392,6 +438,8 @@ static const struct io_op *find_op(const struct nvmev *nvmev, u8 opcode)
 		return &dsm;
 	case nvme_cmd_verify:
 		return &verify;
+	case nvme_cmd_write_uncor:
+		return &uncorrectable;
 	case NVMEV_CMD_COPY:
 		return &copy;
 	case NVMEV_CMD_IO_MGMT_RECV:

@@ -100,8 +100,8 @@ static u16 effects_log(struct nvmev *nvmev, struct nvmev_log *log)
 	static const u8 reads[] = {
 		nvme_cmd_flush, nvme_cmd_read, nvme_cmd_compare, nvme_cmd_verify,
 	};
-	static const u8 writes[] = { nvme_cmd_write, nvme_cmd_write_zeroes, nvme_cmd_dsm,
-				     NVMEV_CMD_COPY };
+	static const u8 writes[] = { nvme_cmd_write, nvme_cmd_write_uncor, nvme_cmd_write_zeroes,
+				     nvme_cmd_dsm, NVMEV_CMD_COPY };
 	struct nvme_effects_log *effects;
 	u32 i;
 

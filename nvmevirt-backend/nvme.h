@@ -75,6 +75,7 @@ struct nvmev_copy_range {
 
 /* Optional commands and features announced in Identify Controller */
 #define NVMEV_ONCS_COMPARE		BIT(0)
+#define NVMEV_ONCS_WRITE_UNCORRECTABLE	BIT(1)
 #define NVMEV_ONCS_DSM			BIT(2)
 #define NVMEV_ONCS_WRITE_ZEROES		BIT(3)
 #define NVMEV_ONCS_SELECT		BIT(4)

@@ -3,6 +3,7 @@
  * Sparse memory for a namespace. It knows bytes and nothing of flash: where a page
  * lies and how long that takes is the FTL's business.
  */
+#include <linux/blk_types.h>
 #include <linux/crc32c.h>
 #include <linux/gfp.h>
 #include <linux/mm.h>
@@ -30,12 +31,33 @@ static bool is_shared(const struct nvmev_store *store, const void *data)
 	return store->shares && page_count(virt_to_page(data)) > 1;
 }
 
+/* Sectors of a page that are unreadable, a bit each */
+static u8 marks_of(const void *page)
+{
+	return page_private(virt_to_page(page));
+}
+
+static void set_marks(void *page, u8 marks)
+{
+	set_page_private(virt_to_page(page), marks);
+}
+
+/* Of the page of byte @start, those of the @bytes from there, which are in it */
+static u8 sectors(u64 start, u32 bytes)
+{
+	u32 first = (start & (FTL_PAGE_BYTES - 1)) >> SECTOR_SHIFT;
+
+	return GENMASK(first + (bytes >> SECTOR_SHIFT) - 1, first);
+}
+
 void nvmev_store_put(struct nvmev_store *store, void *data)
 {
 	if (!data)
 		return;
-	if (!is_shared(store, data))
+	if (!is_shared(store, data)) {
+		set_marks(data, 0);
 		WRITE_ONCE(store->nr_pages, store->nr_pages - 1);
+	}
 	free_page((unsigned long)data);
 }
 
@@ -51,6 +73,7 @@ void nvmev_store_clear(struct nvmev_store *store)
 	}
 	xa_destroy(&store->pages);
 	store->shares = false;
+	store->marks = false;
 }
 
 static u32 piece_of_page(u64 start, u64 bytes)
@@ -108,6 +131,7 @@ static void *make_page(struct nvmev_store *store, const void *old, u32 bytes)
 
 	if (!data)
 		return NULL;
+	set_marks(data, old && !is_whole ? marks_of(old) : 0);
 	if (old && !is_whole)
 		memcpy(data, old, FTL_PAGE_BYTES);
 	WRITE_ONCE(store->nr_pages, store->nr_pages + 1);
@@ -128,7 +152,10 @@ static void *find_or_add(struct nvmev_store *store, u64 start, u32 bytes, u64 se
 			data = NULL;
 		}
 	}
-	return data ? data + (start & (FTL_PAGE_BYTES - 1)) : NULL;
+	if (!data)
+		return NULL;
+	set_marks(data, marks_of(data) & ~sectors(start, bytes));
+	return data + (start & (FTL_PAGE_BYTES - 1));
 }
 
 u16 nvmev_store_read(struct nvmev_store *store, u64 start, u32 bytes, struct nvmev_dma *dma)
@@ -264,6 +291,63 @@ u16 nvmev_store_zero(struct nvmev_store *store, u64 start, u64 bytes, u64 seq)
 	return status;
 }
 
+/* Return: whether there was memory for it. */
+static bool mark_piece(struct nvmev_store *store, u64 start, u32 bytes, u64 seq)
+{
+	void *data = find_or_add(store, start, bytes, seq);
+	void *page;
+
+	if (!data)
+		return false;
+	/* A fresh page must not show what the kernel had in it, to whoever reads the file. */
+	memset(data, 0, bytes);
+	page = data - (start & (FTL_PAGE_BYTES - 1));
+	set_marks(page, marks_of(page) | sectors(start, bytes));
+	return true;
+}
+
+u16 nvmev_store_mark(struct nvmev_store *store, u64 start, u64 bytes, u64 seq)
+{
+	u32 piece;
+
+	store->marks = true;
+	for (; bytes; start += piece, bytes -= piece, seq++) {
+		piece = piece_of_page(start, bytes);
+		if (!mark_piece(store, start, piece, seq))
+			return NVME_SC_CAP_EXCEEDED | NVMEV_DNR;
+	}
+	return 0;
+}
+
+u64 nvmev_store_find_mark(struct nvmev_store *store, u64 start, u64 bytes)
+{
+	u64 at;
+	u32 piece;
+
+	if (!store->marks)
+		return bytes;
+	for (at = start; at < start + bytes; at += piece) {
+		const void *data = xa_load(&store->pages, at >> FTL_PAGE_SHIFT);
+		u8 marks;
+
+		piece = piece_of_page(at, start + bytes - at);
+		marks = data ? marks_of(data) & sectors(at, piece) : 0;
+		if (marks)
+			return round_down(at, FTL_PAGE_BYTES) +
+				((u64)__ffs(marks) << SECTOR_SHIFT) - start;
+	}
+	return bytes;
+}
+
+const void *nvmev_store_page(struct nvmev_store *store, u64 page, u8 *marks)
+{
+	const void *data = xa_load(&store->pages, page);
+
+	if (data)
+		*marks = marks_of(data);
+	return data;
+}
+
 /*
  * The data of a page without a part of it: others that refer to it keep it as it is.
  * Return: NULL without memory for that.
@@ -279,6 +363,7 @@ static void *trim_data(struct nvmev_store *store, void *data, u32 at, u32 bytes)
 		nvmev_store_put(store, data);
 	}
 	memset(own + at, 0, bytes);
+	set_marks(own, marks_of(own) & ~sectors(at, bytes));
 	return own;
 }
 
@@ -375,13 +460,15 @@ u16 nvmev_store_share(struct nvmev_store *store, u64 from, u64 to, u64 seq)
 	return 0;
 }
 
-int nvmev_store_load(struct nvmev_store *store, u64 page, const void *data)
+int nvmev_store_load(struct nvmev_store *store, u64 page, const void *data, u8 marks)
 {
 	void *memory = make_page(store, NULL, FTL_PAGE_BYTES);
 
 	if (!memory)
 		return -ENOMEM;
 	memcpy(memory, data, FTL_PAGE_BYTES);
+	set_marks(memory, marks);
+	store->marks |= marks;
 	if (!xa_err(xa_store(&store->pages, page, memory, STORE_GFP)))
 		return 0;
 	nvmev_store_put(store, memory);

@@ -7,6 +7,10 @@
  * back: new data gets memory of its own. The same holds for memory that two pages
  * share. Every other page is changed in place.
  *
+ * Sectors that the host has declared unreadable (Write Uncorrectable) are marked in the memory of
+ * their page, a bit each, and the marks go with it: what brings back older data, or shares it,
+ * brings its marks as well.
+ *
  * One caller at a time (the dispatcher); nvmev_store_pages() may be called by anyone.
  */
 #ifndef NVMEV_STORE_H
@@ -23,6 +27,7 @@
  * @nr_pages: number of pages of memory in use, older data included
  * @keeps_past: whether older data stays until the newer is durable
  * @shares: whether there are, or were, pages that share memory
+ * @marks: whether there are, or were, marked sectors
  * @past: struct nvmev_past by number of the page
  * @aging: list of all of @past, the page written last at the end
  * @nr_past: number of entries of @past
@@ -32,6 +37,7 @@ struct nvmev_store {
 	u64 nr_pages;
 	bool keeps_past;
 	bool shares;
+	bool marks;
 	struct xarray past;
 	struct list_head aging;
 	u64 nr_past;
@@ -124,6 +130,28 @@ u32 nvmev_store_crc(struct nvmev_store *store, u64 start, u32 bytes);
 u16 nvmev_store_zero(struct nvmev_store *store, u64 start, u64 bytes, u64 seq);
 
 /**
+ * nvmev_store_mark() - declare bytes unreadable, until they are written, zeroed or trimmed
+ * @store: the store
+ * @start: first byte, of a sector of 512 bytes
+ * @bytes: number of bytes, whole sectors
+ * @seq: as with nvmev_store_write()
+ *
+ * Context: like nvmev_store_write().
+ * Return: an NVMe status, NVME_SC_CAP_EXCEEDED when memory runs out.
+ */
+u16 nvmev_store_mark(struct nvmev_store *store, u64 start, u64 bytes, u64 seq);
+
+/**
+ * nvmev_store_find_mark() - find what is unreadable
+ * @store: the store
+ * @start: first byte, of a sector
+ * @bytes: number of bytes, whole sectors
+ *
+ * Return: number of the first byte that is, counted from @start, or @bytes if none is.
+ */
+u64 nvmev_store_find_mark(struct nvmev_store *store, u64 start, u64 bytes);
+
+/**
  * nvmev_store_trim() - let bytes read as zeroes, also after a power failure
  * @store: the store
  * @start: first byte
@@ -153,24 +181,23 @@ u16 nvmev_store_share(struct nvmev_store *store, u64 from, u64 to, u64 seq);
  * nvmev_store_page() - the memory of a page
  * @store: the store
  * @page: the page
+ * @marks: gets which of its sectors are unreadable, a bit each, if there is memory
  *
  * Return: the memory, or NULL if it reads as zeroes.
  */
-static inline const void *nvmev_store_page(struct nvmev_store *store, u64 page)
-{
-	return xa_load(&store->pages, page);
-}
+const void *nvmev_store_page(struct nvmev_store *store, u64 page, u8 *marks);
 
 /**
  * nvmev_store_load() - set a page of a new store
  * @store: the store
  * @page: the page
  * @data: contents of the page
+ * @marks: its unreadable sectors
  *
  * Context: may sleep, starts no I/O.
  * Return: 0 or -ENOMEM.
  */
-int nvmev_store_load(struct nvmev_store *store, u64 page, const void *data);
+int nvmev_store_load(struct nvmev_store *store, u64 page, const void *data, u8 marks);
 
 /**
  * nvmev_store_put() - let go of a page of memory

@@ -68,6 +68,29 @@ u64 ftl_image_sum_blocks(const struct ftl_image *image)
 	return div_u64(image->nr_lpns + FTL_IMAGE_PART_SUMS - 1, FTL_IMAGE_PART_SUMS);
 }
 
+u32 ftl_image_get_sum(const void *block, u64 lpn)
+{
+	const __le32 *sums = block;
+
+	return le32_to_cpu(sums[lpn % FTL_IMAGE_PART_SUMS]);
+}
+
+u8 ftl_image_get_marks(const void *block, u64 lpn)
+{
+	const u8 *marks = (const u8 *)block + FTL_IMAGE_PART_SUMS * sizeof(__le32);
+
+	return marks[lpn % FTL_IMAGE_PART_SUMS];
+}
+
+void ftl_image_set_page(void *block, u64 lpn, const void *page, u8 marks)
+{
+	u32 nr = lpn % FTL_IMAGE_PART_SUMS;
+	__le32 *sums = block;
+
+	sums[nr] = cpu_to_le32(ftl_image_sum(page));
+	((u8 *)block)[FTL_IMAGE_PART_SUMS * sizeof(__le32) + nr] = marks;
+}
+
 u64 ftl_image_half_blocks(const struct ftl_image *image)
 {
 	return ftl_image_area_blocks(image) + ftl_image_sum_blocks(image) + image->nr_lpns;

@@ -5,7 +5,8 @@
  *	blocks 0 and 1         headers: the one with the higher serial number counts
  *	then, twice            a half:
  *	                       the out-of-band area (oob.h), FTL_IMAGE_PART_BYTES a block
- *	                       checksums of the data pages, FTL_IMAGE_PART_SUMS a block
+ *	                       checksums and marks of the data pages, FTL_IMAGE_PART_SUMS a
+ *	                       block: first its checksums, then a byte of marks for each
  *	                       the data pages, by lpn
  *
  * The drive is written to the half in which it is not, and then the next header says so
@@ -14,7 +15,8 @@
  * The header says what drive it is, in which state the file is, and an epoch: an even one
  * is in the first half, an odd one in the second. All blocks of the area and of checksums
  * carry it. Each of these ends with its number, the epoch, and a CRC32C of all of it. A
- * checksum of 0 is a page that is not in the file. Numbers are little-endian but for what
+ * checksum of 0 is a page that is not in the file. A mark is a bit for each sector of a
+ * page that the host has declared unreadable. Numbers are little-endian but for what
  * the area and @identity have in them: a file is read on machines of the same byte order.
  *
  * Nothing here may be run at the same time on the same block.
@@ -26,10 +28,10 @@
 
 #define FTL_IMAGE_BLOCK_BYTES	4096U
 #define FTL_IMAGE_PART_BYTES	4032U
-#define FTL_IMAGE_PART_SUMS	(FTL_IMAGE_PART_BYTES / 4)
+#define FTL_IMAGE_PART_SUMS	(FTL_IMAGE_PART_BYTES / 5)
 #define FTL_IMAGE_IDENTITY_BYTES 2048U
 #define FTL_IMAGE_HEADS		2U
-#define FTL_IMAGE_VERSION	3U
+#define FTL_IMAGE_VERSION	4U
 
 /**
  * enum ftl_image_state - state of a file
@@ -113,6 +115,25 @@ const char *ftl_image_unpack_head(const void *block, struct ftl_image *image);
  */
 const char *ftl_image_choose(const void *first, const void *second, struct ftl_image *image,
 			     bool *other_is_damaged);
+
+/**
+ * ftl_image_get_sum() - checksum of a page
+ * @block: block of checksums that has it
+ */
+u32 ftl_image_get_sum(const void *block, u64 lpn);
+
+/**
+ * ftl_image_get_marks() - marks of a page
+ * @block: block of checksums that has it
+ */
+u8 ftl_image_get_marks(const void *block, u64 lpn);
+
+/**
+ * ftl_image_set_page() - keep checksum and marks of a page
+ * @block: block of checksums that has it
+ * @page: its data
+ */
+void ftl_image_set_page(void *block, u64 lpn, const void *page, u8 marks);
 
 /**
  * ftl_image_pack() - seal a block of the area or of checksums

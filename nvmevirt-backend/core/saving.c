@@ -80,17 +80,17 @@ static struct ftl_saving_step next_of_pages(struct ftl_saving *saving)
 	const u64 nr_before = ftl_image_area_blocks(image) + ftl_image_sum_blocks(image);
 	const u64 first = (saving->at - ftl_image_area_blocks(image)) * FTL_IMAGE_PART_SUMS;
 	const u64 end = min(first + FTL_IMAGE_PART_SUMS, image->nr_lpns);
-	__le32 *sums = saving->block;
 
 	if (saving->page == first)
 		memset(saving->block, 0, FTL_IMAGE_PART_BYTES);
 	while (saving->page < end) {
 		const u64 page = saving->page++;
-		const void *data = saving->page_of(saving->context, page);
+		u8 marks = 0;
+		const void *data = saving->page_of(saving->context, page, &marks);
 
 		if (!data)
 			continue;
-		sums[page % FTL_IMAGE_PART_SUMS] = cpu_to_le32(ftl_image_sum(data));
+		ftl_image_set_page(saving->block, page, data, marks);
 		return write_block(new_half(saving) + nr_before + page, data);
 	}
 	return write_sealed(saving);

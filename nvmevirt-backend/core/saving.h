@@ -52,7 +52,7 @@ struct ftl_saving_step {
  * struct ftl_saving - a drive that is being written
  * @image: file of the drive; has the new state, serial number and epoch when all is done
  * @area: out-of-band area of the drive
- * @page_of: gives the data of a page, or NULL
+ * @page_of: gives the data of a page, and sets its marks, or NULL
  * @context: first argument of @page_of
  * @block: memory of one block
  * @phase: kind of step that is next
@@ -62,7 +62,7 @@ struct ftl_saving_step {
 struct ftl_saving {
 	struct ftl_image *image;
 	const void *area;
-	const void *(*page_of)(void *context, u64 lpn);
+	const void *(*page_of)(void *context, u64 lpn, u8 *marks);
 	void *context;
 	void *block;
 

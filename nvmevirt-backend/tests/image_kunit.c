@@ -36,6 +36,30 @@ static void file_is_laid_out_without_gaps(struct kunit *test)
 			ftl_image_half(&image, 7) - 1);
 }
 
+static void sums_and_marks_of_all_pages_have_a_place(struct kunit *test)
+{
+	u8 *block = kunit_kzalloc(test, FTL_IMAGE_BLOCK_BYTES, GFP_KERNEL);
+	u8 *page = kunit_kzalloc(test, FTL_IMAGE_BLOCK_BYTES, GFP_KERNEL);
+	const u64 first = 3 * FTL_IMAGE_PART_SUMS;
+
+	KUNIT_ASSERT_NOT_NULL(test, block);
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	for (u32 i = 0; i < FTL_IMAGE_PART_SUMS; i++) {
+		page[0] = i;
+		page[1] = i >> 8;
+		ftl_image_set_page(block, first + i, page, i * 7);
+	}
+	for (u32 i = 0; i < FTL_IMAGE_PART_SUMS; i++) {
+		page[0] = i;
+		page[1] = i >> 8;
+		KUNIT_ASSERT_EQ(test, ftl_image_get_sum(block, first + i), ftl_image_sum(page));
+		KUNIT_ASSERT_EQ(test, ftl_image_get_marks(block, first + i), (u8)(i * 7));
+	}
+	/* The rest is the seal's. */
+	for (u32 i = FTL_IMAGE_PART_BYTES; i < FTL_IMAGE_BLOCK_BYTES; i++)
+		KUNIT_EXPECT_EQ(test, block[i], 0);
+}
+
 static void header_says_what_was_put_into_it(struct kunit *test)
 {
 	struct ftl_image image = make_image(), found = {};
@@ -127,6 +151,7 @@ static void checksum_of_a_page_notices_every_bit(struct kunit *test)
 
 static struct kunit_case image_cases[] = {
 	KUNIT_CASE(file_is_laid_out_without_gaps),
+	KUNIT_CASE(sums_and_marks_of_all_pages_have_a_place),
 	KUNIT_CASE(header_says_what_was_put_into_it),
 	KUNIT_CASE(header_in_use_can_be_told),
 	KUNIT_CASE(every_changed_byte_of_a_header_is_noticed),

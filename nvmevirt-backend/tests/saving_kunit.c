@@ -90,16 +90,22 @@ static bool has_data(u64 time, u64 lpn)
 	return lpn % 101 == time % 101 || lpn == 0 || lpn >= NR_LPNS - 4;
 }
 
+static u8 marks_at(u64 time, u64 lpn)
+{
+	return time * 37 + lpn * 5;
+}
+
 static void make_area(u8 *area, u64 time)
 {
 	for (u32 i = 0; i < AREA_BYTES; i++)
 		area[i] = i * 3 + time;
 }
 
-static const void *page_of(void *context, u64 lpn)
+static const void *page_of(void *context, u64 lpn, u8 *marks)
 {
 	struct bench *bench = context;
 
+	*marks = marks_at(bench->time, lpn);
 	memset(bench->page, bench->time * 16 + lpn % 13, sizeof(bench->page));
 	return has_data(bench->time, lpn) ? bench->page : NULL;
 }
@@ -227,13 +233,15 @@ static const char *check_half(struct bench *bench, const struct ftl_image *image
 	for (u64 lpn = 0; lpn < NR_LPNS; lpn++) {
 		const u8 *data = block_at(&bench->found, ftl_image_page_block(image, lpn));
 		const u64 number = half + nr_area + lpn / FTL_IMAGE_PART_SUMS;
-		const __le32 *sums = (__le32 *)block_at(&bench->found, number);
-		u32 sum = le32_to_cpu(sums[lpn % FTL_IMAGE_PART_SUMS]);
+		const void *sums = block_at(&bench->found, number);
+		u32 sum = ftl_image_get_sum(sums, lpn);
 
 		if (has_data(time, lpn) != !!sum)
 			return "The pages are those of another time.";
 		if (sum && (ftl_image_sum(data) != sum || data[5] != (u8)(time * 16 + lpn % 13)))
 			return "A page is damaged, or of another time.";
+		if (sum && ftl_image_get_marks(sums, lpn) != marks_at(time, lpn))
+			return "The marks are those of another page or time.";
 	}
 	return NULL;
 }
