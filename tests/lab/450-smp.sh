@@ -44,12 +44,12 @@ in_loop messages meddle
 in_loop suspends suspend_and_trim
 check "eight writers, buffered and direct, verify their data" under_load "$TARGET" \
 	fio --directory="$T_DIR/mnt" --verify=crc32c \
-	--verify_fatal=1 --fallocate=none --size="$(less 6)m" --bssplit=4k/50:32k/50 --group_reporting \
+	--verify_fatal=1 --fallocate=none --size="$(load 6)m" --bssplit=4k/50:32k/50 --group_reporting \
 	--name=direct --numjobs=4 --rw=randwrite --direct=1 --ioengine=libaio --iodepth=8 \
 	--name=buffered --numjobs=4 --rw=randwrite --ioengine=psync --fsync=32 --direct=0
 check "four writers append to files of their own" under_load "$TARGET" \
 	fio --directory="$T_DIR/mnt" --verify=crc32c --verify_fatal=1 \
-	--fallocate=none --size="$(less 8)m" --bs=32k --rw=write --name=append --numjobs=4 --ioengine=psync --fdatasync=1
+	--fallocate=none --size="$(load 8)m" --bs=32k --rw=write --name=append --numjobs=4 --ioengine=psync --fdatasync=1
 stop_loop messages "$(less 5)"
 stop_loop suspends "$(less 3)"
 umount "$T_DIR/mnt"

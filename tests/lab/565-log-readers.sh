@@ -25,7 +25,7 @@ map_pages=$(($(status_field t0 lpns) / 800))
 # All over the device: most of it holds nothing, but is looked up as if it did.
 read_anywhere() {
 	fio --name=anywhere --filename="$TARGET" --direct=1 --rw=randread --bs=4k --ioengine=libaio --iodepth=8 \
-		--numjobs=2 --number_ios=2000 --norandommap --randseed="$RANDOM" >/dev/null
+		--numjobs=2 --number_ios=1000 --norandommap --randseed="$RANDOM" >/dev/null
 }
 
 near_sum() {
@@ -41,8 +41,8 @@ in_loop shrinker ask_for_memory
 check "writers find what they wrote, here and there" under_load "$TARGET" \
 	fio --filename="$TARGET" --direct=1 --ioengine=libaio --verify=crc32c --verify_fatal=1 --verify_backlog=64 \
 	--bs=4k --group_reporting --output="$T_DIR/fio.log" \
-	--name=far --numjobs=2 --rw=randwrite --iodepth=4 --offset_increment=1g --size=1g --io_size="$(less 12)m" \
-	--name=near --rw=randwrite --iodepth=8 --offset=3g --size=2m --loops="$(less 9)"
+	--name=far --numjobs=2 --rw=randwrite --iodepth=4 --offset_increment=1g --size=1g --io_size="$(load 24)m" \
+	--name=near --rw=randwrite --iodepth=8 --offset=3g --size=2m --loops="$(load 18)"
 stop_loop readers "$(less 3)"
 stop_loop shrinker "$(less 3)"
 check_that "the kernel took pages of the map back" "$(status_field t0 map_given_back)" -gt 0
