@@ -41,10 +41,12 @@ in_machine() {
 		"python3 pages/console.py run $place pages/where README.md docs/*.md docs/*.rst"
 }
 
+# One CPU: tracers change the kernel's code, which QEMU's CPUs do not always survive when another one
+# runs it ("Oops: int3").
 in_guest() {
 	scripts/tools >/dev/null
 	watchers_need
-	in_machine guest scripts/lab --mem 4G --root "$WATCHERS_TREE"
+	in_machine guest scripts/lab --mem 4G --smp 1 --root "$WATCHERS_TREE"
 }
 
 in_uml() {
