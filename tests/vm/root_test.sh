@@ -1,9 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The root filesystem on a device of /etc/dietab, in both modes: a Debian with initramfs-tools makes
-# its initramfs by the hook that is installed there, and boots from it. Prints ok / not ok lines
-# and a closing line. Takes some 2 minutes.
+# The root filesystem on a device of /etc/dietab, in both modes: a Debian with initramfs-tools or
+# with dracut makes its initramfs by what is installed there for that, and boots from it. Prints
+# ok / not ok lines and a closing line. Takes some 2 minutes.
+#
+# Usage: tests/vm/root_test.sh initramfs-tools|dracut
 
 set -euo pipefail
 
@@ -14,18 +16,19 @@ set -euo pipefail
 # shellcheck source=scripts/lib/qemu.sh
 . "$DIEAWARE_LIB/qemu.sh"
 
+TOOL=${1:-}
 root=$work/root
 disk=$work/disk
 # The filesystem, and a log with room for it
 ROOT_MIB=448 DISK_MIB=640
 
-# Builder: DIR/root, a Debian that makes an initramfs, but has no kernel.
+# Builder: DIR/root, a Debian that makes an initramfs by that tool, but has no kernel.
 bootable_build() {
-	local dir=$1
+	local tool=$1 dir=$2
 
-	say "building a Debian with initramfs-tools (once, about a minute)"
+	say "building a Debian with $tool (once, about a minute)"
 	quietly as_root mmdebstrap --variant=minbase \
-		--include=dmsetup,e2fsprogs,initramfs-tools,kmod,systemd,systemd-sysv,udev \
+		--include="dmsetup,e2fsprogs,$tool,kmod,systemd,systemd-sysv,udev" \
 		--aptopt='APT::Install-Recommends "false"' --aptopt='APT::Sandbox::User "root"' \
 		--aptopt="$(host_apt_settings)" --dpkgopt=force-unsafe-io \
 		--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
@@ -44,7 +47,8 @@ prepare() {
 	toolchain_need 6.12
 	own_modules_need plain "${OWN_MODULE_FOLDERS[@]}"
 	own_modules_packed
-	cache_get bootable "$(hash_words "$(host_suite)" "$(declare -f bootable_build)")" bootable_build
+	cache_get bootable "$(hash_words "$(host_suite)" "$TOOL" "$(declare -f bootable_build)")" \
+		bootable_build "$TOOL"
 	cp -a "$CACHE_ENTRY/root" "$root"
 	cp -a "$STOCK_MODULES_TREE/." "$root/"
 	(cd "$root" && cpio --quiet -idu <"$OWN_MODULES_CPIO")
@@ -60,14 +64,21 @@ prepare() {
 	cp -r "$top/tests/vm/root" "$root/root/lab/"
 }
 
+# How the tool is called
+declare -A MAKE=(
+	[initramfs-tools]="mkinitramfs -o /initrd.img"
+	[dracut]="dracut --no-hostonly --no-early-microcode --force /initrd.img"
+)
+
 # make_initramfs LINE-OF-DIETAB COMMAND...: what is in the root filesystem from now on, and initrd.img
 make_initramfs() {
 	echo "$1" >"$root/etc/dietab"
 	shift
 	COMMAND=("$@")
 	print_command >"$root/lab/command"
+	# shellcheck disable=SC2086 # words
 	TOOLCHAIN=$root toolchain_run env PATH=/usr/sbin:/usr/bin:/sbin:/bin \
-		mkinitramfs -o /initrd.img "$KERNEL_VERSION" >"$work/log" 2>&1 || {
+		${MAKE[$TOOL]} "$KERNEL_VERSION" >"$work/log" 2>&1 || {
 		sed 's/^/# /' "$work/log"
 		return 1
 	}
@@ -134,13 +145,17 @@ said() {
 look_at() {
 	local mode=$1 sentence
 
-	expect "$mode mode: initramfs-tools makes an initramfs, and a disk has the filesystem" "prepare_$mode"
+	expect "$mode mode: $TOOL makes an initramfs, and a disk has the filesystem" "prepare_$mode"
 	expect "$mode mode: a machine boots from it" boots "$mode" "$2"
 	while read -r sentence; do
 		expect "$mode mode: $sentence" said "$mode" "$sentence"
 	done < <(sed -n 's/^look "\([^"]*\)".*/\1/p' "$top/tests/vm/root/look.sh")
 }
 
+[[ -n ${MAKE[$TOOL]:-} ]] || {
+	echo "root_test.sh: name initramfs-tools or dracut, not '$TOOL'." >&2
+	exit 2
+}
 UUID=$(</proc/sys/kernel/random/uuid)
 prepare
 look_at hint "root=UUID=$UUID"
