@@ -173,9 +173,14 @@ watch_tells() {
 		journalctl -b --no-pager -o cat -p warning -u dieaware-watch@fast | grep '^hints-off: fast: '
 }
 
+has_state() {
+	[[ $(systemctl is-active "$1") == "$2" ]]
+}
+
 watch_ends() {
-	until_true test "$(systemctl is-active dieaware-watch@later)" = inactive &&
-		! systemctl --failed --no-legend | grep watch
+	until_true has_state dieaware-watch@later inactive && ! systemctl --failed --no-legend | grep watch && return
+	journalctl -b -n 15 --no-pager -o cat -u dieaware-watch@later
+	return 1
 }
 
 one_on_demand() {

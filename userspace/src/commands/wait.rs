@@ -234,10 +234,13 @@ fn rest(args: &WaitArgs, begin: Instant) -> Result<Duration> {
 /// cannot be looked at.
 pub fn run(args: &WaitArgs, out: &mut impl Write) -> Result<()> {
     let name = &args.name;
-    let Some(info) = mapper::info(name)? else {
-        return Err(usage(format!("There is no device {name}")));
-    };
-    mapper::targets_of(name, || format!("The status of {name} cannot be read"))?;
+    let no_device = || usage(format!("There is no device {name}"));
+    let info = mapper::info(name)?.ok_or_else(no_device)?;
+    let targets = mapper::targets_of(name, || format!("The status of {name} cannot be read"));
+    if targets.is_err() && mapper::info(name)?.is_none() {
+        return Err(no_device());
+    }
+    targets?;
     let progress = Progress::new()?;
     let begin = Instant::now();
     let mut before = BTreeSet::new();
@@ -259,8 +262,10 @@ pub fn run(args: &WaitArgs, out: &mut impl Write) -> Result<()> {
         }
         before = now;
         progress.go_on()?;
-        wait::wait(info.number, number, rest(args, begin)?)?;
+        let waited = wait::wait(info.number, number, rest(args, begin)?);
+        // Who ends this may have ended the dmsetup that waits as well.
         progress.go_on()?;
+        waited?;
     }
 }
 
