@@ -7,6 +7,9 @@
 
 set -euo pipefail
 
+# Each test says for itself whether results are looked for, whatever "scripts/check --fresh" says.
+unset RESULTS_FRESH
+
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname -- "$(readlink -f -- "$0")")/../vm/lib.sh"
 
