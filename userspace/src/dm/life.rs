@@ -10,7 +10,7 @@ use std::process::Command;
 use nix::libc;
 use serde::Serialize;
 
-use super::{dmsetup, parse_target, DmError, TARGET_TYPE};
+use super::{columns_of, dmsetup, parse_target, DmError, TARGET_TYPE};
 use crate::units::DeviceNumber;
 
 /// A device as device-mapper knows it.
@@ -41,30 +41,7 @@ fn parse_info(line: &str) -> Option<Info> {
 ///
 /// When device-mapper cannot be asked.
 pub fn info(name: &str) -> Result<Option<Info>, DmError> {
-    let columns = "devno,open,uuid";
-    // Of all devices: an error would not say whether it is that this one does not exist.
-    let output = dmsetup(&[
-        "info",
-        "--columns",
-        "--noheadings",
-        "--separator",
-        "|",
-        "-o",
-        &format!("name,{columns}"),
-    ])?;
-
-    for line in output.lines() {
-        let Some((found, rest)) = line.split_once('|') else {
-            continue;
-        };
-        if found.trim() == name {
-            let info = parse_info(rest);
-            return info
-                .map(Some)
-                .ok_or_else(|| DmError::Unexpected(line.to_owned()));
-        }
-    }
-    Ok(None)
+    columns_of(name, "name,devno,open,uuid", parse_info)
 }
 
 /// Does the kernel have the target? If not, its module is loaded.

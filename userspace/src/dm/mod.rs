@@ -59,6 +59,42 @@ fn dmsetup(args: &[&str]) -> Result<String, DmError> {
     said(args, &output)
 }
 
+/// What dmsetup's columns say of a device, or of all of them; between two stands a |.
+fn columns(names: &str, device: &[&str]) -> Result<String, DmError> {
+    let mut args = vec![
+        "info",
+        "--columns",
+        "--noheadings",
+        "--separator",
+        "|",
+        "-o",
+    ];
+
+    args.push(names);
+    args.extend(device);
+    dmsetup(&args)
+}
+
+/// What the other columns say of the device whose first one is `key`; `None`: there is none.
+fn columns_of<T>(
+    key: &str,
+    names: &str,
+    parse: impl Fn(&str) -> Option<T>,
+) -> Result<Option<T>, DmError> {
+    // Of all devices: an error would not say whether it is that this one does not exist.
+    for line in columns(names, &[])?.lines() {
+        let Some((found, rest)) = line.split_once('|') else {
+            continue;
+        };
+        if found.trim() == key {
+            return parse(rest)
+                .map(Some)
+                .ok_or_else(|| DmError::Unexpected(line.to_owned()));
+        }
+    }
+    Ok(None)
+}
+
 /// Run dmsetup and give it something to read, which may be longer than an argument.
 fn dmsetup_given(args: &[&str], text: &str) -> Result<String, DmError> {
     let mut child = command(args)
@@ -97,16 +133,7 @@ fn first_sentence(said: &str) -> String {
 
 /// The device number of a device-mapper device.
 pub fn device_number(name: &str) -> Result<DeviceNumber, DmError> {
-    let output = dmsetup(&[
-        "info",
-        "--columns",
-        "--noheadings",
-        "--separator",
-        ":",
-        "-o",
-        "major,minor",
-        name,
-    ])?;
+    let output = columns("devno", &[name])?;
     Ok(output.trim().parse()?)
 }
 

@@ -4,7 +4,7 @@
 //! whoever is ended between two calls leaves it at work with the old table or with the new one.
 
 use super::life::{refused, KernelLog};
-use super::{dmsetup, dmsetup_given, DmError};
+use super::{columns, dmsetup, dmsetup_given, DmError};
 use crate::units::DeviceNumber;
 
 /// A device as it is now.
@@ -41,19 +41,7 @@ fn parse_state(line: &str) -> Option<State> {
 /// When device-mapper has no such device.
 pub fn state(device: DeviceNumber) -> Result<State, DmError> {
     let (major, minor) = (device.major.to_string(), device.minor.to_string());
-    let output = dmsetup(&[
-        "info",
-        "--columns",
-        "--noheadings",
-        "--separator",
-        "|",
-        "-o",
-        "attr,uuid,name",
-        "--major",
-        &major,
-        "--minor",
-        &minor,
-    ])?;
+    let output = columns("attr,uuid,name", &["--major", &major, "--minor", &minor])?;
     parse_state(&output).ok_or(DmError::Unexpected(output))
 }
 

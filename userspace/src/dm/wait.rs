@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use nix::libc;
 
-use super::{command, dmsetup, said, DmError};
+use super::{columns_of, command, said, DmError};
 use crate::units::DeviceNumber;
 
 /// How many events a device has had; `None`: there is no such device.
@@ -19,30 +19,9 @@ use crate::units::DeviceNumber;
 ///
 /// When device-mapper cannot be asked.
 pub fn event_number(device: DeviceNumber) -> Result<Option<u32>, DmError> {
-    // Of all devices: an error would not say whether it is that this one does not exist.
-    let output = dmsetup(&[
-        "info",
-        "--columns",
-        "--noheadings",
-        "--separator",
-        "|",
-        "-o",
-        "devno,events",
-    ])?;
-    let device = device.to_string();
-
-    for line in output.lines() {
-        let Some((number, events)) = line.trim().split_once('|') else {
-            continue;
-        };
-        if number == device {
-            let events = events.trim().parse();
-            return events
-                .map(Some)
-                .map_err(|_| DmError::Unexpected(line.to_owned()));
-        }
-    }
-    Ok(None)
+    columns_of(&device.to_string(), "devno,events", |events| {
+        events.trim().parse().ok()
+    })
 }
 
 /// Is its table read-only? A device that has gone has none.
@@ -94,10 +73,10 @@ pub fn wait(device: DeviceNumber, number: u32, limit: Duration) -> Result<(), Dm
     if !ends_within(stdout, limit)? {
         return Ok(());
     }
-    let failed = !waiter.0.wait()?.success();
-    if failed && event_number(device)?.is_some() {
+    let status = waiter.0.wait()?;
+    if !status.success() && event_number(device)?.is_some() {
         let output = std::process::Output {
-            status: waiter.0.wait()?,
+            status,
             stdout: Vec::new(),
             stderr: waiter.0.stderr.take().map_or(Ok(Vec::new()), read_all)?,
         };
