@@ -141,6 +141,15 @@ fn parameters_and_profile_change_the_drive() {
     assert!((9.9..10.1).contains(&ratio), "{ratio}");
 }
 
+/// A drive that soon has to collect.
+const SMALL: [&str; 5] = [
+    "--set",
+    "capacity_mib=128",
+    "--set",
+    "units_per_eblk=16",
+    "--check",
+];
+
 #[test]
 fn overwriting_a_full_drive_shows_in_the_waf() {
     let mut trace = "# dieaware trace 1\n".to_owned();
@@ -155,14 +164,7 @@ fn overwriting_a_full_drive_shows_in_the_waf() {
         writeln!(trace, "- write {} 4096", (state >> 33) % 32768 * 4096).unwrap();
     }
     let trace = file("full", &trace);
-    let sizes = [
-        "--set",
-        "capacity_mib=128",
-        "--set",
-        "units_per_eblk=16",
-        "--check",
-    ];
-    let report = json(&sizes, &trace);
+    let report = json(&SMALL, &trace);
     let waf = report["waf"].as_f64().unwrap();
     assert!((1.2..10.0).contains(&waf), "{waf}");
     assert!(report["counters"]["gc_runs"].as_u64().unwrap() > 0);
@@ -203,17 +205,10 @@ fn used_by_commands(seed: u64) -> String {
 
 #[test]
 fn a_used_drive_is_what_the_same_commands_leave() {
-    let sizes = [
-        "--set",
-        "capacity_mib=128",
-        "--set",
-        "units_per_eblk=16",
-        "--check",
-    ];
     let asked = ["--fill", "50", "--random", "1.5x", "--seed"];
     let rest = file("rest", "# dieaware trace 1\n- idle 1000000000\n");
-    let used = |seed: &str| json(&[&sizes[..], &asked, &[seed]].concat(), &rest);
-    let written = json(&sizes, &file("written", &used_by_commands(7)));
+    let used = |seed: &str| json(&[&SMALL[..], &asked, &[seed]].concat(), &rest);
+    let written = json(&SMALL, &file("written", &used_by_commands(7)));
 
     assert!(written["counters"]["gc_runs"].as_u64().unwrap() > 0);
     assert_eq!(used("7")["counters"], written["counters"]);
