@@ -17,7 +17,7 @@ guest() {
 	local script=$1 status=0
 	shift
 
-	"$top/scripts/lab" --mem 3G --copy "$scripts" --copy "$work/files" --out "$work/back" \
+	"$top/scripts/lab" --mem 3G --copy "$scripts" --copy "$top/tests/vm/guest.sh" --copy "$work/files" --out "$work/back" \
 		--root "$work/root" "$@" -- bash "boot/$script" \
 		>"$work/out" 2>"$work/err" </dev/null || status=$?
 	if ((status)); then
@@ -26,14 +26,6 @@ guest() {
 	rm -rf "$work/files"
 	mv "$work/back" "$work/files"
 	return "$status"
-}
-
-# said SENTENCE: what the guest checked.
-said() {
-	grep -qxF "ok - $1" "$work/files/said" || {
-		grep -F -A 20 "not ok - $1" "$work/files/said" | sed 's/^/# /'
-		return 1
-	}
 }
 
 prepare() {
@@ -71,8 +63,6 @@ expect "the files that a boot needs are installed" prepare
 expect "a machine makes devices in both modes, filesystems and volumes" guest make.sh --systemd
 install_tables
 expect "another one boots" guest look.sh --systemd
-while read -r sentence; do
-	expect "$sentence" said "$sentence"
-done < <(sed -n 's/^look "\([^"]*\)".*/\1/p' "$scripts/look.sh")
+expect_said "$work/files/said" "$scripts/look.sh"
 
 conclude

@@ -44,6 +44,23 @@ expect_known() {
 	fi
 }
 
+# said FILE SENTENCE: a machine has found it true (tests/vm/guest.sh).
+said() {
+	grep -qxF "ok - $2" "$1" || {
+		grep -F -A 20 "not ok - $2" "$1" | sed 's/^/# /'
+		return 1
+	}
+}
+
+# expect_said FILE SCRIPT [PREFIX]: likewise, all that SCRIPT looks at there.
+expect_said() {
+	local file=$1 script=$2 prefix=${3:-} sentence
+
+	while read -r sentence; do
+		expect "$prefix$sentence" said "$file" "$sentence"
+	done < <(sed -n 's/^look "\([^"]*\)".*/\1/p' "$script")
+}
+
 # skip SENTENCE REASON
 skip() {
 	say_sentence ok "$1 # SKIP $2"

@@ -61,7 +61,7 @@ prepare() {
 	rootfs_with_systemd "$root"
 	echo "/dev/mapper/root / ext4 defaults 0 1" >"$root/etc/fstab"
 	install -m 755 "$DIEAWARE_LIB/guest-init" "$root/usr/local/sbin/lab-job"
-	cp -r "$top/tests/vm/root" "$root/root/lab/"
+	cp -r "$top/tests/vm/root" "$top/tests/vm/guest.sh" "$root/root/lab/"
 }
 
 # How the tool is called
@@ -133,23 +133,13 @@ boots() {
 	return "$status"
 }
 
-# said MODE SENTENCE: what the guest checked.
-said() {
-	grep -qxF "ok - $2" "$work/back-$1/said" || {
-		grep -F -A 20 "not ok - $2" "$work/back-$1/said" | sed 's/^/# /'
-		return 1
-	}
-}
-
 # look_at MODE PARAMETER
 look_at() {
-	local mode=$1 sentence
+	local mode=$1
 
 	expect "$mode mode: $TOOL makes an initramfs, and a disk has the filesystem" "prepare_$mode"
 	expect "$mode mode: a machine boots from it" boots "$mode" "$2"
-	while read -r sentence; do
-		expect "$mode mode: $sentence" said "$mode" "$sentence"
-	done < <(sed -n 's/^look "\([^"]*\)".*/\1/p' "$top/tests/vm/root/look.sh")
+	expect_said "$work/back-$mode/said" "$top/tests/vm/root/look.sh" "$mode mode: "
 }
 
 [[ -n ${MAKE[$TOOL]:-} ]] || {

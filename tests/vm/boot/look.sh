@@ -11,28 +11,8 @@ set -uo pipefail
 
 files=/root/lab/files
 
-# look SENTENCE COMMAND...
-look() {
-	local sentence=$1 log=/tmp/log
-	shift
-
-	if "$@" >"$log" 2>&1; then
-		echo "ok - $sentence"
-	else
-		echo "not ok - $sentence"
-		tail -n 20 "$log"
-	fi >>/out/said
-}
-
 property() {
 	udevadm info --query=property --property="$2" --value "$1"
-}
-
-is() {
-	[[ $1 == "$2" ]] || {
-		echo "'$1' is not '$2'."
-		return 1
-	}
 }
 
 # same_files NAME: the mounted filesystem is on the device wanted, with its files.

@@ -6,40 +6,10 @@
 # shellcheck disable=SC2317 # look() calls the functions
 set -uo pipefail
 
+# shellcheck source=tests/vm/guest.sh
+. "$(dirname -- "$0")/../guest.sh"
+
 mode=$1
-
-# look SENTENCE COMMAND...
-look() {
-	local sentence=$1 log=/tmp/log
-	shift
-
-	if "$@" >"$log" 2>&1; then
-		echo "ok - $sentence"
-	else
-		echo "not ok - $sentence"
-		tail -n 20 "$log"
-	fi >>/out/said
-}
-
-is() {
-	[[ $1 == "$2" ]] || {
-		echo "'$1' is not '$2'."
-		return 1
-	}
-}
-
-# until_true COMMAND...: wait for it, as long as a busy machine may take.
-until_true() {
-	local end=$((SECONDS + 60))
-
-	until "$@" >/dev/null 2>&1; do
-		if ((SECONDS >= end)); then
-			echo "Not true after a minute: $*" >&2
-			return 1
-		fi
-		sleep 0.2
-	done
-}
 
 root_is_ours() {
 	is "$(findmnt -nvo SOURCE /)" /dev/mapper/root &&

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# What machines of boot_test.sh and root_test.sh do to look at themselves. Sourced.
+
+# Seconds that a busy machine may take for what is done in no time.
+PATIENCE=60
+
+# until_true COMMAND...: wait for it.
+until_true() {
+	local end=$((SECONDS + PATIENCE))
+
+	until "$@" >/dev/null 2>&1; do
+		if ((SECONDS >= end)); then
+			echo "Not true after $PATIENCE seconds: $*" >&2
+			return 1
+		fi
+		sleep 0.2
+	done
+}
+
+# look SENTENCE COMMAND...: the command must succeed. Goes to /out/said.
+look() {
+	local sentence=$1 log=/tmp/log
+	shift
+
+	if "$@" >"$log" 2>&1; then
+		echo "ok - $sentence"
+	else
+		echo "not ok - $sentence"
+		tail -n 20 "$log"
+	fi >>/out/said
+}
+
+is() {
+	[[ $1 == "$2" ]] || {
+		echo "'$1' is not '$2'."
+		return 1
+	}
+}
