@@ -30,20 +30,10 @@ check_that "the device needs a larger map" "$(status_field t0 lpns)" -ge $((NR *
 # pages WHAT FIRST NR ROUND: write or read the first block of each of these pages of the map;
 # what is read must be what that round has written. $T_DIR/done gets how many it could read or write.
 pages() {
-	python3 - "$TARGET" $ENTRIES "$@" "$T_DIR/done" <<-END
-		import mmap, os, sys
-		device, entries, what, first, nr, number, done = sys.argv[1:]
-		fd = os.open(device, os.O_RDWR | os.O_DIRECT)
-		block = mmap.mmap(-1, 4096)
-		transfer = os.pwritev if what == "write" else os.preadv
-		for index in range(int(first), int(first) + int(nr)):
-		    wanted = b"%08d-%07d" % (index, int(number)) * 256
-		    if what == "write":
-		        block[:] = wanted
-		    open(done, "w").write(str(index - int(first)))
-		    if transfer(fd, [block], index * int(entries) * 4096) != 4096 or block[:] != wanted:
-		        sys.exit(f"block {index} is not that of round {number}")
-	END
+	local what=$1
+	shift
+
+	python3 "$LAB_DIR/map-blocks.py" "$what" "$TARGET" $ENTRIES "$@" "$T_DIR/done"
 }
 
 cached() {

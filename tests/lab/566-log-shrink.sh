@@ -26,19 +26,7 @@ check_that "the device needs a larger map" "$(status_field t0 lpns)" -ge $((NR *
 # blocks WHAT NR ROUND: write or read the first block of each of the first pages of the map; what is
 # read must be what that round has written
 blocks() {
-	python3 - "$TARGET" $ENTRIES "$@" <<-END
-		import mmap, os, sys
-		device, entries, what, nr, number = sys.argv[1:]
-		fd = os.open(device, os.O_RDWR | os.O_DIRECT)
-		block = mmap.mmap(-1, 4096)
-		transfer = os.pwritev if what == "write" else os.preadv
-		for index in range(int(nr)):
-		    wanted = b"%08d-%07d" % (index, int(number)) * 256
-		    if what == "write":
-		        block[:] = wanted
-		    if transfer(fd, [block], index * int(entries) * 4096) != 4096 or block[:] != wanted:
-		        sys.exit(f"block {index} is not that of round {number}")
-	END
+	python3 "$LAB_DIR/map-blocks.py" "$1" "$TARGET" $ENTRIES 0 "$2" "$3"
 }
 
 cached() {
