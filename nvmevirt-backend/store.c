@@ -154,7 +154,8 @@ static void *find_or_add(struct nvmev_store *store, u64 start, u32 bytes, u64 se
 	}
 	if (!data)
 		return NULL;
-	set_marks(data, marks_of(data) & ~sectors(start, bytes));
+	if (store->marks)
+		set_marks(data, marks_of(data) & ~sectors(start, bytes));
 	return data + (start & (FTL_PAGE_BYTES - 1));
 }
 
