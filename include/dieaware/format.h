@@ -97,6 +97,9 @@ struct dmda_area_block {
 /* dmda_super_block.flags */
 #define DMDA_SUPER_NEEDS_CHECK	(1U << 0)
 
+/* dmda_super_block.incompat */
+#define DMDA_INCOMPAT_CHECKSUMS	(1ULL << 0)	/* of data: the map has dmda_map_sums_block */
+
 /**
  * struct dmda_super_block - superblock; the valid one with the higher epoch counts
  * @header: epoch: times that a superblock was written
@@ -209,6 +212,20 @@ struct dmda_map_block {
 	__u8 reserved[2];				/* 4096 */
 };
 
+#define DMDA_MAP_SUMS_ENTRIES	448
+
+/**
+ * struct dmda_map_sums_block - a page of the map of a device with DMDA_INCOMPAT_CHECKSUMS
+ * @header: index: its lpns begin at this times DMDA_MAP_SUMS_ENTRIES
+ * @dpn: where each lpn is, DMDA_DPN_BYTES each
+ * @sum: CRC32C, as crc32c(~0, ...), of what each lpn holds; 0 where it is nowhere
+ */
+struct dmda_map_sums_block {
+	struct dmda_block_header header;			/*   64 */
+	__u8 dpn[DMDA_MAP_SUMS_ENTRIES * DMDA_DPN_BYTES];	/* 2304 */
+	__le32 sum[DMDA_MAP_SUMS_ENTRIES];			/* 4096 */
+};
+
 /* dmda_segment_entry.state */
 #define DMDA_SEGMENT_FREE	0
 #define DMDA_SEGMENT_OPEN	1
@@ -315,6 +332,7 @@ struct dmda_journal_sector {
 #define DMDA_RECORD_OPEN	4
 #define DMDA_RECORD_CLOSE	5
 #define DMDA_RECORD_FREE	6
+#define DMDA_RECORD_SUMS	7
 #define DMDA_RECORD_END		0x80U
 
 /**
@@ -331,6 +349,25 @@ struct dmda_record_map {
 	__u8 nr_pages[2];	/*  3 */
 	__u8 lpn[5];		/*  8 */
 	__u8 dpn[5];		/* 13 */
+};
+
+/* A sector has room for a record of so many. */
+#define DMDA_MAX_RECORD_SUMS	119
+
+/**
+ * struct dmda_record_sums - checksums of pages that a MAP maps
+ * @kind: DMDA_RECORD_SUMS
+ * @nr_pages: how many, at most DMDA_MAX_RECORD_SUMS
+ * @sum: as in struct dmda_map_sums_block, little-endian
+ *
+ * On a device with DMDA_INCOMPAT_CHECKSUMS each MAP has some of them right behind it, in which
+ * its pages have their turn; on others there is none. Such a MAP is of at most
+ * DMDA_MAP_SUMS_ENTRIES pages.
+ */
+struct dmda_record_sums {
+	__u8 kind;		/* 1 */
+	__u8 nr_pages;		/* 2 */
+	__u8 sum[][4];
 };
 
 /**
