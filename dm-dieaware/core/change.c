@@ -16,9 +16,11 @@
 static struct dmda_map_page *page_of(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES],
 				     u64 lpn, u32 *entry)
 {
-	u64 index = dmda_map_index(to_lpn(lpn), entry);
+	u64 at = lpn - pages[0]->index * pages[0]->nr_entries;
+	bool is_second = at >= pages[0]->nr_entries;
 
-	return pages[0]->index == index ? pages[0] : pages[1];
+	*entry = is_second ? at - pages[0]->nr_entries : at;
+	return pages[is_second];
 }
 
 /* Pages from an lpn on, before @end, that lie one behind the other; gets the place of the first. */
@@ -28,7 +30,7 @@ static u32 run_at(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], u64 lpn,
 	u32 entry;
 	struct dmda_map_page *page = page_of(pages, lpn, &entry);
 
-	return dmda_map_run(page->block, entry, end - lpn, dpn);
+	return dmda_map_run(page->block, entry, min_t(u64, end - lpn, page->nr_entries - entry), dpn);
 }
 
 static void put(struct dmda_change *change, const struct dmda_record *record)
@@ -60,9 +62,9 @@ static void put_dead(struct dmda_change *change,
 /* Does to a page of the map what a MAP or TRIM says; it may be about other pages, too. */
 static void apply_to_page(struct dmda_map_page *page, const struct dmda_record *record)
 {
-	u64 first = page->index * DMDA_MAP_ENTRIES;
+	u64 first = page->index * page->nr_entries;
 	u64 from = max(from_lpn(record->lpn), first);
-	u64 to = min(from_lpn(record->lpn) + record->nr_pages, first + DMDA_MAP_ENTRIES);
+	u64 to = min(from_lpn(record->lpn) + record->nr_pages, first + page->nr_entries);
 
 	if (from >= to)
 		return;

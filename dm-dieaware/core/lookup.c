@@ -13,6 +13,7 @@ bool dmda_lookup_begin(struct dmda_lookup *lookup, const struct dmda_map_page *p
 	/* Nobody waits for who changes it: he may not be running. */
 	if (lookup->version & 1 || !READ_ONCE(page->is_shown))
 		return false;
+	nr_pages = min(nr_pages, page->nr_entries - entry);
 	lookup->nr_pages = dmda_map_run(page->block, entry, nr_pages, &lookup->dpn);
 	return dmda_lookup_holds(lookup);
 }

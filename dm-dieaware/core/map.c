@@ -15,25 +15,24 @@ static dpn_t following(dpn_t dpn)
 
 u32 dmda_map_run(const struct dmda_map_block *map, u32 entry, u32 nr_pages, dpn_t *dpn)
 {
-	u32 most = min(nr_pages, DMDA_MAP_ENTRIES - entry);
 	dpn_t next;
 	u32 nr = 1;
 
 	*dpn = dmda_map_get(map, entry);
 	next = following(*dpn);
-	while (nr < most && dmda_map_get(map, entry + nr) == next) {
+	while (nr < nr_pages && dmda_map_get(map, entry + nr) == next) {
 		next = following(next);
 		nr++;
 	}
 	return nr;
 }
 
-const char *dmda_map_check(const struct dmda_map_block *map, u64 nr_device_pages)
+const char *dmda_map_check(const struct dmda_map_block *map, const struct dmda_super *super)
 {
-	for (u32 i = 0; i < DMDA_MAP_ENTRIES; i++) {
+	for (u32 i = 0; i < dmda_super_map_entries(super); i++) {
 		dpn_t dpn = dmda_map_get(map, i);
 
-		if (dpn != DPN_NONE && from_dpn(dpn) >= nr_device_pages)
+		if (dpn != DPN_NONE && from_dpn(dpn) >= super->nr_device_pages)
 			return "a page of the map points behind the end of the device";
 	}
 	return NULL;

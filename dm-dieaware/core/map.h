@@ -9,11 +9,14 @@
 #ifndef DMDA_MAP_H
 #define DMDA_MAP_H
 
-#include "block.h"
+#include "super.h"
 
 /* Which page of the map an lpn is on, and where on it. */
-static inline u64 dmda_map_index(lpn_t lpn, u32 *entry)
+static inline u64 dmda_map_index(const struct dmda_super *super, lpn_t lpn, u32 *entry)
 {
+	/* By a constant each, which is quicker. */
+	if (dmda_super_has_sums(super))
+		return div_u64_rem(from_lpn(lpn), DMDA_MAP_SUMS_ENTRIES, entry);
 	return div_u64_rem(from_lpn(lpn), DMDA_MAP_ENTRIES, entry);
 }
 
@@ -40,20 +43,20 @@ static inline void dmda_map_clear(struct dmda_map_block *map, u32 entry, u32 nr)
 /**
  * dmda_map_run() - how far do consecutive lpns lie at consecutive places?
  * @entry: the first
- * @nr_pages: most that matter
+ * @nr_pages: most that matter; the page has so many behind @entry
  * @dpn: gets the place of the first, or DPN_NONE
  *
- * Return: entries from @entry on, on this page, that go on at @dpn, or are unmapped like it.
+ * Return: entries from @entry on that go on at @dpn, or are unmapped like it.
  */
 u32 dmda_map_run(const struct dmda_map_block *map, u32 entry, u32 nr_pages, dpn_t *dpn);
 
 /**
  * dmda_map_check() - could this page's entries be?
  * @map: a page whose header was checked
- * @nr_device_pages: size of the device, as in the superblock
+ * @super: superblock of its device
  *
  * Return: NULL, or what is wrong.
  */
-const char *dmda_map_check(const struct dmda_map_block *map, u64 nr_device_pages);
+const char *dmda_map_check(const struct dmda_map_block *map, const struct dmda_super *super);
 
 #endif /* DMDA_MAP_H */

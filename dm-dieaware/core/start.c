@@ -331,8 +331,9 @@ static const char *prepare_op(struct dmda_start *start, const struct dmda_op *op
 		return replay_op(start, op);
 	if (from_lpn(record->lpn) + record->nr_pages > start->super->nr_lpns)
 		return "the journal names pages behind the end of the device";
-	start->map_index = dmda_map_index(record->lpn, &entry);
-	last = dmda_map_index(to_lpn(from_lpn(record->lpn) + record->nr_pages - 1), &entry);
+	start->map_index = dmda_map_index(start->super, record->lpn, &entry);
+	last = dmda_map_index(start->super, to_lpn(from_lpn(record->lpn) + record->nr_pages - 1),
+			      &entry);
 	start->nr_map = last - start->map_index + 1;
 	return NULL;
 }

@@ -25,9 +25,9 @@ static u64 nr_segment_pages(u64 nr_segments)
 	return DIV_ROUND_UP_ULL(nr_segments, DMDA_SEGMENTS_PER_PAGE);
 }
 
-static u64 nr_map_pages(u64 nr_lpns)
+static u64 nr_map_pages(const struct dmda_super *super, u64 nr_lpns)
 {
-	return DIV_ROUND_UP_ULL(nr_lpns, DMDA_MAP_ENTRIES);
+	return DIV_ROUND_UP_ULL(nr_lpns, dmda_super_map_entries(super));
 }
 
 static u64 nr_directory_pages(u64 map_pages)
@@ -35,11 +35,12 @@ static u64 nr_directory_pages(u64 map_pages)
 	return DIV_ROUND_UP_ULL(map_pages, DMDA_ENTRIES_PER_PAGE);
 }
 
-static void size_tables(struct dmda_area *area, u64 nr_segments, u64 nr_lpns)
+static void size_tables(const struct dmda_super *super, struct dmda_area *area, u64 nr_segments,
+			u64 nr_lpns)
 {
 	area->nr_segments = nr_segments;
 	area->nr_segment_pages = nr_segment_pages(nr_segments);
-	area->nr_map_pages = nr_map_pages(nr_lpns);
+	area->nr_map_pages = nr_map_pages(super, nr_lpns);
 	area->nr_directory_pages = nr_directory_pages(area->nr_map_pages);
 }
 
@@ -116,7 +117,7 @@ static const char *lay_out(struct dmda_super *super, u32 reserve_permille)
 	u64 most = div_u64(super->nr_device_pages, super->segment_pages);
 	u64 reserved, end;
 
-	size_tables(area, most, most * data_pages);
+	size_tables(super, area, most, most * data_pages);
 	area->nr_open_pages = DMDA_MAX_OPEN * super->summary_pages;
 	super->nr_areas = 1;
 	super->root_pages = needed_root_pages(area->nr_segment_pages + area->nr_open_pages +
@@ -136,7 +137,7 @@ static const char *lay_out(struct dmda_super *super, u32 reserve_permille)
 	reserved = max_t(u64, div_u64(area->nr_segments * reserve_permille, 1000),
 			 DMDA_RESERVED_SEGMENTS);
 	super->nr_lpns = (area->nr_segments - reserved) * data_pages;
-	size_tables(area, area->nr_segments, super->nr_lpns);
+	size_tables(super, area, area->nr_segments, super->nr_lpns);
 	return NULL;
 }
 
@@ -151,6 +152,7 @@ const char *dmda_super_make(const struct dmda_format *format, struct dmda_super 
 	if (format->label)
 		strscpy(super->label, format->label, sizeof(super->label));
 	super->epoch = 1;
+	super->incompat = format->checksums ? DMDA_INCOMPAT_CHECKSUMS : 0;
 	super->nr_device_pages = format->nr_device_pages;
 	super->stripe_pages = format->stripe_pages;
 	super->segment_pages = format->segment_pages ?: chosen_segment_pages(format);
@@ -171,7 +173,7 @@ static void size_more_tables(const struct dmda_super *super, struct dmda_area *a
 	};
 	struct dmda_area all;
 
-	size_tables(&all, nr_segments, nr_lpns);
+	size_tables(super, &all, nr_segments, nr_lpns);
 	area->nr_segment_pages = all.nr_segment_pages -
 		min(all.nr_segment_pages, before.nr_segment_pages);
 	area->nr_map_pages = all.nr_map_pages - min(all.nr_map_pages, before.nr_map_pages);
@@ -431,9 +433,9 @@ u64 dmda_super_nr_pages(const struct dmda_super *super, enum dmda_table table)
 	case DMDA_TABLE_OPEN:
 		return DMDA_MAX_OPEN * super->summary_pages;
 	case DMDA_TABLE_DIRECTORY:
-		return nr_directory_pages(nr_map_pages(super->nr_lpns));
+		return nr_directory_pages(nr_map_pages(super, super->nr_lpns));
 	default:
-		return nr_map_pages(super->nr_lpns);
+		return nr_map_pages(super, super->nr_lpns);
 	}
 }
 
@@ -486,11 +488,11 @@ struct dmda_block_id dmda_super_page_id(const struct dmda_super *super, enum dmd
 		[DMDA_TABLE_DIRECTORY] = DMDA_MAGIC_DIRECTORY,
 		[DMDA_TABLE_MAP] = DMDA_MAGIC_MAP,
 	};
-	static const u16 nr_entries[] = {
+	const u16 nr_entries[] = {
 		[DMDA_TABLE_SEGMENTS] = DMDA_SEGMENTS_PER_PAGE,
 		[DMDA_TABLE_OPEN] = DMDA_SUMMARIES_PER_PAGE,
 		[DMDA_TABLE_DIRECTORY] = DMDA_ENTRIES_PER_PAGE,
-		[DMDA_TABLE_MAP] = DMDA_MAP_ENTRIES,
+		[DMDA_TABLE_MAP] = dmda_super_map_entries(super),
 	};
 
 	return (struct dmda_block_id){

@@ -43,6 +43,7 @@
  * @journal_unit_sectors: multiple of sectors in which the journal is written: 8 on devices of
  *	4096-byte blocks, else 1
  * @reserve_permille: share of the segments that is not shown to users, [20, 900]
+ * @checksums: whether there is a checksum of each page of data
  */
 struct dmda_format {
 	const u8 *uuid;
@@ -53,6 +54,7 @@ struct dmda_format {
 	u32 journal_sectors;
 	u32 journal_unit_sectors;
 	u32 reserve_permille;
+	bool checksums;
 };
 
 /**
@@ -147,10 +149,22 @@ void dmda_super_encode(const struct dmda_super *super, struct dmda_super_block *
 const char *dmda_super_decode(const struct dmda_super_block *page, dpn_t dpn,
 			      struct dmda_super *super);
 
+/* Has the device checksums of data? */
+static inline bool dmda_super_has_sums(const struct dmda_super *super)
+{
+	return super->incompat & DMDA_INCOMPAT_CHECKSUMS;
+}
+
+/* Entries of a page of the map */
+static inline u32 dmda_super_map_entries(const struct dmda_super *super)
+{
+	return dmda_super_has_sums(super) ? DMDA_MAP_SUMS_ENTRIES : DMDA_MAP_ENTRIES;
+}
+
 /* Features of this version */
 #define DMDA_COMPAT_KNOWN	0ULL
 #define DMDA_RO_COMPAT_KNOWN	0ULL
-#define DMDA_INCOMPAT_KNOWN	0ULL
+#define DMDA_INCOMPAT_KNOWN	DMDA_INCOMPAT_CHECKSUMS
 
 /**
  * dmda_super_unknown_features() - look for features that this version does not know

@@ -50,17 +50,20 @@ static bool add_run(struct dmda_where *where, dpn_t dpn, u64 nr_pages)
 	return true;
 }
 
-void dmda_where_begin(struct dmda_where *where, lpn_t lpn, char *text, size_t size)
+void dmda_where_begin(struct dmda_where *where, const struct dmda_super *super, lpn_t lpn,
+		      char *text, size_t size)
 {
-	*where = (struct dmda_where){ .text = text, .size = size, .lpn = lpn, .dpn = DPN_NONE };
+	*where = (struct dmda_where){
+		.super = super, .text = text, .size = size, .lpn = lpn, .dpn = DPN_NONE,
+	};
 }
 
 bool dmda_where_add(struct dmda_where *where, const struct dmda_map_block *map, u64 nr_pages)
 {
 	u32 entry, end;
 
-	dmda_map_index(dmda_where_next(where), &entry);
-	end = entry + min_t(u64, nr_pages, DMDA_MAP_ENTRIES - entry);
+	dmda_map_index(where->super, dmda_where_next(where), &entry);
+	end = entry + min_t(u64, nr_pages, dmda_super_map_entries(where->super) - entry);
 	if (!map)
 		return add_run(where, DPN_NONE, end - entry);
 	while (entry < end) {

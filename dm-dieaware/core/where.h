@@ -26,6 +26,7 @@
 
 /**
  * struct dmda_where - an answer that is being made
+ * @super: superblock of the device
  * @text: the lines so far
  * @size: bytes at @text, DMDA_WHERE_LEAST_BYTES at least
  * @used: bytes of @text that are lines; below @size
@@ -34,6 +35,7 @@
  * @nr_pages: number of its pages; 0 if there is none
  */
 struct dmda_where {
+	const struct dmda_super *super;
 	char *text;
 	size_t size;
 	size_t used;
@@ -45,13 +47,15 @@ struct dmda_where {
 /**
  * dmda_where_begin() - begin an answer
  * @where: the answer
+ * @super: superblock of the device
  * @lpn: the first that is asked for
  * @text: memory for the lines; they end with a zero
  * @size: bytes at @text, DMDA_WHERE_LEAST_BYTES at least
  *
  * Context: any.
  */
-void dmda_where_begin(struct dmda_where *where, lpn_t lpn, char *text, size_t size);
+void dmda_where_begin(struct dmda_where *where, const struct dmda_super *super, lpn_t lpn,
+		      char *text, size_t size);
 
 /* The lpn that comes next: what was added before ends there. */
 static inline lpn_t dmda_where_next(const struct dmda_where *where)

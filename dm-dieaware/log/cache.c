@@ -577,6 +577,7 @@ static struct dmda_log_page *new_page(struct dmda_log *log, u64 index)
 	memset(page, 0, sizeof(*page));
 	page->map.block = page_address(block);
 	page->map.index = index;
+	page->map.nr_entries = dmda_super_map_entries(&log->super);
 	page->map.dirty_sector = U64_MAX;
 	page->nr_uses = -1;
 	return page;
@@ -633,7 +634,7 @@ static const char *check_page(const struct dmda_log *log, const struct dmda_log_
 						       DMDA_TABLE_MAP, page->map.index);
 
 	return dmda_block_check(page->map.block, &id) ?:
-		dmda_map_check(page->map.block, log->super.nr_device_pages);
+		dmda_map_check(page->map.block, &log->super);
 }
 
 static void page_was_read(struct bio *bio)

@@ -79,6 +79,6 @@ dpn_t dmda_log_where_locked(struct dmda_log *log, u64 lpn)
 		if (io->stage == DMDA_LOG_DATA)
 			return to_dpn(from_dpn(io->dpn) + lpn - io->first);
 	}
-	page = dmda_log_page_find_locked(log, dmda_map_index(to_lpn(lpn), &entry));
+	page = dmda_log_page_find_locked(log, dmda_log_map_index(log, lpn, &entry));
 	return page ? dmda_map_get(page->map.block, entry) : DPN_NONE;
 }

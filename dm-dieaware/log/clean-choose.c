@@ -22,7 +22,7 @@ static int where_is(struct dmda_log *log, u64 lpn, dpn_t *dpn)
 
 	if (dmda_log_peek(log, lpn, dpn))
 		return 0;
-	page = dmda_log_page_wait(log, dmda_map_index(to_lpn(lpn), &entry));
+	page = dmda_log_page_wait(log, dmda_log_map_index(log, lpn, &entry));
 	if (IS_ERR(page))
 		return PTR_ERR(page);
 	spin_lock_irq(&log->lock);

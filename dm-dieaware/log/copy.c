@@ -311,15 +311,15 @@ static u32 take_places(struct dmda_log_cleaner *cleaner, u32 wanted, dpn_t *dpn,
 }
 
 /* Moves that are consecutive in every way, of lpns on one page of the map */
-static u32 length_of_run(const struct dmda_log_move *moves, u32 nr)
+static u32 length_of_run(const struct dmda_log *log, const struct dmda_log_move *moves, u32 nr)
 {
 	u32 entry, run;
 
-	dmda_map_index(to_lpn(moves->lpn), &entry);
+	dmda_log_map_index(log, moves->lpn, &entry);
 	for (run = 1; run < nr && run < DMDA_MAX_OP_PAGES; run++) {
 		if (moves[run].lpn != moves->lpn + run || moves[run].file != moves->file ||
 		    (moves->file && moves[run].fpage != moves->fpage + run) ||
-		    entry + run == DMDA_MAP_ENTRIES)
+		    entry + run == dmda_super_map_entries(&log->super))
 			break;
 	}
 	return run;
@@ -327,9 +327,8 @@ static u32 length_of_run(const struct dmda_log_move *moves, u32 nr)
 
 static bool is_still_there(const struct dmda_log_page *page, const struct dmda_log_move *move)
 {
-	u32 entry;
+	u32 entry = move->lpn - page->map.index * page->map.nr_entries;
 
-	dmda_map_index(to_lpn(move->lpn), &entry);
 	return move->is_copied && dmda_map_get(page->map.block, entry) == move->from;
 }
 
@@ -356,7 +355,7 @@ static int map_run(struct dmda_log *log, const struct dmda_log_move *moves, u32 
 {
 	u32 entry, done = 0;
 	struct dmda_log_page *page =
-		dmda_log_page_wait(log, dmda_map_index(to_lpn(moves->lpn), &entry));
+		dmda_log_page_wait(log, dmda_log_map_index(log, moves->lpn, &entry));
 	int ret = 0;
 
 	if (IS_ERR(page))
@@ -385,7 +384,7 @@ static int map_moves(struct dmda_log *log, const struct dmda_log_move *moves, u3
 	for (u32 i = 0; i < nr; i += run) {
 		int ret;
 
-		run = length_of_run(&moves[i], nr - i);
+		run = length_of_run(log, &moves[i], nr - i);
 		ret = map_run(log, &moves[i], run, to_dpn(from_dpn(to) + i));
 		if (ret)
 			return ret;

@@ -118,7 +118,7 @@ static bool may_replace_locked(const struct dmda_log *log, const struct dmda_log
 
 	if (!io->pages[0])
 		return true;
-	dmda_map_index(to_lpn(io->first), &entry);
+	dmda_log_map_index(log, io->first, &entry);
 	return dmda_map_get(io->pages[0]->map.block, entry) != DPN_NONE;
 }
 

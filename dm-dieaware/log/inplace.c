@@ -43,12 +43,13 @@ static bool may_stay_locked(const struct dmda_log *log, const struct dmda_log_io
 bool dmda_log_needs_map_locked(struct dmda_log *log, const struct dmda_log_io *io)
 {
 	u32 entry;
-	u64 index = dmda_map_index(to_lpn(io->first), &entry);
+	u64 index = dmda_log_map_index(log, io->first, &entry);
 
 	lockdep_assert_held(&log->lock);
 
 	/* Those on two pages of the map never stay. */
-	return may_stay_locked(log, io) && entry + dmda_log_io_pages(io) <= DMDA_MAP_ENTRIES &&
+	return may_stay_locked(log, io) &&
+	       entry + dmda_log_io_pages(io) <= dmda_super_map_entries(&log->super) &&
 		!dmda_log_page_is_there_locked(log, index);
 }
 
@@ -56,14 +57,15 @@ bool dmda_log_needs_map_locked(struct dmda_log *log, const struct dmda_log_io *i
 static dpn_t present_place_locked(struct dmda_log *log, const struct dmda_log_io *io)
 {
 	u32 entry;
-	u64 index = dmda_map_index(to_lpn(io->first), &entry);
+	u64 index = dmda_log_map_index(log, io->first, &entry);
 	struct dmda_log_page *page = io->pages[0] ?: dmda_log_page_find_locked(log, index);
+	u32 nr_pages = dmda_log_io_pages(io);
 	dpn_t dpn;
 
 	lockdep_assert_held(&log->lock);
 
-	if (!page || dmda_map_run(page->map.block, entry, dmda_log_io_pages(io), &dpn) <
-		     dmda_log_io_pages(io))
+	if (!page || entry + nr_pages > page->map.nr_entries ||
+	    dmda_map_run(page->map.block, entry, nr_pages, &dpn) < nr_pages)
 		return DPN_NONE;
 	return dpn;
 }

@@ -198,6 +198,12 @@ static inline seg_t dmda_log_segment_of(const struct dmda_log *log, dpn_t dpn)
 	return dmda_super_segment_of(&log->super, dpn, &page);
 }
 
+/* Which page of the map an lpn is on, and where on it */
+static inline u64 dmda_log_map_index(const struct dmda_log *log, u64 lpn, u32 *entry)
+{
+	return dmda_map_index(&log->super, to_lpn(lpn), entry);
+}
+
 /* Places for data in so many segments */
 static inline u64 dmda_log_places_of(const struct dmda_log *log, u32 nr_segments)
 {

@@ -53,7 +53,7 @@ bool dmda_log_look_up(struct dmda_log *log, u64 lpn, u32 nr_pages, struct dmda_l
 	u32 entry;
 
 	rcu_read_lock();
-	page = dmda_log_page_peek(log, dmda_map_index(to_lpn(lpn), &entry));
+	page = dmda_log_page_peek(log, dmda_log_map_index(log, lpn, &entry));
 	for (u32 i = 0; page && i < MOST_TRIES && !is_known; i++)
 		is_known = try(log, page, entry, nr_pages, found);
 	rcu_read_unlock();
@@ -68,7 +68,7 @@ bool dmda_log_peek(struct dmda_log *log, u64 lpn, dpn_t *dpn)
 	u32 entry;
 
 	rcu_read_lock();
-	page = dmda_log_page_peek(log, dmda_map_index(to_lpn(lpn), &entry));
+	page = dmda_log_page_peek(log, dmda_log_map_index(log, lpn, &entry));
 	is_known = page && dmda_lookup_begin(&lookup, &page->map, entry, 1);
 	if (is_known) {
 		dmda_log_page_used(page);

@@ -113,7 +113,7 @@ void dmda_log_go_on_reading(struct dmda_log *log, struct dmda_log_io *io)
 		struct dmda_log_page *page;
 		u32 entry;
 
-		page = dmda_log_page_get(log, dmda_map_index(to_lpn(io->cursor), &entry), io);
+		page = dmda_log_page_get(log, dmda_log_map_index(log, io->cursor, &entry), io);
 		if (!page)
 			return;
 		if (IS_ERR(page)) {

@@ -34,8 +34,8 @@ static u32 trim_some(struct dmda_log *log, struct dmda_log_io *io, struct dmda_l
 	struct dmda_map_page *pages[DMDA_OP_MAP_PAGES] = { &page->map };
 	u32 entry, nr, nr_empty;
 
-	dmda_map_index(to_lpn(io->cursor), &entry);
-	nr = min3(io->last - io->cursor + 1, (u64)TRIM_PAGES, (u64)DMDA_MAP_ENTRIES - entry);
+	dmda_log_map_index(log, io->cursor, &entry);
+	nr = min3(io->last - io->cursor + 1, (u64)TRIM_PAGES, (u64)page->map.nr_entries - entry);
 	spin_lock_irq(&log->lock);
 	nr = dmda_change_most(pages, to_lpn(io->cursor), nr, TRIM_RUNS);
 	if (dmda_log_has_room_locked(log, 1 + nr)) {
@@ -56,14 +56,14 @@ static u32 trim_some(struct dmda_log *log, struct dmda_log_io *io, struct dmda_l
 static bool skip_nothing(struct dmda_log *log, struct dmda_log_io *io)
 {
 	u32 entry;
-	u64 index = dmda_map_index(to_lpn(io->cursor), &entry);
+	u64 index = dmda_log_map_index(log, io->cursor, &entry);
 	bool is_zero;
 
 	spin_lock_irq(&log->lock);
 	is_zero = dmda_log_page_is_zero_locked(log, index);
 	spin_unlock_irq(&log->lock);
 	if (is_zero)
-		io->cursor += DMDA_MAP_ENTRIES - entry;
+		io->cursor += dmda_super_map_entries(&log->super) - entry;
 	return is_zero;
 }
 
@@ -95,7 +95,7 @@ void dmda_log_go_on_trimming(struct dmda_log *log, struct dmda_log_io *io)
 		}
 		if (skip_nothing(log, io))
 			continue;
-		page = dmda_log_page_get(log, dmda_map_index(to_lpn(io->cursor), &entry), io);
+		page = dmda_log_page_get(log, dmda_log_map_index(log, io->cursor, &entry), io);
 		if (!page)
 			return;
 		if (IS_ERR(page)) {

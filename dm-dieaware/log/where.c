@@ -61,13 +61,14 @@ static int answer(struct dmda_log *log, struct dmda_where *where, u64 end,
 		  struct dmda_map_block *memory)
 {
 	for (u32 i = 0; i < MOST_MAP_PAGES && from_lpn(dmda_where_next(where)) < end; i++) {
+		u64 lpn = from_lpn(dmda_where_next(where));
 		struct dmda_map_block *map;
 		u32 entry;
 
-		map = copy_map_page(log, dmda_map_index(dmda_where_next(where), &entry), memory);
+		map = copy_map_page(log, dmda_log_map_index(log, lpn, &entry), memory);
 		if (IS_ERR(map))
 			return PTR_ERR(map);
-		if (!dmda_where_add(where, map, end - from_lpn(dmda_where_next(where))))
+		if (!dmda_where_add(where, map, end - lpn))
 			break;
 		cond_resched();
 	}
@@ -92,7 +93,7 @@ int dmda_log_where(struct dmda_log *log, const struct dmda_message *message, cha
 	memory = kmalloc(sizeof(*memory), GFP_NOIO);
 	if (!memory)
 		return -ENOMEM;
-	dmda_where_begin(&where, message->lpn, result, maxlen - 1);
+	dmda_where_begin(&where, &log->super, message->lpn, result, maxlen - 1);
 	ret = answer(log, &where, from_lpn(message->lpn) + message->nr_pages, memory);
 	kfree(memory);
 	return ret;

@@ -51,8 +51,8 @@ static void identify(struct dmda_log *log, struct bio *bio, u32 *nr_pages)
 static bool pin_pages_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
 	u32 entry;
-	u64 first = dmda_map_index(to_lpn(io->first), &entry);
-	u64 last = dmda_map_index(to_lpn(io->last), &entry);
+	u64 first = dmda_log_map_index(log, io->first, &entry);
+	u64 last = dmda_log_map_index(log, io->last, &entry);
 
 	lockdep_assert_held(&log->lock);
 
@@ -186,7 +186,7 @@ static int get_needed_page(struct dmda_log *log, struct dmda_log_io *io)
 	spin_unlock_irq(&log->lock);
 	if (!needs_map)
 		return 0;
-	page = dmda_log_page_get(log, dmda_map_index(to_lpn(io->first), &entry), io);
+	page = dmda_log_page_get(log, dmda_log_map_index(log, io->first, &entry), io);
 	if (!page)
 		return -EAGAIN;
 	if (IS_ERR(page))
@@ -347,8 +347,8 @@ static void unpin(struct dmda_log *log, struct dmda_log_io *io)
 static int get_pages(struct dmda_log *log, struct dmda_log_io *io)
 {
 	u32 entry;
-	u64 first = dmda_map_index(to_lpn(io->first), &entry);
-	u64 last = dmda_map_index(to_lpn(io->last), &entry);
+	u64 first = dmda_log_map_index(log, io->first, &entry);
+	u64 last = dmda_log_map_index(log, io->last, &entry);
 
 	for (u64 i = first; i <= last; i++) {
 		struct dmda_log_page *page;

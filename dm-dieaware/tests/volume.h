@@ -640,8 +640,8 @@ static inline void map_pages(struct volume *volume, lpn_t lpn, u32 nr_pages,
 			     struct dmda_map_page *pages[DMDA_OP_MAP_PAGES])
 {
 	u32 entry;
-	u64 first = dmda_map_index(lpn, &entry);
-	u64 last = dmda_map_index(to_lpn(from_lpn(lpn) + nr_pages - 1), &entry);
+	u64 first = dmda_map_index(&volume->super, lpn, &entry);
+	u64 last = dmda_map_index(&volume->super, to_lpn(from_lpn(lpn) + nr_pages - 1), &entry);
 
 	pages[0] = &volume->map[first];
 	pages[1] = last == first ? NULL : &volume->map[last];
@@ -650,7 +650,7 @@ static inline void map_pages(struct volume *volume, lpn_t lpn, u32 nr_pages,
 static inline dpn_t where_is(const struct volume *volume, u64 lpn)
 {
 	u32 entry;
-	u64 index = dmda_map_index(to_lpn(lpn), &entry);
+	u64 index = dmda_map_index(&volume->super, to_lpn(lpn), &entry);
 
 	return dmda_map_get(volume->map[index].block, entry);
 }
@@ -705,6 +705,7 @@ static inline void reset_memory(struct volume *volume)
 	for (u32 i = 0; i < MAP_PAGES; i++) {
 		volume->map[i] = (struct dmda_map_page){
 			.block = &volume->map_block[i], .index = i, .dirty_sector = U64_MAX,
+			.nr_entries = dmda_super_map_entries(&volume->super),
 		};
 	}
 	for (int i = 0; i < DMDA_NR_TABLES; i++) {
@@ -832,7 +833,7 @@ static inline const char *read_map_page(struct volume *volume, const struct imag
 	memcpy(page->block, read_meta(volume, image, id.dpn), DMDA_BLOCK_BYTES);
 	page->seq = id.seq;
 	why = dmda_block_check(page->block, &id);
-	return why ?: dmda_map_check(page->block, volume->super.nr_device_pages);
+	return why ?: dmda_map_check(page->block, &volume->super);
 }
 
 /* All of it stays in memory. Return: NULL, or what is wrong. */

@@ -10,11 +10,13 @@
 /**
  * struct answer - an answer and the page of the map that it is about
  * @where: the answer
+ * @super: superblock of the device
  * @map: the page
  * @text: memory of @where
  */
 struct answer {
 	struct dmda_where where;
+	struct dmda_super super;
 	struct dmda_map_block map;
 	char text[MEMORY_BYTES];
 };
@@ -25,7 +27,7 @@ static struct answer *new_answer(struct kunit *test, u64 lpn, size_t bytes)
 
 	KUNIT_ASSERT_NOT_NULL(test, answer);
 	memset(answer->text, 'x', sizeof(answer->text));
-	dmda_where_begin(&answer->where, to_lpn(lpn), answer->text, bytes);
+	dmda_where_begin(&answer->where, &answer->super, to_lpn(lpn), answer->text, bytes);
 	return answer;
 }
 

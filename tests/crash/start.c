@@ -82,7 +82,7 @@ static const char *read_map_page(struct start *start, u64 index)
 	memcpy(page->block, page_at(start, id.dpn), DMDA_BLOCK_BYTES);
 	page->seq = id.seq;
 	why = dmda_block_check(page->block, &id);
-	return why ?: dmda_map_check(page->block, start->super.nr_device_pages);
+	return why ?: dmda_map_check(page->block, &start->super);
 }
 
 /* All of it stays in memory. Return: NULL, or what is wrong. */
@@ -208,6 +208,7 @@ static void reset(struct start *start)
 	for (u64 i = 0; i < nr_map_pages; i++) {
 		start->map[i] = (struct dmda_map_page){
 			.block = &start->block[i], .index = i, .dirty_sector = U64_MAX,
+			.nr_entries = dmda_super_map_entries(&start->super),
 		};
 	}
 	dmda_writer_init(&start->writer, &start->super);
@@ -244,7 +245,7 @@ u64 start_nr_lpns(const struct start *start)
 u64 start_where(const struct start *start, u64 lpn)
 {
 	u32 entry;
-	u64 index = dmda_map_index(to_lpn(lpn), &entry);
+	u64 index = dmda_map_index(&start->super, to_lpn(lpn), &entry);
 	dpn_t dpn = dmda_map_get(start->map[index].block, entry);
 
 	return dpn == DPN_NONE ? U64_MAX : from_dpn(dpn);
