@@ -30,7 +30,9 @@ static u32 run_at(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], u64 lpn,
 	u32 entry;
 	struct dmda_map_page *page = page_of(pages, lpn, &entry);
 
-	return dmda_map_run(page->block, entry, min_t(u64, end - lpn, page->nr_entries - entry), dpn);
+	u32 most = min_t(u64, end - lpn, page->nr_entries - entry);
+
+	return dmda_map_run(page->block, entry, most, dpn);
 }
 
 static void put(struct dmda_change *change, const struct dmda_record *record)
@@ -60,7 +62,8 @@ static void put_dead(struct dmda_change *change,
 }
 
 /* Does to a page of the map what a MAP or TRIM says; it may be about other pages, too. */
-static void apply_to_page(struct dmda_map_page *page, const struct dmda_record *record)
+static void apply_to_page(struct dmda_map_page *page, const struct dmda_record *record,
+			  const __le32 *sums)
 {
 	u64 first = page->index * page->nr_entries;
 	u64 from = max(from_lpn(record->lpn), first);
@@ -68,6 +71,9 @@ static void apply_to_page(struct dmda_map_page *page, const struct dmda_record *
 
 	if (from >= to)
 		return;
+	if (page->nr_entries == DMDA_MAP_SUMS_ENTRIES)
+		dmda_map_set_sums(page->block, from - first, to - from,
+				  sums ? &sums[from - from_lpn(record->lpn)] : NULL);
 	if (record->kind != DMDA_RECORD_MAP) {
 		dmda_map_clear(page->block, from - first, to - from);
 		return;
@@ -93,7 +99,8 @@ void dmda_map_page_hide(struct dmda_map_page *page)
 
 /* In daily work and in replay; a page that knows the operation already stays as it is. */
 static void apply_to_map(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES],
-			 const struct dmda_record *record, u64 seq, u64 sector)
+			 const struct dmda_record *record, const __le32 *sums, u64 seq,
+			 u64 sector)
 {
 	for (u32 i = 0; i < DMDA_OP_MAP_PAGES; i++) {
 		struct dmda_map_page *page = pages[i];
@@ -101,7 +108,7 @@ static void apply_to_map(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES],
 		if (!page || page->seq >= seq)
 			continue;
 		raw_write_seqcount_begin(&page->version);
-		apply_to_page(page, record);
+		apply_to_page(page, record, sums);
 		raw_write_seqcount_end(&page->version);
 		page->seq = seq;
 		page->dirty_sector = min(page->dirty_sector, sector);
@@ -138,8 +145,9 @@ static void mark_segments(struct dmda_change *change, u64 seq, struct mark from)
 
 			from.at += dmda_record_decode(&sector->records[from.at],
 						      end - from.at, &record);
-			dmda_segments_applied(change->segments, &record, seq,
-					      batch->first.sector);
+			if (record.kind != DMDA_RECORD_SUMS)
+				dmda_segments_applied(change->segments, &record, seq,
+						      batch->first.sector);
 		}
 	}
 }
@@ -147,22 +155,24 @@ static void mark_segments(struct dmda_change *change, u64 seq, struct mark from)
 /* Notes the change of pages and what lies dead by it, and does it. */
 static u64 change_pages(struct dmda_change *change,
 			struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES],
-			const struct dmda_record *record)
+			const struct dmda_record *record, const __le32 *sums)
 {
 	struct mark from = next_record(change->batch);
 	u64 seq;
 
 	put(change, record);
+	if (sums)
+		dmda_journal_put_sums(change->batch, sums, record->nr_pages);
 	put_dead(change, pages, record->lpn, record->nr_pages);
 	seq = dmda_journal_end_op(change->batch);
-	apply_to_map(pages, record, seq, change->batch->first.sector);
+	apply_to_map(pages, record, sums, seq, change->batch->first.sector);
 	mark_segments(change, seq, from);
 	return seq;
 }
 
 u64 dmda_change_map(struct dmda_change *change,
 		    struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], lpn_t lpn, dpn_t dpn,
-		    u32 nr_pages)
+		    u32 nr_pages, const __le32 *sums)
 {
 	const struct dmda_record map = {
 		.kind = DMDA_RECORD_MAP,
@@ -171,7 +181,8 @@ u64 dmda_change_map(struct dmda_change *change,
 		.dpn = dpn,
 	};
 
-	return change_pages(change, pages, &map);
+	return change_pages(change, pages, &map,
+			    dmda_super_has_sums(change->super) ? sums : NULL);
 }
 
 u32 dmda_change_most(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], lpn_t lpn, u32 nr_pages,
@@ -212,7 +223,7 @@ u64 dmda_change_trim(struct dmda_change *change,
 		.lpn = lpn,
 	};
 
-	return any_mapped(pages, lpn, nr_pages) ? change_pages(change, pages, &trim) : 0;
+	return any_mapped(pages, lpn, nr_pages) ? change_pages(change, pages, &trim, NULL) : 0;
 }
 
 u64 dmda_change_segment(struct dmda_change *change, const struct dmda_record *record)
@@ -225,19 +236,11 @@ u64 dmda_change_segment(struct dmda_change *change, const struct dmda_record *re
 	return seq;
 }
 
-static const char *check_lpns(const struct dmda_change *change, const struct dmda_record *pages)
-{
-	if (pages && (from_lpn(pages->lpn) >= change->super->nr_lpns ||
-		      pages->nr_pages > change->super->nr_lpns - from_lpn(pages->lpn)))
-		return "the journal names pages behind the end of the device";
-	return NULL;
-}
-
 const char *dmda_change_replay(struct dmda_change *change, const struct dmda_op *op,
 			       struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES])
 {
 	const struct dmda_record *record = dmda_op_pages(op);
-	const char *why = check_lpns(change, record);
+	const char *why = dmda_op_complaint(op, change->super);
 
 	for (u32 i = 0; !why && i < op->nr_records; i++)
 		why = dmda_segments_apply(change->segments, &op->record[i], op->seq);
@@ -246,6 +249,6 @@ const char *dmda_change_replay(struct dmda_change *change, const struct dmda_op 
 	for (u32 i = 0; i < op->nr_records; i++)
 		dmda_segments_applied(change->segments, &op->record[i], op->seq, op->sector);
 	if (record)
-		apply_to_map(pages, record, op->seq, op->sector);
+		apply_to_map(pages, record, op->nr_sums ? op->sum : NULL, op->seq, op->sector);
 	return NULL;
 }

@@ -86,13 +86,14 @@ u32 dmda_change_most(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], lpn_t
  * @pages: the one or two pages of the map that have these lpns
  * @lpn: first page
  * @dpn: its place
- * @nr_pages: number of pages, at most DMDA_MAX_OP_PAGES
+ * @nr_pages: number of pages, at most DMDA_MAX_OP_PAGES, and as many as one page of the map has
+ * @sums: their checksums; not used if the device has none
  *
  * Return: the operation's seq.
  */
 u64 dmda_change_map(struct dmda_change *change,
 		    struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], lpn_t lpn, dpn_t dpn,
-		    u32 nr_pages);
+		    u32 nr_pages, const __le32 *sums);
 
 /**
  * dmda_change_trim() - pages hold nothing any more

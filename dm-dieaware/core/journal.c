@@ -67,11 +67,13 @@ void dmda_journal_begin(struct dmda_journal_batch *batch, const struct dmda_supe
 	batch->seed = seed_of(super);
 }
 
-bool dmda_journal_has_room(const struct dmda_journal_batch *batch, u32 nr_records)
+/* As if checksums shared no sector with others. */
+bool dmda_journal_has_room(const struct dmda_journal_batch *batch, u32 nr_records, u32 nr_sums)
 {
 	u32 per_sector = DMDA_RECORDS_BYTES / DMDA_MAX_RECORD_BYTES;
 
-	return batch->nr_used + DIV_ROUND_UP(nr_records, per_sector) <= batch->nr_room;
+	return batch->nr_used + DIV_ROUND_UP(nr_records, per_sector) +
+		DIV_ROUND_UP(nr_sums, DMDA_MAX_RECORD_SUMS) <= batch->nr_room;
 }
 
 static struct dmda_journal_sector *begin_sector(struct dmda_journal_batch *batch)
@@ -90,15 +92,23 @@ static struct dmda_journal_sector *begin_sector(struct dmda_journal_batch *batch
 	return sector;
 }
 
+/* Bytes of records that the sector takes that was begun last. */
+static u32 room_in_sector(const struct dmda_journal_batch *batch)
+{
+	if (!batch->nr_used)
+		return 0;
+	return DMDA_RECORDS_BYTES - le16_to_cpu(batch->sectors[batch->nr_used - 1].nr_bytes);
+}
+
 void dmda_journal_put(struct dmda_journal_batch *batch, const struct dmda_record *record)
 {
-	unsigned int bytes = dmda_record_bytes(record->kind);
-	struct dmda_journal_sector *sector = NULL;
+	unsigned int bytes = dmda_record_bytes(record);
+	struct dmda_journal_sector *sector;
 	unsigned int at;
 
-	if (batch->nr_used)
+	if (room_in_sector(batch) >= bytes)
 		sector = &batch->sectors[batch->nr_used - 1];
-	if (!sector || le16_to_cpu(sector->nr_bytes) + bytes > DMDA_RECORDS_BYTES)
+	else
 		sector = begin_sector(batch);
 	if (!sector)
 		return;
@@ -106,6 +116,32 @@ void dmda_journal_put(struct dmda_journal_batch *batch, const struct dmda_record
 	dmda_record_encode(&sector->records[at], record);
 	sector->nr_bytes = cpu_to_le16(at + bytes);
 	batch->last = &sector->records[at];
+}
+
+/* Checksums that go into one record: as many as the sector takes, or else the next one. */
+static u32 sums_of_record(const struct dmda_journal_batch *batch)
+{
+	const u32 header = sizeof(struct dmda_record_sums);
+	u32 room = room_in_sector(batch);
+
+	if (room < header + DMDA_SUM_BYTES)
+		room = DMDA_RECORDS_BYTES;
+	return (room - header) / DMDA_SUM_BYTES;
+}
+
+void dmda_journal_put_sums(struct dmda_journal_batch *batch, const __le32 *sums, u32 nr)
+{
+	while (nr) {
+		const struct dmda_record record = {
+			.kind = DMDA_RECORD_SUMS,
+			.nr_pages = min(nr, sums_of_record(batch)),
+			.sums = sums,
+		};
+
+		dmda_journal_put(batch, &record);
+		sums += record.nr_pages;
+		nr -= record.nr_pages;
+	}
 }
 
 u64 dmda_journal_end_op(struct dmda_journal_batch *batch)

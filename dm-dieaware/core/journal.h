@@ -79,14 +79,23 @@ void dmda_journal_begin(struct dmda_journal_batch *batch, const struct dmda_supe
 			const struct dmda_journal_place *place);
 
 /**
- * dmda_journal_has_room() - will an operation of that many records fit?
+ * dmda_journal_has_room() - will an operation fit?
+ * @nr_records: its records, but SUMS
+ * @nr_sums: checksums that it has
  */
-bool dmda_journal_has_room(const struct dmda_journal_batch *batch, u32 nr_records);
+bool dmda_journal_has_room(const struct dmda_journal_batch *batch, u32 nr_records, u32 nr_sums);
 
 /**
  * dmda_journal_put() - put a record of the present operation
  */
 void dmda_journal_put(struct dmda_journal_batch *batch, const struct dmda_record *record);
+
+/**
+ * dmda_journal_put_sums() - put records of checksums of the present operation
+ * @sums: the checksums
+ * @nr: how many
+ */
+void dmda_journal_put_sums(struct dmda_journal_batch *batch, const __le32 *sums, u32 nr);
 
 /**
  * dmda_journal_end_op() - the record that was put last was the operation's last

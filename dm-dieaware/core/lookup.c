@@ -17,3 +17,9 @@ bool dmda_lookup_begin(struct dmda_lookup *lookup, const struct dmda_map_page *p
 	lookup->nr_pages = dmda_map_run(page->block, entry, nr_pages, &lookup->dpn);
 	return dmda_lookup_holds(lookup);
 }
+
+void dmda_lookup_sums(const struct dmda_lookup *lookup, u32 entry, __le32 *sums)
+{
+	memcpy(sums, &dmda_map_sums(lookup->page->block)->sum[entry],
+	       lookup->nr_pages * sizeof(*sums));
+}

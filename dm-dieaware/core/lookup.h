@@ -47,6 +47,15 @@ bool dmda_lookup_begin(struct dmda_lookup *lookup, const struct dmda_map_page *p
 		       u32 nr_pages);
 
 /**
+ * dmda_lookup_sums() - which checksums do they have?
+ * @entry: as for dmda_lookup_begin()
+ * @sums: gets the checksums of @lookup->nr_pages pages of a device that has some
+ *
+ * These, too, are true only if what was found holds.
+ */
+void dmda_lookup_sums(const struct dmda_lookup *lookup, u32 entry, __le32 *sums);
+
+/**
  * dmda_lookup_holds() - are they still there?
  */
 static inline bool dmda_lookup_holds(const struct dmda_lookup *lookup)

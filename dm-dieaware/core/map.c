@@ -27,6 +27,16 @@ u32 dmda_map_run(const struct dmda_map_block *map, u32 entry, u32 nr_pages, dpn_
 	return nr;
 }
 
+void dmda_map_set_sums(struct dmda_map_block *map, u32 entry, u32 nr, const __le32 *sums)
+{
+	__le32 *to = &dmda_map_sums(map)->sum[entry];
+
+	if (sums)
+		memcpy(to, sums, nr * sizeof(*to));
+	else
+		memset(to, 0, nr * sizeof(*to));
+}
+
 const char *dmda_map_check(const struct dmda_map_block *map, const struct dmda_super *super)
 {
 	for (u32 i = 0; i < dmda_super_map_entries(super); i++) {

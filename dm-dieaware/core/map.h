@@ -34,6 +34,21 @@ static inline void dmda_map_set(struct dmda_map_block *map, u32 entry, dpn_t dpn
 		       DMDA_DPN_BYTES);
 }
 
+/* The same of a device with checksums. */
+static inline struct dmda_map_sums_block *dmda_map_sums(struct dmda_map_block *map)
+{
+	return (struct dmda_map_sums_block *)map;
+}
+
+/**
+ * dmda_map_set_sums() - lpns have these checksums from now on
+ * @map: page of a device with checksums
+ * @entry: the first
+ * @nr: number of lpns
+ * @sums: their checksums, or NULL if they are nowhere
+ */
+void dmda_map_set_sums(struct dmda_map_block *map, u32 entry, u32 nr, const __le32 *sums);
+
 /* From an lpn on, so many are nowhere. */
 static inline void dmda_map_clear(struct dmda_map_block *map, u32 entry, u32 nr)
 {

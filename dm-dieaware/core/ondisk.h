@@ -21,17 +21,22 @@ DMDA_CHECK_SIZE(struct dmda_super_block, DMDA_BLOCK_BYTES);
 DMDA_CHECK_SIZE(struct dmda_root_block, DMDA_BLOCK_BYTES);
 DMDA_CHECK_SIZE(struct dmda_slots_block, DMDA_BLOCK_BYTES);
 DMDA_CHECK_SIZE(struct dmda_map_block, DMDA_BLOCK_BYTES);
+DMDA_CHECK_SIZE(struct dmda_map_sums_block, DMDA_BLOCK_BYTES);
 DMDA_CHECK_SIZE(struct dmda_segment_entry, 16);
 DMDA_CHECK_SIZE(struct dmda_segments_block, DMDA_BLOCK_BYTES);
 DMDA_CHECK_SIZE(struct dmda_summary_entry, 24);
 DMDA_CHECK_SIZE(struct dmda_summary_block, DMDA_BLOCK_BYTES);
 DMDA_CHECK_SIZE(struct dmda_journal_sector, DMDA_SECTOR_BYTES);
 DMDA_CHECK_SIZE(struct dmda_record_map, 13);
+DMDA_CHECK_SIZE(struct dmda_record_sums, 2);
 DMDA_CHECK_SIZE(struct dmda_record_range, 8);
 DMDA_CHECK_SIZE(struct dmda_record_segment, 14);
 
 DMDA_CHECK_OFFSET(struct dmda_super_block, journal_dpn, 128);
 DMDA_CHECK_OFFSET(struct dmda_super_block, area, 192);
+/* Places are the same on both kinds of pages of the map. */
+DMDA_CHECK_OFFSET(struct dmda_map_block, dpn, 64);
+DMDA_CHECK_OFFSET(struct dmda_map_sums_block, dpn, 64);
 DMDA_CHECK_OFFSET(struct dmda_root_block, chain, 80);
 DMDA_CHECK_OFFSET(struct dmda_journal_sector, records, 32);
 

@@ -8,9 +8,9 @@
  */
 #include "record.h"
 
-unsigned int dmda_record_bytes(u8 kind)
+unsigned int dmda_record_bytes(const struct dmda_record *record)
 {
-	switch (kind) {
+	switch (record->kind) {
 	case DMDA_RECORD_MAP:
 		return sizeof(struct dmda_record_map);
 	case DMDA_RECORD_DEAD:
@@ -20,6 +20,8 @@ unsigned int dmda_record_bytes(u8 kind)
 	case DMDA_RECORD_CLOSE:
 	case DMDA_RECORD_FREE:
 		return sizeof(struct dmda_record_segment);
+	case DMDA_RECORD_SUMS:
+		return sizeof(struct dmda_record_sums) + record->nr_pages * DMDA_SUM_BYTES;
 	default:
 		return 0;
 	}
@@ -42,6 +44,14 @@ static void encode_range(u8 *to, u64 first, u16 nr_pages)
 	dmda_put_bytes(range->first, first, sizeof(range->first));
 }
 
+static void encode_sums(u8 *to, const struct dmda_record *record)
+{
+	struct dmda_record_sums *sums = (struct dmda_record_sums *)to;
+
+	sums->nr_pages = record->nr_pages;
+	memcpy(sums->sum, record->sums, record->nr_pages * DMDA_SUM_BYTES);
+}
+
 static void encode_segment(u8 *to, const struct dmda_record *record)
 {
 	struct dmda_record_segment *segment = (struct dmda_record_segment *)to;
@@ -62,6 +72,9 @@ void dmda_record_encode(u8 *to, const struct dmda_record *record)
 		break;
 	case DMDA_RECORD_TRIM:
 		encode_range(to, from_lpn(record->lpn), record->nr_pages);
+		break;
+	case DMDA_RECORD_SUMS:
+		encode_sums(to, record);
 		break;
 	default:
 		encode_segment(to, record);
@@ -100,31 +113,66 @@ static void decode_segment(const u8 *from, struct dmda_record *record)
 	record->mtime = dmda_get_bytes(segment->mtime, sizeof(segment->mtime));
 }
 
-static bool has_pages(u8 kind)
+static void decode_sums(const u8 *from, struct dmda_record *record)
 {
-	return kind == DMDA_RECORD_MAP || kind == DMDA_RECORD_DEAD || kind == DMDA_RECORD_TRIM;
+	const struct dmda_record_sums *sums = (const struct dmda_record_sums *)from;
+
+	record->sums = sums->sum;
+}
+
+static void decode_members(const u8 *from, struct dmda_record *record)
+{
+	switch (record->kind) {
+	case DMDA_RECORD_MAP:
+		decode_map(from, record);
+		break;
+	case DMDA_RECORD_DEAD:
+	case DMDA_RECORD_TRIM:
+		decode_range(from, record);
+		break;
+	case DMDA_RECORD_SUMS:
+		decode_sums(from, record);
+		break;
+	default:
+		decode_segment(from, record);
+		break;
+	}
+}
+
+/* Pages that a record of that kind may be about; 0: it is not about pages. */
+static u32 most_pages(u8 kind)
+{
+	switch (kind) {
+	case DMDA_RECORD_MAP:
+	case DMDA_RECORD_DEAD:
+	case DMDA_RECORD_TRIM:
+		return DMDA_MAX_OP_PAGES;
+	case DMDA_RECORD_SUMS:
+		return DMDA_MAX_RECORD_SUMS;
+	default:
+		return 0;
+	}
 }
 
 unsigned int dmda_record_decode(const u8 *from, unsigned int room, struct dmda_record *record)
 {
 	unsigned int bytes;
+	u32 most;
 
 	if (!room)
 		return 0;
 	memset(record, 0, sizeof(*record));
 	record->kind = from[0] & ~DMDA_RECORD_END;
 	record->is_last = from[0] & DMDA_RECORD_END;
-	bytes = dmda_record_bytes(record->kind);
+	most = most_pages(record->kind);
+	/* The length depends on it. */
+	if (record->kind == DMDA_RECORD_SUMS && room >= sizeof(struct dmda_record_sums))
+		record->nr_pages = ((const struct dmda_record_sums *)from)->nr_pages;
+	bytes = dmda_record_bytes(record);
 	if (!bytes || bytes > room)
 		return 0;
-	if (record->kind == DMDA_RECORD_MAP)
-		decode_map(from, record);
-	else if (has_pages(record->kind))
-		decode_range(from, record);
-	else
-		decode_segment(from, record);
-	if (has_pages(record->kind) &&
-	    (!record->nr_pages || record->nr_pages > DMDA_MAX_OP_PAGES))
+	decode_members(from, record);
+	if (most && (!record->nr_pages || record->nr_pages > most))
 		return 0;
 	return bytes;
 }

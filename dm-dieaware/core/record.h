@@ -4,7 +4,8 @@
  *
  * An operation is one or more records with the same seq; it happens whole or not at
  * all. MAP and TRIM are followed by DEAD records for all places that lost their page by
- * it, so that the counts of segments can be brought up to date without the map.
+ * it, so that the counts of segments can be brought up to date without the map. On a device with
+ * checksums SUMS records are between them: those of the pages of the MAP, in order.
  *
  * Pure functions of their arguments.
  */
@@ -16,18 +17,20 @@
 /* Pages that one operation maps or trims; each may have been at a place of its own */
 #define DMDA_MAX_OP_PAGES	512U
 #define DMDA_MAX_OP_RECORDS	(1U + DMDA_MAX_OP_PAGES)
-#define DMDA_MAX_RECORD_BYTES	14U
+#define DMDA_MAX_RECORD_BYTES	14U	/* of those but SUMS */
 
 /**
  * struct dmda_record - a record; which members are set depends on its kind
  * @kind: DMDA_RECORD_*, without DMDA_RECORD_END
  * @is_last: whether it is the last one of its operation
  * @open: OPEN: number of the open summary
- * @nr_pages: MAP, DEAD, TRIM: number of pages, [1, DMDA_MAX_OP_PAGES]
+ * @nr_pages: MAP, DEAD, TRIM: number of pages, [1, DMDA_MAX_OP_PAGES]; SUMS: number of pages,
+ *	[1, DMDA_MAX_RECORD_SUMS]
  * @seg: OPEN, CLOSE, FREE: the segment
  * @lpn: MAP, TRIM: first lpn
  * @dpn: MAP, DEAD: first device page
  * @mtime: CLOSE: age of the newest data in the segment, as an operation's number
+ * @sums: SUMS: the checksums, as they are on the device, DMDA_SUM_BYTES each
  */
 struct dmda_record {
 	u8 kind;
@@ -38,12 +41,15 @@ struct dmda_record {
 	lpn_t lpn;
 	dpn_t dpn;
 	u64 mtime;
+	const void *sums;
 };
 
 /**
- * dmda_record_bytes() - size of a record of that kind, 0 if there is none
+ * dmda_record_bytes() - size of a record
+ *
+ * Return: it, or 0 if there is none of its kind.
  */
-unsigned int dmda_record_bytes(u8 kind);
+unsigned int dmda_record_bytes(const struct dmda_record *record);
 
 /**
  * dmda_record_encode() - write a record down

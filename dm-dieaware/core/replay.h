@@ -19,14 +19,20 @@
  * struct dmda_op - an operation
  * @seq: its number
  * @sector: journal sector of its first record
- * @nr_records: number of records found so far
+ * @nr_records: number of records found so far, but SUMS
+ * @nr_sums: number of checksums found so far
+ * @is_whole: whether its last record was found
  * @record: the records
+ * @sum: the checksums of the pages that it maps
  */
 struct dmda_op {
 	u64 seq;
 	u64 sector;
 	u32 nr_records;
+	u32 nr_sums;
+	bool is_whole;
 	struct dmda_record record[DMDA_MAX_OP_RECORDS];
+	__le32 sum[DMDA_MAP_SUMS_ENTRIES];
 };
 
 /**
@@ -68,5 +74,12 @@ const struct dmda_op *dmda_replay_next(struct dmda_replay *replay);
  * Return: its MAP or TRIM record, or NULL if it is about a segment's state.
  */
 const struct dmda_record *dmda_op_pages(const struct dmda_op *op);
+
+/**
+ * dmda_op_complaint() - could a device have such an operation?
+ *
+ * Return: NULL, or why not.
+ */
+const char *dmda_op_complaint(const struct dmda_op *op, const struct dmda_super *super);
 
 #endif /* DMDA_REPLAY_H */

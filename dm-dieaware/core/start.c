@@ -323,14 +323,16 @@ static const char *replay_op(struct dmda_start *start, const struct dmda_op *op)
 static const char *prepare_op(struct dmda_start *start, const struct dmda_op *op)
 {
 	const struct dmda_record *record = dmda_op_pages(op);
+	const char *why;
 	u64 last;
 	u32 entry;
 
 	start->nr_map = 0;
 	if (!record)
 		return replay_op(start, op);
-	if (from_lpn(record->lpn) + record->nr_pages > start->super->nr_lpns)
-		return "the journal names pages behind the end of the device";
+	why = dmda_op_complaint(op, start->super);
+	if (why)
+		return why;
 	start->map_index = dmda_map_index(start->super, record->lpn, &entry);
 	last = dmda_map_index(start->super, to_lpn(from_lpn(record->lpn) + record->nr_pages - 1),
 			      &entry);

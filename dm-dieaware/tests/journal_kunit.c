@@ -256,6 +256,181 @@ static void bytes_that_are_no_records_are_refused(struct kunit *test)
 	}
 }
 
+/* A MAP of so many pages, their checksums, and pages that lie dead by it. */
+static void put_summed_op(struct ring *ring, const __le32 *sums, u32 nr_pages)
+{
+	struct dmda_record record = {
+		.kind = DMDA_RECORD_MAP, .nr_pages = nr_pages, .lpn = to_lpn(1), .dpn = to_dpn(1),
+	};
+
+	dmda_journal_put(&ring->batch, &record);
+	dmda_journal_put_sums(&ring->batch, sums, nr_pages);
+	record.kind = DMDA_RECORD_DEAD;
+	record.nr_pages = 1;
+	for (u32 i = 0; i < nr_pages; i++)
+		dmda_journal_put(&ring->batch, &record);
+	dmda_journal_end_op(&ring->batch);
+}
+
+/* The first operation of the batch, if it is whole; @why: or why there is none. */
+static const struct dmda_op *first_op(struct ring *ring, const char **why)
+{
+	struct dmda_journal_reader reader;
+	const struct dmda_op *op = NULL;
+	struct dmda_journal_place next;
+	struct dmda_replay replay;
+
+	seal(ring, &next);
+	dmda_journal_open(&reader, &ring->super, &first_place);
+	dmda_replay_init(&replay, &ring->op, first_place.seq);
+	for (u32 i = 0; i < ring->batch.nr_used && !op && !replay.why; i++) {
+		if (!dmda_journal_accept(&reader, &ring->sectors[i]))
+			break;
+		dmda_replay_sector(&replay, &ring->sectors[i]);
+		op = dmda_replay_next(&replay);
+	}
+	*why = replay.why;
+	return op;
+}
+
+static struct ring *new_summed_ring(struct kunit *test)
+{
+	struct ring *ring = new_ring(test, 1);
+
+	ring->super.incompat = DMDA_INCOMPAT_CHECKSUMS;
+	ring->super.nr_lpns = 10000;
+	return ring;
+}
+
+static void checksums_come_back_also_across_sectors(struct kunit *test)
+{
+	struct ring *ring = new_summed_ring(test);
+	__le32 sums[DMDA_MAP_SUMS_ENTRIES];
+
+	for (u32 i = 0; i < DMDA_MAP_SUMS_ENTRIES; i++)
+		sums[i] = cpu_to_le32(i * 2654435761U);
+	for (u32 nr = 1; nr <= DMDA_MAP_SUMS_ENTRIES; nr++) {
+		const struct dmda_op *op;
+		const char *why;
+
+		dmda_journal_begin(&ring->batch, &ring->super, ring->sectors, NR_SECTORS,
+				   &first_place);
+		put_summed_op(ring, sums, nr);
+		op = first_op(ring, &why);
+		KUNIT_ASSERT_NOT_NULL(test, op);
+		KUNIT_ASSERT_EQ(test, op->nr_records, 1 + nr);
+		KUNIT_ASSERT_EQ(test, op->nr_sums, nr);
+		KUNIT_ASSERT_EQ(test, memcmp(op->sum, sums, nr * sizeof(*sums)), 0);
+		KUNIT_ASSERT_NULL(test, dmda_op_complaint(op, &ring->super));
+	}
+}
+
+/* Whatever has room by its number of records and checksums goes into the batch. */
+static void an_operation_with_checksums_has_the_room_it_was_promised(struct kunit *test)
+{
+	struct ring *ring = new_summed_ring(test);
+	__le32 sums[DMDA_MAP_SUMS_ENTRIES] = { 0 };
+	struct dmda_journal_place next;
+
+	for (u32 nr = 1; nr <= DMDA_MAP_SUMS_ENTRIES; nr++) {
+		u32 nr_ops = 0;
+
+		dmda_journal_begin(&ring->batch, &ring->super, ring->sectors, NR_SECTORS,
+				   &first_place);
+		while (dmda_journal_has_room(&ring->batch, 1 + nr, nr)) {
+			put_summed_op(ring, sums, nr);
+			nr_ops++;
+		}
+		KUNIT_ASSERT_GT(test, nr_ops, 0U);
+		KUNIT_ASSERT_LE(test, ring->batch.nr_used, (u32)NR_SECTORS);
+		KUNIT_ASSERT_EQ(test, ring->batch.next_seq, first_place.seq + nr_ops);
+		/* Nothing was left out for want of it. */
+		seal(ring, &next);
+		KUNIT_ASSERT_EQ(test, next.seq, first_place.seq + nr_ops);
+	}
+}
+
+static void put_sums(struct ring *ring, u32 nr)
+{
+	static const __le32 sums[DMDA_MAP_SUMS_ENTRIES + 1];
+
+	dmda_journal_put_sums(&ring->batch, sums, nr);
+}
+
+static void put_pages(struct ring *ring, u8 kind, u32 nr_pages)
+{
+	const struct dmda_record record = {
+		.kind = kind, .nr_pages = nr_pages, .lpn = to_lpn(1), .dpn = to_dpn(1),
+	};
+
+	dmda_journal_put(&ring->batch, &record);
+}
+
+/**
+ * struct wrong_case - an operation that cannot be
+ * @first: kind of its first record, of @nr_pages pages; 0: none
+ * @nr_pages: number of pages
+ * @then: kind of its second record; 0: none
+ * @nr_sums: number of checksums that follow
+ * @why: what is said of it
+ */
+static const struct wrong_case {
+	u8 first;
+	u32 nr_pages;
+	u8 then;
+	u32 nr_sums;
+	const char *why;
+} wrong_cases[] = {
+	{ 0, 0, 0, 1, "the journal has checksums of nothing" },
+	{ DMDA_RECORD_TRIM, 1, 0, 1, "the journal has checksums of nothing" },
+	{ DMDA_RECORD_MAP, 1, DMDA_RECORD_DEAD, 1, "the journal has checksums of nothing" },
+	{ DMDA_RECORD_MAP, 449, 0, 449, "an operation of the journal has too many checksums" },
+	{ DMDA_RECORD_MAP, 2, 0, 1,
+	  "an operation of the journal has not a checksum of each of its pages" },
+	{ DMDA_RECORD_MAP, 1, 0, 2,
+	  "an operation of the journal has not a checksum of each of its pages" },
+	{ DMDA_RECORD_MAP, 1, 0, 0,
+	  "an operation of the journal has not a checksum of each of its pages" },
+};
+
+static void checksums_that_cannot_be_are_refused(struct kunit *test)
+{
+	for (u32 i = 0; i < ARRAY_SIZE(wrong_cases); i++) {
+		const struct wrong_case *wrong = &wrong_cases[i];
+		struct ring *ring = new_summed_ring(test);
+		const struct dmda_op *op;
+		const char *why;
+
+		if (wrong->first)
+			put_pages(ring, wrong->first, wrong->nr_pages);
+		if (wrong->then)
+			put_pages(ring, wrong->then, 1);
+		put_sums(ring, wrong->nr_sums);
+		dmda_journal_end_op(&ring->batch);
+		op = first_op(ring, &why);
+		KUNIT_EXPECT_STREQ(test, op ? dmda_op_complaint(op, &ring->super) : why,
+				   wrong->why);
+	}
+}
+
+static void a_device_without_checksums_has_none_in_its_journal(struct kunit *test)
+{
+	struct ring *ring = new_summed_ring(test);
+	const struct dmda_op *op;
+	const char *why;
+
+	ring->super.incompat = 0;
+	put_pages(ring, DMDA_RECORD_MAP, 1);
+	put_sums(ring, 1);
+	dmda_journal_end_op(&ring->batch);
+	op = first_op(ring, &why);
+	KUNIT_ASSERT_NOT_NULL(test, op);
+	KUNIT_EXPECT_STREQ(test, dmda_op_complaint(op, &ring->super),
+			   "an operation of the journal has not a checksum of each of its pages");
+	ring->op.nr_sums = 0;
+	KUNIT_EXPECT_NULL(test, dmda_op_complaint(op, &ring->super));
+}
+
 static struct kunit_case journal_cases[] = {
 	KUNIT_CASE(operations_come_back_also_across_sectors),
 	KUNIT_CASE(an_operation_that_is_cut_off_does_not_count),
@@ -267,6 +442,10 @@ static struct kunit_case journal_cases[] = {
 	KUNIT_CASE(a_sector_of_another_device_is_no_successor),
 	KUNIT_CASE(a_sector_far_behind_the_end_shows_damage),
 	KUNIT_CASE(bytes_that_are_no_records_are_refused),
+	KUNIT_CASE(checksums_come_back_also_across_sectors),
+	KUNIT_CASE(an_operation_with_checksums_has_the_room_it_was_promised),
+	KUNIT_CASE(checksums_that_cannot_be_are_refused),
+	KUNIT_CASE(a_device_without_checksums_has_none_in_its_journal),
 	{}
 };
 

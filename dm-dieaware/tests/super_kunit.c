@@ -13,12 +13,14 @@ static const u8 uuid[DMDA_UUID_BYTES] = "a device's uuid";
  * @nr_device_pages: its size
  * @stripe_pages: its stripe
  * @reserve_permille: asked for
+ * @checksums: whether it has checksums
  */
 struct layout_case {
 	const char *name;
 	u64 nr_device_pages;
 	u32 stripe_pages;
 	u32 reserve_permille;
+	bool checksums;
 };
 
 static const struct layout_case layout_cases[] = {
@@ -28,6 +30,9 @@ static const struct layout_case layout_cases[] = {
 	{ "1 TiB", 1ULL << 28, 256, 20 },
 	{ "16 TiB", 1ULL << 32, 8192, 70 },
 	{ "4 PiB", (1ULL << 40) - 1, 64, 900 },
+	{ "64 MiB, checksums", 16384, 8, 100, true },
+	{ "1 TiB, checksums", 1ULL << 28, 256, 20, true },
+	{ "16 TiB, checksums", 1ULL << 32, 8192, 70, true },
 };
 
 static void describe_layout(const struct layout_case *layout, char *desc)
@@ -46,6 +51,7 @@ static struct dmda_format format_of(const struct layout_case *layout)
 		.stripe_pages = layout->stripe_pages,
 		.journal_unit_sectors = 8,
 		.reserve_permille = layout->reserve_permille,
+		.checksums = layout->checksums,
 	};
 }
 

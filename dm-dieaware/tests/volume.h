@@ -39,7 +39,7 @@
 #ifndef SEGMENT_PAGES
 #define SEGMENT_PAGES	64
 #define DISK_PAGES	2960
-#define MAP_PAGES	4
+#define MAP_PAGES	6
 #endif
 #ifndef RESERVE_PERMILLE
 #define RESERVE_PERMILLE	300
@@ -494,11 +494,16 @@ static inline void take_checkpoint(struct volume *volume)
 	end_checkpoint(volume);
 }
 
-/* An operation of so many records will fit; if the ring is full, only a root makes room. */
+/*
+ * An operation of so many records, and of as many checksums, will fit; if the ring is full, only a
+ * root makes room.
+ */
 static inline void make_room(struct volume *volume, u32 nr_records)
 {
+	u32 nr_sums = dmda_super_has_sums(&volume->super) ? nr_records : 0;
+
 	if (volume->commit.has_batch &&
-	    dmda_journal_has_room(&volume->commit.batch, nr_records))
+	    dmda_journal_has_room(&volume->commit.batch, nr_records, nr_sums))
 		return;
 	commit(volume);
 	if (!volume->commit.has_batch)
@@ -655,6 +660,21 @@ static inline dpn_t where_is(const struct volume *volume, u64 lpn)
 	return dmda_map_get(volume->map[index].block, entry);
 }
 
+/* The checksum of a page, as far as this disk knows it */
+static inline __le32 sum_of_tag(u64 tag)
+{
+	return cpu_to_le32(crc32c(~0U, &tag, sizeof(tag)));
+}
+
+/* What the map has for a page of a volume with checksums */
+static inline __le32 sum_at(const struct volume *volume, u64 lpn)
+{
+	u32 entry;
+	u64 index = dmda_map_index(&volume->super, to_lpn(lpn), &entry);
+
+	return dmda_map_sums(volume->map[index].block)->sum[entry];
+}
+
 /* Return: pages that found consecutive places; their data is written. */
 static inline u32 write_data(struct volume *volume, enum dmda_stream stream, u64 lpn,
 			     u32 nr_pages, u64 tag, dpn_t *dpn)
@@ -676,10 +696,13 @@ static inline void map_data(struct volume *volume, u64 lpn, dpn_t dpn, u32 nr_pa
 {
 	struct dmda_written first = { .lpn = to_lpn(lpn), .file = 1, .fpage = lpn };
 	struct dmda_map_page *pages[DMDA_OP_MAP_PAGES];
+	__le32 sums[DMDA_MAP_SUMS_ENTRIES];
 
+	for (u32 i = 0; i < nr_pages; i++)
+		sums[i] = sum_of_tag(volume->now->tag[from_dpn(dpn) + i]);
 	make_room(volume, 1 + nr_pages);
 	map_pages(volume, to_lpn(lpn), nr_pages, pages);
-	first.seq = dmda_change_map(&volume->change, pages, to_lpn(lpn), dpn, nr_pages);
+	first.seq = dmda_change_map(&volume->change, pages, to_lpn(lpn), dpn, nr_pages, sums);
 	dmda_opened_put(&volume->opened, dpn, &first, nr_pages, volume->commit.batch.first.sector);
 	end_places(volume, dpn, nr_pages, first.seq);
 }
@@ -743,7 +766,7 @@ static inline void reset_memory(struct volume *volume)
 	};
 }
 
-static inline const char *super_of_test(struct dmda_super *super)
+static inline const char *super_of_test(struct dmda_super *super, bool checksums)
 {
 	static const u8 uuid[DMDA_UUID_BYTES] = "a volume's uuid";
 	const struct dmda_format format = {
@@ -754,15 +777,16 @@ static inline const char *super_of_test(struct dmda_super *super)
 		.journal_sectors = DMDA_MIN_JOURNAL_SECTORS,
 		.journal_unit_sectors = 1,
 		.reserve_permille = RESERVE_PERMILLE,
+		.checksums = checksums,
 	};
 
 	return dmda_super_make(&format, super);
 }
 
-static inline struct volume *new_volume(struct kunit *test)
+static inline struct volume *new_volume_of(struct kunit *test, bool checksums)
 {
 	struct volume *volume = test_memory(test, sizeof(*volume));
-	const char *why = super_of_test(&volume->super);
+	const char *why = super_of_test(&volume->super, checksums);
 
 	KUNIT_ASSERT_NULL_MSG(test, why, "%s", why);
 	KUNIT_ASSERT_LE(test, volume->super.area[0].segments_dpn, 400ULL);
@@ -791,6 +815,11 @@ static inline struct volume *new_volume(struct kunit *test)
 	};
 	reset_memory(volume);
 	return volume;
+}
+
+static inline struct volume *new_volume(struct kunit *test)
+{
+	return new_volume_of(test, false);
 }
 
 /* What format does. */

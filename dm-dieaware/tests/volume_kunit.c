@@ -148,9 +148,13 @@ static void expect_pages(struct volume *volume, const u64 *pages)
 
 		if (dpn == DPN_NONE) {
 			KUNIT_ASSERT_EQ(volume->test, pages[lpn], 0ULL);
+			if (dmda_super_has_sums(&after->super))
+				KUNIT_ASSERT_EQ(volume->test, sum_at(after, lpn), 0U);
 			continue;
 		}
 		KUNIT_ASSERT_EQ(volume->test, history->image->tag[at], pages[lpn]);
+		if (dmda_super_has_sums(&after->super))
+			KUNIT_ASSERT_EQ(volume->test, sum_at(after, lpn), sum_of_tag(pages[lpn]));
 		KUNIT_ASSERT_FALSE(volume->test, history->is_mapped[at / 64] >> at % 64 & 1);
 		history->is_mapped[at / 64] |= BIT_ULL(at % 64);
 		nr_mapped++;
@@ -309,14 +313,14 @@ static void restart(struct volume *volume)
 		history->base_seq = volume->durable_seq;
 }
 
-static struct volume *new_history(struct kunit *test, u64 seed)
+static struct volume *new_history(struct kunit *test, u64 seed, bool checksums)
 {
-	struct volume *volume = new_volume(test);
+	struct volume *volume = new_volume_of(test, checksums);
 	struct history *history = test_memory(test, sizeof(*history));
 
 	KUNIT_ASSERT_LE(test, volume->super.nr_lpns, (u64)MAX_LPNS);
 	history->random = seed;
-	history->after = new_volume(test);
+	history->after = new_volume_of(test, checksums);
 	history->image = new_image(test);
 	volume->data = history;
 	format_volume(volume);
@@ -452,18 +456,28 @@ static void work(struct volume *volume, u32 nr_steps)
 		commit(volume);
 }
 
-static void what_was_flushed_survives_a_failure_at_every_write(struct kunit *test)
+static void fail_at_every_write(struct kunit *test, bool checksums)
 {
-	struct volume *volume = new_history(test, 1);
+	struct volume *volume = new_history(test, 1, checksums);
 
 	work(volume, 360);
 	KUNIT_EXPECT_GT(test, volume->nr_cuts, 2000U);
 	KUNIT_EXPECT_GT(test, ((struct history *)volume->data)->nr_cleanings, 10U);
 }
 
-static void it_survives_failures_one_after_the_other(struct kunit *test)
+static void what_was_flushed_survives_a_failure_at_every_write(struct kunit *test)
 {
-	struct volume *volume = new_history(test, 2);
+	fail_at_every_write(test, false);
+}
+
+static void checksums_survive_a_failure_at_every_write(struct kunit *test)
+{
+	fail_at_every_write(test, true);
+}
+
+static void fail_one_after_the_other(struct kunit *test, bool checksums)
+{
+	struct volume *volume = new_history(test, 2, checksums);
 
 	volume->cut = fail_power_once;
 	for (int i = 0; i < 60; i++) {
@@ -476,10 +490,20 @@ static void it_survives_failures_one_after_the_other(struct kunit *test)
 	KUNIT_EXPECT_GT(test, volume->commit.batch.first.sector, (u64)DMDA_MIN_JOURNAL_SECTORS);
 }
 
+static void it_survives_failures_one_after_the_other(struct kunit *test)
+{
+	fail_one_after_the_other(test, false);
+}
+
+static void checksums_survive_failures_one_after_the_other(struct kunit *test)
+{
+	fail_one_after_the_other(test, true);
+}
+
 /* Once there is something to be lost, nothing but the lack of segments makes anything durable. */
 static void a_segment_is_used_again_only_when_its_loss_is_durable(struct kunit *test)
 {
-	struct volume *volume = new_history(test, 3);
+	struct volume *volume = new_history(test, 3, false);
 	u32 data_pages = dmda_super_data_pages(&volume->super);
 	u64 nr_extents = div_u64(volume->super.nr_lpns, data_pages);
 
@@ -497,7 +521,7 @@ static void a_segment_is_used_again_only_when_its_loss_is_durable(struct kunit *
 /* Nothing takes a checkpoint but the journal, when it is full; it goes round three times. */
 static void what_the_journal_is_needed_for_is_not_written_over(struct kunit *test)
 {
-	struct volume *volume = new_history(test, 4);
+	struct volume *volume = new_history(test, 4, false);
 	u64 nr_rounds = 3 * DMDA_MIN_JOURNAL_SECTORS;
 
 	volume->cut = fail_power_sometimes;
@@ -621,7 +645,7 @@ static bool clean(struct volume *volume, u32 life)
 /* However often that happens, there is a victim that can be emptied, and so more space. */
 static void it_can_always_be_cleaned(struct kunit *test)
 {
-	struct volume *volume = new_history(test, 5);
+	struct volume *volume = new_history(test, 5, false);
 	struct history *history = volume->data;
 	u32 fewest = U32_MAX, nr_written = 0;
 	dpn_t dpn;
@@ -648,7 +672,7 @@ static void it_can_always_be_cleaned(struct kunit *test)
 /* A checkpoint that others wrote beside: its pages know what comes behind its place. */
 static struct volume *volume_with_knowing_pages(struct kunit *test)
 {
-	struct volume *volume = new_history(test, 5);
+	struct volume *volume = new_history(test, 5, false);
 
 	volume->cut = NULL;
 	write_pages(volume, 0, 8, 1 << 20);
@@ -680,6 +704,8 @@ static void a_journal_that_ends_before_what_the_tables_know_is_refused(struct ku
 static struct kunit_case volume_cases[] = {
 	KUNIT_CASE_SLOW(what_was_flushed_survives_a_failure_at_every_write),
 	KUNIT_CASE_SLOW(it_survives_failures_one_after_the_other),
+	KUNIT_CASE_SLOW(checksums_survive_a_failure_at_every_write),
+	KUNIT_CASE_SLOW(checksums_survive_failures_one_after_the_other),
 	KUNIT_CASE_SLOW(a_segment_is_used_again_only_when_its_loss_is_durable),
 	KUNIT_CASE_SLOW(what_the_journal_is_needed_for_is_not_written_over),
 	KUNIT_CASE_SLOW(it_can_always_be_cleaned),

@@ -212,6 +212,7 @@ struct dmda_map_block {
 	__u8 reserved[2];				/* 4096 */
 };
 
+#define DMDA_SUM_BYTES		4
 #define DMDA_MAP_SUMS_ENTRIES	448
 
 /**
@@ -367,7 +368,7 @@ struct dmda_record_map {
 struct dmda_record_sums {
 	__u8 kind;		/* 1 */
 	__u8 nr_pages;		/* 2 */
-	__u8 sum[][4];
+	__u8 sum[][DMDA_SUM_BYTES];
 };
 
 /**

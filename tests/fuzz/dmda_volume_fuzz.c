@@ -89,6 +89,7 @@ struct past {
 
 static struct kunit test;
 static struct past pasts[NR_PASTS];
+static struct volume *afters[2];
 static struct volume *after;
 static struct dmda_op op;
 
@@ -150,9 +151,15 @@ static void work(struct volume *volume, u64 seed, u32 nr_steps)
 	}
 }
 
-static struct volume *empty_volume(void)
+/* Every other past is that of a device with checksums. */
+static bool has_checksums(u8 number)
 {
-	struct volume *volume = new_volume(&test);
+	return number % NR_PASTS % 2;
+}
+
+static struct volume *empty_volume(bool checksums)
+{
+	struct volume *volume = new_volume_of(&test, checksums);
 
 	format_volume(volume);
 	return volume;
@@ -192,7 +199,7 @@ static struct past *past_of(u8 number)
 
 	if (past->volume)
 		return past;
-	past->volume = empty_volume();
+	past->volume = empty_volume(has_checksums(number));
 	work(past->volume, number % NR_PASTS, 20 + 10 * (number % NR_PASTS));
 	disk_flush(past->volume);
 	for (u32 i = 0; i < META_PAGES; i++) {
@@ -323,6 +330,16 @@ static void start_and_use(struct image *image, u8 seed)
 	work(after, seed, NR_STEPS);
 }
 
+/* A volume of which every start makes what it needs. */
+static struct volume *volume_after(bool checksums)
+{
+	if (!afters[checksums]) {
+		afters[checksums] = new_volume_of(&test, checksums);
+		afters[checksums]->pending_bytes = calloc(MAX_PENDING, sizeof(struct page_bytes));
+	}
+	return afters[checksums];
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static struct image *image;
@@ -332,11 +349,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		return 0;
 	test.is_damaged = false;
 	past = past_of(data[0]);
-	if (!after) {
-		after = new_volume(&test);
-		after->pending_bytes = calloc(MAX_PENDING, sizeof(struct page_bytes));
+	after = volume_after(has_checksums(data[0]));
+	if (!image)
 		image = new_image(&test);
-	}
 	copy_image(image, past->volume->stable);
 	change_image(past, image, data + 2, size - 2);
 	test.is_damaged = size >= 2 + CHANGE_BYTES;
