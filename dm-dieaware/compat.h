@@ -101,6 +101,23 @@ static inline void dmda_no_atomic_writes(struct queue_limits *limits)
 #endif
 }
 
+/* Who writes from a page cache is not to change what is being written: by its limits */
+static inline void dmda_stable_writes(struct queue_limits *limits)
+{
+#ifdef BLK_FEAT_STABLE_WRITES
+	limits->features |= BLK_FEAT_STABLE_WRITES;
+#endif
+}
+
+/* The same in kernels where that is no limit: when dm has set these */
+static inline void dmda_stable_writes_of_disk(struct dm_target *ti)
+{
+#ifndef BLK_FEAT_STABLE_WRITES
+	blk_queue_flag_set(QUEUE_FLAG_STABLE_WRITES,
+			   dm_disk(dm_table_get_md(ti->table))->queue);
+#endif
+}
+
 /* Flushes need nothing from the target: dm may send them to the device itself */
 static inline void dmda_flush_bypasses_map(struct dm_target *ti)
 {

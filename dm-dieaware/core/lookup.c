@@ -6,7 +6,7 @@
 #include "lookup.h"
 
 bool dmda_lookup_begin(struct dmda_lookup *lookup, const struct dmda_map_page *page, u32 entry,
-		       u32 nr_pages)
+		       u32 nr_pages, __le32 *sums)
 {
 	lookup->page = page;
 	lookup->version = raw_read_seqcount(&page->version);
@@ -15,11 +15,8 @@ bool dmda_lookup_begin(struct dmda_lookup *lookup, const struct dmda_map_page *p
 		return false;
 	nr_pages = min(nr_pages, page->nr_entries - entry);
 	lookup->nr_pages = dmda_map_run(page->block, entry, nr_pages, &lookup->dpn);
+	if (sums)
+		memcpy(sums, &dmda_map_sums(page->block)->sum[entry],
+		       lookup->nr_pages * sizeof(*sums));
 	return dmda_lookup_holds(lookup);
-}
-
-void dmda_lookup_sums(const struct dmda_lookup *lookup, u32 entry, __le32 *sums)
-{
-	memcpy(sums, &dmda_map_sums(lookup->page->block)->sum[entry],
-	       lookup->nr_pages * sizeof(*sums));
 }

@@ -39,21 +39,13 @@ struct dmda_lookup {
  * @page: page of the map; its memory does not go as long as @lookup is used
  * @entry: where the first is on it
  * @nr_pages: most that matter
+ * @sums: gets their checksums, if there is one to get them; only of a device that has some
  *
  * Return: whether it is known. If not, the page is changing at this moment, or may not be looked
  * into.
  */
 bool dmda_lookup_begin(struct dmda_lookup *lookup, const struct dmda_map_page *page, u32 entry,
-		       u32 nr_pages);
-
-/**
- * dmda_lookup_sums() - which checksums do they have?
- * @entry: as for dmda_lookup_begin()
- * @sums: gets the checksums of @lookup->nr_pages pages of a device that has some
- *
- * These, too, are true only if what was found holds.
- */
-void dmda_lookup_sums(const struct dmda_lookup *lookup, u32 entry, __le32 *sums);
+		       u32 nr_pages, __le32 *sums);
 
 /**
  * dmda_lookup_holds() - are they still there?

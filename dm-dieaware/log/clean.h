@@ -24,16 +24,21 @@ struct dmda_log;
  * @from: place where it is
  * @file: its file, 0 if not known
  * @fpage: page of @file
+ * @sum: if the device has checksums: that of what was read; or if that is wrong, the one that it
+ *	should have
  * @slot: index in memory at which it is, once it was read
  * @is_copied: whether it was read
+ * @is_wrong: whether the map has another checksum for it
  */
 struct dmda_log_move {
 	u64 lpn;
 	dpn_t from;
 	u64 file;
 	u32 fpage;
-	u32 slot : 31;
+	__le32 sum;
+	u32 slot : 30;
 	u32 is_copied : 1;
+	u32 is_wrong : 1;
 };
 
 /**
@@ -83,6 +88,7 @@ static inline bool dmda_log_is_valid(const struct dmda_log_look *look, u32 page)
  * @page: memory for what is copied
  * @nr_pages: number of pages in @page
  * @waste: page that takes what is read along and not needed
+ * @sums: checksums of pages that are mapped with one operation
  * @is_stuck: bitmap of segments with pages that cannot be read
  * @is_victim: bitmap of segments that are being cleaned; changes under dmda_log.lock
  * @is_left: bitmap of segments that are still to be cleaned, when all are
@@ -106,6 +112,7 @@ struct dmda_log_cleaner {
 	struct page **page;
 	u32 nr_pages;
 	struct page *waste;
+	__le32 *sums;
 	unsigned long *is_stuck;
 	unsigned long *is_victim;
 	unsigned long *is_left;

@@ -128,6 +128,18 @@ static void read_pages(struct dmda_log_cleaner *cleaner, struct dmda_log_move *m
 		read_one_by_one(cleaner, moves, nr);
 }
 
+/* Without the lock. They are compared when the map says which they should be. */
+static void take_sums(struct dmda_log_cleaner *cleaner, struct dmda_log_move *moves, u32 nr)
+{
+	if (!dmda_super_has_sums(&cleaner->log->super))
+		return;
+	for (u32 i = 0; i < nr; i++) {
+		moves[i].sum = dmda_log_sum(cleaner->page[moves[i].slot]);
+		moves[i].is_wrong = false;
+		cond_resched();
+	}
+}
+
 /*
  * A segment with a page that cannot be read does not become empty: to move the others of its pages
  * would only cost places. Return: moves that are left.
@@ -325,17 +337,28 @@ static u32 length_of_run(const struct dmda_log *log, const struct dmda_log_move 
 	return run;
 }
 
-static bool is_still_there(const struct dmda_log_page *page, const struct dmda_log_move *move)
+/* Is it there still, and is what was read what was written? */
+static bool may_move(const struct dmda_log *log, const struct dmda_log_page *page,
+		     struct dmda_log_move *move)
 {
 	u32 entry = move->lpn - page->map.index * page->map.nr_entries;
 
-	return move->is_copied && dmda_map_get(page->map.block, entry) == move->from;
+	if (!move->is_copied || move->is_wrong ||
+	    dmda_map_get(page->map.block, entry) != move->from)
+		return false;
+	if (!dmda_super_has_sums(&log->super) ||
+	    dmda_map_sums(page->map.block)->sum[entry] == move->sum)
+		return true;
+	move->is_wrong = true;
+	move->sum = dmda_map_sums(page->map.block)->sum[entry];
+	return false;
 }
 
 /* Maps as many as can be with one operation, or skips one. Return: how many are done. */
 static u32 move_some_locked(struct dmda_log *log, struct dmda_log_page *page,
-			    const struct dmda_log_move *moves, u32 nr, dpn_t to)
+			    struct dmda_log_move *moves, u32 nr, dpn_t to)
 {
+	__le32 *sums = log->cleaning.cleaner->sums;
 	struct dmda_log_page *const pages[DMDA_OP_MAP_PAGES] = { page };
 	struct dmda_written first = {
 		.lpn = to_lpn(moves->lpn), .file = moves->file, .fpage = moves->fpage,
@@ -344,14 +367,14 @@ static u32 move_some_locked(struct dmda_log *log, struct dmda_log_page *page,
 
 	lockdep_assert_held(&log->lock);
 
-	while (run < nr && is_still_there(page, &moves[run]))
-		run++;
+	for (; run < nr && may_move(log, page, &moves[run]); run++)
+		sums[run] = moves[run].sum;
 	if (!run)
 		return 1;
-	return dmda_log_map_run_locked(log, pages, &first, to, run) ? run : 0;
+	return dmda_log_map_run_locked(log, pages, &first, to, run, sums) ? run : 0;
 }
 
-static int map_run(struct dmda_log *log, const struct dmda_log_move *moves, u32 nr, dpn_t to)
+static int map_run(struct dmda_log *log, struct dmda_log_move *moves, u32 nr, dpn_t to)
 {
 	u32 entry, done = 0;
 	struct dmda_log_page *page =
@@ -377,7 +400,22 @@ static int map_run(struct dmda_log *log, const struct dmda_log_move *moves, u32 
 	return ret;
 }
 
-static int map_moves(struct dmda_log *log, const struct dmda_log_move *moves, u32 nr, dpn_t to)
+/* What was read wrong is where it was. If that is damaged, its segment cannot be emptied. */
+static void look_at_wrong(struct dmda_log_cleaner *cleaner, const struct dmda_log_move *moves,
+			  u32 nr)
+{
+	struct dmda_log *log = cleaner->log;
+
+	for (u32 i = 0; i < nr; i++) {
+		const struct dmda_log_move *move = &moves[i];
+
+		if (move->is_wrong && !dmda_log_look_again(log, move->lpn, move->from,
+							   cleaner->waste, move->sum))
+			set_bit(from_seg(dmda_log_segment_of(log, move->from)), cleaner->is_stuck);
+	}
+}
+
+static int map_moves(struct dmda_log *log, struct dmda_log_move *moves, u32 nr, dpn_t to)
 {
 	u32 run;
 
@@ -393,8 +431,7 @@ static int map_moves(struct dmda_log *log, const struct dmda_log_move *moves, u3
 }
 
 /* Writes what was read. Return: how many moves are done, or 0: cleaning has to end. */
-static u32 write_chunk(struct dmda_log_cleaner *cleaner, const struct dmda_log_move *moves,
-		       u32 nr)
+static u32 write_chunk(struct dmda_log_cleaner *cleaner, struct dmda_log_move *moves, u32 nr)
 {
 	struct dmda_log *log = cleaner->log;
 	struct dmda_open *segment;
@@ -408,6 +445,8 @@ static u32 write_chunk(struct dmda_log_cleaner *cleaner, const struct dmda_log_m
 	ret = write_pages(cleaner, moves, to, nr);
 	if (!ret)
 		ret = map_moves(log, moves, nr, to);
+	if (!ret)
+		look_at_wrong(cleaner, moves, nr);
 	segment = &log->space.closing.open[open];
 	spin_lock_irq(&log->lock);
 	segment->mtime = max(segment->mtime, cleaner->mtime);
@@ -421,7 +460,7 @@ static u32 write_chunk(struct dmda_log_cleaner *cleaner, const struct dmda_log_m
 	return ret ? 0 : nr;
 }
 
-static bool write_all(struct dmda_log_cleaner *cleaner, const struct dmda_log_move *moves, u32 nr)
+static bool write_all(struct dmda_log_cleaner *cleaner, struct dmda_log_move *moves, u32 nr)
 {
 	u32 done;
 
@@ -457,6 +496,7 @@ bool dmda_log_copy(struct dmda_log_cleaner *cleaner)
 		sort_moves(moves, nr, by_place);
 		read_pages(cleaner, moves, nr);
 		left = drop_stuck(cleaner, moves, nr);
+		take_sums(cleaner, moves, left);
 		sort_moves(moves, left, by_file);
 		if (!write_all(cleaner, moves, left))
 			return false;
@@ -470,7 +510,8 @@ bool dmda_log_copy_create(struct dmda_log_cleaner *cleaner)
 
 	cleaner->page = kvcalloc(nr, sizeof(*cleaner->page), GFP_KERNEL);
 	cleaner->waste = alloc_page(GFP_KERNEL);
-	if (!cleaner->page || !cleaner->waste)
+	cleaner->sums = kcalloc(CHUNK_PAGES, sizeof(*cleaner->sums), GFP_KERNEL);
+	if (!cleaner->page || !cleaner->waste || !cleaner->sums)
 		return false;
 	for (; cleaner->nr_pages < nr; cleaner->nr_pages++) {
 		cleaner->page[cleaner->nr_pages] = alloc_page(GFP_KERNEL);
@@ -486,5 +527,6 @@ void dmda_log_copy_destroy(struct dmda_log_cleaner *cleaner)
 		__free_page(cleaner->page[--cleaner->nr_pages]);
 	if (cleaner->waste)
 		__free_page(cleaner->waste);
+	kfree(cleaner->sums);
 	kvfree(cleaner->page);
 }

@@ -162,7 +162,8 @@ static void init_tables(struct dmda_log *log)
 
 static int init_reserves(struct dmda_log *log)
 {
-	return dmda_log_init_pieces(log) ?:
+	return dmda_log_sums_create(log) ?:
+		dmda_log_init_pieces(log) ?:
 		bioset_init(&log->cleaning.moves, BIO_POOL_SIZE, offsetof(struct dmda_own_bio, bio),
 			    BIOSET_NEED_BVECS) ?:
 		dmda_log_init_map(log, NR_RESERVED_PAGES) ?:
@@ -178,6 +179,7 @@ static void exit_reserves(struct dmda_log *log)
 	dmda_log_exit_map(log);
 	bioset_exit(&log->cleaning.moves);
 	bioset_exit(&log->ios.pieces);
+	dmda_log_sums_destroy(log);
 }
 
 static void init_parts(struct dmda_log *log)
@@ -299,7 +301,8 @@ static int create(struct dmda *dmda)
 	ret = -ENOMEM;
 	log->journal.commit.batch_sectors = dmda_journal_batch_sectors(&log->super);
 	log->cache.max_pages = dmda_log_map_pages(dmda->config.map_cache_mb);
-	log->inplace.is_possible = dmda_whole_bytes(log->bdev) >= DMDA_BLOCK_BYTES;
+	log->inplace.is_possible = dmda_whole_bytes(log->bdev) >= DMDA_BLOCK_BYTES &&
+		!dmda_super_has_sums(&log->super);
 	log->queue = alloc_workqueue("dm-dieaware-log", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!log->queue)
 		goto err_bios;
@@ -378,8 +381,9 @@ static int first_start(struct dmda_log *log)
 	}
 	log->may_write = !read_only;
 	if (!log->inplace.is_possible && log->dmda->config.in_place_percent < 100)
-		DMINFO("%s: No pages are overwritten in place: a power failure might tear them.",
-		       name);
+		DMINFO("%s: No pages are overwritten in place: %s.", name,
+		       dmda_super_has_sums(&log->super) ? "they have checksums" :
+							  "a power failure might tear them");
 	if (log->grows_to)
 		why = read_only ? "it cannot grow while it can only be read" :
 				  dmda_log_grow(log);
@@ -406,6 +410,8 @@ static int preresume(struct dmda *dmda)
 		      dm_table_device_name(dmda->ti->table), why);
 		return -EBUSY;
 	}
+	if (dmda_super_has_sums(&log->super))
+		dmda_stable_writes_of_disk(dmda->ti);
 	if (log->state != DMDA_LOG_NEW)
 		return log->state == DMDA_LOG_FAILED && log->is_broken ? -EIO : 0;
 	if (first_start(log)) {
@@ -494,6 +500,8 @@ static void io_hints(struct dmda *dmda, struct queue_limits *limits)
 	limits->max_hw_discard_sectors = MAX_TRIM_SECTORS;
 	dmda_zeroes_unmap(limits, MAX_TRIM_SECTORS);
 	dmda_no_atomic_writes(limits);
+	if (dmda_super_has_sums(&dmda->log->super))
+		dmda_stable_writes(limits);
 }
 
 /* The superblock knows the rest. */

@@ -137,6 +137,12 @@ int dmda_log_write(struct dmda_log *log, dpn_t dpn, void *memory, u32 nr_pages,
 			REQ_OP_WRITE | REQ_META | REQ_SYNC | opf);
 }
 
+int dmda_log_write_data(struct dmda_log *log, dpn_t dpn, void *memory)
+{
+	return transfer(log, dmda_log_sector(log, dpn), memory, DMDA_BLOCK_BYTES,
+			REQ_OP_WRITE | REQ_SYNC);
+}
+
 int dmda_log_write_sectors(struct dmda_log *log, u32 at, void *memory, u32 nr_sectors,
 			   blk_opf_t opf)
 {

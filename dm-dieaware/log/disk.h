@@ -52,6 +52,15 @@ int dmda_log_write(struct dmda_log *log, dpn_t dpn, void *memory, u32 nr_pages,
 		   blk_opf_t opf);
 
 /**
+ * dmda_log_write_data() - write a page of data and wait for it
+ * @memory: a page
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dmda_log_write_data(struct dmda_log *log, dpn_t dpn, void *memory);
+
+/**
  * dmda_log_write_sectors() - write sectors of the journal and wait for them
  * @at: first, below dmda_super.journal_sectors
  */

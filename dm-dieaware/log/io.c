@@ -20,6 +20,7 @@
 #include "hint.h"
 #include "log.h"
 #include "read.h"
+#include "sums.h"
 #include "trim.h"
 #include "write.h"
 
@@ -58,6 +59,7 @@ void dmda_log_let_go_locked(struct dmda_log *log, struct dmda_log_io *io)
 
 	dmda_log_unpin_locked(log, io);
 	dmda_log_unclaim_locked(log, io);
+	dmda_log_drop_check(io);
 	io->stage = DMDA_LOG_MAPPED;
 }
 
@@ -79,9 +81,16 @@ static bool end_data(struct dmda_log_io *io, struct bio *bio)
 		return true;
 	if (bio_op(bio) == REQ_OP_WRITE)
 		return dmda_log_end_write(io->log, io, &bio->bi_status);
+	dmda_log_drop_check(io);
 	if (io->seg != SEG_NONE)
 		dmda_log_put_reader(io->log, io->seg);
 	return true;
+}
+
+void dmda_log_end_data(struct bio *bio)
+{
+	if (end_data(dmda_log_io_of(bio), bio))
+		bio->bi_end_io(bio);
 }
 
 /* The first time that a bio ends. When it is kept for something, it may end again at once. */
@@ -90,8 +99,32 @@ static void end_io(struct bio *bio)
 	struct dmda_log_io *io = dmda_log_io_of(bio);
 
 	bio->bi_end_io = io->end_io;
-	if (end_data(io, bio))
-		bio->bi_end_io(bio);
+	if (io->check && io->stage == DMDA_LOG_DATA && !bio->bi_status &&
+	    !dmda_log_check_end(io->check))
+		return;
+	dmda_log_end_data(bio);
+}
+
+void dmda_log_drop_check(struct dmda_log_io *io)
+{
+	if (io->check)
+		dmda_log_check_put(io->check);
+	io->check = NULL;
+}
+
+bool dmda_log_get_check(struct dmda_log *log, struct bio *bio, u32 *nr_pages)
+{
+	struct dmda_log_io *io = dmda_log_io_of(bio);
+
+	if (!dmda_super_has_sums(&log->super))
+		return true;
+	*nr_pages = min(*nr_pages, DMDA_LOG_CHECK_PAGES);
+	io->check = dmda_log_check_get(log, bio_op(bio), *nr_pages,
+				       bio->bi_opf & REQ_NOWAIT ? GFP_NOWAIT : GFP_NOIO);
+	if (io->check)
+		return true;
+	bio_wouldblock_error(bio);
+	return false;
 }
 
 static void init_io(struct dmda_log *log, struct bio *bio)
@@ -119,6 +152,7 @@ static void init_io(struct dmda_log *log, struct bio *bio)
 	io->is_written = false;
 	io->is_rest = false;
 	io->is_in_place = false;
+	io->check = NULL;
 }
 
 void dmda_log_send_to(struct dmda_log *log, struct bio *bio, dpn_t dpn)

@@ -11,6 +11,7 @@
 #include "../dieaware.h"
 
 struct dmda_log;
+struct dmda_log_check;
 struct dmda_log_page;
 
 /*
@@ -97,6 +98,7 @@ enum dmda_log_stage {
  * @is_rest: whether it is what is left of a write that a segment had no room for
  * @is_in_place: whether it is a write to where its pages are already
  * @is_same: whether the pages that a write replaces are the same pages of the same file
+ * @check: checksums of a read or write of a device that has some, or NULL
  * @source: enum dmda_source of a write
  * @what: enum dmda_hint of a write
  * @hint: data for the hint's way to the device; must be the last member, see dmda_io_of()
@@ -129,6 +131,7 @@ struct dmda_log_io {
 	bool is_rest;
 	bool is_in_place;
 	bool is_same;
+	struct dmda_log_check *check;
 	u8 source;
 	u8 what;
 	struct dmda_io hint;
@@ -187,6 +190,20 @@ void dmda_log_go_on_locked(struct dmda_log *log, struct dmda_log_io *io);
 
 /* All of a list, at once */
 void dmda_log_go_on_list_locked(struct dmda_log *log, struct list_head *ios);
+
+/* What follows when a bio's data was transferred, and was looked at if it has checksums. */
+void dmda_log_end_data(struct bio *bio);
+
+/* A bio has no checksums any more. */
+void dmda_log_drop_check(struct dmda_log_io *io);
+
+/**
+ * dmda_log_get_check() - memory for the checksums of a bio's first pages, if the device has some
+ * @nr_pages: most of them; gets how many
+ *
+ * Return: whether the bio may go on; if not, it has ended, since it must not wait.
+ */
+bool dmda_log_get_check(struct dmda_log *log, struct bio *bio, u32 *nr_pages);
 
 /* Sends a bio to its place on the device below. */
 void dmda_log_send_to(struct dmda_log *log, struct bio *bio, dpn_t dpn);

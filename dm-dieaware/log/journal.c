@@ -22,13 +22,13 @@ void dmda_log_begin_batch_locked(struct dmda_log *log)
 	dmda_commit_begin_batch(&log->journal.commit);
 }
 
-bool dmda_log_has_room_locked(struct dmda_log *log, u32 nr_records)
+bool dmda_log_has_room_locked(struct dmda_log *log, u32 nr_records, u32 nr_sums)
 {
 	lockdep_assert_held(&log->lock);
 
 	if (!log->journal.commit.has_batch)
 		return false;
-	if (dmda_journal_has_room(&log->journal.commit.batch, nr_records))
+	if (dmda_journal_has_room(&log->journal.commit.batch, nr_records, nr_sums))
 		return true;
 	dmda_log_kick(log, &log->journal.work);
 	return false;
@@ -164,7 +164,7 @@ int dmda_log_change_segment(struct dmda_log *log, const struct dmda_record *reco
 
 		spin_lock_irq(&log->lock);
 		has_failed = log->state == DMDA_LOG_FAILED;
-		if (!has_failed && dmda_log_has_room_locked(log, 1)) {
+		if (!has_failed && dmda_log_has_room_locked(log, 1, 0)) {
 			dmda_change_segment(&log->journal.change, record);
 			is_done = true;
 		}
@@ -180,16 +180,19 @@ int dmda_log_change_segment(struct dmda_log *log, const struct dmda_record *reco
 
 bool dmda_log_map_run_locked(struct dmda_log *log,
 			     struct dmda_log_page *const pages[DMDA_OP_MAP_PAGES],
-			     struct dmda_written *first, dpn_t dpn, u32 nr_pages)
+			     struct dmda_written *first, dpn_t dpn, u32 nr_pages,
+			     const __le32 *sums)
 {
+	u32 nr_sums = dmda_super_has_sums(&log->super) ? nr_pages : 0;
 	struct dmda_map_page *map[DMDA_OP_MAP_PAGES];
 
 	lockdep_assert_held(&log->lock);
 
-	if (!dmda_log_has_room_locked(log, 1 + nr_pages))
+	if (!dmda_log_has_room_locked(log, 1 + nr_pages, nr_sums))
 		return false;
 	dmda_log_map_of(pages, map);
-	first->seq = dmda_change_map(&log->journal.change, map, first->lpn, dpn, nr_pages);
+	first->seq = dmda_change_map(&log->journal.change, map, first->lpn, dpn, nr_pages,
+				     sums);
 	dmda_opened_put(&log->space.opened, dpn, first, nr_pages,
 			log->journal.commit.batch.first.sector);
 	return true;

@@ -57,8 +57,8 @@ void dmda_log_do_late(struct work_struct *work);
 /* Something is acknowledged: if nobody asks for it to be durable, it will be all the same. */
 void dmda_log_commit_late(struct dmda_log *log);
 
-/* Is there room for an operation of so many records? If not, a commit is on its way. */
-bool dmda_log_has_room_locked(struct dmda_log *log, u32 nr_records);
+/* Is there room for an operation of so many records and checksums? If not, a commit is coming. */
+bool dmda_log_has_room_locked(struct dmda_log *log, u32 nr_records, u32 nr_sums);
 
 /* Begin a batch if the journal has room for it. */
 void dmda_log_begin_batch_locked(struct dmda_log *log);
@@ -84,12 +84,14 @@ int dmda_log_change_segment(struct dmda_log *log, const struct dmda_record *reco
  * @pages: the one or two pages of the map that have their lpns, pinned; or NULL
  * @first: entry of the first page, but for its seq, which is set
  * @dpn: its place
+ * @sums: checksums of the pages; not used if the device has none
  *
  * Return: false if the batch has no room for it now.
  */
 bool dmda_log_map_run_locked(struct dmda_log *log,
 			     struct dmda_log_page *const pages[DMDA_OP_MAP_PAGES],
-			     struct dmda_written *first, dpn_t dpn, u32 nr_pages);
+			     struct dmda_written *first, dpn_t dpn, u32 nr_pages,
+			     const __le32 *sums);
 
 /* A bio, whose claims and pins are given up, ends with the next commit. */
 void dmda_log_commit_for_locked(struct dmda_log *log, struct dmda_log_io *io);

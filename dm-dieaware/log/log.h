@@ -13,6 +13,7 @@
  *	read.c		reads
  *	write.c		writes: places, data, operation
  *	trim.c		discards, and writes of zeroes
+ *	sums.c		checksums of data: taken when it is written, compared when it is read
  *	admission.c	which writes get places, which wait, and until when
  *	hint.c		hints: which page precedes a write in its file, and where that lies
  *	cache.c		pages of the map: read when needed, written back, evicted
@@ -72,6 +73,7 @@
 #include "io.h"
 #include "journal.h"
 #include "space.h"
+#include "sums.h"
 #include "tables.h"
 
 /* A flash unit of today: a piece of so many pages is worth a command with a hint. */
@@ -154,6 +156,7 @@ struct dmda_log_counters {
  * @holes: what holds nothing among valid pages
  * @admission: which writes get places, and those that wait for some
  * @cleaning: moving of what is valid out of segments
+ * @sums: checksums of data
  * @failure: the error of metadata after which it only reads
  */
 struct dmda_log {
@@ -187,6 +190,7 @@ struct dmda_log {
 	struct dmda_log_holes holes;
 	struct dmda_log_admission admission;
 	struct dmda_log_cleaning cleaning;
+	struct dmda_log_sums sums;
 	struct dmda_log_failure failure;
 };
 

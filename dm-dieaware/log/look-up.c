@@ -33,7 +33,7 @@ static bool try(struct dmda_log *log, struct dmda_log_page *page, u32 entry, u32
 {
 	struct dmda_lookup lookup;
 
-	if (!dmda_lookup_begin(&lookup, &page->map, entry, nr_pages))
+	if (!dmda_lookup_begin(&lookup, &page->map, entry, nr_pages, found->sums))
 		return false;
 	found->dpn = lookup.dpn;
 	found->nr_pages = lookup.nr_pages;
@@ -69,7 +69,7 @@ bool dmda_log_peek(struct dmda_log *log, u64 lpn, dpn_t *dpn)
 
 	rcu_read_lock();
 	page = dmda_log_page_peek(log, dmda_log_map_index(log, lpn, &entry));
-	is_known = page && dmda_lookup_begin(&lookup, &page->map, entry, 1);
+	is_known = page && dmda_lookup_begin(&lookup, &page->map, entry, 1, NULL);
 	if (is_known) {
 		dmda_log_page_used(page);
 		*dpn = lookup.dpn;

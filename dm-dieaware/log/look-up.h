@@ -14,11 +14,13 @@ struct dmda_log;
  * @dpn: place of the first, or DPN_NONE
  * @seg: segment of that place, or SEG_NONE
  * @nr_pages: number of lpns that go on there, or hold nothing like the first
+ * @sums: memory for the checksums of these, or NULL; the caller's to fill in
  */
 struct dmda_log_found {
 	dpn_t dpn;
 	seg_t seg;
 	u32 nr_pages;
+	__le32 *sums;
 };
 
 /**

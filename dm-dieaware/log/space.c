@@ -41,7 +41,7 @@ static bool may_open_locked(struct dmda_log *log, enum dmda_stream stream)
 			dmda_log_kick(log, &log->space.work);
 		return false;
 	}
-	return log->space.closing.open[next].seg == SEG_NONE && dmda_log_has_room_locked(log, 1);
+	return log->space.closing.open[next].seg == SEG_NONE && dmda_log_has_room_locked(log, 1, 0);
 }
 
 static bool open_segment_locked(struct dmda_log *log, enum dmda_stream stream)

@@ -37,7 +37,7 @@ size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
 	struct dmda_log *log = dmda->log;
 	const struct dmda_commit *commit = &log->journal.commit;
 	struct dmda_log_counters counters;
-	u64 nr_valid, nr_map_pages, used;
+	u64 nr_valid, nr_map_pages, used, nr_damaged, nr_mended, nr_changed;
 	u32 nr_free, nr_empty;
 	size_t sz = 0;
 
@@ -47,6 +47,9 @@ size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
 	nr_free = log->space.segments.nr_free;
 	nr_empty = log->space.segments.nr_empty;
 	nr_map_pages = log->cache.nr_pages;
+	nr_damaged = log->sums.nr_damaged;
+	nr_mended = log->sums.nr_mended;
+	nr_changed = log->sums.nr_changed;
 	used = dmda_commit_place(commit).sector + (commit->has_batch ? commit->batch.nr_used : 0) -
 		log->checkpoint.root.journal.sector;
 	spin_unlock_irq(&log->lock);
@@ -68,6 +71,8 @@ size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
 	       nr_lpns_to_be_had(log), counters.nr_idle_cleaned, counters.nr_moved_hints,
 	       counters.in_place_pages);
 	DMEMIT(" space=%s", log_supply_names[READ_ONCE(log->admission.supply)]);
+	DMEMIT(" checksums=%s damaged_pages=%llu mended_reads=%llu changed_writes=%llu",
+	       dmda_super_has_sums(&log->super) ? "on" : "off", nr_damaged, nr_mended, nr_changed);
 	sz += dmda_hints_status(dmda, result + sz, maxlen - sz);
 	return sz;
 }

@@ -38,7 +38,7 @@ static u32 trim_some(struct dmda_log *log, struct dmda_log_io *io, struct dmda_l
 	nr = min3(io->last - io->cursor + 1, (u64)TRIM_PAGES, (u64)page->map.nr_entries - entry);
 	spin_lock_irq(&log->lock);
 	nr = dmda_change_most(pages, to_lpn(io->cursor), nr, TRIM_RUNS);
-	if (dmda_log_has_room_locked(log, 1 + nr)) {
+	if (dmda_log_has_room_locked(log, 1 + nr, 0)) {
 		nr_empty = log->space.segments.nr_empty;
 		dmda_change_trim(&log->journal.change, pages, to_lpn(io->cursor), nr);
 		dmda_log_commit_late(log);

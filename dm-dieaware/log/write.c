@@ -11,6 +11,7 @@
 #include "claims.h"
 #include "hint.h"
 #include "log.h"
+#include "sums.h"
 #include "trace.h"
 #include "write.h"
 
@@ -141,12 +142,18 @@ static void prepare_write(struct dmda_log *log, struct bio *bio)
 	trace_dmda_log_write(log->dmda->self_dev, io->first, io->dpn, dmda_log_io_pages(io),
 			     io->file);
 	dmda_log_hint_send(log, io);
+	if (io->check)
+		dmda_log_check_begin(io->check, bio, io->first, io->dpn, dmda_log_end_data);
 }
 
-/* Most pages that are written at once: what one operation and one segment can take */
+/*
+ * Most pages that are written at once: what one operation and one segment can take. They may be on
+ * two pages of the map, but not on three.
+ */
 static u32 most_pages(const struct dmda_log *log)
 {
-	return min(DMDA_MAX_OP_PAGES, dmda_super_data_pages(&log->super));
+	return min3(DMDA_MAX_OP_PAGES, dmda_super_data_pages(&log->super),
+		    dmda_super_map_entries(&log->super));
 }
 
 int dmda_log_map_write(struct dmda_log *log, struct bio *bio)
@@ -159,6 +166,8 @@ int dmda_log_map_write(struct dmda_log *log, struct bio *bio)
 		return DM_MAPIO_KILL;
 	if (READ_ONCE(log->admission.hands_back))
 		return DM_MAPIO_REQUEUE;
+	if (!dmda_log_get_check(log, bio, &nr_pages))
+		return DM_MAPIO_SUBMITTED;
 	identify(log, bio, &nr_pages);
 	if (nr_pages < nr_bio)
 		dm_accept_partial_bio(bio, nr_pages << DMDA_PAGE_SECTOR_SHIFT);
@@ -274,7 +283,8 @@ static enum dmda_write_step apply_write_locked(struct dmda_log *log, struct dmda
 		return WRITE_DONE;
 	}
 	nr = next_piece_locked(log, io);
-	if (!dmda_log_map_run_locked(log, io->pages, &first, to_dpn(from_dpn(io->dpn) + done), nr))
+	if (!dmda_log_map_run_locked(log, io->pages, &first, to_dpn(from_dpn(io->dpn) + done), nr,
+				     io->check ? &io->check->sum[done] : NULL))
 		return WRITE_WAITS;
 	dmda_log_commit_late(log);
 	log->space.closing.open[io->open].mtime = first.seq;
