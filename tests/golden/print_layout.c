@@ -39,6 +39,8 @@ static void end_struct(const char *name, size_t bytes)
 
 #define MEMBER(member)								\
 	print_member(#member, offsetof(STRUCT, member), sizeof(((STRUCT *)NULL)->member))
+/* One of which the record itself says how long it is */
+#define LAST_MEMBER(member)	print_member(#member, offsetof(STRUCT, member), 0)
 #define BEGIN(name)		begin_struct(#name, sizeof(struct name))
 #define END(name)		end_struct(#name, sizeof(struct name))
 
@@ -62,10 +64,12 @@ static void print_numbers(void)
 	NUMBER(DMDA_BODY_BYTES);
 	NUMBER(DMDA_MAX_AREAS);
 	NUMBER(DMDA_SUPER_NEEDS_CHECK);
+	NUMBER(DMDA_INCOMPAT_CHECKSUMS);
 	NUMBER(DMDA_ROOT_CLEAN);
 	NUMBER(DMDA_ENTRIES_PER_PAGE);
 	NUMBER(DMDA_DPN_BYTES);
 	NUMBER(DMDA_MAP_ENTRIES);
+	NUMBER(DMDA_MAP_SUMS_ENTRIES);
 	NUMBER(DMDA_SEGMENT_FREE);
 	NUMBER(DMDA_SEGMENT_OPEN);
 	NUMBER(DMDA_SEGMENT_CLOSED);
@@ -81,7 +85,9 @@ static void print_numbers(void)
 	NUMBER(DMDA_RECORD_OPEN);
 	NUMBER(DMDA_RECORD_CLOSE);
 	NUMBER(DMDA_RECORD_FREE);
+	NUMBER(DMDA_RECORD_SUMS);
 	NUMBER(DMDA_RECORD_END);
+	NUMBER(DMDA_MAX_RECORD_SUMS);
 }
 
 static void print_header(void)
@@ -186,6 +192,13 @@ static void print_map(void)
 	MEMBER(reserved);
 	END(dmda_map_block);
 #undef STRUCT
+#define STRUCT struct dmda_map_sums_block
+	BEGIN(dmda_map_sums_block);
+	MEMBER(header);
+	MEMBER(dpn);
+	MEMBER(sum);
+	END(dmda_map_sums_block);
+#undef STRUCT
 }
 
 static void print_segments(void)
@@ -251,6 +264,13 @@ static void print_records(void)
 	MEMBER(lpn);
 	MEMBER(dpn);
 	END(dmda_record_map);
+#undef STRUCT
+#define STRUCT struct dmda_record_sums
+	BEGIN(dmda_record_sums);
+	MEMBER(kind);
+	MEMBER(nr_pages);
+	LAST_MEMBER(sum);
+	END(dmda_record_sums);
 #undef STRUCT
 #define STRUCT struct dmda_record_range
 	BEGIN(dmda_record_range);

@@ -30,10 +30,13 @@ pub const MAGIC_JOURNAL: u32 = 0x6e4a_446d;
 
 pub const MAX_AREAS: usize = 16;
 pub const SUPER_NEEDS_CHECK: u32 = 1 << 0;
+/// In [`SuperBlock::incompat`]: the map has [`MapSumsBlock`]s.
+pub const INCOMPAT_CHECKSUMS: u64 = 1 << 0;
 pub const ROOT_CLEAN: u32 = 1 << 0;
 pub const ENTRIES_PER_PAGE: usize = 504;
 pub const DPN_BYTES: usize = 5;
 pub const MAP_ENTRIES: usize = 806;
+pub const MAP_SUMS_ENTRIES: usize = 448;
 pub const SEGMENT_FREE: u8 = 0;
 pub const SEGMENT_OPEN: u8 = 1;
 pub const SEGMENT_CLOSED: u8 = 2;
@@ -52,7 +55,10 @@ pub const RECORD_TRIM: u8 = 3;
 pub const RECORD_OPEN: u8 = 4;
 pub const RECORD_CLOSE: u8 = 5;
 pub const RECORD_FREE: u8 = 6;
+pub const RECORD_SUMS: u8 = 7;
 pub const RECORD_END: u8 = 0x80;
+
+pub const MAX_RECORD_SUMS: usize = 119;
 
 /// A page as it is read and written.
 pub type Page = [u8; BLOCK_BYTES];
@@ -187,6 +193,13 @@ structures! {
         reserved: [u8; 2],
     }
 
+    /// A page of the map of a device with checksums.
+    MapSumsBlock = "dmda_map_sums_block", 4096 bytes {
+        header: BlockHeader,
+        dpn: [u8; MAP_SUMS_ENTRIES * DPN_BYTES],
+        sum: [U32; MAP_SUMS_ENTRIES],
+    }
+
     /// A segment.
     SegmentEntryBlock = "dmda_segment_entry", 16 bytes {
         nr_valid: U32,
@@ -237,6 +250,13 @@ structures! {
         dpn: [u8; 5],
     }
 
+    /// Checksums of pages that a MAP maps.
+    RecordSumsBlock = "dmda_record_sums", 2 bytes {
+        kind: u8,
+        nr_pages: u8,
+        sum: [[u8; 4]; 0],
+    }
+
     /// Places that hold nothing any more, or lpns that are mapped to nothing.
     RecordRangeBlock = "dmda_record_range", 8 bytes {
         kind: u8,
@@ -276,10 +296,12 @@ pub const NUMBERS: &[(&str, u64)] = &[
     ),
     ("DMDA_MAX_AREAS", MAX_AREAS as u64),
     ("DMDA_SUPER_NEEDS_CHECK", SUPER_NEEDS_CHECK as u64),
+    ("DMDA_INCOMPAT_CHECKSUMS", INCOMPAT_CHECKSUMS),
     ("DMDA_ROOT_CLEAN", ROOT_CLEAN as u64),
     ("DMDA_ENTRIES_PER_PAGE", ENTRIES_PER_PAGE as u64),
     ("DMDA_DPN_BYTES", DPN_BYTES as u64),
     ("DMDA_MAP_ENTRIES", MAP_ENTRIES as u64),
+    ("DMDA_MAP_SUMS_ENTRIES", MAP_SUMS_ENTRIES as u64),
     ("DMDA_SEGMENT_FREE", SEGMENT_FREE as u64),
     ("DMDA_SEGMENT_OPEN", SEGMENT_OPEN as u64),
     ("DMDA_SEGMENT_CLOSED", SEGMENT_CLOSED as u64),
@@ -295,7 +317,9 @@ pub const NUMBERS: &[(&str, u64)] = &[
     ("DMDA_RECORD_OPEN", RECORD_OPEN as u64),
     ("DMDA_RECORD_CLOSE", RECORD_CLOSE as u64),
     ("DMDA_RECORD_FREE", RECORD_FREE as u64),
+    ("DMDA_RECORD_SUMS", RECORD_SUMS as u64),
     ("DMDA_RECORD_END", RECORD_END as u64),
+    ("DMDA_MAX_RECORD_SUMS", MAX_RECORD_SUMS as u64),
 ];
 
 /// A number of up to eight bytes, the lowest first.
