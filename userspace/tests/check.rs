@@ -22,6 +22,7 @@ use dieaware::format::findings::{Findings, Severity, Subject};
 use dieaware::format::layout::{
     SuperBlock, BLOCK_BYTES, DPN_BYTES, MAGIC_JOURNAL, MAP_ENTRIES, SECTOR_BYTES,
 };
+use dieaware::format::map::Entry;
 use dieaware::format::segments::State;
 use dieaware::format::superblock::{super_dpn, Table};
 use dieaware::format::volume::Volume;
@@ -390,7 +391,7 @@ fn quiet_lpn(device: &Ram, volume: &Volume) -> (u64, u64) {
     let page = device.read_page(place_of(volume, Table::Map, 0)).unwrap();
     let mut found = None;
     dieaware::format::map::for_each_page(device, volume, &mut Findings::default(), |after, _| {
-        for (lpn, dpn) in after.mapped() {
+        for (lpn, Entry { dpn, .. }) in after.mapped() {
             let at = 64 + lpn as usize * DPN_BYTES;
             let is_known = lpn < MAP_ENTRIES as u64
                 && dieaware::format::layout::number_of(&page[at..at + DPN_BYTES]) == dpn;
@@ -434,7 +435,7 @@ fn a_wrong_map_is_found() {
     .unwrap();
 
     for (to, words) in [
-        (other.unwrap().1, "as another lpn is"),
+        (other.unwrap().1.dpn, "as another lpn is"),
         (free_dpn, "which is free"),
         (summary_dpn, "where no data can be"),
         (5, "where no data can be"),
@@ -769,13 +770,13 @@ fn what_is_no_device_in_log_mode_is_refused() {
     // Features of a later version
     let device = used_device();
     for dpn in [0, 16] {
-        change_well(&device, dpn, |page| page[80] = 1);
+        change_well(&device, dpn, |page| page[80] |= 2);
     }
     let path = file_with("check-features", device);
     let output = dieaware(&["check", path.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(3));
     assert!(
-        stderr(&output).contains("features 0x1"),
+        stderr(&output).contains("features 0x2"),
         "{}",
         stderr(&output)
     );

@@ -89,6 +89,7 @@ fn requests() -> Vec<Request> {
             } else {
                 20 + random.below(300) as u32
             },
+            checksums: false,
         });
     }
     requests
@@ -149,6 +150,7 @@ fn impossible_requests_have_their_reasons() {
         journal_sectors: None,
         journal_unit_sectors: 1,
         reserve_permille: 100,
+        checksums: false,
     };
     assert!(make(&good).is_ok());
     for (bad, why) in [

@@ -16,7 +16,7 @@ use std::time::Instant;
 use common::{dieaware, folder, image};
 use dieaware::device::block::{Device, OpenHow};
 use dieaware::format::build::{Builder, Checkpoint};
-use dieaware::format::layout::MAP_ENTRIES;
+use dieaware::format::map::Entry;
 use dieaware::format::segments::{Segment, State};
 use dieaware::format::summary::Written;
 use dieaware::format::superblock::{Super, Table};
@@ -50,11 +50,16 @@ fn fill(device: &Device, superblock: &Super) {
         superblock.segment_dpn(segment).unwrap() + u64::from(page)
     };
 
+    let entry = |lpn| Entry {
+        dpn: dpn(lpn),
+        sum: 0,
+    };
     for index in 0..superblock.nr_pages(Table::Map) {
-        let first = index * MAP_ENTRIES as u64;
-        let lpns = first..nr_lpns.min(first + MAP_ENTRIES as u64);
+        let map_entries = superblock.map_entries() as u64;
+        let first = index * map_entries;
+        let lpns = first..nr_lpns.min(first + map_entries);
         builder
-            .put_map(index, &lpns.map(dpn).collect::<Vec<_>>())
+            .put_map(index, &lpns.map(entry).collect::<Vec<_>>())
             .unwrap();
     }
     let mut segments = vec![Segment::default(); superblock.nr_segments() as usize];

@@ -33,7 +33,7 @@ fn map_of(device: &Ram) -> Map {
     let mut map = Map::new();
     let mut findings = Findings::default();
     dieaware::format::map::for_each_page(device, &volume, &mut findings, |page, _| {
-        map.extend(page.mapped());
+        map.extend(page.mapped().map(|(lpn, entry)| (lpn, entry.dpn)));
         Ok(())
     })
     .unwrap();

@@ -60,6 +60,9 @@ pub struct CreateArgs {
     /// In log mode: format DEV first; what it holds is lost. Refused if it is known to hold something
     #[arg(long)]
     format: bool,
+    /// Format it so that it keeps a checksum of each page of data; only together with --format
+    #[arg(long, requires = "format")]
+    checksums: bool,
     /// Even if DEV holds something, or is a log already; only together with --format
     #[arg(long, requires = "format")]
     force: bool,
@@ -81,6 +84,7 @@ impl CreateArgs {
             options: entry.options.clone(),
             start: entry.start_sectors,
             format: false,
+            checksums: false,
             force: false,
             dry_run: false,
         }
@@ -188,7 +192,7 @@ fn plan_format(args: &CreateArgs, device: &Device) -> Result<Plan> {
     if !args.force {
         overwrite::refuse_data(&args.device, args.start, device)?;
     }
-    let superblock = format::lay_out(&args.device, args.start, device)?;
+    let superblock = format::lay_out(&args.device, args.start, args.checksums, device)?;
     Ok(Plan {
         formats: true,
         len_sectors: superblock.nr_lpns * u64::from(PAGE_SECTORS),
@@ -327,6 +331,7 @@ mod tests {
             options: Vec::new(),
             start: 0,
             format: false,
+            checksums: false,
             force: false,
             dry_run: false,
         }

@@ -55,6 +55,9 @@ pub struct FormatArgs {
     /// Share of the device that is not shown, so that cleaning has room; 2 to 90
     #[arg(long, value_name = "PERCENT", value_parser = parse_permille, default_value = "10")]
     reserve: u32,
+    /// Keep a checksum of each page of data: the map takes 0.45 % of the device instead of 0.25
+    #[arg(long)]
+    checksums: bool,
     /// Even if the device holds data
     #[arg(long)]
     force: bool,
@@ -76,6 +79,7 @@ struct Formatted {
     nr_segments: u64,
     journal_bytes: u64,
     journal_unit_bytes: u64,
+    checksums: bool,
     table: String,
 }
 
@@ -93,6 +97,7 @@ impl Formatted {
             nr_segments: superblock.nr_segments(),
             journal_bytes: u64::from(superblock.journal_sectors) * SECTOR_BYTES,
             journal_unit_bytes: u64::from(superblock.journal_unit_sectors) * SECTOR_BYTES,
+            checksums: superblock.has_checksums(),
             table: mapper::table_line(len_sectors, &device, args.start, "log"),
             device,
         }
@@ -174,15 +179,16 @@ fn request(args: &FormatArgs, device: &Device) -> Result<Request> {
             1
         },
         reserve_permille: args.reserve,
+        checksums: args.checksums,
     })
 }
 
-/// What is made of a device if nobody asks for anything.
+/// What is made of a device if nobody asks for anything, but for checksums perhaps.
 ///
 /// # Errors
 ///
 /// When the device cannot be laid out.
-pub fn lay_out(path: &Path, start: u64, device: &Device) -> Result<Super> {
+pub fn lay_out(path: &Path, start: u64, checksums: bool, device: &Device) -> Result<Super> {
     let args = FormatArgs {
         device: path.to_owned(),
         start,
@@ -191,6 +197,7 @@ pub fn lay_out(path: &Path, start: u64, device: &Device) -> Result<Super> {
         journal: None,
         stripe: None,
         reserve: 100,
+        checksums,
         force: false,
         json: false,
     };

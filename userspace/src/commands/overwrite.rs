@@ -244,6 +244,7 @@ pub mod pressing {
             journal_sectors: None,
             journal_unit_sectors: 8,
             reserve_permille: 100,
+            checksums: false,
         })
         .unwrap()
     }

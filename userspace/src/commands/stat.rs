@@ -92,6 +92,12 @@ fn print(stat: &Stat, out: &mut impl Write) -> Result<()> {
         percent(stat.journal_used_sectors, u64::from(stat.journal_sectors))
     )?;
     writeln!(out, "written   {} pages since format", stat.pages_written)?;
+    let checksums = if stat.checksums {
+        "of all data"
+    } else {
+        "none"
+    };
+    writeln!(out, "checksums {checksums}")?;
     writeln!(out, "closed segments by valid pages")?;
     let most = stat.utilization.iter().copied().max().unwrap_or(0).max(1);
     for (tenth, count) in (1..).zip(stat.utilization) {

@@ -9,10 +9,10 @@ use zerocopy::{transmute, FromZeros};
 use super::block::{self, BlockId};
 use super::create::withdraw;
 use super::layout::{
-    MapBlock, Page, SegmentsBlock, SlotsBlock, SummaryBlock, BLOCK_BYTES, DPN_BYTES,
-    ENTRIES_PER_PAGE, MAGIC_DIRECTORY, MAGIC_MAP, MAGIC_SEGMENTS, MAP_ENTRIES, SEGMENTS_PER_PAGE,
-    SUMMARIES_PER_PAGE,
+    Page, SegmentsBlock, SlotsBlock, SummaryBlock, BLOCK_BYTES, ENTRIES_PER_PAGE, MAGIC_DIRECTORY,
+    MAGIC_MAP, MAGIC_SEGMENTS, SEGMENTS_PER_PAGE, SUMMARIES_PER_PAGE,
 };
+use super::map::{self, Entry};
 use super::root::{fresh_chain, JournalPlace, Root, SlotEntry};
 use super::segments::Segment;
 use super::summary::{self, Written};
@@ -158,15 +158,13 @@ impl<'a, D: WritePages> Builder<'a, D> {
     /// # Errors
     ///
     /// When the device fails.
-    pub fn put_map(&mut self, index: u64, dpns: &[u64]) -> io::Result<()> {
-        if dpns.iter().all(|dpn| *dpn == 0) {
+    pub fn put_map(&mut self, index: u64, entries: &[Entry]) -> io::Result<()> {
+        if entries.iter().all(|entry| entry.dpn == 0) {
             return Ok(());
         }
-        let mut block = MapBlock::new_zeroed();
-        for (to, dpn) in block.dpn.chunks_exact_mut(DPN_BYTES).zip(dpns) {
-            put_number(to, *dpn);
-        }
-        let entry = self.put(Table::Map, index, MAGIC_MAP, MAP_ENTRIES, transmute!(block))?;
+        let page = map::encode(self.superblock, entries);
+        let nr_entries = self.superblock.map_entries();
+        let entry = self.put(Table::Map, index, MAGIC_MAP, nr_entries, page)?;
         if let Some(slot) = self.map.get_mut(index as usize) {
             *slot = entry;
         }

@@ -12,7 +12,7 @@ use super::block;
 use super::findings::{Finding, Findings, Severity, Subject};
 use super::journal::{self, JournalFacts};
 use super::layout::{SummaryBlock, MAX_OPEN, SUPER_NEEDS_CHECK};
-use super::map;
+use super::map::{self, Entry};
 use super::segments::{Segment, State};
 use super::summary::{self, Written};
 use super::superblock::Super;
@@ -35,6 +35,8 @@ pub struct Facts {
     pub epoch: u64,
     /// The target met an error of the metadata, and writes nothing before it was checked.
     pub needs_check: bool,
+    /// There is one of each page of data.
+    pub checksums: bool,
     pub nr_device_pages: u64,
     pub nr_lpns: u64,
     pub nr_mapped: u64,
@@ -141,8 +143,8 @@ impl<'a, D: ReadPages> Check<'a, D> {
     /// Returns whether all of the map could be read.
     fn check_map(&mut self, findings: &mut Findings) -> io::Result<bool> {
         map::for_each_page(self.device, self.volume, findings, |page, findings| {
-            for (lpn, dpn) in page.mapped() {
-                self.check_entry(lpn, dpn, findings);
+            for (lpn, entry) in page.mapped() {
+                self.check_entry(lpn, entry.dpn, findings);
             }
             Ok(())
         })
@@ -284,7 +286,7 @@ impl<'a, D: ReadPages> Check<'a, D> {
         let mut ignored = Findings::default();
 
         map::for_each_page(self.device, self.volume, &mut ignored, |page, _| {
-            for (lpn, dpn) in page.mapped() {
+            for (lpn, Entry { dpn, .. }) in page.mapped() {
                 let Some((number, at)) = self.volume.superblock.segment_of(dpn) else {
                     continue;
                 };
@@ -333,6 +335,7 @@ impl<'a, D: ReadPages> Check<'a, D> {
             label: superblock.label_text(),
             epoch: self.volume.root.epoch,
             needs_check: superblock.flags & SUPER_NEEDS_CHECK != 0,
+            checksums: superblock.has_checksums(),
             nr_device_pages: superblock.nr_device_pages,
             nr_lpns: superblock.nr_lpns,
             nr_mapped: self.nr_mapped,

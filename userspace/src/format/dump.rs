@@ -7,8 +7,9 @@ use std::io::{self, Write};
 
 use super::check::read_summary;
 use super::findings::{Findings, Severity, Subject};
-use super::journal;
-use super::map;
+use super::journal::{self, Operation};
+use super::map::{self, Entry};
+use super::records::{sum_of, Record};
 use super::segments::State;
 use super::summary::Written;
 use super::superblock::Super;
@@ -60,7 +61,7 @@ impl fmt::Display for Quoted<'_> {
 fn dump_superblock(superblock: &Super, out: &mut impl Write) -> io::Result<()> {
     let [even, odd] = superblock.root_dpn;
 
-    writeln!(
+    write!(
         out,
         "superblock uuid={} label={} epoch={} flags={:#x}",
         superblock.uuid_text(),
@@ -68,6 +69,10 @@ fn dump_superblock(superblock: &Super, out: &mut impl Write) -> io::Result<()> {
         superblock.epoch,
         superblock.flags
     )?;
+    if superblock.has_checksums() {
+        write!(out, " checksums=1")?;
+    }
+    writeln!(out)?;
     writeln!(
         out,
         "features compat={:#x} ro_compat={:#x} incompat={:#x}",
@@ -123,6 +128,19 @@ fn dump_root(volume: &Volume, out: &mut impl Write) -> io::Result<()> {
     )
 }
 
+fn dump_operation(operation: &Operation, out: &mut impl Write) -> io::Result<()> {
+    let Operation { seq, sector, .. } = operation;
+
+    for record in &operation.records {
+        write!(out, "record seq={seq} sector={sector} {record}")?;
+        if matches!(record, Record::Map { .. }) && !operation.sums.is_empty() {
+            write!(out, " sums={:#010x}", sum_of(!0, &operation.sums))?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
 fn dump_journal(device: &impl ReadPages, volume: &Volume, out: &mut impl Write) -> io::Result<()> {
     let mut failed = None;
     // What is wrong with the journal was found when it was read first.
@@ -134,14 +152,10 @@ fn dump_journal(device: &impl ReadPages, volume: &Volume, out: &mut impl Write) 
         volume.root.journal,
         &mut ignored,
         |operation| {
-            for record in &operation.records {
-                let (seq, sector) = (operation.seq, operation.sector);
-                if let Err(err) = writeln!(out, "record seq={seq} sector={sector} {record}") {
-                    failed = Some(err);
-                    return Err(String::new());
-                }
-            }
-            Ok(())
+            dump_operation(operation, out).map_err(|err| {
+                failed = Some(err);
+                String::new()
+            })
         },
     );
     match failed {
@@ -166,18 +180,24 @@ struct Extent {
     lpn: u64,
     dpn: u64,
     nr_pages: u64,
+    /// Of their checksums.
+    sum: u32,
 }
 
 impl Extent {
-    fn print(&self, out: &mut impl Write) -> io::Result<()> {
+    fn print(&self, has_checksums: bool, out: &mut impl Write) -> io::Result<()> {
         if self.nr_pages == 0 {
             return Ok(());
         }
-        writeln!(
+        write!(
             out,
             "map lpn={} dpn={} pages={}",
             self.lpn, self.dpn, self.nr_pages
-        )
+        )?;
+        if has_checksums {
+            write!(out, " sums={:#010x}", self.sum)?;
+        }
+        writeln!(out)
     }
 }
 
@@ -187,28 +207,32 @@ fn dump_map(
     findings: &mut Findings,
     out: &mut impl Write,
 ) -> io::Result<()> {
+    let has_checksums = volume.superblock.has_checksums();
     let mut extent = Extent {
         lpn: 0,
         dpn: 0,
         nr_pages: 0,
+        sum: 0,
     };
 
     map::for_each_page(device, volume, findings, |page, _| {
-        for (lpn, dpn) in page.mapped() {
+        for (lpn, Entry { dpn, sum }) in page.mapped() {
             if lpn == extent.lpn + extent.nr_pages && dpn == extent.dpn + extent.nr_pages {
                 extent.nr_pages += 1;
+                extent.sum = sum_of(extent.sum, &[sum]);
                 continue;
             }
-            extent.print(out)?;
+            extent.print(has_checksums, out)?;
             extent = Extent {
                 lpn,
                 dpn,
                 nr_pages: 1,
+                sum: sum_of(!0, &[sum]),
             };
         }
         Ok(())
     })?;
-    extent.print(out)
+    extent.print(has_checksums, out)
 }
 
 /// Does a page go on where another one, so many pages before it, begins?

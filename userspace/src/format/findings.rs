@@ -44,6 +44,8 @@ pub enum Subject {
     Summary,
     SummaryEntry,
     Journal,
+    /// Pages of it, on a device with checksums.
+    Data,
 }
 
 /// A finding.

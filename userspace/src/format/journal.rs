@@ -11,10 +11,10 @@ use zerocopy::transmute_ref;
 use super::block::crc32c;
 use super::findings::{Findings, Severity, Subject};
 use super::layout::{
-    JournalSector, Sector, BLOCK_BYTES, FORMAT_VERSION, MAGIC_JOURNAL, MAX_BATCH_SECTORS,
-    SECTOR_BYTES, SECTOR_FIRST,
+    JournalSector, Sector, BLOCK_BYTES, FORMAT_VERSION, MAGIC_JOURNAL, MAP_SUMS_ENTRIES,
+    MAX_BATCH_SECTORS, SECTOR_BYTES, SECTOR_FIRST,
 };
-use super::records::{self, ReadRecord, Record, MAX_OP_RECORDS};
+use super::records::{self, ReadRecord, Record, What, MAX_OP_RECORDS};
 use super::root::JournalPlace;
 use super::superblock::{Super, PAGE_SECTORS};
 use crate::io_engine::pages::ReadPages;
@@ -29,6 +29,8 @@ pub struct Operation {
     /// Journal sector of its first record.
     pub sector: u64,
     pub records: Vec<Record>,
+    /// Of the pages that it maps, on a device with checksums.
+    pub sums: Vec<u32>,
 }
 
 /// What there is in the journal.
@@ -136,18 +138,59 @@ pub(super) fn records_of(sector: &Sector) -> Option<Vec<ReadRecord>> {
     Some(found)
 }
 
-/// Put a record to the operation that is under way. Says what is wrong with it.
-fn add(operation: &mut Operation, record: Record) -> Result<(), &'static str> {
-    let is_dead = matches!(record, Record::Dead { .. });
+impl Operation {
+    /// Take the next record. Says what is wrong with it.
+    fn add(&mut self, what: What) -> Result<(), &'static str> {
+        match what {
+            What::Record(record) => self.add_record(record),
+            What::Sums(sums) => self.add_sums(&sums),
+        }
+    }
 
-    if operation.records.len() == MAX_OP_RECORDS {
-        return Err("has more records than it can");
+    fn add_record(&mut self, record: Record) -> Result<(), &'static str> {
+        let is_dead = matches!(record, Record::Dead { .. });
+
+        if self.records.len() == MAX_OP_RECORDS {
+            return Err("has more records than it can");
+        }
+        if self.records.is_empty() == is_dead {
+            return Err("does not begin with one record that says what happens");
+        }
+        self.records.push(record);
+        Ok(())
     }
-    if operation.records.is_empty() == is_dead {
-        return Err("does not begin with one record that says what happens");
+
+    /// They are right behind the record that they belong to.
+    fn add_sums(&mut self, sums: &[u32]) -> Result<(), &'static str> {
+        if !matches!(self.records[..], [Record::Map { .. }]) {
+            return Err("has checksums of nothing");
+        }
+        if self.sums.len() + sums.len() > MAP_SUMS_ENTRIES {
+            return Err("has more checksums than it can");
+        }
+        self.sums.extend(sums);
+        Ok(())
     }
-    operation.records.push(record);
-    Ok(())
+
+    /// Of an operation that is whole: has it the checksums that it must have on such a device, and
+    /// no others?
+    pub(super) fn check_sums(&self, superblock: &Super) -> Result<(), &'static str> {
+        let expected = match self.records.first() {
+            Some(Record::Map { nr_pages, .. }) if superblock.has_checksums() => *nr_pages,
+            _ => 0,
+        };
+
+        if self.sums.len() as u64 != expected {
+            return Err("has not one checksum of each page that wants one");
+        }
+        Ok(())
+    }
+
+    /// The next one begins.
+    pub(super) fn clear(&mut self) {
+        self.records.clear();
+        self.sums.clear();
+    }
 }
 
 /// Read all operations from a place on and hand each to `visit`, which says what cannot
@@ -193,8 +236,11 @@ pub fn read<D: ReadPages>(
                 operation.sector = next.sector;
             }
             let seq = operation.seq;
-            let wrong = add(&mut operation, read.record)
-                .map_err(|wrong| format!("Operation {seq} of the journal {wrong}."));
+            let mut wrong = operation.add(read.what);
+            if read.is_last {
+                wrong = wrong.and_then(|()| operation.check_sums(superblock));
+            }
+            let wrong = wrong.map_err(|wrong| format!("Operation {seq} of the journal {wrong}."));
             let wrong = wrong.and_then(|()| {
                 if read.is_last {
                     visit(&operation)
@@ -209,7 +255,7 @@ pub fn read<D: ReadPages>(
             if read.is_last {
                 facts.nr_operations += 1;
                 next.seq = next.seq.saturating_add(1);
-                operation.records.clear();
+                operation.clear();
             }
         }
         let block: &JournalSector = transmute_ref!(&sector);

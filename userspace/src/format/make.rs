@@ -5,11 +5,11 @@
 use thiserror::Error;
 
 use super::block::Uuid;
-use super::layout::{FIRST_ROOT_DPN, LABEL_BYTES, MAX_BATCH_SECTORS, MAX_OPEN};
+use super::layout::{FIRST_ROOT_DPN, INCOMPAT_CHECKSUMS, LABEL_BYTES, MAX_BATCH_SECTORS, MAX_OPEN};
 use super::superblock::{
-    entry_pages, map_pages, segment_table_pages, summary_pages, Area, Super, LIMIT_PAGES,
-    MAX_JOURNAL_SECTORS, MAX_SEGMENT_PAGES, MIN_JOURNAL_SECTORS, MIN_SEGMENTS, MIN_SEGMENT_PAGES,
-    PAGE_SECTORS, RESERVED_SEGMENTS,
+    entry_pages, segment_table_pages, summary_pages, Area, Super, LIMIT_PAGES, MAX_JOURNAL_SECTORS,
+    MAX_SEGMENT_PAGES, MIN_JOURNAL_SECTORS, MIN_SEGMENTS, MIN_SEGMENT_PAGES, PAGE_SECTORS,
+    RESERVED_SEGMENTS,
 };
 
 /// What format is asked for.
@@ -28,6 +28,8 @@ pub struct Request {
     pub journal_unit_sectors: u32,
     /// Share of the segments that is not shown, 20 to 900.
     pub reserve_permille: u32,
+    /// Of data: the map takes nearly twice the room.
+    pub checksums: bool,
 }
 
 /// Why a device cannot be laid out like that.
@@ -113,10 +115,10 @@ fn chosen_journal_sectors(request: &Request) -> u32 {
 }
 
 /// Sizes of the tables for that many segments and lpns.
-fn size_tables(area: &mut Area, nr_segments: u64, nr_lpns: u64) {
+fn size_tables(area: &mut Area, superblock: &Super, nr_segments: u64, nr_lpns: u64) {
     area.nr_segments = nr_segments;
     area.nr_segment_pages = segment_table_pages(nr_segments);
-    area.nr_map_pages = map_pages(nr_lpns);
+    area.nr_map_pages = superblock.map_pages(nr_lpns);
     area.nr_directory_pages = entry_pages(area.nr_map_pages);
 }
 
@@ -131,7 +133,7 @@ fn lay_out(superblock: &mut Super, reserve_permille: u32) -> Result<(), MakeErro
         ..Area::default()
     };
 
-    size_tables(&mut area, most, most * data_pages);
+    size_tables(&mut area, superblock, most, most * data_pages);
     let nr_entries = area.nr_segment_pages + area.nr_open_pages + area.nr_directory_pages;
     let root_pages = 1 + entry_pages(nr_entries);
     superblock.root_pages = root_pages as u32;
@@ -155,7 +157,7 @@ fn lay_out(superblock: &mut Super, reserve_permille: u32) -> Result<(), MakeErro
     }
     let reserved = (nr_segments * u64::from(reserve_permille) / 1000).max(RESERVED_SEGMENTS);
     superblock.nr_lpns = (nr_segments - reserved) * data_pages;
-    size_tables(&mut area, nr_segments, superblock.nr_lpns);
+    size_tables(&mut area, superblock, nr_segments, superblock.nr_lpns);
     superblock.areas = vec![area];
     Ok(())
 }
@@ -173,6 +175,11 @@ pub fn make(request: &Request) -> Result<Super, MakeError> {
     let mut superblock = Super {
         uuid: request.uuid,
         epoch: 1,
+        incompat: if request.checksums {
+            INCOMPAT_CHECKSUMS
+        } else {
+            0
+        },
         nr_device_pages: request.nr_device_pages,
         stripe_pages: request.stripe_pages,
         segment_pages,

@@ -78,6 +78,7 @@ mod tests {
                 journal_sectors: None,
                 journal_unit_sectors: 1,
                 reserve_permille: 100,
+                checksums: false,
             });
             superblock.unwrap()
         };

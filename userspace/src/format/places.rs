@@ -56,6 +56,7 @@ mod tests {
             journal_sectors: Some(1024),
             journal_unit_sectors: 1,
             reserve_permille: 100,
+            checksums: false,
         })
         .unwrap();
         let mut pages: Vec<u64> = metadata(&superblock).flatten().collect();

@@ -6,15 +6,21 @@ use std::fmt;
 
 use zerocopy::FromBytes;
 
+use super::block::crc32c;
 use super::layout::{
-    number_of, RecordMapBlock, RecordRangeBlock, RecordSegmentBlock, RECORD_CLOSE, RECORD_DEAD,
-    RECORD_END, RECORD_FREE, RECORD_MAP, RECORD_OPEN, RECORD_TRIM,
+    number_of, RecordMapBlock, RecordRangeBlock, RecordSegmentBlock, RecordSumsBlock,
+    MAX_RECORD_SUMS, RECORD_CLOSE, RECORD_DEAD, RECORD_END, RECORD_FREE, RECORD_MAP, RECORD_OPEN,
+    RECORD_SUMS, RECORD_TRIM,
 };
 
 /// Pages that one operation maps or trims.
 pub const MAX_OP_PAGES: u64 = 512;
 
-/// Records of one operation: each of its pages may have been at a place of its own.
+/// What a checksum takes.
+const SUM_BYTES: usize = size_of::<u32>();
+
+/// Records of one operation but those of checksums: each of its pages may have been at a place of
+/// its own.
 pub const MAX_OP_RECORDS: usize = 1 + MAX_OP_PAGES as usize;
 
 /// What a record says.
@@ -87,10 +93,25 @@ impl fmt::Display for Record {
     }
 }
 
+/// A checksum of checksums, by which many of them can be compared. `seed` is !0, or that of those
+/// before.
+pub fn sum_of(seed: u32, sums: &[u32]) -> u32 {
+    sums.iter()
+        .fold(seed, |crc, sum| crc32c(crc, &sum.to_le_bytes()))
+}
+
+/// What a record can be.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum What {
+    Record(Record),
+    /// Checksums of pages that the MAP before it maps.
+    Sums(Box<[u32]>),
+}
+
 /// A record as it was read.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ReadRecord {
-    pub record: Record,
+    pub what: What,
     /// It ends its operation.
     pub is_last: bool,
 }
@@ -99,7 +120,13 @@ pub struct ReadRecord {
 /// if it is none.
 pub fn decode(bytes: &[u8]) -> Option<(ReadRecord, &[u8])> {
     let kind = bytes.first()?;
+    let is_last = kind & RECORD_END != 0;
     let (record, rest) = match kind & !RECORD_END {
+        RECORD_SUMS => {
+            let (sums, rest) = decode_sums(bytes)?;
+            let what = What::Sums(sums);
+            return Some((ReadRecord { what, is_last }, rest));
+        }
         RECORD_MAP => {
             let (block, rest) = RecordMapBlock::ref_from_prefix(bytes).ok()?;
             let record = Record::Map {
@@ -151,8 +178,20 @@ pub fn decode(bytes: &[u8]) -> Option<(ReadRecord, &[u8])> {
         }
         _ => return None,
     };
-    let is_last = kind & RECORD_END != 0;
-    Some((ReadRecord { record, is_last }, rest))
+    let what = What::Record(record);
+    Some((ReadRecord { what, is_last }, rest))
+}
+
+/// The checksums of a record, and the bytes behind it.
+fn decode_sums(bytes: &[u8]) -> Option<(Box<[u32]>, &[u8])> {
+    let (block, rest) = RecordSumsBlock::ref_from_prefix(bytes).ok()?;
+    let nr_sums = usize::from(block.nr_pages);
+    if !(1..=MAX_RECORD_SUMS).contains(&nr_sums) {
+        return None;
+    }
+    let (sums, rest) = rest.split_at_checked(nr_sums * SUM_BYTES)?;
+    let sums = sums.chunks_exact(SUM_BYTES);
+    Some((sums.map(|sum| number_of(sum) as u32).collect(), rest))
 }
 
 fn nr_pages(bytes: [u8; 2]) -> Option<u64> {
@@ -162,7 +201,7 @@ fn nr_pages(bytes: [u8; 2]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{decode, ReadRecord, Record};
+    use super::{crc32c, decode, sum_of, ReadRecord, Record, What};
 
     #[test]
     fn records_are_read_as_the_header_says() {
@@ -176,18 +215,18 @@ mod tests {
         assert_eq!(
             read,
             ReadRecord {
-                record,
+                what: What::Record(record),
                 is_last: true
             }
         );
         assert_eq!(rest, [99]);
         let (read, _) = decode(&[3, 1, 0, 7, 0, 0, 0, 0]).unwrap();
         assert_eq!(
-            read.record,
-            Record::Trim {
+            read.what,
+            What::Record(Record::Trim {
                 lpn: 7,
                 nr_pages: 1
-            }
+            })
         );
         assert!(!read.is_last);
         let (read, _) = decode(&[4, 3, 9, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0]).unwrap();
@@ -196,7 +235,22 @@ mod tests {
             open: 3,
             mtime: 8,
         };
-        assert_eq!(read.record, record);
+        assert_eq!(read.what, What::Record(record));
+        let (read, rest) = decode(&[0x87, 2, 1, 0, 0, 0, 2, 3, 4, 5, 9]).unwrap();
+        assert_eq!(read.what, What::Sums([1, 0x0504_0302].into()));
+        assert!(read.is_last);
+        assert_eq!(rest, [9]);
+    }
+
+    #[test]
+    fn checksums_have_one() {
+        let bytes: Vec<u8> = (1..9).collect();
+        let sums = [0x0403_0201, 0x0807_0605];
+        assert_eq!(sum_of(!0, &sums), crc32c(!0, &bytes));
+        assert_eq!(
+            sum_of(sum_of(!0, &sums[..1]), &sums[1..]),
+            sum_of(!0, &sums)
+        );
     }
 
     #[test]
@@ -204,7 +258,10 @@ mod tests {
         for bytes in [
             &[][..],
             &[0],
-            &[7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+            &[8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+            &[7, 0, 0, 0, 0, 0],
+            &[7, 2, 1, 0, 0, 0, 2, 0, 0],
+            &[&[7, 120][..], &[0; 480]].concat(),
             &[1, 1, 0, 1, 0, 0, 0, 0, 5, 0, 0, 0],
             &[2, 0, 0, 1, 0, 0, 0, 0],
             &[2, 1, 2, 1, 0, 0, 0, 0],

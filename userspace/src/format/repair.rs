@@ -11,9 +11,9 @@ use serde::Serialize;
 use super::build::{Builder, Checkpoint, Supers};
 use super::check::{fingerprint, Places};
 use super::findings::{Finding, Findings, Severity, Subject};
-use super::layout::{BLOCK_BYTES, MAP_ENTRIES, MAX_BATCH_SECTORS};
-use super::map;
-use super::salvage::{Salvage, Window};
+use super::layout::{BLOCK_BYTES, MAX_BATCH_SECTORS};
+use super::map::{self, Entry};
+use super::salvage::{Applied, Salvage};
 use super::segments::{Segment, State};
 use super::summary::Written;
 use super::superblock::Table;
@@ -31,6 +31,8 @@ pub struct Report {
     pub nr_map_pages_rebuilt: u64,
     /// lpns whose places were found there.
     pub nr_lpns_found: u64,
+    /// Checksums that are those of what lies there now, since nothing says what should.
+    pub nr_sums_made: u64,
     /// Entries of the map that could not be, and were left out.
     pub nr_dropped: u64,
     /// Mapped pages that segments had by their table, and that were not found again; `None`:
@@ -58,6 +60,7 @@ struct Repair<'a, D, W> {
     tallies: Vec<Tally>,
     nr_mapped: u64,
     nr_found: u64,
+    nr_made: u64,
     nr_dropped: u64,
 }
 
@@ -67,54 +70,86 @@ impl<D: ReadPages, W: WritePages> Repair<'_, D, W> {
         for index in 0..self.salvage.superblock.nr_pages(Table::Map) {
             let base = self.salvage.base(index);
             if base.is_exact {
-                for dpn in base.dpns {
-                    self.claimed.set(dpn);
+                for entry in base.entries {
+                    self.claimed.set(entry.dpn);
                 }
             }
         }
     }
 
     /// Leave out of a page what cannot be.
-    fn filter(&mut self, index: u64, is_exact: bool, dpns: &mut [u64]) {
+    fn filter(&mut self, index: u64, is_exact: bool, entries: &mut [Entry]) {
         let superblock = &self.salvage.superblock;
-        let first = index * MAP_ENTRIES as u64;
+        let first = index * superblock.map_entries() as u64;
 
-        for (lpn, dpn) in (first..).zip(dpns.iter_mut()) {
-            if *dpn == 0 {
+        for (lpn, entry) in (first..).zip(entries.iter_mut()) {
+            let dpn = entry.dpn;
+            if dpn == 0 {
+                // What is nowhere has no checksum.
+                entry.sum = 0;
                 continue;
             }
-            let segment = superblock.segment_of(*dpn).map(|(number, _)| number);
-            let is_taken = !is_exact && self.claimed.has(*dpn);
+            let segment = superblock.segment_of(dpn).map(|(number, _)| number);
+            let is_taken = !is_exact && self.claimed.has(dpn);
             let tally = segment.and_then(|number| self.tallies.get_mut(number as usize));
             match tally {
-                Some(tally) if lpn < superblock.nr_lpns && !is_taken && !self.used.set(*dpn) => {
+                Some(tally) if lpn < superblock.nr_lpns && !is_taken && !self.used.set(dpn) => {
                     tally.nr_valid += 1;
-                    tally.fingerprint ^= fingerprint(*dpn, lpn);
+                    tally.fingerprint ^= fingerprint(dpn, lpn);
                     self.nr_mapped += 1;
                 }
                 _ => {
                     self.nr_dropped += 1;
-                    *dpn = 0;
+                    *entry = Entry::default();
                 }
             }
         }
     }
 
-    fn write_map(&mut self) -> io::Result<()> {
-        let mut window = Window::default();
+    fn write_map(&mut self, findings: &mut Findings) -> io::Result<()> {
+        let mut window = self.salvage.window(0);
 
         for index in 0..self.salvage.superblock.nr_pages(Table::Map) {
             if index >= window.end {
                 window = self.salvage.window(index);
             }
             let mut base = self.salvage.base(index);
+            let mut applied = Applied::default();
             if !base.is_exact {
-                self.nr_found += window.apply(index, &mut base.dpns);
+                applied = window.apply(index, &mut base.entries);
             }
-            self.filter(index, base.is_exact, &mut base.dpns);
-            self.builder.put_map(index, &base.dpns)?;
+            self.filter(index, base.is_exact, &mut base.entries);
+            self.nr_found += applied.nr_found;
+            self.nr_made += applied.nr_made;
+            self.note_unreadable(index, &base.entries, &applied.unreadable, findings);
+            self.builder.put_map(index, &base.entries)?;
         }
         Ok(())
+    }
+
+    /// Say of which pages nobody knows the checksum.
+    fn note_unreadable(
+        &self,
+        index: u64,
+        entries: &[Entry],
+        unreadable: &[u64],
+        findings: &mut Findings,
+    ) {
+        let first = index * entries.len() as u64;
+
+        if unreadable.is_empty() {
+            return;
+        }
+        for (lpn, Entry { dpn, .. }) in (first..).zip(entries) {
+            if unreadable.contains(dpn) {
+                findings.damage(Subject::Data, || {
+                    format!(
+                        "Only a summary says that lpn {lpn} is at place {dpn}, which cannot be \
+                         read, so nobody knows its checksum."
+                    )
+                });
+            }
+        }
     }
 
     /// Write the summaries that agree with the map. Returns the segments of the others.
@@ -153,8 +188,9 @@ impl<D: ReadPages, W: WritePages> Repair<'_, D, W> {
             let Some(page) = self.builder.map_page(index)? else {
                 continue;
             };
-            for (lpn, dpn) in (index * MAP_ENTRIES as u64..).zip(map::decode(&page)) {
-                let Some((number, at)) = superblock.segment_of(dpn) else {
+            let first = index * superblock.map_entries() as u64;
+            for (lpn, entry) in (first..).zip(map::decode(superblock, &page)) {
+                let Some((number, at)) = superblock.segment_of(entry.dpn) else {
                     continue;
                 };
                 let pages = mended.get_mut(&number);
@@ -277,12 +313,13 @@ pub fn repair(
         tallies: vec![Tally::default(); superblock.nr_segments() as usize],
         nr_mapped: 0,
         nr_found: 0,
+        nr_made: 0,
         nr_dropped: 0,
         salvage: &salvage,
     };
 
     repair.claim();
-    repair.write_map()?;
+    repair.write_map(&mut findings)?;
     for numbers in repair.write_summaries()?.chunks(MOST_SEGMENTS) {
         repair.mend_summaries(numbers)?;
     }
@@ -298,6 +335,7 @@ pub fn repair(
         nr_mapped: repair.nr_mapped,
         nr_map_pages_rebuilt: salvage.nr_inexact(),
         nr_lpns_found: repair.nr_found,
+        nr_sums_made: repair.nr_made,
         nr_dropped: repair.nr_dropped,
         nr_lost: repair.nr_lost(),
         nr_failed_reads: from.nr_failed(),

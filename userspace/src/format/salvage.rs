@@ -7,14 +7,14 @@ use std::io;
 
 use zerocopy::transmute_ref;
 
-use super::block::{self, BlockId};
+use super::block::{self, crc32c, BlockId};
 use super::check::read_summary;
 use super::findings::{Findings, Severity, Subject};
 use super::journal;
 use super::layout::{
-    Page, SummaryBlock, MAGIC_MAP, MAGIC_OPEN, MAP_ENTRIES, MAX_OPEN, SUMMARIES_PER_PAGE,
+    Page, SummaryBlock, BLOCK_BYTES, MAGIC_MAP, MAGIC_OPEN, MAX_OPEN, SUMMARIES_PER_PAGE,
 };
-use super::map::{self, MapPage};
+use super::map::{self, Entry, MapPage};
 use super::scan::Scan;
 use super::segments::State;
 use super::summary::{self, OpenSummaries, Written};
@@ -25,9 +25,12 @@ use crate::io_engine::pages::ReadPages;
 /// Pages of the map that are put together at once; each takes up to 13 KiB.
 const MOST_PAGES: usize = 65536;
 
+/// Pages of data that are read at once.
+const MOST_READ_PAGES: usize = 256;
+
 /// The best copy of a page of the map.
 pub struct Base {
-    pub dpns: Vec<u64>,
+    pub entries: Vec<Entry>,
     /// The last operation that it knows.
     seq: u64,
     epoch: u64,
@@ -54,14 +57,44 @@ pub struct Salvage<'a, D> {
     epoch: u64,
 }
 
-/// By page of the map: what came after the best copy, entry by entry as operation and place.
-type Candidates = BTreeMap<u64, Vec<(u64, u64)>>;
+/// The checksum of a candidate.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Sum {
+    /// The journal has it.
+    Known(u32),
+    /// It is that of what lies there now: the summary that knows the place has none.
+    Made(u32),
+    /// What lies there cannot be read.
+    Unreadable,
+}
+
+/// By entry of a page of the map: what its lpn may have become after the best copy.
+struct Candidates {
+    /// Operation and place; operation 0: nothing is known.
+    list: Vec<(u64, u64)>,
+    /// Of a device without checksums there are none.
+    sums: Vec<Sum>,
+}
 
 /// Candidates for the pages of the map before `end`.
-#[derive(Default)]
 pub struct Window {
     pub end: u64,
-    candidates: Candidates,
+    /// lpns that a page of the map has.
+    map_entries: usize,
+    has_checksums: bool,
+    /// By page of the map.
+    candidates: BTreeMap<u64, Candidates>,
+}
+
+/// What a page of the map got from candidates.
+#[derive(Clone, Debug, Default)]
+pub struct Applied {
+    /// lpns that got a place.
+    pub nr_found: u64,
+    /// Checksums that are those of what lies there now.
+    pub nr_made: u64,
+    /// Places of which nobody knows the checksum, as they cannot be read.
+    pub unreadable: Vec<u64>,
 }
 
 impl Window {
@@ -74,36 +107,91 @@ impl Window {
         }
     }
 
-    fn add(&mut self, seqs: &[u64], lpn: u64, seq: u64, dpn: u64) {
-        let index = lpn / MAP_ENTRIES as u64;
+    /// The page of an lpn, and its entry there.
+    fn place(&self, lpn: u64) -> (u64, usize) {
+        let map_entries = self.map_entries as u64;
+        (lpn / map_entries, (lpn % map_entries) as usize)
+    }
+
+    /// Returns whether it is the last one so far.
+    fn add(&mut self, seqs: &[u64], lpn: u64, seq: u64, entry: Entry) -> bool {
+        let (index, at) = self.place(lpn);
         let known = seqs.get(index as usize).copied();
+        let mut is_last = false;
 
         if index >= self.end || known.is_none_or(|known| known >= seq) {
-            return;
+            return false;
         }
-        let entries = self.candidates.entry(index);
-        let entries = entries.or_insert_with(|| vec![(0, 0); MAP_ENTRIES]);
-        if let Some(entry) = entries.get_mut((lpn % MAP_ENTRIES as u64) as usize) {
-            if entry.0 < seq {
-                *entry = (seq, dpn);
+        let (map_entries, has_checksums) = (self.map_entries, self.has_checksums);
+        let candidates = self.candidates.entry(index);
+        let candidates = candidates.or_insert_with(|| Candidates::new(map_entries, has_checksums));
+        if let Some(candidate) = candidates.list.get_mut(at) {
+            is_last = candidate.0 < seq;
+            if is_last {
+                *candidate = (seq, entry.dpn);
+                candidates.set_sum(at, Sum::Known(entry.sum));
             }
         }
         self.limit();
+        is_last
     }
 
-    /// Do to a page of the map what came after it. Returns how many lpns got a place.
-    pub fn apply(&self, index: u64, dpns: &mut [u64]) -> u64 {
-        let Some(entries) = self.candidates.get(&index) else {
-            return 0;
+    /// What lies at the place of an lpn was read, or cannot be.
+    fn set_sum(&mut self, lpn: u64, dpn: u64, sum: Sum) {
+        let (index, at) = self.place(lpn);
+        let Some(candidates) = self.candidates.get_mut(&index) else {
+            return;
         };
-        let mut nr_found = 0;
-        for (to, (seq, dpn)) in dpns.iter_mut().zip(entries) {
-            if *seq != 0 {
-                nr_found += u64::from(*dpn != 0 && to != dpn);
-                *to = *dpn;
+        // The same summary may have the lpn at another place, later.
+        let candidate = candidates.list.get(at);
+        if candidate.is_some_and(|candidate| candidate.1 == dpn) {
+            candidates.set_sum(at, sum);
+        }
+    }
+
+    /// Do to a page of the map what came after it.
+    pub fn apply(&self, index: u64, entries: &mut [Entry]) -> Applied {
+        let mut applied = Applied::default();
+        let Some(candidates) = self.candidates.get(&index) else {
+            return applied;
+        };
+        let sums = candidates.sums.iter().copied();
+        let sums = sums.chain(std::iter::repeat(Sum::Known(0)));
+
+        for ((to, (seq, dpn)), sum) in entries.iter_mut().zip(&candidates.list).zip(sums) {
+            if *seq == 0 {
+                continue;
+            }
+            applied.nr_found += u64::from(*dpn != 0 && to.dpn != *dpn);
+            applied.nr_made += u64::from(matches!(sum, Sum::Made(_)));
+            *to = Entry {
+                dpn: *dpn,
+                sum: match sum {
+                    Sum::Known(sum) | Sum::Made(sum) => sum,
+                    Sum::Unreadable => 0,
+                },
+            };
+            if sum == Sum::Unreadable {
+                applied.unreadable.push(*dpn);
             }
         }
-        nr_found
+        applied
+    }
+}
+
+impl Candidates {
+    /// None.
+    fn new(map_entries: usize, has_checksums: bool) -> Self {
+        Self {
+            list: vec![(0, 0); map_entries],
+            sums: vec![Sum::Known(0); if has_checksums { map_entries } else { 0 }],
+        }
+    }
+
+    fn set_sum(&mut self, at: usize, sum: Sum) {
+        if let Some(to) = self.sums.get_mut(at) {
+            *to = sum;
+        }
     }
 }
 
@@ -209,16 +297,20 @@ impl<'a, D: ReadPages> Salvage<'a, D> {
         self.next_seq = self.next_seq.max(highest + 1);
     }
 
-    fn changed(&self, index: u64, dpns: Vec<u64>, seq: u64) -> Vec<u64> {
+    fn changed(&self, index: u64, entries: Vec<Entry>, seq: u64) -> Vec<Entry> {
         let Some(volume) = &self.volume else {
-            return dpns;
+            return entries;
         };
         let mut page = MapPage {
-            first_lpn: index * MAP_ENTRIES as u64,
-            dpns,
+            first_lpn: index * self.superblock.map_entries() as u64,
+            entries,
         };
         page.apply(volume.changes.of_page(index), seq);
-        page.dpns
+        page.entries
+    }
+
+    fn empty_page(&self) -> Vec<Entry> {
+        vec![Entry::default(); self.superblock.map_entries()]
     }
 
     /// The best copy of a page of the map, and if nothing is missing, what the journal does
@@ -230,30 +322,32 @@ impl<'a, D: ReadPages> Salvage<'a, D> {
             .and_then(|volume| Some((volume, volume.map_slots.get(index as usize).copied()??)));
         let named = entry.map(|(volume, entry)| {
             match read_slot(self.device, volume, Table::Map, index, entry) {
-                None => Ok((vec![0; MAP_ENTRIES], entry.seq())),
-                Some(page) => page.map(|page| (map::decode(&page), entry.seq())),
+                None => Ok((self.empty_page(), entry.seq())),
+                Some(page) => page.map(|page| (map::decode(&self.superblock, &page), entry.seq())),
             }
         });
-        if let Some(Ok((dpns, seq))) = named {
-            let dpns = if self.is_journal_whole {
-                self.changed(index, dpns, seq)
+        if let Some(Ok((entries, seq))) = named {
+            let entries = if self.is_journal_whole {
+                self.changed(index, entries, seq)
             } else {
-                dpns
+                entries
             };
             return Base {
-                dpns,
+                entries,
                 seq,
                 epoch: 0,
                 is_exact: self.is_journal_whole,
                 why: None,
             };
         }
-        let page = self.newest(Table::Map, index, MAGIC_MAP, MAP_ENTRIES);
+        let nr_entries = self.superblock.map_entries();
+        let page = self.newest(Table::Map, index, MAGIC_MAP, nr_entries);
         let header = page.as_ref().and_then(block::header);
+        let decode = |page: &Page| map::decode(&self.superblock, page);
         Base {
             seq: header.map_or(0, |header| header.seq.get()),
             epoch: header.map_or(0, |header| header.epoch.get()),
-            dpns: page.map_or_else(|| vec![0; MAP_ENTRIES], |page| map::decode(&page)),
+            entries: page.as_ref().map_or_else(|| self.empty_page(), decode),
             is_exact: false,
             why: named.and_then(Result::err),
         }
@@ -341,7 +435,9 @@ impl<'a, D: ReadPages> Salvage<'a, D> {
     pub fn window(&self, first: u64) -> Window {
         let mut window = Window {
             end: self.superblock.nr_pages(Table::Map),
-            ..Window::default()
+            map_entries: self.superblock.map_entries(),
+            has_checksums: self.superblock.has_checksums(),
+            candidates: BTreeMap::new(),
         };
 
         if self.seqs.iter().all(|seq| *seq == u64::MAX) {
@@ -366,12 +462,8 @@ impl<'a, D: ReadPages> Salvage<'a, D> {
                 if change.seq <= *seq {
                     continue;
                 }
-                for at in 0..change.nr_pages {
-                    let dpn = match change.dpn {
-                        0 => 0,
-                        dpn => dpn + at,
-                    };
-                    window.add(seqs, change.lpn + at, change.seq, dpn);
+                for (lpn, entry) in (change.lpn..).zip(change.entries()) {
+                    window.add(seqs, lpn, change.seq, entry);
                 }
             }
         }
@@ -381,12 +473,42 @@ impl<'a, D: ReadPages> Salvage<'a, D> {
         let Some(first) = self.superblock.segment_dpn(number) else {
             return;
         };
+        let mut unsummed = Vec::new();
         for (dpn, written) in (first..).zip(self.pages_of(number)) {
             let Some(written) = written else { continue };
             if self.is_limited() && written.seq >= self.next_seq {
                 continue;
             }
-            window.add(seqs, written.lpn, written.seq, dpn);
+            let entry = Entry { dpn, sum: 0 };
+            if window.add(seqs, written.lpn, written.seq, entry) && window.has_checksums {
+                unsummed.push((dpn, written.lpn));
+            }
+        }
+        self.make_sums(&unsummed, window);
+    }
+
+    /// Read what lies at places, segment by segment and so in order, although some of it may not be the
+    /// last of its lpn: to read it lpn by lpn would take a drive many times as long.
+    fn make_sums(&self, unsummed: &[(u64, u64)], window: &mut Window) {
+        for run in unsummed.chunk_by(|one, next| next.0 == one.0 + 1) {
+            for run in run.chunks(MOST_READ_PAGES) {
+                self.make_sums_of_run(run, window);
+            }
+        }
+    }
+
+    fn make_sums_of_run(&self, run: &[(u64, u64)], window: &mut Window) {
+        let mut bytes = vec![0; run.len() * BLOCK_BYTES];
+        let first = run.first().map_or(0, |(dpn, _)| *dpn);
+        let is_read = self.device.read(first, &mut bytes).is_ok();
+
+        for ((dpn, lpn), page) in run.iter().zip(bytes.chunks_exact_mut(BLOCK_BYTES)) {
+            let sum = if is_read || self.device.read(*dpn, page).is_ok() {
+                Sum::Made(crc32c(!0, page))
+            } else {
+                Sum::Unreadable
+            };
+            window.set_sum(*lpn, *dpn, sum);
         }
     }
 }

@@ -8,15 +8,15 @@
 
 use zerocopy::transmute_ref;
 
-use super::journal::{is_whole, records_of, seed, Ring};
+use super::journal::{is_whole, records_of, seed, Operation, Ring};
 use super::layout::{JournalSector, MAX_OPEN, SECTOR_FIRST};
 use super::map::Changes;
-use super::records::Record;
+use super::records::{Record, What};
 use super::superblock::Super;
 use crate::io_engine::pages::ReadPages;
 
 /// All of the journal that counts.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Scan {
     /// What it does to the map.
     pub changes: Changes,
@@ -67,7 +67,13 @@ impl Scan {
     pub fn new(device: &impl ReadPages, superblock: &Super) -> Self {
         let mut ring = Ring::new(device, superblock);
         let sectors = whole_sectors(&mut ring, superblock);
-        let mut scan = Self::default();
+        let mut scan = Self {
+            changes: Changes::new(superblock),
+            owners: [None; MAX_OPEN],
+            nr_operations: 0,
+            next_seq: 0,
+            next_sector: 0,
+        };
 
         for run in
             sectors.chunk_by(|one, next| next.number == one.number + 1 && next.chain == one.crc)
@@ -84,7 +90,7 @@ impl Scan {
     }
 
     fn add_run<D: ReadPages>(&mut self, ring: &mut Ring<D>, superblock: &Super, run: &[Whole]) {
-        let mut operation = Vec::new();
+        let mut operation = Operation::default();
         // The first records may be the rest of an operation.
         let mut is_known = false;
 
@@ -98,12 +104,18 @@ impl Scan {
                 return;
             };
             for read in records {
-                is_known |= !matches!(read.record, Record::Dead { .. });
+                let is_rest =
+                    matches!(read.what, What::Record(Record::Dead { .. }) | What::Sums(_));
+                is_known |= !is_rest;
                 if is_known {
-                    operation.push(read.record);
+                    match read.what {
+                        What::Record(record) => operation.records.push(record),
+                        What::Sums(sums) => operation.sums.extend(sums),
+                    }
                 }
                 if read.is_last {
-                    self.add(superblock, &operation, seq);
+                    operation.seq = seq;
+                    self.add(superblock, &operation);
                     operation.clear();
                     seq = seq.saturating_add(1);
                 }
@@ -112,15 +124,18 @@ impl Scan {
     }
 
     /// Note a whole operation, if it can be.
-    fn add(&mut self, superblock: &Super, operation: &[Record], seq: u64) {
+    fn add(&mut self, superblock: &Super, operation: &Operation) {
         let is_data = |dpn: u64, nr_pages: u64| {
             let last = superblock.segment_of(dpn.saturating_add(nr_pages - 1));
             let first = superblock.segment_of(dpn);
             first.is_some() && first.map(|(segment, _)| segment) == last.map(|(segment, _)| segment)
         };
-        let Some(first) = operation.first() else {
+        let Some(first) = operation.records.first() else {
             return;
         };
+        if operation.check_sums(superblock).is_err() {
+            return;
+        }
         match *first {
             Record::Map { lpn, dpn, nr_pages }
                 if lpn + nr_pages > superblock.nr_lpns || !is_data(dpn, nr_pages) =>
@@ -141,8 +156,8 @@ impl Scan {
             }
             _ => {}
         }
-        self.changes.add(first, seq);
+        self.changes.add(operation);
         self.nr_operations += 1;
-        self.next_seq = self.next_seq.max(seq.saturating_add(1));
+        self.next_seq = self.next_seq.max(operation.seq.saturating_add(1));
     }
 }

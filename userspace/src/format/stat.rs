@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::check::{read_summary, Places};
 use super::findings::{Findings, Severity, Subject};
-use super::map;
+use super::map::{self, Entry};
 use super::segments::State;
 use super::summary::Written;
 use super::volume::Volume;
@@ -48,6 +48,8 @@ pub struct Stat {
     /// Sectors that a start would read.
     pub journal_used_sectors: u64,
     pub pages_written: u64,
+    /// There is one of each page of data.
+    pub checksums: bool,
     /// Pieces of consecutive lpns at consecutive places.
     pub nr_map_pieces: u64,
     /// Valid pages of which the file is not known.
@@ -194,6 +196,7 @@ pub fn stat(device: &impl ReadPages, nr_files: usize) -> io::Result<Result<Stat,
         journal_sectors: superblock.journal_sectors,
         journal_used_sectors: volume.journal.nr_sectors,
         pages_written: volume.root.pages_written,
+        checksums: superblock.has_checksums(),
         nr_map_pieces: 0,
         nr_unknown_pages: 0,
         nr_files: 0,
@@ -204,7 +207,7 @@ pub fn stat(device: &impl ReadPages, nr_files: usize) -> io::Result<Result<Stat,
     let mut next = None;
 
     map::for_each_page(device, &volume, &mut findings, |page, _| {
-        for (lpn, dpn) in page.mapped() {
+        for (lpn, Entry { dpn, .. }) in page.mapped() {
             stat.nr_mapped += 1;
             stat.nr_map_pieces += u64::from(next != Some((lpn, dpn)));
             next = Some((lpn + 1, dpn + 1));

@@ -11,8 +11,8 @@ use zerocopy::{transmute, transmute_ref, FromZeros};
 use super::block::{self, BlockError, BlockId, Uuid};
 use super::layout::{
     AreaBlock, Page, SuperBlock, BLOCK_BYTES, DPN_BYTES, ENTRIES_PER_PAGE, FIRST_ROOT_DPN,
-    LABEL_BYTES, MAGIC_SUPER, MAP_ENTRIES, MAX_AREAS, MAX_OPEN, SECTOR_BYTES, SEGMENTS_PER_PAGE,
-    SUMMARIES_PER_PAGE, SUPER_DPN_A, SUPER_DPN_B,
+    INCOMPAT_CHECKSUMS, LABEL_BYTES, MAGIC_SUPER, MAP_ENTRIES, MAP_SUMS_ENTRIES, MAX_AREAS,
+    MAX_OPEN, SECTOR_BYTES, SEGMENTS_PER_PAGE, SUMMARIES_PER_PAGE, SUPER_DPN_A, SUPER_DPN_B,
 };
 
 /// Page numbers stay below this: more does not fit into a map entry.
@@ -29,8 +29,8 @@ pub const MAX_JOURNAL_SECTORS: u32 = 1 << 21;
 /// Sectors in a page.
 pub const PAGE_SECTORS: u32 = (BLOCK_BYTES / SECTOR_BYTES) as u32;
 
-/// Features of this version: there is none yet.
-pub const INCOMPAT_KNOWN: u64 = 0;
+/// Features of this version.
+pub const INCOMPAT_KNOWN: u64 = INCOMPAT_CHECKSUMS;
 pub const RO_COMPAT_KNOWN: u64 = 0;
 
 /// A part of the device that was added at once; see `struct dmda_area_block`.
@@ -182,11 +182,6 @@ pub fn summary_pages(segment_pages: u32) -> u32 {
 /// Pages of the segment table for that many segments.
 pub fn segment_table_pages(nr_segments: u64) -> u64 {
     nr_segments.div_ceil(SEGMENTS_PER_PAGE as u64)
-}
-
-/// Pages of the map for that many lpns.
-pub fn map_pages(nr_lpns: u64) -> u64 {
-    nr_lpns.div_ceil(MAP_ENTRIES as u64)
 }
 
 /// Pages of the directory, or of a root, for that many entries.
@@ -420,6 +415,25 @@ impl Super {
         Ok(())
     }
 
+    /// Has the map a checksum of each page of data?
+    pub fn has_checksums(&self) -> bool {
+        self.incompat & INCOMPAT_CHECKSUMS != 0
+    }
+
+    /// lpns that a page of the map has.
+    pub fn map_entries(&self) -> usize {
+        if self.has_checksums() {
+            MAP_SUMS_ENTRIES
+        } else {
+            MAP_ENTRIES
+        }
+    }
+
+    /// Pages of the map for that many lpns.
+    pub fn map_pages(&self, nr_lpns: u64) -> u64 {
+        nr_lpns.div_ceil(self.map_entries() as u64)
+    }
+
     /// Pages of a segment that take data.
     pub fn data_pages(&self) -> u32 {
         self.segment_pages - self.summary_pages
@@ -435,8 +449,8 @@ impl Super {
         match table {
             Table::Segments => segment_table_pages(self.nr_segments()),
             Table::Open => MAX_OPEN as u64 * u64::from(self.summary_pages),
-            Table::Directory => entry_pages(map_pages(self.nr_lpns)),
-            Table::Map => map_pages(self.nr_lpns),
+            Table::Directory => entry_pages(self.map_pages(self.nr_lpns)),
+            Table::Map => self.map_pages(self.nr_lpns),
         }
     }
 

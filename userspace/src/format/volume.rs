@@ -12,8 +12,7 @@ use super::findings::{Findings, Severity, Subject};
 use super::journal::{self, JournalFacts, Operation};
 use super::layout::{
     Page, SlotsBlock, ENTRIES_PER_PAGE, MAGIC_DIRECTORY, MAGIC_MAP, MAGIC_OPEN, MAGIC_SEGMENTS,
-    MAP_ENTRIES, SEGMENTS_PER_PAGE, SUMMARIES_PER_PAGE, SUPER_DPN_A, SUPER_DPN_B,
-    SUPER_NEEDS_CHECK,
+    SEGMENTS_PER_PAGE, SUMMARIES_PER_PAGE, SUPER_DPN_A, SUPER_DPN_B, SUPER_NEEDS_CHECK,
 };
 use super::map::Changes;
 use super::need;
@@ -157,7 +156,7 @@ pub fn find_super(
             io::ErrorKind::Unsupported,
             format!(
                 "The device has features {:#x} that this version does not know",
-                superblock.incompat
+                superblock.incompat & !INCOMPAT_KNOWN
             ),
         ));
     }
@@ -252,13 +251,13 @@ pub fn read_slot(
     index: u64,
     entry: SlotEntry,
 ) -> Option<Result<Page, SlotError>> {
+    let superblock = &volume.superblock;
     let (magic, nr_entries) = match table {
         Table::Segments => (MAGIC_SEGMENTS, SEGMENTS_PER_PAGE),
         Table::Open => (MAGIC_OPEN, SUMMARIES_PER_PAGE),
         Table::Directory => (MAGIC_DIRECTORY, ENTRIES_PER_PAGE),
-        Table::Map => (MAGIC_MAP, MAP_ENTRIES),
+        Table::Map => (MAGIC_MAP, superblock.map_entries()),
     };
-    let superblock = &volume.superblock;
     let place = superblock.slot_dpn(table, index, entry.slot());
     let dpn = place.filter(|_| !entry.is_absent())?;
     let id = BlockId {
@@ -290,7 +289,7 @@ impl Volume {
             lost_directory_pages: 0,
             segments: SegmentTable::new(&superblock),
             open: OpenSummaries::new(&superblock),
-            changes: Changes::default(),
+            changes: Changes::new(&superblock),
             journal: JournalFacts::default(),
             superblock,
             root,
@@ -429,8 +428,8 @@ impl Volume {
         }
         for record in &operation.records {
             self.segments.applied(superblock, record, seq);
-            self.changes.add(record, seq);
         }
+        self.changes.add(operation);
         match operation.records.first() {
             Some(Record::Open { open, .. }) => self.open.begin(*open, seq),
             Some(&Record::Map { lpn, dpn, nr_pages }) => self.summarize(lpn, dpn, nr_pages, seq),
