@@ -1,0 +1,118 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Log mode with checksums: data that is damaged below is an error, an event and a count, and never
+# handed out; cleaning neither spreads nor loses it; a program that changes its own memory during
+# reads and writes has no errors of it.
+# kernels: uml
+# long: 6.1 6.12
+# smp: 1
+# mem: 1G
+# seconds: 20
+# timeout: 240
+# sentences: 42
+. "$(dirname "$0")/rc"
+
+new_ssd ssd0 capacity_mib=128
+OPTIONS="idle_ms=0" new_log_target t0 "$DEV" --segment 1M --checksums
+check_that "the device has checksums" "$(status_field t0 checksums)" == on
+
+# place LPN: where it lies below, in pages
+place() {
+	dmsetup message t0 0 where "$1" 1 | awk 'NR == 1 {print $2}'
+}
+
+# page LPN: what a read of it gives
+page() {
+	dd if="$TARGET" bs=4k count=1 skip="$1" iflag=direct status=none
+}
+
+# damage LPN: one bit of it
+damage() {
+	local at=$(($(place "$1") * 4096 + 1234)) byte
+
+	byte=$(dd if="$DEV" bs=1 count=1 skip=$at status=none | od -An -tu1)
+	printf '%b' "\\x$(printf %02x $((byte ^ 4)))" |
+		dd of="$DEV" bs=1 seek=$at conv=notrunc,fsync status=none
+	echo 1 >/proc/sys/vm/drop_caches
+}
+
+damaged() {
+	status_field t0 damaged_pages
+}
+
+# same FIRST NR: pages of the target are as they were written
+same() {
+	cmp <(dd if="$TARGET" bs=4k skip="$1" count="$2" iflag=direct status=none) \
+		<(dd if="$T_DIR/data" bs=4k skip="$1" count="$2" status=none)
+}
+
+NR=4096
+dd if=/dev/urandom of="$T_DIR/data" bs=1M count=16 status=none
+check "data is written" dd if="$T_DIR/data" of="$TARGET" bs=1M oflag=direct conv=fsync status=none
+check "and read" same 0 $NR
+check "also when it is started again" again t0
+check "it is read" same 0 $NR
+check_that "nothing is damaged" "$(damaged)" == 0
+
+# One bit
+damage 1000
+dmsetup wait t0 "$(dmsetup info -c --noheadings -o events t0)" &
+waiter=$!
+sleep 0.3
+check_fails "a page with a bit that has changed is not read" page 1000
+check_that "as EILSEQ" "$(page 1000 2>&1)" =~ "Invalid or incomplete multibyte"
+check "users of its events hear of it" poll 10 has_ended "$waiter"
+check_that "it is counted" "$(damaged)" -ge 1
+check_that "and told" "$(dmesg)" =~ "Page 1000 is damaged: what lies at page $(place 1000) below has another checksum."
+check_fails "a large read of it fails, too" dd if="$TARGET" bs=1M skip=3 count=1 iflag=direct of=/dev/null status=none
+check "all before it is right" same 0 1000
+check "and all behind it" same 1001 $((NR - 1001))
+check_fails "nor is it read by pages of a cache" dd if="$TARGET" bs=4k skip=1000 count=1 of=/dev/null status=none
+
+# Its segment cannot become empty, but nothing else is lost, and what is wrong stays so.
+dd if="$T_DIR/data" of="$TARGET" bs=4k count=200 seek=1001 skip=1001 oflag=direct status=none
+before=$(place 1000)
+beside=$(place 999)
+check "everything is cleaned" dmsetup message t0 0 clean
+check_that "the page before it is somewhere else" "$(place 999)" != "$beside"
+check_that "it is where it was" "$(place 1000)" == "$before"
+check_that "and counted once more" "$(damaged)" -ge 3
+check_fails "it is not read after cleaning" page 1000
+check "all else is right" same 1001 $((NR - 1001))
+check "started again" again t0
+check_fails "it is not read" page 1000
+
+# Whole segments' worth of moves
+dd if="$T_DIR/data" of="$TARGET" bs=8k count=$((NR / 4)) oflag=direct status=none
+check_that "what is overwritten is right, the page, too" "$(same 0 2048 && echo yes)" == yes
+moved=$(status_field t0 moved_pages)
+for i in {1..300}; do
+	dd if="$T_DIR/data" of="$TARGET" bs=4k count=1 seek=$((i * 7)) skip=$((i * 7)) oflag=direct status=none
+done
+check "it is cleaned once more" dmsetup message t0 0 clean
+check_that "with pages to move" "$(status_field t0 moved_pages)" -gt "$moved"
+check "all is right" same 0 $NR
+damage 3000
+check_fails "a page that was moved is compared as well" page 3000
+check "it may be discarded" blkdiscard -o $((3000 * 4096)) -l 4096 "$TARGET"
+check "then it is zero" cmp -n 4096 <(page 3000) /dev/zero
+damage 3500
+check "or overwritten" dd if="$T_DIR/data" of="$TARGET" bs=4k count=1 seek=3500 skip=3500 oflag=direct status=none
+check "then it is right" same 3001 $((NR - 3001))
+
+# Somebody writes from memory that changes.
+count=$(damaged)
+check "memory that changes is written" python3 "$LAB_DIR/restless.py" write "$TARGET" 300
+check_that "some of it was seen to change" "$(status_field t0 changed_writes)" -gt 0
+check "it can be read" dd if="$TARGET" bs=64k count=16 iflag=direct of=/dev/null status=none
+check "memory that changes is read to" python3 "$LAB_DIR/restless.py" read "$TARGET" 300
+check_that "some of that was seen" "$(status_field t0 mended_reads)" -gt 0
+check_that "and taken for no damage" "$(damaged)" -eq "$count"
+
+# Full, so that small writes would stay in place
+check "it is filled" dd if=/dev/zero of="$TARGET" bs=1M oflag=direct status=none count=$(($(status_field t0 lpns) / 256))
+dd if="$T_DIR/data" of="$TARGET" bs=4k count=200 oflag=direct status=none
+check_that "nothing is overwritten in place" "$(status_field t0 in_place_pages)" == 0
+check "that is right" same 0 200
+dmsetup remove --retry t0
+check "dieaware check finds nothing" dieaware check "$DEV"
