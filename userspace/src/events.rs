@@ -25,6 +25,8 @@ pub enum Event {
     Failed,
     /// Log mode: the device is only read until "dieaware check" has found nothing
     NeedsCheck,
+    /// Log mode: data has another checksum than it was written with
+    Damaged,
     /// Log mode: writes have failed since no segment is free
     OutOfSpace,
     /// Log mode: writes wait for a segment to be free
@@ -42,6 +44,7 @@ impl Event {
         match self {
             Self::Failed => "failed",
             Self::NeedsCheck => "needs-check",
+            Self::Damaged => "damaged",
             Self::OutOfSpace => "out-of-space",
             Self::LowSpace => "low-space",
             Self::ReadOnly => "read-only",
@@ -60,6 +63,10 @@ impl Event {
             Self::NeedsCheck => {
                 "it is only read until \"dieaware check --clear-needs-check\" has found nothing"
             }
+            Self::Damaged => {
+                "data has another checksum than it was written with; the kernel's log says which \
+                 pages, and \"dieaware check --data\" finds all of them"
+            }
             Self::OutOfSpace => "writes fail since no segment is free; discarding makes room",
             Self::LowSpace => {
                 "writes wait since no segment is free; discarding makes room, or they fail"
@@ -73,7 +80,7 @@ impl Event {
     #[must_use]
     pub fn priority(self) -> u8 {
         match self {
-            Self::Failed | Self::NeedsCheck | Self::OutOfSpace => 3,
+            Self::Failed | Self::NeedsCheck | Self::Damaged | Self::OutOfSpace => 3,
             Self::LowSpace | Self::HintsOff => 4,
             Self::ReadOnly => 5,
         }
@@ -98,6 +105,9 @@ pub fn of_status(status: &Status, is_read_only: bool) -> BTreeSet<Event> {
             events.insert(Event::NeedsCheck);
         }
         _ => {}
+    }
+    if !matches!(word("damaged_pages").as_str(), "" | "0") {
+        events.insert(Event::Damaged);
     }
     match word("space").as_str() {
         "low" => {
@@ -136,12 +146,17 @@ mod tests {
             ["needs-check", "low-space"]
         );
         assert_eq!(names("mode=log state=read_only", true), ["read-only"]);
+        assert_eq!(
+            names("mode=log space=low damaged_pages=3", false),
+            ["damaged", "low-space"]
+        );
     }
 
     #[test]
     fn what_is_wanted_is_no_event() {
         for line in [
             "mode=log state=write space=ok hints=on",
+            "mode=log state=write checksums=on damaged_pages=0",
             "mode=log state=new",
             "mode=hint hints=off:requested",
             "mode=hint hints=off:not_announced",

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 /// What the keys mean, in the words of the documentation.
-pub(crate) const MEANINGS: [(&str, &str); 60] = [
+pub(crate) const MEANINGS: [(&str, &str); 64] = [
     ("mode", "what the target does"),
     ("transport", "how hints reach the device"),
     ("hints", "whether hints are sent"),
@@ -109,6 +109,19 @@ pub(crate) const MEANINGS: [(&str, &str); 60] = [
     (
         "space",
         "whether there is any, or writes wait or fail for it",
+    ),
+    ("checksums", "whether data has checksums"),
+    (
+        "damaged_pages",
+        "pages of data that were found to have another checksum",
+    ),
+    (
+        "mended_reads",
+        "pages that were right when they were read again",
+    ),
+    (
+        "changed_writes",
+        "pages that somebody changed while they were written",
     ),
 ];
 

@@ -14,6 +14,10 @@ const WRITABLE: Family = gauge(
     "dieaware_log_writable",
     "Whether the log can be written: 0 after an error, or when it is only read",
 );
+const CHECKSUMS: Family = gauge(
+    "dieaware_log_checksums",
+    "Whether data has checksums",
+);
 const SPACE_LOW: Family = gauge(
     "dieaware_log_space_low",
     "Whether there is no space, so that writes wait or fail",
@@ -44,7 +48,7 @@ const PAGES_WRITTEN: Family = counter(
 /// number of a word `KEY=a/b`.
 type Field = (&'static str, Family, Option<(&'static str, &'static str)>);
 
-const FIELDS: [Field; 57] = [
+const FIELDS: [Field; 61] = [
     ("page", WRITES, Some(("source", "page"))),
     ("iomap", WRITES, Some(("source", "iomap"))),
     ("adjacency", WRITES, Some(("source", "adjacency"))),
@@ -310,10 +314,35 @@ const FIELDS: [Field; 57] = [
         ),
         None,
     ),
+    (
+        "damaged_pages",
+        counter(
+            "dieaware_log_damaged_pages_total",
+            "Pages of data that were found to have another checksum",
+        ),
+        None,
+    ),
+    (
+        "mended_reads",
+        counter(
+            "dieaware_log_mended_reads_total",
+            "Pages that had another checksum and were right when they were read again",
+        ),
+        None,
+    ),
+    (
+        "changed_writes",
+        counter(
+            "dieaware_log_changed_writes_total",
+            "Pages that changed while they were written, and were written again",
+        ),
+        None,
+    ),
     // Words
     ("hints", HINTS_ON, None),
     ("state", WRITABLE, None),
     ("space", SPACE_LOW, None),
+    ("checksums", CHECKSUMS, None),
     ("mode", INFO, None),
 ];
 
@@ -360,6 +389,7 @@ pub fn add(text: &mut Text, device: &str, target: &str, status: &Status) {
     text.add(&HINTS_ON, &own, u8::from(hints == "on"));
     if mode == "log" {
         text.add(&WRITABLE, &own, u8::from(word("state") == "write"));
+        text.add(&CHECKSUMS, &own, u8::from(word("checksums") == "on"));
         let space = word("space");
         text.add(&SPACE_LOW, &own, u8::from(space == "low" || space == "out"));
     }
@@ -404,7 +434,7 @@ mod tests {
         }
         assert_eq!(
             text.lines().filter(|line| !line.starts_with('#')).count(),
-            8
+            9
         );
     }
 
