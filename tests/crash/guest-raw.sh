@@ -22,18 +22,33 @@ play_sample() {
 		--device /dev/mapper/after --down "guest-target down" "$@" | tee /tmp/played
 }
 
-# begin_generation NUMBER: each third overwrites in place, on a disk whose pages do not tear.
+# begin_generation NUMBER: each fourth is of a new device with checksums, and the next one of a new one
+# without; of the others each third overwrites in place, on a disk whose pages do not tear.
 begin_generation() {
 	LOG_OPTION="" OPTIONS=() IS_WHOLE=""
 	if [[ ${TARGET:-log} != log ]]; then
 		OPTIONS=(--raw)
-	elif (($1 % 3 == 2)); then
+	elif (($1 % 4 == 3)); then
+		new_base "$1" --checksums
+	elif (($1 % 4 == 0)); then
+		new_base "$1"
+	fi
+	if [[ ${TARGET:-log} == log ]] && (($1 % 4 != 3 && $1 % 3 == 2)); then
 		LOG_OPTION="in_place=0" OPTIONS=(--whole) IS_WHOLE=1
 	fi
 }
 
 are_overwritten_in_place() {
 	(($(dmsetup status t | grep -oE '\bin_place_pages=[0-9]+' | cut -d = -f 2) > OPERATIONS / 20))
+}
+
+# new_base NUMBER [OPTION]...: what that generation begins with is a device without data.
+new_base() {
+	local number=$1
+	shift
+
+	rm -f "/out/base$number"
+	format_disk "/out/base$number" --stripe 32K --segment 256K --journal 512K --reserve 30 "$@"
 }
 
 generation() {
@@ -60,7 +75,6 @@ if [[ ${TARGET:-log} != log ]]; then
 	truncate -s "$(blockdev --getsize64 "$DISK")" /out/base0
 else
 	modprobe dm-dieaware
-	format_disk /out/base0 --stripe 32K --segment 256K --journal 512K --reserve 30
 fi
 next=1
 for ((i = 0; i < GENERATIONS; i++)); do

@@ -46,11 +46,13 @@ enum stamp_kind {
  * @kind: STAMP_*
  * @lpn: of a whole page
  * @version: of a whole page
+ * @sum: checksum of the page, whatever it is
  */
 struct stamp {
 	enum stamp_kind kind;
 	u64 lpn;
 	u64 version;
+	u32 sum;
 };
 
 static inline u32 stamp_checksum(const struct stamp_sector *sector)
@@ -92,7 +94,7 @@ static inline bool stamp_is_zero(const void *page)
 static inline struct stamp stamp_read(const void *page)
 {
 	const struct stamp_sector *sector = page;
-	struct stamp stamp = { .kind = STAMP_BAD };
+	struct stamp stamp = { .kind = STAMP_BAD, .sum = crc32c(~0U, page, STAMP_PAGE_BYTES) };
 
 	if (sector->magic != STAMP_MAGIC) {
 		if (stamp_is_zero(page))

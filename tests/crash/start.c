@@ -42,7 +42,7 @@
  * @bytes: how much each of them has
  */
 struct start {
-	const struct disk *disk;
+	struct disk *disk;
 	struct dmda_super super;
 	struct dmda_segments segments;
 	struct dmda_opened opened;
@@ -168,7 +168,7 @@ static void fill_in_steps(struct start *start)
 	};
 }
 
-struct start *start_create(const struct disk *disk)
+struct start *start_create(struct disk *disk)
 {
 	struct start *start = must(calloc(1, sizeof(*start)));
 	const char *why = "it is too small";
@@ -218,7 +218,7 @@ static void reset(struct start *start)
 	};
 }
 
-const char *start_open(struct start *start, const struct disk *disk)
+const char *start_open(struct start *start, struct disk *disk)
 {
 	const struct dmda_super old = start->super;
 	const char *why;
@@ -240,6 +240,15 @@ const char *start_open(struct start *start, const struct disk *disk)
 u64 start_nr_lpns(const struct start *start)
 {
 	return start->super.nr_lpns;
+}
+
+/* The checksum that a page should have, on a device that has some */
+static u32 start_sum(const struct start *start, u64 lpn)
+{
+	u32 entry;
+	u64 index = dmda_map_index(&start->super, to_lpn(lpn), &entry);
+
+	return le32_to_cpu(dmda_map_sums(start->map[index].block)->sum[entry]);
 }
 
 u64 start_where(const struct start *start, u64 lpn)
@@ -265,6 +274,9 @@ static const char *check_map(struct start *start)
 		if (start->is_mapped[dpn])
 			return "two pages are mapped to the same place";
 		start->is_mapped[dpn] = true;
+		if (dmda_super_has_sums(&start->super) &&
+		    disk_stamp(start->disk, dpn).sum != start_sum(start, lpn))
+			return "a page is not what its checksum says";
 	}
 	return NULL;
 }

@@ -13,13 +13,13 @@ struct start;
 /**
  * start_create() - memory for starting devices as large as this one
  */
-struct start *start_create(const struct disk *disk);
+struct start *start_create(struct disk *disk);
 
 /**
  * start_open() - start a device
  * Return: NULL, or what is wrong.
  */
-const char *start_open(struct start *start, const struct disk *disk);
+const char *start_open(struct start *start, struct disk *disk);
 
 /**
  * start_check() - do map, segment table and open summaries agree?
