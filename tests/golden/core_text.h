@@ -22,6 +22,21 @@ static inline void print_segments(const struct volume *volume)
 	}
 }
 
+/* Of their checksums; of a device without there is nothing to say. */
+static inline void print_sums(const struct volume *volume, u64 lpn, u64 nr_pages)
+{
+	u32 crc = ~0U;
+
+	if (!dmda_super_has_sums(&volume->super))
+		return;
+	for (u64 i = 0; i < nr_pages; i++) {
+		__le32 sum = sum_at(volume, lpn + i);
+
+		crc = crc32c(crc, &sum, sizeof(sum));
+	}
+	printf(" sums=0x%08x", crc);
+}
+
 static inline void print_map(const struct volume *volume)
 {
 	u64 nr_pages;
@@ -35,7 +50,9 @@ static inline void print_map(const struct volume *volume)
 		while (lpn + nr_pages < volume->super.nr_lpns &&
 		       from_dpn(where_is(volume, lpn + nr_pages)) == from_dpn(dpn) + nr_pages)
 			nr_pages++;
-		printf("map lpn=%llu dpn=%llu pages=%llu\n", lpn, from_dpn(dpn), nr_pages);
+		printf("map lpn=%llu dpn=%llu pages=%llu", lpn, from_dpn(dpn), nr_pages);
+		print_sums(volume, lpn, nr_pages);
+		putchar('\n');
 	}
 }
 

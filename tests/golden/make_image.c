@@ -9,6 +9,8 @@
  * SEED is odd: the power fails at the end, and any part of what was not flushed is in the
  * image, down to single sectors. It has failed CRASHES times before. Data is not written.
  * FORMATTED: an image that the tool has formatted, to begin with.
+ *
+ * make_large_image and make_sums_image are the same with other devices.
  */
 #include <kunit/test.h>
 
@@ -17,6 +19,10 @@
 
 #include <fcntl.h>
 #include <unistd.h>
+
+#ifndef CHECKSUMS
+#define CHECKSUMS	false
+#endif
 
 struct work {
 	u64 random;
@@ -217,13 +223,13 @@ static void make_image(struct kunit *test, char **args)
 {
 	u64 seed = strtoull(args[0], NULL, 0);
 	u32 nr_steps = strtoul(args[2], NULL, 0);
-	struct volume *volume = new_volume(test);
+	struct volume *volume = new_volume_of(test, CHECKSUMS);
 	struct work *work = test_memory(test, sizeof(*work));
 	struct dmda_journal_place next;
 	const char *why;
 
 	work->random = seed;
-	work->after = new_volume(test);
+	work->after = new_volume_of(test, CHECKSUMS);
 	work->image = new_image(test);
 	volume->data = work;
 	format(volume);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Lays out devices by the core and prints the superblocks, for the comparison with what
- * the tool makes of the same. Each line of standard input is a request of five numbers:
+ * the tool makes of the same. Each line of standard input is a request of six numbers:
  *
- *	DEVICE-PAGES STRIPE-PAGES SEGMENT-PAGES JOURNAL-SECTORS RESERVE-PERMILLE
+ *	DEVICE-PAGES STRIPE-PAGES SEGMENT-PAGES JOURNAL-SECTORS RESERVE-PERMILLE CHECKSUMS
  *
  * Each line of output has the page in hexadecimal digits, without the reserved bytes at its
  * end, or "no" and the reason.
@@ -33,14 +33,16 @@ int main(void)
 		.journal_unit_sectors = 8,
 	};
 	unsigned long long nr_device_pages;
+	unsigned int checksums;
 
-	while (scanf("%llu %u %u %u %u", &nr_device_pages, &format.stripe_pages,
+	while (scanf("%llu %u %u %u %u %u", &nr_device_pages, &format.stripe_pages,
 		     &format.segment_pages, &format.journal_sectors,
-		     &format.reserve_permille) == 5) {
+		     &format.reserve_permille, &checksums) == 6) {
 		struct dmda_super super;
 		const char *why;
 
 		format.nr_device_pages = nr_device_pages;
+		format.checksums = checksums;
 		why = dmda_super_make(&format, &super);
 		if (why)
 			printf("no %s\n", why);

@@ -4,6 +4,8 @@
  * Prints what the device is, in the form of "dieaware dump", or "refused" and the reason.
  *
  *	open_image IMAGE
+ *
+ * open_sums_image is the same for those of make_sums_image.
  */
 #include <kunit/test.h>
 
@@ -12,6 +14,10 @@
 
 #include <fcntl.h>
 #include <unistd.h>
+
+#ifndef CHECKSUMS
+#define CHECKSUMS	false
+#endif
 
 static void load(struct volume *volume, struct image *image, const char *path)
 {
@@ -31,7 +37,7 @@ static void load(struct volume *volume, struct image *image, const char *path)
 
 static void open_image(struct kunit *test, const char *path)
 {
-	struct volume *volume = new_volume(test);
+	struct volume *volume = new_volume_of(test, CHECKSUMS);
 	struct image *image = new_image(test);
 	struct dmda_op *op = test_memory(test, sizeof(*op));
 	struct dmda_journal_place next;

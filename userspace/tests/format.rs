@@ -89,7 +89,7 @@ fn requests() -> Vec<Request> {
             } else {
                 20 + random.below(300) as u32
             },
-            checksums: false,
+            checksums: random.below(2) != 0,
         });
     }
     requests
@@ -102,12 +102,13 @@ fn the_core_lays_out_devices_alike() {
         .iter()
         .map(|request| {
             format!(
-                "{} {} {} {} {}\n",
+                "{} {} {} {} {} {}\n",
                 request.nr_device_pages,
                 request.stripe_pages,
                 request.segment_pages.unwrap_or(0),
                 request.journal_sectors.unwrap_or(0),
-                request.reserve_permille
+                request.reserve_permille,
+                u8::from(request.checksums)
             )
         })
         .collect();

@@ -36,6 +36,7 @@ pub const ROOT_CLEAN: u32 = 1 << 0;
 pub const ENTRIES_PER_PAGE: usize = 504;
 pub const DPN_BYTES: usize = 5;
 pub const MAP_ENTRIES: usize = 806;
+pub const SUM_BYTES: usize = 4;
 pub const MAP_SUMS_ENTRIES: usize = 448;
 pub const SEGMENT_FREE: u8 = 0;
 pub const SEGMENT_OPEN: u8 = 1;
@@ -254,7 +255,7 @@ structures! {
     RecordSumsBlock = "dmda_record_sums", 2 bytes {
         kind: u8,
         nr_pages: u8,
-        sum: [[u8; 4]; 0],
+        sum: [[u8; SUM_BYTES]; 0],
     }
 
     /// Places that hold nothing any more, or lpns that are mapped to nothing.
@@ -301,6 +302,7 @@ pub const NUMBERS: &[(&str, u64)] = &[
     ("DMDA_ENTRIES_PER_PAGE", ENTRIES_PER_PAGE as u64),
     ("DMDA_DPN_BYTES", DPN_BYTES as u64),
     ("DMDA_MAP_ENTRIES", MAP_ENTRIES as u64),
+    ("DMDA_SUM_BYTES", SUM_BYTES as u64),
     ("DMDA_MAP_SUMS_ENTRIES", MAP_SUMS_ENTRIES as u64),
     ("DMDA_SEGMENT_FREE", SEGMENT_FREE as u64),
     ("DMDA_SEGMENT_OPEN", SEGMENT_OPEN as u64),

@@ -10,14 +10,11 @@ use super::block::crc32c;
 use super::layout::{
     number_of, RecordMapBlock, RecordRangeBlock, RecordSegmentBlock, RecordSumsBlock,
     MAX_RECORD_SUMS, RECORD_CLOSE, RECORD_DEAD, RECORD_END, RECORD_FREE, RECORD_MAP, RECORD_OPEN,
-    RECORD_SUMS, RECORD_TRIM,
+    RECORD_SUMS, RECORD_TRIM, SUM_BYTES,
 };
 
 /// Pages that one operation maps or trims.
 pub const MAX_OP_PAGES: u64 = 512;
-
-/// What a checksum takes.
-const SUM_BYTES: usize = size_of::<u32>();
 
 /// Records of one operation but those of checksums: each of its pages may have been at a place of
 /// its own.
