@@ -11,39 +11,33 @@ use std::mem::offset_of;
 use std::os::unix::fs::FileExt;
 
 use common::devices::{
-    agree, change, change_segment, change_somewhere, change_well, file_with, flip, metadata_pages,
-    place_of, reseal, use_device, use_device_by, used_device, volume_of, DEVICE_PAGES,
+    agree, change, change_segment, change_somewhere, change_well, check, expect, file_with, flip,
+    metadata_pages, place_of, quiet_lpn, reseal, use_device_by, used_device, volume_of, Kind,
+    DEVICE_PAGES,
 };
 use common::{core_program, dieaware, folder, image, output_of, stderr, stdout, Random};
 use dieaware::format::block;
-use dieaware::format::check::{Options, Report};
+use dieaware::format::check::Options;
 use dieaware::format::dump::{dump, Part};
 use dieaware::format::findings::{Findings, Severity, Subject};
-use dieaware::format::layout::{
-    SuperBlock, BLOCK_BYTES, DPN_BYTES, MAGIC_JOURNAL, MAP_ENTRIES, SECTOR_BYTES,
-};
-use dieaware::format::map::Entry;
+use dieaware::format::layout::{SuperBlock, BLOCK_BYTES, DPN_BYTES, MAGIC_JOURNAL, SECTOR_BYTES};
+use dieaware::format::map;
 use dieaware::format::segments::State;
 use dieaware::format::superblock::{super_dpn, Table};
 use dieaware::format::volume::Volume;
 use dieaware::io_engine::pages::{Ram, ReadPages, WritePages};
 use serde_json::Value;
 
-fn check(device: &Ram) -> Report {
-    dieaware::format::check(device, &Options::default()).unwrap()
-}
-
 #[test]
 fn what_the_core_has_written_is_sound_and_understood_alike() {
     let path = folder("check-core").join("image");
-    for seed in 2..14 {
-        for crashes in [0, 2] {
-            let core_says = use_device(seed, crashes, &path, None);
-            agree(
-                &path,
-                &core_says,
-                &format!("seed {seed}, {crashes} crashes"),
-            );
+    for kind in Kind::ALL {
+        for (seed, crashes) in (2..14).flat_map(|seed| [(seed, 0), (seed, 2)]) {
+            let core_says = use_device_by(kind.make_image(), seed, crashes, &path, None);
+            let what = format!("{kind:?}, seed {seed}, {crashes} crashes");
+            agree(&path, &core_says, &what);
+            let has_sums = core_says.matches(" sums=0x").count() != 0;
+            assert_eq!(has_sums, matches!(kind, Kind::Sums), "{what}");
         }
     }
 }
@@ -60,89 +54,61 @@ fn summaries_of_two_pages_are_understood_alike() {
 #[test]
 fn the_core_works_on_what_the_tool_has_formatted() {
     let folder = folder("check-formatted");
-    let formatted = image(&folder, "formatted", DEVICE_PAGES * BLOCK_BYTES as u64);
-    let output = dieaware(&[
-        "format",
-        "--segment",
-        "256K",
-        "--stripe",
-        "32K",
-        "--journal",
-        "512K",
-        "--reserve",
-        "30",
-        "--label",
-        "a label",
-        &formatted,
-    ]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let path = folder.join("image");
-    for seed in 2..6 {
-        let core_says = use_device(seed, 1, &path, Some(&formatted));
-        agree(&path, &core_says, &format!("seed {seed}"));
-    }
-    let dump = stdout(&dieaware(&[
-        "dump",
-        "--part",
-        "superblock",
-        path.to_str().unwrap(),
-    ]));
-    assert!(dump.contains(" label=\"a label\" epoch=2 "), "{dump}");
-}
-
-/// The check of a changed device finds this.
-fn expect(device: &Ram, severity: Severity, subject: Subject, words: &str) {
-    let report = check(device);
-    let found = report.findings.iter().any(|finding| {
-        finding.severity == severity
-            && finding.subject == subject
-            && finding.sentence.contains(words)
-    });
-    assert!(found, "{words:?} is not in {:#?}", report.findings);
-    assert_eq!(report.is_clean(), severity != Severity::Damage);
-    for finding in &report.findings {
-        let sentence = &finding.sentence;
-        assert!(
-            sentence.ends_with('.') && !sentence.starts_with(char::is_lowercase)
-                || sentence.starts_with("lpn "),
-            "{sentence}"
-        );
+    for kind in Kind::ALL {
+        let formatted = image(&folder, "formatted", DEVICE_PAGES * BLOCK_BYTES as u64);
+        let mut args = vec!["format", "--segment", "256K", "--stripe", "32K"];
+        args.extend(["--journal", "512K", "--reserve", "30", "--label", "a label"]);
+        if matches!(kind, Kind::Sums) {
+            args.push("--checksums");
+        }
+        args.push(&formatted);
+        let output = dieaware(&args);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let path = folder.join("image");
+        for seed in 2..6 {
+            let core_says = use_device_by(kind.make_image(), seed, 1, &path, Some(&formatted));
+            agree(&path, &core_says, &format!("{kind:?}, seed {seed}"));
+        }
+        let path = path.to_str().unwrap();
+        let dump = stdout(&dieaware(&["dump", "--part", "superblock", path]));
+        assert!(dump.contains(" label=\"a label\" epoch=2 "), "{dump}");
+        assert_eq!(dump.contains(" checksums=1\n"), matches!(kind, Kind::Sums));
     }
 }
 
 #[test]
-fn the_device_of_these_tests_has_everything() {
-    let device = used_device();
-    let volume = volume_of(&device);
-    let report = check(&device);
-    let facts = report.facts.unwrap();
-    assert!(report.findings.is_empty(), "{:?}", report.findings);
-    assert!(facts.nr_open > 0 && facts.nr_closed > 10 && facts.nr_free > 0);
-    assert!(facts.journal.nr_operations > 10 && facts.epoch > 3 && facts.nr_mapped > 500);
-    assert!(volume.root.open.iter().any(|entry| !entry.is_absent()));
+fn the_devices_of_these_tests_have_everything() {
+    for kind in Kind::ALL {
+        let device = kind.device();
+        let volume = volume_of(&device);
+        let report = check(&device);
+        let facts = report.facts.unwrap();
+        assert!(report.findings.is_empty(), "{:?}", report.findings);
+        assert!(facts.nr_open > 0 && facts.nr_closed > 10 && facts.nr_free > 0);
+        assert!(facts.journal.nr_operations > 10 && facts.epoch > 3 && facts.nr_mapped > 500);
+        assert!(volume.root.open.iter().any(|entry| !entry.is_absent()));
+        assert_eq!(facts.checksums, matches!(kind, Kind::Sums));
+    }
 }
 
 #[test]
 fn a_flipped_bit_in_each_kind_of_page_is_found() {
-    let device = used_device();
-    let volume = volume_of(&device);
-    let open = volume
-        .root
-        .open
-        .iter()
-        .position(|entry| !entry.is_absent())
-        .unwrap();
-    for (table, index, subject) in [
-        (Table::Directory, 0, Subject::Directory),
-        (Table::Map, 0, Subject::MapPage),
-        (Table::Map, 2, Subject::MapPage),
-        (Table::Segments, 0, Subject::SegmentTable),
-        (Table::Open, open as u64, Subject::OpenSummary),
-    ] {
-        for at in [0, 9, 50, 64, 1000, 4095] {
-            let device = used_device();
-            flip(&device, place_of(&volume, table, index), at);
-            expect(&device, Severity::Damage, subject, "is damaged: it");
+    for kind in Kind::ALL {
+        let volume = volume_of(&kind.device());
+        let mut open = volume.root.open.iter();
+        let open = open.position(|entry| !entry.is_absent()).unwrap();
+        for (table, index, subject) in [
+            (Table::Directory, 0, Subject::Directory),
+            (Table::Map, 0, Subject::MapPage),
+            (Table::Map, 2, Subject::MapPage),
+            (Table::Segments, 0, Subject::SegmentTable),
+            (Table::Open, open as u64, Subject::OpenSummary),
+        ] {
+            for at in [0, 9, 50, 64, 1000, 3000, 4095] {
+                let device = kind.device();
+                flip(&device, place_of(&volume, table, index), at);
+                expect(&device, Severity::Damage, subject, "is damaged: it");
+            }
         }
     }
 }
@@ -233,7 +199,14 @@ fn a_damaged_summary_is_found_if_it_is_needed() {
         Subject::Summary,
         "its checksum is wrong",
     );
-    let quick = dieaware::format::check(&device, &Options { quick: true }).unwrap();
+    let quick = dieaware::format::check(
+        &device,
+        &Options {
+            quick: true,
+            ..Options::default()
+        },
+    )
+    .unwrap();
     assert!(quick.is_clean());
 }
 
@@ -386,27 +359,6 @@ fn pages_of_another_place_device_or_time_are_found() {
     );
 }
 
-/// An lpn that the journal leaves alone, and where it is.
-fn quiet_lpn(device: &Ram, volume: &Volume) -> (u64, u64) {
-    let page = device.read_page(place_of(volume, Table::Map, 0)).unwrap();
-    let mut found = None;
-    dieaware::format::map::for_each_page(device, volume, &mut Findings::default(), |after, _| {
-        for (lpn, Entry { dpn, .. }) in after.mapped() {
-            let at = 64 + lpn as usize * DPN_BYTES;
-            let is_known = lpn < MAP_ENTRIES as u64
-                && dieaware::format::layout::number_of(&page[at..at + DPN_BYTES]) == dpn;
-            let segment = volume.superblock.segment_of(dpn).unwrap().0;
-            let state = volume.segments.get(segment).unwrap().state;
-            if is_known && state == State::Closed {
-                found = found.or(Some((lpn, dpn)));
-            }
-        }
-        Ok(())
-    })
-    .unwrap();
-    found.unwrap()
-}
-
 fn remap(device: &Ram, volume: &Volume, lpn: u64, dpn: u64) {
     change_well(device, place_of(volume, Table::Map, 0), |page| {
         let at = 64 + lpn as usize * DPN_BYTES;
@@ -428,7 +380,7 @@ fn a_wrong_map_is_found() {
     let free_dpn = superblock.segment_dpn(free.unwrap().0).unwrap();
     let summary_dpn = superblock.segment_dpn(number).unwrap() + u64::from(superblock.data_pages());
     let mut other = None;
-    dieaware::format::map::for_each_page(&device, &volume, &mut Findings::default(), |page, _| {
+    map::for_each_page(&device, &volume, &mut Findings::default(), |page, _| {
         other = other.or(page.mapped().find(|(at, _)| *at != lpn));
         Ok(())
     })
@@ -536,78 +488,84 @@ fn a_summary_that_disagrees_with_the_map_is_found() {
 
 #[test]
 fn no_byte_makes_the_tool_panic() {
-    let device = used_device();
-    let volume = volume_of(&device);
-    let pages = metadata_pages(&volume);
-    let mut random = Random(7);
-    let (mut nr_found, mut nr_refused) = (0, 0);
+    for kind in Kind::ALL {
+        let device = kind.device();
+        let volume = volume_of(&device);
+        let pages = metadata_pages(&volume);
+        let mut random = Random(7);
+        let (mut nr_found, mut nr_refused) = (0, 0);
 
-    for round in 0..4000 {
-        let dpn = pages[random.below(pages.len() as u64) as usize];
-        let before = device.read_page(dpn).unwrap();
-        if before == [0; BLOCK_BYTES] {
-            continue;
+        for round in 0..3000 {
+            let dpn = pages[random.below(pages.len() as u64) as usize];
+            let before = device.read_page(dpn).unwrap();
+            if before == [0; BLOCK_BYTES] {
+                continue;
+            }
+            // Half of them in headers and first entries
+            let at = match round % 2 {
+                0 => random.below(200),
+                _ => random.below(BLOCK_BYTES as u64),
+            };
+            let bits = 1 + random.below(255) as u8;
+            change(&device, dpn, |page| page[at as usize] ^= bits);
+            if round % 4 != 3 {
+                reseal(&device, &volume, dpn);
+            }
+            let options = Options {
+                data: round % 8 == 0,
+                ..Options::default()
+            };
+            match dieaware::format::check(&device, &options) {
+                Ok(report) => nr_found += u32::from(!report.findings.is_empty()),
+                Err(_) => nr_refused += 1,
+            }
+            let _ = dump(&device, &Part::ALL, &mut std::io::sink());
+            device.write(dpn, &before).unwrap();
         }
-        // Half of them in headers and first entries
-        let at = match round % 2 {
-            0 => random.below(200),
-            _ => random.below(BLOCK_BYTES as u64),
-        };
-        let bits = 1 + random.below(255) as u8;
-        change(&device, dpn, |page| page[at as usize] ^= bits);
-        if round % 4 != 3 {
-            reseal(&device, &volume, dpn);
-        }
-        match dieaware::format::check(&device, &Options::default()) {
-            Ok(report) => nr_found += u32::from(!report.findings.is_empty()),
-            Err(_) => nr_refused += 1,
-        }
-        let _ = dump(&device, &Part::ALL, &mut std::io::sink());
-        device.write(dpn, &before).unwrap();
+        assert!(check(&device).findings.is_empty());
+        assert!(nr_found > 200, "{nr_found} {nr_refused}");
     }
-    assert!(check(&device).findings.is_empty());
-    assert!(nr_found > 200, "{nr_found} {nr_refused}");
 }
 
 #[test]
 fn what_the_core_refuses_is_damaged_and_what_is_sound_it_starts() {
-    let device = used_device();
-    let volume = volume_of(&device);
-    // The core's program keeps the superblock.
-    let pages: Vec<u64> = metadata_pages(&volume)
-        .into_iter()
-        .filter(|dpn| *dpn >= 32)
-        .collect();
-    let path = file_with("check-changed", used_device());
-    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
-    let mut random = Random(11);
-    let (mut nr_refused, mut nr_sound, mut nr_found) = (0, 0, 0);
+    for kind in Kind::ALL {
+        let volume = volume_of(&kind.device());
+        // The core's program keeps the superblock.
+        let mut pages = metadata_pages(&volume);
+        pages.retain(|dpn| *dpn >= 32);
+        let path = file_with(&format!("check-changed-{kind:?}"), kind.device());
+        let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+        let mut random = Random(11);
+        let (mut nr_refused, mut nr_sound, mut nr_found) = (0, 0, 0);
 
-    for _ in 0..120 {
-        let device = used_device();
-        let dpn = change_somewhere(&device, &volume, &pages, &mut random);
-        let page = device.read_page(dpn).unwrap();
-        file.write_all_at(&page, dpn * BLOCK_BYTES as u64).unwrap();
-        let core_says = output_of(&core_program("open_image"), &[path.to_str().unwrap()], "");
-        let report = check(&device);
-        if let Some(why) = core_says.strip_prefix("refused ") {
-            assert!(!report.is_clean(), "page {dpn}: {why}");
-            nr_refused += 1;
-        } else if report.is_clean() {
-            agree(&path, &core_says, &format!("page {dpn}"));
-            nr_sound += 1;
-        } else {
-            nr_found += 1;
+        for _ in 0..120 {
+            let device = kind.device();
+            let dpn = change_somewhere(&device, &volume, &pages, &mut random);
+            let page = device.read_page(dpn).unwrap();
+            file.write_all_at(&page, dpn * BLOCK_BYTES as u64).unwrap();
+            let program = core_program(kind.open_image());
+            let core_says = output_of(&program, &[path.to_str().unwrap()], "");
+            let report = check(&device);
+            if let Some(why) = core_says.strip_prefix("refused ") {
+                assert!(!report.is_clean(), "page {dpn}: {why}");
+                nr_refused += 1;
+            } else if report.is_clean() {
+                agree(&path, &core_says, &format!("page {dpn}"));
+                nr_sound += 1;
+            } else {
+                nr_found += 1;
+            }
+            let before = kind.device().read_page(dpn).unwrap();
+            file.write_all_at(&before, dpn * BLOCK_BYTES as u64)
+                .unwrap();
         }
-        let before = used_device().read_page(dpn).unwrap();
-        file.write_all_at(&before, dpn * BLOCK_BYTES as u64)
-            .unwrap();
+        // In the end, what only the tool finds: it looks at summaries, and counts pages.
+        assert!(
+            nr_refused > 5 && nr_sound > 5 && nr_found > 5,
+            "{nr_refused} {nr_sound} {nr_found}"
+        );
     }
-    // In the end, what only the tool finds: it looks at summaries, and counts pages.
-    assert!(
-        nr_refused > 5 && nr_sound > 5 && nr_found > 5,
-        "{nr_refused} {nr_sound} {nr_found}"
-    );
 }
 
 #[test]

@@ -15,7 +15,9 @@ use std::time::Instant;
 
 use common::{dieaware, folder, image};
 use dieaware::device::block::{Device, OpenHow};
+use dieaware::format::block::crc32c;
 use dieaware::format::build::{Builder, Checkpoint};
+use dieaware::format::layout::BLOCK_BYTES;
 use dieaware::format::map::Entry;
 use dieaware::format::segments::{Segment, State};
 use dieaware::format::summary::Written;
@@ -50,10 +52,13 @@ fn fill(device: &Device, superblock: &Super) {
         superblock.segment_dpn(segment).unwrap() + u64::from(page)
     };
 
-    let entry = |lpn| Entry {
-        dpn: dpn(lpn),
-        sum: 0,
+    // Nothing is written to it: all of its data is zero.
+    let sum = if superblock.has_checksums() {
+        crc32c(!0, &[0; BLOCK_BYTES])
+    } else {
+        0
     };
+    let entry = |lpn| Entry { dpn: dpn(lpn), sum };
     for index in 0..superblock.nr_pages(Table::Map) {
         let map_entries = superblock.map_entries() as u64;
         let first = index * map_entries;
@@ -98,13 +103,12 @@ fn timed(what: &str, args: &[&str]) {
     println!("{what}: {:.1} s, {kib} KiB", begin.elapsed().as_secs_f64());
 }
 
-#[test]
-#[ignore = "takes minutes, and 0.9 % of GIB"]
-fn a_full_device_is_checked_and_repaired() {
+/// A full device in a folder.
+fn full_device(folder: &Path, options: &[&str]) -> String {
     let gib = std::env::var("GIB").map_or(64, |gib| gib.parse().unwrap());
-    let folder = folder("large");
-    let path = image(&folder, "image", gib << 30);
-    let output = dieaware(&["format", "--segment", "32M", "--stripe", "1M", &path]);
+    let path = image(folder, "image", gib << 30);
+    let args = ["format", "--segment", "32M", "--stripe", "1M", &path];
+    let output = dieaware(&[&args[..], options].concat());
     assert!(output.status.success());
     let how = OpenHow {
         write: true,
@@ -117,6 +121,14 @@ fn a_full_device_is_checked_and_repaired() {
 
     fill(&device, &superblock);
     println!("{gib} GiB, {} pages mapped", superblock.nr_lpns);
+    path
+}
+
+#[test]
+#[ignore = "takes minutes, and 0.9 % of GIB"]
+fn a_full_device_is_checked_and_repaired() {
+    let folder = folder("large");
+    let path = full_device(&folder, &[]);
     timed("check", &["check", &path]);
     timed("check --quick", &["check", "--quick", &path]);
     timed("stat --files 3", &["stat", "--files", "3", &path]);
@@ -125,5 +137,15 @@ fn a_full_device_is_checked_and_repaired() {
         "repair",
         &["repair", "--from", &path, "--to", to.to_str().unwrap()],
     );
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+#[ignore = "takes minutes, and 1.1 % of GIB"]
+fn the_data_of_a_full_device_is_compared() {
+    let folder = folder("large-sums");
+    let path = full_device(&folder, &["--checksums"]);
+    timed("check", &["check", &path]);
+    timed("check --data", &["check", "--data", &path]);
     fs::remove_dir_all(&folder).unwrap();
 }

@@ -332,7 +332,7 @@ fn no_damage_makes_repair_panic_or_what_it_makes_unsound() {
             continue;
         };
         let _ = dieaware::format::stat::stat(&device, 3);
-        let check = dieaware::format::check(&to, &Options { quick: false }).unwrap();
+        let check = dieaware::format::check(&to, &Options::default()).unwrap();
         assert_eq!(check.nr_damages, 0, "{:#?}", check.findings);
     }
 }

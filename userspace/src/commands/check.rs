@@ -10,10 +10,11 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::common::{open, print_json, require_read, DamageFound};
+use super::common::{open, print_json, require_read, usage, DamageFound};
 use crate::device::block::Device;
-use crate::format::check::{check, Facts, Options, Report};
+use crate::format::check::{check_with, Facts, Options, Report};
 use crate::format::create;
+use crate::format::data::DataFacts;
 use crate::format::findings::Findings;
 use crate::format::layout::SUPER_NEEDS_CHECK;
 use crate::format::volume::read_super;
@@ -33,6 +34,9 @@ pub struct CheckArgs {
     /// Leave the summaries of segments out
     #[arg(long)]
     quick: bool,
+    /// Compare all data with its checksums as well, on a device that has some
+    #[arg(long)]
+    data: bool,
     /// If there is no damage, let a target that needs a check write again
     #[arg(long, conflicts_with = "quick")]
     clear_needs_check: bool,
@@ -59,16 +63,38 @@ fn clear_needs_check(device: &Device) -> io::Result<bool> {
     }
 }
 
+/// What a device without checksums has cannot be compared. Of one that is none this says nothing.
+fn require_checksums(name: &str, device: &Device) -> Result<()> {
+    let superblock = read_super(device, &mut Findings::default())
+        .with_context(|| format!("{name} cannot be checked"))?;
+
+    match superblock {
+        Some(superblock) if !superblock.has_checksums() => Err(usage(format!(
+            "{name} has no checksums of data, which \"dieaware format --checksums\" would have \
+             made room for"
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// # Errors
 ///
 /// When the device is damaged, or cannot be read.
 pub fn run(args: &CheckArgs, out: &mut impl Write) -> Result<()> {
     let name = args.device.display();
     let device = open(&args.device, args.start, args.clear_needs_check)?;
-    let options = Options { quick: args.quick };
+    if args.data {
+        require_checksums(&name.to_string(), &device)?;
+    }
+    let options = Options {
+        quick: args.quick,
+        data: args.data,
+    };
     let progress = Progress::new()?;
     progress.begin_pages("checking");
-    let report = check(&Shown::new(&device, &progress), &options);
+    let report = check_with(&Shown::new(&device, &progress), &options, |nr_pages| {
+        progress.begin("comparing", nr_pages);
+    });
     progress.go_on()?;
     drop(progress);
     let report = report.with_context(|| format!("{name} cannot be checked"))?;
@@ -113,7 +139,17 @@ fn print(name: &str, report: &Report, out: &mut impl Write) -> Result<()> {
     if let Some(facts) = &report.facts {
         writeln!(out, "{name}: {}", sentence(facts))?;
     }
+    if let Some(data) = &report.data {
+        writeln!(out, "{name}: {}", data_sentence(data))?;
+    }
     Ok(())
+}
+
+fn data_sentence(data: &DataFacts) -> String {
+    format!(
+        "{} pages of data compared with their checksums, {} damaged, {} not readable",
+        data.nr_pages, data.nr_damaged, data.nr_unreadable
+    )
 }
 
 fn sentence(facts: &Facts) -> String {

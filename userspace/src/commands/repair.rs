@@ -140,6 +140,17 @@ fn print(to: &str, report: &Report, out: &mut impl Write) -> Result<()> {
         ),
         counted(report.nr_lpns_found, "lpn was", "lpns were")
     )?;
+    if report.nr_sums_made != 0 {
+        writeln!(
+            out,
+            "{to}: {} of what lies there, as nothing says what should",
+            counted(
+                report.nr_sums_made,
+                "checksum is that",
+                "checksums are those"
+            )
+        )?;
+    }
     match report.nr_lost {
         Some(0) => writeln!(out, "{to}: {} pages mapped, none lost", report.nr_mapped)?,
         Some(lost) => writeln!(out, "{to}: {} pages mapped, {lost} lost", report.nr_mapped)?,

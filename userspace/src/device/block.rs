@@ -4,13 +4,15 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
+use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
 use nix::libc::{self, c_int, c_uint};
 
-use crate::io_engine::pages::{ReadPages, WritePages};
+use crate::io_engine::many;
+use crate::io_engine::pages::{read_each, Piece, ReadPages, WritePages};
 use crate::units::{PAGE_BYTES, SECTOR_BYTES};
 
 /// How a device is to be opened.
@@ -143,6 +145,13 @@ impl ReadPages for Device {
 
     fn read(&self, dpn: u64, pages: &mut [u8]) -> io::Result<()> {
         self.read_bytes(dpn.saturating_mul(PAGE_BYTES), pages)
+    }
+
+    fn read_many(&self, pieces: &mut dyn Iterator<Item = Range<u64>>, done: &mut Piece<'_>) {
+        let unread = many::read(&self.file, self.start_bytes, pieces, done);
+
+        // Nothing is left of them, unless the kernel does not let us do it that way.
+        read_each(self, &mut unread.into_iter().chain(pieces), done);
     }
 }
 

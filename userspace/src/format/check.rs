@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Is a device in log mode as it must be? The map is read page by page; what stays in
-//! memory is the segment table, a bit for each place, and what the journal changes.
+//! memory is the segment table, a bit for each place, and what the journal changes. Data is compared
+//! with its checksums only if somebody wants that: it takes as long as to read all of it.
 
 use std::collections::BTreeSet;
 use std::io;
+use std::ops::Range;
 
 use serde::Serialize;
 use zerocopy::transmute_ref;
 
 use super::block;
+use super::data::{self, DataFacts};
 use super::findings::{Finding, Findings, Severity, Subject};
 use super::journal::{self, JournalFacts};
 use super::layout::{SummaryBlock, MAX_OPEN, SUPER_NEEDS_CHECK};
@@ -19,11 +22,13 @@ use super::superblock::Super;
 use super::volume::Volume;
 use crate::io_engine::pages::{ReadPages, Watched};
 
-/// What is to be left out.
+/// What is to be left out, and what is to be looked at besides.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     /// Summaries, and what lies behind the journal's end.
     pub quick: bool,
+    /// Compare data with its checksums, on a device that has some.
+    pub data: bool,
 }
 
 /// What is on the device.
@@ -52,6 +57,9 @@ pub struct Facts {
 pub struct Report {
     /// `None`: nothing could be followed.
     pub facts: Option<Facts>,
+    /// `None`: data was not looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<DataFacts>,
     pub nr_damages: u64,
     pub nr_warnings: u64,
     /// Reads that the device refused.
@@ -106,11 +114,19 @@ impl Places {
 
     /// Those that are set, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = u64> + '_ {
-        let words = (0u64..).zip(&self.words).filter(|(_, word)| **word != 0);
-        words.flat_map(|(index, word)| {
+        self.iter_in(0..64 * self.words.len() as u64)
+    }
+
+    /// Those in a part of the device.
+    pub(super) fn iter_in(&self, part: Range<u64>) -> impl Iterator<Item = u64> + '_ {
+        let words = (0u64..).zip(&self.words).skip((part.start / 64) as usize);
+        let words = words.take_while(move |(index, _)| index * 64 < part.end);
+        let dpns = words.filter(|(_, word)| **word != 0);
+        let dpns = dpns.flat_map(|(index, word)| {
             let bits = (0..64).filter(move |bit| word >> bit & 1 != 0);
             bits.map(move |bit| index * 64 + bit)
-        })
+        });
+        dpns.filter(move |dpn| part.contains(dpn))
     }
 
     pub(super) fn has(&self, dpn: u64) -> bool {
@@ -373,12 +389,14 @@ pub fn read_summary(
     Ok(pages)
 }
 
+/// Returns what is on the device, and what became of its data if that was looked at.
 fn check_volume(
     device: &impl ReadPages,
     volume: &Volume,
     options: &Options,
     findings: &mut Findings,
-) -> io::Result<Facts> {
+    before_data: impl FnOnce(u64),
+) -> io::Result<(Facts, Option<DataFacts>)> {
     let mut check = Check::new(device, volume);
 
     let is_whole = check.check_map(findings)?;
@@ -398,25 +416,47 @@ fn check_volume(
             check.explain(&differing, findings)?;
         }
     }
-    Ok(check.facts())
+    let facts = check.facts();
+    if !options.data || !volume.superblock.has_checksums() {
+        return Ok((facts, None));
+    }
+    before_data(data::nr_pages_to_read(volume, &check.places));
+    let data = data::compare(device, volume, &check.places, findings)?;
+    Ok((facts, Some(data)))
 }
 
-/// Look at everything that a device in log mode has but the data. Nothing is written.
+/// Look at everything that a device in log mode has, but for what the options leave out. Nothing is
+/// written.
 ///
 /// # Errors
 ///
 /// When the device has features that nobody knew of. Everything that is wrong with it, and
 /// what could not be read, is in the report.
 pub fn check(device: &impl ReadPages, options: &Options) -> io::Result<Report> {
+    check_with(device, options, |_| {})
+}
+
+/// The same; `before_data` gets the number of pages that are to be read when it is their turn.
+///
+/// # Errors
+///
+/// Like `check`.
+pub fn check_with(
+    device: &impl ReadPages,
+    options: &Options,
+    before_data: impl FnOnce(u64),
+) -> io::Result<Report> {
     let mut findings = Findings::default();
     let device = Watched::new(device);
-    let facts = match Volume::load(&device, &mut findings)? {
-        Some(volume) => Some(check_volume(&device, &volume, options, &mut findings)?),
-        None => None,
-    };
+    let (mut facts, mut data) = (None, None);
 
+    if let Some(volume) = Volume::load(&device, &mut findings)? {
+        let of_volume = check_volume(&device, &volume, options, &mut findings, before_data)?;
+        (facts, data) = (Some(of_volume.0), of_volume.1);
+    }
     Ok(Report {
         facts,
+        data,
         nr_damages: findings.count(Severity::Damage),
         nr_warnings: findings.count(Severity::Warning),
         nr_failed_reads: device.nr_failed(),

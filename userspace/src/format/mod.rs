@@ -6,6 +6,7 @@ pub mod block;
 pub mod build;
 pub mod check;
 pub mod create;
+pub mod data;
 pub mod dump;
 pub mod exact;
 pub mod findings;

@@ -5,8 +5,27 @@
 
 use std::cell::{Cell, RefCell};
 use std::io;
+use std::ops::Range;
 
 use crate::units::PAGE_BYTES;
+
+/// What gets pieces that were read, or why one could not be: then some of its pages may be readable.
+pub type Piece<'a> = dyn FnMut(Range<u64>, io::Result<&[u8]>) + 'a;
+
+/// Read pieces one after the other.
+pub fn read_each(
+    device: &(impl ReadPages + ?Sized),
+    pieces: &mut dyn Iterator<Item = Range<u64>>,
+    done: &mut Piece<'_>,
+) {
+    let mut bytes = Vec::new();
+
+    for piece in pieces {
+        bytes.resize(piece.clone().count() * PAGE_BYTES as usize, 0);
+        let result = device.read(piece.start, &mut bytes);
+        done(piece, result.map(|()| &bytes[..]));
+    }
+}
 
 /// What pages can be read from.
 pub trait ReadPages {
@@ -29,6 +48,12 @@ pub trait ReadPages {
         let mut page = [0; PAGE_BYTES as usize];
         self.read(dpn, &mut page)?;
         Ok(page)
+    }
+
+    /// Read many pieces, each of up to [`PIECE_PAGES`](super::many::PIECE_PAGES), as fast as the device
+    /// can; they come in any order.
+    fn read_many(&self, pieces: &mut dyn Iterator<Item = Range<u64>>, done: &mut Piece<'_>) {
+        read_each(self, pieces, done);
     }
 }
 
@@ -79,6 +104,12 @@ impl<D: ReadPages> ReadPages for Watched<'_, D> {
             self.nr_failed.set(self.nr_failed.get() + 1);
         }
         result
+    }
+
+    /// Of a piece that fails, nobody may want the pages that cannot be read: who wants them reads them
+    /// one by one, and that is counted.
+    fn read_many(&self, pieces: &mut dyn Iterator<Item = Range<u64>>, done: &mut Piece<'_>) {
+        self.device.read_many(pieces, done);
     }
 }
 

@@ -47,6 +47,11 @@ impl Aligned {
         }
     }
 
+    /// Where they begin, for who has the device write into them.
+    pub fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.0.as_mut_ptr().cast()
+    }
+
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: a page is that many bytes without padding, a vector has them in a row, and

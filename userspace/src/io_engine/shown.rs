@@ -3,8 +3,9 @@
 //! wants the work to end.
 
 use std::io;
+use std::ops::Range;
 
-use super::pages::{ReadPages, WritePages};
+use super::pages::{Piece, ReadPages, WritePages};
 use crate::progress::Progress;
 use crate::units::PAGE_BYTES;
 
@@ -34,6 +35,14 @@ impl<D: ReadPages> ReadPages for Shown<'_, D> {
     fn read(&self, dpn: u64, pages: &mut [u8]) -> io::Result<()> {
         self.go_on(pages.len())?;
         self.device.read(dpn, pages)
+    }
+
+    fn read_many(&self, pieces: &mut dyn Iterator<Item = Range<u64>>, done: &mut Piece<'_>) {
+        let go_on = |piece: &Range<u64>| {
+            let nr_pages = piece.end.saturating_sub(piece.start);
+            self.go_on((nr_pages * PAGE_BYTES) as usize).is_ok()
+        };
+        self.device.read_many(&mut pieces.take_while(go_on), done);
     }
 }
 

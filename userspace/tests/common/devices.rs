@@ -6,9 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use dieaware::format::block::{self, BlockId};
-use dieaware::format::findings::Findings;
-use dieaware::format::layout::{Page, BLOCK_BYTES, SECTOR_BYTES};
+use dieaware::format::check::{Options, Report};
+use dieaware::format::findings::{Findings, Severity, Subject};
+use dieaware::format::layout::{number_of, Page, BLOCK_BYTES, DPN_BYTES, SECTOR_BYTES};
+use dieaware::format::map::{self, Entry};
 use dieaware::format::root::SlotEntry;
+use dieaware::format::segments::State;
 use dieaware::format::superblock::Table;
 use dieaware::format::volume::Volume;
 use dieaware::io_engine::pages::{Ram, ReadPages, WritePages};
@@ -38,15 +41,83 @@ pub fn use_device_by(
     output_of(&core_program(program), &args, "")
 }
 
-/// A device that was in use, with checkpoints, open segments and a journal.
+/// Devices of these tests.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    Plain,
+    /// With checksums, and data that has them.
+    Sums,
+}
+
+impl Kind {
+    pub const ALL: [Self; 2] = [Self::Plain, Self::Sums];
+
+    /// The core's programs for it.
+    pub fn make_image(self) -> &'static str {
+        match self {
+            Self::Plain => "make_image",
+            Self::Sums => "make_sums_image",
+        }
+    }
+
+    pub fn open_image(self) -> &'static str {
+        match self {
+            Self::Plain => "open_image",
+            Self::Sums => "open_sums_image",
+        }
+    }
+
+    /// One that was in use, with checkpoints, open segments and a journal.
+    pub fn device(self) -> Ram {
+        static BYTES: [OnceLock<Vec<u8>>; 2] = [OnceLock::new(), OnceLock::new()];
+        let bytes = BYTES[self as usize].get_or_init(|| {
+            let path = folder(&format!("check-used-{self:?}")).join("image");
+            use_device_by(self.make_image(), 8, 1, &path, None);
+            let device = Ram::new(fs::read(path).unwrap());
+            put_data(&device);
+            device.into_bytes()
+        });
+        Ram::new(bytes.clone())
+    }
+}
+
 pub fn used_device() -> Ram {
-    static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
-    let bytes = BYTES.get_or_init(|| {
-        let path = folder("check-used").join("image");
-        use_device(8, 1, &path, None);
-        fs::read(path).unwrap()
-    });
-    Ram::new(bytes.clone())
+    Kind::Plain.device()
+}
+
+/// A page that has this checksum, and is not like others.
+fn page_with_sum(number: u64, sum: u32) -> Page {
+    const POLYNOMIAL: u32 = 0x82f6_3b78;
+    let mut page = [0; BLOCK_BYTES];
+    for (at, byte) in page.iter_mut().enumerate() {
+        *byte = number.to_le_bytes()[at % 8] ^ at as u8;
+    }
+    // Back over the last four bytes
+    let mut wanted = sum;
+    for _ in 0..32 {
+        let was_odd = wanted >> 31 != 0;
+        wanted = (wanted ^ if was_odd { POLYNOMIAL } else { 0 }) << 1 | u32::from(was_odd);
+    }
+    let (before, last) = page.split_at_mut(BLOCK_BYTES - 4);
+    last.copy_from_slice(&(wanted ^ block::crc32c(!0, before)).to_le_bytes());
+    assert_eq!(block::crc32c(!0, &page), sum);
+    page
+}
+
+/// The core's programs write none.
+pub fn put_data(device: &Ram) {
+    let volume = volume_of(device);
+
+    if !volume.superblock.has_checksums() {
+        return;
+    }
+    map::for_each_page(device, &volume, &mut Findings::default(), |page, _| {
+        for (_, entry) in page.mapped() {
+            device.write(entry.dpn, &page_with_sum(entry.dpn, entry.sum))?;
+        }
+        Ok(())
+    })
+    .unwrap();
 }
 
 pub fn volume_of(device: &Ram) -> Volume {
@@ -203,3 +274,49 @@ pub fn change_segment(device: &Ram, volume: &Volume, number: u64, how: impl FnOn
 
 /// Parts of a dump that the core prints, too.
 pub const COMMON_PARTS: &str = "journal,segments,map,summaries";
+
+/// Without data.
+pub fn check(device: &Ram) -> Report {
+    dieaware::format::check(device, &Options::default()).unwrap()
+}
+
+/// The check of a changed device finds this.
+pub fn expect(device: &Ram, severity: Severity, subject: Subject, words: &str) {
+    let report = check(device);
+    let found = report.findings.iter().any(|finding| {
+        finding.severity == severity
+            && finding.subject == subject
+            && finding.sentence.contains(words)
+    });
+    assert!(found, "{words:?} is not in {:#?}", report.findings);
+    assert_eq!(report.is_clean(), severity != Severity::Damage);
+    for finding in &report.findings {
+        let sentence = &finding.sentence;
+        assert!(
+            sentence.ends_with('.') && !sentence.starts_with(char::is_lowercase)
+                || sentence.starts_with("lpn "),
+            "{sentence}"
+        );
+    }
+}
+
+/// An lpn that the journal leaves alone, and where it is.
+pub fn quiet_lpn(device: &Ram, volume: &Volume) -> (u64, u64) {
+    let page = device.read_page(place_of(volume, Table::Map, 0)).unwrap();
+    let mut found = None;
+    map::for_each_page(device, volume, &mut Findings::default(), |after, _| {
+        for (lpn, Entry { dpn, .. }) in after.mapped() {
+            let at = 64 + lpn as usize * DPN_BYTES;
+            let is_known = lpn < volume.superblock.map_entries() as u64
+                && number_of(&page[at..at + DPN_BYTES]) == dpn;
+            let segment = volume.superblock.segment_of(dpn).unwrap().0;
+            let state = volume.segments.get(segment).unwrap().state;
+            if is_known && state == State::Closed {
+                found = found.or(Some((lpn, dpn)));
+            }
+        }
+        Ok(())
+    })
+    .unwrap();
+    found.unwrap()
+}
