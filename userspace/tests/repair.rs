@@ -14,26 +14,29 @@ use std::path::Path;
 
 use common::devices::{
     agree, change, change_segment, change_somewhere, change_well, file_with, flip, metadata_pages,
-    place_of, use_device_by, used_device, volume_of, Failing, DEVICE_PAGES,
+    place_of, put_data, use_device_by, used_device, volume_of, Failing, Kind, DEVICE_PAGES,
 };
 use common::{core_program, dieaware, folder, output_of, stderr, stdout, Random};
+use dieaware::format::block::crc32c;
 use dieaware::format::check::Options;
 use dieaware::format::findings::{Finding, Findings};
 use dieaware::format::layout::{BLOCK_BYTES, SECTOR_BYTES};
+use dieaware::format::map::Entry;
 use dieaware::format::repair::{self, Report};
 use dieaware::format::segments::State;
 use dieaware::format::superblock::Table;
 use dieaware::format::volume::{read_super, Volume};
 use dieaware::io_engine::pages::{Ram, ReadPages, WritePages};
 
-type Map = BTreeMap<u64, u64>;
+/// By lpn: where it is, and its checksum.
+type Map = BTreeMap<u64, Entry>;
 
 fn map_of(device: &Ram) -> Map {
     let volume = volume_of(device);
     let mut map = Map::new();
     let mut findings = Findings::default();
     dieaware::format::map::for_each_page(device, &volume, &mut findings, |page, _| {
-        map.extend(page.mapped().map(|(lpn, entry)| (lpn, entry.dpn)));
+        map.extend(page.mapped());
         Ok(())
     })
     .unwrap();
@@ -177,8 +180,14 @@ const NOTHING_IS_LOST: &[Case] = &[
     ),
 ];
 
-fn damaged(case: &Case) -> (Ram, Map) {
-    let device = used_device();
+fn cases() -> impl Iterator<Item = (Kind, &'static Case)> {
+    Kind::ALL
+        .into_iter()
+        .flat_map(|kind| NOTHING_IS_LOST.iter().map(move |case| (kind, case)))
+}
+
+fn damaged(kind: Kind, case: &Case) -> (Ram, Map) {
+    let device = kind.device();
     let volume = volume_of(&device);
     let map = map_of(&device);
     case.1(&device, &volume);
@@ -187,19 +196,89 @@ fn damaged(case: &Case) -> (Ram, Map) {
 
 #[test]
 fn what_is_there_twice_is_not_lost() {
+    for (kind, case) in cases() {
+        let (device, map) = damaged(kind, case);
+        let (to, report) = repaired(&device);
+        assert!(map_of(&to) == map, "{kind:?}, {}: {report:#?}", case.0);
+        assert_eq!(report.nr_lost.unwrap_or(0), 0, "{}", case.0);
+    }
+}
+
+/// The checksum of what lies at a place.
+fn sum_at(device: &impl ReadPages, dpn: u64) -> u32 {
+    crc32c(!0, &device.read_page(dpn).unwrap())
+}
+
+#[test]
+fn checksums_stay_as_they_were_whatever_lies_there() {
     for case in NOTHING_IS_LOST {
-        let (device, map) = damaged(case);
+        let (device, map) = damaged(Kind::Sums, case);
+        for entry in map.values() {
+            flip(&device, entry.dpn, entry.dpn as usize % BLOCK_BYTES);
+        }
         let (to, report) = repaired(&device);
         assert!(map_of(&to) == map, "{}: {report:#?}", case.0);
-        assert_eq!(report.nr_lost.unwrap_or(0), 0, "{}", case.0);
+        assert_eq!(report.nr_sums_made, 0, "{}", case.0);
+    }
+}
+
+#[test]
+fn what_only_a_summary_knows_gets_the_checksum_of_what_lies_there() {
+    let device = Kind::Sums.device();
+    let volume = volume_of(&device);
+    let map = map_of(&device);
+    wipe(&device, table_pages(&volume, Table::Map));
+    wipe_journal(&device, &volume);
+    let (to, report) = repaired(&device);
+    let found = map_of(&to);
+    for (lpn, entry) in &found {
+        assert_eq!(entry.sum, sum_at(&device, entry.dpn), "lpn {lpn}");
+    }
+    assert!(report.nr_sums_made >= found.len() as u64 && found.len() > map.len() / 2);
+
+    // Of what cannot be read nobody knows it.
+    let places: Vec<u64> = found.values().map(|entry| entry.dpn).collect();
+    let bad = vec![places[3], places[50], places[51]];
+    let device = Failing { device, bad };
+    let (to, report) = repaired(&device);
+    let again = map_of(&to);
+    for (lpn, entry) in &again {
+        let sum = match device.bad.contains(&entry.dpn) {
+            true => 0,
+            false => found[lpn].sum,
+        };
+        assert_eq!((entry.dpn, entry.sum), (found[lpn].dpn, sum), "lpn {lpn}");
+    }
+    let words = "which cannot be read, so nobody knows its checksum.";
+    let sentences = report.findings.iter().map(|finding| &finding.sentence);
+    let said = sentences.filter(|sentence| sentence.ends_with(words));
+    assert_eq!(said.count(), device.bad.len(), "{:#?}", report.findings);
+    assert!(report.nr_failed_reads >= device.bad.len() as u64);
+}
+
+#[test]
+fn what_was_repaired_with_its_data_is_sound_to_the_last_page() {
+    for case in NOTHING_IS_LOST {
+        let (device, map) = damaged(Kind::Sums, case);
+        let to = Ram::new(vec![0x5a; DEVICE_PAGES as usize * BLOCK_BYTES]);
+        let repaired = repair::repair(&device, &to, 77).unwrap().unwrap();
+        assert_eq!(repaired.copy_data(&device, &to).unwrap(), 0);
+        let _ = repaired.finish(&to).unwrap();
+        let options = Options {
+            data: true,
+            ..Options::default()
+        };
+        let report = dieaware::format::check(&to, &options).unwrap();
+        assert!(report.findings.is_empty(), "{:#?}", report.findings);
+        assert_eq!(report.data.unwrap().nr_pages, map.len() as u64);
     }
 }
 
 /// A discard is in no summary, so what was discarded may be there again; nothing else.
 fn assert_no_less(to: &Ram, map: &Map, what: &str) -> usize {
     let found = map_of(to);
-    for (lpn, dpn) in map {
-        assert_eq!(found.get(lpn), Some(dpn), "{what}: lpn {lpn}");
+    for (lpn, entry) in map {
+        assert_eq!(found.get(lpn), Some(entry), "{what}: lpn {lpn}");
     }
     found.len() - map.len()
 }
@@ -207,10 +286,11 @@ fn assert_no_less(to: &Ram, map: &Map, what: &str) -> usize {
 #[test]
 fn the_map_comes_back_from_summaries_and_journal() {
     for seed in [2, 4, 8, 9, 12, 13] {
-        for program in ["make_image", "make_large_image"] {
+        for program in ["make_image", "make_large_image", "make_sums_image"] {
             let path = folder(&format!("repair-{program}-{seed}")).join("image");
             use_device_by(program, seed, 1, &path, None);
             let device = Ram::new(fs::read(&path).unwrap());
+            put_data(&device);
             let volume = volume_of(&device);
             let map = map_of(&device);
 
@@ -227,18 +307,26 @@ fn the_map_comes_back_from_summaries_and_journal() {
 
 #[test]
 fn what_lies_behind_damage_of_the_journal_is_found() {
-    let volume = volume_of(&used_device());
-    let map = map_of(&used_device());
+    for kind in Kind::ALL {
+        damage_of_the_journal(kind);
+    }
+}
+
+fn damage_of_the_journal(kind: Kind) {
+    let volume = volume_of(&kind.device());
+    let map = map_of(&kind.device());
     let nr_sectors = u64::from(volume.superblock.journal_sectors);
     for at in 0..volume.journal.nr_sectors - 1 {
-        let device = used_device();
+        let device = kind.device();
         let place = (volume.journal.first_sector + at) % nr_sectors;
         let dpn = volume.superblock.journal_dpn + place / 8;
         flip(&device, dpn, place as usize % 8 * SECTOR_BYTES + 40);
         let check = dieaware::format::check(&device, &Options::default()).unwrap();
         let (to, report) = repaired(&device);
         let found = map_of(&to);
-        let same = map.iter().filter(|(lpn, dpn)| found.get(lpn) == Some(dpn));
+        let same = map
+            .iter()
+            .filter(|(lpn, entry)| found.get(lpn) == Some(entry));
         let nr_same = same.count();
         // Open segments have the rest nowhere else.
         assert!(!check.is_clean() && nr_same >= map.len() - 10);
@@ -254,7 +342,9 @@ fn without_the_journal_the_summaries_know_most() {
     wipe_journal(&device, &volume);
     let (to, report) = repaired(&device);
     let found = map_of(&to);
-    let same = map.iter().filter(|(lpn, dpn)| found.get(lpn) == Some(dpn));
+    let same = map
+        .iter()
+        .filter(|(lpn, entry)| found.get(lpn) == Some(entry));
     let nr_same = same.count();
     assert!(
         nr_same > map.len() * 3 / 4,
@@ -279,7 +369,7 @@ fn two_lpns_do_not_get_one_place() {
         "{report:#?}"
     );
     let found = map_of(&to);
-    let mut places: Vec<_> = found.values().collect();
+    let mut places: Vec<_> = found.values().map(|entry| entry.dpn).collect();
     places.sort_unstable();
     places.dedup();
     assert_eq!(places.len(), found.len());
@@ -289,10 +379,11 @@ fn two_lpns_do_not_get_one_place() {
 #[test]
 fn the_core_starts_what_was_repaired() {
     let path = folder("repair-core").join("image");
-    for case in NOTHING_IS_LOST {
-        let (device, _) = damaged(case);
+    for (kind, case) in cases() {
+        let (device, _) = damaged(kind, case);
         fs::write(&path, repaired(&device).0.into_bytes()).unwrap();
-        let core_says = output_of(&core_program("open_image"), &[path.to_str().unwrap()], "");
+        let program = core_program(kind.open_image());
+        let core_says = output_of(&program, &[path.to_str().unwrap()], "");
         agree(&path, &core_says, case.0);
     }
 }
@@ -317,12 +408,18 @@ fn what_cannot_be_read_is_made_up_for() {
 
 #[test]
 fn no_damage_makes_repair_panic_or_what_it_makes_unsound() {
-    let volume = volume_of(&used_device());
+    for kind in Kind::ALL {
+        damage_anything(kind);
+    }
+}
+
+fn damage_anything(kind: Kind) {
+    let volume = volume_of(&kind.device());
     let pages = metadata_pages(&volume);
     let mut random = Random(21);
 
     for _ in 0..150 {
-        let device = used_device();
+        let device = kind.device();
         for _ in 0..1 + random.below(4) {
             change_somewhere(&device, &volume, &pages, &mut random);
         }
@@ -340,7 +437,7 @@ fn no_damage_makes_repair_panic_or_what_it_makes_unsound() {
 #[test]
 fn repair_as_a_user_runs_it() {
     let folder = folder("repair-cli");
-    let (device, map) = damaged(&NOTHING_IS_LOST[5]);
+    let (device, map) = damaged(Kind::Plain, &NOTHING_IS_LOST[5]);
     let path = file_with("repair-cli-device", device);
     let before = fs::read(&path).unwrap();
     let (from, to) = (path.to_str().unwrap(), folder.join("to"));
@@ -400,7 +497,7 @@ fn data_goes_along_if_it_is_asked_for() {
     let folder = folder("repair-data");
     let device = used_device();
     let map = map_of(&device);
-    for (lpn, dpn) in &map {
+    for (lpn, Entry { dpn, .. }) in &map {
         change(&device, *dpn, |page| page.fill((lpn % 251) as u8));
     }
     let path = file_with("repair-data-device", device);
@@ -410,7 +507,7 @@ fn data_goes_along_if_it_is_asked_for() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let copy = Ram::new(fs::read(&to).unwrap());
     assert!(map_of(&copy) == map);
-    for (lpn, dpn) in &map {
+    for (lpn, Entry { dpn, .. }) in &map {
         let page = copy.read_page(*dpn).unwrap();
         assert!(page == [(lpn % 251) as u8; BLOCK_BYTES], "lpn {lpn}");
     }
@@ -456,7 +553,7 @@ fn replace(from: &Ram, to: &Full) -> io::Result<()> {
 fn nothing_counts_before_the_data_is_there() {
     let from = used_device();
     let map = map_of(&from);
-    for (lpn, dpn) in &map {
+    for (lpn, Entry { dpn, .. }) in &map {
         change(&from, *dpn, |page| page.fill((lpn % 251) as u8));
     }
     let mut nr_failed = 0;
@@ -471,7 +568,7 @@ fn nothing_counts_before_the_data_is_there() {
             .is_some()
         {
             assert!(map_of(&to.ram) == map, "after {left} writes");
-            for dpn in map.values() {
+            for Entry { dpn, .. } in map.values() {
                 let page = to.ram.read_page(*dpn).unwrap();
                 assert!(page == from.read_page(*dpn).unwrap(), "after {left} writes");
             }
