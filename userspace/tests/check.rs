@@ -12,7 +12,7 @@ use std::os::unix::fs::FileExt;
 
 use common::devices::{
     agree, change, change_segment, change_somewhere, change_well, check, expect, file_with, flip,
-    metadata_pages, place_of, quiet_lpn, reseal, use_device_by, used_device, volume_of, Kind,
+    metadata_pages, place_of, quiet_lpn, reseal, use_device, used_device, volume_of, Kind,
     DEVICE_PAGES,
 };
 use common::{core_program, dieaware, folder, image, output_of, stderr, stdout, Random};
@@ -33,7 +33,7 @@ fn what_the_core_has_written_is_sound_and_understood_alike() {
     let path = folder("check-core").join("image");
     for kind in Kind::ALL {
         for (seed, crashes) in (2..14).flat_map(|seed| [(seed, 0), (seed, 2)]) {
-            let core_says = use_device_by(kind.make_image(), seed, crashes, &path, None);
+            let core_says = use_device(kind.make_image(), seed, crashes, &path, None);
             let what = format!("{kind:?}, seed {seed}, {crashes} crashes");
             agree(&path, &core_says, &what);
             let has_sums = core_says.matches(" sums=0x").count() != 0;
@@ -46,7 +46,7 @@ fn what_the_core_has_written_is_sound_and_understood_alike() {
 fn summaries_of_two_pages_are_understood_alike() {
     let path = folder("check-large").join("image");
     for seed in 2..6 {
-        let core_says = use_device_by("make_large_image", seed, 1, &path, None);
+        let core_says = use_device("make_large_image", seed, 1, &path, None);
         agree(&path, &core_says, &format!("seed {seed}"));
     }
 }
@@ -66,7 +66,7 @@ fn the_core_works_on_what_the_tool_has_formatted() {
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         let path = folder.join("image");
         for seed in 2..6 {
-            let core_says = use_device_by(kind.make_image(), seed, 1, &path, Some(&formatted));
+            let core_says = use_device(kind.make_image(), seed, 1, &path, Some(&formatted));
             agree(&path, &core_says, &format!("{kind:?}, seed {seed}"));
         }
         let path = path.to_str().unwrap();

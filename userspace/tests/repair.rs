@@ -14,7 +14,7 @@ use std::path::Path;
 
 use common::devices::{
     agree, change, change_segment, change_somewhere, change_well, file_with, flip, metadata_pages,
-    place_of, put_data, use_device_by, used_device, volume_of, Failing, Kind, DEVICE_PAGES,
+    place_of, put_data, use_device, used_device, volume_of, Failing, Kind, DEVICE_PAGES,
 };
 use common::{core_program, dieaware, folder, output_of, stderr, stdout, Random};
 use dieaware::format::block::crc32c;
@@ -288,7 +288,7 @@ fn the_map_comes_back_from_summaries_and_journal() {
     for seed in [2, 4, 8, 9, 12, 13] {
         for program in ["make_image", "make_large_image", "make_sums_image"] {
             let path = folder(&format!("repair-{program}-{seed}")).join("image");
-            use_device_by(program, seed, 1, &path, None);
+            use_device(program, seed, 1, &path, None);
             let device = Ram::new(fs::read(&path).unwrap());
             put_data(&device);
             let volume = volume_of(&device);

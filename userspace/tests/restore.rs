@@ -11,7 +11,8 @@ use std::path::Path;
 use std::process::Command;
 
 use common::devices::{
-    change_somewhere, file_with, flip, use_device, used_device, volume_of, Failing, DEVICE_PAGES,
+    change_somewhere, file_with, flip, use_device, used_device, volume_of, Failing, Kind,
+    DEVICE_PAGES,
 };
 use common::{dieaware, folder, image, stderr, stdout, Random};
 use dieaware::format::exact::{self, Reader};
@@ -34,8 +35,8 @@ fn restored(text: &[u8]) -> Ram {
 }
 
 /// Their metadata is the same, byte by byte.
-fn assert_same(device: &Ram, other: &Ram, what: &str) {
-    for dpn in places::metadata(&volume_of(&used_device()).superblock).flatten() {
+fn assert_same(kind: Kind, device: &Ram, other: &Ram, what: &str) {
+    for dpn in places::metadata(&volume_of(&kind.device()).superblock).flatten() {
         let (page, other) = (device.read_page(dpn), other.read_page(dpn));
         assert!(page.unwrap() == other.unwrap(), "{what}: page {dpn}");
     }
@@ -43,13 +44,16 @@ fn assert_same(device: &Ram, other: &Ram, what: &str) {
 
 #[test]
 fn the_same_bytes_come_out_of_a_dump() {
-    for seed in [2, 5, 8] {
-        let path = folder(&format!("restore-{seed}")).join("image");
-        use_device(seed, 1, &path, None);
+    for (kind, seed) in Kind::ALL
+        .into_iter()
+        .flat_map(|kind| [2, 5, 8].map(|seed| (kind, seed)))
+    {
+        let path = folder(&format!("restore-{kind:?}-{seed}")).join("image");
+        use_device(kind.make_image(), seed, 1, &path, None);
         let device = Ram::new(fs::read(path).unwrap());
         let text = exact_of(&device);
         let again = restored(&text);
-        assert_same(&device, &again, "restored");
+        assert_same(kind, &device, &again, "restored");
         assert!(exact_of(&again) == text);
         // Data is not touched.
         let data = volume_of(&device).superblock.segment_dpn(3).unwrap();
@@ -59,15 +63,17 @@ fn the_same_bytes_come_out_of_a_dump() {
 
 #[test]
 fn damage_is_restored_as_well() {
-    let volume = volume_of(&used_device());
-    let pages: Vec<u64> = places::metadata(&volume.superblock).flatten().collect();
-    let mut random = Random(5);
+    for kind in Kind::ALL {
+        let volume = volume_of(&kind.device());
+        let pages: Vec<u64> = places::metadata(&volume.superblock).flatten().collect();
+        let mut random = Random(5);
 
-    for round in 0..20 {
-        let device = used_device();
-        change_somewhere(&device, &volume, &pages, &mut random);
-        let again = restored(&exact_of(&device));
-        assert_same(&device, &again, &format!("round {round}"));
+        for round in 0..20 {
+            let device = kind.device();
+            change_somewhere(&device, &volume, &pages, &mut random);
+            let again = restored(&exact_of(&device));
+            assert_same(kind, &device, &again, &format!("{kind:?}, round {round}"));
+        }
     }
 }
 
@@ -85,7 +91,12 @@ fn what_cannot_be_read_is_left_out() {
     assert!(text.contains(&format!("\n# unreadable dpn={dpn}: ")));
     let expected = used_device();
     expected.write(dpn, &[0; BLOCK_BYTES]).unwrap();
-    assert_same(&expected, &restored(text.as_bytes()), "left out");
+    assert_same(
+        Kind::Plain,
+        &expected,
+        &restored(text.as_bytes()),
+        "left out",
+    );
 }
 
 #[test]

@@ -21,12 +21,8 @@ use super::{core_program, dieaware, folder, output_of, stderr, stdout, Random};
 /// Pages of the devices that the core's program makes.
 pub const DEVICE_PAGES: u64 = 2960;
 
-/// Let the core use a device; returns what it says about it then.
-pub fn use_device(seed: u32, crashes: u32, path: &Path, formatted: Option<&str>) -> String {
-    use_device_by("make_image", seed, crashes, path, formatted)
-}
-
-pub fn use_device_by(
+/// Let the core use a device by that program; returns what it says about it then.
+pub fn use_device(
     program: &str,
     seed: u32,
     crashes: u32,
@@ -72,7 +68,7 @@ impl Kind {
         static BYTES: [OnceLock<Vec<u8>>; 2] = [OnceLock::new(), OnceLock::new()];
         let bytes = BYTES[self as usize].get_or_init(|| {
             let path = folder(&format!("check-used-{self:?}")).join("image");
-            use_device_by(self.make_image(), 8, 1, &path, None);
+            use_device(self.make_image(), 8, 1, &path, None);
             let device = Ram::new(fs::read(path).unwrap());
             put_data(&device);
             device.into_bytes()
