@@ -286,6 +286,17 @@ pub(super) fn compare(
     places: &Places,
     findings: &mut Findings,
 ) -> io::Result<DataFacts> {
+    let windows = windows(volume.superblock.nr_device_pages);
+    compare_windows(device, volume, places, windows, findings)
+}
+
+fn compare_windows(
+    device: &impl ReadPages,
+    volume: &Volume,
+    places: &Places,
+    windows: impl Iterator<Item = Range<u64>>,
+    findings: &mut Findings,
+) -> io::Result<DataFacts> {
     let mut data = Data {
         device,
         volume,
@@ -294,7 +305,7 @@ pub(super) fn compare(
         bad: BTreeMap::new(),
     };
 
-    for window in windows(volume.superblock.nr_device_pages) {
+    for window in windows {
         data.compare_window(window)?;
     }
     data.report(findings)?;
@@ -303,7 +314,117 @@ pub(super) fn compare(
 
 #[cfg(test)]
 mod tests {
-    use super::{pieces, windows, Places, MOST_WINDOWS};
+    use std::collections::BTreeSet;
+
+    use super::{compare_windows, crc32c, pieces, windows, Places, MOST_WINDOWS};
+    use crate::format::build::{Builder, Checkpoint};
+    use crate::format::findings::{Findings, MOST_OF_A_KIND};
+    use crate::format::layout::BLOCK_BYTES;
+    use crate::format::make::{make, Request};
+    use crate::format::map::Entry;
+    use crate::format::segments::Segment;
+    use crate::format::superblock::{Super, Table};
+    use crate::format::volume::Volume;
+    use crate::io_engine::pages::{Ram, ReadPages, WritePages};
+
+    const NR_PAGES: u64 = 4096;
+    const NR_LPNS: u64 = 1500;
+
+    /// Where an lpn is: the last ones come first.
+    fn place(superblock: &Super, lpn: u64) -> u64 {
+        let data_pages = u64::from(superblock.data_pages());
+        let at = NR_LPNS - 1 - lpn;
+        superblock.segment_dpn(at / data_pages).unwrap() + at % data_pages
+    }
+
+    fn device_with_data() -> (Ram, Super) {
+        let superblock = make(&Request {
+            uuid: [7; 16],
+            label: String::new(),
+            nr_device_pages: NR_PAGES,
+            stripe_pages: 8,
+            segment_pages: Some(64),
+            journal_sectors: Some(1024),
+            journal_unit_sectors: 1,
+            reserve_permille: 300,
+            checksums: true,
+        })
+        .unwrap();
+        let device = Ram::new(vec![0; NR_PAGES as usize * BLOCK_BYTES]);
+        let checkpoint = Checkpoint {
+            epoch: 2,
+            seq: 9,
+            journal_sector: 0,
+            salt: 1,
+        };
+        let mut builder = Builder::new(&device, &superblock, checkpoint).unwrap();
+        let map_entries = superblock.map_entries() as u64;
+        for index in 0..superblock.nr_pages(Table::Map) {
+            let lpns = index * map_entries..NR_LPNS.min((index + 1) * map_entries);
+            let entry = |lpn: u64| {
+                let (dpn, page) = (place(&superblock, lpn), [lpn as u8; BLOCK_BYTES]);
+                device.write(dpn, &page).unwrap();
+                Entry {
+                    dpn,
+                    sum: crc32c(!0, &page),
+                }
+            };
+            let entries: Vec<_> = lpns.map(entry).collect();
+            builder.put_map(index, &entries).unwrap();
+        }
+        let segments = vec![Segment::default(); superblock.nr_segments() as usize];
+        builder.finish(&segments).unwrap().write(&device).unwrap();
+        (device, superblock)
+    }
+
+    fn flip(device: &Ram, dpn: u64) {
+        let mut page = device.read_page(dpn).unwrap();
+        page[77] ^= 4;
+        device.write(dpn, &page).unwrap();
+    }
+
+    #[test]
+    fn each_window_finds_what_is_its_own() {
+        let (device, superblock) = device_with_data();
+        let volume = Volume::load(&device, &mut Findings::default());
+        let volume = volume.unwrap().unwrap();
+        let mut places = Places::new(NR_PAGES);
+        for lpn in 0..NR_LPNS {
+            places.set(place(&superblock, lpn));
+        }
+        let (first, last) = (place(&superblock, NR_LPNS - 1), place(&superblock, 0));
+        for nr_window in [64, 449, 1000, NR_PAGES] {
+            let windows = || {
+                let starts = (0..NR_PAGES).step_by(nr_window as usize);
+                starts.map(|start| start..NR_PAGES.min(start + nr_window))
+            };
+            let compare = || {
+                let mut findings = Findings::default();
+                let facts = compare_windows(&device, &volume, &places, windows(), &mut findings);
+                (facts.unwrap(), findings.into_list())
+            };
+            let (facts, findings) = compare();
+            assert!(findings.is_empty(), "{findings:#?}");
+            assert_eq!((facts.nr_pages, facts.nr_damaged), (NR_LPNS, 0));
+
+            let starts: Vec<u64> = windows().map(|window| window.start).collect();
+            let edges = starts
+                .iter()
+                .flat_map(|start| [start.wrapping_sub(1), *start]);
+            let bad: BTreeSet<u64> = edges.chain([first, last]).collect();
+            let bad: Vec<u64> = bad.into_iter().filter(|dpn| places.has(*dpn)).collect();
+            bad.iter().for_each(|dpn| flip(&device, *dpn));
+            let (facts, findings) = compare();
+            assert_eq!(facts.nr_pages, NR_LPNS);
+            assert_eq!(facts.nr_damaged, bad.len() as u64);
+            let nr_named = bad.len().min(MOST_OF_A_KIND as usize);
+            for (dpn, finding) in bad.iter().zip(&findings[..nr_named]) {
+                let words = format!("What lies at place {dpn} for lpn ");
+                assert!(finding.sentence.starts_with(&words), "{finding}");
+            }
+            bad.iter().for_each(|dpn| flip(&device, *dpn));
+        }
+    }
 
     #[test]
     fn pieces_have_all_places_and_few_others() {
