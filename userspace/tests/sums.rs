@@ -249,7 +249,7 @@ fn an_operation_has_a_checksum_of_each_page_or_is_none() {
         (
             Kind::Sums,
             [map(449, 0), sums(100, 0), sums(1, 0x80)].concat(),
-            wants_one,
+            "is about more lpns than a page of the map has",
         ),
         (
             Kind::Sums,
@@ -273,6 +273,28 @@ fn an_operation_has_a_checksum_of_each_page_or_is_none() {
         let program = core_program(kind.open_image());
         let core_says = output_of(&program, &[path.to_str().unwrap()], "");
         assert!(core_says.starts_with("refused "), "{words}: {core_says}");
+    }
+}
+
+#[test]
+fn no_operation_is_about_three_pages_of_the_map() {
+    let map_entries = MAP_SUMS_ENTRIES as u16;
+    for (kind, nr_pages, is_one) in [
+        (Kind::Plain, 512, true),
+        (Kind::Sums, map_entries, true),
+        (Kind::Sums, map_entries + 1, false),
+        (Kind::Sums, 512, false),
+    ] {
+        let device = kind.device();
+        let volume = volume_of(&device);
+        let mut trim = vec![0x83, 0, 0, 0xbf, 1, 0, 0, 0];
+        trim[1..3].copy_from_slice(&nr_pages.to_le_bytes());
+        change_records(&device, &volume, |of_sector| *of_sector = trim);
+        let report = check(&device);
+        let words = "is about more lpns than a page of the map has";
+        let mut said = report.findings.iter();
+        let is_refused = said.any(|finding| finding.sentence.contains(words));
+        assert_eq!(is_refused, !is_one, "{kind:?}, {nr_pages}");
     }
 }
 

@@ -172,15 +172,21 @@ impl Operation {
         Ok(())
     }
 
-    /// Of an operation that is whole: has it the checksums that it must have on such a device, and
-    /// no others?
-    pub(super) fn check_sums(&self, superblock: &Super) -> Result<(), &'static str> {
-        let expected = match self.records.first() {
-            Some(Record::Map { nr_pages, .. }) if superblock.has_checksums() => *nr_pages,
-            _ => 0,
+    /// Of an operation that is whole: is it about no more than two pages of the map, and has it the
+    /// checksums that it must have on such a device, and no others?
+    pub(super) fn check_pages(&self, superblock: &Super) -> Result<(), &'static str> {
+        let (nr_pages, nr_sums) = match self.records.first() {
+            Some(Record::Map { nr_pages, .. }) if superblock.has_checksums() => {
+                (*nr_pages, *nr_pages)
+            }
+            Some(Record::Map { nr_pages, .. } | Record::Trim { nr_pages, .. }) => (*nr_pages, 0),
+            _ => (0, 0),
         };
 
-        if self.sums.len() as u64 != expected {
+        if nr_pages > superblock.map_entries() as u64 {
+            return Err("is about more lpns than a page of the map has");
+        }
+        if self.sums.len() as u64 != nr_sums {
             return Err("has not one checksum of each page that wants one");
         }
         Ok(())
@@ -238,7 +244,7 @@ pub fn read<D: ReadPages>(
             let seq = operation.seq;
             let mut wrong = operation.add(read.what);
             if read.is_last {
-                wrong = wrong.and_then(|()| operation.check_sums(superblock));
+                wrong = wrong.and_then(|()| operation.check_pages(superblock));
             }
             let wrong = wrong.map_err(|wrong| format!("Operation {seq} of the journal {wrong}."));
             let wrong = wrong.and_then(|()| {

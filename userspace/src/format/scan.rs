@@ -133,7 +133,7 @@ impl Scan {
         let Some(first) = operation.records.first() else {
             return;
         };
-        if operation.check_sums(superblock).is_err() {
+        if operation.check_pages(superblock).is_err() {
             return;
         }
         match *first {
