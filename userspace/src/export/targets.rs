@@ -14,10 +14,7 @@ const WRITABLE: Family = gauge(
     "dieaware_log_writable",
     "Whether the log can be written: 0 after an error, or when it is only read",
 );
-const CHECKSUMS: Family = gauge(
-    "dieaware_log_checksums",
-    "Whether data has checksums",
-);
+const CHECKSUMS: Family = gauge("dieaware_log_checksums", "Whether data has checksums");
 const SPACE_LOW: Family = gauge(
     "dieaware_log_space_low",
     "Whether there is no space, so that writes wait or fail",
