@@ -9,7 +9,7 @@
 # mem: 1G
 # seconds: 20
 # timeout: 240
-# sentences: 42
+# sentences: 46
 . "$(dirname "$0")/rc"
 
 new_ssd ssd0 capacity_mib=128
@@ -31,14 +31,19 @@ reads() {
 	page "$1" >/dev/null
 }
 
-# damage LPN: one bit of it
-damage() {
-	local at=$(($(place "$1") * 4096 + 1234)) byte
+# damage_at PLACE: one bit of what lies there
+damage_at() {
+	local at=$(($1 * 4096 + 1234)) byte
 
 	byte=$(dd if="$DEV" bs=1 count=1 skip=$at status=none | od -An -tu1)
 	printf '%b' "\\x$(printf %02x $((byte ^ 4)))" |
 		dd of="$DEV" bs=1 seek=$at conv=notrunc,fsync status=none
 	echo 1 >/proc/sys/vm/drop_caches
+}
+
+# damage LPN: one bit of it
+damage() {
+	damage_at "$(place "$1")"
 }
 
 damaged() {
@@ -119,5 +124,11 @@ check "it is filled" dd if=/dev/zero of="$TARGET" bs=1M oflag=direct status=none
 dd if="$T_DIR/data" of="$TARGET" bs=4k count=200 oflag=direct status=none
 check_that "nothing is overwritten in place" "$(status_field t0 in_place_pages)" == 0
 check "that is right" same 0 200
+where=$(place 77)
 dmsetup remove --retry t0
-check "dieaware check finds nothing" dieaware check "$DEV"
+check "dieaware check finds nothing" dieaware check --data "$DEV"
+check_that "it has compared all data" "$(dieaware check --data "$DEV")" =~ " [1-9][0-9]* pages of data compared with their checksums, 0 damaged"
+damage_at "$where"
+check "without --data it sees none of it" dieaware check "$DEV"
+check_that "with --data it finds the page with a bit that has changed" "$(dieaware check --data "$DEV" 2>&1)" =~ "What lies at place $where for lpn 77".*" is damaged"
+check_that "and no other one" "$(dieaware check --data --json "$DEV" 2>/dev/null | jq -c '[.nr_damages, .data.nr_damaged]')" == '[1,1]'
