@@ -9,7 +9,7 @@
 # mem: 1G
 # seconds: 20
 # timeout: 240
-# sentences: 46
+# sentences: 48
 . "$(dirname "$0")/rc"
 
 new_ssd ssd0 capacity_mib=128
@@ -73,6 +73,7 @@ check_fails "a page with a bit that has changed is not read" reads 1000
 check_that "as EILSEQ" "$(reads 1000 2>&1)" =~ "Invalid or incomplete multibyte"
 check "users of its events hear of it" poll 10 has_ended "$waiter"
 check_that "it is counted" "$(damaged)" -ge 1
+check_that "dieaware wait says so" "$(dieaware wait --timeout 5 t0)" =~ "damaged: t0: data has another checksum"
 check_that "and told" "$(dmesg)" =~ "Page 1000 is damaged: what lies at page $(place 1000) below has another checksum."
 check_fails "a large read of it fails, too" dd if="$TARGET" bs=1M skip=3 count=1 iflag=direct of=/dev/null status=none
 check "all before it is right" same 0 1000
@@ -132,3 +133,12 @@ damage_at "$where"
 check "without --data it sees none of it" dieaware check "$DEV"
 check_that "with --data it finds the page with a bit that has changed" "$(dieaware check --data "$DEV" 2>&1)" =~ "What lies at place $where for lpn 77".*" is damaged"
 check_that "and no other one" "$(dieaware check --data --json "$DEV" 2>/dev/null | jq -c '[.nr_damages, .data.nr_damaged]')" == '[1,1]'
+
+# What the page cache has of it is from before, as long as somebody has the device open.
+exec {held}<"$DEV"
+new_log_target t0 "$DEV" --segment 1M --checksums
+dieaware dump "$DEV" >/dev/null 2>&1 || true
+dd if="$T_DIR/data" of="$TARGET" bs=1M oflag=direct conv=fsync status=none
+dmsetup remove --retry t0
+check_that "the device below is read as it is" "$(dieaware check "$DEV")" =~ " $NR of "
+exec {held}<&-

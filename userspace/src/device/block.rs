@@ -9,6 +9,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
+use nix::fcntl::{posix_fadvise, PosixFadviseAdvice};
 use nix::libc::{self, c_int, c_uint};
 
 use crate::io_engine::many;
@@ -67,6 +68,12 @@ impl Device {
             .write(how.write)
             .custom_flags(flags)
             .open(path)?;
+        // Who writes to the device below device-mapper goes around the page cache, and as long as
+        // somebody has it open (the server of a network block device does) what was read before stays
+        // there.
+        if is_block {
+            posix_fadvise(&file, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED)?;
+        }
         let bytes = file.seek(SeekFrom::End(0))?;
         let start_bytes = start_sectors
             .checked_mul(SECTOR_BYTES)
