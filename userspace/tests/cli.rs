@@ -526,6 +526,11 @@ fn what_create_cannot_use_is_refused_before_anything_is_done() {
         ),
         (&["demo", file, "--mode", "log", "--force"], 2, "--format"),
         (
+            &["demo", file, "--mode", "log", "--checksums"],
+            2,
+            "--format",
+        ),
+        (
             &["demo", file, "--mode", "hint", "--option", "a b=c"],
             2,
             "KEY=VALUE",

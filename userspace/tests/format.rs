@@ -321,6 +321,31 @@ fn json_has_what_was_asked_for() {
 }
 
 #[test]
+fn checksums_make_the_map_larger_and_are_a_feature() {
+    let folder = folder("format-checksums");
+    let path = image(&folder, "image", 1 << 30);
+    let mut map_pages = Vec::new();
+    for options in [&[][..], &["--checksums"]] {
+        let args = ["format", "--force", "--json", &path];
+        let output = dieaware(&[&args[..], options].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let json: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        assert_eq!(json["checksums"], !options.is_empty());
+        let bytes = fs::read(&path).unwrap();
+        let superblock = Super::decode(bytes[..4096].try_into().unwrap(), 0).unwrap();
+        assert_eq!(superblock.incompat, options.len() as u64);
+        let entries = superblock.map_entries() as u64;
+        assert_eq!(
+            superblock.areas[0].nr_map_pages,
+            superblock.nr_lpns.div_ceil(entries)
+        );
+        map_pages.push(superblock.areas[0].nr_map_pages);
+        assert_eq!(dieaware(&["check", &path]).status.code(), Some(0));
+    }
+    assert!(map_pages[1] * 5 > map_pages[0] * 8, "{map_pages:?}");
+}
+
+#[test]
 fn a_chosen_stripe_fits_the_segments() {
     let folder = folder("format-stripe");
     let path = image(&folder, "image", 1 << 30);

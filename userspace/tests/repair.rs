@@ -482,6 +482,28 @@ fn repair_as_a_user_runs_it() {
     assert_eq!(json["nr_mapped"], map.len());
     assert_eq!(json["nr_map_pages_rebuilt"], 1);
 
+    // Checksums that nothing says any more
+    let device = Kind::Sums.device();
+    let volume = volume_of(&device);
+    wipe(&device, table_pages(&volume, Table::Map));
+    wipe_journal(&device, &volume);
+    let lost = file_with("repair-cli-sums", device);
+    let args = [
+        "repair",
+        "--force",
+        "--from",
+        lost.to_str().unwrap(),
+        "--to",
+        to,
+    ];
+    let output = dieaware(&args);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let words = " checksums are those of what lies there, as nothing says what should\n";
+    assert!(stdout(&output).contains(words), "{}", stdout(&output));
+    let json = stdout(&dieaware(&[&args[..], &["--json"]].concat()));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert!(json["nr_sums_made"].as_u64() > Some(100), "{json}");
+
     // Nothing to begin with
     let none = folder.join("none");
     fs::write(&none, vec![0; 1 << 20]).unwrap();

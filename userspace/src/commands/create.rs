@@ -198,8 +198,13 @@ fn plan_format(args: &CreateArgs, device: &Device) -> Result<Plan> {
         len_sectors: superblock.nr_lpns * u64::from(PAGE_SECTORS),
         superblock: Some(superblock),
         notes: vec![format!(
-            "{} is formatted for log mode; what it holds is lost",
-            args.device.display()
+            "{} is formatted for log mode{}; what it holds is lost",
+            args.device.display(),
+            if args.checksums {
+                " with checksums of data"
+            } else {
+                ""
+            }
         )],
     })
 }
@@ -315,7 +320,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use super::{find_log, CreateArgs, DamageFound, Mode};
+    use super::{find_log, plan_format, CreateArgs, DamageFound, Mode};
     use crate::commands::common::UsageError;
     use crate::commands::overwrite::pressing::empty_log;
     use crate::device::block::{Device, OpenHow};
@@ -356,6 +361,28 @@ mod tests {
             let said = err.to_string();
             assert!(err.is::<DamageFound>() && !said.contains("--format"));
             assert!(said.contains("it has 4095 pages, but was formatted with 4096"));
+        }
+    }
+
+    #[test]
+    fn checksums_are_there_if_they_are_asked_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("image");
+        let file = fs::File::create(&path).unwrap();
+        file.set_len(4 * NR_PAGES * PAGE_BYTES).unwrap();
+        let device = Device::open(&path, 0, OpenHow::default()).unwrap();
+        for checksums in [false, true] {
+            let args = CreateArgs {
+                format: true,
+                // Nobody is asked what the device holds.
+                force: true,
+                checksums,
+                ..args(&path)
+            };
+            let plan = plan_format(&args, &device).unwrap();
+            assert!(plan.formats);
+            assert_eq!(plan.superblock.unwrap().has_checksums(), checksums);
+            assert_eq!(plan.notes[0].contains("with checksums"), checksums);
         }
     }
 
