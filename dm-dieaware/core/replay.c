@@ -115,6 +115,8 @@ const char *dmda_op_complaint(const struct dmda_op *op, const struct dmda_super 
 	if (from_lpn(pages->lpn) >= super->nr_lpns ||
 	    pages->nr_pages > super->nr_lpns - from_lpn(pages->lpn))
 		return "the journal names pages behind the end of the device";
+	if (pages->nr_pages > dmda_super_map_entries(super))
+		return "an operation of the journal is about three pages of the map";
 	if (pages->kind == DMDA_RECORD_MAP && dmda_super_has_sums(super))
 		nr_sums = pages->nr_pages;
 	return op->nr_sums == nr_sums ? NULL :

@@ -2,10 +2,12 @@
 /*
  * Checksums of data.
  *
- * Who writes may change the data while it is being written: a program with O_DIRECT, or a
- * filesystem that does not wait for its own pages. Nobody can say what is on the device then, and
- * a checksum of what was there before would make damage of it. So it is taken before and once more
- * after, and where both differ, a copy is written to the same place, which nobody has read yet.
+ * Who writes may change the data while it is being written. Nobody can say what is on the device
+ * then, and a checksum of what was there before would make damage of it. So what is written is a
+ * copy, but for pages of a page cache under writeback, which filesystems do not change where a
+ * device says that it wants that, as this one does. For whoever does so all the same, and where
+ * there was no memory for a copy, checksums are taken once more after the write, and where both
+ * differ, a copy is written to the same place, which nobody has read yet.
  *
  * Who reads may do the same with the memory that is read to; and what comes over a cable may be
  * wrong once. So what does not fit is read again, to memory of our own, before it is called
@@ -175,18 +177,88 @@ static void do_check(struct work_struct *work)
 	check->end(check->bio);
 }
 
+static bool is_under_writeback(const struct dmda_log_check *check)
+{
+	struct bvec_iter iter;
+	struct bio_vec vec;
+
+	__bio_for_each_segment(vec, check->bio, iter, check->iter) {
+		if (!folio_test_writeback(page_folio(vec.bv_page)))
+			return false;
+	}
+	return true;
+}
+
+static void free_copy(struct bio_vec *copy, u32 nr_pages)
+{
+	while (nr_pages--)
+		__free_page(copy[nr_pages].bv_page);
+	kfree(copy);
+}
+
+/* Return: pages with what is to be written, or NULL: there is no memory for all of them. */
+static struct bio_vec *make_copy(struct dmda_log_check *check)
+{
+	u32 nr_pages = pages_of(check);
+	struct bio_vec *copy = kmalloc_array(nr_pages, sizeof(*copy), GFP_NOWAIT | __GFP_NOWARN);
+
+	for (u32 i = 0; copy && i < nr_pages; i++) {
+		struct page *page = alloc_page(GFP_NOWAIT | __GFP_NOWARN);
+
+		if (!page) {
+			free_copy(copy, i);
+			return NULL;
+		}
+		copy_data(check, i, page, false);
+		copy[i] = (struct bio_vec){ .bv_page = page, .bv_len = DMDA_BLOCK_BYTES };
+	}
+	return copy;
+}
+
+/* The bio is a clone: it has no vectors of its own, and nobody frees those. */
+static void write_copy(struct dmda_log_check *check)
+{
+	struct bio *bio = check->bio;
+
+	check->copy = make_copy(check);
+	if (!check->copy)
+		return;
+	check->before = bio->bi_io_vec;
+	bio->bi_io_vec = check->copy;
+	bio->bi_iter.bi_idx = 0;
+	bio->bi_iter.bi_bvec_done = 0;
+	check->iter = bio->bi_iter;
+}
+
+static void drop_copy(struct dmda_log_check *check)
+{
+	if (!check->copy)
+		return;
+	check->bio->bi_io_vec = check->before;
+	free_copy(check->copy, pages_of(check));
+}
+
+static void take_sums(struct dmda_log_check *check)
+{
+	struct bvec_iter iter;
+
+	if (!is_under_writeback(check))
+		write_copy(check);
+	iter = check->iter;
+	for (u32 i = 0; i < pages_of(check); i++)
+		check->sum[i] = next_sum(check, &iter);
+}
+
 void dmda_log_check_begin(struct dmda_log_check *check, struct bio *bio, u64 first, dpn_t dpn,
 			  void (*end)(struct bio *bio))
 {
-	struct bvec_iter iter = bio->bi_iter;
-
 	check->bio = bio;
 	check->iter = bio->bi_iter;
 	check->first = first;
 	check->dpn = dpn;
 	check->end = end;
-	for (u32 i = 0; is_write(check) && i < pages_of(check); i++)
-		check->sum[i] = next_sum(check, &iter);
+	if (is_write(check))
+		take_sums(check);
 }
 
 bool dmda_log_check_end(struct dmda_log_check *check)
@@ -194,6 +266,9 @@ bool dmda_log_check_end(struct dmda_log_check *check)
 	struct bvec_iter iter = check->iter;
 	bool is_right = pages_of(check) <= FEW_PAGES;
 
+	/* It is ours alone. */
+	if (check->copy)
+		return true;
 	for (u32 i = 0; i < pages_of(check) && is_right; i++)
 		is_right = next_sum(check, &iter) == check->sum[i];
 	if (!is_right)
@@ -213,6 +288,7 @@ struct dmda_log_check *dmda_log_check_get(struct dmda_log *log, enum req_op op, 
 	if (!check)
 		return NULL;
 	check->log = log;
+	check->copy = NULL;
 	check->reserve = is_reserved ? reserve : NULL;
 	INIT_WORK(&check->work, do_check);
 	return check;
@@ -220,6 +296,7 @@ struct dmda_log_check *dmda_log_check_get(struct dmda_log *log, enum req_op op, 
 
 void dmda_log_check_put(struct dmda_log_check *check)
 {
+	drop_copy(check);
 	if (check->reserve)
 		mempool_free(check, check->reserve);
 	else

@@ -24,6 +24,8 @@ struct dmda_log;
  * @reserve: reserve that it is of, or NULL
  * @bio: bio that has the data
  * @iter: the data in @bio
+ * @copy: pages of our own that are written instead of those that @bio came with, or NULL
+ * @before: vectors that @bio came with, if there is a @copy
  * @first: lpn of the first page
  * @dpn: place of the first page
  * @end: goes on with @bio when that is known to be right, or has an error
@@ -35,6 +37,8 @@ struct dmda_log_check {
 	mempool_t *reserve;
 	struct bio *bio;
 	struct bvec_iter iter;
+	struct bio_vec *copy;
+	struct bio_vec *before;
 	u64 first;
 	dpn_t dpn;
 	void (*end)(struct bio *bio);
@@ -93,7 +97,8 @@ void dmda_log_check_put(struct dmda_log_check *check);
  * @first: lpn of its first page
  * @end: goes on with it when it has ended, and was looked at
  *
- * Takes the checksums of what is written; those of what is read are there already.
+ * Takes the checksums of what is written, of which a copy is written if it may change meanwhile;
+ * those of what is read are there already.
  */
 void dmda_log_check_begin(struct dmda_log_check *check, struct bio *bio, u64 first, dpn_t dpn,
 			  void (*end)(struct bio *bio));

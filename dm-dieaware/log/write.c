@@ -141,9 +141,10 @@ static void prepare_write(struct dmda_log *log, struct bio *bio)
 	dmda_log_send_to(log, bio, io->dpn);
 	trace_dmda_log_write(log->dmda->self_dev, io->first, io->dpn, dmda_log_io_pages(io),
 			     io->file);
-	dmda_log_hint_send(log, io);
+	/* The hint's way to the device goes by what the bio has. */
 	if (io->check)
 		dmda_log_check_begin(io->check, bio, io->first, io->dpn, dmda_log_end_data);
+	dmda_log_hint_send(log, io);
 }
 
 /*

@@ -362,8 +362,8 @@ struct dmda_record_map {
  * @sum: as in struct dmda_map_sums_block, little-endian
  *
  * On a device with DMDA_INCOMPAT_CHECKSUMS each MAP has some of them right behind it, in which
- * its pages have their turn; on others there is none. Such a MAP is of at most
- * DMDA_MAP_SUMS_ENTRIES pages.
+ * its pages have their turn; on others there is none. No MAP or TRIM of such a device is of more
+ * than DMDA_MAP_SUMS_ENTRIES pages, so that none is about three pages of the map.
  */
 struct dmda_record_sums {
 	__u8 kind;		/* 1 */
