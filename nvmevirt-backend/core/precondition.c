@@ -8,13 +8,10 @@
  * given at the time at which the one before completes, and nobody waits for that time to come.
  *
  * The drive's clock is set to 0 for that, so that what comes out does not depend on when it is done
- * (windows of channels begin at multiples of their length), and to the caller's time afterwards. It
- * can be set while nothing depends on it: all that was booked has ended, and no unit waits in the
- * buffer for its time.
+ * (windows of channels begin at multiples of their length), and to the caller's time afterwards.
  */
-#include "defrag.h"
 #include "precondition.h"
-#include "program.h"
+#include "rest.h"
 
 /* Commands of a step; a command that fills counts as so many. */
 #define STEP_COMMANDS	512U
@@ -34,80 +31,6 @@ u32 ftl_precondition_share(u64 nr_pages, u32 fill_percent)
 	return div_u64(nr_pages * fill_percent, 100);
 }
 
-/* Return: the time at which nothing is left that was booked. */
-static u64 end_of_work(const struct ftl *ftl)
-{
-	u64 end_ns = max(ftl->now_ns, ftl->programmed_ns);
-
-	for (u32 i = 0; i < ftl->geo.nr_dies; i++)
-		end_ns = max(end_ns, ftl->nand.die[i].busy_until_ns);
-	return end_ns;
-}
-
-static void let_rest(struct ftl *ftl)
-{
-	struct ftl_unit *unit;
-
-	while ((unit = ftl_units_first_held(&ftl->units)))
-		ftl_advance(ftl, unit->due_ns);
-	ftl_advance(ftl, end_of_work(ftl));
-	if (ftl->params.oob)
-		ftl_oob_settle(&ftl->oob, ftl->now_ns);
-}
-
-static void free_bus(struct ftl_bus *bus)
-{
-	memset(bus->window, 0, ftl_bus_bytes());
-	bus->late_begin_ns = 0;
-	bus->late_end_ns = 0;
-}
-
-/* What the page registers hold stays. */
-static void free_dies(struct ftl *ftl)
-{
-	struct ftl_nand *nand = &ftl->nand;
-
-	for (u32 i = 0; i < ftl->geo.nr_dies; i++) {
-		struct ftl_nand_die *die = &nand->die[i];
-
-		die->busy_until_ns = 0;
-		for (u32 plane = 0; plane < ftl->geo.unit_planes; plane++) {
-			die->plane[plane].left_ns = 0;
-			die->plane[plane].register_ns = 0;
-		}
-		if (nand->ahead)
-			memset(&nand->ahead[i], 0, sizeof(nand->ahead[i]));
-		ftl->gc[i].idle_until_ns = 0;
-	}
-	for (u32 i = 0; i < ftl->geo.nr_channels; i++)
-		free_bus(&nand->channel[i]);
-	nand->fixed_ns = 0;
-}
-
-/* The drive has rested: no time of its past means anything any more. */
-static void set_clock(struct ftl *ftl, u64 now_ns)
-{
-	free_dies(ftl);
-	free_bus(&ftl->from_host);
-	free_bus(&ftl->to_host);
-	ftl->wbuf.nr_programs = 0;
-	ftl->wbuf.admitted_ns = 0;
-	ftl->begun_ns = now_ns;
-	ftl->command_ns = now_ns;
-	ftl->now_ns = now_ns;
-	ftl->nand.now_ns = now_ns;
-	ftl->next_cmd_ns = 0;
-	ftl->programmed_ns = 0;
-	ftl->command_programmed_ns = 0;
-	/* Whose turn it is depends on all commands that there were, reads included. */
-	ftl->idle_die = 0;
-	if (!ftl->params.oob)
-		return;
-	memset(ftl->oob.safe_ns, 0, ftl->geo.nr_eblks * sizeof(*ftl->oob.safe_ns));
-	if (ftl->oob.max_defrag)
-		ftl_defrag_settle(&ftl->oob);
-}
-
 void ftl_precondition_begin(struct ftl *ftl, struct ftl_precondition *work)
 {
 	work->nr_pages = 0;
@@ -117,8 +40,8 @@ void ftl_precondition_begin(struct ftl *ftl, struct ftl_precondition *work)
 	work->at_range = 0;
 	work->at = 0;
 	work->now_ns = 0;
-	let_rest(ftl);
-	set_clock(ftl, 0);
+	ftl_let_rest(ftl);
+	ftl_set_clock(ftl, 0);
 }
 
 static void give_write(struct ftl *ftl, struct ftl_precondition *work, u64 first, u32 nr_pages)
@@ -187,6 +110,6 @@ bool ftl_precondition_step(struct ftl *ftl, struct ftl_precondition *work)
 void ftl_precondition_end(struct ftl *ftl, struct ftl_precondition *work, u64 now_ns)
 {
 	ftl_flush(ftl, work->now_ns);
-	let_rest(ftl);
-	set_clock(ftl, now_ns);
+	ftl_let_rest(ftl);
+	ftl_set_clock(ftl, now_ns);
 }

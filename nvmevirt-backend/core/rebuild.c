@@ -60,7 +60,8 @@ static void save_open_units(struct ftl *ftl)
 	for (u32 i = 0; i < ftl->geo.nr_open; i++) {
 		const struct ftl_unit *unit = &ftl->units.unit[i];
 
-		ftl->oob.open[i].die = from_die(unit->die);
+		/* Where a free unit was open last is nobody's business. */
+		ftl->oob.open[i].die = unit->kind == FTL_UNIT_FREE ? 0 : from_die(unit->die);
 		ftl->oob.open[i].kind = unit->kind;
 	}
 }

@@ -112,7 +112,7 @@ static void remove_from_lpn(struct ftl_share *share, const struct ftl_sharer *sh
 	*link = sharer->same_lpn;
 }
 
-static void add_sharer(struct ftl_share *share, u32 lpn, u32 place, u32 entry)
+void ftl_share_restore(struct ftl_share *share, u32 lpn, u32 place, u32 entry)
 {
 	u32 *bucket = lpn_bucket(share, lpn);
 	u32 nr = share->free;
@@ -144,7 +144,7 @@ void ftl_share_join(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn, u32 entry)
 	if (!map->place_of[from_lpn(lpn)])
 		ftl_l2p_count_up(map, from_lpn(lpn));
 	map->place_of[from_lpn(lpn)] = from_ppn(ppn) + 1;
-	add_sharer(map->share, from_lpn(lpn) + 1, from_ppn(ppn), entry);
+	ftl_share_restore(map->share, from_lpn(lpn) + 1, from_ppn(ppn), entry);
 	if (*owner)
 		map->share->nr_extra++;
 	else

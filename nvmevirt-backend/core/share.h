@@ -108,6 +108,15 @@ struct ftl_sharer *ftl_share_at(const struct ftl_share *share, ppn_t ppn,
 void ftl_share_join(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn, u32 entry);
 
 /**
+ * ftl_share_restore() - a page lies in the place of another one's data, as it did before
+ * @lpn: the page plus one; no sharer yet, and mapped to the place
+ * @entry: its entry in the defrag log plus one, or 0
+ *
+ * Owners and counts are the caller's. There must be a free record.
+ */
+void ftl_share_restore(struct ftl_share *share, u32 lpn, u32 place, u32 entry);
+
+/**
  * ftl_share_leave() - a page no longer owns a place; its own entry is the caller's
  * Return: whether the place has no owner any more.
  */
