@@ -388,6 +388,15 @@ int nvmev_backing_end(struct nvmev *nvmev, char *reason)
 	return ret;
 }
 
+void nvmev_backing_take(struct nvmev *nvmev, struct nvmev *from)
+{
+	guard(mutex)(&open_lock);
+	nvmev->backing = from->backing;
+	if (from->backing.is_claimed)
+		list_replace(&from->backing.link, &nvmev->backing.link);
+	memset(&from->backing, 0, sizeof(from->backing));
+}
+
 void nvmev_backing_close(struct nvmev *nvmev)
 {
 	struct nvmev_backing *backing = &nvmev->backing;

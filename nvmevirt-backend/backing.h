@@ -63,6 +63,15 @@ int nvmev_backing_begin(struct nvmev *nvmev, char *reason);
 int nvmev_backing_end(struct nvmev *nvmev, char *reason);
 
 /**
+ * nvmev_backing_take() - take over the file of an SSD that is going to be freed
+ * @nvmev: the SSD, of the same properties and without a file
+ * @from: the other one, switched off
+ *
+ * The file has @from still, until nvmev_backing_end().
+ */
+void nvmev_backing_take(struct nvmev *nvmev, struct nvmev *from);
+
+/**
  * nvmev_backing_close() - close it
  * @nvmev: the SSD
  */

@@ -12,6 +12,7 @@
 #include "nvmev.h"
 #include "precondition.h"
 #include "profile.h"
+#include "state-file.h"
 
 #define KIB_PER_PAGE	(FTL_PAGE_BYTES / 1024)
 
@@ -629,6 +630,87 @@ static ssize_t nvmev_precondition_store(struct config_item *config_item, const c
 
 CONFIGFS_ATTR_WO(nvmev_, precondition);
 
+/* The SSD becomes another one, and is what it was if that one cannot be had. */
+static int load(struct item *item, const char *path)
+{
+	struct nvmev *nvmev;
+	int ret;
+
+	/* One that has nothing need not be kept meanwhile. */
+	if (nvmev_is_new(item->nvmev) && !item->config.backing_file[0])
+		discard(item);
+	nvmev = nvmev_create_apart(config_item_name(&item->item), &item->config, item->reason);
+	if (IS_ERR(nvmev))
+		return PTR_ERR(nvmev);
+	ret = nvmev_state_load(nvmev, path, item->reason);
+	if (ret) {
+		nvmev_free(nvmev);
+		return ret;
+	}
+	nvmev->failure_work = &item->failure_work;
+	if (item->nvmev)
+		nvmev_backing_take(nvmev, item->nvmev);
+	discard(item);
+	item->nvmev = nvmev;
+	return nvmev_backing_end(nvmev, item->reason);
+}
+
+static int save(struct item *item, const char *path)
+{
+	return nvmev_state_save(item->nvmev, path, true, item->reason);
+}
+
+static int save_no_data(struct item *item, const char *path)
+{
+	return nvmev_state_save(item->nvmev, path, false, item->reason);
+}
+
+typedef int (*state_fn)(struct item *item, const char *path);
+
+static ssize_t store_state(struct config_item *config_item, const char *text, size_t bytes,
+			   state_fn move)
+{
+	char *path __free(kfree) = kstrndup(text, strcspn(text, "\n"), GFP_KERNEL);
+	struct item *item = to_item(config_item);
+	int ret;
+
+	if (!path)
+		return -ENOMEM;
+	guard(mutex)(&item->power_lock);
+	if (is_on(item)) {
+		refuse(item, "An SSD can be saved and loaded only while it is switched off.");
+		return -EBUSY;
+	}
+	ret = prepare(item);
+	if (ret)
+		return ret;
+	ret = move(item, path);
+	if (ret)
+		refuse(item, item->reason);
+	return ret ?: bytes;
+}
+
+static ssize_t nvmev_save_store(struct config_item *item, const char *text, size_t bytes)
+{
+	return store_state(item, text, bytes, save);
+}
+
+CONFIGFS_ATTR_WO(nvmev_, save);
+
+static ssize_t nvmev_save_no_data_store(struct config_item *item, const char *text, size_t bytes)
+{
+	return store_state(item, text, bytes, save_no_data);
+}
+
+CONFIGFS_ATTR_WO(nvmev_, save_no_data);
+
+static ssize_t nvmev_load_store(struct config_item *item, const char *text, size_t bytes)
+{
+	return store_state(item, text, bytes, load);
+}
+
+CONFIGFS_ATTR_WO(nvmev_, load);
+
 /* Pulling it out of its slot takes the power from it as well. */
 static ssize_t nvmev_surprise_store(struct config_item *config_item, const char *text, size_t bytes)
 {
@@ -802,6 +884,9 @@ static struct configfs_attribute *item_attrs[] = {
 	&nvmev_attr_power_cut_after,
 	&nvmev_attr_discard,
 	&nvmev_attr_precondition,
+	&nvmev_attr_save,
+	&nvmev_attr_save_no_data,
+	&nvmev_attr_load,
 	&nvmev_attr_surprise,
 	&nvmev_attr_error,
 	&nvmev_attr_nvme,

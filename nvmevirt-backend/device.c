@@ -71,7 +71,8 @@ static const char *size_ftl(struct nvmev_config *config)
 	return ftl_params_size(&config->ftl, config->capacity_bytes);
 }
 
-struct nvmev *nvmev_create(const char *name, const struct nvmev_config *config, char *reason)
+struct nvmev *nvmev_create_apart(const char *name, const struct nvmev_config *config,
+				 char *reason)
 {
 	const char *refusal = check_config(config);
 	struct nvmev *nvmev;
@@ -103,13 +104,27 @@ struct nvmev *nvmev_create(const char *name, const struct nvmev_config *config, 
 		nvmev->trim.ranges = kzalloc(PAGE_SIZE, GFP_KERNEL);
 		ret = nvmev->reply && nvmev->trim.ranges ? 0 : -ENOMEM;
 	}
-	if (!ret && config->backing_file[0])
-		ret = nvmev_backing_open(nvmev, reason);
 	if (ret) {
 		nvmev_free(nvmev);
 		return ERR_PTR(ret);
 	}
 	nvmev_fdp_init(nvmev);
+	return nvmev;
+}
+
+struct nvmev *nvmev_create(const char *name, const struct nvmev_config *config, char *reason)
+{
+	struct nvmev *nvmev = nvmev_create_apart(name, config, reason);
+	int ret = 0;
+
+	if (IS_ERR(nvmev))
+		return nvmev;
+	if (config->backing_file[0])
+		ret = nvmev_backing_open(nvmev, reason);
+	if (ret) {
+		nvmev_free(nvmev);
+		return ERR_PTR(ret);
+	}
 	return nvmev;
 }
 

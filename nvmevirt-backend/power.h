@@ -24,6 +24,15 @@ struct nvmev_config;
 struct nvmev *nvmev_create(const char *name, const struct nvmev_config *config, char *reason);
 
 /**
+ * nvmev_create_apart() - the same, but for the backing file, which is left alone
+ * @name: as above, like all that follow
+ * @config: with the path of a backing file it keeps what one needs, for nvmev_backing_take()
+ * @reason: as above
+ */
+struct nvmev *nvmev_create_apart(const char *name, const struct nvmev_config *config,
+				 char *reason);
+
+/**
  * nvmev_adopt() - take over a configuration, if it is one of the same drive
  * @nvmev: the SSD, switched off
  * @config: properties that it is to have now; those of the controller alone may differ

@@ -42,7 +42,6 @@ static const struct param params[] = {
 	PARAM(u32, reserve_permille, "reserve_permille"),
 	PARAM(u32, spare_eblks, "spare_eblks"),
 	PARAM(u32, factory_bad_permille, "factory_bad_permille"),
-	PARAM(u32, eblks_per_die, "erase blocks of a die"),
 	PARAM(u32, nr_page_kinds, "read_ns"),
 	PARAM(u32, read_ns[0], "read_ns"),
 	PARAM(u32, read_ns[1], "read_ns"),
@@ -73,6 +72,8 @@ static const struct param params[] = {
 	PARAM(u32, seed_die, "seed_die"),
 	PARAM(u32, share_pages, "share_pages"),
 	PARAM(u32, share_log_kib, "share_log_kib"),
+	/* It follows from the others, which are better to be told of. */
+	PARAM(u32, eblks_per_die, "erase blocks of a die"),
 };
 
 bool ftl_keep_refuse(struct ftl_keep *keep, bool is_wrong, const char *reason)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* See glue.h. The only file of the tool that knows the FTL's structures. */
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "dof.h"
 #include "ftl.h"
 #include "glue.h"
+#include "keep.h"
 #include "precondition.h"
 #include "profiles.h"
 
@@ -262,6 +264,11 @@ u32 sim_config_get(const struct sim_config *config, u32 nr, u64 *values)
 	return 1;
 }
 
+void sim_config_keep(struct sim_config *config)
+{
+	config->params.oob = !config->params.plp;
+}
+
 struct sim_drive *sim_drive_new(struct sim_config *config, const char **reason)
 {
 	struct ftl_params *params = &config->params;
@@ -343,6 +350,85 @@ const char *sim_drive_precondition(struct sim_drive *drive, u64 fill_percent, u6
 		;
 	ftl_precondition_end(drive->ftl, &work, 0);
 	return NULL;
+}
+
+/**
+ * struct state_file - a state file
+ * @fd: descriptor of the file
+ * @error: errno of what has failed, or 0
+ */
+struct state_file {
+	int fd;
+	int error;
+};
+
+/* Return: bytes that were moved, fewer than asked for at the end of the file only. */
+static size_t move_all(struct state_file *file, u8 *bytes, size_t nr, bool writes)
+{
+	size_t at = 0;
+
+	while (at < nr) {
+		ssize_t ret = writes ? write(file->fd, bytes + at, nr - at) :
+				       read(file->fd, bytes + at, nr - at);
+
+		if (ret < 0 && errno == EINTR)
+			continue;
+		if (ret < 0)
+			file->error = errno;
+		if (ret <= 0)
+			break;
+		at += ret;
+	}
+	return at;
+}
+
+static const char *write_next(void *context, void *block)
+{
+	return move_all(context, block, FTL_IMAGE_BLOCK_BYTES, true) == FTL_IMAGE_BLOCK_BYTES ?
+		NULL : "The state file could not be written.";
+}
+
+static const char *read_next(void *context, void *block)
+{
+	struct state_file *file = context;
+
+	if (move_all(file, block, FTL_IMAGE_BLOCK_BYTES, false) == FTL_IMAGE_BLOCK_BYTES)
+		return NULL;
+	return file->error ? "The state file could not be read." :
+		"The state file is too short: it was cut off.";
+}
+
+const char *sim_drive_save(struct sim_drive *drive, int fd, int *error)
+{
+	u8 block[FTL_IMAGE_BLOCK_BYTES];
+	struct state_file file = { .fd = fd };
+	struct ftl_keep keep = { .move = write_next, .context = &file, .block = block };
+	const u64 nr_lpns = sim_drive_nr_pages(drive);
+	const struct ftl_keep_layout layout = { .nr = 1, .nr_pages = { nr_lpns } };
+	const char *reason = ftl_keep_save(&keep, drive->ftl, &layout) ?:
+			     ftl_keep_save_pages(&keep, nr_lpns, NULL, NULL);
+
+	*error = file.error;
+	return reason;
+}
+
+/* The simulator has no use for data; that all of it is there was looked at. */
+static const char *take_page(void *context, u64 lpn, const void *page, u8 marks)
+{
+	return NULL;
+}
+
+const char *sim_drive_load(struct sim_drive *drive, int fd, int *error)
+{
+	u8 block[FTL_IMAGE_BLOCK_BYTES], page[FTL_IMAGE_BLOCK_BYTES];
+	struct state_file file = { .fd = fd };
+	struct ftl_keep keep = { .move = read_next, .context = &file, .block = block };
+	const char *reason = ftl_keep_load(&keep, drive->ftl, NULL, 0) ?:
+			     ftl_keep_load_pages(&keep, sim_drive_nr_pages(drive), page,
+						 take_page, NULL);
+
+	*error = file.error;
+	return reason;
 }
 
 u64 sim_drive_refused(const struct sim_drive *drive)

@@ -97,6 +97,13 @@ int sim_config_set(struct sim_config *config, u32 key, const u64 *values, u32 nr
 u32 sim_config_get(const struct sim_config *config, u32 key, u64 *values);
 
 /**
+ * sim_config_keep() - the drive is to be one that can be kept, as the kernel's are
+ *
+ * One without power-loss protection keeps out-of-band data then: it can collect a little later.
+ */
+void sim_config_keep(struct sim_config *config);
+
+/**
  * sim_drive_new() - make a drive, everything unmapped, at time 0
  * @config: what it is to be; its geometry is completed
  * @reason: gets NULL, or a sentence that says what is impossible
@@ -125,6 +132,24 @@ u64 sim_drive_run(struct sim_drive *drive, const struct sim_request *request, u6
  */
 const char *sim_drive_precondition(struct sim_drive *drive, u64 fill_percent, u64 random_percent,
 				   u64 seed);
+
+/**
+ * sim_drive_save() - write the drive to a state file, without data; it is at rest afterwards
+ * @fd: file that is open for writing
+ * @error: gets the errno if the file could not be written, or 0
+ *
+ * Return: NULL, or a sentence that says what is wrong.
+ */
+const char *sim_drive_save(struct sim_drive *drive, int fd, int *error);
+
+/**
+ * sim_drive_load() - make a new drive what is in a state file; its data is left out
+ * @fd: file that is open for reading
+ * @error: gets the errno if the file could not be read, or 0
+ *
+ * Return: NULL, or a sentence that says why not; the drive can only be freed then.
+ */
+const char *sim_drive_load(struct sim_drive *drive, int fd, int *error);
 
 /**
  * sim_drive_refused() - share commands that were refused (enum ftl_share_result)

@@ -217,6 +217,123 @@ fn a_used_drive_is_what_the_same_commands_leave() {
     assert_ne!(used("8")["counters"], written["counters"]);
 }
 
+/// A name for a file that is not there yet.
+fn unused(name: &str) -> (PathBuf, String) {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_file(&path);
+    let text = path.display().to_string();
+    (path, text)
+}
+
+const VOLATILE: [&str; 11] = [
+    "--profile",
+    "tlc",
+    "--set",
+    "capacity_mib=256",
+    "--set",
+    "units_per_eblk=16",
+    "--set",
+    "wbuf_kib=8192",
+    "--set",
+    "run_units=8",
+    "--check",
+];
+
+#[test]
+fn experiments_begin_from_the_same_drive() {
+    let job = file("job", &appends(4096, true));
+
+    for (kind, drive) in [("protected", &SMALL[..]), ("volatile", &VOLATILE[..])] {
+        let (aged_path, aged) = unused(&format!("{kind}.state"));
+        let (again_path, again) = unused(&format!("{kind}.again"));
+        let made = Command::new(env!("CARGO_BIN_EXE_dieaware"))
+            .arg("sim")
+            .args(drive)
+            .args(["--fill", "60", "--random", "1x", "--save", &aged])
+            .output()
+            .unwrap();
+        assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
+        let loaded = [drive, &["--load", &aged]].concat();
+        json(
+            &[&loaded[..], &["--save", &again]].concat(),
+            &file("none", "# dieaware trace 1\n"),
+        );
+        assert_eq!(
+            fs::read(&aged_path).unwrap(),
+            fs::read(&again_path).unwrap()
+        );
+
+        let mut ends = Vec::new();
+        for time in 0..2 {
+            let (path, after) = unused(&format!("{kind}.{time}"));
+            let report = json(&[&loaded[..], &["--save", &after]].concat(), &job);
+            ends.push((report, fs::read(path).unwrap()));
+        }
+        assert!(ends[0] == ends[1]);
+        assert!(ends[0].1 != fs::read(&aged_path).unwrap());
+        // What --fill makes in the same place is the same drive.
+        let filled = ["--fill", "60", "--random", "1x"];
+        if kind == "protected" {
+            assert_eq!(
+                json(&[drive, &filled].concat(), &job)["ops"],
+                ends[0].0["ops"]
+            );
+        }
+    }
+}
+
+#[test]
+fn other_state_files_are_refused() {
+    let none = file("nothing", "# dieaware trace 1\n");
+    let (path, good) = unused("good.state");
+    json(
+        &[&SMALL[..], &["--fill", "10", "--save", &good]].concat(),
+        &none,
+    );
+    let bytes = fs::read(&path).unwrap();
+    let load = |bytes: &[u8], options: &[&str], status: i32, words: &str| {
+        let (path, name) = unused("other.state");
+        fs::write(path, bytes).unwrap();
+        let output = sim(&[options, &["--load", &name]].concat(), &none);
+        assert_eq!(output.status.code(), Some(status), "{}", stderr(&output));
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    };
+    let change = |at: usize| {
+        let mut changed = bytes.clone();
+        changed[at] ^= 1;
+        changed
+    };
+
+    load(&bytes, &SMALL, 0, "");
+    load(
+        &bytes,
+        &["--set", "capacity_mib=1024"],
+        2,
+        "other properties (capacity_mib)",
+    );
+    load(
+        &bytes,
+        &[&SMALL[..], &["--set", "hold_ns=0"]].concat(),
+        2,
+        "other properties (hold_ns)",
+    );
+    load(&change(0), &SMALL, 2, "not a state file");
+    load(&change(8), &SMALL, 2, "of a version");
+    load(&change(77), &SMALL, 2, "damaged");
+    load(&change(bytes.len() - 1), &SMALL, 2, "damaged");
+    load(&[], &SMALL, 2, "too short");
+    load(&bytes[..bytes.len() - 4096], &SMALL, 2, "too short");
+    let (_, missing) = unused("missing.state");
+    let output = sim(&["--load", &missing], &none);
+    assert_eq!(output.status.code(), Some(3));
+    // What is there is not written over, and what is not whole does not stay.
+    let output = sim(&[&SMALL[..], &["--save", &good]].concat(), &none);
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(fs::read(&path).unwrap(), bytes);
+    let output = sim(&["--load", &good, "--fill", "10"], &none);
+    assert_eq!(output.status.code(), Some(2));
+}
+
 /// The drive is at rest: a read of what is on NAND takes what it takes on a new drive, but for the windows
 /// of a channel, which begin at other times.
 #[test]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `dieaware sim`: a trace on a virtual SSD, without a kernel and without waiting.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::common::{print_json, DamageFound, UsageError};
-use crate::sim::drive::{profiles, Config, Drive, Precondition};
+use crate::sim::drive::{profiles, Config, Drive, Precondition, StateError};
 use crate::sim::replay::{replay, Pace};
 use crate::sim::report::Report;
 use crate::sim::trace::{Format, ReadError, Trace};
@@ -21,7 +21,7 @@ use crate::sim::trace::{Format, ReadError, Trace};
 pub struct SimArgs {
     /// The trace: fio's I/O log, blkparse's output, the kernel's trace of nvmev_cmd,
     /// or the project's own text; - is the standard input
-    #[arg(value_name = "TRACE", required_unless_present = "profiles")]
+    #[arg(value_name = "TRACE", required_unless_present_any = ["profiles", "save"])]
     trace: Option<PathBuf>,
     /// The drive
     #[arg(long, value_name = "NAME", default_value = "fast24")]
@@ -38,6 +38,12 @@ pub struct SimArgs {
     /// Which pages are overwritten: the same number gives the same state
     #[arg(long, value_name = "NUMBER", requires = "fill", default_value_t = 0)]
     seed: u64,
+    /// Begin with a drive that nvmev-ssd or --save has written to this file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["fill", "profiles"])]
+    load: Option<PathBuf>,
+    /// Write the drive to this new file in the end; without a trace, as it begins
+    #[arg(long, value_name = "FILE", conflicts_with = "profiles")]
+    save: Option<PathBuf>,
     /// Commands in flight: the next one is given when one completes
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     queue_depth: u64,
@@ -81,7 +87,10 @@ pub fn run(args: &SimArgs, out: &mut impl Write) -> Result<()> {
     }
     let path = args.trace.as_deref().unwrap_or(Path::new("-"));
     let mut drive = make_drive(args)?;
-    let trace = read_trace(path, args.format)?;
+    let trace = match args.trace {
+        Some(_) => read_trace(path, args.format)?,
+        None => Trace::default(),
+    };
     let pace = pace(args, path, &trace)?;
 
     check_ranges(path, &trace, &drive)?;
@@ -104,12 +113,18 @@ pub fn run(args: &SimArgs, out: &mut impl Write) -> Result<()> {
             .and_then(|()| log.file.flush())
             .with_context(|| format!("{} cannot be written", log.path))?;
     }
+    let mut text = Vec::new();
     let report = Report::new(&drive, &outcome, pace, trace.left_out);
     if args.json {
-        print_json(out, &report)?;
+        print_json(&mut text, &report)?;
     } else {
-        out.write_all(report.text().as_bytes())?;
+        text = report.text().into_bytes();
     }
+    // It may still program what waits for its time, which is none of the trace's.
+    if let Some(path) = &args.save {
+        save(&mut drive, path)?;
+    }
+    out.write_all(&text)?;
     if args.check {
         drive
             .check()
@@ -122,7 +137,7 @@ fn usage(err: impl std::fmt::Display) -> UsageError {
     UsageError(err.to_string())
 }
 
-fn make_drive(args: &SimArgs) -> Result<Drive, UsageError> {
+fn make_drive(args: &SimArgs) -> Result<Drive> {
     let mut config = Config::from_profile(&args.profile).map_err(usage)?;
 
     for setting in &args.set {
@@ -131,8 +146,14 @@ fn make_drive(args: &SimArgs) -> Result<Drive, UsageError> {
             .ok_or_else(|| UsageError(format!("\"{setting}\" is not of the form KEY=VALUE")))?;
         config.set(key, value).map_err(usage)?;
     }
+    if args.load.is_some() || args.save.is_some() {
+        config.keep();
+    }
     let mut drive = config.build().map_err(usage)?;
 
+    if let Some(path) = &args.load {
+        return load(drive, path);
+    }
     if let Some(fill_percent) = args.fill {
         let state = Precondition {
             fill_percent,
@@ -142,6 +163,32 @@ fn make_drive(args: &SimArgs) -> Result<Drive, UsageError> {
         drive.precondition(state).map_err(usage)?;
     }
     Ok(drive)
+}
+
+fn about_state(path: &Path, err: StateError) -> anyhow::Error {
+    match err {
+        StateError::Refused(reason) => {
+            let reason = reason.trim_end_matches('.');
+            UsageError(format!("{}: {reason}", path.display())).into()
+        }
+        StateError::Io(err) => anyhow::Error::new(err).context(path.display().to_string()),
+    }
+}
+
+fn load(drive: Drive, path: &Path) -> Result<Drive> {
+    let file = File::open(path).with_context(|| format!("{} cannot be opened", path.display()))?;
+    drive.load(&file).map_err(|err| about_state(path, err))
+}
+
+/// What is not whole does not stay, and what was there is not written over.
+fn save(drive: &mut Drive, path: &Path) -> Result<()> {
+    let file =
+        File::create_new(path).with_context(|| format!("{} cannot be created", path.display()))?;
+
+    drive.save(&file).map_err(|err| {
+        let _ = fs::remove_file(path);
+        about_state(path, err)
+    })
 }
 
 /// "1.5x" in percent.

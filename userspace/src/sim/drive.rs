@@ -3,7 +3,10 @@
 //! runs, so what is measured here is not another model.
 
 use std::ffi::{c_char, c_int, CStr};
+use std::fs::File;
+use std::io;
 use std::marker::{PhantomData, PhantomPinned};
+use std::os::fd::AsRawFd;
 use std::ptr::{self, NonNull};
 
 use serde::ser::SerializeMap;
@@ -61,6 +64,7 @@ extern "C" {
     fn sim_key_name(key: u32) -> *const c_char;
     fn sim_config_set(config: *mut Opaque, key: u32, values: *const u64, nr_values: u32) -> c_int;
     fn sim_config_get(config: *const Opaque, key: u32, values: *mut u64) -> u32;
+    fn sim_config_keep(config: *mut Opaque);
     fn sim_drive_new(config: *mut Opaque, reason: *mut *const c_char) -> *mut Opaque;
     fn sim_drive_free(drive: *mut Opaque);
     fn sim_drive_run(drive: *mut Opaque, request: *const Request, now_ns: u64) -> u64;
@@ -70,6 +74,8 @@ extern "C" {
         random_percent: u64,
         seed: u64,
     ) -> *const c_char;
+    fn sim_drive_save(drive: *mut Opaque, fd: c_int, error: *mut c_int) -> *const c_char;
+    fn sim_drive_load(drive: *mut Opaque, fd: c_int, error: *mut c_int) -> *const c_char;
     fn sim_drive_refused(drive: *const Opaque) -> u64;
     fn sim_drive_idle(drive: *mut Opaque, now_ns: u64) -> bool;
     fn sim_drive_check(drive: *const Opaque) -> *const c_char;
@@ -113,6 +119,15 @@ pub enum DriveError {
     NoSuchState(String),
     #[error("there is not enough memory for this drive")]
     NoMemory,
+}
+
+/// Why a state file is none, or is not there.
+#[derive(Debug, Error)]
+pub enum StateError {
+    #[error("{0}")]
+    Refused(String),
+    #[error(transparent)]
+    Io(#[from] io::Error),
 }
 
 /// A named drive.
@@ -215,6 +230,12 @@ impl Config {
             .unwrap_or(0)
     }
 
+    /// Let it be a drive that can be saved and loaded.
+    pub fn keep(&mut self) {
+        // SAFETY: the handle is valid and borrowed mutably.
+        unsafe { sim_config_keep(self.handle.as_ptr()) };
+    }
+
     /// The drive.
     ///
     /// # Errors
@@ -269,6 +290,15 @@ pub struct Precondition {
     pub random_percent: u64,
     /// Which pages these are.
     pub seed: u64,
+}
+
+/// What became of a state file.
+fn outcome(reason: *const c_char, error: c_int) -> Result<(), StateError> {
+    match text(reason) {
+        None => Ok(()),
+        Some(_) if error != 0 => Err(io::Error::from_raw_os_error(error).into()),
+        Some(reason) => Err(StateError::Refused(reason.to_owned())),
+    }
 }
 
 /// A virtual SSD.
@@ -341,6 +371,31 @@ impl Drive {
             )),
             None => Ok(()),
         }
+    }
+
+    /// Make a new drive what is in a state file.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or is not one of such a drive; it is of no use then.
+    pub fn load(mut self, file: &File) -> Result<Self, StateError> {
+        let mut error = 0;
+        // SAFETY: the handle is valid and borrowed mutably, the file is open.
+        let reason = unsafe { sim_drive_load(self.handle.as_mut(), file.as_raw_fd(), &mut error) };
+        outcome(reason, error)?;
+        Ok(self)
+    }
+
+    /// Write the drive to an empty state file; it is at rest afterwards.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn save(&mut self, file: &File) -> Result<(), StateError> {
+        let mut error = 0;
+        // SAFETY: the handle is valid and borrowed mutably, the file is open.
+        let reason = unsafe { sim_drive_save(self.handle.as_ptr(), file.as_raw_fd(), &mut error) };
+        outcome(reason, error)
     }
 
     /// Does the drive have all that the command names?
