@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tracepoints: nvmev_cmd when an I/O command was fetched, nvmev_move when a read or write
- * has moved its data, nvmev_done when the completion is posted. They show what arrived on
- * the wire, hints included, and which data went where.
+ * Tracepoints: nvmev_cmd when an I/O command was fetched, nvmev_place when the FTL has decided
+ * where pages of it go, nvmev_move when a read or write has moved its data, nvmev_done when the
+ * completion is posted. They show what arrived on the wire, hints included, and what became of it.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM nvmev
@@ -12,6 +12,7 @@
 
 #include <linux/tracepoint.h>
 
+#include "core/placement.h"
 #include "nvmev.h"
 
 TRACE_EVENT(nvmev_cmd,
@@ -50,6 +51,72 @@ TRACE_EVENT(nvmev_cmd,
 		  __entry->nsid, __entry->slba, __entry->nlb,
 		  __entry->cdw2, __entry->cdw3, __entry->cdw12, __entry->fetched_ns,
 		  __entry->prp1)
+);
+
+TRACE_DEFINE_ENUM(FTL_RULE_STAYS);
+TRACE_DEFINE_ENUM(FTL_RULE_PLAIN);
+TRACE_DEFINE_ENUM(FTL_RULE_JOINS);
+TRACE_DEFINE_ENUM(FTL_RULE_NEXT_DIE);
+TRACE_DEFINE_ENUM(FTL_RULE_LANE);
+TRACE_DEFINE_ENUM(FTL_RULE_BEGINS);
+TRACE_DEFINE_ENUM(FTL_RULE_OVERWRITE);
+TRACE_DEFINE_ENUM(FTL_RULE_DIE);
+TRACE_DEFINE_ENUM(FTL_RULE_PUT_OUT);
+
+/* What there is none of is -1. A run that is put out has no lpn; die and unit are where it was. */
+TRACE_EVENT(nvmev_place,
+	TP_PROTO(const struct nvmev *nvmev, const struct nvmev_cmd *cmd,
+		 const struct ftl_placement *placement),
+	TP_ARGS(nvmev, cmd, placement),
+	TP_STRUCT__entry(
+		__array(char, name, NVMEV_NAME_BYTES)
+		__field(u16, sqid)
+		__field(u16, cid)
+		__field(s64, lpn)
+		__field(u32, nr_pages)
+		__field(u8, rule)
+		__field(s64, pred)
+		__field(s32, pred_die)
+		__field(s32, before_die)
+		__field(s32, wanted_die)
+		__field(s32, die)
+		__field(s64, unit)
+		__field(u32, slot)
+		__field(bool, is_levelled)
+	),
+	TP_fast_assign(
+		const struct ftl_where *at = placement->rule == FTL_RULE_PUT_OUT ?
+			&placement->before : &placement->after;
+
+		memcpy(__entry->name, nvmev->name, NVMEV_NAME_BYTES);
+		__entry->sqid = cmd->sqid;
+		__entry->cid = cmd->sqe.common.command_id;
+		__entry->lpn = from_lpn(placement->lpn);
+		__entry->nr_pages = placement->nr_pages;
+		__entry->rule = placement->rule;
+		__entry->pred = from_lpn(placement->pred);
+		__entry->pred_die = from_die(placement->pred_at.die);
+		__entry->before_die = from_die(placement->before.die);
+		__entry->wanted_die = from_die(placement->wanted);
+		__entry->die = from_die(at->die);
+		__entry->unit = at->unit;
+		__entry->slot = at->slot;
+		__entry->is_levelled = placement->is_levelled;
+	),
+	TP_printk("name=%s qid=%u cid=%u lpn=%lld nr_pages=%u rule=%s pred=%lld pred_die=%d before_die=%d wanted_die=%d die=%d unit=%lld slot=%u levelled=%u",
+		  __entry->name, __entry->sqid, __entry->cid, __entry->lpn, __entry->nr_pages,
+		  __print_symbolic(__entry->rule,
+				   { FTL_RULE_STAYS, "1" },
+				   { FTL_RULE_PLAIN, "2" },
+				   { FTL_RULE_JOINS, "3a" },
+				   { FTL_RULE_NEXT_DIE, "3b" },
+				   { FTL_RULE_LANE, "3c" },
+				   { FTL_RULE_BEGINS, "3d" },
+				   { FTL_RULE_OVERWRITE, "4" },
+				   { FTL_RULE_DIE, "4_DIE" },
+				   { FTL_RULE_PUT_OUT, "6" }),
+		  __entry->pred, __entry->pred_die, __entry->before_die, __entry->wanted_die,
+		  __entry->die, __entry->unit, __entry->slot, __entry->is_levelled)
 );
 
 TRACE_DEFINE_ENUM(NVMEV_MOVE_UNCHECKED);

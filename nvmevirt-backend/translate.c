@@ -12,6 +12,7 @@
 
 #include "nvmev.h"
 #include "outage.h"
+#include "trace.h"
 #include "translate.h"
 #include "undo.h"
 
@@ -147,6 +148,20 @@ static u16 decode_hint(struct nvmev *nvmev, const struct nvmev_cmd *cmd, struct 
 	return 0;
 }
 
+static void trace_placement(void *context, const struct ftl_placement *placement)
+{
+	const struct nvmev_watcher *watcher = context;
+
+	trace_nvmev_place(watcher->nvmev, watcher->cmd, placement);
+}
+
+void nvmev_watch_placements(struct nvmev *nvmev, struct nvmev_watcher *watcher)
+{
+	bool is_wanted = watcher && trace_nvmev_place_enabled();
+
+	ftl_tell_placements(nvmev->ftl, is_wanted ? trace_placement : NULL, watcher);
+}
+
 /* Pages of a write have ascending numbers, and this write was the last one. */
 static u64 first_seq(const struct nvmev *nvmev, const struct ftl_request *rq)
 {
@@ -155,6 +170,7 @@ static u64 first_seq(const struct nvmev *nvmev, const struct ftl_request *rq)
 
 u16 nvmev_ns_write(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 *due_ns)
 {
+	struct nvmev_watcher watcher = { nvmev, cmd };
 	struct ftl_request rq = make_request(cmd);
 	u16 status;
 
@@ -171,7 +187,9 @@ u16 nvmev_ns_write(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 *due_ns)
 	} else {
 		rq.bytes = 0;
 	}
+	nvmev_watch_placements(nvmev, &watcher);
 	*due_ns = call_in_pieces(nvmev, ftl_write, rq, cmd->fetched_ns);
+	nvmev_watch_placements(nvmev, NULL);
 	cmd->data_seq = first_seq(nvmev, &rq);
 	return 0;
 }

@@ -50,6 +50,25 @@ u16 nvmev_ns_write(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 *due_ns);
 void nvmev_ns_written(struct nvmev *nvmev, const struct nvmev_cmd *cmd);
 
 /**
+ * struct nvmev_watcher - a command while the FTL places pages for it
+ * @nvmev: the SSD
+ * @cmd: the command
+ */
+struct nvmev_watcher {
+	const struct nvmev *nvmev;
+	const struct nvmev_cmd *cmd;
+};
+
+/**
+ * nvmev_watch_placements() - trace where pages of a command go, if anybody wants to know
+ * @nvmev: the SSD
+ * @watcher: the command, or NULL when it is done
+ *
+ * Context: the caller holds ftl_lock.
+ */
+void nvmev_watch_placements(struct nvmev *nvmev, struct nvmev_watcher *watcher);
+
+/**
  * nvmev_ns_trim() - have the FTL forget the pages that lie wholly in a range
  * @nvmev: the SSD
  * @ns: the namespace

@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 
 #include "core/dof.h"
+#include "translate.h"
 #include "vendor.h"
 
 static_assert(DIEAWARE_SHARE_MAX_RANGES == FTL_SHARE_MAX_RANGES);
@@ -182,12 +183,15 @@ static u16 keep_bytes(struct nvmev *nvmev, const struct ftl_redistribution *job)
 
 static u16 redistribute(struct nvmev *nvmev, struct nvmev_cmd *cmd, struct ftl_redistribution *job)
 {
+	struct nvmev_watcher watcher = { nvmev, cmd };
 	bool done;
 
 	guard(mutex)(&nvmev->ftl_lock);
 	if (ftl_is_read_only(nvmev->ftl))
 		return NVME_SC_READ_ONLY | NVMEV_DNR;
+	nvmev_watch_placements(nvmev, &watcher);
 	done = ftl_redistribute(nvmev->ftl, job, cmd->fetched_ns);
+	nvmev_watch_placements(nvmev, NULL);
 	cmd->due_ns = job->done_ns;
 	cmd->result = job->before_permille | job->after_permille << 16 |
 		      (done ? DIEAWARE_SPREAD_DONE : 0);

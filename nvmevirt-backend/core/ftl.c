@@ -196,6 +196,12 @@ void ftl_get_die_stats(const struct ftl *ftl, die_t die, struct ftl_die_stats *s
 	stats->busy_until_ns = nand->busy_until_ns;
 }
 
+void ftl_tell_placements(struct ftl *ftl, ftl_tell_fn tell, void *context)
+{
+	ftl->place.tell = tell;
+	ftl->place.context = context;
+}
+
 void ftl_send_anew(struct ftl *ftl, die_t die)
 {
 	ftl->units.die[from_die(die)].last_sent = 0;

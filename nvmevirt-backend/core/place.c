@@ -71,12 +71,48 @@ static struct ftl_unit *plain_unit(struct ftl_place *place, struct ftl_placing *
 	struct ftl_units *units = place->units;
 	die_t die;
 
+	placing->rule = FTL_RULE_PLAIN;
 	if (units->plain)
 		return units->plain;
+	placing->wanted = place->cursor;
 	die = die_with_room(place, place->cursor);
 	place->cursor = ftl_next_die(units->geo, die);
 	placing->opened = true;
 	return ftl_units_open(units, die, FTL_UNIT_PLAIN);
+}
+
+static void tell_put_out(const struct ftl_place *place)
+{
+	const struct ftl_units *units = place->units;
+	const struct ftl_unit *run = list_first_entry(&units->runs, struct ftl_unit, link);
+	const struct ftl_placement placement = {
+		.lpn = LPN_NONE,
+		.nr_pages = run->nr_valid,
+		.rule = FTL_RULE_PUT_OUT,
+		.pred = LPN_NONE,
+		.pred_at = { .die = DIE_NONE },
+		.before = {
+			.die = run->die,
+			.unit = ftl_flash_unit(units->geo, ftl_unit_ppn(units, run, 0)),
+			.nr_filled = run->nr_filled,
+		},
+		.after = { .die = DIE_NONE },
+		.wanted = DIE_NONE,
+	};
+
+	place->tell(place->context, &placement);
+}
+
+/* Rule 6. */
+static void limit_runs(struct ftl_place *place)
+{
+	struct ftl_units *units = place->units;
+
+	while (place->tell && units->nr_runs > units->max_runs) {
+		tell_put_out(place);
+		ftl_units_limit_runs(units, units->nr_runs - 1);
+	}
+	ftl_units_limit_runs(units, units->max_runs);
 }
 
 /* One run more than may stay is open while a command is placed: it often fills its unit. */
@@ -85,8 +121,9 @@ static struct ftl_unit *open_run(struct ftl_place *place, struct ftl_placing *pl
 {
 	struct ftl_units *units = place->units;
 
-	ftl_units_limit_runs(units, units->max_runs);
+	limit_runs(place);
 	placing->opened = true;
+	placing->wanted = wanted;
 	return ftl_units_open(units, die_with_room(place, wanted), FTL_UNIT_RUN);
 }
 
@@ -127,8 +164,11 @@ static struct ftl_unit *follow(struct ftl_place *place, struct ftl_placing *plac
 			from_lpn(lpn) != from_lpn(placing->pred) + 1;
 	die_t wanted = ftl_next_die(units->geo, ftl_units_die_of(units, pred));
 
-	if (lane && (is_apart || !unit))
+	placing->rule = unit ? FTL_RULE_JOINS : FTL_RULE_NEXT_DIE;
+	if (lane && (is_apart || !unit)) {
+		placing->rule = FTL_RULE_LANE;
 		unit = lane->die == wanted || !ftl_units_bears_lane(units, lane) ? lane : NULL;
+	}
 	if (!unit)
 		unit = open_lane(place, placing, wanted);
 	placing->off_die = placing->opened && unit->die != wanted;
@@ -157,6 +197,7 @@ static struct ftl_unit *send(struct ftl_place *place, struct ftl_placing *placin
 {
 	struct ftl_unit *unit = sent_unit(place->units, placing->die);
 
+	placing->rule = FTL_RULE_DIE;
 	if (!unit)
 		unit = open_run(place, placing, placing->die);
 	placing->obeyed = unit->die == placing->die;
@@ -170,6 +211,7 @@ static struct ftl_unit *begin_file(struct ftl_place *place, struct ftl_placing *
 	struct ftl_unit *unit = open_run(place, placing, place->begin);
 
 	place->begin = ftl_next_die(place->units->geo, unit->die);
+	placing->rule = FTL_RULE_BEGINS;
 	placing->obeyed = true;
 	return unit;
 }
@@ -184,6 +226,7 @@ static struct ftl_unit *replace(struct ftl_place *place, struct ftl_placing *pla
 	struct ftl_unit *unit = ftl_units_replacing(units, flash_unit);
 	bool is_worn = ftl_wear_is_worn(units->blocks, wanted, place->wear_permille);
 
+	placing->rule = FTL_RULE_OVERWRITE;
 	if (!unit) {
 		unit = open_run(place, placing, is_worn ? ftl_wear_least(units, wanted) : wanted);
 		ftl_units_replace(units, unit, flash_unit);
@@ -288,8 +331,8 @@ static struct ftl_unit *lane_after(const struct ftl_place *place, const struct f
 	return nr_pages < ftl_unit_space(units, unit) ? unit : NULL;
 }
 
-u32 ftl_place_pages(struct ftl_place *place, struct ftl_placing *placing, lpn_t lpn,
-		    u32 nr_pages)
+static u32 put_pages(struct ftl_place *place, struct ftl_placing *placing, lpn_t lpn,
+		     u32 nr_pages)
 {
 	struct ftl_units *units = place->units;
 	ppn_t present = ftl_l2p_get(units->map, lpn);
@@ -297,11 +340,13 @@ u32 ftl_place_pages(struct ftl_place *place, struct ftl_placing *placing, lpn_t 
 	struct ftl_oob_prev prev = {};
 
 	placing->opened = false;
+	placing->wanted = DIE_NONE;
 	placing->obeyed = false;
 	placing->off_die = false;
 	placing->levelled = false;
 	if (stays_in_slot(units, placing, present)) {
 		ftl_units_renew(units, present);
+		placing->rule = FTL_RULE_STAYS;
 		placing->obeyed = placing->hint != FTL_HINT_NONE;
 		return count_placed(units, placing, lpn, 1);
 	}
@@ -324,7 +369,67 @@ u32 ftl_place_pages(struct ftl_place *place, struct ftl_placing *placing, lpn_t 
 	return count_placed(units, placing, lpn, nr_pages);
 }
 
+static struct ftl_where where_is(const struct ftl_units *units, lpn_t lpn)
+{
+	struct ftl_where where = { .die = DIE_NONE, .unit = U64_MAX };
+	ppn_t ppn = lpn == LPN_NONE ? PPN_NONE : ftl_l2p_get(units->map, lpn);
+
+	if (ppn == PPN_NONE)
+		return where;
+	where.die = ftl_units_die_of(units, ppn);
+	where.unit = ftl_flash_unit(units->geo, ppn);
+	where.slot = (u32)from_ppn(ppn) % units->geo->unit_pages;
+	if (ftl_ppn_is_buffered(units->geo, ppn))
+		where.nr_filled = ftl_units_of(units, ppn)->nr_filled;
+	return where;
+}
+
+static u32 place_and_tell(struct ftl_place *place, struct ftl_placing *placing, lpn_t lpn,
+			  u32 nr_pages)
+{
+	struct ftl_placement placement = {
+		.lpn = lpn,
+		.hint = placing->hint,
+		.pred = placing->pred,
+		.pred_at = where_is(place->units, placing->pred),
+		.before = where_is(place->units, lpn),
+	};
+
+	placement.nr_pages = put_pages(place, placing, lpn, nr_pages);
+	placement.rule = placing->rule;
+	placement.after = where_is(place->units, lpn);
+	placement.wanted = placing->wanted;
+	placement.is_levelled = placing->levelled;
+	place->tell(place->context, &placement);
+	return placement.nr_pages;
+}
+
+u32 ftl_place_pages(struct ftl_place *place, struct ftl_placing *placing, lpn_t lpn,
+		    u32 nr_pages)
+{
+	if (place->tell)
+		return place_and_tell(place, placing, lpn, nr_pages);
+	return put_pages(place, placing, lpn, nr_pages);
+}
+
+const char *ftl_rule_name(enum ftl_rule rule)
+{
+	static const char * const names[FTL_NR_RULES] = {
+		[FTL_RULE_STAYS] = "1",
+		[FTL_RULE_PLAIN] = "2",
+		[FTL_RULE_JOINS] = "3a",
+		[FTL_RULE_NEXT_DIE] = "3b",
+		[FTL_RULE_LANE] = "3c",
+		[FTL_RULE_BEGINS] = "3d",
+		[FTL_RULE_OVERWRITE] = "4",
+		[FTL_RULE_DIE] = "4 DIE",
+		[FTL_RULE_PUT_OUT] = "6",
+	};
+
+	return names[rule];
+}
+
 void ftl_place_end(struct ftl_place *place)
 {
-	ftl_units_limit_runs(place->units, place->units->max_runs);
+	limit_runs(place);
 }

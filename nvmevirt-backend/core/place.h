@@ -64,6 +64,7 @@
 #ifndef FTL_PLACE_H
 #define FTL_PLACE_H
 
+#include "placement.h"
 #include "unit.h"
 
 /**
@@ -73,6 +74,8 @@
  * @begin: die on which the next file begins
  * @wear_permille: share by which a die's erases may be above the mean, as in struct ftl_params
  * @senses_again: whether a die senses a unit again for each command
+ * @tell: who is told of decisions, or NULL
+ * @context: first argument of @tell
  */
 struct ftl_place {
 	struct ftl_units *units;
@@ -80,6 +83,8 @@ struct ftl_place {
 	die_t begin;
 	u32 wear_permille;
 	bool senses_again;
+	ftl_tell_fn tell;
+	void *context;
 };
 
 /**
@@ -91,6 +96,8 @@ struct ftl_place {
  * @off_die: whether they are on another die because theirs was full
  * @levelled: whether they are on another die because theirs was worn
  * @opened: whether the pages placed last have opened their unit
+ * @rule: rule by which they have their places
+ * @wanted: die on which their unit was to be opened, or DIE_NONE
  * @nr_obeyed: number of pages that are where the hint wants them
  * @nr_off_die: number of pages that are on another die because theirs was full
  * @nr_levelled: number of pages that are on another die because theirs was worn
@@ -104,6 +111,8 @@ struct ftl_placing {
 	bool off_die;
 	bool levelled;
 	bool opened;
+	enum ftl_rule rule;
+	die_t wanted;
 	u32 nr_obeyed;
 	u32 nr_off_die;
 	u32 nr_levelled;

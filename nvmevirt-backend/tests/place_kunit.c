@@ -683,6 +683,150 @@ static void pages_put_out_keep_their_dies(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(ftl).pages_padded, 0ULL);
 }
 
+/* What is told */
+
+/**
+ * struct told - what was told of decisions
+ * @nr: number of decisions
+ * @nr_pages: number of pages that they were on
+ * @last: the last one
+ */
+struct told {
+	u32 nr;
+	u32 nr_pages;
+	struct ftl_placement last;
+};
+
+static void listen(void *context, const struct ftl_placement *placement)
+{
+	struct told *told = context;
+
+	told->nr++;
+	if (placement->rule != FTL_RULE_PUT_OUT)
+		told->nr_pages += placement->nr_pages;
+	told->last = *placement;
+}
+
+/* The last page that was written is where it was said to be, by this rule. */
+static void expect_told(struct kunit *test, const struct ftl *ftl, const struct told *told,
+			const char *rule, u64 page)
+{
+	const struct ftl_placement *last = &told->last;
+
+	KUNIT_EXPECT_STREQ(test, ftl_rule_name(last->rule), rule);
+	KUNIT_EXPECT_EQ(test, from_lpn(last->lpn) + last->nr_pages - 1, page);
+	KUNIT_EXPECT_EQ(test, from_die(last->after.die), die_of(ftl, page));
+	KUNIT_EXPECT_EQ(test, last->after.slot + last->nr_pages - 1, slot_of(ftl, page));
+}
+
+static void each_rule_is_told_by_its_number(struct kunit *test)
+{
+	struct ftl_params params = drive_params(&drive_shapes[5]);
+	struct ftl *ftl = make_drive(test, &params);
+	struct told told = {};
+	u32 nr = unit_pages(ftl);
+
+	ftl_tell_placements(ftl, listen, &told);
+	write_plain(ftl, file(ftl, 0), 1);
+	expect_told(test, ftl, &told, "2", file(ftl, 0));
+	KUNIT_EXPECT_EQ(test, from_die(told.last.wanted), 0U);
+	KUNIT_EXPECT_EQ(test, from_die(told.last.before.die), from_die(DIE_NONE));
+	write_plain(ftl, file(ftl, 0), 1);
+	expect_told(test, ftl, &told, "1", file(ftl, 0));
+	KUNIT_EXPECT_EQ(test, told.last.before.unit, told.last.after.unit);
+	KUNIT_EXPECT_EQ(test, told.last.before.nr_filled, 1U);
+	write_append(ftl, file(ftl, 0) + 1, nr - 1, file(ftl, 0));
+	expect_told(test, ftl, &told, "3a", file(ftl, 0) + nr - 1);
+	KUNIT_EXPECT_EQ(test, told.last.pred_at.unit, told.last.after.unit);
+	KUNIT_EXPECT_EQ(test, from_lpn(told.last.pred), file(ftl, 0));
+	KUNIT_EXPECT_TRUE(test, is_on_nand(ftl, file(ftl, 0)));
+	write_append(ftl, file(ftl, 0) + nr, 1, file(ftl, 0) + nr - 1);
+	expect_told(test, ftl, &told, "3b", file(ftl, 0) + nr);
+	KUNIT_EXPECT_EQ(test, from_die(told.last.wanted), 1U);
+	KUNIT_EXPECT_EQ(test, told.last.pred_at.nr_filled, 0U);
+	write_begin(ftl, file(ftl, 1), 1);
+	expect_told(test, ftl, &told, "3d", file(ftl, 1));
+	write_over(ftl, file(ftl, 0) + 2, 1);
+	expect_told(test, ftl, &told, "4", file(ftl, 0) + 2);
+	KUNIT_EXPECT_EQ(test, from_die(told.last.before.die), 0U);
+	KUNIT_EXPECT_EQ(test, told.last.before.slot, 2U);
+	write_to_die(ftl, file(ftl, 2), 1, 5);
+	expect_told(test, ftl, &told, "4 DIE", file(ftl, 2));
+	KUNIT_EXPECT_EQ(test, from_die(told.last.after.die), 5U);
+	for (u32 i = 0; i < 2 * ftl->units.max_runs && told.last.rule != FTL_RULE_PUT_OUT; i++)
+		write_begin(ftl, file(ftl, 3) + 2 * i, 1);
+	KUNIT_EXPECT_STREQ(test, ftl_rule_name(told.last.rule), "6");
+	KUNIT_EXPECT_EQ(test, from_die(told.last.before.die), 1U);
+	KUNIT_EXPECT_EQ(test, told.last.nr_pages, 1U);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).run_units_evicted, 1ULL);
+	told.nr = 0;
+	ftl_tell_placements(ftl, NULL, NULL);
+	write_plain(ftl, file(ftl, 8), 1);
+	KUNIT_EXPECT_EQ(test, told.nr, 0U);
+}
+
+static void pieces_apart_are_told_by_their_rule(struct kunit *test)
+{
+	struct ftl_params params = drive_params(&drive_shapes[5]);
+	struct told told = {};
+	struct ftl *ftl;
+
+	params.register_hits = false;
+	ftl = make_drive(test, &params);
+	ftl_tell_placements(ftl, listen, &told);
+	write_append(ftl, file(ftl, 1), 1, file(ftl, 0));
+	expect_told(test, ftl, &told, "2", file(ftl, 1));
+	write_begin(ftl, file(ftl, 2), 1);
+	write_append(ftl, file(ftl, 3), 1, file(ftl, 2));
+	expect_told(test, ftl, &told, "3c", file(ftl, 3));
+}
+
+/* Each page once, and in slots that hold it */
+static void each_page_is_told_of_once(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u32 nr_pages = min_t(u64, ftl_get_params(ftl)->nr_lpns / 2, 600);
+	struct told told = {};
+
+	ftl_tell_placements(ftl, listen, &told);
+	write_plain(ftl, 0, nr_pages);
+	KUNIT_EXPECT_EQ(test, told.nr_pages, nr_pages);
+	write_append(ftl, nr_pages, nr_pages / 2, nr_pages - 1);
+	KUNIT_EXPECT_EQ(test, told.nr_pages, nr_pages + nr_pages / 2);
+	write_over(ftl, 0, nr_pages);
+	KUNIT_EXPECT_EQ(test, told.nr_pages, 2 * nr_pages + nr_pages / 2);
+	KUNIT_EXPECT_LE(test, told.nr, told.nr_pages);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+/* A drive that is listened to is the same as one that is not. */
+static void full_die_is_told(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test), *same = make_shape(test);
+	struct told told = {};
+	u64 nr_lpns = ftl_get_params(ftl)->nr_lpns;
+	u64 random = 3;
+	u32 nr_off = 0;
+
+	ftl_tell_placements(ftl, listen, &told);
+	for (u32 i = 0; i < 3 * nr_lpns; i++) {
+		u64 lpn = next_random32(&random) % nr_lpns;
+		u32 die = next_random32(&random) % 3 ? 0 : next_random32(&random) %
+			ftl->geo.nr_dies;
+
+		KUNIT_ASSERT_EQ(test, write_to_die(ftl, lpn, 1, die),
+				write_to_die(same, lpn, 1, die));
+		if (told.last.rule == FTL_RULE_PUT_OUT)
+			continue;
+		nr_off += told.last.wanted != DIE_NONE &&
+			told.last.wanted != told.last.after.die;
+		KUNIT_ASSERT_EQ(test, from_die(told.last.after.die), die_of(same, lpn));
+	}
+	if (ftl->geo.nr_dies > 1)
+		KUNIT_EXPECT_GT(test, nr_off, 0U);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
 static struct kunit_case place_cases[] = {
 	KUNIT_CASE_PARAM(plain_pages_fill_units_die_after_die, shape_gen_params),
 	KUNIT_CASE_PARAM(long_plain_write_is_placed_like_many_short_ones, shape_gen_params),
@@ -712,6 +856,10 @@ static struct kunit_case place_cases[] = {
 	KUNIT_CASE_PARAM(run_forgets_a_unit_that_was_erased, shape_gen_params),
 	KUNIT_CASE_PARAM(full_die_sends_pages_to_the_next_one, shape_gen_params),
 	KUNIT_CASE_PARAM(oldest_run_is_put_out, shape_gen_params),
+	KUNIT_CASE(each_rule_is_told_by_its_number),
+	KUNIT_CASE(pieces_apart_are_told_by_their_rule),
+	KUNIT_CASE_PARAM(each_page_is_told_of_once, shape_gen_params),
+	KUNIT_CASE_PARAM(full_die_is_told, shape_gen_params),
 	KUNIT_CASE_PARAM(used_run_stays_open, shape_gen_params),
 	KUNIT_CASE_PARAM(pages_put_out_keep_their_dies, shape_gen_params),
 	{}

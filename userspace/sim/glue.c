@@ -7,6 +7,7 @@
 #include "ftl.h"
 #include "glue.h"
 #include "keep.h"
+#include "placement.h"
 #include "precondition.h"
 #include "profiles.h"
 
@@ -30,12 +31,18 @@ struct sim_config {
  * @memory: what it lives in
  * @bytes: size of @memory
  * @nr_refused: share commands that were refused
+ * @placements: decisions that were told, while somebody listens
+ * @nr_placements: how many
+ * @max_placements: how many there is memory for
  */
 struct sim_drive {
 	struct ftl *ftl;
 	void *memory;
 	size_t bytes;
 	u64 nr_refused;
+	struct sim_placement *placements;
+	u64 nr_placements;
+	u64 max_placements;
 };
 
 /**
@@ -296,6 +303,7 @@ struct sim_drive *sim_drive_new(struct sim_config *config, const char **reason)
 void sim_drive_free(struct sim_drive *drive)
 {
 	munmap(drive->memory, drive->bytes);
+	free(drive->placements);
 	free(drive);
 }
 
@@ -463,6 +471,64 @@ u64 sim_drive_run(struct sim_drive *drive, const struct sim_request *request, u6
 	default:
 		return ftl_flush(drive->ftl, now_ns);
 	}
+}
+
+static struct sim_where where_is(const struct ftl_where *where)
+{
+	return (struct sim_where){
+		.die = where->die == DIE_NONE ? SIM_NO_DIE : from_die(where->die),
+		.unit = where->unit,
+		.slot = where->slot,
+		.nr_filled = where->nr_filled,
+	};
+}
+
+static void keep_placement(void *context, const struct ftl_placement *placement)
+{
+	struct sim_drive *drive = context;
+
+	if (drive->nr_placements == drive->max_placements) {
+		drive->max_placements = 2 * drive->max_placements + 64;
+		drive->placements = realloc(drive->placements, drive->max_placements *
+					    sizeof(*drive->placements));
+		if (!drive->placements)
+			abort();
+	}
+	drive->placements[drive->nr_placements++] = (struct sim_placement){
+		.lpn = from_lpn(placement->lpn),
+		.pred = from_lpn(placement->pred),
+		.nr_pages = placement->nr_pages,
+		.hint = placement->hint,
+		.rule = placement->rule,
+		.wanted = placement->wanted == DIE_NONE ? SIM_NO_DIE :
+			  from_die(placement->wanted),
+		.pred_at = where_is(&placement->pred_at),
+		.before = where_is(&placement->before),
+		.after = where_is(&placement->after),
+		.is_levelled = placement->is_levelled,
+	};
+}
+
+void sim_drive_listen(struct sim_drive *drive, bool listens)
+{
+	drive->nr_placements = 0;
+	ftl_tell_placements(drive->ftl, listens ? keep_placement : NULL, drive);
+}
+
+u64 sim_drive_placements(const struct sim_drive *drive, const struct sim_placement **placements)
+{
+	*placements = drive->placements;
+	return drive->nr_placements;
+}
+
+const char *sim_rule_name(u32 rule)
+{
+	return rule < FTL_NR_RULES ? ftl_rule_name((enum ftl_rule)rule) : NULL;
+}
+
+u32 sim_drive_unit_pages(const struct sim_drive *drive)
+{
+	return ftl_get_params(drive->ftl)->unit_pages;
 }
 
 bool sim_drive_idle(struct sim_drive *drive, u64 now_ns)

@@ -55,6 +55,41 @@ struct sim_request {
 	u8 fua;
 };
 
+#define SIM_NO_DIE	U32_MAX
+
+/**
+ * struct sim_where - struct ftl_where as plain numbers
+ * @unit: flash unit or open unit
+ * @die: SIM_NO_DIE if it is nowhere
+ * @slot: slot in the unit
+ * @nr_filled: slots of an open unit that are in use, 0 on NAND
+ */
+struct sim_where {
+	u64 unit;
+	u32 die;
+	u32 slot;
+	u32 nr_filled;
+};
+
+/**
+ * struct sim_placement - struct ftl_placement as plain numbers
+ * @lpn: U64_MAX if there is none
+ * @pred: likewise
+ * @nr_pages: as in struct ftl_placement, like all that follow
+ */
+struct sim_placement {
+	u64 lpn;
+	u64 pred;
+	u32 nr_pages;
+	u32 hint;
+	u32 rule;
+	u32 wanted;
+	struct sim_where pred_at;
+	struct sim_where before;
+	struct sim_where after;
+	u8 is_levelled;
+};
+
 /**
  * sim_profile_name() - the named drives one after the other
  * Return: the name, NULL behind the last.
@@ -155,6 +190,27 @@ const char *sim_drive_load(struct sim_drive *drive, int fd, int *error);
  * sim_drive_refused() - share commands that were refused (enum ftl_share_result)
  */
 u64 sim_drive_refused(const struct sim_drive *drive);
+
+/**
+ * sim_drive_listen() - begin, or end, to note what placement decides; forgets what was noted
+ */
+void sim_drive_listen(struct sim_drive *drive, bool listens);
+
+/**
+ * sim_drive_placements() - what was noted
+ * @placements: gets the decisions; valid until the next call that changes the drive
+ *
+ * Return: how many.
+ */
+u64 sim_drive_placements(const struct sim_drive *drive, const struct sim_placement **placements);
+
+/**
+ * sim_rule_name() - the rules of placement one after the other
+ * Return: the number that it has in place.h, NULL behind the last.
+ */
+const char *sim_rule_name(u32 rule);
+
+u32 sim_drive_unit_pages(const struct sim_drive *drive);
 
 /**
  * sim_drive_idle() - let idle dies do background work

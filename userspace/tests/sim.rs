@@ -334,6 +334,72 @@ fn other_state_files_are_refused() {
     assert_eq!(output.status.code(), Some(2));
 }
 
+const EXPLAINED: &str = "# dieaware trace 1
+- write 0 16384
+- write 0 4096
+- write 1048576 65536 begin
+- write 1114112 16384 append=1114111
+- read 0 4096
+- idle 1000000000
+- write 1048576 8192 overwrite
+";
+
+#[test]
+fn decisions_are_explained_in_words() {
+    let trace = file("explained", EXPLAINED);
+    let words = |lines: &str| {
+        let output = sim(&["--explain", lines, "--set", "run_units=1"], &trace);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.split("drive  ").next().unwrap().to_owned()
+    };
+    let says = |lines: &str, expected: &str| {
+        assert!(words(lines).contains(expected), "{}", words(lines));
+    };
+
+    says("2", "lpn 0-3: no hint: rule 2, a plain unit is opened on the die whose turn it is -> die 0, unit ");
+    says("3", "lpn 0: no hint; was on die 0, in open unit ");
+    says(
+        "3",
+        ", 4 of 8 slots: rule 1, it is replaced in its slot -> die 0, ",
+    );
+    says(
+        "4",
+        "lpn 256-263: begin: rule 3d, a file begins on the die after the last one's -> die 0, ",
+    );
+    says("4", "lpn 264-271: begin, behind lpn 263 (die 0, in unit ");
+    says("5", "lpn 272-275: append after lpn 271 (die 1, in unit ");
+    says(
+        "5",
+        ": rule 3b, a run unit is opened on the die after its predecessor's -> die 2, ",
+    );
+    says("6", "only writes are placed");
+    says("8", "lpn 256-257: overwrite; was on die 0, on NAND in unit 0: rule 4, a run unit is opened that replaces its unit, on the same die -> die 0, ");
+    says(
+        "8",
+        "rule 6, the one not used for longest is put out -> its 4 pages leave unit ",
+    );
+    assert_eq!(words("2-5").matches("\nline ").count(), 3);
+    assert_eq!(words("all").matches("line ").count(), 6);
+
+    let report = json(&["--explain", "4-5"], &trace);
+    assert_eq!(report["explained"][0]["line"], 4);
+    let placement = &report["explained"][1]["placements"][0];
+    assert_eq!(placement["rule"], "3b");
+    assert_eq!(
+        (&placement["lpn"], &placement["pred"]),
+        (&272.into(), &271.into())
+    );
+    assert_eq!(placement["after"]["die"], 2);
+    let plain = json(&[], &trace);
+    assert!(plain.get("explained").is_none());
+    assert_eq!(plain["counters"], report["counters"]);
+    for (lines, status) in [("1", 2), ("9-12", 2), ("x", 2), ("0", 2)] {
+        let output = sim(&["--explain", lines], &trace);
+        assert_eq!(output.status.code(), Some(status), "{}", stderr(&output));
+    }
+}
+
 /// The drive is at rest: a read of what is on NAND takes what it takes on a new drive, but for the windows
 /// of a channel, which begin at other times.
 #[test]

@@ -11,7 +11,8 @@ use serde::Serialize;
 
 use super::common::{print_json, DamageFound, UsageError};
 use crate::sim::drive::{profiles, Config, Drive, Precondition, StateError};
-use crate::sim::replay::{replay, Pace};
+use crate::sim::explain::{Explanation, Lines};
+use crate::sim::replay::{replay_listening, Pace};
 use crate::sim::report::Report;
 use crate::sim::trace::{Format, ReadError, Trace};
 
@@ -60,6 +61,10 @@ pub struct SimArgs {
     /// Write each command with its time and latency to a file, as a text trace
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
+    /// Say where the pages of the commands on these lines of the trace went, and by which rule: 7,
+    /// 7-12, or all
+    #[arg(long, value_name = "LINES", conflicts_with = "profiles")]
+    explain: Option<Lines>,
     /// Examine the drive's state at the end; exit status 1 if it is inconsistent
     #[arg(long)]
     check: bool,
@@ -94,13 +99,25 @@ pub fn run(args: &SimArgs, out: &mut impl Write) -> Result<()> {
     let pace = pace(args, path, &trace)?;
 
     check_ranges(path, &trace, &drive)?;
+    if let Some(lines) = args.explain.filter(|lines| !lines.are_in(&trace)) {
+        return Err(UsageError(format!(
+            "{}: there is no command on {lines}",
+            path.display()
+        ))
+        .into());
+    }
     let mut log = args.log.as_deref().map(Log::create).transpose()?;
     let mut log_error = Ok(());
-    let outcome = replay(
+    let mut explanations = Vec::new();
+    let outcome = replay_listening(
         &mut drive,
         &trace.commands,
         pace,
-        |command, given_ns, took_ns| {
+        |number| is_explained(args, &trace, number),
+        |drive, number, command, given_ns, took_ns| {
+            if is_explained(args, &trace, number) {
+                explanations.push(Explanation::of(drive, trace.line_of(number), command));
+            }
             if let (Some(log), Ok(())) = (&mut log, &log_error) {
                 let mut command = *command;
                 command.time_ns = Some(given_ns);
@@ -116,9 +133,13 @@ pub fn run(args: &SimArgs, out: &mut impl Write) -> Result<()> {
     let mut text = Vec::new();
     let report = Report::new(&drive, &outcome, pace, trace.left_out);
     if args.json {
-        print_json(&mut text, &report)?;
+        let explained = args.explain.map(|_| explanations.as_slice());
+        print_json(&mut text, &WithExplanations { report, explained })?;
     } else {
-        text = report.text().into_bytes();
+        for explanation in &explanations {
+            writeln!(text, "{explanation}")?;
+        }
+        text.extend(report.text().bytes());
     }
     // It may still program what waits for its time, which is none of the trace's.
     if let Some(path) = &args.save {
@@ -131,6 +152,21 @@ pub fn run(args: &SimArgs, out: &mut impl Write) -> Result<()> {
             .map_err(|rule| DamageFound(format!("The drive's state is inconsistent: {rule}")))?;
     }
     Ok(())
+}
+
+/// A report, and what was explained if that was asked for.
+#[derive(Serialize)]
+struct WithExplanations<'a> {
+    #[serde(flatten)]
+    report: Report<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explained: Option<&'a [Explanation]>,
+}
+
+fn is_explained(args: &SimArgs, trace: &Trace, number: usize) -> bool {
+    let line = trace.line_of(number);
+
+    args.explain.is_some_and(|lines| lines.contain(line))
 }
 
 fn usage(err: impl std::fmt::Display) -> UsageError {

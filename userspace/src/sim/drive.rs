@@ -45,6 +45,32 @@ struct Request {
     fua: u8,
 }
 
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct RawPlace {
+    unit: u64,
+    die: u32,
+    slot: u32,
+    nr_filled: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct RawPlacement {
+    lpn: u64,
+    pred: u64,
+    nr_pages: u32,
+    hint: u32,
+    rule: u32,
+    wanted: u32,
+    pred_at: RawPlace,
+    before: RawPlace,
+    after: RawPlace,
+    is_levelled: u8,
+}
+
+const NO_DIE: u32 = u32::MAX;
+
 const OP_READ: u32 = 0;
 const OP_WRITE: u32 = 1;
 const OP_TRIM: u32 = 2;
@@ -76,6 +102,10 @@ extern "C" {
     ) -> *const c_char;
     fn sim_drive_save(drive: *mut Opaque, fd: c_int, error: *mut c_int) -> *const c_char;
     fn sim_drive_load(drive: *mut Opaque, fd: c_int, error: *mut c_int) -> *const c_char;
+    fn sim_drive_listen(drive: *mut Opaque, listens: bool);
+    fn sim_drive_placements(drive: *const Opaque, placements: *mut *const RawPlacement) -> u64;
+    fn sim_rule_name(rule: u32) -> *const c_char;
+    fn sim_drive_unit_pages(drive: *const Opaque) -> u32;
     fn sim_drive_refused(drive: *const Opaque) -> u64;
     fn sim_drive_idle(drive: *mut Opaque, now_ns: u64) -> bool;
     fn sim_drive_check(drive: *const Opaque) -> *const c_char;
@@ -301,6 +331,71 @@ fn outcome(reason: *const c_char, error: c_int) -> Result<(), StateError> {
     }
 }
 
+/// Where a page is, or was before a decision.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+pub struct Place {
+    pub die: u32,
+    /// Flash unit or open unit, as `nvmev-ssd map` numbers them.
+    pub unit: u64,
+    pub slot: u32,
+    /// Slots of an open unit that are in use; 0 on NAND.
+    pub nr_filled: u32,
+}
+
+/// What was decided about pages that went the same way: `struct ftl_placement` of the core.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+pub struct Placement {
+    /// The first page; none if a run was put out.
+    pub lpn: Option<u64>,
+    pub nr_pages: u32,
+    pub hint: &'static str,
+    pub rule: &'static str,
+    pub pred: Option<u64>,
+    pub pred_at: Option<Place>,
+    pub before: Option<Place>,
+    pub after: Option<Place>,
+    /// On which a unit was to be opened.
+    pub wanted_die: Option<u32>,
+    pub is_levelled: bool,
+}
+
+impl Place {
+    fn of(raw: &RawPlace) -> Option<Self> {
+        (raw.die != NO_DIE).then_some(Self {
+            die: raw.die,
+            unit: raw.unit,
+            slot: raw.slot,
+            nr_filled: raw.nr_filled,
+        })
+    }
+}
+
+impl Placement {
+    fn of(raw: &RawPlacement) -> Self {
+        let page = |lpn| (lpn != u64::MAX).then_some(lpn);
+
+        Self {
+            lpn: page(raw.lpn),
+            nr_pages: raw.nr_pages,
+            hint: match raw.hint {
+                HINT_NONE => "none",
+                HINT_APPEND => "append",
+                HINT_OVERWRITE => "overwrite",
+                HINT_BEGIN => "begin",
+                _ => "die",
+            },
+            // SAFETY: any number is allowed.
+            rule: text(unsafe { sim_rule_name(raw.rule) }).unwrap_or("?"),
+            pred: page(raw.pred),
+            pred_at: Place::of(&raw.pred_at),
+            before: Place::of(&raw.before),
+            after: Place::of(&raw.after),
+            wanted_die: (raw.wanted != NO_DIE).then_some(raw.wanted),
+            is_levelled: raw.is_levelled != 0,
+        }
+    }
+}
+
 /// A virtual SSD.
 pub struct Drive {
     handle: NonNull<Opaque>,
@@ -405,6 +500,34 @@ impl Drive {
         let end = first.checked_add(command.length);
 
         !command.op.has_range() || end.is_some_and(|end| end <= self.capacity_bytes)
+    }
+
+    /// Note from now on what placement decides, or no more; what was noted is forgotten.
+    pub fn listen(&mut self, listens: bool) {
+        // SAFETY: the handle is valid and borrowed mutably.
+        unsafe { sim_drive_listen(self.handle.as_ptr(), listens) };
+    }
+
+    /// What was noted.
+    #[must_use]
+    pub fn placements(&self) -> Vec<Placement> {
+        let mut placements = ptr::null();
+        // SAFETY: the handle is valid, and there is a place for a pointer.
+        let nr = unsafe { sim_drive_placements(self.handle.as_ptr(), &mut placements) };
+        let nr = usize::try_from(nr).unwrap_or(0);
+        if nr == 0 {
+            return Vec::new();
+        }
+        // SAFETY: there are so many, and the drive is not changed while they are looked at.
+        let raw = unsafe { std::slice::from_raw_parts(placements, nr) };
+        raw.iter().map(Placement::of).collect()
+    }
+
+    /// Pages of a die unit.
+    #[must_use]
+    pub fn unit_pages(&self) -> u32 {
+        // SAFETY: the handle is valid.
+        unsafe { sim_drive_unit_pages(self.handle.as_ptr()) }
     }
 
     /// Share commands that could not be done: pages without data, or no room for so many.

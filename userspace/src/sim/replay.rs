@@ -66,10 +66,29 @@ pub fn replay(
     pace: Pace,
     mut each: impl FnMut(&Command, u64, u64),
 ) -> Outcome {
+    let each = |_: &Drive, _, command: &Command, given_ns, took_ns| {
+        each(command, given_ns, took_ns);
+    };
+    replay_listening(drive, commands, pace, |_| false, each)
+}
+
+/// The same with a drive that notes what it decides about some of the commands, which are told
+/// by their numbers. `each` gets the drive and the number besides.
+///
+/// # Panics
+///
+/// When a command is not within the drive's capacity.
+pub fn replay_listening(
+    drive: &mut Drive,
+    commands: &[Command],
+    pace: Pace,
+    listens: impl Fn(usize) -> bool,
+    mut each: impl FnMut(&Drive, usize, &Command, u64, u64),
+) -> Outcome {
     let mut outcome = Outcome::default();
     let mut host = Host::new(drive, pace);
 
-    for command in commands {
+    for (number, command) in commands.iter().enumerate() {
         match command.op {
             Op::Idle => {
                 host.drain();
@@ -90,6 +109,10 @@ pub fn replay(
         host.wait_for_room();
         drive.idle(idle_from_ns, host.now_ns);
         let given_ns = host.now_ns;
+        let is_heard = listens(number);
+        if is_heard {
+            drive.listen(true);
+        }
         let done_ns = drive.run(command, given_ns);
         host.in_flight.push(Reverse(done_ns));
         host.last_done_ns = host.last_done_ns.max(done_ns);
@@ -100,7 +123,10 @@ pub fn replay(
         result.bytes += command.length;
         result.last_ns = result.last_ns.max(done_ns);
         result.latencies_ns.push(done_ns - wanted_ns);
-        each(command, given_ns, done_ns - wanted_ns);
+        each(drive, number, command, given_ns, done_ns - wanted_ns);
+        if is_heard {
+            drive.listen(false);
+        }
     }
     outcome.elapsed_ns = host.last_done_ns.saturating_sub(host.mark_ns);
     outcome

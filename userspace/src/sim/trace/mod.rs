@@ -227,6 +227,12 @@ fn parser(format: Format) -> Box<dyn Parser> {
 }
 
 impl Trace {
+    /// The line of a command, counted from 1; 0 if there is no such one.
+    #[must_use]
+    pub fn line_of(&self, number: usize) -> usize {
+        self.lines.get(number).copied().unwrap_or(0)
+    }
+
     /// Read a trace; `file` is its name for complaints. Without a format it is found out.
     ///
     /// # Errors
