@@ -88,7 +88,7 @@ for hits in 1 0; do
 		check_that "pieces apart have a rule of their own" "$rules" =~ 3c
 	fi
 	lpn=$(awk '$3 == "3b" { lpn = $1 } END { print lpn }' "$T_DIR/module")
-	read -r die unit < <(awk -v lpn="$lpn" '$1 == lpn && $3 == "3b" { at = $8 " " $9 } END { print at }' "$T_DIR/module")
+	die=$(awk -v lpn="$lpn" '$1 == lpn && $3 == "3b" { at = $8 } END { print at }' "$T_DIR/module")
 	check_that "nvmev-ssd map has a page on the die that was told" \
 		"$(nvmev-ssd map ssd0 $((lpn * 8)) 8 | cut -d ' ' -f 2)" -eq "$die"
 	line=$(grep -n "nvmev_cmd:.* slba=8256 .*opcode\|nvmev_cmd:.* slba=8256 " "$T_DIR/trace" | head -1 | cut -d : -f 1)
