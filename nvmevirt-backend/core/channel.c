@@ -39,6 +39,11 @@ static u64 end_of_windows(const struct ftl_bus *bus, u64 now_ns)
 	return end;
 }
 
+bool ftl_bus_is_late(const struct ftl_bus *bus, u64 start_ns, u64 now_ns)
+{
+	return start_ns >> bus->window_shift >= end_of_windows(bus, now_ns);
+}
+
 static u64 transfer_late(struct ftl_bus *bus, u64 left_ns, u64 start_ns, u64 now_ns)
 {
 	if (bus->late_end_ns <= now_ns) {

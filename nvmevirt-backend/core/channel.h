@@ -64,6 +64,11 @@ void ftl_bus_init(struct ftl_bus *bus, u32 mbps, u32 time_scale, u32 usual_bytes
  */
 u64 ftl_bus_transfer(struct ftl_bus *bus, u32 bytes, u64 start_ns, u64 now_ns);
 
+/**
+ * ftl_bus_is_late() - would a transfer that starts then wait for all others that are late?
+ */
+bool ftl_bus_is_late(const struct ftl_bus *bus, u64 start_ns, u64 now_ns);
+
 static inline u64 ftl_bus_duration(const struct ftl_bus *bus, u32 bytes)
 {
 	return (bytes * bus->byte_ns_q20 + BIT(20) - 1) >> 20;

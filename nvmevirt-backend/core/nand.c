@@ -224,7 +224,12 @@ u64 ftl_nand_read(struct ftl_nand *nand, const struct ftl_sense *sense, u64 star
 
 	nand->now_ns = now_ns;
 	nand->delay.ns = 0;
-	if (nand->ahead && ftl_ahead_find(&nand->ahead[nr], &gap, flash_unit, nand->fixed_ns))
+	/*
+	 * A die that gives way is held up until the read has left. So far ahead the channel has no
+	 * gaps: it would be held up by all that other dies have there, and they by it in turn.
+	 */
+	if (nand->ahead && ftl_ahead_find(&nand->ahead[nr], &gap, flash_unit, nand->fixed_ns) &&
+	    !ftl_bus_is_late(die->channel, gap.start_ns, now_ns))
 		return read_first(nand, die, flash_unit, sense->nr_pages, &gap);
 	end_ns = read_in_turn(nand, die, sense, start_ns);
 	if (nand->ahead)

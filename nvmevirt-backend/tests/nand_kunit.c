@@ -493,6 +493,43 @@ static void reads_take_the_planes_of_their_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftl->nand.die[0].units_read, 3ULL);
 }
 
+/* Commands that come twice as fast as they can be done. Return: the longest that one takes. */
+static u64 overload(struct kunit *test, u32 nr_reads)
+{
+	static const struct drive_shape shape = { "", 2, 2, 8, 8, 24, 4, 200 };
+	struct ftl_params params = drive_params(&shape);
+	u64 now_ns = 1000000000, worst_ns = 0, random = 3;
+	struct ftl *ftl;
+
+	params.suspend_program = nr_reads;
+	params.suspend_erase = nr_reads;
+	params.suspend_ns = 100000;
+	params.bg_eblks = 3;
+	ftl = make_drive(test, &params);
+	for (u64 lpn = 0; lpn + 8 <= params.nr_lpns; lpn += 8)
+		write_plain(ftl, lpn, 8);
+	for (u32 i = 0; i < 8000; i++) {
+		struct ftl_request rq = request(next_random32(&random) % (params.nr_lpns - 16),
+						1 + next_random32(&random) % 16);
+		u64 done_ns = next_random32(&random) % 4 ? ftl_write(ftl, &rq, now_ns) :
+							  ftl_read(ftl, &rq, now_ns);
+
+		worst_ns = max(worst_ns, done_ns - now_ns);
+		now_ns += next_random32(&random) % 500000;
+	}
+	EXPECT_CONSISTENT(test, ftl);
+	return worst_ns;
+}
+
+/* Where work is booked far ahead, a read must not hold up all of it by what it waits itself. */
+static void overload_is_not_made_worse_by_giving_way(struct kunit *test)
+{
+	u64 without_ns = overload(test, 0);
+
+	KUNIT_EXPECT_GT(test, without_ns, 1000000000ULL);
+	KUNIT_EXPECT_LT(test, overload(test, 8), without_ns + without_ns / 10);
+}
+
 static struct kunit_case nand_cases[] = {
 	KUNIT_CASE(sense_takes_tr_and_its_pages_transfer),
 	KUNIT_CASE(register_serves_the_unit_that_was_sensed_last),
@@ -515,6 +552,7 @@ static struct kunit_case nand_cases[] = {
 	KUNIT_CASE(reads_go_before_programs_that_wait),
 	KUNIT_CASE(read_waits_for_what_it_reads_and_for_what_was_promised),
 	KUNIT_CASE(more_than_is_known_apart_is_put_off_all_the_same),
+	KUNIT_CASE(overload_is_not_made_worse_by_giving_way),
 	KUNIT_CASE(dies_of_different_channels_do_not_wait),
 	KUNIT_CASE(dies_of_a_channel_share_it),
 	KUNIT_CASE(program_transfers_then_programs),
