@@ -99,8 +99,7 @@ static void end_io(struct bio *bio)
 	struct dmda_log_io *io = dmda_log_io_of(bio);
 
 	bio->bi_end_io = io->end_io;
-	if (io->check && io->stage == DMDA_LOG_DATA && !bio->bi_status &&
-	    !dmda_log_check_end(io->check))
+	if (io->check && io->stage == DMDA_LOG_DATA && !dmda_log_check_end(io->check))
 		return;
 	dmda_log_end_data(bio);
 }

@@ -100,7 +100,7 @@ static void end_piece(struct bio *bio)
 {
 	struct piece *piece = piece_of(bio);
 
-	if (!piece->check || bio->bi_status || dmda_log_check_end(piece->check))
+	if (!piece->check || dmda_log_check_end(piece->check))
 		finish_piece(bio);
 }
 

@@ -236,6 +236,7 @@ static void drop_copy(struct dmda_log_check *check)
 		return;
 	check->bio->bi_io_vec = check->before;
 	free_copy(check->copy, pages_of(check));
+	check->copy = NULL;
 }
 
 static void take_sums(struct dmda_log_check *check)
@@ -266,9 +267,11 @@ bool dmda_log_check_end(struct dmda_log_check *check)
 	struct bvec_iter iter = check->iter;
 	bool is_right = pages_of(check) <= FEW_PAGES;
 
-	/* It is ours alone. */
-	if (check->copy)
+	/* What was copied is ours alone. It goes here, where no lock is held. */
+	if (check->copy || check->bio->bi_status) {
+		drop_copy(check);
 		return true;
+	}
 	for (u32 i = 0; i < pages_of(check) && is_right; i++)
 		is_right = next_sum(check, &iter) == check->sum[i];
 	if (!is_right)
@@ -296,7 +299,6 @@ struct dmda_log_check *dmda_log_check_get(struct dmda_log *log, enum req_op op, 
 
 void dmda_log_check_put(struct dmda_log_check *check)
 {
-	drop_copy(check);
 	if (check->reserve)
 		mempool_free(check, check->reserve);
 	else

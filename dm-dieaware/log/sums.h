@@ -104,7 +104,7 @@ void dmda_log_check_begin(struct dmda_log_check *check, struct bio *bio, u64 fir
 			  void (*end)(struct bio *bio));
 
 /**
- * dmda_log_check_end() - a bio has ended without an error: are its data what they should be?
+ * dmda_log_check_end() - a bio has ended: is its data what it should be?
  *
  * What was read and is damaged makes an error of it. What was written is on the device as its
  * checksums say, also if somebody has changed it meanwhile.
