@@ -11,7 +11,7 @@
 # smp on kcsan: 2
 # mem: 2G
 # sentences: 16
-# seconds: 45
+# seconds: 60
 # timeout: 400
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/meddle.sh"
@@ -25,8 +25,11 @@ tell() {
 }
 
 clean_and_ask() {
-	tell clean
+	tell policy greedy
 	tell checkpoint
+	tell clean
+	tell where 0 1000
+	tell policy file-aware
 	dmsetup status t0
 	sleep 0.1
 }
@@ -36,7 +39,7 @@ reload_and_trim() {
 	dmsetup suspend t0
 	dmsetup load t0 --table "$LINE"
 	dmsetup resume t0
-	sleep 2
+	sleep 3
 }
 
 restless() {
@@ -51,9 +54,9 @@ for turn in 1 2; do
 	check "writers find what they wrote, turn $turn" under_load "$TARGET" \
 		fio --filename="$TARGET" --direct=1 --ioengine=libaio --verify=crc32c --verify_fatal=1 --group_reporting \
 		--output="$T_DIR/fio.log" --randseed="$turn" --iodepth=8 \
-		--name=small --rw=randwrite --offset=16m --size=100m --io_size="$(load 10)m" --bssplit=4k/50:32k/50 \
-		--name=large --rw=randwrite --offset=128m --size=64m --io_size="$(load 20)m" --bs=1m \
-		--name=again --rw=randwrite --offset=200m --size=2m --io_size="$(load 10)m" --bs=4k
+		--name=small --rw=randwrite --offset=16m --size=100m --io_size="$(load 16)m" --bssplit=4k/50:32k/50 \
+		--name=large --rw=randwrite --offset=128m --size=64m --io_size="$(load 32)m" --bs=1m \
+		--name=again --rw=randwrite --offset=200m --size=2m --io_size="$(load 16)m" --bs=4k
 done
 stop_loop messages "$(less 3)"
 stop_loop reloads "$(less 2)"
