@@ -45,26 +45,32 @@ static const char *fail(struct job *job, int error, const char *sentence)
 	return job->reason;
 }
 
+static const char *interruption(struct job *job)
+{
+	return signal_pending(current) ? fail(job, -EINTR, "It was interrupted.") : NULL;
+}
+
+/* A signal that kills makes a filesystem's call fail, or write less than it was asked for. */
 static const char *io_error(struct job *job, int error, const char *action)
 {
+	const char *reason = interruption(job);
+
+	if (reason)
+		return reason;
 	job->error = error;
 	snprintf(job->reason, NVMEV_REASON_BYTES, "The state file could not be %s: error %d%s.",
 		 action, -error, error == -ENOSPC ? ", no space left" : "");
 	return job->reason;
 }
 
-static const char *interruption(struct job *job)
-{
-	cond_resched();
-	return signal_pending(current) ? fail(job, -EINTR, "It was interrupted.") : NULL;
-}
-
 static const char *write_next(void *context, void *block)
 {
 	struct job *job = context;
-	const char *reason = interruption(job);
+	const char *reason;
 	ssize_t ret;
 
+	cond_resched();
+	reason = interruption(job);
 	if (reason)
 		return reason;
 	ret = kernel_write(job->file, block, FTL_IMAGE_BLOCK_BYTES, &job->pos);
@@ -76,9 +82,11 @@ static const char *write_next(void *context, void *block)
 static const char *read_next(void *context, void *block)
 {
 	struct job *job = context;
-	const char *reason = interruption(job);
+	const char *reason;
 	ssize_t ret;
 
+	cond_resched();
+	reason = interruption(job);
 	if (reason)
 		return reason;
 	ret = kernel_read(job->file, block, FTL_IMAGE_BLOCK_BYTES, &job->pos);
