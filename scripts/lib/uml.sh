@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034 # the callers read what is set here
 #
-# Linux as a program (UML), with all checks (debug), fast (plain), or in virtual time (timed): its
-# build, and the project's modules and KUnit suites for it. Expects load.sh.
+# Linux as a program (UML), with all checks (debug), or fast, for several CPUs (plain) or for one and
+# virtual time (timed): its build, and the project's modules and KUnit suites for it. Expects load.sh.
 
 # The newest kernels have system calls that cost half as much there, and several CPUs.
 declare -A UML_SERIES=([debug]=$SOURCE_SERIES [plain]=newest [timed]=newest)
