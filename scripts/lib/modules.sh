@@ -50,10 +50,15 @@ own_sources_copy() {
 
 # own_modules_make TREE ARGUMENT...: run kbuild on that copy of the sources.
 own_modules_make() {
-	local tree=$1
+	local tree=$1 compiler=()
 	shift
 
-	toolchain_run make -C "$KERNEL_HEADERS" -j2 "ARCH=$KERNEL_ARCH" M="$tree" W=1 "$@" modules
+	# Of a stock kernel, the headers say which compiler, and this that ccache stands before it.
+	if ! kernel_compiler | grep -q .; then
+		compiler=("CC=ccache gcc")
+	fi
+	toolchain_run env DEBIAN_KERNEL_USE_CCACHE=1 "CCACHE_DIR=$CCACHE_OWN_DIR" \
+		make -C "$KERNEL_HEADERS" -j2 "ARCH=$KERNEL_ARCH" M="$tree" W=1 "${compiler[@]}" "$@" modules
 }
 
 # The compiler's findings, with the checkout's paths instead of the copy's.
@@ -78,7 +83,13 @@ END
 own_modules_build() {
 	local folders=$1 check=$2 dir=$3 tree arguments=()
 
-	tree=$dir/tree
+	need_groups modules
+	# For each kernel one place, as ccache tells files by their paths as well, and one build at a time.
+	tree=$CACHE_DIR/building/${KERNEL_DIR##*/}-$check
+	mkdir -p "${tree%/*}"
+	exec 8>"$CACHE_DIR/locks/building-${tree##*/}"
+	flock 8
+	rm -rf "$tree"
 	# shellcheck disable=SC2086
 	own_sources_copy "$tree" $folders
 	case $check in

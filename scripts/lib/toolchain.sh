@@ -8,9 +8,15 @@
 # under its usual name. Expects common.sh, packages.sh, cache.sh, apt.sh,
 # kernels.sh.
 
-# The compiler that built the kernel, as its headers name it.
+# What was compiled once: after a change, the files that it touches are compiled, of each kernel's
+# modules.
+CCACHE_OWN_DIR=$CACHE_DIR/ccache
+
+# The compiler that built the kernel, as its headers name it; nothing for a kernel built here.
 kernel_compiler() {
-	sed -nE 's/^CC = .*(gcc-[0-9]+)$/\1/p' "$KERNEL_HEADERS/.kernelvariables"
+	if [[ -e $KERNEL_HEADERS/.kernelvariables ]]; then
+		sed -nE 's/^CC = .*(gcc-[0-9]+)$/\1/p' "$KERNEL_HEADERS/.kernelvariables"
+	fi
 }
 
 # Builder.
@@ -20,7 +26,7 @@ toolchain_unpack() {
 	say "fetching $compiler and its friends from $suite"
 	mirror=$(debian_mirror)
 	quietly as_root mmdebstrap --variant=extract --mode=root \
-		--include="$compiler-for-host,$compiler,make,libc6-dev,libelf1t64,base-files,bash,dash,coreutils,grep,sed,mawk,findutils,diffutils,sparse,perl-base,xz-utils,kmod,bc" \
+		--include="$compiler-for-host,$compiler,ccache,make,libc6-dev,libelf1t64,base-files,bash,dash,coreutils,grep,sed,mawk,findutils,diffutils,sparse,perl-base,xz-utils,kmod,bc" \
 		--aptopt='APT::Install-Recommends "false"' \
 		--aptopt='APT::Sandbox::User "root"' --aptopt="$(host_apt_settings)" \
 		"$suite" "$dir/root" "$mirror" ||

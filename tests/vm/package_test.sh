@@ -21,7 +21,7 @@ root=$work/root
 debian_build() {
 	local dir=${*: -1} packages
 
-	packages=$(printf '%s\n' dkms make libc6-dev libelf1 kmod udev dmsetup "${@:1:$#-1}" | sort -u | paste -sd,)
+	packages=$(printf '%s\n' dkms make ccache libc6-dev libelf1 kmod udev dmsetup "${@:1:$#-1}" | sort -u | paste -sd,)
 	say "building a Debian with dkms (once, about a minute)"
 	quietly as_root mmdebstrap --variant=minbase --include="$packages" \
 		--aptopt='APT::Install-Recommends "false"' --aptopt='APT::Sandbox::User "root"' \
@@ -59,9 +59,10 @@ debian_need() {
 	echo 'autoinstall_all_kernels="yes"' >>"$root/etc/dkms/framework.conf"
 }
 
-# inside COMMAND...: in that Debian.
+# inside COMMAND...: in that Debian, whose compilers need not do again what they have done in another check.
 inside() {
 	TOOLCHAIN=$root toolchain_run env PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+		DEBIAN_KERNEL_USE_CCACHE=1 "CCACHE_DIR=$CCACHE_OWN_DIR" \
 		DEBIAN_FRONTEND=noninteractive "$@" >"$work/log" 2>&1 && return
 	tail -n 40 "$work/log" | sed 's/^/# /'
 	return 1
