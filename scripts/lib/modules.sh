@@ -6,6 +6,8 @@
 # packages.sh, cache.sh, apt.sh, kernels.sh, toolchain.sh, rootfs.sh.
 
 OWN_MODULE_FOLDERS=(dm-dieaware nvmevirt-backend tests/rawhost)
+# After a change, only the files that it touches are compiled, of each kernel's modules.
+CCACHE_OWN_DIR=$CACHE_DIR/ccache
 LOCK_COSTS_SOURCES=("$DIEAWARE_TOP"/bench/locks/lock-costs.{h,c})
 
 # own_sources FOLDER...: the files these modules are made from. The suites

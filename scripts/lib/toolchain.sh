@@ -8,10 +8,6 @@
 # under its usual name. Expects common.sh, packages.sh, cache.sh, apt.sh,
 # kernels.sh.
 
-# What was compiled once: after a change, the files that it touches are compiled, of each kernel's
-# modules.
-CCACHE_OWN_DIR=$CACHE_DIR/ccache
-
 # The compiler that built the kernel, as its headers name it; nothing for a kernel built here.
 kernel_compiler() {
 	if [[ -e $KERNEL_HEADERS/.kernelvariables ]]; then
