@@ -7,6 +7,7 @@
  * maps, and behind these what lost its page by it. A journal whose sectors check, but which has
  * another order, was not written by the target, and is refused.
  */
+#include "map.h"
 #include "replay.h"
 
 static void begin_op(struct dmda_op *op, u64 seq)
@@ -103,6 +104,15 @@ const struct dmda_record *dmda_op_pages(const struct dmda_op *op)
 	u8 kind = op->record[0].kind;
 
 	return kind == DMDA_RECORD_MAP || kind == DMDA_RECORD_TRIM ? &op->record[0] : NULL;
+}
+
+u32 dmda_op_map_pages(const struct dmda_record *pages, const struct dmda_super *super, u64 *first)
+{
+	lpn_t last = to_lpn(from_lpn(pages->lpn) + pages->nr_pages - 1);
+	u32 entry;
+
+	*first = dmda_map_index(super, pages->lpn, &entry);
+	return dmda_map_index(super, last, &entry) - *first + 1;
 }
 
 const char *dmda_op_complaint(const struct dmda_op *op, const struct dmda_super *super)

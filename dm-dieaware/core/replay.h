@@ -76,6 +76,15 @@ const struct dmda_op *dmda_replay_next(struct dmda_replay *replay);
 const struct dmda_record *dmda_op_pages(const struct dmda_op *op);
 
 /**
+ * dmda_op_map_pages() - the pages of the map that such a record is about
+ * @pages: MAP or TRIM of pages that the device has
+ * @first: gets the index of the first
+ *
+ * Return: how many.
+ */
+u32 dmda_op_map_pages(const struct dmda_record *pages, const struct dmda_super *super, u64 *first);
+
+/**
  * dmda_op_complaint() - could a device have such an operation?
  *
  * Return: NULL, or why not.

@@ -324,8 +324,6 @@ static const char *prepare_op(struct dmda_start *start, const struct dmda_op *op
 {
 	const struct dmda_record *record = dmda_op_pages(op);
 	const char *why;
-	u64 last;
-	u32 entry;
 
 	start->nr_map = 0;
 	if (!record)
@@ -333,11 +331,19 @@ static const char *prepare_op(struct dmda_start *start, const struct dmda_op *op
 	why = dmda_op_complaint(op, start->super);
 	if (why)
 		return why;
-	start->map_index = dmda_map_index(start->super, record->lpn, &entry);
-	last = dmda_map_index(start->super, to_lpn(from_lpn(record->lpn) + record->nr_pages - 1),
-			      &entry);
-	start->nr_map = last - start->map_index + 1;
+	start->nr_map = dmda_op_map_pages(record, start->super, &start->map_index);
 	return NULL;
+}
+
+/* When all operations are done whose pages have been fetched. */
+static bool ask_fetch(struct dmda_start *start)
+{
+	const struct dmda_ahead_from from = {
+		start->super, &start->reader, &start->replay,
+		&start->sectors[start->at], start->nr_there - start->at,
+	};
+
+	return dmda_ahead_is_over(&start->ahead, &from) && ask(start, DMDA_START_FETCH);
 }
 
 /*
@@ -355,7 +361,7 @@ static bool ask_op(struct dmda_start *start)
 	while (!start->why && (op = dmda_replay_next(&start->replay))) {
 		start->why = prepare_op(start, op);
 		if (!start->why && start->nr_map)
-			return ask(start, DMDA_START_MAP);
+			return ask_fetch(start) || ask(start, DMDA_START_MAP);
 	}
 	start->why = start->why ?: start->replay.why;
 	start->is_in_sector = false;
@@ -377,8 +383,12 @@ static bool ask_replay(struct dmda_start *start)
 {
 	if (!start->index++) {
 		open_journal(start);
+		dmda_ahead_begin(&start->ahead);
 		dmda_replay_init(&start->replay, start->op, start->root->journal.seq);
 	}
+	/* For the operation in hand */
+	if (start->step == DMDA_START_FETCH)
+		return ask(start, DMDA_START_MAP);
 	do {
 		/* Not behind its end: what it was may have been read over. */
 		if (start->is_in_sector && ask_op(start))
@@ -396,6 +406,8 @@ static const char *did_replay(struct dmda_start *start, int error)
 				"there is not enough memory for what the journal has changed" :
 				"a page of the map cannot be read";
 		return replay_op(start, start->op);
+	case DMDA_START_FETCH:
+		return NULL;
 	case DMDA_START_SHRINK:
 		return error ? "a page of the map cannot be written" : NULL;
 	default:

@@ -25,6 +25,8 @@
  *	RESUME		the segment that cleaning was filling	is open again
  *	CLOSE		what else was open
  *
+ * What replay needs of the map it tells before, so that it can be read together (ahead.h).
+ *
  * Replay may write pages of the map over what repairing a damaged journal would need. So the ring
  * is read twice, and found whole before anything is done. The machine may be left at any step:
  * nothing is its own.
@@ -34,6 +36,7 @@
 #ifndef DMDA_START_H
 #define DMDA_START_H
 
+#include "ahead.h"
 #include "change.h"
 #include "opened.h"
 #include "root.h"
@@ -59,6 +62,8 @@ enum dmda_start_goal {
 /**
  * enum dmda_start_step - what is to be done next
  * @DMDA_START_READ: read @nr_pages pages from @dpn to @memory
+ * @DMDA_START_FETCH: have the pages of the map in @ahead read, as far as there is memory for them:
+ *	they are needed next
  * @DMDA_START_MAP: set @map to the @nr_map pages of the map from @map_index on
  * @DMDA_START_SHRINK: write pages of the map if there are too many in memory; those that the last
  *	step has set are no longer needed
@@ -72,6 +77,7 @@ enum dmda_start_goal {
  */
 enum dmda_start_step {
 	DMDA_START_READ,
+	DMDA_START_FETCH,
 	DMDA_START_MAP,
 	DMDA_START_SHRINK,
 	DMDA_START_SETTLE,
@@ -97,6 +103,7 @@ enum dmda_start_step {
  * @op: memory of an operation
  * @salt: random number that tells the journal's next chain from all before
  * @map: pages of the map that an operation is about, as the caller has set them
+ * @ahead: pages of the map that are needed next; the caller sets how many it wants to be told
  *
  * @dpn: place from which is read
  * @memory: memory to which is read
@@ -144,6 +151,7 @@ struct dmda_start {
 	struct dmda_op *op;
 	u64 salt;
 	struct dmda_map_page *map[DMDA_OP_MAP_PAGES];
+	struct dmda_ahead ahead;
 
 	dpn_t dpn;
 	void *memory;
@@ -191,7 +199,8 @@ enum dmda_start_step dmda_start_next(struct dmda_start *start);
 
 /**
  * dmda_start_did() - a step was done, or could not be
- * @error: 0 or a negative errno; DMDA_START_DRAW and DMDA_START_RESUME cannot fail
+ * @error: 0 or a negative errno; DMDA_START_DRAW and DMDA_START_RESUME cannot fail,
+ *	and DMDA_START_FETCH need not succeed
  *
  * Does nothing if no step is under way.
  */

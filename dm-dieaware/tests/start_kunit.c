@@ -35,6 +35,9 @@ struct done {
  * @error: the error with which it fails
  * @changes_at: state in which the image is changed, or NEVER
  * @change: how
+ * @told: pages of the map that were told last, before they are needed
+ * @nr_told: how many
+ * @nr_untold: number of pages that were needed and not told
  */
 struct trial {
 	struct volume *volume;
@@ -47,7 +50,36 @@ struct trial {
 	int error;
 	u32 changes_at;
 	void (*change)(struct volume *volume);
+	u64 told[DMDA_AHEAD_PAGES];
+	u32 nr_told;
+	u32 nr_untold;
 };
+
+static void note_told(struct trial *trial)
+{
+	const struct dmda_ahead *ahead = &trial->volume->start.ahead;
+
+	KUNIT_ASSERT_LE(trial->volume->test, ahead->nr, ahead->max);
+	memcpy(trial->told, ahead->index, ahead->nr * sizeof(u64));
+	trial->nr_told = ahead->nr;
+}
+
+static bool was_told(const struct trial *trial, u64 index)
+{
+	for (u32 i = 0; i < trial->nr_told; i++) {
+		if (trial->told[i] == index)
+			return true;
+	}
+	return false;
+}
+
+static void note_needed(struct trial *trial)
+{
+	const struct dmda_start *start = &trial->volume->start;
+
+	for (u32 i = 0; i < start->nr_map; i++)
+		trial->nr_untold += !was_told(trial, start->map_index + i);
+}
 
 static int do_step(struct trial *trial, enum dmda_start_step step)
 {
@@ -75,6 +107,10 @@ static void note_step(struct trial *trial, enum dmda_start_step step)
 	const struct dmda_start *start = &trial->volume->start;
 
 	KUNIT_ASSERT_LT(trial->volume->test, trial->nr_steps, (u32)MAX_STEPS);
+	if (step == DMDA_START_FETCH)
+		note_told(trial);
+	if (step == DMDA_START_MAP)
+		note_needed(trial);
 	trial->done[trial->nr_steps++] = (struct done){
 		.step = step,
 		.dpn = step == DMDA_START_READ ? from_dpn(start->dpn) : 0,
@@ -93,6 +129,8 @@ static const char *run(struct trial *trial, enum dmda_start_goal goal, u32 nr_mo
 	enum dmda_start_step step;
 
 	trial->nr_steps = 0;
+	trial->nr_told = 0;
+	trial->nr_untold = 0;
 	if (goal != DMDA_START_SUPER)
 		reset_memory(trial->volume);
 	start->op = &trial->op;
@@ -353,6 +391,7 @@ static void an_error_at_any_step_ends_it_with_its_reason(struct kunit *test)
 	struct trial *trial = new_trial(test, 5);
 	u32 nr_failed = 0;
 
+	trial->volume->start.ahead.max = 3;
 	trial->error = -EIO;
 	for (u32 i = 2;; i++) {
 		restore(trial);
@@ -393,6 +432,7 @@ static void a_step_is_asked_for_until_it_is_done(struct kunit *test)
 	enum dmda_start_step step;
 	u32 nr_steps;
 
+	start->ahead.max = 3;
 	run(trial, DMDA_START_WRITE, NEVER);
 	nr_steps = trial->nr_steps;
 	restore(trial);
@@ -421,6 +461,7 @@ static void a_start_that_is_left_at_any_step_can_be_begun_again(struct kunit *te
 	u64 end = trial->volume->commit.batch.first.sector;
 	u32 nr_steps;
 
+	start->ahead.max = 3;
 	run(trial, DMDA_START_WRITE, NEVER);
 	nr_steps = trial->nr_steps;
 	for (u32 i = 0; i < nr_steps; i++) {
@@ -568,6 +609,55 @@ static void a_journal_longer_than_one_read_is_replayed(struct kunit *test)
 	}
 }
 
+/* As many as the caller wants, and no more often than it takes. */
+static void pages_of_the_map_are_told_before_they_are_needed(struct kunit *test)
+{
+	static const u32 maxes[] = { 0, 1, 2, 3, 16, DMDA_AHEAD_PAGES };
+	struct trial *trial = new_trial(test, 400);
+	struct dmda_start *start = &trial->volume->start;
+	u32 nr_before = U32_MAX;
+
+	for (u32 i = 0; i < ARRAY_SIZE(maxes); i++) {
+		u32 nr_told, nr_needed;
+
+		restore(trial);
+		start->ahead.max = maxes[i];
+		KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
+		nr_told = steps_of(trial, DMDA_START_FETCH);
+		nr_needed = steps_of(trial, DMDA_START_MAP);
+		KUNIT_EXPECT_EQ(test, nr_needed, 400U);
+		if (maxes[i] < DMDA_OP_MAP_PAGES) {
+			KUNIT_EXPECT_EQ(test, nr_told, 0U);
+			continue;
+		}
+		KUNIT_EXPECT_EQ(test, trial->nr_untold, 0U);
+		KUNIT_EXPECT_GE(test, nr_told, 1U);
+		/* A page that was told is for all operations up to another page's. */
+		KUNIT_EXPECT_LE(test, nr_told, nr_needed / (maxes[i] - 1) + 2);
+		KUNIT_EXPECT_LE(test, nr_told, nr_before);
+		nr_before = nr_told;
+	}
+	KUNIT_EXPECT_LT(test, nr_before, 10U);
+}
+
+/* What replay has to refuse is refused then, in its words. */
+static void what_is_told_may_be_wrong(struct kunit *test)
+{
+	const struct dmda_record trim = {
+		.kind = DMDA_RECORD_TRIM, .nr_pages = 2, .lpn = to_lpn(U64_MAX - 1),
+	};
+	struct trial *trial = trial_with_record(test, &trim);
+	struct dmda_start *start = &trial->volume->start;
+
+	start->ahead.max = DMDA_AHEAD_PAGES;
+	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_WRITE, NEVER),
+			   "the journal names pages behind the end of the device");
+	KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_MAP), 5U);
+	for (u32 i = 0; i < trial->nr_told; i++)
+		KUNIT_EXPECT_LT(test, trial->told[i],
+				(u64)dmda_super_nr_pages(start->super, DMDA_TABLE_MAP));
+}
+
 static struct kunit_case start_cases[] = {
 	KUNIT_CASE(the_steps_come_in_their_order),
 	KUNIT_CASE(what_follows_has_numbers_and_a_chain_of_its_own),
@@ -586,6 +676,8 @@ static struct kunit_case start_cases[] = {
 	KUNIT_CASE(a_root_that_changes_meanwhile_is_refused),
 	KUNIT_CASE(operations_that_cannot_be_are_refused),
 	KUNIT_CASE(a_journal_longer_than_one_read_is_replayed),
+	KUNIT_CASE(pages_of_the_map_are_told_before_they_are_needed),
+	KUNIT_CASE(what_is_told_may_be_wrong),
 	{}
 };
 

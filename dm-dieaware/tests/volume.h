@@ -12,6 +12,7 @@
 #ifndef VOLUME_H
 #define VOLUME_H
 
+#include "../core/ahead.c"
 #include "../core/block.c"
 #include "../core/super.c"
 #include "../core/record.c"

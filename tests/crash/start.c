@@ -3,6 +3,7 @@
  * The steps of core/start.h, as the target does them, up to where it would write; and what must
  * hold of a device that was started.
  */
+#include "../../dm-dieaware/core/ahead.c"
 #include "../../dm-dieaware/core/block.c"
 #include "../../dm-dieaware/core/change.c"
 #include "../../dm-dieaware/core/journal.c"
