@@ -12,6 +12,10 @@
  * Nobody waits for a page that is written to be evicted, as long as there is room: some room is
  * made before it is needed.
  *
+ * Who knows which pages he is going to need, as replay and cleaning do, has them read together.
+ * Room for them is made before, so that they stay until then; but nothing is pinned for it, and a
+ * page that has gone again is read once more.
+ *
  * When the kernel has no memory, which it may hope to get by writing to this very device, a page
  * takes the place of another one, however few there are. All pages that are pinned then are let
  * go without the io worker's help, who may be the one that waits: who waits for a page has pinned
@@ -30,8 +34,12 @@
 #include <linux/wait.h>
 
 #include "../compat.h"
+#include "group.h"
 #include "log.h"
 #include "trace.h"
+
+/* Of the cache, at most this part is read together */
+#define WANTED_PART	4U
 
 /* Pages that are evicted together */
 #define EVICT_AT_ONCE	32U
@@ -66,6 +74,7 @@
 /* A page has no room to say whose it is. */
 struct fetch {
 	struct dmda_log *log;
+	struct dmda_log_group *group; /* that it is waited for with, or NULL */
 	struct bio bio;
 };
 
@@ -270,12 +279,15 @@ static struct dmda_log_page *take_next_locked(struct dmda_log *log, bool is_sque
 	return page && has_no_chance(page) ? page : NULL;
 }
 
-/* While a root is on its way no page can be written; nobody waits for that before he must. */
-static u64 nr_too_many_locked(const struct dmda_log *log)
+/*
+ * When @nr_coming more are on their way. While a root is on its way no page can be written; nobody
+ * waits for that before he must.
+ */
+static u64 nr_too_many_locked(const struct dmda_log *log, u32 nr_coming)
 {
 	const struct dmda_log_cache *cache = &log->cache;
 	u64 nr_wanted = cache->max_pages - nr_ahead(cache->max_pages);
-	u64 nr_staying = cache->nr_pages - cache->nr_leaving;
+	u64 nr_staying = cache->nr_pages - cache->nr_leaving + nr_coming;
 
 	lockdep_assert_held(&log->lock);
 
@@ -342,15 +354,15 @@ static void find_victim_locked(struct dmda_log *log, struct victims *victims, bo
 }
 
 /* Looks at some pages, not at all: irqs are off. Return: whether there are few enough. */
-static bool find_victims(struct dmda_log *log, struct victims *victims)
+static bool find_victims(struct dmda_log *log, struct victims *victims, u32 nr_coming)
 {
 	bool is_enough;
 
 	*victims = (struct victims){};
 	spin_lock_irq(&log->lock);
-	is_enough = !nr_too_many_locked(log);
+	is_enough = !nr_too_many_locked(log, nr_coming);
 	for (u32 i = 0; i < LOOK_AT_ONCE && victims->nr < EVICT_AT_ONCE; i++) {
-		if (!nr_too_many_locked(log))
+		if (!nr_too_many_locked(log, nr_coming))
 			break;
 		find_victim_locked(log, victims, false);
 	}
@@ -401,15 +413,20 @@ static u64 most_looks(const struct dmda_log *log)
 	return (MAX_USES + 2) * (div_u64(READ_ONCE(log->cache.nr_pages), LOOK_AT_ONCE) + 1);
 }
 
-void dmda_log_pages_shrink(struct dmda_log *log)
+static void make_room(struct dmda_log *log, u32 nr_coming)
 {
 	u64 nr_looks = most_looks(log);
 	struct victims victims;
 
-	while (nr_looks && !find_victims(log, &victims)) {
+	while (nr_looks && !find_victims(log, &victims, nr_coming)) {
 		evict(log, &victims);
 		nr_looks -= !victims.nr;
 	}
+}
+
+void dmda_log_pages_shrink(struct dmda_log *log)
+{
+	make_room(log, 0);
 	wait_event(log->wait, is_small_enough(log));
 	wait_for_gone(log);
 }
@@ -542,17 +559,37 @@ static unsigned long give_back(struct shrinker *shrinker, struct shrink_control 
  * Coming
  */
 
-/* What is set aside comes last; and it comes back first, when pages go. */
-static bool take_memory(struct dmda_log *log, struct dmda_log_page **page, struct page **block)
+static struct dmda_log_page *init_page(struct dmda_log *log, struct dmda_log_page *page,
+				       struct page *block, u64 index)
 {
-	*page = kmem_cache_alloc(page_cache, TRY_GFP) ?:
-		mempool_alloc(&log->cache.structs, GFP_NOWAIT);
-	*block = alloc_page(TRY_GFP) ?: mempool_alloc(&log->cache.blocks, GFP_NOWAIT);
-	if (*page && *block)
-		return true;
-	mempool_free(*block, &log->cache.blocks);
-	mempool_free(*page, &log->cache.structs);
-	return false;
+	memset(page, 0, sizeof(*page));
+	page->map.block = page_address(block);
+	page->map.index = index;
+	page->map.nr_entries = dmda_super_map_entries(&log->super);
+	page->map.dirty_sector = U64_MAX;
+	page->nr_uses = -1;
+	return page;
+}
+
+/*
+ * @is_needed: it may be of what is set aside, which comes last; and it comes back first, when pages
+ *	go
+ * Return: NULL if there is no memory.
+ */
+static struct dmda_log_page *take_memory(struct dmda_log *log, u64 index, bool is_needed)
+{
+	struct dmda_log_page *page = kmem_cache_alloc(page_cache, TRY_GFP);
+	struct page *block = alloc_page(TRY_GFP);
+
+	if (!page && is_needed)
+		page = mempool_alloc(&log->cache.structs, GFP_NOWAIT);
+	if (!block && is_needed)
+		block = mempool_alloc(&log->cache.blocks, GFP_NOWAIT);
+	if (page && block)
+		return init_page(log, page, block, index);
+	mempool_free(block, &log->cache.blocks);
+	mempool_free(page, &log->cache.structs);
+	return NULL;
 }
 
 /* When what is replayed may not be written, it does not go: to wait for that would be forever. */
@@ -565,21 +602,14 @@ static bool is_waiting_futile(const struct dmda_log *log)
 static struct dmda_log_page *new_page(struct dmda_log *log, u64 index)
 {
 	struct dmda_log_page *page;
-	struct page *block;
 
-	while (!take_memory(log, &page, &block)) {
+	while (!(page = take_memory(log, index, true))) {
 		if (squeeze(log))
 			continue;
 		if (is_waiting_futile(log))
 			return NULL;
 		schedule_timeout_uninterruptible(NO_MEMORY_JIFFIES);
 	}
-	memset(page, 0, sizeof(*page));
-	page->map.block = page_address(block);
-	page->map.index = index;
-	page->map.nr_entries = dmda_super_map_entries(&log->super);
-	page->map.dirty_sector = U64_MAX;
-	page->nr_uses = -1;
 	return page;
 }
 
@@ -640,6 +670,7 @@ static const char *check_page(const struct dmda_log *log, const struct dmda_log_
 static void page_was_read(struct bio *bio)
 {
 	struct dmda_log_page *page = bio->bi_private;
+	struct dmda_log_group *group = container_of(bio, struct fetch, bio)->group;
 	struct dmda_log *log = container_of(bio, struct fetch, bio)->log;
 	const char *why = bio->bi_status ? "the device reports an error" :
 					   check_page(log, page);
@@ -648,10 +679,26 @@ static void page_was_read(struct bio *bio)
 	if (why)
 		dmda_log_fail(log, "reading a page of the map", why);
 	page_is_there(log, page, why);
+	if (group)
+		dmda_log_group_put(group, why);
+}
+
+static struct bio *new_fetch(struct dmda_log *log, struct dmda_log_group *group)
+{
+	struct bio *bio = bio_alloc_bioset(log->bdev, 1, REQ_OP_READ | REQ_META, GFP_NOIO,
+					   &log->cache.fetches);
+	struct fetch *fetch = container_of(bio, struct fetch, bio);
+
+	if (group)
+		dmda_log_group_get(group);
+	fetch->log = log;
+	fetch->group = group;
+	return bio;
 }
 
 /* The slot cannot change: only what is in memory is ever written. */
-static void read_page(struct dmda_log *log, struct dmda_log_page *page)
+static void read_page(struct dmda_log *log, struct dmda_log_page *page,
+		      struct dmda_log_group *group)
 {
 	u64 seq_slot = seq_slot_of(log, page);
 	struct bio *bio;
@@ -667,8 +714,7 @@ static void read_page(struct dmda_log *log, struct dmda_log_page *page)
 			      dmda_slot_of(seq_slot));
 	trace_dmda_log_map_fetch(log->dmda->self_dev, page->map.index, from_dpn(dpn));
 	page->map.seq = dmda_slot_seq(seq_slot);
-	bio = bio_alloc_bioset(log->bdev, 1, REQ_OP_READ | REQ_META, GFP_NOIO, &log->cache.fetches);
-	container_of(bio, struct fetch, bio)->log = log;
+	bio = new_fetch(log, group);
 	bio->bi_iter.bi_sector = dmda_log_sector(log, dpn);
 	bio->bi_end_io = page_was_read;
 	bio->bi_private = page;
@@ -724,7 +770,10 @@ static void reserve_place(struct dmda_log *log, u64 index)
 		schedule_timeout_uninterruptible(NO_MEMORY_JIFFIES);
 }
 
-/* Return: the page that is in the map now: @fresh, unless somebody else was faster. */
+/*
+ * @used: gets the page as use_page_locked() has it; NULL: it is not used yet
+ * Return: the page that is in the map now: @fresh, unless somebody else was faster.
+ */
 static struct dmda_log_page *find_or_insert(struct dmda_log *log, struct dmda_log_page *fresh,
 					    struct dmda_log_io *io, struct dmda_log_page **used)
 {
@@ -737,7 +786,7 @@ static struct dmda_log_page *find_or_insert(struct dmda_log *log, struct dmda_lo
 		page = xa_load(&log->cache.pages, index);
 		if (!page && insert_locked(log, index, fresh))
 			page = fresh;
-		if (page)
+		if (page && used)
 			*used = use_page_locked(log, page, io);
 		spin_unlock_irq(&log->lock);
 	} while (!page);
@@ -761,7 +810,7 @@ static struct dmda_log_page *get_page_of_map(struct dmda_log *log, u64 index,
 	if (!fresh)
 		return ERR_PTR(-ENOMEM);
 	if (find_or_insert(log, fresh, io, &used) == fresh)
-		read_page(log, fresh);
+		read_page(log, fresh, NULL);
 	else
 		free_memory(log, fresh);
 	return used;
@@ -793,6 +842,78 @@ struct dmda_log_page *dmda_log_page_wait(struct dmda_log *log, u64 index)
 		return page;
 	dmda_log_page_put(log, page);
 	return ERR_PTR(-EIO);
+}
+
+/*
+ * Together
+ */
+
+u32 dmda_log_wanted_max(const struct dmda_log *log)
+{
+	return min_t(u64, div_u64(READ_ONCE(log->cache.max_pages), WANTED_PART), DMDA_AHEAD_PAGES);
+}
+
+void dmda_log_wanted_init(struct dmda_log *log, struct dmda_log_wanted *wanted)
+{
+	wanted->max = dmda_log_wanted_max(log);
+	wanted->nr = 0;
+}
+
+static bool is_in_memory(struct dmda_log *log, u64 index)
+{
+	bool is_there;
+
+	rcu_read_lock();
+	is_there = dmda_log_page_peek(log, index);
+	rcu_read_unlock();
+	return is_there;
+}
+
+bool dmda_log_wanted_add(struct dmda_log *log, struct dmda_log_wanted *wanted, u64 index)
+{
+	if ((wanted->nr && wanted->index[wanted->nr - 1] == index) || is_in_memory(log, index))
+		return true;
+	if (wanted->nr == wanted->max)
+		return false;
+	wanted->index[wanted->nr++] = index;
+	return true;
+}
+
+/* Return: whether there is memory for more. It is not used until somebody needs it. */
+static bool read_ahead(struct dmda_log *log, u64 index, struct dmda_log_group *group)
+{
+	struct dmda_log_page *fresh;
+
+	if (is_in_memory(log, index))
+		return true;
+	fresh = take_memory(log, index, false);
+	if (!fresh)
+		return false;
+	if (find_or_insert(log, fresh, NULL, NULL) == fresh)
+		read_page(log, fresh, group);
+	else
+		free_memory(log, fresh);
+	return true;
+}
+
+void dmda_log_wanted_read(struct dmda_log *log, const struct dmda_log_wanted *wanted)
+{
+	struct dmda_log_group group;
+	struct blk_plug plug;
+
+	/* For one, nothing is gained. */
+	if (wanted->nr < 2)
+		return;
+	if (!is_waiting_futile(log))
+		make_room(log, wanted->nr);
+	dmda_log_group_begin(&group);
+	blk_start_plug(&plug);
+	for (u32 i = 0; i < wanted->nr; i++) {
+		if (!read_ahead(log, wanted->index[i], &group))
+			break;
+	}
+	blk_finish_plug(&plug);
+	dmda_log_group_end(&group);
 }
 
 int dmda_log_pages_settle(struct dmda_log *log)

@@ -10,6 +10,7 @@
 #include <linux/mempool.h>
 #include <linux/xarray.h>
 
+#include "../core/ahead.h"
 #include "../core/change.h"
 #include "../core/s3fifo.h"
 #include "tables.h"
@@ -79,6 +80,18 @@ struct dmda_log_cache {
 };
 
 /**
+ * struct dmda_log_wanted - pages of the map that are needed soon
+ * @max: most of them
+ * @nr: number of @index
+ * @index: the pages; none of them was in memory
+ */
+struct dmda_log_wanted {
+	u32 max;
+	u32 nr;
+	u64 index[DMDA_AHEAD_PAGES];
+};
+
+/**
  * dmda_log_map_init() - what all devices have in common; for the module
  * Return: 0 or -ENOMEM.
  */
@@ -143,6 +156,33 @@ struct dmda_log_page *dmda_log_page_wait(struct dmda_log *log, u64 index);
 /* Counterpart of the two. */
 void dmda_log_page_put_locked(struct dmda_log *log, struct dmda_log_page *page);
 void dmda_log_page_put(struct dmda_log *log, struct dmda_log_page *page);
+
+/**
+ * dmda_log_wanted_max() - pages of the map that may be read together before they are needed
+ *
+ * A part of the cache, so that none of them goes before it was needed.
+ */
+u32 dmda_log_wanted_max(const struct dmda_log *log);
+
+/* None is needed yet. */
+void dmda_log_wanted_init(struct dmda_log *log, struct dmda_log_wanted *wanted);
+
+/**
+ * dmda_log_wanted_add() - a page of the map is needed soon
+ * Return: whether there is room for it; always if it is in memory.
+ */
+bool dmda_log_wanted_add(struct dmda_log *log, struct dmda_log_wanted *wanted, u64 index);
+
+/**
+ * dmda_log_wanted_read() - read pages of the map, all at the same time
+ *
+ * That is what it would take to read one of them. None is pinned then, and not one need be there:
+ * there may be no memory to spare, others may have gone again, and what cannot be read fails who
+ * needs it.
+ *
+ * Context: may sleep; nothing is pinned.
+ */
+void dmda_log_wanted_read(struct dmda_log *log, const struct dmda_log_wanted *wanted);
 
 /**
  * dmda_log_page_is_there_locked() - is this page of the map in memory? It does not count as used.

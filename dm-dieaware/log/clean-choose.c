@@ -63,19 +63,52 @@ static void read_summaries(struct dmda_log *log, struct dmda_log_look *looks, u3
 	}
 }
 
+/* Was a page of a segment written, and with what? */
+static bool was_written(const struct dmda_log *log, const struct dmda_log_look *look, u32 page,
+			u64 *lpn)
+{
+	struct dmda_written written;
+
+	if (!dmda_summary_get(look->summary, page, &written))
+		return false;
+	*lpn = from_lpn(written.lpn);
+	return *lpn < log->super.nr_lpns;
+}
+
+/*
+ * Reads what of the map has to be known about pages of a segment, from one of them on.
+ * Return: the first page of which that is not said.
+ */
+static u32 fetch_map(struct dmda_log *log, const struct dmda_log_look *look, u32 page)
+{
+	u32 nr_pages = dmda_super_data_pages(&log->super), entry;
+	struct dmda_log_wanted wanted;
+	u64 lpn;
+
+	dmda_log_wanted_init(log, &wanted);
+	for (; page < nr_pages; page++) {
+		if (was_written(log, look, page, &lpn) &&
+		    !dmda_log_wanted_add(log, &wanted, dmda_log_map_index(log, lpn, &entry)))
+			break;
+	}
+	dmda_log_wanted_read(log, &wanted);
+	return page;
+}
+
 static int find_valid(struct dmda_log *log, struct dmda_log_look *look)
 {
 	u64 first = from_dpn(dmda_super_segment_dpn(&log->super, look->seg));
-	u32 nr_pages = dmda_super_data_pages(&log->super);
+	u32 nr_pages = dmda_super_data_pages(&log->super), nr_fetched = 0;
 
 	for (u32 page = 0; page < nr_pages; page++) {
-		struct dmda_written written;
 		dpn_t dpn;
+		u64 lpn;
 
-		if (!dmda_summary_get(look->summary, page, &written) ||
-		    from_lpn(written.lpn) >= log->super.nr_lpns)
+		if (page == nr_fetched)
+			nr_fetched = fetch_map(log, look, page);
+		if (!was_written(log, look, page, &lpn))
 			continue;
-		if (where_is(log, from_lpn(written.lpn), &dpn))
+		if (where_is(log, lpn, &dpn))
 			return -EIO;
 		if (from_dpn(dpn) != first + page)
 			continue;

@@ -415,13 +415,31 @@ static void look_at_wrong(struct dmda_log_cleaner *cleaner, const struct dmda_lo
 	}
 }
 
+/* Reads pages of the map for the first moves. Return: for how many. */
+static u32 fetch_map(struct dmda_log *log, const struct dmda_log_move *moves, u32 nr)
+{
+	struct dmda_log_wanted wanted;
+	u32 i, entry;
+
+	dmda_log_wanted_init(log, &wanted);
+	for (i = 0; i < nr; i++) {
+		if (!dmda_log_wanted_add(log, &wanted,
+					 dmda_log_map_index(log, moves[i].lpn, &entry)))
+			break;
+	}
+	dmda_log_wanted_read(log, &wanted);
+	return i;
+}
+
 static int map_moves(struct dmda_log *log, struct dmda_log_move *moves, u32 nr, dpn_t to)
 {
-	u32 run;
+	u32 run, nr_fetched = 0;
 
 	for (u32 i = 0; i < nr; i += run) {
 		int ret;
 
+		if (i >= nr_fetched)
+			nr_fetched = i + fetch_map(log, &moves[i], nr - i);
 		run = length_of_run(log, &moves[i], nr - i);
 		ret = map_run(log, &moves[i], run, to_dpn(from_dpn(to) + i));
 		if (ret)

@@ -12,6 +12,19 @@
 #include "log.h"
 #include "start.h"
 
+/* What is in memory already may be told as well. */
+static void fetch_map_pages(struct dmda_log *log, const struct dmda_ahead *ahead)
+{
+	struct dmda_log_wanted wanted;
+
+	dmda_log_wanted_init(log, &wanted);
+	for (u32 i = 0; i < ahead->nr; i++) {
+		if (!dmda_log_wanted_add(log, &wanted, ahead->index[i]))
+			break;
+	}
+	dmda_log_wanted_read(log, &wanted);
+}
+
 static int get_map_pages(struct dmda_log *log, struct dmda_start *start)
 {
 	for (u32 i = 0; i < start->nr_map; i++) {
@@ -73,6 +86,9 @@ static int do_step(struct dmda_log *log, struct dmda_start *start, enum dmda_sta
 	switch (step) {
 	case DMDA_START_READ:
 		return dmda_log_read(log, start->dpn, start->memory, start->nr_pages);
+	case DMDA_START_FETCH:
+		fetch_map_pages(log, &start->ahead);
+		return 0;
 	case DMDA_START_MAP:
 		return get_map_pages(log, start);
 	case DMDA_START_SHRINK:
@@ -142,6 +158,7 @@ static struct dmda_start *new_start(struct dmda_log *log)
 	start->change = &log->journal.change;
 	start->root = &log->checkpoint.root;
 	start->pages = log->checkpoint.pages;
+	start->ahead.max = dmda_log_wanted_max(log);
 	return start;
 }
 
