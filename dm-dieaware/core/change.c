@@ -2,13 +2,13 @@
 /*
  * Operations on map and segment table, in daily work and in replay.
  *
- * An operation's records go to the batch and to the segment table one by one, but its
- * number goes to the pages of the table only when the last one is done: a page that had it
- * earlier would take the operation's other records for known. Where lpns were before is
- * read from the map before it changes, for the DEAD records.
+ * An operation's records go to the batch and to the segment table one by one. Where lpns were
+ * before is read from the map before it changes, for the DEAD records.
  *
- * In replay the records come from the device, and may say what cannot have happened: then
- * the device is not started.
+ * In replay the number of an operation goes to the pages of the segment table only when its last
+ * record is done: a page that had it earlier would take the operation's other records for known.
+ * The records come from the device, and may say what cannot have happened: then the device is not
+ * started.
  */
 #include "change.h"
 
@@ -40,7 +40,8 @@ static void put(struct dmda_change *change, const struct dmda_record *record)
 	const char *why;
 
 	dmda_journal_put(change->batch, record);
-	why = dmda_segments_apply(change->segments, record, change->batch->next_seq);
+	why = dmda_segments_do(change->segments, record, change->batch->next_seq,
+			       change->batch->first.sector);
 	if (why)
 		change->why = why;
 }
@@ -49,11 +50,10 @@ static void put_dead(struct dmda_change *change,
 		     struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], lpn_t lpn,
 		     u32 nr_pages)
 {
+	struct dmda_record dead = { .kind = DMDA_RECORD_DEAD };
 	u64 end = from_lpn(lpn) + nr_pages;
 
 	for (u64 at = from_lpn(lpn); at < end;) {
-		struct dmda_record dead = { .kind = DMDA_RECORD_DEAD };
-
 		dead.nr_pages = run_at(pages, at, end, &dead.dpn);
 		at += dead.nr_pages;
 		if (dead.dpn != DPN_NONE)
@@ -115,49 +115,11 @@ static void apply_to_map(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES],
 	}
 }
 
-/* Where the records of an operation begin in the batch. */
-struct mark {
-	u32 sector;
-	u32 at;
-};
-
-static struct mark next_record(const struct dmda_journal_batch *batch)
-{
-	if (!batch->nr_used)
-		return (struct mark){ .sector = 0 };
-	return (struct mark){
-		.sector = batch->nr_used - 1,
-		.at = le16_to_cpu(batch->sectors[batch->nr_used - 1].nr_bytes),
-	};
-}
-
-/* The segment table knows the operation whose records begin at @from. */
-static void mark_segments(struct dmda_change *change, u64 seq, struct mark from)
-{
-	struct dmda_journal_batch *batch = change->batch;
-
-	for (u32 i = from.sector; i < batch->nr_used; i++, from.at = 0) {
-		const struct dmda_journal_sector *sector = &batch->sectors[i];
-		unsigned int end = le16_to_cpu(sector->nr_bytes);
-
-		while (from.at < end) {
-			struct dmda_record record;
-
-			from.at += dmda_record_decode(&sector->records[from.at],
-						      end - from.at, &record);
-			if (record.kind != DMDA_RECORD_SUMS)
-				dmda_segments_applied(change->segments, &record, seq,
-						      batch->first.sector);
-		}
-	}
-}
-
 /* Notes the change of pages and what lies dead by it, and does it. */
 static u64 change_pages(struct dmda_change *change,
 			struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES],
 			const struct dmda_record *record, const __le32 *sums)
 {
-	struct mark from = next_record(change->batch);
 	u64 seq;
 
 	put(change, record);
@@ -166,7 +128,6 @@ static u64 change_pages(struct dmda_change *change,
 	put_dead(change, pages, record->lpn, record->nr_pages);
 	seq = dmda_journal_end_op(change->batch);
 	apply_to_map(pages, record, sums, seq, change->batch->first.sector);
-	mark_segments(change, seq, from);
 	return seq;
 }
 
@@ -228,12 +189,8 @@ u64 dmda_change_trim(struct dmda_change *change,
 
 u64 dmda_change_segment(struct dmda_change *change, const struct dmda_record *record)
 {
-	u64 seq;
-
 	put(change, record);
-	seq = dmda_journal_end_op(change->batch);
-	dmda_segments_applied(change->segments, record, seq, change->batch->first.sector);
-	return seq;
+	return dmda_journal_end_op(change->batch);
 }
 
 const char *dmda_change_replay(struct dmda_change *change, const struct dmda_op *op,

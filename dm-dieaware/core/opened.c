@@ -57,38 +57,39 @@ void dmda_opened_begin(struct dmda_opened *opened, u8 open, u64 seq, u64 sector)
 	}
 }
 
-/* Puts entries @begin to @end of the summary on one of its pages, unless that knows of them. */
+/* Puts entries @begin to @end of a page of the summary, unless that knows of them. */
 static void put_to_page(struct dmda_opened *opened, u64 index, u32 begin, u32 end,
-			struct dmda_written written, u64 sector)
+			struct dmda_written *written, u64 sector)
 {
 	struct dmda_opened_page *page = &opened->page[index];
 	struct dmda_summary_block *block = &opened->block[index];
+	bool is_known = page->seq >= written->seq;
 
-	if (page->seq >= written.seq)
-		return;
-	if (page->is_stale)
+	if (!is_known && page->is_stale) {
 		memset(block, 0, sizeof(*block));
-	page->is_stale = false;
-	for (u32 at = begin; at < end; at++, written.fpage++) {
-		dmda_summary_put(block, at % DMDA_SUMMARIES_PER_PAGE, &written);
-		written.lpn = to_lpn(from_lpn(written.lpn) + 1);
+		page->is_stale = false;
 	}
-	mark_opened(page, written.seq, sector);
+	for (u32 at = begin; at < end; at++, written->fpage++) {
+		if (!is_known)
+			dmda_summary_put(block, at, written);
+		written->lpn = to_lpn(from_lpn(written->lpn) + 1);
+	}
+	if (!is_known)
+		mark_opened(page, written->seq, sector);
 }
 
 void dmda_opened_put(struct dmda_opened *opened, dpn_t dpn, const struct dmda_written *first,
 		     u32 nr_pages, u64 sector)
 {
 	struct dmda_written written = *first;
-	u32 at, end;
+	u32 at;
 	seg_t seg = dmda_super_segment_of(opened->super, dpn, &at);
-	u8 open = opened->segments->segment[from_seg(seg)].open;
+	u64 index = index_of(opened, opened->segments->segment[from_seg(seg)].open, at);
 
-	for (u32 left = nr_pages; left; left -= end - at, at = end) {
-		end = at + min_t(u32, left, DMDA_SUMMARIES_PER_PAGE - at % DMDA_SUMMARIES_PER_PAGE);
-		put_to_page(opened, index_of(opened, open, at), at, end, written, sector);
-		written.lpn = to_lpn(from_lpn(written.lpn) + end - at);
-		written.fpage += end - at;
+	at %= DMDA_SUMMARIES_PER_PAGE;
+	for (u32 left = nr_pages, nr; left; left -= nr, at = 0) {
+		nr = min_t(u32, left, DMDA_SUMMARIES_PER_PAGE - at);
+		put_to_page(opened, index++, at, at + nr, &written, sector);
 	}
 }
 

@@ -2,9 +2,10 @@
 /*
  * The segment table in memory: records applied to it, and its sums.
  *
- * Applying is in two steps, since an operation can have several records for segments of one
- * page: dmda_segments_apply() does what a record says unless the page knows the operation,
- * and dmda_segments_applied() lets the page know it when all are done.
+ * In replay, applying is in two steps, since an operation can have several records for segments of
+ * one page: dmda_segments_apply() does what a record says unless the page knows the operation,
+ * and dmda_segments_applied() lets the page know it when all are done. In daily work no page can
+ * know an operation that is just being done, and one step is enough.
  *
  * How many segments are free or empty, and how many pages valid, is asked at each write and
  * must not take a walk through the table; nor must it to find one of them, or one that is worth
@@ -159,6 +160,7 @@ u32 dmda_segments_encode(const struct dmda_segments *segments, u64 index,
 	return nr;
 }
 
+/* Nobody cleans an open segment, or takes it for empty or free: only the sum of all changes. */
 static const char *add_valid(struct dmda_segments *segments, struct dmda_segment *segment,
 			     u32 nr_pages)
 {
@@ -167,18 +169,28 @@ static const char *add_valid(struct dmda_segments *segments, struct dmda_segment
 	if (nr_pages > dmda_super_data_pages(segments->super) - segment->nr_valid)
 		return "a segment gets more valid pages than it can have";
 	segment->nr_valid += nr_pages;
+	segments->nr_valid += nr_pages;
 	return NULL;
 }
 
-static const char *take_valid(struct dmda_segment *segment, u32 nr_pages)
+static const char *take_valid(struct dmda_segments *segments, struct dmda_segment *segment,
+			      u32 nr_pages)
 {
+	u32 rank = rank_of(segments, segment);
+
 	if (nr_pages > segment->nr_valid)
 		return "a segment loses more valid pages than it has";
 	segment->nr_valid -= nr_pages;
+	segments->nr_valid -= nr_pages;
+	if (is_empty(segment))
+		count_empty(segments, segment, true);
+	dmda_ranks_move(&segments->by_valid, segment - segments->segment, rank,
+			rank_of(segments, segment));
 	return NULL;
 }
 
-static const char *change_state(struct dmda_segment *segment, const struct dmda_record *record)
+static const char *change_state(struct dmda_segments *segments, struct dmda_segment *segment,
+				const struct dmda_record *record)
 {
 	static const u8 before[] = {
 		[DMDA_RECORD_OPEN] = DMDA_SEGMENT_FREE,
@@ -190,6 +202,7 @@ static const char *change_state(struct dmda_segment *segment, const struct dmda_
 		[DMDA_RECORD_CLOSE] = DMDA_SEGMENT_CLOSED,
 		[DMDA_RECORD_FREE] = DMDA_SEGMENT_FREE,
 	};
+	const struct dmda_segment was = *segment;
 
 	if (record->open >= DMDA_MAX_OPEN)
 		return "a segment is opened with an unknown summary";
@@ -202,18 +215,23 @@ static const char *change_state(struct dmda_segment *segment, const struct dmda_
 		segment->open = record->open;
 	if (record->kind != DMDA_RECORD_FREE)
 		segment->mtime = record->mtime;
+	count(segments, segment, &was);
 	return NULL;
 }
 
-/* The segment that a record is about, or SEG_NONE: none, or none that exists. */
+/* The segment that a record is about, or SEG_NONE: none, none that exists, or not it alone. */
 static seg_t segment_of(const struct dmda_segments *segments, const struct dmda_record *record)
 {
+	seg_t seg;
 	u32 page;
 
 	switch (record->kind) {
 	case DMDA_RECORD_MAP:
 	case DMDA_RECORD_DEAD:
-		return dmda_super_segment_of(segments->super, record->dpn, &page);
+		seg = dmda_super_segment_of(segments->super, record->dpn, &page);
+		return seg != SEG_NONE &&
+		       page + record->nr_pages <= dmda_super_data_pages(segments->super) ?
+			seg : SEG_NONE;
 	case DMDA_RECORD_OPEN:
 	case DMDA_RECORD_CLOSE:
 	case DMDA_RECORD_FREE:
@@ -223,39 +241,56 @@ static seg_t segment_of(const struct dmda_segments *segments, const struct dmda_
 	}
 }
 
-static bool is_within(const struct dmda_segments *segments, const struct dmda_record *record)
-{
-	u32 page;
+static const char nowhere[] = "a record names a place where no data can be";
 
-	return (record->kind != DMDA_RECORD_MAP && record->kind != DMDA_RECORD_DEAD) ||
-		(dmda_super_segment_of(segments->super, record->dpn, &page) != SEG_NONE &&
-		 page + record->nr_pages <= dmda_super_data_pages(segments->super));
+static const char *change(struct dmda_segments *segments, seg_t seg,
+			  const struct dmda_record *record, u64 seq)
+{
+	struct dmda_segment *segment = &segments->segment[from_seg(seg)];
+
+	segment->last_seq = seq;
+	switch (record->kind) {
+	case DMDA_RECORD_MAP:
+		return add_valid(segments, segment, record->nr_pages);
+	case DMDA_RECORD_DEAD:
+		return take_valid(segments, segment, record->nr_pages);
+	default:
+		return change_state(segments, segment, record);
+	}
+}
+
+static void mark_page(struct dmda_segments_page *page, u64 seq, u64 sector)
+{
+	page->seq = seq;
+	page->dirty_sector = min(page->dirty_sector, sector);
+}
+
+const char *dmda_segments_do(struct dmda_segments *segments, const struct dmda_record *record,
+			     u64 seq, u64 sector)
+{
+	seg_t seg;
+
+	if (record->kind == DMDA_RECORD_TRIM)
+		return NULL;
+	seg = segment_of(segments, record);
+	if (seg == SEG_NONE)
+		return nowhere;
+	mark_page(&segments->page[table_page_of(from_seg(seg))], seq, sector);
+	return change(segments, seg, record, seq);
 }
 
 const char *dmda_segments_apply(struct dmda_segments *segments,
 				const struct dmda_record *record, u64 seq)
 {
 	seg_t seg = segment_of(segments, record);
-	struct dmda_segment *segment, before;
-	const char *why;
 
 	if (record->kind == DMDA_RECORD_TRIM)
 		return NULL;
-	if (seg == SEG_NONE || !is_within(segments, record))
-		return "a record names a place where no data can be";
+	if (seg == SEG_NONE)
+		return nowhere;
 	if (segments->page[table_page_of(from_seg(seg))].seq >= seq)
 		return NULL;
-	segment = &segments->segment[from_seg(seg)];
-	before = *segment;
-	if (record->kind == DMDA_RECORD_MAP)
-		why = add_valid(segments, segment, record->nr_pages);
-	else if (record->kind == DMDA_RECORD_DEAD)
-		why = take_valid(segment, record->nr_pages);
-	else
-		why = change_state(segment, record);
-	segment->last_seq = seq;
-	count(segments, segment, &before);
-	return why;
+	return change(segments, seg, record, seq);
 }
 
 void dmda_segments_applied(struct dmda_segments *segments, const struct dmda_record *record,
@@ -267,10 +302,8 @@ void dmda_segments_applied(struct dmda_segments *segments, const struct dmda_rec
 	if (seg == SEG_NONE)
 		return;
 	page = &segments->page[table_page_of(from_seg(seg))];
-	if (page->seq >= seq)
-		return;
-	page->seq = seq;
-	page->dirty_sector = min(page->dirty_sector, sector);
+	if (page->seq < seq)
+		mark_page(page, seq, sector);
 }
 
 seg_t dmda_segments_find_free(struct dmda_segments *segments)

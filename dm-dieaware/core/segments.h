@@ -110,7 +110,21 @@ u32 dmda_segments_encode(const struct dmda_segments *segments, u64 index,
 			 struct dmda_segments_block *block);
 
 /**
- * dmda_segments_apply() - do what a record says
+ * dmda_segments_do() - do what a record says, in daily work
+ * @record: one of operation @seq, which is newer than all that any page of the table knows but for
+ *	those that its other records are about
+ * @sector: first sector of the operation's batch
+ *
+ * Its page of the table knows the operation from now on: nobody else may look at that before all of
+ * the operation's records are done.
+ *
+ * Return: NULL, or why this cannot have happened.
+ */
+const char *dmda_segments_do(struct dmda_segments *segments, const struct dmda_record *record,
+			     u64 seq, u64 sector);
+
+/**
+ * dmda_segments_apply() - do what a record says, in replay
  * @record: one of operation @seq
  *
  * Pages of the table that know @seq already stay as they are.
