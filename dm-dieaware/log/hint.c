@@ -85,8 +85,28 @@ static void work_out(struct dmda *dmda, struct dmda_write *write)
 		dmda_hint_follow(dmda, write);
 }
 
-void dmda_log_hint_plan(struct dmda_log *log, struct dmda_log_io *io,
-			const struct dmda_identity *identity)
+/*
+ * Most writes of which no file is known go on where none has ended. They replace no page of a file,
+ * and have no hint; there is nothing to look up.
+ */
+static bool is_plain(const struct dmda *dmda, const struct dmda_log_io *io,
+		     const struct dmda_identity *identity)
+{
+	return identity->source == DMDA_SOURCE_UNKNOWN &&
+		!(dmda->config.lba_adjacency && dmda_tail_is_at(&dmda->tails, to_dpn(io->first)));
+}
+
+/* As work_out() would */
+static void remember_plain(struct dmda *dmda, const struct dmda_log_io *io)
+{
+	dmda_runtable_forget(dmda->table, to_dpn(io->first), dmda_log_io_pages(io));
+	if (dmda->config.lba_adjacency)
+		dmda_tail_put(&dmda->tails, to_dpn(io->last + 1));
+}
+
+/* Apart, so that plain writes do not pay for its stack */
+static noinline void plan_any(struct dmda_log *log, struct dmda_log_io *io,
+			      const struct dmda_identity *identity)
 {
 	struct dmda_write write = {
 		.bio = dmda_log_bio(io),
@@ -99,14 +119,23 @@ void dmda_log_hint_plan(struct dmda_log *log, struct dmda_log_io *io,
 		},
 	};
 
-	if (!dmda_watches(log->dmda))
-		return;
 	io->is_same = replaces_itself(log->dmda, &write.run);
 	work_out(log->dmda, &write);
 	io->ino = identity->ino;
 	io->source = write.identity.source;
 	io->what = write.verdict.hint;
 	io->pred = from_dpn(write.verdict.pred);
+}
+
+void dmda_log_hint_plan(struct dmda_log *log, struct dmda_log_io *io,
+			const struct dmda_identity *identity)
+{
+	if (!dmda_watches(log->dmda))
+		return;
+	if (is_plain(log->dmda, io, identity))
+		remember_plain(log->dmda, io);
+	else
+		plan_any(log, io, identity);
 }
 
 /* Is there something where a run begins? There may be, if its page of the map is not in memory. */
@@ -160,7 +189,7 @@ void dmda_log_hint_place_locked(struct dmda_log *log, struct dmda_log_io *io)
 		io->what = DMDA_HINT_NONE;
 }
 
-void dmda_log_hint_send(struct dmda_log *log, struct dmda_log_io *io)
+static noinline void send_any(struct dmda_log *log, struct dmda_log_io *io)
 {
 	struct dmda_write write = {
 		.bio = dmda_log_bio(io),
@@ -174,8 +203,20 @@ void dmda_log_hint_send(struct dmda_log *log, struct dmda_log_io *io)
 		.verdict = { .hint = io->what, .pred = io->pred_dpn },
 	};
 
-	if (dmda_watches(log->dmda))
-		dmda_hint_send(log->dmda, &write);
+	dmda_hint_send(log->dmda, &write);
+}
+
+void dmda_log_hint_send(struct dmda_log *log, struct dmda_log_io *io)
+{
+	struct dmda *dmda = log->dmda;
+
+	if (!dmda_watches(dmda))
+		return;
+	if (io->source == DMDA_SOURCE_UNKNOWN && io->what == DMDA_HINT_NONE &&
+	    READ_ONCE(dmda->state) != DMDA_STATE_STREAMS)
+		dmda_hint_send_unknown(dmda, dmda_log_bio(io), io->dpn, dmda_log_io_pages(io));
+	else
+		send_any(log, io);
 }
 
 bool dmda_log_hint_moved(struct dmda_log *log, const struct dmda_run *run, u64 pred,

@@ -131,9 +131,15 @@ void dmda_log_do_commit(struct work_struct *work)
 	dmda_log_commit(container_of(work, struct dmda_log, journal.work));
 }
 
-void dmda_log_commit_late(struct dmda_log *log)
+/*
+ * Nearly always it is pending: to look takes less than to try. Who calls this holds the lock, which
+ * the worker takes when it is pending no more, so that it commits what has been done by now.
+ */
+void dmda_log_commit_late_locked(struct dmda_log *log)
 {
-	if (!READ_ONCE(log->is_quiet))
+	lockdep_assert_held(&log->lock);
+
+	if (!delayed_work_pending(&log->journal.late_work) && !READ_ONCE(log->is_quiet))
 		queue_delayed_work(log->queue, &log->journal.late_work, LATE_JIFFIES);
 }
 

@@ -55,7 +55,7 @@ void dmda_log_do_commit(struct work_struct *work);
 void dmda_log_do_late(struct work_struct *work);
 
 /* Something is acknowledged: if nobody asks for it to be durable, it will be all the same. */
-void dmda_log_commit_late(struct dmda_log *log);
+void dmda_log_commit_late_locked(struct dmda_log *log);
 
 /* Is there room for an operation of so many records and checksums? If not, a commit is coming. */
 bool dmda_log_has_room_locked(struct dmda_log *log, u32 nr_records, u32 nr_sums);

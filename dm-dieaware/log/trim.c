@@ -41,7 +41,7 @@ static u32 trim_some(struct dmda_log *log, struct dmda_log_io *io, struct dmda_l
 	if (dmda_log_has_room_locked(log, 1 + nr, 0)) {
 		nr_empty = log->space.segments.nr_empty;
 		dmda_change_trim(&log->journal.change, pages, to_lpn(io->cursor), nr);
-		dmda_log_commit_late(log);
+		dmda_log_commit_late_locked(log);
 		dmda_log_emptied_locked(log, nr_empty);
 	} else {
 		list_move_tail(&io->list, &log->ios.untrimmed);

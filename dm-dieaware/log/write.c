@@ -279,7 +279,7 @@ static enum dmda_write_step apply_write_locked(struct dmda_log *log, struct dmda
 
 	if (io->is_in_place) {
 		log->journal.commit.nr_overwrites++;
-		dmda_log_commit_late(log);
+		dmda_log_commit_late_locked(log);
 		give_up_write_locked(log, io);
 		return WRITE_DONE;
 	}
@@ -287,7 +287,7 @@ static enum dmda_write_step apply_write_locked(struct dmda_log *log, struct dmda
 	if (!dmda_log_map_run_locked(log, io->pages, &first, to_dpn(from_dpn(io->dpn) + done), nr,
 				     io->check ? &io->check->sum[done] : NULL))
 		return WRITE_WAITS;
-	dmda_log_commit_late(log);
+	dmda_log_commit_late_locked(log);
 	log->space.closing.open[io->open].mtime = first.seq;
 	dmda_log_emptied_locked(log, nr_empty);
 	dmda_log_placed_locked(log, io->open, nr);
