@@ -101,7 +101,8 @@ static void end_io(struct bio *bio)
 	bio->bi_end_io = io->end_io;
 	if (io->check && io->stage == DMDA_LOG_DATA && !dmda_log_check_end(io->check))
 		return;
-	dmda_log_end_data(bio);
+	if (end_data(io, bio))
+		bio->bi_end_io(bio);
 }
 
 void dmda_log_drop_check(struct dmda_log_io *io)
@@ -111,12 +112,10 @@ void dmda_log_drop_check(struct dmda_log_io *io)
 	io->check = NULL;
 }
 
-bool dmda_log_get_check(struct dmda_log *log, struct bio *bio, u32 *nr_pages)
+bool dmda_log_get_check(struct dmda_log *log, struct dmda_log_io *io, u32 *nr_pages)
 {
-	struct dmda_log_io *io = dmda_log_io_of(bio);
+	struct bio *bio = dmda_log_bio(io);
 
-	if (!dmda_super_has_sums(&log->super))
-		return true;
 	*nr_pages = min(*nr_pages, DMDA_LOG_CHECK_PAGES);
 	io->check = dmda_log_check_get(log, bio_op(bio), *nr_pages,
 				       bio->bi_opf & REQ_NOWAIT ? GFP_NOWAIT : GFP_NOIO);
@@ -126,12 +125,13 @@ bool dmda_log_get_check(struct dmda_log *log, struct bio *bio, u32 *nr_pages)
 	return false;
 }
 
-static void init_io(struct dmda_log *log, struct bio *bio)
+static struct dmda_log_io *init_io(struct dmda_log *log, struct bio *bio)
 {
 	struct dmda_log_io *io = dmda_log_io_of(bio);
 	sector_t sector = dm_target_offset(log->dmda->ti, bio->bi_iter.bi_sector);
 
 	io->log = log;
+	io->bio = bio;
 	io->end_io = bio->bi_end_io;
 	bio->bi_end_io = end_io;
 	INIT_LIST_HEAD(&io->list);
@@ -152,6 +152,7 @@ static void init_io(struct dmda_log *log, struct bio *bio)
 	io->is_rest = false;
 	io->is_in_place = false;
 	io->check = NULL;
+	return io;
 }
 
 void dmda_log_send_to(struct dmda_log *log, struct bio *bio, dpn_t dpn)
@@ -160,9 +161,8 @@ void dmda_log_send_to(struct dmda_log *log, struct bio *bio, dpn_t dpn)
 	bio->bi_iter.bi_sector = dmda_log_sector(log, dpn);
 }
 
-static int map_flush(struct dmda_log *log, struct bio *bio)
+static int map_flush(struct dmda_log *log, struct dmda_log_io *io)
 {
-	struct dmda_log_io *io = dmda_log_io_of(bio);
 	int ret = DM_MAPIO_SUBMITTED;
 	unsigned long flags;
 	bool is_done = false;
@@ -177,7 +177,7 @@ static int map_flush(struct dmda_log *log, struct bio *bio)
 		dmda_log_commit_for_locked(log, io);
 	spin_unlock_irqrestore(&log->lock, flags);
 	if (is_done)
-		bio_endio(bio);
+		bio_endio(dmda_log_bio(io));
 	return ret;
 }
 
@@ -190,26 +190,34 @@ static void note_io(struct dmda_log *log)
 		WRITE_ONCE(log->cleaning.last_io, now);
 }
 
+/* Writes are looked at when their places are taken; of most other reads nothing can be learnt. */
+static bool is_watched(const struct bio *bio)
+{
+	if (bio_op(bio) == REQ_OP_READ)
+		return dmda_fills_cache(bio);
+	return bio_op(bio) != REQ_OP_WRITE;
+}
+
 int dmda_log_map(struct dmda *dmda, struct bio *bio)
 {
 	struct dmda_log *log = dmda->log;
+	struct dmda_log_io *io = init_io(log, bio);
 
-	init_io(log, bio);
 	note_io(log);
 	/* Who waits for it cannot know when it is sent on. */
 	bio->bi_opf &= ~REQ_POLLED;
 	if (bio->bi_opf & REQ_PREFLUSH)
-		return map_flush(log, bio);
-	if (dmda_watches(dmda))
+		return map_flush(log, io);
+	if (dmda_watches(dmda) && is_watched(bio))
 		dmda_hint_watch(dmda, bio, dm_target_offset(dmda->ti, bio->bi_iter.bi_sector));
 	switch (bio_op(bio)) {
 	case REQ_OP_READ:
-		return dmda_log_map_read(log, bio);
+		return dmda_log_map_read(log, io);
 	case REQ_OP_WRITE:
-		return dmda_log_map_write(log, bio);
+		return dmda_log_map_write(log, io);
 	case REQ_OP_DISCARD:
 	case REQ_OP_WRITE_ZEROES:
-		return dmda_log_map_trim(log, bio);
+		return dmda_log_map_trim(log, io);
 	default:
 		return DM_MAPIO_KILL;
 	}

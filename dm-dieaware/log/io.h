@@ -72,6 +72,7 @@ enum dmda_log_stage {
  * @node: node in the tree of claims
  * @subtree_last: largest @last of the nodes below, for that tree
  * @log: device in log mode
+ * @bio: the bio itself
  * @end_io: completion function that device-mapper has set
  * @list: link in the list of what it waits for
  * @first: first lpn
@@ -107,6 +108,7 @@ struct dmda_log_io {
 	struct rb_node node;
 	u64 subtree_last;
 	struct dmda_log *log;
+	struct bio *bio;
 	bio_end_io_t *end_io;
 	struct list_head list;
 	u64 first;
@@ -160,9 +162,9 @@ static inline struct dmda_log_io *dmda_log_io_of(struct bio *bio)
 	return dm_per_bio_data(bio, sizeof(struct dmda_log_io));
 }
 
-static inline struct bio *dmda_log_bio(struct dmda_log_io *io)
+static inline struct bio *dmda_log_bio(const struct dmda_log_io *io)
 {
-	return dm_bio_from_per_bio_data(io, sizeof(struct dmda_log_io));
+	return io->bio;
 }
 
 static inline u32 dmda_log_io_pages(const struct dmda_log_io *io)
@@ -198,12 +200,12 @@ void dmda_log_end_data(struct bio *bio);
 void dmda_log_drop_check(struct dmda_log_io *io);
 
 /**
- * dmda_log_get_check() - memory for the checksums of a bio's first pages, if the device has some
+ * dmda_log_get_check() - memory for the checksums of a bio's first pages, on a device that has some
  * @nr_pages: most of them; gets how many
  *
  * Return: whether the bio may go on; if not, it has ended, since it must not wait.
  */
-bool dmda_log_get_check(struct dmda_log *log, struct bio *bio, u32 *nr_pages);
+bool dmda_log_get_check(struct dmda_log *log, struct dmda_log_io *io, u32 *nr_pages);
 
 /* Sends a bio to its place on the device below. */
 void dmda_log_send_to(struct dmda_log *log, struct bio *bio, dpn_t dpn);

@@ -26,16 +26,17 @@ static bool look_up_or_wait(struct dmda_log *log, struct dmda_log_io *io, u32 nr
 	return is_known;
 }
 
-int dmda_log_map_read(struct dmda_log *log, struct bio *bio)
+int dmda_log_map_read(struct dmda_log *log, struct dmda_log_io *io)
 {
-	struct dmda_log_io *io = dmda_log_io_of(bio);
+	struct bio *bio = dmda_log_bio(io);
 	struct dmda_log_found found = { .sums = NULL };
 	u32 nr_pages = dmda_log_io_pages(io);
 
-	if (!dmda_log_get_check(log, bio, &nr_pages))
-		return DM_MAPIO_SUBMITTED;
-	if (io->check)
+	if (dmda_super_has_sums(&log->super)) {
+		if (!dmda_log_get_check(log, io, &nr_pages))
+			return DM_MAPIO_SUBMITTED;
 		found.sums = io->check->sum;
+	}
 	if (!dmda_log_look_up(log, io->first, nr_pages, &found) &&
 	    !look_up_or_wait(log, io, nr_pages, &found))
 		return DM_MAPIO_SUBMITTED;

@@ -21,7 +21,7 @@ int dmda_log_init_pieces(struct dmda_log *log);
  * Context: from map.
  * Return: DM_MAPIO_*.
  */
-int dmda_log_map_read(struct dmda_log *log, struct bio *bio);
+int dmda_log_map_read(struct dmda_log *log, struct dmda_log_io *io);
 
 /**
  * dmda_log_go_on_reading() - read piece by piece, with the pages of the map that this takes

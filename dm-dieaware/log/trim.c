@@ -7,16 +7,15 @@
 #include "log.h"
 #include "trim.h"
 
-int dmda_log_map_trim(struct dmda_log *log, struct bio *bio)
+int dmda_log_map_trim(struct dmda_log *log, struct dmda_log_io *io)
 {
-	struct dmda_log_io *io = dmda_log_io_of(bio);
 	unsigned long flags;
 
 	if (READ_ONCE(log->state) != DMDA_LOG_WRITE)
 		return DM_MAPIO_KILL;
 	if (READ_ONCE(log->admission.hands_back))
 		return DM_MAPIO_REQUEUE;
-	io->is_fua = bio->bi_opf & REQ_FUA;
+	io->is_fua = dmda_log_bio(io)->bi_opf & REQ_FUA;
 	spin_lock_irqsave(&log->lock, flags);
 	if (dmda_log_claim_locked(log, io))
 		dmda_log_go_on_locked(log, io);

@@ -15,7 +15,7 @@ struct dmda_log_io;
  * Context: from map.
  * Return: DM_MAPIO_*.
  */
-int dmda_log_map_trim(struct dmda_log *log, struct bio *bio);
+int dmda_log_map_trim(struct dmda_log *log, struct dmda_log_io *io);
 
 /**
  * dmda_log_go_on_trimming() - do a trim's operations as far as there is room in the batch

@@ -30,14 +30,13 @@ enum dmda_write_step {
 };
 
 /* What the bio begins with goes to one file; the rest comes again. */
-static void identify(struct dmda_log *log, struct bio *bio, u32 *nr_pages)
+static void identify(struct dmda_log *log, struct dmda_log_io *io, u32 *nr_pages)
 {
-	struct dmda_log_io *io = dmda_log_io_of(bio);
 	struct dmda_identity identity;
 	u32 page_mask = DMDA_BLOCK_BYTES - 1;
 	u32 nr;
 
-	dmda_identify_write(log->dmda, bio, &identity);
+	dmda_identify_write(log->dmda, dmda_log_bio(io), &identity);
 	nr = identity.len_bytes >> DMDA_PAGE_SHIFT;
 	if (identity.file.id && !(identity.pos_bytes & page_mask) && nr) {
 		io->file = identity.file.id;
@@ -131,9 +130,9 @@ static u32 begin_write(struct dmda_log *log, struct dmda_log_io *io, bool is_beg
 	return nr;
 }
 
-static void prepare_write(struct dmda_log *log, struct bio *bio)
+static void prepare_write(struct dmda_log *log, struct dmda_log_io *io)
 {
-	struct dmda_log_io *io = dmda_log_io_of(bio);
+	struct bio *bio = dmda_log_bio(io);
 
 	io->is_fua = bio->bi_opf & REQ_FUA;
 	/* The commit does it for the data, too. */
@@ -157,9 +156,9 @@ static u32 most_pages(const struct dmda_log *log)
 		    dmda_super_map_entries(&log->super));
 }
 
-int dmda_log_map_write(struct dmda_log *log, struct bio *bio)
+int dmda_log_map_write(struct dmda_log *log, struct dmda_log_io *io)
 {
-	struct dmda_log_io *io = dmda_log_io_of(bio);
+	struct bio *bio = dmda_log_bio(io);
 	u32 nr_bio = dmda_log_io_pages(io), most = most_pages(log);
 	u32 nr_pages = min(nr_bio, most), nr;
 
@@ -167,9 +166,9 @@ int dmda_log_map_write(struct dmda_log *log, struct bio *bio)
 		return DM_MAPIO_KILL;
 	if (READ_ONCE(log->admission.hands_back))
 		return DM_MAPIO_REQUEUE;
-	if (!dmda_log_get_check(log, bio, &nr_pages))
+	if (dmda_super_has_sums(&log->super) && !dmda_log_get_check(log, io, &nr_pages))
 		return DM_MAPIO_SUBMITTED;
-	identify(log, bio, &nr_pages);
+	identify(log, io, &nr_pages);
 	if (nr_pages < nr_bio)
 		dm_accept_partial_bio(bio, nr_pages << DMDA_PAGE_SECTOR_SHIFT);
 	nr = begin_write(log, io, nr_pages < nr_bio && nr_pages == most);
@@ -177,7 +176,7 @@ int dmda_log_map_write(struct dmda_log *log, struct bio *bio)
 		return DM_MAPIO_SUBMITTED;
 	if (nr < nr_pages)
 		dm_accept_partial_bio(bio, nr << DMDA_PAGE_SECTOR_SHIFT);
-	prepare_write(log, bio);
+	prepare_write(log, io);
 	return DM_MAPIO_REMAPPED;
 }
 
@@ -208,7 +207,6 @@ static int get_needed_page(struct dmda_log *log, struct dmda_log_io *io)
 
 void dmda_log_go_on_writing(struct dmda_log *log, struct dmda_log_io *io)
 {
-	struct bio *bio = dmda_log_bio(io);
 	u32 nr;
 	int ret;
 
@@ -237,8 +235,8 @@ void dmda_log_go_on_writing(struct dmda_log *log, struct dmda_log_io *io)
 	spin_unlock_irq(&log->lock);
 	if (!nr)
 		return;
-	prepare_write(log, bio);
-	submit_bio_noacct(bio);
+	prepare_write(log, io);
+	submit_bio_noacct(dmda_log_bio(io));
 }
 
 /* Nothing becomes of the places that it has left. */

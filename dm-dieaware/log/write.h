@@ -16,7 +16,7 @@ struct dmda_log_io;
  * Context: from map.
  * Return: DM_MAPIO_*.
  */
-int dmda_log_map_write(struct dmda_log *log, struct bio *bio);
+int dmda_log_map_write(struct dmda_log *log, struct dmda_log_io *io);
 
 /**
  * dmda_log_go_on_writing() - get places for a write that had to wait, and send it on
