@@ -248,12 +248,12 @@ static void hurry_oldest(struct ftl_oob *oob)
 	show_first(oob, oldest);
 }
 
-static void count_down(struct ftl_oob *oob, u32 die, u64 end_ns)
+void ftl_oob_count_down(struct ftl_oob *oob, die_t die, u64 end_ns)
 {
 	if (!oob->cut_countdown || --oob->cut_countdown)
 		return;
 	oob->cut_op_ns = end_ns;
-	oob->cut_die = die;
+	oob->cut_die = from_die(die);
 }
 
 static struct ftl_op *book(struct ftl_oob *oob, u32 target, bool is_erase, u64 end_ns)
@@ -283,7 +283,7 @@ static struct ftl_op *book(struct ftl_oob *oob, u32 target, bool is_erase, u64 e
 	else
 		list->first = nr;
 	list->last = nr;
-	count_down(oob, list - oob->ops, end_ns);
+	ftl_oob_count_down(oob, to_die(list - oob->ops), end_ns);
 	return op;
 }
 

@@ -270,6 +270,14 @@ void ftl_oob_draft(struct ftl_oob *oob, u32 flash_unit, u64 end_ns);
 void ftl_oob_draft_page(struct ftl_oob *oob, ppn_t from, ppn_t to);
 
 /**
+ * ftl_oob_count_down() - a die does an operation, with which the power may be going to fail
+ * @end_ns: end of the operation
+ *
+ * For what is booked nowhere; all others count by themselves.
+ */
+void ftl_oob_count_down(struct ftl_oob *oob, die_t die, u64 end_ns);
+
+/**
  * ftl_oob_erase() - book the erase of a block
  * @end_ns: time at which it will be done
  */
