@@ -421,6 +421,7 @@ static const struct io_op *find_op(const struct nvmev *nvmev, u8 opcode)
 	static const struct io_op mgmt_recv = { false, false, start_mgmt_recv, move_mgmt_recv };
 	static const struct io_op mgmt_send = { false, false, start_mgmt_send, NULL };
 	static const struct io_op share = { false, false, nvmev_vendor_share, NULL };
+	static const struct io_op compact = { false, false, nvmev_vendor_compact, NULL };
 	static const struct io_op redistribute = { false, false, nvmev_vendor_redistribute, NULL };
 
 	switch (opcode) {
@@ -448,6 +449,8 @@ static const struct io_op *find_op(const struct nvmev *nvmev, u8 opcode)
 		return nvmev->config.fdp ? &mgmt_send : NULL;
 	case DIEAWARE_CMD_SHARE:
 		return &share;
+	case DIEAWARE_CMD_COMPACT:
+		return &compact;
 	case DIEAWARE_CMD_REDISTRIBUTE:
 		return &redistribute;
 	default:
@@ -461,7 +464,7 @@ bool nvmev_io_is_alone(const struct nvme_command *sqe)
 
 	return opcode == nvme_cmd_dsm || opcode == NVMEV_CMD_COPY ||
 	       opcode == NVMEV_CMD_IO_MGMT_SEND || opcode == DIEAWARE_CMD_SHARE ||
-	       opcode == DIEAWARE_CMD_REDISTRIBUTE;
+	       opcode == DIEAWARE_CMD_COMPACT || opcode == DIEAWARE_CMD_REDISTRIBUTE;
 }
 
 bool nvmev_io_must_wait(const struct nvmev *nvmev, const struct nvme_command *sqe)

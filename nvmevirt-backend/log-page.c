@@ -125,6 +125,8 @@ static u16 effects_log(struct nvmev *nvmev, struct nvmev_log *log)
 	if (nvmev_vendor_features(nvmev) & DIEAWARE_FEATURE_SHARE)
 		effects->iocs[DIEAWARE_CMD_SHARE] =
 			cpu_to_le32(NVMEV_EFFECT_SUPPORTED | NVMEV_EFFECT_DATA);
+	if (nvmev_vendor_features(nvmev) & DIEAWARE_FEATURE_COMPACT)
+		effects->iocs[DIEAWARE_CMD_COMPACT] = cpu_to_le32(NVMEV_EFFECT_SUPPORTED);
 	if (nvmev_vendor_features(nvmev) & DIEAWARE_FEATURE_REDISTRIBUTE)
 		effects->iocs[DIEAWARE_CMD_REDISTRIBUTE] = cpu_to_le32(NVMEV_EFFECT_SUPPORTED);
 	return 0;
@@ -210,6 +212,7 @@ static u16 build_log(struct nvmev *nvmev, const struct nvme_command *sqe, struct
 	case DIEAWARE_LOG_MAP:
 	case DIEAWARE_LOG_DOF:
 	case DIEAWARE_LOG_WEAR:
+	case DIEAWARE_LOG_DEFRAG:
 		return nvmev_vendor_log(nvmev, sqe, log);
 	case NVMEV_LOG_ENDURANCE_GROUP:
 	case NVMEV_LOG_FDP_CONFIGS:

@@ -11,6 +11,7 @@
 #include "log-page.h"
 #include "nvmev.h"
 #include "outage.h"
+#include "vendor.h"
 
 #define RANGE_PAGES_SHIFT	(DIEAWARE_DOF_RANGE_SHIFT - FTL_PAGE_SHIFT)
 
@@ -97,6 +98,20 @@ static u16 wear_log(struct nvmev *nvmev, struct nvmev_log *log)
 	return 0;
 }
 
+static u16 defrag_log(struct nvmev *nvmev, struct nvmev_log *log)
+{
+	if (!(nvmev_vendor_features(nvmev) & DIEAWARE_FEATURE_COMPACT))
+		return NVME_SC_INVALID_LOG_PAGE;
+	log->total = sizeof(struct dieaware_log_defrag);
+	log->data = kvzalloc(log->total, GFP_NOIO);
+	if (!log->data)
+		return NVME_SC_INTERNAL;
+	guard(mutex)(&nvmev->ftl_lock);
+	ftl_advance(nvmev->ftl, nvmev_now(nvmev));
+	ftl_report_defrag(nvmev->ftl, log->data);
+	return 0;
+}
+
 u16 nvmev_vendor_log(struct nvmev *nvmev, const struct nvme_command *sqe, struct nvmev_log *log)
 {
 	const struct nvmev_ns *ns = nvmev_ns_find(nvmev, le32_to_cpu(sqe->get_log_page.nsid));
@@ -106,6 +121,8 @@ u16 nvmev_vendor_log(struct nvmev *nvmev, const struct nvme_command *sqe, struct
 		return NVME_SC_INVALID_LOG_PAGE;
 	if (lid == DIEAWARE_LOG_WEAR)
 		return wear_log(nvmev, log);
+	if (lid == DIEAWARE_LOG_DEFRAG)
+		return defrag_log(nvmev, log);
 	if (!ns)
 		return NVME_SC_INVALID_NS;
 	if (lid == DIEAWARE_LOG_MAP)

@@ -142,6 +142,21 @@ u16 nvmev_vendor_share(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	return status;
 }
 
+u16 nvmev_vendor_compact(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	struct ftl_stats stats;
+
+	if (!(nvmev_vendor_features(nvmev) & DIEAWARE_FEATURE_COMPACT))
+		return NVME_SC_INVALID_OPCODE | NVMEV_DNR;
+	guard(mutex)(&nvmev->ftl_lock);
+	if (ftl_is_read_only(nvmev->ftl))
+		return NVME_SC_READ_ONLY | NVMEV_DNR;
+	cmd->due_ns = ftl_compact(nvmev->ftl, cmd->fetched_ns);
+	ftl_get_stats(nvmev->ftl, &stats);
+	cmd->result = stats.defrag_entries;
+	return 0;
+}
+
 static u16 parse_spread(struct nvmev *nvmev, struct nvmev_cmd *cmd, struct ftl_lpn_range *range,
 			struct ftl_redistribution *job)
 {
@@ -250,6 +265,9 @@ u16 nvmev_vendor_features(const struct nvmev *nvmev)
 	/* Without hints it is to be like any other drive. */
 	if (!nvmev->config.hints)
 		return 0;
-	return DIEAWARE_FEATURE_REDISTRIBUTE |
-	       (nvmev->config.ftl.share_pages ? DIEAWARE_FEATURE_SHARE : 0);
+	if (!nvmev->config.ftl.share_pages)
+		return DIEAWARE_FEATURE_REDISTRIBUTE;
+	/* With protection and without a backing file nothing has to be logged. */
+	return DIEAWARE_FEATURE_REDISTRIBUTE | DIEAWARE_FEATURE_SHARE |
+	       (nvmev->config.ftl.oob ? DIEAWARE_FEATURE_COMPACT : 0);
 }

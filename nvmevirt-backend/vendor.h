@@ -19,6 +19,15 @@
 u16 nvmev_vendor_share(struct nvmev *nvmev, struct nvmev_cmd *cmd);
 
 /**
+ * nvmev_vendor_compact() - execute a Compact command
+ * @nvmev: the SSD
+ * @cmd: the command; gets when it is done, and its result
+ *
+ * Return: an NVMe status.
+ */
+u16 nvmev_vendor_compact(struct nvmev *nvmev, struct nvmev_cmd *cmd);
+
+/**
  * nvmev_vendor_redistribute() - execute a Redistribute command
  * @nvmev: the SSD
  * @cmd: the command; gets when it is done, and its result

@@ -66,6 +66,7 @@
  * @log_map: log page identifier of struct dieaware_map_entry (log.h); 0 is none
  * @log_dof: likewise of struct dieaware_dof_entry
  * @log_wear: likewise of struct dieaware_log_wear
+ * @log_defrag: likewise of struct dieaware_log_defrag
  * @reserved: zero
  */
 struct dieaware_id {
@@ -77,7 +78,8 @@ struct dieaware_id {
 	__u8	log_map;		/*  15 */
 	__u8	log_dof;		/*  16 */
 	__u8	log_wear;		/*  17 */
-	__u8	reserved[15];		/*  32 */
+	__u8	log_defrag;		/*  18 */
+	__u8	reserved[14];		/*  32 */
 };
 
 /* Log page identifiers that the virtual SSD uses; a host reads them from Identify */

@@ -12,6 +12,7 @@
  *   C3h  entry i is the i-th range of the namespace; a range is 64 KiB << LSP long. What one
  *        command asks for may not cover more than 16 GiB.
  *   C4h  struct dieaware_log_wear, the dies in order, then all erase blocks, die after die
+ *   C5h  struct dieaware_log_defrag; only of a device that shares pages and logs it
  *
  * The rules for changing this file are those of hint.h.
  */
@@ -23,6 +24,7 @@
 #define DIEAWARE_LOG_MAP		0xc2
 #define DIEAWARE_LOG_DOF		0xc3
 #define DIEAWARE_LOG_WEAR		0xc4
+#define DIEAWARE_LOG_DEFRAG		0xc5
 
 #define DIEAWARE_DIE_NONE		0xffff
 #define DIEAWARE_DOF_RANGE_SHIFT	16
@@ -114,6 +116,32 @@ struct dieaware_wear_eblk {
 	__le32	erases;			/*   4 */
 	__u8	state;			/*   5 */
 	__u8	reserved[3];		/*   8 */
+};
+
+/**
+ * struct dieaware_log_defrag - how full the log of shared pages is
+ * @version: 1
+ * @header_bytes: size of this structure
+ * @entry_bytes: size of an entry in the log
+ * @entries: entries in the log, each for a row of pages
+ * @most_entries: so many fit
+ * @pages: pages that these have
+ * @most_pages: so many they may have
+ * @compactions: times that it was compacted, by command or since it was full
+ * @kept: entries that this has kept, all together
+ * @reserved: zero
+ */
+struct dieaware_log_defrag {
+	__le16	version;		/*   2 */
+	__le16	header_bytes;		/*   4 */
+	__le32	entry_bytes;		/*   8 */
+	__le32	entries;		/*  12 */
+	__le32	most_entries;		/*  16 */
+	__le32	pages;			/*  20 */
+	__le32	most_pages;		/*  24 */
+	__le64	compactions;		/*  32 */
+	__le64	kept;			/*  40 */
+	__u8	reserved[24];		/*  64 */
 };
 
 #endif /* DIEAWARE_LOG_H */

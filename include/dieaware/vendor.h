@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Vendor-specific I/O commands of the virtual SSD: share and redistribute, the device's half of
- * janusd (Hahn et al., "Improving File System Performance of Mobile Storage Systems Using a
+ * Vendor-specific I/O commands of the virtual SSD: share, redistribute and compact, the device's
+ * half of janusd (Hahn et al., "Improving File System Performance of Mobile Storage Systems Using a
  * Decoupled Defragmenter", USENIX ATC 2017).
  *
- * Both take a list of ranges from the host (bits 1:0 of the opcode are 01b); CDW10 bits 15:0
- * hold the number of ranges less one, the data is that many structures. LBAs are those of
- * the command's namespace. A device that has a command sets its bit in dieaware_id.features
- * (hint.h). Everything on the wire is little-endian, what is reserved is zero and not looked at.
+ * The first two take a list of ranges from the host (bits 1:0 of the opcode are 01b); CDW10 bits
+ * 15:0 hold the number of ranges less one, the data is that many structures. LBAs are those of
+ * the command's namespace. Compact has no data and is about the whole device. A device that has
+ * a command sets its bit in dieaware_id.features (hint.h). Everything on the wire is
+ * little-endian, what is reserved is zero and not looked at.
  *
  * The rules of hint.h for changing it hold here, too.
  */
@@ -19,11 +20,18 @@
 /* Bits of dieaware_id.features */
 #define DIEAWARE_FEATURE_SHARE		(1U << 2)
 #define DIEAWARE_FEATURE_REDISTRIBUTE	(1U << 3)
+#define DIEAWARE_FEATURE_COMPACT	(1U << 5)
 
 #define DIEAWARE_CMD_SHARE		0x81
 #define DIEAWARE_CMD_REDISTRIBUTE	0x85
 
-/* CDW10 of both */
+/*
+ * Compact: take out of the defrag log what is outdated (struct dieaware_log_defrag). Dword 0 of
+ * the completion is the number of entries that are left.
+ */
+#define DIEAWARE_CMD_COMPACT		0x84
+
+/* CDW10 of those with ranges */
 #define DIEAWARE_CDW10_NR_RANGES(dw)	(((dw) & 0xffff) + 1)
 
 /* Most ranges of a command, and most LBAs of all its ranges, in bytes */

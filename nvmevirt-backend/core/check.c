@@ -419,16 +419,17 @@ static const char *check_sharer(const struct ftl *ftl, const struct ftl_sharer *
 static const char *check_sharer_entry(const struct ftl *ftl, const struct ftl_sharer *sharer)
 {
 	const struct ftl_oob *oob = &ftl->oob;
-	const struct ftl_defrag_entry *entry = &oob->defrag_entry[sharer->entry - 1];
+	struct ftl_defrag_entry entry;
 	ppn_t ppn = to_ppn(sharer->place);
 
-	if (!sharer->entry || sharer->entry > oob->defrag->nr)
+	if (!sharer->log_page || sharer->log_page > ftl_defrag_nr_pages(oob))
 		return "A sharer has no entry in the defrag log.";
-	if (entry->lpn + 1 != sharer->lpn)
+	entry = ftl_defrag_page_of(oob, sharer->log_page - 1);
+	if (entry.lpn + 1 != sharer->lpn)
 		return "A sharer's entry in the defrag log is another page's.";
-	if (entry->data != ftl_oob_seq(oob, ppn) || to_lpn(entry->home) != ftl_oob_owner(oob, ppn))
+	if (entry.data != ftl_oob_seq(oob, ppn) || to_lpn(entry.home) != ftl_oob_owner(oob, ppn))
 		return "A sharer's entry in the defrag log is of other data.";
-	return entry->seq <= oob->head->seq ? NULL :
+	return entry.seq <= oob->head->seq ? NULL :
 		"An entry in the defrag log has a number that was not given yet.";
 }
 
@@ -436,7 +437,7 @@ static const char *check_share(const struct ftl *ftl)
 {
 	const struct ftl_share *share = &ftl->share;
 	u64 nr_owned = count_owned(ftl, 0, ftl->geo.nr_places);
-	const char *reason = NULL;
+	const char *reason = ftl->params.oob ? ftl_defrag_check(&ftl->oob) : NULL;
 	u32 nr = 0;
 
 	for (u32 i = 0; !reason && i < share->max; i++) {
@@ -502,11 +503,10 @@ static bool is_logged(const struct ftl *ftl, ppn_t slot)
 
 	for (u32 i = 0; oob->max_defrag && i < oob->defrag->nr; i++) {
 		const struct ftl_defrag_entry *entry = &oob->defrag_entry[i];
-		ppn_t ppn = to_ppn(entry->place);
+		u64 at = ftl_oob_seq(oob, slot) - entry->seq;
 
-		if (entry->seq == ftl_oob_seq(oob, slot) && entry->place < ftl->geo.nr_pages)
-			return ftl_oob_owner(oob, ppn) == to_lpn(entry->home) &&
-				ftl_oob_seq(oob, ppn) == entry->data;
+		if (at < entry->nr && oob->defrag_page[entry->first + at].place < U32_MAX)
+			return ftl_defrag_is_carried(oob, entry->first + at);
 	}
 	return false;
 }

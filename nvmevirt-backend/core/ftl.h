@@ -398,25 +398,28 @@ u64 ftl_trim(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 now_ns);
 
 /**
  * ftl_trim_on() - forget more pages for the last trim, so that none takes long
- *
- * It costs the drive no time. Where nothing was written since, it is one trim with what went
- * before.
+ * It costs no time. Where nothing was written since, it is one trim with what went before.
  */
 void ftl_trim_on(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 now_ns);
 
 /**
- * ftl_share() - let pages have the data of others, without copying it
+ * ftl_share() - let pages have the data of others, without copying it; with params.share_pages
  * @range: pages, within the drive; at most FTL_SHARE_MAX_PAGES in all
  * @nr_ranges: ranges, [1, FTL_SHARE_MAX_RANGES]
  * @done_ns: gets the time at which the command completes, and with it all of it is durable
  *
- * Both have the data until either is written or trimmed. A power failure leaves all
- * of it or nothing. Needs params.share_pages.
+ * Both have it until either is written or trimmed. A power failure leaves all of it or nothing.
  *
  * Return: if not FTL_SHARE_DONE, why nothing was done.
  */
 enum ftl_share_result ftl_share(struct ftl *ftl, const struct ftl_share_range *range,
 				u32 nr_ranges, u64 now_ns, u64 *done_ns);
+
+/**
+ * ftl_compact() - take what is outdated out of the defrag log, before a share has no room
+ * Return: the time at which what is left is written.
+ */
+u64 ftl_compact(struct ftl *ftl, u64 now_ns);
 
 /**
  * ftl_redistribute() - spread pages over the dies if they lie on few of them

@@ -31,7 +31,7 @@
 #define FTL_IMAGE_PART_SUMS	(FTL_IMAGE_PART_BYTES / 5)
 #define FTL_IMAGE_IDENTITY_BYTES 2048U
 #define FTL_IMAGE_HEADS		2U
-#define FTL_IMAGE_VERSION	4U
+#define FTL_IMAGE_VERSION	5U
 
 /**
  * enum ftl_image_state - state of a file

@@ -78,7 +78,7 @@ static void keep_map(struct ftl_keep *keep, struct ftl *ftl)
 static void write_sharer(struct ftl_keep *keep, const struct ftl *ftl,
 			 const struct ftl_sharer *sharer)
 {
-	u32 numbers[] = { sharer->lpn, sharer->entry,
+	u32 numbers[] = { sharer->lpn, sharer->log_page,
 			  ftl->map.owner_of[sharer->place] == sharer->lpn };
 
 	ftl_keep_bytes(keep, numbers, sizeof(numbers));
@@ -105,27 +105,27 @@ static void write_chain(struct ftl_keep *keep, const struct ftl *ftl, u32 first)
 	}
 }
 
-static bool can_share(const struct ftl *ftl, u32 lpn, u32 entry)
+static bool can_share(const struct ftl *ftl, u32 lpn, u32 log_page)
 {
 	const struct ftl_share *share = &ftl->share;
 
 	return lpn && lpn <= ftl->map.nr_lpns && share->free && ftl->map.place_of[lpn - 1] &&
-		entry <= ftl->oob.max_defrag && !ftl_share_find(share, to_lpn(lpn - 1));
+		log_page <= ftl->oob.max_defrag_pages && !ftl_share_find(share, to_lpn(lpn - 1));
 }
 
 static void read_sharer(struct ftl_keep *keep, struct ftl *ftl)
 {
-	u32 lpn = 0, entry = 0, is_owner = 0;
+	u32 lpn = 0, log_page = 0, is_owner = 0;
 	u32 place;
 
 	ftl_keep_u32(keep, &lpn);
-	ftl_keep_u32(keep, &entry);
+	ftl_keep_u32(keep, &log_page);
 	ftl_keep_u32(keep, &is_owner);
-	expect(keep, can_share(ftl, lpn, entry));
+	expect(keep, can_share(ftl, lpn, log_page));
 	if (keep->reason)
 		return;
 	place = ftl->map.place_of[lpn - 1] - 1;
-	ftl_share_restore(&ftl->share, lpn, place, entry);
+	ftl_share_restore(&ftl->share, lpn, place, log_page);
 	expect(keep, !is_owner || !ftl->map.owner_of[place]);
 	if (is_owner)
 		ftl->map.owner_of[place] = lpn;
@@ -479,14 +479,22 @@ static void expect_area(struct ftl_keep *keep, const struct ftl *ftl)
 	const struct ftl_oob *oob = &ftl->oob;
 
 	expect(keep, oob->head->nr_trims <= FTL_OOB_TRIMS);
-	expect(keep, !oob->max_defrag || oob->defrag->nr <= oob->max_defrag);
 	for (u32 place = 0; place < ftl->geo.nr_places && !keep->reason; place++)
 		expect(keep, oob->lpn[place] <= oob->nr_lpns);
-	for (u32 i = 0; oob->max_defrag && !keep->reason && i < oob->defrag->nr; i++) {
-		const struct ftl_defrag_entry *entry = &oob->defrag_entry[i];
+}
 
-		expect(keep, entry->lpn < oob->nr_lpns && entry->home < oob->nr_lpns &&
-		       entry->place < ftl->geo.nr_places);
+/* The places of the log's pages, of which the area has nothing */
+static void keep_log_pages(struct ftl_keep *keep, struct ftl *ftl, u32 nr)
+{
+	struct ftl_oob *oob = &ftl->oob;
+
+	if (keep->reads && !keep->reason && oob->max_defrag)
+		expect(keep, !ftl_defrag_restore_pages(oob) && ftl_defrag_nr_pages(oob) == nr);
+	for (u32 i = 0; i < nr && !keep->reason; i++) {
+		u32 *place = &oob->defrag_page[i].place;
+
+		ftl_keep_u32(keep, place);
+		expect(keep, *place < ftl->geo.nr_places || *place == U32_MAX);
 	}
 }
 
@@ -494,16 +502,19 @@ static void keep_oob(struct ftl_keep *keep, struct ftl *ftl)
 {
 	struct ftl_oob *oob = &ftl->oob;
 	u64 bytes = oob->area_bytes;
+	u32 nr_pages = oob->max_defrag ? ftl_defrag_nr_pages(oob) : 0;
 
 	if (!keep->has_oob)
 		return;
 	ftl_keep_u64(keep, &bytes);
+	ftl_keep_u32(keep, &nr_pages);
 	if (!ftl->params.oob) {
 		u32 nr = ftl->geo.nr_open * ftl->geo.unit_pages;
 
 		expect(keep, bytes < (u64)S64_MAX);
 		if (!keep->reason)
-			ftl_keep_bytes(keep, NULL, bytes + nr * (sizeof(u32) + sizeof(u64)));
+			ftl_keep_bytes(keep, NULL, bytes + nr * (sizeof(u32) + sizeof(u64)) +
+				       (u64)nr_pages * sizeof(u32));
 		return;
 	}
 	expect(keep, bytes == oob->area_bytes);
@@ -512,6 +523,8 @@ static void keep_oob(struct ftl_keep *keep, struct ftl *ftl)
 	ftl_keep_bytes(keep, oob->area, bytes);
 	keep_prev(keep, oob);
 	expect_area(keep, ftl);
+	expect(keep, nr_pages <= oob->max_defrag_pages);
+	keep_log_pages(keep, ftl, nr_pages);
 	if (keep->reads)
 		memset(oob->dirty, 1, DIV_ROUND_UP(bytes, FTL_OOB_CHUNK_BYTES));
 }

@@ -49,6 +49,7 @@ static size_t lay_out_area(struct ftl_oob *oob, const struct ftl_geometry *geo,
 	oob->lpn = take(area, &bytes, geo->nr_places, sizeof(*oob->lpn));
 	oob->is_mapped = take(area, &bytes, nr_words(params->nr_lpns), sizeof(u64));
 	oob->max_defrag = ftl_defrag_max(params);
+	oob->max_defrag_pages = ftl_defrag_max_pages(params);
 	if (!oob->max_defrag)
 		return bytes;
 	oob->defrag = take(area, &bytes, 1, sizeof(*oob->defrag));
@@ -81,6 +82,8 @@ static size_t lay_out_rest(struct ftl_oob *oob, const struct ftl_geometry *geo, 
 	oob->prev = take(memory, &bytes, array_size(geo->nr_open, slots), sizeof(u32));
 	oob->prev_seq = take(memory, &bytes, array_size(geo->nr_open, slots), sizeof(u64));
 	oob->safe_ns = take(memory, &bytes, geo->nr_eblks, sizeof(u64));
+	oob->defrag_page = take(memory, &bytes, oob->max_defrag_pages,
+				sizeof(*oob->defrag_page));
 	oob->dirty = take(memory, &bytes, nr_chunks(oob->area_bytes), sizeof(u8));
 	return bytes;
 }
@@ -106,6 +109,7 @@ size_t ftl_oob_bytes(const struct ftl_params *params)
 	ftl_geometry_init(&geo, params);
 	oob.nr_ops = count_ops(params, &geo);
 	oob.area_bytes = ftl_oob_area_bytes(params);
+	oob.max_defrag_pages = ftl_defrag_max_pages(params);
 	return lay_out_rest(&oob, &geo, NULL);
 }
 

@@ -29,6 +29,7 @@
 
 struct ftl_defrag_entry;
 struct ftl_defrag_head;
+struct ftl_defrag_page;
 
 /* Stamp of a flash unit whose program or erase was cut off */
 #define FTL_OOB_TORN		U64_MAX
@@ -167,6 +168,8 @@ struct ftl_oob_prev {
  * @defrag: begin of the defrag log (defrag.h)
  * @defrag_entry: entries of the defrag log
  * @max_defrag: number of entries that fit into the defrag log
+ * @max_defrag_pages: number of pages that they may have
+ * @defrag_page: pages of the entries, in their order
  * @nr_ops: number of ops that can be booked
  * @free_op: op that is not booked, plus one, or 0
  * @op: ops, booked or free
@@ -205,6 +208,8 @@ struct ftl_oob {
 	struct ftl_defrag_head *defrag;
 	struct ftl_defrag_entry *defrag_entry;
 	u32 max_defrag;
+	u32 max_defrag_pages;
+	struct ftl_defrag_page *defrag_page;
 
 	u32 nr_ops;
 	u32 free_op;

@@ -184,7 +184,7 @@ static bool is_committed(const struct ftl *ftl, lpn_t lpn)
 
 	if (ftl_l2p_has_sharers(&ftl->map))
 		sharer = ftl_share_find(&ftl->share, lpn);
-	return !sharer || ftl_defrag_is_kept(&ftl->oob, sharer->entry - 1);
+	return !sharer || ftl_defrag_is_kept(&ftl->oob, sharer->log_page - 1);
 }
 
 /* Has a draft of the page in a slot been programmed? */

@@ -35,11 +35,58 @@ static bool is_all_mapped(const struct ftl *ftl, const struct ftl_share_range *r
 	return true;
 }
 
-static bool has_room(struct ftl *ftl, u32 nr_pages)
+/**
+ * struct demand - what a command takes of the log
+ * @nr_pages: pages that get data
+ * @nr_entries: entries for them
+ * @last: the last of these, or one of no page where the next page is to begin another
+ */
+struct demand {
+	u32 nr_pages;
+	u32 nr_entries;
+	struct ftl_defrag_entry last;
+};
+
+static void demand_page(const struct ftl *ftl, struct demand *demand, lpn_t to, lpn_t from)
 {
-	if (nr_pages + ftl->share.nr > ftl->share.most)
+	ppn_t ppn = ftl_l2p_get(&ftl->map, from);
+	struct ftl_defrag_entry page;
+
+	if (ftl_l2p_get(&ftl->map, to) == ppn) {
+		demand->last.nr = 0;
+		return;
+	}
+	demand->nr_pages++;
+	if (!ftl->params.oob)
+		return;
+	page = ftl_defrag_entry_of(&ftl->oob, to, ppn);
+	if (demand->last.nr && ftl_defrag_extends(&demand->last, &page)) {
+		demand->last.nr++;
+	} else {
+		demand->last = page;
+		demand->nr_entries++;
+	}
+}
+
+static struct demand demand_of(const struct ftl *ftl, const struct ftl_share_range *range,
+			       u32 nr_ranges)
+{
+	struct demand demand = {};
+
+	for (u32 i = 0; i < nr_ranges; i++) {
+		for (u32 page = 0; page < range[i].nr; page++)
+			demand_page(ftl, &demand, to_lpn(from_lpn(range[i].to) + page),
+				    to_lpn(from_lpn(range[i].from) + page));
+	}
+	return demand;
+}
+
+static bool has_room(struct ftl *ftl, const struct demand *demand)
+{
+	if (demand->nr_pages + ftl->share.nr > ftl->share.most)
 		return false;
-	return !ftl->params.oob || ftl_defrag_reserve(&ftl->map, nr_pages);
+	return !ftl->params.oob ||
+		ftl_defrag_reserve(&ftl->map, demand->nr_entries, demand->nr_pages);
 }
 
 static struct ftl_unit *buffered_in(struct ftl *ftl, u64 lpn)
@@ -138,12 +185,17 @@ static u64 write_log(struct ftl *ftl, u32 nr_entries, u64 at_ns)
 	return done_ns;
 }
 
+static u64 nr_entries_of(const struct ftl *ftl)
+{
+	return ftl->oob.max_defrag ? ftl->oob.defrag->nr : 0;
+}
+
 /* Return: when the log has the command: programs of its own after those of the data. */
 static u64 committed_at(struct ftl *ftl, const struct ftl_share_range *range, u32 nr_ranges,
 			u32 nr_entries, u64 at_ns)
 {
 	const struct ftl_oob *oob = &ftl->oob;
-	u64 nr = ftl->params.oob ? oob->defrag->nr : 0;
+	u64 nr = nr_entries_of(ftl);
 	u64 last_ns = 0;
 
 	if (!oob->is_volatile) {
@@ -170,11 +222,12 @@ static void keep_until(struct ftl *ftl, ppn_t present, u64 until_ns)
 		ftl_oob_keep_prev(oob, prev, until_ns);
 }
 
-static void share_page(struct ftl *ftl, lpn_t to, lpn_t from, u64 done_ns)
+/* @since: first entry of the command */
+static void share_page(struct ftl *ftl, lpn_t to, lpn_t from, u64 done_ns, u64 since)
 {
 	ppn_t ppn = ftl_l2p_get(&ftl->map, from);
 	ppn_t present = ftl_l2p_get(&ftl->map, to);
-	u32 entry = 0;
+	u32 log_page = 0;
 
 	if (present == ppn)
 		return;
@@ -183,8 +236,9 @@ static void share_page(struct ftl *ftl, lpn_t to, lpn_t from, u64 done_ns)
 		ftl_units_unmap(&ftl->units, to);
 	}
 	if (ftl->params.oob)
-		entry = ftl_defrag_add(&ftl->oob, to, ppn, ftl->params.plp ? 0 : done_ns) + 1;
-	ftl_share_join(&ftl->map, to, ppn, entry);
+		log_page = ftl_defrag_add(&ftl->oob, to, ppn, ftl->params.plp ? 0 : done_ns,
+					  since) + 1;
+	ftl_share_join(&ftl->map, to, ppn, log_page);
 	ftl->units.nr_mapped++;
 	ftl->stats.pages_remapped++;
 }
@@ -195,38 +249,76 @@ static u64 nr_kept_entries(const struct ftl *ftl)
 	return ftl->oob.max_defrag ? ftl->oob.defrag->nr_kept : 0;
 }
 
+static void share_ranges(struct ftl *ftl, const struct ftl_share_range *range, u32 nr_ranges,
+			 u64 done_ns)
+{
+	u64 since = nr_entries_of(ftl);
+
+	for (u32 i = 0; i < nr_ranges; i++) {
+		for (u32 page = 0; page < range[i].nr; page++)
+			share_page(ftl, to_lpn(from_lpn(range[i].to) + page),
+				   to_lpn(from_lpn(range[i].from) + page), done_ns, since);
+	}
+}
+
+static enum ftl_share_result refusal_of(const struct ftl *ftl, const struct ftl_share_range *range,
+					u32 nr_ranges)
+{
+	if (ranges_overlap(range, nr_ranges))
+		return FTL_SHARE_OVERLAP;
+	for (u32 i = 0; i < nr_ranges; i++) {
+		if (!is_all_mapped(ftl, &range[i]))
+			return FTL_SHARE_UNMAPPED;
+	}
+	return FTL_SHARE_DONE;
+}
+
 enum ftl_share_result ftl_share(struct ftl *ftl, const struct ftl_share_range *range,
 				u32 nr_ranges, u64 now_ns, u64 *done_ns)
 {
 	u64 at_ns = ftl_begin(ftl, now_ns);
 	u64 nr_kept = nr_kept_entries(ftl);
+	enum ftl_share_result refusal = refusal_of(ftl, range, nr_ranges);
+	struct demand demand;
 	u32 nr_pages = 0;
 
 	*done_ns = at_ns;
-	if (ranges_overlap(range, nr_ranges))
-		return FTL_SHARE_OVERLAP;
-	for (u32 i = 0; i < nr_ranges; i++) {
-		nr_pages += range[i].nr;
-		if (!is_all_mapped(ftl, &range[i]))
-			return FTL_SHARE_UNMAPPED;
-	}
-	if (!has_room(ftl, nr_pages))
+	if (refusal)
+		return refusal;
+	demand = demand_of(ftl, range, nr_ranges);
+	if (!has_room(ftl, &demand))
 		return FTL_SHARE_FULL;
+	for (u32 i = 0; i < nr_ranges; i++)
+		nr_pages += range[i].nr;
 	at_ns += ftl_scaled(ftl, (u64)ftl->params.page_ns * nr_pages);
 	for (u32 i = 0; i < nr_ranges; i++)
 		program_host_units(ftl, &range[i], at_ns);
 	for (u32 i = 0; i < nr_ranges; i++)
 		program_gc_units(ftl, &range[i], at_ns);
+	/* Collection may have given data its owner's number, so that a row of numbers is two. */
+	demand = demand_of(ftl, range, nr_ranges);
+	if (!has_room(ftl, &demand))
+		return FTL_SHARE_FULL;
 	nr_kept = nr_kept_entries(ftl) - nr_kept;
-	*done_ns = committed_at(ftl, range, nr_ranges, nr_pages + nr_kept, at_ns);
+	*done_ns = committed_at(ftl, range, nr_ranges, demand.nr_entries + nr_kept, at_ns);
 	/* A flush waits for the log, too. */
 	ftl->programmed_ns = max(ftl->programmed_ns, *done_ns);
 	if (ftl->oob.is_volatile)
 		ftl_nand_fix(&ftl->nand, *done_ns);
-	for (u32 i = 0; i < nr_ranges; i++) {
-		for (u32 page = 0; page < range[i].nr; page++)
-			share_page(ftl, to_lpn(from_lpn(range[i].to) + page),
-				   to_lpn(from_lpn(range[i].from) + page), *done_ns);
-	}
+	share_ranges(ftl, range, nr_ranges, *done_ns);
 	return FTL_SHARE_DONE;
+}
+
+u64 ftl_compact(struct ftl *ftl, u64 now_ns)
+{
+	u64 at_ns = ftl_begin(ftl, now_ns);
+
+	if (!ftl->oob.max_defrag)
+		return at_ns;
+	ftl_defrag_make_room(&ftl->map);
+	at_ns = write_log(ftl, nr_entries_of(ftl), at_ns);
+	ftl->programmed_ns = max(ftl->programmed_ns, at_ns);
+	if (ftl->oob.is_volatile)
+		ftl_nand_fix(&ftl->nand, at_ns);
+	return at_ns;
 }

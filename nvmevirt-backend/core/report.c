@@ -5,6 +5,7 @@
  * numbers of the FTL and those on the wire stand next to each other, and a suite compares them
  * without a controller.
  */
+#include "defrag.h"
 #include "dof.h"
 #include "report.h"
 #include "state.h"
@@ -43,6 +44,23 @@ void ftl_report_dof(const struct ftl *ftl, lpn_t first, u32 nr_pages, void *memo
 	entry->nr_pages = cpu_to_le32((u32)dof.nr_pages);
 	entry->nr_units = cpu_to_le32(dof.nr_units);
 	entry->most_units = cpu_to_le32(dof.most_units);
+}
+
+void ftl_report_defrag(const struct ftl *ftl, struct dieaware_log_defrag *log)
+{
+	const struct ftl_oob *oob = &ftl->oob;
+
+	*log = (struct dieaware_log_defrag){
+		.version = cpu_to_le16(1),
+		.header_bytes = cpu_to_le16(sizeof(*log)),
+		.entry_bytes = cpu_to_le32(sizeof(struct ftl_defrag_entry)),
+		.entries = cpu_to_le32((u32)oob->defrag->nr),
+		.most_entries = cpu_to_le32(oob->max_defrag),
+		.pages = cpu_to_le32(ftl_defrag_nr_pages(oob)),
+		.most_pages = cpu_to_le32(oob->max_defrag_pages),
+		.compactions = cpu_to_le64(oob->defrag->nr_compactions),
+		.kept = cpu_to_le64(oob->defrag->nr_kept),
+	};
 }
 
 size_t ftl_report_wear_bytes(const struct ftl *ftl)

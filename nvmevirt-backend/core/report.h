@@ -31,6 +31,13 @@ void ftl_report_dof(const struct ftl *ftl, lpn_t first, u32 nr_pages, void *memo
 		    struct dieaware_dof_entry *entry);
 
 /**
+ * ftl_report_defrag() - how full the defrag log is
+ * @ftl: a drive that has one
+ * @log: gets the answer
+ */
+void ftl_report_defrag(const struct ftl *ftl, struct dieaware_log_defrag *log);
+
+/**
  * ftl_report_wear_bytes() - length of the wear log
  */
 size_t ftl_report_wear_bytes(const struct ftl *ftl);

@@ -19,11 +19,11 @@ static u32 sharer_bits(u32 nr)
 
 /*
  * A power failure undoes what would have made sharers owners, so that there can be more
- * of them than commands may make: one for each entry of the log.
+ * of them than commands may make: one for each page of the log.
  */
 static u32 nr_records(const struct ftl_params *params)
 {
-	return params->oob ? ftl_defrag_max(params) : params->share_pages;
+	return params->oob ? ftl_defrag_max_pages(params) : params->share_pages;
 }
 
 size_t ftl_share_bytes(const struct ftl_params *params)
@@ -34,7 +34,7 @@ size_t ftl_share_bytes(const struct ftl_params *params)
 		return 0;
 	return size_add(size_add(array_size(nr, sizeof(struct ftl_sharer)),
 				 2 * sizeof(u32) << sharer_bits(nr)),
-			array_size(ftl_defrag_max(params), sizeof(u32)));
+			array_size(ftl_defrag_max_pages(params), sizeof(u32)));
 }
 
 void ftl_share_init(struct ftl_share *share, const struct ftl_params *params, void *zeroed)
@@ -112,7 +112,7 @@ static void remove_from_lpn(struct ftl_share *share, const struct ftl_sharer *sh
 	*link = sharer->same_lpn;
 }
 
-void ftl_share_restore(struct ftl_share *share, u32 lpn, u32 place, u32 entry)
+void ftl_share_restore(struct ftl_share *share, u32 lpn, u32 place, u32 log_page)
 {
 	u32 *bucket = lpn_bucket(share, lpn);
 	u32 nr = share->free;
@@ -121,7 +121,7 @@ void ftl_share_restore(struct ftl_share *share, u32 lpn, u32 place, u32 entry)
 	share->free = sharer->same_place;
 	share->nr++;
 	sharer->lpn = lpn;
-	sharer->entry = entry;
+	sharer->log_page = log_page;
 	sharer->same_lpn = *bucket;
 	*bucket = nr;
 	add_to_place(share, sharer, place);
@@ -137,14 +137,14 @@ static void free_sharer(struct ftl_share *share, struct ftl_sharer *sharer)
 	share->nr--;
 }
 
-void ftl_share_join(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn, u32 entry)
+void ftl_share_join(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn, u32 log_page)
 {
 	u32 *owner = &map->owner_of[from_ppn(ppn)];
 
 	if (!map->place_of[from_lpn(lpn)])
 		ftl_l2p_count_up(map, from_lpn(lpn));
 	map->place_of[from_lpn(lpn)] = from_ppn(ppn) + 1;
-	ftl_share_restore(map->share, from_lpn(lpn) + 1, from_ppn(ppn), entry);
+	ftl_share_restore(map->share, from_lpn(lpn) + 1, from_ppn(ppn), log_page);
 	if (*owner)
 		map->share->nr_extra++;
 	else
@@ -180,7 +180,7 @@ static bool can_be_named(const struct ftl_l2p *map, const struct ftl_sharer *sha
 {
 	return map->owner_of[sharer->place] == sharer->lpn &&
 		!ftl_share_at(map->share, to_ppn(sharer->place), sharer) &&
-		ftl_defrag_is_kept(map->oob, sharer->entry - 1);
+		ftl_defrag_is_kept(map->oob, sharer->log_page - 1);
 }
 
 static void move_oob(struct ftl_l2p *map, ppn_t from, ppn_t to)
@@ -211,7 +211,7 @@ static void move_sharers(struct ftl_l2p *map, ppn_t from, ppn_t to)
 		add_to_place(share, sharer, from_ppn(to));
 		map->place_of[sharer->lpn - 1] = from_ppn(to) + 1;
 		if (map->oob && !ftl_ppn_is_buffered(map->oob->geo, to))
-			ftl_defrag_moved(map->oob, sharer->entry - 1, to);
+			ftl_defrag_moved(map->oob, sharer->log_page - 1, to);
 	}
 }
 
@@ -247,6 +247,6 @@ u64 ftl_share_seq(const struct ftl_l2p *map, lpn_t lpn)
 	const struct ftl_sharer *sharer = ftl_share_find(map->share, lpn);
 
 	if (sharer)
-		return map->oob->defrag_entry[sharer->entry - 1].seq;
+		return ftl_defrag_seq(map->oob, sharer->log_page - 1);
 	return ftl_oob_seq(map->oob, ftl_l2p_get(map, lpn));
 }

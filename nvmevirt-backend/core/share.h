@@ -34,14 +34,14 @@ struct ftl_defrag_entry;
  * struct ftl_sharer - a page that lies in the place of another page's data
  * @lpn: lpn of the page plus one, 0 if the record is free
  * @place: place in which it lies
- * @entry: entry of it in the defrag log plus one, 0 without out-of-band data
+ * @log_page: the page in the defrag log plus one, 0 without out-of-band data
  * @same_place: next sharer of its bucket by place, plus one, or the next free record, or 0
  * @same_lpn: next sharer of its bucket by page, plus one, or 0
  */
 struct ftl_sharer {
 	u32 lpn;
 	u32 place;
-	u32 entry;
+	u32 log_page;
 	u32 same_place;
 	u32 same_lpn;
 };
@@ -57,7 +57,7 @@ struct ftl_sharer {
  * @sharer: records
  * @by_place: hash table by place, of records plus one
  * @by_lpn: hash table by page, of records plus one
- * @next: next entry of the same bucket plus one, by entry of the defrag log, for its replay
+ * @next: next page of the same bucket plus one, by page of the defrag log, for its replay
  */
 struct ftl_share {
 	u32 most;
@@ -74,7 +74,7 @@ struct ftl_share {
 
 /**
  * ftl_share_bytes() - memory of the sharers: 28 to 36 bytes for each, or with a log
- *	for each of its entries
+ *	for each page that it may have
  */
 size_t ftl_share_bytes(const struct ftl_params *params);
 
@@ -101,20 +101,20 @@ struct ftl_sharer *ftl_share_at(const struct ftl_share *share, ppn_t ppn,
 
 /**
  * ftl_share_join() - an unmapped page becomes an owner of a place
- * @entry: its entry in the defrag log plus one, or 0
+ * @log_page: the page in the defrag log plus one, or 0
  *
  * There must be a free record.
  */
-void ftl_share_join(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn, u32 entry);
+void ftl_share_join(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn, u32 log_page);
 
 /**
  * ftl_share_restore() - a page lies in the place of another one's data, as it did before
  * @lpn: the page plus one; no sharer yet, and mapped to the place
- * @entry: its entry in the defrag log plus one, or 0
+ * @log_page: the page in the defrag log plus one, or 0
  *
  * Owners and counts are the caller's. There must be a free record.
  */
-void ftl_share_restore(struct ftl_share *share, u32 lpn, u32 place, u32 entry);
+void ftl_share_restore(struct ftl_share *share, u32 lpn, u32 place, u32 log_page);
 
 /**
  * ftl_share_leave() - a page no longer owns a place; its own entry is the caller's

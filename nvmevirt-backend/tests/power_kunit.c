@@ -400,6 +400,8 @@ static void draw_command(struct bench *bench)
 		play_trim(bench, &rq);
 	else if (kind == 2)
 		ftl_idle(bench->ftl, bench->now_ns);
+	else if (kind == 7 && bench->params.share_pages)
+		bench->done_ns = ftl_compact(bench->ftl, bench->now_ns);
 	else if (kind < 7 && bench->params.share_pages)
 		draw_share(bench);
 	else if (kind == 3 && bench->params.spare_eblks)

@@ -10,6 +10,7 @@ static_assert(sizeof(struct dieaware_dof_entry) == 16);
 static_assert(sizeof(struct dieaware_log_wear) == 64);
 static_assert(sizeof(struct dieaware_wear_die) == 32);
 static_assert(sizeof(struct dieaware_wear_eblk) == 8);
+static_assert(sizeof(struct dieaware_log_defrag) == 64);
 
 KUNIT_ARRAY_PARAM(shape, drive_shapes, describe_shape);
 
@@ -31,6 +32,12 @@ static void layouts_are_as_they_were(struct kunit *test)
 	EXPECT_AT(test, dieaware_wear_die, eblks_bad, 20);
 	EXPECT_AT(test, dieaware_wear_eblk, erases, 0);
 	EXPECT_AT(test, dieaware_wear_eblk, state, 4);
+	EXPECT_AT(test, dieaware_log_defrag, entries, 8);
+	EXPECT_AT(test, dieaware_log_defrag, most_entries, 12);
+	EXPECT_AT(test, dieaware_log_defrag, pages, 16);
+	EXPECT_AT(test, dieaware_log_defrag, most_pages, 20);
+	EXPECT_AT(test, dieaware_log_defrag, compactions, 24);
+	EXPECT_AT(test, dieaware_log_defrag, kept, 32);
 }
 
 static void map_says_where_pages_are(struct kunit *test)

@@ -437,7 +437,7 @@ static void log_takes_programs_of_all_dies(struct kunit *test)
 	ftl = make_share_drive(test, true);
 	write_plain(ftl, 0, UNIT_PAGES);
 	for (u32 i = 0; i < 500; i++)
-		share(ftl, 9 + i % 2, i % 2, 1);
+		share(ftl, 9, i % 2, 1);
 	KUNIT_EXPECT_GE(test, stats_of(ftl).defrag_programs, 1ULL);
 	KUNIT_EXPECT_LE(test, stats_of(ftl).defrag_programs, 2ULL);
 	EXPECT_CONSISTENT(test, ftl);
@@ -489,6 +489,134 @@ static void random_commands_keep_data_apart(struct kunit *test)
 	}
 }
 
+/* An entry is for pages in a row on both sides, with data that was written in a row. */
+static void pages_in_a_row_are_one_entry(struct kunit *test)
+{
+	struct ftl *ftl = make_share_drive(test, true);
+	const struct ftl_share_range ranges[] = {
+		{ to_lpn(60), to_lpn(0), 4 },
+		{ to_lpn(64), to_lpn(4), 4 },
+		{ to_lpn(69), to_lpn(8), 2 },
+	};
+	u64 done_ns;
+
+	write_plain(ftl, 0, 12);
+	KUNIT_EXPECT_EQ(test, share(ftl, 20, 0, 12), FTL_SHARE_DONE);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).defrag_entries, 1ULL);
+	KUNIT_EXPECT_EQ(test, ftl_share(ftl, ranges, 3, 0, &done_ns), FTL_SHARE_DONE);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).defrag_entries, 3ULL);
+	write_plain(ftl, 3, 1);
+	KUNIT_EXPECT_EQ(test, share(ftl, 40, 0, 12), FTL_SHARE_DONE);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).defrag_entries, 6ULL);
+	/* What is shared already takes nothing, and nothing comes of it. */
+	KUNIT_EXPECT_EQ(test, share(ftl, 40, 0, 12), FTL_SHARE_DONE);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).defrag_entries, 6ULL);
+	KUNIT_EXPECT_EQ(test, ftl_defrag_nr_pages(&ftl->oob), 12U + 10 + 12);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+/* A row of pages takes no more room in the log than a page. */
+static void log_has_room_for_rows(struct kunit *test)
+{
+	struct ftl_params params = share_params(true);
+	struct ftl *ftl;
+	u32 nr = params.nr_lpns / 2 - 4;
+
+	params.share_pages = params.nr_lpns;
+	ftl = make_drive(test, &params);
+	KUNIT_ASSERT_GT(test, nr, ftl->oob.max_defrag);
+	write_plain(ftl, 0, nr);
+	KUNIT_EXPECT_EQ(test, share(ftl, nr, 0, nr), FTL_SHARE_DONE);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).defrag_entries, 1ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).pages_shared, (u64)nr);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+/* Pages in the middle of a row go; the others are there after a power failure, and stay. */
+static void row_outlives_some_of_its_pages(struct kunit *test)
+{
+	struct ftl *ftl = make_durable(test, 3 * UNIT_PAGES);
+	const struct ftl_share_range first = { to_lpn(40), to_lpn(0), 1 };
+	const struct ftl_share_range row = { to_lpn(20), to_lpn(0), 3 * UNIT_PAGES };
+	u64 now_ns;
+
+	ftl_share(ftl, &first, 1, ftl->now_ns, &now_ns);
+	ftl_share(ftl, &row, 1, now_ns, &now_ns);
+	write_plain(ftl, 24, UNIT_PAGES);
+	ftl_trim(ftl, to_lpn(40), 1, now_ns);
+	now_ns = ftl_flush(ftl, now_ns);
+	ftl_advance(ftl, now_ns);
+	ftl_advance(ftl, ftl_flush(ftl, now_ns));
+	for (u32 turn = 0; turn < 3; turn++) {
+		for (u64 lpn = 0; lpn < UNIT_PAGES; lpn++) {
+			expect_same_place(test, ftl, 20 + lpn, lpn);
+			expect_same_place(test, ftl, 28 + lpn, 8 + lpn);
+			KUNIT_EXPECT_NULL(test, ftl_share_find(&ftl->share, to_lpn(24 + lpn)));
+			KUNIT_EXPECT_TRUE(test, ftl_is_mapped(ftl, to_lpn(24 + lpn)));
+		}
+		ftl_defrag_compact(&ftl->map);
+		/* There is room for two where the page before has gone, and one of the other. */
+		KUNIT_EXPECT_EQ(test, stats_of(ftl).defrag_entries, 2ULL);
+		KUNIT_EXPECT_EQ(test, ftl_defrag_nr_pages(&ftl->oob), 2U * UNIT_PAGES);
+		fail_power(test, ftl, ftl->now_ns);
+	}
+}
+
+/* A host has it compacted before it is full, and reads how full it is. */
+static void host_has_the_log_compacted(struct kunit *test)
+{
+	struct ftl *ftl = make_durable(test, 2 * UNIT_PAGES);
+	struct dieaware_log_defrag log;
+	u64 now_ns = ftl->now_ns, nr_programs;
+
+	for (u32 i = 0; i < 10; i++) {
+		const struct ftl_share_range range = { to_lpn(20), to_lpn(i % 2 * 4), 4 };
+
+		ftl_share(ftl, &range, 1, now_ns, &now_ns);
+		ftl_advance(ftl, now_ns);
+	}
+	ftl_report_defrag(ftl, &log);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(log.entries), 10U);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(log.pages), 40U);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(log.most_entries), 4096U / 40);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(log.most_pages), 2U * 64);
+	nr_programs = stats_of(ftl).defrag_programs;
+	KUNIT_EXPECT_GE(test, ftl_compact(ftl, now_ns), now_ns + ftl->params.program_ns);
+	ftl_report_defrag(ftl, &log);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(log.entries), 1U);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(log.pages), 4U);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(log.compactions), 1ULL);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(log.kept), 1ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).defrag_programs, nr_programs + 1);
+	fail_power(test, ftl, now_ns);
+	for (u64 lpn = 0; lpn < 4; lpn++)
+		expect_same_place(test, ftl, 20 + lpn, 4 + lpn);
+}
+
+/* Where there is no room for two entries, the row keeps what is outdated in it. */
+static void row_is_not_cut_without_room(struct kunit *test)
+{
+	struct ftl *ftl = make_durable(test, 3 * UNIT_PAGES);
+	const struct ftl_share_range row = { to_lpn(20), to_lpn(0), 3 * UNIT_PAGES };
+	u64 now_ns;
+
+	ftl_share(ftl, &row, 1, ftl->now_ns, &now_ns);
+	ftl_trim(ftl, to_lpn(20), 2, now_ns);
+	ftl_trim(ftl, to_lpn(24), 1, now_ns);
+	ftl_trim(ftl, to_lpn(31), 1, now_ns);
+	ftl_advance(ftl, now_ns);
+	ftl_defrag_compact(&ftl->map);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).defrag_entries, 1ULL);
+	KUNIT_EXPECT_EQ(test, ftl_defrag_nr_pages(&ftl->oob), 9U);
+	for (u32 turn = 0; turn < 2; turn++) {
+		expect_same_place(test, ftl, 22, 2);
+		expect_same_place(test, ftl, 30, 10);
+		KUNIT_EXPECT_FALSE(test, ftl_is_mapped(ftl, to_lpn(21)));
+		KUNIT_EXPECT_FALSE(test, ftl_is_mapped(ftl, to_lpn(24)));
+		fail_power(test, ftl, ftl->now_ns);
+	}
+}
+
 static struct kunit_case share_cases[] = {
 	KUNIT_CASE(shared_page_costs_no_program),
 	KUNIT_CASE(buffered_data_is_programmed_first),
@@ -504,6 +632,11 @@ static struct kunit_case share_cases[] = {
 	KUNIT_CASE(last_owner_is_named_by_collection),
 	KUNIT_CASE(full_log_is_compacted),
 	KUNIT_CASE(log_of_entries_in_force_refuses),
+	KUNIT_CASE(pages_in_a_row_are_one_entry),
+	KUNIT_CASE(log_has_room_for_rows),
+	KUNIT_CASE(row_outlives_some_of_its_pages),
+	KUNIT_CASE(row_is_not_cut_without_room),
+	KUNIT_CASE(host_has_the_log_compacted),
 	KUNIT_CASE(volatile_drive_keeps_whole_commands),
 	KUNIT_CASE(log_takes_programs_of_all_dies),
 	KUNIT_CASE(data_is_not_named_before_its_command_commits),

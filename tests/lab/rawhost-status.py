@@ -221,6 +221,7 @@ VENDOR: List[Row] = [
     share("NSID 2", NAMESPACE, 262144, 270336, 8, nsid=2),
     share("NSID of all", NAMESPACE, 262144, 270336, 8, nsid=ALL),
     spread("one range", OK, 262144, 64),
+    Row("Compact of a drive that logs nothing", OPCODE, 0x84, 1),
     spread("what was never written", OK, 600000, 64),
     spread("no LBAs", FIELD, 262144, 0),
     spread("LBAs that are not whole pages", FIELD, 262144, 4),
