@@ -70,7 +70,9 @@ done=0 undone=0
 for n in 1 2 5 12 20 30 31 32 33 34 40; do
 	share 4096 8192 $PAGES >"$T_DIR/output" 2>&1
 	nvmev-ssd power-cut ssd0 "$n"
-	{ dd if="$T_DIR/new" of="$DEV" bs=4k oflag=direct && share 0 8192 $PAGES && fio --name=w --filename="$DEV" --direct=1 --rw=write --bs=64k --offset=36m --size=8m; } \
+	# Where there is no device any more nothing must make a file, or none could come back.
+	{ dd if="$T_DIR/new" of="$DEV" bs=4k oflag=direct conv=nocreat && share 0 8192 $PAGES &&
+		fio --name=w --filename="$DEV" --allow_file_create=0 --direct=1 --rw=write --bs=64k --offset=36m --size=8m; } \
 		>"$T_DIR/output" 2>&1 || true
 	poll 10 sh -c "[ \$(cat $CONFIGFS/ssd0/power) = 0 ]" || nvmev-ssd power-cut ssd0
 	DEV=$(nvmev-ssd power-on ssd0)

@@ -1,74 +1,52 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The power fails at chosen NAND operations, and at any time, while dieaware defrag --method share is at
-# work, on a drive with a volatile cache: each filesystem recovers by itself, and the file is what it was.
+# The power fails at every NAND operation, and at some moments of which the seed is printed, while dieaware
+# defrag --method share is at work, on a drive with a volatile cache: each filesystem recovers by itself,
+# fsck finds nothing, and all files are what they were. SEED=NUMBER has it repeated.
 # kernels: uml
 # long: 6.12
 # smp: 1
 # mem: 2G
 # traces: yes
-# seconds: 105
-# timeout: 300
+# seconds: 80
+# timeout: 800
 # sentences: 16
 . "$(dirname "$0")/rc"
+. "$LAB_DIR/share"
 
-mnt=$T_DIR/mnt file=$T_DIR/mnt/file
-dd if=/dev/urandom of="$T_DIR/data" bs=1M count=2 status=none
-mkdir "$mnt"
-at_end drop_mount "$mnt"
+PIECES=8
+MOMENTS=2
+dd if=/dev/urandom of="$T_DIR/data" bs=32k count=$PIECES status=none
+SEED=${SEED:-$RANDOM}
+RANDOM=$SEED
+note "seed $SEED"
 
-is_off() {
-	[[ $(<"$CONFIGFS/ssd0/power") == 0 ]]
-}
-
-# fail_at OPERATION: of the NAND, or @SECONDS from now
-fail_at() {
-	if [[ $1 == @* ]]; then
-		(sleep "${1#@}" && nvmev-ssd power-cut ssd0) &
-	else
-		nvmev-ssd power-cut ssd0 "$1"
-	fi
-}
-
-# Recovery by the filesystem's own mount
-recover() {
-	umount "$mnt" || umount -l "$mnt"
-	drop_target t0
-	is_off || nvmev-ssd power-cut ssd0
-	DEV=$(nvmev-ssd power-on ssd0)
-	new_target t0 "$DEV"
-	mount "$TARGET" "$mnt"
+# fail_when FS WHEN
+fail_when() {
+	defragment_until "$2"
+	shared=$((shared + SHARED))
+	recovers "$1" >"$T_DIR/recovery" 2>&1 || wrong+=" $2"
+	[[ $wrong != *" $2" ]] || note "$1, power failed at $2: $(tail -n 5 "$T_DIR/recovery")"
+	end_failure
 }
 
 for fs in ext4 xfs f2fs btrfs; do
-	new_ssd ssd0 capacity_mib=512 plp=0 share_pages=16384
-	new_target t0 "$DEV"
-	make_fs $fs "$TARGET"
-	mount "$TARGET" "$mnt"
-	wrong="" shared=0 cut=0 failed=""
-	for operation in 1 2 3 5 8 13 @0.05 @0.1 @0.15 @0.2 @0.3; do
-		write_fragmented "$file" 32
-		sync
-		sum=$(sha256sum <"$file")
-		before=$(status_field t0 shared_pages)
-		fail_at $operation
-		dieaware defrag --threshold 0 --method share "$file" >/dev/null 2>&1 || true
-		shared=$((shared + $(status_field t0 shared_pages) - before))
-		wait
-		# The device goes up to 50 ms later.
-		! poll 1 is_off || cut=$((cut + 1))
-		recover
-		[[ $(sha256sum <"$file") == "$sum" ]] || wrong+=" $operation"
-		umount "$mnt"
-		check_fs $fs "$TARGET" >"$T_DIR/fsck" 2>&1 || failed+=" $operation"
-		mount "$TARGET" "$mnt"
+	new_state $fs $PIECES
+	check_that "$fs: the file is in pieces" "$BEFORE" -ge 2
+	wrong="" shared=0 moments=""
+	for ((operation = 1; operation <= 100; operation++)); do
+		fail_when $fs $operation
+		[[ -z $OPERATIONS ]] || break
 	done
-	note "$fs: $shared of $((11 * 256)) pages were shared before the power failed"
-	check_that "$fs: the power failed by itself" "$cut" -ge 4
-	check_that "$fs: the file is what it was, at whatever operation the power failed" "$wrong" == ""
-	check_that "$fs: fsck finds nothing" "$failed" == ""
+	note "$fs: the file was in $BEFORE pieces; it took $OPERATIONS operations"
+	check_that "$fs: the power failed at each operation" "$OPERATIONS" -lt "$operation"
+	for ((i = 0; i < MOMENTS; i++)); do
+		moment=$(printf '@0.%03d' $((RANDOM % 250)))
+		moments+=" $moment"
+		fail_when $fs "$moment"
+	done
+	note "$fs: $shared pages were shared before the power failed; moments:$moments"
+	check_that "$fs: all files are what they were, and fsck finds nothing, whenever it failed" "$wrong" == ""
 	check_that "$fs: pages were shared" "$shared" -gt 0
-	umount "$mnt"
-	drop_target t0
 	drop_ssd ssd0
 done
