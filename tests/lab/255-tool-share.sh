@@ -9,13 +9,11 @@
 # mem: 2G
 # seconds: 60
 # timeout: 300
-# sentences: 86
+# sentences: 90
 . "$(dirname "$0")/rc"
+. "$LAB_DIR/share"
 
-mnt=$T_DIR/mnt file=$T_DIR/mnt/file
 dd if=/dev/urandom of="$T_DIR/data" bs=1M count=8 status=none
-mkdir "$mnt"
-at_end drop_mount "$mnt"
 
 figure() {
 	dieaware frag --json "$1" | jq ".[0].$2"
@@ -27,22 +25,6 @@ sum() {
 	sha256sum <"$1"
 }
 
-# fragment FS FILE: 2 MiB in pieces of 32 KiB. f2fs has no place for what is not written.
-fragment() {
-	local fs=$1 unit
-	shift
-
-	if [[ $fs == f2fs ]]; then
-		python3 "$LAB_DIR/turns.py" 64 "$1" 32 0 "$T_DIR/data" "$1.other" 32 0 /dev/zero
-		return
-	fi
-	for ((unit = 0; unit < 64; unit++)); do
-		fallocate -o $((unit * 32768)) -l 32768 "$1"
-		fallocate -o $((unit * 32768)) -l 32768 "$1.other"
-	done
-	dd if="$T_DIR/data" of="$1" bs=32k count=64 oflag=direct conv=notrunc status=none
-}
-
 # begin FS [KEY=VALUE...]: a fragmented file of 2 MiB on a new SSD with a target
 begin() {
 	local fs=$1
@@ -51,7 +33,7 @@ begin() {
 	new_target t0 "$DEV"
 	make_fs "$fs" "$TARGET"
 	mount "$TARGET" "$mnt"
-	fragment "$fs" "$file"
+	fragment "$fs" "$file" 64
 	sync
 	SUM=$(sum "$file")
 }
@@ -90,6 +72,7 @@ for fs in ext4 xfs f2fs btrfs; do
 	written=$(($(ssd_stat ssd0 host_pages_written) - written))
 	note "$fs: $pieces pieces before, $(figure "$file" pieces) after, $(status_field t0 shared_pages) pages shared, $written written"
 	check_that "$fs: all of its pages were shared" "$(jq '.[0].shared_bytes' "$T_DIR/said")" -eq $((2 << 20))
+	check_that "$fs: and its log, of which there is none, was left alone" "$(jq '.[0].compactions | length' "$T_DIR/said")" -eq 0
 	check_that "$fs: the SSD has them twice" "$(ssd_stat ssd0 pages_shared)" -ge 512
 	check_that "$fs: little else was written" "$written" -le 256
 	check_that "$fs: it is in fewer pieces" "$(figure "$file" pieces)" -le 2

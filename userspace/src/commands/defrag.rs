@@ -153,6 +153,26 @@ pub(super) fn print_row(row: &Row, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
+/// What else there is to say of a file; for people.
+fn notes(done: &Done) -> Vec<String> {
+    let mut notes: Vec<_> = done
+        .compactions
+        .iter()
+        .map(|compaction| {
+            let (before, after) = (compaction.before, compaction.after);
+            format!(
+                "the SSD's log of shared pages was compacted: {} of {} entries before, {} after",
+                before.entries, before.most_entries, after.entries
+            )
+        })
+        .collect();
+
+    if done.spread {
+        notes.push("what was shared lay on few dies, and the SSD has spread it".to_owned());
+    }
+    notes
+}
+
 /// What has become of files, for people or programs.
 pub fn print(rows: &[Row], json: bool, out: &mut impl Write) -> Result<()> {
     if json {
@@ -165,6 +185,9 @@ pub fn print(rows: &[Row], json: bool, out: &mut impl Write) -> Result<()> {
     }
     out.flush()?;
     for row in rows {
+        for note in row.done.iter().flat_map(notes) {
+            eprintln!("dieaware: {}: {note}.", row.path);
+        }
         if let Some(error) = &row.error {
             eprintln!("dieaware: {}: {error}.", row.path);
         }

@@ -565,6 +565,8 @@ mod tests {
             moved_bytes: 16384,
             done: Done {
                 shared_bytes: 0,
+                compactions: Vec::new(),
+                spread: false,
                 method: Some(Method::Move),
                 bytes: 16384,
                 before,

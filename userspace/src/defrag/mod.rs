@@ -24,6 +24,7 @@ use crate::fs::file::FileError;
 use crate::progress::Interrupted;
 use crate::units::PAGE_BYTES;
 
+pub use share::Compaction;
 use share::Sharer;
 
 /// How the pages of a file come to new places.
@@ -171,6 +172,10 @@ pub struct Done {
     pub bytes: u64,
     /// Of these: not written, since the SSD has shared them.
     pub shared_bytes: u64,
+    /// Of the SSD's log of what it shares, while it was filling.
+    pub compactions: Vec<Compaction>,
+    /// What was shared lay on few dies, and the SSD has spread it.
+    pub spread: bool,
     pub before: State,
     /// `None`: nothing was done.
     pub after: Option<State>,
@@ -264,6 +269,8 @@ pub fn defrag(
         method: None,
         bytes: look.bytes,
         shared_bytes: 0,
+        compactions: Vec::new(),
+        spread: false,
         before,
         after: None,
         why: None,
@@ -288,8 +295,9 @@ pub fn defrag(
         return Ok(done);
     }
     let method = match perform(path, &look, method, wish, watch) {
-        Ok((method, shared_pages)) => {
-            done.shared_bytes = shared_pages * PAGE_BYTES;
+        Ok((method, shared)) => {
+            done.shared_bytes = shared.pages * PAGE_BYTES;
+            done.compactions = shared.compactions;
             method
         }
         Err(err @ DefragError::NoBetterPlace(_)) => {
@@ -301,6 +309,7 @@ pub fn defrag(
     };
     let mut now = look_at(path, ranges, drives)?;
     if method == Method::Share && spread_besides(&now, wish, watch)? {
+        done.spread = true;
         now = look_at(path, ranges, drives)?;
     }
     let after = State::of(&now);
@@ -353,15 +362,22 @@ fn was_in_vain(path: &Path, look: &Look, method: Method, wish: Wish) -> bool {
     wish.threshold_permille != 0 && before().is_some_and(|loss| !State::of(look).gains(loss))
 }
 
+/// What came of sharing.
+#[derive(Debug, Default)]
+struct Shared {
+    pages: u64,
+    compactions: Vec<Compaction>,
+}
+
 /// Do that, or where nobody says how, what comes next if the filesystem cannot: the pages get other dies
-/// by being written again, too. Returns what was done, and how many pages were shared.
+/// by being written again, too. Returns what was done, and what came of sharing.
 fn perform(
     path: &Path,
     look: &Look,
     method: Method,
     wish: Wish,
     watch: &mut Watch,
-) -> Result<(Method, u64), DefragError> {
+) -> Result<(Method, Shared), DefragError> {
     match perform_one(path, look, method, wish, watch) {
         // Nothing has been moved then.
         Err(
@@ -383,10 +399,10 @@ fn perform(
             && refuse_in_vain(look).is_ok()
             && !was_in_vain(path, look, Method::Rewrite, wish) =>
         {
-            let shared_pages = perform_one(path, look, Method::Rewrite, wish, watch)?;
-            Ok((Method::Rewrite, shared_pages))
+            let shared = perform_one(path, look, Method::Rewrite, wish, watch)?;
+            Ok((Method::Rewrite, shared))
         }
-        result => result.map(|shared_pages| (method, shared_pages)),
+        result => result.map(|shared| (method, shared)),
     }
 }
 
@@ -396,7 +412,7 @@ fn perform_one(
     method: Method,
     wish: Wish,
     watch: &mut Watch,
-) -> Result<u64, DefragError> {
+) -> Result<Shared, DefragError> {
     room::require(path, look, method)?;
     match method {
         Method::Ssd => {
@@ -407,19 +423,23 @@ fn perform_one(
         Method::Move => blocks::move_blocks(path, look, wish, None, watch)?,
         Method::Rewrite => migrate::rewrite(path, look, wish, watch)?,
     }
-    Ok(0)
+    Ok(Shared::default())
 }
 
-/// The filesystem moves, and the SSD does not write. Returns how many pages were shared.
-fn share(path: &Path, look: &Look, wish: Wish, watch: &mut Watch) -> Result<u64, DefragError> {
+/// The filesystem moves, and the SSD does not write.
+fn share(path: &Path, look: &Look, wish: Wish, watch: &mut Watch) -> Result<Shared, DefragError> {
     let sharer = Sharer::of(look).map_err(DefragError::NotShared)?;
     let before = sharer.counts()?;
+    sharer.watch_log(look)?;
     let result = blocks::move_blocks(path, look, wish, Some(&sharer), watch);
 
     sharer.forget();
     result?;
     let after = sharer.counts()?;
-    Ok(after.shared_pages.saturating_sub(before.shared_pages))
+    Ok(Shared {
+        pages: after.shared_pages.saturating_sub(before.shared_pages),
+        compactions: sharer.compactions(),
+    })
 }
 
 #[cfg(test)]

@@ -3,9 +3,14 @@
 //! then gives the new places the data of the old ones. The target compares before it relies on what
 //! we say, and writes where anything is wrong.
 
+use std::cell::RefCell;
 use std::fs;
+use std::io;
 use std::ops::Range;
 
+use serde::Serialize;
+
+use crate::device::nvme::defrag_log::{DefragLog, Fill};
 use crate::dm::{self, Target};
 use crate::frag::look::Look;
 use crate::runs::{self, FileId, Run};
@@ -13,11 +18,55 @@ use crate::status::Status;
 
 use super::DefragError;
 
+/// From this share of the SSD's defrag log on it is compacted, so that there is room for what is moved next.
+/// The SSD does so by itself as well, but then in the middle of a command that has no room any more.
+const COMPACT_PERMILLE: u64 = 750;
+
+/// What is left of a log after that is in force. It is not gone over again before so much more is in it.
+const GROWTH_PERMILLE: u64 = 100;
+
+/// A log that was compacted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+pub struct Compaction {
+    pub before: Fill,
+    pub after: Fill,
+}
+
+/// Is a log to be compacted, which was as full as that when it was compacted last?
+fn is_due(fill_permille: u64, last_permille: Option<u64>) -> bool {
+    let least = last_permille.map_or(0, |last| last.saturating_add(GROWTH_PERMILLE));
+
+    fill_permille >= COMPACT_PERMILLE.max(least)
+}
+
+/// The SSD's log, while something is moved.
+#[derive(Debug)]
+struct Watched {
+    log: DefragLog,
+    compactions: Vec<Compaction>,
+}
+
+impl Watched {
+    fn look(&mut self) -> io::Result<()> {
+        let before = self.log.fill()?;
+        let last = self.compactions.last();
+
+        if is_due(before.permille(), last.map(|last| last.after.permille())) {
+            self.log.compact()?;
+            let after = self.log.fill()?;
+            self.compactions.push(Compaction { before, after });
+        }
+        Ok(())
+    }
+}
+
 /// A target that shares, below a filesystem.
 #[derive(Debug)]
 pub struct Sharer {
     name: String,
     targets: Vec<Target>,
+    /// `None`: the SSD has none that could be watched.
+    watched: RefCell<Option<Watched>>,
 }
 
 /// What the targets have counted.
@@ -65,7 +114,46 @@ impl Sharer {
                 "{name} has no dieaware target in hint mode above an SSD that shares pages"
             ));
         }
-        Ok(Self { name, targets })
+        Ok(Self {
+            name,
+            targets,
+            watched: RefCell::default(),
+        })
+    }
+
+    /// Watch the log of the SSD from now on; one that has none is left alone.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be asked.
+    pub fn watch_log(&self, look: &Look) -> Result<(), DefragError> {
+        let Ok(on_ssd) = &look.on_ssd else {
+            return Ok(());
+        };
+        let log = DefragLog::open(&on_ssd.disk)?;
+
+        *self.watched.borrow_mut() = log.map(|log| Watched {
+            log,
+            compactions: Vec::new(),
+        });
+        Ok(())
+    }
+
+    /// Have the log compacted, if it is full enough.
+    fn look_at_log(&self) -> io::Result<()> {
+        match &mut *self.watched.borrow_mut() {
+            Some(watched) => watched.look(),
+            None => Ok(()),
+        }
+    }
+
+    /// How often that was, and what came of it.
+    pub fn compactions(&self) -> Vec<Compaction> {
+        let watched = self.watched.borrow();
+
+        watched
+            .as_ref()
+            .map_or_else(Vec::new, |watched| watched.compactions.clone())
     }
 
     /// Pages of a file, which lie there, are going to be written elsewhere as they are.
@@ -138,6 +226,8 @@ impl<'a> Announcer<'a> {
     /// When a target refuses.
     pub fn announce(&self, pages: &Range<u64>) -> Result<(), DefragError> {
         let runs = runs::within(self.runs, std::slice::from_ref(pages));
+
+        self.sharer.look_at_log()?;
         self.sharer.announce(&self.file, &runs)
     }
 
@@ -165,7 +255,7 @@ fn is_end(before: Counts, after: Counts) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{counts_of, is_end, shares, Counts};
+    use super::{counts_of, is_due, is_end, shares, Counts};
     use crate::dm::Target;
 
     fn target(params: &str) -> Target {
@@ -197,6 +287,16 @@ mod tests {
             refused: 1,
         };
         assert_eq!(counts_of(&targets), counts);
+    }
+
+    #[test]
+    fn a_log_is_compacted_when_it_is_full_and_not_all_the_time() {
+        assert!(!is_due(749, None));
+        assert!(is_due(750, None));
+        assert!(!is_due(750, Some(700)));
+        assert!(is_due(800, Some(700)));
+        assert!(!is_due(960, Some(900)));
+        assert!(is_due(750, Some(10)));
     }
 
     #[test]

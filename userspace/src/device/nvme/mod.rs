@@ -3,6 +3,7 @@
 //! ioctls; nothing else in the kernel has the vendor's log pages.
 
 pub mod announce;
+pub mod defrag_log;
 pub mod dies;
 pub mod placement;
 pub mod spread;
@@ -83,7 +84,8 @@ pub struct Id {
     pub log_map: u8,
     pub log_dof: u8,
     pub log_wear: u8,
-    reserved: [u8; 15],
+    pub log_defrag: u8,
+    reserved: [u8; 14],
 }
 
 impl Id {
