@@ -8,9 +8,9 @@
 # smp: 1
 # mem: 2G
 # clock: virtual
-# seconds: 20
+# seconds: 15
 # timeout: 300
-# sentences: 40
+# sentences: 39
 . "$(dirname "$0")/rc"
 . "$LAB_DIR/share"
 
