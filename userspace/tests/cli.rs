@@ -251,7 +251,7 @@ fn help_shows_an_example() {
 #[test]
 fn man_pages_name_every_option_of_the_help() {
     let fixture = Fixture::new("man", "", "");
-    let verbs: [(&str, &[&str]); 29] = [
+    let verbs: [(&str, &[&str]); 30] = [
         ("attach", &["attach", "--help"]),
         ("check", &["check", "--help"]),
         ("dump", &["dump", "--help"]),
@@ -268,6 +268,7 @@ fn man_pages_name_every_option_of_the_help() {
         ("create", &["create", "--help"]),
         ("frag", &["frag", "--help"]),
         ("list", &["list", "--help"]),
+        ("move", &["move", "--help"]),
         ("stat", &["stat", "--help"]),
         ("export", &["export", "--help"]),
         ("top", &["top", "--help"]),

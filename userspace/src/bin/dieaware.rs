@@ -9,7 +9,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use dieaware::commands::{
     attach, boot, check, create, defrag, detach, doctor, dump, export, format, frag, grow, list,
-    pack, pick, probe, remove, repair, restore, runs, sim, stat, status, top, udev, wait,
+    moving, pack, pick, probe, remove, repair, restore, runs, sim, stat, status, top, udev, wait,
     DamageFound, UsageError,
 };
 use dieaware::progress::{Interrupted, EXIT_INTERRUPTED};
@@ -42,6 +42,7 @@ enum Verb {
     Frag(frag::FragArgs),
     Grow(grow::GrowArgs),
     List(list::ListArgs),
+    Move(moving::MoveArgs),
     Pack(pack::PackArgs),
     Pick(pick::PickArgs),
     Probe(probe::ProbeArgs),
@@ -117,6 +118,7 @@ fn has_verdict(verb: &Verb) -> bool {
         Verb::Check(_)
         | Verb::Defrag(_)
         | Verb::Export(_)
+        | Verb::Move(_)
         | Verb::Pack(_)
         | Verb::Probe(_)
         | Verb::Repair(_)
@@ -152,6 +154,7 @@ fn run(verb: &Verb) -> anyhow::Result<()> {
         Verb::Frag(args) => frag::run(args, &mut out)?,
         Verb::Grow(args) => grow::run(args, &mut out)?,
         Verb::List(args) => list::run(args, &mut out)?,
+        Verb::Move(args) => moving::run(args, &mut out)?,
         Verb::Pack(args) => pack::run(args, &mut out)?,
         Verb::Pick(args) => pick::run(args, &mut out)?,
         Verb::Probe(args) => probe::run(args, &mut out)?,

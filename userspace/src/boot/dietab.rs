@@ -3,8 +3,13 @@
 //! right or wrong for itself: a machine boots with those that are right.
 
 use std::fmt;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::Path;
 
 use thiserror::Error;
+
+use super::moves::replace_durably;
 
 /// Where it is.
 pub const PATH: &str = "/etc/dietab";
@@ -120,7 +125,10 @@ pub struct LineError {
     pub reason: String,
 }
 
-fn check_name(name: &str) -> Result<(), String> {
+/// # Errors
+///
+/// When it cannot be the name of a device, in a sentence.
+pub fn check_name(name: &str) -> Result<(), String> {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "#+-.:=@_".contains(c);
     if name.len() > MAX_NAME_BYTES {
         return Err(format!("a name has at most {MAX_NAME_BYTES} bytes"));
@@ -241,9 +249,35 @@ pub fn parse(text: &str) -> Vec<Result<Entry, LineError>> {
     lines
 }
 
+/// Add a line for a device, unless there is one; it is there after a power failure as well.
+///
+/// # Errors
+///
+/// When the file cannot be read or written.
+pub fn add(path: &Path, name: &str, line: &str) -> io::Result<bool> {
+    let mut text = match fs::read_to_string(path) {
+        Err(err) if err.kind() == ErrorKind::NotFound => String::new(),
+        text => text?,
+    };
+
+    if parse(&text)
+        .iter()
+        .flatten()
+        .any(|entry| entry.name == name)
+    {
+        return Ok(false);
+    }
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text += &format!("{line}\n");
+    replace_durably(path, &text)?;
+    Ok(true)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{parse, Mode, Source, Tag};
+    use super::{add, parse, Mode, Source, Tag};
 
     fn reason(text: &str) -> String {
         match parse(text).pop().unwrap() {
@@ -281,6 +315,18 @@ mod tests {
         assert!(b.noauto && b.netdev);
         assert_eq!(b.timeout.as_deref(), Some("10"));
         assert_eq!(b.options, ["runs_mb=8"]);
+    }
+
+    #[test]
+    fn a_line_is_added_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("dietab");
+        assert!(add(&path, "a", "a UUID=1 log").unwrap());
+        std::fs::write(&path, "# mine\na UUID=1 log").unwrap();
+        assert!(!add(&path, "a", "a UUID=2 log").unwrap());
+        assert!(add(&path, "b", "b UUID=2 log").unwrap());
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text, "# mine\na UUID=1 log\nb UUID=2 log\n");
     }
 
     #[test]

@@ -4,5 +4,6 @@
 //! where files lie, which they forget when they are removed.
 
 pub mod dietab;
+pub mod moves;
 pub mod saved_runs;
 pub mod systemd;

@@ -93,8 +93,8 @@ pub fn run(args: &AttachArgs, out: &mut impl Write) -> Result<()> {
     mapper::check_options(&args.options)?;
     if args.mode == Mode::Log {
         return Err(usage(
-            "Log mode keeps data in another order, so all of it would have to be moved: it cannot be put \
-             below what is in use",
+            "Log mode keeps data in another order, so all of it would have to be moved: \"dieaware move\" \
+             does that, to another device",
         ));
     }
     let held = swap::look(swap::find(&args.device)?)?;

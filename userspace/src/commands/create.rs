@@ -13,6 +13,7 @@ use super::common::{self, usage, DamageFound};
 use super::mapper::CREATED;
 use super::{format, mapper, overwrite};
 use crate::boot::dietab::{self, Entry};
+use crate::boot::moves::Moving;
 use crate::device::block::Device;
 use crate::device::nvme::Namespace;
 use crate::device::signatures;
@@ -83,6 +84,21 @@ impl CreateArgs {
             },
             options: entry.options.clone(),
             start: entry.start_sectors,
+            format: false,
+            checksums: false,
+            force: false,
+            dry_run: false,
+        }
+    }
+
+    /// A device that has moved here.
+    pub(super) fn of_log(moving: &Moving, target: &Path) -> Self {
+        Self {
+            name: moving.log.clone(),
+            device: target.to_owned(),
+            mode: Mode::Log,
+            options: moving.options.clone(),
+            start: 0,
             format: false,
             checksums: false,
             force: false,
@@ -248,11 +264,14 @@ fn table_line(args: &CreateArgs, len_sectors: u64) -> String {
 fn uuid(args: &CreateArgs, superblock: Option<&Super>) -> String {
     match superblock {
         None => format!("{CREATED}HINT-{}", args.name),
-        Some(superblock) => {
-            let uuid = superblock.uuid_text().replace('-', "");
-            format!("{CREATED}LOG-{uuid}-{}", args.name)
-        }
+        Some(superblock) => log_uuid(superblock, &args.name),
     }
+}
+
+/// The same, of a device in log mode.
+pub(super) fn log_uuid(superblock: &Super, name: &str) -> String {
+    let uuid = superblock.uuid_text().replace('-', "");
+    format!("{CREATED}LOG-{uuid}-{name}")
 }
 
 fn check_options(args: &CreateArgs) -> Result<()> {

@@ -18,6 +18,7 @@ pub mod frag;
 pub mod grow;
 pub mod list;
 mod mapper;
+pub mod moving;
 pub mod overwrite;
 pub mod pack;
 pub mod pick;

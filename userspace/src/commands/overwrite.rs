@@ -13,7 +13,8 @@ use crate::device::block::{Device, OpenHow};
 use crate::device::signatures::{self, Found};
 use crate::format::block::Uuid;
 use crate::format::create::withdraw;
-use crate::format::volume::holds_log;
+use crate::format::findings::Findings;
+use crate::format::volume::{find_super, holds_log};
 use crate::io_engine::pages::WritePages;
 use crate::io_engine::shown::Shown;
 use crate::progress::Progress;
@@ -100,6 +101,16 @@ pub fn clear(path: &Path, start: u64, force: bool, device: &Device) -> Result<()
         return refuse_data(path, start, device);
     }
     clear_first(path, start, device, device.bytes())
+}
+
+/// Does a device hold the log with this UUID?
+///
+/// # Errors
+///
+/// When it cannot be read.
+pub fn holds(device: &Device, uuid_text: &str) -> Result<bool> {
+    let found = find_super(device, &mut Findings::default())?;
+    Ok(found.is_ok_and(|superblock| superblock.uuid_text() == uuid_text))
 }
 
 /// Take the signs of data away that lie in the first bytes of the part.

@@ -43,7 +43,7 @@ pub struct Held {
     pub number: DeviceNumber,
     pub state: State,
     pub table: Table,
-    shape: Shape,
+    pub shape: Shape,
 }
 
 /// What a verb has done, or would do.
@@ -212,7 +212,11 @@ pub fn look(number: DeviceNumber) -> Result<Held> {
 }
 
 /// The table that is loaded beside the one at work; `None`: there is none.
-fn inactive(number: DeviceNumber) -> Result<Option<Table>> {
+///
+/// # Errors
+///
+/// When device-mapper cannot be asked, or the table is not understood.
+pub fn inactive(number: DeviceNumber) -> Result<Option<Table>> {
     let text = swap::inactive_table(number).context(mapper::NOT_ASKED)?;
 
     match Table::parse(&text) {

@@ -4,6 +4,7 @@
 //! before they touch anything.
 
 pub mod block;
+pub mod hide;
 pub mod layers;
 pub mod nvme;
 pub mod places;

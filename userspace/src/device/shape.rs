@@ -52,6 +52,35 @@ impl Shape {
         })
     }
 
+    /// The size of its smallest blocks, in bytes.
+    #[must_use]
+    pub fn logical_block_bytes(&self) -> u64 {
+        let pairs = FILES.iter().zip(&self.values);
+        let mut found = pairs.filter(|(file, _)| **file == "queue/logical_block_size");
+        found
+            .next()
+            .and_then(|(_, value)| value.parse().ok())
+            .unwrap_or(0)
+    }
+
+    /// The same, of what may not change even if everything lies elsewhere: all but what requests
+    /// should be like.
+    #[must_use]
+    pub fn difference_in_place(&self, now: &Self) -> Option<String> {
+        let only = |shape: &Self| Self {
+            values: FILES
+                .iter()
+                .zip(&shape.values)
+                .map(|(file, value)| match *file {
+                    "size" | "ro" => value.clone(),
+                    _ => String::new(),
+                })
+                .collect(),
+            has_dax: false,
+        };
+        only(self).difference(&only(now))
+    }
+
     /// What differs first, in words.
     #[must_use]
     pub fn difference(&self, now: &Self) -> Option<String> {
@@ -94,6 +123,16 @@ mod tests {
             assert_eq!(now.difference(&now), None);
             write(dir.path(), file, "0\n");
         }
+        let before = Shape::read(dir.path()).unwrap();
+        write(dir.path(), "queue/logical_block_size", "4096\n");
+        let now = Shape::read(dir.path()).unwrap();
+        assert_eq!(now.logical_block_bytes(), 4096);
+        assert!(before.difference(&now).is_some());
+        assert_eq!(before.difference_in_place(&now), None);
+        write(dir.path(), "ro", "1\n");
+        let now = Shape::read(dir.path()).unwrap();
+        let expected = "ro was 0, and would be 1".to_owned();
+        assert_eq!(before.difference_in_place(&now), Some(expected));
         write(dir.path(), "queue/dax", "1\n");
         assert!(Shape::read(dir.path()).unwrap().has_dax);
     }

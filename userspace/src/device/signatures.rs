@@ -28,6 +28,8 @@ const BLKID_AMBIVALENT: i32 = 8;
 pub struct Found {
     /// As it stands in a sentence: "holds ...".
     pub what: String,
+    /// As libblkid calls it, such as `ext4`.
+    pub kind: String,
     /// Where, in bytes from the beginning of the device.
     pub at: u64,
     /// How long it is, in bytes.
@@ -92,6 +94,7 @@ fn parse_sign(sign: &Value) -> Option<Found> {
 
     Some(Found {
         what: sentence(text("usage")?, text("type")?),
+        kind: text("type")?.to_owned(),
         at,
         bytes: usize::try_from(bytes).ok()?,
     })
@@ -147,6 +150,19 @@ pub fn find_from(path: &Path, start_sectors: u64) -> io::Result<Option<String>> 
         Some(BLKID_AMBIVALENT) => Ok(Some("more than one thing".to_owned())),
         _ => Err(failed("blkid", &output)),
     }
+}
+
+/// The size of the smallest blocks that the filesystem on a device reads or writes; `None`: nobody
+/// knows.
+///
+/// # Errors
+///
+/// When that cannot be found out.
+pub fn block_bytes(path: &Path) -> io::Result<Option<u64>> {
+    let words = ["--probe", "--output", "value", "--match-tag", "BLOCK_SIZE"];
+    let output = run("blkid", &words, path)?;
+
+    Ok(String::from_utf8_lossy(&output.stdout).trim().parse().ok())
 }
 
 /// Lines KEY=VALUE
@@ -209,6 +225,7 @@ mod tests {
         let device = Device::open(&path, 2, how).unwrap();
         let sign = |at, bytes| Found {
             what: "a filesystem (x)".to_owned(),
+            kind: "x".to_owned(),
             at,
             bytes,
         };
@@ -228,16 +245,17 @@ mod tests {
         let json = r#"{"signatures": [
             {"offset": "0x438", "length": 2, "type": "ext4", "usage": "filesystem"},
             {"offset": "0x3fffe00", "length": "8", "type": "gpt", "usage": "partition-table"}]}"#;
-        let found = |what: &str, at, bytes| Found {
+        let found = |what: &str, kind: &str, at, bytes| Found {
             what: what.to_owned(),
+            kind: kind.to_owned(),
             at,
             bytes,
         };
         assert_eq!(
             parse_wipefs(json).unwrap(),
             [
-                found("a filesystem (ext4)", 0x438, 2),
-                found("a partition table (gpt)", 0x3ff_fe00, 8)
+                found("a filesystem (ext4)", "ext4", 0x438, 2),
+                found("a partition table (gpt)", "gpt", 0x3ff_fe00, 8)
             ]
         );
         assert_eq!(parse_wipefs("").unwrap(), []);

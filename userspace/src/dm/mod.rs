@@ -3,7 +3,9 @@
 //! crate that speaks the ioctl itself needs libclang and a newer compiler than Debian
 //! has to build.
 
+pub mod ioctl;
 pub mod life;
+pub mod mirror;
 pub mod swap;
 pub mod tables;
 pub mod wait;

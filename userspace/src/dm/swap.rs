@@ -88,6 +88,33 @@ pub fn resume(name: &str) -> Result<(), DmError> {
         .map_err(|err| refused(err, log))
 }
 
+/// The same, but what a target cannot do any more is not waited for: it goes to the new table, which
+/// may be able to.
+///
+/// # Errors
+///
+/// The same.
+pub fn resume_pushing_back(name: &str) -> Result<(), DmError> {
+    let log = KernelLog::new();
+
+    dmsetup(&["resume", "--nolockfs", "--noflush", name])
+        .map(|_| ())
+        .map_err(|err| refused(err, log))
+}
+
+/// Make a device with a table of any number of lines.
+///
+/// # Errors
+///
+/// When device-mapper refuses; says why if the kernel has.
+pub fn create(name: &str, uuid: &str, table: &str) -> Result<(), DmError> {
+    let log = KernelLog::new();
+
+    dmsetup_given(&["create", name, "--uuid", uuid], table)
+        .map(|_| ())
+        .map_err(|err| refused(err, log))
+}
+
 /// Forget the table that is loaded beside the one at work.
 ///
 /// # Errors

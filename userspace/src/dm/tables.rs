@@ -42,6 +42,8 @@ pub enum TableError {
     HasTarget,
     #[error("it is in log mode, in which data does not lie where it would lie without")]
     Log,
+    #[error("it has a target of type {0}, of which there can be only one; see \"dmsetup ls --tree\" for what lies below")]
+    Owner(String),
     #[error("it has a target of type {0}, through which no hint gets; see \"dmsetup ls --tree\" for what lies below")]
     Opaque(String),
 }
@@ -108,6 +110,13 @@ impl Segment {
 
     fn is_ours(&self) -> bool {
         self.kind == TARGET_TYPE
+    }
+
+    fn require_kept_alone(&self) -> Result<(), TableError> {
+        if KEPT.contains(&self.kind.as_str()) {
+            return Ok(());
+        }
+        Err(TableError::Owner(self.kind.clone()))
     }
 
     fn require_kept(&self) -> Result<(), TableError> {
@@ -191,6 +200,19 @@ impl Table {
             }
             _ => Ok(attached),
         }
+    }
+
+    /// May another device have the same table beside this one?
+    ///
+    /// # Errors
+    ///
+    /// When it has a target of ours, or one that is alone with what it maps.
+    pub fn require_shared(&self) -> Result<(), TableError> {
+        if self.nr_targets() > 0 {
+            return Err(TableError::HasTarget);
+        }
+        let mut others = self.segments.iter().filter(|one| one.kind != LINEAR);
+        others.try_for_each(Segment::require_kept_alone)
     }
 
     /// The same without hint mode.
@@ -323,6 +345,24 @@ mod tests {
         assert_eq!(log.detached(), Err(TableError::Log));
         assert_eq!(log.attached(&[]), Err(TableError::Log));
         assert!(log.maps_as(&log) && !log.maps_as(&table("0 8 linear 8:1 0")));
+    }
+
+    #[test]
+    fn only_what_owns_nothing_has_two_devices() {
+        let shared = |text: &str| table(text).require_shared();
+        assert_eq!(shared(TWO), Ok(()));
+        assert_eq!(
+            shared("0 8 linear 8:1 0\n8 8 striped 2 8 8:2 0 8:3 0\n16 8 error"),
+            Ok(())
+        );
+        for kind in ["thin", "crypt", "mirror", "snapshot-origin"] {
+            let err = TableError::Owner(kind.to_owned());
+            assert_eq!(shared(&format!("0 8 linear 8:1 0\n8 8 {kind} x")), Err(err));
+        }
+        for mode in ["hint", "log"] {
+            let err = Err(TableError::HasTarget);
+            assert_eq!(shared(&format!("0 8 dieaware 8:1 0 {mode}")), err);
+        }
     }
 
     #[test]

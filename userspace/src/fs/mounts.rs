@@ -96,6 +96,29 @@ pub fn mount_point(mountinfo: &str, device: DeviceNumber, node: &Path) -> Option
         .map(|(_, point)| point)
 }
 
+/// All places where a device's filesystem is mounted, or a part of it.
+pub fn mount_points(mountinfo: &str, device: DeviceNumber, node: &Path) -> Vec<PathBuf> {
+    let points = mountinfo.lines().filter_map(|line| {
+        let (front, back) = line.split_once(" - ")?;
+        let mut words = front.split(' ').skip(2);
+        let (number, _, point) = (words.next()?, words.next()?, words.next()?);
+        let source = unescaped(back.split(' ').nth(1)?);
+        let is_it = DeviceNumber::from_str(number).ok() == Some(device) || source == node;
+        is_it.then(|| unescaped(point))
+    });
+    points.collect()
+}
+
+/// The first path of a device in fstab(5) for which that holds; tags are none.
+pub fn named_in_fstab(fstab: &str, is_it: &dyn Fn(&Path) -> bool) -> Option<PathBuf> {
+    let lines = fstab.lines().map(str::trim);
+    let words = lines.filter_map(|line| line.split_whitespace().next());
+    words
+        .filter(|word| word.starts_with('/'))
+        .map(unescaped)
+        .find(|path| is_it(path))
+}
+
 /// Is something mounted there? A folder in which nothing is belongs to what is around it.
 pub fn is_mount_point(mountinfo: &str, folder: &Path) -> bool {
     let mut points = mountinfo.lines().filter_map(|line| line.split(' ').nth(4));
@@ -106,7 +129,9 @@ pub fn is_mount_point(mountinfo: &str, folder: &Path) -> bool {
 mod tests {
     use std::path::{Path, PathBuf};
 
-    use super::{find_mount, is_mount_point, mount_id, mount_point, MountError};
+    use super::{
+        find_mount, is_mount_point, mount_id, mount_point, mount_points, named_in_fstab, MountError,
+    };
 
     const MOUNTINFO: &str = "\
 22 1 259:2 / / rw,relatime shared:1 - ext4 /dev/root rw
@@ -160,6 +185,25 @@ mod tests {
             let found = is_mount_point(MOUNTINFO, Path::new(folder));
             assert_eq!(found, is_one, "{folder}");
         }
+    }
+
+    #[test]
+    fn all_places_of_a_device_are_known() {
+        let points =
+            |device: &str| mount_points(MOUNTINFO, device.parse().unwrap(), Path::new("/x"));
+        assert_eq!(points("254:0"), [PathBuf::from("/data")]);
+        let bind = format!("{MOUNTINFO}40 22 254:0 /sub /bind rw - xfs /dev/mapper/demo rw\n");
+        let points = mount_points(&bind, "254:0".parse().unwrap(), Path::new("/x"));
+        assert_eq!(points, [PathBuf::from("/data"), PathBuf::from("/bind")]);
+    }
+
+    #[test]
+    fn fstab_names_a_device_by_its_path() {
+        let fstab = "# /dev/a / x\nUUID=/dev/a / x\n\n /dev/my\\040disk /srv ext4\n/dev/b /b xfs\n";
+        let named = |wanted: &str| named_in_fstab(fstab, &|path| path == Path::new(wanted));
+        assert_eq!(named("/dev/my disk"), Some(PathBuf::from("/dev/my disk")));
+        assert_eq!(named("/dev/b"), Some(PathBuf::from("/dev/b")));
+        assert_eq!(named("/dev/a"), None);
     }
 
     #[test]

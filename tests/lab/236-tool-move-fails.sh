@@ -1,0 +1,197 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# dieaware move below a mounted filesystem is killed between two steps, each step fails, a device fails,
+# somebody else changes the table meanwhile.
+# kernels: uml
+# long: 6.12
+# smp: 2
+# mem: 2G
+# seconds: 90
+# timeout: 900
+# sentences: 1
+# shellcheck disable=SC2034,SC2154
+. "$(dirname "$0")/rc"
+. "$(dirname "$0")/move-volume"
+
+FIRST=20 SECOND=12
+new_machine
+make_fs ext4 /dev/mapper/volume
+mount /dev/mapper/volume "$mnt"
+write_mib "$mnt/still" 2 conv=fsync
+begin_slow_load
+
+mkdir "$T_DIR/bin"
+# Takes dmsetup's place. In FAULT: which changes fail (numbers), and how.
+cat >"$T_DIR/bin/dmsetup" <<'EOF'
+#!/bin/bash
+dir=${0%/bin/dmsetup}
+real() { PATH=${PATH#*:} dmsetup "$@"; }
+read -r how numbers <"$dir/fault"
+case $1 in
+create | load | resume | clear | remove)
+	echo "$*" >>"$dir/changes"
+	number=$(wc -l <"$dir/changes")
+	;;
+*) number=none ;;
+esac
+[[ " $numbers " == *" $number "* ]] || how=well
+case $how in
+well) real "$@" ;;
+killed-before) kill -9 "$PPID" ;;
+killed-after) real "$@"; kill -9 "$PPID" ;;
+fails) echo "It fails" >&2; exit 1 ;;
+stolen) real "$@"; real load volume --table "0 8 zero" ;;
+esac
+EOF
+chmod +x "$T_DIR/bin/dmsetup"
+
+# with_fault HOW NUMBERS COMMAND...
+with_fault() {
+	printf '%s %s\n' "$1" "$2" >"$T_DIR/fault"
+	: >"$T_DIR/changes"
+	PATH=$T_DIR/bin:$PATH "${@:3}"
+}
+
+# at_call HOW CALL NUMBER: dieaware move, of which the NUMBERth CALL on one of the devices that it has
+# open while the volume is suspended is met by what strace calls HOW
+at_call() {
+	local paths=(-P /dev/mapper/control -P /dev/mapper/volume-old)
+
+	[[ $2 != log-fsync ]] || paths=(-P /dev/mapper/volume-log)
+	strace -o "$T_DIR/strace" "${paths[@]}" -e trace="${2#log-}" -e inject="${2#log-}:$1:when=$3" \
+		dieaware move volume "$TO"
+}
+
+# works: the filesystem can be read and written, and the load goes on
+works() {
+	timeout 20 dd if="$mnt/still" of="$mnt/copy" bs=1M conv=fsync iflag=direct status=none &&
+		cmp "$mnt/still" "$mnt/copy" && is_running "$LOAD"
+}
+
+# back: to the old device, which no user can do; the filesystem is the same
+back() {
+	umount "$mnt"
+	drop_target volume
+	dd if=/dev/mapper/volume-log of="$T_DIR/all" bs=1M count=$((FIRST + SECOND)) iflag=direct status=none
+	forget_all
+	dd if="$T_DIR/all" of=/dev/mapper/volume bs=1M oflag=direct status=none
+	mount /dev/mapper/volume "$mnt"
+}
+
+# renew: the load has to be content with what was, and begins again on the old device
+renew() {
+	end_load >"$T_DIR/ended" || return 1
+	back
+	begin_slow_load
+}
+
+# ---- killed
+with_fault well 0 dieaware move volume "$TO" >"$T_DIR/said" 2>&1
+nr_changes=$(wc -l <"$T_DIR/changes")
+note "a move changes: $(cut -d ' ' -f 1,2 "$T_DIR/changes" | paste -sd';')"
+check_that "a move changes devices that often by dmsetup" "$nr_changes" -eq 6
+check "those that write have seen nothing of it, and what they wrote" renew
+
+# ended: it is moved by another run, which finds what was left, and no byte is another one
+ended() {
+	dieaware move volume "$TO" >"$T_DIR/said" 2>&1 || wrong+=" $1: $(<"$T_DIR/said");"
+	is_moved || wrong+=" $1: not moved;"
+	works || wrong+=" $1: it does not work;"
+	renew || wrong+=" $1: other bytes;"
+}
+
+# gone_back: it is undone, if that is possible still
+gone_back() {
+	if ! dieaware move --undo volume >"$T_DIR/said" 2>&1; then
+		ended "$1, no way back"
+		return
+	fi
+	nr_undone=$((nr_undone + 1))
+	is_plain || wrong+=" $1: not undone;"
+	works || wrong+=" $1: it does not work after that;"
+}
+
+# killed NEXT WHERE COMMAND...
+killed() {
+	"${@:3}" >"$T_DIR/said" 2>&1 && wrong+=" $2: not killed;"
+	"$1" "$2"
+}
+
+# In the order in which they come; at the first two nothing is decided yet
+calls=("ioctl 2" "pwrite64 1" "fsync 1" "ioctl 3")
+wrong="" nr_undone=0
+for ((number = 1; number <= nr_changes; number++)); do
+	killed gone_back "change $number" with_fault killed-after $number dieaware move volume "$TO"
+done
+check_that "who is killed at any change can be undone, and ended where the log counts" "$wrong" == ""
+check_that "which is so from the switch on" "$nr_undone" -eq 5
+wrong="" nr_undone=0
+for call in "${calls[@]}"; do
+	# shellcheck disable=SC2086
+	killed gone_back "$call" at_call signal=KILL $call
+done
+check_that "and so can who is killed while the volume is suspended" "$wrong" == ""
+check_that "until the old device is hidden" "$nr_undone" -eq 2
+wrong=""
+for number in 3 4 5; do
+	killed ended "change $number" with_fault killed-after $number dieaware move volume "$TO"
+done
+check_that "the next run goes on, or begins again" "$wrong" == ""
+wrong=""
+for call in "ioctl 2" "ioctl 3"; do
+	# shellcheck disable=SC2086
+	killed ended "$call" at_call signal=KILL $call
+done
+check_that "also while the volume is suspended" "$wrong" == ""
+
+# ---- each step fails
+# as_it_was WORDS COMMAND...
+as_it_was() {
+	local status=0 words=$1
+	shift
+	"$@" >"$T_DIR/failed" 2>&1 || status=$?
+	cat "$T_DIR/failed"
+	[[ $status == 3 ]] && grep -q "$words" "$T_DIR/failed" && is_plain && works
+}
+for ((number = 1; number <= 5; number++)); do
+	check "change $number fails, and all is as it was" as_it_was "volume is as it was" \
+		with_fault fails $number dieaware move volume "$TO"
+done
+for call in "ioctl 1" "log-fsync 2" "${calls[@]}"; do
+	# shellcheck disable=SC2086
+	check "$call fails, and all is as it was" as_it_was "volume is as it was" at_call error=EIO $call
+done
+for number in 3 5; do
+	check "somebody else loads a table before $number, and all is as it was" as_it_was "somebody else has loaded" \
+		with_fault stolen $number dieaware move volume "$TO"
+done
+
+# ---- the new device fails
+modprobe dm-mirror
+at_end copy_share 100
+copy_share 1
+dieaware move volume "$TO" >"$T_DIR/moved" 2>&1 &
+moving=$!
+poll 20 sh -c "dmsetup table volume | grep -q mirror"
+nvmev-ssd power-cut ssd1
+status=0
+wait $moving || status=$?
+check_that "the new device fails, which ends the move" "$status" -eq 3
+check_that "and it says so" "$(<"$T_DIR/moved")" =~ "The device in log mode could not be written"
+check "and all is as it was" is_plain
+check "and works" works
+TO=$(nvmev-ssd power-on ssd1)
+blkdiscard -f "$TO"
+with_fault killed-after 4 dieaware move volume "$TO" >"$T_DIR/said" 2>&1 || true
+nvmev-ssd power-cut ssd1
+write_mib "$mnt/waits" 8 conv=fsync &
+writer=$!
+sleep 2
+check "when it fails and nobody is at work, writes wait" is_running $writer
+check "until the move is undone" dieaware move --undo volume
+check "and are done then" wait $writer
+check "all is as it was" is_plain
+check "those that write have seen nothing of it" end_load
+TO=$(nvmev-ssd power-on ssd1)
+umount "$mnt"
+check "fsck finds nothing" check_fs ext4 /dev/mapper/volume

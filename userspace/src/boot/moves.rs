@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What `dieaware move` has to know of what it has begun, after a power failure: which log is a copy
+//! that is not complete, and whether the old device may be one that counts no more. As long as the
+//! machine runs, device-mapper's tables say all of that.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::systemd::escape;
+use crate::device::hide::Sign;
+use crate::io_engine::replace::Replacement;
+
+/// Where they are kept, a file for each device.
+pub const FOLDER: &str = "/var/lib/dieaware/moves";
+
+/// A device that is being moved.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Moving {
+    /// The device that is going to hold everything.
+    pub target: PathBuf,
+    /// What its log is called by device-mapper, and its UUID.
+    pub log: String,
+    pub log_uuid: String,
+    /// Options of the log's target.
+    pub options: Vec<String>,
+    /// What is made zero on the old device when the log counts. Empty until all is copied.
+    pub signs: Vec<Sign>,
+}
+
+/// The records of one folder.
+pub struct Moves(PathBuf);
+
+impl Moves {
+    #[must_use]
+    pub fn new(folder: &Path) -> Self {
+        Self(folder.to_owned())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(escape(name))
+    }
+
+    /// What was begun of a device; `None`: nothing.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    pub fn read(&self, name: &str) -> io::Result<Option<Moving>> {
+        match fs::read_to_string(self.path(name)) {
+            Ok(text) => Ok(Some(serde_json::from_str(&text)?)),
+            Err(err) if err.kind() == ErrorKind::NotFound => Ok(None),
+            Err(err) => Err(err),
+        }
+    }
+
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn write(&self, name: &str, moving: &Moving) -> io::Result<()> {
+        fs::create_dir_all(&self.0)?;
+        replace_durably(&self.path(name), &serde_json::to_string_pretty(moving)?)
+    }
+
+    /// # Errors
+    ///
+    /// When it stays.
+    pub fn forget(&self, name: &str) -> io::Result<()> {
+        match fs::remove_file(self.path(name)) {
+            Err(err) if err.kind() != ErrorKind::NotFound => Err(err),
+            Err(_) => Ok(()),
+            Ok(()) => File::open(&self.0)?.sync_all(),
+        }
+    }
+}
+
+/// Write a file so that its name leads to the new text after a power failure as well.
+///
+/// # Errors
+///
+/// When it cannot be written.
+pub fn replace_durably(path: &Path, text: &str) -> io::Result<()> {
+    let mut fresh = Replacement::begin(path)?;
+
+    fresh.write_all(text.as_bytes())?;
+    fresh.finish(true)?;
+    let whole = fs::canonicalize(path)?;
+    whole
+        .parent()
+        .map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{Moves, Moving};
+    use crate::device::hide::Sign;
+
+    #[test]
+    fn what_was_begun_is_known_until_it_is_forgotten() {
+        let dir = tempfile::tempdir().unwrap();
+        let moves = Moves::new(&dir.path().join("moves"));
+        assert_eq!(moves.read("vg-srv").unwrap(), None);
+        moves.forget("vg-srv").unwrap();
+        let mut moving = Moving {
+            target: "/dev/nvme0n1".into(),
+            log: "vg-srv-log".to_owned(),
+            log_uuid: "0-1".to_owned(),
+            options: vec!["a=b".to_owned()],
+            signs: Vec::new(),
+        };
+        moves.write("vg-srv", &moving).unwrap();
+        moving.signs.push(Sign { at: 7, bytes: 2 });
+        moves.write("vg-srv", &moving).unwrap();
+        assert_eq!(moves.read("vg-srv").unwrap(), Some(moving));
+        assert_eq!(moves.read("vg-other").unwrap(), None);
+        let file = fs::read_dir(dir.path().join("moves")).unwrap().next();
+        fs::write(file.unwrap().unwrap().path(), "{").unwrap();
+        assert!(moves.read("vg-srv").is_err());
+        moves.forget("vg-srv").unwrap();
+        assert_eq!(moves.read("vg-srv").unwrap(), None);
+    }
+}

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! `dieaware move`: a device of device-mapper that is in use, such as a mounted volume of LVM, moves
+//! into log mode on another device. The kernel's mirror copies it while it is read and written; until
+//! all is there, the old device has everything, and counts if the machine stops.
+//!
+//! `plan` looks whether it can be done, `stack` knows the devices that it takes, and `switch` is the
+//! moment in which the log begins to count. Which step is next is always found out from what
+//! device-mapper has, so that whoever was killed is followed by the next run.
+
+mod plan;
+mod stack;
+mod switch;
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{anyhow, bail, Context, Result};
+use clap::Args;
+use nix::fcntl::{Flock, FlockArg};
+use serde::Serialize;
+
+use self::stack::{Legs, Source, Stage};
+use super::common::{self, is_same, usage};
+use super::create::{self, CreateArgs};
+use super::{mapper, overwrite, swap};
+use crate::boot::dietab;
+use crate::boot::moves::{Moves, Moving, FOLDER};
+use crate::progress::{Progress, Tidy};
+use crate::units::SECTOR_BYTES;
+
+/// How often it is looked how far the kernel has come, and how often a program is told.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+const TELL_EVERY: Duration = Duration::from_secs(1);
+
+/// Move a device that is in use into log mode on another device, with all that it holds
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  dieaware move /srv /dev/nvme1n1\n\n\
+    Ctrl-C goes back. After a kill or a power failure the same command goes on, or begins again.")]
+pub struct MoveArgs {
+    /// A device of device-mapper by its name or node, or where it is mounted
+    #[arg(value_name = "DEV|MOUNT")]
+    device: String,
+    /// The device that is to hold it: it is formatted for log mode, and what it holds is lost
+    #[arg(value_name = "TARGET", required_unless_present = "undo")]
+    target: Option<PathBuf>,
+    /// What the device in log mode is called [default: that of the old one, and -log]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// An option of its target, such as map_cache_mb=256 (may be repeated)
+    #[arg(long = "option", value_name = "KEY=VALUE")]
+    options: Vec<String>,
+    /// Format it so that it keeps a checksum of each page of data
+    #[arg(long)]
+    checksums: bool,
+    /// Even if TARGET holds something
+    #[arg(long)]
+    force: bool,
+    /// Even if blocks become larger: no program uses less than 4096 bytes with O_DIRECT
+    #[arg(long)]
+    blocks_4k: bool,
+    /// Go back, where a move was begun and is not complete
+    #[arg(long, conflicts_with_all = ["target", "name", "options", "checksums", "force", "blocks_4k", "dry_run"])]
+    undo: bool,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print JSON for programs: a line for each second, and one at the end
+    #[arg(long)]
+    json: bool,
+}
+
+/// How far it is, for programs.
+#[derive(Serialize)]
+struct Copied {
+    step: &'static str,
+    done_bytes: u64,
+    total_bytes: u64,
+}
+
+/// What has become of it, for programs and people.
+#[derive(Serialize)]
+struct Outcome<'a> {
+    step: &'static str,
+    name: &'a str,
+    log: &'a str,
+    notes: Vec<String>,
+}
+
+fn print_line(out: &mut impl Write, what: &impl Serialize) -> Result<()> {
+    serde_json::to_writer(&mut *out, what)?;
+    writeln!(out)?;
+    out.flush()?;
+    Ok(())
+}
+
+fn print(outcome: &Outcome, json: bool, out: &mut impl Write) -> Result<()> {
+    if json {
+        return print_line(out, outcome);
+    }
+    for note in &outcome.notes {
+        writeln!(out, "{note}")?;
+    }
+    Ok(())
+}
+
+/// Nobody else moves the same device as long as it is there.
+fn lock(name: &str) -> Result<Flock<File>> {
+    let path = format!("/run/dieaware-move-{}", crate::boot::systemd::escape(name));
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path)
+        .with_context(|| format!("{path} cannot be opened"))?;
+
+    Flock::lock(file, FlockArg::LockExclusiveNonblock)
+        .map_err(|_| usage(format!("Another \"dieaware move\" is at work on {name}")))
+}
+
+/// Wait until all is copied.
+fn wait(source: &Source, args: &MoveArgs, progress: &Progress, out: &mut impl Write) -> Result<()> {
+    let total_bytes = source.len_sectors().saturating_mul(SECTOR_BYTES);
+    let mut told: Option<Instant> = None;
+    let mut is_begun = false;
+
+    loop {
+        let now = stack::progress(source)?;
+        if !is_begun {
+            progress.begin("moving", now.nr_regions);
+            is_begun = true;
+        }
+        progress.at(now.nr_copied)?;
+        if args.json && told.is_none_or(|told| told.elapsed() >= TELL_EVERY) {
+            let copied = Copied {
+                step: "copying",
+                done_bytes: now.bytes(total_bytes),
+                total_bytes,
+            };
+            print_line(out, &copied)?;
+            told = Some(Instant::now());
+        }
+        if now.is_complete() {
+            return Ok(());
+        }
+        sleep(LOOK_EVERY);
+    }
+}
+
+/// The record of a move, which only a power failure needs: as much of it as the devices tell, if it
+/// is gone.
+fn record(moves: &Moves, name: &str, legs: &Legs) -> Result<Moving> {
+    let kept = moves.read(name).context(FOLDER)?;
+    kept.map_or_else(|| stack::record(legs), Ok)
+}
+
+/// All is copied: let the log count.
+fn complete(source: &Source, legs: &Legs, moves: &Moves) -> Result<()> {
+    let name = &source.state.name;
+    let mut moving = record(moves, name, legs)?;
+
+    // Of a device that is suspended, somebody was killed at the switch: signs may be gone.
+    if !source.state.is_suspended || moving.signs.is_empty() {
+        moving.signs = plan::signs(&swap::node_of(legs.from.number))?;
+    }
+    moves
+        .write(name, &moving)
+        .with_context(|| format!("{FOLDER} cannot be written"))?;
+    switch::switch(source, legs, &moving.signs)
+}
+
+/// The log counts: what is left to do for the time after a reboot, and to tidy up.
+fn settle(source: &Source, log: &stack::Leg, moves: &Moves) -> Result<Vec<String>> {
+    let name = &source.state.name;
+    let line = stack::dietab_line(log)?;
+    let mut notes = vec![format!(
+        "{name} is in log mode: it lies on {}, and nothing on the device of before any more",
+        swap::node_of(log.number)
+    )];
+
+    switch::hide_again(name, moves)?;
+    if dietab::add(Path::new(dietab::PATH), &log.name, &line).with_context(|| {
+        format!(
+            "{} cannot be written: it needs the line \"{line}\"",
+            dietab::PATH
+        )
+    })? {
+        notes.push(format!("{} has a line for it now: {line}", dietab::PATH));
+    }
+    stack::remove_old(name)?;
+    moves
+        .forget(name)
+        .with_context(|| format!("{FOLDER} cannot be written"))?;
+    notes.push(format!(
+        "Until it is unmounted, nothing may give {name} a table of its own again, such as LVM with lvextend \
+         or lvchange --refresh; then mount {} in its place, and the old volume can go",
+        swap::node_of(log.number)
+    ));
+    notes.push("fstrim gives the log what the filesystem does not use".to_owned());
+    Ok(notes)
+}
+
+/// The machine stopped when the log had just begun to count: the old device was hidden, and nothing
+/// leads to the log yet.
+fn settle_after_crash(
+    name: &str,
+    moving: &Moving,
+    args: &MoveArgs,
+    moves: &Moves,
+) -> Result<Vec<String>> {
+    let line = stack::line_of(moving);
+    // Names of devices change from boot to boot.
+    let target = args.target.as_deref().unwrap_or(&moving.target);
+
+    if mapper::info(&moving.log)?.is_none() {
+        let device = common::open(target, 0, false)?;
+        if !overwrite::holds(&device, &moving.log_uuid)? {
+            return Err(usage(format!(
+                "{name} was moved when the machine stopped, but {} does not hold the log {}",
+                target.display(),
+                moving.log_uuid
+            )));
+        }
+        drop(device);
+        create::run(&CreateArgs::of_log(moving, target), &mut Vec::new())?;
+    }
+    stack::remove_old(name)?;
+    dietab::add(Path::new(dietab::PATH), &moving.log, &line).with_context(|| {
+        format!(
+            "{} cannot be written: it needs the line \"{line}\"",
+            dietab::PATH
+        )
+    })?;
+    moves
+        .forget(name)
+        .with_context(|| format!("{FOLDER} cannot be written"))?;
+    Ok(vec![
+        format!(
+            "The move of {name} was complete when the machine stopped: what it held is on /dev/mapper/{}",
+            moving.log
+        ),
+        format!("{} has a line for it now: {line}", dietab::PATH),
+    ])
+}
+
+/// Give it its old table, and take away what was made.
+fn go_back(source: &Source, moves: &Moves) -> Result<()> {
+    let name = &source.state.name;
+    let is_hidden = switch::is_hidden(source, moves)?;
+
+    if is_hidden {
+        return Err(usage(format!(
+            "{name} is moved but for the last step: \"dieaware move\" as before ends it"
+        )));
+    }
+    stack::take_apart(source, moves).map(|_| ())
+}
+
+/// What has failed, or was interrupted, is undone.
+fn undone(source: &Source, moves: &Moves, why: anyhow::Error) -> anyhow::Error {
+    let name = &source.state.name;
+    // The table may be another one meanwhile.
+    let now = Source::look(source.number);
+
+    match now.and_then(|now| go_back(&now, moves)) {
+        Ok(()) => why.context(format!("{name} is as it was")),
+        Err(err) => why.context(format!(
+            "{name} could not be given back what it was ({err:#}): \"dieaware move --undo {name}\" tries again"
+        )),
+    }
+}
+
+/// From the moment in which the mirror is at work.
+fn follow(
+    source: &Source,
+    args: &MoveArgs,
+    moves: &Moves,
+    progress: &Progress,
+    out: &mut impl Write,
+) -> Result<()> {
+    let Stage::Mirrored(legs) = &source.stage else {
+        bail!("{} has not the table that was loaded", source.state.name);
+    };
+
+    // Who was killed at the switch left it suspended, and it can be ended at once.
+    if !source.state.is_suspended {
+        wait(source, args, progress, out)?;
+    }
+    // A signal ends the wait for what is on its way.
+    complete(source, legs, moves).map_err(|err| progress.go_on().err().map_or(err, Into::into))
+}
+
+fn require_same_target(log: &stack::Leg, args: &MoveArgs) -> Result<()> {
+    let node = stack::target_of(log)?;
+
+    match &args.target {
+        Some(target) if !is_same(target, Path::new(&node)) => Err(usage(format!(
+            "It moves to {node}, or has moved there already"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Everything up to the moment in which the log counts; it is undone if it fails.
+fn advance(source: &Source, args: &MoveArgs, moves: &Moves, out: &mut impl Write) -> Result<()> {
+    let progress = Progress::new()?;
+    let _tidy = Tidy::begin();
+    let number = source.number;
+    let mut work = || -> Result<()> {
+        progress.go_on()?;
+        if let Stage::Plain = source.stage {
+            plan::begin(source, args, moves)?;
+        }
+        follow(&Source::look(number)?, args, moves, &progress, out)
+    };
+
+    work().map_err(|err| match err.downcast::<plan::Refused>() {
+        // Nothing was begun.
+        Ok(plan::Refused(err)) => err,
+        Err(err) => undone(source, moves, err),
+    })
+}
+
+fn undo(source: &Source, moves: &Moves) -> Result<()> {
+    let name = &source.state.name;
+
+    match &source.stage {
+        Stage::Switched(log) => Err(usage(format!(
+            "{name} is in log mode on {} already, and the old device has been left behind",
+            log.name
+        ))),
+        Stage::Plain if !stack::has_leftover(source, moves)? => {
+            eprintln!("dieaware: no move of {name} was begun.");
+            Ok(())
+        }
+        _ => go_back(source, moves),
+    }
+}
+
+/// # Errors
+///
+/// When the device cannot be moved, or that fails, or someone wants it to end. It is as it was then.
+pub fn run(args: &MoveArgs, out: &mut impl Write) -> Result<()> {
+    mapper::check_options(&args.options)?;
+    let number = swap::find(&args.device)?;
+    let moves = Moves::new(Path::new(FOLDER));
+    let name = Source::look(number)?.state.name;
+    let _locked = lock(&name)?;
+    // As it is when nobody else is at work.
+    let source = Source::look(number)?;
+
+    if args.undo {
+        return undo(&source, &moves);
+    }
+    let outcome = |log, notes| Outcome {
+        step: "done",
+        name: &name,
+        log,
+        notes,
+    };
+    if let Stage::Plain = source.stage {
+        if let Some(moving) = plan::left_behind(&source, &moves)? {
+            let notes = settle_after_crash(&name, &moving, args, &moves)?;
+            return print(&outcome(&moving.log, notes), args.json, out);
+        }
+        if args.dry_run {
+            return plan::print(&source, args, &moves, out);
+        }
+    }
+    if let Stage::Mirrored(legs) = &source.stage {
+        require_same_target(&legs.to, args)?;
+    }
+    if !matches!(source.stage, Stage::Switched(_)) {
+        mapper::require_target()?;
+        advance(&source, args, &moves, out)?;
+    }
+    let source = Source::look(number)?;
+    let Stage::Switched(log) = &source.stage else {
+        return Err(anyhow!("{name} has another table than was put to work"));
+    };
+    require_same_target(log, args)?;
+    let notes = settle(&source, log, &moves)?;
+    print(&outcome(&log.name, notes), args.json, out)
+}

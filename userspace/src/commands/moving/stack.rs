@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The devices that a move takes: the one that is moved, the old one below it, with the table that it
+//! had, and the log. Which is which is in their UUIDs and tables.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{anyhow, bail, Context, Result};
+
+use super::super::common::usage;
+use super::super::mapper::{self, CREATED};
+use super::super::{overwrite, swap};
+use crate::boot::moves::{Moves, Moving, FOLDER};
+use crate::device::signatures;
+use crate::dm::swap::State;
+use crate::dm::tables::{Segment, Table};
+use crate::dm::{self, life, mirror};
+use crate::format::create::withdraw;
+use crate::units::DeviceNumber;
+
+/// How UUIDs of old devices begin, behind which the log's name is.
+const OLD: &str = "DIEAWARE-MOVE-";
+
+/// A device of the stack.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Leg {
+    pub number: DeviceNumber,
+    pub name: String,
+    pub uuid: String,
+}
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Legs {
+    pub from: Leg,
+    pub to: Leg,
+}
+
+/// How far a move is.
+pub enum Stage {
+    /// It has a table of its own.
+    Plain,
+    /// It is being copied.
+    Mirrored(Legs),
+    /// It lies on a log.
+    Switched(Leg),
+}
+
+/// The device that is moved, as it is now.
+pub struct Source {
+    pub number: DeviceNumber,
+    pub state: State,
+    pub table: Table,
+    pub stage: Stage,
+}
+
+fn leg(number: DeviceNumber) -> Result<Leg> {
+    let state = dm::swap::state(number).context(mapper::NOT_ASKED)?;
+    Ok(Leg {
+        number,
+        name: state.name,
+        uuid: state.uuid,
+    })
+}
+
+fn is_log(leg: &Leg) -> bool {
+    leg.uuid.starts_with(&format!("{CREATED}LOG-"))
+}
+
+/// The only segment's device, if it begins there with its first sector.
+fn linear_to(segments: &[Segment]) -> Option<DeviceNumber> {
+    let [only] = segments else { return None };
+    let device = only.params.strip_suffix(" 0")?;
+
+    (only.kind == "linear").then_some(())?;
+    device.parse().ok()
+}
+
+fn stage(table: &Table) -> Result<Stage> {
+    if let Some((from, to)) = mirror::legs(table.segments()) {
+        let legs = Legs {
+            from: leg(from)?,
+            to: leg(to)?,
+        };
+        if legs.from.uuid.starts_with(OLD) && is_log(&legs.to) {
+            return Ok(Stage::Mirrored(legs));
+        }
+    }
+    if let Some(below) = linear_to(table.segments()) {
+        let is_mapper = Path::new(&format!("/sys/dev/block/{below}/dm")).exists();
+        if is_mapper {
+            let below = leg(below)?;
+            if is_log(&below) {
+                return Ok(Stage::Switched(below));
+            }
+        }
+    }
+    Ok(Stage::Plain)
+}
+
+impl Source {
+    /// # Errors
+    ///
+    /// When device-mapper cannot be asked, or has no table for it.
+    pub fn look(number: DeviceNumber) -> Result<Self> {
+        let state = dm::swap::state(number).context(mapper::NOT_ASKED)?;
+        let cannot = || format!("{} cannot be looked at", state.name);
+        let text = dm::table(number).with_context(cannot)?;
+        let table = Table::parse(&text).map_err(|err| anyhow!("{}: {err}", state.name))?;
+
+        Ok(Self {
+            number,
+            stage: stage(&table)?,
+            table,
+            state,
+        })
+    }
+
+    pub fn len_sectors(&self) -> u64 {
+        let segments = self.table.segments();
+        segments.iter().map(|one| one.len_sectors).sum()
+    }
+}
+
+fn old_name(name: &str) -> String {
+    format!("{name}-old")
+}
+
+/// The old device's name and number, if there is one of ours.
+fn old(name: &str) -> Result<Option<DeviceNumber>> {
+    let found = mapper::info(&old_name(name))?;
+    Ok(found
+        .filter(|info| info.uuid.starts_with(OLD))
+        .map(|info| info.number))
+}
+
+/// The old device's node, if there is one of ours.
+///
+/// # Errors
+///
+/// When device-mapper cannot be asked.
+pub fn old_node(name: &str) -> Result<Option<String>> {
+    Ok(old(name)?.map(swap::node_of))
+}
+
+/// What is copied, and whether both devices take part.
+///
+/// # Errors
+///
+/// When one does not, or the device has another table.
+pub fn progress(source: &Source) -> Result<mirror::Progress> {
+    let name = &source.state.name;
+    let text = dm::status(source.number).with_context(|| format!("{name} cannot be looked at"))?;
+    let now = Table::parse(&text)
+        .ok()
+        .and_then(|now| mirror::Progress::parse(now.segments()))
+        .ok_or_else(|| anyhow!("Somebody else has given {name} another table meanwhile"))?;
+
+    match now.is_alive {
+        [true, true] => Ok(now),
+        [true, false] => bail!("The device in log mode could not be written: see \"dmesg\""),
+        _ => bail!("{name} could not be read or written in all places: see \"dmesg\""),
+    }
+}
+
+/// The UUID that device-mapper has of a log's device: behind it is its name.
+fn log_uuid(log: &Leg) -> Option<&str> {
+    let rest = log.uuid.strip_prefix(CREATED)?.strip_prefix("LOG-")?;
+    rest.get(..32)
+}
+
+/// With hyphens, as udev shows it.
+fn hyphened(digits: &str) -> String {
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if [8, 12, 16, 20].contains(&at) {
+            text.push('-');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The words of a log's table line: its device, and what comes behind the mode.
+fn log_words(log: &Leg) -> Result<(DeviceNumber, Vec<String>)> {
+    let text =
+        dm::table(log.number).with_context(|| format!("{} cannot be looked at", log.name))?;
+    let table = Table::parse(&text).map_err(|err| anyhow!("{}: {err}", log.name))?;
+    let only = table.segments().first();
+    let mut words = only.map_or("", |one| &one.params).split(' ');
+    let number = words.next().and_then(|word| word.parse().ok());
+    let options = words.skip(3).map(str::to_owned).collect();
+
+    let number = number.ok_or_else(|| anyhow!("{}: its table is not understood", log.name))?;
+    Ok((number, options))
+}
+
+/// The node of the device below a log.
+///
+/// # Errors
+///
+/// When device-mapper cannot be asked.
+pub fn target_of(log: &Leg) -> Result<String> {
+    Ok(swap::node_of(log_words(log)?.0))
+}
+
+/// What the devices themselves tell of a move.
+///
+/// # Errors
+///
+/// When device-mapper cannot be asked.
+pub fn record(legs: &Legs) -> Result<Moving> {
+    let (number, options) = log_words(&legs.to)?;
+    Ok(Moving {
+        target: swap::node_of(number).into(),
+        log: legs.to.name.clone(),
+        log_uuid: hyphened(log_uuid(&legs.to).unwrap_or_default()),
+        options,
+        signs: Vec::new(),
+    })
+}
+
+fn line(name: &str, uuid: &str, options: &[String]) -> String {
+    let line = format!("{name} UUID={uuid} log {}", options.join(","));
+    line.trim_end().to_owned()
+}
+
+/// The line of dietab(5) for a log.
+pub fn line_of(moving: &Moving) -> String {
+    line(&moving.log, &moving.log_uuid, &moving.options)
+}
+
+/// The same, for one that is there.
+///
+/// # Errors
+///
+/// When device-mapper cannot be asked.
+pub fn dietab_line(log: &Leg) -> Result<String> {
+    let uuid = log_uuid(log).ok_or_else(|| anyhow!("{} has no UUID of a log", log.name))?;
+    let (_, options) = log_words(log)?;
+    Ok(line(&log.name, &hyphened(uuid), &options))
+}
+
+/// Make the old device below, with the table of the one that is moved, and let the mirror copy it.
+///
+/// # Errors
+///
+/// When device-mapper refuses.
+pub fn mirror(source: &Source, log: &str) -> Result<()> {
+    let name = &source.state.name;
+    let old_name = old_name(name);
+    let uuid = format!("{OLD}{log}");
+    let number_of = |name: &str| -> Result<DeviceNumber> {
+        let found = mapper::info(name)?;
+        Ok(found.ok_or_else(|| anyhow!("{name} is gone"))?.number)
+    };
+
+    dm::swap::create(&old_name, &uuid, &source.table.to_string())
+        .map_err(|err| mapper::not_taken(err, format!("{old_name} was not created")))?;
+    let text = mirror::table_line(source.len_sectors(), number_of(&old_name)?, number_of(log)?);
+    dm::swap::load(name, &text, false)
+        .map_err(|err| mapper::not_taken(err, "The table was not loaded".to_owned()))?;
+    require_loaded(source, &text)?;
+    dm::swap::resume_pushing_back(name)
+        .map_err(|err| mapper::not_taken(err, "The table was not put to work".to_owned()))
+}
+
+/// LVM might have loaded a table of its own in between.
+///
+/// # Errors
+///
+/// When another table is loaded than this one.
+pub fn require_loaded(source: &Source, text: &str) -> Result<()> {
+    let wanted = Table::parse(text).map_err(|err| anyhow!(err))?;
+
+    if swap::inactive(source.number)? != Some(wanted) {
+        bail!("somebody else has loaded a table meanwhile");
+    }
+    Ok(())
+}
+
+/// Is there something of a move that was begun?
+///
+/// # Errors
+///
+/// When that cannot be found out.
+pub fn has_leftover(source: &Source, moves: &Moves) -> Result<bool> {
+    let name = &source.state.name;
+    let kept = moves.read(name).context(FOLDER)?;
+    Ok(kept.is_some() || old(name)?.is_some())
+}
+
+/// Give the device its own table again, unless it has it.
+fn give_back(source: &Source) -> Result<()> {
+    let name = &source.state.name;
+
+    match &source.stage {
+        Stage::Switched(_) => bail!("{name} is in log mode already"),
+        Stage::Plain => {
+            let loaded = swap::inactive(source.number)?;
+            let is_ours = match loaded.as_ref().map(stage).transpose()? {
+                None => return Ok(()),
+                Some(Stage::Mirrored(_) | Stage::Switched(_)) => true,
+                Some(Stage::Plain) => loaded.as_ref() == Some(&source.table),
+            };
+            if is_ours {
+                dm::swap::clear(name)?;
+            }
+        }
+        Stage::Mirrored(legs) => {
+            let text = dm::table(legs.from.number)?;
+            dm::swap::load(name, &text, false)?;
+            dm::swap::resume_pushing_back(name)?;
+        }
+    }
+    Ok(())
+}
+
+/// Remove the old device, which is a second way to what the other one maps.
+///
+/// # Errors
+///
+/// When it stays.
+pub fn remove_old(name: &str) -> Result<()> {
+    if old(name)?.is_some() {
+        let old_name = old_name(name);
+        life::remove(&old_name).with_context(|| format!("{old_name} was not removed"))?;
+    }
+    Ok(())
+}
+
+/// Take the log away, whose copy is not complete, so that nobody takes it for one. Says whether it was
+/// there.
+fn remove_log(moving: &Moving) -> Result<bool> {
+    let name = &moving.log;
+    let digits = moving.log_uuid.replace('-', "");
+    let uuid = format!("{CREATED}LOG-{digits}-{name}");
+
+    if mapper::info(name)?.is_some_and(|info| info.uuid == uuid) {
+        life::remove(name).with_context(|| format!("{name} was not removed"))?;
+    }
+    let device = overwrite::open(&moving.target, 0)?;
+    let is_it = signatures::is_log(&device)? && overwrite::holds(&device, &moving.log_uuid)?;
+    if is_it {
+        withdraw(&device)
+            .with_context(|| format!("{} cannot be written", moving.target.display()))?;
+    }
+    Ok(is_it)
+}
+
+/// Go back to before a move, from wherever it is before the log counts. Says which device is empty
+/// again: it held the incomplete copy.
+///
+/// # Errors
+///
+/// When something stays.
+pub fn take_apart(source: &Source, moves: &Moves) -> Result<Option<PathBuf>> {
+    let name = &source.state.name;
+    let kept = moves.read(name).context(FOLDER)?;
+    let told = match &source.stage {
+        Stage::Mirrored(legs) if kept.is_none() => Some(record(legs)?),
+        _ => kept,
+    };
+
+    give_back(source)?;
+    remove_old(name)?;
+    let emptied = told.and_then(|moving| match remove_log(&moving) {
+        Ok(is_emptied) => is_emptied.then_some(moving.target),
+        // A target that has failed cannot be written: it counts for nothing all the same.
+        Err(err) => {
+            eprintln!(
+                "dieaware: {} keeps an incomplete copy: {err:#}.",
+                moving.target.display()
+            );
+            None
+        }
+    });
+    moves
+        .forget(name)
+        .with_context(|| format!("{FOLDER} cannot be written"))?;
+    Ok(emptied)
+}
+
+/// # Errors
+///
+/// When somebody else is at work there.
+pub fn require_alone(source: &Source) -> Result<()> {
+    if source.state.has_inactive || source.state.is_suspended {
+        return Err(usage(format!(
+            "{} is suspended, or has another table loaded: somebody is at work there",
+            source.state.name
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{hyphened, line, linear_to};
+    use crate::dm::tables::Table;
+
+    #[test]
+    fn a_log_s_line_names_it_by_uuid() {
+        let uuid = hyphened("0123456789abcdef0123456789abcdef");
+        assert_eq!(uuid, "01234567-89ab-cdef-0123-456789abcdef");
+        assert_eq!(line("a-log", &uuid, &[]), format!("a-log UUID={uuid} log"));
+        let options = ["b=1".to_owned(), "c=2".to_owned()];
+        assert!(line("a", &uuid, &options).ends_with(" log b=1,c=2"));
+    }
+
+    #[test]
+    fn all_of_a_device_is_all_of_a_log_from_its_beginning() {
+        let below = |text: &str| linear_to(Table::parse(text).unwrap().segments());
+        assert_eq!(below("0 8 linear 254:7 0"), "254:7".parse().ok());
+        for other in [
+            "0 8 linear 254:7 8",
+            "0 8 linear 254:7 0\n8 8 linear 254:7 8",
+            "0 8 striped 254:7 0",
+        ] {
+            assert_eq!(below(other), None, "{other}");
+        }
+    }
+}
