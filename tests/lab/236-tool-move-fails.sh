@@ -8,12 +8,13 @@
 # mem: 2G
 # seconds: 90
 # timeout: 900
-# sentences: 1
+# sentences: 39
 # shellcheck disable=SC2034,SC2154
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/move-volume"
 
 FIRST=20 SECOND=12
+# shellcheck disable=SC2119
 new_machine
 make_fs ext4 /dev/mapper/volume
 mount /dev/mapper/volume "$mnt"
@@ -151,6 +152,8 @@ as_it_was() {
 	shift
 	"$@" >"$T_DIR/failed" 2>&1 || status=$?
 	cat "$T_DIR/failed"
+	# What somebody else has loaded is his.
+	[[ $words != "somebody else"* ]] || dmsetup clear volume
 	[[ $status == 3 ]] && grep -q "$words" "$T_DIR/failed" && is_plain && works
 }
 for ((number = 1; number <= 5; number++)); do

@@ -9,7 +9,7 @@
 # mem: 2G
 # seconds: 90
 # timeout: 900
-# sentences: 1
+# sentences: 5
 # shellcheck disable=SC2034,SC2154
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/move-volume"
@@ -118,6 +118,8 @@ cut_at() {
 
 	[[ $2 != log-fsync ]] || paths=(-P /dev/mapper/volume-log)
 	begin "$fs"
+	# What the last one has left would be taken for this one's.
+	rm -f "$T_DIR/strace"
 	strace -o "$T_DIR/strace" "${paths[@]}" -e trace="${2#log-}" -e inject="${2#log-}:signal=STOP:when=$3" \
 		dieaware move volume "$TO" >"$T_DIR/moving" 2>&1 &
 	MOVING=$!
