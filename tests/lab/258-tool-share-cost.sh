@@ -44,8 +44,8 @@ measure() {
 }
 
 for fs in ext4 xfs f2fs btrfs; do
-	how=allocate most=1
-	[[ $fs != f2fs ]] || how="write"
+	how=allocated most=1
+	[[ $fs != f2fs ]] || how=written
 	[[ $fs != btrfs ]] || most=4
 	new_ssd ssd0 capacity_mib=512 time_scale=4 share_pages=16384
 	new_target t0 "$DEV"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Make a file in pieces of 32 KiB, with those of another one between them.
 
-Usage: fragment.py FILE PIECES SOURCE allocate|write
+Usage: fragment.py FILE PIECES SOURCE allocated|written
 
 The filesystem gets to place the pieces when they are allocated, or where it places what is written
 only, when they are. The other file is FILE.other.
@@ -21,7 +21,7 @@ def main() -> None:
     file, other = os.open(path, flags, 0o644), os.open(path + ".other", flags, 0o644)
     piece, zeroes = mmap.mmap(-1, PIECE), mmap.mmap(-1, PIECE)
 
-    for i in range(nr if how == "allocate" else 0):
+    for i in range(nr if how == "allocated" else 0):
         os.posix_fallocate(file, i * PIECE, PIECE)
         os.posix_fallocate(other, i * PIECE, PIECE)
     with open(source, "rb", buffering=0) as data:
@@ -29,7 +29,7 @@ def main() -> None:
             if data.readinto(piece) != PIECE:
                 sys.exit(f"{source} has no piece of {PIECE} bytes left.")
             os.pwrite(file, piece, i * PIECE)
-            if how == "write":
+            if how == "written":
                 os.pwrite(other, zeroes, i * PIECE)
     os.fsync(file)
     os.fsync(other)
