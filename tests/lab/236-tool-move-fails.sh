@@ -6,9 +6,9 @@
 # long: 6.12
 # smp: 2
 # mem: 2G
-# seconds: 90
+# seconds: 150
 # timeout: 900
-# sentences: 39
+# sentences: 31
 # shellcheck disable=SC2034,SC2154
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/move-volume"
