@@ -169,29 +169,6 @@ one_on_demand() {
 		! [[ -e /dev/mapper/later ]]
 }
 
-leads_to() {
-	is "$(readlink -f "/dev/disk/by-uuid/$1")" "$(readlink -f "$2")"
-}
-
-# A mounted volume moves into log mode: udev and systemd see one filesystem all the time, and by its UUID
-# it is found where it is.
-moves_in_use() {
-	local to uuid
-
-	to=$(nvmev-ssd dev three)
-	blkdiscard -f "$to" && lvcreate -q -y -Wn -L 28M -n moving vg && mkfs.ext4 -q /dev/vg/moving &&
-		mount /dev/vg/moving /mnt && cp /srv/volume/data /mnt/ || return
-	uuid=$(findmnt -no UUID /mnt)
-	dieaware move /mnt "$to" && settle && findmnt /mnt && leads_to "$uuid" /dev/mapper/vg-moving-log &&
-		grep '^vg-moving-log UUID=' /etc/dietab && until_true systemctl is-active dieaware-watch@vg\\x2dmoving\\x2dlog &&
-		umount /mnt && lvremove -q -y vg/moving && settle && leads_to "$uuid" /dev/mapper/vg-moving-log &&
-		mount "UUID=$uuid" /mnt && cmp /srv/volume/data /mnt/data && umount /mnt &&
-		systemctl daemon-reload && systemctl start 'dieaware@vg\x2dmoving\x2dlog' &&
-		dieaware remove vg-moving-log && settle && systemctl start 'dieaware@vg\x2dmoving\x2dlog' &&
-		mount "UUID=$uuid" /mnt && cmp /srv/volume/data /mnt/data && umount /mnt &&
-		systemctl stop 'dieaware@vg\x2dmoving\x2dlog' && blkdiscard -f "$to"
-}
-
 stops_in_order() {
 	systemctl stop dieaware@fast.service srv-fast.mount && until_true test ! -e /dev/mapper/fast &&
 		! findmnt /srv/fast && ! systemctl --failed --no-legend | grep fast && return
@@ -224,7 +201,6 @@ look "LVM makes snapshots" snapshots_work
 look "dm-crypt works on a thin volume" crypt_works
 look "a line that is wrong is reported, and others count" others_are_reported
 look "who watches a device in hint mode tells the journal and a program that hints are off" watch_tells
-look "a mounted volume moves into log mode, and is found by its UUID there" moves_in_use
 look "a line with noauto is started and stopped on demand" one_on_demand
 look "nobody watches a device that has gone" watch_ends
 look "a filesystem is unmounted before its device is removed" stops_in_order
