@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# checkpatch over files, two minutes for all of them. It looks at each one by itself, so one in which it
-# has found nothing is not looked at again until it changes: the file "clean" beside checkpatch has a line
-# for it with all that its verdict depends on. With RESULTS_FRESH=1 all are looked at. Expects common.sh,
-# CACHE_ENTRY (the folder with checkpatch), CHECK_TMP.
+# checkpatch and shellcheck over files, minutes for all of them. Each file is looked at by itself, so one in
+# which nothing was found is not looked at again until it changes: the file "clean" in the checker's folder
+# of the cache has a line for it with all that its verdict depends on. With RESULTS_FRESH=1 all are looked
+# at. Expects common.sh, CACHE_ENTRY (that folder), CHECK_TMP.
 
 CLEAN_LINES=20000
 
-# clean_marks IGNORED FILE...: a line for each, as "clean" has it
+# clean_marks CHECKER FILE...: a line for each, as "clean" has it. CHECKER is a word that says which one
+# it is, and how it looks.
 clean_marks() {
-	local ignored=$1 perl
+	local checker=$1
 	shift
 
-	perl=$(perl -e 'print $]')
-	(cd "$DIEAWARE_TOP" && sha256sum -- "$@") | sed "s|^|$perl $ignored |"
+	(cd "$DIEAWARE_TOP" && sha256sum -- "$@") | sed "s|^|$checker |"
 }
 
 # Of the lines on stdin those that are not in "clean"
@@ -28,17 +28,23 @@ not_clean() {
 
 # The files of such lines
 files_of_marks() {
-	sed -E 's/^[^ ]+ [^ ]+ [0-9a-f]+ .//'
+	sed -E 's/^[^ ]+ [0-9a-f]+ .//'
 }
 
-# remember_clean IGNORED FILE...: those of $CHECK_TMP/asked that are as they were then, and have no
-# finding.
+# what_is_not_clean CHECKER FILE...: the files that have to be looked at; remember_clean needs to know
+what_is_not_clean() {
+	clean_marks "$@" | not_clean >"$CHECK_TMP/asked"
+	files_of_marks <"$CHECK_TMP/asked"
+}
+
+# remember_clean CHECKER FILE...: those of $CHECK_TMP/asked that are as they were then, and have no
+# finding in $CHECK_TMP/findings.
 remember_clean() {
 	local mark file clean=$CACHE_ENTRY/clean
 
 	while read -r mark; do
 		file=$(files_of_marks <<<"$mark")
-		grep -qF -- "$file:" "$CHECK_TMP/checkpatch" || echo "$mark"
+		grep -qF -- "$file:" "$CHECK_TMP/findings" || echo "$mark"
 	done < <(clean_marks "$@" | grep -xFf "$CHECK_TMP/asked") >"$CHECK_TMP/clean"
 	cat "$CHECK_TMP/clean" >>"$clean"
 	if (($(wc -l <"$clean") > CLEAN_LINES)); then
@@ -48,10 +54,11 @@ remember_clean() {
 
 # run_checkpatch IGNORED FILE...: findings with the project's own paths.
 run_checkpatch() {
-	local ignored=$1 files status=0
+	local ignored=$1 checker files status=0
+	shift
 
-	clean_marks "$@" | not_clean >"$CHECK_TMP/asked"
-	mapfile -t files < <(files_of_marks <"$CHECK_TMP/asked")
+	checker=$(perl -e 'print $]')-$ignored
+	mapfile -t files < <(what_is_not_clean "$checker" "$@")
 	((${#files[@]})) || return 0
 	# checkpatch keeps notes in the folder it runs in, and without a kernel
 	# tree it complains on stderr about not finding one.
@@ -59,11 +66,26 @@ run_checkpatch() {
 		cd "$CACHE_ENTRY"
 		perl ./checkpatch.pl --strict --no-tree --terse --no-summary --quiet --show-types \
 			--ignore "$ignored" -f "${files[@]/#/$DIEAWARE_TOP/}" 2>/dev/null
-	) >"$CHECK_TMP/checkpatch" || status=$?
-	sed "s|^$DIEAWARE_TOP/||" "$CHECK_TMP/checkpatch"
+	) >"$CHECK_TMP/findings" || status=$?
+	sed "s|^$DIEAWARE_TOP/||" "$CHECK_TMP/findings"
 	if ((status > 1)); then
 		echo "${files[0]}:1: checkpatch itself failed with $status"
 	else
-		remember_clean "$ignored" "${files[@]}"
+		remember_clean "$checker" "${files[@]}"
+	fi
+}
+
+# run_shellcheck FILE...: in the project's folder
+run_shellcheck() {
+	local files status=0
+
+	mapfile -t files < <(what_is_not_clean shellcheck "$@")
+	((${#files[@]})) || return 0
+	shellcheck -x --source-path=SCRIPTDIR -f gcc "${files[@]}" >"$CHECK_TMP/findings" || status=$?
+	cat "$CHECK_TMP/findings"
+	if ((status > 1)); then
+		echo "${files[0]}:1: shellcheck itself failed with $status"
+	else
+		remember_clean shellcheck "${files[@]}"
 	fi
 }

@@ -241,14 +241,21 @@ newest_is() {
 	return 1
 }
 
-# checkpatch ARGUMENT...: run_checkpatch in a folder of its own, above a checkpatch that notes what it
-# looks at and finds the word "bad".
-checkpatch() (
+# checker FUNCTION ARGUMENT...: run_checkpatch or run_shellcheck in a folder of its own, above checkers that
+# note what they look at and find the word "bad".
+checker() (
 	export DIEAWARE_TOP=$work/patched CACHE_ENTRY=$work/patch CHECK_TMP=$work/patch-tmp
 	# shellcheck source=scripts/lib/checkpatch.sh
 	. "$top/scripts/lib/checkpatch.sh"
-	run_checkpatch "$@"
+	cd "$DIEAWARE_TOP"
+	"$@"
 )
+
+# It is called with four words before the files.
+shellcheck() {
+	printf '%s\n' "${@:5}" >>"$work/patch/seen"
+	! grep -n bad "${@:5}" /dev/null
+}
 
 make_checkpatch() {
 	mkdir "$work"/{patched,patch,patch-tmp}
@@ -268,17 +275,22 @@ make_checkpatch() {
 	END
 }
 
-# looks_at "FILE..." ARGUMENT...: which files checkpatch looks at, by PATH's perl
-looks_at() {
+# is_seen "FILE..." FUNCTION ARGUMENT...: which files a checker looks at
+is_seen() {
 	local wanted=$1 seen
 	shift
 
 	: >"$work/patch/seen"
-	checkpatch "$@" >"$work/said" || true
+	checker "$@" >"$work/said" || true
 	seen=$(sed 's|.*/||' "$work/patch/seen" | sort | paste -sd ' ')
 	[[ $seen == "$wanted" ]] && return
 	echo "# it looked at '$seen', not at '$wanted'"
 	return 1
+}
+
+# looks_at "FILE..." ARGUMENT...: the same of checkpatch, by PATH's perl
+looks_at() {
+	is_seen "$1" run_checkpatch "${@:2}"
 }
 
 finds_bad_again() {
@@ -305,6 +317,10 @@ fresh_looks_at_all() {
 	RESULTS_FRESH=1 looks_at good.c NONE good.c
 }
 
+shellcheck_finds_bad_again() {
+	is_seen bad.c run_shellcheck good.c bad.c && grep -q '^bad.c:1:' "$work/said"
+}
+
 export KERNEL="" HOURS=0
 
 # Before perl is frozen
@@ -317,6 +333,8 @@ expect "for other rules" looks_at good.c OTHER good.c
 expect "where it failed itself before" crash_vouches_for_nothing
 expect "with --fresh" fresh_looks_at_all
 expect "and not otherwise" looks_at "" NONE good.c copy.c
+expect "shellcheck looks at all files, whatever checkpatch has found" is_seen "bad.c good.c" run_shellcheck good.c bad.c
+expect "and again at one in which it has found something" shellcheck_finds_bad_again
 
 make_checkout
 freeze_packages
