@@ -25,7 +25,8 @@ shortage() {
 	echo N >$FAULT/ignore-gfp-wait
 	echo 0 >$FAULT/min-order
 	echo 32 >$FAULT/stacktrace-depth
-	read -r begin end < <(text_range.py dm-dieaware dmda_log_page_get dmda_log_page_wait)
+	read -r begin end < <(text_range.py dm-dieaware \
+		dmda_log_page_get dmda_log_page_wait dmda_log_wanted_read)
 	echo "$begin" >$FAULT/require-start
 	echo "$end" >$FAULT/require-end
 	echo $MANY >$FAULT/times
