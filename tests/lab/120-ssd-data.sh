@@ -5,6 +5,7 @@
 # kernels: uml
 # long: 6.12
 # smp: 2
+# smp on uml: 1
 # mem: 2G
 # seconds: 60
 # timeout: 480

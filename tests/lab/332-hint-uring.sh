@@ -5,6 +5,7 @@
 # kernels: uml
 # long: 6.12 newest
 # smp: 2
+# smp on uml: 1
 # mem: 2G
 # seconds: 40
 # timeout: 240

@@ -4,6 +4,7 @@
 # kernels: uml
 # long: 6.12
 # smp: 2
+# smp on uml: 1
 # mem: 2G
 # seconds: 40
 # timeout: 320
