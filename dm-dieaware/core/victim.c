@@ -11,18 +11,63 @@
  */
 #include "victim.h"
 
+/* The damped age is the age to the power of 2/5. */
+#define AGE_POWER	2U
+#define AGE_ROOT	5U
+
+/* Logarithms have so many bits behind the point. */
+#define LOG_SHIFT	16U
+
 static u64 worth_greedy(u32 data_pages, const struct dmda_segment *segment)
 {
 	return data_pages - segment->nr_valid;
 }
 
-/* The age is cut to 40 bits, so that its product with a number of pages fits. */
-static u64 worth_cost_benefit(u32 data_pages, const struct dmda_segment *segment, u64 now_seq)
+/* At least 1; cut to 40 bits, so that its product with a number of pages fits */
+static u64 age_of(const struct dmda_segment *segment, u64 now_seq)
 {
 	u64 age = now_seq > segment->mtime ? now_seq - segment->mtime : 0;
 
-	age = min(age, (1ULL << 40) - 1) + 1;
-	return div_u64(age * (data_pages - segment->nr_valid), data_pages + segment->nr_valid);
+	return min(age, (1ULL << 40) - 1) + 1;
+}
+
+static u64 worth_cost_benefit(u32 data_pages, const struct dmda_segment *segment, u64 now_seq)
+{
+	return div_u64(age_of(segment, now_seq) * (data_pages - segment->nr_valid),
+		       data_pages + segment->nr_valid);
+}
+
+/*
+ * The logarithm to base 2 of @x, which is not 0. Between powers of two it goes straight, up to 0.09
+ * below what it should be: so it always grows with @x.
+ */
+static u32 log_of(u64 x)
+{
+	u32 order = ilog2(x);
+
+	return order << LOG_SHIFT | (u32)((x << (63 - order) << 1) >> (64 - LOG_SHIFT));
+}
+
+/* Only compared, so its logarithm does; of what is below 1, too: that is what is added for. */
+static u64 worth_damped(u32 data_pages, const struct dmda_segment *segment, u64 now_seq)
+{
+	u32 damped = log_of(age_of(segment, now_seq)) / AGE_ROOT * AGE_POWER;
+
+	return (32U << LOG_SHIFT) + damped + log_of(data_pages - segment->nr_valid) -
+		log_of(data_pages + segment->nr_valid);
+}
+
+static u64 worth_of(const struct dmda_segment *segment, u32 data_pages, u64 now_seq,
+		    enum dmda_policy policy)
+{
+	switch (policy) {
+	case DMDA_POLICY_GREEDY:
+		return worth_greedy(data_pages, segment);
+	case DMDA_POLICY_COST_BENEFIT:
+		return worth_cost_benefit(data_pages, segment, now_seq);
+	default:
+		return worth_damped(data_pages, segment, now_seq);
+	}
 }
 
 static void insert(struct dmda_candidate *candidates, u32 nr, const struct dmda_candidate *new)
@@ -64,12 +109,10 @@ static void look_at_next(struct search *search, u32 rank)
 {
 	u32 seg = search->at[rank];
 	const struct dmda_segment *segment = &search->segments->segment[seg];
-	u32 data_pages = dmda_super_data_pages(search->segments->super);
 	struct dmda_candidate new = {
 		.seg = to_seg(seg),
-		.worth = search->policy == DMDA_POLICY_GREEDY ?
-			worth_greedy(data_pages, segment) :
-			worth_cost_benefit(data_pages, segment, search->now_seq),
+		.worth = worth_of(segment, dmda_super_data_pages(search->segments->super),
+				  search->now_seq, search->policy),
 	};
 
 	search->at[rank] = dmda_ranks_after(&search->segments->by_valid, seg);

@@ -5,9 +5,14 @@
  *   greedy        the fewest valid pages
  *   cost-benefit  the most space gained for the work, weighted with the age of the data:
  *		   (1 - u) * age / (1 + u), where u is the share of valid pages
- *   file-aware    of the best few by cost-benefit, those whose files are in most pieces, since
- *		   cleaning puts files together (Park et al., "File Defragmentation Scheme
- *		   for a Log-Structured File System", APSys 2016, Algorithm 1)
+ *   file-aware    of the best few by (1 - u) * age^(2/5) / (1 + u), those whose files are in
+ *		   most pieces, since cleaning puts files together (Park et al., "File
+ *		   Defragmentation Scheme for a Log-Structured File System", APSys 2016,
+ *		   Algorithm 1)
+ *
+ * The age as it is weighs too much where some data is overwritten often and most is not: segments
+ * that are nearly full are cleaned because they are old, again and again, and more is moved than
+ * by their valid pages alone where all data is alike. Damped, it moves less than both.
  *
  * Time is counted in operations. Pure functions of their arguments.
  */
@@ -33,7 +38,7 @@ struct dmda_candidate {
 /**
  * dmda_victim_candidates() - find the best segments to clean
  * @now_seq: the present operation
- * @policy: file-aware counts as cost-benefit here
+ * @policy: of file-aware the first half, which needs no files
  * @candidates: gets the best ones, the best first
  * @nr: most that are wanted, at most DMDA_MAX_CANDIDATES
  *

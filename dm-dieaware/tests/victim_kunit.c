@@ -9,6 +9,7 @@
 #include "../core/ranks.c"
 #include "../core/segments.c"
 #include "../core/summary.c"
+#include "../core/policy.c"
 #include "../core/victim.c"
 #include "small_device.h"
 
@@ -136,11 +137,9 @@ static u64 best_of_all(const struct table *table, u64 now_seq, enum dmda_policy 
 
 	for (u32 seg = 0; seg < NR_MANY; seg++) {
 		const struct dmda_segment *segment = &table->segments.segment[seg];
-		u64 worth = policy == DMDA_POLICY_GREEDY ?
-			worth_greedy(DATA_PAGES, segment) :
-			worth_cost_benefit(DATA_PAGES, segment, now_seq);
 
-		best = max(best, worth);
+		if (segment->nr_valid < DATA_PAGES)
+			best = max(best, worth_of(segment, DATA_PAGES, now_seq, policy));
 	}
 	return best;
 }
@@ -163,6 +162,224 @@ static void of_many_the_best_are_found(struct kunit *test)
 						     ARRAY_SIZE(found)), ARRAY_SIZE(found));
 	best = best_of_all(table, NR_MANY, DMDA_POLICY_COST_BENEFIT);
 	KUNIT_EXPECT_EQ(test, found[0].worth, best);
+	dmda_victim_candidates(&table->segments, NR_MANY, DMDA_POLICY_FILE_AWARE, found, 1);
+	best = best_of_all(table, NR_MANY, DMDA_POLICY_FILE_AWARE);
+	KUNIT_EXPECT_EQ(test, found[0].worth, best);
+}
+
+/* A power of two has its logarithm, and between two of them nothing goes back. */
+static void logarithms_grow(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, log_of(1), 0U);
+	KUNIT_EXPECT_EQ(test, log_of(3), 3U << (LOG_SHIFT - 1));
+	KUNIT_EXPECT_EQ(test, log_of(1ULL << 40), 40U << LOG_SHIFT);
+	for (u64 x = 1; x < 70000; x++)
+		KUNIT_ASSERT_LT(test, log_of(x), log_of(x + 1));
+}
+
+/* What is 32 times as old weighs 4 times as much, where the age as it is would weigh 32 times. */
+static void the_age_of_file_aware_is_damped(struct kunit *test)
+{
+	struct table *table = new_table(test);
+	struct dmda_candidate found[3];
+
+	fill_segment(test, table, 0, DATA_PAGES - 10, NR_MANY - 31);
+	fill_segment(test, table, 1, DATA_PAGES - 3, NR_MANY - 1023);
+	fill_segment(test, table, 2, DATA_PAGES - 2, NR_MANY - 1023);
+	KUNIT_ASSERT_EQ(test, dmda_victim_candidates(&table->segments, NR_MANY,
+						     DMDA_POLICY_COST_BENEFIT, found, 3), 3U);
+	KUNIT_EXPECT_EQ(test, from_seg(found[2].seg), 0U);
+	KUNIT_ASSERT_EQ(test, dmda_victim_candidates(&table->segments, NR_MANY,
+						     DMDA_POLICY_FILE_AWARE, found, 3), 3U);
+	KUNIT_EXPECT_EQ(test, from_seg(found[0].seg), 1U);
+	KUNIT_EXPECT_EQ(test, from_seg(found[1].seg), 0U);
+	KUNIT_EXPECT_EQ(test, from_seg(found[2].seg), 2U);
+}
+
+/*
+ * A device that is overwritten and cleaned
+ */
+
+#define LOAD_SEGMENTS	200U
+#define LOAD_PAGES	(LOAD_SEGMENTS * DATA_PAGES * 6 / 10)
+#define LOAD_WRITES	(12 * LOAD_PAGES)
+#define LOAD_FREE	6U
+
+/**
+ * struct load - what is written where
+ * @table: the segments
+ * @place: by page: segment * DATA_PAGES + place in it
+ * @page: by place: the page that was last written there
+ * @open: the segment that is filled by writes, and the one by moves
+ * @next: its next place
+ * @mtime: age of the newest data in it
+ * @random: state of the random numbers
+ * @is_skewed: whether some pages are overwritten more often than others
+ * @nr_moved: pages that were moved
+ */
+struct load {
+	struct table *table;
+	u32 *place;
+	u32 *page;
+	u32 open[2];
+	u32 next[2];
+	u64 mtime[2];
+	u64 random;
+	bool is_skewed;
+	u64 nr_moved;
+};
+
+static u32 random_below(struct load *load, u32 nr)
+{
+	load->random = load->random * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (load->random >> 33) % nr;
+}
+
+/* Four of five go to a fifth of the pages, four of five of these to a fifth of that, and so on. */
+static u32 draw(struct load *load)
+{
+	u32 first = 0, nr = LOAD_PAGES;
+
+	while (load->is_skewed && nr > 10) {
+		if (random_below(load, 5) == 0) {
+			first += nr / 5;
+			nr -= nr / 5;
+			break;
+		}
+		nr /= 5;
+	}
+	return first + random_below(load, nr);
+}
+
+static void open_next(struct kunit *test, struct load *load, u32 stream)
+{
+	struct dmda_segments *segments = &load->table->segments;
+	const struct dmda_record record = {
+		.kind = DMDA_RECORD_OPEN, .seg = dmda_segments_find_free(segments), .open = stream,
+	};
+
+	KUNIT_ASSERT_NE(test, from_seg(record.seg), from_seg(SEG_NONE));
+	KUNIT_ASSERT_NULL(test, apply(load->table, &record));
+	load->open[stream] = from_seg(record.seg);
+	load->next[stream] = 0;
+	load->mtime[stream] = 0;
+}
+
+static void write_page(struct kunit *test, struct load *load, u32 stream, u32 page, u64 mtime)
+{
+	u32 old = load->place[page], to;
+
+	if (load->next[stream] == DATA_PAGES) {
+		KUNIT_ASSERT_NULL(test, change_state_of(load->table, DMDA_RECORD_CLOSE,
+							load->open[stream], load->mtime[stream]));
+		open_next(test, load, stream);
+	}
+	to = load->open[stream] * DATA_PAGES + load->next[stream]++;
+	if (old != U32_MAX)
+		KUNIT_ASSERT_NULL(test, change_valid(load->table, DMDA_RECORD_DEAD,
+						     old / DATA_PAGES, old % DATA_PAGES, 1));
+	KUNIT_ASSERT_NULL(test, change_valid(load->table, DMDA_RECORD_MAP, to / DATA_PAGES,
+					     to % DATA_PAGES, 1));
+	load->place[page] = to;
+	load->page[to] = page;
+	load->mtime[stream] = max(load->mtime[stream], mtime);
+}
+
+static void clean_one(struct kunit *test, struct load *load, enum dmda_policy policy)
+{
+	struct dmda_segments *segments = &load->table->segments;
+	struct dmda_candidate victim;
+	u32 seg, first;
+	u64 mtime;
+
+	KUNIT_ASSERT_EQ(test, dmda_victim_candidates(segments, load->table->seq, policy, &victim,
+						     1), 1U);
+	seg = from_seg(victim.seg);
+	first = seg * DATA_PAGES;
+	mtime = segments->segment[seg].mtime;
+	for (u32 i = first; i < first + DATA_PAGES; i++) {
+		if (load->place[load->page[i]] != i)
+			continue;
+		write_page(test, load, 1, load->page[i], mtime);
+		load->nr_moved++;
+	}
+}
+
+/* What has become empty without it is free as well. */
+static void free_empty(struct kunit *test, struct load *load)
+{
+	struct dmda_segments *segments = &load->table->segments;
+
+	for (u32 seg = 0; segments->nr_empty && seg < LOAD_SEGMENTS; seg++) {
+		const struct dmda_segment *segment = &segments->segment[seg];
+
+		if (segment->state == DMDA_SEGMENT_CLOSED && !segment->nr_valid)
+			KUNIT_ASSERT_NULL(test, change_state_of(load->table, DMDA_RECORD_FREE, seg,
+								0));
+	}
+}
+
+static struct load *new_load(struct kunit *test, bool is_skewed)
+{
+	struct load *load = kunit_kzalloc(test, sizeof(*load), GFP_KERNEL);
+	u64 nr_pages = (LOAD_SEGMENTS + 8) * SEGMENT_PAGES;
+
+	KUNIT_ASSERT_NOT_NULL(test, load);
+	load->table = new_table_of(test, nr_pages);
+	load->table->segments.nr_segments = LOAD_SEGMENTS;
+	load->table->segments.nr_free = LOAD_SEGMENTS;
+	load->place = kunit_kcalloc(test, LOAD_PAGES, sizeof(*load->place), GFP_KERNEL);
+	load->page = kunit_kcalloc(test, LOAD_SEGMENTS * DATA_PAGES, sizeof(*load->page),
+				   GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, load->place);
+	KUNIT_ASSERT_NOT_NULL(test, load->page);
+	memset(load->place, 0xff, LOAD_PAGES * sizeof(*load->place));
+	load->random = 1;
+	load->is_skewed = is_skewed;
+	return load;
+}
+
+/* Return: pages that cleaning moves for 1000 that are written, in the second half of it all. */
+static u32 moved_by(struct kunit *test, enum dmda_policy policy, bool is_skewed)
+{
+	struct load *load = new_load(test, is_skewed);
+
+	open_next(test, load, 0);
+	open_next(test, load, 1);
+	for (u32 i = 0; i < LOAD_PAGES; i++)
+		write_page(test, load, 0, i, load->table->seq);
+	for (u32 i = 0; i < LOAD_WRITES; i++) {
+		if (i == LOAD_WRITES / 2)
+			load->nr_moved = 0;
+		write_page(test, load, 0, draw(load), load->table->seq);
+		free_empty(test, load);
+		while (load->table->segments.nr_free < LOAD_FREE) {
+			clean_one(test, load, policy);
+			free_empty(test, load);
+		}
+	}
+	return div_u64(load->nr_moved * 1000, LOAD_WRITES / 2);
+}
+
+/* Where all pages are alike, nothing beats greedy: then it moves hardly more than that. */
+static void file_aware_moves_least(struct kunit *test)
+{
+	u32 skewed[3], uniform[3];
+
+	for (u32 policy = 0; policy < ARRAY_SIZE(skewed); policy++) {
+		skewed[policy] = moved_by(test, policy, true);
+		uniform[policy] = moved_by(test, policy, false);
+		kunit_info(test, "%s moves %u of 1000, or %u if all pages are alike",
+			   dmda_policy_name(policy), skewed[policy], uniform[policy]);
+	}
+	KUNIT_EXPECT_LT(test, skewed[DMDA_POLICY_FILE_AWARE] * 100,
+			skewed[DMDA_POLICY_GREEDY] * 92);
+	KUNIT_EXPECT_LT(test, skewed[DMDA_POLICY_FILE_AWARE] * 100,
+			skewed[DMDA_POLICY_COST_BENEFIT] * 85);
+	KUNIT_EXPECT_LT(test, uniform[DMDA_POLICY_FILE_AWARE] * 100,
+			uniform[DMDA_POLICY_GREEDY] * 107);
+	KUNIT_EXPECT_LT(test, uniform[DMDA_POLICY_FILE_AWARE],
+			uniform[DMDA_POLICY_COST_BENEFIT]);
 }
 
 static void nothing_to_clean_is_no_candidate(struct kunit *test)
@@ -251,6 +468,9 @@ static struct kunit_case victim_cases[] = {
 	KUNIT_CASE(greedy_takes_the_emptiest),
 	KUNIT_CASE(cost_benefit_prefers_what_lay_still),
 	KUNIT_CASE(of_many_the_best_are_found),
+	KUNIT_CASE(logarithms_grow),
+	KUNIT_CASE(the_age_of_file_aware_is_damped),
+	KUNIT_CASE(file_aware_moves_least),
 	KUNIT_CASE(nothing_to_clean_is_no_candidate),
 	KUNIT_CASE(pieces_are_counted_as_the_paper_does),
 	KUNIT_CASE(what_cannot_happen_to_a_segment_is_refused),
