@@ -60,6 +60,9 @@ class Machine:
     has_tool: bool = False
     # Whether it needs a dm-dieaware that counts what it does inside locks
     counts_locks: bool = False
+    # Linux as a program (scripts/uml), where what computes takes no time: for figures that the
+    # drive alone decides, of more data than an emulated CPU can move. Memory is in M there.
+    is_uml: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

@@ -73,9 +73,12 @@ def _lab_command(boot: Boot, machine: Machine, options: Options) -> list[str]:
         programs.append(tool())
     if machine.counts_locks:
         programs.append(_counting_module(kernel))
+    if machine.is_uml:
+        start = [str(TOP / "scripts" / "uml")]
+    else:
+        start = [str(TOP / "scripts" / "lab"), "--kernel", kernel]
     return [
-        str(TOP / "scripts" / "lab"),
-        *("--kernel", kernel),
+        *start,
         *("--virtual-time", "--no-tool", "--mem", machine.memory),
         *machine.devices,
         *("--timeout", str(TIMEOUT_SECONDS)),
