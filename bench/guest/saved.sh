@@ -9,7 +9,7 @@ STATE=/tmp/state
 FILE=$MOUNT/file
 FILE_SEED=1
 
-# As its mkfs makes and mount mounts it.
+# As its mkfs makes and mount mounts it; btrfs-single keeps one copy of its trees instead of two.
 usual_filesystem() {
 	local type=$1
 
@@ -17,6 +17,7 @@ usual_filesystem() {
 	ext4) mkfs.ext4 -q -F -b 4096 "$DEVICE" ;;
 	xfs) mkfs.xfs -q -f "$DEVICE" ;;
 	btrfs) modprobe btrfs && mkfs.btrfs -q -f "$DEVICE" >/dev/null 2>&1 ;;
+	btrfs-single) modprobe btrfs && mkfs.btrfs -q -f -m single "$DEVICE" >/dev/null 2>&1 ;;
 	f2fs) mkfs.f2fs -q -f "$DEVICE" >/dev/null ;;
 	*) die "There is no filesystem '$type' here." ;;
 	esac || die "The $type filesystem could not be made."
