@@ -144,28 +144,15 @@ static u64 programmed_ns(const struct ftl *ftl, const struct ftl_share_range *ra
 	return end_ns;
 }
 
-/*
- * The log's programs go round the dies, each of which has a part of it besides its erase
- * blocks, and erases as much before it is written again.
- */
+/* The log's programs go round the dies, each of which has a part of it. */
 static u64 program_log(struct ftl *ftl, u64 at_ns)
 {
 	struct ftl_stats *stats = &ftl->stats;
-	u32 at, unit;
+	u32 at;
 	u64 lap = div_u64_rem(stats->defrag_programs++, ftl->geo.nr_dies, &at);
-	die_t die = to_die(at);
-	u64 end_ns;
 
-	div_u64_rem(lap, ftl->geo.eblk_units, &unit);
-	if (lap && !unit) {
-		ftl_nand_erase(&ftl->nand, die, at_ns);
-		ftl_oob_count_down(&ftl->oob, die, ftl->nand.die[at].busy_until_ns);
-	}
-	stats->nand_pages_programmed += ftl->geo.unit_pages;
 	stats->pages_padded += ftl->geo.unit_pages;
-	end_ns = ftl_nand_program(&ftl->nand, die, at_ns, ftl->now_ns);
-	ftl_oob_count_down(&ftl->oob, die, end_ns);
-	return end_ns;
+	return ftl_program_beside(ftl, to_die(at), lap, at_ns);
 }
 
 /*
