@@ -15,6 +15,7 @@
 #include "state-file.h"
 
 #define KIB_PER_PAGE	(FTL_PAGE_BYTES / 1024)
+#define PAGES_PER_MIB	(1024 / KIB_PER_PAGE)
 
 /**
  * struct item - a directory under /sys/kernel/config/nvmev
@@ -59,12 +60,14 @@ static void refuse(struct item *item, const char *reason)
  * @PROPERTY_BOOL: a bool
  * @PROPERTY_KIB: KiB in the file, pages in a u32
  * @PROPERTY_MIB: MiB in the file, bytes in a u64
+ * @PROPERTY_MIB_PAGES: MiB in the file, pages in a u32
  */
 enum prop_kind {
 	PROPERTY_U32,
 	PROPERTY_BOOL,
 	PROPERTY_KIB,
 	PROPERTY_MIB,
+	PROPERTY_MIB_PAGES,
 };
 
 /**
@@ -88,6 +91,8 @@ static ssize_t show_property(struct config_item *item, char *page, const struct 
 		return sysfs_emit(page, "%llu\n", (u64)*(const u32 *)member * KIB_PER_PAGE);
 	case PROPERTY_MIB:
 		return sysfs_emit(page, "%llu\n", *(const u64 *)member >> 20);
+	case PROPERTY_MIB_PAGES:
+		return sysfs_emit(page, "%u\n", *(const u32 *)member / PAGES_PER_MIB);
 	default:
 		return sysfs_emit(page, "%u\n", *(const u32 *)member);
 	}
@@ -104,6 +109,16 @@ static int parse_kib(const char *text, u32 *pages)
 		return -EINVAL;
 	*pages = kib / KIB_PER_PAGE;
 	return 0;
+}
+
+static int parse_mib_pages(const char *text, u32 *pages)
+{
+	u32 mib;
+	int ret = kstrtou32(text, 0, &mib);
+
+	if (ret)
+		return ret;
+	return check_mul_overflow(mib, PAGES_PER_MIB, pages) ? -ERANGE : 0;
 }
 
 static int parse_mib(const char *text, u64 *bytes)
@@ -131,6 +146,8 @@ static int parse_property(struct nvmev_config *config, const char *text,
 		return parse_kib(text, member);
 	case PROPERTY_MIB:
 		return parse_mib(text, member);
+	case PROPERTY_MIB_PAGES:
+		return parse_mib_pages(text, member);
 	default:
 		return kstrtou32(text, 0, member);
 	}
@@ -210,6 +227,7 @@ NVMEV_ATTR(factory_bad_permille, ftl.factory_bad_permille, PROPERTY_U32);
 NVMEV_ATTR(seed_die, ftl.seed_die, PROPERTY_U32);
 NVMEV_ATTR(share_pages, ftl.share_pages, PROPERTY_U32);
 NVMEV_ATTR(share_log_kib, ftl.share_log_kib, PROPERTY_U32);
+NVMEV_ATTR(map_cache_mib, ftl.map_cache_pages, PROPERTY_MIB_PAGES);
 NVMEV_ATTR(lba_bytes, lba_bytes, PROPERTY_U32);
 NVMEV_ATTR(queues, queues, PROPERTY_U32);
 NVMEV_ATTR(queue_depth, queue_depth, PROPERTY_U32);
@@ -869,6 +887,7 @@ static struct configfs_attribute *item_attrs[] = {
 	&nvmev_attr_seed_die,
 	&nvmev_attr_share_pages,
 	&nvmev_attr_share_log_kib,
+	&nvmev_attr_map_cache_mib,
 	&nvmev_attr_lba_bytes,
 	&nvmev_attr_queues,
 	&nvmev_attr_queue_depth,

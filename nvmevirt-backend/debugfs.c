@@ -88,6 +88,10 @@ static int ftl_show(struct seq_file *seq, void *data)
 	seq_printf(seq, "defrag_programs %llu\n", stats.defrag_programs);
 	seq_printf(seq, "defrag_compactions %llu\n", stats.defrag_compactions);
 	seq_printf(seq, "defrag_kept %llu\n", stats.defrag_kept);
+	seq_printf(seq, "map_hits %llu\n", stats.map_hits);
+	seq_printf(seq, "map_misses %llu\n", stats.map_misses);
+	seq_printf(seq, "map_programs %llu\n", stats.map_programs);
+	seq_printf(seq, "map_pages_programmed %llu\n", stats.map_pages_programmed);
 	/* Pages programmed for each that the host wrote: more than 1000 is amplification. */
 	seq_printf(seq, "write_amplification_permille %llu\n", stats.host_pages_written ?
 		   div64_u64(1000 * stats.nand_pages_programmed, stats.host_pages_written) : 0);

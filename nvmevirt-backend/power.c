@@ -135,6 +135,7 @@ int nvmev_power_off(struct nvmev *nvmev, bool failure, char *reason)
 		lose_cache(nvmev);
 	}
 	ftl_cut_after(nvmev->ftl, 0);
+	ftl_power_off(nvmev->ftl);
 	nvmev->on_before_ns += ktime_get_ns() - nvmev->power_on_ns;
 	nvmev->is_on = false;
 	return nvmev->damage ? 0 : nvmev_backing_end(nvmev, reason);

@@ -3,6 +3,7 @@
 #include "bad.h"
 #include "defrag.h"
 #include "idle.h"
+#include "map-page.h"
 
 static u32 wbuf_units(const struct ftl_params *params)
 {
@@ -36,6 +37,7 @@ size_t ftl_bytes(const struct ftl_params *params)
 	bytes = size_add(bytes, padded(ftl_units_bytes(params)));
 	bytes = size_add(bytes, padded(ftl_wbuf_bytes(wbuf_units(params), geo.nr_open)));
 	bytes = size_add(bytes, padded(ftl_l2p_bytes(params->nr_lpns, geo.nr_places)));
+	bytes = size_add(bytes, padded(ftl_map_cache_bytes(params)));
 	bytes = size_add(bytes, padded(ftl_share_bytes(params)));
 	bytes = size_add(bytes, padded(ftl_oob_bytes(params)));
 	/* Last, because it outlives the rest: see ftl_rebuild(). */
@@ -97,6 +99,8 @@ struct ftl *ftl_init(const struct ftl_params *params, void *zeroed, u64 now_ns)
 		      carve(&memory, ftl_wbuf_bytes(wbuf_units(params), geo->nr_open)));
 	ftl_l2p_init(&ftl->map, params->nr_lpns, geo->nr_places,
 		     carve(&memory, ftl_l2p_bytes(params->nr_lpns, geo->nr_places)));
+	ftl_map_cache_init(&ftl->map_cache, params,
+			   carve(&memory, ftl_map_cache_bytes(params)));
 	init_share(ftl, &memory);
 	init_oob(ftl, &memory);
 	ftl_place_init(&ftl->place, &ftl->units, to_die(params->seed_die));
@@ -118,6 +122,11 @@ u64 ftl_begin(struct ftl *ftl, u64 now_ns)
 	start_ns = max(ftl->now_ns, ftl->next_cmd_ns);
 	ftl->next_cmd_ns = start_ns + ftl_scaled(ftl, ftl->params.cmd_gap_ns);
 	return start_ns + ftl_scaled(ftl, ftl->params.cmd_ns);
+}
+
+void ftl_power_off(struct ftl *ftl)
+{
+	ftl_map_lose(ftl);
 }
 
 bool ftl_is_mapped(const struct ftl *ftl, lpn_t lpn)

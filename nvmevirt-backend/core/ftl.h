@@ -201,6 +201,10 @@ struct ftl_die_stats {
  * @defrag_kept: entries that this has kept
  * @pages_exchanged: cold pages that moved to a worn die to make room for hot ones
  * @defrag_programs: programs of the defrag log
+ * @map_hits: look-ups of map pages, and changes to them, that found them in memory
+ * @map_misses: those that had them sensed
+ * @map_programs: programs of map pages
+ * @map_pages_programmed: map pages in them; the rest of the pages is padding
  */
 struct ftl_stats {
 	u64 host_pages_read;
@@ -234,6 +238,10 @@ struct ftl_stats {
 	u64 defrag_kept;
 	u64 pages_exchanged;
 	u64 defrag_programs;
+	u64 map_hits;
+	u64 map_misses;
+	u64 map_programs;
+	u64 map_pages_programmed;
 };
 
 /**
@@ -409,6 +417,11 @@ void ftl_cut_after(struct ftl *ftl, u64 nr_ops);
  * Return: a time at which to call ftl_power_cut(), U64_MAX while it is not known.
  */
 u64 ftl_cut_ns(struct ftl *ftl, u64 now_ns);
+
+/**
+ * ftl_power_off() - the power is off, in order or not, and none of the map is in memory
+ */
+void ftl_power_off(struct ftl *ftl);
 
 /**
  * ftl_rebuild() - power on after ftl_power_cut(), or with an area from elsewhere

@@ -8,6 +8,7 @@
  * refused with the name of what is another there.
  */
 #include "keep.h"
+#include "map-page.h"
 #include "rest.h"
 
 /* "dieawUSE" */
@@ -72,6 +73,7 @@ static const struct param params[] = {
 	PARAM(u32, seed_die, "seed_die"),
 	PARAM(u32, share_pages, "share_pages"),
 	PARAM(u32, share_log_kib, "share_log_kib"),
+	PARAM(u32, map_cache_pages, "map_cache_mib"),
 	/* It follows from the others, which are better to be told of. */
 	PARAM(u32, eblks_per_die, "erase blocks of a die"),
 };
@@ -223,6 +225,8 @@ const char *ftl_keep_save(struct ftl_keep *keep, struct ftl *ftl,
 	if (!ftl->params.plp)
 		ftl_flush(ftl, ftl->now_ns);
 	ftl_let_rest(ftl);
+	ftl_map_write_all(ftl, ftl->now_ns);
+	ftl_map_lose(ftl);
 	ftl_set_clock(ftl, ftl->now_ns);
 	keep->reads = false;
 	keep->has_oob = ftl->params.oob;
@@ -254,6 +258,7 @@ const char *ftl_keep_load(struct ftl_keep *keep, struct ftl *ftl,
 		return keep->reason;
 	end_block(keep);
 	ftl_set_clock(ftl, now_ns);
+	ftl_map_lose(ftl);
 	keep->reason = ftl_check(ftl);
 	return keep->reason;
 }

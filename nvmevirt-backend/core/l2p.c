@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Memory of the two maps, and questions to them about many pages. The maps are plain arrays that
- * are all in memory, 8 bytes a page: a map of which parts are on NAND, as drives with little
- * memory have it, is not modelled, and looking up a page costs the drive no time.
+ * are all in memory, 8 bytes a page. What looking up a page costs a drive that has no room for all
+ * of it is in map-page.c.
  *
  * Trims and the count of what a namespace holds are of any length, up to the whole drive. So
  * mapped pages are counted by region besides, and a region without any is passed over at once.

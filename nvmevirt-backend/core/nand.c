@@ -12,6 +12,9 @@
  */
 #include "nand.h"
 
+/* Number of a flash unit besides the erase blocks: none of those in them has it. */
+#define UNIT_BESIDE	(U32_MAX - 1)
+
 static bool can_suspend(const struct ftl_params *params)
 {
 	return params->suspend_program || params->suspend_erase;
@@ -57,6 +60,8 @@ static u32 sense_ns(const struct ftl_nand *nand, u32 flash_unit)
 {
 	u32 at = flash_unit % nand->geo->eblk_units;
 
+	if (flash_unit == UNIT_BESIDE)
+		at = 0;
 	return nand->params->read_ns[at % nand->params->nr_page_kinds];
 }
 
@@ -214,9 +219,10 @@ static u64 read_in_turn(struct ftl_nand *nand, struct ftl_nand_die *die,
 	return end_ns;
 }
 
-u64 ftl_nand_read(struct ftl_nand *nand, const struct ftl_sense *sense, u64 start_ns, u64 now_ns)
+/* @nr: number of the die */
+static u64 read_from(struct ftl_nand *nand, u32 nr, const struct ftl_sense *sense, u64 start_ns,
+		     u64 now_ns)
 {
-	u32 nr = from_die(ftl_flash_unit_die(nand->geo, sense->flash_unit));
 	struct ftl_ahead_gap gap = { .start_ns = start_ns };
 	struct ftl_nand_die *die = &nand->die[nr];
 	u32 flash_unit = sense->flash_unit;
@@ -234,6 +240,42 @@ u64 ftl_nand_read(struct ftl_nand *nand, const struct ftl_sense *sense, u64 star
 	end_ns = read_in_turn(nand, die, sense, start_ns);
 	if (nand->ahead)
 		nand->ahead[nr].read_ns = max(nand->ahead[nr].read_ns, end_ns);
+	return end_ns;
+}
+
+u64 ftl_nand_read(struct ftl_nand *nand, const struct ftl_sense *sense, u64 start_ns, u64 now_ns)
+{
+	return read_from(nand, from_die(ftl_flash_unit_die(nand->geo, sense->flash_unit)), sense,
+			 start_ns, now_ns);
+}
+
+/* Work that an idle die has done meanwhile. What the channel did then is past, and not asked. */
+static u64 read_before(struct ftl_nand *nand, struct ftl_nand_die *die, u64 start_ns)
+{
+	u64 free_ns = max(start_ns, die->busy_until_ns);
+
+	die->units_read++;
+	hold_unit(nand, die, 0);
+	occupy(nand, die, nand->params->read_ns[0] + nand->page_transfer_ns, free_ns);
+	look_ahead(nand, die, free_ns, die->busy_until_ns, nand->params->suspend_program);
+	return die->busy_until_ns;
+}
+
+u64 ftl_nand_read_beside(struct ftl_nand *nand, die_t die, u32 plane, u64 start_ns, u64 now_ns)
+{
+	struct ftl_sense sense = {
+		.flash_unit = UNIT_BESIDE,
+		.nr_pages = 1,
+		.planes = BIT(plane),
+	};
+	u64 end_ns;
+
+	nand->now_ns = now_ns;
+	nand->delay.ns = 0;
+	if (start_ns < now_ns)
+		return read_before(nand, &nand->die[from_die(die)], start_ns);
+	end_ns = read_from(nand, from_die(die), &sense, start_ns, now_ns);
+	nand->die[from_die(die)].plane[plane].held = 0;
 	return end_ns;
 }
 

@@ -178,6 +178,17 @@ static inline u64 ftl_nand_sense(struct ftl_nand *nand, u32 flash_unit, u32 nr_p
 }
 
 /**
+ * ftl_nand_read_beside() - read a page of what a die has besides its erase blocks
+ * @plane: plane that it is on
+ *
+ * It takes what a read of a unit's first page kind does. The register keeps nothing of it. If it
+ * began in the past it takes the die's time only.
+ *
+ * Return: as ftl_nand_read().
+ */
+u64 ftl_nand_read_beside(struct ftl_nand *nand, die_t die, u32 plane, u64 start_ns, u64 now_ns);
+
+/**
  * ftl_nand_aim() - what the die was given last programs this flash unit: reads of it wait
  */
 void ftl_nand_aim(struct ftl_nand *nand, u32 flash_unit);

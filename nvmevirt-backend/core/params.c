@@ -150,6 +150,8 @@ const char *ftl_params_check(const struct ftl_params *params)
 		return "More pages can be shared than the drive has (share_pages).";
 	if (params->share_pages && !is_within(params->share_log_kib, 4, 1048576))
 		return "The defrag log must be between 4 and 1048576 KiB (share_log_kib).";
+	if (params->map_cache_pages > FTL_MAX_MAP_CACHE_PAGES)
+		return "The cache of the map must have at most 16384 MiB (map_cache_mib).";
 	if (!params->nr_lpns)
 		return "The drive would have no pages to show to the host.";
 	if (params->nr_lpns > ftl_params_capacity(params))
@@ -205,7 +207,8 @@ static bool is_same_behaviour(const struct ftl_params *a, const struct ftl_param
 	       a->oob == b->oob &&
 	       a->seed_die == b->seed_die &&
 	       a->share_pages == b->share_pages &&
-	       a->share_log_kib == b->share_log_kib;
+	       a->share_log_kib == b->share_log_kib &&
+	       a->map_cache_pages == b->map_cache_pages;
 }
 
 /* Not by comparing memory: what lies between the members is anything. */

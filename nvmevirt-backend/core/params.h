@@ -9,6 +9,8 @@
 
 #define FTL_MAX_PAGE_KINDS	4
 #define FTL_MAX_PLANES		16
+/* The map of 16 TiB */
+#define FTL_MAX_MAP_CACHE_PAGES	((u32)BIT(22))
 
 /**
  * struct ftl_params - geometry and latencies of a drive
@@ -60,6 +62,8 @@
  * @seed_die: die that the first plain write of a new device goes to
  * @share_pages: pages that can lie in the places of others at the same time; 0: none can
  * @share_log_kib: size of the defrag log with @oob, [4, 1048576]
+ * @map_cache_pages: map pages of 4 KiB that fit into memory (map-cache.h), at most
+ *	FTL_MAX_MAP_CACHE_PAGES; 0: all of the map is in memory
  */
 struct ftl_params {
 	u32 nr_channels;
@@ -102,6 +106,7 @@ struct ftl_params {
 	u32 seed_die;
 	u32 share_pages;
 	u32 share_log_kib;
+	u32 map_cache_pages;
 };
 
 /**

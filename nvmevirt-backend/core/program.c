@@ -11,6 +11,7 @@
  */
 #include "bad.h"
 #include "gc.h"
+#include "map-page.h"
 #include "program.h"
 
 static u32 take_flash_unit(struct ftl *ftl, die_t die, enum ftl_stream stream, u64 start_ns)
@@ -38,7 +39,8 @@ static u32 move_pages(struct ftl *ftl, const struct ftl_unit *unit, u32 flash_un
 	return unit->nr_valid;
 }
 
-static u64 spend_time(struct ftl *ftl, const struct ftl_unit *unit, u64 start_ns)
+/* @map_ns: time at which the map can take note of it; until then the buffer knows its pages */
+static u64 spend_time(struct ftl *ftl, const struct ftl_unit *unit, u64 start_ns, u64 map_ns)
 {
 	u64 end_ns;
 
@@ -46,7 +48,7 @@ static u64 spend_time(struct ftl *ftl, const struct ftl_unit *unit, u64 start_ns
 		end_ns = ftl_nand_copy_in(&ftl->nand, unit->die, start_ns);
 	} else {
 		end_ns = ftl_nand_program(&ftl->nand, unit->die, start_ns, ftl->now_ns);
-		ftl_wbuf_program(&ftl->wbuf, end_ns, from_die(unit->die));
+		ftl_wbuf_program(&ftl->wbuf, max(end_ns, map_ns), from_die(unit->die));
 	}
 	ftl->programmed_ns = max(ftl->programmed_ns, end_ns);
 	ftl->command_programmed_ns = max(ftl->command_programmed_ns, end_ns);
@@ -81,8 +83,9 @@ u64 ftl_program_unit(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
 {
 	enum ftl_stream stream = ftl_unit_is_gc(unit) ? FTL_STREAM_GC : FTL_STREAM_HOST;
 	u32 flash_unit = ftl_program_take(ftl, unit->die, stream, start_ns);
+	u64 map_ns = ftl_map_change_unit(ftl, unit, start_ns);
 	u32 nr_pages = move_pages(ftl, unit, flash_unit);
-	u64 end_ns = spend_time(ftl, unit, start_ns);
+	u64 end_ns = spend_time(ftl, unit, start_ns, map_ns);
 
 	ftl_nand_aim(&ftl->nand, flash_unit);
 	if (ftl->params.oob)
@@ -106,7 +109,9 @@ u64 ftl_program_beside(struct ftl *ftl, die_t die, u64 nr_before, u64 at_ns)
 		ftl_oob_count_down(&ftl->oob, die, ftl->nand.die[from_die(die)].busy_until_ns);
 	}
 	ftl->stats.nand_pages_programmed += ftl->geo.unit_pages;
-	end_ns = ftl_nand_program(&ftl->nand, die, at_ns, ftl->now_ns);
+	/* The channel knows nothing of the past, when idle dies collect. */
+	end_ns = at_ns < ftl->now_ns ? ftl_nand_copy_in(&ftl->nand, die, at_ns) :
+				       ftl_nand_program(&ftl->nand, die, at_ns, ftl->now_ns);
 	ftl_oob_count_down(&ftl->oob, die, end_ns);
 	return end_ns;
 }

@@ -4,7 +4,7 @@
  * sense, wherever in the command they are. Senses are started in the order in which the
  * command first needs them; the link takes the pages of each as they arrive.
  */
-#include "state.h"
+#include "map-page.h"
 
 /* Finds the sense of a flash unit in the present command, or begins one. */
 static struct ftl_sense *sense_of(struct ftl *ftl, u32 flash_unit, u32 *nr_senses)
@@ -75,24 +75,39 @@ static u32 gather_senses(struct ftl *ftl, const struct ftl_request *rq)
 	return nr_senses;
 }
 
-u64 ftl_sense(struct ftl *ftl, const struct ftl_sense *sense, u64 start_ns)
+/* What the last read has put off ends later for all who know of it. */
+static void tell_delay(struct ftl *ftl)
 {
 	const struct ftl_nand_delay *delay = &ftl->nand.delay;
-	u64 end_ns = ftl_nand_read(&ftl->nand, sense, start_ns, ftl->now_ns);
 
 	if (!delay->ns)
-		return end_ns;
+		return;
 	ftl_wbuf_delay(&ftl->wbuf, delay->die, delay->from_ns, delay->ns);
 	if (ftl->params.oob)
 		ftl->programmed_ns = max(ftl->programmed_ns,
 					 ftl_oob_delay(&ftl->oob, to_die(delay->die),
 						       delay->from_ns, delay->ns));
+}
+
+u64 ftl_sense(struct ftl *ftl, const struct ftl_sense *sense, u64 start_ns)
+{
+	u64 end_ns = ftl_nand_read(&ftl->nand, sense, start_ns, ftl->now_ns);
+
+	tell_delay(ftl);
+	return end_ns;
+}
+
+u64 ftl_sense_beside(struct ftl *ftl, die_t die, u32 plane, u64 start_ns)
+{
+	u64 end_ns = ftl_nand_read_beside(&ftl->nand, die, plane, start_ns, ftl->now_ns);
+
+	tell_delay(ftl);
 	return end_ns;
 }
 
 u64 ftl_read(struct ftl *ftl, const struct ftl_request *rq, u64 now_ns)
 {
-	u64 start_ns = ftl_begin(ftl, now_ns);
+	u64 start_ns = ftl_map_look_up(ftl, rq->first, rq->nr_pages, ftl_begin(ftl, now_ns));
 	u32 nr_senses = gather_senses(ftl, rq);
 	u32 left_bytes = rq->bytes;
 	u64 done_ns = start_ns;

@@ -11,6 +11,7 @@
  */
 #include "defrag.h"
 #include "gc.h"
+#include "map-page.h"
 #include "rebuild.h"
 
 static void save_counters(struct ftl *ftl)
@@ -453,6 +454,8 @@ static const char *restore(struct ftl *ftl)
 		reason = check_dies(ftl);
 	if (!reason && ftl->oob.max_defrag)
 		ftl_defrag_compact(&ftl->map);
+	if (!reason)
+		ftl_map_lose(ftl);
 	for (u32 die = 0; !reason && die < ftl->geo.nr_dies; die++)
 		ftl_gc_go_on(ftl, to_die(die), ftl->now_ns);
 	return reason;

@@ -6,6 +6,7 @@
  * a power failure leaves each page with the one copy or the other.
  */
 #include "dof.h"
+#include "map-page.h"
 #include "program.h"
 
 static u32 measure(struct ftl *ftl, const struct ftl_redistribution *job)
@@ -66,9 +67,14 @@ static u64 spread_range(struct ftl *ftl, struct ftl_placing *placing,
 bool ftl_redistribute(struct ftl *ftl, struct ftl_redistribution *job, u64 now_ns)
 {
 	u64 start_ns = ftl_begin(ftl, now_ns);
-	u64 at_ns = start_ns + ftl_scaled(ftl, (u64)ftl->params.page_ns * job->nr_pages);
+	u64 at_ns = start_ns;
 	struct ftl_placing placing;
 
+	for (u32 i = 0; i < job->nr_ranges; i++)
+		at_ns = max(at_ns, ftl_map_look_up(ftl, job->range[i].first, job->range[i].nr,
+						   start_ns));
+	start_ns = at_ns;
+	at_ns += ftl_scaled(ftl, (u64)ftl->params.page_ns * job->nr_pages);
 	job->before_permille = measure(ftl, job);
 	job->after_permille = job->before_permille;
 	job->done_ns = at_ns;

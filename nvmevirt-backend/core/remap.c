@@ -6,6 +6,7 @@
  */
 #include "defrag.h"
 #include "gc.h"
+#include "map-page.h"
 #include "program.h"
 
 static bool overlap(lpn_t a, u64 nr_a, lpn_t b, u64 nr_b)
@@ -236,6 +237,19 @@ static u64 nr_kept_entries(const struct ftl *ftl)
 	return ftl->oob.max_defrag ? ftl->oob.defrag->nr_kept : 0;
 }
 
+/* Return: the time at which the command knows where all of its pages are. */
+static u64 look_up_ranges(struct ftl *ftl, const struct ftl_share_range *range, u32 nr_ranges,
+			  u64 at_ns)
+{
+	u64 known_ns = at_ns;
+
+	for (u32 i = 0; i < nr_ranges; i++) {
+		known_ns = max(known_ns, ftl_map_look_up(ftl, range[i].from, range[i].nr, at_ns));
+		known_ns = max(known_ns, ftl_map_change(ftl, range[i].to, range[i].nr, at_ns));
+	}
+	return known_ns;
+}
+
 static void share_ranges(struct ftl *ftl, const struct ftl_share_range *range, u32 nr_ranges,
 			 u64 done_ns)
 {
@@ -277,6 +291,7 @@ enum ftl_share_result ftl_share(struct ftl *ftl, const struct ftl_share_range *r
 		return FTL_SHARE_FULL;
 	for (u32 i = 0; i < nr_ranges; i++)
 		nr_pages += range[i].nr;
+	at_ns = look_up_ranges(ftl, range, nr_ranges, at_ns);
 	at_ns += ftl_scaled(ftl, (u64)ftl->params.page_ns * nr_pages);
 	for (u32 i = 0; i < nr_ranges; i++)
 		program_host_units(ftl, &range[i], at_ns);

@@ -6,6 +6,7 @@
 #define FTL_STATE_H
 
 #include "ftl.h"
+#include "map-cache.h"
 #include "nand.h"
 #include "oob.h"
 #include "place.h"
@@ -88,6 +89,7 @@ struct ftl_sense_slot {
  * @params: parameters with which it was made
  * @geo: sizes that follow from @params
  * @map: places of pages, and owners of places
+ * @map_cache: map pages that are in memory; in use if @params.map_cache_pages
  * @blocks: erase blocks
  * @units: open units
  * @place: placement
@@ -118,6 +120,7 @@ struct ftl {
 	struct ftl_params params;
 	struct ftl_geometry geo;
 	struct ftl_l2p map;
+	struct ftl_map_cache map_cache;
 	struct ftl_eblks blocks;
 	struct ftl_units units;
 	struct ftl_place place;
@@ -183,5 +186,13 @@ static inline u64 ftl_sense_unit(struct ftl *ftl, u32 flash_unit, u32 nr_pages, 
 
 	return ftl_sense(ftl, &sense, start_ns);
 }
+
+/**
+ * ftl_sense_beside() - read a page of what a die has besides its erase blocks
+ * @plane: plane that it is on
+ *
+ * Return: as ftl_sense().
+ */
+u64 ftl_sense_beside(struct ftl *ftl, die_t die, u32 plane, u64 start_ns);
 
 #endif /* FTL_STATE_H */

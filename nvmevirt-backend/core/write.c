@@ -6,6 +6,7 @@
 #include "defrag.h"
 #include "draft.h"
 #include "exchange.h"
+#include "map-page.h"
 #include "program.h"
 
 /* A page that is written in part needs its present content first. */
@@ -14,6 +15,7 @@ static u64 read_partial(struct ftl *ftl, lpn_t lpn, u64 start_ns)
 	ppn_t ppn = ftl_l2p_get(&ftl->map, lpn);
 	struct ftl_sense sense;
 
+	start_ns = ftl_map_look_up(ftl, lpn, 1, start_ns);
 	if (ppn == PPN_NONE || ftl_ppn_is_buffered(&ftl->geo, ppn))
 		return start_ns;
 	sense.flash_unit = ftl_flash_unit(&ftl->geo, ppn);
@@ -32,6 +34,16 @@ static u64 read_partial_pages(struct ftl *ftl, const struct ftl_request *rq, u64
 	if (rq->tail_partial && !(rq->head_partial && rq->nr_pages == 1))
 		done_ns = max(done_ns, read_partial(ftl, to_lpn(last), start_ns));
 	return done_ns;
+}
+
+/* Where the pages are that decide where those of the command go has to be known before that. */
+static u64 look_up_hint(struct ftl *ftl, const struct ftl_request *rq, u64 start_ns)
+{
+	if (rq->hint == FTL_HINT_OVERWRITE)
+		return ftl_map_look_up(ftl, rq->first, rq->nr_pages, start_ns);
+	if (rq->hint == FTL_HINT_APPEND && from_lpn(rq->pred) < ftl->map.nr_lpns)
+		return ftl_map_look_up(ftl, rq->pred, 1, start_ns);
+	return start_ns;
 }
 
 /* Return: the time at which the last page found room in the buffer. */
@@ -104,10 +116,11 @@ u64 ftl_write(struct ftl *ftl, const struct ftl_request *rq, u64 now_ns)
 {
 	u64 at_ns = ftl_begin(ftl, now_ns);
 	struct ftl_placing placing;
-	u64 arrived_ns;
+	u64 arrived_ns, known_ns;
 
+	known_ns = look_up_hint(ftl, rq, at_ns);
 	arrived_ns = ftl_bus_transfer(&ftl->from_host, rq->bytes, at_ns, ftl->now_ns);
-	at_ns = max(arrived_ns, read_partial_pages(ftl, rq, at_ns));
+	at_ns = max(max(arrived_ns, known_ns), read_partial_pages(ftl, rq, at_ns));
 	at_ns += ftl_scaled(ftl, ftl->params.write_ns + (u64)ftl->params.page_ns * rq->nr_pages);
 	ftl_exchange(ftl, at_ns);
 	ftl->command_programmed_ns = 0;
@@ -156,8 +169,14 @@ static void trim_pages(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 at_ns)
 {
 	u64 end = from_lpn(first) + nr_pages;
 	u64 lpn = from_lpn(first);
+	/* Up to here the map has the command. */
+	u64 noted = 0;
 
 	while ((lpn = ftl_l2p_skip_unmapped(&ftl->map, lpn, end)) < end) {
+		if (lpn >= noted) {
+			ftl_map_change(ftl, to_lpn(lpn), 1, at_ns);
+			noted = round_up(lpn + 1, FTL_MAP_PAGE_LPNS);
+		}
 		ftl_units_unmap(&ftl->units, to_lpn(lpn));
 		ftl->stats.pages_trimmed++;
 		lpn++;

@@ -22,6 +22,8 @@
 #include "../core/unit.h"
 #include "../core/wear.h"
 #include "../core/place.h"
+#include "../core/map-cache.h"
+#include "../core/map-page.h"
 #include "../core/program.h"
 #include "../core/draft.h"
 #include "../core/bad.h"

@@ -127,6 +127,7 @@ static struct ftl_params variant_params(struct kunit *test)
 	params.wear_permille = variant->wear_permille;
 	params.share_pages = variant->share_pages;
 	params.share_log_kib = 64;
+	params.map_cache_pages = variant->suspends || variant->plane_read ? 2 : 0;
 	params.spare_eblks = variant->spare_eblks;
 	params.factory_bad_permille = variant->spare_eblks ? 42 : 0;
 	if (variant->suspends) {
@@ -476,6 +477,7 @@ static const struct param params_that_count[] = {
 	PARAM(seed_die, "seed_die"),
 	PARAM(share_pages, "share_pages"),
 	PARAM(share_log_kib, "share_log_kib"),
+	PARAM(map_cache_pages, "map_cache_mib"),
 };
 
 static void other_drives_are_refused(struct kunit *test)

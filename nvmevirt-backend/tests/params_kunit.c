@@ -61,6 +61,8 @@ static const struct bad_params bad_params[] = {
 	BAD(time_scale, 0, "time scale"),
 	BAD(time_scale, 1001, "time scale"),
 	BAD(seed_die, 8, "first write"),
+	BAD(map_cache_pages, 4194305, "cache of the map"),
+	BAD(map_cache_pages, U32_MAX, "cache of the map"),
 };
 
 static void describe_bad(const struct bad_params *bad, char *desc)
@@ -125,8 +127,8 @@ static void geometry_that_overflows_has_no_capacity(struct kunit *test)
 	KUNIT_EXPECT_GT(test, ftl_params_capacity(&params), 0ULL);
 }
 
-/* Bytes of the structure that belong to no member: behind flags, and at a number of 64 bits */
-#define NR_PADDING	(3 + 3 + 4)
+/* Bytes of the structure that belong to no member: behind flags */
+#define NR_PADDING	(3 + 3)
 
 /* Every bit of every member counts, and nothing else: a member that is forgotten shows here. */
 static void same_parameters_are_those_with_the_same_members(struct kunit *test)

@@ -58,6 +58,7 @@ static struct ftl_params variant_params(struct kunit *test)
 	params.wear_permille = variant->wear_permille;
 	params.share_pages = variant->share_pages;
 	params.share_log_kib = 64;
+	params.map_cache_pages = variant->suspends ? 4 : 0;
 	if (variant->suspends) {
 		params.suspend_program = 8;
 		params.suspend_erase = 8;

@@ -15,6 +15,8 @@
 #include "../core/unit.c"
 #include "../core/wear.c"
 #include "../core/place.c"
+#include "../core/map-cache.c"
+#include "../core/map-page.c"
 #include "../core/program.c"
 #include "../core/draft.c"
 #include "../core/bad.c"

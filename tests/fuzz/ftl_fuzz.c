@@ -96,6 +96,8 @@ static void begin_game(struct game *game, u8 shape, u8 flags)
 	}
 	params->share_pages = shape & 32 ? min_t(u64, params->nr_lpns, 40) : 0;
 	params->share_log_kib = 4;
+	/* Small drives have few map pages. */
+	params->map_cache_pages = flags & 8 ? 1 : 0;
 	params->seed_die = (flags >> 2 & 7) % (params->nr_channels * params->dies_per_channel);
 	params->nr_lpns = ftl_params_capacity(params);
 	require(!ftl_params_check(params), "The parameters of a drive are refused.");
@@ -157,8 +159,9 @@ static void check_counters(const struct game *game)
 	require(stats.writes_plain + stats.hints_append + stats.hints_overwrite +
 		stats.hints_die + stats.hints_ignored == game->nr_writes,
 		"A write was not counted once.");
-	require(stats.nand_pages_programmed == nr_programmed + stats.pages_padded,
-		"Pages programmed are not those of the host, of collection and padding.");
+	require(stats.nand_pages_programmed == nr_programmed + stats.map_pages_programmed +
+		stats.pages_padded,
+		"Pages programmed are not those of the host, of collection, of the map and padding.");
 	require(stats.nand_pages_programmed == nr_units * game->params.unit_pages,
 		"Pages programmed are not whole units.");
 }

@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 320
-# sentences: 79
+# sentences: 81
 . "$(dirname "$0")/rc"
 
 ITEM=$CONFIGFS/item
@@ -72,6 +72,7 @@ at_once wbuf_kib 4097
 at_once read_ns ""
 at_once read_ns 1,2,3,4,5
 at_once read_ns 30000,fast
+at_once map_cache_mib 16777216
 at_once namespace_mib ""
 at_once namespace_mib 1,x
 at_once namespace_mib -1
@@ -106,6 +107,7 @@ at_power "a first die that does not exist" seed_die=8
 at_power "more shared pages than there are" share_pages=4294967295
 at_power "a defrag log of nothing" share_pages=1 share_log_kib=0
 at_power "a defrag log beyond a GiB" share_pages=1 share_log_kib=1048577
+at_power "a cache of 16385 MiB for the map" map_cache_mib=16385
 at_power "1024-byte blocks" lba_bytes=1024
 at_power "no queues" queues=0
 at_power "100 queues" queues=100

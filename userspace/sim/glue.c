@@ -66,6 +66,7 @@ struct key {
 #define KEY(name, member)	KEY_UNITS(name, u32, member, 1, 1)
 
 #define KIB_PER_PAGE	(FTL_PAGE_BYTES / 1024)
+#define PAGES_PER_MIB	(1024 / KIB_PER_PAGE)
 
 static const struct key keys[] = {
 	KEY_UNITS(capacity_mib, u64, capacity_bytes, 1 << 20, 1),
@@ -103,6 +104,7 @@ static const struct key keys[] = {
 	KEY(seed_die, params.seed_die),
 	KEY(share_pages, params.share_pages),
 	KEY(share_log_kib, params.share_log_kib),
+	KEY_UNITS(map_cache_mib, u32, params.map_cache_pages, PAGES_PER_MIB, 1),
 	KEY(queues, nr_queues),
 	KEY(queue_depth, queue_depth),
 };
@@ -151,6 +153,10 @@ static const struct counter counters[] = {
 	COUNTER(ftl_stats, pages_shared),
 	COUNTER(ftl_stats, pages_redistributed),
 	COUNTER(ftl_stats, defrag_programs),
+	COUNTER(ftl_stats, map_hits),
+	COUNTER(ftl_stats, map_misses),
+	COUNTER(ftl_stats, map_programs),
+	COUNTER(ftl_stats, map_pages_programmed),
 };
 
 static const struct counter die_counters[] = {
