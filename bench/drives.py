@@ -47,8 +47,8 @@ def key_of(row: Row) -> Key:
     return row["profile"], row["capacity_mib"], row["figure"], row["depth"], row["bytes"]
 
 
-def measure(program: str, profile: str, *, steady: bool, capacity_mib: int = 0) -> list[Row]:
-    command = [program, "--profile", profile, *(["--steady"] if steady else [])]
+def measure(program: str, profile: str, option: str = "", capacity_mib: int = 0) -> list[Row]:
+    command = [program, "--profile", profile, *([option] if option else [])]
     if capacity_mib:
         command += ["--capacity", f"{capacity_mib}M"]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
@@ -81,11 +81,13 @@ def record(program: str, wanted: list[str]) -> None:
     every = profiles(program)
     today = datetime.date.today().isoformat()
     for profile in wanted or every:
-        rows = measure(program, profile, steady=False)
+        rows = measure(program, profile)
         if profile not in FRESH_ONLY:
-            rows += measure(program, profile, steady=True)
+            rows += measure(program, profile, "--steady")
+        # Only of drives that do not have all of their map in memory
+        rows += measure(program, profile, "--spans")
         if profile == SMALL[0]:
-            rows += measure(program, profile, steady=True, capacity_mib=SMALL[1])
+            rows += measure(program, profile, "--steady", SMALL[1])
         kept = [row for row in records.read_rows("drives") if row["profile"] != profile]
         kept += [{**row, "measured": today} for row in rows]
         records.write_rows("drives", sorted(kept, key=lambda row: every.index(row["profile"])))
@@ -100,8 +102,8 @@ def record_pieces(tool: str) -> None:
 
 def check(program: str) -> int:
     recorded = {key_of(row): row for row in records.read_rows("drives")}
-    rows = [row for name in profiles(program) for row in measure(program, name, steady=False)]
-    rows += measure(program, SMALL[0], steady=True, capacity_mib=SMALL[1])
+    rows = [row for name in profiles(program) for row in measure(program, name)]
+    rows += measure(program, SMALL[0], "--steady", SMALL[1])
     nr_failed = 0
     for row in rows:
         was = recorded.get(key_of(row), {})
@@ -195,6 +197,21 @@ def _state_table(figures: Figures, state: str) -> list[str]:
     return _markdown(["profile", *head], body)
 
 
+def _span_table(figures: Figures) -> list[str]:
+    rows = [row for row in figures.rows if row["figure"].startswith("span ")]
+    body = []
+    for profile in dict.fromkeys(row["profile"] for row in rows):
+        spans = [int(row["figure"].split()[1]) for row in rows if row["profile"] == profile]
+        for span in dict.fromkeys(spans):
+            cells = [f"`{profile}`", f"{span} GiB"]
+            for what, depth in (("read", 1), ("read", 32), ("write", 1), ("write", 32)):
+                value = figures.get(profile, f"span {span} random {what}", depth, "k/s")
+                cells.append(_number(value))
+            body.append(cells)
+    head = ["read, 1, k/s", "read, 32, k/s", "write, 1, k/s", "write, 32, k/s"]
+    return _markdown(["profile", "over", *head], body)
+
+
 def _scattered_table(figures: Figures) -> list[str]:
     body = []
     for profile in figures.profiles():
@@ -247,6 +264,8 @@ def table(name: str) -> list[str]:
         return _state_table(figures, name)
     if name == "scattered":
         return _scattered_table(figures)
+    if name == "span":
+        return _span_table(figures)
     if name == "published":
         return _published_table(figures)
     if name == "sources":

@@ -22,6 +22,9 @@ SOURCES: dict[str, str] = {
     "P5 Plus": "Crucial's figures for the P5 Plus 1 TB, 176-layer TLC behind PCIe 4.0, by "
     "[allinfo](https://allinfo.space/2021/08/04/crucial-p5-plus-in-the-test-with-pcie-4-0-debut-"
     "the-connection-to-the-top-of-the-ssd-succeeds/)",
+    "RC100": "Toshiba's figures for the RC100 120 GB, by "
+    "[Geektopia](https://www.geektopia.es/es/technology/2018/06/12/noticias/"
+    "toshiba-presenta-la-serie-rc100-de-ssd-en-formato-m-2-2242-y-tipo-pcie.html)",
 }
 
 SEQUENTIAL_READ = "fresh sequential read"
@@ -73,4 +76,8 @@ PUBLISHED = [
     Published("sata", RANDOM_WRITE, 32, 90.0, "k/s", "MX500"),
     Published("tlc", SEQUENTIAL_READ, 32, 6600, "MB/s", "P5 Plus"),
     Published("tlc", SEQUENTIAL_WRITE, 32, 5000, "MB/s", "P5 Plus"),
+    Published("dramless", SEQUENTIAL_READ, 32, 1350, "MB/s", "RC100"),
+    Published("dramless", SEQUENTIAL_WRITE, 32, 700, "MB/s", "RC100"),
+    Published("dramless", RANDOM_READ, 32, 80.0, "k/s", "RC100"),
+    Published("dramless", RANDOM_WRITE, 32, 95.0, "k/s", "RC100"),
 ]

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 
 #include "ftl.h"
+#include "map-cache.h"
 #include "profiles.h"
 #include "util.h"
 
@@ -337,6 +338,48 @@ static void measure_steady(const struct ftl_params *params)
 	free_drive(&drive);
 }
 
+/* What is read or written before a figure: enough for the cache of the map to have its share */
+static uint64_t nr_to_warm(uint64_t span)
+{
+	uint64_t nr_map_pages = span / ((uint64_t)FTL_MAP_PAGE_LPNS * PAGE_BYTES);
+
+	return nr_commands(4 * nr_map_pages * PAGE_BYTES, 1);
+}
+
+/*
+ * Single pages at random over so much of a drive that was written in order, for drives that do not
+ * have all of their map in memory. Writes leave room enough for nothing to be collected.
+ */
+static void measure_spans(const struct ftl_params *params)
+{
+	static const uint32_t gib[] = { 1, 8, 16, 32, 64, 96 };
+	struct drive drive;
+	struct load load;
+	char name[32];
+
+	make_drive(&drive, params);
+	load = in_order(&drive, true, 32, UINT64_MAX);
+	load.nr_before = 0;
+	load.nr = load.span / load.nr_pages;
+	run(&drive, &load);
+	for (uint32_t is_write = 0; is_write < 2; is_write++) {
+		for (size_t i = 0; i < sizeof(gib) / sizeof(gib[0]); i++) {
+			for (size_t k = 0; k < NR_DEPTHS; k++) {
+				uint64_t span = (uint64_t)gib[i] << 30;
+
+				rest(&drive);
+				load = at_random(&drive, is_write, depths[k], span);
+				load.nr_before = nr_to_warm(span);
+				load.nr = 32768;
+				snprintf(name, sizeof(name), "span %u random %s", gib[i],
+					 is_write ? "write" : "read");
+				measure(&drive, name, &load);
+			}
+		}
+	}
+	free_drive(&drive);
+}
+
 static const struct ftl_profile *find_profile(const char *name)
 {
 	const struct ftl_profile *profile;
@@ -354,6 +397,7 @@ static const struct option options[] = {
 	{ "profile", required_argument, NULL, 'p' },
 	{ "capacity", required_argument, NULL, 'c' },
 	{ "steady", no_argument, NULL, 'S' },
+	{ "spans", no_argument, NULL, 's' },
 	{ NULL, 0, NULL, 0 }
 };
 
@@ -369,7 +413,7 @@ int main(int argc, char **argv)
 {
 	const struct ftl_profile *profile = ftl_profile_at(0);
 	uint64_t capacity_bytes = 0;
-	int option, is_steady = 0;
+	int option, is_steady = 0, is_spans = 0;
 	struct ftl_params params;
 	const char *reason;
 
@@ -387,6 +431,9 @@ int main(int argc, char **argv)
 		case 'S':
 			is_steady = 1;
 			break;
+		case 's':
+			is_spans = 1;
+			break;
 		default:
 			return 2;
 		}
@@ -396,6 +443,11 @@ int main(int argc, char **argv)
 	errno = 0;
 	if (reason)
 		die("There can be no such drive: %s", reason);
+	if (is_spans) {
+		if (params.map_cache_pages)
+			measure_spans(&params);
+		return 0;
+	}
 	if (is_steady) {
 		measure_steady(&params);
 		return 0;

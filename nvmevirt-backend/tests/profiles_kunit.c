@@ -38,6 +38,7 @@ static const struct documented documented[] = {
 	{ "tlc",	120,	64,	2048,	32,	0,	false },
 	{ "qlc",	120,	32,	1024,	32,	0,	false },
 	{ "modern",	120,	64,	2048,	32,	0,	false },
+	{ "dramless",	120,	32,	128,	4,	95000,	false },
 	{ "large",	240,	32,	8192,	256,	0,	true },
 	{ "huge",	960,	32,	32768,	1024,	0,	true },
 };
@@ -84,13 +85,16 @@ static void profile_is_what_is_documented(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nr_dies, row->nr_dies);
 	KUNIT_EXPECT_EQ(test, nr_dies * row->unit_kib, row->stripe_kib);
 	KUNIT_EXPECT_EQ(test, params->plp, row->plp);
+	KUNIT_EXPECT_EQ(test, params->map_cache_pages,
+			strcmp(row->name, "dramless") ? 0U : 8192U);
 	if (!row->cmds_per_second) {
 		KUNIT_EXPECT_EQ(test, gap_ns, 0U);
 		KUNIT_EXPECT_EQ(test, profile->queue_depth, 1023U);
 		return;
 	}
 	KUNIT_EXPECT_EQ(test, (1000000000 + gap_ns / 2) / gap_ns / 10, row->cmds_per_second / 10);
-	KUNIT_EXPECT_EQ(test, profile->nr_queues * profile->queue_depth, 32U);
+	if (profile->nr_queues == 1)
+		KUNIT_EXPECT_EQ(test, profile->queue_depth, 32U);
 }
 
 static void profile_makes_a_drive_of_its_capacity(struct kunit *test)

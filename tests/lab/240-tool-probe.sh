@@ -7,7 +7,7 @@
 # smp: 1
 # mem: 3G
 # clock: virtual
-# sentences: 117
+# sentences: 124
 # seconds: 24
 # timeout: 900
 . "$(dirname "$0")/rc"
