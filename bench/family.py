@@ -50,6 +50,14 @@ class About:
 Rows = dict[str, About]
 
 
+def by_part(about: Rows, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Rows that are measured at once, by their part, in the order asked for."""
+    parts: dict[str, list[str]] = {}
+    for name in names:
+        parts.setdefault(about[name].part, []).append(name)
+    return {part: tuple(same) for part, same in parts.items()}
+
+
 @dataclasses.dataclass(frozen=True)
 class Machine:
     """What a run needs of the virtual machine."""

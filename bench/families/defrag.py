@@ -21,6 +21,7 @@ from family import (
     Options,
     Rows,
     Values,
+    by_part,
     control,
     durations,
     found,
@@ -51,17 +52,9 @@ def _command(filesystem: str) -> tuple[str, ...]:
 
 
 def boots(names: list[str], options: Options) -> list[Boot]:
-    about = rows()
-    parts = {about[name].part: None for name in names}
     return [
-        Boot(
-            f"defragmented without a copy: {part}",
-            tuple(name for name in names if about[name].part == part),
-            _command(part),
-            SCALE,
-            _MACHINE,
-        )
-        for part in parts
+        Boot(f"defragmented without a copy: {part}", same, _command(part), SCALE, _MACHINE)
+        for part, same in by_part(rows(), names).items()
     ]
 
 

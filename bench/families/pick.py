@@ -20,6 +20,7 @@ from family import (
     Options,
     Rows,
     Values,
+    by_part,
     control,
     durations,
     found,
@@ -66,17 +67,9 @@ def _command(part: str) -> tuple[str, ...]:
 
 
 def boots(names: list[str], options: Options) -> list[Boot]:
-    about = rows()
-    parts = {about[name].part: None for name in names}
     return [
-        Boot(
-            f"only what is read is moved: {part}",
-            tuple(name for name in names if about[name].part == part),
-            _command(part),
-            SCALE,
-            _MACHINE,
-        )
-        for part in parts
+        Boot(f"only what is read is moved: {part}", same, _command(part), SCALE, _MACHINE)
+        for part, same in by_part(rows(), names).items()
     ]
 
 

@@ -16,6 +16,7 @@ from family import (
     Options,
     Rows,
     Values,
+    by_part,
     control,
     durations,
     found,
@@ -106,13 +107,12 @@ _PARTS = {
 
 
 def boots(names: list[str], options: Options) -> list[Boot]:
-    result = []
-    for part, (title, scale, machine) in _PARTS.items():
-        mine = [name for name in names if rows()[name].part == part]
-        if mine:
-            words = command(part, mine)
-            result.append(Boot(title, tuple(mine), words, scale, machine, is_whole=True))
-    return result
+    wanted = by_part(rows(), names)
+    return [
+        Boot(title, mine, command(part, list(mine)), scale, machine, is_whole=True)
+        for part, (title, scale, machine) in _PARTS.items()
+        if (mine := wanted.get(part))
+    ]
 
 
 def _simulated(boot: Boot, lines: list[Line], name: str) -> Measured | None:

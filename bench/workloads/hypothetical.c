@@ -19,7 +19,6 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "util.h"
@@ -59,27 +58,11 @@ struct job {
 	uint64_t random_state;
 };
 
-/**
- * struct stream - a file being written from front to back
- * @fd: open file
- * @offset: where the next write goes
- * @seed: of its data
- * @buffer: OTHER_MAX_BYTES or one piece, whichever is more
- */
-struct stream {
-	int fd;
-	uint64_t offset;
-	uint64_t seed;
-	void *buffer;
-};
-
 static void put(const struct job *job, struct stream *stream, uint64_t bytes)
 {
-	pattern_fill(stream->buffer, bytes, stream->seed, stream->offset);
-	write_all(stream->fd, stream->buffer, bytes, stream->offset);
+	stream_put(stream, bytes);
 	if (!job->direct)
-		push_out(stream->fd, stream->offset, bytes);
-	stream->offset += bytes;
+		push_out(stream->fd, stream->offset - bytes, bytes);
 }
 
 static uint64_t between_bytes(struct job *job)
@@ -95,12 +78,6 @@ static uint64_t between_bytes(struct job *job)
 	default:
 		return 0;
 	}
-}
-
-static void finish(const struct stream *stream, const char *path)
-{
-	if (fsync(stream->fd) || close(stream->fd))
-		die("Finishing '%s' failed", path);
 }
 
 static void run(struct job *job)
@@ -129,21 +106,11 @@ static void run(struct job *job)
 		if (bytes)
 			put(job, &other, bytes);
 	}
-	finish(&file, job->file);
+	stream_finish(&file, job->file);
 	if (job->between != BETWEEN_NONE)
-		finish(&other, job->other);
+		stream_finish(&other, job->other);
 	printf("bench: written=%llu other=%llu\n", (unsigned long long)file.offset,
 	       (unsigned long long)other.offset);
-}
-
-static enum between parse_between(const char *text)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(between_names) / sizeof(between_names[0]); i++)
-		if (!strcmp(text, between_names[i]))
-			return i;
-	die("--between '%s' is none of none, worst, random, stripe", text);
 }
 
 static void check(const struct job *job)
@@ -187,7 +154,8 @@ static void parse_option(struct job *job, int option)
 		job->other = optarg;
 		break;
 	case 'b':
-		job->between = parse_between(optarg);
+		job->between = parse_word("--between", optarg, between_names,
+					  sizeof(between_names) / sizeof(between_names[0]));
 		break;
 	case 'w':
 		job->overwrite = 1;

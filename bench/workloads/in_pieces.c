@@ -17,7 +17,6 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "util.h"
@@ -48,20 +47,6 @@ struct job {
 	uint64_t seed;
 };
 
-/**
- * struct stream - a file that grows
- * @fd: open file
- * @offset: where it grows
- * @seed: of its data
- * @buffer: one piece, or @whole_bytes of the job if that is more
- */
-struct stream {
-	int fd;
-	uint64_t offset;
-	uint64_t seed;
-	void *buffer;
-};
-
 static void open_stream(struct stream *stream, const struct job *job, const char *path,
 			uint64_t seed)
 {
@@ -83,9 +68,7 @@ static void put(const struct job *job, struct stream *stream, uint64_t bytes)
 {
 	if (job->allocate == ALLOCATE_EACH)
 		allocate(stream, stream->offset, bytes);
-	pattern_fill(stream->buffer, bytes, stream->seed, stream->offset);
-	write_all(stream->fd, stream->buffer, bytes, stream->offset);
-	stream->offset += bytes;
+	stream_put(stream, bytes);
 }
 
 static void allocate_in_turn(const struct job *job, const struct stream *file,
@@ -110,12 +93,6 @@ static void put_pieces(const struct job *job, struct stream *file, struct stream
 	}
 }
 
-static void finish(const struct stream *stream, const char *path)
-{
-	if (fsync(stream->fd) || close(stream->fd))
-		die("Finishing '%s' failed", path);
-}
-
 static void run(const struct job *job)
 {
 	struct stream file = { 0 }, other = { 0 };
@@ -132,18 +109,8 @@ static void run(const struct job *job)
 	}
 	printf("bench: written=%llu extents=%ld\n", (unsigned long long)file.offset,
 	       count_extents(file.fd));
-	finish(&file, job->file);
-	finish(&other, job->other);
-}
-
-static enum allocate parse_allocate(const char *text)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(allocate_names) / sizeof(allocate_names[0]); i++)
-		if (!strcmp(text, allocate_names[i]))
-			return i;
-	die("--allocate '%s' is none of none, each, first", text);
+	stream_finish(&file, job->file);
+	stream_finish(&other, job->other);
 }
 
 static void check(const struct job *job)
@@ -182,7 +149,8 @@ static void parse_option(struct job *job, int option)
 		job->other = optarg;
 		break;
 	case 'a':
-		job->allocate = parse_allocate(optarg);
+		job->allocate = parse_word("--allocate", optarg, allocate_names,
+					   sizeof(allocate_names) / sizeof(allocate_names[0]));
 		break;
 	case 'F':
 		job->file_bytes = parse_u64("--file-bytes", optarg);

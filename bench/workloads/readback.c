@@ -12,7 +12,6 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util.h"
@@ -34,15 +33,6 @@ struct job {
 	int verify;
 	uint64_t seed;
 };
-
-static uint64_t file_bytes(int fd, const char *path)
-{
-	struct stat st;
-
-	if (fstat(fd, &st))
-		die("The size of '%s' is unknown", path);
-	return st.st_size;
-}
 
 static size_t read_some(int fd, void *buffer, size_t bytes, uint64_t offset)
 {

@@ -17,7 +17,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util.h"
@@ -51,15 +50,6 @@ static void take_signal(int number)
 		has_ended = 1;
 	else
 		begins_anew = 1;
-}
-
-static uint64_t file_bytes(int fd, const char *path)
-{
-	struct stat st;
-
-	if (fstat(fd, &st))
-		die("The size of '%s' is unknown", path);
-	return st.st_size;
 }
 
 static void request(const struct job *job, int fd, void *buffer, uint64_t offset)

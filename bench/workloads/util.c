@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -55,6 +56,20 @@ uint64_t parse_u64(const char *name, const char *text)
 	if (end == text || *end)
 		die("%s '%s' is not a number", name, text);
 	return value;
+}
+
+size_t parse_word(const char *name, const char *text, const char * const *words, size_t nr_words)
+{
+	char all[256] = "";
+	size_t i, used = 0;
+
+	for (i = 0; i < nr_words; i++) {
+		if (!strcmp(text, words[i]))
+			return i;
+		used += snprintf(all + used, sizeof(all) - used, "%s%s", i ? ", " : "", words[i]);
+	}
+	errno = 0;
+	die("%s '%s' is none of %s", name, text, all);
 }
 
 uint64_t now_ns(void)
@@ -104,6 +119,28 @@ void write_all(int fd, const void *buffer, size_t bytes, uint64_t offset)
 		bytes -= done;
 		offset += done;
 	}
+}
+
+uint64_t file_bytes(int fd, const char *path)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		die("The size of '%s' is unknown", path);
+	return st.st_size;
+}
+
+void stream_put(struct stream *stream, uint64_t bytes)
+{
+	pattern_fill(stream->buffer, bytes, stream->seed, stream->offset);
+	write_all(stream->fd, stream->buffer, bytes, stream->offset);
+	stream->offset += bytes;
+}
+
+void stream_finish(const struct stream *stream, const char *path)
+{
+	if (fsync(stream->fd) || close(stream->fd))
+		die("Finishing '%s' failed", path);
 }
 
 void push_out(int fd, uint64_t offset, uint64_t bytes)

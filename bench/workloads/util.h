@@ -28,6 +28,15 @@ void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2))
 uint64_t parse_u64(const char *name, const char *text);
 
 /**
+ * parse_word() - one of some words
+ * @name: what the word is for, for the error
+ * @text: what the user wrote
+ *
+ * Return: which of @words it is.
+ */
+size_t parse_word(const char *name, const char *text, const char * const *words, size_t nr_words);
+
+/**
  * now_ns() - monotonic time
  */
 uint64_t now_ns(void);
@@ -47,6 +56,35 @@ int open_file(const char *path, int flags, int direct);
  * write_all() - write at an offset, or exit; short writes are continued
  */
 void write_all(int fd, const void *buffer, size_t bytes, uint64_t offset);
+
+/**
+ * file_bytes() - size of an open file, or exit
+ */
+uint64_t file_bytes(int fd, const char *path);
+
+/**
+ * struct stream - a file being written from front to back
+ * @fd: open file
+ * @offset: where the next write goes
+ * @seed: of its data
+ * @buffer: has room for the largest write
+ */
+struct stream {
+	int fd;
+	uint64_t offset;
+	uint64_t seed;
+	void *buffer;
+};
+
+/**
+ * stream_put() - write the next bytes of pattern_fill()
+ */
+void stream_put(struct stream *stream, uint64_t bytes);
+
+/**
+ * stream_finish() - sync and close the file, or exit
+ */
+void stream_finish(const struct stream *stream, const char *path);
 
 /**
  * push_out() - send one written range of the page cache to the device and wait
