@@ -44,6 +44,16 @@ static void add_units(struct ftl *ftl, struct draft *draft, die_t die)
 	}
 }
 
+/* When what is fresh on a die is known to belong there. */
+static u64 known_on_die(const struct ftl *ftl, die_t die, u64 start_ns)
+{
+	const struct ftl_unit *unit;
+
+	list_for_each_entry(unit, &ftl->units.die[from_die(die)].fresh, fresh_link)
+		start_ns = max(start_ns, unit->known_ns);
+	return start_ns;
+}
+
 /* Return: the time at which it is durable. What it has room for is not known before. */
 static u64 begin_draft(struct ftl *ftl, struct draft *draft, die_t die, u64 start_ns)
 {
@@ -77,7 +87,7 @@ u64 ftl_draft_unit(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
 
 	if (!unit->fresh)
 		return start_ns;
-	end_ns = begin_draft(ftl, &draft, die, start_ns);
+	end_ns = begin_draft(ftl, &draft, die, max(start_ns, unit->known_ns));
 	/* Room may have been made for it at the cost of the unit's pages. */
 	add_unit(ftl, &draft, unit);
 	end_draft(ftl, &draft, die);
@@ -86,6 +96,7 @@ u64 ftl_draft_unit(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
 
 void ftl_draft_die(struct ftl *ftl, die_t die, u64 start_ns)
 {
+	start_ns = known_on_die(ftl, die, start_ns);
 	while (!list_empty(&ftl->units.die[from_die(die)].fresh)) {
 		struct draft draft;
 

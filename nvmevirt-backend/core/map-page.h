@@ -4,10 +4,11 @@
  * the cache are sensed where they lie, and those that were changed are programmed before they make
  * room for others.
  *
- *	read, and what names pages by a hint	waits for the map pages that are missing, then
- *						the data is sensed
+ *	read	waits for the map pages that are missing, then the data is sensed
  *	write	is complete in the buffer; when its unit is programmed the map pages
  *		are needed, and the unit leaves the buffer when they are there, too
+ *	hint	names a page whose place decides: the write is complete in the buffer, but no unit
+ *		that it went to is programmed before that place is known
  *	trim	does not wait: its record is what counts
  *	collection	does not wait: data has its number with it
  *

@@ -85,7 +85,7 @@ u64 ftl_program_unit(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
 	u32 flash_unit = ftl_program_take(ftl, unit->die, stream, start_ns);
 	u64 map_ns = ftl_map_change_unit(ftl, unit, start_ns);
 	u32 nr_pages = move_pages(ftl, unit, flash_unit);
-	u64 end_ns = spend_time(ftl, unit, start_ns, map_ns);
+	u64 end_ns = spend_time(ftl, unit, max(start_ns, unit->known_ns), map_ns);
 
 	ftl_nand_aim(&ftl->nand, flash_unit);
 	if (ftl->params.oob)

@@ -65,6 +65,8 @@ void ftl_set_clock(struct ftl *ftl, u64 now_ns)
 	free_bus(&ftl->to_host);
 	for (u32 i = 0; i < ftl->map_cache.nr; i++)
 		ftl->map_cache.slot[i].there_ns = 0;
+	for (u32 i = 0; i < ftl->geo.nr_open; i++)
+		ftl->units.unit[i].known_ns = 0;
 	ftl->wbuf.nr_programs = 0;
 	ftl->wbuf.admitted_ns = 0;
 	ftl->begun_ns = now_ns;

@@ -182,6 +182,7 @@ void ftl_units_release(struct ftl_units *units, struct ftl_unit *unit, u32 nr_pr
 			units->geo->unit_pages - nr_programmed;
 	}
 	unit->kind = FTL_UNIT_FREE;
+	unit->known_ns = 0;
 	unit->fresh = 0;
 	list_del_init(&unit->fresh_link);
 	list_move(&unit->link, &units->free);
@@ -488,6 +489,7 @@ static void evict_run(struct ftl_units *units, struct ftl_unit *run)
 		if (ftl_l2p_owner(units->map, from) == LPN_NONE)
 			continue;
 		run->nr_valid--;
+		mixed->known_ns = max(mixed->known_ns, run->known_ns);
 		ftl_units_move_in(units, mixed, from);
 		mixed = units->die[from_die(run->die)].mixed;
 	}

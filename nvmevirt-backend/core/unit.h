@@ -60,6 +60,8 @@ enum ftl_unit_kind {
  * @nr_valid: number of pages in it
  * @kind: enum ftl_unit_kind
  * @due_ns: time at which it is programmed, of a held unit
+ * @known_ns: time before which it is not programmed, as it is not known where pages were that
+ *	decided that pages go into it
  * @is_new: whether a GC unit holds data that is not on NAND yet
  * @fresh: bitmap of slots with pages of the host that are not on NAND
  * @fresh_link: link in the list of the die's units that have such pages
@@ -77,6 +79,7 @@ struct ftl_unit {
 	u16 nr_valid;
 	u32 kind;
 	u64 due_ns;
+	u64 known_ns;
 	bool is_new;
 	u64 fresh;
 	struct list_head fresh_link;

@@ -36,7 +36,7 @@ static u64 read_partial_pages(struct ftl *ftl, const struct ftl_request *rq, u64
 	return done_ns;
 }
 
-/* Where the pages are that decide where those of the command go has to be known before that. */
+/* Return: the time at which it is known where the pages are that decide where the command's go. */
 static u64 look_up_hint(struct ftl *ftl, const struct ftl_request *rq, u64 start_ns)
 {
 	if (rq->hint == FTL_HINT_OVERWRITE)
@@ -46,15 +46,26 @@ static u64 look_up_hint(struct ftl *ftl, const struct ftl_request *rq, u64 start
 	return start_ns;
 }
 
+/* The host need not wait for that, but the program of the unit that has the page now. */
+static void note_known(struct ftl *ftl, lpn_t lpn, u64 known_ns)
+{
+	struct ftl_unit *unit = ftl_units_of(&ftl->units, ftl_l2p_get(&ftl->map, lpn));
+
+	unit->known_ns = max(unit->known_ns, known_ns);
+}
+
 /* Return: the time at which the last page found room in the buffer. */
 static u64 place_pages(struct ftl *ftl, const struct ftl_request *rq,
-		       struct ftl_placing *placing, u64 at_ns)
+		       struct ftl_placing *placing, u64 at_ns, u64 known_ns)
 {
 	u64 lpn = from_lpn(rq->first);
 
 	ftl_place_begin(&ftl->place, placing, rq);
 	for (u64 end = lpn + rq->nr_pages; lpn < end;) {
-		lpn += ftl_place_pages(&ftl->place, placing, to_lpn(lpn), end - lpn);
+		u32 nr_pages = ftl_place_pages(&ftl->place, placing, to_lpn(lpn), end - lpn);
+
+		note_known(ftl, to_lpn(lpn), known_ns);
+		lpn += nr_pages;
 		if (placing->opened)
 			at_ns = ftl_wbuf_admit(&ftl->wbuf, ftl->units.nr_host, at_ns);
 		ftl_program_full(ftl, at_ns);
@@ -116,15 +127,15 @@ u64 ftl_write(struct ftl *ftl, const struct ftl_request *rq, u64 now_ns)
 {
 	u64 at_ns = ftl_begin(ftl, now_ns);
 	struct ftl_placing placing;
-	u64 arrived_ns, known_ns;
+	u64 known_ns;
 
 	known_ns = look_up_hint(ftl, rq, at_ns);
-	arrived_ns = ftl_bus_transfer(&ftl->from_host, rq->bytes, at_ns, ftl->now_ns);
-	at_ns = max(max(arrived_ns, known_ns), read_partial_pages(ftl, rq, at_ns));
+	at_ns = max(ftl_bus_transfer(&ftl->from_host, rq->bytes, at_ns, ftl->now_ns),
+		    read_partial_pages(ftl, rq, at_ns));
 	at_ns += ftl_scaled(ftl, ftl->params.write_ns + (u64)ftl->params.page_ns * rq->nr_pages);
 	ftl_exchange(ftl, at_ns);
 	ftl->command_programmed_ns = 0;
-	at_ns = place_pages(ftl, rq, &placing, at_ns);
+	at_ns = place_pages(ftl, rq, &placing, at_ns, known_ns);
 	ftl_exchange_ask(ftl, placing.nr_stuck);
 	count_write(ftl, rq, &placing);
 	if (!rq->fua || ftl->params.plp)

@@ -46,6 +46,14 @@ static void begin(struct kunit *test, struct bench *bench, const struct ftl_para
 	bench->now_ns = REST_NS;
 }
 
+/* All of the map is on NAND, and nothing of it in memory. */
+static void forget_map(struct bench *bench)
+{
+	ftl_map_write_all(bench->ftl, bench->now_ns);
+	bench->now_ns += REST_NS;
+	ftl_map_cache_drop_all(&bench->ftl->map_cache);
+}
+
 /* A drive that has so many pages and has been off since. */
 static void begin_filled(struct kunit *test, struct bench *bench, u32 map_cache_pages, u64 nr_pages)
 {
@@ -321,27 +329,114 @@ static void unit_leaves_the_buffer_when_the_map_has_it(struct kunit *test)
 			SENSE_NS + TRANSFER_NS);
 }
 
-static void hint_that_names_a_page_waits_for_its_map_page(struct kunit *test)
+/* When what a write filled is programmed; what it takes itself must be @write_ns. */
+static u64 program_of(struct kunit *test, struct bench *bench, const struct ftl_request *rq,
+		      u64 write_ns)
+{
+	u64 begin_ns = bench->now_ns;
+
+	KUNIT_EXPECT_EQ(test, write_alone(bench, rq), write_ns);
+	return bench->ftl->programmed_ns - begin_ns;
+}
+
+/* How much later the map page is there than the data of a command of so many pages */
+static u64 known_after(const struct bench *bench, u32 nr_pages)
+{
+	return SENSE_NS + TRANSFER_NS - nr_pages * FTL_PAGE_BYTES * 10 / 32 -
+	       bench->params.write_ns - nr_pages * bench->params.page_ns;
+}
+
+static void unit_is_programmed_when_what_its_hints_name_is_known(struct kunit *test)
 {
 	struct bench bench;
-	struct ftl_request plain = request(0, 1), over = request(0, 1);
-	struct ftl_request append = request(2 * MAP_PAGE, 1);
-	u64 plain_ns;
+	struct ftl_request over = request(4, 4), append = request(2 * MAP_PAGE, 4);
+	u64 write_ns, known_ns;
 
 	begin_filled(test, &bench, 4, 2 * MAP_PAGE);
-	plain_ns = write_alone(&bench, &plain);
-	KUNIT_EXPECT_EQ(test, misses(&bench), 0ULL);
-	/* Now the page is in the buffer, where it is found without the map. */
+	write_ns = write_unit(&bench, 0);
+	KUNIT_EXPECT_EQ(test, misses(&bench), 1ULL);
 	over.hint = FTL_HINT_OVERWRITE;
-	KUNIT_EXPECT_EQ(test, write_alone(&bench, &over), plain_ns);
-	over.first = to_lpn(4);
-	KUNIT_EXPECT_EQ(test, write_alone(&bench, &over) - plain_ns,
-			SENSE_NS + TRANSFER_NS - FTL_PAGE_BYTES * 10 / 32);
+	known_ns = program_of(test, &bench, &over, write_ns);
+	KUNIT_EXPECT_EQ(test, misses(&bench), 1ULL);
+	/* The map page is on another die, so that this one has nothing else to do. */
+	over.first = to_lpn(MAP_PAGE + 8);
+	KUNIT_ASSERT_EQ(test, die_of(bench.ftl, MAP_PAGE + 8), 2U);
+	KUNIT_EXPECT_EQ(test, program_of(test, &bench, &over, write_ns) - known_ns,
+			known_after(&bench, 4));
+	KUNIT_EXPECT_EQ(test, misses(&bench), 2ULL);
 	append.hint = FTL_HINT_APPEND;
 	append.pred = to_lpn(2 * MAP_PAGE - 1);
-	KUNIT_EXPECT_EQ(test, write_alone(&bench, &append) - plain_ns,
-			SENSE_NS + TRANSFER_NS - FTL_PAGE_BYTES * 10 / 32);
-	KUNIT_EXPECT_EQ(test, misses(&bench), 2ULL);
+	KUNIT_EXPECT_EQ(test, program_of(test, &bench, &append, write_ns), known_ns);
+	ftl_power_off(bench.ftl);
+	append.first = to_lpn(2 * MAP_PAGE + 4);
+	append.pred = to_lpn(MAP_PAGE + 3);
+	KUNIT_ASSERT_EQ(test, die_of(bench.ftl, MAP_PAGE + 3), 0U);
+	KUNIT_EXPECT_EQ(test, program_of(test, &bench, &append, write_ns) - known_ns,
+			known_after(&bench, 4));
+}
+
+static void draft_is_programmed_when_what_its_hint_names_is_known(struct kunit *test)
+{
+	struct ftl_params params = map_params(4);
+	struct ftl_request over = request(8, 1);
+	struct bench bench;
+	u64 known_ns;
+
+	params.plp = false;
+	begin(test, &bench, &params);
+	for (u64 lpn = 0; lpn < MAP_PAGE; lpn += params.unit_pages)
+		write_plain(bench.ftl, lpn, params.unit_pages);
+	bench.now_ns = bench.ftl->programmed_ns + REST_NS;
+	forget_map(&bench);
+	read_alone(&bench, 0, 1);
+	over.hint = FTL_HINT_OVERWRITE;
+	over.fua = true;
+	known_ns = write_alone(&bench, &over);
+	forget_map(&bench);
+	over.first = to_lpn(12);
+	KUNIT_EXPECT_EQ(test, write_alone(&bench, &over) - known_ns, known_after(&bench, 1));
+	/* So is the one of a flush. */
+	over.fua = false;
+	over.first = to_lpn(16);
+	write_alone(&bench, &over);
+	known_ns = ftl_flush(bench.ftl, bench.now_ns) - bench.now_ns;
+	bench.now_ns = bench.ftl->programmed_ns + REST_NS;
+	forget_map(&bench);
+	over.first = to_lpn(20);
+	ftl_write(bench.ftl, &over, bench.now_ns);
+	KUNIT_EXPECT_EQ(test, ftl_flush(bench.ftl, bench.now_ns) - bench.now_ns - known_ns,
+			SENSE_NS + TRANSFER_NS);
+}
+
+/* Pages of a run that is put out take with them from when on their places are known. */
+static void what_is_put_out_is_not_known_earlier(struct kunit *test)
+{
+	struct ftl_params params = map_params(4);
+	struct ftl_request over = request(4, 1);
+	struct bench bench;
+	struct ftl_unit *mixed;
+
+	params.run_units = 1;
+	begin(test, &bench, &params);
+	for (u64 lpn = 0; lpn < 2 * MAP_PAGE; lpn += params.unit_pages)
+		write_plain(bench.ftl, lpn, params.unit_pages);
+	bench.now_ns = bench.ftl->programmed_ns + REST_NS;
+	over.hint = FTL_HINT_OVERWRITE;
+	write_alone(&bench, &over);
+	over.first = to_lpn(8);
+	write_alone(&bench, &over);
+	mixed = bench.ftl->units.die[1].mixed;
+	KUNIT_ASSERT_NOT_NULL(test, mixed);
+	KUNIT_EXPECT_LT(test, mixed->known_ns, bench.now_ns);
+	forget_map(&bench);
+	over.first = to_lpn(MAP_PAGE + 4);
+	KUNIT_ASSERT_EQ(test, die_of(bench.ftl, MAP_PAGE + 4), 1U);
+	ftl_write(bench.ftl, &over, bench.now_ns);
+	over.first = to_lpn(MAP_PAGE + 12);
+	ftl_write(bench.ftl, &over, bench.now_ns);
+	KUNIT_EXPECT_PTR_EQ(test, bench.ftl->units.die[1].mixed, mixed);
+	KUNIT_EXPECT_EQ(test, mixed->nr_valid, 2U);
+	KUNIT_EXPECT_GT(test, mixed->known_ns, bench.now_ns + SENSE_NS);
 }
 
 static void page_written_in_part_needs_the_map_and_then_its_data(struct kunit *test)
@@ -547,7 +642,9 @@ static struct kunit_case map_cases[] = {
 	KUNIT_CASE(map_pages_take_their_share_of_erases),
 	KUNIT_CASE(write_does_not_wait_for_the_map),
 	KUNIT_CASE(unit_leaves_the_buffer_when_the_map_has_it),
-	KUNIT_CASE(hint_that_names_a_page_waits_for_its_map_page),
+	KUNIT_CASE(unit_is_programmed_when_what_its_hints_name_is_known),
+	KUNIT_CASE(draft_is_programmed_when_what_its_hint_names_is_known),
+	KUNIT_CASE(what_is_put_out_is_not_known_earlier),
 	KUNIT_CASE(page_written_in_part_needs_the_map_and_then_its_data),
 	KUNIT_CASE(trim_changes_each_map_page_once_and_does_not_wait),
 	KUNIT_CASE(pages_that_were_never_written_need_no_map_page),
