@@ -11,13 +11,13 @@ use std::path::Path;
 use nix::errno::Errno;
 use nix::libc;
 
-use super::Method;
+use super::{Losses, Method};
 use crate::frag::look::Look;
 
 const NAME: &CStr = c"trusted.dieaware.defrag";
 
 /// The first word of what is remembered.
-const VERSION: &str = "1";
+const VERSION: &str = "2";
 
 /// Longer than any that we write.
 const MOST_BYTES: usize = 128;
@@ -31,20 +31,28 @@ fn word(method: Method) -> &'static str {
     }
 }
 
-/// A copy of the file may have the attribute too, and is another file.
-fn text(look: &Look, method: Method, loss_permille: u64) -> String {
+/// Whose it is: a copy of the file may have the attribute too, and is another file.
+fn head(look: &Look, method: Method) -> String {
     let (inode, generation) = (look.facts.inode, look.facts.generation);
-    format!(
-        "{VERSION} {inode} {generation} {} {loss_permille}",
-        word(method)
-    )
+    format!("{VERSION} {inode} {generation} {} ", word(method))
 }
 
-fn parse(text: &str, look: &Look, method: Method) -> Option<u64> {
-    let (rest, loss) = text.rsplit_once(' ')?;
-    let loss = loss.parse().ok()?;
+fn text(look: &Look, method: Method, losses: Losses) -> String {
+    let Losses {
+        loss_permille,
+        split_permille,
+    } = losses;
+    format!("{}{loss_permille} {split_permille}", head(look, method))
+}
 
-    (self::text(look, method, loss) == format!("{rest} {loss}")).then_some(loss)
+fn parse(text: &str, look: &Look, method: Method) -> Option<Losses> {
+    let (loss, split) = text.strip_prefix(&head(look, method))?.split_once(' ')?;
+    let losses = Losses {
+        loss_permille: loss.parse().ok()?,
+        split_permille: split.parse().ok()?,
+    };
+
+    (self::text(look, method, losses) == text).then_some(losses)
 }
 
 fn name_of(path: &Path) -> io::Result<CString> {
@@ -69,14 +77,14 @@ fn get(path: &Path) -> io::Result<String> {
 }
 
 /// What the file lost after this had been done with it; `None`: nobody knows.
-pub fn recall(path: &Path, look: &Look, method: Method) -> Option<u64> {
+pub fn recall(path: &Path, look: &Look, method: Method) -> Option<Losses> {
     parse(&get(path).ok()?, look, method)
 }
 
 /// Remember that.
-pub fn keep(path: &Path, look: &Look, method: Method, loss_permille: u64) {
+pub fn keep(path: &Path, look: &Look, method: Method, losses: Losses) {
     let Ok(path) = name_of(path) else { return };
-    let text = text(look, method, loss_permille);
+    let text = text(look, method, losses);
 
     // SAFETY: both names end with a zero, and the bytes are as many as are said. Where it fails, the
     // file is only looked at in vain once more.
@@ -94,7 +102,7 @@ pub fn keep(path: &Path, look: &Look, method: Method, loss_permille: u64) {
 #[cfg(test)]
 mod tests {
     use super::{parse, text};
-    use crate::defrag::Method;
+    use crate::defrag::{Losses, Method};
     use crate::frag::look::Look;
     use crate::frag::Logical;
     use crate::fs::file::FileFacts;
@@ -120,19 +128,26 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_of_that_file_and_method() {
-        let kept = text(&look(12, 7), Method::Move, 875);
-        assert_eq!(kept, "1 12 7 move 875");
-        assert_eq!(parse(&kept, &look(12, 7), Method::Move), Some(875));
+        let losses = Losses {
+            loss_permille: 875,
+            split_permille: 90,
+        };
+        let kept = text(&look(12, 7), Method::Move, losses);
+        assert_eq!(kept, "2 12 7 move 875 90");
+        assert_eq!(parse(&kept, &look(12, 7), Method::Move), Some(losses));
         assert_eq!(parse(&kept, &look(12, 7), Method::Rewrite), None);
         assert_eq!(parse(&kept, &look(13, 7), Method::Move), None);
         assert_eq!(parse(&kept, &look(12, 8), Method::Move), None);
         for text in [
             "",
-            "1",
+            "2",
             "875",
+            "1 12 7 move 875",
             "2 12 7 move 875",
-            "1 12 7 move -1",
-            "1 12 7 move 875 ",
+            "2 12 7 move 875 -1",
+            "2 12 7 move 0875 90",
+            "2 12 7 move 875 90 ",
+            "2 12 7 move 875 90 1",
         ] {
             assert_eq!(parse(text, &look(12, 7), Method::Move), None, "{text}");
         }

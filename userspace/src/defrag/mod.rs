@@ -122,6 +122,27 @@ fn split_permille(logical: &Logical, nr_pages: u64) -> u64 {
         .unwrap_or(0)
 }
 
+/// What is lost by how a file lies: the share of the time, and that of the requests.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Losses {
+    loss_permille: u64,
+    split_permille: u64,
+}
+
+impl Losses {
+    fn of(state: &State) -> Self {
+        Self {
+            loss_permille: state.loss_permille(),
+            split_permille: state.split_permille,
+        }
+    }
+}
+
+/// Is it less by so much that it matters?
+fn is_less(permille: u64, than_permille: u64) -> bool {
+    than_permille >= permille.saturating_add(LEAST_GAIN_PERMILLE)
+}
+
 impl State {
     fn of(look: &Look) -> Self {
         let on_ssd = look.on_ssd.as_ref().ok();
@@ -148,7 +169,16 @@ impl State {
 
     /// Would it lie so much better that it is worth the work?
     fn gains(&self, loss_permille: u64) -> bool {
-        self.loss_permille() >= loss_permille.saturating_add(LEAST_GAIN_PERMILLE)
+        is_less(loss_permille, self.loss_permille())
+    }
+
+    /// Has it become so much worse since then that the work may be worth it again? Pieces count by
+    /// themselves: a file that lay on few dies may have come to be in pieces since.
+    fn is_worse(&self, then: &Losses) -> bool {
+        let now = Losses::of(self);
+
+        is_less(then.loss_permille, now.loss_permille)
+            || is_less(then.split_permille, now.split_permille)
     }
 }
 
@@ -313,8 +343,8 @@ pub fn defrag(
         now = look_at(path, ranges, drives)?;
     }
     let after = State::of(&now);
-    if after.is_bad(wish.threshold_permille) && wish.threshold_permille != 0 {
-        memory::keep(path, &look, method, after.loss_permille());
+    if wish.threshold_permille != 0 && is_worth_it(&now, wish) {
+        memory::keep(path, &look, method, Losses::of(&after));
     }
     done.method = Some(method);
     done.after = Some(after);
@@ -359,7 +389,7 @@ fn spread_besides(look: &Look, wish: Wish, watch: &mut Watch) -> Result<bool, De
 fn was_in_vain(path: &Path, look: &Look, method: Method, wish: Wish) -> bool {
     let before = || memory::recall(path, look, method);
 
-    wish.threshold_permille != 0 && before().is_some_and(|loss| !State::of(look).gains(loss))
+    wish.threshold_permille != 0 && before().is_some_and(|then| !State::of(look).is_worse(&then))
 }
 
 /// What came of sharing.
@@ -444,7 +474,7 @@ fn share(path: &Path, look: &Look, wish: Wish, watch: &mut Watch) -> Result<Shar
 
 #[cfg(test)]
 mod tests {
-    use super::{split_permille, State};
+    use super::{split_permille, Losses, State};
     use crate::frag::Logical;
 
     fn state(split_permille: u64, dof_p_permille: Option<u64>) -> State {
@@ -483,6 +513,19 @@ mod tests {
         assert_eq!(split(32, 1, 512), 885);
         // 100 GiB in pieces of 128 MiB
         assert_eq!(split(800, 1, 100 << 18), 3);
+    }
+
+    #[test]
+    fn what_was_in_vain_is_not_when_either_is_worse() {
+        let then = |loss_permille, split_permille| Losses {
+            loss_permille,
+            split_permille,
+        };
+        assert!(!state(500, Some(875)).is_worse(&then(800, 450)));
+        assert!(state(500, Some(875)).is_worse(&then(775, 450)));
+        // It lay on few dies, which is mended, and is in pieces now.
+        assert!(state(900, Some(0)).is_worse(&then(875, 0)));
+        assert!(!state(900, None).is_worse(&then(900, 900)));
     }
 
     #[test]
