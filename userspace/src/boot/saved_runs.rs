@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::boot::systemd::folder_name;
 use crate::fs::folder;
 use crate::io_engine::replace::replace;
 use crate::units::PAGE_BYTES;
@@ -37,8 +38,7 @@ pub enum ListError {
 /// Where the list of the files below a folder is kept.
 #[must_use]
 pub fn default_list(folder: &Path) -> PathBuf {
-    let name = crate::boot::systemd::escape(folder.to_string_lossy().trim_matches('/'));
-    Path::new(FOLDER).join(if name.is_empty() { "-" } else { &name })
+    Path::new(FOLDER).join(folder_name(folder))
 }
 
 /// The regular files of at least a page below a folder, on the same filesystem, relative

@@ -29,6 +29,17 @@ pub fn escape(text: &str) -> String {
     name
 }
 
+/// The name that something of a folder has as a file, and as an instance of a unit.
+#[must_use]
+pub fn folder_name(folder: &Path) -> String {
+    let name = escape(folder.to_string_lossy().trim_matches('/'));
+    if name.is_empty() {
+        "-".to_owned()
+    } else {
+        name
+    }
+}
+
 /// The unit of a device's path. As systemd has it, slashes in a row are one, and a dot is no folder.
 pub fn device_unit(path: &str) -> String {
     let parts: Vec<_> = path
