@@ -32,6 +32,25 @@ impl Hotness {
         });
     }
 
+    /// The counts of those that are read most, in the order of inode numbers.
+    #[must_use]
+    pub fn counts(&self, most: usize) -> Vec<(u64, u64)> {
+        let mut inodes = self.hottest(self.reads.keys().copied(), most);
+
+        inodes.sort_unstable();
+        let count = |inode| Some((inode, *self.reads.get(&inode)?));
+        inodes.into_iter().filter_map(count).collect()
+    }
+
+    /// Go on with counts that were kept.
+    #[must_use]
+    pub fn from_counts(counts: &[(u64, u64)]) -> Self {
+        let kept = counts.iter().copied().filter(|(_, reads)| *reads > 0);
+        Self {
+            reads: kept.take(MOST_FILES).collect(),
+        }
+    }
+
     /// Is it read at all, as far as that is remembered?
     #[must_use]
     pub fn knows(&self, inode: u64) -> bool {
@@ -78,5 +97,16 @@ mod tests {
             hotness.fade();
         }
         assert!(hotness.hottest(0..20, 9).is_empty());
+    }
+    #[test]
+    fn counts_are_kept() {
+        let kept = [(7, 5), (8, 0), (9, 6), (10, 1)];
+        let mut hotness = Hotness::from_counts(&kept);
+        assert!(!hotness.knows(8));
+        hotness.read(8);
+        assert_eq!(hotness.counts(9), [(7, 5), (8, 1), (9, 6), (10, 1)]);
+        assert_eq!(hotness.counts(2), [(7, 5), (9, 6)]);
+        hotness.read(7);
+        assert_eq!(hotness.counts(9).first(), Some(&(7, 6)));
     }
 }

@@ -3,6 +3,7 @@
 //! much of what a whole defragmentation writes nobody reads.
 
 pub mod analysis;
+pub mod counts;
 pub mod event;
 pub mod hotness;
 pub mod imitate;
