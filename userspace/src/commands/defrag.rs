@@ -282,6 +282,7 @@ pub fn run(args: &DefragArgs, out: &mut impl Write) -> Result<()> {
         method: args.method.method(),
         threshold_permille: u64::from(args.threshold),
         unshares: args.unshare,
+        spreads: true,
         dry_run: args.dry_run,
     };
     // Files that cannot be looked at are reported when their turn comes.

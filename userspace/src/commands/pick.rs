@@ -454,6 +454,7 @@ fn migrate_all(args: &MigrateArgs, out: &mut impl Write) -> Result<()> {
         method: args.method.method(),
         threshold_permille: u64::from(args.threshold),
         unshares: args.unshare,
+        spreads: true,
         dry_run: args.dry_run,
     };
     let pages = |file: &HotFile| {

@@ -90,6 +90,7 @@ fn work(
         threshold_permille: u64::from(args.threshold),
         // The SSD spreads pages, whoever they belong to.
         unshares: false,
+        spreads: true,
         dry_run: false,
     };
     let mut drives = Drives::default();

@@ -75,14 +75,19 @@ fn logical_of(donor: &File) -> io::Result<Logical> {
 }
 
 /// Would the file lie better where the donor lies? Where its dies are known they are what counts, and
-/// what is written in order comes to all of them; but no file is to be in more pieces than before.
+/// what is written in order comes to all of them; but no file is to be in more pieces than before. Where
+/// it stays on its dies, pieces are what counts.
 fn is_better(look: &Look, donor: &Logical, wish: Wish) -> bool {
     let before = State::of(look);
+    let split_permille = split_permille(donor, look.nr_pages());
 
+    if wish.is_of_pieces_alone() {
+        return before.gains_in_pieces(split_permille);
+    }
     if before.dof_p_permille.is_some() || wish.threshold_permille == 0 {
         return donor.pieces <= look.logical.pieces;
     }
-    before.gains(split_permille(donor, look.nr_pages()))
+    before.gains(split_permille)
 }
 
 /// What the kernel knows a donor by, on the filesystem of the file.

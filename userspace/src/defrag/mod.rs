@@ -172,6 +172,11 @@ impl State {
         is_less(loss_permille, self.loss_permille())
     }
 
+    /// The same of its pieces.
+    fn gains_in_pieces(&self, split_permille: u64) -> bool {
+        is_less(split_permille, self.split_permille)
+    }
+
     /// Has it become so much worse since then that the work may be worth it again? Pieces count by
     /// themselves: a file that lay on few dies may have come to be in pieces since.
     fn is_worse(&self, then: &Losses) -> bool {
@@ -191,7 +196,16 @@ pub struct Wish {
     pub threshold_permille: u64,
     /// Also what is shared with other files or snapshots.
     pub unshares: bool,
+    /// What is brought together by sharing is spread as well, where it lies on few dies.
+    pub spreads: bool,
     pub dry_run: bool,
+}
+
+impl Wish {
+    /// Pieces are all that is to be mended.
+    fn is_of_pieces_alone(&self) -> bool {
+        self.method == Some(Method::Share) && !self.spreads
+    }
 }
 
 /// What was done.
@@ -338,7 +352,7 @@ pub fn defrag(
         Err(err) => return Err(err),
     };
     let mut now = look_at(path, ranges, drives)?;
-    if method == Method::Share && spread_besides(&now, wish, watch)? {
+    if method == Method::Share && wish.spreads && spread_besides(&now, wish, watch)? {
         done.spread = true;
         now = look_at(path, ranges, drives)?;
     }
@@ -351,16 +365,20 @@ pub fn defrag(
     Ok(done)
 }
 
-/// Is a file bad enough? Pieces count by themselves where it costs the SSD nothing to mend them.
+/// Is a file bad enough? Pieces count by themselves where it costs the SSD nothing to mend them, and
+/// nothing else does where they are all that is to be mended.
 fn is_worth_it(look: &Look, wish: Wish) -> bool {
     let before = State::of(look);
+    let is_split = before.split_permille >= wish.threshold_permille;
 
-    before.is_bad(wish.threshold_permille)
-        || (before.split_permille >= wish.threshold_permille
-            && match wish.method {
-                None => may_share(look),
-                Some(method) => method == Method::Share,
-            })
+    if wish.is_of_pieces_alone() {
+        return is_split && look.logical.pieces > look.logical.ideal_pieces;
+    }
+    match wish.method {
+        Some(Method::Share) => is_split || before.is_bad(wish.threshold_permille),
+        Some(_) => before.is_bad(wish.threshold_permille),
+        None => before.is_bad(wish.threshold_permille) || (is_split && may_share(look)),
+    }
 }
 
 /// A threshold of 0 has every file moved, but the SSD write none that lies well.
@@ -534,5 +552,8 @@ mod tests {
         assert!(!state(885, None).gains(786));
         assert!(!state(0, None).gains(0));
         assert!(state(0, Some(875)).gains(500));
+        assert!(!state(885, Some(0)).gains(0));
+        assert!(state(885, Some(0)).gains_in_pieces(785));
+        assert!(!state(885, Some(0)).gains_in_pieces(786));
     }
 }
