@@ -92,7 +92,7 @@ impl Row {
     }
 
     /// Of a file that nobody has named, but its folder.
-    fn of_folder(path: &Path, result: Result<Done, DefragError>) -> Self {
+    pub fn of_folder(path: &Path, result: Result<Done, DefragError>) -> Self {
         let is_skip = result.as_ref().is_err_and(DefragError::is_skip);
         let mut row = Self::new(path, result);
 
@@ -173,6 +173,20 @@ fn notes(done: &Done) -> Vec<String> {
     notes
 }
 
+/// What there is to say of a file besides its row.
+pub(super) fn print_notes(row: &Row) {
+    for note in row.done.iter().flat_map(notes) {
+        eprintln!("dieaware: {}: {note}.", row.path);
+    }
+    if let Some(error) = &row.error {
+        eprintln!("dieaware: {}: {error}.", row.path);
+    }
+    let why = row.done.as_ref().and_then(|done| done.why.as_ref());
+    if let Some(why) = row.skipped.as_ref().or(why) {
+        eprintln!("dieaware: {} was left alone: {why}.", row.path);
+    }
+}
+
 /// What has become of files, for people or programs.
 pub fn print(rows: &[Row], json: bool, out: &mut impl Write) -> Result<()> {
     if json {
@@ -184,18 +198,7 @@ pub fn print(rows: &[Row], json: bool, out: &mut impl Write) -> Result<()> {
         }
     }
     out.flush()?;
-    for row in rows {
-        for note in row.done.iter().flat_map(notes) {
-            eprintln!("dieaware: {}: {note}.", row.path);
-        }
-        if let Some(error) = &row.error {
-            eprintln!("dieaware: {}: {error}.", row.path);
-        }
-        let why = row.done.as_ref().and_then(|done| done.why.as_ref());
-        if let Some(why) = row.skipped.as_ref().or(why) {
-            eprintln!("dieaware: {} was left alone: {why}.", row.path);
-        }
-    }
+    rows.iter().for_each(print_notes);
     Ok(())
 }
 
