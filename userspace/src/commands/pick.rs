@@ -202,7 +202,7 @@ fn analyze(args: &AnalyzeArgs, out: &mut impl Write) -> Result<()> {
     let mut counted = watch(args, &place, read_ahead)?;
     let nr_inodes = counted.files.len();
     let mut files = Vec::new();
-    each_file(path, &mut failed, &mut |path, inode, _| {
+    each_named_file(path, &mut failed, &mut |path, inode, _| {
         // The first of its names
         if let Some(counts) = counted.files.remove(&inode) {
             files.push(hot_file(path, inode, &counts));
@@ -232,7 +232,7 @@ fn bypass(path: &Path, read_ahead: u64, failed: &mut folder::Failed) -> Result<A
     let mut left = MOST_RANGES;
     let mut nr_cut: u64 = 0;
 
-    each_file(path, failed, &mut |path, inode, bytes| {
+    each_named_file(path, failed, &mut |path, inode, bytes| {
         all.push((path, inode, bytes));
     })?;
     for (path, inode, bytes) in all {
@@ -286,18 +286,29 @@ pub(super) fn each_file(
         return Ok(());
     }
     let mut take = |path: PathBuf, metadata: &fs::Metadata| {
+        seen(path, metadata.ino(), metadata.len());
+        ControlFlow::Continue(())
+    };
+    folder::visit(path, &mut take, failed)?;
+    Ok(())
+}
+
+/// The same of those that JSON can name.
+fn each_named_file(
+    path: &Path,
+    failed: &mut folder::Failed,
+    seen: &mut dyn FnMut(PathBuf, u64, u64),
+) -> Result<()> {
+    each_file(path, failed, &mut |path, inode, bytes| {
         if path.to_str().is_some() {
-            seen(path, metadata.ino(), metadata.len());
+            seen(path, inode, bytes);
         } else {
             eprintln!(
                 "dieaware: {} is left out: its name is no UTF-8.",
                 path.display()
             );
         }
-        ControlFlow::Continue(())
-    };
-    folder::visit(path, &mut take, failed)?;
-    Ok(())
+    })
 }
 
 /// Count accesses until it is time to end.

@@ -138,10 +138,22 @@ fn hottest_below(folder: &Path, hotness: &Hotness, most: usize) -> Result<Vec<Pa
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
     use std::fs;
+    use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::MetadataExt;
 
     use super::{hottest_below, Hotness};
+
+    #[test]
+    fn a_file_may_have_any_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(OsStr::from_bytes(b"\xff"));
+        fs::write(&path, "").unwrap();
+        let mut hotness = Hotness::default();
+        hotness.read(fs::metadata(&path).unwrap().ino());
+        assert_eq!(hottest_below(dir.path(), &hotness, 1).unwrap(), [path]);
+    }
 
     #[test]
     fn files_elsewhere_take_nobody_s_place() {
