@@ -146,6 +146,14 @@ fn wrong_usage_ends_with_2() {
             "true",
         ],
         &["pick", "analyze", "--out", "f", "--bypass", "--", "true"],
+        &["defragd"],
+        &["defragd", "--every", "0", "/"],
+        // Who counts has no files to choose, and a pass keeps nothing.
+        &["defragd", "--files", "5", "/"],
+        &["defragd", "--most", "1M", "/"],
+        &["defragd", "--pieces", "50", "/"],
+        &["defragd", "--threshold", "50", "/"],
+        &["defragd", "--once", "--every", "60", "/"],
     ] {
         let output = fixture.run(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");
@@ -178,6 +186,7 @@ fn nobody_waits_for_a_fifo() {
         &["runs", "extents", fifo],
         &["runs", "save", fifo],
         &["pick", "analyze", "--out", "f", "--bypass", "--path", fifo],
+        &["defragd", "--once", "--state", fifo, "/"],
     ] {
         let output = Command::new("timeout")
             .args(["20", env!("CARGO_BIN_EXE_dieaware")])
@@ -220,6 +229,7 @@ fn help_shows_an_example() {
         &["pack", "--help"],
         &["grow", "--help"],
         &["defrag", "--help"],
+        &["defragd", "--help"],
         &["pick", "analyze", "--help"],
         &["pick", "migrate", "--help"],
         &["pick", "watch", "--help"],
@@ -251,7 +261,7 @@ fn help_shows_an_example() {
 #[test]
 fn man_pages_name_every_option_of_the_help() {
     let fixture = Fixture::new("man", "", "");
-    let verbs: [(&str, &[&str]); 30] = [
+    let verbs: [(&str, &[&str]); 31] = [
         ("attach", &["attach", "--help"]),
         ("check", &["check", "--help"]),
         ("dump", &["dump", "--help"]),
@@ -259,6 +269,7 @@ fn man_pages_name_every_option_of_the_help() {
         ("pack", &["pack", "--help"]),
         ("grow", &["grow", "--help"]),
         ("defrag", &["defrag", "--help"]),
+        ("defragd", &["defragd", "--help"]),
         ("detach", &["detach", "--help"]),
         ("doctor", &["doctor", "--help"]),
         ("pick", &["pick", "analyze", "--help"]),
@@ -665,6 +676,54 @@ fn what_is_no_analysis_is_said_to_be_none() {
     let output = fixture.run(&["pick", "migrate", path.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(3));
     assert!(stderr(&output).contains("/none: "), "{}", stderr(&output));
+}
+
+#[test]
+fn counts_that_cannot_be_used_are_left_as_they_are() {
+    let fixture = Fixture::new("counts", "", "");
+    let folder = fs::canonicalize(&fixture.dir).unwrap();
+    let path = fixture.dir.join("counts");
+    let pass = || {
+        let state = path.to_str().unwrap();
+        fixture.run(&[
+            "defragd",
+            "--once",
+            "--state",
+            state,
+            folder.to_str().unwrap(),
+        ])
+    };
+    let output = pass();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("nobody has counted what is read"));
+    let good = format!(
+        "{{\"kind\":\"dieaware-defragd\",\"version\":1,\"folder\":\"{}\",\"seconds\":1,\"reads\":[[1,1]]}}",
+        folder.display()
+    );
+    for (text, words) in [
+        (String::new(), "it is damaged: nothing is in it"),
+        (good.replace(",1]]}", ""), "it is damaged: EOF"),
+        (
+            good.replace(":1,\"folder", ":2,\"folder"),
+            "it has version 2",
+        ),
+        (
+            good.replace("\",\"seconds", "x\",\"seconds"),
+            "it is of the folder",
+        ),
+        ("{}".to_owned(), "it is no file of \"dieaware defragd\""),
+    ] {
+        fs::write(&path, &text).unwrap();
+        let output = pass();
+        assert_eq!(output.status.code(), Some(3), "{text}");
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    }
+    // None of its files is there: there is nothing to do.
+    fs::write(&path, good).unwrap();
+    let output = pass();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).starts_with("method ") && stdout(&output).lines().count() == 1);
 }
 
 #[test]

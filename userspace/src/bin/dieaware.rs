@@ -8,9 +8,9 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use dieaware::commands::{
-    attach, boot, check, create, defrag, detach, doctor, dump, export, format, frag, grow, list,
-    moving, pack, pick, probe, remove, repair, restore, runs, sim, stat, status, top, udev, wait,
-    DamageFound, UsageError,
+    attach, boot, check, create, defrag, defragd, detach, doctor, dump, export, format, frag, grow,
+    list, moving, pack, pick, probe, remove, repair, restore, runs, sim, stat, status, top, udev,
+    wait, DamageFound, UsageError,
 };
 use dieaware::progress::{Interrupted, EXIT_INTERRUPTED};
 
@@ -34,6 +34,7 @@ enum Verb {
     Completions(CompletionsArgs),
     Create(create::CreateArgs),
     Defrag(defrag::DefragArgs),
+    Defragd(defragd::DefragdArgs),
     Detach(detach::DetachArgs),
     Doctor(doctor::DoctorArgs),
     Dump(dump::DumpArgs),
@@ -123,6 +124,7 @@ fn has_verdict(verb: &Verb) -> bool {
         | Verb::Probe(_)
         | Verb::Repair(_)
         | Verb::Stat(_) => true,
+        Verb::Defragd(args) => args.has_verdict(),
         Verb::Pick(args) => args.has_verdict(),
         _ => false,
     }
@@ -146,6 +148,7 @@ fn run(verb: &Verb) -> anyhow::Result<()> {
         }
         Verb::Create(args) => create::run(args, &mut out)?,
         Verb::Defrag(args) => defrag::run(args, &mut out)?,
+        Verb::Defragd(args) => defragd::run(args, &mut out)?,
         Verb::Detach(args) => detach::run(args, &mut out)?,
         Verb::Doctor(args) => doctor::run(args, &mut out)?,
         Verb::Dump(args) => dump::run(args, &mut out)?,

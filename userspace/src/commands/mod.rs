@@ -9,6 +9,7 @@ pub mod check;
 mod common;
 pub mod create;
 pub mod defrag;
+pub mod defragd;
 pub mod detach;
 pub mod doctor;
 pub mod dump;

@@ -22,7 +22,7 @@ use crate::progress::Progress;
 use crate::units::{parse_bytes, parse_permille};
 
 /// Between two looks at what has been traced, and at whether somebody wants an end.
-const PAUSE: Duration = Duration::from_millis(200);
+pub(super) const PAUSE: Duration = Duration::from_millis(200);
 
 /// Keep the files that are read most spread over the dies, until SIGTERM or Ctrl-C (janusd)
 #[derive(Args, Debug)]
@@ -121,7 +121,7 @@ fn work(
 
 /// The files below a folder that are read most, the most read one first. Others of its filesystem do
 /// not count, however often they are read.
-fn hottest_below(folder: &Path, hotness: &Hotness, most: usize) -> Result<Vec<PathBuf>> {
+pub(super) fn hottest_below(folder: &Path, hotness: &Hotness, most: usize) -> Result<Vec<PathBuf>> {
     let mut found: HashMap<u64, PathBuf> = HashMap::new();
 
     each_file(folder, &mut |_, _| Ok(()), &mut |path, inode, _| {

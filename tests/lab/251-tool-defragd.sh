@@ -1,0 +1,229 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# dieaware defragd: counts outlive the daemon, however that ends; a pass has the SSD bring the files together that are
+# read most, without writing them, and spread them over its dies, and leaves the others; a second pass moves nothing.
+# Counts that are damaged, somebody else's, or not there; an SSD that shares nothing, and one that can do neither.
+# One CPU: tracing patches the code of the scheduler, and an emulated CPU may run what another one has patched
+# while it is half done ("Oops: int3").
+# kernels: 6.12
+# smp: 1
+# mem: 2G
+# sentences: 67
+# seconds: 75
+# timeout: 300
+. "$(dirname "$0")/rc"
+. "$LAB_DIR/share"
+
+UNITS=64
+PAGES=$((UNITS * 8))
+KEPT=/var/lib/dieaware/defragd
+
+# make_bad NAME: in pieces of 32 KiB, all of them on one die
+make_bad() {
+	local at
+
+	for ((at = 0; at < UNITS * 32768; at += 32768)); do
+		fallocate -o $at -l 32768 "$mnt/$1"
+		fallocate -o $at -l 32768 "$mnt/$1.other"
+	done
+	python3 "$LAB_DIR/turns.py" $UNITS "$mnt/$1" 32 0 "$T_DIR/data" "$mnt/$1.rest" 224 0 /dev/zero
+}
+
+figure() {
+	dieaware frag --json "$1" | jq ".[0].$2"
+}
+
+# count_of FILE: what is kept of it; 0: nothing
+count_of() {
+	jq --argjson inode "$(stat -c %i "$1")" '[.reads[] | select(.[0] == $inode)[1]] | add // 0' "$counts"
+}
+
+# has_counted FILE MORE-THAN
+has_counted() {
+	(($(count_of "$1") > $2))
+}
+
+# count: in the background, its process in DAEMON; returns when it has kept its counts once
+count() {
+	local before
+
+	before=$(stat -c %i "$counts" 2>/dev/null || echo none)
+	dieaware defragd --every 1 "$mnt" >"$T_DIR/said" 2>"$T_DIR/errors" &
+	DAEMON=$!
+	at_end kill $DAEMON
+	poll 30 is_another "$before"
+}
+
+# is_another INODE: the file of counts is replaced as a whole
+is_another() {
+	[[ -e $counts && $(stat -c %i "$counts") != "$1" ]]
+}
+
+# ends SIGNAL STATUS: what the daemon ends with
+ends() {
+	local status=0
+
+	kill "-$1" $DAEMON
+	wait $DAEMON || status=$?
+	check_that "after SIG$1 it ends with $2" $status -eq "$2"
+}
+
+# pass [OPTION...]
+pass() {
+	local status=0
+
+	dieaware defragd --once "$@" "$mnt" >"$T_DIR/said" 2>"$T_DIR/errors" || status=$?
+	note "$(tail -n +2 "$T_DIR/said") $(cat "$T_DIR/errors")"
+	return $status
+}
+
+# rows METHOD NAME: so many lines say that this was done with the file
+rows() {
+	grep -cE "^$1 .* $mnt/$2$" "$T_DIR/said" || true
+}
+
+# keep NAME=READS...: counts made by hand
+keep() {
+	local word reads=()
+
+	for word; do
+		reads+=("[$(stat -c %i "$mnt/${word%=*}"),${word#*=}]")
+	done
+	printf '{"kind":"dieaware-defragd","version":1,"folder":"%s","seconds":0,"reads":[%s]}\n' \
+		"$mnt" "$(printf '%s\n' "${reads[@]}" | sort -t , -k 1.2n | paste -sd ,)" >"$counts"
+}
+
+# done_so_far: pages that were shared, and that the SSD has copied
+done_so_far() {
+	echo "$(status_field t0 shared_pages) $(ssd_stat ssd0 pages_redistributed)"
+}
+
+# programmed: by the SSD so far, when nothing waits in its open units any more
+programmed() {
+	sync -f "$mnt"
+	sleep 3
+	ssd_stat ssd0 nand_pages_programmed
+}
+
+dd if=/dev/urandom of="$T_DIR/data" bs=32k count=$UNITS status=none
+new_ssd ssd0 capacity_mib=512 share_pages=16384
+new_target t0 "$DEV"
+make_fs ext4 "$TARGET"
+mount "$TARGET" "$mnt"
+dmsetup message t0 0 hints off
+for name in cold warm hot; do
+	make_bad $name
+done
+dmsetup message t0 0 hints auto
+sync
+sum=$(sums "$mnt")
+for name in cold warm hot; do
+	check_that "$name: it is in pieces" "$(figure "$mnt/$name" pieces)" -ge $((UNITS / 2))
+	check_that "$name: and on few dies" "$(figure "$mnt/$name" physical.dof_permille)" -ge 700
+done
+
+# The daemon
+exits 3 "nobody has counted what is read below $mnt" dieaware defragd --once "$mnt"
+exits 3 "cannot be traced" dieaware defragd /tmp
+check_that "it has left nothing" "$(ls $KEPT 2>/dev/null)" == ""
+counts=$KEPT/$(printf '%s' "${mnt#/}" | sed 's/-/\\x2d/g; s|/|-|g')
+at_end rm -rf $KEPT
+count
+for ((i = 0; i < 20; i++)); do
+	cat "$mnt/hot" >/dev/null
+done
+for ((i = 0; i < 5; i++)); do
+	cat "$mnt/warm" >/dev/null
+done
+check "what is read is kept while it counts" poll 30 has_counted "$mnt/warm" 4
+ends TERM 0
+check_that "no probe is left" "$(ls "$TRACEFS/instances")$(<"$TRACEFS/kprobe_events")" == ""
+check_that "nothing is said" "$(cat "$T_DIR/said" "$T_DIR/errors")" == ""
+hot=$(count_of "$mnt/hot") warm=$(count_of "$mnt/warm")
+note "hot $hot, warm $warm"
+check_that "who is read more has the higher count" "$hot" -gt "$warm"
+check_that "who is not read has none" "$(count_of "$mnt/cold")" -eq 0
+count
+ends TERM 0
+check_that "counts are the same after another start" "$(count_of "$mnt/hot") $(count_of "$mnt/warm")" == "$hot $warm"
+count
+cat "$mnt/warm" >/dev/null
+ends TERM 0
+check "what was read just before the end counts as well" has_counted "$mnt/warm" "$warm"
+count
+cat "$mnt/hot" >/dev/null
+check "a start later they grow" poll 30 has_counted "$mnt/hot" "$hot"
+ends KILL 137
+check "who was killed leaves them as a whole" has_counted "$mnt/hot" "$hot"
+check_that "and nothing besides" "$(find $KEPT -type f | wc -l)" -eq 1
+
+# A pass: first the one that is read most, and no copies
+before=$(programmed)
+check "a pass over one file that may copy nothing" pass --files 1 --most 0
+after=$(programmed)
+check_that "the SSD shares what is read most" "$(rows share hot)" -eq 1
+check_that "all of it, and nothing else" "$(done_so_far)" == "$PAGES 0"
+check_that "it is in one piece or two" "$(figure "$mnt/hot" pieces)" -le 2
+check_that "it was not written for that" $((after - before)) -le $((PAGES / 8))
+note "$((after - before)) pages programmed"
+check_that "it is not spread" "$(figure "$mnt/hot" physical.dof_permille)" -ge 700
+check "which is said" grep -q "$mnt/hot is not spread: .* 0 KiB may be copied yet (--most)" "$T_DIR/errors"
+check "a pass over all" pass
+check_that "spreads it" "$(rows ssd hot) $(rows share hot)" == "1 0"
+check_that "and does both with what is read less" "$(rows ssd warm) $(rows share warm)" == "1 1"
+check_that "and nothing with what nobody reads" "$(rows '.*' '(cold|.*other|.*rest)')" -eq 0
+check_that "so much was shared and copied" "$(done_so_far)" == "$((2 * PAGES)) $((2 * PAGES))"
+for name in hot warm; do
+	check_that "$name: it is in one piece or two" "$(figure "$mnt/$name" pieces)" -le 2
+	check_that "$name: and on all dies" "$(figure "$mnt/$name" physical.dof_permille)" -le 130
+done
+check_that "cold: it is still in pieces" "$(figure "$mnt/cold" pieces)" -ge $((UNITS / 2))
+check_that "cold: and on few dies" "$(figure "$mnt/cold" physical.dof_permille)" -ge 700
+check "another pass ends well" pass
+check_that "and says only its heading" "$(wc -l <"$T_DIR/said") $(wc -l <"$T_DIR/errors")" == "1 0"
+check_that "and has moved nothing" "$(done_so_far)" == "$((2 * PAGES)) $((2 * PAGES))"
+check_that "all files are the same" "$(sums "$mnt")" == "$sum"
+
+# Counts that are no good
+cp "$counts" "$T_DIR/good"
+head -c 70 "$T_DIR/good" >"$counts"
+exits 3 "$counts cannot be used: it is damaged" dieaware defragd --once "$mnt"
+count
+check "who counts begins anew, and says so" grep -q "counting begins anew: it is damaged" "$T_DIR/errors"
+cat "$mnt/cold" >/dev/null
+check "and counts" poll 30 has_counted "$mnt/cold" 0
+ends TERM 0
+check_that "of before there is nothing" "$(count_of "$mnt/hot")" -eq 0
+echo "somebody's" >"$T_DIR/theirs"
+exits 3 "it is no file of" dieaware defragd --state "$T_DIR/theirs" "$mnt"
+check_that "which is left as it is" "$(<"$T_DIR/theirs")" == "somebody's"
+sed 's/"version":1/"version":2/' "$T_DIR/good" >"$counts"
+exits 3 "it has version 2" dieaware defragd "$mnt"
+umount "$mnt"
+check "fsck finds nothing" check_fs ext4 "$TARGET"
+drop_target t0
+drop_ssd ssd0
+
+# An SSD that spreads and shares nothing, and one that can do neither
+for hints in 1 0; do
+	new_ssd ssd0 capacity_mib=512 hints=$hints
+	make_fs ext4 "$DEV"
+	mount "$DEV" "$mnt"
+	for name in one two; do
+		make_bad $name
+	done
+	sync
+	keep one=9 two=7
+	if ((hints)); then
+		check "hints=1: a pass" pass
+		check_that "hints=1: spreads both" "$(rows ssd '(one|two)')" -eq 2
+	else
+		check_fails "hints=0: a pass fails" pass
+		check "hints=0: and says so" grep -qx "dieaware: No file below $mnt can be mended." "$T_DIR/errors"
+	fi
+	check_that "hints=$hints: it says once that none is brought together" \
+		"$(grep -c "No file is brought together: .* no dieaware device" "$T_DIR/errors")" -eq 1
+	check_that "hints=$hints: and once what else there is to say" "$(wc -l <"$T_DIR/errors")" -eq $((hints ? 1 : 3))
+	umount "$mnt"
+	drop_ssd ssd0
+done

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! `dieaware defragd`: janusd. A daemon counts which files are read and keeps that in a file; once a week,
+//! when systemd's timer says so, another process has the drive mend those that are read most: it brings
+//! together what is in pieces (janusdL), and spreads what lies on few dies (janusdP).
+//!
+//! Only the daemon writes the counts, so that nothing has to be locked. Of the clock it needs nothing: it
+//! halves them after a week of counting.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{bail, Context, Result};
+use clap::Args;
+
+use super::defrag::{print_head, print_notes, print_row, verdict, Row};
+use super::pick::Place;
+use super::pick_watch::{hottest_below, PAUSE};
+use crate::defrag::{defrag, DefragError, Done, Method, Wish};
+use crate::frag::look::{Drives, WHOLE};
+use crate::pick::counts::{default_file, Counts, FADE_SECONDS};
+use crate::pick::event::Line;
+use crate::pick::hotness::Hotness;
+use crate::pick::trace::{Trace, Who};
+use crate::progress::Progress;
+use crate::units::{parse_bytes, parse_permille};
+
+const FADE_PERIOD: Duration = Duration::from_secs(FADE_SECONDS);
+
+/// What `stat` counts blocks in, whatever the filesystem has.
+const STAT_BLOCK_BYTES: u64 = 512;
+
+/// Count which files are read, and mend those that are read most (janusd)
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  dieaware defragd --once /mnt/data\n\n\
+    Sizes are in bytes, or end in K, M, G or T.")]
+pub struct DefragdArgs {
+    /// A folder, of which all files on the same filesystem count
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Do not count, but mend the files that are read most as far as was counted, and end
+    #[arg(long)]
+    once: bool,
+    /// The file of counts, if it is not below /var/lib/dieaware/defragd
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
+    /// Seconds between two times to keep the counts
+    #[arg(long, value_name = "N", default_value_t = 3600, conflicts_with = "once",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    every: u32,
+    /// With --once: so many files
+    #[arg(long, value_name = "N", default_value_t = 50, requires = "once")]
+    files: usize,
+    /// With --once: the SSD copies no more than that
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "1G", requires = "once")]
+    most: u64,
+    /// With --once: leave files in pieces of whose requests fewer are there only because of that
+    #[arg(long, value_name = "PERCENT", value_parser = parse_permille, default_value = "25", requires = "once")]
+    pieces: u32,
+    /// With --once: leave files on their dies whose DoF_P is below this
+    #[arg(long, value_name = "PERCENT", value_parser = parse_permille, default_value = "50", requires = "once")]
+    threshold: u32,
+}
+
+impl DefragdArgs {
+    /// One pass ends, with an exit status that says what became of files.
+    #[must_use]
+    pub fn has_verdict(&self) -> bool {
+        self.once
+    }
+}
+
+/// # Errors
+///
+/// When reads cannot be traced, counts cannot be kept or read, or files were not mended.
+pub fn run(args: &DefragdArgs, out: &mut impl Write) -> Result<()> {
+    let place = Place::of(&args.folder)?;
+    let file = match &args.state {
+        Some(file) => file.clone(),
+        None => default_file(&place.path),
+    };
+
+    if args.once {
+        mend_hottest(args, &place.path, &file, out)
+    } else {
+        count(args, &place, &file)
+    }
+}
+
+/// Count until somebody wants an end.
+fn count(args: &DefragdArgs, place: &Place, file: &Path) -> Result<()> {
+    let progress = Progress::new()?;
+    let watched = place.watched()?;
+    let mut trace = Trace::begin(&watched, Who::Everybody).context("Reads cannot be traced")?;
+    let mut counting = Counting::begin(file, &place.path)?;
+    let period = Duration::from_secs(args.every.into());
+    let mut kept = Instant::now();
+
+    while progress.go_on().is_ok() {
+        trace.drain(&mut |line| counting.see(line))?;
+        if kept.elapsed() >= period {
+            // A disk that is full may have room later.
+            if let Err(err) = counting.keep() {
+                eprintln!("dieaware: {err:#}.");
+            }
+            kept = Instant::now();
+        }
+        sleep(PAUSE);
+    }
+    // What came since the last time counts as well.
+    trace.end()?;
+    trace.drain(&mut |line| counting.see(line))?;
+    counting.keep()
+}
+
+/// What is counted, and where it is kept.
+struct Counting<'a> {
+    file: &'a Path,
+    folder: &'a Path,
+    hotness: Hotness,
+    /// For so long, since all counts were halved
+    counted: Duration,
+    /// When that was true
+    since: Instant,
+}
+
+impl<'a> Counting<'a> {
+    /// Go on with what there is. It is kept at once: whether it can be is better known now than in an
+    /// hour.
+    fn begin(file: &'a Path, folder: &'a Path) -> Result<Self> {
+        let mut counting = Self {
+            file,
+            folder,
+            hotness: Hotness::default(),
+            counted: Duration::ZERO,
+            since: Instant::now(),
+        };
+
+        match Counts::load(file, folder) {
+            Ok(None) => {}
+            Ok(Some(counts)) => {
+                counting.hotness = counts.hotness();
+                counting.counted = Duration::from_secs(counts.seconds());
+            }
+            Err(err) if err.is_damage() => {
+                let name = file.display();
+                eprintln!("dieaware: {name} is not used, and counting begins anew: {err}.");
+            }
+            Err(err) => return Err(cannot_be_used(file, err)),
+        }
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+        }
+        counting.keep()?;
+        Ok(counting)
+    }
+
+    fn see(&mut self, line: Line) {
+        match line {
+            Line::Access(_, access) if !access.is_write => self.hotness.read(access.inode),
+            _ => {}
+        }
+    }
+
+    fn keep(&mut self) -> Result<()> {
+        let now = Instant::now();
+        let elapsed = now.saturating_duration_since(self.since);
+
+        self.counted = fade(&mut self.hotness, self.counted + elapsed);
+        self.since = now;
+        Counts::new(self.folder, self.counted.as_secs(), &self.hotness)
+            .save(self.file)
+            .with_context(|| format!("{} cannot be written", self.file.display()))
+    }
+}
+
+/// Halve all counts, if it is time to: they were halved so long ago. Returns how long that is then.
+fn fade(hotness: &mut Hotness, mut counted: Duration) -> Duration {
+    while counted >= FADE_PERIOD {
+        hotness.fade();
+        counted -= FADE_PERIOD;
+    }
+    counted
+}
+
+fn cannot_be_used(file: &Path, err: impl Into<anyhow::Error>) -> anyhow::Error {
+    err.into()
+        .context(format!("{} cannot be used", file.display()))
+}
+
+/// Mend the files that are read most, as far as was counted.
+fn mend_hottest(
+    args: &DefragdArgs,
+    folder: &Path,
+    file: &Path,
+    out: &mut impl Write,
+) -> Result<()> {
+    let progress = Progress::new()?;
+    let counts = Counts::load(file, folder).map_err(|err| cannot_be_used(file, err))?;
+    let Some(counts) = counts else {
+        let (name, folder) = (file.display(), folder.display());
+        bail!("{name} is not there: nobody has counted what is read below {folder}");
+    };
+    let mut pass = Pass::new(args, &progress);
+
+    print_head(out)?;
+    out.flush()?;
+    for path in hottest_below(folder, &counts.hotness(), args.files)? {
+        pass.mend(&path, out)?;
+    }
+    pass.verdict(folder)
+}
+
+/// One pass over files.
+struct Pass<'a> {
+    args: &'a DefragdArgs,
+    progress: &'a Progress,
+    drives: Drives,
+    /// So much may the SSD copy yet
+    left_bytes: u64,
+    /// It was said that files cannot be brought together
+    no_sharer: bool,
+    /// Why files cannot be spread, as far as that was said. It may hold for some of them only.
+    unspread: BTreeSet<String>,
+    nr_files: usize,
+    nr_mended: usize,
+    nr_failed: usize,
+}
+
+impl<'a> Pass<'a> {
+    fn new(args: &'a DefragdArgs, progress: &'a Progress) -> Self {
+        Self {
+            args,
+            progress,
+            drives: Drives::default(),
+            left_bytes: args.most,
+            no_sharer: false,
+            unspread: BTreeSet::new(),
+            nr_files: 0,
+            nr_mended: 0,
+            nr_failed: 0,
+        }
+    }
+
+    /// Both halves, one after the other: neither is a reason against the other one.
+    fn mend(&mut self, path: &Path, out: &mut impl Write) -> Result<()> {
+        // Files come and go.
+        let Ok(metadata) = fs::metadata(path) else {
+            return Ok(());
+        };
+        let failed_before = self.nr_failed;
+
+        self.bring_together(path, out)?;
+        self.spread(
+            path,
+            metadata.blocks().saturating_mul(STAT_BLOCK_BYTES),
+            out,
+        )?;
+        self.nr_files += 1;
+        self.nr_failed = self.nr_failed.min(failed_before + 1);
+        Ok(())
+    }
+
+    /// janusdL: the drive writes nothing, so it does not matter how large the file is.
+    fn bring_together(&mut self, path: &Path, out: &mut impl Write) -> Result<()> {
+        if self.no_sharer {
+            return Ok(());
+        }
+        match self.defrag(path, Method::Share, self.args.pieces, false) {
+            Err(err @ (DefragError::NotShared(_) | DefragError::NoReflink)) => {
+                eprintln!("dieaware: No file is brought together: {err}.");
+                self.no_sharer = true;
+                Ok(())
+            }
+            result => self.tell(path, result, out),
+        }
+    }
+
+    /// janusdP: the drive copies the file, which has so many bytes.
+    fn spread(&mut self, path: &Path, bytes: u64, out: &mut impl Write) -> Result<()> {
+        let is_too_large = bytes > self.left_bytes;
+
+        match self.defrag(path, Method::Ssd, self.args.threshold, is_too_large) {
+            Err(err @ DefragError::NoSpreader(_)) => {
+                self.say_unspread(path, err.to_string());
+                Ok(())
+            }
+            Ok(done) if is_too_large && done.method.is_some() => {
+                let (name, kib, left) = (path.display(), bytes >> 10, self.left_bytes >> 10);
+                eprintln!(
+                    "dieaware: {name} is not spread: it has {kib} KiB, and {left} KiB may be \
+                     copied yet (--most)."
+                );
+                Ok(())
+            }
+            Ok(done) => {
+                if done.method.is_some() {
+                    self.left_bytes -= bytes;
+                }
+                self.tell(path, Ok(done), out)
+            }
+            result => self.tell(path, result, out),
+        }
+    }
+
+    /// Once for all files for which it is the same.
+    fn say_unspread(&mut self, path: &Path, why: String) {
+        if !self.unspread.contains(&why) {
+            eprintln!("dieaware: {} is not spread: {why}.", path.display());
+            self.unspread.insert(why);
+        }
+    }
+
+    fn defrag(
+        &mut self,
+        path: &Path,
+        method: Method,
+        permille: u32,
+        dry_run: bool,
+    ) -> Result<Done, DefragError> {
+        let wish = Wish {
+            method: Some(method),
+            threshold_permille: u64::from(permille),
+            // Sharing would take room of its own; the SSD spreads pages, whoever they belong to.
+            unshares: false,
+            // That has a threshold and a limit of its own.
+            spreads: false,
+            dry_run,
+        };
+        let progress = self.progress;
+
+        progress.go_on()?;
+        defrag(path, &WHOLE, wish, &mut self.drives, &mut |_| {
+            progress.go_on()
+        })
+    }
+
+    /// A row of what was done; what was not is told if there is a reason.
+    fn tell(
+        &mut self,
+        path: &Path,
+        result: Result<Done, DefragError>,
+        out: &mut impl Write,
+    ) -> Result<()> {
+        if let Err(DefragError::Interrupted(err)) = result {
+            return Err(err.into());
+        }
+        let is_done = result.as_ref().is_ok_and(|done| done.method.is_some());
+        let row = Row::of_folder(path, result);
+
+        if is_done {
+            self.nr_mended += 1;
+            print_row(&row, out)?;
+            out.flush()?;
+        }
+        print_notes(&row);
+        self.nr_failed += usize::from(row.has_failed());
+        Ok(())
+    }
+
+    fn verdict(&self, folder: &Path) -> Result<()> {
+        if self.no_sharer && !self.unspread.is_empty() && self.nr_mended == 0 {
+            bail!("No file below {} can be mended", folder.display());
+        }
+        verdict(None, self.nr_failed, self.nr_files)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+    use std::time::Duration;
+
+    use super::{fade, Counting, FADE_PERIOD};
+    use crate::pick::counts::Counts;
+    use crate::pick::hotness::Hotness;
+
+    #[test]
+    fn a_week_of_counting_halves_counts() {
+        let mut hotness = Hotness::from_counts(&[(7, 8), (9, 3)]);
+        let just_before = FADE_PERIOD - Duration::from_secs(1);
+        assert_eq!(fade(&mut hotness, just_before), just_before);
+        assert_eq!(hotness.counts(9), [(7, 8), (9, 3)]);
+        assert_eq!(fade(&mut hotness, FADE_PERIOD), Duration::ZERO);
+        assert_eq!(hotness.counts(9), [(7, 4), (9, 1)]);
+        let two = 2 * FADE_PERIOD + Duration::from_secs(5);
+        assert_eq!(fade(&mut hotness, two), Duration::from_secs(5));
+        assert_eq!(hotness.counts(9), [(7, 1)]);
+    }
+
+    #[test]
+    fn counting_goes_on_where_it_ended() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("new/counts");
+        let folder = Path::new("/mnt");
+        let mut counting = Counting::begin(&file, folder).unwrap();
+        assert!(Counts::load(&file, folder).unwrap().is_some());
+        counting.hotness.read(7);
+        counting.counted = Duration::from_secs(100);
+        counting.keep().unwrap();
+
+        let mut counting = Counting::begin(&file, folder).unwrap();
+        assert!((100..200).contains(&counting.counted.as_secs()));
+        counting.hotness.read(7);
+        counting.counted = FADE_PERIOD;
+        counting.keep().unwrap();
+        let counts = Counts::load(&file, folder).unwrap().unwrap();
+        assert_eq!(counts.hotness().counts(9), [(7, 1)]);
+        assert!(counts.seconds() < 100);
+    }
+
+    #[test]
+    fn what_is_damaged_is_counted_anew_and_what_is_not_ours_is_left() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Path::new("/mnt");
+        let damaged = dir.path().join("damaged");
+        fs::write(
+            &damaged,
+            "{\"kind\":\"dieaware-defragd\",\"version\":1,\"fol",
+        )
+        .unwrap();
+        let counting = Counting::begin(&damaged, folder).unwrap();
+        assert!(counting.hotness.counts(9).is_empty());
+        assert!(Counts::load(&damaged, folder).unwrap().is_some());
+
+        let theirs = dir.path().join("theirs");
+        fs::write(&theirs, "text").unwrap();
+        let err = Counting::begin(&theirs, folder).err().unwrap();
+        assert!(format!("{err:#}").ends_with("it is no file of \"dieaware defragd\""));
+        assert_eq!(fs::read_to_string(&theirs).unwrap(), "text");
+        let err = Counting::begin(&damaged, Path::new("/srv")).err().unwrap();
+        assert!(format!("{err:#}").ends_with("it is of the folder /mnt"));
+    }
+}
