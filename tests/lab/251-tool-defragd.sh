@@ -18,17 +18,6 @@ UNITS=64
 PAGES=$((UNITS * 8))
 KEPT=/var/lib/dieaware/defragd
 
-# make_bad NAME: in pieces of 32 KiB, all of them on one die
-make_bad() {
-	local at
-
-	for ((at = 0; at < UNITS * 32768; at += 32768)); do
-		fallocate -o $at -l 32768 "$mnt/$1"
-		fallocate -o $at -l 32768 "$mnt/$1.other"
-	done
-	python3 "$LAB_DIR/turns.py" $UNITS "$mnt/$1" 32 0 "$T_DIR/data" "$mnt/$1.rest" 224 0 /dev/zero
-}
-
 figure() {
 	dieaware frag --json "$1" | jq ".[0].$2"
 }
@@ -82,17 +71,6 @@ rows() {
 	grep -cE "^$1 .* $mnt/$2$" "$T_DIR/said" || true
 }
 
-# keep NAME=READS...: counts made by hand
-keep() {
-	local word reads=()
-
-	for word; do
-		reads+=("[$(stat -c %i "$mnt/${word%=*}"),${word#*=}]")
-	done
-	printf '{"kind":"dieaware-defragd","version":1,"folder":"%s","seconds":0,"reads":[%s]}\n' \
-		"$mnt" "$(printf '%s\n' "${reads[@]}" | sort -t , -k 1.2n | paste -sd ,)" >"$counts"
-}
-
 # done_so_far: pages that were shared, and that the SSD has copied
 done_so_far() {
 	echo "$(status_field t0 shared_pages) $(ssd_stat ssd0 pages_redistributed)"
@@ -112,7 +90,7 @@ make_fs ext4 "$TARGET"
 mount "$TARGET" "$mnt"
 dmsetup message t0 0 hints off
 for name in cold warm hot; do
-	make_bad $name
+	fragment_on_a_die ext4 "$mnt/$name" $UNITS
 done
 dmsetup message t0 0 hints auto
 sync
@@ -210,10 +188,10 @@ for hints in 1 0; do
 	make_fs ext4 "$DEV"
 	mount "$DEV" "$mnt"
 	for name in one two; do
-		make_bad $name
+		fragment_on_a_die ext4 "$mnt/$name" $UNITS
 	done
 	sync
-	keep one=9 two=7
+	counts_of "$mnt" one=9 two=7 >"$counts"
 	if ((hints)); then
 		check "hints=1: a pass" pass
 		check_that "hints=1: spreads both" "$(rows ssd '(one|two)')" -eq 2
