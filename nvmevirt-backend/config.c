@@ -12,10 +12,8 @@
 #include "nvmev.h"
 #include "precondition.h"
 #include "profile.h"
+#include "property.h"
 #include "state-file.h"
-
-#define KIB_PER_PAGE	(FTL_PAGE_BYTES / 1024)
-#define PAGES_PER_MIB	(1024 / KIB_PER_PAGE)
 
 /**
  * struct item - a directory under /sys/kernel/config/nvmev
@@ -54,105 +52,6 @@ static void refuse(struct item *item, const char *reason)
 	pr_err("nvmev: %s: %s\n", config_item_name(&item->item), item->reason);
 }
 
-/**
- * enum prop_kind - how a property stands in the configuration
- * @PROPERTY_U32: a u32
- * @PROPERTY_BOOL: a bool
- * @PROPERTY_KIB: KiB in the file, pages in a u32
- * @PROPERTY_MIB: MiB in the file, bytes in a u64
- * @PROPERTY_MIB_PAGES: MiB in the file, pages in a u32
- */
-enum prop_kind {
-	PROPERTY_U32,
-	PROPERTY_BOOL,
-	PROPERTY_KIB,
-	PROPERTY_MIB,
-	PROPERTY_MIB_PAGES,
-};
-
-/**
- * struct prop - a file that is a member of struct nvmev_config
- * @offset: of the member
- * @kind: how it stands there
- */
-struct prop {
-	size_t offset;
-	enum prop_kind kind;
-};
-
-static ssize_t show_property(struct config_item *item, char *page, const struct prop *property)
-{
-	const void *member = (void *)&to_item(item)->config + property->offset;
-
-	switch (property->kind) {
-	case PROPERTY_BOOL:
-		return sysfs_emit(page, "%u\n", *(const bool *)member);
-	case PROPERTY_KIB:
-		return sysfs_emit(page, "%llu\n", (u64)*(const u32 *)member * KIB_PER_PAGE);
-	case PROPERTY_MIB:
-		return sysfs_emit(page, "%llu\n", *(const u64 *)member >> 20);
-	case PROPERTY_MIB_PAGES:
-		return sysfs_emit(page, "%u\n", *(const u32 *)member / PAGES_PER_MIB);
-	default:
-		return sysfs_emit(page, "%u\n", *(const u32 *)member);
-	}
-}
-
-static int parse_kib(const char *text, u32 *pages)
-{
-	u32 kib;
-	int ret = kstrtou32(text, 0, &kib);
-
-	if (ret)
-		return ret;
-	if (kib % KIB_PER_PAGE)
-		return -EINVAL;
-	*pages = kib / KIB_PER_PAGE;
-	return 0;
-}
-
-static int parse_mib_pages(const char *text, u32 *pages)
-{
-	u32 mib;
-	int ret = kstrtou32(text, 0, &mib);
-
-	if (ret)
-		return ret;
-	return check_mul_overflow(mib, PAGES_PER_MIB, pages) ? -ERANGE : 0;
-}
-
-static int parse_mib(const char *text, u64 *bytes)
-{
-	u64 mib;
-	int ret = kstrtou64(text, 0, &mib);
-
-	if (ret)
-		return ret;
-	if (mib > U64_MAX >> 20)
-		return -ERANGE;
-	*bytes = mib << 20;
-	return 0;
-}
-
-static int parse_property(struct nvmev_config *config, const char *text,
-			  const struct prop *property)
-{
-	void *member = (void *)config + property->offset;
-
-	switch (property->kind) {
-	case PROPERTY_BOOL:
-		return kstrtobool(text, member);
-	case PROPERTY_KIB:
-		return parse_kib(text, member);
-	case PROPERTY_MIB:
-		return parse_mib(text, member);
-	case PROPERTY_MIB_PAGES:
-		return parse_mib_pages(text, member);
-	default:
-		return kstrtou32(text, 0, member);
-	}
-}
-
 /* Report a change of a property; @ret is what parsing it gave. */
 static ssize_t changed(struct item *item, int ret, size_t bytes)
 {
@@ -170,7 +69,7 @@ static ssize_t store_property(struct config_item *config_item, const char *text,
 	guard(mutex)(&item->power_lock);
 	if (is_on(item))
 		return -EBUSY;
-	return changed(item, parse_property(&item->config, text, property), bytes);
+	return changed(item, nvmev_property_parse(&item->config, text, property), bytes);
 }
 
 /* configfs does not tell its callbacks which file they are for. */
@@ -182,7 +81,7 @@ static const struct prop name##_property = {					\
 											\
 static ssize_t nvmev_##name##_show(struct config_item *item, char *page)		\
 {											\
-	return show_property(item, page, &name##_property);				\
+	return nvmev_property_show(&to_item(item)->config, page, &name##_property);	\
 }											\
 											\
 static ssize_t nvmev_##name##_store(struct config_item *item, const char *text,	\
