@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Properties in their files: units of people there, pages and bytes in struct nvmev_config. */
 #include <linux/kstrtox.h>
-#include <linux/overflow.h>
 #include <linux/sysfs.h>
 
 #include "property.h"
@@ -48,7 +47,10 @@ static int parse_mib_pages(const char *text, u32 *pages)
 
 	if (ret)
 		return ret;
-	return check_mul_overflow(mib, PAGES_PER_MIB, pages) ? -ERANGE : 0;
+	if (mib > U32_MAX / PAGES_PER_MIB)
+		return -ERANGE;
+	*pages = mib * PAGES_PER_MIB;
+	return 0;
 }
 
 static int parse_mib(const char *text, u64 *bytes)

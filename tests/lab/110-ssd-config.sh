@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 320
-# sentences: 81
+# sentences: 82
 . "$(dirname "$0")/rc"
 
 ITEM=$CONFIGFS/item
@@ -73,6 +73,7 @@ at_once read_ns ""
 at_once read_ns 1,2,3,4,5
 at_once read_ns 30000,fast
 at_once map_cache_mib 16777216
+at_once map_cache_mib 16777217
 at_once namespace_mib ""
 at_once namespace_mib 1,x
 at_once namespace_mib -1
