@@ -578,6 +578,8 @@ const char *ftl_check(const struct ftl *ftl)
 		reason = check_held(&ftl->units);
 	if (!reason)
 		reason = check_erases(ftl);
+	if (!reason && ftl->params.stripe_lead)
+		reason = ftl_stripes_check(&ftl->stripes);
 	if (!reason && ftl->params.map_cache_pages)
 		reason = ftl_map_cache_check(&ftl->map_cache);
 	for (u32 eblk = 0; !reason && eblk < ftl->geo.nr_eblks; eblk++)

@@ -35,6 +35,7 @@ size_t ftl_bytes(const struct ftl_params *params)
 	bytes = size_add(bytes, padded(ftl_eblks_bytes(geo.nr_dies, geo.die_eblks)));
 	bytes = size_add(bytes, padded(array_size(geo.nr_dies, sizeof(struct ftl_gc_die))));
 	bytes = size_add(bytes, padded(ftl_units_bytes(params)));
+	bytes = size_add(bytes, padded(ftl_stripes_bytes(params)));
 	bytes = size_add(bytes, padded(ftl_wbuf_bytes(wbuf_units(params), geo.nr_open)));
 	bytes = size_add(bytes, padded(ftl_l2p_bytes(params->nr_lpns, geo.nr_places)));
 	bytes = size_add(bytes, padded(ftl_map_cache_bytes(params)));
@@ -95,6 +96,8 @@ struct ftl *ftl_init(const struct ftl_params *params, void *zeroed, u64 now_ns)
 	ftl->units.map = &ftl->map;
 	ftl->units.blocks = &ftl->blocks;
 	ftl_units_init(&ftl->units, params, carve(&memory, ftl_units_bytes(params)));
+	ftl->stripes.geo = geo;
+	ftl_stripes_init(&ftl->stripes, params, carve(&memory, ftl_stripes_bytes(params)));
 	ftl_wbuf_init(&ftl->wbuf, wbuf_units(params), geo->nr_open,
 		      carve(&memory, ftl_wbuf_bytes(wbuf_units(params), geo->nr_open)));
 	ftl_l2p_init(&ftl->map, params->nr_lpns, geo->nr_places,

@@ -205,6 +205,10 @@ struct ftl_die_stats {
  * @map_misses: those that had them sensed
  * @map_programs: programs of map pages
  * @map_pages_programmed: map pages in them; the rest of the pages is padding
+ * @stripe_moves: units that went to another die, as theirs was too far ahead
+ * @stripe_pads: units of padding on dies that were too far behind
+ * @stripe_skips: units that stripes lack, as a die that was too far behind had no room
+ * @parity_programs: units of parity; pages of theirs are no padding
  */
 struct ftl_stats {
 	u64 host_pages_read;
@@ -242,6 +246,10 @@ struct ftl_stats {
 	u64 map_misses;
 	u64 map_programs;
 	u64 map_pages_programmed;
+	u64 stripe_moves;
+	u64 stripe_pads;
+	u64 stripe_skips;
+	u64 parity_programs;
 };
 
 /**

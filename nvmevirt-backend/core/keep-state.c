@@ -446,6 +446,35 @@ static void keep_nand(struct ftl_keep *keep, struct ftl *ftl, u32 nr)
 		ftl_keep_u32(keep, &die->plane[i].held);
 }
 
+/* Dies that have come as far, in their order */
+static void keep_stripe(struct ftl_keep *keep, struct ftl_stripes *stripes, u32 ahead)
+{
+	struct list_head *list = ftl_stripes_at(stripes, ahead);
+	struct list_head *link = list->next;
+	u32 nr = keep->reads ? 0 : count_links(list);
+
+	keep_most(keep, &nr, stripes->geo->nr_dies);
+	for (u32 i = 0; i < nr && !keep->reason; i++) {
+		struct ftl_stripe_die *die = container_of(link, struct ftl_stripe_die, link);
+		u32 number = keep->reads ? 0 : die - stripes->die;
+
+		link = link->next;
+		keep_most(keep, &number, stripes->geo->nr_dies - 1);
+		if (keep->reads && !keep->reason)
+			expect(keep, ftl_stripes_put(stripes, to_die(number), ahead));
+	}
+}
+
+static void keep_stripes(struct ftl_keep *keep, struct ftl_stripes *stripes)
+{
+	if (!stripes->lead)
+		return;
+	keep_most64(keep, &stripes->first, S64_MAX);
+	keep_most(keep, &stripes->credit, ftl_stripes_most_credit(stripes));
+	for (u32 ahead = 0; ahead <= stripes->lead + stripes->has_parity; ahead++)
+		keep_stripe(keep, stripes, ahead);
+}
+
 static void keep_rest(struct ftl_keep *keep, struct ftl *ftl)
 {
 	keep_die(keep, ftl, &ftl->place.cursor);
@@ -454,6 +483,7 @@ static void keep_rest(struct ftl_keep *keep, struct ftl *ftl)
 		keep_gc(keep, ftl, i);
 		keep_nand(keep, ftl, i);
 	}
+	keep_stripes(keep, &ftl->stripes);
 	ftl_keep_u64(keep, &ftl->nand.nr_suspensions);
 	keep_most64(keep, &ftl->mend.next, ftl->map.nr_lpns - 1);
 	keep_most(keep, &ftl->mend.nr, ftl->geo.unit_pages);

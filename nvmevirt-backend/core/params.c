@@ -112,6 +112,8 @@ u64 ftl_params_capacity(const struct ftl_params *params)
 	/* What is spare does not count among what the reserve is a share of. */
 	pages = div_u64(raw_pages(params), params->eblks_per_die) *
 		(params->eblks_per_die - params->spare_eblks);
+	if (params->parity)
+		pages -= div_u64(pages, params->nr_channels * params->dies_per_channel);
 	return min(div_u64(pages * (1000 - params->reserve_permille), 1000),
 		   roomy_pages(params));
 }
@@ -152,6 +154,12 @@ const char *ftl_params_check(const struct ftl_params *params)
 		return "The defrag log must be between 4 and 1048576 KiB (share_log_kib).";
 	if (params->map_cache_pages > FTL_MAX_MAP_CACHE_PAGES)
 		return "The cache of the map must have at most 16384 MiB (map_cache_mib).";
+	if (params->stripe_lead > FTL_MAX_STRIPE_LEAD)
+		return "At most 64 stripes can be open (stripe_lead).";
+	if (params->parity && !params->stripe_lead)
+		return "Parity needs stripes (stripe_lead).";
+	if (params->parity && params->nr_channels * params->dies_per_channel < 2)
+		return "Parity needs two dies.";
 	if (!params->nr_lpns)
 		return "The drive would have no pages to show to the host.";
 	if (params->nr_lpns > ftl_params_capacity(params))
@@ -208,7 +216,9 @@ static bool is_same_behaviour(const struct ftl_params *a, const struct ftl_param
 	       a->seed_die == b->seed_die &&
 	       a->share_pages == b->share_pages &&
 	       a->share_log_kib == b->share_log_kib &&
-	       a->map_cache_pages == b->map_cache_pages;
+	       a->map_cache_pages == b->map_cache_pages &&
+	       a->stripe_lead == b->stripe_lead &&
+	       a->parity == b->parity;
 }
 
 /* Not by comparing memory: what lies between the members is anything. */

@@ -9,6 +9,7 @@
 
 #define FTL_MAX_PAGE_KINDS	4
 #define FTL_MAX_PLANES		16
+#define FTL_MAX_STRIPE_LEAD	64
 /* The map of 16 TiB */
 #define FTL_MAX_MAP_CACHE_PAGES	((u32)BIT(22))
 
@@ -64,6 +65,9 @@
  * @share_log_kib: size of the defrag log with @oob, [4, 1048576]
  * @map_cache_pages: map pages of 4 KiB that fit into memory (map-cache.h), at most
  *	FTL_MAX_MAP_CACHE_PAGES; 0: all of the map is in memory
+ * @stripe_lead: stripes of the host's units over all dies that are open at the same time
+ *	(stripe.h), at most FTL_MAX_STRIPE_LEAD; 0: each die takes a unit at any time
+ * @parity: one unit of each stripe is parity; needs @stripe_lead
  */
 struct ftl_params {
 	u32 nr_channels;
@@ -107,6 +111,8 @@ struct ftl_params {
 	u32 share_pages;
 	u32 share_log_kib;
 	u32 map_cache_pages;
+	u32 stripe_lead;
+	bool parity;
 };
 
 /**

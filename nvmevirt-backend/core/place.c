@@ -115,6 +115,31 @@ static void limit_runs(struct ftl_place *place)
 	ftl_units_limit_runs(units, units->max_runs);
 }
 
+void ftl_place_tell_redirected(const struct ftl_place *place, const struct ftl_unit *unit,
+			       die_t from)
+{
+	const struct ftl_units *units = place->units;
+	struct ftl_placement placement = {
+		.lpn = LPN_NONE,
+		.nr_pages = unit->nr_valid,
+		.rule = FTL_RULE_STRIPE,
+		.pred = LPN_NONE,
+		.pred_at = { .die = DIE_NONE },
+		.before = {
+			.die = from,
+			.unit = ftl_flash_unit(units->geo, ftl_unit_ppn(units, unit, 0)),
+			.nr_filled = unit->nr_filled,
+		},
+		.wanted = from,
+	};
+
+	if (!place->tell)
+		return;
+	placement.after = placement.before;
+	placement.after.die = unit->die;
+	place->tell(place->context, &placement);
+}
+
 /* One run more than may stay is open while a command is placed: it often fills its unit. */
 static struct ftl_unit *open_run(struct ftl_place *place, struct ftl_placing *placing,
 				 die_t wanted)
@@ -424,6 +449,7 @@ const char *ftl_rule_name(enum ftl_rule rule)
 		[FTL_RULE_OVERWRITE] = "4",
 		[FTL_RULE_DIE] = "4 DIE",
 		[FTL_RULE_PUT_OUT] = "6",
+		[FTL_RULE_STRIPE] = "7",
 	};
 
 	return names[rule];

@@ -59,6 +59,16 @@
  *    move, in the buffer, to the MIXED unit of their die. They keep their die, but share
  *    a flash unit with other runs.
  *
+ * 7. With stripe_lead a unit may be programmed on a die only while that is not too far ahead of
+ *    the slowest one (stripe.h). Else a unit of runs keeps its die, as readers count on it, and
+ *    the slowest dies get a unit of padding each until it may be programmed; but only one for
+ *    four units of the host in the long run, so that who writes to one die only does not
+ *    wear out all others. What is PLAIN, and the rest of the others, goes to the
+ *    slowest die that has room.
+ *    That always ends: a die without room is passed over, so each turn brings the slowest
+ *    die a step on or the unit to it. At last the unit's own die is among the slowest, and
+ *    there it has had room since it was opened.
+ *
  * Nothing here knows about time, NAND or collection; a hint, however wrong, costs speed.
  */
 #ifndef FTL_PLACE_H
@@ -160,5 +170,12 @@ u32 ftl_place_pages(struct ftl_place *place, struct ftl_placing *placing, lpn_t 
  * There may be a full unit again.
  */
 void ftl_place_end(struct ftl_place *place);
+
+/**
+ * ftl_place_tell_redirected() - say that a unit goes to another die by rule 7
+ * @from: die that it was on
+ */
+void ftl_place_tell_redirected(const struct ftl_place *place, const struct ftl_unit *unit,
+			       die_t from);
 
 #endif /* FTL_PLACE_H */

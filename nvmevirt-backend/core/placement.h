@@ -19,6 +19,7 @@
  * @FTL_RULE_OVERWRITE: 4
  * @FTL_RULE_DIE: 4, DIE and ALL_DIE
  * @FTL_RULE_PUT_OUT: 6
+ * @FTL_RULE_STRIPE: 7
  * @FTL_NR_RULES: number of rules
  */
 enum ftl_rule {
@@ -31,6 +32,7 @@ enum ftl_rule {
 	FTL_RULE_OVERWRITE,
 	FTL_RULE_DIE,
 	FTL_RULE_PUT_OUT,
+	FTL_RULE_STRIPE,
 	FTL_NR_RULES,
 };
 
@@ -50,16 +52,17 @@ struct ftl_where {
 
 /**
  * struct ftl_placement - a decision on where pages go
- * @lpn: first of the pages, LPN_NONE with FTL_RULE_PUT_OUT
+ * @lpn: first of the pages, LPN_NONE with FTL_RULE_PUT_OUT and FTL_RULE_STRIPE
  * @nr_pages: number of pages, which have consecutive slots of one open unit, or those of a run that
- *	is put out
+ *	is put out or of a unit that goes to another die
  * @hint: hint that was obeyed
  * @rule: rule by which they go there
  * @pred: page that the first one follows, or LPN_NONE
  * @pred_at: where that one was
- * @before: where the first page was, or the run
+ * @before: where the first page was, or the run, or the unit
  * @after: where it is now, nowhere with FTL_RULE_PUT_OUT
- * @wanted: die on which a unit was to be opened, DIE_NONE if none was; rule 5 if it is another
+ * @wanted: die on which a unit was to be opened, DIE_NONE if none was; rule 5 if it is another;
+ *	die that was too far ahead with FTL_RULE_STRIPE
  * @is_levelled: whether they have left their die because it is worn
  */
 struct ftl_placement {

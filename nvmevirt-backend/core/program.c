@@ -79,9 +79,61 @@ u32 ftl_program_take(struct ftl *ftl, die_t die, enum ftl_stream stream, u64 sta
 	return flash_unit;
 }
 
-u64 ftl_program_unit(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
+/* A unit without pages: to the out-of-band data it is as a draft that has stayed empty. */
+static void program_empty(struct ftl *ftl, die_t die, u64 start_ns)
 {
-	enum ftl_stream stream = ftl_unit_is_gc(unit) ? FTL_STREAM_GC : FTL_STREAM_HOST;
+	u32 flash_unit = ftl_program_take(ftl, die, FTL_STREAM_HOST, start_ns);
+	u64 end_ns = ftl_nand_program(&ftl->nand, die, start_ns, ftl->now_ns);
+
+	ftl_nand_aim(&ftl->nand, flash_unit);
+	ftl->programmed_ns = max(ftl->programmed_ns, end_ns);
+	if (ftl->params.oob)
+		ftl_oob_draft(&ftl->oob, flash_unit, end_ns);
+	ftl_eblks_close_if_full(&ftl->blocks, die, FTL_STREAM_HOST);
+	ftl->stats.nand_pages_programmed += ftl->geo.unit_pages;
+}
+
+/* Rule 7 of place.h */
+static void enter_stripe(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
+{
+	struct ftl_stripes *stripes = &ftl->stripes;
+
+	while (!ftl_stripes_admit(stripes, unit->die)) {
+		die_t slowest = ftl_stripes_slowest(stripes);
+		die_t from = unit->die;
+
+		if (!ftl_units_die_has_room(&ftl->units, slowest)) {
+			ftl_stripes_pass(stripes, slowest);
+			ftl->stats.stripe_skips++;
+		} else if (unit->keeps_die && ftl_stripes_spend(stripes)) {
+			ftl_stripes_pass(stripes, slowest);
+			program_empty(ftl, slowest, start_ns);
+			ftl->stats.pages_padded += ftl->geo.unit_pages;
+			ftl->stats.stripe_pads++;
+		} else {
+			ftl_units_redirect(&ftl->units, unit, slowest);
+			ftl->stats.stripe_moves++;
+			ftl_place_tell_redirected(&ftl->place, unit, from);
+		}
+	}
+}
+
+/* The unit's stripe may be complete, and others that lack dies which were passed over. */
+static void leave_stripe(struct ftl *ftl, die_t die, u64 start_ns)
+{
+	die_t parity_die;
+
+	ftl_stripes_pass(&ftl->stripes, die);
+	ftl_stripes_earn(&ftl->stripes);
+	while ((parity_die = ftl_stripes_next_parity(&ftl->stripes)) != DIE_NONE) {
+		program_empty(ftl, parity_die, start_ns);
+		ftl->stats.parity_programs++;
+	}
+}
+
+static u64 program_in_place(struct ftl *ftl, struct ftl_unit *unit, enum ftl_stream stream,
+			    u64 start_ns)
+{
 	u32 flash_unit = ftl_program_take(ftl, unit->die, stream, start_ns);
 	u64 map_ns = ftl_map_change_unit(ftl, unit, start_ns);
 	u32 nr_pages = move_pages(ftl, unit, flash_unit);
@@ -95,6 +147,22 @@ u64 ftl_program_unit(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
 	ftl_eblks_close_if_full(&ftl->blocks, unit->die, stream);
 	count_programmed(ftl, unit, nr_pages);
 	ftl_units_release(&ftl->units, unit, nr_pages);
+	return end_ns;
+}
+
+u64 ftl_program_unit(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
+{
+	u64 end_ns;
+	die_t die;
+
+	if (ftl_unit_is_gc(unit))
+		return program_in_place(ftl, unit, FTL_STREAM_GC, start_ns);
+	if (!ftl->stripes.lead)
+		return program_in_place(ftl, unit, FTL_STREAM_HOST, start_ns);
+	enter_stripe(ftl, unit, start_ns);
+	die = unit->die;
+	end_ns = program_in_place(ftl, unit, FTL_STREAM_HOST, start_ns);
+	leave_stripe(ftl, die, start_ns);
 	return end_ns;
 }
 

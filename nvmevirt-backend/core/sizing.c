@@ -19,6 +19,7 @@ static u64 pages_per_line(const struct ftl_params *params)
 /* At least the share of each die, and a few more for what the FTL holds back besides. */
 const char *ftl_params_size(struct ftl_params *params, u64 capacity_bytes)
 {
+	u32 nr_dies = params->nr_channels * params->dies_per_channel;
 	u64 line_pages = pages_per_line(params);
 	u64 raw_pages, nr_lines;
 
@@ -29,6 +30,8 @@ const char *ftl_params_size(struct ftl_params *params, u64 capacity_bytes)
 	if (check_mul_overflow(params->nr_lpns, (u64)1000, &raw_pages))
 		return "The capacity is too large (capacity_mib).";
 	raw_pages = div_u64(raw_pages, 1000 - params->reserve_permille);
+	if (params->parity && nr_dies > 1)
+		raw_pages += div_u64(raw_pages, nr_dies - 1);
 	nr_lines = div64_u64(raw_pages, line_pages);
 	if (nr_lines > U32_MAX - MAX_EXTRA_EBLKS)
 		return "The capacity is too large (capacity_mib).";

@@ -10,6 +10,7 @@
 #include "nand.h"
 #include "oob.h"
 #include "place.h"
+#include "stripe.h"
 #include "wbuf.h"
 
 /**
@@ -93,6 +94,7 @@ struct ftl_sense_slot {
  * @blocks: erase blocks
  * @units: open units
  * @place: placement
+ * @stripes: stripes of the host's units; in use if @params.stripe_lead
  * @nand: timelines of the dies
  * @wbuf: room in the write buffer
  * @share: sharers: pages that lie in places of others; in use if @params.share_pages
@@ -124,6 +126,7 @@ struct ftl {
 	struct ftl_eblks blocks;
 	struct ftl_units units;
 	struct ftl_place place;
+	struct ftl_stripes stripes;
 	struct ftl_nand nand;
 	struct ftl_wbuf wbuf;
 	struct ftl_share share;

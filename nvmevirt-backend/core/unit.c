@@ -162,8 +162,25 @@ struct ftl_unit *ftl_units_open(struct ftl_units *units, die_t die, enum ftl_uni
 
 void ftl_units_set_aside(struct ftl_units *units, struct ftl_unit *unit)
 {
+	/* What a held unit was before is known. */
+	if (unit->kind != FTL_UNIT_HELD)
+		unit->keeps_die = unit->kind != FTL_UNIT_PLAIN;
 	unset_kind(units, unit);
 	list_add_tail(&unit->link, &units->full);
+}
+
+void ftl_units_redirect(struct ftl_units *units, struct ftl_unit *unit, die_t die)
+{
+	struct ftl_unit_die *from = &units->die[from_die(unit->die)];
+	struct ftl_unit_die *to = &units->die[from_die(die)];
+
+	from->nr_valid -= unit->nr_valid;
+	from->nr_claimed -= units->geo->unit_pages;
+	to->nr_valid += unit->nr_valid;
+	to->nr_claimed += units->geo->unit_pages;
+	unit->die = die;
+	if (!list_empty(&unit->fresh_link))
+		list_move_tail(&unit->fresh_link, &to->fresh);
 }
 
 void ftl_units_hold(struct ftl_units *units, struct ftl_unit *unit, u64 due_ns)

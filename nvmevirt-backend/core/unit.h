@@ -62,6 +62,7 @@ enum ftl_unit_kind {
  * @due_ns: time at which it is programmed, of a held unit
  * @known_ns: time before which it is not programmed, as it is not known where pages were that
  *	decided that pages go into it
+ * @keeps_die: whether a full unit has pages for which a hint has chosen its die
  * @is_new: whether a GC unit holds data that is not on NAND yet
  * @fresh: bitmap of slots with pages of the host that are not on NAND
  * @fresh_link: link in the list of the die's units that have such pages
@@ -80,6 +81,7 @@ struct ftl_unit {
 	u32 kind;
 	u64 due_ns;
 	u64 known_ns;
+	bool keeps_die;
 	bool is_new;
 	u64 fresh;
 	struct list_head fresh_link;
@@ -286,6 +288,12 @@ void ftl_units_limit_runs(struct ftl_units *units, u32 nr_runs);
  * ftl_units_set_aside() - move an open unit, full or not, to the list of full ones
  */
 void ftl_units_set_aside(struct ftl_units *units, struct ftl_unit *unit);
+
+/**
+ * ftl_units_redirect() - let a unit of the host that was set aside go to another die
+ * @die: a die with room for it
+ */
+void ftl_units_redirect(struct ftl_units *units, struct ftl_unit *unit, die_t die);
 
 /**
  * ftl_units_hold() - let a full unit wait

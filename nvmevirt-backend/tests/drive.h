@@ -24,6 +24,7 @@
 #include "../core/place.h"
 #include "../core/map-cache.h"
 #include "../core/map-page.h"
+#include "../core/stripe.h"
 #include "../core/program.h"
 #include "../core/draft.h"
 #include "../core/bad.h"

@@ -128,6 +128,8 @@ static struct ftl_params variant_params(struct kunit *test)
 	params.share_pages = variant->share_pages;
 	params.share_log_kib = 64;
 	params.map_cache_pages = variant->suspends || variant->plane_read ? 2 : 0;
+	params.stripe_lead = variant->bg_eblks ? 2 : 0;
+	params.parity = variant->bg_eblks;
 	params.spare_eblks = variant->spare_eblks;
 	params.factory_bad_permille = variant->spare_eblks ? 42 : 0;
 	if (variant->suspends) {
@@ -478,6 +480,8 @@ static const struct param params_that_count[] = {
 	PARAM(share_pages, "share_pages"),
 	PARAM(share_log_kib, "share_log_kib"),
 	PARAM(map_cache_pages, "map_cache_mib"),
+	PARAM(stripe_lead, "stripe_lead"),
+	PARAM(parity, "parity"),
 };
 
 static void other_drives_are_refused(struct kunit *test)

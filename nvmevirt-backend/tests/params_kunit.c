@@ -63,6 +63,9 @@ static const struct bad_params bad_params[] = {
 	BAD(seed_die, 8, "first write"),
 	BAD(map_cache_pages, 4194305, "cache of the map"),
 	BAD(map_cache_pages, U32_MAX, "cache of the map"),
+	BAD(stripe_lead, 65, "64 stripes"),
+	BAD(stripe_lead, U32_MAX, "64 stripes"),
+	BAD(parity, true, "needs stripes"),
 };
 
 static void describe_bad(const struct bad_params *bad, char *desc)
@@ -128,7 +131,7 @@ static void geometry_that_overflows_has_no_capacity(struct kunit *test)
 }
 
 /* Bytes of the structure that belong to no member: behind flags */
-#define NR_PADDING	(3 + 3)
+#define NR_PADDING	(3 + 3 + 3)
 
 /* Every bit of every member counts, and nothing else: a member that is forgotten shows here. */
 static void same_parameters_are_those_with_the_same_members(struct kunit *test)

@@ -59,6 +59,8 @@ static struct ftl_params variant_params(struct kunit *test)
 	params.share_pages = variant->share_pages;
 	params.share_log_kib = 64;
 	params.map_cache_pages = variant->suspends ? 4 : 0;
+	params.stripe_lead = variant->suspends ? 4 : 0;
+	params.parity = variant->suspends;
 	if (variant->suspends) {
 		params.suspend_program = 8;
 		params.suspend_erase = 8;

@@ -139,11 +139,30 @@ static void dies_are_sized_for_any_capacity(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, ftl_params_size(&params, 1ULL << 30));
 }
 
+/* Half of two dies is parity: for as many pages they need twice the erase blocks. */
+static void parity_is_sized_for(struct kunit *test)
+{
+	struct ftl_params params = profile_named(test, "fast24")->params;
+	u64 bytes = 3000ULL * 2 * params.units_per_eblk * params.unit_pages << FTL_PAGE_SHIFT;
+
+	params.nr_channels = 1;
+	bytes = bytes * (1000 - params.reserve_permille) / 1000;
+	KUNIT_EXPECT_NULL(test, ftl_params_size(&params, bytes));
+	KUNIT_EXPECT_EQ(test, params.eblks_per_die, 3000U);
+	params.stripe_lead = 4;
+	params.parity = true;
+	KUNIT_EXPECT_NULL(test, ftl_params_size(&params, bytes));
+	KUNIT_EXPECT_EQ(test, params.eblks_per_die, 6000U);
+	params.dies_per_channel = 1;
+	KUNIT_EXPECT_NOT_NULL(test, ftl_params_size(&params, bytes));
+}
+
 static struct kunit_case profiles_cases[] = {
 	KUNIT_CASE(every_profile_is_documented),
 	KUNIT_CASE_PARAM(profile_is_what_is_documented, row_gen_params),
 	KUNIT_CASE_PARAM(profile_makes_a_drive_of_its_capacity, row_gen_params),
 	KUNIT_CASE(dies_are_sized_for_any_capacity),
+	KUNIT_CASE(parity_is_sized_for),
 	{}
 };
 

@@ -16,6 +16,7 @@
 #include "../core/wear.c"
 #include "../core/place.c"
 #include "../core/map-cache.c"
+#include "../core/stripe.c"
 #include "../core/map-page.c"
 #include "../core/program.c"
 #include "../core/draft.c"

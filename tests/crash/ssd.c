@@ -85,6 +85,7 @@ const char *ssd_shape_name(u32 shape)
 
 static void choose_params(struct ftl_params *params, const struct ssd_shape *shape, u64 nr_pages)
 {
+	u32 nr_dies = shape->drive.nr_channels * shape->drive.dies_per_channel;
 	const char *reason;
 
 	*params = drive_params(&shape->drive);
@@ -96,6 +97,8 @@ static void choose_params(struct ftl_params *params, const struct ssd_shape *sha
 		params->hold_ns = 1000000;
 		params->wbuf_pages += 6 * params->unit_pages;
 	}
+	params->stripe_lead = shape->bg_eblks ? 2 : 0;
+	params->parity = params->stripe_lead && nr_dies > 1;
 	while (ftl_params_capacity(params) < nr_pages)
 		params->eblks_per_die++;
 	params->nr_lpns = nr_pages;

@@ -26,6 +26,8 @@ static struct ftl_params params_of(u8 shape, u8 flags)
 		params.spare_eblks = 2;
 		params.eblks_per_die += 2;
 	}
+	params.stripe_lead = flags & 8 ? 1 + (flags >> 4 & 1) : 0;
+	params.parity = params.stripe_lead && params.nr_channels * params.dies_per_channel > 1;
 	params.share_pages = flags & 4 ? 20 : 0;
 	params.share_log_kib = 4;
 	params.nr_lpns = ftl_params_capacity(&params);

@@ -94,6 +94,10 @@ static void begin_game(struct game *game, u8 shape, u8 flags)
 		params->factory_bad_permille = 1000 / params->eblks_per_die + 1;
 		params->eblks_per_die += 2;
 	}
+	params->stripe_lead = (shape ^ flags >> 3) & 3;
+	params->parity = params->stripe_lead && shape & 2 &&
+		params->nr_channels * params->dies_per_channel > 1;
+	params->nr_lpns = ftl_params_capacity(params);
 	params->share_pages = shape & 32 ? min_t(u64, params->nr_lpns, 40) : 0;
 	params->share_log_kib = 4;
 	/* Small drives have few map pages. */
@@ -160,8 +164,8 @@ static void check_counters(const struct game *game)
 		stats.hints_die + stats.hints_ignored == game->nr_writes,
 		"A write was not counted once.");
 	require(stats.nand_pages_programmed == nr_programmed + stats.map_pages_programmed +
-		stats.pages_padded,
-		"Pages programmed are not those of the host, of collection, of the map and padding.");
+		stats.parity_programs * game->params.unit_pages + stats.pages_padded,
+		"Pages programmed are not those of the host, of collection, of the map, parity and padding.");
 	require(stats.nand_pages_programmed == nr_units * game->params.unit_pages,
 		"Pages programmed are not whole units.");
 }
