@@ -127,6 +127,8 @@ NVMEV_ATTR(seed_die, ftl.seed_die, PROPERTY_U32);
 NVMEV_ATTR(share_pages, ftl.share_pages, PROPERTY_U32);
 NVMEV_ATTR(share_log_kib, ftl.share_log_kib, PROPERTY_U32);
 NVMEV_ATTR(map_cache_mib, ftl.map_cache_pages, PROPERTY_MIB_PAGES);
+NVMEV_ATTR(stripe_lead, ftl.stripe_lead, PROPERTY_U32);
+NVMEV_ATTR(parity, ftl.parity, PROPERTY_BOOL);
 NVMEV_ATTR(lba_bytes, lba_bytes, PROPERTY_U32);
 NVMEV_ATTR(queues, queues, PROPERTY_U32);
 NVMEV_ATTR(queue_depth, queue_depth, PROPERTY_U32);
@@ -787,6 +789,8 @@ static struct configfs_attribute *item_attrs[] = {
 	&nvmev_attr_share_pages,
 	&nvmev_attr_share_log_kib,
 	&nvmev_attr_map_cache_mib,
+	&nvmev_attr_stripe_lead,
+	&nvmev_attr_parity,
 	&nvmev_attr_lba_bytes,
 	&nvmev_attr_queues,
 	&nvmev_attr_queue_depth,

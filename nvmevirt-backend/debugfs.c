@@ -92,6 +92,10 @@ static int ftl_show(struct seq_file *seq, void *data)
 	seq_printf(seq, "map_misses %llu\n", stats.map_misses);
 	seq_printf(seq, "map_programs %llu\n", stats.map_programs);
 	seq_printf(seq, "map_pages_programmed %llu\n", stats.map_pages_programmed);
+	seq_printf(seq, "stripe_moves %llu\n", stats.stripe_moves);
+	seq_printf(seq, "stripe_pads %llu\n", stats.stripe_pads);
+	seq_printf(seq, "stripe_skips %llu\n", stats.stripe_skips);
+	seq_printf(seq, "parity_programs %llu\n", stats.parity_programs);
 	/* Pages programmed for each that the host wrote: more than 1000 is amplification. */
 	seq_printf(seq, "write_amplification_permille %llu\n", stats.host_pages_written ?
 		   div64_u64(1000 * stats.nand_pages_programmed, stats.host_pages_written) : 0);

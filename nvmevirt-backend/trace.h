@@ -62,8 +62,12 @@ TRACE_DEFINE_ENUM(FTL_RULE_BEGINS);
 TRACE_DEFINE_ENUM(FTL_RULE_OVERWRITE);
 TRACE_DEFINE_ENUM(FTL_RULE_DIE);
 TRACE_DEFINE_ENUM(FTL_RULE_PUT_OUT);
+TRACE_DEFINE_ENUM(FTL_RULE_STRIPE);
 
-/* What there is none of is -1. A run that is put out has no lpn; die and unit are where it was. */
+/*
+ * What there is none of is -1. A run that is put out has no lpn; die and unit are where it was. Nor
+ * has a unit that goes to another die; die and unit are where it is.
+ */
 TRACE_EVENT(nvmev_place,
 	TP_PROTO(const struct nvmev *nvmev, const struct nvmev_cmd *cmd,
 		 const struct ftl_placement *placement),
@@ -114,7 +118,8 @@ TRACE_EVENT(nvmev_place,
 				   { FTL_RULE_BEGINS, "3d" },
 				   { FTL_RULE_OVERWRITE, "4" },
 				   { FTL_RULE_DIE, "4_DIE" },
-				   { FTL_RULE_PUT_OUT, "6" }),
+				   { FTL_RULE_PUT_OUT, "6" },
+				   { FTL_RULE_STRIPE, "7" }),
 		  __entry->pred, __entry->pred_die, __entry->before_die, __entry->wanted_die,
 		  __entry->die, __entry->unit, __entry->slot, __entry->is_levelled)
 );

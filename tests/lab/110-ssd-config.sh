@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 320
-# sentences: 82
+# sentences: 85
 . "$(dirname "$0")/rc"
 
 ITEM=$CONFIGFS/item
@@ -108,6 +108,9 @@ at_power "a first die that does not exist" seed_die=8
 at_power "more shared pages than there are" share_pages=4294967295
 at_power "a defrag log of nothing" share_pages=1 share_log_kib=0
 at_power "a defrag log beyond a GiB" share_pages=1 share_log_kib=1048577
+at_power "65 open stripes" stripe_lead=65
+at_power "parity without stripes" parity=1
+at_power "parity of one die" channels=1 dies_per_channel=1 stripe_lead=4 parity=1
 at_power "a cache of 16385 MiB for the map" map_cache_mib=16385
 at_power "1024-byte blocks" lba_bytes=1024
 at_power "no queues" queues=0

@@ -105,6 +105,8 @@ static const struct key keys[] = {
 	KEY(share_pages, params.share_pages),
 	KEY(share_log_kib, params.share_log_kib),
 	KEY_UNITS(map_cache_mib, u32, params.map_cache_pages, PAGES_PER_MIB, 1),
+	KEY(stripe_lead, params.stripe_lead),
+	KEY_UNITS(parity, bool, params.parity, 1, 1),
 	KEY(queues, nr_queues),
 	KEY(queue_depth, queue_depth),
 };
@@ -157,6 +159,10 @@ static const struct counter counters[] = {
 	COUNTER(ftl_stats, map_misses),
 	COUNTER(ftl_stats, map_programs),
 	COUNTER(ftl_stats, map_pages_programmed),
+	COUNTER(ftl_stats, stripe_moves),
+	COUNTER(ftl_stats, stripe_pads),
+	COUNTER(ftl_stats, stripe_skips),
+	COUNTER(ftl_stats, parity_programs),
 };
 
 static const struct counter die_counters[] = {

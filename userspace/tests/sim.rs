@@ -334,6 +334,27 @@ fn other_state_files_are_refused() {
     assert_eq!(output.status.code(), Some(2));
 }
 
+#[test]
+fn units_that_stripes_send_elsewhere_are_explained() {
+    let trace = "# dieaware trace 1
+- write 1048576 32768 begin
+- write 0 32768
+- write 32768 32768
+";
+    let trace = file("explained-stripes", trace);
+    let words = |lead: &str| {
+        let set = ["--set", "hold_ns=0", "--set", lead, "--explain", "3-4"];
+        let output = sim(&set, &trace);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let moved =
+        "die 0 is as far ahead as it may be: rule 7, a unit goes to the slowest one -> unit ";
+    assert!(words("stripe_lead=1").contains(moved));
+    assert!(words("stripe_lead=1").contains(" of 8 pages leaves it for die 1\n"));
+    assert!(!words("stripe_lead=2").contains("rule 7"));
+}
+
 const EXPLAINED: &str = "# dieaware trace 1
 - write 0 16384
 - write 0 4096

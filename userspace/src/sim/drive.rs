@@ -345,7 +345,7 @@ pub struct Place {
 /// What was decided about pages that went the same way: `struct ftl_placement` of the core.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct Placement {
-    /// The first page; none if a run was put out.
+    /// The first page; none if a run was put out, or a unit goes to another die.
     pub lpn: Option<u64>,
     pub nr_pages: u32,
     pub hint: &'static str,
@@ -354,7 +354,7 @@ pub struct Placement {
     pub pred_at: Option<Place>,
     pub before: Option<Place>,
     pub after: Option<Place>,
-    /// On which a unit was to be opened.
+    /// On which a unit was to be opened, or that is too far ahead for one.
     pub wanted_die: Option<u32>,
     pub is_levelled: bool,
 }

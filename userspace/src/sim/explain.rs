@@ -190,20 +190,35 @@ impl Words<'_> {
     }
 }
 
+impl Words<'_> {
+    /// What becomes of a whole unit: rules 6 and 7 are about no page of the command.
+    fn unit(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(placement, _) = self;
+        let nr_pages = placement.nr_pages;
+
+        match (&placement.before, &placement.after) {
+            (Some(before), Some(after)) => write!(
+                f,
+                "die {} is as far ahead as it may be: rule 7, a unit goes to the slowest one -> \
+                 unit {} of {nr_pages} pages leaves it for die {}",
+                before.die, before.unit, after.die
+            ),
+            (Some(run), None) => write!(
+                f,
+                "too many runs are open: rule 6, the one not used for longest is put out -> its \
+                 {nr_pages} pages leave unit {} for the mixed unit of die {}",
+                run.unit, run.die
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl fmt::Display for Words<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(placement, _) = self;
         let (Some(lpn), Some(after)) = (placement.lpn, &placement.after) else {
-            f.write_str("too many runs are open: rule 6, the one not used for longest is put out")?;
-            if let Some(run) = &placement.before {
-                write!(f, " -> its {} pages ", placement.nr_pages)?;
-                write!(
-                    f,
-                    "leave unit {} for the mixed unit of die {}",
-                    run.unit, run.die
-                )?;
-            }
-            return Ok(());
+            return self.unit(f);
         };
 
         write!(f, "lpn {}: ", Span(lpn, placement.nr_pages))?;
