@@ -5,7 +5,7 @@
 # and while it is cleaned; what a small cache of the map costs; and how cleaning puts files
 # in order.
 #
-# Usage: log-write.sh room.FILESYSTEM|aged_uniform.FILESYSTEM|aged_skewed.FILESYSTEM|
+# Usage: log-write.sh room.FILESYSTEM|dramless.FILESYSTEM|aged_uniform.FILESYSTEM|aged_skewed.FILESYSTEM|
 #	aged_reserve.FILESYSTEM|cleaning.uniform|cleaning.skewed|cache|fragments...
 
 set -euo pipefail
@@ -56,6 +56,48 @@ room() {
 			settle
 		fi
 		room_write "$type" $kind randwrite
+		filesystem_remove
+		device_end $kind "$type"
+	done
+}
+
+# ---- a drive whose map is on its flash ---------------------------------------
+
+# A quarter of the map is in the drive's memory, as of the 120 GB of the profile; files take more.
+DRAMLESS_SSD_MB=8192
+DRAMLESS_MAP="map_cache_mib=2"
+DRAMLESS_FILE_MB=$((DRAMLESS_SSD_MB * 45 / 100 / JOBS))
+DRAMLESS_WRITE_MB=96
+
+# dramless_write FILESYSTEM KIND ORDER HOW: overwrite so much of the files, 32 pages at a time past
+# the page cache, or through it.
+dramless_write() {
+	local how=(--direct=1 --ioengine=libaio --iodepth=$((32 / JOBS)))
+
+	[[ $4 == direct ]] || how=(--end_fsync=1)
+	run_fio --directory="$MOUNT" --size=${DRAMLESS_FILE_MB}m --bs=4k --rw="$3" \
+		--io_size=${DRAMLESS_WRITE_MB}m "${how[@]}"
+	read_fio
+	report "row=log.dramless.$1 target=$2 order=$3 how=$4 bytes=$NR_BYTES runs_ns=$RUN_NS"
+	settle
+}
+
+dramless() {
+	local type=$1 kind how order
+
+	limit_dirty $((JOBS * DRAMLESS_WRITE_MB * 1024 * 1024))
+	for kind in raw raw_same_space log; do
+		report "doing=$type,_dramless,_$kind"
+		SSD_PROFILE=dramless SSD_CAPACITY_MB=$DRAMLESS_SSD_MB SSD_PROPERTIES=$DRAMLESS_MAP \
+			device_begin $kind
+		plain_filesystem "$type"
+		run_fio --directory="$MOUNT" --size=${DRAMLESS_FILE_MB}m --bs=1m --rw=write --end_fsync=1
+		settle
+		for how in direct buffered; do
+			for order in write randwrite; do
+				dramless_write "$type" $kind $order $how
+			done
+		done
 		filesystem_remove
 		device_end $kind "$type"
 	done
@@ -382,6 +424,7 @@ modprobe dm-dieaware
 for part; do
 	case $part in
 	room.*) room "${part#*.}" ;;
+	dramless.*) dramless "${part#*.}" ;;
 	aged_uniform.*) aged "$part" uniform_laps ;;
 	aged_skewed.*) aged "$part" skewed_laps ;;
 	aged_reserve.*) aged "$part" uniform_laps --reserve $AGED_RESERVE ;;

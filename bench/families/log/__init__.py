@@ -15,6 +15,8 @@ from families.log import apps, costs, locks, write
 _MODULES: tuple[ModuleType, ...] = (costs, locks, write, apps)
 # As much as is written until a large journal is full stays in the memory of the virtual SSD.
 _MEMORY = {"start": "9G"}
+# More than an emulated CPU can write; the drive alone decides what it takes.
+_UML_MEMORY = {"dramless": "11000M"}
 
 
 def rows() -> Rows:
@@ -37,8 +39,12 @@ def command(parts: list[str]) -> tuple[str, ...]:
 def _boot(names: list[str], about: dict[str, About]) -> Boot:
     parts = list(dict.fromkeys(about[name].part for name in names))
     module = _module_of(parts[0])
+    in_uml = _UML_MEMORY.get(_kind(parts[0]))
     machine = Machine(
-        _MEMORY.get(parts[0], Machine.memory), has_tool=True, counts_locks=module is locks
+        in_uml or _MEMORY.get(parts[0], Machine.memory),
+        has_tool=True,
+        counts_locks=module is locks,
+        is_uml=in_uml is not None,
     )
     title = "log mode: " + ", ".join(parts)
     return Boot(title, tuple(names), command(parts), module.SCALE, machine)

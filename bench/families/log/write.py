@@ -26,12 +26,25 @@ def _rows() -> dict[str, About]:
     rows: dict[str, About] = {}
     for filesystem, gain in _PAPER_GAIN.items():
         room, skewed = f"room.{filesystem}", f"aged_skewed.{filesystem}"
+        dramless = f"dramless.{filesystem}"
         rows |= {
             f"log.rand_vs_seq.{filesystem}": About(
                 "% of raw in order", room, 95.0, is_cost=False, digits=1
             ),
             f"log.rand_vs_raw.{filesystem}": About(
                 "% of raw_same_space", room, 97.0, 100 * gain, is_cost=False, digits=1
+            ),
+            f"log.dramless_vs_seq.{filesystem}": About(
+                "% of raw in order", dramless, 95.0, is_cost=False, digits=1
+            ),
+            f"log.dramless_gain.{filesystem}": About(
+                _OF_CONTROL, dramless, gain, gain, is_cost=False, digits=3
+            ),
+            f"log.dramless_direct_vs_seq.{filesystem}": About(
+                "% of raw in order", dramless, 95.0, is_cost=False, digits=1
+            ),
+            f"log.dramless_direct_gain.{filesystem}": About(
+                _OF_CONTROL, dramless, is_cost=False, digits=3
             ),
             f"log.aged_uniform.{filesystem}": About(
                 _OF_CONTROL, f"aged_uniform.{filesystem}", 1.0, is_cost=False, digits=3
@@ -78,6 +91,27 @@ def _room(lines: list[Line], name: str) -> Measured | None:
     if what == "rand_vs_raw":
         beside = control("raw_same_space", same[0], "MB/s")
         return Measured([100 * mine[0] / same[0]], note, beside)
+    return Measured([100 * mine[0] / ordered[0]], note, control("raw in order", ordered[0], "MB/s"))
+
+
+def _dramless(lines: list[Line], name: str) -> Measured | None:
+    """On a drive whose map is on its flash, for the most part."""
+    _, what, filesystem = name.split(".")
+    how = "direct" if "_direct_" in what else "buffered"
+
+    def speeds(target: str, order: str) -> list[float]:
+        row = f"log.dramless.{filesystem}"
+        return speeds_of(lines, row, target=target, order=order, how=how)
+
+    mine, same = speeds("log", "randwrite"), speeds("raw_same_space", "randwrite")
+    ordered = speeds("raw", "write")
+    if not (mine and same and ordered):
+        return None
+    note = (
+        f"{mine[0]:.0f} MB/s; raw_same_space {same[0]:.0f} at random, raw {ordered[0]:.0f} in order"
+    )
+    if what.endswith("_gain"):
+        return Measured([mine[0] / same[0]], note, control("raw_same_space", same[0], "MB/s"))
     return Measured([100 * mine[0] / ordered[0]], note, control("raw in order", ordered[0], "MB/s"))
 
 
@@ -165,6 +199,7 @@ def _fragments(lines: list[Line], name: str) -> Measured | None:
 
 VALUES: dict[str, Callable[[list[Line], str], Measured | None]] = {
     "room": _room,
+    "dramless": _dramless,
     "aged_uniform": _aged,
     "aged_skewed": _aged,
     "aged_reserve": _aged,
