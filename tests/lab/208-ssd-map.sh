@@ -22,8 +22,6 @@ used_ssd() {
 	DEV=$(nvmev-ssd power-on ssd0)
 }
 
-spans() { python3 "$LAB_DIR/spans.py" "$1" "$DEV" "${@:2}"; }
-
 # read_span SPAN-MIB SEED: 300 reads; sets NS to the time of one, and MISSES
 read_span() {
 	local before
@@ -77,12 +75,7 @@ check_that "which write amplification has" "$(($(ssd_stat ssd0 nand_pages_progra
 check "what is discarded" blkdiscard -o $((512 << 20)) -l $((512 << 20)) "$DEV"
 check "reads as zeroes" cmp -n $((64 << 20)) -i $((512 << 20)):0 "$DEV" /dev/zero
 check "2000 pages are written again" spans write 2048 2000 6
-nvmev-ssd save ssd0 "$T_DIR/state" >"$T_DIR/said"
-DEV=$(ssd_device ssd0)
-check "the SSD that was saved has them" spans verify 2048 2000 6
-nvmev-ssd load ssd0 "$T_DIR/state" >"$T_DIR/said"
-DEV=$(ssd_device ssd0)
-check "and the one that was loaded" spans verify 2048 2000 6
+spans_outlive_state_file 2048 2000 6
 check_that "which has begun with nothing in memory" "$(ssd_stat ssd0 map_misses)" -gt 256
 nvmev-ssd power-off ssd0
 echo 2 >"$ITEM/map_cache_mib"

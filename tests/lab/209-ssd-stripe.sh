@@ -16,8 +16,6 @@ ITEM=$CONFIGFS/ssd0
 OVERWRITE=$((1 << 25))
 PLACES=$TRACEFS/events/nvmev/nvmev_place/enable
 
-spans() { python3 "$LAB_DIR/spans.py" "$1" "$DEV" "${@:2}"; }
-
 # put_over FIRST_PAGE: overwrite a unit, with a hint
 put_over() {
 	nvme io-passthru "$DEV" --opcode=1 --namespace-id=1 --write --data-len=32768 \
@@ -74,12 +72,7 @@ check "2000 pages are written to a drive that collects" spans write 512 2000 5
 check "and are there" spans verify 512 2000 5
 check_that "it collects" "$(ssd_stat ssd0 gc_runs)" -gt 0
 check_that "and has parity" "$(ssd_stat ssd0 parity_programs)" -gt "$before"
-nvmev-ssd save ssd0 "$T_DIR/state" >"$T_DIR/said"
-DEV=$(ssd_device ssd0)
-check "the SSD that was saved has the pages" spans verify 512 2000 5
-nvmev-ssd load ssd0 "$T_DIR/state" >"$T_DIR/said"
-DEV=$(ssd_device ssd0)
-check "and the one that was loaded" spans verify 512 2000 5
+spans_outlive_state_file 512 2000 5
 drop_ssd ssd0
 
 # The simulator has the same stripes.

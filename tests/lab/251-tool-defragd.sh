@@ -18,10 +18,6 @@ UNITS=64
 PAGES=$((UNITS * 8))
 KEPT=/var/lib/dieaware/defragd
 
-figure() {
-	dieaware frag --json "$1" | jq ".[0].$2"
-}
-
 # count_of FILE: what is kept of it; 0: nothing
 count_of() {
 	jq --argjson inode "$(stat -c %i "$1")" '[.reads[] | select(.[0] == $inode)[1]] | add // 0' "$counts"
@@ -64,16 +60,6 @@ pass() {
 	dieaware defragd --once "$@" "$mnt" >"$T_DIR/said" 2>"$T_DIR/errors" || status=$?
 	note "$(tail -n +2 "$T_DIR/said") $(cat "$T_DIR/errors")"
 	return $status
-}
-
-# rows METHOD NAME: so many lines say that this was done with the file
-rows() {
-	grep -cE "^$1 .* $mnt/$2$" "$T_DIR/said" || true
-}
-
-# done_so_far: pages that were shared, and that the SSD has copied
-done_so_far() {
-	echo "$(status_field t0 shared_pages) $(ssd_stat ssd0 pages_redistributed)"
 }
 
 # programmed: by the SSD so far, when nothing waits in its open units any more

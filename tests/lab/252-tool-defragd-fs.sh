@@ -17,10 +17,6 @@ UNITS=64
 PAGES=$((UNITS * 8))
 dd if=/dev/urandom of="$T_DIR/data" bs=32k count=$UNITS status=none
 
-figure() {
-	dieaware frag --json "$1" | jq ".[0].$2"
-}
-
 # pass [OPTION...]
 pass() {
 	local status=0
@@ -29,22 +25,6 @@ pass() {
 	dieaware defragd --once --state "$T_DIR/counts" "$@" "$mnt" >"$T_DIR/said" 2>"$T_DIR/errors" || status=$?
 	note "$fs: $(tail -n +2 "$T_DIR/said") $(cat "$T_DIR/errors")"
 	return $status
-}
-
-# rows METHOD NAME: so many lines say that this was done with the file
-rows() {
-	grep -cE "^$1 .* $mnt/$2$" "$T_DIR/said" || true
-}
-
-# done_so_far: pages that were shared, and that the SSD has copied
-done_so_far() {
-	echo "$(status_field t0 shared_pages) $(ssd_stat ssd0 pages_redistributed)"
-}
-
-# sum FILE: what the device has
-sum() {
-	echo 3 >/proc/sys/vm/drop_caches
-	sha256sum <"$1"
 }
 
 for fs in ext4 xfs f2fs btrfs; do

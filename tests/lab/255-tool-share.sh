@@ -15,16 +15,6 @@
 
 dd if=/dev/urandom of="$T_DIR/data" bs=1M count=8 status=none
 
-figure() {
-	dieaware frag --json "$1" | jq ".[0].$2"
-}
-
-# sum FILE: what the device has
-sum() {
-	echo 3 >/proc/sys/vm/drop_caches
-	sha256sum <"$1"
-}
-
 # begin FS [KEY=VALUE...]: a fragmented file of 2 MiB on a new SSD with a target
 begin() {
 	local fs=$1

@@ -37,7 +37,7 @@ measure() {
 	# What waits in open units is programmed.
 	sleep 3
 	PROGRAMMED=$(($(ssd_stat ssd0 nand_pages_programmed) - before))
-	PIECES_AFTER=$(pieces_of "$file")
+	PIECES_AFTER=$(figure "$file" pieces)
 	SPEED=$(speed_of "$file")
 	umount "$mnt"
 	end_failure
@@ -53,7 +53,7 @@ for fs in ext4 xfs f2fs btrfs; do
 	mount "$TARGET" "$mnt"
 	python3 "$LAB_DIR/fragment.py" "$file" $PIECES "$T_DIR/data" $how
 	sync
-	check_that "$fs: the file is in pieces" "$(pieces_of "$file")" -ge $((PIECES / 2))
+	check_that "$fs: the file is in pieces" "$(figure "$file" pieces)" -ge $((PIECES / 2))
 	umount "$mnt"
 	drop_target t0
 	rm -f "$T_DIR/state"
