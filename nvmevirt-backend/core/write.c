@@ -64,7 +64,9 @@ static u64 place_pages(struct ftl *ftl, const struct ftl_request *rq,
 	for (u64 end = lpn + rq->nr_pages; lpn < end;) {
 		u32 nr_pages = ftl_place_pages(&ftl->place, placing, to_lpn(lpn), end - lpn);
 
-		note_known(ftl, to_lpn(lpn), known_ns);
+		/* Else it is known all the time. */
+		if (ftl->params.map_cache_pages)
+			note_known(ftl, to_lpn(lpn), known_ns);
 		lpn += nr_pages;
 		if (placing->opened)
 			at_ns = ftl_wbuf_admit(&ftl->wbuf, ftl->units.nr_host, at_ns);
