@@ -5,8 +5,8 @@
 # and while it is cleaned; what a small cache of the map costs; and how cleaning puts files
 # in order.
 #
-# Usage: log-write.sh room.FILESYSTEM|dramless.FILESYSTEM|aged_uniform.FILESYSTEM|aged_skewed.FILESYSTEM|
-#	aged_reserve.FILESYSTEM|cleaning.uniform|cleaning.skewed|cache|fragments...
+# Usage: log-write.sh room.FILESYSTEM|dramless.FILESYSTEM|aged_uniform.FILESYSTEM|
+#	aged_skewed.FILESYSTEM|aged_reserve.FILESYSTEM|cleaning.uniform|cleaning.skewed|cache|fragments...
 
 set -euo pipefail
 

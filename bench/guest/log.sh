@@ -61,8 +61,8 @@ limit_dirty() {
 # run_fio OPTION...: one fio job of JOBS threads, its result in FIO_JSON.
 run_fio() {
 	echo 1 >/proc/sys/vm/drop_caches
-	fio --name=bench --thread --numjobs=$JOBS --ioengine=psync --clocksource=clock_gettime --randseed=7 --fallocate=none \
-		--group_reporting --output-format=json --output=$FIO_JSON "$@" ||
+	fio --name=bench --thread --numjobs=$JOBS --ioengine=psync --clocksource=clock_gettime \
+		--randseed=7 --fallocate=none --group_reporting --output-format=json --output=$FIO_JSON "$@" ||
 		die "fio failed: $(tail -n 3 $FIO_JSON | tr '\n' ' ')"
 }
 

@@ -74,6 +74,11 @@ def _rows() -> dict[str, About]:
 ROWS: dict[str, About] = _rows()
 
 
+def _of_order(speed: float, ordered: float, note: str) -> Measured:
+    """In percent of the raw drive that is written in order."""
+    return Measured([100 * speed / ordered], note, control("raw in order", ordered, "MB/s"))
+
+
 def _room(lines: list[Line], name: str) -> Measured | None:
     _, what, filesystem = name.split(".")
     row = f"log.room.{filesystem}"
@@ -91,7 +96,7 @@ def _room(lines: list[Line], name: str) -> Measured | None:
     if what == "rand_vs_raw":
         beside = control("raw_same_space", same[0], "MB/s")
         return Measured([100 * mine[0] / same[0]], note, beside)
-    return Measured([100 * mine[0] / ordered[0]], note, control("raw in order", ordered[0], "MB/s"))
+    return _of_order(mine[0], ordered[0], note)
 
 
 def _dramless(lines: list[Line], name: str) -> Measured | None:
@@ -112,7 +117,7 @@ def _dramless(lines: list[Line], name: str) -> Measured | None:
     )
     if what.endswith("_gain"):
         return Measured([mine[0] / same[0]], note, control("raw_same_space", same[0], "MB/s"))
-    return Measured([100 * mine[0] / ordered[0]], note, control("raw in order", ordered[0], "MB/s"))
+    return _of_order(mine[0], ordered[0], note)
 
 
 def _last_lap(lines: list[Line], row: str, target: str) -> Line | None:

@@ -98,6 +98,7 @@ mod tests {
         }
         assert!(hotness.hottest(0..20, 9).is_empty());
     }
+
     #[test]
     fn counts_are_kept() {
         let kept = [(7, 5), (8, 0), (9, 6), (10, 1)];

@@ -188,9 +188,7 @@ impl Words<'_> {
             _ => "",
         }
     }
-}
 
-impl Words<'_> {
     /// What becomes of a whole unit: rules 6 and 7 are about no page of the command.
     fn unit(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(placement, _) = self;
