@@ -1,19 +1,37 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The machine whose root filesystem lies on the device "root" of its dietab: how has it come up?
-# Writes "ok - SENTENCE" or "not ok - SENTENCE" to /out/said. The mode is the first argument.
+# The machine whose root filesystem lies on a device of its dietab, or of "dieaware attach": how has it
+# come up? Writes "ok - SENTENCE" or "not ok - SENTENCE" to /out/said. The layers are the first
+# argument, such as hint+crypt, from the disk up.
 # shellcheck disable=SC2317 # look() calls the functions
 set -uo pipefail
 
 # shellcheck source=tests/vm/guest.sh
 . "$(dirname -- "$0")/../guest.sh"
 
-mode=$1
+IFS=+ read -ra layers <<<"$1"
+declare -A NAMES=([hint]=die [log]=die [crypt]=secret [lvm]=vg-root)
+names=(nvme0n1) node=/dev/nvme0n1 ours=die
+for layer in "${layers[@]}"; do
+	case $layer in
+	hint | log) mode=$layer below=$node ;;
+	attach)
+		mode=hint ours=vg-root
+		continue
+		;;
+	esac
+	names=("${NAMES[$layer]}" "${names[@]}")
+	node=/dev/mapper/${NAMES[$layer]}
+done
 
-root_is_ours() {
-	is "$(findmnt -nvo SOURCE /)" /dev/mapper/root &&
-		dmsetup status root | grep "mode=$mode " && dmsetup table root | grep " dieaware "
+has_target() {
+	dmsetup status $ours | grep "mode=$mode " && dmsetup table $ours | grep " dieaware "
+}
+
+# No layer is left out: in hint mode there are two devices with the same UUID.
+root_is_on_all() {
+	is "$(lsblk -snro NAME "$(findmnt -nvo SOURCE /)" | xargs)" "${names[*]}" && until_true has_target && has_target
 }
 
 can_be_written() {
@@ -23,28 +41,29 @@ can_be_written() {
 
 # systemd finds it there already, and must neither make it again nor call that a failure.
 nothing_failed() {
-	until_true systemctl is-active dieaware.target && is "$(systemctl is-failed dieaware@root)" inactive &&
-		is "$(systemctl --failed --no-legend --plain | grep -c -e dieaware -e root)" 0 && return
+	until_true systemctl is-active dieaware.target && is "$(systemctl is-failed dieaware@die)" inactive &&
+		is "$(systemctl --failed --no-legend --plain | grep -c -e dieaware -e root -e crypt)" 0 && return
 	systemctl --failed --no-pager
 	journalctl -b -n 40 --no-pager -o cat -u 'dieaware@*'
 	return 1
 }
 
 udev_knows() {
-	until_true systemctl is-active dieaware-watch@root || return
-	is "$(udevadm info --query=property --property=ID_FS_TYPE --value /dev/nvme0n1)" "dieaware_$mode" &&
-		is "$(readlink -f "/dev/disk/by-uuid/$(findmnt -no UUID /)")" "$(readlink -f /dev/mapper/root)"
+	is "$(readlink -f "/dev/disk/by-uuid/$(findmnt -no UUID /)")" "$(readlink -f "$(findmnt -nvo SOURCE /)")" || return
+	# What is attached is LVM's, and has no line in dietab.
+	[[ $ours != die ]] || until_true systemctl is-active dieaware-watch@die || return
+	[[ $ours != die ]] || is "$(udevadm info --query=property --property=ID_FS_TYPE --value "$below")" "dieaware_$mode"
 }
 
-# Who has not asked for it gets it all the same, since it is below the root filesystem.
-hook_finds_it() {
-	sed 's/,*x-initrd.attach//' /etc/dietab >/tmp/dietab && ! grep initrd /tmp/dietab || return
-	echo 'other /dev/null hint' >>/tmp/dietab
-	is "$(DIEAWARE_DIETAB=/tmp/dietab /usr/lib/dieaware/initrd-dietab | cut -d ' ' -f 1 | xargs)" root
+# As who does not run from it yet has to ask for it
+asked_for() {
+	echo 'other /dev/null hint x-initrd.attach' >/tmp/dietab
+	echo 'third /dev/null hint' >>/tmp/dietab
+	is "$(DIEAWARE_DIETAB=/tmp/dietab /usr/lib/dieaware/initrd-dietab | cut -d ' ' -f 1 | xargs)" other
 }
 
-look "the root filesystem is on it" root_is_ours
+look "the root filesystem is on it" root_is_on_all
 look "it can be written" can_be_written
 look "no unit failed" nothing_failed
 look "udev knows what is what, and somebody watches it" udev_knows
-look "the hook would have found the device by itself" hook_finds_it
+look "a device that is not below it yet is in the initramfs by an option" asked_for

@@ -113,6 +113,8 @@ pub struct Entry {
     pub nofail: bool,
     /// Whether the source needs the network.
     pub netdev: bool,
+    /// In an initramfs others have to work before the source is there.
+    pub late: bool,
     /// How long to wait for the source, as systemd.time(7) says it.
     pub timeout: Option<String>,
 }
@@ -178,6 +180,7 @@ impl Entry {
                 "noauto" => self.noauto = true,
                 "nofail" => self.nofail = true,
                 "_netdev" => self.netdev = true,
+                "x-initrd.late" => self.late = true,
                 // For others than us, as with fstab(5)
                 _ if option.starts_with("x-") => {}
                 _ => return Err(format!("there is no option \"{option}\"")),
@@ -215,6 +218,7 @@ fn parse_line(line: usize, text: &str) -> Result<Entry, String> {
         noauto: false,
         nofail: false,
         netdev: false,
+        late: false,
         timeout: None,
     };
     for option in options.split(',') {
@@ -306,13 +310,13 @@ mod tests {
 
     #[test]
     fn options_for_systemd_are_not_the_targets() {
-        let text = "a /dev/a hint -\nb ID=nvme-x hint noauto,_netdev,x-systemd.device-timeout=10,x-other=1,x-initrd.attach,runs_mb=8";
+        let text = "a /dev/a hint -\nb ID=nvme-x hint noauto,_netdev,x-systemd.device-timeout=10,x-other=1,x-initrd.attach,runs_mb=8,x-initrd.late";
         let lines: Vec<_> = parse(text).into_iter().map(Result::unwrap).collect();
         let [a, b] = lines.as_slice() else {
             panic!("{lines:?}");
         };
-        assert!(a.options.is_empty());
-        assert!(b.noauto && b.netdev);
+        assert!(a.options.is_empty() && !a.late);
+        assert!(b.noauto && b.netdev && b.late);
         assert_eq!(b.timeout.as_deref(), Some("10"));
         assert_eq!(b.options, ["runs_mb=8"]);
     }

@@ -21,7 +21,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Make the devices of /etc/dietab whose sources are there
 #[derive(Args, Debug)]
 pub struct BootArgs {
-    /// Wait so many seconds for sources that are not there yet
+    /// Wait so many seconds for sources that are not there yet, but those with x-initrd.late
     #[arg(long, value_name = "SECONDS", default_value_t = 0)]
     wait: u64,
 }
@@ -70,7 +70,7 @@ pub fn run(args: &BootArgs, out: &mut impl Write) -> Result<()> {
     let mut waiting: Vec<_> = entries.iter().filter(|entry| !entry.noauto).collect();
     loop {
         waiting = make(waiting, &mut nr_failed, out)?;
-        if waiting.is_empty() || Instant::now() >= end {
+        if waiting.iter().all(|entry| entry.late) || Instant::now() >= end {
             break;
         }
         sleep(LOOK_EVERY);

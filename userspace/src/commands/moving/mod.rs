@@ -11,7 +11,7 @@ mod plan;
 mod stack;
 mod switch;
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -171,6 +171,17 @@ fn complete(source: &Source, legs: &Legs, moves: &Moves) -> Result<()> {
     switch::switch(source, legs, &moving.signs)
 }
 
+/// Have udev look at the log again, which was hidden while it was not complete: names such as
+/// /dev/disk/by-uuid lead there from now on. Where no udev is, nobody has hidden it.
+fn show(log: &stack::Leg) {
+    if let Err(err) = fs::write(format!("/sys/dev/block/{}/uevent", log.number), "change") {
+        eprintln!(
+            "dieaware: udev cannot be told of {}: {err}: \"udevadm trigger\" does it.",
+            log.name
+        );
+    }
+}
+
 /// The log counts: what is left to do for the time after a reboot, and to tidy up.
 fn settle(source: &Source, log: &stack::Leg, moves: &Moves) -> Result<Vec<String>> {
     let name = &source.state.name;
@@ -190,6 +201,7 @@ fn settle(source: &Source, log: &stack::Leg, moves: &Moves) -> Result<Vec<String
         notes.push(format!("{} has a line for it now: {line}", dietab::PATH));
     }
     stack::remove_old(name)?;
+    show(log);
     moves
         .forget(name)
         .with_context(|| format!("{FOLDER} cannot be written"))?;

@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Puts layers on a disk, the lowest first, and a Debian on the topmost one, as an installer does: its
+# initramfs is made by what is installed in it, from all that is there now. That goes to
+# /out/initrd.img, and the UUID of its filesystem to /out/uuid.
+#
+# Usage: stack.sh DISK FILESYSTEM KERNEL-VERSION "COMMAND..." LAYER...    (hint, log, crypt, lvm, attach)
+set -euo pipefail
+
+disk=$1 filesystem=$2 version=$3 make=$4
+shift 4
+top=$disk
+# The disk's name in the other machine
+name=ID=nvme-QEMU_NVMe_Ctrl_lab
+key=/tmp/key
+undo=()
+dietab="" crypttab="" attached=0
+
+# dieaware is there: what the next layer calls it
+put_die() {
+	dieaware create --mode "$@" die "$top"
+	undo=("dieaware remove die" "${undo[@]}")
+	top=/dev/mapper/die
+	name=/dev/mapper/die
+}
+
+put_hint() {
+	dietab="die $name hint"
+	put_die hint
+}
+
+put_log() {
+	dieaware format "$top"
+	dietab="die UUID=$(dieaware udev "$top" | sed -n 's/^ID_FS_UUID=//p') log"
+	put_die log
+}
+
+put_crypt() {
+	head -c 32 /dev/urandom >"$key"
+	cryptsetup -q luksFormat --pbkdf pbkdf2 --pbkdf-force-iterations 1000 "$top" "$key"
+	cryptsetup open --key-file "$key" "$top" secret
+	crypttab="secret UUID=$(cryptsetup luksUUID "$top") /etc/keys/root.key luks"
+	undo=("cryptsetup close secret" "${undo[@]}")
+	top=/dev/mapper/secret
+	name=/dev/mapper/secret
+}
+
+# The disk has the same signs as the device in hint mode above it, and LVM asks nobody but itself: where it
+# finds them twice it makes no group of volumes.
+lvm_does() {
+	local config=()
+
+	[[ $dietab != *hint ]] || config=(--config "devices { global_filter = [ \"r|^$disk\$|\" ] }")
+	"$1" -q "${config[@]}" "${@:2}"
+}
+
+put_lvm() {
+	lvm_does pvcreate "$top"
+	lvm_does vgcreate vg "$top"
+	lvm_does lvcreate -y -Wn -l 100%FREE -n root vg
+	undo=("lvm_does vgchange -an vg" "${undo[@]}")
+	top=/dev/mapper/vg-root
+	name=/dev/vg/root
+}
+
+put_attach() {
+	attached=1
+}
+
+# Everything that a boot of this stack needs
+configure() {
+	local etc=$1/etc
+
+	echo "$dietab" >"$etc/dietab"
+	echo "UUID=$uuid / ext4 defaults 0 1" >"$etc/fstab"
+	echo "$crypttab" >"$etc/crypttab"
+	if [[ -n $crypttab ]]; then
+		install -D -m 600 "$key" "$etc/keys/root.key"
+	fi
+	if ((attached)); then
+		# Our hook has nothing to do.
+		echo nvme >>"$etc/initramfs-tools/modules"
+		ln -s '/usr/lib/systemd/system/dieaware-attach@.service' \
+			"$etc/systemd/system/multi-user.target.wants/dieaware-attach@-.service"
+	fi
+}
+
+for layer; do
+	"put_$layer"
+done
+dd if="$filesystem" of="$top" bs=1M oflag=direct status=none
+mount "$top" /mnt
+uuid=$(blkid -p -s UUID -o value "$top")
+echo "$uuid" >/out/uuid
+configure /mnt
+for folder in dev proc sys; do
+	mount --rbind "/$folder" "/mnt/$folder"
+done
+# shellcheck disable=SC2086 # words
+chroot /mnt env PATH=/usr/sbin:/usr/bin:/sbin:/bin $make "$version"
+mv /mnt/initrd.img /out/
+umount -R /mnt
+for command in "${undo[@]}"; do
+	$command
+done
