@@ -78,6 +78,11 @@ results_others() {
 		# Addresses that no file may have
 		apt-get indextargets --format "\$(SITE)" 2>/dev/null | sort -u
 		;;
+	mutants)
+		# What they change in folders that it does not read otherwise
+		(cd "$DIEAWARE_TOP" && sed -n 's|^--- a/||p' tests/mutants/*.patch 2>/dev/null | sort -u |
+			xargs -r -d '\n' sha256sum -- 2>/dev/null) || true
+		;;
 	modules)
 		for series in "${KERNEL_SERIES[@]}"; do
 			kernel_version "$series" || return

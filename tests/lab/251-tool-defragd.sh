@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # dieaware defragd: counts outlive the daemon, however that ends; a pass has the SSD bring the files together that are
 # read most, without writing them, and spread them over its dies, and leaves the others; a second pass moves nothing.
+# Of two daemons one counts; a pass is in its way no more than it is in the pass's, and is not counted.
 # Counts that are damaged, somebody else's, or not there; an SSD that shares nothing, and one that can do neither.
 # One CPU: tracing patches the code of the scheduler, and an emulated CPU may run what another one has patched
 # while it is half done ("Oops: int3").
 # kernels: 6.12
 # smp: 1
 # mem: 2G
-# sentences: 67
+# sentences: 78
 # seconds: 75
 # timeout: 300
 . "$(dirname "$0")/rc"
@@ -23,17 +24,22 @@ count_of() {
 	jq --argjson inode "$(stat -c %i "$1")" '[.reads[] | select(.[0] == $inode)[1]] | add // 0' "$counts"
 }
 
+# reads_of COUNTS: without the time that was spent
+reads_of() {
+	jq -c .reads <<<"$1"
+}
+
 # has_counted FILE MORE-THAN
 has_counted() {
 	(($(count_of "$1") > $2))
 }
 
-# count: in the background, its process in DAEMON; returns when it has kept its counts once
+# count [OPTION...]: in the background, its process in DAEMON; returns when it has kept its counts once
 count() {
 	local before
 
 	before=$(stat -c %i "$counts" 2>/dev/null || echo none)
-	dieaware defragd --every 1 "$mnt" >"$T_DIR/said" 2>"$T_DIR/errors" &
+	dieaware defragd --every 1 "$@" "$mnt" >"$T_DIR/daemon" 2>&1 &
 	DAEMON=$!
 	at_end kill $DAEMON
 	poll 30 is_another "$before"
@@ -60,6 +66,12 @@ pass() {
 	dieaware defragd --once "$@" "$mnt" >"$T_DIR/said" 2>"$T_DIR/errors" || status=$?
 	note "$(tail -n +2 "$T_DIR/said") $(cat "$T_DIR/errors")"
 	return $status
+}
+
+# reads_until_off: once more, so that there is something to keep; true if the SSD is off
+reads_until_off() {
+	cat "$mnt/one" || true
+	is_off
 }
 
 # programmed: by the SSD so far, when nothing waits in its open units any more
@@ -100,9 +112,12 @@ for ((i = 0; i < 5; i++)); do
 	cat "$mnt/warm" >/dev/null
 done
 check "what is read is kept while it counts" poll 30 has_counted "$mnt/warm" 4
+exits 3 "$counts cannot be used: another process counts in it" dieaware defragd "$mnt"
+check_that "the first one goes on" "$(ls -d "$TRACEFS"/instances/*)" == "$TRACEFS/instances/dieaware-$DAEMON"
 ends TERM 0
 check_that "no probe is left" "$(ls "$TRACEFS/instances")$(<"$TRACEFS/kprobe_events")" == ""
-check_that "nothing is said" "$(cat "$T_DIR/said" "$T_DIR/errors")" == ""
+check_that "and nothing but its counts" "$(ls -A $KEPT)" == "${counts##*/}"
+check_that "nothing is said" "$(<"$T_DIR/daemon")" == ""
 hot=$(count_of "$mnt/hot") warm=$(count_of "$mnt/warm")
 note "hot $hot, warm $warm"
 check_that "who is read more has the higher count" "$hot" -gt "$warm"
@@ -119,7 +134,7 @@ cat "$mnt/hot" >/dev/null
 check "a start later they grow" poll 30 has_counted "$mnt/hot" "$hot"
 ends KILL 137
 check "who was killed leaves them as a whole" has_counted "$mnt/hot" "$hot"
-check_that "and nothing besides" "$(find $KEPT -type f | wc -l)" -eq 1
+check_that "and besides a lock that is in nobody's way" "$(find $KEPT -type f -size +0 | wc -l)" -eq 1
 
 # A pass: first the one that is read most, and no copies
 before=$(programmed)
@@ -132,7 +147,12 @@ check_that "it was not written for that" $((after - before)) -le $((PAGES / 8))
 note "$((after - before)) pages programmed"
 check_that "it is not spread" "$(figure "$mnt/hot" physical.dof_permille)" -ge 700
 check "which is said" grep -q "$mnt/hot is not spread: .* 0 KiB may be copied yet (--most)" "$T_DIR/errors"
-check "a pass over all" pass
+count
+known=$(<"$counts")
+check "a pass over all, while the daemon counts" pass
+check_that "which is no reading" "$(reads_of "$known")" == "$(reads_of "$(<"$counts")")"
+ends TERM 0
+check_that "and none was counted in the end" "$(reads_of "$known")" == "$(reads_of "$(<"$counts")")"
 check_that "spreads it" "$(rows ssd hot) $(rows share hot)" == "1 0"
 check_that "and does both with what is read less" "$(rows ssd warm) $(rows share warm)" == "1 1"
 check_that "and nothing with what nobody reads" "$(rows '.*' '(cold|.*other|.*rest)')" -eq 0
@@ -153,7 +173,7 @@ cp "$counts" "$T_DIR/good"
 head -c 70 "$T_DIR/good" >"$counts"
 exits 3 "$counts cannot be used: it is damaged" dieaware defragd --once "$mnt"
 count
-check "who counts begins anew, and says so" grep -q "counting begins anew: it is damaged" "$T_DIR/errors"
+check "who counts begins anew, and says so" grep -q "counting begins anew: it is damaged" "$T_DIR/daemon"
 cat "$mnt/cold" >/dev/null
 check "and counts" poll 30 has_counted "$mnt/cold" 0
 ends TERM 0
@@ -191,3 +211,25 @@ for hints in 1 0; do
 	umount "$mnt"
 	drop_ssd ssd0
 done
+
+# The power fails while the daemon keeps its counts on the same drive
+new_ssd ssd0 capacity_mib=512 plp=0
+make_fs ext4 "$DEV"
+mount "$DEV" "$mnt"
+cp "$T_DIR/data" "$mnt/one"
+sync
+counts=$mnt/counts
+count --state "$counts"
+cat "$mnt/one" >/dev/null
+check "it counts what is on the drive that it writes to" poll 30 has_counted "$mnt/one" 0
+kept=$(count_of "$mnt/one")
+nvmev-ssd power-cut ssd0 20
+check "the power fails while it keeps counts" poll 60 reads_until_off
+kill -KILL $DAEMON
+wait $DAEMON || true
+umount "$mnt" || umount -l "$mnt"
+mount "$(nvmev-ssd power-on ssd0)" "$mnt"
+check_that "counts are those of before, or newer ones" "$(count_of "$mnt/one")" -ge "$kept"
+check "which a pass can use" pass --state "$counts"
+umount "$mnt"
+drop_ssd ssd0

@@ -23,7 +23,7 @@ note "seed $SEED"
 
 # fail_when FS WHEN
 fail_when() {
-	defragment_until "$2"
+	defragment_until "$2" dieaware defrag --threshold 0 --method share "$file"
 	shared=$((shared + SHARED))
 	recovers "$1" >"$T_DIR/recovery" 2>&1 || wrong+=" $2"
 	[[ $wrong != *" $2" ]] || note "$1, power failed at $2: $(tail -n 5 "$T_DIR/recovery")"

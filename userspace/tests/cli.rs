@@ -10,6 +10,7 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use dieaware::io_engine::lock::WriteLock;
 use serde_json::Value;
 
 const STATUS: &str = "mode=hint transport=tracepoint hints=on writes=12 append=7";
@@ -724,6 +725,34 @@ fn counts_that_cannot_be_used_are_left_as_they_are() {
     let output = pass();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stdout(&output).starts_with("method ") && stdout(&output).lines().count() == 1);
+}
+
+#[test]
+fn one_daemon_counts_in_a_file() {
+    let fixture = Fixture::new("counting", "", "");
+    let folder = fs::canonicalize(&fixture.dir).unwrap();
+    let state = fixture.dir.join("counts");
+    let lock = WriteLock::take(&state).unwrap().unwrap();
+    let args = [
+        "defragd",
+        "--state",
+        state.to_str().unwrap(),
+        folder.to_str().unwrap(),
+    ];
+    let output = fixture.run(&args);
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(
+        stderr(&output),
+        format!(
+            "dieaware: {} cannot be used: another process counts in it.\n",
+            state.display()
+        )
+    );
+    assert!(!state.exists());
+    // Who mends does not mind.
+    let output = fixture.run(&[&args[..], &["--once"]].concat());
+    assert!(stderr(&output).contains("nobody has counted what is read"));
+    drop(lock);
 }
 
 #[test]

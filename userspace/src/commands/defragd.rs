@@ -3,8 +3,9 @@
 //! when systemd's timer says so, another process has the drive mend those that are read most: it brings
 //! together what is in pieces (janusdL), and spreads what lies on few dies (janusdP).
 //!
-//! Only the daemon writes the counts, so that nothing has to be locked. Of the clock it needs nothing: it
-//! halves them after a week of counting.
+//! Only the daemon writes the counts, and one daemon only: another one would put its own in their place. A
+//! pass reads them, as they were kept last, and is in no daemon's way. Of the clock the daemon needs
+//! nothing: it halves the counts after a week of counting.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,6 +23,7 @@ use super::pick::Place;
 use super::pick_watch::{hottest_below, PAUSE};
 use crate::defrag::{defrag, DefragError, Done, Method, Wish};
 use crate::frag::look::{Drives, WHOLE};
+use crate::io_engine::lock::WriteLock;
 use crate::pick::counts::{default_file, Counts, FADE_SECONDS};
 use crate::pick::event::Line;
 use crate::pick::hotness::Hotness;
@@ -94,9 +96,10 @@ pub fn run(args: &DefragdArgs, out: &mut impl Write) -> Result<()> {
 /// Count until somebody wants an end.
 fn count(args: &DefragdArgs, place: &Place, file: &Path) -> Result<()> {
     let progress = Progress::new()?;
+    let lock = lock(file)?;
     let watched = place.watched()?;
     let mut trace = Trace::begin(&watched, Who::Everybody).context("Reads cannot be traced")?;
-    let mut counting = Counting::begin(file, &place.path)?;
+    let mut counting = Counting::begin(file, &place.path, lock)?;
     let period = Duration::from_secs(args.every.into());
     let mut kept = Instant::now();
 
@@ -117,6 +120,17 @@ fn count(args: &DefragdArgs, place: &Place, file: &Path) -> Result<()> {
     counting.keep()
 }
 
+/// As long as that is there, no other daemon counts in the same file.
+fn lock(file: &Path) -> Result<WriteLock> {
+    let name = file.display();
+
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    }
+    let lock = WriteLock::take(file).with_context(|| format!("{name} cannot be locked"))?;
+    lock.with_context(|| format!("{name} cannot be used: another process counts in it"))
+}
+
 /// What is counted, and where it is kept.
 struct Counting<'a> {
     file: &'a Path,
@@ -126,18 +140,20 @@ struct Counting<'a> {
     counted: Duration,
     /// When that was true
     since: Instant,
+    _lock: WriteLock,
 }
 
 impl<'a> Counting<'a> {
     /// Go on with what there is. It is kept at once: whether it can be is better known now than in an
-    /// hour.
-    fn begin(file: &'a Path, folder: &'a Path) -> Result<Self> {
+    /// hour. The lock is from before the file is read: what another daemon has kept last is not lost.
+    fn begin(file: &'a Path, folder: &'a Path, lock: WriteLock) -> Result<Self> {
         let mut counting = Self {
             file,
             folder,
             hotness: Hotness::default(),
             counted: Duration::ZERO,
             since: Instant::now(),
+            _lock: lock,
         };
 
         match Counts::load(file, folder) {
@@ -151,9 +167,6 @@ impl<'a> Counting<'a> {
                 eprintln!("dieaware: {name} is not used, and counting begins anew: {err}.");
             }
             Err(err) => return Err(cannot_be_used(file, err)),
-        }
-        if let Some(folder) = file.parent() {
-            fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
         }
         counting.keep()?;
         Ok(counting)
@@ -376,9 +389,16 @@ mod tests {
     use std::path::Path;
     use std::time::Duration;
 
-    use super::{fade, Counting, FADE_PERIOD};
+    use anyhow::Result;
+
+    use super::{fade, lock, Counting, FADE_PERIOD};
     use crate::pick::counts::Counts;
     use crate::pick::hotness::Hotness;
+
+    /// Begin to count, as the daemon does.
+    fn begin<'a>(file: &'a Path, folder: &'a Path) -> Result<Counting<'a>> {
+        Counting::begin(file, folder, lock(file)?)
+    }
 
     #[test]
     fn a_week_of_counting_halves_counts() {
@@ -398,13 +418,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("new/counts");
         let folder = Path::new("/mnt");
-        let mut counting = Counting::begin(&file, folder).unwrap();
+        let mut counting = begin(&file, folder).unwrap();
         assert!(Counts::load(&file, folder).unwrap().is_some());
         counting.hotness.read(7);
         counting.counted = Duration::from_secs(100);
         counting.keep().unwrap();
+        drop(counting);
 
-        let mut counting = Counting::begin(&file, folder).unwrap();
+        let mut counting = begin(&file, folder).unwrap();
         assert!((100..200).contains(&counting.counted.as_secs()));
         counting.hotness.read(7);
         counting.counted = FADE_PERIOD;
@@ -412,6 +433,25 @@ mod tests {
         let counts = Counts::load(&file, folder).unwrap().unwrap();
         assert_eq!(counts.hotness().counts(9), [(7, 1)]);
         assert!(counts.seconds() < 100);
+    }
+
+    #[test]
+    fn one_daemon_counts_and_whoever_mends_reads_what_it_keeps() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("counts");
+        let folder = Path::new("/mnt");
+        let mut counting = begin(&file, folder).unwrap();
+        let err = begin(&file, folder).err().unwrap();
+        assert!(format!("{err:#}").ends_with("cannot be used: another process counts in it"));
+        // Nor when the file has been replaced
+        counting.hotness.read(7);
+        counting.keep().unwrap();
+        assert!(begin(&file, folder).is_err());
+        let kept = || Counts::load(&file, folder).unwrap().unwrap();
+        assert_eq!(kept().hotness().counts(9), [(7, 1)]);
+        drop(counting);
+        let counting = begin(&file, folder).unwrap();
+        assert_eq!(counting.hotness.counts(9), [(7, 1)]);
     }
 
     #[test]
@@ -424,16 +464,17 @@ mod tests {
             "{\"kind\":\"dieaware-defragd\",\"version\":1,\"fol",
         )
         .unwrap();
-        let counting = Counting::begin(&damaged, folder).unwrap();
+        let counting = begin(&damaged, folder).unwrap();
         assert!(counting.hotness.counts(9).is_empty());
         assert!(Counts::load(&damaged, folder).unwrap().is_some());
+        drop(counting);
 
         let theirs = dir.path().join("theirs");
         fs::write(&theirs, "text").unwrap();
-        let err = Counting::begin(&theirs, folder).err().unwrap();
+        let err = begin(&theirs, folder).err().unwrap();
         assert!(format!("{err:#}").ends_with("it is no file of \"dieaware defragd\""));
         assert_eq!(fs::read_to_string(&theirs).unwrap(), "text");
-        let err = Counting::begin(&damaged, Path::new("/srv")).err().unwrap();
+        let err = begin(&damaged, Path::new("/srv")).err().unwrap();
         assert!(format!("{err:#}").ends_with("it is of the folder /mnt"));
     }
 }

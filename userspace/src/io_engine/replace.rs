@@ -25,7 +25,7 @@ fn look(path: &Path) -> io::Result<Option<fs::Metadata>> {
 }
 
 /// The folder that a file is in.
-fn folder_of(path: &Path) -> &Path {
+pub(super) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
@@ -33,7 +33,7 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 /// Where symbolic links lead to, even if nothing is there yet.
-fn behind_links(path: &Path) -> PathBuf {
+pub(super) fn behind_links(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
 
     for _ in 0..MOST_LINKS {

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Of several processes that would each write a file, one at a time.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
+use nix::libc;
+
+use super::replace::{behind_links, folder_of};
+
+/// The right to write a file, until it is dropped, or the process ends in whatever way. Who only reads
+/// needs none.
+///
+/// A file that is replaced as a whole is another one each time, so what is locked is an empty one beside
+/// it. That is removed in the end, and what a process has left that was killed is in nobody's way.
+#[derive(Debug)]
+pub struct WriteLock {
+    path: PathBuf,
+    _file: Flock<File>,
+}
+
+impl WriteLock {
+    /// `None`: another process has it.
+    ///
+    /// # Errors
+    ///
+    /// When the file's folder cannot be written.
+    pub fn take(path: &Path) -> io::Result<Option<Self>> {
+        let path = beside(path)?;
+
+        loop {
+            let file = OpenOptions::new()
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .mode(0o600)
+                .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+                .open(&path)?;
+            match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+                // Whoever had it may have removed it since it was opened.
+                Ok(file) if !is_at(&file, &path)? => {}
+                Ok(file) => return Ok(Some(Self { path, _file: file })),
+                Err((_, Errno::EWOULDBLOCK)) => return Ok(None),
+                Err((_, err)) => return Err(err.into()),
+            }
+        }
+    }
+}
+
+impl Drop for WriteLock {
+    /// Before it is unlocked, which the member does: later it could be somebody else's.
+    fn drop(&mut self) {
+        // Where it cannot be removed it is in nobody's way.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// What is locked for a file. The folder may be the user's choice, so it is a name that says whose it is.
+fn beside(path: &Path) -> io::Result<PathBuf> {
+    let path = behind_links(path);
+    let Some(name) = path.file_name() else {
+        return Err(io::ErrorKind::IsADirectory.into());
+    };
+    let mut hidden = OsString::from(".");
+
+    hidden.push(name);
+    hidden.push(".lock");
+    Ok(folder_of(&path).join(hidden))
+}
+
+/// Is it the file that has this name now?
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    let ours = file.metadata()?;
+
+    match fs::symlink_metadata(path) {
+        Ok(there) => Ok((there.dev(), there.ino()) == (ours.dev(), ours.ino())),
+        Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(err) => Err(err),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::os::unix::fs::symlink;
+    use std::path::Path;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    use std::thread;
+
+    use super::{is_at, WriteLock};
+    use crate::io_engine::replace::replace;
+
+    fn is_free(path: &Path) -> bool {
+        WriteLock::take(path).unwrap().is_some()
+    }
+
+    #[test]
+    fn one_at_a_time_has_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let lock = WriteLock::take(&path).unwrap().unwrap();
+        assert!(!is_free(&path));
+        // It is the name that counts, whichever file that has.
+        replace(&path, b"one").unwrap();
+        replace(&path, b"two").unwrap();
+        assert!(!is_free(&path));
+        assert!(is_free(&dir.path().join("other")));
+        drop(lock);
+        assert!(is_free(&path));
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_link_is_the_file_that_it_leads_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, link) = (dir.path().join("file"), dir.path().join("below/link"));
+        fs::create_dir(dir.path().join("below")).unwrap();
+        symlink("../file", &link).unwrap();
+        let _lock = WriteLock::take(&link).unwrap().unwrap();
+        assert!(!is_free(&path));
+    }
+
+    #[test]
+    fn what_was_left_is_in_nobody_s_way() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let left = dir.path().join(".file.lock");
+        File::create(&left).unwrap();
+        assert!(is_free(&path));
+        assert!(!left.exists());
+        // Nobody is led elsewhere.
+        let elsewhere = dir.path().join("elsewhere");
+        symlink(&elsewhere, &left).unwrap();
+        WriteLock::take(&path).unwrap_err();
+        assert!(!elsewhere.exists());
+        WriteLock::take(Path::new("/")).unwrap_err();
+        WriteLock::take(&dir.path().join("none/file")).unwrap_err();
+    }
+
+    #[test]
+    fn what_was_removed_meanwhile_is_no_lock() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let opened = File::create(&path).unwrap();
+        assert!(is_at(&opened, &path).unwrap());
+        fs::remove_file(&path).unwrap();
+        assert!(!is_at(&opened, &path).unwrap());
+        File::create(&path).unwrap();
+        assert!(!is_at(&opened, &path).unwrap());
+    }
+
+    #[test]
+    fn who_lets_go_of_it_never_lets_two_in() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let (inside, taken) = (AtomicBool::new(false), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..3_000 {
+                        let Some(lock) = WriteLock::take(&path).unwrap() else {
+                            continue;
+                        };
+                        assert!(!inside.swap(true, Ordering::SeqCst));
+                        taken.fetch_add(1, Ordering::SeqCst);
+                        thread::yield_now();
+                        inside.store(false, Ordering::SeqCst);
+                        drop(lock);
+                    }
+                });
+            }
+        });
+        assert!(taken.into_inner() >= 4);
+    }
+}
