@@ -207,7 +207,7 @@ fn settle(source: &Source, log: &stack::Leg, moves: &Moves) -> Result<Vec<String
         .with_context(|| format!("{FOLDER} cannot be written"))?;
     notes.push(format!(
         "Until it is unmounted, nothing may give {name} a table of its own again, such as LVM with lvextend \
-         or lvchange --refresh; then mount {} in its place, and the old volume can go",
+         or lvchange --refresh; after that remove the old volume, and mount {} in its place",
         swap::node_of(log.number)
     ));
     notes.push("fstrim gives the log what the filesystem does not use".to_owned());
