@@ -146,9 +146,12 @@ guest_has_told() {
 	return 1
 }
 
+# What nap() reads from
+NAP=""
+
 # The bash that is there sleeps without a process, too: it waits for a line that nobody writes.
 nap() {
-	if [[ -z ${NAP:-} ]]; then
+	if [[ -z $NAP ]]; then
 		exec {NAP}<> <(:)
 	fi
 	read -rt "$1" -u "$NAP" || true
