@@ -12,28 +12,10 @@ set -euo pipefail
 
 scripts=$top/tests/vm/boot
 
-# guest SCRIPT OPTION...: run it in a machine that has the files of the one before.
+# guest SCRIPT
 guest() {
-	local script=$1 status=0
-	shift
-
-	"$top/scripts/lab" --mem 3G --copy "$scripts" --copy "$top/tests/vm/guest.sh" --copy "$work/files" --out "$work/back" \
-		--root "$work/root" "$@" -- bash "boot/$script" \
-		>"$work/out" 2>"$work/err" </dev/null || status=$?
-	if ((status)); then
-		tail -n 30 "$work/out" "$work/err" | sed 's/^/# /'
-	fi
-	rm -rf "$work/files"
-	mv "$work/back" "$work/files"
-	return "$status"
-}
-
-prepare() {
-	mkdir -p "$work/files" "$work/back"
-	"$top/scripts/install" "$work/root" 2>"$work/err" || {
-		cat "$work/err"
-		return 1
-	}
+	relay --mem 3G --copy "$scripts" --copy "$top/tests/vm/guest.sh" --root "$work/root" --systemd \
+		-- bash "boot/$1"
 }
 
 # The second machine finds these at boot.
@@ -59,10 +41,10 @@ install_tables() {
 	install -D "$work/files/fast.runs" "$work/root/var/lib/dieaware/runs/srv-fast"
 }
 
-expect "the files that a boot needs are installed" prepare
-expect "a machine makes devices in both modes, filesystems and volumes" guest make.sh --systemd
+expect "the files that a boot needs are installed" install_root
+expect "a machine makes devices in both modes, filesystems and volumes" guest make.sh
 install_tables
-expect "another one boots" guest look.sh --systemd
+expect "another one boots" guest look.sh
 expect_said "$work/files/said" "$scripts/look.sh"
 
 conclude

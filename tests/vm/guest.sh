@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# What machines of boot_test.sh and root_test.sh do to look at themselves. Sourced.
+# What machines of boot_test.sh, move_test.sh and root_test.sh do to look at themselves. Sourced.
 
 # Seconds that a busy machine may take for what is done in no time.
 PATIENCE=60
@@ -16,6 +16,10 @@ until_true() {
 		fi
 		sleep 0.2
 	done
+}
+
+settle() {
+	udevadm settle --timeout=$PATIENCE
 }
 
 # look SENTENCE COMMAND...: the command must succeed. Goes to /out/said.

@@ -61,6 +61,31 @@ expect_said() {
 	done < <(sed -n 's/^look "\([^"]*\)".*/\1/p' "$script")
 }
 
+# relay OPTION...: scripts/lab with these. The machine has in files/ what the one before it has left in
+# /out, and what it leaves is in $work/files.
+relay() {
+	local status=0
+
+	mkdir -p "$work/files"
+	rm -rf "$work/back"
+	"$top/scripts/lab" --copy "$work/files" --out "$work/back" "$@" \
+		>"$work/out" 2>"$work/err" </dev/null || status=$?
+	if ((status)); then
+		tail -n 30 "$work/out" "$work/err" | sed 's/^/# /'
+	fi
+	rm -rf "$work/files"
+	mv "$work/back" "$work/files"
+	return "$status"
+}
+
+# install_root: the project as a user installs it, in $work/root
+install_root() {
+	"$top/scripts/install" "$work/root" 2>"$work/err" || {
+		cat "$work/err"
+		return 1
+	}
+}
+
 # skip SENTENCE REASON
 skip() {
 	say_sentence ok "$1 # SKIP $2"

@@ -12,29 +12,10 @@ set -euo pipefail
 
 scripts=$top/tests/vm/move
 
-# guest SCRIPT: run it in a machine that has the files of the one before.
+# guest SCRIPT
 guest() {
-	local script=$1 status=0
-
-	rm -rf "$work/back"
-	"$top/scripts/lab" --mem 3G --copy "$scripts" --copy "$top/tests/vm/guest.sh" \
-		--copy "$top/tests/lab/promised.py" --copy "$work/files" --out "$work/back" \
-		--root "$work/root" --systemd --timeout 600 -- bash "move/$script" \
-		>"$work/out" 2>"$work/err" </dev/null || status=$?
-	if ((status)); then
-		tail -n 30 "$work/out" "$work/err" | sed 's/^/# /'
-	fi
-	rm -rf "$work/files"
-	mv "$work/back" "$work/files"
-	return "$status"
-}
-
-prepare() {
-	mkdir -p "$work/files"
-	"$top/scripts/install" "$work/root" 2>"$work/err" || {
-		cat "$work/err"
-		return 1
-	}
+	relay --mem 3G --copy "$scripts" --copy "$top/tests/vm/guest.sh" --copy "$top/tests/lab/promised.py" \
+		--root "$work/root" --systemd --timeout 600 -- bash "move/$1"
 }
 
 # What the first machine had on its disks is on the second one's.
@@ -47,7 +28,7 @@ pass_on() {
 	ln -s ../virtual-ssds.service "$etc/systemd/system/sysinit.target.wants/"
 }
 
-expect "the files that a boot needs are installed" prepare
+expect "the files that a boot needs are installed" install_root
 expect "a machine moves filesystems" guest make.sh
 expect_said "$work/files/said" "$scripts/make.sh"
 expect "what it had goes to another one" pass_on

@@ -11,20 +11,9 @@ set -euo pipefail
 
 ssd="nvmev-ssd create ssd0 capacity_mib=64 plp=0 backing_file"
 
-# guest COMMAND: run it in a machine that has the backing files, and keep what it leaves.
+# guest COMMAND
 guest() {
-	local back=$work/back status=0
-
-	mkdir -p "$work/files"
-	rm -rf "$back"
-	"$top/scripts/lab" --mem 2G --copy "$work/files" --out "$back" -- "$1" \
-		>"$work/out" 2>"$work/err" </dev/null || status=$?
-	if ((status)); then
-		tail -n 20 "$work/out" "$work/err" | sed 's/^/# /'
-	fi
-	rm -rf "$work/files"
-	mv "$back" "$work/files"
-	return "$status"
+	relay --mem 2G -- "$1"
 }
 
 # A filesystem on an SSD in /out/FILE, whose power goes off by WAY. What the guest's last

@@ -8,7 +8,3 @@
 # Sizes of the SSDs
 # shellcheck disable=SC2034
 ONE_MIB=64 TWO_MIB=288
-
-settle() {
-	udevadm settle --timeout=$PATIENCE
-}

@@ -18,10 +18,6 @@ copy_share() {
 	echo "$1" >/sys/module/dm_mirror/parameters/raid1_resync_throttle
 }
 
-settle() {
-	udevadm settle --timeout=$PATIENCE
-}
-
 # As programs do that repartition, or udev's package when it is upgraded
 look_at_all_again() {
 	udevadm trigger --subsystem-match=block --action=change && settle
@@ -64,10 +60,14 @@ ends_well() {
 	return 1
 }
 
+no_unit_failed() {
+	! systemctl --failed --no-legend --plain | grep -e dieaware -e srv
+}
+
 # Whoever mounts it from now on has the new device.
 is_right_afterwards() {
 	until_true leads "/srv/$1" "/dev/mapper/vg-$1-log" || leads "/srv/$1" "/dev/mapper/vg-$1-log" || return
 	look_at_all_again && leads "/srv/$1" "/dev/mapper/vg-$1-log" &&
 		is "$(findmnt -nvo SOURCE "/srv/$1")" "/dev/mapper/vg-$1" && grep "^vg-$1-log UUID" /etc/dietab &&
-		! systemctl --failed --no-legend --plain | grep -e dieaware -e srv
+		no_unit_failed
 }

@@ -18,7 +18,7 @@ has_all() {
 
 nothing_failed() {
 	until_true systemctl is-active dieaware.target
-	! systemctl --failed --no-legend --plain | grep -e dieaware -e srv
+	no_unit_failed
 }
 
 writes_go_on() {

@@ -51,8 +51,9 @@ nothing_failed() {
 udev_knows() {
 	is "$(readlink -f "/dev/disk/by-uuid/$(findmnt -no UUID /)")" "$(readlink -f "$(findmnt -nvo SOURCE /)")" || return
 	# What is attached is LVM's, and has no line in dietab.
-	[[ $ours != die ]] || until_true systemctl is-active dieaware-watch@die || return
-	[[ $ours != die ]] || is "$(udevadm info --query=property --property=ID_FS_TYPE --value "$below")" "dieaware_$mode"
+	[[ $ours == die ]] || return 0
+	until_true systemctl is-active dieaware-watch@die &&
+		is "$(udevadm info --query=property --property=ID_FS_TYPE --value "$below")" "dieaware_$mode"
 }
 
 # As who does not run from it yet has to ask for it
