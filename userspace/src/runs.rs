@@ -38,16 +38,19 @@ pub fn runs_of(extents: &[Extent]) -> Vec<Run> {
     runs
 }
 
-/// The parts of runs that lie in ranges of file pages, which are in order and apart.
+/// The parts of runs, which are in the order of the file, that lie in ranges of file pages, which are in
+/// order and apart.
 #[must_use]
 pub fn within(runs: &[Run], ranges: &[Range<u64>]) -> Vec<Run> {
+    let end_of = |run: &Run| run.file_page.0.saturating_add(u64::from(run.pages));
     let mut found = Vec::new();
 
-    for run in runs {
-        let end = run.file_page.0.saturating_add(u64::from(run.pages));
-        for range in ranges {
+    for range in ranges {
+        let first = runs.partition_point(|run| end_of(run) <= range.start);
+        let rest = runs.get(first..).unwrap_or_default();
+        for run in rest.iter().take_while(|run| run.file_page.0 < range.end) {
             let begin = run.file_page.0.max(range.start);
-            let Ok(pages) = u32::try_from(end.min(range.end).saturating_sub(begin)) else {
+            let Ok(pages) = u32::try_from(end_of(run).min(range.end).saturating_sub(begin)) else {
                 continue;
             };
             if pages > 0 {
