@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use nix::fcntl::{fallocate, FallocateFlags};
+use nix::fcntl::{fallocate, posix_fadvise, FallocateFlags, PosixFadviseAdvice};
 use nix::libc;
 
 use super::migrate::{bytes_of, joined, refuse_shared, start_writeback, CHUNK_PAGES};
@@ -19,11 +19,14 @@ use crate::frag::Logical;
 use crate::fs::fiemap::{self, Extent};
 use crate::fs::file::open_to_write;
 use crate::fs::{btrfs, dedupe, ext4, f2fs};
-use crate::runs::{self, FileId};
+use crate::runs::{self, FileId, Run};
 use crate::units::PAGE_BYTES;
 
 /// Pages that are moved before they are waited for.
 const MOVE_PAGES: u64 = 1024;
+
+/// The kernel reads no more than that of what is asked for at once, unless it was told to.
+const READ_AHEAD_BYTES: u64 = 128 << 10;
 
 /// How often what somebody else writes meanwhile is moved or copied again.
 const MOST_TRIES: usize = 3;
@@ -119,14 +122,18 @@ pub fn move_blocks(
     let file = open_to_write(path)?;
     let itself = FileId::from(&look.facts);
     if fs_type == btrfs::FS_TYPE {
-        return in_steps(&file, look, announced(itself)?, watch, &mut |bytes| {
-            Ok(btrfs::defragment(&file, &bytes)?)
+        return in_steps(&file, look, announced(itself)?, watch, &mut |parts| {
+            parts
+                .iter()
+                .try_for_each(|part| Ok(btrfs::defragment(&file, part)?))
         });
     }
     if fs_type == "f2fs" {
-        return in_steps(&file, look, announced(itself)?, watch, &mut |bytes| {
-            f2fs::defragment(&file, &bytes)?;
-            Ok(())
+        return in_steps(&file, look, announced(itself)?, watch, &mut |parts| {
+            parts.iter().try_for_each(|part| {
+                f2fs::defragment(&file, part)?;
+                Ok(())
+            })
         });
     }
     let donor = donor(path, look)?;
@@ -139,19 +146,46 @@ pub fn move_blocks(
         donor.set_len(file_bytes)?;
         // It is the donor that is written.
         let announcer = announced(id_of(&donor, look)?)?;
-        return in_steps(&file, look, announcer, watch, &mut |bytes| {
-            take_blocks(&file, &donor, &(bytes.start..bytes.end.min(file_bytes)))
+        return in_steps(&file, look, announcer, watch, &mut |parts| {
+            take_all(&file, &donor, parts, file_bytes)
         });
     }
     let block_bytes = file.metadata()?.blksize().clamp(1024, PAGE_BYTES);
-    in_steps(&file, look, announced(itself)?, watch, &mut |bytes| {
-        let blocks = bytes.start / block_bytes..bytes.end / block_bytes;
-        move_all(&file, &donor, blocks.start, blocks.end)
+    in_steps(&file, look, announced(itself)?, watch, &mut |parts| {
+        parts.iter().try_for_each(|part| {
+            let blocks = part.start / block_bytes..part.end / block_bytes;
+            move_all(&file, &donor, blocks.start, blocks.end)
+        })
     })
 }
 
-/// Called with bytes to move.
-type Step<'a> = dyn FnMut(Range<u64>) -> Result<(), DefragError> + 'a;
+/// Called with bytes to move: parts of the file, in order.
+type Step<'a> = dyn FnMut(&[Range<u64>]) -> Result<(), DefragError> + 'a;
+
+/// Pages of runs in parts that are moved, and waited for, together. What has room in one batch is not
+/// shared out to two: some filesystems give each its own blocks.
+fn batches(runs: &[Run]) -> Vec<Vec<Range<u64>>> {
+    let mut batches: Vec<Vec<Range<u64>>> = Vec::new();
+    let mut room = 0;
+
+    for run in joined(runs) {
+        let mut page = run.file_page.0;
+        let end = page + u64::from(run.pages);
+        while page < end {
+            let pages = MOVE_PAGES.min(end - page);
+            if pages > room {
+                batches.push(Vec::new());
+                room = MOVE_PAGES;
+            }
+            if let Some(batch) = batches.last_mut() {
+                batch.push(page..page + pages);
+            }
+            room -= pages;
+            page += pages;
+        }
+    }
+    batches
+}
 
 fn in_steps(
     file: &File,
@@ -162,36 +196,59 @@ fn in_steps(
 ) -> Result<(), DefragError> {
     let mut done = 0;
 
-    for run in joined(&look.runs) {
-        let mut page = run.file_page.0;
-        let end = page + u64::from(run.pages);
-        while page < end {
-            watch(done)?;
-            let until = end.min(page + MOVE_PAGES);
-            if let Some(announcer) = &announcer {
-                announcer.announce(&(page..until))?;
-            }
-            step(page * PAGE_BYTES..until * PAGE_BYTES)?;
-            // Now, so that pages come to the SSD in the order of the file.
-            settle(file, &look.facts.fs_type, page, until)?;
-            if let Some(announcer) = &mut announcer {
-                announcer.check()?;
-            }
-            done += until - page;
-            page = until;
+    for batch in batches(&look.runs) {
+        watch(done)?;
+        if let Some(announcer) = &announcer {
+            announcer.announce(&batch)?;
         }
+        let parts: Vec<_> = batch
+            .iter()
+            .map(|pages| pages.start * PAGE_BYTES..pages.end * PAGE_BYTES)
+            .collect();
+        read_ahead(file, &parts)?;
+        step(&parts)?;
+        // Now, so that pages come to the SSD in the order of the file.
+        settle(file, &look.facts.fs_type, &parts)?;
+        if let Some(announcer) = &mut announcer {
+            announcer.check()?;
+        }
+        done += batch
+            .iter()
+            .map(|pages| pages.end - pages.start)
+            .sum::<u64>();
     }
     file.sync_data()?;
     Ok(())
 }
 
-/// Have pages of a file written.
-fn settle(file: &File, fs_type: &str, page: u64, end: u64) -> io::Result<()> {
-    // Each fsync of btrfs writes trees and superblocks: one, at the end, has to do.
-    if fs_type == btrfs::FS_TYPE {
-        return start_writeback(file, page * PAGE_BYTES, (end - page) * PAGE_BYTES);
+/// Have all of it read at once: ext4 and f2fs read page after page of what they move, and wait for each.
+fn read_ahead(file: &File, parts: &[Range<u64>]) -> io::Result<()> {
+    let number = |bytes| i64::try_from(bytes).map_err(io::Error::other);
+
+    for part in parts {
+        for at in part.clone().step_by(READ_AHEAD_BYTES as usize) {
+            let bytes = READ_AHEAD_BYTES.min(part.end - at);
+            posix_fadvise(
+                file,
+                number(at)?,
+                number(bytes)?,
+                PosixFadviseAdvice::POSIX_FADV_WILLNEED,
+            )?;
+        }
     }
-    file.sync_data()
+    Ok(())
+}
+
+/// Have parts of a file written.
+fn settle(file: &File, fs_type: &str, parts: &[Range<u64>]) -> io::Result<()> {
+    // Each fsync of btrfs writes trees and superblocks: one, at the end, has to do.
+    if fs_type != btrfs::FS_TYPE {
+        return file.sync_data();
+    }
+    for part in parts {
+        start_writeback(file, part.start, part.end - part.start)?;
+    }
+    Ok(())
 }
 
 /// ext4: the donor's blocks become the file's.
@@ -219,31 +276,55 @@ fn move_all(file: &File, donor: &File, mut block: u64, end: u64) -> Result<(), D
     Ok(())
 }
 
-/// xfs: the donor gets a copy, and then the file the donor's blocks, if they still hold the same.
-fn take_blocks(file: &File, donor: &File, bytes: &Range<u64>) -> Result<(), DefragError> {
-    let mut left = bytes.clone();
+/// xfs: the donor gets a copy of all parts, and then the file the donor's blocks.
+fn take_all(
+    file: &File,
+    donor: &File,
+    parts: &[Range<u64>],
+    file_bytes: u64,
+) -> Result<(), DefragError> {
+    let parts: Vec<_> = parts
+        .iter()
+        .map(|part| part.start..part.end.min(file_bytes))
+        .collect();
 
-    for _ in 0..MOST_TRIES {
-        copy(file, donor, &left)?;
-        while left.start < left.end {
-            match dedupe::take_blocks(file, donor, &left) {
-                Ok(None) => break,
-                Ok(Some(0)) => return Err(io::Error::other("xfs moves nothing").into()),
-                Ok(Some(nr)) => left.start = left.start.saturating_add(nr),
-                Err(err) if err.raw_os_error() == Some(libc::EOPNOTSUPP) => {
-                    return Err(DefragError::NoReflink);
-                }
-                Err(err) => return Err(err.into()),
-            }
-        }
-        if left.start >= left.end {
-            return Ok(());
-        }
+    for part in &parts {
+        copy(file, donor, part)?;
     }
-    Err(DefragError::Written)
+    donor.sync_data()?;
+    parts
+        .iter()
+        .try_for_each(|part| take_blocks(file, donor, part))
 }
 
-/// Copy a part of a file to the same place of another one, and wait until it is on the device.
+/// The file gets the donor's blocks, if they still hold the same; what somebody has written meanwhile is
+/// copied again.
+fn take_blocks(file: &File, donor: &File, bytes: &Range<u64>) -> Result<(), DefragError> {
+    let mut left = bytes.clone();
+    let mut tries = 0;
+
+    while left.start < left.end {
+        match dedupe::take_blocks(file, donor, &left) {
+            Ok(None) => {
+                tries += 1;
+                if tries == MOST_TRIES {
+                    return Err(DefragError::Written);
+                }
+                copy(file, donor, &left)?;
+                donor.sync_data()?;
+            }
+            Ok(Some(0)) => return Err(io::Error::other("xfs moves nothing").into()),
+            Ok(Some(nr)) => left.start = left.start.saturating_add(nr),
+            Err(err) if err.raw_os_error() == Some(libc::EOPNOTSUPP) => {
+                return Err(DefragError::NoReflink);
+            }
+            Err(err) => return Err(err.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Copy a part of a file to the same place of another one, and have it written.
 fn copy(from: &File, to: &File, bytes: &Range<u64>) -> io::Result<()> {
     let mut at = bytes.start;
 
@@ -254,15 +335,18 @@ fn copy(from: &File, to: &File, bytes: &Range<u64>) -> io::Result<()> {
         start_writeback(to, at, data.len() as u64)?;
         at += data.len() as u64;
     }
-    to.sync_data()
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::ops::Range;
     use std::os::unix::fs::symlink;
 
-    use super::folder_of;
+    use super::{batches, folder_of};
+    use crate::runs::Run;
+    use crate::units::{Dpn, FilePage};
 
     #[test]
     fn blocks_come_from_where_a_link_leads() {
@@ -275,5 +359,39 @@ mod tests {
         assert_eq!(folder_of(&folder.join("link")).unwrap(), there);
         assert_eq!(folder_of(&there.join("file")).unwrap(), there);
         fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn small_parts_are_moved_together_and_large_ones_in_steps() {
+        let run = |file_page, device_page, pages| Run {
+            file_page: FilePage(file_page),
+            device_page: Dpn(device_page),
+            pages,
+        };
+
+        assert!(batches(&[]).is_empty());
+        // Next to each other in the file they are one part.
+        assert_eq!(
+            batches(&[run(0, 9, 1), run(1, 5, 1), run(8, 7, 2)]),
+            [[0..2, 8..10]]
+        );
+        let batches_of = |runs: &[Run]| {
+            let of_batch = |batch: Vec<Range<u64>>| format!("{batch:?}");
+            batches(runs).into_iter().map(of_batch).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            batches_of(&[run(4, 0, 8), run(100, 50, 2049), run(9000, 7, 1023)]),
+            [
+                "[4..12]",
+                "[100..1124]",
+                "[1124..2148]",
+                "[2148..2149, 9000..10023]"
+            ]
+        );
+        assert_eq!(
+            batches_of(&[run(4, 0, 1000), run(2000, 50, 25), run(3000, 7, 999)]),
+            ["[4..1004]", "[2000..2025, 3000..3999]"]
+        );
+        assert_eq!(batches_of(&[run(0, 0, 1024)]), ["[0..1024]"]);
     }
 }

@@ -219,13 +219,13 @@ impl<'a> Announcer<'a> {
         })
     }
 
-    /// Pages of the file are the next.
+    /// Pages of the file, in parts, are the next.
     ///
     /// # Errors
     ///
     /// When a target refuses.
-    pub fn announce(&self, pages: &Range<u64>) -> Result<(), DefragError> {
-        let runs = runs::within(self.runs, std::slice::from_ref(pages));
+    pub fn announce(&self, parts: &[Range<u64>]) -> Result<(), DefragError> {
+        let runs = runs::within(self.runs, parts);
 
         self.sharer.look_at_log()?;
         self.sharer.announce(&self.file, &runs)
