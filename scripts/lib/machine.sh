@@ -185,12 +185,9 @@ KERNEL_TROUBLE+='|INFO: task .* blocked|INFO: possible|INFO: trying to register'
 KERNEL_TROUBLE+='|KASAN:|UBSAN: |unreferenced object|refcount_t: |list_(add|del) corruption'
 KERNEL_TROUBLE+='|sleeping function called|scheduling while atomic|Kernel mode fault'
 
-# The first message that counts: any, unless a script knows better.
-KERNEL_JUDGED_FROM=""
-
 # Print the trouble with the lines after it; nothing where there is none.
 kernel_trouble() {
-	sed -nE "/${KERNEL_JUDGED_FROM:-^}/,\$p" "$1" | grep -aE -m 1 -A 60 -- "$KERNEL_TROUBLE" | tr -d '\r'
+	grep -aE -m 1 -A 60 -- "$KERNEL_TROUBLE" "$1" | tr -d '\r'
 }
 
 # Print the trouble and leave with 126, unless the user allows it. The last sentence has its first

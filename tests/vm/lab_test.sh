@@ -136,6 +136,20 @@ ends_with() {
 	}
 }
 
+# A module for the debug UML kernel that does wrong
+make_behind() {
+	cp -r "$top/tests/vm/behind" "$work/"
+	(
+		# shellcheck source=scripts/lib/load.sh
+		. "$top/scripts/lib/load.sh"
+		# shellcheck source=scripts/lib/uml.sh
+		. "$DIEAWARE_LIB/uml.sh"
+		need_groups modules
+		uml_need debug
+		quietly make -C "$KERNEL_HEADERS" ARCH=um M="$work/behind" modules
+	)
+}
+
 # Two machines at a time, as there may be only two CPUs.
 # shellcheck disable=SC2016 # the guest's shell expands these
 run_guests() {
@@ -171,6 +185,8 @@ run_guests() {
 	uml timed --virtual-time -- "$sleeps_a_day" &
 	uml timed_smp --virtual-time --smp 2 -- true
 	wait
+	make_behind
+	uml behind --copy "$work/behind/behind.ko" -- insmod behind.ko
 	uml disk --disk "$work/disk:64M" -- 'mkfs.ext4 -q /dev/ubdb && mount /dev/ubdb /mnt && echo here >/mnt/file && umount /mnt'
 	uml disk_again --disk "$work/disk" -- 'mount /dev/ubdb /mnt && cat /mnt/file'
 }
@@ -231,6 +247,8 @@ expect "a missing file ends with 125" status_is missing 125
 expect "UML passes the exit status through" status_is uml 9
 expect "UML hands back /out" grep -qx kept "$work/uml-back/file"
 expect "a crashed UML kernel ends with 126" status_is uml_crash 126
+expect "a module that reads behind its memory is a bug there" status_is behind 126
+expect "which is shown" says behind 'KASAN: slab-out-of-bounds in'
 expect "in virtual time, UML waits for nothing, and work takes no time" output_is timed $'86400000\n'
 expect "several CPUs are refused there" status_is timed_smp 125
 expect "and why" says timed_smp 'Only the kernel of --plain has several CPUs'
