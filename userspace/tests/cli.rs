@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use dieaware::io_engine::lock::WriteLock;
+use nix::fcntl::{Flock, FlockArg};
 use serde_json::Value;
 
 const STATUS: &str = "mode=hint transport=tracepoint hints=on writes=12 append=7";
@@ -753,6 +754,27 @@ fn one_daemon_counts_in_a_file() {
     let output = fixture.run(&[&args[..], &["--once"]].concat());
     assert!(stderr(&output).contains("nobody has counted what is read"));
     drop(lock);
+}
+
+#[test]
+fn one_pass_mends_below_a_folder() {
+    let fixture = Fixture::new("mending", "", "");
+    let folder = fs::canonicalize(&fixture.dir).unwrap();
+    let args = ["defragd", "--once", folder.to_str().unwrap()];
+    let opened = File::open(&folder).unwrap();
+    let lock = Flock::lock(opened, FlockArg::LockExclusiveNonblock).unwrap();
+    let output = fixture.run(&args);
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(
+        stderr(&output),
+        format!(
+            "dieaware: another pass mends files below {}.\n",
+            folder.display()
+        )
+    );
+    drop(lock);
+    let output = fixture.run(&args);
+    assert!(stderr(&output).contains("nobody has counted what is read"));
 }
 
 #[test]

@@ -4,11 +4,12 @@
 //! together what is in pieces (janusdL), and spreads what lies on few dies (janusdP).
 //!
 //! Only the daemon writes the counts, and one daemon only: another one would put its own in their place. A
-//! pass reads them, as they were kept last, and is in no daemon's way. Of the clock the daemon needs
+//! pass reads them, as they were kept last, and is in no daemon's way; of passes, too, there is one at a
+//! time. Of the clock the daemon needs
 //! nothing: it halves the counts after a week of counting.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context, Result};
 use clap::Args;
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
 
 use super::defrag::{print_head, print_notes, print_row, verdict, Row};
 use super::pick::Place;
@@ -205,6 +208,20 @@ fn cannot_be_used(file: &Path, err: impl Into<anyhow::Error>) -> anyhow::Error {
         .context(format!("{} cannot be used", file.display()))
 }
 
+/// As long as that is there, no other pass mends files below a folder: both would move the same ones, and
+/// each would take the other's way for somebody who writes. It is the folder that is locked, for which
+/// nothing has to be written.
+fn alone_below(folder: &Path) -> Result<Flock<File>> {
+    let name = folder.display();
+    let opened = File::open(folder).with_context(|| name.to_string())?;
+
+    match Flock::lock(opened, FlockArg::LockExclusiveNonblock) {
+        Ok(lock) => Ok(lock),
+        Err((_, Errno::EWOULDBLOCK)) => bail!("another pass mends files below {name}"),
+        Err((_, err)) => Err(err).with_context(|| format!("{name} cannot be locked")),
+    }
+}
+
 /// Mend the files that are read most, as far as was counted.
 fn mend_hottest(
     args: &DefragdArgs,
@@ -213,6 +230,7 @@ fn mend_hottest(
     out: &mut impl Write,
 ) -> Result<()> {
     let progress = Progress::new()?;
+    let _alone = alone_below(folder)?;
     let counts = Counts::load(file, folder).map_err(|err| cannot_be_used(file, err))?;
     let Some(counts) = counts else {
         let (name, folder) = (file.display(), folder.display());
