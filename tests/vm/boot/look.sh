@@ -60,6 +60,14 @@ links_lead_above() {
 		is "$(readlink -f /dev/disk/by-label/fast)" "$(readlink -f /dev/mapper/fast)"
 }
 
+# Nor did it before the device above was there: it has no such name.
+source_has_other_links() {
+	local links
+
+	links=$(links_of "$(nvmev-ssd dev one)")
+	[[ $links == *by-id* && $links != *by-uuid* && $links != *by-label* ]]
+}
+
 source_types() {
 	is "$(property "$(nvmev-ssd dev one)" ID_FS_TYPE)" dieaware_hint &&
 		is "$(property "$(nvmev-ssd dev two)p1" ID_FS_TYPE)" dieaware_log &&
@@ -192,6 +200,7 @@ look "a volume of LVM is attached at boot while it is mounted, and detached" att
 look "the run table is loaded at boot" runs_are_loaded
 look "files are listed for the next boot when it ends" runs_are_saved
 look "links by UUID and label lead to the device in hint mode, not to its source" links_lead_above
+look "which has no such link of its own" source_has_other_links
 look "udev knows sources of both modes" source_types
 look "lsblk shows a source in log mode, and mkfs, pvcreate, wipefs refuse it" sources_are_protected
 look "the timer of the counters fires, and again" counters_are_written

@@ -26,7 +26,13 @@ pub struct UdevArgs {
     /// Its other names, parted by blanks [default: $DEVLINKS, which udev sets]
     #[arg(long, value_name = "LINKS")]
     links: Option<String>,
+    /// Print those of its other names by which it may be found although nobody is to mount it
+    #[arg(long)]
+    hidden: bool,
 }
+
+/// Where names are that a filesystem gives to what it lies on.
+const NAMES_OF_CONTENTS: [&str; 2] = ["disk/by-uuid/", "disk/by-label/"];
 
 /// The newer superblock of a device in log mode.
 fn superblock(path: &Path) -> io::Result<Option<Super>> {
@@ -91,18 +97,38 @@ fn hint_entry<'a>(entries: &'a [Entry], node: &str, links: &str) -> Option<&'a E
     })
 }
 
+/// Links, as rules have them, that say nothing of what the device holds.
+fn links_to_keep(links: &str) -> String {
+    let relative = links
+        .split_whitespace()
+        .map(|link| link.strip_prefix("/dev/").unwrap_or(link));
+    let kept: Vec<_> = relative
+        .filter(|link| {
+            !NAMES_OF_CONTENTS
+                .iter()
+                .any(|folder| link.starts_with(folder))
+        })
+        .collect();
+
+    kept.join(" ")
+}
+
 /// # Errors
 ///
 /// When the device cannot be read.
 pub fn run(args: &UdevArgs, out: &mut impl Write) -> Result<()> {
-    let text = fs::read_to_string(dietab::PATH).unwrap_or_default();
-    let entries: Vec<_> = dietab::parse(&text).into_iter().flatten().collect();
-
     let links = args
         .links
         .clone()
         .or_else(|| env::var("DEVLINKS").ok())
         .unwrap_or_default();
+    if args.hidden {
+        writeln!(out, "DIEAWARE_LINKS={}", links_to_keep(&links))?;
+        return Ok(());
+    }
+    let text = fs::read_to_string(dietab::PATH).unwrap_or_default();
+    let entries: Vec<_> = dietab::parse(&text).into_iter().flatten().collect();
+
     if let Some(entry) = hint_entry(&entries, &args.device.to_string_lossy(), &links) {
         writeln!(out, "DIEAWARE_MEMBER={}", entry.name)?;
     } else if let Some(superblock) = superblock(&args.device)? {
@@ -113,7 +139,7 @@ pub fn run(args: &UdevArgs, out: &mut impl Write) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{encode, hint_entry};
+    use super::{encode, hint_entry, links_to_keep};
     use crate::boot::dietab::parse;
 
     #[test]
@@ -129,6 +155,19 @@ mod tests {
         assert_eq!(name("/dev/sda", "/dev/disk/by-id/xy"), None);
         assert_eq!(name("/dev/sdb", ""), None);
         assert_eq!(name("/dev/sdc", ""), None);
+    }
+
+    #[test]
+    fn names_of_what_it_holds_are_not_kept() {
+        assert_eq!(
+            links_to_keep(
+                "/dev/disk/by-id/x /dev/disk/by-uuid/1-2 /dev/vg/by-uuid /dev/disk/by-label/a\\x20b \
+                 /dev/disk/by-partuuid/3"
+            ),
+            "disk/by-id/x vg/by-uuid disk/by-partuuid/3"
+        );
+        assert_eq!(links_to_keep("/dev/disk/by-uuid/1-2"), "");
+        assert_eq!(links_to_keep(""), "");
     }
 
     #[test]
