@@ -40,8 +40,16 @@ can_be_written() {
 }
 
 # systemd finds it there already, and must neither make it again nor call that a failure.
+unit_is_right() {
+	if [[ $ours == die ]]; then
+		until_true systemctl is-active dieaware.target && is "$(systemctl is-failed dieaware@die)" inactive
+	else
+		until_true systemctl is-active dieaware-attach@-
+	fi
+}
+
 nothing_failed() {
-	until_true systemctl is-active dieaware.target && is "$(systemctl is-failed dieaware@die)" inactive &&
+	unit_is_right &&
 		is "$(systemctl --failed --no-legend --plain | grep -c -e dieaware -e root -e crypt)" 0 && return
 	systemctl --failed --no-pager
 	journalctl -b -n 40 --no-pager -o cat -u 'dieaware@*'

@@ -15,7 +15,7 @@ top=$disk
 name=ID=nvme-QEMU_NVMe_Ctrl_lab
 key=/tmp/key
 undo=()
-dietab="" crypttab="" attached=0
+dietab="" crypttab="" attached=0 below_hint=""
 
 # dieaware is there: what the next layer calls it
 put_die() {
@@ -26,6 +26,7 @@ put_die() {
 }
 
 put_hint() {
+	below_hint=$top
 	dietab="die $name hint"
 	put_die hint
 }
@@ -46,12 +47,12 @@ put_crypt() {
 	name=/dev/mapper/secret
 }
 
-# The disk has the same signs as the device in hint mode above it, and LVM asks nobody but itself: where it
+# What is below a device in hint mode has the same signs as that, and LVM asks nobody but itself: where it
 # finds them twice it makes no group of volumes.
 lvm_does() {
 	local config=()
 
-	[[ $dietab != *hint ]] || config=(--config "devices { global_filter = [ \"r|^$disk\$|\" ] }")
+	[[ -z $below_hint ]] || config=(--config "devices { global_filter = [ \"r|^$below_hint\$|\" ] }")
 	"$1" -q "${config[@]}" "${@:2}"
 }
 
