@@ -8,7 +8,7 @@
 # clock: virtual
 # seconds: 28
 # timeout: 600
-# sentences: 86
+# sentences: 100
 . "$(dirname "$0")/rc"
 
 # figure FILE KEY: from frag's JSON
@@ -70,11 +70,29 @@ touch -d 2001-02-03 "$file"
 gets_fast rewrite "$file" --method rewrite
 check_that "rewrite: its time is the same" "$(stat -c %Y "$file")" -eq "$(date -d 2001-02-03 +%s)"
 
+# What does not fit is left for another time: by what it holds, and by how long it takes
+write_fragmented "$file"
+write_fragmented "$file.small" 16
+exits 0 "$file was left alone: it has 2048 KiB, and 1024 KiB may be moved yet (--max-bytes)" \
+	dieaware defrag --method move --max-bytes 1M "$file" "$file.small"
+check_that "a small one behind it is moved" "$(figure "$file.small" pieces)" -eq 1
+check_that "and this one is not" "$(figure "$file" dof_permille)" -ge 700
+exits 0 "The time is over (--max-time): " \
+	sh -c "yes '$file' | head -n 400 | xargs dieaware defrag --threshold 0 --method move --max-time 1"
+note "$(tail -n 1 "$T_DIR/said")"
+check_that "some had their turn" "$(tail -n 1 "$T_DIR/said")" =~ ": [1-9][0-9]* of 400 files"
+check_that "and it is the same" "$(sha256sum <"$file")" == "$(head -c 2M "$T_DIR/data" | sha256sum)"
+rm "$file.small"
+write_fragmented "$file"
+gets_fast move "$file" --method move --fast
+
 # A hole stays one, and the end of a file is where it was.
 write_fragmented "$file" 32
 truncate -s 3000001 "$file"
 dd if="$T_DIR/data" of="$file" bs=32k count=16 seek=90 oflag=direct conv=notrunc status=none
 printf end >>"$file"
+# The last block, and what leads to it, is there when it is written.
+sync "$file"
 sum=$(sha256sum <"$file") size=$(stat -c %s "$file") blocks=$(stat -c %b "$file")
 for method in ssd move rewrite; do
 	exits 0 $method dieaware defrag --threshold 0 --method $method "$file"

@@ -149,6 +149,9 @@ fn wrong_usage_ends_with_2() {
         ],
         &["pick", "analyze", "--out", "f", "--bypass", "--", "true"],
         &["defragd"],
+        &["defrag", "--max-time", "0", "/"],
+        &["defrag", "--max-bytes", "some", "/"],
+        &["pick", "migrate", "--max-time", "0", "/x"],
         &["defragd", "--every", "0", "/"],
         // Who counts has no files to choose, and a pass keeps nothing.
         &["defragd", "--files", "5", "/"],

@@ -5,18 +5,23 @@
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{bail, Context, Result};
-use clap::{Args, ValueEnum};
+use clap::{value_parser, Args, ValueEnum};
 use serde::Serialize;
 
+use super::budget::{End, Limit, Room};
 use super::common::{permille, print_json};
 use crate::defrag::{defrag, DefragError, Done, Method, State, Watch, Wish};
 use crate::frag::look::{Drives, WHOLE};
 use crate::fs::folder::walk;
-use crate::progress::{Interrupted, Progress};
-use crate::units::{parse_permille, PAGE_BYTES};
+use crate::progress::Progress;
+use crate::units::{parse_bytes, parse_permille, PAGE_BYTES};
+
+/// In which stat(2) counts, whatever the filesystem's blocks are.
+pub(super) const STAT_BLOCK_BYTES: u64 = 512;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(super) enum How {
@@ -61,6 +66,15 @@ pub struct DefragArgs {
     /// Also move what is shared with other files or snapshots, which takes space of its own then
     #[arg(long)]
     unshare: bool,
+    /// Move no more than that: files that have more are left alone
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    max_bytes: Option<u64>,
+    /// End after so many seconds
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    max_time: Option<u32>,
+    /// Read much at once, which is in the way of others that read
+    #[arg(long)]
+    fast: bool,
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
@@ -235,12 +249,13 @@ fn files(args: &DefragArgs) -> Result<Vec<Meant>> {
     Ok(files)
 }
 
-/// What became of files, and whether somebody wanted an end before all had their turn.
-pub(super) type Outcome<T> = (Vec<Result<T, DefragError>>, Option<Interrupted>);
+/// What became of files, and why not all of them had their turn.
+pub(super) type Outcome<T> = (Vec<Result<T, DefragError>>, Option<End>);
 
 /// Work on one file after the other, of which each has so many pages to do.
 pub(super) fn one_by_one<F, T>(
     files: &[F],
+    limit: Limit,
     pages: impl Fn(&F) -> u64,
     mut work: impl FnMut(&F, &mut Watch) -> Result<T, DefragError>,
 ) -> Result<Outcome<T>> {
@@ -250,13 +265,16 @@ pub(super) fn one_by_one<F, T>(
 
     progress.begin("defragmenting", files.iter().map(&pages).sum());
     for file in files {
-        let mut watch = |done| progress.at(before + done);
+        let mut watch = |done| {
+            limit.go_on()?;
+            progress.at(before + done)
+        };
         match watch(0)
             .map_err(DefragError::from)
             .and_then(|()| work(file, &mut watch))
         {
             // What was done before is shown then, too.
-            Err(DefragError::Interrupted(err)) => return Ok((results, Some(err))),
+            Err(DefragError::Interrupted(err)) => return Ok((results, Some(limit.end(err)))),
             result => results.push(result),
         }
         before += pages(file);
@@ -264,15 +282,55 @@ pub(super) fn one_by_one<F, T>(
     Ok((results, None))
 }
 
-/// The exit status says whether all went well.
-pub(super) fn verdict(interrupted: Option<Interrupted>, failed: usize, all: usize) -> Result<()> {
-    if let Some(err) = interrupted {
-        return Err(err.into());
+/// The exit status says whether all went well with files that had their turn, of which there are so many.
+pub(super) fn verdict(end: Option<End>, failed: usize, had: usize, all: usize) -> Result<()> {
+    match end {
+        Some(End::Interrupted(err)) => return Err(err.into()),
+        Some(End::TimeIsOver) => {
+            eprintln!(
+                "dieaware: The time is over (--max-time): {had} of {all} files had their turn."
+            );
+        }
+        None => {}
     }
     if failed != 0 {
-        bail!("{failed} of {all} files were not defragmented");
+        bail!("{failed} of {had} files were not defragmented");
     }
     Ok(())
+}
+
+/// A file that has more than may be moved yet is left alone, if it does not lie well anyway.
+fn defrag_if_room(
+    file: &Meant,
+    wish: Wish,
+    room: &mut Room,
+    drives: &mut Drives,
+    watch: &mut Watch,
+) -> Result<Done, DefragError> {
+    // What is not there is an error of its own.
+    let metadata = fs::symlink_metadata(&file.path);
+    let bytes = metadata.map_or(0, |metadata| {
+        let allocated = metadata.blocks().saturating_mul(STAT_BLOCK_BYTES);
+        // Blocks of the filesystem's own, which lead to the others, count as well.
+        allocated.min(metadata.len())
+    });
+    let refusal = room.refusal(bytes);
+    let here = Wish {
+        dry_run: wish.dry_run || refusal.is_some(),
+        ..wish
+    };
+    let mut done = defrag(&file.path, &WHOLE, here, drives, watch)?;
+
+    if done.method.is_some() {
+        match refusal {
+            Some(_) => {
+                done.method = None;
+                done.why = refusal;
+            }
+            None => room.take(bytes),
+        }
+    }
+    Ok(done)
 }
 
 /// # Errors
@@ -286,15 +344,18 @@ pub fn run(args: &DefragArgs, out: &mut impl Write) -> Result<()> {
         threshold_permille: u64::from(args.threshold),
         unshares: args.unshare,
         spreads: true,
+        reads_ahead: args.fast,
         dry_run: args.dry_run,
     };
+    let mut room = Room::of(args.max_bytes);
     // Files that cannot be looked at are reported when their turn comes.
     let pages = |file: &Meant| {
         let facts = fs::symlink_metadata(&file.path);
         facts.map_or(0, |facts| facts.len() / PAGE_BYTES)
     };
-    let (results, interrupted) = one_by_one(&files, pages, |file, watch| {
-        defrag(&file.path, &WHOLE, wish, &mut drives, watch)
+    let limit = Limit::of(args.max_time);
+    let (results, end) = one_by_one(&files, limit, pages, |file, watch| {
+        defrag_if_room(file, wish, &mut room, &mut drives, watch)
     })?;
     let rows: Vec<_> = files
         .iter()
@@ -306,7 +367,7 @@ pub fn run(args: &DefragArgs, out: &mut impl Write) -> Result<()> {
         .collect();
     print(&rows, args.json, out)?;
     let failed = rows.iter().filter(|row| row.has_failed()).count();
-    verdict(interrupted, failed, rows.len())
+    verdict(end, failed, rows.len(), files.len())
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use clap::Args;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 
-use super::defrag::{print_head, print_notes, print_row, verdict, Row};
+use super::defrag::{print_head, print_notes, print_row, verdict, Row, STAT_BLOCK_BYTES};
 use super::pick::Place;
 use super::pick_watch::{hottest_below, PAUSE};
 use crate::defrag::{defrag, DefragError, Done, Method, Wish};
@@ -35,9 +35,6 @@ use crate::progress::Progress;
 use crate::units::{parse_bytes, parse_permille};
 
 const FADE_PERIOD: Duration = Duration::from_secs(FADE_SECONDS);
-
-/// What `stat` counts blocks in, whatever the filesystem has.
-const STAT_BLOCK_BYTES: u64 = 512;
 
 /// Count which files are read, and mend those that are read most (janusd)
 #[derive(Args, Debug)]
@@ -360,6 +357,8 @@ impl<'a> Pass<'a> {
             unshares: false,
             // That has a threshold and a limit of its own.
             spreads: false,
+            // Others are at work.
+            reads_ahead: false,
             dry_run,
         };
         let progress = self.progress;
@@ -397,7 +396,7 @@ impl<'a> Pass<'a> {
         if self.no_sharer && !self.unspread.is_empty() && self.nr_mended == 0 {
             bail!("No file below {} can be mended", folder.display());
         }
-        verdict(None, self.nr_failed, self.nr_files)
+        verdict(None, self.nr_failed, self.nr_files, self.nr_files)
     }
 }
 

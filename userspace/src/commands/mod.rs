@@ -5,6 +5,7 @@
 
 pub mod attach;
 pub mod boot;
+mod budget;
 pub mod check;
 mod common;
 pub mod create;

@@ -13,11 +13,12 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use clap::{Args, Subcommand};
+use clap::{value_parser, Args, Subcommand};
 use nix::sys::signal::{kill, Signal};
 use nix::unistd::Pid;
 use serde::Serialize;
 
+use super::budget::Limit;
 use super::common::{print_json, usage};
 use super::defrag::{dof, one_by_one, pieces, verdict, word, How};
 use super::pick_watch::{self, WatchArgs};
@@ -110,6 +111,12 @@ struct MigrateArgs {
     /// Only the hottest ranges, so many of all in FILE
     #[arg(long, value_name = "PERCENT", value_parser = parse_permille, default_value = "100")]
     hot: u32,
+    /// End after so many seconds
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    max_time: Option<u32>,
+    /// Read much at once, which is in the way of others that read
+    #[arg(long)]
+    fast: bool,
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
@@ -453,6 +460,12 @@ impl Row {
             picked: result.ok(),
         }
     }
+
+    /// An end that somebody wants is no failure.
+    fn has_failed(&self) -> bool {
+        let picked = self.picked.as_ref();
+        self.error.is_some() && picked.and_then(Picked::interrupted).is_none()
+    }
 }
 
 fn migrate_all(args: &MigrateArgs, out: &mut impl Write) -> Result<()> {
@@ -466,6 +479,7 @@ fn migrate_all(args: &MigrateArgs, out: &mut impl Write) -> Result<()> {
         threshold_permille: u64::from(args.threshold),
         unshares: args.unshare,
         spreads: true,
+        reads_ahead: args.fast,
         dry_run: args.dry_run,
     };
     let pages = |file: &HotFile| {
@@ -474,11 +488,12 @@ fn migrate_all(args: &MigrateArgs, out: &mut impl Write) -> Result<()> {
             .map(|range| range.bytes / PAGE_BYTES)
             .sum()
     };
-    let (results, interrupted) = one_by_one(&analysis.files, pages, |file, watch| {
+    let limit = Limit::of(args.max_time);
+    let (results, end) = one_by_one(&analysis.files, limit, pages, |file, watch| {
         migrate(file, wish, &mut drives, watch)
     })?;
-    let mut ends = results.iter().flatten().filter_map(Picked::interrupted);
-    let interrupted = interrupted.or_else(|| ends.next());
+    let mut cuts = results.iter().flatten().filter_map(Picked::interrupted);
+    let end = end.or_else(|| cuts.next().map(|err| limit.end(err)));
     let rows: Vec<_> = analysis
         .files
         .iter()
@@ -487,8 +502,8 @@ fn migrate_all(args: &MigrateArgs, out: &mut impl Write) -> Result<()> {
         .collect();
 
     print(&rows, args.json, out)?;
-    let failed = rows.iter().filter(|row| row.error.is_some()).count();
-    verdict(interrupted, failed, rows.len())
+    let failed = rows.iter().filter(|row| row.has_failed()).count();
+    verdict(end, failed, rows.len(), analysis.files.len())
 }
 
 /// What has become of files, for people or programs.

@@ -91,6 +91,7 @@ fn work(
         // The SSD spreads pages, whoever they belong to.
         unshares: false,
         spreads: true,
+        reads_ahead: false,
         dry_run: false,
     };
     let mut drives = Drives::default();

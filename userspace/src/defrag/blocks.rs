@@ -122,14 +122,14 @@ pub fn move_blocks(
     let file = open_to_write(path)?;
     let itself = FileId::from(&look.facts);
     if fs_type == btrfs::FS_TYPE {
-        return in_steps(&file, look, announced(itself)?, watch, &mut |parts| {
+        return in_steps(&file, look, wish, announced(itself)?, watch, &mut |parts| {
             parts
                 .iter()
                 .try_for_each(|part| Ok(btrfs::defragment(&file, part)?))
         });
     }
     if fs_type == "f2fs" {
-        return in_steps(&file, look, announced(itself)?, watch, &mut |parts| {
+        return in_steps(&file, look, wish, announced(itself)?, watch, &mut |parts| {
             parts.iter().try_for_each(|part| {
                 f2fs::defragment(&file, part)?;
                 Ok(())
@@ -146,12 +146,12 @@ pub fn move_blocks(
         donor.set_len(file_bytes)?;
         // It is the donor that is written.
         let announcer = announced(id_of(&donor, look)?)?;
-        return in_steps(&file, look, announcer, watch, &mut |parts| {
+        return in_steps(&file, look, wish, announcer, watch, &mut |parts| {
             take_all(&file, &donor, parts, file_bytes)
         });
     }
     let block_bytes = file.metadata()?.blksize().clamp(1024, PAGE_BYTES);
-    in_steps(&file, look, announced(itself)?, watch, &mut |parts| {
+    in_steps(&file, look, wish, announced(itself)?, watch, &mut |parts| {
         parts.iter().try_for_each(|part| {
             let blocks = part.start / block_bytes..part.end / block_bytes;
             move_all(&file, &donor, blocks.start, blocks.end)
@@ -190,6 +190,7 @@ fn batches(runs: &[Run]) -> Vec<Vec<Range<u64>>> {
 fn in_steps(
     file: &File,
     look: &Look,
+    wish: Wish,
     mut announcer: Option<Announcer>,
     watch: &mut Watch,
     step: &mut Step,
@@ -205,7 +206,9 @@ fn in_steps(
             .iter()
             .map(|pages| pages.start * PAGE_BYTES..pages.end * PAGE_BYTES)
             .collect();
-        read_ahead(file, &parts)?;
+        if wish.reads_ahead {
+            read_ahead(file, &parts)?;
+        }
         step(&parts)?;
         // Now, so that pages come to the SSD in the order of the file.
         settle(file, &look.facts.fs_type, &parts)?;

@@ -198,6 +198,8 @@ pub struct Wish {
     pub unshares: bool,
     /// What is brought together by sharing is spread as well, where it lies on few dies.
     pub spreads: bool,
+    /// What is moved is read before, all at once; others have to wait for it.
+    pub reads_ahead: bool,
     pub dry_run: bool,
 }
 

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! How much work may be done, and how long that may take. What does not fit is left for another time,
+//! which is no failure.
+
+use std::time::{Duration, Instant};
+
+use crate::progress::Interrupted;
+
+/// Bytes that may be moved yet.
+pub struct Room {
+    left_bytes: Option<u64>,
+}
+
+impl Room {
+    /// `None`: any number of them.
+    pub fn of(most_bytes: Option<u64>) -> Self {
+        Self {
+            left_bytes: most_bytes,
+        }
+    }
+
+    /// Why so many may not be moved any more.
+    pub fn refusal(&self, bytes: u64) -> Option<String> {
+        let left = self.left_bytes.filter(|left| *left < bytes)?;
+        Some(format!(
+            "it has {} KiB, and {} KiB may be moved yet (--max-bytes)",
+            bytes >> 10,
+            left >> 10
+        ))
+    }
+
+    pub fn take(&mut self, bytes: u64) {
+        if let Some(left) = &mut self.left_bytes {
+            *left = left.saturating_sub(bytes);
+        }
+    }
+}
+
+/// When work has to end.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    until: Option<Instant>,
+}
+
+/// Why work has ended before all was done.
+#[derive(Clone, Copy, Debug)]
+pub enum End {
+    Interrupted(Interrupted),
+    TimeIsOver,
+}
+
+impl Limit {
+    /// From now on; `None`: never.
+    pub fn of(most_seconds: Option<u32>) -> Self {
+        let most = most_seconds.map(|seconds| Duration::from_secs(seconds.into()));
+        Self {
+            until: most.and_then(|most| Instant::now().checked_add(most)),
+        }
+    }
+
+    /// # Errors
+    ///
+    /// When the time is over.
+    pub fn go_on(&self) -> Result<(), Interrupted> {
+        match self.until {
+            Some(until) if Instant::now() >= until => Err(Interrupted),
+            _ => Ok(()),
+        }
+    }
+
+    /// What was it that ended work?
+    pub fn end(&self, err: Interrupted) -> End {
+        match self.go_on() {
+            Ok(()) => End::Interrupted(err),
+            Err(_) => End::TimeIsOver,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{End, Limit, Room};
+    use crate::progress::Interrupted;
+
+    #[test]
+    fn what_does_not_fit_is_refused_and_less_may_fit_yet() {
+        let mut room = Room::of(Some(10 << 10));
+        assert_eq!(room.refusal(10 << 10), None);
+        room.take(7 << 10);
+        assert_eq!(
+            room.refusal(4 << 10).as_deref(),
+            Some("it has 4 KiB, and 3 KiB may be moved yet (--max-bytes)")
+        );
+        assert_eq!(room.refusal(3 << 10), None);
+        // A file may have grown since it was asked for.
+        room.take(u64::MAX);
+        assert!(room.refusal(1).is_some());
+        let mut endless = Room::of(None);
+        endless.take(u64::MAX);
+        assert_eq!(endless.refusal(u64::MAX), None);
+    }
+
+    #[test]
+    fn time_is_over_when_it_is_over() {
+        assert!(Limit::of(None).go_on().is_ok());
+        assert!(Limit::of(Some(u32::MAX)).go_on().is_ok());
+        assert!(Limit::of(Some(0)).go_on().is_err());
+        assert!(matches!(
+            Limit::of(Some(0)).end(Interrupted),
+            End::TimeIsOver
+        ));
+        assert!(matches!(
+            Limit::of(Some(60)).end(Interrupted),
+            End::Interrupted(_)
+        ));
+    }
+}
