@@ -209,7 +209,7 @@ judge_watch() {
 	fi
 }
 
-echo 1 >/proc/sys/kernel/printk_devkmsg 2>/dev/null || true
+echo on >/proc/sys/kernel/printk_devkmsg 2>/dev/null || true
 if [[ -e $KMEMLEAK ]]; then
 	# What the kernel itself has lost while it booted is not ours.
 	leaks >/dev/null
