@@ -366,6 +366,59 @@ const EXPLAINED: &str = "# dieaware trace 1
 ";
 
 #[test]
+fn the_map_is_explained_where_it_is_not_all_in_memory() {
+    // Map pages for 4 MiB each, of which 256 have room
+    let mut text = String::from("# dieaware trace 1\n");
+    for nr in 0..400u64 {
+        text += &format!("- write {} 65536\n", nr << 22);
+    }
+    // What is programmed yet comes before.
+    text += "- idle 1000000000\n- read 4194304 4096\n- read 0 4096\n- read 0 4096\n";
+    let trace = file("explained-map", &text);
+    let set = ["--set", "capacity_mib=2048", "--set", "map_cache_mib=1"];
+    let words = |line: &str| {
+        let output = sim(&[&["--explain", line][..], &set].concat(), &trace);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let first = words("404");
+    assert!(
+        first.contains(
+            "  only writes are placed\n  map: 0 looks at pages in memory, 1 that had one sensed"
+        ),
+        "{first}"
+    );
+    let second = words("405");
+    assert!(
+        second.contains("\n  map: 1 looks at pages in memory, 0 that had one sensed\n"),
+        "{second}"
+    );
+    let report = json(&[&["--explain", "all"][..], &set].concat(), &trace);
+    let sum = |key: &str| {
+        let commands = report["explained"].as_array().unwrap();
+        let of = commands.iter().map(|one| one["map"][key].as_u64().unwrap());
+        of.sum::<u64>()
+    };
+    // Each command is told its own. What the drive did while it was idle is nobody's.
+    for (key, counter) in [
+        ("hits", "map_hits"),
+        ("misses", "map_misses"),
+        ("programs", "map_programs"),
+        ("pages_programmed", "map_pages_programmed"),
+    ] {
+        let all = report["counters"][counter].as_u64().unwrap();
+        assert!(
+            0 < sum(key) && sum(key) <= all,
+            "{key}: {} of {all}",
+            sum(key)
+        );
+    }
+    // Where all of it fits there is nothing to say.
+    let output = sim(&["--explain", "404"], &file("explained-no-map", &text));
+    assert!(!String::from_utf8(output.stdout).unwrap().contains("map:"));
+}
+
+#[test]
 fn decisions_are_explained_in_words() {
     let trace = file("explained", EXPLAINED);
     let words = |lines: &str| {

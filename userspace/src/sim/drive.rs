@@ -278,6 +278,7 @@ impl Config {
         match (NonNull::new(drive), text(reason)) {
             (Some(handle), _) => Ok(Drive {
                 handle,
+                map_before: MapWork::default(),
                 // SAFETY: the handle is valid.
                 capacity_bytes: unsafe { sim_drive_nr_pages(drive) } * PAGE_BYTES,
                 config: self,
@@ -396,9 +397,50 @@ impl Placement {
     }
 }
 
+/// What became of a map that is not all in memory (`map_cache_mib`): look-ups of its pages and changes
+/// to them that found them there, those that had them sensed, programs of changed pages, and how many
+/// pages were in these.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct MapWork {
+    pub hits: u64,
+    pub misses: u64,
+    pub programs: u64,
+    pub pages_programmed: u64,
+}
+
+impl MapWork {
+    fn of(drive: &Drive) -> Self {
+        let mut work = Self::default();
+
+        for (name, value) in drive.counters() {
+            match name {
+                "map_hits" => work.hits = value,
+                "map_misses" => work.misses = value,
+                "map_programs" => work.programs = value,
+                "map_pages_programmed" => work.pages_programmed = value,
+                _ => {}
+            }
+        }
+        work
+    }
+
+    fn since(self, before: Self) -> Self {
+        Self {
+            hits: self.hits.saturating_sub(before.hits),
+            misses: self.misses.saturating_sub(before.misses),
+            programs: self.programs.saturating_sub(before.programs),
+            pages_programmed: self
+                .pages_programmed
+                .saturating_sub(before.pages_programmed),
+        }
+    }
+}
+
 /// A virtual SSD.
 pub struct Drive {
     handle: NonNull<Opaque>,
+    /// When it began to note what is decided
+    map_before: MapWork,
     config: Config,
     capacity_bytes: u64,
 }
@@ -504,6 +546,7 @@ impl Drive {
 
     /// Note from now on what placement decides, or no more; what was noted is forgotten.
     pub fn listen(&mut self, listens: bool) {
+        self.map_before = MapWork::of(self);
         // SAFETY: the handle is valid and borrowed mutably.
         unsafe { sim_drive_listen(self.handle.as_ptr(), listens) };
     }
@@ -521,6 +564,12 @@ impl Drive {
         // SAFETY: there are so many, and the drive is not changed while they are looked at.
         let raw = unsafe { std::slice::from_raw_parts(placements, nr) };
         raw.iter().map(Placement::of).collect()
+    }
+
+    /// What became of the map since it began to note.
+    #[must_use]
+    pub fn map_work(&self) -> MapWork {
+        MapWork::of(self).since(self.map_before)
     }
 
     /// Pages of a die unit.

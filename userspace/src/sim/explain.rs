@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use super::drive::{Drive, Place, Placement};
+use super::drive::{Drive, MapWork, Place, Placement};
 use super::trace::{Command, Op, Trace};
 
 /// Lines of a trace whose commands are explained, both included.
@@ -68,6 +68,7 @@ pub struct Explanation {
     /// As a line of the project's own trace.
     pub command: String,
     pub placements: Vec<Placement>,
+    pub map: MapWork,
     #[serde(skip)]
     writes: bool,
     #[serde(skip)]
@@ -82,6 +83,7 @@ impl Explanation {
             line,
             command: command.to_string(),
             placements: drive.placements(),
+            map: drive.map_work(),
             writes: matches!(command.op, Op::Write | Op::Redistribute),
             unit_pages: drive.unit_pages(),
         }
@@ -98,10 +100,39 @@ impl fmt::Display for Explanation {
             } else {
                 "only writes are placed"
             };
-            return writeln!(f, "  {why}");
+            writeln!(f, "  {why}")?;
         }
         for placement in &self.placements {
             writeln!(f, "  {}", Words(placement, self.unit_pages))?;
+        }
+        if self.map != MapWork::default() {
+            writeln!(f, "  {}", MapWords(self.map))?;
+        }
+        Ok(())
+    }
+}
+
+/// What became of the map in words.
+struct MapWords(MapWork);
+
+impl fmt::Display for MapWords {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let MapWork {
+            hits,
+            misses,
+            programs,
+            pages_programmed,
+        } = self.0;
+
+        write!(
+            f,
+            "map: {hits} looks at pages in memory, {misses} that had one sensed"
+        )?;
+        if programs > 0 {
+            write!(
+                f,
+                "; {programs} programs of {pages_programmed} pages that had changed"
+            )?;
         }
         Ok(())
     }
