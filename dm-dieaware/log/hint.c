@@ -11,7 +11,8 @@
  *
  * A command with a hint cannot be merged with others, and what the log writes in sequence is
  * one large command without: so small pieces that replace something, or are moved by cleaning,
- * get none.
+ * get none. A filesystem that copies on write replaces what it has elsewhere; nothing is where it
+ * writes, and only the file tells.
  *
  * Of overwrites in place only those have one whose pages are hot, if some are (core/heat.h): the
  * device gathers few pages at a time, and those that are written once would put out those that are
@@ -72,6 +73,23 @@ static bool replaces_itself(struct dmda *dmda, const struct dmda_run *run)
 	       verdict.nr_pages == run->nr_pages;
 }
 
+/* Is it less than a command of its own is worth? */
+static bool is_small(const struct dmda_log_io *io)
+{
+	return dmda_log_io_pages(io) < DMDA_LOG_UNIT_PAGES;
+}
+
+/* Does another page of the device hold what a run begins with, as far as is known? */
+static bool is_copied(struct dmda *dmda, const struct dmda_run *run)
+{
+	const struct dmda_run behind = { .file = run->file, .fpage = run->fpage + 1 };
+	struct dmda_neighbour here;
+
+	dmda_hint_look_before(dmda, &behind, &here);
+	return here.owner.nr_pages && here.owner.file.id == run->file.id &&
+	       here.owner.fpage == run->fpage && here.dpn != run->dpn;
+}
+
 static void work_out(struct dmda *dmda, struct dmda_write *write)
 {
 	write->verdict = (struct dmda_verdict){ .hint = DMDA_HINT_NONE, .pred = DPN_NONE };
@@ -120,6 +138,8 @@ static noinline void plan_any(struct dmda_log *log, struct dmda_log_io *io,
 	};
 
 	io->is_same = replaces_itself(log->dmda, &write.run);
+	/* Before the run table learns of the write */
+	io->is_copy = io->file && is_small(io) && is_copied(log->dmda, &write.run);
 	work_out(log->dmda, &write);
 	io->ino = identity->ino;
 	io->source = write.identity.source;
@@ -151,6 +171,39 @@ static bool may_replace_locked(const struct dmda_log *log, const struct dmda_log
 	return dmda_map_get(io->pages[0]->map.block, entry) != DPN_NONE;
 }
 
+/* The device has just got what goes to a segment that is open. */
+static bool is_recent_locked(const struct dmda_log *log, dpn_t dpn)
+{
+	seg_t seg = dmda_log_segment_of(log, dpn);
+
+	lockdep_assert_held(&log->lock);
+
+	return seg != SEG_NONE &&
+	       log->space.segments.segment[from_seg(seg)].state == DMDA_SEGMENT_OPEN;
+}
+
+/*
+ * Is it a small piece that has no hint, wherever the page before it lies? What it replaces was in
+ * order once; a command for each costs more. What a segment had no room for is no small piece.
+ */
+static bool stays_plain_locked(const struct dmda_log *log, const struct dmda_log_io *io)
+{
+	lockdep_assert_held(&log->lock);
+
+	return is_small(io) && !io->is_rest && may_replace_locked(log, io);
+}
+
+/*
+ * Nor has a copy any: the device would look up where the page before it is, and begin a unit with
+ * each. But what goes on where the file has just been written grows it, or writes it anew.
+ */
+static bool is_stray_locked(const struct dmda_log *log, const struct dmda_log_io *io)
+{
+	lockdep_assert_held(&log->lock);
+
+	return io->is_copy && !io->is_rest && !is_recent_locked(log, io->pred_dpn);
+}
+
 /* Are all pages of an overwrite in place cold, and others hot? */
 static bool is_cold_locked(struct dmda_log *log, const struct dmda_log_io *io)
 {
@@ -175,18 +228,12 @@ void dmda_log_hint_place_locked(struct dmda_log *log, struct dmda_log_io *io)
 	}
 	if (io->what == DMDA_HINT_NONE || io->pred == U64_MAX)
 		return;
-	/*
-	 * What small pieces replace was in order once; a command for each costs more. What a
-	 * segment had no room for is no small piece.
-	 */
-	if (dmda_log_io_pages(io) < DMDA_LOG_UNIT_PAGES && may_replace_locked(log, io) &&
-	    !io->is_rest) {
-		io->what = DMDA_HINT_NONE;
+	if (!stays_plain_locked(log, io))
+		io->pred_dpn = dmda_log_where_locked(log, io->pred);
+	if (io->pred_dpn != DPN_NONE && !is_stray_locked(log, io))
 		return;
-	}
-	io->pred_dpn = dmda_log_where_locked(log, io->pred);
-	if (io->pred_dpn == DPN_NONE)
-		io->what = DMDA_HINT_NONE;
+	io->pred_dpn = DPN_NONE;
+	io->what = DMDA_HINT_NONE;
 }
 
 static noinline void send_any(struct dmda_log *log, struct dmda_log_io *io)

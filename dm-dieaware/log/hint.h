@@ -17,6 +17,7 @@ static inline void dmda_log_hint_init(struct dmda_log_io *io)
 	io->what = DMDA_HINT_NONE;
 	io->pred = U64_MAX;
 	io->is_same = false;
+	io->is_copy = false;
 }
 
 /**

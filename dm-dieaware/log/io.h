@@ -99,6 +99,7 @@ enum dmda_log_stage {
  * @is_rest: whether it is what is left of a write that a segment had no room for
  * @is_in_place: whether it is a write to where its pages are already
  * @is_same: whether the pages that a write replaces are the same pages of the same file
+ * @is_copy: whether the page of the file that a small write begins with is elsewhere so far
  * @check: checksums of a read or write of a device that has some, or NULL
  * @source: enum dmda_source of a write
  * @what: enum dmda_hint of a write
@@ -133,6 +134,7 @@ struct dmda_log_io {
 	bool is_rest;
 	bool is_in_place;
 	bool is_same;
+	bool is_copy;
 	struct dmda_log_check *check;
 	u8 source;
 	u8 what;

@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 55
 # timeout: 280
-# sentences: 27
+# sentences: 30
 . "$(dirname "$0")/rc"
 
 FILE_MIB=4
@@ -85,6 +85,18 @@ overwrite() {
 	grep "$words" "$TRACEFS/trace" >"$T_DIR/writes"
 }
 
+# grow SIZE NR: another file, in so many pieces, each durable before the next one
+grow() {
+	local words
+
+	: >"$T_DIR/mnt/grown"
+	words="ino=$(stat -c %i "$T_DIR/mnt/grown") "
+	trace_on dmda_hint
+	dd if=/dev/zero of="$T_DIR/mnt/grown" bs="$1" count="$2" oflag=sync conv=notrunc status=none
+	trace_off
+	grep "$words" "$TRACEFS/trace" >"$T_DIR/writes"
+}
+
 story off
 check_that "hints=off sends none" "$HINTS $MOVED" == "0 0"
 off=("${SPEEDS[@]}")
@@ -131,3 +143,21 @@ check "message hints off" dmsetup message t0 0 hints off
 check_that "the status says so" "$(status_field t0 hints)" == off:requested
 check "message hints auto" dmsetup message t0 0 hints auto
 check_that "the status says so" "$(status_field t0 hints)" == on
+
+umount "$T_DIR/mnt"
+dmsetup remove --retry t0
+drop_ssd ssd0
+
+# A filesystem that copies on write replaces what is elsewhere.
+new_ssd ssd0 capacity_mib=512
+new_log_target t0 "$DEV" --segment 1M
+make_fs btrfs "$TARGET"
+new_mount "$TARGET" "$T_DIR/mnt"
+dd if=/dev/zero of="$T_DIR/mnt/file" bs=1M count=16 conv=fsync status=none
+overwrite 4k
+check_that "copies of 4 KiB are writes of their own" "$(wc -l <"$T_DIR/writes")" -ge 3000
+check_that "few have a hint, those behind what was just written" \
+	$(($(grep -c "hint=append" "$T_DIR/writes") * 4)) -le "$(wc -l <"$T_DIR/writes")"
+grow 2k 128
+check_that "what grows a file has one, also where it copies the last page" \
+	$(($(grep -c "hint=append" "$T_DIR/writes") * 10)) -ge $(($(wc -l <"$T_DIR/writes") * 9))
