@@ -2,30 +2,44 @@
 //! How much work may be done, and how long that may take. What does not fit is left for another time,
 //! which is no failure.
 
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, Instant};
 
 use crate::progress::Interrupted;
 
-/// Bytes that may be moved yet.
+/// In which stat(2) counts, whatever the filesystem's blocks are.
+const STAT_BLOCK_BYTES: u64 = 512;
+
+/// What a file takes on its filesystem, with the blocks that lead to its data.
+pub fn allocated_bytes(metadata: &Metadata) -> u64 {
+    metadata.blocks().saturating_mul(STAT_BLOCK_BYTES)
+}
+
+/// Bytes that may be moved yet, or copied.
 pub struct Room {
     left_bytes: Option<u64>,
+    /// What may be done, and which option says how much of it
+    what: &'static str,
 }
 
 impl Room {
     /// `None`: any number of them.
-    pub fn of(most_bytes: Option<u64>) -> Self {
+    pub fn of(most_bytes: Option<u64>, what: &'static str) -> Self {
         Self {
             left_bytes: most_bytes,
+            what,
         }
     }
 
-    /// Why so many may not be moved any more.
+    /// Why so many may not any more.
     pub fn refusal(&self, bytes: u64) -> Option<String> {
         let left = self.left_bytes.filter(|left| *left < bytes)?;
         Some(format!(
-            "it has {} KiB, and {} KiB may be moved yet (--max-bytes)",
+            "it has {} KiB, and {} KiB may be {}",
             bytes >> 10,
-            left >> 10
+            left >> 10,
+            self.what
         ))
     }
 
@@ -84,7 +98,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused_and_less_may_fit_yet() {
-        let mut room = Room::of(Some(10 << 10));
+        let mut room = Room::of(Some(10 << 10), "moved yet (--max-bytes)");
         assert_eq!(room.refusal(10 << 10), None);
         room.take(7 << 10);
         assert_eq!(
@@ -95,7 +109,7 @@ mod tests {
         // A file may have grown since it was asked for.
         room.take(u64::MAX);
         assert!(room.refusal(1).is_some());
-        let mut endless = Room::of(None);
+        let mut endless = Room::of(None, "");
         endless.take(u64::MAX);
         assert_eq!(endless.refusal(u64::MAX), None);
     }

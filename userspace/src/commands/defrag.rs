@@ -5,23 +5,19 @@
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{bail, Context, Result};
 use clap::{value_parser, Args, ValueEnum};
 use serde::Serialize;
 
-use super::budget::{End, Limit, Room};
+use super::budget::{allocated_bytes, End, Limit, Room};
 use super::common::{permille, print_json};
 use crate::defrag::{defrag, DefragError, Done, Method, State, Watch, Wish};
 use crate::frag::look::{Drives, WHOLE};
 use crate::fs::folder::walk;
 use crate::progress::Progress;
 use crate::units::{parse_bytes, parse_permille, PAGE_BYTES};
-
-/// In which stat(2) counts, whatever the filesystem's blocks are.
-pub(super) const STAT_BLOCK_BYTES: u64 = 512;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(super) enum How {
@@ -310,9 +306,8 @@ fn defrag_if_room(
     // What is not there is an error of its own.
     let metadata = fs::symlink_metadata(&file.path);
     let bytes = metadata.map_or(0, |metadata| {
-        let allocated = metadata.blocks().saturating_mul(STAT_BLOCK_BYTES);
-        // Blocks of the filesystem's own, which lead to the others, count as well.
-        allocated.min(metadata.len())
+        // Blocks that lead to the data are not moved.
+        allocated_bytes(&metadata).min(metadata.len())
     });
     let refusal = room.refusal(bytes);
     let here = Wish {
@@ -347,7 +342,7 @@ pub fn run(args: &DefragArgs, out: &mut impl Write) -> Result<()> {
         reads_ahead: args.fast,
         dry_run: args.dry_run,
     };
-    let mut room = Room::of(args.max_bytes);
+    let mut room = Room::of(args.max_bytes, "moved yet (--max-bytes)");
     // Files that cannot be looked at are reported when their turn comes.
     let pages = |file: &Meant| {
         let facts = fs::symlink_metadata(&file.path);

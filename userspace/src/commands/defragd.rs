@@ -11,7 +11,6 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -21,7 +20,8 @@ use clap::Args;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 
-use super::defrag::{print_head, print_notes, print_row, verdict, Row, STAT_BLOCK_BYTES};
+use super::budget::{allocated_bytes, Room};
+use super::defrag::{print_head, print_notes, print_row, verdict, Row};
 use super::pick::Place;
 use super::pick_watch::{hottest_below, PAUSE};
 use crate::defrag::{defrag, DefragError, Done, Method, Wish};
@@ -249,7 +249,7 @@ struct Pass<'a> {
     progress: &'a Progress,
     drives: Drives,
     /// So much may the SSD copy yet
-    left_bytes: u64,
+    room: Room,
     /// It was said that files cannot be brought together
     no_sharer: bool,
     /// Why files cannot be spread, as far as that was said. It may hold for some of them only.
@@ -265,7 +265,7 @@ impl<'a> Pass<'a> {
             args,
             progress,
             drives: Drives::default(),
-            left_bytes: args.most,
+            room: Room::of(Some(args.most), "copied yet (--most)"),
             no_sharer: false,
             unspread: BTreeSet::new(),
             nr_files: 0,
@@ -283,11 +283,7 @@ impl<'a> Pass<'a> {
         let failed_before = self.nr_failed;
 
         self.bring_together(path, out)?;
-        self.spread(
-            path,
-            metadata.blocks().saturating_mul(STAT_BLOCK_BYTES),
-            out,
-        )?;
+        self.spread(path, allocated_bytes(&metadata), out)?;
         self.nr_files += 1;
         self.nr_failed = self.nr_failed.min(failed_before + 1);
         Ok(())
@@ -310,24 +306,20 @@ impl<'a> Pass<'a> {
 
     /// janusdP: the drive copies the file, which has so many bytes.
     fn spread(&mut self, path: &Path, bytes: u64, out: &mut impl Write) -> Result<()> {
-        let is_too_large = bytes > self.left_bytes;
+        let refusal = self.room.refusal(bytes);
 
-        match self.defrag(path, Method::Ssd, self.args.threshold, is_too_large) {
+        match self.defrag(path, Method::Ssd, self.args.threshold, refusal.is_some()) {
             Err(err @ DefragError::NoSpreader(_)) => {
                 self.say_unspread(path, err.to_string());
                 Ok(())
             }
-            Ok(done) if is_too_large && done.method.is_some() => {
-                let (name, kib, left) = (path.display(), bytes >> 10, self.left_bytes >> 10);
-                eprintln!(
-                    "dieaware: {name} is not spread: it has {kib} KiB, and {left} KiB may be \
-                     copied yet (--most)."
-                );
-                Ok(())
-            }
             Ok(done) => {
                 if done.method.is_some() {
-                    self.left_bytes -= bytes;
+                    if let Some(why) = refusal {
+                        eprintln!("dieaware: {} is not spread: {why}.", path.display());
+                        return Ok(());
+                    }
+                    self.room.take(bytes);
                 }
                 self.tell(path, Ok(done), out)
             }
