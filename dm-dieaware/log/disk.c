@@ -8,6 +8,12 @@
 #include "disk.h"
 #include "log.h"
 
+/*
+ * Somebody waits for it, as for a journal of a filesystem's: REQ_IDLE has writeback throttling
+ * below let it pass, which else holds it back behind whatever is written in the background.
+ */
+#define WRITE_META	(REQ_OP_WRITE | REQ_META | REQ_SYNC | REQ_IDLE)
+
 static struct page *page_of(const void *memory)
 {
 	return is_vmalloc_addr(memory) ? vmalloc_to_page(memory) : virt_to_page(memory);
@@ -134,7 +140,7 @@ int dmda_log_write(struct dmda_log *log, dpn_t dpn, void *memory, u32 nr_pages,
 {
 	count_meta(log, nr_pages << DMDA_PAGE_SECTOR_SHIFT);
 	return transfer(log, dmda_log_sector(log, dpn), memory, nr_pages << DMDA_PAGE_SHIFT,
-			REQ_OP_WRITE | REQ_META | REQ_SYNC | opf);
+			WRITE_META | opf);
 }
 
 int dmda_log_write_data(struct dmda_log *log, dpn_t dpn, void *memory)
@@ -152,7 +158,7 @@ int dmda_log_write_sectors(struct dmda_log *log, u32 at, void *memory, u32 nr_se
 	int ret;
 
 	count_meta(log, nr_sectors);
-	opf |= REQ_OP_WRITE | REQ_META | REQ_SYNC;
+	opf |= WRITE_META;
 	ret = transfer(log, first + at, memory, bytes, opf);
 	if (ret || nr == nr_sectors)
 		return ret;
