@@ -28,20 +28,20 @@
  * struct dmda_map_page - a page of the map in memory
  * @block: its bytes
  * @index: number of the page in the map
- * @nr_entries: its entries
  * @seq: last operation that changed it
  * @dirty_sector: first journal sector from which on a start has to bring it up to date, which is
  *	that of a batch; U64_MAX if the device has it as it is
  * @version: count of its changes, for those who look into it meanwhile (lookup.h)
+ * @nr_entries: its entries
  * @is_shown: whether they may
  */
 struct dmda_map_page {
 	struct dmda_map_block *block;
 	u64 index;
-	u32 nr_entries;
 	u64 seq;
 	u64 dirty_sector;
 	seqcount_t version;
+	u16 nr_entries;
 	bool is_shown;
 };
 

@@ -6,7 +6,7 @@
  * learns of a write when it is done: until then the page stays.
  *
  * Which ones are evicted is S3-FIFO's choice, but that its main queue is a clock that goes round by
- * index: what was used gets as many more chances as it was used, up to MAX_USES. The use
+ * index: what was used gets as many more chances as it was used, up to DMDA_LOG_MAX_USES. The use
  * that it was read for is none.
  *
  * Nobody waits for a page that is written to be evicted, as long as there is room: some room is
@@ -36,6 +36,7 @@
 #include "../compat.h"
 #include "group.h"
 #include "log.h"
+#include "near.h"
 #include "trace.h"
 
 /* Of the cache, at most this part is read together */
@@ -47,8 +48,6 @@
 /* Of the cache, this part is being made free before somebody needs it; but no more than so many */
 #define AHEAD_PART	32U
 #define MAX_AHEAD	64U
-
-#define MAX_USES	3
 
 #define MIN_MAP_PAGES		64U
 
@@ -101,6 +100,12 @@ static u64 nr_ahead(u64 max_pages)
 	return min_t(u64, div_u64(max_pages, AHEAD_PART), MAX_AHEAD);
 }
 
+/* Pages of the map that are in memory at most; there are no more than the map has. */
+static u64 near_pages(const struct dmda_log *log, u64 max_pages)
+{
+	return min(dmda_super_nr_pages(&log->super, DMDA_TABLE_MAP), max_pages);
+}
+
 /* Nothing is ever evicted if all pages have room. */
 static u64 fifo_pages(const struct dmda_log *log, u64 max_pages)
 {
@@ -114,22 +119,29 @@ static bool is_dirty(const struct dmda_log_page *page)
 	return page->map.dirty_sector != U64_MAX;
 }
 
-void dmda_log_page_used(struct dmda_log_page *page)
-{
-	s8 nr_uses = READ_ONCE(page->nr_uses);
-
-	if (nr_uses < MAX_USES)
-		WRITE_ONCE(page->nr_uses, nr_uses + 1);
-}
-
 struct dmda_log_page *dmda_log_page_peek(struct dmda_log *log, u64 index)
 {
-	return xa_load(&log->cache.pages, index);
+	return dmda_log_near_find(log, index) ?: xa_load(&log->cache.pages, index);
+}
+
+/* It is found with one look the next time. */
+static struct dmda_log_page *load_locked(struct dmda_log *log, u64 index)
+{
+	struct dmda_log_page *page = dmda_log_near_find(log, index);
+
+	lockdep_assert_held(&log->lock);
+
+	if (page)
+		return page;
+	page = xa_load(&log->cache.pages, index);
+	if (page)
+		dmda_log_near_put_locked(log, page);
+	return page;
 }
 
 struct dmda_log_page *dmda_log_page_find_locked(struct dmda_log *log, u64 index)
 {
-	struct dmda_log_page *page = xa_load(&log->cache.pages, index);
+	struct dmda_log_page *page = load_locked(log, index);
 
 	lockdep_assert_held(&log->lock);
 
@@ -141,7 +153,7 @@ struct dmda_log_page *dmda_log_page_find_locked(struct dmda_log *log, u64 index)
 
 bool dmda_log_page_is_there_locked(struct dmda_log *log, u64 index)
 {
-	const struct dmda_log_page *page = xa_load(&log->cache.pages, index);
+	const struct dmda_log_page *page = load_locked(log, index);
 
 	lockdep_assert_held(&log->lock);
 
@@ -313,6 +325,7 @@ static void take_out_locked(struct dmda_log *log, struct dmda_log_page *page)
 	lockdep_assert_held(&log->lock);
 
 	dmda_map_page_hide(&page->map);
+	dmda_log_near_drop_locked(log, page);
 	xa_erase(&log->cache.pages, page->map.index);
 	log->cache.nr_pages--;
 }
@@ -410,7 +423,9 @@ static bool is_small_enough(struct dmda_log *log)
 /* After so many times each page has been looked at once for each of its chances. */
 static u64 most_looks(const struct dmda_log *log)
 {
-	return (MAX_USES + 2) * (div_u64(READ_ONCE(log->cache.nr_pages), LOOK_AT_ONCE) + 1);
+	u64 nr_rounds = div_u64(READ_ONCE(log->cache.nr_pages), LOOK_AT_ONCE) + 1;
+
+	return (DMDA_LOG_MAX_USES + 2) * nr_rounds;
 }
 
 static void make_room(struct dmda_log *log, u32 nr_coming)
@@ -469,10 +484,15 @@ int dmda_log_resize_map(struct dmda_log *log, u32 mb)
 {
 	u64 max_pages = dmda_log_map_pages(mb);
 	void *memory = kvzalloc(dmda_s3fifo_bytes(fifo_pages(log, max_pages)), GFP_NOIO);
+	struct dmda_log_near *near = dmda_log_near_alloc(near_pages(log, max_pages), GFP_NOIO);
 
-	if (!memory)
+	if (!memory || !near) {
+		kvfree(near);
+		kvfree(memory);
 		return -ENOMEM;
+	}
 	kvfree(replace_fifo(log, max_pages, memory));
+	dmda_log_near_replace(log, near);
 	WRITE_ONCE(log->dmda->config.map_cache_mb, mb);
 	dmda_log_pages_shrink(log);
 	return 0;
@@ -753,6 +773,7 @@ static bool insert_locked(struct dmda_log *log, u64 index, struct dmda_log_page 
 		is_new_no_more_locked(log, pushed);
 	/* Pinned until it is read. */
 	page->nr_pins = 1;
+	dmda_log_near_put_locked(log, page);
 	log->cache.nr_pages++;
 	log->counters.nr_map_reads++;
 	return true;
@@ -799,7 +820,7 @@ static struct dmda_log_page *get_page_of_map(struct dmda_log *log, u64 index,
 	struct dmda_log_page *page, *used = NULL, *fresh;
 
 	spin_lock_irq(&log->lock);
-	page = xa_load(&log->cache.pages, index);
+	page = load_locked(log, index);
 	if (page)
 		used = use_page_locked(log, page, io);
 	spin_unlock_irq(&log->lock);
@@ -932,10 +953,13 @@ int dmda_log_init_map(struct dmda_log *log, int nr_reserved)
 {
 	struct dmda_log_cache *cache = &log->cache;
 	u64 nr_pages = fifo_pages(log, cache->max_pages);
+	struct dmda_log_near *near;
 	int ret;
 
+	near = dmda_log_near_alloc(near_pages(log, cache->max_pages), GFP_KERNEL);
+	RCU_INIT_POINTER(cache->near, near);
 	cache->fifo_memory = kvzalloc(dmda_s3fifo_bytes(nr_pages), GFP_KERNEL);
-	if (!cache->fifo_memory)
+	if (!near || !cache->fifo_memory)
 		return -ENOMEM;
 	dmda_s3fifo_init(&cache->fifo, nr_pages, cache->fifo_memory);
 	ret = mempool_init_page_pool(&cache->blocks, nr_reserved, 0) ?:
@@ -969,5 +993,6 @@ void dmda_log_exit_map(struct dmda_log *log)
 	bioset_exit(&log->cache.fetches);
 	mempool_exit(&log->cache.structs);
 	mempool_exit(&log->cache.blocks);
+	kvfree(rcu_access_pointer(log->cache.near));
 	kvfree(log->cache.fifo_memory);
 }

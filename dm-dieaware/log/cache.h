@@ -17,6 +17,7 @@
 
 struct dmda_log;
 struct dmda_log_io;
+struct dmda_log_near;
 struct shrinker;
 
 /**
@@ -50,6 +51,7 @@ struct dmda_log_page {
 /**
  * struct dmda_log_cache - pages of the map in memory
  * @pages: struct dmda_log_page by index in the table
+ * @near: those of them that are found with one look (near.h)
  * @nr_pages: number of pages in memory
  * @max_pages: number of pages that there should be at most
  * @fifo: record of pages that came lately, and of those that have gone again
@@ -65,6 +67,7 @@ struct dmda_log_page {
  */
 struct dmda_log_cache {
 	struct xarray pages;
+	struct dmda_log_near __rcu *near;
 	u64 nr_pages;
 	u64 max_pages;
 	struct dmda_s3fifo fifo;
@@ -125,12 +128,21 @@ struct dmda_log_page *dmda_log_page_find_locked(struct dmda_log *log, u64 index)
  */
 struct dmda_log_page *dmda_log_page_peek(struct dmda_log *log, u64 index);
 
+/* Uses of a page that are remembered */
+#define DMDA_LOG_MAX_USES	3
+
 /**
  * dmda_log_page_used() - the page was used
  *
  * Context: any.
  */
-void dmda_log_page_used(struct dmda_log_page *page);
+static inline void dmda_log_page_used(struct dmda_log_page *page)
+{
+	s8 nr_uses = READ_ONCE(page->nr_uses);
+
+	if (nr_uses < DMDA_LOG_MAX_USES)
+		WRITE_ONCE(page->nr_uses, nr_uses + 1);
+}
 
 /**
  * dmda_log_page_get() - a page of the map, read if need be

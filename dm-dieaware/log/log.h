@@ -17,6 +17,7 @@
  *	admission.c	which writes get places, which wait, and until when
  *	hint.c		hints: which page precedes a write in its file, and where that lies
  *	cache.c		pages of the map: read when needed, written back, evicted
+ *	near.c		the same: those that are found with one look
  *	journal.c	the journal: batches, group commit
  *	space.c		segments: opened, closed, freed
  *	tables.c	pages of tables: written to their slots
