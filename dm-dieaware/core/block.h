@@ -48,21 +48,60 @@ void dmda_block_seal(void *page, const struct dmda_block_id *id);
  */
 const char *dmda_block_check(const void *page, const struct dmda_block_id *id);
 
-/* Numbers of five, six and eight bytes that need not lie at a multiple of their size */
+/*
+ * Numbers of up to eight bytes that need not lie at a multiple of their size. How many bytes is a
+ * constant, and by powers of two each of these is a few loads or stores.
+ */
 
 static inline u64 dmda_get_bytes(const u8 *from, unsigned int nr_bytes)
 {
-	__le64 value = 0;
+	unsigned int at = 0;
+	u64 value = 0;
+	__le64 eight;
+	__le32 four;
+	__le16 two;
 
-	memcpy(&value, from, nr_bytes);
-	return le64_to_cpu(value);
+	if (nr_bytes & 8) {
+		memcpy(&eight, from, 8);
+		return le64_to_cpu(eight);
+	}
+	if (nr_bytes & 4) {
+		memcpy(&four, from, 4);
+		value = le32_to_cpu(four);
+		at = 4;
+	}
+	if (nr_bytes & 2) {
+		memcpy(&two, from + at, 2);
+		value |= (u64)le16_to_cpu(two) << (8 * at);
+		at += 2;
+	}
+	if (nr_bytes & 1)
+		value |= (u64)from[at] << (8 * at);
+	return value;
 }
 
 static inline void dmda_put_bytes(u8 *to, u64 value, unsigned int nr_bytes)
 {
-	__le64 all = cpu_to_le64(value);
+	const __le64 eight = cpu_to_le64(value);
+	const __le32 four = cpu_to_le32(value);
+	unsigned int at = 0;
+	__le16 two;
 
-	memcpy(to, &all, nr_bytes);
+	if (nr_bytes & 8) {
+		memcpy(to, &eight, 8);
+		return;
+	}
+	if (nr_bytes & 4) {
+		memcpy(to, &four, 4);
+		at = 4;
+	}
+	if (nr_bytes & 2) {
+		two = cpu_to_le16(value >> (8 * at));
+		memcpy(to + at, &two, 2);
+		at += 2;
+	}
+	if (nr_bytes & 1)
+		to[at] = value >> (8 * at);
 }
 
 #endif /* DMDA_BLOCK_H */

@@ -13,13 +13,11 @@ static dpn_t following(dpn_t dpn)
 	return dpn == DPN_NONE ? DPN_NONE : to_dpn(from_dpn(dpn) + 1);
 }
 
-u32 dmda_map_run(const struct dmda_map_block *map, u32 entry, u32 nr_pages, dpn_t *dpn)
+u32 dmda_map_run_from(const struct dmda_map_block *map, u32 entry, u32 nr_pages, dpn_t dpn)
 {
-	dpn_t next;
+	dpn_t next = following(dpn);
 	u32 nr = 1;
 
-	*dpn = dmda_map_get(map, entry);
-	next = following(*dpn);
 	while (nr < nr_pages && dmda_map_get(map, entry + nr) == next) {
 		next = following(next);
 		nr++;

@@ -55,6 +55,9 @@ static inline void dmda_map_clear(struct dmda_map_block *map, u32 entry, u32 nr)
 	memset(&map->dpn[entry * DMDA_DPN_BYTES], 0, nr * DMDA_DPN_BYTES);
 }
 
+/* The same of several, where the place of the first is known */
+u32 dmda_map_run_from(const struct dmda_map_block *map, u32 entry, u32 nr_pages, dpn_t dpn);
+
 /**
  * dmda_map_run() - how far do consecutive lpns lie at consecutive places?
  * @entry: the first
@@ -63,7 +66,12 @@ static inline void dmda_map_clear(struct dmda_map_block *map, u32 entry, u32 nr)
  *
  * Return: entries from @entry on that go on at @dpn, or are unmapped like it.
  */
-u32 dmda_map_run(const struct dmda_map_block *map, u32 entry, u32 nr_pages, dpn_t *dpn);
+static inline u32 dmda_map_run(const struct dmda_map_block *map, u32 entry, u32 nr_pages,
+			       dpn_t *dpn)
+{
+	*dpn = dmda_map_get(map, entry);
+	return nr_pages == 1 ? 1 : dmda_map_run_from(map, entry, nr_pages, *dpn);
+}
 
 /**
  * dmda_map_check() - could this page's entries be?

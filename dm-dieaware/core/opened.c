@@ -59,37 +59,36 @@ void dmda_opened_begin(struct dmda_opened *opened, u8 open, u64 seq, u64 sector)
 
 /* Puts entries @begin to @end of a page of the summary, unless that knows of them. */
 static void put_to_page(struct dmda_opened *opened, u64 index, u32 begin, u32 end,
-			struct dmda_written *written, u64 sector)
+			const struct dmda_written *first, u32 nth, u64 sector)
 {
 	struct dmda_opened_page *page = &opened->page[index];
 	struct dmda_summary_block *block = &opened->block[index];
-	bool is_known = page->seq >= written->seq;
 
-	if (!is_known && page->is_stale) {
+	if (page->seq >= first->seq)
+		return;
+	if (page->is_stale) {
 		memset(block, 0, sizeof(*block));
 		page->is_stale = false;
 	}
-	for (u32 at = begin; at < end; at++, written->fpage++) {
-		if (!is_known)
-			dmda_summary_put(block, at, written);
-		written->lpn = to_lpn(from_lpn(written->lpn) + 1);
-	}
-	if (!is_known)
-		mark_opened(page, written->seq, sector);
+	for (u32 at = begin; at < end; at++)
+		dmda_summary_put(block, at, first, nth++);
+	mark_opened(page, first->seq, sector);
 }
 
 void dmda_opened_put(struct dmda_opened *opened, dpn_t dpn, const struct dmda_written *first,
 		     u32 nr_pages, u64 sector)
 {
-	struct dmda_written written = *first;
-	u32 at;
+	u32 at, nth = 0;
 	seg_t seg = dmda_super_segment_of(opened->super, dpn, &at);
 	u64 index = index_of(opened, opened->segments->segment[from_seg(seg)].open, at);
 
 	at %= DMDA_SUMMARIES_PER_PAGE;
-	for (u32 left = nr_pages, nr; left; left -= nr, at = 0) {
-		nr = min_t(u32, left, DMDA_SUMMARIES_PER_PAGE - at);
-		put_to_page(opened, index++, at, at + nr, &written, sector);
+	while (nth < nr_pages) {
+		u32 nr = min_t(u32, nr_pages - nth, DMDA_SUMMARIES_PER_PAGE - at);
+
+		put_to_page(opened, index++, at, at + nr, first, nth, sector);
+		nth += nr;
+		at = 0;
 	}
 }
 

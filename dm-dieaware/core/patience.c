@@ -5,12 +5,6 @@
  */
 #include "patience.h"
 
-void dmda_patience_renew(struct dmda_patience *patience)
-{
-	patience->used = 0;
-	patience->was_out = false;
-}
-
 void dmda_patience_look(struct dmda_patience *patience, u64 now, bool is_out)
 {
 	if (is_out && patience->was_out)

@@ -30,7 +30,11 @@ struct dmda_patience {
 /**
  * dmda_patience_renew() - somebody got places, or there are new ones
  */
-void dmda_patience_renew(struct dmda_patience *patience);
+static inline void dmda_patience_renew(struct dmda_patience *patience)
+{
+	patience->used = 0;
+	patience->was_out = false;
+}
 
 /**
  * dmda_patience_look() - how is it now?

@@ -8,24 +8,14 @@
  */
 #include "record.h"
 
-unsigned int dmda_record_bytes(const struct dmda_record *record)
-{
-	switch (record->kind) {
-	case DMDA_RECORD_MAP:
-		return sizeof(struct dmda_record_map);
-	case DMDA_RECORD_DEAD:
-	case DMDA_RECORD_TRIM:
-		return sizeof(struct dmda_record_range);
-	case DMDA_RECORD_OPEN:
-	case DMDA_RECORD_CLOSE:
-	case DMDA_RECORD_FREE:
-		return sizeof(struct dmda_record_segment);
-	case DMDA_RECORD_SUMS:
-		return sizeof(struct dmda_record_sums) + record->nr_pages * DMDA_SUM_BYTES;
-	default:
-		return 0;
-	}
-}
+const u8 dmda_record_kind_bytes[DMDA_RECORD_SUMS] = {
+	[DMDA_RECORD_MAP] = sizeof(struct dmda_record_map),
+	[DMDA_RECORD_DEAD] = sizeof(struct dmda_record_range),
+	[DMDA_RECORD_TRIM] = sizeof(struct dmda_record_range),
+	[DMDA_RECORD_OPEN] = sizeof(struct dmda_record_segment),
+	[DMDA_RECORD_CLOSE] = sizeof(struct dmda_record_segment),
+	[DMDA_RECORD_FREE] = sizeof(struct dmda_record_segment),
+};
 
 static void encode_map(u8 *to, const struct dmda_record *record)
 {

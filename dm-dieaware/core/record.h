@@ -44,12 +44,21 @@ struct dmda_record {
 	const void *sums;
 };
 
+/* Bytes of records by kind, but SUMS, which is the last; 0: there is none of that kind. */
+extern const u8 dmda_record_kind_bytes[DMDA_RECORD_SUMS];
+
 /**
  * dmda_record_bytes() - size of a record
  *
  * Return: it, or 0 if there is none of its kind.
  */
-unsigned int dmda_record_bytes(const struct dmda_record *record);
+static inline unsigned int dmda_record_bytes(const struct dmda_record *record)
+{
+	if (record->kind >= DMDA_RECORD_SUMS)
+		return record->kind == DMDA_RECORD_SUMS ?
+			sizeof(struct dmda_record_sums) + record->nr_pages * DMDA_SUM_BYTES : 0;
+	return dmda_record_kind_bytes[record->kind];
+}
 
 /**
  * dmda_record_encode() - write a record down

@@ -50,9 +50,14 @@ void dmda_segments_init(struct dmda_segments *segments, const struct dmda_super 
 		dmda_bitset_put(&segments->free, seg, true);
 }
 
+static bool would_be_empty(u8 state, u32 nr_valid)
+{
+	return state == DMDA_SEGMENT_CLOSED && !nr_valid;
+}
+
 static bool is_empty(const struct dmda_segment *segment)
 {
-	return segment->state == DMDA_SEGMENT_CLOSED && !segment->nr_valid;
+	return would_be_empty(segment->state, segment->nr_valid);
 }
 
 /* A segment joins or leaves those that are free, or those that are empty. */
@@ -69,28 +74,41 @@ static void count_empty(struct dmda_segments *segments, const struct dmda_segmen
 }
 
 /* Of what may be cleaned: the more valid pages, the higher */
-static u32 rank_of(const struct dmda_segments *segments, const struct dmda_segment *segment)
+static u32 rank_of(const struct dmda_segments *segments, u8 state, u32 nr_valid)
 {
-	if (segment->state != DMDA_SEGMENT_CLOSED || !segment->nr_valid ||
-	    segment->nr_valid >= dmda_super_data_pages(segments->super))
+	if (state != DMDA_SEGMENT_CLOSED || !nr_valid ||
+	    nr_valid >= dmda_super_data_pages(segments->super))
 		return DMDA_RANK_NONE;
-	return segment->nr_valid >> segments->rank_shift;
+	return nr_valid >> segments->rank_shift;
 }
 
-/* The sums follow what has become of a segment that was @before. */
+static u32 present_rank(const struct dmda_segments *segments, const struct dmda_segment *segment)
+{
+	return rank_of(segments, segment->state, segment->nr_valid);
+}
+
+/* A segment that had @nr_before valid pages in @state_before goes to where it belongs. */
+static void rank(struct dmda_segments *segments, const struct dmda_segment *segment,
+		 u8 state_before, u32 nr_before)
+{
+	dmda_ranks_move(&segments->by_valid, segment - segments->segment,
+			rank_of(segments, state_before, nr_before),
+			present_rank(segments, segment));
+}
+
+/* The sums follow what has become of a segment. */
 static void count(struct dmda_segments *segments, const struct dmda_segment *segment,
-		  const struct dmda_segment *before)
+		  u8 state_before, u32 nr_before)
 {
 	bool is_free = segment->state == DMDA_SEGMENT_FREE;
-	bool was_free = before->state == DMDA_SEGMENT_FREE;
+	bool was_free = state_before == DMDA_SEGMENT_FREE;
 
 	if (is_free != was_free)
 		count_free(segments, segment, is_free);
-	if (is_empty(segment) != is_empty(before))
+	if (is_empty(segment) != would_be_empty(state_before, nr_before))
 		count_empty(segments, segment, is_empty(segment));
-	dmda_ranks_move(&segments->by_valid, segment - segments->segment,
-			rank_of(segments, before), rank_of(segments, segment));
-	segments->nr_valid += (u64)segment->nr_valid - before->nr_valid;
+	rank(segments, segment, state_before, nr_before);
+	segments->nr_valid += (u64)segment->nr_valid - nr_before;
 }
 
 static u32 table_page_of(u32 seg)
@@ -108,8 +126,8 @@ static const char *decode_entry(struct dmda_segments *segments,
 				struct dmda_segment *segment,
 				const struct dmda_segment_entry *entry)
 {
-	const struct dmda_segment before = *segment;
-	u32 nr_valid = le32_to_cpu(entry->nr_valid);
+	u32 nr_valid = le32_to_cpu(entry->nr_valid), nr_before = segment->nr_valid;
+	u8 state_before = segment->state;
 
 	if (entry->state > DMDA_SEGMENT_CLOSED || entry->open >= DMDA_MAX_OPEN)
 		return "a segment has an unknown state or open summary";
@@ -120,7 +138,7 @@ static const char *decode_entry(struct dmda_segments *segments,
 	segment->state = entry->state;
 	segment->open = entry->open;
 	segment->mtime = le64_to_cpu(entry->mtime);
-	count(segments, segment, &before);
+	count(segments, segment, state_before, nr_before);
 	return NULL;
 }
 
@@ -176,16 +194,16 @@ static const char *add_valid(struct dmda_segments *segments, struct dmda_segment
 static const char *take_valid(struct dmda_segments *segments, struct dmda_segment *segment,
 			      u32 nr_pages)
 {
-	u32 rank = rank_of(segments, segment);
-
 	if (nr_pages > segment->nr_valid)
 		return "a segment loses more valid pages than it has";
 	segment->nr_valid -= nr_pages;
 	segments->nr_valid -= nr_pages;
-	if (is_empty(segment))
+	/* One that is open is none that is empty or ranked. */
+	if (segment->state != DMDA_SEGMENT_CLOSED)
+		return NULL;
+	if (!segment->nr_valid)
 		count_empty(segments, segment, true);
-	dmda_ranks_move(&segments->by_valid, segment - segments->segment, rank,
-			rank_of(segments, segment));
+	rank(segments, segment, DMDA_SEGMENT_CLOSED, segment->nr_valid + nr_pages);
 	return NULL;
 }
 
@@ -202,7 +220,7 @@ static const char *change_state(struct dmda_segments *segments, struct dmda_segm
 		[DMDA_RECORD_CLOSE] = DMDA_SEGMENT_CLOSED,
 		[DMDA_RECORD_FREE] = DMDA_SEGMENT_FREE,
 	};
-	const struct dmda_segment was = *segment;
+	u8 state_before = segment->state;
 
 	if (record->open >= DMDA_MAX_OPEN)
 		return "a segment is opened with an unknown summary";
@@ -215,12 +233,13 @@ static const char *change_state(struct dmda_segments *segments, struct dmda_segm
 		segment->open = record->open;
 	if (record->kind != DMDA_RECORD_FREE)
 		segment->mtime = record->mtime;
-	count(segments, segment, &was);
+	count(segments, segment, state_before, segment->nr_valid);
 	return NULL;
 }
 
 /* The segment that a record is about, or SEG_NONE: none, none that exists, or not it alone. */
-static seg_t segment_of(const struct dmda_segments *segments, const struct dmda_record *record)
+static inline seg_t segment_of(const struct dmda_segments *segments,
+			       const struct dmda_record *record)
 {
 	seg_t seg;
 	u32 page;
@@ -356,7 +375,7 @@ static bool are_ranked(const struct dmda_segments *segments, u32 nr_ranked)
 		for (u32 seg = dmda_ranks_first(&segments->by_valid, rank);
 		     seg != DMDA_RANKS_END && nr <= nr_ranked;
 		     seg = dmda_ranks_after(&segments->by_valid, seg), nr++) {
-			if (rank_of(segments, &segments->segment[seg]) != rank)
+			if (present_rank(segments, &segments->segment[seg]) != rank)
 				return false;
 		}
 	}
@@ -381,7 +400,7 @@ const char *dmda_segments_check(const struct dmda_segments *segments)
 			return "a segment is not among those that it belongs to";
 		nr_free += is_free;
 		nr_empty += is_empty(segment);
-		nr_ranked += rank_of(segments, segment) != DMDA_RANK_NONE;
+		nr_ranked += present_rank(segments, segment) != DMDA_RANK_NONE;
 		nr_valid += segment->nr_valid;
 	}
 	if (!are_ranked(segments, nr_ranked))

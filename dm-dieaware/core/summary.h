@@ -31,9 +31,11 @@ struct dmda_written {
  * dmda_summary_put() - note what a page of a segment is
  * @summary: the segment's summary, dmda_super.summary_pages blocks
  * @page: page of the segment
+ * @first: the first page of a write
+ * @nth: number of the page in that write
  */
 void dmda_summary_put(struct dmda_summary_block *summary, u32 page,
-		      const struct dmda_written *written);
+		      const struct dmda_written *first, u32 nth);
 
 /**
  * dmda_summary_get() - what a page of a segment is

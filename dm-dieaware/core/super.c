@@ -520,8 +520,9 @@ dpn_t dmda_super_segment_dpn(const struct dmda_super *super, seg_t seg)
 	return DPN_NONE;
 }
 
-seg_t dmda_super_segment_of(const struct dmda_super *super, dpn_t dpn, u32 *page)
+struct dmda_segment_page dmda_super_find_segment(const struct dmda_super *super, dpn_t dpn)
 {
+	struct dmda_segment_page found = { .seg = SEG_NONE };
 	u64 before = 0;
 
 	for (u32 i = 0; i < super->nr_areas; i++) {
@@ -530,10 +531,11 @@ seg_t dmda_super_segment_of(const struct dmda_super *super, dpn_t dpn, u32 *page
 
 		if (from_dpn(dpn) >= area->segments_dpn &&
 		    at < area->nr_segments * super->segment_pages) {
-			before += div_u64_rem(at, super->segment_pages, page);
-			return *page < dmda_super_data_pages(super) ? to_seg(before) : SEG_NONE;
+			before += div_u64_rem(at, super->segment_pages, &found.page);
+			found.seg = to_seg(before);
+			break;
 		}
 		before += area->nr_segments;
 	}
-	return SEG_NONE;
+	return found;
 }

@@ -220,11 +220,32 @@ struct dmda_block_id dmda_super_page_id(const struct dmda_super *super, enum dmd
  */
 dpn_t dmda_super_segment_dpn(const struct dmda_super *super, seg_t seg);
 
+/* A page of a segment; @seg is SEG_NONE if it is none */
+struct dmda_segment_page {
+	seg_t seg;
+	u32 page;
+};
+
+/* In which segment a place lies; on a device that has grown, too */
+struct dmda_segment_page dmda_super_find_segment(const struct dmda_super *super, dpn_t dpn);
+
 /**
  * dmda_super_segment_of() - in which segment's data a place lies
  * @page: gets its page in the segment
  * Return: the segment, or SEG_NONE if data cannot be there.
  */
-seg_t dmda_super_segment_of(const struct dmda_super *super, dpn_t dpn, u32 *page);
+static inline seg_t dmda_super_segment_of(const struct dmda_super *super, dpn_t dpn, u32 *page)
+{
+	u64 at = from_dpn(dpn) - super->area[0].segments_dpn;
+	struct dmda_segment_page found;
+
+	/* Nearly always it is in the first area; what lies before that is far behind it by this. */
+	if (at < super->area[0].nr_segments * super->segment_pages)
+		found.seg = to_seg(div_u64_rem(at, super->segment_pages, &found.page));
+	else
+		found = dmda_super_find_segment(super, dpn);
+	*page = found.page;
+	return found.page < dmda_super_data_pages(super) ? found.seg : SEG_NONE;
+}
 
 #endif /* DMDA_SUPER_H */

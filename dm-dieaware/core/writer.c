@@ -79,15 +79,19 @@ u32 dmda_writer_take(struct dmda_writer *writer, enum dmda_stream stream, u32 nr
 
 void dmda_writer_cut(struct dmda_writer *writer, lpn_t rest)
 {
-	writer->rest[writer->nr_cuts++ % DMDA_MAX_CUTS] = rest;
+	lpn_t *oldest = &writer->rest[writer->nr_cuts++ % DMDA_MAX_CUTS];
+
+	writer->nr_rests += *oldest == LPN_NONE;
+	*oldest = rest;
 }
 
-bool dmda_writer_is_rest(struct dmda_writer *writer, lpn_t first)
+bool dmda_writer_take_rest(struct dmda_writer *writer, lpn_t first)
 {
 	for (u32 i = 0; i < DMDA_MAX_CUTS; i++) {
 		if (writer->rest[i] != first)
 			continue;
 		writer->rest[i] = LPN_NONE;
+		writer->nr_rests--;
 		return true;
 	}
 	return false;

@@ -37,6 +37,7 @@ static_assert(2 * (int)DMDA_NR_STREAMS <= DMDA_MAX_OPEN);
  *	the stream has opened so far
  * @rest: lpn at which the rest of each cut write begins, or LPN_NONE
  * @nr_cuts: number of writes that were cut so far
+ * @nr_rests: number of @rest that are not LPN_NONE
  */
 struct dmda_writer {
 	const struct dmda_super *super;
@@ -47,6 +48,7 @@ struct dmda_writer {
 	} open[DMDA_NR_STREAMS];
 	lpn_t rest[DMDA_MAX_CUTS];
 	u32 nr_cuts;
+	u32 nr_rests;
 };
 
 /**
@@ -108,6 +110,9 @@ u32 dmda_writer_take(struct dmda_writer *writer, enum dmda_stream stream, u32 nr
  */
 void dmda_writer_cut(struct dmda_writer *writer, lpn_t rest);
 
+/* The same where there are some */
+bool dmda_writer_take_rest(struct dmda_writer *writer, lpn_t first);
+
 /**
  * dmda_writer_is_rest() - is a write what is left of one that was cut?
  * @first: its first lpn
@@ -116,6 +121,9 @@ void dmda_writer_cut(struct dmda_writer *writer, lpn_t rest);
  *
  * Return: true once for each that was cut.
  */
-bool dmda_writer_is_rest(struct dmda_writer *writer, lpn_t first);
+static inline bool dmda_writer_is_rest(struct dmda_writer *writer, lpn_t first)
+{
+	return writer->nr_rests && dmda_writer_take_rest(writer, first);
+}
 
 #endif /* DMDA_WRITER_H */

@@ -58,8 +58,6 @@ void dmda_log_shorten_locked(struct dmda_log *log, struct dmda_log_io *io, u32 n
 {
 	lockdep_assert_held(&log->lock);
 
-	if (nr_pages == dmda_log_io_pages(io))
-		return;
 	claims_remove(io, &log->ios.claims);
 	io->last = io->first + nr_pages - 1;
 	claims_insert(io, &log->ios.claims);

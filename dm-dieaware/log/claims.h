@@ -26,7 +26,7 @@ void dmda_log_unclaim_locked(struct dmda_log *log, struct dmda_log_io *io);
 
 /**
  * dmda_log_shorten_locked() - others may have what a write is not going to write
- * @nr_pages: pages that it is; the others come again as another one
+ * @nr_pages: pages that it is, fewer than it was; the others come again as another one
  */
 void dmda_log_shorten_locked(struct dmda_log *log, struct dmda_log_io *io, u32 nr_pages);
 

@@ -42,14 +42,16 @@ static bool may_stay_locked(const struct dmda_log *log, const struct dmda_log_io
 
 bool dmda_log_needs_map_locked(struct dmda_log *log, const struct dmda_log_io *io)
 {
+	u64 index;
 	u32 entry;
-	u64 index = dmda_log_map_index(log, io->first, &entry);
 
 	lockdep_assert_held(&log->lock);
 
+	if (!may_stay_locked(log, io))
+		return false;
+	index = dmda_log_map_index(log, io->first, &entry);
 	/* Those on two pages of the map never stay. */
-	return may_stay_locked(log, io) &&
-	       entry + dmda_log_io_pages(io) <= dmda_super_map_entries(&log->super) &&
+	return entry + dmda_log_io_pages(io) <= dmda_super_map_entries(&log->super) &&
 		!dmda_log_page_is_there_locked(log, index);
 }
 

@@ -52,7 +52,7 @@ static bool pin_pages_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
 	u32 entry;
 	u64 first = dmda_log_map_index(log, io->first, &entry);
-	u64 last = dmda_log_map_index(log, io->last, &entry);
+	u64 last = first + (entry + dmda_log_io_pages(io) > dmda_super_map_entries(&log->super));
 
 	lockdep_assert_held(&log->lock);
 
@@ -118,12 +118,12 @@ static u32 begin_write(struct dmda_log *log, struct dmda_log_io *io, bool is_beg
 		else
 			nr = place_locked(log, io, false);
 	}
-	if (nr) {
-		is_begun = is_begun || nr < dmda_log_io_pages(io);
+	if (nr && nr < dmda_log_io_pages(io)) {
+		is_begun = true;
 		dmda_log_shorten_locked(log, io, nr);
-		if (io->is_fetching)
-			dmda_log_go_on_locked(log, io);
 	}
+	if (nr && io->is_fetching)
+		dmda_log_go_on_locked(log, io);
 	if (is_begun)
 		dmda_writer_cut(&log->space.writer, to_lpn(io->last + 1));
 	spin_unlock_irqrestore(&log->lock, flags);
