@@ -157,7 +157,7 @@ static void run(const struct job *job)
 		else
 			sleep(job->wait_seconds);
 		samples[i] = (now_ns() - begin) / nr;
-		busy[i] = samples[i] - (idle_ns() - idle) / nr;
+		busy[i] = samples[i] - idle_since_ns(idle) / nr;
 	}
 	printf("bench: blocks=%llu", (unsigned long long)nr);
 	print_samples(samples, job->nr_rounds);

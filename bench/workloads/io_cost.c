@@ -135,7 +135,7 @@ static void run_beside(const struct job *job)
 		samples[i] = ns[0];
 		beside[i] = ns[1];
 	}
-	if ((idle_ns() - idle) * 100 > now_ns() - begin)
+	if (idle_since_ns(idle) * 100 > now_ns() - begin)
 		die("The CPU has rested while a device was waited for");
 	printf("bench: blocks=%llu", (unsigned long long)job->nr_blocks);
 	print_samples(samples, job->nr_rounds);
@@ -158,7 +158,7 @@ static void run(const struct job *job)
 	for (i = 0; i < job->nr_rounds; i++) {
 		idle = idle_ns();
 		samples[i] = round_ns(job, fd, buffer);
-		busy[i] = samples[i] - (idle_ns() - idle) / job->nr_blocks;
+		busy[i] = samples[i] - idle_since_ns(idle) / job->nr_blocks;
 	}
 	printf("bench: blocks=%llu", (unsigned long long)job->nr_blocks);
 	print_samples(samples, job->nr_rounds);

@@ -250,11 +250,10 @@ void print_samples(const uint64_t *samples, size_t nr_samples)
 }
 
 /* The sum of all lines " .idle_sleeptime : N nsecs" and " .iowait_sleeptime: N nsecs" */
-uint64_t idle_ns(void)
+static int idle_by_timers(uint64_t *sum)
 {
 	FILE *file = fopen("/proc/timer_list", "r");
 	unsigned long long value;
-	uint64_t sum = 0;
 	char line[256];
 	int found = 0;
 
@@ -263,15 +262,52 @@ uint64_t idle_ns(void)
 	while (fgets(line, sizeof(line), file)) {
 		if (sscanf(line, " .idle_sleeptime : %llu", &value) == 1 ||
 		    sscanf(line, " .iowait_sleeptime: %llu", &value) == 1) {
-			sum += value;
+			*sum += value;
 			found++;
 		}
 	}
 	fclose(file);
 	errno = 0;
-	if (!found)
+	return found;
+}
+
+/* Time for which no task has run: of lines "cpuN", the seventh number is for how long some have. */
+static int idle_by_tasks(uint64_t *sum)
+{
+	FILE *file = fopen("/proc/schedstat", "r");
+	unsigned long long ran;
+	char line[256];
+	int found = 0;
+
+	if (!file)
+		die("Cannot open /proc/schedstat");
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "cpu%*u %*u %*u %*u %*u %*u %*u %llu", &ran) == 1) {
+			*sum += now_ns() - ran;
+			found++;
+		}
+	}
+	fclose(file);
+	errno = 0;
+	return found;
+}
+
+/* Since Linux 7.2 at the latest the timers do not say so any more. */
+uint64_t idle_ns(void)
+{
+	uint64_t sum = 0;
+
+	if (!idle_by_timers(&sum) && !idle_by_tasks(&sum))
 		die("The kernel does not say how long its CPUs were idle");
 	return sum;
+}
+
+/* How long a task has run is known when another one follows; so it may seem to be too long. */
+uint64_t idle_since_ns(uint64_t before)
+{
+	uint64_t idle = idle_ns();
+
+	return idle > before ? idle - before : 0;
 }
 
 void print_list(const char *name, const uint64_t *values, size_t nr)

@@ -135,6 +135,9 @@ void print_samples(const uint64_t *samples, size_t nr_samples);
  */
 uint64_t idle_ns(void);
 
+/* The same since it was @before. */
+uint64_t idle_since_ns(uint64_t before);
+
 /**
  * print_list() - print " NAME=a,b,c"
  * @values: of each sample, say the instructions, where one takes a nanosecond
