@@ -327,7 +327,7 @@ static void take_out_locked(struct dmda_log *log, struct dmda_log_page *page)
 	dmda_map_page_hide(&page->map);
 	dmda_log_near_drop_locked(log, page);
 	xa_erase(&log->cache.pages, page->map.index);
-	log->cache.nr_pages--;
+	WRITE_ONCE(log->cache.nr_pages, log->cache.nr_pages - 1);
 }
 
 static void add_victim_locked(struct dmda_log *log, struct victims *victims,
@@ -339,7 +339,7 @@ static void add_victim_locked(struct dmda_log *log, struct victims *victims,
 		page->is_leaving = true;
 		WRITE_ONCE(page->nr_uses, 0);
 		page->nr_pins++;
-		log->cache.nr_leaving++;
+		WRITE_ONCE(log->cache.nr_leaving, log->cache.nr_leaving + 1);
 		victims->page[victims->nr++] = page;
 		return;
 	}
@@ -406,7 +406,7 @@ bool dmda_log_page_leaves_locked(struct dmda_log *log, struct dmda_log_page *pag
 	lockdep_assert_held(&log->lock);
 
 	page->is_leaving = false;
-	log->cache.nr_leaving--;
+	WRITE_ONCE(log->cache.nr_leaving, log->cache.nr_leaving - 1);
 	/* Somebody may have come for it while it was written. */
 	if (page->nr_pins || READ_ONCE(page->nr_uses) > 0 || is_dirty(page))
 		return false;
@@ -774,7 +774,7 @@ static bool insert_locked(struct dmda_log *log, u64 index, struct dmda_log_page 
 	/* Pinned until it is read. */
 	page->nr_pins = 1;
 	dmda_log_near_put_locked(log, page);
-	log->cache.nr_pages++;
+	WRITE_ONCE(log->cache.nr_pages, log->cache.nr_pages + 1);
 	log->counters.nr_map_reads++;
 	return true;
 }
