@@ -158,7 +158,7 @@ run_guests() {
 	printf '#!/bin/sh\necho "called with $*"\n' >"$work/folder/script"
 	chmod +x "$work/folder/script"
 
-	lab status -- 'dmesg; exit 7' &
+	lab status -- 'dmesg --color=never; exit 7' &
 	lab words -- printf '<%s>' 'two words' "it's" '$HOME' '' &
 	wait
 	# Kernel messages come while the command writes.
