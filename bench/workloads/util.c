@@ -249,41 +249,43 @@ void print_samples(const uint64_t *samples, size_t nr_samples)
 		printf("%s%llu", i ? "," : "", (unsigned long long)samples[i]);
 }
 
-/* The sum of all lines " .idle_sleeptime : N nsecs" and " .iowait_sleeptime: N nsecs" */
-static int idle_by_timers(uint64_t *sum)
+/* Lines " .idle_sleeptime : N nsecs" and " .iowait_sleeptime: N nsecs" */
+static int timers_idle(const char *line, uint64_t *idle)
 {
-	FILE *file = fopen("/proc/timer_list", "r");
 	unsigned long long value;
-	char line[256];
-	int found = 0;
 
-	if (!file)
-		die("Cannot open /proc/timer_list");
-	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, " .idle_sleeptime : %llu", &value) == 1 ||
-		    sscanf(line, " .iowait_sleeptime: %llu", &value) == 1) {
-			*sum += value;
-			found++;
-		}
-	}
-	fclose(file);
-	errno = 0;
-	return found;
+	if (sscanf(line, " .idle_sleeptime : %llu", &value) != 1 &&
+	    sscanf(line, " .iowait_sleeptime: %llu", &value) != 1)
+		return 0;
+	*idle = value;
+	return 1;
 }
 
-/* Time for which no task has run: of lines "cpuN", the seventh number is for how long some have. */
-static int idle_by_tasks(uint64_t *sum)
+/* Of lines "cpuN", the seventh number is for how long tasks have run. */
+static int tasks_idle(const char *line, uint64_t *idle)
 {
-	FILE *file = fopen("/proc/schedstat", "r");
 	unsigned long long ran;
+
+	if (sscanf(line, "cpu%*u %*u %*u %*u %*u %*u %*u %llu", &ran) != 1)
+		return 0;
+	*idle = now_ns() - ran;
+	return 1;
+}
+
+/* The sum over all lines that say something; how many do is returned. */
+static int sum_of_lines(const char *path, int (*says)(const char *line, uint64_t *value),
+			uint64_t *sum)
+{
+	FILE *file = fopen(path, "r");
+	uint64_t value;
 	char line[256];
 	int found = 0;
 
 	if (!file)
-		die("Cannot open /proc/schedstat");
+		die("Cannot open %s", path);
 	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "cpu%*u %*u %*u %*u %*u %*u %*u %llu", &ran) == 1) {
-			*sum += now_ns() - ran;
+		if (says(line, &value)) {
+			*sum += value;
 			found++;
 		}
 	}
@@ -297,7 +299,8 @@ uint64_t idle_ns(void)
 {
 	uint64_t sum = 0;
 
-	if (!idle_by_timers(&sum) && !idle_by_tasks(&sum))
+	if (!sum_of_lines("/proc/timer_list", timers_idle, &sum) &&
+	    !sum_of_lines("/proc/schedstat", tasks_idle, &sum))
 		die("The kernel does not say how long its CPUs were idle");
 	return sum;
 }

@@ -21,19 +21,18 @@ struct dmda_log_near *dmda_log_near_alloc(u64 nr_pages, gfp_t gfp)
 	return near;
 }
 
-/* The place of a page of the map, or NULL if it has none */
-static struct dmda_log_page __rcu **place_locked(struct dmda_log *log, u64 index)
+static struct dmda_log_page __rcu **place_locked(struct dmda_log *log,
+						 const struct dmda_log_page *page)
 {
 	struct dmda_log_near *near =
 		rcu_dereference_protected(log->cache.near, lockdep_is_held(&log->lock));
-	unsigned long place = index & near->mask;
 
-	return place < near->nr ? &near->page[place] : NULL;
+	return dmda_log_near_place(near, page->map.index);
 }
 
 void dmda_log_near_put_locked(struct dmda_log *log, struct dmda_log_page *page)
 {
-	struct dmda_log_page __rcu **place = place_locked(log, page->map.index);
+	struct dmda_log_page __rcu **place = place_locked(log, page);
 
 	lockdep_assert_held(&log->lock);
 
@@ -43,7 +42,7 @@ void dmda_log_near_put_locked(struct dmda_log *log, struct dmda_log_page *page)
 
 void dmda_log_near_drop_locked(struct dmda_log *log, const struct dmda_log_page *page)
 {
-	struct dmda_log_page __rcu **place = place_locked(log, page->map.index);
+	struct dmda_log_page __rcu **place = place_locked(log, page);
 
 	lockdep_assert_held(&log->lock);
 

@@ -30,6 +30,15 @@ struct dmda_log_near {
  */
 struct dmda_log_near *dmda_log_near_alloc(u64 nr_pages, gfp_t gfp);
 
+/* The place for a page of the map, or NULL if it has none */
+static inline struct dmda_log_page __rcu **dmda_log_near_place(struct dmda_log_near *near,
+							       u64 index)
+{
+	unsigned long place = index & near->mask;
+
+	return place < near->nr ? &near->page[place] : NULL;
+}
+
 /**
  * dmda_log_near_find() - a page of the map, if it is at hand
  *
@@ -37,14 +46,14 @@ struct dmda_log_near *dmda_log_near_alloc(u64 nr_pages, gfp_t gfp);
  */
 static inline struct dmda_log_page *dmda_log_near_find(struct dmda_log *log, u64 index)
 {
-	const struct dmda_log_near *near =
+	struct dmda_log_near *near =
 		rcu_dereference_check(log->cache.near, lockdep_is_held(&log->lock));
-	unsigned long place = index & near->mask;
+	struct dmda_log_page __rcu **place = dmda_log_near_place(near, index);
 	struct dmda_log_page *page;
 
-	if (place >= near->nr)
+	if (!place)
 		return NULL;
-	page = rcu_dereference_check(near->page[place], lockdep_is_held(&log->lock));
+	page = rcu_dereference_check(*place, lockdep_is_held(&log->lock));
 	return page && page->map.index == index ? page : NULL;
 }
 

@@ -47,12 +47,19 @@ static void identify(struct dmda_log *log, struct dmda_log_io *io, u32 *nr_pages
 	dmda_log_hint_plan(log, io, &identity);
 }
 
+/* The last page of the map that a write is on; it begins at an entry of the first. */
+static u64 last_index(const struct dmda_log *log, const struct dmda_log_io *io, u64 first,
+		      u32 entry)
+{
+	return first + (entry + dmda_log_io_pages(io) > dmda_super_map_entries(&log->super));
+}
+
 /* Return: whether all pages of the map that it needs are in memory; then they are pinned. */
 static bool pin_pages_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
 	u32 entry;
 	u64 first = dmda_log_map_index(log, io->first, &entry);
-	u64 last = first + (entry + dmda_log_io_pages(io) > dmda_super_map_entries(&log->super));
+	u64 last = last_index(log, io, first, entry);
 
 	lockdep_assert_held(&log->lock);
 
@@ -357,7 +364,7 @@ static int get_pages(struct dmda_log *log, struct dmda_log_io *io)
 {
 	u32 entry;
 	u64 first = dmda_log_map_index(log, io->first, &entry);
-	u64 last = dmda_log_map_index(log, io->last, &entry);
+	u64 last = last_index(log, io, first, entry);
 
 	for (u64 i = first; i <= last; i++) {
 		struct dmda_log_page *page;
