@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * configfs: one directory for each virtual SSD, one file for each property, and
- * `power`, which makes the SSD of them. Properties cannot be changed while it is on. The
+ * `power`, which makes the SSD of them. Most properties cannot be changed while it is on. The
  * SSD stays, with its data, when it is switched off.
  */
 #include <linux/configfs.h>
@@ -14,6 +14,7 @@
 #include "profile.h"
 #include "property.h"
 #include "state-file.h"
+#include "watch.h"
 
 /**
  * struct item - a directory under /sys/kernel/config/nvmev
@@ -276,7 +277,7 @@ static ssize_t nvmev_reject_hints_show(struct config_item *item, char *page)
 	return sysfs_emit(page, "%u\n", to_item(item)->config.reject_hints);
 }
 
-/* For tests that turn it on under I/O: the one property that can change any time. */
+/* For tests that turn it on under I/O: it can change at any time. */
 static ssize_t nvmev_reject_hints_store(struct config_item *config_item, const char *text,
 					size_t bytes)
 {
@@ -294,6 +295,35 @@ static ssize_t nvmev_reject_hints_store(struct config_item *config_item, const c
 }
 
 CONFIGFS_ATTR(nvmev_, reject_hints);
+
+static ssize_t nvmev_poll_us_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%u\n", to_item(item)->config.poll_us);
+}
+
+/* So that who takes the SSD to a driver in user space need not switch it off: at any time, too */
+static ssize_t nvmev_poll_us_store(struct config_item *config_item, const char *text,
+				   size_t bytes)
+{
+	struct item *item = to_item(config_item);
+	u32 poll_us;
+	int ret = kstrtou32(text, 0, &poll_us);
+
+	guard(mutex)(&item->power_lock);
+	if (!ret && poll_us && (poll_us < NVMEV_MIN_POLL_US || poll_us > NVMEV_MAX_POLL_US))
+		ret = -EINVAL;
+	if (ret)
+		return changed(item, ret, bytes);
+	item->config.poll_us = poll_us;
+	if (is_on(item)) {
+		WRITE_ONCE(item->nvmev->config.poll_us, poll_us);
+		/* Its next look may be far away. */
+		nvmev_wake(item->nvmev);
+	}
+	return bytes;
+}
+
+CONFIGFS_ATTR(nvmev_, poll_us);
 
 static void discard(struct item *item)
 {
@@ -798,6 +828,7 @@ static struct configfs_attribute *item_attrs[] = {
 	&nvmev_attr_hints,
 	&nvmev_attr_fdp,
 	&nvmev_attr_fdp_groups,
+	&nvmev_attr_poll_us,
 	&nvmev_attr_reject_hints,
 	&nvmev_attr_backing_file,
 	&nvmev_attr_backing_recover,

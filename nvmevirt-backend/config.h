@@ -14,6 +14,8 @@
 
 #define NVMEV_PATH_BYTES	256
 #define NVMEV_MAX_MDTS		9
+#define NVMEV_MIN_POLL_US	2U
+#define NVMEV_MAX_POLL_US	10000U
 
 /**
  * struct nvmev_config - properties of a virtual SSD, fixed while it is powered
@@ -26,7 +28,10 @@
  * @queues: most I/O queue pairs, [1, NVMEV_MAX_IO_QUEUES]
  * @queue_depth: most commands in flight on each, [1, NVMEV_MAX_ENTRIES)
  * @mdts: most bytes of a command: 4 KiB shifted left by this, [1, NVMEV_MAX_MDTS]
- * @reject_hints: interval of hinted commands that are failed, 0 is none
+ * @poll_us: microseconds from one look at the doorbells to the next, at most NVMEV_MAX_POLL_US; 0:
+ *	who rings them has told the kernel. May change while the power is on
+ * @reject_hints: interval of hinted commands that are failed, 0 is none. May change while the power
+ *	is on
  * @hints: whether it understands hints and says so
  * @fdp: whether it has placement handles
  * @fdp_groups: whether it has a reclaim group for each die instead, with one handle in each
@@ -43,6 +48,7 @@ struct nvmev_config {
 	u32 queues;
 	u32 queue_depth;
 	u32 mdts;
+	u32 poll_us;
 	u32 reject_hints;
 	bool hints;
 	bool fdp;

@@ -11,6 +11,9 @@
  * its slow look. Nobody spins. The slow look also lets the FTL use idle time, until it
  * has nothing left to do.
  *
+ * A driver in user space tells no tracepoint. With poll_us the timer looks at the doorbells all
+ * the time, between the slow looks.
+ *
  * Admin requests have no disk by which to tell their device, so they wake all.
  */
 #include <linux/blk-mq.h>
@@ -73,6 +76,25 @@ static void forget_expected_locked(struct nvmev_watch *watch)
 	watch->admin = false;
 }
 
+/* From one slow look to the next */
+static u64 slow_interval_ns(struct nvmev_watch *watch, u64 now_ns)
+{
+	if (nvmev_ctrl_is_ready(nvmev_of(watch)) && now_ns >= watch->active_until_ns)
+		return IDLE_LOOK_NS;
+	return ACTIVE_LOOK_NS;
+}
+
+/* From one look at the doorbells to the next, while nothing is expected */
+static u64 poll_interval_ns(struct nvmev *nvmev)
+{
+	u32 poll_us = READ_ONCE(nvmev->config.poll_us);
+
+	/* Else there is nobody to serve. */
+	if (!poll_us || !nvmev_ctrl_is_ready(nvmev) || READ_ONCE(nvmev->power_failed))
+		return U64_MAX;
+	return poll_us * NSEC_PER_USEC;
+}
+
 /* Set the timer for the next look: soon if something is expected, else slow. */
 static void arm_next_locked(struct nvmev_watch *watch)
 {
@@ -87,21 +109,22 @@ static void arm_next_locked(struct nvmev_watch *watch)
 	}
 	/* A request that never rang, or one that was not announced: start afresh. */
 	forget_expected_locked(watch);
-	if (nvmev_ctrl_is_ready(nvmev_of(watch)) && now_ns >= watch->active_until_ns)
-		arm_locked(watch, IDLE_LOOK_NS, false);
-	else
-		arm_locked(watch, ACTIVE_LOOK_NS, false);
+	if (watch->soon || now_ns >= watch->slow_ns)
+		watch->slow_ns = now_ns + slow_interval_ns(watch, now_ns);
+	arm_locked(watch, min(watch->slow_ns - now_ns, poll_interval_ns(nvmev_of(watch))), false);
 }
 
 static enum hrtimer_restart look(struct hrtimer *timer)
 {
 	struct nvmev_watch *watch = container_of(timer, struct nvmev_watch, timer);
 	unsigned long flags;
+	bool is_slow;
 
 	spin_lock_irqsave(&watch->lock, flags);
+	is_slow = !watch->soon && ktime_get_ns() >= watch->slow_ns;
 	if (watch->awake || nvmev_outage_is_failing(nvmev_of(watch)) ||
 	    nvmev_ctrl_mmio_work(nvmev_of(watch)) ||
-	    (!watch->soon && READ_ONCE(watch->idle_work))) {
+	    (is_slow && READ_ONCE(watch->idle_work))) {
 		/* The dispatcher arms the timer again before it sleeps. */
 		watch->soon = false;
 		nvmev_wake_locked(watch);
@@ -127,6 +150,7 @@ static bool rest(struct nvmev *nvmev)
 	if (idle) {
 		WRITE_ONCE(watch->awake, false);
 		watch->since_ns = ktime_get_ns();
+		watch->slow_ns = watch->since_ns;
 		arm_next_locked(watch);
 	}
 	spin_unlock_irqrestore(&watch->lock, flags);

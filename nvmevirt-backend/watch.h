@@ -26,6 +26,7 @@ struct task_struct;
  * @awake: whether the dispatcher runs, and so looks by itself before it sleeps
  * @stopped: whether @timer may not be set any more
  * @idle_work: whether there may be background work for an idle drive, see nvmev_ns_idle()
+ * @slow_ns: time of the next slow look
  * @active_until_ns: end of the time in which the slow look has its faster rate
  */
 struct nvmev_watch {
@@ -41,6 +42,7 @@ struct nvmev_watch {
 	bool awake;
 	bool stopped;
 	bool idle_work;
+	u64 slow_ns;
 	u64 active_until_ns;
 };
 

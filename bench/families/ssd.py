@@ -52,9 +52,10 @@ def _costs() -> Rows:
     for case in _COMMANDS:
         for device in DEVICES:
             rows[f"ssd.{case}.{device}"] = About("instructions a command", "cost", digits=0)
-    # A machine at rest with 0, 1 and 2 of them, and two at work at once against one
-    for nr in range(3):
-        rows[f"ssd.rest_{nr}"] = About("instructions a second", "cost", digits=0)
+    # A machine at rest with 0, 1 and 2 of them, with one that looks at its doorbells each 20 us, and
+    # two at work at once against one
+    for case in ("0", "1", "2", "poll_20"):
+        rows[f"ssd.rest_{case}"] = About("instructions a second", "cost", digits=0)
     rows["ssd.two_cost"] = About("x one, instructions a command", "cost", digits=3)
     rows["ssd.two_speed"] = About("x one, commands a second", "cost", digits=3)
     return rows

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # What the virtual SSD costs the CPU: busy instructions for a command on it, on null_blk
-# and on QEMU's own NVMe device; of a machine at rest with none, one and two of them; and
-# of two at work at once.
+# and on QEMU's own NVMe device; of a machine at rest with none, one and two of them, and
+# with one that looks at its doorbells each 20 us; and of two at work at once.
 #
 # Usage: ssd.sh ROW...
 
@@ -82,16 +82,16 @@ wakeups() {
 		awk '{ sum += $2 } END { print sum + 0 }'
 }
 
-# at_rest NR: what the machine does when nobody asks it for anything.
+# at_rest NAME: what the machine does when nobody asks it for anything.
 at_rest() {
-	local nr=$1 before
+	local name=$1 before
 
-	report "doing=at_rest_with_$nr"
+	report "doing=at_rest_with_$name"
 	settle
 	sleep $REST_SECONDS
 	before=$(wakeups)
-	measure "row=ssd.rest_$nr" command_cost --wait $REST_SECONDS --rounds 3
-	report "row=ssd.rest_$nr wakeups=$((($(wakeups) - before) / (3 * REST_SECONDS)))"
+	measure "row=ssd.rest_$name" command_cost --wait $REST_SECONDS --rounds 3
+	report "row=ssd.rest_$name wakeups=$((($(wakeups) - before) / (3 * REST_SECONDS)))"
 }
 
 rest() {
@@ -104,8 +104,10 @@ rest() {
 		fill "$SSD"
 		at_rest $nr
 	done
-	nvmev-ssd remove rest1
 	nvmev-ssd remove rest2
+	echo 20 >/sys/kernel/config/nvmev/rest1/poll_us
+	at_rest poll_20
+	nvmev-ssd remove rest1
 }
 
 # pair SCALE NAME: one SSD alone, then two at once, each with as many commands.
@@ -133,7 +135,8 @@ for kind in read_4k_qd1 write_4k_qd1 read_4k_qd32 write_4k_qd32 read_128k_qd32 w
 		break
 	fi
 done
-if wanted ssd.rest_0 || wanted ssd.rest_1 || wanted ssd.rest_2; then
+if wanted ssd.rest_0 || wanted ssd.rest_1 || wanted ssd.rest_2 ||
+	wanted ssd.rest_poll_20; then
 	rest
 fi
 # The CPU is the limit, and the dies are.
