@@ -40,8 +40,8 @@ suspend_and_trim() {
 	sleep 0.1
 }
 
-in_loop messages meddle
-in_loop suspends suspend_and_trim
+in_loop messages meddle "$(less 5)"
+in_loop suspends suspend_and_trim "$(less 3)"
 check "eight writers, buffered and direct, verify their data" under_load "$TARGET" \
 	fio --directory="$T_DIR/mnt" --verify=crc32c \
 	--verify_fatal=1 --fallocate=none --size="$(load 6)m" --bssplit=4k/50:32k/50 --group_reporting \
@@ -50,7 +50,7 @@ check "eight writers, buffered and direct, verify their data" under_load "$TARGE
 check "four writers append to files of their own" under_load "$TARGET" \
 	fio --directory="$T_DIR/mnt" --verify=crc32c --verify_fatal=1 \
 	--fallocate=none --size="$(load 8)m" --bs=32k --rw=write --name=append --numjobs=4 --ioengine=psync --fdatasync=1
-stop_loop messages "$(less 5)"
-stop_loop suspends "$(less 3)"
+stop_loop messages
+stop_loop suspends
 umount "$T_DIR/mnt"
 check "fsck finds nothing" check_fs xfs "$TARGET"

@@ -48,8 +48,8 @@ reload_and_trim() {
 	sleep 0.5
 }
 
-in_loop messages meddle
-in_loop reloads reload_and_trim
+in_loop messages meddle "$(less 5)"
+in_loop reloads reload_and_trim "$(less 3)"
 for turn in $(seq "$(less 2)"); do
 	check "eight writers, buffered and direct, verify their data, turn $turn" under_load "$TARGET" \
 		fio --directory="$T_DIR/mnt" \
@@ -58,8 +58,8 @@ for turn in $(seq "$(less 2)"); do
 		--name=direct --numjobs=4 --rw=randwrite --direct=1 --ioengine=libaio --iodepth=8 \
 		--name=buffered --numjobs=4 --rw=randwrite --ioengine=psync --fsync=32 --direct=0
 done
-stop_loop messages "$(less 5)"
-stop_loop reloads "$(less 3)"
+stop_loop messages
+stop_loop reloads
 umount "$T_DIR/mnt"
 check "fsck finds nothing" check_fs xfs "$TARGET"
 dmsetup remove --retry t0

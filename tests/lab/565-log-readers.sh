@@ -36,15 +36,15 @@ ask_for_memory() {
 	echo 2 >/proc/sys/vm/drop_caches
 }
 
-in_loop readers read_anywhere
-in_loop shrinker ask_for_memory
+in_loop readers read_anywhere "$(less 3)"
+in_loop shrinker ask_for_memory "$(less 3)"
 check "writers find what they wrote, here and there" under_load "$TARGET" \
 	fio --filename="$TARGET" --direct=1 --ioengine=libaio --verify=crc32c --verify_fatal=1 --verify_backlog=64 \
 	--bs=4k --group_reporting --output="$T_DIR/fio.log" \
 	--name=far --numjobs=2 --rw=randwrite --iodepth=4 --offset_increment=1g --size=1g --io_size="$(load 24)m" \
 	--name=near --rw=randwrite --iodepth=8 --offset=3g --size=2m --loops="$(load 18)"
-stop_loop readers "$(less 3)"
-stop_loop shrinker "$(less 3)"
+stop_loop readers
+stop_loop shrinker
 check_that "the kernel took pages of the map back" "$(status_field t0 map_given_back)" -gt 0
 check_that "pages of the map came and went" "$(status_field t0 map_reads)" -gt $((2 * map_pages))
 sum=$(near_sum)

@@ -79,9 +79,9 @@ write_rounds() {
 }
 
 given=$(status_field t0 map_given_back)
-in_loop shrinker ask_for_memory
+in_loop shrinker ask_for_memory 3
 check "while the kernel asks again and again, all is written and read right" under_load "$TARGET" write_rounds
-stop_loop shrinker 3
+stop_loop shrinker
 check_that "it got some" "$(status_field t0 map_given_back)" -gt "$given"
 again t0
 check "the blocks are right after a start" blocks read $NR 5

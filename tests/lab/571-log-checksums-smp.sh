@@ -47,9 +47,9 @@ restless() {
 	python3 "$LAB_DIR/restless.py" read "$TARGET" 40
 }
 
-in_loop messages clean_and_ask
-in_loop reloads reload_and_trim
-in_loop restless restless
+in_loop messages clean_and_ask "$(less 3)"
+in_loop reloads reload_and_trim "$(less 2)"
+in_loop restless restless "$(less 2)"
 for turn in 1 2; do
 	check "writers find what they wrote, turn $turn" under_load "$TARGET" \
 		fio --filename="$TARGET" --direct=1 --ioengine=libaio --verify=crc32c --verify_fatal=1 --group_reporting \
@@ -58,9 +58,9 @@ for turn in 1 2; do
 		--name=large --rw=randwrite --offset=128m --size=64m --io_size="$(load 32)m" --bs=1m \
 		--name=again --rw=randwrite --offset=200m --size=2m --io_size="$(load 16)m" --bs=4k
 done
-stop_loop messages "$(less 3)"
-stop_loop reloads "$(less 2)"
-stop_loop restless "$(less 2)"
+stop_loop messages
+stop_loop reloads
+stop_loop restless
 check "memory that changes is written once more" restless
 check_that "nothing was taken for damage" "$(status_field t0 damaged_pages)" -eq 0
 check "it is cleaned" dmsetup message t0 0 clean
