@@ -55,7 +55,7 @@ static bool has_lost_access(const struct nvmev *nvmev)
 
 bool nvmev_ctrl_mmio_work(const struct nvmev *nvmev)
 {
-	u32 id;
+	u32 id, nr_ids;
 
 	if (nvmev_pci_read32(&nvmev->pci, NVME_REG_CC) != READ_ONCE(nvmev->cc))
 		return true;
@@ -66,7 +66,8 @@ bool nvmev_ctrl_mmio_work(const struct nvmev *nvmev)
 		return true;
 	if (!nvmev_ctrl_is_ready(nvmev))
 		return false;
-	for (id = 0; id < NVMEV_MAX_QUEUES; id++)
+	nr_ids = READ_ONCE(nvmev->queues.nr_ids);
+	for (id = 0; id < nr_ids; id++)
 		if (nvmev_sq_look(nvmev, id) != NVMEV_SQ_EMPTY || nvmev_cq_is_bad(nvmev, id))
 			return true;
 	return false;

@@ -58,14 +58,13 @@ static struct nvmev *nvmev_of(struct nvmev_watch *watch)
 	return container_of(watch, struct nvmev, watch);
 }
 
-static void arm_locked(struct nvmev_watch *watch, u64 delay_ns, bool soon)
+static void arm_locked(struct nvmev_watch *watch, u64 at_ns, bool soon)
 {
 	lockdep_assert_held(&watch->lock);
 
 	watch->soon = soon;
 	if (!watch->stopped)
-		hrtimer_start(&watch->timer, ns_to_ktime(ktime_get_ns() + delay_ns),
-			      HRTIMER_MODE_ABS);
+		hrtimer_start(&watch->timer, ns_to_ktime(at_ns), HRTIMER_MODE_ABS);
 }
 
 static void forget_expected_locked(struct nvmev_watch *watch)
@@ -84,52 +83,58 @@ static u64 slow_interval_ns(struct nvmev_watch *watch, u64 now_ns)
 	return ACTIVE_LOOK_NS;
 }
 
-/* From one look at the doorbells to the next, while nothing is expected */
-static u64 poll_interval_ns(struct nvmev *nvmev)
+/* When to look at the doorbells next, while nothing is expected */
+static u64 poll_ns(struct nvmev *nvmev, u64 now_ns)
 {
 	u32 poll_us = READ_ONCE(nvmev->config.poll_us);
 
 	/* Else there is nobody to serve. */
 	if (!poll_us || !nvmev_ctrl_is_ready(nvmev) || READ_ONCE(nvmev->power_failed))
 		return U64_MAX;
-	return poll_us * NSEC_PER_USEC;
+	return now_ns + poll_us * NSEC_PER_USEC;
 }
 
 /* Set the timer for the next look: soon if something is expected, else slow. */
-static void arm_next_locked(struct nvmev_watch *watch)
+static void arm_next_locked(struct nvmev_watch *watch, u64 now_ns)
 {
-	u64 now_ns = ktime_get_ns();
 	u64 waited_ns = now_ns - watch->since_ns;
 
 	lockdep_assert_held(&watch->lock);
 
 	if ((watch->expected > 0 || watch->admin) && waited_ns < GIVE_UP_NS) {
-		arm_locked(watch, clamp(waited_ns / 2, SOON_NS, SOON_MAX_NS), true);
+		arm_locked(watch, now_ns + clamp(waited_ns / 2, SOON_NS, SOON_MAX_NS), true);
 		return;
 	}
 	/* A request that never rang, or one that was not announced: start afresh. */
 	forget_expected_locked(watch);
 	if (watch->soon || now_ns >= watch->slow_ns)
 		watch->slow_ns = now_ns + slow_interval_ns(watch, now_ns);
-	arm_locked(watch, min(watch->slow_ns - now_ns, poll_interval_ns(nvmev_of(watch))), false);
+	arm_locked(watch, min(watch->slow_ns, poll_ns(nvmev_of(watch), now_ns)), false);
+}
+
+/* Is this a slow look, and the FTL has use for it? */
+static bool has_idle_work_locked(const struct nvmev_watch *watch)
+{
+	lockdep_assert_held(&watch->lock);
+
+	return !watch->soon && READ_ONCE(watch->idle_work) && ktime_get_ns() >= watch->slow_ns;
 }
 
 static enum hrtimer_restart look(struct hrtimer *timer)
 {
 	struct nvmev_watch *watch = container_of(timer, struct nvmev_watch, timer);
 	unsigned long flags;
-	bool is_slow;
 
 	spin_lock_irqsave(&watch->lock, flags);
-	is_slow = !watch->soon && ktime_get_ns() >= watch->slow_ns;
 	if (watch->awake || nvmev_outage_is_failing(nvmev_of(watch)) ||
 	    nvmev_ctrl_mmio_work(nvmev_of(watch)) ||
-	    (is_slow && READ_ONCE(watch->idle_work))) {
+	    has_idle_work_locked(watch)) {
 		/* The dispatcher arms the timer again before it sleeps. */
 		watch->soon = false;
 		nvmev_wake_locked(watch);
 	} else {
-		arm_next_locked(watch);
+		/* The time as it is now, so that looks as such never take all of it. */
+		arm_next_locked(watch, ktime_get_ns());
 	}
 	spin_unlock_irqrestore(&watch->lock, flags);
 	return HRTIMER_NORESTART;
@@ -151,7 +156,7 @@ static bool rest(struct nvmev *nvmev)
 		WRITE_ONCE(watch->awake, false);
 		watch->since_ns = ktime_get_ns();
 		watch->slow_ns = watch->since_ns;
-		arm_next_locked(watch);
+		arm_next_locked(watch, watch->since_ns);
 	}
 	spin_unlock_irqrestore(&watch->lock, flags);
 	return idle;
@@ -180,7 +185,7 @@ static void find_bad_cqs(struct nvmev *nvmev)
 {
 	u32 id;
 
-	for (id = 0; id < NVMEV_MAX_QUEUES; id++) {
+	for (id = 0; id < nvmev->queues.nr_ids; id++) {
 		if (!nvmev_cq_is_bad(nvmev, id))
 			continue;
 		WRITE_ONCE(nvmev->queues.cq[id].is_bad, true);
@@ -247,12 +252,15 @@ static u32 fetch_queue(struct nvmev *nvmev, u32 id, u32 nr, u32 most, u64 now_ns
 /* The I/O submission queue that exists next after @id, going round; @id if there is no other. */
 static u32 next_queue(const struct nvmev *nvmev, u32 id)
 {
-	u32 next = id;
+	u32 nr_ids = nvmev->queues.nr_ids;
+	u32 i, next = id;
 
-	do {
-		next = next % NVMEV_MAX_IO_QUEUES + 1;
-	} while (next != id && !nvmev->queues.sq[next].ring);
-	return next;
+	for (i = 1; i < nr_ids; i++) {
+		next = next + 1 < nr_ids ? next + 1 : 1;
+		if (nvmev->queues.sq[next].ring)
+			return next;
+	}
+	return id;
 }
 
 static bool is_closed(const struct nvmev *nvmev, u32 nr)
@@ -385,7 +393,7 @@ static void expect(struct nvmev_watch *watch, bool admin)
 		watch->expected++;
 	if (!watch->awake && !watch->soon) {
 		watch->since_ns = ktime_get_ns();
-		arm_next_locked(watch);
+		arm_next_locked(watch, watch->since_ns);
 	}
 	spin_unlock_irqrestore(&watch->lock, flags);
 }

@@ -24,6 +24,9 @@ void nvmev_outage_note(struct nvmev *nvmev)
 {
 	unsigned long flags;
 
+	/* The power of such a drive fails only when it is cut by hand. */
+	if (!nvmev->config.ftl.oob)
+		return;
 	guard(mutex)(&nvmev->ftl_lock);
 	spin_lock_irqsave(&nvmev->queues.post_lock, flags);
 	WRITE_ONCE(nvmev->cut_ns, ftl_cut_ns(nvmev->ftl, ktime_get_ns()));
@@ -32,7 +35,9 @@ void nvmev_outage_note(struct nvmev *nvmev)
 
 bool nvmev_outage_is_failing(const struct nvmev *nvmev)
 {
-	return ktime_get_ns() >= READ_ONCE(nvmev->cut_ns) && !READ_ONCE(nvmev->power_failed);
+	u64 cut_ns = READ_ONCE(nvmev->cut_ns);
+
+	return cut_ns != U64_MAX && ktime_get_ns() >= cut_ns && !READ_ONCE(nvmev->power_failed);
 }
 
 void nvmev_outage_fail(struct nvmev *nvmev)

@@ -409,11 +409,22 @@ bool nvmev_cmd_abort(struct nvmev *nvmev, u16 sqid, u16 cid)
 	return found;
 }
 
+/* After a queue has come or gone: each command goes through all that may exist. */
+static void count_ids(struct nvmev_queues *queues)
+{
+	u32 nr = NVMEV_MAX_QUEUES;
+
+	while (nr && !queues->sq[nr - 1].ring && !queues->cq[nr - 1].ring)
+		nr--;
+	WRITE_ONCE(queues->nr_ids, nr);
+}
+
 void nvmev_sq_create(struct nvmev *nvmev, u32 id, const struct nvmev_sq *sq)
 {
 	clear_doorbell(nvmev, 2 * id);
 	nvmev->queues.cq[sq->cqid].nr_sqs++;
 	nvmev->queues.sq[id] = *sq;
+	count_ids(&nvmev->queues);
 }
 
 /* Commands in flight are lost to the host with their queue; it may not wait for them. */
@@ -448,6 +459,7 @@ void nvmev_sq_delete(struct nvmev *nvmev, u32 id)
 	spin_unlock_irqrestore(&queues->post_lock, flags);
 	WRITE_ONCE(queues->sq[id].ring, NULL);
 	queues->cq[queues->sq[id].cqid].nr_sqs--;
+	count_ids(queues);
 }
 
 void nvmev_cq_create(struct nvmev *nvmev, u32 id, const struct nvmev_cq *cq)
@@ -465,6 +477,7 @@ void nvmev_cq_create(struct nvmev *nvmev, u32 id, const struct nvmev_cq *cq)
 	slot->irq = irq;
 	INIT_LIST_HEAD(&slot->backlog);
 	spin_unlock_irqrestore(&nvmev->queues.post_lock, flags);
+	count_ids(&nvmev->queues);
 }
 
 static void drop_backlog_locked(struct nvmev_queues *queues, u32 id)
@@ -488,6 +501,7 @@ void nvmev_cq_delete(struct nvmev *nvmev, u32 id)
 	drop_backlog_locked(queues, id);
 	queues->cq[id].ring = NULL;
 	spin_unlock_irqrestore(&queues->post_lock, flags);
+	count_ids(queues);
 }
 
 bool nvmev_sq_peek(struct nvmev *nvmev, u32 id, struct nvme_command *sqe)
@@ -587,6 +601,7 @@ void nvmev_queues_reset(struct nvmev *nvmev)
 		queues->cq[i].ring = NULL;
 	}
 	spin_unlock_irqrestore(&queues->post_lock, flags);
+	count_ids(queues);
 }
 
 int nvmev_queues_init(struct nvmev *nvmev)

@@ -123,6 +123,7 @@ struct nvmev_cmd {
  * struct nvmev_queues - queues and commands in flight
  * @sq: submission queues by number, 0 is the admin queue
  * @cq: completion queues by number, 0 is the admin queue
+ * @nr_ids: no queue that exists has this number or a higher one
  * @post_lock: protects what is below and the completion queues' @tail and @backlog
  * @done_timer: expires when the first command of the heap is due
  * @slots: memory of all commands
@@ -139,6 +140,7 @@ struct nvmev_cmd {
 struct nvmev_queues {
 	struct nvmev_sq sq[NVMEV_MAX_QUEUES];
 	struct nvmev_cq cq[NVMEV_MAX_QUEUES];
+	u32 nr_ids;
 
 	spinlock_t post_lock; /* protects what is below */
 	struct hrtimer done_timer;
