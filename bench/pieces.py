@@ -42,6 +42,7 @@ DRIVES: dict[str, list[str]] = {
     "`register_hits=0`": ["register_hits=0"],
     "`cache_read=1`": ["cache_read=1"],
     "`plane_read=1`": ["plane_read=1"],
+    "`read_ahead_kib=256`": ["read_ahead_kib=256"],
     "all four": ["hold_ns=0", "register_hits=0", "cache_read=1", "plane_read=1"],
     "`hold_ns=0 suspend_program=8`": ["hold_ns=0", "suspend_program=8"],
 }

@@ -128,6 +128,7 @@ NVMEV_ATTR(seed_die, ftl.seed_die, PROPERTY_U32);
 NVMEV_ATTR(share_pages, ftl.share_pages, PROPERTY_U32);
 NVMEV_ATTR(share_log_kib, ftl.share_log_kib, PROPERTY_U32);
 NVMEV_ATTR(map_cache_mib, ftl.map_cache_pages, PROPERTY_MIB_PAGES);
+NVMEV_ATTR(read_ahead_kib, ftl.read_ahead_pages, PROPERTY_KIB);
 NVMEV_ATTR(stripe_lead, ftl.stripe_lead, PROPERTY_U32);
 NVMEV_ATTR(parity, ftl.parity, PROPERTY_BOOL);
 NVMEV_ATTR(lba_bytes, lba_bytes, PROPERTY_U32);
@@ -819,6 +820,7 @@ static struct configfs_attribute *item_attrs[] = {
 	&nvmev_attr_share_pages,
 	&nvmev_attr_share_log_kib,
 	&nvmev_attr_map_cache_mib,
+	&nvmev_attr_read_ahead_kib,
 	&nvmev_attr_stripe_lead,
 	&nvmev_attr_parity,
 	&nvmev_attr_lba_bytes,

@@ -70,6 +70,8 @@ static int ftl_show(struct seq_file *seq, void *data)
 	seq_printf(seq, "hints_ignored %llu\n", stats.hints_ignored + malformed);
 	seq_printf(seq, "pages_off_die %llu\n", stats.pages_off_die);
 	seq_printf(seq, "buffer_hits %llu\n", stats.buffer_hits);
+	seq_printf(seq, "pages_read_ahead %llu\n", stats.pages_read_ahead);
+	seq_printf(seq, "ahead_hits %llu\n", stats.ahead_hits);
 	seq_printf(seq, "run_units_evicted %llu\n", stats.run_units_evicted);
 	seq_printf(seq, "gc_runs %llu\n", stats.gc_runs);
 	seq_printf(seq, "pages_levelled %llu\n", stats.pages_levelled);

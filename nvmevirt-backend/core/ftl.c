@@ -39,6 +39,7 @@ size_t ftl_bytes(const struct ftl_params *params)
 	bytes = size_add(bytes, padded(ftl_wbuf_bytes(wbuf_units(params), geo.nr_open)));
 	bytes = size_add(bytes, padded(ftl_l2p_bytes(params->nr_lpns, geo.nr_places)));
 	bytes = size_add(bytes, padded(ftl_map_cache_bytes(params)));
+	bytes = size_add(bytes, padded(ftl_read_ahead_bytes(params)));
 	bytes = size_add(bytes, padded(ftl_share_bytes(params)));
 	bytes = size_add(bytes, padded(ftl_oob_bytes(params)));
 	/* Last, because it outlives the rest: see ftl_rebuild(). */
@@ -104,6 +105,8 @@ struct ftl *ftl_init(const struct ftl_params *params, void *zeroed, u64 now_ns)
 		     carve(&memory, ftl_l2p_bytes(params->nr_lpns, geo->nr_places)));
 	ftl_map_cache_init(&ftl->map_cache, params,
 			   carve(&memory, ftl_map_cache_bytes(params)));
+	ftl_read_ahead_init(&ftl->read_ahead, params,
+			    carve(&memory, ftl_read_ahead_bytes(params)));
 	init_share(ftl, &memory);
 	init_oob(ftl, &memory);
 	ftl_place_init(&ftl->place, &ftl->units, to_die(params->seed_die));

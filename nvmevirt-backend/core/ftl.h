@@ -183,6 +183,8 @@ struct ftl_die_stats {
  * @hints_ignored: hinted commands whose hint could not be used
  * @pages_off_die: pages of hinted commands that went elsewhere because their die was full
  * @buffer_hits: pages read from the write buffer
+ * @pages_read_ahead: pages read before the host asked for them
+ * @ahead_hits: pages read by the host that were
  * @run_units_evicted: run units merged into a shared one for want of open units
  * @gc_runs: victims collected
  * @pages_levelled: pages of overwrites that left their die because it was worn
@@ -224,6 +226,8 @@ struct ftl_stats {
 	u64 hints_ignored;
 	u64 pages_off_die;
 	u64 buffer_hits;
+	u64 pages_read_ahead;
+	u64 ahead_hits;
 	u64 run_units_evicted;
 	u64 gc_runs;
 	u64 rows_mended;

@@ -154,6 +154,8 @@ const char *ftl_params_check(const struct ftl_params *params)
 		return "The defrag log must be between 4 and 1048576 KiB (share_log_kib).";
 	if (params->map_cache_pages > FTL_MAX_MAP_CACHE_PAGES)
 		return "The cache of the map must have at most 16384 MiB (map_cache_mib).";
+	if (params->read_ahead_pages > FTL_MAX_READ_AHEAD_PAGES)
+		return "At most 16384 KiB can be read ahead (read_ahead_kib).";
 	if (params->stripe_lead > FTL_MAX_STRIPE_LEAD)
 		return "At most 64 stripes can be open (stripe_lead).";
 	if (params->parity && !params->stripe_lead)
@@ -217,6 +219,7 @@ static bool is_same_behaviour(const struct ftl_params *a, const struct ftl_param
 	       a->share_pages == b->share_pages &&
 	       a->share_log_kib == b->share_log_kib &&
 	       a->map_cache_pages == b->map_cache_pages &&
+	       a->read_ahead_pages == b->read_ahead_pages &&
 	       a->stripe_lead == b->stripe_lead &&
 	       a->parity == b->parity;
 }

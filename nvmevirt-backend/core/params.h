@@ -10,6 +10,7 @@
 #define FTL_MAX_PAGE_KINDS	4
 #define FTL_MAX_PLANES		16
 #define FTL_MAX_STRIPE_LEAD	64
+#define FTL_MAX_READ_AHEAD_PAGES	4096
 /* The map of 16 TiB */
 #define FTL_MAX_MAP_CACHE_PAGES	((u32)BIT(22))
 
@@ -65,6 +66,8 @@
  * @share_log_kib: size of the defrag log with @oob, [4, 1048576]
  * @map_cache_pages: map pages of 4 KiB that fit into memory (map-cache.h), at most
  *	FTL_MAX_MAP_CACHE_PAGES; 0: all of the map is in memory
+ * @read_ahead_pages: pages that are read ahead of a host that reads in order (read-ahead.h), at
+ *	most FTL_MAX_READ_AHEAD_PAGES; 0: none
  * @stripe_lead: stripes of the host's units over all dies that are open at the same time
  *	(stripe.h), at most FTL_MAX_STRIPE_LEAD; 0: each die takes a unit at any time
  * @parity: one unit of each stripe is parity; needs @stripe_lead
@@ -111,6 +114,7 @@ struct ftl_params {
 	u32 share_pages;
 	u32 share_log_kib;
 	u32 map_cache_pages;
+	u32 read_ahead_pages;
 	u32 stripe_lead;
 	bool parity;
 };

@@ -25,6 +25,7 @@ void ftl_let_rest(struct ftl *ftl)
 	while ((unit = ftl_units_first_held(&ftl->units)))
 		ftl_advance(ftl, unit->due_ns);
 	ftl_advance(ftl, end_of_work(ftl));
+	ftl_read_ahead_forget(&ftl->read_ahead);
 	if (ftl->params.oob)
 		ftl_oob_settle(&ftl->oob, ftl->now_ns);
 }

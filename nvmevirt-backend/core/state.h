@@ -10,6 +10,7 @@
 #include "nand.h"
 #include "oob.h"
 #include "place.h"
+#include "read-ahead.h"
 #include "stripe.h"
 #include "wbuf.h"
 
@@ -96,6 +97,7 @@ struct ftl_sense_slot {
  * @place: placement
  * @stripes: stripes of the host's units; in use if @params.stripe_lead
  * @nand: timelines of the dies
+ * @read_ahead: what was read ahead; in use if @params.read_ahead_pages
  * @wbuf: room in the write buffer
  * @share: sharers: pages that lie in places of others; in use if @params.share_pages
  * @oob: out-of-band data; in use if @params.oob
@@ -128,6 +130,7 @@ struct ftl {
 	struct ftl_place place;
 	struct ftl_stripes stripes;
 	struct ftl_nand nand;
+	struct ftl_read_ahead read_ahead;
 	struct ftl_wbuf wbuf;
 	struct ftl_share share;
 	struct ftl_oob oob;

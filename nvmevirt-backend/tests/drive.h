@@ -25,6 +25,7 @@
 #include "../core/map-cache.h"
 #include "../core/map-page.h"
 #include "../core/stripe.h"
+#include "../core/read-ahead.h"
 #include "../core/program.h"
 #include "../core/draft.h"
 #include "../core/bad.h"

@@ -273,10 +273,10 @@ static void get_times(struct kunit *test, const struct ftl_params *params, struc
 static void say(struct kunit *test, const struct ftl_params *params, const struct gain *gain,
 		u32 window, const u64 *ns)
 {
-	kunit_info(test, "%s hits %u cache %u planes %u suspend %u: %s of %u pages%s, %u others, by %u%s: %llu contiguous, %llu ideal, %llu plain, %llu hinted\n",
+	kunit_info(test, "%s hits %u cache %u planes %u suspend %u ahead %u: %s of %u pages%s, %u others, by %u%s: %llu contiguous, %llu ideal, %llu plain, %llu hinted\n",
 		   *(const char *const *)test->param_value,
 		   params->register_hits, params->cache_read, params->plane_read,
-		   params->suspend_program,
+		   params->suspend_program, params->read_ahead_pages,
 		   gain->overwrite ? "overwrites" : "appends", gain->nr_pages,
 		   gain->apart ? " apart" : "", gain->others, window, gain->busy ? ", busy" : "",
 		   ns[CONTIGUOUS], ns[IDEAL], ns[PLAIN], ns[HINTED]);
@@ -341,6 +341,12 @@ static void try_drive(struct kunit *test, const struct ftl_params *params, u32 o
 		try_pieces(test, params, 1, others);
 }
 
+/* Each property of a drive comes with it and without it. */
+static u32 read_ahead_of(u32 drive)
+{
+	return hweight32(drive) & 1 ? 64 : 0;
+}
+
 /* Of the drives with and without cache read, register hits and plane read, every so many */
 static void try_drives(struct kunit *test, u32 step, u32 others)
 {
@@ -353,6 +359,7 @@ static void try_drives(struct kunit *test, u32 step, u32 others)
 		params.register_hits = !(drive & 2);
 		params.plane_read = drive & 4;
 		params.hold_ns = 5000000;
+		params.read_ahead_pages = read_ahead_of(drive);
 		try_drive(test, &params, others);
 	}
 }
@@ -383,6 +390,7 @@ static void nor_is_it_while_others_write(struct kunit *test)
 		params.suspend_program = drive & 4 ? 8 : 0;
 		params.suspend_erase = params.suspend_program;
 		params.hold_ns = 0;
+		params.read_ahead_pages = read_ahead_of(drive);
 		try_drive(test, &params, 0);
 	}
 }

@@ -128,6 +128,7 @@ static struct ftl_params variant_params(struct kunit *test)
 	params.share_pages = variant->share_pages;
 	params.share_log_kib = 64;
 	params.map_cache_pages = variant->suspends || variant->plane_read ? 2 : 0;
+	params.read_ahead_pages = variant->suspends ? 16 : 0;
 	params.stripe_lead = variant->bg_eblks ? 2 : 0;
 	params.parity = variant->bg_eblks;
 	params.spare_eblks = variant->spare_eblks;

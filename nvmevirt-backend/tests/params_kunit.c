@@ -63,6 +63,8 @@ static const struct bad_params bad_params[] = {
 	BAD(seed_die, 8, "first write"),
 	BAD(map_cache_pages, 4194305, "cache of the map"),
 	BAD(map_cache_pages, U32_MAX, "cache of the map"),
+	BAD(read_ahead_pages, 4097, "read ahead"),
+	BAD(read_ahead_pages, U32_MAX, "read ahead"),
 	BAD(stripe_lead, 65, "64 stripes"),
 	BAD(stripe_lead, U32_MAX, "64 stripes"),
 	BAD(parity, true, "needs stripes"),
@@ -130,8 +132,8 @@ static void geometry_that_overflows_has_no_capacity(struct kunit *test)
 	KUNIT_EXPECT_GT(test, ftl_params_capacity(&params), 0ULL);
 }
 
-/* Bytes of the structure that belong to no member: behind flags */
-#define NR_PADDING	(3 + 3 + 3)
+/* Bytes of the structure that belong to no member: behind flags, and at its end */
+#define NR_PADDING	(3 + 3 + 3 + 4)
 
 /* Every bit of every member counts, and nothing else: a member that is forgotten shows here. */
 static void same_parameters_are_those_with_the_same_members(struct kunit *test)

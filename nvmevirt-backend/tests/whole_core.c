@@ -25,6 +25,7 @@
 #include "../core/gc.c"
 #include "../core/mend.c"
 #include "../core/idle.c"
+#include "../core/read-ahead.c"
 #include "../core/read.c"
 #include "../core/exchange.c"
 #include "../core/write.c"

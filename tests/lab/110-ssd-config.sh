@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 320
-# sentences: 85
+# sentences: 86
 . "$(dirname "$0")/rc"
 
 ITEM=$CONFIGFS/item
@@ -112,6 +112,7 @@ at_power "65 open stripes" stripe_lead=65
 at_power "parity without stripes" parity=1
 at_power "parity of one die" channels=1 dies_per_channel=1 stripe_lead=4 parity=1
 at_power "a cache of 16385 MiB for the map" map_cache_mib=16385
+at_power "more read ahead than 16 MiB" read_ahead_kib=16388
 at_power "1024-byte blocks" lba_bytes=1024
 at_power "no queues" queues=0
 at_power "100 queues" queues=100
