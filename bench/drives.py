@@ -13,6 +13,8 @@ Usage: drives.py page             write the tables
                                   measure profiles (all of them), and put them on record
        drives.py pieces TOOL      the same for files and hints
        drives.py check PROGRAM    are some figures that take little time as on record?
+       drives.py error PROGRAM PROFILE
+                                  speeds of a profile beside what others have published, for bench/run.py
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from typing import Any, Optional
 import pages
 import pieces
 import records
-from published import ONE_DIE, PUBLISHED, SOURCES, SPLIT, Published
+from published import ONE_DIE, PUBLISHED, SOURCES, SPEEDS, SPLIT, Published
 
 Row = dict[str, Any]
 Key = tuple[str, int, str, int, int]
@@ -118,10 +120,10 @@ def check(program: str) -> int:
 
 
 class Figures:
-    """The figures on record, in the units of the tables."""
+    """Figures, those on record unless there are others, in the units of the tables."""
 
-    def __init__(self) -> None:
-        self.rows = records.read_rows("drives")
+    def __init__(self, rows: Optional[list[Row]] = None) -> None:
+        self.rows = records.read_rows("drives") if rows is None else rows
 
     def profiles(self) -> list[str]:
         return list(dict.fromkeys(row["profile"] for row in self.rows))
@@ -158,6 +160,19 @@ class Figures:
         die = self.get(profile, "fresh unit of each stripe read", 32, "MB/s")
         all_dies = self.get(profile, "fresh sequential read", 32, "MB/s")
         return None if die is None or all_dies is None else 100 * die / all_dies
+
+
+def print_errors(program: str, profile: str) -> None:
+    figures = Figures(measure(program, profile))
+    for one in PUBLISHED:
+        if one.profile != profile or one.figure not in SPEEDS:
+            continue
+        here = figures.get(profile, one.figure, one.depth, one.unit)
+        name = one.figure.removeprefix("fresh ").replace(" ", "_")
+        print(
+            f"bench: row=ssd.drive_error.{profile} figure={name} depth={one.depth} here={here} "
+            f"published={one.value} unit={one.unit}"
+        )
 
 
 def _number(value: Optional[float]) -> str:
@@ -285,6 +300,9 @@ def main(words: list[str]) -> int:
         return 0
     if words == ["check-page"]:
         return pages.check(PAGE, table, "bench/drives.py page")
+    if len(words) == 3 and words[0] == "error":
+        print_errors(words[1], words[2])
+        return 0
     if len(words) == 2 and words[0] == "check":
         return check(words[1])
     if len(words) == 2 and words[0] == "pieces":

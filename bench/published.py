@@ -33,6 +33,8 @@ RANDOM_READ = "fresh random read"
 RANDOM_WRITE = "fresh random write"
 EACH_PAGE = "fresh page after page read"
 EACH_STRIPE = "fresh page of each stripe read"
+# Sequential and random speeds, as opposed to what shows how a drive is made
+SPEEDS = (SEQUENTIAL_READ, SEQUENTIAL_WRITE, RANDOM_READ, RANDOM_WRITE, EACH_PAGE)
 SPLIT = "a command more"
 ONE_DIE = "units of one die"
 
