@@ -66,6 +66,8 @@ def dummy_file(_draw: random.Random, _piece: int) -> int:
 # Profiles whose file on one die is read: those that a drive or a paper stands behind, and others
 PROFILES = ("fast24", "nvme-a", "nvme-b", "nvme-c", "nvme-d", "sata-b", "tlc", "qlc", "modern")
 HEADLINE_BYTES = 1 << 20
+# Each without reading ahead, as it is, and with as many KiB
+READ_AHEAD_KIB = (0, 256)
 
 KINDS = ("contiguous", "plain", "hinted")
 
@@ -159,34 +161,51 @@ def headline(profile: Row, worst: bool, kind: str, phase: int) -> Iterator[str]:
 
 
 def measure_profiles(tool: str) -> list[Row]:
-    """A row for each profile, worst and random, and kind of file: MB/s of each draw."""
+    """A row for each profile, reading ahead, worst and random, and kind of file: MB/s of each draw."""
     command = [tool, "sim", "--json", "--profiles"]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     known = {profile["profile"]: profile for profile in json.loads(done.stdout)}
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         trace = pathlib.Path(folder, "trace")
-        for name, worst, kind in itertools.product(PROFILES, (True, False), KINDS):
+        for name, ahead, worst, kind in itertools.product(
+            PROFILES, READ_AHEAD_KIB, (True, False), KINDS
+        ):
+            options = ["--profile", name, "--set", f"read_ahead_kib={ahead}"]
             speeds = []
             for phase in range(NR_PHASES):
                 lines = headline(known[name], worst, kind, phase)
                 trace.write_text("\n".join(lines) + "\n")
-                speeds.append(round(read_speed(tool, trace, 1, ["--profile", name]), 1))
-            rows.append({"profile": name, "worst": worst, "kind": kind, "mb_per_s": speeds})
+                speeds.append(round(read_speed(tool, trace, 1, options), 1))
+            rows.append(
+                {
+                    "profile": name,
+                    "read_ahead_kib": ahead,
+                    "worst": worst,
+                    "kind": kind,
+                    "mb_per_s": speeds,
+                }
+            )
     return rows
 
 
 def profiles_table(rows: list[Row]) -> list[str]:
     """MB/s of contiguous, plain and hinted, and how often plain is in hinted."""
     means = {
-        (row["profile"], row["worst"], row["kind"]): statistics.harmonic_mean(row["mb_per_s"])
+        (row["profile"], row["read_ahead_kib"], row["worst"], row["kind"]): statistics.harmonic_mean(
+            row["mb_per_s"]
+        )
         for row in rows
     }
-    lines = ["| profile | on one die | gain | at random | gain |", "|---|---|---|---|---|"]
+    head = ["profile"]
+    for ahead in READ_AHEAD_KIB:
+        suffix = f", `read_ahead_kib={ahead}`" if ahead else ""
+        head += ["on one die" + suffix, "gain", "at random" + suffix, "gain"]
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for name in PROFILES:
         cells = [f"`{name}`"]
-        for worst in (True, False):
-            speeds = [means[name, worst, kind] for kind in KINDS]
+        for ahead, worst in itertools.product(READ_AHEAD_KIB, (True, False)):
+            speeds = [means[name, ahead, worst, kind] for kind in KINDS]
             cells += [" / ".join(f"{speed:.0f}" for speed in speeds), f"{speeds[2] / speeds[1]:.1f}"]
         lines.append("| " + " | ".join(cells) + " |")
     return lines
