@@ -140,7 +140,7 @@ struct Counting<'a> {
     counted: Duration,
     /// When that was true
     since: Instant,
-    _lock: WriteLock,
+    lock: WriteLock,
 }
 
 impl<'a> Counting<'a> {
@@ -153,7 +153,7 @@ impl<'a> Counting<'a> {
             hotness: Hotness::default(),
             counted: Duration::ZERO,
             since: Instant::now(),
-            _lock: lock,
+            lock,
         };
 
         match Counts::load(file, folder) {
@@ -186,7 +186,7 @@ impl<'a> Counting<'a> {
         self.counted = fade(&mut self.hotness, self.counted + elapsed);
         self.since = now;
         Counts::new(self.folder, self.counted.as_secs(), &self.hotness)
-            .save(self.file)
+            .save(&self.lock)
             .with_context(|| format!("{} cannot be written", self.file.display()))
     }
 }

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use nix::libc;
 
-use super::replace::{behind_links, folder_of};
+use super::replace::{behind_links, folder_of, Replacement};
 
 /// The right to write a file, until it is dropped, or the process ends in whatever way. Who only reads
 /// needs none.
@@ -20,8 +20,9 @@ use super::replace::{behind_links, folder_of};
 /// it. That is removed in the end, and what a process has left that was killed is in nobody's way.
 #[derive(Debug)]
 pub struct WriteLock {
+    file: PathBuf,
     path: PathBuf,
-    _file: Flock<File>,
+    _locked: Flock<File>,
 }
 
 impl WriteLock {
@@ -30,25 +31,46 @@ impl WriteLock {
     /// # Errors
     ///
     /// When the file's folder cannot be written.
-    pub fn take(path: &Path) -> io::Result<Option<Self>> {
-        let path = beside(path)?;
+    pub fn take(file: &Path) -> io::Result<Option<Self>> {
+        let path = beside(file, "lock")?;
+        let file = file.to_owned();
 
         loop {
-            let file = OpenOptions::new()
+            let opened = OpenOptions::new()
                 .write(true)
                 .create(true)
                 .truncate(false)
                 .mode(0o600)
                 .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
                 .open(&path)?;
-            match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            match Flock::lock(opened, FlockArg::LockExclusiveNonblock) {
                 // Whoever had it may have removed it since it was opened.
-                Ok(file) if !is_at(&file, &path)? => {}
-                Ok(file) => return Ok(Some(Self { path, _file: file })),
+                Ok(locked) if !is_at(&locked, &path)? => {}
+                Ok(locked) => {
+                    return Ok(Some(Self {
+                        file,
+                        path,
+                        _locked: locked,
+                    }))
+                }
                 Err((_, Errno::EWOULDBLOCK)) => return Ok(None),
                 Err((_, err)) => return Err(err.into()),
             }
         }
+    }
+
+    /// Give the file new contents. They are under the same name each time until all of them are there,
+    /// so processes that are killed meanwhile leave one such file at most, until the next time.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be written; the file is as it was then.
+    pub fn replace(&self, bytes: &[u8]) -> io::Result<()> {
+        let fresh = beside(&self.file, "dieaware-new")?;
+        let mut replacement = Replacement::begin_under(fresh, &self.file)?;
+
+        replacement.write_all(bytes)?;
+        replacement.finish(true)
     }
 }
 
@@ -60,8 +82,9 @@ impl Drop for WriteLock {
     }
 }
 
-/// What is locked for a file. The folder may be the user's choice, so it is a name that says whose it is.
-fn beside(path: &Path) -> io::Result<PathBuf> {
+/// A file that goes with another. The folder may be the user's choice, so it is a name that says whose
+/// it is.
+fn beside(path: &Path, what: &str) -> io::Result<PathBuf> {
     let path = behind_links(path);
     let Some(name) = path.file_name() else {
         return Err(io::ErrorKind::IsADirectory.into());
@@ -69,7 +92,8 @@ fn beside(path: &Path) -> io::Result<PathBuf> {
     let mut hidden = OsString::from(".");
 
     hidden.push(name);
-    hidden.push(".lock");
+    hidden.push(".");
+    hidden.push(what);
     Ok(folder_of(&path).join(hidden))
 }
 
@@ -140,6 +164,26 @@ mod tests {
         assert!(!elsewhere.exists());
         WriteLock::take(Path::new("/")).unwrap_err();
         WriteLock::take(&dir.path().join("none/file")).unwrap_err();
+    }
+
+    #[test]
+    fn what_a_killed_process_was_writing_is_written_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let left = dir.path().join(".file.dieaware-new");
+        fs::write(&left, "half of what somebody wanted, which is longer").unwrap();
+        let lock = WriteLock::take(&path).unwrap().unwrap();
+        for text in ["one", "two"] {
+            lock.replace(text.as_bytes()).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+            assert!(!left.exists());
+        }
+        // Nobody is led elsewhere, and the file stays.
+        let elsewhere = dir.path().join("elsewhere");
+        symlink(&elsewhere, &left).unwrap();
+        lock.replace(b"three").unwrap_err();
+        assert!(!elsewhere.exists());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "two");
     }
 
     #[test]

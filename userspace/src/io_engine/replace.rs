@@ -7,7 +7,8 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use tempfile::{Builder, NamedTempFile};
+use nix::libc;
+use tempfile::{Builder, NamedTempFile, TempPath};
 
 /// What a file that nobody has made yet gets, less the umask.
 const NEW_MODE: u32 = 0o666;
@@ -52,6 +53,18 @@ fn make_new(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
+/// The regular file that is there, if anything is.
+fn look_for_file(path: &Path) -> io::Result<Option<fs::Metadata>> {
+    let there = look(path)?;
+    if there.as_ref().is_some_and(|there| !there.is_file()) {
+        return Err(io::Error::new(
+            ErrorKind::InvalidInput,
+            "It is not a regular file",
+        ));
+    }
+    Ok(there)
+}
+
 /// The new contents of a file, under a name of their own until all of them are there. Who drops this
 /// leaves the file as it is.
 pub struct Replacement {
@@ -67,21 +80,39 @@ impl Replacement {
     ///
     /// When something other than a regular file is there, or its folder cannot be written.
     pub fn begin(path: &Path) -> io::Result<Self> {
-        let there = look(path)?;
-        if there.as_ref().is_some_and(|there| !there.is_file()) {
-            return Err(io::Error::new(
-                ErrorKind::InvalidInput,
-                "It is not a regular file",
-            ));
-        }
+        let there = look_for_file(path)?;
         let to = behind_links(path);
         let fresh = Builder::new()
             .prefix(".dieaware-")
             .make_in(folder_of(&to), make_new)?;
+        Self { to, fresh }.with_mode_of(there)
+    }
+
+    /// The same under a name that nobody else has meanwhile: what a process left there that was
+    /// killed is written over.
+    ///
+    /// # Errors
+    ///
+    /// As above.
+    pub(super) fn begin_under(name: PathBuf, path: &Path) -> io::Result<Self> {
+        let there = look_for_file(path)?;
+        let to = behind_links(path);
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(NEW_MODE)
+            .custom_flags(libc::O_NOFOLLOW)
+            .open(&name)?;
+        let fresh = NamedTempFile::from_parts(file, TempPath::try_from_path(name)?);
+        Self { to, fresh }.with_mode_of(there)
+    }
+
+    fn with_mode_of(self, there: Option<fs::Metadata>) -> io::Result<Self> {
         if let Some(there) = there {
-            fresh.as_file().set_permissions(there.permissions())?;
+            self.fresh.as_file().set_permissions(there.permissions())?;
         }
-        Ok(Self { to, fresh })
+        Ok(self)
     }
 
     /// Let the file be what was written, or, unless `force`, fail if someone has made one meanwhile.

@@ -15,7 +15,7 @@ use thiserror::Error;
 
 use super::hotness::Hotness;
 use crate::boot::systemd::folder_name;
-use crate::io_engine::replace::replace;
+use crate::io_engine::lock::WriteLock;
 
 /// Where counts are kept.
 const FOLDER: &str = "/var/lib/dieaware/defragd";
@@ -109,10 +109,10 @@ impl Counts {
     /// # Errors
     ///
     /// When the file cannot be written; it is as it was then.
-    pub fn save(&self, path: &Path) -> io::Result<()> {
+    pub fn save(&self, to: &WriteLock) -> io::Result<()> {
         let mut text = serde_json::to_vec(self)?;
         text.push(b'\n');
-        replace(path, &text)
+        to.replace(&text)
     }
 
     /// What is kept of a folder; `None`: nothing yet.
@@ -194,6 +194,7 @@ mod tests {
     use nix::unistd::mkfifo;
 
     use super::{default_file, Counts, CountsError, FADE_SECONDS, MOST_BYTES, MOST_KEPT};
+    use crate::io_engine::lock::WriteLock;
     use crate::pick::hotness::Hotness;
 
     const GOOD: &str = "{\"kind\":\"dieaware-defragd\",\"version\":1,\"folder\":\"/mnt\",\
@@ -208,16 +209,18 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("counts");
         let folder = Path::new("/mnt");
+        let lock = WriteLock::take(&path).unwrap().unwrap();
         assert!(Counts::load(&path, folder).unwrap().is_none());
         for reads in [&[][..], &[(7, 5), (9, 1)]] {
             let counts = Counts::new(folder, 60, &Hotness::from_counts(reads));
-            counts.save(&path).unwrap();
+            counts.save(&lock).unwrap();
             let loaded = Counts::load(&path, folder).unwrap().unwrap();
             assert_eq!(loaded, counts);
             assert_eq!(loaded.hotness().counts(9), reads);
             assert_eq!(loaded.seconds(), 60);
         }
         assert_eq!(fs::read_to_string(&path).unwrap(), GOOD);
+        drop(lock);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 
@@ -232,7 +235,8 @@ mod tests {
             FADE_SECONDS - 1,
             &Hotness::from_counts(&[&[(1, 1), (2, 2)], &reads[..]].concat()),
         );
-        counts.save(&path).unwrap();
+        let lock = WriteLock::take(&path).unwrap().unwrap();
+        counts.save(&lock).unwrap();
         assert!(fs::metadata(&path).unwrap().len() < MOST_BYTES);
         let loaded = Counts::load(&path, dir.path()).unwrap().unwrap();
         // Those that are read least have no room.
