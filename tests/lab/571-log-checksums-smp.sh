@@ -39,7 +39,7 @@ reload_and_trim() {
 	dmsetup suspend t0
 	dmsetup load t0 --table "$LINE"
 	dmsetup resume t0
-	sleep 1
+	sleep 3
 }
 
 restless() {
