@@ -19,6 +19,7 @@ struct nvmev;
  * @nr_late: number of those that were ready to be posted NVMEV_LATE_NS after they were due, or
  *	later
  * @sum_ns: sum of the lateness of all @nr commands
+ * @model_ns: sum of what they take in the model
  * @worst_ns: largest lateness of a command
  *
  * How long a completion waits for the host to make room in its queue does not count.
@@ -27,6 +28,7 @@ struct nvmev_lateness {
 	u64 nr;
 	u64 nr_late;
 	u64 sum_ns;
+	u64 model_ns;
 	u64 worst_ns;
 };
 

@@ -226,6 +226,9 @@ static void note_lateness_locked(struct nvmev_queues *queues, const struct nvmev
 	lateness->nr++;
 	lateness->nr_late += late_ns >= NVMEV_LATE_NS;
 	lateness->sum_ns += late_ns;
+	/* The power may have failed before it was fetched. */
+	if (cmd->due_ns > cmd->fetched_ns)
+		lateness->model_ns += cmd->due_ns - cmd->fetched_ns;
 	lateness->worst_ns = max(lateness->worst_ns, late_ns);
 }
 

@@ -9,7 +9,7 @@
 # clock: virtual
 # seconds: 15
 # timeout: 300
-# sentences: 20
+# sentences: 23
 . "$(dirname "$0")/rc"
 
 # identify_us DEV: what Identify Namespace takes, ten times
@@ -39,6 +39,8 @@ echo 0 >"$TRACEFS/events/nvmev/nvmev_cmd/enable"
 give_back ssd0
 note "The worst of $(count ssd0 completions) completions was late by $(count ssd0 late_ns_worst) ns."
 check_that "no completion was late" "$(count ssd0 completions_late)" -eq 0
+nvmev-ssd stats ssd0 >"$T_DIR/stats" 2>"$T_DIR/warned"
+check_that "and nobody is warned" "$(<"$T_DIR/warned")" == ""
 drop_ssd ssd0
 
 new_ssd small capacity_mib=1024
@@ -87,6 +89,11 @@ note "The worst was late by $told us in the trace, and by $(count fast late_ns_w
 check_that "it says by how much a read that this CPU was too slow for was late" "$told" -ge 50
 check_that "the worst is in the statistics" $(($(count fast late_ns_worst) / 1000)) -ge $((told - 20))
 check_that "so is how many there were" "$(count fast completions_late)" -ge 1
+# A read of 1 MiB takes some 50 us in the model.
+nvmev-ssd stats fast >"$T_DIR/stats" 2>"$T_DIR/warned"
+note "$(<"$T_DIR/warned")"
+check_that "late by more than it takes is so in the statistics" "$(count fast late_permille)" -ge 1000
+check "and whoever asks for them is warned" grep -qE "completions of fast were late by [0-9]+\\.[0-9] percent" "$T_DIR/warned"
 
 # A program that reads all the time while a drive that is full forgets everything
 echo >"$TRACEFS/trace"
