@@ -28,8 +28,8 @@
  * @queues: most I/O queue pairs, [1, NVMEV_MAX_IO_QUEUES]
  * @queue_depth: most commands in flight on each, [1, NVMEV_MAX_ENTRIES)
  * @mdts: most bytes of a command: 4 KiB shifted left by this, [1, NVMEV_MAX_MDTS]
- * @poll_us: microseconds from one look at the doorbells to the next, at most NVMEV_MAX_POLL_US; 0:
- *	who rings them has told the kernel. May change while the power is on
+ * @poll_us: microseconds from one look at the doorbells to the next, [NVMEV_MIN_POLL_US,
+ *	NVMEV_MAX_POLL_US]; 0: who rings them has told the kernel. May change while the power is on
  * @reject_hints: interval of hinted commands that are failed, 0 is none. May change while the power
  *	is on
  * @hints: whether it understands hints and says so

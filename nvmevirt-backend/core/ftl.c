@@ -133,6 +133,7 @@ u64 ftl_begin(struct ftl *ftl, u64 now_ns)
 void ftl_power_off(struct ftl *ftl)
 {
 	ftl_map_lose(ftl);
+	ftl_read_ahead_forget(&ftl->read_ahead);
 }
 
 bool ftl_is_mapped(const struct ftl *ftl, lpn_t lpn)

@@ -231,16 +231,23 @@ static void what_holds_nothing_is_not_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_ahead_of(&bench), (u64)AHEAD_PAGES - 8 + 2);
 }
 
-static void rest_forgets_it(struct kunit *test)
+static void rest_and_power_off_forget_it(struct kunit *test)
 {
 	struct bench bench;
 
-	begin(test, &bench, AHEAD_PAGES);
-	read_later(&bench, 0, 1);
-	read_later(&bench, 1, 1);
-	ftl_let_rest(bench.ftl);
-	expect_missed(test, &bench, 2);
-	KUNIT_EXPECT_EQ(test, hits_of(&bench), 0ULL);
+	for (u32 i = 0; i < 2; i++) {
+		begin(test, &bench, AHEAD_PAGES);
+		read_later(&bench, 0, 1);
+		read_later(&bench, 1, 1);
+		if (i)
+			ftl_power_off(bench.ftl);
+		else
+			ftl_let_rest(bench.ftl);
+		expect_missed(test, &bench, 2);
+		/* It is not the third of a stream either. */
+		KUNIT_EXPECT_EQ(test, read_ahead_of(&bench), (u64)AHEAD_PAGES);
+		KUNIT_EXPECT_EQ(test, hits_of(&bench), 0ULL);
+	}
 }
 
 /* The map of what is read ahead has to be known as well. */
@@ -272,7 +279,7 @@ static struct kunit_case read_ahead_cases[] = {
 	KUNIT_CASE(each_stream_has_its_own),
 	KUNIT_CASE(pages_that_were_written_since_are_not_taken),
 	KUNIT_CASE(what_holds_nothing_is_not_read),
-	KUNIT_CASE(rest_forgets_it),
+	KUNIT_CASE(rest_and_power_off_forget_it),
 	KUNIT_CASE(map_is_looked_up_ahead),
 	{}
 };
