@@ -431,7 +431,8 @@ void ftl_cut_after(struct ftl *ftl, u64 nr_ops);
 u64 ftl_cut_ns(struct ftl *ftl, u64 now_ns);
 
 /**
- * ftl_power_off() - the power is off, in order or not, and none of the map is in memory
+ * ftl_power_off() - the power is off, in order or not: the drive has no map in memory, and nothing
+ * that was read ahead
  */
 void ftl_power_off(struct ftl *ftl);
 
