@@ -88,6 +88,14 @@ static void expect_there(struct kunit *test, struct bench *bench, u64 lpn)
 	KUNIT_EXPECT_EQ(test, read_later(bench, lpn, 1), COMMAND_NS + LINK_NS);
 }
 
+/* Two reads in order: what follows is read ahead. */
+static void begin_stream(struct kunit *test, struct bench *bench, u32 read_ahead_pages, u64 first)
+{
+	begin(test, bench, read_ahead_pages);
+	read_later(bench, first, 1);
+	read_later(bench, first + 1, 1);
+}
+
 static void third_read_in_order_needs_the_link_only(struct kunit *test)
 {
 	struct bench bench;
@@ -140,9 +148,7 @@ static void who_comes_early_waits_for_the_die(struct kunit *test)
 	struct bench bench;
 	u64 there_ns;
 
-	begin(test, &bench, AHEAD_PAGES);
-	read_later(&bench, 6, 1);
-	read_later(&bench, 7, 1);
+	begin_stream(test, &bench, AHEAD_PAGES, 6);
 	there_ns = bench.now_ns + COMMAND_NS + SENSE_NS + 8 * CHANNEL_NS;
 	KUNIT_EXPECT_EQ(test, read_now(&bench, 8, 1), there_ns + LINK_NS - bench.now_ns);
 	bench.now_ns = there_ns - COMMAND_NS;
@@ -154,9 +160,7 @@ static void half_of_a_command_can_be_there(struct kunit *test)
 {
 	struct bench bench;
 
-	begin(test, &bench, 4);
-	read_later(&bench, 6, 1);
-	read_later(&bench, 7, 1);
+	begin_stream(test, &bench, 4, 6);
 	KUNIT_EXPECT_EQ(test, read_ahead_of(&bench), 4ULL);
 	KUNIT_EXPECT_EQ(test, read_later(&bench, 8, 8),
 			COMMAND_NS + SENSE_NS + 4 * CHANNEL_NS + 4 * LINK_NS);
@@ -199,9 +203,7 @@ static void pages_that_were_written_since_are_not_taken(struct kunit *test)
 	struct bench bench;
 	u64 hits;
 
-	begin(test, &bench, AHEAD_PAGES);
-	read_later(&bench, 0, 1);
-	read_later(&bench, 1, 1);
+	begin_stream(test, &bench, AHEAD_PAGES, 0);
 	write_plain(bench.ftl, 2, 1);
 	hits = bench.ftl->stats.buffer_hits;
 	read_later(&bench, 2, 1);
@@ -236,9 +238,7 @@ static void rest_and_power_off_forget_it(struct kunit *test)
 	struct bench bench;
 
 	for (u32 i = 0; i < 2; i++) {
-		begin(test, &bench, AHEAD_PAGES);
-		read_later(&bench, 0, 1);
-		read_later(&bench, 1, 1);
+		begin_stream(test, &bench, AHEAD_PAGES, 0);
 		if (i)
 			ftl_power_off(bench.ftl);
 		else
