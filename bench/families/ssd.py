@@ -24,6 +24,7 @@ from family import (
     found,
     measurements,
 )
+from published import PUBLISHED, SPEEDS
 
 # A command on it and on two others
 DEVICES = ("nvmev", "null_blk", "qemu_nvme")
@@ -44,7 +45,7 @@ _SIMULATED = {
 SIMULATED_SCALE = 256
 DRIVES = pathlib.Path(__file__).resolve().parent.parent / "drives.py"
 # The profiles that are made after a drive whose speeds are published
-_REAL_DRIVES = ("nvme-a", "nvme-b", "sata-a", "sata-b", "sata", "tlc", "dramless")
+_REAL_DRIVES = dict.fromkeys(one.profile for one in PUBLISHED if one.figure in SPEEDS)
 _WHY_NOBODYS = "the paper's emulated drive, of whose speeds nobody has published figures"
 _LIMITS = {1: 20_000.0, 32: 10_000.0}
 
@@ -136,6 +137,13 @@ def boots(names: list[str], options: Options) -> list[Boot]:
     return guests + drives
 
 
+def _worst_error(errors: list[float], notes: list[str]) -> Measured | None:
+    """Of errors in percent, with what is to be said of each, the largest."""
+    if not errors:
+        return None
+    return Measured(errors, "; ".join(notes), value=max(errors, key=abs))
+
+
 def _simulated(boot: Boot, lines: list[Line], name: str) -> Measured | None:
     """The simulator's throughput against the module's, reading the same files; the worst."""
     errors, notes = [], []
@@ -150,9 +158,7 @@ def _simulated(boot: Boot, lines: list[Line], name: str) -> Measured | None:
             f"{workload} {layout} {errors[-1]:.2f} ({speed / module:.1f} MB/s, "
             f"simulator {speed / simulator:.1f})"
         )
-    if not errors:
-        return None
-    return Measured(errors, "; ".join(notes), value=max(errors, key=abs))
+    return _worst_error(errors, notes)
 
 
 def _growth(boot: Boot, lines: list[Line], name: str) -> Measured | None:
@@ -229,9 +235,7 @@ def _drive_error(lines: list[Line], name: str) -> Measured | None:
             f"{line['figure'].replace('_', ' ')}, {line['depth']} at a time: {errors[-1]:+.1f} "
             f"({here:.4g} {line['unit']}, published {published:g})"
         )
-    if not errors:
-        return None
-    return Measured(errors, "; ".join(notes), value=max(errors, key=abs))
+    return _worst_error(errors, notes)
 
 
 _VALUES = {"sim": _simulated, "ftl": _growth, "cost": _cost}
