@@ -135,6 +135,7 @@ NVMEV_ATTR(lba_bytes, lba_bytes, PROPERTY_U32);
 NVMEV_ATTR(queues, queues, PROPERTY_U32);
 NVMEV_ATTR(queue_depth, queue_depth, PROPERTY_U32);
 NVMEV_ATTR(mdts, mdts, PROPERTY_U32);
+NVMEV_ATTR(atomic_kib, atomic_pages, PROPERTY_KIB);
 NVMEV_ATTR(hints, hints, PROPERTY_BOOL);
 NVMEV_ATTR(fdp, fdp, PROPERTY_BOOL);
 NVMEV_ATTR(fdp_groups, fdp_groups, PROPERTY_BOOL);
@@ -827,6 +828,7 @@ static struct configfs_attribute *item_attrs[] = {
 	&nvmev_attr_queues,
 	&nvmev_attr_queue_depth,
 	&nvmev_attr_mdts,
+	&nvmev_attr_atomic_kib,
 	&nvmev_attr_hints,
 	&nvmev_attr_fdp,
 	&nvmev_attr_fdp_groups,

@@ -14,6 +14,7 @@
 
 #define NVMEV_PATH_BYTES	256
 #define NVMEV_MAX_MDTS		9
+#define NVMEV_MAX_ATOMIC_PAGES	512
 #define NVMEV_MIN_POLL_US	2U
 #define NVMEV_MAX_POLL_US	10000U
 
@@ -28,6 +29,8 @@
  * @queues: most I/O queue pairs, [1, NVMEV_MAX_IO_QUEUES]
  * @queue_depth: most commands in flight on each, [1, NVMEV_MAX_ENTRIES)
  * @mdts: most bytes of a command: 4 KiB shifted left by this, [1, NVMEV_MAX_MDTS]
+ * @atomic_pages: pages that a write command puts there whole or not at all, also when the power
+ *	fails, [1, NVMEV_MAX_ATOMIC_PAGES]
  * @poll_us: microseconds from one look at the doorbells to the next, [NVMEV_MIN_POLL_US,
  *	NVMEV_MAX_POLL_US]; 0: who rings them has told the kernel. May change while the power is on
  * @reject_hints: interval of hinted commands that are failed, 0 is none. May change while the power
@@ -48,6 +51,7 @@ struct nvmev_config {
 	u32 queues;
 	u32 queue_depth;
 	u32 mdts;
+	u32 atomic_pages;
 	u32 poll_us;
 	u32 reject_hints;
 	bool hints;

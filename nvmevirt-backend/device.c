@@ -21,6 +21,10 @@ static const char *check_config(const struct nvmev_config *config)
 		return "A queue must take between 1 and 1023 commands (queue_depth).";
 	if (!config->mdts || config->mdts > NVMEV_MAX_MDTS)
 		return "The largest transfer, as a power of two of 4 KiB, must be 1 to 9 (mdts).";
+	if (!config->atomic_pages || config->atomic_pages > NVMEV_MAX_ATOMIC_PAGES)
+		return "What is written whole or not at all must be 4 to 2048 KiB (atomic_kib).";
+	if (config->atomic_pages > 1 && !config->ftl.plp)
+		return "Without plp no more than 4 KiB can be written whole (atomic_kib).";
 	if (config->capacity_bytes < FTL_PAGE_BYTES)
 		return "The capacity must be at least one page (capacity_mib).";
 	if (config->fdp_groups && !config->fdp)
@@ -56,7 +60,7 @@ static int make_ftl(struct nvmev *nvmev, char *reason)
 void nvmev_free(struct nvmev *nvmev)
 {
 	nvmev_backing_close(nvmev);
-	nvmev_store_clear(&nvmev->store);
+	nvmev_store_end(&nvmev->store);
 	kfree(nvmev->trim.ranges);
 	kfree(nvmev->reply);
 	vfree(nvmev->ftl_memory);
@@ -99,6 +103,8 @@ struct nvmev *nvmev_create_apart(const char *name, const struct nvmev_config *co
 	nvmev_store_init(&nvmev->store, nvmev->config.ftl.oob && !nvmev->config.ftl.plp);
 	if (!refusal)
 		ret = make_ftl(nvmev, reason);
+	if (!ret && nvmev->config.atomic_pages > 1)
+		ret = nvmev_store_keep_whole(&nvmev->store, nvmev->config.atomic_pages);
 	if (!ret) {
 		nvmev->reply = kzalloc(PAGE_SIZE, GFP_KERNEL);
 		nvmev->trim.ranges = kzalloc(PAGE_SIZE, GFP_KERNEL);

@@ -110,6 +110,16 @@ static void put_copy_limits(u8 *id)
 	id[NVMEV_ID_NS_MSRC] = NVMEV_COPY_MAX_RANGES - 1;
 }
 
+/* What is in two pages is written one by one, unless more than a page is written whole. */
+static void put_atomic_units(struct nvme_id_ns *id, u32 nr_pages, u32 page_lbas)
+{
+	id->nawun = cpu_to_le16(nr_pages * page_lbas - 1);
+	id->nawupf = id->nawun;
+	id->nacwu = cpu_to_le16(page_lbas - 1);
+	id->nabsn = nr_pages > 1 ? 0 : id->nawun;
+	id->nabspf = id->nabsn;
+}
+
 static u16 identify_namespace(struct nvmev *nvmev, u32 nsid)
 {
 	const struct nvmev_ns *ns = nvmev_ns_find(nvmev, nsid);
@@ -131,19 +141,14 @@ static u16 identify_namespace(struct nvmev *nvmev, u32 nsid)
 	id->ncap = id->nsze;
 	id->nuse = cpu_to_le64(nvmev_ns_used_lbas(nvmev, ns));
 	id->flbas = ns->lba_shift == 9 ? 0 : 1;
-	/* A page is written whole or not at all, and is the size worth writing. */
 	id->nsfeat = NVMEV_NSFEAT_THIN | NVMEV_NSFEAT_ATOMICS | NVMEV_NSFEAT_OPTPERF;
-	id->nawun = cpu_to_le16(page_lbas - 1);
-	id->nawupf = id->nawun;
-	id->nacwu = id->nawun;
-	/* What is in two pages is written one by one. */
-	id->nabsn = id->nawun;
-	id->nabspf = id->nawun;
-	id->npwg = id->nawun;
-	id->npwa = id->nawun;
-	id->npdg = id->nawun;
-	id->npda = id->nawun;
-	id->nows = id->nawun;
+	put_atomic_units(id, nvmev->config.atomic_pages, page_lbas);
+	/* A page is the size worth writing. */
+	id->npwg = cpu_to_le16(page_lbas - 1);
+	id->npwa = id->npwg;
+	id->npdg = id->npwg;
+	id->npda = id->npwg;
+	id->nows = id->npwg;
 	put_copy_limits(nvmev->reply);
 	if (nvmev->config.fdp) {
 		put_unaligned_le16(NVMEV_ENDURANCE_GROUP, nvmev->reply + NVMEV_ID_NS_ENDGID);

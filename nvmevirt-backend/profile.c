@@ -22,6 +22,7 @@ int nvmev_profile_load(struct nvmev_config *config, const char *name)
 			.queues = profile->nr_queues,
 			.queue_depth = profile->queue_depth,
 			.mdts = 8,
+			.atomic_pages = 1,
 			.hints = true,
 		};
 		return 0;

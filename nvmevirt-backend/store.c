@@ -61,7 +61,17 @@ void nvmev_store_put(struct nvmev_store *store, void *data)
 	free_page((unsigned long)data);
 }
 
-void nvmev_store_clear(struct nvmev_store *store)
+int nvmev_store_keep_whole(struct nvmev_store *store, u32 nr_pages)
+{
+	/* It may begin and end within a page. */
+	store->draft = kvcalloc(nr_pages + 1, sizeof(*store->draft), GFP_KERNEL);
+	if (!store->draft)
+		return -ENOMEM;
+	store->whole_pages = nr_pages;
+	return 0;
+}
+
+void nvmev_store_end(struct nvmev_store *store)
 {
 	unsigned long index;
 	void *data;
@@ -72,8 +82,7 @@ void nvmev_store_clear(struct nvmev_store *store)
 		cond_resched();
 	}
 	xa_destroy(&store->pages);
-	store->shares = false;
-	store->marks = false;
+	kvfree(store->draft);
 }
 
 static u32 piece_of_page(u64 start, u64 bytes)
@@ -173,6 +182,63 @@ u16 nvmev_store_read(struct nvmev_store *store, u64 start, u32 bytes, struct nvm
 	return 0;
 }
 
+/* What a page is going to be, and room for it in the index. */
+static u16 draft_page(struct nvmev_store *store, u64 start, u32 bytes, struct nvmev_dma *dma,
+		      void **draft)
+{
+	u64 page = start >> FTL_PAGE_SHIFT;
+	void *data = make_page(store, xa_load(&store->pages, page), bytes);
+
+	*draft = data;
+	if (!data || xa_reserve(&store->pages, page, STORE_GFP))
+		return NVME_SC_CAP_EXCEEDED | NVMEV_DNR;
+	set_marks(data, marks_of(data) & ~sectors(start, bytes));
+	return nvmev_dma_from_host(dma, data + (start & (FTL_PAGE_BYTES - 1)), bytes);
+}
+
+static u16 draft_pages(struct nvmev_store *store, u64 start, u32 bytes, struct nvmev_dma *dma,
+		       u32 *nr)
+{
+	u16 status = 0;
+	u32 piece;
+
+	for (*nr = 0; bytes && !status; start += piece, bytes -= piece, (*nr)++) {
+		piece = piece_of_page(start, bytes);
+		status = draft_page(store, start, piece, dma, &store->draft[*nr]);
+	}
+	return status;
+}
+
+static void drop_drafts(struct nvmev_store *store, u64 page, u32 nr)
+{
+	for (u32 i = 0; i < nr; i++) {
+		nvmev_store_put(store, store->draft[i]);
+		xa_release(&store->pages, page + i);
+	}
+}
+
+/* Nothing can go wrong any more: there is room for all, and no past to be kept. */
+static void place_drafts(struct nvmev_store *store, u64 page, u32 nr, u64 seq)
+{
+	for (u32 i = 0; i < nr; i++)
+		WARN_ON_ONCE(!replace(store, page + i, store->draft[i], seq + i));
+}
+
+/* Until all of it is there, nothing changes. */
+static u16 write_whole(struct nvmev_store *store, u64 start, u32 bytes, struct nvmev_dma *dma,
+		       u64 seq)
+{
+	u64 page = start >> FTL_PAGE_SHIFT;
+	u32 nr;
+	u16 status = draft_pages(store, start, bytes, dma, &nr);
+
+	if (status)
+		drop_drafts(store, page, nr);
+	else
+		place_drafts(store, page, nr, seq);
+	return status;
+}
+
 u16 nvmev_store_write(struct nvmev_store *store, u64 start, u32 bytes, struct nvmev_dma *dma,
 		      u64 seq)
 {
@@ -180,6 +246,8 @@ u16 nvmev_store_write(struct nvmev_store *store, u64 start, u32 bytes, struct nv
 	u16 status;
 	void *data;
 
+	if (bytes <= store->whole_pages * FTL_PAGE_BYTES)
+		return write_whole(store, start, bytes, dma, seq);
 	for (; bytes; start += piece, bytes -= piece, seq++) {
 		piece = piece_of_page(start, bytes);
 		data = find_or_add(store, start, piece, seq);

@@ -31,6 +31,9 @@
  * @past: struct nvmev_past by number of the page
  * @aging: list of all of @past, the page written last at the end
  * @nr_past: number of entries of @past
+ * @whole_pages: a write of no more than so many pages comes whole or not at all, whatever goes
+ *	wrong; 0: it may be zeroes where the host's data could not be fetched
+ * @draft: pages of such a write, before they take their places
  */
 struct nvmev_store {
 	struct xarray pages;
@@ -41,6 +44,8 @@ struct nvmev_store {
 	struct xarray past;
 	struct list_head aging;
 	u64 nr_past;
+	u32 whole_pages;
+	void **draft;
 };
 
 /**
@@ -51,12 +56,22 @@ struct nvmev_store {
 void nvmev_store_init(struct nvmev_store *store, bool keeps_past);
 
 /**
- * nvmev_store_clear() - free everything
- * @store: the store; empty and usable afterwards
+ * nvmev_store_keep_whole() - writes of up to so many pages come whole or not at all
+ * @store: the store, which keeps no past
+ * @nr_pages: their number
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int nvmev_store_keep_whole(struct nvmev_store *store, u32 nr_pages);
+
+/**
+ * nvmev_store_end() - free everything
+ * @store: the store
  *
  * Context: may sleep.
  */
-void nvmev_store_clear(struct nvmev_store *store);
+void nvmev_store_end(struct nvmev_store *store);
 
 /**
  * nvmev_store_read() - copy bytes to the host

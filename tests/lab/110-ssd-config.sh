@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 320
-# sentences: 86
+# sentences: 89
 . "$(dirname "$0")/rc"
 
 ITEM=$CONFIGFS/item
@@ -120,6 +120,9 @@ at_power "no command in a queue" queue_depth=0
 at_power "more commands than a queue can hold" queue_depth=1024
 at_power "no data in a command" mdts=0
 at_power "mdts 32" mdts=32
+at_power "nothing that is written whole" atomic_kib=0
+at_power "more than 2 MiB that are written whole" atomic_kib=2052
+at_power "64 KiB written whole without power-loss protection" atomic_kib=64 plp=0
 at_power "no capacity" capacity_mib=0
 at_power "16 EiB less a little" capacity_mib=17592186044415
 at_power "more pages than the map can number" capacity_mib=33554432

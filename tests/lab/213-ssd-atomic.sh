@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Writes of more than a page that come whole or not at all (atomic_kib): announced, used by the
+# kernel, and kept when data cannot be fetched and when the power fails.
+# kernels: uml
+# smp: 1
+# mem: 2G
+# clock: virtual
+# seconds: 8
+# timeout: 180
+# sentences: 29
+. "$(dirname "$0")/rc"
+
+new_ssd ssd0 capacity_mib=1024 atomic_kib=64
+ns=$(nvme id-ns -o json "$DEV")
+check_that "id-ns: 64 KiB are written whole or not at all" "$(jq -c '[.nawun, .nawupf]' <<<"$ns")" == "[127,127]"
+check_that "id-ns: wherever they begin" "$(jq -c '[.nabsn, .nabo, .nabspf]' <<<"$ns")" == "[0,0,0]"
+check_that "id-ns: a page is worth writing, as before" "$(jq -c '[.npwg, .npwa, .nows]' <<<"$ns")" == "[7,7,7]"
+limits=/sys/block/${DEV#/dev/}/queue
+check_that "the kernel knows it" "$(<"$limits/atomic_write_unit_max_bytes")" -eq 65536
+check "and takes such writes" python3 -c '
+import os, sys
+fd = os.open(sys.argv[1], os.O_RDWR | os.O_DIRECT)
+import mmap
+RWF_ATOMIC = 0x40
+assert os.pwritev(fd, [mmap.mmap(-1, 65536)], 1 << 20, RWF_ATOMIC) == 65536
+' "$DEV"
+take_raw ssd0
+run_sentences python3 "$LAB_DIR/rawhost-atomic.py"
+give_back ssd0
+nvmev-ssd power-off ssd0
+run_sentences python3 "$LAB_DIR/atomic.py" ssd0 64 25
+drop_ssd ssd0

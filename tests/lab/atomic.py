@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Cut the power of a virtual SSD under writes of a fixed size, and look for torn ones.
+
+Usage: atomic.py SSD KIB ROUNDS
+
+Threads write KIB KiB at a time, each to places of its own, with the number of the write in each
+sector. After a power failure each place must hold one number throughout, which is of a write that
+was promised last or sent after it. Prints "ok -" lines.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import random
+import struct
+import sys
+import threading
+import time
+from pathlib import Path
+
+from sentences import Late, run, say
+
+SECTOR = 512
+THREADS = 4
+PLACES = 8
+WAIT_SECONDS = 30
+SEED = 1
+
+
+class Drive:
+    """The SSD's block device between two power failures."""
+
+    def __init__(self, name: str) -> None:
+        self.folder = Path("/sys/kernel/config/nvmev") / name
+        self.fd = -1
+
+    def power_on(self) -> None:
+        (self.folder / "power").write_text("1")
+        deadline = time.monotonic() + WAIT_SECONDS
+        while time.monotonic() < deadline:
+            device = (self.folder / "block_device").read_text().strip()
+            if device and os.path.exists(f"/dev/{device}"):
+                self.fd = os.open(f"/dev/{device}", os.O_RDWR | os.O_DIRECT)
+                return
+            time.sleep(0.02)
+        raise Late("The SSD did not come back")
+
+    def power_cut(self) -> None:
+        (self.folder / "power_cut").write_text("1")
+
+    def wait_until_off(self) -> None:
+        os.close(self.fd)
+        deadline = time.monotonic() + WAIT_SECONDS
+        while (self.folder / "power").read_text().strip() != "0":
+            if time.monotonic() > deadline:
+                raise Late("The SSD is still on")
+            time.sleep(0.01)
+
+
+class Writer(threading.Thread):
+    """Writes to its places until the power fails."""
+
+    def __init__(self, drive: Drive, number: int, size: int, sent: dict[int, int],
+                 promised: dict[int, int]) -> None:
+        super().__init__()
+        self.drive, self.number, self.size = drive, number, size
+        self.sent, self.promised = sent, promised
+        self.draw = random.Random(SEED + number)
+
+    def run(self) -> None:
+        buffer = mmap.mmap(-1, self.size)
+        while True:
+            place = self.number * PLACES + self.draw.randrange(PLACES)
+            value = self.sent.get(place, 0) + 1
+            buffer[:] = struct.pack("<Q", value) * (self.size // 8)
+            self.sent[place] = value
+            try:
+                if os.pwrite(self.drive.fd, buffer, place * self.size) != self.size:
+                    return
+            except OSError:
+                return
+            self.promised[place] = value
+
+
+def judge(drive: Drive, size: int, sent: dict[int, int], promised: dict[int, int]) -> list[str]:
+    """What is wrong; what is there counts as promised from now on."""
+    buffer = mmap.mmap(-1, size)
+    wrong = []
+    for place, last in sent.items():
+        os.preadv(drive.fd, [buffer], place * size)
+        values = {struct.unpack_from("<Q", buffer, at)[0] for at in range(0, size, SECTOR)}
+        if len(values) != 1:
+            wrong.append(f"place {place} is torn: writes {sorted(values)}")
+        elif not promised.get(place, 0) <= min(values) <= last:
+            wrong.append(f"place {place} has write {values}, of {promised.get(place, 0)} to {last}")
+        promised[place] = min(values)
+    return wrong
+
+
+def main() -> None:
+    drive = Drive(sys.argv[1])
+    size, rounds = int(sys.argv[2]) << 10, int(sys.argv[3])
+    draw = random.Random(SEED)
+    sent: dict[int, int] = {}
+    promised: dict[int, int] = {}
+    wrong: list[str] = []
+    unpromised = 0
+    for _ in range(rounds):
+        drive.power_on()
+        writers = [Writer(drive, number, size, sent, promised) for number in range(THREADS)]
+        for writer in writers:
+            writer.start()
+        time.sleep(draw.uniform(0.005, 0.05))
+        drive.power_cut()
+        for writer in writers:
+            writer.join()
+        drive.wait_until_off()
+        unpromised += sum(promised.get(place, 0) != last for place, last in sent.items())
+        drive.power_on()
+        wrong += judge(drive, size, sent, promised)
+        os.close(drive.fd)
+        (drive.folder / "power").write_text("0")
+    total = sum(sent.values())
+    say(f"after {rounds} power failures each write is there whole or not at all", not wrong, *wrong)
+    say("and some were under way", total > rounds * THREADS and unpromised >= rounds,
+        f"{total} writes, {unpromised} not promised")
+
+
+sys.exit(run(main))
