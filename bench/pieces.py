@@ -43,6 +43,7 @@ DRIVES: dict[str, list[str]] = {
     "`cache_read=1`": ["cache_read=1"],
     "`plane_read=1`": ["plane_read=1"],
     "`read_ahead_kib=256`": ["read_ahead_kib=256"],
+    "`stripe_lead=8 parity=1`": ["stripe_lead=8", "parity=1"],
     "all four": ["hold_ns=0", "register_hits=0", "cache_read=1", "plane_read=1"],
     "`hold_ns=0 suspend_program=8`": ["hold_ns=0", "suspend_program=8"],
 }

@@ -224,6 +224,9 @@ static const struct ftl_profile profiles[] = {
 			.suspend_erase = 8,
 			.cache_read = true,
 			.plane_read = true,
+			.read_ahead_pages = 64,
+			.stripe_lead = 8,
+			.parity = true,
 		},
 	}, {
 		.name = "dramless",

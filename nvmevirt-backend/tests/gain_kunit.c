@@ -92,7 +92,7 @@ static void describe_name(const char *const *name, char *desc)
 KUNIT_ARRAY_PARAM(name, names, describe_name);
 
 /* The profile with as few erase blocks as the file and the others need. */
-static struct ftl_params small_drive(struct kunit *test, const char *name)
+static struct ftl_params small_drive(struct kunit *test, const char *name, bool has_stripes)
 {
 	const struct ftl_profile *profile = NULL;
 	struct ftl_params params;
@@ -108,6 +108,8 @@ static struct ftl_params small_drive(struct kunit *test, const char *name)
 	line_pages = params.nr_channels * params.dies_per_channel * params.units_per_eblk *
 		     params.unit_pages;
 	params.eblks_per_die = max(8U, RAW_PAGES / line_pages);
+	params.stripe_lead = has_stripes ? 8 : 0;
+	params.parity = has_stripes;
 	params.nr_lpns = ftl_params_capacity(&params);
 	return params;
 }
@@ -273,10 +275,10 @@ static void get_times(struct kunit *test, const struct ftl_params *params, struc
 static void say(struct kunit *test, const struct ftl_params *params, const struct gain *gain,
 		u32 window, const u64 *ns)
 {
-	kunit_info(test, "%s hits %u cache %u planes %u suspend %u ahead %u: %s of %u pages%s, %u others, by %u%s: %llu contiguous, %llu ideal, %llu plain, %llu hinted\n",
+	kunit_info(test, "%s hits %u cache %u planes %u suspend %u ahead %u stripes %u: %s of %u pages%s, %u others, by %u%s: %llu contiguous, %llu ideal, %llu plain, %llu hinted\n",
 		   *(const char *const *)test->param_value,
 		   params->register_hits, params->cache_read, params->plane_read,
-		   params->suspend_program, params->read_ahead_pages,
+		   params->suspend_program, params->read_ahead_pages, params->stripe_lead,
 		   gain->overwrite ? "overwrites" : "appends", gain->nr_pages,
 		   gain->apart ? " apart" : "", gain->others, window, gain->busy ? ", busy" : "",
 		   ns[CONTIGUOUS], ns[IDEAL], ns[PLAIN], ns[HINTED]);
@@ -347,13 +349,18 @@ static u32 read_ahead_of(u32 drive)
 	return hweight32(drive) & 1 ? 64 : 0;
 }
 
+static bool has_stripes(u32 drive)
+{
+	return hweight32(drive & 3) & 1;
+}
+
 /* Of the drives with and without cache read, register hits and plane read, every so many */
 static void try_drives(struct kunit *test, u32 step, u32 others)
 {
 	const char *name = *(const char *const *)test->param_value;
 
 	for (u32 drive = 0; drive < 8; drive += step) {
-		struct ftl_params params = small_drive(test, name);
+		struct ftl_params params = small_drive(test, name, has_stripes(drive));
 
 		params.cache_read = drive & 1;
 		params.register_hits = !(drive & 2);
@@ -379,8 +386,12 @@ static void nor_is_it_while_others_write(struct kunit *test)
 {
 	const char *name = *(const char *const *)test->param_value;
 
+	/*
+	 * Without stripes: others would not come back to the dies that they have begun on, so that
+	 * the phases would not even out which dies those are.
+	 */
 	for (u32 drive = 0; drive < 8; drive++) {
-		struct ftl_params params = small_drive(test, name);
+		struct ftl_params params = small_drive(test, name, false);
 		u32 nr_dies = params.nr_channels * params.dies_per_channel;
 
 		if (BUSY_WINDOW % (nr_dies * params.unit_pages))

@@ -78,6 +78,7 @@ static void profile_is_what_is_documented(struct kunit *test)
 	const struct ftl_profile *profile = profile_named(test, row->name);
 	const struct ftl_params *params = &profile->params;
 	u32 nr_dies = params->nr_channels * params->dies_per_channel;
+	bool is_modern = !strcmp(row->name, "modern");
 	u32 gap_ns = params->cmd_gap_ns;
 
 	KUNIT_EXPECT_EQ(test, profile->capacity_bytes, (u64)row->capacity_gb * 1000000000);
@@ -87,6 +88,9 @@ static void profile_is_what_is_documented(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, params->plp, row->plp);
 	KUNIT_EXPECT_EQ(test, params->map_cache_pages,
 			strcmp(row->name, "dramless") ? 0U : 8192U);
+	KUNIT_EXPECT_EQ(test, params->read_ahead_pages, is_modern ? 64U : 0U);
+	KUNIT_EXPECT_EQ(test, params->stripe_lead, is_modern ? 8U : 0U);
+	KUNIT_EXPECT_EQ(test, params->parity, is_modern);
 	if (!row->cmds_per_second) {
 		KUNIT_EXPECT_EQ(test, gap_ns, 0U);
 		KUNIT_EXPECT_EQ(test, profile->queue_depth, 1023U);
