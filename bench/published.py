@@ -22,6 +22,12 @@ SOURCES: dict[str, str] = {
     "P5 Plus": "Crucial's figures for the P5 Plus 1 TB, 176-layer TLC behind PCIe 4.0, by "
     "[allinfo](https://allinfo.space/2021/08/04/crucial-p5-plus-in-the-test-with-pcie-4-0-debut-"
     "the-connection-to-the-top-of-the-ssd-succeeds/)",
+    "Samsung's phones": "Samsung's figures for eMMC 5.0 and for UFS 2.0 of 128 GB, by "
+    "[Liliputing](https://liliputing.com/2020/03/"
+    "samsungs-ufs-3-1-storage-brings-ssd-speeds-to-smartphones.html)",
+    "SanDisk Extreme": "SanDisk's figures for microSD cards Extreme A2 (at least 4,000 and 2,000 random "
+    "reads and writes a second), by [AnandTech](https://www2.anandtech.com/show/13441/"
+    "sandisk-unveils-extreme-microsd-cards-with-a2-spec)",
     "RC100": "Toshiba's figures for the RC100 120 GB, by "
     "[Geektopia](https://www.geektopia.es/es/technology/2018/06/12/noticias/"
     "toshiba-presenta-la-serie-rc100-de-ssd-en-formato-m-2-2242-y-tipo-pcie.html)",
@@ -82,4 +88,16 @@ PUBLISHED = [
     Published("dramless", SEQUENTIAL_WRITE, 32, 700, "MB/s", "RC100"),
     Published("dramless", RANDOM_READ, 32, 80.0, "k/s", "RC100"),
     Published("dramless", RANDOM_WRITE, 32, 95.0, "k/s", "RC100"),
+    Published("emmc", SEQUENTIAL_READ, 1, 250, "MB/s", "Samsung's phones"),
+    Published("emmc", SEQUENTIAL_WRITE, 1, 90, "MB/s", "Samsung's phones"),
+    Published("emmc", RANDOM_READ, 1, 7.0, "k/s", "Samsung's phones"),
+    Published("emmc", RANDOM_WRITE, 1, 13.0, "k/s", "Samsung's phones"),
+    Published("ufs", SEQUENTIAL_READ, 32, 350, "MB/s", "Samsung's phones"),
+    Published("ufs", SEQUENTIAL_WRITE, 32, 150, "MB/s", "Samsung's phones"),
+    Published("ufs", RANDOM_READ, 32, 19.0, "k/s", "Samsung's phones"),
+    Published("ufs", RANDOM_WRITE, 32, 14.0, "k/s", "Samsung's phones"),
+    Published("microsd", SEQUENTIAL_READ, 32, 90, "MB/s", "SanDisk Extreme"),
+    Published("microsd", SEQUENTIAL_WRITE, 32, 60, "MB/s", "SanDisk Extreme"),
+    Published("microsd", RANDOM_READ, 32, 4.0, "k/s", "SanDisk Extreme"),
+    Published("microsd", RANDOM_WRITE, 1, 2.0, "k/s", "SanDisk Extreme"),
 ]

@@ -76,6 +76,9 @@ struct load {
 	uint64_t nr;
 };
 
+/* What the host can have in flight on the profile; nothing is said of more. */
+static uint32_t most_depth;
+
 /* Ends of the commands in flight: a heap with the earliest one at the top. */
 static uint64_t ends[MAX_DEPTH];
 
@@ -157,7 +160,10 @@ static void print_figure(const char *name, const struct load *load, uint64_t ns)
 
 static void measure(struct drive *drive, const char *name, const struct load *load)
 {
-	print_figure(name, load, run(drive, load));
+	uint64_t ns = run(drive, load);
+
+	if (load->depth <= most_depth)
+		print_figure(name, load, ns);
 }
 
 static uint64_t nr_commands(uint64_t bytes, uint32_t nr_pages)
@@ -279,7 +285,7 @@ static void read_by(struct drive *drive, const char *name, uint32_t nr_pages)
 	measure(drive, name, &load);
 }
 
-static void read_fresh(const struct ftl_params *params, uint32_t most)
+static void read_fresh(const struct ftl_params *params)
 {
 	uint32_t stripe_pages = params->nr_channels * params->dies_per_channel *
 				params->unit_pages;
@@ -293,8 +299,8 @@ static void read_fresh(const struct ftl_params *params, uint32_t most)
 	run(&drive, &load);
 	rest(&drive);
 	read_at_depths(&drive, "fresh sequential read", "fresh random read", READ_SPAN);
-	read_apart(&drive, "fresh page after page read", 1, 1, most);
-	read_apart(&drive, "fresh page of each stripe read", 1, stripe_pages, most);
+	read_apart(&drive, "fresh page after page read", 1, 1, most_depth);
+	read_apart(&drive, "fresh page of each stripe read", 1, stripe_pages, most_depth);
 	read_apart(&drive, "fresh unit of each stripe read", params->unit_pages, stripe_pages, 32);
 	read_by(&drive, "fresh 8 MiB read", 8);
 	read_by(&drive, "fresh 8 MiB read", MOST_PAGES);
@@ -364,6 +370,8 @@ static void measure_spans(const struct ftl_params *params)
 	run(&drive, &load);
 	for (uint32_t is_write = 0; is_write < 2; is_write++) {
 		for (size_t i = 0; i < sizeof(gib) / sizeof(gib[0]); i++) {
+			if ((uint64_t)gib[i] << 30 > drive.nr_pages * PAGE_BYTES)
+				break;
 			for (size_t k = 0; k < NR_DEPTHS; k++) {
 				uint64_t span = (uint64_t)gib[i] << 30;
 
@@ -438,6 +446,7 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
+	most_depth = profile->queue_depth < MAX_DEPTH ? profile->queue_depth : MAX_DEPTH;
 	params = profile->params;
 	reason = ftl_params_size(&params, capacity_bytes ?: profile->capacity_bytes);
 	errno = 0;
@@ -453,6 +462,6 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	write_fresh(&params);
-	read_fresh(&params, profile->queue_depth < MAX_DEPTH ? profile->queue_depth : MAX_DEPTH);
+	read_fresh(&params);
 	return 0;
 }

@@ -10,16 +10,17 @@
 /* What the host can have in flight on a queue of the nvme driver, and on SATA */
 #define NVME_QUEUES	.nr_queues = 16, .queue_depth = 1023
 #define SATA_QUEUE	.nr_queues = 1, .queue_depth = 32
+/* eMMC 5.0 has no queue; those of UFS and of SD cards of application performance class 2 */
+#define EMMC_QUEUE	.nr_queues = 1, .queue_depth = 1
+#define CARD_QUEUE	.nr_queues = 1, .queue_depth = 32
 
 /*
  * Flash of Table 2 of the FAST'24 paper, and what is assumed of all drives. A macro,
  * because a preset is a constant and only differs from it in some members.
  */
-#define COMMON_BUT_REGISTER	\
+#define COMMON_BUT_FIRMWARE	\
 	.reserve_permille = 80,	\
 	.nr_page_kinds = 1,	\
-	.cmd_ns = 3000,		\
-	.write_ns = 2000,	\
 	.page_ns = 50,		\
 	.bg_eblks = 3,		\
 	.bg_mend = true,	\
@@ -27,6 +28,10 @@
 	.share_log_kib = 10240,	\
 	.suspend_ns = 100000,	\
 	.time_scale = 1
+#define COMMON_BUT_REGISTER	\
+	COMMON_BUT_FIRMWARE,	\
+	.cmd_ns = 3000,		\
+	.write_ns = 2000
 #define COMMON			\
 	COMMON_BUT_REGISTER,	\
 	.register_hits = true
@@ -56,6 +61,19 @@
 	.link_mbps = 7000,	\
 	.wbuf_pages = 8192,	\
 	.run_units = 256
+
+/* What storage soldered into phones, and cards, have in common: little memory, for map and data */
+#define MOBILE			\
+	COMMON_BUT_FIRMWARE,	\
+	.register_hits = true,	\
+	.dies_per_channel = 1,	\
+	.planes_per_die = 2,	\
+	.unit_pages = 8,	\
+	.units_per_eblk = 512,	\
+	.erase_ns = 5000000,	\
+	.channel_mbps = 400,	\
+	.wbuf_pages = 256,	\
+	.run_units = 8
 
 /* A write buffer of 16 MiB behind capacitors, half of it for the open units of runs */
 #define PROTECTED_BUFFER	\
@@ -249,6 +267,53 @@ static const struct ftl_profile profiles[] = {
 			.wbuf_pages = 512,
 			.run_units = 32,
 			.map_cache_pages = 8192,
+		},
+	}, {
+		.name = "emmc",
+		.description = "eMMC 5.0 of 4 channels, one command at a time",
+		.capacity_bytes = 60 * DECIMAL_GB,
+		EMMC_QUEUE,
+		.params = {
+			MOBILE,
+			.nr_channels = 4,
+			.read_ns = { 75000 },
+			.program_ns = 1390000,
+			.link_mbps = 355,
+			.cmd_ns = 45000,
+			.write_ns = 20000,
+			.map_cache_pages = 1024,
+		},
+	}, {
+		.name = "ufs",
+		.description = "UFS 2.0 of 8 channels",
+		.capacity_bytes = 60 * DECIMAL_GB,
+		CARD_QUEUE,
+		.params = {
+			MOBILE,
+			.nr_channels = 8,
+			.read_ns = { 85000 },
+			.program_ns = 1820000,
+			.link_mbps = 350,
+			.cmd_ns = 20000,
+			.write_ns = 30000,
+			.cmd_gap_ns = 52632,
+			.map_cache_pages = 256,
+		},
+	}, {
+		.name = "microsd",
+		.description = "A microSD card, UHS-I, of application performance class 2",
+		.capacity_bytes = 30 * DECIMAL_GB,
+		CARD_QUEUE,
+		.params = {
+			MOBILE,
+			.nr_channels = 2,
+			.read_ns = { 85000 },
+			.program_ns = 1000000,
+			.link_mbps = 90,
+			.cmd_ns = 100000,
+			.write_ns = 350000,
+			.cmd_gap_ns = 250000,
+			.map_cache_pages = 256,
 		},
 	}, {
 		.name = "large",

@@ -14,6 +14,8 @@
  * @stripe_kib: die unit times the number of dies
  * @nr_dies: dies
  * @cmds_per_second: what the controller takes at most; 0 is no limit
+ * @queue_depth: commands that the host can have in flight on a queue
+ * @map_mib: memory for the map; 0: all of it is in memory
  * @plp: write buffer behind capacitors
  */
 struct documented {
@@ -23,24 +25,29 @@ struct documented {
 	u32 stripe_kib;
 	u32 nr_dies;
 	u32 cmds_per_second;
+	u32 queue_depth;
+	u32 map_mib;
 	bool plp;
 };
 
 static const struct documented documented[] = {
-	{ "fast24",	60,	32,	256,	8,	0,	true },
-	{ "nvme-a",	60,	32,	1024,	32,	0,	true },
-	{ "nvme-b",	60,	32,	256,	8,	0,	true },
-	{ "nvme-c",	60,	32,	576,	18,	0,	true },
-	{ "nvme-d",	60,	32,	608,	19,	0,	true },
-	{ "sata-a",	60,	4,	32,	8,	97656,	false },
-	{ "sata-b",	60,	16,	256,	16,	97656,	false },
-	{ "sata",	60,	32,	256,	8,	90000,	false },
-	{ "tlc",	120,	64,	2048,	32,	0,	false },
-	{ "qlc",	120,	32,	1024,	32,	0,	false },
-	{ "modern",	120,	64,	2048,	32,	0,	false },
-	{ "dramless",	120,	32,	128,	4,	95000,	false },
-	{ "large",	240,	32,	8192,	256,	0,	true },
-	{ "huge",	960,	32,	32768,	1024,	0,	true },
+	{ "fast24",	60,	32,	256,	8,	0,	1023,	0,	true },
+	{ "nvme-a",	60,	32,	1024,	32,	0,	1023,	0,	true },
+	{ "nvme-b",	60,	32,	256,	8,	0,	1023,	0,	true },
+	{ "nvme-c",	60,	32,	576,	18,	0,	1023,	0,	true },
+	{ "nvme-d",	60,	32,	608,	19,	0,	1023,	0,	true },
+	{ "sata-a",	60,	4,	32,	8,	97656,	32,	0,	false },
+	{ "sata-b",	60,	16,	256,	16,	97656,	32,	0,	false },
+	{ "sata",	60,	32,	256,	8,	90000,	32,	0,	false },
+	{ "tlc",	120,	64,	2048,	32,	0,	1023,	0,	false },
+	{ "qlc",	120,	32,	1024,	32,	0,	1023,	0,	false },
+	{ "modern",	120,	64,	2048,	32,	0,	1023,	0,	false },
+	{ "dramless",	120,	32,	128,	4,	95000,	1023,	32,	false },
+	{ "emmc",	60,	32,	128,	4,	0,	1,	4,	false },
+	{ "ufs",	60,	32,	256,	8,	19000,	32,	1,	false },
+	{ "microsd",	30,	32,	64,	2,	4000,	32,	1,	false },
+	{ "large",	240,	32,	8192,	256,	0,	1023,	0,	true },
+	{ "huge",	960,	32,	32768,	1024,	0,	1023,	0,	true },
 };
 
 static void describe_row(const struct documented *row, char *desc)
@@ -86,19 +93,16 @@ static void profile_is_what_is_documented(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nr_dies, row->nr_dies);
 	KUNIT_EXPECT_EQ(test, nr_dies * row->unit_kib, row->stripe_kib);
 	KUNIT_EXPECT_EQ(test, params->plp, row->plp);
-	KUNIT_EXPECT_EQ(test, params->map_cache_pages,
-			strcmp(row->name, "dramless") ? 0U : 8192U);
+	KUNIT_EXPECT_EQ(test, params->map_cache_pages, row->map_mib << 8);
 	KUNIT_EXPECT_EQ(test, params->read_ahead_pages, is_modern ? 64U : 0U);
 	KUNIT_EXPECT_EQ(test, params->stripe_lead, is_modern ? 8U : 0U);
 	KUNIT_EXPECT_EQ(test, params->parity, is_modern);
-	if (!row->cmds_per_second) {
+	KUNIT_EXPECT_EQ(test, profile->queue_depth, row->queue_depth);
+	if (!row->cmds_per_second)
 		KUNIT_EXPECT_EQ(test, gap_ns, 0U);
-		KUNIT_EXPECT_EQ(test, profile->queue_depth, 1023U);
-		return;
-	}
-	KUNIT_EXPECT_EQ(test, (1000000000 + gap_ns / 2) / gap_ns / 10, row->cmds_per_second / 10);
-	if (profile->nr_queues == 1)
-		KUNIT_EXPECT_EQ(test, profile->queue_depth, 32U);
+	else
+		KUNIT_EXPECT_EQ(test, (1000000000 + gap_ns / 2) / gap_ns / 10,
+				row->cmds_per_second / 10);
 }
 
 static void profile_makes_a_drive_of_its_capacity(struct kunit *test)

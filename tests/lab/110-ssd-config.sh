@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 320
-# sentences: 89
+# sentences: 92
 . "$(dirname "$0")/rc"
 
 ITEM=$CONFIGFS/item
@@ -145,7 +145,7 @@ check "takes the device away" poll 10 test ! -b "$DEV"
 check_that "and its PCI function" "$(ls /sys/bus/pci/devices)" == "$PCI_BEFORE"
 
 # Profiles.
-for profile in nvme-a nvme-d sata tlc qlc modern large; do
+for profile in nvme-a nvme-d sata tlc qlc modern emmc ufs microsd large; do
 	new_ssd item profile=$profile capacity_mib=2048
 	check "profile $profile works" dd if="$DEV" of=/dev/null bs=1M count=2 iflag=direct
 	drop_ssd item
