@@ -10,7 +10,7 @@
 # clock: virtual
 # seconds: 15
 # timeout: 300
-# sentences: 39
+# sentences: 45
 . "$(dirname "$0")/rc"
 . "$LAB_DIR/share"
 
@@ -114,11 +114,15 @@ for plp in 1 0; do
 	dd if="$T_DIR/data" of="$mnt/row" bs=1M count=4 oflag=direct status=none
 	dmsetup message t0 0 hints off
 	write_fragmented "$file" $UNITS
+	write_fragmented "$mnt/kept" $UNITS
 	dmsetup message t0 0 hints auto
 	sync
 	sleep 1
 	row=$(speed_of "$mnt/row") slow=$(speed_of "$file")
 	sum=$(sha256sum <"$file")
+	check "plp=$plp: a file on one die is shared with --keep-dies" share "$mnt/kept" --keep-dies
+	check_that "plp=$plp: then the SSD spreads nothing" "$(said spread) $(ssd_stat ssd0 pages_redistributed)" == "false 0"
+	check_that "plp=$plp: and it stays there" "$(said after.dof_p_permille)" -ge 800
 	check "plp=$plp: a file on one die is shared" share "$file"
 	check_that "plp=$plp: and needed it" "$(said before.dof_p_permille)" -ge 800
 	check_that "plp=$plp: it is spread after that" "$(said spread)" == true

@@ -151,6 +151,7 @@ fn wrong_usage_ends_with_2() {
         &["defragd"],
         &["defrag", "--max-time", "0", "/"],
         &["defrag", "--max-bytes", "some", "/"],
+        &["defrag", "--keep-dies", "/"],
         &["pick", "migrate", "--max-time", "0", "/x"],
         &["defragd", "--every", "0", "/"],
         // Who counts has no files to choose, and a pass keeps nothing.

@@ -12,7 +12,7 @@ use clap::{value_parser, Args, ValueEnum};
 use serde::Serialize;
 
 use super::budget::{allocated_bytes, End, Limit, Room};
-use super::common::{permille, print_json};
+use super::common::{permille, print_json, UsageError};
 use crate::defrag::{defrag, DefragError, Done, Method, State, Watch, Wish};
 use crate::frag::look::{Drives, WHOLE};
 use crate::fs::folder::walk;
@@ -59,6 +59,9 @@ pub struct DefragArgs {
     /// requests are there only because of their pieces
     #[arg(long, value_name = "PERCENT", value_parser = parse_permille, default_value = "25")]
     threshold: u32,
+    /// With --method share: leave the pages on the dies on which they are
+    #[arg(long)]
+    keep_dies: bool,
     /// Also move what is shared with other files or snapshots, which takes space of its own then
     #[arg(long)]
     unshare: bool,
@@ -332,13 +335,16 @@ fn defrag_if_room(
 ///
 /// When a file could not be defragmented, or on Ctrl-C.
 pub fn run(args: &DefragArgs, out: &mut impl Write) -> Result<()> {
+    if args.keep_dies && args.method != How::Share {
+        bail!(UsageError("--keep-dies goes with --method share".into()));
+    }
     let files = files(args)?;
     let mut drives = Drives::default();
     let wish = Wish {
         method: args.method.method(),
         threshold_permille: u64::from(args.threshold),
         unshares: args.unshare,
-        spreads: true,
+        spreads: !args.keep_dies,
         reads_ahead: args.fast,
         dry_run: args.dry_run,
     };
