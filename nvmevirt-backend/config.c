@@ -129,6 +129,10 @@ NVMEV_ATTR(share_pages, ftl.share_pages, PROPERTY_U32);
 NVMEV_ATTR(share_log_kib, ftl.share_log_kib, PROPERTY_U32);
 NVMEV_ATTR(map_cache_mib, ftl.map_cache_pages, PROPERTY_MIB_PAGES);
 NVMEV_ATTR(read_ahead_kib, ftl.read_ahead_pages, PROPERTY_KIB);
+NVMEV_ATTR(slc_mib, ftl.slc_pages, PROPERTY_MIB_PAGES);
+NVMEV_ATTR(cell_bits, ftl.cell_bits, PROPERTY_U32);
+NVMEV_ATTR(slc_program_ns, ftl.slc_program_ns, PROPERTY_U32);
+NVMEV_ATTR(slc_read_ns, ftl.slc_read_ns, PROPERTY_U32);
 NVMEV_ATTR(stripe_lead, ftl.stripe_lead, PROPERTY_U32);
 NVMEV_ATTR(parity, ftl.parity, PROPERTY_BOOL);
 NVMEV_ATTR(lba_bytes, lba_bytes, PROPERTY_U32);
@@ -822,6 +826,10 @@ static struct configfs_attribute *item_attrs[] = {
 	&nvmev_attr_share_log_kib,
 	&nvmev_attr_map_cache_mib,
 	&nvmev_attr_read_ahead_kib,
+	&nvmev_attr_slc_mib,
+	&nvmev_attr_cell_bits,
+	&nvmev_attr_slc_program_ns,
+	&nvmev_attr_slc_read_ns,
 	&nvmev_attr_stripe_lead,
 	&nvmev_attr_parity,
 	&nvmev_attr_lba_bytes,

@@ -83,6 +83,10 @@ static int ftl_show(struct seq_file *seq, void *data)
 	seq_printf(seq, "spares_left %llu\n", stats.spares_left);
 	seq_printf(seq, "read_only %u\n", ftl_is_read_only(nvmev->ftl));
 	seq_printf(seq, "rows_mended %llu\n", stats.rows_mended);
+	seq_printf(seq, "slc_programs %llu\n", stats.slc_programs);
+	seq_printf(seq, "slc_folds %llu\n", stats.slc_folds);
+	seq_printf(seq, "slc_pages_folded %llu\n", stats.slc_pages_folded);
+	seq_printf(seq, "slc_pages_free %llu\n", stats.slc_pages_free);
 	seq_printf(seq, "pages_remapped %llu\n", stats.pages_remapped);
 	seq_printf(seq, "pages_shared %llu\n", stats.pages_shared);
 	seq_printf(seq, "pages_redistributed %llu\n", stats.pages_redistributed);

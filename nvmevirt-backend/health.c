@@ -26,7 +26,8 @@ u8 nvmev_percent_used(struct nvmev *nvmev)
 	nr_dies = ftl_nr_dies(nvmev->ftl);
 	for (die = 0; die < nr_dies; die++) {
 		ftl_get_die_stats(nvmev->ftl, to_die(die), &stats);
-		erased += stats.eblks_erased;
+		/* The SLC region bears many more, so it is not what the drive dies of. */
+		erased += stats.eblks_erased - stats.slc_erased;
 	}
 	cycles = (u64)nr_dies * params->eblks_per_die * NVMEV_RATED_CYCLES;
 	return min_t(u64, div64_u64(erased * 100, cycles), 255);

@@ -14,18 +14,21 @@
 /* Free blocks that a die must have to bear a failure, see gc.h */
 #define FREE_TO_FAIL	2U
 
-/* Bad blocks of the factory lie anywhere, but always in the same places. */
+/*
+ * Bad blocks of the factory lie anywhere but in the SLC region, for which good ones are chosen, and
+ * always in the same places.
+ */
 void ftl_bad_init(struct ftl *ftl)
 {
-	u32 die_eblks = ftl->geo.die_eblks;
+	u32 nr_eblks = ftl_main_eblks(&ftl->geo);
 	u32 nr_bad = ftl_params_factory_bad(&ftl->params);
 
 	for (u32 die = 0; die < ftl->geo.nr_dies; die++) {
-		u32 at = hash_32(die, 32) % die_eblks;
+		u32 at = hash_32(die, 32) % nr_eblks;
 
 		for (u32 i = 0; i < nr_bad; i++)
-			ftl_eblks_retire(&ftl->blocks, die * die_eblks +
-					 (at + (u64)i * die_eblks / nr_bad) % die_eblks);
+			ftl_eblks_retire(&ftl->blocks, die * ftl->geo.die_eblks +
+					 (at + (u64)i * nr_eblks / nr_bad) % nr_eblks);
 	}
 }
 
@@ -53,6 +56,8 @@ bool ftl_bad_program(struct ftl *ftl, u32 flash_unit, enum ftl_stream stream, u6
 		return false;
 	if (stream == FTL_STREAM_GC)
 		ftl_nand_copy_in(&ftl->nand, die, start_ns);
+	else if (stream == FTL_STREAM_SLC)
+		ftl_nand_program_slc(&ftl->nand, die, start_ns, ftl->now_ns);
 	else
 		ftl_nand_program(&ftl->nand, die, start_ns, ftl->now_ns);
 	ftl->stats.programs_failed++;

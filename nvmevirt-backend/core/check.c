@@ -3,8 +3,8 @@
  * What "consistent" means. Everything that is kept twice, or counted, is worked out
  * again from the maps and compared. Nothing is changed.
  */
+#include "check.h"
 #include "defrag.h"
-#include "state.h"
 
 /* Does the page own the place, alone or with others? */
 static bool owns(const struct ftl *ftl, lpn_t lpn, ppn_t ppn)
@@ -97,7 +97,7 @@ static u32 first_unused_unit(const struct ftl *ftl, u32 eblk)
 		if (die->stream[i].eblk == eblk + 1)
 			return die->stream[i].next_unit;
 	}
-	return ftl->geo.eblk_units;
+	return ftl_eblk_nr_units(&ftl->geo, eblk);
 }
 
 static const char *check_eblk(const struct ftl *ftl, u32 eblk)
@@ -112,53 +112,6 @@ static const char *check_eblk(const struct ftl *ftl, u32 eblk)
 	return NULL;
 }
 
-static bool is_open(const struct ftl_eblk_die *die, u32 eblk)
-{
-	return die->stream[FTL_STREAM_HOST].eblk == eblk + 1 ||
-		die->stream[FTL_STREAM_GC].eblk == eblk + 1;
-}
-
-/* Every block of the die is in the one list that its state names. */
-static const char *check_eblk_lists(const struct ftl *ftl, u32 die_nr)
-{
-	const struct ftl_eblk_die *die = &ftl->blocks.die[die_nr];
-	u32 first = die_nr * ftl->geo.die_eblks;
-	u32 nr_free = 0, nr_full = 0, nr_bad = 0;
-
-	for (u32 i = 0; i < ftl->geo.die_eblks; i++) {
-		u32 state = ftl->blocks.eblk[first + i].state;
-		bool wants_stream = state == FTL_EBLK_OPEN;
-		bool wants_queue = state == FTL_EBLK_FULL;
-		bool wants_victim = state == FTL_EBLK_VICTIM;
-		bool wants_doom = state == FTL_EBLK_DOOMED;
-		bool wants_free = state == FTL_EBLK_FREE;
-
-		nr_free += state == FTL_EBLK_FREE;
-		nr_bad += state == FTL_EBLK_BAD;
-		if (wants_free != ftl_pqueue_has(&die->free, i))
-			return "The queue of free erase blocks and an erase block do not agree.";
-		if (wants_doom != (die->doomed == first + i + 1))
-			return "A die and an erase block do not agree that it is doomed.";
-		if (state == FTL_EBLK_BAD && ftl->blocks.eblk[first + i].nr_valid)
-			return "A page is in a bad erase block.";
-		nr_full += wants_queue;
-		if (wants_victim != (ftl->gc[die_nr].victim == first + i + 1))
-			return "Collection and an erase block do not agree that it is the victim.";
-		if (is_open(die, first + i) != wants_stream)
-			return "A stream and an erase block do not agree that it is open.";
-		if (ftl_pqueue_has(&die->full, i) != wants_queue)
-			return "The queue of victims and an erase block do not agree.";
-	}
-	if (die->stream[FTL_STREAM_HOST].eblk &&
-	    die->stream[FTL_STREAM_HOST].eblk == die->stream[FTL_STREAM_GC].eblk)
-		return "Two streams write to the same erase block.";
-	if (nr_full != die->full.nr)
-		return "The queue of victims has lost an erase block.";
-	if (nr_bad != die->nr_bad)
-		return "The count of bad erase blocks is wrong.";
-	return nr_free == die->free.nr ? NULL : "The count of free erase blocks is wrong.";
-}
-
 static const char *check_erases(const struct ftl *ftl)
 {
 	u64 nr_all = 0;
@@ -166,48 +119,13 @@ static const char *check_erases(const struct ftl *ftl)
 	for (u32 die = 0; die < ftl->geo.nr_dies; die++) {
 		u64 nr = 0;
 
-		for (u32 i = 0; i < ftl->geo.die_eblks; i++)
+		for (u32 i = 0; i < ftl_main_eblks(&ftl->geo); i++)
 			nr += ftl->blocks.eblk[die * ftl->geo.die_eblks + i].nr_erases;
 		if (nr != ftl->blocks.die[die].nr_erases)
 			return "A die's count of erases is wrong.";
 		nr_all += nr;
 	}
 	return nr_all == ftl->blocks.nr_erases ? NULL : "The count of erases is wrong.";
-}
-
-static const char *check_free_queue(const struct ftl *ftl, u32 die_nr)
-{
-	const struct ftl_pqueue *free = &ftl->blocks.die[die_nr].free;
-
-	for (u32 i = 0; i < free->nr; i++) {
-		const struct ftl_pqueue_entry *entry = &free->entry[i];
-		u32 eblk = die_nr * ftl->geo.die_eblks + entry->item;
-
-		if (entry->key >> 32 != ftl->blocks.eblk[eblk].nr_erases)
-			return "The queue of free erase blocks has an outdated count of erases.";
-		if (i && free->entry[(i - 1) / 2].key > entry->key)
-			return "The queue of free erase blocks is out of order.";
-	}
-	return free->nr || ftl->gc[die_nr].victim ? NULL :
-		"A die has no free erase block left for collection.";
-}
-
-static const char *check_victim_queue(const struct ftl *ftl, u32 die_nr)
-{
-	const struct ftl_pqueue *full = &ftl->blocks.die[die_nr].full;
-
-	for (u32 i = 0; i < full->nr; i++) {
-		const struct ftl_pqueue_entry *entry = &full->entry[i];
-		u32 eblk = die_nr * ftl->geo.die_eblks + entry->item;
-
-		if (full->position[entry->item] != i + 1)
-			return "The queue of victims does not know where an entry is.";
-		if (entry->key != ftl_eblk_rank(&ftl->blocks.eblk[eblk]))
-			return "The queue of victims has an outdated count of valid pages.";
-		if (i && full->entry[(i - 1) / 2].key > entry->key)
-			return "The queue of victims is out of order.";
-	}
-	return NULL;
 }
 
 static const char *check_held_unit(const struct ftl *ftl, const struct ftl_unit *unit,
@@ -363,7 +281,7 @@ static const char *check_unit_lists(const struct ftl_units *units)
 static const char *check_die_claims(const struct ftl *ftl, u32 die_nr)
 {
 	const struct ftl_units *units = &ftl->units;
-	u32 die_pages = ftl->geo.die_eblks * ftl->geo.eblk_pages;
+	u32 die_pages = ftl->geo.die_pages;
 	u32 nr_valid = count_owned(ftl, die_nr * die_pages, die_pages);
 	u32 nr_empty = 0;
 
@@ -386,13 +304,7 @@ static const char *check_die_claims(const struct ftl *ftl, u32 die_nr)
 
 static const char *check_die(const struct ftl *ftl, u32 die)
 {
-	const char *reason = check_eblk_lists(ftl, die);
-
-	if (!reason)
-		reason = check_free_queue(ftl, die);
-	if (!reason)
-		reason = check_victim_queue(ftl, die);
-	return reason ?: check_die_claims(ftl, die);
+	return ftl_check_eblks(ftl, to_die(die)) ?: check_die_claims(ftl, die);
 }
 
 static const char *check_sharer(const struct ftl *ftl, const struct ftl_sharer *sharer)

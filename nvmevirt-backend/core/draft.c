@@ -61,7 +61,7 @@ static u64 begin_draft(struct ftl *ftl, struct draft *draft, die_t die, u64 star
 
 	draft->flash_unit = ftl_program_take(ftl, die, FTL_STREAM_HOST, start_ns);
 	draft->nr_pages = 0;
-	end_ns = ftl_nand_program(&ftl->nand, die, start_ns, ftl->now_ns);
+	end_ns = ftl_program_host(ftl, draft->flash_unit, start_ns);
 	ftl_nand_aim(&ftl->nand, draft->flash_unit);
 	ftl->programmed_ns = max(ftl->programmed_ns, end_ns);
 	ftl->command_programmed_ns = max(ftl->command_programmed_ns, end_ns);
@@ -72,7 +72,7 @@ static u64 begin_draft(struct ftl *ftl, struct draft *draft, die_t die, u64 star
 
 static void end_draft(struct ftl *ftl, const struct draft *draft, die_t die)
 {
-	ftl_eblks_close_if_full(&ftl->blocks, die, FTL_STREAM_HOST);
+	ftl_program_close(ftl, draft->flash_unit, FTL_STREAM_HOST);
 	ftl->nand.die[from_die(die)].pages_host += draft->nr_pages;
 	ftl->stats.pages_drafted += draft->nr_pages;
 	ftl->stats.nand_pages_programmed += ftl->geo.unit_pages;

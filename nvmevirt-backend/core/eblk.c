@@ -25,21 +25,50 @@ static u32 nr_in_die(const struct ftl_eblks *blocks, u32 eblk)
 	return eblk % blocks->geo->die_eblks;
 }
 
+static struct ftl_pqueue *free_queue(struct ftl_eblks *blocks, u32 eblk)
+{
+	struct ftl_eblk_die *die = &blocks->die[from_die(ftl_eblk_die(blocks->geo, eblk))];
+
+	return ftl_eblk_is_slc(blocks->geo, eblk) ? &die->slc_free : &die->free;
+}
+
+static struct ftl_pqueue *full_queue(struct ftl_eblks *blocks, u32 eblk)
+{
+	struct ftl_eblk_die *die = &blocks->die[from_die(ftl_eblk_die(blocks->geo, eblk))];
+
+	return ftl_eblk_is_slc(blocks->geo, eblk) ? &die->slc_full : &die->full;
+}
+
 static void put_free(struct ftl_eblks *blocks, struct ftl_eblk_die *die, u32 eblk)
 {
 	u64 rank = (u64)blocks->eblk[eblk].nr_erases << 32 | die->nr_freed++;
 
 	blocks->eblk[eblk].state = FTL_EBLK_FREE;
-	ftl_pqueue_push(&die->free, rank, nr_in_die(blocks, eblk));
+	ftl_pqueue_push(free_queue(blocks, eblk), rank, nr_in_die(blocks, eblk));
 }
 
-static u32 take_free(struct ftl_eblks *blocks, die_t die)
+/* Takes the first block out of a queue of the die. */
+static u32 take_first(struct ftl_eblks *blocks, die_t die, struct ftl_pqueue *queue,
+		      enum ftl_eblk_state state)
 {
-	struct ftl_pqueue_entry first = ftl_pqueue_pop(&blocks->die[from_die(die)].free);
-	u32 eblk = from_die(die) * blocks->geo->die_eblks + first.item;
+	u32 eblk = from_die(die) * blocks->geo->die_eblks + ftl_pqueue_pop(queue).item;
 
-	blocks->eblk[eblk].state = FTL_EBLK_OPEN;
+	blocks->eblk[eblk].state = state;
 	return eblk;
+}
+
+/* What lies behind each other in memory: queues of the die's blocks, and those of its SLC region */
+static void init_queues(struct ftl_eblk_die *die, const struct ftl_geometry *geo,
+			struct ftl_pqueue_entry *entry, u32 *position)
+{
+	die->full.entry = entry;
+	die->slc_full.entry = entry + ftl_main_eblks(geo);
+	die->free.entry = entry + geo->die_eblks;
+	die->slc_free.entry = die->free.entry + ftl_main_eblks(geo);
+	die->full.position = position;
+	die->slc_full.position = position;
+	die->free.position = position + geo->die_eblks;
+	die->slc_free.position = die->free.position;
 }
 
 void ftl_eblks_init(struct ftl_eblks *blocks, const struct ftl_geometry *geo, void *zeroed)
@@ -52,14 +81,9 @@ void ftl_eblks_init(struct ftl_eblks *blocks, const struct ftl_geometry *geo, vo
 	entry = (struct ftl_pqueue_entry *)(blocks->die + geo->nr_dies);
 	blocks->eblk = (struct ftl_eblk *)(entry + 2 * (size_t)geo->nr_eblks);
 	position = (u32 *)(blocks->eblk + geo->nr_eblks);
-	for (u32 i = 0; i < geo->nr_dies; i++) {
-		struct ftl_eblk_die *die = &blocks->die[i];
-
-		die->full.entry = entry + 2 * (size_t)i * geo->die_eblks;
-		die->free.entry = die->full.entry + geo->die_eblks;
-		die->full.position = position + 2 * (size_t)i * geo->die_eblks;
-		die->free.position = die->full.position + geo->die_eblks;
-	}
+	for (u32 i = 0; i < geo->nr_dies; i++)
+		init_queues(&blocks->die[i], geo, entry + 2 * (size_t)i * geo->die_eblks,
+			    position + 2 * (size_t)i * geo->die_eblks);
 	for (u32 eblk = 0; eblk < geo->nr_eblks; eblk++)
 		put_free(blocks, &blocks->die[from_die(ftl_eblk_die(geo, eblk))], eblk);
 }
@@ -71,7 +95,7 @@ static void append_full(struct ftl_eblks *blocks, die_t die_nr, u32 nr)
 
 	eblk->state = FTL_EBLK_FULL;
 	eblk->filled_at = die->nr_filled++;
-	ftl_pqueue_push(&die->full, ftl_eblk_rank(eblk),
+	ftl_pqueue_push(full_queue(blocks, nr), ftl_eblk_rank(eblk),
 			nr - from_die(die_nr) * blocks->geo->die_eblks);
 }
 
@@ -80,7 +104,8 @@ void ftl_eblks_close_if_full(struct ftl_eblks *blocks, die_t die_nr, enum ftl_st
 	struct ftl_eblk_die *die = &blocks->die[from_die(die_nr)];
 	struct ftl_eblk_stream *open = &die->stream[stream];
 
-	if (!open->eblk || open->next_unit < blocks->geo->eblk_units)
+	if (!open->eblk ||
+	    open->next_unit < ftl_eblk_nr_units(blocks->geo, open->eblk - 1))
 		return;
 	append_full(blocks, die_nr, open->eblk - 1);
 	open->eblk = 0;
@@ -90,7 +115,8 @@ void ftl_eblks_open_next(struct ftl_eblks *blocks, die_t die_nr, enum ftl_stream
 {
 	struct ftl_eblk_die *die = &blocks->die[from_die(die_nr)];
 
-	die->stream[stream].eblk = take_free(blocks, die_nr) + 1;
+	die->stream[stream].eblk = 1 + take_first(blocks, die_nr, stream == FTL_STREAM_SLC ?
+						  &die->slc_free : &die->free, FTL_EBLK_OPEN);
 	die->stream[stream].next_unit = 0;
 }
 
@@ -110,28 +136,26 @@ void ftl_eblks_drop_valid(struct ftl_eblks *blocks, u32 flash_unit, u32 nr_pages
 {
 	u32 nr = ftl_flash_unit_eblk(blocks->geo, flash_unit);
 	struct ftl_eblk *eblk = &blocks->eblk[nr];
-	u32 die = nr / blocks->geo->die_eblks;
 
 	eblk->nr_valid -= nr_pages;
 	if (eblk->state == FTL_EBLK_FULL)
-		ftl_pqueue_lower(&blocks->die[die].full, ftl_eblk_rank(eblk),
-				 nr - die * blocks->geo->die_eblks);
+		ftl_pqueue_lower(full_queue(blocks, nr), ftl_eblk_rank(eblk),
+				 nr_in_die(blocks, nr));
 }
 
 u32 ftl_eblks_take_victim(struct ftl_eblks *blocks, die_t die)
 {
-	struct ftl_pqueue_entry first = ftl_pqueue_pop(&blocks->die[from_die(die)].full);
-	u32 eblk = from_die(die) * blocks->geo->die_eblks + first.item;
+	return take_first(blocks, die, &blocks->die[from_die(die)].full, FTL_EBLK_VICTIM);
+}
 
-	blocks->eblk[eblk].state = FTL_EBLK_VICTIM;
-	return eblk;
+u32 ftl_eblks_take_slc(struct ftl_eblks *blocks, die_t die)
+{
+	return take_first(blocks, die, &blocks->die[from_die(die)].slc_full, FTL_EBLK_VICTIM);
 }
 
 void ftl_eblks_take_full(struct ftl_eblks *blocks, u32 eblk)
 {
-	die_t die = ftl_eblk_die(blocks->geo, eblk);
-
-	ftl_pqueue_remove(&blocks->die[from_die(die)].full, nr_in_die(blocks, eblk));
+	ftl_pqueue_remove(full_queue(blocks, eblk), nr_in_die(blocks, eblk));
 	blocks->eblk[eblk].state = FTL_EBLK_VICTIM;
 }
 
@@ -140,8 +164,10 @@ void ftl_eblks_free(struct ftl_eblks *blocks, u32 eblk)
 	struct ftl_eblk_die *die = &blocks->die[from_die(ftl_eblk_die(blocks->geo, eblk))];
 
 	blocks->eblk[eblk].nr_erases++;
-	blocks->nr_erases++;
-	die->nr_erases++;
+	if (!ftl_eblk_is_slc(blocks->geo, eblk)) {
+		blocks->nr_erases++;
+		die->nr_erases++;
+	}
 	put_free(blocks, die, eblk);
 }
 
@@ -171,7 +197,7 @@ void ftl_eblks_retire(struct ftl_eblks *blocks, u32 eblk)
 	struct ftl_eblk_die *die = &blocks->die[from_die(ftl_eblk_die(blocks->geo, eblk))];
 
 	if (blocks->eblk[eblk].state == FTL_EBLK_FREE)
-		ftl_pqueue_remove(&die->free, nr_in_die(blocks, eblk));
+		ftl_pqueue_remove(free_queue(blocks, eblk), nr_in_die(blocks, eblk));
 	blocks->eblk[eblk].state = FTL_EBLK_BAD;
 	if (++die->nr_bad > blocks->spare_eblks)
 		blocks->read_only = true;
@@ -183,10 +209,21 @@ void ftl_eblks_erases(const struct ftl_eblks *blocks, die_t die, u32 *least, u32
 
 	*least = U32_MAX;
 	*most = 0;
-	for (u32 i = 0; i < blocks->geo->die_eblks; i++) {
+	for (u32 i = 0; i < ftl_main_eblks(blocks->geo); i++) {
 		*least = min(*least, eblk[i].nr_erases);
 		*most = max(*most, eblk[i].nr_erases);
 	}
+}
+
+u64 ftl_eblks_slc_erases(const struct ftl_eblks *blocks, die_t die)
+{
+	const struct ftl_geometry *geo = blocks->geo;
+	const struct ftl_eblk *eblk = &blocks->eblk[from_die(die) * geo->die_eblks];
+	u64 nr = 0;
+
+	for (u32 i = ftl_main_eblks(geo); i < geo->die_eblks; i++)
+		nr += eblk[i].nr_erases;
+	return nr;
 }
 
 static void restore_doomed(struct ftl_eblks *blocks, struct ftl_eblk_die *die, u32 eblk)
@@ -195,15 +232,26 @@ static void restore_doomed(struct ftl_eblks *blocks, struct ftl_eblk_die *die, u
 	die->doomed = eblk + 1;
 }
 
+/* Return: a stream of the die that can go on in a block of this kind, or NULL. */
+static struct ftl_eblk_stream *unused_stream(struct ftl_eblk_die *die, bool is_slc)
+{
+	u32 first = is_slc ? FTL_STREAM_SLC : FTL_STREAM_HOST;
+	u32 last = is_slc ? FTL_STREAM_SLC : FTL_STREAM_GC;
+
+	for (u32 i = first; i <= last; i++) {
+		if (!die->stream[i].eblk)
+			return &die->stream[i];
+	}
+	return NULL;
+}
+
 /* Half-written blocks are gone on with, as long as there are streams. */
 static void restore_used(struct ftl_eblks *blocks, struct ftl_eblk_die *die, u32 eblk,
 			 u32 nr_used)
 {
-	struct ftl_eblk_stream *open = die->stream;
+	struct ftl_eblk_stream *open = unused_stream(die, ftl_eblk_is_slc(blocks->geo, eblk));
 
-	while (open < &die->stream[FTL_NR_STREAMS] && open->eblk)
-		open++;
-	if (nr_used == blocks->geo->eblk_units || open == &die->stream[FTL_NR_STREAMS]) {
+	if (!open || nr_used == ftl_eblk_nr_units(blocks->geo, eblk)) {
 		append_full(blocks, ftl_eblk_die(blocks->geo, eblk), eblk);
 		return;
 	}
@@ -217,8 +265,10 @@ void ftl_eblks_restore(struct ftl_eblks *blocks, u32 eblk, u32 nr_used, u32 nr_v
 {
 	struct ftl_eblk_die *die = &blocks->die[from_die(ftl_eblk_die(blocks->geo, eblk))];
 
-	blocks->nr_erases += blocks->eblk[eblk].nr_erases;
-	die->nr_erases += blocks->eblk[eblk].nr_erases;
+	if (!ftl_eblk_is_slc(blocks->geo, eblk)) {
+		blocks->nr_erases += blocks->eblk[eblk].nr_erases;
+		die->nr_erases += blocks->eblk[eblk].nr_erases;
+	}
 	if (blocks->eblk[eblk].state == FTL_EBLK_BAD)
 		return;
 	/* Its place in the queue is that of a block never erased. */
@@ -226,7 +276,7 @@ void ftl_eblks_restore(struct ftl_eblks *blocks, u32 eblk, u32 nr_used, u32 nr_v
 		ftl_eblks_retire(blocks, eblk);
 		return;
 	}
-	ftl_pqueue_remove(&die->free, nr_in_die(blocks, eblk));
+	ftl_pqueue_remove(free_queue(blocks, eblk), nr_in_die(blocks, eblk));
 	blocks->eblk[eblk].nr_valid = nr_valid;
 	if (!nr_used)
 		put_free(blocks, die, eblk);

@@ -4,10 +4,14 @@
  *
  *	free --> open (one a stream) --> full --> victim --> erased, free
  *
+ * The last blocks of a die may be an SLC region (slc.h). Its blocks have a stream and queues of
+ * their own, so that collection never takes one as a victim or moves pages into one; a full
+ * one is a victim when it is folded.
+ *
  * A block whose program failed is doomed instead of full; it is bad, as is one whose erase
  * failed, instead of free.
  *
- * A die has two streams, so that pages that survived a collection, which are likely to
+ * A die has two streams besides, so that pages that survived a collection, which are likely to
  * live on, are not mixed with new ones. Within a stream the units of an erase block are
  * handed out in order. Of the free blocks the one that was erased least is used next, of
  * equals the one that was freed first; and of blocks with equally many valid pages the one
@@ -23,6 +27,7 @@
 enum ftl_stream {
 	FTL_STREAM_HOST,
 	FTL_STREAM_GC,
+	FTL_STREAM_SLC,
 	FTL_NR_STREAMS,
 };
 
@@ -61,7 +66,7 @@ struct ftl_eblk_stream {
 
 /**
  * struct ftl_eblk_die - erase blocks of a die
- * @nr_erases: number of erases of all its blocks
+ * @nr_erases: number of erases of its blocks, but for those of the SLC region, which bear more
  * @nr_bad: number of blocks that are bad
  * @doomed: block that will be bad when it is empty, plus one, or 0
  * @nr_freed: number of blocks that were freed so far; wraps
@@ -69,6 +74,9 @@ struct ftl_eblk_stream {
  * @stream: where each stream writes, by enum ftl_stream
  * @nr_filled: number of blocks that have filled so far; wraps
  * @full: queue of full blocks, see ftl_eblk_rank(); items are numbered within the die
+ * @slc_free: as @free, of the SLC region; as it shares no items with @free, their positions are in
+ *	one array
+ * @slc_full: as @full, of the SLC region
  */
 struct ftl_eblk_die {
 	u64 nr_erases;
@@ -79,6 +87,8 @@ struct ftl_eblk_die {
 	struct ftl_eblk_stream stream[FTL_NR_STREAMS];
 	u32 nr_filled;
 	struct ftl_pqueue full;
+	struct ftl_pqueue slc_free;
+	struct ftl_pqueue slc_full;
 };
 
 /**
@@ -86,7 +96,7 @@ struct ftl_eblk_die {
  * @geo: sizes of the drive
  * @eblk: erase blocks by number
  * @die: erase blocks of each die
- * @nr_erases: number of erases of all blocks
+ * @nr_erases: number of erases of all blocks, but for those of the SLC region
  * @spare_eblks: number of blocks of each die that may be bad
  * @read_only: whether a die has lost more than @spare_eblks
  */
@@ -143,6 +153,12 @@ void ftl_eblks_close_if_full(struct ftl_eblks *blocks, die_t die, enum ftl_strea
 u32 ftl_eblks_take_victim(struct ftl_eblks *blocks, die_t die);
 
 /**
+ * ftl_eblks_take_slc() - take the full block of the SLC region that ranks first, to be folded
+ * Return: the block; there must be a full one of the region on the die.
+ */
+u32 ftl_eblks_take_slc(struct ftl_eblks *blocks, die_t die);
+
+/**
  * ftl_eblks_take_full() - take a certain full block as a victim
  */
 void ftl_eblks_take_full(struct ftl_eblks *blocks, u32 eblk);
@@ -170,11 +186,16 @@ u32 ftl_eblks_take_doomed(struct ftl_eblks *blocks, die_t die);
 void ftl_eblks_retire(struct ftl_eblks *blocks, u32 eblk);
 
 /**
- * ftl_eblks_erases() - how evenly the blocks of a die are worn
+ * ftl_eblks_erases() - how evenly the blocks of a die are worn, but for those of the SLC region
  * @least: gets the erases of the block with the fewest
  * @most: gets those of the one with the most
  */
 void ftl_eblks_erases(const struct ftl_eblks *blocks, die_t die, u32 *least, u32 *most);
+
+/**
+ * ftl_eblks_slc_erases() - erases of the blocks of a die that are in the SLC region
+ */
+u64 ftl_eblks_slc_erases(const struct ftl_eblks *blocks, die_t die);
 
 /**
  * ftl_eblks_restore() - put a block of a new drive where it belongs
@@ -205,6 +226,14 @@ static inline bool ftl_eblks_needs_open(const struct ftl_eblks *blocks, die_t di
 					enum ftl_stream stream)
 {
 	return !blocks->die[from_die(die)].stream[stream].eblk;
+}
+
+/* Does the SLC region of the die take another unit? */
+static inline bool ftl_eblks_slc_has_room(const struct ftl_eblks *blocks, die_t die)
+{
+	const struct ftl_eblk_die *eblks = &blocks->die[from_die(die)];
+
+	return eblks->stream[FTL_STREAM_SLC].eblk || eblks->slc_free.nr;
 }
 
 static inline u32 ftl_eblks_nr_free(const struct ftl_eblks *blocks, die_t die)

@@ -60,9 +60,10 @@ static die_t least_worn(const struct ftl *ftl)
 static u32 block_of(const struct ftl *ftl, die_t die)
 {
 	const struct ftl_exchange *lap = &ftl->gc[from_die(die)].exchange;
-	u64 first = (u64)from_die(die) * ftl->geo.die_eblks / ftl->geo.nr_dies;
+	u32 nr_eblks = ftl_main_eblks(&ftl->geo);
+	u64 first = (u64)from_die(die) * nr_eblks / ftl->geo.nr_dies;
 
-	return from_die(die) * ftl->geo.die_eblks + (first + lap->at) % ftl->geo.die_eblks;
+	return from_die(die) * ftl->geo.die_eblks + (first + lap->at) % nr_eblks;
 }
 
 /* Has the block nearly all of its pages, although others have been filled since? */
@@ -86,7 +87,7 @@ static u32 next_block(struct ftl *ftl, die_t die)
 {
 	struct ftl_exchange *lap = &ftl->gc[from_die(die)].exchange;
 
-	for (u32 nr = 0; nr <= ftl->geo.die_eblks; nr++) {
+	for (u32 nr = 0; nr <= ftl_main_eblks(&ftl->geo); nr++) {
 		u32 eblk = block_of(ftl, die);
 		const struct ftl_eblk *block = &ftl->blocks.eblk[eblk];
 
@@ -96,7 +97,7 @@ static u32 next_block(struct ftl *ftl, die_t die)
 			return eblk + 1;
 		}
 		lap->next_unit = 0;
-		lap->at = lap->at + 1 < ftl->geo.die_eblks ? lap->at + 1 : 0;
+		lap->at = lap->at + 1 < ftl_main_eblks(&ftl->geo) ? lap->at + 1 : 0;
 	}
 	return 0;
 }

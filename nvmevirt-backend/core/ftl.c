@@ -4,6 +4,7 @@
 #include "defrag.h"
 #include "idle.h"
 #include "map-page.h"
+#include "slc.h"
 
 static u32 wbuf_units(const struct ftl_params *params)
 {
@@ -183,11 +184,13 @@ void ftl_get_stats(const struct ftl *ftl, struct ftl_stats *stats)
 		stats->defrag_kept = ftl->oob.defrag->nr_kept;
 	}
 	stats->spares_left = ftl->params.spare_eblks;
+	stats->slc_pages_free = 0;
 	for (u32 i = 0; i < ftl->geo.nr_dies; i++) {
 		const struct ftl_eblk_die *die = &ftl->blocks.die[i];
 		u32 nr_bad = die->nr_bad + !!die->doomed;
 
 		stats->eblks_bad += nr_bad;
+		stats->slc_pages_free += ftl_slc_pages_free(ftl, to_die(i));
 		stats->spares_left = min_t(u64, stats->spares_left, ftl->params.spare_eblks -
 					   min(nr_bad, ftl->params.spare_eblks));
 	}
@@ -200,6 +203,7 @@ void ftl_get_die_stats(const struct ftl *ftl, die_t die, struct ftl_die_stats *s
 	stats->units_read = nand->units_read;
 	stats->units_programmed = nand->units_programmed;
 	stats->eblks_erased = nand->eblks_erased;
+	stats->slc_erased = ftl_eblks_slc_erases(&ftl->blocks, die);
 	stats->pages_host = nand->pages_host;
 	stats->pages_gc = nand->pages_gc;
 	stats->pages_valid = ftl->units.die[from_die(die)].nr_valid;

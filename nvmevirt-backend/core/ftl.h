@@ -138,13 +138,15 @@ enum ftl_share_result {
  * @units_read: senses
  * @units_programmed: programs
  * @eblks_erased: erases
+ * @slc_erased: those of them that were of blocks of the SLC region
  * @pages_host: pages programmed for the host
  * @pages_gc: pages moved by garbage collection
  * @pages_valid: pages that hold live data now, buffered ones included
- * @erases_least: erases of the erase block with the fewest
- * @erases_most: erases of the one with the most; the mean is @eblks_erased by @eblks
+ * @erases_least: erases of the erase block with the fewest, but for the SLC region, whose blocks
+ *	bear more
+ * @erases_most: likewise of the one with the most; the mean of all is @eblks_erased by @eblks
  * @eblks: erase blocks of the die
- * @eblks_free: those of them that are free
+ * @eblks_free: those of them that are free, but for the SLC region
  * @eblks_bad: those that are bad
  * @busy_ns: unscaled time in which the die was at work
  * @gc_ns: share of it that was collection: copies and erases
@@ -154,6 +156,7 @@ struct ftl_die_stats {
 	u64 units_read;
 	u64 units_programmed;
 	u64 eblks_erased;
+	u64 slc_erased;
 	u64 pages_host;
 	u64 pages_gc;
 	u64 pages_valid;
@@ -211,6 +214,10 @@ struct ftl_die_stats {
  * @stripe_pads: units of padding on dies that were too far behind
  * @stripe_skips: units that stripes lack, as a die that was too far behind had no room
  * @parity_programs: units of parity; pages of theirs are no padding
+ * @slc_programs: units of the host that were programmed in the SLC region
+ * @slc_folds: erase blocks of the region that were folded
+ * @slc_pages_folded: pages that this has moved out of it
+ * @slc_pages_free: pages that the region can take now
  */
 struct ftl_stats {
 	u64 host_pages_read;
@@ -254,6 +261,10 @@ struct ftl_stats {
 	u64 stripe_pads;
 	u64 stripe_skips;
 	u64 parity_programs;
+	u64 slc_programs;
+	u64 slc_folds;
+	u64 slc_pages_folded;
+	u64 slc_pages_free;
 };
 
 /**
@@ -338,7 +349,7 @@ bool ftl_redistribute(struct ftl *ftl, struct ftl_redistribution *job, u64 now_n
 u64 ftl_flush(struct ftl *ftl, u64 now_ns);
 
 /**
- * ftl_idle() - let idle dies do background work: collect and mend
+ * ftl_idle() - let idle dies do background work: collect, fold and mend
  * @now_ns: present time; what idle dies can begin until then is done, up to a bound
  *
  * For the controller to call now and then while the drive is idle. Without it only as

@@ -15,14 +15,6 @@
 #include "rescue.h"
 #include "wear.h"
 
-/* Passes over a victim: whole units, then twice what fits, then whatever is left. */
-enum pass {
-	PASS_WHOLE,
-	PASS_FITS,
-	PASS_FITS_AGAIN,
-	PASS_REST,
-};
-
 /* Of so many victims of a die one may be a block that has rested. */
 #define REST_EVERY	16U
 
@@ -93,6 +85,16 @@ void ftl_gc_move_row(struct ftl *ftl, die_t die, u64 lpn, u32 nr, u64 start_ns)
 		move_page(ftl, unit_for(ftl, die, is_whole), to_lpn(lpn), start_ns);
 }
 
+void ftl_gc_move_unit(struct ftl *ftl, u32 flash_unit, u64 start_ns)
+{
+	die_t die = ftl_flash_unit_die(&ftl->geo, flash_unit);
+	u64 first = from_ppn(ftl_flash_unit_ppn(&ftl->geo, flash_unit));
+
+	for (u64 place = first; place < first + ftl->geo.unit_pages; place++)
+		move_page(ftl, unit_for(ftl, die, true),
+			  ftl_l2p_owner(&ftl->map, to_ppn(place)), start_ns);
+}
+
 /* A doomed block does not give back what it needs, so two must be free. */
 static bool takes_doomed(const struct ftl *ftl, die_t die)
 {
@@ -125,12 +127,12 @@ static u32 take_victim(struct ftl *ftl, die_t die)
 	u32 nr_valid, nr_dead;
 
 	gc->is_doomed = takes_doomed(ftl, die);
-	gc->victim = gc->is_doomed ? 0 : take_rested(ftl, die);
-	if (gc->victim)
+	gc->victim.eblk = gc->is_doomed ? 0 : take_rested(ftl, die);
+	if (gc->victim.eblk)
 		return 1;
-	gc->victim = 1 + (gc->is_doomed ? ftl_eblks_take_doomed(&ftl->blocks, die) :
-			  ftl_eblks_take_victim(&ftl->blocks, die));
-	nr_valid = ftl->blocks.eblk[gc->victim - 1].nr_valid;
+	gc->victim.eblk = 1 + (gc->is_doomed ? ftl_eblks_take_doomed(&ftl->blocks, die) :
+			       ftl_eblks_take_victim(&ftl->blocks, die));
+	nr_valid = ftl->blocks.eblk[gc->victim.eblk - 1].nr_valid;
 	nr_dead = ftl->geo.eblk_pages - nr_valid;
 	return nr_dead ? DIV_ROUND_UP(nr_valid, nr_dead) : nr_valid;
 }
@@ -140,26 +142,37 @@ static void begin_victim(struct ftl *ftl, die_t die)
 	struct ftl_gc_die *gc = gc_of(ftl, die);
 
 	gc->steps_per_program = take_victim(ftl, die);
-	gc->pass = PASS_WHOLE;
-	gc->slot = 0;
-	gc->follow = 0;
+	gc->victim.pass = FTL_PASS_WHOLE;
+	gc->victim.slot = 0;
+	gc->victim.follow = 0;
 	gc->sensed = 0;
 }
 
-static void end_victim(struct ftl *ftl, die_t die, u64 start_ns)
+static void erase(struct ftl *ftl, u32 victim, bool is_doomed, u64 start_ns)
 {
-	struct ftl_gc_die *gc = gc_of(ftl, die);
-	u32 victim = gc->victim - 1;
+	die_t die = ftl_eblk_die(&ftl->geo, victim);
 
 	ftl_nand_erase(&ftl->nand, die, ftl_rescue(ftl, victim, start_ns));
 	if (ftl->params.oob)
 		ftl_oob_erase(&ftl->oob, victim, ftl->nand.die[from_die(die)].busy_until_ns);
 	ftl_units_forget_eblk(&ftl->units, victim);
-	if (gc->is_doomed || ftl_bad_erase(ftl, die))
+	if (is_doomed || ftl_bad_erase(ftl, die))
 		ftl_eblks_retire(&ftl->blocks, victim);
 	else
 		ftl_eblks_free(&ftl->blocks, victim);
-	gc->victim = 0;
+}
+
+void ftl_gc_erase(struct ftl *ftl, u32 victim, u64 start_ns)
+{
+	erase(ftl, victim, false, start_ns);
+}
+
+static void end_victim(struct ftl *ftl, die_t die, u64 start_ns)
+{
+	struct ftl_gc_die *gc = gc_of(ftl, die);
+
+	erase(ftl, gc->victim.eblk - 1, gc->is_doomed, start_ns);
+	gc->victim.eblk = 0;
 	gc->is_doomed = false;
 	ftl->stats.gc_runs++;
 }
@@ -167,10 +180,10 @@ static void end_victim(struct ftl *ftl, die_t die, u64 start_ns)
 static bool goes_now(const struct ftl *ftl, die_t die, u32 pass, u32 nr)
 {
 	switch (pass) {
-	case PASS_WHOLE:
+	case FTL_PASS_WHOLE:
 		return nr == ftl->geo.unit_pages;
-	case PASS_FITS:
-	case PASS_FITS_AGAIN:
+	case FTL_PASS_FITS:
+	case FTL_PASS_FITS_AGAIN:
 		return nr <= ftl_gc_space(ftl, die);
 	default:
 		return true;
@@ -181,66 +194,71 @@ static bool goes_now(const struct ftl *ftl, die_t die, u32 pass, u32 nr)
  * Is the page part of a row that begins before it? A place of several rows might not be
  * the beginning of any of them, so in the last pass it is one in any case.
  */
-static bool follows_in_row(const struct ftl *ftl, const struct ftl_gc_die *gc, lpn_t lpn,
+static bool follows_in_row(const struct ftl *ftl, const struct ftl_victim *victim, lpn_t lpn,
 			   u64 first)
 {
 	if (!from_lpn(lpn) || !lies_in(ftl, from_lpn(lpn) - 1, first, ftl->geo.eblk_pages))
 		return false;
-	return gc->pass < PASS_REST ||
+	return victim->pass < FTL_PASS_REST ||
 		!ftl_l2p_is_shared(&ftl->map, ftl_l2p_get(&ftl->map, lpn));
 }
 
 /* The page that a row may begin with at the present slot of the victim, or LPN_NONE. */
-static lpn_t next_start(struct ftl *ftl, struct ftl_gc_die *gc, u64 first)
+static lpn_t next_start(struct ftl *ftl, struct ftl_victim *victim, u64 first)
 {
 	u32 nr = ftl->geo.eblk_pages;
 	lpn_t lpn;
 
 	/* Behind a row that was cut at a unit's length the next one begins. */
-	if (gc->follow && lies_in(ftl, gc->follow, first, nr))
-		return to_lpn(gc->follow);
-	gc->follow = 0;
-	if (gc->slot == nr) {
-		gc->slot = 0;
-		gc->pass++;
+	if (victim->follow && lies_in(ftl, victim->follow, first, nr))
+		return to_lpn(victim->follow);
+	victim->follow = 0;
+	if (victim->slot == nr) {
+		victim->slot = 0;
+		victim->pass++;
 	}
-	lpn = ftl_l2p_owner(&ftl->map, to_ppn(first + gc->slot++));
-	if (lpn == LPN_NONE || follows_in_row(ftl, gc, lpn, first))
+	lpn = ftl_l2p_owner(&ftl->map, to_ppn(first + victim->slot++));
+	if (lpn == LPN_NONE || follows_in_row(ftl, victim, lpn, first))
 		return LPN_NONE;
 	return lpn;
 }
 
 /* Looks at the next slot of the victim and moves the row that begins there, if it goes now. */
-static void move_next(struct ftl *ftl, die_t die, u64 start_ns)
+static void move_next(struct ftl *ftl, die_t die, struct ftl_victim *victim, u64 start_ns)
 {
-	struct ftl_gc_die *gc = gc_of(ftl, die);
-	u64 first = (u64)(gc->victim - 1) * ftl->geo.eblk_pages;
-	lpn_t start = next_start(ftl, gc, first);
+	u64 first = (u64)(victim->eblk - 1) * ftl->geo.eblk_pages;
+	lpn_t start = next_start(ftl, victim, first);
 	u64 lpn = from_lpn(start);
 	u32 nr;
 
 	if (start == LPN_NONE)
 		return;
-	gc->follow = 0;
+	victim->follow = 0;
 	nr = ftl_gc_row_pages(ftl, lpn, first, ftl->geo.eblk_pages);
-	if (!goes_now(ftl, die, gc->pass, nr))
+	if (!goes_now(ftl, die, victim->pass, nr))
 		return;
 	ftl_gc_move_row(ftl, die, lpn, nr, start_ns);
-	gc->follow = lpn + nr;
+	victim->follow = lpn + nr;
+}
+
+void ftl_gc_move_rows(struct ftl *ftl, die_t die, struct ftl_victim *victim, u64 start_ns)
+{
+	const struct ftl_eblk *eblk = &ftl->blocks.eblk[victim->eblk - 1];
+	const u64 *nr_programmed = &ftl->nand.die[from_die(die)].units_programmed;
+	u64 before = *nr_programmed;
+
+	while (eblk->nr_valid && *nr_programmed == before)
+		move_next(ftl, die, victim, start_ns);
 }
 
 static void step(struct ftl *ftl, die_t die, u64 start_ns)
 {
-	const u64 *nr_programmed = &ftl->nand.die[from_die(die)].units_programmed;
-	u64 before = *nr_programmed;
-	const struct ftl_eblk *eblk;
+	struct ftl_victim *victim = &gc_of(ftl, die)->victim;
 
-	if (!gc_of(ftl, die)->victim)
+	if (!victim->eblk)
 		begin_victim(ftl, die);
-	eblk = &ftl->blocks.eblk[gc_of(ftl, die)->victim - 1];
-	while (eblk->nr_valid && *nr_programmed == before)
-		move_next(ftl, die, start_ns);
-	if (!eblk->nr_valid)
+	ftl_gc_move_rows(ftl, die, victim, start_ns);
+	if (!ftl->blocks.eblk[victim->eblk - 1].nr_valid)
 		end_victim(ftl, die, start_ns);
 }
 
@@ -282,7 +300,7 @@ bool ftl_gc_wants(const struct ftl *ftl, die_t die)
 {
 	u32 most = ftl->geo.eblk_pages - DIV_ROUND_UP(ftl->geo.eblk_pages, DEAD_SHARE);
 
-	if (ftl->gc[from_die(die)].victim || takes_doomed(ftl, die))
+	if (ftl->gc[from_die(die)].victim.eblk || takes_doomed(ftl, die))
 		return true;
 	return ftl_eblks_nr_free(&ftl->blocks, die) < ftl->params.bg_eblks &&
 		ftl_eblks_nr_full(&ftl->blocks, die) &&

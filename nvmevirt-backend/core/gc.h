@@ -58,6 +58,22 @@ static inline u32 ftl_gc_spare_eblks(const struct ftl *ftl)
 }
 
 /**
+ * enum ftl_pass - what is looked for when a victim is gone over
+ * @FTL_PASS_UNITS: flash units all of whose pages are valid, of one that is folded (slc.h)
+ * @FTL_PASS_WHOLE: rows that fill a unit
+ * @FTL_PASS_FITS: rows that fit into what is left of the GC unit
+ * @FTL_PASS_FITS_AGAIN: the same once more, as it may be another unit now
+ * @FTL_PASS_REST: all others
+ */
+enum ftl_pass {
+	FTL_PASS_UNITS,
+	FTL_PASS_WHOLE,
+	FTL_PASS_FITS,
+	FTL_PASS_FITS_AGAIN,
+	FTL_PASS_REST,
+};
+
+/**
  * ftl_gc_make_room() - collect until a stream of the die can take a free erase block
  * @start_ns: time at which the block is wanted; the die is busy from then on
  */
@@ -107,6 +123,28 @@ u32 ftl_gc_row_pages(const struct ftl *ftl, u64 lpn, u64 first, u32 nr);
  * The GC stream must have a block, or ftl->collecting be set and one be free.
  */
 void ftl_gc_move_row(struct ftl *ftl, die_t die, u64 lpn, u32 nr, u64 start_ns);
+
+/**
+ * ftl_gc_move_unit() - move a flash unit all of whose pages are valid, as it is
+ *
+ * As ftl_gc_move_row().
+ */
+void ftl_gc_move_unit(struct ftl *ftl, u32 flash_unit, u64 start_ns);
+
+/**
+ * ftl_gc_move_rows() - move rows of a victim, which has valid pages, until one unit was programmed
+ *	or nothing is left in it
+ *
+ * The GC stream must have a block, or one be free; ftl->collecting is set.
+ */
+void ftl_gc_move_rows(struct ftl *ftl, die_t die, struct ftl_victim *victim, u64 start_ns);
+
+/**
+ * ftl_gc_erase() - erase a victim without valid pages
+ *
+ * It is free then, or bad if the erase fails. What has to come before it may program units.
+ */
+void ftl_gc_erase(struct ftl *ftl, u32 victim, u64 start_ns);
 
 /* Pages that fit into the die's GC unit before it has to be programmed. */
 static inline u32 ftl_gc_space(const struct ftl *ftl, die_t die)

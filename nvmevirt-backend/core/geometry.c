@@ -59,6 +59,16 @@ u64 ftl_geometry_open_units(const struct ftl_params *params)
 	return 1 + params->run_units + 1 + 2 * nr_dies + 2 + ftl_geometry_held_units(params);
 }
 
+u64 ftl_geometry_slc_eblks(const struct ftl_params *params)
+{
+	u32 line_pages = params->nr_channels * params->dies_per_channel * params->unit_pages;
+
+	if (!params->slc_pages)
+		return 0;
+	line_pages *= params->units_per_eblk / params->cell_bits;
+	return DIV_ROUND_UP_ULL(params->slc_pages, line_pages);
+}
+
 u32 ftl_geometry_unit_planes(const struct ftl_params *params)
 {
 	return params->plane_read ? min(params->planes_per_die, params->unit_pages) : 1;
@@ -71,7 +81,9 @@ void ftl_geometry_init(struct ftl_geometry *geo, const struct ftl_params *params
 	geo->unit_pages = params->unit_pages;
 	geo->unit_planes = ftl_geometry_unit_planes(params);
 	geo->eblk_units = params->units_per_eblk;
-	geo->die_eblks = params->eblks_per_die;
+	geo->slc_eblks = ftl_geometry_slc_eblks(params);
+	geo->slc_units = geo->slc_eblks ? params->units_per_eblk / params->cell_bits : 0;
+	geo->die_eblks = params->eblks_per_die + geo->slc_eblks;
 	geo->eblk_pages = geo->unit_pages * geo->eblk_units;
 	geo->die_units = geo->eblk_units * geo->die_eblks;
 	geo->die_pages = geo->die_units * geo->unit_pages;

@@ -35,6 +35,8 @@ static inline u64 ftl_nr_regions(u64 nr_lpns)
  * @unit_planes: planes that reads take apart, [1, FTL_MAX_PLANES]; 1: each read takes them all
  * @eblk_units: flash units of an erase block
  * @die_eblks: erase blocks of a die
+ * @slc_eblks: the last of these, the SLC region; 0: there is none
+ * @slc_units: flash units of theirs that are used, the first ones
  * @eblk_pages: pages of an erase block
  * @die_units: flash units of a die
  * @die_pages: pages of a die
@@ -54,6 +56,8 @@ struct ftl_geometry {
 	u32 unit_planes;
 	u32 eblk_units;
 	u32 die_eblks;
+	u32 slc_eblks;
+	u32 slc_units;
 	u32 eblk_pages;
 	u32 die_units;
 	u32 die_pages;
@@ -71,6 +75,12 @@ struct ftl_geometry {
  * @params: parameters that passed ftl_params_check()
  */
 void ftl_geometry_init(struct ftl_geometry *geo, const struct ftl_params *params);
+
+/**
+ * ftl_geometry_slc_eblks() - erase blocks of each die in the SLC region
+ * @params: @cell_bits is at least 2 and at most @units_per_eblk, if there is a region
+ */
+u64 ftl_geometry_slc_eblks(const struct ftl_params *params);
 
 /**
  * ftl_geometry_unit_planes() - planes that reads take apart
@@ -149,6 +159,28 @@ static inline u32 ftl_eblk_first_unit(const struct ftl_geometry *geo, u32 eblk)
 static inline die_t ftl_eblk_die(const struct ftl_geometry *geo, u32 eblk)
 {
 	return to_die(eblk / geo->die_eblks);
+}
+
+/* Erase blocks of a die that are not of the SLC region: the first ones */
+static inline u32 ftl_main_eblks(const struct ftl_geometry *geo)
+{
+	return geo->die_eblks - geo->slc_eblks;
+}
+
+static inline bool ftl_eblk_is_slc(const struct ftl_geometry *geo, u32 eblk)
+{
+	return geo->slc_eblks && eblk % geo->die_eblks >= ftl_main_eblks(geo);
+}
+
+static inline bool ftl_flash_unit_is_slc(const struct ftl_geometry *geo, u32 flash_unit)
+{
+	return geo->slc_eblks && ftl_eblk_is_slc(geo, ftl_flash_unit_eblk(geo, flash_unit));
+}
+
+/* Flash units of an erase block that are used */
+static inline u32 ftl_eblk_nr_units(const struct ftl_geometry *geo, u32 eblk)
+{
+	return ftl_eblk_is_slc(geo, eblk) ? geo->slc_units : geo->eblk_units;
 }
 
 static inline die_t ftl_next_die(const struct ftl_geometry *geo, die_t die)

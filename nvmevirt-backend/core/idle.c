@@ -4,13 +4,15 @@
  * for one die, in turn, and for all of them when the controller asks. It is booked for the time at
  * which the die could have begun, as if it had been done then.
  *
- * Collection comes before mending, because mending makes pages dead that have to be collected. A
- * die that only worked in the background is still idle afterwards; one that had work of the host
- * has to rest for a while first, so that the gaps between commands stay the host's.
+ * Collection comes before folding and mending, because these take blocks, and make pages dead that
+ * have to be collected. A die that only worked in the background is still idle afterwards; one
+ * that had work of the host has to rest for a while first, so that the gaps between commands stay
+ * the host's.
  */
 #include "gc.h"
 #include "idle.h"
 #include "mend.h"
+#include "slc.h"
 
 /* What one call of ftl_idle() does at most, so that commands do not wait for it */
 #define MOST_STEPS	1024U
@@ -48,10 +50,40 @@ static u32 collect(struct ftl *ftl, die_t die, u32 most_steps)
 	return nr;
 }
 
+/* Return: the time from which the drive is at rest, if no command comes until then. */
+static u64 rest_from(const struct ftl *ftl)
+{
+	return ftl->command_ns + ftl_scaled(ftl, FTL_REST_NS);
+}
+
+/* Return: steps that were taken. */
+static u32 fold(struct ftl *ftl, die_t die, u32 most_steps)
+{
+	u32 nr = 0;
+
+	while (nr < most_steps && ftl_slc_wants(ftl, die) && is_idle(ftl, die)) {
+		/* What folding takes is collected before more is folded. */
+		nr += collect(ftl, die, most_steps - nr);
+		if (nr == most_steps || ftl_gc_wants(ftl, die) || !is_idle(ftl, die))
+			break;
+		ftl_slc_fold_step(ftl, die, max(idle_from(ftl, die), rest_from(ftl)));
+		stay_idle(ftl, die);
+		nr++;
+	}
+	return nr;
+}
+
+static u32 fold_all(struct ftl *ftl, u32 most_steps)
+{
+	u32 nr = 0;
+
+	for (u32 die = 0; ftl->geo.slc_eblks && die < ftl->geo.nr_dies; die++)
+		nr += fold(ftl, to_die(die), most_steps - nr);
+	return nr;
+}
+
 static void mend(struct ftl *ftl, u32 most_steps)
 {
-	if (ftl->now_ns < ftl->command_ns + ftl_scaled(ftl, FTL_REST_NS))
-		return;
 	for (u32 nr = 0; nr < most_steps; nr++) {
 		die_t die = ftl_mend_next(ftl, MOST_PAGES);
 
@@ -61,8 +93,7 @@ static void mend(struct ftl *ftl, u32 most_steps)
 		nr += collect(ftl, die, most_steps - nr);
 		if (ftl_gc_wants(ftl, die) || !is_idle(ftl, die))
 			break;
-		ftl_mend_step(ftl, die, max(idle_from(ftl, die), ftl->command_ns +
-					    ftl_scaled(ftl, FTL_REST_NS)));
+		ftl_mend_step(ftl, die, max(idle_from(ftl, die), rest_from(ftl)));
 		stay_idle(ftl, die);
 	}
 }
@@ -85,6 +116,11 @@ bool ftl_idle(struct ftl *ftl, u64 now_ns)
 		left -= collect(ftl, to_die(die), left);
 		wants |= ftl_gc_wants(ftl, to_die(die));
 	}
-	mend(ftl, left);
+	if (ftl->now_ns >= rest_from(ftl)) {
+		left -= fold_all(ftl, left);
+		mend(ftl, left);
+	}
+	for (u32 die = 0; die < ftl->geo.nr_dies; die++)
+		wants |= ftl_slc_wants(ftl, to_die(die));
 	return wants || ftl_mend_wants(ftl);
 }

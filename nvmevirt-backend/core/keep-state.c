@@ -194,8 +194,10 @@ static void keep_eblk(struct ftl_keep *keep, struct ftl *ftl, u32 nr)
 	eblk->nr_valid = count_owners(ftl, nr * ftl->geo.eblk_pages, ftl->geo.eblk_pages);
 	pages->nr_valid += eblk->nr_valid;
 	pages->nr_claimed += eblk->nr_valid;
-	ftl->blocks.nr_erases += eblk->nr_erases;
-	die->nr_erases += eblk->nr_erases;
+	if (!ftl_eblk_is_slc(&ftl->geo, nr)) {
+		ftl->blocks.nr_erases += eblk->nr_erases;
+		die->nr_erases += eblk->nr_erases;
+	}
 	die->nr_bad += eblk->state == FTL_EBLK_BAD;
 }
 
@@ -205,13 +207,14 @@ static u64 free_rank(const struct ftl_eblk *eblk, u32 freed_at)
 }
 
 /* A heap, which is the same heap when its items are pushed in the order in which they are. */
-static void keep_queue(struct ftl_keep *keep, struct ftl *ftl, u32 die, bool is_free)
+static void keep_queue(struct ftl_keep *keep, struct ftl *ftl, u32 die, struct ftl_pqueue *queue)
 {
 	struct ftl_eblk_die *blocks = &ftl->blocks.die[die];
-	struct ftl_pqueue *queue = is_free ? &blocks->free : &blocks->full;
+	bool is_free = queue == &blocks->free || queue == &blocks->slc_free;
+	bool is_slc = queue == &blocks->slc_free || queue == &blocks->slc_full;
 	u32 nr = queue->nr;
 
-	keep_most(keep, &nr, ftl->geo.die_eblks);
+	keep_most(keep, &nr, is_slc ? ftl->geo.slc_eblks : ftl_main_eblks(&ftl->geo));
 	for (u32 i = 0; i < nr && !keep->reason; i++) {
 		u32 item = keep->reads ? 0 : queue->entry[i].item;
 		u32 freed_at = keep->reads ? 0 : (u32)queue->entry[i].key;
@@ -241,11 +244,13 @@ static void keep_eblk_die(struct ftl_keep *keep, struct ftl *ftl, u32 nr)
 	for (u32 i = 0; i < FTL_NR_STREAMS; i++) {
 		keep_eblk_of(keep, ftl, nr, &die->stream[i].eblk);
 		keep_most(keep, &die->stream[i].next_unit, ftl->geo.eblk_units);
-		expect(keep, !die->stream[i].eblk ||
-		       die->stream[i].next_unit < ftl->geo.eblk_units);
+		expect(keep, !die->stream[i].eblk || die->stream[i].next_unit <
+		       ftl_eblk_nr_units(&ftl->geo, die->stream[i].eblk - 1));
 	}
-	keep_queue(keep, ftl, nr, true);
-	keep_queue(keep, ftl, nr, false);
+	keep_queue(keep, ftl, nr, &die->free);
+	keep_queue(keep, ftl, nr, &die->full);
+	keep_queue(keep, ftl, nr, &die->slc_free);
+	keep_queue(keep, ftl, nr, &die->slc_full);
 }
 
 /* A new drive has its blocks where they would be if it had been used for nothing. */
@@ -256,6 +261,7 @@ static void forget_eblks(struct ftl *ftl)
 
 		die->nr_bad = 0;
 		die->free.nr = 0;
+		die->slc_free.nr = 0;
 		memset(die->free.position, 0, ftl->geo.die_eblks * sizeof(*die->free.position));
 	}
 }
@@ -413,15 +419,21 @@ static void keep_units(struct ftl_keep *keep, struct ftl *ftl)
 	ftl_keep_u64(keep, &units->nr_evicted);
 }
 
+static void keep_victim(struct ftl_keep *keep, struct ftl *ftl, u32 die, struct ftl_victim *victim)
+{
+	keep_eblk_of(keep, ftl, die, &victim->eblk);
+	ftl_keep_u32(keep, &victim->pass);
+	keep_most(keep, &victim->slot, ftl->geo.eblk_pages);
+	keep_most64(keep, &victim->follow, ftl->map.nr_lpns);
+}
+
 static void keep_gc(struct ftl_keep *keep, struct ftl *ftl, u32 die)
 {
 	struct ftl_gc_die *gc = &ftl->gc[die];
 
-	keep_eblk_of(keep, ftl, die, &gc->victim);
+	keep_victim(keep, ftl, die, &gc->victim);
 	ftl_keep_bool(keep, &gc->is_doomed);
-	ftl_keep_u32(keep, &gc->pass);
-	keep_most(keep, &gc->slot, ftl->geo.eblk_pages);
-	keep_most64(keep, &gc->follow, ftl->map.nr_lpns);
+	keep_victim(keep, ftl, die, &gc->fold);
 	ftl_keep_u32(keep, &gc->sensed);
 	ftl_keep_u32(keep, &gc->nr_victims);
 	ftl_keep_u32(keep, &gc->steps_per_program);

@@ -74,6 +74,10 @@ static const struct param params[] = {
 	PARAM(u32, share_pages, "share_pages"),
 	PARAM(u32, share_log_kib, "share_log_kib"),
 	PARAM(u32, map_cache_pages, "map_cache_mib"),
+	PARAM(u32, slc_pages, "slc_mib"),
+	PARAM(u32, cell_bits, "cell_bits"),
+	PARAM(u32, slc_program_ns, "slc_program_ns"),
+	PARAM(u32, slc_read_ns, "slc_read_ns"),
 	PARAM(u32, stripe_lead, "stripe_lead"),
 	PARAM(bool, parity, "parity"),
 	/* It follows from the others, which are better to be told of. */

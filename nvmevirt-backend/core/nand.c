@@ -62,6 +62,8 @@ static u32 sense_ns(const struct ftl_nand *nand, u32 flash_unit)
 
 	if (flash_unit == UNIT_BESIDE)
 		at = 0;
+	else if (ftl_flash_unit_is_slc(nand->geo, flash_unit))
+		return nand->params->slc_read_ns;
 	return nand->params->read_ns[at % nand->params->nr_page_kinds];
 }
 
@@ -279,7 +281,7 @@ u64 ftl_nand_read_beside(struct ftl_nand *nand, die_t die, u32 plane, u64 start_
 	return end_ns;
 }
 
-u64 ftl_nand_program(struct ftl_nand *nand, die_t die_nr, u64 start_ns, u64 now_ns)
+static u64 program(struct ftl_nand *nand, die_t die_nr, u32 cells_ns, u64 start_ns, u64 now_ns)
 {
 	struct ftl_nand_die *die = &nand->die[from_die(die_nr)];
 	u32 nr_pages = nand->geo->unit_pages;
@@ -291,9 +293,19 @@ u64 ftl_nand_program(struct ftl_nand *nand, die_t die_nr, u64 start_ns, u64 now_
 	hold_unit(nand, die, 0);
 	die->busy_ns += nr_pages * nand->page_transfer_ns;
 	there_ns = ftl_bus_transfer(die->channel, nr_pages << FTL_PAGE_SHIFT, free_ns, now_ns);
-	occupy(nand, die, nand->params->program_ns, there_ns);
+	occupy(nand, die, cells_ns, there_ns);
 	look_ahead(nand, die, free_ns, there_ns, nand->params->suspend_program);
 	return die->busy_until_ns;
+}
+
+u64 ftl_nand_program(struct ftl_nand *nand, die_t die, u64 start_ns, u64 now_ns)
+{
+	return program(nand, die, nand->params->program_ns, start_ns, now_ns);
+}
+
+u64 ftl_nand_program_slc(struct ftl_nand *nand, die_t die, u64 start_ns, u64 now_ns)
+{
+	return program(nand, die, nand->params->slc_program_ns, start_ns, now_ns);
 }
 
 void ftl_nand_copy_out(struct ftl_nand *nand, u32 flash_unit, u64 start_ns)

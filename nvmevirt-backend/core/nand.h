@@ -208,6 +208,11 @@ static inline void ftl_nand_fix(struct ftl_nand *nand, u64 until_ns)
 u64 ftl_nand_program(struct ftl_nand *nand, die_t die, u64 start_ns, u64 now_ns);
 
 /**
+ * ftl_nand_program_slc() - the same in the SLC region
+ */
+u64 ftl_nand_program_slc(struct ftl_nand *nand, die_t die, u64 start_ns, u64 now_ns);
+
+/**
  * ftl_nand_copy_out() - sense a unit for a copy on the same die
  */
 void ftl_nand_copy_out(struct ftl_nand *nand, u32 flash_unit, u64 start_ns);

@@ -118,6 +118,7 @@ void ftl_oob_init(struct ftl_oob *oob, const struct ftl_params *params, void *ze
 	oob->nr_lpns = params->nr_lpns;
 	oob->is_volatile = !params->plp;
 	oob->program_ns = (u64)params->program_ns * params->time_scale;
+	oob->slc_program_ns = (u64)params->slc_program_ns * params->time_scale;
 	oob->erase_ns = (u64)params->erase_ns * params->time_scale;
 	oob->cut_op_ns = U64_MAX;
 	oob->cut_ns = U64_MAX;
@@ -260,6 +261,13 @@ void ftl_oob_count_down(struct ftl_oob *oob, die_t die, u64 end_ns)
 	oob->cut_die = from_die(die);
 }
 
+static u64 duration_of(const struct ftl_oob *oob, u32 target, bool is_erase)
+{
+	if (is_erase)
+		return oob->erase_ns;
+	return ftl_flash_unit_is_slc(oob->geo, target) ? oob->slc_program_ns : oob->program_ns;
+}
+
 static struct ftl_op *book(struct ftl_oob *oob, u32 target, bool is_erase, u64 end_ns)
 {
 	struct ftl_op_list *list;
@@ -279,7 +287,7 @@ static struct ftl_op *book(struct ftl_oob *oob, u32 target, bool is_erase, u64 e
 	op->is_draft = false;
 	op->stamp = ++oob->head->stamp;
 	op->end_ns = end_ns;
-	op->start_ns = end_ns - (is_erase ? oob->erase_ns : oob->program_ns);
+	op->start_ns = end_ns - duration_of(oob, target, is_erase);
 	list = list_of(oob, op);
 	op->delay_ns = list->delay_ns;
 	if (list->last)
@@ -315,6 +323,8 @@ void ftl_oob_draft(struct ftl_oob *oob, u32 flash_unit, u64 end_ns)
 	u32 nr = oob->geo->unit_pages;
 
 	op->is_draft = true;
+	/* What the op was for before would show in the area, and differ from drive to drive. */
+	memset(&oob->op_seq[(size_t)(op - oob->op) * nr], 0, nr * sizeof(u64));
 	memset(&oob->op_lpn[(size_t)(op - oob->op) * nr], 0, nr * sizeof(u32));
 	oob->booked[flash_unit] = (u32)(op - oob->op) + 1;
 }

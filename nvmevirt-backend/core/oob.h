@@ -151,6 +151,7 @@ struct ftl_oob_prev {
  * @geo: sizes of the drive
  * @now_ns: present time of the drive
  * @program_ns: duration of a program, scaled
+ * @slc_program_ns: duration of one in the SLC region, scaled
  * @erase_ns: duration of an erase, scaled
  * @nr_lpns: number of pages shown to the host
  * @is_volatile: whether a power failure takes open units of the host
@@ -190,6 +191,7 @@ struct ftl_oob {
 	const struct ftl_geometry *geo;
 	const u64 *now_ns;
 	u64 program_ns;
+	u64 slc_program_ns;
 	u64 erase_ns;
 	u64 nr_lpns;
 	bool is_volatile;

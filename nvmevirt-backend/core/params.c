@@ -38,6 +38,19 @@ static const char *check_geometry(const struct ftl_params *params)
 	return NULL;
 }
 
+static const char *check_slc(const struct ftl_params *params)
+{
+	if (!params->slc_pages)
+		return NULL;
+	if (!is_within(params->cell_bits, 2, 4))
+		return "A cell outside the SLC region must have between 2 and 4 bits (cell_bits).";
+	if (params->units_per_eblk < params->cell_bits)
+		return "An erase block of the SLC region would have no program unit (cell_bits).";
+	if (ftl_geometry_slc_eblks(params) > params->eblks_per_die)
+		return "The SLC region needs more erase blocks than a die has besides (slc_mib).";
+	return NULL;
+}
+
 static const char *check_latencies(const struct ftl_params *params)
 {
 	if (!is_within(params->nr_page_kinds, 1, FTL_MAX_PAGE_KINDS))
@@ -62,12 +75,12 @@ u32 ftl_params_factory_bad(const struct ftl_params *params)
 	return (u64)params->eblks_per_die * params->factory_bad_permille / 1000;
 }
 
-/* Pages on NAND, or U64_MAX if there is no such number. */
-static u64 raw_pages(const struct ftl_params *params)
+/* Pages of so many erase blocks on each die, or U64_MAX if there is no such number. */
+static u64 pages_of(const struct ftl_params *params, u64 nr_eblks)
 {
 	u64 pages = (u64)params->nr_channels * params->dies_per_channel;
 
-	if (check_mul_overflow(pages, (u64)params->eblks_per_die, &pages) ||
+	if (check_mul_overflow(pages, nr_eblks, &pages) ||
 	    check_mul_overflow(pages, (u64)params->units_per_eblk, &pages) ||
 	    check_mul_overflow(pages, (u64)params->unit_pages, &pages))
 		return U64_MAX;
@@ -76,7 +89,7 @@ static u64 raw_pages(const struct ftl_params *params)
 
 static bool places_fit(const struct ftl_params *params)
 {
-	u64 raw = raw_pages(params);
+	u64 raw = pages_of(params, params->eblks_per_die + ftl_geometry_slc_eblks(params));
 	u64 open = ftl_geometry_open_units(params) * params->unit_pages;
 
 	return raw <= MAX_PLACES && open <= MAX_PLACES - raw;
@@ -107,11 +120,10 @@ u64 ftl_params_capacity(const struct ftl_params *params)
 {
 	u64 pages;
 
-	if (check_geometry(params) || !places_fit(params))
+	if (check_geometry(params) || check_slc(params) || !places_fit(params))
 		return 0;
 	/* What is spare does not count among what the reserve is a share of. */
-	pages = div_u64(raw_pages(params), params->eblks_per_die) *
-		(params->eblks_per_die - params->spare_eblks);
+	pages = pages_of(params, params->eblks_per_die - params->spare_eblks);
 	if (params->parity)
 		pages -= div_u64(pages, params->nr_channels * params->dies_per_channel);
 	return min(div_u64(pages * (1000 - params->reserve_permille), 1000),
@@ -134,6 +146,8 @@ const char *ftl_params_check(const struct ftl_params *params)
 {
 	const char *reason = check_geometry(params);
 
+	if (!reason)
+		reason = check_slc(params);
 	if (!reason)
 		reason = check_latencies(params);
 	if (!reason)
@@ -188,6 +202,8 @@ static bool is_same_timing(const struct ftl_params *a, const struct ftl_params *
 		return false;
 	return a->program_ns == b->program_ns &&
 	       a->erase_ns == b->erase_ns &&
+	       a->slc_program_ns == b->slc_program_ns &&
+	       a->slc_read_ns == b->slc_read_ns &&
 	       a->suspend_program == b->suspend_program &&
 	       a->suspend_erase == b->suspend_erase &&
 	       a->suspend_ns == b->suspend_ns &&
@@ -220,6 +236,8 @@ static bool is_same_behaviour(const struct ftl_params *a, const struct ftl_param
 	       a->share_log_kib == b->share_log_kib &&
 	       a->map_cache_pages == b->map_cache_pages &&
 	       a->read_ahead_pages == b->read_ahead_pages &&
+	       a->slc_pages == b->slc_pages &&
+	       a->cell_bits == b->cell_bits &&
 	       a->stripe_lead == b->stripe_lead &&
 	       a->parity == b->parity;
 }

@@ -68,6 +68,12 @@
  *	FTL_MAX_MAP_CACHE_PAGES; 0: all of the map is in memory
  * @read_ahead_pages: pages that are read ahead of a host that reads in order (read-ahead.h), at
  *	most FTL_MAX_READ_AHEAD_PAGES; 0: none
+ * @slc_pages: pages that the SLC region holds at least (slc.h), in erase blocks that come on top of
+ *	@eblks_per_die; 0: there is none
+ * @cell_bits: bits of a cell elsewhere, [2, 4], with @slc_pages: an erase block of the region has
+ *	its share of program units
+ * @slc_program_ns: tPROG of a unit in the region
+ * @slc_read_ns: tR there
  * @stripe_lead: stripes of the host's units over all dies that are open at the same time
  *	(stripe.h), at most FTL_MAX_STRIPE_LEAD; 0: each die takes a unit at any time
  * @parity: one unit of each stripe is parity; needs @stripe_lead
@@ -115,6 +121,10 @@ struct ftl_params {
 	u32 share_log_kib;
 	u32 map_cache_pages;
 	u32 read_ahead_pages;
+	u32 slc_pages;
+	u32 cell_bits;
+	u32 slc_program_ns;
+	u32 slc_read_ns;
 	u32 stripe_lead;
 	bool parity;
 };

@@ -27,6 +27,9 @@
 	.wear_permille = 20,	\
 	.share_log_kib = 10240,	\
 	.suspend_ns = 100000,	\
+	.cell_bits = 3,		\
+	.slc_program_ns = 62000,	\
+	.slc_read_ns = 18000,	\
 	.time_scale = 1
 #define COMMON_BUT_REGISTER	\
 	COMMON_BUT_FIRMWARE,	\

@@ -39,15 +39,29 @@ static u32 move_pages(struct ftl *ftl, const struct ftl_unit *unit, u32 flash_un
 	return unit->nr_valid;
 }
 
-/* @map_ns: time at which the map can take note of it; until then the buffer knows its pages */
-static u64 spend_time(struct ftl *ftl, const struct ftl_unit *unit, u64 start_ns, u64 map_ns)
+u64 ftl_program_host(struct ftl *ftl, u32 flash_unit, u64 start_ns)
+{
+	die_t die = ftl_flash_unit_die(&ftl->geo, flash_unit);
+
+	if (!ftl_flash_unit_is_slc(&ftl->geo, flash_unit))
+		return ftl_nand_program(&ftl->nand, die, start_ns, ftl->now_ns);
+	ftl->stats.slc_programs++;
+	return ftl_nand_program_slc(&ftl->nand, die, start_ns, ftl->now_ns);
+}
+
+/*
+ * The unit is programmed to @flash_unit.
+ * @map_ns: time at which the map can take note of it; until then the buffer knows its pages
+ */
+static u64 spend_time(struct ftl *ftl, const struct ftl_unit *unit, u32 flash_unit, u64 start_ns,
+		      u64 map_ns)
 {
 	u64 end_ns;
 
 	if (ftl_unit_is_gc(unit)) {
 		end_ns = ftl_nand_copy_in(&ftl->nand, unit->die, start_ns);
 	} else {
-		end_ns = ftl_nand_program(&ftl->nand, unit->die, start_ns, ftl->now_ns);
+		end_ns = ftl_program_host(ftl, flash_unit, start_ns);
 		ftl_wbuf_program(&ftl->wbuf, max(end_ns, map_ns), from_die(unit->die));
 	}
 	ftl->programmed_ns = max(ftl->programmed_ns, end_ns);
@@ -67,10 +81,28 @@ static void count_programmed(struct ftl *ftl, const struct ftl_unit *unit, u32 n
 	ftl->stats.pages_padded += ftl->geo.unit_pages - nr_pages;
 }
 
-u32 ftl_program_take(struct ftl *ftl, die_t die, enum ftl_stream stream, u64 start_ns)
+/* Return: a flash unit of the SLC region plus one, or 0 if it has no room on the die. */
+static u32 take_slc(struct ftl *ftl, die_t die, u64 start_ns)
 {
+	struct ftl_eblks *blocks = &ftl->blocks;
 	u32 flash_unit;
 
+	while (ftl_eblks_slc_has_room(blocks, die)) {
+		if (ftl_eblks_needs_open(blocks, die, FTL_STREAM_SLC))
+			ftl_eblks_open_next(blocks, die, FTL_STREAM_SLC);
+		flash_unit = ftl_eblks_take_unit(blocks, die, FTL_STREAM_SLC);
+		if (!ftl_bad_program(ftl, flash_unit, FTL_STREAM_SLC, start_ns))
+			return flash_unit + 1;
+	}
+	return 0;
+}
+
+u32 ftl_program_take(struct ftl *ftl, die_t die, enum ftl_stream stream, u64 start_ns)
+{
+	u32 flash_unit = stream == FTL_STREAM_HOST ? take_slc(ftl, die, start_ns) : 0;
+
+	if (flash_unit)
+		return flash_unit - 1;
 	if (!ftl->collecting)
 		ftl_gc_pace(ftl, die, start_ns);
 	do {
@@ -79,17 +111,24 @@ u32 ftl_program_take(struct ftl *ftl, die_t die, enum ftl_stream stream, u64 sta
 	return flash_unit;
 }
 
+void ftl_program_close(struct ftl *ftl, u32 flash_unit, enum ftl_stream stream)
+{
+	if (ftl_flash_unit_is_slc(&ftl->geo, flash_unit))
+		stream = FTL_STREAM_SLC;
+	ftl_eblks_close_if_full(&ftl->blocks, ftl_flash_unit_die(&ftl->geo, flash_unit), stream);
+}
+
 /* A unit without pages: to the out-of-band data it is as a draft that has stayed empty. */
 static void program_empty(struct ftl *ftl, die_t die, u64 start_ns)
 {
 	u32 flash_unit = ftl_program_take(ftl, die, FTL_STREAM_HOST, start_ns);
-	u64 end_ns = ftl_nand_program(&ftl->nand, die, start_ns, ftl->now_ns);
+	u64 end_ns = ftl_program_host(ftl, flash_unit, start_ns);
 
 	ftl_nand_aim(&ftl->nand, flash_unit);
 	ftl->programmed_ns = max(ftl->programmed_ns, end_ns);
 	if (ftl->params.oob)
 		ftl_oob_draft(&ftl->oob, flash_unit, end_ns);
-	ftl_eblks_close_if_full(&ftl->blocks, die, FTL_STREAM_HOST);
+	ftl_program_close(ftl, flash_unit, FTL_STREAM_HOST);
 	ftl->stats.nand_pages_programmed += ftl->geo.unit_pages;
 }
 
@@ -137,14 +176,14 @@ static u64 program_in_place(struct ftl *ftl, struct ftl_unit *unit, enum ftl_str
 	u32 flash_unit = ftl_program_take(ftl, unit->die, stream, start_ns);
 	u64 map_ns = ftl_map_change_unit(ftl, unit, start_ns);
 	u32 nr_pages = move_pages(ftl, unit, flash_unit);
-	u64 end_ns = spend_time(ftl, unit, max(start_ns, unit->known_ns), map_ns);
+	u64 end_ns = spend_time(ftl, unit, flash_unit, max(start_ns, unit->known_ns), map_ns);
 
 	ftl_nand_aim(&ftl->nand, flash_unit);
 	if (ftl->params.oob)
 		ftl_oob_program(&ftl->oob, from_ppn(ftl_unit_ppn(&ftl->units, unit, 0)),
 				flash_unit, end_ns);
 	ftl_eblks_add_valid(&ftl->blocks, flash_unit, nr_pages);
-	ftl_eblks_close_if_full(&ftl->blocks, unit->die, stream);
+	ftl_program_close(ftl, flash_unit, stream);
 	count_programmed(ftl, unit, nr_pages);
 	ftl_units_release(&ftl->units, unit, nr_pages);
 	return end_ns;

@@ -12,9 +12,22 @@
 
 /**
  * ftl_program_take() - take the next flash unit of a die's stream
+ * @stream: with HOST, one of the SLC region if that has room
  * @start_ns: time at which it is wanted; the die may have to collect first
  */
 u32 ftl_program_take(struct ftl *ftl, die_t die, enum ftl_stream stream, u64 start_ns);
+
+/**
+ * ftl_program_host() - the host's program of a flash unit takes the die's time
+ * Return: the time at which it is durable.
+ */
+u64 ftl_program_host(struct ftl *ftl, u32 flash_unit, u64 start_ns);
+
+/**
+ * ftl_program_close() - a flash unit of a stream was programmed, and may be the last of its block
+ * @stream: as in ftl_program_take()
+ */
+void ftl_program_close(struct ftl *ftl, u32 flash_unit, enum ftl_stream stream);
 
 /**
  * ftl_program_unit() - program a unit that was set aside

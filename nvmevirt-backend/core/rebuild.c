@@ -76,7 +76,7 @@ static bool is_lost(const struct ftl *ftl, u32 eblk)
 	case FTL_EBLK_DOOMED:
 		return true;
 	case FTL_EBLK_VICTIM:
-		return gc->is_doomed && gc->victim == eblk + 1;
+		return gc->is_doomed && gc->victim.eblk == eblk + 1;
 	default:
 		return false;
 	}
@@ -260,9 +260,14 @@ static void adopt_place(struct ftl *ftl, u32 place)
 	map->owner_of[place] = owner;
 }
 
+/* Blocks of the SLC region have units that are never programmed. */
 static bool is_programmed(const struct ftl_oob *oob, u32 flash_unit)
 {
-	return oob->stamp[flash_unit] && oob->stamp[flash_unit] != FTL_OOB_TORN;
+	u32 eblk = ftl_flash_unit_eblk(oob->geo, flash_unit);
+
+	return oob->stamp[flash_unit] && oob->stamp[flash_unit] != FTL_OOB_TORN &&
+		flash_unit - ftl_eblk_first_unit(oob->geo, eblk) <
+		ftl_eblk_nr_units(oob->geo, eblk);
 }
 
 static void adopt_places(struct ftl *ftl)
@@ -337,7 +342,7 @@ static const char *check_head(const struct ftl_oob *oob)
 static u32 count_used(const struct ftl_oob *oob, u32 eblk)
 {
 	u32 first = ftl_eblk_first_unit(oob->geo, eblk);
-	u32 nr = oob->geo->eblk_units;
+	u32 nr = ftl_eblk_nr_units(oob->geo, eblk);
 
 	while (nr && !oob->stamp[first + nr - 1])
 		nr--;

@@ -28,12 +28,24 @@ struct ftl_exchange {
 };
 
 /**
- * struct ftl_gc_die - collection of a die
- * @victim: block that is being collected plus one, or 0
- * @is_doomed: whether the victim is bad, and not free, when it is empty
- * @pass: number of times that its slots were gone over
- * @slot: next of its slots to be looked at
+ * struct ftl_victim - an erase block that is being emptied
+ * @eblk: the block plus one, or 0
+ * @pass: what is looked for in it, enum ftl_pass
+ * @slot: next of its slots to be looked at, or of its units
  * @follow: page behind the row that was moved last, or 0
+ */
+struct ftl_victim {
+	u32 eblk;
+	u32 pass;
+	u32 slot;
+	u64 follow;
+};
+
+/**
+ * struct ftl_gc_die - collection of a die
+ * @victim: block that is being collected
+ * @is_doomed: whether the victim is bad, and not free, when it is empty
+ * @fold: block of the SLC region that is being folded
  * @sensed: flash unit whose pages are being moved plus one, or 0
  * @nr_victims: number of victims so far; wraps
  * @steps_per_program: number of steps for each program that keep up with the host, see
@@ -44,11 +56,9 @@ struct ftl_exchange {
  * @idle_until_ns: end of the work that the die did last if it was background work
  */
 struct ftl_gc_die {
-	u32 victim;
+	struct ftl_victim victim;
 	bool is_doomed;
-	u32 pass;
-	u32 slot;
-	u64 follow;
+	struct ftl_victim fold;
 	u32 sensed;
 	u32 nr_victims;
 	u32 steps_per_program;

@@ -29,14 +29,15 @@ bool ftl_wear_is_worn(const struct ftl_eblks *blocks, die_t die, u32 permille)
 u32 ftl_wear_rested(const struct ftl_eblks *blocks, die_t die)
 {
 	u32 first = from_die(die) * blocks->geo->die_eblks;
-	u32 mean = div_u64(blocks->die[from_die(die)].nr_erases, blocks->geo->die_eblks);
+	u32 nr_eblks = ftl_main_eblks(blocks->geo);
+	u32 mean = div_u64(blocks->die[from_die(die)].nr_erases, nr_eblks);
 	u32 least = mean - mean / REST_SHARE;
 	u32 rested = 0;
 
 	if (least <= SLACK_ERASES)
 		return 0;
 	least -= SLACK_ERASES;
-	for (u32 eblk = first; eblk < first + blocks->geo->die_eblks; eblk++) {
+	for (u32 eblk = first; eblk < first + nr_eblks; eblk++) {
 		if (blocks->eblk[eblk].state != FTL_EBLK_FULL ||
 		    blocks->eblk[eblk].nr_erases >= least)
 			continue;

@@ -306,7 +306,7 @@ static struct ftl *make_pacing_drive(struct kunit *test)
 static bool has_taken_last_block(const struct ftl *ftl)
 {
 	for (u32 die = 0; die < ftl->geo.nr_dies; die++) {
-		if (ftl->gc[die].victim && !ftl->blocks.die[die].free.nr)
+		if (ftl->gc[die].victim.eblk && !ftl->blocks.die[die].free.nr)
 			return true;
 	}
 	return false;

@@ -31,6 +31,7 @@
 #include "../core/bad.h"
 #include "../core/rescue.h"
 #include "../core/gc.h"
+#include "../core/slc.h"
 #include "../core/mend.h"
 #include "../core/idle.h"
 #include "../core/exchange.h"
@@ -97,6 +98,16 @@ static inline struct ftl_params drive_params(const struct drive_shape *shape)
 
 	params.nr_lpns = ftl_params_capacity(&params);
 	return params;
+}
+
+/* Gives the drive an SLC region of so many erase blocks on each die. */
+static inline void add_slc(struct ftl_params *params, u32 nr_eblks, u32 cell_bits)
+{
+	params->cell_bits = min(cell_bits, params->units_per_eblk);
+	params->slc_pages = nr_eblks * params->nr_channels * params->dies_per_channel *
+		(params->units_per_eblk / params->cell_bits) * params->unit_pages;
+	params->slc_program_ns = 75000;
+	params->slc_read_ns = 20000;
 }
 
 #endif /* TESTS_DRIVE_H */

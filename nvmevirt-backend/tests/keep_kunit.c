@@ -131,6 +131,8 @@ static struct ftl_params variant_params(struct kunit *test)
 	params.read_ahead_pages = variant->suspends ? 16 : 0;
 	params.stripe_lead = variant->bg_eblks ? 2 : 0;
 	params.parity = variant->bg_eblks;
+	if (variant->wear_permille)
+		add_slc(&params, 2, 3);
 	params.spare_eblks = variant->spare_eblks;
 	params.factory_bad_permille = variant->spare_eblks ? 42 : 0;
 	if (variant->suspends) {
@@ -481,6 +483,10 @@ static const struct param params_that_count[] = {
 	PARAM(share_pages, "share_pages"),
 	PARAM(share_log_kib, "share_log_kib"),
 	PARAM(map_cache_pages, "map_cache_mib"),
+	PARAM(slc_pages, "slc_mib"),
+	PARAM(cell_bits, "cell_bits"),
+	PARAM(slc_program_ns, "slc_program_ns"),
+	PARAM(slc_read_ns, "slc_read_ns"),
 	PARAM(stripe_lead, "stripe_lead"),
 	PARAM(parity, "parity"),
 };

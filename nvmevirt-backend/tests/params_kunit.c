@@ -132,6 +132,57 @@ static void geometry_that_overflows_has_no_capacity(struct kunit *test)
 	KUNIT_EXPECT_GT(test, ftl_params_capacity(&params), 0ULL);
 }
 
+static void expect_slc_refused(struct kunit *test, const struct ftl_params *params,
+			       const char *words)
+{
+	const char *reason = ftl_params_check(params);
+
+	KUNIT_ASSERT_NOT_NULL(test, reason);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(reason, words));
+	KUNIT_EXPECT_EQ(test, reason[strlen(reason) - 1], '.');
+	KUNIT_EXPECT_EQ(test, ftl_params_capacity(params), 0ULL);
+}
+
+static void region_of_one_bit_cells_has_its_limits(struct kunit *test)
+{
+	struct ftl_params params = drive_params(&drive_shapes[5]);
+
+	/* As many blocks as there are besides are the most. */
+	add_slc(&params, params.eblks_per_die, 3);
+	KUNIT_EXPECT_NULL(test, ftl_params_check(&params));
+	params.slc_pages++;
+	expect_slc_refused(test, &params, "slc_mib");
+	params.slc_pages = U32_MAX;
+	expect_slc_refused(test, &params, "slc_mib");
+	params.slc_pages = 1;
+	for (params.cell_bits = 0; params.cell_bits < 6; params.cell_bits++) {
+		if (params.cell_bits >= 2 && params.cell_bits <= 4)
+			KUNIT_EXPECT_NULL(test, ftl_params_check(&params));
+		else
+			expect_slc_refused(test, &params, "between 2 and 4 bits");
+	}
+	params.cell_bits = 3;
+	params.units_per_eblk = 2;
+	expect_slc_refused(test, &params, "no program unit");
+	/* Without a region nobody asks. */
+	params = drive_params(&drive_shapes[5]);
+	params.cell_bits = 5;
+	KUNIT_EXPECT_NULL(test, ftl_params_check(&params));
+	/* Blocks of the region have numbers for all of their units. */
+	params.nr_channels = 64;
+	params.dies_per_channel = 64;
+	params.eblks_per_die = 2000;
+	params.wbuf_pages = 1U << 20;
+	params.nr_lpns = ftl_params_capacity(&params);
+	KUNIT_EXPECT_NULL(test, ftl_params_check(&params));
+	params.eblks_per_die = 4000;
+	params.units_per_eblk = 32;
+	params.nr_lpns = ftl_params_capacity(&params);
+	KUNIT_EXPECT_NULL(test, ftl_params_check(&params));
+	add_slc(&params, 200, 4);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(ftl_params_check(&params), "too many pages"));
+}
+
 /* Bytes of the structure that belong to no member: behind flags, and at its end */
 #define NR_PADDING	(3 + 3 + 3 + 4)
 
@@ -172,6 +223,7 @@ static struct kunit_case params_cases[] = {
 	KUNIT_CASE_PARAM(capacity_leaves_the_reserve, shape_gen_params),
 	KUNIT_CASE(large_drive_loses_nothing_but_the_reserve),
 	KUNIT_CASE(geometry_that_overflows_has_no_capacity),
+	KUNIT_CASE(region_of_one_bit_cells_has_its_limits),
 	KUNIT_CASE(same_parameters_are_those_with_the_same_members),
 	KUNIT_CASE(page_kinds_that_a_drive_does_not_have_do_not_count),
 	{}

@@ -31,6 +31,7 @@
  * @spare_eblks: likewise; if not 0, programs and erases fail, too
  * @is_worn: the first die is, so that cold pages move there
  * @nr_suspends: as in struct ftl_params, of programs and erases; if not 0, pages are read, too
+ * @slc_eblks: erase blocks of each die in the SLC region; if not 0, the drive comes to rest, too
  */
 struct power_case {
 	struct drive_shape shape;
@@ -40,6 +41,7 @@ struct power_case {
 	u32 spare_eblks;
 	bool is_worn;
 	u32 nr_suspends;
+	u32 slc_eblks;
 };
 
 static const struct power_case power_cases[] = {
@@ -62,6 +64,13 @@ static const struct power_case power_cases[] = {
 	  false, 8, 0, 0, false, 20 },
 	{ { "three dies, shared, suspended", 3, 1, 3, 5, 22, 2, 70 }, false, 0, 90, 0, false, 4 },
 	{ { "three dies, protection, suspended", 3, 1, 3, 5, 9, 2, 70 }, true, 3, 0, 0, false, 4 },
+	{ { "one die, SLC", 1, 1, 4, 4, 24, 1, 100 }, false, 0, 0, 0, false, 0, 2 },
+	{ { "one page a unit, SLC", 1, 2, 1, 2, 60, 2, 20 }, false, 0, 0, 0, false, 0, 4 },
+	{ { "three dies, background, SLC", 3, 1, 3, 5, 22, 2, 70 }, false, 8, 0, 0, false, 0, 1 },
+	{ { "three dies, shared, SLC", 3, 1, 3, 5, 22, 2, 70 }, false, 0, 90, 0, false, 0, 2 },
+	{ { "three dies, failures, SLC", 3, 1, 3, 5, 22, 2, 70 }, false, 0, 0, 6, false, 0, 2 },
+	{ { "three dies, suspended, SLC", 3, 1, 3, 5, 22, 2, 70 }, false, 8, 0, 0, false, 4, 2 },
+	{ { "one die, protection, SLC", 1, 1, 4, 4, 12, 1, 100 }, true, 3, 0, 0, false, 0, 2 },
 };
 
 static void describe_case(const struct power_case *power_case, char *desc)
@@ -177,6 +186,8 @@ static struct bench *make_bench(struct kunit *test)
 	bench->params.share_log_kib = 4;
 	bench->params.spare_eblks = power_case->spare_eblks;
 	bench->params.eblks_per_die += power_case->spare_eblks;
+	if (power_case->slc_eblks)
+		add_slc(&bench->params, power_case->slc_eblks, 2);
 	bench->params.wear_permille = power_case->is_worn ? 20 : 0;
 	bench->params.nr_lpns = ftl_params_capacity(&bench->params);
 	reason = ftl_params_check(&bench->params);
@@ -381,6 +392,13 @@ static void draw_reads(struct bench *bench)
 	}
 }
 
+/* A drive that has come to rest since the last command folds. */
+static void look_at_folding(struct bench *bench)
+{
+	if (bench->params.slc_pages)
+		ftl_idle(bench->ftl, bench->now_ns);
+}
+
 static void draw_command(struct bench *bench)
 {
 	u64 nr_lpns = bench->params.nr_lpns;
@@ -389,6 +407,7 @@ static void draw_command(struct bench *bench)
 	struct ftl_request rq = request(first, nr_pages);
 	u32 kind = draw(bench, 20);
 
+	look_at_folding(bench);
 	if (bench->params.suspend_program)
 		draw_reads(bench);
 	rq.fua = !draw(bench, 12);
@@ -477,7 +496,8 @@ static void record(struct bench *bench)
 		record_ops(bench);
 		pass_time(bench);
 	}
-	KUNIT_EXPECT_GT(bench->test, stats_of(bench->ftl).gc_runs, 2ULL);
+	KUNIT_EXPECT_GT(bench->test, stats_of(bench->ftl).gc_runs +
+			stats_of(bench->ftl).slc_folds, 2ULL);
 	if (bench->params.spare_eblks)
 		KUNIT_EXPECT_GT(bench->test, stats_of(bench->ftl).eblks_bad, 1ULL);
 	KUNIT_EXPECT_EQ(bench->test, bench->nr_shares > 5, bench->params.share_pages > 0);
@@ -583,6 +603,8 @@ static void fail_power(struct bench *bench, u64 cut_ns)
 {
 	const char *reason;
 
+	bench->now_ns = cut_ns;
+	look_at_folding(bench);
 	look_out(bench);
 	ftl_power_cut(bench->ftl, cut_ns);
 	reason = ftl_rebuild(bench->ftl, cut_ns);
@@ -635,7 +657,7 @@ static void any_operation_may_be_the_last(struct kunit *test)
 		play_with_failure(bench, op->end_ns);
 	}
 	/* Background work may be over when the command is that gave occasion for it. */
-	KUNIT_EXPECT_LT(test, nr_unseen * 10, bench->nr_ops);
+	KUNIT_EXPECT_LT(test, nr_unseen * (bench->params.slc_pages ? 2 : 10), bench->nr_ops);
 	kunit_info(test, "%u programs and erases, three failures at each\n", bench->nr_ops);
 }
 

@@ -61,6 +61,8 @@ static struct ftl_params variant_params(struct kunit *test)
 	params.map_cache_pages = variant->suspends ? 4 : 0;
 	params.stripe_lead = variant->suspends ? 4 : 0;
 	params.parity = variant->suspends;
+	if (variant->suspends)
+		add_slc(&params, 2, 4);
 	if (variant->suspends) {
 		params.suspend_program = 8;
 		params.suspend_erase = 8;

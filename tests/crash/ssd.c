@@ -12,16 +12,19 @@
  * struct ssd_shape - a drive to be tried
  * @drive: geometry; the erase blocks of a die follow from the capacity
  * @bg_eblks: as in struct ftl_params; if not 0, the drive mends and holds full units, too
+ * @slc_eblks: erase blocks of each die in the SLC region
  */
 struct ssd_shape {
 	struct drive_shape drive;
 	u32 bg_eblks;
+	u32 slc_eblks;
 };
 
 static const struct ssd_shape shapes[] = {
 	{ { "one die", 1, 1, 4, 16, 24, 1, 100 } },
 	{ { "three dies", 3, 1, 3, 11, 22, 2, 70 } },
-	{ { "four dies, background", 2, 2, 8, 8, 22, 4, 120 }, 6 },
+	{ { "three dies, SLC", 3, 1, 3, 11, 22, 2, 70 }, 0, 3 },
+	{ { "four dies, background, SLC", 2, 2, 8, 8, 22, 4, 120 }, 6, 2 },
 };
 
 /**
@@ -99,6 +102,8 @@ static void choose_params(struct ftl_params *params, const struct ssd_shape *sha
 	}
 	params->stripe_lead = shape->bg_eblks ? 2 : 0;
 	params->parity = params->stripe_lead && nr_dies > 1;
+	if (shape->slc_eblks)
+		add_slc(params, shape->slc_eblks, 3);
 	while (ftl_params_capacity(params) < nr_pages)
 		params->eblks_per_die++;
 	params->nr_lpns = nr_pages;

@@ -28,6 +28,8 @@ static struct ftl_params params_of(u8 shape, u8 flags)
 	}
 	params.stripe_lead = flags & 8 ? 1 + (flags >> 4 & 1) : 0;
 	params.parity = params.stripe_lead && params.nr_channels * params.dies_per_channel > 1;
+	if (flags & 32)
+		add_slc(&params, 1 + (flags >> 6 & 1), 2 + (flags >> 4 & 1));
 	params.share_pages = flags & 4 ? 20 : 0;
 	params.share_log_kib = 4;
 	params.nr_lpns = ftl_params_capacity(&params);
@@ -45,7 +47,7 @@ static void share_pages(struct ftl *ftl, const struct ftl_request *rq, u64 from,
 	ftl_share(ftl, &range, 1, now_ns, &done_ns);
 }
 
-/* Writes with and without hints, trims, flushes and shares, always the same for a seed. */
+/* Writes with and without hints, trims, flushes, shares and rests, always the same for a seed. */
 static u64 work(struct ftl *ftl, u64 *random, u64 now_ns)
 {
 	const struct ftl_params *params = ftl_get_params(ftl);
@@ -67,6 +69,8 @@ static u64 work(struct ftl *ftl, u64 *random, u64 now_ns)
 			ftl_flush(ftl, now_ns);
 		else if (what == 1)
 			ftl_trim(ftl, rq.first, nr_pages, now_ns);
+		else if (what == 4)
+			ftl_idle(ftl, now_ns += 2 * FTL_REST_NS);
 		else if (what < 4 && params->share_pages)
 			share_pages(ftl, &rq, other, now_ns);
 		else

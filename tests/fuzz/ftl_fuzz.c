@@ -103,6 +103,8 @@ static void begin_game(struct game *game, u8 shape, u8 flags)
 	/* Small drives have few map pages. */
 	params->map_cache_pages = flags & 8 ? 1 : 0;
 	params->read_ahead_pages = flags & 4 ? 8 : 0;
+	if ((shape >> 2 ^ flags >> 5) & 1)
+		add_slc(params, 1 + (shape >> 6 & 1), 2 + (flags >> 1 & 1));
 	params->seed_die = (flags >> 2 & 7) % (params->nr_channels * params->dies_per_channel);
 	params->nr_lpns = ftl_params_capacity(params);
 	require(!ftl_params_check(params), "The parameters of a drive are refused.");

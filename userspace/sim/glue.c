@@ -106,6 +106,10 @@ static const struct key keys[] = {
 	KEY(share_log_kib, params.share_log_kib),
 	KEY_UNITS(map_cache_mib, u32, params.map_cache_pages, PAGES_PER_MIB, 1),
 	KEY_UNITS(read_ahead_kib, u32, params.read_ahead_pages, 1, KIB_PER_PAGE),
+	KEY_UNITS(slc_mib, u32, params.slc_pages, PAGES_PER_MIB, 1),
+	KEY(cell_bits, params.cell_bits),
+	KEY(slc_program_ns, params.slc_program_ns),
+	KEY(slc_read_ns, params.slc_read_ns),
 	KEY(stripe_lead, params.stripe_lead),
 	KEY_UNITS(parity, bool, params.parity, 1, 1),
 	KEY(queues, nr_queues),
@@ -166,6 +170,10 @@ static const struct counter counters[] = {
 	COUNTER(ftl_stats, stripe_pads),
 	COUNTER(ftl_stats, stripe_skips),
 	COUNTER(ftl_stats, parity_programs),
+	COUNTER(ftl_stats, slc_programs),
+	COUNTER(ftl_stats, slc_folds),
+	COUNTER(ftl_stats, slc_pages_folded),
+	COUNTER(ftl_stats, slc_pages_free),
 };
 
 static const struct counter die_counters[] = {
