@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 320
-# sentences: 92
+# sentences: 96
 . "$(dirname "$0")/rc"
 
 ITEM=$CONFIGFS/item
@@ -113,6 +113,10 @@ at_power "parity without stripes" parity=1
 at_power "parity of one die" channels=1 dies_per_channel=1 stripe_lead=4 parity=1
 at_power "a cache of 16385 MiB for the map" map_cache_mib=16385
 at_power "more read ahead than 16 MiB" read_ahead_kib=16388
+at_power "an SLC region in cells of one bit" slc_mib=1 cell_bits=1
+at_power "an SLC region in cells of five bits" slc_mib=1 cell_bits=5
+at_power "an SLC region of no program units" slc_mib=1 cell_bits=4 units_per_eblk=2
+at_power "an SLC region larger than the rest" slc_mib=16777215
 at_power "1024-byte blocks" lba_bytes=1024
 at_power "no queues" queues=0
 at_power "100 queues" queues=100
