@@ -63,12 +63,12 @@ static u16 usage(const struct nvmev *nvmev, struct nvmev_log *log)
 static u16 statistics(struct nvmev *nvmev, struct nvmev_log *log)
 {
 	const struct ftl_params *params = &nvmev->config.ftl;
-	u64 eblk_bytes = (u64)params->unit_pages * params->units_per_eblk << FTL_PAGE_SHIFT;
+	u64 unit_bytes = (u64)params->unit_pages << FTL_PAGE_SHIFT;
 	__le64 *data = alloc_page_of(log, 64);
 	struct ftl_die_stats die_stats;
 	struct ftl_stats stats;
-	u64 nr_erases = 0;
-	u32 die;
+	u64 nr_erases = 0, slc_erases = 0;
+	u32 slc_units, die;
 
 	if (!data)
 		return NVME_SC_INTERNAL;
@@ -77,12 +77,15 @@ static u16 statistics(struct nvmev *nvmev, struct nvmev_log *log)
 	ftl_get_stats(nvmev->ftl, &stats);
 	for (die = 0; die < ftl_nr_dies(nvmev->ftl); die++) {
 		ftl_get_die_stats(nvmev->ftl, to_die(die), &die_stats);
-		nr_erases += die_stats.eblks_erased;
+		nr_erases += die_stats.eblks_erased - die_stats.slc_erased;
+		slc_erases += die_stats.slc_erased;
 	}
+	slc_units = params->slc_pages ? params->units_per_eblk / params->cell_bits : 0;
 	/* 128-bit numbers: of the host, programmed, erased. */
 	data[0] = cpu_to_le64(stats.host_pages_written << FTL_PAGE_SHIFT);
 	data[2] = cpu_to_le64(stats.nand_pages_programmed << FTL_PAGE_SHIFT);
-	data[4] = cpu_to_le64(nr_erases * eblk_bytes);
+	data[4] = cpu_to_le64((nr_erases * params->units_per_eblk + slc_erases * slc_units) *
+			      unit_bytes);
 	return 0;
 }
 

@@ -83,7 +83,7 @@ struct dieaware_log_wear {
 /**
  * struct dieaware_wear_die - wear of a die
  * @erases: erases of all its blocks
- * @erases_least: of the block with the fewest
+ * @erases_least: of the block with the fewest, but for an SLC region, like the two that follow
  * @erases_most: of the block with the most
  * @eblks_free: blocks that are free
  * @eblks_bad: blocks that are bad

@@ -18,7 +18,8 @@
  * as many as it takes for the victim to be empty when what it gives back is needed.
  * Only when that was not enough does a program wait for whole victims.
  *
- * Why it always ends. Let a die have E erase blocks of C pages. It takes at most
+ * Why it always ends. Let a die have E erase blocks of C pages, but for an SLC region, which
+ * changes nothing of this (slc.h). It takes at most
  * L <= (E - 4) C pages (ftl_geometry_die_limit()), those in open units included. A slot
  * of NAND is free (not handed out since the erase), valid, or dead.
  *

@@ -325,6 +325,31 @@ static void goes_on_in_the_same_way(struct kunit *test)
 	EXPECT_CONSISTENT(test, one);
 }
 
+/* One unit of a block was copied: the drive that is loaded goes on with the next. */
+static void fold_goes_on_where_it_was(struct kunit *test)
+{
+	struct ftl_params params = drive_params(&drive_shapes[5]);
+	struct ftl *ftl, *other;
+
+	add_slc(&params, 1, 2);
+	ftl = make_drive(test, &params);
+	for (u32 i = 0; i < params.units_per_eblk / 2; i++)
+		write_all_to_die(ftl, i * params.unit_pages, params.unit_pages, 3);
+	ftl_idle(ftl, ftl->command_ns + FTL_REST_NS + 1);
+	KUNIT_ASSERT_EQ(test, stats_of(ftl).slc_pages_folded, (u64)params.unit_pages);
+	KUNIT_ASSERT_NE(test, ftl->gc[3].fold.eblk, 0U);
+	other = loaded(test, save(test, ftl), &params);
+	KUNIT_EXPECT_EQ(test, other->gc[3].fold.eblk, ftl->gc[3].fold.eblk);
+	KUNIT_EXPECT_EQ(test, other->gc[3].fold.pass, ftl->gc[3].fold.pass);
+	KUNIT_EXPECT_EQ(test, other->gc[3].fold.slot, ftl->gc[3].fold.slot);
+	ftl_idle(other, LATER_NS + 10ULL * FTL_REST_NS);
+	KUNIT_EXPECT_EQ(test, stats_of(other).slc_folds, 1ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(other).slc_pages_folded,
+			(u64)params.units_per_eblk / 2 * params.unit_pages);
+	KUNIT_EXPECT_EQ(test, stats_of(other).pages_padded, 0ULL);
+	EXPECT_CONSISTENT(test, other);
+}
+
 static void new_drive_comes_out_as_it_was(struct kunit *test)
 {
 	struct ftl_params params = variant_params(test);
@@ -709,6 +734,7 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE_PARAM(shape_comes_out_as_it_was, shape_gen_params),
 	KUNIT_CASE_PARAM(variant_comes_out_as_it_was, variant_gen_params),
 	KUNIT_CASE_PARAM(goes_on_in_the_same_way, variant_gen_params),
+	KUNIT_CASE(fold_goes_on_where_it_was),
 	KUNIT_CASE_PARAM(new_drive_comes_out_as_it_was, variant_gen_params),
 	KUNIT_CASE_PARAM(nothing_of_it_is_lost_with_the_power, variant_gen_params),
 	KUNIT_CASE_PARAM(read_only_drive_stays_so, variant_gen_params),
