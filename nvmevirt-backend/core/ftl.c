@@ -184,7 +184,9 @@ void ftl_get_stats(const struct ftl *ftl, struct ftl_stats *stats)
 		stats->defrag_kept = ftl->oob.defrag->nr_kept;
 	}
 	stats->spares_left = ftl->params.spare_eblks;
+	/* What a start has restored of these is of the past. */
 	stats->slc_pages_free = 0;
+	stats->eblks_bad = 0;
 	for (u32 i = 0; i < ftl->geo.nr_dies; i++) {
 		const struct ftl_eblk_die *die = &ftl->blocks.die[i];
 		u32 nr_bad = die->nr_bad + !!die->doomed;

@@ -49,6 +49,24 @@ static void spares_do_not_change_the_capacity(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftl_params_capacity(&params), nr_lpns);
 }
 
+static void bad_blocks_are_not_counted_again_by_a_start(struct kunit *test)
+{
+	struct ftl_params params = drive_params(&drive_shapes[5]);
+	struct ftl *ftl;
+
+	params.eblks_per_die += SPARES;
+	params.spare_eblks = SPARES;
+	params.factory_bad_permille = 100;
+	params.oob = true;
+	ftl = make_drive(test, &params);
+	for (u32 i = 0; i < 3; i++) {
+		KUNIT_EXPECT_EQ(test, stats_of(ftl).eblks_bad, 2ULL * ftl->geo.nr_dies);
+		KUNIT_EXPECT_EQ(test, stats_of(ftl).spares_left, SPARES - 2ULL);
+		ftl_power_cut(ftl, ftl->now_ns);
+		KUNIT_ASSERT_NULL(test, ftl_rebuild(ftl, ftl->now_ns));
+	}
+}
+
 static void factory_bad_blocks_are_never_used(struct kunit *test)
 {
 	struct ftl *ftl = make_sparing(test, 150);
@@ -138,6 +156,7 @@ static void drive_without_spares_is_read_only(struct kunit *test)
 
 static struct kunit_case bad_cases[] = {
 	KUNIT_CASE(spares_do_not_change_the_capacity),
+	KUNIT_CASE(bad_blocks_are_not_counted_again_by_a_start),
 	KUNIT_CASE(factory_bad_blocks_are_never_used),
 	KUNIT_CASE(failed_program_goes_to_another_block),
 	KUNIT_CASE(failed_erase_retires_the_block),
