@@ -17,23 +17,13 @@ static struct ftl *make_volatile_drive(struct kunit *test, bool plp)
 	return make_drive(test, &params);
 }
 
-static void fail_at(struct kunit *test, struct ftl *ftl, u64 now_ns)
-{
-	const char *reason;
-
-	ftl_power_cut(ftl, now_ns);
-	reason = ftl_rebuild(ftl, now_ns);
-	KUNIT_ASSERT_NULL_MSG(test, reason, "%s", reason);
-	EXPECT_CONSISTENT(test, ftl);
-}
-
 static void buffered_data_is_lost_without_protection(struct kunit *test)
 {
 	struct ftl *ftl = make_volatile_drive(test, false);
 
 	write_plain(ftl, 0, 1);
 	KUNIT_EXPECT_FALSE(test, ftl_is_durable(ftl, to_lpn(0)));
-	fail_at(test, ftl, 1000000000);
+	cut_power(test, ftl, 1000000000);
 	KUNIT_EXPECT_FALSE(test, ftl_is_mapped(ftl, to_lpn(0)));
 }
 
@@ -45,7 +35,7 @@ static void buffered_data_stays_with_protection(struct kunit *test)
 	write_plain(ftl, 0, 1);
 	write_append(ftl, 20, 1, 0);
 	seq = ftl_seq_of(ftl, to_lpn(20));
-	fail_at(test, ftl, 0);
+	cut_power(test, ftl, 0);
 	KUNIT_EXPECT_TRUE(test, ftl_is_mapped(ftl, to_lpn(0)));
 	KUNIT_EXPECT_EQ(test, ftl_seq_of(ftl, to_lpn(20)), seq);
 	KUNIT_EXPECT_NOT_NULL(test, open_unit_of(ftl, 20));
@@ -61,7 +51,7 @@ static void lost_overwrite_leaves_the_old_data(struct kunit *test)
 	seq = ftl_seq_of(ftl, to_lpn(0));
 	write_plain(ftl, 0, 1);
 	KUNIT_EXPECT_GT(test, ftl_seq_of(ftl, to_lpn(0)), seq);
-	fail_at(test, ftl, done_ns);
+	cut_power(test, ftl, done_ns);
 	KUNIT_EXPECT_EQ(test, ftl_seq_of(ftl, to_lpn(0)), seq);
 }
 
@@ -81,7 +71,7 @@ static void draft_keeps_data_until_its_unit_is_programmed(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ftl_is_durable(ftl, to_lpn(0)));
 	write_plain(ftl, 1, 3);
 	done_ns = ftl_flush(ftl, done_ns);
-	fail_at(test, ftl, done_ns);
+	cut_power(test, ftl, done_ns);
 	KUNIT_EXPECT_EQ(test, ftl_seq_of(ftl, to_lpn(0)), seq);
 	for (u64 lpn = 1; lpn < 4; lpn++)
 		KUNIT_EXPECT_EQ(test, unit_of(ftl, lpn), unit_of(ftl, 0));
@@ -94,7 +84,7 @@ static void torn_unit_is_not_written_again(struct kunit *test)
 
 	write_plain(ftl, 0, 1);
 	done_ns = ftl_flush(ftl, 0);
-	fail_at(test, ftl, done_ns - 1);
+	cut_power(test, ftl, done_ns - 1);
 	KUNIT_EXPECT_FALSE(test, ftl_is_mapped(ftl, to_lpn(0)));
 	/* The block held nothing else, so it was erased. */
 	KUNIT_EXPECT_EQ(test, ftl->blocks.eblk[0].nr_erases, 1U);
@@ -112,7 +102,7 @@ static void trims_stay(struct kunit *test)
 	for (u32 i = 0; i < FTL_OOB_TRIMS + 9; i++)
 		ftl_trim(ftl, to_lpn(10 + i % 2 * 2), 1, done_ns);
 	KUNIT_EXPECT_NE(test, ftl->oob.head->table_seq, 0ULL);
-	fail_at(test, ftl, done_ns);
+	cut_power(test, ftl, done_ns);
 	for (u64 lpn = 0; lpn < 8; lpn++)
 		KUNIT_EXPECT_EQ(test, ftl_is_mapped(ftl, to_lpn(lpn)), lpn < 2 || lpn > 4);
 }
@@ -131,7 +121,7 @@ static void trims_stay_when_there_are_many(struct kunit *test)
 	now_ns = ftl_write(ftl, &rq, now_ns);
 	for (u32 i = 0; i < 2 * FTL_OOB_TRIMS; i++)
 		now_ns = ftl_trim(ftl, to_lpn(20 + i % 2 * 2), 1, now_ns);
-	fail_at(test, ftl, now_ns);
+	cut_power(test, ftl, now_ns);
 	KUNIT_EXPECT_NE(test, ftl_seq_of(ftl, to_lpn(5)), seq);
 	EXPECT_CONSISTENT(test, ftl);
 }
@@ -157,15 +147,15 @@ static void table_follows_what_was_mapped_since(struct kunit *test)
 		ftl_trim(ftl, to_lpn(3 + round), 1, now_ns);
 		trim_often(ftl, now_ns);
 		EXPECT_CONSISTENT(test, ftl);
-		fail_at(test, ftl, now_ns);
+		cut_power(test, ftl, now_ns);
 		EXPECT_CONSISTENT(test, ftl);
 		KUNIT_EXPECT_TRUE(test, ftl_is_mapped(ftl, to_lpn(9 + round)));
 		KUNIT_EXPECT_FALSE(test, ftl_is_mapped(ftl, to_lpn(3 + round)));
 	}
 	/* The first start erases what holds nothing, so the second finds none of these pages. */
 	ftl_trim(ftl, to_lpn(0), 16, now_ns);
-	fail_at(test, ftl, now_ns);
-	fail_at(test, ftl, now_ns);
+	cut_power(test, ftl, now_ns);
+	cut_power(test, ftl, now_ns);
 	EXPECT_CONSISTENT(test, ftl);
 }
 
@@ -191,7 +181,7 @@ static void trims_stay_when_pages_are_shared(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ftl_share(ftl, &range, 1, now_ns, &done_ns), FTL_SHARE_DONE);
 	for (u32 i = 0; i < FTL_OOB_TRIMS; i++)
 		ftl_trim(ftl, to_lpn(20 + i % 2 * 2), 1, now_ns);
-	fail_at(test, ftl, done_ns - 1);
+	cut_power(test, ftl, done_ns - 1);
 	KUNIT_EXPECT_NE(test, ftl_seq_of(ftl, to_lpn(5)), seq);
 }
 
@@ -207,7 +197,7 @@ static void power_fails_after_so_many_operations(struct kunit *test)
 	done_ns = ftl_flush(ftl, 0);
 	KUNIT_EXPECT_LE(test, ftl_cut_ns(ftl, 0), done_ns);
 	write_plain(ftl, 8, 4);
-	fail_at(test, ftl, done_ns);
+	cut_power(test, ftl, done_ns);
 	KUNIT_EXPECT_TRUE(test, ftl_is_mapped(ftl, to_lpn(4)));
 	KUNIT_EXPECT_FALSE(test, ftl_is_mapped(ftl, to_lpn(8)));
 	KUNIT_EXPECT_EQ(test, ftl_cut_ns(ftl, 0), U64_MAX);
@@ -246,7 +236,7 @@ static void collection_that_was_cut_off_is_undone(struct kunit *test)
 		nr_moved += unit_of(ftl, lpn) != unit[lpn];
 	KUNIT_ASSERT_GT(test, nr_moved, 3U);
 	/* The copies are durable, and the data that they are of is still there. */
-	fail_at(test, ftl, ftl->nand.die[0].busy_until_ns);
+	cut_power(test, ftl, ftl->nand.die[0].busy_until_ns);
 	for (u32 lpn = 0; lpn < 32; lpn++)
 		KUNIT_EXPECT_EQ(test, unit_of(ftl, lpn), unit[lpn]);
 }
@@ -279,7 +269,7 @@ static void power_does_not_fail_in_the_past(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftl_cut_ns(ftl, now_ns), now_ns);
 	/* It is not put off by those who ask again. */
 	KUNIT_EXPECT_EQ(test, ftl_cut_ns(ftl, now_ns + 1), now_ns);
-	fail_at(test, ftl, ftl_cut_ns(ftl, now_ns));
+	cut_power(test, ftl, ftl_cut_ns(ftl, now_ns));
 	KUNIT_EXPECT_TRUE(test, ftl_is_mapped(ftl, to_lpn(200)));
 }
 
@@ -330,7 +320,7 @@ static void collection_with_protection_goes_on(struct kunit *test)
 			continue;
 		for (u64 lpn = 0; lpn < nr_lpns; lpn++)
 			seq[lpn] = ftl_seq_of(ftl, to_lpn(lpn));
-		fail_at(test, ftl, ftl->now_ns);
+		cut_power(test, ftl, ftl->now_ns);
 		for (u64 lpn = 0; lpn < nr_lpns; lpn++)
 			KUNIT_ASSERT_EQ(test, ftl_seq_of(ftl, to_lpn(lpn)), seq[lpn]);
 		nr_cuts++;
@@ -360,7 +350,7 @@ static void flush_programs_new_data_in_a_unit_of_collection(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, open_unit_of(ftl, lpn)->kind, (u32)FTL_UNIT_GC);
 	seq = ftl_seq_of(ftl, to_lpn(lpn));
 	done_ns = ftl_flush(ftl, done_ns);
-	fail_at(test, ftl, done_ns);
+	cut_power(test, ftl, done_ns);
 	KUNIT_EXPECT_EQ(test, ftl_seq_of(ftl, to_lpn(lpn)), seq);
 }
 
@@ -371,7 +361,7 @@ static void statistics_go_on(struct kunit *test)
 
 	write_plain(ftl, 0, 17);
 	ftl_get_die_stats(ftl, to_die(0), &before);
-	fail_at(test, ftl, 1000000000);
+	cut_power(test, ftl, 1000000000);
 	ftl_get_die_stats(ftl, to_die(0), &after);
 	KUNIT_EXPECT_EQ(test, after.pages_host, before.pages_host);
 	KUNIT_EXPECT_EQ(test, after.busy_ns, before.busy_ns);

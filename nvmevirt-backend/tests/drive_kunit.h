@@ -159,6 +159,16 @@ static inline struct ftl_stats stats_of(const struct ftl *ftl)
 	KUNIT_EXPECT_NULL_MSG(test, reason_, "%s", reason_);			\
 } while (0)
 
+static inline void cut_power(struct kunit *test, struct ftl *ftl, u64 now_ns)
+{
+	const char *reason;
+
+	ftl_power_cut(ftl, now_ns);
+	reason = ftl_rebuild(ftl, now_ns);
+	KUNIT_ASSERT_NULL_MSG(test, reason, "%s", reason);
+	EXPECT_CONSISTENT(test, ftl);
+}
+
 /* A state for next_random(); cases print it when they draw their input. */
 static inline u32 next_random32(u64 *state)
 {

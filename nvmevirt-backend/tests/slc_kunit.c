@@ -391,16 +391,6 @@ static struct ftl *make_volatile_drive(struct kunit *test, bool plp)
 	return make_drive(test, &params);
 }
 
-static void fail_at(struct kunit *test, struct ftl *ftl, u64 now_ns)
-{
-	const char *reason;
-
-	ftl_power_cut(ftl, now_ns);
-	reason = ftl_rebuild(ftl, now_ns);
-	KUNIT_ASSERT_NULL_MSG(test, reason, "%s", reason);
-	EXPECT_CONSISTENT(test, ftl);
-}
-
 /*
  * Whenever the power fails while two blocks are folded, everything is there that was flushed. What
  * is programmed besides for the first is a step; the last cuts come when all is done.
@@ -420,7 +410,7 @@ static void power_may_fail_at_each_step_of_a_fold(struct kunit *test)
 			ftl_cut_after(ftl, nr_ops);
 			now_ns += 10 * (u64)FTL_REST_NS;
 			ftl_idle(ftl, now_ns);
-			fail_at(test, ftl, min(ftl_cut_ns(ftl, now_ns), now_ns + FTL_REST_NS));
+			cut_power(test, ftl, min(ftl_cut_ns(ftl, now_ns), now_ns + FTL_REST_NS));
 			for (u64 lpn = 0; lpn < nr_pages; lpn++)
 				KUNIT_ASSERT_EQ(test, die_of(ftl, lpn), 0U);
 			rest(ftl);
@@ -446,7 +436,7 @@ static void fold_that_was_cut_off_is_undone(struct kunit *test)
 		KUNIT_ASSERT_FALSE(test, is_slc(ftl, 0));
 		KUNIT_ASSERT_TRUE(test, is_slc(ftl, UNIT_PAGES));
 		now_ns = max(now_ns, ftl->nand.die[0].busy_until_ns);
-		fail_at(test, ftl, now_ns);
+		cut_power(test, ftl, now_ns);
 		KUNIT_EXPECT_EQ(test, is_slc(ftl, 0), !plp);
 		KUNIT_EXPECT_TRUE(test, is_slc(ftl, UNIT_PAGES));
 		rest(ftl);
@@ -466,7 +456,7 @@ static void program_in_the_region_is_torn(struct kunit *test)
 
 		fill_units(ftl, 0, 2, 0);
 		first_ns = ftl->nand.die[0].busy_until_ns - program_ns;
-		fail_at(test, ftl, first_ns + UNIT_PAGES * CHANNEL_NS + began);
+		cut_power(test, ftl, first_ns + UNIT_PAGES * CHANNEL_NS + began);
 		KUNIT_EXPECT_TRUE(test, is_slc(ftl, 0));
 		KUNIT_EXPECT_FALSE(test, ftl_is_mapped(ftl, to_lpn(UNIT_PAGES)));
 		KUNIT_EXPECT_EQ(test, stats_of(ftl).slc_pages_free,

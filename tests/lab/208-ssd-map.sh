@@ -83,21 +83,7 @@ check_fails "the property stays what it was while there is data" sh -c "echo 1 >
 drop_ssd ssd0
 
 # The simulator has the same map.
-properties=(capacity_mib=2048 map_cache_mib=1)
-mkdir "$ITEM"
-at_end drop_ssd ssd0
-for property in "${properties[@]}"; do
-	echo "${property#*=}" >"$ITEM/${property%%=*}"
-done
-nvmev-ssd precondition ssd0 --fill 90 --random 0.2x
-nvmev-ssd save ssd0 "$T_DIR/module" --no-data
-printf '%s\n' '# dieaware trace 1' '- read 0 4096' >"$T_DIR/trace"
-check "the simulator makes the same drive" dieaware sim --set "${properties[0]}" --set "${properties[1]}" \
-	--fill 90 --random 0.2x --save "$T_DIR/simulator"
-check "to the bit" cmp "$T_DIR/module" "$T_DIR/simulator"
-check "and its state is consistent" dieaware sim --set "${properties[0]}" --set "${properties[1]}" \
-	--load "$T_DIR/module" --check "$T_DIR/trace"
-drop_ssd ssd0
+simulator_makes_the_same 0.2x capacity_mib=2048 map_cache_mib=1
 
 # The power fails: the map comes from the data, wherever map pages were.
 used_ssd profile=tlc capacity_mib=2048 units_per_eblk=16 map_cache_mib=1

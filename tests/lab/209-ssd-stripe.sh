@@ -76,22 +76,7 @@ spans_outlive_state_file 512 2000 5
 drop_ssd ssd0
 
 # The simulator has the same stripes.
-properties=(capacity_mib=512 units_per_eblk=16 stripe_lead=3 parity=1)
-mkdir "$ITEM"
-at_end drop_ssd ssd0
-set=()
-for property in "${properties[@]}"; do
-	echo "${property#*=}" >"$ITEM/${property%%=*}"
-	set+=(--set "$property")
-done
-nvmev-ssd precondition ssd0 --fill 90 --random 0.5x
-nvmev-ssd save ssd0 "$T_DIR/module" --no-data
-printf '%s\n' '# dieaware trace 1' '- read 0 4096' >"$T_DIR/trace"
-check "the simulator makes the same drive" dieaware sim "${set[@]}" \
-	--fill 90 --random 0.5x --save "$T_DIR/simulator"
-check "to the bit" cmp "$T_DIR/module" "$T_DIR/simulator"
-check "and its state is consistent" dieaware sim "${set[@]}" --load "$T_DIR/module" --check "$T_DIR/trace"
-drop_ssd ssd0
+simulator_makes_the_same 0.5x capacity_mib=512 units_per_eblk=16 stripe_lead=3 parity=1
 
 # The power fails: what was flushed is there, parity is not mistaken for data.
 new_ssd ssd0 profile=tlc capacity_mib=2048 units_per_eblk=16 stripe_lead=2 parity=1

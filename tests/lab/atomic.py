@@ -18,51 +18,20 @@ import struct
 import sys
 import threading
 import time
-from pathlib import Path
 
-from sentences import Late, run, say
+from sentences import run, say
+from virtual_ssd import VirtualSsd
 
 SECTOR = 512
 THREADS = 4
 PLACES = 8
-WAIT_SECONDS = 30
 SEED = 1
-
-
-class Drive:
-    """The SSD's block device between two power failures."""
-
-    def __init__(self, name: str) -> None:
-        self.folder = Path("/sys/kernel/config/nvmev") / name
-        self.fd = -1
-
-    def power_on(self) -> None:
-        (self.folder / "power").write_text("1")
-        deadline = time.monotonic() + WAIT_SECONDS
-        while time.monotonic() < deadline:
-            device = (self.folder / "block_device").read_text().strip()
-            if device and os.path.exists(f"/dev/{device}"):
-                self.fd = os.open(f"/dev/{device}", os.O_RDWR | os.O_DIRECT)
-                return
-            time.sleep(0.02)
-        raise Late("The SSD did not come back")
-
-    def power_cut(self) -> None:
-        (self.folder / "power_cut").write_text("1")
-
-    def wait_until_off(self) -> None:
-        os.close(self.fd)
-        deadline = time.monotonic() + WAIT_SECONDS
-        while (self.folder / "power").read_text().strip() != "0":
-            if time.monotonic() > deadline:
-                raise Late("The SSD is still on")
-            time.sleep(0.01)
 
 
 class Writer(threading.Thread):
     """Writes to its places until the power fails."""
 
-    def __init__(self, drive: Drive, number: int, size: int, sent: dict[int, int],
+    def __init__(self, drive: VirtualSsd, number: int, size: int, sent: dict[int, int],
                  promised: dict[int, int]) -> None:
         super().__init__()
         self.drive, self.number, self.size = drive, number, size
@@ -84,7 +53,7 @@ class Writer(threading.Thread):
             self.promised[place] = value
 
 
-def judge(drive: Drive, size: int, sent: dict[int, int], promised: dict[int, int]) -> list[str]:
+def judge(drive: VirtualSsd, size: int, sent: dict[int, int], promised: dict[int, int]) -> list[str]:
     """What is wrong; what is there counts as promised from now on."""
     buffer = mmap.mmap(-1, size)
     wrong = []
@@ -100,7 +69,7 @@ def judge(drive: Drive, size: int, sent: dict[int, int], promised: dict[int, int
 
 
 def main() -> None:
-    drive = Drive(sys.argv[1])
+    drive = VirtualSsd(sys.argv[1])
     size, rounds = int(sys.argv[2]) << 10, int(sys.argv[3])
     draw = random.Random(SEED)
     sent: dict[int, int] = {}
@@ -120,8 +89,7 @@ def main() -> None:
         unpromised += sum(promised.get(place, 0) != last for place, last in sent.items())
         drive.power_on()
         wrong += judge(drive, size, sent, promised)
-        os.close(drive.fd)
-        (drive.folder / "power").write_text("0")
+        drive.power_off()
     total = sum(sent.values())
     say(f"after {rounds} power failures each write is there whole or not at all", not wrong, *wrong)
     say("and some were under way", total > rounds * THREADS and unpromised >= rounds,

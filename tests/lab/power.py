@@ -16,15 +16,14 @@ import os
 import random
 import struct
 import sys
-import time
-from pathlib import Path
+
+from virtual_ssd import VirtualSsd
 
 SECTOR = 512
 PAGE = 4096
 PAGES_AT_ONCE = 64
 SECTORS = PAGE // SECTOR
 BLKDISCARD = 0x1277
-WAIT_SECONDS = 30
 
 State = tuple[int, ...]
 BLANK: State = (0,) * SECTORS
@@ -34,38 +33,15 @@ class PowerFailed(Exception):
     """The device has gone."""
 
 
-class Drive:
-    """A block device of the SSD between two power failures."""
+class Drive(VirtualSsd):
+    """What is written to it and read, by sectors."""
 
     def __init__(self, name: str) -> None:
-        self.dir = Path("/sys/kernel/config/nvmev") / name
+        super().__init__(name)
         self.buffer = mmap.mmap(-1, PAGES_AT_ONCE * PAGE)
-        self.fd = -1
-
-    def power_on(self) -> None:
-        (self.dir / "power").write_text("1")
-        deadline = time.monotonic() + WAIT_SECONDS
-        while time.monotonic() < deadline:
-            device = (self.dir / "block_device").read_text().strip()
-            if device and os.path.exists(f"/dev/{device}"):
-                self.fd = os.open(f"/dev/{device}", os.O_RDWR | os.O_DIRECT)
-                return
-            time.sleep(0.02)
-        raise SystemExit("The SSD did not come back.")
 
     def cut_after(self, operations: int) -> None:
         (self.dir / "power_cut_after").write_text(str(operations))
-
-    def power_cut(self) -> None:
-        (self.dir / "power_cut").write_text("1")
-
-    def wait_until_off(self) -> None:
-        os.close(self.fd)
-        deadline = time.monotonic() + WAIT_SECONDS
-        while (self.dir / "power").read_text().strip() != "0":
-            if time.monotonic() > deadline:
-                raise SystemExit("The SSD is still on.")
-            time.sleep(0.01)
 
     def write(self, page: int, sector: int, values: State, fua: bool) -> None:
         data = b"".join(struct.pack("<Q", value) * (SECTOR // 8) for value in values)
