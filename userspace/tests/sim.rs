@@ -634,13 +634,11 @@ fn profiles_are_documented_as_they_are() {
         let name = profile["profile"].as_str().unwrap();
         let dies = value("channels") * value("dies_per_channel");
         let gap_ns = value("cmd_gap_ns");
-        let commands = match gap_ns {
-            0 => "any".to_owned(),
-            _ => format!(
-                "{}, {} at a time",
-                1_000_000_000 / gap_ns,
-                value("queue_depth")
-            ),
+        let depth = value("queue_depth");
+        let commands = match (gap_ns, depth) {
+            (0, 1023) => "any".to_owned(),
+            (0, _) => format!("any, {depth} at a time"),
+            _ => format!("{}, {depth} at a time", 1_000_000_000 / gap_ns),
         };
         // Down to tenths where it is no whole number.
         let read_us = match value("read_ns") {

@@ -388,14 +388,26 @@ fn every_profile_of_the_virtual_ssd_is_found() {
         let stripe = nr_dies * unit;
         let nr_pages = (stripe / PAGE_BYTES * 20).next_multiple_of(256).max(4096);
         let mut drive = Simulated::new(profile.name, nr_pages);
-        let found = found_in(&mut drive, nr_pages).expect(profile.name);
+        let found = found_in(&mut drive, nr_pages);
+        // Commands so far apart never meet on a die.
+        if config.value("cmd_gap_ns") > config.value("read_ns") {
+            assert!(matches!(found, Err(Refusal::Flat { .. })), "{found:?}");
+            continue;
+        }
+        let found = found.expect(profile.name);
         assert_eq!(
             (found.stripe_bytes, found.unit_bytes, found.nr_dies),
             (stripe, Some(unit), Some(nr_dies)),
             "{}",
             profile.name
         );
-        assert_eq!(found.checks_right, found.checks, "{}", profile.name);
+        // Of a pair that a drive happens to have read ahead of, none is slow.
+        let wrong = found.checks - found.checks_right;
+        let most = match config.value("read_ahead_kib") {
+            0 => 0,
+            _ => found.checks / 50,
+        };
+        assert!(wrong <= most, "{}: {wrong} are wrong", profile.name);
     }
 }
 
