@@ -68,7 +68,7 @@ static u16 statistics(struct nvmev *nvmev, struct nvmev_log *log)
 	struct ftl_die_stats die_stats;
 	struct ftl_stats stats;
 	u64 nr_erases = 0, slc_erases = 0;
-	u32 slc_units, die;
+	u32 die;
 
 	if (!data)
 		return NVME_SC_INTERNAL;
@@ -80,12 +80,11 @@ static u16 statistics(struct nvmev *nvmev, struct nvmev_log *log)
 		nr_erases += die_stats.eblks_erased - die_stats.slc_erased;
 		slc_erases += die_stats.slc_erased;
 	}
-	slc_units = params->slc_pages ? params->units_per_eblk / params->cell_bits : 0;
 	/* 128-bit numbers: of the host, programmed, erased. */
 	data[0] = cpu_to_le64(stats.host_pages_written << FTL_PAGE_SHIFT);
 	data[2] = cpu_to_le64(stats.nand_pages_programmed << FTL_PAGE_SHIFT);
-	data[4] = cpu_to_le64((nr_erases * params->units_per_eblk + slc_erases * slc_units) *
-			      unit_bytes);
+	data[4] = cpu_to_le64((nr_erases * params->units_per_eblk +
+			       slc_erases * ftl_params_slc_units(params)) * unit_bytes);
 	return 0;
 }
 

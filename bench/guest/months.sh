@@ -7,8 +7,9 @@
 # Usage: months.sh
 #
 # All begin with the same drive, loaded from the same state: ext4, 83 percent full, through the target
-# in hint mode. Files are read at the end of each week, before and after they are put in order. What is
-# free is trimmed each week, as distributions do.
+# in hint mode, with hints off but while files are put in order. Files are read at the end of each
+# week, before and after they are put in order. What is free is trimmed each week, as distributions
+# do.
 
 set -euo pipefail
 

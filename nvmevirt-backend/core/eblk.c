@@ -159,15 +159,20 @@ void ftl_eblks_take_full(struct ftl_eblks *blocks, u32 eblk)
 	blocks->eblk[eblk].state = FTL_EBLK_VICTIM;
 }
 
+void ftl_eblks_count_erases(struct ftl_eblks *blocks, u32 eblk, u32 nr)
+{
+	if (ftl_eblk_is_slc(blocks->geo, eblk))
+		return;
+	blocks->nr_erases += nr;
+	blocks->die[from_die(ftl_eblk_die(blocks->geo, eblk))].nr_erases += nr;
+}
+
 void ftl_eblks_free(struct ftl_eblks *blocks, u32 eblk)
 {
 	struct ftl_eblk_die *die = &blocks->die[from_die(ftl_eblk_die(blocks->geo, eblk))];
 
 	blocks->eblk[eblk].nr_erases++;
-	if (!ftl_eblk_is_slc(blocks->geo, eblk)) {
-		blocks->nr_erases++;
-		die->nr_erases++;
-	}
+	ftl_eblks_count_erases(blocks, eblk, 1);
 	put_free(blocks, die, eblk);
 }
 
@@ -265,10 +270,7 @@ void ftl_eblks_restore(struct ftl_eblks *blocks, u32 eblk, u32 nr_used, u32 nr_v
 {
 	struct ftl_eblk_die *die = &blocks->die[from_die(ftl_eblk_die(blocks->geo, eblk))];
 
-	if (!ftl_eblk_is_slc(blocks->geo, eblk)) {
-		blocks->nr_erases += blocks->eblk[eblk].nr_erases;
-		die->nr_erases += blocks->eblk[eblk].nr_erases;
-	}
+	ftl_eblks_count_erases(blocks, eblk, blocks->eblk[eblk].nr_erases);
 	if (blocks->eblk[eblk].state == FTL_EBLK_BAD)
 		return;
 	/* Its place in the queue is that of a block never erased. */

@@ -164,6 +164,11 @@ u32 ftl_eblks_take_slc(struct ftl_eblks *blocks, die_t die);
 void ftl_eblks_take_full(struct ftl_eblks *blocks, u32 eblk);
 
 /**
+ * ftl_eblks_count_erases() - a block was erased so many times, as wear sees it
+ */
+void ftl_eblks_count_erases(struct ftl_eblks *blocks, u32 eblk, u32 nr);
+
+/**
  * ftl_eblks_free() - a victim without valid pages was erased
  */
 void ftl_eblks_free(struct ftl_eblks *blocks, u32 eblk);

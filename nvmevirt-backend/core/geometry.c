@@ -65,7 +65,7 @@ u64 ftl_geometry_slc_eblks(const struct ftl_params *params)
 
 	if (!params->slc_pages)
 		return 0;
-	line_pages *= params->units_per_eblk / params->cell_bits;
+	line_pages *= ftl_params_slc_units(params);
 	return DIV_ROUND_UP_ULL(params->slc_pages, line_pages);
 }
 
@@ -82,7 +82,7 @@ void ftl_geometry_init(struct ftl_geometry *geo, const struct ftl_params *params
 	geo->unit_planes = ftl_geometry_unit_planes(params);
 	geo->eblk_units = params->units_per_eblk;
 	geo->slc_eblks = ftl_geometry_slc_eblks(params);
-	geo->slc_units = geo->slc_eblks ? params->units_per_eblk / params->cell_bits : 0;
+	geo->slc_units = ftl_params_slc_units(params);
 	geo->die_eblks = params->eblks_per_die + geo->slc_eblks;
 	geo->eblk_pages = geo->unit_pages * geo->eblk_units;
 	geo->die_units = geo->eblk_units * geo->die_eblks;

@@ -194,10 +194,7 @@ static void keep_eblk(struct ftl_keep *keep, struct ftl *ftl, u32 nr)
 	eblk->nr_valid = count_owners(ftl, nr * ftl->geo.eblk_pages, ftl->geo.eblk_pages);
 	pages->nr_valid += eblk->nr_valid;
 	pages->nr_claimed += eblk->nr_valid;
-	if (!ftl_eblk_is_slc(&ftl->geo, nr)) {
-		ftl->blocks.nr_erases += eblk->nr_erases;
-		die->nr_erases += eblk->nr_erases;
-	}
+	ftl_eblks_count_erases(&ftl->blocks, nr, eblk->nr_erases);
 	die->nr_bad += eblk->state == FTL_EBLK_BAD;
 }
 

@@ -142,6 +142,12 @@ const char *ftl_params_check(const struct ftl_params *params);
  */
 bool ftl_params_equal(const struct ftl_params *a, const struct ftl_params *b);
 
+/* Flash units of an erase block of the SLC region; 0: there is none. */
+static inline u32 ftl_params_slc_units(const struct ftl_params *params)
+{
+	return params->slc_pages ? params->units_per_eblk / params->cell_bits : 0;
+}
+
 /**
  * ftl_params_factory_bad() - erase blocks of each die that are bad from the beginning
  */

@@ -19,9 +19,8 @@ check_that "id-ns: a page is worth writing, as before" "$(jq -c '[.npwg, .npwa, 
 limits=/sys/block/${DEV#/dev/}/queue
 check_that "the kernel knows it" "$(<"$limits/atomic_write_unit_max_bytes")" -eq 65536
 check "and takes such writes" python3 -c '
-import os, sys
+import mmap, os, sys
 fd = os.open(sys.argv[1], os.O_RDWR | os.O_DIRECT)
-import mmap
 RWF_ATOMIC = 0x40
 assert os.pwritev(fd, [mmap.mmap(-1, 65536)], 1 << 20, RWF_ATOMIC) == 65536
 ' "$DEV"

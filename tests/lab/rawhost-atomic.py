@@ -7,14 +7,13 @@ import struct
 import sys
 
 import rawhost
-from rawhost import DATA_AT, PAGE, TRANSFER_ERROR, Host, Queue, expect, rw, sqe
+from rawhost import BEYOND_RAM, DATA_AT, PAGE, TRANSFER_ERROR, Host, Queue, expect, rw, sqe
 from sentences import say
 
 READ, WRITE, WRITE_UNCORRECTABLE = 0x02, 0x01, 0x04
 LBA = 512
 UNIT_LBAS = (64 << 10) // LBA
 LIST_AT = 0xF0000
-NOT_RAM = 1 << 45
 READ_ERROR = 0x281
 
 
@@ -29,7 +28,7 @@ class Drive:
         pages = -(-nr_lbas * LBA // PAGE)
         entries = [self.host.data + i * PAGE for i in range(pages)]
         if bad_page:
-            entries[bad_page] = NOT_RAM
+            entries[bad_page] = BEYOND_RAM
         self.host.write(DATA_AT + LIST_AT, struct.pack(f"<{pages - 1}Q", *entries[1:]))
         second = entries[1] if pages == 2 else self.host.data + LIST_AT
         return self.queue.run(rw(opcode, lba, nr_lbas, entries[0], second)).status
@@ -57,7 +56,6 @@ class Drive:
 def steps(host: Host) -> None:
     """Each kind of write, good and bad."""
     drive = Drive(host, host.make_queue())
-    end = UNIT_LBAS
 
     say("64 KiB can be written", drive.write(1, 0, UNIT_LBAS) == 0 and drive.holds(1, 0, UNIT_LBAS))
     for bad_page in (1, 8, 15):
@@ -69,15 +67,15 @@ def steps(host: Host) -> None:
     say("... and all is what it was", drive.holds(1, 0, UNIT_LBAS))
     say("a page can be written", drive.write(7, 8 * UNIT_LBAS, 8) == 0)
     expect("the second half of a page cannot be fetched",
-           drive.queue.run(rw(WRITE, 8 * UNIT_LBAS, 8, host.data + PAGE // 2, NOT_RAM)).status,
+           drive.queue.run(rw(WRITE, 8 * UNIT_LBAS, 8, host.data + PAGE // 2, BEYOND_RAM)).status,
            TRANSFER_ERROR)
     say("... and the page is what it was", drive.holds(7, 8 * UNIT_LBAS, 8))
     say("a good one there", drive.write(3, 4, UNIT_LBAS) == 0)
     say("... leaves alone what is before and behind it",
-        drive.holds(1, 0, 4) and drive.holds(3, 4, UNIT_LBAS) and drive.holds(0, 4 + end, 4))
+        drive.holds(1, 0, 4) and drive.holds(3, 4, UNIT_LBAS) and drive.holds(0, 4 + UNIT_LBAS, 4))
     expect("a write to what was never written cannot be fetched",
-           drive.write(4, 10 * end, UNIT_LBAS, 9), TRANSFER_ERROR)
-    say("... and there is still nothing", drive.holds(0, 10 * end, UNIT_LBAS))
+           drive.write(4, 10 * UNIT_LBAS, UNIT_LBAS, 9), TRANSFER_ERROR)
+    say("... and there is still nothing", drive.holds(0, 10 * UNIT_LBAS, UNIT_LBAS))
     drive.spoil(20)
     expect("an LBA is declared unreadable", drive.read_status(20), READ_ERROR)
     expect("a write over it cannot be fetched", drive.write(5, 0, UNIT_LBAS, 12), TRANSFER_ERROR)

@@ -9,14 +9,13 @@ import sys
 import time
 
 from rawhost import (
-    CC_ENABLE, CSTS_FATAL, CSTS_READY, DATA_AT, OFFSET_INVALID, PAGE, TRANSFER_ERROR, Host, Queue,
+    BEYOND_RAM, CC_ENABLE, CSTS_FATAL, CSTS_READY, DATA_AT, OFFSET_INVALID, PAGE, TRANSFER_ERROR, Host, Queue,
     expect, rw, sqe,
 )
 import rawhost
 from sentences import say
 
 READ, WRITE, FLUSH = 0x02, 0x01, 0x00
-BEYOND_RAM = 1 << 45
 # Page 0 is never given to anybody, the local APIC's registers are no memory.
 NOT_RAM = (0, 0xFEE00000, BEYOND_RAM, 1 << 63, (1 << 64) - PAGE)
 

@@ -26,6 +26,9 @@ CC_ENABLE = 4 << 20 | 6 << 16 | 1
 CSTS_READY = 1
 CSTS_FATAL = 2
 
+# No machine of the lab has as much memory.
+BEYOND_RAM = 1 << 45
+
 OFFSET_INVALID = 0x13
 TRANSFER_ERROR = 0x04
 
