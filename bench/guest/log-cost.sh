@@ -167,7 +167,8 @@ structure_bytes() {
 	ssd_remove
 }
 
-# A device that is written from front to back, so that every page of the map is full
+# A device that is written from front to back, but for what the last page of the map has of it: so every one is full,
+# as nearly all are of a device of any size.
 map_memory() {
 	local lpns
 
@@ -176,8 +177,8 @@ map_memory() {
 	log_format "$DEVICE_BELOW"
 	log_create
 	lpns=$(counter lpns)
-	dd if=/dev/zero of="$DEVICE" bs=1M oflag=direct status=none count=$((lpns / 256)) ||
-		die "The log cannot be filled."
+	dd if=/dev/zero of="$DEVICE" bs=$((MAP_ENTRIES * 4))k oflag=direct status=none \
+		count=$((lpns / MAP_ENTRIES)) || die "The log cannot be filled."
 	MAP_PAGES=$(map_pages)
 	MAPPED_PAGES=$(counter mapped_pages)
 	log_check map
