@@ -35,9 +35,13 @@ clean_up() {
 
 # make FILESYSTEM: a new one, mounted, with two folders and a file, all durable.
 make() {
+	local how=-f
+
 	clean_up
 	power_on
-	"mkfs.$1" -q -f "$TARGET" >/dev/null 2>&1
+	[[ $1 != ext4 ]] || how="-F -b 4096"
+	# shellcheck disable=SC2086 # words
+	"mkfs.$1" -q $how "$TARGET" >/dev/null 2>&1
 	mount "$TARGET" "$MOUNT"
 	mkdir "$MOUNT"/{folder,other}
 	echo here >"$MOUNT/folder/file"
@@ -87,8 +91,49 @@ f2fs_sync_succeeds() {
 		"$([[ -e $MOUNT/folder/file ]] && echo there || echo gone)"
 }
 
+# journal_fails: what ext4 writes to its journal is an error from now on, and nothing else is.
+journal_fails() {
+	local blocks first end sectors
+
+	read -ra blocks < <(debugfs -R "blocks <8>" "$DISK" 2>/dev/null)
+	first=$((blocks[0] * 8)) end=$(((blocks[-1] + 1) * 8)) sectors=$(blockdev --getsz "$DISK")
+	dmsetup suspend --noflush --nolockfs "$NAME"
+	printf '%s\n' "0 $first linear $DISK 0" "$first $((end - first)) error" \
+		"$end $((sectors - end)) linear $DISK $end" | dmsetup load "$NAME"
+	dmsetup resume "$NAME"
+}
+
+# pieces: 64 pages with holes between them, so many that a block of its own says where they are
+pieces() {
+	python3 -c 'import sys; sys.stdout.buffer.write((b"x" * 4096 + bytes(4096)) * 64)'
+}
+
+# What a transaction has freed that cannot be committed, since the journal fails, is free for fstrim all
+# the same: mounted again, files have blocks that were discarded.
+ext4_trims_what_is_in_use() {
+	local file=$MOUNT/folder/file how
+
+	for how in "no fstrim" fstrim; do
+		make ext4
+		cp --sparse=always <(pieces) "$file"
+		sync
+		rm "$file"
+		journal_fails
+		sync "$MOUNT/folder" 2>/dev/null || true
+		sleep 1
+		if [[ $how == fstrim ]]; then
+			fstrim "$MOUNT" || how="fstrim fails"
+		fi
+		start_again
+		pieces >"$MOUNT/other/same"
+		echo "ext4: a file is removed, the journal fails, $how; mounted again, the file is" \
+			"$(cmp -s "$file" "$MOUNT/other/same" && echo "as it was" || echo damaged)"
+	done
+}
+
 trap clean_up EXIT
 modprobe brd rd_nr=1 rd_size=$((256 << 10))
 uname -r
 btrfs_name_comes_back
 f2fs_sync_succeeds
+ext4_trims_what_is_in_use

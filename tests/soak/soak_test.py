@@ -61,5 +61,18 @@ class OutOfSpaceTest(unittest.TestCase):
         self.assertEqual(shift_after("btrfs", errno.EIO, 0).wrong, 1)
 
 
+class EventsTest(unittest.TestCase):
+    def events(self, filesystem: str, has_errors: bool) -> set[str]:
+        shift = Shift.__new__(Shift)
+        shift.filesystem, shift.mode, shift.is_foreign = filesystem, "log", False
+        return set(shift.events(has_errors))
+
+    def test_ext4_is_not_trimmed_when_its_journal_may_have_failed(self) -> None:
+        self.assertEqual(self.events("ext4", False) - self.events("ext4", True), {"fstrim"})
+        for filesystem in ("xfs", "raw"):
+            self.assertEqual(self.events(filesystem, True), self.events(filesystem, False))
+        self.assertIn("fstrim", self.events("xfs", True))
+
+
 if __name__ == "__main__":
     unittest.main()
