@@ -7,7 +7,7 @@
  *   - when so much was overwritten in place that some of what is free is to be gathered for it,
  *     unless the device below is told where it is (holes.c);
  *   - when nobody has read or written for a while, and free segments are fewer than are worth it
- *     then; it stops when somebody does;
+ *     then; it stops when somebody does. Who waits for a slow device is not nobody;
  *   - when somebody asks for all to be cleaned.
  *
  * All but the last can be switched off.
@@ -109,6 +109,17 @@ static bool is_idle(const struct dmda_log *log)
 	return READ_ONCE(log->dmda->config.idle_ms) && time_after_eq(jiffies, idle_end(log));
 }
 
+/* Is a write or trim under way, however long ago it came? */
+static bool has_writes(struct dmda_log *log)
+{
+	bool has;
+
+	spin_lock_irq(&log->lock);
+	has = !RB_EMPTY_ROOT(&log->ios.claims.rb_root);
+	spin_unlock_irq(&log->lock);
+	return has;
+}
+
 bool dmda_log_must_stop(const struct dmda_log_cleaner *cleaner)
 {
 	if (!cleaner->is_idle && !cleaner->is_all)
@@ -131,13 +142,13 @@ static void clean_idle(struct dmda_log *log)
 	struct dmda_log_cleaner *cleaner = log->cleaning.cleaner;
 
 	cleaner->is_idle = true;
-	while (may_clean(log) && !dmda_log_must_stop(cleaner) &&
+	while (may_clean(log) && !dmda_log_must_stop(cleaner) && !has_writes(log) &&
 	       nr_to_be_had(log) <= soft_mark(log)) {
 		if (!dmda_log_clean_some(cleaner, false))
 			break;
 	}
 	cleaner->is_idle = false;
-	if (!is_idle(log) && nr_to_be_had(log) <= soft_mark(log))
+	if ((!is_idle(log) || has_writes(log)) && nr_to_be_had(log) <= soft_mark(log))
 		dmda_log_wait_idle(log);
 }
 
@@ -162,8 +173,10 @@ void dmda_log_do_idle(struct work_struct *work)
 
 	if (!may_clean(log) || !READ_ONCE(log->dmda->config.idle_ms))
 		return;
-	if (is_idle(log))
+	if (is_idle(log) && !has_writes(log))
 		begin_clean(log);
+	else if (is_idle(log))
+		dmda_log_wait_idle(log);
 	else
 		queue_delayed_work(log->cleaning.queue, &log->cleaning.idle_work,
 				   max_t(long, idle_end(log) - jiffies, 1));

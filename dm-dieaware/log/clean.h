@@ -126,7 +126,7 @@ struct dmda_log_cleaner {
  * @leaves_kept: whether cleaning leaves the segments that users leave, too, since it has more to
  *	move than goes into them
  * @must_clean_all: whether somebody wants all segments cleaned that are worth it; no lock
- * @last_io: jiffies when a bio came last; no lock
+ * @last_io: jiffies when a bio came or ended last; no lock
  * @work: worker that cleans
  * @idle_work: worker that looks whether nobody reads or writes
  */

@@ -510,6 +510,8 @@ bool dmda_log_copy(struct dmda_log_cleaner *cleaner)
 	for (u32 i = 0; i < cleaner->nr_moves; i += nr) {
 		struct dmda_log_move *moves = &cleaner->move[i];
 
+		if (dmda_log_must_stop(cleaner))
+			return false;
 		nr = min(cleaner->nr_moves - i, cleaner->nr_pages);
 		sort_moves(moves, nr, by_place);
 		read_pages(cleaner, moves, nr);

@@ -93,11 +93,21 @@ void dmda_log_end_data(struct bio *bio)
 		bio->bi_end_io(bio);
 }
 
+/* All CPUs write there: who finds what he was to write leaves it in the others' caches. */
+static void note_io(struct dmda_log *log)
+{
+	unsigned long now = jiffies;
+
+	if (READ_ONCE(log->cleaning.last_io) != now)
+		WRITE_ONCE(log->cleaning.last_io, now);
+}
+
 /* The first time that a bio ends. When it is kept for something, it may end again at once. */
 static void end_io(struct bio *bio)
 {
 	struct dmda_log_io *io = dmda_log_io_of(bio);
 
+	note_io(io->log);
 	bio->bi_end_io = io->end_io;
 	if (io->check && io->stage == DMDA_LOG_DATA && !dmda_log_check_end(io->check))
 		return;
@@ -179,15 +189,6 @@ static int map_flush(struct dmda_log *log, struct dmda_log_io *io)
 	if (is_done)
 		bio_endio(dmda_log_bio(io));
 	return ret;
-}
-
-/* All CPUs write there: who finds what he was to write leaves it in the others' caches. */
-static void note_io(struct dmda_log *log)
-{
-	unsigned long now = jiffies;
-
-	if (READ_ONCE(log->cleaning.last_io) != now)
-		WRITE_ONCE(log->cleaning.last_io, now);
 }
 
 /* Writes are looked at when their places are taken; of most other reads nothing can be learnt. */
