@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Namespaces of one SSD share its dies and nothing else: sizes, formats, data, deallocation
 # and use are each one's own; hints count in LBAs of their namespace.
-# kernels: 6.12
+# kernels: uml
+# long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 20

@@ -9,7 +9,7 @@
 # long: 6.1 newest
 # smp: 1
 # mem: 2G
-# sentences: 82
+# sentences: 84
 # seconds: 50
 # timeout: 600
 . "$(dirname "$0")/rc"
@@ -152,6 +152,14 @@ wait $pid || true
 check_that "who is killed leaves its probes" "$(left)" != "$none"
 check "the next one takes them away" analyze -- true
 check_that "no probe is left" "$(left)" == "$none"
+
+# The terminal closes.
+dieaware pick analyze --seconds 100 --out "$T_DIR/hot" --path "$mnt" >/dev/null 2>&1 &
+pid=$!
+check "pick analyze watches" poll 30 grep -q dieaware "$TRACEFS/kprobe_events"
+kill -HUP $pid
+wait $pid || true
+check_that "it leaves no probe behind when its terminal closes" "$(left)" == "$none"
 
 exits 3 "accesses to tmpfs cannot be traced" dieaware pick analyze --out "$T_DIR/hot" --path /tmp -- true
 exits 3 "No such file" dieaware pick analyze --out "$T_DIR/hot" --path "$mnt/none" -- true
