@@ -120,6 +120,12 @@ static bool has_writes(struct dmda_log *log)
 	return has;
 }
 
+/* Nobody reads or writes, nor waits for a write: cleaning in idle time may begin. */
+static bool is_at_rest(struct dmda_log *log)
+{
+	return is_idle(log) && !has_writes(log);
+}
+
 bool dmda_log_must_stop(const struct dmda_log_cleaner *cleaner)
 {
 	if (!cleaner->is_idle && !cleaner->is_all)
@@ -148,7 +154,7 @@ static void clean_idle(struct dmda_log *log)
 			break;
 	}
 	cleaner->is_idle = false;
-	if ((!is_idle(log) || has_writes(log)) && nr_to_be_had(log) <= soft_mark(log))
+	if (!is_at_rest(log) && nr_to_be_had(log) <= soft_mark(log))
 		dmda_log_wait_idle(log);
 }
 
@@ -173,7 +179,7 @@ void dmda_log_do_idle(struct work_struct *work)
 
 	if (!may_clean(log) || !READ_ONCE(log->dmda->config.idle_ms))
 		return;
-	if (is_idle(log) && !has_writes(log))
+	if (is_at_rest(log))
 		begin_clean(log);
 	else if (is_idle(log))
 		dmda_log_wait_idle(log);
