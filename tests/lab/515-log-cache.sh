@@ -12,11 +12,7 @@
 # sentences: 59
 . "$(dirname "$0")/rc"
 
-modprobe brd rd_nr=1 rd_size=$((4 * 1024 * 1024))
-at_end rmmod brd
-SECTORS=$(blockdev --getsz /dev/ram0)
-at_end drop_target low
-dmsetup create low --table "0 $SECTORS linear /dev/ram0 0"
+low_disk $((4 * 1024 * 1024))
 OPTIONS=map_cache_mb=1 new_log_target t0 /dev/mapper/low
 
 # Pages of 4 KiB that one page of the map knows, and how many of those 1 MiB holds

@@ -15,11 +15,7 @@
 # A second, and what a commit takes
 IDLE_SECONDS=2
 
-modprobe brd rd_nr=1 rd_size=$((96 * 1024))
-at_end rmmod brd
-sectors=$(blockdev --getsz /dev/ram0)
-at_end drop_target low
-dmsetup create low --table "0 $sectors linear /dev/ram0 0"
+low_disk $((96 * 1024))
 new_log_target t0 /dev/mapper/low --segment 1M
 write_mib "$T_DIR/data" 2
 
@@ -29,9 +25,9 @@ put() {
 
 # power_fails: what was not written to the device below never is
 power_fails() {
-	becomes low "0 $sectors error"
+	becomes low "0 $SECTORS error"
 	dmsetup remove --retry t0
-	becomes low "0 $sectors linear /dev/ram0 0"
+	becomes low "0 $SECTORS linear /dev/ram0 0"
 	dmsetup create t0 --table "$LINE"
 }
 

@@ -27,11 +27,7 @@ root_number() {
 	grep -oE "\b$1=[0-9]+" "$T_DIR/dump" | head -n 1 | cut -d = -f 2
 }
 
-modprobe brd rd_nr=1 rd_size=$((128 * 1024))
-at_end rmmod brd
-SECTORS=$(blockdev --getsz /dev/ram0)
-at_end drop_target low
-dmsetup create low --table "0 $SECTORS linear /dev/ram0 0"
+low_disk $((128 * 1024))
 OPTIONS=in_place=100 new_log_target t0 /dev/mapper/low --segment 1M
 lpns=$(status_field t0 lpns)
 dd if=/dev/zero of="$TARGET" bs=64k count=$((lpns / 32)) oflag=direct status=none

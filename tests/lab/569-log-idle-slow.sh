@@ -12,12 +12,7 @@
 # sentences: 5
 . "$(dirname "$0")/rc"
 
-SIZE_KIB=65536
-SECTORS=$((SIZE_KIB * 2))
-modprobe brd rd_nr=1 rd_size=$SIZE_KIB
-at_end rmmod brd
-at_end drop_target low
-dmsetup create low --table "0 $SECTORS linear /dev/ram0 0"
+low_disk 65536
 
 writes_take() {
 	becomes low "0 $SECTORS delay /dev/ram0 0 0 /dev/ram0 0 $1"

@@ -19,12 +19,7 @@ ENTRIES=806
 NR=570
 ONE_BY_ONE_MS=$((NR * READ_MS))
 
-SIZE_KIB=$((2 << 20))
-SECTORS=$((SIZE_KIB * 2))
-modprobe brd rd_nr=1 rd_size=$SIZE_KIB
-at_end rmmod brd
-at_end drop_target low
-dmsetup create low --table "0 $SECTORS linear /dev/ram0 0"
+low_disk $((2 << 20))
 
 reads_take() {
 	becomes low "0 $SECTORS delay /dev/ram0 0 $1 /dev/ram0 0 0"
