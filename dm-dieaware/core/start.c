@@ -9,7 +9,7 @@
  * ends it. If pages of the map may be on their way to the device by then, they are waited for,
  * for their memory is not the machine's.
  */
-#include "start.h"
+#include "start-parts.h"
 
 enum state {
 	SUPER,
@@ -39,109 +39,6 @@ static const struct {
 	[DMDA_START_READ_ONLY] = { ROOTS, SETTLE },
 	[DMDA_START_WRITE] = { ROOTS, CLOSE },
 };
-
-static bool ask(struct dmda_start *start, enum dmda_start_step step)
-{
-	start->step = step;
-	return true;
-}
-
-static bool ask_read(struct dmda_start *start, dpn_t dpn, void *memory, u32 nr_pages)
-{
-	start->dpn = dpn;
-	start->memory = memory;
-	start->nr_pages = nr_pages;
-	return ask(start, DMDA_START_READ);
-}
-
-static bool ask_once(struct dmda_start *start, enum dmda_start_step step)
-{
-	return !start->index && ask(start, step);
-}
-
-/*
- * Superblock and root
- */
-
-static bool ask_super(struct dmda_start *start)
-{
-	static const u64 places[] = { DMDA_SUPER_DPN_A, DMDA_SUPER_DPN_B };
-
-	return start->index < ARRAY_SIZE(places) &&
-		ask_read(start, to_dpn(places[start->index]), start->pages, 1);
-}
-
-static const char *did_super(struct dmda_start *start, int error)
-{
-	const char *why = error ? "it cannot be read" :
-		dmda_super_decode((void *)start->pages, start->dpn, &start->found);
-
-	start->index++;
-	start->whys[0] = why;
-	if (why || (start->has_super && start->found.epoch <= start->super->epoch))
-		return NULL;
-	*start->super = start->found;
-	start->has_super = true;
-	return NULL;
-}
-
-static const char *leave_super(struct dmda_start *start)
-{
-	return start->has_super ? NULL : start->whys[0];
-}
-
-static bool ask_root(struct dmda_start *start, u32 which)
-{
-	return ask_read(start, to_dpn(start->super->root_dpn[which]), start->pages,
-			dmda_root_nr_pages(start->super));
-}
-
-static const char *decode_root(struct dmda_start *start, u32 which, int error,
-			       struct dmda_root *root)
-{
-	const char *why;
-
-	if (error)
-		return "a root cannot be read";
-	why = dmda_root_decode(root, start->super, (void *)start->pages, which);
-	for (u32 i = 1; !why && i < start->nr_pages; i++) {
-		const void *page = start->pages + i * DMDA_BLOCK_BYTES;
-
-		why = dmda_root_decode_entries(root, start->super, i, page, start->slots);
-	}
-	return why;
-}
-
-static bool ask_roots(struct dmda_start *start)
-{
-	return start->index < ARRAY_SIZE(start->roots) && ask_root(start, start->index);
-}
-
-static const char *did_roots(struct dmda_start *start, int error)
-{
-	u32 which = start->index++;
-
-	start->whys[which] = decode_root(start, which, error, &start->roots[which]);
-	return NULL;
-}
-
-static const char *leave_roots(struct dmda_start *start)
-{
-	return start->whys[1] ? start->whys[0] : NULL;
-}
-
-/* Its entries may be mixed with the other one's by now. */
-static bool ask_chosen(struct dmda_start *start)
-{
-	return !start->index && ask_root(start, dmda_root_newest(start->roots, start->whys));
-}
-
-static const char *did_chosen(struct dmda_start *start, int error)
-{
-	start->index++;
-	return decode_root(start, dmda_root_newest(start->roots, start->whys), error,
-			   start->root);
-}
 
 /*
  * Tables
@@ -521,9 +418,9 @@ static const struct {
 	const char *(*did)(struct dmda_start *start, int error);
 	const char *(*leave)(struct dmda_start *start);
 } states[] = {
-	[SUPER] = { ask_super, did_super, leave_super },
-	[ROOTS] = { ask_roots, did_roots, leave_roots },
-	[CHOSEN] = { ask_chosen, did_chosen },
+	[SUPER] = { dmda_start_ask_super, dmda_start_did_super, dmda_start_leave_super },
+	[ROOTS] = { dmda_start_ask_roots, dmda_start_did_roots, dmda_start_leave_roots },
+	[CHOSEN] = { dmda_start_ask_chosen, dmda_start_did_chosen },
 	[DIRECTORY] = { ask_table, did_table },
 	[SEGMENTS] = { ask_table, did_table },
 	[OPENED] = { ask_table, did_table },
