@@ -40,6 +40,8 @@ static void put(struct dmda_change *change, const struct dmda_record *record)
 	const char *why;
 
 	dmda_journal_put(change->batch, record);
+	if (!change->segments)
+		return;
 	why = dmda_segments_do(change->segments, record, change->batch->next_seq,
 			       change->batch->first.sector);
 	if (why)
@@ -115,18 +117,25 @@ static void apply_to_map(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES],
 	}
 }
 
-/* Notes the change of pages and what lies dead by it, and does it. */
-static u64 change_pages(struct dmda_change *change,
-			struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES],
-			const struct dmda_record *record, const __le32 *sums)
+/* The change of pages, and what lies dead by it */
+static u64 put_pages(struct dmda_change *change,
+		     struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES],
+		     const struct dmda_record *record, const __le32 *sums)
 {
-	u64 seq;
-
 	put(change, record);
 	if (sums)
 		dmda_journal_put_sums(change->batch, sums, record->nr_pages);
 	put_dead(change, pages, record->lpn, record->nr_pages);
-	seq = dmda_journal_end_op(change->batch);
+	return dmda_journal_end_op(change->batch);
+}
+
+/* Notes the change of pages, and does it. */
+static u64 change_pages(struct dmda_change *change,
+			struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES],
+			const struct dmda_record *record, const __le32 *sums)
+{
+	u64 seq = put_pages(change, pages, record, sums);
+
 	apply_to_map(pages, record, sums, seq, change->batch->first.sector);
 	return seq;
 }
@@ -144,6 +153,22 @@ u64 dmda_change_map(struct dmda_change *change,
 
 	return change_pages(change, pages, &map,
 			    dmda_super_has_sums(change->super) ? sums : NULL);
+}
+
+void dmda_change_draft(const struct dmda_change *change, struct dmda_journal_batch *batch,
+		       struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], lpn_t lpn, dpn_t dpn,
+		       u32 nr_pages)
+{
+	static const __le32 no_sums[DMDA_MAX_DRAFT_PAGES];
+	struct dmda_change draft = { .super = change->super, .batch = batch };
+	const struct dmda_record map = {
+		.kind = DMDA_RECORD_MAP,
+		.nr_pages = nr_pages,
+		.lpn = lpn,
+		.dpn = dpn,
+	};
+
+	put_pages(&draft, pages, &map, dmda_super_has_sums(change->super) ? no_sums : NULL);
 }
 
 u32 dmda_change_most(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], lpn_t lpn, u32 nr_pages,

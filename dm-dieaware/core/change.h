@@ -48,7 +48,7 @@ struct dmda_map_page {
 /**
  * struct dmda_change - what operations change
  * @super: superblock of the device
- * @segments: the segment table
+ * @segments: the segment table; NULL: they are only noted
  * @batch: batch to which their records are put
  * @why: reason why the last one could not be done, or NULL. Then memory and journal may differ, and
  *	nothing may be written any more.
@@ -94,6 +94,17 @@ u32 dmda_change_most(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], lpn_t
 u64 dmda_change_map(struct dmda_change *change,
 		    struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], lpn_t lpn, dpn_t dpn,
 		    u32 nr_pages, const __le32 *sums);
+
+/**
+ * dmda_change_draft() - note what dmda_change_map() would do as things are, and do nothing
+ * @batch: a batch that is empty, with the number that the operation would have
+ * @nr_pages: number of pages, at most DMDA_MAX_DRAFT_PAGES
+ *
+ * Checksums of pages, where the device has some, are 0.
+ */
+void dmda_change_draft(const struct dmda_change *change, struct dmda_journal_batch *batch,
+		       struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], lpn_t lpn, dpn_t dpn,
+		       u32 nr_pages);
 
 /**
  * dmda_change_trim() - pages hold nothing any more

@@ -15,6 +15,8 @@ void dmda_commit_go_on(struct dmda_commit *commit, const struct dmda_journal_pla
 	commit->has_batch = false;
 	commit->next_place = *place;
 	commit->durable_seq = place->seq - 1;
+	commit->draft.nr = 0;
+	commit->draft.kept.nr_pages = 0;
 	commit->step = DMDA_COMMIT_DONE;
 }
 
@@ -49,8 +51,32 @@ bool dmda_commit_is_idle(const struct dmda_commit *commit)
 		commit->durable_overwrites == commit->nr_overwrites;
 }
 
+bool dmda_commit_draft(struct dmda_commit *commit,
+		       struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], lpn_t lpn, dpn_t dpn,
+		       u32 nr_pages)
+{
+	const struct dmda_draft_pages places = { dpn, nr_pages };
+	struct dmda_draft *draft = &commit->draft;
+
+	if (!dmda_super_has_drafts(commit->super) || nr_pages > DMDA_MAX_DRAFT_PAGES ||
+	    commit->step != DMDA_COMMIT_DONE || !commit->has_batch || commit->batch.nr_used ||
+	    draft->nr)
+		return false;
+	dmda_draft_begin(draft, commit->super, &commit->batch.first);
+	dmda_change_draft(commit->change, &draft->batch, pages, lpn, dpn, nr_pages);
+	return dmda_draft_end(draft, commit->super, &places);
+}
+
+void dmda_commit_void(struct dmda_commit *commit)
+{
+	commit->draft.is_void = true;
+}
+
 static void end_batch(struct dmda_commit *commit)
 {
+	/* A start must find something else. */
+	if (commit->draft.nr && commit->draft.is_void)
+		dmda_journal_put_nothing(&commit->batch);
 	commit->sealed = commit->batch.sectors;
 	commit->first = commit->batch.first.sector;
 	commit->nr = dmda_journal_end(&commit->batch, commit->super, &commit->next_place);
@@ -59,13 +85,47 @@ static void end_batch(struct dmda_commit *commit)
 	commit->has_batch = !commit->nr;
 }
 
-/* Behind what was sealed comes the batch that is being filled meanwhile, or none yet. */
-static void did_seal(struct dmda_commit *commit)
+/* Behind what is sealed comes the batch that is being filled meanwhile, or none yet. */
+static void pass_chain(struct dmda_commit *commit)
 {
 	commit->next_place.chain = commit->chain;
 	if (commit->has_batch)
 		commit->batch.first.chain = commit->chain;
+}
+
+/* If the batch is something else, it goes to the draft's place. */
+static void did_await(struct dmda_commit *commit)
+{
+	struct dmda_draft *draft = &commit->draft;
+
+	commit->is_kept = dmda_draft_has_become(draft, &commit->ended);
+	if (!commit->is_kept) {
+		draft->nr = 0;
+		commit->step = DMDA_COMMIT_SEAL;
+		return;
+	}
+	commit->chain = draft->chain;
+	pass_chain(commit);
+	commit->step = DMDA_COMMIT_FLUSH;
+}
+
+static void did_seal(struct dmda_commit *commit)
+{
+	pass_chain(commit);
 	commit->step = DMDA_COMMIT_WRITE;
+}
+
+/* The batch is durable; what a draft before it names is free. */
+static void did_batch(struct dmda_commit *commit)
+{
+	struct dmda_draft *draft = &commit->draft;
+
+	commit->durable_seq = commit->sealed_seq;
+	draft->kept.nr_pages = 0;
+	if (!commit->is_kept)
+		return;
+	draft->kept = draft->pages;
+	draft->nr = 0;
 }
 
 static enum dmda_commit_step first_step(const struct dmda_commit *commit)
@@ -73,7 +133,7 @@ static enum dmda_commit_step first_step(const struct dmda_commit *commit)
 	if (commit->why)
 		return DMDA_COMMIT_FAILED;
 	if (commit->nr)
-		return DMDA_COMMIT_SEAL;
+		return commit->draft.nr ? DMDA_COMMIT_AWAIT : DMDA_COMMIT_SEAL;
 	/* What was overwritten in place has no records. */
 	return commit->durable_overwrites == commit->sealed_overwrites ? DMDA_COMMIT_DONE :
 									 DMDA_COMMIT_FLUSH;
@@ -84,10 +144,23 @@ void dmda_commit_begin(struct dmda_commit *commit)
 	commit->why = commit->change->why;
 	commit->sealed_overwrites = commit->nr_overwrites;
 	commit->nr = 0;
+	commit->is_kept = false;
 	commit->order = DMDA_ORDER_FLUSH | DMDA_ORDER_FUA;
 	if (commit->has_batch && !commit->why)
 		end_batch(commit);
 	commit->step = first_step(commit);
+}
+
+bool dmda_commit_begin_kept(struct dmda_commit *commit)
+{
+	const struct dmda_draft *draft = &commit->draft;
+
+	if (commit->step != DMDA_COMMIT_DONE || commit->change->why || !draft->nr ||
+	    !draft->is_written || !dmda_draft_has_become(draft, &commit->batch))
+		return false;
+	dmda_commit_begin(commit);
+	dmda_commit_did(commit, 0);
+	return true;
 }
 
 enum dmda_commit_step dmda_commit_next(const struct dmda_commit *commit)
@@ -108,13 +181,19 @@ void dmda_commit_did(struct dmda_commit *commit, int error)
 		commit->step = DMDA_COMMIT_FAILED;
 		return;
 	}
-	if (commit->step == DMDA_COMMIT_SEAL) {
+	switch (commit->step) {
+	case DMDA_COMMIT_AWAIT:
+		did_await(commit);
+		return;
+	case DMDA_COMMIT_SEAL:
 		did_seal(commit);
 		return;
+	default:
+		break;
 	}
 	/* Both have flushed what was overwritten before. */
 	commit->durable_overwrites = commit->sealed_overwrites;
-	if (commit->step == DMDA_COMMIT_WRITE)
-		commit->durable_seq = commit->sealed_seq;
+	if (commit->step == DMDA_COMMIT_WRITE || commit->is_kept)
+		did_batch(commit);
 	commit->step = DMDA_COMMIT_DONE;
 }

@@ -9,9 +9,11 @@
  *		dmda_commit_did(commit, what came of it);
  *
  *	begin		takes the batch that was being filled; the next one may begin
+ *	AWAIT		if there is a draft of it (draft.h): it may be written already
  *	SEAL		its checksums, which take the longest; the next batch learns its chain
  *	WRITE		behind a flush, with FUA: data is durable before the records that name it
- *	FLUSH		instead, if there are no records, but pages were overwritten in place
+ *	FLUSH		instead, if there are no records, but pages were overwritten in place; or
+ *			if the batch has become what its draft says
  *	-------------	from here on operations of the batch may be acknowledged as durable,
  *			and what they took away may be forgotten
  *
@@ -29,11 +31,13 @@
 #define DMDA_COMMIT_H
 
 #include "change.h"
+#include "draft.h"
 #include "order.h"
 #include "root.h"
 
 /**
  * enum dmda_commit_step - what is to be done next
+ * @DMDA_COMMIT_AWAIT: wait until dmda_draft_written() was called for @draft
  * @DMDA_COMMIT_SEAL: call dmda_commit_seal()
  * @DMDA_COMMIT_WRITE: write @nr sectors to the ring from sector @first on, as @order says
  * @DMDA_COMMIT_FLUSH: make all durable that was written
@@ -41,6 +45,7 @@
  * @DMDA_COMMIT_FAILED: nothing: a step has failed, or @why says why nothing may be written
  */
 enum dmda_commit_step {
+	DMDA_COMMIT_AWAIT,
 	DMDA_COMMIT_SEAL,
 	DMDA_COMMIT_WRITE,
 	DMDA_COMMIT_FLUSH,
@@ -55,6 +60,7 @@ enum dmda_commit_step {
  * @change: way in which operations come to @batch
  * @sectors: memory of two batches, which take turns
  * @batch_sectors: size of a batch; constant
+ * @draft: draft of @batch, or of the one that is to be written; its memory is the caller's to give
  *
  * @batch: batch that is being filled
  * @has_batch: whether @batch may be filled; if not, the ring has no room before the next root
@@ -75,6 +81,7 @@ enum dmda_commit_step {
  * @chain: chain of the batch that follows it
  * @sealed_seq: last operation of @sealed
  * @sealed_overwrites: number of writes in place that were done before the commit
+ * @is_kept: whether the draft is what is made durable
  * @step: step that is under way, or how the commit has ended
  *
  * The first paragraph is the caller's to fill in. The second one says how far the journal is; the
@@ -87,6 +94,7 @@ struct dmda_commit {
 	const struct dmda_change *change;
 	struct dmda_journal_sector *sectors[2];
 	u32 batch_sectors;
+	struct dmda_draft draft;
 
 	struct dmda_journal_batch batch;
 	bool has_batch;
@@ -106,6 +114,7 @@ struct dmda_commit {
 	u32 chain;
 	u64 sealed_seq;
 	u64 sealed_overwrites;
+	bool is_kept;
 	enum dmda_commit_step step;
 };
 
@@ -143,11 +152,42 @@ struct dmda_journal_place dmda_commit_place(const struct dmda_commit *commit);
 bool dmda_commit_is_idle(const struct dmda_commit *commit);
 
 /**
+ * dmda_commit_draft() - make a draft of a batch that a write would be alone in, if one can be made
+ * @pages: the one or two pages of the map that have these lpns
+ * @lpn: first page of the write
+ * @dpn: its place
+ * @nr_pages: number of pages
+ *
+ * Only where all that was done before is durable, and on a device that may have drafts.
+ *
+ * Return: whether there is one now: it is to be sealed and written, and dmda_draft_written() is
+ * due; and if its data cannot be written, dmda_commit_void().
+ */
+bool dmda_commit_draft(struct dmda_commit *commit,
+		       struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], lpn_t lpn, dpn_t dpn,
+		       u32 nr_pages);
+
+/**
+ * dmda_commit_void() - the draft's data was not written
+ *
+ * Does nothing if there is no draft any more.
+ */
+void dmda_commit_void(struct dmda_commit *commit);
+
+/**
  * dmda_commit_begin() - begin a commit
  *
  * If anything was put to the batch, there is none afterwards.
  */
 void dmda_commit_begin(struct dmda_commit *commit);
+
+/**
+ * dmda_commit_begin_kept() - begin a commit, if a flush is all that it takes
+ *
+ * Return: whether it has begun, with DMDA_COMMIT_FLUSH: no commit was under way, and the batch has
+ * become what its draft says, which is written.
+ */
+bool dmda_commit_begin_kept(struct dmda_commit *commit);
 
 /**
  * dmda_commit_next() - ask for the next step

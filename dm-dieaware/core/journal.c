@@ -151,6 +151,12 @@ u64 dmda_journal_end_op(struct dmda_journal_batch *batch)
 	return batch->next_seq++;
 }
 
+void dmda_journal_put_nothing(struct dmda_journal_batch *batch)
+{
+	if (!batch->nr_used)
+		begin_sector(batch);
+}
+
 u32 dmda_journal_end(struct dmda_journal_batch *batch, const struct dmda_super *super,
 		     struct dmda_journal_place *next)
 {

@@ -104,6 +104,11 @@ void dmda_journal_put_sums(struct dmda_journal_batch *batch, const __le32 *sums,
 u64 dmda_journal_end_op(struct dmda_journal_batch *batch);
 
 /**
+ * dmda_journal_put_nothing() - have an empty batch written, which is else none
+ */
+void dmda_journal_put_nothing(struct dmda_journal_batch *batch);
+
+/**
  * dmda_journal_end() - nothing more is put to a batch
  * @super: superblock of the device
  * @next: gets the place of the batch that follows, but for its chain
@@ -153,7 +158,7 @@ bool dmda_journal_is_beyond(const struct dmda_journal_reader *reader,
 /* Bytes of a sector's records. */
 static inline u32 dmda_journal_bytes(const struct dmda_journal_sector *sector)
 {
-	return le16_to_cpu(sector->nr_bytes) & ~DMDA_SECTOR_FIRST;
+	return le16_to_cpu(sector->nr_bytes) & ~(DMDA_SECTOR_FIRST | DMDA_SECTOR_DRAFT);
 }
 
 /* In the ring, where a sector lies. */

@@ -19,6 +19,7 @@ enum state {
 	SEGMENTS,
 	OPENED,
 	JOURNAL,
+	DRAFT,
 	LOST,
 	REPLAY,
 	SETTLE,
@@ -134,6 +135,12 @@ static void open_journal(struct dmda_start *start)
 	start->is_at_end = false;
 }
 
+/* A draft that is dropped is behind the end, though the reader would take it. */
+static bool is_end(const struct dmda_start *start)
+{
+	return start->state == REPLAY && start->reader.next.sector == start->end.sector;
+}
+
 /* Return: the next of the sectors that were read, or NULL: there is none, or the journal ends. */
 static const struct dmda_journal_sector *next_sector(struct dmda_start *start)
 {
@@ -141,7 +148,7 @@ static const struct dmda_journal_sector *next_sector(struct dmda_start *start)
 
 	if (start->is_at_end || start->at >= start->nr_there)
 		return NULL;
-	if (!dmda_journal_accept(&start->reader, sector)) {
+	if (is_end(start) || !dmda_journal_accept(&start->reader, sector)) {
 		start->is_at_end = true;
 		return NULL;
 	}
@@ -152,21 +159,59 @@ static const struct dmda_journal_sector *next_sector(struct dmda_start *start)
 
 static bool ask_journal(struct dmda_start *start)
 {
-	if (!start->index++)
+	if (!start->index++) {
 		open_journal(start);
+		start->draft.nr_pages = 0;
+	}
 	return ask_sectors(start);
+}
+
+/* Where a batch begins, the one before it was durable; and is it a draft itself? */
+static const char *note_draft(struct dmda_start *start, const struct dmda_journal_sector *sector,
+			      const struct dmda_journal_place *place)
+{
+	if (le16_to_cpu(sector->nr_bytes) & DMDA_SECTOR_FIRST)
+		start->draft.nr_pages = 0;
+	if (!dmda_draft_is(sector))
+		return NULL;
+	start->draft_place = *place;
+	return dmda_draft_read(sector, start->super, place->seq, start->op, &start->draft,
+			       &start->draft_sum);
 }
 
 static const char *did_journal(struct dmda_start *start, int error)
 {
-	if (error)
-		return cannot_read_journal;
-	while (next_sector(start))
-		;
+	struct dmda_journal_place place = start->reader.next;
+	const struct dmda_journal_sector *sector;
+	const char *why = error ? cannot_read_journal : NULL;
+
+	while (!why && (sector = next_sector(start))) {
+		why = note_draft(start, sector, &place);
+		place = start->reader.next;
+	}
+	return why;
+}
+
+static bool ask_draft(struct dmda_start *start)
+{
+	start->dpn = start->draft.dpn;
+	start->nr_pages = start->draft.nr_pages;
+	return start->nr_pages && ask_once(start, DMDA_START_SUMS);
+}
+
+/*
+ * What has not arrived was not flushed, and nobody was told that it was. Data that cannot be read
+ * may have been: who reads it had better get an error than what was there before.
+ */
+static const char *did_draft(struct dmda_start *start, int error)
+{
+	start->index++;
+	if (!error && dmda_draft_sum(start->sums, start->draft.nr_pages) != start->draft_sum)
+		start->reader.next = start->draft_place;
 	return NULL;
 }
 
-static const char *leave_journal(struct dmda_start *start)
+static const char *leave_draft(struct dmda_start *start)
 {
 	start->end = start->reader.next;
 	return NULL;
@@ -424,7 +469,8 @@ static const struct {
 	[DIRECTORY] = { ask_table, did_table },
 	[SEGMENTS] = { ask_table, did_table },
 	[OPENED] = { ask_table, did_table },
-	[JOURNAL] = { ask_journal, did_journal, leave_journal },
+	[JOURNAL] = { ask_journal, did_journal },
+	[DRAFT] = { ask_draft, did_draft, leave_draft },
 	[LOST] = { ask_lost, did_lost, leave_lost },
 	[REPLAY] = { ask_replay, did_replay, leave_replay },
 	[SETTLE] = { ask_settle, did_settle, leave_settle },

@@ -16,6 +16,7 @@
  *	SEGMENTS	pages of the segment table
  *	OPENED		pages of open summaries
  *	JOURNAL		the ring, from the root's place to its end
+ *	DRAFT		if a draft comes last (draft.h): is its data there?
  *	LOST		all of the ring				nothing may lie behind the end
  *	REPLAY		the ring up to its end once more	operations are done in memory
  *	SETTLE		pages of the map that had no room are written
@@ -38,6 +39,7 @@
 
 #include "ahead.h"
 #include "change.h"
+#include "draft.h"
 #include "opened.h"
 #include "root.h"
 #include "writer.h"
@@ -62,6 +64,8 @@ enum dmda_start_goal {
 /**
  * enum dmda_start_step - what is to be done next
  * @DMDA_START_READ: read @nr_pages pages from @dpn to @memory
+ * @DMDA_START_SUMS: set @sums to the checksums of the @nr_pages pages of data from @dpn, of which
+ *	there are at most DMDA_MAX_DRAFT_PAGES
  * @DMDA_START_FETCH: have the pages of the map in @ahead read, as far as there is memory for them:
  *	they are needed next
  * @DMDA_START_MAP: set @map to the @nr_map pages of the map from @map_index on
@@ -77,6 +81,7 @@ enum dmda_start_goal {
  */
 enum dmda_start_step {
 	DMDA_START_READ,
+	DMDA_START_SUMS,
 	DMDA_START_FETCH,
 	DMDA_START_MAP,
 	DMDA_START_SHRINK,
@@ -99,10 +104,11 @@ enum dmda_start_step {
  * @change: way in which operations change map and segments
  * @root: the root that counts
  * @pages: memory of a root, at least a page
- * @sectors: memory of DMDA_START_SECTORS sectors
+ * @sectors: memory of DMDA_START_SECTORS sectors; it is the caller's at DMDA_START_SUMS
  * @op: memory of an operation
  * @salt: random number that tells the journal's next chain from all before
  * @map: pages of the map that an operation is about, as the caller has set them
+ * @sums: checksums of pages, as the caller has set them
  * @ahead: pages of the map that are needed next; the caller sets how many it wants to be told
  *
  * @dpn: place from which is read
@@ -133,6 +139,10 @@ enum dmda_start_step {
  * @nr_there: number of sectors of the ring up to the end of @sectors
  * @nr_read: number of sectors that were taken
  * @is_at_end: whether the journal's end was met
+ * @draft: pages that the last batch names, if that is a draft; they stay as they are until another
+ *	is durable, for the start may be done once more, from an older root
+ * @draft_sum: checksum that these should have
+ * @draft_place: place of that batch
  * @is_in_sector: whether operations of a sector are being done
  *
  * The first paragraph is the caller's to fill in; the second one are the terms of a step, the third
@@ -151,6 +161,7 @@ struct dmda_start {
 	struct dmda_op *op;
 	u64 salt;
 	struct dmda_map_page *map[DMDA_OP_MAP_PAGES];
+	__le32 sums[DMDA_MAX_DRAFT_PAGES];
 	struct dmda_ahead ahead;
 
 	dpn_t dpn;
@@ -181,6 +192,9 @@ struct dmda_start {
 	u32 nr_there;
 	u32 nr_read;
 	bool is_at_end;
+	struct dmda_draft_pages draft;
+	u32 draft_sum;
+	struct dmda_journal_place draft_place;
 	bool is_in_sector;
 };
 
@@ -200,7 +214,7 @@ enum dmda_start_step dmda_start_next(struct dmda_start *start);
 /**
  * dmda_start_did() - a step was done, or could not be
  * @error: 0 or a negative errno; DMDA_START_DRAW and DMDA_START_RESUME cannot fail,
- *	and DMDA_START_FETCH need not succeed
+ *	and DMDA_START_FETCH and DMDA_START_SUMS need not succeed
  *
  * Does nothing if no step is under way.
  */

@@ -152,7 +152,8 @@ const char *dmda_super_make(const struct dmda_format *format, struct dmda_super 
 	if (format->label)
 		strscpy(super->label, format->label, sizeof(super->label));
 	super->epoch = 1;
-	super->incompat = format->checksums ? DMDA_INCOMPAT_CHECKSUMS : 0;
+	super->incompat = (format->checksums ? DMDA_INCOMPAT_CHECKSUMS : 0) |
+			  (format->drafts ? DMDA_INCOMPAT_DRAFTS : 0);
 	super->nr_device_pages = format->nr_device_pages;
 	super->stripe_pages = format->stripe_pages;
 	super->segment_pages = format->segment_pages ?: chosen_segment_pages(format);

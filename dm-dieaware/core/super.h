@@ -44,6 +44,7 @@
  *	4096-byte blocks, else 1
  * @reserve_permille: share of the segments that is not shown to users, [20, 900]
  * @checksums: whether there is a checksum of each page of data
+ * @drafts: whether batches of the journal may be written along with their data
  */
 struct dmda_format {
 	const u8 *uuid;
@@ -55,6 +56,7 @@ struct dmda_format {
 	u32 journal_unit_sectors;
 	u32 reserve_permille;
 	bool checksums;
+	bool drafts;
 };
 
 /**
@@ -155,6 +157,12 @@ static inline bool dmda_super_has_sums(const struct dmda_super *super)
 	return super->incompat & DMDA_INCOMPAT_CHECKSUMS;
 }
 
+/* May its journal have drafts of batches? */
+static inline bool dmda_super_has_drafts(const struct dmda_super *super)
+{
+	return super->incompat & DMDA_INCOMPAT_DRAFTS;
+}
+
 /* Entries of a page of the map */
 static inline u32 dmda_super_map_entries(const struct dmda_super *super)
 {
@@ -164,7 +172,7 @@ static inline u32 dmda_super_map_entries(const struct dmda_super *super)
 /* Features of this version */
 #define DMDA_COMPAT_KNOWN	0ULL
 #define DMDA_RO_COMPAT_KNOWN	0ULL
-#define DMDA_INCOMPAT_KNOWN	DMDA_INCOMPAT_CHECKSUMS
+#define DMDA_INCOMPAT_KNOWN	(DMDA_INCOMPAT_CHECKSUMS | DMDA_INCOMPAT_DRAFTS)
 
 /**
  * dmda_super_unknown_features() - look for features that this version does not know

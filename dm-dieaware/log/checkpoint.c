@@ -25,6 +25,7 @@ static void take_place(struct dmda_log *log)
 {
 	mutex_lock(&log->journal.commit_lock);
 	spin_lock_irq(&log->lock);
+	dmda_log_wait_commit_locked(log);
 	log->checkpoint.order.next.journal = dmda_commit_place(&log->journal.commit);
 	spin_unlock_irq(&log->lock);
 	mutex_unlock(&log->journal.commit_lock);

@@ -163,6 +163,7 @@ static void init_tables(struct dmda_log *log)
 static int init_reserves(struct dmda_log *log)
 {
 	return dmda_log_sums_create(log) ?:
+		dmda_log_draft_create(log) ?:
 		dmda_log_init_pieces(log) ?:
 		bioset_init(&log->cleaning.moves, BIO_POOL_SIZE, offsetof(struct dmda_own_bio, bio),
 			    BIOSET_NEED_BVECS) ?:
@@ -179,6 +180,7 @@ static void exit_reserves(struct dmda_log *log)
 	dmda_log_exit_map(log);
 	bioset_exit(&log->cleaning.moves);
 	bioset_exit(&log->ios.pieces);
+	dmda_log_draft_destroy(log);
 	dmda_log_sums_destroy(log);
 }
 
@@ -343,6 +345,7 @@ static void destroy(struct dmda *dmda)
 	cancel_delayed_work_sync(&log->journal.late_work);
 	destroy_workqueue(log->cleaning.queue);
 	destroy_workqueue(log->queue);
+	dmda_log_draft_wait(log);
 	free_tables(log);
 	exit_reserves(log);
 	bioset_exit(&log->own_bios);
@@ -468,6 +471,7 @@ static void wait_for_workers(struct dmda_log *log)
 	}
 	/* If that has failed, the device has. */
 	dmda_log_pages_settle(log);
+	dmda_log_draft_wait(log);
 }
 
 static void postsuspend(struct dmda *dmda)

@@ -167,6 +167,18 @@ int dmda_log_write_sectors(struct dmda_log *log, u32 at, void *memory, u32 nr_se
 			opf & ~REQ_PREFLUSH);
 }
 
+void dmda_log_begin_sectors(struct dmda_log *log, struct bio *bio, struct bio_vec *vec, u32 at,
+			    bio_end_io_t *end)
+{
+	count_meta(log, vec->bv_len >> SECTOR_SHIFT);
+	bio_init(bio, log->bdev, vec, 1, WRITE_META);
+	bio->bi_vcnt = 1;
+	bio->bi_iter.bi_sector = dmda_log_sector(log, to_dpn(log->super.journal_dpn)) + at;
+	bio->bi_iter.bi_size = vec->bv_len;
+	bio->bi_end_io = end;
+	submit_bio(bio);
+}
+
 int dmda_log_flush(struct dmda_log *log)
 {
 	struct bio *bio = bio_alloc_bioset(log->bdev, 0, REQ_OP_WRITE | REQ_PREFLUSH, GFP_NOIO,

@@ -67,6 +67,18 @@ int dmda_log_write_data(struct dmda_log *log, dpn_t dpn, void *memory);
 int dmda_log_write_sectors(struct dmda_log *log, u32 at, void *memory, u32 nr_sectors,
 			   blk_opf_t opf);
 
+/**
+ * dmda_log_begin_sectors() - begin to write sectors of the journal, no further than the ring's end
+ * @bio: memory for the bio
+ * @vec: the sectors; it is needed until the end
+ * @at: first, below dmda_super.journal_sectors
+ * @end: called at the end
+ *
+ * Context: any in which a bio may be submitted; needs no memory.
+ */
+void dmda_log_begin_sectors(struct dmda_log *log, struct bio *bio, struct bio_vec *vec, u32 at,
+			    bio_end_io_t *end);
+
 /* Discards at a time: who reads and writes must not come behind all of them. */
 #define DMDA_LOG_DISCARDS_AT_ONCE	8U
 

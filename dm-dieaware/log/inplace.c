@@ -15,6 +15,9 @@
  * pages, too (holes.c). Where it cannot be told of these, two pages may be moved for each that is
  * overwritten in place, until most of the holes are gone; after that, nothing makes new ones.
  *
+ * What the last batch of the journal names, if it is a draft, stays as it is: a start looks whether
+ * it is there (core/draft.h).
+ *
  * What cleaning copies must not change meanwhile: a victim takes no such writes, and those
  * that are under way are waited for.
  */
@@ -83,7 +86,7 @@ bool dmda_log_stay_locked(struct dmda_log *log, struct dmda_log_io *io)
 	if (!may_stay_locked(log, io))
 		return false;
 	dpn = present_place_locked(log, io);
-	if (dpn == DPN_NONE)
+	if (dpn == DPN_NONE || dmda_draft_names(&log->journal.commit.draft, dpn, nr_pages))
 		return false;
 	seg = dmda_log_segment_of(log, dpn);
 	if (seg == SEG_NONE || test_bit(from_seg(seg), log->cleaning.cleaner->is_victim))

@@ -10,8 +10,8 @@
  *	    done; with FUA it then waits for a commit. Who has to wait for something goes on
  *	    by the worker.
  *   trim   (discard, write zeroes) claims its lpns; the worker does its operations.
- *   flush  waits for a commit. What is under way when it comes does not concern it: nobody
- *	    was told yet that it is written.
+ *   flush  waits for a commit, or is one, where a draft only has to be flushed. What is under
+ *	    way when it comes does not concern it: nobody was told yet that it is written.
  *
  * Before a suspension that does not wait for writes, those that have no places yet, and trims that
  * have not begun, go back to dm. All of them, lest one overtakes another of the same lpns.
@@ -109,6 +109,8 @@ static void end_io(struct bio *bio)
 
 	note_io(io->log);
 	bio->bi_end_io = io->end_io;
+	if (io->is_commit)
+		dmda_log_flush_committed(io->log, io, bio->bi_status);
 	if (io->check && io->stage == DMDA_LOG_DATA && !dmda_log_check_end(io->check))
 		return;
 	if (end_data(io, bio))
@@ -161,6 +163,8 @@ static struct dmda_log_io *init_io(struct dmda_log *log, struct bio *bio)
 	io->is_written = false;
 	io->is_rest = false;
 	io->is_in_place = false;
+	io->has_draft = false;
+	io->is_commit = false;
 	io->check = NULL;
 	return io;
 }
@@ -183,11 +187,15 @@ static int map_flush(struct dmda_log *log, struct dmda_log_io *io)
 		ret = DM_MAPIO_KILL;
 	else if (log->state != DMDA_LOG_WRITE || dmda_commit_is_idle(&log->journal.commit))
 		is_done = true;
+	else if (dmda_log_flush_commits_locked(log, io))
+		ret = DM_MAPIO_REMAPPED;
 	else
 		dmda_log_commit_for_locked(log, io);
 	spin_unlock_irqrestore(&log->lock, flags);
 	if (is_done)
 		bio_endio(dmda_log_bio(io));
+	if (ret == DM_MAPIO_REMAPPED)
+		bio_set_dev(dmda_log_bio(io), log->bdev);
 	return ret;
 }
 

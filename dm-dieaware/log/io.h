@@ -32,7 +32,7 @@ struct dmda_log_page;
  *              +-- no page of the map in memory: the worker -> MAPPED -> the end of its pieces
  *
  *   flush -> MAPPED -> its end
- *            a commit: committing
+ *            a commit: committing; or the device below, if it is a commit itself
  *
  * A bio that has got what it waited for goes to the list ready, and the worker goes on with it. For
  * a page of the map it waits in a list of that page's (dmda_log_page.waiters). A write or trim may
@@ -99,6 +99,8 @@ enum dmda_log_stage {
  * @is_rest: whether it is what is left of a write that a segment had no room for
  * @is_in_place: whether it is a write to where its pages are already
  * @is_same: whether the pages that a write replaces are the same pages of the same file
+ * @has_draft: whether a draft of its batch is written along with its data
+ * @is_commit: whether it is a flush that is a commit itself, on its way to the device below
  * @is_copy: whether the page of the file that a small write begins with is elsewhere so far
  * @check: checksums of a read or write of a device that has some, or NULL
  * @source: enum dmda_source of a write
@@ -133,6 +135,8 @@ struct dmda_log_io {
 	bool is_written;
 	bool is_rest;
 	bool is_in_place;
+	bool has_draft;
+	bool is_commit;
 	bool is_same;
 	bool is_copy;
 	struct dmda_log_check *check;

@@ -34,6 +34,25 @@ bool dmda_log_has_room_locked(struct dmda_log *log, u32 nr_records, u32 nr_sums)
 	return false;
 }
 
+void dmda_log_wait_commit_locked(struct dmda_log *log)
+{
+	lockdep_assert_held(&log->lock);
+
+	wait_event_lock_irq(log->wait,
+			    dmda_commit_next(&log->journal.commit) >= DMDA_COMMIT_DONE,
+			    log->lock);
+}
+
+/* A commit has begun that has records. */
+static void begun_locked(struct dmda_log *log, bool is_asked)
+{
+	lockdep_assert_held(&log->lock);
+
+	log->counters.nr_commits++;
+	dmda_log_draft_learn_locked(log, is_asked);
+	dmda_log_begin_batch_locked(log);
+}
+
 /* Takes the batch away, with those who wait for it. Return: whether it may be written. */
 static bool begin_commit(struct dmda_log *log, struct list_head *ios)
 {
@@ -41,14 +60,13 @@ static bool begin_commit(struct dmda_log *log, struct list_head *ios)
 	bool may_write;
 
 	spin_lock_irq(&log->lock);
+	dmda_log_wait_commit_locked(log);
 	list_splice_init(&log->journal.committing, ios);
 	may_write = log->state != DMDA_LOG_FAILED;
 	if (may_write)
 		dmda_commit_begin(commit);
-	if (may_write && commit->nr) {
-		log->counters.nr_commits++;
-		dmda_log_begin_batch_locked(log);
-	}
+	if (may_write && commit->nr)
+		begun_locked(log, !list_empty(ios));
 	spin_unlock_irq(&log->lock);
 	return may_write;
 }
@@ -66,36 +84,57 @@ static int write_batch(struct dmda_log *log)
 	return ret;
 }
 
-static int flush_overwrites(struct dmda_log *log)
+/* What was overwritten in place, and a draft with its data */
+static void end_flush(struct dmda_log *log, int error)
+{
+	const struct dmda_commit *commit = &log->journal.commit;
+
+	if (commit->is_kept)
+		trace_dmda_log_commit(log->dmda->self_dev, commit->first, commit->nr,
+				      commit->sealed_seq, error);
+	if (error)
+		dmda_log_fail(log, "flushing data", "the device reports an error");
+}
+
+static int flush_written(struct dmda_log *log)
 {
 	int ret = dmda_log_flush(log);
 
-	if (ret)
-		dmda_log_fail(log, "flushing data", "the device reports an error");
+	end_flush(log, ret);
 	return ret;
 }
 
 static int do_step(struct dmda_log *log, enum dmda_commit_step step)
 {
 	switch (step) {
+	case DMDA_COMMIT_AWAIT:
+		dmda_log_draft_wait(log);
+		return 0;
 	case DMDA_COMMIT_SEAL:
 		dmda_commit_seal(&log->journal.commit);
 		return 0;
 	case DMDA_COMMIT_WRITE:
 		return write_batch(log);
 	default:
-		return flush_overwrites(log);
+		return flush_written(log);
 	}
+}
+
+static void did_step_locked(struct dmda_log *log, int error)
+{
+	struct dmda_commit *commit = &log->journal.commit;
+
+	lockdep_assert_held(&log->lock);
+
+	dmda_commit_did(commit, error);
+	if (!error && commit->nr && log->space.segments.nr_empty && log->state == DMDA_LOG_WRITE)
+		dmda_log_kick(log, &log->space.work);
 }
 
 static void did_step(struct dmda_log *log, int error)
 {
-	struct dmda_commit *commit = &log->journal.commit;
-
 	spin_lock_irq(&log->lock);
-	dmda_commit_did(commit, error);
-	if (!error && commit->nr && log->space.segments.nr_empty && log->state == DMDA_LOG_WRITE)
-		dmda_log_kick(log, &log->space.work);
+	did_step_locked(log, error);
 	spin_unlock_irq(&log->lock);
 }
 
@@ -124,6 +163,42 @@ int dmda_log_commit(struct dmda_log *log)
 	dmda_log_end_list(&ios, ret ? BLK_STS_IOERR : BLK_STS_OK);
 	dmda_log_map_written(log);
 	return ret;
+}
+
+bool dmda_log_flush_commits_locked(struct dmda_log *log, struct dmda_log_io *io)
+{
+	lockdep_assert_held(&log->lock);
+
+	if (!dmda_commit_begin_kept(&log->journal.commit))
+		return false;
+	log->counters.nr_flushes++;
+	begun_locked(log, true);
+	io->is_commit = true;
+	return true;
+}
+
+/* What waits for room or space after a commit, or for the next one */
+static bool has_waiters_locked(const struct dmda_log *log)
+{
+	lockdep_assert_held(&log->lock);
+
+	return !list_empty(&log->journal.committing) || !list_empty(&log->ios.unmapped) ||
+		!list_empty(&log->ios.untrimmed) || !list_empty(&log->admission.starved);
+}
+
+void dmda_log_flush_committed(struct dmda_log *log, struct dmda_log_io *io, blk_status_t status)
+{
+	int error = blk_status_to_errno(status);
+	unsigned long flags;
+
+	io->is_commit = false;
+	end_flush(log, error);
+	spin_lock_irqsave(&log->lock, flags);
+	did_step_locked(log, error);
+	if (has_waiters_locked(log))
+		dmda_log_kick(log, &log->journal.work);
+	wake_up_all(&log->wait);
+	spin_unlock_irqrestore(&log->lock, flags);
 }
 
 void dmda_log_do_commit(struct work_struct *work)

@@ -54,6 +54,24 @@ void dmda_log_do_commit(struct work_struct *work);
  */
 void dmda_log_do_late(struct work_struct *work);
 
+/* Wait until no commit is under way. */
+void dmda_log_wait_commit_locked(struct dmda_log *log);
+
+/**
+ * dmda_log_flush_commits_locked() - may a flush be a commit itself, on its way to the device below?
+ * @io: an empty flush
+ *
+ * Return: whether it is: then dmda_log_flush_committed() is due when it has ended.
+ */
+bool dmda_log_flush_commits_locked(struct dmda_log *log, struct dmda_log_io *io);
+
+/**
+ * dmda_log_flush_committed() - it has ended
+ *
+ * Context: any; without the lock.
+ */
+void dmda_log_flush_committed(struct dmda_log *log, struct dmda_log_io *io, blk_status_t status);
+
 /* Something is acknowledged: if nobody asks for it to be durable, it will be all the same. */
 void dmda_log_commit_late_locked(struct dmda_log *log);
 

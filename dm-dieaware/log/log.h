@@ -19,6 +19,7 @@
  *	cache.c		pages of the map: read when needed, written back, evicted
  *	near.c		the same: those that are found with one look
  *	journal.c	the journal: batches, group commit
+ *	draft.c		the same: for which writes a draft of their batch goes along with the data
  *	space.c		segments: opened, closed, freed
  *	tables.c	pages of tables: written to their slots
  *	checkpoint.c	when tables are written, and the root after them
@@ -68,6 +69,7 @@
 #include "cache.h"
 #include "checkpoint.h"
 #include "clean.h"
+#include "draft.h"
 #include "fail.h"
 #include "holes.h"
 #include "inplace.h"
@@ -150,6 +152,7 @@ struct dmda_log_counters {
  * @ios: bios of users that are under way
  * @cache: pages of the map in memory
  * @journal: operations that are done in memory, on their way to the device
+ * @draft: the draft of a batch of it
  * @tables: slots of the tables' pages
  * @checkpoint: the last root, and how the next comes about
  * @space: segments, and where data goes next
@@ -184,6 +187,7 @@ struct dmda_log {
 	struct dmda_log_ios ios;
 	struct dmda_log_cache cache;
 	struct dmda_log_journal journal;
+	struct dmda_log_draft draft;
 	struct dmda_log_tables tables;
 	struct dmda_log_checkpoint checkpoint;
 	struct dmda_log_space space;

@@ -37,6 +37,18 @@ static int get_map_pages(struct dmda_log *log, struct dmda_start *start)
 	return 0;
 }
 
+/* Of data that the journal's last draft names; there is memory for that part of the journal. */
+static int read_sums(struct dmda_log *log, struct dmda_start *start)
+{
+	const u8 *pages = (const u8 *)start->sectors;
+	int ret = dmda_log_read(log, start->dpn, start->sectors, start->nr_pages);
+
+	for (u32 i = 0; !ret && i < start->nr_pages; i++)
+		start->sums[i] = cpu_to_le32(crc32c(~0U, pages + i * DMDA_BLOCK_BYTES,
+						    DMDA_BLOCK_BYTES));
+	return ret;
+}
+
 static void put_map_pages(struct dmda_log *log, struct dmda_start *start)
 {
 	for (u32 i = 0; i < DMDA_OP_MAP_PAGES; i++) {
@@ -57,6 +69,7 @@ static int shrink_map(struct dmda_log *log)
 static void take_place(struct dmda_log *log, const struct dmda_start *start)
 {
 	dmda_commit_go_on(&log->journal.commit, &start->next);
+	log->journal.commit.draft.kept = start->draft;
 	log->checkpoint.pages_before = log->checkpoint.root.pages_written;
 }
 
@@ -86,6 +99,8 @@ static int do_step(struct dmda_log *log, struct dmda_start *start, enum dmda_sta
 	switch (step) {
 	case DMDA_START_READ:
 		return dmda_log_read(log, start->dpn, start->memory, start->nr_pages);
+	case DMDA_START_SUMS:
+		return read_sums(log, start);
 	case DMDA_START_FETCH:
 		fetch_map_pages(log, &start->ahead);
 		return 0;

@@ -59,26 +59,31 @@ static __le32 next_sum(const struct dmda_log_check *check, struct bvec_iter *ite
 	return cpu_to_le32(crc);
 }
 
-/* Copies a page of the bio's data, from it or to it. */
-static void copy_data(const struct dmda_log_check *check, u32 index, struct page *page, bool to_bio)
+void dmda_log_copy_page(struct bio *bio, struct bvec_iter *iter, u8 *at, bool to_bio)
 {
-	struct bvec_iter iter = check->iter;
-	u8 *at = page_address(page);
 	u32 left = DMDA_BLOCK_BYTES;
 
-	bio_advance_iter(check->bio, &iter, index * DMDA_BLOCK_BYTES);
 	while (left) {
-		struct bio_vec vec = bio_iter_iovec(check->bio, iter);
+		struct bio_vec vec = bio_iter_iovec(bio, *iter);
 
 		vec.bv_len = min(left, vec.bv_len);
 		if (to_bio)
 			memcpy_to_bvec(&vec, at);
 		else
 			memcpy_from_bvec(at, &vec);
-		bio_advance_iter_single(check->bio, &iter, vec.bv_len);
+		bio_advance_iter_single(bio, iter, vec.bv_len);
 		at += vec.bv_len;
 		left -= vec.bv_len;
 	}
+}
+
+/* Copies a page of the bio's data, from it or to it. */
+static void copy_data(const struct dmda_log_check *check, u32 index, struct page *page, bool to_bio)
+{
+	struct bvec_iter iter = check->iter;
+
+	bio_advance_iter(check->bio, &iter, index * DMDA_BLOCK_BYTES);
+	dmda_log_copy_page(check->bio, &iter, page_address(page), to_bio);
 }
 
 static dpn_t place_of(const struct dmda_log_check *check, u32 index)

@@ -114,6 +114,13 @@ void dmda_log_check_begin(struct dmda_log_check *check, struct bio *bio, u64 fir
  */
 bool dmda_log_check_end(struct dmda_log_check *check);
 
+/**
+ * dmda_log_copy_page() - copy a page of a bio's data, from it or to it
+ * @iter: position in the bio; behind the page afterwards
+ * @at: memory of a page
+ */
+void dmda_log_copy_page(struct bio *bio, struct bvec_iter *iter, u8 *at, bool to_bio);
+
 /* The checksum of a page of data */
 __le32 dmda_log_sum(struct page *page);
 

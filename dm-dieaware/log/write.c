@@ -129,6 +129,8 @@ static u32 begin_write(struct dmda_log *log, struct dmda_log_io *io, bool is_beg
 		is_begun = true;
 		dmda_log_shorten_locked(log, io, nr);
 	}
+	if (nr)
+		dmda_log_draft_make_locked(log, io);
 	if (nr && io->is_fetching)
 		dmda_log_go_on_locked(log, io);
 	if (is_begun)
@@ -150,6 +152,8 @@ static void prepare_write(struct dmda_log *log, struct dmda_log_io *io)
 	/* The hint's way to the device goes by what the bio has. */
 	if (io->check)
 		dmda_log_check_begin(io->check, bio, io->first, io->dpn, dmda_log_end_data);
+	if (io->has_draft)
+		dmda_log_draft_seal(log, io);
 	dmda_log_hint_send(log, io);
 }
 
@@ -184,7 +188,11 @@ int dmda_log_map_write(struct dmda_log *log, struct dmda_log_io *io)
 	if (nr < nr_pages)
 		dm_accept_partial_bio(bio, nr << DMDA_PAGE_SECTOR_SHIFT);
 	prepare_write(log, io);
-	return DM_MAPIO_REMAPPED;
+	if (!io->has_draft)
+		return DM_MAPIO_REMAPPED;
+	submit_bio_noacct(bio);
+	dmda_log_draft_send(log);
+	return DM_MAPIO_SUBMITTED;
 }
 
 /*
@@ -341,6 +349,8 @@ bool dmda_log_end_write(struct dmda_log *log, struct dmda_log_io *io, blk_status
 	unsigned long flags;
 	const char *why;
 
+	if (io->has_draft)
+		dmda_log_draft_end(log, io, *status);
 	spin_lock_irqsave(&log->lock, flags);
 	step = finish_write_locked(log, io, status);
 	/* The rest is too much for an interrupt. */

@@ -60,6 +60,17 @@ static inline int read_pages(struct volume *volume, const struct image *image)
 	return 0;
 }
 
+static inline int read_sums(struct volume *volume, const struct image *image)
+{
+	struct dmda_start *start = &volume->start;
+
+	if (volume->read_sums)
+		return volume->read_sums(volume);
+	for (u32 i = 0; i < start->nr_pages; i++)
+		start->sums[i] = sum_of_tag(image->tag[from_dpn(start->dpn) + i]);
+	return 0;
+}
+
 /* A step of a start that writes nothing: there is room for the whole map. */
 static inline int do_read_step(struct volume *volume, const struct image *image,
 			       enum dmda_start_step step)
@@ -67,6 +78,8 @@ static inline int do_read_step(struct volume *volume, const struct image *image,
 	switch (step) {
 	case DMDA_START_READ:
 		return read_pages(volume, image);
+	case DMDA_START_SUMS:
+		return read_sums(volume, image);
 	case DMDA_START_MAP:
 		return set_map_pages(volume, image);
 	default:
@@ -98,6 +111,7 @@ static inline void take_first_checkpoint(struct volume *volume)
 	const struct dmda_start *start = &volume->start;
 
 	dmda_commit_go_on(&volume->commit, &start->next);
+	volume->commit.draft.kept = start->draft;
 	volume->durable_seq = start->end.seq - 1;
 	volume->first_seq = start->next.seq;
 	volume->is_starting = true;

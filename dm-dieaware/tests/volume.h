@@ -29,6 +29,7 @@
 #include "../core/opened.c"
 #include "../core/writer.c"
 #include "../core/close.c"
+#include "../core/draft.c"
 #include "../core/commit.c"
 #include "../core/free.c"
 #include "../core/writeback.c"
@@ -42,6 +43,9 @@
 #define SEGMENT_PAGES	64
 #define DISK_PAGES	2960
 #define MAP_PAGES	6
+#endif
+#ifndef DRAFTS
+#define DRAFTS		true
 #endif
 #ifndef RESERVE_PERMILLE
 #define RESERVE_PERMILLE	300
@@ -77,6 +81,7 @@ struct image {
  * @nr_sectors: number of sectors, 8 for whole pages
  * @tag: tag of a data page
  * @bytes: bytes of a page of metadata
+ * @is_whole: whether it is written whole or not at all
  */
 struct pending {
 	u64 dpn;
@@ -84,6 +89,7 @@ struct pending {
 	u32 nr_sectors;
 	u64 tag;
 	struct page_bytes *bytes;
+	bool is_whole;
 };
 
 /**
@@ -106,6 +112,7 @@ struct pending {
  * @writer: open segments
  * @commit: batches of the journal
  * @sectors: memory of two batches
+ * @draft_sectors: memory of a draft
  * @closing: segments that are open
  * @freeing: segments that are being freed
  * @change: all that operations change
@@ -122,12 +129,14 @@ struct pending {
  * @is_dead: whether the power has failed, so that writes have no effect any more
  * @scratch: a page that is being put together
  * @summary: a summary that is being written
+ * @nr_kept: commits for which a draft was kept
  * @nr_cuts: number of calls of @cut
  * @cut: called at each write, or NULL
  * @discarded: called for each segment that is discarded, or NULL
  * @flushed: called at each flush that the device asks for, and when a write with FUA has ended, or
  *	NULL
- * @data: data for @cut and @flushed
+ * @read_sums: does DMDA_START_SUMS where data is more than tags, or NULL
+ * @data: data for @cut, @flushed and @read_sums
  */
 struct volume {
 	struct kunit *test;
@@ -149,6 +158,7 @@ struct volume {
 	struct dmda_writer writer;
 	struct dmda_commit commit;
 	struct dmda_journal_sector sectors[2][BATCH_SECTORS];
+	struct dmda_journal_sector draft_sectors[DMDA_PAGE_SECTORS];
 	struct dmda_closing closing;
 	struct dmda_freeing freeing;
 	struct dmda_change change;
@@ -166,10 +176,12 @@ struct volume {
 	bool is_dead;
 	struct page_bytes scratch;
 	struct dmda_summary_block summary[SUMMARY_PAGES] __aligned(8);
+	u32 nr_kept;
 	u32 nr_cuts;
 	void (*cut)(struct volume *volume);
 	void (*discarded)(struct volume *volume, seg_t seg);
 	void (*flushed)(struct volume *volume);
+	int (*read_sums)(struct volume *volume);
 	void *data;
 };
 
@@ -222,6 +234,8 @@ static inline void put_pending(const struct dmda_super *super, struct image *ima
 	int index = meta_index(super, pending->dpn);
 	u32 all = (1U << pending->nr_sectors) - 1;
 
+	if (pending->is_whole && sectors & all)
+		sectors = all;
 	if (index < 0) {
 		if (sectors & all)
 			image->tag[pending->dpn] = (sectors & all) == all ?
@@ -320,6 +334,16 @@ static inline void disk_write_tag(struct volume *volume, dpn_t dpn, u64 tag)
 	end_write(volume, pending);
 }
 
+/* As where users may overwrite in place */
+static inline void disk_write_tag_whole(struct volume *volume, dpn_t dpn, u64 tag)
+{
+	struct pending *pending = begin_write(volume, from_dpn(dpn));
+
+	pending->tag = tag;
+	pending->is_whole = true;
+	end_write(volume, pending);
+}
+
 static inline void disk_write_sector(struct volume *volume,
 				     const struct dmda_journal_sector *sector)
 {
@@ -366,11 +390,14 @@ static inline void commit(struct volume *volume)
 			dmda_commit_seal(commit);
 		else if (step == DMDA_COMMIT_WRITE)
 			write_batch(volume);
-		else
+		else if (step == DMDA_COMMIT_FLUSH)
 			disk_flush(volume);
+		else
+			KUNIT_ASSERT_TRUE(volume->test, commit->draft.is_written);
 		dmda_commit_did(commit, 0);
 	}
 	KUNIT_ASSERT_EQ(volume->test, step, DMDA_COMMIT_DONE);
+	volume->nr_kept += commit->is_kept;
 	note_durable(volume);
 }
 
@@ -677,9 +704,9 @@ static inline __le32 sum_at(const struct volume *volume, u64 lpn)
 	return dmda_map_sums(volume->map[index].block)->sum[entry];
 }
 
-/* Return: pages that found consecutive places; their data is written. */
-static inline u32 write_data(struct volume *volume, enum dmda_stream stream, u64 lpn,
-			     u32 nr_pages, u64 tag, dpn_t *dpn)
+/* Return: pages that found consecutive places. */
+static inline u32 take_places(struct volume *volume, enum dmda_stream stream, u32 nr_pages,
+			      dpn_t *dpn)
 {
 	u32 taken = dmda_writer_take(&volume->writer, stream, nr_pages, dpn);
 
@@ -689,9 +716,46 @@ static inline u32 write_data(struct volume *volume, enum dmda_stream stream, u64
 	}
 	dmda_close_took(&volume->closing, summary_of(volume, volume->writer.open[stream].seg),
 			taken);
-	for (u32 i = 0; i < taken; i++)
-		disk_write_tag(volume, to_dpn(from_dpn(*dpn) + i), tag + lpn + i);
 	return taken;
+}
+
+static inline void write_tags(struct volume *volume, dpn_t dpn, u32 nr_pages, u64 tag)
+{
+	for (u32 i = 0; i < nr_pages; i++)
+		disk_write_tag(volume, to_dpn(from_dpn(dpn) + i), tag + i);
+}
+
+/* Return: pages that found consecutive places; their data is written. */
+static inline u32 write_data(struct volume *volume, enum dmda_stream stream, u64 lpn,
+			     u32 nr_pages, u64 tag, dpn_t *dpn)
+{
+	u32 taken = take_places(volume, stream, nr_pages, dpn);
+
+	write_tags(volume, *dpn, taken, tag + lpn);
+	return taken;
+}
+
+/* Return: whether there is a draft now of a write that has its places. */
+static inline bool make_draft(struct volume *volume, u64 lpn, dpn_t dpn, u32 nr_pages)
+{
+	struct dmda_map_page *pages[DMDA_OP_MAP_PAGES];
+
+	map_pages(volume, to_lpn(lpn), nr_pages, pages);
+	return dmda_commit_draft(&volume->commit, pages, to_lpn(lpn), dpn, nr_pages);
+}
+
+/* @tag: what the draft's first page is going to hold */
+static inline void write_draft(struct volume *volume, u64 tag)
+{
+	struct dmda_draft *draft = &volume->commit.draft;
+	__le32 sums[DMDA_MAX_DRAFT_PAGES];
+
+	for (u32 i = 0; i < draft->pages.nr_pages; i++)
+		sums[i] = sum_of_tag(tag + i);
+	dmda_draft_seal(draft, &volume->super, sums);
+	for (u32 i = 0; i < draft->nr; i++)
+		disk_write_sector(volume, &draft->sectors[i]);
+	dmda_draft_written(draft, false);
 }
 
 static inline void map_data(struct volume *volume, u64 lpn, dpn_t dpn, u32 nr_pages)
@@ -746,6 +810,7 @@ static inline void reset_memory(struct volume *volume)
 		.change = &volume->change,
 		.sectors = { volume->sectors[0], volume->sectors[1] },
 		.batch_sectors = BATCH_SECTORS,
+		.draft.sectors = volume->draft_sectors,
 	};
 	volume->freeing = (struct dmda_freeing){
 		.segments = &volume->segments, .commit = &volume->commit,
@@ -780,6 +845,7 @@ static inline const char *super_of_test(struct dmda_super *super, bool checksums
 		.journal_unit_sectors = 1,
 		.reserve_permille = RESERVE_PERMILLE,
 		.checksums = checksums,
+		.drafts = DRAFTS,
 	};
 
 	return dmda_super_make(&format, super);

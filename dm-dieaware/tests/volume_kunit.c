@@ -27,6 +27,12 @@ struct past {
 	u64 tag;
 };
 
+/*
+ * Overwriting in place makes no operation of it: a page's tag counts them in its highest bits. What
+ * is found there has to be as new as what was flushed.
+ */
+#define TIMES_SHIFT	48
+
 /* A page that cleaning has copied, and where from. */
 struct move {
 	u64 lpn;
@@ -38,8 +44,15 @@ struct move {
  * struct history - what the device was
  * @random: state
  * @past: by seq, modulo MAX_OPS
+ * @draft: what the write would do of which the last draft was made
+ * @draft_seq: operation that this would be, while another one may be that
+ * @nr_drafts: drafts that were found after a failure, and counted
  * @base: by lpn: what the page held after operation @base_seq
  * @base_seq: a durable operation
+ * @times: by dpn: times that the page there was overwritten in place
+ * @flushed_times: by dpn: so many of these were flushed
+ * @nr_in_place: pages that were overwritten in place
+ * @is_cleaning: whether pages are being copied, which must stay as they are
  * @scratch: by lpn
  * @nr_cleanings: victims that were cleaned
  * @salt: times that it was started again
@@ -54,8 +67,15 @@ struct move {
 struct history {
 	u64 random;
 	struct past past[MAX_OPS];
+	struct past draft;
+	u64 draft_seq;
+	u32 nr_drafts;
 	u64 base[MAX_LPNS];
 	u64 base_seq;
+	u64 times[DISK_PAGES];
+	u64 flushed_times[DISK_PAGES];
+	u32 nr_in_place;
+	bool is_cleaning;
 	u64 scratch[MAX_LPNS];
 	u32 nr_cleanings;
 	u64 salt;
@@ -135,6 +155,30 @@ static void undo_failure(struct volume *volume)
 	}
 }
 
+/* How often a page was overwritten in place */
+static u64 times_of(u64 tag)
+{
+	return tag >> TIMES_SHIFT;
+}
+
+static void expect_tag(struct volume *volume, u64 dpn, u64 tag)
+{
+	struct history *history = volume->data;
+	u64 found = history->image->tag[dpn];
+
+	/* It may have been copied since. */
+	KUNIT_ASSERT_EQ(volume->test, found << (64 - TIMES_SHIFT), tag << (64 - TIMES_SHIFT));
+	KUNIT_ASSERT_GE(volume->test, times_of(found), history->flushed_times[dpn]);
+	KUNIT_ASSERT_LE(volume->test, times_of(found), history->times[dpn]);
+}
+
+static void note_flushed(struct volume *volume)
+{
+	struct history *history = volume->data;
+
+	memcpy(history->flushed_times, history->times, sizeof(history->times));
+}
+
 static void expect_pages(struct volume *volume, const u64 *pages)
 {
 	struct history *history = volume->data;
@@ -152,7 +196,7 @@ static void expect_pages(struct volume *volume, const u64 *pages)
 				KUNIT_ASSERT_EQ(volume->test, sum_at(after, lpn), 0U);
 			continue;
 		}
-		KUNIT_ASSERT_EQ(volume->test, history->image->tag[at], pages[lpn]);
+		expect_tag(volume, at, pages[lpn]);
 		if (dmda_super_has_sums(&after->super))
 			KUNIT_ASSERT_EQ(volume->test, sum_at(after, lpn), sum_of_tag(pages[lpn]));
 		KUNIT_ASSERT_FALSE(volume->test, history->is_mapped[at / 64] >> at % 64 & 1);
@@ -218,6 +262,15 @@ static void expect_tables(struct volume *volume)
 			    after->opened.page[i].seq, after->opened.page[i].dirty_sector);
 }
 
+/* Was the journal's last batch a draft that was not to become one? Then that is what happened. */
+static bool is_draft(struct history *history, u64 seq)
+{
+	const struct dmda_start *start = &history->after->start;
+
+	return start->draft.nr_pages && start->draft_place.seq == seq &&
+		start->end.seq == seq + 1 && history->draft_seq == seq;
+}
+
 static void expect_state_after_failure(struct volume *volume,
 				       struct dmda_journal_place *next)
 {
@@ -228,8 +281,13 @@ static void expect_state_after_failure(struct volume *volume,
 	KUNIT_ASSERT_GT(volume->test, next->seq, volume->durable_seq);
 	advance_base(volume);
 	memcpy(history->scratch, history->base, sizeof(history->scratch));
-	for (u64 seq = history->base_seq + 1; seq < next->seq; seq++)
-		play_past(history->scratch, &history->past[seq % MAX_OPS]);
+	for (u64 seq = history->base_seq + 1; seq < next->seq; seq++) {
+		bool was_draft = is_draft(history, seq);
+
+		play_past(history->scratch,
+			  was_draft ? &history->draft : &history->past[seq % MAX_OPS]);
+		history->nr_drafts += was_draft;
+	}
 	expect_pages(volume, history->scratch);
 	expect_segments(volume);
 	expect_tables(volume);
@@ -302,6 +360,9 @@ static void restart(struct volume *volume)
 	copy_image(volume->now, history->image);
 	volume->nr_pending = 0;
 	volume->is_dead = false;
+	for (u32 i = 0; i < DISK_PAGES; i++)
+		history->times[i] = times_of(volume->stable->tag[i]);
+	note_flushed(volume);
 	why = open_volume(volume, volume->stable, &history->op, &next);
 	KUNIT_ASSERT_NULL_MSG(volume->test, why, "%s", why);
 	memset(history->past, 0, sizeof(history->past));
@@ -327,14 +388,85 @@ static struct volume *new_history(struct kunit *test, u64 seed, bool checksums)
 	copy_image(history->image, volume->stable);
 	volume->mirror = history->image;
 	volume->cut = fail_power_at_write;
+	volume->flushed = note_flushed;
 	return volume;
+}
+
+/* New data is at a place. */
+static void note_written(struct volume *volume, dpn_t dpn, u32 nr_pages, u64 times)
+{
+	struct history *history = volume->data;
+
+	for (u32 i = 0; i < nr_pages && !volume->is_dead; i++) {
+		history->times[from_dpn(dpn) + i] = times;
+		history->flushed_times[from_dpn(dpn) + i] = times;
+	}
+}
+
+static void trim(struct volume *volume, u64 lpn, u32 nr_pages);
+
+/* Something that is done before the write of which there is a draft, and may look like it */
+static void do_first(struct volume *volume, u64 lpn, u32 nr_pages, u64 tag)
+{
+	dpn_t dpn;
+
+	if (tag & 1 << 20) {
+		trim(volume, lpn, nr_pages);
+		return;
+	}
+	nr_pages = write_data(volume, DMDA_STREAM_USER, lpn, nr_pages, tag, &dpn);
+	note_written(volume, dpn, nr_pages, 0);
+	make_room(volume, 1 + nr_pages);
+	note(volume, volume->commit.batch.next_seq, lpn, nr_pages, tag);
+	map_data(volume, lpn, dpn, nr_pages);
+}
+
+static void fail_draft(struct volume *volume)
+{
+	dmda_draft_written(&volume->commit.draft, true);
+}
+
+/*
+ * The draft goes to the disk before the data or behind it, or fails; and what it says may not come
+ * about, since something else is done first.
+ */
+static void write_with_draft(struct volume *volume, u64 lpn, dpn_t dpn, u32 nr_pages, u64 tag)
+{
+	struct history *history = volume->data;
+	u32 fate = random_below(history, 16);
+
+	history->draft = (struct past){ .lpn = lpn, .nr_pages = nr_pages, .tag = tag };
+	history->draft_seq = volume->commit.batch.next_seq;
+	if (fate % 2)
+		write_draft(volume, tag + lpn);
+	write_tags(volume, dpn, nr_pages, tag + lpn);
+	if (!fate)
+		fail_draft(volume);
+	else if (!(fate % 2))
+		write_draft(volume, tag + lpn);
+	if (fate == 2 || fate == 3)
+		do_first(volume, lpn / 2, nr_pages, tag + 2);
+	if (fate == 3 || fate == 4)
+		commit(volume);
+}
+
+static u32 write_some(struct volume *volume, u64 lpn, u32 nr_pages, u64 tag, dpn_t *dpn)
+{
+	u32 nr = take_places(volume, DMDA_STREAM_USER, nr_pages, dpn);
+
+	note_written(volume, *dpn, nr, 0);
+	if (make_draft(volume, lpn, *dpn, nr))
+		write_with_draft(volume, lpn, *dpn, nr, tag);
+	else
+		write_tags(volume, *dpn, nr, tag + lpn);
+	return nr;
 }
 
 static void write_pages(struct volume *volume, u64 lpn, u32 nr_pages, u64 tag)
 {
 	while (nr_pages) {
 		dpn_t dpn;
-		u32 nr = write_data(volume, DMDA_STREAM_USER, lpn, nr_pages, tag, &dpn);
+		u32 nr = write_some(volume, lpn, nr_pages, tag, &dpn);
 
 		make_room(volume, 1 + nr);
 		note(volume, volume->commit.batch.next_seq, lpn, nr, tag);
@@ -373,8 +505,10 @@ static u32 find_moves(struct volume *volume, seg_t seg, struct move *moves)
 
 static void copy_moved(struct volume *volume, struct move *move)
 {
-	write_data(volume, DMDA_STREAM_MOVED, move->lpn, 1,
-		   volume->now->tag[from_dpn(move->from)] - move->lpn, &move->to);
+	u64 tag = volume->now->tag[from_dpn(move->from)];
+
+	write_data(volume, DMDA_STREAM_MOVED, move->lpn, 1, tag - move->lpn, &move->to);
+	note_written(volume, move->to, 1, times_of(tag));
 }
 
 /* Copies the valid pages of the best victim. Return: how many. */
@@ -403,6 +537,56 @@ static void end_moves(struct volume *volume, const struct move *moves, u32 nr)
 	}
 }
 
+/* Not what has checksums, is being copied, or must stay as it is. */
+static void overwrite_in_place(struct volume *volume, u64 lpn)
+{
+	struct history *history = volume->data;
+	dpn_t dpn = where_is(volume, lpn);
+
+	if (dpn == DPN_NONE || dmda_super_has_sums(&volume->super) || history->is_cleaning ||
+	    volume->is_dead ||
+	    dmda_draft_names(&volume->commit.draft, dpn, 1))
+		return;
+	history->times[from_dpn(dpn)]++;
+	history->nr_in_place++;
+	disk_write_tag_whole(volume, dpn,
+			     volume->now->tag[from_dpn(dpn)] + (1ULL << TIMES_SHIFT));
+	volume->commit.nr_overwrites++;
+}
+
+/* The data of a write with a draft is not there, or not as it should be: nothing comes of it. */
+static void write_in_vain(struct volume *volume, u64 lpn, u64 tag)
+{
+	struct history *history = volume->data;
+	dpn_t dpn;
+
+	take_places(volume, DMDA_STREAM_USER, 1, &dpn);
+	note_written(volume, dpn, 1, 0);
+	if (make_draft(volume, lpn, dpn, 1)) {
+		history->draft = (struct past){ .lpn = lpn, .nr_pages = 1, .tag = tag };
+		history->draft_seq = volume->commit.batch.next_seq;
+		write_draft(volume, tag + lpn);
+		if (random_below(history, 2))
+			write_tags(volume, dpn, 1, tag + lpn);
+		dmda_commit_void(&volume->commit);
+	}
+	end_places(volume, dpn, 1, 0);
+	if (random_below(history, 2))
+		return;
+	/* What is flushed now must not be undone by it. */
+	overwrite_in_place(volume, lpn);
+	commit(volume);
+	history->draft_seq = 0;
+}
+
+/* Who asks for small writes to be durable asks at once. */
+static void write_and_maybe_commit(struct volume *volume, u64 lpn, u32 nr_pages, u64 tag)
+{
+	write_pages(volume, lpn, nr_pages, tag);
+	if (nr_pages <= 2 && !random_below(volume->data, 4))
+		commit(volume);
+}
+
 static void do_something(struct volume *volume, u64 tag)
 {
 	struct history *history = volume->data;
@@ -413,8 +597,12 @@ static void do_something(struct volume *volume, u64 tag)
 	/* Most goes to a third of the device. */
 	if (random_below(history, 4))
 		lpn /= 3;
-	if (what < 75)
-		write_pages(volume, lpn, nr_pages, tag);
+	if (what < 10)
+		overwrite_in_place(volume, what % 2 ? lpn : history->draft.lpn);
+	else if (what < 71)
+		write_and_maybe_commit(volume, lpn, nr_pages, tag);
+	else if (what < 75)
+		write_in_vain(volume, lpn, tag);
 	else if (what < 80)
 		trim(volume, lpn, nr_pages);
 	else if (what < 85)
@@ -432,10 +620,12 @@ static void clean_if_needed(struct volume *volume, u64 tag)
 	if (volume->segments.nr_free + volume->segments.nr_empty >= 14)
 		return;
 	history->nr_cleanings++;
+	history->is_cleaning = true;
 	nr = begin_moves(volume, history->moves, tag & 1 << 20 ? DMDA_POLICY_GREEDY :
 			 DMDA_POLICY_COST_BENEFIT);
 	do_something(volume, tag + 1);
 	end_moves(volume, history->moves, nr);
+	history->is_cleaning = false;
 }
 
 /* A checkpoint takes its time: others go on between its steps; or nobody does meanwhile. */
@@ -459,10 +649,14 @@ static void work(struct volume *volume, u32 nr_steps)
 static void fail_at_every_write(struct kunit *test, bool checksums)
 {
 	struct volume *volume = new_history(test, 1, checksums);
+	struct history *history = volume->data;
 
-	work(volume, 360);
+	work(volume, 440);
 	KUNIT_EXPECT_GT(test, volume->nr_cuts, 2000U);
-	KUNIT_EXPECT_GT(test, ((struct history *)volume->data)->nr_cleanings, 10U);
+	KUNIT_EXPECT_GT(test, history->nr_cleanings, 10U);
+	KUNIT_EXPECT_EQ(test, history->nr_in_place > 10, !checksums);
+	KUNIT_EXPECT_GT(test, history->nr_drafts, 10U);
+	KUNIT_EXPECT_GT(test, volume->nr_kept, 4U);
 }
 
 static void what_was_flushed_survives_a_failure_at_every_write(struct kunit *test)

@@ -99,6 +99,7 @@ struct dmda_area_block {
 
 /* dmda_super_block.incompat */
 #define DMDA_INCOMPAT_CHECKSUMS	(1ULL << 0)	/* of data: the map has dmda_map_sums_block */
+#define DMDA_INCOMPAT_DRAFTS	(1ULL << 1)	/* the journal has sectors with DMDA_SECTOR_DRAFT */
 
 /**
  * struct dmda_super_block - superblock; the valid one with the higher epoch counts
@@ -303,6 +304,17 @@ struct dmda_summary_block {
 /* In dmda_journal_sector.nr_bytes: the sector begins a batch. */
 #define DMDA_SECTOR_FIRST	0x8000U
 
+/*
+ * In dmda_journal_sector.nr_bytes, along with DMDA_SECTOR_FIRST: the batch is a draft, which was
+ * written along with the data that it names and not behind it. It has one operation, a MAP of at
+ * most DMDA_MAX_DRAFT_PAGES, whole in this sector, and as the sector's last bytes a checksum
+ * of the data: the CRC32C of the pages' CRC32Cs (as in struct dmda_map_sums_block), little-endian.
+ * A draft behind which another batch begins counts like any batch. Where it is the last one of the
+ * journal, it does not count if its data is there and is something else.
+ */
+#define DMDA_SECTOR_DRAFT	0x4000U
+#define DMDA_MAX_DRAFT_PAGES	8U
+
 /**
  * struct dmda_journal_sector - a sector of the journal
  * @crc: CRC32C, begun with that of the UUID, of the sector behind this member
@@ -311,7 +323,7 @@ struct dmda_summary_block {
  * @seq: operation of which the first record is
  * @chain: @crc of the sector before it, or what the root says: a sector of an older
  *	lap, or of a line of events that a crash has ended, is no successor
- * @nr_bytes: of @records in use; and DMDA_SECTOR_FIRST
+ * @nr_bytes: of @records in use; and DMDA_SECTOR_FIRST, DMDA_SECTOR_DRAFT
  * @version: DMDA_FORMAT_VERSION
  * @records: records; one never goes on in the next sector, an operation may
  */

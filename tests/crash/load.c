@@ -193,6 +193,21 @@ static void flush(struct load *load)
 	mark(load, "dmda: e %llu\n", (unsigned long long)id);
 }
 
+/* As a database's log: small writes, one after the other, each of which is to be durable. */
+static void write_and_flush(struct load *load)
+{
+	reap(load, load->nr_busy);
+	for (u32 left = 24; left && !load->has_failed; left--) {
+		bool fua = random_below(load, 2);
+
+		submit_write(load, random_below(load, load->nr_lpns - 2),
+			     1 + random_below(load, 2), fua);
+		reap(load, load->nr_busy);
+		if (!fua)
+			flush(load);
+	}
+}
+
 static void do_something(struct load *load)
 {
 	u32 nr_pages = 1 + random_below(load, random_below(load, 4) ? 4 : MAX_PAGES);
@@ -210,8 +225,10 @@ static void do_something(struct load *load)
 		zero(load, lpn, nr_pages, true);
 	else if (what < 87 && !load->full)
 		zero(load, lpn, nr_pages, false);
-	else if (what < 93)
+	else if (what < 92)
 		flush(load);
+	else if (what < 93)
+		write_and_flush(load);
 	else
 		reap(load, random_below(load, load->nr_busy + 1));
 }

@@ -69,6 +69,7 @@ const char *__asan_default_options(void)
  * @nr_places: places for cuts so far
  * @nr_cuts: power failures
  * @nr_failed: how many were not survived
+ * @nr_drafts: journals that ended with a draft, by whether it counts
  */
 struct replay {
 	bool raw;
@@ -97,6 +98,7 @@ struct replay {
 	u64 nr_places;
 	u64 nr_cuts;
 	u64 nr_failed;
+	u64 nr_drafts[2];
 };
 
 static struct stamp stamp_of(struct replay *replay, u64 lpn)
@@ -242,6 +244,14 @@ static void note_spare(struct replay *replay, const char *cut)
 	snprintf(replay->scarcest_cut, sizeof(replay->scarcest_cut), "%s", cut);
 }
 
+static void note_draft(struct replay *replay)
+{
+	bool counts;
+
+	if (replay->start && start_had_draft(replay->start, &counts))
+		replay->nr_drafts[counts]++;
+}
+
 static void fail_power(struct replay *replay, u64 line, u32 loss)
 {
 	u64 random = (replay->seed + replay->nr_places * 64 + loss) * 0x9e3779b97f4a7c15ULL;
@@ -258,6 +268,7 @@ static void fail_power(struct replay *replay, u64 line, u32 loss)
 		printf("cut %s, line %llu of the trace: %s\n", cut, (unsigned long long)line, why);
 	} else {
 		note_spare(replay, cut);
+		note_draft(replay);
 	}
 	disk_undo(&replay->disk);
 }
@@ -486,6 +497,10 @@ int main(int argc, char **argv)
 	       (unsigned long long)replay.nr_cuts, (unsigned long long)replay.nr_failed,
 	       (unsigned long long)replay.events.nr_bios,
 	       (unsigned long long)replay.events.nr_ops, getenv("CUT") ?: "none");
+	if (replay.start)
+		printf("%llu drafts counted, %llu did not\n",
+		       (unsigned long long)replay.nr_drafts[true],
+		       (unsigned long long)replay.nr_drafts[false]);
 	if (replay.scarcest)
 		printf("scarcest %s, %llu segments without data\n", replay.scarcest_cut,
 		       (unsigned long long)replay.least_spare);

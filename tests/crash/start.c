@@ -6,6 +6,7 @@
 #include "../../dm-dieaware/core/ahead.c"
 #include "../../dm-dieaware/core/block.c"
 #include "../../dm-dieaware/core/change.c"
+#include "../../dm-dieaware/core/draft.c"
 #include "../../dm-dieaware/core/journal.c"
 #include "../../dm-dieaware/core/map.c"
 #include "../../dm-dieaware/core/opened.c"
@@ -109,6 +110,15 @@ static int set_map_pages(struct start *start)
 	return 0;
 }
 
+/* Of data that the journal's last draft names */
+static void set_sums(struct start *start)
+{
+	struct dmda_start *steps = &start->steps;
+
+	for (u32 i = 0; i < steps->nr_pages; i++)
+		steps->sums[i] = cpu_to_le32(disk_stamp(start->disk, from_dpn(steps->dpn) + i).sum);
+}
+
 /* There is room for the whole map, so nothing has to be written before the journal's end. */
 static int do_step(struct start *start, enum dmda_start_step step)
 {
@@ -118,6 +128,9 @@ static int do_step(struct start *start, enum dmda_start_step step)
 	case DMDA_START_READ:
 		memcpy(steps->memory, page_at(start, steps->dpn),
 		       steps->nr_pages * DMDA_BLOCK_BYTES);
+		return 0;
+	case DMDA_START_SUMS:
+		set_sums(start);
 		return 0;
 	case DMDA_START_MAP:
 		return set_map_pages(start);
@@ -346,6 +359,12 @@ u64 start_last_batch(const struct start *start)
 			break;
 	}
 	return last;
+}
+
+bool start_had_draft(const struct start *start, bool *counts)
+{
+	*counts = start->steps.end.sector != start->steps.draft_place.sector;
+	return start->steps.draft.nr_pages;
 }
 
 u64 start_journal_end(const struct start *start)

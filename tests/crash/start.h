@@ -49,6 +49,12 @@ u64 start_journal_end(const struct start *start);
 u64 start_last_batch(const struct start *start);
 
 /**
+ * start_had_draft() - did the journal end with a draft?
+ * @counts: gets whether it counts
+ */
+bool start_had_draft(const struct start *start, bool *counts);
+
+/**
  * start_nr_spare() - segments that are free, or hold nothing any more
  */
 u64 start_nr_spare(const struct start *start);

@@ -33,16 +33,17 @@ int main(void)
 		.journal_unit_sectors = 8,
 	};
 	unsigned long long nr_device_pages;
-	unsigned int checksums;
+	unsigned int checksums, drafts;
 
-	while (scanf("%llu %u %u %u %u %u", &nr_device_pages, &format.stripe_pages,
+	while (scanf("%llu %u %u %u %u %u %u", &nr_device_pages, &format.stripe_pages,
 		     &format.segment_pages, &format.journal_sectors,
-		     &format.reserve_permille, &checksums) == 6) {
+		     &format.reserve_permille, &checksums, &drafts) == 7) {
 		struct dmda_super super;
 		const char *why;
 
 		format.nr_device_pages = nr_device_pages;
 		format.checksums = checksums;
+		format.drafts = drafts;
 		why = dmda_super_make(&format, &super);
 		if (why)
 			printf("no %s\n", why);

@@ -58,6 +58,8 @@ fn the_core_works_on_what_the_tool_has_formatted() {
         let formatted = image(&folder, "formatted", DEVICE_PAGES * BLOCK_BYTES as u64);
         let mut args = vec!["format", "--segment", "256K", "--stripe", "32K"];
         args.extend(["--journal", "512K", "--reserve", "30", "--label", "a label"]);
+        // The core's programs write none.
+        args.push("--no-drafts");
         if matches!(kind, Kind::Sums) {
             args.push("--checksums");
         }
@@ -72,7 +74,7 @@ fn the_core_works_on_what_the_tool_has_formatted() {
         let path = path.to_str().unwrap();
         let dump = stdout(&dieaware(&["dump", "--part", "superblock", path]));
         assert!(dump.contains(" label=\"a label\" epoch=2 "), "{dump}");
-        assert_eq!(dump.contains(" checksums=1\n"), matches!(kind, Kind::Sums));
+        assert_eq!(dump.contains(" checksums=1"), matches!(kind, Kind::Sums));
     }
 }
 
@@ -728,13 +730,13 @@ fn what_is_no_device_in_log_mode_is_refused() {
     // Features of a later version
     let device = used_device();
     for dpn in [0, 16] {
-        change_well(&device, dpn, |page| page[80] |= 2);
+        change_well(&device, dpn, |page| page[80] |= 4);
     }
     let path = file_with("check-features", device);
     let output = dieaware(&["check", path.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(3));
     assert!(
-        stderr(&output).contains("features 0x2"),
+        stderr(&output).contains("features 0x4"),
         "{}",
         stderr(&output)
     );

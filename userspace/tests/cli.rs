@@ -549,6 +549,11 @@ fn what_create_cannot_use_is_refused_before_anything_is_done() {
             "--format",
         ),
         (
+            &["demo", file, "--mode", "log", "--no-drafts"],
+            2,
+            "--format",
+        ),
+        (
             &["demo", file, "--mode", "hint", "--option", "a b=c"],
             2,
             "KEY=VALUE",

@@ -10,7 +10,7 @@ use std::os::unix::fs::FileExt;
 use std::process::Command;
 
 use common::{core_program, dieaware, folder, image, output_of, stderr, stdout, top, Random};
-use dieaware::format::layout;
+use dieaware::format::layout::{self, INCOMPAT_CHECKSUMS, INCOMPAT_DRAFTS};
 use dieaware::format::make::{make, MakeError, Request};
 use dieaware::format::root::Root;
 use dieaware::format::superblock::Super;
@@ -90,6 +90,7 @@ fn requests() -> Vec<Request> {
                 20 + random.below(300) as u32
             },
             checksums: random.below(2) != 0,
+            drafts: random.below(2) != 0,
         });
     }
     requests
@@ -102,13 +103,14 @@ fn the_core_lays_out_devices_alike() {
         .iter()
         .map(|request| {
             format!(
-                "{} {} {} {} {} {}\n",
+                "{} {} {} {} {} {} {}\n",
                 request.nr_device_pages,
                 request.stripe_pages,
                 request.segment_pages.unwrap_or(0),
                 request.journal_sectors.unwrap_or(0),
                 request.reserve_permille,
-                u8::from(request.checksums)
+                u8::from(request.checksums),
+                u8::from(request.drafts)
             )
         })
         .collect();
@@ -152,6 +154,7 @@ fn impossible_requests_have_their_reasons() {
         journal_unit_sectors: 1,
         reserve_permille: 100,
         checksums: false,
+        drafts: true,
     };
     assert!(make(&good).is_ok());
     for (bad, why) in [
@@ -326,7 +329,7 @@ fn checksums_make_the_map_larger_and_are_a_feature() {
     let path = image(&folder, "image", 1 << 30);
     let mut map_pages = Vec::new();
     for options in [&[][..], &["--checksums"]] {
-        let args = ["format", "--force", "--json", &path];
+        let args = ["format", "--force", "--no-drafts", "--json", &path];
         let output = dieaware(&[&args[..], options].concat());
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         let json: Value = serde_json::from_str(&stdout(&output)).unwrap();
@@ -343,6 +346,44 @@ fn checksums_make_the_map_larger_and_are_a_feature() {
         assert_eq!(dieaware(&["check", &path]).status.code(), Some(0));
     }
     assert!(map_pages[1] * 5 > map_pages[0] * 8, "{map_pages:?}");
+}
+
+#[test]
+fn drafts_are_a_feature_unless_they_are_left_off() {
+    let folder = folder("format-drafts");
+    let path = image(&folder, "image", 64 << 20);
+    for (options, incompat) in [
+        (&[][..], INCOMPAT_DRAFTS),
+        (&["--no-drafts"], 0),
+        (&["--checksums"], INCOMPAT_DRAFTS | INCOMPAT_CHECKSUMS),
+        (&["--no-drafts", "--checksums"], INCOMPAT_CHECKSUMS),
+    ] {
+        let args = ["format", "--force", "--json", &path];
+        let output = dieaware(&[&args[..], options].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let drafts = incompat & INCOMPAT_DRAFTS != 0;
+        let json: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        assert_eq!(json["drafts"], drafts);
+        let bytes = fs::read(&path).unwrap();
+        for dpn in [0, 16] {
+            let page = bytes[dpn * 4096..][..4096].try_into().unwrap();
+            let superblock = Super::decode(page, dpn as u64).unwrap();
+            assert_eq!(superblock.incompat, incompat, "{options:?}");
+            assert_eq!(superblock.has_drafts(), drafts);
+        }
+        // All that show whether there are checksums say this as well.
+        let json = stdout(&dieaware(&["check", "--json", &path]));
+        let json: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(json["facts"]["drafts"], drafts);
+        let json: Value =
+            serde_json::from_str(&stdout(&dieaware(&["stat", "--json", &path]))).unwrap();
+        assert_eq!(json["drafts"], drafts);
+        let stat = stdout(&dieaware(&["stat", &path]));
+        let words = ["none", "of small writes"][usize::from(drafts)];
+        assert!(stat.contains(&format!("\ndrafts    {words}\n")), "{stat}");
+        let dump = stdout(&dieaware(&["dump", "--part", "superblock", &path]));
+        assert_eq!(dump.contains(" drafts=1\n"), drafts, "{dump}");
+    }
 }
 
 #[test]

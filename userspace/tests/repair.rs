@@ -7,7 +7,6 @@
 mod common;
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -16,6 +15,7 @@ use common::devices::{
     agree, change, change_segment, change_somewhere, change_well, file_with, flip, metadata_pages,
     place_of, put_data, use_device, used_device, volume_of, Failing, Kind, DEVICE_PAGES,
 };
+use common::drafts::{map_of, Drafted, Map};
 use common::{core_program, dieaware, folder, output_of, stderr, stdout, Random};
 use dieaware::format::block::crc32c;
 use dieaware::format::check::Options;
@@ -27,21 +27,6 @@ use dieaware::format::segments::State;
 use dieaware::format::superblock::Table;
 use dieaware::format::volume::{read_super, Volume};
 use dieaware::io_engine::pages::{Ram, ReadPages, WritePages};
-
-/// By lpn: where it is, and its checksum.
-type Map = BTreeMap<u64, Entry>;
-
-fn map_of(device: &Ram) -> Map {
-    let volume = volume_of(device);
-    let mut map = Map::new();
-    let mut findings = Findings::default();
-    dieaware::format::map::for_each_page(device, &volume, &mut findings, |page, _| {
-        map.extend(page.mapped());
-        Ok(())
-    })
-    .unwrap();
-    map
-}
 
 fn repair(from: &impl ReadPages, to: &impl WritePages) -> io::Result<Result<Report, Vec<Finding>>> {
     match repair::repair(from, to, 77)? {
@@ -201,6 +186,75 @@ fn what_is_there_twice_is_not_lost() {
         let (to, report) = repaired(&device);
         assert!(map_of(&to) == map, "{kind:?}, {}: {report:#?}", case.0);
         assert_eq!(report.nr_lost.unwrap_or(0), 0, "{}", case.0);
+    }
+}
+
+/// A device whose journal ends with a draft, what it must hold, and what became of the draft.
+fn drafted(kind: Kind) -> impl Iterator<Item = (Ram, Map, &'static str)> {
+    let with = Drafted::new(kind, 4, 7);
+    let without = Drafted::without_data(kind, 4, 0);
+    let mut followed = Drafted::new(kind, 8, 7);
+    followed.add_batch();
+    followed.spoil();
+    [
+        (with.device, with.after, "a draft with its data"),
+        (without.device, without.before, "a draft without its data"),
+        (followed.device, followed.after, "a draft before a batch"),
+    ]
+    .into_iter()
+}
+
+#[test]
+fn a_draft_that_does_not_count_does_not_come_back_and_no_other_is_lost() {
+    for (kind, case) in cases() {
+        for (device, map, what) in drafted(kind) {
+            case.1(&device, &volume_of(&device));
+            let (to, report) = repaired(&device);
+            let what = format!("{kind:?}, {}, {what}", case.0);
+            assert!(map_of(&to) == map, "{what}: {report:#?}");
+            assert_eq!(report.nr_lost.unwrap_or(0), 0, "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_draft_whose_data_cannot_be_read_is_not_lost() {
+    for kind in Kind::ALL {
+        let drafted = Drafted::without_data(kind, 4, 0);
+        let volume = volume_of(&drafted.device);
+        // The draft is in the journal, and among all sectors of the ring.
+        for table in [Table::Segments, Table::Map] {
+            wipe(&drafted.device, [place_of(&volume, table, 0)]);
+            let mut bytes = vec![0; DEVICE_PAGES as usize * BLOCK_BYTES];
+            drafted.device.read(0, &mut bytes).unwrap();
+            let device = Failing {
+                device: Ram::new(bytes),
+                bad: vec![drafted.dpn],
+            };
+            assert!(map_of(&repaired(&device).0) == drafted.after, "{table}");
+        }
+    }
+}
+
+#[test]
+fn a_draft_that_a_root_knows_needs_no_data() {
+    for kind in Kind::ALL {
+        for is_known in [false, true] {
+            let drafted = Drafted::new(kind, 1, 0);
+            let (device, next) = (&drafted.device, &drafted.end.next);
+            let volume = volume_of(device);
+            drafted.spoil();
+            if is_known {
+                change_well(device, volume.root.dpn(&volume.superblock), |page| {
+                    page[64..72].copy_from_slice(&next.sector.to_le_bytes());
+                    page[72..80].copy_from_slice(&next.seq.to_le_bytes());
+                    page[80..84].copy_from_slice(&next.chain.to_le_bytes());
+                });
+            }
+            wipe(device, [place_of(&volume, Table::Map, 0)]);
+            let found = map_of(&repaired(device).0);
+            assert_eq!(found[&drafted.lpn].dpn == drafted.dpn, is_known, "{kind:?}");
+        }
     }
 }
 

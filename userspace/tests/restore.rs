@@ -14,11 +14,12 @@ use common::devices::{
     change_somewhere, file_with, flip, use_device, used_device, volume_of, Failing, Kind,
     DEVICE_PAGES,
 };
+use common::drafts::{map_of, Drafted};
 use common::{dieaware, folder, image, stderr, stdout, Random};
 use dieaware::format::exact::{self, Reader};
 use dieaware::format::layout::{BLOCK_BYTES, SUPER_DPN_A, SUPER_DPN_B};
 use dieaware::format::places;
-use dieaware::format::restore::restore;
+use dieaware::format::restore::{restore, restore_image};
 use dieaware::io_engine::pages::{Ram, ReadPages, WritePages};
 
 fn exact_of(device: &impl ReadPages) -> Vec<u8> {
@@ -59,6 +60,118 @@ fn the_same_bytes_come_out_of_a_dump() {
         let data = volume_of(&device).superblock.segment_dpn(3).unwrap();
         assert!(again.read_page(data).unwrap() == [0xa5; BLOCK_BYTES]);
     }
+}
+
+/// Devices the last batch of which is a draft that counts, and one that does not.
+fn drafted() -> impl Iterator<Item = Drafted> {
+    Kind::ALL.into_iter().flat_map(|kind| {
+        let nothing = Drafted::new(kind, 2, 0);
+        for dpn in nothing.places() {
+            nothing.device.write(dpn, &[0; BLOCK_BYTES]).unwrap();
+        }
+        [
+            Drafted::new(kind, 1, 7),
+            Drafted::new(kind, 8, 0),
+            Drafted::without_data(kind, 8, 0),
+            nothing,
+        ]
+    })
+}
+
+#[test]
+fn the_last_draft_is_restored_with_what_says_whether_it_counts() {
+    for drafted in drafted() {
+        let device = &drafted.device;
+        let text = exact_of(device);
+        let lines = String::from_utf8(text.clone()).unwrap();
+        assert_eq!(
+            lines.matches("\ndata dpn=").count() as u64,
+            drafted.nr_pages
+        );
+        let image = Ram::new(vec![0; DEVICE_PAGES as usize * BLOCK_BYTES]);
+        restore_image(Reader::new(&text[..]).unwrap(), &image).unwrap();
+        assert_same(drafted.kind, device, &image, "an image");
+        assert!(map_of(&image) == map_of(device));
+        assert!(exact_of(&image) == text);
+        for dpn in drafted.places() {
+            assert!(image.read_page(dpn).unwrap() != device.read_page(dpn).unwrap());
+        }
+        // Data that is there stays what it is.
+        let other = restored(&text);
+        assert_same(drafted.kind, device, &other, "a device");
+        for dpn in drafted.places() {
+            assert!(other.read_page(dpn).unwrap() == [0xa5; BLOCK_BYTES]);
+        }
+        assert!(map_of(&other) == drafted.before);
+    }
+    // Behind another batch it counts without.
+    let mut drafted = Drafted::new(Kind::Plain, 8, 0);
+    drafted.add_batch();
+    let text = exact_of(&drafted.device);
+    assert!(!String::from_utf8(text.clone()).unwrap().contains("\ndata "));
+    assert!(map_of(&restored(&text)) == drafted.after);
+    // What cannot be read is said.
+    let drafted = Drafted::new(Kind::Plain, 2, 0);
+    let dpn = drafted.dpn;
+    let device = Failing {
+        device: drafted.device,
+        bad: vec![dpn + 1],
+    };
+    let mut text = Vec::new();
+    let outcome = exact::dump(&device, &mut text).unwrap();
+    assert_eq!(outcome.nr_unreadable, 1);
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains(&format!("\n# unreadable dpn={dpn}: ")));
+}
+
+#[test]
+fn an_image_of_a_pack_says_what_the_device_says() {
+    let folder = folder("restore-drafts");
+    for (at, drafted) in drafted().enumerate() {
+        let path = file_with("restore-drafts-device", drafted.device);
+        let (pack, image) = (folder.join(format!("{at}.gz")), folder.join(at.to_string()));
+        let args = [&path, &pack, &image].map(|path| path.to_str().unwrap());
+        let output = dieaware(&["pack", args[0], args[1]]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let output = dieaware(&["unpack", args[1], args[2]]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let says = |verb, path: &str| stdout(&dieaware(&[verb, path])).replace(path, "");
+        for verb in ["check", "dump"] {
+            assert_eq!(says(verb, args[0]), says(verb, args[2]), "{at}");
+        }
+        // On what is there, nothing but metadata is written.
+        fs::write(&image, vec![0; DEVICE_PAGES as usize * BLOCK_BYTES]).unwrap();
+        let output = dieaware(&["unpack", "--force", args[1], args[2]]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let written = Ram::new(fs::read(&image).unwrap());
+        assert!(written.read_page(drafted.dpn).unwrap() == [0; BLOCK_BYTES]);
+    }
+}
+
+#[test]
+fn data_that_no_draft_has_is_refused() {
+    let drafted = Drafted::new(Kind::Plain, 1, 0);
+    let text = String::from_utf8(exact_of(&drafted.device)).unwrap();
+    let line = text.lines().find(|line| line.starts_with("data ")).unwrap();
+    let good = format!("{line}\n");
+    for (lines, words) in [
+        (good.repeat(9), "no draft has so much data"),
+        ("data dpn=33 sum=0x0\n".to_owned(), "no data of this device"),
+        ("data dpn=1 sum=0x0\n".to_owned(), "no data of this device"),
+        (format!("{line} more\n"), "its fields are not understood"),
+        (format!("{line}00000\n"), "its fields are not understood"),
+        (good.replace("0x", ""), "its fields are not understood"),
+        ("data sum=0x0\n".to_owned(), "its fields are not understood"),
+    ] {
+        let text = text.replacen(&good, &lines, 1);
+        let device = Ram::new(vec![0; DEVICE_PAGES as usize * BLOCK_BYTES]);
+        let reader = Reader::new(text.as_bytes()).unwrap();
+        let err = restore(reader, &device).unwrap_err();
+        assert!(err.to_string().contains(words), "{lines}: {err}");
+    }
+    // Nobody knows where data is before there is a superblock.
+    let text = text.replacen("\nuuid ", &format!("\n{good}uuid "), 1);
+    assert!(Reader::new(text.as_bytes()).is_err());
 }
 
 #[test]

@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 
 use super::common::{self, usage, DamageFound};
+use super::format::Features;
 use super::mapper::CREATED;
 use super::{format, mapper, overwrite};
 use crate::boot::dietab::{self, Entry};
@@ -64,6 +65,9 @@ pub struct CreateArgs {
     /// Format it so that it keeps a checksum of each page of data; only together with --format
     #[arg(long, requires = "format")]
     checksums: bool,
+    /// Format it for versions that know no drafts of the journal; only together with --format
+    #[arg(long, requires = "format")]
+    no_drafts: bool,
     /// Even if DEV holds something, or is a log already; only together with --format
     #[arg(long, requires = "format")]
     force: bool,
@@ -86,6 +90,7 @@ impl CreateArgs {
             start: entry.start_sectors,
             format: false,
             checksums: false,
+            no_drafts: false,
             force: false,
             dry_run: false,
         }
@@ -101,6 +106,7 @@ impl CreateArgs {
             start: 0,
             format: false,
             checksums: false,
+            no_drafts: false,
             force: false,
             dry_run: false,
         }
@@ -208,7 +214,11 @@ fn plan_format(args: &CreateArgs, device: &Device) -> Result<Plan> {
     if !args.force {
         overwrite::refuse_data(&args.device, args.start, device)?;
     }
-    let superblock = format::lay_out(&args.device, args.start, args.checksums, device)?;
+    let features = Features {
+        checksums: args.checksums,
+        drafts: !args.no_drafts,
+    };
+    let superblock = format::lay_out(&args.device, args.start, features, device)?;
     Ok(Plan {
         formats: true,
         len_sectors: superblock.nr_lpns * u64::from(PAGE_SECTORS),
@@ -356,6 +366,7 @@ mod tests {
             start: 0,
             format: false,
             checksums: false,
+            no_drafts: false,
             force: false,
             dry_run: false,
         }
@@ -384,23 +395,26 @@ mod tests {
     }
 
     #[test]
-    fn checksums_are_there_if_they_are_asked_for() {
+    fn features_are_those_that_were_asked_for() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("image");
         let file = fs::File::create(&path).unwrap();
         file.set_len(4 * NR_PAGES * PAGE_BYTES).unwrap();
         let device = Device::open(&path, 0, OpenHow::default()).unwrap();
-        for checksums in [false, true] {
+        for (checksums, no_drafts) in [(false, false), (true, false), (false, true)] {
             let args = CreateArgs {
                 format: true,
                 // Nobody is asked what the device holds.
                 force: true,
                 checksums,
+                no_drafts,
                 ..args(&path)
             };
             let plan = plan_format(&args, &device).unwrap();
             assert!(plan.formats);
-            assert_eq!(plan.superblock.unwrap().has_checksums(), checksums);
+            let superblock = plan.superblock.unwrap();
+            assert_eq!(superblock.has_checksums(), checksums);
+            assert_eq!(superblock.has_drafts(), !no_drafts);
             assert_eq!(plan.notes[0].contains("with checksums"), checksums);
         }
     }

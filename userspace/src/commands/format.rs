@@ -58,6 +58,9 @@ pub struct FormatArgs {
     /// Keep a checksum of each page of data: the map takes 0.45 % of the device instead of 0.25
     #[arg(long)]
     checksums: bool,
+    /// For versions that know no drafts of the journal: an fsync then takes two writes
+    #[arg(long)]
+    no_drafts: bool,
     /// Even if the device holds data
     #[arg(long)]
     force: bool,
@@ -80,6 +83,7 @@ struct Formatted {
     journal_bytes: u64,
     journal_unit_bytes: u64,
     checksums: bool,
+    drafts: bool,
     table: String,
 }
 
@@ -98,6 +102,7 @@ impl Formatted {
             journal_bytes: u64::from(superblock.journal_sectors) * SECTOR_BYTES,
             journal_unit_bytes: u64::from(superblock.journal_unit_sectors) * SECTOR_BYTES,
             checksums: superblock.has_checksums(),
+            drafts: superblock.has_drafts(),
             table: mapper::table_line(len_sectors, &device, args.start, "log"),
             device,
         }
@@ -180,15 +185,23 @@ fn request(args: &FormatArgs, device: &Device) -> Result<Request> {
         },
         reserve_permille: args.reserve,
         checksums: args.checksums,
+        drafts: !args.no_drafts,
     })
 }
 
-/// What is made of a device if nobody asks for anything, but for checksums perhaps.
+/// What a device is to have that an older version would not know.
+#[derive(Clone, Copy, Debug)]
+pub struct Features {
+    pub checksums: bool,
+    pub drafts: bool,
+}
+
+/// What is made of a device if nobody asks for anything but features.
 ///
 /// # Errors
 ///
 /// When the device cannot be laid out.
-pub fn lay_out(path: &Path, start: u64, checksums: bool, device: &Device) -> Result<Super> {
+pub fn lay_out(path: &Path, start: u64, features: Features, device: &Device) -> Result<Super> {
     let args = FormatArgs {
         device: path.to_owned(),
         start,
@@ -197,7 +210,8 @@ pub fn lay_out(path: &Path, start: u64, checksums: bool, device: &Device) -> Res
         journal: None,
         stripe: None,
         reserve: 100,
-        checksums,
+        checksums: features.checksums,
+        no_drafts: !features.drafts,
         force: false,
         json: false,
     };

@@ -256,6 +256,7 @@ pub mod pressing {
             journal_unit_sectors: 8,
             reserve_permille: 100,
             checksums: false,
+            drafts: true,
         })
         .unwrap()
     }

@@ -2,7 +2,7 @@
 //! `dieaware restore`: metadata out of an exact dump. The dump is read twice: nothing is written
 //! before all of it was found to be right.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use flate2::read::GzDecoder;
 use super::common::usage;
 use super::overwrite;
 use crate::format::exact::{ReadError, Reader};
-use crate::format::restore::{restore, verify};
+use crate::format::restore::{restore, restore_image, verify};
 use crate::progress::Progress;
 
 /// Write metadata to a device as an exact dump, or a pack, has it; data stays as it is
@@ -71,13 +71,19 @@ pub fn run(args: &RestoreArgs, out: &mut impl Write) -> Result<()> {
     };
     let log = verify(begin()?).map_err(|err| explain(&args.file, err))?;
     let (path, start) = (&args.device, args.start);
+    let is_new = fs::symlink_metadata(path).is_err();
     let device = overwrite::open_or_create(path, start, log.nr_device_pages)?;
 
     overwrite::clear_for_log(path, start, args.force, &device, &log.uuid)?;
     let progress = Progress::new()?;
     progress.begin_pages("restoring");
     overwrite::whole(path, &device, &progress, |device| {
-        restore(begin()?, device).map_err(|err| explain(&args.file, err))
+        let restored = if is_new {
+            restore_image(begin()?, device)
+        } else {
+            restore(begin()?, device)
+        };
+        restored.map_err(|err| explain(&args.file, err))
     })?;
     writeln!(out, "{}: restored; see \"dieaware check\"", path.display())?;
     Ok(())

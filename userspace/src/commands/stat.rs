@@ -98,6 +98,12 @@ fn print(stat: &Stat, out: &mut impl Write) -> Result<()> {
         "none"
     };
     writeln!(out, "checksums {checksums}")?;
+    let drafts = if stat.drafts {
+        "of small writes"
+    } else {
+        "none"
+    };
+    writeln!(out, "drafts    {drafts}")?;
     writeln!(out, "closed segments by valid pages")?;
     let most = stat.utilization.iter().copied().max().unwrap_or(0).max(1);
     for (tenth, count) in (1..).zip(stat.utilization) {

@@ -5,7 +5,7 @@
 use thiserror::Error;
 use zerocopy::{FromBytes, IntoBytes};
 
-use super::layout::{BlockHeader, Page, FORMAT_VERSION, UUID_BYTES};
+use super::layout::{BlockHeader, Page, BLOCK_BYTES, FORMAT_VERSION, UUID_BYTES};
 use crate::io_engine::pages::ReadPages;
 
 /// A device's number in the world.
@@ -14,6 +14,25 @@ pub type Uuid = [u8; UUID_BYTES];
 /// The kernel's `crc32c(seed, bytes)`: nothing is inverted before or after.
 pub fn crc32c(seed: u32, bytes: &[u8]) -> u32 {
     !crc32c::crc32c_append(!seed, bytes)
+}
+
+/// A page that has this checksum. Those of other numbers are others.
+pub fn page_with_crc32c(number: u64, sum: u32) -> Page {
+    const POLYNOMIAL: u32 = 0x82f6_3b78;
+    let mut page = [0; BLOCK_BYTES];
+    for (at, byte) in page.iter_mut().enumerate() {
+        *byte = number.wrapping_shr(at as u32 % 8 * 8) as u8 ^ at as u8;
+    }
+    // Back over the last four bytes
+    let mut wanted = sum;
+    for _ in 0..32 {
+        let was_odd = wanted >> 31 != 0;
+        wanted = (wanted ^ if was_odd { POLYNOMIAL } else { 0 }) << 1 | u32::from(was_odd);
+    }
+    if let Some((before, last)) = page.split_last_chunk_mut() {
+        *last = (wanted ^ crc32c(!0, before)).to_le_bytes();
+    }
+    page
 }
 
 /// What a page of metadata is, or should be.
@@ -155,7 +174,7 @@ pub fn read_checked(device: &impl ReadPages, id: &BlockId) -> Result<Page, Block
 
 #[cfg(test)]
 mod tests {
-    use super::{check, crc32c, header, seal, BlockError, BlockId};
+    use super::{check, crc32c, header, page_with_crc32c, seal, BlockError, BlockId};
     use crate::format::layout::{Page, BLOCK_BYTES, MAGIC_MAP};
 
     const ID: BlockId = BlockId {
@@ -180,6 +199,14 @@ mod tests {
         assert_eq!(crc32c(!0, b"123456789"), !0xe306_9283);
         let whole = crc32c(7, b"123456789");
         assert_eq!(crc32c(crc32c(7, b"1234"), b"56789"), whole);
+    }
+
+    #[test]
+    fn a_page_is_made_for_each_checksum() {
+        for (number, sum) in [(7, 0), (7, !0), (8, 0), (1 << 39, 0x1234_5678)] {
+            assert_eq!(crc32c(!0, &page_with_crc32c(number, sum)), sum);
+        }
+        assert!(page_with_crc32c(7, 1) != page_with_crc32c(8, 1));
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub struct Facts {
     pub needs_check: bool,
     /// There is one of each page of data.
     pub checksums: bool,
+    /// Batches of the journal may have been written along with their data.
+    pub drafts: bool,
     pub nr_device_pages: u64,
     pub nr_lpns: u64,
     pub nr_mapped: u64,
@@ -352,6 +354,7 @@ impl<'a, D: ReadPages> Check<'a, D> {
             epoch: self.volume.root.epoch,
             needs_check: superblock.flags & SUPER_NEEDS_CHECK != 0,
             checksums: superblock.has_checksums(),
+            drafts: superblock.has_drafts(),
             nr_device_pages: superblock.nr_device_pages,
             nr_lpns: superblock.nr_lpns,
             nr_mapped: self.nr_mapped,

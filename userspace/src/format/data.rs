@@ -348,6 +348,7 @@ mod tests {
             journal_unit_sectors: 1,
             reserve_permille: 300,
             checksums: true,
+            drafts: true,
         })
         .unwrap();
         let device = Ram::new(vec![0; NR_PAGES as usize * BLOCK_BYTES]);

@@ -72,6 +72,9 @@ fn dump_superblock(superblock: &Super, out: &mut impl Write) -> io::Result<()> {
     if superblock.has_checksums() {
         write!(out, " checksums=1")?;
     }
+    if superblock.has_drafts() {
+        write!(out, " drafts=1")?;
+    }
     writeln!(out)?;
     writeln!(
         out,
@@ -135,6 +138,9 @@ fn dump_operation(operation: &Operation, out: &mut impl Write) -> io::Result<()>
         write!(out, "record seq={seq} sector={sector} {record}")?;
         if matches!(record, Record::Map { .. }) && !operation.sums.is_empty() {
             write!(out, " sums={:#010x}", sum_of(!0, &operation.sums))?;
+        }
+        if let (Record::Map { .. }, Some(sum)) = (record, operation.draft) {
+            write!(out, " draft={sum:#010x}")?;
         }
         writeln!(out)?;
     }

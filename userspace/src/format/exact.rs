@@ -12,9 +12,10 @@ use super::block::{self, BlockId, Uuid};
 use super::findings::Findings;
 use super::layout::{
     Page, BLOCK_BYTES, MAGIC_DIRECTORY, MAGIC_MAP, MAGIC_OPEN, MAGIC_ROOT, MAGIC_SEGMENTS,
-    MAGIC_SUMMARY, MAGIC_SUPER,
+    MAGIC_SUMMARY, MAGIC_SUPER, MAX_DRAFT_PAGES,
 };
 use super::places;
+use super::scan;
 use super::superblock::Super;
 use super::volume::{find_super, NoSuper};
 use crate::io_engine::pages::ReadPages;
@@ -192,6 +193,27 @@ impl<D: ReadPages, W: Write> Writer<'_, D, W> {
         }
         Ok(())
     }
+
+    /// Of the last draft there are the checksums of what lies at its places: they say whether it
+    /// counts.
+    fn last_draft(&mut self) -> io::Result<()> {
+        let draft = scan::last_draft(self.device, &self.superblock);
+        let Some(draft) = draft.filter(|draft| draft.is_data(&self.superblock)) else {
+            return Ok(());
+        };
+        match draft.page_sums(self.device) {
+            Ok(sums) => {
+                for (dpn, sum) in sums {
+                    writeln!(self.out, "data dpn={dpn} sum={sum:#010x}")?;
+                }
+            }
+            Err(err) => {
+                self.outcome.nr_unreadable += 1;
+                writeln!(self.out, "# unreadable dpn={}: {err}", draft.dpn())?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Write all metadata as text.
@@ -219,6 +241,7 @@ pub fn dump(device: &impl ReadPages, out: &mut impl Write) -> Result<Outcome, Du
             first = end;
         }
     }
+    writer.last_draft()?;
     writeln!(writer.out, "end pages={}", writer.outcome.nr_pages)?;
     Ok(writer.outcome)
 }
@@ -231,6 +254,8 @@ pub struct Reader<R> {
     uuid: Uuid,
     /// Read and not yet taken.
     next: Option<(u64, Page)>,
+    /// By place: checksums of data.
+    sums: Vec<(u64, u32)>,
     pub superblock: Super,
     /// Superblocks: by the place that they have.
     pub supers: Vec<(u64, Page)>,
@@ -268,6 +293,13 @@ fn parse_sealed<'a>(
     Some((dpn, page))
 }
 
+fn parse_data<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<(u64, u32)> {
+    let dpn = number(words, "dpn")?;
+    let digits = field(words, "sum")?.strip_prefix("0x")?;
+
+    Some((dpn, u32::from_str_radix(digits, 16).ok()?))
+}
+
 fn parse_raw<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<(u64, Page)> {
     let mut page = [0; BLOCK_BYTES];
     let dpn = number(words, "dpn")?;
@@ -288,6 +320,7 @@ impl<R: BufRead> Reader<R> {
             nr_pages: 0,
             uuid: Uuid::default(),
             next: None,
+            sums: Vec::new(),
             superblock: Super::default(),
             supers: Vec::new(),
         };
@@ -330,6 +363,24 @@ impl<R: BufRead> Reader<R> {
         Err(ReadError::Line(self.line, "that is no UUID"))
     }
 
+    /// What lies somewhere has that checksum.
+    fn data_line<'a>(&mut self, mut words: impl Iterator<Item = &'a str>) -> Result<(), ReadError> {
+        let data = parse_data(&mut words).filter(|_| words.next().is_none());
+        let (dpn, sum) = data.ok_or(ReadError::Line(self.line, "its fields are not understood"))?;
+
+        if self.superblock.segment_of(dpn).is_none() {
+            return Err(ReadError::Line(
+                self.line,
+                "no data of this device is there",
+            ));
+        }
+        if self.sums.len() as u64 == MAX_DRAFT_PAGES {
+            return Err(ReadError::Line(self.line, "no draft has so much data"));
+        }
+        self.sums.push((dpn, sum));
+        Ok(())
+    }
+
     fn read_page(&mut self) -> Result<Option<(u64, Page)>, ReadError> {
         loop {
             let line = self.line()?.ok_or(ReadError::Truncated)?;
@@ -344,6 +395,10 @@ impl<R: BufRead> Reader<R> {
                     return Err(ReadError::Line(self.line, "pages are missing before it"));
                 }
                 return Ok(None);
+            }
+            if kind == "data" {
+                self.data_line(words)?;
+                continue;
             }
             let page = match KINDS.iter().find(|(name, _)| *name == kind) {
                 Some((_, magic)) => parse_sealed(*magic, &mut words, &self.uuid),
@@ -390,7 +445,8 @@ impl<R: BufRead> Reader<R> {
     }
 
     /// Hand each page of metadata but the superblocks to `put`, in order: those that the text
-    /// does not have as `None`, since they are zero.
+    /// does not have as `None`, since they are zero. Returns by place the checksums that the data
+    /// of the last draft has.
     ///
     /// # Errors
     ///
@@ -398,7 +454,7 @@ impl<R: BufRead> Reader<R> {
     pub fn for_each_page(
         mut self,
         mut put: impl FnMut(u64, Option<&Page>) -> io::Result<()>,
-    ) -> Result<(), ReadError> {
+    ) -> Result<Vec<(u64, u32)>, ReadError> {
         let superblock = self.superblock.clone();
         let pages = places::metadata(&superblock).flatten();
 
@@ -419,7 +475,7 @@ impl<R: BufRead> Reader<R> {
         }
         // The checksum of a pack is behind its text, and is compared when the end is read.
         if self.text.fill_buf().map_err(ReadError::of_text)?.is_empty() {
-            return Ok(());
+            return Ok(self.sums);
         }
         Err(ReadError::Line(
             self.line + 1,

@@ -9,10 +9,11 @@ use serde::Serialize;
 use zerocopy::transmute_ref;
 
 use super::block::crc32c;
+use super::drafts::{self, Draft, Found};
 use super::findings::{Findings, Severity, Subject};
 use super::layout::{
     JournalSector, Sector, BLOCK_BYTES, FORMAT_VERSION, MAGIC_JOURNAL, MAP_SUMS_ENTRIES,
-    MAX_BATCH_SECTORS, SECTOR_BYTES, SECTOR_FIRST,
+    MAX_BATCH_SECTORS, SECTOR_BYTES,
 };
 use super::records::{self, ReadRecord, Record, What, MAX_OP_RECORDS};
 use super::root::JournalPlace;
@@ -31,6 +32,8 @@ pub struct Operation {
     pub records: Vec<Record>,
     /// Of the pages that it maps, on a device with checksums.
     pub sums: Vec<u32>,
+    /// Its batch is a draft: the checksum of its data.
+    pub draft: Option<u32>,
 }
 
 /// What there is in the journal.
@@ -46,6 +49,8 @@ pub struct JournalFacts {
     pub next_seq: u64,
     /// Records of an operation that has no end.
     pub nr_unfinished_records: u64,
+    /// Behind those that count: sectors of a draft the data of which is not there.
+    pub nr_dropped_sectors: u64,
 }
 
 /// Reads sectors of the ring.
@@ -125,9 +130,7 @@ fn fits(sector: &Sector, next: &JournalPlace) -> bool {
 /// The records of a sector, or `None`: what it holds are none.
 pub(super) fn records_of(sector: &Sector) -> Option<Vec<ReadRecord>> {
     let block: &JournalSector = transmute_ref!(sector);
-    let mut bytes = block
-        .records
-        .get(..usize::from(block.nr_bytes.get() & !SECTOR_FIRST))?;
+    let mut bytes = block.records.get(..drafts::record_bytes(sector))?;
     let mut found = Vec::new();
 
     while !bytes.is_empty() {
@@ -199,81 +202,207 @@ impl Operation {
     }
 }
 
-/// Read all operations from a place on and hand each to `visit`, which says what cannot
-/// be in it. Returns what was found.
+/// A draft of which nobody knows yet whether it is the last batch.
+struct Pending {
+    draft: Draft,
+    operation: Operation,
+    /// Where the journal ends if it does not count, and what was found up to there.
+    from: JournalPlace,
+    facts: JournalFacts,
+}
+
+/// A journal that is being read.
+struct Reader<'a, D, F> {
+    device: &'a D,
+    superblock: &'a Super,
+    ring: Ring<'a, D>,
+    next: JournalPlace,
+    operation: Operation,
+    draft: Option<Pending>,
+    facts: JournalFacts,
+    visit: F,
+}
+
+/// Says what is wrong with an operation.
+fn wrong_operation(seq: u64, wrong: &str) -> String {
+    format!("Operation {seq} of the journal {wrong}.")
+}
+
+impl<D: ReadPages, F: FnMut(&Operation) -> Result<(), String>> Reader<'_, D, F> {
+    /// Read up to the end. Says what cannot be.
+    fn read(&mut self) -> Result<(), String> {
+        let seed = seed(self.superblock);
+
+        loop {
+            let number = self.next.sector;
+            let sector = self.ring.sector(number);
+            let sector = sector.map_err(|err| unreadable(number, &err))?;
+            if !is_whole(&sector, seed) || !fits(&sector, &self.next) {
+                return Ok(());
+            }
+            let records = records_of(&sector).ok_or_else(|| {
+                format!("Sector {number} of the journal holds what is no record.")
+            })?;
+            if drafts::is_first(&sector) {
+                self.count_draft()?;
+            }
+            let result = if drafts::is_draft(&sector) {
+                self.take_draft(&sector, records)?;
+                Ok(())
+            } else {
+                self.take(records)
+            };
+            let block: &JournalSector = transmute_ref!(&sector);
+            self.next.chain = block.crc.get();
+            self.next.sector = number.wrapping_add(1);
+            self.facts.nr_sectors += 1;
+            result?;
+        }
+    }
+
+    /// Go on with the records of a sector.
+    fn take(&mut self, records: Vec<ReadRecord>) -> Result<(), String> {
+        if self.draft.is_some() && !records.is_empty() {
+            return Err(self.no_draft());
+        }
+        for read in records {
+            self.add(read.what)?;
+            if !read.is_last {
+                continue;
+            }
+            self.end_operation()?;
+            (self.visit)(&self.operation)?;
+            self.operation.clear();
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, what: What) -> Result<(), String> {
+        if self.operation.records.is_empty() {
+            self.operation.seq = self.next.seq;
+            self.operation.sector = self.next.sector;
+        }
+        let added = self.operation.add(what);
+        added.map_err(|wrong| wrong_operation(self.operation.seq, wrong))
+    }
+
+    /// The operation is whole.
+    fn end_operation(&mut self) -> Result<(), String> {
+        let checked = self.operation.check_pages(self.superblock);
+        checked.map_err(|wrong| wrong_operation(self.operation.seq, wrong))?;
+        self.facts.nr_operations += 1;
+        self.next.seq = self.next.seq.saturating_add(1);
+        Ok(())
+    }
+
+    fn no_draft(&self) -> String {
+        format!(
+            "Sector {} of the journal has a draft that is none.",
+            self.next.sector
+        )
+    }
+
+    /// Take the operation of a draft. Whether it counts is known when what follows was read.
+    fn take_draft(&mut self, sector: &Sector, records: Vec<ReadRecord>) -> Result<(), String> {
+        let draft = Draft::new(sector, &records, self.superblock);
+        // None whose batch begins within an operation
+        let draft = draft.filter(|_| self.operation.records.is_empty());
+        let draft = draft.ok_or_else(|| self.no_draft())?;
+        let (from, facts) = (self.next, self.facts);
+
+        for read in records {
+            self.add(read.what)?;
+        }
+        self.end_operation()?;
+        self.operation.draft = Some(draft.sum);
+        self.draft = Some(Pending {
+            draft,
+            operation: std::mem::take(&mut self.operation),
+            from,
+            facts,
+        });
+        Ok(())
+    }
+
+    /// Another batch begins: it was written when the draft before it was durable.
+    fn count_draft(&mut self) -> Result<(), String> {
+        match self.draft.take() {
+            Some(pending) => (self.visit)(&pending.operation),
+            None => Ok(()),
+        }
+    }
+
+    /// The journal ends. If its last batch is a draft, that one counts unless its data is not
+    /// there.
+    fn end_draft(&mut self, findings: &mut Findings) -> Result<(), String> {
+        let Some(pending) = self.draft.take() else {
+            return Ok(());
+        };
+        let number = pending.from.sector;
+        match pending.draft.look(self.device, self.superblock) {
+            Found::Same | Found::Nowhere => {}
+            Found::Unreadable(err) => {
+                findings.add(Severity::Warning, Subject::Journal, || {
+                    format!(
+                        "The last batch of the journal, at sector {number}, is a draft the data of \
+                         which cannot be read ({err}): it counts."
+                    )
+                });
+            }
+            Found::Other => {
+                findings.add(Severity::Note, Subject::Journal, || {
+                    format!(
+                        "The last batch of the journal, at sector {number}, is a draft of \
+                         operation {} the data of which is not there, as a crash may leave it: it does not \
+                         count.",
+                        pending.operation.seq
+                    )
+                });
+                let nr_dropped = self.facts.nr_sectors - pending.facts.nr_sectors;
+                self.next = pending.from;
+                self.facts = pending.facts;
+                self.facts.nr_dropped_sectors = nr_dropped;
+                return Ok(());
+            }
+        }
+        (self.visit)(&pending.operation)
+    }
+}
+
+/// Read all operations from a place on and hand each that counts to `visit`, which says what
+/// cannot be in it. Returns what was found.
 pub fn read<D: ReadPages>(
     device: &D,
     superblock: &Super,
     from: JournalPlace,
     findings: &mut Findings,
-    mut visit: impl FnMut(&Operation) -> Result<(), String>,
+    visit: impl FnMut(&Operation) -> Result<(), String>,
 ) -> JournalFacts {
-    let mut ring = Ring::new(device, superblock);
-    let seed = seed(superblock);
-    let mut next = from;
-    let mut operation = Operation::default();
-    let mut facts = JournalFacts {
-        first_sector: from.sector,
-        ..JournalFacts::default()
+    let mut reader = Reader {
+        device,
+        superblock,
+        ring: Ring::new(device, superblock),
+        next: from,
+        operation: Operation::default(),
+        draft: None,
+        facts: JournalFacts {
+            first_sector: from.sector,
+            ..JournalFacts::default()
+        },
+        visit,
     };
-    let mut why = None;
+    let mut result = reader.read();
+    let ended = reader.end_draft(findings);
 
-    while why.is_none() {
-        let sector = match ring.sector(next.sector) {
-            Ok(sector) => sector,
-            Err(err) => {
-                why = Some(unreadable(next.sector, &err));
-                break;
-            }
-        };
-        if !is_whole(&sector, seed) || !fits(&sector, &next) {
-            break;
-        }
-        let Some(found) = records_of(&sector) else {
-            why = Some(format!(
-                "Sector {} of the journal holds what is no record.",
-                next.sector
-            ));
-            break;
-        };
-        for read in found {
-            if operation.records.is_empty() {
-                operation.seq = next.seq;
-                operation.sector = next.sector;
-            }
-            let seq = operation.seq;
-            let mut wrong = operation.add(read.what);
-            if read.is_last {
-                wrong = wrong.and_then(|()| operation.check_pages(superblock));
-            }
-            let wrong = wrong.map_err(|wrong| format!("Operation {seq} of the journal {wrong}."));
-            let wrong = wrong.and_then(|()| {
-                if read.is_last {
-                    visit(&operation)
-                } else {
-                    Ok(())
-                }
-            });
-            if let Err(wrong) = wrong {
-                why = Some(wrong);
-                break;
-            }
-            if read.is_last {
-                facts.nr_operations += 1;
-                next.seq = next.seq.saturating_add(1);
-                operation.clear();
-            }
-        }
-        let block: &JournalSector = transmute_ref!(&sector);
-        next.chain = block.crc.get();
-        next.sector = next.sector.wrapping_add(1);
-        facts.nr_sectors += 1;
+    if result.is_ok() {
+        result = ended;
     }
-    facts.next_seq = next.seq;
-    facts.nr_unfinished_records = operation.records.len() as u64;
-    match why {
-        Some(why) => findings.damage(Subject::Journal, || why),
-        None => note_end(&facts, findings),
+    let mut facts = reader.facts;
+    facts.next_seq = reader.next.seq;
+    facts.nr_unfinished_records = reader.operation.records.len() as u64;
+    match result {
+        Err(why) => findings.damage(Subject::Journal, || why),
+        Ok(()) => note_end(&facts, findings),
     }
     facts
 }
@@ -324,11 +453,12 @@ pub fn look_behind_end<D: ReadPages>(
         if block.sector.get() != number || !is_whole(&sector, seed) {
             continue;
         }
-        let begins_batch = block.nr_bytes.get() & SECTOR_FIRST != 0;
-        if at >= MAX_BATCH_SECTORS || (begins_batch && at > 0) {
+        if at >= MAX_BATCH_SECTORS || (drafts::is_first(&sector) && at > 0) {
             beyond = Some(number);
         }
-        nr_later += u64::from(block.seq.get() >= facts.next_seq);
+        // What was said of a draft that does not count is enough.
+        let is_later = at >= facts.nr_dropped_sectors && block.seq.get() >= facts.next_seq;
+        nr_later += u64::from(is_later);
     }
     if let Some(beyond) = beyond {
         findings.damage(Subject::Journal, || {

@@ -32,6 +32,8 @@ pub const MAX_AREAS: usize = 16;
 pub const SUPER_NEEDS_CHECK: u32 = 1 << 0;
 /// In [`SuperBlock::incompat`]: the map has [`MapSumsBlock`]s.
 pub const INCOMPAT_CHECKSUMS: u64 = 1 << 0;
+/// Likewise: the journal has sectors with [`SECTOR_DRAFT`].
+pub const INCOMPAT_DRAFTS: u64 = 1 << 1;
 pub const ROOT_CLEAN: u32 = 1 << 0;
 pub const ENTRIES_PER_PAGE: usize = 504;
 pub const DPN_BYTES: usize = 5;
@@ -49,6 +51,9 @@ pub const MAX_BATCH_SECTORS: u64 = 256;
 
 /// In [`JournalSector::nr_bytes`]: the sector begins a batch.
 pub const SECTOR_FIRST: u16 = 0x8000;
+/// There, along with [`SECTOR_FIRST`]: the batch was written along with the data that it names.
+pub const SECTOR_DRAFT: u16 = 0x4000;
+pub const MAX_DRAFT_PAGES: u64 = 8;
 
 pub const RECORD_MAP: u8 = 1;
 pub const RECORD_DEAD: u8 = 2;
@@ -298,6 +303,7 @@ pub const NUMBERS: &[(&str, u64)] = &[
     ("DMDA_MAX_AREAS", MAX_AREAS as u64),
     ("DMDA_SUPER_NEEDS_CHECK", SUPER_NEEDS_CHECK as u64),
     ("DMDA_INCOMPAT_CHECKSUMS", INCOMPAT_CHECKSUMS),
+    ("DMDA_INCOMPAT_DRAFTS", INCOMPAT_DRAFTS),
     ("DMDA_ROOT_CLEAN", ROOT_CLEAN as u64),
     ("DMDA_ENTRIES_PER_PAGE", ENTRIES_PER_PAGE as u64),
     ("DMDA_DPN_BYTES", DPN_BYTES as u64),
@@ -313,6 +319,8 @@ pub const NUMBERS: &[(&str, u64)] = &[
     ("DMDA_RECORDS_BYTES", RECORDS_BYTES as u64),
     ("DMDA_MAX_BATCH_SECTORS", MAX_BATCH_SECTORS),
     ("DMDA_SECTOR_FIRST", SECTOR_FIRST as u64),
+    ("DMDA_SECTOR_DRAFT", SECTOR_DRAFT as u64),
+    ("DMDA_MAX_DRAFT_PAGES", MAX_DRAFT_PAGES),
     ("DMDA_RECORD_MAP", RECORD_MAP as u64),
     ("DMDA_RECORD_DEAD", RECORD_DEAD as u64),
     ("DMDA_RECORD_TRIM", RECORD_TRIM as u64),

@@ -5,7 +5,9 @@
 use thiserror::Error;
 
 use super::block::Uuid;
-use super::layout::{FIRST_ROOT_DPN, INCOMPAT_CHECKSUMS, LABEL_BYTES, MAX_BATCH_SECTORS, MAX_OPEN};
+use super::layout::{
+    FIRST_ROOT_DPN, INCOMPAT_CHECKSUMS, INCOMPAT_DRAFTS, LABEL_BYTES, MAX_BATCH_SECTORS, MAX_OPEN,
+};
 use super::superblock::{
     entry_pages, segment_table_pages, summary_pages, Area, Super, LIMIT_PAGES, MAX_JOURNAL_SECTORS,
     MAX_SEGMENT_PAGES, MIN_JOURNAL_SECTORS, MIN_SEGMENTS, MIN_SEGMENT_PAGES, PAGE_SECTORS,
@@ -30,6 +32,8 @@ pub struct Request {
     pub reserve_permille: u32,
     /// Of data: the map takes nearly twice the room.
     pub checksums: bool,
+    /// Batches of the journal may be written along with the data that they name.
+    pub drafts: bool,
 }
 
 /// Why a device cannot be laid out like that.
@@ -162,6 +166,17 @@ fn lay_out(superblock: &mut Super, reserve_permille: u32) -> Result<(), MakeErro
     Ok(())
 }
 
+/// Features that an older version must refuse.
+fn incompat(request: &Request) -> u64 {
+    [
+        (request.checksums, INCOMPAT_CHECKSUMS),
+        (request.drafts, INCOMPAT_DRAFTS),
+    ]
+    .iter()
+    .filter(|(is_wanted, _)| *is_wanted)
+    .fold(0, |features, (_, feature)| features | feature)
+}
+
 /// The superblock of epoch 1 of a new device.
 ///
 /// # Errors
@@ -175,11 +190,7 @@ pub fn make(request: &Request) -> Result<Super, MakeError> {
     let mut superblock = Super {
         uuid: request.uuid,
         epoch: 1,
-        incompat: if request.checksums {
-            INCOMPAT_CHECKSUMS
-        } else {
-            0
-        },
+        incompat: incompat(request),
         nr_device_pages: request.nr_device_pages,
         stripe_pages: request.stripe_pages,
         segment_pages,

@@ -7,6 +7,7 @@ pub mod build;
 pub mod check;
 pub mod create;
 pub mod data;
+pub mod drafts;
 pub mod dump;
 pub mod exact;
 pub mod findings;

@@ -79,6 +79,7 @@ mod tests {
                 journal_unit_sectors: 1,
                 reserve_permille: 100,
                 checksums: false,
+                drafts: true,
             });
             superblock.unwrap()
         };

@@ -57,6 +57,7 @@ mod tests {
             journal_unit_sectors: 1,
             reserve_permille: 100,
             checksums: false,
+            drafts: true,
         })
         .unwrap();
         let mut pages: Vec<u64> = metadata(&superblock).flatten().collect();

@@ -4,6 +4,7 @@
 
 use std::io::{self, BufRead};
 
+use super::block::page_with_crc32c;
 use super::create::withdraw;
 use super::exact::{ReadError, Reader};
 use super::layout::BLOCK_BYTES;
@@ -19,6 +20,30 @@ const ZEROES: [u8; BLOCK_BYTES] = [0; BLOCK_BYTES];
 ///
 /// When the text is not what it must be, or the device fails.
 pub fn restore<R: BufRead>(reader: Reader<R>, device: &impl WritePages) -> Result<(), ReadError> {
+    restore_with(reader, device, |_, _| Ok(()))
+}
+
+/// The same on a device that holds nothing. What the last draft's data was has a stand-in with the
+/// same checksums, so that the draft counts if it did where the text is from.
+///
+/// # Errors
+///
+/// Like `restore`.
+pub fn restore_image<R: BufRead>(
+    reader: Reader<R>,
+    device: &impl WritePages,
+) -> Result<(), ReadError> {
+    restore_with(reader, device, |dpn, sum| {
+        device.write(dpn, &page_with_crc32c(dpn, sum))
+    })
+}
+
+/// `stand_in` gets the places of the last draft's data, and the checksums.
+fn restore_with<R: BufRead>(
+    reader: Reader<R>,
+    device: &impl WritePages,
+    mut stand_in: impl FnMut(u64, u32) -> io::Result<()>,
+) -> Result<(), ReadError> {
     let supers = reader.supers.clone();
     let write_if_other = |dpn, page: &[u8]| -> io::Result<()> {
         // A sparse file stays one.
@@ -29,7 +54,10 @@ pub fn restore<R: BufRead>(reader: Reader<R>, device: &impl WritePages) -> Resul
     };
 
     withdraw(device)?;
-    reader.for_each_page(|dpn, page| write_if_other(dpn, page.unwrap_or(&ZEROES)))?;
+    let sums = reader.for_each_page(|dpn, page| write_if_other(dpn, page.unwrap_or(&ZEROES)))?;
+    for (dpn, sum) in sums {
+        stand_in(dpn, sum)?;
+    }
     device.flush()?;
     for (dpn, page) in supers {
         device.write(dpn, &page)?;

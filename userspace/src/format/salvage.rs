@@ -212,7 +212,9 @@ impl<'a, D: ReadPages> Salvage<'a, D> {
         }
         let is_journal_whole =
             volume.is_some() && !findings.has(Severity::Damage, Subject::Journal);
-        let scan = Scan::new(device, &superblock);
+        let journal = volume.as_ref().map(|volume| volume.root.journal);
+        let durable_end = journal.map_or(0, |journal| journal.sector);
+        let scan = Scan::new(device, &superblock, durable_end);
         let known = volume.as_ref().map_or(1, |volume| volume.journal.next_seq);
         let mut salvage = Self {
             device,

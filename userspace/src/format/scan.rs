@@ -5,11 +5,15 @@
 //! A crash leaves sectors of a batch the beginning of which was lost, and they must not count.
 //! They are of one batch, and none of them begins it: so a run counts if one of its sectors
 //! begins a batch. After damage in the middle of the journal this holds for what lies behind.
+//!
+//! A draft counts without its data being looked at if a batch begins anywhere that has a later
+//! number, or a root says that the journal went on behind it: then it was durable.
 
 use zerocopy::transmute_ref;
 
+use super::drafts::{self, Draft, Found};
 use super::journal::{is_whole, records_of, seed, Operation, Ring};
-use super::layout::{JournalSector, MAX_OPEN, SECTOR_FIRST};
+use super::layout::{JournalSector, MAX_OPEN};
 use super::map::Changes;
 use super::records::{Record, What};
 use super::superblock::Super;
@@ -54,7 +58,7 @@ fn whole_sectors<D: ReadPages>(ring: &mut Ring<D>, superblock: &Super) -> Vec<Wh
                 number,
                 crc: block.crc.get(),
                 chain: block.chain.get(),
-                is_first: block.nr_bytes.get() & SECTOR_FIRST != 0,
+                is_first: drafts::is_first(&sector),
             });
         }
     }
@@ -62,11 +66,32 @@ fn whole_sectors<D: ReadPages>(ring: &mut Ring<D>, superblock: &Super) -> Vec<Wh
     found
 }
 
+/// The draft that is the last batch of all that there are, whether it counts or not.
+pub(super) fn last_draft(device: &impl ReadPages, superblock: &Super) -> Option<Draft> {
+    if !superblock.has_drafts() {
+        return None;
+    }
+    let mut ring = Ring::new(device, superblock);
+    let sectors = whole_sectors(&mut ring, superblock);
+    let batches = sectors.iter().filter(|sector| sector.is_first);
+    let last = batches.max_by_key(|sector| sector.number)?;
+    let sector = ring.sector(last.number).ok()?;
+
+    if !drafts::is_draft(&sector) {
+        return None;
+    }
+    Draft::new(&sector, &records_of(&sector)?, superblock)
+}
+
 impl Scan {
-    /// Look at the whole ring.
-    pub fn new(device: &impl ReadPages, superblock: &Super) -> Self {
+    /// Look at the whole ring. By a root, sectors before `durable_end` were durable; 0 if nobody
+    /// knows.
+    pub fn new(device: &impl ReadPages, superblock: &Super, durable_end: u64) -> Self {
         let mut ring = Ring::new(device, superblock);
         let sectors = whole_sectors(&mut ring, superblock);
+        let batches = sectors.iter().filter(|sector| sector.is_first);
+        let last_batch = batches.map(|sector| sector.number).max();
+        let durable_end = durable_end.max(last_batch.unwrap_or(0));
         let mut scan = Self {
             changes: Changes::new(superblock),
             owners: [None; MAX_OPEN],
@@ -82,14 +107,22 @@ impl Scan {
                 scan.next_sector = scan.next_sector.max(last.number + 1);
             }
             if run.iter().any(|sector| sector.is_first) {
-                scan.add_run(&mut ring, superblock, run);
+                scan.add_run(&mut ring, superblock, run, |number, draft| {
+                    number < durable_end || !matches!(draft.look(device, superblock), Found::Other)
+                });
             }
         }
         scan.changes.finish();
         scan
     }
 
-    fn add_run<D: ReadPages>(&mut self, ring: &mut Ring<D>, superblock: &Super, run: &[Whole]) {
+    fn add_run<D: ReadPages>(
+        &mut self,
+        ring: &mut Ring<D>,
+        superblock: &Super,
+        run: &[Whole],
+        counts: impl Fn(u64, &Draft) -> bool,
+    ) {
         let mut operation = Operation::default();
         // The first records may be the rest of an operation.
         let mut is_known = false;
@@ -103,6 +136,12 @@ impl Scan {
             let Some(records) = records_of(&sector) else {
                 return;
             };
+            if drafts::is_draft(&sector) {
+                let draft = Draft::new(&sector, &records, superblock);
+                if !draft.is_some_and(|draft| counts(whole.number, &draft)) {
+                    return;
+                }
+            }
             for read in records {
                 let is_rest =
                     matches!(read.what, What::Record(Record::Dead { .. }) | What::Sums(_));

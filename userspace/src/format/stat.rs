@@ -50,6 +50,8 @@ pub struct Stat {
     pub pages_written: u64,
     /// There is one of each page of data.
     pub checksums: bool,
+    /// Batches of the journal may have been written along with their data.
+    pub drafts: bool,
     /// Pieces of consecutive lpns at consecutive places.
     pub nr_map_pieces: u64,
     /// Valid pages of which the file is not known.
@@ -197,6 +199,7 @@ pub fn stat(device: &impl ReadPages, nr_files: usize) -> io::Result<Result<Stat,
         journal_used_sectors: volume.journal.nr_sectors,
         pages_written: volume.root.pages_written,
         checksums: superblock.has_checksums(),
+        drafts: superblock.has_drafts(),
         nr_map_pieces: 0,
         nr_unknown_pages: 0,
         nr_files: 0,

@@ -11,8 +11,9 @@ use zerocopy::{transmute, transmute_ref, FromZeros};
 use super::block::{self, BlockError, BlockId, Uuid};
 use super::layout::{
     AreaBlock, Page, SuperBlock, BLOCK_BYTES, DPN_BYTES, ENTRIES_PER_PAGE, FIRST_ROOT_DPN,
-    INCOMPAT_CHECKSUMS, LABEL_BYTES, MAGIC_SUPER, MAP_ENTRIES, MAP_SUMS_ENTRIES, MAX_AREAS,
-    MAX_OPEN, SECTOR_BYTES, SEGMENTS_PER_PAGE, SUMMARIES_PER_PAGE, SUPER_DPN_A, SUPER_DPN_B,
+    INCOMPAT_CHECKSUMS, INCOMPAT_DRAFTS, LABEL_BYTES, MAGIC_SUPER, MAP_ENTRIES, MAP_SUMS_ENTRIES,
+    MAX_AREAS, MAX_OPEN, SECTOR_BYTES, SEGMENTS_PER_PAGE, SUMMARIES_PER_PAGE, SUPER_DPN_A,
+    SUPER_DPN_B,
 };
 
 /// Page numbers stay below this: more does not fit into a map entry.
@@ -30,7 +31,7 @@ pub const MAX_JOURNAL_SECTORS: u32 = 1 << 21;
 pub const PAGE_SECTORS: u32 = (BLOCK_BYTES / SECTOR_BYTES) as u32;
 
 /// Features of this version.
-pub const INCOMPAT_KNOWN: u64 = INCOMPAT_CHECKSUMS;
+pub const INCOMPAT_KNOWN: u64 = INCOMPAT_CHECKSUMS | INCOMPAT_DRAFTS;
 pub const RO_COMPAT_KNOWN: u64 = 0;
 
 /// A part of the device that was added at once; see `struct dmda_area_block`.
@@ -418,6 +419,11 @@ impl Super {
     /// Has the map a checksum of each page of data?
     pub fn has_checksums(&self) -> bool {
         self.incompat & INCOMPAT_CHECKSUMS != 0
+    }
+
+    /// May batches of the journal be written along with the data that they name?
+    pub fn has_drafts(&self) -> bool {
+        self.incompat & INCOMPAT_DRAFTS != 0
     }
 
     /// lpns that a page of the map has.

@@ -81,25 +81,6 @@ pub fn used_device() -> Ram {
     Kind::Plain.device()
 }
 
-/// A page that has this checksum, and is not like others.
-fn page_with_sum(number: u64, sum: u32) -> Page {
-    const POLYNOMIAL: u32 = 0x82f6_3b78;
-    let mut page = [0; BLOCK_BYTES];
-    for (at, byte) in page.iter_mut().enumerate() {
-        *byte = number.to_le_bytes()[at % 8] ^ at as u8;
-    }
-    // Back over the last four bytes
-    let mut wanted = sum;
-    for _ in 0..32 {
-        let was_odd = wanted >> 31 != 0;
-        wanted = (wanted ^ if was_odd { POLYNOMIAL } else { 0 }) << 1 | u32::from(was_odd);
-    }
-    let (before, last) = page.split_at_mut(BLOCK_BYTES - 4);
-    last.copy_from_slice(&(wanted ^ block::crc32c(!0, before)).to_le_bytes());
-    assert_eq!(block::crc32c(!0, &page), sum);
-    page
-}
-
 /// The core's programs write none.
 pub fn put_data(device: &Ram) {
     let volume = volume_of(device);
@@ -109,7 +90,7 @@ pub fn put_data(device: &Ram) {
     }
     map::for_each_page(device, &volume, &mut Findings::default(), |page, _| {
         for (_, entry) in page.mapped() {
-            device.write(entry.dpn, &page_with_sum(entry.dpn, entry.sum))?;
+            device.write(entry.dpn, &block::page_with_crc32c(entry.dpn, entry.sum))?;
         }
         Ok(())
     })

@@ -5,6 +5,7 @@
 #![allow(dead_code)]
 
 pub mod devices;
+pub mod drafts;
 
 use std::fs;
 use std::io::Write;

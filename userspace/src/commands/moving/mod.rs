@@ -55,6 +55,9 @@ pub struct MoveArgs {
     /// Format it so that it keeps a checksum of each page of data
     #[arg(long)]
     checksums: bool,
+    /// Format it for versions that know no drafts of the journal
+    #[arg(long)]
+    no_drafts: bool,
     /// Even if TARGET holds something
     #[arg(long)]
     force: bool,
@@ -62,7 +65,7 @@ pub struct MoveArgs {
     #[arg(long)]
     blocks_4k: bool,
     /// Go back, where a move was begun and is not complete
-    #[arg(long, conflicts_with_all = ["target", "name", "options", "checksums", "force", "blocks_4k", "dry_run"])]
+    #[arg(long, conflicts_with_all = ["target", "name", "options", "checksums", "no_drafts", "force", "blocks_4k", "dry_run"])]
     undo: bool,
     /// Say what would be done, and do nothing
     #[arg(long)]

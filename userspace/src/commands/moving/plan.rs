@@ -12,6 +12,7 @@ use anyhow::{anyhow, bail, Context, Result};
 
 use super::super::common::{self, is_same, usage};
 use super::super::create::log_uuid;
+use super::super::format::Features;
 use super::super::swap::{self, Held};
 use super::super::{format, mapper, overwrite};
 use super::stack::{self, Source};
@@ -241,7 +242,11 @@ fn look(source: &Source, args: &MoveArgs, force: bool) -> Result<Plan> {
     if !args.force && !force {
         overwrite::refuse_data(&target, 0, &device)?;
     }
-    let superblock = format::lay_out(&target, 0, args.checksums, &device)?;
+    let features = Features {
+        checksums: args.checksums,
+        drafts: !args.no_drafts,
+    };
+    let superblock = format::lay_out(&target, 0, features, &device)?;
     check_size(source, &target, device.bytes(), &superblock)?;
     Ok(Plan {
         log,
