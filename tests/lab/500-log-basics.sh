@@ -81,7 +81,7 @@ refused "a start in the middle of a page" "multiple of 8 sectors" "0 $sectors di
 refused "a start where no superblock is" "not formatted" "0 $sectors dieaware $DEV 8 log"
 # feature_byte DIGITS: a byte of both superblocks, after so many digits, has a bit that nobody knows.
 feature_byte() {
-	sed -E "s/^(superblock .*body=.{$1})00/\180/" "$T_DIR/exact" >"$T_DIR/changed"
+	sed -E "s/^(superblock .*body=.{$1})../\180/" "$T_DIR/exact" >"$T_DIR/changed"
 	dieaware restore --force "$T_DIR/changed" "$DEV"
 }
 dieaware dump --exact "$DEV" >"$T_DIR/exact"
