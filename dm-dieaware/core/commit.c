@@ -168,6 +168,11 @@ enum dmda_commit_step dmda_commit_next(const struct dmda_commit *commit)
 	return commit->step;
 }
 
+bool dmda_commit_is_over(const struct dmda_commit *commit)
+{
+	return commit->step == DMDA_COMMIT_DONE || commit->step == DMDA_COMMIT_FAILED;
+}
+
 void dmda_commit_seal(struct dmda_commit *commit)
 {
 	commit->chain = dmda_journal_seal(&commit->ended);
@@ -175,7 +180,7 @@ void dmda_commit_seal(struct dmda_commit *commit)
 
 void dmda_commit_did(struct dmda_commit *commit, int error)
 {
-	if (commit->step >= DMDA_COMMIT_DONE)
+	if (dmda_commit_is_over(commit))
 		return;
 	if (error) {
 		commit->step = DMDA_COMMIT_FAILED;

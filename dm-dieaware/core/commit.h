@@ -5,8 +5,10 @@
  * next step, does it, and says how it went:
  *
  *	dmda_commit_begin(commit);
- *	while ((step = dmda_commit_next(commit)) < DMDA_COMMIT_DONE)
+ *	while (!dmda_commit_is_over(commit)) {
+ *		step = dmda_commit_next(commit);
  *		dmda_commit_did(commit, what came of it);
+ *	}
  *
  *	begin		takes the batch that was being filled; the next one may begin
  *	AWAIT		if there is a draft of it (draft.h): it may be written already
@@ -37,20 +39,21 @@
 
 /**
  * enum dmda_commit_step - what is to be done next
+ * @DMDA_COMMIT_DONE: nothing: all that was done before the commit began is durable; as it is before
+ *	the first one
+ * @DMDA_COMMIT_FAILED: nothing: a step has failed, or @why says why nothing may be written
  * @DMDA_COMMIT_AWAIT: wait until dmda_draft_written() was called for @draft
  * @DMDA_COMMIT_SEAL: call dmda_commit_seal()
  * @DMDA_COMMIT_WRITE: write @nr sectors to the ring from sector @first on, as @order says
  * @DMDA_COMMIT_FLUSH: make all durable that was written
- * @DMDA_COMMIT_DONE: nothing: all that was done before the commit began is durable
- * @DMDA_COMMIT_FAILED: nothing: a step has failed, or @why says why nothing may be written
  */
 enum dmda_commit_step {
+	DMDA_COMMIT_DONE,
+	DMDA_COMMIT_FAILED,
 	DMDA_COMMIT_AWAIT,
 	DMDA_COMMIT_SEAL,
 	DMDA_COMMIT_WRITE,
 	DMDA_COMMIT_FLUSH,
-	DMDA_COMMIT_DONE,
-	DMDA_COMMIT_FAILED,
 };
 
 /**
@@ -195,6 +198,11 @@ bool dmda_commit_begin_kept(struct dmda_commit *commit);
  * Return: what is to be done; the same again until dmda_commit_did() is called.
  */
 enum dmda_commit_step dmda_commit_next(const struct dmda_commit *commit);
+
+/**
+ * dmda_commit_is_over() - is no commit under way?
+ */
+bool dmda_commit_is_over(const struct dmda_commit *commit);
 
 /**
  * dmda_commit_seal() - do DMDA_COMMIT_SEAL

@@ -38,9 +38,7 @@ void dmda_log_wait_commit_locked(struct dmda_log *log)
 {
 	lockdep_assert_held(&log->lock);
 
-	wait_event_lock_irq(log->wait,
-			    dmda_commit_next(&log->journal.commit) >= DMDA_COMMIT_DONE,
-			    log->lock);
+	wait_event_lock_irq(log->wait, dmda_commit_is_over(&log->journal.commit), log->lock);
 }
 
 /* A commit has begun that has records. */
@@ -141,15 +139,14 @@ static void did_step(struct dmda_log *log, int error)
 static int commit_once(struct dmda_log *log, struct list_head *ios)
 {
 	const struct dmda_commit *commit = &log->journal.commit;
-	enum dmda_commit_step step;
 
 	if (!begin_commit(log, ios))
 		return -EIO;
 	if (unlikely(commit->why))
 		dmda_log_fail(log, "changing the map", commit->why);
-	while ((step = dmda_commit_next(commit)) < DMDA_COMMIT_DONE)
-		did_step(log, do_step(log, step));
-	return step == DMDA_COMMIT_DONE ? 0 : -EIO;
+	while (!dmda_commit_is_over(commit))
+		did_step(log, do_step(log, dmda_commit_next(commit)));
+	return dmda_commit_next(commit) == DMDA_COMMIT_DONE ? 0 : -EIO;
 }
 
 int dmda_log_commit(struct dmda_log *log)

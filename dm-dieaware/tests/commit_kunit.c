@@ -34,6 +34,15 @@ static void begin_writing(struct dmda_commit *commit)
 	dmda_commit_did(commit, 0);
 }
 
+/* A start that fails never comes to the place where the journal goes on. */
+static void nothing_is_under_way_before_the_first_one(struct kunit *test)
+{
+	struct dmda_commit commit = {};
+
+	KUNIT_EXPECT_TRUE(test, dmda_commit_is_over(&commit));
+	KUNIT_EXPECT_EQ(test, dmda_commit_next(&commit), DMDA_COMMIT_DONE);
+}
+
 static void records_are_written_behind_a_flush_and_at_once(struct kunit *test)
 {
 	struct volume *volume = formatted_volume(test);
@@ -44,6 +53,7 @@ static void records_are_written_behind_a_flush_and_at_once(struct kunit *test)
 
 	dmda_commit_begin(commit);
 	KUNIT_EXPECT_EQ(test, dmda_commit_next(commit), DMDA_COMMIT_SEAL);
+	KUNIT_EXPECT_FALSE(test, dmda_commit_is_over(commit));
 	dmda_commit_seal(commit);
 	dmda_commit_did(commit, 0);
 	KUNIT_EXPECT_EQ(test, dmda_commit_next(commit), DMDA_COMMIT_WRITE);
@@ -227,6 +237,7 @@ static void a_batch_begins_only_if_the_ring_has_room_for_it(struct kunit *test)
 }
 
 static struct kunit_case commit_cases[] = {
+	KUNIT_CASE(nothing_is_under_way_before_the_first_one),
 	KUNIT_CASE(records_are_written_behind_a_flush_and_at_once),
 	KUNIT_CASE(what_comes_meanwhile_is_left_to_the_next_one),
 	KUNIT_CASE(a_batch_goes_on_from_the_one_before_whenever_it_began),

@@ -378,14 +378,15 @@ static inline void write_batch(struct volume *volume)
 static inline void commit(struct volume *volume)
 {
 	struct dmda_commit *commit = &volume->commit;
-	enum dmda_commit_step step;
 
 	dmda_commit_begin(commit);
 	if (commit->nr)
 		dmda_commit_begin_batch(commit);
 	note_durable(volume);
 	KUNIT_ASSERT_NULL_MSG(volume->test, commit->why, "%s", commit->why);
-	while ((step = dmda_commit_next(commit)) < DMDA_COMMIT_DONE) {
+	while (!dmda_commit_is_over(commit)) {
+		enum dmda_commit_step step = dmda_commit_next(commit);
+
 		if (step == DMDA_COMMIT_SEAL)
 			dmda_commit_seal(commit);
 		else if (step == DMDA_COMMIT_WRITE)
@@ -396,7 +397,7 @@ static inline void commit(struct volume *volume)
 			KUNIT_ASSERT_TRUE(volume->test, commit->draft.is_written);
 		dmda_commit_did(commit, 0);
 	}
-	KUNIT_ASSERT_EQ(volume->test, step, DMDA_COMMIT_DONE);
+	KUNIT_ASSERT_EQ(volume->test, dmda_commit_next(commit), DMDA_COMMIT_DONE);
 	volume->nr_kept += commit->is_kept;
 	note_durable(volume);
 }
