@@ -56,6 +56,7 @@ bootable_build() {
 prepare() {
 	need_groups base fetch rootfs qemu modules
 	lab_kernel_need 6.12
+	toolchain_need 6.12
 	stock_modules_need
 	own_modules_need plain "${OWN_MODULE_FOLDERS[@]}"
 	own_modules_packed
