@@ -5,8 +5,10 @@
 # initramfs-tools or with dracut makes its initramfs by what is installed there for that, and boots from
 # it. Prints ok / not ok lines and a closing line. Each stack takes some 1.5 minutes.
 #
-# Usage: tests/vm/root_test.sh initramfs-tools|dracut STACK...
+# Usage: tests/vm/root_test.sh TOOL STACK... [TOOL STACK...]...
 #
+# A TOOL is initramfs-tools, dracut, which makes a general initramfs, as Debian has it, or
+# dracut-hostonly, which makes one for that machine.
 # A STACK is layers from the disk up with + between them, of tests/vm/root/stack.sh: hint, log, crypt,
 # lvm, attach.
 
@@ -19,29 +21,31 @@ set -euo pipefail
 # shellcheck source=scripts/lib/qemu.sh
 . "$DIEAWARE_LIB/qemu.sh"
 
-TOOL=${1:-}
+TOOL=""
 root=$work/root
 disk=$work/disk
 # The filesystem, and room for a log, LUKS and LVM around it
 ROOT_MIB=448 DISK_MIB=640
 
-# How the tool is called, and which package has it open LUKS
+# How the tool is called, and which packages it has, also for LUKS
 declare -A MAKE=(
 	[initramfs-tools]="mkinitramfs -o /initrd.img"
 	[dracut]="dracut --no-hostonly --no-early-microcode --force /initrd.img"
+	[dracut-hostonly]="dracut --hostonly --no-early-microcode --force /initrd.img"
 )
-declare -A CRYPT=(
-	[initramfs-tools]=cryptsetup-initramfs
-	[dracut]=cryptsetup-bin
+declare -A PACKAGES=(
+	[initramfs-tools]="cryptsetup-initramfs,initramfs-tools"
+	[dracut]="cryptsetup-bin,dracut"
+	[dracut-hostonly]="cryptsetup-bin,dracut"
 )
 
-# Builder: DIR/root, a Debian that makes an initramfs by that tool, but has no kernel.
+# Builder: DIR/root, a Debian that makes an initramfs by these packages, but has no kernel.
 bootable_build() {
-	local tool=$1 crypt=$2 dir=$3
+	local packages=$1 dir=$2
 
-	say "building a Debian with $tool (once, about a minute)"
+	say "building a Debian with $packages (once, about a minute)"
 	quietly as_root mmdebstrap --variant=minbase \
-		--include="$crypt,dmsetup,e2fsprogs,$tool,kmod,lvm2,systemd,systemd-sysv,udev" \
+		--include="$packages,dmsetup,e2fsprogs,kmod,lvm2,systemd,systemd-sysv,udev" \
 		--aptopt='APT::Install-Recommends "false"' --aptopt='APT::Sandbox::User "root"' \
 		--aptopt="$(host_apt_settings)" --dpkgopt=force-unsafe-io \
 		--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
@@ -60,8 +64,9 @@ prepare() {
 	stock_modules_need
 	own_modules_need plain "${OWN_MODULE_FOLDERS[@]}"
 	own_modules_packed
-	cache_get bootable "$(hash_words "$(host_suite)" "$TOOL" "${CRYPT[$TOOL]}" "$(declare -f bootable_build)")" \
-		bootable_build "$TOOL" "${CRYPT[$TOOL]}"
+	cache_get bootable "$(hash_words "$(host_suite)" "${PACKAGES[$TOOL]}" "$(declare -f bootable_build)")" \
+		bootable_build "${PACKAGES[$TOOL]}"
+	rm -rf "$root"
 	cp -a "$CACHE_ENTRY/root" "$root"
 	cp -a "$STOCK_MODULES_TREE/." "$root/"
 	(cd "$root" && cpio --quiet -idu <"$OWN_MODULES_CPIO")
@@ -73,9 +78,11 @@ prepare() {
 	rootfs_config "$root"
 	rootfs_with_systemd "$root"
 	# Of modules, only what the hooks ask for, which the modprobes for all others would take most of the time for
-	mkdir -p "$root"/etc/{cryptsetup-initramfs,initramfs-tools/conf.d}
+	mkdir -p "$root"/etc/{cryptsetup-initramfs,dracut.conf.d,initramfs-tools/conf.d}
 	echo MODULES=list >"$root/etc/initramfs-tools/conf.d/lab"
 	echo ext4 >>"$root/etc/initramfs-tools/modules"
+	# For its own machine dracut takes modules that are loaded, and here another kernel runs.
+	echo 'add_drivers+=" dm_crypt ext4 "' >"$root/etc/dracut.conf.d/lab.conf"
 	# Nobody types a passphrase.
 	echo 'KEYFILE_PATTERN="/etc/keys/*.key"' >"$root/etc/cryptsetup-initramfs/conf-hook"
 	install -m 755 "$DIEAWARE_LIB/guest-init" "$root/usr/local/sbin/lab-job"
@@ -106,11 +113,14 @@ make() {
 }
 
 # In log mode no device below has the filesystem's UUID: by its node, the root filesystem is found as well.
-root_of() {
+parameters_of() {
 	if [[ $1 == log ]]; then
-		echo /dev/mapper/die
+		echo root=/dev/mapper/die
 	else
-		echo "UUID=$(<"$work/made/uuid")"
+		echo "root=UUID=$(<"$work/made/uuid")"
+	fi
+	if [[ $TOOL == dracut ]]; then
+		cat "$work/made/parameters"
 	fi
 }
 
@@ -119,25 +129,31 @@ boots() {
 		OUT=$work/back
 		run_begin
 		CONSOLE=$work/console
-		qemu_arguments "$KERNEL_IMAGE" "$work/made/initrd.img" 2 1G 0 "root=$(root_of "$1") ro oops=panic"
+		qemu_arguments "$KERNEL_IMAGE" "$work/made/initrd.img" 2 1G 0 "$(parameters_of "$1" | xargs) ro oops=panic"
 		QEMU_ARGS+=(-drive "file=$disk,format=raw,if=none,id=root,cache=unsafe" -device "nvme,drive=root,serial=lab")
 		machine_run
 	)
 }
 
 look_at() {
+	local name="$1 with $TOOL"
+
 	rm -rf "$work/back"
-	expect "$1: $TOOL makes an initramfs, and a disk has the filesystem" make "$1"
-	expect "$1: a machine boots from it" quiet boots "$1"
-	expect_said "$work/back/said" "$top/tests/vm/root/look.sh" "$1: "
+	expect "$name: an initramfs is made, and a disk has the filesystem" make "$1"
+	expect "$name: a machine boots from it" quiet boots "$1"
+	expect_said "$work/back/said" "$top/tests/vm/root/look.sh" "$name: "
 }
 
-[[ -n ${MAKE[$TOOL]:-} && $# -gt 1 ]] || {
-	echo "root_test.sh: name initramfs-tools or dracut, and a stack such as hint+crypt." >&2
+[[ -n ${MAKE[${1:-none}]:-} && $# -gt 1 ]] || {
+	echo "root_test.sh: name initramfs-tools, dracut or dracut-hostonly, and a stack such as hint+crypt." >&2
 	exit 2
 }
-prepare
-for stack in "${@:2}"; do
-	look_at "$stack"
+for word; do
+	if [[ -n ${MAKE[$word]:-} ]]; then
+		TOOL=$word
+		prepare
+	else
+		look_at "$word"
+	fi
 done
 conclude

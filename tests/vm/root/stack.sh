@@ -3,7 +3,8 @@
 #
 # Puts layers on a disk, the lowest first, and a Debian on the topmost one, as an installer does: its
 # initramfs is made by what is installed in it, from all that is there now. That goes to
-# /out/initrd.img, and the UUID of its filesystem to /out/uuid.
+# /out/initrd.img, the UUID of its filesystem to /out/uuid, and what a general initramfs of dracut's has
+# to be told besides to /out/parameters.
 #
 # Usage: stack.sh DISK FILESYSTEM KERNEL-VERSION "COMMAND..." LAYER...    (hint, log, crypt, lvm, attach)
 set -euo pipefail
@@ -15,7 +16,7 @@ top=$disk
 name=ID=nvme-QEMU_NVMe_Ctrl_lab
 key=/tmp/key
 undo=()
-dietab="" crypttab="" attached=0 below_hint=""
+dietab="" crypttab="" parameters="" attached=0 below_hint=""
 
 # dieaware is there: what the next layer calls it
 put_die() {
@@ -38,10 +39,14 @@ put_log() {
 }
 
 put_crypt() {
+	local luks
+
 	head -c 32 /dev/urandom >"$key"
 	cryptsetup -q luksFormat --pbkdf pbkdf2 --pbkdf-force-iterations 1000 "$top" "$key"
 	cryptsetup open --key-file "$key" "$top" secret
-	crypttab="secret UUID=$(cryptsetup luksUUID "$top") /etc/keys/root.key luks"
+	luks=$(cryptsetup luksUUID "$top")
+	crypttab="secret UUID=$luks /etc/keys/root.key luks"
+	parameters+=" rd.luks.name=$luks=secret rd.luks.key=$luks=/etc/keys/root.key"
 	undo=("cryptsetup close secret" "${undo[@]}")
 	top=/dev/mapper/secret
 	name=/dev/mapper/secret
@@ -60,6 +65,7 @@ put_lvm() {
 	lvm_does pvcreate "$top"
 	lvm_does vgcreate vg "$top"
 	lvm_does lvcreate -y -Wn -l 100%FREE -n root vg
+	parameters+=" rd.lvm.lv=vg/root"
 	undo=("lvm_does vgchange -an vg" "${undo[@]}")
 	top=/dev/mapper/vg-root
 	name=/dev/vg/root
@@ -78,6 +84,8 @@ configure() {
 	echo "$crypttab" >"$etc/crypttab"
 	if [[ -n $crypttab ]]; then
 		install -D -m 600 "$key" "$etc/keys/root.key"
+		# Nobody types a passphrase.
+		echo 'install_items+=" /etc/keys/root.key "' >"$etc/dracut.conf.d/key.conf"
 	fi
 	if ((attached)); then
 		# Our hook has nothing to do.
@@ -87,6 +95,19 @@ configure() {
 	fi
 }
 
+# Names that udev gives on a machine which runs: by these dracut finds what is below. Of two devices with
+# the same UUID the upper one has it.
+name_devices() {
+	local device uuid
+
+	mkdir -p /dev/block /dev/disk/by-uuid
+	for device in /sys/block/ubd* /sys/block/dm-*; do
+		ln -sf "../${device##*/}" "/dev/block/$(<"$device/dev")"
+		uuid=$(blkid -p -s UUID -o value "/dev/${device##*/}") || continue
+		ln -sf "../../${device##*/}" "/dev/disk/by-uuid/$uuid"
+	done
+}
+
 for layer; do
 	"put_$layer"
 done
@@ -94,7 +115,9 @@ dd if="$filesystem" of="$top" bs=1M oflag=direct status=none
 mount "$top" /mnt
 uuid=$(blkid -p -s UUID -o value "$top")
 echo "$uuid" >/out/uuid
+echo "$parameters" >/out/parameters
 configure /mnt
+name_devices
 for folder in dev proc sys; do
 	mount --rbind "/$folder" "/mnt/$folder"
 done
