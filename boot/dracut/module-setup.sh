@@ -14,6 +14,21 @@ depends() {
 	echo dm
 }
 
+# dracut names each volume of LVM on which it knows anything, such as swap, and then opens no others. What
+# is on one with a log it does not know.
+cmdline() {
+	local name mode volume type
+
+	while read -r name _ mode _; do
+		[[ $mode == log ]] || continue
+		read -r volume type < <(lsblk -snro NAME,TYPE "/dev/mapper/$name" 2>/dev/null | sed -n 2p)
+		[[ $type == lvm ]] || continue
+		eval "$(dmsetup splitname --nameprefixes --noheadings --rows "$volume")"
+		# shellcheck disable=SC2154 # dmsetup says them
+		printf ' rd.lvm.lv=%s/%s' "$DM_VG_NAME" "$DM_LV_NAME"
+	done < <(/usr/lib/dieaware/initrd-dietab)
+}
+
 installkernel() {
 	# Otherwise only what is loaded now
 	hostonly="" instmods dm-dieaware nvme
@@ -23,6 +38,12 @@ install() {
 	# shellcheck disable=SC2154 # dracut's
 	mkdir -p "$initdir/etc"
 	/usr/lib/dieaware/initrd-dietab >"$initdir/etc/dietab"
+	# Only in an initramfs for this machine, as dracut's own do it
+	# shellcheck disable=SC2154 # likewise
+	if [[ $hostonly_cmdline == yes ]]; then
+		mkdir -p "$initdir/etc/cmdline.d"
+		cmdline >"$initdir/etc/cmdline.d/90dieaware.conf"
+	fi
 	inst_multiple dieaware dmsetup
 	inst_rules 61-dieaware.rules
 	# shellcheck disable=SC2154 # likewise

@@ -16,7 +16,7 @@ top=$disk
 name=ID=nvme-QEMU_NVMe_Ctrl_lab
 key=/tmp/key
 undo=()
-dietab="" crypttab="" parameters="" attached=0 below_hint=""
+dietab="" crypttab="" parameters="" swap="" attached=0 below_hint=""
 
 # dieaware is there: what the next layer calls it
 put_die() {
@@ -64,6 +64,10 @@ lvm_does() {
 put_lvm() {
 	lvm_does pvcreate "$top"
 	lvm_does vgcreate vg "$top"
+	# As installers do it: of a group dracut opens all volumes, but where some are named only those.
+	lvm_does lvcreate -y -Wn -L 8M -n swap vg
+	mkswap -q /dev/vg/swap
+	swap=/dev/vg/swap
 	lvm_does lvcreate -y -Wn -l 100%FREE -n root vg
 	parameters+=" rd.lvm.lv=vg/root"
 	undo=("lvm_does vgchange -an vg" "${undo[@]}")
@@ -81,6 +85,9 @@ configure() {
 
 	echo "$dietab" >"$etc/dietab"
 	echo "UUID=$uuid / ext4 defaults 0 1" >"$etc/fstab"
+	if [[ -n $swap ]]; then
+		echo "$swap none swap defaults 0 0" >>"$etc/fstab"
+	fi
 	echo "$crypttab" >"$etc/crypttab"
 	if [[ -n $crypttab ]]; then
 		install -D -m 600 "$key" "$etc/keys/root.key"
@@ -121,9 +128,15 @@ name_devices
 for folder in dev proc sys; do
 	mount --rbind "/$folder" "/mnt/$folder"
 done
+if [[ -n $swap ]]; then
+	chroot /mnt swapon "$swap"
+fi
 # shellcheck disable=SC2086 # words
 chroot /mnt env PATH=/usr/sbin:/usr/bin:/sbin:/bin $make "$version"
 mv /mnt/initrd.img /out/
+if [[ -n $swap ]]; then
+	swapoff "$swap"
+fi
 umount -R /mnt
 for command in "${undo[@]}"; do
 	$command
