@@ -16,6 +16,7 @@ void dmda_commit_go_on(struct dmda_commit *commit, const struct dmda_journal_pla
 	commit->next_place = *place;
 	commit->durable_seq = place->seq - 1;
 	commit->draft.nr = 0;
+	commit->draft.is_void = false;
 	commit->draft.kept.nr_pages = 0;
 	commit->step = DMDA_COMMIT_DONE;
 }
@@ -51,6 +52,11 @@ bool dmda_commit_is_idle(const struct dmda_commit *commit)
 		commit->durable_overwrites == commit->nr_overwrites;
 }
 
+bool dmda_commit_covers(const struct dmda_commit *commit, u64 seq)
+{
+	return seq <= commit->durable_seq && !commit->draft.is_void;
+}
+
 bool dmda_commit_draft(struct dmda_commit *commit,
 		       struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], lpn_t lpn, dpn_t dpn,
 		       u32 nr_pages)
@@ -69,7 +75,10 @@ bool dmda_commit_draft(struct dmda_commit *commit,
 
 void dmda_commit_void(struct dmda_commit *commit)
 {
-	commit->draft.is_void = true;
+	struct dmda_draft *draft = &commit->draft;
+
+	if (draft->nr)
+		draft->is_void = true;
 }
 
 static void end_batch(struct dmda_commit *commit)
@@ -100,7 +109,6 @@ static void did_await(struct dmda_commit *commit)
 
 	commit->is_kept = dmda_draft_has_become(draft, &commit->ended);
 	if (!commit->is_kept) {
-		draft->nr = 0;
 		commit->step = DMDA_COMMIT_SEAL;
 		return;
 	}
@@ -115,17 +123,17 @@ static void did_seal(struct dmda_commit *commit)
 	commit->step = DMDA_COMMIT_WRITE;
 }
 
-/* The batch is durable; what a draft before it names is free. */
+/* The batch is durable; what a draft before it names is free, and no start finds one of it. */
 static void did_batch(struct dmda_commit *commit)
 {
 	struct dmda_draft *draft = &commit->draft;
 
 	commit->durable_seq = commit->sealed_seq;
 	draft->kept.nr_pages = 0;
-	if (!commit->is_kept)
-		return;
-	draft->kept = draft->pages;
+	if (commit->is_kept)
+		draft->kept = draft->pages;
 	draft->nr = 0;
+	draft->is_void = false;
 }
 
 static enum dmda_commit_step first_step(const struct dmda_commit *commit)

@@ -22,6 +22,10 @@
  * What comes while a batch is written goes to the next one. So a commit makes durable what was done
  * before it began, and no more.
  *
+ * A write in place with FUA needs no commit if all that a start has to know of it is durable, and
+ * nothing is on the device that a start would take for newer: dmda_commit_covers(). Then it is
+ * durable when the device below says so.
+ *
  * A batch is begun only if the ring has room for it whole. So what is in one can always be written,
  * and a checkpoint, which makes room, needs nothing but that.
  *
@@ -69,8 +73,8 @@ enum dmda_commit_step {
  * @has_batch: whether @batch may be filled; if not, the ring has no room before the next root
  * @next_place: place of the next batch if there is none
  * @durable_seq: last operation that is durable; all before it are
- * @nr_overwrites: number of writes in place that were done; they have no records, and only have to
- *	be flushed
+ * @nr_overwrites: number of writes in place that were done, but for those that were durable when
+ *	they ended; they have no records, and only have to be flushed
  * @durable_overwrites: so many of @nr_overwrites are durable
  *
  * @sealed: sectors that are to be written
@@ -155,6 +159,19 @@ struct dmda_journal_place dmda_commit_place(const struct dmda_commit *commit);
 bool dmda_commit_is_idle(const struct dmda_commit *commit);
 
 /**
+ * dmda_commit_covers() - does what an operation has done survive a power failure, whatever else
+ *	there is?
+ * @seq: the operation
+ *
+ * Not as long as a start may find a draft whose data was not written, as nobody was told: it would
+ * take that for newer than what is written in place now.
+ *
+ * Return: whether what is written to a place that the operation has mapped, and is durable there,
+ *	is what a start finds. It stays so as long as no other operation is about these pages.
+ */
+bool dmda_commit_covers(const struct dmda_commit *commit, u64 seq);
+
+/**
  * dmda_commit_draft() - make a draft of a batch that a write would be alone in, if one can be made
  * @pages: the one or two pages of the map that have these lpns
  * @lpn: first page of the write
@@ -173,7 +190,7 @@ bool dmda_commit_draft(struct dmda_commit *commit,
 /**
  * dmda_commit_void() - the draft's data was not written
  *
- * Does nothing if there is no draft any more.
+ * Does nothing if there is no draft any more, as a batch is durable in its place.
  */
 void dmda_commit_void(struct dmda_commit *commit);
 

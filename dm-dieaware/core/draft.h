@@ -14,8 +14,10 @@
  *	written		or not: its write has ended. A commit waits for that
  *	void		its data was not written, or is something else: the draft must not be
  *			what a start finds when something newer is durable, so that the next commit
- *			writes over it, also if there are no records
- *	kept, or gone	by a commit
+ *			writes over it, also if there are no records; until that is durable, nothing
+ *			newer is without a commit
+ *	kept, or gone	when a commit is durable: the draft as its batch, or another one in its
+ *			place
  *
  * What a draft names must stay as it is until another batch is durable behind it: a start would
  * take the draft for one whose data has not arrived. Other batches may take its pages away, since
@@ -45,11 +47,11 @@ struct dmda_draft_pages {
  * struct dmda_draft - the draft of a batch
  * @sectors: memory of a unit of the journal; the caller's
  * @batch: the draft as a batch
- * @nr: sectors of it, or 0: there is none
+ * @nr: sectors of it, or 0: there is none, nor does a start find one but for that of @kept
  * @chain: chain of the batch that would follow
  * @pages: places that it names
  * @is_written: whether its write has ended
- * @is_void: whether it must not be kept
+ * @is_void: whether it must not be kept; until a batch is durable in its place
  * @kept: places that the last batch that is durable names, if that was a draft
  */
 struct dmda_draft {

@@ -15,6 +15,10 @@
  * pages, too (holes.c). Where it cannot be told of these, two pages may be moved for each that is
  * overwritten in place, until most of the holes are gone; after that, nothing makes new ones.
  *
+ * With FUA, such a write goes on with FUA if what has put its pages there is durable: nothing is
+ * left that a commit could do for it. There are no checksums to be changed, as a device that has
+ * some overwrites nothing in place.
+ *
  * What the last batch of the journal names, if it is a draft, stays as it is: a start looks whether
  * it is there (core/draft.h).
  *
@@ -58,8 +62,11 @@ bool dmda_log_needs_map_locked(struct dmda_log *log, const struct dmda_log_io *i
 		!dmda_log_page_is_there_locked(log, index);
 }
 
-/* Where all pages of a write are, one behind the other; or DPN_NONE */
-static dpn_t present_place_locked(struct dmda_log *log, const struct dmda_log_io *io)
+/*
+ * Where all pages of a write are, one behind the other; or DPN_NONE. @seq gets an operation that is
+ * no older than those that have put them there.
+ */
+static dpn_t present_place_locked(struct dmda_log *log, const struct dmda_log_io *io, u64 *seq)
 {
 	u32 entry;
 	u64 index = dmda_log_map_index(log, io->first, &entry);
@@ -72,6 +79,7 @@ static dpn_t present_place_locked(struct dmda_log *log, const struct dmda_log_io
 	if (!page || entry + nr_pages > page->map.nr_entries ||
 	    dmda_map_run(page->map.block, entry, nr_pages, &dpn) < nr_pages)
 		return DPN_NONE;
+	*seq = page->map.seq;
 	return dpn;
 }
 
@@ -80,12 +88,13 @@ bool dmda_log_stay_locked(struct dmda_log *log, struct dmda_log_io *io)
 	u32 nr_pages = dmda_log_io_pages(io);
 	seg_t seg;
 	dpn_t dpn;
+	u64 seq;
 
 	lockdep_assert_held(&log->lock);
 
 	if (!may_stay_locked(log, io))
 		return false;
-	dpn = present_place_locked(log, io);
+	dpn = present_place_locked(log, io, &seq);
 	if (dpn == DPN_NONE || dmda_draft_names(&log->journal.commit.draft, dpn, nr_pages))
 		return false;
 	seg = dmda_log_segment_of(log, dpn);
@@ -94,6 +103,9 @@ bool dmda_log_stay_locked(struct dmda_log *log, struct dmda_log_io *io)
 	io->dpn = dpn;
 	io->seg = seg;
 	io->is_in_place = true;
+	/* It has claimed its lpns, and cleaning leaves the segment alone: so that stays true. */
+	io->is_fua_below = (dmda_log_bio(io)->bi_opf & REQ_FUA) &&
+		dmda_commit_covers(&log->journal.commit, seq);
 	log->inplace.nr_writing[from_seg(seg)]++;
 	log->counters.in_place_pages += nr_pages;
 	log->inplace.nr_pages += nr_pages;

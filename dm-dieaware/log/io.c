@@ -7,8 +7,8 @@
  *	    page of the map is not in memory.
  *   write  claims its lpns, so that writes of the same ones are done as they were
  *	    submitted; gets places; is sent on; when its data is written, its operation is
- *	    done; with FUA it then waits for a commit. Who has to wait for something goes on
- *	    by the worker.
+ *	    done; with FUA it then waits for a commit, but for a write in place that was sent on
+ *	    with FUA. Who has to wait for something goes on by the worker.
  *   trim   (discard, write zeroes) claims its lpns; the worker does its operations.
  *   flush  waits for a commit, or is one, where a draft only has to be flushed. What is under
  *	    way when it comes does not concern it: nobody was told yet that it is written.
@@ -158,6 +158,7 @@ static struct dmda_log_io *init_io(struct dmda_log *log, struct bio *bio)
 	io->stage = DMDA_LOG_CLAIM;
 	io->has_claim = false;
 	io->is_fua = false;
+	io->is_fua_below = false;
 	io->is_fetching = false;
 	io->has_waited = false;
 	io->is_written = false;

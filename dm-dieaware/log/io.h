@@ -48,6 +48,8 @@ struct dmda_log_page;
  *   map		yes		yes
  *   neither		no		either: the end of the data, or of the fetching, goes on
  *
+ * A write in place has none. With FUA it has no commit either, if it was sent on with FUA.
+ *
  * A long write has several operations, one after the other (write.c): what is left when its data
  * has ended is done by the worker.
  */
@@ -92,7 +94,8 @@ enum dmda_log_stage {
  * @stage: enum dmda_log_stage
  * @open: open summary of a write's segment
  * @has_claim: whether it is in the tree of claims
- * @is_fua: whether it is a write that ends when it is durable
+ * @is_fua: whether it is a write or trim that ends with a commit
+ * @is_fua_below: whether it is a write in place with FUA that goes on so, and needs no commit
  * @is_fetching: whether the worker gets a write's pages of the map; it does not end before that
  * @is_written: whether the data of such a write is written
  * @has_waited: whether it is back from waiting for a page of the map that it has yet to use
@@ -130,6 +133,7 @@ struct dmda_log_io {
 	u8 open;
 	bool has_claim;
 	bool is_fua;
+	bool is_fua_below;
 	bool is_fetching;
 	bool has_waited;
 	bool is_written;

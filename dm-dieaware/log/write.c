@@ -143,9 +143,10 @@ static void prepare_write(struct dmda_log *log, struct dmda_log_io *io)
 {
 	struct bio *bio = dmda_log_bio(io);
 
-	io->is_fua = bio->bi_opf & REQ_FUA;
+	io->is_fua = (bio->bi_opf & REQ_FUA) && !io->is_fua_below;
 	/* The commit does it for the data, too. */
-	bio->bi_opf &= ~REQ_FUA;
+	if (io->is_fua)
+		bio->bi_opf &= ~REQ_FUA;
 	dmda_log_send_to(log, bio, io->dpn);
 	trace_dmda_log_write(log->dmda->self_dev, io->first, io->dpn, dmda_log_io_pages(io),
 			     io->file);
@@ -291,8 +292,10 @@ static enum dmda_write_step apply_write_locked(struct dmda_log *log, struct dmda
 	lockdep_assert_held(&log->lock);
 
 	if (io->is_in_place) {
-		log->journal.commit.nr_overwrites++;
-		dmda_log_commit_late_locked(log);
+		if (!io->is_fua_below) {
+			log->journal.commit.nr_overwrites++;
+			dmda_log_commit_late_locked(log);
+		}
 		give_up_write_locked(log, io);
 		return WRITE_DONE;
 	}

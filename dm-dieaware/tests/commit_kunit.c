@@ -163,6 +163,29 @@ static void what_was_overwritten_in_place_is_flushed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, commit->durable_overwrites, 1ULL);
 }
 
+/* What else there is to be made durable does not matter to it. */
+static void who_writes_to_a_place_that_is_durable_needs_no_commit(struct kunit *test)
+{
+	struct volume *volume = formatted_volume(test);
+	struct dmda_commit *commit = &volume->commit;
+	u64 seq = do_op(volume);
+
+	KUNIT_EXPECT_TRUE(test, dmda_commit_covers(commit, commit->durable_seq));
+	KUNIT_EXPECT_FALSE(test, dmda_commit_covers(commit, seq));
+	begin_writing(commit);
+	KUNIT_EXPECT_FALSE(test, dmda_commit_covers(commit, seq));
+	dmda_commit_did(commit, 0);
+	KUNIT_EXPECT_TRUE(test, dmda_commit_covers(commit, seq));
+	KUNIT_EXPECT_TRUE(test, dmda_commit_begin_batch(commit));
+	commit->nr_overwrites++;
+	KUNIT_EXPECT_EQ(test, do_op(volume), seq + 1);
+	KUNIT_EXPECT_TRUE(test, dmda_commit_covers(commit, seq));
+	begin_writing(commit);
+	dmda_commit_did(commit, -EIO);
+	KUNIT_EXPECT_TRUE(test, dmda_commit_covers(commit, seq));
+	KUNIT_EXPECT_FALSE(test, dmda_commit_covers(commit, seq + 1));
+}
+
 static void a_batch_that_is_not_written_makes_nothing_durable(struct kunit *test)
 {
 	struct volume *volume = formatted_volume(test);
@@ -243,6 +266,7 @@ static struct kunit_case commit_cases[] = {
 	KUNIT_CASE(a_batch_goes_on_from_the_one_before_whenever_it_began),
 	KUNIT_CASE(nothing_is_written_for_nothing),
 	KUNIT_CASE(what_was_overwritten_in_place_is_flushed),
+	KUNIT_CASE(who_writes_to_a_place_that_is_durable_needs_no_commit),
 	KUNIT_CASE(a_batch_that_is_not_written_makes_nothing_durable),
 	KUNIT_CASE(a_step_is_answered_once),
 	KUNIT_CASE(what_cannot_be_right_is_not_written),

@@ -170,6 +170,53 @@ static void a_draft_of_nothing_is_written_over(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, expect_written_over(volume, sector), 0U);
 }
 
+/* What the draft of a failed write would undo: see write_in_vain() of the volume suite. */
+static void nothing_is_durable_by_itself_beside_a_draft_of_nothing(struct kunit *test)
+{
+	struct volume *volume = formatted_volume(test);
+	struct dmda_commit *commit = &volume->commit;
+	u64 seq = commit->durable_seq;
+
+	for (u32 late = 0; late < 2; late++) {
+		dpn_t dpn = write_drafted(volume, 5, 1);
+
+		KUNIT_EXPECT_TRUE(test, dmda_commit_covers(commit, seq));
+		if (!late)
+			dmda_commit_void(commit);
+		else
+			write_one(volume, 6);
+		KUNIT_EXPECT_EQ(test, dmda_commit_covers(commit, seq), late);
+		dmda_commit_begin(commit);
+		dmda_commit_begin_batch(commit);
+		dmda_commit_did(commit, 0);
+		/* Its data was on its way until now; another batch goes to its place. */
+		dmda_commit_void(commit);
+		KUNIT_EXPECT_FALSE(test, dmda_commit_covers(commit, seq));
+		KUNIT_EXPECT_TRUE(test, dmda_draft_names(&commit->draft, dpn, 1));
+		dmda_commit_seal(commit);
+		dmda_commit_did(commit, 0);
+		KUNIT_EXPECT_FALSE(test, dmda_commit_covers(commit, seq));
+		dmda_commit_did(commit, 0);
+		KUNIT_EXPECT_TRUE(test, dmda_commit_covers(commit, seq));
+		KUNIT_EXPECT_FALSE(test, dmda_draft_names(&commit->draft, dpn, 1));
+		/* No start finds it any more, whatever becomes of its data. */
+		dmda_commit_void(commit);
+		KUNIT_EXPECT_TRUE(test, dmda_commit_covers(commit, seq));
+	}
+}
+
+static void a_draft_that_cannot_be_written_is_one_of_nothing(struct kunit *test)
+{
+	struct volume *volume = formatted_volume(test);
+	u64 seq = volume->commit.durable_seq;
+
+	write_drafted(volume, 5, 1);
+	dmda_draft_written(&volume->commit.draft, true);
+	KUNIT_EXPECT_FALSE(test, dmda_commit_covers(&volume->commit, seq));
+	commit(volume);
+	KUNIT_EXPECT_TRUE(test, dmda_commit_covers(&volume->commit, seq));
+}
+
 /* A commit of what came before it: nothing was said about the draft's write. */
 static void a_draft_whose_data_is_on_its_way_stays(struct kunit *test)
 {
@@ -452,6 +499,8 @@ static struct kunit_case draft_cases[] = {
 	KUNIT_CASE(a_batch_that_is_something_else_is_written_over_its_draft),
 	KUNIT_CASE(a_draft_that_was_not_written_is_none),
 	KUNIT_CASE(a_draft_of_nothing_is_written_over),
+	KUNIT_CASE(nothing_is_durable_by_itself_beside_a_draft_of_nothing),
+	KUNIT_CASE(a_draft_that_cannot_be_written_is_one_of_nothing),
 	KUNIT_CASE(a_draft_whose_data_is_on_its_way_stays),
 	KUNIT_CASE(a_flush_is_a_commit_where_nothing_else_is_left),
 	KUNIT_CASE(what_the_last_draft_names_stays_as_it_is),

@@ -344,6 +344,24 @@ static inline void disk_write_tag_whole(struct volume *volume, dpn_t dpn, u64 ta
 	end_write(volume, pending);
 }
 
+/* The same with FUA: what the cache has of it is no more, and all else stays there. */
+static inline void disk_write_tag_fua(struct volume *volume, dpn_t dpn, u64 tag)
+{
+	struct pending *pending;
+
+	disk_write_tag_whole(volume, dpn, tag);
+	if (volume->is_dead)
+		return;
+	pending = &volume->pending[--volume->nr_pending];
+	put_pending(&volume->super, volume->stable, pending, ~0U);
+	if (volume->mirror)
+		put_pending(&volume->super, volume->mirror, pending, ~0U);
+	for (u32 i = 0; i < volume->nr_pending; i++) {
+		if (volume->pending[i].dpn == from_dpn(dpn))
+			volume->pending[i].nr_sectors = 0;
+	}
+}
+
 static inline void disk_write_sector(struct volume *volume,
 				     const struct dmda_journal_sector *sector)
 {

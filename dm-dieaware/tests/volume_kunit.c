@@ -52,6 +52,9 @@ struct move {
  * @times: by dpn: times that the page there was overwritten in place
  * @flushed_times: by dpn: so many of these were flushed
  * @nr_in_place: pages that were overwritten in place
+ * @nr_fua_below: those of them that were durable without a commit
+ * @promised: by lpn: its tag when it was last overwritten in place with FUA
+ * @promised_seq: operation that a start has to know since
  * @is_cleaning: whether pages are being copied, which must stay as they are
  * @scratch: by lpn
  * @nr_cleanings: victims that were cleaned
@@ -75,6 +78,9 @@ struct history {
 	u64 times[DISK_PAGES];
 	u64 flushed_times[DISK_PAGES];
 	u32 nr_in_place;
+	u32 nr_fua_below;
+	u64 promised[MAX_LPNS];
+	u64 promised_seq;
 	bool is_cleaning;
 	u64 scratch[MAX_LPNS];
 	u32 nr_cleanings;
@@ -161,13 +167,21 @@ static u64 times_of(u64 tag)
 	return tag >> TIMES_SHIFT;
 }
 
-static void expect_tag(struct volume *volume, u64 dpn, u64 tag)
+/* Are both of one write, however often it was overwritten in place since? */
+static bool same_write(u64 tag, u64 other)
+{
+	return tag << (64 - TIMES_SHIFT) == other << (64 - TIMES_SHIFT);
+}
+
+static void expect_tag(struct volume *volume, u64 lpn, u64 dpn, u64 tag)
 {
 	struct history *history = volume->data;
-	u64 found = history->image->tag[dpn];
+	u64 found = history->image->tag[dpn], promised = history->promised[lpn];
 
 	/* It may have been copied since. */
-	KUNIT_ASSERT_EQ(volume->test, found << (64 - TIMES_SHIFT), tag << (64 - TIMES_SHIFT));
+	KUNIT_ASSERT_TRUE(volume->test, same_write(found, tag));
+	if (same_write(found, promised))
+		KUNIT_ASSERT_GE(volume->test, times_of(found), times_of(promised));
 	KUNIT_ASSERT_GE(volume->test, times_of(found), history->flushed_times[dpn]);
 	KUNIT_ASSERT_LE(volume->test, times_of(found), history->times[dpn]);
 }
@@ -196,7 +210,7 @@ static void expect_pages(struct volume *volume, const u64 *pages)
 				KUNIT_ASSERT_EQ(volume->test, sum_at(after, lpn), 0U);
 			continue;
 		}
-		expect_tag(volume, at, pages[lpn]);
+		expect_tag(volume, lpn, at, pages[lpn]);
 		if (dmda_super_has_sums(&after->super))
 			KUNIT_ASSERT_EQ(volume->test, sum_at(after, lpn), sum_of_tag(pages[lpn]));
 		KUNIT_ASSERT_FALSE(volume->test, history->is_mapped[at / 64] >> at % 64 & 1);
@@ -279,6 +293,7 @@ static void expect_state_after_failure(struct volume *volume,
 
 	KUNIT_ASSERT_NULL_MSG(volume->test, why, "%s", why);
 	KUNIT_ASSERT_GT(volume->test, next->seq, volume->durable_seq);
+	KUNIT_ASSERT_GT(volume->test, next->seq, history->promised_seq);
 	advance_base(volume);
 	memcpy(history->scratch, history->base, sizeof(history->scratch));
 	for (u64 seq = history->base_seq + 1; seq < next->seq; seq++) {
@@ -537,20 +552,72 @@ static void end_moves(struct volume *volume, const struct move *moves, u32 nr)
 	}
 }
 
+/* The last operation that was about a page; or one that is no older, and is durable */
+static u64 last_seq_of(const struct volume *volume, u64 lpn)
+{
+	const struct history *history = volume->data;
+	u64 seq = dmda_commit_place(&volume->commit).seq;
+
+	if (volume->commit.has_batch)
+		seq = volume->commit.batch.next_seq;
+	while (--seq > history->base_seq) {
+		const struct past *past = &history->past[seq % MAX_OPS];
+
+		if (lpn >= past->lpn && lpn < past->lpn + past->nr_pages)
+			break;
+	}
+	return seq;
+}
+
+/* What a page holds now is there from now on, or what comes later. */
+static void promise(struct volume *volume, u64 lpn)
+{
+	struct history *history = volume->data;
+	u64 seq = last_seq_of(volume, lpn);
+
+	history->promised[lpn] = volume->now->tag[from_dpn(where_is(volume, lpn))];
+	history->promised_seq = max(history->promised_seq, seq);
+	if (lpn >= history->draft.lpn && lpn < history->draft.lpn + history->draft.nr_pages)
+		history->draft_seq = 0;
+}
+
+/* With FUA, as the target does it */
+static void overwrite_for_good(struct volume *volume, u64 lpn, dpn_t dpn, u64 tag)
+{
+	struct history *history = volume->data;
+	u32 entry;
+	u64 index = dmda_map_index(&volume->super, to_lpn(lpn), &entry);
+
+	if (dmda_commit_covers(&volume->commit, volume->map[index].seq)) {
+		history->nr_fua_below++;
+		disk_write_tag_fua(volume, dpn, tag);
+	} else {
+		disk_write_tag_whole(volume, dpn, tag);
+		volume->commit.nr_overwrites++;
+		commit(volume);
+	}
+	if (!volume->is_dead)
+		promise(volume, lpn);
+}
+
 /* Not what has checksums, is being copied, or must stay as it is. */
 static void overwrite_in_place(struct volume *volume, u64 lpn)
 {
 	struct history *history = volume->data;
 	dpn_t dpn = where_is(volume, lpn);
+	u64 tag;
 
 	if (dpn == DPN_NONE || dmda_super_has_sums(&volume->super) || history->is_cleaning ||
 	    volume->is_dead ||
 	    dmda_draft_names(&volume->commit.draft, dpn, 1))
 		return;
+	tag = volume->now->tag[from_dpn(dpn)] + (1ULL << TIMES_SHIFT);
 	history->times[from_dpn(dpn)]++;
-	history->nr_in_place++;
-	disk_write_tag_whole(volume, dpn,
-			     volume->now->tag[from_dpn(dpn)] + (1ULL << TIMES_SHIFT));
+	if (history->nr_in_place++ % 2) {
+		overwrite_for_good(volume, lpn, dpn, tag);
+		return;
+	}
+	disk_write_tag_whole(volume, dpn, tag);
 	volume->commit.nr_overwrites++;
 }
 
@@ -610,6 +677,9 @@ static void do_something(struct volume *volume, u64 tag)
 						    volume->slots[DMDA_TABLE_MAP].nr_pages));
 	else
 		commit(volume);
+	/* Then all places are durable. */
+	if (what >= 95)
+		overwrite_in_place(volume, lpn);
 }
 
 static void clean_if_needed(struct volume *volume, u64 tag)
@@ -655,6 +725,7 @@ static void fail_at_every_write(struct kunit *test, bool checksums)
 	KUNIT_EXPECT_GT(test, volume->nr_cuts, 2000U);
 	KUNIT_EXPECT_GT(test, history->nr_cleanings, 10U);
 	KUNIT_EXPECT_EQ(test, history->nr_in_place > 10, !checksums);
+	KUNIT_EXPECT_EQ(test, history->nr_fua_below > 3, !checksums);
 	KUNIT_EXPECT_GT(test, history->nr_drafts, 10U);
 	KUNIT_EXPECT_GT(test, volume->nr_kept, 4U);
 }
