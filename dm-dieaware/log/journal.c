@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The journal at work: the steps that core/commit.h asks for, done. What waits for a commit when
- * one begins shares it. What nobody waits for is committed a second after the first of it.
+ * one begins shares it. What nobody waits for is committed a second after the first of it that no
+ * other commit has taken.
  */
 #include "disk.h"
 #include "log.h"
@@ -41,6 +42,18 @@ void dmda_log_wait_commit_locked(struct dmda_log *log)
 	wait_event_lock_irq(log->wait, dmda_commit_is_over(&log->journal.commit), log->lock);
 }
 
+/*
+ * A commit takes all that was done before it: what comes later has a second of its own. The worker
+ * may be on its way already; then it finds less to do, or nothing.
+ */
+static void forget_late_locked(struct dmda_log *log)
+{
+	lockdep_assert_held(&log->lock);
+
+	if (delayed_work_pending(&log->journal.late_work))
+		cancel_delayed_work(&log->journal.late_work);
+}
+
 /* A commit has begun that has records. */
 static void begun_locked(struct dmda_log *log, bool is_asked)
 {
@@ -61,6 +74,7 @@ static bool begin_commit(struct dmda_log *log, struct list_head *ios)
 	dmda_log_wait_commit_locked(log);
 	list_splice_init(&log->journal.committing, ios);
 	may_write = log->state != DMDA_LOG_FAILED;
+	forget_late_locked(log);
 	if (may_write)
 		dmda_commit_begin(commit);
 	if (may_write && commit->nr)
@@ -168,6 +182,7 @@ bool dmda_log_flush_commits_locked(struct dmda_log *log, struct dmda_log_io *io)
 
 	if (!dmda_commit_begin_kept(&log->journal.commit))
 		return false;
+	forget_late_locked(log);
 	log->counters.nr_flushes++;
 	begun_locked(log, true);
 	io->is_commit = true;
@@ -204,8 +219,9 @@ void dmda_log_do_commit(struct work_struct *work)
 }
 
 /*
- * Nearly always it is pending: to look takes less than to try. Who calls this holds the lock, which
- * the worker takes when it is pending no more, so that it commits what has been done by now.
+ * While nobody flushes it is pending nearly always: to look takes less than to try. Who calls this
+ * holds the lock, which the worker takes when it is pending no more, so that it commits what has
+ * been done by now.
  */
 void dmda_log_commit_late_locked(struct dmda_log *log)
 {

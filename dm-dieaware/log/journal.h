@@ -25,7 +25,8 @@ struct dmda_log_page;
  * @commit: batches of the journal, and the commit that is under way
  * @committing: flushes and FUA writes that wait for a commit
  * @work: worker that commits
- * @late_work: worker that commits what nobody has asked for
+ * @late_work: worker that commits what nobody has asked for; pending as long as there is something
+ *	that no commit has taken, but for what nobody was told of
  */
 struct dmda_log_journal {
 	struct mutex commit_lock; /* of a commit */

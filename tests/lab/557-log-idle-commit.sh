@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode: what was written, and nobody flushed, is durable after a second all the same, as on dm-thin;
-# what somebody flushed, at once.
+# what somebody flushed, at once, and then what comes later has a second of its own.
 # kernels: uml
 # long: 6.12
 # smp: 1
 # mem: 2G
 # clock: virtual
-# seconds: 2
+# seconds: 3
 # timeout: 300
-# sentences: 5
+# sentences: 9
 . "$(dirname "$0")/rc"
 
 # A second, and what a commit takes
@@ -47,5 +47,35 @@ sleep $IDLE_SECONDS
 power_fails
 check "what was not flushed is there when $IDLE_SECONDS s have passed" holds 16
 check "what was flushed is still there" holds 0
+
+# later SKIP SECONDS: written 0.8 s after what was flushed at once, so many seconds before the power fails
+later() {
+	sleep 0.8
+	put seek="$1" conv=notrunc
+	sleep "$2"
+	power_fails
+}
+
+# flush_pages: one by one, so that the last flushes need nothing but the flush
+flush_pages() {
+	local i
+
+	for i in {1..6}; do
+		dd if="$T_DIR/data" of="$TARGET" bs=4k count=1 oflag=direct conv=fsync,notrunc status=none
+	done
+}
+
+put conv=fsync,notrunc
+later 32 0.4
+check_fails "a flush leaves what comes later a second of its own" holds 32
+put conv=fsync,notrunc
+later 48 $IDLE_SECONDS
+check "... and no more than that" holds 48
+flush_pages
+later 64 0.4
+check_fails "so does one that is the commit itself" holds 64
+flush_pages
+later 80 $IDLE_SECONDS
+check "... and no more than that" holds 80
 dmsetup remove --retry t0
 check "dieaware check finds nothing" dieaware check /dev/mapper/low
