@@ -220,25 +220,12 @@ u64 dmda_log_map_pages(u32 mb);
 int dmda_log_resize_map(struct dmda_log *log, u32 mb);
 
 /**
- * dmda_log_pages_shrink() - evict pages until there are as few as there should be
- *
- * Context: may sleep; waits for pages that must be written first if there are too many.
- */
-void dmda_log_pages_shrink(struct dmda_log *log);
-
-/**
  * dmda_log_pages_settle() - wait for pages that are being written to be evicted then
  *
  * Context: may sleep; nobody evicts any meanwhile.
  * Return: 0 or a negative errno; the device has failed then.
  */
 int dmda_log_pages_settle(struct dmda_log *log);
-
-/**
- * dmda_log_page_leaves_locked() - a page that is leaving was written
- * Return: whether it is out of the map, and the caller's to free.
- */
-bool dmda_log_page_leaves_locked(struct dmda_log *log, struct dmda_log_page *page);
 
 /**
  * dmda_log_page_free() - free a page that is out of the map, when nobody looks into it any more

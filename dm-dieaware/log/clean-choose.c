@@ -7,6 +7,7 @@
 #include <linux/sort.h>
 
 #include "disk.h"
+#include "evict.h"
 #include "log.h"
 #include "look-up.h"
 #include "trace.h"

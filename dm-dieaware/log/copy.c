@@ -13,6 +13,7 @@
 #include <linux/vmalloc.h>
 
 #include "disk.h"
+#include "evict.h"
 #include "hint.h"
 #include "log.h"
 

@@ -17,6 +17,7 @@
  * have not begun, go back to dm. All of them, lest one overtakes another of the same lpns.
  */
 #include "claims.h"
+#include "evict.h"
 #include "hint.h"
 #include "log.h"
 #include "read.h"

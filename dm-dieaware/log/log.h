@@ -16,8 +16,9 @@
  *	sums.c		checksums of data: taken when it is written, compared when it is read
  *	admission.c	which writes get places, which wait, and until when
  *	hint.c		hints: which page precedes a write in its file, and where that lies
- *	cache.c		pages of the map: read when needed, written back, evicted
+ *	cache.c		pages of the map: read when needed, kept in memory
  *	near.c		the same: those that are found with one look
+ *	evict.c		the same: which of them go, and when
  *	journal.c	the journal: batches, group commit
  *	draft.c		the same: for which writes a draft of their batch goes along with the data
  *	space.c		segments: opened, closed, freed

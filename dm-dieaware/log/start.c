@@ -9,6 +9,7 @@
 
 #include "../core/start.h"
 #include "disk.h"
+#include "evict.h"
 #include "log.h"
 #include "start.h"
 

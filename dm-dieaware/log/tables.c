@@ -5,6 +5,7 @@
  */
 #include <linux/wait.h>
 
+#include "evict.h"
 #include "log.h"
 
 /* Pages of the map that are looked at under one holding of the lock */

@@ -7,6 +7,7 @@
  */
 #include "../core/message.h"
 #include "../core/where.h"
+#include "evict.h"
 #include "log.h"
 #include "where.h"
 
