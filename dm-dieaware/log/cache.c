@@ -403,6 +403,46 @@ static struct dmda_log_page *find_or_insert(struct dmda_log *log, struct dmda_lo
 	return page;
 }
 
+static bool may_begin_locked(struct dmda_log *log, u64 index)
+{
+	lockdep_assert_held(&log->lock);
+
+	return dmda_log_page_is_zero_locked(log, index) && dmda_log_evict_has_room_locked(log);
+}
+
+/* Return: whether @fresh is in the map now. */
+static bool begin_page(struct dmda_log *log, struct dmda_log_page *fresh)
+{
+	u64 index = fresh->map.index;
+	bool is_in;
+
+	if (xa_reserve_irq(&log->cache.pages, index, TRY_GFP))
+		return false;
+	spin_lock_irq(&log->lock);
+	is_in = may_begin_locked(log, index) && insert_locked(log, index, fresh);
+	spin_unlock_irq(&log->lock);
+	return is_in;
+}
+
+void dmda_log_page_begin(struct dmda_log *log, u64 index)
+{
+	struct dmda_log_page *fresh;
+	bool may_begin;
+
+	spin_lock_irq(&log->lock);
+	may_begin = may_begin_locked(log, index);
+	spin_unlock_irq(&log->lock);
+	if (!may_begin)
+		return;
+	fresh = take_memory(log, index, false);
+	if (!fresh)
+		return;
+	if (begin_page(log, fresh))
+		read_page(log, fresh, NULL);
+	else
+		free_memory(log, fresh);
+}
+
 static struct dmda_log_page *get_page_of_map(struct dmda_log *log, u64 index,
 					     struct dmda_log_io *io)
 {

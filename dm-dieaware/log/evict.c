@@ -284,6 +284,13 @@ static bool is_small_enough(struct dmda_log *log)
 		!READ_ONCE(log->cache.nr_leaving);
 }
 
+bool dmda_log_evict_has_room_locked(const struct dmda_log *log)
+{
+	lockdep_assert_held(&log->lock);
+
+	return log->cache.nr_pages < log->cache.max_pages;
+}
+
 /* After so many times each page has been looked at once for each of its chances. */
 static u64 most_looks(const struct dmda_log *log)
 {

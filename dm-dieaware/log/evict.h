@@ -42,6 +42,11 @@ int dmda_log_evict_resize(struct dmda_log *log, u64 max_pages);
 void dmda_log_evict_came_locked(struct dmda_log *log, struct dmda_log_page *page);
 
 /**
+ * dmda_log_evict_has_room_locked() - may a page come without another one going first?
+ */
+bool dmda_log_evict_has_room_locked(const struct dmda_log *log);
+
+/**
  * dmda_log_evict_make_room() - evict pages, so that there are not too many when more come
  * @nr_coming: so many come
  *

@@ -2,8 +2,9 @@
 /*
  * Writes: get their places, are sent on, and are mapped when their data is written; not before, for
  * a record must never name data that is not there. Pages of the map that are not in memory are read
- * while the data is being written: the operation needs them, places do not; but where small writes
- * are done in place, the map says where that is, and has to be read first.
+ * while the data is being written, unless nothing was ever written to them: the operation needs
+ * them, places do not; but where small writes are done in place, the map says where that is, and
+ * has to be read first.
  *
  * A write is cut where the file, the segment or the longest operation ends. That is not for
  * device-mapper to do (max_io_len): it cuts at multiples of that length, small writes, too.
@@ -107,6 +108,25 @@ static u32 place_locked(struct dmda_log *log, struct dmda_log_io *io, bool whole
 	return nr;
 }
 
+/* Pages of the map that were never changed need not be read: they are there at once. */
+static void begin_fetching(struct dmda_log *log, struct dmda_log_io *io)
+{
+	u32 entry;
+	u64 first = dmda_log_map_index(log, io->first, &entry);
+	u64 last = last_index(log, io, first, entry);
+	unsigned long flags;
+
+	for (u64 i = first; i <= last; i++)
+		dmda_log_page_begin(log, i);
+	spin_lock_irqsave(&log->lock, flags);
+	io->is_fetching = !pin_pages_locked(log, io);
+	if (io->is_fetching)
+		dmda_log_go_on_locked(log, io);
+	else
+		dmda_log_draft_make_locked(log, io);
+	spin_unlock_irqrestore(&log->lock, flags);
+}
+
 /*
  * As far as it goes without waiting.
  * @is_begun: it is the beginning of a longer write
@@ -131,11 +151,11 @@ static u32 begin_write(struct dmda_log *log, struct dmda_log_io *io, bool is_beg
 	}
 	if (nr)
 		dmda_log_draft_make_locked(log, io);
-	if (nr && io->is_fetching)
-		dmda_log_go_on_locked(log, io);
 	if (is_begun)
 		dmda_writer_cut(&log->space.writer, to_lpn(io->last + 1));
 	spin_unlock_irqrestore(&log->lock, flags);
+	if (nr && io->is_fetching)
+		begin_fetching(log, io);
 	return nr;
 }
 

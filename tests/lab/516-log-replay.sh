@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 400
-# sentences: 19
+# sentences: 20
 . "$(dirname "$0")/rc"
 
 GIB=2
@@ -70,6 +70,7 @@ cached() {
 check_that "the device needs a larger map" "$(status_field t0 lpns)" -ge $((NR * ENTRIES))
 before=$(status_field t0 checkpoints)
 check "blocks are written all over the device" blocks write "$TARGET"
+check_that "the cache keeps its size" "$(cached)" -le $LIMIT
 check_that "the journal has all of them" "$(status_field t0 checkpoints)" -eq "$before"
 crash
 check "dieaware check finds no damage" dieaware check /dev/mapper/low
