@@ -106,6 +106,21 @@ uml_arguments() {
 	UML_ARGS+=($parameters)
 }
 
+# Nearly each page of a process in the guest is a mapping of its own in a process of the host's. When
+# that may have no more, the guest's process takes the same page fault again and again, without a
+# word: Linux allows 65530 by default, which is 256 MiB.
+UML_MAPPINGS=1048576
+
+uml_allow_mappings() {
+	local limit=/proc/sys/vm/max_map_count most
+
+	most=$(<$limit)
+	if ((most < UML_MAPPINGS)) && ! echo "$UML_MAPPINGS" 2>/dev/null >"$limit"; then
+		say "a process in the guest with more than $((most / 256)) MiB will hang: the host's" \
+			"vm.max_map_count should be $UML_MAPPINGS, and cannot be set here"
+	fi
+}
+
 # The guest's memory is a file: in /dev/shm, unless that is small (containers).
 uml_memory_dir() {
 	local mem=$1 free

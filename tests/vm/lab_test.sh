@@ -185,6 +185,9 @@ run_guests() {
 	uml timed --virtual-time -- "$sleeps_a_day" &
 	uml timed_smp --virtual-time --smp 2 -- true
 	wait
+	# As Linux has it
+	echo 65530 >/proc/sys/vm/max_map_count
+	uml many --plain --smp 2 --mem 1024M --timeout 120 -- "python3 -c '$many_pages'"
 	make_behind
 	uml behind --copy "$work/behind/behind.ko" -- insmod behind.ko
 	uml disk --disk "$work/disk:64M" -- 'mkfs.ext4 -q /dev/ubdb && mount /dev/ubdb /mnt && echo here >/mnt/file && umount /mnt'
@@ -201,6 +204,15 @@ busy_loop='for ((r = 0; r < 10; r++)); do a=${EPOCHREALTIME/./}
 # shellcheck disable=SC2016 # likewise
 sleeps_a_day='a=${EPOCHREALTIME/./}; sleep 43200; for ((i = 0; i < 100000; i++)); do :; done; sleep 43200
 	echo $(((${EPOCHREALTIME/./} - a) / 1000))'
+
+# Writes to every other page, so that no two are one mapping of the host's: 320 MB of them
+many_pages='
+import mmap
+step, nr = 2 * mmap.PAGESIZE, 80000
+memory = mmap.mmap(-1, nr * step, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+for i in range(nr):
+    memory[i * step] = i % 251
+print(sum(memory[i * step] == i % 251 for i in range(nr)))'
 
 # Within half a percent, and not zero.
 clocks_agree() {
@@ -261,6 +273,7 @@ expect "which is shown" says behind 'KASAN: slab-out-of-bounds in'
 expect "in virtual time, UML waits for nothing, and work takes no time" output_is timed $'86400000\n'
 expect "several CPUs are refused there" status_is timed_smp 125
 expect "and why" says timed_smp 'Only the kernel of --plain has several CPUs'
+expect "a process in UML may have more pages than Linux allows mappings" output_is many $'80000\n'
 expect "a disk of UML keeps its contents" output_is disk_again $'here\n'
 expect "a boot that dies of the emulator is tried again" status_is int3 0
 expect "which is said" says int3 'did not come up .*int3.*, trying once more'
