@@ -74,10 +74,16 @@ class Process:
     def ask(self, *words: object) -> None:
         self.pipe.send(words)
 
+    def where(self) -> str:
+        """Where in the kernel it is; and, twice, what it has taken by now: what grows goes on."""
+        folder = pathlib.Path(f"/proc/{self.process.pid}")
+        text = (folder / "stack").read_text() + (folder / "stat").read_text()
+        time.sleep(2)
+        return text + (folder / "stat").read_text()
+
     def answer(self, seconds: float = stacks.HANG_SECONDS) -> Any:
         if not self.pipe.poll(seconds):
-            where = pathlib.Path(f"/proc/{self.process.pid}/stack").read_text()
-            raise Broken(f"the worker {self.name} hangs:\n{where}")
+            raise Broken(f"the worker {self.name} hangs:\n{self.where()}")
         return self.pipe.recv()
 
 
