@@ -718,7 +718,7 @@ static void work(struct volume *volume, u32 nr_steps)
 
 static void fail_at_every_write(struct kunit *test, bool checksums)
 {
-	struct volume *volume = new_history(test, 1, checksums);
+	struct volume *volume = new_history(test, 5, checksums);
 	struct history *history = volume->data;
 
 	work(volume, 440);
