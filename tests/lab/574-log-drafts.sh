@@ -133,7 +133,7 @@ $((DPN * 8 + 8)) $((SECTORS - DPN * 8 - 8)) linear /dev/ram0 $((DPN * 8 + 8))"
 done
 
 becomes low "0 $SECTORS delay /dev/ram0 0 0 /dev/ram0 0 $DELAY_MS /dev/ram0 0 0"
-NEW=(put_all new oflag=direct conv=notrunc,fsync)
+NEW=(put_all new oflag=direct "conv=notrunc,fsync")
 check "a write that is flushed takes the time of one" takes_writes 90 140 "${NEW[@]}"
 # What all this has emptied is free by now: a record of that would make a draft one in vain.
 sleep 2
