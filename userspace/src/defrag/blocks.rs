@@ -17,7 +17,7 @@ use super::{split_permille, DefragError, State, Watch, Wish};
 use crate::frag::look::Look;
 use crate::frag::Logical;
 use crate::fs::fiemap::{self, Extent};
-use crate::fs::file::open_to_write;
+use crate::fs::file::{offset, open_to_write};
 use crate::fs::{btrfs, dedupe, ext4, f2fs};
 use crate::runs::{self, FileId, Run};
 use crate::units::PAGE_BYTES;
@@ -55,12 +55,11 @@ fn donor(path: &Path, look: &Look) -> Result<File, DefragError> {
 
     for run in joined(&look.runs) {
         let (begin, bytes) = bytes_of(&run);
-        let number = |bytes| i64::try_from(bytes).map_err(io::Error::other);
         fallocate(
             &donor,
             FallocateFlags::empty(),
-            number(begin)?,
-            number(bytes)?,
+            offset(begin)?,
+            offset(bytes)?,
         )
         .map_err(io::Error::from)?;
     }
@@ -226,15 +225,13 @@ fn in_steps(
 
 /// Have all of it read at once: ext4 and f2fs read page after page of what they move, and wait for each.
 fn read_ahead(file: &File, parts: &[Range<u64>]) -> io::Result<()> {
-    let number = |bytes| i64::try_from(bytes).map_err(io::Error::other);
-
     for part in parts {
         for at in part.clone().step_by(READ_AHEAD_BYTES as usize) {
             let bytes = READ_AHEAD_BYTES.min(part.end - at);
             posix_fadvise(
                 file,
-                number(at)?,
-                number(bytes)?,
+                offset(at)?,
+                offset(bytes)?,
                 PosixFadviseAdvice::POSIX_FADV_WILLNEED,
             )?;
         }

@@ -14,7 +14,7 @@ use super::{DefragError, Watch, Wish};
 use crate::device::nvme::spread::{commands, Spreader};
 use crate::frag::look::{Look, Pages};
 use crate::fs::fiemap::Extent;
-use crate::fs::file::open_to_write;
+use crate::fs::file::{offset, open_to_write};
 use crate::fs::lease::{Lease, Unstopped};
 use crate::runs::Run;
 use crate::units::PAGE_BYTES;
@@ -164,12 +164,11 @@ fn rewrite_chunk(
 
 /// Have pages written in the order of the file.
 pub(super) fn start_writeback(file: &File, at: u64, bytes: u64) -> io::Result<()> {
-    let number = |bytes| i64::try_from(bytes).map_err(io::Error::other);
     let flags = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WRITE;
 
     // SAFETY: the descriptor is open while `file` lives, and all arguments are numbers.
     let result =
-        unsafe { libc::sync_file_range(file.as_raw_fd(), number(at)?, number(bytes)?, flags) };
+        unsafe { libc::sync_file_range(file.as_raw_fd(), offset(at)?, offset(bytes)?, flags) };
     nix::errno::Errno::result(result)?;
     Ok(())
 }

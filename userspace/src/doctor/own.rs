@@ -15,6 +15,7 @@ use thiserror::Error;
 
 use super::windows::{windows, Window, MOST};
 use crate::fs::fiemap;
+use crate::fs::file::offset;
 use crate::io_engine::ring::Aligned;
 use crate::probe::random::Random;
 use crate::progress::{Interrupted, Progress};
@@ -57,8 +58,7 @@ impl Own {
         let nr_pages = bytes / PAGE_BYTES;
 
         // All at once, so that it is in as few pieces as there can be. Not all filesystems can do that.
-        let length = i64::try_from(bytes).map_err(io::Error::other)?;
-        let _ = fallocate(&file, FallocateFlags::empty(), 0, length);
+        let _ = fallocate(&file, FallocateFlags::empty(), 0, offset(bytes)?);
         progress.begin("writing", nr_pages);
         while page < nr_pages {
             let mut pages = Aligned::new(WRITE_PAGES.min(nr_pages - page) as usize);

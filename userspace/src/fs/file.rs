@@ -32,6 +32,15 @@ pub struct FileFacts {
     pub extents: Vec<Extent>,
 }
 
+/// A place or length in a file as the kernel takes it.
+///
+/// # Errors
+///
+/// When no file is so long.
+pub fn offset(bytes: u64) -> io::Result<libc::off_t> {
+    libc::off_t::try_from(bytes).map_err(io::Error::other)
+}
+
 #[derive(Debug, Error)]
 pub enum FileError {
     #[error("it cannot be read: {0}")]

@@ -8,6 +8,8 @@ use std::ops::Range;
 use nix::errno::Errno;
 use nix::unistd::{lseek, Whence};
 
+use super::file::offset;
+
 /// The next bytes from there on that are data; `None`: there are none. Some filesystems take all for
 /// data.
 ///
@@ -16,10 +18,7 @@ use nix::unistd::{lseek, Whence};
 /// When the filesystem does not say.
 pub fn next_data(file: &File, from: u64) -> io::Result<Option<Range<u64>>> {
     let seek = |at: i64, whence| lseek(file, at, whence);
-    let begin = match seek(
-        i64::try_from(from).map_err(io::Error::other)?,
-        Whence::SeekData,
-    ) {
+    let begin = match seek(offset(from)?, Whence::SeekData) {
         Err(Errno::ENXIO) => return Ok(None),
         begin => begin?,
     };
