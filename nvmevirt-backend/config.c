@@ -143,6 +143,7 @@ NVMEV_ATTR(atomic_kib, atomic_pages, PROPERTY_KIB);
 NVMEV_ATTR(hints, hints, PROPERTY_BOOL);
 NVMEV_ATTR(fdp, fdp, PROPERTY_BOOL);
 NVMEV_ATTR(fdp_groups, fdp_groups, PROPERTY_BOOL);
+NVMEV_ATTR(fdp_handles, ftl.nr_handles, PROPERTY_U32);
 
 /* Numbers separated by commas or blanks. Returns how many, or a negative errno. */
 static int parse_list(const char *text, u64 *numbers, u32 most)
@@ -840,6 +841,7 @@ static struct configfs_attribute *item_attrs[] = {
 	&nvmev_attr_hints,
 	&nvmev_attr_fdp,
 	&nvmev_attr_fdp_groups,
+	&nvmev_attr_fdp_handles,
 	&nvmev_attr_poll_us,
 	&nvmev_attr_reject_hints,
 	&nvmev_attr_backing_file,

@@ -29,8 +29,8 @@ static u16 configurations(const struct nvmev *nvmev, struct nvmev_log *log)
 	struct nvmev_fdp_configs *head = alloc_page_of(log, bytes);
 	struct nvmev_fdp_config *config = (void *)(head + 1);
 	__le32 *handle = (void *)(config + 1);
-	u32 type = nvmev->config.fdp_groups ? NVMEV_FDP_INITIALLY_ISOLATED :
-					      NVMEV_FDP_NOT_ISOLATED;
+	bool is_isolated = nvmev->config.fdp_groups || nvmev->config.ftl.nr_handles;
+	u32 type = is_isolated ? NVMEV_FDP_INITIALLY_ISOLATED : NVMEV_FDP_NOT_ISOLATED;
 
 	if (!head)
 		return NVME_SC_INTERNAL;

@@ -3,6 +3,7 @@
 #include "compat.h"
 #include "dma.h"
 #include "nvmev.h"
+#include "outage.h"
 
 static_assert(sizeof(struct nvmev_fdp_status) +
 	      NVMEV_MAX_HANDLES * sizeof(struct nvmev_fdp_handle) <= PAGE_SIZE);
@@ -43,7 +44,8 @@ void nvmev_fdp_init(struct nvmev *nvmev)
 
 	if (!nvmev->config.fdp)
 		return;
-	fdp->nr_pids = min_t(u32, ftl_nr_dies(nvmev->ftl), NVMEV_MAX_HANDLES);
+	fdp->nr_pids = params->nr_handles ?:
+		       min_t(u32, ftl_nr_dies(nvmev->ftl), NVMEV_MAX_HANDLES);
 	fdp->nr_handles = fdp->nr_pids;
 	fdp->ru_bytes = (u64)params->unit_pages * params->units_per_eblk << FTL_PAGE_SHIFT;
 	if (nvmev->config.fdp_groups) {
@@ -97,8 +99,12 @@ void nvmev_fdp_decode(struct nvmev *nvmev, const struct nvmev_cmd *cmd, struct f
 		record(nvmev, NVMEV_FDP_INVALID_PID, cmd->ns, pid);
 		return;
 	}
-	rq->hint = nvmev->config.fdp_groups ? FTL_HINT_ALL_DIE : FTL_HINT_DIE;
-	rq->die = die_of_number(nvmev, number);
+	if (nvmev->config.ftl.nr_handles) {
+		rq->handle = number;
+	} else {
+		rq->hint = nvmev->config.fdp_groups ? FTL_HINT_ALL_DIE : FTL_HINT_DIE;
+		rq->die = die_of_number(nvmev, number);
+	}
 	/* The unit that is full is followed by another. */
 	left_bytes = fdp->left_bytes[number];
 	fdp->left_bytes[number] = left_bytes > rq->bytes ? left_bytes - rq->bytes :
@@ -128,7 +134,10 @@ static void update(struct nvmev *nvmev, const struct nvmev_ns *ns, u16 pid)
 		record(nvmev, NVMEV_FDP_NOT_FULL, ns, pid);
 	fdp->left_bytes[number] = fdp->ru_bytes;
 	guard(mutex)(&nvmev->ftl_lock);
-	ftl_send_anew(nvmev->ftl, die_of_number(nvmev, number));
+	if (nvmev->config.ftl.nr_handles)
+		ftl_handle_anew(nvmev->ftl, number, nvmev_now(nvmev));
+	else
+		ftl_send_anew(nvmev->ftl, die_of_number(nvmev, number));
 }
 
 u16 nvmev_fdp_update(struct nvmev *nvmev, const struct nvmev_ns *ns, const __le16 *pids, u32 nr)

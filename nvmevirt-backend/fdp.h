@@ -2,8 +2,8 @@
 /*
  * Flexible Data Placement (NVMe 2.1, TP4146): a host names a placement handle with a write.
  *
- * A placement identifier stands for a die. There is one endurance group with one configuration,
- * which is always on, in one of two shapes:
+ * There is one endurance group with one configuration, which is always on, in one of three shapes.
+ * In the first two a placement identifier stands for a die, in the third for a lifetime:
  *
  * Handles: one reclaim group, and a handle for each die, on which a write begins; the pages
  * behind the first unit go round the dies from there. A handle's reclaim unit is a count of bytes
@@ -14,6 +14,11 @@
  *
  * Groups: a reclaim group for each die, which a write does not leave, and one handle. Its
  * reclaim units are erase blocks, and there is no other handle whose data could be in them.
+ *
+ * Lifetimes: one reclaim group, and so many handles as the user says. A reclaim unit is an erase
+ * block of every die, in which nothing but data of its handle is until collection moves what is
+ * left of it, with what is left of others: initially isolated. What is written without an
+ * identifier goes to the first handle. That is what drives of this kind that are sold have.
  *
  * Everything here is the dispatcher's alone.
  */

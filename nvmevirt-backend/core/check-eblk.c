@@ -2,13 +2,14 @@
 /* What "consistent" means for the erase blocks of a die: states, streams, queues and victims. */
 #include "check.h"
 
-static bool is_open(const struct ftl_eblk_die *die, u32 eblk)
+/* Streams that write to an erase block */
+static u32 nr_writers(const struct ftl *ftl, u32 die, u32 eblk)
 {
-	for (u32 i = 0; i < FTL_NR_STREAMS; i++) {
-		if (die->stream[i].eblk == eblk + 1)
-			return true;
-	}
-	return false;
+	u32 nr = 0;
+
+	for (u32 i = 0; i < ftl_nr_streams(&ftl->geo); i++)
+		nr += ftl->blocks.die[die].stream[i].eblk == eblk + 1;
+	return nr;
 }
 
 static bool is_victim(const struct ftl_gc_die *gc, u32 eblk)
@@ -42,14 +43,13 @@ static const char *check_eblk_lists(const struct ftl *ftl, u32 die_nr)
 		nr_full += wants_queue;
 		if (wants_victim != is_victim(&ftl->gc[die_nr], first + i))
 			return "Collection and an erase block do not agree that it is the victim.";
-		if (is_open(die, first + i) != wants_stream)
+		if (nr_writers(ftl, die_nr, first + i) > 1)
+			return "Two streams write to the same erase block.";
+		if (nr_writers(ftl, die_nr, first + i) != wants_stream)
 			return "A stream and an erase block do not agree that it is open.";
 		if (ftl_pqueue_has(&die->full, i) != wants_queue)
 			return "The queue of victims and an erase block do not agree.";
 	}
-	if (die->stream[FTL_STREAM_HOST].eblk &&
-	    die->stream[FTL_STREAM_HOST].eblk == die->stream[FTL_STREAM_GC].eblk)
-		return "Two streams write to the same erase block.";
 	if (nr_full != die->full.nr + die->slc_full.nr)
 		return "The queue of victims has lost an erase block.";
 	if (nr_bad != die->nr_bad)
@@ -64,7 +64,7 @@ static const char *check_slc_region(const struct ftl *ftl, u32 die_nr)
 	const struct ftl_eblk_die *die = &ftl->blocks.die[die_nr];
 	const struct ftl_gc_die *gc = &ftl->gc[die_nr];
 
-	for (u32 i = 0; i < FTL_NR_STREAMS; i++) {
+	for (u32 i = 0; i < ftl_nr_streams(&ftl->geo); i++) {
 		bool is_slc = i == FTL_STREAM_SLC;
 
 		if (die->stream[i].eblk &&

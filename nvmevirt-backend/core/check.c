@@ -93,7 +93,7 @@ static u32 first_unused_unit(const struct ftl *ftl, u32 eblk)
 
 	if (ftl->blocks.eblk[eblk].state == FTL_EBLK_FREE)
 		return 0;
-	for (u32 i = 0; i < FTL_NR_STREAMS; i++) {
+	for (u32 i = 0; i < ftl_nr_streams(&ftl->geo); i++) {
 		if (die->stream[i].eblk == eblk + 1)
 			return die->stream[i].next_unit;
 	}
@@ -177,6 +177,8 @@ static const char *check_unit(const struct ftl *ftl, const struct ftl_unit *unit
 		return "An open unit's count of pages is wrong.";
 	if (ftl_l2p_owner(&ftl->map, to_ppn(first + nr_filled - 1)) == LPN_NONE)
 		return "An open unit ends with a hole.";
+	if (unit->handle && unit->kind != FTL_UNIT_PLAIN)
+		return "A unit that is no plain one is of a placement handle.";
 	if (unit->replaces && unit->kind != FTL_UNIT_RUN)
 		return "A unit that is not a run replaces a flash unit.";
 	return NULL;
@@ -202,7 +204,7 @@ static bool is_the_one(const struct ftl_units *units, const struct ftl_unit *uni
 
 	switch (unit->kind) {
 	case FTL_UNIT_PLAIN:
-		return units->plain == unit;
+		return units->plain[unit->handle] == unit;
 	case FTL_UNIT_MIXED:
 		return die->mixed == unit;
 	case FTL_UNIT_GC:

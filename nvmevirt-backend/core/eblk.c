@@ -99,16 +99,22 @@ static void append_full(struct ftl_eblks *blocks, die_t die_nr, u32 nr)
 			nr - from_die(die_nr) * blocks->geo->die_eblks);
 }
 
-void ftl_eblks_close_if_full(struct ftl_eblks *blocks, die_t die_nr, enum ftl_stream stream)
+void ftl_eblks_close(struct ftl_eblks *blocks, die_t die, enum ftl_stream stream)
 {
-	struct ftl_eblk_die *die = &blocks->die[from_die(die_nr)];
-	struct ftl_eblk_stream *open = &die->stream[stream];
+	struct ftl_eblk_stream *open = &blocks->die[from_die(die)].stream[stream];
 
-	if (!open->eblk ||
-	    open->next_unit < ftl_eblk_nr_units(blocks->geo, open->eblk - 1))
+	if (!open->eblk)
 		return;
-	append_full(blocks, die_nr, open->eblk - 1);
+	append_full(blocks, die, open->eblk - 1);
 	open->eblk = 0;
+}
+
+void ftl_eblks_close_if_full(struct ftl_eblks *blocks, die_t die, enum ftl_stream stream)
+{
+	const struct ftl_eblk_stream *open = &blocks->die[from_die(die)].stream[stream];
+
+	if (open->eblk && open->next_unit == ftl_eblk_nr_units(blocks->geo, open->eblk - 1))
+		ftl_eblks_close(blocks, die, stream);
 }
 
 void ftl_eblks_open_next(struct ftl_eblks *blocks, die_t die_nr, enum ftl_stream stream)
@@ -238,13 +244,12 @@ static void restore_doomed(struct ftl_eblks *blocks, struct ftl_eblk_die *die, u
 }
 
 /* Return: a stream of the die that can go on in a block of this kind, or NULL. */
-static struct ftl_eblk_stream *unused_stream(struct ftl_eblk_die *die, bool is_slc)
+static struct ftl_eblk_stream *unused_stream(struct ftl_eblk_die *die, u32 nr_streams, bool is_slc)
 {
-	u32 first = is_slc ? FTL_STREAM_SLC : FTL_STREAM_HOST;
-	u32 last = is_slc ? FTL_STREAM_SLC : FTL_STREAM_GC;
+	for (u32 i = 0; i < nr_streams; i++) {
+		bool of_slc = i == FTL_STREAM_SLC;
 
-	for (u32 i = first; i <= last; i++) {
-		if (!die->stream[i].eblk)
+		if (!die->stream[i].eblk && of_slc == is_slc)
 			return &die->stream[i];
 	}
 	return NULL;
@@ -254,7 +259,8 @@ static struct ftl_eblk_stream *unused_stream(struct ftl_eblk_die *die, bool is_s
 static void restore_used(struct ftl_eblks *blocks, struct ftl_eblk_die *die, u32 eblk,
 			 u32 nr_used)
 {
-	struct ftl_eblk_stream *open = unused_stream(die, ftl_eblk_is_slc(blocks->geo, eblk));
+	struct ftl_eblk_stream *open = unused_stream(die, ftl_nr_streams(blocks->geo),
+						     ftl_eblk_is_slc(blocks->geo, eblk));
 
 	if (!open || nr_used == ftl_eblk_nr_units(blocks->geo, eblk)) {
 		append_full(blocks, ftl_eblk_die(blocks->geo, eblk), eblk);
@@ -288,14 +294,17 @@ void ftl_eblks_restore(struct ftl_eblks *blocks, u32 eblk, u32 nr_used, u32 nr_v
 		restore_used(blocks, die, eblk, nr_used);
 }
 
-/* Which of two half-written blocks was whose is not known; collection had enough room. */
-static void give_collection_most(struct ftl_eblk_die *die)
+/* Which half-written block was whose is not known; collection had enough room. */
+static void give_collection_most(struct ftl_eblk_die *die, u32 nr_handles)
 {
-	struct ftl_eblk_stream *host = &die->stream[FTL_STREAM_HOST];
 	struct ftl_eblk_stream *gc = &die->stream[FTL_STREAM_GC];
 
-	if (host->eblk && (!gc->eblk || host->next_unit < gc->next_unit))
-		swap(*host, *gc);
+	for (u32 i = 0; i < nr_handles; i++) {
+		struct ftl_eblk_stream *host = &die->stream[ftl_stream_of(i)];
+
+		if (host->eblk && (!gc->eblk || host->next_unit < gc->next_unit))
+			swap(*host, *gc);
+	}
 }
 
 void ftl_eblks_restored(struct ftl_eblks *blocks)
@@ -304,7 +313,7 @@ void ftl_eblks_restored(struct ftl_eblks *blocks)
 		struct ftl_eblk_die *die = &blocks->die[i];
 
 		if (!die->free.nr)
-			give_collection_most(die);
+			give_collection_most(die, blocks->geo->nr_handles);
 		if (die->nr_bad + !!die->doomed > blocks->spare_eblks)
 			blocks->read_only = true;
 	}

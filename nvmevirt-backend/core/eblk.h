@@ -12,11 +12,14 @@
  * failed, instead of free.
  *
  * A die has two streams besides, so that pages that survived a collection, which are likely to
- * live on, are not mixed with new ones. Within a stream the units of an erase block are
- * handed out in order. Of the free blocks the one that was erased least is used next, of
- * equals the one that was freed first; and of blocks with equally many valid pages the one
- * that filled first is the victim: that spreads erases. Different dies may be worked on at
- * the same time.
+ * live on, are not mixed with new ones. With placement handles, each but the first has a stream of
+ * its own: a block has data of one handle, until collection moves what is left of it ("initially
+ * isolated", as Flexible Data Placement calls that).
+ *
+ * Within a stream the units of an erase block are handed out in order. Of the free blocks the one
+ * that was erased least is used next, of equals the one that was freed first; and of blocks with
+ * equally many valid pages the one that filled first is the victim: that spreads erases. Different
+ * dies may be worked on at the same time.
  */
 #ifndef FTL_EBLK_H
 #define FTL_EBLK_H
@@ -24,11 +27,13 @@
 #include "geometry.h"
 #include "pqueue.h"
 
+/* With FTL_STREAM_HANDLE those of the other handles begin: see ftl_stream_of(). */
 enum ftl_stream {
 	FTL_STREAM_HOST,
 	FTL_STREAM_GC,
 	FTL_STREAM_SLC,
-	FTL_NR_STREAMS,
+	FTL_STREAM_HANDLE,
+	FTL_NR_STREAMS = FTL_STREAM_HANDLE + FTL_MAX_HANDLES - 1,
 };
 
 enum ftl_eblk_state {
@@ -147,6 +152,13 @@ void ftl_eblks_drop_valid(struct ftl_eblks *blocks, u32 flash_unit, u32 nr_pages
 void ftl_eblks_close_if_full(struct ftl_eblks *blocks, die_t die, enum ftl_stream stream);
 
 /**
+ * ftl_eblks_close() - nothing more goes to the stream's open block, if it has one
+ *
+ * It may become a victim. What of it was not handed out is lost until it is erased.
+ */
+void ftl_eblks_close(struct ftl_eblks *blocks, die_t die, enum ftl_stream stream);
+
+/**
  * ftl_eblks_take_victim() - take the full block with the fewest valid pages
  * Return: the block; there must be a full one on the die.
  */
@@ -219,6 +231,18 @@ void ftl_eblks_restore(struct ftl_eblks *blocks, u32 eblk, u32 nr_used, u32 nr_v
  * On a die without a free block collection goes on in the block that has most room.
  */
 void ftl_eblks_restored(struct ftl_eblks *blocks);
+
+/* The stream of a placement handle */
+static inline enum ftl_stream ftl_stream_of(u32 handle)
+{
+	return handle ? FTL_STREAM_HANDLE + handle - 1 : FTL_STREAM_HOST;
+}
+
+/* Streams that the drive has */
+static inline u32 ftl_nr_streams(const struct ftl_geometry *geo)
+{
+	return FTL_STREAM_HANDLE + geo->nr_handles - 1;
+}
 
 /* Order of victims: fewest valid pages first, then the one that filled first. */
 static inline u64 ftl_eblk_rank(const struct ftl_eblk *eblk)

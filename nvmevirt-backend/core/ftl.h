@@ -54,6 +54,7 @@ enum ftl_hint {
  * @hint: placement hint, for writes
  * @pred: predecessor of @first, for FTL_HINT_APPEND
  * @die: die of @first, for FTL_HINT_DIE; of all pages, for FTL_HINT_ALL_DIE
+ * @handle: placement handle of a write without a hint; 0, or one that does not exist: the first
  */
 struct ftl_request {
 	lpn_t first;
@@ -65,6 +66,7 @@ struct ftl_request {
 	enum ftl_hint hint;
 	lpn_t pred;
 	die_t die;
+	u32 handle;
 };
 
 /**
@@ -488,6 +490,14 @@ u64 ftl_flash_seq_of(const struct ftl *ftl, lpn_t lpn);
  * ftl_last_seq() - number of the page that was written last
  */
 u64 ftl_last_seq(const struct ftl *ftl);
+
+/**
+ * ftl_handle_anew() - let what is written to a placement handle next go to new erase blocks
+ * @handle: one that exists
+ *
+ * What its open blocks have room for is lost until they are erased.
+ */
+void ftl_handle_anew(struct ftl *ftl, u32 handle, u64 now_ns);
 
 /**
  * ftl_send_anew() - let the next write to a die by its number begin a new unit

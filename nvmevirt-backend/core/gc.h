@@ -19,17 +19,17 @@
  * Only when that was not enough does a program wait for whole victims.
  *
  * Why it always ends. Let a die have E erase blocks of C pages, but for an SLC region, which
- * changes nothing of this (slc.h). It takes at most
- * L <= (E - 4) C pages (ftl_geometry_die_limit()), those in open units included. A slot
- * of NAND is free (not handed out since the erase), valid, or dead.
+ * changes nothing of this (slc.h), and the drive H placement handles, each with a stream. It takes
+ * at most L <= (E - H - 3) C pages (ftl_geometry_die_limit()), those in open units included. A
+ * slot of NAND is free (not handed out since the erase), valid, or dead.
  *
  * 1. A stream takes a block only when FTL_GC_SPARE_EBLKS = 2 are free: collection goes on
  *    until they are. So one is free whenever a victim is begun or gone on with.
- * 2. A victim has a dead slot. While a victim is wanted, one block is free, and one at
- *    most is open: that of the stream which does not want a block. (The stream which
- *    does has given its own, full one away; collection itself has at most the other.)
- *    So at least E - 2 are full; valid are at most (E - 4) C of their (E - 2) C slots; the
- *    victim has the fewest of all, so fewer than C are. In the background a victim is
+ * 2. A victim has a dead slot. While a victim is wanted, one block is free, and H at
+ *    most are open: those of the streams which do not want a block. (The stream which
+ *    does has given its own, full one away; collection has at most one of the others.)
+ *    So at least E - H - 1 are full; valid are at most (E - H - 3) C of their (E - H - 1) C slots;
+ *    the victim has the fewest of all, so fewer than C are. In the background a victim is
  *    only begun if it has dead slots; but for one that has rested (wear.h), and is only begun
  *    while so many blocks are free that no stream waits for it. It gives back one block,
  *    and takes one at most: its pages and those that wait in the GC unit fill no more

@@ -20,7 +20,7 @@ static u64 most_pages(const struct ftl_params *params)
 	u64 die_pages = eblk_pages * (params->eblks_per_die - params->spare_eblks);
 	u64 spare = div_u64(die_pages * params->reserve_permille, 2000);
 
-	u64 for_gc = EBLKS_FOR_GC * eblk_pages;
+	u64 for_gc = (EBLKS_FOR_GC + (u64)ftl_params_more_handles(params)) * eblk_pages;
 
 	/* One more block, and less than a unit of every block: see rescue.h */
 	if (params->oob && !params->plp)
@@ -47,7 +47,7 @@ u32 ftl_geometry_held_units(const struct ftl_params *params)
 {
 	u64 nr_dies = (u64)params->nr_channels * params->dies_per_channel;
 	u64 nr_units = params->wbuf_pages / params->unit_pages;
-	u64 nr_others = params->run_units + 2 * nr_dies + 4;
+	u64 nr_others = params->run_units + 2 * nr_dies + 4 + ftl_params_more_handles(params);
 
 	return params->hold_ns && nr_units > nr_others ? (nr_units - nr_others) / 2 : 0;
 }
@@ -56,7 +56,8 @@ u64 ftl_geometry_open_units(const struct ftl_params *params)
 {
 	u64 nr_dies = (u64)params->nr_channels * params->dies_per_channel;
 
-	return 1 + params->run_units + 1 + 2 * nr_dies + 2 + ftl_geometry_held_units(params);
+	return 1 + ftl_params_more_handles(params) + params->run_units + 1 + 2 * nr_dies + 2 +
+		ftl_geometry_held_units(params);
 }
 
 u64 ftl_geometry_slc_eblks(const struct ftl_params *params)
@@ -90,6 +91,7 @@ void ftl_geometry_init(struct ftl_geometry *geo, const struct ftl_params *params
 	geo->nr_eblks = geo->nr_dies * geo->die_eblks;
 	geo->nr_units = geo->nr_dies * geo->die_units;
 	geo->nr_pages = geo->nr_units * geo->unit_pages;
+	geo->nr_handles = 1 + ftl_params_more_handles(params);
 	geo->nr_open = ftl_geometry_open_units(params);
 	geo->nr_places = geo->nr_pages + geo->nr_open * geo->unit_pages;
 	geo->die_limit_pages = ftl_geometry_die_limit(params);

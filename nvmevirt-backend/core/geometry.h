@@ -43,6 +43,7 @@ static inline u64 ftl_nr_regions(u64 nr_lpns)
  * @nr_eblks: erase blocks of all dies
  * @nr_units: flash units of all dies
  * @nr_pages: pages on NAND
+ * @nr_handles: number of placement handles, at least 1
  * @nr_open: open units that can exist at the same time
  * @nr_places: @nr_pages and the slots of the open units behind them
  * @die_limit_pages: pages a die takes; what is above it keeps collection possible
@@ -64,6 +65,7 @@ struct ftl_geometry {
 	u32 nr_eblks;
 	u32 nr_units;
 	u32 nr_pages;
+	u32 nr_handles;
 	u32 nr_open;
 	u32 nr_places;
 	u32 die_limit_pages;
@@ -112,9 +114,9 @@ u32 ftl_geometry_held_units(const struct ftl_params *params);
 
 /**
  * ftl_geometry_open_units() - most units that are not on NAND at the same time
- * @params: one plain unit, the runs (and one more while a command is being placed),
- *	a shared unit and one for collection on each die, one that is full, one for a row that
- *	collection moves, and those held
+ * @params: one plain unit for each handle, the runs (and one more while a command is being
+ *	placed), a shared unit and one for collection on each die, one that is full, one for a row
+ *	that collection moves, and those held
  */
 u64 ftl_geometry_open_units(const struct ftl_params *params);
 

@@ -238,7 +238,7 @@ static void keep_eblk_die(struct ftl_keep *keep, struct ftl *ftl, u32 nr)
 	keep_eblk_of(keep, ftl, nr, &die->doomed);
 	ftl_keep_u32(keep, &die->nr_freed);
 	ftl_keep_u32(keep, &die->nr_filled);
-	for (u32 i = 0; i < FTL_NR_STREAMS; i++) {
+	for (u32 i = 0; i < ftl_nr_streams(&ftl->geo); i++) {
 		keep_eblk_of(keep, ftl, nr, &die->stream[i].eblk);
 		keep_most(keep, &die->stream[i].next_unit, ftl->geo.eblk_units);
 		expect(keep, !die->stream[i].eblk || die->stream[i].next_unit <
@@ -281,7 +281,7 @@ static struct ftl_unit **one_of_kind(struct ftl_units *units, const struct ftl_u
 
 	switch (unit->kind) {
 	case FTL_UNIT_PLAIN:
-		return &units->plain;
+		return &units->plain[unit->handle];
 	case FTL_UNIT_MIXED:
 		return &die->mixed;
 	case FTL_UNIT_GC:
@@ -335,6 +335,7 @@ static void keep_unit(struct ftl_keep *keep, struct ftl *ftl, struct ftl_unit *u
 	if (unit->kind == FTL_UNIT_FREE)
 		return;
 	keep_die(keep, ftl, &unit->die);
+	keep_most(keep, &unit->handle, ftl->geo.nr_handles - 1);
 	keep_most(keep, &unit->replaces, ftl->geo.nr_units);
 	keep_most64(keep, &awaits, ftl->map.nr_lpns);
 	ftl_keep_u64(keep, &unit->used);
@@ -486,7 +487,8 @@ static void keep_stripes(struct ftl_keep *keep, struct ftl_stripes *stripes)
 
 static void keep_rest(struct ftl_keep *keep, struct ftl *ftl)
 {
-	keep_die(keep, ftl, &ftl->place.cursor);
+	for (u32 i = 0; i < ftl->geo.nr_handles; i++)
+		keep_die(keep, ftl, &ftl->place.cursor[i]);
 	keep_die(keep, ftl, &ftl->place.begin);
 	for (u32 i = 0; i < ftl->geo.nr_dies; i++) {
 		keep_gc(keep, ftl, i);

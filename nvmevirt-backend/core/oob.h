@@ -95,10 +95,12 @@ struct ftl_oob_die {
  * struct ftl_oob_open - what is kept of an open unit whose slots hold saved pages
  * @die: die of the unit
  * @kind: enum ftl_unit_kind
+ * @handle: placement handle of what is in it
  */
 struct ftl_oob_open {
 	u32 die;
-	u32 kind;
+	u16 kind;
+	u16 handle;
 };
 
 /**

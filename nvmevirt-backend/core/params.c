@@ -51,6 +51,21 @@ static const char *check_slc(const struct ftl_params *params)
 	return NULL;
 }
 
+/*
+ * The next free unit of an SLC region or of a stripe is that of all data: there would have to be a
+ * region, and stripes, for each handle.
+ */
+static const char *check_handles(const struct ftl_params *params)
+{
+	if (params->nr_handles > FTL_MAX_HANDLES)
+		return "There can be at most 16 placement handles (fdp_handles).";
+	if (params->nr_handles && params->slc_pages)
+		return "Handles cannot keep data apart in an SLC region (fdp_handles, slc_mib).";
+	if (params->nr_handles && params->stripe_lead)
+		return "Handles cannot keep data apart in stripes (fdp_handles, stripe_lead).";
+	return NULL;
+}
+
 static const char *check_latencies(const struct ftl_params *params)
 {
 	if (!is_within(params->nr_page_kinds, 1, FTL_MAX_PAGE_KINDS))
@@ -98,7 +113,7 @@ static bool places_fit(const struct ftl_params *params)
 /*
  * Rule 5 of place.h needs room for one more unit on some die whenever a unit is opened.
  * Then at most nr_lpns pages are mapped, and at most others = run_units + held units +
- * nr_dies + 2 units of P slots are open or held besides. If no die had room, each would
+ * nr_dies + 1 + handles units of P slots are open or held besides. If no die had room, each would
  * be claimed for more than limit - P pages, in sum
  *
  *	nr_dies (limit - P + 1) <= claimed <= nr_lpns + others P
@@ -110,7 +125,8 @@ static u64 roomy_pages(const struct ftl_params *params)
 	u64 nr_dies = (u64)params->nr_channels * params->dies_per_channel;
 	u64 limit = ftl_geometry_die_limit(params);
 	u64 held = ftl_geometry_held_units(params);
-	u64 others = (params->run_units + held + nr_dies + 2) * params->unit_pages;
+	u64 handles = 1 + ftl_params_more_handles(params);
+	u64 others = (params->run_units + held + nr_dies + 1 + handles) * params->unit_pages;
 	u64 pages = limit < params->unit_pages ? 0 : nr_dies * (limit - params->unit_pages + 1);
 
 	return pages > others ? pages - others - 1 : 0;
@@ -120,7 +136,8 @@ u64 ftl_params_capacity(const struct ftl_params *params)
 {
 	u64 pages;
 
-	if (check_geometry(params) || check_slc(params) || !places_fit(params))
+	if (check_geometry(params) || check_slc(params) || check_handles(params) ||
+	    !places_fit(params))
 		return 0;
 	/* What is spare does not count among what the reserve is a share of. */
 	pages = pages_of(params, params->eblks_per_die - params->spare_eblks);
@@ -135,6 +152,7 @@ static const char *check_buffer(const struct ftl_params *params)
 	u64 nr_dies = (u64)params->nr_channels * params->dies_per_channel;
 	u64 units = max((u64)params->run_units + 2 * nr_dies, (u64)params->run_units + nr_dies + 4);
 
+	units += ftl_params_more_handles(params);
 	if (!params->run_units)
 		return "At least one open unit is needed for runs.";
 	if (params->wbuf_pages < units * params->unit_pages)
@@ -148,6 +166,8 @@ const char *ftl_params_check(const struct ftl_params *params)
 
 	if (!reason)
 		reason = check_slc(params);
+	if (!reason)
+		reason = check_handles(params);
 	if (!reason)
 		reason = check_latencies(params);
 	if (!reason)
@@ -239,7 +259,8 @@ static bool is_same_behaviour(const struct ftl_params *a, const struct ftl_param
 	       a->slc_pages == b->slc_pages &&
 	       a->cell_bits == b->cell_bits &&
 	       a->stripe_lead == b->stripe_lead &&
-	       a->parity == b->parity;
+	       a->parity == b->parity &&
+	       a->nr_handles == b->nr_handles;
 }
 
 /* Not by comparing memory: what lies between the members is anything. */

@@ -10,6 +10,7 @@
 #define FTL_MAX_PAGE_KINDS	4
 #define FTL_MAX_PLANES		16
 #define FTL_MAX_STRIPE_LEAD	64
+#define FTL_MAX_HANDLES		16
 #define FTL_MAX_READ_AHEAD_PAGES	4096
 /* The map of 16 TiB */
 #define FTL_MAX_MAP_CACHE_PAGES	((u32)BIT(22))
@@ -77,6 +78,8 @@
  * @stripe_lead: stripes of the host's units over all dies that are open at the same time
  *	(stripe.h), at most FTL_MAX_STRIPE_LEAD; 0: each die takes a unit at any time
  * @parity: one unit of each stripe is parity; needs @stripe_lead
+ * @nr_handles: placement handles whose data is kept apart (eblk.h), at most FTL_MAX_HANDLES; 0 is
+ *	like 1: there is no choice
  */
 struct ftl_params {
 	u32 nr_channels;
@@ -127,6 +130,7 @@ struct ftl_params {
 	u32 slc_read_ns;
 	u32 stripe_lead;
 	bool parity;
+	u32 nr_handles;
 };
 
 /**
@@ -141,6 +145,12 @@ const char *ftl_params_check(const struct ftl_params *params);
  * ftl_params_equal() - are these the parameters of the same drive?
  */
 bool ftl_params_equal(const struct ftl_params *a, const struct ftl_params *b);
+
+/* Placement handles besides the first: each has an open erase block on every die. */
+static inline u32 ftl_params_more_handles(const struct ftl_params *params)
+{
+	return params->nr_handles ? params->nr_handles - 1 : 0;
+}
 
 /* Flash units of an erase block of the SLC region; 0: there is none. */
 static inline u32 ftl_params_slc_units(const struct ftl_params *params)

@@ -6,7 +6,8 @@
 void ftl_place_init(struct ftl_place *place, struct ftl_units *units, die_t seed_die)
 {
 	place->units = units;
-	place->cursor = seed_die;
+	for (u32 i = 0; i < FTL_MAX_HANDLES; i++)
+		place->cursor[i] = seed_die;
 	place->begin = seed_die;
 }
 
@@ -32,6 +33,7 @@ void ftl_place_begin(const struct ftl_place *place, struct ftl_placing *placing,
 	placing->hint = rq->hint;
 	placing->pred = LPN_NONE;
 	placing->die = DIE_NONE;
+	placing->handle = rq->handle < place->units->geo->nr_handles ? rq->handle : 0;
 	if (names_die(rq->hint) && from_die(rq->die) < place->units->geo->nr_dies)
 		placing->die = rq->die;
 	else if (names_die(rq->hint))
@@ -69,16 +71,17 @@ static die_t die_with_room(const struct ftl_place *place, die_t wanted)
 static struct ftl_unit *plain_unit(struct ftl_place *place, struct ftl_placing *placing)
 {
 	struct ftl_units *units = place->units;
+	die_t *cursor = &place->cursor[placing->handle];
 	die_t die;
 
 	placing->rule = FTL_RULE_PLAIN;
-	if (units->plain)
-		return units->plain;
-	placing->wanted = place->cursor;
-	die = die_with_room(place, place->cursor);
-	place->cursor = ftl_next_die(units->geo, die);
+	if (units->plain[placing->handle])
+		return units->plain[placing->handle];
+	placing->wanted = *cursor;
+	die = die_with_room(place, *cursor);
+	*cursor = ftl_next_die(units->geo, die);
 	placing->opened = true;
-	return ftl_units_open(units, die, FTL_UNIT_PLAIN);
+	return ftl_units_open_plain(units, die, placing->handle);
 }
 
 static void tell_put_out(const struct ftl_place *place)

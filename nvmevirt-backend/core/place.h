@@ -11,6 +11,7 @@
  *
  * 2. Without a hint, pages fill the PLAIN unit; when it is full the next die has its turn.
  *	die 0: (x  y)  die 1: [z  +]  die 2:                  then die 2
+ *    Each placement handle has a PLAIN unit and a turn of its own.
  *    They never enter another unit: a page of metadata does not shift a file's run off
  *    its unit boundary.
  *
@@ -80,7 +81,7 @@
 /**
  * struct ftl_place - what placement remembers between commands
  * @units: the open units
- * @cursor: die of the next PLAIN unit
+ * @cursor: die of the next PLAIN unit, by handle
  * @begin: die on which the next file begins
  * @wear_permille: share by which a die's erases may be above the mean, as in struct ftl_params
  * @senses_again: whether a die senses a unit again for each command
@@ -89,7 +90,7 @@
  */
 struct ftl_place {
 	struct ftl_units *units;
-	die_t cursor;
+	die_t cursor[FTL_MAX_HANDLES];
 	die_t begin;
 	u32 wear_permille;
 	bool senses_again;
@@ -102,6 +103,7 @@ struct ftl_place {
  * @hint: hint that is obeyed; FTL_HINT_NONE if the command's cannot be
  * @pred: page that the next one follows, or LPN_NONE
  * @die: die that the host has named, or DIE_NONE
+ * @handle: placement handle of pages that fill a PLAIN unit
  * @obeyed: whether the pages being placed are where the hint wants them
  * @off_die: whether they are on another die because theirs was full
  * @levelled: whether they are on another die because theirs was worn
@@ -117,6 +119,7 @@ struct ftl_placing {
 	enum ftl_hint hint;
 	lpn_t pred;
 	die_t die;
+	u32 handle;
 	bool obeyed;
 	bool off_die;
 	bool levelled;
@@ -138,7 +141,8 @@ void ftl_place_init(struct ftl_place *place, struct ftl_units *units, die_t seed
  * ftl_place_begin() - begin with a write command
  *
  * An APPEND whose predecessor is out of range, unmapped or in the command itself, and a die
- * that does not exist, are placed as if there were no hint.
+ * that does not exist, are placed as if there were no hint; a handle that does not exist is as
+ * the first.
  */
 void ftl_place_begin(const struct ftl_place *place, struct ftl_placing *placing,
 		     const struct ftl_request *rq);

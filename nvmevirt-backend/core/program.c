@@ -197,7 +197,7 @@ u64 ftl_program_unit(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
 	if (ftl_unit_is_gc(unit))
 		return program_in_place(ftl, unit, FTL_STREAM_GC, start_ns);
 	if (!ftl->stripes.lead)
-		return program_in_place(ftl, unit, FTL_STREAM_HOST, start_ns);
+		return program_in_place(ftl, unit, ftl_stream_of(unit->handle), start_ns);
 	enter_stripe(ftl, unit, start_ns);
 	die = unit->die;
 	end_ns = program_in_place(ftl, unit, FTL_STREAM_HOST, start_ns);

@@ -64,6 +64,7 @@ static void save_open_units(struct ftl *ftl)
 		/* Where a free unit was open last is nobody's business. */
 		ftl->oob.open[i].die = unit->kind == FTL_UNIT_FREE ? 0 : from_die(unit->die);
 		ftl->oob.open[i].kind = unit->kind;
+		ftl->oob.open[i].handle = unit->kind == FTL_UNIT_FREE ? 0 : unit->handle;
 	}
 }
 
@@ -401,7 +402,8 @@ static const char *restore_units(struct ftl *ftl)
 		const struct ftl_oob_open *open = &ftl->oob.open[i];
 
 		if (holds_pages(ftl, unit) &&
-		    !ftl_units_restore(&ftl->units, unit, to_die(open->die), open->kind))
+		    !ftl_units_restore(&ftl->units, unit, to_die(open->die), open->kind,
+				       open->handle))
 			return "There are pages in an open unit that cannot be.";
 	}
 	return NULL;

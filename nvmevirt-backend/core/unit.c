@@ -96,11 +96,11 @@ static void leave_lanes(struct ftl_units *units, struct ftl_unit *unit)
 }
 
 /* Where the units keep the one unit of a kind, or NULL for kinds with more than one. */
-static struct ftl_unit **only_unit(struct ftl_units *units, die_t die, u32 kind)
+static struct ftl_unit **only_unit(struct ftl_units *units, die_t die, u32 kind, u32 handle)
 {
 	switch (kind) {
 	case FTL_UNIT_PLAIN:
-		return &units->plain;
+		return &units->plain[handle];
 	case FTL_UNIT_MIXED:
 		return &units->die[from_die(die)].mixed;
 	case FTL_UNIT_GC:
@@ -114,7 +114,7 @@ static struct ftl_unit **only_unit(struct ftl_units *units, die_t die, u32 kind)
 
 static void set_kind(struct ftl_units *units, struct ftl_unit *unit, enum ftl_unit_kind kind)
 {
-	struct ftl_unit **only = only_unit(units, unit->die, kind);
+	struct ftl_unit **only = only_unit(units, unit->die, kind, unit->handle);
 
 	unit->kind = kind;
 	if (only) {
@@ -130,7 +130,7 @@ static void set_kind(struct ftl_units *units, struct ftl_unit *unit, enum ftl_un
 /* The unit is no longer what its kind says; it is in no list. */
 static void unset_kind(struct ftl_units *units, struct ftl_unit *unit)
 {
-	struct ftl_unit **only = only_unit(units, unit->die, unit->kind);
+	struct ftl_unit **only = only_unit(units, unit->die, unit->kind, unit->handle);
 
 	if (only)
 		*only = NULL;
@@ -144,11 +144,13 @@ static void unset_kind(struct ftl_units *units, struct ftl_unit *unit)
 	list_del_init(&unit->link);
 }
 
-struct ftl_unit *ftl_units_open(struct ftl_units *units, die_t die, enum ftl_unit_kind kind)
+static struct ftl_unit *open_for(struct ftl_units *units, die_t die, enum ftl_unit_kind kind,
+				 u32 handle)
 {
 	struct ftl_unit *unit = list_first_entry(&units->free, struct ftl_unit, link);
 
 	unit->die = die;
+	unit->handle = handle;
 	unit->nr_filled = 0;
 	unit->nr_valid = 0;
 	unit->is_new = false;
@@ -158,6 +160,16 @@ struct ftl_unit *ftl_units_open(struct ftl_units *units, die_t die, enum ftl_uni
 		units->die[from_die(die)].nr_claimed += units->geo->unit_pages;
 	}
 	return unit;
+}
+
+struct ftl_unit *ftl_units_open(struct ftl_units *units, die_t die, enum ftl_unit_kind kind)
+{
+	return open_for(units, die, kind, 0);
+}
+
+struct ftl_unit *ftl_units_open_plain(struct ftl_units *units, die_t die, u32 handle)
+{
+	return open_for(units, die, FTL_UNIT_PLAIN, handle);
 }
 
 void ftl_units_set_aside(struct ftl_units *units, struct ftl_unit *unit)
@@ -350,9 +362,9 @@ void ftl_units_rescue(struct ftl_units *units, struct ftl_unit *unit, ppn_t from
 		trim_holes(units, source);
 }
 
-static bool can_restore(struct ftl_units *units, die_t die, u32 kind)
+static bool can_restore(struct ftl_units *units, die_t die, u32 kind, u32 handle)
 {
-	struct ftl_unit **only = only_unit(units, die, kind);
+	struct ftl_unit **only = only_unit(units, die, kind, handle);
 
 	if (kind == FTL_UNIT_HELD)
 		return units->nr_held < units->max_held;
@@ -361,13 +373,16 @@ static bool can_restore(struct ftl_units *units, die_t die, u32 kind)
 	return only && !*only && kind != FTL_UNIT_ROW;
 }
 
-bool ftl_units_restore(struct ftl_units *units, struct ftl_unit *unit, die_t die, u32 kind)
+bool ftl_units_restore(struct ftl_units *units, struct ftl_unit *unit, die_t die, u32 kind,
+		       u32 handle)
 {
 	u32 nr_pages = units->geo->unit_pages;
 
-	if (from_die(die) >= units->geo->nr_dies || !can_restore(units, die, kind))
+	if (from_die(die) >= units->geo->nr_dies || handle >= units->geo->nr_handles ||
+	    !can_restore(units, die, kind, handle))
 		return false;
 	unit->die = die;
+	unit->handle = handle;
 	for (u32 slot = 0; slot < nr_pages; slot++) {
 		if (ftl_l2p_owner(units->map, ftl_unit_ppn(units, unit, slot)) == LPN_NONE)
 			continue;

@@ -7,7 +7,7 @@
  * open. Until then the unit's slots are places of their own (l2p.h), and reading them
  * costs no NAND time.
  *
- *	PLAIN  pages that nothing is known about; one, it goes round the dies
+ *	PLAIN  pages that nothing is known about; one for each handle, it goes round the dies
  *	RUN    one run of a file that grows or is overwritten; bounded, oldest use first out
  *	MIXED  pages of runs that were put out, at most one unit a die
  *	GC     pages that collection moves, at most one unit a die
@@ -59,6 +59,7 @@ enum ftl_unit_kind {
  * @nr_filled: number of slots in use, holes included
  * @nr_valid: number of pages in it
  * @kind: enum ftl_unit_kind
+ * @handle: placement handle of what is in it; 0 but for PLAIN, or a HELD one that was
  * @due_ns: time at which it is programmed, of a held unit
  * @known_ns: time before which it is not programmed, as it is not known where pages were that
  *	decided that pages go into it
@@ -79,6 +80,7 @@ struct ftl_unit {
 	u16 nr_filled;
 	u16 nr_valid;
 	u32 kind;
+	u32 handle;
 	u64 due_ns;
 	u64 known_ns;
 	bool keeps_die;
@@ -112,7 +114,7 @@ struct ftl_unit_die {
  * @blocks: erase blocks, which count the pages on NAND
  * @unit: units, @geo->nr_open of them
  * @die: pages and units by die
- * @plain: PLAIN unit, or NULL
+ * @plain: PLAIN unit by handle, or NULL
  * @row: ROW unit, or NULL
  * @replacing: hash table of the units that replace a flash unit
  * @awaiting: hash table of the units that wait for what follows a page
@@ -136,7 +138,7 @@ struct ftl_units {
 	struct ftl_eblks *blocks;
 	struct ftl_unit *unit;
 	struct ftl_unit_die *die;
-	struct ftl_unit *plain;
+	struct ftl_unit *plain[FTL_MAX_HANDLES];
 	struct ftl_unit *row;
 	struct hlist_head *replacing;
 	struct hlist_head *awaiting;
@@ -173,6 +175,11 @@ void ftl_units_init(struct ftl_units *units, const struct ftl_params *params, vo
  * @kind: RUN counts among the runs, the others become the one of their kind
  */
 struct ftl_unit *ftl_units_open(struct ftl_units *units, die_t die, enum ftl_unit_kind kind);
+
+/**
+ * ftl_units_open_plain() - open the PLAIN unit of a handle, which has none, on a die
+ */
+struct ftl_unit *ftl_units_open_plain(struct ftl_units *units, die_t die, u32 handle);
 
 /**
  * ftl_units_put() - put pages of the host into an open unit with room for them
@@ -228,7 +235,8 @@ void ftl_units_rescue(struct ftl_units *units, struct ftl_unit *unit, ppn_t from
  *
  * Return: false if there cannot be such a unit.
  */
-bool ftl_units_restore(struct ftl_units *units, struct ftl_unit *unit, die_t die, u32 kind);
+bool ftl_units_restore(struct ftl_units *units, struct ftl_unit *unit, die_t die, u32 kind,
+		       u32 handle);
 
 /**
  * ftl_units_unmap() - forget a mapped page, wherever it is

@@ -216,6 +216,20 @@ void ftl_trim_on(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 now_ns)
 	trim_pages(ftl, first, nr_pages, ftl->now_ns);
 }
 
+/* What is on its way there is of the old blocks, as a reclaim unit has what was written before. */
+void ftl_handle_anew(struct ftl *ftl, u32 handle, u64 now_ns)
+{
+	struct ftl_units *units = &ftl->units;
+	u64 at_ns = ftl_begin(ftl, now_ns);
+
+	while (units->nr_held)
+		ftl_program_open(ftl, ftl_units_first_held(units), at_ns);
+	if (units->plain[handle])
+		ftl_program_open(ftl, units->plain[handle], at_ns);
+	for (u32 i = 0; i < ftl->geo.nr_dies; i++)
+		ftl_eblks_close(&ftl->blocks, to_die(i), ftl_stream_of(handle));
+}
+
 u64 ftl_flush(struct ftl *ftl, u64 now_ns)
 {
 	u64 at_ns = ftl_begin(ftl, now_ns);

@@ -152,7 +152,7 @@ static void end_an_open_unit_with_a_hole(struct ftl *ftl)
 
 static void forget_the_plain_unit(struct ftl *ftl)
 {
-	ftl->units.plain = NULL;
+	ftl->units.plain[0] = NULL;
 }
 
 static void miscount_runs(struct ftl *ftl)
@@ -257,7 +257,7 @@ static struct ftl *make_used_drive(struct kunit *test)
 		for (u64 lpn = 0; lpn + 5 < params.nr_lpns; lpn += 5)
 			write_plain(ftl, lpn, 5);
 	}
-	ftl_program_open(ftl, ftl->units.plain, 0);
+	ftl_program_open(ftl, ftl->units.plain[0], 0);
 	write_plain(ftl, 0, 8);
 	write_over(ftl, 1, 1);
 	write_append(ftl, 9, 2, 7);
@@ -304,7 +304,7 @@ static void missing_draft_is_noticed(struct kunit *test)
 	EXPECT_CONSISTENT(test, ftl);
 	write_plain(ftl, 1, 1);
 	EXPECT_CONSISTENT(test, ftl);
-	ftl_units_settle(&ftl->units, ftl->units.plain, 1);
+	ftl_units_settle(&ftl->units, ftl->units.plain[0], 1);
 	KUNIT_EXPECT_NOT_NULL(test, ftl_check(ftl));
 }
 

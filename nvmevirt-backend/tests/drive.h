@@ -110,4 +110,13 @@ static inline void add_slc(struct ftl_params *params, u32 nr_eblks, u32 cell_bit
 	params->slc_read_ns = 20000;
 }
 
+/* Gives the drive so many placement handles, and what they need. */
+static inline void add_handles(struct ftl_params *params, u32 nr)
+{
+	params->nr_handles = nr;
+	params->eblks_per_die += nr - 1;
+	params->wbuf_pages += (nr - 1) * params->unit_pages;
+	params->nr_lpns = ftl_params_capacity(params);
+}
+
 #endif /* TESTS_DRIVE_H */

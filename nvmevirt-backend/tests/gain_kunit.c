@@ -206,9 +206,9 @@ static void begin_busy(struct bench *bench, u32 phase)
 	u32 first = die_of(bench->ftl, lpn_of(bench->gain, 0)) + phase * nr_dies / NR_PHASES;
 	u32 unit_pages = bench->ftl->geo.unit_pages;
 
-	while (bench->ftl->units.plain)
+	while (bench->ftl->units.plain[0])
 		write_others(bench, 1);
-	while (from_die(bench->ftl->place.cursor) != first % nr_dies)
+	while (from_die(bench->ftl->place.cursor[0]) != first % nr_dies)
 		write_others(bench, unit_pages);
 	bench->now_ns += SECOND_NS;
 }

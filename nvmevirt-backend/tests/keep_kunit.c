@@ -31,6 +31,7 @@ struct variant {
 	u32 wear_permille;
 	u32 share_pages;
 	u32 spare_eblks;
+	u32 nr_handles;
 };
 
 static const struct variant variants[] = {
@@ -40,6 +41,8 @@ static const struct variant variants[] = {
 	{ "with all",		true,  false, true,  false, 5000000, 3, 20, 64, 3 },
 	{ "kept, with all",	true,  true,  false, true,  5000000, 3, 20, 64, 3 },
 	{ "volatile, with all",	false, true,  true,  false, 5000000, 3, 20, 64, 3 },
+	{ "handles",		true,  true,  true,  false, 5000000, 0, 0,  64, 3, 3 },
+	{ "handles, volatile",	false, true,  false, false, 0,       0, 0,  0,  0, 16 },
 };
 
 static void describe_variant(const struct variant *variant, char *desc)
@@ -133,6 +136,8 @@ static struct ftl_params variant_params(struct kunit *test)
 	params.parity = variant->bg_eblks;
 	if (variant->wear_permille)
 		add_slc(&params, 2, 3);
+	if (variant->nr_handles)
+		add_handles(&params, variant->nr_handles);
 	params.spare_eblks = variant->spare_eblks;
 	params.factory_bad_permille = variant->spare_eblks ? 42 : 0;
 	if (variant->suspends) {
@@ -514,6 +519,7 @@ static const struct param params_that_count[] = {
 	PARAM(slc_read_ns, "slc_read_ns"),
 	PARAM(stripe_lead, "stripe_lead"),
 	PARAM(parity, "parity"),
+	PARAM(nr_handles, "fdp_handles"),
 };
 
 static void other_drives_are_refused(struct kunit *test)

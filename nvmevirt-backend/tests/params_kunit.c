@@ -68,6 +68,9 @@ static const struct bad_params bad_params[] = {
 	BAD(stripe_lead, 65, "64 stripes"),
 	BAD(stripe_lead, U32_MAX, "64 stripes"),
 	BAD(parity, true, "needs stripes"),
+	BAD(nr_handles, 17, "16 placement handles"),
+	BAD(nr_handles, U32_MAX, "16 placement handles"),
+	BAD(nr_handles, 16, "write buffer"),
 };
 
 static void describe_bad(const struct bad_params *bad, char *desc)
@@ -183,8 +186,8 @@ static void region_of_one_bit_cells_has_its_limits(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, strstr(ftl_params_check(&params), "too many pages"));
 }
 
-/* Bytes of the structure that belong to no member: behind flags, and at its end */
-#define NR_PADDING	(3 + 3 + 3 + 4)
+/* Bytes of the structure that belong to no member: behind flags */
+#define NR_PADDING	(3 + 3 + 3)
 
 /* Every bit of every member counts, and nothing else: a member that is forgotten shows here. */
 static void same_parameters_are_those_with_the_same_members(struct kunit *test)

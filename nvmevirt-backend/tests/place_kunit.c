@@ -29,8 +29,8 @@ static void fill_plain_unit(struct ftl *ftl, u64 first)
 {
 	u32 nr = unit_pages(ftl);
 
-	if (ftl->units.plain)
-		nr = ftl_unit_space(&ftl->units, ftl->units.plain);
+	if (ftl->units.plain[0])
+		nr = ftl_unit_space(&ftl->units, ftl->units.plain[0]);
 	write_plain(ftl, first, nr);
 }
 

@@ -32,6 +32,7 @@
  * @is_worn: the first die is, so that cold pages move there
  * @nr_suspends: as in struct ftl_params, of programs and erases; if not 0, pages are read, too
  * @slc_eblks: erase blocks of each die in the SLC region; if not 0, the drive comes to rest, too
+ * @nr_handles: placement handles, or 0
  */
 struct power_case {
 	struct drive_shape shape;
@@ -42,6 +43,7 @@ struct power_case {
 	bool is_worn;
 	u32 nr_suspends;
 	u32 slc_eblks;
+	u32 nr_handles;
 };
 
 static const struct power_case power_cases[] = {
@@ -71,6 +73,13 @@ static const struct power_case power_cases[] = {
 	{ { "three dies, failures, SLC", 3, 1, 3, 5, 22, 2, 70 }, false, 0, 0, 6, false, 0, 2 },
 	{ { "three dies, suspended, SLC", 3, 1, 3, 5, 22, 2, 70 }, false, 8, 0, 0, false, 4, 2 },
 	{ { "one die, protection, SLC", 1, 1, 4, 4, 12, 1, 100 }, true, 3, 0, 0, false, 0, 2 },
+	{ { "one die, handles", 1, 1, 4, 4, 24, 1, 100 }, .nr_handles = 2 },
+	{ { "three dies, background, handles", 3, 1, 3, 5, 22, 2, 70 }, false, 8, .nr_handles = 3 },
+	{ { "three dies, background, shared, handles", 3, 1, 3, 5, 22, 2, 70 },
+	  false, 8, 90, .nr_handles = 2 },
+	{ { "one die, protection, failures, handles", 1, 1, 4, 4, 12, 1, 100 },
+	  true, 0, 0, 4, .nr_handles = 2 },
+	{ { "one die, protection, handles", 1, 1, 4, 4, 12, 1, 100 }, true, 3, .nr_handles = 5 },
 };
 
 static void describe_case(const struct power_case *power_case, char *desc)
@@ -188,6 +197,8 @@ static struct bench *make_bench(struct kunit *test)
 	bench->params.eblks_per_die += power_case->spare_eblks;
 	if (power_case->slc_eblks)
 		add_slc(&bench->params, power_case->slc_eblks, 2);
+	if (power_case->nr_handles)
+		add_handles(&bench->params, power_case->nr_handles);
 	bench->params.wear_permille = power_case->is_worn ? 20 : 0;
 	bench->params.nr_lpns = ftl_params_capacity(&bench->params);
 	reason = ftl_params_check(&bench->params);
@@ -413,6 +424,7 @@ static void draw_command(struct bench *bench)
 	rq.fua = !draw(bench, 12);
 	rq.hint = draw(bench, 3);
 	rq.pred = first ? to_lpn(first - 1) : LPN_NONE;
+	rq.handle = first % 6;
 	if (kind == 0)
 		play_flush(bench);
 	else if (kind == 1)

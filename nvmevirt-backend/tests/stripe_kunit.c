@@ -37,7 +37,7 @@ static u32 give_unit(struct ftl *ftl, u32 die)
 {
 	u64 first = ftl->stats.host_pages_written;
 
-	ftl->place.cursor = to_die(die);
+	ftl->place.cursor[0] = to_die(die);
 	write_plain(ftl, first, UNIT);
 	return die_of(ftl, first);
 }

@@ -49,7 +49,7 @@ static void full_unit_is_set_aside(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, ftl_units_first_full(units));
 	put(units, plain, 0, units->geo->unit_pages);
 	KUNIT_EXPECT_PTR_EQ(test, ftl_units_first_full(units), plain);
-	KUNIT_EXPECT_NULL(test, units->plain);
+	KUNIT_EXPECT_NULL(test, units->plain[0]);
 }
 
 static void holes_at_the_end_are_filled_again(struct kunit *test)

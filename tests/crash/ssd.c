@@ -13,11 +13,13 @@
  * @drive: geometry; the erase blocks of a die follow from the capacity
  * @bg_eblks: as in struct ftl_params; if not 0, the drive mends and holds full units, too
  * @slc_eblks: erase blocks of each die in the SLC region
+ * @nr_handles: placement handles, each written to now and then; or 0
  */
 struct ssd_shape {
 	struct drive_shape drive;
 	u32 bg_eblks;
 	u32 slc_eblks;
+	u32 nr_handles;
 };
 
 static const struct ssd_shape shapes[] = {
@@ -25,6 +27,7 @@ static const struct ssd_shape shapes[] = {
 	{ { "three dies", 3, 1, 3, 11, 22, 2, 70 } },
 	{ { "three dies, SLC", 3, 1, 3, 11, 22, 2, 70 }, 0, 3 },
 	{ { "four dies, background, SLC", 2, 2, 8, 8, 22, 4, 120 }, 6, 2 },
+	{ { "three dies, handles", 3, 1, 3, 11, 22, 2, 70 }, 0, 0, 4 },
 };
 
 /**
@@ -104,6 +107,8 @@ static void choose_params(struct ftl_params *params, const struct ssd_shape *sha
 	params->parity = params->stripe_lead && nr_dies > 1;
 	if (shape->slc_eblks)
 		add_slc(params, shape->slc_eblks, 3);
+	if (shape->nr_handles)
+		add_handles(params, shape->nr_handles);
 	while (ftl_params_capacity(params) < nr_pages)
 		params->eblks_per_die++;
 	params->nr_lpns = nr_pages;
@@ -178,6 +183,7 @@ void ssd_write(struct ssd *ssd, const struct ssd_write *write)
 		.head_partial = write->is_partial,
 		.tail_partial = write->is_partial && write->nr > 1,
 		.fua = write->fua && !ssd->ignores_fua,
+		.handle = write->page % 5,
 	};
 
 	if (ssd_is_off(ssd)) {

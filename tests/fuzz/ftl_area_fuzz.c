@@ -30,6 +30,8 @@ static struct ftl_params params_of(u8 shape, u8 flags)
 	params.parity = params.stripe_lead && params.nr_channels * params.dies_per_channel > 1;
 	if (flags & 32)
 		add_slc(&params, 1 + (flags >> 6 & 1), 2 + (flags >> 4 & 1));
+	else if (!params.stripe_lead && flags & 64)
+		add_handles(&params, 3);
 	params.share_pages = flags & 4 ? 20 : 0;
 	params.share_log_kib = 4;
 	params.nr_lpns = ftl_params_capacity(&params);
@@ -61,6 +63,7 @@ static u64 work(struct ftl *ftl, u64 *random, u64 now_ns)
 			.bytes = nr_pages * 4096,
 			.hint = next_random(random) % 3,
 			.pred = to_lpn(other),
+			.handle = other % 4,
 		};
 		u32 what = next_random(random) % 20;
 

@@ -105,6 +105,8 @@ static void begin_game(struct game *game, u8 shape, u8 flags)
 	params->read_ahead_pages = flags & 4 ? 8 : 0;
 	if ((shape >> 2 ^ flags >> 5) & 1)
 		add_slc(params, 1 + (shape >> 6 & 1), 2 + (flags >> 1 & 1));
+	else if (!params->stripe_lead && shape & 1)
+		add_handles(params, 2 + (flags >> 5 & 3));
 	params->seed_die = (flags >> 2 & 7) % (params->nr_channels * params->dies_per_channel);
 	params->nr_lpns = ftl_params_capacity(params);
 	require(!ftl_params_check(params), "The parameters of a drive are refused.");
@@ -324,6 +326,8 @@ static u64 play_command(struct game *game, const u8 *c)
 		.first = to_lpn(first),
 		.nr_pages = length_of(game, first, c[3]),
 		.pred = pred_of(game, c[4] | c[5] << 8, c[6]),
+		/* Now and then a handle that does not exist. */
+		.handle = c[5] % 6,
 	};
 
 	rq.bytes = rq.nr_pages * FTL_PAGE_BYTES;

@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 320
-# sentences: 96
+# sentences: 101
 . "$(dirname "$0")/rc"
 
 ITEM=$CONFIGFS/item
@@ -111,6 +111,11 @@ at_power "a defrag log beyond a GiB" share_pages=1 share_log_kib=1048577
 at_power "65 open stripes" stripe_lead=65
 at_power "parity without stripes" parity=1
 at_power "parity of one die" channels=1 dies_per_channel=1 stripe_lead=4 parity=1
+at_power "handles without FDP" fdp_handles=2
+at_power "handles in reclaim groups" fdp=1 fdp_groups=1 fdp_handles=2
+at_power "17 handles" fdp=1 fdp_handles=17
+at_power "handles and an SLC region" fdp=1 fdp_handles=2 slc_mib=64 cell_bits=3
+at_power "handles and stripes" fdp=1 fdp_handles=2 stripe_lead=4
 at_power "a cache of 16385 MiB for the map" map_cache_mib=16385
 at_power "more read ahead than 16 MiB" read_ahead_kib=16388
 at_power "an SLC region in cells of one bit" slc_mib=1 cell_bits=1

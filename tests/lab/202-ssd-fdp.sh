@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Flexible Data Placement: a placement handle for each die, on which a write begins, or a reclaim
-# group for each, which it does not leave; what nvme-cli sees, and where Linux has write streams
-# (6.16), that they are these.
+# group for each, which it does not leave, or handles that keep data apart; what nvme-cli sees, and
+# where Linux has write streams (6.16), that they are these.
 # kernels: 6.12 uml
 # long: 6.1 newest
 # smp: 1
 # mem: 2G
-# sentences: 41 uml:51 newest:51
+# sentences: 51 uml:62 newest:62
 # seconds: 10
 # timeout: 120
 . "$(dirname "$0")/rc"
@@ -137,3 +137,43 @@ if [[ -e $queue/max_write_streams ]]; then
 	check_that "Linux makes no write streams of several groups" "$(<"$queue/max_write_streams")" -eq 0
 	check_fails "so there is no stream 3" python3 "$LAB_DIR/stream.py" "$DEV" 3 65536 65536
 fi
+drop_ssd ssd0
+
+# Lifetimes: handles that keep data apart. Without hints and SLC, a page of the namespace is a page of the drive.
+new_ssd ssd0 capacity_mib=256 fdp=1 fdp_handles=3
+ctrl=/dev/$(<"$CONFIGFS/ssd0/nvme")
+queue=/sys/block/${DEV#/dev/}/queue
+check_that "with lifetimes, a configuration of one group and 3 handles, initially isolated" "$(raw_log 0x20 92 | python3 -c '
+import struct, sys
+raw = sys.stdin.buffer.read()
+print(*struct.unpack_from("<H2xI", raw), *struct.unpack_from("<HBxIHHIQ", raw, 16), raw[80:92].hex())')" == \
+	"0 92 76 128 1 3 2 16 134217728 010000000100000001000000"
+# eblks_of FIRST_LBA NR_LBAS: erase blocks of its pages that are on flash, each once; a block has 512 units
+eblks_of() {
+	nvmev-ssd map ssd0 "$1" "$2" | awk '$3 != "-" { print int($3 / UNITS) }' UNITS="$(<"$CONFIGFS/ssd0/units_per_eblk")" |
+		sort -nu
+}
+for i in 0 1 2 3 4 5 6 7; do
+	for handle in 0 1 2; do
+		place $handle $(((handle * 16 + i) << 8)) 131072 >/dev/null
+	done
+done
+for handle in 0 1 2; do
+	eblks_of $((handle << 12)) 2048 >"$T_DIR/eblks$handle"
+done
+check_that "what goes to three handles in turn is in erase blocks of its own" "$(cat "$T_DIR"/eblks? | sort -n | uniq -d | wc -l)" -eq 0
+check_that "each has one on each die" "$(wc -l <"$T_DIR/eblks0") $(wc -l <"$T_DIR/eblks2")" == "8 8"
+check "a write without an identifier" dd if="$T_DIR/data" of="$DEV" bs=128k count=1 seek=$((3 << 4)) oflag=direct status=none
+check_that "goes where the first handle's data is" "$(eblks_of $((3 << 12)) 256 | sort - "$T_DIR/eblks0" | uniq -d | wc -l)" -eq 4
+check_that "what is written is counted" "$(status_of 2)" == "2 2 $((262144 - 2048)) 3"
+printf '\x02\x00' >"$T_DIR/pids"
+check "the reclaim unit of handle 2 is given up" nvme io-passthru "$DEV" --opcode=0x1d --namespace-id=1 --write \
+	--data-len=2 --input-file="$T_DIR/pids" --cdw10=1
+place 2 40960 131072 >/dev/null
+check_that "what comes next is in other erase blocks" "$(eblks_of 40960 256 | sort - "$T_DIR/eblks2" | uniq -d | wc -l)" -eq 0
+check_that "and counted in another unit" "$(status_of 2)" == "2 2 $((262144 - 256)) 3"
+if [[ -e $queue/max_write_streams ]]; then
+	check_that "Linux has a write stream for each" "$(<"$queue/max_write_streams")" -eq 3
+fi
+check "the data is there" sh -c "dd if=$DEV bs=512 skip=40960 count=256 iflag=direct status=none | cmp -n 131072 - $T_DIR/data"
+drop_ssd ssd0
