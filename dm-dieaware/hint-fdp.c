@@ -43,9 +43,10 @@ u32 dmda_fdp_nr_streams(const struct dmda_fdp_way *way)
 {
 	u32 nr = READ_ONCE(way->shape) & 0xff;
 
-	for (u32 i = 0; i < DMDA_NR_STREAMS; i++)
-		nr += !!READ_ONCE(way->lifetime[i]);
-	return nr;
+	if (nr || !READ_ONCE(way->lifetime[DMDA_STREAM_USER]))
+		return nr;
+	/* Where there are no ages, users' data is of one kind. */
+	return dmda_fdp_has_ages(way) ? DMDA_NR_STREAMS : 2;
 }
 
 static struct dmda_berth berth_at(struct dmda *dmda, const struct dmda_lanes *lanes, dpn_t dpn)

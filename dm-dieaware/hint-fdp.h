@@ -81,6 +81,13 @@ void dmda_fdp_attach_kind(struct dmda *dmda, struct bio *bio, enum dmda_stream k
 /* Streams that are in use, for lanes or kinds of data */
 u32 dmda_fdp_nr_streams(const struct dmda_fdp_way *way);
 
+/* Has what users write several streams, by age? */
+static inline bool dmda_fdp_has_ages(const struct dmda_fdp_way *way)
+{
+	return READ_ONCE(way->lifetime[DMDA_STREAM_HOT]) !=
+	       READ_ONCE(way->lifetime[DMDA_STREAM_USER]);
+}
+
 static inline bool dmda_fdp_has_lanes(const struct dmda_fdp_way *way)
 {
 	return READ_ONCE(way->shape);

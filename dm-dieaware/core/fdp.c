@@ -218,6 +218,7 @@ const char *dmda_fdp_handles(const struct dmda_fdp *fdp, bool any_type, u8 *stre
 {
 	const char *wrong = complaint(fdp);
 	u8 found[NR_WANTED];
+	const u8 *data;
 	u32 nr_found;
 
 	if (!wrong && fdp->nr_groups > 1)
@@ -227,7 +228,10 @@ const char *dmda_fdp_handles(const struct dmda_fdp *fdp, bool any_type, u8 *stre
 	if (wrong)
 		return wrong;
 	/* Of two handles, the first has what is written again soon: metadata, and what is new. */
-	for (u32 i = 0; i < DMDA_NR_STREAMS; i++)
-		stream[i] = found[nr_found - DMDA_NR_STREAMS + i];
+	data = nr_found > 2 ? found + 1 : found;
+	stream[DMDA_STREAM_USER] = data[0];
+	stream[DMDA_STREAM_MOVED] = data[1];
+	stream[DMDA_STREAM_WARM] = nr_found == NR_WANTED ? data[2] : data[0];
+	stream[DMDA_STREAM_HOT] = nr_found == NR_WANTED ? data[3] : data[0];
 	return NULL;
 }

@@ -94,7 +94,7 @@ const char *dmda_fdp_lanes(const struct dmda_fdp *fdp, bool handles_too,
  * @stream: gets the write stream of each kind, DMDA_NR_STREAMS entries
  *
  * What has no stream goes to the first handle. No kind of data goes there if there are enough
- * others.
+ * others. Where there is not one for each kind, all that users write has the same one.
  *
  * Return: NULL, or why there are none, as a complete sentence; @stream is then unchanged.
  */

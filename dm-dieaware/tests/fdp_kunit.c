@@ -69,13 +69,15 @@ static void expect_no_handles(struct kunit *test, const struct dmda_fdp *fdp, bo
 }
 
 static void expect_handles(struct kunit *test, const struct dmda_fdp *fdp, bool any_type,
-			   u32 user, u32 moved)
+			   u32 user, u32 moved, u32 warm, u32 hot)
 {
 	u8 stream[DMDA_NR_STREAMS];
 
 	KUNIT_ASSERT_NULL(test, dmda_fdp_handles(fdp, any_type, stream));
 	KUNIT_EXPECT_EQ(test, (u32)stream[DMDA_STREAM_USER], user);
 	KUNIT_EXPECT_EQ(test, (u32)stream[DMDA_STREAM_MOVED], moved);
+	KUNIT_EXPECT_EQ(test, (u32)stream[DMDA_STREAM_WARM], warm);
+	KUNIT_EXPECT_EQ(test, (u32)stream[DMDA_STREAM_HOT], hot);
 }
 
 static void groups_are_lanes(struct kunit *test)
@@ -188,15 +190,20 @@ static void isolated_handles_are_for_kinds_of_data(struct kunit *test)
 {
 	struct dmda_fdp fdp = isolated_handles(1);
 
-	expect_handles(test, &fdp, false, 2, 3);
+	expect_handles(test, &fdp, false, 2, 3, 4, 5);
 	fdp = isolated_handles(2);
-	expect_handles(test, &fdp, false, 2, 3);
+	expect_handles(test, &fdp, false, 2, 3, 4, 5);
 	/* No unit has to be known for that. */
 	fdp.unit_bytes = 0;
-	expect_handles(test, &fdp, false, 2, 3);
-	fdp.nr_pids = 3;
-	fdp.max_streams = 3;
-	expect_handles(test, &fdp, false, 2, 3);
+	expect_handles(test, &fdp, false, 2, 3, 4, 5);
+	fdp.nr_pids = 5;
+	fdp.max_streams = 5;
+	expect_handles(test, &fdp, false, 2, 3, 4, 5);
+	for (u32 nr = 3; nr < 5; nr++) {
+		fdp.nr_pids = nr;
+		fdp.max_streams = nr;
+		expect_handles(test, &fdp, false, 2, 3, 2, 2);
+	}
 }
 
 static void of_two_handles_one_is_for_what_survived(struct kunit *test)
@@ -205,7 +212,7 @@ static void of_two_handles_one_is_for_what_survived(struct kunit *test)
 
 	fdp.nr_pids = 2;
 	fdp.max_streams = 2;
-	expect_handles(test, &fdp, false, 1, 2);
+	expect_handles(test, &fdp, false, 1, 2, 1, 1);
 }
 
 static void an_identifier_of_the_same_handle_is_no_other_one(struct kunit *test)
@@ -214,7 +221,7 @@ static void an_identifier_of_the_same_handle_is_no_other_one(struct kunit *test)
 
 	fdp.handle[1] = 7;
 	fdp.pid[2] = 0;
-	expect_handles(test, &fdp, false, 4, 5);
+	expect_handles(test, &fdp, false, 4, 5, 6, 7);
 	for (u32 i = 0; i < 8; i++)
 		fdp.handle[i] = 3;
 	expect_no_handles(test, &fdp, true, "one placement handle only");
@@ -228,7 +235,7 @@ static void handles_of_other_types_are_for_who_asks_for_them(struct kunit *test)
 		struct dmda_fdp fdp = isolated_handles(other[i]);
 
 		expect_no_handles(test, &fdp, false, "keep data of its placement handles apart");
-		expect_handles(test, &fdp, true, 2, 3);
+		expect_handles(test, &fdp, true, 2, 3, 4, 5);
 	}
 }
 
@@ -238,7 +245,7 @@ static void a_handle_of_which_no_type_is_known_is_not_trusted(struct kunit *test
 
 	fdp.nr_types = 7;
 	expect_no_handles(test, &fdp, false, "keep data of its placement handles apart");
-	expect_handles(test, &fdp, true, 2, 3);
+	expect_handles(test, &fdp, true, 2, 3, 4, 5);
 	fdp = isolated_handles(1);
 	fdp.handle[1] = 0xffff;
 	expect_no_handles(test, &fdp, false, "keep data of its placement handles apart");
