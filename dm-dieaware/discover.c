@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Asking an NVMe device whether it understands hints, how its dies are laid out, and which of its
- * write streams are lanes; by passthru.c, in the memory of the task that constructs or resumes the
- * target.
+ * write streams are lanes, or for kinds of data; by passthru.c, in the memory of the task that
+ * constructs or resumes the target.
  */
 #include <linux/nvme.h>
 #include <linux/sched/mm.h>
@@ -160,34 +160,51 @@ static bool fetch_fdp(struct dmda_passthru *admin, struct dmda_fdp *fdp)
 }
 
 /* NULL, or why there are no lanes */
-static const char *find_lanes(const struct dmda *dmda, struct dmda_passthru *admin,
+static const char *find_lanes(const struct dmda *dmda, struct dmda_fdp *fdp,
 			      enum dmda_hints_mode hints, struct dmda_discovery *discovery)
 {
-	struct dmda_fdp fdp = { .max_streams = dmda_max_write_streams(admin->bdev) };
 	const char *wrong;
+
+	if (dmda->config.fdp_unit_kb)
+		fdp->unit_bytes = (u64)dmda->config.fdp_unit_kb << 10;
+	wrong = dmda_fdp_lanes(fdp, hints == DMDA_HINTS_FDP, &discovery->lanes,
+			       discovery->stream);
+	if (wrong)
+		return wrong;
+	discovery->die_unit_bytes = fdp->unit_bytes;
+	discovery->stripe_bytes = fdp->unit_bytes * discovery->lanes.nr;
+	discovery->state = DMDA_STATE_STREAMS;
+	return NULL;
+}
+
+/* NULL, or why kinds of data have no streams */
+static const char *find_lifetimes(const struct dmda_fdp *fdp, enum dmda_hints_mode hints,
+				  struct dmda_discovery *discovery)
+{
+	const char *wrong = dmda_fdp_handles(fdp, hints == DMDA_HINTS_FDP, discovery->lifetime);
+
+	if (!wrong)
+		discovery->state = DMDA_STATE_LIFETIMES;
+	return wrong;
+}
+
+/* Lanes are for a mode in which device pages stay where they are. NULL, or why there are none. */
+static const char *find_streams(const struct dmda *dmda, struct dmda_passthru *admin,
+				enum dmda_hints_mode hints, struct dmda_discovery *discovery)
+{
+	struct dmda_fdp fdp = { .max_streams = dmda_max_write_streams(admin->bdev) };
 
 	if (DMDA_NO_WRITE_STREAMS)
 		return DMDA_NO_WRITE_STREAMS;
 	/* Who has no streams is not asked: it may know nothing of the commands. */
 	if (fdp.max_streams && !fetch_fdp(admin, &fdp))
 		return "The device does not tell its placement identifiers.";
-	if (dmda->config.fdp_unit_kb)
-		fdp.unit_bytes = (u64)dmda->config.fdp_unit_kb << 10;
-	wrong = dmda_fdp_lanes(&fdp, hints == DMDA_HINTS_FDP, &discovery->lanes,
-			       discovery->stream);
-	if (wrong)
-		return wrong;
-	discovery->die_unit_bytes = fdp.unit_bytes;
-	discovery->stripe_bytes = fdp.unit_bytes * discovery->lanes.nr;
-	return NULL;
+	return dmda->config.mode == DMDA_MODE_HINT ? find_lanes(dmda, &fdp, hints, discovery) :
+						     find_lifetimes(&fdp, hints, discovery);
 }
 
-/* Only in a mode in which device pages stay where they are */
-static bool may_be_streams(const struct dmda *dmda, enum dmda_hints_mode hints,
-			   const struct dmda_discovery *discovery)
+static bool may_be_streams(enum dmda_hints_mode hints, const struct dmda_discovery *discovery)
 {
-	if (dmda->config.mode != DMDA_MODE_HINT)
-		return false;
 	return hints == DMDA_HINTS_FDP ||
 	       (hints == DMDA_HINTS_AUTO && discovery->state == DMDA_STATE_NOT_ANNOUNCED);
 }
@@ -195,10 +212,8 @@ static bool may_be_streams(const struct dmda *dmda, enum dmda_hints_mode hints,
 static void discover_streams(const struct dmda *dmda, struct dmda_passthru *admin,
 			     enum dmda_hints_mode hints, struct dmda_discovery *discovery)
 {
-	discovery->why = find_lanes(dmda, admin, hints, discovery);
-	if (!discovery->why)
-		discovery->state = DMDA_STATE_STREAMS;
-	else if (hints == DMDA_HINTS_FDP)
+	discovery->why = find_streams(dmda, admin, hints, discovery);
+	if (discovery->why && hints == DMDA_HINTS_FDP)
 		discovery->state = DMDA_STATE_NO_STREAMS;
 }
 
@@ -230,7 +245,7 @@ static void discover(const struct dmda *dmda, enum dmda_hints_mode hints,
 		discovery->why = "The device is not an NVMe namespace.";
 	} else if (dmda_passthru_open(&admin, bdev)) {
 		discover_hints(&admin, discovery);
-		if (may_be_streams(dmda, hints, discovery))
+		if (may_be_streams(hints, discovery))
 			discover_streams(dmda, &admin, hints, discovery);
 		dmda_passthru_close(&admin);
 	}

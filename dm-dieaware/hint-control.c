@@ -19,7 +19,7 @@ size_t dmda_hints_status(struct dmda *dmda, char *result, unsigned int maxlen)
 	dmda_runtable_stats(dmda->table, &runs);
 	DMEMIT(" runs_extents=%llu runs_bytes=%llu runs_limit_bytes=%llu runs_evicted=%llu",
 	       runs.nr_extents, runs.bytes, runs.limit_bytes, runs.nr_evicted);
-	DMEMIT(" streams=%u", READ_ONCE(dmda->fdp.shape) & 0xff);
+	DMEMIT(" streams=%u", dmda_fdp_nr_streams(&dmda->fdp));
 	DMEMIT(" die_unit_bytes=%u stripe_bytes=%llu",
 	       READ_ONCE(dmda->asking.discovery.die_unit_bytes),
 	       READ_ONCE(dmda->asking.discovery.stripe_bytes));
@@ -101,11 +101,6 @@ int dmda_hints_message(struct dmda *dmda, const struct dmda_message *message, ch
 	int ret;
 
 	if (message->verb == DMDA_VERB_HINTS) {
-		if (message->hints == DMDA_HINTS_FDP && dmda->config.mode != DMDA_MODE_HINT) {
-			DMERR("%s: Hints can be fdp in mode hint only.",
-			      dm_table_device_name(dmda->ti->table));
-			return -EINVAL;
-		}
 		dmda_hints_set(dmda, message->hints);
 		return 0;
 	}

@@ -3,7 +3,8 @@
  * Hints for a device that knows none of ours, but Flexible Data Placement: the target
  * decides for each write to which die it goes (core/lanes.h), and says so with a write
  * stream, which the NVMe driver makes a placement identifier of. What it has decided stands in
- * the run table, for the next write to go by.
+ * the run table, for the next write to go by. In log mode the log decides where a write goes, and
+ * the stream says what kind of data it is: the device then keeps it from others, as the log does.
  *
  * The kernel keeps writes of different streams apart by itself, and whatever it makes of a bio has
  * its stream, so nothing has to be looked at on the way, and what ends well was sent so.
@@ -33,7 +34,19 @@ void dmda_fdp_set(struct dmda *dmda, const struct dmda_discovery *discovery)
 		dmda_hint_forget_all(dmda);
 	for (i = 0; i < discovery->lanes.nr; i++)
 		WRITE_ONCE(dmda->fdp.stream[i], discovery->stream[i]);
+	for (i = 0; i < DMDA_NR_STREAMS; i++)
+		WRITE_ONCE(dmda->fdp.lifetime[i], discovery->lifetime[i]);
 	WRITE_ONCE(dmda->fdp.shape, shape);
+}
+
+u32 dmda_fdp_nr_streams(const struct dmda_fdp_way *way)
+{
+	u32 nr = READ_ONCE(way->shape) & 0xff;
+
+	if (nr || !READ_ONCE(way->lifetime[DMDA_STREAM_USER]))
+		return nr;
+	/* Where there are no ages, users' data is of one kind. */
+	return dmda_fdp_has_ages(way) ? DMDA_NR_STREAMS : 2;
 }
 
 static struct dmda_berth berth_at(struct dmda *dmda, const struct dmda_lanes *lanes, dpn_t dpn)
@@ -49,14 +62,19 @@ static struct dmda_berth berth_at(struct dmda *dmda, const struct dmda_lanes *la
 	return berth;
 }
 
+/* Not if somebody above has a stream of his own, or it could not be sent again without. */
+static bool may_have_stream(struct bio *bio)
+{
+	return !dmda_bio_write_stream(bio) && !bio_has_crypt_ctx(bio);
+}
+
 u32 dmda_fdp_choose(struct dmda *dmda, struct dmda_write *write)
 {
 	struct dmda_lanes lanes = lanes_of(dmda);
 	struct dmda_moorings known;
 	struct dmda_berth berth;
 
-	/* Somebody above has a stream of his own, or the write could not be sent again without. */
-	if (!lanes.nr || dmda_bio_write_stream(write->bio) || bio_has_crypt_ctx(write->bio))
+	if (!lanes.nr || !may_have_stream(write->bio))
 		return write->run.nr_pages;
 	known.here = berth_at(dmda, &lanes, write->run.dpn);
 	known.before = berth_at(dmda, &lanes, write->verdict.pred).first;
@@ -98,20 +116,54 @@ static void streamed_end_io(struct bio *bio)
 	bio->bi_end_io(bio);
 }
 
+static bool has_stream(const struct dmda *dmda, u32 stream)
+{
+	return stream && stream <= dmda_max_write_streams(dmda->dev->bdev);
+}
+
+static void attach(struct dmda *dmda, struct bio *bio, const struct dmda_verdict *verdict,
+		   u8 stream)
+{
+	struct dmda_io *io = dmda_io_of(bio);
+
+	dmda_io_fill(dmda, io, bio, verdict);
+	/* As soon as it fails, for whatever reason, it may be the stream. */
+	io->fate = DMDA_FATE_SENT;
+	io->stream = stream;
+	dmda_bio_set_write_stream(bio, stream);
+	bio->bi_end_io = streamed_end_io;
+}
+
 void dmda_fdp_attach(struct dmda *dmda, const struct dmda_write *write)
 {
 	u32 lane = write->berth / max(dmda_fdp_unit_pages(&dmda->fdp), 1U);
 	u32 stream = lane < DMDA_MAX_LANES ? READ_ONCE(dmda->fdp.stream[lane]) : 0;
-	struct bio *bio = write->bio;
 
-	if (!stream || stream > dmda_max_write_streams(dmda->dev->bdev)) {
+	if (!has_stream(dmda, stream)) {
 		dmda_retry_streams_gone(dmda);
 		return;
 	}
-	dmda_io_fill(dmda, dmda_io_of(bio), bio, &write->verdict);
-	/* As soon as it fails, for whatever reason, it may be the stream. */
-	dmda_io_of(bio)->fate = DMDA_FATE_SENT;
-	dmda_io_of(bio)->stream = stream;
-	dmda_bio_set_write_stream(bio, stream);
-	bio->bi_end_io = streamed_end_io;
+	attach(dmda, write->bio, &write->verdict, stream);
+}
+
+u8 dmda_fdp_lifetime(struct dmda *dmda, enum dmda_stream kind)
+{
+	u8 stream = READ_ONCE(dmda->fdp.lifetime[kind]);
+
+	if (has_stream(dmda, stream))
+		return stream;
+	dmda_retry_streams_gone(dmda);
+	return 0;
+}
+
+void dmda_fdp_attach_kind(struct dmda *dmda, struct bio *bio, enum dmda_stream kind)
+{
+	const struct dmda_verdict none = { .hint = DMDA_HINT_NONE, .pred = DPN_NONE };
+	u8 stream;
+
+	if (!may_have_stream(bio))
+		return;
+	stream = dmda_fdp_lifetime(dmda, kind);
+	if (stream)
+		attach(dmda, bio, &none, stream);
 }

@@ -1,30 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Hints by Flexible Data Placement: the target chooses the die. See hint-fdp.c. */
+/*
+ * Hints by Flexible Data Placement: the target chooses the die, or in log mode, what a write is
+ * kept apart from. See hint-fdp.c.
+ */
 #ifndef DMDA_HINT_FDP_H
 #define DMDA_HINT_FDP_H
 
 #include <linux/atomic.h>
 
 #include "core/lanes.h"
+#include "core/stream.h"
 
+struct bio;
 struct dmda;
 struct dmda_discovery;
 struct dmda_write;
 
 /**
- * struct dmda_fdp_way - lanes of the device, as writes see them; no lock
+ * struct dmda_fdp_way - lanes of the device, or its handles, as writes see them; no lock
  * @shape: unit_pages << 8 | nr of struct dmda_lanes, in one word; 0: none
  * @stream: write stream of each lane; one that is out of date is compared with what the kernel has
+ * @lifetime: in log mode, write stream of each kind of data, or 0: there is none; likewise
  * @turn: number of files that have begun
  */
 struct dmda_fdp_way {
 	u32 shape;
 	u8 stream[DMDA_MAX_LANES];
+	u8 lifetime[DMDA_NR_STREAMS];
 	atomic_t turn;
 };
 
 /**
- * dmda_fdp_set() - the device has these lanes from now on
+ * dmda_fdp_set() - the device has these lanes or handles from now on
  *
  * Context: may sleep; the caller serialises. Writes that are under way may see any of the lanes.
  */
@@ -54,6 +61,32 @@ void dmda_fdp_moor(struct dmda *dmda, const struct dmda_write *write);
  * Context: from map.
  */
 void dmda_fdp_attach(struct dmda *dmda, const struct dmda_write *write);
+
+/**
+ * dmda_fdp_lifetime() - the write stream of a kind of data
+ *
+ * Context: any.
+ * Return: 0 if the kernel has it no longer; then no streams are sent from now on.
+ */
+u8 dmda_fdp_lifetime(struct dmda *dmda, enum dmda_stream kind);
+
+/**
+ * dmda_fdp_attach_kind() - send with this write what kind of data it is
+ * @bio: a write that is remapped to the device below
+ *
+ * Context: where it is submitted.
+ */
+void dmda_fdp_attach_kind(struct dmda *dmda, struct bio *bio, enum dmda_stream kind);
+
+/* Streams that are in use, for lanes or kinds of data */
+u32 dmda_fdp_nr_streams(const struct dmda_fdp_way *way);
+
+/* Has what users write several streams, by age? */
+static inline bool dmda_fdp_has_ages(const struct dmda_fdp_way *way)
+{
+	return READ_ONCE(way->lifetime[DMDA_STREAM_HOT]) !=
+	       READ_ONCE(way->lifetime[DMDA_STREAM_USER]);
+}
 
 static inline bool dmda_fdp_has_lanes(const struct dmda_fdp_way *way)
 {

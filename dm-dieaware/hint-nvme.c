@@ -186,7 +186,9 @@ static void command_built(void *data, struct request *rq, struct nvme_command *c
 
 const char *dmda_transport_name(const struct dmda *dmda)
 {
-	if (READ_ONCE(dmda->state) == DMDA_STATE_STREAMS)
+	enum dmda_state state = READ_ONCE(dmda->state);
+
+	if (state == DMDA_STATE_STREAMS || state == DMDA_STATE_LIFETIMES)
 		return "fdp";
 	if (READ_ONCE(dmda->config.hints) == DMDA_HINTS_FDP)
 		return "none";

@@ -20,6 +20,7 @@
 static const char * const state_names[] = {
 	[DMDA_STATE_ON] = "on",
 	[DMDA_STATE_STREAMS] = "on",
+	[DMDA_STATE_LIFETIMES] = "on",
 	[DMDA_STATE_OFF] = "off:requested",
 	[DMDA_STATE_REJECTED] = "off:rejected",
 	[DMDA_STATE_NOT_NVME] = "off:not_nvme",

@@ -10,6 +10,7 @@
 
 #include "core/config.h"
 #include "core/lanes.h"
+#include "core/stream.h"
 
 struct dmda;
 struct mm_struct;
@@ -18,19 +19,22 @@ struct mm_struct;
  * enum dmda_state - whether hints are sent, and why not
  * @DMDA_STATE_ON: hints are sent, as fields of the command
  * @DMDA_STATE_STREAMS: the target chooses the lane of writes, and sends it as a write stream
+ * @DMDA_STATE_LIFETIMES: log mode: each kind of data has a write stream of its own
  * @DMDA_STATE_OFF: hints are not sent, as the table line or a message says
  * @DMDA_STATE_REJECTED: the device failed writes with hints and took them without
  * @DMDA_STATE_NOT_NVME: auto: the device below is not an NVMe namespace
  * @DMDA_STATE_NOT_ANNOUNCED: auto: the device does not announce that it understands
  * @DMDA_STATE_NO_ANSWER: auto: the device could not be asked
  * @DMDA_STATE_UNFIT: since a resume, the device is one for which no table is loaded
- * @DMDA_STATE_NO_STREAMS: fdp: kernel or device have no write streams that are lanes
+ * @DMDA_STATE_NO_STREAMS: fdp: kernel or device have no write streams that are lanes, or in log
+ *	mode, none that keep data apart
  * @DMDA_STATE_STREAMS_GONE: the kernel has fewer write streams for the device than it had
  * @DMDA_STATE_ASKING: auto, fdp: the device is being asked; writes are remembered meanwhile
  */
 enum dmda_state {
 	DMDA_STATE_ON,
 	DMDA_STATE_STREAMS,
+	DMDA_STATE_LIFETIMES,
 	DMDA_STATE_OFF,
 	DMDA_STATE_REJECTED,
 	DMDA_STATE_NOT_NVME,
@@ -44,7 +48,7 @@ enum dmda_state {
 
 /**
  * struct dmda_discovery - what the device says about itself
- * @state: ON or STREAMS, or the reason why hints=auto or hints=fdp does not send any
+ * @state: ON, STREAMS or LIFETIMES, or the reason why hints=auto or hints=fdp does not send any
  * @why: with hints=fdp, that reason as a sentence; else NULL
  * @knows_begin: whether it announces the hint that a write begins a file, which is sent to no other
  *	device, whatever the table line says
@@ -55,6 +59,7 @@ enum dmda_state {
  *	hints, or 0 if unknown
  * @lanes: with STREAMS, the lanes; else none
  * @stream: write stream of each lane
+ * @lifetime: with LIFETIMES, write stream of each kind of data; else 0
  */
 struct dmda_discovery {
 	enum dmda_state state;
@@ -66,6 +71,7 @@ struct dmda_discovery {
 	u32 open_pages;
 	struct dmda_lanes lanes;
 	u8 stream[DMDA_MAX_LANES];
+	u8 lifetime[DMDA_NR_STREAMS];
 };
 
 /**

@@ -69,9 +69,15 @@ static bool switch_off(struct dmda *dmda, enum dmda_state from, enum dmda_state 
 	return true;
 }
 
+static bool switch_streams_off(struct dmda *dmda, enum dmda_state to)
+{
+	return switch_off(dmda, DMDA_STATE_STREAMS, to) ||
+	       switch_off(dmda, DMDA_STATE_LIFETIMES, to);
+}
+
 void dmda_retry_streams_gone(struct dmda *dmda)
 {
-	switch_off(dmda, DMDA_STATE_STREAMS, DMDA_STATE_STREAMS_GONE);
+	switch_streams_off(dmda, DMDA_STATE_STREAMS_GONE);
 }
 
 static bool carries_hint(const struct dmda_io *io)
@@ -85,7 +91,7 @@ static void rejected(struct dmda *dmda, blk_status_t status)
 	if (!blames_command(status) && !too_many_doubts(&dmda->retry))
 		return;
 	if (!switch_off(dmda, DMDA_STATE_ON, DMDA_STATE_REJECTED))
-		switch_off(dmda, DMDA_STATE_STREAMS, DMDA_STATE_REJECTED);
+		switch_streams_off(dmda, DMDA_STATE_REJECTED);
 }
 
 static void switched_off(struct work_struct *work)

@@ -45,11 +45,8 @@ static bool parse_switch(const char *word, bool *value)
 
 static const char *parse_hints(const char *value, struct dmda_config *config)
 {
-	if (!dmda_hints_mode_parse(value, &config->hints))
-		return "The option hints must be auto, on, off or fdp.";
-	if (config->hints == DMDA_HINTS_FDP && config->mode != DMDA_MODE_HINT)
-		return "The option hints can be fdp in mode hint only.";
-	return NULL;
+	return dmda_hints_mode_parse(value, &config->hints) ? NULL :
+		"The option hints must be auto, on, off or fdp.";
 }
 
 static const char *parse_runs_mb(const char *value, struct dmda_config *config)

@@ -7,14 +7,15 @@
  * N is the number of options that follow. Options, in any order, each at most once:
  *
  * both modes
- *   hints=auto|on|off      send hints if the device announces them; always; never
+ *   hints=auto|on|off|fdp  send hints if the device announces them, or has what Flexible Data
+ *                          Placement must have to stand for them; always; never; choose the
+ *                          place of writes by Flexible Data Placement, whatever it says of itself
  *   runs_mb=1..4096        upper bound of the run table's memory, in MiB
  *   learn_reads=on|off     reads teach the run table where files lie
  *   lba_adjacency=on|off   a write of an unknown file that continues another one of
  *                          an unknown file is an append to it
  *
  * mode hint
- *   hints=fdp              besides: choose the place of writes by Flexible Data Placement
  *   early_reads=on|off     send what a task has read on before the block layer would, as
  *                          long as hints are on
  *   fdp_unit_kb=16..16384  what goes to a die at a time when the place of writes is chosen, in KiB
@@ -46,11 +47,11 @@
 
 /**
  * enum dmda_hints_mode - when hints are sent
- * @DMDA_HINTS_AUTO: when the device announces that it understands them; mode hint: if it does not,
- *	by write streams, where these are known to be dies
+ * @DMDA_HINTS_AUTO: when the device announces that it understands them; if it does not, by write
+ *	streams, where these are known to be dies, or in mode log, to keep data apart
  * @DMDA_HINTS_ON: always
  * @DMDA_HINTS_OFF: never; the target then only observes
- * @DMDA_HINTS_FDP: by write streams, which are taken for dies; mode hint only
+ * @DMDA_HINTS_FDP: by write streams, which are taken for that
  */
 enum dmda_hints_mode {
 	DMDA_HINTS_AUTO,

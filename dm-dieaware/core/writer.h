@@ -15,15 +15,7 @@
 #define DMDA_WRITER_H
 
 #include "opened.h"
-
-/* Kinds of data. What was just written is likely to be written again; what survived a
- * cleaning is not.
- */
-enum dmda_stream {
-	DMDA_STREAM_USER,
-	DMDA_STREAM_MOVED,
-	DMDA_NR_STREAMS,
-};
+#include "stream.h"
 
 /* So many writes that were cut are remembered: others may come between the parts of one. */
 #define DMDA_MAX_CUTS 4U

@@ -22,11 +22,11 @@ u32 dmda_log_kept_from_locked(const struct dmda_log *log, enum dmda_stream strea
 {
 	lockdep_assert_held(&log->lock);
 
-	return stream == DMDA_STREAM_USER || log->cleaning.leaves_kept ? DMDA_LOG_KEPT_SEGMENTS : 0;
+	return dmda_stream_is_users(stream) || log->cleaning.leaves_kept ?
+		DMDA_LOG_KEPT_SEGMENTS : 0;
 }
 
-/* Free segments that users need not leave to cleaning */
-static u32 nr_spare_locked(const struct dmda_log *log)
+u32 dmda_log_spare_locked(const struct dmda_log *log)
 {
 	u32 nr_free = log->space.segments.nr_free;
 
@@ -69,7 +69,7 @@ void dmda_log_pay_users_locked(const struct dmda_log_cleaner *cleaner, u32 nr_mo
 	struct dmda_log *log = cleaner->log;
 	u64 nr_pages = (u64)cleaner->nr_victims * dmda_super_data_pages(&log->super);
 	u64 gain = div_u64((nr_pages - cleaner->nr_moves) * nr_moved, cleaner->nr_moves);
-	u32 spare = nr_spare_locked(log) ?: 1;
+	u32 spare = dmda_log_spare_locked(log) ?: 1;
 
 	lockdep_assert_held(&log->lock);
 
@@ -77,13 +77,25 @@ void dmda_log_pay_users_locked(const struct dmda_log_cleaner *cleaner, u32 nr_mo
 	dmda_log_feed_locked(log);
 }
 
+/* Has a segment of users' that is open places left? */
+static bool has_open_places_locked(const struct dmda_log *log)
+{
+	lockdep_assert_held(&log->lock);
+
+	for (u32 stream = 0; stream < DMDA_NR_STREAMS; stream++) {
+		if (dmda_stream_is_users(stream) &&
+		    dmda_writer_places_left(&log->space.writer, stream))
+			return true;
+	}
+	return false;
+}
+
 bool dmda_log_has_places_locked(const struct dmda_log *log)
 {
 	lockdep_assert_held(&log->lock);
 
 	return dmda_log_has_credit_locked(log) &&
-		(dmda_writer_places_left(&log->space.writer, DMDA_STREAM_USER) ||
-		 nr_spare_locked(log));
+		(has_open_places_locked(log) || dmda_log_spare_locked(log));
 }
 
 /*
@@ -115,7 +127,7 @@ static bool is_out_of_space_locked(struct dmda_log *log)
 {
 	lockdep_assert_held(&log->lock);
 
-	return !nr_spare_locked(log) && !are_segments_to_come_locked(log);
+	return !dmda_log_spare_locked(log) && !are_segments_to_come_locked(log);
 }
 
 static void look_at_space_locked(struct dmda_log *log)
@@ -222,7 +234,7 @@ void dmda_log_gained_locked(struct dmda_log *log)
 	/* It may have had no room to go on. */
 	if (!list_empty(&log->admission.starved))
 		dmda_log_clean_if_low_locked(log);
-	if (log->admission.supply == DMDA_LOG_SUPPLY_OK || !nr_spare_locked(log))
+	if (log->admission.supply == DMDA_LOG_SUPPLY_OK || !dmda_log_spare_locked(log))
 		return;
 	log->admission.supply = DMDA_LOG_SUPPLY_OK;
 	if (!READ_ONCE(log->is_quiet))

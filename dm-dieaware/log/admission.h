@@ -58,6 +58,9 @@ struct dmda_log_admission {
  */
 u32 dmda_log_kept_from_locked(const struct dmda_log *log, enum dmda_stream stream);
 
+/* Free segments that users need not leave to cleaning */
+u32 dmda_log_spare_locked(const struct dmda_log *log);
+
 /* May users write, as far as pacing goes? */
 bool dmda_log_has_credit_locked(const struct dmda_log *log);
 

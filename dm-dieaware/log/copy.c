@@ -172,10 +172,10 @@ static void end_move_bio(struct bio *bio)
 	dmda_log_end_bio(bio);
 }
 
-/* Writes some of the pages with a hint for the first of them, or without one. */
-static void submit_write(struct dmda_log_cleaner *cleaner, struct dmda_log_group *group,
-			 const struct dmda_log_move *moves, const struct dmda_run *run,
-			 const struct dmda_verdict *verdict)
+/* A bio that writes some of the pages */
+static struct dmda_own_bio *new_write(struct dmda_log_cleaner *cleaner,
+				      struct dmda_log_group *group,
+				      const struct dmda_log_move *moves, const struct dmda_run *run)
 {
 	struct dmda_log *log = cleaner->log;
 	struct bio *bio = bio_alloc_bioset(log->bdev, run->nr_pages, REQ_OP_WRITE, GFP_NOIO,
@@ -190,11 +190,35 @@ static void submit_write(struct dmda_log_cleaner *cleaner, struct dmda_log_group
 	for (u32 i = 0; i < run->nr_pages; i++)
 		__bio_add_page(bio, cleaner->page[moves[i].slot], DMDA_BLOCK_BYTES, 0);
 	dmda_log_group_get(group);
+	return own;
+}
+
+/* Writes some of the pages with a hint for the first of them, or without one. */
+static void submit_write(struct dmda_log_cleaner *cleaner, struct dmda_log_group *group,
+			 const struct dmda_log_move *moves, const struct dmda_run *run,
+			 const struct dmda_verdict *verdict)
+{
+	struct dmda_own_bio *own = new_write(cleaner, group, moves, run);
+
 	if (verdict->hint != DMDA_HINT_NONE) {
-		bio->bi_opf |= REQ_NOMERGE;
-		dmda_transport_attach_own(log->dmda, own, verdict);
+		own->bio.bi_opf |= REQ_NOMERGE;
+		dmda_transport_attach_own(cleaner->log->dmda, own, verdict);
 	}
-	submit_bio(bio);
+	submit_bio(&own->bio);
+}
+
+/* All of them to the handle for what survived a cleaning, if there is one */
+static void write_streamed(struct dmda_log_cleaner *cleaner, struct dmda_log_group *group,
+			   const struct dmda_log_move *moves, const struct dmda_run *all)
+{
+	struct dmda_own_bio *own = new_write(cleaner, group, moves, all);
+	u8 stream = dmda_fdp_lifetime(cleaner->log->dmda, DMDA_STREAM_MOVED);
+
+	if (stream) {
+		dmda_bio_set_write_stream(&own->bio, stream);
+		own->io.fate = DMDA_FATE_SENT;
+	}
+	submit_bio(&own->bio);
 }
 
 /* Does a page go on in the file, or in the lpns of unknown ones, where another ends? */
@@ -271,20 +295,24 @@ static bool write_plain(struct dmda_log_cleaner *cleaner, const struct dmda_log_
 	return dmda_log_group_end(&group);
 }
 
-/* What fails with hints is tried without. */
+/* What fails with hints, or a stream, is tried without. */
 static int write_pages(struct dmda_log_cleaner *cleaner, const struct dmda_log_move *moves,
 		       dpn_t to, u32 nr)
 {
 	const struct dmda_run all = { .dpn = to, .nr_pages = nr };
 	struct dmda *dmda = cleaner->log->dmda;
+	enum dmda_state state = READ_ONCE(dmda->state);
 	struct dmda_log_group group;
 	struct blk_plug plug;
 
-	if (READ_ONCE(dmda->state) != DMDA_STATE_ON)
+	if (state != DMDA_STATE_ON && state != DMDA_STATE_LIFETIMES)
 		return write_plain(cleaner, moves, &all) ? 0 : -EIO;
 	dmda_log_group_begin(&group);
 	blk_start_plug(&plug);
-	write_hinted(cleaner, &group, moves, &all);
+	if (state == DMDA_STATE_LIFETIMES)
+		write_streamed(cleaner, &group, moves, &all);
+	else
+		write_hinted(cleaner, &group, moves, &all);
 	blk_finish_plug(&plug);
 	if (dmda_log_group_end(&group))
 		return 0;

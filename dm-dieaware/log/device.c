@@ -88,6 +88,7 @@ static void free_tables(struct dmda_log *log)
 	kvfree(log->inplace.nr_writing);
 	kvfree(space->summary);
 	kvfree(space->readers);
+	kvfree(space->lifetimes_memory);
 	kvfree(space->segments_memory);
 	kvfree(space->opened_memory);
 	for (int i = 0; i < DMDA_NR_TABLES; i++)
@@ -102,9 +103,11 @@ static bool allocate_space(struct dmda_log *log)
 
 	space->summary = kvcalloc(super->summary_pages, sizeof(*space->summary), GFP_KERNEL);
 	space->readers = kvcalloc(nr_segments, sizeof(*space->readers), GFP_KERNEL);
+	space->lifetimes_memory = kvzalloc(dmda_lifetimes_bytes(super), GFP_KERNEL);
 	space->segments_memory = kvzalloc(dmda_segments_bytes(super), GFP_KERNEL);
 	space->opened_memory = kvzalloc(dmda_opened_bytes(super), GFP_KERNEL);
-	return space->summary && space->readers && space->segments_memory && space->opened_memory;
+	return space->summary && space->readers && space->lifetimes_memory &&
+		space->segments_memory && space->opened_memory;
 }
 
 /* What depends on the size of the device */
@@ -140,6 +143,7 @@ static void init_tables(struct dmda_log *log)
 		dmda_slots_init(&log->tables.slots[i], dmda_super_nr_pages(&log->super, i),
 				log->tables.slots_memory[i]);
 	dmda_writer_init(&space->writer, &log->super);
+	dmda_lifetimes_init(&space->lifetimes, &log->super, space->lifetimes_memory);
 	dmda_close_init(&space->closing, &space->opened);
 	log->journal.change = (struct dmda_change){
 		.super = &log->super, .segments = &space->segments,

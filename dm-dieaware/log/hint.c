@@ -20,6 +20,9 @@
  * another place.
  *
  * Nothing is read for a hint: where a page of the map is not in memory there is none.
+ *
+ * Where the device below keeps data of different placement handles apart, there are no such hints:
+ * each kind of data is sent to a handle of its own.
  */
 #include <linux/sched/mm.h>
 
@@ -150,8 +153,10 @@ static noinline void plan_any(struct dmda_log *log, struct dmda_log_io *io,
 void dmda_log_hint_plan(struct dmda_log *log, struct dmda_log_io *io,
 			const struct dmda_identity *identity)
 {
-	if (!dmda_watches(log->dmda))
+	if (!dmda_watches(log->dmda)) {
+		io->source = identity->source;
 		return;
+	}
 	if (is_plain(log->dmda, io, identity))
 		remember_plain(log->dmda, io);
 	else
@@ -216,11 +221,26 @@ static bool is_cold_locked(struct dmda_log *log, const struct dmda_log_io *io)
 	return is_cold;
 }
 
+/*
+ * What is overwritten in place is the device's to move. What is cold stays as long as what survived
+ * a cleaning.
+ */
+static enum dmda_stream kind_in_place_locked(struct dmda_log *log, const struct dmda_log_io *io)
+{
+	lockdep_assert_held(&log->lock);
+
+	return is_cold_locked(log, io) ? DMDA_STREAM_MOVED : DMDA_STREAM_USER;
+}
+
 void dmda_log_hint_place_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
 	lockdep_assert_held(&log->lock);
 
 	io->pred_dpn = DPN_NONE;
+	if (io->is_in_place && READ_ONCE(log->dmda->state) == DMDA_STATE_LIFETIMES) {
+		io->kind = kind_in_place_locked(log, io);
+		return;
+	}
 	if (io->is_in_place) {
 		io->what = io->is_same && !is_cold_locked(log, io) ? DMDA_HINT_OVERWRITE :
 								     DMDA_HINT_NONE;
@@ -253,14 +273,23 @@ static noinline void send_any(struct dmda_log *log, struct dmda_log_io *io)
 	dmda_hint_send(log->dmda, &write);
 }
 
+/* Without a hint, but to the handle of its kind of data */
+static void send_kind(struct dmda_log *log, struct dmda_log_io *io)
+{
+	dmda_count_write(&log->dmda->stats, io->source, DMDA_HINT_NONE);
+	dmda_fdp_attach_kind(log->dmda, dmda_log_bio(io), io->kind);
+}
+
 void dmda_log_hint_send(struct dmda_log *log, struct dmda_log_io *io)
 {
 	struct dmda *dmda = log->dmda;
 
-	if (!dmda_watches(dmda))
+	if (!dmda_watches(dmda)) {
+		if (READ_ONCE(dmda->state) == DMDA_STATE_LIFETIMES)
+			send_kind(log, io);
 		return;
-	if (io->source == DMDA_SOURCE_UNKNOWN && io->what == DMDA_HINT_NONE &&
-	    READ_ONCE(dmda->state) != DMDA_STATE_STREAMS)
+	}
+	if (io->source == DMDA_SOURCE_UNKNOWN && io->what == DMDA_HINT_NONE)
 		dmda_hint_send_unknown(dmda, dmda_log_bio(io), io->dpn, dmda_log_io_pages(io));
 	else
 		send_any(log, io);

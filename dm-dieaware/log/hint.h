@@ -15,6 +15,7 @@ static inline void dmda_log_hint_init(struct dmda_log_io *io)
 	io->ino = 0;
 	io->source = DMDA_SOURCE_UNKNOWN;
 	io->what = DMDA_HINT_NONE;
+	io->kind = DMDA_STREAM_USER;
 	io->pred = U64_MAX;
 	io->is_same = false;
 	io->is_copy = false;

@@ -108,6 +108,7 @@ enum dmda_log_stage {
  * @check: checksums of a read or write of a device that has some, or NULL
  * @source: enum dmda_source of a write
  * @what: enum dmda_hint of a write
+ * @kind: enum dmda_stream of a write that has its places
  * @hint: data for the hint's way to the device; must be the last member, see dmda_io_of()
  */
 struct dmda_log_io {
@@ -146,6 +147,7 @@ struct dmda_log_io {
 	struct dmda_log_check *check;
 	u8 source;
 	u8 what;
+	u8 kind;
 	struct dmda_io hint;
 };
 

@@ -30,6 +30,7 @@
  *	clean-all.c	the same: out of all of them, when somebody asks for it
  *	copy.c		the same: reading, writing and mapping what is moved
  *	inplace.c	overwriting pages where they are
+ *	lifetime.c	small writes by the age of what they replace
  *	holes.c		telling the device of what holds nothing among valid pages
  *	start.c		start: the steps of core/start.h, done
  *	grow.c		a larger device gets a root and a superblock for its size

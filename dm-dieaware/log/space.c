@@ -13,8 +13,7 @@
 #include "log.h"
 #include "trace.h"
 
-/* Nothing more goes to a stream's segment. */
-static void retire_locked(struct dmda_log *log, enum dmda_stream stream)
+void dmda_log_retire_locked(struct dmda_log *log, enum dmda_stream stream)
 {
 	seg_t seg = log->space.writer.open[stream].seg;
 
@@ -61,6 +60,7 @@ static bool open_segment_locked(struct dmda_log *log, enum dmda_stream stream)
 	dmda_opened_begin(&log->space.opened, open, seq,
 			  log->journal.commit.batch.first.sector);
 	dmda_writer_open(&log->space.writer, stream, record.seg, 0);
+	dmda_lifetimes_opened(&log->space.lifetimes, record.seg, stream);
 	dmda_close_opened(&log->space.closing, open, record.seg, 0);
 	return true;
 }
@@ -77,29 +77,50 @@ static bool has_holes_locked(const struct dmda_log *log, enum dmda_stream stream
 		log->space.writer.open[stream].next_page;
 }
 
+/*
+ * Users get no segment: what their others hold, and has no room for this write, is cleaning's if
+ * there is something to be gained.
+ */
+static void retire_others_locked(struct dmda_log *log, enum dmda_stream stream)
+{
+	lockdep_assert_held(&log->lock);
+
+	for (u32 other = 0; other < DMDA_NR_STREAMS; other++) {
+		if (other == stream || !dmda_stream_is_users(other) ||
+		    log->space.writer.open[other].seg == SEG_NONE)
+			continue;
+		if (!dmda_writer_places_left(&log->space.writer, other) ||
+		    has_holes_locked(log, other))
+			dmda_log_retire_locked(log, other);
+	}
+}
+
 u32 dmda_log_take_locked(struct dmda_log *log, enum dmda_stream stream, u32 nr_pages,
 			 bool whole, dpn_t *dpn, u8 *open)
 {
 	u32 left = dmda_writer_places_left(&log->space.writer, stream);
+	bool is_users = dmda_stream_is_users(stream);
 	u32 nr;
 
 	lockdep_assert_held(&log->lock);
 
-	if (stream == DMDA_STREAM_USER && !dmda_log_has_credit_locked(log))
+	if (is_users && !dmda_log_has_credit_locked(log))
 		return 0;
 	if (!left || (whole && left < nr_pages)) {
 		bool may = may_open_locked(log, stream);
 
 		/* What is left is not wasted for nothing: others may be content with it. */
 		if (may || !left || has_holes_locked(log, stream))
-			retire_locked(log, stream);
+			dmda_log_retire_locked(log, stream);
+		if (is_users && !may && !dmda_log_spare_locked(log))
+			retire_others_locked(log, stream);
 		if (!may || !open_segment_locked(log, stream))
 			return 0;
 	}
 	*open = log->space.segments.segment[from_seg(log->space.writer.open[stream].seg)].open;
 	nr = dmda_writer_take(&log->space.writer, stream, nr_pages, dpn);
 	dmda_close_took(&log->space.closing, *open, nr);
-	if (stream == DMDA_STREAM_USER)
+	if (is_users)
 		dmda_log_spend_credit_locked(log, nr);
 	return nr;
 }

@@ -11,6 +11,7 @@
 
 #include "../core/close.h"
 #include "../core/free.h"
+#include "../core/lifetime.h"
 #include "../core/opened.h"
 #include "../core/segments.h"
 #include "../core/summary.h"
@@ -25,6 +26,8 @@ struct dmda_log;
  * @opened: open summaries
  * @opened_memory: memory of @opened
  * @writer: places that data gets next
+ * @lifetimes: ages of segments
+ * @lifetimes_memory: memory of @lifetimes
  * @closing: segments that are open, and the one that is being closed
  * @readers: number of bios that read from a segment, by segment, which is not freed before they
  *	have ended; no lock
@@ -39,6 +42,8 @@ struct dmda_log_space {
 	struct dmda_opened opened;
 	void *opened_memory;
 	struct dmda_writer writer;
+	struct dmda_lifetimes lifetimes;
+	void *lifetimes_memory;
 	struct dmda_closing closing;
 	atomic_t *readers;
 	struct dmda_freeing freeing;
@@ -59,6 +64,9 @@ struct dmda_log_space {
  */
 u32 dmda_log_take_locked(struct dmda_log *log, enum dmda_stream stream, u32 nr_pages,
 			 bool whole, dpn_t *dpn, u8 *open);
+
+/* Nothing more goes to a stream's segment, if it has one. */
+void dmda_log_retire_locked(struct dmda_log *log, enum dmda_stream stream);
 
 /**
  * dmda_log_placed_locked() - the pages are mapped, or have been given up

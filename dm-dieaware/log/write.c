@@ -11,6 +11,7 @@
  */
 #include "claims.h"
 #include "hint.h"
+#include "lifetime.h"
 #include "log.h"
 #include "sums.h"
 #include "trace.h"
@@ -89,11 +90,13 @@ static u32 place_locked(struct dmda_log *log, struct dmda_log_io *io, bool whole
 	lockdep_assert_held(&log->lock);
 
 	/* Who came first is served first. */
-	if (dmda_log_stay_locked(log, io))
+	if (dmda_log_stay_locked(log, io)) {
 		nr = dmda_log_io_pages(io);
-	else if (list_empty(&log->admission.starved))
-		nr = dmda_log_take_locked(log, DMDA_STREAM_USER, dmda_log_io_pages(io), whole,
-					  &io->dpn, &io->open);
+	} else if (list_empty(&log->admission.starved)) {
+		io->kind = dmda_log_kind_locked(log, io, whole);
+		nr = dmda_log_take_locked(log, io->kind, dmda_log_io_pages(io), whole, &io->dpn,
+					  &io->open);
+	}
 	if (!nr) {
 		dmda_log_starve_locked(log, io);
 		return 0;

@@ -29,6 +29,19 @@ static struct dmda_fdp eight_handles(void)
 	return fdp;
 }
 
+/* The same of a type that keeps data apart */
+static struct dmda_fdp isolated_handles(u8 type)
+{
+	struct dmda_fdp fdp = eight_handles();
+
+	fdp.nr_types = 8;
+	for (u32 i = 0; i < 8; i++) {
+		fdp.handle[i] = 7 - i;
+		fdp.type[i] = type;
+	}
+	return fdp;
+}
+
 static void expect_none(struct kunit *test, const struct dmda_fdp *fdp, bool handles_too,
 			const char *words)
 {
@@ -39,6 +52,32 @@ static void expect_none(struct kunit *test, const struct dmda_fdp *fdp, bool han
 	KUNIT_ASSERT_NOT_NULL(test, why);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(why, words));
 	KUNIT_EXPECT_EQ(test, lanes.nr, 0U);
+}
+
+static void expect_no_handles(struct kunit *test, const struct dmda_fdp *fdp, bool any_type,
+			      const char *words)
+{
+	u8 stream[DMDA_NR_STREAMS];
+	const char *why;
+
+	memset(stream, 77, sizeof(stream));
+	why = dmda_fdp_handles(fdp, any_type, stream);
+	KUNIT_ASSERT_NOT_NULL(test, why);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(why, words));
+	for (u32 i = 0; i < DMDA_NR_STREAMS; i++)
+		KUNIT_EXPECT_EQ(test, (u32)stream[i], 77U);
+}
+
+static void expect_handles(struct kunit *test, const struct dmda_fdp *fdp, bool any_type,
+			   u32 user, u32 moved, u32 warm, u32 hot)
+{
+	u8 stream[DMDA_NR_STREAMS];
+
+	KUNIT_ASSERT_NULL(test, dmda_fdp_handles(fdp, any_type, stream));
+	KUNIT_EXPECT_EQ(test, (u32)stream[DMDA_STREAM_USER], user);
+	KUNIT_EXPECT_EQ(test, (u32)stream[DMDA_STREAM_MOVED], moved);
+	KUNIT_EXPECT_EQ(test, (u32)stream[DMDA_STREAM_WARM], warm);
+	KUNIT_EXPECT_EQ(test, (u32)stream[DMDA_STREAM_HOT], hot);
 }
 
 static void groups_are_lanes(struct kunit *test)
@@ -146,6 +185,124 @@ static void a_unit_that_is_not_known_or_not_worth_it_is_refused(struct kunit *te
 	KUNIT_EXPECT_NULL(test, dmda_fdp_lanes(&fdp, false, &lanes, stream));
 }
 
+/* What has no stream goes to the first handle, and has it for itself. */
+static void isolated_handles_are_for_kinds_of_data(struct kunit *test)
+{
+	struct dmda_fdp fdp = isolated_handles(1);
+
+	expect_handles(test, &fdp, false, 2, 3, 4, 5);
+	fdp = isolated_handles(2);
+	expect_handles(test, &fdp, false, 2, 3, 4, 5);
+	/* No unit has to be known for that. */
+	fdp.unit_bytes = 0;
+	expect_handles(test, &fdp, false, 2, 3, 4, 5);
+	fdp.nr_pids = 5;
+	fdp.max_streams = 5;
+	expect_handles(test, &fdp, false, 2, 3, 4, 5);
+	for (u32 nr = 3; nr < 5; nr++) {
+		fdp.nr_pids = nr;
+		fdp.max_streams = nr;
+		expect_handles(test, &fdp, false, 2, 3, 2, 2);
+	}
+}
+
+static void of_two_handles_one_is_for_what_survived(struct kunit *test)
+{
+	struct dmda_fdp fdp = isolated_handles(1);
+
+	fdp.nr_pids = 2;
+	fdp.max_streams = 2;
+	expect_handles(test, &fdp, false, 1, 2, 1, 1);
+}
+
+static void an_identifier_of_the_same_handle_is_no_other_one(struct kunit *test)
+{
+	struct dmda_fdp fdp = isolated_handles(1);
+
+	fdp.handle[1] = 7;
+	fdp.pid[2] = 0;
+	expect_handles(test, &fdp, false, 4, 5, 6, 7);
+	for (u32 i = 0; i < 8; i++)
+		fdp.handle[i] = 3;
+	expect_no_handles(test, &fdp, true, "one placement handle only");
+}
+
+static void handles_of_other_types_are_for_who_asks_for_them(struct kunit *test)
+{
+	static const u8 other[] = { 0, 3, 0x80, 0xc0, 0xff };
+
+	for (u32 i = 0; i < ARRAY_SIZE(other); i++) {
+		struct dmda_fdp fdp = isolated_handles(other[i]);
+
+		expect_no_handles(test, &fdp, false, "keep data of its placement handles apart");
+		expect_handles(test, &fdp, true, 2, 3, 4, 5);
+	}
+}
+
+static void a_handle_of_which_no_type_is_known_is_not_trusted(struct kunit *test)
+{
+	struct dmda_fdp fdp = isolated_handles(1);
+
+	fdp.nr_types = 7;
+	expect_no_handles(test, &fdp, false, "keep data of its placement handles apart");
+	expect_handles(test, &fdp, true, 2, 3, 4, 5);
+	fdp = isolated_handles(1);
+	fdp.handle[1] = 0xffff;
+	expect_no_handles(test, &fdp, false, "keep data of its placement handles apart");
+}
+
+static void what_makes_no_sense_has_no_handles(struct kunit *test)
+{
+	struct dmda_fdp fdp = isolated_handles(1);
+
+	fdp.max_streams = 7;
+	expect_no_handles(test, &fdp, true, "another number of write streams");
+	fdp.max_streams = 0;
+	expect_no_handles(test, &fdp, true, "no write streams");
+	fdp = isolated_handles(1);
+	fdp.group_bits = 16;
+	expect_no_handles(test, &fdp, true, "no sense");
+	fdp.group_bits = 3;
+	fdp.pid[1] = 0x2001;
+	expect_no_handles(test, &fdp, true, "no sense");
+	fdp = eight_groups();
+	expect_no_handles(test, &fdp, true, "several reclaim groups");
+	fdp = isolated_handles(1);
+	fdp.nr_pids = 1;
+	fdp.max_streams = 1;
+	expect_no_handles(test, &fdp, true, "one placement handle only");
+	fdp.nr_pids = 0;
+	fdp.max_streams = 0;
+	expect_no_handles(test, &fdp, true, "no write streams");
+}
+
+/* Whatever it says: streams are those of identifiers, and of different ones but for the first. */
+static void any_answer_gives_streams_that_there_are(struct kunit *test)
+{
+	u32 seed = 1;
+
+	for (u32 round = 0; round < 2000; round++) {
+		u8 stream[DMDA_NR_STREAMS];
+		struct dmda_fdp fdp = { .nr_groups = 1 };
+		u8 *bytes = (u8 *)fdp.pid;
+
+		for (u32 i = 0; i < sizeof(fdp.pid); i++) {
+			seed = seed * 1103515245 + 12345;
+			bytes[i] = seed >> 16 & (round % 2 ? 3 : 255);
+		}
+		memcpy(fdp.handle, fdp.pid, sizeof(fdp.handle));
+		fdp.nr_pids = seed >> 20 & 63;
+		fdp.max_streams = fdp.nr_pids;
+		fdp.nr_types = DMDA_MAX_LANES;
+		memset(fdp.type, round % 3, sizeof(fdp.type));
+		if (dmda_fdp_handles(&fdp, round % 5 == 0, stream))
+			continue;
+		KUNIT_ASSERT_NE(test, stream[DMDA_STREAM_USER], stream[DMDA_STREAM_MOVED]);
+		for (u32 i = 0; i < DMDA_NR_STREAMS; i++)
+			KUNIT_ASSERT_TRUE(test, stream[i] && stream[i] <= fdp.nr_pids);
+	}
+}
+
 static void put(u8 *at, u64 value, u32 nr_bytes)
 {
 	while (nr_bytes--) {
@@ -183,6 +340,36 @@ static void configurations_are_found_by_their_number(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, dmda_fdp_read_config(page, PAGE_BYTES, 255, &fdp));
 }
 
+static void types_are_read_as_far_as_there_are_any(struct kunit *test)
+{
+	u8 *page = make_configs(test);
+	struct dmda_fdp fdp = {};
+
+	/* The second one has room for eight, the first for one. */
+	for (u32 i = 0; i < 10; i++)
+		page[84 + 64 + 4 * i] = 0x10 + i;
+	put(page + 84 + 8, 8, 2);
+	page[16 + 64] = 2;
+	put(page + 16 + 8, 1, 2);
+	KUNIT_ASSERT_TRUE(test, dmda_fdp_read_config(page, PAGE_BYTES, 1, &fdp));
+	KUNIT_EXPECT_EQ(test, fdp.nr_types, 8U);
+	KUNIT_EXPECT_EQ(test, (u32)fdp.type[7], 0x17U);
+	KUNIT_ASSERT_TRUE(test, dmda_fdp_read_config(page, PAGE_BYTES, 0, &fdp));
+	KUNIT_EXPECT_EQ(test, fdp.nr_types * 100 + fdp.type[0], 102U);
+	/* The page ends within the list. */
+	KUNIT_ASSERT_TRUE(test, dmda_fdp_read_config(page, 84 + 64 + 11, 1, &fdp));
+	KUNIT_EXPECT_EQ(test, fdp.nr_types, 2U);
+	/* More than the configuration has room for */
+	put(page + 84 + 8, 9, 2);
+	KUNIT_ASSERT_TRUE(test, dmda_fdp_read_config(page, PAGE_BYTES, 1, &fdp));
+	KUNIT_EXPECT_EQ(test, fdp.nr_types, 0U);
+	/* More than a namespace can have */
+	put(page + 84, 64 + 4 * 500, 2);
+	put(page + 84 + 8, 500, 2);
+	KUNIT_ASSERT_TRUE(test, dmda_fdp_read_config(page, PAGE_BYTES, 1, &fdp));
+	KUNIT_EXPECT_EQ(test, fdp.nr_types, (u32)DMDA_MAX_LANES);
+}
+
 /* Nothing outside of @nr_bytes is looked at: what the page has behind it is not there at all. */
 static void configurations_that_lie_are_not_believed(struct kunit *test)
 {
@@ -213,10 +400,11 @@ static void identifiers_are_read_as_far_as_there_are_any(struct kunit *test)
 
 	put(page + 14, 3, 2);
 	for (u32 i = 0; i < 127; i++)
-		put(page + 16 + 32 * i, 0x100 + i, 2);
+		put(page + 16 + 32 * i, 0x3000100 + i * 0x10001, 4);
 	KUNIT_ASSERT_TRUE(test, dmda_fdp_read_status(page, PAGE_BYTES, &fdp));
 	KUNIT_EXPECT_EQ(test, fdp.nr_pids, 3U);
 	KUNIT_EXPECT_EQ(test, (u32)fdp.pid[2], 0x102U);
+	KUNIT_EXPECT_EQ(test, (u32)fdp.handle[2], 0x302U);
 	KUNIT_EXPECT_TRUE(test, dmda_fdp_read_status(page, 16 + 96, &fdp));
 	KUNIT_EXPECT_FALSE(test, dmda_fdp_read_status(page, 16 + 95, &fdp));
 	KUNIT_EXPECT_FALSE(test, dmda_fdp_read_status(page, 15, &fdp));
@@ -237,7 +425,15 @@ static struct kunit_case fdp_cases[] = {
 	KUNIT_CASE(groups_that_make_no_sense_are_no_lanes),
 	KUNIT_CASE(one_lane_is_none),
 	KUNIT_CASE(a_unit_that_is_not_known_or_not_worth_it_is_refused),
+	KUNIT_CASE(isolated_handles_are_for_kinds_of_data),
+	KUNIT_CASE(of_two_handles_one_is_for_what_survived),
+	KUNIT_CASE(an_identifier_of_the_same_handle_is_no_other_one),
+	KUNIT_CASE(handles_of_other_types_are_for_who_asks_for_them),
+	KUNIT_CASE(a_handle_of_which_no_type_is_known_is_not_trusted),
+	KUNIT_CASE(what_makes_no_sense_has_no_handles),
+	KUNIT_CASE(any_answer_gives_streams_that_there_are),
 	KUNIT_CASE(configurations_are_found_by_their_number),
+	KUNIT_CASE(types_are_read_as_far_as_there_are_any),
 	KUNIT_CASE(configurations_that_lie_are_not_believed),
 	KUNIT_CASE(identifiers_are_read_as_far_as_there_are_any),
 	{}

@@ -28,6 +28,7 @@
 #include "../core/summary.c"
 #include "../core/opened.c"
 #include "../core/writer.c"
+#include "../core/lifetime.c"
 #include "../core/close.c"
 #include "../core/draft.c"
 #include "../core/commit.c"

@@ -55,6 +55,7 @@ struct move {
  * @nr_fua_below: those of them that were durable without a commit
  * @promised: by lpn: its tag when it was last overwritten in place with FUA
  * @promised_seq: operation that a start has to know since
+ * @has_kinds: whether what users write is of several kinds, by its lpn
  * @is_cleaning: whether pages are being copied, which must stay as they are
  * @scratch: by lpn
  * @nr_cleanings: victims that were cleaned
@@ -81,6 +82,7 @@ struct history {
 	u32 nr_fua_below;
 	u64 promised[MAX_LPNS];
 	u64 promised_seq;
+	bool has_kinds;
 	bool is_cleaning;
 	u64 scratch[MAX_LPNS];
 	u32 nr_cleanings;
@@ -467,7 +469,9 @@ static void write_with_draft(struct volume *volume, u64 lpn, dpn_t dpn, u32 nr_p
 
 static u32 write_some(struct volume *volume, u64 lpn, u32 nr_pages, u64 tag, dpn_t *dpn)
 {
-	u32 nr = take_places(volume, DMDA_STREAM_USER, nr_pages, dpn);
+	u32 kind = ((struct history *)volume->data)->has_kinds ? lpn / 64 % 3 : 0;
+	u32 nr = take_places(volume, kind ? DMDA_STREAM_MOVED + kind : DMDA_STREAM_USER, nr_pages,
+			     dpn);
 
 	note_written(volume, *dpn, nr, 0);
 	if (make_draft(volume, lpn, *dpn, nr))
@@ -743,14 +747,19 @@ static void checksums_survive_a_failure_at_every_write(struct kunit *test)
 static void fail_one_after_the_other(struct kunit *test, bool checksums)
 {
 	struct volume *volume = new_history(test, 2, checksums);
+	struct history *history = volume->data;
+	u32 nr_hot = 0;
 
+	history->has_kinds = true;
 	volume->cut = fail_power_once;
 	for (int i = 0; i < 60; i++) {
 		work(volume, 100);
+		nr_hot += volume->writer.open[DMDA_STREAM_HOT].nr_opened;
 		if (volume->is_dead)
 			restart(volume);
 	}
-	KUNIT_EXPECT_GT(test, ((struct history *)volume->data)->nr_lost, 0U);
+	KUNIT_EXPECT_GT(test, history->nr_lost, 0U);
+	KUNIT_EXPECT_GT(test, nr_hot, 60U);
 	/* The journal went round, too. */
 	KUNIT_EXPECT_GT(test, volume->commit.batch.first.sector, (u64)DMDA_MIN_JOURNAL_SECTORS);
 }

@@ -11,7 +11,7 @@
 # clock: virtual
 # seconds: 12
 # timeout: 900
-# sentences: 4 uml:42 newest:42
+# sentences: 4 uml:41 newest:41
 . "$(dirname "$0")/rc"
 
 UNITS=96
@@ -238,7 +238,6 @@ new_target t0 "$DEV"
 check_that "an SSD that announces hints gets those" "$(state)" == "tracepoint on"
 dmsetup message t0 0 hints fdp
 check_that "unless FDP is asked for" "$(state)" == "fdp on"
-check "a line of log mode with hints=fdp is refused" sh -c "! dmsetup create t1 --table '0 1024 dieaware $DEV 0 log 1 hints=fdp'"
 drop_target t0
 drop_ssd ssd0
 

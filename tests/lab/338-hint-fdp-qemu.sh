@@ -10,7 +10,7 @@
 # nvme: fdp
 # seconds: 40
 # timeout: 400
-# sentences: 59
+# sentences: 65
 . "$(dirname "$0")/rc"
 
 UNIT_KIB=32
@@ -243,6 +243,26 @@ check "of what was overwritten" device_says read "$T_DIR/mnt/a" $UNIT_KIB 32
 check "of what was written between" device_says read "$T_DIR/mnt/b" 96 32
 check "of small appends" device_says read "$T_DIR/mnt/k" 4 32
 umount "$T_DIR/mnt"
+
+# Log mode: QEMU's handles are of a type that keeps data apart, so nobody has to ask for it.
+new_log_target t1 "$FDP" --segment 1M --reserve 20
+check_that "log mode has a stream for each kind of data" "$(state t1) $(status_field t1 streams)" == "fdp on 4"
+left=$(device_says left)
+dd if="$T_DIR/data" of="$TARGET" bs=256k oflag=direct status=none
+dmsetup message t1 0 checkpoint
+check_that "what users write goes to the second handle, metadata to the first, and nothing to another" \
+	"$(taken "$left" "$(device_says left)" | sed 's/^[1-9][0-9]* /some /')" == "some 1048576 0 0 0 0 0 0"
+check "the data is there" cmp -n 1048576 "$T_DIR/data" "$TARGET"
+drop_target t1
+new_log_target t1 "$SHARED" --segment 1M --reserve 20
+check_that "with four handles, all that users write has the same" "$(state t1) $(status_field t1 streams)" == "fdp on 2"
+drop_target t1
+new_log_target t1 "$(qemu_device fdp 3)" --segment 1M --reserve 20
+check_that "with one, there are none" "$(status_field t1 hints)" == "off:not_announced"
+mark_log
+dmsetup message t1 0 hints fdp
+check "which is said if they are asked for" log_has 'There are no hints. The namespace has one placement handle only.'
+drop_target t1
 
 refuses "FDP is off" "$(qemu_device plain 1)" "none off:no_streams" 'The kernel has no write streams for the device.'
 refuses "one handle, the device's own" "$(qemu_device fdp 3)" "none off:no_streams" \
