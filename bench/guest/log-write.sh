@@ -6,7 +6,8 @@
 # in order.
 #
 # Usage: log-write.sh room.FILESYSTEM|dramless.FILESYSTEM|aged_uniform.FILESYSTEM|
-#	aged_skewed.FILESYSTEM|aged_reserve.FILESYSTEM|cleaning.uniform|cleaning.skewed|cache|fragments...
+#	aged_skewed.FILESYSTEM|aged_reserve.FILESYSTEM|cleaning.uniform|cleaning.skewed|cleaning.fdp|
+#	cache|fragments...
 
 set -euo pipefail
 
@@ -222,10 +223,17 @@ cleaning_job() {
 		--io_size=$((CLEANING_SSD_MB * percent / 100 / JOBS))m "$@"
 }
 
+# Time that all dies have been at work, by the drive's clock
+busy_ns() {
+	awk 'NR > 1 { sum += $9 } END { printf "%.0f\n", sum }' "$SSD_DEBUG/dies"
+}
+
 cleaning_counters() {
 	echo "$(counter cleaned_segments) $(counter moved_pages) $(counter in_place_pages)" \
-		"$(counter user_pages) $(date +%s%N)"
+		"$(counter user_pages) $(date +%s%N) $(busy_ns) $(ftl_counter nand_pages_programmed)"
 }
+
+CLEANING_ROW=log.cleaning
 
 # cleaning_row CASE BEFORE [BYTES NS]: what was counted since, and how fast it was
 cleaning_row() {
@@ -233,11 +241,12 @@ cleaning_row() {
 
 	read -ra old <<<"$2"
 	read -ra new <<<"$(cleaning_counters)"
-	report "row=log.cleaning case=$1" \
+	report "row=$CLEANING_ROW case=$1" \
 		"bytes=${3:-$(((new[3] - old[3]) * PAGE_BYTES))} runs_ns=${4:-$((new[4] - old[4]))}" \
 		"max_ns=$(jq '.jobs[0].write.clat_ns.max' $FIO_JSON)" \
 		"cleaned=$((new[0] - old[0])) moved_pages=$((new[1] - old[1]))" \
-		"in_place_pages=$((new[2] - old[2])) starved=$(counter starved)"
+		"in_place_pages=$((new[2] - old[2])) starved=$(counter starved)" \
+		"busy_ns=$((new[5] - old[5])) flash_pages=$((new[6] - old[6]))"
 }
 
 # cleaning_write CASE PERCENT SEED OPTION...: the same order twice would leave whole segments empty.
@@ -287,22 +296,37 @@ cleaning_skewed() {
 	cleaning_row on "$before"
 }
 
-# cleaning uniform|skewed: a drive that is CLEANING_FULL percent full, without cleaning as long as
-# there are free segments, then with as much as is needed for every write; and, uniform, in place.
-cleaning() {
+# cleaning_on DRIVE uniform|skewed: a drive that is CLEANING_FULL percent full, without cleaning as
+# long as there are free segments, then with as much as is needed for every write; and, uniform, in
+# place. DRIVE are properties.
+cleaning_on() {
 	local how=()
 
-	report "doing=cleaning,_$1"
-	[[ $1 != skewed ]] || how=("$SKEW")
-	SSD_CAPACITY_MB=$CLEANING_SSD_MB SSD_PROPERTIES=$SMALL_EBLKS ssd_create
+	[[ $2 != skewed ]] || how=("$SKEW")
+	SSD_CAPACITY_MB=$CLEANING_SSD_MB SSD_PROPERTIES="$SMALL_EBLKS $1" ssd_create
 	log_format "$SSD"
 	log_create cleaning=off in_place=100
 	fill_pattern "$DEVICE" $((CLEANING_SSD_MB * CLEANING_FULL / 100))
 	cleaning_write off $CLEANING_WRITE_PERCENT 1 "${how[@]}"
 	target_remove
 	log_create in_place=100
-	"cleaning_$1" $((105 - CLEANING_FULL))
+	"cleaning_$2" $((105 - CLEANING_FULL))
 	device_end log cleaning
+}
+
+# cleaning uniform|skewed|fdp: fdp is skewed on a drive that knows no hints but has placement
+# handles; and, as the control, on the same drive without these.
+cleaning() {
+	report "doing=cleaning,_$1"
+	if [[ $1 != fdp ]]; then
+		cleaning_on "" "$1"
+		return
+	fi
+	CLEANING_ROW=log.cleaning_plain
+	cleaning_on "hints=0" skewed
+	CLEANING_ROW=log.cleaning
+	report "doing=cleaning,_with_handles"
+	cleaning_on "hints=0 fdp=1 fdp_handles=8" skewed
 }
 
 # ---- a small cache of the map -----------------------------------------------

@@ -62,7 +62,5 @@ static enum dmda_stream any_place(const struct dmda_writer *writer, u32 least)
 enum dmda_stream dmda_lifetimes_place(const struct dmda_writer *writer, enum dmda_stream kind,
 				      u32 least, u32 nr_spare)
 {
-	if (has_places(writer, kind, least) || nr_spare > DMDA_LIFETIME_SPARE)
-		return kind;
-	return nr_spare ? DMDA_STREAM_USER : any_place(writer, least);
+	return has_places(writer, kind, least) || nr_spare ? kind : any_place(writer, least);
 }

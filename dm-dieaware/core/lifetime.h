@@ -15,8 +15,8 @@
  * at the start is as old.
  *
  * Open segments are places that nobody else gets. So there is an open segment more for each kind
- * only on a device with that much in reserve, and while segments are few, users write to whatever
- * segment of theirs is open.
+ * only on a device with that much in reserve, and while there is none to be opened, users write to
+ * whatever segment of theirs is open.
  *
  * Calls on one struct must not run at the same time.
  */
@@ -28,9 +28,6 @@
 
 /* A device that has kinds by age keeps so many segments in reserve: twice what any has. */
 #define DMDA_LIFETIME_RESERVE	(2 * DMDA_RESERVED_SEGMENTS)
-
-/* While users may take no more segments than that, no other one is opened for warm or hot data. */
-#define DMDA_LIFETIME_SPARE	2U
 
 /**
  * struct dmda_lifetimes - ages of segments

@@ -17,6 +17,8 @@ _MODULES: tuple[ModuleType, ...] = (costs, locks, write, apps)
 _MEMORY = {"start": "9G"}
 # More than an emulated CPU can write; the drive alone decides what it takes.
 _UML_MEMORY = {"dramless": "11000M"}
+# For write streams, which the kernel there has
+_UML_PARTS = {"cleaning.fdp": "2500M"}
 
 
 def rows() -> Rows:
@@ -39,7 +41,7 @@ def command(parts: list[str]) -> tuple[str, ...]:
 def _boot(names: list[str], about: dict[str, About]) -> Boot:
     parts = list(dict.fromkeys(about[name].part for name in names))
     module = _module_of(parts[0])
-    in_uml = _UML_MEMORY.get(_kind(parts[0]))
+    in_uml = _UML_PARTS.get(parts[0]) or _UML_MEMORY.get(_kind(parts[0]))
     machine = Machine(
         in_uml or _MEMORY.get(parts[0], Machine.memory),
         has_tool=True,

@@ -60,10 +60,11 @@ def _rows() -> dict[str, About]:
     # The paper's drive was 20 percent full, and its cleaning moved what was written at random.
     for name, part in (
         ("cleaning_kept", "cleaning.skewed"),
+        ("cleaning_kept_fdp", "cleaning.fdp"),
         ("cleaning_kept_uniform", "cleaning.uniform"),
         ("in_place_kept", "cleaning.uniform"),
     ):
-        target, paper = (70.0, None) if part.endswith("skewed") else (None, 37.6)
+        target, paper = (None, 37.6) if part.endswith("uniform") else (70.0, None)
         rows[f"log.{name}"] = About("% of without", part, target, paper, is_cost=False, digits=1)
     rows["log.cleaning_max_stall_ms"] = About("ms", "cleaning.skewed", 50.0, digits=2)
     rows["log.small_cache_slowdown"] = About("x", "cache", 2.0, digits=3)
@@ -177,8 +178,19 @@ def _cleaning(lines: list[Line], name: str) -> Measured | None:
     )
     if name == "log.cleaning_max_stall_ms":
         return _stalls([line for line in found(lines, "log.cleaning") if line["case"] != "off"])
-    beside = control("without cleaning", without[0], "MB/s")
+    if name == "log.cleaning_kept_fdp":
+        beside = _without_handles(lines)
+    else:
+        beside = control("without cleaning", without[0], "MB/s")
     return Measured([100 * speed / without[0] for speed in speeds], note, beside)
+
+
+def _without_handles(lines: list[Line]) -> dict[str, object] | None:
+    """What the same drive keeps when its handles are not there."""
+    without, cleaned = (speeds_of(lines, "log.cleaning_plain", case=case) for case in ("off", "on"))
+    if not without or not cleaned:
+        return None
+    return control("without handles", 100 * cleaned[0] / without[0], "% of without")
 
 
 def _cache(lines: list[Line], name: str) -> Measured | None:
