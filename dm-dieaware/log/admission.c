@@ -6,6 +6,7 @@
  * there are some, fails when space has run out and stays so, and goes back to dm before a
  * suspension that does not wait for writes.
  */
+#include "lifetime.h"
 #include "log.h"
 
 /* While writes wait for places, it is looked so often whether they still should. */
@@ -77,25 +78,21 @@ void dmda_log_pay_users_locked(const struct dmda_log_cleaner *cleaner, u32 nr_mo
 	dmda_log_feed_locked(log);
 }
 
-/* Has a segment of users' that is open places left? */
-static bool has_open_places_locked(const struct dmda_log *log)
+/*
+ * Would the first write that waits get places? Who tries in vain asks for cleaning, and where that
+ * has nothing to do, each would wake the other for ever.
+ */
+static bool can_go_on_locked(struct dmda_log *log)
 {
-	lockdep_assert_held(&log->lock);
+	const struct dmda_log_io *first =
+		list_first_entry(&log->admission.starved, struct dmda_log_io, list);
+	enum dmda_stream stream = dmda_log_kind_locked(log, first, true);
 
-	for (u32 stream = 0; stream < DMDA_NR_STREAMS; stream++) {
-		if (dmda_stream_is_users(stream) &&
-		    dmda_writer_places_left(&log->space.writer, stream))
-			return true;
-	}
-	return false;
-}
-
-bool dmda_log_has_places_locked(const struct dmda_log *log)
-{
 	lockdep_assert_held(&log->lock);
 
 	return dmda_log_has_credit_locked(log) &&
-		(has_open_places_locked(log) || dmda_log_spare_locked(log));
+		(dmda_writer_places_left(&log->space.writer, stream) >= dmda_log_io_pages(first) ||
+		 dmda_log_can_open_locked(log, stream));
 }
 
 /*
@@ -168,7 +165,7 @@ void dmda_log_feed_locked(struct dmda_log *log)
 	lockdep_assert_held(&log->lock);
 
 	if (list_empty(&log->admission.starved) ||
-	    (log->state == DMDA_LOG_WRITE && !dmda_log_has_places_locked(log)))
+	    (log->state == DMDA_LOG_WRITE && !can_go_on_locked(log)))
 		return;
 	dmda_log_go_on_list_locked(log, &log->admission.starved);
 }
@@ -203,7 +200,8 @@ static bool waits_on_locked(struct dmda_log *log)
 	queue_delayed_work(log->queue, &log->admission.work, min_t(u64, left, LOOK_JIFFIES));
 	if (log->space.segments.nr_empty)
 		dmda_log_kick(log, &log->space.work);
-	dmda_log_feed_locked(log);
+	/* Whatever has changed, and was not thought of */
+	dmda_log_go_on_list_locked(log, &log->admission.starved);
 	return true;
 }
 

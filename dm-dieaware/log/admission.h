@@ -80,15 +80,12 @@ void dmda_log_set_pacing(struct dmda_log *log, bool is_pacing);
  */
 void dmda_log_pay_users_locked(const struct dmda_log_cleaner *cleaner, u32 nr_moved);
 
-/* Is there a chance that users get places? */
-bool dmda_log_has_places_locked(const struct dmda_log *log);
-
 /**
  * dmda_log_starve_locked() - a write waits until there may be places
  */
 void dmda_log_starve_locked(struct dmda_log *log, struct dmda_log_io *io);
 
-/* Let the worker go on with writes that were starved. */
+/* Let the worker go on with writes that were starved, if there are places for the first. */
 void dmda_log_feed_locked(struct dmda_log *log);
 
 /**

@@ -26,21 +26,33 @@ void dmda_log_retire_locked(struct dmda_log *log, enum dmda_stream stream)
 		dmda_log_kick(log, &log->space.work);
 }
 
-static bool may_open_locked(struct dmda_log *log, enum dmda_stream stream)
+static bool has_free_locked(const struct dmda_log *log, enum dmda_stream stream)
+{
+	lockdep_assert_held(&log->lock);
+
+	return log->space.segments.nr_free > dmda_log_kept_from_locked(log, stream);
+}
+
+bool dmda_log_can_open_locked(struct dmda_log *log, enum dmda_stream stream)
 {
 	u8 next = dmda_writer_next_summary(&log->space.writer, stream);
-	u32 kept = dmda_log_kept_from_locked(log, stream);
 
 	lockdep_assert_held(&log->lock);
 
+	return has_free_locked(log, stream) && log->space.closing.open[next].seg == SEG_NONE &&
+		dmda_log_has_room_locked(log, 1, 0);
+}
+
+/* May it be opened; and if not, is somebody at work on that? */
+static bool may_open_locked(struct dmda_log *log, enum dmda_stream stream)
+{
+	lockdep_assert_held(&log->lock);
+
 	dmda_log_clean_if_few_locked(log);
-	if (log->space.segments.nr_free <= kept) {
-		/* What waits to be freed may wait for a commit. */
-		if (log->space.segments.nr_empty)
-			dmda_log_kick(log, &log->space.work);
-		return false;
-	}
-	return log->space.closing.open[next].seg == SEG_NONE && dmda_log_has_room_locked(log, 1, 0);
+	/* What waits to be freed may wait for a commit. */
+	if (!has_free_locked(log, stream) && log->space.segments.nr_empty)
+		dmda_log_kick(log, &log->space.work);
+	return dmda_log_can_open_locked(log, stream);
 }
 
 static bool open_segment_locked(struct dmda_log *log, enum dmda_stream stream)

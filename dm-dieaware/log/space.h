@@ -65,6 +65,9 @@ struct dmda_log_space {
 u32 dmda_log_take_locked(struct dmda_log *log, enum dmda_stream stream, u32 nr_pages,
 			 bool whole, dpn_t *dpn, u8 *open);
 
+/* Could a stream get another segment now? */
+bool dmda_log_can_open_locked(struct dmda_log *log, enum dmda_stream stream);
+
 /* Nothing more goes to a stream's segment, if it has one. */
 void dmda_log_retire_locked(struct dmda_log *log, enum dmda_stream stream);
 
