@@ -85,6 +85,7 @@ static void free_tables(struct dmda_log *log)
 	kvfree(log->checkpoint.pages);
 	dmda_log_holes_destroy(log);
 	kvfree(log->inplace.heat.entry);
+	kvfree(log->inplace.rates.count);
 	kvfree(log->inplace.nr_writing);
 	kvfree(space->summary);
 	kvfree(space->readers);

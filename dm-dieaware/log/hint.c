@@ -22,7 +22,8 @@
  * Nothing is read for a hint: where a page of the map is not in memory there is none.
  *
  * Where the device below keeps data of different placement handles apart, there are no such hints:
- * each kind of data is sent to a handle of its own.
+ * each kind of data is sent to a handle of its own. Of what is overwritten in place, which is the
+ * device's to move, that is told by how often it comes (core/rates.h).
  */
 #include <linux/sched/mm.h>
 
@@ -42,15 +43,18 @@ static u32 nr_hot_pages(const struct dmda *dmda)
 	return min(nr - nr / 4, DMDA_HEAT_MAX_PAGES);
 }
 
-/* Without memory for it all overwrites have hints. */
+/* Without memory for it all overwrites have hints, or are as what users write to new places. */
 void dmda_log_hint_start(struct dmda_log *log)
 {
 	u32 nr = nr_hot_pages(log->dmda);
 	unsigned int noio = memalloc_noio_save();
+	u64 nr_lpns = log->super.nr_lpns;
 	void *memory = nr ? kvzalloc(dmda_heat_bytes(nr), GFP_KERNEL | __GFP_NOWARN) : NULL;
+	void *counts = kvzalloc(dmda_rates_bytes(nr_lpns), GFP_KERNEL | __GFP_NOWARN);
 
 	memalloc_noio_restore(noio);
 	dmda_heat_init(&log->inplace.heat, memory ? nr : 0, memory);
+	dmda_rates_init(&log->inplace.rates, nr_lpns, counts);
 }
 
 /* What is the page before a run of a known file? */
@@ -221,24 +225,13 @@ static bool is_cold_locked(struct dmda_log *log, const struct dmda_log_io *io)
 	return is_cold;
 }
 
-/*
- * What is overwritten in place is the device's to move. What is cold stays as long as what survived
- * a cleaning.
- */
-static enum dmda_stream kind_in_place_locked(struct dmda_log *log, const struct dmda_log_io *io)
-{
-	lockdep_assert_held(&log->lock);
-
-	return is_cold_locked(log, io) ? DMDA_STREAM_MOVED : DMDA_STREAM_USER;
-}
-
 void dmda_log_hint_place_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
 	lockdep_assert_held(&log->lock);
 
 	io->pred_dpn = DPN_NONE;
 	if (io->is_in_place && READ_ONCE(log->dmda->state) == DMDA_STATE_LIFETIMES) {
-		io->kind = kind_in_place_locked(log, io);
+		io->kind = dmda_rates_write(&log->inplace.rates, io->first);
 		return;
 	}
 	if (io->is_in_place) {

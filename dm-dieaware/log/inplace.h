@@ -6,6 +6,7 @@
 #define DMDA_LOG_INPLACE_H
 
 #include "../core/heat.h"
+#include "../core/rates.h"
 
 struct dmda_log;
 struct dmda_log_cleaner;
@@ -17,12 +18,14 @@ struct dmda_log_io;
  * @nr_writing: number of overwrites that are under way, by segment
  * @nr_pages: pages that were overwritten since cleaning has gathered some last
  * @heat: which pages are overwritten most often
+ * @rates: how often parts of the device are overwritten, for one that has placement handles
  */
 struct dmda_log_inplace {
 	bool is_possible;
 	u32 *nr_writing;
 	u64 nr_pages;
 	struct dmda_heat heat;
+	struct dmda_rates rates;
 };
 
 /**
