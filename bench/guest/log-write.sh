@@ -6,7 +6,8 @@
 # in order.
 #
 # Usage: log-write.sh room.FILESYSTEM|dramless.FILESYSTEM|aged_uniform.FILESYSTEM|
-#	aged_skewed.FILESYSTEM|aged_reserve.FILESYSTEM|cleaning.uniform|cleaning.skewed|cleaning.fdp|
+#	aged_skewed.FILESYSTEM|aged_tenth.FILESYSTEM|aged_tenth_fdp.FILESYSTEM|
+#	aged_reserve.FILESYSTEM|cleaning.uniform|cleaning.skewed|cleaning.fdp|
 #	cache|fragments...
 
 set -euo pipefail
@@ -111,6 +112,10 @@ AGED_FILE_MB=$((AGED_SSD_MB * 60 / 100 / JOBS))
 AGED_LAPS=3
 # Some pages are overwritten again and again, and most hardly ever.
 SKEW=--random_distribution=zipf:0.99
+# A tenth of each file gets nine tenths of its writes, as if it were a file by itself.
+TENTH=--random_distribution=zoned:90/10:10/90
+# A drive that knows no hints, but keeps data of its placement handles apart
+FDP_DRIVE="hints=0 fdp=1 fdp_handles=8"
 # Percent that a log leaves to cleaning in the rows which have more than usual
 AGED_RESERVE=30
 
@@ -173,12 +178,12 @@ wait_for_pages() {
 	done
 }
 
-# All in one go, for another seed would make other pages hot: the last lap begins when so much
-# has been written.
-skewed_laps() {
+# in_one_go ROW KIND OPTION: another seed would make other pages hot, so the last lap begins when so
+# much has been written. The option says how writes are spread.
+in_one_go() {
 	local row=$1 kind=$2 job before
 
-	overwrite $AGED_LAPS $SKEW &
+	overwrite $AGED_LAPS "$3" &
 	job=$!
 	wait_for_pages $job $(((AGED_LAPS - 1) * AGED_SSD_MB * 256)) "$kind"
 	before=$(count_pages "$kind")
@@ -186,22 +191,32 @@ skewed_laps() {
 	lap_row "$row" "$kind" $AGED_LAPS "$before"
 }
 
-# aged PART LAPS [FORMAT OPTION]...: PART ends with the filesystem.
+skewed_laps() {
+	in_one_go "$1" "$2" "$SKEW"
+}
+
+tenth_laps() {
+	in_one_go "$1" "$2" "$TENTH"
+}
+
+# aged PART LAPS [FORMAT OPTION]...: PART ends with the filesystem; AGED_DRIVE are properties,
+# AGED_KINDS what is compared.
 aged() {
 	local row=log.$1 laps=$2 type=${1#*.} kind
 	shift 2
 
-	for kind in raw_same_space log raw; do
+	for kind in ${AGED_KINDS:-raw_same_space log raw}; do
 		report "doing=$row,_$kind"
-		SSD_CAPACITY_MB=$AGED_SSD_MB SSD_PROPERTIES=$SMALL_EBLKS device_begin $kind "$@"
+		SSD_CAPACITY_MB=$AGED_SSD_MB SSD_PROPERTIES="$SMALL_EBLKS ${AGED_DRIVE:-}" \
+			device_begin "$kind" "$@"
 		fill_pattern "$DEVICE" $(($(blockdev --getsize64 "$DEVICE") >> 20))
 		plain_filesystem "$type"
 		run_fio --directory="$MOUNT" --size=${AGED_FILE_MB}m --bs=1m --rw=write --direct=1
 		settle
-		same_pages "$row" $kind
-		$laps "$row" $kind
+		same_pages "$row" "$kind"
+		$laps "$row" "$kind"
 		filesystem_remove
-		device_end $kind "$type"
+		device_end "$kind" "$type"
 	done
 }
 
@@ -326,7 +341,7 @@ cleaning() {
 	cleaning_on "hints=0" skewed
 	CLEANING_ROW=log.cleaning
 	report "doing=cleaning,_with_handles"
-	cleaning_on "hints=0 fdp=1 fdp_handles=8" skewed
+	cleaning_on "$FDP_DRIVE" skewed
 }
 
 # ---- a small cache of the map -----------------------------------------------
@@ -451,6 +466,10 @@ for part; do
 	dramless.*) dramless "${part#*.}" ;;
 	aged_uniform.*) aged "$part" uniform_laps ;;
 	aged_skewed.*) aged "$part" skewed_laps ;;
+	aged_tenth.*) AGED_KINDS="raw_same_space log" aged "$part" tenth_laps ;;
+	aged_tenth_fdp.*)
+		AGED_KINDS="raw_same_space log" AGED_DRIVE=$FDP_DRIVE aged "$part" tenth_laps
+		;;
 	aged_reserve.*) aged "$part" uniform_laps --reserve $AGED_RESERVE ;;
 	cleaning.*) cleaning "${part#*.}" ;;
 	cache) cache ;;

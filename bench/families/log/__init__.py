@@ -17,8 +17,8 @@ _MODULES: tuple[ModuleType, ...] = (costs, locks, write, apps)
 _MEMORY = {"start": "9G"}
 # More than an emulated CPU can write; the drive alone decides what it takes.
 _UML_MEMORY = {"dramless": "11000M"}
-# For write streams, which the kernel there has
-_UML_PARTS = {"cleaning.fdp": "2500M"}
+# Likewise; and for write streams, which the kernel there has
+_UML_PARTS = {"cleaning.fdp": "2500M", "aged_tenth.ext4": "2500M", "aged_tenth_fdp.ext4": "2500M"}
 
 
 def rows() -> Rows:

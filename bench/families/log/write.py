@@ -57,6 +57,10 @@ def _rows() -> dict[str, About]:
                 _OF_CONTROL, f"aged_reserve.{filesystem}", is_cost=False, digits=3
             ),
         }
+    for drive, target, waf_target in (("tenth", 1.4, 0.71), ("tenth_fdp", None, None)):
+        part = f"aged_{drive}.ext4"
+        rows[f"log.{part}"] = About(_OF_CONTROL, part, target, is_cost=False, digits=3)
+        rows[f"log.waf_{drive}.ext4"] = About(_OF_CONTROL, part, waf_target, digits=3)
     # The paper's drive was 20 percent full, and its cleaning moved what was written at random.
     for name, part in (
         ("cleaning_kept", "cleaning.skewed"),
@@ -219,6 +223,8 @@ VALUES: dict[str, Callable[[list[Line], str], Measured | None]] = {
     "dramless": _dramless,
     "aged_uniform": _aged,
     "aged_skewed": _aged,
+    "aged_tenth": _aged,
+    "aged_tenth_fdp": _aged,
     "aged_reserve": _aged,
     "cleaning": _cleaning,
     "cache": _cache,
