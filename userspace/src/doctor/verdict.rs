@@ -409,7 +409,8 @@ pub fn remedies(facts: &Facts, abilities: Abilities) -> Vec<Remedy> {
     let (placed, about_fdp) = match abilities.fdp {
         true => (
             Gain::UNKNOWN,
-            "hint mode with hints=fdp, if each placement handle is a die: no drive tells",
+            "log mode keeps kinds of data apart by it (one reclaim group, Linux 6.16 or later); \
+             hint mode needs handles that are dies (hints=fdp), and no drive tells",
         ),
         false => (Gain::NOTHING, "the drive does not have it"),
     };
@@ -650,8 +651,10 @@ mod tests {
         let all = gains(&facts, ALL);
         assert_eq!(all[0].1, Some((2352, 3060)));
         assert_eq!(all[2].1, Some((1000, 3060)));
-        // Placement handles stand for whatever the drive wants.
+        // Placement handles stand for whatever the drive wants, and cleaning was not timed.
         assert_eq!(all[3], ("FDP", None));
+        let note = remedies(&facts, ALL)[3].note;
+        assert!(note.starts_with("log mode") && note.contains("hints=fdp"));
         assert_eq!(gains(&facts, Abilities::default())[0].1, nothing);
         // Nothing to mend
         assert_eq!(gains(&fine(), sold)[0].1, nothing);
