@@ -31,6 +31,7 @@ static const char *check_eblk_lists(const struct ftl *ftl, u32 die_nr)
 		bool wants_victim = state == FTL_EBLK_VICTIM;
 		bool wants_doom = state == FTL_EBLK_DOOMED;
 		bool wants_free = state == FTL_EBLK_FREE;
+		u32 writers = nr_writers(ftl, die_nr, first + i);
 
 		nr_free += wants_free;
 		nr_bad += state == FTL_EBLK_BAD;
@@ -43,9 +44,9 @@ static const char *check_eblk_lists(const struct ftl *ftl, u32 die_nr)
 		nr_full += wants_queue;
 		if (wants_victim != is_victim(&ftl->gc[die_nr], first + i))
 			return "Collection and an erase block do not agree that it is the victim.";
-		if (nr_writers(ftl, die_nr, first + i) > 1)
+		if (writers > 1)
 			return "Two streams write to the same erase block.";
-		if (nr_writers(ftl, die_nr, first + i) != wants_stream)
+		if (writers != wants_stream)
 			return "A stream and an erase block do not agree that it is open.";
 		if (ftl_pqueue_has(&die->full, i) != wants_queue)
 			return "The queue of victims and an erase block do not agree.";

@@ -170,7 +170,7 @@ before=$(status_field t0 in_place_pages)
 check "it is overwritten in place" overwrite 3 8m
 look
 check_that "most of it" $(($(status_field t0 in_place_pages) - before)) -ge 1800
-check_that "where it is not known what is cold, all of that is users' data" "$(taken)" == "$(expected)"
+check_that "where all is overwritten alike, all of that is users' data" "$(taken)" == "$(expected)"
 dmsetup message t0 0 in_place 100
 
 # Streams that are refused

@@ -15,10 +15,14 @@ from families.log import apps, costs, locks, write
 _MODULES: tuple[ModuleType, ...] = (costs, locks, write, apps)
 # As much as is written until a large journal is full stays in the memory of the virtual SSD.
 _MEMORY = {"start": "9G"}
-# More than an emulated CPU can write; the drive alone decides what it takes.
-_UML_MEMORY = {"dramless": "11000M"}
-# Likewise; and for write streams, which the kernel there has
-_UML_PARTS = {"cleaning.fdp": "2500M", "aged_tenth.ext4": "2500M", "aged_tenth_fdp.ext4": "2500M"}
+# By part or kind: more than an emulated CPU can write, where the drive alone decides what it takes,
+# and what needs write streams, which the kernel there has.
+_UML_MEMORY = {
+    "dramless": "11000M",
+    "aged_tenth": "2500M",
+    "aged_tenth_fdp": "2500M",
+    "cleaning.fdp": "2500M",
+}
 
 
 def rows() -> Rows:
@@ -41,7 +45,7 @@ def command(parts: list[str]) -> tuple[str, ...]:
 def _boot(names: list[str], about: dict[str, About]) -> Boot:
     parts = list(dict.fromkeys(about[name].part for name in names))
     module = _module_of(parts[0])
-    in_uml = _UML_PARTS.get(parts[0]) or _UML_MEMORY.get(_kind(parts[0]))
+    in_uml = _UML_MEMORY.get(parts[0]) or _UML_MEMORY.get(_kind(parts[0]))
     machine = Machine(
         in_uml or _MEMORY.get(parts[0], Machine.memory),
         has_tool=True,
