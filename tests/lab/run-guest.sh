@@ -94,10 +94,11 @@ bad_log() {
 
 # Where two programs read by O_DIRECT into the same page of their memory, the block layer looks at the
 # page's flags while it sets another of them: the kernel's own affair.
-KERNELS_RACES="data-race in bio_first_folio / bio_set_pages_dirty"
+# The machine's end is judged by the same list (scripts/lib/machine.sh).
+KERNELS_RACES=$LAB_DIR/kernels-races
 
 trouble_since() {
-	log_since "$1" | grep -E "$(bad_log "$1")" | grep -v "$KERNELS_RACES" | head -n 12
+	log_since "$1" | grep -E "$(bad_log "$1")" | grep -vFf "$KERNELS_RACES" | head -n 12
 }
 
 # sentences_due FILE: how many sentences a test has on this kernel. Its header says "23",
