@@ -315,13 +315,6 @@ static inline int map_write(struct dmda *dmda, struct bio *bio, sector_t sector)
 	return map_any_write(dmda, bio, sector);
 }
 
-/* Apart, so that reads which have none waiting do not pay for its registers */
-static noinline void begin_reads(struct blk_plug *plug)
-{
-	blk_finish_plug(plug);
-	current->plug = plug;
-}
-
 /*
  * A large read of a fragmented file is many small requests of one task. The block
  * layer holds back 32 of them before it prepares them all and tells the device of the
@@ -332,15 +325,13 @@ static noinline void begin_reads(struct blk_plug *plug)
 static inline void begin_waiting_reads(struct dmda *dmda, const struct bio *bio, sector_t sector)
 {
 	struct dmda_cpu *cpu = raw_cpu_ptr(dmda->stats.cpu);
-	struct blk_plug *plug = current->plug;
+	const struct blk_plug *plug = current->plug;
 	bool goes_on = sector == READ_ONCE(cpu->read_end);
 
 	/* Another task may run here meanwhile: then a request is sent too early or too late. */
 	WRITE_ONCE(cpu->read_end, sector + bio_sectors(bio));
-	if (goes_on || !plug || plug->rq_count * bio_sectors(bio) < ENOUGH_SECTORS ||
-	    !list_empty(&plug->cb_list))
-		return;
-	begin_reads(plug);
+	if (!goes_on && plug && plug->rq_count * bio_sectors(bio) >= ENOUGH_SECTORS)
+		dmda_hint_send_waiting();
 }
 
 /* Most reads are for the user's pages, of which nothing can be learnt: they are not asked more. */

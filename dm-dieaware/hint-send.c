@@ -11,6 +11,17 @@
 #include "hint-send.h"
 #include "trace.h"
 
+/* Apart, so that who has nothing waiting does not pay for its registers */
+noinline void dmda_hint_send_waiting(void)
+{
+	struct blk_plug *plug = current->plug;
+
+	if (!list_empty(&plug->cb_list))
+		return;
+	blk_finish_plug(plug);
+	current->plug = plug;
+}
+
 /*
  * The block layer would put this write and one before or behind it, which this CPU
  * mapped last, into one command, and one of them under the hint of the other.

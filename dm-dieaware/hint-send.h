@@ -30,4 +30,11 @@ void dmda_hint_send(struct dmda *dmda, struct dmda_write *write);
  */
 void dmda_hint_send_unknown(struct dmda *dmda, struct bio *bio, dpn_t dpn, u32 nr_pages);
 
+/**
+ * dmda_hint_send_waiting() - send what the task's plug holds back, if nobody's callbacks are in it
+ *
+ * Context: a task that has a plug.
+ */
+void dmda_hint_send_waiting(void);
+
 #endif /* DMDA_HINT_SEND_H */
