@@ -40,14 +40,31 @@ static inline bool meets_another(struct dmda *dmda, u64 first, u32 nr_pages, enu
 	return bad;
 }
 
-/* Or behind one that it does not follow in its file */
+/* It goes on in its file, or begins one, and not behind what is in front of it on the device. */
+static inline bool is_apart(const struct dmda_write *write)
+{
+	return write->verdict.hint == DMDA_HINT_APPEND &&
+	       from_dpn(write->verdict.pred) + 1 != from_dpn(write->run.dpn);
+}
+
 static bool merges_badly(struct dmda *dmda, const struct dmda_write *write)
 {
-	u64 first = from_dpn(write->run.dpn);
+	return meets_another(dmda, from_dpn(write->run.dpn), write->run.nr_pages,
+			     write->verdict.hint) || is_apart(write);
+}
 
-	return meets_another(dmda, first, write->run.nr_pages, write->verdict.hint) ||
-	       (write->verdict.hint == DMDA_HINT_APPEND &&
-		from_dpn(write->verdict.pred) + 1 != first);
+/*
+ * A scheduler sorts what comes together by sectors, and the SSD can place nothing behind a page
+ * that it has not got yet. So what this write follows is sent before it comes.
+ */
+static inline void keep_order(struct dmda *dmda, const struct dmda_write *write)
+{
+	const struct blk_plug *plug = current->plug;
+
+	if (!is_apart(write) || write->verdict.pred == DPN_NONE || !plug || !plug->rq_count)
+		return;
+	if (READ_ONCE(bdev_get_queue(dmda->dev->bdev)->elevator))
+		dmda_hint_send_waiting();
 }
 
 static inline bool is_one_command(struct dmda *dmda, const struct bio *bio)
@@ -103,6 +120,7 @@ void dmda_hint_send(struct dmda *dmda, struct dmda_write *write)
 	/* Writes of different streams the block layer keeps apart itself. */
 	if (merges_badly(dmda, write) && !is_placed(state, write))
 		write->bio->bi_opf |= REQ_NOMERGE;
+	keep_order(dmda, write);
 	dmda_count_write(&dmda->stats, write->identity.source, write->verdict.hint);
 	if (trace_dmda_hint_enabled())
 		show_and_attach(dmda, write, state);
