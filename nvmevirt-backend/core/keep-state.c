@@ -338,7 +338,6 @@ static void keep_unit(struct ftl_keep *keep, struct ftl *ftl, struct ftl_unit *u
 	keep_most(keep, &unit->handle, ftl->geo.nr_handles - 1);
 	keep_most(keep, &unit->replaces, ftl->geo.nr_units);
 	keep_most64(keep, &awaits, ftl->map.nr_lpns);
-	ftl_keep_u64(keep, &unit->used);
 	keep_most(keep, &nr_filled, ftl->geo.unit_pages);
 	ftl_keep_bool(keep, &unit->is_new);
 	ftl_keep_u64(keep, &unit->fresh);
@@ -413,7 +412,6 @@ static void keep_units(struct ftl_keep *keep, struct ftl *ftl)
 		keep_fresh(keep, units, i);
 		keep_most64(keep, &units->die[i].last_sent, ftl->map.nr_lpns);
 	}
-	ftl_keep_u64(keep, &units->nr_uses);
 	ftl_keep_u64(keep, &units->nr_evicted);
 }
 

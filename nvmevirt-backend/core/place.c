@@ -192,10 +192,10 @@ static struct ftl_unit *follow(struct ftl_place *place, struct ftl_placing *plac
 			from_lpn(lpn) != from_lpn(placing->pred) + 1;
 	die_t wanted = ftl_next_die(units->geo, ftl_units_die_of(units, pred));
 
-	placing->rule = unit ? FTL_RULE_JOINS : FTL_RULE_NEXT_DIE;
-	if (lane && (is_apart || !unit)) {
-		placing->rule = FTL_RULE_LANE;
-		unit = lane->die == wanted || !ftl_units_bears_lane(units, lane) ? lane : NULL;
+	placing->rule = FTL_RULE_JOINS;
+	if (is_apart || !unit) {
+		placing->rule = lane ? FTL_RULE_LANE : FTL_RULE_NEXT_DIE;
+		unit = lane && lane->die == wanted ? lane : NULL;
 	}
 	if (!unit)
 		unit = open_lane(place, placing, wanted);

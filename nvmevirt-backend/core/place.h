@@ -31,8 +31,8 @@
  *       be sensed one after the other: it goes to the die after p's also if p's unit has
  *       space. The run comes round and fills its units in turn.
  *	die 0: [a   ]  die 1: [b   ]  die 2: [c   ]  die 3: [+   ]        then die 0: [a  +]
- *       It has one unit more only if it comes round soon enough for none to be put out (6).
- *       Else it fills in turn those that it has, as one with a single unit does in a).
+ *       A run that comes too seldom to keep its units open shares them with others on the
+ *       same dies (6).
  *
  *    d) Nothing precedes the first page, which begins a file: a RUN unit is opened on the
  *       die after the one on which the last such file begins. Files that are about

@@ -122,7 +122,6 @@ static void set_kind(struct ftl_units *units, struct ftl_unit *unit, enum ftl_un
 		list_del_init(&unit->link);
 	} else {
 		units->nr_runs++;
-		unit->used = ++units->nr_uses;
 		list_move_tail(&unit->link, &units->runs);
 	}
 }
@@ -433,24 +432,8 @@ void ftl_units_move_out(struct ftl_units *units, ppn_t from)
 
 void ftl_units_touch(struct ftl_units *units, struct ftl_unit *unit)
 {
-	if (unit->kind != FTL_UNIT_RUN)
-		return;
-	unit->used = ++units->nr_uses;
-	if (!list_is_last(&unit->link, &units->runs))
+	if (unit->kind == FTL_UNIT_RUN && !list_is_last(&unit->link, &units->runs))
 		list_move_tail(&unit->link, &units->runs);
-}
-
-/*
- * The run took its last step so many uses ago, and came to this lane a round of its lanes ago. If
- * it has one more, the round is a step longer. What is used again within @max_runs uses is never
- * put out; half of that leaves room for runs that do not keep step.
- */
-bool ftl_units_bears_lane(const struct ftl_units *units, const struct ftl_unit *lane)
-{
-	u64 step = units->nr_uses - list_prev_entry(lane, lanes)->used + 1;
-	u64 round = units->nr_uses - lane->used + 1;
-
-	return 2 * (round + step) <= units->max_runs;
 }
 
 static struct hlist_head *bucket(const struct ftl_units *units, u32 flash_unit)

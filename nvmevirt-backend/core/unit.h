@@ -55,7 +55,6 @@ enum ftl_unit_kind {
  * @lanes: link in the ring of RUN units that the same run fills in turn
  * @same_await: link to units whose @awaits falls into the same bucket
  * @awaits: last page of the run that goes on in this RUN unit, plus one, or 0
- * @used: number of the last use of a run, which was of this one
  * @nr_filled: number of slots in use, holes included
  * @nr_valid: number of pages in it
  * @kind: enum ftl_unit_kind
@@ -76,7 +75,6 @@ struct ftl_unit {
 	struct list_head lanes;
 	struct hlist_node same_await;
 	u64 awaits;
-	u64 used;
 	u16 nr_filled;
 	u16 nr_valid;
 	u32 kind;
@@ -124,7 +122,6 @@ struct ftl_unit_die {
  * @max_held: number of full units that may wait
  * @nr_held: number of full units that wait
  * @nr_host: number of open units of the host, full and held ones included
- * @nr_uses: number of uses of runs so far
  * @nr_evicted: number of runs that were put out so far
  * @nr_mapped: number of mapped pages
  * @free: list of units that are not in use
@@ -148,7 +145,6 @@ struct ftl_units {
 	u32 max_held;
 	u32 nr_held;
 	u32 nr_host;
-	u64 nr_uses;
 	u64 nr_evicted;
 	u64 nr_mapped;
 	struct list_head free;
@@ -270,13 +266,6 @@ void ftl_units_await(struct ftl_units *units, struct ftl_unit *unit, lpn_t last)
  * Return: the unit, or NULL.
  */
 struct ftl_unit *ftl_units_awaiting(const struct ftl_units *units, lpn_t last);
-
-/**
- * ftl_units_bears_lane() - can a run fill one more unit in turn, and not lose one of them before
- *	it comes round?
- * @lane: the one that waits
- */
-bool ftl_units_bears_lane(const struct ftl_units *units, const struct ftl_unit *lane);
 
 /**
  * ftl_units_forget_eblk() - the flash units of an erase block are no more

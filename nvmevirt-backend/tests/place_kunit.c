@@ -351,8 +351,11 @@ static void pieces_apart_go_round_the_dies(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(ftl).pages_padded, 0ULL);
 }
 
-/* Where every other run would lose its unit, each fills its own as if lpns were consecutive. */
-static void pieces_apart_take_no_run_its_unit(struct kunit *test)
+/*
+ * Four runs, and room for four open units: were each to have a second one, all would lose theirs. They go
+ * round the dies all the same, in units that they share.
+ */
+static void pieces_apart_share_units_where_runs_are_many(struct kunit *test)
 {
 	struct drive_shape shape = { "few runs", 4, 2, 8, 16, 24, 4, 100 };
 	struct ftl_params params = drive_params(&shape);
@@ -365,12 +368,48 @@ static void pieces_apart_take_no_run_its_unit(struct kunit *test)
 			u64 lpn = piece_apart(f, nr, 2);
 
 			write_piece(ftl, f, nr, 2);
-			KUNIT_ASSERT_EQ(test, die_of(ftl, lpn), (f + nr / 4) % 8);
-			KUNIT_ASSERT_EQ(test, slot_of(ftl, lpn), nr % 4 * 2);
+			KUNIT_ASSERT_EQ(test, die_of(ftl, lpn), (f + nr) % 8);
 		}
 		EXPECT_CONSISTENT(test, ftl);
 	}
-	KUNIT_EXPECT_EQ(test, stats_of(ftl).run_units_evicted, 0ULL);
+	for (u32 nr = 0; nr < 32; nr++) {
+		for (u32 f = 0; f < 4; f++) {
+			u64 lpn = piece_apart(f, nr, 2);
+
+			KUNIT_EXPECT_EQ(test, unit_of(ftl, lpn + 1), unit_of(ftl, lpn));
+		}
+	}
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).pages_padded, 0ULL);
+}
+
+/*
+ * A run has left a unit half full, and then others have written so much that it cannot go round in two. Its
+ * next pages are on the dies after their predecessors' all the same, not where there is room.
+ */
+static void what_a_run_left_open_is_passed_over(struct kunit *test)
+{
+	struct drive_shape shape = { "sixteen runs", 4, 2, 8, 16, 24, 16, 200 };
+	struct ftl_params params = drive_params(&shape);
+	const u64 other = 1000;
+	struct ftl *ftl;
+
+	params.register_hits = false;
+	ftl = make_drive(test, &params);
+	write_begin(ftl, 0, 8);
+	write_append(ftl, 100, 4, 7);
+	write_append(ftl, 200, 8, 103);
+	KUNIT_ASSERT_EQ(test, die_of(ftl, 0), 0U);
+	KUNIT_ASSERT_EQ(test, die_of(ftl, 103), 1U);
+	KUNIT_ASSERT_EQ(test, die_of(ftl, 207), 2U);
+	write_begin(ftl, other, 8);
+	for (u32 nr = 1; nr < 8; nr++)
+		write_append(ftl, other + 8 * nr, 8, other + 8 * nr - 1);
+	write_append(ftl, 208, 8, 207);
+	KUNIT_EXPECT_EQ(test, die_of(ftl, 208), 3U);
+	KUNIT_EXPECT_EQ(test, die_of(ftl, 215), 3U);
+	write_append(ftl, 300, 4, 215);
+	KUNIT_EXPECT_EQ(test, die_of(ftl, 300), 4U);
+	EXPECT_CONSISTENT(test, ftl);
 }
 
 /* Where a die reads its register twice the second piece costs no sense in the same unit. */
@@ -844,7 +883,8 @@ static struct kunit_case place_cases[] = {
 	KUNIT_CASE_PARAM(unusable_predecessor_counts_as_no_hint, shape_gen_params),
 	KUNIT_CASE_PARAM(append_takes_its_lpn_out_of_a_foreign_unit, shape_gen_params),
 	KUNIT_CASE_PARAM(pieces_apart_go_round_the_dies, shape_gen_params),
-	KUNIT_CASE(pieces_apart_take_no_run_its_unit),
+	KUNIT_CASE(pieces_apart_share_units_where_runs_are_many),
+	KUNIT_CASE(what_a_run_left_open_is_passed_over),
 	KUNIT_CASE_PARAM(pieces_apart_share_a_unit_that_is_sensed_once, shape_gen_params),
 	KUNIT_CASE_PARAM(lanes_survive_what_happens_to_them, shape_gen_params),
 	KUNIT_CASE_PARAM(page_in_an_open_unit_is_replaced_there, shape_gen_params),
