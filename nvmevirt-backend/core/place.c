@@ -183,7 +183,7 @@ static struct ftl_unit *open_lane(struct ftl_place *place, struct ftl_placing *p
 
 /* Rule 3. */
 static struct ftl_unit *follow(struct ftl_place *place, struct ftl_placing *placing, lpn_t lpn,
-			       ppn_t pred)
+			       u32 nr_pages, ppn_t pred)
 {
 	const struct ftl_units *units = place->units;
 	struct ftl_unit *unit = unit_ending_with(units, pred);
@@ -196,6 +196,10 @@ static struct ftl_unit *follow(struct ftl_place *place, struct ftl_placing *plac
 	if (is_apart || !unit) {
 		placing->rule = lane ? FTL_RULE_LANE : FTL_RULE_NEXT_DIE;
 		unit = lane && lane->die == wanted ? lane : NULL;
+	}
+	if (unit && is_apart && nr_pages > ftl_unit_space(units, unit)) {
+		ftl_units_leave_lanes(place->units, unit);
+		unit = NULL;
 	}
 	if (!unit)
 		unit = open_lane(place, placing, wanted);
@@ -268,7 +272,7 @@ static struct ftl_unit *replace(struct ftl_place *place, struct ftl_placing *pla
 }
 
 static struct ftl_unit *choose(struct ftl_place *place, struct ftl_placing *placing, lpn_t lpn,
-			       ppn_t present)
+			       u32 nr_pages, ppn_t present)
 {
 	ppn_t pred = PPN_NONE;
 
@@ -280,7 +284,7 @@ static struct ftl_unit *choose(struct ftl_place *place, struct ftl_placing *plac
 	if (names_die(placing->hint))
 		return send(place, placing);
 	if (placing->hint != FTL_HINT_NONE && pred != PPN_NONE)
-		return follow(place, placing, lpn, pred);
+		return follow(place, placing, lpn, nr_pages, pred);
 	if (placing->hint == FTL_HINT_BEGIN)
 		return begin_file(place, placing);
 	return plain_unit(place, placing);
@@ -384,7 +388,7 @@ static u32 put_pages(struct ftl_place *place, struct ftl_placing *placing, lpn_t
 		ftl_units_unmap(units, lpn);
 		present = PPN_NONE;
 	}
-	unit = choose(place, placing, lpn, present);
+	unit = choose(place, placing, lpn, nr_pages, present);
 	nr_pages = min(nr_pages, ftl_unit_space(units, unit));
 	nr_pages = ftl_units_same_place(units, lpn, nr_pages);
 	next = lane_after(place, placing, unit, nr_pages);

@@ -85,7 +85,7 @@ void ftl_units_await(struct ftl_units *units, struct ftl_unit *unit, lpn_t last)
 }
 
 /* A unit that leaves its ring lets the next one wait instead. */
-static void leave_lanes(struct ftl_units *units, struct ftl_unit *unit)
+void ftl_units_leave_lanes(struct ftl_units *units, struct ftl_unit *unit)
 {
 	u64 awaits = unit->awaits;
 
@@ -139,7 +139,7 @@ static void unset_kind(struct ftl_units *units, struct ftl_unit *unit)
 		units->nr_runs--;
 	hlist_del_init(&unit->same_hash);
 	unit->replaces = 0;
-	leave_lanes(units, unit);
+	ftl_units_leave_lanes(units, unit);
 	list_del_init(&unit->link);
 }
 

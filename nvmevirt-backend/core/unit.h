@@ -273,6 +273,13 @@ struct ftl_unit *ftl_units_awaiting(const struct ftl_units *units, lpn_t last);
 void ftl_units_forget_eblk(struct ftl_units *units, u32 eblk);
 
 /**
+ * ftl_units_leave_lanes() - let a run go on without this one of the units that it fills in turn
+ *
+ * The next one waits for what this one has waited for.
+ */
+void ftl_units_leave_lanes(struct ftl_units *units, struct ftl_unit *unit);
+
+/**
  * ftl_units_limit_runs() - put out the least recently used runs
  * @nr_runs: runs that may stay
  *

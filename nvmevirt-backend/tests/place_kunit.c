@@ -351,6 +351,24 @@ static void pieces_apart_go_round_the_dies(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(ftl).pages_padded, 0ULL);
 }
 
+/* A piece for which its unit on the next die has no room is not cut: it would be sensed twice. */
+static void pieces_apart_are_not_cut(struct kunit *test)
+{
+	struct ftl *ftl = make_roomy(test);
+	u32 nr_dies = ftl->geo.nr_dies, most = unit_pages(ftl) / 2 + 1;
+
+	if (most >= unit_pages(ftl))
+		kunit_skip(test, "A unit has room for one piece only.");
+	for (u32 nr = 0; nr < 3 * nr_dies; nr++) {
+		u64 lpn = piece_apart(0, nr, most);
+
+		write_piece(ftl, 0, nr, most);
+		KUNIT_ASSERT_EQ(test, die_of(ftl, lpn), nr % nr_dies);
+		KUNIT_ASSERT_EQ(test, unit_of(ftl, lpn + most - 1), unit_of(ftl, lpn));
+		EXPECT_CONSISTENT(test, ftl);
+	}
+}
+
 /*
  * Four runs, and room for four open units: were each to have a second one, all would lose theirs. They go
  * round the dies all the same, in units that they share.
@@ -883,6 +901,7 @@ static struct kunit_case place_cases[] = {
 	KUNIT_CASE_PARAM(unusable_predecessor_counts_as_no_hint, shape_gen_params),
 	KUNIT_CASE_PARAM(append_takes_its_lpn_out_of_a_foreign_unit, shape_gen_params),
 	KUNIT_CASE_PARAM(pieces_apart_go_round_the_dies, shape_gen_params),
+	KUNIT_CASE_PARAM(pieces_apart_are_not_cut, shape_gen_params),
 	KUNIT_CASE(pieces_apart_share_units_where_runs_are_many),
 	KUNIT_CASE(what_a_run_left_open_is_passed_over),
 	KUNIT_CASE_PARAM(pieces_apart_share_a_unit_that_is_sensed_once, shape_gen_params),
