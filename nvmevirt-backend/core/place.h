@@ -31,7 +31,8 @@
  *       be sensed one after the other: it goes to the die after p's also if p's unit has
  *       space. The run comes round and fills its units in turn.
  *	die 0: [a   ]  die 1: [b   ]  die 2: [c   ]  die 3: [+   ]        then die 0: [a  +]
- *       A piece that its unit there has no room for gets a new one: in two it would be sensed twice.
+ *       A piece that its unit there has no room for gets a new one: in two it would be
+ *       sensed twice.
  *       A run that comes too seldom to keep its units open shares them with others on the
  *       same dies (6).
  *

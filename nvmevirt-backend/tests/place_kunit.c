@@ -370,8 +370,8 @@ static void pieces_apart_are_not_cut(struct kunit *test)
 }
 
 /*
- * Four runs, and room for four open units: were each to have a second one, all would lose theirs. They go
- * round the dies all the same, in units that they share.
+ * Four runs, and room for four open units: were each to have a second one, all would lose theirs.
+ * They go round the dies all the same, in units that they share.
  */
 static void pieces_apart_share_units_where_runs_are_many(struct kunit *test)
 {
@@ -401,8 +401,9 @@ static void pieces_apart_share_units_where_runs_are_many(struct kunit *test)
 }
 
 /*
- * A run has left a unit half full, and then others have written so much that it cannot go round in two. Its
- * next pages are on the dies after their predecessors' all the same, not where there is room.
+ * A run has left a unit half full, and then others have written so much that it cannot go round in
+ * two. Its next pages are on the dies after their predecessors' all the same, not where there is
+ * room.
  */
 static void what_a_run_left_open_is_passed_over(struct kunit *test)
 {
