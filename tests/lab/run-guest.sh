@@ -95,7 +95,7 @@ bad_log() {
 # Where two programs read by O_DIRECT into the same page of their memory, the block layer looks at the
 # page's flags while it sets another of them: the kernel's own affair.
 # The machine's end is judged by the same list (scripts/lib/machine.sh).
-KERNELS_RACES=kernels-races
+KERNELS_RACES="kernels-races"
 
 trouble_since() {
 	log_since "$1" | grep -E "$(bad_log "$1")" | grep -vFf "$KERNELS_RACES" | head -n 12
