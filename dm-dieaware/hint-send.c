@@ -47,21 +47,15 @@ static inline bool is_apart(const struct dmda_write *write)
 	       from_dpn(write->verdict.pred) + 1 != from_dpn(write->run.dpn);
 }
 
-static bool merges_badly(struct dmda *dmda, const struct dmda_write *write)
-{
-	return meets_another(dmda, from_dpn(write->run.dpn), write->run.nr_pages,
-			     write->verdict.hint) || is_apart(write);
-}
-
 /*
  * A scheduler sorts what comes together by sectors, and the SSD can place nothing behind a page
- * that it has not got yet. So what this write follows is sent before it comes.
+ * that it has not got yet. So what this write, which lies apart, follows is sent before it comes.
  */
 static inline void keep_order(struct dmda *dmda, const struct dmda_write *write)
 {
 	const struct blk_plug *plug = current->plug;
 
-	if (!is_apart(write) || write->verdict.pred == DPN_NONE || !plug || !plug->rq_count)
+	if (write->verdict.pred == DPN_NONE || !plug || !plug->rq_count)
 		return;
 	if (READ_ONCE(bdev_get_queue(dmda->dev->bdev)->elevator))
 		dmda_hint_send_waiting();
@@ -114,13 +108,18 @@ static noinline void show_and_attach(struct dmda *dmda, const struct dmda_write 
 void dmda_hint_send(struct dmda *dmda, struct dmda_write *write)
 {
 	enum dmda_state state = READ_ONCE(dmda->state);
+	bool apart, meets;
 
 	if (state != DMDA_STATE_ON && !is_placed(state, write))
 		write->verdict.hint = DMDA_HINT_NONE;
+	apart = is_apart(write);
+	meets = meets_another(dmda, from_dpn(write->run.dpn), write->run.nr_pages,
+			      write->verdict.hint);
 	/* Writes of different streams the block layer keeps apart itself. */
-	if (merges_badly(dmda, write) && !is_placed(state, write))
+	if ((apart || meets) && !is_placed(state, write))
 		write->bio->bi_opf |= REQ_NOMERGE;
-	keep_order(dmda, write);
+	if (apart)
+		keep_order(dmda, write);
 	dmda_count_write(&dmda->stats, write->identity.source, write->verdict.hint);
 	if (trace_dmda_hint_enabled())
 		show_and_attach(dmda, write, state);
