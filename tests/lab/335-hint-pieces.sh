@@ -11,11 +11,6 @@
 # sentences: 15
 . "$(dirname "$0")/rc"
 
-# write_at FILE KIB KIB-FROM: with one call
-write_at() {
-	dd if=/dev/zero of="$1" bs="$2k" seek="$3k" count=1 oflag=direct,seek_bytes conv=notrunc status=none
-}
-
 # known_pages FILE KIB: all the run table knows of the file are 4 KiB at the beginning of each so many
 known_pages() {
 	dmsetup message t0 0 runs clear
@@ -27,7 +22,7 @@ known_pages() {
 
 # new_file FILE: of FILE_KIB, in one extent
 new_file() {
-	write_at "$1" "$FILE_KIB" 0
+	write_kib "$1" "$FILE_KIB" 0
 	sync
 }
 
@@ -48,24 +43,24 @@ echo 1 >"$TRACEFS/events/nvmev/nvmev_cmd/enable"
 
 known_pages "$file" 8
 echo >"$TRACEFS/trace"
-write_at "$file" 1024 0
+write_kib "$file" 1024 0
 check_that "1 MiB, of whose pages every other one is known, is no more commands than without hints" "$(commands)" -le 8
 check_that "it is not cut" "$(status_field t0 cut)" -eq 0
 dmsetup message t0 0 reset_counters
-write_at "$file" 1024 0
+write_kib "$file" 1024 0
 check_that "and then all of it is known" "$(($(status_field t0 overwrite) >= 1)) $(status_field t0 append)" == "1 0"
 
 dmsetup message t0 0 runs clear
-write_at "$file" 64 0
+write_kib "$file" 64 0
 dmsetup message t0 0 reset_counters
-write_at "$file" 128 0
+write_kib "$file" 128 0
 check_that "pieces of 64 KiB are worth a hint each" "$(status_field t0 cut)" -eq 1
 
 dmsetup message t0 0 runs clear
-write_at "$file" 64 0
-write_at "$file" 4 68
+write_kib "$file" 64 0
+write_kib "$file" 4 68
 dmsetup message t0 0 reset_counters
-write_at "$file" 12 64
+write_kib "$file" 12 64
 check_that "12 KiB of which 4 are known go as one" "$(status_field t0 cut)" -eq 0
 check_that "as an append behind the 64 before them" "$(status_field t0 append)" -eq 1
 
@@ -79,7 +74,7 @@ border=$(filefrag -b4096 -v "$big" | awk '$1 ~ /^[0-9]+:$/ {
 	if (end >= $4 + 128 && end + 128 <= $4 + $6) { print ($2 + end - $4) * 4; exit }
 }')
 dmsetup message t0 0 reset_counters
-write_at "$big" 1024 $((border - 512))
+write_kib "$big" 1024 $((border - 512))
 check_that "1 MiB of a file is not cut there" "$(status_field t0 cut) $(status_field t0 overwrite)" == "0 1"
 
 # ---- the page cache gives pieces in one write, too
@@ -94,7 +89,7 @@ sync
 check_that "64 files of 4 KiB are not cut out of the writes that they are in" "$(status_field t0 cut)" -eq 0
 dmsetup message t0 0 reset_counters
 for ((i = 0; i < 64; i += 8)); do
-	write_at "$T_DIR/mnt/small$i" 16 4
+	write_kib "$T_DIR/mnt/small$i" 16 4
 done
 check_that "but it is known where each of them lies" "$(status_field t0 append)" -eq 8
 umount "$T_DIR/mnt"
@@ -119,18 +114,18 @@ place=$(filefrag -b4096 -v "$file" | awk '$1 == "0:" { print $4 + 0 }')
 first=$(((16 - place % 16) % 16 * 4))
 
 dmsetup message t0 0 runs clear
-write_at "$file" 32 "$first"
+write_kib "$file" 32 "$first"
 sync
 dmsetup message t0 0 reset_counters
 before=$(awk '{ print $5 }' "/sys/block/$disk/stat")
-write_at "$file" 64 "$first"
+write_kib "$file" 64 "$first"
 check_that "a block of which one half is known stays whole" "$(status_field t0 cut)" -eq 0
 check_that "in one command" "$(($(awk '{ print $5 }' "/sys/block/$disk/stat") - before))" -eq 1
 
 dmsetup message t0 0 runs clear
-write_at "$file" 96 "$first"
+write_kib "$file" 96 "$first"
 dmsetup message t0 0 reset_counters
-write_at "$file" 256 "$first"
+write_kib "$file" 256 "$first"
 check_that "of four blocks one and a half are known: they are cut" "$(status_field t0 cut)" -ge 1
 check_that "where a block begins" "$(status_field t0 overwrite) $(status_field t0 iomap)" == "1 2"
 umount "$T_DIR/mnt"

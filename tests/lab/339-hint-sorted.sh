@@ -14,11 +14,6 @@
 # A piece is a die unit.
 PIECE_KIB=32 OTHER_KIB=256
 
-# write_at FILE KIB FROM_KIB: with one call
-write_at() {
-	dd if=/dev/urandom of="$1" bs="$2k" seek="$3k" count=1 oflag=direct,seek_bytes conv=notrunc status=none
-}
-
 # extents FILE: a line "FIRST_LBA LAST_LBA" of each
 extents() {
 	filefrag -v -b4096 "$1" | awk -F'[:. ]+' '/^ *[0-9]+:/ { print $5, $6 }'
@@ -35,9 +30,9 @@ two_extents() {
 
 # The first piece, OTHER, behind which the scheduler then goes on, and what is on both sides of it
 write_both_sides() {
-	write_at "$FILE" $PIECE_KIB 0
-	write_at "$OTHER" $OTHER_KIB 0
-	write_at "$FILE" $((2 * PIECE_KIB)) $PIECE_KIB
+	write_kib "$FILE" $PIECE_KIB 0
+	write_kib "$OTHER" $OTHER_KIB 0
+	write_kib "$FILE" $((2 * PIECE_KIB)) $PIECE_KIB
 }
 
 # die_of FILE PIECE
