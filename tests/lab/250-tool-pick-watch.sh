@@ -39,6 +39,12 @@ ends() {
 	check_that "no probe is left" "$(ls "$TRACEFS/instances")$(<"$TRACEFS/kprobe_events")" == ""
 }
 
+# leave: nobody reads any more, and nothing is mounted. The last program of the reader outlives it, with the file open.
+leave() {
+	kill $reader
+	poll 20 umount "$mnt"
+}
+
 dd if=/dev/urandom of="$T_DIR/data" bs=1M count=4 status=none
 new_ssd ssd0 capacity_mib=256
 make_fs ext4 "$DEV"
@@ -66,9 +72,8 @@ watch
 check "with more time for it, the large one is" poll 60 is_spread "$mnt/large"
 kill -INT $WATCH
 ends 0
-kill $reader
 check_that "all files are the same" "$(sums "$mnt")" == "$sum"
-umount "$mnt"
+leave
 
 # btrfs, by page faults
 make_fs btrfs "$DEV"
@@ -85,9 +90,7 @@ watch
 check "btrfs: what is mapped and read is spread" poll 60 is_spread "$mnt/hot"
 kill -TERM $WATCH
 ends 0
-kill $reader
-# The reader's last program may still have the file.
-poll 20 umount "$mnt"
+leave
 
 drop_ssd ssd0
 new_ssd ssd0 capacity_mib=256 hints=0
@@ -100,6 +103,5 @@ at_end kill $reader
 watch --threshold 0
 ends 3
 check "it says why" grep -q "the SSD has no command for it" "$T_DIR/errors"
-kill $reader
-umount "$mnt"
+leave
 exits 3 "cannot be traced" dieaware pick watch /tmp
