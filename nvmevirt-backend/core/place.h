@@ -60,7 +60,8 @@
  *
  * 6. RUN units are bounded. The one that was not used for longest is put out: its pages
  *    move, in the buffer, to the MIXED unit of their die. They keep their die, but share
- *    a flash unit with other runs.
+ *    a flash unit with other runs. What a run has left goes there, or stays, as a whole where
+ *    that can be: else pieces that fill the run's unit come out of the MIXED one.
  *
  * 7. With stripe_lead a unit may be programmed on a die only while that is not too far ahead of
  *    the slowest one (stripe.h). Else a unit of runs keeps its die, as readers count on it, and

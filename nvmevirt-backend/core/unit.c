@@ -492,20 +492,85 @@ static void pack_slots(struct ftl_units *units, struct ftl_unit *unit)
 	}
 }
 
+/* Pages of the piece that begins in a slot: they follow each other, as their slots do. */
+static u32 piece_pages(const struct ftl_units *units, const struct ftl_unit *unit, u32 slot)
+{
+	lpn_t first = ftl_l2p_owner(units->map, ftl_unit_ppn(units, unit, slot));
+	u32 nr = 1;
+
+	while (slot + nr < unit->nr_filled &&
+	       from_lpn(ftl_l2p_owner(units->map, ftl_unit_ppn(units, unit, slot + nr))) ==
+	       from_lpn(first) + nr)
+		nr++;
+	return nr;
+}
+
+/* Return: bitmap of slots from @slot on that hold @nr pages in whole pieces, or 0. */
+static u64 whole_pieces(const struct ftl_units *units, const struct ftl_unit *unit, u32 slot,
+			u32 nr)
+{
+	u64 slots = 0;
+
+	while (nr && slot < unit->nr_filled) {
+		u32 length = piece_pages(units, unit, slot);
+
+		if (length <= nr) {
+			slots |= GENMASK_ULL(slot + length - 1, slot);
+			nr -= length;
+		}
+		slot += length;
+	}
+	return nr ? 0 : slots;
+}
+
+/* A page goes from one open unit of the host into another one of the same die. */
+static void move_over(struct ftl_units *units, struct ftl_unit *from, struct ftl_unit *to, u32 slot)
+{
+	from->nr_valid--;
+	to->known_ns = max(to->known_ns, from->known_ns);
+	ftl_units_move_in(units, to, ftl_unit_ppn(units, from, slot));
+}
+
+/*
+ * Pieces that are cut are sensed twice. So where a run and the MIXED unit are more than a unit
+ * together, pieces that fill the run's own come out of the MIXED one. Return: were there such?
+ */
+static bool fill_run(struct ftl_units *units, struct ftl_unit *run, struct ftl_unit *mixed)
+{
+	u32 nr = units->geo->unit_pages - run->nr_valid;
+	u32 first = 0;
+	u64 slots = 0;
+
+	pack_slots(units, mixed);
+	if (ftl_unit_space(units, mixed) >= run->nr_valid)
+		return false;
+	while (!slots && first < mixed->nr_filled) {
+		slots = whole_pieces(units, mixed, first, nr);
+		first += piece_pages(units, mixed, first);
+	}
+	if (!slots)
+		return false;
+	pack_slots(units, run);
+	for (u32 slot = 0; slot < mixed->nr_filled; slot++) {
+		if (slots & BIT_ULL(slot))
+			move_over(units, mixed, run, slot);
+	}
+	pack_slots(units, mixed);
+	return true;
+}
+
 static void evict_run(struct ftl_units *units, struct ftl_unit *run)
 {
 	struct ftl_unit *mixed = units->die[from_die(run->die)].mixed;
 
 	units->nr_evicted++;
+	if (mixed && fill_run(units, run, mixed))
+		return;
 	unset_kind(units, run);
 	for (u32 slot = 0; mixed && slot < run->nr_filled; slot++) {
-		ppn_t from = ftl_unit_ppn(units, run, slot);
-
-		if (ftl_l2p_owner(units->map, from) == LPN_NONE)
+		if (ftl_l2p_owner(units->map, ftl_unit_ppn(units, run, slot)) == LPN_NONE)
 			continue;
-		run->nr_valid--;
-		mixed->known_ns = max(mixed->known_ns, run->known_ns);
-		ftl_units_move_in(units, mixed, from);
+		move_over(units, run, mixed, slot);
 		mixed = units->die[from_die(run->die)].mixed;
 	}
 	if (!run->nr_valid) {

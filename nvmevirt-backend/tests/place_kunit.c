@@ -741,6 +741,30 @@ static void pages_put_out_keep_their_dies(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(ftl).pages_padded, 0ULL);
 }
 
+/* Many more files than runs, of a page each first, and then of half a unit: none of these is cut. */
+static void pieces_put_out_are_not_cut(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u32 nr_dies = ftl->geo.nr_dies, half = unit_pages(ftl) / 2;
+	u32 nr_files = shape_of(test)->run_units + 8 * nr_dies;
+
+	if (half < 2 || unit_pages(ftl) % 2 ||
+	    (u64)nr_files * (half + 1) > ftl_get_params(ftl)->nr_lpns)
+		kunit_skip(test, "A unit has no halves, or the drive is too small for the files.");
+	for (u32 f = 0; f < nr_files; f++) {
+		write_begin(ftl, f * (half + 1), f < nr_dies ? 1 : half);
+		EXPECT_CONSISTENT(test, ftl);
+	}
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).run_units_evicted, 8ULL * nr_dies);
+	for (u32 f = 0; f < nr_files; f++) {
+		u32 lpn = f * (half + 1), last = f < nr_dies ? lpn : lpn + half - 1;
+
+		KUNIT_EXPECT_EQ(test, die_of(ftl, lpn), f % nr_dies);
+		KUNIT_EXPECT_EQ(test, unit_of(ftl, last), unit_of(ftl, lpn));
+	}
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).pages_padded, 0ULL);
+}
+
 /* What is told */
 
 /**
@@ -922,6 +946,7 @@ static struct kunit_case place_cases[] = {
 	KUNIT_CASE_PARAM(full_die_is_told, shape_gen_params),
 	KUNIT_CASE_PARAM(used_run_stays_open, shape_gen_params),
 	KUNIT_CASE_PARAM(pages_put_out_keep_their_dies, shape_gen_params),
+	KUNIT_CASE_PARAM(pieces_put_out_are_not_cut, shape_gen_params),
 	{}
 };
 
