@@ -36,16 +36,15 @@ NR_PHASES = 8
 Row = dict[str, Any]
 
 DRIVES: dict[str, list[str]] = {
-    "as it is": [],
-    "Table 2": ["hold_ns=0", "register_hits=0"],
-    "`hold_ns=0`": ["hold_ns=0"],
-    "`register_hits=0`": ["register_hits=0"],
+    "Table 2": [],
+    "`hold_ns=5000000`": ["hold_ns=5000000"],
+    "`register_hits=1`": ["register_hits=1"],
     "`cache_read=1`": ["cache_read=1"],
     "`plane_read=1`": ["plane_read=1"],
     "`read_ahead_kib=256`": ["read_ahead_kib=256"],
     "`stripe_lead=8 parity=1`": ["stripe_lead=8", "parity=1"],
-    "all four": ["hold_ns=0", "register_hits=0", "cache_read=1", "plane_read=1"],
-    "`hold_ns=0 suspend_program=8`": ["hold_ns=0", "suspend_program=8"],
+    "`cache_read=1 plane_read=1`": ["cache_read=1", "plane_read=1"],
+    "`suspend_program=8`": ["suspend_program=8"],
 }
 
 # What others write between two pieces: bytes, by the size of a piece
@@ -92,7 +91,7 @@ def write_file(hint: str, others: Others | None, piece: int, phase: int) -> Iter
     draw = random.Random(SEED + phase)
     other_at = 2 * FILE_BYTES
     for at in range(0, FILE_BYTES, piece):
-        words = {"append": f"append={at - 1}" if at else "", "overwrite": "overwrite"}
+        words = {"append": f"append={at - 1}" if at else "begin", "overwrite": "overwrite"}
         yield f"- write {at} {piece} {words.get(hint, '')}".rstrip()
         if others:
             length = others(draw, piece)

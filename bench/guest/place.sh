@@ -24,6 +24,8 @@ set -euo pipefail
 # shellcheck source=bench/guest/compare.sh
 . "$(dirname -- "$0")/compare.sh"
 
+# The paper's drive exactly
+SSD_FIRMWARE=
 FILESYSTEM=$1
 MODE=$2
 shift 2

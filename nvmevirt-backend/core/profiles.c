@@ -38,8 +38,7 @@
 #define COMMON			\
 	COMMON_BUT_REGISTER,	\
 	.register_hits = true
-#define TABLE2_BUT_SENSE	\
-	COMMON,			\
+#define TABLE2_DIE		\
 	.planes_per_die = 2,	\
 	.unit_pages = 8,	\
 	.units_per_eblk = 512,	\
@@ -47,7 +46,8 @@
 	.erase_ns = 3000000,	\
 	.channel_mbps = 800
 #define TABLE2_FLASH		\
-	TABLE2_BUT_SENSE,	\
+	COMMON,			\
+	TABLE2_DIE,		\
 	.read_ns = { 36000 }
 
 /* What the drives tlc and modern have in common */
@@ -79,11 +79,13 @@
 	.run_units = 8
 
 /* A write buffer of 16 MiB behind capacitors, half of it for the open units of runs */
-#define PROTECTED_BUFFER	\
+#define PLAIN_BUFFER		\
 	.wbuf_pages = 4096,	\
 	.run_units = 256,	\
-	.hold_ns = 5000000,	\
 	.plp = true
+#define PROTECTED_BUFFER	\
+	PLAIN_BUFFER,		\
+	.hold_ns = 5000000
 
 static const struct ftl_profile profiles[] = {
 	{
@@ -92,8 +94,10 @@ static const struct ftl_profile profiles[] = {
 		.capacity_bytes = 60 * DECIMAL_GB,
 		NVME_QUEUES,
 		.params = {
-			TABLE2_FLASH,
-			PROTECTED_BUFFER,
+			COMMON_BUT_REGISTER,
+			TABLE2_DIE,
+			.read_ns = { 36000 },
+			PLAIN_BUFFER,
 			.nr_channels = 4,
 			.dies_per_channel = 2,
 			.link_mbps = 3200,
@@ -104,7 +108,8 @@ static const struct ftl_profile profiles[] = {
 		.capacity_bytes = 60 * DECIMAL_GB,
 		NVME_QUEUES,
 		.params = {
-			TABLE2_BUT_SENSE,
+			COMMON,
+			TABLE2_DIE,
 			.read_ns = { 19600 },
 			PROTECTED_BUFFER,
 			.nr_channels = 8,
@@ -117,7 +122,8 @@ static const struct ftl_profile profiles[] = {
 		.capacity_bytes = 60 * DECIMAL_GB,
 		NVME_QUEUES,
 		.params = {
-			TABLE2_BUT_SENSE,
+			COMMON,
+			TABLE2_DIE,
 			.read_ns = { 3400 },
 			PROTECTED_BUFFER,
 			.nr_channels = 4,

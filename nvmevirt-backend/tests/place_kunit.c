@@ -741,7 +741,7 @@ static void pages_put_out_keep_their_dies(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(ftl).pages_padded, 0ULL);
 }
 
-/* Many more files than runs, of a page each first, and then of half a unit: none of these is cut. */
+/* Many more files than runs, first of a page each, then of half a unit: none of these is cut. */
 static void pieces_put_out_are_not_cut(struct kunit *test)
 {
 	struct ftl *ftl = make_shape(test);

@@ -125,6 +125,28 @@ static void profile_makes_a_drive_of_its_capacity(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, ftl_params_check(&params));
 }
 
+/* The drive that the FAST'24 paper measured with: what its table does not say, it has not. */
+static void fast24_is_table_2(struct kunit *test)
+{
+	const struct ftl_params *params = &profile_named(test, "fast24")->params;
+
+	KUNIT_EXPECT_EQ(test, params->nr_channels, 4U);
+	KUNIT_EXPECT_EQ(test, params->dies_per_channel, 2U);
+	KUNIT_EXPECT_EQ(test, params->nr_page_kinds, 1U);
+	KUNIT_EXPECT_EQ(test, params->read_ns[0], 36000U);
+	KUNIT_EXPECT_EQ(test, params->program_ns, 185000U);
+	KUNIT_EXPECT_EQ(test, params->channel_mbps, 800U);
+	KUNIT_EXPECT_EQ(test, params->link_mbps, 3200U);
+	KUNIT_EXPECT_EQ(test, params->cmd_gap_ns, 0U);
+	KUNIT_EXPECT_EQ(test, params->hold_ns, 0U);
+	KUNIT_EXPECT_EQ(test, params->suspend_program, 0U);
+	KUNIT_EXPECT_EQ(test, params->suspend_erase, 0U);
+	KUNIT_EXPECT_EQ(test, params->slc_pages, 0U);
+	KUNIT_EXPECT_FALSE(test, params->register_hits);
+	KUNIT_EXPECT_FALSE(test, params->cache_read);
+	KUNIT_EXPECT_FALSE(test, params->plane_read);
+}
+
 /* As with power on: a capacity of the user's own. */
 static void dies_are_sized_for_any_capacity(struct kunit *test)
 {
@@ -169,6 +191,7 @@ static struct kunit_case profiles_cases[] = {
 	KUNIT_CASE(every_profile_is_documented),
 	KUNIT_CASE_PARAM(profile_is_what_is_documented, row_gen_params),
 	KUNIT_CASE_PARAM(profile_makes_a_drive_of_its_capacity, row_gen_params),
+	KUNIT_CASE(fast24_is_table_2),
 	KUNIT_CASE(dies_are_sized_for_any_capacity),
 	KUNIT_CASE(parity_is_sized_for),
 	{}

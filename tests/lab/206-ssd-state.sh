@@ -178,7 +178,7 @@ for at in 8 100 5000 50000 $(($(stat -c %s "$T_DIR/aged") - 6000)); do
 	flip "$T_DIR/damaged" "$at"
 	refuses "a file with a change at byte $at" "damaged|of a version" "$T_DIR/damaged"
 done
-refuses "one of a drive with other latencies" "other properties \(hold_ns\)" "$T_DIR/protected"
+refuses "one of a drive with other latencies" "other properties \(bg_eblks\)" "$T_DIR/protected"
 refuses "one of a drive of another kind" "other properties" "$T_DIR/volatile"
 nvmev-ssd power-on ssd0 >"$T_DIR/said"
 DEV=$(ssd_device ssd0)

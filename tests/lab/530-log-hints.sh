@@ -34,7 +34,9 @@ speed() {
 
 # story HINTS: sets SPEEDS, and what was counted
 story() {
-	new_ssd ssd0 capacity_mib=512
+	# Units are counted for each MiB, as if all pieces of one in it were sensed at once: so they are not spread here
+	# as where each command senses a unit again.
+	new_ssd ssd0 capacity_mib=512 register_hits=1
 	OPTIONS=hints=$1 new_log_target t0 "$DEV" --segment 1M
 	UNIT_PAGES=$(($(status_field t0 die_unit_bytes) / 4096))
 	make_fs ext4 "$TARGET"
