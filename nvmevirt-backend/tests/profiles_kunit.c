@@ -125,7 +125,7 @@ static void profile_makes_a_drive_of_its_capacity(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, ftl_params_check(&params));
 }
 
-/* The drive that the FAST'24 paper measured with: what its table does not say, it has not. */
+/* The drive that the FAST'24 paper measured with: nothing makes it faster than its table says. */
 static void fast24_is_table_2(struct kunit *test)
 {
 	const struct ftl_params *params = &profile_named(test, "fast24")->params;

@@ -34,8 +34,8 @@ speed() {
 
 # story HINTS: sets SPEEDS, and what was counted
 story() {
-	# Units are counted for each MiB, as if all pieces of one in it were sensed at once: so they are not spread here
-	# as where each command senses a unit again.
+	# What is counted are units, each sensed once. Where each command senses a unit again, pieces that lie apart
+	# are spread over more of them.
 	new_ssd ssd0 capacity_mib=512 register_hits=1
 	OPTIONS=hints=$1 new_log_target t0 "$DEV" --segment 1M
 	UNIT_PAGES=$(($(status_field t0 die_unit_bytes) / 4096))
