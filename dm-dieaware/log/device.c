@@ -396,6 +396,7 @@ static int first_start(struct dmda_log *log)
 		why = read_only ? "it cannot grow while it can only be read" :
 				  dmda_log_grow(log);
 	dmda_log_hint_start(log);
+	dmda_update_init(&log->inplace.update, log->super.nr_lpns);
 	why = why ?: dmda_log_start(log, read_only);
 	if (why) {
 		DMERR("%s: The device cannot be started: %s.", name, why);

@@ -7,6 +7,9 @@
  * moves pages as well, but has room of its own for that, and what is free here besides. Large
  * writes go on to new places: what they replace, they replace whole segments of.
  *
+ * But some drives are slow at that. So the time of both ways is measured (core/update.h), and while
+ * there are free segments that cleaning in idle time brings back, the quicker one is taken.
+ *
  * When the power fails before a flush, some pages of an overwrite in place may be written and
  * others not, as on any disk. Each page is written whole or not at all, since users are told that
  * the device's blocks have 4096 bytes: so it is only done where the device below does that.
@@ -27,6 +30,13 @@
  */
 #include "log.h"
 
+/*
+ * Of the segments that cleaning makes free in idle time, one in so many must be free for small
+ * overwrites to begin with new places, and to go on with them.
+ */
+#define SHARE_TO_BEGIN		2U
+#define SHARE_TO_END		4U
+
 bool dmda_log_is_full_locked(const struct dmda_log *log)
 {
 	const struct dmda_segments *segments = &log->space.segments;
@@ -37,14 +47,79 @@ bool dmda_log_is_full_locked(const struct dmda_log *log)
 					  READ_ONCE(log->dmda->config.in_place_percent);
 }
 
+/* What is left of a large write would be left of what that replaces, too. */
+static bool is_small(const struct dmda_log_io *io)
+{
+	return dmda_log_io_pages(io) < DMDA_LOG_UNIT_PAGES && !io->is_rest;
+}
+
 /* Would a write be done where its pages are, if these lie together? */
 static bool may_stay_locked(const struct dmda_log *log, const struct dmda_log_io *io)
 {
 	lockdep_assert_held(&log->lock);
 
-	/* What is left of a large write would be left of what that replaces, too. */
-	return log->inplace.is_possible && dmda_log_io_pages(io) < DMDA_LOG_UNIT_PAGES &&
-		!io->is_rest && dmda_log_is_full_locked(log);
+	return log->inplace.is_possible && is_small(io) && dmda_log_is_full_locked(log) &&
+		log->inplace.update.way == DMDA_UPDATE_IN_PLACE;
+}
+
+/*
+ * Are a @share, as one of so many, of the segments that cleaning makes free in idle time free? It
+ * brings them back then.
+ */
+static bool has_room_locked(const struct dmda_log *log, u32 share)
+{
+	const struct dmda_segments *segments = &log->space.segments;
+	const struct dmda_config *config = &log->dmda->config;
+	u64 nr_low = min(segments->nr_free, DMDA_LOG_LOW_SEGMENTS);
+
+	lockdep_assert_held(&log->lock);
+
+	return READ_ONCE(config->cleaning) && READ_ONCE(config->idle_ms) &&
+		(segments->nr_free - nr_low) * 100 * share >
+		(u64)segments->nr_segments * READ_ONCE(config->idle_free_percent);
+}
+
+/* With in_place=0 they stay, however long that takes. */
+static bool has_choice_locked(const struct dmda_log *log)
+{
+	lockdep_assert_held(&log->lock);
+
+	return log->inplace.is_possible && READ_ONCE(log->dmda->config.in_place_percent) &&
+		dmda_log_is_full_locked(log);
+}
+
+void dmda_log_time_begin_locked(struct dmda_log *log, struct dmda_log_io *io)
+{
+	struct dmda_update *update = &log->inplace.update;
+	bool has_choice;
+
+	lockdep_assert_held(&log->lock);
+
+	has_choice = has_choice_locked(log);
+	if (update->way == DMDA_UPDATE_NEW_PLACE &&
+	    !(has_choice && has_room_locked(log, SHARE_TO_END)))
+		dmda_update_stay(update, ktime_get_ns());
+	if (!has_choice)
+		return;
+	io->is_timed = true;
+	dmda_update_begin(update, update->nr_writing ? 0 : ktime_get_ns());
+	if (dmda_log_bio(io)->bi_opf & REQ_FUA)
+		dmda_update_flush(update);
+}
+
+void dmda_log_time_end_locked(struct dmda_log *log, struct dmda_log_io *io)
+{
+	struct dmda_update *update = &log->inplace.update;
+	u64 now_ns;
+
+	lockdep_assert_held(&log->lock);
+
+	if (!io->is_timed)
+		return;
+	io->is_timed = false;
+	now_ns = ktime_get_ns();
+	if (dmda_update_end(update, dmda_log_io_pages(io), is_small(io), now_ns))
+		dmda_update_judge(update, has_room_locked(log, SHARE_TO_BEGIN), now_ns);
 }
 
 bool dmda_log_needs_map_locked(struct dmda_log *log, const struct dmda_log_io *io)

@@ -7,6 +7,7 @@
 
 #include "../core/heat.h"
 #include "../core/rates.h"
+#include "../core/update.h"
 
 struct dmda_log;
 struct dmda_log_cleaner;
@@ -18,6 +19,7 @@ struct dmda_log_io;
  * @nr_writing: number of overwrites that are under way, by segment
  * @nr_pages: pages that were overwritten since cleaning has gathered some last
  * @heat: which pages are overwritten most often
+ * @update: whether small overwrites are done in place at present, as their time is measured
  * @rates: how often parts of the device are overwritten, for one that has placement handles
  */
 struct dmda_log_inplace {
@@ -25,8 +27,19 @@ struct dmda_log_inplace {
 	u32 *nr_writing;
 	u64 nr_pages;
 	struct dmda_heat heat;
+	struct dmda_update update;
 	struct dmda_rates rates;
 };
+
+/**
+ * dmda_log_time_begin_locked() - a write begins: its time may count for where small ones go
+ */
+void dmda_log_time_begin_locked(struct dmda_log *log, struct dmda_log_io *io);
+
+/**
+ * dmda_log_time_end_locked() - it has ended, if that was counted
+ */
+void dmda_log_time_end_locked(struct dmda_log *log, struct dmda_log_io *io);
 
 /**
  * dmda_log_needs_map_locked() - must a page of the map be read before it is known whether a write
@@ -48,7 +61,7 @@ bool dmda_log_stay_locked(struct dmda_log *log, struct dmda_log_io *io);
  */
 void dmda_log_stayed_locked(struct dmda_log *log, struct dmda_log_io *io);
 
-/* Is the device so full that small writes stay where their pages are? */
+/* Is the device so full that small writes stay where their pages are, unless that takes longer? */
 bool dmda_log_is_full_locked(const struct dmda_log *log);
 
 /**

@@ -60,6 +60,7 @@ void dmda_log_let_go_locked(struct dmda_log *log, struct dmda_log_io *io)
 
 	dmda_log_unpin_locked(log, io);
 	dmda_log_unclaim_locked(log, io);
+	dmda_log_time_end_locked(log, io);
 	dmda_log_drop_check(io);
 	io->stage = DMDA_LOG_MAPPED;
 }
@@ -165,6 +166,7 @@ static struct dmda_log_io *init_io(struct dmda_log *log, struct bio *bio)
 	io->is_written = false;
 	io->is_rest = false;
 	io->is_in_place = false;
+	io->is_timed = false;
 	io->has_draft = false;
 	io->is_commit = false;
 	io->check = NULL;
@@ -185,6 +187,7 @@ static int map_flush(struct dmda_log *log, struct dmda_log_io *io)
 
 	io->stage = DMDA_LOG_MAPPED;
 	spin_lock_irqsave(&log->lock, flags);
+	dmda_update_flush(&log->inplace.update);
 	if (log->state == DMDA_LOG_FAILED)
 		ret = DM_MAPIO_KILL;
 	else if (log->state != DMDA_LOG_WRITE || dmda_commit_is_idle(&log->journal.commit))

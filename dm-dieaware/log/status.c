@@ -40,6 +40,7 @@ size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
 	u64 nr_valid, nr_map_pages, used, nr_damaged, nr_mended, nr_changed;
 	u32 nr_free, nr_empty;
 	size_t sz = 0;
+	u8 way;
 
 	spin_lock_irq(&log->lock);
 	counters = log->counters;
@@ -50,6 +51,7 @@ size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
 	nr_damaged = log->sums.nr_damaged;
 	nr_mended = log->sums.nr_mended;
 	nr_changed = log->sums.nr_changed;
+	way = log->inplace.update.way;
 	used = dmda_commit_place(commit).sector + (commit->has_batch ? commit->batch.nr_used : 0) -
 		log->checkpoint.root.journal.sector;
 	spin_unlock_irq(&log->lock);
@@ -70,6 +72,7 @@ size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
 	DMEMIT(" grown_lpns=%llu idle_cleaned=%llu moved_hints=%llu in_place_pages=%llu",
 	       nr_lpns_to_be_had(log), counters.nr_idle_cleaned, counters.nr_moved_hints,
 	       counters.in_place_pages);
+	DMEMIT(" overwrites=%s", way == DMDA_UPDATE_IN_PLACE ? "in_place" : "new_place");
 	DMEMIT(" space=%s", log_supply_names[READ_ONCE(log->admission.supply)]);
 	DMEMIT(" checksums=%s damaged_pages=%llu mended_reads=%llu changed_writes=%llu",
 	       dmda_super_has_sums(&log->super) ? "on" : "off", nr_damaged, nr_mended, nr_changed);

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 /// What the keys mean, in the words of the documentation.
-pub(crate) const MEANINGS: [(&str, &str); 64] = [
+pub(crate) const MEANINGS: [(&str, &str); 65] = [
     ("mode", "what the target does"),
     ("transport", "how hints reach the device"),
     ("hints", "whether hints are sent"),
@@ -105,6 +105,10 @@ pub(crate) const MEANINGS: [(&str, &str); 64] = [
     (
         "in_place_pages",
         "pages that users wrote where they were already",
+    ),
+    (
+        "overwrites",
+        "whether small overwrites stay in place when it is full, or go to new places as that is quicker",
     ),
     (
         "space",

@@ -15,6 +15,10 @@ const WRITABLE: Family = gauge(
     "Whether the log can be written: 0 after an error, or when it is only read",
 );
 const CHECKSUMS: Family = gauge("dieaware_log_checksums", "Whether data has checksums");
+const NEW_PLACES: Family = gauge(
+    "dieaware_log_overwrites_to_new_places",
+    "Whether small overwrites go to new places although it is full, as that is quicker",
+);
 const SPACE_LOW: Family = gauge(
     "dieaware_log_space_low",
     "Whether there is no space, so that writes wait or fail",
@@ -45,7 +49,7 @@ const PAGES_WRITTEN: Family = counter(
 /// number of a word `KEY=a/b`.
 type Field = (&'static str, Family, Option<(&'static str, &'static str)>);
 
-const FIELDS: [Field; 61] = [
+const FIELDS: [Field; 62] = [
     ("page", WRITES, Some(("source", "page"))),
     ("iomap", WRITES, Some(("source", "iomap"))),
     ("adjacency", WRITES, Some(("source", "adjacency"))),
@@ -339,6 +343,7 @@ const FIELDS: [Field; 61] = [
     ("hints", HINTS_ON, None),
     ("state", WRITABLE, None),
     ("space", SPACE_LOW, None),
+    ("overwrites", NEW_PLACES, None),
     ("checksums", CHECKSUMS, None),
     ("mode", INFO, None),
 ];
@@ -387,6 +392,8 @@ pub fn add(text: &mut Text, device: &str, target: &str, status: &Status) {
     if mode == "log" {
         text.add(&WRITABLE, &own, u8::from(word("state") == "write"));
         text.add(&CHECKSUMS, &own, u8::from(word("checksums") == "on"));
+        let is_new_place = word("overwrites") == "new_place";
+        text.add(&NEW_PLACES, &own, u8::from(is_new_place));
         let space = word("space");
         text.add(&SPACE_LOW, &own, u8::from(space == "low" || space == "out"));
     }
@@ -412,7 +419,7 @@ mod tests {
     fn a_log_has_samples_of_its_own() {
         let status = Status::parse(
             "mode=log state=read_only journal_sectors=12/2048 user_pages=5 policy=greedy \
-             space=out hints=off:not_nvme append=3",
+             space=out overwrites=new_place hints=off:not_nvme append=3",
         );
         let mut text = Text::default();
         add(&mut text, "db", "0", &status.unwrap());
@@ -420,6 +427,7 @@ mod tests {
         for line in [
             "dieaware_log_writable{device=\"db\",target=\"0\"} 0",
             "dieaware_log_space_low{device=\"db\",target=\"0\"} 1",
+            "dieaware_log_overwrites_to_new_places{device=\"db\",target=\"0\"} 1",
             "dieaware_log_journal_sectors{device=\"db\",target=\"0\"} 12",
             "dieaware_log_journal_size_sectors{device=\"db\",target=\"0\"} 2048",
             "dieaware_log_pages_written_total{device=\"db\",target=\"0\",by=\"users\"} 5",
@@ -431,7 +439,7 @@ mod tests {
         }
         assert_eq!(
             text.lines().filter(|line| !line.starts_with('#')).count(),
-            9
+            10
         );
     }
 
