@@ -5,7 +5,7 @@
 # and while it is cleaned; what a small cache of the map costs; and how cleaning puts files
 # in order.
 #
-# Usage: log-write.sh room.FILESYSTEM|dramless.FILESYSTEM|aged_uniform.FILESYSTEM|
+# Usage: log-write.sh room.FILESYSTEM|dramless.FILESYSTEM|dramless_bursts.FILESYSTEM|aged_uniform.FILESYSTEM|
 #	aged_skewed.FILESYSTEM|aged_tenth.FILESYSTEM|aged_tenth_fdp.FILESYSTEM|
 #	aged_reserve.FILESYSTEM|cleaning.uniform|cleaning.skewed|cleaning.fdp|
 #	cache|fragments...
@@ -100,6 +100,45 @@ dramless() {
 				dramless_write "$type" $kind $order $how
 			done
 		done
+		filesystem_remove
+		device_end $kind "$type"
+	done
+}
+
+# ---- the same, so full that small overwrites need not go to new places --------
+
+BURSTS_SSD_MB=4096
+BURSTS_MAP="map_cache_mib=1"
+BURSTS_FILE_MB=$((BURSTS_SSD_MB * 60 / 100 / JOBS))
+BURSTS=6
+BURST_MB=32
+# By the drive's clock it is a 16th of that, about twice as long as a burst takes.
+REST_SECONDS=20
+
+# Bursts of random overwrites past the page cache, with a rest after each
+dramless_bursts() {
+	local type=$1 kind n before
+
+	for kind in raw_same_space log; do
+		report "doing=$type,_dramless_bursts,_$kind"
+		SSD_PROFILE=dramless SSD_CAPACITY_MB=$BURSTS_SSD_MB SSD_PROPERTIES=$BURSTS_MAP \
+			device_begin $kind
+		plain_filesystem "$type"
+		run_fio --directory="$MOUNT" --size=${BURSTS_FILE_MB}m --bs=1m --rw=write --end_fsync=1
+		settle
+		before=$(ftl_counter nand_pages_programmed)
+		for ((n = 1; n <= BURSTS; n++)); do
+			run_fio --directory="$MOUNT" --size=${BURSTS_FILE_MB}m --bs=4k --rw=randwrite \
+				--norandommap --randseed=$n --io_size=${BURST_MB}m --direct=1 \
+				--ioengine=libaio --iodepth=$((32 / JOBS))
+			read_fio
+			report "row=log.dramless_bursts.$type target=$kind case=burst bytes=$NR_BYTES" \
+				"runs_ns=$RUN_NS"
+			sleep $REST_SECONDS
+		done
+		report "row=log.dramless_bursts.$type target=$kind case=all" \
+			"flash_pages=$(($(ftl_counter nand_pages_programmed) - before))" \
+			"user_pages=$((BURSTS * BURST_MB * JOBS * 256))"
 		filesystem_remove
 		device_end $kind "$type"
 	done
@@ -464,6 +503,7 @@ for part; do
 	case $part in
 	room.*) room "${part#*.}" ;;
 	dramless.*) dramless "${part#*.}" ;;
+	dramless_bursts.*) dramless_bursts "${part#*.}" ;;
 	aged_uniform.*) aged "$part" uniform_laps ;;
 	aged_skewed.*) aged "$part" skewed_laps ;;
 	aged_tenth.*) AGED_KINDS="raw_same_space log" aged "$part" tenth_laps ;;

@@ -19,6 +19,7 @@ _MEMORY = {"start": "9G"}
 # and what needs write streams, which the kernel there has.
 _UML_MEMORY = {
     "dramless": "11000M",
+    "dramless_bursts": "7000M",
     "aged_tenth": "2500M",
     "aged_tenth_fdp": "2500M",
     "cleaning.fdp": "2500M",

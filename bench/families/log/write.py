@@ -57,6 +57,10 @@ def _rows() -> dict[str, About]:
                 _OF_CONTROL, f"aged_reserve.{filesystem}", is_cost=False, digits=3
             ),
         }
+    # btrfs finds no space there for what is overwritten.
+    for filesystem in ("ext4", "xfs", "f2fs"):
+        part = f"dramless_bursts.{filesystem}"
+        rows[f"log.{part}"] = About(_OF_CONTROL, part, is_cost=False, digits=3)
     for drive, target, waf_target in (("tenth", 1.4, 0.71), ("tenth_fdp", None, None)):
         part = f"aged_{drive}.ext4"
         rows[f"log.{part}"] = About(_OF_CONTROL, part, target, is_cost=False, digits=3)
@@ -123,6 +127,25 @@ def _dramless(lines: list[Line], name: str) -> Measured | None:
     if what.endswith("_gain"):
         return Measured([mine[0] / same[0]], note, control("raw_same_space", same[0], "MB/s"))
     return _of_order(mine[0], ordered[0], note)
+
+
+def _dramless_bursts(lines: list[Line], name: str) -> Measured | None:
+    """The same drive, fuller, with a rest after each burst."""
+    speeds, wafs = {}, {}
+    for kind in ("log", "raw_same_space"):
+        speeds[kind] = speeds_of(lines, name, target=kind, case="burst")
+        total = found(lines, name, target=kind, case="all")
+        if not speeds[kind] or not total:
+            return None
+        wafs[kind] = int(total[0]["flash_pages"]) / int(total[0]["user_pages"])
+    same = statistics.median(speeds["raw_same_space"])
+    mine = ", ".join(f"{speed:.0f}" for speed in speeds["log"])
+    note = (
+        f"{mine} MB/s in order of the bursts; pages programmed for each that was written, rests "
+        f"included: {wafs['log']:.2f}, raw_same_space {wafs['raw_same_space']:.2f}"
+    )
+    beside = control("raw_same_space", same, "MB/s")
+    return Measured([speed / same for speed in speeds["log"]], note, beside)
 
 
 def _last_lap(lines: list[Line], row: str, target: str) -> Line | None:
@@ -221,6 +244,7 @@ def _fragments(lines: list[Line], name: str) -> Measured | None:
 VALUES: dict[str, Callable[[list[Line], str], Measured | None]] = {
     "room": _room,
     "dramless": _dramless,
+    "dramless_bursts": _dramless_bursts,
     "aged_uniform": _aged,
     "aged_skewed": _aged,
     "aged_tenth": _aged,
