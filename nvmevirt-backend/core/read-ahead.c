@@ -74,6 +74,12 @@ u32 ftl_read_ahead_note(struct ftl_read_ahead *ahead, u64 first, u32 nr_pages, u
 	return stream->until - *from;
 }
 
+void ftl_read_ahead_drop(struct ftl_read_ahead *ahead, u64 lpn, u32 nr)
+{
+	for (u64 end = lpn + nr; lpn < end; lpn++)
+		ahead->slot[lpn & ahead->mask].lpn = 0;
+}
+
 void ftl_read_ahead_put(struct ftl_read_ahead *ahead, u64 lpn, ppn_t ppn, u64 there_ns)
 {
 	ahead->slot[lpn & ahead->mask] = (struct ftl_read_slot){

@@ -8,8 +8,8 @@
  * memory. Streams are found by where they go on; the one that was not used for longest gives way.
  *
  * A page that was read ahead is known by its place, so one that was written or moved since is not
- * taken for what was read. It stays until another takes its slot, which a page of the same stream
- * does not before there is no use for it any more.
+ * taken for what was read. It stays until the host has it, for this is no cache; or until another
+ * takes its slot, which a page of the same stream does not before there is no use for it any more.
  */
 #ifndef FTL_READ_AHEAD_H
 #define FTL_READ_AHEAD_H
@@ -96,6 +96,11 @@ static inline const struct ftl_read_slot *ftl_read_ahead_find(const struct ftl_r
 
 	return slot->lpn == lpn + 1 && from_ppn(slot->ppn) == from_ppn(ppn) ? slot : NULL;
 }
+
+/**
+ * ftl_read_ahead_drop() - pages that were found are with the host now, and no longer in memory
+ */
+void ftl_read_ahead_drop(struct ftl_read_ahead *ahead, u64 lpn, u32 nr);
 
 /**
  * ftl_read_ahead_put() - a page at this place is in memory from @there_ns on

@@ -95,6 +95,7 @@ static u32 take_ahead(struct ftl *ftl, u64 lpn, u64 end, struct reading *reading
 		return 0;
 	ftl->stats.ahead_hits += nr;
 	send_to_host(ftl, reading, nr << FTL_PAGE_SHIFT, max(reading->start_ns, first->there_ns));
+	ftl_read_ahead_drop(&ftl->read_ahead, lpn, nr);
 	return nr;
 }
 

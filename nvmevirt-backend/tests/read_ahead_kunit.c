@@ -216,6 +216,23 @@ static void pages_that_were_written_since_are_not_taken(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hits_of(&bench), 1ULL);
 }
 
+/* It is memory for what comes next, not a cache: who reads again waits for the dies again. */
+static void what_the_host_has_got_is_gone(struct kunit *test)
+{
+	struct bench bench;
+
+	begin(test, &bench, AHEAD_PAGES);
+	for (u64 lpn = 0; lpn < 2 * AHEAD_PAGES; lpn++)
+		read_later(&bench, lpn, 1);
+	for (u64 lpn = 1; lpn < 2 * AHEAD_PAGES; lpn += 2)
+		expect_missed(test, &bench, lpn);
+	KUNIT_EXPECT_EQ(test, hits_of(&bench), 2ULL * AHEAD_PAGES - 2);
+	/* What it has not got is there, before and behind. */
+	expect_there(test, &bench, 2 * AHEAD_PAGES + 1);
+	expect_there(test, &bench, 2 * AHEAD_PAGES);
+	expect_missed(test, &bench, 2 * AHEAD_PAGES);
+}
+
 static void what_holds_nothing_is_not_read(struct kunit *test)
 {
 	struct bench bench;
@@ -278,6 +295,7 @@ static struct kunit_case read_ahead_cases[] = {
 	KUNIT_CASE(other_orders_read_nothing_ahead),
 	KUNIT_CASE(each_stream_has_its_own),
 	KUNIT_CASE(pages_that_were_written_since_are_not_taken),
+	KUNIT_CASE(what_the_host_has_got_is_gone),
 	KUNIT_CASE(what_holds_nothing_is_not_read),
 	KUNIT_CASE(rest_and_power_off_forget_it),
 	KUNIT_CASE(map_is_looked_up_ahead),
