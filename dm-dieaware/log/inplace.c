@@ -53,12 +53,12 @@ static bool is_small(const struct dmda_log_io *io)
 	return dmda_log_io_pages(io) < DMDA_LOG_UNIT_PAGES && !io->is_rest;
 }
 
-/* Would a write be done where its pages are, if these lie together? */
-static bool may_stay_locked(const struct dmda_log *log, const struct dmda_log_io *io)
+void dmda_log_look_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
 	lockdep_assert_held(&log->lock);
 
-	return log->inplace.is_possible && is_small(io) && dmda_log_is_full_locked(log) &&
+	io->may_stay = log->inplace.is_possible && is_small(io) &&
+		dmda_log_is_full_locked(log) &&
 		log->inplace.update.way == DMDA_UPDATE_IN_PLACE;
 }
 
@@ -79,26 +79,19 @@ static bool has_room_locked(const struct dmda_log *log, u32 share)
 		(u64)segments->nr_segments * READ_ONCE(config->idle_free_percent);
 }
 
-/* With in_place=0 they stay, however long that takes. */
-static bool has_choice_locked(const struct dmda_log *log)
-{
-	lockdep_assert_held(&log->lock);
-
-	return log->inplace.is_possible && READ_ONCE(log->dmda->config.in_place_percent) &&
-		dmda_log_is_full_locked(log);
-}
-
 void dmda_log_time_begin_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
 	struct dmda_update *update = &log->inplace.update;
-	bool has_choice;
+	bool is_full = log->inplace.is_possible && dmda_log_is_full_locked(log);
+	/* With in_place=0 they stay, however long that takes. */
+	bool has_choice = is_full && READ_ONCE(log->dmda->config.in_place_percent);
 
 	lockdep_assert_held(&log->lock);
 
-	has_choice = has_choice_locked(log);
 	if (update->way == DMDA_UPDATE_NEW_PLACE &&
 	    !(has_choice && has_room_locked(log, SHARE_TO_END)))
 		dmda_update_stay(update, ktime_get_ns());
+	io->may_stay = is_full && is_small(io) && update->way == DMDA_UPDATE_IN_PLACE;
 	if (!has_choice)
 		return;
 	io->is_timed = true;
@@ -114,8 +107,6 @@ void dmda_log_time_end_locked(struct dmda_log *log, struct dmda_log_io *io)
 
 	lockdep_assert_held(&log->lock);
 
-	if (!io->is_timed)
-		return;
 	io->is_timed = false;
 	now_ns = ktime_get_ns();
 	if (dmda_update_end(update, dmda_log_io_pages(io), is_small(io), now_ns))
@@ -129,7 +120,7 @@ bool dmda_log_needs_map_locked(struct dmda_log *log, const struct dmda_log_io *i
 
 	lockdep_assert_held(&log->lock);
 
-	if (!may_stay_locked(log, io))
+	if (!io->may_stay)
 		return false;
 	index = dmda_log_map_index(log, io->first, &entry);
 	/* Those on two pages of the map never stay. */
@@ -167,7 +158,7 @@ bool dmda_log_stay_locked(struct dmda_log *log, struct dmda_log_io *io)
 
 	lockdep_assert_held(&log->lock);
 
-	if (!may_stay_locked(log, io))
+	if (!io->may_stay)
 		return false;
 	dpn = present_place_locked(log, io, &seq);
 	if (dpn == DPN_NONE || dmda_draft_names(&log->journal.commit.draft, dpn, nr_pages))

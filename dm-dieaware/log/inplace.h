@@ -32,12 +32,19 @@ struct dmda_log_inplace {
 };
 
 /**
- * dmda_log_time_begin_locked() - a write begins: its time may count for where small ones go
+ * dmda_log_look_locked() - would a write be done where its pages are, if these lie together? To
+ *	@io->may_stay
+ */
+void dmda_log_look_locked(struct dmda_log *log, struct dmda_log_io *io);
+
+/**
+ * dmda_log_time_begin_locked() - a write begins: its time may count for where small ones go; and
+ *	what dmda_log_look_locked() does
  */
 void dmda_log_time_begin_locked(struct dmda_log *log, struct dmda_log_io *io);
 
 /**
- * dmda_log_time_end_locked() - it has ended, if that was counted
+ * dmda_log_time_end_locked() - one whose time counts has ended
  */
 void dmda_log_time_end_locked(struct dmda_log *log, struct dmda_log_io *io);
 

@@ -60,7 +60,8 @@ void dmda_log_let_go_locked(struct dmda_log *log, struct dmda_log_io *io)
 
 	dmda_log_unpin_locked(log, io);
 	dmda_log_unclaim_locked(log, io);
-	dmda_log_time_end_locked(log, io);
+	if (io->is_timed)
+		dmda_log_time_end_locked(log, io);
 	dmda_log_drop_check(io);
 	io->stage = DMDA_LOG_MAPPED;
 }
@@ -166,6 +167,7 @@ static struct dmda_log_io *init_io(struct dmda_log *log, struct bio *bio)
 	io->is_written = false;
 	io->is_rest = false;
 	io->is_in_place = false;
+	io->may_stay = false;
 	io->is_timed = false;
 	io->has_draft = false;
 	io->is_commit = false;

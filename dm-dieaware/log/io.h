@@ -101,6 +101,7 @@ enum dmda_log_stage {
  * @has_waited: whether it is back from waiting for a page of the map that it has yet to use
  * @is_rest: whether it is what is left of a write that a segment had no room for
  * @is_in_place: whether it is a write to where its pages are already
+ * @may_stay: whether it is done where its pages are, if these lie together
  * @is_timed: whether it is one of those whose time is measured
  * @is_same: whether the pages that a write replaces are the same pages of the same file
  * @has_draft: whether a draft of its batch is written along with its data
@@ -143,6 +144,7 @@ struct dmda_log_io {
 	bool is_in_place;
 	bool has_draft;
 	bool is_commit;
+	bool may_stay;
 	bool is_timed;
 	bool is_same;
 	bool is_copy;

@@ -231,6 +231,7 @@ static int get_needed_page(struct dmda_log *log, struct dmda_log_io *io)
 	u32 entry;
 
 	spin_lock_irq(&log->lock);
+	dmda_log_look_locked(log, io);
 	needs_map = dmda_log_needs_map_locked(log, io);
 	spin_unlock_irq(&log->lock);
 	if (!needs_map)
@@ -266,6 +267,7 @@ void dmda_log_go_on_writing(struct dmda_log *log, struct dmda_log_io *io)
 		return;
 	}
 	spin_lock_irq(&log->lock);
+	dmda_log_look_locked(log, io);
 	nr = place_locked(log, io, true);
 	/* Who waits has nothing pinned. */
 	if (!nr || io->is_in_place)
