@@ -39,7 +39,7 @@ void dmda_log_draft_make_locked(struct dmda_log *log, struct dmda_log_io *io)
 	/* Where pages are overwritten in place, what a draft names could not be. */
 	if (!is_expected_locked(log, io) || !dmda_super_has_drafts(&log->super) ||
 	    nr_pages > DMDA_MAX_DRAFT_PAGES || io->is_in_place || io->is_fetching ||
-	    log->draft.is_busy || (log->inplace.is_possible && dmda_log_is_full_locked(log)))
+	    log->draft.is_busy || dmda_log_is_full_locked(log))
 		return;
 	dmda_log_map_of(io->pages, map);
 	if (!dmda_commit_draft(&log->journal.commit, map, to_lpn(io->first), io->dpn, nr_pages))

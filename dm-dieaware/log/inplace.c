@@ -37,16 +37,6 @@
 #define SHARE_TO_BEGIN		2U
 #define SHARE_TO_END		4U
 
-bool dmda_log_is_full_locked(const struct dmda_log *log)
-{
-	const struct dmda_segments *segments = &log->space.segments;
-
-	lockdep_assert_held(&log->lock);
-
-	return segments->nr_valid * 100 > dmda_log_places_of(log, segments->nr_segments) *
-					  READ_ONCE(log->dmda->config.in_place_percent);
-}
-
 /* What is left of a large write would be left of what that replaces, too. */
 static bool is_small(const struct dmda_log_io *io)
 {
@@ -57,8 +47,7 @@ void dmda_log_look_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
 	lockdep_assert_held(&log->lock);
 
-	io->may_stay = log->inplace.is_possible && is_small(io) &&
-		dmda_log_is_full_locked(log) &&
+	io->may_stay = dmda_log_is_full_locked(log) && is_small(io) &&
 		log->inplace.update.way == DMDA_UPDATE_IN_PLACE;
 }
 
@@ -82,16 +71,15 @@ static bool has_room_locked(const struct dmda_log *log, u32 share)
 void dmda_log_time_begin_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
 	struct dmda_update *update = &log->inplace.update;
-	bool is_full = log->inplace.is_possible && dmda_log_is_full_locked(log);
 	/* With in_place=0 they stay, however long that takes. */
-	bool has_choice = is_full && READ_ONCE(log->dmda->config.in_place_percent);
+	bool has_choice = READ_ONCE(log->dmda->config.in_place_percent);
 
 	lockdep_assert_held(&log->lock);
 
 	if (update->way == DMDA_UPDATE_NEW_PLACE &&
 	    !(has_choice && has_room_locked(log, SHARE_TO_END)))
 		dmda_update_stay(update, ktime_get_ns());
-	io->may_stay = is_full && is_small(io) && update->way == DMDA_UPDATE_IN_PLACE;
+	io->may_stay = is_small(io) && update->way == DMDA_UPDATE_IN_PLACE;
 	if (!has_choice)
 		return;
 	io->is_timed = true;

@@ -38,8 +38,8 @@ struct dmda_log_inplace {
 void dmda_log_look_locked(struct dmda_log *log, struct dmda_log_io *io);
 
 /**
- * dmda_log_time_begin_locked() - a write begins: its time may count for where small ones go; and
- *	what dmda_log_look_locked() does
+ * dmda_log_time_begin_locked() - a write begins while the device is full: its time may count for
+ *	where small ones go; and what dmda_log_look_locked() does
  */
 void dmda_log_time_begin_locked(struct dmda_log *log, struct dmda_log_io *io);
 
@@ -67,9 +67,6 @@ bool dmda_log_stay_locked(struct dmda_log *log, struct dmda_log_io *io);
  * dmda_log_stayed_locked() - a write in place has ended
  */
 void dmda_log_stayed_locked(struct dmda_log *log, struct dmda_log_io *io);
-
-/* Is the device so full that small writes stay where their pages are, unless that takes longer? */
-bool dmda_log_is_full_locked(const struct dmda_log *log);
 
 /**
  * dmda_log_begin_victims() - nothing in the segments that are to be cleaned changes in place

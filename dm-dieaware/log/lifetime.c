@@ -51,8 +51,8 @@ static void end_ages_locked(struct dmda_log *log)
 		dmda_log_retire_locked(log, DMDA_STREAM_HOT);
 }
 
-enum dmda_stream dmda_log_kind_locked(struct dmda_log *log, const struct dmda_log_io *io,
-				      bool whole)
+enum dmda_stream dmda_log_kind_by_age_locked(struct dmda_log *log, const struct dmda_log_io *io,
+					     bool whole)
 {
 	lockdep_assert_held(&log->lock);
 

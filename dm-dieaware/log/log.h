@@ -221,6 +221,18 @@ static inline u64 dmda_log_places_of(const struct dmda_log *log, u32 nr_segments
 	return (u64)nr_segments * dmda_super_data_pages(&log->super);
 }
 
+/* Is the device so full that small writes stay where their pages are, unless that takes longer? */
+static inline bool dmda_log_is_full_locked(const struct dmda_log *log)
+{
+	const struct dmda_segments *segments = &log->space.segments;
+
+	lockdep_assert_held(&log->lock);
+
+	return log->inplace.is_possible &&
+		segments->nr_valid * 100 > dmda_log_places_of(log, segments->nr_segments) *
+					   READ_ONCE(log->dmda->config.in_place_percent);
+}
+
 /* Where a page lies for the block layer. */
 static inline sector_t dmda_log_sector(const struct dmda_log *log, dpn_t dpn)
 {

@@ -142,7 +142,8 @@ static u32 begin_write(struct dmda_log *log, struct dmda_log_io *io, bool is_beg
 
 	spin_lock_irqsave(&log->lock, flags);
 	io->is_rest = dmda_writer_is_rest(&log->space.writer, to_lpn(io->first));
-	dmda_log_time_begin_locked(log, io);
+	if (dmda_log_is_full_locked(log))
+		dmda_log_time_begin_locked(log, io);
 	if (dmda_log_claim_locked(log, io)) {
 		if (dmda_log_needs_map_locked(log, io))
 			dmda_log_go_on_locked(log, io);
