@@ -5,7 +5,6 @@
 # and replayed by the simulator (dieaware sim), which then must read as fast as the
 # module did. Sourced by place.sh, behind lib.sh.
 
-TRACING=/sys/kernel/tracing
 COMPARE_READS=5
 # Long enough for all dies to finish what they have in the buffer, on any scale
 COMPARE_IDLE_S=30

@@ -27,6 +27,7 @@ SCRATCH_PAGES=$((SCRATCH_MB * 256))
 TARGET=bench
 MOUNT=/mnt
 JOURNAL_DEV=/dev/ram0
+TRACING=/sys/kernel/tracing
 
 die() {
 	echo "bench: error=${*// /_}"
@@ -179,6 +180,23 @@ pin_phase() {
 	[[ $behind == 0 ]] || die "The FTL's write pointer could not be pinned."
 }
 
+# blocks_of FILE: where it lies below the filesystem, in its order: lines "BYTE BYTES", by what the
+# drive is asked for while it is read a page at a time. What the filesystem itself needs is in memory then.
+blocks_of() {
+	echo 32768 >"$TRACING/buffer_size_kb"
+	dd if="$1" of=/dev/null bs=1M iflag=direct status=none || die "$1 could not be read."
+	echo >"$TRACING/trace"
+	echo 1 >"$TRACING/events/nvmev/nvmev_cmd/enable"
+	dd if="$1" of=/dev/null bs=$PAGE_BYTES iflag=direct status=none || die "$1 could not be read."
+	echo 0 >"$TRACING/events/nvmev/nvmev_cmd/enable"
+	sed -nE 's/.* nvmev_cmd: .* opcode=0x02 .* slba=([0-9]+) nlb=([0-9]+) .*/\1 \2/p' "$TRACING/trace" |
+		awk -v lba=$((PAGE_BYTES / LBAS_PER_PAGE)) -v most=$((1 << 20)) '
+			$1 == end && nr * lba < most { nr += $2; end += $2; next }
+			nr { printf "%.0f %.0f\n", start * lba, nr * lba }
+			{ start = $1; nr = $2; end = $1 + $2 }
+			END { if (nr) printf "%.0f %.0f\n", start * lba, nr * lba }'
+}
+
 # show_dies ROW FILE: with SHOW_DIES, on which die and flash page each unit of a file
 # lies, to the log only.
 show_dies() {
@@ -187,9 +205,9 @@ show_dies() {
 	if [[ -z ${SHOW_DIES:-} ]]; then
 		return 0
 	fi
-	filefrag -e -b$PAGE_BYTES "$file" | sed -nE 's/^ *[0-9]+: *[0-9]+\.\. *[0-9]+: *([0-9]+)\.\. *[0-9]+: *([0-9]+):.*/\1 \2/p' |
+	blocks_of "$file" |
 		while read -r start length; do
-			ssd_map "$start" "$length"
+			ssd_map $((start / PAGE_BYTES)) $((length / PAGE_BYTES))
 		done | awk -v row="$row" '
 			$3 != unit { line = line " " $2; unit = $3; units++; on[$2]++ }
 			END {

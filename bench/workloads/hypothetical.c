@@ -7,8 +7,6 @@
  *	none	no other data
  *	worst	a stripe less one unit: without hints every piece lands on one die
  *	random	one unit to 1 MiB, in whole units
- *	stripe	exactly one stripe: without hints the pieces land in perfect die
- *		order, so this is what no placement can beat
  *
  * Pieces reach the device in the order written: with O_DIRECT by nature, through the
  * page cache because each is written back before the next. The file's data is
@@ -26,9 +24,9 @@
 #define OTHER_MAX_BYTES	MIB
 #define OTHER_SEED	0x07e4u
 
-enum between { BETWEEN_NONE, BETWEEN_WORST, BETWEEN_RANDOM, BETWEEN_STRIPE };
+enum between { BETWEEN_NONE, BETWEEN_WORST, BETWEEN_RANDOM };
 
-static const char * const between_names[] = { "none", "worst", "random", "stripe" };
+static const char * const between_names[] = { "none", "worst", "random" };
 
 /**
  * struct job - what to write
@@ -73,8 +71,6 @@ static uint64_t between_bytes(struct job *job)
 	case BETWEEN_RANDOM:
 		return job->unit_bytes * (1 + random_next(&job->random_state) %
 					  (OTHER_MAX_BYTES / job->unit_bytes));
-	case BETWEEN_STRIPE:
-		return job->stripe_bytes;
 	default:
 		return 0;
 	}
