@@ -28,6 +28,14 @@ SOURCES: dict[str, str] = {
     "SanDisk Extreme": "SanDisk's figures for microSD cards Extreme A2 (at least 4,000 and 2,000 random "
     "reads and writes a second), by [AnandTech](https://www2.anandtech.com/show/13441/"
     "sandisk-unveils-extreme-microsd-cards-with-a2-spec)",
+    "970 EVO": "Samsung's figures for the 970 EVO 1 TB, by "
+    "[Benchmark Reviews](https://techplayboy.com/53747/samsung-ssd-970-evo-review/) and "
+    "[HotHardware](https://hothardware.com/reviews/samsung-ssd-970-evo-and-pro-review?page=1)",
+    "P4800X": "Intel's Optane SSD DC P4800X 375 GB: one read at a time by [AnandTech](http://www.anandtech.com/show/11209/intel-optane-ssd-dc-p4800x-review-a-deep-dive-into-"
+    "3d-xpoint-enterprise-performance/4); 550,000 and 500,000 random reads and writes a second: Intel's "
+    "figures, by [Gamers Nexus](http://gamersnexus.net/news-pc/2845-intel-optane-dc-p4800x-ssd); 2400 and "
+    "2000 MB/s: Intel's, by [GamesVillage]"
+    "(https://www.gamesvillage.it/6793897/primi-dettagli-sugli-ssd-intel-optane-dc-p4800x/)",
     "RC100": "Toshiba's figures for the RC100 120 GB, by "
     "[Geektopia](https://www.geektopia.es/es/technology/2018/06/12/noticias/"
     "toshiba-presenta-la-serie-rc100-de-ssd-en-formato-m-2-2242-y-tipo-pcie.html)",
@@ -88,6 +96,15 @@ PUBLISHED = [
     Published("dramless", SEQUENTIAL_WRITE, 32, 700, "MB/s", "RC100"),
     Published("dramless", RANDOM_READ, 32, 80.0, "k/s", "RC100"),
     Published("dramless", RANDOM_WRITE, 32, 95.0, "k/s", "RC100"),
+    Published("slc-cache", SEQUENTIAL_READ, 32, 3400, "MB/s", "970 EVO"),
+    Published("slc-cache", SEQUENTIAL_WRITE, 32, 2500, "MB/s", "970 EVO"),
+    Published("slc-cache", RANDOM_READ, 128, 500.0, "k/s", "970 EVO"),
+    Published("slc-cache", RANDOM_WRITE, 128, 450.0, "k/s", "970 EVO"),
+    Published("xpoint", SEQUENTIAL_READ, 32, 2400, "MB/s", "P4800X"),
+    Published("xpoint", SEQUENTIAL_WRITE, 32, 2000, "MB/s", "P4800X"),
+    Published("xpoint", RANDOM_READ, 1, 108.3, "k/s", "P4800X"),
+    Published("xpoint", RANDOM_READ, 32, 550.0, "k/s", "P4800X"),
+    Published("xpoint", RANDOM_WRITE, 32, 500.0, "k/s", "P4800X"),
     Published("emmc", SEQUENTIAL_READ, 1, 250, "MB/s", "Samsung's phones"),
     Published("emmc", SEQUENTIAL_WRITE, 1, 90, "MB/s", "Samsung's phones"),
     Published("emmc", RANDOM_READ, 1, 7.0, "k/s", "Samsung's phones"),

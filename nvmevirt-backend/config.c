@@ -135,6 +135,7 @@ NVMEV_ATTR(slc_program_ns, ftl.slc_program_ns, PROPERTY_U32);
 NVMEV_ATTR(slc_read_ns, ftl.slc_read_ns, PROPERTY_U32);
 NVMEV_ATTR(stripe_lead, ftl.stripe_lead, PROPERTY_U32);
 NVMEV_ATTR(parity, ftl.parity, PROPERTY_BOOL);
+NVMEV_ATTR(in_place, ftl.in_place, PROPERTY_BOOL);
 NVMEV_ATTR(lba_bytes, lba_bytes, PROPERTY_U32);
 NVMEV_ATTR(queues, queues, PROPERTY_U32);
 NVMEV_ATTR(queue_depth, queue_depth, PROPERTY_U32);
@@ -833,6 +834,7 @@ static struct configfs_attribute *item_attrs[] = {
 	&nvmev_attr_slc_read_ns,
 	&nvmev_attr_stripe_lead,
 	&nvmev_attr_parity,
+	&nvmev_attr_in_place,
 	&nvmev_attr_lba_bytes,
 	&nvmev_attr_queues,
 	&nvmev_attr_queue_depth,

@@ -32,6 +32,8 @@ static const char *check_config(const struct nvmev_config *config)
 	if (config->fdp_groups &&
 	    config->ftl.nr_channels * config->ftl.dies_per_channel > NVMEV_MAX_HANDLES)
 		return "There can be at most 126 reclaim groups, a die each (fdp_groups).";
+	if (config->ftl.in_place && (config->hints || config->fdp))
+		return "What is written in place goes nowhere else: set hints and fdp to 0.";
 	if (config->ftl.nr_handles && (!config->fdp || config->fdp_groups))
 		return "Handles that keep data apart (fdp_handles) need fdp, without fdp_groups.";
 	return nvmev_layout_check(config);

@@ -23,7 +23,7 @@ int nvmev_profile_load(struct nvmev_config *config, const char *name)
 			.queue_depth = profile->queue_depth,
 			.mdts = 8,
 			.atomic_pages = 1,
-			.hints = true,
+			.hints = !profile->params.in_place,
 		};
 		return 0;
 	}

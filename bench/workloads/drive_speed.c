@@ -22,6 +22,8 @@
 #define SEQUENTIAL_PAGES	32
 #define MOST_PAGES		256
 #define MAX_DEPTH		512
+/* At which makers rate client drives: 32 from each of four threads */
+#define RATED_DEPTH		128
 
 /* What is read was written in order and is so large; random writes to a new drive go so far. */
 #define READ_SPAN		((uint64_t)1 << 30)
@@ -246,6 +248,11 @@ static void write_fresh(const struct ftl_params *params)
 		measure(&drive, "fresh random write", &load);
 		free_drive(&drive);
 	}
+	make_drive(&drive, params);
+	load = at_random(&drive, true, RATED_DEPTH, RANDOM_SPAN);
+	fill_buffer(&drive, &load);
+	measure(&drive, "fresh random write", &load);
+	free_drive(&drive);
 }
 
 static void read_at_depths(struct drive *drive, const char *sequential, const char *random,
@@ -304,6 +311,8 @@ static void read_fresh(const struct ftl_params *params)
 	read_apart(&drive, "fresh unit of each stripe read", params->unit_pages, stripe_pages, 32);
 	read_by(&drive, "fresh 8 MiB read", 8);
 	read_by(&drive, "fresh 8 MiB read", MOST_PAGES);
+	load = at_random(&drive, false, RATED_DEPTH, READ_SPAN);
+	measure(&drive, "fresh random read", &load);
 	free_drive(&drive);
 }
 

@@ -95,7 +95,7 @@ static const char *check_free_queue(const struct ftl *ftl, u32 die_nr, bool is_s
 		if (i && free->entry[(i - 1) / 2].key > entry->key)
 			return "The queue of free erase blocks is out of order.";
 	}
-	return is_slc || free->nr || ftl->gc[die_nr].victim.eblk ? NULL :
+	return is_slc || free->nr || ftl->params.in_place || ftl->gc[die_nr].victim.eblk ? NULL :
 		"A die has no free erase block left for collection.";
 }
 

@@ -5,6 +5,7 @@
  */
 #include "check.h"
 #include "defrag.h"
+#include "in-place.h"
 
 /* Does the page own the place, alone or with others? */
 static bool owns(const struct ftl *ftl, lpn_t lpn, ppn_t ppn)
@@ -496,6 +497,8 @@ const char *ftl_check(const struct ftl *ftl)
 		reason = ftl_stripes_check(&ftl->stripes);
 	if (!reason && ftl->params.map_cache_pages)
 		reason = ftl_map_cache_check(&ftl->map_cache);
+	if (!reason && ftl->params.in_place)
+		reason = ftl_in_place_check(ftl);
 	for (u32 eblk = 0; !reason && eblk < ftl->geo.nr_eblks; eblk++)
 		reason = check_eblk(ftl, eblk);
 	for (u32 die = 0; !reason && die < ftl->geo.nr_dies; die++)

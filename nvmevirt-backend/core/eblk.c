@@ -88,6 +88,14 @@ void ftl_eblks_init(struct ftl_eblks *blocks, const struct ftl_geometry *geo, vo
 		put_free(blocks, &blocks->die[from_die(ftl_eblk_die(geo, eblk))], eblk);
 }
 
+void ftl_eblks_fix(struct ftl_eblks *blocks)
+{
+	for (u32 eblk = 0; eblk < blocks->geo->nr_eblks; eblk++) {
+		ftl_pqueue_remove(free_queue(blocks, eblk), nr_in_die(blocks, eblk));
+		blocks->eblk[eblk].state = FTL_EBLK_FIXED;
+	}
+}
+
 static void append_full(struct ftl_eblks *blocks, die_t die_nr, u32 nr)
 {
 	struct ftl_eblk_die *die = &blocks->die[from_die(die_nr)];

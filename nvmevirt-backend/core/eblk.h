@@ -9,7 +9,8 @@
  * one is a victim when it is folded.
  *
  * A block whose program failed is doomed instead of full; it is bad, as is one whose erase
- * failed, instead of free.
+ * failed, instead of free. On a medium that is written in place (in-place.h) all are fixed, for
+ * ever and in no queue.
  *
  * A die has two streams besides, so that pages that survived a collection, which are likely to
  * live on, are not mixed with new ones. With placement handles, each but the first has a stream of
@@ -43,6 +44,7 @@ enum ftl_eblk_state {
 	FTL_EBLK_VICTIM,
 	FTL_EBLK_DOOMED,
 	FTL_EBLK_BAD,
+	FTL_EBLK_FIXED,
 };
 
 /**
@@ -124,6 +126,11 @@ size_t ftl_eblks_bytes(u32 nr_dies, u32 die_eblks);
  * @zeroed: ftl_eblks_bytes() bytes
  */
 void ftl_eblks_init(struct ftl_eblks *blocks, const struct ftl_geometry *geo, void *zeroed);
+
+/**
+ * ftl_eblks_fix() - none of the blocks, which are all free, is ever opened, collected or erased
+ */
+void ftl_eblks_fix(struct ftl_eblks *blocks);
 
 /**
  * ftl_eblks_open_next() - a stream without a block goes on in a free one, of which there is one

@@ -3,6 +3,7 @@
 #include "bad.h"
 #include "defrag.h"
 #include "idle.h"
+#include "in-place.h"
 #include "map-page.h"
 #include "slc.h"
 
@@ -115,6 +116,7 @@ struct ftl *ftl_init(const struct ftl_params *params, void *zeroed, u64 now_ns)
 	ftl->place.senses_again = !params->register_hits;
 	ftl->blocks.spare_eblks = params->spare_eblks;
 	ftl_bad_init(ftl);
+	ftl_in_place_init(ftl);
 	ftl->begun_ns = now_ns;
 	return ftl;
 }

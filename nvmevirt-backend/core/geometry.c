@@ -95,5 +95,5 @@ void ftl_geometry_init(struct ftl_geometry *geo, const struct ftl_params *params
 	geo->nr_open = ftl_geometry_open_units(params);
 	geo->nr_places = geo->nr_pages + geo->nr_open * geo->unit_pages;
 	geo->die_limit_pages = ftl_geometry_die_limit(params);
-	geo->die_most_pages = most_pages(params);
+	geo->die_most_pages = params->in_place ? geo->die_pages : most_pages(params);
 }

@@ -188,7 +188,7 @@ static void keep_eblk(struct ftl_keep *keep, struct ftl *ftl, u32 nr)
 
 	ftl_keep_u32(keep, &eblk->nr_erases);
 	ftl_keep_u32(keep, &eblk->filled_at);
-	keep_most(keep, &eblk->state, FTL_EBLK_BAD);
+	keep_most(keep, &eblk->state, FTL_EBLK_FIXED);
 	if (!keep->reads)
 		return;
 	eblk->nr_valid = count_owners(ftl, nr * ftl->geo.eblk_pages, ftl->geo.eblk_pages);

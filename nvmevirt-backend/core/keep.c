@@ -80,6 +80,7 @@ static const struct param params[] = {
 	PARAM(u32, slc_read_ns, "slc_read_ns"),
 	PARAM(u32, stripe_lead, "stripe_lead"),
 	PARAM(bool, parity, "parity"),
+	PARAM(bool, in_place, "in_place"),
 	PARAM(u32, nr_handles, "fdp_handles"),
 	/* It follows from the others, which are better to be told of. */
 	PARAM(u32, eblks_per_die, "erase blocks of a die"),

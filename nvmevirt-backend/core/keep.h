@@ -23,7 +23,7 @@
 #include "image.h"
 #include "ftl.h"
 
-#define FTL_KEEP_VERSION	7U
+#define FTL_KEEP_VERSION	8U
 #define FTL_KEEP_NAMESPACES	16U
 #define FTL_KEEP_INDEX_PAGES	251U
 

@@ -176,6 +176,19 @@ static inline bool ftl_l2p_put(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn)
 	return is_dead;
 }
 
+/* The page is at @ppn, the only place where it ever is. */
+static inline void ftl_l2p_put_home(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn)
+{
+	u32 *entry = &map->place_of[from_lpn(lpn)];
+
+	if (!*entry)
+		ftl_l2p_count_up(map, from_lpn(lpn));
+	*entry = from_ppn(ppn) + 1;
+	map->owner_of[from_ppn(ppn)] = from_lpn(lpn) + 1;
+	if (map->oob)
+		ftl_oob_put_home(map->oob, lpn, ppn);
+}
+
 /* The page at @ppn is written again where it is. */
 static inline void ftl_l2p_renew(struct ftl_l2p *map, ppn_t ppn)
 {

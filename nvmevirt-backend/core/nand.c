@@ -281,10 +281,10 @@ u64 ftl_nand_read_beside(struct ftl_nand *nand, die_t die, u32 plane, u64 start_
 	return end_ns;
 }
 
-static u64 program(struct ftl_nand *nand, die_t die_nr, u32 cells_ns, u64 start_ns, u64 now_ns)
+/* Return: the time at which the die has the pages, and begins to change cells. */
+static u64 give_pages(struct ftl_nand *nand, struct ftl_nand_die *die, u32 nr_pages, u32 cells_ns,
+		      u64 start_ns, u64 now_ns)
 {
-	struct ftl_nand_die *die = &nand->die[from_die(die_nr)];
-	u32 nr_pages = nand->geo->unit_pages;
 	u64 free_ns = max(start_ns, die->busy_until_ns);
 	u64 there_ns;
 
@@ -295,7 +295,25 @@ static u64 program(struct ftl_nand *nand, die_t die_nr, u32 cells_ns, u64 start_
 	there_ns = ftl_bus_transfer(die->channel, nr_pages << FTL_PAGE_SHIFT, free_ns, now_ns);
 	occupy(nand, die, cells_ns, there_ns);
 	look_ahead(nand, die, free_ns, there_ns, nand->params->suspend_program);
+	return there_ns;
+}
+
+static u64 program(struct ftl_nand *nand, die_t die_nr, u32 cells_ns, u64 start_ns, u64 now_ns)
+{
+	struct ftl_nand_die *die = &nand->die[from_die(die_nr)];
+
+	give_pages(nand, die, nand->geo->unit_pages, cells_ns, start_ns, now_ns);
 	return die->busy_until_ns;
+}
+
+u64 ftl_nand_write(struct ftl_nand *nand, u32 flash_unit, u32 nr_pages, u64 start_ns, u64 now_ns)
+{
+	struct ftl_nand_die *die =
+		&nand->die[from_die(ftl_flash_unit_die(nand->geo, flash_unit))];
+	u64 taken_ns = give_pages(nand, die, nr_pages, nand->params->program_ns, start_ns, now_ns);
+
+	ftl_nand_aim(nand, flash_unit);
+	return taken_ns;
 }
 
 u64 ftl_nand_program(struct ftl_nand *nand, die_t die, u64 start_ns, u64 now_ns)

@@ -7,6 +7,7 @@
  *	program   channel brings a whole unit, then die: tPROG
  *	copy      within the die (copyback): tR and tPROG, the channel is not used
  *	erase     die: tBERS
+ *	write     (in place) channel brings some pages of a unit, then die: tPROG
  *
  * A die's page register keeps the flash unit that was sensed last, for a read or for a
  * copy. With params.register_hits, more pages of it only need the die to be free and the
@@ -211,6 +212,12 @@ u64 ftl_nand_program(struct ftl_nand *nand, die_t die, u64 start_ns, u64 now_ns)
  * ftl_nand_program_slc() - the same in the SLC region
  */
 u64 ftl_nand_program_slc(struct ftl_nand *nand, die_t die, u64 start_ns, u64 now_ns);
+
+/**
+ * ftl_nand_write() - bring pages of a flash unit to its die, which writes them in place
+ * Return: the time at which the die has taken them.
+ */
+u64 ftl_nand_write(struct ftl_nand *nand, u32 flash_unit, u32 nr_pages, u64 start_ns, u64 now_ns);
 
 /**
  * ftl_nand_copy_out() - sense a unit for a copy on the same die

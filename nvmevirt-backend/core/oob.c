@@ -317,6 +317,23 @@ void ftl_oob_program(struct ftl_oob *oob, u32 from, u32 flash_unit, u64 end_ns)
 	oob->booked[flash_unit] = (u32)(op - oob->op) + 1;
 }
 
+void ftl_oob_put_home(struct ftl_oob *oob, lpn_t lpn, ppn_t ppn)
+{
+	u64 *seq = &oob->seq[from_ppn(ppn)];
+	u32 *owner = &oob->lpn[from_ppn(ppn)];
+
+	*seq = ++oob->head->seq;
+	*owner = from_lpn(lpn) + 1;
+	ftl_oob_mark(oob, seq, sizeof(*seq));
+	ftl_oob_mark(oob, owner, sizeof(*owner));
+}
+
+void ftl_oob_write(struct ftl_oob *oob, u32 flash_unit, u64 end_ns)
+{
+	set_stamps(oob, flash_unit, 1, ++oob->head->stamp);
+	ftl_oob_count_down(oob, ftl_flash_unit_die(oob->geo, flash_unit), end_ns);
+}
+
 void ftl_oob_draft(struct ftl_oob *oob, u32 flash_unit, u64 end_ns)
 {
 	struct ftl_op *op = book(oob, flash_unit, false, end_ns);

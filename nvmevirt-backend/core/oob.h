@@ -266,6 +266,19 @@ void ftl_oob_mark(struct ftl_oob *oob, const void *start, size_t bytes);
 void ftl_oob_program(struct ftl_oob *oob, u32 from, u32 flash_unit, u64 end_ns);
 
 /**
+ * ftl_oob_put_home() - data of the host is written in place
+ *
+ * ftl_oob_write() has to follow.
+ */
+void ftl_oob_put_home(struct ftl_oob *oob, lpn_t lpn, ppn_t ppn);
+
+/**
+ * ftl_oob_write() - pages of a flash unit were written in place, which power loss does not undo
+ * @end_ns: time at which the die is done with it
+ */
+void ftl_oob_write(struct ftl_oob *oob, u32 flash_unit, u64 end_ns);
+
+/**
  * ftl_oob_draft() - book the program of a draft (draft.h) that holds nothing yet
  * @end_ns: time at which it will be done
  */

@@ -66,6 +66,24 @@ static const char *check_handles(const struct ftl_params *params)
 	return NULL;
 }
 
+/* What has its reason in pages that move, or wait for others of their unit */
+static const char *check_in_place(const struct ftl_params *params)
+{
+	if (!params->in_place)
+		return NULL;
+	if (!params->plp)
+		return "What is written in place is safe once a die has it (in_place needs plp).";
+	if (params->nr_handles || params->share_pages)
+		return "What is written in place goes nowhere else (fdp_handles, share_pages).";
+	if (params->slc_pages || params->stripe_lead || params->hold_ns)
+		return "What is written in place does not wait (slc_mib, stripe_lead, hold_ns).";
+	if (params->map_cache_pages)
+		return "What is written in place has no map that could be on NAND (map_cache_mib).";
+	if (params->spare_eblks || params->bg_eblks)
+		return "What is written in place leaves no block free (spare_eblks, bg_eblks).";
+	return NULL;
+}
+
 static const char *check_latencies(const struct ftl_params *params)
 {
 	if (!is_within(params->nr_page_kinds, 1, FTL_MAX_PAGE_KINDS))
@@ -139,6 +157,8 @@ u64 ftl_params_capacity(const struct ftl_params *params)
 	if (check_geometry(params) || check_slc(params) || check_handles(params) ||
 	    !places_fit(params))
 		return 0;
+	if (params->in_place)
+		return pages_of(params, params->eblks_per_die);
 	/* What is spare does not count among what the reserve is a share of. */
 	pages = pages_of(params, params->eblks_per_die - params->spare_eblks);
 	if (params->parity)
@@ -168,6 +188,8 @@ const char *ftl_params_check(const struct ftl_params *params)
 		reason = check_slc(params);
 	if (!reason)
 		reason = check_handles(params);
+	if (!reason)
+		reason = check_in_place(params);
 	if (!reason)
 		reason = check_latencies(params);
 	if (!reason)
@@ -260,6 +282,7 @@ static bool is_same_behaviour(const struct ftl_params *a, const struct ftl_param
 	       a->cell_bits == b->cell_bits &&
 	       a->stripe_lead == b->stripe_lead &&
 	       a->parity == b->parity &&
+	       a->in_place == b->in_place &&
 	       a->nr_handles == b->nr_handles;
 }
 

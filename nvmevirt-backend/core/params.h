@@ -78,6 +78,8 @@
  * @stripe_lead: stripes of the host's units over all dies that are open at the same time
  *	(stripe.h), at most FTL_MAX_STRIPE_LEAD; 0: each die takes a unit at any time
  * @parity: one unit of each stripe is parity; needs @stripe_lead
+ * @in_place: the medium is written where data is (in-place.h): it collects nothing, shows all that
+ *	it has, and obeys no hint; needs @plp
  * @nr_handles: placement handles whose data is kept apart (eblk.h), at most FTL_MAX_HANDLES; 0 is
  *	like 1: there is no choice
  */
@@ -130,6 +132,7 @@ struct ftl_params {
 	u32 slc_read_ns;
 	u32 stripe_lead;
 	bool parity;
+	bool in_place;
 	u32 nr_handles;
 };
 

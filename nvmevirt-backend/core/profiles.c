@@ -18,7 +18,7 @@
  * Flash of Table 2 of the FAST'24 paper, and what is assumed of all drives. A macro,
  * because a preset is a constant and only differs from it in some members.
  */
-#define COMMON_BUT_FIRMWARE	\
+#define COMMON_BUT_SLC		\
 	.reserve_permille = 80,	\
 	.nr_page_kinds = 1,	\
 	.page_ns = 50,		\
@@ -28,9 +28,11 @@
 	.share_log_kib = 10240,	\
 	.suspend_ns = 100000,	\
 	.cell_bits = 3,		\
-	.slc_program_ns = 62000,	\
-	.slc_read_ns = 18000,	\
 	.time_scale = 1
+#define COMMON_BUT_FIRMWARE	\
+	COMMON_BUT_SLC,		\
+	.slc_program_ns = 62000,	\
+	.slc_read_ns = 18000
 #define COMMON_BUT_REGISTER	\
 	COMMON_BUT_FIRMWARE,	\
 	.cmd_ns = 3000,		\
@@ -279,6 +281,61 @@ static const struct ftl_profile profiles[] = {
 			.wbuf_pages = 512,
 			.run_units = 32,
 			.map_cache_pages = 8192,
+		},
+	}, {
+		.name = "slc-cache",
+		.description = "A PCIe 3.0 client drive whose writes go to SLC first",
+		.capacity_bytes = 120 * DECIMAL_GB,
+		NVME_QUEUES,
+		.params = {
+			COMMON_BUT_SLC,
+			.register_hits = true,
+			.cmd_ns = 3000,
+			.write_ns = 2000,
+			.nr_channels = 8,
+			.dies_per_channel = 4,
+			.planes_per_die = 2,
+			.unit_pages = 8,
+			.units_per_eblk = 768,
+			.read_ns = { 50000 },
+			.program_ns = 832000,
+			.erase_ns = 3000000,
+			.channel_mbps = 800,
+			.link_mbps = 3400,
+			.cmd_gap_ns = 2100,
+			.wbuf_pages = 8192,
+			.run_units = 256,
+			.slc_pages = 6 * DECIMAL_GB / FTL_PAGE_BYTES,
+			.slc_program_ns = 378000,
+			.slc_read_ns = 18000,
+		},
+	}, {
+		.name = "xpoint",
+		.description = "A PCIe 3.0 drive of 3D XPoint, which is written in place",
+		.capacity_bytes = 60 * DECIMAL_GB,
+		NVME_QUEUES,
+		.params = {
+			.in_place = true,
+			.plp = true,
+			.nr_channels = 7,
+			.dies_per_channel = 1,
+			.planes_per_die = 1,
+			.unit_pages = 1,
+			.units_per_eblk = 4096,
+			.reserve_permille = 80,
+			.nr_page_kinds = 1,
+			.read_ns = { 3500 },
+			.program_ns = 11800,
+			.channel_mbps = 2000,
+			.link_mbps = 2400,
+			.cmd_ns = 2000,
+			.cmd_gap_ns = 1818,
+			.write_ns = 1000,
+			.page_ns = 50,
+			.wbuf_pages = 16,
+			.run_units = 1,
+			.cell_bits = 3,
+			.time_scale = 1,
 		},
 	}, {
 		.name = "emmc",

@@ -11,6 +11,7 @@
  */
 #include "defrag.h"
 #include "gc.h"
+#include "in-place.h"
 #include "map-page.h"
 #include "rebuild.h"
 
@@ -373,6 +374,10 @@ static void restore_eblk(struct ftl *ftl, u32 eblk)
 	u32 nr_used = count_used(&ftl->oob, eblk);
 	u32 nr_valid = count_valid(ftl, eblk);
 
+	if (ftl->params.in_place) {
+		ftl_in_place_restore(ftl, eblk, nr_valid);
+		return;
+	}
 	if (nr_used && !nr_valid) {
 		erase_now(ftl, eblk);
 		nr_used = 0;
@@ -429,6 +434,8 @@ static bool can_collect(const struct ftl *ftl, die_t die)
 
 static const char *check_dies(const struct ftl *ftl)
 {
+	if (ftl->params.in_place)
+		return ftl_in_place_check(ftl);
 	for (u32 i = 0; i < ftl->geo.nr_dies; i++) {
 		if (!can_collect(ftl, to_die(i)))
 			return "A die has no free erase block, which a power failure does not do.";
@@ -463,7 +470,7 @@ static const char *restore(struct ftl *ftl)
 		ftl_defrag_compact(&ftl->map);
 	if (!reason)
 		ftl_map_lose(ftl);
-	for (u32 die = 0; !reason && die < ftl->geo.nr_dies; die++)
+	for (u32 die = 0; !reason && !ftl->params.in_place && die < ftl->geo.nr_dies; die++)
 		ftl_gc_go_on(ftl, to_die(die), ftl->now_ns);
 	return reason;
 }

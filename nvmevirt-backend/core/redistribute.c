@@ -78,7 +78,7 @@ bool ftl_redistribute(struct ftl *ftl, struct ftl_redistribution *job, u64 now_n
 	job->before_permille = measure(ftl, job);
 	job->after_permille = job->before_permille;
 	job->done_ns = at_ns;
-	if (job->before_permille < job->threshold_permille)
+	if (job->before_permille < job->threshold_permille || ftl->params.in_place)
 		return false;
 	ftl_place_begin_run(&placing);
 	for (u32 i = 0; i < job->nr_ranges; i++)

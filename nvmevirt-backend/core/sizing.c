@@ -29,7 +29,7 @@ const char *ftl_params_size(struct ftl_params *params, u64 capacity_bytes)
 		return ftl_params_check(params);
 	if (check_mul_overflow(params->nr_lpns, (u64)1000, &raw_pages))
 		return "The capacity is too large (capacity_mib).";
-	raw_pages = div_u64(raw_pages, 1000 - params->reserve_permille);
+	raw_pages = div_u64(raw_pages, params->in_place ? 1000 : 1000 - params->reserve_permille);
 	if (params->parity && nr_dies > 1)
 		raw_pages += div_u64(raw_pages, nr_dies - 1);
 	nr_lines = div64_u64(raw_pages, line_pages);

@@ -6,6 +6,7 @@
 #include "defrag.h"
 #include "draft.h"
 #include "exchange.h"
+#include "in-place.h"
 #include "map-page.h"
 #include "program.h"
 
@@ -110,7 +111,6 @@ static void count_write(struct ftl *ftl, const struct ftl_request *rq,
 {
 	struct ftl_stats *stats = &ftl->stats;
 
-	stats->host_pages_written += rq->nr_pages;
 	stats->pages_off_die += placing->nr_off_die;
 	stats->pages_levelled += placing->nr_levelled;
 	if (rq->hint == FTL_HINT_NONE)
@@ -125,12 +125,24 @@ static void count_write(struct ftl *ftl, const struct ftl_request *rq,
 		stats->hints_append++;
 }
 
+static u64 write_in_place(struct ftl *ftl, const struct ftl_request *rq, u64 start_ns)
+{
+	if (rq->hint == FTL_HINT_NONE)
+		ftl->stats.writes_plain++;
+	else
+		ftl->stats.hints_ignored++;
+	return ftl_in_place_write(ftl, rq, start_ns, read_partial_pages(ftl, rq, start_ns));
+}
+
 u64 ftl_write(struct ftl *ftl, const struct ftl_request *rq, u64 now_ns)
 {
 	u64 at_ns = ftl_begin(ftl, now_ns);
 	struct ftl_placing placing;
 	u64 known_ns;
 
+	ftl->stats.host_pages_written += rq->nr_pages;
+	if (ftl->params.in_place)
+		return write_in_place(ftl, rq, at_ns);
 	known_ns = look_up_hint(ftl, rq, at_ns);
 	at_ns = max(ftl_bus_transfer(&ftl->from_host, rq->bytes, at_ns, ftl->now_ns),
 		    read_partial_pages(ftl, rq, at_ns));

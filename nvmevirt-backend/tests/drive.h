@@ -32,6 +32,7 @@
 #include "../core/rescue.h"
 #include "../core/gc.h"
 #include "../core/slc.h"
+#include "../core/in-place.h"
 #include "../core/mend.h"
 #include "../core/idle.h"
 #include "../core/exchange.h"
@@ -116,6 +117,24 @@ static inline void add_handles(struct ftl_params *params, u32 nr)
 	params->nr_handles = nr;
 	params->eblks_per_die += nr - 1;
 	params->wbuf_pages += (nr - 1) * params->unit_pages;
+	params->nr_lpns = ftl_params_capacity(params);
+}
+
+/* Makes the medium one that is written in place, without what does not go with that. */
+static inline void make_in_place(struct ftl_params *params)
+{
+	params->in_place = true;
+	params->plp = true;
+	params->hold_ns = 0;
+	params->bg_eblks = 0;
+	params->spare_eblks = 0;
+	params->factory_bad_permille = 0;
+	params->share_pages = 0;
+	params->map_cache_pages = 0;
+	params->slc_pages = 0;
+	params->stripe_lead = 0;
+	params->parity = false;
+	params->nr_handles = 0;
 	params->nr_lpns = ftl_params_capacity(params);
 }
 

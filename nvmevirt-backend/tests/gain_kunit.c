@@ -82,6 +82,7 @@ struct bench {
 /* Of drives with more dies the units that this file fills would all stay open. */
 static const char *const names[] = {
 	"fast24", "nvme-a", "nvme-b", "nvme-c", "nvme-d", "sata-a", "sata-b", "sata", "tlc", "qlc",
+	"slc-cache",
 };
 
 static void describe_name(const char *const *name, char *desc)
@@ -110,6 +111,8 @@ static struct ftl_params small_drive(struct kunit *test, const char *name, bool 
 	params.eblks_per_die = max(8U, RAW_PAGES / line_pages);
 	params.stripe_lead = has_stripes ? 8 : 0;
 	params.parity = has_stripes;
+	/* The region is a property that is tried like others. */
+	params.slc_pages = 0;
 	params.nr_lpns = ftl_params_capacity(&params);
 	return params;
 }

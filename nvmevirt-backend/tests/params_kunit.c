@@ -187,7 +187,7 @@ static void region_of_one_bit_cells_has_its_limits(struct kunit *test)
 }
 
 /* Bytes of the structure that belong to no member: behind flags */
-#define NR_PADDING	(3 + 3 + 3)
+#define NR_PADDING	(3 + 3 + 2)
 
 /* Every bit of every member counts, and nothing else: a member that is forgotten shows here. */
 static void same_parameters_are_those_with_the_same_members(struct kunit *test)

@@ -43,6 +43,8 @@ static const struct documented documented[] = {
 	{ "qlc",	120,	32,	1024,	32,	0,	1023,	0,	false },
 	{ "modern",	120,	64,	2048,	32,	0,	1023,	0,	false },
 	{ "dramless",	120,	32,	128,	4,	95000,	1023,	32,	false },
+	{ "slc-cache",	120,	32,	1024,	32,	476190,	1023,	0,	false },
+	{ "xpoint",	60,	4,	28,	7,	550055,	1023,	0,	true },
 	{ "emmc",	60,	32,	128,	4,	0,	1,	4,	false },
 	{ "ufs",	60,	32,	256,	8,	19000,	32,	1,	false },
 	{ "microsd",	30,	32,	64,	2,	4000,	32,	1,	false },
@@ -97,6 +99,8 @@ static void profile_is_what_is_documented(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, params->read_ahead_pages, is_modern ? 64U : 0U);
 	KUNIT_EXPECT_EQ(test, params->stripe_lead, is_modern ? 8U : 0U);
 	KUNIT_EXPECT_EQ(test, params->parity, is_modern);
+	KUNIT_EXPECT_EQ(test, params->slc_pages, strcmp(row->name, "slc-cache") ? 0U : 1464843U);
+	KUNIT_EXPECT_EQ(test, params->in_place, !strcmp(row->name, "xpoint"));
 	KUNIT_EXPECT_EQ(test, profile->queue_depth, row->queue_depth);
 	if (!row->cmds_per_second)
 		KUNIT_EXPECT_EQ(test, gap_ns, 0U);
@@ -119,7 +123,8 @@ static void profile_makes_a_drive_of_its_capacity(struct kunit *test)
 	KUNIT_EXPECT_GE(test, ftl_params_capacity(&params), params.nr_lpns);
 	raw_bytes = (u64)row->nr_dies * params.eblks_per_die * params.units_per_eblk *
 		    row->unit_kib * 1024;
-	KUNIT_EXPECT_GE(test, raw_bytes * 92 / 100, profile->capacity_bytes);
+	KUNIT_EXPECT_GE(test, params.in_place ? raw_bytes : raw_bytes * 92 / 100,
+			profile->capacity_bytes);
 	/* No more erase blocks than are needed. */
 	params.eblks_per_die--;
 	KUNIT_EXPECT_NOT_NULL(test, ftl_params_check(&params));

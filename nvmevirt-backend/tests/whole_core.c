@@ -24,6 +24,7 @@
 #include "../core/rescue.c"
 #include "../core/gc.c"
 #include "../core/slc.c"
+#include "../core/in-place.c"
 #include "../core/mend.c"
 #include "../core/idle.c"
 #include "../core/read-ahead.c"

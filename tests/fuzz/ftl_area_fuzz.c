@@ -34,6 +34,8 @@ static struct ftl_params params_of(u8 shape, u8 flags)
 		add_handles(&params, 3);
 	params.share_pages = flags & 4 ? 20 : 0;
 	params.share_log_kib = 4;
+	if (params.plp && flags & 128)
+		make_in_place(&params);
 	params.nr_lpns = ftl_params_capacity(&params);
 	require(!ftl_params_check(&params), "The parameters of a drive are refused.");
 	return params;

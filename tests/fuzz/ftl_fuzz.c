@@ -107,6 +107,9 @@ static void begin_game(struct game *game, u8 shape, u8 flags)
 		add_slc(params, 1 + (shape >> 6 & 1), 2 + (flags >> 1 & 1));
 	else if (!params->stripe_lead && shape & 1)
 		add_handles(params, 2 + (flags >> 5 & 3));
+	/* As often as the others, but only with protection. */
+	if (params->plp && !(flags & 128) && shape & 32)
+		make_in_place(params);
 	params->seed_die = (flags >> 2 & 7) % (params->nr_channels * params->dies_per_channel);
 	params->nr_lpns = ftl_params_capacity(params);
 	require(!ftl_params_check(params), "The parameters of a drive are refused.");
@@ -171,7 +174,8 @@ static void check_counters(const struct game *game)
 	require(stats.nand_pages_programmed == nr_programmed + stats.map_pages_programmed +
 		stats.parity_programs * game->params.unit_pages + stats.pages_padded,
 		"Pages programmed are not those of the host, of collection, of the map, parity and padding.");
-	require(stats.nand_pages_programmed == nr_units * game->params.unit_pages,
+	require(game->params.in_place ||
+		stats.nand_pages_programmed == nr_units * game->params.unit_pages,
 		"Pages programmed are not whole units.");
 }
 

@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 320
-# sentences: 101
+# sentences: 110
 . "$(dirname "$0")/rc"
 
 ITEM=$CONFIGFS/item
@@ -116,6 +116,13 @@ at_power "handles in reclaim groups" fdp=1 fdp_groups=1 fdp_handles=2
 at_power "17 handles" fdp=1 fdp_handles=17
 at_power "handles and an SLC region" fdp=1 fdp_handles=2 slc_mib=64 cell_bits=3
 at_power "handles and stripes" fdp=1 fdp_handles=2 stripe_lead=4
+at_power "data in place that hints are to place" in_place=1 bg_eblks=0
+at_power "data in place in a drive with FDP" in_place=1 bg_eblks=0 hints=0 fdp=1
+at_power "data in place without power-loss protection" in_place=1 bg_eblks=0 hints=0 plp=0
+at_power "data in place that is held" in_place=1 bg_eblks=0 hints=0 hold_ns=1000
+at_power "data in place that is collected" in_place=1 hints=0
+at_power "data in place that is shared" in_place=1 bg_eblks=0 hints=0 share_pages=100
+at_power "data in place with a map elsewhere" in_place=1 bg_eblks=0 hints=0 map_cache_mib=1
 at_power "a cache of 16385 MiB for the map" map_cache_mib=16385
 at_power "more read ahead than 16 MiB" read_ahead_kib=16388
 at_power "an SLC region in cells of one bit" slc_mib=1 cell_bits=1
@@ -154,8 +161,10 @@ check "takes the device away" poll 10 test ! -b "$DEV"
 check_that "and its PCI function" "$(ls /sys/bus/pci/devices)" == "$PCI_BEFORE"
 
 # Profiles.
-for profile in nvme-a nvme-d sata tlc qlc modern emmc ufs microsd large; do
-	new_ssd item profile=$profile capacity_mib=2048
+for profile in nvme-a nvme-d sata tlc qlc modern slc-cache xpoint emmc ufs microsd large; do
+	region=()
+	[[ $profile != slc-cache ]] || region=(slc_mib=64)
+	new_ssd item profile=$profile capacity_mib=2048 "${region[@]}"
 	check "profile $profile works" dd if="$DEV" of=/dev/null bs=1M count=2 iflag=direct
 	drop_ssd item
 done

@@ -8,7 +8,7 @@
 # smp: 1
 # mem: 2G
 # clock: virtual
-# sentences: 125
+# sentences: 153
 # seconds: 40
 # timeout: 900
 . "$(dirname "$0")/rc"
@@ -142,9 +142,10 @@ is_true() {
 
 # try PROFILE CAUSE: what costs most there when pieces lie on one die each; "None": nothing
 try() {
-	local unit dies stripe turns verdict=affected
+	local unit dies stripe turns verdict=affected region=()
 
-	nvmev-ssd create ssd0 profile="$1" capacity_mib=512 time_scale=16 hints=0 >/dev/null
+	[[ $1 != slc-cache ]] || region=(slc_mib=32)
+	nvmev-ssd create ssd0 profile="$1" capacity_mib=512 time_scale=16 hints=0 "${region[@]}" >/dev/null
 	DEV=$(ssd_device ssd0)
 	unit=$(<"$CONFIGFS/ssd0/unit_kib")
 	dies=$(($(<"$CONFIGFS/ssd0/channels") * $(<"$CONFIGFS/ssd0/dies_per_channel")))
@@ -192,9 +193,11 @@ mkdir "$mnt"
 at_end drop_ssd ssd0
 at_end drop_mount "$mnt"
 dd if=/dev/urandom of="$T_DIR/data" bs=1k count=$FILE_KIB status=none
-for profile in fast24 nvme-a sata-b tlc qlc modern ufs; do
+for profile in fast24 nvme-a sata-b tlc qlc modern slc-cache ufs; do
 	try $profile places
 done
 # One die is nearly as fast as its link: requests cost more, or nothing does.
 try emmc splitting
 try microsd None
+# Where a piece is decides its number there, and not what was written before it.
+try xpoint None

@@ -7,7 +7,7 @@
 # smp: 1
 # mem: 3G
 # clock: virtual
-# sentences: 135
+# sentences: 149
 # seconds: 24
 # timeout: 900
 . "$(dirname "$0")/rc"
@@ -29,9 +29,11 @@ hides_dies() {
 
 # try PROFILE: the virtual CPU is slow, so the drive's clock is, too.
 try() {
-	local planes unit dies stripe_kib mib
+	local planes unit dies stripe_kib mib region=()
 
-	nvmev-ssd create ssd0 profile="$1" capacity_mib=1024 time_scale=16 >/dev/null
+	# A smaller one, for a smaller drive
+	[[ $1 != slc-cache ]] || region=(slc_mib=64)
+	nvmev-ssd create ssd0 profile="$1" capacity_mib=1024 time_scale=16 "${region[@]}" >/dev/null
 	DEV=$(ssd_device ssd0)
 	# What reads cannot tell from a die: a plane that senses on its own
 	planes=$(($(property plane_read) ? $(property planes_per_die) : 1))

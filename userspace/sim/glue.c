@@ -112,6 +112,7 @@ static const struct key keys[] = {
 	KEY(slc_read_ns, params.slc_read_ns),
 	KEY(stripe_lead, params.stripe_lead),
 	KEY_UNITS(parity, bool, params.parity, 1, 1),
+	KEY_UNITS(in_place, bool, params.in_place, 1, 1),
 	KEY(fdp_handles, params.nr_handles),
 	KEY(queues, nr_queues),
 	KEY(queue_depth, queue_depth),

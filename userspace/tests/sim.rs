@@ -643,24 +643,28 @@ fn profiles_are_documented_as_they_are() {
             _ => format!("{}, {depth} at a time", 1_000_000_000 / gap_ns),
         };
         // Down to tenths where it is no whole number.
-        let read_us = match value("read_ns") {
-            ns if ns % 1000 == 0 => (ns / 1000).to_string(),
-            ns => format!("{}.{}", ns / 1000, ns % 1000 / 100),
+        let us = |ns: u64| match ns % 1000 {
+            0 => (ns / 1000).to_string(),
+            rest => format!("{}.{}", ns / 1000, rest / 100),
+        };
+        let buffer = match (value("in_place"), value("plp")) {
+            (1, _) => "none".to_owned(),
+            (_, 1) => format!("{} MiB, protected", value("wbuf_kib") / 1024),
+            _ => format!("{} MiB, volatile", value("wbuf_kib") / 1024),
         };
         let row = format!(
-            "| `{name}` | {} GB | {} KiB | {} KiB | {} x {} | {read_us} us | {} us | {} ms | {} | {} | {commands} | {} MiB, {} |",
+            "| `{name}` | {} GB | {} KiB | {} KiB | {} x {} | {} us | {} us | {} ms | {} | {} | {commands} | {buffer} |",
             // Whole MiB stand for decimal gigabytes.
             ((value("capacity_mib") + 1) << 20) / 1_000_000_000,
             value("unit_kib"),
             dies * value("unit_kib"),
             value("channels"),
             value("dies_per_channel"),
-            value("program_ns") / 1000,
+            us(value("read_ns")),
+            us(value("program_ns")),
             value("erase_ns") / 1_000_000,
             value("channel_mbps"),
             value("link_mbps"),
-            value("wbuf_kib") / 1024,
-            if value("plp") == 1 { "protected" } else { "volatile" },
         );
         assert!(
             docs.contains(&row),
