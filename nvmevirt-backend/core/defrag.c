@@ -122,15 +122,25 @@ u64 ftl_defrag_seq(const struct ftl_oob *oob, u32 page)
 	return entry->seq + (page - entry->first);
 }
 
-void ftl_defrag_settle(struct ftl_oob *oob)
+/* Entries whose time is later than @ns, which are the last ones, get another. */
+static void set_times(struct ftl_oob *oob, u64 ns, u64 commit_ns)
 {
 	u64 nr = oob->defrag->nr;
 
-	/* Times ascend. */
-	for (; nr && oob->defrag_entry[nr - 1].commit_ns > *oob->now_ns; nr--) {
-		oob->defrag_entry[nr - 1].commit_ns = *oob->now_ns;
+	for (; nr && oob->defrag_entry[nr - 1].commit_ns > ns; nr--) {
+		oob->defrag_entry[nr - 1].commit_ns = commit_ns;
 		mark(oob, nr - 1, 1);
 	}
+}
+
+void ftl_defrag_commit(struct ftl_oob *oob, u64 commit_ns)
+{
+	set_times(oob, FTL_DEFRAG_WAITS - 1, commit_ns);
+}
+
+void ftl_defrag_settle(struct ftl_oob *oob)
+{
+	set_times(oob, *oob->now_ns, *oob->now_ns);
 }
 
 void ftl_defrag_cut(struct ftl_oob *oob, u64 now_ns)

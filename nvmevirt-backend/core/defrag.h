@@ -22,6 +22,11 @@
  * data is on NAND. When the power fails before, they are cut off the log, and so they are
  * whole or not at all. Until then no block is erased that has what the pages had before.
  *
+ * Without protection entries wait for a flush, a trim, an erase, a program of what the host has
+ * written, or a program's worth of them, whichever comes first (ftl_share_commit()). So what was
+ * written after a command is never durable before it: filesystems write what names a new place
+ * before they flush, and rely on the old one until then.
+ *
  * Retirement: data with one owner left is written under that page and its number of the
  * entry when collection moves it. Which of both copies counts until the old place is erased
  * is the same as with any that collection makes (rebuild.h).
@@ -36,11 +41,14 @@
 
 #include "l2p.h"
 
+/* Time of an entry that nobody has programmed yet */
+#define FTL_DEFRAG_WAITS	U64_MAX
+
 /**
  * struct ftl_defrag_entry - pages in a row have data that was written for others
  * @seq: number that the first page's data has from this entry on; the others' follow
  * @data: number that its data was written with; likewise
- * @commit_ns: time from which a power failure leaves the entry
+ * @commit_ns: time from which a power failure leaves the entry, or FTL_DEFRAG_WAITS
  * @lpn: the first page
  * @home: page that its data was written for; the others' follow
  * @nr: number of pages, at least 1
@@ -151,6 +159,11 @@ struct ftl_defrag_entry ftl_defrag_page_of(const struct ftl_oob *oob, u32 page);
  *	there?
  */
 bool ftl_defrag_is_carried(const struct ftl_oob *oob, u32 page);
+
+/**
+ * ftl_defrag_commit() - entries that wait are durable from a time on
+ */
+void ftl_defrag_commit(struct ftl_oob *oob, u64 commit_ns);
 
 /**
  * ftl_defrag_settle() - all entries count as durable; their data is on NAND

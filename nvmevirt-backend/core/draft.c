@@ -87,7 +87,8 @@ u64 ftl_draft_unit(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
 
 	if (!unit->fresh)
 		return start_ns;
-	end_ns = begin_draft(ftl, &draft, die, max(start_ns, unit->known_ns));
+	start_ns = ftl_share_commit(ftl, max(start_ns, unit->known_ns));
+	end_ns = begin_draft(ftl, &draft, die, start_ns);
 	/* Room may have been made for it at the cost of the unit's pages. */
 	add_unit(ftl, &draft, unit);
 	end_draft(ftl, &draft, die);
@@ -96,7 +97,7 @@ u64 ftl_draft_unit(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
 
 void ftl_draft_die(struct ftl *ftl, die_t die, u64 start_ns)
 {
-	start_ns = known_on_die(ftl, die, start_ns);
+	start_ns = ftl_share_commit(ftl, known_on_die(ftl, die, start_ns));
 	while (!list_empty(&ftl->units.die[from_die(die)].fresh)) {
 		struct draft draft;
 

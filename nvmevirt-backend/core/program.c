@@ -194,6 +194,9 @@ u64 ftl_program_unit(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
 	u64 end_ns;
 	die_t die;
 
+	/* What was written after a share command is not durable before it. */
+	if (!ftl_unit_is_gc(unit) || unit->is_new)
+		start_ns = ftl_share_commit(ftl, start_ns);
 	if (ftl_unit_is_gc(unit))
 		return program_in_place(ftl, unit, FTL_STREAM_GC, start_ns);
 	if (!ftl->stripes.lead)

@@ -2,7 +2,8 @@
 /*
  * The share command. What it does to the maps is in share.h, to a power failure in
  * defrag.h; here is the order: everything that can be refused first, then the data goes
- * to NAND, then the maps change, and the log has it when the data is there.
+ * to NAND, then the maps change, and the log gets it when it is to be durable, once the data is
+ * there.
  */
 #include "defrag.h"
 #include "gc.h"
@@ -156,21 +157,41 @@ static u64 program_log(struct ftl *ftl, u64 at_ns)
 	return ftl_program_beside(ftl, to_die(at), lap, at_ns);
 }
 
+static u32 entries_of_program(const struct ftl *ftl)
+{
+	return ftl->geo.unit_pages * FTL_PAGE_BYTES / sizeof(struct ftl_defrag_entry);
+}
+
 /*
- * Whole programs are due at once. What is left waits for more where it is protected.
+ * Programs what waits for it, as long as that is so many entries.
  * Return: when all that had to be programmed is.
  */
-static u64 write_log(struct ftl *ftl, u32 nr_entries, u64 at_ns)
+static u64 write_log(struct ftl *ftl, u32 least, u64 at_ns)
 {
-	u32 per_program = ftl->geo.unit_pages * FTL_PAGE_BYTES / sizeof(struct ftl_defrag_entry);
 	u64 done_ns = at_ns;
 
-	ftl->nr_log_entries += nr_entries;
-	while (ftl->nr_log_entries >= (ftl->params.plp ? per_program : 1)) {
-		ftl->nr_log_entries -= min(ftl->nr_log_entries, per_program);
+	while (ftl->nr_log_entries >= least) {
+		ftl->nr_log_entries -= min(ftl->nr_log_entries, entries_of_program(ftl));
 		done_ns = max(done_ns, program_log(ftl, at_ns));
 	}
 	return done_ns;
+}
+
+u64 ftl_share_commit(struct ftl *ftl, u64 at_ns)
+{
+	struct ftl_oob *oob = &ftl->oob;
+
+	if (!oob->is_volatile || !oob->max_defrag)
+		return at_ns;
+	if (ftl->nr_log_entries) {
+		u64 done_ns = write_log(ftl, 1, max(at_ns, ftl->log_from_ns));
+
+		ftl->log_ns = max(ftl->log_ns, done_ns);
+		ftl_defrag_commit(oob, ftl->log_ns);
+		ftl_nand_fix(&ftl->nand, ftl->log_ns);
+		ftl->programmed_ns = max(ftl->programmed_ns, ftl->log_ns);
+	}
+	return max(at_ns, ftl->log_ns);
 }
 
 static u64 nr_entries_of(const struct ftl *ftl)
@@ -178,40 +199,37 @@ static u64 nr_entries_of(const struct ftl *ftl)
 	return ftl->oob.max_defrag ? ftl->oob.defrag->nr : 0;
 }
 
-/* Return: when the log has the command: programs of its own after those of the data. */
-static u64 committed_at(struct ftl *ftl, const struct ftl_share_range *range, u32 nr_ranges,
-			u32 nr_entries, u64 at_ns)
+/*
+ * What waits for the log goes there as a program's worth. With protection it is durable all the
+ * same; without, all that waits goes along, as a command may not be durable in part.
+ * @is_anew: these entries are all that a compaction has left, and there is no other log
+ */
+static void add_to_log(struct ftl *ftl, u32 nr_entries, bool is_anew, u64 at_ns)
 {
-	const struct ftl_oob *oob = &ftl->oob;
-	u64 nr = nr_entries_of(ftl);
-	u64 last_ns = 0;
-
-	if (!oob->is_volatile) {
-		write_log(ftl, nr_entries, at_ns);
-		return at_ns;
+	ftl->nr_log_entries += nr_entries;
+	if (!ftl->oob.is_volatile) {
+		write_log(ftl, entries_of_program(ftl), at_ns);
+		return;
 	}
-	for (u32 i = 0; i < nr_ranges; i++)
-		at_ns = max(at_ns, programmed_ns(ftl, &range[i]));
-	if (nr)
-		last_ns = oob->defrag_entry[nr - 1].commit_ns;
-	return max(write_log(ftl, nr_entries, at_ns), last_ns);
+	/* Those that have waited are among them. */
+	if (is_anew)
+		ftl->nr_log_entries = nr_entries;
+	if (is_anew || ftl->nr_log_entries >= entries_of_program(ftl))
+		ftl_share_commit(ftl, at_ns);
 }
 
-/* What the page had before must be there until the log says what it has now. */
-static void keep_until(struct ftl *ftl, ppn_t present, u64 until_ns)
+/* The log may name data that is on its way to NAND from when that is there. */
+static void wait_for_data(struct ftl *ftl, const struct ftl_share_range *range, u32 nr_ranges)
 {
-	struct ftl_oob *oob = &ftl->oob;
-	u32 prev;
-
-	if (!oob->is_volatile)
+	if (!ftl->oob.is_volatile)
 		return;
-	prev = ftl_oob_prev_of(oob, present).place;
-	if (prev)
-		ftl_oob_keep_prev(oob, prev, until_ns);
+	for (u32 i = 0; i < nr_ranges; i++)
+		ftl->log_from_ns = max(ftl->log_from_ns, programmed_ns(ftl, &range[i]));
+	ftl_nand_fix(&ftl->nand, ftl->log_from_ns);
 }
 
 /* @since: first entry of the command */
-static void share_page(struct ftl *ftl, lpn_t to, lpn_t from, u64 done_ns, u64 since)
+static void share_page(struct ftl *ftl, lpn_t to, lpn_t from, u64 since)
 {
 	ppn_t ppn = ftl_l2p_get(&ftl->map, from);
 	ppn_t present = ftl_l2p_get(&ftl->map, to);
@@ -219,13 +237,11 @@ static void share_page(struct ftl *ftl, lpn_t to, lpn_t from, u64 done_ns, u64 s
 
 	if (present == ppn)
 		return;
-	if (present != PPN_NONE) {
-		keep_until(ftl, present, done_ns);
+	if (present != PPN_NONE)
 		ftl_units_unmap(&ftl->units, to);
-	}
 	if (ftl->params.oob)
-		log_page = ftl_defrag_add(&ftl->oob, to, ppn, ftl->params.plp ? 0 : done_ns,
-					  since) + 1;
+		log_page = ftl_defrag_add(&ftl->oob, to, ppn,
+					  ftl->params.plp ? 0 : FTL_DEFRAG_WAITS, since) + 1;
 	ftl_share_join(&ftl->map, to, ppn, log_page);
 	ftl->units.nr_mapped++;
 	ftl->stats.pages_remapped++;
@@ -250,15 +266,14 @@ static u64 look_up_ranges(struct ftl *ftl, const struct ftl_share_range *range, 
 	return known_ns;
 }
 
-static void share_ranges(struct ftl *ftl, const struct ftl_share_range *range, u32 nr_ranges,
-			 u64 done_ns)
+static void share_ranges(struct ftl *ftl, const struct ftl_share_range *range, u32 nr_ranges)
 {
 	u64 since = nr_entries_of(ftl);
 
 	for (u32 i = 0; i < nr_ranges; i++) {
 		for (u32 page = 0; page < range[i].nr; page++)
 			share_page(ftl, to_lpn(from_lpn(range[i].to) + page),
-				   to_lpn(from_lpn(range[i].from) + page), done_ns, since);
+				   to_lpn(from_lpn(range[i].from) + page), since);
 	}
 }
 
@@ -302,12 +317,10 @@ enum ftl_share_result ftl_share(struct ftl *ftl, const struct ftl_share_range *r
 	if (!has_room(ftl, &demand))
 		return FTL_SHARE_FULL;
 	nr_kept = nr_kept_entries(ftl) - nr_kept;
-	*done_ns = committed_at(ftl, range, nr_ranges, demand.nr_entries + nr_kept, at_ns);
-	/* A flush waits for the log, too. */
-	ftl->programmed_ns = max(ftl->programmed_ns, *done_ns);
-	if (ftl->oob.is_volatile)
-		ftl_nand_fix(&ftl->nand, *done_ns);
-	share_ranges(ftl, range, nr_ranges, *done_ns);
+	wait_for_data(ftl, range, nr_ranges);
+	share_ranges(ftl, range, nr_ranges);
+	add_to_log(ftl, demand.nr_entries + nr_kept, nr_kept, at_ns);
+	*done_ns = at_ns;
 	return FTL_SHARE_DONE;
 }
 
@@ -318,9 +331,6 @@ u64 ftl_compact(struct ftl *ftl, u64 now_ns)
 	if (!ftl->oob.max_defrag)
 		return at_ns;
 	ftl_defrag_make_room(&ftl->map);
-	at_ns = write_log(ftl, nr_entries_of(ftl), at_ns);
-	ftl->programmed_ns = max(ftl->programmed_ns, at_ns);
-	if (ftl->oob.is_volatile)
-		ftl_nand_fix(&ftl->nand, at_ns);
-	return at_ns;
+	add_to_log(ftl, nr_entries_of(ftl), true, at_ns);
+	return ftl_share_commit(ftl, at_ns);
 }

@@ -44,6 +44,8 @@ u64 ftl_rescue(struct ftl *ftl, u32 victim, u64 start_ns)
 
 	if (!ftl->oob.is_volatile)
 		return start_ns;
+	/* The block may have what pages had before they got the data of others. */
+	start_ns = ftl_share_commit(ftl, start_ns);
 	die = ftl_eblk_die(geo, victim);
 	for (u32 slot = 0; slot < geo->nr_open * geo->unit_pages; slot++) {
 		ppn_t from = to_ppn(geo->nr_pages + slot);

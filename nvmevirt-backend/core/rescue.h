@@ -13,6 +13,7 @@
  *   ever, and that unit's die may not have room for it now. So the new data itself
  *   comes along: it goes into the GC unit as if it had been in the victim.
  * - Where new data is on its way to NAND, the erase waits for the end of that.
+ * - What pages got by share commands is made durable first (defrag.h).
  *
  * With rescued pages the victim has at most as many to move as it has slots, so it needs no
  * more free blocks than without, and each of them leaves a buffer that is bounded.

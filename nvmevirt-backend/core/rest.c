@@ -22,6 +22,7 @@ void ftl_let_rest(struct ftl *ftl)
 {
 	struct ftl_unit *unit;
 
+	ftl_share_commit(ftl, ftl->now_ns);
 	while ((unit = ftl_units_first_held(&ftl->units)))
 		ftl_advance(ftl, unit->due_ns);
 	ftl_advance(ftl, end_of_work(ftl));
@@ -77,6 +78,8 @@ void ftl_set_clock(struct ftl *ftl, u64 now_ns)
 	ftl->next_cmd_ns = 0;
 	ftl->programmed_ns = 0;
 	ftl->command_programmed_ns = 0;
+	ftl->log_from_ns = 0;
+	ftl->log_ns = 0;
 	/* Whose turn it is depends on all commands that there were, reads included. */
 	ftl->idle_die = 0;
 	if (!ftl->params.oob)

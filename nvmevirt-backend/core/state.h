@@ -116,6 +116,8 @@ struct ftl_sense_slot {
  * @gc: state of collection, by die
  * @mend: state of mending
  * @nr_log_entries: number of entries of the defrag log that are not programmed yet
+ * @log_from_ns: time from which they may be, as the data that they name is on NAND then
+ * @log_ns: time at which all others are
  * @nr_exchanges: number of cold units that are to move at the next write
  * @idle_die: die that may collect at the next command
  * @begun_ns: time of ftl_init()
@@ -149,6 +151,8 @@ struct ftl {
 	struct ftl_gc_die *gc;
 	struct ftl_mend mend;
 	u32 nr_log_entries;
+	u64 log_from_ns;
+	u64 log_ns;
 	u32 nr_exchanges;
 	u32 idle_die;
 	u64 begun_ns;
@@ -202,6 +206,14 @@ static inline u64 ftl_sense_unit(struct ftl *ftl, u32 flash_unit, u32 nr_pages, 
 
 	return ftl_sense(ftl, &sense, start_ns);
 }
+
+/**
+ * ftl_share_commit() - make durable what share commands have done, on a drive without protection
+ * @at_ns: time from which that can be done
+ *
+ * Return: the time at which it is.
+ */
+u64 ftl_share_commit(struct ftl *ftl, u64 at_ns);
 
 /**
  * ftl_sense_beside() - read a page of what a die has besides its erase blocks

@@ -185,9 +185,20 @@ static void end_volatile(struct ftl *ftl, u64 at_ns)
 	if (!ftl->oob.is_volatile)
 		return;
 	program_all(ftl, at_ns);
+	ftl_share_commit(ftl, at_ns);
 	ftl_oob_settle(&ftl->oob, U64_MAX);
 	if (ftl->oob.max_defrag)
 		ftl_defrag_settle(&ftl->oob);
+}
+
+/* A trim is durable at once: what was shared before it counts as being so, and so does its data. */
+static void commit_shares(struct ftl *ftl, u64 at_ns)
+{
+	if (!ftl->oob.is_volatile || !ftl->nr_log_entries)
+		return;
+	ftl_share_commit(ftl, at_ns);
+	ftl_oob_settle(&ftl->oob, ftl->log_from_ns);
+	ftl_defrag_settle(&ftl->oob);
 }
 
 static void trim_pages(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 at_ns)
@@ -197,6 +208,7 @@ static void trim_pages(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 at_ns)
 	/* Up to here the map has the command. */
 	u64 noted = 0;
 
+	commit_shares(ftl, at_ns);
 	while ((lpn = ftl_l2p_skip_unmapped(&ftl->map, lpn, end)) < end) {
 		if (lpn >= noted) {
 			ftl_map_change(ftl, to_lpn(lpn), 1, at_ns);
@@ -248,7 +260,7 @@ u64 ftl_flush(struct ftl *ftl, u64 now_ns)
 
 	if (ftl->params.plp)
 		return at_ns;
-	at_ns = program_all(ftl, at_ns);
+	at_ns = max(program_all(ftl, at_ns), ftl_share_commit(ftl, at_ns));
 	ftl_nand_fix(&ftl->nand, at_ns);
 	return at_ns;
 }

@@ -7,9 +7,9 @@
  * begun, just before it ends, and when it has.
  *
  * What is promised: the old place has its data until it is trimmed. The new place of a piece has
- * the data when its command is complete, and before that all of it, or what was there. A page of
- * each piece is written just before, and nobody flushes, so that the drive has it in its buffer; it
- * is durable with the command. After the power failure the host defragments what is left, and the
+ * the data when the flush is complete, or with protection its command, and before that all of it, or
+ * what was there. A page of each piece is written just before, so that the drive has it in its
+ * buffer; it is durable with the command. After the power failure the host defragments what is left, and the
  * power fails again when all is done.
  */
 #include "drive_kunit.h"
@@ -78,7 +78,7 @@ enum moment {
  * @older: likewise: what it has if that was not durable, or the same
  * @before: by page of the file: number of the data that was in the new place
  * @given: likewise: number that the command gave it, under which the drive may write it later
- * @done_ns: by piece: when its command was complete, U64_MAX if it was not sent
+ * @done_ns: by piece: when it was promised to be durable, U64_MAX if it was not
  */
 struct host {
 	struct kunit *test;
@@ -256,18 +256,20 @@ static bool renew_page(struct host *host, u32 page)
 /* Others do not wait for the command. */
 static bool move_piece(struct host *host, u32 piece)
 {
-	u64 sent_ns;
+	u64 sent_ns, done_ns;
 	bool is_on;
 
 	if (!renew_page(host, piece * PIECE_PAGES + piece % PIECE_PAGES))
 		return false;
 	sent_ns = host->now_ns;
-	host->done_ns[piece] = share_piece(host, host->new_place + piece * PIECE_PAGES,
-					   (u64)piece * PIECE_STEP, PIECE_PAGES);
+	done_ns = share_piece(host, host->new_place + piece * PIECE_PAGES,
+			      (u64)piece * PIECE_STEP, PIECE_PAGES);
+	if (host->params.plp)
+		host->done_ns[piece] = done_ns;
 	for (u32 page = piece * PIECE_PAGES; page < (piece + 1) * PIECE_PAGES; page++)
 		host->given[page] = ftl_seq_of(host->ftl, to_lpn(host->new_place + page));
 	is_on = !has_failed(host, sent_ns) && disturb(host);
-	host->now_ns = max(host->now_ns, host->done_ns[piece]);
+	host->now_ns = max(host->now_ns, done_ns);
 	return is_on && host->now_ns < host->cut_ns;
 }
 
@@ -276,6 +278,8 @@ static bool flush(struct host *host)
 	u64 sent_ns = host->now_ns;
 
 	host->now_ns = ftl_flush(host->ftl, host->now_ns);
+	for (u32 piece = 0; piece < NR_PIECES; piece++)
+		host->done_ns[piece] = min(host->done_ns[piece], host->now_ns);
 	return !has_failed(host, sent_ns);
 }
 

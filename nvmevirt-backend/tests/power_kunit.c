@@ -9,7 +9,7 @@
  * What is promised: data is durable when its FUA write is complete, or the flush that
  * was sent after its write was complete, or with protection the write itself. Of every
  * page the drive has that or something newer that was sent, never anything older. A
- * share command is durable when it is complete, and of one that is not all pages have what
+ * share command is durable as a write is, and of one that is not all pages have what
  * it gave them, or none; where a page is, there is the data that it was given.
  */
 #include "drive_kunit.h"
@@ -302,7 +302,7 @@ static void note_shared(struct bench *bench, u64 to, u64 from, u64 last_seq)
 
 	KUNIT_ASSERT_LT(bench->test, seq, (u64)MAX_SEQS);
 	bench->content[seq] = bench->content[ftl_seq_of(bench->ftl, to_lpn(from))];
-	note_version(bench, to, seq, true);
+	note_version(bench, to, seq, bench->params.plp);
 	/* It had the data already. */
 	if (seq <= last_seq)
 		return;

@@ -244,7 +244,11 @@ static void old_data_is_not_erased_before_the_command_is_durable(struct kunit *t
 	write_plain(ftl, 1, 1);
 	KUNIT_EXPECT_NOT_NULL(test, open_unit_of(ftl, 1));
 	KUNIT_EXPECT_EQ(test, ftl_share(ftl, &range, 1, now_ns, &done_ns), FTL_SHARE_DONE);
-	KUNIT_EXPECT_GE(test, ftl->oob.safe_ns[eblk], done_ns);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).defrag_programs, 0ULL);
+	/* To erase it takes the program of the log first. */
+	KUNIT_EXPECT_GE(test, ftl_rescue(ftl, eblk, done_ns), done_ns + params.program_ns);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).defrag_programs, 1ULL);
+	KUNIT_EXPECT_EQ(test, ftl_rescue(ftl, eblk, now_ns), ftl->log_ns);
 	EXPECT_CONSISTENT(test, ftl);
 }
 
@@ -322,8 +326,11 @@ static void volatile_drive_keeps_whole_commands(struct kunit *test)
 		written_ns = ftl_flush(ftl, 0);
 		KUNIT_EXPECT_EQ(test, ftl_share(ftl, &range, 1, written_ns, &shared_ns),
 				FTL_SHARE_DONE);
-		KUNIT_EXPECT_GE(test, shared_ns, written_ns + params.program_ns);
+		KUNIT_EXPECT_LT(test, shared_ns, written_ns + params.program_ns);
+		ftl_advance(ftl, shared_ns);
 		KUNIT_EXPECT_FALSE(test, ftl_is_durable(ftl, to_lpn(20)));
+		shared_ns = ftl_flush(ftl, shared_ns);
+		KUNIT_EXPECT_GE(test, shared_ns, written_ns + params.program_ns);
 		ftl_power_cut(ftl, turn ? shared_ns : shared_ns - 1);
 		KUNIT_EXPECT_NULL(test, ftl_rebuild(ftl, shared_ns));
 		KUNIT_EXPECT_EQ(test, ftl_is_mapped(ftl, to_lpn(20)), turn);
@@ -363,13 +370,11 @@ static void data_is_not_named_before_its_command_commits(struct kunit *test)
 {
 	struct ftl *ftl = make_durable(test, UNIT_PAGES);
 	const struct ftl_share_range range = { to_lpn(9), to_lpn(0), 1 };
-	u64 commit_ns, now_ns;
+	u64 now_ns;
 
-	/* The log's program waits for a die that is busy for long. */
-	ftl_share(ftl, &range, 1, ftl->now_ns, &commit_ns);
-	ftl->oob.defrag_entry[0].commit_ns = commit_ns + SECOND_NS;
+	/* The log's entry waits for a flush. */
+	ftl_share(ftl, &range, 1, ftl->now_ns, &now_ns);
 	write_plain(ftl, 0, 1);
-	now_ns = ftl_flush(ftl, ftl->now_ns);
 	KUNIT_ASSERT_EQ(test, from_lpn(ftl_l2p_owner(&ftl->map, ftl_l2p_get(&ftl->map, to_lpn(9)))),
 			9ULL);
 	ftl_gc_make_room(ftl, ftl_die_of(ftl, to_lpn(9)), now_ns);
@@ -377,7 +382,6 @@ static void data_is_not_named_before_its_command_commits(struct kunit *test)
 	ftl_gc_move_row(ftl, ftl_die_of(ftl, to_lpn(9)), 9, 1, now_ns);
 	now_ns = ftl_program_open(ftl, ftl->units.die[die_of(ftl, 9)].gc, now_ns);
 	ftl->collecting = false;
-	KUNIT_ASSERT_LT(test, now_ns, commit_ns + SECOND_NS);
 	fail_power(test, ftl, now_ns);
 	KUNIT_EXPECT_FALSE(test, ftl_is_mapped(ftl, to_lpn(9)));
 }
@@ -391,9 +395,11 @@ static void outdated_entry_stays_until_the_newer_commits(struct kunit *test)
 	u64 commit_ns, seq;
 
 	ftl_share(ftl, &first, 1, ftl->now_ns, &commit_ns);
+	commit_ns = ftl_flush(ftl, commit_ns);
 	ftl_advance(ftl, commit_ns);
 	seq = ftl_seq_of(ftl, to_lpn(9));
 	ftl_share(ftl, &second, 1, commit_ns, &commit_ns);
+	commit_ns = ftl_flush(ftl, commit_ns);
 	KUNIT_ASSERT_LT(test, ftl->now_ns, commit_ns);
 	ftl_defrag_compact(&ftl->map);
 	KUNIT_EXPECT_EQ(test, stats_of(ftl).defrag_entries, 2ULL);
@@ -402,6 +408,7 @@ static void outdated_entry_stays_until_the_newer_commits(struct kunit *test)
 	expect_same_place(test, ftl, 9, 0);
 	/* Later it goes. */
 	ftl_share(ftl, &second, 1, ftl->now_ns, &commit_ns);
+	commit_ns = ftl_flush(ftl, commit_ns);
 	ftl_advance(ftl, commit_ns);
 	ftl_defrag_compact(&ftl->map);
 	KUNIT_EXPECT_EQ(test, stats_of(ftl).defrag_entries, 1ULL);
@@ -409,7 +416,7 @@ static void outdated_entry_stays_until_the_newer_commits(struct kunit *test)
 	expect_same_place(test, ftl, 9, UNIT_PAGES);
 }
 
-/* On a volatile drive each command takes a program; a protected one fills them. */
+/* On a volatile drive each flush takes a program; a protected one fills them. */
 static void log_takes_programs_of_all_dies(struct kunit *test)
 {
 	struct ftl *ftl = make_durable(test, UNIT_PAGES);
@@ -424,6 +431,7 @@ static void log_takes_programs_of_all_dies(struct kunit *test)
 
 		KUNIT_ASSERT_EQ(test, ftl_share(ftl, &range, 1, now_ns, &commit_ns),
 				FTL_SHARE_DONE);
+		commit_ns = ftl_flush(ftl, commit_ns);
 		KUNIT_EXPECT_GE(test, commit_ns, now_ns + ftl->params.program_ns);
 		ftl_advance(ftl, commit_ns);
 	}
@@ -441,6 +449,64 @@ static void log_takes_programs_of_all_dies(struct kunit *test)
 	KUNIT_EXPECT_GE(test, stats_of(ftl).defrag_programs, 1ULL);
 	KUNIT_EXPECT_LE(test, stats_of(ftl).defrag_programs, 2ULL);
 	EXPECT_CONSISTENT(test, ftl);
+}
+
+/* What nobody has flushed needs no program, until there is enough for one. */
+static void commands_wait_for_each_other(struct kunit *test)
+{
+	struct ftl *ftl = make_durable(test, UNIT_PAGES);
+	u32 per_program = UNIT_PAGES * FTL_PAGE_BYTES / sizeof(struct ftl_defrag_entry);
+	u64 now_ns = ftl->now_ns;
+
+	KUNIT_ASSERT_GT(test, per_program, 10U);
+	for (u32 i = 0; i < 10; i++) {
+		const struct ftl_share_range range = { to_lpn(9 + i), to_lpn(i % UNIT_PAGES), 1 };
+
+		KUNIT_ASSERT_EQ(test, ftl_share(ftl, &range, 1, now_ns, &now_ns), FTL_SHARE_DONE);
+	}
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).defrag_programs, 0ULL);
+	now_ns = ftl_flush(ftl, now_ns);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).defrag_programs, 1ULL);
+	KUNIT_EXPECT_EQ(test, ftl_flush(ftl, now_ns), now_ns + ftl->params.cmd_ns);
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).defrag_programs, 1ULL);
+	fail_power(test, ftl, now_ns);
+	for (u32 i = 0; i < 10; i++)
+		expect_same_place(test, ftl, 9 + i, i % UNIT_PAGES);
+}
+
+/* Filesystems write what names a new place before they flush. */
+static void later_writes_are_not_durable_before_a_command(struct kunit *test)
+{
+	const struct ftl_share_range range = { to_lpn(20), to_lpn(0), UNIT_PAGES };
+	struct ftl_request rq = request(60, 1);
+
+	rq.fua = true;
+	for (u32 turn = 0; turn < 2; turn++) {
+		struct ftl *ftl = make_durable(test, UNIT_PAGES);
+		u64 now_ns, done_ns;
+
+		ftl_share(ftl, &range, 1, ftl->now_ns, &now_ns);
+		done_ns = ftl_write(ftl, &rq, now_ns);
+		KUNIT_EXPECT_GE(test, ftl->log_ns, now_ns + ftl->params.program_ns);
+		KUNIT_EXPECT_GE(test, done_ns, ftl->log_ns + ftl->params.program_ns);
+		fail_power(test, ftl, turn ? done_ns : ftl->log_ns);
+		expect_same_place(test, ftl, 20, 0);
+		KUNIT_EXPECT_EQ(test, ftl_is_mapped(ftl, to_lpn(60)), turn);
+	}
+}
+
+static void nor_are_later_trims(struct kunit *test)
+{
+	const struct ftl_share_range range = { to_lpn(20), to_lpn(0), UNIT_PAGES };
+	struct ftl *ftl = make_durable(test, UNIT_PAGES);
+	u64 now_ns;
+
+	ftl_share(ftl, &range, 1, ftl->now_ns, &now_ns);
+	ftl_trim(ftl, to_lpn(0), UNIT_PAGES, now_ns);
+	fail_power(test, ftl, now_ns);
+	KUNIT_EXPECT_FALSE(test, ftl_is_mapped(ftl, to_lpn(0)));
+	for (u64 lpn = 20; lpn < 20 + UNIT_PAGES; lpn++)
+		KUNIT_EXPECT_TRUE(test, ftl_is_mapped(ftl, to_lpn(lpn)));
 }
 
 /* What each page has, as numbers of writes: shares copy them, and places must agree. */
@@ -575,6 +641,8 @@ static void host_has_the_log_compacted(struct kunit *test)
 		ftl_share(ftl, &range, 1, now_ns, &now_ns);
 		ftl_advance(ftl, now_ns);
 	}
+	now_ns = ftl_flush(ftl, now_ns);
+	ftl_advance(ftl, now_ns);
 	ftl_report_defrag(ftl, &log);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(log.entries), 10U);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(log.pages), 40U);
@@ -601,6 +669,7 @@ static void row_is_not_cut_without_room(struct kunit *test)
 	u64 now_ns;
 
 	ftl_share(ftl, &row, 1, ftl->now_ns, &now_ns);
+	now_ns = ftl_flush(ftl, now_ns);
 	ftl_trim(ftl, to_lpn(20), 2, now_ns);
 	ftl_trim(ftl, to_lpn(24), 1, now_ns);
 	ftl_trim(ftl, to_lpn(31), 1, now_ns);
@@ -638,6 +707,9 @@ static struct kunit_case share_cases[] = {
 	KUNIT_CASE(row_is_not_cut_without_room),
 	KUNIT_CASE(host_has_the_log_compacted),
 	KUNIT_CASE(volatile_drive_keeps_whole_commands),
+	KUNIT_CASE(commands_wait_for_each_other),
+	KUNIT_CASE(later_writes_are_not_durable_before_a_command),
+	KUNIT_CASE(nor_are_later_trims),
 	KUNIT_CASE(log_takes_programs_of_all_dies),
 	KUNIT_CASE(data_is_not_named_before_its_command_commits),
 	KUNIT_CASE(outdated_entry_stays_until_the_newer_commits),

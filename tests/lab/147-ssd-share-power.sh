@@ -9,7 +9,7 @@
 # mem: 2G
 # seconds: 25
 # timeout: 240
-# sentences: 12
+# sentences: 16
 . "$(dirname "$0")/rc"
 
 PAGES=256
@@ -33,6 +33,10 @@ put() {
 	dd if="$1" of="$DEV" bs=4k seek="$2" oflag=direct conv=fsync status=none
 }
 
+flush() {
+	nvme flush "$DEV" --namespace-id=1
+}
+
 fail_now() {
 	nvmev-ssd power-cut ssd0
 	DEV=$(nvmev-ssd power-on ssd0)
@@ -47,6 +51,13 @@ put "$T_DIR/next" 4096
 old=$(sum 0 $PAGES) next=$(sum 4096 $PAGES)
 
 check "pages are shared" share 0 8192 $PAGES
+programs=$(ssd_stat ssd0 defrag_programs)
+fail_now
+check_that "nobody has flushed, and what a command gave is lost by a power failure" \
+	"$(sum 8192 $PAGES)" == "$(head -c $((PAGES * 4096)) /dev/zero | sha256sum)"
+check "they are shared again" share 0 8192 $PAGES
+check "and flushed" flush
+check_that "which takes a program of the log" "$(ssd_stat ssd0 defrag_programs)" -eq $((programs + 1))
 fail_now
 check_that "what a command gave is there after a power failure" "$(sum 8192 $PAGES)" == "$old"
 check_that "where it came from, too" "$(sum 0 $PAGES)" == "$old"
@@ -65,13 +76,13 @@ blkdiscard -o $((8192 * 4096)) -l $((PAGES * 4096)) "$DEV"
 fail_now
 check_that "until it is deallocated" "$(sum 8192 $PAGES)" == "$(head -c $((PAGES * 4096)) /dev/zero | sha256sum)"
 
-# The power fails at the Nth program or erase from then on: the command waits for its data.
+# The power fails at the Nth program or erase from then on: the log waits for the data.
 done=0 undone=0
 for n in 1 2 5 12 20 30 31 32 33 34 40; do
-	share 4096 8192 $PAGES >"$T_DIR/output" 2>&1
+	{ share 4096 8192 $PAGES && flush; } >"$T_DIR/output" 2>&1
 	nvmev-ssd power-cut ssd0 "$n"
 	# Where there is no device any more nothing must make a file, or none could come back.
-	{ dd if="$T_DIR/new" of="$DEV" bs=4k oflag=direct conv=nocreat && share 0 8192 $PAGES &&
+	{ dd if="$T_DIR/new" of="$DEV" bs=4k oflag=direct conv=nocreat && share 0 8192 $PAGES && flush &&
 		fio --name=w --filename="$DEV" --allow_file_create=0 --direct=1 --rw=write --bs=64k --offset=36m --size=8m; } \
 		>"$T_DIR/output" 2>&1 || true
 	poll 10 sh -c "[ \$(cat $CONFIGFS/ssd0/power) = 0 ]" || nvmev-ssd power-cut ssd0
