@@ -9,6 +9,8 @@ enum leaving {
 	LEAVING_NOT,
 	LEAVING_CLAIMED,
 	LEAVING_DISCARDING,
+	LEAVING_TOLD,
+	LEAVING_ASIDE,
 };
 
 static struct dmda_segment *segment_at(const struct dmda_freeing *freeing, seg_t seg)
@@ -66,12 +68,17 @@ void dmda_free_discarded(struct dmda_freeing *freeing, seg_t seg)
 	struct dmda_segment *segment = segment_at(freeing, seg);
 
 	if (segment->leaving == LEAVING_DISCARDING)
-		segment->leaving = LEAVING_CLAIMED;
+		segment->leaving = LEAVING_TOLD;
+}
+
+static bool is_claimed(const struct dmda_segment *segment)
+{
+	return segment->leaving == LEAVING_CLAIMED || segment->leaving == LEAVING_TOLD;
 }
 
 bool dmda_free_record(const struct dmda_freeing *freeing, seg_t seg, struct dmda_record *record)
 {
-	if (segment_at(freeing, seg)->leaving != LEAVING_CLAIMED)
+	if (!is_claimed(segment_at(freeing, seg)))
 		return false;
 	*record = (struct dmda_record){ .kind = DMDA_RECORD_FREE, .seg = seg };
 	return true;
@@ -81,10 +88,38 @@ void dmda_free_end(struct dmda_freeing *freeing, seg_t seg)
 {
 	struct dmda_segment *segment = segment_at(freeing, seg);
 
-	if (segment->leaving != LEAVING_CLAIMED)
+	if (!is_claimed(segment))
 		return;
+	/* If somebody has opened it already, it has what is written there. */
+	if (segment->leaving == LEAVING_CLAIMED && segment->state == DMDA_SEGMENT_FREE)
+		dmda_bitset_put(&freeing->segments->untold, from_seg(seg), true);
 	segment->leaving = LEAVING_NOT;
 	freeing->nr_claimed--;
+}
+
+seg_t dmda_free_set_aside(struct dmda_freeing *freeing)
+{
+	struct dmda_segments *segments = freeing->segments;
+	u32 seg = dmda_bitset_next(&segments->untold, 0);
+
+	if (seg == segments->nr_segments)
+		return SEG_NONE;
+	dmda_bitset_put(&segments->untold, seg, false);
+	dmda_segments_set_aside(segments, to_seg(seg), true);
+	segments->segment[seg].leaving = LEAVING_ASIDE;
+	freeing->nr_aside++;
+	return to_seg(seg);
+}
+
+void dmda_free_put_back(struct dmda_freeing *freeing, seg_t seg)
+{
+	struct dmda_segment *segment = segment_at(freeing, seg);
+
+	if (segment->leaving != LEAVING_ASIDE)
+		return;
+	segment->leaving = LEAVING_NOT;
+	freeing->nr_aside--;
+	dmda_segments_set_aside(freeing->segments, seg, false);
 }
 
 bool dmda_free_may_lose(const struct dmda_freeing *freeing, seg_t seg, u32 nr_valid,

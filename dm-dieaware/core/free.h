@@ -10,6 +10,11 @@
  *	record		the operation that makes it FREE, which may be opened at once
  *	end		the operation is done, or has been given up
  *
+ * One that became free without a discard is made up for later, when there are others:
+ *
+ *	set aside	it is free, and nobody finds it
+ *	put back	the device below has been told; it can be opened again
+ *
  * The functions are to be called under the lock that protects the segments. What is out of that
  * order is refused.
  */
@@ -24,11 +29,13 @@
  * @segments: segment table
  * @commit: the journal
  * @nr_claimed: number of segments that are claimed
+ * @nr_aside: number of free segments that are set aside
  */
 struct dmda_freeing {
 	struct dmda_segments *segments;
 	const struct dmda_commit *commit;
 	u32 nr_claimed;
+	u32 nr_aside;
 };
 
 /* Segments that are looked at in a row, all of them empty */
@@ -86,5 +93,20 @@ bool dmda_free_may_lose(const struct dmda_freeing *freeing, seg_t seg, u32 nr_va
  * dmda_free_end() - the claim ends: the operation is done, or cannot be
  */
 void dmda_free_end(struct dmda_freeing *freeing, seg_t seg);
+
+/**
+ * dmda_free_set_aside() - find a segment that became free without a discard since start
+ *
+ * A discard of it may begin. Until dmda_free_put_back() it is not among those that are free, so
+ * that nobody writes there.
+ *
+ * Return: it, or SEG_NONE.
+ */
+seg_t dmda_free_set_aside(struct dmda_freeing *freeing);
+
+/**
+ * dmda_free_put_back() - the discard of a segment that was set aside has ended, well or not
+ */
+void dmda_free_put_back(struct dmda_freeing *freeing, seg_t seg);
 
 #endif /* DMDA_FREE_H */

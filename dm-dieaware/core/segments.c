@@ -9,7 +9,7 @@
  *
  * How many segments are free or empty, and how many pages valid, is asked at each write and
  * must not take a walk through the table; nor must it to find one of them, or one that is worth
- * cleaning. So each change keeps the sums, two sets, and lists of those with about as many valid
+ * cleaning. So each change keeps the sums, three sets, and lists of those with about as many valid
  * pages. What is long in one of these lists has lost nothing for long.
  */
 #include "segments.h"
@@ -20,7 +20,7 @@ size_t dmda_segments_bytes(const struct dmda_super *super)
 
 	return nr_segments * sizeof(struct dmda_segment) +
 		dmda_super_nr_pages(super, DMDA_TABLE_SEGMENTS) *
-		sizeof(struct dmda_segments_page) + 2 * dmda_bitset_bytes(nr_segments) +
+		sizeof(struct dmda_segments_page) + 3 * dmda_bitset_bytes(nr_segments) +
 		dmda_ranks_bytes(nr_segments);
 }
 
@@ -42,6 +42,8 @@ void dmda_segments_init(struct dmda_segments *segments, const struct dmda_super 
 	dmda_bitset_init(&segments->free, segments->nr_segments, sets);
 	sets += dmda_bitset_bytes(segments->nr_segments);
 	dmda_bitset_init(&segments->empty, segments->nr_segments, sets);
+	sets += dmda_bitset_bytes(segments->nr_segments);
+	dmda_bitset_init(&segments->untold, segments->nr_segments, sets);
 	sets += dmda_bitset_bytes(segments->nr_segments);
 	dmda_ranks_init(&segments->by_valid, sets);
 	while (dmda_super_data_pages(super) >> segments->rank_shift >= DMDA_NR_RANKS)
@@ -229,8 +231,10 @@ static const char *change_state(struct dmda_segments *segments, struct dmda_segm
 	if (record->kind == DMDA_RECORD_FREE && segment->nr_valid)
 		return "a segment with valid pages becomes free";
 	segment->state = after[record->kind];
-	if (record->kind == DMDA_RECORD_OPEN)
+	if (record->kind == DMDA_RECORD_OPEN) {
 		segment->open = record->open;
+		dmda_bitset_put(&segments->untold, segment - segments->segment, false);
+	}
 	if (record->kind != DMDA_RECORD_FREE)
 		segment->mtime = record->mtime;
 	count(segments, segment, state_before, segment->nr_valid);
@@ -336,6 +340,11 @@ seg_t dmda_segments_find_free(struct dmda_segments *segments)
 		seg = dmda_bitset_next(&segments->free, 0);
 	segments->next = seg + 1 < segments->nr_segments ? seg + 1 : 0;
 	return to_seg(seg);
+}
+
+void dmda_segments_set_aside(struct dmda_segments *segments, seg_t seg, bool is_aside)
+{
+	count_free(segments, &segments->segment[from_seg(seg)], !is_aside);
 }
 
 seg_t dmda_segments_find_empty(const struct dmda_segments *segments, u32 *from)

@@ -57,12 +57,13 @@ struct dmda_segments_page {
  * @segment: segments, by number
  * @page: state of the table's pages
  * @nr_segments: number of segments
- * @nr_free: number of segments that are FREE
+ * @nr_free: number of segments that are FREE, but for those that are set aside
  * @nr_empty: number of segments that are CLOSED and have no valid page
  * @nr_valid: number of valid pages in all segments
  * @next: segment at which the search for a free one goes on
- * @free: those that are FREE
+ * @free: those that are FREE, but for those that are set aside
  * @empty: those that are CLOSED and have no valid page
+ * @untold: those that are FREE and of which the device below was not told that; see core/free.h
  * @by_valid: those that are CLOSED and have some valid pages, but not all they can
  * @rank_shift: how many valid pages more are a rank more, as a power of two
  */
@@ -77,6 +78,7 @@ struct dmda_segments {
 	u32 next;
 	struct dmda_bitset free;
 	struct dmda_bitset empty;
+	struct dmda_bitset untold;
 	struct dmda_ranks by_valid;
 	u8 rank_shift;
 };
@@ -147,6 +149,12 @@ void dmda_segments_applied(struct dmda_segments *segments, const struct dmda_rec
  * Return: a segment, or SEG_NONE. Goes round the device.
  */
 seg_t dmda_segments_find_free(struct dmda_segments *segments);
+
+/**
+ * dmda_segments_set_aside() - nobody finds a free segment, or it can be found again
+ * @is_aside: whether it is set aside from now on; it was the other way round before
+ */
+void dmda_segments_set_aside(struct dmda_segments *segments, seg_t seg, bool is_aside);
 
 /**
  * dmda_segments_find_empty() - find a segment that has nothing left

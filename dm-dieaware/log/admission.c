@@ -104,7 +104,8 @@ static bool are_segments_to_come_locked(struct dmda_log *log)
 {
 	lockdep_assert_held(&log->lock);
 
-	if (log->space.segments.nr_empty || work_busy(&log->cleaning.work))
+	if (log->space.segments.nr_empty || log->space.freeing.nr_aside ||
+	    work_busy(&log->cleaning.work))
 		return true;
 	for (u32 i = 0; i < DMDA_MAX_OPEN; i++) {
 		const struct dmda_open *open = &log->space.closing.open[i];

@@ -24,8 +24,8 @@ static bool has_holes_locked(const struct dmda_log *log)
 {
 	const struct dmda_segments *segments = &log->space.segments;
 	u64 nr_unused = dmda_log_places_of(log, segments->nr_segments) - segments->nr_valid;
-	u64 nr_known = dmda_log_places_of(log, segments->nr_free + segments->nr_empty) +
-		       log->holes.nr_told_all;
+	u64 nr_known = dmda_log_places_of(log, segments->nr_free + log->space.freeing.nr_aside +
+					       segments->nr_empty) + log->holes.nr_told_all;
 
 	lockdep_assert_held(&log->lock);
 
@@ -68,7 +68,8 @@ static u32 nr_to_be_had(struct dmda_log *log)
 	u32 nr;
 
 	spin_lock_irq(&log->lock);
-	nr = log->space.segments.nr_free + log->space.segments.nr_empty;
+	nr = log->space.segments.nr_free + log->space.segments.nr_empty +
+		log->space.freeing.nr_aside;
 	spin_unlock_irq(&log->lock);
 	return nr;
 }

@@ -7,7 +7,8 @@
  * freeing waits for commits, so a worker does them. Before a segment is free, the device
  * below is told that it holds nothing. That may take long, and is done by a worker of its own,
  * a few segments at a time. When so few segments are free that users get none, those that
- * it has not begun with become free without.
+ * it has not begun with become free without. Of these it is told later, when cleaning has made
+ * others free: an SSD that moves pages itself has use for each that it need not.
  */
 #include "disk.h"
 #include "log.h"
@@ -318,6 +319,12 @@ void dmda_log_do_space(struct work_struct *work)
 	}
 }
 
+static void begin_discard_of(struct dmda_log *log, struct dmda_log_group *group, seg_t seg)
+{
+	dmda_log_begin_discard(log, group, dmda_super_segment_dpn(&log->super, seg),
+			       log->super.segment_pages);
+}
+
 static bool begin_discard(struct dmda_log *log, seg_t seg)
 {
 	bool may;
@@ -347,12 +354,56 @@ static void discard_segments(struct dmda_log *log, const seg_t *seg, u32 nr)
 	dmda_log_group_begin(&group);
 	for (u32 i = 0; i < nr; i++) {
 		if (begin_discard(log, seg[i]))
-			dmda_log_begin_discard(log, &group,
-					       dmda_super_segment_dpn(&log->super, seg[i]),
-					       log->super.segment_pages);
+			begin_discard_of(log, &group, seg[i]);
 	}
 	dmda_log_group_end(&group);
 	end_discards(log, seg, nr);
+}
+
+/*
+ * A free segment of which the device below was not told. Nobody finds it until it is put back: so
+ * others must be left, as many as there are when cleaning begins.
+ */
+static seg_t set_aside(struct dmda_log *log)
+{
+	seg_t seg = SEG_NONE;
+
+	spin_lock_irq(&log->lock);
+	if (log->space.segments.nr_free > DMDA_LOG_LOW_SEGMENTS)
+		seg = dmda_free_set_aside(&log->space.freeing);
+	spin_unlock_irq(&log->lock);
+	return seg;
+}
+
+static void put_back(struct dmda_log *log, const seg_t *seg, u32 nr)
+{
+	spin_lock_irq(&log->lock);
+	for (u32 i = 0; i < nr; i++)
+		dmda_free_put_back(&log->space.freeing, seg[i]);
+	dmda_log_feed_locked(log);
+	spin_unlock_irq(&log->lock);
+	wake_up_all(&log->wait);
+}
+
+static void tell_free_segments(struct dmda_log *log)
+{
+	struct dmda_log_group group;
+	seg_t seg[DMDA_LOG_DISCARDS_AT_ONCE];
+	u32 nr;
+
+	while (dmda_log_may_discard(log)) {
+		dmda_log_group_begin(&group);
+		for (nr = 0; nr < DMDA_LOG_DISCARDS_AT_ONCE; nr++) {
+			seg[nr] = set_aside(log);
+			if (seg[nr] == SEG_NONE)
+				break;
+			begin_discard_of(log, &group, seg[nr]);
+		}
+		dmda_log_group_end(&group);
+		if (!nr)
+			break;
+		put_back(log, seg, nr);
+	}
 }
 
 /* Nothing is written to a segment before its discard has ended: not before that it is free. */
@@ -374,6 +425,7 @@ void dmda_log_do_discard(struct work_struct *work)
 		for (u32 i = 0; i < nr; i++)
 			free_segment(log, seg[i]);
 	}
+	tell_free_segments(log);
 }
 
 static bool are_discarded(struct dmda_log *log, u32 kept)
@@ -381,7 +433,8 @@ static bool are_discarded(struct dmda_log *log, u32 kept)
 	bool are;
 
 	spin_lock_irq(&log->lock);
-	are = log->space.segments.nr_free > kept || !log->space.freeing.nr_claimed;
+	are = log->space.segments.nr_free > kept ||
+		!(log->space.freeing.nr_claimed || log->space.freeing.nr_aside);
 	spin_unlock_irq(&log->lock);
 	return are;
 }

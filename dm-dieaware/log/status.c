@@ -45,7 +45,7 @@ size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
 	spin_lock_irq(&log->lock);
 	counters = log->counters;
 	nr_valid = log->space.segments.nr_valid;
-	nr_free = log->space.segments.nr_free;
+	nr_free = log->space.segments.nr_free + log->space.freeing.nr_aside;
 	nr_empty = log->space.segments.nr_empty;
 	nr_map_pages = log->cache.nr_pages;
 	nr_damaged = log->sums.nr_damaged;

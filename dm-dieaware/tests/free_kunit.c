@@ -140,6 +140,82 @@ static void holes_go_when_their_loss_is_durable_and_nobody_reads(struct kunit *t
 	KUNIT_EXPECT_FALSE(test, dmda_free_may_lose(freeing, to_seg(5), 0, 0));
 }
 
+/* The first segment is free, and the device below was not told of it. */
+static struct volume *volume_with_untold_segment(struct kunit *test)
+{
+	struct volume *volume = volume_with_empty_segment(test);
+
+	commit(volume);
+	KUNIT_ASSERT_TRUE(test, dmda_free_claim(&volume->freeing, to_seg(0), 0));
+	change_segment(volume, DMDA_RECORD_FREE, to_seg(0), 0, 0);
+	dmda_free_end(&volume->freeing, to_seg(0));
+	return volume;
+}
+
+static void nobody_finds_a_free_segment_while_it_is_discarded(struct kunit *test)
+{
+	struct volume *volume = volume_with_untold_segment(test);
+	struct dmda_freeing *freeing = &volume->freeing;
+	u32 nr_free = volume->segments.nr_free;
+
+	KUNIT_EXPECT_EQ(test, from_seg(dmda_free_set_aside(freeing)), 0U);
+	KUNIT_EXPECT_EQ(test, freeing->nr_aside, 1U);
+	KUNIT_EXPECT_EQ(test, volume->segments.nr_free, nr_free - 1);
+	for (u32 i = 0; i < 2 * volume->segments.nr_segments; i++)
+		KUNIT_EXPECT_NE(test, from_seg(dmda_segments_find_free(&volume->segments)), 0U);
+	KUNIT_EXPECT_FALSE(test, dmda_free_claim(freeing, to_seg(0), 0));
+	dmda_free_put_back(freeing, to_seg(0));
+	KUNIT_EXPECT_EQ(test, freeing->nr_aside, 0U);
+	KUNIT_EXPECT_EQ(test, volume->segments.nr_free, nr_free);
+	KUNIT_EXPECT_NULL(test, dmda_segments_check(&volume->segments));
+	/* It is told once. */
+	KUNIT_EXPECT_EQ(test, from_seg(dmda_free_set_aside(freeing)), from_seg(SEG_NONE));
+	dmda_free_put_back(freeing, to_seg(0));
+	KUNIT_EXPECT_EQ(test, volume->segments.nr_free, nr_free);
+}
+
+static void what_was_discarded_needs_no_telling(struct kunit *test)
+{
+	struct volume *volume = volume_with_empty_segment(test);
+	struct dmda_freeing *freeing = &volume->freeing;
+
+	commit(volume);
+	KUNIT_ASSERT_TRUE(test, dmda_free_claim(freeing, to_seg(0), 0));
+	KUNIT_ASSERT_TRUE(test, dmda_free_discard(freeing, to_seg(0)));
+	dmda_free_discarded(freeing, to_seg(0));
+	KUNIT_EXPECT_FALSE(test, dmda_free_discard(freeing, to_seg(0)));
+	change_segment(volume, DMDA_RECORD_FREE, to_seg(0), 0, 0);
+	dmda_free_end(freeing, to_seg(0));
+	KUNIT_EXPECT_EQ(test, from_seg(dmda_free_set_aside(freeing)), from_seg(SEG_NONE));
+}
+
+static void what_is_opened_is_not_discarded(struct kunit *test)
+{
+	struct volume *volume = volume_with_untold_segment(test);
+
+	change_segment(volume, DMDA_RECORD_OPEN, to_seg(0), 7, 0);
+	KUNIT_EXPECT_EQ(test, from_seg(dmda_free_set_aside(&volume->freeing)),
+			from_seg(SEG_NONE));
+}
+
+/* It was opened before the claim had ended, or the claim was given up. */
+static void what_is_not_free_at_the_end_is_not_discarded(struct kunit *test)
+{
+	struct volume *volume = volume_with_empty_segment(test);
+	struct dmda_freeing *freeing = &volume->freeing;
+
+	commit(volume);
+	KUNIT_ASSERT_TRUE(test, dmda_free_claim(freeing, to_seg(0), 0));
+	dmda_free_end(freeing, to_seg(0));
+	KUNIT_EXPECT_EQ(test, from_seg(dmda_free_set_aside(freeing)), from_seg(SEG_NONE));
+	KUNIT_ASSERT_TRUE(test, dmda_free_claim(freeing, to_seg(0), 0));
+	change_segment(volume, DMDA_RECORD_FREE, to_seg(0), 0, 0);
+	change_segment(volume, DMDA_RECORD_OPEN, to_seg(0), 7, 0);
+	dmda_free_end(freeing, to_seg(0));
+	KUNIT_EXPECT_EQ(test, freeing->nr_claimed, 0U);
+	KUNIT_EXPECT_EQ(test, from_seg(dmda_free_set_aside(freeing)), from_seg(SEG_NONE));
+}
+
 static struct kunit_case free_cases[] = {
 	KUNIT_CASE(a_segment_is_claimed_when_its_loss_is_durable_and_nobody_reads),
 	KUNIT_CASE(others_are_not_claimed),
@@ -147,6 +223,10 @@ static struct kunit_case free_cases[] = {
 	KUNIT_CASE(it_is_not_free_before_its_discard_has_ended),
 	KUNIT_CASE(without_a_claim_there_is_nothing),
 	KUNIT_CASE(holes_go_when_their_loss_is_durable_and_nobody_reads),
+	KUNIT_CASE(nobody_finds_a_free_segment_while_it_is_discarded),
+	KUNIT_CASE(what_was_discarded_needs_no_telling),
+	KUNIT_CASE(what_is_opened_is_not_discarded),
+	KUNIT_CASE(what_is_not_free_at_the_end_is_not_discarded),
 	{}
 };
 

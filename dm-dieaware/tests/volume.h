@@ -116,6 +116,9 @@ struct pending {
  * @draft_sectors: memory of a draft
  * @closing: segments that are open
  * @freeing: segments that are being freed
+ * @tells_free: whether free segments are discarded that became so without
+ * @aside: one of these that is being discarded, or SEG_NONE
+ * @nr_told: number of these that were
  * @change: all that operations change
  * @root: last durable root
  * @checkpoint: checkpoint that is being taken
@@ -162,6 +165,9 @@ struct volume {
 	struct dmda_journal_sector draft_sectors[DMDA_PAGE_SECTORS];
 	struct dmda_closing closing;
 	struct dmda_freeing freeing;
+	bool tells_free;
+	seg_t aside;
+	u32 nr_told;
 	struct dmda_change change;
 	struct dmda_root root;
 	struct dmda_checkpoint checkpoint;
@@ -579,9 +585,8 @@ static inline void forget_segment(struct volume *volume, struct image *image, se
 }
 
 /* The worst that a device may do: what the segment had is gone at once, whatever happens. */
-static inline void discard_segment(struct volume *volume, seg_t seg)
+static inline void device_discards(struct volume *volume, seg_t seg)
 {
-	KUNIT_ASSERT_TRUE(volume->test, dmda_free_discard(&volume->freeing, seg));
 	forget_segment(volume, volume->now, seg);
 	if (!volume->is_dead) {
 		forget_segment(volume, volume->stable, seg);
@@ -589,7 +594,29 @@ static inline void discard_segment(struct volume *volume, seg_t seg)
 	}
 	if (volume->discarded)
 		volume->discarded(volume, seg);
+}
+
+static inline void discard_segment(struct volume *volume, seg_t seg)
+{
+	KUNIT_ASSERT_TRUE(volume->test, dmda_free_discard(&volume->freeing, seg));
+	device_discards(volume, seg);
 	dmda_free_discarded(&volume->freeing, seg);
+}
+
+/*
+ * Of what was freed without a discard one at a time is discarded, which takes as long as from when
+ * a segment is opened until the next one is.
+ */
+static inline void discard_free_segment(struct volume *volume)
+{
+	if (from_seg(volume->aside) != from_seg(SEG_NONE)) {
+		device_discards(volume, volume->aside);
+		dmda_free_put_back(&volume->freeing, volume->aside);
+		volume->aside = SEG_NONE;
+		volume->nr_told++;
+	}
+	if (volume->tells_free && volume->segments.nr_free > 4)
+		volume->aside = dmda_free_set_aside(&volume->freeing);
 }
 
 /* Every other one is freed without a discard, as where segments lack. */
@@ -678,6 +705,7 @@ static inline void open_segment(struct volume *volume, enum dmda_stream stream)
 		commit(volume);
 		free_empty_segments(volume);
 	}
+	discard_free_segment(volume);
 	seg = dmda_segments_find_free(&volume->segments);
 	KUNIT_ASSERT_NE(volume->test, from_seg(seg), from_seg(SEG_NONE));
 	KUNIT_ASSERT_EQ(volume->test, from_seg(volume->closing.open[open].seg),
@@ -835,6 +863,7 @@ static inline void reset_memory(struct volume *volume)
 	volume->freeing = (struct dmda_freeing){
 		.segments = &volume->segments, .commit = &volume->commit,
 	};
+	volume->aside = SEG_NONE;
 	volume->checkpoint = (struct dmda_checkpoint){
 		.tables = {
 			.super = &volume->super, .slots = volume->slots,

@@ -751,6 +751,7 @@ static void fail_one_after_the_other(struct kunit *test, bool checksums)
 	u32 nr_hot = 0;
 
 	history->has_kinds = true;
+	volume->tells_free = true;
 	volume->cut = fail_power_once;
 	for (int i = 0; i < 60; i++) {
 		work(volume, 100);
@@ -760,6 +761,7 @@ static void fail_one_after_the_other(struct kunit *test, bool checksums)
 	}
 	KUNIT_EXPECT_GT(test, history->nr_lost, 0U);
 	KUNIT_EXPECT_GT(test, nr_hot, 60U);
+	KUNIT_EXPECT_GT(test, volume->nr_told, 60U);
 	/* The journal went round, too. */
 	KUNIT_EXPECT_GT(test, volume->commit.batch.first.sector, (u64)DMDA_MIN_JOURNAL_SECTORS);
 }
