@@ -319,8 +319,8 @@ void ftl_trim_on(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 now_ns);
  * ftl_share() - let pages have the data of others, without copying it; with params.share_pages
  * @range: pages, within the drive; at most FTL_SHARE_MAX_PAGES in all
  * @nr_ranges: ranges, [1, FTL_SHARE_MAX_RANGES]
- * @done_ns: gets the time at which the command completes; it is durable as a write would be, when the
- *	drive is flushed or has protection
+ * @done_ns: gets the time at which the command completes; it is durable as a write would be, when
+ *	the drive is flushed or has protection, and before anything that is written later
  *
  * Both have it until either is written or trimmed. A power failure leaves all of it or nothing.
  *

@@ -7,10 +7,10 @@
  * begun, just before it ends, and when it has.
  *
  * What is promised: the old place has its data until it is trimmed. The new place of a piece has
- * the data when the flush is complete, or with protection its command, and before that all of it, or
- * what was there. A page of each piece is written just before, so that the drive has it in its
- * buffer; it is durable with the command. After the power failure the host defragments what is left, and the
- * power fails again when all is done.
+ * the data when the flush is complete, or with protection its command, and before that all of it,
+ * or what was there. A page of each piece is written just before, so that the drive has it in its
+ * buffer; it is durable with the command. After the power failure the host defragments what is
+ * left, and the power fails again when all is done.
  */
 #include "drive_kunit.h"
 

@@ -452,7 +452,7 @@ static void log_takes_programs_of_all_dies(struct kunit *test)
 }
 
 /* What nobody has flushed needs no program, until there is enough for one. */
-static void commands_wait_for_each_other(struct kunit *test)
+static void commands_share_programs_of_the_log(struct kunit *test)
 {
 	struct ftl *ftl = make_durable(test, UNIT_PAGES);
 	u32 per_program = UNIT_PAGES * FTL_PAGE_BYTES / sizeof(struct ftl_defrag_entry);
@@ -707,7 +707,7 @@ static struct kunit_case share_cases[] = {
 	KUNIT_CASE(row_is_not_cut_without_room),
 	KUNIT_CASE(host_has_the_log_compacted),
 	KUNIT_CASE(volatile_drive_keeps_whole_commands),
-	KUNIT_CASE(commands_wait_for_each_other),
+	KUNIT_CASE(commands_share_programs_of_the_log),
 	KUNIT_CASE(later_writes_are_not_durable_before_a_command),
 	KUNIT_CASE(nor_are_later_trims),
 	KUNIT_CASE(log_takes_programs_of_all_dies),
