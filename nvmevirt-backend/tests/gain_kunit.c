@@ -82,7 +82,7 @@ struct bench {
 /* Of drives with more dies the units that this file fills would all stay open. */
 static const char *const names[] = {
 	"fast24", "nvme-a", "nvme-b", "nvme-c", "nvme-d", "sata-a", "sata-b", "sata", "tlc", "qlc",
-	"slc-cache",
+	"slc-cache", "dramless", "ufs",
 };
 
 static void describe_name(const char *const *name, char *desc)
