@@ -59,6 +59,8 @@ static u64 begin_draft(struct ftl *ftl, struct draft *draft, die_t die, u64 star
 {
 	u64 end_ns;
 
+	/* What was written after a share command is not durable before it. */
+	start_ns = ftl_share_commit(ftl, start_ns);
 	draft->flash_unit = ftl_program_take(ftl, die, FTL_STREAM_HOST, start_ns);
 	draft->nr_pages = 0;
 	end_ns = ftl_program_host(ftl, draft->flash_unit, start_ns);
@@ -87,8 +89,7 @@ u64 ftl_draft_unit(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
 
 	if (!unit->fresh)
 		return start_ns;
-	start_ns = ftl_share_commit(ftl, max(start_ns, unit->known_ns));
-	end_ns = begin_draft(ftl, &draft, die, start_ns);
+	end_ns = begin_draft(ftl, &draft, die, max(start_ns, unit->known_ns));
 	/* Room may have been made for it at the cost of the unit's pages. */
 	add_unit(ftl, &draft, unit);
 	end_draft(ftl, &draft, die);
@@ -97,7 +98,7 @@ u64 ftl_draft_unit(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
 
 void ftl_draft_die(struct ftl *ftl, die_t die, u64 start_ns)
 {
-	start_ns = ftl_share_commit(ftl, known_on_die(ftl, die, start_ns));
+	start_ns = known_on_die(ftl, die, start_ns);
 	while (!list_empty(&ftl->units.die[from_die(die)].fresh)) {
 		struct draft draft;
 

@@ -287,6 +287,10 @@ void ftl_eblks_restore(struct ftl_eblks *blocks, u32 eblk, u32 nr_used, u32 nr_v
 	ftl_eblks_count_erases(blocks, eblk, blocks->eblk[eblk].nr_erases);
 	if (blocks->eblk[eblk].state == FTL_EBLK_BAD)
 		return;
+	if (blocks->eblk[eblk].state == FTL_EBLK_FIXED) {
+		blocks->eblk[eblk].nr_valid = nr_valid;
+		return;
+	}
 	/* Its place in the queue is that of a block never erased. */
 	if (is_bad && !nr_valid) {
 		ftl_eblks_retire(blocks, eblk);

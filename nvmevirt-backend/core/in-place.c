@@ -90,18 +90,6 @@ u64 ftl_in_place_write(struct ftl *ftl, const struct ftl_request *rq, u64 start_
 	return done_ns;
 }
 
-void ftl_in_place_restore(struct ftl *ftl, u32 eblk, u32 nr_valid)
-{
-	struct ftl_unit_die *die = &ftl->units.die[from_die(ftl_eblk_die(&ftl->geo, eblk))];
-
-	/* There are none, unless the area says so, which it may. */
-	ftl_eblks_count_erases(&ftl->blocks, eblk, ftl->blocks.eblk[eblk].nr_erases);
-	ftl_eblks_add_valid(&ftl->blocks, ftl_eblk_first_unit(&ftl->geo, eblk), nr_valid);
-	die->nr_valid += nr_valid;
-	die->nr_claimed += nr_valid;
-	ftl->units.nr_mapped += nr_valid;
-}
-
 const char *ftl_in_place_check(const struct ftl *ftl)
 {
 	for (u64 lpn = 0; lpn < ftl->map.nr_lpns; lpn++) {

@@ -34,11 +34,6 @@ void ftl_in_place_init(struct ftl *ftl);
 u64 ftl_in_place_write(struct ftl *ftl, const struct ftl_request *rq, u64 start_ns, u64 known_ns);
 
 /**
- * ftl_in_place_restore() - count what the map has of an erase block
- */
-void ftl_in_place_restore(struct ftl *ftl, u32 eblk, u32 nr_valid);
-
-/**
  * ftl_in_place_check() - is every page where it has to be?
  * Return: NULL, or a complete sentence.
  */

@@ -374,11 +374,7 @@ static void restore_eblk(struct ftl *ftl, u32 eblk)
 	u32 nr_used = count_used(&ftl->oob, eblk);
 	u32 nr_valid = count_valid(ftl, eblk);
 
-	if (ftl->params.in_place) {
-		ftl_in_place_restore(ftl, eblk, nr_valid);
-		return;
-	}
-	if (nr_used && !nr_valid) {
+	if (nr_used && !nr_valid && !ftl->params.in_place) {
 		erase_now(ftl, eblk);
 		nr_used = 0;
 	}
