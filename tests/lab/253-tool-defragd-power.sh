@@ -97,7 +97,7 @@ for fs in ext4 xfs f2fs btrfs; do
 	end_failure
 	note "$fs: a pass takes $all operations"
 	for quarter in 1 2 3; do
-		defragment_until $((all * quarter / 4)) pass
+		defragment_until $((1 + (all - 1) * quarter / 4)) pass
 		check_that "$fs, $quarter of 4: the power failed in the middle" "${OPERATIONS:-failed}" == failed
 		note "$fs, $quarter of 4: $SHARED pages were shared"
 		check "$fs, $quarter of 4: all files are the same, and the counts" recovers $fs

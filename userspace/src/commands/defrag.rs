@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::budget::{allocated_bytes, End, Limit, Room};
 use super::common::{permille, print_json, UsageError};
-use crate::defrag::{defrag, DefragError, Done, Method, State, Watch, Wish};
+use crate::defrag::{defrag, DefragError, Done, Method, State, Unsynced, Watch, Wish};
 use crate::frag::look::{Drives, WHOLE};
 use crate::fs::folder::walk;
 use crate::progress::Progress;
@@ -256,10 +256,12 @@ pub(super) fn one_by_one<F, T>(
     files: &[F],
     limit: Limit,
     pages: impl Fn(&F) -> u64,
-    mut work: impl FnMut(&F, &mut Watch) -> Result<T, DefragError>,
+    mut work: impl FnMut(&F, &mut Unsynced, &mut Watch) -> Result<T, DefragError>,
 ) -> Result<Outcome<T>> {
     let progress = Progress::new()?;
+    let mut unsynced = Unsynced::default();
     let mut results = Vec::new();
+    let mut end = None;
     let mut before = 0;
 
     progress.begin("defragmenting", files.iter().map(&pages).sum());
@@ -270,15 +272,21 @@ pub(super) fn one_by_one<F, T>(
         };
         match watch(0)
             .map_err(DefragError::from)
-            .and_then(|()| work(file, &mut watch))
+            .and_then(|()| work(file, &mut unsynced, &mut watch))
         {
             // What was done before is shown then, too.
-            Err(DefragError::Interrupted(err)) => return Ok((results, Some(limit.end(err)))),
+            Err(DefragError::Interrupted(err)) => {
+                end = Some(limit.end(err));
+                break;
+            }
             result => results.push(result),
         }
         before += pages(file);
     }
-    Ok((results, None))
+    unsynced
+        .sync()
+        .context("What was moved could not be synced")?;
+    Ok((results, end))
 }
 
 /// The exit status says whether all went well with files that had their turn, of which there are so many.
@@ -304,6 +312,7 @@ fn defrag_if_room(
     wish: Wish,
     room: &mut Room,
     drives: &mut Drives,
+    unsynced: &mut Unsynced,
     watch: &mut Watch,
 ) -> Result<Done, DefragError> {
     // What is not there is an error of its own.
@@ -317,7 +326,7 @@ fn defrag_if_room(
         dry_run: wish.dry_run || refusal.is_some(),
         ..wish
     };
-    let mut done = defrag(&file.path, &WHOLE, here, drives, watch)?;
+    let mut done = defrag(&file.path, &WHOLE, here, drives, unsynced, watch)?;
 
     if done.method.is_some() {
         match refusal {
@@ -355,8 +364,8 @@ pub fn run(args: &DefragArgs, out: &mut impl Write) -> Result<()> {
         facts.map_or(0, |facts| facts.len() / PAGE_BYTES)
     };
     let limit = Limit::of(args.max_time);
-    let (results, end) = one_by_one(&files, limit, pages, |file, watch| {
-        defrag_if_room(file, wish, &mut room, &mut drives, watch)
+    let (results, end) = one_by_one(&files, limit, pages, |file, unsynced, watch| {
+        defrag_if_room(file, wish, &mut room, &mut drives, unsynced, watch)
     })?;
     let rows: Vec<_> = files
         .iter()

@@ -24,7 +24,7 @@ use super::budget::{allocated_bytes, Room};
 use super::defrag::{print_head, print_notes, print_row, verdict, Row};
 use super::pick::Place;
 use super::pick_watch::{hottest_below, PAUSE};
-use crate::defrag::{defrag, DefragError, Done, Method, Wish};
+use crate::defrag::{defrag, DefragError, Done, Method, Unsynced, Wish};
 use crate::frag::look::{Drives, WHOLE};
 use crate::io_engine::lock::WriteLock;
 use crate::pick::counts::{default_file, Counts, FADE_SECONDS};
@@ -240,6 +240,9 @@ fn mend_hottest(
     for path in hottest_below(folder, &counts.hotness(), args.files)? {
         pass.mend(&path, out)?;
     }
+    pass.unsynced
+        .sync()
+        .context("What was moved could not be synced")?;
     pass.verdict(folder)
 }
 
@@ -248,6 +251,7 @@ struct Pass<'a> {
     args: &'a DefragdArgs,
     progress: &'a Progress,
     drives: Drives,
+    unsynced: Unsynced,
     /// So much may the SSD copy yet
     room: Room,
     /// It was said that files cannot be brought together
@@ -265,6 +269,7 @@ impl<'a> Pass<'a> {
             args,
             progress,
             drives: Drives::default(),
+            unsynced: Unsynced::default(),
             room: Room::of(Some(args.most), "copied yet (--most)"),
             no_sharer: false,
             unspread: BTreeSet::new(),
@@ -356,7 +361,8 @@ impl<'a> Pass<'a> {
         let progress = self.progress;
 
         progress.go_on()?;
-        defrag(path, &WHOLE, wish, &mut self.drives, &mut |_| {
+        let (drives, unsynced) = (&mut self.drives, &mut self.unsynced);
+        defrag(path, &WHOLE, wish, drives, unsynced, &mut |_| {
             progress.go_on()
         })
     }

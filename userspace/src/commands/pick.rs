@@ -489,8 +489,8 @@ fn migrate_all(args: &MigrateArgs, out: &mut impl Write) -> Result<()> {
             .sum()
     };
     let limit = Limit::of(args.max_time);
-    let (results, end) = one_by_one(&analysis.files, limit, pages, |file, watch| {
-        migrate(file, wish, &mut drives, watch)
+    let (results, end) = one_by_one(&analysis.files, limit, pages, |file, unsynced, watch| {
+        migrate(file, wish, &mut drives, unsynced, watch)
     })?;
     let mut cuts = results.iter().flatten().filter_map(Picked::interrupted);
     let end = end.or_else(|| cuts.next().map(|err| limit.end(err)));

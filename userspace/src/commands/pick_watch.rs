@@ -13,7 +13,7 @@ use clap::Args;
 
 use super::defrag::{print_head, print_row, Row};
 use super::pick::{each_file, Place};
-use crate::defrag::{defrag, DefragError, Method, Wish};
+use crate::defrag::{defrag, DefragError, Method, Unsynced, Wish};
 use crate::frag::look::{Drives, WHOLE};
 use crate::pick::event::Line;
 use crate::pick::hotness::Hotness;
@@ -95,6 +95,8 @@ fn work(
         dry_run: false,
     };
     let mut drives = Drives::default();
+    // The SSD spreads pages below all filesystems: there is nothing to be synced.
+    let mut unsynced = Unsynced::default();
     let mut left = args.most;
 
     for path in hottest_below(folder, hotness, args.files)? {
@@ -105,7 +107,9 @@ fn work(
         if metadata.len() > left {
             continue;
         }
-        match defrag(&path, &WHOLE, wish, &mut drives, &mut |_| progress.go_on()) {
+        match defrag(&path, &WHOLE, wish, &mut drives, &mut unsynced, &mut |_| {
+            progress.go_on()
+        }) {
             Err(DefragError::Interrupted(_)) => return Ok(()),
             Err(err @ DefragError::NoSpreader(_)) => return Err(err.into()),
             Err(err) => eprintln!("dieaware: {}: {err}.", path.display()),

@@ -11,8 +11,11 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::{fallocate, posix_fadvise, FallocateFlags, PosixFadviseAdvice};
 use nix::libc;
 
-use super::migrate::{bytes_of, joined, refuse_shared, start_writeback, CHUNK_PAGES};
+use super::migrate::{
+    bytes_of, joined, refuse_shared, start_writeback, wait_for_writeback, CHUNK_PAGES,
+};
 use super::share::{Announcer, Sharer};
+use super::unsynced::Unsynced;
 use super::{split_permille, DefragError, State, Watch, Wish};
 use crate::frag::look::Look;
 use crate::frag::Logical;
@@ -101,9 +104,29 @@ fn id_of(donor: &File, look: &Look) -> Result<FileId, DefragError> {
     })
 }
 
-/// Move to blocks that are as many in a row as there are; with a sharer, of which it is told before.
+/// Move to blocks that are as many in a row as there are; with a sharer, which is told of it before.
 pub fn move_blocks(
     path: &Path,
+    look: &Look,
+    wish: Wish,
+    sharer: Option<&Sharer>,
+    unsynced: &mut Unsynced,
+    watch: &mut Watch,
+) -> Result<(), DefragError> {
+    let fs_type = look.facts.fs_type.as_str();
+    if !FS_TYPES.contains(&fs_type) {
+        return Err(DefragError::MovesNothing(fs_type.to_owned()));
+    }
+    refuse_shared(look, wish)?;
+    let file = open_to_write(path)?;
+    move_file(path, &file, look, wish, sharer, watch)?;
+    unsynced.add(file)?;
+    Ok(())
+}
+
+fn move_file(
+    path: &Path,
+    file: &File,
     look: &Look,
     wish: Wish,
     sharer: Option<&Sharer>,
@@ -114,23 +137,18 @@ pub fn move_blocks(
         announcer.transpose()
     };
     let fs_type = look.facts.fs_type.as_str();
-    if !FS_TYPES.contains(&fs_type) {
-        return Err(DefragError::MovesNothing(fs_type.to_owned()));
-    }
-    refuse_shared(look, wish)?;
-    let file = open_to_write(path)?;
     let itself = FileId::from(&look.facts);
     if fs_type == btrfs::FS_TYPE {
-        return in_steps(&file, look, wish, announced(itself)?, watch, &mut |parts| {
+        return in_steps(file, look, wish, announced(itself)?, watch, &mut |parts| {
             parts
                 .iter()
-                .try_for_each(|part| Ok(btrfs::defragment(&file, part)?))
+                .try_for_each(|part| Ok(btrfs::defragment(file, part)?))
         });
     }
     if fs_type == "f2fs" {
-        return in_steps(&file, look, wish, announced(itself)?, watch, &mut |parts| {
+        return in_steps(file, look, wish, announced(itself)?, watch, &mut |parts| {
             parts.iter().try_for_each(|part| {
-                f2fs::defragment(&file, part)?;
+                f2fs::defragment(file, part)?;
                 Ok(())
             })
         });
@@ -145,15 +163,15 @@ pub fn move_blocks(
         donor.set_len(file_bytes)?;
         // It is the donor that is written.
         let announcer = announced(id_of(&donor, look)?)?;
-        return in_steps(&file, look, wish, announcer, watch, &mut |parts| {
-            take_all(&file, &donor, parts, file_bytes)
+        return in_steps(file, look, wish, announcer, watch, &mut |parts| {
+            take_all(file, &donor, parts, file_bytes)
         });
     }
     let block_bytes = file.metadata()?.blksize().clamp(1024, PAGE_BYTES);
-    in_steps(&file, look, wish, announced(itself)?, watch, &mut |parts| {
+    in_steps(file, look, wish, announced(itself)?, watch, &mut |parts| {
         parts.iter().try_for_each(|part| {
             let blocks = part.start / block_bytes..part.end / block_bytes;
-            move_all(&file, &donor, blocks.start, blocks.end)
+            move_all(file, &donor, blocks.start, blocks.end)
         })
     })
 }
@@ -210,7 +228,7 @@ fn in_steps(
         }
         step(&parts)?;
         // Now, so that pages come to the SSD in the order of the file.
-        settle(file, &look.facts.fs_type, &parts)?;
+        settle(file, &parts)?;
         if let Some(announcer) = &mut announcer {
             announcer.check()?;
         }
@@ -219,7 +237,6 @@ fn in_steps(
             .map(|pages| pages.end - pages.start)
             .sum::<u64>();
     }
-    file.sync_data()?;
     Ok(())
 }
 
@@ -239,16 +256,18 @@ fn read_ahead(file: &File, parts: &[Range<u64>]) -> io::Result<()> {
     Ok(())
 }
 
-/// Have parts of a file written.
-fn settle(file: &File, fs_type: &str, parts: &[Range<u64>]) -> io::Result<()> {
-    // Each fsync of btrfs writes trees and superblocks: one, at the end, has to do.
-    if fs_type != btrfs::FS_TYPE {
-        return file.sync_data();
-    }
+/// Have parts of a file written. They are synced later (unsynced.rs).
+fn settle(file: &File, parts: &[Range<u64>]) -> io::Result<()> {
     for part in parts {
         start_writeback(file, part.start, part.end - part.start)?;
     }
-    Ok(())
+    wait_for_all(file, parts)
+}
+
+fn wait_for_all(file: &File, parts: &[Range<u64>]) -> io::Result<()> {
+    parts
+        .iter()
+        .try_for_each(|part| wait_for_writeback(file, part.start, part.end - part.start))
 }
 
 /// ext4: the donor's blocks become the file's.
@@ -291,7 +310,7 @@ fn take_all(
     for part in &parts {
         copy(file, donor, part)?;
     }
-    donor.sync_data()?;
+    wait_for_all(donor, &parts)?;
     parts
         .iter()
         .try_for_each(|part| take_blocks(file, donor, part))
@@ -311,7 +330,7 @@ fn take_blocks(file: &File, donor: &File, bytes: &Range<u64>) -> Result<(), Defr
                     return Err(DefragError::Written);
                 }
                 copy(file, donor, &left)?;
-                donor.sync_data()?;
+                wait_for_all(donor, std::slice::from_ref(&left))?;
             }
             Ok(Some(0)) => return Err(io::Error::other("xfs moves nothing").into()),
             Ok(Some(nr)) => left.start = left.start.saturating_add(nr),
@@ -324,7 +343,7 @@ fn take_blocks(file: &File, donor: &File, bytes: &Range<u64>) -> Result<(), Defr
     Ok(())
 }
 
-/// Copy a part of a file to the same place of another one, and have it written.
+/// Copy a part of a file to the same place of another one, and begin to have it written.
 fn copy(from: &File, to: &File, bytes: &Range<u64>) -> io::Result<()> {
     let mut at = bytes.start;
 

@@ -166,6 +166,15 @@ fn rewrite_chunk(
 pub(super) fn start_writeback(file: &File, at: u64, bytes: u64) -> io::Result<()> {
     let flags = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WRITE;
 
+    sync_file_range(file, at, bytes, flags)
+}
+
+/// Until the device has them; that it keeps them over a power failure takes a flush.
+pub(super) fn wait_for_writeback(file: &File, at: u64, bytes: u64) -> io::Result<()> {
+    sync_file_range(file, at, bytes, libc::SYNC_FILE_RANGE_WAIT_BEFORE)
+}
+
+fn sync_file_range(file: &File, at: u64, bytes: u64, flags: libc::c_uint) -> io::Result<()> {
     // SAFETY: the descriptor is open while `file` lives, and all arguments are numbers.
     let result =
         unsafe { libc::sync_file_range(file.as_raw_fd(), offset(at)?, offset(bytes)?, flags) };

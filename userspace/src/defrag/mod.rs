@@ -7,6 +7,7 @@ mod memory;
 mod migrate;
 pub(crate) mod room;
 mod share;
+mod unsynced;
 
 use std::io;
 use std::ops::Range;
@@ -26,6 +27,7 @@ use crate::units::PAGE_BYTES;
 
 pub use share::Compaction;
 use share::Sharer;
+pub use unsynced::Unsynced;
 
 /// How the pages of a file come to new places.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
@@ -297,7 +299,8 @@ fn refuse_in_vain(look: &Look) -> Result<(), DefragError> {
 /// Called with the pages that are done; says when it is time to end.
 pub type Watch<'a> = dyn FnMut(u64) -> Result<(), Interrupted> + 'a;
 
-/// Bring ranges of a file's pages, which are in order and apart, over the dies.
+/// Bring ranges of a file's pages, which are in order and apart, over the dies. A power failure may undo
+/// that until the file is synced, with others.
 ///
 /// # Errors
 ///
@@ -307,6 +310,7 @@ pub fn defrag(
     ranges: &[Range<u64>],
     wish: Wish,
     drives: &mut Drives,
+    unsynced: &mut Unsynced,
     watch: &mut Watch,
 ) -> Result<Done, DefragError> {
     let look = look_at(path, ranges, drives)?;
@@ -340,7 +344,7 @@ pub fn defrag(
     if wish.dry_run {
         return Ok(done);
     }
-    let method = match perform(path, &look, method, wish, watch) {
+    let method = match perform(path, &look, method, wish, unsynced, watch) {
         Ok((method, shared)) => {
             done.shared_bytes = shared.pages * PAGE_BYTES;
             done.compactions = shared.compactions;
@@ -426,9 +430,10 @@ fn perform(
     look: &Look,
     method: Method,
     wish: Wish,
+    unsynced: &mut Unsynced,
     watch: &mut Watch,
 ) -> Result<(Method, Shared), DefragError> {
-    match perform_one(path, look, method, wish, watch) {
+    match perform_one(path, look, method, wish, unsynced, watch) {
         // Nothing has been moved then.
         Err(
             DefragError::NoBetterPlace(_)
@@ -439,7 +444,7 @@ fn perform(
             && method == Method::Share
             && State::of(look).is_bad(wish.threshold_permille) =>
         {
-            perform(path, look, choose_writing(look), wish, watch)
+            perform(path, look, choose_writing(look), wish, unsynced, watch)
         }
         Err(
             DefragError::NoBetterPlace(_) | DefragError::NoReflink | DefragError::NoRoom { .. },
@@ -449,7 +454,7 @@ fn perform(
             && refuse_in_vain(look).is_ok()
             && !was_in_vain(path, look, Method::Rewrite, wish) =>
         {
-            let shared = perform_one(path, look, Method::Rewrite, wish, watch)?;
+            let shared = perform_one(path, look, Method::Rewrite, wish, unsynced, watch)?;
             Ok((Method::Rewrite, shared))
         }
         result => result.map(|shared| (method, shared)),
@@ -461,6 +466,7 @@ fn perform_one(
     look: &Look,
     method: Method,
     wish: Wish,
+    unsynced: &mut Unsynced,
     watch: &mut Watch,
 ) -> Result<Shared, DefragError> {
     room::require(path, look, method)?;
@@ -469,19 +475,29 @@ fn perform_one(
             let spreader = spreader(look).map_err(DefragError::NoSpreader)?;
             migrate::spread(&spreader, look, watch)?;
         }
-        Method::Share => return share(path, look, wish, watch),
-        Method::Move => blocks::move_blocks(path, look, wish, None, watch)?,
-        Method::Rewrite => migrate::rewrite(path, look, wish, watch)?,
+        Method::Share => return share(path, look, wish, unsynced, watch),
+        Method::Move => blocks::move_blocks(path, look, wish, None, unsynced, watch)?,
+        Method::Rewrite => {
+            // It may be among them, and rewriting wants nobody to have it open.
+            unsynced.sync()?;
+            migrate::rewrite(path, look, wish, watch)?;
+        }
     }
     Ok(Shared::default())
 }
 
 /// The filesystem moves, and the SSD does not write.
-fn share(path: &Path, look: &Look, wish: Wish, watch: &mut Watch) -> Result<Shared, DefragError> {
+fn share(
+    path: &Path,
+    look: &Look,
+    wish: Wish,
+    unsynced: &mut Unsynced,
+    watch: &mut Watch,
+) -> Result<Shared, DefragError> {
     let sharer = Sharer::of(look).map_err(DefragError::NotShared)?;
     let before = sharer.counts()?;
     sharer.watch_log(look)?;
-    let result = blocks::move_blocks(path, look, wish, Some(&sharer), watch);
+    let result = blocks::move_blocks(path, look, wish, Some(&sharer), unsynced, watch);
 
     sharer.forget();
     result?;

@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use serde::Serialize;
 
 use super::analysis::HotFile;
-use crate::defrag::{choose_copying, defrag, DefragError, Done, Method, Watch, Wish};
+use crate::defrag::{choose_copying, defrag, DefragError, Done, Method, Unsynced, Watch, Wish};
 use crate::frag::look::{look_at, Drives, Look};
 use crate::frag::{Logical, Physical};
 use crate::progress::Interrupted;
@@ -90,6 +90,7 @@ pub fn migrate(
     file: &HotFile,
     wish: Wish,
     drives: &mut Drives,
+    unsynced: &mut Unsynced,
     watch: &mut Watch,
 ) -> Result<Picked, DefragError> {
     let metadata = fs::metadata(&file.path)?;
@@ -121,7 +122,7 @@ pub fn migrate(
             ..wish
         };
         let runs = runs::within(&look.runs, &ranges);
-        let done = defrag(&file.path, &ranges, wish, drives, watch);
+        let done = defrag(&file.path, &ranges, wish, drives, unsynced, watch);
         picked.add(done.map(|done| Part {
             reason,
             ranges: ranges.len() as u64,
