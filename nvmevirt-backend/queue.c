@@ -345,7 +345,7 @@ static enum hrtimer_restart post_due(struct hrtimer *timer)
 	spin_lock_irqsave(&queues->post_lock, flags);
 	starved = !has_free_slot(queues) || (queues->backlogged & BIT(0));
 	posted = drain_backlogs_locked(nvmev);
-	if (posted)
+	if (posted || !queues->backlogged)
 		queues->backlog_tries = 0;
 	else if (queues->backlog_tries < BACKLOG_MAX_TRIES)
 		queues->backlog_tries++;

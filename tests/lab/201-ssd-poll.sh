@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # A driver that tells the kernel of nothing (rawhost-poll.py, a program in user space) is served by
 # the slow look, and with poll_us as soon as that says; looking wakes nobody, and can be
-# changed at any time.
+# changed at any time. A completion that finds its queue full for a moment does not wait for long.
 # kernels: uml
 # smp: 1
 # mem: 2G
 # clock: virtual
 # seconds: 5
 # timeout: 120
-# sentences: 22
+# sentences: 23
 . "$(dirname "$0")/rc"
 
 POLL=$CONFIGFS/ssd0/poll_us

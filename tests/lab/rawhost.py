@@ -84,6 +84,11 @@ class Queue:
         """Tell the device of what was put."""
         self.host.write32(DOORBELLS_AT + 8 * self.number, self.tail)
 
+    def is_next_there(self) -> bool:
+        """Is there a completion to be consumed?"""
+        status: int = struct.unpack("<H", self.host.read(self.cq_at + 16 * self.head + 14, 2))[0]
+        return status & 1 == self.phase
+
     def take(self, limit: int = 0) -> int:
         """Consume completions, at most limit of them (0: all there are)."""
         taken = 0
