@@ -123,6 +123,9 @@ static ssize_t fail_write(struct file *file, const char __user *text, size_t byt
 		return -EFAULT;
 	if (sscanf(buf, "%7s %u %u", what, &die, &nr) != 3)
 		return -EINVAL;
+	/* It has no blocks that could fail. */
+	if (nvmev->config.ftl.in_place)
+		return -EOPNOTSUPP;
 	guard(mutex)(&nvmev->ftl_lock);
 	if (die >= ftl_nr_dies(nvmev->ftl))
 		return -ERANGE;

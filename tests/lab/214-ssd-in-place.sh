@@ -10,7 +10,7 @@
 # clock: virtual
 # seconds: 5
 # timeout: 180
-# sentences: 25
+# sentences: 26
 . "$(dirname "$0")/rc"
 
 # The clock of the drive is slow, so that the timers' resolution does not count.
@@ -38,11 +38,16 @@ programmed() {
 	ssd_stat ssd0 nand_pages_programmed
 }
 
+fail_program() {
+	echo "program 0 1" >/sys/kernel/debug/nvmev/ssd0/fail
+}
+
 head -c 16M /dev/urandom >"$T_DIR/random"
 new_ssd ssd0 "${SLOW[@]}"
 check_that "the property can be read" "$(<"$CONFIGFS/ssd0/in_place")" -eq 1
 check_that "the drive announces no hints" "$(<"$CONFIGFS/ssd0/hints")" -eq 0
 check_fails "and has no log page of its dies" nvme get-log "$DEV" --log-id=0xc1 --log-len=512
+check_fails "no program of it can be made to fail" fail_program
 
 # 2 us of firmware, 1.7 on the link, 1.05 of firmware, 2 on the channel: times 100
 write_pages
