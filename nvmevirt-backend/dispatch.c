@@ -335,7 +335,7 @@ static bool run_io(struct nvmev *nvmev)
 		if (cmd->status)
 			nvmev_log_error(nvmev, cmd->sqid, &cmd->sqe, cmd->status,
 					cmd->fault_lba);
-		nvmev_cmd_complete(nvmev, cmd);
+		nvmev_cmd_complete(nvmev, cmd, i + 1 < nr);
 	}
 	return true;
 }

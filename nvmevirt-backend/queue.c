@@ -21,7 +21,7 @@
 
 /* How long to wait before looking at a full completion queue again */
 #define BACKLOG_MIN_NS		10000ULL
-#define BACKLOG_MAX_TRIES	10
+#define BACKLOG_MAX_TRIES	10U
 
 static u32 doorbell(const struct nvmev *nvmev, u32 index)
 {
@@ -333,22 +333,17 @@ static void arm_locked(struct nvmev *nvmev)
 		hrtimer_start(&queues->done_timer, ns_to_ktime(next_ns), HRTIMER_MODE_ABS);
 }
 
-static enum hrtimer_restart post_due(struct hrtimer *timer)
+/* Post what is due, and set the timer for what is not. Return: whether anything was posted. */
+static bool post_due_locked(struct nvmev *nvmev, u64 now_ns)
 {
-	struct nvmev *nvmev = container_of(timer, struct nvmev, queues.done_timer);
 	struct nvmev_queues *queues = &nvmev->queues;
-	u64 now_ns = ktime_get_ns();
-	unsigned long posted, flags;
+	unsigned long posted = drain_backlogs_locked(nvmev);
 	struct nvmev_cmd *cmd;
-	bool starved;
 
-	spin_lock_irqsave(&queues->post_lock, flags);
-	starved = !has_free_slot(queues) || (queues->backlogged & BIT(0));
-	posted = drain_backlogs_locked(nvmev);
+	lockdep_assert_held(&queues->post_lock);
+
 	if (posted || !queues->backlogged)
 		queues->backlog_tries = 0;
-	else if (queues->backlog_tries < BACKLOG_MAX_TRIES)
-		queues->backlog_tries++;
 	while (next_due_locked(nvmev) <= now_ns) {
 		cmd = queues->heap[0];
 		heap_remove(queues, cmd);
@@ -356,20 +351,39 @@ static enum hrtimer_restart post_due(struct hrtimer *timer)
 	}
 	interrupt_locked(nvmev, posted);
 	arm_locked(nvmev);
+	return posted;
+}
+
+static enum hrtimer_restart post_due(struct hrtimer *timer)
+{
+	struct nvmev *nvmev = container_of(timer, struct nvmev, queues.done_timer);
+	struct nvmev_queues *queues = &nvmev->queues;
+	u64 now_ns = ktime_get_ns();
+	unsigned long flags;
+	bool starved, posted;
+
+	spin_lock_irqsave(&queues->post_lock, flags);
+	starved = !has_free_slot(queues) || (queues->backlogged & BIT(0));
+	/* Unless there is room now */
+	queues->backlog_tries = min(queues->backlog_tries + 1, BACKLOG_MAX_TRIES);
+	posted = post_due_locked(nvmev, now_ns);
 	spin_unlock_irqrestore(&queues->post_lock, flags);
 	if (starved && posted)
 		nvmev_wake(nvmev);
 	return HRTIMER_NORESTART;
 }
 
-void nvmev_cmd_complete(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+void nvmev_cmd_complete(struct nvmev *nvmev, struct nvmev_cmd *cmd, bool goes_on)
 {
 	struct nvmev_queues *queues = &nvmev->queues;
+	u64 now_ns = goes_on ? ktime_get_ns() : 0;
 	unsigned long flags;
 
 	spin_lock_irqsave(&queues->post_lock, flags);
 	sift_up(queues, queues->nr_heap++, cmd);
-	if (!cmd->heap_pos)
+	if (cmd->due_ns <= now_ns)
+		post_due_locked(nvmev, now_ns);
+	else if (!cmd->heap_pos)
 		arm_locked(nvmev);
 	spin_unlock_irqrestore(&queues->post_lock, flags);
 }
@@ -580,7 +594,7 @@ bool nvmev_admin_complete_later(struct nvmev *nvmev, u16 cid, u64 due_ns)
 	queues->cq[0].irq = irq;
 	WRITE_ONCE(queues->nr_late, queues->nr_late + 1);
 	spin_unlock_irqrestore(&queues->post_lock, flags);
-	nvmev_cmd_complete(nvmev, cmd);
+	nvmev_cmd_complete(nvmev, cmd, false);
 	return true;
 }
 

@@ -255,8 +255,10 @@ struct nvmev_cmd *nvmev_cmd_get(struct nvmev *nvmev);
  * nvmev_cmd_complete() - post a command's completion when it is due
  * @nvmev: the SSD
  * @cmd: the command; @due_ns and @status are set. It is not the caller's any more.
+ * @goes_on: the caller has others to do, so it posts what is due by now; else a timer does that,
+ *	in a moment, when whoever waits for it can run on this CPU
  */
-void nvmev_cmd_complete(struct nvmev *nvmev, struct nvmev_cmd *cmd);
+void nvmev_cmd_complete(struct nvmev *nvmev, struct nvmev_cmd *cmd, bool goes_on);
 
 /**
  * nvmev_cmd_abort() - complete a command early, as aborted

@@ -69,7 +69,7 @@ static void end_trim(struct nvmev *nvmev)
 
 	nvmev->trim.cmd = NULL;
 	nvmev_account_busy(nvmev, cmd);
-	nvmev_cmd_complete(nvmev, cmd);
+	nvmev_cmd_complete(nvmev, cmd, false);
 }
 
 bool nvmev_trim_step(struct nvmev *nvmev)
