@@ -381,7 +381,7 @@ void nvmev_cmd_complete(struct nvmev *nvmev, struct nvmev_cmd *cmd, bool goes_on
 
 	spin_lock_irqsave(&queues->post_lock, flags);
 	sift_up(queues, queues->nr_heap++, cmd);
-	if (cmd->due_ns <= now_ns)
+	if (goes_on && cmd->due_ns <= now_ns)
 		post_due_locked(nvmev, now_ns);
 	else if (!cmd->heap_pos)
 		arm_locked(nvmev);

@@ -12,7 +12,7 @@ use nix::fcntl::{fallocate, posix_fadvise, FallocateFlags, PosixFadviseAdvice};
 use nix::libc;
 
 use super::migrate::{
-    bytes_of, joined, refuse_shared, start_writeback, wait_for_writeback, CHUNK_PAGES,
+    bytes_of, finish_writeback, joined, refuse_shared, start_writeback, CHUNK_PAGES,
 };
 use super::share::{Announcer, Sharer};
 use super::unsynced::Unsynced;
@@ -104,7 +104,7 @@ fn id_of(donor: &File, look: &Look) -> Result<FileId, DefragError> {
     })
 }
 
-/// Move to blocks that are as many in a row as there are; with a sharer, which is told of it before.
+/// Move to blocks that are as many in a row as there are; with a sharer, of which it is told before.
 pub fn move_blocks(
     path: &Path,
     look: &Look,
@@ -119,9 +119,12 @@ pub fn move_blocks(
     }
     refuse_shared(look, wish)?;
     let file = open_to_write(path)?;
-    move_file(path, &file, look, wish, sharer, watch)?;
-    unsynced.add(file)?;
-    Ok(())
+    let result = move_file(path, &file, look, wish, sharer, watch);
+    // Parts of it may have been moved before something went wrong.
+    if !matches!(result, Err(DefragError::NoBetterPlace(_))) {
+        unsynced.add(file)?;
+    }
+    result
 }
 
 fn move_file(
@@ -261,13 +264,16 @@ fn settle(file: &File, parts: &[Range<u64>]) -> io::Result<()> {
     for part in parts {
         start_writeback(file, part.start, part.end - part.start)?;
     }
-    wait_for_all(file, parts)
+    finish(file, parts)
 }
 
-fn wait_for_all(file: &File, parts: &[Range<u64>]) -> io::Result<()> {
-    parts
-        .iter()
-        .try_for_each(|part| wait_for_writeback(file, part.start, part.end - part.start))
+/// Wait until parts of a file are written.
+fn finish(file: &File, parts: &[Range<u64>]) -> io::Result<()> {
+    // One that the file has lost meanwhile ends before it begins.
+    for part in parts.iter().filter(|part| !part.is_empty()) {
+        finish_writeback(file, part.start, part.end - part.start)?;
+    }
+    Ok(())
 }
 
 /// ext4: the donor's blocks become the file's.
@@ -310,7 +316,7 @@ fn take_all(
     for part in &parts {
         copy(file, donor, part)?;
     }
-    wait_for_all(donor, &parts)?;
+    finish(donor, &parts)?;
     parts
         .iter()
         .try_for_each(|part| take_blocks(file, donor, part))
@@ -330,7 +336,7 @@ fn take_blocks(file: &File, donor: &File, bytes: &Range<u64>) -> Result<(), Defr
                     return Err(DefragError::Written);
                 }
                 copy(file, donor, &left)?;
-                wait_for_all(donor, std::slice::from_ref(&left))?;
+                finish(donor, std::slice::from_ref(&left))?;
             }
             Ok(Some(0)) => return Err(io::Error::other("xfs moves nothing").into()),
             Ok(Some(nr)) => left.start = left.start.saturating_add(nr),

@@ -169,9 +169,13 @@ pub(super) fn start_writeback(file: &File, at: u64, bytes: u64) -> io::Result<()
     sync_file_range(file, at, bytes, flags)
 }
 
-/// Until the device has them; that it keeps them over a power failure takes a flush.
-pub(super) fn wait_for_writeback(file: &File, at: u64, bytes: u64) -> io::Result<()> {
-    sync_file_range(file, at, bytes, libc::SYNC_FILE_RANGE_WAIT_BEFORE)
+/// Until the device has them all; that it keeps them over a power failure takes a flush.
+pub(super) fn finish_writeback(file: &File, at: u64, bytes: u64) -> io::Result<()> {
+    let flags = libc::SYNC_FILE_RANGE_WAIT_BEFORE
+        | libc::SYNC_FILE_RANGE_WRITE
+        | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+
+    sync_file_range(file, at, bytes, flags)
 }
 
 fn sync_file_range(file: &File, at: u64, bytes: u64, flags: libc::c_uint) -> io::Result<()> {
