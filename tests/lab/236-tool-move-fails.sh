@@ -9,7 +9,7 @@
 # mem: 2G
 # seconds: 150
 # timeout: 900
-# sentences: 31
+# sentences: 32
 # shellcheck disable=SC2034,SC2154
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/move-volume"
@@ -171,6 +171,12 @@ for number in 3 5; do
 done
 
 # ---- the new device fails
+# is_copied: the mirror below the volume has all regions on both devices
+is_copied() {
+	dmsetup status volume | awk '$3 == "mirror" { split($7, regions, "/"); found = regions[1] == regions[2] }
+		END { exit !found }'
+}
+
 modprobe dm-mirror
 at_end copy_share 100
 copy_share 1
@@ -187,6 +193,9 @@ check "and works" works
 TO=$(nvmev-ssd power-on ssd1)
 blkdiscard -f "$TO"
 with_fault killed-after 4 dieaware move volume "$TO" >"$T_DIR/said" 2>&1 || true
+# What is not copied yet is written to the old device only, and waits for nobody.
+copy_share 100
+check "when nobody is at work, the kernel copies all the same" poll 20 is_copied
 nvmev-ssd power-cut ssd1
 write_mib "$mnt/waits" 8 conv=fsync &
 writer=$!
