@@ -5,12 +5,13 @@
 # initramfs-tools or with dracut makes its initramfs by what is installed there for that, and boots from
 # it. Prints ok / not ok lines and a closing line. Each stack takes some 1.5 minutes.
 #
-# Usage: tests/vm/root_test.sh TOOL STACK... [TOOL STACK...]...
+# Usage: tests/vm/root_test.sh [SUITE] TOOL STACK... [[SUITE] TOOL STACK...]...
 #
+# A SUITE is bookworm or trixie, without one that of this machine.
 # A TOOL is initramfs-tools, dracut, which makes a general initramfs, as Debian has it, or
 # dracut-hostonly, which makes one for that machine.
 # A STACK is layers from the disk up with + between them, of tests/vm/root/stack.sh: hint, log, crypt,
-# lvm, attach.
+# typed (whose passphrase is typed at the console), lvm, attach.
 
 set -euo pipefail
 
@@ -21,7 +22,7 @@ set -euo pipefail
 # shellcheck source=scripts/lib/qemu.sh
 . "$DIEAWARE_LIB/qemu.sh"
 
-TOOL=""
+SUITE=$(host_suite) TOOL=""
 root=$work/root
 disk=$work/disk
 # The filesystem, and room for a log, LUKS and LVM around it
@@ -39,18 +40,24 @@ declare -A PACKAGES=(
 	[dracut-hostonly]="cryptsetup-bin,dracut"
 )
 
+# What else they need in a suite
+declare -A MORE_PACKAGES=(
+	["trixie dracut"]=",systemd-cryptsetup"
+	["trixie dracut-hostonly"]=",systemd-cryptsetup"
+)
+
 # Builder: DIR/root, a Debian that makes an initramfs by these packages, but has no kernel.
 bootable_build() {
-	local packages=$1 dir=$2
+	local suite=$1 packages=$2 dir=$3
 
-	say "building a Debian with $packages (once, about a minute)"
+	say "building a Debian ($suite) with $packages (once, about a minute)"
 	quietly as_root mmdebstrap --variant=minbase \
 		--include="$packages,dmsetup,e2fsprogs,kmod,lvm2,systemd,systemd-sysv,udev" \
 		--aptopt='APT::Install-Recommends "false"' --aptopt='APT::Sandbox::User "root"' \
 		--aptopt="$(host_apt_settings)" --dpkgopt=force-unsafe-io \
 		--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
 		--dpkgopt='path-exclude=/usr/share/locale/*' \
-		"$(host_suite)" "$dir/root" "$(debian_mirror)" ||
+		"$suite" "$dir/root" "$(debian_mirror)" ||
 		die "The Debian could not be built: see the lines above."
 	as_root rm -rf "$dir/root"/var/{cache,lib/apt,log}/* "$dir/root/usr/lib/udev/hwdb.bin"
 	as_root chown -R --no-dereference "$(id -u):$(id -g)" "$dir/root"
@@ -58,14 +65,17 @@ bootable_build() {
 
 # The kernel's modules, ours, the tool, and the lab's job as the last service.
 prepare() {
+	local packages
+
 	need_groups base fetch rootfs qemu modules
 	lab_kernel_need 6.12
 	toolchain_need 6.12
 	stock_modules_need
 	own_modules_need plain "${OWN_MODULE_FOLDERS[@]}"
 	own_modules_packed
-	cache_get bootable "$(hash_words "$(host_suite)" "${PACKAGES[$TOOL]}" "$(declare -f bootable_build)")" \
-		bootable_build "${PACKAGES[$TOOL]}"
+	packages=${PACKAGES[$TOOL]}${MORE_PACKAGES[$SUITE $TOOL]:-}
+	cache_get bootable "$(hash_words "$SUITE" "$packages" "$(declare -f bootable_build)")" \
+		bootable_build "$SUITE" "$packages"
 	rm -rf "$root"
 	cp -a "$CACHE_ENTRY/root" "$root"
 	cp -a "$STOCK_MODULES_TREE/." "$root/"
@@ -124,6 +134,23 @@ parameters_of() {
 	fi
 }
 
+# The machine's console reads what is typed, and goes to the same file as without that.
+console_with_keys() {
+	mkfifo "$RUN/keys.in" "$RUN/keys.out"
+	QEMU_ARGS=("${QEMU_ARGS[@]/#"file,id=console,path=$RUN/console"/"pipe,id=console,path=$RUN/keys,logfile=$RUN/console"}")
+	cat "$RUN/keys.out" >/dev/null &
+	type_passphrase &
+}
+
+# Each time that it is asked for, also when the machine has to boot again
+type_passphrase() {
+	while sleep 1 && [[ -e $RUN/console ]]; do
+		grep -aqE 'Please (unlock|enter passphrase)' "$RUN/console" || continue
+		echo typed at the console >"$RUN/keys.in"
+		sleep 60
+	done
+}
+
 boots() {
 	(
 		OUT=$work/back
@@ -131,12 +158,13 @@ boots() {
 		CONSOLE=$work/console
 		qemu_arguments "$KERNEL_IMAGE" "$work/made/initrd.img" 2 1G 0 "$(parameters_of "$1" | xargs) ro oops=panic"
 		QEMU_ARGS+=(-drive "file=$disk,format=raw,if=none,id=root,cache=unsafe" -device "nvme,drive=root,serial=lab")
+		console_with_keys
 		machine_run
 	)
 }
 
 look_at() {
-	local name="$1 with $TOOL"
+	local name="$1 with $TOOL of $SUITE"
 
 	rm -rf "$work/back"
 	expect "$name: an initramfs is made, and a disk has the filesystem" make "$1"
@@ -144,12 +172,14 @@ look_at() {
 	expect_said "$work/back/said" "$top/tests/vm/root/look.sh" "$name: "
 }
 
-[[ -n ${MAKE[${1:-none}]:-} && $# -gt 1 ]] || {
+[[ -n ${MAKE[${1:-none}]:-}${MAKE[${2:-none}]:-} && $# -gt 1 ]] || {
 	echo "root_test.sh: name initramfs-tools, dracut or dracut-hostonly, and a stack such as hint+crypt." >&2
 	exit 2
 }
 for word; do
-	if [[ -n ${MAKE[$word]:-} ]]; then
+	if [[ $word == bookworm || $word == trixie ]]; then
+		SUITE=$word
+	elif [[ -n ${MAKE[$word]:-} ]]; then
 		TOOL=$word
 		prepare
 	else

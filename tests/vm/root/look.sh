@@ -11,7 +11,7 @@ set -uo pipefail
 . "$(dirname -- "$0")/../guest.sh"
 
 IFS=+ read -ra layers <<<"$1"
-declare -A NAMES=([hint]=die [log]=die [crypt]=secret [lvm]=vg-root)
+declare -A NAMES=([hint]=die [log]=die [crypt]=secret [typed]=secret [lvm]=vg-root)
 names=(nvme0n1) node=/dev/nvme0n1 ours=die
 for layer in "${layers[@]}"; do
 	case $layer in

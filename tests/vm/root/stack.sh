@@ -6,7 +6,8 @@
 # /out/initrd.img, the UUID of its filesystem to /out/uuid, and what a general initramfs of dracut's has
 # to be told besides to /out/parameters.
 #
-# Usage: stack.sh DISK FILESYSTEM KERNEL-VERSION "COMMAND..." LAYER...    (hint, log, crypt, lvm, attach)
+# Usage: stack.sh DISK FILESYSTEM KERNEL-VERSION "COMMAND..." LAYER...    (hint, log, crypt, typed,
+# lvm, attach)
 set -euo pipefail
 
 disk=$1 filesystem=$2 version=$3 make=$4
@@ -16,7 +17,7 @@ top=$disk
 name=ID=nvme-QEMU_NVMe_Ctrl_lab
 key=/tmp/key
 undo=()
-dietab="" crypttab="" parameters="" swap="" attached=0 below_hint=""
+dietab="" crypttab="" parameters="" swap="" attached=0 below_hint="" keyfile=""
 
 # dieaware is there: what the next layer calls it
 put_die() {
@@ -38,18 +39,33 @@ put_log() {
 	put_die log
 }
 
-put_crypt() {
+# crypt_by FILE: by what is in $key, which the machine has in FILE, or "none"
+crypt_by() {
 	local luks
 
-	head -c 32 /dev/urandom >"$key"
 	cryptsetup -q luksFormat --pbkdf pbkdf2 --pbkdf-force-iterations 1000 "$top" "$key"
 	cryptsetup open --key-file "$key" "$top" secret
 	luks=$(cryptsetup luksUUID "$top")
-	crypttab="secret UUID=$luks /etc/keys/root.key luks"
-	parameters+=" rd.luks.name=$luks=secret rd.luks.key=$luks=/etc/keys/root.key"
+	crypttab="secret UUID=$luks $1 luks"
+	parameters+=" rd.luks.name=$luks=secret"
+	if [[ $1 != none ]]; then
+		parameters+=" rd.luks.key=$luks=$1"
+		keyfile=$1
+	fi
 	undo=("cryptsetup close secret" "${undo[@]}")
 	top=/dev/mapper/secret
 	name=/dev/mapper/secret
+}
+
+put_crypt() {
+	head -c 32 /dev/urandom >"$key"
+	crypt_by /etc/keys/root.key
+}
+
+# The test's other half types it.
+put_typed() {
+	echo -n typed at the console >"$key"
+	crypt_by none
 }
 
 # What is below a device in hint mode has the same signs as that, and LVM asks nobody but itself: where it
@@ -89,10 +105,9 @@ configure() {
 		echo "$swap none swap defaults 0 0" >>"$etc/fstab"
 	fi
 	echo "$crypttab" >"$etc/crypttab"
-	if [[ -n $crypttab ]]; then
-		install -D -m 600 "$key" "$etc/keys/root.key"
-		# Nobody types a passphrase.
-		echo 'install_items+=" /etc/keys/root.key "' >"$etc/dracut.conf.d/key.conf"
+	if [[ -n $keyfile ]]; then
+		install -D -m 600 "$key" "$1$keyfile"
+		echo "install_items+=\" $keyfile \"" >"$etc/dracut.conf.d/key.conf"
 	fi
 	if ((attached)); then
 		# Our hook has nothing to do.
