@@ -296,6 +296,20 @@ void ftl_gc_go_on(struct ftl *ftl, die_t die, u64 start_ns)
 	ftl->collecting = false;
 }
 
+void ftl_gc_program(struct ftl *ftl, die_t die, u64 start_ns)
+{
+	struct ftl_unit *unit;
+
+	if (ftl_eblks_needs_open(&ftl->blocks, die, FTL_STREAM_GC))
+		ftl_gc_make_room(ftl, die, start_ns);
+	unit = ftl->units.die[from_die(die)].gc;
+	if (!unit)
+		return;
+	ftl->collecting = true;
+	ftl_program_open(ftl, unit, start_ns);
+	ftl->collecting = false;
+}
+
 bool ftl_gc_wants(const struct ftl *ftl, die_t die)
 {
 	u32 most = ftl->geo.eblk_pages - DIV_ROUND_UP(ftl->geo.eblk_pages, DEAD_SHARE);

@@ -141,6 +141,13 @@ void ftl_gc_move_unit(struct ftl *ftl, u32 flash_unit, u64 start_ns);
 void ftl_gc_move_rows(struct ftl *ftl, die_t die, struct ftl_victim *victim, u64 start_ns);
 
 /**
+ * ftl_gc_program() - bring what waits in a die's GC unit to NAND
+ *
+ * Nothing is collected meanwhile: what else is in the unit may be on NAND in the victim only.
+ */
+void ftl_gc_program(struct ftl *ftl, die_t die, u64 start_ns);
+
+/**
  * ftl_gc_erase() - erase a victim without valid pages
  *
  * It is free then, or bad if the erase fails. What has to come before it may program units.

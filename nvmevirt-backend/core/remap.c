@@ -118,15 +118,8 @@ static void program_gc_units(struct ftl *ftl, const struct ftl_share_range *rang
 	for (u64 end = lpn + range->nr; lpn < end; lpn++) {
 		struct ftl_unit *unit = buffered_in(ftl, lpn);
 
-		if (unit && ftl_eblks_needs_open(&ftl->blocks, unit->die, FTL_STREAM_GC)) {
-			ftl_gc_make_room(ftl, unit->die, at_ns);
-			unit = buffered_in(ftl, lpn);
-		}
-		if (!unit)
-			continue;
-		ftl->collecting = true;
-		ftl_program_open(ftl, unit, at_ns);
-		ftl->collecting = false;
+		if (unit)
+			ftl_gc_program(ftl, unit->die, at_ns);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include "defrag.h"
 #include "draft.h"
 #include "exchange.h"
+#include "gc.h"
 #include "in-place.h"
 #include "map-page.h"
 #include "program.h"
@@ -81,12 +82,12 @@ static u64 place_pages(struct ftl *ftl, const struct ftl_request *rq,
 /* Makes a unit's pages durable: programs it, or a draft of it if it is not full. */
 static u64 program_unit(struct ftl *ftl, struct ftl_unit *unit, u64 at_ns)
 {
-	if (unit->kind == FTL_UNIT_HELD || ftl_unit_is_gc(unit))
+	if (unit->kind == FTL_UNIT_HELD)
 		return ftl_program_open(ftl, unit, at_ns);
 	return ftl_draft_unit(ftl, unit, at_ns);
 }
 
-/* Programs what holds pages of the command. Return: the last program's end. */
+/* Programs what holds pages of the command. Return: the last of their ends, but for collection. */
 static u64 program_pages(struct ftl *ftl, const struct ftl_request *rq, u64 at_ns)
 {
 	u64 lpn = from_lpn(rq->first);
@@ -100,8 +101,10 @@ static u64 program_pages(struct ftl *ftl, const struct ftl_request *rq, u64 at_n
 			continue;
 		unit = ftl_units_of(&ftl->units, ppn);
 		/* What collection only moved is on NAND still. */
-		if (!ftl_unit_is_gc(unit) || unit->is_new)
+		if (!ftl_unit_is_gc(unit))
 			done_ns = max(done_ns, program_unit(ftl, unit, at_ns));
+		else if (unit->is_new)
+			ftl_gc_program(ftl, unit->die, at_ns);
 	}
 	return done_ns;
 }
@@ -171,7 +174,7 @@ static u64 program_all(struct ftl *ftl, u64 at_ns)
 	/* Last, because the programs above may have collected. */
 	for (u32 i = 0; i < ftl->geo.nr_dies; i++) {
 		if (units->die[i].gc && units->die[i].gc->is_new)
-			ftl_program_open(ftl, units->die[i].gc, at_ns);
+			ftl_gc_program(ftl, to_die(i), at_ns);
 	}
 	return max(at_ns, ftl->programmed_ns);
 }

@@ -354,6 +354,53 @@ static void flush_programs_new_data_in_a_unit_of_collection(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftl_seq_of(ftl, to_lpn(lpn)), seq);
 }
 
+/* What waits beside the new data is on NAND in the victim only, which the flush calls to an end. */
+static struct ftl *make_overwritten_in_collection(struct kunit *test, u64 *seq, u64 *now_ns)
+{
+	const struct drive_shape shape = { "collecting", 2, 1, 4, 4, 24, 4, 70 };
+	struct ftl_params params = drive_params(&shape);
+	struct ftl_request rq;
+	struct ftl *ftl;
+
+	params.plp = false;
+	params.oob = true;
+	params.bg_eblks = 20;
+	params.nr_lpns = ftl_params_capacity(&params);
+	ftl = make_drive(test, &params);
+	*now_ns = make_victim(ftl);
+	ftl_advance(ftl, *now_ns);
+	ftl_gc_step(ftl, to_die(0), *now_ns);
+	for (u64 lpn = 0; lpn < 32; lpn++)
+		seq[lpn] = ftl_seq_of(ftl, to_lpn(lpn));
+	for (u64 lpn = 0; lpn < 32; lpn++) {
+		if (!open_unit_of(ftl, lpn) || open_unit_of(ftl, lpn)->kind != FTL_UNIT_GC)
+			continue;
+		rq = request(lpn, 1);
+		*now_ns = ftl_write(ftl, &rq, ftl->nand.die[0].busy_until_ns);
+		return ftl;
+	}
+	KUNIT_FAIL(test, "Nothing waits in a unit of collection.");
+	return ftl;
+}
+
+static void flush_keeps_what_collection_has_not_programmed(struct kunit *test)
+{
+	u64 seq[32], now_ns;
+
+	for (u32 nr_ops = 1; nr_ops < 20; nr_ops++) {
+		struct ftl *ftl = make_overwritten_in_collection(test, seq, &now_ns);
+
+		ftl_cut_after(ftl, nr_ops);
+		now_ns = ftl_flush(ftl, now_ns);
+		ftl_idle(ftl, now_ns + FTL_IDLE_NS);
+		if (ftl_cut_ns(ftl, 0) == U64_MAX)
+			break;
+		cut_power(test, ftl, ftl_cut_ns(ftl, 0));
+		for (u64 lpn = 0; lpn < 32; lpn++)
+			KUNIT_ASSERT_GE(test, ftl_seq_of(ftl, to_lpn(lpn)), seq[lpn]);
+	}
+}
+
 static void statistics_go_on(struct kunit *test)
 {
 	struct ftl *ftl = make_volatile_drive(test, true);
@@ -411,6 +458,7 @@ static struct kunit_case cut_test_cases[] = {
 	KUNIT_CASE(power_does_not_fail_in_the_past),
 	KUNIT_CASE(collection_with_protection_goes_on),
 	KUNIT_CASE(flush_programs_new_data_in_a_unit_of_collection),
+	KUNIT_CASE(flush_keeps_what_collection_has_not_programmed),
 	KUNIT_CASE(statistics_go_on),
 	KUNIT_CASE(hostile_area_is_refused_or_harmless),
 	{}
