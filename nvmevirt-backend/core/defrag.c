@@ -143,6 +143,24 @@ void ftl_defrag_settle(struct ftl_oob *oob)
 	set_times(oob, *oob->now_ns, *oob->now_ns);
 }
 
+bool ftl_defrag_hurry(struct ftl_oob *oob, u64 ns)
+{
+	bool hurried = false;
+
+	for (u64 nr = oob->defrag->nr; nr; nr--) {
+		struct ftl_defrag_entry *entry = &oob->defrag_entry[nr - 1];
+
+		if (entry->commit_ns <= *oob->now_ns)
+			break;
+		if (entry->commit_ns > ns)
+			continue;
+		entry->commit_ns = *oob->now_ns;
+		mark(oob, nr - 1, 1);
+		hurried = true;
+	}
+	return hurried;
+}
+
 void ftl_defrag_cut(struct ftl_oob *oob, u64 now_ns)
 {
 	struct ftl_defrag_head *head = oob->defrag;

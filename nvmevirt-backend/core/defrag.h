@@ -171,6 +171,14 @@ void ftl_defrag_commit(struct ftl_oob *oob, u64 commit_ns);
 void ftl_defrag_settle(struct ftl_oob *oob);
 
 /**
+ * ftl_defrag_hurry() - entries that are durable at a time count as being so now
+ * @ns: the time; entries that wait for their program have none
+ *
+ * Return: whether there were any.
+ */
+bool ftl_defrag_hurry(struct ftl_oob *oob, u64 ns);
+
+/**
  * ftl_defrag_cut() - the power fails: entries that are not durable are lost
  */
 void ftl_defrag_cut(struct ftl_oob *oob, u64 now_ns);

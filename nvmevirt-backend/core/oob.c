@@ -235,11 +235,14 @@ bool ftl_oob_is_ended(struct ftl_oob *oob, u32 flash_unit)
 	return !oob->booked[flash_unit];
 }
 
-/* What was booked first needs nothing that was booked later. */
+/*
+ * What was booked first needs nothing that was booked later, but it may need what was shared before
+ * (defrag.h): that counts as durable then, and so does its data.
+ */
 static void hurry_oldest(struct ftl_oob *oob)
 {
 	struct ftl_op_list *oldest = NULL;
-	u64 stamp = U64_MAX;
+	u64 stamp = U64_MAX, start_ns;
 
 	for (u32 i = 0; i < oob->geo->nr_dies; i++) {
 		u32 first = oob->ops[i].first;
@@ -250,7 +253,11 @@ static void hurry_oldest(struct ftl_oob *oob)
 		stamp = oob->op[first - 1].stamp;
 	}
 	oob->nr_hurried++;
-	show_first(oob, oldest);
+	start_ns = oob->op[oldest->first - 1].start_ns;
+	if (oob->max_defrag && ftl_defrag_hurry(oob, start_ns))
+		ftl_oob_settle(oob, start_ns);
+	if (oldest->first && oob->op[oldest->first - 1].stamp == stamp)
+		show_first(oob, oldest);
 }
 
 void ftl_oob_count_down(struct ftl_oob *oob, die_t die, u64 end_ns)

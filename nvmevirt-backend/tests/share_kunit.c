@@ -509,6 +509,56 @@ static void nor_are_later_trims(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, ftl_is_mapped(ftl, to_lpn(lpn)));
 }
 
+/* Numbers of what is durable, or 0; after a power failure pages have that or newer data. */
+static void note_durable(struct ftl *ftl, u64 *seq)
+{
+	for (u64 lpn = 0; lpn < ftl->params.nr_lpns; lpn++)
+		seq[lpn] = ftl_is_durable(ftl, to_lpn(lpn)) ? ftl_seq_of(ftl, to_lpn(lpn)) : 0;
+}
+
+/*
+ * So much is booked at once that what was booked first counts as ended, erases of what pages had
+ * before they were shared among it.
+ */
+static void crowded_drive_keeps_what_pages_had(struct kunit *test)
+{
+	const struct drive_shape shape = { "crowded", 2, 1, 1, 4, 60, 1, 70 };
+	struct ftl_params params = drive_params(&shape);
+	u64 random = 1, nr_hurried = 0;
+	struct ftl *ftl;
+	u64 *seq;
+
+	params.plp = false;
+	params.oob = true;
+	params.share_log_kib = 4;
+	params.nr_lpns = ftl_params_capacity(&params);
+	params.share_pages = 90;
+	ftl = make_drive(test, &params);
+	seq = kunit_kcalloc(test, params.nr_lpns, sizeof(*seq), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, seq);
+	for (u64 lpn = 0; lpn < params.nr_lpns; lpn++)
+		write_plain(ftl, lpn, 1);
+	for (u32 turn = 0; turn < 300; turn++) {
+		u64 now_ns = ftl_flush(ftl, ftl->now_ns);
+
+		ftl_advance(ftl, now_ns);
+		note_durable(ftl, seq);
+		for (u32 i = 0; i < 40; i++) {
+			u64 page = next_random32(&random) % params.nr_lpns;
+
+			if (i % 4 == 0)
+				share(ftl, page, next_random32(&random) % params.nr_lpns, 1);
+			else
+				write_plain(ftl, page, 1);
+		}
+		nr_hurried += ftl->oob.nr_hurried;
+		fail_power(test, ftl, now_ns + next_random32(&random) % 2000000);
+		for (u64 lpn = 0; lpn < params.nr_lpns; lpn++)
+			KUNIT_ASSERT_GE(test, ftl_seq_of(ftl, to_lpn(lpn)), seq[lpn]);
+	}
+	KUNIT_EXPECT_GT(test, nr_hurried, 100ULL);
+}
+
 /* What each page has, as numbers of writes: shares copy them, and places must agree. */
 static void random_commands_keep_data_apart(struct kunit *test)
 {
@@ -710,6 +760,7 @@ static struct kunit_case share_cases[] = {
 	KUNIT_CASE(commands_share_programs_of_the_log),
 	KUNIT_CASE(later_writes_are_not_durable_before_a_command),
 	KUNIT_CASE(nor_are_later_trims),
+	KUNIT_CASE(crowded_drive_keeps_what_pages_had),
 	KUNIT_CASE(log_takes_programs_of_all_dies),
 	KUNIT_CASE(data_is_not_named_before_its_command_commits),
 	KUNIT_CASE(outdated_entry_stays_until_the_newer_commits),
