@@ -197,7 +197,8 @@ static void end_volatile(struct ftl *ftl, u64 at_ns)
 /* A trim is durable at once: what was shared before it counts as being so, and so does its data. */
 static void commit_shares(struct ftl *ftl, u64 at_ns)
 {
-	if (!ftl->oob.is_volatile || !ftl->nr_log_entries)
+	/* Entries that are on their way to the log are no more durable than those that wait. */
+	if (!ftl->oob.is_volatile || (!ftl->nr_log_entries && ftl->log_ns <= ftl->now_ns))
 		return;
 	ftl_share_commit(ftl, at_ns);
 	ftl_oob_settle(&ftl->oob, ftl->log_from_ns);

@@ -509,6 +509,25 @@ static void nor_are_later_trims(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, ftl_is_mapped(ftl, to_lpn(lpn)));
 }
 
+/* Somebody else's write has had the log programmed, which is under way when the trim comes. */
+static void nor_are_trims_while_the_log_is_programmed(struct kunit *test)
+{
+	const struct ftl_share_range range = { to_lpn(20), to_lpn(0), UNIT_PAGES };
+	struct ftl *ftl = make_durable(test, UNIT_PAGES);
+	struct ftl_request rq = request(60, 1);
+	u64 now_ns;
+
+	rq.fua = true;
+	ftl_share(ftl, &range, 1, ftl->now_ns, &now_ns);
+	ftl_write(ftl, &rq, now_ns);
+	KUNIT_ASSERT_GT(test, ftl->log_ns, now_ns);
+	ftl_trim(ftl, to_lpn(0), UNIT_PAGES, now_ns);
+	fail_power(test, ftl, now_ns);
+	KUNIT_EXPECT_FALSE(test, ftl_is_mapped(ftl, to_lpn(0)));
+	for (u64 lpn = 20; lpn < 20 + UNIT_PAGES; lpn++)
+		KUNIT_EXPECT_TRUE(test, ftl_is_mapped(ftl, to_lpn(lpn)));
+}
+
 /* Numbers of what is durable, or 0; after a power failure pages have that or newer data. */
 static void note_durable(struct ftl *ftl, u64 *seq)
 {
@@ -760,6 +779,7 @@ static struct kunit_case share_cases[] = {
 	KUNIT_CASE(commands_share_programs_of_the_log),
 	KUNIT_CASE(later_writes_are_not_durable_before_a_command),
 	KUNIT_CASE(nor_are_later_trims),
+	KUNIT_CASE(nor_are_trims_while_the_log_is_programmed),
 	KUNIT_CASE(crowded_drive_keeps_what_pages_had),
 	KUNIT_CASE(log_takes_programs_of_all_dies),
 	KUNIT_CASE(data_is_not_named_before_its_command_commits),
