@@ -151,10 +151,14 @@ static void tell_delay(struct ftl *ftl)
 	if (!delay->ns)
 		return;
 	ftl_wbuf_delay(&ftl->wbuf, delay->die, delay->from_ns, delay->ns);
-	if (ftl->params.oob)
-		ftl->programmed_ns = max(ftl->programmed_ns,
-					 ftl_oob_delay(&ftl->oob, to_die(delay->die),
-						       delay->from_ns, delay->ns));
+	if (!ftl->params.oob)
+		return;
+	ftl->programmed_ns = max(ftl->programmed_ns,
+				 ftl_oob_delay(&ftl->oob, to_die(delay->die), delay->from_ns,
+					       delay->ns));
+	/* A write command may have map pages sensed between its programs, which puts these off. */
+	if (ftl->command_programmed_ns > delay->from_ns)
+		ftl->command_programmed_ns += delay->ns;
 }
 
 u64 ftl_sense(struct ftl *ftl, const struct ftl_sense *sense, u64 start_ns)

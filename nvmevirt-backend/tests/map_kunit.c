@@ -454,6 +454,37 @@ static void page_written_in_part_needs_the_map_and_then_its_data(struct kunit *t
 	KUNIT_EXPECT_EQ(test, miss_ns - hit_ns, SENSE_NS + TRANSFER_NS);
 }
 
+/* Map pages that are sensed for one program of a command put off another one of it. */
+static void durable_write_waits_for_what_the_map_puts_off(struct kunit *test)
+{
+	struct ftl_params params = map_params(1);
+	u64 random = 1;
+	struct bench bench;
+
+	params.plp = false;
+	params.oob = true;
+	params.suspend_program = 20;
+	params.suspend_ns = 20000;
+	params.nr_lpns = ftl_params_capacity(&params);
+	begin(test, &bench, &params);
+	for (u64 lpn = 0; lpn < params.nr_lpns; lpn += params.unit_pages)
+		write_plain(bench.ftl, lpn, min_t(u64, params.unit_pages, params.nr_lpns - lpn));
+	bench.now_ns = bench.ftl->programmed_ns + REST_NS;
+	for (u32 i = 0; i < 2000; i++) {
+		u64 first = next_random32(&random) % (params.nr_lpns - 9);
+		struct ftl_request rq = request(first, next_random32(&random) % 9 + 1);
+
+		/* Units of runs that are put out have pages of many map pages. */
+		rq.hint = i % 3 ? FTL_HINT_BEGIN : FTL_HINT_NONE;
+		rq.fua = i % 2;
+		bench.now_ns = ftl_write(bench.ftl, &rq, bench.now_ns);
+		ftl_advance(bench.ftl, bench.now_ns);
+		for (u32 page = 0; page < rq.nr_pages && rq.fua; page++)
+			KUNIT_ASSERT_TRUE(test, ftl_is_durable(bench.ftl, to_lpn(first + page)));
+	}
+	KUNIT_EXPECT_GT(test, bench.ftl->nand.nr_suspensions, 10ULL);
+}
+
 static void trim_changes_each_map_page_once_and_does_not_wait(struct kunit *test)
 {
 	struct bench bench;
@@ -646,6 +677,7 @@ static struct kunit_case map_cases[] = {
 	KUNIT_CASE(draft_is_programmed_when_what_its_hint_names_is_known),
 	KUNIT_CASE(what_is_put_out_is_not_known_earlier),
 	KUNIT_CASE(page_written_in_part_needs_the_map_and_then_its_data),
+	KUNIT_CASE(durable_write_waits_for_what_the_map_puts_off),
 	KUNIT_CASE(trim_changes_each_map_page_once_and_does_not_wait),
 	KUNIT_CASE(pages_that_were_never_written_need_no_map_page),
 	KUNIT_CASE(every_page_of_the_drive_has_an_entry),
