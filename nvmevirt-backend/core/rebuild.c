@@ -97,6 +97,25 @@ static void save_bad_blocks(struct ftl *ftl)
 	}
 }
 
+/*
+ * A block that was closed early is full, and not one that a stream goes on with: there could be
+ * more of these than streams, and the one that collection needs would be lost among them. Without
+ * protection, where others end early as well, collection has a free block.
+ */
+static void save_closed_blocks(struct ftl *ftl)
+{
+	for (u32 eblk = 0; eblk < ftl->geo.nr_eblks; eblk++) {
+		u32 last = ftl_eblk_first_unit(&ftl->geo, eblk) +
+			   ftl_eblk_nr_units(&ftl->geo, eblk) - 1;
+		u32 state = ftl->blocks.eblk[eblk].state;
+
+		if ((state != FTL_EBLK_FULL && state != FTL_EBLK_VICTIM) || ftl->oob.stamp[last])
+			continue;
+		ftl->oob.stamp[last] = FTL_OOB_TORN;
+		ftl_oob_mark(&ftl->oob, &ftl->oob.stamp[last], sizeof(*ftl->oob.stamp));
+	}
+}
+
 /* What changes with every command is marked only when somebody is going to look. */
 static void mark_frequent(struct ftl_oob *oob)
 {
@@ -116,6 +135,8 @@ void ftl_save(struct ftl *ftl)
 	save_counters(ftl);
 	save_open_units(ftl);
 	save_bad_blocks(ftl);
+	if (!ftl->oob.is_volatile)
+		save_closed_blocks(ftl);
 	mark_frequent(&ftl->oob);
 }
 

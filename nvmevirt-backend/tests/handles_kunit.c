@@ -199,6 +199,50 @@ static void handles_go_on_after_a_power_failure(struct kunit *test)
 	EXPECT_CONSISTENT(test, ftl);
 }
 
+static void closed_blocks_stay_closed_after_a_power_failure(struct kunit *test)
+{
+	struct ftl_params params = drive_params(&drive_shapes[5]);
+	u32 nr_pages = params.unit_pages;
+	struct ftl *ftl;
+	u32 before;
+
+	params.oob = true;
+	add_handles(&params, 2);
+	ftl = make_drive(test, &params);
+	write_to(ftl, 1000, nr_pages, 1);
+	before = eblk_of(ftl, 1000);
+	ftl_handle_anew(ftl, 1, 0);
+	cut_power(test, ftl, 1000000000);
+	for (u32 i = 0; i < 2 * ftl->geo.nr_dies; i++) {
+		write_to(ftl, 1200 + i * nr_pages, nr_pages, i % 2);
+		KUNIT_EXPECT_NE(test, eblk_of(ftl, 1200 + i * nr_pages), before);
+	}
+	EXPECT_CONSISTENT(test, ftl);
+}
+
+/* However many blocks were closed, collection finds its own again. */
+static void full_drive_with_closed_blocks_outlives_power_failures(struct kunit *test)
+{
+	static const struct drive_shape shape = { "", 2, 1, 3, 6, 40, 1, 106 };
+	struct ftl_params params = drive_params(&shape);
+	u64 state = SEED;
+	struct ftl *ftl;
+
+	params.oob = true;
+	params.bg_eblks = 3;
+	add_handles(&params, 2);
+	ftl = make_drive(test, &params);
+	for (u64 lpn = 0; lpn < params.nr_lpns; lpn++)
+		write_to(ftl, lpn, 1, lpn % 2);
+	for (u32 i = 0; i < 20000; i++) {
+		write_to(ftl, next_random32(&state) % params.nr_lpns, 1, i % 2);
+		if (next_random32(&state) % 4 == 0)
+			ftl_handle_anew(ftl, next_random32(&state) % 2, 0);
+		if (i % 7 == 0)
+			cut_power(test, ftl, ftl->now_ns);
+	}
+}
+
 static struct kunit_case handles_cases[] = {
 	KUNIT_CASE_PARAM(data_of_handles_is_in_blocks_of_its_own, shape_gen_params),
 	KUNIT_CASE_PARAM(each_handle_goes_round_the_dies, shape_gen_params),
@@ -207,6 +251,8 @@ static struct kunit_case handles_cases[] = {
 	KUNIT_CASE(log_that_is_kept_apart_costs_fewer_programs),
 	KUNIT_CASE_PARAM(drives_with_most_handles_take_everything, shape_gen_params),
 	KUNIT_CASE(handles_go_on_after_a_power_failure),
+	KUNIT_CASE(closed_blocks_stay_closed_after_a_power_failure),
+	KUNIT_CASE(full_drive_with_closed_blocks_outlives_power_failures),
 	{}
 };
 
