@@ -146,7 +146,7 @@ static bool is_same_drive(const struct nvmev_config *a, const struct nvmev_confi
 	       a->nr_namespaces == b->nr_namespaces &&
 	       !memcmp(a->namespace_bytes, b->namespace_bytes,
 		       a->nr_namespaces * sizeof(*a->namespace_bytes)) &&
-	       a->lba_bytes == b->lba_bytes &&
+	       a->lba_bytes == b->lba_bytes && a->atomic_pages == b->atomic_pages &&
 	       a->fdp == b->fdp && a->fdp_groups == b->fdp_groups &&
 	       !strcmp(a->backing_file, b->backing_file);
 }

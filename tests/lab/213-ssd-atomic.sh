@@ -8,7 +8,7 @@
 # clock: virtual
 # seconds: 8
 # timeout: 180
-# sentences: 29
+# sentences: 31
 . "$(dirname "$0")/rc"
 
 new_ssd ssd0 capacity_mib=1024 atomic_kib=64
@@ -30,3 +30,13 @@ give_back ssd0
 nvmev-ssd power-off ssd0
 run_sentences python3 "$LAB_DIR/atomic.py" ssd0 64 25
 drop_ssd ssd0
+
+# What is written whole is arranged when the drive is made.
+new_ssd ssd1 capacity_mib=64
+dd if=/dev/zero of="$DEV" bs=4k count=1 oflag=direct status=none
+nvmev-ssd power-off ssd1
+echo 64 >"$CONFIGFS/ssd1/atomic_kib"
+check_fails "one that has data cannot begin to" sh -c "echo 1 >$CONFIGFS/ssd1/power"
+echo 4 >"$CONFIGFS/ssd1/atomic_kib"
+check "and is what it was" nvmev-ssd power-on ssd1
+drop_ssd ssd1
