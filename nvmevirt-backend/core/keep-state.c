@@ -498,7 +498,9 @@ static void keep_rest(struct ftl_keep *keep, struct ftl *ftl)
 	keep_most(keep, &ftl->mend.nr, ftl->geo.unit_pages);
 	ftl_keep_u64(keep, &ftl->mend.begun);
 	ftl_keep_u64(keep, &ftl->mend.done);
-	ftl_keep_u32(keep, &ftl->nr_log_entries);
+	/* More would have been programmed. */
+	keep_most(keep, &ftl->nr_log_entries, ftl->geo.unit_pages * FTL_PAGE_BYTES /
+		  sizeof(struct ftl_defrag_entry));
 	keep_most(keep, &ftl->nr_exchanges, ftl->geo.nr_open);
 	ftl_keep_bytes(keep, &ftl->stats, sizeof(ftl->stats));
 }

@@ -621,6 +621,32 @@ static void impossible_state_does_no_harm(struct kunit *test)
 	loaded(test, file, &params);
 }
 
+/* Each entry would be programmed with the next flush, some 100 at a time. */
+static void more_log_than_waits_is_refused(struct kunit *test)
+{
+	struct ftl_params params = variant_params(test);
+	struct ftl *ftl = used_drive(test, &params), *other = used_drive(test, &params);
+	struct file *file, *another;
+	u64 nr = 1;
+	u32 at = 0;
+
+	if (!params.plp) {
+		kunit_skip(test, "Nothing waits for the log of a drive that was flushed.");
+		return;
+	}
+	ftl->nr_log_entries = 1;
+	other->nr_log_entries = 2;
+	file = save(test, ftl);
+	another = save(test, other);
+	while (!memcmp(block_at(file, nr), block_at(another, nr), FTL_IMAGE_BLOCK_BYTES))
+		nr++;
+	while (block_at(file, nr)[at] == block_at(another, nr)[at])
+		at++;
+	memset(block_at(file, nr) + at, 0xff, sizeof(u32));
+	ftl_image_pack(block_at(file, nr), nr, FTL_KEEP_VERSION);
+	expect_refusal(test, load(test, file, make_drive(test, &params)), "no drive can have");
+}
+
 /* Data of some pages: around the ends of an index, and the last one */
 static bool has_data(u64 lpn, u64 nr_lpns)
 {
@@ -764,6 +790,7 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE_PARAM(namespaces_count_if_asked_for, variant_gen_params),
 	KUNIT_CASE_PARAM(out_of_band_data_is_there_or_not, variant_gen_params),
 	KUNIT_CASE_PARAM(impossible_state_does_no_harm, variant_gen_params),
+	KUNIT_CASE_PARAM(more_log_than_waits_is_refused, variant_gen_params),
 	KUNIT_CASE_PARAM(data_comes_out_as_it_was, variant_gen_params),
 	KUNIT_CASE_PARAM(disk_that_is_full_ends_it, variant_gen_params),
 	{}
