@@ -40,17 +40,13 @@ static bool map_page_is_written_locked(struct dmda_log *log, struct dmda_log_pag
 	return page->is_leaving && dmda_log_page_leaves_locked(log, page);
 }
 
-static void page_is_written(struct bio *bio)
+static void end_write(struct dmda_log_page_write *write, bool failed)
 {
-	struct dmda_log_page_write *write = bio->bi_private;
 	struct dmda_log_writes *writes = write->writes;
 	struct dmda_log *log = writes->log;
-	bool failed = bio->bi_status, has_left = false;
+	bool has_left = false;
 	unsigned long flags;
 
-	bio_put(bio);
-	if (failed)
-		dmda_log_fail(log, "writing a table", "the device reports an error");
 	spin_lock_irqsave(&log->lock, flags);
 	if (!failed)
 		dmda_writeback_done(&log->checkpoint.order.tables, &write->core);
@@ -63,6 +59,17 @@ static void page_is_written(struct bio *bio)
 	mempool_free(virt_to_page(write->core.copy), &log->tables.buffers);
 	mempool_free(write, &log->tables.writes);
 	dmda_log_group_put(&writes->group, failed);
+}
+
+static void page_is_written(struct bio *bio)
+{
+	struct dmda_log_page_write *write = bio->bi_private;
+	bool failed = bio->bi_status;
+
+	bio_put(bio);
+	if (failed)
+		dmda_log_fail(write->writes->log, "writing a table", "the device reports an error");
+	end_write(write, failed);
 }
 
 static struct dmda_log_page_write *new_write(struct dmda_log_writes *writes)
@@ -102,20 +109,38 @@ static bool can_write_locked(const struct dmda_log *log, const struct dmda_log_p
 	return !page->is_writing && !log->tables.slots[DMDA_TABLE_MAP].pending;
 }
 
+/*
+ * A root that could not be written may be there all the same, and names slots that the one before
+ * does not: when the device has failed, all of them stay as they are.
+ */
+static bool take_map_page_locked(struct dmda_log *log, struct dmda_log_page_write *write)
+{
+	lockdep_assert_held(&log->lock);
+
+	write->page->is_writing = true;
+	log->tables.nr_map_writes++;
+	if (log->state == DMDA_LOG_FAILED)
+		return false;
+	log->counters.meta_pages++;
+	dmda_writeback_take_map(&log->checkpoint.order.tables, &write->core, &write->page->map);
+	return true;
+}
+
 void dmda_log_write_map_page(struct dmda_log_writes *writes, struct dmda_log_page *page)
 {
 	struct dmda_log *log = writes->log;
 	struct dmda_log_page_write *write = new_write(writes);
+	bool may_write;
 
 	write->page = page;
 	spin_lock_irq(&log->lock);
 	wait_event_lock_irq(log->wait, can_write_locked(log, page), log->lock);
-	page->is_writing = true;
-	log->tables.nr_map_writes++;
-	log->counters.meta_pages++;
-	dmda_writeback_take_map(&log->checkpoint.order.tables, &write->core, &page->map);
+	may_write = take_map_page_locked(log, write);
 	spin_unlock_irq(&log->lock);
-	seal_and_submit(write);
+	if (may_write)
+		seal_and_submit(write);
+	else
+		end_write(write, true);
 }
 
 /* Pins pages of the map that a checkpoint needs. Return: how many. */

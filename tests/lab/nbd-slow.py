@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A disk in memory whose discards take long, as those of many drives do; the rest is fast.
 
-Usage: nbd-slow.py /dev/nbdN MIB MILLISECONDS
+Usage: nbd-slow.py /dev/nbdN MIB MILLISECONDS [FILE SECONDS]
 
-Each discard takes so long, and any number of them at the same time. Ends when the disk is
-disconnected, or with a signal.
+Each discard takes so long, and any number of them at the same time. While there is FILE, a write of
+a root of log mode takes SECONDS and fails, though it is done: a path that is lost before the answer
+comes has that look. Ends when the disk is disconnected, or with a signal.
 """
 
 import fcntl
@@ -15,6 +16,7 @@ import socket
 import struct
 import sys
 import threading
+from pathlib import Path
 
 NBD_SET_SOCK, NBD_SET_BLKSIZE, NBD_DO_IT = 0xAB00, 0xAB01, 0xAB03
 NBD_SET_SIZE_BLOCKS, NBD_SET_FLAGS = 0xAB07, 0xAB0A
@@ -23,17 +25,33 @@ FLAGS = 1 | 4 | 8 | 32
 READ, WRITE, DISCONNECT, FLUSH, DISCARD = range(5)
 REQUEST = struct.Struct(">IHH8sQI")
 REPLY = struct.Struct(">II8s")
+EIO = 5
+ROOT = b"mDRt"
 
 
 class Disk:
-    def __init__(self, connection: socket.socket, mib: int, discard_ms: float) -> None:
+    def __init__(
+        self, connection: socket.socket, mib: int, discard_ms: float, lies: list[str]
+    ) -> None:
         self.connection, self.discard_ms = connection, discard_ms
+        self.file = Path(lies[0]) if lies else None
+        self.root_s = float(lies[1]) if lies else 0.0
         self.data = mmap.mmap(-1, mib << 20)
         self.lock = threading.Lock()
 
-    def reply(self, handle: bytes, data: bytes = b"") -> None:
+    def reply(self, handle: bytes, data: bytes = b"", error: int = 0) -> None:
         with self.lock:
-            self.connection.sendall(REPLY.pack(0x67446698, 0, handle) + data)
+            self.connection.sendall(REPLY.pack(0x67446698, error, handle) + data)
+
+    def is_lie(self, data: bytes) -> bool:
+        return self.file is not None and data[4:8] == ROOT and self.file.exists()
+
+    def write(self, handle: bytes, at: int, data: bytes) -> None:
+        self.data[at : at + len(data)] = data
+        if self.is_lie(data):
+            threading.Timer(self.root_s, self.reply, [handle, b"", EIO]).start()
+        else:
+            self.reply(handle)
 
     def receive(self, length: int) -> bytes:
         data = bytearray(length)
@@ -51,8 +69,7 @@ class Disk:
             if kind == READ:
                 self.reply(handle, self.data[at : at + length])
             elif kind == WRITE:
-                self.data[at : at + length] = self.receive(length)
-                self.reply(handle)
+                self.write(handle, at, self.receive(length))
             elif kind == FLUSH:
                 self.reply(handle)
             elif kind == DISCARD:
@@ -69,7 +86,7 @@ def main() -> None:
     fcntl.ioctl(device, NBD_SET_SIZE_BLOCKS, (mib << 20) // 4096)
     fcntl.ioctl(device, NBD_SET_FLAGS, FLAGS)
     fcntl.ioctl(device, NBD_SET_SOCK, there.fileno())
-    threading.Thread(target=Disk(here, mib, discard_ms).serve, daemon=True).start()
+    threading.Thread(target=Disk(here, mib, discard_ms, sys.argv[4:]).serve, daemon=True).start()
     fcntl.ioctl(device, NBD_DO_IT)
 
 
