@@ -393,10 +393,14 @@ static bool ask_draw(struct dmda_start *start)
 	return ask_once(start, DMDA_START_DRAW);
 }
 
-/* A line of events that no sector written before the crash can belong to. */
+/*
+ * A line of events that no sector written before the crash can belong to. If the last unit of those
+ * was torn, what is left of it stays empty.
+ */
 static const char *did_draw(struct dmda_start *start, int error)
 {
 	start->index++;
+	start->next.sector = round_up(start->next.sector, start->super->journal_unit_sectors);
 	dmda_journal_skip_lost(&start->next);
 	start->next.chain = dmda_journal_fresh_chain(start->super, start->salt);
 	return NULL;

@@ -174,12 +174,16 @@ static void lose_power(struct trial *trial)
 	restore(trial);
 }
 
-/* The power fails when both streams have an open segment; @nr_commits are in the journal alone. */
-static struct trial *new_trial(struct kunit *test, u32 nr_commits)
+/*
+ * The power fails when both streams have an open segment; @nr_commits are in the journal alone,
+ * which is written in units of @unit sectors.
+ */
+static struct trial *new_trial_of(struct kunit *test, u32 nr_commits, u32 unit)
 {
 	struct trial *trial = test_memory(test, sizeof(*trial));
 	struct volume *volume = new_volume(test);
 
+	volume->super.journal_unit_sectors = unit;
 	format_volume(volume);
 	write_super(volume, 2);
 	put_data(volume, DMDA_STREAM_USER, 0, 40);
@@ -194,6 +198,11 @@ static struct trial *new_trial(struct kunit *test, u32 nr_commits)
 	trial->changes_at = NEVER;
 	lose_power(trial);
 	return trial;
+}
+
+static struct trial *new_trial(struct kunit *test, u32 nr_commits)
+{
+	return new_trial_of(test, nr_commits, 1);
 }
 
 static u32 steps_of(const struct trial *trial, enum dmda_start_step step)
@@ -262,6 +271,25 @@ static void what_follows_has_numbers_and_a_chain_of_its_own(struct kunit *test)
 	KUNIT_EXPECT_GT(test, start->next.seq, start->end.seq + DMDA_MAX_BATCH_SECTORS);
 	KUNIT_EXPECT_EQ(test, start->next.chain,
 			dmda_journal_fresh_chain(&trial->volume->super, 1));
+}
+
+/* A disk may tear what it is to write in one go; a draft has no more room than its own unit. */
+static void what_follows_begins_with_a_unit_of_the_journal(struct kunit *test)
+{
+	for (u32 torn = 0; torn <= DMDA_PAGE_SECTORS; torn++) {
+		struct trial *trial = new_trial_of(test, 5, DMDA_PAGE_SECTORS);
+		struct volume *volume = trial->volume;
+		u64 end = volume->commit.batch.first.sector, next = end;
+
+		for (u32 i = 1; i <= torn; i++)
+			sector_of_journal(volume, end - i)[100] ^= 1;
+		if (torn == DMDA_PAGE_SECTORS)
+			next -= DMDA_PAGE_SECTORS;
+		KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
+		KUNIT_EXPECT_EQ(test, volume->start.end.sector, end - torn);
+		KUNIT_EXPECT_EQ(test, volume->start.next.sector, next);
+		KUNIT_EXPECT_EQ(test, volume->root.journal.sector, next);
+	}
 }
 
 static void a_start_that_only_reads_asks_for_no_write(struct kunit *test)
@@ -661,6 +689,7 @@ static void what_is_told_may_be_wrong(struct kunit *test)
 static struct kunit_case start_cases[] = {
 	KUNIT_CASE(the_steps_come_in_their_order),
 	KUNIT_CASE(what_follows_has_numbers_and_a_chain_of_its_own),
+	KUNIT_CASE(what_follows_begins_with_a_unit_of_the_journal),
 	KUNIT_CASE(a_start_that_only_reads_asks_for_no_write),
 	KUNIT_CASE(the_root_alone_is_three_reads),
 	KUNIT_CASE(the_newer_superblock_counts_and_one_is_enough),
