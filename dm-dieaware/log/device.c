@@ -218,6 +218,11 @@ static void init_parts(struct dmda_log *log)
 	log->is_quiet = true;
 }
 
+static bool wants_read_only(const struct dmda_log *log)
+{
+	return !(dm_table_get_mode(log->dmda->ti->table) & DMDA_MODE_WRITE);
+}
+
 static const char *size_complaint(const struct dmda_log *log)
 {
 	const struct dmda *dmda = log->dmda;
@@ -227,12 +232,11 @@ static const char *size_complaint(const struct dmda_log *log)
 		return "The device is smaller than when it was formatted.";
 	if (dmda->ti->begin % DMDA_PAGE_SECTORS || dmda->ti->len % DMDA_PAGE_SECTORS)
 		return "In log mode begin and length must be multiples of 8 sectors.";
+	/* It was formatted elsewhere, and copied. */
+	if (!wants_read_only(log) && log->super.journal_unit_sectors << SECTOR_SHIFT <
+				     bdev_logical_block_size(log->bdev))
+		return "The device's blocks are larger than what its journal is written in.";
 	return NULL;
-}
-
-static bool wants_read_only(const struct dmda_log *log)
-{
-	return !(dm_table_get_mode(log->dmda->ti->table) & DMDA_MODE_WRITE);
 }
 
 /* More than there is needs a larger device below, and grows when it is started. */
