@@ -362,15 +362,20 @@ static void destroy(struct dmda *dmda)
 	dmda->log = NULL;
 }
 
-/* The superblock may be another one than when the table was loaded. */
+/*
+ * The superblock may be another one than when the table was loaded. Whoever writes, also to have
+ * memory, waits for the resume.
+ */
 static const char *read_super_again(struct dmda_log *log)
 {
 	u8 uuid[DMDA_UUID_BYTES];
 	u32 nr_areas = log->super.nr_areas - !!log->grows_to;
+	unsigned int noio = memalloc_noio_save();
 	const char *why;
 
 	memcpy(uuid, log->super.uuid, sizeof(uuid));
 	why = dmda_log_read_super(log);
+	memalloc_noio_restore(noio);
 	if (!why && (memcmp(uuid, log->super.uuid, sizeof(uuid)) ||
 		     nr_areas != log->super.nr_areas))
 		why = "it has changed since the table was loaded";
