@@ -433,6 +433,8 @@ static int preresume(struct dmda *dmda)
 	if (log->state != DMDA_LOG_NEW)
 		return log->state == DMDA_LOG_FAILED && log->is_broken ? -EIO : 0;
 	if (first_start(log)) {
+		/* It may be about to say so in the superblock, which is another's then. */
+		flush_work(&log->failure.work);
 		become_inactive(log);
 		log->is_broken = true;
 		WRITE_ONCE(log->state, DMDA_LOG_FAILED);
