@@ -103,6 +103,23 @@ void dmda_opened_replay(struct dmda_opened *opened, const struct dmda_op *op)
 		dmda_opened_put(opened, record->dpn, &first, record->nr_pages, op->sector);
 }
 
+const char *dmda_opened_check(const struct dmda_opened *opened)
+{
+	const struct dmda_segments *segments = opened->segments;
+	bool is_taken[DMDA_MAX_OPEN] = {};
+
+	for (u32 i = 0; i < segments->nr_segments; i++) {
+		const struct dmda_segment *segment = &segments->segment[i];
+
+		if (segment->state != DMDA_SEGMENT_OPEN)
+			continue;
+		if (is_taken[segment->open])
+			return "two open segments have the same open summary";
+		is_taken[segment->open] = true;
+	}
+	return NULL;
+}
+
 u32 dmda_opened_end(const struct dmda_opened *opened, u8 open)
 {
 	u32 end = dmda_super_data_pages(opened->super);

@@ -96,6 +96,12 @@ void dmda_opened_replay(struct dmda_opened *opened, const struct dmda_op *op);
 u32 dmda_opened_end(const struct dmda_opened *opened, u8 open);
 
 /**
+ * dmda_opened_check() - has each segment that is open a summary of its own?
+ * Return: NULL, or what is wrong.
+ */
+const char *dmda_opened_check(const struct dmda_opened *opened);
+
+/**
  * dmda_opened_get() - what was written to a page of an open segment?
  * @written: gets it
  *

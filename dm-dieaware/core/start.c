@@ -381,7 +381,8 @@ static const char *leave_settle(struct dmda_start *start)
 {
 	if (!start->why)
 		dmda_segments_sort(start->segments);
-	return start->why ?: dmda_segments_check(start->segments);
+	return start->why ?:
+		dmda_segments_check(start->segments) ?: dmda_opened_check(start->opened);
 }
 
 /*

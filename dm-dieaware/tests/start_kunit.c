@@ -610,6 +610,27 @@ static void operations_that_cannot_be_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_MAP), 5U);
 }
 
+/* What is written to one of them would have no summary, and that segment never be closed. */
+static void two_segments_that_are_open_have_two_summaries(struct kunit *test)
+{
+	struct trial *trial = new_trial(test, 5);
+	struct volume *volume = trial->volume;
+	struct dmda_record opened = {
+		.kind = DMDA_RECORD_OPEN, .seg = dmda_segments_find_free(&volume->segments),
+		.open = 2 * DMDA_STREAM_MOVED,
+	};
+
+	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
+	KUNIT_ASSERT_NE(test, volume->start.stays, SEG_NONE);
+	KUNIT_EXPECT_EQ(test, volume->closing.open[opened.open].seg, volume->start.stays);
+	trial = trial_with_record(test, &opened);
+	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_WRITE, NEVER),
+			   "two open segments have the same open summary");
+	opened.open++;
+	trial = trial_with_record(test, &opened);
+	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
+}
+
 /* It is read in pieces, and round the end of the ring. */
 static void a_journal_longer_than_one_read_is_replayed(struct kunit *test)
 {
@@ -704,6 +725,7 @@ static struct kunit_case start_cases[] = {
 	KUNIT_CASE(a_journal_that_changes_meanwhile_is_refused),
 	KUNIT_CASE(a_root_that_changes_meanwhile_is_refused),
 	KUNIT_CASE(operations_that_cannot_be_are_refused),
+	KUNIT_CASE(two_segments_that_are_open_have_two_summaries),
 	KUNIT_CASE(a_journal_longer_than_one_read_is_replayed),
 	KUNIT_CASE(pages_of_the_map_are_told_before_they_are_needed),
 	KUNIT_CASE(what_is_told_may_be_wrong),
