@@ -76,9 +76,10 @@ static void count_empty(struct dmda_segments *segments, const struct dmda_segmen
 }
 
 /* Of what may be cleaned: the more valid pages, the higher */
-static u32 rank_of(const struct dmda_segments *segments, u8 state, u32 nr_valid)
+static u32 rank_of(const struct dmda_segments *segments, const struct dmda_segment *segment,
+		   u8 state, u32 nr_valid)
 {
-	if (state != DMDA_SEGMENT_CLOSED || !nr_valid ||
+	if (state != DMDA_SEGMENT_CLOSED || !nr_valid || segment->is_stuck ||
 	    nr_valid >= dmda_super_data_pages(segments->super))
 		return DMDA_RANK_NONE;
 	return nr_valid >> segments->rank_shift;
@@ -86,7 +87,7 @@ static u32 rank_of(const struct dmda_segments *segments, u8 state, u32 nr_valid)
 
 static u32 present_rank(const struct dmda_segments *segments, const struct dmda_segment *segment)
 {
-	return rank_of(segments, segment->state, segment->nr_valid);
+	return rank_of(segments, segment, segment->state, segment->nr_valid);
 }
 
 /* A segment that had @nr_before valid pages in @state_before goes to where it belongs. */
@@ -94,7 +95,7 @@ static void rank(struct dmda_segments *segments, const struct dmda_segment *segm
 		 u8 state_before, u32 nr_before)
 {
 	dmda_ranks_move(&segments->by_valid, segment - segments->segment,
-			rank_of(segments, state_before, nr_before),
+			rank_of(segments, segment, state_before, nr_before),
 			present_rank(segments, segment));
 }
 
@@ -233,6 +234,7 @@ static const char *change_state(struct dmda_segments *segments, struct dmda_segm
 	segment->state = after[record->kind];
 	if (record->kind == DMDA_RECORD_OPEN) {
 		segment->open = record->open;
+		segment->is_stuck = false;
 		dmda_bitset_put(&segments->untold, segment - segments->segment, false);
 	}
 	if (record->kind != DMDA_RECORD_FREE)
@@ -345,6 +347,15 @@ seg_t dmda_segments_find_free(struct dmda_segments *segments)
 void dmda_segments_set_aside(struct dmda_segments *segments, seg_t seg, bool is_aside)
 {
 	count_free(segments, &segments->segment[from_seg(seg)], !is_aside);
+}
+
+void dmda_segments_stick(struct dmda_segments *segments, seg_t seg)
+{
+	struct dmda_segment *segment = &segments->segment[from_seg(seg)];
+	u32 rank = present_rank(segments, segment);
+
+	segment->is_stuck = true;
+	dmda_ranks_move(&segments->by_valid, from_seg(seg), rank, DMDA_RANK_NONE);
 }
 
 seg_t dmda_segments_find_empty(const struct dmda_segments *segments, u32 *from)

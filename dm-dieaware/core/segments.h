@@ -28,6 +28,7 @@
  * @state: DMDA_SEGMENT_*
  * @open: number of the open summary that it has, or had
  * @leaving: how far it is on its way to be free, see free.c
+ * @is_stuck: whether it cannot be cleaned, until it is opened again
  * @mtime: age of its newest data, as an operation's number
  * @last_seq: last operation that changed it, as far as known since start
  */
@@ -36,6 +37,7 @@ struct dmda_segment {
 	u8 state;
 	u8 open;
 	u8 leaving;
+	bool is_stuck;
 	u64 mtime;
 	u64 last_seq;
 };
@@ -64,7 +66,7 @@ struct dmda_segments_page {
  * @free: those that are FREE, but for those that are set aside
  * @empty: those that are CLOSED and have no valid page
  * @untold: those that are FREE and of which the device below was not told that; see core/free.h
- * @by_valid: those that are CLOSED and have some valid pages, but not all they can
+ * @by_valid: those that are CLOSED, not stuck, and have some valid pages, but not all they can
  * @rank_shift: how many valid pages more are a rank more, as a power of two
  */
 struct dmda_segments {
@@ -155,6 +157,11 @@ seg_t dmda_segments_find_free(struct dmda_segments *segments);
  * @is_aside: whether it is set aside from now on; it was the other way round before
  */
 void dmda_segments_set_aside(struct dmda_segments *segments, seg_t seg, bool is_aside);
+
+/**
+ * dmda_segments_stick() - what is in a segment cannot be read: it is none that may be cleaned
+ */
+void dmda_segments_stick(struct dmda_segments *segments, seg_t seg);
 
 /**
  * dmda_segments_find_empty() - find a segment that has nothing left

@@ -21,8 +21,10 @@ static void mark_some(struct dmda_log_cleaner *cleaner, u32 from, u32 to)
 
 	spin_lock_irq(&log->lock);
 	for (u32 i = from; i < to; i++) {
-		if (log->space.segments.segment[i].state == DMDA_SEGMENT_CLOSED &&
-		    log->space.segments.segment[i].nr_valid && !test_bit(i, cleaner->is_stuck))
+		const struct dmda_segment *segment = &log->space.segments.segment[i];
+
+		if (segment->state == DMDA_SEGMENT_CLOSED && segment->nr_valid &&
+		    !segment->is_stuck)
 			set_bit(i, cleaner->is_left);
 	}
 	spin_unlock_irq(&log->lock);
@@ -74,7 +76,7 @@ static bool choose_next(struct dmda_log_cleaner *cleaner)
 			continue;
 		}
 		dmda_log_put_reader(log, to_seg(i));
-		if (!test_bit(i, cleaner->is_stuck))
+		if (!READ_ONCE(log->space.segments.segment[i].is_stuck))
 			break;
 		clear_bit(i, cleaner->is_left);
 	}

@@ -133,13 +133,11 @@ void dmda_log_look_at(struct dmda_log_cleaner *cleaner, struct dmda_log_look *lo
 	}
 }
 
-/* What cannot be read, or in idle time gains little, is left alone. */
+/* What gains little is left alone in idle time. */
 static bool is_worth_it(const struct dmda_log_cleaner *cleaner, seg_t seg)
 {
 	const struct dmda_log *log = cleaner->log;
 
-	if (test_bit(from_seg(seg), cleaner->is_stuck))
-		return false;
 	return !cleaner->is_idle || log->space.segments.segment[from_seg(seg)].nr_valid <=
 		MAX_IDLE_VALID(dmda_super_data_pages(&log->super));
 }
@@ -227,7 +225,7 @@ bool dmda_log_add_victim(struct dmda_log_cleaner *cleaner, const struct dmda_log
 	if (!look->is_known) {
 		DMWARN_LIMIT("%s: Segment %u cannot be cleaned: its summary cannot be read.",
 			     dm_table_device_name(log->dmda->ti->table), seg);
-		set_bit(seg, cleaner->is_stuck);
+		dmda_log_stick(log, look->seg);
 		return false;
 	}
 	if (!has_room_for(cleaner, look))
@@ -272,11 +270,28 @@ u32 dmda_log_sure_moves(struct dmda_log_cleaner *cleaner)
 	return min_t(u64, room, cleaner->kept_moves);
 }
 
+/* Takes in what fits of the best. Return: whether some are stuck now, and others are the best. */
+static bool add_best(struct dmda_log_cleaner *cleaner, enum dmda_policy policy)
+{
+	u32 nr = find_candidates(cleaner, policy);
+	bool are_stuck = false;
+
+	dmda_log_look_at(cleaner, cleaner->look, nr);
+	if (policy == DMDA_POLICY_FILE_AWARE)
+		sort_by_pieces(cleaner, nr);
+	for (u32 i = 0; i < nr; i++) {
+		if (dmda_log_add_victim(cleaner, &cleaner->look[i]))
+			continue;
+		are_stuck = are_stuck || !cleaner->look[i].is_known;
+		dmda_log_put_reader(cleaner->log, cleaner->look[i].seg);
+	}
+	return are_stuck;
+}
+
 u32 dmda_log_choose_victims(struct dmda_log_cleaner *cleaner, bool is_urgent)
 {
 	struct dmda_log *log = cleaner->log;
 	enum dmda_policy policy = READ_ONCE(log->dmda->config.policy);
-	u32 nr;
 
 	cleaner->max_moves = dmda_log_sure_moves(cleaner);
 	/* When users wait, or others may not fit: the most space for the least work. */
@@ -284,13 +299,7 @@ u32 dmda_log_choose_victims(struct dmda_log_cleaner *cleaner, bool is_urgent)
 		policy = DMDA_POLICY_GREEDY;
 	dmda_log_forget_victims(cleaner);
 	cleaner->in_file_order = policy == DMDA_POLICY_FILE_AWARE;
-	nr = find_candidates(cleaner, policy);
-	dmda_log_look_at(cleaner, cleaner->look, nr);
-	if (policy == DMDA_POLICY_FILE_AWARE)
-		sort_by_pieces(cleaner, nr);
-	for (u32 i = 0; i < nr; i++) {
-		if (!dmda_log_add_victim(cleaner, &cleaner->look[i]))
-			dmda_log_put_reader(log, cleaner->look[i].seg);
-	}
+	while (add_best(cleaner, policy) && !cleaner->nr_victims && dmda_log_may_work(log))
+		;
 	return cleaner->nr_victims;
 }

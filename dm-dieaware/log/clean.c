@@ -51,9 +51,11 @@ bool dmda_log_clean_some(struct dmda_log_cleaner *cleaner, bool is_urgent)
 	return dmda_log_choose_victims(cleaner, is_urgent) && dmda_log_clean_chosen(cleaner);
 }
 
-void dmda_log_segment_is_new(struct dmda_log *log, seg_t seg)
+void dmda_log_stick(struct dmda_log *log, seg_t seg)
 {
-	clear_bit(from_seg(seg), log->cleaning.cleaner->is_stuck);
+	spin_lock_irq(&log->lock);
+	dmda_segments_stick(&log->space.segments, seg);
+	spin_unlock_irq(&log->lock);
 }
 
 /*
@@ -101,12 +103,10 @@ int dmda_log_cleaner_create(struct dmda_log *log)
 	cleaner->move = kvcalloc(cleaner->max_moves, sizeof(*cleaner->move), GFP_KERNEL);
 	cleaner->files.slot = kvcalloc(cleaner->files.nr_slots, sizeof(u64), GFP_KERNEL);
 	cleaner->victim = kvcalloc(nr_segments, sizeof(*cleaner->victim), GFP_KERNEL);
-	cleaner->is_stuck = kvcalloc(BITS_TO_LONGS(nr_segments), sizeof(long), GFP_KERNEL);
 	cleaner->is_victim = kvcalloc(BITS_TO_LONGS(nr_segments), sizeof(long), GFP_KERNEL);
 	cleaner->is_left = kvcalloc(BITS_TO_LONGS(nr_segments), sizeof(long), GFP_KERNEL);
 	if (!cleaner->move || !cleaner->victim || !cleaner->is_left || !cleaner->files.slot ||
-	    !cleaner->is_stuck || !cleaner->is_victim || !looks_create(cleaner) ||
-	    !dmda_log_copy_create(cleaner))
+	    !cleaner->is_victim || !looks_create(cleaner) || !dmda_log_copy_create(cleaner))
 		return -ENOMEM;
 	return 0;
 }
@@ -122,7 +122,6 @@ void dmda_log_cleaner_destroy(struct dmda_log *log)
 	kvfree(cleaner->victim);
 	kvfree(cleaner->is_left);
 	kvfree(cleaner->is_victim);
-	kvfree(cleaner->is_stuck);
 	kvfree(cleaner->files.slot);
 	kvfree(cleaner->move);
 	kvfree(cleaner);

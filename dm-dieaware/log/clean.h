@@ -89,7 +89,6 @@ static inline bool dmda_log_is_valid(const struct dmda_log_look *look, u32 page)
  * @nr_pages: number of pages in @page
  * @waste: page that takes what is read along and not needed
  * @sums: checksums of pages that are mapped with one operation
- * @is_stuck: bitmap of segments with pages that cannot be read
  * @is_victim: bitmap of segments that are being cleaned; changes under dmda_log.lock
  * @is_left: bitmap of segments that are still to be cleaned, when all are
  */
@@ -113,7 +112,6 @@ struct dmda_log_cleaner {
 	u32 nr_pages;
 	struct page *waste;
 	__le32 *sums;
-	unsigned long *is_stuck;
 	unsigned long *is_victim;
 	unsigned long *is_left;
 };
@@ -151,11 +149,12 @@ int dmda_log_cleaner_create(struct dmda_log *log);
 void dmda_log_cleaner_destroy(struct dmda_log *log);
 
 /**
- * dmda_log_segment_is_new() - a segment gets other pages: what could not be read is no more
+ * dmda_log_stick() - a segment has pages that cannot be read, and is left alone
+ * @seg: is held
  *
- * Context: any.
+ * Context: process; without the lock.
  */
-void dmda_log_segment_is_new(struct dmda_log *log, seg_t seg);
+void dmda_log_stick(struct dmda_log *log, seg_t seg);
 
 /**
  * dmda_log_clean_chosen() - move what is valid in the victims to other places

@@ -73,15 +73,13 @@ static void read_one_by_one(struct dmda_log_cleaner *cleaner, struct dmda_log_mo
 {
 	for (u32 i = 0; i < nr; i++) {
 		struct dmda_log_group group;
-		u32 page;
 
 		dmda_log_group_begin(&group);
 		submit_read(cleaner, &group, &moves[i], 1);
 		moves[i].is_copied = dmda_log_group_end(&group);
 		if (moves[i].is_copied)
 			continue;
-		set_bit(from_seg(dmda_super_segment_of(&cleaner->log->super, moves[i].from,
-						       &page)), cleaner->is_stuck);
+		dmda_log_stick(cleaner->log, dmda_log_segment_of(cleaner->log, moves[i].from));
 	}
 }
 
@@ -152,7 +150,7 @@ static u32 drop_stuck(const struct dmda_log_cleaner *cleaner, struct dmda_log_mo
 	for (u32 i = 0; i < nr; i++) {
 		seg_t seg = dmda_log_segment_of(cleaner->log, moves[i].from);
 
-		if (!test_bit(from_seg(seg), cleaner->is_stuck))
+		if (!READ_ONCE(cleaner->log->space.segments.segment[from_seg(seg)].is_stuck))
 			moves[left++] = moves[i];
 	}
 	return left;
@@ -440,7 +438,7 @@ static void look_at_wrong(struct dmda_log_cleaner *cleaner, const struct dmda_lo
 
 		if (move->is_wrong && !dmda_log_look_again(log, move->lpn, move->from,
 							   cleaner->waste, move->sum))
-			set_bit(from_seg(dmda_log_segment_of(log, move->from)), cleaner->is_stuck);
+			dmda_log_stick(log, dmda_log_segment_of(log, move->from));
 	}
 }
 

@@ -68,7 +68,6 @@ static bool open_segment_locked(struct dmda_log *log, enum dmda_stream stream)
 	if (record.seg == SEG_NONE)
 		return false;
 	trace_dmda_log_segment(log->dmda->self_dev, record.seg, record.kind);
-	dmda_log_segment_is_new(log, record.seg);
 	seq = dmda_change_segment(&log->journal.change, &record);
 	dmda_opened_begin(&log->space.opened, open, seq,
 			  log->journal.commit.batch.first.sector);

@@ -98,6 +98,33 @@ static void greedy_takes_the_emptiest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, from_seg(found[2].seg), 4U);
 }
 
+static void what_is_stuck_is_no_candidate_until_it_is_opened_again(struct kunit *test)
+{
+	struct table *table = new_table(test);
+	struct dmda_candidate found[1];
+
+	fill_segment(test, table, 0, 10, 1);
+	fill_segment(test, table, 1, 20, 1);
+	for (u32 i = 0; i < 2; i++) {
+		dmda_segments_stick(&table->segments, to_seg(0));
+		KUNIT_EXPECT_NULL(test, dmda_segments_check(&table->segments));
+		KUNIT_ASSERT_EQ(test, dmda_victim_candidates(&table->segments, 100,
+							     DMDA_POLICY_GREEDY, found, 1), 1U);
+		KUNIT_EXPECT_EQ(test, from_seg(found[0].seg), 1U);
+	}
+	/* It loses what it has, as others do. */
+	KUNIT_ASSERT_NULL(test, change_valid(table, DMDA_RECORD_DEAD, 0, 0, 9));
+	KUNIT_EXPECT_NULL(test, dmda_segments_check(&table->segments));
+	KUNIT_ASSERT_NULL(test, change_valid(table, DMDA_RECORD_DEAD, 0, 9, 1));
+	KUNIT_EXPECT_EQ(test, table->segments.nr_empty, 1U);
+	KUNIT_ASSERT_NULL(test, change_state_of(table, DMDA_RECORD_FREE, 0, 0));
+	fill_segment(test, table, 0, 10, 1);
+	KUNIT_EXPECT_NULL(test, dmda_segments_check(&table->segments));
+	KUNIT_ASSERT_EQ(test, dmda_victim_candidates(&table->segments, 100, DMDA_POLICY_GREEDY,
+						     found, 1), 1U);
+	KUNIT_EXPECT_EQ(test, from_seg(found[0].seg), 0U);
+}
+
 static void cost_benefit_prefers_what_lay_still(struct kunit *test)
 {
 	struct table *table = new_table(test);
@@ -466,6 +493,7 @@ static void what_cannot_happen_to_a_segment_is_refused(struct kunit *test)
 
 static struct kunit_case victim_cases[] = {
 	KUNIT_CASE(greedy_takes_the_emptiest),
+	KUNIT_CASE(what_is_stuck_is_no_candidate_until_it_is_opened_again),
 	KUNIT_CASE(cost_benefit_prefers_what_lay_still),
 	KUNIT_CASE(of_many_the_best_are_found),
 	KUNIT_CASE(logarithms_grow),
