@@ -102,9 +102,9 @@ int dmda_log_cleaner_create(struct dmda_log *log)
 	cleaner->files.nr_slots = roundup_pow_of_two(data_pages + 1);
 	cleaner->move = kvcalloc(cleaner->max_moves, sizeof(*cleaner->move), GFP_KERNEL);
 	cleaner->files.slot = kvcalloc(cleaner->files.nr_slots, sizeof(u64), GFP_KERNEL);
-	cleaner->victim = kvcalloc(nr_segments, sizeof(*cleaner->victim), GFP_KERNEL);
-	cleaner->is_victim = kvcalloc(BITS_TO_LONGS(nr_segments), sizeof(long), GFP_KERNEL);
-	cleaner->is_left = kvcalloc(BITS_TO_LONGS(nr_segments), sizeof(long), GFP_KERNEL);
+	cleaner->victim = dmda_log_table_alloc(nr_segments, sizeof(*cleaner->victim));
+	cleaner->is_victim = dmda_log_table_alloc(BITS_TO_LONGS(nr_segments), sizeof(long));
+	cleaner->is_left = dmda_log_table_alloc(BITS_TO_LONGS(nr_segments), sizeof(long));
 	if (!cleaner->move || !cleaner->victim || !cleaner->is_left || !cleaner->files.slot ||
 	    !cleaner->is_victim || !looks_create(cleaner) || !dmda_log_copy_create(cleaner))
 		return -ENOMEM;

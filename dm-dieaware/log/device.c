@@ -103,9 +103,9 @@ static bool allocate_space(struct dmda_log *log)
 	u32 nr_segments = dmda_super_nr_segments(super);
 
 	space->summary = kvcalloc(super->summary_pages, sizeof(*space->summary), GFP_KERNEL);
-	space->readers = kvcalloc(nr_segments, sizeof(*space->readers), GFP_KERNEL);
-	space->lifetimes_memory = kvzalloc(dmda_lifetimes_bytes(super), GFP_KERNEL);
-	space->segments_memory = kvzalloc(dmda_segments_bytes(super), GFP_KERNEL);
+	space->readers = dmda_log_table_alloc(nr_segments, sizeof(*space->readers));
+	space->lifetimes_memory = dmda_log_table_alloc(1, dmda_lifetimes_bytes(super));
+	space->segments_memory = dmda_log_table_alloc(1, dmda_segments_bytes(super));
 	space->opened_memory = kvzalloc(dmda_opened_bytes(super), GFP_KERNEL);
 	return space->summary && space->readers && space->lifetimes_memory &&
 		space->segments_memory && space->opened_memory;
@@ -121,12 +121,12 @@ static bool allocate_tables(struct dmda_log *log)
 
 	commit->sectors[0] = kvzalloc(batch_bytes, GFP_KERNEL);
 	commit->sectors[1] = kvzalloc(batch_bytes, GFP_KERNEL);
-	log->checkpoint.pages = kvzalloc(dmda_root_nr_pages(super) * DMDA_BLOCK_BYTES, GFP_KERNEL);
-	log->inplace.nr_writing = kvcalloc(dmda_super_nr_segments(super), sizeof(u32), GFP_KERNEL);
+	log->checkpoint.pages = dmda_log_table_alloc(dmda_root_nr_pages(super), DMDA_BLOCK_BYTES);
+	log->inplace.nr_writing = dmda_log_table_alloc(dmda_super_nr_segments(super), sizeof(u32));
 	for (int i = 0; i < DMDA_NR_TABLES; i++) {
 		size_t bytes = dmda_slots_bytes(dmda_super_nr_pages(super, i));
 
-		log->tables.slots_memory[i] = kvzalloc(bytes, GFP_KERNEL);
+		log->tables.slots_memory[i] = dmda_log_table_alloc(1, bytes);
 		is_complete = is_complete && log->tables.slots_memory[i];
 	}
 	is_complete = dmda_log_holes_create(log) && is_complete;

@@ -21,7 +21,7 @@ bool dmda_log_holes_create(struct dmda_log *log)
 	struct dmda_log_holes *holes = &log->holes;
 	u32 nr_words = DIV_ROUND_UP(dmda_super_data_pages(&log->super), 64);
 
-	holes->nr_told = kvcalloc(dmda_super_nr_segments(&log->super), sizeof(u32), GFP_KERNEL);
+	holes->nr_told = dmda_log_table_alloc(dmda_super_nr_segments(&log->super), sizeof(u32));
 	holes->look.summary = kvcalloc(log->super.summary_pages, sizeof(*holes->look.summary),
 				       GFP_KERNEL);
 	holes->look.is_valid = kvcalloc(nr_words, sizeof(u64), GFP_KERNEL);

@@ -233,6 +233,12 @@ static inline bool dmda_log_is_full_locked(const struct dmda_log *log)
 					   READ_ONCE(log->dmda->config.in_place_percent);
 }
 
+/* Memory that grows with the device. More than the kernel gives anybody is not worth a warning. */
+static inline void *dmda_log_table_alloc(size_t nr, size_t bytes)
+{
+	return kvcalloc(nr, bytes, GFP_KERNEL | __GFP_NOWARN);
+}
+
 /* Where a page lies for the block layer. */
 static inline sector_t dmda_log_sector(const struct dmda_log *log, dpn_t dpn)
 {
