@@ -119,6 +119,17 @@ static int find_valid(struct dmda_log *log, struct dmda_log_look *look)
 	return 0;
 }
 
+/* What is valid in a closed segment only becomes less: was all of it found? */
+static bool is_complete(struct dmda_log *log, const struct dmda_log_look *look)
+{
+	bool is;
+
+	spin_lock_irq(&log->lock);
+	is = log->space.segments.segment[from_seg(look->seg)].nr_valid <= look->nr_valid;
+	spin_unlock_irq(&log->lock);
+	return is;
+}
+
 void dmda_log_look_at(struct dmda_log_cleaner *cleaner, struct dmda_log_look *looks, u32 nr)
 {
 	struct dmda_log *log = cleaner->log;
@@ -128,7 +139,8 @@ void dmda_log_look_at(struct dmda_log_cleaner *cleaner, struct dmda_log_look *lo
 	for (u32 i = 0; i < nr; i++) {
 		looks[i].nr_valid = 0;
 		memset(looks[i].is_valid, 0, nr_words * sizeof(u64));
-		looks[i].is_known = looks[i].is_known && !find_valid(log, &looks[i]);
+		looks[i].is_known = looks[i].is_known && !find_valid(log, &looks[i]) &&
+			is_complete(log, &looks[i]);
 		dmda_log_pages_shrink(log);
 	}
 }
@@ -223,7 +235,7 @@ bool dmda_log_add_victim(struct dmda_log_cleaner *cleaner, const struct dmda_log
 	u32 seg = from_seg(look->seg);
 
 	if (!look->is_known) {
-		DMWARN_LIMIT("%s: Segment %u cannot be cleaned: its summary cannot be read.",
+		DMWARN_LIMIT("%s: Segment %u cannot be cleaned: its valid pages are not known.",
 			     dm_table_device_name(log->dmda->ti->table), seg);
 		dmda_log_stick(log, look->seg);
 		return false;

@@ -47,7 +47,7 @@ struct dmda_log_move {
  * @summary: its summary
  * @is_valid: bitmap of its valid pages
  * @nr_valid: number of bits in @is_valid
- * @is_known: whether all that could be read
+ * @is_known: whether all that could be read, and is all that the segment table knows of
  * @worth: worth of cleaning it: the higher, the better
  */
 struct dmda_log_look {
