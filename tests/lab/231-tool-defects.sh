@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What the tool must not do: write over a device that is in use, format what may be data, believe
 # what it reads from a device that is being written, move a file that gets no better, take the room
-# that is root's, end because a file is gone, take memory without a limit.
+# that is root's, keep a program from being started, end because a file is gone, take memory without a
+# limit.
 # kernels: uml
 # long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 40
 # timeout: 240
-# sentences: 25
+# sentences: 27
 . "$(dirname "$0")/rc"
 
 FS_MIB=64
@@ -133,6 +134,35 @@ check "rewriting it is tried" dieaware defrag --method rewrite "$T_DIR/mnt/file"
 check "and not a second time" moves_nothing --method rewrite "$T_DIR/mnt/file"
 check_fails "unless no file is to be left alone" moves_nothing --threshold 0 --method rewrite "$T_DIR/mnt/file"
 check "a file that is a little in pieces is left alone" moves_nothing --threshold 95 "$T_DIR/mnt/file"
+
+# What was moved waits for its sync, together with what comes after it.
+new_ext4 0
+scatter 3 32
+printf '#!/bin/sh\nexit 0\n' | dd of="$T_DIR/mnt/file" conv=notrunc,fsync status=none
+chmod +x "$T_DIR/mnt/file"
+write_mib "$T_DIR/mnt/next" 1 conv=fsync
+python3 - "$T_DIR/mnt/next" <<'END' &
+import fcntl
+import signal
+import sys
+
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+with open(sys.argv[1], "r+b") as file:
+    fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+    signal.pause()
+END
+holder=$!
+at_end kill "$holder"
+poll 10 grep -q WRITE /proc/locks
+dieaware defrag "$T_DIR/mnt/file" "$T_DIR/mnt/next" >"$T_DIR/rows" 2>&1 &
+mover=$!
+is_moved() {
+	(($(pieces_of "$T_DIR/mnt/file") < 8))
+}
+check "a program is moved" poll 20 is_moved
+check "which can be started before others have been moved" "$T_DIR/mnt/file"
+kill "$holder"
+wait "$mover"
 
 new_ext4 20
 scatter 3 32

@@ -20,7 +20,7 @@ use super::{split_permille, DefragError, State, Watch, Wish};
 use crate::frag::look::Look;
 use crate::frag::Logical;
 use crate::fs::fiemap::{self, Extent};
-use crate::fs::file::{offset, open_to_write};
+use crate::fs::file::{offset, open_to_sync, open_to_write};
 use crate::fs::{btrfs, dedupe, ext4, f2fs};
 use crate::runs::{self, FileId, Run};
 use crate::units::PAGE_BYTES;
@@ -119,10 +119,13 @@ pub fn move_blocks(
     }
     refuse_shared(look, wish)?;
     let file = open_to_write(path)?;
+    // Before anything is moved: errors of what is written from now on are told to this one as well.
+    let moved = open_to_sync(&file)?;
     let result = move_file(path, &file, look, wish, sharer, watch);
+    drop(file);
     // Parts of it may have been moved before something went wrong.
     if !matches!(result, Err(DefragError::NoBetterPlace(_))) {
-        unsynced.add(file)?;
+        unsynced.add(moved)?;
     }
     result
 }

@@ -6,7 +6,8 @@
 use std::fs::File;
 use std::io;
 
-/// Files are held open until they are synced.
+/// Files are held open until they are synced, and to be read only: nobody can start a program that is
+/// open to be written.
 const MOST_FILES: usize = 64;
 
 /// Files to be synced, at the latest when it is dropped.

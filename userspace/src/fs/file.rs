@@ -86,6 +86,16 @@ pub fn open_to_write(path: &Path) -> Result<File, FileError> {
     Ok(by_name(&place, OpenOptions::new().read(true).write(true))?)
 }
 
+/// Open once more what is open to be written, to sync it later: as long as that is all that it is open
+/// for, a program can be started.
+///
+/// # Errors
+///
+/// When it cannot be opened.
+pub fn open_to_sync(file: &File) -> io::Result<File> {
+    by_name(file, OpenOptions::new().read(true))
+}
+
 /// A descriptor that only names a file or folder: it is neither opened nor waited for.
 fn name_place(path: &Path, flags: i32) -> Result<File, FileError> {
     let place = OpenOptions::new()
