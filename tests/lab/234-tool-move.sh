@@ -54,7 +54,7 @@ cp /etc/fstab "$T_DIR/fstab" 2>/dev/null || : >"$T_DIR/fstab"
 echo "/dev/mapper/volume $mnt ext4 defaults 0 0" >/etc/fstab
 exits 2 "/etc/fstab names /dev/mapper/volume, which after the next boot is the old device" dieaware move volume "$TO"
 cp "$T_DIR/fstab" /etc/fstab
-echo "volume-log UUID=1-2 log" >/etc/dietab
+printf '# f\xfcr uns\n%s\n' "volume-log UUID=1-2 log" >/etc/dietab
 exits 2 "/etc/dietab has a line for volume-log already" dieaware move volume "$TO"
 rm /etc/dietab
 dmsetup load volume --table "0 8 zero"

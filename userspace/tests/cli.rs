@@ -601,6 +601,23 @@ fn remove_takes_nothing_away_that_is_not_ours() {
 }
 
 #[test]
+#[test]
+fn units_are_made_for_lines_beside_one_that_is_no_utf8() {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("generator");
+    let dietab = dir.join("dietab");
+    let _ = fs::remove_dir_all(&dir);
+    fs::create_dir_all(&dir).unwrap();
+    fs::write(&dietab, b"# f\xfcr die Datenbank\ndb UUID=1-2 log\n").unwrap();
+
+    let output = Command::new(env!("CARGO_BIN_EXE_dieaware-generator"))
+        .arg(&dir)
+        .env("DIEAWARE_DIETAB", &dietab)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(dir.join("dieaware@db.service").exists());
+}
+
 fn shells_complete_every_verb() {
     let fixture = Fixture::new("completions", "", "");
     let help = stdout(&fixture.run(&["--help"]));

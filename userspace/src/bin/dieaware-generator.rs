@@ -50,13 +50,10 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
 
-    match fs::read_to_string(path) {
+    match dietab::read(path) {
         Err(err) if err.kind() == io::ErrorKind::NotFound => ExitCode::SUCCESS,
         Err(err) => {
-            eprintln!(
-                "dieaware-generator: {} cannot be read: {err}.",
-                path.display()
-            );
+            complain(&format!("{} cannot be read: {err}", path.display()));
             ExitCode::from(3)
         }
         Ok(text) if generate(Path::new(&dir), path, &text) => ExitCode::SUCCESS,

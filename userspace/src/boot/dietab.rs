@@ -253,28 +253,37 @@ pub fn parse(text: &str) -> Vec<Result<Entry, LineError>> {
     lines
 }
 
+/// Read the file. What is no UTF-8 in it does not fit to anything, and is wrong in its own line only.
+///
+/// # Errors
+///
+/// When it cannot be read.
+pub fn read(path: &Path) -> io::Result<String> {
+    fs::read(path).map(|text| String::from_utf8_lossy(&text).into_owned())
+}
+
 /// Add a line for a device, unless there is one; it is there after a power failure as well.
 ///
 /// # Errors
 ///
 /// When the file cannot be read or written.
 pub fn add(path: &Path, name: &str, line: &str) -> io::Result<bool> {
-    let mut text = match fs::read_to_string(path) {
-        Err(err) if err.kind() == ErrorKind::NotFound => String::new(),
+    let mut text = match fs::read(path) {
+        Err(err) if err.kind() == ErrorKind::NotFound => Vec::new(),
         text => text?,
     };
 
-    if parse(&text)
+    if parse(&String::from_utf8_lossy(&text))
         .iter()
         .flatten()
         .any(|entry| entry.name == name)
     {
         return Ok(false);
     }
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
+    if text.last().is_some_and(|last| *last != b'\n') {
+        text.push(b'\n');
     }
-    text += &format!("{line}\n");
+    text.extend(format!("{line}\n").bytes());
     replace_durably(path, &text)?;
     Ok(true)
 }
@@ -331,6 +340,10 @@ mod tests {
         assert!(add(&path, "b", "b UUID=2 log").unwrap());
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(text, "# mine\na UUID=1 log\nb UUID=2 log\n");
+        std::fs::write(&path, b"# f\xfcr\n").unwrap();
+        assert!(add(&path, "a", "a UUID=1 log").unwrap());
+        let text = std::fs::read(&path).unwrap();
+        assert_eq!(text, b"# f\xfcr\na UUID=1 log\n");
     }
 
     #[test]

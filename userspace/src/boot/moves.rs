@@ -61,7 +61,7 @@ impl Moves {
     /// When it cannot be written.
     pub fn write(&self, name: &str, moving: &Moving) -> io::Result<()> {
         fs::create_dir_all(&self.0)?;
-        replace_durably(&self.path(name), &serde_json::to_string_pretty(moving)?)
+        replace_durably(&self.path(name), &serde_json::to_vec_pretty(moving)?)
     }
 
     /// # Errors
@@ -76,15 +76,15 @@ impl Moves {
     }
 }
 
-/// Write a file so that its name leads to the new text after a power failure as well.
+/// Write a file so that its name leads to what is new after a power failure as well.
 ///
 /// # Errors
 ///
 /// When it cannot be written.
-pub fn replace_durably(path: &Path, text: &str) -> io::Result<()> {
+pub fn replace_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut fresh = Replacement::begin(path)?;
 
-    fresh.write_all(text.as_bytes())?;
+    fresh.write_all(bytes)?;
     fresh.finish(true)?;
     let whole = fs::canonicalize(path)?;
     whole

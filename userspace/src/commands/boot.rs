@@ -2,7 +2,6 @@
 //! `dieaware boot`: the devices of dietab(5) where no systemd makes them: in an initramfs. What is
 //! there already is left as it is.
 
-use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::thread::sleep;
@@ -53,7 +52,7 @@ fn make<'a>(
 /// When the file cannot be read, or one of its devices is not there in the end.
 pub fn run(args: &BootArgs, out: &mut impl Write) -> Result<()> {
     let end = Instant::now() + Duration::from_secs(args.wait);
-    let text = fs::read_to_string(dietab::PATH)
+    let text = dietab::read(Path::new(dietab::PATH))
         .with_context(|| format!("{} cannot be read", dietab::PATH))?;
     let mut nr_failed = 0;
     let mut entries = Vec::new();

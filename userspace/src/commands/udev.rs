@@ -4,7 +4,6 @@
 //! docs/boot.md.
 
 use std::env;
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -126,7 +125,7 @@ pub fn run(args: &UdevArgs, out: &mut impl Write) -> Result<()> {
         writeln!(out, "DIEAWARE_LINKS={}", links_to_keep(&links))?;
         return Ok(());
     }
-    let text = fs::read_to_string(dietab::PATH).unwrap_or_default();
+    let text = dietab::read(Path::new(dietab::PATH)).unwrap_or_default();
     let entries: Vec<_> = dietab::parse(&text).into_iter().flatten().collect();
 
     if let Some(entry) = hint_entry(&entries, &args.device.to_string_lossy(), &links) {

@@ -190,7 +190,7 @@ fn check_log_name(name: &str) -> Result<()> {
             "There is a device {name} already: --name chooses another name"
         )));
     }
-    let text = fs::read_to_string(dietab::PATH).unwrap_or_default();
+    let text = dietab::read(Path::new(dietab::PATH)).unwrap_or_default();
     if dietab::parse(&text)
         .iter()
         .flatten()
