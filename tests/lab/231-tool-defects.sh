@@ -10,7 +10,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 240
-# sentences: 27
+# sentences: 28
 . "$(dirname "$0")/rc"
 
 FS_MIB=64
@@ -189,6 +189,12 @@ goes_on() {
 	grep -q stays "$T_DIR/frag"
 }
 check "also when a file in it vanishes meanwhile" goes_on
+
+write_mib "$T_DIR/mnt/stays" 1
+latin=$T_DIR/m$'\xfc'nchen
+new_mount "$T_DIR/mnt" "$latin" bind
+check "a mount point whose name is no UTF-8 is in nobody's way" dieaware frag "$T_DIR/mnt/stays" "$latin/stays"
+drop_mount "$latin"
 
 truncate -s 1T "$T_DIR/mnt/sparse"
 check "pick --bypass of a sparse file of 1 TiB needs no more than 256 MiB" \

@@ -51,7 +51,7 @@ mount --bind "$mnt" /boot
 exits 2 "is mounted at /boot, which the machine needs" dieaware move volume "$TO"
 umount /boot
 cp /etc/fstab "$T_DIR/fstab" 2>/dev/null || : >"$T_DIR/fstab"
-echo "/dev/mapper/volume $mnt ext4 defaults 0 0" >/etc/fstab
+printf '# f\xfcr uns, in Latin-1\n%s ext4 defaults 0 0\n' "/dev/mapper/volume $mnt" >/etc/fstab
 exits 2 "/etc/fstab names /dev/mapper/volume, which after the next boot is the old device" dieaware move volume "$TO"
 cp "$T_DIR/fstab" /etc/fstab
 printf '# f\xfcr uns\n%s\n' "volume-log UUID=1-2 log" >/etc/dietab

@@ -72,8 +72,7 @@ fn mounted(device: &Path) -> Result<PathBuf> {
     let name = device.display();
     let number = stack::number_of(device).with_context(|| format!("{name} has no number"))?;
     let node = fs::canonicalize(device).with_context(|| format!("{name} cannot be opened"))?;
-    let mountinfo =
-        fs::read_to_string("/proc/self/mountinfo").context("What is mounted is not known")?;
+    let mountinfo = mounts::mountinfo().context("What is mounted is not known")?;
 
     mounts::mount_point(&mountinfo, number, &node).ok_or_else(|| {
         usage(format!(

@@ -103,8 +103,7 @@ pub fn print(outcome: &Outcome, json: bool, out: &mut impl Write) -> Result<()> 
 fn mounted_there(folder: &Path) -> Result<DeviceNumber> {
     let name = folder.display();
     let whole = fs::canonicalize(folder).with_context(|| format!("{name} cannot be opened"))?;
-    let mountinfo =
-        fs::read_to_string("/proc/self/mountinfo").context("What is mounted is not known")?;
+    let mountinfo = mounts::mountinfo().context("What is mounted is not known")?;
 
     if !mounts::is_mount_point(&mountinfo, &whole) {
         return Err(usage(format!("Nothing is mounted at {name}")));

@@ -118,7 +118,7 @@ fn by_name(place: &File, how: &OpenOptions) -> io::Result<File> {
 /// The filesystem of an open file or folder, if its addresses can be followed to a device.
 pub fn mount_of(file: &File) -> Result<Mount, FileError> {
     let fdinfo = fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd()))?;
-    let mountinfo = fs::read_to_string("/proc/self/mountinfo")?;
+    let mountinfo = mounts::mountinfo()?;
     let mount = mounts::find_mount(&mountinfo, mounts::mount_id(&fdinfo)?)?;
 
     if OWN_ADDRESSES.contains(&mount.fs_type.as_str()) {

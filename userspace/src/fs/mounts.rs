@@ -3,6 +3,8 @@
 //! does not do: btrfs makes numbers up, one for each subvolume.
 
 use std::ffi::OsString;
+use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::str::{self, FromStr};
@@ -28,6 +30,37 @@ pub enum MountError {
     Unknown(u64),
     #[error("the mount with id {0} is described in an unknown way: {1}")]
     Malformed(u64, String),
+}
+
+/// Mounts of this process, as text for all functions here.
+///
+/// # Errors
+///
+/// When the kernel does not tell.
+pub fn mountinfo() -> io::Result<String> {
+    read(Path::new("/proc/self/mountinfo"))
+}
+
+/// A table of mounts, whose paths may be any bytes: what is no ASCII becomes octal, as blanks are.
+///
+/// # Errors
+///
+/// When it cannot be read.
+pub fn read(table: &Path) -> io::Result<String> {
+    fs::read(table).map(|bytes| escaped(&bytes))
+}
+
+fn escaped(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+
+    for byte in bytes {
+        if byte.is_ascii() {
+            text.push(char::from(*byte));
+        } else {
+            text.push_str(&format!("\\{byte:03o}"));
+        }
+    }
+    text
 }
 
 /// The mount id in a file of `/proc/self/fdinfo`.
@@ -127,10 +160,13 @@ pub fn is_mount_point(mountinfo: &str, folder: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
     use std::path::{Path, PathBuf};
 
     use super::{
-        find_mount, is_mount_point, mount_id, mount_point, mount_points, named_in_fstab, MountError,
+        escaped, find_mount, is_mount_point, mount_id, mount_point, mount_points, named_in_fstab,
+        MountError,
     };
 
     const MOUNTINFO: &str = "\
@@ -195,6 +231,15 @@ mod tests {
         let bind = format!("{MOUNTINFO}40 22 254:0 /sub /bind rw - xfs /dev/mapper/demo rw\n");
         let points = mount_points(&bind, "254:0".parse().unwrap(), Path::new("/x"));
         assert_eq!(points, [PathBuf::from("/data"), PathBuf::from("/bind")]);
+    }
+
+    #[test]
+    fn a_path_may_be_any_bytes() {
+        let text = escaped(b"5 1 8:1 / /m\xfcnchen\\040s\xc3\xbcd rw - ext4 /dev/sda1 rw\n");
+        let found = mount_point(&text, "8:1".parse().unwrap(), Path::new("/dev/sda1"));
+        let folder = OsString::from_vec(b"/m\xfcnchen s\xc3\xbcd".to_vec());
+        assert_eq!(found, Some(PathBuf::from(&folder)));
+        assert!(is_mount_point(&text, Path::new(&folder)));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use std::fmt;
 use std::fs;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -30,6 +30,8 @@ use crate::units::{DeviceNumber, PAGE_BYTES, PAGE_SECTORS, SECTOR_BYTES};
 
 /// What the machine needs before it has made devices of dietab(5), or its boot loader reads.
 const NEEDED: [&str; 5] = ["/", "/usr", "/boot", "/efi", "/boot/efi"];
+
+const FSTAB: &str = "/etc/fstab";
 
 /// The target's own names must fit behind it.
 const MOST_NAME_BYTES: usize = 120;
@@ -107,8 +109,7 @@ fn check_blocks(held: &Held, node: &str, args: &MoveArgs) -> Result<()> {
 }
 
 fn check_use(source: &Source, node: &str) -> Result<()> {
-    let mountinfo =
-        fs::read_to_string("/proc/self/mountinfo").context("What is mounted is not known")?;
+    let mountinfo = mounts::mountinfo().context("What is mounted is not known")?;
     let points = mounts::mount_points(&mountinfo, source.number, Path::new(node));
 
     if let Some(point) = points.iter().find(|point| {
@@ -121,11 +122,14 @@ fn check_use(source: &Source, node: &str) -> Result<()> {
             point.display()
         )));
     }
-    let fstab = fs::read_to_string("/etc/fstab").unwrap_or_default();
+    let fstab = match mounts::read(Path::new(FSTAB)) {
+        Err(err) if err.kind() == ErrorKind::NotFound => String::new(),
+        read => read.with_context(|| format!("{FSTAB} cannot be read"))?,
+    };
     let is_it = |path: &Path| places::number_of(path).is_ok_and(|number| number == source.number);
     if let Some(named) = mounts::named_in_fstab(&fstab, &is_it) {
         return Err(usage(format!(
-            "/etc/fstab names {}, which after the next boot is the old device: let it name the filesystem \
+            "{FSTAB} names {}, which after the next boot is the old device: let it name the filesystem \
              by UUID=, which leads to the right one before and afterwards",
             named.display()
         )));
