@@ -10,7 +10,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 240
-# sentences: 28
+# sentences: 29
 . "$(dirname "$0")/rc"
 
 FS_MIB=64
@@ -190,6 +190,21 @@ goes_on() {
 }
 check "also when a file in it vanishes meanwhile" goes_on
 
+drop_mount "$T_DIR/mnt"
+at_end drop_target linear
+dmsetup create linear --table "0 $(blockdev --getsz /dev/ram0) linear /dev/ram0 0"
+# As udev has it
+mv /dev/mapper/linear /dev/dm-0
+ln -s ../dm-0 /dev/mapper/linear
+at_end rm -f /dev/dm-0
+mkfs.btrfs -qf --mixed /dev/mapper/linear
+new_mount /dev/mapper/linear "$T_DIR/mnt"
+dieaware doctor --time 2 /dev/mapper/linear >"$T_DIR/said" 2>&1 || true
+check_fails "btrfs on device-mapper is not said to be unmounted" grep "is not mounted" "$T_DIR/said"
+drop_mount "$T_DIR/mnt"
+drop_target linear
+
+new_ext4 0
 write_mib "$T_DIR/mnt/stays" 1
 latin=$T_DIR/m$'\xfc'nchen
 new_mount "$T_DIR/mnt" "$latin" bind

@@ -71,14 +71,15 @@ struct Place {
 fn mounted(device: &Path) -> Result<PathBuf> {
     let name = device.display();
     let number = stack::number_of(device).with_context(|| format!("{name} has no number"))?;
-    let node = fs::canonicalize(device).with_context(|| format!("{name} cannot be opened"))?;
     let mountinfo = mounts::mountinfo().context("What is mounted is not known")?;
 
-    mounts::mount_point(&mountinfo, number, &node).ok_or_else(|| {
-        usage(format!(
+    mounts::mount_point(&mountinfo, number, &|node| stack::is_node_of(node, number)).ok_or_else(
+        || {
+            usage(format!(
             "{name} is not mounted, and files are what is looked at: mount it (read-only will do)"
         ))
-    })
+        },
+    )
 }
 
 fn place(args: &DoctorArgs) -> Result<Place> {

@@ -6,7 +6,7 @@ use std::collections::btree_map::{BTreeMap, Entry};
 use std::fs;
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use nix::sys::stat::{major, minor};
@@ -88,6 +88,14 @@ impl Base {
 /// When there is no such node.
 pub fn number_of(path: &Path) -> io::Result<DeviceNumber> {
     Ok(number(fs::metadata(path)?.rdev()))
+}
+
+/// Is a path a node of that block device? A device may have several, and what is not there is none.
+#[must_use]
+pub fn is_node_of(path: &Path, device: DeviceNumber) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| {
+        metadata.file_type().is_block_device() && number(metadata.rdev()) == device
+    })
 }
 
 /// The device of a file, as `stat` has it. It need not be one (btrfs).

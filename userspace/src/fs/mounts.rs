@@ -113,15 +113,19 @@ fn unescaped(text: &str) -> PathBuf {
     OsString::from_vec(bytes).into()
 }
 
-/// Where a device's filesystem is mounted: by its number, or its node (btrfs has numbers of its own).
-/// Where all of it is seen rather than a part.
-pub fn mount_point(mountinfo: &str, device: DeviceNumber, node: &Path) -> Option<PathBuf> {
+/// Where a device's filesystem is mounted: by its number, or a node of it (btrfs has numbers of its own, and
+/// a device may have several names). Where all of it is seen rather than a part.
+pub fn mount_point(
+    mountinfo: &str,
+    device: DeviceNumber,
+    is_node: &dyn Fn(&Path) -> bool,
+) -> Option<PathBuf> {
     let points = mountinfo.lines().filter_map(|line| {
         let (front, back) = line.split_once(" - ")?;
         let mut words = front.split(' ').skip(2);
         let (number, root, point) = (words.next()?, words.next()?, words.next()?);
         let source = unescaped(back.split(' ').nth(1)?);
-        let is_it = DeviceNumber::from_str(number).ok() == Some(device) || source == node;
+        let is_it = DeviceNumber::from_str(number).ok() == Some(device) || is_node(&source);
         is_it.then(|| (root != "/", unescaped(point)))
     });
     points
@@ -130,13 +134,17 @@ pub fn mount_point(mountinfo: &str, device: DeviceNumber, node: &Path) -> Option
 }
 
 /// All places where a device's filesystem is mounted, or a part of it.
-pub fn mount_points(mountinfo: &str, device: DeviceNumber, node: &Path) -> Vec<PathBuf> {
+pub fn mount_points(
+    mountinfo: &str,
+    device: DeviceNumber,
+    is_node: &dyn Fn(&Path) -> bool,
+) -> Vec<PathBuf> {
     let points = mountinfo.lines().filter_map(|line| {
         let (front, back) = line.split_once(" - ")?;
         let mut words = front.split(' ').skip(2);
         let (number, _, point) = (words.next()?, words.next()?, words.next()?);
         let source = unescaped(back.split(' ').nth(1)?);
-        let is_it = DeviceNumber::from_str(number).ok() == Some(device) || source == node;
+        let is_it = DeviceNumber::from_str(number).ok() == Some(device) || is_node(&source);
         is_it.then(|| unescaped(point))
     });
     points.collect()
@@ -197,7 +205,7 @@ mod tests {
     fn a_device_is_mounted_where_all_of_it_is_seen() {
         let point = |device: &str, node| {
             let node = Path::new(node);
-            mount_point(MOUNTINFO, device.parse().unwrap(), node)
+            mount_point(MOUNTINFO, device.parse().unwrap(), &|source| source == node)
         };
         assert_eq!(point("254:0", "/dev/dm-0"), Some(PathBuf::from("/data")));
         let blank = PathBuf::from("/mnt/with space");
@@ -205,7 +213,7 @@ mod tests {
         assert_eq!(point("8:32", "/dev/sdc"), None);
         let bind = "1 1 8:1 /sub /bind rw - ext4 /dev/sda1 rw\n\
                     2 1 8:1 / /all\\134 rw - ext4 /dev/sda1 rw\n3 1 8:1\n";
-        let found = mount_point(bind, "8:1".parse().unwrap(), Path::new("/dev/sda1"));
+        let found = mount_point(bind, "8:1".parse().unwrap(), &|_| false);
         assert_eq!(found, Some(PathBuf::from("/all\\")));
     }
 
@@ -225,18 +233,17 @@ mod tests {
 
     #[test]
     fn all_places_of_a_device_are_known() {
-        let points =
-            |device: &str| mount_points(MOUNTINFO, device.parse().unwrap(), Path::new("/x"));
+        let points = |device: &str| mount_points(MOUNTINFO, device.parse().unwrap(), &|_| false);
         assert_eq!(points("254:0"), [PathBuf::from("/data")]);
         let bind = format!("{MOUNTINFO}40 22 254:0 /sub /bind rw - xfs /dev/mapper/demo rw\n");
-        let points = mount_points(&bind, "254:0".parse().unwrap(), Path::new("/x"));
+        let points = mount_points(&bind, "254:0".parse().unwrap(), &|_| false);
         assert_eq!(points, [PathBuf::from("/data"), PathBuf::from("/bind")]);
     }
 
     #[test]
     fn a_path_may_be_any_bytes() {
         let text = escaped(b"5 1 8:1 / /m\xfcnchen\\040s\xc3\xbcd rw - ext4 /dev/sda1 rw\n");
-        let found = mount_point(&text, "8:1".parse().unwrap(), Path::new("/dev/sda1"));
+        let found = mount_point(&text, "8:1".parse().unwrap(), &|_| false);
         let folder = OsString::from_vec(b"/m\xfcnchen s\xc3\xbcd".to_vec());
         assert_eq!(found, Some(PathBuf::from(&folder)));
         assert!(is_mount_point(&text, Path::new(&folder)));

@@ -110,7 +110,8 @@ fn check_blocks(held: &Held, node: &str, args: &MoveArgs) -> Result<()> {
 
 fn check_use(source: &Source, node: &str) -> Result<()> {
     let mountinfo = mounts::mountinfo().context("What is mounted is not known")?;
-    let points = mounts::mount_points(&mountinfo, source.number, Path::new(node));
+    let is_it = |path: &Path| places::is_node_of(path, source.number);
+    let points = mounts::mount_points(&mountinfo, source.number, &is_it);
 
     if let Some(point) = points.iter().find(|point| {
         NEEDED
@@ -126,7 +127,6 @@ fn check_use(source: &Source, node: &str) -> Result<()> {
         Err(err) if err.kind() == ErrorKind::NotFound => String::new(),
         read => read.with_context(|| format!("{FSTAB} cannot be read"))?,
     };
-    let is_it = |path: &Path| places::number_of(path).is_ok_and(|number| number == source.number);
     if let Some(named) = mounts::named_in_fstab(&fstab, &is_it) {
         return Err(usage(format!(
             "{FSTAB} names {}, which after the next boot is the old device: let it name the filesystem \
