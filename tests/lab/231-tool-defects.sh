@@ -10,7 +10,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 240
-# sentences: 29
+# sentences: 33
 . "$(dirname "$0")/rc"
 
 FS_MIB=64
@@ -57,6 +57,22 @@ at_end rmmod brd
 new_ext4 0
 check "what is mounted is not formatted, with --force either" refused dieaware format --force /dev/ram0
 umount "$T_DIR/mnt"
+
+truncate -s 64M "$T_DIR/disk"
+loop=$(losetup -f --show "$T_DIR/disk")
+at_end losetup -d "$loop"
+make_fs ext4 "$loop"
+new_mount "$loop" "$T_DIR/looped"
+check "nor is a file that a loop device shows which is mounted" refused dieaware format --force "$T_DIR/disk"
+check "nor is that checked" refused dieaware check "$T_DIR/disk"
+umount "$T_DIR/looped"
+check "without the mount it is formatted" dieaware format --force "$T_DIR/disk"
+losetup -d "$loop"
+loop=$(losetup -f --show /dev/ram0)
+new_mount "$loop" "$T_DIR/looped"
+check "nor is a device that a loop device shows" refused dieaware format --force /dev/ram0
+umount "$T_DIR/looped"
+losetup -d "$loop"
 
 # As plain dm-crypt looks, or a database's device
 write_mib /dev/ram1 4

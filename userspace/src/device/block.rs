@@ -12,6 +12,7 @@ use std::path::Path;
 use nix::fcntl::{posix_fadvise, PosixFadviseAdvice};
 use nix::libc::{self, c_int, c_uint};
 
+use super::loops;
 use crate::io_engine::many;
 use crate::io_engine::pages::{read_each, Piece, ReadPages, WritePages};
 use crate::units::{PAGE_BYTES, SECTOR_BYTES};
@@ -20,7 +21,8 @@ use crate::units::{PAGE_BYTES, SECTOR_BYTES};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OpenHow {
     pub write: bool,
-    /// Fail with EBUSY if the block device is mounted or part of another one.
+    /// Fail with EBUSY if the block device, or a loop device that shows it or the file, is mounted or
+    /// part of another one.
     pub exclusive: bool,
 }
 
@@ -31,6 +33,8 @@ pub struct Device {
     start_bytes: u64,
     bytes: u64,
     is_block: bool,
+    /// As long as they are open, nobody else has them.
+    _loops: Vec<File>,
 }
 
 /// What a block device says about itself, in bytes; of an image file nothing is known.
@@ -68,6 +72,11 @@ impl Device {
             .write(how.write)
             .custom_flags(flags)
             .open(path)?;
+        let loops = if how.exclusive {
+            loops::take(&file)?
+        } else {
+            Vec::new()
+        };
         // Who writes to the device below device-mapper goes around the page cache, and as long as
         // somebody has it open (the server of a network block device does) what was read before stays
         // there.
@@ -84,6 +93,7 @@ impl Device {
             start_bytes,
             bytes: bytes - start_bytes,
             is_block,
+            _loops: loops,
         })
     }
 

@@ -6,6 +6,7 @@
 pub mod block;
 pub mod hide;
 pub mod layers;
+pub mod loops;
 pub mod nvme;
 pub mod places;
 pub mod shape;
