@@ -9,7 +9,7 @@
 # mem: 2G
 # seconds: 70
 # timeout: 400
-# sentences: 19
+# sentences: 20
 # shellcheck disable=SC2034,SC2154
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/attach-volume"
@@ -122,6 +122,7 @@ done
 check "attach: nor targets that do not answer as they should" as_it_was attach nonsense s
 from attach
 exits 3 "could not be given its old table again" with_fault fails "2 3" dieaware attach volume
+check_fails "... and not that it is as it was" grep -F "is as it was" "$T_DIR/said"
 check "what was left loaded then is found" dieaware attach volume
 check_that "and it is attached" "$(table_of volume)" == "$attached"
 from detach

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 
 use super::common::usage;
@@ -114,7 +114,7 @@ pub fn run(args: &AttachArgs, out: &mut impl Write) -> Result<()> {
         if has_leftover {
             swap::tidy(&held)?;
         }
-        swap::exchange(&held, &table).with_context(|| format!("{name} is as it was"))?;
+        swap::exchange(&held, &table)?;
         outcome.done = true;
     }
     swap::print(&outcome, args.json, out)

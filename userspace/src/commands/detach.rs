@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 
 use super::common::usage;
@@ -49,7 +49,7 @@ pub fn run(args: &DetachArgs, out: &mut impl Write) -> Result<()> {
     let mut outcome = Outcome::planned(&held, &table, Vec::new());
 
     if !args.dry_run {
-        swap::exchange(&held, &table).with_context(|| format!("{name} is as it was"))?;
+        swap::exchange(&held, &table)?;
         outcome.done = true;
     }
     swap::print(&outcome, args.json, out)

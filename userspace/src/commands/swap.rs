@@ -325,16 +325,18 @@ pub fn exchange(held: &Held, new: &Table) -> Result<()> {
     // Ctrl-C does not end us between two steps.
     let progress = Progress::new()?;
 
-    progress.go_on()?;
+    let as_it_was = || format!("{name} is as it was");
+
+    progress.go_on().with_context(as_it_was)?;
     let Err(err) = change(held, new) else {
         return Ok(());
     };
-    if let Err(other) = put_back(held) {
-        return Err(other.context(format!(
+    match put_back(held) {
+        Ok(()) => Err(err.context(as_it_was())),
+        Err(other) => Err(other.context(format!(
             "{err:#}; and {name} could not be given its old table again, see \"dmsetup info {name}\""
-        )));
+        ))),
     }
-    Err(err)
 }
 
 #[cfg(test)]
