@@ -19,12 +19,13 @@ use common::drafts::{map_of, Drafted, Map};
 use common::{core_program, dieaware, folder, output_of, stderr, stdout, Random};
 use dieaware::format::block::crc32c;
 use dieaware::format::check::Options;
+use dieaware::format::create;
 use dieaware::format::findings::{Finding, Findings};
 use dieaware::format::layout::{BLOCK_BYTES, SECTOR_BYTES};
 use dieaware::format::map::Entry;
 use dieaware::format::repair::{self, Report};
 use dieaware::format::segments::State;
-use dieaware::format::superblock::Table;
+use dieaware::format::superblock::{Super, Table};
 use dieaware::format::volume::{read_super, Volume};
 use dieaware::io_engine::pages::{Ram, ReadPages, WritePages};
 
@@ -655,4 +656,53 @@ fn nothing_counts_before_the_data_is_there() {
         nr_failed += 1;
     }
     assert!(nr_failed > 50, "{nr_failed}");
+}
+
+/// Numbers of operations and checkpoints that somebody has made up: none can come after them.
+#[test]
+fn numbers_that_are_as_high_as_can_be_are_left_out_or_refused() {
+    const SEQ: usize = 32;
+    const EPOCH: usize = 40;
+    const NEXT_SEQ: usize = 72;
+    let before = volume_of(&used_device());
+    let places = [
+        (place_of(&before, Table::Map, 0), SEQ),
+        (place_of(&before, Table::Map, 0), EPOCH),
+        (before.root.dpn(&before.superblock), NEXT_SEQ),
+        (0, EPOCH),
+        (16, EPOCH),
+    ];
+    let (mut nr_repaired, mut nr_refused) = (0, 0);
+
+    for (dpn, at) in places {
+        for number in [u64::MAX, u64::MAX - 1, 1 << 63, (1 << 63) - 1] {
+            let device = used_device();
+            change_well(&device, dpn, |page| {
+                page[at..at + 8].copy_from_slice(&number.to_le_bytes());
+            });
+            wipe_journal(&device, &before);
+            dieaware::format::check(&device, &Options::default()).unwrap();
+            let to = Ram::new(vec![0x5a; DEVICE_PAGES as usize * BLOCK_BYTES]);
+            match repair(&device, &to) {
+                Ok(_) => {
+                    nr_repaired += 1;
+                    let check = dieaware::format::check(&to, &Options::default()).unwrap();
+                    assert!(check.findings.is_empty(), "{dpn} {at} {number:#x}");
+                }
+                Err(err) => {
+                    nr_refused += 1;
+                    assert_eq!(err.kind(), io::ErrorKind::InvalidData);
+                }
+            }
+        }
+    }
+    assert!(
+        nr_repaired > 8 && nr_refused > 4,
+        "{nr_repaired} {nr_refused}"
+    );
+    let last = Super {
+        epoch: u64::MAX,
+        ..before.superblock
+    };
+    assert!(create::clear_needs_check(&used_device(), &last).is_err());
 }

@@ -2,10 +2,10 @@
 //! `dieaware repair`: sound metadata out of a damaged device's, written to another device: if too
 //! little can be known of the damaged one, nothing was lost by trying.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{anyhow, Context, Result};
 use clap::Args;
 
 use super::common::{self, is_same, no_superblock, print_json, random, require_read, usage};
@@ -105,7 +105,11 @@ fn mend(
     let failed = || format!("{} cannot be written", path.display());
     progress.begin_pages("repairing");
     overwrite::whole(path, to, progress, |to| {
-        let Ok(repaired) = repair(&from, to, salt).with_context(failed)? else {
+        let repaired = repair(&from, to, salt).map_err(|err| match err.kind() {
+            ErrorKind::InvalidData => anyhow!(err).context("Nothing sound can be made of it"),
+            _ => anyhow!(err).context(failed()),
+        })?;
+        let Ok(repaired) = repaired else {
             return Ok(None);
         };
         let mut nr_unread = repaired.report.nr_failed_reads;

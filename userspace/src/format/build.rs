@@ -38,6 +38,9 @@ pub struct Checkpoint {
 pub struct Supers([(u64, Page); 2]);
 
 impl Supers {
+    /// They count on from that of the device so far.
+    pub const EPOCHS: u64 = 2;
+
     fn new(superblock: &Super) -> Self {
         let next = [superblock.epoch + 1, superblock.epoch + 2];
         Self(next.map(|epoch| {

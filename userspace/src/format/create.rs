@@ -59,11 +59,12 @@ pub fn create(device: &impl WritePages, superblock: &Super, salt: u64) -> io::Re
 ///
 /// # Errors
 ///
-/// When the device does, or has features with which it may not be written.
+/// When the device does, or has features with which it may not be written, or the last of all epochs.
 pub fn clear_needs_check(device: &impl WritePages, superblock: &Super) -> io::Result<()> {
     superblock.require_writable()?;
+    let epoch = superblock.epoch.checked_add(1);
     let superblock = Super {
-        epoch: superblock.epoch + 1,
+        epoch: epoch.ok_or(io::ErrorKind::InvalidData)?,
         flags: superblock.flags & !SUPER_NEEDS_CHECK,
         ..superblock.clone()
     };

@@ -13,6 +13,7 @@ use super::check::{fingerprint, Places};
 use super::findings::{Finding, Findings, Severity, Subject};
 use super::layout::{BLOCK_BYTES, MAX_BATCH_SECTORS};
 use super::map::{self, Entry};
+use super::root::MAX_SEQ;
 use super::salvage::{Applied, Salvage};
 use super::segments::{Segment, State};
 use super::summary::Written;
@@ -278,6 +279,20 @@ fn checkpoint<D: ReadPages>(salvage: &Salvage<D>, salt: u64) -> Checkpoint {
     }
 }
 
+/// No device comes to such numbers by itself.
+fn require_numbers<D: ReadPages>(salvage: &Salvage<D>) -> io::Result<()> {
+    if salvage.next_seq <= MAX_SEQ
+        && salvage.highest_epoch() < MAX_SEQ
+        && salvage.superblock.epoch <= u64::MAX - Supers::EPOCHS
+    {
+        return Ok(());
+    }
+    Err(io::Error::new(
+        io::ErrorKind::InvalidData,
+        "its operations or checkpoints have numbers behind which there are no others",
+    ))
+}
+
 /// Sound metadata that was written, without superblocks: it does not count yet.
 #[must_use]
 pub struct Repaired {
@@ -292,7 +307,7 @@ pub struct Repaired {
 ///
 /// # Errors
 ///
-/// When `from` has features that nobody knew of, or `to` fails.
+/// When `from` has features that nobody knew of, or numbers that cannot be, or `to` fails.
 pub fn repair(
     from: &impl ReadPages,
     to: &impl WritePages,
@@ -305,6 +320,7 @@ pub fn repair(
     };
     // An entry of the journal or the tables names a last operation, also if there was none.
     salvage.next_seq = salvage.next_seq.max(2);
+    require_numbers(&salvage)?;
     let superblock = &salvage.superblock;
     let mut repair = Repair {
         builder: Builder::new(to, superblock, checkpoint(&salvage, salt))?,

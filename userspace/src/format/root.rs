@@ -9,6 +9,9 @@ use super::block::{self, crc32c, BlockError, BlockId};
 use super::layout::{Page, RootBlock, SlotsBlock, ENTRIES_PER_PAGE, MAGIC_ROOT, ROOT_CLEAN};
 use super::superblock::{Super, Table};
 
+/// The highest number that an entry has room for.
+pub const MAX_SEQ: u64 = u64::MAX >> 1;
+
 /// Which slot of a page is the valid one; see `struct dmda_slot_entry`.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct SlotEntry(pub u64);

@@ -15,6 +15,7 @@ use super::layout::{
     Page, SummaryBlock, BLOCK_BYTES, MAGIC_MAP, MAGIC_OPEN, MAX_OPEN, SUMMARIES_PER_PAGE,
 };
 use super::map::{self, Entry, MapPage};
+use super::root::MAX_SEQ;
 use super::scan::Scan;
 use super::segments::State;
 use super::summary::{self, OpenSummaries, Written};
@@ -250,7 +251,12 @@ impl<'a, D: ReadPages> Salvage<'a, D> {
             let Ok(page) = block::read_checked(self.device, &id) else {
                 continue;
             };
-            let seq = block::header(&page).map_or(0, |header| header.seq.get());
+            let (seq, epoch) = block::header(&page)
+                .map_or((0, 0), |header| (header.seq.get(), header.epoch.get()));
+            // No entry could name it, so the target has not written it.
+            if seq >= MAX_SEQ || epoch >= MAX_SEQ {
+                continue;
+            }
             // An operation that was never durable
             if self.is_limited() && seq >= self.next_seq {
                 continue;
