@@ -10,7 +10,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 240
-# sentences: 33
+# sentences: 34
 . "$(dirname "$0")/rc"
 
 FS_MIB=64
@@ -73,6 +73,8 @@ new_mount "$loop" "$T_DIR/looped"
 check "nor is a device that a loop device shows" refused dieaware format --force /dev/ram0
 umount "$T_DIR/looped"
 losetup -d "$loop"
+
+check "a name that dmsetup would write in another way is none" refused dieaware create "a b" /dev/ram1 --mode hint
 
 # As plain dm-crypt looks, or a database's device
 write_mib /dev/ram1 4

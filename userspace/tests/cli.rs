@@ -532,8 +532,9 @@ fn what_create_cannot_use_is_refused_before_anything_is_done() {
     fs::write(&file, [0; 4096]).unwrap();
     let file = file.to_str().unwrap();
     for (args, status, words) in [
-        (&["", file, "--mode", "hint"][..], 2, "cannot be a name"),
-        (&["a/b", file, "--mode", "hint"], 2, "cannot be a name"),
+        (&["", file, "--mode", "hint"][..], 2, "cannot be the name"),
+        (&["a/b", file, "--mode", "hint"], 2, "cannot be the name"),
+        (&["a b", file, "--mode", "hint"], 2, "cannot be the name"),
         (&["demo", file, "--mode", "hint"], 2, "is a file"),
         (&["demo", file], 2, "--mode"),
         (&["demo", file, "--mode", "fast"], 2, "--mode"),
@@ -601,7 +602,6 @@ fn remove_takes_nothing_away_that_is_not_ours() {
 }
 
 #[test]
-#[test]
 fn units_are_made_for_lines_beside_one_that_is_no_utf8() {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("generator");
     let dietab = dir.join("dietab");
@@ -618,6 +618,7 @@ fn units_are_made_for_lines_beside_one_that_is_no_utf8() {
     assert!(dir.join("dieaware@db.service").exists());
 }
 
+#[test]
 fn shells_complete_every_verb() {
     let fixture = Fixture::new("completions", "", "");
     let help = stdout(&fixture.run(&["--help"]));

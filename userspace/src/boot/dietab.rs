@@ -135,7 +135,11 @@ pub fn check_name(name: &str) -> Result<(), String> {
     if name.len() > MAX_NAME_BYTES {
         return Err(format!("a name has at most {MAX_NAME_BYTES} bytes"));
     }
-    if name == "control" || name.starts_with('.') || !name.chars().all(is_allowed) {
+    if name.is_empty()
+        || name == "control"
+        || name.starts_with('.')
+        || !name.chars().all(is_allowed)
+    {
         return Err(format!("\"{name}\" cannot be the name of a device"));
     }
     Ok(())

@@ -26,9 +26,6 @@ use crate::format::superblock::{Super, PAGE_SECTORS};
 use crate::format::volume::{find_super, NoSuper};
 use crate::units::SECTOR_BYTES;
 
-/// Names that device-mapper takes are shorter than this.
-const MAX_NAME_BYTES: usize = 128;
-
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 enum Mode {
     /// 1:1, with hints; what the device holds stays
@@ -125,12 +122,8 @@ struct Plan {
 }
 
 fn check_name(name: &str) -> Result<()> {
-    if name.is_empty() || name.len() >= MAX_NAME_BYTES || name.contains(['/', '\0']) {
-        return Err(usage(format!(
-            "\"{name}\" cannot be a name: 1 to 127 bytes without /"
-        )));
-    }
-    Ok(())
+    // What is not allowed there dmsetup writes in another way: nobody would find the device by this name.
+    dietab::check_name(name).map_err(usage)
 }
 
 /// Exclusively, so that a device in use is refused before anything is done.
