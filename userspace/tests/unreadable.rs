@@ -10,6 +10,7 @@ use std::path::Path;
 use common::devices::{flip, place_of, used_device, volume_of, Failing};
 use dieaware::commands::dump::explain;
 use dieaware::commands::repair::superblock_of;
+use dieaware::commands::udev;
 use dieaware::commands::DamageFound;
 use dieaware::format::check::Options;
 use dieaware::format::dump::{dump, Part};
@@ -43,6 +44,22 @@ fn superblocks_that_cannot_be_read_are_no_damage() {
         let lost = stat(&device, 0).unwrap().err();
         assert_eq!(lost, Some(Lost { nr_failed_reads }));
     }
+}
+
+#[test]
+fn one_superblock_is_enough_for_udev() {
+    let epoch = |bad| {
+        let device = Failing {
+            device: used_device(),
+            bad,
+        };
+        udev::superblock(&device).map(|found| found.map(|superblock| superblock.epoch))
+    };
+    let newest = epoch(vec![]).unwrap().unwrap();
+    for bad in [0, 16] {
+        assert!(epoch(vec![bad]).unwrap().unwrap() + 1 >= newest);
+    }
+    assert!(epoch(vec![0, 16]).is_err());
 }
 
 #[test]

@@ -33,19 +33,31 @@ pub struct UdevArgs {
 /// Where names are that a filesystem gives to what it lies on.
 const NAMES_OF_CONTENTS: [&str; 2] = ["disk/by-uuid/", "disk/by-label/"];
 
-/// The newer superblock of a device in log mode.
-fn superblock(path: &Path) -> io::Result<Option<Super>> {
-    let device = Device::open(path, 0, OpenHow::default())?;
+/// The newer superblock of a device in log mode. Of two that are there one is enough.
+///
+/// # Errors
+///
+/// When none was found, and one could not be read.
+pub fn superblock(device: &impl ReadPages) -> io::Result<Option<Super>> {
     let mut newest: Option<Super> = None;
+    let mut unread = None;
 
     for dpn in [SUPER_DPN_A, SUPER_DPN_B] {
         if dpn >= device.nr_pages() {
             continue;
         }
-        let found = Super::decode(&device.read_page(dpn)?, dpn).ok();
-        newest = newest.into_iter().chain(found).max_by_key(|s| s.epoch);
+        match device.read_page(dpn) {
+            Ok(page) => {
+                let found = Super::decode(&page, dpn).ok();
+                newest = newest.into_iter().chain(found).max_by_key(|s| s.epoch);
+            }
+            Err(err) => unread = Some(err),
+        }
     }
-    Ok(newest)
+    match unread {
+        Some(err) if newest.is_none() => Err(err),
+        _ => Ok(newest),
+    }
 }
 
 /// Bytes in a property's value: nothing that a shell or a rule would take apart.
@@ -130,7 +142,9 @@ pub fn run(args: &UdevArgs, out: &mut impl Write) -> Result<()> {
 
     if let Some(entry) = hint_entry(&entries, &args.device.to_string_lossy(), &links) {
         writeln!(out, "DIEAWARE_MEMBER={}", entry.name)?;
-    } else if let Some(superblock) = superblock(&args.device)? {
+    } else if let Some(superblock) =
+        superblock(&Device::open(&args.device, 0, OpenHow::default())?)?
+    {
         print_log(&superblock, out)?;
     }
     Ok(())
