@@ -10,7 +10,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 240
-# sentences: 34
+# sentences: 35
 . "$(dirname "$0")/rc"
 
 FS_MIB=64
@@ -221,6 +221,17 @@ dieaware doctor --time 2 /dev/mapper/linear >"$T_DIR/said" 2>&1 || true
 check_fails "btrfs on device-mapper is not said to be unmounted" grep "is not mounted" "$T_DIR/said"
 drop_mount "$T_DIR/mnt"
 drop_target linear
+
+at_end drop_target bad
+dmsetup create bad <<END
+0 128 linear /dev/ram1 0
+128 8 error
+136 $(($(blockdev --getsz /dev/ram1) - 136)) linear /dev/ram1 136
+END
+at_end drop_target hinted
+check "hint mode needs no page that cannot be read" dieaware create hinted /dev/mapper/bad --mode hint
+drop_target hinted
+drop_target bad
 
 new_ext4 0
 write_mib "$T_DIR/mnt/stays" 1
