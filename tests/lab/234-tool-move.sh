@@ -9,7 +9,7 @@
 # mem: 2G
 # seconds: 60
 # timeout: 400
-# sentences: 110
+# sentences: 114
 # shellcheck disable=SC2154
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/move-volume"
@@ -79,6 +79,11 @@ for fs in btrfs f2fs; do
 	make_fs $fs /dev/mapper/small
 	exits 2 "--blocks-4k says that none does" dieaware move small "$TO"
 	mount /dev/mapper/small "$mnt"
+	truncate -s 400M "$mnt/f"$'\xfc'"r uns"
+	loop=$(losetup -f --show "$mnt/f"$'\xfc'"r uns")
+	exits 2 "$loop lies on /dev/mapper/small itself" dieaware move --dry-run --blocks-4k small "$loop"
+	losetup -d "$loop"
+	rm "$mnt/f"$'\xfc'"r uns"
 	write_mib "$mnt/still" 8 conv=fsync
 	written=$(sums "$mnt")
 	check "$fs: with --blocks-4k it is moved" dieaware move --blocks-4k --checksums small "$TO"

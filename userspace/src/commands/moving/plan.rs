@@ -3,9 +3,7 @@
 //! the kernel copies.
 
 use std::fmt;
-use std::fs;
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, Context, Result};
@@ -21,11 +19,12 @@ use crate::boot::dietab;
 use crate::boot::moves::{Moves, Moving, FOLDER};
 use crate::device::hide::{self, Hider, Sign};
 use crate::device::layers::layers;
+use crate::device::loops;
 use crate::device::shape::Shape;
 use crate::device::{signatures, stack as places};
 use crate::dm::life;
 use crate::format::superblock::Super;
-use crate::fs::mounts;
+use crate::fs::{file, mounts};
 use crate::units::{DeviceNumber, PAGE_BYTES, PAGE_SECTORS, SECTOR_BYTES};
 
 /// What the machine needs before it has made devices of dietab(5), or its boot loader reads.
@@ -163,10 +162,11 @@ fn check_source(source: &Source, args: &MoveArgs) -> Result<()> {
 }
 
 /// The file that a loop device shows lies on this device.
-fn is_file_there(kind: &str, source: DeviceNumber) -> bool {
-    kind.strip_prefix("loop ")
-        .and_then(|file| fs::metadata(file).ok())
-        .is_some_and(|metadata| places::device_of(&metadata) == source && metadata.dev() != 0)
+fn is_file_there(node: &Path, source: DeviceNumber) -> bool {
+    let path = node.file_name().and_then(loops::shown_by);
+    let opened = path.and_then(|path| file::open_place(&path).ok());
+
+    opened.is_some_and(|opened| file::below(&opened).is_ok_and(|below| below == source))
 }
 
 /// A target that lies on the device itself would wait for itself.
@@ -175,7 +175,7 @@ fn check_below(source: &Source, target: &Path) -> Result<()> {
     let number = places::number_of(target).with_context(|| format!("{name} has no number"))?;
     let node = swap::node_of(source.number);
     let lies_there = |layer: &crate::device::layers::Layer| {
-        layer.node == Path::new(&node) || is_file_there(&layer.kind, source.number)
+        layer.node == Path::new(&node) || is_file_there(&layer.node, source.number)
     };
 
     if layers(number).iter().any(lies_there) {
