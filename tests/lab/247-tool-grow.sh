@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # dieaware grow: a device in hint mode and one in log mode take what the device below has become
-# larger by, mounted; and what it refuses.
+# larger by, mounted; what it refuses; and an SSD that fails meanwhile.
 # kernels: uml
 # long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 35
 # timeout: 120
-# sentences: 31
+# sentences: 36
 . "$(dirname "$0")/rc"
 
 # low_is SECTORS: the device below is so large
@@ -51,6 +51,28 @@ for mode in hint log; do
 	dmsetup remove low
 	wipefs -qa "$DEV"
 done
+
+# The superblock for the new size cannot be written.
+dmsetup create low --table "0 $((sectors / 2)) linear $DEV 0"
+dieaware format --force /dev/mapper/low >/dev/null
+dieaware create t0 /dev/mapper/low --mode log >/dev/null
+make_fs ext4 /dev/mapper/t0
+new_mount /dev/mapper/t0 "$T_DIR/mnt"
+write_mib "$T_DIR/mnt/data" 16 conv=fsync
+table=$(dmsetup table t0)
+low_is "$sectors"
+# Both superblocks
+for sector in 0 128; do
+	echo "write_fault $sector 8" >/sys/kernel/debug/nvmev/ssd0/inject
+done
+exits 3 "t0 has not grown" dieaware grow t0
+check_that "it has its old table then" "$(dmsetup table t0)" == "$table"
+check_that "and is at work" "$(dmsetup info -c --noheadings -o suspended t0)" == Active
+check "what lies on it can be written" timeout 20 dd if=/dev/zero of="$T_DIR/mnt/more" bs=1M count=1 conv=fsync status=none
+umount "$T_DIR/mnt"
+dieaware remove t0
+dmsetup remove low
+wipefs -qa "$DEV"
 
 exits 2 "There is no device t0" dieaware grow t0
 dmsetup create t0 --table "0 8 zero"

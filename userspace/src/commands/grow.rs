@@ -10,7 +10,7 @@ use clap::Args;
 
 use super::common::usage;
 use super::mapper;
-use crate::dm::{self, life};
+use crate::dm::{self, life, swap};
 use crate::progress::Progress;
 use crate::status::Status;
 use crate::units::{DeviceNumber, PAGE_SECTORS};
@@ -89,8 +89,24 @@ impl Line {
     }
 }
 
-/// Its table line, if it is all of the device, and what it says about itself.
-fn look(name: &str) -> Result<(Line, Status)> {
+/// What the kernel has suspended for a table that cannot go to work gets its old one again: what uses the
+/// device would wait for ever.
+fn put_back(number: DeviceNumber, line: &Line) -> Result<()> {
+    let state = swap::state(number)?;
+
+    if state.is_suspended {
+        swap::load(
+            &state.name,
+            &format!("{}\n", line.text()),
+            state.is_read_only,
+        )?;
+        swap::resume_pushing_back(&state.name)?;
+    }
+    Ok(())
+}
+
+/// Its number and table line, if that is all of the device, and what it says about itself.
+fn look(name: &str) -> Result<(DeviceNumber, Line, Status)> {
     let info = mapper::info(name)?;
     let info = info.ok_or_else(|| usage(format!("There is no device {name}")))?;
     let cannot = || format!("{name} cannot be looked at");
@@ -113,7 +129,7 @@ fn look(name: &str) -> Result<(Line, Status)> {
             "{name} cannot be written, so it cannot grow"
         )));
     }
-    Ok((line, status))
+    Ok((info.number, line, status))
 }
 
 /// # Errors
@@ -123,7 +139,7 @@ pub fn run(args: &GrowArgs, out: &mut impl Write) -> Result<()> {
     let name = &args.name;
     // Ctrl-C does not end us between the new table and its use.
     let progress = Progress::new()?;
-    let (line, status) = look(name)?;
+    let (number, line, status) = look(name)?;
     let most = line.most_sectors(&status)?;
 
     if most <= line.len_sectors {
@@ -143,8 +159,15 @@ pub fn run(args: &GrowArgs, out: &mut impl Write) -> Result<()> {
         return Ok(());
     }
     progress.go_on()?;
-    life::reload(name, &grown.text())
-        .map_err(|err| mapper::not_taken(err, format!("{name} has not grown")))?;
+    if let Err(err) = life::reload(name, &grown.text()) {
+        let why = mapper::not_taken(err, format!("{name} has not grown"));
+        return Err(match put_back(number, &line) {
+            Ok(()) => why,
+            Err(other) => other.context(format!(
+                "{why:#}; and it could not be given its old table again, see \"dmsetup info {name}\""
+            )),
+        });
+    }
     writeln!(
         out,
         "{name} has grown from {} to {most} sectors; what lies on it does not know yet (see \

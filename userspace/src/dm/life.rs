@@ -137,12 +137,21 @@ pub fn create(name: &str, uuid: &str, line: &str) -> Result<(), DmError> {
     result.map(|_| ()).map_err(|err| refused(err, log))
 }
 
+/// The same of what is no fault of the table's.
+fn failed(err: DmError, log: KernelLog) -> DmError {
+    match (err, log.sentence()) {
+        (DmError::Failed { command, .. }, Some(message)) => DmError::Failed { command, message },
+        (err, _) => err,
+    }
+}
+
 /// Give a device another table of one line, at once. What is on its way is waited for, but for
 /// writes that wait for space: the new table may have some for them.
 ///
 /// # Errors
 ///
-/// When device-mapper refuses; the device has its old table then.
+/// When device-mapper refuses; the device has its old table then. When the new one does not go to work,
+/// the device may be suspended, and have neither.
 pub fn reload(name: &str, line: &str) -> Result<(), DmError> {
     let log = KernelLog::new();
 
@@ -153,7 +162,7 @@ pub fn reload(name: &str, line: &str) -> Result<(), DmError> {
     if let Err(err) = dmsetup(&["resume", "--noflush", name]) {
         // Whether the table could be taken away again does not change what went wrong.
         let _ = dmsetup(&["clear", name]);
-        return Err(refused(err, log));
+        return Err(failed(err, log));
     }
     Ok(())
 }
