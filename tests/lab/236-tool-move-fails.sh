@@ -9,7 +9,7 @@
 # mem: 2G
 # seconds: 150
 # timeout: 900
-# sentences: 32
+# sentences: 33
 # shellcheck disable=SC2034,SC2154
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/move-volume"
@@ -42,6 +42,7 @@ well) real "$@" ;;
 killed-before) kill -9 "$PPID" ;;
 killed-after) real "$@"; kill -9 "$PPID" ;;
 fails) echo "It fails" >&2; exit 1 ;;
+suspended) real clear volume; real suspend --nolockfs --noflush volume; echo "It fails" >&2; exit 1 ;;
 stolen) real "$@"; real load volume --table "0 8 zero" ;;
 esac
 EOF
@@ -161,6 +162,8 @@ for ((number = 1; number <= 5; number++)); do
 	check "change $number fails, and all is as it was" as_it_was "volume is as it was" \
 		with_fault fails $number dieaware move volume "$TO"
 done
+check "it fails when the volume is suspended for it, and all is as it was" as_it_was "volume is as it was" \
+	with_fault suspended 4 dieaware move volume "$TO"
 for call in "ioctl 1" "log-fsync 2" "${calls[@]}"; do
 	# shellcheck disable=SC2086
 	check "$call fails, and all is as it was" as_it_was "volume is as it was" at_call error=EIO $call

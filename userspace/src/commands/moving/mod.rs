@@ -28,6 +28,7 @@ use super::create::{self, CreateArgs};
 use super::{mapper, overwrite, swap};
 use crate::boot::dietab;
 use crate::boot::moves::{Moves, Moving, FOLDER};
+use crate::dm::swap::resume_pushing_back;
 use crate::progress::{Progress, Tidy};
 use crate::units::SECTOR_BYTES;
 
@@ -277,9 +278,16 @@ fn go_back(source: &Source, moves: &Moves) -> Result<()> {
 fn undone(source: &Source, moves: &Moves, why: anyhow::Error) -> anyhow::Error {
     let name = &source.state.name;
     // The table may be another one meanwhile.
-    let now = Source::look(source.number);
+    let back = || -> Result<()> {
+        go_back(&Source::look(source.number)?, moves)?;
+        // The kernel may have suspended it for a table that it did not put to work in the end.
+        if !source.state.is_suspended && Source::look(source.number)?.state.is_suspended {
+            resume_pushing_back(name)?;
+        }
+        Ok(())
+    };
 
-    match now.and_then(|now| go_back(&now, moves)) {
+    match back() {
         Ok(()) => why.context(format!("{name} is as it was")),
         Err(err) => why.context(format!(
             "{name} could not be given back what it was ({err:#}): \"dieaware move --undo {name}\" tries again"
