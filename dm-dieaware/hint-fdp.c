@@ -12,8 +12,6 @@
  * A stream that the driver or the device refuses is mended like a refused hint (retry.c). One that
  * the kernel no longer has is never sent: the driver would warn about it.
  */
-#include <linux/blk-crypto.h>
-
 #include "dieaware.h"
 #include "hint-fdp.h"
 
@@ -62,19 +60,14 @@ static struct dmda_berth berth_at(struct dmda *dmda, const struct dmda_lanes *la
 	return berth;
 }
 
-/* Not if somebody above has a stream of his own, or it could not be sent again without. */
-static bool may_have_stream(struct bio *bio)
-{
-	return !dmda_bio_write_stream(bio) && !bio_has_crypt_ctx(bio);
-}
-
 u32 dmda_fdp_choose(struct dmda *dmda, struct dmda_write *write)
 {
 	struct dmda_lanes lanes = lanes_of(dmda);
 	struct dmda_moorings known;
 	struct dmda_berth berth;
 
-	if (!lanes.nr || !may_have_stream(write->bio))
+	/* Somebody above may have a stream of his own. */
+	if (!lanes.nr || dmda_bio_write_stream(write->bio))
 		return write->run.nr_pages;
 	known.here = berth_at(dmda, &lanes, write->run.dpn);
 	known.before = berth_at(dmda, &lanes, write->verdict.pred).first;
@@ -161,7 +154,7 @@ void dmda_fdp_attach_kind(struct dmda *dmda, struct bio *bio, enum dmda_stream k
 	const struct dmda_verdict none = { .hint = DMDA_HINT_NONE, .pred = DPN_NONE };
 	u8 stream;
 
-	if (!may_have_stream(bio))
+	if (dmda_bio_write_stream(bio))
 		return;
 	stream = dmda_fdp_lifetime(dmda, kind);
 	if (stream)

@@ -23,7 +23,6 @@
  * That the tracepoint is there, and that a probe may write to its argument, nobody
  * promises. If it goes away, hints stop and nothing else: the counters show that too.
  */
-#include <linux/blk-crypto.h>
 #include <linux/blk-mq.h>
 #include <linux/mutex.h>
 #include <linux/nvme.h>
@@ -220,11 +219,7 @@ void dmda_transport_attach(struct dmda *dmda, struct bio *bio, const struct dmda
 {
 	struct dmda_io *io;
 
-	/*
-	 * Inline encryption may put other pages under the bio, and takes its keys away at
-	 * the end: it could not be sent again.
-	 */
-	if (!READ_ONCE(setup_cmd) || bio_has_crypt_ctx(bio)) {
+	if (!READ_ONCE(setup_cmd)) {
 		if (verdict->hint != DMDA_HINT_NONE)
 			dmda_count(&dmda->stats, DMDA_COUNT_LOST_UNSEEN);
 		return;

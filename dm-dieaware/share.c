@@ -7,7 +7,6 @@
  * One write after the other: reading, Share and reading again take what the device takes, and the
  * filesystem that defragments has more of them under way than one.
  */
-#include <linux/blk-crypto.h>
 #include <linux/highmem.h>
 #include <linux/kthread.h>
 #include <linux/sched/mm.h>
@@ -234,7 +233,7 @@ static bool can_be_held(const struct dmda_write *write)
 
 	return identity->source == DMDA_SOURCE_PAGE &&
 	       !(bio->bi_opf & (REQ_PREFLUSH | REQ_FUA | REQ_NOWAIT | REQ_POLLED)) &&
-	       !dmda_bio_is_atomic(bio) && !bio_has_crypt_ctx(bio) &&
+	       !dmda_bio_is_atomic(bio) &&
 	       run->file.id && run->file.id == identity->file.id &&
 	       run->fpage << DMDA_PAGE_SHIFT == identity->pos_bytes &&
 	       (u64)run->nr_pages << DMDA_PAGE_SHIFT == size && identity->len_bytes >= size;
