@@ -328,6 +328,25 @@ static void unmap_older(struct ftl *ftl, u64 lpn, u64 seq)
 	ftl_l2p_clear(&ftl->map, to_lpn(lpn), ppn);
 }
 
+/* The newest trim of a page, or 0; @end gets where that may become another one. */
+static u64 newest_trim(const struct ftl_oob_head *head, u64 lpn, u64 *end)
+{
+	u64 seq = 0;
+
+	for (u32 i = 0; i < head->nr_trims; i++) {
+		const struct ftl_oob_trim *trim = &head->trim[i];
+
+		if (lpn < trim->first) {
+			*end = min(*end, trim->first);
+		} else if (lpn < trim->first + trim->nr) {
+			*end = min(*end, trim->first + trim->nr);
+			seq = max(seq, trim->seq);
+		}
+	}
+	return seq;
+}
+
+/* Each page is looked at once, however many records there are of it. */
 static void apply_trims(struct ftl *ftl)
 {
 	const struct ftl_oob *oob = &ftl->oob;
@@ -337,11 +356,14 @@ static void apply_trims(struct ftl *ftl)
 		if (!(oob->is_mapped[lpn / 64] & BIT_ULL(lpn % 64)))
 			unmap_older(ftl, lpn, head->table_seq);
 	}
-	for (u32 i = 0; i < head->nr_trims; i++) {
-		const struct ftl_oob_trim *trim = &head->trim[i];
+	for (u64 lpn = 0; lpn < oob->nr_lpns;) {
+		u64 end = oob->nr_lpns;
+		u64 seq = newest_trim(head, lpn, &end);
 
-		for (u64 lpn = trim->first; lpn < trim->first + trim->nr; lpn++)
-			unmap_older(ftl, lpn, trim->seq);
+		if (!seq)
+			lpn = end;
+		for (; lpn < end; lpn++)
+			unmap_older(ftl, lpn, seq);
 	}
 	/* What the trims since have changed the table does not have. */
 	memset(ftl->map.region_changed, true, ftl_nr_regions(ftl->map.nr_lpns));

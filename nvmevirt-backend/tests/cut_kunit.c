@@ -107,6 +107,25 @@ static void trims_stay(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ftl_is_mapped(ftl, to_lpn(lpn)), lpn < 2 || lpn > 4);
 }
 
+/* Of what was trimmed more than once, only what was written after the last of these is there. */
+static void the_newest_of_some_trims_counts(struct kunit *test)
+{
+	struct ftl *ftl = make_volatile_drive(test, true);
+
+	write_plain(ftl, 0, 16);
+	ftl_trim(ftl, to_lpn(6), 4, 0);
+	write_plain(ftl, 4, 4);
+	ftl_trim(ftl, to_lpn(2), 4, 0);
+	write_plain(ftl, 3, 1);
+	ftl_trim(ftl, to_lpn(7), 1, 0);
+	ftl_trim(ftl, to_lpn(12), 4, 0);
+	KUNIT_ASSERT_EQ(test, ftl->oob.head->nr_trims, 4U);
+	cut_power(test, ftl, 0);
+	for (u64 lpn = 0; lpn < 16; lpn++)
+		KUNIT_EXPECT_EQ(test, ftl_is_mapped(ftl, to_lpn(lpn)),
+				lpn < 2 || lpn == 3 || lpn == 6 || lpn == 10 || lpn == 11);
+}
+
 /* More trims than there are records, while what followed the first is in the buffer. */
 static void trims_stay_when_there_are_many(struct kunit *test)
 {
@@ -450,6 +469,7 @@ static struct kunit_case cut_test_cases[] = {
 	KUNIT_CASE(draft_keeps_data_until_its_unit_is_programmed),
 	KUNIT_CASE(torn_unit_is_not_written_again),
 	KUNIT_CASE(trims_stay),
+	KUNIT_CASE(the_newest_of_some_trims_counts),
 	KUNIT_CASE(trims_stay_when_there_are_many),
 	KUNIT_CASE(table_follows_what_was_mapped_since),
 	KUNIT_CASE(trims_stay_when_pages_are_shared),
