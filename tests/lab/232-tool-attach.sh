@@ -9,7 +9,7 @@
 # mem: 2G
 # seconds: 90
 # timeout: 500
-# sentences: 94
+# sentences: 96
 # shellcheck disable=SC2154
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/attach-volume"
@@ -44,6 +44,7 @@ rm /etc/modprobe.d/none.conf
 exits 2 "The target refuses: " dieaware attach --option runs_mb=0 volume
 exits 0 "would load into volume: 0 $((100 * MIB)) dieaware 259:" dieaware attach --dry-run volume
 exits 0 "volume has no dieaware target" dieaware detach volume
+exits 0 '"done": false' dieaware detach --json volume
 check_that "after all that its table is what it was" "$(table_of volume)" == "$plain"
 
 # ---- below mounted filesystems in use

@@ -104,7 +104,7 @@ pub fn run(args: &AttachArgs, out: &mut impl Write) -> Result<()> {
     if has_leftover && held.table.nr_targets() > 0 && !args.dry_run {
         swap::tidy(&held)?;
         eprintln!("dieaware: {name} has its dieaware target still; what was begun is undone.");
-        return Ok(());
+        return swap::print_unchanged(&held, args.json, out);
     }
     let table = swap::planned(&held, held.table.attached(&args.options))?;
     let mut outcome = Outcome::planned(&held, &table, notes(&held, &table));

@@ -77,6 +77,14 @@ fn lines(table: &Table) -> Vec<String> {
     table.segments().iter().map(ToString::to_string).collect()
 }
 
+/// That there was nothing to do, for programs.
+pub fn print_unchanged(held: &Held, json: bool, out: &mut impl Write) -> Result<()> {
+    if json {
+        print_json(out, &Outcome::planned(held, &held.table, Vec::new()))?;
+    }
+    Ok(())
+}
+
 /// The notes, and what was done or would be.
 pub fn print(outcome: &Outcome, json: bool, out: &mut impl Write) -> Result<()> {
     let name = &outcome.name;
