@@ -64,10 +64,11 @@ static void begun_locked(struct dmda_log *log, bool is_asked)
 	dmda_log_begin_batch_locked(log);
 }
 
-/* Takes the batch away, with those who wait for it. Return: whether it may be written. */
-static bool begin_commit(struct dmda_log *log, struct list_head *ios)
+/* Takes the batch away, with those who wait for it. Return: the first step. */
+static enum dmda_commit_step begin_commit(struct dmda_log *log, struct list_head *ios)
 {
 	struct dmda_commit *commit = &log->journal.commit;
+	enum dmda_commit_step step;
 	bool may_write;
 
 	spin_lock_irq(&log->lock);
@@ -79,8 +80,9 @@ static bool begin_commit(struct dmda_log *log, struct list_head *ios)
 		dmda_commit_begin(commit);
 	if (may_write && commit->nr)
 		begun_locked(log, !list_empty(ios));
+	step = may_write ? dmda_commit_next(commit) : DMDA_COMMIT_FAILED;
 	spin_unlock_irq(&log->lock);
-	return may_write;
+	return step;
 }
 
 static int write_batch(struct dmda_log *log)
@@ -143,24 +145,31 @@ static void did_step_locked(struct dmda_log *log, int error)
 		dmda_log_kick(log, &log->space.work);
 }
 
-static void did_step(struct dmda_log *log, int error)
+/*
+ * Return: the next step. Where there is none, a flush may begin a commit of its own as soon as the
+ * lock is let go of: from then on the machine's step is another's.
+ */
+static enum dmda_commit_step did_step(struct dmda_log *log, int error)
 {
+	enum dmda_commit_step step;
+
 	spin_lock_irq(&log->lock);
 	did_step_locked(log, error);
+	step = dmda_commit_next(&log->journal.commit);
 	spin_unlock_irq(&log->lock);
+	return step;
 }
 
 static int commit_once(struct dmda_log *log, struct list_head *ios)
 {
 	const struct dmda_commit *commit = &log->journal.commit;
+	enum dmda_commit_step step = begin_commit(log, ios);
 
-	if (!begin_commit(log, ios))
-		return -EIO;
-	if (unlikely(commit->why))
+	if (unlikely(step == DMDA_COMMIT_FAILED && commit->why))
 		dmda_log_fail(log, "changing the map", commit->why);
-	while (!dmda_commit_is_over(commit))
-		did_step(log, do_step(log, dmda_commit_next(commit)));
-	return dmda_commit_next(commit) == DMDA_COMMIT_DONE ? 0 : -EIO;
+	while (step != DMDA_COMMIT_DONE && step != DMDA_COMMIT_FAILED)
+		step = did_step(log, do_step(log, step));
+	return step == DMDA_COMMIT_DONE ? 0 : -EIO;
 }
 
 int dmda_log_commit(struct dmda_log *log)
