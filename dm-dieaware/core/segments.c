@@ -225,8 +225,6 @@ static const char *change_state(struct dmda_segments *segments, struct dmda_segm
 	};
 	u8 state_before = segment->state;
 
-	if (record->open >= DMDA_MAX_OPEN)
-		return "a segment is opened with an unknown summary";
 	if (segment->state != before[record->kind])
 		return "a segment changes from a state that it is not in";
 	if (record->kind == DMDA_RECORD_FREE && segment->nr_valid)
@@ -311,6 +309,9 @@ const char *dmda_segments_apply(struct dmda_segments *segments,
 
 	if (record->kind == DMDA_RECORD_TRIM)
 		return NULL;
+	/* Also if the table knows the operation: open summaries may not know it yet. */
+	if (record->open >= DMDA_MAX_OPEN)
+		return "a segment is opened with an unknown summary";
 	if (seg == SEG_NONE)
 		return nowhere;
 	if (segments->page[table_page_of(from_seg(seg))].seq >= seq)

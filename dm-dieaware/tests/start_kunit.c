@@ -610,6 +610,27 @@ static void operations_that_cannot_be_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_MAP), 5U);
 }
 
+/* The segment table may know an operation of which open summaries have yet to learn. */
+static void a_summary_that_cannot_be_is_refused_in_any_case(struct kunit *test)
+{
+	struct trial *trial = new_trial(test, 5);
+	struct volume *volume = trial->volume;
+	const struct dmda_record opened = {
+		.kind = DMDA_RECORD_OPEN, .seg = dmda_segments_find_free(&volume->segments),
+		.open = DMDA_MAX_OPEN,
+	};
+
+	begin_checkpoint(volume);
+	/* Operations so far are durable, and the root has its place in the journal. */
+	go_on_with_checkpoint(volume, 2);
+	dmda_journal_put(&volume->commit.batch, &opened);
+	volume->segments.page[0].seq = dmda_journal_end_op(&volume->commit.batch);
+	end_checkpoint(volume);
+	lose_power(trial);
+	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_WRITE, NEVER),
+			   "a segment is opened with an unknown summary");
+}
+
 /* What is written to one of them would have no summary, and that segment never be closed. */
 static void two_segments_that_are_open_have_two_summaries(struct kunit *test)
 {
@@ -725,6 +746,7 @@ static struct kunit_case start_cases[] = {
 	KUNIT_CASE(a_journal_that_changes_meanwhile_is_refused),
 	KUNIT_CASE(a_root_that_changes_meanwhile_is_refused),
 	KUNIT_CASE(operations_that_cannot_be_are_refused),
+	KUNIT_CASE(a_summary_that_cannot_be_is_refused_in_any_case),
 	KUNIT_CASE(two_segments_that_are_open_have_two_summaries),
 	KUNIT_CASE(a_journal_longer_than_one_read_is_replayed),
 	KUNIT_CASE(pages_of_the_map_are_told_before_they_are_needed),
