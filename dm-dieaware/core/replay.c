@@ -49,11 +49,10 @@ static const char *check_order(const struct dmda_op *op, const struct dmda_recor
 		return check_checksums(op, record);
 	if (op->nr_records == DMDA_MAX_OP_RECORDS)
 		return "an operation of the journal is too long";
-	if (!op->nr_records)
-		return record->kind == DMDA_RECORD_DEAD ?
-			"an operation of the journal has no beginning" : NULL;
-	return record->kind == DMDA_RECORD_DEAD ?
-		NULL : "an operation of the journal has two beginnings";
+	if (record->kind == DMDA_RECORD_DEAD)
+		return op->nr_records && dmda_op_pages(op) ?
+			NULL : "an operation of the journal has no beginning";
+	return op->nr_records ? "an operation of the journal has two beginnings" : NULL;
 }
 
 /* Return: whether the operation is whole now. */

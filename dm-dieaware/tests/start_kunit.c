@@ -610,6 +610,28 @@ static void operations_that_cannot_be_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_MAP), 5U);
 }
 
+/* Nobody loses pages by what is done to a segment. */
+static void what_is_done_to_a_segment_stands_alone(struct kunit *test)
+{
+	struct trial *trial = new_trial(test, 5);
+	struct volume *volume = trial->volume;
+	const struct dmda_record opened = {
+		.kind = DMDA_RECORD_OPEN, .seg = dmda_segments_find_free(&volume->segments),
+		.open = 2 * DMDA_STREAM_MOVED + 1,
+	};
+	const struct dmda_record dead = {
+		.kind = DMDA_RECORD_DEAD, .nr_pages = 1, .dpn = where_is(volume, 0),
+	};
+
+	dmda_journal_put(&volume->commit.batch, &opened);
+	dmda_journal_put(&volume->commit.batch, &dead);
+	dmda_journal_end_op(&volume->commit.batch);
+	commit(volume);
+	lose_power(trial);
+	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_WRITE, NEVER),
+			   "an operation of the journal has no beginning");
+}
+
 /* The segment table may know an operation of which open summaries have yet to learn. */
 static void a_summary_that_cannot_be_is_refused_in_any_case(struct kunit *test)
 {
@@ -746,6 +768,7 @@ static struct kunit_case start_cases[] = {
 	KUNIT_CASE(a_journal_that_changes_meanwhile_is_refused),
 	KUNIT_CASE(a_root_that_changes_meanwhile_is_refused),
 	KUNIT_CASE(operations_that_cannot_be_are_refused),
+	KUNIT_CASE(what_is_done_to_a_segment_stands_alone),
 	KUNIT_CASE(a_summary_that_cannot_be_is_refused_in_any_case),
 	KUNIT_CASE(two_segments_that_are_open_have_two_summaries),
 	KUNIT_CASE(a_journal_longer_than_one_read_is_replayed),

@@ -156,7 +156,12 @@ impl Operation {
         if self.records.len() == MAX_OP_RECORDS {
             return Err("has more records than it can");
         }
-        if self.records.is_empty() == is_dead {
+        let is_in_order = match self.records.first() {
+            None => !is_dead,
+            // What is done to a segment stands alone.
+            Some(first) => is_dead && matches!(first, Record::Map { .. } | Record::Trim { .. }),
+        };
+        if !is_in_order {
             return Err("does not begin with one record that says what happens");
         }
         self.records.push(record);
@@ -474,5 +479,37 @@ pub fn look_behind_end<D: ReadPages>(
                  later numbers: a crash that cut off a write leaves that, but so does damage."
             )
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Operation, Record, What};
+
+    #[test]
+    fn dead_pages_stand_behind_what_has_replaced_them_only() {
+        let dead = || {
+            What::Record(Record::Dead {
+                dpn: 1,
+                nr_pages: 1,
+            })
+        };
+        let mut operation = Operation::default();
+        operation.add(dead()).unwrap_err();
+        let trim = Record::Trim {
+            lpn: 1,
+            nr_pages: 1,
+        };
+        operation.add(What::Record(trim)).unwrap();
+        operation.add(dead()).unwrap();
+
+        let mut operation = Operation::default();
+        let opened = Record::Open {
+            segment: 1,
+            open: 0,
+            mtime: 0,
+        };
+        operation.add(What::Record(opened)).unwrap();
+        operation.add(dead()).unwrap_err();
     }
 }
