@@ -421,8 +421,12 @@ static int first_start(struct dmda_log *log)
 static int preresume(struct dmda *dmda)
 {
 	struct dmda_log *log = dmda->log;
-	const char *why = become_active(log);
+	const char *why;
 
+	/* It never gets to work: nobody is to make way for it. */
+	if (log->is_broken)
+		return -EIO;
+	why = become_active(log);
 	if (why) {
 		DMERR("%s: It cannot be resumed: %s.",
 		      dm_table_device_name(dmda->ti->table), why);
@@ -431,7 +435,7 @@ static int preresume(struct dmda *dmda)
 	if (dmda_super_has_sums(&log->super))
 		dmda_stable_writes_of_disk(dmda->ti);
 	if (log->state != DMDA_LOG_NEW)
-		return log->state == DMDA_LOG_FAILED && log->is_broken ? -EIO : 0;
+		return 0;
 	if (first_start(log)) {
 		/* It may be about to say so in the superblock, which is another's then. */
 		flush_work(&log->failure.work);

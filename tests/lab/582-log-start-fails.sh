@@ -9,7 +9,7 @@
 # clock: virtual
 # seconds: 4
 # timeout: 120
-# sentences: 5
+# sentences: 6
 . "$(dirname "$0")/rc"
 
 FIRST=256
@@ -30,6 +30,7 @@ at_end drop_target t0
 dmsetup create t0 --notable
 dmsetup load t0 --table "$LINE"
 check_fails "a start that cannot write a root fails" dmsetup resume t0
+check_fails "it does not begin anew" dmsetup resume t0
 becomes roots "0 $nr $ROOTS"
 at_end drop_target t1
 check "another one does not" dmsetup create t1 --table "$LINE"
