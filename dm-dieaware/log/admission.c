@@ -146,7 +146,7 @@ void dmda_log_starve_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
 	lockdep_assert_held(&log->lock);
 
-	if (log->admission.hands_back) {
+	if (dmda_log_hands_back(log)) {
 		dmda_log_go_on_locked(log, io);
 		return;
 	}
@@ -214,6 +214,11 @@ void dmda_log_set_patience(struct dmda_log *log, u32 seconds)
 	if (!list_empty(&log->admission.starved) && !READ_ONCE(log->is_quiet))
 		mod_delayed_work(log->queue, &log->admission.work, 0);
 	spin_unlock_irq(&log->lock);
+}
+
+bool dmda_log_hands_back(const struct dmda_log *log)
+{
+	return READ_ONCE(log->admission.hands_back) && dm_noflush_suspending(log->dmda->ti);
 }
 
 void dmda_log_hand_back(struct dmda_log *log, bool hands_back)

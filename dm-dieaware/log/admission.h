@@ -109,6 +109,14 @@ void dmda_log_do_no_space(struct work_struct *work);
 void dmda_log_hand_back(struct dmda_log *log, bool hands_back);
 
 /**
+ * dmda_log_hands_back() - do writes and trims that have not begun go back to dm?
+ *
+ * When a suspension is interrupted, dm sends what it has kept before it says so, and takes nothing
+ * back any more: what it gets then ends with an error.
+ */
+bool dmda_log_hands_back(const struct dmda_log *log);
+
+/**
  * dmda_log_emptied_locked() - data was replaced or trimmed: if that has emptied a segment, who
  *	waits for places gets them when it is free
  * @nr_before: segments that were empty before

@@ -13,7 +13,7 @@ int dmda_log_map_trim(struct dmda_log *log, struct dmda_log_io *io)
 
 	if (READ_ONCE(log->state) != DMDA_LOG_WRITE)
 		return DM_MAPIO_KILL;
-	if (READ_ONCE(log->admission.hands_back))
+	if (dmda_log_hands_back(log))
 		return DM_MAPIO_REQUEUE;
 	io->is_fua = dmda_log_bio(io)->bi_opf & REQ_FUA;
 	spin_lock_irqsave(&log->lock, flags);
@@ -80,7 +80,7 @@ static void end_trim(struct dmda_log *log, struct dmda_log_io *io)
 
 void dmda_log_go_on_trimming(struct dmda_log *log, struct dmda_log_io *io)
 {
-	if (io->cursor == io->first && READ_ONCE(log->admission.hands_back)) {
+	if (io->cursor == io->first && dmda_log_hands_back(log)) {
 		dmda_log_finish(log, io, BLK_STS_DM_REQUEUE);
 		return;
 	}

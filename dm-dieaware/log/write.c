@@ -201,7 +201,7 @@ int dmda_log_map_write(struct dmda_log *log, struct dmda_log_io *io)
 
 	if (READ_ONCE(log->state) != DMDA_LOG_WRITE)
 		return DM_MAPIO_KILL;
-	if (READ_ONCE(log->admission.hands_back))
+	if (dmda_log_hands_back(log))
 		return DM_MAPIO_REQUEUE;
 	if (dmda_super_has_sums(&log->super) && !dmda_log_get_check(log, io, &nr_pages))
 		return DM_MAPIO_SUBMITTED;
@@ -256,7 +256,7 @@ void dmda_log_go_on_writing(struct dmda_log *log, struct dmda_log_io *io)
 		dmda_log_finish(log, io, BLK_STS_IOERR);
 		return;
 	}
-	if (READ_ONCE(log->admission.hands_back)) {
+	if (dmda_log_hands_back(log)) {
 		dmda_log_finish(log, io, BLK_STS_DM_REQUEUE);
 		return;
 	}
