@@ -59,6 +59,7 @@ check "what is mounted is not formatted, with --force either" refused dieaware f
 umount "$T_DIR/mnt"
 
 truncate -s 64M "$T_DIR/disk"
+modprobe loop
 loop=$(losetup -f --show "$T_DIR/disk")
 at_end losetup -d "$loop"
 make_fs ext4 "$loop"

@@ -38,6 +38,7 @@ dmsetup create small --table "0 $((90 * MIB)) linear /dev/mapper/volume 0" 2>/de
 	exits 2 "lies on /dev/mapper/volume itself" dieaware move volume /dev/mapper/small
 drop_target small
 truncate -s 64M "$mnt/image"
+modprobe loop
 loop=$(losetup -f --show "$mnt/image")
 exits 2 "$loop lies on /dev/mapper/volume itself" dieaware move volume "$loop"
 losetup -d "$loop"

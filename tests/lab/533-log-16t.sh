@@ -39,6 +39,7 @@ bytes() {
 	echo $(($(status_field t0 lpns) * 4096))
 }
 
+modprobe loop
 new_huge_file
 settle_memory
 LOOP=$(losetup --find --show --direct-io=off "$FILE")

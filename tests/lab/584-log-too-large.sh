@@ -12,6 +12,7 @@
 . "$(dirname "$0")/rc"
 . "$LAB_DIR/16-tib"
 
+modprobe loop
 new_huge_file
 LOOP=$(losetup --find --show --direct-io=off "$FILE")
 at_end losetup -d "$LOOP"
