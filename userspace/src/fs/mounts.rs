@@ -113,22 +113,30 @@ fn unescaped(text: &str) -> PathBuf {
     OsString::from_vec(bytes).into()
 }
 
-/// Where a device's filesystem is mounted: by its number, or a node of it (btrfs has numbers of its own, and
-/// a device may have several names). Where all of it is seen rather than a part.
-pub fn mount_point(
-    mountinfo: &str,
+/// Where a device's filesystem is mounted, each with whether only a part of it is seen there: by its number,
+/// or a node of it (btrfs has numbers of its own, and a device may have several names).
+fn points_of<'a>(
+    mountinfo: &'a str,
     device: DeviceNumber,
-    is_node: &dyn Fn(&Path) -> bool,
-) -> Option<PathBuf> {
-    let points = mountinfo.lines().filter_map(|line| {
+    is_node: &'a dyn Fn(&Path) -> bool,
+) -> impl Iterator<Item = (bool, PathBuf)> + 'a {
+    mountinfo.lines().filter_map(move |line| {
         let (front, back) = line.split_once(" - ")?;
         let mut words = front.split(' ').skip(2);
         let (number, root, point) = (words.next()?, words.next()?, words.next()?);
         let source = unescaped(back.split(' ').nth(1)?);
         let is_it = DeviceNumber::from_str(number).ok() == Some(device) || is_node(&source);
         is_it.then(|| (root != "/", unescaped(point)))
-    });
-    points
+    })
+}
+
+/// Where a device's filesystem is mounted: where all of it is seen rather than a part.
+pub fn mount_point(
+    mountinfo: &str,
+    device: DeviceNumber,
+    is_node: &dyn Fn(&Path) -> bool,
+) -> Option<PathBuf> {
+    points_of(mountinfo, device, is_node)
         .min_by_key(|(is_part, _)| *is_part)
         .map(|(_, point)| point)
 }
@@ -139,15 +147,9 @@ pub fn mount_points(
     device: DeviceNumber,
     is_node: &dyn Fn(&Path) -> bool,
 ) -> Vec<PathBuf> {
-    let points = mountinfo.lines().filter_map(|line| {
-        let (front, back) = line.split_once(" - ")?;
-        let mut words = front.split(' ').skip(2);
-        let (number, _, point) = (words.next()?, words.next()?, words.next()?);
-        let source = unescaped(back.split(' ').nth(1)?);
-        let is_it = DeviceNumber::from_str(number).ok() == Some(device) || is_node(&source);
-        is_it.then(|| unescaped(point))
-    });
-    points.collect()
+    points_of(mountinfo, device, is_node)
+        .map(|(_, point)| point)
+        .collect()
 }
 
 /// The first path of a device in fstab(5) for which that holds; tags are none.
