@@ -417,6 +417,39 @@ const char *dmda_super_unknown_features(const struct dmda_super *super, bool rea
 	return NULL;
 }
 
+static bool is_same_area(const struct dmda_area *a, const struct dmda_area *b)
+{
+	return a->tables_dpn == b->tables_dpn && a->nr_segment_pages == b->nr_segment_pages &&
+		a->nr_open_pages == b->nr_open_pages &&
+		a->nr_directory_pages == b->nr_directory_pages &&
+		a->nr_map_pages == b->nr_map_pages && a->segments_dpn == b->segments_dpn &&
+		a->nr_segments == b->nr_segments;
+}
+
+static bool are_same_areas(const struct dmda_super *a, const struct dmda_super *b)
+{
+	if (a->nr_areas != b->nr_areas)
+		return false;
+	for (u32 i = 0; i < a->nr_areas; i++) {
+		if (!is_same_area(&a->area[i], &b->area[i]))
+			return false;
+	}
+	return true;
+}
+
+bool dmda_super_is_same_layout(const struct dmda_super *a, const struct dmda_super *b)
+{
+	return !memcmp(a->uuid, b->uuid, DMDA_UUID_BYTES) && a->compat == b->compat &&
+		a->ro_compat == b->ro_compat && a->incompat == b->incompat &&
+		a->nr_device_pages == b->nr_device_pages && a->nr_lpns == b->nr_lpns &&
+		a->segment_pages == b->segment_pages && a->summary_pages == b->summary_pages &&
+		a->stripe_pages == b->stripe_pages && a->journal_sectors == b->journal_sectors &&
+		a->journal_unit_sectors == b->journal_unit_sectors &&
+		a->journal_dpn == b->journal_dpn && a->root_dpn[0] == b->root_dpn[0] &&
+		a->root_dpn[1] == b->root_dpn[1] && a->root_pages == b->root_pages &&
+		are_same_areas(a, b);
+}
+
 u64 dmda_super_nr_segments(const struct dmda_super *super)
 {
 	u64 nr = 0;

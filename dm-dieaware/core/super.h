@@ -151,6 +151,15 @@ void dmda_super_encode(const struct dmda_super *super, struct dmda_super_block *
 const char *dmda_super_decode(const struct dmda_super_block *page, dpn_t dpn,
 			      struct dmda_super *super);
 
+/**
+ * dmda_super_is_same_layout() - compare all on which the sizes of tables and places depend
+ *
+ * Of one device it changes by growing only. Its epoch, its flags and its label may change.
+ *
+ * Return: whether what was made for one of the superblocks fits the other.
+ */
+bool dmda_super_is_same_layout(const struct dmda_super *a, const struct dmda_super *b);
+
 /* Has the device checksums of data? */
 static inline bool dmda_super_has_sums(const struct dmda_super *super)
 {

@@ -275,7 +275,7 @@ static int look_at_super(struct dmda_log *log)
 		ti->error = "The device is too small to be formatted for log mode.";
 		return -EINVAL;
 	}
-	why = dmda_log_read_super(log);
+	why = dmda_log_read_super(log, &log->super);
 	if (why) {
 		DMERR("%s: The superblock: %s.", dm_table_device_name(ti->table), why);
 		ti->error = "The device is not formatted for log mode, or is damaged.";
@@ -362,23 +362,39 @@ static void destroy(struct dmda *dmda)
 	dmda->log = NULL;
 }
 
+/* Is it the layout for which there is memory, or does it grow to that? @grown: memory */
+static bool is_as_loaded(const struct dmda_log *log, const struct dmda_super *found,
+			 struct dmda_super *grown)
+{
+	*grown = *found;
+	if (log->grows_to && dmda_super_grow(grown, log->grows_to))
+		return false;
+	return dmda_super_is_same_layout(grown, &log->super);
+}
+
+static const char *take_super(struct dmda_log *log, struct dmda_super found[2])
+{
+	const char *why = dmda_log_read_super(log, &found[0]);
+
+	if (!why && !is_as_loaded(log, &found[0], &found[1]))
+		why = "it has changed since the table was loaded";
+	if (!why)
+		log->super = found[0];
+	return why;
+}
+
 /*
  * The superblock may be another one than when the table was loaded. Whoever writes, also to have
  * memory, waits for the resume.
  */
 static const char *read_super_again(struct dmda_log *log)
 {
-	u8 uuid[DMDA_UUID_BYTES];
-	u32 nr_areas = log->super.nr_areas - !!log->grows_to;
 	unsigned int noio = memalloc_noio_save();
-	const char *why;
+	struct dmda_super *found = kmalloc_array(2, sizeof(*found), GFP_NOIO);
+	const char *why = found ? take_super(log, found) : "there is not enough memory";
 
-	memcpy(uuid, log->super.uuid, sizeof(uuid));
-	why = dmda_log_read_super(log);
+	kfree(found);
 	memalloc_noio_restore(noio);
-	if (!why && (memcmp(uuid, log->super.uuid, sizeof(uuid)) ||
-		     nr_areas != log->super.nr_areas))
-		why = "it has changed since the table was loaded";
 	return why;
 }
 

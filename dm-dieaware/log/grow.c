@@ -99,8 +99,6 @@ static const char *grow(struct dmda_log *log, struct dmda_super *grown)
 
 	*grown = log->super;
 	why = dmda_super_grow(grown, log->grows_to);
-	if (!why && dmda_super_nr_segments(grown) != log->space.segments.nr_segments)
-		why = "it has changed since the table was loaded";
 	why = why ?: take_entries(log);
 	if (!why && write_roots(log, grown))
 		why = "a root for the new size cannot be written";

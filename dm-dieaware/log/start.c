@@ -144,14 +144,14 @@ static const char *run(struct dmda_log *log, struct dmda_start *start, enum dmda
 	return start->why;
 }
 
-const char *dmda_log_read_super(struct dmda_log *log)
+const char *dmda_log_read_super(struct dmda_log *log, struct dmda_super *super)
 {
 	struct dmda_start *start = kzalloc(sizeof(*start), GFP_KERNEL);
 	void *page = (void *)__get_free_page(GFP_KERNEL);
 	const char *why = "there is not enough memory";
 
 	if (start && page) {
-		start->super = &log->super;
+		start->super = super;
 		start->pages = page;
 		why = run(log, start, DMDA_START_SUPER);
 	}

@@ -8,14 +8,16 @@
 #include <linux/types.h>
 
 struct dmda_log;
+struct dmda_super;
 
 /**
  * dmda_log_read_super() - find the superblock that counts
+ * @super: gets it; undefined if something is wrong
  *
  * Context: may sleep.
  * Return: NULL, or what is wrong.
  */
-const char *dmda_log_read_super(struct dmda_log *log);
+const char *dmda_log_read_super(struct dmda_log *log, struct dmda_super *super);
 
 /**
  * dmda_log_start() - read root and tables, replay the journal, and go on from there

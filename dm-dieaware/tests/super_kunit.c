@@ -281,6 +281,34 @@ static void a_device_does_not_grow_by_less_than_a_segment(struct kunit *test)
 	}
 }
 
+static bool is_within(size_t at, size_t begin, size_t bytes)
+{
+	return at >= begin && at < begin + bytes;
+}
+
+static bool may_change(size_t at)
+{
+	return is_within(at, offsetof(struct dmda_super, epoch), sizeof(u64)) ||
+		is_within(at, offsetof(struct dmda_super, flags), sizeof(u32)) ||
+		is_within(at, offsetof(struct dmda_super, label), 32) ||
+		at >= offsetof(struct dmda_super, area[2]);
+}
+
+static void any_number_that_sizes_depend_on_makes_another_layout(struct kunit *test)
+{
+	struct dmda_super *super = make_super(test, &layout_cases[1]);
+	struct dmda_super *other = kunit_kzalloc(test, sizeof(*other), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	KUNIT_ASSERT_NULL(test, dmda_super_grow(super, 2 * super->nr_device_pages));
+	for (size_t at = 0; at < sizeof(*super); at++) {
+		*other = *super;
+		((u8 *)other)[at] ^= 1;
+		KUNIT_EXPECT_EQ_MSG(test, dmda_super_is_same_layout(super, other), may_change(at),
+				    "byte %zu", at);
+	}
+}
+
 /* A superblock of a later version that has a right checksum. */
 static void features_that_nobody_knows_are_refused(struct kunit *test)
 {
@@ -311,6 +339,7 @@ static struct kunit_case super_cases[] = {
 	KUNIT_CASE(a_device_does_not_grow_by_less_than_a_segment),
 	KUNIT_CASE(what_cannot_be_is_refused_with_a_sentence),
 	KUNIT_CASE(any_changed_byte_is_noticed),
+	KUNIT_CASE(any_number_that_sizes_depend_on_makes_another_layout),
 	KUNIT_CASE(features_that_nobody_knows_are_refused),
 	KUNIT_CASE_SLOW(nonsense_that_is_sealed_never_leads_out_of_the_device),
 	{}
