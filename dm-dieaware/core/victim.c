@@ -89,6 +89,7 @@ static void insert(struct dmda_candidate *candidates, u32 nr, const struct dmda_
  * @segments: the segment table
  * @now_seq: the present operation
  * @policy: what counts
+ * @max_valid: most valid pages
  * @candidates: the best so far, in order
  * @nr: most that are wanted
  * @found: how many there are
@@ -98,6 +99,7 @@ struct search {
 	const struct dmda_segments *segments;
 	u64 now_seq;
 	enum dmda_policy policy;
+	u32 max_valid;
 	struct dmda_candidate *candidates;
 	u32 nr;
 	u32 found;
@@ -116,6 +118,8 @@ static void look_at_next(struct search *search, u32 rank)
 	};
 
 	search->at[rank] = dmda_ranks_after(&search->segments->by_valid, seg);
+	if (segment->nr_valid > search->max_valid)
+		return;
 	if (search->found == search->nr &&
 	    search->candidates[search->nr - 1].worth >= new.worth)
 		return;
@@ -148,17 +152,24 @@ static u32 look_at_oldest(struct search *search)
 	return nr;
 }
 
-u32 dmda_victim_candidates(const struct dmda_segments *segments, u64 now_seq,
-			   enum dmda_policy policy, struct dmda_candidate *candidates, u32 nr)
+/* No look is taken at those of which none can have as few valid pages. */
+static u32 first_of_rank(const struct search *search, u32 rank)
+{
+	return rank > search->max_valid >> search->segments->rank_shift ?
+		DMDA_RANKS_END : dmda_ranks_first(&search->segments->by_valid, rank);
+}
+
+u32 dmda_victim_find(const struct dmda_segments *segments, u64 now_seq, enum dmda_policy policy,
+		     u32 max_valid, struct dmda_candidate *candidates, u32 nr)
 {
 	struct search search = {
 		.segments = segments, .now_seq = now_seq, .policy = policy,
-		.candidates = candidates, .nr = nr,
+		.max_valid = max_valid, .candidates = candidates, .nr = nr,
 	};
 	u32 looks = 0, more;
 
 	for (u32 rank = 0; rank < DMDA_NR_RANKS; rank++)
-		search.at[rank] = dmda_ranks_first(&segments->by_valid, rank);
+		search.at[rank] = first_of_rank(&search, rank);
 	if (policy == DMDA_POLICY_GREEDY) {
 		look_at_emptiest(&search);
 		return search.found;

@@ -23,8 +23,6 @@
 #include "segments.h"
 #include "summary.h"
 
-#define DMDA_MAX_CANDIDATES	32U
-
 /**
  * struct dmda_candidate - a segment that may be cleaned
  * @seg: the segment
@@ -36,11 +34,12 @@ struct dmda_candidate {
 };
 
 /**
- * dmda_victim_candidates() - find the best segments to clean
+ * dmda_victim_find() - find the best segments to clean
  * @now_seq: the present operation
  * @policy: of file-aware the first half, which needs no files
+ * @max_valid: segments with more valid pages are left out, whatever they are worth
  * @candidates: gets the best ones, the best first
- * @nr: most that are wanted, at most DMDA_MAX_CANDIDATES
+ * @nr: most that are wanted, at least 1
  *
  * Only segments that are closed and have fewer valid pages than they can are looked at;
  * not those without any, which need no cleaning. Of many, only those that are likely to be the
@@ -48,8 +47,16 @@ struct dmda_candidate {
  *
  * Return: how many there are.
  */
-u32 dmda_victim_candidates(const struct dmda_segments *segments, u64 now_seq,
-			   enum dmda_policy policy, struct dmda_candidate *candidates, u32 nr);
+u32 dmda_victim_find(const struct dmda_segments *segments, u64 now_seq, enum dmda_policy policy,
+		     u32 max_valid, struct dmda_candidate *candidates, u32 nr);
+
+/* The best, however many valid pages they have */
+static inline u32 dmda_victim_candidates(const struct dmda_segments *segments, u64 now_seq,
+					 enum dmda_policy policy,
+					 struct dmda_candidate *candidates, u32 nr)
+{
+	return dmda_victim_find(segments, now_seq, policy, U32_MAX, candidates, nr);
+}
 
 /**
  * struct dmda_file_set - files that were met in a segment

@@ -146,12 +146,10 @@ void dmda_log_look_at(struct dmda_log_cleaner *cleaner, struct dmda_log_look *lo
 }
 
 /* What gains little is left alone in idle time. */
-static bool is_worth_it(const struct dmda_log_cleaner *cleaner, seg_t seg)
+static u32 max_valid(const struct dmda_log_cleaner *cleaner)
 {
-	const struct dmda_log *log = cleaner->log;
-
-	return !cleaner->is_idle || log->space.segments.segment[from_seg(seg)].nr_valid <=
-		MAX_IDLE_VALID(dmda_super_data_pages(&log->super));
+	return cleaner->is_idle ? MAX_IDLE_VALID(dmda_super_data_pages(&cleaner->log->super)) :
+		U32_MAX;
 }
 
 void dmda_log_hold(struct dmda_log *log, seg_t seg)
@@ -163,18 +161,15 @@ void dmda_log_hold(struct dmda_log *log, seg_t seg)
 static u32 find_candidates(struct dmda_log_cleaner *cleaner, enum dmda_policy policy)
 {
 	struct dmda_log *log = cleaner->log;
-	struct dmda_candidate found[DMDA_MAX_CANDIDATES];
-	u32 nr_found, nr = 0;
+	struct dmda_candidate found[DMDA_LOG_CANDIDATES];
+	u32 nr;
 
 	spin_lock_irq(&log->lock);
-	nr_found = dmda_victim_candidates(&log->space.segments,
-					  log->journal.commit.batch.next_seq, policy, found,
-					  DMDA_MAX_CANDIDATES);
-	for (u32 i = 0; i < nr_found && nr < DMDA_LOG_CANDIDATES; i++) {
-		if (!is_worth_it(cleaner, found[i].seg))
-			continue;
+	nr = dmda_victim_find(&log->space.segments, log->journal.commit.batch.next_seq, policy,
+			      max_valid(cleaner), found, DMDA_LOG_CANDIDATES);
+	for (u32 i = 0; i < nr; i++) {
 		dmda_log_hold(log, found[i].seg);
-		cleaner->look[nr++].seg = found[i].seg;
+		cleaner->look[i].seg = found[i].seg;
 	}
 	spin_unlock_irq(&log->lock);
 	return nr;

@@ -174,7 +174,7 @@ static u64 best_of_all(const struct table *table, u64 now_seq, enum dmda_policy 
 static void of_many_the_best_are_found(struct kunit *test)
 {
 	struct table *table = new_large_table(test);
-	struct dmda_candidate found[DMDA_MAX_CANDIDATES];
+	struct dmda_candidate found[32];
 	u64 best;
 
 	KUNIT_ASSERT_EQ(test, dmda_victim_candidates(&table->segments, NR_MANY, DMDA_POLICY_GREEDY,
@@ -221,6 +221,33 @@ static void the_age_of_file_aware_is_damped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, from_seg(found[0].seg), 1U);
 	KUNIT_EXPECT_EQ(test, from_seg(found[1].seg), 0U);
 	KUNIT_EXPECT_EQ(test, from_seg(found[2].seg), 2U);
+}
+
+/* However many are worth more: cleaning in idle time leaves what is nearly full as it is. */
+static void what_has_too_many_valid_pages_is_left_out(struct kunit *test)
+{
+	static const enum dmda_policy policies[] = {
+		DMDA_POLICY_GREEDY, DMDA_POLICY_COST_BENEFIT, DMDA_POLICY_FILE_AWARE,
+	};
+	struct table *table = new_table_of(test, 4 * SMALL_DEVICE_PAGES);
+	const u32 nr_full = 64, max_valid = DATA_PAGES / 4 * 3;
+	struct dmda_candidate found[32];
+
+	KUNIT_ASSERT_GT(test, table->segments.nr_segments, nr_full + 2);
+	for (u32 seg = 0; seg < nr_full; seg++)
+		fill_segment(test, table, seg, max_valid + 1 + seg % 8, 1);
+	fill_segment(test, table, nr_full, max_valid, NR_MANY - 1);
+	fill_segment(test, table, nr_full + 1, max_valid + 1, NR_MANY - 1);
+	for (u32 i = 0; i < ARRAY_SIZE(policies); i++) {
+		KUNIT_ASSERT_EQ(test, dmda_victim_find(&table->segments, NR_MANY, policies[i],
+						       max_valid, found, ARRAY_SIZE(found)), 1U);
+		KUNIT_EXPECT_EQ(test, from_seg(found[0].seg), nr_full);
+	}
+	KUNIT_ASSERT_EQ(test, dmda_victim_candidates(&table->segments, NR_MANY,
+						     DMDA_POLICY_FILE_AWARE, found,
+						     ARRAY_SIZE(found)), ARRAY_SIZE(found));
+	for (u32 i = 0; i < ARRAY_SIZE(found); i++)
+		KUNIT_EXPECT_NE(test, from_seg(found[i].seg), nr_full);
 }
 
 /*
@@ -498,6 +525,7 @@ static struct kunit_case victim_cases[] = {
 	KUNIT_CASE(of_many_the_best_are_found),
 	KUNIT_CASE(logarithms_grow),
 	KUNIT_CASE(the_age_of_file_aware_is_damped),
+	KUNIT_CASE(what_has_too_many_valid_pages_is_left_out),
 	KUNIT_CASE(file_aware_moves_least),
 	KUNIT_CASE(nothing_to_clean_is_no_candidate),
 	KUNIT_CASE(pieces_are_counted_as_the_paper_does),
