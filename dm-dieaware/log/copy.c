@@ -336,7 +336,7 @@ static u32 take_places(struct dmda_log_cleaner *cleaner, u32 wanted, dpn_t *dpn,
 		if (nr)
 			return nr;
 		/* For room in the batch, for a segment to be closed, or to be freed */
-		if (dmda_log_commit(log))
+		if (dmda_log_make_room(log))
 			return 0;
 		queue_work(log->queue, &log->space.work);
 		flush_work(&log->space.work);
