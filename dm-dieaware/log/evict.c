@@ -271,8 +271,11 @@ bool dmda_log_page_leaves_locked(struct dmda_log *log, struct dmda_log_page *pag
 
 	page->is_leaving = false;
 	WRITE_ONCE(log->cache.nr_leaving, log->cache.nr_leaving - 1);
-	/* Somebody may have come for it while it was written. */
-	if (page->nr_pins || READ_ONCE(page->nr_uses) > 0 || is_dirty(page))
+	/*
+	 * Somebody may have come for it while it was written. Without the mark gcc reads along what
+	 * lies beside it, among which is what look-ups change without the lock.
+	 */
+	if (READ_ONCE(page->nr_pins) || READ_ONCE(page->nr_uses) > 0 || is_dirty(page))
 		return false;
 	take_out_locked(log, page);
 	return true;
