@@ -50,6 +50,21 @@ static void become_inactive(struct dmda_log *log)
 	mutex_unlock(&logs_lock);
 }
 
+static bool has_same_device(const struct dmda_log *log, const struct dmda_log *other)
+{
+	return other != log && !memcmp(other->super.uuid, log->super.uuid, DMDA_UUID_BYTES);
+}
+
+/*
+ * It has begun, but another target of its table could not be resumed, and none of them was. Then dm
+ * tells nobody, until the table makes way for that of @log.
+ */
+static bool is_left_over(const struct dmda_log *log, const struct dmda_log *other)
+{
+	return READ_ONCE(other->is_quiet) && other->dmda->self_dev == log->dmda->self_dev &&
+	       other->dmda->ti->table != log->dmda->ti->table;
+}
+
 /* Return: NULL, or why somebody else has the device. */
 static const char *become_active(struct dmda_log *log)
 {
@@ -59,16 +74,16 @@ static const char *become_active(struct dmda_log *log)
 	mutex_lock(&logs_lock);
 	why = log->is_stale ? "another target has used the device since" : NULL;
 	list_for_each_entry(other, &logs, list) {
-		if (other != log && other->is_active &&
-		    !memcmp(other->super.uuid, log->super.uuid, DMDA_UUID_BYTES))
+		if (other->is_active && has_same_device(log, other) && !is_left_over(log, other))
 			why = "another target is using the device";
 	}
 	if (!why) {
 		log->is_active = true;
 		list_for_each_entry(other, &logs, list) {
-			if (other != log && other->state != DMDA_LOG_NEW &&
-			    !memcmp(other->super.uuid, log->super.uuid, DMDA_UUID_BYTES))
-				other->is_stale = true;
+			if (other->state == DMDA_LOG_NEW || !has_same_device(log, other))
+				continue;
+			other->is_stale = true;
+			other->is_active = false;
 		}
 	}
 	mutex_unlock(&logs_lock);
