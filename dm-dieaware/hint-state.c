@@ -4,11 +4,11 @@
  * answered. The same in both modes.
  *
  * The device is asked when the table is loaded, when a message switches hints, and after
- * each later resume, since it may be another one then. A resume does not wait for the
- * answer, for nothing can be written before it is over: a worker asks. Until the answer is
- * there, hints=auto sends no hint, but what goes by is remembered; hints=on sends the two
- * that need no announcement. An answer counts only if there was no reason to ask again
- * meanwhile: questions have numbers.
+ * each resume, since it may be another one then; after the first one only if it shows that
+ * it is. A resume does not wait for the answer, for nothing can be written before it is over:
+ * a worker asks. Until the answer is there, hints=auto sends no hint, but what goes by is
+ * remembered; hints=on sends the two that need no announcement. An answer counts only if there
+ * was no reason to ask again meanwhile: questions have numbers.
  */
 #include <linux/kthread.h>
 #include <linux/sched/mm.h>
@@ -152,11 +152,12 @@ static void ask_after_resume(struct work_struct *work)
 
 /*
  * Is the device still one for which a table would be loaded? Whatever it is, reads and writes
- * go on as if the target were not there.
+ * go on as if the target were not there. Returns whether it has changed.
  */
-static void check_again_locked(struct dmda *dmda)
+static bool check_again_locked(struct dmda *dmda)
 {
 	const char *complaint = dmda_underlying_complaint(dmda);
+	bool has_moved;
 
 	lockdep_assert_held(&dmda->admin_lock);
 
@@ -164,17 +165,17 @@ static void check_again_locked(struct dmda *dmda)
 		DMWARN("%s: There are no hints from now on. %s",
 		       dm_table_device_name(dmda->ti->table), complaint);
 	dmda->asking.is_unfit = complaint;
+	has_moved = dmda_underlying_locate(dmda);
 	/* What lay on the device is gone. */
-	if (dmda_underlying_locate(dmda))
+	if (has_moved)
 		dmda_hint_forget_all(dmda);
+	return has_moved || complaint;
 }
 
-/* While it was suspended, the device may have become another one. */
-static void look_again_locked(struct dmda *dmda)
+static void ask_again_locked(struct dmda *dmda)
 {
 	lockdep_assert_held(&dmda->admin_lock);
 
-	check_again_locked(dmda);
 	question_locked(dmda);
 	if (dmda->config.hints == DMDA_HINTS_OFF)
 		return;
@@ -203,12 +204,18 @@ void dmda_hints_start(struct dmda *dmda)
 	dmda->state = wanted_state(dmda);
 }
 
-/* The first resume comes right after construction, which has asked. */
+/*
+ * While it was suspended, the device may have become another one, or since the table was loaded.
+ * The first resume mostly comes right after construction, which has asked.
+ */
 void dmda_hints_resume(struct dmda *dmda)
 {
+	bool has_changed;
+
 	mutex_lock(&dmda->admin_lock);
-	if (dmda->asking.resumed)
-		look_again_locked(dmda);
+	has_changed = check_again_locked(dmda);
+	if (has_changed || dmda->asking.resumed)
+		ask_again_locked(dmda);
 	dmda->asking.resumed = true;
 	mutex_unlock(&dmda->admin_lock);
 }

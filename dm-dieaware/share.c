@@ -18,6 +18,7 @@
 #include "core/message.h"
 #include "dieaware.h"
 #include "hint-send.h"
+#include "underlying.h"
 
 /* Announcements that a target keeps: 128 KiB of memory, from the first one on */
 #define MOST_ANNOUNCEMENTS	4096
@@ -296,7 +297,7 @@ bool dmda_share_is_on(const struct dmda *dmda)
 {
 	return dmda->config.mode == DMDA_MODE_HINT &&
 	       READ_ONCE(dmda->asking.discovery.knows_share) &&
-	       READ_ONCE(dmda->state) == DMDA_STATE_ON;
+	       READ_ONCE(dmda->state) == DMDA_STATE_ON && !dmda_underlying_has_moved(dmda);
 }
 
 /* NULL, or why nothing can be shared */
@@ -308,6 +309,9 @@ static const char *complaint(const struct dmda *dmda)
 		return "Pages are shared only while hints are on, by which files are known.";
 	if (!READ_ONCE(dmda->asking.discovery.knows_share))
 		return "The device does not announce that it shares pages.";
+	/* Share names blocks of the device, and writes to whatever lies there. */
+	if (dmda_underlying_has_moved(dmda))
+		return "The device has other blocks than at the last resume.";
 	/* The device shares pages of its own. */
 	if (dmda->first_sector & (DMDA_PAGE_SECTORS - 1))
 		return "The target does not begin at a page of the device.";

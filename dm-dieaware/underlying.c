@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The underlying device: can a target be put on it, and where on the disk does the target
- * lie then? Both are asked when a table is loaded, and again after each suspend, while
- * which the device may have become another one.
+ * lie then? Both are asked when a table is loaded, and again at each resume, before which
+ * the device may have become another one.
  */
 #include <linux/blk-integrity.h>
 
@@ -26,14 +26,27 @@ const char *dmda_underlying_complaint(struct dmda *dmda)
 	return dmda->ops->size_complaint(dmda);
 }
 
+static sector_t first_sector_of(const struct dmda *dmda)
+{
+	return get_start_sect(dmda->dev->bdev) + dmda->config.start_sectors;
+}
+
+static u8 lba_shift_of(const struct dmda *dmda)
+{
+	return ilog2(bdev_logical_block_size(dmda->dev->bdev) >> SECTOR_SHIFT);
+}
+
+bool dmda_underlying_has_moved(const struct dmda *dmda)
+{
+	return READ_ONCE(dmda->first_sector) != first_sector_of(dmda) ||
+	       READ_ONCE(dmda->lba_shift) != lba_shift_of(dmda);
+}
+
 bool dmda_underlying_locate(struct dmda *dmda)
 {
-	struct block_device *bdev = dmda->dev->bdev;
-	sector_t first_sector = get_start_sect(bdev) + dmda->config.start_sectors;
-	u8 lba_shift = ilog2(bdev_logical_block_size(bdev) >> SECTOR_SHIFT);
-	bool has_changed = first_sector != dmda->first_sector || lba_shift != dmda->lba_shift;
+	bool has_changed = dmda_underlying_has_moved(dmda);
 
-	dmda->first_sector = first_sector;
-	dmda->lba_shift = lba_shift;
+	WRITE_ONCE(dmda->first_sector, first_sector_of(dmda));
+	WRITE_ONCE(dmda->lba_shift, lba_shift_of(dmda));
 	return has_changed;
 }

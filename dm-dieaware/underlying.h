@@ -27,4 +27,12 @@ const char *dmda_underlying_complaint(struct dmda *dmda);
  */
 bool dmda_underlying_locate(struct dmda *dmda);
 
+/**
+ * dmda_underlying_has_moved() - is that another place by now, or are these other blocks?
+ * @dmda: the target; it may have been formatted while it is at work
+ *
+ * Context: any.
+ */
+bool dmda_underlying_has_moved(const struct dmda *dmda);
+
 #endif /* DMDA_UNDERLYING_H */
