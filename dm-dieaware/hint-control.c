@@ -86,7 +86,7 @@ static int obey_locked(struct dmda *dmda, const struct dmda_message *message,
 		dmda_runtable_clear(dmda->table);
 		return 0;
 	case DMDA_VERB_SHARE_CLEAR:
-		dmda_share_forget(dmda);
+		dmda_share_clear(dmda, message->file);
 		return 0;
 	case DMDA_VERB_RUNS_STATS:
 		return print_runs(dmda, result, maxlen);

@@ -363,17 +363,28 @@ static int lend_locked(struct dmda *dmda)
 	return 0;
 }
 
-static int lend(struct dmda *dmda)
+/* Somebody may have announced more since it was to be looked at. */
+static bool is_over(struct dmda_share *share)
 {
-	/* As when a device is asked: nothing here may wait for a filesystem on the target. */
-	unsigned int noio = memalloc_noio_save();
-	int ret;
+	bool is_over;
 
-	mutex_lock(&dmda->share.device_lock);
-	ret = lend_locked(dmda);
-	mutex_unlock(&dmda->share.device_lock);
-	memalloc_noio_restore(noio);
-	return ret;
+	spin_lock(&share->lock);
+	if (!time_before(jiffies, share->until))
+		share->announced.nr = 0;
+	is_over = !share->announced.nr;
+	spin_unlock(&share->lock);
+	return is_over;
+}
+
+static void give_back_locked(struct dmda_share *share)
+{
+	lockdep_assert_held(&share->device_lock);
+
+	kthread_use_mm(share->lent);
+	dmda_passthru_close(&share->passthru);
+	kthread_unuse_mm(share->lent);
+	mmput(share->lent);
+	share->lent = NULL;
 }
 
 /* In a worker, which alone can take somebody else's memory for its own. */
@@ -381,28 +392,32 @@ static void expire(struct work_struct *work)
 {
 	struct dmda_share *share = container_of(work, struct dmda_share, expire.work);
 
-	spin_lock(&share->lock);
-	share->announced.nr = 0;
-	spin_unlock(&share->lock);
+	/* Whoever announces has it from when memory is lent until he has announced. */
 	mutex_lock(&share->device_lock);
-	if (share->lent) {
-		kthread_use_mm(share->lent);
-		dmda_passthru_close(&share->passthru);
-		kthread_unuse_mm(share->lent);
-		mmput(share->lent);
-		share->lent = NULL;
-	}
+	if (is_over(share) && share->lent)
+		give_back_locked(share);
 	mutex_unlock(&share->device_lock);
+}
+
+void dmda_share_clear(struct dmda *dmda, struct dmda_file file)
+{
+	struct dmda_share *share = &dmda->share;
+	bool has_others;
+
+	spin_lock(&share->lock);
+	if (file.id)
+		dmda_announced_forget_file(&share->announced, file);
+	else
+		share->announced.nr = 0;
+	has_others = share->announced.nr;
+	spin_unlock(&share->lock);
+	if (!has_others)
+		mod_delayed_work(system_long_wq, &share->expire, 0);
 }
 
 void dmda_share_forget(struct dmda *dmda)
 {
-	struct dmda_share *share = &dmda->share;
-
-	spin_lock(&share->lock);
-	share->announced.nr = 0;
-	spin_unlock(&share->lock);
-	mod_delayed_work(system_long_wq, &share->expire, 0);
+	dmda_share_clear(dmda, DMDA_ANONYMOUS);
 }
 
 static int add(struct dmda *dmda, const struct dmda_message *message)
@@ -416,6 +431,7 @@ static int add(struct dmda *dmda, const struct dmda_message *message)
 
 		spin_lock(&share->lock);
 		has_room = dmda_announced_add(&share->announced, &run);
+		share->until = jiffies + HOLDS_JIFFIES;
 		spin_unlock(&share->lock);
 		cond_resched();
 	}
@@ -426,16 +442,12 @@ static int add(struct dmda *dmda, const struct dmda_message *message)
 	return -ENOSPC;
 }
 
-int dmda_share_announce(struct dmda *dmda, const struct dmda_message *message)
+static int announce_locked(struct dmda *dmda, const struct dmda_message *message)
 {
-	const char *why = complaint(dmda);
-	int ret;
+	int ret = lend_locked(dmda);
 
-	if (why) {
-		DMERR("%s: %s", dm_table_device_name(dmda->ti->table), why);
-		return -EOPNOTSUPP;
-	}
-	ret = lend(dmda);
+	lockdep_assert_held(&dmda->share.device_lock);
+
 	if (ret) {
 		DMERR("%s: There is no way to the device for commands (%d).",
 		      dm_table_device_name(dmda->ti->table), ret);
@@ -443,6 +455,25 @@ int dmda_share_announce(struct dmda *dmda, const struct dmda_message *message)
 	}
 	ret = add(dmda, message);
 	mod_delayed_work(system_long_wq, &dmda->share.expire, HOLDS_JIFFIES);
+	return ret;
+}
+
+int dmda_share_announce(struct dmda *dmda, const struct dmda_message *message)
+{
+	const char *why = complaint(dmda);
+	unsigned int noio;
+	int ret;
+
+	if (why) {
+		DMERR("%s: %s", dm_table_device_name(dmda->ti->table), why);
+		return -EOPNOTSUPP;
+	}
+	/* As when a device is asked: nothing here may wait for a filesystem on the target. */
+	noio = memalloc_noio_save();
+	mutex_lock(&dmda->share.device_lock);
+	ret = announce_locked(dmda, message);
+	mutex_unlock(&dmda->share.device_lock);
+	memalloc_noio_restore(noio);
 	return ret;
 }
 

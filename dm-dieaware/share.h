@@ -29,6 +29,8 @@
  *   a page that is changed while it is held: what was compared is what would have been sent, and
  *             whoever changes a page under writeback has it written again.
  *
+ * Several may announce at a time, each other files: who has come to his end takes back his own.
+ *
  * The way to the device goes through memory of the task that announced (passthru.h). It is kept for
  * as long as announcements hold: a minute after the last one.
  */
@@ -53,8 +55,9 @@ struct mm_struct;
 
 /**
  * struct dmda_share - a target's announcements, and writes that may not have to be written
- * @lock: protects @announced and @held
+ * @lock: protects @announced, @until and @held
  * @announced: announcements; without memory before the first one
+ * @until: time at which they are forgotten, in jiffies
  * @held: list of struct dmda_held, in the order in which they came
  * @work: worker that takes care of @held
  * @expire: worker by which announcements are forgotten, and @lent is given back
@@ -68,6 +71,7 @@ struct mm_struct;
 struct dmda_share {
 	spinlock_t lock; /* of what is announced and held */
 	struct dmda_announced announced;
+	unsigned long until;
 	struct list_head held;
 
 	struct work_struct work;
@@ -137,6 +141,15 @@ int dmda_share_announce(struct dmda *dmda, const struct dmda_message *message);
  * Context: process.
  */
 void dmda_share_forget(struct dmda *dmda);
+
+/**
+ * dmda_share_clear() - nothing is announced of a file any more
+ * @dmda: the target
+ * @file: the file, or anonymous: of any
+ *
+ * Context: process.
+ */
+void dmda_share_clear(struct dmda *dmda, struct dmda_file file);
 
 /* Without the lock: what is being announced right now may as well be so after this. */
 static inline bool dmda_share_has_any(const struct dmda_share *share)

@@ -97,6 +97,17 @@ void dmda_announced_forget(struct dmda_announced *announced, struct dmda_file fi
 	remove_runs(announced, at, last - at);
 }
 
+void dmda_announced_forget_file(struct dmda_announced *announced, struct dmda_file file)
+{
+	u32 at = find(announced, file, 0);
+	u32 last = at;
+
+	while (last < announced->nr && announced->runs[last].file.id == file.id)
+		last++;
+	if (last > at)
+		remove_runs(announced, at, last - at);
+}
+
 bool dmda_announced_add(struct dmda_announced *announced, const struct dmda_run *run)
 {
 	dmda_announced_forget(announced, run->file, run->fpage, run->nr_pages);

@@ -115,6 +115,13 @@ void dmda_announced_forget(struct dmda_announced *announced, struct dmda_file fi
 			   u32 nr_pages);
 
 /**
+ * dmda_announced_forget_file() - nothing that was announced of a file counts any more
+ * @announced: the table
+ * @file: the file
+ */
+void dmda_announced_forget_file(struct dmda_announced *announced, struct dmda_file file);
+
+/**
  * dmda_share_plan_trim() - leave only the first pages of a plan
  * @plan: changed
  * @nr_pages: how many, at least 1 and no more than it has

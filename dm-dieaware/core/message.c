@@ -62,11 +62,9 @@ static const char *parse_run(char **words, struct dmda_run *run)
 	return NULL;
 }
 
-static const char *parse_runs(unsigned int argc, char **argv, struct dmda_message *message)
+/* Three words */
+static const char *parse_file(char **argv, struct dmda_message *message)
 {
-	struct dmda_run run;
-	const char *wrong;
-	unsigned int i;
 	u64 ino;
 	u64 gen;
 	u32 dev;
@@ -79,6 +77,17 @@ static const char *parse_runs(unsigned int argc, char **argv, struct dmda_messag
 		return "The inode generation is not a number of 32 bits.";
 
 	message->file = dmda_file_id(dev, ino, gen);
+	return NULL;
+}
+
+static const char *parse_runs(unsigned int argc, char **argv, struct dmda_message *message)
+{
+	const char *wrong = parse_file(argv, message);
+	struct dmda_run run;
+	unsigned int i;
+
+	if (wrong)
+		return wrong;
 	message->words = argv + 3;
 	message->nr_runs = (argc - 3) / WORDS_PER_RUN;
 	for (i = 0; i < message->nr_runs; i++) {
@@ -106,6 +115,14 @@ static const char *parse_share_add(unsigned int argc, char **argv, struct dmda_m
 	if (!are_runs(argc))
 		return "It must be: share add MAJOR:MINOR INODE GENERATION {FPAGE DPN NR_PAGES}...";
 	return parse_runs(argc, argv, message);
+}
+
+static const char *parse_share_clear(unsigned int argc, char **argv, struct dmda_message *message)
+{
+	if (argc == 3)
+		return parse_file(argv, message);
+	message->file = DMDA_ANONYMOUS;
+	return argc ? "It must be: share clear [MAJOR:MINOR INODE GENERATION]." : NULL;
 }
 
 static const char *parse_cleaning_message(unsigned int argc, char **argv,
@@ -199,7 +216,7 @@ static const struct verb verbs[] = {
 	{ "runs", "clear", DMDA_VERB_RUNS_CLEAR, parse_nothing },
 	{ "runs", "stats", DMDA_VERB_RUNS_STATS, parse_nothing },
 	{ "share", "add", DMDA_VERB_SHARE_ADD, parse_share_add },
-	{ "share", "clear", DMDA_VERB_SHARE_CLEAR, parse_nothing },
+	{ "share", "clear", DMDA_VERB_SHARE_CLEAR, parse_share_clear },
 	{ "cleaning", NULL, DMDA_VERB_CLEANING, parse_cleaning_message },
 	{ "idle", NULL, DMDA_VERB_IDLE, parse_idle_message },
 	{ "in_place", NULL, DMDA_VERB_IN_PLACE, parse_in_place_message },

@@ -8,7 +8,7 @@
  *   runs clear
  *   runs stats
  *   share add MAJOR:MINOR INODE GENERATION FPAGE DPN NR_PAGES [FPAGE DPN NR_PAGES]...
- *   share clear
+ *   share clear [MAJOR:MINOR INODE GENERATION]
  *   cleaning on|off		    log mode: clean when segments run out
  *   idle MS PERCENT	    log mode: as the options idle_ms and idle_free
  *   in_place PERCENT	    log mode: as the option
@@ -37,7 +37,7 @@
  * @DMDA_VERB_RUNS_CLEAR: forget every run
  * @DMDA_VERB_RUNS_STATS: report the run table
  * @DMDA_VERB_SHARE_ADD: pages of a file that are going to be written elsewhere as they are
- * @DMDA_VERB_SHARE_CLEAR: forget these
+ * @DMDA_VERB_SHARE_CLEAR: forget these, or those of one file
  * @DMDA_VERB_CLEANING: clean when segments run out, or do not
  * @DMDA_VERB_IDLE: clean when nobody reads or writes for so long
  * @DMDA_VERB_IN_PLACE: overwrite in place when it is so full
@@ -75,7 +75,7 @@ enum dmda_verb {
  * @config: IDLE, IN_PLACE, MAP_CACHE, NO_SPACE, POLICY: the options of these names; no others
  * @lpn: WHERE: first page, below DMDA_DPN_LIMIT
  * @nr_pages: WHERE: number of pages, at least 1; their end is no more than DMDA_DPN_LIMIT
- * @file: RUNS_ADD, SHARE_ADD: file whose runs these are
+ * @file: RUNS_ADD, SHARE_ADD: file whose runs these are; SHARE_CLEAR: the file, or anonymous: all
  * @nr_runs: RUNS_ADD, SHARE_ADD: number of runs, at least 1
  * @words: RUNS_ADD, SHARE_ADD: three words for each run, for dmda_message_run(), in memory of the
  *	words that were parsed

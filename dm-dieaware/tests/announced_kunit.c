@@ -168,6 +168,30 @@ static void what_has_no_room_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, plan_of(&table, FILE_A, 23, 1, 1).nr_pages, 0U);
 }
 
+static void a_file_is_forgotten_and_no_other(struct kunit *test)
+{
+	struct dmda_file between = { .id = 0xaa };
+	struct table table;
+
+	begin(&table);
+	dmda_announced_forget_file(&table.announced, FILE_A);
+	for (u32 i = 0; i < 2; i++) {
+		add(&table, FILE_B, 10 * i, 100 * i, 5);
+		add(&table, between, DMDA_FPAGE_LIMIT - 10 * i - 5, 300 * i, 5);
+		add(&table, FILE_A, 10 * i, 200 * i, 5);
+	}
+	dmda_announced_forget_file(&table.announced, between);
+	dmda_announced_forget_file(&table.announced, between);
+	KUNIT_EXPECT_EQ(test, table.announced.nr, 4U);
+	KUNIT_EXPECT_TRUE(test, dmda_announced_has(&table.announced, FILE_A, 14));
+	KUNIT_EXPECT_TRUE(test, dmda_announced_has(&table.announced, FILE_B, 0));
+	dmda_announced_forget_file(&table.announced, FILE_A);
+	KUNIT_EXPECT_EQ(test, table.announced.nr, 2U);
+	KUNIT_EXPECT_TRUE(test, dmda_announced_has(&table.announced, FILE_B, 14));
+	dmda_announced_forget_file(&table.announced, FILE_B);
+	KUNIT_EXPECT_EQ(test, table.announced.nr, 0U);
+}
+
 #define MODEL_PAGES	48U
 #define MODEL_MAX	64U
 
@@ -244,6 +268,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_plan_is_no_longer_than_a_command),
 	KUNIT_CASE(a_plan_is_trimmed_to_whole_pages),
 	KUNIT_CASE(what_has_no_room_is_refused),
+	KUNIT_CASE(a_file_is_forgotten_and_no_other),
 	KUNIT_CASE(it_is_the_model_page_by_page),
 	{}
 };

@@ -75,6 +75,10 @@ static void rewrites_are_announced_as_runs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, from_dpn(dmda_message_run(&message, 0).dpn), 1000ULL);
 	KUNIT_ASSERT_NULL(test, parse(&words, "share clear", &message));
 	KUNIT_EXPECT_EQ(test, (int)message.verb, (int)DMDA_VERB_SHARE_CLEAR);
+	KUNIT_EXPECT_EQ(test, message.file.id, 0ULL);
+	KUNIT_ASSERT_NULL(test, parse(&words, "share clear 259:5 12 3456", &message));
+	KUNIT_EXPECT_EQ(test, (int)message.verb, (int)DMDA_VERB_SHARE_CLEAR);
+	KUNIT_EXPECT_EQ(test, message.file.id, dmda_file_id(259 << 20 | 5, 12, 3456).id);
 }
 
 static void a_range_of_pages_is_understood(struct kunit *test)
@@ -131,6 +135,7 @@ struct message_case {
 #define HINTS_WRONG	"The message hints takes one argument: auto, on, off or fdp."
 #define ADD_WRONG	"It must be: runs add MAJOR:MINOR INODE GENERATION {FPAGE DPN NR_PAGES}..."
 #define SHARE_WRONG	"It must be: share add MAJOR:MINOR INODE GENERATION {FPAGE DPN NR_PAGES}..."
+#define CLEAR_WRONG	"It must be: share clear [MAJOR:MINOR INODE GENERATION]."
 #define DEVICE_WRONG	"The filesystem's device must be given as MAJOR:MINOR."
 #define FPAGE_WRONG	"The first page of a run in its file is not a page number."
 #define DPN_WRONG	"The first page of a run on the device is not a page number."
@@ -205,7 +210,11 @@ static const struct message_case refused[] = {
 	{ "runs add 8:1 12 0 0 2305843009213693951 2", END_WRONG },
 	{ "runs add 8:1 12 0 0 1 1 0 1 x", LENGTH_WRONG },
 	{ "share", VERB_WRONG },
-	{ "share clear all", "This message takes no arguments." },
+	{ "share clear all", CLEAR_WRONG },
+	{ "share clear 8:1 12", CLEAR_WRONG },
+	{ "share clear 8:1 12 0 0", CLEAR_WRONG },
+	{ "share clear 8 12 0", DEVICE_WRONG },
+	{ "share clear 8:1 twelve 0", "The inode number is not a number." },
 	{ "share add 8:1 12 0 0 1", SHARE_WRONG },
 	{ "share add 8 12 0 0 1 1", DEVICE_WRONG },
 	{ "share add 8:1 12 0 0 1 0", LENGTH_WRONG },

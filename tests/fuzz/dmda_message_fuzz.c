@@ -66,6 +66,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		require_sentence(wrong);
 	else if (message.verb == DMDA_VERB_RUNS_ADD || message.verb == DMDA_VERB_SHARE_ADD)
 		check_runs(&message, &words);
+	else if (message.verb == DMDA_VERB_SHARE_CLEAR)
+		require(words.argc == (message.file.id ? 5 : 2), "A file is none, or all are one.");
 	else if (message.verb == DMDA_VERB_HINTS)
 		require(!strcmp(dmda_hints_mode_name(message.hints), words.argv[1]),
 			"A mode is another one.");

@@ -9,7 +9,7 @@
 # mem: 2G
 # seconds: 60
 # timeout: 300
-# sentences: 90
+# sentences: 93
 . "$(dirname "$0")/rc"
 . "$LAB_DIR/share"
 
@@ -34,13 +34,15 @@ end() {
 	drop_ssd ssd0
 }
 
+# identity FILE: what a message names it by
+identity() {
+	dieaware runs extents --json "$1" | jq -r '.[0] | "\(.device) \(.inode) \(.generation)"'
+}
+
 # announce FILE PAGE DPN PAGES
 announce() {
-	local id
-
-	id=$(dieaware runs extents --json "$1" | jq -r '.[0] | "\(.device) \(.inode) \(.generation)"')
-	# shellcheck disable=SC2086
-	dmsetup message t0 0 share add $id "$2" "$3" "$4"
+	# shellcheck disable=SC2046
+	dmsetup message t0 0 share add $(identity "$1") "$2" "$3" "$4"
 }
 
 # place FILE: where its first page lies
@@ -83,7 +85,7 @@ done
 begin ext4 share_pages=16384
 head -c 65536 "$T_DIR/data" >"$mnt/a"
 sync
-touch "$mnt/b" "$mnt/c"
+touch "$mnt/b" "$mnt/c" "$mnt/d"
 announce "$mnt/b" 0 "$(place "$mnt/a")" 16
 announce "$mnt/c" 0 "$(place "$mnt/a")" 16
 tail -c 65536 "$T_DIR/data" >"$mnt/b"
@@ -94,8 +96,27 @@ check_that "what was written is there" "$(sum "$mnt/b")" == "$(tail -c 65536 "$T
 check_that "a copy of what lies there is shared" "$(status_field t0 shared_pages)" -eq 16
 tail -c 65536 "$T_DIR/data" | dd of="$mnt/a" bs=64k iflag=fullblock conv=notrunc,fsync status=none
 check_that "and keeps its bytes when that is overwritten" "$(sum "$mnt/c")" == "$(head -c 65536 "$T_DIR/data" | sha256sum)"
+
+# Two announce, and one of them has come to his end.
+shared=$(status_field t0 shared_pages)
+cp "$mnt/c" "$mnt/e"
+sync
+touch "$mnt/f" "$mnt/g"
+announce "$mnt/f" 0 "$(place "$mnt/e")" 16
+announce "$mnt/g" 0 "$(place "$mnt/e")" 16
+for name in f d; do
+	# shellcheck disable=SC2046
+	dmsetup message t0 0 share clear $(identity "$mnt/$name")
+done
+cat "$mnt/e" >"$mnt/f"
+sync
+check_that "what is taken back is written" "$(status_field t0 shared_pages)" -eq "$shared"
+cat "$mnt/e" >"$mnt/g"
+sync
+check_that "another file's pages are shared all the same" "$(status_field t0 shared_pages)" -eq $((shared + 16))
+check_that "both are what they should be" "$(sums "$mnt" | grep -cE "^$(sha256sum <"$mnt/e" | cut -d ' ' -f 1) +./[cefg]$")" -eq 4
+announce "$mnt/g" 0 "$(place "$mnt/e")" 16
 dmsetup message t0 0 share clear
-tail -c 65536 "$T_DIR/data" >"$mnt/d"
 check_fails "pages beyond the device are refused" announce "$mnt/d" 0 99999999 16
 dmsetup message t0 0 hints off
 check_fails "without hints, announcements are refused" announce "$mnt/d" 0 1 16

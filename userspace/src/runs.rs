@@ -138,17 +138,25 @@ impl From<&FileFacts> for FileId {
     }
 }
 
+/// A message about a file as a whole, as words.
+#[must_use]
+pub fn words(verb: [&str; 2], file: &FileId) -> Vec<String> {
+    let mut words = verb.map(str::to_owned).to_vec();
+
+    words.extend([
+        file.device.to_string(),
+        file.inode.to_string(),
+        file.generation.to_string(),
+    ]);
+    words
+}
+
 /// The messages, as words, that tell a target these runs of a file.
 #[must_use]
 pub fn messages(verb: [&str; 2], file: &FileId, runs: &[Run]) -> Vec<Vec<String>> {
     runs.chunks(RUNS_PER_MESSAGE)
         .map(|chunk| {
-            let mut words = verb.map(str::to_owned).to_vec();
-            words.extend([
-                file.device.to_string(),
-                file.inode.to_string(),
-                file.generation.to_string(),
-            ]);
+            let mut words = words(verb, file);
             for run in chunk {
                 words.push(run.file_page.to_string());
                 words.push(run.device_page.to_string());

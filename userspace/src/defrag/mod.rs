@@ -497,10 +497,7 @@ fn share(
     let sharer = Sharer::of(look).map_err(DefragError::NotShared)?;
     let before = sharer.counts()?;
     sharer.watch_log(look)?;
-    let result = blocks::move_blocks(path, look, wish, Some(&sharer), unsynced, watch);
-
-    sharer.forget();
-    result?;
+    blocks::move_blocks(path, look, wish, Some(&sharer), unsynced, watch)?;
     let after = sharer.counts()?;
     Ok(Shared {
         pages: after.shared_pages.saturating_sub(before.shared_pages),

@@ -175,10 +175,10 @@ impl Sharer {
         Ok(())
     }
 
-    /// Nothing of it is going to be written any more. What a target keeps of it after that holds for
-    /// a minute, and does no harm.
-    pub fn forget(&self) {
-        let words = ["share".to_owned(), "clear".to_owned()];
+    /// Nothing of a file is going to be written any more; somebody else may have announced others. What
+    /// a target keeps of it after that holds for a minute, and does no harm.
+    fn forget(&self, file: &FileId) {
+        let words = runs::words(["share", "clear"], file);
 
         for target in &self.targets {
             let _ = dm::message(&self.name, target.start_sectors, &words);
@@ -246,6 +246,12 @@ impl<'a> Announcer<'a> {
             ));
         }
         Ok(())
+    }
+}
+
+impl Drop for Announcer<'_> {
+    fn drop(&mut self) {
+        self.sharer.forget(&self.file);
     }
 }
 
