@@ -243,7 +243,7 @@ static void discover(const struct dmda *dmda, enum dmda_hints_mode hints,
 	if (is_something_else(bdev)) {
 		discovery->state = DMDA_STATE_NOT_NVME;
 		discovery->why = "The device is not an NVMe namespace.";
-	} else if (dmda_passthru_open(&admin, bdev)) {
+	} else if (dmda_passthru_open(&admin, bdev, false)) {
 		discover_hints(&admin, discovery);
 		if (may_be_streams(hints, discovery))
 			discover_streams(dmda, &admin, hints, discovery);

@@ -20,13 +20,14 @@
 /* The lent memory: a command, and behind it the page of its data */
 #define LENT_BYTES		(2 * PAGE_SIZE)
 
-bool dmda_passthru_open(struct dmda_passthru *passthru, struct block_device *bdev)
+bool dmda_passthru_open(struct dmda_passthru *passthru, struct block_device *bdev, bool stays)
 {
+	unsigned long flags = MAP_PRIVATE | MAP_ANONYMOUS | (stays ? MAP_LOCKED : 0);
+
 	passthru->bdev = bdev->bd_disk->part0;
 	if (!current->mm)
 		return false;
-	passthru->lent = vm_mmap(NULL, 0, LENT_BYTES, PROT_READ | PROT_WRITE,
-				 MAP_PRIVATE | MAP_ANONYMOUS, 0);
+	passthru->lent = vm_mmap(NULL, 0, LENT_BYTES, PROT_READ | PROT_WRITE, flags, 0);
 	return !IS_ERR_VALUE(passthru->lent);
 }
 

@@ -25,11 +25,12 @@ struct dmda_passthru {
  * dmda_passthru_open() - take two pages of the task's memory
  * @passthru: the way
  * @bdev: the device, or a partition of it
+ * @stays: it is never swapped out, as swap may be above the target, and wait for what is done here
  *
  * Context: may sleep; in a task that has a user's memory, as for all functions here.
  * Return: whether there are any.
  */
-bool dmda_passthru_open(struct dmda_passthru *passthru, struct block_device *bdev);
+bool dmda_passthru_open(struct dmda_passthru *passthru, struct block_device *bdev, bool stays);
 
 /**
  * dmda_passthru_close() - give them back

@@ -356,7 +356,7 @@ static int lend_locked(struct dmda *dmda)
 	nsid = dmda_passthru_nsid(dmda->dev->bdev);
 	if (nsid <= 0)
 		return -ENODEV;
-	if (!dmda_passthru_open(&share->passthru, dmda->dev->bdev))
+	if (!dmda_passthru_open(&share->passthru, dmda->dev->bdev, true))
 		return -ENOMEM;
 	share->nsid = nsid;
 	share->lent = get_task_mm(current);

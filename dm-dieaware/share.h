@@ -32,7 +32,7 @@
  * Several may announce at a time, each other files: who has come to his end takes back his own.
  *
  * The way to the device goes through memory of the task that announced (passthru.h). It is kept for
- * as long as announcements hold: a minute after the last one.
+ * as long as announcements hold: a minute after the last one; and it is not swapped out meanwhile.
  */
 #ifndef DMDA_SHARE_H
 #define DMDA_SHARE_H
