@@ -343,6 +343,17 @@ err_memory:
 	return -ENOMEM;
 }
 
+/* Memory of a task that has ended: all of it is kept for our two pages. */
+static void drop_left_locked(struct dmda_share *share)
+{
+	lockdep_assert_held(&share->device_lock);
+
+	if (!share->lent || atomic_read(&share->lent->mm_users) > 1)
+		return;
+	mmput(share->lent);
+	share->lent = NULL;
+}
+
 static int lend_locked(struct dmda *dmda)
 {
 	struct dmda_share *share = &dmda->share;
@@ -351,6 +362,7 @@ static int lend_locked(struct dmda *dmda)
 
 	lockdep_assert_held(&share->device_lock);
 
+	drop_left_locked(share);
 	if (ret || share->lent)
 		return ret;
 	nsid = dmda_passthru_nsid(dmda->dev->bdev);
