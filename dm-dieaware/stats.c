@@ -85,20 +85,22 @@ void dmda_stats_reset(struct dmda_stats *stats)
 
 	add_up(stats, sums);
 	for (counter = 0; counter < DMDA_NR_COUNTERS; counter++)
-		WRITE_ONCE(stats->base[counter], sums[counter]);
+		/* Whoever sees it finds no less in the counters. */
+		smp_store_release(&stats->base[counter], sums[counter]);
 }
 
 size_t dmda_stats_print(struct dmda_stats *stats, char *buf, size_t size)
 {
-	u64 sums[DMDA_NR_COUNTERS];
+	u64 base[DMDA_NR_COUNTERS], sums[DMDA_NR_COUNTERS];
 	enum dmda_counter counter;
 	size_t len = 0;
 
+	for (counter = 0; counter < DMDA_NR_COUNTERS; counter++)
+		/* Before the sums: a reset in between must not make any less than nothing. */
+		base[counter] = smp_load_acquire(&stats->base[counter]);
 	add_up(stats, sums);
-	for (counter = 0; counter < DMDA_NR_COUNTERS; counter++) {
-		u64 value = sums[counter] - READ_ONCE(stats->base[counter]);
-
-		len += scnprintf(buf + len, size - len, " %s=%llu", counter_names[counter], value);
-	}
+	for (counter = 0; counter < DMDA_NR_COUNTERS; counter++)
+		len += scnprintf(buf + len, size - len, " %s=%llu", counter_names[counter],
+				 sums[counter] - base[counter]);
 	return len;
 }
