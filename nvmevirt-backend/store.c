@@ -525,7 +525,7 @@ u16 nvmev_store_share(struct nvmev_store *store, u64 from, u64 to, u64 seq)
 	if (!done)
 		return NVME_SC_CAP_EXCEEDED | NVMEV_DNR;
 	if (store->keeps_past && nvmev_past_of(store, to))
-		nvmev_past_of(store, to)->shared = true;
+		nvmev_past_of(store, to)->shared_seq = seq;
 	return 0;
 }
 

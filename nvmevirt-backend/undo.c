@@ -87,10 +87,10 @@ void nvmev_past_clear(struct nvmev_store *store)
 static void drop_replaced(struct nvmev_store *store, const struct ftl *ftl,
 			  struct nvmev_past *past)
 {
-	u64 flash_seq = ftl_flash_seq_of(ftl, to_lpn(past->page));
+	u64 flash_seq = max(ftl_flash_seq_of(ftl, to_lpn(past->page)), past->shared_seq);
 	struct nvmev_version **link = &past->older;
 
-	while (*link && !past->shared) {
+	while (*link) {
 		if ((*link)->seq > flash_seq)
 			drop_version(store, link);
 		else

@@ -34,14 +34,15 @@ struct nvmev_version {
  * @link: link in nvmev_store.aging
  * @page: number of the page
  * @seq: number of its present data
- * @shared: whether its data came from another page, whose numbers say nothing about its own
+ * @shared_seq: number with which data of another page, or a copy, became its own last; 0: none did.
+ *	What is on NAND can have numbers from before that
  * @older: chain of older contents, the newest first; the last one has the number 0
  */
 struct nvmev_past {
 	struct list_head link;
 	u64 page;
 	u64 seq;
-	bool shared;
+	u64 shared_seq;
 	struct nvmev_version *older;
 };
 
