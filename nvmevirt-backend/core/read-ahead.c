@@ -80,6 +80,20 @@ void ftl_read_ahead_drop(struct ftl_read_ahead *ahead, u64 lpn, u32 nr)
 		ahead->slot[lpn & ahead->mask].lpn = 0;
 }
 
+void ftl_read_ahead_outdate(struct ftl_read_ahead *ahead, lpn_t first, u32 nr_pages)
+{
+	u64 lpn = from_lpn(first);
+
+	if (!ahead->nr_pages)
+		return;
+	for (u64 end = lpn + nr_pages; lpn < end; lpn++) {
+		struct ftl_read_slot *slot = &ahead->slot[lpn & ahead->mask];
+
+		if (slot->lpn == lpn + 1)
+			slot->lpn = 0;
+	}
+}
+
 void ftl_read_ahead_put(struct ftl_read_ahead *ahead, u64 lpn, ppn_t ppn, u64 there_ns)
 {
 	ahead->slot[lpn & ahead->mask] = (struct ftl_read_slot){

@@ -7,9 +7,11 @@
  * a stream on the drive keeps between a half and all of params.read_ahead_pages behind it in
  * memory. Streams are found by where they go on; the one that was not used for longest gives way.
  *
- * A page that was read ahead is known by its place, so one that was written or moved since is not
- * taken for what was read. It stays until the host has it, for this is no cache; or until another
- * takes its slot, which a page of the same stream does not before there is no use for it any more.
+ * A page that was read ahead is known by its place, so one that moved since is not taken for what
+ * was read. One that gets other data is forgotten, since it may lie in that place again: on a
+ * medium that is written in place it does at once. What is left stays until the host has it, for
+ * this is no cache; or until another takes its slot, which a page of the same stream does not
+ * before there is no use for it any more.
  */
 #ifndef FTL_READ_AHEAD_H
 #define FTL_READ_AHEAD_H
@@ -101,6 +103,11 @@ static inline const struct ftl_read_slot *ftl_read_ahead_find(const struct ftl_r
  * ftl_read_ahead_drop() - pages that were found are with the host now, and no longer in memory
  */
 void ftl_read_ahead_drop(struct ftl_read_ahead *ahead, u64 lpn, u32 nr);
+
+/**
+ * ftl_read_ahead_outdate() - pages get other data: what was read of them before is of no use
+ */
+void ftl_read_ahead_outdate(struct ftl_read_ahead *ahead, lpn_t first, u32 nr_pages);
 
 /**
  * ftl_read_ahead_put() - a page at this place is in memory from @there_ns on

@@ -230,6 +230,7 @@ static void share_page(struct ftl *ftl, lpn_t to, lpn_t from, u64 since)
 
 	if (present == ppn)
 		return;
+	ftl_read_ahead_outdate(&ftl->read_ahead, to, 1);
 	if (present != PPN_NONE)
 		ftl_units_unmap(&ftl->units, to);
 	if (ftl->params.oob)

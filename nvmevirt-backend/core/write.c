@@ -144,6 +144,7 @@ u64 ftl_write(struct ftl *ftl, const struct ftl_request *rq, u64 now_ns)
 	u64 known_ns;
 
 	ftl->stats.host_pages_written += rq->nr_pages;
+	ftl_read_ahead_outdate(&ftl->read_ahead, rq->first, rq->nr_pages);
 	if (ftl->params.in_place)
 		return write_in_place(ftl, rq, at_ns);
 	known_ns = look_up_hint(ftl, rq, at_ns);

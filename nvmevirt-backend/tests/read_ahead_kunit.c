@@ -216,6 +216,45 @@ static void pages_that_were_written_since_are_not_taken(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hits_of(&bench), 1ULL);
 }
 
+/* There the page is where it was. */
+static void pages_that_were_written_in_place_are_not_taken(struct kunit *test)
+{
+	struct ftl_params params = ahead_params(AHEAD_PAGES);
+	struct bench bench = { .now_ns = REST_NS };
+
+	make_in_place(&params);
+	bench.ftl = make_drive(test, &params);
+	write_plain(bench.ftl, 0, 256);
+	read_later(&bench, 0, 1);
+	read_later(&bench, 1, 1);
+	bench.now_ns += REST_NS;
+	write_plain(bench.ftl, 2, 1);
+	expect_missed(test, &bench, 2);
+	expect_there(test, &bench, 3);
+	KUNIT_EXPECT_EQ(test, hits_of(&bench), 1ULL);
+}
+
+/* Its old place was erased meanwhile, and it has come to lie there again. */
+static void pages_that_are_back_where_they_were_are_not_taken(struct kunit *test)
+{
+	struct bench bench;
+	u64 first, nr_laps = 0;
+	ppn_t ppn;
+
+	begin_stream(test, &bench, AHEAD_PAGES, 0);
+	ppn = ftl_l2p_get(&bench.ftl->map, to_lpn(2));
+	bench.now_ns += REST_NS;
+	do {
+		for (first = 0; first + 64 <= bench.ftl->params.nr_lpns; first += 64)
+			write_plain(bench.ftl, first, 64);
+		bench.now_ns += REST_NS;
+	} while (from_ppn(ftl_l2p_get(&bench.ftl->map, to_lpn(2))) != from_ppn(ppn) &&
+		 ++nr_laps < 1000);
+	KUNIT_ASSERT_LT(test, nr_laps, 1000ULL);
+	expect_missed(test, &bench, 2);
+	KUNIT_EXPECT_EQ(test, hits_of(&bench), 0ULL);
+}
+
 /* It is memory for what comes next, not a cache: who reads again waits for the dies again. */
 static void what_the_host_has_got_is_gone(struct kunit *test)
 {
@@ -295,6 +334,8 @@ static struct kunit_case read_ahead_cases[] = {
 	KUNIT_CASE(other_orders_read_nothing_ahead),
 	KUNIT_CASE(each_stream_has_its_own),
 	KUNIT_CASE(pages_that_were_written_since_are_not_taken),
+	KUNIT_CASE(pages_that_were_written_in_place_are_not_taken),
+	KUNIT_CASE(pages_that_are_back_where_they_were_are_not_taken),
 	KUNIT_CASE(what_the_host_has_got_is_gone),
 	KUNIT_CASE(what_holds_nothing_is_not_read),
 	KUNIT_CASE(rest_and_power_off_forget_it),
