@@ -143,6 +143,11 @@ void ftl_defrag_settle(struct ftl_oob *oob)
 	set_times(oob, *oob->now_ns, *oob->now_ns);
 }
 
+void ftl_defrag_rest(struct ftl_oob *oob)
+{
+	set_times(oob, 0, 0);
+}
+
 bool ftl_defrag_hurry(struct ftl_oob *oob, u64 ns)
 {
 	bool hurried = false;

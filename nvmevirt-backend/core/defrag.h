@@ -171,6 +171,11 @@ void ftl_defrag_commit(struct ftl_oob *oob, u64 commit_ns);
 void ftl_defrag_settle(struct ftl_oob *oob);
 
 /**
+ * ftl_defrag_rest() - the same of a drive at rest, whose times mean nothing to another clock
+ */
+void ftl_defrag_rest(struct ftl_oob *oob);
+
+/**
  * ftl_defrag_hurry() - entries that are durable at a time count as being so now
  * @ns: the time; entries that wait for their program have none
  *

@@ -86,5 +86,5 @@ void ftl_set_clock(struct ftl *ftl, u64 now_ns)
 		return;
 	memset(ftl->oob.safe_ns, 0, ftl->geo.nr_eblks * sizeof(*ftl->oob.safe_ns));
 	if (ftl->oob.max_defrag)
-		ftl_defrag_settle(&ftl->oob);
+		ftl_defrag_rest(&ftl->oob);
 }
