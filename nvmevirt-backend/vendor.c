@@ -116,6 +116,9 @@ static u16 share(struct nvmev *nvmev, struct nvmev_cmd *cmd, const struct ftl_sh
 				     &cmd->due_ns));
 	for (i = 0; i < nr_ranges && !status; i++)
 		status = share_bytes(nvmev, &range[i]);
+	/* Without a cache everything is durable when it is complete. */
+	if (!status && !nvmev->features.write_cache)
+		cmd->due_ns = max(cmd->due_ns, ftl_flush(nvmev->ftl, cmd->fetched_ns));
 	return status;
 }
 

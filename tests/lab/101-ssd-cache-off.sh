@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The volatile write cache can be switched off, which takes as long as its data takes to NAND.
+# The volatile write cache can be switched off, which takes as long as its data takes to NAND. Then what a
+# command has done is durable when it is complete.
 # kernels: uml
 # long: 6.12
 # smp: 1
@@ -8,7 +9,7 @@
 # clock: virtual
 # seconds: 2
 # timeout: 120
-# sentences: 3
+# sentences: 5
 . "$(dirname "$0")/rc"
 
 # Switching it off is done when the flush is: 185 ms for a program at this scale.
@@ -31,3 +32,17 @@ ctrl=${DEV%n1}
 check "so that a power failure does not take it" cmp -n 4096 "$T_DIR/page" "$DEV"
 nvme set-feature "$ctrl" -f 6 -v 1 >"$T_DIR/output"
 check_that "with nothing in it, it goes off at once" "$(cache_off_ms)" -lt 150
+
+# Nor does Share leave anything in it then.
+drop_ssd slow
+new_ssd ssd0 capacity_mib=64 channels=2 units_per_eblk=16 wbuf_kib=2048 run_units=8 plp=0 share_pages=64
+ctrl=${DEV%n1}
+dd if="$T_DIR/page" of="$DEV" bs=4k oflag=direct status=none
+cache_off_ms >"$T_DIR/output"
+le 8 0 800 >"$T_DIR/range"
+le 4 8 0 0 0 >>"$T_DIR/range"
+check "with the cache off, a page gets the data of another" nvme io-passthru "$DEV" --opcode=0x81 --namespace-id=1 --write \
+	--data-len=32 --input-file="$T_DIR/range" --cdw10=0
+nvmev-ssd power-cut ssd0
+DEV=$(nvmev-ssd power-on ssd0)
+check "... and has it after a power failure" cmp -n 4096 -i 0:409600 "$T_DIR/page" "$DEV"
