@@ -184,7 +184,9 @@ void nvmev_inject_apply(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 			heal(inject, &inject->faults[i], first, end);
 }
 
-u16 nvmev_inject_read(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 slba, u64 nr_lbas)
+/* A fault that a command must meet before it has done anything */
+static u16 meet(struct nvmev *nvmev, struct nvmev_cmd *cmd, enum nvmev_fault_kind kind, u64 slba,
+		u64 nr_lbas)
 {
 	struct nvmev_inject *inject = &nvmev->inject;
 	u32 i;
@@ -193,14 +195,25 @@ u16 nvmev_inject_read(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 slba, u64 
 		return 0;
 	guard(mutex)(&inject->lock);
 	for (i = 0; i < NVMEV_MAX_FAULTS; i++) {
-		if (inject->faults[i].kind != NVMEV_FAULT_READ ||
+		if (inject->faults[i].kind != kind ||
 		    !touches(&inject->faults[i], cmd, slba, slba + nr_lbas))
 			continue;
 		nvmev->counters.media_errors++;
 		cmd->fault_lba = max(slba, inject->faults[i].first);
-		return NVME_SC_READ_ERROR | NVMEV_DNR;
+		return (kind == NVMEV_FAULT_READ ? NVME_SC_READ_ERROR : NVME_SC_WRITE_FAULT) |
+			NVMEV_DNR;
 	}
 	return 0;
+}
+
+u16 nvmev_inject_read(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 slba, u64 nr_lbas)
+{
+	return meet(nvmev, cmd, NVMEV_FAULT_READ, slba, nr_lbas);
+}
+
+u16 nvmev_inject_write(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 slba, u64 nr_lbas)
+{
+	return meet(nvmev, cmd, NVMEV_FAULT_WRITE, slba, nr_lbas);
 }
 
 static void clear_all(struct nvmev_inject *inject)

@@ -94,6 +94,17 @@ void nvmev_inject_apply(struct nvmev *nvmev, struct nvmev_cmd *cmd);
  */
 u16 nvmev_inject_read(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 slba, u64 nr_lbas);
 
+/**
+ * nvmev_inject_write() - would a write of these LBAs fail?
+ * @nvmev: the SSD
+ * @cmd: command that writes them; gets @fault_lba
+ * @slba: first LBA
+ * @nr_lbas: number of LBAs
+ *
+ * Return: an NVMe status.
+ */
+u16 nvmev_inject_write(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 slba, u64 nr_lbas);
+
 /* The file `inject` in debugfs. */
 extern const struct file_operations nvmev_inject_fops;
 

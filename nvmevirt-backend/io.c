@@ -223,6 +223,10 @@ static u16 start_zeroes(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 		return nvmev_ns_write(nvmev, cmd, &cmd->due_ns);
 	if (nvmev_ns_is_read_only(nvmev))
 		return NVME_SC_READ_ONLY | NVMEV_DNR;
+	/* The FTL does not get back what it has forgotten. */
+	status = nvmev_inject_write(nvmev, cmd, slba_of(cmd), nr_lbas_of(cmd));
+	if (status)
+		return status;
 	cmd->due_ns = nvmev_ns_trim(nvmev, cmd->ns, slba_of(cmd), nr_lbas_of(cmd),
 				    cmd->fetched_ns, false);
 	return 0;

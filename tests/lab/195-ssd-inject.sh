@@ -9,7 +9,7 @@
 # clock: virtual
 # seconds: 8
 # timeout: 240
-# sentences: 45
+# sentences: 47
 . "$(dirname "$0")/rc"
 
 inject() {
@@ -68,6 +68,8 @@ check_fails "writing at a write fault" page write 10
 check "reading there" page read 10
 check_that "gives what was there before" "$(cmp "$T_DIR/page" <(dd if="$T_DIR/data" bs=4k skip=10 count=1 status=none) && echo same)" == same
 check "writing beside it" page write 11
+check_fails "deallocating there by Write Zeroes" nvme write-zeroes "$DEV" --namespace-id=1 --start-block=80 --block-count=7 --deac
+check_that "leaves the page where it was" "$(nvmev-ssd map ssd0 80 8 | grep -c -- ' - -')" -eq 0
 inject clear
 
 inject delay 800 8 700
