@@ -219,15 +219,16 @@ static void note_lateness_locked(struct nvmev_queues *queues, const struct nvmev
 {
 	struct nvmev_lateness *lateness = &queues->lateness;
 	u64 now_ns = ktime_get_ns();
-	/* An aborted command is early. */
-	u64 late_ns = now_ns > cmd->due_ns ? now_ns - cmd->due_ns : 0;
+	/* An aborted command is early, and would have taken any time. */
+	bool is_due = now_ns >= cmd->due_ns;
+	u64 late_ns = is_due ? now_ns - cmd->due_ns : 0;
 
 	lockdep_assert_held(&queues->post_lock);
 	lateness->nr++;
 	lateness->nr_late += late_ns >= NVMEV_LATE_NS;
 	lateness->sum_ns += late_ns;
 	/* The power may have failed before it was fetched. */
-	if (cmd->due_ns > cmd->fetched_ns)
+	if (is_due && cmd->due_ns > cmd->fetched_ns)
 		lateness->model_ns += cmd->due_ns - cmd->fetched_ns;
 	lateness->worst_ns = max(lateness->worst_ns, late_ns);
 }
