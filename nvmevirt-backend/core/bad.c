@@ -32,9 +32,11 @@ void ftl_bad_init(struct ftl *ftl)
 	}
 }
 
+/* A start after a power failure can empty one block of a die that failed, and no more. */
 static bool can_fail(const struct ftl *ftl, die_t die)
 {
 	return !ftl->blocks.read_only && !ftl->blocks.die[from_die(die)].doomed &&
+		!ftl->gc[from_die(die)].is_doomed &&
 		ftl_eblks_nr_free(&ftl->blocks, die) >= FREE_TO_FAIL;
 }
 

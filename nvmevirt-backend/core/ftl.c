@@ -191,7 +191,7 @@ void ftl_get_stats(const struct ftl *ftl, struct ftl_stats *stats)
 	stats->eblks_bad = 0;
 	for (u32 i = 0; i < ftl->geo.nr_dies; i++) {
 		const struct ftl_eblk_die *die = &ftl->blocks.die[i];
-		u32 nr_bad = die->nr_bad + !!die->doomed;
+		u32 nr_bad = die->nr_bad + (die->doomed || ftl->gc[i].is_doomed);
 
 		stats->eblks_bad += nr_bad;
 		stats->slc_pages_free += ftl_slc_pages_free(ftl, to_die(i));

@@ -126,6 +126,46 @@ static void failed_erase_retires_the_block(struct kunit *test)
 	EXPECT_CONSISTENT(test, ftl);
 }
 
+static u32 count_lost(const struct ftl *ftl)
+{
+	u32 nr = 0;
+
+	for (u32 eblk = 0; eblk < ftl->geo.nr_eblks; eblk++)
+		nr += ftl->blocks.eblk[eblk].state == FTL_EBLK_BAD ||
+			ftl->blocks.eblk[eblk].state == FTL_EBLK_DOOMED;
+	return nr;
+}
+
+/* One after the other fails as soon as it can; the power fails while a block is being emptied. */
+static void blocks_that_failed_stay_bad_after_a_power_failure(struct kunit *test)
+{
+	struct ftl_params params = drive_params(&drive_shapes[5]);
+	u64 state = SEED, nr_failed, nr_cuts = 0;
+	struct ftl *ftl;
+
+	params.plp = false;
+	params.oob = true;
+	params.bg_eblks = 3;
+	params.eblks_per_die += SPARES;
+	params.spare_eblks = SPARES;
+	params.nr_lpns = ftl_params_capacity(&params);
+	ftl = make_drive(test, &params);
+	fill(ftl);
+	for (u32 i = 0; i < 20000 && !ftl_is_read_only(ftl); i++) {
+		/* Blocks that have pages already */
+		ftl_fail_program(ftl, to_die(1),
+				 ftl->blocks.die[1].stream[FTL_STREAM_HOST].next_unit > 4);
+		overwrite(ftl, 1, &state);
+		nr_failed = stats_of(ftl).programs_failed;
+		KUNIT_ASSERT_EQ(test, stats_of(ftl).eblks_bad, nr_failed);
+		if (i % 8 == 7 && ftl->gc[1].is_doomed) {
+			cut_power(test, ftl, BIT_ULL(40) * ++nr_cuts);
+			KUNIT_ASSERT_EQ(test, count_lost(ftl), (u32)nr_failed);
+		}
+	}
+	KUNIT_EXPECT_GT(test, nr_cuts, 1ULL);
+}
+
 /* Fails programs of a full drive until it has no spares, and goes on: nothing is lost. */
 static void drive_without_spares_is_read_only(struct kunit *test)
 {
@@ -160,6 +200,7 @@ static struct kunit_case bad_cases[] = {
 	KUNIT_CASE(factory_bad_blocks_are_never_used),
 	KUNIT_CASE(failed_program_goes_to_another_block),
 	KUNIT_CASE(failed_erase_retires_the_block),
+	KUNIT_CASE(blocks_that_failed_stay_bad_after_a_power_failure),
 	KUNIT_CASE(drive_without_spares_is_read_only),
 	{}
 };
