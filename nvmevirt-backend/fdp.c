@@ -93,7 +93,7 @@ void nvmev_fdp_decode(struct nvmev *nvmev, const struct nvmev_cmd *cmd, struct f
 	struct nvmev_fdp *fdp = &nvmev->fdp;
 	u32 pid = le32_to_cpu(cmd->sqe.rw.dsmgmt) >> 16;
 	u32 number = number_of(fdp, pid);
-	u64 left_bytes;
+	u64 left_bytes, bytes;
 
 	if (number == fdp->nr_pids) {
 		record(nvmev, NVMEV_FDP_INVALID_PID, cmd->ns, pid);
@@ -105,10 +105,11 @@ void nvmev_fdp_decode(struct nvmev *nvmev, const struct nvmev_cmd *cmd, struct f
 		rq->hint = nvmev->config.fdp_groups ? FTL_HINT_ALL_DIE : FTL_HINT_DIE;
 		rq->die = die_of_number(nvmev, number);
 	}
-	/* The unit that is full is followed by another. */
+	/* The unit that is full is followed by another; one write may fill several. */
+	div64_u64_rem(rq->bytes, fdp->ru_bytes, &bytes);
 	left_bytes = fdp->left_bytes[number];
-	fdp->left_bytes[number] = left_bytes > rq->bytes ? left_bytes - rq->bytes :
-			       left_bytes + fdp->ru_bytes - min_t(u64, rq->bytes, fdp->ru_bytes);
+	fdp->left_bytes[number] = left_bytes > bytes ? left_bytes - bytes :
+			       left_bytes + fdp->ru_bytes - bytes;
 }
 
 void nvmev_fdp_status(const struct nvmev *nvmev, const struct nvmev_ns *ns, void *page)

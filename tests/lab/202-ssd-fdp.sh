@@ -7,7 +7,7 @@
 # long: 6.1 newest
 # smp: 1
 # mem: 2G
-# sentences: 51 uml:62 newest:62
+# sentences: 53 uml:64 newest:64
 # seconds: 10
 # timeout: 120
 . "$(dirname "$0")/rc"
@@ -137,6 +137,13 @@ if [[ -e $queue/max_write_streams ]]; then
 	check_that "Linux makes no write streams of several groups" "$(<"$queue/max_write_streams")" -eq 0
 	check_fails "so there is no stream 3" python3 "$LAB_DIR/stream.py" "$DEV" 3 65536 65536
 fi
+drop_ssd ssd0
+
+new_ssd ssd0 capacity_mib=64 fdp=1 fdp_groups=1 unit_kib=4 units_per_eblk=2
+place 0 0 12288 >/dev/null
+check_that "a write of one and a half reclaim units leaves a half" "$(status_of 0)" == "0 0 8 8"
+place 0 64 20480 >/dev/null
+check_that "... and one of two and a half then fills its last" "$(status_of 0)" == "0 0 16 8"
 drop_ssd ssd0
 
 # Lifetimes: handles that keep data apart. Without hints and SLC, a page of the namespace is a page of the drive.
