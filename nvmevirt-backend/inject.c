@@ -105,6 +105,19 @@ static void heal(struct nvmev_inject *inject, struct nvmev_fault *fault, u64 fir
 	}
 }
 
+static void heal_all_locked(struct nvmev_inject *inject, const struct nvmev_cmd *cmd, u64 first,
+			    u64 end)
+{
+	u32 i;
+
+	lockdep_assert_held(&inject->lock);
+
+	for (i = 0; i < NVMEV_MAX_FAULTS; i++)
+		if (inject->faults[i].kind == NVMEV_FAULT_READ &&
+		    touches(&inject->faults[i], cmd, first, end))
+			heal(inject, &inject->faults[i], first, end);
+}
+
 static bool is_read(u8 opcode)
 {
 	return opcode == nvme_cmd_read || opcode == nvme_cmd_compare || opcode == nvme_cmd_verify;
@@ -178,10 +191,18 @@ void nvmev_inject_apply(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 		nvmev->counters.media_errors++;
 		return;
 	}
-	for (i = 0; i < NVMEV_MAX_FAULTS && is_write(opcode); i++)
-		if (inject->faults[i].kind == NVMEV_FAULT_READ &&
-		    touches(&inject->faults[i], cmd, first, end))
-			heal(inject, &inject->faults[i], first, end);
+	if (is_write(opcode))
+		heal_all_locked(inject, cmd, first, end);
+}
+
+void nvmev_inject_written(struct nvmev *nvmev, const struct nvmev_cmd *cmd, u64 slba, u64 nr_lbas)
+{
+	struct nvmev_inject *inject = &nvmev->inject;
+
+	if (!READ_ONCE(inject->nr_faults))
+		return;
+	guard(mutex)(&inject->lock);
+	heal_all_locked(inject, cmd, slba, slba + nr_lbas);
 }
 
 /* A fault that a command must meet before it has done anything */

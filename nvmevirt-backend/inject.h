@@ -105,6 +105,16 @@ u16 nvmev_inject_read(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 slba, u64 
  */
 u16 nvmev_inject_write(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 slba, u64 nr_lbas);
 
+/**
+ * nvmev_inject_written() - LBAs were written, and can be read
+ * @nvmev: the SSD
+ * @cmd: command that has written them
+ * @slba: first LBA
+ * @nr_lbas: number of LBAs
+ */
+void nvmev_inject_written(struct nvmev *nvmev, const struct nvmev_cmd *cmd, u64 slba,
+			  u64 nr_lbas);
+
 /* The file `inject` in debugfs. */
 extern const struct file_operations nvmev_inject_fops;
 

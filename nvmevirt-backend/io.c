@@ -363,6 +363,8 @@ static u16 start_copy(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 		status = copy_range(nvmev, cmd, to, &ranges[i]);
 		to += le16_to_cpu(ranges[i].nlb) + 1;
 	}
+	if (!status)
+		nvmev_inject_written(nvmev, cmd, slba_of(cmd), nr_lbas);
 	return status;
 }
 

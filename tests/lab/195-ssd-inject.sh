@@ -9,7 +9,7 @@
 # clock: virtual
 # seconds: 8
 # timeout: 240
-# sentences: 47
+# sentences: 50
 . "$(dirname "$0")/rc"
 
 inject() {
@@ -62,6 +62,12 @@ check_fails "what is behind is bad" page read 7
 check "all of it can be written" dd if="$T_DIR/data" of="$DEV" bs=64k count=1 oflag=direct
 check "and read" dd if="$DEV" of=/dev/null bs=64k count=1 iflag=direct
 check_that "nothing is bad any more" "$(injected)" == ""
+
+inject read_error 120 8
+check "what is copied there" nvme copy "$DEV" --namespace-id=1 --sdlba=120 --slbs=160 --blocks=7
+check "is written again, and can be read" page read 15
+check_that "so nothing is bad there" "$(injected)" == ""
+inject clear
 
 inject write_fault 80 8
 check_fails "writing at a write fault" page write 10
