@@ -136,17 +136,17 @@ ends_with() {
 	}
 }
 
-# A module for the debug UML kernel that does wrong
+# make_behind FLAVOUR: modules for that UML kernel that do wrong, in $work/FLAVOUR
 make_behind() {
-	cp -r "$top/tests/vm/behind" "$work/"
+	cp -r "$top/tests/vm/behind" "$work/$1"
 	(
 		# shellcheck source=scripts/lib/load.sh
 		. "$top/scripts/lib/load.sh"
 		# shellcheck source=scripts/lib/uml.sh
 		. "$DIEAWARE_LIB/uml.sh"
 		need_groups modules
-		uml_need debug
-		quietly make -C "$KERNEL_HEADERS" ARCH=um M="$work/behind" modules
+		uml_need "$1"
+		quietly make -C "$KERNEL_HEADERS" ARCH=um M="$work/$1" modules
 	)
 }
 
@@ -188,8 +188,13 @@ run_guests() {
 	# As Linux has it
 	echo 65530 >/proc/sys/vm/max_map_count
 	uml many --plain --smp 2 --mem 1024M --timeout 120 -- "python3 -c '$many_pages'"
-	make_behind
-	uml behind --copy "$work/behind/behind.ko" -- insmod behind.ko
+	make_behind debug
+	uml behind --copy "$work/debug/behind.ko" -- insmod behind.ko
+	# Of one CPU, the kernel of --plain is this one, and the newest.
+	make_behind timed
+	uml warns --copy "$work/debug/warns.ko" -- insmod warns.ko &
+	uml warns_newest --plain --copy "$work/timed/warns.ko" -- insmod warns.ko
+	wait
 	uml disk --disk "$work/disk:64M" -- 'mkfs.ext4 -q /dev/ubdb && mount /dev/ubdb /mnt && echo here >/mnt/file && umount /mnt'
 	uml disk_again --disk "$work/disk" -- 'mount /dev/ubdb /mnt && cat /mnt/file'
 }
@@ -270,6 +275,8 @@ expect "UML hands back /out" grep -qx kept "$work/uml-back/file"
 expect "a crashed UML kernel ends with 126" status_is uml_crash 126
 expect "a module that reads behind its memory is a bug there" status_is behind 126
 expect "which is shown" says behind 'KASAN: slab-out-of-bounds in'
+expect "a module that warns is one" status_is warns 126
+expect "also on the newest kernel, which has other words for it" status_is warns_newest 126
 expect "in virtual time, UML waits for nothing, and work takes no time" output_is timed $'86400000\n'
 expect "several CPUs are refused there" status_is timed_smp 125
 expect "and why" says timed_smp 'Only the kernel of --plain has several CPUs'
