@@ -107,6 +107,21 @@ pretend() {
 	chmod +x "$work/tree/$1"
 }
 
+# More tests in a batch than machines are tried for it, each of which ends its machine; and no room for the
+# logs of one.
+# shellcheck disable=SC2016 # the program's variables
+run_dying() {
+	printf '#!/bin/bash\nwhile [[ $1 != */run-guest.sh ]]; do shift; done\necho "begin ${3%%.sh}"\nexit 125\n' \
+		>"$work/tree/scripts/lab"
+	touch "$work/tree/tests/lab"/10{1..5}-b.sh
+	runner dying scripts/lab-tests --kernel 6.1
+	rm "$work/tree/tests/lab"/10{1..5}-b.sh
+	pretend scripts/lab "begin 100-a" "ok - 100-a: one" "end 100-a 1" "all done" 0
+	echo 'mkdir -p out/lab-tests/02-6.1-smp2-2G-iommu-off-host-own-1.log' |
+		sed -i '1r /dev/stdin' "$work/tree/scripts/lab"
+	runner no_room scripts/lab-tests --jobs 1
+}
+
 # What scripts/check and scripts/lab-tests make of what suites and machines say
 run_runners() {
 	mkdir -p "$work/tree"/{scripts/lib,tests/lab}
@@ -118,6 +133,9 @@ run_runners() {
 		"not ok - 100-a: three # TODO L0" "end 100-a 1" "all done" 0
 	runner always scripts/lab-tests
 	runner once scripts/lab-tests --kernel 6.1
+	pretend scripts/lab "begin 100-a" "ok - 100-a: one" "end 100-a 1" 124
+	runner hangs scripts/lab-tests --kernel 6.1
+	run_dying
 	pretend scripts/check-style "ok - one" "# 2 known to fail: L2 L10" "7 passed, 0 failed, 3 skipped" 0
 	pretend scripts/unit "# 1 known to fail: L1" "5 passed, 0 failed" 0
 	echo "mkdir -p \$DIEAWARE_BOOTS; echo a boot was tried again: it stopped >\$DIEAWARE_BOOTS/a.console" |
@@ -295,6 +313,11 @@ expect "a sentence that is skipped on all kernels of its test is an error" \
 expect "it is counted; skips and known defects are apart" \
 	ends_with always 2 "# 2 known to fail: L0" "2 passed, 1 failed, 2 skipped"
 expect "on some of the kernels it is none" ends_with once 2 "# 1 known to fail: L0" "1 passed, 0 failed, 1 skipped"
+expect "a machine that hangs behind its last test is an error" \
+	ends_with hangs 1 "1 passed, 1 failed"
+expect "of tests that end their machines each is counted, however many there are" \
+	ends_with dying 1 "0 passed, 6 failed"
+expect "a batch of which nothing is known is an error" ends_with no_room 1 "1 passed, 1 failed"
 expect "the check adds up what suites count" ends_with sums 4 "# a boot was tried again: it stopped" \
 	"# 1 boots were tried again" "# 3 known to fail: L1 L2 L10" "12 passed, 0 failed, 3 skipped"
 expect "the check fails a suite that ends badly" ends_with bad_end 1 "5 passed, 1 failed, 1 skipped"
