@@ -321,6 +321,28 @@ shellcheck_finds_bad_again() {
 	is_seen bad.c run_shellcheck good.c bad.c && grep -q '^bad.c:1:' "$work/said"
 }
 
+# files_of FOLDER [PATTERN...]: what check-style looks at there
+files_of() (
+	eval "$(sed -n '/^all_files() {/,/^}/p; /^project_files() {/,/^}/p' "$top/scripts/check-style")"
+	DIEAWARE_TOP=$1
+	cd "$1"
+	project_files "${@:2}"
+)
+
+finds_all_files() {
+	local tree=$work/unpacked
+
+	mkdir -p "$tree"/{out,part/core}
+	touch "$tree"/{Kbuild,page.md,part/core/{place.c,place.o},out/old.c}
+	printf '/out/\n*.o\n' >"$tree/.gitignore"
+	git -C "$tree" init -q && git -C "$tree" add Kbuild || return
+	files_of "$tree" >"$work/known" && files_of "$tree" '*/core/*.c' '*.md' >>"$work/known" || return
+	rm -rf "$tree/.git"
+	files_of "$tree" >"$work/found" && files_of "$tree" '*/core/*.c' '*.md' >>"$work/found" || return
+	[[ $(wc -l <"$work/known") == 6 ]] && diff "$work/known" "$work/found" | sed 's/^/# /' &&
+		cmp -s "$work/known" "$work/found"
+}
+
 export KERNEL="" HOURS=0
 
 # Before perl is frozen
@@ -335,6 +357,7 @@ expect "with --fresh" fresh_looks_at_all
 expect "and not otherwise" looks_at "" NONE good.c copy.c
 expect "shellcheck looks at all files, whatever checkpatch has found" is_seen "bad.c good.c" run_shellcheck good.c bad.c
 expect "and again at one in which it has found something" shellcheck_finds_bad_again
+expect "check-style finds the same files where there is no git" finds_all_files
 
 make_checkout
 freeze_packages
