@@ -83,7 +83,7 @@ END
 
 # Builder: DIR/*.ko and DIR/build.log.
 own_modules_build() {
-	local folders=$1 check=$2 dir=$3 tree arguments=()
+	local folders=$1 check=$2 sources=$3 dir=$4 tree arguments=()
 
 	need_groups modules
 	# For each kernel one place, as ccache tells files by their paths as well, and one build at a time.
@@ -94,6 +94,10 @@ own_modules_build() {
 	rm -rf "$tree"
 	# shellcheck disable=SC2086
 	own_sources_copy "$tree" $folders
+	# Another build may have been waited for.
+	# shellcheck disable=SC2086
+	[[ $(own_sources_hash $folders) == "$sources" ]] ||
+		die "The modules' sources have changed before they were built: try again."
 	case $check in
 	check)
 		# Debian's 7.2 headers lack the script with which kbuild looks whether
@@ -117,12 +121,13 @@ own_modules_build() {
 # toolchain_need done. CHECK is "check" for sparse and -Werror, "lock-costs" for
 # a dm-dieaware that counts what it does inside locks, or "plain".
 own_modules_need() {
-	local check=$1 key
+	local check=$1 key sources
 	shift
 
-	key=$(hash_words "$KERNEL_DIR" "$check" "$*" "$(own_sources_hash "$@")" \
+	sources=$(own_sources_hash "$@")
+	key=$(hash_words "$KERNEL_DIR" "$check" "$*" "$sources" \
 		"$(hash_files "$DIEAWARE_TOP/scripts/lib/modules.sh" "${LOCK_COSTS_SOURCES[@]}")")
-	cache_get "modules-$KERNEL_VERSION" "$key" own_modules_build "$*" "$check"
+	cache_get "modules-$KERNEL_VERSION" "$key" own_modules_build "$*" "$check" "$sources"
 	OWN_MODULES_DIR=$CACHE_ENTRY
 }
 

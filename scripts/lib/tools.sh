@@ -42,18 +42,21 @@ tool_target() {
 tool_cargo() {
 	(
 		cd "$DIEAWARE_TOP/userspace" || exit
+		"$DIEAWARE_TOP/scripts/lib/touch-changed" "$(tool_target)/sources" Cargo.toml Cargo.lock build.rs sim src tests \
+			../nvmevirt-backend/core ../include || exit
 		CARGO_TARGET_DIR=$(tool_target) nice -n 10 cargo "$@"
 	)
 }
 
-# Builder: DIR/dieaware, DIR/dieaware-generator.
+# Builder: DIR/dieaware, DIR/dieaware-generator. What was changed meanwhile is another tool.
 tools_build() {
-	local dir=$1 target
+	local key=$1 dir=$2 target
 
 	say "building the tool dieaware"
 	target=$(tool_target)
 	quietly tool_cargo build --release --locked ||
 		die "The tool does not build: see the lines above."
+	[[ $(tools_key) == "$key" ]] || die "The tool's sources have changed while it was built: try again."
 	cp "$target"/release/{dieaware,dieaware-generator} "$dir/"
 	touch "$target"
 	cache_prune cargo "$target"
@@ -77,7 +80,7 @@ tools_need() {
 		rust_need
 		key=$(tools_key)
 	fi
-	cache_get tools "$key" tools_build
+	cache_get tools "$key" tools_build "$key"
 	# shellcheck disable=SC2034
 	TOOLS_DIR=$CACHE_ENTRY
 }

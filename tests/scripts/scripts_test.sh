@@ -211,6 +211,45 @@ prunes_nothing() {
 		cache_prune unit ""'
 }
 
+# edited_build BUILD: a checkout some file of which changes while BUILD runs; what it builds may not be kept.
+edited_build() {
+	local tree=$work/edited
+
+	mkdir -p "$tree"/{userspace/{sim,src},nvmevirt-backend/core,include}
+	cp -r "$top/scripts" "$tree/"
+	touch "$tree"/userspace/{Cargo.toml,Cargo.lock,build.rs,src/main.rs} "$tree/Kbuild"
+	DIEAWARE_CACHE=$work/edited-cache DIEAWARE_TOP=$tree bash -c '
+		set -euo pipefail
+		. "$DIEAWARE_TOP/scripts/lib/load.sh"
+		have_rust() { true; }
+		need_packages() { :; }
+		need_groups() { :; }
+		edit() { echo more >>"$DIEAWARE_TOP/userspace/src/main.rs"; echo more >>"$DIEAWARE_TOP/Kbuild"; }
+		tool_cargo() { edit; mkdir -p "$(tool_target)/release"; touch "$(tool_target)"/release/dieaware{,-generator}; }
+		own_sources_copy() { mkdir -p "$1"; edit; }
+		own_modules_make() { :; }
+		KERNEL_DIR=kernel KERNEL_VERSION=1 KERNEL_KUNIT=no
+		'"$1" >"$work/said" 2>&1 && return 1
+	grep -q "try again" "$work/said" && ! compgen -G "$work/edited-cache/$2-*" >/dev/null && return
+	sed 's/^/# /' "$work/said"
+	return 1
+}
+
+# Of two files that came since, the one that looks older is touched, and only once.
+touches_what_looks_old() {
+	local touch=("$top/scripts/lib/touch-changed" "$work/late/stamp" "$work/late/tree") edited
+
+	mkdir -p "$work/late/tree"
+	echo old >"$work/late/tree/older.c"
+	"${touch[@]}" && sleep 0.1 && echo new >"$work/late/tree/edited.c" && echo new >"$work/late/older.c" || return
+	touch -d '-1 day' "$work/late/older.c"
+	mv "$work/late/older.c" "$work/late/tree/older.c"
+	edited=$(stat -c %.Y "$work/late/tree/edited.c")
+	touch "$work/late/built" && "${touch[@]}" && sleep 0.1 || return
+	[[ $work/late/tree/older.c -nt $work/late/built && $(stat -c %.Y "$work/late/tree/edited.c") == "$edited" ]] || return
+	touch "$work/late/built" && "${touch[@]}" && [[ $work/late/built -nt $work/late/tree/older.c ]]
+}
+
 # kernels VERSIONS COMMAND: in a shell with the library, in an archive that has these images; KERNEL
 # says which of them the cache has as the newest, and DAYS how long ago that was asked.
 kernels() {
@@ -386,6 +425,10 @@ expect "suites of machines always run" machines_always_run
 expect "no other suite is taken for one of the host" only_known_suites
 
 expect "a machine that has no cache yet has nothing to prune" prunes_nothing
+
+expect "a tool whose sources change while it is built is not kept" edited_build tools_need tools
+expect "nor are modules" edited_build "own_modules_need plain include" modules
+expect "a file that came later than what was built of it, and looks older, is touched" touches_what_looks_old
 
 expect "the oracle of the soak objects to what is wrong, and to nothing else" \
 	python3 "$top/tests/soak/oracle_test.py"
