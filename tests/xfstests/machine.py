@@ -19,6 +19,8 @@ from results import Outcome
 BEGUN = re.compile(r"^([a-z0-9]+/\d{3,4})\s")
 AFTER = re.compile(r"^after (\S+) (pass|fail) ?(.*)$")
 NOT_RUN = re.compile(r"\[not run\]\s*(.*)")
+# What a machine may need beside tests: it boots, makes filesystems, and looks at all in the end.
+BESIDE_TESTS_SECONDS = 1800
 END = re.compile(r"^(Ran|Not run|Failures|Passed all|Failed|Skipped|Interrupted)\b.*\n")
 
 
@@ -120,7 +122,7 @@ def watch(machine: subprocess.Popen, limit: int, deadline: Deadline, log, keep) 
                 for outcome in reader.take():
                     keep(outcome)
             test = reader.running()
-            late = bool(test) and time.monotonic() - reader.begun > limit
+            late = time.monotonic() - reader.begun > (limit if test else BESIDE_TESTS_SECONDS)
             if late or deadline.over():
                 stop(machine)
                 break
@@ -142,7 +144,8 @@ def stop(machine: subprocess.Popen) -> None:
 
 
 def run_machine(command: list[str], limit: int, deadline: Deadline, folder: Path, keep) -> None:
-    """One machine, from its start to its end. Raises NoMachine if no test began."""
+    """One machine, from its start to its end. One that ends badly when all tests have ended, while it
+    takes away what they were for, has failed as well. Raises NoMachine if no test began."""
     folder.mkdir(parents=True, exist_ok=True)
     begun = []
 
@@ -154,6 +157,8 @@ def run_machine(command: list[str], limit: int, deadline: Deadline, folder: Path
         machine = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT)
         running = watch(machine, limit, deadline, log, note)
+    if begun and not running and machine.returncode and not deadline.over():
+        keep(Outcome("after-machine", "fail", 0, f"it ended with {machine.returncode} behind the last test"))
     if not begun and not running and not deadline.over():
         said = (folder / "log").read_text(errors="replace").strip().splitlines()[-5:]
         raise NoMachine(f"The machine ran no test (status {machine.returncode}): {' | '.join(said)}")

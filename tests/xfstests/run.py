@@ -146,7 +146,7 @@ class Run:
         def keep(outcome: Outcome) -> None:
             if outcome.test in rest:
                 rest.remove(outcome.test)
-            elif outcome.status == "pass":
+            elif outcome.status == "pass" or kind == "raw":
                 return
             cell.add(outcome)
 

@@ -12,7 +12,7 @@ import tempfile
 import threading
 from pathlib import Path
 
-from machine import Deadline, Reader, watch
+from machine import Deadline, Reader, run_machine, watch
 from results import Known, Outcome, Results, conclude, differs, judge, left_out
 from room import DISK_MIB, Room, check_room
 from suite import Suite, Unusable
@@ -104,6 +104,16 @@ def t_a_machine_is_stopped_for_a_late_test_and_when_all_has_to_end():
     assert watched(begins + "exit 1", 60) == ([("generic/001", "pass"), ("generic/002", "died")], False)
     assert watched(begins + "exec sleep 60", 1) == ([("generic/001", "pass"), ("generic/002", "late")], True)
     assert watched(begins + "exec sleep 60", 60, 0.5) == ([("generic/001", "pass")], True)
+
+
+def t_a_machine_that_ends_badly_behind_its_tests_has_failed():
+    """As when removing the target takes the kernel with it; and not if it ends well."""
+    for status, expected in ((0, []), (125, [("after-machine", "fail")])):
+        kept = []
+        with tempfile.TemporaryDirectory() as folder:
+            script = f"echo 'generic/001  3s'; echo Ran: generic/001; echo; exit {status}"
+            run_machine(["bash", "-c", script], 60, Deadline(0), Path(folder), kept.append)
+        assert [(o.test, o.status) for o in kept] == [("generic/001", "pass"), *expected], (status, kept)
 
 
 def t_only_what_is_worse_differs():
