@@ -51,7 +51,11 @@ def _shown(row: Row) -> str:
 def verdicts(results: list[Row], recorded: dict[records.Key, Row]) -> list[tuple[bool, str]]:
     """Of each row whether it is as it should be, and a sentence about it."""
     wanted = load_list()
-    found = []
+    found = [
+        (False, f"{selector} names rows that are measured")
+        for selector in wanted["rows"]
+        if not any(is_selected(row["id"], [selector]) for row in results)
+    ]
     for row in results:
         record = recorded.get(records.key_of(row))
         if record is None:

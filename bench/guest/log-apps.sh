@@ -144,16 +144,17 @@ write_dump() {
 
 # All at once, each write synchronous
 write_policy_files() {
-	local file i jobs=()
+	local file i dump jobs=()
 
 	for i in "${!POLICY_FILES[@]}"; do
 		file=${POLICY_FILES[i]}
 		jobs+=(--name="bench.$i" --filename="$MOUNT/bench.$i" --size="${file%:*}m" --bs="${file#*:}k")
 	done
 	write_dump &
+	dump=$!
 	fio --thread --ioengine=psync --rw=write --sync=1 --fallocate=none --output=/tmp/policy.txt \
 		"${jobs[@]}" || die "fio failed: $(tail -n 3 /tmp/policy.txt)"
-	wait
+	wait $dump || die "The file beside them could not be written."
 }
 
 # policy_row CASE POLICY: the pieces that the files are in, with the target away

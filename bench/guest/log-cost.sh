@@ -227,13 +227,6 @@ fsyncs() {
 		"fsyncs=$(jq '.jobs[0].sync.total_ios' /tmp/fsync.json) runs_ns=0"
 	target_remove
 	ssd_remove
-	ssd_create
-	log_format "$SSD" --journal "$LARGE_JOURNAL"
-	log_create
-	fsync_latency large
-	log_check fsync
-	target_remove
-	ssd_remove
 }
 
 # ---- start ------------------------------------------------------------------
