@@ -145,6 +145,12 @@ run_runners() {
 	runner bad_end scripts/check unit
 	pretend scripts/unit "5 passed" 0
 	runner plain scripts/check unit
+	pretend scripts/unit "0 passed, 0 failed" 0
+	runner nothing scripts/check unit
+	pretend scripts/unit "5 passed, 0 failed" 0
+	# It has no room for what it counts.
+	sed -i '1a mkdir -p out/check/unit.counts' "$work/tree/scripts/unit"
+	runner uncounted scripts/check style unit
 }
 
 ends_with() {
@@ -322,5 +328,7 @@ expect "the check adds up what suites count" ends_with sums 4 "# a boot was trie
 	"# 1 boots were tried again" "# 3 known to fail: L1 L2 L10" "12 passed, 0 failed, 3 skipped"
 expect "the check fails a suite that ends badly" ends_with bad_end 1 "5 passed, 1 failed, 1 skipped"
 expect "one without a closing line has failed" ends_with plain 1 "0 passed, 1 failed"
+expect "so has one that has tested nothing" ends_with nothing 1 "0 passed, 1 failed"
+expect "and one whose counts are lost" ends_with uncounted 1 "7 passed, 1 failed, 3 skipped"
 
 conclude
