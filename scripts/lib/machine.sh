@@ -157,12 +157,26 @@ nap() {
 	read -rt "$1" -u "$NAP" || true
 }
 
+# How often a machine says that it uses what it uses
+IN_USE_SECONDS=600
+
+# Else cache_prune, of another script, would take it away from a machine that runs for hours.
+machine_is_in_use() {
+	touch -c "$RUN" ${UML_DIR:+"$UML_DIR"} ${ROOTFS_DIR:+"$ROOTFS_DIR"} \
+		${STOCK_MODULES_TREE:+"${STOCK_MODULES_TREE%/tree}"} ${OWN_MODULES_TREE:+"${OWN_MODULES_TREE%/tree}"} \
+		${HOST_CPU:+"$CACHE_DIR/locks/cpu-$HOST_CPU"}
+}
+
 # machine_wait NAME SECONDS: until the guest reports NAME. Fails when the
 # machine ended first (1) or the time is over (2). SECONDS 0 waits for ever.
 machine_wait() {
-	local name=$1 limit=$2 begin=$SECONDS
+	local name=$1 limit=$2 begin=$SECONDS used=$SECONDS
 
 	until guest_has_told "$name"; do
+		if ((SECONDS - used >= IN_USE_SECONDS)); then
+			machine_is_in_use
+			used=$SECONDS
+		fi
 		if ! machine_alive; then
 			guest_has_told "$name" && return 0
 			return 1

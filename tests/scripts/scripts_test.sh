@@ -250,6 +250,20 @@ touches_what_looks_old() {
 	touch "$work/late/built" && "${touch[@]}" && [[ $work/late/built -nt $work/late/tree/older.c ]]
 }
 
+# keeps_what_runs: a machine's folder, when nothing has come into it for hours; not one of which nobody says so
+keeps_what_runs() {
+	DIEAWARE_CACHE=$work/running DIEAWARE_TOP=$top bash -c '
+		set -euo pipefail
+		. "$DIEAWARE_TOP/scripts/lib/load.sh"
+		RUN=$CACHE_DIR/run.abcdef MACHINE_PID=$$ IN_USE_SECONDS=1
+		mkdir -p "$RUN" "$CACHE_DIR/run.killed"
+		: >"$RUN/control"
+		touch -d "-3 hours" "$RUN" "$CACHE_DIR/run.killed"
+		machine_wait nothing 2 || true
+		cache_prune unit ""
+		[[ -d $RUN && ! -d $CACHE_DIR/run.killed ]]'
+}
+
 # kernels VERSIONS COMMAND: in a shell with the library, in an archive that has these images; KERNEL
 # says which of them the cache has as the newest, and DAYS how long ago that was asked.
 kernels() {
@@ -426,6 +440,7 @@ expect "no other suite is taken for one of the host" only_known_suites
 
 expect "a machine that has no cache yet has nothing to prune" prunes_nothing
 
+expect "what a machine uses that runs for hours is not pruned" keeps_what_runs
 expect "a tool whose sources change while it is built is not kept" edited_build tools_need tools
 expect "nor are modules" edited_build "own_modules_need plain include" modules
 expect "a file that came later than what was built of it, and looks older, is touched" touches_what_looks_old
