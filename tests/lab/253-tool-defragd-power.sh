@@ -56,10 +56,12 @@ interrupt() {
 
 # goes_on FS: a pass behind a power failure, all bytes after it, and fsck
 goes_on() {
-	mount "$TARGET" "$mnt"
-	pass && [[ $(nr_in_pieces) == 0 && $(sum_all) == "$SUM" ]]
+	local status=0
+
+	mount "$TARGET" "$mnt" || return
+	pass && [[ $(nr_in_pieces) == 0 && $(sum_all) == "$SUM" ]] || status=1
 	umount "$mnt"
-	check_fs "$1" "$TARGET"
+	check_fs "$1" "$TARGET" && return "$status"
 }
 
 # Signals

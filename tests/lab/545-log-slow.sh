@@ -70,7 +70,8 @@ check_that "it commits" "$(status_field t0 commits)" -gt "$commits"
 check_that "and no segment was cleaned meanwhile" "$(status_field t0 cleaned_segments)" -eq "$cleaned"
 check "cleaning has not ended" is_running "$cleaner"
 reads_take 0
-wait "$flush" "$cleaner"
+wait "$flush"
+wait "$cleaner"
 check_that "which went on" "$(status_field t0 cleaned_segments)" -gt 0
 
 # What a crash leaves: no root has what was flushed last.

@@ -43,8 +43,8 @@ reload_and_trim() {
 }
 
 restless() {
-	python3 "$LAB_DIR/restless.py" write "$TARGET" 40
-	python3 "$LAB_DIR/restless.py" read "$TARGET" 40
+	python3 "$LAB_DIR/restless.py" write "$TARGET" 40 &&
+		python3 "$LAB_DIR/restless.py" read "$TARGET" 40
 }
 
 in_loop messages clean_and_ask "$(less 3)"
