@@ -127,14 +127,15 @@ class Worker:
         else:
             self.write(chunk * CHUNK + begin, nr, draw < 0.2)
 
-    def run(self, most_steps: int) -> None:
-        """Until the power fails."""
+    def run(self, most_steps: int) -> str:
+        """Until the power fails: the error of that."""
         try:
             self.fd = os.open(self.path, os.O_RDWR | os.O_DIRECT)
             for _ in range(most_steps):
                 self.step()
-        except OSError:
-            pass
+        except OSError as error:
+            return str(error)
+        return ""
 
 
 class Round:
@@ -152,12 +153,12 @@ class Round:
             os.close(writer)
             self.pipes.append(reader)
             return
-        worker.run(100000)
+        error = worker.run(100000)
         with os.fdopen(writer, "wb") as pipe:
-            pickle.dump((worker.version, worker.promised, worker.later), pipe)
+            pickle.dump((error, worker.version, worker.promised, worker.later), pipe)
         os._exit(0)
 
-    def results(self) -> list[tuple[int, dict[int, int], dict[int, Versions]]]:
+    def results(self) -> list[tuple[str, int, dict[int, int], dict[int, Versions]]]:
         found = []
         for reader in self.pipes:
             with os.fdopen(reader, "rb") as pipe:
@@ -222,7 +223,9 @@ class Test:
         if not self.random.randrange(4):
             time.sleep(self.random.random())
             self.ssd.cut()
-        for version, promised, later in work.results():
+        for error, version, promised, later in work.results():
+            if error:
+                wait_for(f"the power fails, as somebody has seen '{error}'", self.ssd.is_off)
             self.version = max(self.version, version)
             self.counts["promised"] += len(promised)
             for page, promise in promised.items():
