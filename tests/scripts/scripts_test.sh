@@ -264,6 +264,35 @@ keeps_what_runs() {
 		[[ -d $RUN && ! -d $CACHE_DIR/run.killed ]]'
 }
 
+# ends_with_machines: lab-tests with more tests than machines at once, which is killed; machines only pretend
+ends_with_machines() {
+	local tree=$work/killed process status=0 i
+
+	mkdir -p "$tree"/{scripts,tests/lab}
+	cp -r "$top/scripts/lib" "$top/scripts/lab-tests" "$tree/scripts/"
+	printf '#!/bin/bash\n' >"$tree/scripts/modules"
+	printf '#!/bin/bash\ntrap "echo >>%s/ended; exit 130" TERM\necho >>%s/begun\nsleep 60\n' "$tree" "$tree" >"$tree/scripts/lab"
+	chmod +x "$tree/scripts"/{modules,lab}
+	for i in 1 2 3; do
+		printf '# kernels: 6.12\n# mem: %sG\n' "$i" >"$tree/tests/lab/10$i-a.sh"
+	done
+	: >"$tree/begun"
+	: >"$tree/ended"
+	(cd "$tree" && exec scripts/lab-tests) >"$work/said" 2>&1 &
+	process=$!
+	for ((i = 0; i < 100 && $(wc -l <"$tree/begun") < 2; i++)); do
+		sleep 0.1
+	done
+	kill -TERM "$process"
+	wait "$process" || status=$?
+	for ((i = 0; i < 100 && $(wc -l <"$tree/ended") < 2; i++)); do
+		sleep 0.1
+	done
+	# What goes on begins another one.
+	sleep 1
+	[[ $status == 143 && $(wc -l <"$tree/begun") == 2 && $(wc -l <"$tree/ended") == 2 ]]
+}
+
 # kernels VERSIONS COMMAND: in a shell with the library, in an archive that has these images; KERNEL
 # says which of them the cache has as the newest, and DAYS how long ago that was asked.
 kernels() {
@@ -440,6 +469,7 @@ expect "no other suite is taken for one of the host" only_known_suites
 
 expect "a machine that has no cache yet has nothing to prune" prunes_nothing
 
+expect "whoever kills lab-tests ends its machines, and no other one begins" ends_with_machines
 expect "what a machine uses that runs for hours is not pruned" keeps_what_runs
 expect "a tool whose sources change while it is built is not kept" edited_build tools_need tools
 expect "nor are modules" edited_build "own_modules_need plain include" modules
