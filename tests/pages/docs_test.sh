@@ -18,6 +18,7 @@ cd "$top"
 # shellcheck source=tests/pages/watchers.sh
 . tests/pages/watchers.sh
 
+need_packages python3
 export PYTHONDONTWRITEBYTECODE=1
 
 # step NAME COMMAND...: its lines go to the log; whoever fails without a word has failed.

@@ -13,6 +13,9 @@ unset RESULTS_FRESH
 # shellcheck source=tests/vm/lib.sh
 . "$(dirname -- "$(readlink -f -- "$0")")/../vm/lib.sh"
 
+# A machine that is new has none of these.
+DIEAWARE_TOP=$top bash -c 'set -euo pipefail; . "$DIEAWARE_TOP/scripts/lib/load.sh"; need_packages git perl python3'
+
 fake=$work/checkout
 ran=$work/ran
 export DIEAWARE_CACHE=$work/cache
