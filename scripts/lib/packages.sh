@@ -15,8 +15,9 @@ as_root() {
 	fi
 }
 
+# Also one that the user has put on hold
 have_package() {
-	[[ $(dpkg-query -W -f '${db:Status-Abbrev}' "$1" 2>/dev/null) == ii* ]]
+	[[ $(dpkg-query -W -f '${db:Status-Abbrev}' "$1" 2>/dev/null) == [hi]i* ]]
 }
 
 # The machine's package lists may never have been fetched (containers).
