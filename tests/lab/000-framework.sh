@@ -6,7 +6,8 @@
 # smp: 1
 # mem: 2G
 # seconds: 8
-# sentences: 33
+# traces: yes
+# sentences: 35
 # timeout: 240
 . "$(dirname "$0")/rc"
 
@@ -81,7 +82,7 @@ check_that "a mark is for one sentence" "$(inner 'check_known L0 no false' 'chec
 # ---- the runner, with a test of one true sentence
 
 mkdir "$T_DIR/lab"
-cp "$LAB_DIR"/{rc,run-guest.sh} "$T_DIR/lab/"
+cp "$LAB_DIR"/{rc,run-guest.sh,kernels-races} "$T_DIR/lab/"
 
 # run_inner HEADER LINE...: what the runner finds wrong
 run_inner() {
@@ -99,3 +100,11 @@ check_that "one that is known to fail has not" \
 	"$(run_inner '# sentences: 2' 'check_known L0 no false')" == "no # TODO L0"
 check_that "what is known to fail and does not has failed" \
 	"$(run_inner '# sentences: 2' 'echo "ok - no # TODO L0"')" =~ ^"no: passes although"
+
+# Of what the kernel says a trace is trouble for the inner test only. (See "traces" above.)
+# shellcheck disable=SC2016 # the inner test's variables
+flood='for ((i = 0; i < 3000; i++)); do printf "<7>%0900d\n" "$i"; done >/dev/kmsg'
+trace='echo "<7>Call Trace: of nobody" >/dev/kmsg'
+check_that "what the kernel complains of is found" "$(run_inner '# sentences: 1' "$trace")" =~ ^"the kernel has nothing"
+check_that "also when it has forgotten when the test began" \
+	"$(run_inner '# sentences: 1' "$flood" "$trace")" =~ ^"the kernel has nothing"

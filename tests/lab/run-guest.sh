@@ -76,8 +76,12 @@ label() {
 		s/^(not ok|ok) - /\1 - $1: /"
 }
 
+# The kernel forgets its oldest messages: all that it knows, then.
 log_since() {
-	dmesg | sed -n "/lab-test $1 begins\$/,\$p"
+	dmesg | awk -v mark="lab-test $1 begins" '
+		substr($0, length($0) - length(mark) + 1) == mark { nr = 0 }
+		{ line[nr++] = $0 }
+		END { for (i = 0; i < nr; i++) print line[i] }'
 }
 
 # Who fails allocations makes the kernel tell where, and kmemleak do with less memory;
