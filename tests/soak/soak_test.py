@@ -6,11 +6,15 @@ from __future__ import annotations
 
 import errno
 import io
+import pathlib
+import sys
+import tempfile
 import unittest
 from collections import Counter
 from contextlib import redirect_stdout
 from unittest import mock
 
+import totals
 from soak import Shift
 from worker import Report
 
@@ -72,6 +76,21 @@ class EventsTest(unittest.TestCase):
         for filesystem in ("xfs", "raw"):
             self.assertEqual(self.events(filesystem, True), self.events(filesystem, False))
         self.assertIn("fstrim", self.events("xfs", True))
+
+
+class TotalsTest(unittest.TestCase):
+    def test_a_shift_of_which_nothing_is_known_has_failed(self) -> None:
+        for text, line in (("ok - all\n", "2 passed, 0 failed"), ("", "1 passed, 1 failed"),
+                           ("# round order, 9 s\n", "1 passed, 1 failed"),
+                           ("not ok - no\n", "1 passed, 1 failed")):
+            with tempfile.TemporaryDirectory() as folder:
+                pathlib.Path(folder, "shift-000.log").write_text("ok - every byte\n")
+                pathlib.Path(folder, "shift-001.log").write_text(text)
+                said = io.StringIO()
+                with redirect_stdout(said), mock.patch.object(sys, "argv", ["totals", folder]):
+                    status = totals.main()
+                self.assertEqual(said.getvalue().splitlines()[-1], line)
+                self.assertEqual(status, int("0 failed" not in line))
 
 
 if __name__ == "__main__":
