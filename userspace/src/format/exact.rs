@@ -444,27 +444,34 @@ impl<R: BufRead> Reader<R> {
         Ok(())
     }
 
-    /// Hand each page of metadata but the superblocks to `put`, in order: those that the text
-    /// does not have as `None`, since they are zero. Returns by place the checksums that the data
-    /// of the last draft has.
+    /// Hand all metadata but the superblocks to `put`, in order: each page that the text has, and
+    /// what it does not have as `None`, since that is zero. What the text does not have is handed over
+    /// in ranges: a superblock may claim tables that nobody could go through page by page. Returns by
+    /// place the checksums that the data of the last draft has.
     ///
     /// # Errors
     ///
     /// When the text is not what it must be, or `put` fails.
     pub fn for_each_page(
         mut self,
-        mut put: impl FnMut(u64, Option<&Page>) -> io::Result<()>,
+        mut put: impl FnMut(Range<u64>, Option<&Page>) -> io::Result<()>,
     ) -> Result<Vec<(u64, u32)>, ReadError> {
         let superblock = self.superblock.clone();
-        let pages = places::metadata(&superblock).flatten();
+        let pieces = places::metadata(&superblock);
 
-        for dpn in pages.filter(|dpn| !places::is_super(*dpn)) {
-            match &self.next {
-                Some((here, page)) if *here == dpn => {
-                    put(dpn, Some(page))?;
+        for mut piece in pieces.filter(|piece| !places::is_super(piece.start)) {
+            while !piece.is_empty() {
+                let next = self.next.as_ref().filter(|(dpn, _)| piece.contains(dpn));
+                let end = next.map_or(piece.end, |(dpn, _)| *dpn);
+                if piece.start < end {
+                    put(piece.start..end, None)?;
+                }
+                piece.start = end;
+                if let Some((dpn, page)) = next {
+                    put(*dpn..*dpn + 1, Some(page))?;
+                    piece.start += 1;
                     self.next = self.read_page()?;
                 }
-                _ => put(dpn, None)?,
             }
         }
         if self.next.is_some() {
@@ -489,6 +496,8 @@ mod tests {
     use super::{hex, line, parse_raw, parse_sealed, unhex, ReadError, Reader};
     use crate::format::block::{seal, BlockId};
     use crate::format::layout::{BLOCK_BYTES, MAGIC_MAP};
+    use crate::format::make::{make, Request};
+    use crate::format::superblock::{Area, Super, LIMIT_PAGES};
 
     #[test]
     fn digits_are_bytes() {
@@ -563,5 +572,51 @@ mod tests {
             Reader::new(binary).err().unwrap(),
             ReadError::Line(2, _)
         ));
+    }
+
+    #[test]
+    fn tables_may_be_claimed_that_nobody_has() {
+        let made = make(&Request {
+            uuid: [7; 16],
+            label: String::new(),
+            nr_device_pages: 100_000,
+            stripe_pages: 8,
+            segment_pages: Some(512),
+            journal_sectors: Some(1024),
+            journal_unit_sectors: 1,
+            reserve_permille: 100,
+            checksums: false,
+            drafts: true,
+        })
+        .unwrap();
+        let nr_pages = LIMIT_PAGES / 4;
+        let superblock = Super {
+            nr_device_pages: LIMIT_PAGES - 1,
+            areas: vec![Area {
+                tables_dpn: 1 << 20,
+                nr_map_pages: nr_pages,
+                ..made.areas[0]
+            }],
+            ..made
+        };
+        let text = format!(
+            "dieaware-exact 1\nuuid {}\n{}\nraw dpn={} bytes=01\nend pages=2\n",
+            superblock.uuid_text(),
+            line(0, &superblock.encode(), &superblock.uuid),
+            (1 << 20) + nr_pages
+        );
+        let (mut nr_zero, mut nr_calls, mut found) = (0, 0, Vec::new());
+        let reader = Reader::new(text.as_bytes()).unwrap();
+        let sums = reader.for_each_page(|pages, page| {
+            nr_calls += 1;
+            match page {
+                Some(_) => found.extend(pages),
+                None => nr_zero += pages.end - pages.start,
+            }
+            Ok(())
+        });
+        assert_eq!(sums.unwrap(), []);
+        assert_eq!(found, [(1 << 20) + nr_pages]);
+        assert!(nr_zero > 2 * nr_pages && nr_calls < 1000);
     }
 }

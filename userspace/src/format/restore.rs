@@ -3,6 +3,7 @@
 //! there: half of it would be taken for a damaged log.
 
 use std::io::{self, BufRead};
+use std::ops::Range;
 
 use super::block::page_with_crc32c;
 use super::create::withdraw;
@@ -20,7 +21,19 @@ const ZEROES: [u8; BLOCK_BYTES] = [0; BLOCK_BYTES];
 ///
 /// When the text is not what it must be, or the device fails.
 pub fn restore<R: BufRead>(reader: Reader<R>, device: &impl WritePages) -> Result<(), ReadError> {
-    restore_with(reader, device, |_, _| Ok(()))
+    let clear = |dpn| -> io::Result<()> {
+        // A sparse file stays one.
+        if device.read_page(dpn).is_ok_and(|there| there == ZEROES) {
+            return Ok(());
+        }
+        device.write(dpn, &ZEROES)
+    };
+    restore_with(
+        reader,
+        device,
+        |mut pages| pages.try_for_each(clear),
+        |_, _| Ok(()),
+    )
 }
 
 /// The same on a device that holds nothing. What the last draft's data was has a stand-in with the
@@ -33,28 +46,30 @@ pub fn restore_image<R: BufRead>(
     reader: Reader<R>,
     device: &impl WritePages,
 ) -> Result<(), ReadError> {
-    restore_with(reader, device, |dpn, sum| {
-        device.write(dpn, &page_with_crc32c(dpn, sum))
-    })
+    // It is zero, and may be claimed to be so long that nobody could read all of it.
+    restore_with(
+        reader,
+        device,
+        |_| Ok(()),
+        |dpn, sum| device.write(dpn, &page_with_crc32c(dpn, sum)),
+    )
 }
 
-/// `stand_in` gets the places of the last draft's data, and the checksums.
+/// `clear` gets the places at which the text has nothing, and `stand_in` those of the last draft's data,
+/// and the checksums.
 fn restore_with<R: BufRead>(
     reader: Reader<R>,
     device: &impl WritePages,
+    mut clear: impl FnMut(Range<u64>) -> io::Result<()>,
     mut stand_in: impl FnMut(u64, u32) -> io::Result<()>,
 ) -> Result<(), ReadError> {
     let supers = reader.supers.clone();
-    let write_if_other = |dpn, page: &[u8]| -> io::Result<()> {
-        // A sparse file stays one.
-        if page == ZEROES && device.read_page(dpn).is_ok_and(|there| there == ZEROES) {
-            return Ok(());
-        }
-        device.write(dpn, page)
-    };
 
     withdraw(device)?;
-    let sums = reader.for_each_page(|dpn, page| write_if_other(dpn, page.unwrap_or(&ZEROES)))?;
+    let sums = reader.for_each_page(|pages, page| match page {
+        Some(page) => device.write(pages.start, page),
+        None => clear(pages),
+    })?;
     for (dpn, sum) in sums {
         stand_in(dpn, sum)?;
     }
