@@ -301,6 +301,24 @@ fn a_sector_far_behind_the_end_of_the_journal_proves_damage() {
 }
 
 #[test]
+fn a_sector_of_a_later_lap_proves_damage() {
+    let volume = volume_of(&used_device());
+    let ring = u64::from(volume.superblock.journal_sectors);
+    let end = volume.journal.first_sector + volume.journal.nr_sectors;
+    // What follows an old root may have been written over when the new one was lost.
+    for number in [end + ring, end + ring + 1, end + 5 * ring + 300] {
+        let device = used_device();
+        put_sector(&device, &volume, number, 1 << 20);
+        let (damage, words) = (Severity::Damage, format!("but sector {number} is whole"));
+        expect(&device, damage, Subject::Journal, &words);
+        let path = file_with("check-later-lap", device);
+        let program = core_program(Kind::Plain.open_image());
+        let core_says = output_of(&program, &[path.to_str().unwrap()], "");
+        assert!(core_says.starts_with("refused "), "{core_says}");
+    }
+}
+
+#[test]
 fn pages_of_another_place_device_or_time_are_found() {
     let device = used_device();
     let volume = volume_of(&device);

@@ -454,16 +454,21 @@ pub fn look_behind_end<D: ReadPages>(
                 continue;
             }
         };
-        let block: &JournalSector = transmute_ref!(&sector);
-        if block.sector.get() != number || !is_whole(&sector, seed) {
+        if !is_whole(&sector, seed) {
             continue;
         }
-        if at >= MAX_BATCH_SECTORS || (drafts::is_first(&sector) && at > 0) {
-            beyond = Some(number);
+        let block: &JournalSector = transmute_ref!(&sector);
+        let found = block.sector.get();
+        // Also of a later lap: if the last root is lost, the one before it may name a place that the
+        // journal has come to once more.
+        if found > end
+            && (drafts::is_first(&sector) || found >= end.wrapping_add(MAX_BATCH_SECTORS))
+        {
+            beyond = Some(found);
         }
         // What was said of a draft that does not count is enough.
         let is_later = at >= facts.nr_dropped_sectors && block.seq.get() >= facts.next_seq;
-        nr_later += u64::from(is_later);
+        nr_later += u64::from(found == number && is_later);
     }
     if let Some(beyond) = beyond {
         findings.damage(Subject::Journal, || {
