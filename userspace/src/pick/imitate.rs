@@ -19,6 +19,9 @@ const MOST_STREAMS: usize = 1 << 16;
 /// Requests that may be tried again and are remembered.
 const MOST_REQUESTS: usize = 1 << 16;
 
+/// No file has more whole pages than that.
+const MOST_FILE_BYTES: u64 = i64::MAX as u64 / PAGE_BYTES * PAGE_BYTES;
+
 /// A page fault maps what the page cache has of so many pages around it.
 const MAPPED_PAGES: u64 = 16;
 
@@ -82,9 +85,9 @@ impl Recorder {
         }
         // What is behind the end is not read; what is written makes a new one.
         let file_bytes = if access.is_write {
-            u64::MAX
+            MOST_FILE_BYTES
         } else {
-            access.file_bytes
+            access.file_bytes.min(MOST_FILE_BYTES)
         };
         let end = access.end.min(file_bytes);
         if access.begin >= end {
@@ -591,5 +594,27 @@ mod tests {
             [hot(1, 61, 2), hot(100, 200, 6), hot(200, 210, 5)]
         );
         assert!(merge(&Counts::new()).is_empty());
+    }
+
+    #[test]
+    fn what_no_file_can_have_is_not_counted() {
+        let mut recorder = Recorder::new(READ_AHEAD);
+        let most = i64::MAX as u64;
+        for (begin, end) in [(most - 5000, most + 70_000), (most + 1, u64::MAX)] {
+            recorder.add(&Access {
+                is_write: true,
+                begin,
+                end,
+                ..reads(&[(0, 1)])[0]
+            });
+        }
+        let files = recorder.into_files();
+        let merged = merge(&files[&7]);
+        let pages = most / PAGE_BYTES;
+        let expected = Hot {
+            pages: pages - 1..pages,
+            count: 1,
+        };
+        assert_eq!(merged, [expected]);
     }
 }
