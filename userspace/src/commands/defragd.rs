@@ -116,7 +116,7 @@ fn count(args: &DefragdArgs, place: &Place, file: &Path) -> Result<()> {
     }
     // What came since the last time counts as well.
     trace.end()?;
-    trace.drain(&mut |line| counting.see(line))?;
+    trace.drain_all(&mut |line| counting.see(line))?;
     counting.keep()
 }
 

@@ -349,7 +349,7 @@ fn watch(args: &AnalyzeArgs, place: &Place, read_ahead: u64) -> Result<Counted> 
         sleep(PAUSE);
     }
     trace.end()?;
-    trace.drain(&mut seen)?;
+    trace.drain_all(&mut seen)?;
     Ok(Counted {
         nr_accesses,
         nr_lost: nr_lost + recorder.nr_dropped,

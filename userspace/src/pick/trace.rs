@@ -11,6 +11,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process;
+use std::time::{Duration, Instant};
 
 use nix::libc;
 use thiserror::Error;
@@ -35,6 +36,13 @@ const BUFFER_KIB: &str = "2048";
 /// Read from the kernel at once.
 const READ_BYTES: usize = 1 << 16;
 
+/// So long at once: many CPUs may make events faster than they are read.
+const MOST_TIME: Duration = Duration::from_secs(1);
+
+/// Our namespace of process ids, and what it is if it is the first one (`PROC_PID_INIT_INO`).
+const NAMESPACE: &str = "/proc/self/ns/pid";
+const FIRST_NAMESPACE: &str = "pid:[4026531836]";
+
 /// Those whose functions are called as we think.
 const FS_TYPES: [&str; 4] = ["ext4", "xfs", "f2fs", "btrfs"];
 
@@ -49,6 +57,8 @@ pub enum TraceError {
     NoTracefs,
     #[error("the kernel has no kprobe events (CONFIG_KPROBE_EVENTS)")]
     NoProbes,
+    #[error("the kernel's trace has other process ids than this container; trace outside of it")]
+    Namespace,
     #[error("accesses to {0} cannot be traced, only those to ext4, xfs, f2fs and btrfs")]
     FsType(String),
 }
@@ -111,6 +121,9 @@ impl Trace {
         if !FS_TYPES.contains(&fs_type) {
             return Err(TraceError::FsType(fs_type.to_owned()));
         }
+        if !is_first(&fs::read_link(NAMESPACE)) {
+            return Err(TraceError::Namespace);
+        }
         if !Path::new(TRACEFS).join("instances").exists() {
             return Err(TraceError::NoTracefs);
         }
@@ -160,15 +173,33 @@ impl Trace {
         fs::write(&path, "0").map_err(named(&path))
     }
 
-    /// Show what has come since the last time.
+    /// Show what has come since the last time, or some of it, if it goes on coming: whoever asks has
+    /// to see to other things as well.
     ///
     /// # Errors
     ///
     /// When the kernel does not let us read it.
     pub fn drain(&mut self, seen: &mut dyn FnMut(Line)) -> Result<(), TraceError> {
+        self.drain_until(Some(Instant::now() + MOST_TIME), seen)
+    }
+
+    /// Show all that has come, if no event comes any more.
+    ///
+    /// # Errors
+    ///
+    /// When the kernel does not let us read it.
+    pub fn drain_all(&mut self, seen: &mut dyn FnMut(Line)) -> Result<(), TraceError> {
+        self.drain_until(None, seen)
+    }
+
+    fn drain_until(
+        &mut self,
+        until: Option<Instant>,
+        seen: &mut dyn FnMut(Line),
+    ) -> Result<(), TraceError> {
         let mut buffer = vec![0; READ_BYTES];
 
-        loop {
+        while until.is_none_or(|until| Instant::now() < until) {
             match self.pipe.read(&mut buffer) {
                 Ok(0) => return Ok(()),
                 Ok(nr) => self.take(buffer.get(..nr).unwrap_or_default(), seen),
@@ -177,6 +208,7 @@ impl Trace {
                 Err(err) => return Err(TraceError::Io("trace_pipe".to_owned(), err)),
             }
         }
+        Ok(())
     }
 
     fn take(&mut self, bytes: &[u8], seen: &mut dyn FnMut(Line)) {
@@ -307,6 +339,19 @@ fn command(line: &str) -> io::Result<()> {
     file.write_all(line.as_bytes())
 }
 
+/// Are process ids those that the kernel has? In another namespace, the id of somebody else who
+/// traces may be nobody's, and what he has would be taken away. A kernel without namespaces has one.
+fn is_first(namespace: &io::Result<PathBuf>) -> bool {
+    namespace
+        .as_ref()
+        .map_or(true, |name| name == Path::new(FIRST_NAMESPACE))
+}
+
+/// Did a process with this id leave it behind? Ours may have been somebody's before.
+fn is_stale(pid: u32) -> bool {
+    pid == process::id() || !Path::new("/proc").join(pid.to_string()).exists()
+}
+
 /// Take away what a process left that was killed.
 fn remove_stale() {
     let Ok(instances) = fs::read_dir(Path::new(TRACEFS).join("instances")) else {
@@ -318,7 +363,7 @@ fn remove_stale() {
         let Some(pid) = pid.and_then(|pid| pid.parse::<u32>().ok()) else {
             continue;
         };
-        if !Path::new("/proc").join(pid.to_string()).exists() {
+        if is_stale(pid) {
             drop(Probes {
                 instance: instance.path(),
                 group: format!("{GROUP}{pid}"),
@@ -396,11 +441,20 @@ fn definitions(fs_type: &str, layout: &Layout) -> [Probe; 5] {
 
 #[cfg(test)]
 mod tests {
-    use super::{counts, definitions, Watched};
+    use std::fs::File;
+    use std::io;
+    use std::path::{Path, PathBuf};
+    use std::process;
+    use std::time::{Duration, Instant};
+
+    use super::{
+        counts, definitions, is_first, is_stale, Probes, Trace, Watched, FIRST_NAMESPACE, NAMESPACE,
+    };
     use crate::fs::mounts::Mount;
     use crate::pick::event::{parse, Line};
     use crate::pick::layout::{Layout, Subvolume};
     use crate::pick::processes::Descendants;
+    use crate::progress::Tidy;
     use crate::units::DeviceNumber;
 
     const LAYOUT: Layout = Layout {
@@ -495,5 +549,39 @@ mod tests {
         assert!(counts(&mut whose, line(9)));
         assert!(counts(&mut whose, Line::Lost(3)));
         assert!(counts(&mut None, line(5)));
+    }
+
+    #[test]
+    fn nobody_is_traced_from_another_namespace_of_processes() {
+        assert!(is_first(&Ok(PathBuf::from(FIRST_NAMESPACE))));
+        assert!(!is_first(&Ok(PathBuf::from("pid:[4026532201]"))));
+        assert!(is_first(&Err(io::ErrorKind::NotFound.into())));
+        assert!(NAMESPACE.ends_with("ns/pid"));
+    }
+
+    #[test]
+    fn what_is_left_is_of_nobody_who_lives() {
+        assert!(is_stale(process::id()));
+        assert!(is_stale(u32::MAX));
+        assert!(!Path::new("/proc/1").exists() || !is_stale(1));
+    }
+
+    #[test]
+    fn events_may_come_without_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut trace = Trace {
+            pipe: File::open("/dev/zero").unwrap(),
+            rest: Vec::new(),
+            whose: None,
+            probes: Probes {
+                instance: folder.path().join("none"),
+                group: "none".to_owned(),
+                events: Vec::new(),
+                _tidy: Tidy::begin(),
+            },
+        };
+        let until = Instant::now() + Duration::from_millis(5);
+        trace.drain_until(Some(until), &mut |_| {}).unwrap();
+        assert!(Instant::now() >= until && !trace.rest.is_empty());
     }
 }
