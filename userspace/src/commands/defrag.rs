@@ -393,6 +393,7 @@ mod tests {
         assert!(!row.has_failed());
         assert_eq!(row.skipped.as_deref(), Some("somebody has it open"));
         assert!(Row::new(path, Err(DefragError::InUse)).has_failed());
+        assert!(!Row::of_folder(path, Err(DefragError::Shorter)).has_failed());
         let full = DefragError::NoRoom {
             needed_kib: 2,
             free_kib: 1,

@@ -121,13 +121,32 @@ pub fn move_blocks(
     let file = open_to_write(path)?;
     // Before anything is moved: errors of what is written from now on are told to this one as well.
     let moved = open_to_sync(&file)?;
-    let result = move_file(path, &file, look, wish, sharer, watch);
+    let file_bytes = file.metadata()?.len();
+    let result = move_file(path, &file, look, wish, sharer, watch)
+        .map_err(|err| why_failed(err, &file, look, file_bytes));
     drop(file);
     // Parts of it may have been moved before something went wrong.
     if !matches!(result, Err(DefragError::NoBetterPlace(_))) {
         unsynced.add(moved)?;
     }
     result
+}
+
+/// Filesystems have an error of their own each for what is behind the end of a file, which is not
+/// where it was any more: when it was looked at, or had so many bytes.
+fn why_failed(err: DefragError, file: &File, look: &Look, file_bytes: u64) -> DefragError {
+    let is_shorter = |bytes| {
+        let last = look.runs.last().map(bytes_of);
+        let first_of_last = last.map_or(0, |(begin, bytes)| begin + bytes - PAGE_BYTES);
+        bytes < file_bytes || bytes <= first_of_last
+    };
+
+    match err {
+        DefragError::Io(_) if file.metadata().is_ok_and(|now| is_shorter(now.len())) => {
+            DefragError::Shorter
+        }
+        err => err,
+    }
 }
 
 fn move_file(

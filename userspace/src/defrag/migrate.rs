@@ -152,7 +152,11 @@ fn rewrite_chunk(
 ) -> Result<(), DefragError> {
     let _unstopped = Unstopped::begin()?;
 
-    file.read_exact_at(data, at)?;
+    file.read_exact_at(data, at)
+        .map_err(|err| match err.kind() {
+            io::ErrorKind::UnexpectedEof => DefragError::Shorter,
+            _ => err.into(),
+        })?;
     // Last thing before it is written: somebody else's data could be newer.
     if !is_ours() {
         return Err(DefragError::InUse);
@@ -240,6 +244,15 @@ mod tests {
         let result = rewrite_chunk(&file, &lose, 4096, &mut data);
         assert!(matches!(result, Err(DefragError::InUse)));
         assert_eq!(fs::read(&path).unwrap(), [2; 8192]);
+
+        File::options()
+            .write(true)
+            .open(&path)
+            .and_then(|other| other.set_len(5000))
+            .unwrap();
+        let result = rewrite_chunk(&file, &|| false, 4096, &mut data);
+        assert!(matches!(result, Err(DefragError::Shorter)));
+        assert_eq!(fs::read(&path).unwrap(), [2; 5000]);
         fs::remove_file(path).unwrap();
     }
 

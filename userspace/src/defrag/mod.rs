@@ -64,6 +64,8 @@ pub enum DefragError {
     NoReflink,
     #[error("somebody writes to it all the time")]
     Written,
+    #[error("somebody has made it shorter meanwhile")]
+    Shorter,
     #[error("the SSD has no command for it: {0}")]
     NoSpreader(String),
     #[error("its pages cannot be shared instead of written: {0}")]
@@ -94,6 +96,7 @@ impl DefragError {
             | Self::Shared
             | Self::NoPages
             | Self::Written
+            | Self::Shorter
             | Self::StaysOnDies { .. } => true,
             Self::Io(err) | Self::File(FileError::Read(err)) => {
                 err.kind() == io::ErrorKind::NotFound
