@@ -62,6 +62,9 @@ impl Op {
 /// Most bytes of a share or a redistribute.
 const MAX_VENDOR_BYTES: u64 = 64 << 20;
 
+/// Times and the sum of idle times go that far, 146 years: what a drive adds to them does not overflow.
+const MOST_NS: u64 = 1 << 62;
+
 /// `DoF_P` in thousandths from which pages are spread if the trace does not tell.
 const USUAL_THRESHOLD: u64 = 500;
 
@@ -246,6 +249,7 @@ impl Trace {
         let mut trace = Self::default();
         let mut parser = format.map(parser);
         let mut bytes = Vec::new();
+        let mut idle_ns: u64 = 0;
 
         for line in 1.. {
             let wrong = |reason: String| TraceError {
@@ -274,6 +278,12 @@ impl Trace {
             match parser.line(text).map_err(wrong)? {
                 Line::Command(command) => {
                     checked(&command).map_err(wrong)?;
+                    if command.op == Op::Idle {
+                        idle_ns = idle_ns.saturating_add(command.length);
+                    }
+                    if idle_ns.max(command.time_ns.unwrap_or(0)) > MOST_NS {
+                        return Err(wrong("the time is beyond 2^62 nanoseconds".to_owned()).into());
+                    }
                     trace.commands.push(command);
                     trace.lines.push(line);
                 }

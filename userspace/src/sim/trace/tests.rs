@@ -32,6 +32,24 @@ fn command(time_ns: Option<u64>, op: Op, offset: u64, length: u64) -> Command {
     }
 }
 
+#[test]
+fn times_are_as_large_as_a_drive_can_count() {
+    let most = 1u64 << 62;
+    for line in [format!("{most} read 0 512"), format!("- idle {most}")] {
+        commands(&format!("# dieaware trace 1\n{line}\n"));
+    }
+    let too_large = "the time is beyond 2^62 nanoseconds".to_owned();
+    for (lines, line) in [
+        (format!("{} read 0 512", most + 1), 2),
+        (format!("- idle {}", u64::MAX), 2),
+        (format!("- idle {most}\n- flush\n- idle 1"), 4),
+        (format!("- idle {0}\n- idle {0}", u64::MAX / 2 + 1), 2),
+    ] {
+        let text = format!("# dieaware trace 1\n{lines}\n");
+        assert_eq!(complaint(&text), (line, too_large.clone()), "{lines}");
+    }
+}
+
 const TEXT: &str = "# dieaware trace 1\n\
      # time op offset length\n\
      \n\
