@@ -15,7 +15,7 @@ use crate::device::block::{Device, Limits};
 use crate::format::block::Uuid;
 use crate::format::create::{create, nr_created_pages};
 use crate::format::make::{make, Request};
-use crate::format::superblock::{Super, PAGE_SECTORS};
+use crate::format::superblock::{Super, MAX_SEGMENT_PAGES, PAGE_SECTORS};
 use crate::io_engine::pages::{ReadPages, WritePages};
 use crate::progress::Progress;
 use crate::units::{parse_bytes, parse_permille, PAGE_BYTES, SECTOR_BYTES};
@@ -134,6 +134,7 @@ fn chosen_stripe_pages(limits: &Limits, nr_device_pages: u64, segment_pages: Opt
 
     if pages > 1
         && u64::from(optimal) % PAGE_BYTES == 0
+        && pages <= MAX_SEGMENT_PAGES
         && u64::from(pages) * MAX_STRIPES_SHARE <= nr_device_pages
         && fits(pages)
     {
@@ -271,8 +272,9 @@ fn print(formatted: &Formatted, json: bool, out: &mut impl Write) -> Result<()> 
 mod tests {
     use std::path::Path;
 
-    use super::write_all;
+    use super::{chosen_stripe_pages, write_all, STRIPE_PAGES};
     use crate::commands::overwrite::pressing::{empty_log, laid_out, Pressing};
+    use crate::device::block::Limits;
     use crate::format::findings::Findings;
     use crate::format::volume::read_super;
     use crate::progress::Interrupted;
@@ -302,5 +304,21 @@ mod tests {
         }
         // The superblocks twice, the root, and what is flushed between them
         assert!(nr_interrupted > 7, "{nr_interrupted}");
+    }
+
+    #[test]
+    fn a_device_may_like_more_than_a_stripe_can_have() {
+        let chosen = |optimal_io_bytes| {
+            let limits = Limits {
+                optimal_io_bytes,
+                ..Limits::default()
+            };
+            chosen_stripe_pages(&limits, 1 << 30, None)
+        };
+        assert_eq!(chosen(3 << 20), 768);
+        assert_eq!(chosen(256 << 20), 65536);
+        for other in [0, 4096, (1 << 20) + 512, (256 << 20) + 4096, !4095] {
+            assert_eq!(chosen(other), STRIPE_PAGES, "{other}");
+        }
     }
 }
