@@ -595,6 +595,7 @@ mod tests {
             areas: vec![Area {
                 tables_dpn: 1 << 20,
                 nr_map_pages: nr_pages,
+                segments_dpn: 3 * nr_pages,
                 ..made.areas[0]
             }],
             ..made

@@ -389,6 +389,18 @@ impl Super {
         if free_dpn > self.nr_device_pages {
             return Err("it has something behind the end of the device");
         }
+        let ends = |area: &Area| {
+            let nr_pages = area.nr_segments * u64::from(self.segment_pages);
+            (area.tables_dpn, area.segments_dpn + nr_pages)
+        };
+        let is_in_order = |area: &Area| area.tables_end() <= area.segments_dpn;
+        let is_behind = |pair: &[Area]| match pair {
+            [before, area] => ends(before).1 <= ends(area).0,
+            _ => false,
+        };
+        if !self.areas.iter().all(is_in_order) || !self.areas.windows(2).all(is_behind) {
+            return Err("it has areas that are not in order");
+        }
         let is_aligned = |area: &Area| area.segments_dpn % u64::from(self.stripe_pages) == 0;
         if !self.areas.iter().all(is_aligned) {
             return Err("it has segments that do not begin with a stripe");
@@ -537,4 +549,55 @@ pub fn uuid_text(uuid: &Uuid) -> String {
         text += &format!("{byte:02x}");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Area, Super, SuperError};
+    use crate::format::make::{make, Request};
+
+    fn made() -> Super {
+        make(&Request {
+            uuid: [7; 16],
+            label: String::new(),
+            nr_device_pages: 100_000,
+            stripe_pages: 8,
+            segment_pages: Some(512),
+            journal_sectors: Some(1024),
+            journal_unit_sectors: 1,
+            reserve_permille: 100,
+            checksums: false,
+            drafts: true,
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn areas_lie_as_the_target_wants_them() {
+        let made = made();
+        let first = made.areas[0];
+        let of = |areas: &[Area]| {
+            let superblock = Super {
+                nr_device_pages: 1_000_000,
+                areas: areas.to_vec(),
+                ..made.clone()
+            };
+            Super::decode(&superblock.encode(), 0).map(|_| ())
+        };
+        let second = Area {
+            tables_dpn: 200_000,
+            segments_dpn: 300_000,
+            ..first
+        };
+        assert_eq!(of(&[first, second]), Ok(()));
+        // Nothing is at the place of something else, but the target would refuse it.
+        let wrong = SuperError::Impossible("it has areas that are not in order");
+        let tables_behind = Area {
+            tables_dpn: 500_000,
+            ..second
+        };
+        for areas in [&[second, first][..], &[first, tables_behind]] {
+            assert_eq!(of(areas), Err(wrong.clone()), "{areas:?}");
+        }
+    }
 }
