@@ -22,7 +22,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 pub struct BootArgs {
     /// Wait so many seconds for sources that are not there yet, but those with x-initrd.late
     #[arg(long, value_name = "SECONDS", default_value_t = 0)]
-    wait: u64,
+    wait: u32,
 }
 
 /// Make those whose source is there. Those that are left wait for theirs, or could not be made.
@@ -51,7 +51,7 @@ fn make<'a>(
 ///
 /// When the file cannot be read, or one of its devices is not there in the end.
 pub fn run(args: &BootArgs, out: &mut impl Write) -> Result<()> {
-    let end = Instant::now() + Duration::from_secs(args.wait);
+    let end = Instant::now() + Duration::from_secs(args.wait.into());
     let text = dietab::read(Path::new(dietab::PATH))
         .with_context(|| format!("{} cannot be read", dietab::PATH))?;
     let mut nr_failed = 0;

@@ -71,7 +71,7 @@ fn parse(answer: &str, pages: &Range<u64>) -> Option<Vec<Placed>> {
         at = at.checked_add(placed.nr_pages)?;
         found.push(placed);
     }
-    (at == next && at <= pages.end).then_some(found)
+    (at == next && at <= pages.end && !found.is_empty()).then_some(found)
 }
 
 /// What one target has answered.
@@ -178,6 +178,7 @@ mod tests {
         for answer in [
             "",
             "next=4096",
+            "\nnext=4096\n",
             "4096 1 6",
             "4096 1 6\n",
             "4096 1 6\nnext=",
