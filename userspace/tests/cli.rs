@@ -5,7 +5,9 @@
 // A test that panics has failed, which is what it should do then.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -48,7 +50,7 @@ impl Fixture {
         Self { dir }
     }
 
-    fn run(&self, args: &[&str]) -> Output {
+    fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Output {
         let path = format!("{}:{}", self.dir.display(), std::env::var("PATH").unwrap());
         Command::new(env!("CARGO_BIN_EXE_dieaware"))
             .args(args)
@@ -829,8 +831,8 @@ fn the_doctor_looks_at_folders_of_mounted_filesystems_only() {
 /// What the doctor says of a folder; `None` where the kernel or the filesystem of the tests does not let
 /// it look.
 fn doctor(fixture: &Fixture, folder: &Path, args: &[&str]) -> Option<Value> {
-    let mut all = vec!["doctor", "--json", folder.to_str().unwrap()];
-    all.extend(args);
+    let mut all: Vec<&OsStr> = vec!["doctor".as_ref(), "--json".as_ref(), folder.as_os_str()];
+    all.extend(args.iter().map(OsStr::new));
     let output = fixture.run(&all);
     let said = stderr(&output);
     let is_barred = ["io_uring", "addresses of its own", "does not report"];
@@ -865,6 +867,18 @@ fn the_doctor_cannot_tell_where_there_is_nothing_to_read() {
         text.contains("verdict   cannot tell: fewer than 8 parts"),
         "{text}"
     );
+}
+
+#[test]
+fn the_doctor_looks_at_folders_of_any_name() {
+    let fixture = Fixture::new("doctor-name", "", "");
+    let folder = fixture.dir.join(OsStr::from_bytes(b"f\xfcr"));
+    fs::create_dir(&folder).unwrap();
+    let Some(report) = doctor(&fixture, &folder, &[]) else {
+        return;
+    };
+    let path = report["path"].as_str().unwrap();
+    assert!(path.ends_with("/f\u{fffd}r"), "{path}");
 }
 
 #[test]

@@ -222,7 +222,7 @@ fn tell(
     Report {
         version: VERSION,
         remedies: remedies(&found.facts, abilities(&place, &drives)),
-        path: place.folder,
+        path: place.folder.display().to_string(),
         filesystem: place.filesystem,
         layers: place.layers,
         drives,

@@ -66,7 +66,8 @@ pub struct Timed {
 #[derive(Debug, Serialize)]
 pub struct Report {
     pub version: u32,
-    pub path: PathBuf,
+    /// As people read it: JSON has no name that is no UTF-8.
+    pub path: String,
     pub filesystem: String,
     pub layers: Vec<Layer>,
     pub drives: Vec<Drive>,
@@ -172,7 +173,7 @@ impl Drive {
 impl Report {
     /// The stack, on a line.
     fn stack(&self) -> String {
-        let mut line = format!("{}: {}", self.path.display(), self.filesystem);
+        let mut line = format!("{}: {}", self.path, self.filesystem);
 
         for (index, layer) in self.layers.iter().enumerate() {
             let before = index.checked_sub(1).and_then(|at| self.layers.get(at));

@@ -126,7 +126,7 @@ pub fn picture(report: &Report) -> String {
          font-family=\"sans-serif\" font-size=\"11\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
          <text x=\"12\" y=\"24\" font-size=\"14\">{}: {}</text>\n",
-        escaped(&report.path.display().to_string()),
+        escaped(&report.path),
         report.verdict
     );
 
