@@ -114,9 +114,21 @@ gone_back() {
 	works || wrong+=" $1: it does not work after that;"
 }
 
+# state_of_all: all tables, and who is suspended or has another table loaded
+state_of_all() {
+	dmsetup table
+	dmsetup info -c --noheadings -o name,suspended,tables_loaded
+}
+
 # killed NEXT WHERE COMMAND...
 killed() {
+	local before
+
 	"${@:3}" >"$T_DIR/said" 2>&1 && wrong+=" $2: not killed;"
+	before=$(state_of_all)
+	dieaware move --dry-run volume "$TO" >"$T_DIR/said" 2>&1 || grep -q "was begun" "$T_DIR/said" ||
+		wrong+=" $2: dry run: $(<"$T_DIR/said");"
+	[[ $(state_of_all) == "$before" ]] || wrong+=" $2: a dry run has changed something;"
 	"$1" "$2"
 }
 

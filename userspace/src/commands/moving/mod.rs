@@ -89,7 +89,8 @@ struct Copied {
 struct Outcome<'a> {
     step: &'static str,
     name: &'a str,
-    log: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log: Option<&'a str>,
     notes: Vec<String>,
 }
 
@@ -346,7 +347,7 @@ fn advance(source: &Source, args: &MoveArgs, moves: &Moves, out: &mut impl Write
     })
 }
 
-fn undo(source: &Source, moves: &Moves) -> Result<()> {
+fn undo(source: &Source, moves: &Moves) -> Result<&'static str> {
     let name = &source.state.name;
 
     match &source.stage {
@@ -356,10 +357,32 @@ fn undo(source: &Source, moves: &Moves) -> Result<()> {
         ))),
         Stage::Plain if !stack::has_leftover(source, moves)? => {
             eprintln!("dieaware: no move of {name} was begun.");
-            Ok(())
+            Ok("none")
         }
-        _ => go_back(source, moves),
+        _ => go_back(source, moves).map(|()| "undone"),
     }
+}
+
+/// What would be done from here: how the log is called, and what there is to say.
+fn wished(source: &Source, args: &MoveArgs, moves: &Moves) -> Result<(String, Vec<String>)> {
+    let name = &source.state.name;
+    let (log, what) = match &source.stage {
+        Stage::Plain => match plan::left_behind(source, moves)? {
+            Some(moving) => (moving.log, "was moved when the machine stopped"),
+            None => return plan::wished(source, args, moves),
+        },
+        Stage::Mirrored(legs) => {
+            require_same_target(&legs.to, args)?;
+            (legs.to.name.clone(), "is being moved")
+        }
+        Stage::Switched(log) => {
+            require_same_target(log, args)?;
+            (log.name.clone(), "is in log mode")
+        }
+    };
+    let note = format!("{name} {what} already, to {log}: would go on from there");
+
+    Ok((log, vec![note]))
 }
 
 /// # Errors
@@ -374,22 +397,24 @@ pub fn run(args: &MoveArgs, out: &mut impl Write) -> Result<()> {
     // As it is when nobody else is at work.
     let source = Source::look(number)?;
 
-    if args.undo {
-        return undo(&source, &moves);
-    }
-    let outcome = |log, notes| Outcome {
-        step: "done",
+    let outcome = |step, log, notes| Outcome {
+        step,
         name: &name,
         log,
         notes,
     };
+    if args.undo {
+        let step = undo(&source, &moves)?;
+        return print(&outcome(step, None, Vec::new()), args.json, out);
+    }
+    if args.dry_run {
+        let (log, notes) = wished(&source, args, &moves)?;
+        return print(&outcome("planned", Some(&log), notes), args.json, out);
+    }
     if let Stage::Plain = source.stage {
         if let Some(moving) = plan::left_behind(&source, &moves)? {
             let notes = settle_after_crash(&name, &moving, args, &moves)?;
-            return print(&outcome(&moving.log, notes), args.json, out);
-        }
-        if args.dry_run {
-            return plan::print(&source, args, &moves, out);
+            return print(&outcome("done", Some(&moving.log), notes), args.json, out);
         }
     }
     if let Stage::Mirrored(legs) = &source.stage {
@@ -405,5 +430,5 @@ pub fn run(args: &MoveArgs, out: &mut impl Write) -> Result<()> {
     };
     require_same_target(log, args)?;
     let notes = settle(&source, log, &moves)?;
-    print(&outcome(&log.name, notes), args.json, out)
+    print(&outcome("done", Some(&log.name), notes), args.json, out)
 }

@@ -3,7 +3,7 @@
 //! the kernel copies.
 
 use std::fmt;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, Context, Result};
@@ -269,12 +269,12 @@ fn log_line(plan: &Plan, args: &MoveArgs) -> String {
     line
 }
 
-/// What would be done.
+/// What would be done: how the log is called, and what there is to say.
 ///
 /// # Errors
 ///
 /// When it could not be.
-pub fn print(source: &Source, args: &MoveArgs, moves: &Moves, out: &mut impl Write) -> Result<()> {
+pub fn wished(source: &Source, args: &MoveArgs, moves: &Moves) -> Result<(String, Vec<String>)> {
     let name = &source.state.name;
 
     if stack::has_leftover(source, moves)? {
@@ -283,19 +283,19 @@ pub fn print(source: &Source, args: &MoveArgs, moves: &Moves, out: &mut impl Wri
         )));
     }
     let plan = look(source, args, false)?;
-    writeln!(
-        out,
-        "would format {} for log mode; what it holds is lost",
-        plan.target.display()
-    )?;
-    writeln!(out, "would create {}: {}", plan.log, log_line(&plan, args))?;
-    writeln!(
-        out,
-        "would copy {name} to it, {} bytes, and let {name} lie on it",
-        source.len_sectors() * SECTOR_BYTES
-    )?;
-    writeln!(out, "would add a line to {}", dietab::PATH)?;
-    Ok(())
+    let notes = vec![
+        format!(
+            "would format {} for log mode; what it holds is lost",
+            plan.target.display()
+        ),
+        format!("would create {}: {}", plan.log, log_line(&plan, args)),
+        format!(
+            "would copy {name} to it, {} bytes, and let {name} lie on it",
+            source.len_sectors() * SECTOR_BYTES
+        ),
+        format!("would add a line to {}", dietab::PATH),
+    ];
+    Ok((plan.log, notes))
 }
 
 /// What uses the device must find it as it was, but for its blocks.
