@@ -537,6 +537,11 @@ fn what_create_cannot_use_is_refused_before_anything_is_done() {
         (&["", file, "--mode", "hint"][..], 2, "cannot be the name"),
         (&["a/b", file, "--mode", "hint"], 2, "cannot be the name"),
         (&["a b", file, "--mode", "hint"], 2, "cannot be the name"),
+        (
+            &["--mode", "hint", "--", "-a", file],
+            2,
+            "cannot be the name",
+        ),
         (&["demo", file, "--mode", "hint"], 2, "is a file"),
         (&["demo", file], 2, "--mode"),
         (&["demo", file, "--mode", "fast"], 2, "--mode"),

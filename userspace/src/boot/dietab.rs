@@ -137,7 +137,8 @@ pub fn check_name(name: &str) -> Result<(), String> {
     }
     if name.is_empty()
         || name == "control"
-        || name.starts_with('.')
+        // dmsetup takes it for an option.
+        || name.starts_with(['.', '-'])
         || !name.chars().all(is_allowed)
     {
         return Err(format!("\"{name}\" cannot be the name of a device"));
@@ -362,6 +363,7 @@ mod tests {
         assert!(reason("a /dev/a slow").contains("hint or log"));
         assert!(reason("a/b /dev/a hint").contains("cannot be the name"));
         assert!(reason("control /dev/a hint").contains("cannot be the name"));
+        assert!(reason("-a /dev/a hint").contains("cannot be the name"));
         assert!(reason("a sda hint").contains("neither a path"));
         assert!(reason("a NAME=sda hint").contains("no tag"));
         assert!(reason("a ID= hint").contains("no value"));
