@@ -3,6 +3,7 @@
 //! which is no failure.
 
 use std::fs::Metadata;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, Instant};
 
@@ -57,10 +58,12 @@ pub struct Limit {
 }
 
 /// Why work has ended before all was done.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub enum End {
     Interrupted(Interrupted),
     TimeIsOver,
+    /// Or after that: what was moved could not be synced.
+    Unsynced(io::Error),
 }
 
 impl Limit {

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{bail, Context, Result};
+use anyhow::{bail, Context, Error, Result};
 use clap::{value_parser, Args, ValueEnum};
 use serde::Serialize;
 
@@ -264,11 +264,12 @@ pub(super) fn one_by_one<F, T>(
     let mut end = None;
     let mut before = 0;
 
-    progress.begin("defragmenting", files.iter().map(&pages).sum());
+    let all = files.iter().map(&pages).fold(0, u64::saturating_add);
+    progress.begin("defragmenting", all);
     for file in files {
         let mut watch = |done| {
             limit.go_on()?;
-            progress.at(before + done)
+            progress.at(u64::saturating_add(before, done))
         };
         match watch(0)
             .map_err(DefragError::from)
@@ -281,11 +282,12 @@ pub(super) fn one_by_one<F, T>(
             }
             result => results.push(result),
         }
-        before += pages(file);
+        before = u64::saturating_add(before, pages(file));
     }
-    unsynced
-        .sync()
-        .context("What was moved could not be synced")?;
+    // What was done is shown also if it may not last.
+    if let Err(err) = unsynced.sync() {
+        end = Some(End::Unsynced(err));
+    }
     Ok((results, end))
 }
 
@@ -293,6 +295,9 @@ pub(super) fn one_by_one<F, T>(
 pub(super) fn verdict(end: Option<End>, failed: usize, had: usize, all: usize) -> Result<()> {
     match end {
         Some(End::Interrupted(err)) => return Err(err.into()),
+        Some(End::Unsynced(err)) => {
+            return Err(Error::new(err).context("What was moved could not be synced"));
+        }
         Some(End::TimeIsOver) => {
             eprintln!(
                 "dieaware: The time is over (--max-time): {had} of {all} files had their turn."
@@ -382,9 +387,31 @@ pub fn run(args: &DefragArgs, out: &mut impl Write) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
     use std::path::Path;
 
-    use super::{DefragError, Row};
+    use super::{one_by_one, verdict, DefragError, End, Limit, Row};
+
+    #[test]
+    fn what_cannot_be_synced_is_an_error_behind_what_was_done() {
+        let (results, end) = one_by_one(
+            &[1, 2],
+            Limit::of(None),
+            |_| u64::MAX,
+            |number, unsynced, watch| {
+                // A pipe cannot be synced.
+                let pipe = nix::unistd::pipe().map_err(std::io::Error::from)?.0;
+                unsynced.add(File::from(pipe))?;
+                watch(1)?;
+                Ok(*number)
+            },
+        )
+        .unwrap();
+        assert_eq!(results.len(), 2);
+        assert!(matches!(end, Some(End::Unsynced(_))));
+        let err = verdict(end, 0, 2, 2).unwrap_err().to_string();
+        assert_eq!(err, "What was moved could not be synced");
+    }
 
     #[test]
     fn what_was_skipped_is_no_failure_unless_it_was_named() {

@@ -486,7 +486,7 @@ fn migrate_all(args: &MigrateArgs, out: &mut impl Write) -> Result<()> {
         file.ranges
             .iter()
             .map(|range| range.bytes / PAGE_BYTES)
-            .sum()
+            .fold(0, u64::saturating_add)
     };
     let limit = Limit::of(args.max_time);
     let (results, end) = one_by_one(&analysis.files, limit, pages, |file, unsynced, watch| {

@@ -20,7 +20,7 @@ impl Unsynced {
     /// # Errors
     ///
     /// When it was time to sync those that are here, and one of them could not be.
-    pub(super) fn add(&mut self, file: File) -> io::Result<()> {
+    pub fn add(&mut self, file: File) -> io::Result<()> {
         self.files.push(file);
         if self.files.len() < MOST_FILES {
             return Ok(());
