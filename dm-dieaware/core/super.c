@@ -400,6 +400,8 @@ const char *dmda_super_decode(const struct dmda_super_block *page, dpn_t dpn,
 	decode(super, page);
 	if (!super->epoch || le32_to_cpu(page->nr_areas) > DMDA_MAX_AREAS)
 		return "the superblock has impossible sizes";
+	if (from_dpn(dmda_super_dpn(super->epoch)) != from_dpn(dpn))
+		return "the superblock is at the place of another one";
 	why = check_sizes(super);
 	if (!why)
 		why = check_places(super);

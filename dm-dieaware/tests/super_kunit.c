@@ -177,6 +177,28 @@ static void any_changed_byte_is_noticed(struct kunit *test)
 	}
 }
 
+/* Its epoch says which of both it is: who takes it for the other one would write over it. */
+static void each_place_has_its_epochs(struct kunit *test)
+{
+	struct dmda_super *super = make_super(test, &layout_cases[1]);
+	struct dmda_super_block *block = new_block(test);
+	struct dmda_block_id id = {
+		.magic = DMDA_MAGIC_SUPER, .dpn = to_dpn(DMDA_SUPER_DPN_A), .uuid = uuid,
+	};
+
+	for (u64 epoch = 1; epoch < 5; epoch++) {
+		const char *why;
+
+		super->epoch = epoch;
+		dmda_super_encode(super, block);
+		id.seq = epoch;
+		id.epoch = epoch;
+		dmda_block_seal(block, &id);
+		why = dmda_super_decode(block, to_dpn(DMDA_SUPER_DPN_A), super);
+		KUNIT_EXPECT_EQ(test, !why, epoch & 1);
+	}
+}
+
 /* Someone may have written nonsense with a right checksum. */
 static void nonsense_that_is_sealed_never_leads_out_of_the_device(struct kunit *test)
 {
@@ -339,6 +361,7 @@ static struct kunit_case super_cases[] = {
 	KUNIT_CASE(a_device_does_not_grow_by_less_than_a_segment),
 	KUNIT_CASE(what_cannot_be_is_refused_with_a_sentence),
 	KUNIT_CASE(any_changed_byte_is_noticed),
+	KUNIT_CASE(each_place_has_its_epochs),
 	KUNIT_CASE(any_number_that_sizes_depend_on_makes_another_layout),
 	KUNIT_CASE(features_that_nobody_knows_are_refused),
 	KUNIT_CASE_SLOW(nonsense_that_is_sealed_never_leads_out_of_the_device),
