@@ -59,11 +59,21 @@ def _write(family: str, rows: Iterable[Row]) -> None:
     )
 
 
-def keep(results: list[Row]) -> None:
-    """Put rows on record; those that nothing measures yet need none."""
+def _replaces(row: Row, before: Row | None) -> bool:
+    """A run that has failed says nothing against what was measured."""
+    return row["value"] is not None or before is None or before["value"] is None
+
+
+def keep(results: list[Row]) -> list[Row]:
+    """Put rows on record; those that nothing measures yet need none. Returns those that have no
+    value, and leave a figure as it was."""
     about = every_row()
     today = datetime.date.today().isoformat()
-    measured = [row for row in results if not about[row["id"]][1].unmeasured]
+    on_record = load()
+    left = [row for row in results if not _replaces(row, on_record.get(key_of(row)))]
+    measured = [
+        row for row in results if row not in left and not about[row["id"]][1].unmeasured
+    ]
     for family in {row["id"].partition(".")[0] for row in measured}:
         rows = load_family(family)
         for row in measured:
@@ -72,3 +82,4 @@ def keep(results: list[Row]) -> None:
                 rows[key_of(row)] = {**kept, "measured": today}
         FOLDER.mkdir(exist_ok=True)
         _write(family, rows.values())
+    return left

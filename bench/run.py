@@ -214,7 +214,8 @@ def run_bench(arguments: argparse.Namespace) -> int:
     results += [report.missing(name, 1, reason) for name, reason in nothing.items()]
     report.write_json(arguments.out / "bench.json", kernel, profile, results)
     if arguments.record:
-        records.keep(results)
+        for row in records.keep(results):
+            say(f"{row['id']} stays on record as it was: {row['reason']}")
     print("\n".join(report.table(results)), flush=True)
     draw(arguments.out / "place.png", results, HEADING, 2)
     say(f"figures: {arguments.out / 'bench.json'}")

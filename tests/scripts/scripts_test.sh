@@ -478,6 +478,7 @@ expect "a tool whose sources change while it is built is not kept" edited_build 
 expect "nor are modules" edited_build "own_modules_need plain include" modules
 expect "a file that came later than what was built of it, and looks older, is touched" touches_what_looks_old
 
+expect "a run that has failed leaves the figure that is on record" python3 -B "$top/tests/scripts/records_test.py"
 expect "the oracle of the soak objects to what is wrong, and to nothing else" \
 	python3 "$top/tests/soak/oracle_test.py"
 expect "its workers take an error for an error, also in the middle of a read and of a sync" \
