@@ -25,7 +25,9 @@
  *             nothing but the device below for them. Announcements are forgotten at the resume.
  *   power     fails before Share has ended: the new place is what it was or has the bytes, as with
  *             any write that was not acknowledged; after that it has them. The old place has them
- *             in both cases.
+ *             in both cases. (If somebody writes to the old place between the first comparison and
+ *             Share, the new one has that until the write has followed. Nobody reads there after a
+ *             power failure as long as it is new: announced is what is not overwritten in place.)
  *   a page that is changed while it is held: what was compared is what would have been sent, and
  *             whoever changes a page under writeback has it written again.
  *
