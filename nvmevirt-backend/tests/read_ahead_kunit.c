@@ -255,6 +255,27 @@ static void pages_that_are_back_where_they_were_are_not_taken(struct kunit *test
 	KUNIT_EXPECT_EQ(test, hits_of(&bench), 0ULL);
 }
 
+/* Collection has moved it: what is in memory is known by a place that it has no more. */
+static void pages_that_were_moved_since_are_not_taken(struct kunit *test)
+{
+	struct bench bench;
+	u64 state = 1, nr_lpns, nr_writes = 0;
+	ppn_t ppn;
+
+	begin_stream(test, &bench, AHEAD_PAGES, 0);
+	ppn = ftl_l2p_get(&bench.ftl->map, to_lpn(2));
+	nr_lpns = bench.ftl->params.nr_lpns;
+	for (u64 lpn = NR_WRITTEN; lpn + 64 <= nr_lpns; lpn += 64)
+		write_plain(bench.ftl, lpn, 64);
+	while (from_ppn(ftl_l2p_get(&bench.ftl->map, to_lpn(2))) == from_ppn(ppn) &&
+	       ++nr_writes < 100 * nr_lpns)
+		write_plain(bench.ftl, 64 + next_random32(&state) % (nr_lpns - 64), 1);
+	KUNIT_ASSERT_LT(test, nr_writes, 100 * nr_lpns);
+	bench.now_ns += REST_NS;
+	expect_missed(test, &bench, 2);
+	KUNIT_EXPECT_EQ(test, hits_of(&bench), 0ULL);
+}
+
 /* It is memory for what comes next, not a cache: who reads again waits for the dies again. */
 static void what_the_host_has_got_is_gone(struct kunit *test)
 {
@@ -336,6 +357,7 @@ static struct kunit_case read_ahead_cases[] = {
 	KUNIT_CASE(pages_that_were_written_since_are_not_taken),
 	KUNIT_CASE(pages_that_were_written_in_place_are_not_taken),
 	KUNIT_CASE(pages_that_are_back_where_they_were_are_not_taken),
+	KUNIT_CASE(pages_that_were_moved_since_are_not_taken),
 	KUNIT_CASE(what_the_host_has_got_is_gone),
 	KUNIT_CASE(what_holds_nothing_is_not_read),
 	KUNIT_CASE(rest_and_power_off_forget_it),
