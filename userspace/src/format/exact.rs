@@ -496,7 +496,7 @@ mod tests {
     use super::{hex, line, parse_raw, parse_sealed, unhex, ReadError, Reader};
     use crate::format::block::{seal, BlockId};
     use crate::format::layout::{BLOCK_BYTES, MAGIC_MAP};
-    use crate::format::make::{make, Request};
+    use crate::format::make::small_device;
     use crate::format::superblock::{Area, Super, LIMIT_PAGES};
 
     #[test]
@@ -576,19 +576,7 @@ mod tests {
 
     #[test]
     fn tables_may_be_claimed_that_nobody_has() {
-        let made = make(&Request {
-            uuid: [7; 16],
-            label: String::new(),
-            nr_device_pages: 100_000,
-            stripe_pages: 8,
-            segment_pages: Some(512),
-            journal_sectors: Some(1024),
-            journal_unit_sectors: 1,
-            reserve_permille: 100,
-            checksums: false,
-            drafts: true,
-        })
-        .unwrap();
+        let made = small_device();
         let nr_pages = LIMIT_PAGES / 4;
         let superblock = Super {
             nr_device_pages: LIMIT_PAGES - 1,

@@ -208,3 +208,22 @@ pub fn make(request: &Request) -> Result<Super, MakeError> {
     lay_out(&mut superblock, request.reserve_permille)?;
     Ok(superblock)
 }
+
+/// A device of 390 MiB, for tests.
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+pub fn small_device() -> Super {
+    make(&Request {
+        uuid: [7; 16],
+        label: String::new(),
+        nr_device_pages: 100_000,
+        stripe_pages: 8,
+        segment_pages: Some(512),
+        journal_sectors: Some(1024),
+        journal_unit_sectors: 1,
+        reserve_permille: 100,
+        checksums: false,
+        drafts: true,
+    })
+    .unwrap()
+}

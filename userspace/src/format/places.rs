@@ -43,23 +43,11 @@ pub fn summaries(superblock: &Super) -> impl Iterator<Item = Range<u64>> + '_ {
 #[cfg(test)]
 mod tests {
     use super::metadata;
-    use crate::format::make::{make, Request};
+    use crate::format::make::small_device;
 
     #[test]
     fn no_page_is_named_twice_and_no_data() {
-        let superblock = make(&Request {
-            uuid: [7; 16],
-            label: String::new(),
-            nr_device_pages: 100_000,
-            stripe_pages: 8,
-            segment_pages: Some(512),
-            journal_sectors: Some(1024),
-            journal_unit_sectors: 1,
-            reserve_permille: 100,
-            checksums: false,
-            drafts: true,
-        })
-        .unwrap();
+        let superblock = small_device();
         let mut pages: Vec<u64> = metadata(&superblock).flatten().collect();
         let nr_pages = pages.len();
         pages.sort_unstable();

@@ -554,27 +554,11 @@ pub fn uuid_text(uuid: &Uuid) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Area, Super, SuperError};
-    use crate::format::make::{make, Request};
-
-    fn made() -> Super {
-        make(&Request {
-            uuid: [7; 16],
-            label: String::new(),
-            nr_device_pages: 100_000,
-            stripe_pages: 8,
-            segment_pages: Some(512),
-            journal_sectors: Some(1024),
-            journal_unit_sectors: 1,
-            reserve_permille: 100,
-            checksums: false,
-            drafts: true,
-        })
-        .unwrap()
-    }
+    use crate::format::make::small_device;
 
     #[test]
     fn areas_lie_as_the_target_wants_them() {
-        let made = made();
+        let made = small_device();
         let first = made.areas[0];
         let of = |areas: &[Area]| {
             let superblock = Super {
