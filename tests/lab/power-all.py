@@ -21,7 +21,7 @@ import random
 import struct
 import sys
 
-from virtual_ssd import VirtualSsd
+from virtual_ssd import PowerFailed, VirtualSsd, cut_in_rounds
 
 SECTOR = 512
 PAGE = 4096
@@ -41,19 +41,12 @@ REFUSALS = {0x02, 0x81, 0x281, 0x287}
 State = "tuple[int, ...]"
 
 
-class PowerFailed(Exception):
-    """The device has gone."""
-
-
 class Drive(VirtualSsd):
     """Sends commands as they are."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.buffer = mmap.mmap(-1, MOST_PAGES * PAGE)
-
-    def cut_after(self, operations: int) -> None:
-        (self.dir / "power_cut_after").write_text(str(operations))
 
     def send(self, opcode: int, data: bytes = b"", slba: int = 0, cdw12: int = 0, **words: int) -> bool:
         """Return: whether it was done, and not refused."""
@@ -270,20 +263,7 @@ def main() -> int:
         return 2
     drive = Drive(sys.argv[1])
     model = Model(int(sys.argv[2]), int(sys.argv[4]))
-    drive.power_on()
-    for turn in range(int(sys.argv[3])):
-        by_itself = turn % 4 != 3
-        if by_itself:
-            drive.cut_after(model.random.randint(1, 60))
-        try:
-            for _ in range(100000 if by_itself else model.random.randrange(200)):
-                model.step(drive)
-            drive.power_cut()
-        except PowerFailed:
-            pass
-        drive.wait_until_off()
-        drive.power_on()
-        model.compare(drive)
+    cut_in_rounds(drive, model, int(sys.argv[3]), 60)
     print(f"lost={model.lost}", *(f"{name}={nr}" for name, nr in sorted(model.counts.items())))
     return 0
 

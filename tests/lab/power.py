@@ -17,7 +17,7 @@ import random
 import struct
 import sys
 
-from virtual_ssd import VirtualSsd
+from virtual_ssd import PowerFailed, VirtualSsd, cut_in_rounds
 
 SECTOR = 512
 PAGE = 4096
@@ -29,19 +29,12 @@ State = tuple[int, ...]
 BLANK: State = (0,) * SECTORS
 
 
-class PowerFailed(Exception):
-    """The device has gone."""
-
-
 class Drive(VirtualSsd):
     """What is written to it and read, by sectors."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.buffer = mmap.mmap(-1, PAGES_AT_ONCE * PAGE)
-
-    def cut_after(self, operations: int) -> None:
-        (self.dir / "power_cut_after").write_text(str(operations))
 
     def write(self, page: int, sector: int, values: State, fua: bool) -> None:
         data = b"".join(struct.pack("<Q", value) * (SECTOR // 8) for value in values)
@@ -149,22 +142,7 @@ def main() -> int:
         return 2
     drive = Drive(sys.argv[1])
     model = Model(int(sys.argv[2]), int(sys.argv[4]))
-    drive.power_on()
-    steps = 0
-    for turn in range(int(sys.argv[3])):
-        by_itself = turn % 4 != 3
-        if by_itself:
-            drive.cut_after(model.random.randint(1, 120))
-        try:
-            for _ in range(100000 if by_itself else model.random.randrange(200)):
-                model.step(drive)
-                steps += 1
-            drive.power_cut()
-        except PowerFailed:
-            pass
-        drive.wait_until_off()
-        drive.power_on()
-        model.compare(drive)
+    steps = cut_in_rounds(drive, model, int(sys.argv[3]), 120)
     print(f"steps={steps} lost={model.lost} survived={model.survived}")
     return 0
 
