@@ -12,6 +12,12 @@ static u32 nr_writers(const struct ftl *ftl, u32 die, u32 eblk)
 	return nr;
 }
 
+/* Is the block, counted from one, of another die? There may be none. */
+static bool is_elsewhere(const struct ftl *ftl, u32 die, u32 eblk)
+{
+	return eblk && (eblk - 1) / ftl->geo.die_eblks != die;
+}
+
 static bool is_victim(const struct ftl_gc_die *gc, u32 eblk)
 {
 	return gc->victim.eblk == eblk + 1 || gc->fold.eblk == eblk + 1;
@@ -55,8 +61,27 @@ static const char *check_eblk_lists(const struct ftl *ftl, u32 die_nr)
 		return "The queue of victims has lost an erase block.";
 	if (nr_bad != die->nr_bad)
 		return "The count of bad erase blocks is wrong.";
+	if (is_elsewhere(ftl, die_nr, die->doomed))
+		return "The doomed erase block of a die is on another one.";
 	return nr_free == die->free.nr + die->slc_free.nr ? NULL :
 		"The count of free erase blocks is wrong.";
+}
+
+/* Streams write to blocks of their die that have room. */
+static const char *check_streams(const struct ftl *ftl, u32 die_nr)
+{
+	const struct ftl_eblk_die *die = &ftl->blocks.die[die_nr];
+
+	for (u32 i = 0; i < ftl_nr_streams(&ftl->geo); i++) {
+		const struct ftl_eblk_stream *stream = &die->stream[i];
+
+		if (is_elsewhere(ftl, die_nr, stream->eblk))
+			return "A stream writes to an erase block of another die.";
+		if (stream->eblk &&
+		    stream->next_unit >= ftl_eblk_nr_units(&ftl->geo, stream->eblk - 1))
+			return "A stream writes to an erase block that is full.";
+	}
+	return NULL;
 }
 
 /* Streams, queues and folding keep to the blocks that are theirs. */
@@ -90,6 +115,8 @@ static const char *check_free_queue(const struct ftl *ftl, u32 die_nr, bool is_s
 
 		if (ftl_eblk_is_slc(&ftl->geo, eblk) != is_slc)
 			return "A free erase block is in the queue of another kind.";
+		if (free->position[entry->item] != i + 1)
+			return "The queue of free erase blocks does not know where an entry is.";
 		if (entry->key >> 32 != ftl->blocks.eblk[eblk].nr_erases)
 			return "The queue of free erase blocks has an outdated count of erases.";
 		if (i && free->entry[(i - 1) / 2].key > entry->key)
@@ -124,6 +151,8 @@ const char *ftl_check_eblks(const struct ftl *ftl, die_t die)
 {
 	const char *reason = check_eblk_lists(ftl, from_die(die));
 
+	if (!reason)
+		reason = check_streams(ftl, from_die(die));
 	if (!reason)
 		reason = check_slc_region(ftl, from_die(die));
 	for (u32 is_slc = 0; !reason && is_slc < 2; is_slc++)

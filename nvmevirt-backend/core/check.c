@@ -217,6 +217,28 @@ static bool is_the_one(const struct ftl_units *units, const struct ftl_unit *uni
 	}
 }
 
+static bool is_on(const struct ftl_unit *unit, enum ftl_unit_kind kind, u32 die)
+{
+	return !unit || (unit->kind == kind && from_die(unit->die) == die);
+}
+
+/* What is known as the one of its kind is open, and of that kind. */
+static const char *check_only_units(const struct ftl *ftl)
+{
+	const struct ftl_units *units = &ftl->units;
+	bool is_right = !units->row;
+
+	for (u32 i = 0; i < ftl->geo.nr_handles; i++) {
+		const struct ftl_unit *plain = units->plain[i];
+
+		is_right &= !plain || (plain->kind == FTL_UNIT_PLAIN && plain->handle == i);
+	}
+	for (u32 i = 0; i < ftl->geo.nr_dies; i++)
+		is_right &= is_on(units->die[i].mixed, FTL_UNIT_MIXED, i) &&
+			is_on(units->die[i].gc, FTL_UNIT_GC, i);
+	return is_right ? NULL : "What is known as the open unit of a kind is another one.";
+}
+
 static const char *check_units(const struct ftl *ftl)
 {
 	const struct ftl_units *units = &ftl->units;
@@ -486,7 +508,7 @@ const char *ftl_check(const struct ftl *ftl)
 	if (!reason)
 		reason = check_share(ftl);
 	if (!reason)
-		reason = check_units(ftl);
+		reason = check_units(ftl) ?: check_only_units(ftl);
 	if (!reason)
 		reason = check_unit_lists(&ftl->units);
 	if (!reason)

@@ -93,7 +93,7 @@ const char *ftl_map_cache_check(const struct ftl_map_cache *cache)
 {
 	const struct ftl_map_slot *slot;
 	struct list_head *changed = cache->changed.next;
-	u32 nr = 0;
+	u32 nr = 0, nr_found = 0;
 
 	list_for_each_entry(slot, &cache->used, used) {
 		nr++;
@@ -107,5 +107,9 @@ const char *ftl_map_cache_check(const struct ftl_map_cache *cache)
 	}
 	if (changed != &cache->changed)
 		return "A map page was changed that is not in memory.";
+	for (u32 i = 0; i < cache->nr_map_pages; i++)
+		nr_found += cache->slot_of[i] != 0;
+	if (nr_found != cache->nr)
+		return "A map page is found in memory where another one is.";
 	return nr == cache->nr ? NULL : "The number of map pages in memory is wrong.";
 }

@@ -120,6 +120,28 @@ static void misplace_a_victim(struct ftl *ftl)
 	swap(full->position[full->entry[0].item], full->position[full->entry[1].item]);
 }
 
+static void misplace_a_free_block(struct ftl *ftl)
+{
+	struct ftl_pqueue *free = &ftl->blocks.die[0].free;
+
+	free->position[free->entry[0].item]++;
+}
+
+static void doom_a_block_of_another_die(struct ftl *ftl)
+{
+	ftl->blocks.die[1].doomed = 1;
+}
+
+static void write_to_a_block_of_another_die(struct ftl *ftl)
+{
+	ftl->blocks.die[1].stream[FTL_STREAM_SLC].eblk = block_in(ftl, FTL_EBLK_OPEN) + 1;
+}
+
+static void write_behind_the_end_of_a_block(struct ftl *ftl)
+{
+	ftl->blocks.die[0].stream[FTL_STREAM_HOST].next_unit = ftl->geo.eblk_units;
+}
+
 static void miscount_die(struct ftl *ftl)
 {
 	ftl->units.die[0].nr_valid--;
@@ -153,6 +175,17 @@ static void end_an_open_unit_with_a_hole(struct ftl *ftl)
 static void forget_the_plain_unit(struct ftl *ftl)
 {
 	ftl->units.plain[0] = NULL;
+}
+
+static void know_a_free_unit_as_that_of_collection(struct ftl *ftl)
+{
+	ftl->units.die[0].gc = list_first_entry(&ftl->units.free, struct ftl_unit, link);
+}
+
+static void know_the_plain_unit_by_another_handle(struct ftl *ftl)
+{
+	ftl->units.plain[1] = ftl->units.plain[0];
+	ftl->geo.nr_handles = 2;
 }
 
 static void miscount_runs(struct ftl *ftl)
@@ -222,6 +255,10 @@ static const struct damage damages[] = {
 	DAMAGE(write_two_streams_to_one_block),
 	DAMAGE(disorder_the_victims),
 	DAMAGE(misplace_a_victim),
+	DAMAGE(misplace_a_free_block),
+	DAMAGE(doom_a_block_of_another_die),
+	DAMAGE(write_to_a_block_of_another_die),
+	DAMAGE(write_behind_the_end_of_a_block),
 	DAMAGE(miscount_die),
 	DAMAGE(miscount_claims),
 	DAMAGE(overfill_a_die),
@@ -229,6 +266,8 @@ static const struct damage damages[] = {
 	DAMAGE(empty_an_open_unit),
 	DAMAGE(end_an_open_unit_with_a_hole),
 	DAMAGE(forget_the_plain_unit),
+	DAMAGE(know_a_free_unit_as_that_of_collection),
+	DAMAGE(know_the_plain_unit_by_another_handle),
 	DAMAGE(miscount_runs),
 	DAMAGE(miscount_open_units),
 	DAMAGE(take_a_run_out_of_its_list),
@@ -288,6 +327,22 @@ static void damage_is_noticed(struct kunit *test)
 	kunit_info(test, "%s\n", reason);
 }
 
+/* What was in memory before another map page took its room is not found there any more. */
+static void map_page_that_has_left_is_noticed(struct kunit *test)
+{
+	const struct drive_shape shape = { "two map pages", 2, 2, 8, 16, 16, 4, 70 };
+	struct ftl_params params = drive_params(&shape);
+	struct ftl *ftl;
+
+	params.map_cache_pages = 1;
+	KUNIT_ASSERT_GT(test, params.nr_lpns, (u64)FTL_MAP_PAGE_LPNS);
+	ftl = make_drive(test, &params);
+	write_plain(ftl, 0, 8);
+	EXPECT_CONSISTENT(test, ftl);
+	ftl->map_cache.slot_of[1] = 1;
+	KUNIT_EXPECT_NOT_NULL(test, ftl_check(ftl));
+}
+
 /* What a flush would not program must have been programmed. */
 static void missing_draft_is_noticed(struct kunit *test)
 {
@@ -310,6 +365,7 @@ static void missing_draft_is_noticed(struct kunit *test)
 
 static struct kunit_case check_cases[] = {
 	KUNIT_CASE(missing_draft_is_noticed),
+	KUNIT_CASE(map_page_that_has_left_is_noticed),
 	KUNIT_CASE(used_drive_is_consistent),
 	KUNIT_CASE_PARAM(damage_is_noticed, damage_gen_params),
 	{}
