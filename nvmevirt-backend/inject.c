@@ -210,21 +210,21 @@ static u16 meet(struct nvmev *nvmev, struct nvmev_cmd *cmd, enum nvmev_fault_kin
 		u64 nr_lbas)
 {
 	struct nvmev_inject *inject = &nvmev->inject;
+	u64 first = slba + nr_lbas;
 	u32 i;
 
 	if (!READ_ONCE(inject->nr_faults))
 		return 0;
 	guard(mutex)(&inject->lock);
-	for (i = 0; i < NVMEV_MAX_FAULTS; i++) {
-		if (inject->faults[i].kind != kind ||
-		    !touches(&inject->faults[i], cmd, slba, slba + nr_lbas))
-			continue;
-		nvmev->counters.media_errors++;
-		cmd->fault_lba = max(slba, inject->faults[i].first);
-		return (kind == NVMEV_FAULT_READ ? NVME_SC_READ_ERROR : NVME_SC_WRITE_FAULT) |
-			NVMEV_DNR;
-	}
-	return 0;
+	for (i = 0; i < NVMEV_MAX_FAULTS; i++)
+		if (inject->faults[i].kind == kind &&
+		    touches(&inject->faults[i], cmd, slba, slba + nr_lbas))
+			first = min(first, max(slba, inject->faults[i].first));
+	if (first == slba + nr_lbas)
+		return 0;
+	nvmev->counters.media_errors++;
+	cmd->fault_lba = first;
+	return (kind == NVMEV_FAULT_READ ? NVME_SC_READ_ERROR : NVME_SC_WRITE_FAULT) | NVMEV_DNR;
 }
 
 u16 nvmev_inject_read(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 slba, u64 nr_lbas)

@@ -9,7 +9,7 @@
 # clock: virtual
 # seconds: 8
 # timeout: 240
-# sentences: 50
+# sentences: 52
 . "$(dirname "$0")/rc"
 
 inject() {
@@ -67,6 +67,13 @@ inject read_error 120 8
 check "what is copied there" nvme copy "$DEV" --namespace-id=1 --sdlba=120 --slbs=160 --blocks=7
 check "is written again, and can be read" page read 15
 check_that "so nothing is bad there" "$(injected)" == ""
+inject clear
+
+# Of several faults the first is met, whichever was asked for first.
+inject read_error 168 8
+inject read_error 162 2
+check_fails "what is bad is not copied" nvme copy "$DEV" --namespace-id=1 --sdlba=120 --slbs=160 --blocks=15
+check_that "and the error log has the first LBA that is" "$(nvme error-log "$ctrl" -e 1 -o json | jq '.errors[0].lba')" == 162
 inject clear
 
 inject write_fault 80 8
