@@ -299,19 +299,38 @@ static u16 get_value(struct nvmev *nvmev, struct nvmev_features *features, u32 n
 	}
 }
 
+static bool has_feature(const struct nvmev *nvmev, u32 fid)
+{
+	if (fid == NVME_FEAT_VOLATILE_WC)
+		return !nvmev->config.ftl.plp;
+	if (fid == NVMEV_FEAT_FDP || fid == NVMEV_FEAT_FDP_EVENTS)
+		return nvmev->fdp.nr_pids;
+	return fid == NVME_FEAT_ERR_RECOVERY || is_for_controller(fid);
+}
+
+/* What can be done with a feature. The value is not asked for, nor is there room for its data. */
+static u16 get_capabilities(const struct nvmev *nvmev, u32 fid, u64 *result)
+{
+	if (!has_feature(nvmev, fid))
+		return NVME_SC_INVALID_FIELD;
+	*result = fid == NVMEV_FEAT_FDP ? 0 : NVMEV_FEATURE_CHANGEABLE;
+	if (fid == NVME_FEAT_ERR_RECOVERY || fid == NVMEV_FEAT_FDP_EVENTS)
+		*result |= NVMEV_FEATURE_PER_NAMESPACE;
+	return 0;
+}
+
 u16 nvmev_get_features(struct nvmev *nvmev, const struct nvme_command *sqe, u64 *result)
 {
-	u32 select = NVMEV_FEATURE_SELECT(le32_to_cpu(sqe->features.fid));
+	u32 fid = le32_to_cpu(sqe->features.fid);
+	u32 select = NVMEV_FEATURE_SELECT(fid);
 	struct nvmev_features defaults;
-	u16 status;
 
 	if (select == NVMEV_SELECT_CURRENT)
 		return get_value(nvmev, &nvmev->features, nvmev->nr_queues, sqe, result);
+	if (select == NVMEV_SELECT_CAPABILITIES)
+		return get_capabilities(nvmev, fid & 0xff, result);
 	if (select > NVMEV_SELECT_CAPABILITIES)
 		return NVME_SC_INVALID_FIELD;
 	set_defaults(&defaults);
-	status = get_value(nvmev, &defaults, nvmev->config.queues, sqe, result);
-	if (!status && select == NVMEV_SELECT_CAPABILITIES)
-		*result = NVMEV_FEATURE_CHANGEABLE;
-	return status;
+	return get_value(nvmev, &defaults, nvmev->config.queues, sqe, result);
 }

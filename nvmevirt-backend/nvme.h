@@ -129,6 +129,7 @@ struct nvmev_copy_range {
 #define NVMEV_FEATURE_SAVE		BIT(31)
 #define NVMEV_SELECT_CURRENT		0
 #define NVMEV_SELECT_CAPABILITIES	3
+#define NVMEV_FEATURE_PER_NAMESPACE	BIT(1)
 #define NVMEV_FEATURE_CHANGEABLE	BIT(2)
 
 /* Get Log Page, CDW14: the offset counts entries and not bytes */

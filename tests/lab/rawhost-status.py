@@ -397,6 +397,14 @@ def error_log(host: Host, queue: Queue) -> None:
     logged("the save bit: bit 7 of byte 43", admin, sqe(0x09, 0, {10: 0x01 | 1 << 31}), 43 | 7 << 8)
 
 
+def capabilities(host: Host) -> None:
+    """What can be done with a feature (changed: 4, by namespace: 2) comes without the feature's data."""
+    for fid, wanted in ((0x01, 4), (0x05, 6), (0x0E, 4), (0x1D, 0), (0x1E, 6)):
+        done = host.admin.run(sqe(0x0A, 0, {10: fid | 3 << 8}))
+        say(f"Get Features, what can be done with {fid:#04x}, without memory", done == (0, wanted),
+            f"status {done.status:#x}, result {done.result:#x}")
+
+
 def many_ranges(host: Host, queue: Queue) -> None:
     """256 ranges in one command, in two pages of which the first is begun in its middle."""
     for i in range(256):
@@ -426,6 +434,7 @@ def steps(host: Host) -> None:
     run_table(host, VENDOR, queue.run)
     all_or_nothing(host, queue)
     error_log(host, queue)
+    capabilities(host)
     many_ranges(host, queue)
     copied(host, queue)
 
