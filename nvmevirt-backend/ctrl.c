@@ -17,6 +17,9 @@
 /* A drive that needs longer for its cache has lost what is left in it. */
 #define MAX_SHUTDOWN_NS		(20 * NSEC_PER_SEC)
 
+/* From one look at whether the power has failed meanwhile to the next */
+#define SHUTDOWN_LOOK_NS	(10 * NSEC_PER_MSEC)
+
 void nvmev_ctrl_init(struct nvmev *nvmev)
 {
 	struct nvmev_pci *pci = &nvmev->pci;
@@ -110,6 +113,15 @@ static void reset(struct nvmev *nvmev)
 	set_status(nvmev, 0);
 }
 
+/* Until then, or until the power fails. */
+static void wait_until(const struct nvmev *nvmev, u64 end_ns)
+{
+	u64 now_ns;
+
+	while ((now_ns = ktime_get_ns()) < end_ns && !nvmev_outage_is_failing(nvmev))
+		fsleep(div_u64(min(end_ns - now_ns, SHUTDOWN_LOOK_NS), NSEC_PER_USEC) + 1);
+}
+
 /* Whoever asked for it waits for the end of it, and nobody else is served meanwhile. */
 static void shut_down(struct nvmev *nvmev)
 {
@@ -117,8 +129,7 @@ static void shut_down(struct nvmev *nvmev)
 	u64 done_ns = nvmev_ns_flush(nvmev, start_ns);
 
 	nvmev_outage_note(nvmev);
-	if (done_ns > start_ns)
-		fsleep(div_u64(min(done_ns - start_ns, MAX_SHUTDOWN_NS), NSEC_PER_USEC) + 1);
+	wait_until(nvmev, min(done_ns, start_ns + MAX_SHUTDOWN_NS));
 	if (done_ns > nvmev_now(nvmev))
 		return;
 	nvmev->is_shut_down = true;

@@ -65,6 +65,7 @@
  * @damage: reason why the drive cannot be used after a power failure, or NULL
  * @failure_work: work item that switches it off when the power fails by itself
  * @cut_ns: time at which the power fails, U64_MAX while not known; changed by the dispatcher
+ * @is_cut: whether @cut_ns was chosen by hand, and is not the FTL's
  * @power_on_ns: time at which it was switched on, ktime_get()
  * @on_before_ns: time that it had been on before @power_on_ns
  * @power_cycles: number of times that it was switched on
@@ -110,6 +111,7 @@ struct nvmev {
 	const char *damage;
 	struct work_struct *failure_work;
 	u64 cut_ns;
+	bool is_cut;
 	u64 power_on_ns;
 	u64 on_before_ns;
 	u64 power_cycles;

@@ -29,7 +29,18 @@ void nvmev_outage_note(struct nvmev *nvmev)
 		return;
 	guard(mutex)(&nvmev->ftl_lock);
 	spin_lock_irqsave(&nvmev->queues.post_lock, flags);
-	WRITE_ONCE(nvmev->cut_ns, ftl_cut_ns(nvmev->ftl, ktime_get_ns()));
+	if (!nvmev->is_cut)
+		WRITE_ONCE(nvmev->cut_ns, ftl_cut_ns(nvmev->ftl, ktime_get_ns()));
+	spin_unlock_irqrestore(&nvmev->queues.post_lock, flags);
+}
+
+void nvmev_outage_cut(struct nvmev *nvmev)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&nvmev->queues.post_lock, flags);
+	nvmev->is_cut = true;
+	WRITE_ONCE(nvmev->cut_ns, nvmev_now(nvmev));
 	spin_unlock_irqrestore(&nvmev->queues.post_lock, flags);
 }
 

@@ -17,6 +17,14 @@ struct nvmev;
 void nvmev_outage_note(struct nvmev *nvmev);
 
 /**
+ * nvmev_outage_cut() - the power fails now
+ * @nvmev: the SSD, switched on
+ *
+ * Who is at work for a command finds no time left; the caller switches the SSD off.
+ */
+void nvmev_outage_cut(struct nvmev *nvmev);
+
+/**
  * nvmev_outage_is_failing() - has that time come, and nobody noticed yet?
  * @nvmev: the SSD
  *

@@ -31,6 +31,7 @@ static void reset_controller(struct nvmev *nvmev)
 	nvmev->is_shut_down = true;
 	nvmev->power_failed = false;
 	nvmev->cut_ns = U64_MAX;
+	nvmev->is_cut = false;
 	nvmev->power_on_ns = ktime_get_ns();
 	nvmev_event_reset(nvmev);
 	nvmev_inject_init(&nvmev->inject);
@@ -119,6 +120,7 @@ int nvmev_power_off(struct nvmev *nvmev, bool failure, char *reason)
 {
 	nvmev_stats_remove(nvmev);
 	if (failure) {
+		nvmev_outage_cut(nvmev);
 		nvmev_dispatch_stop(nvmev);
 		nvmev_pci_vanish(&nvmev->pci);
 		nvmev_pci_unplug(&nvmev->pci);

@@ -9,7 +9,7 @@
 # mem: 2G
 # seconds: 60
 # timeout: 300
-# sentences: 26
+# sentences: 27
 . "$(dirname "$0")/rc"
 
 SMALL=(capacity_mib=8 channels=2 dies_per_channel=1 units_per_eblk=8 wbuf_kib=1024 run_units=4)
@@ -73,6 +73,18 @@ check "with protection all is there that was written" \
 	sh -c "dd if=$DEV bs=1M count=8 iflag=direct status=none | cmp - $T_DIR/data"
 check_fails "and operations are not counted" nvmev-ssd power-cut ssd1 5
 drop_ssd ssd1
+
+# The driver lets go of a drive that takes 6 s to flush its cache, and the power fails meanwhile.
+new_ssd ssd5 "${SMALL[@]}" plp=0 dies_per_channel=1 channels=1 time_scale=1000
+dd if=/dev/urandom of="$DEV" bs=64k count=16 oflag=direct status=none
+cat "$CONFIGFS/ssd5/pci_address" >/sys/bus/pci/drivers/nvme/unbind &
+unbinding=$!
+sleep 1
+nvmev-ssd power-cut ssd5
+wait "$unbinding"
+DEV=$(nvmev-ssd power-on ssd5)
+check_that "a failure while the drive shuts down is one" "$(smart unsafe_shutdowns)" -eq 1
+drop_ssd ssd5
 
 # Files whose fsync came back: their names and sums.
 write_files() {
