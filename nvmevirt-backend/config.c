@@ -593,8 +593,9 @@ static int load(struct item *item, const char *path)
 	struct nvmev *nvmev;
 	int ret;
 
-	/* One that has nothing need not be kept meanwhile. */
-	if (nvmev_is_new(item->nvmev) && !item->config.backing_file[0])
+	/* One that has nothing need not be kept meanwhile: it can be made again. */
+	if (nvmev_is_new(item->nvmev) && !nvmev_is_formatted(item->nvmev) &&
+	    !item->config.backing_file[0])
 		discard(item);
 	nvmev = nvmev_create_apart(config_item_name(&item->item), &item->config, item->reason);
 	if (IS_ERR(nvmev))

@@ -162,6 +162,16 @@ bool nvmev_adopt(struct nvmev *nvmev, const struct nvmev_config *config)
 	return true;
 }
 
+bool nvmev_is_formatted(const struct nvmev *nvmev)
+{
+	u32 i;
+
+	for (i = 0; i < nvmev->nr_ns; i++)
+		if (nvmev->ns[i].lba_shift != ilog2(nvmev->config.lba_bytes))
+			return true;
+	return false;
+}
+
 bool nvmev_is_new(const struct nvmev *nvmev)
 {
 	struct ftl_stats stats;

@@ -42,6 +42,12 @@ struct nvmev *nvmev_create_apart(const char *name, const struct nvmev_config *co
 bool nvmev_adopt(struct nvmev *nvmev, const struct nvmev_config *config);
 
 /**
+ * nvmev_is_formatted() - has one of its namespaces another LBA size than it was made with?
+ * @nvmev: the SSD, switched off
+ */
+bool nvmev_is_formatted(const struct nvmev *nvmev);
+
+/**
  * nvmev_is_new() - was nothing ever written to it?
  * @nvmev: the SSD, switched off
  */

@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 30
 # timeout: 300
-# sentences: 98
+# sentences: 101
 . "$(dirname "$0")/rc"
 
 ITEM=$CONFIGFS/ssd0
@@ -204,6 +204,15 @@ check "an SSD that was never on can be saved" sh -c "echo $T_DIR/new >$ITEM/save
 check "... and loaded" sh -c "echo $T_DIR/new >$ITEM/load"
 echo 16,32 >"$ITEM/namespace_mib"
 refuses "a drive with other namespaces" "other namespaces" "$T_DIR/new"
+drop_ssd ssd0
+
+# One that was formatted and never written has something to lose, too
+new_ssd ssd0 "${SMALL[@]}"
+nvme format "${DEV%n1}" --namespace-id=1 --lbaf=1 --force >"$T_DIR/said"
+nvmev-ssd power-off ssd0
+refuses "a file of another kind, by a formatted SSD" "not a state file" "$T_DIR/zeroes"
+DEV=$(nvmev-ssd power-on ssd0)
+check_that "which keeps its format" "$(blockdev --getss "$DEV")" -eq 4096
 drop_ssd ssd0
 
 # Unreadable sectors are data as well; a volatile drive keeps both when its power fails
