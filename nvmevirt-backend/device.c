@@ -11,6 +11,8 @@
 /* Memory that a new SSD must leave to everybody else */
 #define MEMORY_RESERVE_BYTES	(32UL << 20)
 
+static const char too_little_memory[] = "There is too little memory.";
+
 static const char *check_config(const struct nvmev_config *config)
 {
 	if (config->lba_bytes != 512 && config->lba_bytes != 4096)
@@ -61,6 +63,21 @@ static int make_ftl(struct nvmev *nvmev, char *reason)
 	return 0;
 }
 
+/* Memory of the dispatcher's own */
+static int make_room(struct nvmev *nvmev, char *reason)
+{
+	int ret = 0;
+
+	if (nvmev->config.atomic_pages > 1)
+		ret = nvmev_store_keep_whole(&nvmev->store, nvmev->config.atomic_pages);
+	nvmev->reply = kzalloc(PAGE_SIZE, GFP_KERNEL);
+	nvmev->trim.ranges = kzalloc(PAGE_SIZE, GFP_KERNEL);
+	if (!ret && nvmev->reply && nvmev->trim.ranges)
+		return 0;
+	strscpy(reason, too_little_memory, NVMEV_REASON_BYTES);
+	return -ENOMEM;
+}
+
 void nvmev_free(struct nvmev *nvmev)
 {
 	nvmev_backing_close(nvmev);
@@ -92,7 +109,7 @@ struct nvmev *nvmev_create_apart(const char *name, const struct nvmev_config *co
 	}
 	nvmev = kzalloc(sizeof(*nvmev), GFP_KERNEL);
 	if (!nvmev) {
-		strscpy(reason, "There is too little memory.", NVMEV_REASON_BYTES);
+		strscpy(reason, too_little_memory, NVMEV_REASON_BYTES);
 		return ERR_PTR(-ENOMEM);
 	}
 	strscpy(nvmev->name, name, sizeof(nvmev->name));
@@ -107,13 +124,8 @@ struct nvmev *nvmev_create_apart(const char *name, const struct nvmev_config *co
 	nvmev_store_init(&nvmev->store, nvmev->config.ftl.oob && !nvmev->config.ftl.plp);
 	if (!refusal)
 		ret = make_ftl(nvmev, reason);
-	if (!ret && nvmev->config.atomic_pages > 1)
-		ret = nvmev_store_keep_whole(&nvmev->store, nvmev->config.atomic_pages);
-	if (!ret) {
-		nvmev->reply = kzalloc(PAGE_SIZE, GFP_KERNEL);
-		nvmev->trim.ranges = kzalloc(PAGE_SIZE, GFP_KERNEL);
-		ret = nvmev->reply && nvmev->trim.ranges ? 0 : -ENOMEM;
-	}
+	if (!ret)
+		ret = make_room(nvmev, reason);
 	if (ret) {
 		nvmev_free(nvmev);
 		return ERR_PTR(ret);
