@@ -33,6 +33,8 @@ const NVME_VERIFY: u64 = 0x0c;
 pub(super) struct Nvmev {
     /// The only SSD that may be named.
     name: Option<String>,
+    /// The only namespace of it whose LBAs may be.
+    nsid: Option<u64>,
     /// Queue and identifier of the commands that have been seen and not their ends.
     in_flight: HashSet<(u64, u64)>,
     batch: u64,
@@ -75,6 +77,10 @@ impl Parser for Nvmev {
         let mut line = command(time_ns, &fields)?;
         if let Line::Command(command) = &mut line {
             command.batch = batch;
+            // A flush may be for all of them.
+            if command.op != Op::Flush {
+                self.namespace(&fields)?;
+            }
         }
         Ok(line)
     }
@@ -130,6 +136,21 @@ impl Nvmev {
             }
         }
         Ok(())
+    }
+}
+
+impl Nvmev {
+    /// LBAs of several namespaces have the same numbers, and are not the same.
+    fn namespace(&mut self, fields: &Fields) -> Result<(), String> {
+        let nsid = fields.number("nsid")?;
+        let known = *self.nsid.get_or_insert(nsid);
+
+        if nsid == known {
+            return Ok(());
+        }
+        Err(format!(
+            "the trace is of more than one namespace, {known} and {nsid}: take the lines of one"
+        ))
     }
 }
 

@@ -286,7 +286,7 @@ fn the_kernels_trace_is_read_with_its_hints() {
 fn a_hint_is_one_bit_of_three() {
     let hint = |cdw12: u32| {
         let line = format!(
-            " a-1 [0] 1.0: nvmev_cmd: name=a qid=1 cid=1 opcode=0x01 slba=8 nlb=8 cdw2=7 cdw3=0 \
+            " a-1 [0] 1.0: nvmev_cmd: name=a qid=1 cid=1 opcode=0x01 nsid=1 slba=8 nlb=8 cdw2=7 cdw3=0 \
              cdw12={cdw12:#x}"
         );
         commands(&line)[0].hint
@@ -303,7 +303,7 @@ fn a_hint_is_one_bit_of_three() {
 fn what_was_in_flight_together_is_a_batch() {
     let read = |cid| {
         format!(
-            " a-1 [0] 1.0: nvmev_cmd: name=a qid=1 cid={cid} opcode=0x02 slba=0 nlb=8 cdw12=0x0"
+            " a-1 [0] 1.0: nvmev_cmd: name=a qid=1 cid={cid} opcode=0x02 nsid=1 slba=0 nlb=8 cdw12=0x0"
         )
     };
     let done = |cid| format!(" a-1 [0] 1.0: nvmev_done: name=a qid=1 cid={cid} status=0x000");
@@ -328,7 +328,7 @@ fn what_was_in_flight_together_is_a_batch() {
 #[test]
 fn bad_lines_of_the_kernels_trace_are_named() {
     let good =
-        " a-1 [000] ..... 12.5: nvmev_cmd: name=a qid=1 cid=1 opcode=0x02 slba=0 nlb=8 cdw12=0x0";
+        " a-1 [000] ..... 12.5: nvmev_cmd: name=a qid=1 cid=1 opcode=0x02 nsid=1 slba=0 nlb=8 cdw12=0x0";
     assert_eq!(commands(good).len(), 1);
     for (line, word) in [
         ("CPU:0 [LOST 5 EVENTS]".to_owned(), "lost events"),
@@ -340,6 +340,11 @@ fn bad_lines_of_the_kernels_trace_are_named() {
         (good.replace("nlb=8", ""), "nlb= is missing"),
         (good.replace("opcode=0x02", ""), "opcode="),
         (good.replace("name=a", "name=b"), "more than one SSD"),
+        (
+            good.replace("nsid=1", "nsid=2"),
+            "more than one namespace, 1 and 2",
+        ),
+        (good.replace("nsid=1", ""), "nsid= is missing"),
         (good.replace("12.5:", "12.5"), "time"),
         (good.replace("cid=1", ""), "cid="),
         (" a-1 [0] 1.0: nvmev_done: name=a qid=1".to_owned(), "cid="),
