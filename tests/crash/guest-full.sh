@@ -35,7 +35,7 @@ generation() {
 	NEXT=$(</tmp/next)
 	echo "# generation $1: $(dmsetup status t | grep -oE '\b(free|empty)_segments=[0-9]+' | paste -sd ' ')"
 	dmsetup remove t
-	logging_end "$LOGGED" "$TRACED"
+	logging_end "$LOGGED" "$TRACED" || return 1
 	((!status)) || return "$status"
 	check "generation $1: what was promised survives a power failure at every write" play
 	cut=$(sed -n 's/^scarcest \([0-9:]*\),.*/\1/p' /tmp/played)
