@@ -121,11 +121,15 @@ own_modules_build() {
 # toolchain_need done. CHECK is "check" for sparse and -Werror, "lock-costs" for
 # a dm-dieaware that counts what it does inside locks, or "plain".
 own_modules_need() {
-	local check=$1 key sources
+	local check=$1 key sources checker=""
 	shift
 
+	# What a newer sparse finds an older one has passed. The other compilers come with the kernel's headers.
+	if [[ $check == check ]]; then
+		checker=$(toolchain_run sparse --version)
+	fi
 	sources=$(own_sources_hash "$@")
-	key=$(hash_words "$KERNEL_DIR" "$check" "$*" "$sources" \
+	key=$(hash_words "$KERNEL_DIR" "$check" "$checker" "$*" "$sources" \
 		"$(hash_files "$DIEAWARE_TOP/scripts/lib/modules.sh" "${LOCK_COSTS_SOURCES[@]}")")
 	cache_get "modules-$KERNEL_VERSION" "$key" own_modules_build "$*" "$check" "$sources"
 	OWN_MODULES_DIR=$CACHE_ENTRY

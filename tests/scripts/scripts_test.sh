@@ -238,6 +238,22 @@ edited_build() {
 	return 1
 }
 
+# key_of CHECK SPARSE: of modules that are built like this where sparse has this version
+key_of() {
+	DIEAWARE_TOP=$top SPARSE=$2 bash -c '
+		set -euo pipefail
+		. "$DIEAWARE_TOP/scripts/lib/load.sh"
+		toolchain_run() { echo "$SPARSE"; }
+		cache_get() { echo "$2"; }
+		KERNEL_DIR=kernel KERNEL_VERSION=1 KERNEL_KUNIT=no CACHE_ENTRY=""
+		own_modules_need "$1" include' bash "$1"
+}
+
+checks_again_with_another_sparse() {
+	[[ $(key_of check 1) != "$(key_of check 2)" && $(key_of check 1) == "$(key_of check 1)" &&
+		$(key_of plain 1) == "$(key_of plain 2)" ]]
+}
+
 # Of two files that came since, the one that looks older is touched, and only once.
 touches_what_looks_old() {
 	local touch=("$top/scripts/lib/touch-changed" "$work/late/stamp" "$work/late/tree") edited
@@ -294,6 +310,48 @@ ends_with_machines() {
 	# What goes on begins another one.
 	sleep 1
 	[[ $status == 143 && $(wc -l <"$tree/begun") == 2 && $(wc -l <"$tree/ended") == 2 ]]
+}
+
+# of_tests NAME...: the numbers of the tests that lab-tests takes for these
+of_tests() {
+	local tree=$work/named
+
+	mkdir -p "$tree"/{scripts,tests/lab}
+	cp -r "$top/scripts/lib" "$top/scripts/lab-tests" "$tree/scripts/"
+	touch "$tree/tests/lab"/{500-disk-310,310-a,310-b,131-05a}.sh
+	(cd "$tree" && scripts/lab-tests --list "$@") | sed -nE 's/.* ([0-9]{3})-.*/\1/p' | paste -sd ' '
+}
+
+takes_numbers_and_parts() {
+	[[ $(of_tests 310) == "310 310" && $(of_tests 10-a) == 310 && $(of_tests disk) == 500 && $(of_tests 131 500) == "131 500" ]]
+}
+
+# fio_counts PROGRAM: whether scripts/fio fails for one filesystem, above a machine that does this
+fio_counts() {
+	local tree=$work/fio status=0
+
+	rm -rf "$tree"
+	mkdir -p "$tree"/{scripts,tests/lab}
+	cp -r "$top/scripts/lib" "$top/scripts/fio" "$tree/scripts/"
+	cp "$top/tests/lab/kernels-races" "$tree/tests/lab/"
+	printf '#!/bin/bash\n%s\n' "$1" >"$tree/scripts/uml"
+	chmod +x "$tree/scripts/uml"
+	(cd "$tree" && scripts/fio --jobs 1 verify ext4 xfs) >"$work/said" 2>&1 || status=$?
+	tail -n 1 "$work/said"
+	return "$status"
+}
+
+# The log of one is a folder from its beginning on: nothing can be written to it.
+fio_counts_all_machines() {
+	local says='echo "ok - one"; echo "all done"'
+
+	[[ $(fio_counts "$says") == "2 passed, 0 failed" ]] || return
+	[[ $(fio_counts "rm -rf out/fio/verify-xfs.log; [[ \$* == *ext4* ]] || { mkdir out/fio/verify-xfs.log; exit; }; $says") == \
+		"1 passed, 1 failed" ]]
+}
+
+fuzz_wants_time() {
+	! "$top/scripts/fuzz" 0 >"$work/said" 2>&1 && grep -q "how many seconds" "$work/said"
 }
 
 # kernels VERSIONS COMMAND: in a shell with the library, in an archive that has these images; KERNEL
@@ -473,9 +531,13 @@ expect "no other suite is taken for one of the host" only_known_suites
 expect "a machine that has no cache yet has nothing to prune" prunes_nothing
 
 expect "whoever kills lab-tests ends its machines, and no other one begins" ends_with_machines
+expect "it takes a number for that of a test, and anything else for a part of a name" takes_numbers_and_parts
+expect "a machine of fio without room for its log is a failure" fio_counts_all_machines
+expect "fuzzers that are given no time are refused" fuzz_wants_time
 expect "what a machine uses that runs for hours is not pruned" keeps_what_runs
 expect "a tool whose sources change while it is built is not kept" edited_build tools_need tools
 expect "nor are modules" edited_build "own_modules_need plain include" modules
+expect "modules are checked again when sparse is another one" checks_again_with_another_sparse
 expect "a file that came later than what was built of it, and looks older, is touched" touches_what_looks_old
 
 expect "a run that has failed leaves the figure that is on record" python3 -B "$top/tests/scripts/records_test.py"
