@@ -7,7 +7,7 @@
 # mem: 2G
 # seconds: 8
 # traces: yes
-# sentences: 35
+# sentences: 39
 # timeout: 240
 . "$(dirname "$0")/rc"
 
@@ -26,6 +26,9 @@ check_that "check_fails does not take a crash for one" \
 	"$(inner "check_fails no bash -c 'kill -SEGV \$\$'")" -eq 1
 check_that "check_that compares numbers" "$(inner 'check_that no 9 -gt 10')" -eq 1
 check_that "check_that compares words" "$(inner 'check_that no a == b')" -eq 1
+check_that "check_that does not take two empty words for the same" "$(inner 'check_that no "" == ""')" -eq 1
+check_that "check_empty wants one" "$(inner 'check_empty yes ""')" -eq 0
+check_that "and nothing else" "$(inner 'check_empty no a')" -eq 1
 check_that "check_that does not take an unknown operator" "$(inner 'check_that no 1 -foo 1')" -eq 1
 check_that "a failed command outside of check is a failure" "$(inner false 'check yes true')" -eq 1
 check_that "things are taken away at the end" \
@@ -86,14 +89,16 @@ cp "$LAB_DIR"/{rc,run-guest.sh,kernels-races} "$T_DIR/lab/"
 
 # run_inner HEADER LINE...: what the runner finds wrong
 run_inner() {
-	printf '%s\n' "# kernels: 6.12" "# timeout: 60" "$1" ". $T_DIR/lab/rc" 't_ok yes' "${@:2}" \
+	printf '%s\n' "# kernels: ${KERNELS:-6.12}" "# timeout: 60" "$1" ". $T_DIR/lab/rc" 't_ok yes' "${@:2}" \
 		>"$T_DIR/lab/900-inner.sh"
 	bash "$T_DIR/lab/run-guest.sh" 6.12 900-inner.sh | sed -n 's/^not ok - 900-inner: //p'
 }
 
-check_that "a test that says what its header says is fine" "$(run_inner '# sentences: 1')" == ""
-check_that "its number may be another one on a kernel" "$(run_inner '# sentences: 7 6.1:8 6.12:1')" == ""
+check_empty "a test that says what its header says is fine" "$(run_inner '# sentences: 1')"
+check_empty "its number may be another one on a kernel" "$(run_inner '# sentences: 7 6.1:8 6.12:1')"
 check_that "one that says less has failed" "$(run_inner '# sentences: 2')" =~ ^"it says all of its sentences"
+check_that "also on a kernel that only --long runs it on" \
+	"$(KERNELS="uml" run_inner $'# long: 6.1 6.12\n# sentences: 2')" =~ ^"it says all of its sentences"
 check_that "a script that fails without a word has failed" \
 	"$(run_inner '# sentences: 1' 'trap - EXIT' 'exit 3')" =~ ^"the script ends well"
 check_that "one that is known to fail has not" \

@@ -28,7 +28,7 @@ check "nvme write --control-like bits in CDW12 do no harm" nvme io-passthru "$DE
 drop_ssd ssd0
 new_ssd mute capacity_mib=1024 hints=0
 nvme id-ctrl "${DEV%n1}" --raw-binary >"$T_DIR/id"
-check_that "hints=0 announces nothing" "$(dd if="$T_DIR/id" bs=1 skip=3072 count=8 status=none | tr -d '\0')" == ""
+check_empty "hints=0 announces nothing" "$(dd if="$T_DIR/id" bs=1 skip=3072 count=8 status=none | tr -d '\0')"
 check "the bits are then ignored" nvme io-passthru "$DEV" --opcode=1 --namespace-id=1 --write \
 	--data-len=32768 --input-file="$T_DIR/unit" --cdw2=0 --cdw10=64 --cdw12=$(((1 << 24) | 63))
 check_that "and not counted" "$(ssd_stat mute hints_append) $(ssd_stat mute hints_ignored)" == "0 0"

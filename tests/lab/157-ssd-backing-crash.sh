@@ -69,14 +69,14 @@ for n in 1 100 130 140 400; do
 	nvmev-ssd power-on disk0 >"$T_DIR/output"
 	mount_disk
 	if ! use_ssd; then
-		[[ $(<"$T_DIR/said") =~ in\ use|two\ headers ]] || check_that "operation $n: it is refused because it was in use" "$(<"$T_DIR/said")" == ""
+		[[ $(<"$T_DIR/said") =~ in\ use|two\ headers ]] || check_empty "operation $n: it is refused because it was in use" "$(<"$T_DIR/said")"
 		drop_ssd1
 		use_ssd backing_recover=1
 	fi
 	case $(sum_of_ssd) in
 	"$before") is_old=$((is_old + 1)) ;;
 	"$now") is_new=$((is_new + 1)) ;;
-	*) check_that "operation $n: it is one of both" "$(<"$T_DIR/said")" == "" ;;
+	*) check_empty "operation $n: it is one of both" "$(<"$T_DIR/said")" ;;
 	esac
 	before=$(sum_of_ssd)
 	drop_ssd ssd1

@@ -61,12 +61,12 @@ check_fails "what is before is bad" page read 5
 check_fails "what is behind is bad" page read 7
 check "all of it can be written" dd if="$T_DIR/data" of="$DEV" bs=64k count=1 oflag=direct
 check "and read" dd if="$DEV" of=/dev/null bs=64k count=1 iflag=direct
-check_that "nothing is bad any more" "$(injected)" == ""
+check_empty "nothing is bad any more" "$(injected)"
 
 inject read_error 120 8
 check "what is copied there" nvme copy "$DEV" --namespace-id=1 --sdlba=120 --slbs=160 --blocks=7
 check "is written again, and can be read" page read 15
-check_that "so nothing is bad there" "$(injected)" == ""
+check_empty "so nothing is bad there" "$(injected)"
 inject clear
 
 # Of several faults the first is met, whichever was asked for first.
@@ -99,7 +99,7 @@ mark_log
 inject drop 1600 8 1
 check "a dropped read is read in the end" page read 200
 check "the driver has aborted it, or reset the controller" log_has 'nvme.*(timeout|abort)'
-check_that "the request was dropped once" "$(injected)" == ""
+check_empty "the request was dropped once" "$(injected)"
 inject drop 1600 8 3
 check "a read that is dropped three times" page read 200
 inject clear

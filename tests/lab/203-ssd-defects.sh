@@ -40,7 +40,7 @@ give_back ssd0
 note "The worst of $(count ssd0 completions) completions was late by $(count ssd0 late_ns_worst) ns."
 check_that "no completion was late" "$(count ssd0 completions_late)" -eq 0
 nvmev-ssd stats ssd0 >"$T_DIR/stats" 2>"$T_DIR/warned"
-check_that "and nobody is warned" "$(<"$T_DIR/warned")" == ""
+check_empty "and nobody is warned" "$(<"$T_DIR/warned")"
 drop_ssd ssd0
 
 new_ssd small capacity_mib=1024

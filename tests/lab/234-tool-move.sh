@@ -95,7 +95,7 @@ for fs in btrfs f2fs; do
 	umount "$mnt"
 	dmsetup remove small
 	check "$fs: fsck finds nothing" check_fs $fs /dev/mapper/small-log
-	check_that "$fs: the old device holds nothing" "$(blkid -p -O 0 -s TYPE -o value "$DEV")" == ""
+	check_empty "$fs: the old device holds nothing" "$(blkid -p -O 0 -s TYPE -o value "$DEV")"
 	mount /dev/mapper/small-log "$mnt"
 	rm "$mnt/more"
 	check_that "$fs: and the log all of it" "$(sums "$mnt")" == "$written"

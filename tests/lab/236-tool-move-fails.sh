@@ -138,26 +138,26 @@ wrong="" nr_undone=0
 for ((number = 1; number <= nr_changes; number++)); do
 	killed gone_back "change $number" with_fault killed-after $number dieaware move volume "$TO"
 done
-check_that "who is killed at any change can be undone, and ended where the log counts" "$wrong" == ""
+check_empty "who is killed at any change can be undone, and ended where the log counts" "$wrong"
 check_that "which is so from the switch on" "$nr_undone" -eq 5
 wrong="" nr_undone=0
 for call in "${calls[@]}"; do
 	# shellcheck disable=SC2086
 	killed gone_back "$call" at_call signal=KILL $call
 done
-check_that "and so can who is killed while the volume is suspended" "$wrong" == ""
+check_empty "and so can who is killed while the volume is suspended" "$wrong"
 check_that "until the old device is hidden" "$nr_undone" -eq 2
 wrong=""
 for number in 3 4 5; do
 	killed ended "change $number" with_fault killed-after $number dieaware move volume "$TO"
 done
-check_that "the next run goes on, or begins again" "$wrong" == ""
+check_empty "the next run goes on, or begins again" "$wrong"
 wrong=""
 for call in "ioctl 2" "ioctl 3"; do
 	# shellcheck disable=SC2086
 	killed ended "$call" at_call signal=KILL $call
 done
-check_that "also while the volume is suspended" "$wrong" == ""
+check_empty "also while the volume is suspended" "$wrong"
 
 # ---- each step fails
 # as_it_was WORDS COMMAND...

@@ -110,7 +110,7 @@ cut_while_copying() {
 		after_cut "$fs" "operation $operation" $MOVING
 	done
 	note "$fs: left in$LEFT"
-	check_that "$fs: the power fails while it copies: everything is on one device, and moved by the same command" "$WRONG" == ""
+	check_empty "$fs: the power fails while it copies: everything is on one device, and moved by the same command" "$WRONG"
 }
 
 # cut_at FS CALL NUMBER: see 236
@@ -139,7 +139,7 @@ cut_at_switch() {
 		cut_at "$fs" $call
 	done
 	note "$fs: left in$LEFT"
-	check_that "$fs: it fails at the switch: likewise" "$WRONG" == ""
+	check_empty "$fs: it fails at the switch: likewise" "$WRONG"
 }
 
 FIRST=20 SECOND=12

@@ -36,7 +36,7 @@ ends() {
 
 	wait $WATCH || status=$?
 	check_that "it ends with $1" $status -eq "$1"
-	check_that "no probe is left" "$(ls "$TRACEFS/instances")$(<"$TRACEFS/kprobe_events")" == ""
+	check_empty "no probe is left" "$(ls "$TRACEFS/instances")$(<"$TRACEFS/kprobe_events")"
 }
 
 # leave: nobody reads any more, and nothing is mounted. The last program of the reader outlives it, with the file open.

@@ -101,7 +101,7 @@ done
 # The daemon
 exits 3 "nobody has counted what is read below $mnt" dieaware defragd --once "$mnt"
 exits 3 "cannot be traced" dieaware defragd /tmp
-check_that "it has left nothing" "$(ls $KEPT 2>/dev/null)" == ""
+check_empty "it has left nothing" "$(ls $KEPT 2>/dev/null)"
 counts=$KEPT/$(printf '%s' "${mnt#/}" | sed 's/-/\\x2d/g; s|/|-|g')
 at_end rm -rf $KEPT
 count
@@ -115,9 +115,9 @@ check "what is read is kept while it counts" poll 30 has_counted "$mnt/warm" 4
 exits 3 "$counts cannot be used: another process counts in it" dieaware defragd "$mnt"
 check_that "the first one goes on" "$(ls -d "$TRACEFS"/instances/*)" == "$TRACEFS/instances/dieaware-$DAEMON"
 ends TERM 0
-check_that "no probe is left" "$(ls "$TRACEFS/instances")$(<"$TRACEFS/kprobe_events")" == ""
+check_empty "no probe is left" "$(ls "$TRACEFS/instances")$(<"$TRACEFS/kprobe_events")"
 check_that "and nothing but its counts" "$(ls -A $KEPT)" == "${counts##*/}"
-check_that "nothing is said" "$(<"$T_DIR/daemon")" == ""
+check_empty "nothing is said" "$(<"$T_DIR/daemon")"
 hot=$(count_of "$mnt/hot") warm=$(count_of "$mnt/warm")
 note "hot $hot, warm $warm"
 check_that "who is read more has the higher count" "$hot" -gt "$warm"

@@ -46,7 +46,7 @@ for fs in ext4 xfs f2fs btrfs; do
 		fail_when $fs "$moment"
 	done
 	note "$fs: $shared pages were shared before the power failed; moments:$moments"
-	check_that "$fs: all files are what they were, and fsck finds nothing, whenever it failed" "$wrong" == ""
+	check_empty "$fs: all files are what they were, and fsck finds nothing, whenever it failed" "$wrong"
 	check_that "$fs: pages were shared" "$shared" -gt 0
 	drop_ssd ssd0
 done

@@ -120,7 +120,8 @@ judge_sentences() {
 	local name=${1%.sh} said due kernels
 
 	kernels=$(header "$1" kernels)
-	[[ " ${kernels:-6.12} " == *" $KERNEL "* ]] || return 0
+	kernels="${kernels:-6.12} $(header "$1" long)"
+	[[ " $kernels " == *" $KERNEL "* ]] || return 0
 	said=$(grep -cE '^(not )?ok ' "$SENTENCES")
 	due=$(sentences_due "$1")
 	if [[ $due == *+ ]] && ((said > ${due%+})); then
