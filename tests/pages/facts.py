@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""What README.md and docs/ say of names and numbers, against the files that have them: links, paths,
+lab tests, suites, words of the status, options of table lines, messages. scripts/check-style runs
+it in the checkout; it prints a line for each statement that is false."""
+
+import re
+import sys
+from pathlib import Path
+from typing import Dict, Iterator, List, Set, Tuple
+
+TOP = Path(__file__).resolve().parents[2]
+RST = "docs/dm-dieaware.rst"
+TESTING = "docs/testing.md"
+# Files of other projects, of the user, and of what a test is made from
+FOREIGN = {"ssd_config.h", "run-blackbox.sh", "run-nossd.sh", "tests/lab/NNN-name.sh",
+           "tests/rawhost/nvmev-streams"}
+SUFFIXES = "c|h|py|sh|rs|md|rst|json|fio|bt|service|timer"
+FOLDERS = "scripts|tests|bench|docs|tools|userspace|boot|packaging|dm-dieaware|nvmevirt-backend|include"
+
+
+def text(path: str) -> str:
+    return (TOP / path).read_text(encoding="utf-8")
+
+
+def say(path: str, at: int, sentence: str) -> None:
+    """@at: characters before what is false."""
+    print(f"{path}:{text(path)[:at].count(chr(10)) + 1}: {sentence}")
+
+
+def anchors(path: str) -> Set[str]:
+    """What GitHub makes of the headings."""
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+            for title in re.findall(r"^#+ (.*)$", text(path), re.M)}
+
+
+def check_links(page: str, files: Set[str]) -> None:
+    for link in re.finditer(r"\]\(([^)\s]+)\)", text(page)):
+        path, _, anchor = link[1].partition("#")
+        if "://" in link[1]:
+            continue
+        whole = Path(page).parent / path if path else Path(page)
+        name = str((TOP / whole).resolve().relative_to(TOP))
+        if not (TOP / name).exists():
+            say(page, link.start(), f"the link leads to '{path}', which does not exist")
+        elif anchor and name.endswith(".md") and anchor not in anchors(name):
+            say(page, link.start(), f"{name} has no heading '#{anchor}'")
+
+
+def check_paths(page: str, files: Set[str]) -> None:
+    named = re.compile(rf"`([\w.-]+(?:/[\w.-]+)*\.(?:{SUFFIXES})|(?:{FOLDERS})/[\w./-]*)[`' ]")
+    for found in named.finditer(text(page)):
+        path = found[1].rstrip("/")
+        if path in FOREIGN or path.startswith("out/") or "." == path[0]:
+            continue
+        # Some are named from the folder on that the page is about.
+        if not any(file == path or file.endswith("/" + path) or f"/{path}/" in f"/{file}" for file in files):
+            say(page, found.start(), f"there is no '{found[1]}'")
+
+
+def check_tests(page: str, numbers: Set[str]) -> None:
+    for found in re.finditer(r"\blab\s+tests?\s+(\d{3}(?:(?:, | and | to )\d{3})*)", text(page)):
+        for number in set(re.findall(r"\d{3}", found[1])) - numbers:
+            say(page, found.start(), f"there is no lab test {number}")
+
+
+def check_rows(names: List[str]) -> None:
+    """Each test of the lab has a row, and each row a test; of those for each filesystem there is one."""
+    rows = re.findall(r"^\| (\d{3}-[\w-]+) \|", text(TESTING), re.M)
+    tests = {name if name in rows or f"{of_all}-FS" not in rows else f"{of_all}-FS"
+             for name, of_all in ((name, name.rpartition("-")[0]) for name in names)}
+    for row in sorted({row for row in rows if rows.count(row) > 1}):
+        print(f"{TESTING}: {row} has more than one row")
+    for name in sorted(tests - set(rows)):
+        print(f"{TESTING}: tests/lab/{name}.sh has no row")
+    for name in sorted(set(rows) - tests):
+        print(f"{TESTING}: {name} has a row, but there is no such test")
+
+
+def check_suites() -> None:
+    """The table of suites has those of scripts/check; each row begins with the command's program."""
+    suites: Dict[str, str] = dict(re.findall(r'^\t"([a-z0-9]+)\|(\S+).*"$', text("scripts/check"), re.M))
+    table = text(TESTING).split("| suite | command |")[1].split("\n\n")[0]
+    rows: Dict[str, str] = dict(re.findall(r"^\| ([a-z0-9]+) \| `([^ `]+)", table, re.M))
+    for name in sorted(suites.keys() ^ rows.keys()):
+        print(f"{TESTING}: the suite {name} is only in one of scripts/check and the table of suites")
+    for name in sorted(suites.keys() & rows.keys()):
+        if suites[name] != rows[name]:
+            print(f"{TESTING}: the suite {name} is run by {suites[name]}, and not by {rows[name]}")
+
+
+def section(title: str) -> str:
+    """Of the target's page, up to the next title of that level."""
+    page = text(RST)
+    begin = page.index(f"\n{title}\n{'=' * len(title)}\n")
+    following = re.search(r"\n[^\n]+\n=+\n", page[begin + 2 * len(title) + 3:])
+    return page[begin:begin + 2 * len(title) + 3 + following.start()] if following else page[begin:]
+
+
+def words_of(table: str) -> List[str]:
+    """The words that begin the rows of a table."""
+    return re.findall(r"^   ``(\w+)``", table, re.M)
+
+
+def printed(path: str) -> Iterator[str]:
+    for line in re.findall(r'DMEMIT\("( ?[a-z_]+=[^;]*?)"', text(path)):
+        yield from re.findall(r"\b([a-z_]+)=", line)
+
+
+def check_status() -> None:
+    """The words of the status, in their order."""
+    names = re.findall(r'\[DMDA_COUNT_\w+\] = "(\w+)"', text("dm-dieaware/stats.c"))
+    of_hints = list(printed("dm-dieaware/hint-control.c"))
+    end = of_hints.index("share") + 1
+    of_hints = of_hints[:2] + names + of_hints[2:end]
+    compare("the status of hint mode", words_of(section("Status")), ["mode", *of_hints])
+    table = section("Log mode").split("Status, in this order")[1].split("Hints: each write")[0]
+    log = [word for word in words_of(table) if word != "transport"]
+    compare("the status of log mode", log, list(printed("dm-dieaware/log/status.c")))
+
+
+def compare(what: str, says: List[str], has: List[str]) -> None:
+    if says != has:
+        print(f"{RST}: {what} has the words {' '.join(has)}; the page says {' '.join(says)}")
+
+
+def numbers_of(header: str) -> Dict[str, int]:
+    return {name: int(value) for name, value in re.findall(r"^#define (\w+)\s+(\d+)$", header, re.M)}
+
+
+def options() -> Iterator[Tuple[str, str]]:
+    """Name and row of each option in the tables of the page."""
+    for row in re.split(r"^   ``(?=\w+=)", text(RST), flags=re.M)[1:]:
+        body = re.split(r"^   =====", row, flags=re.M)[0]
+        yield body.split("=")[0], re.sub(r"\s+", " ", body)
+
+
+def check_options() -> None:
+    """Which options there are, their ranges and their defaults."""
+    code = text("dm-dieaware/core/config.c")
+    defines = numbers_of(text("dm-dieaware/core/config.h"))
+    says = dict(options())
+    has = set(re.findall(r'^\t\{ "(\w+)=", ', code, re.M))
+    for name in sorted(says.keys() ^ has):
+        print(f"{RST}: the option {name} is only in one of core/config.c and the page")
+    for name, lower, upper in re.findall(r'"The option (\w+) must be a number from (\d+) to (\d+)\."', code):
+        if f"{lower} to {upper}" not in says.get(name, ""):
+            print(f"{RST}: the option {name} is a number from {lower} to {upper}")
+    for member, define in re.findall(r"^\t\.(\w+) = (DMDA_\w+_DEFAULT),$", code, re.M):
+        name = {"idle_free_percent": "idle_free", "in_place_percent": "in_place",
+                "no_space_seconds": "no_space_timeout"}.get(member, member)
+        if f"Default: {defines[define]}." not in says.get(name, ""):
+            print(f"{RST}: the default of {name} is {defines[define]}")
+
+
+def check_messages() -> None:
+    """Each message is on the page."""
+    page = text(RST)
+    for first, second in re.findall(r'^\t\{ "(\w+)", (?:NULL|"(\w+)"), DMDA_VERB', text("dm-dieaware/core/message.c"), re.M):
+        name = f"{first} {second}".strip()
+        if not re.search(rf"``{name}[` ]", page):
+            print(f"{RST}: there is no message '{name}' on the page")
+
+
+def main() -> None:
+    files = {line for line in sys.stdin.read().split("\n") if line}
+    pages = sorted(file for file in files if re.match(r"(README\.md|docs/.*\.(md|rst))$", file))
+    names = sorted(Path(file).stem for file in files if re.match(r"tests/lab/\d{3}-.*\.sh$", file))
+    for page in pages:
+        check_links(page, files)
+        check_paths(page, files)
+        check_tests(page, {name[:3] for name in names})
+    check_rows(names)
+    check_suites()
+    check_status()
+    check_options()
+    check_messages()
+
+
+if __name__ == "__main__":
+    main()
