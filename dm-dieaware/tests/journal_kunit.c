@@ -256,6 +256,27 @@ static void bytes_that_are_no_records_are_refused(struct kunit *test)
 	}
 }
 
+/* As many as the longest operation has, and one more */
+static void a_record_of_too_many_pages_is_none(struct kunit *test)
+{
+	struct dmda_record record = {
+		.lpn = to_lpn(1), .dpn = to_dpn(1), .nr_pages = DMDA_MAX_OP_PAGES,
+	};
+	u8 bytes[DMDA_MAX_RECORD_BYTES];
+
+	for (record.kind = DMDA_RECORD_MAP; record.kind <= DMDA_RECORD_TRIM; record.kind++) {
+		struct dmda_record got;
+
+		record.nr_pages = DMDA_MAX_OP_PAGES;
+		dmda_record_encode(bytes, &record);
+		KUNIT_EXPECT_GT(test, dmda_record_decode(bytes, sizeof(bytes), &got), 0U);
+		KUNIT_EXPECT_EQ(test, got.nr_pages, record.nr_pages);
+		record.nr_pages++;
+		dmda_record_encode(bytes, &record);
+		KUNIT_EXPECT_EQ(test, dmda_record_decode(bytes, sizeof(bytes), &got), 0U);
+	}
+}
+
 /* A MAP of so many pages, their checksums, and pages that lie dead by it. */
 static void put_summed_op(struct ring *ring, const __le32 *sums, u32 nr_pages)
 {
@@ -446,6 +467,7 @@ static struct kunit_case journal_cases[] = {
 	KUNIT_CASE(a_sector_of_another_device_is_no_successor),
 	KUNIT_CASE(a_sector_far_behind_the_end_shows_damage),
 	KUNIT_CASE(bytes_that_are_no_records_are_refused),
+	KUNIT_CASE(a_record_of_too_many_pages_is_none),
 	KUNIT_CASE(checksums_come_back_also_across_sectors),
 	KUNIT_CASE(an_operation_with_checksums_has_the_room_it_was_promised),
 	KUNIT_CASE(checksums_that_cannot_be_are_refused),

@@ -143,6 +143,8 @@ static void a_run_ends_with_its_page_of_the_map(struct kunit *test)
 	struct volume *volume = volume_with_data_of(test, true);
 	struct dmda_lookup lookup;
 
+	/* Checksums stand behind the last entry: those of nothing look like entries of nothing. */
+	trim_pages(volume, 0, NR_PAGES);
 	KUNIT_ASSERT_TRUE(test, dmda_lookup_begin(&lookup, &volume->map[0], NR_PAGES, 1000, NULL));
 	KUNIT_EXPECT_EQ(test, lookup.nr_pages, DMDA_MAP_SUMS_ENTRIES - NR_PAGES);
 }
