@@ -51,7 +51,8 @@
  * @nr_entries: entries in use; what lies behind them is 0
  * @dpn: where the page lies
  * @index: which one of its kind
- * @seq: pages of map and segment table: the last operation that changed it; others: @epoch
+ * @seq: pages of map, segment table and summaries, open ones too: the last operation that changed
+ *	it; others: @epoch
  * @epoch: number of the checkpoint for which it was written
  * @uuid: of the superblock
  */

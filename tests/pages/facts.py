@@ -162,6 +162,17 @@ def check_messages() -> None:
             print(f"{RST}: there is no message '{name}' on the page")
 
 
+def check_properties() -> None:
+    """The virtual SSD's files have rows, and there are no others."""
+    page = "docs/nvmevirt-backend.md"
+    tables = text(page).split("## Properties")[1].split("### ")[0]
+    says = {name for row in re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", tables, re.M) for name in re.findall(r"\w+", row)}
+    code = text("nvmevirt-backend/config.c")
+    has = set(re.findall(r"^(?:NVMEV_ATTR\(|CONFIGFS_ATTR(?:_RO|_WO)?\(nvmev_, )(\w+)[,)]", code, re.M)) - {"name"}
+    for name in sorted(says ^ has):
+        print(f"{page}: '{name}' is only in one of nvmevirt-backend/config.c and the tables of properties")
+
+
 def main() -> None:
     files = {line for line in sys.stdin.read().split("\n") if line}
     pages = sorted(file for file in files if re.match(r"(README\.md|docs/.*\.(md|rst))$", file))
@@ -175,6 +186,7 @@ def main() -> None:
     check_status()
     check_options()
     check_messages()
+    check_properties()
 
 
 if __name__ == "__main__":
