@@ -123,6 +123,32 @@ static void every_changed_byte_of_a_block_is_noticed(struct kunit *test)
 	}
 }
 
+/* Which of both is written next follows from their numbers: the wrong one would be lost. */
+static void headers_in_each_others_place_are_refused(struct kunit *test)
+{
+	struct ftl_image even = make_image(), odd = make_image(), found;
+	u8 *first = kunit_kzalloc(test, FTL_IMAGE_BLOCK_BYTES, GFP_KERNEL);
+	u8 *second = kunit_kzalloc(test, FTL_IMAGE_BLOCK_BYTES, GFP_KERNEL);
+	u8 *blank = kunit_kzalloc(test, FTL_IMAGE_BLOCK_BYTES, GFP_KERNEL);
+	bool is_damaged;
+
+	KUNIT_ASSERT_NOT_NULL(test, first);
+	KUNIT_ASSERT_NOT_NULL(test, second);
+	KUNIT_ASSERT_NOT_NULL(test, blank);
+	odd.serial = even.serial + 1;
+	ftl_image_pack_head(&even, first);
+	ftl_image_pack_head(&odd, second);
+	KUNIT_EXPECT_NULL(test, ftl_image_choose(first, second, &found, &is_damaged));
+	KUNIT_EXPECT_EQ(test, found.serial, odd.serial);
+	KUNIT_EXPECT_FALSE(test, is_damaged);
+	KUNIT_EXPECT_NOT_NULL(test, ftl_image_choose(second, first, &found, &is_damaged));
+	KUNIT_EXPECT_NOT_NULL(test, ftl_image_choose(blank, first, &found, &is_damaged));
+	/* One that is where it belongs counts, and what is wrong with the other is told. */
+	KUNIT_EXPECT_NULL(test, ftl_image_choose(first, first, &found, &is_damaged));
+	KUNIT_EXPECT_EQ(test, found.serial, even.serial);
+	KUNIT_EXPECT_TRUE(test, is_damaged);
+}
+
 static void block_of_another_place_or_time_is_noticed(struct kunit *test)
 {
 	u8 *block = kunit_kzalloc(test, FTL_IMAGE_BLOCK_BYTES, GFP_KERNEL);
@@ -156,6 +182,7 @@ static struct kunit_case image_cases[] = {
 	KUNIT_CASE(header_in_use_can_be_told),
 	KUNIT_CASE(every_changed_byte_of_a_header_is_noticed),
 	KUNIT_CASE(every_changed_byte_of_a_block_is_noticed),
+	KUNIT_CASE(headers_in_each_others_place_are_refused),
 	KUNIT_CASE(block_of_another_place_or_time_is_noticed),
 	KUNIT_CASE(checksum_of_a_page_notices_every_bit),
 	{}
