@@ -247,6 +247,20 @@ static void fua_programs_the_units_of_its_pages(struct kunit *test)
 	EXPECT_CONSISTENT(test, ftl);
 }
 
+/* Nothing of it waits any more when its programs begin: it is done when they are. */
+static void fua_waits_for_units_that_it_fills(struct kunit *test)
+{
+	struct ftl *ftl = make_fast24(test, false);
+	struct ftl_request rq = request(0, 8);
+	u64 quick_ns = CMD_NS + 8 * LINK_NS + WRITE_NS + 8 * PAGE_NS;
+
+	rq.fua = true;
+	KUNIT_EXPECT_EQ(test, ftl_write(ftl, &rq, LATER_NS) - LATER_NS, quick_ns + PROGRAM_NS);
+	for (u32 i = 0; i < 8; i++)
+		KUNIT_EXPECT_TRUE(test, is_on_nand(ftl, i));
+	KUNIT_EXPECT_EQ(test, stats_of(ftl).pages_drafted, 0ULL);
+}
+
 static void trim_unmaps_and_counts_what_was_mapped(struct kunit *test)
 {
 	struct ftl *ftl = make_shape(test);
@@ -467,6 +481,7 @@ static struct kunit_case ftl_cases[] = {
 	KUNIT_CASE(flush_of_a_volatile_buffer_programs_drafts),
 	KUNIT_CASE(flush_waits_for_programs_under_way),
 	KUNIT_CASE(fua_programs_the_units_of_its_pages),
+	KUNIT_CASE(fua_waits_for_units_that_it_fills),
 	KUNIT_CASE_PARAM(trim_unmaps_and_counts_what_was_mapped, shape_gen_params),
 	KUNIT_CASE_PARAM(same_commands_take_the_same_time, shape_gen_params),
 	KUNIT_CASE(full_unit_is_programmed_when_its_time_has_come),
