@@ -314,6 +314,59 @@ static const struct dmda_op *first_op(struct ring *ring, const char **why)
 	return op;
 }
 
+/* As many pages as the longest operation has, each of which was somewhere else, and one more */
+static void an_operation_of_too_many_records_is_refused(struct kunit *test)
+{
+	struct ring *ring = new_ring(test, 1);
+	const char *why;
+
+	put_op(ring, 0, DMDA_MAX_OP_RECORDS - 1);
+	KUNIT_EXPECT_NOT_NULL(test, first_op(ring, &why));
+	ring = new_ring(test, 1);
+	put_op(ring, 0, DMDA_MAX_OP_RECORDS);
+	KUNIT_EXPECT_NULL(test, first_op(ring, &why));
+	KUNIT_EXPECT_STREQ(test, why, "an operation of the journal is too long");
+}
+
+/* Records all over the first sector, the last of which begins where the second does */
+static void put_more_than_fits(struct ring *ring)
+{
+	const struct dmda_record record = {
+		.kind = DMDA_RECORD_TRIM, .nr_pages = 1, .is_last = true,
+	};
+	const u32 bytes = sizeof(struct dmda_record_range);
+	u8 *records = ring->sectors[0].records;
+
+	for (u32 at = 0; at < DMDA_RECORDS_BYTES; at += bytes)
+		dmda_record_encode(records + at, &record);
+	dmda_record_encode((u8 *)&ring->sectors[1], &record);
+	ring->sectors[0].nr_bytes = cpu_to_le16(DMDA_SECTOR_FIRST | (DMDA_RECORDS_BYTES + bytes));
+}
+
+/* One that checks all the same: numbers of bytes and of its operation stand for what is in it. */
+static void a_sector_of_other_numbers_is_none(struct kunit *test)
+{
+	struct ring *ring = new_ring(test, 1);
+	struct dmda_journal_sector *sector = ring->sectors;
+	struct dmda_journal_sector good;
+	struct dmda_journal_reader reader;
+	struct dmda_journal_place next;
+
+	put_op(ring, 0, 0);
+	seal(ring, &next);
+	good = *sector;
+	for (u32 i = 0; i < 3; i++) {
+		dmda_journal_open(&reader, &ring->super, &first_place);
+		*sector = good;
+		if (i == 1)
+			sector->seq = cpu_to_le64(first_place.seq + 1);
+		else if (i == 2)
+			put_more_than_fits(ring);
+		sector->crc = cpu_to_le32(sector_checksum(reader.seed, sector));
+		KUNIT_EXPECT_EQ(test, dmda_journal_accept(&reader, sector), !i);
+	}
+}
+
 static struct ring *new_summed_ring(struct kunit *test)
 {
 	struct ring *ring = new_ring(test, 1);
@@ -468,6 +521,8 @@ static struct kunit_case journal_cases[] = {
 	KUNIT_CASE(a_sector_far_behind_the_end_shows_damage),
 	KUNIT_CASE(bytes_that_are_no_records_are_refused),
 	KUNIT_CASE(a_record_of_too_many_pages_is_none),
+	KUNIT_CASE(an_operation_of_too_many_records_is_refused),
+	KUNIT_CASE(a_sector_of_other_numbers_is_none),
 	KUNIT_CASE(checksums_come_back_also_across_sectors),
 	KUNIT_CASE(an_operation_with_checksums_has_the_room_it_was_promised),
 	KUNIT_CASE(checksums_that_cannot_be_are_refused),

@@ -162,6 +162,45 @@ static void what_cannot_be_is_refused_with_a_sentence(struct kunit *test)
 	}
 }
 
+/* Whole, but for one number that does not go with the others */
+static void a_superblock_that_cannot_be_is_refused(struct kunit *test)
+{
+	const struct dmda_super *good = make_super(test, &layout_cases[1]);
+	struct dmda_super *bad = kunit_kcalloc(test, 9, sizeof(*bad), GFP_KERNEL);
+	struct dmda_super *read = kunit_kzalloc(test, sizeof(*read), GFP_KERNEL);
+	struct dmda_super_block *block = new_block(test);
+	static const char * const words[] = {
+		"a root at an impossible place", "a root at an impossible place",
+		"the journal at an impossible place", "a root that is too small",
+		"more pages than there are", "size of segments", "size of the journal",
+		"segments behind the end", "size of segments",
+	};
+
+	KUNIT_ASSERT_NOT_NULL(test, bad);
+	KUNIT_ASSERT_NOT_NULL(test, read);
+	for (u32 i = 0; i < ARRAY_SIZE(words); i++)
+		bad[i] = *good;
+	bad[0].root_dpn[1] = good->nr_device_pages - good->root_pages + 1;
+	bad[1].root_dpn[0] = DMDA_FIRST_ROOT_DPN - 1;
+	bad[2].journal_dpn = good->nr_device_pages - good->journal_sectors / DMDA_PAGE_SECTORS + 1;
+	bad[3].root_pages--;
+	bad[4].nr_lpns = (dmda_super_nr_segments(good) - DMDA_RESERVED_SEGMENTS) *
+			 dmda_super_data_pages(good) + 1;
+	bad[5].summary_pages--;
+	bad[6].journal_unit_sectors = 2;
+	bad[7].nr_device_pages = good->area[0].segments_dpn + 1;
+	bad[8].segment_pages = 2 * DMDA_MAX_SEGMENT_PAGES;
+	bad[8].summary_pages = summary_pages(bad[8].segment_pages);
+	for (u32 i = 0; i < ARRAY_SIZE(words); i++) {
+		const char *why;
+
+		dmda_super_encode(&bad[i], block);
+		why = dmda_super_decode(block, dmda_super_dpn(bad[i].epoch), read);
+		KUNIT_ASSERT_NOT_NULL(test, why);
+		KUNIT_EXPECT_TRUE_MSG(test, strstr(why, words[i]), "%s", why);
+	}
+}
+
 static void any_changed_byte_is_noticed(struct kunit *test)
 {
 	struct dmda_super *super = make_super(test, &layout_cases[1]);
@@ -360,6 +399,7 @@ static struct kunit_case super_cases[] = {
 	KUNIT_CASE_PARAM(a_device_grows_until_it_has_no_more_areas, layout_gen_params),
 	KUNIT_CASE(a_device_does_not_grow_by_less_than_a_segment),
 	KUNIT_CASE(what_cannot_be_is_refused_with_a_sentence),
+	KUNIT_CASE(a_superblock_that_cannot_be_is_refused),
 	KUNIT_CASE(any_changed_byte_is_noticed),
 	KUNIT_CASE(each_place_has_its_epochs),
 	KUNIT_CASE(any_number_that_sizes_depend_on_makes_another_layout),
