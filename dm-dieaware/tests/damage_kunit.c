@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Metadata that was written well, its checksum included, and has numbers that cannot be: each kind is
- * refused with a sentence of its own, before anything is taken from it.
+ * Metadata that was written well, its checksum included, and has numbers that cannot be: each kind
+ * is refused with a sentence of its own, before anything is taken from it.
  */
 #include <kunit/test.h>
 
