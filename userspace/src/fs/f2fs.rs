@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `F2FS_IOC_DEFRAGMENT`: f2fs writes a range that is in pieces again, to blocks in a row. The kernel
 //! holds off others meanwhile, and the old blocks stay until the next checkpoint.
+//!
+//! Its addresses go on from one of its devices to the next, and where the next one begins it does not say.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
+
+use nix::sys::statvfs::fstatvfs;
+
+use crate::units::{DeviceNumber, SECTOR_BYTES};
+
+pub const FS_TYPE: &str = "f2fs";
 
 #[repr(C)]
 #[derive(Debug, Default)]
@@ -33,8 +41,34 @@ pub fn defragment(file: &File, bytes: &Range<u64>) -> io::Result<u64> {
     Ok(request.len)
 }
 
+/// Is so much, which is without what lies before its first segment, more than one device has?
+fn is_more(fs_bytes: u64, device_bytes: u64) -> bool {
+    fs_bytes >= device_bytes
+}
+
+/// Does the filesystem of a file lie on other devices besides its first one?
+///
+/// # Errors
+///
+/// When it is not known how large that is.
+pub fn has_several_devices(file: &File, first: DeviceNumber) -> io::Result<bool> {
+    let size = fs::read_to_string(format!("/sys/dev/block/{first}/size"))?;
+    let sectors: u64 = size.trim().parse().map_err(io::Error::other)?;
+    let all = fstatvfs(file)?;
+    let fs_bytes = all.blocks().saturating_mul(all.fragment_size());
+
+    Ok(is_more(fs_bytes, sectors.saturating_mul(SECTOR_BYTES)))
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn one_device_has_room_for_more_than_its_segments() {
+        // 64 MiB, of which the first 2 MiB are none; another device of 2 MiB
+        assert!(!super::is_more(62 << 20, 64 << 20));
+        assert!(super::is_more(64 << 20, 64 << 20));
+    }
+
     #[test]
     fn the_request_is_the_kernel_s() {
         assert_eq!(size_of::<super::Defragment>(), 16);

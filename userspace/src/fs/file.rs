@@ -15,6 +15,7 @@ use thiserror::Error;
 use super::btrfs::{self, BtrfsError};
 use super::fiemap::{self, Extent};
 use super::mounts::{self, Mount, MountError};
+use super::{f2fs, xfs};
 use crate::units::DeviceNumber;
 
 /// A file's identity and extents.
@@ -55,6 +56,10 @@ pub enum FileError {
     OwnAddresses(String),
     #[error(transparent)]
     Btrfs(#[from] BtrfsError),
+    #[error("it lies on the realtime device of its xfs, which is not followed")]
+    Realtime,
+    #[error("its f2fs lies on several devices, and does not say on which of them a file is")]
+    Devices,
     #[error("its filesystem, {0}, does not report where files lie (FIEMAP): {1}")]
     NoFiemap(String, nix::Error),
     #[error("its filesystem, {0}, does not report generations of inodes: {1}")]
@@ -137,6 +142,15 @@ pub fn below(file: &File) -> Result<DeviceNumber, FileError> {
     Ok(mount.device)
 }
 
+/// Are addresses of a file those of the device that its filesystem is known by?
+fn require_that_device(file: &File, mount: &Mount) -> Result<(), FileError> {
+    match mount.fs_type.as_str() {
+        xfs::FS_TYPE if xfs::is_realtime(file)? => Err(FileError::Realtime),
+        f2fs::FS_TYPE if f2fs::has_several_devices(file, mount.device)? => Err(FileError::Devices),
+        _ => Ok(()),
+    }
+}
+
 /// Find out everything about a file. Dirty pages of it are written first.
 pub fn facts(path: &Path) -> Result<FileFacts, FileError> {
     let file = match open_place(path) {
@@ -156,6 +170,7 @@ pub fn facts(path: &Path) -> Result<FileFacts, FileError> {
     let (extents, below) = if mount.fs_type == btrfs::FS_TYPE {
         btrfs::on_device(&file, &extents)?
     } else {
+        require_that_device(&file, &mount)?;
         (extents, mount.device)
     };
     Ok(FileFacts {

@@ -14,3 +14,4 @@ pub mod folder;
 pub mod holes;
 pub mod lease;
 pub mod mounts;
+pub mod xfs;

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! `FS_IOC_FSGETXATTR`: does xfs have a file's data on its realtime device? Addresses of such a file are
+//! that device's, and nothing else says so.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+
+pub const FS_TYPE: &str = "xfs";
+
+const REALTIME: u32 = 0x1;
+
+/// `struct fsxattr`
+#[repr(C)]
+#[derive(Debug, Default)]
+struct Attributes {
+    xflags: u32,
+    others: [u32; 4],
+    pad: [u8; 8],
+}
+
+nix::ioctl_read!(fs_ioc_fsgetxattr, b'X', 31, Attributes);
+
+/// # Errors
+///
+/// When the filesystem does not say.
+pub fn is_realtime(file: &File) -> io::Result<bool> {
+    let mut attributes = Attributes::default();
+
+    // SAFETY: the descriptor is open while the file lives, and the kernel writes the structure only.
+    unsafe { fs_ioc_fsgetxattr(file.as_raw_fd(), &mut attributes) }?;
+    Ok(attributes.xflags & REALTIME != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_request_is_the_kernel_s() {
+        assert_eq!(size_of::<super::Attributes>(), 28);
+    }
+}
