@@ -42,6 +42,9 @@ use crate::units::{parse_bytes, parse_permille, PAGE_BYTES};
 /// Between two looks at what has been traced.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// So long has a command to end that is told to.
+const GRACE: Duration = Duration::from_secs(5);
+
 /// The kernel's, where the device does not say.
 const READ_AHEAD_BYTES: u64 = 128 << 10;
 
@@ -357,9 +360,22 @@ fn watch(args: &AnalyzeArgs, place: &Place, read_ahead: u64) -> Result<Counted> 
     })
 }
 
+/// A command that is not left behind, however we end.
+struct Started {
+    name: String,
+    child: Child,
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        // There is nobody left to tell if it is not there any more.
+        let _ = end_child(&mut self.child, GRACE);
+    }
+}
+
 /// When to end.
 enum Until {
-    Command(String, Child),
+    Command(Started),
     Time(Instant),
     Signal,
 }
@@ -371,7 +387,10 @@ impl Until {
                 .args(rest)
                 .spawn()
                 .with_context(|| format!("{name} cannot be started"))?;
-            return Ok(Self::Command(name.clone(), child));
+            return Ok(Self::Command(Started {
+                name: name.clone(),
+                child,
+            }));
         }
         Ok(match args.seconds {
             Some(seconds) => Self::Time(Instant::now() + Duration::from_secs(seconds.into())),
@@ -388,26 +407,36 @@ impl Until {
                 stopped?;
                 Ok(Instant::now() >= *end)
             }
-            Self::Command(name, child) => {
-                if let Err(err) = stopped {
-                    end_child(child)?;
-                    return Err(err.into());
-                }
-                let Some(status) = child.try_wait()? else {
+            Self::Command(started) => {
+                // Who drops it ends the command.
+                stopped?;
+                let Some(status) = started.child.try_wait()? else {
                     return Ok(false);
                 };
-                report(name, status);
+                report(&started.name, status);
                 Ok(true)
             }
         }
     }
 }
 
-/// Ctrl-C on a terminal has told it, too; a signal to us alone has not.
-fn end_child(child: &mut Child) -> io::Result<()> {
+/// Ctrl-C on a terminal has told it, too; a signal to us alone has not. One that does not listen is killed.
+fn end_child(child: &mut Child, grace: Duration) -> io::Result<()> {
+    if child.try_wait()?.is_some() {
+        return Ok(());
+    }
     let pid = i32::try_from(child.id()).map_err(io::Error::other)?;
+    let until = Instant::now() + grace;
+
     kill(Pid::from_raw(pid), Signal::SIGTERM)?;
-    child.wait()?;
+    while child.try_wait()?.is_none() {
+        if Instant::now() >= until {
+            child.kill()?;
+            child.wait()?;
+            break;
+        }
+        sleep(PAUSE);
+    }
     Ok(())
 }
 
@@ -572,9 +601,16 @@ fn print_table(rows: &[Row], out: &mut impl Write) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
     use std::path::Path;
+    use std::process::{Child, Command, Stdio};
+    use std::time::{Duration, Instant};
 
-    use super::{print_table, Row};
+    use nix::errno::Errno;
+    use nix::sys::signal::kill;
+    use nix::unistd::Pid;
+
+    use super::{end_child, print_table, Row, Started};
     use crate::defrag::{DefragError, Done, Method, State};
     use crate::pick::migrate::{Part, Picked, Reason};
 
@@ -621,5 +657,45 @@ mod tests {
         let json = serde_json::to_value(&rows[0]).unwrap();
         assert_eq!(json["parts"][0]["moved_bytes"], 16384);
         assert_eq!(json["error"], "somebody has it open");
+    }
+
+    /// A command that says something when it does not listen to SIGTERM any more, or never does so.
+    fn start(script: &str) -> Child {
+        let mut child = Command::new("sh")
+            .args(["-c", script])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = [0; 1];
+        child
+            .stdout
+            .as_mut()
+            .unwrap()
+            .read_exact(&mut said)
+            .unwrap();
+        child
+    }
+
+    #[test]
+    fn a_command_ends_if_it_listens_or_not() {
+        let mut deaf = start("trap '' TERM; echo; exec sleep 60");
+        let begin = Instant::now();
+        end_child(&mut deaf, Duration::from_millis(100)).unwrap();
+        assert!(begin.elapsed() < Duration::from_secs(30));
+        assert!(!deaf.try_wait().unwrap().unwrap().success());
+
+        let mut polite = start("trap 'exit 0' TERM; echo; while :; do sleep 0.01; done");
+        end_child(&mut polite, Duration::from_secs(60)).unwrap();
+        assert!(polite.try_wait().unwrap().unwrap().success());
+        end_child(&mut polite, Duration::ZERO).unwrap();
+    }
+
+    #[test]
+    fn no_command_is_left_behind() {
+        let child = start("echo; exec sleep 60");
+        let pid = Pid::from_raw(i32::try_from(child.id()).unwrap());
+        let name = "sleep".to_owned();
+        drop(Started { name, child });
+        assert_eq!(kill(pid, None), Err(Errno::ESRCH));
     }
 }
