@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
@@ -15,8 +16,12 @@ const TARGET: &str = "dieaware.target";
 
 /// Part of a unit's name, as systemd-escape(1) makes it.
 pub fn escape(text: &str) -> String {
+    escape_bytes(text.as_bytes())
+}
+
+fn escape_bytes(bytes: &[u8]) -> String {
     let mut name = String::new();
-    for (index, byte) in text.bytes().enumerate() {
+    for (index, byte) in bytes.iter().copied().enumerate() {
         match byte {
             b'/' => name.push('-'),
             b'.' if index == 0 => name.push_str("\\x2e"),
@@ -32,7 +37,10 @@ pub fn escape(text: &str) -> String {
 /// The name that something of a folder has as a file, and as an instance of a unit.
 #[must_use]
 pub fn folder_name(folder: &Path) -> String {
-    let name = escape(folder.to_string_lossy().trim_matches('/'));
+    // Any bytes: two folders never have one name.
+    let parts = folder.as_os_str().as_bytes().split(|byte| *byte == b'/');
+    let parts: Vec<_> = parts.filter(|part| !part.is_empty()).collect();
+    let name = escape_bytes(&parts.join(&b'/'));
     if name.is_empty() {
         "-".to_owned()
     } else {
@@ -198,9 +206,11 @@ pub fn write_units(dir: &Path, entry: &Entry, dietab: &Path, program: &str) -> i
 
 #[cfg(test)]
 mod tests {
-    use super::{device_unit, escape, quote, service, write_units};
+    use super::{device_unit, escape, folder_name, quote, service, write_units};
     use crate::boot::dietab::{parse, Entry};
+    use std::ffi::OsStr;
     use std::fs;
+    use std::os::unix::ffi::OsStrExt;
     use std::path::Path;
 
     fn entry(line: &str) -> Entry {
@@ -215,6 +225,15 @@ mod tests {
             device_unit("/dev/disk/by-id/nvme-A_1"),
             "dev-disk-by\\x2did-nvme\\x2dA_1.device"
         );
+    }
+
+    #[test]
+    fn each_folder_has_a_name_of_its_own() {
+        let name = |bytes| folder_name(Path::new(OsStr::from_bytes(bytes)));
+        assert_eq!(name(b"/"), "-");
+        assert_eq!(name(b"/srv/a-b/"), "srv-a\\x2db");
+        assert_eq!(name(b"/m\xfcnchen"), "m\\xfcnchen");
+        assert_eq!(name(b"/m\xe4nchen"), "m\\xe4nchen");
     }
 
     #[test]
