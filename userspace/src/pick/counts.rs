@@ -4,13 +4,15 @@
 //! ones cost time. So a file of ours that is damaged is a reason to count anew, and never one to end. A
 //! file of somebody else's is left as it is.
 
+use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::{self, Read};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use nix::libc;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 
 use super::hotness::Hotness;
@@ -42,6 +44,7 @@ pub const FADE_SECONDS: u64 = 7 * 24 * 3600;
 pub struct Counts {
     kind: String,
     version: u32,
+    #[serde(serialize_with = "write_folder", deserialize_with = "read_folder")]
     folder: PathBuf,
     /// Of counting, since all counts were halved.
     seconds: u64,
@@ -71,6 +74,28 @@ impl CountsError {
     pub fn is_damage(&self) -> bool {
         matches!(self, Self::Damaged(_))
     }
+}
+
+/// A name that is no UTF-8, which JSON cannot have, is a list of its bytes.
+fn write_folder<S: Serializer>(folder: &Path, to: S) -> Result<S::Ok, S::Error> {
+    match folder.to_str() {
+        Some(name) => to.serialize_str(name),
+        None => folder.as_os_str().as_bytes().serialize(to),
+    }
+}
+
+fn read_folder<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Name {
+        Text(String),
+        Bytes(Vec<u8>),
+    }
+
+    Ok(match Name::deserialize(from)? {
+        Name::Text(name) => name.into(),
+        Name::Bytes(bytes) => OsString::from_vec(bytes).into(),
+    })
 }
 
 fn damaged(why: impl ToString) -> CountsError {
@@ -187,7 +212,9 @@ impl Counts {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
     use std::fs;
+    use std::os::unix::ffi::OsStrExt;
     use std::path::Path;
 
     use nix::sys::stat::Mode;
@@ -222,6 +249,23 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), GOOD);
         drop(lock);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_folder_may_have_any_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("counts");
+        let folder = Path::new(OsStr::from_bytes(b"/srv/m\xfcnchen"));
+        let lock = WriteLock::take(&path).unwrap().unwrap();
+        let counts = Counts::new(folder, 60, &Hotness::from_counts(&[(7, 5)]));
+        counts.save(&lock).unwrap();
+        assert_eq!(Counts::load(&path, folder).unwrap().unwrap(), counts);
+        let other = Counts::load(&path, Path::new("/srv/m\u{fffd}nchen"));
+        assert!(matches!(other, Err(CountsError::Folder(_))));
+        assert_ne!(
+            default_file(folder),
+            default_file(Path::new("/srv/m\u{fffd}nchen"))
+        );
     }
 
     #[test]
