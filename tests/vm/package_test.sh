@@ -90,6 +90,11 @@ install_packages() {
 	inside sh -c 'dpkg -i /packages/*.deb'
 }
 
+# None is enabled or started by a script of the package: who wants one enables it.
+units_are_left_alone() {
+	! dpkg-deb --info "$work"/deb/dieaware-tools_*.deb postinst >"$work/log" 2>&1
+}
+
 # The suites are not for a stock kernel, and nobody would find them.
 sources_are_lean() {
 	local source
@@ -191,6 +196,7 @@ debian_need
 files_of_root "$work/before"
 expect "the packages are built, and lintian finds nothing" build_packages
 expect "they can be installed" install_packages
+expect "no unit is enabled or started by that" units_are_left_alone
 expect "the sources for dkms hold no tests" sources_are_lean
 for series in "${SERIES[@]}"; do
 	kernel_need "$series"
