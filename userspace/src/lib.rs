@@ -7,6 +7,9 @@
 //! mode's metadata; [`events`] are what somebody has to know of. [`boot`] is for the boot, [`sim`] is the virtual SSD without a kernel, and the
 //! others are what verbs of their names do.
 
+#[macro_use]
+mod complain;
+
 pub mod boot;
 pub mod commands;
 pub mod defrag;

@@ -3,14 +3,14 @@
 //! place of dmsetup and writes down what it was asked for.
 
 // A test that panics has failed, which is what it should do then.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stderr)]
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use dieaware::io_engine::lock::WriteLock;
 use nix::fcntl::{Flock, FlockArg};
@@ -221,6 +221,37 @@ fn a_full_disk_is_said_to_be_one() {
         stderr(&output),
         "dieaware: What is printed cannot be written: No space left on device (os error 28).\n"
     );
+}
+
+#[test]
+fn who_cannot_be_told_changes_nothing() {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("untold");
+    let _ = fs::remove_dir_all(&dir);
+    fs::create_dir_all(&dir).unwrap();
+    let (file, folder) = (dir.join("file"), dir.display().to_string());
+    fs::write(&file, vec![0; 1 << 20]).unwrap();
+    let file = file.display().to_string();
+    let full = || Stdio::from(File::options().write(true).open("/dev/full").unwrap());
+    let left = || Stdio::from(nix::unistd::pipe().unwrap().1);
+
+    for (args, status) in [
+        (["check", &file], 1),
+        (["probe", &file], 2),
+        (["frag", "/none"], 3),
+        // Some of what is said comes before the end.
+        (["frag", "/proc/self/fdinfo"], 0),
+        (["defrag", &folder], 0),
+        (["defrag", "/dev/null"], 3),
+    ] {
+        for stderr in [full(), left()] {
+            let output = Command::new(env!("CARGO_BIN_EXE_dieaware"))
+                .args(args)
+                .stderr(stderr)
+                .output()
+                .unwrap();
+            assert_eq!(output.status.code(), Some(status), "{args:?}");
+        }
+    }
 }
 
 #[test]

@@ -15,12 +15,12 @@ const PROGRAM: &str = "/usr/sbin/dieaware";
 
 /// To the kernel's log when systemd runs us, since nobody reads what generators print.
 fn complain(sentence: &str) {
-    let line = format!("dieaware-generator: {sentence}.\n");
+    let line = format!("dieaware-generator: {sentence}.");
 
-    eprint!("{line}");
+    dieaware::complain!("{line}");
     if std::env::var_os("SYSTEMD_SCOPE").is_some() {
         // Where even that fails there is nobody left to tell.
-        let _ = fs::write("/dev/kmsg", format!("<3>{line}"));
+        let _ = fs::write("/dev/kmsg", format!("<3>{line}\n"));
     }
 }
 

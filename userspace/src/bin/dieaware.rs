@@ -212,7 +212,7 @@ fn main() -> ExitCode {
         // Whoever reads our output has seen enough.
         Err(err) if is_from(&err, io::ErrorKind::BrokenPipe) => ExitCode::SUCCESS,
         Err(err) => {
-            eprintln!("dieaware: {err:#}{}.", advice(&err));
+            dieaware::complain!("dieaware: {err:#}{}.", advice(&err));
             ExitCode::from(exit_status(&err))
         }
     }

@@ -103,7 +103,7 @@ pub fn run(args: &AttachArgs, out: &mut impl Write) -> Result<()> {
     // One that was killed while it took hint mode away has changed nothing.
     if has_leftover && held.table.nr_targets() > 0 && !args.dry_run {
         swap::tidy(&held)?;
-        eprintln!("dieaware: {name} has its dieaware target still; what was begun is undone.");
+        complain!("dieaware: {name} has its dieaware target still; what was begun is undone.");
         return swap::print_unchanged(&held, args.json, out);
     }
     let table = swap::planned(&held, held.table.attached(&args.options))?;

@@ -40,7 +40,7 @@ fn make<'a>(
         if !Path::new(&entry.source.path()).exists() {
             waiting.push(entry);
         } else if let Err(err) = create::run(&CreateArgs::of_entry(entry), out) {
-            eprintln!("dieaware: {}: {err:#}.", entry.name);
+            complain!("dieaware: {}: {err:#}.", entry.name);
             *nr_failed += 1;
         }
     }
@@ -61,7 +61,7 @@ pub fn run(args: &BootArgs, out: &mut impl Write) -> Result<()> {
         match line {
             Ok(entry) => entries.push(entry),
             Err(err) => {
-                eprintln!("dieaware: {}, {err}.", dietab::PATH);
+                complain!("dieaware: {}, {err}.", dietab::PATH);
                 nr_failed += 1;
             }
         }
@@ -75,7 +75,7 @@ pub fn run(args: &BootArgs, out: &mut impl Write) -> Result<()> {
         sleep(LOOK_EVERY);
     }
     for entry in &waiting {
-        eprintln!(
+        complain!(
             "dieaware: {}: there is no {}.",
             entry.name,
             entry.source.path()

@@ -189,14 +189,14 @@ fn notes(done: &Done) -> Vec<String> {
 /// What there is to say of a file besides its row.
 pub(super) fn print_notes(row: &Row) {
     for note in row.done.iter().flat_map(notes) {
-        eprintln!("dieaware: {}: {note}.", row.path);
+        complain!("dieaware: {}: {note}.", row.path);
     }
     if let Some(error) = &row.error {
-        eprintln!("dieaware: {}: {error}.", row.path);
+        complain!("dieaware: {}: {error}.", row.path);
     }
     let why = row.done.as_ref().and_then(|done| done.why.as_ref());
     if let Some(why) = row.skipped.as_ref().or(why) {
-        eprintln!("dieaware: {} was left alone: {why}.", row.path);
+        complain!("dieaware: {} was left alone: {why}.", row.path);
     }
 }
 
@@ -299,7 +299,7 @@ pub(super) fn verdict(end: Option<End>, failed: usize, had: usize, all: usize) -
             return Err(Error::new(err).context("What was moved could not be synced"));
         }
         Some(End::TimeIsOver) => {
-            eprintln!(
+            complain!(
                 "dieaware: The time is over (--max-time): {had} of {all} files had their turn."
             );
         }

@@ -108,7 +108,7 @@ fn count(args: &DefragdArgs, place: &Place, file: &Path) -> Result<()> {
         if kept.elapsed() >= period {
             // A disk that is full may have room later.
             if let Err(err) = counting.keep() {
-                eprintln!("dieaware: {err:#}.");
+                complain!("dieaware: {err:#}.");
             }
             kept = Instant::now();
         }
@@ -164,7 +164,7 @@ impl<'a> Counting<'a> {
             }
             Err(err) if err.is_damage() => {
                 let name = file.display();
-                eprintln!("dieaware: {name} is not used, and counting begins anew: {err}.");
+                complain!("dieaware: {name} is not used, and counting begins anew: {err}.");
             }
             Err(err) => return Err(cannot_be_used(file, err)),
         }
@@ -301,7 +301,7 @@ impl<'a> Pass<'a> {
         }
         match self.defrag(path, Method::Share, self.args.pieces, false) {
             Err(err @ (DefragError::NotShared(_) | DefragError::NoReflink)) => {
-                eprintln!("dieaware: No file is brought together: {err}.");
+                complain!("dieaware: No file is brought together: {err}.");
                 self.no_sharer = true;
                 Ok(())
             }
@@ -321,7 +321,7 @@ impl<'a> Pass<'a> {
             Ok(done) => {
                 if done.method.is_some() {
                     if let Some(why) = refusal {
-                        eprintln!("dieaware: {} is not spread: {why}.", path.display());
+                        complain!("dieaware: {} is not spread: {why}.", path.display());
                         return Ok(());
                     }
                     self.room.take(bytes);
@@ -335,7 +335,7 @@ impl<'a> Pass<'a> {
     /// Once for all files for which it is the same.
     fn say_unspread(&mut self, path: &Path, why: String) {
         if !self.unspread.contains(&why) {
-            eprintln!("dieaware: {} is not spread: {why}.", path.display());
+            complain!("dieaware: {} is not spread: {why}.", path.display());
             self.unspread.insert(why);
         }
     }

@@ -43,7 +43,7 @@ pub fn run(args: &DetachArgs, out: &mut impl Write) -> Result<()> {
     }
     let table = swap::planned(&held, held.table.detached())?;
     if held.table.nr_targets() == 0 {
-        eprintln!("dieaware: {name} has no dieaware target.");
+        complain!("dieaware: {name} has no dieaware target.");
         return swap::print_unchanged(&held, args.json, out);
     }
     let mut outcome = Outcome::planned(&held, &table, Vec::new());

@@ -301,7 +301,7 @@ pub fn run(args: &DoctorArgs, out: &mut impl Write) -> Result<()> {
     }
     out.flush()?;
     if let Some(why) = &report.files.why_unknown {
-        eprintln!(
+        complain!(
             "dieaware: of {} files or folders it is not known where they lie: {why}.",
             report.files.unknown
         );

@@ -81,7 +81,7 @@ pub fn run(args: &ExportArgs, out: &mut impl Write) -> Result<()> {
         return Ok(());
     };
     for err in wrong {
-        eprintln!("dieaware: {err:#}.");
+        complain!("dieaware: {err:#}.");
     }
     bail!(last)
 }

@@ -151,7 +151,7 @@ pub fn run(args: &FragArgs, out: &mut impl Write) -> Result<()> {
             // Files come and go while a folder is looked at.
             match look(&file, &mut drives) {
                 Ok(found) => list.push(found),
-                Err(err) => eprintln!("dieaware: {err:#}."),
+                Err(err) => complain!("dieaware: {err:#}."),
             }
         }
     }
@@ -175,7 +175,7 @@ pub fn run(args: &FragArgs, out: &mut impl Write) -> Result<()> {
         .collect();
     unknown.dedup();
     for why in unknown {
-        eprintln!("dieaware: of some files DoF_P is not known: {why}.");
+        complain!("dieaware: of some files DoF_P is not known: {why}.");
     }
     Ok(())
 }

@@ -202,7 +202,7 @@ fn analyze(args: &AnalyzeArgs, out: &mut impl Write) -> Result<()> {
     let read_ahead = read_ahead.unwrap_or(READ_AHEAD_BYTES);
     // Files that cannot be looked at are not worth the end of it all.
     let mut failed = |path: &Path, err| {
-        eprintln!("dieaware: {}: {err}.", path.display());
+        complain!("dieaware: {}: {err}.", path.display());
         Ok(())
     };
 
@@ -226,7 +226,7 @@ fn analyze(args: &AnalyzeArgs, out: &mut impl Write) -> Result<()> {
         path.display()
     )?;
     if counted.nr_lost != 0 {
-        eprintln!(
+        complain!(
             "dieaware: {} accesses came too fast and were not counted.",
             counted.nr_lost
         );
@@ -257,11 +257,11 @@ fn bypass(path: &Path, read_ahead: u64, failed: &mut folder::Failed) -> Result<A
                 files.push(hot_file(path, inode, &counts));
             }
             Err(FileError::Read(err)) if err.kind() == ErrorKind::NotFound => {}
-            Err(err) => eprintln!("dieaware: {}: {err}.", path.display()),
+            Err(err) => complain!("dieaware: {}: {err}.", path.display()),
         }
     }
     if nr_cut != 0 {
-        eprintln!(
+        complain!(
             "dieaware: {nr_cut} files are left out, or their ends: no more than {MOST_RANGES} \
              ranges are remembered; a larger --read-ahead makes fewer of them."
         );
@@ -313,7 +313,7 @@ fn each_named_file(
         if path.to_str().is_some() {
             seen(path, inode, bytes);
         } else {
-            eprintln!(
+            complain!(
                 "dieaware: {} is left out: its name is no UTF-8.",
                 path.display()
             );
@@ -345,7 +345,7 @@ fn watch(args: &AnalyzeArgs, place: &Place, read_ahead: u64) -> Result<Counted> 
     let mut until = Until::begin(args)?;
 
     if args.command.is_empty() {
-        eprintln!("dieaware: watching {}.", place.mount.fs_type);
+        complain!("dieaware: watching {}.", place.mount.fs_type);
     }
     while !until.has_come(&progress)? {
         trace.drain(&mut seen)?;
@@ -442,7 +442,7 @@ fn end_child(child: &mut Child, grace: Duration) -> io::Result<()> {
 
 fn report(name: &str, status: ExitStatus) {
     if !status.success() {
-        eprintln!("dieaware: {name} ended with {status}; what it read counts.");
+        complain!("dieaware: {name} ended with {status}; what it read counts.");
     }
 }
 
@@ -545,7 +545,7 @@ fn print(rows: &[Row], json: bool, out: &mut impl Write) -> Result<()> {
     out.flush()?;
     for row in rows {
         if let Some(error) = &row.error {
-            eprintln!("dieaware: {}: {error}.", row.path.display());
+            complain!("dieaware: {}: {error}.", row.path.display());
         }
     }
     Ok(())

@@ -112,7 +112,7 @@ fn work(
         }) {
             Err(DefragError::Interrupted(_)) => return Ok(()),
             Err(err @ DefragError::NoSpreader(_)) => return Err(err.into()),
-            Err(err) => eprintln!("dieaware: {}: {err}.", path.display()),
+            Err(err) => complain!("dieaware: {}: {err}.", path.display()),
             Ok(done) if done.method.is_none() => {}
             Ok(done) => {
                 left -= metadata.len();

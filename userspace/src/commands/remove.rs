@@ -26,7 +26,7 @@ pub struct RemoveArgs {
 pub fn run(args: &RemoveArgs, _out: &mut impl Write) -> Result<()> {
     let name = &args.name;
     let Some(info) = mapper::info(name)? else {
-        eprintln!("dieaware: there is no device {name}.");
+        complain!("dieaware: there is no device {name}.");
         return Ok(());
     };
 

@@ -158,8 +158,8 @@ fn run_hooks(folder: &Path, told: &Told) {
             .status();
         match status {
             Ok(status) if status.success() => {}
-            Ok(status) => eprintln!("dieaware: {} failed: {status}.", program.display()),
-            Err(err) => eprintln!("dieaware: {} cannot be run: {err}.", program.display()),
+            Ok(status) => complain!("dieaware: {} failed: {status}.", program.display()),
+            Err(err) => complain!("dieaware: {} cannot be run: {err}.", program.display()),
         }
     }
 }

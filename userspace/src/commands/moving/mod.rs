@@ -180,7 +180,7 @@ fn complete(source: &Source, legs: &Legs, moves: &Moves) -> Result<()> {
 /// /dev/disk/by-uuid lead there from now on. Where no udev is, nobody has hidden it.
 fn show(log: &stack::Leg) {
     if let Err(err) = fs::write(format!("/sys/dev/block/{}/uevent", log.number), "change") {
-        eprintln!(
+        complain!(
             "dieaware: udev cannot be told of {}: {err}: \"udevadm trigger\" does it.",
             log.name
         );
@@ -356,7 +356,7 @@ fn undo(source: &Source, moves: &Moves) -> Result<&'static str> {
             log.name
         ))),
         Stage::Plain if !stack::has_leftover(source, moves)? => {
-            eprintln!("dieaware: no move of {name} was begun.");
+            complain!("dieaware: no move of {name} was begun.");
             Ok("none")
         }
         _ => go_back(source, moves).map(|()| "undone"),

@@ -366,7 +366,7 @@ pub fn take_apart(source: &Source, moves: &Moves) -> Result<Option<PathBuf>> {
         Ok(is_emptied) => is_emptied.then_some(moving.target),
         // A target that has failed cannot be written: it counts for nothing all the same.
         Err(err) => {
-            eprintln!(
+            complain!(
                 "dieaware: {} keeps an incomplete copy: {err:#}.",
                 moving.target.display()
             );
