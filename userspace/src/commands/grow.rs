@@ -89,24 +89,35 @@ impl Line {
     }
 }
 
+/// A device that is one of our targets alone.
+struct Looked {
+    number: DeviceNumber,
+    line: Line,
+    status: Status,
+    /// Its table lets nobody write.
+    is_read_only: bool,
+}
+
 /// What the kernel has suspended for a table that cannot go to work gets its old one again: what uses the
 /// device would wait for ever.
-fn put_back(number: DeviceNumber, line: &Line) -> Result<()> {
-    let state = swap::state(number)?;
+fn put_back(device: &Looked) -> Result<()> {
+    let state = swap::state(device.number)?;
 
     if state.is_suspended {
         swap::load(
             &state.name,
-            &format!("{}\n", line.text()),
-            state.is_read_only,
+            &format!("{}\n", device.line.text()),
+            device.is_read_only,
         )?;
         swap::resume_pushing_back(&state.name)?;
     }
     Ok(())
 }
 
-/// Its number and table line, if that is all of the device, and what it says about itself.
-fn look(name: &str) -> Result<(DeviceNumber, Line, Status)> {
+/// # Errors
+///
+/// When it is something else, or cannot grow.
+fn look(name: &str) -> Result<Looked> {
     let info = mapper::info(name)?;
     let info = info.ok_or_else(|| usage(format!("There is no device {name}")))?;
     let cannot = || format!("{name} cannot be looked at");
@@ -129,7 +140,12 @@ fn look(name: &str) -> Result<(DeviceNumber, Line, Status)> {
             "{name} cannot be written, so it cannot grow"
         )));
     }
-    Ok((info.number, line, status))
+    Ok(Looked {
+        number: info.number,
+        line,
+        status,
+        is_read_only: swap::state(info.number).with_context(cannot)?.is_read_only,
+    })
 }
 
 /// # Errors
@@ -139,8 +155,9 @@ pub fn run(args: &GrowArgs, out: &mut impl Write) -> Result<()> {
     let name = &args.name;
     // Ctrl-C does not end us between the new table and its use.
     let progress = Progress::new()?;
-    let (number, line, status) = look(name)?;
-    let most = line.most_sectors(&status)?;
+    let device = look(name)?;
+    let line = &device.line;
+    let most = line.most_sectors(&device.status)?;
 
     if most <= line.len_sectors {
         writeln!(
@@ -159,9 +176,9 @@ pub fn run(args: &GrowArgs, out: &mut impl Write) -> Result<()> {
         return Ok(());
     }
     progress.go_on()?;
-    if let Err(err) = life::reload(name, &grown.text()) {
+    if let Err(err) = life::reload(name, &grown.text(), device.is_read_only) {
         let why = mapper::not_taken(err, format!("{name} has not grown"));
-        return Err(match put_back(number, &line) {
+        return Err(match put_back(&device) {
             Ok(()) => why,
             Err(other) => other.context(format!(
                 "{why:#}; and it could not be given its old table again, see \"dmsetup info {name}\""

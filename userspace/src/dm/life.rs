@@ -152,10 +152,15 @@ fn failed(err: DmError, log: KernelLog) -> DmError {
 ///
 /// When device-mapper refuses; the device has its old table then. When the new one does not go to work,
 /// the device may be suspended, and have neither.
-pub fn reload(name: &str, line: &str) -> Result<(), DmError> {
+pub fn reload(name: &str, line: &str, read_only: bool) -> Result<(), DmError> {
     let log = KernelLog::new();
+    let mut load = vec!["load", name, "--table", line];
 
-    if let Err(err) = dmsetup(&["load", name, "--table", line]) {
+    // The device is what its table says.
+    if read_only {
+        load.push("--readonly");
+    }
+    if let Err(err) = dmsetup(&load) {
         return Err(refused(err, log));
     }
     // This suspends the device first, in the kernel: nobody can come in between.
