@@ -2,11 +2,11 @@
 //! Devices that a verb writes over: nobody may use them, and what they hold is not lost by
 //! mistake.
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{anyhow, Context, Result};
 
 use super::common::{self, require_start, usage};
 use crate::device::block::{Device, OpenHow};
@@ -44,9 +44,11 @@ pub fn open_or_create(path: &Path, start: u64, nr_pages: u64) -> Result<Device> 
 
     require_start(start)?;
     match OpenOptions::new().write(true).create_new(true).open(path) {
-        Ok(file) => file
-            .set_len(bytes)
-            .with_context(|| format!("{name} cannot be made {bytes} bytes long"))?,
+        Ok(file) => file.set_len(bytes).map_err(|err| {
+            // It is nobody's, and would be taken for too small the next time.
+            let _ = fs::remove_file(path);
+            anyhow!(err).context(format!("{name} cannot be made {bytes} bytes long"))
+        })?,
         Err(err) if err.kind() == ErrorKind::AlreadyExists => {}
         Err(err) => return Err(err).with_context(|| format!("{name} cannot be created")),
     }
@@ -178,6 +180,25 @@ pub fn whole<D: WritePages, T>(
             )),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::open_or_create;
+
+    #[test]
+    fn what_cannot_be_made_so_long_is_not_left_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("image");
+        // More than a file can have
+        let nr_pages = u64::MAX / 4096;
+        for _ in 0..2 {
+            let err = open_or_create(&path, 0, nr_pages).err().unwrap();
+            assert!(err.to_string().contains("cannot be made"), "{err}");
+            assert!(!path.exists());
+        }
+        assert!(open_or_create(&path, 8, 16).is_ok());
+    }
 }
 
 #[cfg(test)]
