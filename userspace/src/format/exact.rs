@@ -246,6 +246,13 @@ pub fn dump(device: &impl ReadPages, out: &mut impl Write) -> Result<Outcome, Du
     Ok(writer.outcome)
 }
 
+/// What becomes of summaries that a text does not have.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Zeroes {
+    Shown,
+    LeftOut,
+}
+
 /// Reads the text, page by page.
 pub struct Reader<R> {
     text: R,
@@ -444,35 +451,66 @@ impl<R: BufRead> Reader<R> {
         Ok(())
     }
 
+    /// Hand a piece of the device to `put`.
+    fn piece(
+        &mut self,
+        mut piece: Range<u64>,
+        put: &mut impl FnMut(Range<u64>, Option<&Page>) -> io::Result<()>,
+    ) -> Result<(), ReadError> {
+        while !piece.is_empty() {
+            let next = self.next.as_ref().filter(|(dpn, _)| piece.contains(dpn));
+            let end = next.map_or(piece.end, |(dpn, _)| *dpn);
+            if piece.start < end {
+                put(piece.start..end, None)?;
+            }
+            piece.start = end;
+            if let Some((dpn, page)) = next {
+                put(*dpn..*dpn + 1, Some(page))?;
+                piece.start += 1;
+                self.next = self.read_page()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The first segment from there on whose summary is to be handed over.
+    fn segment_from(&self, number: u64, zeroes: Zeroes) -> Option<u64> {
+        let next = match (zeroes, &self.next) {
+            (Zeroes::Shown, _) => number,
+            (Zeroes::LeftOut, Some((dpn, _))) => self.superblock.segment_at(*dpn)?,
+            (Zeroes::LeftOut, None) => return None,
+        };
+
+        (next >= number).then_some(next)
+    }
+
     /// Hand all metadata but the superblocks to `put`, in order: each page that the text has, and
     /// what it does not have as `None`, since that is zero. What the text does not have is handed over
-    /// in ranges: a superblock may claim tables that nobody could go through page by page. Returns by
-    /// place the checksums that the data of the last draft has.
+    /// in ranges: a superblock may claim tables that nobody could go through page by page. Of segments
+    /// it may claim billions: whoever needs no zeroes does not wait for them. Returns by place the
+    /// checksums that the data of the last draft has.
     ///
     /// # Errors
     ///
     /// When the text is not what it must be, or `put` fails.
     pub fn for_each_page(
         mut self,
+        zeroes: Zeroes,
         mut put: impl FnMut(Range<u64>, Option<&Page>) -> io::Result<()>,
     ) -> Result<Vec<(u64, u32)>, ReadError> {
         let superblock = self.superblock.clone();
-        let pieces = places::metadata(&superblock);
+        let pieces = places::all_but_summaries(&superblock);
+        let mut number = 0;
 
-        for mut piece in pieces.filter(|piece| !places::is_super(piece.start)) {
-            while !piece.is_empty() {
-                let next = self.next.as_ref().filter(|(dpn, _)| piece.contains(dpn));
-                let end = next.map_or(piece.end, |(dpn, _)| *dpn);
-                if piece.start < end {
-                    put(piece.start..end, None)?;
-                }
-                piece.start = end;
-                if let Some((dpn, page)) = next {
-                    put(*dpn..*dpn + 1, Some(page))?;
-                    piece.start += 1;
-                    self.next = self.read_page()?;
-                }
-            }
+        for piece in pieces.filter(|piece| !places::is_super(piece.start)) {
+            self.piece(piece, &mut put)?;
+        }
+        while let Some(next) = self.segment_from(number, zeroes) {
+            let Some(summary) = places::summary(&superblock, next) else {
+                break;
+            };
+            self.piece(summary, &mut put)?;
+            number = next + 1;
         }
         if self.next.is_some() {
             return Err(ReadError::Line(
@@ -493,11 +531,11 @@ impl<R: BufRead> Reader<R> {
 
 #[cfg(test)]
 mod tests {
-    use super::{hex, line, parse_raw, parse_sealed, unhex, ReadError, Reader};
+    use super::{hex, line, parse_raw, parse_sealed, unhex, ReadError, Reader, Zeroes};
     use crate::format::block::{seal, BlockId};
     use crate::format::layout::{BLOCK_BYTES, MAGIC_MAP};
     use crate::format::make::small_device;
-    use crate::format::superblock::{Area, Super, LIMIT_PAGES};
+    use crate::format::superblock::{segment_table_pages, Area, Super, LIMIT_PAGES};
 
     #[test]
     fn digits_are_bytes() {
@@ -596,7 +634,7 @@ mod tests {
         );
         let (mut nr_zero, mut nr_calls, mut found) = (0, 0, Vec::new());
         let reader = Reader::new(text.as_bytes()).unwrap();
-        let sums = reader.for_each_page(|pages, page| {
+        let sums = reader.for_each_page(Zeroes::Shown, |pages, page| {
             nr_calls += 1;
             match page {
                 Some(_) => found.extend(pages),
@@ -607,5 +645,66 @@ mod tests {
         assert_eq!(sums.unwrap(), []);
         assert_eq!(found, [(1 << 20) + nr_pages]);
         assert!(nr_zero > 2 * nr_pages && nr_calls < 1000);
+    }
+
+    #[test]
+    fn segments_may_be_claimed_that_nobody_has() {
+        let made = small_device();
+        let nr_segments = u64::from(u32::MAX) - 1;
+        let mut superblock = Super {
+            nr_device_pages: LIMIT_PAGES - 1,
+            segment_pages: 64,
+            summary_pages: 1,
+            stripe_pages: 1,
+            ..made
+        };
+        let area = superblock.areas.last_mut().unwrap();
+        *area = Area {
+            tables_dpn: 1 << 30,
+            nr_segment_pages: segment_table_pages(nr_segments),
+            nr_open_pages: 1 << 10,
+            segments_dpn: 1 << 35,
+            nr_segments,
+            ..*area
+        };
+        superblock.root_dpn = [1 << 20, 1 << 25];
+        superblock.root_pages = superblock.nr_root_pages() as u32;
+        let text = |pages: &[u64]| {
+            let lines: String = pages
+                .iter()
+                .map(|dpn| format!("raw dpn={dpn} bytes=01\n"))
+                .collect();
+            format!(
+                "dieaware-exact 1\nuuid {}\n{}\n{lines}end pages={}\n",
+                superblock.uuid_text(),
+                line(0, &superblock.encode(), &superblock.uuid),
+                1 + pages.len()
+            )
+        };
+        let read = |pages: &[u64]| {
+            let text = text(pages);
+            let mut found = Vec::new();
+            let reader = Reader::new(text.as_bytes()).unwrap();
+            reader.for_each_page(Zeroes::LeftOut, |pages, page| {
+                found.extend(page.map(|_| pages.start));
+                Ok(())
+            })?;
+            Ok::<_, ReadError>(found)
+        };
+        let summary = |number: u64| (1 << 35) + 64 * number + 63;
+        let pages = [1 << 20, summary(0), summary(7), summary(nr_segments - 1)];
+        assert_eq!(read(&pages).unwrap(), pages);
+        assert!(read(&[]).unwrap().is_empty());
+        for wrong in [
+            [summary(7), summary(0)],
+            [summary(0), 1 << 20],
+            [summary(0), summary(1) - 1],
+            [summary(0), summary(nr_segments)],
+        ] {
+            assert!(
+                matches!(read(&wrong), Err(ReadError::Line(..))),
+                "{wrong:?}"
+            );
+        }
     }
 }

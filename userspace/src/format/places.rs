@@ -14,6 +14,11 @@ pub fn is_super(dpn: u64) -> bool {
 /// Pages of metadata, in the order in which they are dumped: superblocks, roots, journal,
 /// tables, and then the summaries of segments.
 pub fn metadata(superblock: &Super) -> impl Iterator<Item = Range<u64>> + '_ {
+    all_but_summaries(superblock).chain(summaries(superblock))
+}
+
+/// The same without the summaries.
+pub fn all_but_summaries(superblock: &Super) -> impl Iterator<Item = Range<u64>> + '_ {
     let root_pages = u64::from(superblock.root_pages);
     let journal_pages = u64::from(superblock.journal_sectors / PAGE_SECTORS);
     let supers = [SUPER_DPN_A, SUPER_DPN_B].map(|dpn| dpn..dpn + 1);
@@ -27,17 +32,17 @@ pub fn metadata(superblock: &Super) -> impl Iterator<Item = Range<u64>> + '_ {
         .chain(roots)
         .chain([journal])
         .chain(tables)
-        .chain(summaries(superblock))
 }
 
 /// Pages of the summaries, segment by segment.
 pub fn summaries(superblock: &Super) -> impl Iterator<Item = Range<u64>> + '_ {
-    let data_pages = u64::from(superblock.data_pages());
-    let summary_pages = u64::from(superblock.summary_pages);
+    (0..superblock.nr_segments()).filter_map(|number| summary(superblock, number))
+}
 
-    (0..superblock.nr_segments())
-        .filter_map(|number| superblock.segment_dpn(number))
-        .map(move |dpn| dpn + data_pages..dpn + data_pages + summary_pages)
+/// Pages of a segment's summary.
+pub fn summary(superblock: &Super, number: u64) -> Option<Range<u64>> {
+    let first = superblock.segment_dpn(number)? + u64::from(superblock.data_pages());
+    Some(first..first + u64::from(superblock.summary_pages))
 }
 
 #[cfg(test)]

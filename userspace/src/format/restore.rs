@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::block::page_with_crc32c;
 use super::create::withdraw;
-use super::exact::{ReadError, Reader};
+use super::exact::{ReadError, Reader, Zeroes};
 use super::layout::BLOCK_BYTES;
 use super::superblock::Super;
 use crate::io_engine::pages::WritePages;
@@ -31,6 +31,7 @@ pub fn restore<R: BufRead>(reader: Reader<R>, device: &impl WritePages) -> Resul
     restore_with(
         reader,
         device,
+        Zeroes::Shown,
         |mut pages| pages.try_for_each(clear),
         |_, _| Ok(()),
     )
@@ -50,6 +51,7 @@ pub fn restore_image<R: BufRead>(
     restore_with(
         reader,
         device,
+        Zeroes::LeftOut,
         |_| Ok(()),
         |dpn, sum| device.write(dpn, &page_with_crc32c(dpn, sum)),
     )
@@ -60,13 +62,14 @@ pub fn restore_image<R: BufRead>(
 fn restore_with<R: BufRead>(
     reader: Reader<R>,
     device: &impl WritePages,
+    zeroes: Zeroes,
     mut clear: impl FnMut(Range<u64>) -> io::Result<()>,
     mut stand_in: impl FnMut(u64, u32) -> io::Result<()>,
 ) -> Result<(), ReadError> {
     let supers = reader.supers.clone();
 
     withdraw(device)?;
-    let sums = reader.for_each_page(|pages, page| match page {
+    let sums = reader.for_each_page(zeroes, |pages, page| match page {
         Some(page) => device.write(pages.start, page),
         None => clear(pages),
     })?;
@@ -90,6 +93,6 @@ fn restore_with<R: BufRead>(
 pub fn verify<R: BufRead>(reader: Reader<R>) -> Result<Super, ReadError> {
     let superblock = reader.superblock.clone();
 
-    reader.for_each_page(|_, _| Ok(()))?;
+    reader.for_each_page(Zeroes::LeftOut, |_, _| Ok(()))?;
     Ok(superblock)
 }

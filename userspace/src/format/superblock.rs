@@ -507,6 +507,21 @@ impl Super {
         None
     }
 
+    /// The segment in which a place lies, whether that is data or summary.
+    pub fn segment_at(&self, dpn: u64) -> Option<u64> {
+        let segment_pages = u64::from(self.segment_pages);
+        let mut before = 0;
+
+        for area in &self.areas {
+            let at = dpn.checked_sub(area.segments_dpn);
+            if let Some(at) = at.filter(|at| *at < area.nr_segments * segment_pages) {
+                return Some(before + at / segment_pages);
+            }
+            before += area.nr_segments;
+        }
+        None
+    }
+
     /// The segment in whose data a place lies, and its page there.
     pub fn segment_of(&self, dpn: u64) -> Option<(u64, u32)> {
         let segment_pages = u64::from(self.segment_pages);
