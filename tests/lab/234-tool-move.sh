@@ -9,7 +9,7 @@
 # mem: 2G
 # seconds: 60
 # timeout: 400
-# sentences: 118
+# sentences: 121
 # shellcheck disable=SC2154
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/move-volume"
@@ -29,6 +29,9 @@ exits 2 "required arguments were not provided" dieaware move volume
 exits 2 "$DEV is in use" dieaware move volume "$DEV"
 make_fs xfs "$TO"
 exits 2 "$TO holds a filesystem (xfs), whose sign is at byte 0; --force destroys it" dieaware move "$mnt" "$TO"
+ln -s "$TO" "$T_DIR/a disk"
+exits 2 "cannot be in a table line: name the device without blanks" dieaware move --force volume "$T_DIR/a disk"
+check_that "what that holds stays" "$(blkid -p -s TYPE -o value "$TO")" == xfs
 wipefs -qa "$TO"
 dmsetup create small --table "0 $((320 * MIB)) linear $TO 0"
 at_end drop_target small

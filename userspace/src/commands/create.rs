@@ -281,17 +281,7 @@ fn check_options(args: &CreateArgs) -> Result<()> {
     if args.mode == Mode::Hint && args.format {
         return Err(usage("--format is about log mode"));
     }
-    if args
-        .device
-        .to_str()
-        .is_none_or(|name| name.contains(char::is_whitespace))
-    {
-        return Err(usage(format!(
-            "{} cannot be in a table line: name the device without blanks",
-            args.device.display()
-        )));
-    }
-    Ok(())
+    mapper::check_node(&args.device)
 }
 
 fn require_no_device(name: &str) -> Result<()> {

@@ -3,7 +3,7 @@
 //! words everywhere, and a table line has one form.
 
 use std::fmt::Display;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, Context, Result};
 
@@ -92,6 +92,21 @@ pub fn check_options(options: &[String]) -> Result<()> {
         if option.contains(char::is_whitespace) || !option.contains('=') {
             return Err(usage(format!("\"{option}\" is not of the form KEY=VALUE")));
         }
+    }
+    Ok(())
+}
+
+/// # Errors
+///
+/// When a table line cannot name a device so.
+pub fn check_node(device: &Path) -> Result<()> {
+    let name = device.to_str();
+
+    if name.is_none_or(|name| name.contains(char::is_whitespace)) {
+        return Err(usage(format!(
+            "{} cannot be in a table line: name the device without blanks",
+            device.display()
+        )));
     }
     Ok(())
 }

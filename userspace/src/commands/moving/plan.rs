@@ -235,6 +235,7 @@ fn look(source: &Source, args: &MoveArgs, force: bool) -> Result<Plan> {
 
     check_source(source, args)?;
     check_log_name(&log)?;
+    mapper::check_node(&target)?;
     check_below(source, &target)?;
     let device = common::open(&target, 0, false)?;
     if !device.is_block() {
