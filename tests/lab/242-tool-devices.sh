@@ -9,7 +9,7 @@
 # mem: 2G
 # seconds: 20
 # timeout: 120
-# sentences: 36
+# sentences: 38
 . "$(dirname "$0")/rc"
 
 mnt=$T_DIR/mnt
@@ -40,6 +40,7 @@ make_fs xfs "$TARGET" -m rmapbt=0,reflink=0 -d rtinherit=1 -r "rtdev=${DEV}p2"
 mount -o "rtdev=${DEV}p2" "$TARGET" "$mnt"
 write_file there
 refused "$mnt/there" "realtime device of its xfs"
+exits 3 "realtime device of its xfs" dieaware doctor --time 5 --write 8 "$mnt"
 exits 0 "1 files" dieaware runs save --list "$T_DIR/list" "$mnt"
 exits 0 "0 of 1 files, 0 runs" dieaware runs load --list "$T_DIR/list" --saved "$mnt"
 xfs_io -f -c "chattr -r" "$mnt/here"

@@ -14,8 +14,7 @@ use nix::libc;
 use thiserror::Error;
 
 use super::windows::{windows, Window, MOST};
-use crate::fs::fiemap;
-use crate::fs::file::offset;
+use crate::fs::file::{self, offset};
 use crate::io_engine::ring::Aligned;
 use crate::probe::random::Random;
 use crate::progress::{Interrupted, Progress};
@@ -78,7 +77,7 @@ impl Own {
     ///
     /// When the filesystem does not say where it lies.
     pub fn windows(&self, size_bytes: u64) -> io::Result<Vec<Window>> {
-        let runs = runs_of(&fiemap::extents(&self.file)?);
+        let runs = runs_of(&file::extents(&self.file).map_err(io::Error::other)?);
         let all = windows(0, &runs, size_bytes / PAGE_BYTES).into_iter();
         Ok(all
             .filter(|window| window.pieces.len() == 1)

@@ -151,6 +151,18 @@ fn require_that_device(file: &File, mount: &Mount) -> Result<(), FileError> {
     }
 }
 
+/// Where an open file lies, by its filesystem's own addresses. Dirty pages of it are written first.
+///
+/// # Errors
+///
+/// When nobody knows, or on which device.
+pub fn extents(file: &File) -> Result<Vec<Extent>, FileError> {
+    let mount = mount_of(file)?;
+
+    require_that_device(file, &mount)?;
+    fiemap::extents(file).map_err(|err| FileError::NoFiemap(mount.fs_type, err))
+}
+
 /// Find out everything about a file. Dirty pages of it are written first.
 pub fn facts(path: &Path) -> Result<FileFacts, FileError> {
     let file = match open_place(path) {
