@@ -49,6 +49,8 @@ pub struct Salvage<'a, D> {
     pub volume: Option<Volume>,
     pub scan: Scan,
     open: OpenSummaries,
+    /// By open summary: the segment that has it.
+    owners: [Option<u64>; MAX_OPEN],
     /// The journal is as it was when the power was cut off.
     pub is_journal_whole: bool,
     pub next_seq: u64,
@@ -196,6 +198,22 @@ impl Candidates {
     }
 }
 
+/// By open summary: the first segment that has it by the table, else the one by the journal.
+fn owners(volume: Option<&Volume>, scan: &Scan) -> [Option<u64>; MAX_OPEN] {
+    let mut owners = [None; MAX_OPEN];
+
+    for (number, segment) in volume.iter().flat_map(|volume| volume.segments.iter()) {
+        let owner = owners.get_mut(usize::from(segment.open));
+        if let Some(owner) = owner.filter(|_| segment.state == State::Open) {
+            owner.get_or_insert(number);
+        }
+    }
+    for (owner, scanned) in owners.iter_mut().zip(&scan.owners) {
+        *owner = owner.or(*scanned);
+    }
+    owners
+}
+
 impl<'a, D: ReadPages> Salvage<'a, D> {
     /// Look at a device. Returns `None` if neither superblock is valid.
     ///
@@ -220,6 +238,7 @@ impl<'a, D: ReadPages> Salvage<'a, D> {
         let mut salvage = Self {
             device,
             open: OpenSummaries::new(&superblock),
+            owners: owners(volume.as_ref(), &scan),
             is_journal_whole,
             next_seq: known.max(scan.next_seq),
             seqs: Vec::new(),
@@ -372,20 +391,12 @@ impl<'a, D: ReadPages> Salvage<'a, D> {
         self.seqs.iter().filter(|seq| **seq != u64::MAX).count() as u64
     }
 
-    /// The segment that has an open summary.
-    fn owner(&self, open: usize) -> Option<u64> {
-        let volume = self.volume.as_ref();
-        let mut segments = volume.into_iter().flat_map(|volume| volume.segments.iter());
-        let known = segments
-            .find(|(_, segment)| segment.state == State::Open && usize::from(segment.open) == open);
-        known
-            .map(|(number, _)| number)
-            .or_else(|| self.scan.owners.get(open).copied().flatten())
-    }
-
-    /// The open summary that a segment has.
+    /// The open summary that a segment has. It is asked of each segment.
     fn open_of(&self, number: u64) -> Option<u8> {
-        let open = (0..MAX_OPEN).find(|open| self.owner(*open) == Some(number))?;
+        let open = self
+            .owners
+            .iter()
+            .position(|owner| *owner == Some(number))?;
         u8::try_from(open).ok()
     }
 
