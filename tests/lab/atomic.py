@@ -29,14 +29,19 @@ SEED = 1
 
 
 class Writer(threading.Thread):
-    """Writes to its places until the power fails."""
+    """Writes to its places until the power fails; an error before that is one in `errors`."""
 
     def __init__(self, drive: VirtualSsd, number: int, size: int, sent: dict[int, int],
-                 promised: dict[int, int]) -> None:
+                 promised: dict[int, int], is_cut: threading.Event, errors: list[str]) -> None:
         super().__init__()
         self.drive, self.number, self.size = drive, number, size
         self.sent, self.promised = sent, promised
+        self.is_cut, self.errors = is_cut, errors
         self.draw = random.Random(SEED + number)
+
+    def end(self, error: str) -> None:
+        if not self.is_cut.is_set():
+            self.errors.append(f"before the power failed: {error}")
 
     def run(self) -> None:
         buffer = mmap.mmap(-1, self.size)
@@ -46,10 +51,11 @@ class Writer(threading.Thread):
             buffer[:] = struct.pack("<Q", value) * (self.size // 8)
             self.sent[place] = value
             try:
-                if os.pwrite(self.drive.fd, buffer, place * self.size) != self.size:
-                    return
-            except OSError:
-                return
+                written = os.pwrite(self.drive.fd, buffer, place * self.size)
+            except OSError as error:
+                return self.end(str(error))
+            if written != self.size:
+                return self.end(f"{written} bytes were written")
             self.promised[place] = value
 
 
@@ -78,10 +84,13 @@ def main() -> None:
     unpromised = 0
     for _ in range(rounds):
         drive.power_on()
-        writers = [Writer(drive, number, size, sent, promised) for number in range(THREADS)]
+        is_cut = threading.Event()
+        writers = [Writer(drive, number, size, sent, promised, is_cut, wrong)
+                   for number in range(THREADS)]
         for writer in writers:
             writer.start()
         time.sleep(draw.uniform(0.005, 0.05))
+        is_cut.set()
         drive.power_cut()
         for writer in writers:
             writer.join()
