@@ -12,25 +12,8 @@
 . "${BASH_SOURCE[0]%/*}/rc"
 
 FIRST=$1 STEP=$2 SEED=$3
-FAULT=/sys/kernel/debug/fail_make_request
-SWITCH=/sys/block/${DISK##*/}/make-it-fail
 OPERATIONS=60
 declare -A STATES=()
-
-# fail_after BYTES TIMES
-fail_after() {
-	echo 0 >$FAULT/verbose
-	echo 1 >$FAULT/interval
-	echo "$1" >$FAULT/space
-	echo "$2" >$FAULT/times
-	echo 100 >$FAULT/probability
-	echo 1 >"$SWITCH"
-}
-
-calm() {
-	echo 0 >"$SWITCH"
-	echo 0 >$FAULT/probability
-}
 
 # ask COMMAND...: of errors.py, which takes longer to start than to answer; sets ANSWER.
 ask() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Usage: crash-load DEVICE MARKS SEED NR_OPS FIRST_VERSION [full]
+ * Usage: crash-load DEVICE MARKS SEED NR_OPS FIRST_VERSION [full|failing]
  *
  * Random work on a block device: writes of 1 to 64 pages, some with FUA, several in
  * flight and overlapping, discards, zeroes, flushes. Each page is stamped. Before and
@@ -14,6 +14,9 @@
  *	dmda: e ID		it is done
  *
  * With "full" nothing is discarded, and no page becomes zeroes: what is full stays full.
+ * With "failing" the work goes on when an operation has failed, and none is submitted before those
+ * that it overlaps have ended: when a device is suspended and resumed meanwhile, device-mapper
+ * sends what has waited behind what comes then.
  * An operation's ID is the version of its pages. Exit status: 0; 1 after the first
  * operation that failed; 2 if it could not begin.
  */
@@ -57,6 +60,7 @@ struct slot {
  * @next_id: of the next operation
  * @has_failed: some operation has
  * @full: see above
+ * @failing: see above
  */
 struct load {
 	int device;
@@ -69,6 +73,7 @@ struct load {
 	u64 next_id;
 	bool has_failed;
 	bool full;
+	bool failing;
 };
 
 static void give_up(const char *what)
@@ -99,7 +104,7 @@ static __printf(2, 3) void mark(struct load *load, const char *fmt, ...)
 static void end_op(struct load *load, u64 id, bool good)
 {
 	mark(load, "dmda: %c %llu\n", good ? 'd' : 'x', (unsigned long long)id);
-	if (!good)
+	if (!good && !load->failing)
 		load->has_failed = true;
 }
 
@@ -124,6 +129,23 @@ static void reap(struct load *load, u32 at_least)
 	}
 }
 
+static bool overlaps(const struct slot *slot, u64 lpn, u32 nr_pages)
+{
+	u64 first = slot->iocb.aio_offset / STAMP_PAGE_BYTES;
+	u64 nr = slot->iocb.aio_nbytes / STAMP_PAGE_BYTES;
+
+	return slot->is_busy && lpn < first + nr && first < lpn + nr_pages;
+}
+
+/* Nothing in flight is about these pages any more, if others may be put before it. */
+static void wait_for_others(struct load *load, u64 lpn, u32 nr_pages)
+{
+	for (u32 i = 0; i < MAX_FLIGHT && load->failing; i++) {
+		while (overlaps(&load->slot[i], lpn, nr_pages))
+			reap(load, 1);
+	}
+}
+
 static struct slot *idle_slot(struct load *load)
 {
 	u32 i = 0;
@@ -139,6 +161,7 @@ static void submit_write(struct load *load, u64 lpn, u32 nr_pages, bool fua)
 	struct iocb *iocbs[1];
 	struct slot *slot;
 
+	wait_for_others(load, lpn, nr_pages);
 	if (load->nr_busy == MAX_FLIGHT)
 		reap(load, 1);
 	slot = idle_slot(load);
@@ -171,6 +194,7 @@ static void zero(struct load *load, u64 lpn, u32 nr_pages, bool discard)
 	u64 range[2] = { lpn * STAMP_PAGE_BYTES, (u64)nr_pages * STAMP_PAGE_BYTES };
 	int status;
 
+	wait_for_others(load, lpn, nr_pages);
 	mark(load, "dmda: z %llu %llu %u\n", (unsigned long long)id, (unsigned long long)lpn,
 	     nr_pages);
 	status = discard ? ioctl(load->device, BLKDISCARD, range) :
@@ -262,9 +286,10 @@ int main(int argc, char **argv)
 	struct load load = { 0 };
 
 	load.full = argc == 7 && !strcmp(argv[6], "full");
-	if (argc != 6 && !load.full) {
+	load.failing = argc == 7 && !strcmp(argv[6], "failing");
+	if (argc != 6 && !load.full && !load.failing) {
 		fprintf(stderr,
-			"Usage: crash-load DEVICE MARKS SEED NR_OPS FIRST_VERSION [full]\n");
+			"Usage: crash-load DEVICE MARKS SEED NR_OPS FIRST_VERSION [full|failing]\n");
 		return 2;
 	}
 	begin(&load, argv);
