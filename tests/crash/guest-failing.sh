@@ -88,6 +88,20 @@ disturb() {
 	done
 } >/dev/null 2>&1
 
+# What is left of a target that goes on has nobody who holds a segment of it: all of them can be cleaned,
+# and are free when they are empty.
+comes_to_rest() {
+	local i
+
+	dmsetup message t 0 cleaning on && dmsetup message t 0 clean && sync /dev/mapper/t || return 1
+	for ((i = 0; i < 50; i++)); do
+		[[ $(dmsetup status t) != *" empty_segments=0 "* ]] || return 0
+		sleep 0.1
+	done
+	dmsetup status t
+	return 1
+}
+
 # work NUMBER: sets NEXT, the version of the next operation, and STATE.
 work() {
 	STATE=not_started
@@ -101,6 +115,9 @@ work() {
 	calm
 	rm -f "$DISTURB"
 	wait
+	if [[ $STATE == write && $(dmsetup status t) == *state=write* ]]; then
+		check "generation $1: nobody holds what is left" comes_to_rest
+	fi
 	dmsetup remove --retry t 2>/dev/null || true
 	FAILED_OPS=$(grep -c ' dmda: x ' $TRACE/trace || true)
 }
