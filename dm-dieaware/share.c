@@ -25,6 +25,9 @@
 
 #define HOLDS_JIFFIES		(60 * HZ)
 
+/* While announced writes are held, it is looked so often whether they still are. */
+#define LOOK_JIFFIES		HZ
+
 /* Share waits for NAND: as long as the driver itself waits for a write */
 #define SHARE_TIMEOUT_MS	30000
 
@@ -210,6 +213,13 @@ static struct dmda_held *first_held(struct dmda_share *share)
 	return held;
 }
 
+static void forget_held(struct dmda_share *share)
+{
+	spin_lock(&share->lock);
+	share->nr_held--;
+	spin_unlock(&share->lock);
+}
+
 static void take_care(struct work_struct *work)
 {
 	struct dmda *dmda = container_of(work, struct dmda, share.work);
@@ -219,6 +229,7 @@ static void take_care(struct work_struct *work)
 
 	while ((held = first_held(&dmda->share))) {
 		finish(dmda, held);
+		forget_held(&dmda->share);
 		cond_resched();
 	}
 	memalloc_noio_restore(noio);
@@ -284,6 +295,7 @@ void dmda_share_hold(struct dmda *dmda, struct dmda_held *held, const struct dmd
 	spin_lock(&share->lock);
 	dmda_announced_forget(&share->announced, run->file, run->fpage, run->nr_pages);
 	list_add_tail(&held->list, &share->held);
+	share->nr_held++;
 	spin_unlock(&share->lock);
 	queue_work(share_queue, &share->work);
 }
@@ -375,7 +387,10 @@ static int lend_locked(struct dmda *dmda)
 	return 0;
 }
 
-/* Somebody may have announced more since it was to be looked at. */
+/*
+ * Somebody may have announced more since it was to be looked at. What is held is announced no more,
+ * and needs the way to the device all the same.
+ */
 static bool is_over(struct dmda_share *share)
 {
 	bool is_over;
@@ -383,7 +398,9 @@ static bool is_over(struct dmda_share *share)
 	spin_lock(&share->lock);
 	if (!time_before(jiffies, share->until))
 		share->announced.nr = 0;
-	is_over = !share->announced.nr;
+	is_over = !share->announced.nr && !share->nr_held;
+	if (!share->announced.nr && share->nr_held)
+		mod_delayed_work(system_long_wq, &share->expire, LOOK_JIFFIES);
 	spin_unlock(&share->lock);
 	return is_over;
 }

@@ -34,7 +34,8 @@
  * Several may announce at a time, each other files: who has come to his end takes back his own.
  *
  * The way to the device goes through memory of the task that announced (passthru.h). It is kept for
- * as long as announcements hold: a minute after the last one; and it is not swapped out meanwhile.
+ * as long as announcements hold: a minute after the last one; and until no write is held that was
+ * announced. It is not swapped out meanwhile.
  */
 #ifndef DMDA_SHARE_H
 #define DMDA_SHARE_H
@@ -57,10 +58,11 @@ struct mm_struct;
 
 /**
  * struct dmda_share - a target's announcements, and writes that may not have to be written
- * @lock: protects @announced, @until and @held
+ * @lock: protects @announced, @until, @held and @nr_held
  * @announced: announcements; without memory before the first one
  * @until: time at which they are forgotten, in jiffies
  * @held: list of struct dmda_held, in the order in which they came
+ * @nr_held: how many these are, with the one that the worker is at
  * @work: worker that takes care of @held
  * @expire: worker by which announcements are forgotten, and @lent is given back
  * @device_lock: protects the fields below, and keeps the worker to one command at a time
@@ -75,6 +77,7 @@ struct dmda_share {
 	struct dmda_announced announced;
 	unsigned long until;
 	struct list_head held;
+	u32 nr_held;
 
 	struct work_struct work;
 	struct delayed_work expire;
