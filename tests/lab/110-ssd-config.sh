@@ -158,7 +158,8 @@ check_that "configfs names the block device" "/dev/$(<"$ITEM/block_device")" == 
 check "and the PCI function" test -d "/sys/bus/pci/devices/$(<"$ITEM/pci_address")"
 check "rmdir under power" rmdir "$ITEM"
 check "takes the device away" poll 10 test ! -b "$DEV"
-check_that "and its PCI function" "$(ls /sys/bus/pci/devices)" == "$PCI_BEFORE"
+# Of others there may be none.
+check "and its PCI function" test "$(ls /sys/bus/pci/devices)" = "$PCI_BEFORE"
 
 # Profiles.
 for profile in nvme-a nvme-d sata tlc qlc modern slc-cache xpoint emmc ufs microsd large; do
