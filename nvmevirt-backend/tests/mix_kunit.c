@@ -11,6 +11,7 @@
 #include "../core/precondition.h"
 #include "../core/rest.h"
 #include "drive_kunit.h"
+#include "history.h"
 
 #ifndef FIRST_SEED
 #define FIRST_SEED	0
@@ -18,7 +19,6 @@
 #define NR_COMMANDS	700
 #define NR_SHAPES	5
 #define MAX_PAGES	3000
-#define MAX_VERSIONS	40
 #define MAX_SEQS	BIT(18)
 #define FILE_BLOCKS	128
 #define AFTER_CUT_NS	1000000
@@ -33,28 +33,6 @@ static void describe_seed(const u32 *seed, char *desc)
 }
 
 KUNIT_ARRAY_PARAM(seed, seeds, describe_seed);
-
-/**
- * struct version - something that a page was
- * @seq: number of its data, 0 when it was trimmed
- * @done_ns: when its command was complete
- * @durable_ns: when it was promised to be durable, U64_MAX if not yet
- */
-struct version {
-	u64 seq;
-	u64 done_ns;
-	u64 durable_ns;
-};
-
-/**
- * struct history - what a page was, the newest last
- * @nr: entries of @version
- * @version: begins with what was promised last when the history was cut short
- */
-struct history {
-	u32 nr;
-	struct version version[MAX_VERSIONS];
-};
 
 /**
  * struct file - a state file
@@ -190,32 +168,15 @@ static u64 seq_of(const struct bench *bench, u64 lpn)
 	return ftl_seq_of(bench->ftl[0], to_lpn(lpn));
 }
 
-/* The newest version that is promised; those before it do not matter any more. */
-static void forget_older(struct history *history, u64 now_ns)
-{
-	u32 promised = 0;
-
-	for (u32 i = 0; i < history->nr; i++) {
-		if (history->version[i].durable_ns <= now_ns)
-			promised = i;
-	}
-	history->nr -= promised;
-	memmove(history->version, history->version + promised,
-		history->nr * sizeof(*history->version));
-}
-
 static void note_version(struct bench *bench, u64 lpn, u64 seq, bool durable)
 {
-	struct history *history = &bench->history[lpn];
-
-	if (history->nr == MAX_VERSIONS)
-		forget_older(history, bench->now_ns);
-	KUNIT_ASSERT_LT(bench->test, history->nr, (u32)MAX_VERSIONS);
-	history->version[history->nr++] = (struct version){
+	const struct version version = {
 		.seq = seq,
 		.done_ns = bench->done_ns,
 		.durable_ns = durable ? bench->done_ns : U64_MAX,
 	};
+
+	put_version(bench->test, &bench->history[lpn], &version, bench->now_ns);
 }
 
 static u64 newest(const struct bench *bench, u64 lpn)
@@ -505,18 +466,6 @@ static void check(struct bench *bench)
 		KUNIT_ASSERT_EQ_MSG(bench->test, bench->content[seq], bench->content[written],
 				    "page %llu has the wrong data", lpn);
 	}
-}
-
-static bool is_allowed(const struct history *history, u64 seq)
-{
-	/* Never written, or nothing promised yet */
-	if (!history->nr || (!seq && history->version[0].durable_ns == U64_MAX))
-		return !seq;
-	for (u32 i = 0; i < history->nr; i++) {
-		if (history->version[i].seq == seq)
-			return true;
-	}
-	return false;
 }
 
 /* From now on a page is what it is. */

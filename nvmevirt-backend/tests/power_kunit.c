@@ -13,9 +13,9 @@
  * it gave them, or none; where a page is, there is the data that it was given.
  */
 #include "drive_kunit.h"
+#include "history.h"
 
 #define NR_COMMANDS	200
-#define MAX_VERSIONS	32
 #define NR_WORN		100
 #define MAX_OPS		8192
 #define MAX_SEQS	65536
@@ -88,28 +88,6 @@ static void describe_case(const struct power_case *power_case, char *desc)
 }
 
 KUNIT_ARRAY_PARAM(power, power_cases, describe_case);
-
-/**
- * struct version - something that a page was
- * @seq: number of its data, 0 when it was trimmed
- * @done_ns: when its command was complete
- * @durable_ns: when it was promised to be durable, U64_MAX if not yet
- */
-struct version {
-	u64 seq;
-	u64 done_ns;
-	u64 durable_ns;
-};
-
-/**
- * struct history - what a page was, the newest last
- * @nr: entries of @version
- * @version: begins with what was promised last when the history was cut short
- */
-struct history {
-	u32 nr;
-	struct version version[MAX_VERSIONS];
-};
 
 /**
  * struct shared - a page that a share command gave data
@@ -236,32 +214,15 @@ static void begin_play(struct bench *bench)
 	bench->nr_shared = 0;
 }
 
-/* The newest version that is promised; those before it do not matter any more. */
-static void forget_older(struct history *history, u64 now_ns)
-{
-	u32 promised = 0;
-
-	for (u32 i = 0; i < history->nr; i++) {
-		if (history->version[i].durable_ns <= now_ns)
-			promised = i;
-	}
-	history->nr -= promised;
-	memmove(history->version, history->version + promised,
-		history->nr * sizeof(*history->version));
-}
-
 static void note_version(struct bench *bench, u64 lpn, u64 seq, bool durable)
 {
-	struct history *history = &bench->history[lpn];
-
-	if (history->nr == MAX_VERSIONS)
-		forget_older(history, bench->now_ns);
-	KUNIT_ASSERT_LT(bench->test, history->nr, (u32)MAX_VERSIONS);
-	history->version[history->nr++] = (struct version){
+	const struct version version = {
 		.seq = seq,
 		.done_ns = bench->done_ns,
 		.durable_ns = durable ? bench->done_ns : U64_MAX,
 	};
+
+	put_version(bench->test, &bench->history[lpn], &version, bench->now_ns);
 }
 
 /* What the drive moved from die to die by itself has the same data under a new number. */
@@ -532,18 +493,6 @@ static bool was_trimmed_after(const struct bench *bench, const struct shared *sh
 		if (is_after && !history->version[i].seq)
 			return true;
 		is_after |= history->version[i].seq == shared->seq;
-	}
-	return false;
-}
-
-static bool is_allowed(const struct history *history, u64 seq)
-{
-	/* Never written, or nothing promised yet */
-	if (!history->nr || (!seq && history->version[0].durable_ns == U64_MAX))
-		return !seq;
-	for (u32 i = 0; i < history->nr; i++) {
-		if (history->version[i].seq == seq)
-			return true;
 	}
 	return false;
 }
