@@ -183,6 +183,13 @@ static bool is_shared(struct dmda *dmda, struct dmda_held *held)
 	return lies_at(dmda, held, &new_place, 1, DMDA_COUNT_SHARE_UNDONE);
 }
 
+static void forget_held(struct dmda_share *share, struct dmda_held *held)
+{
+	spin_lock(&share->lock);
+	list_del(&held->list);
+	spin_unlock(&share->lock);
+}
+
 static void finish(struct dmda *dmda, struct dmda_held *held)
 {
 	struct bio *bio = held->write.bio;
@@ -191,6 +198,7 @@ static void finish(struct dmda *dmda, struct dmda_held *held)
 	mutex_lock(&dmda->share.device_lock);
 	is_done = is_shared(dmda, held);
 	mutex_unlock(&dmda->share.device_lock);
+	forget_held(&dmda->share, held);
 	if (is_done) {
 		dmda_count_pages(&dmda->stats, DMDA_COUNT_SHARED_PAGES, held->plan.nr_pages);
 		bio_endio(bio);
@@ -201,23 +209,15 @@ static void finish(struct dmda *dmda, struct dmda_held *held)
 	kfree(held);
 }
 
+/* It stays in the list until the worker, of which there is one, is through with it. */
 static struct dmda_held *first_held(struct dmda_share *share)
 {
 	struct dmda_held *held;
 
 	spin_lock(&share->lock);
 	held = list_first_entry_or_null(&share->held, struct dmda_held, list);
-	if (held)
-		list_del(&held->list);
 	spin_unlock(&share->lock);
 	return held;
-}
-
-static void forget_held(struct dmda_share *share)
-{
-	spin_lock(&share->lock);
-	share->nr_held--;
-	spin_unlock(&share->lock);
 }
 
 static void take_care(struct work_struct *work)
@@ -229,7 +229,6 @@ static void take_care(struct work_struct *work)
 
 	while ((held = first_held(&dmda->share))) {
 		finish(dmda, held);
-		forget_held(&dmda->share);
 		cond_resched();
 	}
 	memalloc_noio_restore(noio);
@@ -295,7 +294,6 @@ void dmda_share_hold(struct dmda *dmda, struct dmda_held *held, const struct dmd
 	spin_lock(&share->lock);
 	dmda_announced_forget(&share->announced, run->file, run->fpage, run->nr_pages);
 	list_add_tail(&held->list, &share->held);
-	share->nr_held++;
 	spin_unlock(&share->lock);
 	queue_work(share_queue, &share->work);
 }
@@ -398,8 +396,8 @@ static bool is_over(struct dmda_share *share)
 	spin_lock(&share->lock);
 	if (!time_before(jiffies, share->until))
 		share->announced.nr = 0;
-	is_over = !share->announced.nr && !share->nr_held;
-	if (!share->announced.nr && share->nr_held)
+	is_over = !share->announced.nr && list_empty(&share->held);
+	if (!share->announced.nr && !is_over)
 		mod_delayed_work(system_long_wq, &share->expire, LOOK_JIFFIES);
 	spin_unlock(&share->lock);
 	return is_over;

@@ -58,11 +58,10 @@ struct mm_struct;
 
 /**
  * struct dmda_share - a target's announcements, and writes that may not have to be written
- * @lock: protects @announced, @until, @held and @nr_held
+ * @lock: protects @announced, @until and @held
  * @announced: announcements; without memory before the first one
  * @until: time at which they are forgotten, in jiffies
- * @held: list of struct dmda_held, in the order in which they came
- * @nr_held: how many these are, with the one that the worker is at
+ * @held: list of struct dmda_held, in the order in which they came; the worker is at the first
  * @work: worker that takes care of @held
  * @expire: worker by which announcements are forgotten, and @lent is given back
  * @device_lock: protects the fields below, and keeps the worker to one command at a time
@@ -77,7 +76,6 @@ struct dmda_share {
 	struct dmda_announced announced;
 	unsigned long until;
 	struct list_head held;
-	u32 nr_held;
 
 	struct work_struct work;
 	struct delayed_work expire;
