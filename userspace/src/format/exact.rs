@@ -477,7 +477,7 @@ impl<R: BufRead> Reader<R> {
     fn segment_from(&self, number: u64, zeroes: Zeroes) -> Option<u64> {
         let next = match (zeroes, &self.next) {
             (Zeroes::Shown, _) => number,
-            (Zeroes::LeftOut, Some((dpn, _))) => self.superblock.segment_at(*dpn)?,
+            (Zeroes::LeftOut, Some((dpn, _))) => self.superblock.segment_at(*dpn)?.0,
             (Zeroes::LeftOut, None) => return None,
         };
 

@@ -507,15 +507,15 @@ impl Super {
         None
     }
 
-    /// The segment in which a place lies, whether that is data or summary.
-    pub fn segment_at(&self, dpn: u64) -> Option<u64> {
+    /// The segment in which a place lies, whether that is data or summary, and its page there.
+    pub fn segment_at(&self, dpn: u64) -> Option<(u64, u32)> {
         let segment_pages = u64::from(self.segment_pages);
         let mut before = 0;
 
         for area in &self.areas {
             let at = dpn.checked_sub(area.segments_dpn);
             if let Some(at) = at.filter(|at| *at < area.nr_segments * segment_pages) {
-                return Some(before + at / segment_pages);
+                return Some((before + at / segment_pages, (at % segment_pages) as u32));
             }
             before += area.nr_segments;
         }
@@ -524,20 +524,8 @@ impl Super {
 
     /// The segment in whose data a place lies, and its page there.
     pub fn segment_of(&self, dpn: u64) -> Option<(u64, u32)> {
-        let segment_pages = u64::from(self.segment_pages);
-        let mut before = 0;
-
-        for area in &self.areas {
-            if let Some(at) = dpn.checked_sub(area.segments_dpn) {
-                if at < area.nr_segments * segment_pages {
-                    let page = (at % segment_pages) as u32;
-                    return (page < self.data_pages())
-                        .then_some((before + at / segment_pages, page));
-                }
-            }
-            before += area.nr_segments;
-        }
-        None
+        self.segment_at(dpn)
+            .filter(|(_, page)| *page < self.data_pages())
     }
 
     /// The label as far as it can be printed.
