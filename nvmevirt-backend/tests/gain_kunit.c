@@ -36,6 +36,7 @@
 #define BUSY_WINDOW	256
 #define NR_PHASES	8
 #define NR_DRAWS	4
+#define NR_WINDOWS	3
 
 enum writer {
 	CONTIGUOUS,
@@ -79,18 +80,63 @@ struct bench {
 	u64 random;
 };
 
-/* Of drives with more dies the units that this file fills would all stay open. */
-static const char *const names[] = {
-	"fast24", "nvme-a", "nvme-b", "nvme-c", "nvme-d", "sata-a", "sata-b", "sata", "tlc", "qlc",
-	"slc-cache", "dramless", "ufs",
+/**
+ * struct profile - one that is tried
+ * @name: its name
+ * @ideal_permille: what hints have to reach of the ideal file
+ * @plain_permille: what they have to reach of a plain one that is no faster than the file nobody
+ *	disturbed
+ * @lacks_single: single pages that are apart are left out where planes sense by themselves and no
+ *	register serves a second one. Those that come round the dies (rule 3c of place.h) begin with
+ *	the first plane of each unit, and are sensed there one after the other; plain ones lie on
+ *	all planes by chance
+ * @luck_permille: what hints reach of the luckiest plain file of those that are tried on the
+ *	profile as it is, when they are read by pieces, by 128 KiB and by 1 MiB
+ */
+struct profile {
+	const char *name;
+	u32 ideal_permille;
+	u32 plain_permille;
+	bool lacks_single;
+	u32 luck_permille[NR_WINDOWS];
 };
 
-static void describe_name(const char *const *name, char *desc)
+/*
+ * All but xpoint, which takes no hints. The links of emmc and microsd are so slow that it decides
+ * which pages of a window are the first that it can have. docs/drives.md has the last columns.
+ */
+static const struct profile tried[] = {
+	{ "fast24", 990, 1000, true, { 862, 985, 1020 } },
+	{ "nvme-a", 990, 1000, false, { 831, 604, 913 } },
+	{ "nvme-b", 990, 1000, false, { 780, 649, 928 } },
+	{ "nvme-c", 990, 1000, false, { 863, 708, 957 } },
+	{ "nvme-d", 990, 1000, false, { 863, 796, 938 } },
+	{ "sata-a", 990, 1000, false, { 1000, 1330, 1098 } },
+	{ "sata-b", 990, 1000, false, { 893, 893, 991 } },
+	{ "sata", 990, 1000, false, { 837, 912, 993 } },
+	{ "tlc", 990, 1000, true, { 889, 665, 892 } },
+	{ "qlc", 990, 1000, false, { 938, 819, 956 } },
+	{ "modern", 990, 1000, false, { 844, 712, 852 } },
+	{ "slc-cache", 990, 1000, false, { 878, 723, 926 } },
+	{ "dramless", 990, 1000, false, { 862, 1184, 1104 } },
+	{ "emmc", 985, 985, false, { 863, 924, 979 } },
+	{ "ufs", 990, 1000, false, { 855, 748, 975 } },
+	{ "microsd", 985, 985, false, { 831, 949, 986 } },
+	{ "large", 990, 1000, false, { 868, 631, 781 } },
+	{ "huge", 990, 1000, false, { 868, 589, 768 } },
+};
+
+static void describe_profile(const struct profile *profile, char *desc)
 {
-	strscpy(desc, *name, KUNIT_PARAM_DESC_SIZE);
+	strscpy(desc, profile->name, KUNIT_PARAM_DESC_SIZE);
 }
 
-KUNIT_ARRAY_PARAM(name, names, describe_name);
+KUNIT_ARRAY_PARAM(profile, tried, describe_profile);
+
+static const struct profile *profile_of(struct kunit *test)
+{
+	return test->param_value;
+}
 
 /* The profile with as few erase blocks as the file and the others need. */
 static struct ftl_params small_drive(struct kunit *test, const char *name, bool has_stripes)
@@ -302,7 +348,7 @@ static void say(struct kunit *test, const struct ftl_params *params, const struc
 		u32 window, const u64 *ns)
 {
 	kunit_info(test, "%s hits %u cache %u planes %u suspend %u ahead %u stripes %u slc %u: %s of %u pages%s, %u others, by %u%s: %llu contiguous, %llu ideal, %llu plain, %llu hinted\n",
-		   *(const char *const *)test->param_value,
+		   profile_of(test)->name,
 		   params->register_hits, params->cache_read, params->plane_read,
 		   params->suspend_program, params->read_ahead_pages, params->stripe_lead,
 		   params->slc_pages,
@@ -318,17 +364,26 @@ static void expect_gain(struct kunit *test, const struct ftl_params *params,
 	u32 unit_bytes = params->unit_pages * FTL_PAGE_BYTES;
 	u64 unit_ns = div_u64(1000ULL * unit_bytes, params->channel_mbps);
 	u64 early_ns = unit_ns + div_u64(500ULL * unit_bytes, params->link_mbps);
+	const struct profile *profile = profile_of(test);
 	u64 plain_ns = ns[PLAIN];
 
 	if (plain_ns < ns[CONTIGUOUS])
-		plain_ns = div_u64(100 * min(ns[CONTIGUOUS],
-					     plain_ns + FILE_PAGES / window * early_ns), 99);
+		plain_ns = div_u64(1000 * min(ns[CONTIGUOUS],
+					      plain_ns + FILE_PAGES / window * early_ns),
+				   profile->ideal_permille);
+	else
+		plain_ns = div_u64(1000 * plain_ns, profile->plain_permille);
 	plain_ns += unit_ns / 2;
-	best_ns = div_u64(100 * best_ns, 99) + unit_ns / 2;
+	best_ns = div_u64(1000 * best_ns, profile->ideal_permille) + unit_ns / 2;
 	if (ns[HINTED] > min(best_ns, plain_ns))
 		say(test, params, gain, window, ns);
 	KUNIT_EXPECT_LE(test, ns[HINTED], best_ns);
 	KUNIT_EXPECT_LE(test, ns[HINTED], plain_ns);
+}
+
+static bool lacks_single(struct kunit *test, const struct ftl_params *params)
+{
+	return profile_of(test)->lacks_single && params->plane_read && !params->register_hits;
 }
 
 static void try_pieces(struct kunit *test, const struct ftl_params *params, u32 nr_pages,
@@ -342,10 +397,12 @@ static void try_pieces(struct kunit *test, const struct ftl_params *params, u32 
 			.others = others,
 			.busy = params->suspend_program || !params->hold_ns,
 		};
-		u32 windows[] = { nr_pages, 32, BUSY_WINDOW };
+		u32 windows[NR_WINDOWS] = { nr_pages, 32, BUSY_WINDOW };
 		u32 first = gain.busy ? 2 : 0;
 		u64 ns[ARRAY_SIZE(windows)][NR_WRITERS];
 
+		if (gain.apart && nr_pages == 1 && lacks_single(test, params))
+			continue;
 		get_times(test, params, gain, windows + first, ARRAY_SIZE(windows) - first, ns);
 		for (u32 i = first; i < ARRAY_SIZE(windows); i++)
 			expect_gain(test, params, &gain, windows[i], ns[i - first]);
@@ -359,13 +416,8 @@ static void try_drive(struct kunit *test, const struct ftl_params *params, u32 o
 	try_pieces(test, params, unit_pages, others);
 	if (unit_pages > 2)
 		try_pieces(test, params, unit_pages / 2, others);
-	/*
-	 * Single pages that come round the dies (rule 3c of place.h) begin with the first plane of
-	 * each unit, and are sensed there one after the other; plain ones lie on all planes by
-	 * chance.
-	 */
-	if (params->plane_read && !params->register_hits)
-		return;
+	if (unit_pages > 4)
+		try_pieces(test, params, unit_pages / 4, others);
 	if (unit_pages > 1)
 		try_pieces(test, params, 1, others);
 }
@@ -403,7 +455,7 @@ static void add_slc_region(struct ftl_params *params)
 /* Of the drives with and without cache read, register hits and plane read, every so many */
 static void try_drives(struct kunit *test, u32 step, u32 others)
 {
-	const char *name = *(const char *const *)test->param_value;
+	const char *name = profile_of(test)->name;
 
 	for (u32 drive = 0; drive < 8; drive += step) {
 		struct ftl_params params = small_drive(test, name, has_stripes(drive));
@@ -432,7 +484,7 @@ static void nor_is_it_where_others_are_not_aligned(struct kunit *test)
 
 static void nor_is_it_while_others_write(struct kunit *test)
 {
-	const char *name = *(const char *const *)test->param_value;
+	const char *name = profile_of(test)->name;
 
 	/*
 	 * Without stripes: others would not come back to the dies that they have begun on, so that
@@ -456,10 +508,55 @@ static void nor_is_it_while_others_write(struct kunit *test)
 	}
 }
 
+/* What hints reach of a plain file, over all ways in which pieces of so many pages are written. */
+static void add_luck(struct kunit *test, const struct ftl_params *params, u32 nr_pages, u32 others,
+		     u32 *permille)
+{
+	for (u32 how = 0; how < 4; how++) {
+		struct gain gain = {
+			.nr_pages = nr_pages,
+			.apart = how & 1,
+			.overwrite = how & 2,
+			.others = others,
+		};
+		u32 windows[NR_WINDOWS] = { nr_pages, 32, BUSY_WINDOW };
+		u64 ns[NR_WINDOWS][NR_WRITERS];
+
+		get_times(test, params, gain, windows, NR_WINDOWS, ns);
+		for (u32 i = 0; i < NR_WINDOWS; i++) {
+			u32 luck = div64_u64(1000 * ns[i][PLAIN], ns[i][HINTED]);
+
+			permille[i] = min(permille[i], luck);
+		}
+	}
+}
+
+/*
+ * A plain file whose pieces happen to lie on more dies than they need is read faster by who waits
+ * for each request; so much. It is a figure to be told, not one to be reached: hints give what a
+ * file that nobody disturbed has.
+ */
+static void luck_is_as_the_docs_have_it(struct kunit *test)
+{
+	const struct profile *profile = profile_of(test);
+	u32 permille[NR_WINDOWS] = { U32_MAX, U32_MAX, U32_MAX };
+	struct ftl_params params = small_drive(test, profile->name, false);
+
+	if (!strcmp(profile->name, "modern"))
+		params = small_drive(test, profile->name, true);
+	for (u32 nr_pages = 1; nr_pages <= params.unit_pages; nr_pages *= 2) {
+		add_luck(test, &params, nr_pages, 0, permille);
+		add_luck(test, &params, nr_pages, 25, permille);
+	}
+	for (u32 i = 0; i < NR_WINDOWS; i++)
+		KUNIT_EXPECT_EQ(test, permille[i], profile->luck_permille[i]);
+}
+
 static struct kunit_case gain_cases[] = {
-	KUNIT_CASE_PARAM(hinted_is_never_below_plain, name_gen_params),
-	KUNIT_CASE_PARAM(nor_is_it_where_others_are_not_aligned, name_gen_params),
-	KUNIT_CASE_PARAM(nor_is_it_while_others_write, name_gen_params),
+	KUNIT_CASE_PARAM(hinted_is_never_below_plain, profile_gen_params),
+	KUNIT_CASE_PARAM(nor_is_it_where_others_are_not_aligned, profile_gen_params),
+	KUNIT_CASE_PARAM(nor_is_it_while_others_write, profile_gen_params),
+	KUNIT_CASE_PARAM(luck_is_as_the_docs_have_it, profile_gen_params),
 	{}
 };
 
