@@ -269,15 +269,26 @@ fn in_steps(
 fn read_ahead(file: &File, parts: &[Range<u64>]) -> io::Result<()> {
     for part in parts {
         for at in part.clone().step_by(READ_AHEAD_BYTES as usize) {
-            let bytes = READ_AHEAD_BYTES.min(part.end - at);
-            posix_fadvise(
-                file,
-                offset(at)?,
-                offset(bytes)?,
-                PosixFadviseAdvice::POSIX_FADV_WILLNEED,
-            )?;
+            ask_for(file, at..part.end)?;
         }
     }
+    Ok(())
+}
+
+/// Have the kernel begin to read as much of this as it does at once.
+fn ask_for(file: &File, bytes: Range<u64>) -> io::Result<()> {
+    let nr = READ_AHEAD_BYTES.min(bytes.end.saturating_sub(bytes.start));
+
+    // None would be all, to the file's end.
+    if nr == 0 {
+        return Ok(());
+    }
+    posix_fadvise(
+        file,
+        offset(bytes.start)?,
+        offset(nr)?,
+        PosixFadviseAdvice::POSIX_FADV_WILLNEED,
+    )?;
     Ok(())
 }
 
@@ -335,7 +346,11 @@ fn take_all(
         .map(|part| part.start..part.end.min(file_bytes))
         .collect();
 
-    for part in &parts {
+    for (nr, part) in parts.iter().enumerate() {
+        // Inside a part the kernel does so by itself, as it is read in order.
+        if let Some(next) = parts.get(nr + 1) {
+            ask_for(file, next.clone())?;
+        }
         copy(file, donor, part)?;
     }
     finish(donor, &parts)?;
