@@ -100,7 +100,8 @@ void dmda_map_page_hide(struct dmda_map_page *page)
 }
 
 /* In daily work and in replay; a page that knows the operation already stays as it is. */
-static void apply_to_map(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES],
+static void apply_to_map(struct dmda_change *change,
+			 struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES],
 			 const struct dmda_record *record, const __le32 *sums, u64 seq,
 			 u64 sector)
 {
@@ -113,6 +114,7 @@ static void apply_to_map(struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES],
 		apply_to_page(page, record, sums);
 		raw_write_seqcount_end(&page->version);
 		page->seq = seq;
+		change->nr_dirtied += page->dirty_sector == U64_MAX;
 		page->dirty_sector = min(page->dirty_sector, sector);
 	}
 }
@@ -136,7 +138,7 @@ static u64 change_pages(struct dmda_change *change,
 {
 	u64 seq = put_pages(change, pages, record, sums);
 
-	apply_to_map(pages, record, sums, seq, change->batch->first.sector);
+	apply_to_map(change, pages, record, sums, seq, change->batch->first.sector);
 	return seq;
 }
 
@@ -231,6 +233,7 @@ const char *dmda_change_replay(struct dmda_change *change, const struct dmda_op 
 	for (u32 i = 0; i < op->nr_records; i++)
 		dmda_segments_applied(change->segments, &op->record[i], op->seq, op->sector);
 	if (record)
-		apply_to_map(pages, record, op->nr_sums ? op->sum : NULL, op->seq, op->sector);
+		apply_to_map(change, pages, record, op->nr_sums ? op->sum : NULL, op->seq,
+			     op->sector);
 	return NULL;
 }

@@ -50,6 +50,7 @@ struct dmda_map_page {
  * @super: superblock of the device
  * @segments: the segment table; NULL: they are only noted
  * @batch: batch to which their records are put
+ * @nr_dirtied: how often a page of the map that was as on the device was changed
  * @why: reason why the last one could not be done, or NULL. Then memory and journal may differ, and
  *	nothing may be written any more.
  */
@@ -57,6 +58,7 @@ struct dmda_change {
 	const struct dmda_super *super;
 	struct dmda_segments *segments;
 	struct dmda_journal_batch *batch;
+	u64 nr_dirtied;
 	const char *why;
 };
 

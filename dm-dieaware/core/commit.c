@@ -34,14 +34,21 @@ bool dmda_commit_begin_batch(struct dmda_commit *commit)
 	return true;
 }
 
-bool dmda_commit_needs_root(const struct dmda_commit *commit)
+bool dmda_commit_needs_root(const struct dmda_commit *commit, u64 most_dirtied)
 {
-	return ring_room(commit) < commit->super->journal_sectors / 2;
+	return ring_room(commit) < commit->super->journal_sectors / 2 ||
+		commit->change->nr_dirtied - commit->dirtied_before > most_dirtied;
 }
 
 struct dmda_journal_place dmda_commit_place(const struct dmda_commit *commit)
 {
 	return commit->has_batch ? commit->batch.first : commit->next_place;
+}
+
+struct dmda_journal_place dmda_commit_root_place(struct dmda_commit *commit)
+{
+	commit->dirtied_before = commit->change->nr_dirtied;
+	return dmda_commit_place(commit);
 }
 
 bool dmda_commit_is_idle(const struct dmda_commit *commit)

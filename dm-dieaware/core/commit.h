@@ -67,6 +67,8 @@ enum dmda_commit_step {
  * @change: way in which operations come to @batch
  * @sectors: memory of two batches, which take turns
  * @batch_sectors: size of a batch; constant
+ * @dirtied_before: what @change had counted of pages that were dirtied when the place of the last
+ *	root, or of the one that is being made, was taken
  * @draft: draft of @batch, or of the one that is to be written; its memory is the caller's to give
  *
  * @batch: batch that is being filled
@@ -101,6 +103,7 @@ struct dmda_commit {
 	const struct dmda_change *change;
 	struct dmda_journal_sector *sectors[2];
 	u32 batch_sectors;
+	u64 dirtied_before;
 	struct dmda_draft draft;
 
 	struct dmda_journal_batch batch;
@@ -141,10 +144,12 @@ bool dmda_commit_begin_batch(struct dmda_commit *commit);
 
 /**
  * dmda_commit_needs_root() - is it time for a checkpoint?
+ * @most_dirtied: pages of the map that a start may have to read and bring up to date
  *
- * Return: whether half of the ring is in use, so that there is time left to take one.
+ * Return: whether half of the ring is in use, so that there is time left to take one, or what is in
+ *	it is about more pages of the map than that.
  */
-bool dmda_commit_needs_root(const struct dmda_commit *commit);
+bool dmda_commit_needs_root(const struct dmda_commit *commit, u64 most_dirtied);
 
 /**
  * dmda_commit_place() - where the batch begins that is being filled, or that would be
@@ -152,6 +157,15 @@ bool dmda_commit_needs_root(const struct dmda_commit *commit);
  * While a batch is being sealed, its chain is not known yet.
  */
 struct dmda_journal_place dmda_commit_place(const struct dmda_commit *commit);
+
+/**
+ * dmda_commit_root_place() - the next root begins here; what it takes a start to do counts from now
+ *
+ * If that root cannot be written, nothing is any more.
+ *
+ * Return: dmda_commit_place()
+ */
+struct dmda_journal_place dmda_commit_root_place(struct dmda_commit *commit);
 
 /**
  * dmda_commit_is_idle() - is all that was done durable?

@@ -26,7 +26,7 @@ static void take_place(struct dmda_log *log)
 	mutex_lock(&log->journal.commit_lock);
 	spin_lock_irq(&log->lock);
 	dmda_log_wait_commit_locked(log);
-	log->checkpoint.order.next.journal = dmda_commit_place(&log->journal.commit);
+	log->checkpoint.order.next.journal = dmda_commit_root_place(&log->journal.commit);
 	spin_unlock_irq(&log->lock);
 	mutex_unlock(&log->journal.commit_lock);
 }
@@ -143,7 +143,7 @@ static bool is_due(struct dmda_log *log)
 	bool due;
 
 	spin_lock_irq(&log->lock);
-	due = log->state == DMDA_LOG_WRITE && dmda_commit_needs_root(&log->journal.commit);
+	due = log->state == DMDA_LOG_WRITE && dmda_log_needs_root_locked(log);
 	spin_unlock_irq(&log->lock);
 	return due;
 }

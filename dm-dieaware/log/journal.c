@@ -12,13 +12,31 @@
 /* What was acknowledged is durable after that, though nobody may ask for it. */
 #define LATE_JIFFIES	HZ
 
+/*
+ * A start reads each page of the map that the journal's operations have changed, makes the changes,
+ * and writes what it has no room for: so many pages take it some two seconds, beside three for a
+ * ring that is half full. A map that is all in memory at the usual size of the cache does not come
+ * to that, and neither does one for which the cache was made larger.
+ */
+#define MOST_DIRTIED	98304U
+
+bool dmda_log_needs_root_locked(struct dmda_log *log)
+{
+	u64 cached = log->cache.max_pages;
+
+	lockdep_assert_held(&log->lock);
+
+	return dmda_commit_needs_root(&log->journal.commit,
+				      max_t(u64, cached + cached / 2, MOST_DIRTIED));
+}
+
 void dmda_log_begin_batch_locked(struct dmda_log *log)
 {
 	lockdep_assert_held(&log->lock);
 
 	if (log->journal.commit.has_batch || log->state == DMDA_LOG_FAILED)
 		return;
-	if (dmda_commit_needs_root(&log->journal.commit) && log->state == DMDA_LOG_WRITE)
+	if (log->state == DMDA_LOG_WRITE && dmda_log_needs_root_locked(log))
 		dmda_log_kick(log, &log->checkpoint.work);
 	dmda_commit_begin_batch(&log->journal.commit);
 }

@@ -79,6 +79,9 @@ void dmda_log_commit_late_locked(struct dmda_log *log);
 /* Is there room for an operation of so many records and checksums? If not, a commit is coming. */
 bool dmda_log_has_room_locked(struct dmda_log *log, u32 nr_records, u32 nr_sums);
 
+/* Is it time for a checkpoint, so that there is room in time, and a start does not take long? */
+bool dmda_log_needs_root_locked(struct dmda_log *log);
+
 /* Begin a batch if the journal has room for it. */
 void dmda_log_begin_batch_locked(struct dmda_log *log);
 

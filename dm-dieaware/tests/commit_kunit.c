@@ -232,6 +232,51 @@ static void what_cannot_be_right_is_not_written(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, commit->nr, 0U);
 }
 
+static void do_op_at(struct volume *volume, u64 lpn)
+{
+	dpn_t dpn;
+
+	write_data(volume, DMDA_STREAM_USER, lpn, 1, 1 << 20, &dpn);
+	map_data(volume, lpn, dpn, 1);
+}
+
+static void pages_that_a_start_has_to_read_are_limited(struct kunit *test)
+{
+	struct volume *volume = formatted_volume(test);
+	struct dmda_commit *commit = &volume->commit;
+	u64 other = dmda_super_map_entries(&volume->super);
+
+	do_op_at(volume, 1);
+	do_op_at(volume, 2);
+	KUNIT_EXPECT_FALSE(test, dmda_commit_needs_root(commit, 1));
+	do_op_at(volume, other);
+	KUNIT_EXPECT_TRUE(test, dmda_commit_needs_root(commit, 1));
+	KUNIT_EXPECT_FALSE(test, dmda_commit_needs_root(commit, 2));
+	/* One that is evicted and comes again is read once more by then, and so it counts twice. */
+	write_map_page(volume, &volume->map[0]);
+	do_op_at(volume, 1);
+	KUNIT_EXPECT_TRUE(test, dmda_commit_needs_root(commit, 2));
+	take_checkpoint(volume);
+	KUNIT_EXPECT_FALSE(test, dmda_commit_needs_root(commit, 0));
+	do_op_at(volume, other);
+	KUNIT_EXPECT_TRUE(test, dmda_commit_needs_root(commit, 0));
+}
+
+/* What comes behind the new root's place is what a start reads, also before that root is there. */
+static void what_comes_during_a_checkpoint_counts_for_the_next(struct kunit *test)
+{
+	struct volume *volume = formatted_volume(test);
+	struct dmda_commit *commit = &volume->commit;
+	struct dmda_journal_place place;
+
+	do_op_at(volume, 1);
+	place = dmda_commit_root_place(commit);
+	KUNIT_EXPECT_EQ(test, place.sector, dmda_commit_place(commit).sector);
+	do_op_at(volume, dmda_super_map_entries(&volume->super));
+	KUNIT_EXPECT_TRUE(test, dmda_commit_needs_root(commit, 0));
+	KUNIT_EXPECT_FALSE(test, dmda_commit_needs_root(commit, 1));
+}
+
 /* As it is just before a batch would come round to what is needed */
 static void a_batch_begins_only_if_the_ring_has_room_for_it(struct kunit *test)
 {
@@ -242,10 +287,10 @@ static void a_batch_begins_only_if_the_ring_has_room_for_it(struct kunit *test)
 
 	place.sector = from + volume->super.journal_sectors / 2;
 	dmda_commit_go_on(commit, &place);
-	KUNIT_EXPECT_FALSE(test, dmda_commit_needs_root(commit));
+	KUNIT_EXPECT_FALSE(test, dmda_commit_needs_root(commit, U64_MAX));
 	place.sector++;
 	dmda_commit_go_on(commit, &place);
-	KUNIT_EXPECT_TRUE(test, dmda_commit_needs_root(commit));
+	KUNIT_EXPECT_TRUE(test, dmda_commit_needs_root(commit, U64_MAX));
 	place.sector = from + volume->super.journal_sectors - BATCH_SECTORS;
 	dmda_commit_go_on(commit, &place);
 	KUNIT_EXPECT_TRUE(test, dmda_commit_begin_batch(commit));
@@ -270,6 +315,8 @@ static struct kunit_case commit_cases[] = {
 	KUNIT_CASE(a_batch_that_is_not_written_makes_nothing_durable),
 	KUNIT_CASE(a_step_is_answered_once),
 	KUNIT_CASE(what_cannot_be_right_is_not_written),
+	KUNIT_CASE(pages_that_a_start_has_to_read_are_limited),
+	KUNIT_CASE(what_comes_during_a_checkpoint_counts_for_the_next),
 	KUNIT_CASE(a_batch_begins_only_if_the_ring_has_room_for_it),
 	{}
 };

@@ -491,7 +491,7 @@ static inline void do_checkpoint_step(struct volume *volume, enum dmda_checkpoin
 		commit(volume);
 		break;
 	case DMDA_CHECKPOINT_PLACE:
-		checkpoint->next.journal = dmda_commit_place(&volume->commit);
+		checkpoint->next.journal = dmda_commit_root_place(&volume->commit);
 		break;
 	case DMDA_CHECKPOINT_MAP:
 		write_map(volume);
