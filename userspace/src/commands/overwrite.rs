@@ -30,6 +30,28 @@ pub fn open(path: &Path, start: u64) -> Result<Device> {
     common::open(path, start, true)
 }
 
+/// How long a device is that has so many pages from where the target begins.
+fn needed_bytes(start: u64, nr_pages: u64) -> Result<u64> {
+    nr_pages
+        .checked_mul(PAGE_BYTES)
+        .and_then(|bytes| bytes.checked_add(start.checked_mul(SECTOR_BYTES)?))
+        .ok_or_else(|| usage("No device is that large"))
+}
+
+/// The same, of at least so many pages.
+fn open_large(path: &Path, start: u64, nr_pages: u64) -> Result<Device> {
+    let device = open(path, start)?;
+    if device.bytes() < nr_pages * PAGE_BYTES {
+        return Err(usage(format!(
+            "{} is too small: {} bytes from sector {start} on, and {} are needed",
+            path.display(),
+            device.bytes(),
+            nr_pages * PAGE_BYTES
+        )));
+    }
+    Ok(device)
+}
+
 /// The same, and a file that does not exist is made, as long as it must be.
 ///
 /// # Errors
@@ -37,10 +59,7 @@ pub fn open(path: &Path, start: u64) -> Result<Device> {
 /// The same, and when the device is smaller than that.
 pub fn open_or_create(path: &Path, start: u64, nr_pages: u64) -> Result<Device> {
     let name = path.display();
-    let bytes = nr_pages
-        .checked_mul(PAGE_BYTES)
-        .and_then(|bytes| bytes.checked_add(start.checked_mul(SECTOR_BYTES)?))
-        .ok_or_else(|| usage("No device is that large"))?;
+    let bytes = needed_bytes(start, nr_pages)?;
 
     require_start(start)?;
     match OpenOptions::new().write(true).create_new(true).open(path) {
@@ -52,15 +71,7 @@ pub fn open_or_create(path: &Path, start: u64, nr_pages: u64) -> Result<Device> 
         Err(err) if err.kind() == ErrorKind::AlreadyExists => {}
         Err(err) => return Err(err).with_context(|| format!("{name} cannot be created")),
     }
-    let device = open(path, start)?;
-    if device.bytes() < nr_pages * PAGE_BYTES {
-        return Err(usage(format!(
-            "{name} is too small: {} bytes from sector {start} on, and {} are needed",
-            device.bytes(),
-            nr_pages * PAGE_BYTES
-        )));
-    }
-    Ok(device)
+    open_large(path, start, nr_pages)
 }
 
 /// Refuse a device that holds data, looked at as a whole and from where the target begins.
@@ -142,15 +153,26 @@ pub fn clear_for_log(
     device: &Device,
     uuid: &Uuid,
 ) -> Result<()> {
+    match log_to_write_over(path, force, device, uuid)? {
+        Some(_) => Ok(()),
+        None => clear(path, start, force, device),
+    }
+}
+
+/// What log a device has that may be written over as it is.
+fn log_to_write_over(
+    path: &Path,
+    force: bool,
+    device: &Device,
+    uuid: &Uuid,
+) -> Result<Option<&'static str>> {
     let unread = || format!("{} cannot be read", path.display());
 
     if holds_log(device, uuid).with_context(unread)? {
-        return Ok(());
+        return Ok(Some("the same log as it is now"));
     }
-    if force && signatures::is_log(device).with_context(unread)? {
-        return Ok(());
-    }
-    clear(path, start, force, device)
+    let is_other = force && signatures::is_log(device).with_context(unread)?;
+    Ok(is_other.then_some("a device in log mode"))
 }
 
 /// Write to a device what only counts when all of it is there. If someone ends that meanwhile, or

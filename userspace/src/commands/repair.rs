@@ -101,26 +101,38 @@ fn mend(
     with_data: bool,
     progress: &Progress,
 ) -> Result<Option<(Report, u64)>> {
+    overwrite::whole(path, to, progress, |to| {
+        write_mended(from, to, path, salt, with_data, progress)
+    })
+}
+
+/// The same, and `to` is left as it is when that fails.
+fn write_mended(
+    from: &impl ReadPages,
+    to: &impl WritePages,
+    path: &Path,
+    salt: u64,
+    with_data: bool,
+    progress: &Progress,
+) -> Result<Option<(Report, u64)>> {
     let from = Shown::new(from, progress);
     let failed = || format!("{} cannot be written", path.display());
     progress.begin_pages("repairing");
-    overwrite::whole(path, to, progress, |to| {
-        let repaired = repair(&from, to, salt).map_err(|err| match err.kind() {
-            ErrorKind::InvalidData => anyhow!(err).context("Nothing sound can be made of it"),
-            _ => anyhow!(err).context(failed()),
-        })?;
-        let Ok(repaired) = repaired else {
-            return Ok(None);
-        };
-        let mut nr_unread = repaired.report.nr_failed_reads;
-        if with_data {
-            progress.begin_pages("copying");
-            // Sound metadata without all of the data would be taken for whole.
-            nr_unread += repaired.copy_data(&from, to).with_context(failed)?;
-        }
-        let report = repaired.finish(to).with_context(failed)?;
-        Ok(Some((report, nr_unread)))
-    })
+    let repaired = repair(&from, to, salt).map_err(|err| match err.kind() {
+        ErrorKind::InvalidData => anyhow!(err).context("Nothing sound can be made of it"),
+        _ => anyhow!(err).context(failed()),
+    })?;
+    let Ok(repaired) = repaired else {
+        return Ok(None);
+    };
+    let mut nr_unread = repaired.report.nr_failed_reads;
+    if with_data {
+        progress.begin_pages("copying");
+        // Sound metadata without all of the data would be taken for whole.
+        nr_unread += repaired.copy_data(&from, to).with_context(failed)?;
+    }
+    let report = repaired.finish(to).with_context(failed)?;
+    Ok(Some((report, nr_unread)))
 }
 
 fn counted(count: u64, one: &str, many: &str) -> String {
