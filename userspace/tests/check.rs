@@ -646,6 +646,13 @@ fn a_sound_device_may_be_written_again() {
     assert_eq!(output.status.code(), Some(0));
     assert!(fs::read(path).unwrap() == before);
 
+    let output = dieaware(&["check", "--clear-needs-check", "--dry-run", path]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains("might write again"));
+    assert!(fs::read(path).unwrap() == before);
+    let output = dieaware(&["check", "--dry-run", path]);
+    assert_eq!(output.status.code(), Some(2));
+
     let output = dieaware(&["check", "--clear-needs-check", path]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stdout(&output).contains("may write again"));

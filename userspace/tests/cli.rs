@@ -42,6 +42,7 @@ impl Fixture {
              *-missing) echo 'Device missing not found' >&2; exit 1;;\n\
              info-*) cat \"${0%/*}/info\";;\n\
              status-*) cat \"${0%/*}/status\";;\n\
+             table-*) cat \"${0%/*}/table\";;\n\
              *) exit 1;;\n\
              esac\n",
         )
@@ -635,6 +636,16 @@ fn remove_takes_nothing_away_that_is_not_ours() {
     let output = fixture.run(&["remove", "vg-data"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("\"dieaware detach vg-data\" takes hint mode away"));
+    // Nor does --dry-run, which refuses the same.
+    for name in ["busy", "vg-data"] {
+        let output = fixture.run(&["remove", "--dry-run", name]);
+        assert_eq!(output.status.code(), Some(2));
+    }
+    let table = "0 8192 dieaware 8:0 0 hint";
+    fs::write(fixture.dir.join("table"), format!("{table}\n")).unwrap();
+    let output = fixture.run(&["remove", "--dry-run", "demo"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(stdout(&output), format!("would remove demo: {table}\n"));
     let calls = fs::read_to_string(fixture.dir.join("calls")).unwrap();
     assert!(!calls.contains("remove"), "{calls}");
 }

@@ -426,6 +426,20 @@ fn what_holds_data_is_refused() {
             "{reason}"
         );
         assert!(fs::read(&path).unwrap() == before, "{what}");
+        // So it is if nothing is to be done,
+        let output = dieaware(&["format", "--dry-run", &path]);
+        assert_eq!(output.status.code(), Some(2), "{what}");
+        assert_eq!(stderr(&output), reason);
+        // and with --force it says what would be lost.
+        let output = dieaware(&["format", "--dry-run", "--force", &path]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let said = stdout(&output);
+        assert!(said.contains(&format!("{path} holds {what}, which would be lost\n")));
+        assert!(
+            said.contains(&format!("\nwould format {path}: 0 ")),
+            "{said}"
+        );
+        assert!(fs::read(&path).unwrap() == before, "{what}");
 
         assert!(
             dieaware(&["format", "--force", &path]).status.success(),
@@ -470,6 +484,40 @@ fn data_from_the_start_on_counts_as_well() {
              destroys it.\n"
         )
     );
+}
+
+#[test]
+fn a_dry_run_of_format_says_what_format_does() {
+    let folder = folder("format-dry");
+    let path = image(&folder, "image", 64 << 20);
+    let asked = ["format", "--json", "--label", "db", "--checksums", &path];
+    let json = |more: &[&str]| -> Value {
+        let output = dieaware(&[&asked[..], more].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        serde_json::from_str(&stdout(&output)).unwrap()
+    };
+
+    let mut would = json(&["--dry-run"]);
+    assert!(fs::read(&path).unwrap().iter().all(|byte| *byte == 0));
+    assert_eq!(would["would_lose"], serde_json::json!([]));
+    let mut done = json(&[]);
+    for each in [&mut would, &mut done] {
+        let object = each.as_object_mut().unwrap();
+        object.remove("would_lose");
+        // It is another one each time.
+        object.remove("uuid");
+    }
+    assert_eq!(would, done);
+
+    // What lies before the start would stay.
+    let path = image(&folder, "behind", 64 << 20);
+    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.write_all_at(b"LUKS\xba\xbe", 0).unwrap();
+    file.write_all_at(b"_BHRfS_M", (4 << 20) + 0x10040).unwrap();
+    let start = ["format", "--dry-run", "--force", "--start", "8192", &path];
+    let said = stdout(&dieaware(&start));
+    assert!(said.contains("holds a filesystem (btrfs), which would be lost"));
+    assert!(!said.contains("LUKS"), "{said}");
 }
 
 #[test]

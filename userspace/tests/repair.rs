@@ -27,7 +27,7 @@ use dieaware::format::repair::{self, Report};
 use dieaware::format::segments::State;
 use dieaware::format::superblock::{Super, Table};
 use dieaware::format::volume::{read_super, Volume};
-use dieaware::io_engine::pages::{Ram, ReadPages, WritePages};
+use dieaware::io_engine::pages::{Nowhere, Ram, ReadPages, WritePages};
 
 fn repair(from: &impl ReadPages, to: &impl WritePages) -> io::Result<Result<Report, Vec<Finding>>> {
     match repair::repair(from, to, 77)? {
@@ -187,6 +187,22 @@ fn what_is_there_twice_is_not_lost() {
         let (to, report) = repaired(&device);
         assert!(map_of(&to) == map, "{kind:?}, {}: {report:#?}", case.0);
         assert_eq!(report.nr_lost.unwrap_or(0), 0, "{}", case.0);
+    }
+}
+
+#[test]
+fn a_repair_to_nowhere_finds_what_a_repair_does() {
+    for (kind, case) in cases() {
+        let (device, _) = damaged(kind, case);
+        let nowhere = Nowhere::new(DEVICE_PAGES);
+        let report = repair(&device, &nowhere).unwrap().unwrap();
+        let (_, done) = repaired(&device);
+        assert_eq!(
+            format!("{report:?}"),
+            format!("{done:?}"),
+            "{kind:?}, {}",
+            case.0
+        );
     }
 }
 
@@ -498,9 +514,19 @@ fn repair_as_a_user_runs_it() {
     let (from, to) = (path.to_str().unwrap(), folder.join("to"));
     let to = to.to_str().unwrap();
 
+    let output = dieaware(&["repair", "--dry-run", "--from", from, "--to", to]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let would = stdout(&output);
+    assert!(!Path::new(to).exists() && fs::read(&path).unwrap() == before);
     let output = dieaware(&["repair", "--from", from, "--to", to]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = stdout(&output);
+    assert_eq!(
+        would,
+        format!(
+            "{to} does not exist, and would be made\nNothing is written. A repair would say:\n{text}"
+        )
+    );
     assert!(
         text.starts_with("damage: Page 1 of the map is damaged"),
         "{text}"
@@ -524,9 +550,26 @@ fn repair_as_a_user_runs_it() {
     let sizes = ["--segment", "256K", "--journal", "512K"];
     let output = dieaware(&[&["format", "--force", to], &sizes[..]].concat());
     assert!(output.status.success(), "{}", stderr(&output));
-    let output = dieaware(&["repair", "--from", from, "--to", to]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("--force"));
+    let other = fs::read(to).unwrap();
+    for more in [&[][..], &["--dry-run"]] {
+        let args = [&["repair", "--from", from, "--to", to], more].concat();
+        let output = dieaware(&args);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains("--force"));
+    }
+    let args = ["repair", "--dry-run", "--force", "--from", from, "--to", to];
+    let output = dieaware(&args);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let lost = "holds a device in log mode, which would be lost";
+    assert!(stdout(&output).contains(lost), "{}", stdout(&output));
+    let output = dieaware(&[&args[..], &["--json"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(json["nr_mapped"], map.len());
+    assert_eq!(
+        json["would_lose"],
+        serde_json::json!(["a device in log mode"])
+    );
+    assert!(fs::read(to).unwrap() == other);
     // The same log is no other thing.
     fs::write(to, result).unwrap();
     let output = dieaware(&["repair", "--from", from, "--to", to]);
@@ -564,9 +607,19 @@ fn repair_as_a_user_runs_it() {
     fs::write(&none, vec![0; 1 << 20]).unwrap();
     let never = folder.join("never");
     let args = [none.to_str().unwrap(), never.to_str().unwrap()];
-    let output = dieaware(&["repair", "--from", args[0], "--to", args[1]]);
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    assert!(!Path::new(&never).exists());
+    for more in [&[][..], &["--dry-run"]] {
+        let output = dieaware(&[&["repair", "--from", args[0], "--to", args[1]], more].concat());
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        assert!(!Path::new(&never).exists());
+    }
+    // And nowhere to write to
+    let nowhere = folder.join("no/folder");
+    let args = ["repair", "--from", from, "--to", nowhere.to_str().unwrap()];
+    for more in [&[][..], &["--dry-run"]] {
+        let output = dieaware(&[&args, more].concat());
+        assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+        assert!(stderr(&output).contains("cannot be created"));
+    }
 }
 
 #[test]

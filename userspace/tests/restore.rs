@@ -256,13 +256,22 @@ fn dump_and_restore_as_a_user_runs_them() {
     // A file that does not exist is made.
     let made = folder.join("made");
     let made = made.to_str().unwrap();
+    let output = dieaware(&["restore", "--dry-run", text, made]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains("does not exist, and would be made\nwould write the metadata"));
+    assert!(!Path::new(made).exists());
     let output = dieaware(&["restore", text, made]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(fs::read(made).unwrap() == fs::read(&path).unwrap());
     // One that has this log is written over,
     let device = Ram::new(fs::read(made).unwrap());
     flip(&device, SUPER_DPN_A, 100);
-    fs::write(made, device.into_bytes()).unwrap();
+    let flipped = device.into_bytes();
+    fs::write(made, &flipped).unwrap();
+    let output = dieaware(&["restore", "--dry-run", text, made]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains("holds the same log as it is now, which would be lost"));
+    assert!(fs::read(made).unwrap() == flipped);
     let output = dieaware(&["restore", text, made]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(dieaware(&["check", made]).status.code(), Some(0));
@@ -284,6 +293,12 @@ fn dump_and_restore_as_a_user_runs_them() {
         let output = dieaware(&["restore", text, made]);
         assert_eq!(output.status.code(), Some(2));
         assert!(stderr(&output).contains("holds a device in log mode"));
+        let dry = dieaware(&["restore", "--dry-run", text, made]);
+        assert_eq!(dry.status.code(), Some(2));
+        assert_eq!(stderr(&dry), stderr(&output));
+        let dry = dieaware(&["restore", "--dry-run", "--force", text, made]);
+        assert_eq!(dry.status.code(), Some(0), "{}", stderr(&dry));
+        assert!(stdout(&dry).contains("holds a device in log mode, which would be lost"));
         assert!(fs::read(made).unwrap() == held);
     }
     // unless that is wanted.
@@ -300,9 +315,11 @@ fn dump_and_restore_as_a_user_runs_them() {
     assert!(bytes[2 * BLOCK_BYTES..] == fs::read(&path).unwrap());
 
     let small = image(&folder, "small", (DEVICE_PAGES - 1) * BLOCK_BYTES as u64);
-    let output = dieaware(&["restore", text, &small]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("is too small"));
+    for more in [&[][..], &["--dry-run"]] {
+        let output = dieaware(&[&["restore", text, &small], more].concat());
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains("is too small"));
+    }
     assert!(fs::read(&small).unwrap().iter().all(|byte| *byte == 0));
 }
 

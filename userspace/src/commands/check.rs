@@ -40,6 +40,9 @@ pub struct CheckArgs {
     /// If there is no damage, let a target that needs a check write again
     #[arg(long, conflicts_with = "quick")]
     clear_needs_check: bool,
+    /// Say whether that would be done, and do not do it
+    #[arg(long, requires = "clear_needs_check")]
+    dry_run: bool,
     /// Print JSON for programs
     #[arg(long)]
     json: bool,
@@ -52,12 +55,13 @@ struct DeviceReport<'a> {
     report: &'a Report,
 }
 
-/// Let the target write again. Returns whether there was need to.
-fn clear_needs_check(device: &Device) -> io::Result<bool> {
+/// Let the target write again, unless it is a dry run. Returns whether there was need to.
+fn clear_needs_check(device: &Device, dry_run: bool) -> io::Result<bool> {
     let superblock = read_super(device, &mut Findings::default())?;
     let marked = superblock.filter(|superblock| superblock.flags & SUPER_NEEDS_CHECK != 0);
 
     match marked {
+        Some(_) if dry_run => Ok(true),
         Some(superblock) => create::clear_needs_check(device, &superblock).map(|()| true),
         None => Ok(false),
     }
@@ -110,10 +114,12 @@ pub fn run(args: &CheckArgs, out: &mut impl Write) -> Result<()> {
     }
     if report.is_clean() {
         if args.clear_needs_check
-            && clear_needs_check(&device).with_context(|| format!("{name} cannot be written"))?
+            && clear_needs_check(&device, args.dry_run)
+                .with_context(|| format!("{name} cannot be written"))?
             && !args.json
         {
-            writeln!(out, "{name}: the target may write again")?;
+            let may = if args.dry_run { "might" } else { "may" };
+            writeln!(out, "{name}: the target {may} write again")?;
         }
         return Ok(());
     }

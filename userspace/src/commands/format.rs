@@ -64,6 +64,9 @@ pub struct FormatArgs {
     /// Even if the device holds data
     #[arg(long)]
     force: bool,
+    /// Say what would be done and lost, and do nothing
+    #[arg(long)]
+    dry_run: bool,
     /// Print JSON for programs
     #[arg(long)]
     json: bool,
@@ -85,6 +88,9 @@ struct Formatted {
     checksums: bool,
     drafts: bool,
     table: String,
+    /// Only where nothing was made: what would be lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    would_lose: Option<Vec<String>>,
 }
 
 impl Formatted {
@@ -104,6 +110,7 @@ impl Formatted {
             checksums: superblock.has_checksums(),
             drafts: superblock.has_drafts(),
             table: mapper::table_line(len_sectors, &device, args.start, "log"),
+            would_lose: None,
             device,
         }
     }
@@ -214,6 +221,7 @@ pub fn lay_out(path: &Path, start: u64, features: Features, device: &Device) -> 
         checksums: features.checksums,
         no_drafts: !features.drafts,
         force: false,
+        dry_run: false,
         json: false,
     };
     make(&request(&args, device)?).map_err(|err| usage(err.to_string()))
@@ -253,15 +261,28 @@ fn write_all(
 pub fn run(args: &FormatArgs, out: &mut impl Write) -> Result<()> {
     let device = overwrite::open(&args.device, args.start)?;
     let superblock = make(&request(args, &device)?).map_err(|err| usage(err.to_string()))?;
+    let mut formatted = Formatted::new(args, &superblock);
 
-    drop(device);
-    write(&args.device, args.start, args.force, &superblock)?;
-    print(&Formatted::new(args, &superblock), args.json, out)
+    if args.dry_run {
+        let lost = overwrite::would_clear(&args.device, args.start, args.force, &device)?;
+        formatted.would_lose = Some(lost);
+    } else {
+        drop(device);
+        write(&args.device, args.start, args.force, &superblock)?;
+    }
+    print(args, &formatted, out)
 }
 
-fn print(formatted: &Formatted, json: bool, out: &mut impl Write) -> Result<()> {
-    if json {
+fn print(args: &FormatArgs, formatted: &Formatted, out: &mut impl Write) -> Result<()> {
+    if args.json {
         print_json(out, formatted)?;
+    } else if let Some(lost) = &formatted.would_lose {
+        overwrite::print_lost(&args.device, lost, out)?;
+        writeln!(
+            out,
+            "would format {}: {}",
+            formatted.device, formatted.table
+        )?;
     } else {
         writeln!(out, "{}", formatted.table)?;
     }

@@ -3,10 +3,11 @@
 //! mistake.
 
 use std::fs::{self, OpenOptions};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use anyhow::{anyhow, Context, Result};
+use nix::unistd::{access, AccessFlags};
 
 use super::common::{self, require_start, usage};
 use crate::device::block::{Device, OpenHow};
@@ -114,6 +115,90 @@ pub fn clear(path: &Path, start: u64, force: bool, device: &Device) -> Result<()
         return refuse_data(path, start, device);
     }
     clear_first(path, start, device, device.bytes())
+}
+
+/// What [`open_or_create`] would open, and refuses likewise; `None`: a file that it would make.
+///
+/// # Errors
+///
+/// The same.
+pub fn open_if_there(path: &Path, start: u64, nr_pages: u64) -> Result<Option<Device>> {
+    needed_bytes(start, nr_pages)?;
+    require_start(start)?;
+    if !fs::symlink_metadata(path).is_err_and(|err| err.kind() == ErrorKind::NotFound) {
+        return open_large(path, start, nr_pages).map(Some);
+    }
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    access(
+        folder.unwrap_or(Path::new(".")),
+        AccessFlags::W_OK | AccessFlags::X_OK,
+    )
+    .with_context(|| format!("{} cannot be created", path.display()))?;
+    Ok(None)
+}
+
+/// What [`clear`] would destroy, as it stands in a sentence. It refuses likewise.
+///
+/// # Errors
+///
+/// The same.
+pub fn would_clear(path: &Path, start: u64, force: bool, device: &Device) -> Result<Vec<String>> {
+    let unknown = || format!("What {} holds cannot be found out", path.display());
+    let start_bytes = start.saturating_mul(SECTOR_BYTES);
+
+    if !force {
+        refuse_data(path, start, device)?;
+        return Ok(Vec::new());
+    }
+    let mut lost = Vec::new();
+    if signatures::is_log(device).with_context(unknown)? {
+        lost.push("a device in log mode".to_owned());
+    }
+    let found = signatures::find(path).with_context(unknown)?;
+    // What lies before stays.
+    lost.extend(
+        found
+            .into_iter()
+            .filter(|sign| sign.at >= start_bytes)
+            .map(|sign| sign.what),
+    );
+    if start > 0 {
+        lost.extend(signatures::find_from(path, start).with_context(unknown)?);
+    }
+    lost.dedup();
+    Ok(lost)
+}
+
+/// The same of [`clear_for_log`].
+///
+/// # Errors
+///
+/// The same.
+pub fn would_clear_for_log(
+    path: &Path,
+    start: u64,
+    force: bool,
+    device: &Device,
+    uuid: &Uuid,
+) -> Result<Vec<String>> {
+    match log_to_write_over(path, force, device, uuid)? {
+        Some(log) => Ok(vec![log.to_owned()]),
+        None => would_clear(path, start, force, device),
+    }
+}
+
+/// Say what would be lost.
+///
+/// # Errors
+///
+/// When nobody can be told.
+pub fn print_lost(path: &Path, lost: &[String], out: &mut impl Write) -> io::Result<()> {
+    for what in lost {
+        writeln!(out, "{} holds {what}, which would be lost", path.display())?;
+    }
+    Ok(())
 }
 
 /// Does a device hold the log with this UUID?

@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::common::usage;
 use super::mapper;
-use crate::dm::life;
+use crate::dm::{self, life};
 
 /// Take a device away; what it holds stays on the device below
 #[derive(Args, Debug)]
@@ -18,12 +18,15 @@ pub struct RemoveArgs {
     /// Its name
     #[arg(value_name = "NAME")]
     name: String,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    dry_run: bool,
 }
 
 /// # Errors
 ///
 /// When the device is in use, or is not one of ours.
-pub fn run(args: &RemoveArgs, _out: &mut impl Write) -> Result<()> {
+pub fn run(args: &RemoveArgs, out: &mut impl Write) -> Result<()> {
     let name = &args.name;
     let Some(info) = mapper::info(name)? else {
         complain!("dieaware: there is no device {name}.");
@@ -41,6 +44,14 @@ pub fn run(args: &RemoveArgs, _out: &mut impl Write) -> Result<()> {
         return Err(usage(format!(
             "{name} is in use: unmount its filesystem, or remove what lies on it"
         )));
+    }
+    if args.dry_run {
+        let table =
+            dm::table(info.number).with_context(|| format!("{name} cannot be looked at"))?;
+        for line in table.lines() {
+            writeln!(out, "would remove {name}: {line}")?;
+        }
+        return Ok(());
     }
     life::remove(name).with_context(|| format!("{name} was not removed"))
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, Context, Result};
 use clap::Args;
+use serde::Serialize;
 
 use super::common::{self, is_same, no_superblock, print_json, random, require_read, usage};
 use super::overwrite;
@@ -15,7 +16,7 @@ use crate::format::need;
 use crate::format::repair::{repair, Report};
 use crate::format::superblock::Super;
 use crate::format::volume::find_super;
-use crate::io_engine::pages::{ReadPages, Watched, WritePages};
+use crate::io_engine::pages::{Nowhere, ReadPages, Watched, WritePages};
 use crate::io_engine::shown::Shown;
 use crate::progress::Progress;
 
@@ -38,9 +39,20 @@ pub struct RepairArgs {
     /// Even if the other device holds something else, or another log
     #[arg(long)]
     force: bool,
+    /// Read all that a repair reads, say what would come of it and be lost, and write nothing
+    #[arg(long)]
+    dry_run: bool,
     /// Print JSON for programs
     #[arg(long)]
     json: bool,
+}
+
+/// What would come of it.
+#[derive(Serialize)]
+struct Rehearsed<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    would_lose: Vec<String>,
 }
 
 /// What a repair begins with.
@@ -74,14 +86,21 @@ pub fn run(args: &RepairArgs, out: &mut impl Write) -> Result<()> {
     }
     let from = common::open(&args.from, args.start, false)?;
     let superblock = superblock_of(&args.from, &from)?;
+    let changed = || format!("{} is not what it was before", args.from.display());
+    if args.dry_run {
+        let lost = would_lose(args, &superblock)?;
+        let (report, nr_unread) = rehearse(args, &from, &superblock)?.with_context(changed)?;
+        print_rehearsed(args, &report, lost, out)?;
+        out.flush()?;
+        return require_read(&args.from, nr_unread);
+    }
     let (path, nr_pages) = (&args.to, superblock.nr_device_pages);
     let to = overwrite::open_or_create(path, args.start, nr_pages)?;
 
     overwrite::clear_for_log(path, args.start, args.force, &to, &superblock.uuid)?;
     let salt = u64::from_ne_bytes(random()?);
     let mended = mend(&from, &to, path, salt, args.data, &Progress::new()?)?;
-    let (report, nr_unread) =
-        mended.with_context(|| format!("{} is not what it was before", args.from.display()))?;
+    let (report, nr_unread) = mended.with_context(changed)?;
     if args.json {
         print_json(out, &report)?;
     } else {
@@ -89,6 +108,50 @@ pub fn run(args: &RepairArgs, out: &mut impl Write) -> Result<()> {
     }
     out.flush()?;
     require_read(&args.from, nr_unread)
+}
+
+/// What the other device has that a repair would write over; `None`: it would be made.
+fn would_lose(args: &RepairArgs, superblock: &Super) -> Result<Option<Vec<String>>> {
+    let (path, start) = (&args.to, args.start);
+
+    overwrite::open_if_there(path, start, superblock.nr_device_pages)?
+        .map(|to| overwrite::would_clear_for_log(path, start, args.force, &to, &superblock.uuid))
+        .transpose()
+}
+
+/// A repair to nowhere: what it finds out, it finds out before anything is there.
+fn rehearse(
+    args: &RepairArgs,
+    from: &impl ReadPages,
+    superblock: &Super,
+) -> Result<Option<(Report, u64)>> {
+    let nowhere = Nowhere::new(superblock.nr_device_pages);
+    let progress = Progress::new()?;
+    let mended = write_mended(from, &nowhere, &args.to, 0, args.data, &progress);
+
+    progress.go_on()?;
+    mended
+}
+
+fn print_rehearsed(
+    args: &RepairArgs,
+    report: &Report,
+    lost: Option<Vec<String>>,
+    out: &mut impl Write,
+) -> Result<()> {
+    let name = args.to.display().to_string();
+
+    if args.json {
+        let would_lose = lost.unwrap_or_default();
+        print_json(out, &Rehearsed { report, would_lose })?;
+        return Ok(());
+    }
+    match &lost {
+        None => writeln!(out, "{name} does not exist, and would be made")?,
+        Some(lost) => overwrite::print_lost(&args.to, lost, out)?,
+    }
+    writeln!(out, "Nothing is written. A repair would say:")?;
+    print(&name, report, out)
 }
 
 /// What was done, and how many pages could not be read; `None`: there is nothing to begin with.

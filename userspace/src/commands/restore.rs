@@ -14,6 +14,7 @@ use super::common::usage;
 use super::overwrite;
 use crate::format::exact::{ReadError, Reader};
 use crate::format::restore::{restore, restore_image, verify};
+use crate::format::superblock::Super;
 use crate::progress::Progress;
 
 /// Write metadata to a device as an exact dump, or a pack, has it; data stays as it is
@@ -35,6 +36,9 @@ pub struct RestoreArgs {
     /// Even if the device holds something else, or another log
     #[arg(long)]
     force: bool,
+    /// Say what would be done and lost, and do nothing
+    #[arg(long)]
+    dry_run: bool,
 }
 
 /// The text, whether it is packed or not.
@@ -61,6 +65,26 @@ fn explain(path: &Path, err: ReadError) -> anyhow::Error {
     }
 }
 
+/// Say what would become of the device.
+fn rehearse(args: &RestoreArgs, log: &Super, out: &mut impl Write) -> Result<()> {
+    let (path, start) = (&args.device, args.start);
+    let name = path.display();
+
+    match overwrite::open_if_there(path, start, log.nr_device_pages)? {
+        None => writeln!(out, "{name} does not exist, and would be made")?,
+        Some(device) => {
+            let lost = overwrite::would_clear_for_log(path, start, args.force, &device, &log.uuid)?;
+            overwrite::print_lost(path, &lost, out)?;
+        }
+    }
+    writeln!(
+        out,
+        "would write the metadata of the log {} to {name}",
+        log.uuid_text()
+    )?;
+    Ok(())
+}
+
 /// # Errors
 ///
 /// When the text is not what it must be, the device holds something else, or fails.
@@ -71,6 +95,9 @@ pub fn run(args: &RestoreArgs, out: &mut impl Write) -> Result<()> {
     };
     let log = verify(begin()?).map_err(|err| explain(&args.file, err))?;
     let (path, start) = (&args.device, args.start);
+    if args.dry_run {
+        return rehearse(args, &log, out);
+    }
     let is_new = fs::symlink_metadata(path).is_err();
     let device = overwrite::open_or_create(path, start, log.nr_device_pages)?;
 

@@ -113,6 +113,49 @@ impl<D: ReadPages> ReadPages for Watched<'_, D> {
     }
 }
 
+/// A device that keeps nothing: what is written to it is gone, and all that is read is zero.
+#[derive(Clone, Copy, Debug)]
+pub struct Nowhere {
+    nr_pages: u64,
+}
+
+impl Nowhere {
+    #[must_use]
+    pub fn new(nr_pages: u64) -> Self {
+        Self { nr_pages }
+    }
+
+    fn require(&self, dpn: u64, bytes: usize) -> io::Result<()> {
+        let end = dpn.saturating_add(bytes as u64 / PAGE_BYTES);
+        if end > self.nr_pages {
+            return Err(ended());
+        }
+        Ok(())
+    }
+}
+
+impl ReadPages for Nowhere {
+    fn nr_pages(&self) -> u64 {
+        self.nr_pages
+    }
+
+    fn read(&self, dpn: u64, pages: &mut [u8]) -> io::Result<()> {
+        self.require(dpn, pages.len())?;
+        pages.fill(0);
+        Ok(())
+    }
+}
+
+impl WritePages for Nowhere {
+    fn write(&self, dpn: u64, pages: &[u8]) -> io::Result<()> {
+        self.require(dpn, pages.len())
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// An image in memory, for tests.
 #[derive(Clone, Debug, Default)]
 pub struct Ram {
