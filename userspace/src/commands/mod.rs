@@ -18,6 +18,7 @@ pub mod export;
 pub mod format;
 pub mod frag;
 pub mod grow;
+mod line;
 pub mod list;
 mod mapper;
 pub mod moving;
