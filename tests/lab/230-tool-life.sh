@@ -6,7 +6,7 @@
 # long: 6.12
 # smp: 1
 # mem: 2G
-# sentences: 79
+# sentences: 109
 # seconds: 20
 # timeout: 120
 . "$(dirname "$0")/rc"
@@ -25,7 +25,18 @@ exits 0 "/dev/mapper/t0: 0 131072 dieaware ${DEV}p1 0 hint 1 runs_mb=8" \
 check_that "its UUID" "$(dmsetup info -c --noheadings -o uuid t0)" == DIEAWARE-HINT-t0
 check_that "hints are sent" "$(status_field t0 hints)" == on
 exits 3 "; root may do that" setpriv --reuid=65534 --clear-groups dieaware check "$DEV"
-exits 2 "There is a device t0 already" dieaware create t0 "${DEV}p2" --mode hint
+exits 0 "t0 is there already, and is left as it is" dieaware create t0 "${DEV}p1" --mode hint --option runs_mb=8
+exits 0 "/dev/mapper/t0: 0 131072 dieaware " \
+	dieaware create t0 "${DEV}p1" --mode hint --option runs_mb=08 --option hints=auto --dry-run
+exits 2 "it has runs_mb=8, and not 64" dieaware create t0 "${DEV}p1" --mode hint
+exits 2 "which is another one: it lies on 259:" dieaware create t0 "${DEV}p2" --mode hint --option runs_mb=8
+exits 2 "its mode is hint" dieaware create t0 "${DEV}p1" --mode log
+exits 2 "it begins at sector 0, and not at 8" dieaware create t0 "${DEV}p1" --mode hint --option runs_mb=8 --start 8
+exits 2 "There is a device t0 already, so ${DEV}p1 is not formatted" \
+	dieaware create t0 "${DEV}p1" --mode log --format --force
+dmsetup suspend t0
+exits 2 "it is suspended" dieaware create t0 "${DEV}p1" --mode hint --option runs_mb=8
+dmsetup resume t0
 exits 2 "is in use" dieaware create t1 "${DEV}p1" --mode hint
 exits 2 "is in use" dieaware create t1 "${DEV}p1" --mode log --format --force
 exits 2 "is in use" dieaware create t1 "$DEV" --mode log --format --force
@@ -41,9 +52,16 @@ make_fs ext4 /dev/mapper/t0
 new_mount /dev/mapper/t0 "$T_DIR/mnt"
 exits 2 "t0 is in use: unmount" dieaware remove t0
 umount "$T_DIR/mnt"
+exits 0 "would remove t0: 0 131072 dieaware " dieaware remove --dry-run t0
+check "and that removes nothing" dmsetup info t0
 check "remove" dieaware remove t0
 exits 0 "there is no device t0" dieaware remove t0
+dmsetup create t0 --table "0 131072 dieaware ${DEV}p1 0 hint"
+exits 2 "it was not made by \"dieaware create\"" dieaware create t0 "${DEV}p1" --mode hint
+exits 2 "is in use" dieaware format --dry-run --force "${DEV}p1"
+dmsetup remove t0
 dmsetup create t1 --table "0 8 zero"
+exits 2 "not one dieaware target alone" dieaware create t1 "${DEV}p1" --mode hint
 exits 2 "t1 has no dieaware target" dieaware remove t1
 dmsetup remove t1
 
@@ -54,6 +72,9 @@ exits 2 "is not formatted for log mode; --format does" dieaware create t0 "${DEV
 exits 2 "is not formatted for log mode; --format does" dieaware create t0 "${DEV}p1" --mode log
 check "the filesystem is still there" fsck.ext4 -fn "${DEV}p1"
 exits 0 "is formatted for log mode; what it holds is lost" dieaware create t0 "${DEV}p1" --mode log --format --force --dry-run
+sum=$(sha256sum <"${DEV}p1")
+exits 0 "holds a filesystem (ext4), which would be lost" dieaware format --dry-run --force "${DEV}p1"
+check_that "which changes nothing" "$(sha256sum <"${DEV}p1")" == "$sum"
 check "and after --dry-run as well" fsck.ext4 -fn "${DEV}p1"
 exits 0 "/dev/mapper/t0: 0 " dieaware create t0 "${DEV}p1" --mode log --format --force
 check_that "it can be written" "$(status_field t0 state)" == write
@@ -61,6 +82,9 @@ dd if=/dev/urandom of="$T_DIR/data" bs=1M count=8 status=none
 dd if="$T_DIR/data" of=/dev/mapper/t0 bs=1M conv=fsync status=none
 log=$(dieaware dump --part superblock "${DEV}p1" 2>/dev/null | sed -n 's/^superblock uuid=\([^ ]*\) .*/\1/p' | tr -d -)
 check_that "its UUID" "$(dmsetup info -c --noheadings -o uuid t0)" == "DIEAWARE-LOG-$log-t0"
+exits 0 "t0 is there already" dieaware create t0 "${DEV}p1" --mode log
+dmsetup message t0 0 idle 0 20
+exits 2 "it has idle_ms=0, and not 1000" dieaware create t0 "${DEV}p1" --mode log
 exits 0 "\"state\": \"write\"" dieaware list --json
 check "remove" dieaware remove t0
 exits 0 "which is used as it is" dieaware create t0 "${DEV}p1" --mode log

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `dieaware create`: a device with a dieaware target. All that can be found out is found out
 //! before anything is changed, so that it can be shown without being done, and a refusal leaves all
-//! as it was.
+//! as it was. A device that is there already as it is asked for is left as it is.
 
+use std::fs;
 use std::io::Write;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 
-use super::common::{self, usage, DamageFound};
+use super::common::{self, usage, DamageFound, UsageError};
 use super::format::Features;
 use super::mapper::CREATED;
+use super::there::{self, Asked};
 use super::{format, mapper, overwrite};
 use crate::boot::dietab::{self, Entry};
 use crate::boot::moves::Moving;
@@ -19,7 +22,7 @@ use crate::device::block::Device;
 use crate::device::nvme::Namespace;
 use crate::device::signatures;
 use crate::device::stack;
-use crate::dm::life;
+use crate::dm::life::{self, Info};
 use crate::format::findings::Findings;
 use crate::format::layout::SUPER_NEEDS_CHECK;
 use crate::format::superblock::{Super, PAGE_SECTORS};
@@ -249,11 +252,17 @@ fn plan_log(args: &CreateArgs, device: &Device) -> Result<Plan> {
     })
 }
 
+impl Mode {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Hint => "hint",
+            Self::Log => "log",
+        }
+    }
+}
+
 fn table_line(args: &CreateArgs, len_sectors: u64) -> String {
-    let mode = match args.mode {
-        Mode::Hint => "hint",
-        Mode::Log => "log",
-    };
+    let mode = args.mode.word();
     let mut line = mapper::table_line(len_sectors, args.device.display(), args.start, mode);
 
     if !args.options.is_empty() {
@@ -284,11 +293,49 @@ fn check_options(args: &CreateArgs) -> Result<()> {
     mapper::check_node(&args.device)
 }
 
-fn require_no_device(name: &str) -> Result<()> {
-    if mapper::info(name)?.is_some() {
-        return Err(usage(format!("There is a device {name} already")));
+/// There is a device by that name already: that is all that was asked for, or another one.
+fn leave(args: &CreateArgs, info: &Info, out: &mut impl Write) -> Result<()> {
+    let name = &args.name;
+
+    if args.format {
+        return Err(usage(format!(
+            "There is a device {name} already, so {} is not formatted",
+            args.device.display()
+        )));
     }
+    let asked = Asked {
+        name,
+        device: &args.device,
+        start_sectors: args.start,
+        mode: args.mode.word(),
+        options: &args.options,
+    };
+    let line = there::require_same(&asked, info)?;
+    writeln!(out, "{name} is there already, and is left as it is")?;
+    writeln!(out, "/dev/mapper/{name}: {line}")?;
     Ok(())
+}
+
+/// What is found by the names that were given.
+enum Found {
+    /// A device that is called so already.
+    There(Info),
+    /// The device below, which nobody else has.
+    Free(Device),
+}
+
+fn look(args: &CreateArgs) -> Result<Found> {
+    let opened = open(args);
+    let is_block = || fs::metadata(&args.device).is_ok_and(|is| is.file_type().is_block_device());
+
+    match opened {
+        // Who has it may be the device that is asked for.
+        Err(err) if !(err.is::<UsageError>() && is_block()) => Err(err),
+        opened => match mapper::info(&args.name)? {
+            Some(info) => Ok(Found::There(info)),
+            None => opened.map(Found::Free),
+        },
+    }
 }
 
 /// # Errors
@@ -297,7 +344,10 @@ fn require_no_device(name: &str) -> Result<()> {
 pub fn run(args: &CreateArgs, out: &mut impl Write) -> Result<()> {
     check_name(&args.name)?;
     check_options(args)?;
-    let device = open(args)?;
+    let device = match look(args)? {
+        Found::There(info) => return leave(args, &info, out),
+        Found::Free(device) => device,
+    };
     let plan = match args.mode {
         Mode::Hint => plan_hint(args, &device),
         Mode::Log if args.format => plan_format(args, &device)?,
@@ -312,7 +362,6 @@ pub fn run(args: &CreateArgs, out: &mut impl Write) -> Result<()> {
         writeln!(out, "would create {}: {line}", args.name)?;
         return Ok(());
     }
-    require_no_device(&args.name)?;
     mapper::require_target()?;
     // Format and the target want the device for themselves.
     drop(device);

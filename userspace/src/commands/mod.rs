@@ -35,6 +35,7 @@ pub mod sim;
 pub mod stat;
 pub mod status;
 mod swap;
+mod there;
 pub mod top;
 pub mod udev;
 pub mod wait;
