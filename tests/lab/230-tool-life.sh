@@ -6,10 +6,19 @@
 # long: 6.12
 # smp: 1
 # mem: 2G
-# sentences: 109
+# sentences: 112
 # seconds: 20
 # timeout: 120
 . "$(dirname "$0")/rc"
+
+# json_says FILTER COMMAND...
+json_says() {
+	local filter=$1
+	shift
+
+	"$@" | tee "$T_DIR/json"
+	jq -e "$filter" "$T_DIR/json"
+}
 
 new_ssd ssd0 capacity_mib=256
 printf 'label: gpt\nstart=2048, size=131072\nstart=133120, size=262144\n' | sfdisk -q "$DEV"
@@ -52,6 +61,7 @@ make_fs ext4 /dev/mapper/t0
 new_mount /dev/mapper/t0 "$T_DIR/mnt"
 exits 2 "t0 is in use: unmount" dieaware remove t0
 umount "$T_DIR/mnt"
+exits 0 "\"created\": false" dieaware create t0 "${DEV}p1" --mode hint --option runs_mb=8 --json
 exits 0 "would remove t0: 0 131072 dieaware " dieaware remove --dry-run t0
 check "and that removes nothing" dmsetup info t0
 check "remove" dieaware remove t0
@@ -76,7 +86,9 @@ sum=$(sha256sum <"${DEV}p1")
 exits 0 "holds a filesystem (ext4), which would be lost" dieaware format --dry-run --force "${DEV}p1"
 check_that "which changes nothing" "$(sha256sum <"${DEV}p1")" == "$sum"
 check "and after --dry-run as well" fsck.ext4 -fn "${DEV}p1"
-exits 0 "/dev/mapper/t0: 0 " dieaware create t0 "${DEV}p1" --mode log --format --force
+check "what create has done is JSON for programs" \
+	json_says '.version == 1 and .created and .formatted and (.table | contains(" log")) and .path == "/dev/mapper/t0"' \
+	dieaware create t0 "${DEV}p1" --mode log --format --force --json
 check_that "it can be written" "$(status_field t0 state)" == write
 dd if=/dev/urandom of="$T_DIR/data" bs=1M count=8 status=none
 dd if="$T_DIR/data" of=/dev/mapper/t0 bs=1M conv=fsync status=none
@@ -89,7 +101,9 @@ exits 0 "\"state\": \"write\"" dieaware list --json
 check "remove" dieaware remove t0
 exits 0 "which is used as it is" dieaware create t0 "${DEV}p1" --mode log
 check "the data is there again" cmp -n 8388608 "$T_DIR/data" /dev/mapper/t0
-check "remove" dieaware remove t0
+check "so is what remove has done" json_says '.version == 1 and .removed and (.tables | length) == 1' \
+	dieaware remove --json t0
+check_fails "the device has gone" dmsetup info t0
 exits 2 "holds a device in log mode" dieaware create t0 "${DEV}p1" --mode log --format
 exits 0 "is formatted for log mode: its files are seen" dieaware create t0 "${DEV}p1" --mode hint --dry-run
 

@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 35
 # timeout: 120
-# sentences: 39
+# sentences: 41
 . "$(dirname "$0")/rc"
 
 # low_is SECTORS: the device below is so large
@@ -79,6 +79,7 @@ dmsetup create low --table "0 $((sectors / 2)) linear $DEV 0"
 dmsetup create t0 --readonly --uuid DIEAWARE-HINT-t0 --table "0 $((sectors / 2)) dieaware /dev/mapper/low 0 hint"
 low_is "$sectors"
 exits 0 "t0 has grown from $((sectors / 2)) to $sectors" dieaware grow t0
+exits 0 "\"grown\": false" dieaware grow --json t0
 check_that "a device that nobody can write stays one" "$(blockdev --getro /dev/mapper/t0)" -eq 1
 dieaware remove t0
 dmsetup remove low

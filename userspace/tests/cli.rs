@@ -646,6 +646,14 @@ fn remove_takes_nothing_away_that_is_not_ours() {
     let output = fixture.run(&["remove", "--dry-run", "demo"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(stdout(&output), format!("would remove demo: {table}\n"));
+    for (name, tables) in [("demo", vec![table]), ("nobody", Vec::new())] {
+        let output = fixture.run(&["remove", "--dry-run", "--json", name]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let said: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        let expected = serde_json::json!({"version": 1, "name": name, "tables": tables,
+            "removed": false, "dry_run": true});
+        assert_eq!(said, expected);
+    }
     let calls = fs::read_to_string(fixture.dir.join("calls")).unwrap();
     assert!(!calls.contains("remove"), "{calls}");
 }

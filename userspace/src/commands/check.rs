@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::common::{open, print_json, require_read, usage, DamageFound};
+use super::common::{open, print_object, require_read, usage, DamageFound};
 use crate::device::block::Device;
 use crate::format::check::{check_with, Facts, Options, Report};
 use crate::format::create;
@@ -108,7 +108,7 @@ pub fn run(args: &CheckArgs, out: &mut impl Write) -> Result<()> {
             device: name.to_string(),
             report: &report,
         };
-        print_json(out, &report)?;
+        print_object(out, &report)?;
     } else {
         print(&name.to_string(), &report, out)?;
     }

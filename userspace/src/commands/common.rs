@@ -40,6 +40,32 @@ pub fn print_json(out: &mut impl Write, what: &(impl Serialize + ?Sized)) -> io:
     writeln!(out)
 }
 
+/// Counts what a program that reads an object would notice: a field that is gone or means something
+/// else. One that is new does not count.
+const OBJECT_VERSION: u32 = 1;
+
+/// An object that says which version of it this is. There is no room for that in a list.
+#[derive(Serialize)]
+pub struct Versioned<'a, T> {
+    version: u32,
+    #[serde(flatten)]
+    what: &'a T,
+}
+
+impl<'a, T: Serialize> Versioned<'a, T> {
+    pub fn new(what: &'a T) -> Self {
+        Self {
+            version: OBJECT_VERSION,
+            what,
+        }
+    }
+}
+
+/// Prints an object for programs, with its version.
+pub fn print_object(out: &mut impl Write, what: &impl Serialize) -> io::Result<()> {
+    print_json(out, &Versioned::new(what))
+}
+
 /// Something that was examined is not as it must be: exit status 1.
 #[derive(Debug)]
 pub struct DamageFound(pub String);
@@ -177,6 +203,25 @@ mod tests {
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
+    }
+
+    #[test]
+    fn objects_say_their_version_first() {
+        #[derive(Serialize)]
+        struct What {
+            zebra: u64,
+            apple: Option<Vec<u8>>,
+        }
+        let mut text = Vec::new();
+        let what = What {
+            zebra: u64::MAX,
+            apple: None,
+        };
+        print_object(&mut text, &what).unwrap();
+        assert_eq!(
+            String::from_utf8(text).unwrap(),
+            "{\n  \"version\": 1,\n  \"zebra\": 18446744073709551615,\n  \"apple\": null\n}\n"
+        );
     }
 
     #[test]

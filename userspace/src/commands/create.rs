@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 
-use super::common::{self, usage, DamageFound, UsageError};
+use super::common::{self, print_object, usage, DamageFound, UsageError};
 use super::format::Features;
 use super::mapper::CREATED;
 use super::there::{self, Asked};
@@ -74,6 +75,9 @@ pub struct CreateArgs {
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
+    /// Print JSON for programs
+    #[arg(long)]
+    json: bool,
 }
 
 impl CreateArgs {
@@ -93,6 +97,7 @@ impl CreateArgs {
             no_drafts: false,
             force: false,
             dry_run: false,
+            json: false,
         }
     }
 
@@ -109,6 +114,34 @@ impl CreateArgs {
             no_drafts: false,
             force: false,
             dry_run: false,
+            json: false,
+        }
+    }
+}
+
+/// What came of it.
+#[derive(Serialize)]
+struct Created<'a> {
+    name: &'a str,
+    path: String,
+    table: String,
+    /// It was made just now, and is not one that was there or that would be made.
+    created: bool,
+    formatted: bool,
+    dry_run: bool,
+    notes: Vec<String>,
+}
+
+impl<'a> Created<'a> {
+    fn new(args: &'a CreateArgs, table: String, notes: Vec<String>) -> Self {
+        Self {
+            name: &args.name,
+            path: format!("/dev/mapper/{}", args.name),
+            table,
+            created: false,
+            formatted: false,
+            dry_run: args.dry_run,
+            notes,
         }
     }
 }
@@ -311,8 +344,16 @@ fn leave(args: &CreateArgs, info: &Info, out: &mut impl Write) -> Result<()> {
         options: &args.options,
     };
     let line = there::require_same(&asked, info)?;
-    writeln!(out, "{name} is there already, and is left as it is")?;
-    writeln!(out, "/dev/mapper/{name}: {line}")?;
+    let note = format!("{name} is there already, and is left as it is");
+    let left = Created::new(args, line, vec![note]);
+    if args.json {
+        print_object(out, &left)?;
+        return Ok(());
+    }
+    for note in &left.notes {
+        writeln!(out, "{note}")?;
+    }
+    writeln!(out, "{}: {}", left.path, left.table)?;
     Ok(())
 }
 
@@ -355,11 +396,20 @@ pub fn run(args: &CreateArgs, out: &mut impl Write) -> Result<()> {
     };
     let line = table_line(args, plan.len_sectors);
 
-    for note in &plan.notes {
-        writeln!(out, "{note}")?;
+    let mut created = Created::new(args, line, plan.notes.clone());
+
+    // What is lost is said before it is.
+    if !args.json {
+        for note in &created.notes {
+            writeln!(out, "{note}")?;
+        }
     }
     if args.dry_run {
-        writeln!(out, "would create {}: {line}", args.name)?;
+        if args.json {
+            print_object(out, &created)?;
+        } else {
+            writeln!(out, "would create {}: {}", args.name, created.table)?;
+        }
         return Ok(());
     }
     mapper::require_target()?;
@@ -369,9 +419,15 @@ pub fn run(args: &CreateArgs, out: &mut impl Write) -> Result<()> {
         format::write(&args.device, args.start, args.force, superblock)?;
     }
     let uuid = uuid(args, plan.superblock.as_ref());
-    life::create(&args.name, &uuid, &line)
+    life::create(&args.name, &uuid, &created.table)
         .map_err(|err| mapper::not_taken(err, format!("{} was not created", args.name)))?;
-    writeln!(out, "/dev/mapper/{}: {line}", args.name)?;
+    if args.json {
+        created.created = true;
+        created.formatted = plan.formats;
+        print_object(out, &created)?;
+    } else {
+        writeln!(out, "{}: {}", created.path, created.table)?;
+    }
     Ok(())
 }
 
@@ -400,6 +456,7 @@ mod tests {
             no_drafts: false,
             force: false,
             dry_run: false,
+            json: false,
         }
     }
 

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::common::{print_json, random, usage};
+use super::common::{print_object, random, usage};
 use super::{mapper, overwrite};
 use crate::device::block::{Device, Limits};
 use crate::format::block::Uuid;
@@ -275,7 +275,7 @@ pub fn run(args: &FormatArgs, out: &mut impl Write) -> Result<()> {
 
 fn print(args: &FormatArgs, formatted: &Formatted, out: &mut impl Write) -> Result<()> {
     if args.json {
-        print_json(out, formatted)?;
+        print_object(out, formatted)?;
     } else if let Some(lost) = &formatted.would_lose {
         overwrite::print_lost(&args.device, lost, out)?;
         writeln!(

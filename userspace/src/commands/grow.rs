@@ -7,8 +7,9 @@ use std::io::Write;
 
 use anyhow::{anyhow, Context, Result};
 use clap::Args;
+use serde::Serialize;
 
-use super::common::usage;
+use super::common::{print_object, usage};
 use super::line::{parse_line, Line};
 use super::mapper;
 use crate::dm::{self, life, swap};
@@ -25,6 +26,21 @@ pub struct GrowArgs {
     name: String,
     /// Say what would be done, and do nothing
     #[arg(long)]
+    dry_run: bool,
+    /// Print JSON for programs
+    #[arg(long)]
+    json: bool,
+}
+
+/// What came of it.
+#[derive(Serialize)]
+struct Grown<'a> {
+    name: &'a str,
+    /// Its new table, or what that would be.
+    table: String,
+    from_sectors: u64,
+    to_sectors: u64,
+    grown: bool,
     dry_run: bool,
 }
 
@@ -118,24 +134,28 @@ pub fn run(args: &GrowArgs, out: &mut impl Write) -> Result<()> {
     let line = &device.line;
     let most = line.most_sectors(&device.status)?;
 
+    let mut result = Grown {
+        name,
+        table: line.text(),
+        from_sectors: line.len_sectors,
+        to_sectors: line.len_sectors,
+        grown: false,
+        dry_run: args.dry_run,
+    };
     if most <= line.len_sectors {
-        writeln!(
-            out,
-            "{name} has all of the device below: {} sectors",
-            line.len_sectors
-        )?;
-        return Ok(());
+        return print(args, &result, out);
     }
     let grown = Line {
         len_sectors: most,
         ..line.clone()
     };
+    result.table = grown.text();
+    result.to_sectors = most;
     if args.dry_run {
-        writeln!(out, "would load into {name}: {}", grown.text())?;
-        return Ok(());
+        return print(args, &result, out);
     }
     progress.go_on()?;
-    if let Err(err) = life::reload(name, &grown.text(), device.is_read_only) {
+    if let Err(err) = life::reload(name, &result.table, device.is_read_only) {
         let why = mapper::not_taken(err, format!("{name} has not grown"));
         return Err(match put_back(&device) {
             Ok(()) => why,
@@ -144,11 +164,26 @@ pub fn run(args: &GrowArgs, out: &mut impl Write) -> Result<()> {
             )),
         });
     }
-    writeln!(
-        out,
-        "{name} has grown from {} to {most} sectors; what lies on it does not know yet (see \
-         resize2fs, xfs_growfs, btrfs filesystem resize)",
-        line.len_sectors
-    )?;
+    result.grown = true;
+    print(args, &result, out)
+}
+
+fn print(args: &GrowArgs, result: &Grown, out: &mut impl Write) -> Result<()> {
+    let name = result.name;
+    let (from, to) = (result.from_sectors, result.to_sectors);
+
+    if args.json {
+        print_object(out, result)?;
+    } else if from == to {
+        writeln!(out, "{name} has all of the device below: {from} sectors")?;
+    } else if !result.grown {
+        writeln!(out, "would load into {name}: {}", result.table)?;
+    } else {
+        writeln!(
+            out,
+            "{name} has grown from {from} to {to} sectors; what lies on it does not know yet (see \
+             resize2fs, xfs_growfs, btrfs filesystem resize)"
+        )?;
+    }
     Ok(())
 }

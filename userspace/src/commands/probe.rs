@@ -14,7 +14,7 @@ use anyhow::{bail, Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::common::{self, print_json, require_start, usage};
+use super::common::{self, print_object, require_start, usage};
 use super::overwrite;
 use crate::device::stack::{self, Base, Piece, Tables};
 use crate::io_engine::pages::ReadPages;
@@ -262,7 +262,7 @@ fn print(args: &ProbeArgs, part: &Part, outcome: &Outcome, out: &mut impl Write)
             reason: outcome.found.err().map(|refusal| refusal.to_string()),
             curve: &outcome.curve,
         };
-        print_json(out, &report)?;
+        print_object(out, &report)?;
     } else if let Ok(found) = &outcome.found {
         print_found(found, out)?;
     }

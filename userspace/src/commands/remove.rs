@@ -6,8 +6,9 @@ use std::io::Write;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use serde::Serialize;
 
-use super::common::usage;
+use super::common::{print_object, usage};
 use super::mapper;
 use crate::dm::{self, life};
 
@@ -21,6 +22,19 @@ pub struct RemoveArgs {
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
+    /// Print JSON for programs
+    #[arg(long)]
+    json: bool,
+}
+
+/// What came of it.
+#[derive(Serialize)]
+struct Removed<'a> {
+    name: &'a str,
+    /// What it was, a line for each target; none: it was not there.
+    tables: Vec<&'a str>,
+    removed: bool,
+    dry_run: bool,
 }
 
 /// # Errors
@@ -28,9 +42,15 @@ pub struct RemoveArgs {
 /// When the device is in use, or is not one of ours.
 pub fn run(args: &RemoveArgs, out: &mut impl Write) -> Result<()> {
     let name = &args.name;
+    let mut result = Removed {
+        name,
+        tables: Vec::new(),
+        removed: false,
+        dry_run: args.dry_run,
+    };
     let Some(info) = mapper::info(name)? else {
         complain!("dieaware: there is no device {name}.");
-        return Ok(());
+        return print(args, &result, out);
     };
 
     mapper::targets_of(name, || format!("{name} cannot be looked at"))?;
@@ -45,13 +65,23 @@ pub fn run(args: &RemoveArgs, out: &mut impl Write) -> Result<()> {
             "{name} is in use: unmount its filesystem, or remove what lies on it"
         )));
     }
-    if args.dry_run {
-        let table =
-            dm::table(info.number).with_context(|| format!("{name} cannot be looked at"))?;
-        for line in table.lines() {
-            writeln!(out, "would remove {name}: {line}")?;
-        }
-        return Ok(());
+    let cannot = || format!("{name} cannot be looked at");
+    let table = dm::table(info.number).with_context(cannot)?;
+    result.tables = table.lines().collect();
+    if !args.dry_run {
+        life::remove(name).with_context(|| format!("{name} was not removed"))?;
+        result.removed = true;
     }
-    life::remove(name).with_context(|| format!("{name} was not removed"))
+    print(args, &result, out)
+}
+
+fn print(args: &RemoveArgs, result: &Removed, out: &mut impl Write) -> Result<()> {
+    if args.json {
+        print_object(out, result)?;
+    } else if args.dry_run {
+        for line in &result.tables {
+            writeln!(out, "would remove {}: {line}", result.name)?;
+        }
+    }
+    Ok(())
 }

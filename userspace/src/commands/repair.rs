@@ -9,7 +9,7 @@ use anyhow::{anyhow, Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::common::{self, is_same, no_superblock, print_json, random, require_read, usage};
+use super::common::{self, is_same, no_superblock, print_object, random, require_read, usage};
 use super::overwrite;
 use crate::format::findings::Findings;
 use crate::format::need;
@@ -102,7 +102,7 @@ pub fn run(args: &RepairArgs, out: &mut impl Write) -> Result<()> {
     let mended = mend(&from, &to, path, salt, args.data, &Progress::new()?)?;
     let (report, nr_unread) = mended.with_context(changed)?;
     if args.json {
-        print_json(out, &report)?;
+        print_object(out, &report)?;
     } else {
         print(&path.display().to_string(), &report, out)?;
     }
@@ -143,7 +143,7 @@ fn print_rehearsed(
 
     if args.json {
         let would_lose = lost.unwrap_or_default();
-        print_json(out, &Rehearsed { report, would_lose })?;
+        print_object(out, &Rehearsed { report, would_lose })?;
         return Ok(());
     }
     match &lost {

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::common::{print_json, DamageFound, UsageError};
+use super::common::{print_json, print_object, DamageFound, UsageError};
 use crate::sim::drive::{profiles, Config, Drive, Precondition, StateError};
 use crate::sim::explain::{Explanation, Lines};
 use crate::sim::replay::{replay_listening, Pace};
@@ -134,7 +134,7 @@ pub fn run(args: &SimArgs, out: &mut impl Write) -> Result<()> {
     let report = Report::new(&drive, &outcome, pace, trace.left_out);
     if args.json {
         let explained = args.explain.map(|_| explanations.as_slice());
-        print_json(&mut text, &WithExplanations { report, explained })?;
+        print_object(&mut text, &WithExplanations { report, explained })?;
     } else {
         for explanation in &explanations {
             writeln!(text, "{explanation}")?;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::common::{self, print_json, require_read, DamageFound};
+use super::common::{self, print_object, require_read, DamageFound};
 use crate::format::stat::{stat, Stat};
 
 /// Show how full a device in log mode is, and how its segments are used
@@ -45,7 +45,7 @@ pub fn run(args: &StatArgs, out: &mut impl Write) -> Result<()> {
     };
 
     if args.json {
-        print_json(out, &stat)?;
+        print_object(out, &stat)?;
     } else {
         print(&stat, out)?;
     }

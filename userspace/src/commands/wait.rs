@@ -16,7 +16,7 @@ use anyhow::{bail, Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::common::{print_json, usage};
+use super::common::{print_json, usage, Versioned};
 use super::mapper;
 use crate::dm::{self, wait};
 use crate::events::{of_status, Event};
@@ -166,7 +166,7 @@ fn run_hooks(folder: &Path, told: &Told) {
 
 fn tell(args: &WaitArgs, told: &Told, out: &mut impl Write) -> Result<()> {
     if args.json {
-        serde_json::to_writer(&mut *out, told).map_err(std::io::Error::from)?;
+        serde_json::to_writer(&mut *out, &Versioned::new(told)).map_err(std::io::Error::from)?;
         writeln!(out)?;
     } else {
         writeln!(out, "{}", told.line(is_for_journal()))?;
