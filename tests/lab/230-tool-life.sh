@@ -6,7 +6,7 @@
 # long: 6.12
 # smp: 1
 # mem: 2G
-# sentences: 112
+# sentences: 111
 # seconds: 20
 # timeout: 120
 . "$(dirname "$0")/rc"
