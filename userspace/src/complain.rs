@@ -1,6 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What people are told besides what they have asked for.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
+
+/// From now on nobody sees a bar, or a remark.
+pub fn be_quiet() {
+    IS_QUIET.store(true, Ordering::Relaxed);
+}
+
+#[must_use]
+pub fn is_quiet() -> bool {
+    IS_QUIET.load(Ordering::Relaxed)
+}
+
+/// What is good to know, and nothing wrong: not for who wants it quiet.
+#[macro_export]
+macro_rules! remark {
+    ($($what:tt)*) => {{
+        if !$crate::complain::is_quiet() {
+            $crate::complain!($($what)*);
+        }
+    }};
+}
+
 /// A line to the standard error. What was being done goes on where nobody can be told: `eprintln!` would end
 /// it, in the midst of a change, with an exit status that means nothing.
 #[macro_export]

@@ -8,7 +8,7 @@
 //! others are what verbs of their names do.
 
 #[macro_use]
-mod complain;
+pub mod complain;
 
 pub mod boot;
 pub mod commands;

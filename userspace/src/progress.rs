@@ -11,6 +11,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level;
 use thiserror::Error;
 
+use crate::complain;
+
 /// Ctrl-C's exit status, as a shell has it.
 pub const EXIT_INTERRUPTED: u8 = 130;
 
@@ -90,7 +92,7 @@ impl Progress {
     ///
     /// When they cannot be.
     pub fn new() -> io::Result<Self> {
-        let target = if io::stderr().is_terminal() {
+        let target = if io::stderr().is_terminal() && !complain::is_quiet() {
             ProgressDrawTarget::stderr()
         } else {
             ProgressDrawTarget::hidden()

@@ -636,6 +636,9 @@ fn remove_takes_nothing_away_that_is_not_ours() {
     let output = fixture.run(&["remove", "vg-data"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("\"dieaware detach vg-data\" takes hint mode away"));
+    let output = fixture.run(&["remove", "--quiet", "nobody"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(stdout(&output) + &stderr(&output), "");
     // Nor does --dry-run, which refuses the same.
     for name in ["busy", "vg-data"] {
         let output = fixture.run(&["remove", "--dry-run", name]);

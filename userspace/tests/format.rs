@@ -509,6 +509,16 @@ fn a_dry_run_of_format_says_what_format_does() {
     }
     assert_eq!(would, done);
 
+    // Nothing is said of what was done if nobody wants to hear it, but what is asked for.
+    let output = dieaware(&["format", "--quiet", "--force", &path]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(stdout(&output) + &stderr(&output), "");
+    let output = dieaware(&["format", "-q", "--force", "--json", &path]);
+    assert!(stdout(&output).starts_with("{\n  \"version\": 1,"));
+    let output = dieaware(&["format", "-q", &path]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("holds a device in log mode"));
+
     // What lies before the start would stay.
     let path = image(&folder, "behind", 64 << 20);
     let file = fs::OpenOptions::new().write(true).open(&path).unwrap();

@@ -536,6 +536,24 @@ fn repair_as_a_user_runs_it() {
     assert!(map_of(&Ram::new(fs::read(to).unwrap())) == map);
     assert_eq!(dieaware(&["check", to]).status.code(), Some(0));
 
+    // Quietly: what was found, as nothing is lost
+    let again = folder.join("again");
+    let again = again.to_str().unwrap();
+    let output = dieaware(&["repair", "--quiet", "--from", from, "--to", again]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let said = stdout(&output);
+    assert!(
+        said.lines().count() > 0 && text.starts_with(&said),
+        "{said}"
+    );
+    assert!(said.lines().all(|line| !line.starts_with(again)), "{said}");
+    let output = dieaware(&["check", "--quiet", again]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(stdout(&output) + &stderr(&output), "");
+    let output = dieaware(&["check", "--quiet", from]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).starts_with("damage: "));
+
     // Onto itself, or over something
     let output = dieaware(&["repair", "--force", "--from", from, "--to", from]);
     assert_eq!(output.status.code(), Some(2));

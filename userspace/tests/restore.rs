@@ -307,6 +307,15 @@ fn dump_and_restore_as_a_user_runs_them() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(dieaware(&["check", made]).status.code(), Some(0));
 
+    let output = dieaware(&["restore", "--quiet", text, made]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(stdout(&output) + &stderr(&output), "");
+    let pack = folder.join("pack");
+    let output = dieaware(&["pack", "--quiet", made, pack.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(stdout(&output) + &stderr(&output), "");
+    assert!(pack.exists());
+
     // Behind the beginning of a device
     let large = image(&folder, "large", (DEVICE_PAGES + 2) * BLOCK_BYTES as u64);
     let output = dieaware(&["restore", "--start", "16", text, &large]);

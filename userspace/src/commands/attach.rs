@@ -11,7 +11,7 @@ use std::path::Path;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use super::common::usage;
+use super::common::{usage, Saying};
 use super::create::hint_note;
 use super::mapper;
 use super::swap::{self, Held, Outcome};
@@ -47,6 +47,8 @@ pub struct AttachArgs {
     /// Print JSON for programs
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    saying: Saying,
 }
 
 /// Whether hints get to what a segment lies on.
@@ -90,6 +92,7 @@ fn notes(held: &Held, table: &Table) -> Vec<String> {
 ///
 /// When the device cannot have it, or does not take it. It is as it was then.
 pub fn run(args: &AttachArgs, out: &mut impl Write) -> Result<()> {
+    let out = &mut args.saying.what_was_done(out, args.json || args.dry_run);
     mapper::check_options(&args.options)?;
     if args.mode == Mode::Log {
         return Err(usage(

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::common::{open, print_object, require_read, usage, DamageFound};
+use super::common::{open, print_object, require_read, usage, DamageFound, Saying};
 use crate::device::block::Device;
 use crate::format::check::{check_with, Facts, Options, Report};
 use crate::format::create;
@@ -46,6 +46,8 @@ pub struct CheckArgs {
     /// Print JSON for programs
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    saying: Saying,
 }
 
 #[derive(Serialize)]
@@ -85,6 +87,7 @@ fn require_checksums(name: &str, device: &Device) -> Result<()> {
 ///
 /// When the device is damaged, or cannot be read.
 pub fn run(args: &CheckArgs, out: &mut impl Write) -> Result<()> {
+    args.saying.begin();
     let name = args.device.display();
     let device = open(&args.device, args.start, args.clear_needs_check)?;
     if args.data {
@@ -110,13 +113,14 @@ pub fn run(args: &CheckArgs, out: &mut impl Write) -> Result<()> {
         };
         print_object(out, &report)?;
     } else {
-        print(&name.to_string(), &report, out)?;
+        print(&name.to_string(), &report, args.saying.quiet, out)?;
     }
     if report.is_clean() {
         if args.clear_needs_check
             && clear_needs_check(&device, args.dry_run)
                 .with_context(|| format!("{name} cannot be written"))?
             && !args.json
+            && (!args.saying.quiet || args.dry_run)
         {
             let may = if args.dry_run { "might" } else { "may" };
             writeln!(out, "{name}: the target {may} write again")?;
@@ -138,9 +142,13 @@ pub fn run(args: &CheckArgs, out: &mut impl Write) -> Result<()> {
     .into())
 }
 
-fn print(name: &str, report: &Report, out: &mut impl Write) -> Result<()> {
+/// What was found, and if nobody minds, what there is.
+fn print(name: &str, report: &Report, is_quiet: bool, out: &mut impl Write) -> Result<()> {
     for finding in &report.findings {
         writeln!(out, "{finding}")?;
+    }
+    if is_quiet {
+        return Ok(());
     }
     if let Some(facts) = &report.facts {
         writeln!(out, "{name}: {}", sentence(facts))?;

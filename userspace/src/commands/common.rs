@@ -10,8 +10,10 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 use anyhow::{anyhow, bail, Context, Result};
+use clap::Args;
 use serde::Serialize;
 
+use crate::complain;
 use crate::device::block::{Device, OpenHow};
 use crate::format::superblock::PAGE_SECTORS;
 use crate::format::volume::NoSuper;
@@ -64,6 +66,46 @@ impl<'a, T: Serialize> Versioned<'a, T> {
 /// Prints an object for programs, with its version.
 pub fn print_object(out: &mut impl Write, what: &impl Serialize) -> io::Result<()> {
     print_json(out, &Versioned::new(what))
+}
+
+/// How much is said.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct Saying {
+    /// No bar, no remarks, nothing of what was done: only what was asked for, and what is wrong
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+impl Saying {
+    /// From now on as much is said as somebody wants to hear.
+    pub fn begin(self) {
+        if self.quiet {
+            complain::be_quiet();
+        }
+    }
+
+    /// The same, and where to say what was done; `is_asked_for`: that is more than a remark.
+    pub fn what_was_done<W: Write>(self, out: &mut W, is_asked_for: bool) -> Said<'_, W> {
+        self.begin();
+        Said((!self.quiet || is_asked_for).then_some(out))
+    }
+}
+
+/// Where a verb says what it has done; `None`: nobody wants to hear it.
+#[derive(Debug)]
+pub struct Said<'a, W>(Option<&'a mut W>);
+
+impl<W: Write> Write for Said<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            Some(out) => out.write(bytes),
+            None => Ok(bytes.len()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.as_mut().map_or(Ok(()), |out| out.flush())
+    }
 }
 
 /// Something that was examined is not as it must be: exit status 1.

@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::common::{self, print_object, usage, DamageFound, UsageError};
+use super::common::{self, print_object, usage, DamageFound, Saying, UsageError};
 use super::format::Features;
 use super::mapper::CREATED;
 use super::there::{self, Asked};
@@ -78,6 +78,8 @@ pub struct CreateArgs {
     /// Print JSON for programs
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    saying: Saying,
 }
 
 impl CreateArgs {
@@ -98,6 +100,7 @@ impl CreateArgs {
             force: false,
             dry_run: false,
             json: false,
+            saying: Saying::default(),
         }
     }
 
@@ -115,6 +118,7 @@ impl CreateArgs {
             force: false,
             dry_run: false,
             json: false,
+            saying: Saying::default(),
         }
     }
 }
@@ -383,6 +387,7 @@ fn look(args: &CreateArgs) -> Result<Found> {
 ///
 /// When the device cannot be used, or device-mapper refuses.
 pub fn run(args: &CreateArgs, out: &mut impl Write) -> Result<()> {
+    let out = &mut args.saying.what_was_done(out, args.json || args.dry_run);
     check_name(&args.name)?;
     check_options(args)?;
     let device = match look(args)? {
@@ -437,7 +442,7 @@ mod tests {
     use std::path::Path;
 
     use super::{find_log, plan_format, CreateArgs, DamageFound, Mode};
-    use crate::commands::common::UsageError;
+    use crate::commands::common::{Saying, UsageError};
     use crate::commands::overwrite::pressing::empty_log;
     use crate::device::block::{Device, OpenHow};
     use crate::units::PAGE_BYTES;
@@ -457,6 +462,7 @@ mod tests {
             force: false,
             dry_run: false,
             json: false,
+            saying: Saying::default(),
         }
     }
 

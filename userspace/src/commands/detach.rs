@@ -7,7 +7,7 @@ use std::io::Write;
 use anyhow::Result;
 use clap::Args;
 
-use super::common::usage;
+use super::common::{usage, Saying};
 use super::mapper::CREATED;
 use super::swap::{self, Outcome};
 
@@ -24,12 +24,15 @@ pub struct DetachArgs {
     /// Print JSON for programs
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    saying: Saying,
 }
 
 /// # Errors
 ///
 /// When the device is one of `dieaware create`, or does not take its old table.
 pub fn run(args: &DetachArgs, out: &mut impl Write) -> Result<()> {
+    let out = &mut args.saying.what_was_done(out, args.json || args.dry_run);
     let held = swap::look(swap::find(&args.device)?)?;
     let name = &held.state.name;
 
@@ -43,7 +46,7 @@ pub fn run(args: &DetachArgs, out: &mut impl Write) -> Result<()> {
     }
     let table = swap::planned(&held, held.table.detached())?;
     if held.table.nr_targets() == 0 {
-        complain!("dieaware: {name} has no dieaware target.");
+        remark!("dieaware: {name} has no dieaware target.");
         return swap::print_unchanged(&held, args.json, out);
     }
     let mut outcome = Outcome::planned(&held, &table, Vec::new());

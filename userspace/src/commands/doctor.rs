@@ -14,7 +14,7 @@ use anyhow::{anyhow, bail, Context, Result};
 use clap::Args;
 use nix::libc;
 
-use super::common::{print_json, usage, write_file};
+use super::common::{print_json, usage, write_file, Saying};
 use crate::defrag::blocks;
 use crate::defrag::room;
 use crate::device::layers::{layers, Layer};
@@ -58,6 +58,8 @@ pub struct DoctorArgs {
     /// Print JSON for programs
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    saying: Saying,
 }
 
 /// What is examined.
@@ -288,6 +290,7 @@ fn diagnose(args: &DoctorArgs, place: Place, begin: Instant) -> Result<Report> {
 ///
 /// When the filesystem cannot be looked at, or somebody wants it to end.
 pub fn run(args: &DoctorArgs, out: &mut impl Write) -> Result<()> {
+    args.saying.begin();
     let begin = Instant::now();
     let report = diagnose(args, place(args)?, begin)?;
 
@@ -301,7 +304,7 @@ pub fn run(args: &DoctorArgs, out: &mut impl Write) -> Result<()> {
     }
     out.flush()?;
     if let Some(why) = &report.files.why_unknown {
-        complain!(
+        remark!(
             "dieaware: of {} files or folders it is not known where they lie: {why}.",
             report.files.unknown
         );

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::common::{print_object, random, usage};
+use super::common::{print_object, random, usage, Saying};
 use super::{mapper, overwrite};
 use crate::device::block::{Device, Limits};
 use crate::format::block::Uuid;
@@ -70,6 +70,8 @@ pub struct FormatArgs {
     /// Print JSON for programs
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    saying: Saying,
 }
 
 /// What was made.
@@ -223,6 +225,7 @@ pub fn lay_out(path: &Path, start: u64, features: Features, device: &Device) -> 
         force: false,
         dry_run: false,
         json: false,
+        saying: Saying::default(),
     };
     make(&request(&args, device)?).map_err(|err| usage(err.to_string()))
 }
@@ -259,6 +262,7 @@ fn write_all(
 ///
 /// When the device cannot be laid out as asked for, holds data, is in use, or fails.
 pub fn run(args: &FormatArgs, out: &mut impl Write) -> Result<()> {
+    let out = &mut args.saying.what_was_done(out, args.json || args.dry_run);
     let device = overwrite::open(&args.device, args.start)?;
     let superblock = make(&request(args, &device)?).map_err(|err| usage(err.to_string()))?;
     let mut formatted = Formatted::new(args, &superblock);

@@ -10,7 +10,7 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 
-use super::common::{about_file, permille, print_json, write_file};
+use super::common::{about_file, permille, print_json, write_file, Saying};
 use crate::device::nvme::placement::{Geometry, Place};
 use crate::frag::look::{self, Drives};
 use crate::frag::svg::{picture, Drawn};
@@ -36,6 +36,8 @@ pub struct FragArgs {
     /// Print JSON for programs
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    saying: Saying,
 }
 
 /// What is known of a file.
@@ -139,6 +141,7 @@ fn draw(path: &Path, list: &[Found]) -> Result<()> {
 ///
 /// When a file cannot be read, or the picture not be written.
 pub fn run(args: &FragArgs, out: &mut impl Write) -> Result<()> {
+    args.saying.begin();
     let mut drives = Drives::default();
     let mut list = Vec::new();
 
@@ -175,7 +178,7 @@ pub fn run(args: &FragArgs, out: &mut impl Write) -> Result<()> {
         .collect();
     unknown.dedup();
     for why in unknown {
-        complain!("dieaware: of some files DoF_P is not known: {why}.");
+        remark!("dieaware: of some files DoF_P is not known: {why}.");
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use anyhow::{anyhow, Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::common::{print_object, usage};
+use super::common::{print_object, usage, Saying};
 use super::line::{parse_line, Line};
 use super::mapper;
 use crate::dm::{self, life, swap};
@@ -30,6 +30,8 @@ pub struct GrowArgs {
     /// Print JSON for programs
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    saying: Saying,
 }
 
 /// What came of it.
@@ -127,6 +129,7 @@ fn look(name: &str) -> Result<Looked> {
 ///
 /// When the device is not one of ours, or refuses.
 pub fn run(args: &GrowArgs, out: &mut impl Write) -> Result<()> {
+    let out = &mut args.saying.what_was_done(out, args.json || args.dry_run);
     let name = &args.name;
     // Ctrl-C does not end us between the new table and its use.
     let progress = Progress::new()?;

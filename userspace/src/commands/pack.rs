@@ -10,7 +10,7 @@ use clap::Args;
 use flate2::write::GzEncoder;
 use flate2::Compression;
 
-use super::common::{self, is_same, require_read, usage};
+use super::common::{self, is_same, require_read, usage, Saying};
 use super::dump::explain;
 use crate::format::exact::{self, DumpError};
 use crate::io_engine::pages::Watched;
@@ -35,6 +35,8 @@ pub struct PackArgs {
     /// Even if the file exists
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    saying: Saying,
 }
 
 fn exists(path: &Path) -> anyhow::Error {
@@ -64,6 +66,7 @@ fn begin(args: &PackArgs) -> Result<Replacement> {
 ///
 /// When the device cannot be read, or the file not be written.
 pub fn run(args: &PackArgs, out: &mut impl Write) -> Result<()> {
+    let out = &mut args.saying.what_was_done(out, false);
     let mut file = begin(args)?;
     let device = common::open(&args.device, args.start, false)?;
     let progress = Progress::new()?;

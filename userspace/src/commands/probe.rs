@@ -14,7 +14,7 @@ use anyhow::{bail, Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::common::{self, print_object, require_start, usage};
+use super::common::{self, print_object, require_start, usage, Saying};
 use super::overwrite;
 use crate::device::stack::{self, Base, Piece, Tables};
 use crate::io_engine::pages::ReadPages;
@@ -62,6 +62,8 @@ pub struct ProbeArgs {
     /// Print JSON for programs
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    saying: Saying,
 }
 
 impl Reads for Direct {
@@ -284,6 +286,7 @@ fn advice(refusal: &Refusal, args: &ProbeArgs) -> &'static str {
 ///
 /// When the device cannot be used, or shows no stripe.
 pub fn run(args: &ProbeArgs, out: &mut impl Write) -> Result<()> {
+    args.saying.begin();
     let name = args.device.display().to_string();
     require_start(args.start)?;
     require_device(&args.device)?;

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::common::{print_object, usage};
+use super::common::{print_object, usage, Saying};
 use super::mapper;
 use crate::dm::{self, life};
 
@@ -25,6 +25,8 @@ pub struct RemoveArgs {
     /// Print JSON for programs
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    saying: Saying,
 }
 
 /// What came of it.
@@ -41,6 +43,7 @@ struct Removed<'a> {
 ///
 /// When the device is in use, or is not one of ours.
 pub fn run(args: &RemoveArgs, out: &mut impl Write) -> Result<()> {
+    let out = &mut args.saying.what_was_done(out, args.json || args.dry_run);
     let name = &args.name;
     let mut result = Removed {
         name,
@@ -49,7 +52,7 @@ pub fn run(args: &RemoveArgs, out: &mut impl Write) -> Result<()> {
         dry_run: args.dry_run,
     };
     let Some(info) = mapper::info(name)? else {
-        complain!("dieaware: there is no device {name}.");
+        remark!("dieaware: there is no device {name}.");
         return print(args, &result, out);
     };
 

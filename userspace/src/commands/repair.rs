@@ -9,7 +9,9 @@ use anyhow::{anyhow, Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::common::{self, is_same, no_superblock, print_object, random, require_read, usage};
+use super::common::{
+    self, is_same, no_superblock, print_object, random, require_read, usage, Saying,
+};
 use super::overwrite;
 use crate::format::findings::Findings;
 use crate::format::need;
@@ -45,6 +47,8 @@ pub struct RepairArgs {
     /// Print JSON for programs
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    saying: Saying,
 }
 
 /// What would come of it.
@@ -77,6 +81,7 @@ pub fn superblock_of(path: &Path, from: &impl ReadPages) -> Result<Super> {
 ///
 /// When there is nothing to begin with, or the other device cannot be written.
 pub fn run(args: &RepairArgs, out: &mut impl Write) -> Result<()> {
+    args.saying.begin();
     if is_same(&args.from, &args.to) {
         return Err(usage(format!(
             "{} and {} are the same device: repair reads one and writes another",
@@ -104,7 +109,7 @@ pub fn run(args: &RepairArgs, out: &mut impl Write) -> Result<()> {
     if args.json {
         print_object(out, &report)?;
     } else {
-        print(&path.display().to_string(), &report, out)?;
+        print(&path.display().to_string(), &report, args.saying.quiet, out)?;
     }
     out.flush()?;
     require_read(&args.from, nr_unread)
@@ -151,7 +156,7 @@ fn print_rehearsed(
         Some(lost) => overwrite::print_lost(&args.to, lost, out)?,
     }
     writeln!(out, "Nothing is written. A repair would say:")?;
-    print(&name, report, out)
+    print(&name, report, false, out)
 }
 
 /// What was done, and how many pages could not be read; `None`: there is nothing to begin with.
@@ -205,9 +210,13 @@ fn counted(count: u64, one: &str, many: &str) -> String {
     }
 }
 
-fn print(to: &str, report: &Report, out: &mut impl Write) -> Result<()> {
+/// What was found, and if nobody minds, or something is lost, what was made of it.
+fn print(to: &str, report: &Report, is_quiet: bool, out: &mut impl Write) -> Result<()> {
     for finding in &report.findings {
         writeln!(out, "{finding}")?;
+    }
+    if is_quiet && report.nr_lost == Some(0) {
+        return Ok(());
     }
     writeln!(
         out,

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use flate2::read::GzDecoder;
 
-use super::common::usage;
+use super::common::{usage, Saying};
 use super::overwrite;
 use crate::format::exact::{ReadError, Reader};
 use crate::format::restore::{restore, restore_image, verify};
@@ -39,6 +39,8 @@ pub struct RestoreArgs {
     /// Say what would be done and lost, and do nothing
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    saying: Saying,
 }
 
 /// The text, whether it is packed or not.
@@ -89,6 +91,7 @@ fn rehearse(args: &RestoreArgs, log: &Super, out: &mut impl Write) -> Result<()>
 ///
 /// When the text is not what it must be, the device holds something else, or fails.
 pub fn run(args: &RestoreArgs, out: &mut impl Write) -> Result<()> {
+    let out = &mut args.saying.what_was_done(out, args.dry_run);
     let begin = || {
         let text = open_text(&args.file)?;
         Reader::new(text).map_err(|err| explain(&args.file, err))

@@ -23,7 +23,7 @@ use nix::fcntl::{Flock, FlockArg};
 use serde::Serialize;
 
 use self::stack::{Legs, Source, Stage};
-use super::common::{self, is_same, usage};
+use super::common::{self, is_same, usage, Saying};
 use super::create::{self, CreateArgs};
 use super::{mapper, overwrite, swap};
 use crate::boot::dietab;
@@ -74,6 +74,8 @@ pub struct MoveArgs {
     /// Print JSON for programs: a line for each second, and one at the end
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    saying: Saying,
 }
 
 /// How far it is, for programs.
@@ -356,7 +358,7 @@ fn undo(source: &Source, moves: &Moves) -> Result<&'static str> {
             log.name
         ))),
         Stage::Plain if !stack::has_leftover(source, moves)? => {
-            complain!("dieaware: no move of {name} was begun.");
+            remark!("dieaware: no move of {name} was begun.");
             Ok("none")
         }
         _ => go_back(source, moves).map(|()| "undone"),
@@ -389,6 +391,7 @@ fn wished(source: &Source, args: &MoveArgs, moves: &Moves) -> Result<(String, Ve
 ///
 /// When the device cannot be moved, or that fails, or someone wants it to end. It is as it was then.
 pub fn run(args: &MoveArgs, out: &mut impl Write) -> Result<()> {
+    let out = &mut args.saying.what_was_done(out, args.json || args.dry_run);
     mapper::check_options(&args.options)?;
     let number = swap::find(&args.device)?;
     let moves = Moves::new(Path::new(FOLDER));
