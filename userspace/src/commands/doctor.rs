@@ -145,6 +145,7 @@ fn abilities(place: &Place, drives: &[Drive]) -> Abilities {
     Abilities {
         hints: all(|drive| drive.hints),
         spreads: all(|drive| drive.redistribute),
+        shares: all(|drive| drive.share),
         fdp: all(|drive| drive.fdp),
         moves: blocks::FS_TYPES.contains(&place.filesystem.as_str()),
     }

@@ -152,11 +152,12 @@ impl Drive {
         };
         let yes = |has: bool| if has { "yes" } else { "no" };
         let mut line = format!(
-            "{node} {} {}: hints {}, FDP {}, atomic writes {}",
+            "{node} {} {}: hints {}, FDP {}, shares pages {}, atomic writes {}",
             drive.model,
             drive.firmware,
             yes(drive.hints),
             yes(drive.fdp),
+            yes(drive.share),
             size(drive.atomic_power_fail_bytes)
         );
         if let Some(logs) = drive.vendor_logs.as_ref().filter(|logs| !logs.is_empty()) {
@@ -419,7 +420,7 @@ pub mod tests {
         assert!(!text.contains('\x1b'), "{text}");
         for words in [
             "/mnt: ext4 on /dev/md0 (md raid1) on /dev/nvme0n1 (NVMe) and /dev/nvme1n1 (NVMe)",
-            "hints no, FDP no, atomic writes 4 KiB, vendor's logs c0h ffh",
+            "hints no, FDP no, shares pages no, atomic writes 4 KiB, vendor's logs c0h ffh",
             "/dev/nvme1n1: Permission denied",
             "12 of 128 KiB or more, not all that there are; 8 MiB of 64 MiB are in pieces",
             "64 pieces in 2 MiB, DoF_P 0.875: ",

@@ -281,6 +281,8 @@ pub struct Abilities {
     pub hints: bool,
     /// The drive spreads pages by itself, which `defrag` then has it do.
     pub spreads: bool,
+    /// The drive has one page stand for another, so that a move copies nothing.
+    pub shares: bool,
     /// The drive has Flexible Data Placement.
     pub fdp: bool,
     /// The filesystem is one whose blocks can be moved.
@@ -360,19 +362,33 @@ fn moving(facts: &Facts, abilities: Abilities) -> (Gain, &'static str) {
         return match (abilities.spreads, facts.is_merged) {
             (true, false) => (
                 Gain::of(parts.places),
-                "the drive spreads the pages; --method move joins pieces as well",
+                if abilities.shares {
+                    "the drive spreads the pages; --method share, in hint mode, joins pieces as well, without a copy"
+                } else {
+                    "the drive spreads the pages; --method move joins pieces as well"
+                },
             ),
             (true, true) => (Gain::up_to(parts.total), "the drive spreads the pages"),
-            (false, _) => (Gain::of(parts.total), "if there is free space in a row"),
+            (false, _) => (
+                Gain::of(parts.total),
+                if abilities.shares {
+                    "if there is free space in a row; --method share, in hint mode, without a copy"
+                } else {
+                    "if there is free space in a row"
+                },
+            ),
         };
     }
     if let Some(aged) = facts.aged.filter(is_slow) {
-        return (Gain::of(aged), "of files in one piece, with --threshold 0");
+        return (
+            Gain::of(aged),
+            "of files in one piece, once with --threshold 0: it moves all, whatever that gains",
+        );
     }
     match facts.unevenness {
         Some(times) if costs(times, UNEVEN_PERMILLE) != Some(false) => (
             Gain::up_to(times),
-            "of the slowest files, with --threshold 0",
+            "of the slowest files, once with --threshold 0: it moves all, whatever that gains",
         ),
         Some(_) => (Gain::NOTHING, "there is nothing to mend"),
         None if facts.parts.is_some() => (Gain::NOTHING, "there is nothing to mend"),
@@ -486,6 +502,7 @@ mod tests {
     const ALL: Abilities = Abilities {
         hints: true,
         spreads: true,
+        shares: false,
         fdp: true,
         moves: true,
     };
@@ -647,6 +664,15 @@ mod tests {
                 ("log mode", None)
             ]
         );
+        let sharing = Abilities {
+            shares: true,
+            ..sold
+        };
+        assert_eq!(gains(&facts, sharing), gains(&facts, sold));
+        for (abilities, shares) in [(sold, false), (sharing, true)] {
+            let note = remedies(&facts, abilities)[0].note;
+            assert_eq!(note.contains("--method share"), shares, "{note}");
+        }
         // One that spreads pages leaves requests as they are.
         let all = gains(&facts, ALL);
         assert_eq!(all[0].1, Some((2352, 3060)));

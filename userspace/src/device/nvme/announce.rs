@@ -22,15 +22,18 @@ const NSFEAT_NSABP: u8 = 1 << 1;
 const NSFEAT_OPTPERF: u8 = 1 << 4;
 
 /// Features of `struct dieaware_id`.
+const FEATURE_SHARE: u16 = 4;
 const FEATURE_REDISTRIBUTE: u16 = 8;
 
 #[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct Announced {
     pub model: String,
     pub firmware: String,
-    /// It says that it obeys dieaware's hints, and that it spreads pages when asked to.
+    /// It says that it obeys dieaware's hints, that it spreads pages when asked to, and that it has one
+    /// page stand for another, so that files are moved without a copy.
     pub hints: bool,
     pub redistribute: bool,
+    pub share: bool,
     /// Flexible Data Placement can be switched on.
     pub fdp: bool,
     /// What is written as a whole or not at all: by a power failure, and as others see it.
@@ -90,12 +93,17 @@ fn parse(controller: &[u8], namespace: &[u8]) -> Announced {
         (blocks + 1) * lba
     };
     let id = parse_id(controller);
+    let has = |feature| {
+        id.as_ref()
+            .is_some_and(|id| id.features.get() & feature != 0)
+    };
 
     Announced {
         model: text_at(controller, 24, 40),
         firmware: text_at(controller, 64, 8),
         hints: id.as_ref().is_some_and(super::Id::announces_hints),
-        redistribute: id.is_some_and(|id| id.features.get() & FEATURE_REDISTRIBUTE != 0),
+        redistribute: has(FEATURE_REDISTRIBUTE),
+        share: has(FEATURE_SHARE),
         fdp: u32_at(controller, 96) & CTRATT_FDP != 0,
         atomic_bytes: atomic(34, 526),
         atomic_power_fail_bytes: atomic(36, 528),
@@ -132,6 +140,7 @@ pub fn announced(namespace: &Namespace) -> io::Result<Announced> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{ID_MAGIC, ID_OFFSET};
     use super::{parse, vendor_logs};
 
     #[test]
@@ -149,7 +158,7 @@ mod tests {
             (found.model.as_str(), found.firmware.as_str()),
             ("Drive? X????????????????????????????????", "1.0")
         );
-        assert!(found.fdp && !found.hints && !found.redistribute);
+        assert!(found.fdp && !found.hints && !found.redistribute && !found.share);
         assert_eq!(found.atomic_bytes, 8 * 4096);
         assert_eq!(found.atomic_power_fail_bytes, 4 * 4096);
         assert_eq!(
@@ -166,6 +175,19 @@ mod tests {
         assert_eq!(found.atomic_power_fail_bytes, 4 * 4096);
         assert_eq!(found.write_granularity_bytes, Some(16 * 4096));
         assert_eq!(found.boundary_bytes, Some(32 * 4096));
+    }
+
+    #[test]
+    fn what_it_can_do_is_told_apart() {
+        let mut controller = vec![0; 4096];
+        controller[ID_OFFSET..ID_OFFSET + 8].copy_from_slice(ID_MAGIC);
+        for (features, share, redistribute) in
+            [(0, false, false), (4, true, false), (8, false, true)]
+        {
+            controller[ID_OFFSET + 10] = features;
+            let found = parse(&controller, &[]);
+            assert_eq!((found.share, found.redistribute), (share, redistribute));
+        }
     }
 
     #[test]
