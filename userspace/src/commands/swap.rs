@@ -15,7 +15,7 @@ use std::os::unix::fs::FileTypeExt;
 use anyhow::{anyhow, bail, Context, Result};
 use serde::Serialize;
 
-use super::common::{print_json, usage};
+use super::common::{print_object, usage};
 use super::mapper;
 use crate::device::layers::layers;
 use crate::device::shape::Shape;
@@ -80,7 +80,7 @@ fn lines(table: &Table) -> Vec<String> {
 /// That there was nothing to do, for programs.
 pub fn print_unchanged(held: &Held, json: bool, out: &mut impl Write) -> Result<()> {
     if json {
-        print_json(out, &Outcome::planned(held, &held.table, Vec::new()))?;
+        print_object(out, &Outcome::planned(held, &held.table, Vec::new()))?;
     }
     Ok(())
 }
@@ -90,7 +90,7 @@ pub fn print(outcome: &Outcome, json: bool, out: &mut impl Write) -> Result<()> 
     let name = &outcome.name;
 
     if json {
-        return Ok(print_json(out, outcome)?);
+        return Ok(print_object(out, outcome)?);
     }
     for note in &outcome.notes {
         writeln!(out, "{note}")?;

@@ -23,7 +23,7 @@ use nix::fcntl::{Flock, FlockArg};
 use serde::Serialize;
 
 use self::stack::{Legs, Source, Stage};
-use super::common::{self, is_same, usage, Saying};
+use super::common::{self, is_same, usage, Saying, Versioned};
 use super::create::{self, CreateArgs};
 use super::{mapper, overwrite, swap};
 use crate::boot::dietab;
@@ -97,7 +97,7 @@ struct Outcome<'a> {
 }
 
 fn print_line(out: &mut impl Write, what: &impl Serialize) -> Result<()> {
-    serde_json::to_writer(&mut *out, what)?;
+    serde_json::to_writer(&mut *out, &Versioned::new(what))?;
     writeln!(out)?;
     out.flush()?;
     Ok(())
