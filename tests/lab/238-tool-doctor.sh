@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # dieaware doctor against the truth, on profiles of the virtual SSD: files in one piece, files in
 # pieces that lie on one die each, files in pieces that lie in order. Its verdict is what the files'
-# speeds say before and after they have been defragmented, and no remedy gives more than it promised.
+# speeds say before and after they have been defragmented; what defrag promises comes, and the upper end
+# of that is no more than a quarter above it. Of all profiles large and huge are left out: what lies between the
+# pieces of a file on one of their 256 and 1024 dies is more than the drive has, or the machine's memory.
 # kernels: uml
 # long: 6.12
 # smp: 1
 # mem: 2G
 # clock: virtual
-# sentences: 153
-# seconds: 40
+# sentences: 254
+# seconds: 70
 # timeout: 900
 . "$(dirname "$0")/rc"
 . "$LAB_DIR/doctor"
@@ -37,6 +39,7 @@ is_true() {
 		check_that "$word: nothing was promised, and nothing came" "$gain" -le 1120
 	else
 		check_that "$word: what was promised came" "$low" -le "$gain"
+		check_that "$word: and it was not promised that much more comes" "$high" -le $((gain * 5 / 4))
 	fi
 }
 
@@ -93,11 +96,12 @@ mkdir "$mnt"
 at_end drop_ssd ssd0
 at_end drop_mount "$mnt"
 dd if=/dev/urandom of="$T_DIR/data" bs=1k count=$FILE_KIB status=none
-for profile in fast24 nvme-a sata-b tlc qlc modern slc-cache ufs; do
+for profile in fast24 nvme-a nvme-b nvme-c nvme-d sata-a sata-b dramless tlc qlc modern slc-cache ufs; do
 	try $profile places
 done
 # One die is nearly as fast as its link: requests cost more, or nothing does.
 try emmc splitting
 try microsd None
+try sata None
 # Where a piece is decides its number there, and not what was written before it.
 try xpoint None

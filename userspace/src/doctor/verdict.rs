@@ -437,7 +437,7 @@ pub fn remedies(facts: &Facts, abilities: Abilities) -> Vec<Remedy> {
         remedy(
             "pick",
             moved,
-            "for what is read only, so with fewer writes; analyze finds it",
+            "for what is read only, and in reads as large as those timed, so with fewer writes; analyze finds it",
         ),
         remedy("hint mode", hinted, about_hints),
         remedy("FDP", placed, about_fdp),
