@@ -83,7 +83,6 @@ try() {
 	umount "$mnt"
 	dieaware create t0 "$DEV" --mode hint
 	mount -o noatime,commit=300 /dev/mapper/t0 "$mnt"
-	echo none >"/sys/block/$(basename "$(readlink -f /dev/mapper/t0)")/queue/scheduler" 2>/dev/null || true
 	bad "$mnt/hinted"
 	sync
 	sleep 1
