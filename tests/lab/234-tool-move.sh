@@ -68,9 +68,9 @@ dieaware attach volume >"$T_DIR/said"
 exits 2 "volume cannot be moved: it has a dieaware target already" dieaware move volume "$TO"
 dieaware detach volume >"$T_DIR/said"
 exits 0 "no move of volume was begun" dieaware move --undo volume
-exits 0 '{"step":"none","name":"volume","notes":[]}' dieaware move --undo --json volume
+exits 0 '{"version":1,"step":"none","name":"volume","notes":[]}' dieaware move --undo --json volume
 exits 0 "would copy volume to it, $((300 << 20)) bytes" dieaware move --dry-run "$mnt" "$TO"
-exits 0 '{"step":"planned","name":"volume","log":"volume-log","notes":["would format ' dieaware move --dry-run --json \
+exits 0 '{"version":1,"step":"planned","name":"volume","log":"volume-log","notes":["would format ' dieaware move --dry-run --json \
 	"$mnt" "$TO"
 check "after all that its table is what it was" is_plain
 umount "$mnt"
