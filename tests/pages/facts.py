@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """What README.md and docs/ say of names and numbers, against the files that have them: links, paths,
-lab tests, suites, words of the status, options of table lines, messages. scripts/check-style runs
-it in the checkout; it prints a line for each statement that is false."""
+lab tests, suites, words of the status, options of table lines, messages; and which features have a
+stored image. scripts/check-style runs it in the checkout; it prints a line for each statement that is false."""
 
 import re
 import sys
@@ -173,6 +173,20 @@ def check_properties() -> None:
         print(f"{page}: '{name}' is only in one of nvmevirt-backend/config.c and the tables of properties")
 
 
+def check_images() -> None:
+    """Each feature that a device is refused for, where it is unknown, has a stored image of log mode."""
+    known = re.findall(r"DMDA_INCOMPAT_(?!KNOWN)\w+", re.findall(
+        r"^#define DMDA_INCOMPAT_KNOWN((?:.*\\\n)*.*)$", text("dm-dieaware/core/super.h"), re.M)[0])
+    bits = dict(re.findall(r"^#define (DMDA_INCOMPAT_\w+)\s+\(1ULL << (\d+)\)", text("include/dieaware/format.h"), re.M))
+    manifest = "tests/golden/images/manifest"
+    stored = 0
+    for mask in re.findall(r"^image=.* incompat=(0x[0-9a-f]+) ", text(manifest), re.M):
+        stored |= int(mask, 16)
+    for name in sorted({*known, *bits}):
+        if name not in bits or not stored >> int(bits[name]) & 1:
+            print(f"{manifest}: no image has {name}")
+
+
 def main() -> None:
     files = {line for line in sys.stdin.read().split("\n") if line}
     pages = sorted(file for file in files if re.match(r"(README\.md|docs/.*\.(md|rst))$", file))
@@ -187,6 +201,7 @@ def main() -> None:
     check_options()
     check_messages()
     check_properties()
+    check_images()
 
 
 if __name__ == "__main__":
