@@ -74,6 +74,26 @@ btrfs_name_comes_back() {
 		"$([[ -e $MOUNT/folder/first ]] && echo there || echo gone)"
 }
 
+# A file that is cut within a page, which fsync promises, leaves on the device what the page had behind
+# that; when the file becomes longer, a commit writes the new size, and not the zeroes.
+btrfs_tail_comes_back() {
+	local tail
+
+	make btrfs
+	mount -o remount,commit=1 "$MOUNT"
+	head -c 20000 /dev/zero | tr '\0' x >"$MOUNT/folder/file"
+	sync "$MOUNT/folder/file"
+	truncate -s 3800 "$MOUNT/folder/file"
+	sync "$MOUNT/folder/file"
+	truncate -s 20000 "$MOUNT/folder/file"
+	sleep 4
+	power_off
+	start_again
+	tail=$(tail -c +3801 "$MOUNT/folder/file" | tr -d '\0' | wc -c)
+	echo "btrfs: a file is cut within a page, that is promised, and it becomes longer; it has" \
+		"$(stat -c %s "$MOUNT/folder/file") bytes, of those that were cut off $tail"
+}
+
 # sync() and syncfs() of f2fs that has stopped do nothing and say nothing.
 f2fs_sync_succeeds() {
 	local syncfs fsync
@@ -135,5 +155,6 @@ trap clean_up EXIT
 modprobe brd rd_nr=1 rd_size=$((256 << 10))
 uname -r
 btrfs_name_comes_back
+btrfs_tail_comes_back
 f2fs_sync_succeeds
 ext4_trims_what_is_in_use

@@ -92,6 +92,90 @@ class ContentTest(unittest.TestCase):
         self.assertEqual(content.expect(0, PAGE), b"a" * PAGE)
 
 
+class TailTest(unittest.TestCase):
+    """Of btrfs: bytes behind an end within a page that was promised."""
+
+    cut = b"a" * 10 + bytes(PAGE - 10)
+
+    def shortened(self, tails_come_back: bool = True) -> Content:
+        content = Content(tails_come_back=tails_come_back)
+        content.write(0, b"a" * PAGE)
+        content.truncate(10)
+        content.promise()
+        return content
+
+    def test_they_may_come_back_when_the_file_has_become_longer(self) -> None:
+        content = self.shortened()
+        self.assertEqual(content.objection(b"a" * 10), "")
+        content.truncate(3 * PAGE)
+        self.assertEqual(content.objection(self.cut + bytes(2 * PAGE)), "")
+        self.assertEqual(content.nr_tails, 0)
+        self.assertEqual(content.objection(b"a" * PAGE + bytes(2 * PAGE)), "")
+        self.assertEqual(content.nr_tails, 1)
+        self.assertIn("page 0", content.objection(b"b" * PAGE))
+        self.assertIn("page 0", content.objection(b"a" * 11 + bytes(PAGE - 11)))
+
+    def test_no_longer_than_that_is_promised(self) -> None:
+        content = self.shortened()
+        content.truncate(PAGE)
+        content.promise()
+        self.assertIn("page 0", content.objection(b"a" * PAGE))
+        content.truncate(11)
+        content.promise()
+        content.truncate(PAGE)
+        self.assertIn("page 0", content.objection(b"a" * PAGE))
+
+    def test_not_when_the_page_was_written_since(self) -> None:
+        content = self.shortened()
+        content.write(0, b"b")
+        content.promise()
+        content.truncate(PAGE)
+        self.assertIn("page 0", content.objection(b"a" * PAGE))
+        self.assertIn("page 0", content.objection(b"b" + b"a" * (PAGE - 1)))
+
+    def test_not_with_what_was_in_the_page_before(self) -> None:
+        content = Content(tails_come_back=True)
+        content.write(0, b"b" * PAGE)
+        content.write(0, b"a" * PAGE)
+        content.truncate(10)
+        content.promise()
+        content.truncate(PAGE)
+        self.assertEqual(content.objection(b"a" * PAGE), "")
+        self.assertIn("page 0", content.objection(b"b" * PAGE))
+
+    def test_not_on_other_filesystems(self) -> None:
+        content = self.shortened(tails_come_back=False)
+        content.truncate(PAGE)
+        self.assertIn("page 0", content.objection(b"a" * PAGE))
+
+    def test_not_with_a_range_that_was_promised(self) -> None:
+        content = self.shortened()
+        content.truncate(2 * PAGE)
+        content.promise_range(PAGE, PAGE)
+        self.assertEqual(content.objection(b"a" * PAGE + bytes(PAGE)), "")
+        content.promise_range(0, PAGE)
+        self.assertIn("page 0", content.objection(b"a" * PAGE + bytes(PAGE)))
+
+    def test_they_outlive_a_power_failure(self) -> None:
+        for come_back in (True, False):
+            names = Names(come_back=come_back)
+            names.put("x", Content(tails_come_back=come_back))
+            content = names.files()["x"]
+            content.write(0, b"a" * PAGE)
+            content.promise()
+            content.truncate(10)
+            names.settle({"x": b"a" * 10})
+            names.files()["x"].truncate(PAGE)
+            self.assertEqual(names.objection("x", self.cut), "")
+            self.assertEqual(names.nr_tails, 0)
+            if come_back:
+                self.assertEqual(names.objection("x", b"a" * PAGE), "")
+                self.assertEqual(names.nr_tails, 1)
+            else:
+                self.assertIn("page 0", names.objection("x", b"a" * PAGE))
+            self.assertIn("page 0", names.objection("x", b"b" * PAGE))
+
+
 class NamesTest(unittest.TestCase):
     def test_a_new_file_may_be_missing_until_it_is_promised(self) -> None:
         names = Names()

@@ -202,7 +202,7 @@ class FileWorker(Worker):
     def create(self) -> str:
         self.version += 1
         path = f"{self.name}/{self.dice.choice('db')}{self.version}"
-        self.names.put(path, Content())
+        self.names.put(path, Content(tails_come_back=self.names.come_back))
         os.close(self.open(path, os.O_CREAT | os.O_EXCL))
         self.count("create")
         if self.dice.random() < 0.4:
@@ -338,7 +338,8 @@ class FileWorker(Worker):
             if (objection := self.names.objection(path, found.get(path)))
         ]
         self.report.counts["came_back"] += self.names.nr_came_back
-        self.names.nr_came_back = 0
+        self.report.counts["tail_came_back"] += self.names.nr_tails
+        self.names.nr_came_back = self.names.nr_tails = 0
         if not objections:
             self.names.settle(found)
         return objections
