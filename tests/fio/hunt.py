@@ -6,7 +6,8 @@ hunt.py SECONDS SEED [host]    for SECONDS, in turns: reread (see reread.c) on a
                                null_blk with memory, below dm-linear and the target in both
                                modes, on the device itself and in a file on xfs
 
-"host" shows that wrong data would be found: the reader spoils a buffer of its own, once.
+"host" shows that wrong data would be found: the reader spoils a buffer of its own, once; on a virtual
+SSD too, whose notes of what it moved where are then shown, as with any wrong data.
 Prints a line of JSON for each turn, {"cell": ..., "reads": N}, and what is known of wrong
 data as lines that begin with "# ".
 """
@@ -18,9 +19,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import ContextManager, Dict, Iterator, List, Tuple
+from typing import ContextManager, Dict, Iterator, List, Optional, Tuple
 
 import run
+from evidence import Evidence, armed
 
 READER = str(Path(__file__).resolve().parent / "reread")
 MIB = 4
@@ -63,17 +65,30 @@ def new_disk(disk: str) -> ContextManager[str]:
     return null_blk() if disk == "null_blk" else run.ssd(["capacity_mib=512"])
 
 
+def watched(disk: str, mode: str) -> ContextManager[Optional[Evidence]]:
+    """What null_blk moves nobody notes."""
+    return contextlib.nullcontext() if disk == "null_blk" else armed(run.SSD, mode)
+
+
 def turn(cell: Cell, seconds: int, seed: int, swap_at: int) -> Dict[str, int]:
     disk, mode, place = cell
-    with new_disk(disk) as path, run.target(path, mode) as above, \
+    with new_disk(disk) as path, watched(disk, mode) as evidence, run.target(path, mode) as above, \
             run.filesystem("xfs", above) if place == "xfs" else contextlib.nullcontext():
         where = ("file", f"{run.MOUNT}/reread") if place == "xfs" else ("device", above)
-        return read_again_and_again(where, seconds, seed, swap_at)
+        counts = read_again_and_again(where, seconds, seed, swap_at)
+        if evidence:
+            faults = evidence.faults()
+            if faults:
+                print(f"# the drive has moved something else: {faults}")
+            if counts["wrong"] or faults:
+                evidence.show()
+                counts["wrong"] = max(counts["wrong"], 1)
+        return counts
 
 
 def cells(spoiled: bool) -> List[Cell]:
     if spoiled:
-        return [("null_blk", "hint", "device")]
+        return [("null_blk", "hint", "device"), ("ssd", "hint", "device")]
     return list(itertools.product(("ssd", "null_blk"), ("linear", "hint", "log"), ("device", "xfs")))
 
 

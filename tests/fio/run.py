@@ -22,6 +22,8 @@ import threading
 from pathlib import Path
 from typing import Dict, Iterator, List
 
+from evidence import Evidence, armed
+
 HERE = Path(__file__).resolve().parent
 MOUNT = "/mnt"
 SSD = "fio0"
@@ -154,13 +156,15 @@ def look_again(jobs: str, name: str, where: str) -> None:
             print(f"# {line}", flush=True)
 
 
-def verify_jobs(kind: str, jobs: str, where: str, size: str) -> None:
+def verify_jobs(kind: str, jobs: str, where: str, size: str, evidence: Evidence) -> None:
     for name, job in fio(jobs, {"DIR": where, "SIZE": size}).items():
         written, read = job["write"]["io_bytes"], job["read"]["io_bytes"]
         title = f"{kind} {jobs[:-4]} {name}"
         if job["error"]:
             report(False, f"{title}: fio ended with error {job['error']}, "
                           f"{job.get('total_err', 1)} in all")
+            # First: a second look moves data as well.
+            evidence.show()
             show_dumps()
             look_again(jobs, name, where)
         else:
@@ -192,14 +196,23 @@ def ends_well(title: str, what: str, *words: str) -> None:
     report(done.returncode == 0, f"{title}: {what} ends with {done.returncode}")
 
 
+def moved_right(title: str, evidence: Evidence) -> None:
+    """Whether the drive has found, in its second look, what it should have moved."""
+    faults = evidence.faults()
+    report(not faults and evidence.counts()["moves_checked"] > 1000,
+           f"{title}: the drive has moved what it should: {faults or 'all is the same'}")
+    if faults:
+        evidence.show()
+
+
 def verify_mode(kind: str, mode: str, size_mib: int) -> None:
     title = f"{mode} {kind}"
-    with ssd(["capacity_mib=2048"]) as device:
+    with ssd(["capacity_mib=2048"]) as device, armed(SSD, mode) as evidence:
         with target(device, mode) as mapped:
             with filesystem(kind, mapped) as where, \
                     cleaning() if mode == "log" else contextlib.nullcontext():
                 for jobs in ("verify-buffered.fio", "verify-direct.fio", "verify-mixed.fio"):
-                    verify_jobs(title, jobs, where, f"{size_mib}m")
+                    verify_jobs(title, jobs, where, f"{size_mib}m", evidence)
                 run("sync")
                 run("fstrim", where)
                 seen = status()
@@ -208,6 +221,7 @@ def verify_mode(kind: str, mode: str, size_mib: int) -> None:
             ends_well(title, "dieaware check", "dieaware", "check", device)
             cleaned = seen["cleaned_segments"]
             report(cleaned > 10, f"{title}: {cleaned} segments were cleaned while this ran")
+        moved_right(title, evidence)
     hinted = seen["confirmed_append"] + seen["confirmed_overwrite"]
     report(hinted > 100, f"{title}: the device saw {hinted} hints while this ran")
     report(seen["rejected"] == 0, f"{title}: it rejected {seen['rejected']}")

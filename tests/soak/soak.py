@@ -30,9 +30,10 @@ from collections import Counter
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Event
-from typing import Any
+from typing import Any, Optional
 
 import stack as stacks
+from evidence import Evidence
 from stack import MOUNT, NAME, TARGET, Broken, ForeignStack, Stack, run
 from worker import AreaWorker, FileWorker, Report, Worker
 
@@ -122,6 +123,9 @@ class Watch(threading.Thread):
 
 
 class Shift:
+    # What the SSD has moved where, if it is one of ours; shown with the first thing that is wrong
+    evidence: Optional[Evidence] = None
+
     def __init__(self, seed: int, number: int, options: set[str]) -> None:
         self.dice = random.Random(f"{seed} {number}")
         self.is_foreign = "--foreign" in options
@@ -154,6 +158,8 @@ class Shift:
     def say_wrong(self, sentence: str) -> None:
         self.wrong += 1
         print(f"not ok - {sentence}", flush=True)
+        if self.wrong == 1 and self.evidence:
+            self.evidence.show()
 
     # ---- building up
 
@@ -168,6 +174,9 @@ class Shift:
         elif self.mode == "hint":
             table = [f"runs_mb={self.dice.choice([1, 64])}"]
         self.stack.create(layout, table)
+        if not self.is_foreign:
+            self.evidence = Evidence(stacks.SSD, self.mode)
+            self.evidence.arm()
         for worker in self.make_workers():
             self.workers.append(Process(worker, self.stop))
         print(
@@ -413,6 +422,11 @@ class Shift:
     def end(self) -> None:
         for worker in self.workers:
             worker.ask("end")
+        if self.evidence:
+            faults = self.evidence.faults()
+            if faults:
+                self.say_wrong(f"the SSD moves what it should: {faults}")
+            self.evidence.disarm()
         self.stack.destroy()
 
     def print_totals(self) -> None:
