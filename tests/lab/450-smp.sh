@@ -40,8 +40,8 @@ suspend_and_trim() {
 	sleep 0.1
 }
 
-in_loop messages meddle "$(less 5)"
-in_loop suspends suspend_and_trim "$(less 3)"
+in_loop messages meddle 5
+in_loop suspends suspend_and_trim 3
 check "eight writers, buffered and direct, verify their data" under_load "$TARGET" \
 	fio --directory="$T_DIR/mnt" --verify=crc32c \
 	--verify_fatal=1 --fallocate=none --size="$(load 6)m" --bssplit=4k/50:32k/50 --group_reporting \

@@ -48,8 +48,8 @@ reload_and_trim() {
 	sleep 0.5
 }
 
-in_loop messages meddle "$(less 5)"
-in_loop reloads reload_and_trim "$(less 3)"
+in_loop messages meddle 5
+in_loop reloads reload_and_trim 3
 for turn in $(seq "$(less 2)"); do
 	check "eight writers, buffered and direct, verify their data, turn $turn" under_load "$TARGET" \
 		fio --directory="$T_DIR/mnt" \

@@ -36,8 +36,8 @@ ask_for_memory() {
 	echo 2 >/proc/sys/vm/drop_caches
 }
 
-in_loop readers read_anywhere "$(less 3)"
-in_loop shrinker ask_for_memory "$(less 3)"
+in_loop readers read_anywhere 3
+in_loop shrinker ask_for_memory 20
 check "writers find what they wrote, here and there" under_load "$TARGET" \
 	fio --filename="$TARGET" --direct=1 --ioengine=libaio --verify=crc32c --verify_fatal=1 --verify_backlog=64 \
 	--bs=4k --group_reporting --output="$T_DIR/fio.log" \

@@ -47,9 +47,9 @@ restless() {
 		python3 "$LAB_DIR/restless.py" read "$TARGET" 40
 }
 
-in_loop messages clean_and_ask "$(less 3)"
-in_loop reloads reload_and_trim "$(less 2)"
-in_loop restless restless "$(less 2)"
+in_loop messages clean_and_ask 3
+in_loop reloads reload_and_trim 2
+in_loop restless restless 2
 for turn in 1 2; do
 	check "writers find what they wrote, turn $turn" under_load "$TARGET" \
 		fio --filename="$TARGET" --direct=1 --ioengine=libaio --verify=crc32c --verify_fatal=1 --group_reporting \

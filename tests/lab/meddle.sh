@@ -113,7 +113,8 @@ stop_loop() {
 	fi
 }
 
-# less NUMBER: of a load, or of rounds beside it, on a kernel that looks for bugs: all takes several times as long
+# less NUMBER: of a load, on a kernel that looks for bugs: all takes several times as long. Rounds that
+# must meet it are as many there as elsewhere: that is where races are seen.
 less() {
 	if [[ -e /sys/kernel/debug/kmemleak || -e /sys/kernel/debug/kcsan ]]; then
 		echo $((($1 + 2) / 3))

@@ -87,6 +87,10 @@ def check_suites() -> None:
     for name in sorted(suites.keys() & rows.keys()):
         if suites[name] != rows[name]:
             print(f"{TESTING}: the suite {name} is run by {suites[name]}, and not by {rows[name]}")
+    says = set(re.findall(r"^\| ([a-z0-9]+) \|.*\bby its name only\b", table, re.M))
+    has = set(re.findall(r'^LONG=" (.*) "$', text("scripts/check"), re.M)[0].split())
+    for name in sorted(says ^ has):
+        print(f"{TESTING}: that the suite {name} runs by its name only is said by one of scripts/check and the table")
 
 
 def section(title: str) -> str:
