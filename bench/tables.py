@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The tables of docs/benchmarks.md, made of the figures on record (bench/results).
 
-A table stands between "<!-- table NAME -->" and "<!-- end of table -->"; NAME is a family.
+A table stands between "<!-- table NAME -->" and "<!-- end of table -->"; NAME is a family, or `kernels`.
 
 Usage: tables.py [--check]    with --check, say whether the page is what it should be
 """
@@ -23,6 +23,8 @@ from guest import TOP
 Row = dict[str, Any]
 Cells = tuple[str, ...]
 
+# At which time scales each row of a family is measured, where that is more than one
+SCALES_OF = {"place": set(SCALES)}
 PAGE = TOP / "docs" / "benchmarks.md"
 
 
@@ -71,10 +73,14 @@ def _reasons(rows: dict[records.Key, Row], family: str) -> list[str]:
         if not name.startswith(family + "."):
             continue
         known = [row for key, row in rows.items() if key[0] == name]
+        left = SCALES_OF.get(family, set()) - {row["scale"] for row in known}
         if about.unmeasured:
             names.setdefault(about.unmeasured, []).append(name)
         elif not known:
             names.setdefault("not measured yet", []).append(name)
+        elif left:
+            scales = " and ".join(str(scale) for scale in sorted(left, reverse=True))
+            names.setdefault(f"not measured yet at scale {scales}", []).append(name)
         for row in known:
             if row["value"] is None:
                 names.setdefault(row["reason"], []).append(name)
@@ -159,7 +165,27 @@ def _paper(figures: dict[str, Row | None]) -> str:
     return " / ".join(_number(value) for value in both)
 
 
+def _kernels_table() -> list[str]:
+    """What was measured on which kernel: of a family the larger part by its name, the others by row."""
+    families: dict[str, dict[str, list[str]]] = {}
+    for name, scale in records.load():
+        row = records.load_family(name.partition(".")[0])[name, scale]
+        if row["value"] is not None:
+            kernels = families.setdefault(name.partition(".")[0], {})
+            kernels.setdefault(row["kernel"], []).append(name)
+    parts: dict[str, list[str]] = {}
+    for family, kernels in families.items():
+        most = max(kernels, key=lambda kernel: len(kernels[kernel]))
+        for kernel, names in kernels.items():
+            rest = ", but for rows in another line" if len(kernels) > 1 else ""
+            what = f"{family}{rest}" if kernel == most else _folded(list(dict.fromkeys(names)))
+            parts.setdefault(kernel, []).append(what)
+    return _markdown(("kernel", "rows"), [(kernel, "; ".join(what)) for kernel, what in sorted(parts.items())])
+
+
 def table(family: str) -> list[str]:
+    if family == "kernels":
+        return _kernels_table()
     rows = records.load_family(family)
     lines = _place_table(rows, family) if family == "place" else _family_table(rows, family)
     reasons = _reasons(rows, family)

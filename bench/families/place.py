@@ -191,6 +191,11 @@ def _percent(rates: list[float], whole: float) -> list[float]:
     return [100 * rate / whole for rate in rates]
 
 
+def _note(line: Line) -> str:
+    """What the guest says of it: that it was scaled down."""
+    return line.get("note", "").replace("_", " ")
+
+
 def of_ideal(boot: Boot, lines: list[Line], prefix: str) -> Measured | None:
     hinted, ideal = (measurements(lines, f"{prefix}.{layout}") for layout in ("hinted", "ideal"))
     if not hinted or not ideal:
@@ -198,6 +203,7 @@ def of_ideal(boot: Boot, lines: list[Line], prefix: str) -> Measured | None:
     best = statistics.median(rates(ideal, boot.scale, durations))
     return Measured(
         _percent(rates(hinted, boot.scale, durations), best),
+        _note(hinted[0]),
         control=control("ideal", best, "MB/s"),
     )
 
@@ -210,7 +216,7 @@ def _value(boot: Boot, lines: list[Line], name: str) -> Measured | None:
     contiguous = measurements(lines, f"{prefix}.contiguous")
     if not mine or not contiguous:
         return None
-    note = mine[0].get("note", "").replace("_", " ")
+    note = _note(mine[0])
     runs, first = (rates(mine, boot.scale, take) for take in (durations, warm_up))
     if figure == "contiguous":
         return Measured(runs, note, warm_up=first)
