@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What README.md and docs/ say of names and numbers, against the files that have them: links, paths,
 lab tests, suites, words of the status, options of table lines, messages; and which features have a
-stored image. scripts/check-style runs it in the checkout; it prints a line for each statement that is false."""
+stored image, and how many mutants there are. scripts/check-style runs it in the checkout; it prints a line for each statement that is false."""
 
 import re
 import sys
@@ -177,6 +177,17 @@ def check_properties() -> None:
         print(f"{page}: '{name}' is only in one of nvmevirt-backend/config.c and the tables of properties")
 
 
+def check_mutants() -> None:
+    """How many mutants there are, in all and of each kind of suite."""
+    kinds = [re.findall(r"^Suite: (\w+)", path.read_text(encoding="utf-8"), re.M)[0]
+             for path in (TOP / "tests/mutants").glob("*.patch")]
+    has = (len(kinds), *(kinds.count(kind) for kind in ("unit", "tools", "crash", "lab")))
+    sentence = re.search(r"Of (\d+) mutants, (\d+) want a suite of scripts/unit, and run in the check; "
+                         r"(\d+) want the tool's tests, (\d+) a part of scripts/crash, (\d+) a test in the lab", text(TESTING))
+    if not sentence or tuple(map(int, sentence.groups())) != has:
+        print(f"{TESTING}: of {has[0]} mutants, {has[1]} are of unit, {has[2]} of tools, {has[3]} of crash, {has[4]} of lab")
+
+
 def check_images() -> None:
     """Each feature that a device is refused for, where it is unknown, has a stored image of log mode."""
     known = re.findall(r"DMDA_INCOMPAT_(?!KNOWN)\w+", re.findall(
@@ -206,6 +217,7 @@ def main() -> None:
     check_messages()
     check_properties()
     check_images()
+    check_mutants()
 
 
 if __name__ == "__main__":
