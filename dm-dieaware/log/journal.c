@@ -12,6 +12,9 @@
 /* What was acknowledged is durable after that, though nobody may ask for it. */
 #define LATE_JIFFIES	HZ
 
+/* Pieces of what pages replace, at most, when they are mapped under one holding of the lock */
+#define PIECE_RUNS	16U
+
 /*
  * A start reads each page of the map that the journal's operations have changed, makes the changes,
  * and writes what it has no room for: so many pages take it some two seconds, beside three for a
@@ -297,6 +300,20 @@ int dmda_log_change_segment(struct dmda_log *log, const struct dmda_record *reco
 		if (has_failed || dmda_log_make_room(log))
 			return -EIO;
 	}
+}
+
+u32 dmda_log_piece_locked(struct dmda_log *log,
+			  struct dmda_log_page *const pages[DMDA_OP_MAP_PAGES], lpn_t first,
+			  u32 nr_pages)
+{
+	struct dmda_map_page *map[DMDA_OP_MAP_PAGES];
+
+	lockdep_assert_held(&log->lock);
+
+	if (nr_pages == 1)
+		return 1;
+	dmda_log_map_of(pages, map);
+	return dmda_change_most(map, first, min(nr_pages, DMDA_LOG_PIECE_PAGES), PIECE_RUNS);
 }
 
 bool dmda_log_map_run_locked(struct dmda_log *log,

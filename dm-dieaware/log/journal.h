@@ -18,6 +18,9 @@ struct dmda_log;
 struct dmda_log_io;
 struct dmda_log_page;
 
+/* Pages that are mapped under one holding of the lock; more of them are several operations. */
+#define DMDA_LOG_PIECE_PAGES	48U
+
 /**
  * struct dmda_log_journal - operations that are done in memory, on their way to the device
  * @commit_lock: held as long as a commit takes
@@ -100,6 +103,18 @@ int dmda_log_make_room(struct dmda_log *log);
  * Return: 0 or a negative errno.
  */
 int dmda_log_change_segment(struct dmda_log *log, const struct dmda_record *record);
+
+/**
+ * dmda_log_piece_locked() - of some pages that are written, how many are to be mapped with one
+ *	operation, under one holding of the lock
+ * @pages: as below
+ * @first: lpn of the first
+ *
+ * Return: at least one.
+ */
+u32 dmda_log_piece_locked(struct dmda_log *log,
+			  struct dmda_log_page *const pages[DMDA_OP_MAP_PAGES], lpn_t first,
+			  u32 nr_pages);
 
 /**
  * dmda_log_map_run_locked() - pages that are written are at their places from now on

@@ -17,13 +17,6 @@
 #include "trace.h"
 #include "write.h"
 
-/*
- * Pages, and pieces of what they replace, that are mapped under one holding of the lock. A longer
- * write has several operations.
- */
-#define PIECE_PAGES	48U
-#define PIECE_RUNS	16U
-
 /* What comes of a write whose data is written: its end; another operation; it waits. */
 enum dmda_write_step {
 	WRITE_DONE,
@@ -294,20 +287,6 @@ static void give_up_write_locked(struct dmda_log *log, struct dmda_log_io *io)
 	dmda_log_let_go_locked(log, io);
 }
 
-/* Return: pages of its next operation. */
-static u32 next_piece_locked(struct dmda_log *log, struct dmda_log_io *io)
-{
-	struct dmda_map_page *map[DMDA_OP_MAP_PAGES];
-	u64 left = io->last - io->cursor + 1;
-
-	lockdep_assert_held(&log->lock);
-
-	if (left == 1)
-		return 1;
-	dmda_log_map_of(io->pages, map);
-	return dmda_change_most(map, to_lpn(io->cursor), min_t(u64, left, PIECE_PAGES), PIECE_RUNS);
-}
-
 /* Its next operation, or what is to be done instead. */
 static enum dmda_write_step apply_write_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
@@ -326,7 +305,7 @@ static enum dmda_write_step apply_write_locked(struct dmda_log *log, struct dmda
 		give_up_write_locked(log, io);
 		return WRITE_DONE;
 	}
-	nr = next_piece_locked(log, io);
+	nr = dmda_log_piece_locked(log, io->pages, first.lpn, io->last - io->cursor + 1);
 	if (!dmda_log_map_run_locked(log, io->pages, &first, to_dpn(from_dpn(io->dpn) + done), nr,
 				     io->check ? &io->check->sum[done] : NULL))
 		return WRITE_WAITS;
