@@ -68,8 +68,8 @@ void dmda_log_set_pacing(struct dmda_log *log, bool is_pacing)
 void dmda_log_pay_users_locked(const struct dmda_log_cleaner *cleaner, u32 nr_moved)
 {
 	struct dmda_log *log = cleaner->log;
-	u64 nr_pages = (u64)cleaner->nr_victims * dmda_super_data_pages(&log->super);
-	u64 gain = div_u64((nr_pages - cleaner->nr_moves) * nr_moved, cleaner->nr_moves);
+	u64 nr_pages = (u64)cleaner->plan.nr_victims * dmda_super_data_pages(&log->super);
+	u64 gain = div_u64((nr_pages - cleaner->plan.nr_moves) * nr_moved, cleaner->plan.nr_moves);
 	u32 spare = dmda_log_spare_locked(log) ?: 1;
 
 	lockdep_assert_held(&log->lock);

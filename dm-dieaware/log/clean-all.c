@@ -80,7 +80,7 @@ static bool choose_next(struct dmda_log_cleaner *cleaner)
 			break;
 		clear_bit(i, cleaner->is_left);
 	}
-	return cleaner->nr_victims;
+	return cleaner->plan.nr_victims;
 }
 
 /* Moves for which there is room beside what users need; memory is limited, too. */
@@ -100,9 +100,9 @@ static void limit_moves(struct dmda_log_cleaner *cleaner, u32 max_moves)
 {
 	struct dmda_log *log = cleaner->log;
 
-	cleaner->max_moves = max_moves;
+	cleaner->plan.max_moves = max_moves;
 	spin_lock_irq(&log->lock);
-	log->cleaning.leaves_kept = max_moves > cleaner->kept_moves;
+	log->cleaning.leaves_kept = max_moves > cleaner->plan.kept_moves;
 	spin_unlock_irq(&log->lock);
 }
 
@@ -119,7 +119,7 @@ static void begin_round(struct dmda_log_cleaner *cleaner, u32 nr_memory)
 /* What was not done of them comes again. */
 static void put_victims_back(struct dmda_log_cleaner *cleaner)
 {
-	for (u32 i = 0; i < cleaner->nr_victims; i++)
+	for (u32 i = 0; i < cleaner->plan.nr_victims; i++)
 		set_bit(from_seg(cleaner->victim[i]), cleaner->is_left);
 }
 
@@ -134,7 +134,7 @@ static bool clean_next(struct dmda_log_cleaner *cleaner, u32 nr_memory)
 		return true;
 	}
 	put_victims_back(cleaner);
-	return cleaner->is_short && cleaner->max_moves > cleaner->kept_moves;
+	return cleaner->is_short && cleaner->plan.max_moves > cleaner->plan.kept_moves;
 }
 
 static bool clean_all_left(struct dmda_log_cleaner *cleaner, u32 nr_memory)
@@ -143,26 +143,26 @@ static bool clean_all_left(struct dmda_log_cleaner *cleaner, u32 nr_memory)
 
 	cleaner->is_short = false;
 	while (dmda_log_may_work(log) && !dmda_log_must_stop(cleaner)) {
-		limit_moves(cleaner, cleaner->kept_moves);
+		limit_moves(cleaner, cleaner->plan.kept_moves);
 		dmda_log_gain_room(log, dmda_log_may_work);
 		if (!clean_next(cleaner, nr_memory))
 			break;
 	}
-	limit_moves(cleaner, cleaner->kept_moves);
+	limit_moves(cleaner, cleaner->plan.kept_moves);
 	return bitmap_empty(cleaner->is_left, log->space.segments.nr_segments);
 }
 
 void dmda_log_clean_everything(struct dmda_log_cleaner *cleaner)
 {
 	struct dmda_log_move *own = cleaner->move;
-	u32 nr_memory = max(room_for_all(cleaner->log), cleaner->kept_moves);
+	u32 nr_memory = max(room_for_all(cleaner->log), cleaner->plan.kept_moves);
 	struct dmda_log_move *more = kvmalloc_array(nr_memory, sizeof(*more), GFP_NOIO);
 
 	if (more)
 		cleaner->move = more;
 	cleaner->is_all = true;
 	mark_all(cleaner);
-	if (clean_all_left(cleaner, more ? nr_memory : cleaner->kept_moves))
+	if (clean_all_left(cleaner, more ? nr_memory : cleaner->plan.kept_moves))
 		WRITE_ONCE(cleaner->log->cleaning.must_clean_all, false);
 	cleaner->is_all = false;
 	cleaner->move = own;

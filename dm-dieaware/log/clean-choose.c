@@ -208,20 +208,13 @@ static void collect_moves(struct dmda_log_cleaner *cleaner, const struct dmda_lo
 		if (!dmda_log_is_valid(look, page) ||
 		    !dmda_summary_get(look->summary, page, &written))
 			continue;
-		cleaner->move[cleaner->nr_moves++] = (struct dmda_log_move){
+		cleaner->move[cleaner->plan.nr_moves++] = (struct dmda_log_move){
 			.lpn = from_lpn(written.lpn),
 			.from = to_dpn(first + page),
 			.file = written.file,
 			.fpage = written.fpage,
 		};
 	}
-}
-
-static bool has_room_for(const struct dmda_log_cleaner *cleaner, const struct dmda_log_look *look)
-{
-	if (cleaner->is_tight && cleaner->nr_victims)
-		return false;
-	return cleaner->nr_moves + look->nr_valid <= cleaner->max_moves;
 }
 
 bool dmda_log_add_victim(struct dmda_log_cleaner *cleaner, const struct dmda_log_look *look)
@@ -235,19 +228,18 @@ bool dmda_log_add_victim(struct dmda_log_cleaner *cleaner, const struct dmda_log
 		dmda_log_stick(log, look->seg);
 		return false;
 	}
-	if (!has_room_for(cleaner, look))
+	if (!dmda_plan_has_room(&cleaner->plan, look->nr_valid))
 		return false;
 	collect_moves(cleaner, look);
 	cleaner->mtime = max(cleaner->mtime, log->space.segments.segment[seg].mtime);
-	cleaner->victim[cleaner->nr_victims++] = look->seg;
+	cleaner->victim[cleaner->plan.nr_victims++] = look->seg;
 	trace_dmda_log_clean(log->dmda->self_dev, look->seg, look->nr_valid);
 	return true;
 }
 
 void dmda_log_forget_victims(struct dmda_log_cleaner *cleaner)
 {
-	cleaner->nr_victims = 0;
-	cleaner->nr_moves = 0;
+	dmda_plan_forget(&cleaner->plan);
 	cleaner->mtime = 0;
 }
 
@@ -267,14 +259,13 @@ u32 dmda_log_sure_moves(struct dmda_log_cleaner *cleaner)
 	u64 room = room_now(log);
 
 	/* What the last round has emptied may not be free yet. */
-	if (room < cleaner->kept_moves && READ_ONCE(log->space.segments.nr_empty) &&
+	if (room < cleaner->plan.kept_moves && READ_ONCE(log->space.segments.nr_empty) &&
 	    !dmda_log_commit(log)) {
 		queue_work(log->queue, &log->space.work);
 		flush_work(&log->space.work);
 		room = room_now(log);
 	}
-	cleaner->is_tight = room < cleaner->kept_moves;
-	return min_t(u64, room, cleaner->kept_moves);
+	return dmda_plan_sure(&cleaner->plan, room);
 }
 
 /* Takes in what fits of the best. Return: whether some are stuck now, and others are the best. */
@@ -300,13 +291,13 @@ u32 dmda_log_choose_victims(struct dmda_log_cleaner *cleaner, bool is_urgent)
 	struct dmda_log *log = cleaner->log;
 	enum dmda_policy policy = READ_ONCE(log->dmda->config.policy);
 
-	cleaner->max_moves = dmda_log_sure_moves(cleaner);
+	cleaner->plan.max_moves = dmda_log_sure_moves(cleaner);
 	/* When users wait, or others may not fit: the most space for the least work. */
-	if (is_urgent || cleaner->is_tight)
+	if (is_urgent || cleaner->plan.is_tight)
 		policy = DMDA_POLICY_GREEDY;
 	dmda_log_forget_victims(cleaner);
 	cleaner->in_file_order = policy == DMDA_POLICY_FILE_AWARE;
-	while (add_best(cleaner, policy) && !cleaner->nr_victims && dmda_log_may_work(log))
+	while (add_best(cleaner, policy) && !cleaner->plan.nr_victims && dmda_log_may_work(log))
 		;
-	return cleaner->nr_victims;
+	return cleaner->plan.nr_victims;
 }

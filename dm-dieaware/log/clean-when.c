@@ -35,7 +35,7 @@ static bool has_holes_locked(const struct dmda_log *log)
 /* Pages that are overwritten in place for each time that some are moved */
 static u32 portion(const struct dmda_log *log)
 {
-	return log->cleaning.cleaner->kept_moves / 2;
+	return log->cleaning.cleaner->plan.kept_moves / 2;
 }
 
 static bool should_gather_locked(const struct dmda_log *log)

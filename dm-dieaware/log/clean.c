@@ -23,14 +23,14 @@ static void release_victims(struct dmda_log_cleaner *cleaner, bool is_done)
 {
 	struct dmda_log *log = cleaner->log;
 
-	for (u32 i = 0; i < cleaner->nr_victims; i++)
+	for (u32 i = 0; i < cleaner->plan.nr_victims; i++)
 		dmda_log_put_reader(log, cleaner->victim[i]);
 	spin_lock_irq(&log->lock);
 	dmda_log_end_victims_locked(cleaner);
 	if (is_done)
-		log->counters.nr_cleaned += cleaner->nr_victims;
+		log->counters.nr_cleaned += cleaner->plan.nr_victims;
 	if (is_done && cleaner->is_idle)
-		log->counters.nr_idle_cleaned += cleaner->nr_victims;
+		log->counters.nr_idle_cleaned += cleaner->plan.nr_victims;
 	spin_unlock_irq(&log->lock);
 	dmda_log_kick(log, &log->space.work);
 }
@@ -97,10 +97,9 @@ int dmda_log_cleaner_create(struct dmda_log *log)
 	if (!cleaner)
 		return -ENOMEM;
 	cleaner->log = log;
-	cleaner->kept_moves = 2 * data_pages;
-	cleaner->max_moves = cleaner->kept_moves;
+	dmda_plan_init(&cleaner->plan, &log->super);
 	cleaner->files.nr_slots = roundup_pow_of_two(data_pages + 1);
-	cleaner->move = kvcalloc(cleaner->max_moves, sizeof(*cleaner->move), GFP_KERNEL);
+	cleaner->move = kvcalloc(cleaner->plan.max_moves, sizeof(*cleaner->move), GFP_KERNEL);
 	cleaner->files.slot = kvcalloc(cleaner->files.nr_slots, sizeof(u64), GFP_KERNEL);
 	cleaner->victim = dmda_log_table_alloc(nr_segments, sizeof(*cleaner->victim));
 	cleaner->is_victim = dmda_log_table_alloc(BITS_TO_LONGS(nr_segments), sizeof(long));

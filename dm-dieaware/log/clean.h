@@ -10,6 +10,7 @@
 #include <linux/bio.h>
 #include <linux/workqueue.h>
 
+#include "../core/plan.h"
 #include "../core/summary.h"
 #include "../core/victim.h"
 
@@ -74,12 +75,8 @@ static inline bool dmda_log_is_valid(const struct dmda_log_look *look, u32 page)
  * @is_all: whether all segments are cleaned, since somebody has asked for it
  * @is_short: whether the last round ended since there were no places but those that are kept
  * @victim: segments that are being cleaned; memory for all there are
- * @nr_victims: number of segments in @victim
  * @move: valid pages of the victims
- * @nr_moves: number of pages in @move
- * @max_moves: largest @nr_moves of this round
- * @kept_moves: number of pages that the segments that users leave have places for in most cases
- * @is_tight: whether there are fewer places than that, so that it is one victim at a time
+ * @plan: how many there are in @victim and @move, and may be
  * @mtime: age of the newest data in the victims
  * @in_file_order: whether all moves are written in the order of files, even if there are more than
  *	go into memory; else that many of neighbouring places each
@@ -98,12 +95,8 @@ struct dmda_log_cleaner {
 	bool is_all;
 	bool is_short;
 	seg_t *victim;
-	u32 nr_victims;
 	struct dmda_log_move *move;
-	u32 nr_moves;
-	u32 max_moves;
-	u32 kept_moves;
-	bool is_tight;
+	struct dmda_plan plan;
 	u64 mtime;
 	bool in_file_order;
 	struct dmda_log_look look[DMDA_LOG_CANDIDATES];
@@ -274,7 +267,7 @@ bool dmda_log_copy(struct dmda_log_cleaner *cleaner);
 
 /**
  * dmda_log_copy_create() - allocate memory for what is copied
- * @cleaner: max_moves is set
+ * @cleaner: its plan.max_moves is set
  *
  * Return: whether there was enough. Otherwise dmda_log_copy_destroy() frees what there is.
  */

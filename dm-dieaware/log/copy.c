@@ -531,15 +531,15 @@ bool dmda_log_copy(struct dmda_log_cleaner *cleaner)
 	u32 nr, left;
 
 	/* What goes into memory at once is sorted there. */
-	if (cleaner->nr_moves > cleaner->nr_pages)
-		sort_moves(cleaner->move, cleaner->nr_moves,
+	if (cleaner->plan.nr_moves > cleaner->nr_pages)
+		sort_moves(cleaner->move, cleaner->plan.nr_moves,
 			   cleaner->in_file_order ? by_file : by_place);
-	for (u32 i = 0; i < cleaner->nr_moves; i += nr) {
+	for (u32 i = 0; i < cleaner->plan.nr_moves; i += nr) {
 		struct dmda_log_move *moves = &cleaner->move[i];
 
 		if (dmda_log_must_stop(cleaner))
 			return false;
-		nr = min(cleaner->nr_moves - i, cleaner->nr_pages);
+		nr = min(cleaner->plan.nr_moves - i, cleaner->nr_pages);
 		sort_moves(moves, nr, by_place);
 		read_pages(cleaner, moves, nr);
 		left = drop_stuck(cleaner, moves, nr);
@@ -553,7 +553,7 @@ bool dmda_log_copy(struct dmda_log_cleaner *cleaner)
 
 bool dmda_log_copy_create(struct dmda_log_cleaner *cleaner)
 {
-	u32 nr = min(cleaner->max_moves, MAX_BUFFER_PAGES);
+	u32 nr = min(cleaner->plan.max_moves, MAX_BUFFER_PAGES);
 
 	cleaner->page = kvcalloc(nr, sizeof(*cleaner->page), GFP_KERNEL);
 	cleaner->waste = alloc_page(GFP_KERNEL);

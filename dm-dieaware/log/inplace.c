@@ -183,7 +183,7 @@ static bool are_written_in_place(struct dmda_log_cleaner *cleaner)
 	bool are = false;
 
 	spin_lock_irq(&log->lock);
-	for (u32 i = 0; i < cleaner->nr_victims; i++)
+	for (u32 i = 0; i < cleaner->plan.nr_victims; i++)
 		are = are || log->inplace.nr_writing[from_seg(cleaner->victim[i])];
 	spin_unlock_irq(&log->lock);
 	return are;
@@ -194,7 +194,7 @@ void dmda_log_begin_victims(struct dmda_log_cleaner *cleaner)
 	struct dmda_log *log = cleaner->log;
 
 	spin_lock_irq(&log->lock);
-	for (u32 i = 0; i < cleaner->nr_victims; i++)
+	for (u32 i = 0; i < cleaner->plan.nr_victims; i++)
 		__set_bit(from_seg(cleaner->victim[i]), cleaner->is_victim);
 	spin_unlock_irq(&log->lock);
 	wait_event(log->wait, !are_written_in_place(cleaner));
@@ -204,6 +204,6 @@ void dmda_log_end_victims_locked(struct dmda_log_cleaner *cleaner)
 {
 	lockdep_assert_held(&cleaner->log->lock);
 
-	for (u32 i = 0; i < cleaner->nr_victims; i++)
+	for (u32 i = 0; i < cleaner->plan.nr_victims; i++)
 		__clear_bit(from_seg(cleaner->victim[i]), cleaner->is_victim);
 }

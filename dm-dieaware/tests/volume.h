@@ -37,6 +37,7 @@
 #include "../core/checkpoint.c"
 #include "../core/start-root.c"
 #include "../core/start.c"
+#include "../core/plan.c"
 #include "../core/victim.c"
 
 /* Sizes; they may be given before this is included */
