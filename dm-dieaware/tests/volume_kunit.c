@@ -816,6 +816,9 @@ static void what_the_journal_is_needed_for_is_not_written_over(struct kunit *tes
 #define KEPT_SEGMENTS	3
 #define LOW_SEGMENTS	8
 
+/* Segments that are compared, as there */
+#define NR_CANDIDATES	8
+
 /* What is not durable is lost. */
 static void lose_power(struct volume *volume)
 {
@@ -865,23 +868,25 @@ static void sort_by_lpn(struct move *moves, u32 nr)
 /* The pages of victims that have room, in the order of files. Return: how many. */
 static u32 plan_moves(struct volume *volume, struct move *moves)
 {
-	u64 room = min_t(u64, dmda_writer_room(&volume->writer, DMDA_STREAM_MOVED,
-					       &volume->segments),
-			 2 * dmda_super_data_pages(&volume->super));
-	struct dmda_candidate victims[4];
+	struct dmda_candidate victims[NR_CANDIDATES];
 	u32 nr_victims = dmda_victim_candidates(&volume->segments, volume->commit.batch.next_seq,
-						DMDA_POLICY_GREEDY, victims, 4);
-	u32 nr = 0;
+						DMDA_POLICY_GREEDY, victims, NR_CANDIDATES);
+	struct dmda_plan plan;
 
+	dmda_plan_init(&plan, &volume->super);
+	plan.max_moves = dmda_plan_sure(&plan, dmda_writer_room(&volume->writer,
+								DMDA_STREAM_MOVED,
+								&volume->segments));
 	for (u32 i = 0; i < nr_victims; i++) {
 		seg_t seg = victims[i].seg;
 
-		if (nr + volume->segments.segment[from_seg(seg)].nr_valid > room)
-			break;
-		nr += find_moves(volume, seg, moves + nr);
+		if (!dmda_plan_has_room(&plan, volume->segments.segment[from_seg(seg)].nr_valid))
+			continue;
+		plan.nr_moves += find_moves(volume, seg, moves + plan.nr_moves);
+		plan.nr_victims++;
 	}
-	sort_by_lpn(moves, nr);
-	return nr;
+	sort_by_lpn(moves, plan.nr_moves);
+	return plan.nr_moves;
 }
 
 /* Return: whether the power has not failed after @life moves. */
