@@ -381,7 +381,10 @@ static bool may_move(const struct dmda_log *log, const struct dmda_log_page *pag
 	return false;
 }
 
-/* Maps as many as can be with one operation, or skips one. Return: how many are done. */
+/*
+ * Maps as many as one operation takes, or skips one, so that the lock is not held for long. Return:
+ * how many are done.
+ */
 static u32 move_some_locked(struct dmda_log *log, struct dmda_log_page *page,
 			    struct dmda_log_move *moves, u32 nr, dpn_t to)
 {
@@ -394,10 +397,12 @@ static u32 move_some_locked(struct dmda_log *log, struct dmda_log_page *page,
 
 	lockdep_assert_held(&log->lock);
 
+	nr = min(nr, DMDA_LOG_PIECE_PAGES);
 	for (; run < nr && may_move(log, page, &moves[run]); run++)
 		sums[run] = moves[run].sum;
 	if (!run)
 		return 1;
+	run = dmda_log_piece_locked(log, pages, first.lpn, run);
 	return dmda_log_map_run_locked(log, pages, &first, to, run, sums) ? run : 0;
 }
 
@@ -411,15 +416,13 @@ static int map_run(struct dmda_log *log, struct dmda_log_move *moves, u32 nr, dp
 	if (IS_ERR(page))
 		return PTR_ERR(page);
 	while (done < nr && !ret) {
-		u32 some = 1;
+		u32 some;
 
 		spin_lock_irq(&log->lock);
-		while (done < nr && some) {
-			some = move_some_locked(log, page, &moves[done], nr - done,
-						to_dpn(from_dpn(to) + done));
-			done += some;
-		}
+		some = move_some_locked(log, page, &moves[done], nr - done,
+					to_dpn(from_dpn(to) + done));
 		spin_unlock_irq(&log->lock);
+		done += some;
 		if (!some)
 			ret = dmda_log_make_room(log);
 	}
