@@ -37,8 +37,17 @@
 /* Of the cache, this part stays when the kernel asks for memory */
 #define STAYING_PART	16U
 
-/* Pages that are looked at under one holding of the lock */
+/* Pages that are looked at before those go that were found */
 #define LOOK_AT_ONCE	256U
+
+/*
+ * Pages that are looked at under one holding of the lock. Where few of a large map are in memory,
+ * the clock's way to the next takes thousands of instructions.
+ */
+#define LOOK_LOCKED	2U
+
+/* Pages that are made like the others under one holding of the lock; that takes no such way. */
+#define FORGET_LOCKED	64U
 
 /* Pages whose memory may be on its way to be free: of the cache this part, or so many */
 #define GONE_PART	8U
@@ -230,31 +239,47 @@ static void find_victim_locked(struct dmda_log *log, struct victims *victims, bo
 		add_victim_locked(log, victims, page);
 }
 
-/* Looks at some pages, not at all: irqs are off. Return: whether there are few enough. */
-static bool find_victims(struct dmda_log *log, struct victims *victims, u32 nr_coming)
+/* Looks at some pages, not at many: irqs are off. Return: whether there are few enough. */
+static bool look_at_some(struct dmda_log *log, struct victims *victims, u32 nr_coming)
 {
-	bool is_enough;
+	bool is_enough = false;
 
-	*victims = (struct victims){};
 	spin_lock_irq(&log->lock);
-	is_enough = !nr_too_many_locked(log, nr_coming);
-	for (u32 i = 0; i < LOOK_AT_ONCE && victims->nr < EVICT_AT_ONCE; i++) {
-		if (!nr_too_many_locked(log, nr_coming))
-			break;
-		find_victim_locked(log, victims, false);
+	for (u32 i = 0; i < LOOK_LOCKED && victims->nr < EVICT_AT_ONCE && !is_enough; i++) {
+		is_enough = !nr_too_many_locked(log, nr_coming);
+		if (!is_enough)
+			find_victim_locked(log, victims, false);
 	}
 	spin_unlock_irq(&log->lock);
 	return is_enough;
 }
 
+/* Return: whether there are few enough without them. */
+static bool find_victims(struct dmda_log *log, struct victims *victims, u32 nr_coming)
+{
+	bool is_enough = false;
+
+	*victims = (struct victims){};
+	for (u32 i = 0; i < LOOK_AT_ONCE && victims->nr < EVICT_AT_ONCE && !is_enough;
+	     i += LOOK_LOCKED)
+		is_enough = look_at_some(log, victims, nr_coming);
+	return is_enough && !victims->nr;
+}
+
 /* The same when there is no memory. */
+static void look_at_any(struct dmda_log *log, struct victims *victims)
+{
+	spin_lock_irq(&log->lock);
+	for (u32 i = 0; i < LOOK_LOCKED && victims->nr < SQUEEZED_AT_ONCE; i++)
+		find_victim_locked(log, victims, true);
+	spin_unlock_irq(&log->lock);
+}
+
 static void find_any_victims(struct dmda_log *log, struct victims *victims)
 {
 	*victims = (struct victims){};
-	spin_lock_irq(&log->lock);
-	for (u32 i = 0; i < LOOK_AT_ONCE && victims->nr < SQUEEZED_AT_ONCE; i++)
-		find_victim_locked(log, victims, true);
-	spin_unlock_irq(&log->lock);
+	for (u32 i = 0; i < LOOK_AT_ONCE && victims->nr < SQUEEZED_AT_ONCE; i += LOOK_LOCKED)
+		look_at_any(log, victims);
 }
 
 static void evict(struct dmda_log *log, const struct victims *victims)
@@ -325,7 +350,7 @@ static bool empty_fifo_locked(struct dmda_log *log)
 {
 	lockdep_assert_held(&log->lock);
 
-	for (u32 i = 0; i < LOOK_AT_ONCE; i++) {
+	for (u32 i = 0; i < FORGET_LOCKED; i++) {
 		u64 index = dmda_s3fifo_take(&log->cache.fifo, true);
 
 		if (index == U64_MAX)
@@ -430,7 +455,7 @@ static unsigned long give_back(struct shrinker *shrinker, struct shrink_control 
 	u32 nr;
 
 	do {
-		nr = min_t(unsigned long, control->nr_to_scan - nr_looks, LOOK_AT_ONCE);
+		nr = min_t(unsigned long, control->nr_to_scan - nr_looks, LOOK_LOCKED);
 		nr = find_clean_victims(log, &victims, nr);
 		evict(log, &victims);
 		nr_looks += nr;

@@ -8,8 +8,11 @@
 #include "evict.h"
 #include "log.h"
 
-/* Pages of the map that are looked at under one holding of the lock */
-#define LOOK_AT_ONCE	4U
+/*
+ * Pages of the map that are looked at under one holding of the lock: where few of a large map are in
+ * memory, the way to the next takes thousands of instructions.
+ */
+#define LOOK_AT_ONCE	2U
 
 /* Pages that are being written at a time */
 #define MAX_AT_ONCE	128
