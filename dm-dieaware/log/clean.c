@@ -25,8 +25,8 @@ static void release_victims(struct dmda_log_cleaner *cleaner, bool is_done)
 
 	for (u32 i = 0; i < cleaner->plan.nr_victims; i++)
 		dmda_log_put_reader(log, cleaner->victim[i]);
+	dmda_log_end_victims(cleaner);
 	spin_lock_irq(&log->lock);
-	dmda_log_end_victims_locked(cleaner);
 	if (is_done)
 		log->counters.nr_cleaned += cleaner->plan.nr_victims;
 	if (is_done && cleaner->is_idle)

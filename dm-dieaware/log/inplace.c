@@ -37,6 +37,9 @@
 #define SHARE_TO_BEGIN		2U
 #define SHARE_TO_END		4U
 
+/* Victims that are looked at under one holding of the lock */
+#define VICTIMS_AT_ONCE		256U
+
 /* What is left of a large write would be left of what that replaces, too. */
 static bool is_small(const struct dmda_log_io *io)
 {
@@ -177,33 +180,49 @@ void dmda_log_stayed_locked(struct dmda_log *log, struct dmda_log_io *io)
 		wake_up_all(&log->wait);
 }
 
-static bool are_written_in_place(struct dmda_log_cleaner *cleaner)
+/* Some of the victims; there may be as many as the device has segments. */
+static void mark_victims(struct dmda_log_cleaner *cleaner, u32 from, bool are_victims)
+{
+	u32 to = min(from + VICTIMS_AT_ONCE, cleaner->plan.nr_victims);
+
+	spin_lock_irq(&cleaner->log->lock);
+	for (u32 i = from; i < to; i++)
+		__assign_bit(from_seg(cleaner->victim[i]), cleaner->is_victim, are_victims);
+	spin_unlock_irq(&cleaner->log->lock);
+}
+
+static bool are_some_written_in_place(struct dmda_log_cleaner *cleaner, u32 from)
 {
 	struct dmda_log *log = cleaner->log;
+	u32 to = min(from + VICTIMS_AT_ONCE, cleaner->plan.nr_victims);
 	bool are = false;
 
 	spin_lock_irq(&log->lock);
-	for (u32 i = 0; i < cleaner->plan.nr_victims; i++)
+	for (u32 i = from; i < to; i++)
 		are = are || log->inplace.nr_writing[from_seg(cleaner->victim[i])];
 	spin_unlock_irq(&log->lock);
 	return are;
 }
 
-void dmda_log_begin_victims(struct dmda_log_cleaner *cleaner)
+/* All are marked: of which that is not so any more, it stays so. */
+static bool are_written_in_place(struct dmda_log_cleaner *cleaner)
 {
-	struct dmda_log *log = cleaner->log;
-
-	spin_lock_irq(&log->lock);
-	for (u32 i = 0; i < cleaner->plan.nr_victims; i++)
-		__set_bit(from_seg(cleaner->victim[i]), cleaner->is_victim);
-	spin_unlock_irq(&log->lock);
-	wait_event(log->wait, !are_written_in_place(cleaner));
+	for (u32 i = 0; i < cleaner->plan.nr_victims; i += VICTIMS_AT_ONCE) {
+		if (are_some_written_in_place(cleaner, i))
+			return true;
+	}
+	return false;
 }
 
-void dmda_log_end_victims_locked(struct dmda_log_cleaner *cleaner)
+void dmda_log_begin_victims(struct dmda_log_cleaner *cleaner)
 {
-	lockdep_assert_held(&cleaner->log->lock);
+	for (u32 i = 0; i < cleaner->plan.nr_victims; i += VICTIMS_AT_ONCE)
+		mark_victims(cleaner, i, true);
+	wait_event(cleaner->log->wait, !are_written_in_place(cleaner));
+}
 
-	for (u32 i = 0; i < cleaner->plan.nr_victims; i++)
-		__clear_bit(from_seg(cleaner->victim[i]), cleaner->is_victim);
+void dmda_log_end_victims(struct dmda_log_cleaner *cleaner)
+{
+	for (u32 i = 0; i < cleaner->plan.nr_victims; i += VICTIMS_AT_ONCE)
+		mark_victims(cleaner, i, false);
 }

@@ -77,8 +77,10 @@ void dmda_log_stayed_locked(struct dmda_log *log, struct dmda_log_io *io);
 void dmda_log_begin_victims(struct dmda_log_cleaner *cleaner);
 
 /**
- * dmda_log_end_victims_locked() - it may
+ * dmda_log_end_victims() - it may
+ *
+ * Context: process; without the lock.
  */
-void dmda_log_end_victims_locked(struct dmda_log_cleaner *cleaner);
+void dmda_log_end_victims(struct dmda_log_cleaner *cleaner);
 
 #endif /* DMDA_LOG_INPLACE_H */
