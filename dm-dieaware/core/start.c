@@ -232,7 +232,8 @@ static const char *did_lost(struct dmda_start *start, int error)
 	if (error)
 		return cannot_read_journal;
 	for (u32 i = 0; i < start->nr_pages * DMDA_PAGE_SECTORS; i++) {
-		if (dmda_journal_is_beyond(&start->reader, &start->sectors[i]))
+		start->is_lost = dmda_journal_is_beyond(&start->reader, &start->sectors[i]);
+		if (start->is_lost)
 			return "the journal is damaged, and operations are lost";
 	}
 	start->index += start->nr_pages;
@@ -241,7 +242,10 @@ static const char *did_lost(struct dmda_start *start, int error)
 
 static const char *leave_lost(struct dmda_start *start)
 {
-	return dmda_root_check_times(start->slots, start->end.seq);
+	const char *why = dmda_root_check_times(start->slots, start->end.seq);
+
+	start->is_lost = why;
+	return why;
 }
 
 /*
@@ -514,6 +518,7 @@ void dmda_start_begin(struct dmda_start *start, enum dmda_start_goal goal)
 	start->stays = SEG_NONE;
 	start->why = NULL;
 	start->is_damaged = false;
+	start->is_lost = false;
 	start->goal = goal;
 	start->is_asked = false;
 	start->has_super = false;

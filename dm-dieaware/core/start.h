@@ -123,6 +123,7 @@ enum dmda_start_step {
  * @stays: segment in which cleaning goes on, or SEG_NONE
  * @why: reason why it has failed, or NULL
  * @is_damaged: whether it has failed because the journal is not whole: it needs to be checked
+ * @is_lost: whether that is so since some of it is not there that was durable, or should have been
  *
  * @goal: how far it goes
  * @state: state, see start.c
@@ -176,6 +177,7 @@ struct dmda_start {
 	seg_t stays;
 	const char *why;
 	bool is_damaged;
+	bool is_lost;
 
 	enum dmda_start_goal goal;
 	u32 state;

@@ -141,6 +141,9 @@ static const char *run(struct dmda_log *log, struct dmda_start *start, enum dmda
 	if (start->is_damaged)
 		DMERR("%s: It needs 'dieaware check', and if damaged 'dieaware repair'.",
 		      dm_table_device_name(log->dmda->ti->table));
+	if (start->is_lost)
+		DMERR("%s: A power failure does that where a drive, or a cache, ignores flushes.",
+		      dm_table_device_name(log->dmda->ti->table));
 	return start->why;
 }
 

@@ -408,6 +408,7 @@ static void expect_failure(struct trial *trial, u32 nr)
 	KUNIT_EXPECT_EQ(test, dmda_start_next(&trial->volume->start), DMDA_START_FAILED);
 	KUNIT_EXPECT_STREQ(test, start->why, reason_for(&failed));
 	KUNIT_EXPECT_EQ(test, start->is_damaged, failed.state == JOURNAL || failed.state == LOST);
+	KUNIT_EXPECT_FALSE(test, start->is_lost);
 	/* Nothing but to wait for what replay has had written */
 	KUNIT_EXPECT_EQ(test, trial->nr_steps, nr + 1 + settles);
 	if (settles)
@@ -531,12 +532,14 @@ static void damage_in_the_journal_is_no_end_of_it(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_WRITE, NEVER),
 			   "the journal is damaged, and operations are lost");
 	KUNIT_EXPECT_TRUE(test, volume->start.is_damaged);
+	KUNIT_EXPECT_TRUE(test, volume->start.is_lost);
 	/* Nothing was done, or written, by what of it can be read. */
 	KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_READ), trial->nr_steps);
 	restore(trial);
 	sector_of_journal(volume, end - 1)[100] ^= 1;
 	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
 	KUNIT_EXPECT_EQ(test, volume->start.end.sector, end - 1);
+	KUNIT_EXPECT_FALSE(test, volume->start.is_lost);
 }
 
 static void tear_the_last_sector(struct volume *volume)

@@ -980,6 +980,7 @@ static void a_journal_that_ends_before_what_the_tables_know_is_refused(struct ku
 	KUNIT_EXPECT_STREQ(test, open_volume(history->after, volume->stable, &history->op, &next),
 			   "the journal ends before an operation that a table knows");
 	KUNIT_EXPECT_EQ(test, next.seq, volume->root.journal.seq);
+	KUNIT_EXPECT_TRUE(test, history->after->start.is_lost);
 }
 
 static struct kunit_case volume_cases[] = {
