@@ -24,6 +24,10 @@ OPERATIONS=20000
 HUGE_KIB=$((16 << 30))
 HUGE_OPERATIONS=10000
 HUGE_TRIM_GIB=1024
+# Of so many pages each is written once, in any order, and cleaning brings them in order.
+HUGE_SCATTERED_MIB=128
+# The smallest cache of the map there is: nearly each write needs a page that has gone.
+SMALL_CACHE_MIB=1
 
 # The module that counts, in the place of the one that the lab has
 load_module() {
@@ -42,6 +46,8 @@ report_costs() {
 	costs=$(<$COSTS)
 	echo 0 >$COSTS
 	while read -r name nr ticks most; do
+		# No lock was taken.
+		[[ $name ]] || continue
 		[[ $name != nested ]] || die "One lock was taken inside another."
 		report "row=$row case=$case site=$name holdings=$nr insn=$ticks most=$most"
 	done <<<"$costs"
@@ -130,6 +136,53 @@ huge_checkpoint() {
 	done
 }
 
+# Pages that were next to each other in no segment are moved to one place together.
+huge_clean() {
+	local before
+
+	before=$(counter moved_pages)
+	dmsetup message "$TARGET" 0 clean
+	(($(counter moved_pages) - before >= HUGE_SCATTERED_MIB * 128)) ||
+		die "What was scattered was not moved."
+}
+
+# The map does not go into memory: what is needed least goes.
+huge_evictions() {
+	local before
+
+	before=$(counter map_reads)
+	job randwrite --number_ios=$HUGE_OPERATIONS
+	job randread --number_ios=$HUGE_OPERATIONS
+	(($(counter map_reads) > before)) || die "Nothing of the map has gone."
+}
+
+# What is clean goes when the kernel asks for memory.
+huge_shrink() {
+	local before
+
+	before=$(counter map_given_back)
+	sync "$DEVICE"
+	dmsetup suspend "$TARGET" && dmsetup resume "$TARGET"
+	echo 2 >/proc/sys/vm/drop_caches
+	(($(counter map_given_back) > before)) || die "Nothing of the map was given back."
+}
+
+# scattered SUFFIX: written in any order, and cleaned; the cases have SUFFIX behind their names
+scattered() {
+	huge "scattered$1" job randwrite --norandommap=0 --size=${HUGE_SCATTERED_MIB}m \
+		--number_ios=$((HUGE_SCATTERED_MIB * 256))
+	huge "clean$1" huge_clean
+}
+
+longest_with_sums() {
+	log_format /dev/ram0 --checksums
+	huge start_sums log_create hints=on "map_cache_mb=$SMALL_CACHE_MIB"
+	scattered _sums
+	huge evictions_sums huge_evictions
+	log_check longest_with_sums
+	huge end_sums target_remove
+}
+
 longest() {
 	report "doing=longest"
 	log_format /dev/ram0
@@ -142,11 +195,16 @@ longest() {
 	huge reads job randread --number_ios=$HUGE_OPERATIONS
 	huge checkpoint huge_checkpoint
 	huge trim huge_trim
-	huge clean dmsetup message "$TARGET" 0 clean
+	scattered ""
+	huge shrink huge_shrink
 	huge status dmsetup status "$TARGET"
 	huge suspend huge_suspend
 	log_check longest
 	huge end target_remove
+	huge small_start log_create hints=on "map_cache_mb=$SMALL_CACHE_MIB"
+	huge evictions huge_evictions
+	huge small_end target_remove
+	longest_with_sums
 	report "row=log.max_locked_insn runs_ns=0"
 }
 
