@@ -9,8 +9,8 @@
 #include "log.h"
 
 /*
- * Pages of the map that are looked at under one holding of the lock: where few of a large map are in
- * memory, the way to the next takes thousands of instructions.
+ * Pages of the map that are looked at under one holding of the lock: where few of a large map are
+ * in memory, the way to the next takes thousands of instructions.
  */
 #define LOOK_AT_ONCE	2U
 
