@@ -816,9 +816,6 @@ static void what_the_journal_is_needed_for_is_not_written_over(struct kunit *tes
 #define KEPT_SEGMENTS	3
 #define LOW_SEGMENTS	8
 
-/* Segments that are compared, as there */
-#define NR_CANDIDATES	8
-
 /* What is not durable is lost. */
 static void lose_power(struct volume *volume)
 {
@@ -868,21 +865,19 @@ static void sort_by_lpn(struct move *moves, u32 nr)
 /* The pages of victims that have room, in the order of files. Return: how many. */
 static u32 plan_moves(struct volume *volume, struct move *moves)
 {
-	struct dmda_candidate victims[NR_CANDIDATES];
-	u32 nr_victims = dmda_victim_candidates(&volume->segments, volume->commit.batch.next_seq,
-						DMDA_POLICY_GREEDY, victims, NR_CANDIDATES);
+	const struct dmda_segments *segments = &volume->segments;
+	u64 room = dmda_writer_room(&volume->writer, DMDA_STREAM_MOVED, segments);
+	struct dmda_candidate found[8];
+	u32 nr_victims = dmda_victim_candidates(segments, volume->commit.batch.next_seq,
+						DMDA_POLICY_GREEDY, found, 8);
 	struct dmda_plan plan;
 
 	dmda_plan_init(&plan, &volume->super);
-	plan.max_moves = dmda_plan_sure(&plan, dmda_writer_room(&volume->writer,
-								DMDA_STREAM_MOVED,
-								&volume->segments));
+	plan.max_moves = dmda_plan_sure(&plan, room);
 	for (u32 i = 0; i < nr_victims; i++) {
-		seg_t seg = victims[i].seg;
-
-		if (!dmda_plan_has_room(&plan, volume->segments.segment[from_seg(seg)].nr_valid))
+		if (!dmda_plan_has_room(&plan, segments->segment[from_seg(found[i].seg)].nr_valid))
 			continue;
-		plan.nr_moves += find_moves(volume, seg, moves + plan.nr_moves);
+		plan.nr_moves += find_moves(volume, found[i].seg, moves + plan.nr_moves);
 		plan.nr_victims++;
 	}
 	sort_by_lpn(moves, plan.nr_moves);
@@ -972,10 +967,9 @@ static void a_journal_that_ends_before_what_the_tables_know_is_refused(struct ku
 	struct history *history = volume->data;
 	u32 at = dmda_journal_sector_at(&volume->super, volume->root.journal.sector);
 	struct dmda_journal_place next;
-	u8 *page;
+	u8 *page = volume->stable->meta[volume->super.journal_dpn + at / DMDA_PAGE_SECTORS].byte;
 
 	KUNIT_EXPECT_NULL(test, open_volume(history->after, volume->stable, &history->op, &next));
-	page = volume->stable->meta[volume->super.journal_dpn + at / DMDA_PAGE_SECTORS].byte;
 	page[at % DMDA_PAGE_SECTORS * DMDA_SECTOR_BYTES + 100] ^= 1;
 	KUNIT_EXPECT_STREQ(test, open_volume(history->after, volume->stable, &history->op, &next),
 			   "the journal ends before an operation that a table knows");
