@@ -192,6 +192,16 @@ impl State {
     }
 }
 
+/// Why ranges are moved.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reason {
+    /// A request for them is split.
+    Pieces,
+    /// They are in one piece, but on few dies.
+    Dies,
+}
+
 /// What is to be done.
 #[derive(Clone, Copy, Debug)]
 pub struct Wish {

@@ -10,22 +10,13 @@ use std::os::unix::fs::MetadataExt;
 use serde::Serialize;
 
 use super::analysis::HotFile;
+pub use crate::defrag::Reason;
 use crate::defrag::{choose_copying, defrag, DefragError, Done, Method, Unsynced, Watch, Wish};
 use crate::frag::look::{look_at, Drives, Look};
 use crate::frag::{Logical, Physical};
 use crate::progress::Interrupted;
 use crate::runs;
 use crate::units::PAGE_BYTES;
-
-/// Why ranges are moved.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Reason {
-    /// A request for them is split.
-    Pieces,
-    /// They are in one piece, but on few dies.
-    Dies,
-}
 
 /// Ranges that were moved together.
 #[derive(Clone, Debug, Serialize)]
