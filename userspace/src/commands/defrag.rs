@@ -361,6 +361,7 @@ pub fn run(args: &DefragArgs, out: &mut impl Write) -> Result<()> {
         spreads: !args.keep_dies,
         reads_ahead: args.fast,
         dry_run: args.dry_run,
+        chosen: None,
     };
     let mut room = Room::of(args.max_bytes, "moved yet (--max-bytes)");
     // Files that cannot be looked at are reported when their turn comes.

@@ -357,6 +357,7 @@ impl<'a> Pass<'a> {
             // Others are at work.
             reads_ahead: false,
             dry_run,
+            chosen: None,
         };
         let progress = self.progress;
 

@@ -510,6 +510,7 @@ fn migrate_all(args: &MigrateArgs, out: &mut impl Write) -> Result<()> {
         spreads: true,
         reads_ahead: args.fast,
         dry_run: args.dry_run,
+        chosen: None,
     };
     let pages = |file: &HotFile| {
         file.ranges
@@ -546,6 +547,10 @@ fn print(rows: &[Row], json: bool, out: &mut impl Write) -> Result<()> {
     for row in rows {
         if let Some(error) = &row.error {
             complain!("dieaware: {}: {error}.", row.path.display());
+        }
+        let parts = row.picked.iter().flat_map(|picked| &picked.parts);
+        for why in parts.filter_map(|part| part.done.why.as_ref()) {
+            complain!("dieaware: {} was left alone: {why}.", row.path.display());
         }
     }
     Ok(())

@@ -93,6 +93,7 @@ fn work(
         spreads: true,
         reads_ahead: false,
         dry_run: false,
+        chosen: None,
     };
     let mut drives = Drives::default();
     // The SSD spreads pages below all filesystems: there is nothing to be synced.

@@ -16,7 +16,7 @@ use super::migrate::{
 };
 use super::share::{Announcer, Sharer};
 use super::unsynced::Unsynced;
-use super::{split_permille, DefragError, State, Watch, Wish};
+use super::{split_permille, DefragError, Reason, State, Watch, Wish};
 use crate::frag::look::Look;
 use crate::frag::Logical;
 use crate::fs::fiemap::{self, Extent};
@@ -79,20 +79,24 @@ fn logical_of(donor: &File) -> io::Result<Logical> {
     Ok(Logical::of(&runs::runs_of(&written)))
 }
 
-/// Would the file lie better where the donor lies? Where its dies are known they are what counts, and
-/// what is written in order comes to all of them; but no file is to be in more pieces than before. Where
-/// it stays on its dies, pieces are what counts.
+/// Would the file lie better where the donor lies? By its pieces, or where its dies are known and it is
+/// moved for these: what is written in order comes to all of them, but no file is to be in more pieces than
+/// before. Where it stays on its dies, pieces are all that counts.
 fn is_better(look: &Look, donor: &Logical, wish: Wish) -> bool {
     let before = State::of(look);
-    let split_permille = split_permille(donor, look.nr_pages());
+    let keeps_pieces = donor.pieces <= look.logical.pieces;
+    let gains = before.gains_in_pieces(split_permille(donor, look.nr_pages()));
 
     if wish.is_of_pieces_alone() {
-        return before.gains_in_pieces(split_permille);
+        return gains;
     }
-    if before.dof_p_permille.is_some() || wish.threshold_permille == 0 {
-        return donor.pieces <= look.logical.pieces;
-    }
-    before.gains(split_permille)
+    let is_for_dies = match wish.chosen {
+        Some(reason) => reason == Reason::Dies,
+        None => before.is_bad(wish.threshold_permille),
+    };
+    gains
+        || (keeps_pieces && wish.threshold_permille == 0)
+        || (keeps_pieces && before.dof_p_permille.is_some() && is_for_dies)
 }
 
 /// What the kernel knows a donor by, on the filesystem of the file.

@@ -5,19 +5,16 @@
 
 use std::ffi::{CStr, CString};
 use std::io;
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use nix::errno::Errno;
 use nix::libc;
 
-use super::{Losses, Method};
+use super::{Losses, Method, Reason, State, Wish};
+use crate::format::block::crc32c;
 use crate::frag::look::Look;
-
-const NAME: &CStr = c"trusted.dieaware.defrag";
-
-/// The first word of what is remembered.
-const VERSION: &str = "2";
 
 /// Longer than any that we write.
 const MOST_BYTES: usize = 128;
@@ -31,42 +28,75 @@ fn word(method: Method) -> &'static str {
     }
 }
 
-/// Whose it is: a copy of the file may have the attribute too, and is another file.
-fn head(look: &Look, method: Method) -> String {
-    let (inode, generation) = (look.facts.inode, look.facts.generation);
-    format!("{VERSION} {inode} {generation} {} ", word(method))
+/// What it is remembered of: the name of the attribute, and all of it that comes before the losses.
+pub struct Key {
+    name: &'static CStr,
+    head: String,
 }
 
-fn text(look: &Look, method: Method, losses: Losses) -> String {
-    let Losses {
-        loss_permille,
-        split_permille,
-    } = losses;
-    format!("{}{loss_permille} {split_permille}", head(look, method))
-}
+impl Key {
+    /// A copy of a file may have the attribute too, and is another file.
+    fn new(name: &'static CStr, version: &str, look: &Look, what: &str) -> Self {
+        let (inode, generation) = (look.facts.inode, look.facts.generation);
+        Self {
+            name,
+            head: format!("{version} {inode} {generation} {what} "),
+        }
+    }
 
-fn parse(text: &str, look: &Look, method: Method) -> Option<Losses> {
-    let (loss, split) = text.strip_prefix(&head(look, method))?.split_once(' ')?;
-    let losses = Losses {
-        loss_permille: loss.parse().ok()?,
-        split_permille: split.parse().ok()?,
-    };
+    /// A file as a whole.
+    pub(super) fn of_file(look: &Look, method: Method) -> Self {
+        Self::new(c"trusted.dieaware.defrag", "2", look, word(method))
+    }
 
-    (self::text(look, method, losses) == text).then_some(losses)
+    /// Those ranges of a file that an application wants. Of them some lie badly, others the next time: it
+    /// is all of them that what they have come to is remembered of.
+    pub fn of_ranges(look: &Look, ranges: &[Range<u64>], wish: Wish, reason: Reason) -> Self {
+        let name = match reason {
+            Reason::Pieces => c"trusted.dieaware.pick.pieces",
+            Reason::Dies => c"trusted.dieaware.pick.dies",
+        };
+        let sum = ranges.iter().fold(!0, |sum, range| {
+            let sum = crc32c(sum, &range.start.to_le_bytes());
+            crc32c(sum, &range.end.to_le_bytes())
+        });
+        let method = wish.method.map_or("auto", word);
+        let what = format!("{method} {} {sum:08x}", wish.threshold_permille);
+
+        Self::new(name, "1", look, &what)
+    }
+
+    fn text(&self, losses: Losses) -> String {
+        let Losses {
+            loss_permille,
+            split_permille,
+        } = losses;
+        format!("{}{loss_permille} {split_permille}", self.head)
+    }
+
+    fn parse(&self, text: &str) -> Option<Losses> {
+        let (loss, split) = text.strip_prefix(&self.head)?.split_once(' ')?;
+        let losses = Losses {
+            loss_permille: loss.parse().ok()?,
+            split_permille: split.parse().ok()?,
+        };
+
+        (self.text(losses) == text).then_some(losses)
+    }
 }
 
 fn name_of(path: &Path) -> io::Result<CString> {
     CString::new(path.as_os_str().as_bytes()).map_err(io::Error::other)
 }
 
-fn get(path: &Path) -> io::Result<String> {
+fn get(path: &Path, name: &CStr) -> io::Result<String> {
     let path = name_of(path)?;
     let mut bytes = [0u8; MOST_BYTES];
     // SAFETY: both names end with a zero, and as many bytes as are said can be written.
     let nr = unsafe {
         libc::getxattr(
             path.as_ptr(),
-            NAME.as_ptr(),
+            name.as_ptr(),
             bytes.as_mut_ptr().cast(),
             bytes.len(),
         )
@@ -76,22 +106,25 @@ fn get(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(known).into_owned())
 }
 
-/// What the file lost after this had been done with it; `None`: nobody knows.
-pub fn recall(path: &Path, look: &Look, method: Method) -> Option<Losses> {
-    parse(&get(path).ok()?, look, method)
+/// Was the same done before, and does it lie no worse than it did then?
+pub fn lies_as_then(path: &Path, look: &Look, key: &Key) -> bool {
+    let text = get(path, key.name).ok();
+    let then = text.and_then(|text| key.parse(&text));
+
+    then.is_some_and(|then| !State::of(look).is_worse(&then))
 }
 
-/// Remember that.
-pub fn keep(path: &Path, look: &Look, method: Method, losses: Losses) {
+/// Remember how it lies after that was done with it.
+pub fn keep(path: &Path, look: &Look, key: &Key) {
     let Ok(path) = name_of(path) else { return };
-    let text = text(look, method, losses);
+    let text = key.text(Losses::of(&State::of(look)));
 
     // SAFETY: both names end with a zero, and the bytes are as many as are said. Where it fails, the
     // file is only looked at in vain once more.
     let _ = unsafe {
         libc::setxattr(
             path.as_ptr(),
-            NAME.as_ptr(),
+            key.name.as_ptr(),
             text.as_ptr().cast(),
             text.len(),
             0,
@@ -101,12 +134,17 @@ pub fn keep(path: &Path, look: &Look, method: Method, losses: Losses) {
 
 #[cfg(test)]
 mod tests {
-    use super::{parse, text};
-    use crate::defrag::{Losses, Method};
+    use super::{Key, MOST_BYTES};
+    use crate::defrag::{Losses, Method, Reason, Wish};
     use crate::frag::look::Look;
     use crate::frag::Logical;
     use crate::fs::file::FileFacts;
     use crate::units::DeviceNumber;
+
+    const LOSSES: Losses = Losses {
+        loss_permille: 875,
+        split_permille: 90,
+    };
 
     fn look(inode: u64, generation: u32) -> Look {
         let device = DeviceNumber { major: 1, minor: 2 };
@@ -128,16 +166,13 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_of_that_file_and_method() {
-        let losses = Losses {
-            loss_permille: 875,
-            split_permille: 90,
-        };
-        let kept = text(&look(12, 7), Method::Move, losses);
+        let key = |inode, generation, method| Key::of_file(&look(inode, generation), method);
+        let kept = key(12, 7, Method::Move).text(LOSSES);
         assert_eq!(kept, "2 12 7 move 875 90");
-        assert_eq!(parse(&kept, &look(12, 7), Method::Move), Some(losses));
-        assert_eq!(parse(&kept, &look(12, 7), Method::Rewrite), None);
-        assert_eq!(parse(&kept, &look(13, 7), Method::Move), None);
-        assert_eq!(parse(&kept, &look(12, 8), Method::Move), None);
+        assert_eq!(key(12, 7, Method::Move).parse(&kept), Some(LOSSES));
+        assert_eq!(key(12, 7, Method::Rewrite).parse(&kept), None);
+        assert_eq!(key(13, 7, Method::Move).parse(&kept), None);
+        assert_eq!(key(12, 8, Method::Move).parse(&kept), None);
         for text in [
             "",
             "2",
@@ -149,7 +184,55 @@ mod tests {
             "2 12 7 move 875 90 ",
             "2 12 7 move 875 90 1",
         ] {
-            assert_eq!(parse(text, &look(12, 7), Method::Move), None, "{text}");
+            assert_eq!(key(12, 7, Method::Move).parse(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_remembered_of_ranges_is_of_all_of_them_and_of_why_and_how() {
+        let wish = Wish {
+            method: None,
+            threshold_permille: 250,
+            unshares: false,
+            spreads: true,
+            reads_ahead: false,
+            dry_run: false,
+            chosen: None,
+        };
+        let ranges = [0..8, 16..20];
+        let kept = Key::of_ranges(&look(12, 7), &ranges, wish, Reason::Pieces);
+        let text = kept.text(LOSSES);
+        assert!(text.starts_with("1 12 7 auto 250 "), "{text}");
+        assert!(text.ends_with(" 875 90"), "{text}");
+        assert_eq!(kept.parse(&text), Some(LOSSES));
+
+        let other_method = Wish {
+            method: Some(Method::Move),
+            ..wish
+        };
+        let other_threshold = Wish {
+            threshold_permille: 100,
+            ..wish
+        };
+        for (ranges, wish) in [
+            (&ranges[..1], wish),
+            (&[0..8, 16..21], wish),
+            (&[0..8, 15..20], wish),
+            (&ranges, other_method),
+            (&ranges, other_threshold),
+        ] {
+            let other = Key::of_ranges(&look(12, 7), ranges, wish, Reason::Pieces);
+            assert_eq!(other.parse(&text), None, "{ranges:?} {wish:?}");
+        }
+        let for_dies = Key::of_ranges(&look(12, 7), &ranges, wish, Reason::Dies);
+        assert_ne!(for_dies.name, kept.name);
+
+        let longest = Wish {
+            method: Some(Method::Rewrite),
+            threshold_permille: 1000,
+            ..wish
+        };
+        let longest = Key::of_ranges(&look(u64::MAX, u32::MAX), &ranges, longest, Reason::Dies);
+        assert!(longest.text(LOSSES).len() < MOST_BYTES);
     }
 }

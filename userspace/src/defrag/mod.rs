@@ -3,7 +3,7 @@
 //! Whatever ends us, each file has all of its data at any time.
 
 pub(crate) mod blocks;
-mod memory;
+pub(crate) mod memory;
 mod migrate;
 pub(crate) mod room;
 mod share;
@@ -25,6 +25,7 @@ use crate::fs::file::FileError;
 use crate::progress::Interrupted;
 use crate::units::PAGE_BYTES;
 
+use memory::Key;
 pub use share::Compaction;
 use share::Sharer;
 pub use unsynced::Unsynced;
@@ -106,6 +107,9 @@ impl DefragError {
     }
 }
 
+/// Why what was done in vain is not done again.
+pub(crate) const AS_BEFORE: &str = "it lies as it did when that was done before";
+
 /// How well a file lies.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct State {
@@ -149,7 +153,7 @@ fn is_less(permille: u64, than_permille: u64) -> bool {
 }
 
 impl State {
-    fn of(look: &Look) -> Self {
+    pub(crate) fn of(look: &Look) -> Self {
         let on_ssd = look.on_ssd.as_ref().ok();
         Self {
             split_permille: split_permille(&look.logical, look.nr_pages()),
@@ -172,12 +176,7 @@ impl State {
         self.loss_permille() >= threshold_permille
     }
 
-    /// Would it lie so much better that it is worth the work?
-    fn gains(&self, loss_permille: u64) -> bool {
-        is_less(loss_permille, self.loss_permille())
-    }
-
-    /// The same of its pieces.
+    /// Would it be in so much fewer pieces that it is worth the work?
     fn gains_in_pieces(&self, split_permille: u64) -> bool {
         is_less(split_permille, self.split_permille)
     }
@@ -216,12 +215,20 @@ pub struct Wish {
     /// What is moved is read before, all at once; others have to wait for it.
     pub reads_ahead: bool,
     pub dry_run: bool,
+    /// Whoever asks has judged ranges one by one, has chosen these for that reason, and remembers by
+    /// himself what came of it.
+    pub chosen: Option<Reason>,
 }
 
 impl Wish {
     /// Pieces are all that is to be mended.
     fn is_of_pieces_alone(&self) -> bool {
         self.method == Some(Method::Share) && !self.spreads
+    }
+
+    /// Whoever wants nothing to be left alone has nothing remembered.
+    fn remembers(&self) -> bool {
+        self.threshold_permille != 0 && self.chosen.is_none()
     }
 }
 
@@ -242,6 +249,22 @@ pub struct Done {
     pub after: Option<State>,
     /// Why it was left alone although it lies badly.
     pub why: Option<String>,
+}
+
+impl Done {
+    /// It was left alone, and why, if it lies badly.
+    pub(crate) fn nothing(look: &Look, why: Option<String>) -> Self {
+        Self {
+            method: None,
+            bytes: look.bytes,
+            shared_bytes: 0,
+            compactions: Vec::new(),
+            spread: false,
+            before: State::of(look),
+            after: None,
+            why,
+        }
+    }
 }
 
 /// Does the SSD spread pages by itself?
@@ -327,17 +350,7 @@ pub fn defrag(
     watch: &mut Watch,
 ) -> Result<Done, DefragError> {
     let look = look_at(path, ranges, drives)?;
-    let before = State::of(&look);
-    let mut done = Done {
-        method: None,
-        bytes: look.bytes,
-        shared_bytes: 0,
-        compactions: Vec::new(),
-        spread: false,
-        before,
-        after: None,
-        why: None,
-    };
+    let mut done = Done::nothing(&look, None);
 
     if look.runs.is_empty() && look.facts.extents.iter().any(Extent::holds_pages) {
         return Err(DefragError::NoPages);
@@ -350,7 +363,7 @@ pub fn defrag(
         refuse_in_vain(&look)?;
     }
     if was_in_vain(path, &look, method, wish) {
-        done.why = Some("it lies as it did when that was done before".to_owned());
+        done.why = Some(AS_BEFORE.to_owned());
         return Ok(done);
     }
     done.method = Some(method);
@@ -376,8 +389,8 @@ pub fn defrag(
         now = look_at(path, ranges, drives)?;
     }
     let after = State::of(&now);
-    if wish.threshold_permille != 0 && is_worth_it(&now, wish) {
-        memory::keep(path, &look, method, Losses::of(&after));
+    if wish.remembers() && is_worth_it(&now, wish) {
+        memory::keep(path, &now, &Key::of_file(&look, method));
     }
     done.method = Some(method);
     done.after = Some(after);
@@ -387,6 +400,9 @@ pub fn defrag(
 /// Is a file bad enough? Pieces count by themselves where it costs the SSD nothing to mend them, and
 /// nothing else does where they are all that is to be mended.
 fn is_worth_it(look: &Look, wish: Wish) -> bool {
+    if wish.chosen.is_some() {
+        return true;
+    }
     let before = State::of(look);
     let is_split = before.split_permille >= wish.threshold_permille;
 
@@ -421,12 +437,9 @@ fn spread_besides(look: &Look, wish: Wish, watch: &mut Watch) -> Result<bool, De
     }
 }
 
-/// Has the same been done before, and does the file lie no worse than it did then? Whoever wants no
-/// file to be left alone does not ask.
+/// Has the same been done with the file before, and does it lie no worse than it did then?
 fn was_in_vain(path: &Path, look: &Look, method: Method, wish: Wish) -> bool {
-    let before = || memory::recall(path, look, method);
-
-    wish.threshold_permille != 0 && before().is_some_and(|then| !State::of(look).is_worse(&then))
+    wish.remembers() && memory::lies_as_then(path, look, &Key::of_file(look, method))
 }
 
 /// What came of sharing.
@@ -576,11 +589,9 @@ mod tests {
 
     #[test]
     fn little_is_not_worth_the_work() {
-        assert!(state(885, None).gains(785));
-        assert!(!state(885, None).gains(786));
-        assert!(!state(0, None).gains(0));
-        assert!(state(0, Some(875)).gains(500));
-        assert!(!state(885, Some(0)).gains(0));
+        assert!(state(885, None).gains_in_pieces(785));
+        assert!(!state(885, None).gains_in_pieces(786));
+        assert!(!state(0, None).gains_in_pieces(0));
         assert!(state(885, Some(0)).gains_in_pieces(785));
         assert!(!state(885, Some(0)).gains_in_pieces(786));
     }

@@ -6,12 +6,16 @@ use std::fs;
 use std::io;
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use serde::Serialize;
 
 use super::analysis::HotFile;
+use crate::defrag::memory::{self, Key};
 pub use crate::defrag::Reason;
-use crate::defrag::{choose_copying, defrag, DefragError, Done, Method, Unsynced, Watch, Wish};
+use crate::defrag::{
+    choose_copying, defrag, DefragError, Done, Method, Unsynced, Watch, Wish, AS_BEFORE,
+};
 use crate::frag::look::{look_at, Drives, Look};
 use crate::frag::{Logical, Physical};
 use crate::progress::Interrupted;
@@ -45,6 +49,15 @@ pub struct Picked {
 struct Bad {
     in_pieces: Vec<Range<u64>>,
     on_few_dies: Vec<Range<u64>>,
+}
+
+impl Bad {
+    fn of(self, reason: Reason) -> Vec<Range<u64>> {
+        match reason {
+            Reason::Pieces => self.in_pieces,
+            Reason::Dies => self.on_few_dies,
+        }
+    }
 }
 
 /// Judge ranges one by one.
@@ -89,8 +102,6 @@ pub fn migrate(
         return Err(io::Error::other("it is another file now; analyze again").into());
     }
     let ranges: Vec<_> = file.ranges.iter().map(|range| range.pages()).collect();
-    let look = look_at(&file.path, &ranges, drives)?;
-    let bad = judge(&look, &ranges, wish.threshold_permille);
     let mut picked = Picked {
         hot_ranges: ranges.len() as u64,
         hot_bytes: file.ranges.iter().map(|range| range.bytes).sum(),
@@ -98,30 +109,80 @@ pub fn migrate(
         parts: Vec::new(),
         failed: None,
     };
-    let copying = wish.method.unwrap_or_else(|| choose_copying(&look));
+    let mut hot = Hot {
+        path: &file.path,
+        look: look_at(&file.path, &ranges, drives)?,
+        ranges,
+        wish,
+    };
 
-    for (reason, ranges, method) in [
-        (Reason::Pieces, bad.in_pieces, Some(copying)),
-        (Reason::Dies, bad.on_few_dies, wish.method),
-    ] {
-        if ranges.is_empty() {
-            continue;
+    for reason in [Reason::Pieces, Reason::Dies] {
+        // What was brought together may be on few dies now.
+        let chosen = judge(&hot.look, &hot.ranges, wish.threshold_permille).of(reason);
+        if !chosen.is_empty() {
+            picked.add(hot.mend(reason, &chosen, drives, unsynced, watch))?;
         }
-        let wish = Wish {
-            method,
-            threshold_permille: 0,
-            ..wish
-        };
-        let runs = runs::within(&look.runs, &ranges);
-        let done = defrag(&file.path, &ranges, wish, drives, unsynced, watch);
-        picked.add(done.map(|done| Part {
-            reason,
-            ranges: ranges.len() as u64,
-            moved_bytes: runs.iter().map(|run| u64::from(run.pages)).sum::<u64>() * PAGE_BYTES,
-            done,
-        }))?;
     }
     Ok(picked)
+}
+
+/// What is hot of a file, and what is to be done with it.
+struct Hot<'a> {
+    path: &'a Path,
+    ranges: Vec<Range<u64>>,
+    /// At all of these
+    look: Look,
+    wish: Wish,
+}
+
+impl Hot<'_> {
+    /// Move ranges that were chosen for that reason, unless that was in vain before.
+    fn mend(
+        &mut self,
+        reason: Reason,
+        chosen: &[Range<u64>],
+        drives: &mut Drives,
+        unsynced: &mut Unsynced,
+        watch: &mut Watch,
+    ) -> Result<Part, DefragError> {
+        let wish = self.wish;
+        let remembers = wish.threshold_permille != 0;
+        let key = Key::of_ranges(&self.look, &self.ranges, wish, reason);
+        let runs = runs::within(&self.look.runs, chosen);
+        let part = |done| Part {
+            reason,
+            ranges: chosen.len() as u64,
+            moved_bytes: runs.iter().map(|run| u64::from(run.pages)).sum::<u64>() * PAGE_BYTES,
+            done,
+        };
+
+        if remembers && memory::lies_as_then(self.path, &self.look, &key) {
+            return Ok(part(self.left(chosen, drives)?));
+        }
+        let here = Wish {
+            method: match reason {
+                Reason::Pieces => Some(wish.method.unwrap_or_else(|| choose_copying(&self.look))),
+                Reason::Dies => wish.method,
+            },
+            chosen: Some(reason),
+            ..wish
+        };
+        let part = part(defrag(self.path, chosen, here, drives, unsynced, watch)?);
+        if part.done.after.is_some() {
+            self.look = look_at(self.path, &self.ranges, drives)?;
+            let bad = judge(&self.look, &self.ranges, wish.threshold_permille).of(reason);
+            if remembers && !bad.is_empty() {
+                memory::keep(self.path, &self.look, &key);
+            }
+        }
+        Ok(part)
+    }
+
+    /// Ranges that are left alone.
+    fn left(&self, chosen: &[Range<u64>], drives: &mut Drives) -> Result<Done, DefragError> {
+        let look = look_at(self.path, chosen, drives)?;
+        Ok(Done::nothing(&look, Some(AS_BEFORE.to_owned())))
+    }
 }
 
 impl Picked {

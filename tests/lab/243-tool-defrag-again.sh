@@ -1,0 +1,153 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Where free space is in small pieces, nothing is moved twice: dieaware defrag --method move of a file, and dieaware pick
+# migrate of all that is hot in it, on ext4, xfs, f2fs and btrfs, whether the dies are known or not. The second run writes
+# nothing, by what it says and by what comes to the device; what has become worse since is moved again.
+# kernels: uml
+# long: 6.12
+# smp: 1
+# mem: 3G
+# seconds: 70
+# timeout: 600
+# sentences: 58
+. "$(dirname "$0")/rc"
+
+FS_KIB=$((320 * 1024))
+HOLE_KIB=64
+mnt=$T_DIR/mnt file=$T_DIR/mnt/file
+dd if=/dev/urandom of="$T_DIR/data" bs=1M count=4 status=none
+
+# in_small_pieces: all free space
+in_small_pieces() {
+	python3 - "$mnt" $HOLE_KIB $fs <<'END'
+import os
+import sys
+
+folder, size = sys.argv[1], int(sys.argv[2]) << 10
+data, number = b"x" * size, 0
+os.mkdir(f"{folder}/fill")
+try:
+    while True:
+        with open(f"{folder}/fill/{number}", "wb", 0) as file:
+            if sys.argv[3] == "f2fs":
+                # It has a place only for what is written.
+                file.write(data)
+            else:
+                os.posix_fallocate(file.fileno(), 0, size)
+        number += 1
+except OSError:
+    pass
+os.sync()
+for each in range(0, number, 2):
+    os.unlink(f"{folder}/fill/{each}")
+END
+	sync
+	[[ $fs != ext4 && $fs != xfs ]] || no_large_pieces
+}
+
+# no_large_pieces: what a filesystem that allocates before it writes has kept for the last moment
+no_large_pieces() {
+	local kib number=0
+
+	for ((kib = 65536; kib > HOLE_KIB; kib /= 2)); do
+		while fallocate -l ${kib}K "$mnt/large.$number" && filefrag "$mnt/large.$number" | grep -q ' 1 extent'; do
+			number=$((number + 1))
+		done
+		rm -f "$mnt/large.$number"
+	done 2>/dev/null
+	sync
+}
+
+# kib_written: that came to the device so far
+kib_written() {
+	if [[ $dies == known ]]; then
+		echo $(($(ssd_stat ssd0 host_pages_written) * 4))
+	else
+		awk '{ print int($7 / 2) }' "/sys/dev/block/$(dmsetup info -c --noheadings -o major,minor --separator : low)/stat"
+	fi
+}
+
+# moved: bytes, by what was said
+moved() {
+	jq '[.[] | .parts[]?, select(.parts == null) | select(.after != null and .method != null)
+		| .moved_bytes // .bytes] | add // 0' "$T_DIR/rows"
+}
+
+# runs COMMAND...: sets MOVED, and WRITTEN to KiB
+runs() {
+	local before
+
+	sync
+	before=$(kib_written)
+	"$@" >"$T_DIR/rows"
+	sync -f "$mnt"
+	WRITTEN=$(($(kib_written) - before))
+	MOVED=$(moved)
+}
+
+# twice SENTENCE COMMAND...
+twice() {
+	local before
+	before=$(dieaware frag --json "$file" | jq '.[0].pieces')
+	runs "${@:2}"
+	note "$1: $before pieces before, $(dieaware frag --json "$file" | jq '.[0].pieces') after, $((MOVED >> 10)) KiB moved, $WRITTEN KiB written"
+	runs "${@:2}"
+	note "$1, second run: $(dieaware frag --json "$file" | jq '.[0].pieces') pieces, $((MOVED >> 10)) KiB moved, $WRITTEN KiB written"
+	check_that "$1: the second run moves nothing" "$MOVED" -eq 0
+	check_that "$1: and writes no data" "$WRITTEN" -lt $((FILE_KIB / 4))
+	check_that "$1: the file is the same" "$(sha256sum <"$file")" == "$SUM"
+}
+
+# worse_again: pages of the file that are overwritten lie elsewhere on btrfs.
+worse_again() {
+	local page
+
+	for ((page = 0; page < FILE_KIB / 4; page += 2)); do
+		dd if="$T_DIR/data" of="$file" bs=4k seek=$page skip=$page count=1 conv=notrunc status=none
+	done
+	sync
+	runs dieaware pick migrate --json --method move "$T_DIR/hot"
+	check_that "$fs, dies $dies: what has come to be in more pieces since is moved again" "$MOVED" -gt 0
+}
+
+# device KNOWN-OR-NOT: sets BELOW
+device() {
+	if [[ $1 == known ]]; then
+		new_ssd ssd0 capacity_mib=$((FS_KIB / 1024))
+		BELOW=$DEV
+	else
+		low_disk $FS_KIB
+		BELOW=/dev/mapper/low
+	fi
+}
+
+end_device() {
+	if [[ $1 == known ]]; then
+		drop_ssd ssd0
+	else
+		drop_target low
+		rmmod brd
+	fi
+}
+
+FILE_KIB=4096
+SUM=$(sha256sum <"$T_DIR/data")
+for dies in unknown known; do
+	device $dies
+	for fs in ext4 xfs f2fs btrfs; do
+		make_fs $fs "$BELOW"
+		new_mount "$BELOW" "$mnt"
+		in_small_pieces
+		dd if="$T_DIR/data" of="$file" bs=1M conv=fsync status=none
+		dieaware pick analyze --bypass --read-ahead 128K --path "$file" --out "$T_DIR/hot" >/dev/null
+		twice "$fs, dies $dies, pick migrate" dieaware pick migrate --json --method move "$T_DIR/hot"
+		[[ $fs != btrfs ]] || worse_again
+		rm "$file"
+		sync
+		dd if="$T_DIR/data" of="$file" bs=1M conv=fsync status=none
+		twice "$fs, dies $dies, defrag" dieaware defrag --json --method move "$file"
+		umount "$mnt"
+		check "$fs, dies $dies: fsck finds nothing" check_fs $fs "$BELOW"
+	done
+	end_device $dies
+done
