@@ -153,6 +153,17 @@ fn why_failed(err: DefragError, file: &File, look: &Look, file_bytes: u64) -> De
     }
 }
 
+/// f2fs does not say where it would write, but whether that is in holes between what others have.
+fn refuse_holes(look: &Look, wish: Wish) -> Result<(), DefragError> {
+    let bytes = look.nr_pages().saturating_mul(PAGE_BYTES);
+    let in_a_row = f2fs::writes_in_a_row(look.facts.below, bytes);
+
+    if wish.threshold_permille != 0 && in_a_row == Some(false) {
+        return Err(DefragError::NoBetterPlace(look.facts.fs_type.clone()));
+    }
+    Ok(())
+}
+
 fn move_file(
     path: &Path,
     file: &File,
@@ -174,7 +185,8 @@ fn move_file(
                 .try_for_each(|part| Ok(btrfs::defragment(file, part)?))
         });
     }
-    if fs_type == "f2fs" {
+    if fs_type == f2fs::FS_TYPE {
+        refuse_holes(look, wish)?;
         return in_steps(file, look, wish, announced(itself)?, watch, &mut |parts| {
             parts.iter().try_for_each(|part| {
                 f2fs::defragment(file, part)?;
