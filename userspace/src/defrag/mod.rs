@@ -300,9 +300,18 @@ fn choose_writing(look: &Look) -> Method {
     }
 }
 
-/// The best way that brings pieces together, which the SSD cannot.
+/// The best way that brings pieces together: the SSD has them in both places, or they are copied.
 #[must_use]
-pub fn choose_copying(look: &Look) -> Method {
+pub fn choose_joining(look: &Look) -> Method {
+    if may_share(look) {
+        Method::Share
+    } else {
+        choose_copying(look)
+    }
+}
+
+/// The best way that brings pieces together, which the SSD cannot.
+fn choose_copying(look: &Look) -> Method {
     let fs_type = look.facts.fs_type.as_str();
     let is_whole = look.logical.pieces <= look.logical.ideal_pieces;
 

@@ -14,7 +14,7 @@ use super::analysis::HotFile;
 use crate::defrag::memory::{self, Key};
 pub use crate::defrag::Reason;
 use crate::defrag::{
-    choose_copying, defrag, DefragError, Done, Method, Unsynced, Watch, Wish, AS_BEFORE,
+    choose_joining, defrag, DefragError, Done, Method, Unsynced, Watch, Wish, AS_BEFORE,
 };
 use crate::frag::look::{look_at, Drives, Look};
 use crate::frag::{Logical, Physical};
@@ -161,7 +161,7 @@ impl Hot<'_> {
         }
         let here = Wish {
             method: match reason {
-                Reason::Pieces => Some(wish.method.unwrap_or_else(|| choose_copying(&self.look))),
+                Reason::Pieces => Some(wish.method.unwrap_or_else(|| choose_joining(&self.look))),
                 Reason::Dies => wish.method,
             },
             chosen: Some(reason),
@@ -205,13 +205,15 @@ impl Picked {
         }
     }
 
-    /// Bytes that the computer wrote for it; what the SSD copies by itself is not among them.
+    /// Bytes that the computer wrote for it; what the SSD copies by itself, or has in both places, is
+    /// not among them.
     #[must_use]
     pub fn written_bytes(&self) -> u64 {
         let written = self.parts.iter().filter(|part| {
             part.done.after.is_some() && part.done.method.is_some_and(|how| how != Method::Ssd)
         });
-        written.map(|part| part.moved_bytes).sum()
+        let bytes = written.map(|part| part.moved_bytes.saturating_sub(part.done.shared_bytes));
+        bytes.sum()
     }
 }
 
