@@ -59,6 +59,9 @@ pub struct DefragArgs {
     /// requests are there only because of their pieces
     #[arg(long, value_name = "PERCENT", value_parser = parse_permille, default_value = "25")]
     threshold: u32,
+    /// Move only what then has so many requests less that are there because of pieces
+    #[arg(long, value_name = "PERCENT", value_parser = parse_permille, default_value = "10")]
+    min_gain: u32,
     /// With --method share: leave the pages on the dies on which they are
     #[arg(long)]
     keep_dies: bool,
@@ -357,6 +360,7 @@ pub fn run(args: &DefragArgs, out: &mut impl Write) -> Result<()> {
     let wish = Wish {
         method: args.method.method(),
         threshold_permille: u64::from(args.threshold),
+        least_gain_permille: u64::from(args.min_gain),
         unshares: args.unshare,
         spreads: !args.keep_dies,
         reads_ahead: args.fast,

@@ -24,7 +24,7 @@ use super::budget::{allocated_bytes, Room};
 use super::defrag::{print_head, print_notes, print_row, verdict, Row};
 use super::pick::Place;
 use super::pick_watch::{hottest_below, PAUSE};
-use crate::defrag::{defrag, DefragError, Done, Method, Unsynced, Wish};
+use crate::defrag::{defrag, DefragError, Done, Method, Unsynced, Wish, LEAST_GAIN_PERMILLE};
 use crate::frag::look::{Drives, WHOLE};
 use crate::io_engine::lock::WriteLock;
 use crate::pick::counts::{default_file, Counts, FADE_SECONDS};
@@ -350,6 +350,7 @@ impl<'a> Pass<'a> {
         let wish = Wish {
             method: Some(method),
             threshold_permille: u64::from(permille),
+            least_gain_permille: u64::from(LEAST_GAIN_PERMILLE),
             // Sharing would take room of its own; the SSD spreads pages, whoever they belong to.
             unshares: false,
             // That has a threshold and a limit of its own.

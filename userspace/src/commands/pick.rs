@@ -108,6 +108,9 @@ struct MigrateArgs {
     /// Leave ranges in one piece alone whose DoF_P is below this, or not known
     #[arg(long, value_name = "PERCENT", value_parser = parse_permille, default_value = "25")]
     threshold: u32,
+    /// Move only what then has so many requests less that are there because of pieces
+    #[arg(long, value_name = "PERCENT", value_parser = parse_permille, default_value = "10")]
+    min_gain: u32,
     /// Also move what is shared with other files or snapshots, which takes space of its own then
     #[arg(long)]
     unshare: bool,
@@ -506,6 +509,7 @@ fn migrate_all(args: &MigrateArgs, out: &mut impl Write) -> Result<()> {
     let wish = Wish {
         method: args.method.method(),
         threshold_permille: u64::from(args.threshold),
+        least_gain_permille: u64::from(args.min_gain),
         unshares: args.unshare,
         spreads: true,
         reads_ahead: args.fast,

@@ -13,7 +13,7 @@ use clap::Args;
 
 use super::defrag::{print_head, print_row, Row};
 use super::pick::{each_file, Place};
-use crate::defrag::{defrag, DefragError, Method, Unsynced, Wish};
+use crate::defrag::{defrag, DefragError, Method, Unsynced, Wish, LEAST_GAIN_PERMILLE};
 use crate::frag::look::{Drives, WHOLE};
 use crate::pick::event::Line;
 use crate::pick::hotness::Hotness;
@@ -88,6 +88,7 @@ fn work(
     let wish = Wish {
         method: Some(Method::Ssd),
         threshold_permille: u64::from(args.threshold),
+        least_gain_permille: u64::from(LEAST_GAIN_PERMILLE),
         // The SSD spreads pages, whoever they belong to.
         unshares: false,
         spreads: true,

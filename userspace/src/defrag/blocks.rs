@@ -85,7 +85,8 @@ fn logical_of(donor: &File) -> io::Result<Logical> {
 fn is_better(look: &Look, donor: &Logical, wish: Wish) -> bool {
     let before = State::of(look);
     let keeps_pieces = donor.pieces <= look.logical.pieces;
-    let gains = before.gains_in_pieces(split_permille(donor, look.nr_pages()));
+    let split_permille = split_permille(donor, look.nr_pages());
+    let gains = before.gains_in_pieces(split_permille, wish.least_gain_permille);
 
     if wish.is_of_pieces_alone() {
         return gains;

@@ -193,6 +193,7 @@ mod tests {
         let wish = Wish {
             method: None,
             threshold_permille: 250,
+            least_gain_permille: 100,
             unshares: false,
             spreads: true,
             reads_ahead: false,

@@ -83,9 +83,9 @@ pub enum DefragError {
 /// 512 KiB.
 const REQUEST_PAGES: u64 = 128;
 
-/// What is moved has to lose so much less than before, or it stays: a tenth of the time in which it is
-/// read.
-const LEAST_GAIN_PERMILLE: u64 = 100;
+/// What is moved has to lose so much less than before, or it stays, unless somebody says how much: a tenth
+/// of the time in which it is read. What was in vain is not done again before it has lost so much more.
+pub const LEAST_GAIN_PERMILLE: u32 = 100;
 
 impl DefragError {
     /// Does the file lie as well as it did, and may it be so? Whoever goes through a folder minds no
@@ -148,8 +148,9 @@ impl Losses {
 }
 
 /// Is it less by so much that it matters?
-fn is_less(permille: u64, than_permille: u64) -> bool {
-    than_permille >= permille.saturating_add(LEAST_GAIN_PERMILLE)
+fn is_less(permille: u64, than_permille: u64, least_permille: u64) -> bool {
+    // What is the same is no gain, however little is asked for.
+    than_permille >= permille.saturating_add(least_permille.max(1))
 }
 
 impl State {
@@ -177,17 +178,18 @@ impl State {
     }
 
     /// Would it be in so much fewer pieces that it is worth the work?
-    fn gains_in_pieces(&self, split_permille: u64) -> bool {
-        is_less(split_permille, self.split_permille)
+    fn gains_in_pieces(&self, split_permille: u64, least_permille: u64) -> bool {
+        is_less(split_permille, self.split_permille, least_permille)
     }
 
     /// Has it become so much worse since then that the work may be worth it again? Pieces count by
     /// themselves: a file that lay on few dies may have come to be in pieces since.
     fn is_worse(&self, then: &Losses) -> bool {
         let now = Losses::of(self);
+        let least = u64::from(LEAST_GAIN_PERMILLE);
 
-        is_less(then.loss_permille, now.loss_permille)
-            || is_less(then.split_permille, now.split_permille)
+        is_less(then.loss_permille, now.loss_permille, least)
+            || is_less(then.split_permille, now.split_permille, least)
     }
 }
 
@@ -208,6 +210,8 @@ pub struct Wish {
     pub method: Option<Method>,
     /// Files that lose less are left alone; 0: none is, whatever it gains.
     pub threshold_permille: u64,
+    /// What is moved for its pieces has to lose so much less.
+    pub least_gain_permille: u64,
     /// Also what is shared with other files or snapshots.
     pub unshares: bool,
     /// What is brought together by sharing is spread as well, where it lies on few dies.
@@ -598,10 +602,13 @@ mod tests {
 
     #[test]
     fn little_is_not_worth_the_work() {
-        assert!(state(885, None).gains_in_pieces(785));
-        assert!(!state(885, None).gains_in_pieces(786));
-        assert!(!state(0, None).gains_in_pieces(0));
-        assert!(state(885, Some(0)).gains_in_pieces(785));
-        assert!(!state(885, Some(0)).gains_in_pieces(786));
+        assert!(state(885, None).gains_in_pieces(785, 100));
+        assert!(!state(885, None).gains_in_pieces(786, 100));
+        assert!(state(885, None).gains_in_pieces(786, 99));
+        assert!(state(885, None).gains_in_pieces(884, 0));
+        assert!(!state(885, None).gains_in_pieces(885, 0));
+        assert!(!state(0, None).gains_in_pieces(0, 0));
+        assert!(state(885, Some(0)).gains_in_pieces(785, 100));
+        assert!(!state(885, Some(0)).gains_in_pieces(786, 100));
     }
 }
