@@ -18,7 +18,7 @@ use nix::sys::signal::{kill, Signal};
 use nix::unistd::Pid;
 use serde::Serialize;
 
-use super::budget::Limit;
+use super::budget::{Limit, Room};
 use super::common::{print_json, usage};
 use super::defrag::{dof, one_by_one, pieces, verdict, word, How};
 use super::pick_watch::{self, WatchArgs};
@@ -34,7 +34,7 @@ use crate::pick::analysis::{Analysis, HotFile, HotRange};
 use crate::pick::event::Line;
 use crate::pick::imitate::{merge, whole, Counts, Recorder, MOST_RANGES};
 use crate::pick::layout::Layout;
-use crate::pick::migrate::{migrate, Picked};
+use crate::pick::migrate::{migrate, Budget, Picked};
 use crate::pick::trace::{Trace, Watched, Who};
 use crate::progress::Progress;
 use crate::units::{parse_bytes, parse_permille, PAGE_BYTES};
@@ -117,6 +117,9 @@ struct MigrateArgs {
     /// Only the hottest ranges, so many of all in FILE
     #[arg(long, value_name = "PERCENT", value_parser = parse_permille, default_value = "100")]
     hot: u32,
+    /// Move no more than that: of a file all its ranges that lie badly, or none
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    max_bytes: Option<u64>,
     /// End after so many seconds
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
     max_time: Option<u32>,
@@ -500,6 +503,16 @@ impl Row {
     }
 }
 
+impl Budget for Room {
+    fn refusal(&self, bytes: u64) -> Option<String> {
+        self.refusal(bytes)
+    }
+
+    fn take(&mut self, bytes: u64) {
+        self.take(bytes);
+    }
+}
+
 fn migrate_all(args: &MigrateArgs, out: &mut impl Write) -> Result<()> {
     require_share(args.hot)?;
     let mut analysis = Analysis::load(&args.analysis)
@@ -522,9 +535,10 @@ fn migrate_all(args: &MigrateArgs, out: &mut impl Write) -> Result<()> {
             .map(|range| range.bytes / PAGE_BYTES)
             .fold(0, u64::saturating_add)
     };
+    let mut room = Room::of(args.max_bytes, "moved yet (--max-bytes)");
     let limit = Limit::of(args.max_time);
     let (results, end) = one_by_one(&analysis.files, limit, pages, |file, unsynced, watch| {
-        migrate(file, wish, &mut drives, unsynced, watch)
+        migrate(file, wish, &mut room, &mut drives, unsynced, watch)
     })?;
     let mut cuts = results.iter().flatten().filter_map(Picked::interrupted);
     let end = end.or_else(|| cuts.next().map(|err| limit.end(err)));

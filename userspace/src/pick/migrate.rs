@@ -32,6 +32,15 @@ pub struct Part {
     pub done: Done,
 }
 
+/// How much may be moved.
+pub trait Budget {
+    /// Why so many bytes may not any more.
+    fn refusal(&self, bytes: u64) -> Option<String>;
+
+    /// So many were.
+    fn take(&mut self, bytes: u64);
+}
+
 /// What was done with a file.
 #[derive(Debug, Serialize)]
 pub struct Picked {
@@ -93,6 +102,7 @@ fn judge(look: &Look, ranges: &[Range<u64>], threshold_permille: u64) -> Bad {
 pub fn migrate(
     file: &HotFile,
     wish: Wish,
+    budget: &mut dyn Budget,
     drives: &mut Drives,
     unsynced: &mut Unsynced,
     watch: &mut Watch,
@@ -120,7 +130,7 @@ pub fn migrate(
         // What was brought together may be on few dies now.
         let chosen = judge(&hot.look, &hot.ranges, wish.threshold_permille).of(reason);
         if !chosen.is_empty() {
-            picked.add(hot.mend(reason, &chosen, drives, unsynced, watch))?;
+            picked.add(hot.mend(reason, &chosen, budget, drives, unsynced, watch))?;
         }
     }
     Ok(picked)
@@ -141,6 +151,7 @@ impl Hot<'_> {
         &mut self,
         reason: Reason,
         chosen: &[Range<u64>],
+        budget: &mut dyn Budget,
         drives: &mut Drives,
         unsynced: &mut Unsynced,
         watch: &mut Watch,
@@ -149,15 +160,19 @@ impl Hot<'_> {
         let remembers = wish.threshold_permille != 0;
         let key = Key::of_ranges(&self.look, &self.ranges, wish, reason);
         let runs = runs::within(&self.look.runs, chosen);
-        let part = |done| Part {
+        let bytes = runs.iter().map(|run| u64::from(run.pages)).sum::<u64>() * PAGE_BYTES;
+        let part = |done: Done| Part {
             reason,
             ranges: chosen.len() as u64,
-            moved_bytes: runs.iter().map(|run| u64::from(run.pages)).sum::<u64>() * PAGE_BYTES,
+            moved_bytes: if done.method.is_some() { bytes } else { 0 },
             done,
         };
 
         if remembers && memory::lies_as_then(self.path, &self.look, &key) {
-            return Ok(part(self.left(chosen, drives)?));
+            return Ok(part(self.left(chosen, AS_BEFORE.to_owned(), drives)?));
+        }
+        if let Some(why) = budget.refusal(bytes) {
+            return Ok(part(self.left(chosen, why, drives)?));
         }
         let here = Wish {
             method: match reason {
@@ -168,6 +183,9 @@ impl Hot<'_> {
             ..wish
         };
         let part = part(defrag(self.path, chosen, here, drives, unsynced, watch)?);
+        if part.done.method.is_some() {
+            budget.take(bytes);
+        }
         if part.done.after.is_some() {
             self.look = look_at(self.path, &self.ranges, drives)?;
             let bad = judge(&self.look, &self.ranges, wish.threshold_permille).of(reason);
@@ -178,10 +196,15 @@ impl Hot<'_> {
         Ok(part)
     }
 
-    /// Ranges that are left alone.
-    fn left(&self, chosen: &[Range<u64>], drives: &mut Drives) -> Result<Done, DefragError> {
+    /// Ranges that are left alone, and why.
+    fn left(
+        &self,
+        chosen: &[Range<u64>],
+        why: String,
+        drives: &mut Drives,
+    ) -> Result<Done, DefragError> {
         let look = look_at(self.path, chosen, drives)?;
-        Ok(Done::nothing(&look, Some(AS_BEFORE.to_owned())))
+        Ok(Done::nothing(&look, Some(why)))
     }
 }
 
