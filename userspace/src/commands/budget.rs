@@ -7,6 +7,10 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, Instant};
 
+use clap::ValueEnum;
+use nix::errno::Errno;
+use nix::libc;
+
 use crate::progress::Interrupted;
 
 /// In which stat(2) counts, whatever the filesystem's blocks are.
@@ -48,6 +52,40 @@ impl Room {
         if let Some(left) = &mut self.left_bytes {
             *left = left.saturating_sub(bytes);
         }
+    }
+}
+
+/// ioprio_set(2): the class of a process, or thread, and its level in that.
+const WHO_PROCESS: libc::c_long = 1;
+const CLASS_SHIFT: libc::c_long = 13;
+const BEST_EFFORT: libc::c_long = 2 << CLASS_SHIFT;
+const IDLE: libc::c_long = 3 << CLASS_SHIFT;
+const LOWEST_LEVEL: libc::c_long = 7;
+
+/// Who else reads and writes comes first, where the disk has a scheduler that knows of it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum IoClass {
+    /// When nobody else does
+    Idle,
+    /// After others of the usual class
+    BestEffort,
+}
+
+impl IoClass {
+    /// From now on, of all that this thread reads and writes.
+    ///
+    /// # Errors
+    ///
+    /// When the kernel refuses.
+    pub fn take(self) -> io::Result<()> {
+        let priority = match self {
+            Self::Idle => IDLE,
+            Self::BestEffort => BEST_EFFORT | LOWEST_LEVEL,
+        };
+        // SAFETY: all arguments are numbers; 0 is the thread that calls.
+        let result = unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, 0, priority) };
+        Errno::result(result)?;
+        Ok(())
     }
 }
 
@@ -96,7 +134,9 @@ impl Limit {
 
 #[cfg(test)]
 mod tests {
-    use super::{End, Limit, Room};
+    use nix::libc;
+
+    use super::{End, IoClass, Limit, Room, WHO_PROCESS};
     use crate::progress::Interrupted;
 
     #[test]
@@ -115,6 +155,17 @@ mod tests {
         let mut endless = Room::of(None, "");
         endless.take(u64::MAX);
         assert_eq!(endless.refusal(u64::MAX), None);
+    }
+
+    #[test]
+    fn a_class_is_that_of_the_thread() {
+        // SAFETY: all arguments are numbers.
+        let class = || unsafe { libc::syscall(libc::SYS_ioprio_get, WHO_PROCESS, 0) };
+
+        for (wish, priority) in [(IoClass::BestEffort, 2 << 13 | 7), (IoClass::Idle, 3 << 13)] {
+            wish.take().unwrap();
+            assert_eq!(class(), priority);
+        }
     }
 
     #[test]

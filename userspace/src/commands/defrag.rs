@@ -11,7 +11,7 @@ use anyhow::{bail, Context, Error, Result};
 use clap::{value_parser, Args, ValueEnum};
 use serde::Serialize;
 
-use super::budget::{allocated_bytes, End, Limit, Room};
+use super::budget::{allocated_bytes, End, IoClass, Limit, Room};
 use super::common::{permille, print_json, UsageError};
 use crate::defrag::{defrag, DefragError, Done, Method, State, Unsynced, Watch, Wish};
 use crate::frag::look::{Drives, WHOLE};
@@ -74,6 +74,9 @@ pub struct DefragArgs {
     /// End after so many seconds
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
     max_time: Option<u32>,
+    /// Give way to others that read and write, where the disk has a scheduler that knows of it
+    #[arg(long, value_name = "CLASS", value_enum)]
+    ionice: Option<IoClass>,
     /// Read much at once, which is in the way of others that read
     #[arg(long)]
     fast: bool,
@@ -225,6 +228,16 @@ struct Meant {
     is_named: bool,
 }
 
+/// Read and write in that class.
+pub(super) fn give_way(class: Option<IoClass>) -> Result<()> {
+    match class {
+        Some(class) => class
+            .take()
+            .context("The class of reads and writes cannot be set"),
+        None => Ok(()),
+    }
+}
+
 /// All files that are meant. A link that is named is followed, here and never again.
 fn files(args: &DefragArgs) -> Result<Vec<Meant>> {
     let mut files = Vec::new();
@@ -355,6 +368,7 @@ pub fn run(args: &DefragArgs, out: &mut impl Write) -> Result<()> {
     if args.keep_dies && args.method != How::Share {
         bail!(UsageError("--keep-dies goes with --method share".into()));
     }
+    give_way(args.ionice)?;
     let files = files(args)?;
     let mut drives = Drives::default();
     let wish = Wish {

@@ -18,9 +18,9 @@ use nix::sys::signal::{kill, Signal};
 use nix::unistd::Pid;
 use serde::Serialize;
 
-use super::budget::{Limit, Room};
+use super::budget::{IoClass, Limit, Room};
 use super::common::{print_json, usage};
-use super::defrag::{dof, one_by_one, pieces, verdict, word, How};
+use super::defrag::{dof, give_way, one_by_one, pieces, verdict, word, How};
 use super::pick_watch::{self, WatchArgs};
 use crate::defrag::{DefragError, Wish};
 use crate::device::stack::{self, Base};
@@ -123,6 +123,9 @@ struct MigrateArgs {
     /// End after so many seconds
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
     max_time: Option<u32>,
+    /// Give way to others that read and write, where the disk has a scheduler that knows of it
+    #[arg(long, value_name = "CLASS", value_enum)]
+    ionice: Option<IoClass>,
     /// Read much at once, which is in the way of others that read
     #[arg(long)]
     fast: bool,
@@ -518,6 +521,7 @@ fn migrate_all(args: &MigrateArgs, out: &mut impl Write) -> Result<()> {
     let mut analysis = Analysis::load(&args.analysis)
         .with_context(|| format!("{} cannot be used", args.analysis.display()))?;
     analysis.keep_hottest(args.hot);
+    give_way(args.ionice)?;
     let mut drives = Drives::default();
     let wish = Wish {
         method: args.method.method(),
