@@ -20,7 +20,8 @@ use clap::Args;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 
-use super::budget::{allocated_bytes, Room};
+use super::budget::{allocated_bytes, End, Limit, Room};
+use super::common::print_json;
 use super::defrag::{print_head, print_notes, print_row, verdict, Row};
 use super::pick::Place;
 use super::pick_watch::{hottest_below, PAUSE};
@@ -31,7 +32,7 @@ use crate::pick::counts::{default_file, Counts, FADE_SECONDS};
 use crate::pick::event::Line;
 use crate::pick::hotness::Hotness;
 use crate::pick::trace::{Trace, Who};
-use crate::progress::Progress;
+use crate::progress::{Interrupted, Progress};
 use crate::units::{parse_bytes, parse_permille};
 
 const FADE_PERIOD: Duration = Duration::from_secs(FADE_SECONDS);
@@ -58,14 +59,23 @@ pub struct DefragdArgs {
     #[arg(long, value_name = "N", default_value_t = 50, requires = "once")]
     files: usize,
     /// With --once: the SSD copies no more than that
-    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "1G", requires = "once")]
-    most: u64,
+    #[arg(long, alias = "most", value_name = "SIZE", value_parser = parse_bytes, default_value = "1G", requires = "once")]
+    max_bytes: u64,
+    /// With --once: end after so many seconds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "once")]
+    max_time: Option<u32>,
     /// With --once: leave files in pieces of whose requests fewer are there only because of that
     #[arg(long, value_name = "PERCENT", value_parser = parse_permille, default_value = "25", requires = "once")]
     pieces: u32,
     /// With --once: leave files on their dies whose DoF_P is below this
     #[arg(long, value_name = "PERCENT", value_parser = parse_permille, default_value = "50", requires = "once")]
     threshold: u32,
+    /// With --once: say what would be done, and do nothing
+    #[arg(long, requires = "once")]
+    dry_run: bool,
+    /// With --once: print JSON for programs
+    #[arg(long, requires = "once")]
+    json: bool,
 }
 
 impl DefragdArgs {
@@ -235,15 +245,22 @@ fn mend_hottest(
     };
     let mut pass = Pass::new(args, &progress);
 
-    print_head(out)?;
-    out.flush()?;
-    for path in hottest_below(folder, &counts.hotness(), args.files)? {
-        pass.mend(&path, out)?;
+    if !args.json {
+        print_head(out)?;
+        out.flush()?;
+    }
+    let files = hottest_below(folder, &counts.hotness(), args.files)?;
+    let result = pass.mend_all(&files, out);
+    // What was done before is shown then, too.
+    if args.json {
+        print_json(out, &pass.rows)?;
+        out.flush()?;
     }
     pass.unsynced
         .sync()
         .context("What was moved could not be synced")?;
-    pass.verdict(folder)
+    let end = result?;
+    pass.verdict(folder, end, files.len())
 }
 
 /// One pass over files.
@@ -258,6 +275,9 @@ struct Pass<'a> {
     no_sharer: bool,
     /// Why files cannot be spread, as far as that was said. It may hold for some of them only.
     unspread: BTreeSet<String>,
+    limit: Limit,
+    /// What was told, for JSON
+    rows: Vec<Row>,
     nr_files: usize,
     nr_mended: usize,
     nr_failed: usize,
@@ -270,12 +290,34 @@ impl<'a> Pass<'a> {
             progress,
             drives: Drives::default(),
             unsynced: Unsynced::default(),
-            room: Room::of(Some(args.most), "copied yet (--most)"),
+            room: Room::of(Some(args.max_bytes), "copied yet (--max-bytes)"),
             no_sharer: false,
             unspread: BTreeSet::new(),
+            limit: Limit::of(args.max_time),
+            rows: Vec::new(),
             nr_files: 0,
             nr_mended: 0,
             nr_failed: 0,
+        }
+    }
+
+    /// One file after the other, until the time is over.
+    fn mend_all(&mut self, files: &[PathBuf], out: &mut impl Write) -> Result<Option<End>> {
+        for path in files {
+            match self.mend(path, out).map_err(|err| err.downcast()) {
+                Ok(()) => {}
+                Err(Ok(err)) => return self.ended_by(err).map(Some),
+                Err(Err(err)) => return Err(err),
+            }
+        }
+        Ok(None)
+    }
+
+    /// An end that somebody wants now is an error; that of the time is none.
+    fn ended_by(&self, err: Interrupted) -> Result<End> {
+        match self.limit.end(err) {
+            End::Interrupted(err) => Err(err.into()),
+            end => Ok(end),
         }
     }
 
@@ -357,16 +399,18 @@ impl<'a> Pass<'a> {
             spreads: false,
             // Others are at work.
             reads_ahead: false,
-            dry_run,
+            dry_run: dry_run || self.args.dry_run,
             chosen: None,
         };
-        let progress = self.progress;
-
-        progress.go_on()?;
-        let (drives, unsynced) = (&mut self.drives, &mut self.unsynced);
-        defrag(path, &WHOLE, wish, drives, unsynced, &mut |_| {
+        let (progress, limit) = (self.progress, self.limit);
+        let go_on = || {
+            limit.go_on()?;
             progress.go_on()
-        })
+        };
+
+        go_on()?;
+        let (drives, unsynced) = (&mut self.drives, &mut self.unsynced);
+        defrag(path, &WHOLE, wish, drives, unsynced, &mut |_| go_on())
     }
 
     /// A row of what was done; what was not is told if there is a reason.
@@ -384,19 +428,24 @@ impl<'a> Pass<'a> {
 
         if is_done {
             self.nr_mended += 1;
-            print_row(&row, out)?;
-            out.flush()?;
+            if !self.args.json {
+                print_row(&row, out)?;
+                out.flush()?;
+            }
         }
         print_notes(&row);
         self.nr_failed += usize::from(row.has_failed());
+        if self.args.json {
+            self.rows.push(row);
+        }
         Ok(())
     }
 
-    fn verdict(&self, folder: &Path) -> Result<()> {
+    fn verdict(&self, folder: &Path, end: Option<End>, nr_all: usize) -> Result<()> {
         if self.no_sharer && !self.unspread.is_empty() && self.nr_mended == 0 {
             bail!("No file below {} can be mended", folder.display());
         }
-        verdict(None, self.nr_failed, self.nr_files, self.nr_files)
+        verdict(end, self.nr_failed, self.nr_files, nr_all)
     }
 }
 
