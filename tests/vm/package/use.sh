@@ -56,6 +56,19 @@ count_and_mend() {
 	systemctl stop dieaware-defragd@mnt
 }
 
+# A filesystem is defragmented by a timer that has to be enabled, within a budget.
+defrag_by_timer() {
+	local timer=dieaware-defrag@mnt.timer service=dieaware-defrag@mnt.service
+
+	[[ $(systemctl is-enabled "$timer" || true) == disabled ]]
+	systemctl enable --now "$timer"
+	[[ $(systemctl show -P TimersCalendar "$timer") == *"Mon *-*-* 00:00:00"* ]]
+	systemctl start "$service"
+	[[ $(systemctl show -P Result "$service") == success ]]
+	journalctl -b --no-pager -o cat -u "$service" | grep -q ' /mnt/file$'
+	systemctl disable --now "$timer"
+}
+
 depmod -a
 modprobe dm-dieaware
 [[ $(modinfo -n dm-dieaware) == */updates/dkms/dm-dieaware.ko ]]
@@ -82,7 +95,10 @@ else
 fi
 mount /dev/mapper/db /mnt
 [[ $(sha256sum </mnt/file) == "$before" ]]
-[[ ! -d /run/systemd/system ]] || count_and_mend
+if [[ -d /run/systemd/system ]]; then
+	count_and_mend
+	defrag_by_timer
+fi
 umount /mnt
 dieaware remove db
 nvmev-ssd remove ssd0
