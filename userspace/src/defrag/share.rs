@@ -4,6 +4,7 @@
 //! we say, and writes where anything is wrong.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::ops::Range;
@@ -11,6 +12,7 @@ use std::ops::Range;
 use serde::Serialize;
 
 use crate::device::nvme::defrag_log::{DefragLog, Fill};
+use crate::device::stack::Tables;
 use crate::dm::{self, Target};
 use crate::frag::look::Look;
 use crate::runs::{self, FileId, Run};
@@ -65,8 +67,8 @@ impl Watched {
 pub struct Sharer {
     name: String,
     targets: Vec<Target>,
-    /// `None`: the SSD has none that could be watched.
-    watched: RefCell<Option<Watched>>,
+    /// Those of all SSDs below that have one which could be watched.
+    watched: RefCell<Vec<Watched>>,
 }
 
 /// What the targets have counted.
@@ -121,39 +123,47 @@ impl Sharer {
         })
     }
 
-    /// Watch the log of the SSD from now on; one that has none is left alone.
+    /// Watch the logs of the SSDs below from now on; one that has none is left alone. They are those of the
+    /// targets: on which SSDs and dies a file lies need not be known for that.
     ///
     /// # Errors
     ///
-    /// When it cannot be asked.
+    /// When one cannot be asked.
     pub fn watch_log(&self, look: &Look) -> Result<(), DefragError> {
-        let Ok(on_ssd) = &look.on_ssd else {
-            return Ok(());
-        };
-        let log = DefragLog::open(&on_ssd.disk)?;
+        let ranges: Vec<_> = self
+            .targets
+            .iter()
+            .map(|target| target.start_sectors..target.start_sectors + target.len_sectors)
+            .collect();
+        let pieces = Tables::default()
+            .resolve(look.facts.below, &ranges)
+            .map_err(|err| DefragError::NotShared(err.to_string()))?;
+        let disks: BTreeSet<_> = pieces.into_iter().map(|piece| piece.disk).collect();
+        let mut watched = Vec::new();
 
-        *self.watched.borrow_mut() = log.map(|log| Watched {
-            log,
-            compactions: Vec::new(),
-        });
+        for disk in disks {
+            watched.extend(DefragLog::open(&disk)?.map(|log| Watched {
+                log,
+                compactions: Vec::new(),
+            }));
+        }
+        *self.watched.borrow_mut() = watched;
         Ok(())
     }
 
-    /// Have the log compacted, if it is full enough.
+    /// Have logs compacted that are full enough.
     fn look_at_log(&self) -> io::Result<()> {
-        match &mut *self.watched.borrow_mut() {
-            Some(watched) => watched.look(),
-            None => Ok(()),
-        }
+        let mut watched = self.watched.borrow_mut();
+
+        watched.iter_mut().try_for_each(Watched::look)
     }
 
     /// How often that was, and what came of it.
     pub fn compactions(&self) -> Vec<Compaction> {
         let watched = self.watched.borrow();
+        let all = watched.iter().flat_map(|watched| &watched.compactions);
 
-        watched
-            .as_ref()
-            .map_or_else(Vec::new, |watched| watched.compactions.clone())
+        all.copied().collect()
     }
 
     /// Pages of a file, which lie there, are going to be written elsewhere as they are.
