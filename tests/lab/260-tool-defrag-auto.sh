@@ -18,7 +18,7 @@ dd if=/dev/urandom of="$T_DIR/data" bs=32k count=$UNITS status=none
 
 # on_a_die FS [MKFS-OPTION...]: a new filesystem, with a file in one piece, of which one die has all
 on_a_die() {
-	make_fs "$@" "$DEV"
+	make_fs "$1" "$DEV" "${@:2}"
 	new_mount "$DEV" "$mnt"
 	fallocate -l $((UNITS * 32))K "$file"
 	python3 "$LAB_DIR/turns.py" $UNITS "$file" 32 0 "$T_DIR/data" "$file.rest" 224 0 /dev/zero
