@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# What defrag, pick migrate and defragd --once may do, and in which way: --max-bytes, by its old name in defragd too, --max-time,
+# --ionice, --min-gain; a pass of defragd that only says, in JSON, what it would do.
+# kernels: uml
+# long: 6.12
+# smp: 1
+# mem: 2G
+# seconds: 5
+# timeout: 120
+# sentences: 12
+. "$(dirname "$0")/rc"
+. "$LAB_DIR/share"
+
+dd if=/dev/urandom of="$T_DIR/data" bs=32k count=64 status=none
+new_ssd ssd0 capacity_mib=512 share_pages=16384
+new_target t0 "$DEV"
+make_fs ext4 "$TARGET"
+mount "$TARGET" "$mnt"
+dmsetup message t0 0 hints off
+fragment_on_a_die ext4 "$mnt/hot" 64
+dmsetup message t0 0 hints auto
+sync
+counts_of "$mnt" hot=9 >"$T_DIR/counts"
+check_that "a dry pass says in JSON what it would do" \
+	"$(dieaware defragd --once --dry-run --json --files 1 --state "$T_DIR/counts" "$mnt" | jq -r 'map(.method) | join(" ")')" == "share ssd"
+check_that "and does nothing" "$(done_so_far)" == "0 0"
+exits 0 "may be copied yet (--max-bytes)" dieaware defragd --once --most 0 --max-time 600 --state "$T_DIR/counts" "$mnt"
+exits 0 "left" dieaware defrag --ionice idle --min-gain 10 "$mnt/hot.rest"
+exits 2 "invalid value" dieaware defrag --ionice fast "$mnt/hot"
+fragment ext4 "$mnt/file" 64
+sync
+dieaware pick analyze --bypass --read-ahead 128K --path "$mnt/file" --out "$T_DIR/hot"
+exits 0 "may be moved yet (--max-bytes)" dieaware pick migrate --max-bytes 4K --ionice best-effort "$T_DIR/hot"
+exits 0 "share " dieaware pick migrate --max-bytes 1G "$T_DIR/hot"
+umount "$mnt"
