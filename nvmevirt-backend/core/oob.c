@@ -12,8 +12,7 @@
  * comes sooner than its end takes a little less than it could.
  */
 #include "defrag.h"
-
-#define BITS_PER_WORD	64
+#include "table.h"
 
 static size_t aligned(size_t bytes)
 {
@@ -29,11 +28,6 @@ static void *take(void *memory, size_t *at, size_t nr, size_t bytes)
 	return part;
 }
 
-static size_t nr_words(u64 nr_bits)
-{
-	return div_u64(nr_bits + BITS_PER_WORD - 1, BITS_PER_WORD);
-}
-
 /* What lies where in the area; without memory: its size. */
 static size_t lay_out_area(struct ftl_oob *oob, const struct ftl_geometry *geo,
 			   const struct ftl_params *params, void *area)
@@ -47,7 +41,7 @@ static size_t lay_out_area(struct ftl_oob *oob, const struct ftl_geometry *geo,
 	oob->seq = take(area, &bytes, geo->nr_places, sizeof(*oob->seq));
 	oob->erases = take(area, &bytes, geo->nr_eblks, sizeof(*oob->erases));
 	oob->lpn = take(area, &bytes, geo->nr_places, sizeof(*oob->lpn));
-	oob->is_mapped = take(area, &bytes, nr_words(params->nr_lpns), sizeof(u64));
+	oob->is_mapped = take(area, &bytes, ftl_table_words(params->nr_lpns), sizeof(u64));
 	oob->max_defrag = ftl_defrag_max(params);
 	oob->max_defrag_pages = ftl_defrag_max_pages(params);
 	if (!oob->max_defrag)
@@ -429,69 +423,6 @@ void ftl_oob_tear(struct ftl_oob *oob, u64 now_ns)
 		while (list->first)
 			end_first(oob, list);
 	}
-}
-
-static void make_table_region(struct ftl_oob *oob, u64 region, const u32 *place_of)
-{
-	u64 first = region << FTL_REGION_SHIFT;
-	u64 end = min(first + FTL_REGION_PAGES, oob->nr_lpns);
-	u64 *words = &oob->is_mapped[first / BITS_PER_WORD];
-	size_t bytes = nr_words(end - first) * sizeof(u64);
-
-	memset(words, 0, bytes);
-	for (u64 lpn = first; lpn < end; lpn++) {
-		if (place_of[lpn])
-			oob->is_mapped[lpn / BITS_PER_WORD] |= BIT_ULL(lpn % BITS_PER_WORD);
-	}
-	ftl_oob_mark(oob, words, bytes);
-}
-
-/*
- * The records have become many: keep for each page whether it is mapped instead. The table
- * has that already where nothing was mapped or unmapped since it was made.
- */
-static void make_table(struct ftl_oob *oob, const u32 *place_of, u8 *changed)
-{
-	for (u64 region = 0; region < ftl_nr_regions(oob->nr_lpns); region++) {
-		if (changed[region])
-			make_table_region(oob, region, place_of);
-		changed[region] = false;
-	}
-	oob->head->table_seq = oob->head->seq;
-	oob->head->nr_trims = 0;
-}
-
-/* Does the range go on where the last one ended, with nothing written since? */
-static bool continues_trim(const struct ftl_oob *oob, u64 first)
-{
-	const struct ftl_oob_head *head = oob->head;
-	const struct ftl_oob_trim *last;
-
-	if (!head->nr_trims)
-		return false;
-	last = &head->trim[head->nr_trims - 1];
-	return last->seq == head->seq && last->first + last->nr == first;
-}
-
-bool ftl_oob_has_room(const struct ftl_oob *oob, u64 first)
-{
-	return oob->head->nr_trims < FTL_OOB_TRIMS || continues_trim(oob, first);
-}
-
-void ftl_oob_trim(struct ftl_oob *oob, u64 first, u64 nr, const u32 *place_of, u8 *changed)
-{
-	struct ftl_oob_head *head = oob->head;
-
-	if (continues_trim(oob, first)) {
-		head->trim[head->nr_trims - 1].nr += nr;
-		return;
-	}
-	head->seq++;
-	if (head->nr_trims == FTL_OOB_TRIMS) {
-		make_table(oob, place_of, changed);
-		return;
-	}
-	head->trim[head->nr_trims++] = (struct ftl_oob_trim){ first, nr, head->seq };
 }
 
 u64 ftl_oob_seq(const struct ftl_oob *oob, ppn_t ppn)

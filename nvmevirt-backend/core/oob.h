@@ -342,23 +342,6 @@ bool ftl_oob_is_ended(struct ftl_oob *oob, u32 flash_unit);
 void ftl_oob_tear(struct ftl_oob *oob, u64 now_ns);
 
 /**
- * ftl_oob_has_room() - can a trim be kept without making the table anew?
- * @first: its first page
- */
-bool ftl_oob_has_room(const struct ftl_oob *oob, u64 first);
-
-/**
- * ftl_oob_trim() - keep that pages were trimmed; durable at once
- * @place_of: map by lpn, in which they are unmapped already
- * @changed: whether pages of it were mapped or unmapped since the table was made, by region;
- *	cleared when the table is made anew
- *
- * Without room, all that is mapped must have ended: the table does not have when a page
- * was trimmed that is mapped again.
- */
-void ftl_oob_trim(struct ftl_oob *oob, u64 first, u64 nr, const u32 *place_of, u8 *changed);
-
-/**
  * ftl_oob_seq() - number of the data in a place, whether it is there yet or booked
  */
 u64 ftl_oob_seq(const struct ftl_oob *oob, ppn_t ppn);

@@ -10,6 +10,7 @@
 #include "in-place.h"
 #include "map-page.h"
 #include "program.h"
+#include "table.h"
 
 /* A page that is written in part needs its present content first. */
 static u64 read_partial(struct ftl *ftl, lpn_t lpn, u64 start_ns)

@@ -10,6 +10,7 @@
 #ifdef CORE_IS_LINKED
 #include "../core/geometry.h"
 #include "../core/oob.h"
+#include "../core/table.h"
 #include "../core/l2p.h"
 #include "../core/share.h"
 #include "../core/defrag.h"

@@ -3,6 +3,7 @@
 #include "../core/geometry.c"
 #include "../core/params.c"
 #include "../core/oob.c"
+#include "../core/table.c"
 #include "../core/l2p.c"
 #include "../core/share.c"
 #include "../core/defrag.c"
