@@ -475,7 +475,15 @@ bool nvmev_io_is_alone(const struct nvme_command *sqe)
 
 bool nvmev_io_must_wait(const struct nvmev *nvmev, const struct nvme_command *sqe)
 {
-	return nvmev->trim.cmd && sqe->common.opcode == nvme_cmd_dsm;
+	switch (sqe->common.opcode) {
+	case nvme_cmd_dsm:
+		return nvmev->trim.cmd || nvmev->trim.lacks_room;
+	case nvme_cmd_write_zeroes:
+		return nvmev->trim.lacks_room &&
+		       (le16_to_cpu(sqe->rw.control) & NVMEV_RW_DEAC);
+	default:
+		return false;
+	}
 }
 
 static bool is_for_all(const struct nvmev_cmd *cmd)

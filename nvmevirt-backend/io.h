@@ -25,7 +25,7 @@ bool nvmev_io_is_alone(const struct nvme_command *sqe);
  * @nvmev: the SSD
  * @sqe: the command
  *
- * Return: true for a deallocation while another one is under way.
+ * Return: true for a deallocation while another one is under way, or the FTL makes room for it.
  */
 bool nvmev_io_must_wait(const struct nvmev *nvmev, const struct nvme_command *sqe);
 

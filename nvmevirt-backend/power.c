@@ -33,6 +33,8 @@ static void reset_controller(struct nvmev *nvmev)
 	nvmev->cut_ns = U64_MAX;
 	nvmev->is_cut = false;
 	nvmev->power_on_ns = ktime_get_ns();
+	/* What the FTL was left with is found out by the first step. */
+	nvmev->trim.makes_room = true;
 	nvmev_event_reset(nvmev);
 	nvmev_inject_init(&nvmev->inject);
 }

@@ -194,6 +194,13 @@ u16 nvmev_ns_write(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 *due_ns)
 	return 0;
 }
 
+/* All commands of a batch may be trims. */
+static void note_room(struct nvmev *nvmev)
+{
+	nvmev->trim.makes_room = ftl_trim_wants_step(nvmev->ftl);
+	nvmev->trim.lacks_room = !ftl_trim_has_room(nvmev->ftl, NVMEV_BATCH);
+}
+
 u64 nvmev_ns_trim(struct nvmev *nvmev, const struct nvmev_ns *ns, u64 slba, u64 nr_lbas,
 		  u64 now_ns, bool goes_on)
 {
@@ -206,11 +213,19 @@ u64 nvmev_ns_trim(struct nvmev *nvmev, const struct nvmev_ns *ns, u64 slba, u64 
 	guard(mutex)(&nvmev->ftl_lock);
 	first += ns->first_page;
 	end += ns->first_page;
-	if (goes_on) {
+	if (goes_on)
 		ftl_trim_on(nvmev->ftl, to_lpn(first), end - first, nvmev_now(nvmev));
-		return now_ns;
-	}
-	return ftl_trim(nvmev->ftl, to_lpn(first), end - first, now_ns);
+	else
+		now_ns = ftl_trim(nvmev->ftl, to_lpn(first), end - first, now_ns);
+	note_room(nvmev);
+	return now_ns;
+}
+
+void nvmev_ns_make_room(struct nvmev *nvmev, u32 most)
+{
+	guard(mutex)(&nvmev->ftl_lock);
+	ftl_trim_step(nvmev->ftl, most, nvmev_now(nvmev));
+	note_room(nvmev);
 }
 
 u64 nvmev_ns_flush(struct nvmev *nvmev, u64 now_ns)

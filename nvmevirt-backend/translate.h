@@ -83,6 +83,13 @@ u64 nvmev_ns_trim(struct nvmev *nvmev, const struct nvmev_ns *ns, u64 slba, u64 
 		  u64 now_ns, bool goes_on);
 
 /**
+ * nvmev_ns_make_room() - go on with what the FTL has to do before it can keep more trims
+ * @nvmev: the SSD; its @trim gets to know whether there is more to do, and whether it is urgent
+ * @most: pages to look at, or little more
+ */
+void nvmev_ns_make_room(struct nvmev *nvmev, u32 most);
+
+/**
  * nvmev_ns_flush() - have the FTL make everything durable
  * @nvmev: the SSD
  * @now_ns: present time

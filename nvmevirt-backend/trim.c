@@ -14,6 +14,9 @@
 /* Pages that are forgotten at a time, which takes less than a millisecond or two */
 #define STEP_PAGES	4096
 
+/* Pages that are looked at at a time to make room, which takes some ten microseconds */
+#define ROOM_PAGES	32768
+
 /* How long all others may run before the next step, which is a small part of what that takes */
 #define PAUSE_US	50
 
@@ -77,15 +80,17 @@ bool nvmev_trim_step(struct nvmev *nvmev)
 	struct nvmev_trim *trim = &nvmev->trim;
 	u32 nr = 0;
 
-	if (!trim->cmd)
+	if (!trim->cmd && !trim->makes_room)
 		return false;
-	while (nr < STEP_PAGES && trim->range < trim->nr_ranges)
+	if (trim->makes_room)
+		nvmev_ns_make_room(nvmev, ROOM_PAGES);
+	while (trim->cmd && !trim->lacks_room && nr < STEP_PAGES && trim->range < trim->nr_ranges)
 		nr += trim_piece(nvmev, trim, STEP_PAGES - nr);
 	/* The records of trims may have made the drive program what it had in its cache. */
 	nvmev_outage_note(nvmev);
-	if (trim->range == trim->nr_ranges)
+	if (trim->cmd && trim->range == trim->nr_ranges)
 		end_trim(nvmev);
-	else
+	if (trim->cmd || trim->makes_room)
 		fsleep(PAUSE_US);
 	return true;
 }

@@ -6,7 +6,9 @@
  * So a Dataset Management command is under way for as long as that takes, and between its
  * steps the dispatcher serves the queues; there is one such command at a time, others of the
  * kind wait in their queues. Each step leaves the drive consistent, and a command that is not
- * complete may have done a part of what it is to do. Format takes the same steps, but nothing
+ * complete may have done a part of what it is to do. The FTL keeps a number of trims only, and then
+ * looks at the whole drive to make room for more (core/table.h): that is done in steps here as well,
+ * and while there is little room left, commands that deallocate wait in their queues. Format takes the same steps, but nothing
  * is served in between.
  */
 #ifndef NVMEV_TRIM_H
@@ -26,6 +28,8 @@ struct nvmev_ns;
  * @nr_ranges: number of entries of @ranges
  * @range: index of the range that is being deallocated
  * @done: number of its LBAs that are deallocated
+ * @makes_room: whether the FTL is to be given steps in which it makes room for more trims
+ * @lacks_room: whether no more are to be sent to it before that
  */
 struct nvmev_trim {
 	struct nvmev_cmd *cmd;
@@ -33,6 +37,8 @@ struct nvmev_trim {
 	u32 nr_ranges;
 	u32 range;
 	u32 done;
+	bool makes_room;
+	bool lacks_room;
 };
 
 /**
@@ -44,7 +50,7 @@ struct nvmev_trim {
 void nvmev_trim_begin(struct nvmev *nvmev, struct nvmev_cmd *cmd, u32 nr_ranges);
 
 /**
- * nvmev_trim_step() - do a step of the command under way
+ * nvmev_trim_step() - do a step of the command under way, or of making room for more
  * @nvmev: the SSD
  *
  * Context: the dispatcher. If there is more to do, sleeps for a moment: it runs before

@@ -48,7 +48,7 @@ static const char *check_region(const struct ftl *ftl, u64 region)
 {
 	u64 lpn = region << FTL_REGION_SHIFT;
 	u64 end = min(lpn + FTL_REGION_PAGES, ftl->map.nr_lpns);
-	bool is_in_table = ftl->params.oob && !ftl->map.region_changed[region];
+	bool is_in_table = ftl->params.oob && ftl->map.region_state[region] == FTL_REGION_KEPT;
 	u32 nr_mapped = 0;
 
 	for (; lpn < end; lpn++) {

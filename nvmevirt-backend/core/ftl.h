@@ -316,6 +316,25 @@ u64 ftl_trim(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 now_ns);
 void ftl_trim_on(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 now_ns);
 
 /**
+ * ftl_trim_has_room() - can so many trims be kept without waiting for a table (table.h)?
+ *
+ * A trim that finds no room makes all of the table first, which takes long on a large drive.
+ */
+bool ftl_trim_has_room(const struct ftl *ftl, u32 nr);
+
+/**
+ * ftl_trim_wants_step() - is such a table due, or being made?
+ */
+bool ftl_trim_wants_step(const struct ftl *ftl);
+
+/**
+ * ftl_trim_step() - go on with the table that makes room for trims, if ftl_trim_wants_step()
+ * @most: places to look at
+ * Return: whether there is more to do.
+ */
+bool ftl_trim_step(struct ftl *ftl, u32 most, u64 now_ns);
+
+/**
  * ftl_share() - let pages have the data of others, without copying it; with params.share_pages
  * @range: pages, within the drive; at most FTL_SHARE_MAX_PAGES in all
  * @nr_ranges: ranges, [1, FTL_SHARE_MAX_RANGES]

@@ -72,7 +72,8 @@ static void keep_map(struct ftl_keep *keep, struct ftl *ftl)
 	}
 	/* The table of what is mapped need not be right anywhere. */
 	if (keep->reads)
-		memset(map->region_changed, true, ftl_nr_regions(map->nr_lpns));
+		memset(map->region_state, FTL_REGION_CHANGED,
+		       ftl_nr_regions(map->nr_lpns));
 }
 
 static void write_sharer(struct ftl_keep *keep, const struct ftl *ftl,

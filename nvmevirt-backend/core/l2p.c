@@ -24,7 +24,7 @@ void ftl_l2p_init(struct ftl_l2p *map, u64 nr_lpns, u32 nr_places, void *zeroed)
 	map->place_of = zeroed;
 	map->owner_of = map->place_of + nr_lpns;
 	map->region_mapped = map->owner_of + nr_places;
-	map->region_changed = (u8 *)(map->region_mapped + ftl_nr_regions(nr_lpns));
+	map->region_state = (u8 *)(map->region_mapped + ftl_nr_regions(nr_lpns));
 	map->oob = NULL;
 	map->share = NULL;
 }

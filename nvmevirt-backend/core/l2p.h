@@ -12,6 +12,7 @@
 
 #include "oob.h"
 #include "share.h"
+#include "table.h"
 
 /**
  * struct ftl_l2p - both maps
@@ -20,8 +21,7 @@
  * @place_of: place plus one, by lpn; 0 if unmapped
  * @owner_of: lpn plus one, by place; 0 if the place holds nothing valid
  * @region_mapped: number of mapped pages, by region (FTL_REGION_PAGES)
- * @region_changed: whether pages were mapped or unmapped since the table of what is mapped was made
- *	(ftl_oob_trim()), by region
+ * @region_state: enum ftl_region_state, by region
  * @oob: out-of-band data that follows what the maps do, or NULL
  * @share: sharers: pages that lie in places of others, or NULL
  */
@@ -31,7 +31,7 @@ struct ftl_l2p {
 	u32 *place_of;
 	u32 *owner_of;
 	u32 *region_mapped;
-	u8 *region_changed;
+	u8 *region_state;
 	struct ftl_oob *oob;
 	struct ftl_share *share;
 };
@@ -59,17 +59,26 @@ u64 ftl_l2p_skip_unmapped(const struct ftl_l2p *map, u64 lpn, u64 end);
  */
 u64 ftl_l2p_nr_mapped(const struct ftl_l2p *map, u64 lpn, u64 end);
 
-/* A page that was nowhere is somewhere now. */
-static inline void ftl_l2p_count_up(struct ftl_l2p *map, u64 lpn)
+static inline void ftl_l2p_change_region(struct ftl_l2p *map, u64 region)
 {
-	map->region_mapped[lpn >> FTL_REGION_SHIFT]++;
-	map->region_changed[lpn >> FTL_REGION_SHIFT] = true;
+	if (map->oob && ftl_table_needs(map->oob, region))
+		ftl_table_take(map, region);
+	else
+		map->region_state[region] = FTL_REGION_CHANGED;
 }
 
+/* A page that is nowhere is about to be somewhere. */
+static inline void ftl_l2p_count_up(struct ftl_l2p *map, u64 lpn)
+{
+	ftl_l2p_change_region(map, lpn >> FTL_REGION_SHIFT);
+	map->region_mapped[lpn >> FTL_REGION_SHIFT]++;
+}
+
+/* A page that is somewhere is about to be nowhere. */
 static inline void ftl_l2p_count_down(struct ftl_l2p *map, u64 lpn)
 {
+	ftl_l2p_change_region(map, lpn >> FTL_REGION_SHIFT);
 	map->region_mapped[lpn >> FTL_REGION_SHIFT]--;
-	map->region_changed[lpn >> FTL_REGION_SHIFT] = true;
 }
 
 static inline ppn_t ftl_l2p_get(const struct ftl_l2p *map, lpn_t lpn)
@@ -204,8 +213,8 @@ static inline void ftl_l2p_set_prev(struct ftl_l2p *map, lpn_t lpn, struct ftl_o
 /* The page is nowhere now. Return: whether the place where it was holds nothing. */
 static inline bool ftl_l2p_clear(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn)
 {
-	map->place_of[from_lpn(lpn)] = 0;
 	ftl_l2p_count_down(map, from_lpn(lpn));
+	map->place_of[from_lpn(lpn)] = 0;
 	if (!ftl_l2p_leave(map, lpn, ppn))
 		return false;
 	if (map->oob)

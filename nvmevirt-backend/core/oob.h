@@ -167,7 +167,8 @@ struct ftl_oob_prev {
  * @seq: number of the data, by place, slots of open units included
  * @erases: number of erases, and FTL_OOB_BAD, by erase block
  * @lpn: page of the data plus one, by place; 0 is none
- * @is_mapped: bitmap of the lpns that were mapped at @head->table_seq
+ * @is_mapped: bitmap of the lpns that were mapped at @head->table_seq; those of the regions before
+ *	@table_at at @table_seq, while a table is being made
  * @defrag: begin of the defrag log (defrag.h)
  * @defrag_entry: entries of the defrag log
  * @max_defrag: number of entries that fit into the defrag log
@@ -183,6 +184,10 @@ struct ftl_oob_prev {
  * @prev: place on NAND of the data whose place this takes, plus one, or 0; by slot of open units
  * @prev_seq: number of its page's newest data that is on NAND or booked, by slot of open units
  * @safe_ns: time at which what took the place of its stale pages is on NAND, by erase block
+ * @table_seq: number up to which data will be gone of pages that the table which is being made has as
+ *	unmapped, 0 while none is being made
+ * @table_at: region that comes next in it
+ * @nr_table_looks: places, or words and regions, that were looked at to make tables
  * @nr_hurried: number of ops that counted as ended because all were booked
  * @cut_countdown: number of ops until the power fails, 0 if it does not
  * @cut_op_ns: end of the op with which the power fails, U64_MAX while that is not booked
@@ -225,6 +230,9 @@ struct ftl_oob {
 	u32 *prev;
 	u64 *prev_seq;
 	u64 *safe_ns;
+	u64 table_seq;
+	u64 table_at;
+	u64 nr_table_looks;
 	u64 nr_hurried;
 	u64 cut_countdown;
 	u64 cut_op_ns;

@@ -366,7 +366,8 @@ static void apply_trims(struct ftl *ftl)
 			unmap_older(ftl, lpn, seq);
 	}
 	/* What the trims since have changed the table does not have. */
-	memset(ftl->map.region_changed, true, ftl_nr_regions(ftl->map.nr_lpns));
+	memset(ftl->map.region_state, FTL_REGION_CHANGED,
+	       ftl_nr_regions(ftl->map.nr_lpns));
 }
 
 static const char *check_head(const struct ftl_oob *oob)

@@ -207,6 +207,44 @@ static void commit_shares(struct ftl *ftl, u64 at_ns)
 	ftl_defrag_settle(&ftl->oob);
 }
 
+static void step_table(struct ftl *ftl, u32 most, u64 at_ns)
+{
+	if (!ftl_table_is_due(&ftl->oob)) {
+		end_volatile(ftl, at_ns);
+		ftl_table_begin(&ftl->map);
+	}
+	ftl_table_step(&ftl->map, most);
+}
+
+bool ftl_trim_wants_step(const struct ftl *ftl)
+{
+	return ftl->params.oob && (ftl_table_is_due(&ftl->oob) ||
+				   ftl->oob.head->nr_trims >= FTL_TABLE_BEGIN);
+}
+
+bool ftl_trim_step(struct ftl *ftl, u32 most, u64 now_ns)
+{
+	if (!ftl_trim_wants_step(ftl))
+		return false;
+	ftl_advance(ftl, now_ns);
+	step_table(ftl, most, ftl->now_ns);
+	return ftl_trim_wants_step(ftl);
+}
+
+bool ftl_trim_has_room(const struct ftl *ftl, u32 nr)
+{
+	return !ftl->params.oob || ftl->oob.head->nr_trims + nr <= FTL_OOB_TRIMS;
+}
+
+static void keep_trim(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 at_ns)
+{
+	while (!ftl_oob_has_room(&ftl->oob, from_lpn(first)))
+		step_table(ftl, FTL_TABLE_STEP, at_ns);
+	ftl_oob_trim(&ftl->oob, from_lpn(first), nr_pages);
+	if (ftl_trim_wants_step(ftl))
+		step_table(ftl, FTL_TABLE_STEP, at_ns);
+}
+
 static void trim_pages(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 at_ns)
 {
 	u64 end = from_lpn(first) + nr_pages;
@@ -224,12 +262,8 @@ static void trim_pages(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 at_ns)
 		ftl->stats.pages_trimmed++;
 		lpn++;
 	}
-	if (!ftl->params.oob || !nr_pages)
-		return;
-	if (!ftl_oob_has_room(&ftl->oob, from_lpn(first)))
-		end_volatile(ftl, at_ns);
-	ftl_oob_trim(&ftl->oob, from_lpn(first), nr_pages, ftl->map.place_of,
-		     ftl->map.region_changed);
+	if (ftl->params.oob && nr_pages)
+		keep_trim(ftl, first, nr_pages, at_ns);
 }
 
 u64 ftl_trim(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 now_ns)
