@@ -88,13 +88,17 @@ static u16 dof_log(struct nvmev *nvmev, const struct nvmev_ns *ns, u32 lsp, stru
 
 static u16 wear_log(struct nvmev *nvmev, struct nvmev_log *log)
 {
+	struct ftl_report_part part = { .first = log->offset, .bytes = log->asked };
+
 	log->total = ftl_report_wear_bytes(nvmev->ftl);
-	log->data = kvzalloc(log->total, GFP_NOIO);
+	log->start = log->offset;
+	log->data = kvzalloc(log->asked, GFP_NOIO);
 	if (!log->data)
 		return NVME_SC_INTERNAL;
+	part.data = log->data;
 	guard(mutex)(&nvmev->ftl_lock);
 	ftl_advance(nvmev->ftl, nvmev_now(nvmev));
-	ftl_report_wear(nvmev->ftl, NVMEV_RATED_CYCLES, log->data);
+	ftl_report_wear(nvmev->ftl, NVMEV_RATED_CYCLES, &part);
 	return 0;
 }
 

@@ -82,24 +82,65 @@ static void report_die(const struct ftl *ftl, die_t die, struct dieaware_wear_di
 	entry->eblks_bad = cpu_to_le32(stats.eblks_bad);
 }
 
-void ftl_report_wear(const struct ftl *ftl, u32 rated_cycles, void *zeroed)
+/* What a part of a log has of an entry. */
+static void put(struct ftl_report_part *part, u64 at, const void *entry, size_t bytes)
 {
-	const struct ftl_geometry *geo = &ftl->geo;
-	struct dieaware_log_wear *head = zeroed;
-	struct dieaware_wear_die *die = (void *)(head + 1);
-	struct dieaware_wear_eblk *eblk = (void *)(die + geo->nr_dies);
+	u64 first = max(at, part->first);
+	u64 end = min(at + bytes, part->first + part->bytes);
 
-	head->version = cpu_to_le16(1);
-	head->header_bytes = cpu_to_le16(sizeof(*head));
-	head->die_bytes = cpu_to_le16(sizeof(*die));
-	head->eblk_bytes = cpu_to_le16(sizeof(*eblk));
-	head->nr_dies = cpu_to_le32(geo->nr_dies);
-	head->eblks_per_die = cpu_to_le32(geo->die_eblks);
-	head->rated_cycles = cpu_to_le32(rated_cycles);
-	for (u32 i = 0; i < geo->nr_dies; i++)
-		report_die(ftl, to_die(i), &die[i]);
-	for (u32 i = 0; i < geo->nr_eblks; i++) {
-		eblk[i].erases = cpu_to_le32(ftl->blocks.eblk[i].nr_erases);
-		eblk[i].state = ftl->blocks.eblk[i].state;
+	if (first < end)
+		memcpy((u8 *)part->data + (first - part->first), (const u8 *)entry + (first - at),
+		       end - first);
+}
+
+/* Which of @nr entries, of which the first is at @at, does the part have something of? */
+static void entries_of(const struct ftl_report_part *part, u64 at, u32 entry_bytes, u32 nr,
+		       u32 *first, u32 *end)
+{
+	u64 before = part->first > at ? part->first - at : 0;
+	u64 behind = part->first + part->bytes > at ? part->first + part->bytes - at : 0;
+
+	*first = min(div_u64(before, entry_bytes), (u64)nr);
+	*end = min(div_u64(behind + entry_bytes - 1, entry_bytes), (u64)nr);
+}
+
+static void put_head(const struct ftl *ftl, u32 rated_cycles, struct ftl_report_part *part)
+{
+	const struct dieaware_log_wear head = {
+		.version = cpu_to_le16(1),
+		.header_bytes = cpu_to_le16(sizeof(head)),
+		.die_bytes = cpu_to_le16(sizeof(struct dieaware_wear_die)),
+		.eblk_bytes = cpu_to_le16(sizeof(struct dieaware_wear_eblk)),
+		.nr_dies = cpu_to_le32(ftl->geo.nr_dies),
+		.eblks_per_die = cpu_to_le32(ftl->geo.die_eblks),
+		.rated_cycles = cpu_to_le32(rated_cycles),
+	};
+
+	put(part, 0, &head, sizeof(head));
+}
+
+u32 ftl_report_wear(const struct ftl *ftl, u32 rated_cycles, struct ftl_report_part *part)
+{
+	u64 dies_at = sizeof(struct dieaware_log_wear);
+	u64 eblks_at = dies_at + array_size(ftl->geo.nr_dies, sizeof(struct dieaware_wear_die));
+	u32 i, end, nr = 0;
+
+	put_head(ftl, rated_cycles, part);
+	entries_of(part, dies_at, sizeof(struct dieaware_wear_die), ftl->geo.nr_dies, &i, &end);
+	for (; i < end; i++, nr++) {
+		struct dieaware_wear_die die = {};
+
+		report_die(ftl, to_die(i), &die);
+		put(part, dies_at + (u64)i * sizeof(die), &die, sizeof(die));
 	}
+	entries_of(part, eblks_at, sizeof(struct dieaware_wear_eblk), ftl->geo.nr_eblks, &i, &end);
+	for (; i < end; i++, nr++) {
+		const struct dieaware_wear_eblk eblk = {
+			.erases = cpu_to_le32(ftl->blocks.eblk[i].nr_erases),
+			.state = ftl->blocks.eblk[i].state,
+		};
+
+		put(part, eblks_at + (u64)i * sizeof(eblk), &eblk, sizeof(eblk));
+	}
+	return nr;
 }

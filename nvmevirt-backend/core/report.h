@@ -43,11 +43,26 @@ void ftl_report_defrag(const struct ftl *ftl, struct dieaware_log_defrag *log);
 size_t ftl_report_wear_bytes(const struct ftl *ftl);
 
 /**
- * ftl_report_wear() - erase counts of dies and blocks
+ * struct ftl_report_part - a part of a log
+ * @first: offset of its first byte
+ * @bytes: length
+ * @data: its bytes
+ */
+struct ftl_report_part {
+	u64 first;
+	u32 bytes;
+	void *data;
+};
+
+/**
+ * ftl_report_wear() - a part of the wear log: erase counts of dies and blocks
  * @ftl: the drive
  * @rated_cycles: erases after which a block counts as used up
- * @zeroed: ftl_report_wear_bytes() bytes for the log
+ * @part: what is asked for; what of it is behind the log's end is left as it is
+ *
+ * Return: of how many dies and blocks entries were made: of those that the part has something of. One
+ * of a die takes a look at all its blocks.
  */
-void ftl_report_wear(const struct ftl *ftl, u32 rated_cycles, void *zeroed);
+u32 ftl_report_wear(const struct ftl *ftl, u32 rated_cycles, struct ftl_report_part *part);
 
 #endif /* FTL_REPORT_H */

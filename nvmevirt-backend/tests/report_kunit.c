@@ -87,12 +87,14 @@ static void wear_counts_every_erase(struct kunit *test)
 	const struct dieaware_wear_die *die = (void *)(log + sizeof(struct dieaware_log_wear));
 	const struct dieaware_wear_eblk *eblk = (void *)(die + geo->nr_dies);
 	u64 nr_lpns = ftl->params.nr_lpns;
+	struct ftl_report_part whole;
 
 	KUNIT_ASSERT_NOT_NULL(test, log);
 	for (u32 round = 0; round < 4; round++)
 		for (u64 lpn = 0; lpn < nr_lpns; lpn++)
 			write_plain(ftl, lpn, 1);
-	ftl_report_wear(ftl, 3000, log);
+	whole = (struct ftl_report_part){ .bytes = ftl_report_wear_bytes(ftl), .data = log };
+	KUNIT_EXPECT_EQ(test, ftl_report_wear(ftl, 3000, &whole), geo->nr_dies + geo->nr_eblks);
 	for (u32 i = 0; i < geo->nr_dies; i++) {
 		u64 sum = 0;
 		u32 nr_free = 0;
@@ -109,11 +111,40 @@ static void wear_counts_every_erase(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, (const u8 *)eblk, (const u8 *)log + ftl_report_wear_bytes(ftl));
 }
 
+/* Whatever part is asked for is the same as in the whole, and takes no more entries than it has. */
+static void part_of_wear_takes_what_it_has(struct kunit *test)
+{
+	struct ftl *ftl = make_shape(test);
+	u32 bytes = ftl_report_wear_bytes(ftl);
+	u8 *log = kunit_kzalloc(test, bytes, GFP_KERNEL);
+	u8 *data = kunit_kzalloc(test, bytes + 64, GFP_KERNEL);
+	struct ftl_report_part whole = { .bytes = bytes, .data = log };
+
+	KUNIT_ASSERT_NOT_NULL(test, log);
+	KUNIT_ASSERT_NOT_NULL(test, data);
+	for (u64 lpn = 0; lpn < ftl->params.nr_lpns; lpn++)
+		write_plain(ftl, lpn, 1);
+	ftl_report_wear(ftl, 3000, &whole);
+	for (u32 first = 0; first <= bytes; first += 4) {
+		for (u32 nr = 4; nr <= 60; nr += 28) {
+			struct ftl_report_part part = { first, nr, data };
+			u32 present = min(nr, bytes - first);
+
+			memset(data, 0xff, nr);
+			KUNIT_ASSERT_LE(test, ftl_report_wear(ftl, 3000, &part),
+					nr / (u32)sizeof(struct dieaware_wear_eblk) + 2);
+			KUNIT_ASSERT_EQ(test, memcmp(data, log + first, present), 0);
+			KUNIT_ASSERT_EQ(test, data[present], nr > present ? 0xff : data[present]);
+		}
+	}
+}
+
 static struct kunit_case report_cases[] = {
 	KUNIT_CASE(layouts_are_as_they_were),
 	KUNIT_CASE_PARAM(map_says_where_pages_are, shape_gen_params),
 	KUNIT_CASE_PARAM(dof_of_a_range_is_that_of_its_pages, shape_gen_params),
 	KUNIT_CASE_PARAM(wear_counts_every_erase, shape_gen_params),
+	KUNIT_CASE_PARAM(part_of_wear_takes_what_it_has, shape_gen_params),
 	{}
 };
 
