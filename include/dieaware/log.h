@@ -10,7 +10,7 @@
  *
  *   C2h  entry i is page i of the namespace, that is LBA 8 * i of 512 bytes
  *   C3h  entry i is the i-th range of the namespace; a range is 64 KiB << LSP long. What one
- *        command asks for may not cover more than 16 GiB.
+ *        command asks for may not cover more than 256 MiB of the namespace: Invalid Field.
  *   C4h  struct dieaware_log_wear, the dies in order, then all erase blocks, die after die
  *   C5h  struct dieaware_log_defrag; only of a device that shares pages and logs it
  *

@@ -43,8 +43,11 @@ struct ftl_dof {
 	u32 hash_bits;
 };
 
-/* A file of 16 GiB; the table is 32 MiB then. */
-#define FTL_DOF_MAX_PAGES	4194304U
+/*
+ * 256 MiB; the table is 1 MiB then. Whoever asks has the drive wait until all are counted: so many
+ * take a few milliseconds.
+ */
+#define FTL_DOF_MAX_PAGES	65536U
 
 /**
  * ftl_dof_bytes() - memory to count a set

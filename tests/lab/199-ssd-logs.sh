@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 8
 # timeout: 120
-# sentences: 16
+# sentences: 20
 . "$(dirname "$0")/rc"
 
 # entries FORMAT: the binary log page on stdin, an entry a line
@@ -52,6 +52,15 @@ check_that "DoF_P of one in order" "$(sed -n 5p "$T_DIR/dof")" == "0 0 128 16 2"
 check_that "DoF_P of nothing" "$(sed -n 1p "$T_DIR/dof")" == "0 0 0 0 0"
 check_that "the second namespace has its own" "$(log_page 0xc3 0 16 3 2 | entries '<HHIII')" == "0 0 128 16 2"
 check_that "and a file of one unit" "$(log_page 0xc3 256 16 0 | entries '<HHIII' | cut -d ' ' -f 1)" -eq 500
+
+# Both namespaces together are too small for what one command may ask for; this drive is not.
+new_ssd ssd1 capacity_mib=512
+ctrl=/dev/$(<"$CONFIGFS/ssd1/nvme")
+check "256 MiB of ranges at once" log_page 0xc3 0 $((256 * 16)) 4
+check_fails "and no more" log_page 0xc3 0 $((257 * 16)) 4
+check "a range of 256 MiB" log_page 0xc3 0 16 12
+check_fails "and no larger one" log_page 0xc3 0 16 13
+ctrl=/dev/$(<"$CONFIGFS/ssd0/nvme")
 
 # Wear: erase something.
 for ((i = 0; i < 5; i++)); do
