@@ -221,6 +221,19 @@ u64 nvmev_ns_trim(struct nvmev *nvmev, const struct nvmev_ns *ns, u64 slba, u64 
 	return now_ns;
 }
 
+u64 nvmev_ns_trim_reach(struct nvmev *nvmev, const struct nvmev_ns *ns, u64 slba, u64 end,
+			u32 *most)
+{
+	u32 shift = FTL_PAGE_SHIFT - ns->lba_shift;
+	u64 first = slba >> shift;
+	u64 behind = (end + BIT_ULL(shift) - 1) >> shift;
+	lpn_t reach;
+
+	guard(mutex)(&nvmev->ftl_lock);
+	reach = ftl_trim_reach(nvmev->ftl, to_lpn(ns->first_page + first), behind - first, most);
+	return min(end, (from_lpn(reach) - ns->first_page) << shift);
+}
+
 void nvmev_ns_make_room(struct nvmev *nvmev, u32 most)
 {
 	guard(mutex)(&nvmev->ftl_lock);

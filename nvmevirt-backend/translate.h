@@ -83,6 +83,20 @@ u64 nvmev_ns_trim(struct nvmev *nvmev, const struct nvmev_ns *ns, u64 slba, u64 
 		  u64 now_ns, bool goes_on);
 
 /**
+ * nvmev_ns_trim_reach() - how much of a range may be forgotten in a step?
+ * @nvmev: the SSD
+ * @ns: the namespace
+ * @slba: first LBA
+ * @end: LBA behind the last; the range must be valid
+ * @most: pages to look at, at least one; gets what is left of them
+ *
+ * Return: the LBA behind the last of the step: that of a page, or @end. Else pages in the middle of a
+ * range would be taken for such as are covered in part.
+ */
+u64 nvmev_ns_trim_reach(struct nvmev *nvmev, const struct nvmev_ns *ns, u64 slba, u64 end,
+			u32 *most);
+
+/**
  * nvmev_ns_make_room() - go on with what the FTL has to do before it can keep more trims
  * @nvmev: the SSD; its @trim gets to know whether there is more to do, and whether it is urgent
  * @most: pages to look at, or little more

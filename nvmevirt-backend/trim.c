@@ -11,7 +11,10 @@
 #include "translate.h"
 #include "trim.h"
 
-/* Pages that are forgotten at a time, which takes less than a millisecond or two */
+/*
+ * Pages that are forgotten at a time, which takes less than a millisecond or two. 4096 of
+ * them that hold nothing count as one: else a large drive would take long, however little it holds.
+ */
 #define STEP_PAGES	4096
 
 /* Pages that are looked at at a time to make room, which takes some ten microseconds */
@@ -30,26 +33,15 @@ void nvmev_trim_begin(struct nvmev *nvmev, struct nvmev_cmd *cmd, u32 nr_ranges)
 	trim->done = 0;
 }
 
-/*
- * The end of a step of at most @nr_pages that begins with an LBA: that of a page, or pages in
- * the middle of a range would be taken for such as are covered in part.
- */
-static u64 end_of_step(const struct nvmev_ns *ns, u64 slba, u64 end, u32 nr_pages)
-{
-	u32 shift = FTL_PAGE_SHIFT - ns->lba_shift;
-
-	return min(end, ((slba >> shift) + nr_pages) << shift);
-}
-
-/* Deallocate what comes next; returns about how many pages were looked at. */
-static u32 trim_piece(struct nvmev *nvmev, struct nvmev_trim *trim, u32 nr_pages)
+/* Deallocate what comes next; @left is how many pages may be looked at. */
+static void trim_piece(struct nvmev *nvmev, struct nvmev_trim *trim, u32 *left)
 {
 	const struct nvme_dsm_range *range = &trim->ranges[trim->range];
 	struct nvmev_cmd *cmd = trim->cmd;
 	const struct nvmev_ns *ns = cmd->ns;
 	u64 end = le64_to_cpu(range->slba) + le32_to_cpu(range->nlb);
 	u64 slba = le64_to_cpu(range->slba) + trim->done;
-	u64 nr_lbas = end_of_step(ns, slba, end, nr_pages) - slba;
+	u64 nr_lbas = nvmev_ns_trim_reach(nvmev, ns, slba, end, left) - slba;
 	u64 done_ns = cmd->fetched_ns;
 
 	if (nr_lbas) {
@@ -63,7 +55,8 @@ static u32 trim_piece(struct nvmev *nvmev, struct nvmev_trim *trim, u32 nr_pages
 		trim->range++;
 		trim->done = 0;
 	}
-	return (nr_lbas >> (FTL_PAGE_SHIFT - ns->lba_shift)) + 1;
+	/* A range has its own part in what a step takes. */
+	*left -= !!*left;
 }
 
 static void end_trim(struct nvmev *nvmev)
@@ -78,14 +71,14 @@ static void end_trim(struct nvmev *nvmev)
 bool nvmev_trim_step(struct nvmev *nvmev)
 {
 	struct nvmev_trim *trim = &nvmev->trim;
-	u32 nr = 0;
+	u32 left = STEP_PAGES;
 
 	if (!trim->cmd && !trim->makes_room)
 		return false;
 	if (trim->makes_room)
 		nvmev_ns_make_room(nvmev, ROOM_PAGES);
-	while (trim->cmd && !trim->lacks_room && nr < STEP_PAGES && trim->range < trim->nr_ranges)
-		nr += trim_piece(nvmev, trim, STEP_PAGES - nr);
+	while (trim->cmd && !trim->lacks_room && left && trim->range < trim->nr_ranges)
+		trim_piece(nvmev, trim, &left);
 	/* The records of trims may have made the drive program what it had in its cache. */
 	nvmev_outage_note(nvmev);
 	if (trim->cmd && trim->range == trim->nr_ranges)
@@ -112,7 +105,9 @@ static void trim_all(struct nvmev *nvmev, const struct nvmev_ns *ns)
 	u64 slba, next;
 
 	for (slba = 0; slba < end; slba = next) {
-		next = end_of_step(ns, slba, end, STEP_PAGES);
+		u32 left = STEP_PAGES;
+
+		next = nvmev_ns_trim_reach(nvmev, ns, slba, end, &left);
 		nvmev_ns_trim(nvmev, ns, slba, next - slba, nvmev_now(nvmev), slba);
 		nvmev_store_trim(&nvmev->store, nvmev_ns_byte(ns, slba),
 				 (next - slba) << ns->lba_shift);

@@ -316,6 +316,16 @@ u64 ftl_trim(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 now_ns);
 void ftl_trim_on(struct ftl *ftl, lpn_t first, u64 nr_pages, u64 now_ns);
 
 /**
+ * ftl_trim_reach() - how much of a range may one trim have, if it is not to take long?
+ * @most: pages that it may look at, at least 1; gets what is left of them
+ *
+ * What holds nothing is passed over 4096 pages at a time.
+ *
+ * Return: the first page of the range that it may not have.
+ */
+lpn_t ftl_trim_reach(const struct ftl *ftl, lpn_t first, u64 nr_pages, u32 *most);
+
+/**
  * ftl_trim_has_room() - can so many trims be kept without waiting for a table (table.h)?
  *
  * A trim that finds no room makes all of the table first, which takes long on a large drive.

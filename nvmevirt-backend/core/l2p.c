@@ -40,6 +40,22 @@ u64 ftl_l2p_skip_unmapped(const struct ftl_l2p *map, u64 lpn, u64 end)
 	return min(lpn, end);
 }
 
+u64 ftl_l2p_reach(const struct ftl_l2p *map, u64 lpn, u64 end, u32 *most)
+{
+	while (lpn < end && *most) {
+		u64 next = min(end, ((lpn >> FTL_REGION_SHIFT) + 1) << FTL_REGION_SHIFT);
+		u32 nr = 1;
+
+		if (map->region_mapped[lpn >> FTL_REGION_SHIFT]) {
+			nr = min(next - lpn, (u64)*most);
+			next = lpn + nr;
+		}
+		*most -= nr;
+		lpn = next;
+	}
+	return lpn;
+}
+
 static u64 count_mapped(const struct ftl_l2p *map, u64 lpn, u64 end)
 {
 	u64 nr = 0;

@@ -54,6 +54,13 @@ void ftl_l2p_init(struct ftl_l2p *map, u64 nr_lpns, u32 nr_places, void *zeroed)
 u64 ftl_l2p_skip_unmapped(const struct ftl_l2p *map, u64 lpn, u64 end);
 
 /**
+ * ftl_l2p_reach() - how far do so many looks lead, one for each page, or a region without any?
+ * @most: looks; gets those that are left
+ * Return: the page behind the last that can be looked at, at most @end.
+ */
+u64 ftl_l2p_reach(const struct ftl_l2p *map, u64 lpn, u64 end, u32 *most);
+
+/**
  * ftl_l2p_nr_mapped() - count mapped pages; whole regions are counted already
  * Return: how many of [@lpn, @end) are mapped.
  */

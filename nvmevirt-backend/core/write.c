@@ -231,6 +231,13 @@ bool ftl_trim_step(struct ftl *ftl, u32 most, u64 now_ns)
 	return ftl_trim_wants_step(ftl);
 }
 
+lpn_t ftl_trim_reach(const struct ftl *ftl, lpn_t first, u64 nr_pages, u32 *most)
+{
+	u64 lpn = from_lpn(first);
+
+	return to_lpn(ftl_l2p_reach(&ftl->map, lpn, lpn + nr_pages, most));
+}
+
 bool ftl_trim_has_room(const struct ftl *ftl, u32 nr)
 {
 	return !ftl->params.oob || ftl->oob.head->nr_trims + nr <= FTL_OOB_TRIMS;

@@ -173,6 +173,29 @@ static void a_page_that_moves_is_counted_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftl_l2p_nr_mapped(&map, 0, NR_LPNS), 0ULL);
 }
 
+/* A region without pages takes a look, as does each page of one that has some. */
+static void reach_passes_over_what_is_empty(struct kunit *test)
+{
+	const u64 nr_lpns = 20 * FTL_REGION_PAGES;
+	void *memory = kunit_kzalloc(test, ftl_l2p_bytes(nr_lpns, NR_PLACES), GFP_KERNEL);
+	struct ftl_l2p map;
+	u32 most = 12;
+
+	KUNIT_ASSERT_NOT_NULL(test, memory);
+	ftl_l2p_init(&map, nr_lpns, NR_PLACES, memory);
+	KUNIT_EXPECT_EQ(test, ftl_l2p_reach(&map, 5, nr_lpns, &most), 12ULL * FTL_REGION_PAGES);
+	KUNIT_EXPECT_EQ(test, most, 0U);
+	ftl_l2p_put(&map, to_lpn(3 * FTL_REGION_PAGES + 7), to_ppn(1));
+	most = 12;
+	KUNIT_EXPECT_EQ(test, ftl_l2p_reach(&map, 5, nr_lpns, &most), 3ULL * FTL_REGION_PAGES + 9);
+	most = FTL_REGION_PAGES + 12;
+	KUNIT_EXPECT_EQ(test, ftl_l2p_reach(&map, 5, nr_lpns, &most), 13ULL * FTL_REGION_PAGES);
+	most = 100;
+	KUNIT_EXPECT_EQ(test, ftl_l2p_reach(&map, 5, FTL_REGION_PAGES + 3, &most),
+			FTL_REGION_PAGES + 3ULL);
+	KUNIT_EXPECT_EQ(test, most, 98U);
+}
+
 static struct kunit_case l2p_cases[] = {
 	KUNIT_CASE(zeroed_memory_is_an_empty_map),
 	KUNIT_CASE(page_and_place_point_to_each_other),
@@ -182,6 +205,7 @@ static struct kunit_case l2p_cases[] = {
 	KUNIT_CASE(moving_a_hole_moves_a_hole),
 	KUNIT_CASE(run_ends_with_its_row),
 	KUNIT_CASE(run_of_unmapped_pages_ends_with_a_mapped_one),
+	KUNIT_CASE(reach_passes_over_what_is_empty),
 	{}
 };
 
