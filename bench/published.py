@@ -14,6 +14,14 @@ SOURCES: dict[str, str] = {
     "Fig. 7, section 3.2 and Fig. 8, section 5.1 and Fig. 11. Machine with PCIe 3.0 x4 and SATA 3",
     "980 PRO": "Samsung's figures for the 980 PRO behind PCIe 3.0, by "
     "[htxt](https://htxt.co.za/2020/09/samsungs-new-ssd-hits-read-write-speeds-of-5000-and-7000mb-s/)",
+    "980 PRO, PCIe 4.0": "Samsung's figures for the 980 PRO behind PCIe 4.0, by "
+    "[Legit Reviews](https://legitreviews.com/"
+    "samsung-ssd-980-pro-review-1tb-500gb-capacities-benchmarked_222142)",
+    "SN850": "Western Digital's figures for the WD_BLACK SN850 1 TB behind PCIe 4.0, by "
+    "[KitGuru](https://www.kitguru.net/components/ssd-drives/simon-crisp/"
+    "wd-black-sn850-1tb-ssd-review/)",
+    "P41": "SK hynix's figures for the Platinum P41 behind PCIe 4.0, by "
+    "[Blocks and Files](https://blocksandfiles.com/2022/05/19/fastest-pcie-4-ssd-sk-hynix/)",
     "870 EVO": "Samsung's figures for the 870 EVO, by "
     "[KitGuru](https://www.kitguru.net/components/ssd-drives/simon-crisp/samsung-ssd-870-evo-1tb-review/all/1/)",
     "MX500": "Crucial's figures for the MX500 250 GB, by "
@@ -30,7 +38,9 @@ SOURCES: dict[str, str] = {
     "sandisk-unveils-extreme-microsd-cards-with-a2-spec)",
     "970 EVO": "Samsung's figures for the 970 EVO 1 TB, by "
     "[Benchmark Reviews](https://techplayboy.com/53747/samsung-ssd-970-evo-review/) and "
-    "[HotHardware](https://hothardware.com/reviews/samsung-ssd-970-evo-and-pro-review?page=1)",
+    "[HotHardware](https://hothardware.com/reviews/samsung-ssd-970-evo-and-pro-review?page=1); one "
+    "at a time, by [Techgage](https://techgage.com/news/"
+    "samsung-reveals-the-970-pro-970-evo-generation-m-2-ssds/)",
     "P4800X": "Intel's Optane SSD DC P4800X 375 GB: one read at a time by [AnandTech](http://www.anandtech.com/show/11209/intel-optane-ssd-dc-p4800x-review-a-deep-dive-into-"
     "3d-xpoint-enterprise-performance/4); 550,000 and 500,000 random reads and writes a second: Intel's "
     "figures, by [Gamers Nexus](http://gamersnexus.net/news-pc/2845-intel-optane-dc-p4800x-ssd); 2400 and "
@@ -71,10 +81,24 @@ PUBLISHED = [
     Published("nvme-a", SPLIT, 1, 85, "us", "FAST'24"),
     Published("nvme-a", SEQUENTIAL_READ, 32, 3500, "MB/s", "980 PRO"),
     Published("nvme-a", SEQUENTIAL_WRITE, 32, 2700, "MB/s", "980 PRO"),
+    Published("nvme-a", RANDOM_READ, 128, 1000.0, "k/s", "980 PRO, PCIe 4.0"),
+    Published("nvme-a", RANDOM_WRITE, 128, 1000.0, "k/s", "980 PRO, PCIe 4.0"),
     Published("nvme-b", EACH_PAGE, 512, 3020, "MB/s", "FAST'24"),
     Published("nvme-b", EACH_STRIPE, 512, 480, "MB/s", "FAST'24"),
     Published("nvme-b", ONE_DIE, 32, 24, "%", "FAST'24"),
     Published("nvme-b", SPLIT, 1, 85, "us", "FAST'24"),
+    Published("nvme-b", SEQUENTIAL_READ, 32, 7000, "MB/s", "SN850"),
+    Published("nvme-b", SEQUENTIAL_WRITE, 32, 5300, "MB/s", "SN850"),
+    Published("nvme-b", RANDOM_READ, 128, 1000.0, "k/s", "SN850"),
+    Published("nvme-b", RANDOM_WRITE, 128, 720.0, "k/s", "SN850"),
+    Published("nvme-c", SEQUENTIAL_READ, 32, 7000, "MB/s", "P41"),
+    Published("nvme-c", SEQUENTIAL_WRITE, 32, 6500, "MB/s", "P41"),
+    Published("nvme-c", RANDOM_READ, 128, 1400.0, "k/s", "P41"),
+    Published("nvme-c", RANDOM_WRITE, 128, 1300.0, "k/s", "P41"),
+    Published("nvme-d", SEQUENTIAL_READ, 32, 6600, "MB/s", "P5 Plus"),
+    Published("nvme-d", SEQUENTIAL_WRITE, 32, 5000, "MB/s", "P5 Plus"),
+    Published("nvme-d", RANDOM_READ, 128, 720.0, "k/s", "P5 Plus"),
+    Published("nvme-d", RANDOM_WRITE, 128, 700.0, "k/s", "P5 Plus"),
     Published("sata-a", EACH_PAGE, 32, 400, "MB/s", "FAST'24"),
     Published("sata-a", EACH_STRIPE, 32, 62, "MB/s", "FAST'24"),
     Published("sata-a", SPLIT, 1, 136, "us", "FAST'24"),
@@ -92,12 +116,16 @@ PUBLISHED = [
     Published("sata", RANDOM_WRITE, 32, 90.0, "k/s", "MX500"),
     Published("tlc", SEQUENTIAL_READ, 32, 6600, "MB/s", "P5 Plus"),
     Published("tlc", SEQUENTIAL_WRITE, 32, 5000, "MB/s", "P5 Plus"),
+    Published("tlc", RANDOM_READ, 128, 720.0, "k/s", "P5 Plus"),
+    Published("tlc", RANDOM_WRITE, 128, 700.0, "k/s", "P5 Plus"),
     Published("dramless", SEQUENTIAL_READ, 32, 1350, "MB/s", "RC100"),
     Published("dramless", SEQUENTIAL_WRITE, 32, 700, "MB/s", "RC100"),
     Published("dramless", RANDOM_READ, 32, 80.0, "k/s", "RC100"),
     Published("dramless", RANDOM_WRITE, 32, 95.0, "k/s", "RC100"),
     Published("slc-cache", SEQUENTIAL_READ, 32, 3400, "MB/s", "970 EVO"),
     Published("slc-cache", SEQUENTIAL_WRITE, 32, 2500, "MB/s", "970 EVO"),
+    Published("slc-cache", RANDOM_READ, 1, 15.0, "k/s", "970 EVO"),
+    Published("slc-cache", RANDOM_WRITE, 1, 50.0, "k/s", "970 EVO"),
     Published("slc-cache", RANDOM_READ, 128, 500.0, "k/s", "970 EVO"),
     Published("slc-cache", RANDOM_WRITE, 128, 450.0, "k/s", "970 EVO"),
     Published("xpoint", SEQUENTIAL_READ, 32, 2400, "MB/s", "P4800X"),
