@@ -6,7 +6,8 @@
  *
  * Positions are spread evenly over the whole drive, the same number of them on every
  * drive, and are gone through once before the first round: what is compared is the
- * cost of deciding, not of memory that is touched for the first time.
+ * cost of deciding, not of memory that is touched for the first time. A round before that
+ * finds the operation that takes longest, which is what all others wait for.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "ftl.h"
 #include "profiles.h"
@@ -22,6 +24,8 @@
 #define NR_ROUNDS	6
 /* A gap between commands in which a drive of one die keeps up with single pages */
 #define GAP_NS		300000U
+/* As in nvmevirt-backend/trim.c */
+#define ROOM_PAGES	32768U
 
 /**
  * struct job - what to do
@@ -32,6 +36,7 @@
  * @reserve_permille: of the flash
  * @nr_spots: positions
  * @nr_ops: operations of a round
+ * @oob: keep what outlives a power failure (oob.h), records of trims among it
  * @age: fill the drive and overwrite as much at random first, so that it must collect
  * @op: name of the operation
  */
@@ -43,6 +48,7 @@ struct job {
 	uint64_t reserve_permille;
 	uint64_t nr_spots;
 	uint64_t nr_ops;
+	int oob;
 	int age;
 	const char *op;
 };
@@ -75,6 +81,7 @@ static void make_drive(const struct job *job, struct drive *drive)
 	params.dies_per_channel = job->dies_per_channel;
 	params.units_per_eblk = job->units_per_eblk;
 	params.reserve_permille = job->reserve_permille;
+	params.oob = job->oob;
 	params.wbuf_pages = (params.run_units + 4 * job->channels * job->dies_per_channel) *
 			    params.unit_pages;
 	reason = ftl_params_size(&params, job->capacity_bytes);
@@ -164,6 +171,28 @@ static void read_unit(struct drive *drive, uint64_t nr)
 	ftl_read(drive->ftl, &rq, drive->now_ns += GAP_NS);
 }
 
+/*
+ * A page goes and comes back: with --oob, what is mapped changes where the records lead. Room for
+ * more of these is made as the SSD's dispatcher does it, a step at a time.
+ */
+static void trim_page(struct drive *drive, uint64_t nr)
+{
+	uint64_t lpn = spot(drive);
+
+	(void)nr;
+	if (ftl_trim_step(drive->ftl, ROOM_PAGES, drive->now_ns) &&
+	    !ftl_trim_has_room(drive->ftl, 1))
+		return;
+	ftl_trim(drive->ftl, to_lpn(lpn), 1, drive->now_ns += GAP_NS);
+	write_pages(drive, lpn, 1, FTL_HINT_NONE);
+}
+
+static void flush(struct drive *drive, uint64_t nr)
+{
+	(void)nr;
+	ftl_flush(drive->ftl, drive->now_ns += GAP_NS);
+}
+
 /**
  * struct op - an operation
  * @name: on the command line
@@ -182,6 +211,8 @@ static const struct op ops[] = {
 	{ "overwrite_unit", overwrite_unit },
 	{ "read_page", read_page },
 	{ "read_unit", read_unit },
+	{ "trim_page", trim_page },
+	{ "flush", flush },
 };
 
 static const struct op *find_op(const char *name)
@@ -202,18 +233,44 @@ static void age(struct drive *drive)
 		write_any(drive, nr);
 }
 
+/* Of this thread, so that others that run here do not count */
+static uint64_t cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+static uint64_t longest_ns(const struct job *job, const struct op *op, struct drive *drive)
+{
+	uint64_t longest = 0;
+
+	for (uint64_t nr = 0; nr < job->nr_ops; nr++) {
+		uint64_t begin = cpu_ns();
+		uint64_t took;
+
+		op->run(drive, nr);
+		took = cpu_ns() - begin;
+		longest = took > longest ? took : longest;
+	}
+	return longest;
+}
+
 static void run(const struct job *job)
 {
 	const struct op *op = find_op(job->op);
 	struct drive drive = { .state = 1 };
 	uint64_t samples[NR_ROUNDS];
 	struct ftl_stats before, after;
+	uint64_t longest;
 
 	make_drive(job, &drive);
 	if (job->age)
 		age(&drive);
 	for (uint64_t nr = 0; nr < drive.nr_spots && !job->age; nr++)
 		write_unit(&drive, nr);
+	longest = longest_ns(job, op, &drive);
 	ftl_get_stats(drive.ftl, &before);
 	for (size_t round = 0; round < NR_ROUNDS; round++) {
 		uint64_t begin = now_ns();
@@ -227,7 +284,7 @@ static void run(const struct job *job)
 	       (unsigned long long)(after.nand_pages_programmed - before.nand_pages_programmed),
 	       (unsigned long long)(after.gc_runs - before.gc_runs));
 	print_samples(samples, NR_ROUNDS);
-	printf("\n");
+	printf(" longest_ns=%llu\n", (unsigned long long)longest);
 }
 
 static const struct option options[] = {
@@ -238,6 +295,7 @@ static const struct option options[] = {
 	{ "reserve-permille", required_argument, NULL, 'r' },
 	{ "spots", required_argument, NULL, 's' },
 	{ "ops", required_argument, NULL, 'O' },
+	{ "oob", no_argument, NULL, 'b' },
 	{ "age", no_argument, NULL, 'a' },
 	{ "op", required_argument, NULL, 'o' },
 	{ NULL, 0, NULL, 0 }
@@ -266,6 +324,9 @@ static void parse_option(struct job *job, int option)
 		break;
 	case 'O':
 		job->nr_ops = parse_u64("--ops", optarg);
+		break;
+	case 'b':
+		job->oob = 1;
 		break;
 	case 'a':
 		job->age = 1;
