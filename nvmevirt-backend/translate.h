@@ -90,8 +90,8 @@ u64 nvmev_ns_trim(struct nvmev *nvmev, const struct nvmev_ns *ns, u64 slba, u64 
  * @end: LBA behind the last; the range must be valid
  * @most: pages to look at, at least one; gets what is left of them
  *
- * Return: the LBA behind the last of the step: that of a page, or @end. Else pages in the middle of a
- * range would be taken for such as are covered in part.
+ * Return: the LBA behind the last of the step: that of a page, or @end. Else pages in the middle
+ * of a range would be taken for such as are covered in part.
  */
 u64 nvmev_ns_trim_reach(struct nvmev *nvmev, const struct nvmev_ns *ns, u64 slba, u64 end,
 			u32 *most);

@@ -17,7 +17,7 @@
  */
 #define STEP_PAGES	4096
 
-/* Pages that are looked at at a time to make room, which takes some ten microseconds */
+/* Pages that are looked at in a step that makes room, which takes some ten microseconds */
 #define ROOM_PAGES	32768
 
 /* How long all others may run before the next step, which is a small part of what that takes */

@@ -6,10 +6,10 @@
  * So a Dataset Management command is under way for as long as that takes, and between its
  * steps the dispatcher serves the queues; there is one such command at a time, others of the
  * kind wait in their queues. Each step leaves the drive consistent, and a command that is not
- * complete may have done a part of what it is to do. The FTL keeps a number of trims only, and then
- * looks at the whole drive to make room for more (core/table.h): that is done in steps here as well,
- * and while there is little room left, commands that deallocate wait in their queues. Format takes the same steps, but nothing
- * is served in between.
+ * complete may have done a part of what it is to do. The FTL keeps a number of trims only, and
+ * then looks at the whole drive to make room for more (core/table.h): that is done in steps here
+ * as well, and while there is little room left, commands that deallocate wait in their queues.
+ * Format takes the same steps, but nothing is served in between.
  */
 #ifndef NVMEV_TRIM_H
 #define NVMEV_TRIM_H

@@ -184,8 +184,8 @@ struct ftl_oob_prev {
  * @prev: place on NAND of the data whose place this takes, plus one, or 0; by slot of open units
  * @prev_seq: number of its page's newest data that is on NAND or booked, by slot of open units
  * @safe_ns: time at which what took the place of its stale pages is on NAND, by erase block
- * @table_seq: number up to which data will be gone of pages that the table which is being made has as
- *	unmapped, 0 while none is being made
+ * @table_seq: number up to which data will be gone of pages that the table which is being made
+ *	has as unmapped, 0 while none is being made
  * @table_at: region that comes next in it
  * @nr_table_looks: places, or words and regions, that were looked at to make tables
  * @nr_hurried: number of ops that counted as ended because all were booked

@@ -100,8 +100,8 @@ static void entries_of(const struct ftl_report_part *part, u64 at, u32 entry_byt
 	u64 before = part->first > at ? part->first - at : 0;
 	u64 behind = part->first + part->bytes > at ? part->first + part->bytes - at : 0;
 
-	*first = min(div_u64(before, entry_bytes), (u64)nr);
-	*end = min(div_u64(behind + entry_bytes - 1, entry_bytes), (u64)nr);
+	*first = min_t(u64, div_u64(before, entry_bytes), nr);
+	*end = min_t(u64, div_u64(behind + entry_bytes - 1, entry_bytes), nr);
 }
 
 static void put_head(const struct ftl *ftl, u32 rated_cycles, struct ftl_report_part *part)

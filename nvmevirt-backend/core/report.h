@@ -60,8 +60,8 @@ struct ftl_report_part {
  * @rated_cycles: erases after which a block counts as used up
  * @part: what is asked for; what of it is behind the log's end is left as it is
  *
- * Return: of how many dies and blocks entries were made: of those that the part has something of. One
- * of a die takes a look at all its blocks.
+ * Return: of how many dies and blocks entries were made: of those that the part has something of.
+ * One of a die takes a look at all its blocks.
  */
 u32 ftl_report_wear(const struct ftl *ftl, u32 rated_cycles, struct ftl_report_part *part);
 

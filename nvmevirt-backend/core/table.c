@@ -2,15 +2,15 @@
 /*
  * Records of trims, and the table of what is mapped, which takes their place when they are many.
  *
- * All of the table is looked at for that, which takes long on a large drive, so it is made in steps,
- * region by region, in its place. When that begins, a number is given, and everything that counts is
- * durable (the caller sees to it). The new table says what was mapped then: a region in which a page
- * is about to be mapped or unmapped meanwhile has its turn before that. The records go, and the
- * number counts, when the last region is done. A power failure before finds some regions of the new
- * table with the number of the old one and all records, and that is right as well:
+ * All of the table is looked at for that, which takes long on a large drive, so it is made in
+ * steps, region by region, in its place. When that begins, a number is given, and everything that
+ * counts is durable (the caller sees to it). The new table says what was mapped then: a region in
+ * which a page is about to be mapped or unmapped meanwhile has its turn before that. The records
+ * go, and the number counts, when the last region is done. A power failure before finds some
+ * regions of the new table with the number of the old one and all records, and that is right, too:
  *
- * - A page that only the new table has as mapped has newer data on NAND, which counts more than what
- *   the old number has to keep away; and if it was trimmed since, there is a record of that.
+ * - A page that only the new table has as mapped has newer data on NAND, which counts more than
+ *   what the old number has to keep away; and if it was trimmed since, there is a record of that.
  * - A page that only the old one has as mapped was trimmed, so all that is older is gone anyway.
  */
 #include "l2p.h"
@@ -37,7 +37,7 @@ static u32 fill_region(const struct ftl_l2p *map, u64 region, u64 first, u64 nr,
 	}
 	for (size_t i = 0; i < nr_words; i++)
 		words[i] = word_of(&map->place_of[first + i * FTL_TABLE_WORD_BITS],
-				    min(nr - i * FTL_TABLE_WORD_BITS, (u64)FTL_TABLE_WORD_BITS));
+				   min(nr - i * FTL_TABLE_WORD_BITS, (u64)FTL_TABLE_WORD_BITS));
 	return nr;
 }
 

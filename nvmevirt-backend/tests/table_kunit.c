@@ -10,7 +10,7 @@
 #define BORDER_PAGES	12
 #define STEP_NS		50000
 
-/* What a call looks at: the regions of its pages, two at most, and its step, with a region begun. */
+/* What a call looks at: regions of its pages, two at most, and its step, with a region begun. */
 #define MOST_LOOKS	(2 * FTL_REGION_PAGES + FTL_TABLE_STEP + FTL_REGION_PAGES)
 
 static struct ftl *make_table_drive(struct kunit *test, bool plp, u32 eblks_per_die)
