@@ -167,9 +167,7 @@ static int controller_show(struct seq_file *seq, void *data)
 	seq_printf(seq, "late_ns_mean %llu\n",
 		   lateness.nr ? div64_u64(lateness.sum_ns, lateness.nr) : 0);
 	seq_printf(seq, "late_ns_worst %llu\n", lateness.worst_ns);
-	/* What is done wrong by taking this machine's times for the model's */
-	seq_printf(seq, "late_permille %llu\n", lateness.model_ns ?
-		   div64_u64(lateness.sum_ns, div64_u64(lateness.model_ns, 1000) ?: 1) : 0);
+	seq_printf(seq, "late_permille %llu\n", nvmev_late_permille(&lateness));
 	seq_printf(seq, "commands_in_flight %u\n",
 		   NVMEV_ALL_SLOTS - READ_ONCE(nvmev->queues.nr_free));
 	seq_printf(seq, "data_pages_in_memory %llu\n", nvmev_store_nr_pages(&nvmev->store));

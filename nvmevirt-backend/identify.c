@@ -46,6 +46,7 @@ static void put_hint_support(const struct nvmev *nvmev, void *reply)
 	id->log_map = DIEAWARE_LOG_MAP;
 	id->log_dof = DIEAWARE_LOG_DOF;
 	id->log_wear = DIEAWARE_LOG_WEAR;
+	id->log_late = DIEAWARE_LOG_LATE;
 	if (nvmev_vendor_features(nvmev) & DIEAWARE_FEATURE_COMPACT)
 		id->log_defrag = DIEAWARE_LOG_DEFRAG;
 }

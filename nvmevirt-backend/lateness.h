@@ -6,6 +6,8 @@
 #ifndef NVMEV_LATENESS_H
 #define NVMEV_LATENESS_H
 
+#include <dieaware/log.h>
+#include <linux/math64.h>
 #include <linux/types.h>
 
 struct nvmev;
@@ -21,6 +23,7 @@ struct nvmev;
  * @sum_ns: sum of the lateness of all @nr commands
  * @model_ns: sum of what they take in the model
  * @worst_ns: largest lateness of a command
+ * @bucket: commands by lateness, as in struct dieaware_log_late
  *
  * How long a completion waits for the host to make room in its queue does not count.
  */
@@ -30,6 +33,7 @@ struct nvmev_lateness {
 	u64 sum_ns;
 	u64 model_ns;
 	u64 worst_ns;
+	u64 bucket[DIEAWARE_LATE_BUCKETS];
 };
 
 /**
@@ -38,5 +42,13 @@ struct nvmev_lateness {
  * @lateness: gets the answer
  */
 void nvmev_get_lateness(struct nvmev *nvmev, struct nvmev_lateness *lateness);
+
+/* By how much a measurement is wrong that takes this machine's times for the model's */
+static inline u64 nvmev_late_permille(const struct nvmev_lateness *lateness)
+{
+	if (!lateness->model_ns)
+		return 0;
+	return div64_u64(lateness->sum_ns, div64_u64(lateness->model_ns, 1000) ?: 1);
+}
 
 #endif /* NVMEV_LATENESS_H */

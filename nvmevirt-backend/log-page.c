@@ -213,6 +213,7 @@ static u16 build_log(struct nvmev *nvmev, const struct nvme_command *sqe, struct
 	case DIEAWARE_LOG_DOF:
 	case DIEAWARE_LOG_WEAR:
 	case DIEAWARE_LOG_DEFRAG:
+	case DIEAWARE_LOG_LATE:
 		return nvmev_vendor_log(nvmev, sqe, log);
 	case NVMEV_LOG_ENDURANCE_GROUP:
 	case NVMEV_LOG_FDP_CONFIGS:

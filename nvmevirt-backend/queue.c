@@ -222,6 +222,7 @@ static void note_lateness_locked(struct nvmev_queues *queues, const struct nvmev
 	/* An aborted command is early, and would have taken any time. */
 	bool is_due = now_ns >= cmd->due_ns;
 	u64 late_ns = is_due ? now_ns - cmd->due_ns : 0;
+	int bucket;
 
 	lockdep_assert_held(&queues->post_lock);
 	lateness->nr++;
@@ -231,6 +232,8 @@ static void note_lateness_locked(struct nvmev_queues *queues, const struct nvmev
 	if (is_due && cmd->due_ns > cmd->fetched_ns)
 		lateness->model_ns += cmd->due_ns - cmd->fetched_ns;
 	lateness->worst_ns = max(lateness->worst_ns, late_ns);
+	bucket = min(fls64(div_u64(late_ns, NSEC_PER_USEC)), DIEAWARE_LATE_BUCKETS - 1);
+	lateness->bucket[bucket]++;
 }
 
 void nvmev_get_lateness(struct nvmev *nvmev, struct nvmev_lateness *lateness)

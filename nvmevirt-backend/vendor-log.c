@@ -116,6 +116,33 @@ static u16 defrag_log(struct nvmev *nvmev, struct nvmev_log *log)
 	return 0;
 }
 
+static u16 late_log(struct nvmev *nvmev, struct nvmev_log *log)
+{
+	struct nvmev_lateness lateness;
+	struct dieaware_log_late *late;
+	u32 i;
+
+	log->total = sizeof(*late);
+	log->data = kvzalloc(log->total, GFP_NOIO);
+	if (!log->data)
+		return NVME_SC_INTERNAL;
+	nvmev_get_lateness(nvmev, &lateness);
+	late = log->data;
+	late->version = cpu_to_le16(1);
+	late->header_bytes = cpu_to_le16(sizeof(*late));
+	late->late_ns = cpu_to_le32(NVMEV_LATE_NS);
+	late->completions = cpu_to_le64(lateness.nr);
+	late->late = cpu_to_le64(lateness.nr_late);
+	late->sum_ns = cpu_to_le64(lateness.sum_ns);
+	late->model_ns = cpu_to_le64(lateness.model_ns);
+	late->worst_ns = cpu_to_le64(lateness.worst_ns);
+	late->late_permille = cpu_to_le32(min_t(u64, nvmev_late_permille(&lateness), U32_MAX));
+	late->nr_buckets = cpu_to_le32(DIEAWARE_LATE_BUCKETS);
+	for (i = 0; i < DIEAWARE_LATE_BUCKETS; i++)
+		late->bucket[i] = cpu_to_le64(lateness.bucket[i]);
+	return 0;
+}
+
 u16 nvmev_vendor_log(struct nvmev *nvmev, const struct nvme_command *sqe, struct nvmev_log *log)
 {
 	const struct nvmev_ns *ns = nvmev_ns_find(nvmev, le32_to_cpu(sqe->get_log_page.nsid));
@@ -127,6 +154,8 @@ u16 nvmev_vendor_log(struct nvmev *nvmev, const struct nvme_command *sqe, struct
 		return wear_log(nvmev, log);
 	if (lid == DIEAWARE_LOG_DEFRAG)
 		return defrag_log(nvmev, log);
+	if (lid == DIEAWARE_LOG_LATE)
+		return late_log(nvmev, log);
 	if (!ns)
 		return NVME_SC_INVALID_NS;
 	if (lid == DIEAWARE_LOG_MAP)

@@ -67,6 +67,7 @@
  * @log_dof: likewise of struct dieaware_dof_entry
  * @log_wear: likewise of struct dieaware_log_wear
  * @log_defrag: likewise of struct dieaware_log_defrag
+ * @log_late: likewise of struct dieaware_log_late
  * @reserved: zero
  */
 struct dieaware_id {
@@ -79,7 +80,8 @@ struct dieaware_id {
 	__u8	log_dof;		/*  16 */
 	__u8	log_wear;		/*  17 */
 	__u8	log_defrag;		/*  18 */
-	__u8	reserved[14];		/*  32 */
+	__u8	log_late;		/*  19 */
+	__u8	reserved[13];		/*  32 */
 };
 
 /* Log page identifiers that the virtual SSD uses; a host reads them from Identify */

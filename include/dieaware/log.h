@@ -13,6 +13,7 @@
  *        command asks for may not cover more than 256 MiB of the namespace: Invalid Field.
  *   C4h  struct dieaware_log_wear, the dies in order, then all erase blocks, die after die
  *   C5h  struct dieaware_log_defrag; only of a device that shares pages and logs it
+ *   C6h  struct dieaware_log_late
  *
  * The rules for changing this file are those of hint.h.
  */
@@ -25,6 +26,7 @@
 #define DIEAWARE_LOG_DOF		0xc3
 #define DIEAWARE_LOG_WEAR		0xc4
 #define DIEAWARE_LOG_DEFRAG		0xc5
+#define DIEAWARE_LOG_LATE		0xc6
 
 #define DIEAWARE_DIE_NONE		0xffff
 #define DIEAWARE_DOF_RANGE_SHIFT	16
@@ -142,6 +144,37 @@ struct dieaware_log_defrag {
 	__le64	compactions;		/*  32 */
 	__le64	kept;			/*  40 */
 	__u8	reserved[24];		/*  64 */
+};
+
+#define DIEAWARE_LATE_BUCKETS		24
+
+/**
+ * struct dieaware_log_late - how far completions were behind the times of the model, since power on
+ * @version: 1
+ * @header_bytes: size of this structure
+ * @late_ns: a completion that is so much behind its time counts as late
+ * @completions: I/O commands that were completed
+ * @late: those of them that were late
+ * @sum_ns: by how much all were behind their times, together
+ * @model_ns: what they take in the model, together
+ * @worst_ns: the most that one was behind
+ * @late_permille: @sum_ns in thousandths of @model_ns: about what is measured wrong
+ * @nr_buckets: entries of @bucket
+ * @bucket: completions that were behind by less than a microsecond, then by at least 1 and less
+ *	than 2, at least 2 and less than 4, and so on; the last has all that were behind by more
+ */
+struct dieaware_log_late {
+	__le16	version;		/*   2 */
+	__le16	header_bytes;		/*   4 */
+	__le32	late_ns;		/*   8 */
+	__le64	completions;		/*  16 */
+	__le64	late;			/*  24 */
+	__le64	sum_ns;			/*  32 */
+	__le64	model_ns;		/*  40 */
+	__le64	worst_ns;		/*  48 */
+	__le32	late_permille;		/*  52 */
+	__le32	nr_buckets;		/*  56 */
+	__le64	bucket[DIEAWARE_LATE_BUCKETS];	/* 248 */
 };
 
 #endif /* DIEAWARE_LOG_H */

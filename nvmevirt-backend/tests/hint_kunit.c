@@ -48,7 +48,8 @@ static void identify_data_is_where_it_was(struct kunit *test)
 	EXPECT_AT(test, dieaware_id, log_dof, 15);
 	EXPECT_AT(test, dieaware_id, log_wear, 16);
 	EXPECT_AT(test, dieaware_id, log_defrag, 17);
-	EXPECT_AT(test, dieaware_id, reserved, 18);
+	EXPECT_AT(test, dieaware_id, log_late, 18);
+	EXPECT_AT(test, dieaware_id, reserved, 19);
 }
 
 static void geometry_log_is_as_it_was(struct kunit *test)

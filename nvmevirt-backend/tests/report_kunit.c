@@ -11,6 +11,7 @@ static_assert(sizeof(struct dieaware_log_wear) == 64);
 static_assert(sizeof(struct dieaware_wear_die) == 32);
 static_assert(sizeof(struct dieaware_wear_eblk) == 8);
 static_assert(sizeof(struct dieaware_log_defrag) == 64);
+static_assert(sizeof(struct dieaware_log_late) == 248);
 
 KUNIT_ARRAY_PARAM(shape, drive_shapes, describe_shape);
 
@@ -38,6 +39,12 @@ static void layouts_are_as_they_were(struct kunit *test)
 	EXPECT_AT(test, dieaware_log_defrag, most_pages, 20);
 	EXPECT_AT(test, dieaware_log_defrag, compactions, 24);
 	EXPECT_AT(test, dieaware_log_defrag, kept, 32);
+	EXPECT_AT(test, dieaware_log_late, late_ns, 4);
+	EXPECT_AT(test, dieaware_log_late, completions, 8);
+	EXPECT_AT(test, dieaware_log_late, worst_ns, 40);
+	EXPECT_AT(test, dieaware_log_late, late_permille, 48);
+	EXPECT_AT(test, dieaware_log_late, nr_buckets, 52);
+	EXPECT_AT(test, dieaware_log_late, bucket, 56);
 }
 
 static void map_says_where_pages_are(struct kunit *test)

@@ -7,7 +7,7 @@
 # mem: 2G
 # seconds: 4
 # timeout: 120
-# sentences: 4
+# sentences: 10
 . "$(dirname "$0")/rc"
 
 # count NAME: a line of the statistics
@@ -24,3 +24,25 @@ mark_log
 check "a read that is dropped is read in the end" timeout 60 dd if="$DEV" of=/dev/null bs=4k skip=200 count=1 iflag=direct
 check "the driver has aborted it" log_has 'nvme.*abort'
 check_that "completions still are as late as they were" "$(count late_permille)" -ge $((late / 2))
+
+# Nothing is sent between the two but the question itself, which is no I/O.
+late_log() {
+	nvme get-log "/dev/$(<"$CONFIGFS/ssd0/nvme")" --log-id=0xc6 --log-len=248 --raw-binary | python3 -c '
+import struct, sys
+page = struct.unpack("<HHI5QII24Q", sys.stdin.buffer.read())
+names = "version header_bytes late_ns completions completions_late sum_ns model_ns late_ns_worst late_permille nr_buckets"
+for name, value in zip(names.split(), page):
+    print(name, value)
+buckets = page[10:]
+print("sum_of_buckets", sum(buckets))
+print("beyond_16_us", sum(buckets[5:]))
+print("beyond_8_us", sum(buckets[4:]))'
+}
+late_log >"$T_DIR/late"
+of_log() { sed -n "s/^$1 //p" "$T_DIR/late"; }
+check_that "the log page has a head" "$(of_log version) $(of_log header_bytes) $(of_log late_ns) $(of_log nr_buckets)" == "1 248 10000 24"
+for name in completions completions_late late_ns_worst late_permille; do
+	check_that "the log page has $name of debugfs" "$(of_log $name)" -eq "$(count $name)"
+done
+check_that "each completion is in the histogram, and those in it that are late are" \
+	"$(($(of_log sum_of_buckets) == $(of_log completions) && $(of_log beyond_16_us) <= $(of_log completions_late) && $(of_log completions_late) <= $(of_log beyond_8_us)))" -eq 1
