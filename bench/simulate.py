@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 PAGE_BYTES = 4096
 UNIT_BYTES = 32 << 10
@@ -35,6 +35,16 @@ DRAIN_NS = 1_000_000_000
 SEED = 4
 
 Commands = Iterator[str]
+
+
+class Answer(NamedTuple):
+    """A figure, what is to be said of it, and what it was measured against in the same run."""
+
+    value: float
+    note: str
+    control: str
+    control_value: float
+    control_unit: str
 
 
 def fill(nr_files: int = NR_FILES) -> Commands:
@@ -102,30 +112,39 @@ def slowest_file_ns(answer: Any) -> int:
     return max(sum(reads[i : i + per_file]) for i in range(0, len(reads), per_file))
 
 
-def _order(tool: pathlib.Path, piece_bytes: int, *rest: str) -> float:
+def _order(tool: pathlib.Path, note: str, piece_bytes: int, *rest: str) -> Answer:
     """The slowest file, in percent of the slowest of a new drive."""
     ideal = slowest_file_ns(simulate(tool, [fill(), read_files()]))
     parts = [fill(), overwrite(piece_bytes, 3, "overwrite"), iter(rest), read_files()]
-    return 100 * ideal / slowest_file_ns(simulate(tool, parts))
+    value = 100 * ideal / slowest_file_ns(simulate(tool, parts))
+    return Answer(value, note, "new", FILE_BYTES * 1e3 / ideal, "MB/s")
 
 
-def order_32k_at_once(tool: pathlib.Path) -> tuple[float, str]:
-    return _order(tool, UNIT_BYTES), "overwrites of 32 KiB, read at once"
+def order_32k_at_once(tool: pathlib.Path) -> Answer:
+    return _order(tool, "overwrites of 32 KiB, read at once", UNIT_BYTES)
 
 
-def order_4k_at_once(tool: pathlib.Path) -> tuple[float, str]:
-    return _order(tool, PAGE_BYTES), "overwrites of 4 KiB, read at once"
+def order_4k_at_once(tool: pathlib.Path) -> Answer:
+    return _order(tool, "overwrites of 4 KiB, read at once", PAGE_BYTES)
 
 
-def order_4k_rested(tool: pathlib.Path) -> tuple[float, str]:
+def _order_rested(tool: pathlib.Path, piece_bytes: int) -> Answer:
     note = (
-        f"overwrites of 4 KiB, then {REST_NS / 1e6:.0f} ms of rest for {CAPACITY_MIB} MiB, "
-        "as 6 s for 60 GB"
+        f"overwrites of {piece_bytes >> 10} KiB, then {REST_NS / 1e6:.0f} ms of rest for "
+        f"{CAPACITY_MIB} MiB, as 6 s for 60 GB"
     )
-    return _order(tool, PAGE_BYTES, f"- idle {REST_NS}"), note
+    return _order(tool, note, piece_bytes, f"- idle {REST_NS}")
 
 
-def background_cost(tool: pathlib.Path) -> tuple[float, str]:
+def order_32k_rested(tool: pathlib.Path) -> Answer:
+    return _order_rested(tool, UNIT_BYTES)
+
+
+def order_4k_rested(tool: pathlib.Path) -> Answer:
+    return _order_rested(tool, PAGE_BYTES)
+
+
+def background_cost(tool: pathlib.Path) -> Answer:
     """Percent of write speed that background collection costs in steady state."""
 
     def run(bg_eblks: int) -> Any:
@@ -139,7 +158,8 @@ def background_cost(tool: pathlib.Path) -> tuple[float, str]:
         f"random 4 KiB writes at {speed[1]:.0f} MB/s, {speed[0]:.0f} without; "
         f"write amplification {usual['waf']:.2f} and {without['waf']:.2f}"
     )
-    return max(0.0, 100 * (1 - speed[1] / speed[0])), note
+    value = max(0.0, 100 * (1 - speed[1] / speed[0]))
+    return Answer(value, note, "bg_eblks=0", speed[0], "MB/s")
 
 
 def spread_of_dies(answer: Any) -> float:
@@ -148,9 +168,9 @@ def spread_of_dies(answer: Any) -> float:
     return 100 * (max(erases) - min(erases)) * len(erases) / sum(erases)
 
 
-def wear_spread(tool: pathlib.Path) -> tuple[float, str]:
+def wear_spread(tool: pathlib.Path) -> Answer:
     """The spread that is left of two workloads, the worse of both, and what that costs."""
-    spreads, notes = [], []
+    spreads, controls, notes = [], [], []
     workloads: dict[str, tuple[int, Callable[[int], Commands]]] = {
         "hot spot": (NR_FILES, overwrite_hot_spot),
         "hot die of a full drive": (CAPACITY_MIB * (1 << 20) // FILE_BYTES, overwrite_first_die),
@@ -161,16 +181,19 @@ def wear_spread(tool: pathlib.Path) -> tuple[float, str]:
         ideal = simulate(tool, [fill(nr_files), read_files()])
         price = 100 * slowest_file_ns(ideal) / slowest_file_ns(levelled)
         spreads.append(spread_of_dies(levelled))
+        controls.append(spread_of_dies(without))
         notes.append(
-            f"{name}: {spreads[-1]:.1f}, {spread_of_dies(without):.0f} without levelling; "
+            f"{name}: {spreads[-1]:.1f}, {controls[-1]:.0f} without levelling; "
             f"write amplification {levelled['waf']:.2f} and {without['waf']:.2f}; "
             f"the slowest file reads at {price:.1f} percent of what it did when new"
         )
-    return max(spreads), ". ".join(notes)
+    worst = spreads.index(max(spreads))
+    return Answer(spreads[worst], ". ".join(notes), "wear_permille=0", controls[worst], "% of mean")
 
 
-ROWS: dict[str, Callable[[pathlib.Path], tuple[float, str]]] = {
+ROWS: dict[str, Callable[[pathlib.Path], Answer]] = {
     "aged.order_32k_at_once": order_32k_at_once,
+    "aged.order_32k_rested": order_32k_rested,
     "aged.order_4k_at_once": order_4k_at_once,
     "aged.order_4k_rested": order_4k_rested,
     "aged.bg_cost": background_cost,
@@ -181,8 +204,9 @@ ROWS: dict[str, Callable[[pathlib.Path], tuple[float, str]]] = {
 def main() -> int:
     tool = pathlib.Path(sys.argv[1])
     for name in sys.argv[2:]:
-        value, note = ROWS[name](tool)
-        print(f"bench: row={name} value={value} note={note.replace(' ', '_')}", flush=True)
+        answer = ROWS[name](tool)
+        words = (f"{key}={word}".replace(" ", "_") for key, word in answer._asdict().items())
+        print(f"bench: row={name} {' '.join(words)}", flush=True)
     return 0
 
 
