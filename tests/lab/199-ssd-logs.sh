@@ -53,15 +53,6 @@ check_that "DoF_P of nothing" "$(sed -n 1p "$T_DIR/dof")" == "0 0 0 0 0"
 check_that "the second namespace has its own" "$(log_page 0xc3 0 16 3 2 | entries '<HHIII')" == "0 0 128 16 2"
 check_that "and a file of one unit" "$(log_page 0xc3 256 16 0 | entries '<HHIII' | cut -d ' ' -f 1)" -eq 500
 
-# Both namespaces together are too small for what one command may ask for; this drive is not.
-new_ssd ssd1 capacity_mib=512
-ctrl=/dev/$(<"$CONFIGFS/ssd1/nvme")
-check "256 MiB of ranges at once" log_page 0xc3 0 $((256 * 16)) 4
-check_fails "and no more" log_page 0xc3 0 $((257 * 16)) 4
-check "a range of 256 MiB" log_page 0xc3 0 16 12
-check_fails "and no larger one" log_page 0xc3 0 16 13
-ctrl=/dev/$(<"$CONFIGFS/ssd0/nvme")
-
 # Wear: erase something.
 for ((i = 0; i < 5; i++)); do
 	dd if=/dev/zero of="$DEV" bs=1M count=64 oflag=direct status=none
@@ -79,3 +70,11 @@ check_that "the dies' erases" "$(awk '{ sum += $1 } END { print sum }' "$T_DIR/d
 check_that "the blocks' erases" "$(awk '{ sum += $1 } END { print sum }' "$T_DIR/eblks")" -eq "$(sum_of 5)"
 check_that "every block is there" "$(wc -l <"$T_DIR/eblks")" -eq "$(sum_of 11)"
 check_that "free blocks" "$(grep -c '^[0-9]* 0 ' "$T_DIR/eblks")" -eq "$(sum_of 12)"
+
+# Both namespaces together are too small for what one command may ask for; this drive is not.
+new_ssd ssd1 capacity_mib=512
+ctrl=/dev/$(<"$CONFIGFS/ssd1/nvme")
+check "256 MiB of ranges at once" log_page 0xc3 0 $((256 * 16)) 4
+check_fails "and no more" log_page 0xc3 0 $((257 * 16)) 4
+check "a range of 256 MiB" log_page 0xc3 0 16 12
+check_fails "and no larger one" log_page 0xc3 0 16 13
