@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 5
 # timeout: 120
-# sentences: 12
+# sentences: 14
 . "$(dirname "$0")/rc"
 . "$LAB_DIR/share"
 
@@ -27,10 +27,12 @@ check_that "a dry pass says in JSON what it would do" \
 check_that "and does nothing" "$(done_so_far)" == "0 0"
 exits 0 "may be copied yet (--max-bytes)" dieaware defragd --once --most 0 --max-time 600 --state "$T_DIR/counts" "$mnt"
 exits 0 "left" dieaware defrag --ionice idle --min-gain 10 "$mnt/hot.rest"
+check_empty "with -q it says nothing of what was left" "$(dieaware defrag -q "$mnt/hot.rest" 2>&1)"
 exits 2 "invalid value" dieaware defrag --ionice fast "$mnt/hot"
 fragment ext4 "$mnt/file" 64
 sync
 dieaware pick analyze --bypass --read-ahead 128K --path "$mnt/file" --out "$T_DIR/hot"
 exits 0 "may be moved yet (--max-bytes)" dieaware pick migrate --max-bytes 4K --ionice best-effort "$T_DIR/hot"
+check_empty "nor does pick migrate" "$(dieaware pick migrate -q --max-bytes 4K "$T_DIR/hot" 2>&1)"
 exits 0 "share " dieaware pick migrate --max-bytes 1G "$T_DIR/hot"
 umount "$mnt"

@@ -12,7 +12,7 @@ use clap::{value_parser, Args, ValueEnum};
 use serde::Serialize;
 
 use super::budget::{allocated_bytes, End, IoClass, Limit, Room};
-use super::common::{permille, print_json, UsageError};
+use super::common::{permille, print_json, Saying, UsageError};
 use crate::defrag::{defrag, DefragError, Done, Method, State, Unsynced, Watch, Wish};
 use crate::frag::look::{Drives, WHOLE};
 use crate::fs::folder::walk;
@@ -86,6 +86,8 @@ pub struct DefragArgs {
     /// Print JSON for programs
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    saying: Saying,
 }
 
 /// A file and what became of it.
@@ -195,14 +197,14 @@ fn notes(done: &Done) -> Vec<String> {
 /// What there is to say of a file besides its row.
 pub(super) fn print_notes(row: &Row) {
     for note in row.done.iter().flat_map(notes) {
-        complain!("dieaware: {}: {note}.", row.path);
+        remark!("dieaware: {}: {note}.", row.path);
     }
     if let Some(error) = &row.error {
         complain!("dieaware: {}: {error}.", row.path);
     }
     let why = row.done.as_ref().and_then(|done| done.why.as_ref());
     if let Some(why) = row.skipped.as_ref().or(why) {
-        complain!("dieaware: {} was left alone: {why}.", row.path);
+        remark!("dieaware: {} was left alone: {why}.", row.path);
     }
 }
 
@@ -315,7 +317,7 @@ pub(super) fn verdict(end: Option<End>, failed: usize, had: usize, all: usize) -
             return Err(Error::new(err).context("What was moved could not be synced"));
         }
         Some(End::TimeIsOver) => {
-            complain!(
+            remark!(
                 "dieaware: The time is over (--max-time): {had} of {all} files had their turn."
             );
         }
@@ -365,6 +367,7 @@ fn defrag_if_room(
 ///
 /// When a file could not be defragmented, or on Ctrl-C.
 pub fn run(args: &DefragArgs, out: &mut impl Write) -> Result<()> {
+    let out = &mut args.saying.what_was_done(out, args.json || args.dry_run);
     if args.keep_dies && args.method != How::Share {
         bail!(UsageError("--keep-dies goes with --method share".into()));
     }

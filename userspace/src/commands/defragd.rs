@@ -21,7 +21,7 @@ use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 
 use super::budget::{allocated_bytes, End, Limit, Room};
-use super::common::print_json;
+use super::common::{print_json, Saying};
 use super::defrag::{print_head, print_notes, print_row, verdict, Row};
 use super::pick::Place;
 use super::pick_watch::{hottest_below, PAUSE};
@@ -76,6 +76,8 @@ pub struct DefragdArgs {
     /// With --once: print JSON for programs
     #[arg(long, requires = "once")]
     json: bool,
+    #[command(flatten)]
+    saying: Saying,
 }
 
 impl DefragdArgs {
@@ -90,6 +92,7 @@ impl DefragdArgs {
 ///
 /// When reads cannot be traced, counts cannot be kept or read, or files were not mended.
 pub fn run(args: &DefragdArgs, out: &mut impl Write) -> Result<()> {
+    let out = &mut args.saying.what_was_done(out, args.json || args.dry_run);
     let place = Place::of(&args.folder)?;
     let file = match &args.state {
         Some(file) => file.clone(),
@@ -363,7 +366,7 @@ impl<'a> Pass<'a> {
             Ok(done) => {
                 if done.method.is_some() {
                     if let Some(why) = refusal {
-                        complain!("dieaware: {} is not spread: {why}.", path.display());
+                        remark!("dieaware: {} is not spread: {why}.", path.display());
                         return Ok(());
                     }
                     self.room.take(bytes);
@@ -377,7 +380,7 @@ impl<'a> Pass<'a> {
     /// Once for all files for which it is the same.
     fn say_unspread(&mut self, path: &Path, why: String) {
         if !self.unspread.contains(&why) {
-            complain!("dieaware: {} is not spread: {why}.", path.display());
+            remark!("dieaware: {} is not spread: {why}.", path.display());
             self.unspread.insert(why);
         }
     }

@@ -19,7 +19,7 @@ use nix::unistd::Pid;
 use serde::Serialize;
 
 use super::budget::{IoClass, Limit, Room};
-use super::common::{print_json, usage};
+use super::common::{print_json, usage, Saying};
 use super::defrag::{dof, give_way, one_by_one, pieces, verdict, word, How};
 use super::pick_watch::{self, WatchArgs};
 use crate::defrag::{DefragError, Wish};
@@ -93,6 +93,8 @@ struct AnalyzeArgs {
     /// Watch this command and what it starts, until it ends
     #[arg(value_name = "COMMAND", last = true)]
     command: Vec<String>,
+    #[command(flatten)]
+    saying: Saying,
 }
 
 /// Bring the parts of files that "pick analyze" has found to better places
@@ -135,6 +137,8 @@ struct MigrateArgs {
     /// Print JSON for programs
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    saying: Saying,
 }
 
 impl PickArgs {
@@ -204,6 +208,7 @@ impl Place {
 }
 
 fn analyze(args: &AnalyzeArgs, out: &mut impl Write) -> Result<()> {
+    let out = &mut args.saying.what_was_done(out, false);
     require_share(args.hot)?;
     let place = Place::of(&args.path)?;
     let path = &place.path;
@@ -354,7 +359,7 @@ fn watch(args: &AnalyzeArgs, place: &Place, read_ahead: u64) -> Result<Counted> 
     let mut until = Until::begin(args)?;
 
     if args.command.is_empty() {
-        complain!("dieaware: watching {}.", place.mount.fs_type);
+        remark!("dieaware: watching {}.", place.mount.fs_type);
     }
     while !until.has_come(&progress)? {
         trace.drain(&mut seen)?;
@@ -517,6 +522,7 @@ impl Budget for Room {
 }
 
 fn migrate_all(args: &MigrateArgs, out: &mut impl Write) -> Result<()> {
+    let out = &mut args.saying.what_was_done(out, args.json || args.dry_run);
     require_share(args.hot)?;
     let mut analysis = Analysis::load(&args.analysis)
         .with_context(|| format!("{} cannot be used", args.analysis.display()))?;
@@ -572,7 +578,7 @@ fn print(rows: &[Row], json: bool, out: &mut impl Write) -> Result<()> {
         }
         let parts = row.picked.iter().flat_map(|picked| &picked.parts);
         for why in parts.filter_map(|part| part.done.why.as_ref()) {
-            complain!("dieaware: {} was left alone: {why}.", row.path.display());
+            remark!("dieaware: {} was left alone: {why}.", row.path.display());
         }
     }
     Ok(())
