@@ -405,12 +405,15 @@ static void draw_command(struct bench *bench)
 /* One command goes after the other, or some time passes, or several are sent at once. */
 static void pass_time(struct bench *bench)
 {
+	u32 shift;
+
 	switch (draw(bench, 4)) {
 	case 0:
 		bench->now_ns = max(bench->now_ns, bench->done_ns);
 		break;
 	case 1:
-		bench->now_ns += draw(bench, 2000000) << draw(bench, 10);
+		shift = draw(bench, 10);
+		bench->now_ns += draw(bench, 2000000) << shift;
 		break;
 	default:
 		bench->now_ns += draw(bench, 20000);
