@@ -328,9 +328,8 @@ static void get_times(struct kunit *test, const struct ftl_params *params, struc
 		      const u32 *windows, u32 nr_windows, u64 (*times)[NR_WRITERS])
 {
 	u32 nr_phases = gain.busy ? NR_PHASES : gain.others ? 1 : NR_DRAWS;
-	void *memory = kunit_kzalloc(test, ftl_bytes(params), GFP_KERNEL);
+	void *memory = drive_memory(test, params);
 
-	KUNIT_ASSERT_NOT_NULL(test, memory);
 	memset(times, 0, nr_windows * sizeof(*times));
 	for (enum writer writer = 0; writer < NR_WRITERS; writer++) {
 		for (u32 phase = 0; phase < nr_phases; phase++) {

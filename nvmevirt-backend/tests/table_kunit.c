@@ -89,11 +89,11 @@ static void full_and_empty_regions_take_little(struct kunit *test)
 }
 
 /**
- * struct page - what is known of a page
+ * struct past - what is known of a page
  * @trimmed: number below which its data is gone
  * @durable: number of data that is durable
  */
-struct page {
+struct past {
 	u64 trimmed;
 	u64 durable;
 };
@@ -109,7 +109,7 @@ struct page {
 struct bench {
 	struct kunit *test;
 	struct ftl *ftl;
-	struct page *page;
+	struct past *page;
 	u64 random;
 	u64 now_ns;
 };
@@ -176,7 +176,7 @@ static void cut_and_look(struct bench *bench)
 	cut_power(bench->test, ftl, bench->now_ns);
 	for (u64 lpn = 0; lpn < ftl->params.nr_lpns; lpn++) {
 		u64 seq = ftl_seq_of(ftl, to_lpn(lpn));
-		struct page *page = &bench->page[lpn];
+		struct past *page = &bench->page[lpn];
 
 		if (page->durable > page->trimmed)
 			KUNIT_ASSERT_GE(bench->test, seq, page->durable);
@@ -195,7 +195,7 @@ static void cut_and_look(struct bench *bench)
 struct snapshot {
 	struct bench bench;
 	void *ftl;
-	struct page *page;
+	struct past *page;
 };
 
 static void take_snapshot(const struct bench *bench, struct snapshot *snapshot)

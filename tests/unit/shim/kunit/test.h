@@ -12,6 +12,7 @@
 
 #define KUNIT_PARAM_DESC_SIZE	128
 #define GFP_KERNEL		0U
+#define __GFP_NOWARN		0U
 #define THIS_MODULE		NULL
 
 struct shim_kunit_memory {
