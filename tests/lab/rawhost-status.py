@@ -102,8 +102,9 @@ ADMIN: List[Row] = [
     log("DoF_P, a range beyond the end", FIELD, 0xC3, 4, 16 * (CAPACITY_LBAS // 128 + 1), 1),
     log("DoF_P, an offset within an entry", FIELD, 0xC3, 4, 8, 1),
     log("DoF_P of NSID 9", NAMESPACE, 0xC3, 4, 0, 9),
-    *(Row(f"Get Log Page, DoF_P of ranges of {64 << lsp} KiB", OK, 0x02, 1,
-          {10: 0xC3 | lsp << 8 | 255 << 16}) for lsp in (1, 8, 14, 15)),
+    *(Row(f"Get Log Page, DoF_P of 64 ranges of {64 << lsp} KiB, or all", wanted, 0x02, 1,
+          {10: 0xC3 | lsp << 8 | 255 << 16})
+      for lsp, wanted in ((1, OK), (6, OK), (7, FIELD), (15, FIELD))),
     log("wear", OK, 0xC4, 16),
     log("wear, an offset within", OK, 0xC4, 16, 64),
     log("wear, an offset beyond the end", FIELD, 0xC4, 1, 1 << 30),
