@@ -138,19 +138,24 @@ static const struct profile *profile_of(struct kunit *test)
 	return test->param_value;
 }
 
-/* The profile with as few erase blocks as the file and the others need. */
-static struct ftl_params small_drive(struct kunit *test, const char *name, bool has_stripes)
+static const struct ftl_params *params_of(struct kunit *test, const char *name)
 {
 	const struct ftl_profile *profile = NULL;
-	struct ftl_params params;
-	u32 line_pages;
 
 	for (u32 i = 0; (profile = ftl_profile_at(i)); i++) {
 		if (!strcmp(profile->name, name))
 			break;
 	}
 	KUNIT_ASSERT_NOT_NULL(test, profile);
-	params = profile->params;
+	return &profile->params;
+}
+
+/* The profile with as few erase blocks as the file and the others need. */
+static struct ftl_params small_drive(struct kunit *test, const char *name, bool has_stripes)
+{
+	struct ftl_params params = *params_of(test, name);
+	u32 line_pages;
+
 	params.units_per_eblk = 16;
 	line_pages = params.nr_channels * params.dies_per_channel * params.units_per_eblk *
 		     params.unit_pages;
@@ -539,10 +544,9 @@ static void luck_is_as_the_docs_have_it(struct kunit *test)
 {
 	const struct profile *profile = profile_of(test);
 	u32 permille[NR_WINDOWS] = { U32_MAX, U32_MAX, U32_MAX };
-	struct ftl_params params = small_drive(test, profile->name, false);
+	bool has_stripes = params_of(test, profile->name)->stripe_lead;
+	struct ftl_params params = small_drive(test, profile->name, has_stripes);
 
-	if (!strcmp(profile->name, "modern"))
-		params = small_drive(test, profile->name, true);
 	for (u32 nr_pages = 1; nr_pages <= params.unit_pages; nr_pages *= 2) {
 		add_luck(test, &params, nr_pages, 0, permille);
 		add_luck(test, &params, nr_pages, 25, permille);
