@@ -45,23 +45,10 @@ is_true() {
 
 # try PROFILE CAUSE: what costs most there when pieces lie on one die each; "None": nothing
 try() {
-	local unit dies stripe turns verdict=affected region=()
+	local unit stripe turns verdict=affected region=()
 
 	[[ $1 != slc-cache ]] || region=(slc_mib=32)
-	nvmev-ssd create ssd0 profile="$1" capacity_mib=512 time_scale=16 hints=0 "${region[@]}" >/dev/null
-	DEV=$(ssd_device ssd0)
-	unit=$(<"$CONFIGFS/ssd0/unit_kib")
-	dies=$(($(<"$CONFIGFS/ssd0/channels") * $(<"$CONFIGFS/ssd0/dies_per_channel")))
-	stripe=$((unit * dies)) turns=$((FILE_KIB / unit))
-	# With one CPU the drive has one queue, and a scheduler that would join what is sent piece by piece.
-	echo none >"/sys/block/${DEV#/dev/}/queue/scheduler"
-	make_fs ext4 "$DEV" -m 0 -E lazy_itable_init=0,lazy_journal_init=0
-	mount -o noatime,commit=300 "$DEV" "$mnt"
-	# What it keeps for itself would be left where nothing else is.
-	echo 0 >"/sys/fs/ext4/${DEV#/dev/}/reserved_clusters"
-	for file in whole1 whole2; do
-		write_mib "$mnt/$file" 4 oflag=direct
-	done
+	doctor_drive "$1" hints=0 "${region[@]}"
 
 	# In one piece: with a file of its own it knows that this is as fast as it gets.
 	examine "$1, whole" --write 8

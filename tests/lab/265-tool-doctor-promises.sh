@@ -42,21 +42,10 @@ bad() {
 
 # try PROFILE
 try() {
-	local unit dies stripe turns slow
+	local unit stripe turns slow
 
-	nvmev-ssd create ssd0 profile="$1" capacity_mib=512 time_scale=16 >/dev/null
-	DEV=$(ssd_device ssd0)
-	unit=$(<"$CONFIGFS/ssd0/unit_kib")
-	dies=$(($(<"$CONFIGFS/ssd0/channels") * $(<"$CONFIGFS/ssd0/dies_per_channel")))
-	stripe=$((unit * dies)) turns=$((FILE_KIB / unit))
-	echo none >"/sys/block/${DEV#/dev/}/queue/scheduler"
-	make_fs ext4 "$DEV" -m 0 -E lazy_itable_init=0,lazy_journal_init=0
-	mount -o noatime,commit=300 "$DEV" "$mnt"
-	echo 0 >"/sys/fs/ext4/${DEV#/dev/}/reserved_clusters"
+	doctor_drive "$1"
 	mkdir "$mnt/pick"
-	for file in whole1 whole2; do
-		write_mib "$mnt/$file" 4 oflag=direct
-	done
 	bad "$mnt/spread" "$mnt/pick/picked"
 	examine "$1"
 	check_that "$1: it is affected" "$(said verdict)" == affected

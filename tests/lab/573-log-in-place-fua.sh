@@ -11,30 +11,15 @@
 # timeout: 300
 # sentences: 22
 . "$(dirname "$0")/rc"
+. "$LAB_DIR/log-pages"
 
 EVENT=$TRACEFS/events/block/block_bio_queue
 
-new_ssd ssd0 capacity_mib=128 plp=0
-OPTIONS="in_place=0 idle_ms=0" new_log_target t0 "$DEV" --segment 512K --stripe 32K
-for version in {1..4}; do
-	write_mib "$T_DIR/$version" 1
-done
-
-# put VERSION LPN PAGES DD-OPTION...: pages, at once
-put() {
-	dd if="$T_DIR/$1" of="$TARGET" bs=$(($3 * 4096)) count=1 iflag=skip_bytes skip=$(($2 * 4096)) \
-		oflag=direct,seek_bytes seek=$(($2 * 4096)) conv=notrunc status=none "${@:4}"
-}
+new_in_place {1..4}
 
 # put_fua VERSION LPN PAGES: the same with FUA; the flush that dd is given has nothing to do behind that
 put_fua() {
 	put "$@" oflag=dsync
-}
-
-# holds VERSION LPN PAGES
-holds() {
-	dd if="$TARGET" bs=4k count="$3" skip="$2" iflag=direct status=none |
-		cmp - <(dd if="$T_DIR/$1" bs=4k count="$3" skip="$2" status=none)
 }
 
 # trace_below COMMAND...: what of it arrives below, one word for each write or flush, sets BELOW:

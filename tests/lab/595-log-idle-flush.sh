@@ -11,27 +11,12 @@
 # timeout: 300
 # sentences: 12
 . "$(dirname "$0")/rc"
+. "$LAB_DIR/log-pages"
 
 # A second, and what a flush takes
 IDLE_SECONDS=2
 
-new_ssd ssd0 capacity_mib=128 plp=0
-OPTIONS="in_place=0 idle_ms=0" new_log_target t0 "$DEV" --segment 512K --stripe 32K
-for version in 1 2; do
-	write_mib "$T_DIR/$version" 1
-done
-
-# put VERSION LPN PAGES DD-OPTION...: pages, at once
-put() {
-	dd if="$T_DIR/$1" of="$TARGET" bs=$(($3 * 4096)) count=1 iflag=skip_bytes skip=$(($2 * 4096)) \
-		oflag=direct,seek_bytes seek=$(($2 * 4096)) conv=notrunc status=none "${@:4}"
-}
-
-# holds FILE LPN PAGES
-holds() {
-	dd if="$TARGET" bs=4k count="$3" skip="$2" iflag=direct status=none |
-		cmp - <(dd if="$1" bs=4k count="$3" skip="$2" status=none)
-}
+new_in_place 1 2
 
 # discard LPN PAGES
 discard() {
@@ -57,23 +42,23 @@ in_place=$(status_field t0 in_place_pages)
 put 2 5 1
 check_that "a page is overwritten in place" "$(status_field t0 in_place_pages)" == $((in_place + 1))
 power_fails
-check "... and gone if the power fails at once" holds "$T_DIR/1" 5 1
+check "... and gone if the power fails at once" holds 1 5 1
 commits=$(status_field t0 commits)
 put 2 5 1
 sleep $IDLE_SECONDS
 check_that "one that nobody flushes has no operation" "$(status_field t0 commits)" == "$commits"
 power_fails
-check "... and is there when $IDLE_SECONDS s have passed" holds "$T_DIR/2" 5 1
-check "what is beside it is as it was" holds "$T_DIR/1" 6 58
+check "... and is there when $IDLE_SECONDS s have passed" holds 2 5 1
+check "what is beside it is as it was" holds 1 6 58
 
 check "pages are discarded" discard 16 8
 power_fails
-check "... and as they were if the power fails at once" holds "$T_DIR/1" 16 8
+check "... and as they were if the power fails at once" holds 1 16 8
 discard 16 8
 sleep $IDLE_SECONDS
 power_fails
 check "pages that were discarded are so when $IDLE_SECONDS s have passed" is_trimmed 16 8
-check "what is in front of them is as it was" holds "$T_DIR/1" 6 10
-check "what is behind them, too" holds "$T_DIR/1" 24 40
+check "what is in front of them is as it was" holds 1 6 10
+check "what is behind them, too" holds 1 24 40
 dmsetup remove --retry t0
 check "dieaware check finds nothing" dieaware check "$DEV"
