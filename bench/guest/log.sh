@@ -58,11 +58,13 @@ limit_dirty() {
 	echo $(($1 / 16)) >/proc/sys/vm/dirty_background_bytes
 }
 
-# run_fio OPTION...: one fio job of JOBS threads, its result in FIO_JSON.
+# run_fio OPTION...: one fio job of JOBS threads, its result in FIO_JSON. Unless told --randrepeat=0, fio 3.33 takes
+# no notice of --randseed, and every run has the same offsets in the same order.
 run_fio() {
 	echo 1 >/proc/sys/vm/drop_caches
 	fio --name=bench --thread --numjobs=$JOBS --ioengine=psync --clocksource=clock_gettime \
-		--randseed=7 --fallocate=none --group_reporting --output-format=json --output=$FIO_JSON "$@" ||
+		--randrepeat=0 --randseed=7 --fallocate=none --group_reporting --output-format=json \
+		--output=$FIO_JSON "$@" ||
 		die "fio failed: $(tail -n 3 $FIO_JSON | tr '\n' ' ')"
 }
 

@@ -29,7 +29,7 @@ free_percent() {
 # write_again SEED PAGES: at random
 write_again() {
 	fio --name=again --filename="$TARGET" --rw=randwrite --bs=4k --size=$((pages * 4))k --direct=1 \
-		--ioengine=libaio --iodepth=16 --randseed="$1" --norandommap --io_size=$(($2 * 4))k >/dev/null
+		--ioengine=libaio --iodepth=16 --randrepeat=0 --randseed="$1" --norandommap --io_size=$(($2 * 4))k >/dev/null
 }
 
 dd if=/dev/urandom of="$TARGET" bs=64k count=$((pages / 16)) oflag=direct status=none

@@ -23,7 +23,7 @@ overwrite() {
 	local job=$1 seed=$2
 	shift 2
 	fio --name="$job" --filename="$TARGET" --rw=randwrite --bs=4k --size=$((pages * 4))k --direct=1 \
-		--ioengine=libaio --iodepth=16 --randseed="$seed" --verify=crc32c --verify_fatal=1 \
+		--ioengine=libaio --iodepth=16 --randrepeat=0 --randseed="$seed" --verify=crc32c --verify_fatal=1 \
 		--verify_state_save=0 "$@" --output="$T_DIR/fio"
 }
 

@@ -48,7 +48,7 @@ overwrite() {
 
 	before=$(status_field t0 in_place_pages)
 	fio --name=again --filename="$TARGET" --rw=randwrite --bs=4k --direct=1 --ioengine=libaio --iodepth=16 \
-		--size=${FILE_MIB}m --io_size="${mib}m" --randseed=$RANDOM --verify=crc32c --verify_fatal=1 \
+		--size=${FILE_MIB}m --io_size="${mib}m" --randrepeat=0 --randseed=$RANDOM --verify=crc32c --verify_fatal=1 \
 		--verify_state_save=0 "$@" >"$T_DIR/fio" || return 1
 	PLACED=$(($(status_field t0 in_place_pages) - before))
 	note "$PLACED of $((mib * 256)) pages in place, $(status_field t0 free_segments) segments free"

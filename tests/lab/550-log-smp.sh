@@ -54,7 +54,7 @@ for turn in $(seq "$(less 2)"); do
 	check "eight writers, buffered and direct, verify their data, turn $turn" under_load "$TARGET" \
 		fio --directory="$T_DIR/mnt" \
 		--verify=crc32c --verify_fatal=1 --fallocate=none --size="$(less 12)m" --bssplit=4k/50:32k/50 \
-		--group_reporting --randseed="$turn" \
+		--group_reporting --randrepeat=0 --randseed="$turn" \
 		--name=direct --numjobs=4 --rw=randwrite --direct=1 --ioengine=libaio --iodepth=8 \
 		--name=buffered --numjobs=4 --rw=randwrite --ioengine=psync --fsync=32 --direct=0
 done

@@ -25,7 +25,7 @@ map_pages=$(($(status_field t0 lpns) / 800))
 # All over the device: most of it holds nothing, but is looked up as if it did.
 read_anywhere() {
 	fio --name=anywhere --filename="$TARGET" --direct=1 --rw=randread --bs=4k --ioengine=libaio --iodepth=8 \
-		--numjobs=2 --number_ios=1000 --norandommap --randseed="$RANDOM" >/dev/null
+		--numjobs=2 --number_ios=1000 --norandommap --randrepeat=0 --randseed="$RANDOM" >/dev/null
 }
 
 near_sum() {

@@ -53,7 +53,7 @@ in_loop restless restless 2
 for turn in 1 2; do
 	check "writers find what they wrote, turn $turn" under_load "$TARGET" \
 		fio --filename="$TARGET" --direct=1 --ioengine=libaio --verify=crc32c --verify_fatal=1 --group_reporting \
-		--output="$T_DIR/fio.log" --randseed="$turn" --iodepth=8 \
+		--output="$T_DIR/fio.log" --randrepeat=0 --randseed="$turn" --iodepth=8 \
 		--name=small --rw=randwrite --offset=16m --size=100m --io_size="$(load 16)m" --bssplit=4k/50:32k/50 \
 		--name=large --rw=randwrite --offset=128m --size=64m --io_size="$(load 32)m" --bs=1m \
 		--name=again --rw=randwrite --offset=200m --size=2m --io_size="$(load 16)m" --bs=4k

@@ -81,7 +81,7 @@ quiet() {
 # overwrite SEED SIZE [OPTION...]: of the file, at random, what was written is verified
 overwrite() {
 	fio --name=over --filename="$T_DIR/mnt/file" --rw=randwrite --bs=4k --size="$FILE_MIB"m --io_size="$2" --direct=1 \
-		--ioengine=libaio --iodepth=16 --randseed="$1" --verify=crc32c --verify_fatal=1 --verify_state_save=0 \
+		--ioengine=libaio --iodepth=16 --randrepeat=0 --randseed="$1" --verify=crc32c --verify_fatal=1 --verify_state_save=0 \
 		--overwrite=1 "${@:3}"
 }
 
