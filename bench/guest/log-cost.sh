@@ -4,7 +4,7 @@
 # What log mode costs: instructions of an I/O against dm-linear, dm-thin and dm-vdo on the
 # same device, memory of the map, commits for fsyncs, and the time to start.
 #
-# Usage: log-cost.sh insn|vdo|map|fsync|start...
+# Usage: log-cost.sh insn|vdo|map|fsync|start|start_wide...
 #
 # Instructions are counted on a device that completes without waiting and, unlike QEMU's own,
 # keeps the log. It does not announce hints, hence hints=on.
@@ -37,6 +37,8 @@ MAP_ENTRIES=806
 MAP_NEAR_BYTES=8
 # From 32 GiB on, format chooses the same journal.
 START_SSD_MB=33792
+# Its map has nearly as many pages as may be changed before a checkpoint is taken for their number (log/journal.c).
+START_WIDE_SSD_MB=335872
 START_STEP=20000
 
 # ---- instructions -----------------------------------------------------------
@@ -247,45 +249,46 @@ start() {
 	log_create
 	end=$(awk '/^now at/ { print $3 }' /proc/timer_list)
 	log_check "$1"
-	report "row=$1 ring=$RING used=$USED runs_ns=$((end - begin))"
+	report "row=$1 ring=$RING used=$USED map_reads=$(counter map_reads) runs_ns=$((end - begin))"
 }
 
-# fill_journal SECTORS: records of random writes of a page each, over so many at least.
+# fill_journal SECTORS: records of random writes of a page each, over so many at least. Each step writes other pages.
 fill_journal() {
-	local size last=-1
+	local last=-1 step=0
 
-	size=$(counter lpns)
 	USED=$(journal_used)
 	while ((USED < $1)); do
 		((USED > last)) || die "The journal was emptied at $last of $RING sectors."
 		last=$USED
-		io_cost --path "$DEVICE" --random --write --span-bytes $((size * 4096)) \
-			--blocks $START_STEP --rounds 1 >/dev/null
+		fio --name=fill --filename="$DEVICE" --rw=randwrite --bs=4k --direct=1 \
+			--ioengine=libaio --iodepth=32 --norandommap --randrepeat=0 \
+			--randseed=$((++step)) --number_ios=$START_STEP --size="$(($(counter lpns) * 4))k" --output=/tmp/fill.txt ||
+			die "The log cannot be written."
 		USED=$(journal_used)
 		echo "journal: $USED of $RING sectors"
 	done
 }
 
-# The journal is as large as format chooses for every large drive. A checkpoint begins when
-# half of it is in use; so nearly half is filled. Then the power of the drive, which loses
-# nothing, fails below the target.
+# starts MIB CRASH CLEAN: of a drive of so many MiB, and the two rows. The journal is as large as format chooses for
+# every large drive. A checkpoint begins when half of it is in use; so nearly half is filled. Then the power of the
+# drive, which loses nothing, fails below the target.
 starts() {
-	report "doing=start"
-	SSD_CAPACITY_MB=$START_SSD_MB SSD_SCALE=1 ssd_create
+	report "doing=$2"
+	SSD_CAPACITY_MB=$1 SSD_SCALE=1 ssd_create
 	log_format "$SSD"
 	log_create cleaning=off
 	RING=$(counter journal_sectors)
 	RING=${RING#*/}
 	fill_journal $((RING * 9 / 20))
-	log_check start
+	log_check "$2"
 	nvmev-ssd power-cut "$SSD_NAME" || die "The power did not fail."
 	target_remove
 	SSD=$(nvmev-ssd power-on "$SSD_NAME") || die "The power does not come back."
 	wait_for_block_device "$SSD"
-	start log.start_crash_s
+	start "$2"
 	target_remove
 	USED=0
-	start log.start_clean_s
+	start "$3"
 	target_remove
 	ssd_remove
 }
@@ -303,7 +306,8 @@ for part; do
 	vdo) vdo_instructions ;;
 	map) map_memory ;;
 	fsync) fsyncs ;;
-	start) starts ;;
+	start) starts $START_SSD_MB log.start_crash_s log.start_clean_s ;;
+	start_wide) starts $START_WIDE_SSD_MB log.start_crash_wide_s log.start_clean_wide_s ;;
 	*) die "There is no part '$part'." ;;
 	esac
 done

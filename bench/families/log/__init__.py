@@ -14,7 +14,8 @@ from families.log import apps, costs, locks, write
 
 _MODULES: tuple[ModuleType, ...] = (costs, locks, write, apps)
 # As much as is written until a large journal is full stays in the memory of the virtual SSD.
-_MEMORY = {"start": "9G"}
+# A page that it maps takes 12 bytes besides.
+_MEMORY = {"start": "9G", "start_wide": "12G"}
 # By part or kind: more than an emulated CPU can write, where the drive alone decides what it takes,
 # and what needs write streams, which the kernel there has.
 _UML_MEMORY = {

@@ -19,6 +19,8 @@ ROWS: dict[str, About] = {
     "log.fsync_latency": About("x dm-linear", "fsync", 1.3, digits=3),
     "log.start_crash_s": About("s", "start", 5.0, digits=2),
     "log.start_clean_s": About("s", "start", 1.0, digits=3),
+    "log.start_crash_wide_s": About("s", "start_wide", 5.0, digits=2),
+    "log.start_clean_wide_s": About("s", "start_wide", 1.0, digits=3),
 }
 
 
@@ -62,7 +64,8 @@ def _start(lines: list[Line], name: str) -> Measured | None:
     line = _only(lines, name)
     if line is None:
         return None
-    note = f"{int(line['used']) / 2048:.1f} of {int(line['ring']) / 2048:.0f} MiB of journal in use"
+    used, ring = (int(line[which]) / 2048 for which in ("used", "ring"))
+    note = f"{used:.1f} of {ring:.0f} MiB of journal in use, {line['map_reads']} pages of the map read"
     return Measured([run / 1e9 for run in samples(line)], note)
 
 
@@ -70,4 +73,5 @@ VALUES: dict[str, Callable[[list[Line], str], Measured | None]] = {
     "map": _map_bytes,
     "fsync": _fsync,
     "start": _start,
+    "start_wide": _start,
 }
