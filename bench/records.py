@@ -2,7 +2,7 @@
 """The figures on record: bench/results has a file for each family, and in it every row as it
 was measured last, with its samples.
 
-The tables of docs/benchmarks.md are made of them (bench/tables.py), and scripts/bench --smoke
+The tables of docs/figures.md are made of them (bench/tables.py), and scripts/bench --smoke
 compares with them what it measures.
 """
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The tables of docs/benchmarks.md, made of the figures on record (bench/results).
+"""The tables of docs/figures.md, made of the figures on record (bench/results).
 
 A table stands between "<!-- table NAME -->" and "<!-- end of table -->"; NAME is a family, or `kernels`.
 
@@ -25,7 +25,7 @@ Cells = tuple[str, ...]
 
 # At which time scales each row of a family is measured, where that is more than one
 SCALES_OF = {"place": set(SCALES)}
-PAGE = TOP / "docs" / "benchmarks.md"
+PAGE = TOP / "docs" / "figures.md"
 
 
 def _number(value: float | None) -> str:
