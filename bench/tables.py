@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The tables of docs/figures.md, made of the figures on record (bench/results).
+"""The tables of docs/figures.md and docs/benchmarks.md, made of the figures on record (bench/results).
 
-A table stands between "<!-- table NAME -->" and "<!-- end of table -->"; NAME is a family, or `kernels`.
+A table stands between "<!-- table NAME -->" and "<!-- end of table -->"; NAME is a family, `kernels`, or
+`headlines`.
 
-Usage: tables.py [--check]    with --check, say whether the page is what it should be
+Usage: tables.py [--check]    with --check, say whether the pages are what they should be
 """
 
 from __future__ import annotations
@@ -25,7 +26,34 @@ Cells = tuple[str, ...]
 
 # At which time scales each row of a family is measured, where that is more than one
 SCALES_OF = {"place": set(SCALES)}
-PAGE = TOP / "docs" / "figures.md"
+PAGES = (TOP / "docs" / "figures.md", TOP / "docs" / "benchmarks.md")
+
+# What somebody who reads one table should know: words, row, time scale
+HEADLINES = (
+    ("file that grew in the worst way, read without hints", "place.append_worst.ext4.direct.fast24.plain", 16),
+    ("the same with hints", "place.append_worst.ext4.direct.fast24.hinted", 16),
+    ("the same with hints, `modern`, fast CPU", "place.append_worst.ext4.direct.modern.hinted", 16),
+    ("the same with hints, `modern`, ordinary CPU", "place.append_worst.ext4.direct.modern.hinted", 4),
+    ("file overwritten in the worst way, with hints", "place.overwrite_worst.ext4.direct.fast24.hinted", 16),
+    ("SQLite, with hints", "place.sqlite.ext4.buffered.fast24.hinted", 16),
+    ("fileserver, with hints", "place.fileserver.ext4.direct.fast24.hinted", 16),
+    ("drive without hints, with placement handles", "reach.fdp.append_worst", 16),
+    ("die order after random overwrites of 32 KiB", "aged.order_32k_at_once", 1),
+    ("a hinted write costs beside dm-linear", "cost.write_hinted_added", 1),
+    ("a write in log mode costs beside dm-linear", "cost.log_write_added", 1),
+    ("log mode, random writes, new drive", "log.rand_vs_raw.ext4", 16),
+    ("log mode, drive with its map on flash", "log.dramless_gain.ext4", 16),
+    ("log mode, aged drive, Zipf's law", "log.aged_skewed.ext4", 16),
+    ("log mode, aged drive, a tenth is hot", "log.aged_tenth.ext4", 16),
+    ("log mode, aged drive, uniform", "log.aged_uniform.ext4", 16),
+    ("log mode, speed kept while each write needs cleaning", "log.cleaning_kept", 16),
+    ("log mode, write and fsync", "log.fsync_latency", 1),
+    ("log mode, start after a crash", "log.start_crash_s", 1),
+    ("`defrag` with Share, pages programmed", "defrag.copied.ext4", 4),
+    ("`pick`, pages written", "pick.writes.ext4", 4),
+    ("virtual SSD, one command at a time", "ssd.insn_qd1", 1),
+    ("simulator against the module", "ssd.sim_error", 256),
+)
 
 
 def _number(value: float | None) -> str:
@@ -183,9 +211,21 @@ def _kernels_table() -> list[str]:
     return _markdown(("kernel", "rows"), [(kernel, "; ".join(what)) for kernel, what in sorted(parts.items())])
 
 
+def _headlines_table() -> list[str]:
+    rows = records.load()
+    body = []
+    for words, name, scale in HEADLINES:
+        row = rows[name, scale]
+        where = f"`{name}`, scale {scale}" if name.startswith("place.") else f"`{name}`"
+        body.append((words, _value(row), row["unit"], _number(row["target"]), _number(row["paper"]), where))
+    return _markdown(("what", "measured", "unit", "target", "paper", "row"), body)
+
+
 def table(family: str) -> list[str]:
     if family == "kernels":
         return _kernels_table()
+    if family == "headlines":
+        return _headlines_table()
     rows = records.load_family(family)
     lines = _place_table(rows, family) if family == "place" else _family_table(rows, family)
     reasons = _reasons(rows, family)
@@ -194,8 +234,9 @@ def table(family: str) -> list[str]:
 
 def main() -> int:
     if "--check" in sys.argv[1:]:
-        return pages.check(PAGE, table, "bench/tables.py")
-    pages.write(PAGE, table)
+        return max(pages.check(page, table, "bench/tables.py") for page in PAGES)
+    for page in PAGES:
+        pages.write(page, table)
     return 0
 
 
