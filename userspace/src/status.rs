@@ -53,7 +53,7 @@ pub(crate) const MEANINGS: [(&str, &str); 65] = [
     ("runs_bytes", "memory of the run table"),
     ("runs_limit_bytes", "upper bound of that memory"),
     ("runs_evicted", "extents forgotten for their memory"),
-    ("streams", "write streams that stand for dies"),
+    ("streams", "write streams: of dies, in log mode of kinds of data"),
     ("die_unit_bytes", "what goes to one die before the next"),
     ("stripe_bytes", "that times the number of dies"),
     ("share", "whether rewrites can be announced"),

@@ -117,7 +117,10 @@ const FIELDS: [Field; 62] = [
     ("share_undone", NOT_SHARED, Some(("reason", "undone"))),
     (
         "streams",
-        gauge("dieaware_streams", "Write streams that stand for dies"),
+        gauge(
+            "dieaware_streams",
+            "Write streams: of dies, in log mode of kinds of data",
+        ),
         None,
     ),
     (
