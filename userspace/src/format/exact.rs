@@ -220,7 +220,7 @@ impl<D: ReadPages, W: Write> Writer<'_, D, W> {
 ///
 /// # Errors
 ///
-/// When nobody knows what is metadata, or the text cannot be written.
+/// When the layout is unknown, or the text cannot be written.
 pub fn dump(device: &impl ReadPages, out: &mut impl Write) -> Result<Outcome, DumpError> {
     let superblock = find_super(device, &mut Findings::default()).map_err(DumpError::Device)?;
     let superblock = superblock.map_err(DumpError::NoSuperblock)?;

@@ -51,7 +51,7 @@ pub enum SlotError {
 pub enum NoSuper {
     #[error("it has {0} pages and cannot be in log mode")]
     Tiny(u64),
-    #[error("neither superblock is valid, so nobody knows what is metadata")]
+    #[error("neither superblock is valid, so the layout is unknown")]
     Invalid(SuperError, SuperError),
     #[error(
         "it has {nr_pages} pages, but was formatted with {nr_formatted}: make it as long as it was"
