@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from guest import TOP
+
 _TABLE = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
 Table = Callable[[str], "list[str]"]
@@ -36,5 +38,5 @@ def check(page: Path, table: Table, command: str) -> int:
         return 0
     lines = zip(text.splitlines(), fresh.splitlines())
     where = next((nr for nr, (old, new) in enumerate(lines, 1) if old != new), 1)
-    print(f"docs/{page.name}:{where}: not what bench/results gives: run {command}")
+    print(f"{page.relative_to(TOP)}:{where}: not what bench/results gives: run {command}")
     return 1

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The tables of docs/figures.md and docs/benchmarks.md, made of the figures on record (bench/results).
+"""The tables of docs/figures.md, docs/benchmarks.md and README.md, made of the figures on record
+(bench/results).
 
-A table stands between "<!-- table NAME -->" and "<!-- end of table -->"; NAME is a family, `kernels`, or
-`headlines`.
+A table stands between "<!-- table NAME -->" and "<!-- end of table -->"; NAME is a family, `kernels`,
+`headlines`, `modern` or `random_writes`.
 
 Usage: tables.py [--check]    with --check, say whether the pages are what they should be
 """
@@ -26,7 +27,7 @@ Cells = tuple[str, ...]
 
 # At which time scales each row of a family is measured, where that is more than one
 SCALES_OF = {"place": set(SCALES)}
-PAGES = (TOP / "docs" / "figures.md", TOP / "docs" / "benchmarks.md")
+PAGES = (TOP / "docs" / "figures.md", TOP / "docs" / "benchmarks.md", TOP / "README.md")
 
 # What somebody who reads one table should know: words, row, time scale
 HEADLINES = (
@@ -82,6 +83,17 @@ def _measured(row: Row) -> str:
     """When, and under which name if that was another."""
     was = row.get("was")
     return f"{row['measured']}, as {was}" if was else str(row["measured"])
+
+
+# Of log mode, for who reads README.md: what is written, the row without its filesystem, and what it is divided by
+RANDOM_WRITES = (
+    ("new", "log.rand_vs_raw", 100),
+    ("keeps its map on its flash, under half full, page cache", "log.dramless_gain", 1),
+    ("the same, O_DIRECT", "log.dramless_direct_gain", 1),
+    ("aged, overwrites by Zipf's law", "log.aged_skewed", 1),
+    ("aged, a tenth of each file gets nine tenths of the overwrites (ext4 alone)", "log.aged_tenth", 1),
+    ("aged, uniform overwrites", "log.aged_uniform", 1),
+)
 
 
 def _markdown(head: Cells, body: Iterable[Cells]) -> list[str]:
@@ -221,11 +233,43 @@ def _headlines_table() -> list[str]:
     return _markdown(("what", "measured", "unit", "target", "paper", "row"), body)
 
 
+def _modern_table() -> list[str]:
+    """Read speeds on the profile `modern`, at both time scales."""
+    rows = records.load_family("place")
+    body = []
+    for workload in ("append_worst", "append_random", "overwrite_worst", "overwrite_random"):
+        case = f"place.{workload}.ext4.direct.modern"
+        cells = [rows[f"{case}.{figure}", scale]["value"] for scale in SCALES for figure in ("plain", "hinted")]
+        body.append((workload.replace("_", " "), *(_number(cell) for cell in cells)))
+    fast, ordinary = "fast CPU: without hints", "ordinary CPU: without hints"
+    return _markdown(("workload", fast, "with hints", ordinary, "with hints"), body)
+
+
+def _random_writes_table() -> list[str]:
+    """Log mode by the drive with as much free space: ext4, xfs and f2fs, and btrfs where it has room."""
+    rows = records.load_family("log")
+    body = []
+    for words, stem, unit in RANDOM_WRITES:
+        known = {
+            name.rpartition(".")[2]: row["value"] / unit
+            for (name, _), row in rows.items()
+            if name.startswith(stem + ".") and row["value"] is not None
+        }
+        btrfs = known.pop("btrfs", None)
+        ends = list(dict.fromkeys(f"{end:.2f}" for end in (min(known.values()), max(known.values()))))
+        body.append((words, " to ".join(ends), "" if btrfs is None else f"{btrfs:.2f}"))
+    return _markdown(("drive", "ext4, xfs, f2fs", "btrfs"), body)
+
+
 def table(family: str) -> list[str]:
     if family == "kernels":
         return _kernels_table()
     if family == "headlines":
         return _headlines_table()
+    if family == "modern":
+        return _modern_table()
+    if family == "random_writes":
+        return _random_writes_table()
     rows = records.load_family(family)
     lines = _place_table(rows, family) if family == "place" else _family_table(rows, family)
     reasons = _reasons(rows, family)
