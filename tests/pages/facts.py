@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What README.md and docs/ say of names and numbers, against the files that have them: links, paths,
+"""What README.md, its neighbours and docs/ say of names and numbers, against the files that have them: links, paths,
 lab tests, suites, words of the status, options of table lines, messages; and which features have a
 stored image, and how many mutants there are. scripts/check-style runs it in the checkout; it prints a line for each statement that is false."""
 
@@ -204,7 +204,7 @@ def check_images() -> None:
 
 def main() -> None:
     files = {line for line in sys.stdin.read().split("\n") if line}
-    pages = sorted(file for file in files if re.match(r"(README\.md|docs/.*\.(md|rst))$", file))
+    pages = sorted(file for file in files if re.match(r"([A-Z]+\.md|docs/.*\.(md|rst))$", file))
     names = sorted(Path(file).stem for file in files if re.match(r"tests/lab/\d{3}-.*\.sh$", file))
     for page in pages:
         check_links(page, files)
