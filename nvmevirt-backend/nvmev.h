@@ -64,7 +64,8 @@
  * @power_failed: whether the power has failed, and the dispatcher does nothing any more
  * @damage: reason why the drive cannot be used after a power failure, or NULL
  * @failure_work: work item that switches it off when the power fails by itself
- * @cut_ns: time at which the power fails, U64_MAX while not known; changed by the dispatcher
+ * @cut_ns: time at which the power fails, U64_MAX while not known; changed with
+ *	post_lock
  * @is_cut: whether @cut_ns was chosen by hand, and is not the FTL's
  * @power_on_ns: time at which it was switched on, ktime_get()
  * @on_before_ns: time that it had been on before @power_on_ns

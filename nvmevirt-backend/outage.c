@@ -34,6 +34,22 @@ void nvmev_outage_note(struct nvmev *nvmev)
 	spin_unlock_irqrestore(&nvmev->queues.post_lock, flags);
 }
 
+bool nvmev_outage_forget(struct nvmev *nvmev)
+{
+	unsigned long flags;
+	bool is_ahead;
+
+	spin_lock_irqsave(&nvmev->queues.post_lock, flags);
+	is_ahead = ktime_get_ns() < nvmev->cut_ns;
+	if (is_ahead) {
+		WRITE_ONCE(nvmev->cut_ns, U64_MAX);
+		/* Completions that were held back have a time again. */
+		nvmev_completions_arm_locked(nvmev);
+	}
+	spin_unlock_irqrestore(&nvmev->queues.post_lock, flags);
+	return is_ahead;
+}
+
 void nvmev_outage_cut(struct nvmev *nvmev)
 {
 	unsigned long flags;
@@ -53,7 +69,15 @@ bool nvmev_outage_is_failing(const struct nvmev *nvmev)
 
 void nvmev_outage_fail(struct nvmev *nvmev)
 {
-	WRITE_ONCE(nvmev->power_failed, true);
+	unsigned long flags;
+
+	/* With post_lock nobody thinks that the failure is still ahead, and forgets it. */
+	spin_lock_irqsave(&nvmev->queues.post_lock, flags);
+	if (nvmev_outage_is_failing(nvmev))
+		WRITE_ONCE(nvmev->power_failed, true);
+	spin_unlock_irqrestore(&nvmev->queues.post_lock, flags);
+	if (!nvmev->power_failed)
+		return;
 	/* A driver that is waiting for something finds out at once. */
 	nvmev_pci_vanish(&nvmev->pci);
 	schedule_work(nvmev->failure_work);

@@ -17,6 +17,14 @@ struct nvmev;
 void nvmev_outage_note(struct nvmev *nvmev);
 
 /**
+ * nvmev_outage_forget() - a failure that was asked for ahead of time does not come
+ * @nvmev: the SSD, its ftl_lock held, so that nobody asks the FTL for the time meanwhile
+ *
+ * Return: false if it has come already, and nothing has changed.
+ */
+bool nvmev_outage_forget(struct nvmev *nvmev);
+
+/**
  * nvmev_outage_cut() - the power fails now
  * @nvmev: the SSD, switched on
  *

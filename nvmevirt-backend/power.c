@@ -101,8 +101,9 @@ int nvmev_power_cut_after(struct nvmev *nvmev, u64 nr_ops)
 	if (!nvmev->store.keeps_past)
 		return -EOPNOTSUPP;
 	guard(mutex)(&nvmev->ftl_lock);
-	ftl_cut_after(nvmev->ftl, nr_ops);
-	WRITE_ONCE(nvmev->cut_ns, U64_MAX);
+	/* It is too late for one that has failed. */
+	if (nvmev_outage_forget(nvmev))
+		ftl_cut_after(nvmev->ftl, nr_ops);
 	return 0;
 }
 

@@ -323,7 +323,7 @@ static u64 next_due_locked(const struct nvmev *nvmev)
 }
 
 /* When the timer has to run next; each try for a full queue waits twice as long. */
-static void arm_locked(struct nvmev *nvmev)
+void nvmev_completions_arm_locked(struct nvmev *nvmev)
 {
 	struct nvmev_queues *queues = &nvmev->queues;
 	u64 next_ns = next_due_locked(nvmev);
@@ -354,7 +354,7 @@ static bool post_due_locked(struct nvmev *nvmev, u64 now_ns)
 		posted |= post_locked(nvmev, cmd);
 	}
 	interrupt_locked(nvmev, posted);
-	arm_locked(nvmev);
+	nvmev_completions_arm_locked(nvmev);
 	return posted;
 }
 
@@ -388,7 +388,7 @@ void nvmev_cmd_complete(struct nvmev *nvmev, struct nvmev_cmd *cmd, bool goes_on
 	if (goes_on && cmd->due_ns <= now_ns)
 		post_due_locked(nvmev, now_ns);
 	else if (!cmd->heap_pos)
-		arm_locked(nvmev);
+		nvmev_completions_arm_locked(nvmev);
 	spin_unlock_irqrestore(&queues->post_lock, flags);
 }
 
@@ -400,7 +400,7 @@ static void post_now_locked(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	interrupt_locked(nvmev, post_locked(nvmev, cmd));
 	/* It may have to wait, and the timer may have had nothing to wait for. */
 	if (nvmev->queues.backlogged)
-		arm_locked(nvmev);
+		nvmev_completions_arm_locked(nvmev);
 }
 
 static void complete_early_locked(struct nvmev *nvmev, struct nvmev_cmd *cmd, u16 status)

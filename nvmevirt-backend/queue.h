@@ -261,6 +261,13 @@ struct nvmev_cmd *nvmev_cmd_get(struct nvmev *nvmev);
 void nvmev_cmd_complete(struct nvmev *nvmev, struct nvmev_cmd *cmd, bool goes_on);
 
 /**
+ * nvmev_completions_arm_locked() - set the timer for the completion that is due next, if it is none
+ *	of those that a power failure keeps back
+ * @nvmev: the SSD, its post_lock held
+ */
+void nvmev_completions_arm_locked(struct nvmev *nvmev);
+
+/**
  * nvmev_cmd_abort() - complete a command early, as aborted
  * @nvmev: the SSD
  * @sqid: its queue

@@ -7,9 +7,9 @@
 # smp: 2
 # smp on uml: 1
 # mem: 2G
-# seconds: 60
+# seconds: 65
 # timeout: 300
-# sentences: 27
+# sentences: 30
 . "$(dirname "$0")/rc"
 
 SMALL=(capacity_mib=8 channels=2 dies_per_channel=1 units_per_eblk=8 wbuf_kib=1024 run_units=4)
@@ -85,6 +85,20 @@ wait "$unbinding"
 DEV=$(nvmev-ssd power-on ssd5)
 check_that "a failure while the drive shuts down is one" "$(smart unsafe_shutdowns)" -eq 1
 drop_ssd ssd5
+
+# A program takes 5 s, and the power is to fail at its end.
+new_ssd ssd6 capacity_mib=64 plp=0 program_ns=5000000 time_scale=1000
+nvmev-ssd power-cut ssd6 1
+dd if=/dev/urandom of="$DEV" bs=4k count=1 oflag=direct status=none
+sync "$DEV" &
+flushing=$!
+has_programmed() { (($(ssd_stat ssd6 nand_pages_programmed) > 0)); }
+check "a flush has the last program that the power is there for" poll 20 has_programmed
+nvmev-ssd power-cut ssd6 0
+check "the failure is called off before it comes, and the flush has its end" poll 20 has_ended "$flushing"
+wait "$flushing"
+check_that "the power is still on" "$(<"$CONFIGFS/ssd6/power")" -eq 1
+drop_ssd ssd6
 
 # Files whose fsync came back: their names and sums.
 write_files() {
