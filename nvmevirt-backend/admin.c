@@ -8,6 +8,7 @@
 #include "identify.h"
 #include "log-page.h"
 #include "nvmev.h"
+#include "pieces.h"
 #include "translate.h"
 
 static bool sq_exists(const struct nvmev *nvmev, u32 id)
@@ -90,6 +91,7 @@ static u16 delete_sq(struct nvmev *nvmev, const struct nvme_command *sqe)
 	if (!is_io_queue_id(nvmev, id) || !sq_exists(nvmev, id))
 		return NVME_SC_QID_INVALID;
 	nvmev_trim_abort(nvmev, id);
+	nvmev_pieces_abort(nvmev, id);
 	nvmev_sq_delete(nvmev, id);
 	return 0;
 }

@@ -25,6 +25,7 @@ struct nvmev_cmd;
  * @hints_malformed: commands with both hint bits
  * @hints_rejected: hinted commands failed for @reject_hints
  * @hints_seen: commands with a hint, or with a placement identifier
+ * @pieces: pieces of commands that are done in pieces (pieces.h)
  * @wakeups: number of times that the dispatcher was woken
  */
 struct nvmev_counters {
@@ -40,6 +41,7 @@ struct nvmev_counters {
 	u64 hints_malformed;
 	u64 hints_rejected;
 	u64 hints_seen;
+	u64 pieces;
 	u64 wakeups;
 };
 

@@ -161,6 +161,7 @@ static int controller_show(struct seq_file *seq, void *data)
 	seq_printf(seq, "hints_malformed %llu\n", READ_ONCE(counters->hints_malformed));
 	seq_printf(seq, "hints_rejected %llu\n", READ_ONCE(counters->hints_rejected));
 	seq_printf(seq, "busy_ns %llu\n", READ_ONCE(counters->busy_ns));
+	seq_printf(seq, "pieces %llu\n", READ_ONCE(counters->pieces));
 	seq_printf(seq, "wakeups %llu\n", READ_ONCE(counters->wakeups));
 	seq_printf(seq, "completions %llu\n", lateness.nr);
 	seq_printf(seq, "completions_late %llu\n", lateness.nr_late);

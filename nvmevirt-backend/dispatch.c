@@ -31,6 +31,7 @@
 #include "io.h"
 #include "nvmev.h"
 #include "outage.h"
+#include "pieces.h"
 #include "trace.h"
 #include "translate.h"
 
@@ -355,6 +356,7 @@ static void run(struct nvmev *nvmev)
 		did |= run_admin(nvmev);
 		did |= run_io(nvmev);
 		did |= nvmev_trim_step(nvmev);
+		did |= nvmev_pieces_step(nvmev);
 		worked |= did;
 		cond_resched();
 	} while (did && !nvmev_outage_is_failing(nvmev) && !kthread_should_stop());

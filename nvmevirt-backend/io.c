@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * I/O commands, in two steps: start checks the command and asks the FTL when it will
- * be done; move copies its data. The status codes are those that the specification
- * names for each fault.
+ * be done; move copies its data. A piece of a command is a command of its own for both of them. The
+ * status codes are those that the specification names for each fault.
  */
 #include "io.h"
+#include "pieces.h"
 #include "translate.h"
 #include "vendor.h"
 
@@ -18,12 +19,14 @@ static_assert(NVMEV_COPY_MAX_RANGES * sizeof(struct nvmev_copy_range) <= PAGE_SI
  * struct io_op - how one opcode is executed
  * @is_for_all: may be sent to all namespaces at once
  * @has_slba: CDW10 and CDW11 are an LBA
+ * @may_be_long: it moves no data for its LBAs, of which there may be many (pieces.h)
  * @start: check and set @due_ns of the command; returns an NVMe status
  * @move: move the data; NULL if there is none
  */
 struct io_op {
 	bool is_for_all;
 	bool has_slba;
+	bool may_be_long;
 	u16 (*start)(struct nvmev *nvmev, struct nvmev_cmd *cmd);
 	u16 (*move)(struct nvmev *nvmev, struct nvmev_cmd *cmd);
 };
@@ -203,7 +206,8 @@ static u16 start_verify(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 
 	if (status)
 		return status;
-	nvmev->counters.reads++;
+	/* Once, and not for each piece */
+	nvmev->counters.reads += !cmd->done;
 	cmd->due_ns = nvmev_ns_read(nvmev, cmd, false);
 	return 0;
 }
@@ -221,14 +225,14 @@ static u16 start_zeroes(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 		return status;
 	if (!deallocates(cmd))
 		return nvmev_ns_write(nvmev, cmd, &cmd->due_ns);
-	if (nvmev_ns_is_read_only(nvmev))
+	if (!cmd->done && nvmev_ns_is_read_only(nvmev))
 		return NVME_SC_READ_ONLY | NVMEV_DNR;
 	/* The FTL does not get back what it has forgotten. */
 	status = nvmev_inject_write(nvmev, cmd, slba_of(cmd), nr_lbas_of(cmd));
 	if (status)
 		return status;
 	cmd->due_ns = nvmev_ns_trim(nvmev, cmd->ns, slba_of(cmd), nr_lbas_of(cmd),
-				    cmd->fetched_ns, false);
+				    cmd->fetched_ns, cmd->done);
 	return 0;
 }
 
@@ -412,23 +416,41 @@ static u16 start_mgmt_send(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	return status ?: nvmev_fdp_update(nvmev, cmd->ns, nvmev->reply, nr);
 }
 
+/* Does a command name more than is done at once? */
+static bool is_long(const struct nvmev_cmd *cmd)
+{
+	return bytes_of(cmd) > (u64)NVMEV_WHOLE_PAGES << FTL_PAGE_SHIFT;
+}
+
+/* All of a long command is checked before its first piece is done. */
+static u16 start_long(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	u16 status = check_range(cmd);
+
+	if (!status && cmd->sqe.common.opcode != nvme_cmd_verify && nvmev_ns_is_read_only(nvmev))
+		status = NVME_SC_READ_ONLY | NVMEV_DNR;
+	return status;
+}
+
 static const struct io_op *find_op(const struct nvmev *nvmev, u8 opcode)
 {
-	static const struct io_op flush = { true, false, start_flush, NULL };
-	static const struct io_op write = { false, true, start_write, move_write };
-	static const struct io_op read = { false, true, start_read, move_read };
-	static const struct io_op compare = { false, true, start_read, move_compare };
-	static const struct io_op zeroes = { false, true, start_zeroes, move_zeroes };
-	static const struct io_op dsm = { false, false, start_dsm, NULL };
-	static const struct io_op verify = { false, true, start_verify, move_verify };
-	static const struct io_op uncorrectable = { false, true, start_uncorrectable,
+	static const struct io_op flush = { true, false, false, start_flush, NULL };
+	static const struct io_op write = { false, true, false, start_write, move_write };
+	static const struct io_op read = { false, true, false, start_read, move_read };
+	static const struct io_op compare = { false, true, false, start_read, move_compare };
+	static const struct io_op zeroes = { false, true, true, start_zeroes, move_zeroes };
+	static const struct io_op dsm = { false, false, false, start_dsm, NULL };
+	static const struct io_op verify = { false, true, true, start_verify, move_verify };
+	static const struct io_op uncorrectable = { false, true, true, start_uncorrectable,
 						    move_uncorrectable };
-	static const struct io_op copy = { false, true, start_copy, NULL };
-	static const struct io_op mgmt_recv = { false, false, start_mgmt_recv, move_mgmt_recv };
-	static const struct io_op mgmt_send = { false, false, start_mgmt_send, NULL };
-	static const struct io_op share = { false, false, nvmev_vendor_share, NULL };
-	static const struct io_op compact = { false, false, nvmev_vendor_compact, NULL };
-	static const struct io_op redistribute = { false, false, nvmev_vendor_redistribute, NULL };
+	static const struct io_op copy = { false, true, false, start_copy, NULL };
+	static const struct io_op mgmt_recv = { false, false, false, start_mgmt_recv,
+						move_mgmt_recv };
+	static const struct io_op mgmt_send = { false, false, false, start_mgmt_send, NULL };
+	static const struct io_op share = { false, false, false, nvmev_vendor_share, NULL };
+	static const struct io_op compact = { false, false, false, nvmev_vendor_compact, NULL };
+	static const struct io_op redistribute = { false, false, false,
+						   nvmev_vendor_redistribute, NULL };
 
 	switch (opcode) {
 	case nvme_cmd_flush:
@@ -495,10 +517,14 @@ void nvmev_io_start(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
 	const struct io_op *op = find_op(nvmev, cmd->sqe.common.opcode);
 
+	bool in_pieces;
+
 	cmd->ns = nvmev_ns_find(nvmev, le32_to_cpu(cmd->sqe.common.nsid));
+	in_pieces = op && op->may_be_long && cmd->ns && is_long(cmd);
 	cmd->due_ns = cmd->fetched_ns;
 	cmd->result = 0;
 	cmd->is_misread = false;
+	cmd->done = 0;
 	cmd->fault_lba = op && op->has_slba ? slba_of(cmd) : 0;
 	if (!op)
 		cmd->status = NVME_SC_INVALID_OPCODE | NVMEV_DNR;
@@ -507,10 +533,14 @@ void nvmev_io_start(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	else if (!cmd->ns && !(op->is_for_all && is_for_all(cmd)))
 		cmd->status = NVME_SC_INVALID_NS | NVMEV_DNR;
 	else
-		cmd->status = op->start(nvmev, cmd);
+		cmd->status = in_pieces ? start_long(nvmev, cmd) : op->start(nvmev, cmd);
 	nvmev_account_busy(nvmev, cmd);
 	if (!cmd->status)
 		nvmev_inject_apply(nvmev, cmd);
+	if (!cmd->status && in_pieces) {
+		nvmev_pieces_begin(nvmev, cmd);
+		cmd->status = NVMEV_STATUS_LATER;
+	}
 }
 
 void nvmev_io_move(struct nvmev *nvmev, struct nvmev_cmd *cmd)
@@ -519,4 +549,37 @@ void nvmev_io_move(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 
 	if (op->move)
 		cmd->status = op->move(nvmev, cmd);
+}
+
+/* The LBA behind the next piece; pieces end where pages do. */
+static u64 piece_end(const struct nvmev_cmd *cmd)
+{
+	u32 shift = FTL_PAGE_SHIFT - cmd->ns->lba_shift;
+	u64 next = slba_of(cmd) + cmd->done;
+
+	return min(slba_of(cmd) + nr_lbas_of(cmd), ((next >> shift) + NVMEV_PIECE_PAGES) << shift);
+}
+
+u16 nvmev_io_piece(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	const struct io_op *op = find_op(nvmev, cmd->sqe.common.opcode);
+	u32 nr_lbas = piece_end(cmd) - slba_of(cmd) - cmd->done;
+	struct nvmev_cmd part = *cmd;
+	u16 status;
+
+	part.due_ns = cmd->fetched_ns;
+	part.sqe.rw.slba = cpu_to_le64(slba_of(cmd) + cmd->done);
+	part.sqe.rw.length = cpu_to_le16(nr_lbas - 1);
+	status = op->start(nvmev, &part);
+	if (!status)
+		status = op->move(nvmev, &part);
+	cmd->fault_lba = part.fault_lba;
+	cmd->done_ns = max(cmd->done_ns, part.due_ns);
+	cmd->done += nr_lbas;
+	return status;
+}
+
+bool nvmev_io_is_done(const struct nvmev_cmd *cmd)
+{
+	return cmd->done == nr_lbas_of(cmd);
 }

@@ -30,10 +30,25 @@ bool nvmev_io_is_alone(const struct nvme_command *sqe);
 bool nvmev_io_must_wait(const struct nvmev *nvmev, const struct nvme_command *sqe);
 
 /**
+ * nvmev_io_piece() - do the next piece of a command that is done in pieces
+ * @nvmev: the SSD
+ * @cmd: the command; gets @done, @done_ns, and @fault_lba of a piece that fails
+ *
+ * Return: an NVMe status.
+ */
+u16 nvmev_io_piece(struct nvmev *nvmev, struct nvmev_cmd *cmd);
+
+/**
+ * nvmev_io_is_done() - has a command had all of its pieces?
+ * @cmd: the command
+ */
+bool nvmev_io_is_done(const struct nvmev_cmd *cmd);
+
+/**
  * nvmev_io_start() - check a command and ask the FTL when it will be done
  * @nvmev: the SSD
  * @cmd: the command; @fetched_ns is set. Gets @due_ns and @status, which is
- *	NVMEV_STATUS_LATER if it is done in steps
+ *	NVMEV_STATUS_LATER if it is done in steps or pieces
  */
 void nvmev_io_start(struct nvmev *nvmev, struct nvmev_cmd *cmd);
 

@@ -6,7 +6,7 @@
  * heap ordered by completion time, and one timer posts it at that time. A completion
  * that finds its queue full waits in the queue's backlog; an entry that the host has
  * not consumed is never overwritten. A deallocation that takes several steps is in
- * nvmev->trim until the last of them.
+ * nvmev->trim until the last of them, one that is done in pieces in a list.
  *
  * Only the dispatcher creates and deletes queues, and fetches.
  */
@@ -605,6 +605,7 @@ bool nvmev_admin_complete_later(struct nvmev *nvmev, u16 cid, u64 due_ns)
 void nvmev_queues_reset(struct nvmev *nvmev)
 {
 	struct nvmev_queues *queues = &nvmev->queues;
+	struct nvmev_cmd *cmd, *next;
 	unsigned long flags;
 	u32 i;
 
@@ -615,6 +616,9 @@ void nvmev_queues_reset(struct nvmev *nvmev)
 	if (nvmev->trim.cmd)
 		put_slot(queues, nvmev->trim.cmd);
 	nvmev->trim.cmd = NULL;
+	list_for_each_entry_safe(cmd, next, &queues->in_pieces, link)
+		put_slot(queues, cmd);
+	INIT_LIST_HEAD(&queues->in_pieces);
 	WRITE_ONCE(queues->nr_late, 0);
 	for (i = 0; i < NVMEV_MAX_QUEUES; i++) {
 		drop_backlog_locked(queues, i);
@@ -633,6 +637,7 @@ int nvmev_queues_init(struct nvmev *nvmev)
 	spin_lock_init(&queues->post_lock);
 	nvmev_timer_setup(&queues->done_timer, post_due);
 	INIT_LIST_HEAD(&queues->free);
+	INIT_LIST_HEAD(&queues->in_pieces);
 	for (i = 0; i < NVMEV_MAX_QUEUES; i++)
 		INIT_LIST_HEAD(&queues->cq[i].backlog);
 	queues->slots = kvcalloc(NVMEV_ALL_SLOTS, sizeof(*queues->slots), GFP_KERNEL);

@@ -87,13 +87,15 @@ struct nvmev_cq {
 
 /**
  * struct nvmev_cmd - an I/O command between fetch and completion
- * @link: in the free list or a backlog
+ * @link: in the free list, among those in pieces, or in a backlog
  * @due_ns: time of its completion, ktime_get()
  * @seq: number in the order of fetching, which decides between equal @due_ns
  * @heap_pos: its index in the heap
  * @fetched_ns: time of its fetching, ktime_get()
  * @fault_lba: first LBA at fault, of a command that fails
  * @ns: its namespace; NULL for all of them, or none
+ * @done_ns: time at which the pieces are done that it has had, of a command in pieces
+ * @done: number of LBAs in these pieces
  * @data_seq: the FTL's number for the data of the first page of a write, or 0
  * @sqid: its submission queue
  * @sq_pos: index there of the entry that it was fetched from
@@ -109,6 +111,8 @@ struct nvmev_cmd {
 	u64 fetched_ns;
 	u64 fault_lba;
 	struct nvmev_ns *ns;
+	u64 done_ns;
+	u32 done;
 	u64 data_seq;
 	u32 heap_pos;
 	u16 sqid;
@@ -123,6 +127,8 @@ struct nvmev_cmd {
  * struct nvmev_queues - queues and commands in flight
  * @sq: submission queues by number, 0 is the admin queue
  * @cq: completion queues by number, 0 is the admin queue
+ * @in_pieces: commands that are done in pieces (pieces.h), in the order of their turns; the
+ *	dispatcher's
  * @nr_ids: no queue that exists has this number or a higher one
  * @post_lock: protects what is below and the completion queues' @tail and @backlog
  * @done_timer: expires when the first command of the heap is due
@@ -140,6 +146,7 @@ struct nvmev_cmd {
 struct nvmev_queues {
 	struct nvmev_sq sq[NVMEV_MAX_QUEUES];
 	struct nvmev_cq cq[NVMEV_MAX_QUEUES];
+	struct list_head in_pieces;
 	u32 nr_ids;
 
 	spinlock_t post_lock; /* protects what is below */
@@ -187,7 +194,7 @@ void nvmev_sq_create(struct nvmev *nvmev, u32 id, const struct nvmev_sq *sq);
 /**
  * nvmev_sq_delete() - abort a submission queue's commands and forget it
  * @nvmev: the SSD
- * @id: its number; no deallocation of it is under way
+ * @id: its number; no command of it is being done in steps or pieces
  */
 void nvmev_sq_delete(struct nvmev *nvmev, u32 id);
 

@@ -17,6 +17,9 @@
  */
 #define STORE_GFP	(GFP_NOIO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
+/* Marks of a page that is unreadable as a whole */
+#define ALL_SECTORS	GENMASK(FTL_PAGE_BYTES / SECTOR_SIZE - 1, 0)
+
 void nvmev_store_init(struct nvmev_store *store, bool keeps_past)
 {
 	*store = (struct nvmev_store){ .keeps_past = keeps_past };
@@ -82,6 +85,10 @@ void nvmev_store_end(struct nvmev_store *store)
 		cond_resched();
 	}
 	xa_destroy(&store->pages);
+	if (store->unreadable) {
+		set_marks(store->unreadable, 0);
+		free_page((unsigned long)store->unreadable);
+	}
 	kvfree(store->draft);
 }
 
@@ -360,12 +367,41 @@ u16 nvmev_store_zero(struct nvmev_store *store, u64 start, u64 bytes, u64 seq)
 	return status;
 }
 
+/* What a page has that is marked whole, with a reference of its own; NULL without memory for it */
+static void *get_unreadable(struct nvmev_store *store)
+{
+	/* It is no page's data by itself, so it is not counted. */
+	if (!store->unreadable)
+		store->unreadable = (void *)__get_free_page(STORE_GFP | __GFP_ZERO);
+	if (!store->unreadable)
+		return NULL;
+	set_marks(store->unreadable, ALL_SECTORS);
+	store->shares = true;
+	get_page(virt_to_page(store->unreadable));
+	return store->unreadable;
+}
+
+/* Return: whether there was memory for it. */
+static bool mark_page(struct nvmev_store *store, u64 page, u64 seq)
+{
+	void *data = get_unreadable(store);
+
+	if (!data)
+		return false;
+	if (replace(store, page, data, seq))
+		return true;
+	put_page(virt_to_page(data));
+	return false;
+}
+
 /* Return: whether there was memory for it. */
 static bool mark_piece(struct nvmev_store *store, u64 start, u32 bytes, u64 seq)
 {
-	void *data = find_or_add(store, start, bytes, seq);
-	void *page;
+	void *data, *page;
 
+	if (bytes == FTL_PAGE_BYTES)
+		return mark_page(store, start >> FTL_PAGE_SHIFT, seq);
+	data = find_or_add(store, start, bytes, seq);
 	if (!data)
 		return false;
 	/* A fresh page must not show what the kernel had in it, to whoever reads the file. */
@@ -529,14 +565,27 @@ u16 nvmev_store_share(struct nvmev_store *store, u64 from, u64 to, u64 seq)
 	return 0;
 }
 
+/* Memory of its own, or that of all pages that are marked whole */
+static void *load_page(struct nvmev_store *store, const void *data, u8 marks)
+{
+	void *memory;
+
+	if (marks == ALL_SECTORS && !memchr_inv(data, 0, FTL_PAGE_BYTES))
+		return get_unreadable(store);
+	memory = make_page(store, NULL, FTL_PAGE_BYTES);
+	if (!memory)
+		return NULL;
+	memcpy(memory, data, FTL_PAGE_BYTES);
+	set_marks(memory, marks);
+	return memory;
+}
+
 int nvmev_store_load(struct nvmev_store *store, u64 page, const void *data, u8 marks)
 {
-	void *memory = make_page(store, NULL, FTL_PAGE_BYTES);
+	void *memory = load_page(store, data, marks);
 
 	if (!memory)
 		return -ENOMEM;
-	memcpy(memory, data, FTL_PAGE_BYTES);
-	set_marks(memory, marks);
 	store->marks |= marks;
 	if (!xa_err(xa_store(&store->pages, page, memory, STORE_GFP)))
 		return 0;

@@ -9,7 +9,7 @@
  *
  * Sectors that the host has declared unreadable (Write Uncorrectable) are marked in the memory of
  * their page, a bit each, and the marks go with it: what brings back older data, or shares it,
- * brings its marks as well.
+ * brings its marks as well. All pages that are marked whole share one page of memory.
  *
  * One caller at a time (the dispatcher); nvmev_store_pages() may be called by anyone.
  */
@@ -28,6 +28,7 @@
  * @keeps_past: whether older data stays until the newer is durable
  * @shares: whether there are, or were, pages that share memory
  * @marks: whether there are, or were, marked sectors
+ * @unreadable: memory of zeroes that all pages share which are marked whole, NULL before the first
  * @past: struct nvmev_past by number of the page
  * @aging: list of all of @past, the page written last at the end
  * @nr_past: number of entries of @past
@@ -41,6 +42,7 @@ struct nvmev_store {
 	bool keeps_past;
 	bool shares;
 	bool marks;
+	void *unreadable;
 	struct xarray past;
 	struct list_head aging;
 	u64 nr_past;

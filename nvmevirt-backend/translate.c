@@ -177,8 +177,11 @@ u16 nvmev_ns_write(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 *due_ns)
 	rq.fua = (le16_to_cpu(cmd->sqe.rw.control) & NVMEV_RW_FUA) ||
 		 !nvmev->features.write_cache;
 	guard(mutex)(&nvmev->ftl_lock);
-	/* Before its hint is counted: the FTL does not see it. */
-	if (ftl_is_read_only(nvmev->ftl))
+	/*
+	 * Before its hint is counted: the FTL does not see it. What was begun while the drive
+	 * could be written is done to its end.
+	 */
+	if (ftl_is_read_only(nvmev->ftl) && !cmd->done)
 		return NVME_SC_READ_ONLY | NVMEV_DNR;
 	if (cmd->sqe.common.opcode == nvme_cmd_write) {
 		status = decode_hint(nvmev, cmd, &rq);

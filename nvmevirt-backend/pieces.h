@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Commands that name LBAs and move no data for them, in pieces.
+ *
+ * Write Zeroes, Write Uncorrectable and Verify can name 65536 LBAs at once, as no limit on
+ * transfers is one for them, and a page takes some hundred nanoseconds to be written again or
+ * looked at. So what is long is done a piece at a time, and between two pieces the dispatcher
+ * serves the queues. Several such commands take turns. One that is not complete may have done a
+ * part of what it is to do.
+ */
+#ifndef NVMEV_PIECES_H
+#define NVMEV_PIECES_H
+
+#include <linux/types.h>
+
+struct nvmev;
+struct nvmev_cmd;
+struct nvmev_ns;
+
+/* Pages of a piece: what the FTL takes at once, which is a quarter of a millisecond or a half */
+#define NVMEV_PIECE_PAGES	1024U
+
+/* Pages of a command that is done whole: a batch of such commands is not more than four pieces. */
+#define NVMEV_WHOLE_PAGES	64U
+
+/**
+ * nvmev_pieces_begin() - a command is going to be done in pieces
+ * @nvmev: the SSD
+ * @cmd: the command, of which nothing is done yet; it is completed with the last piece
+ */
+void nvmev_pieces_begin(struct nvmev *nvmev, struct nvmev_cmd *cmd);
+
+/**
+ * nvmev_pieces_step() - do the next piece of the command whose turn it is
+ * @nvmev: the SSD
+ *
+ * Context: the dispatcher; sleeps for a moment if there is more to do.
+ * Return: was there one?
+ */
+bool nvmev_pieces_step(struct nvmev *nvmev);
+
+/**
+ * nvmev_pieces_abort() - let the commands of a queue end as aborted
+ * @nvmev: the SSD
+ * @sqid: the queue, which is going to be deleted
+ */
+void nvmev_pieces_abort(struct nvmev *nvmev, u32 sqid);
+
+/**
+ * nvmev_pieces_are_of() - is there a command of a namespace?
+ * @nvmev: the SSD
+ * @ns: the namespace
+ */
+bool nvmev_pieces_are_of(const struct nvmev *nvmev, const struct nvmev_ns *ns);
+
+#endif /* NVMEV_PIECES_H */
