@@ -6,7 +6,7 @@
  * the block layer's tracepoint block_rq_issue just before the driver rings, so a probe
  * there knows that a doorbell is about to change. It counts the request as expected
  * and sets a timer a little ahead; the timer looks at the doorbells until as many
- * commands were fetched as were expected, and gives up after two milliseconds. What
+ * commands were fetched as were expected, and gives up two milliseconds after the last. What
  * no tracepoint tells of (register writes, a lost count) is found by the same timer in
  * its slow look. Nobody spins. The slow look also lets the FTL use idle time, until it
  * has nothing left to do.
@@ -99,10 +99,11 @@ static u64 poll_ns(struct nvmev *nvmev, u64 now_ns)
 static void arm_next_locked(struct nvmev_watch *watch, u64 now_ns)
 {
 	u64 waited_ns = now_ns - watch->since_ns;
+	u64 give_up_ns = max(watch->since_ns, watch->announced_ns) + GIVE_UP_NS;
 
 	lockdep_assert_held(&watch->lock);
 
-	if ((watch->expected > 0 || watch->admin) && waited_ns < GIVE_UP_NS) {
+	if ((watch->expected > 0 || watch->admin) && now_ns < give_up_ns) {
 		arm_locked(watch, now_ns + clamp(waited_ns / 2, SOON_NS, SOON_MAX_NS), true);
 		return;
 	}
@@ -121,15 +122,26 @@ static bool has_idle_work_locked(const struct nvmev_watch *watch)
 	return !watch->soon && READ_ONCE(watch->idle_work) && ktime_get_ns() >= watch->slow_ns;
 }
 
+/* Is there anything that the dispatcher would do? Not once it has seen the power fail. */
+static bool has_work_locked(const struct nvmev_watch *watch)
+{
+	const struct nvmev *nvmev = container_of(watch, struct nvmev, watch);
+
+	lockdep_assert_held(&watch->lock);
+
+	if (READ_ONCE(nvmev->power_failed))
+		return false;
+	return nvmev_outage_is_failing(nvmev) || nvmev_ctrl_mmio_work(nvmev) ||
+	       has_idle_work_locked(watch);
+}
+
 static enum hrtimer_restart look(struct hrtimer *timer)
 {
 	struct nvmev_watch *watch = container_of(timer, struct nvmev_watch, timer);
 	unsigned long flags;
 
 	spin_lock_irqsave(&watch->lock, flags);
-	if (watch->awake || nvmev_outage_is_failing(nvmev_of(watch)) ||
-	    nvmev_ctrl_mmio_work(nvmev_of(watch)) ||
-	    has_idle_work_locked(watch)) {
+	if (watch->awake || has_work_locked(watch)) {
 		/* The dispatcher arms the timer again before it sleeps. */
 		watch->soon = false;
 		nvmev_wake_locked(watch);
@@ -169,7 +181,8 @@ static void note_fetched(struct nvmev *nvmev, u32 nr_io, bool admin)
 	unsigned long flags;
 
 	spin_lock_irqsave(&watch->lock, flags);
-	watch->expected -= nr_io;
+	/* Some that nobody announced, or too early, are none of those that others announce. */
+	watch->expected = max_t(s64, watch->expected - nr_io, 0);
 	if (admin)
 		watch->admin = false;
 	watch->active_until_ns = ktime_get_ns() + ACTIVE_FOR_NS;
@@ -192,6 +205,13 @@ static void find_bad_cqs(struct nvmev *nvmev)
 		WRITE_ONCE(nvmev->queues.cq[id].is_bad, true);
 		nvmev_event_raise(nvmev, NVMEV_EVENT_BAD_DOORBELL);
 	}
+}
+
+/* What the host is told without having asked: also while it keeps the SSD busy all the time */
+static void look_around(struct nvmev *nvmev)
+{
+	find_bad_cqs(nvmev);
+	nvmev_health_look(nvmev);
 }
 
 static bool run_admin(struct nvmev *nvmev)
@@ -352,6 +372,9 @@ static void run(struct nvmev *nvmev)
 		return;
 	find_bad_cqs(nvmev);
 	do {
+		/* One round is all that most commands take. */
+		if (worked)
+			look_around(nvmev);
 		did = nvmev_ctrl_poll(nvmev);
 		did |= run_admin(nvmev);
 		did |= run_io(nvmev);
@@ -393,8 +416,9 @@ static void expect(struct nvmev_watch *watch, bool admin)
 		watch->admin = true;
 	else
 		watch->expected++;
+	watch->announced_ns = ktime_get_ns();
 	if (!watch->awake && !watch->soon) {
-		watch->since_ns = ktime_get_ns();
+		watch->since_ns = watch->announced_ns;
 		arm_next_locked(watch, watch->since_ns);
 	}
 	spin_unlock_irqrestore(&watch->lock, flags);

@@ -21,6 +21,7 @@ struct task_struct;
  * @timer: timer that looks at doorbells and registers
  * @expected: I/O requests that the block layer has issued and the dispatcher not fetched
  * @since_ns: time since which the dispatcher waits for what is expected, ktime_get()
+ * @announced_ns: time of the last announcement
  * @admin: whether an admin request may be on its way
  * @soon: whether @timer is set to the short interval
  * @awake: whether the dispatcher runs, and so looks by itself before it sleeps
@@ -37,6 +38,7 @@ struct nvmev_watch {
 	struct hrtimer timer;
 	s64 expected;
 	u64 since_ns;
+	u64 announced_ns;
 	bool admin;
 	bool soon;
 	bool awake;
