@@ -22,7 +22,7 @@
  * @power_lock: protects what is below
  * @config: what the SSD is to be
  * @nvmev: the SSD, NULL until it is switched on; then it stays
- * @reason: why power was last refused, empty if it was not
+ * @reason: why the last write to a file was refused, empty if it was not
  * @failure_work: switches it off when its power fails
  */
 struct item {
@@ -53,13 +53,27 @@ static void refuse(struct item *item, const char *reason)
 	pr_err("nvmev: %s: %s\n", config_item_name(&item->item), item->reason);
 }
 
+/* What a write to a file returns; @ret is 0, or an error that refuse() was told of. */
+static ssize_t finished(struct item *item, int ret, size_t bytes)
+{
+	if (ret)
+		return ret;
+	item->reason[0] = '\0';
+	return bytes;
+}
+
 /* Report a change of a property; @ret is what parsing it gave. */
 static ssize_t changed(struct item *item, int ret, size_t bytes)
 {
-	if (!ret)
-		return bytes;
-	refuse(item, "The value is malformed or out of the range of this property.");
-	return ret;
+	if (ret)
+		refuse(item, "The value is malformed or out of the range of this property.");
+	return finished(item, ret, bytes);
+}
+
+static int refuse_busy(struct item *item)
+{
+	refuse(item, "This can be changed only while the SSD is switched off.");
+	return -EBUSY;
 }
 
 static ssize_t store_property(struct config_item *config_item, const char *text, size_t bytes,
@@ -69,7 +83,7 @@ static ssize_t store_property(struct config_item *config_item, const char *text,
 
 	guard(mutex)(&item->power_lock);
 	if (is_on(item))
-		return -EBUSY;
+		return refuse_busy(item);
 	return changed(item, nvmev_property_parse(&item->config, text, property), bytes);
 }
 
@@ -213,7 +227,7 @@ static ssize_t store_list(struct config_item *config_item, const char *text, siz
 
 	guard(mutex)(&item->power_lock);
 	if (is_on(item))
-		return -EBUSY;
+		return refuse_busy(item);
 	return changed(item, parse(&item->config, text), bytes);
 }
 
@@ -267,7 +281,7 @@ static ssize_t nvmev_profile_store(struct config_item *config_item, const char *
 
 	guard(mutex)(&item->power_lock);
 	if (is_on(item))
-		return -EBUSY;
+		return refuse_busy(item);
 	if (nvmev_profile_load(&item->config, text)) {
 		len = scnprintf(reason, sizeof(reason), "There is no such profile; there are:");
 		len += nvmev_profile_names(reason + len, sizeof(reason) - len);
@@ -275,7 +289,7 @@ static ssize_t nvmev_profile_store(struct config_item *config_item, const char *
 		refuse(item, reason);
 		return -EINVAL;
 	}
-	return bytes;
+	return finished(item, 0, bytes);
 }
 
 CONFIGFS_ATTR(nvmev_, profile);
@@ -293,13 +307,13 @@ static ssize_t nvmev_reject_hints_store(struct config_item *config_item, const c
 	u32 every;
 	int ret = kstrtou32(text, 0, &every);
 
-	if (ret)
-		return ret;
 	guard(mutex)(&item->power_lock);
+	if (ret)
+		return changed(item, ret, bytes);
 	item->config.reject_hints = every;
 	if (is_on(item))
 		WRITE_ONCE(item->nvmev->config.reject_hints, every);
-	return bytes;
+	return finished(item, 0, bytes);
 }
 
 CONFIGFS_ATTR(nvmev_, reject_hints);
@@ -328,7 +342,7 @@ static ssize_t nvmev_poll_us_store(struct config_item *config_item, const char *
 		/* Its next look may be far away. */
 		nvmev_wake(item->nvmev);
 	}
-	return bytes;
+	return finished(item, 0, bytes);
 }
 
 CONFIGFS_ATTR(nvmev_, poll_us);
@@ -381,13 +395,13 @@ static ssize_t nvmev_backing_file_store(struct config_item *config_item, const c
 
 	guard(mutex)(&item->power_lock);
 	if (is_on(item))
-		return -EBUSY;
+		return refuse_busy(item);
 	if (length >= NVMEV_PATH_BYTES)
 		return changed(item, -ENAMETOOLONG, bytes);
 	/* No rest of a longer path: configurations are compared as a whole. */
 	memset(item->config.backing_file, 0, NVMEV_PATH_BYTES);
 	memcpy(item->config.backing_file, text, length);
-	return bytes;
+	return finished(item, 0, bytes);
 }
 
 CONFIGFS_ATTR(nvmev_, backing_file);
@@ -462,14 +476,14 @@ static ssize_t nvmev_power_store(struct config_item *config_item, const char *te
 	bool on;
 	int ret = kstrtobool(text, &on);
 
-	if (ret)
-		return ret;
 	guard(mutex)(&item->power_lock);
+	if (ret)
+		return changed(item, ret, bytes);
 	if (on)
 		ret = power_on(item);
 	else
 		ret = power_off(item, false);
-	return ret ?: bytes;
+	return finished(item, ret, bytes);
 }
 
 CONFIGFS_ATTR(nvmev_, power);
@@ -481,12 +495,12 @@ static ssize_t nvmev_power_cut_store(struct config_item *config_item, const char
 	bool fail;
 	int ret = kstrtobool(text, &fail);
 
-	if (ret)
-		return ret;
 	guard(mutex)(&item->power_lock);
+	if (ret)
+		return changed(item, ret, bytes);
 	if (fail)
 		ret = power_off(item, true);
-	return ret ?: bytes;
+	return finished(item, ret, bytes);
 }
 
 CONFIGFS_ATTR_WO(nvmev_, power_cut);
@@ -498,15 +512,17 @@ static ssize_t nvmev_power_cut_after_store(struct config_item *config_item, cons
 	u64 nr_ops;
 	int ret = kstrtou64(text, 0, &nr_ops);
 
-	if (ret)
-		return ret;
 	guard(mutex)(&item->power_lock);
-	if (!is_on(item))
+	if (ret)
+		return changed(item, ret, bytes);
+	if (!is_on(item)) {
+		refuse(item, "The power of an SSD that is switched off cannot fail.");
 		return -ENODEV;
+	}
 	ret = nvmev_power_cut_after(item->nvmev, nr_ops);
 	if (ret)
 		refuse(item, "Only an SSD without power-loss protection can do that (plp).");
-	return ret ?: bytes;
+	return finished(item, ret, bytes);
 }
 
 CONFIGFS_ATTR_WO(nvmev_, power_cut_after);
@@ -517,14 +533,12 @@ static ssize_t nvmev_discard_store(struct config_item *config_item, const char *
 	bool yes;
 	int ret = kstrtobool(text, &yes);
 
-	if (ret)
-		return ret;
 	guard(mutex)(&item->power_lock);
 	if (is_on(item))
-		return -EBUSY;
-	if (yes)
+		return refuse_busy(item);
+	if (!ret && yes)
 		discard(item);
-	return bytes;
+	return changed(item, ret, bytes);
 }
 
 CONFIGFS_ATTR_WO(nvmev_, discard);
@@ -582,7 +596,7 @@ static ssize_t nvmev_precondition_store(struct config_item *config_item, const c
 		return ret < 0 ? ret : -EINVAL;
 	}
 	ret = precondition(item, numbers);
-	return ret ?: bytes;
+	return finished(item, ret, bytes);
 }
 
 CONFIGFS_ATTR_WO(nvmev_, precondition);
@@ -645,7 +659,7 @@ static ssize_t store_state(struct config_item *config_item, const char *text, si
 	ret = move(item, path);
 	if (ret)
 		refuse(item, item->reason);
-	return ret ?: bytes;
+	return finished(item, ret, bytes);
 }
 
 static ssize_t nvmev_save_store(struct config_item *item, const char *text, size_t bytes)

@@ -188,6 +188,9 @@ bool nvmev_is_new(const struct nvmev *nvmev)
 {
 	struct ftl_stats stats;
 
+	/* What cannot be read any more need not have been counted. */
+	if (nvmev->damage)
+		return false;
 	ftl_get_stats(nvmev->ftl, &stats);
 	return !stats.host_pages_written;
 }

@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 320
-# sentences: 110
+# sentences: 143
 . "$(dirname "$0")/rc"
 
 ITEM=$CONFIGFS/item
@@ -25,6 +25,16 @@ at_once() {
 	before=$(<"$ITEM/$1")
 	check_fails "$1 does not take '$2'" set_to "$1" "$2"
 	[[ $(<"$ITEM/$1") == "$before" ]] || t_fail "$1 keeps its value after '$2'"
+}
+
+# explained SENTENCE WORDS KEY VALUE: refused with a reason of its own, and not with what 'error' has
+# from before; what is taken leaves no reason there.
+explained() {
+	set_to channels abc 2>/dev/null || set_to power_cut_after abc 2>/dev/null || true
+	set_to poll_us 0
+	check_empty "'error' has nothing before $1" "$(<"$ITEM/error")"
+	check_fails "$1 is refused" set_to "$3" "$4"
+	check_that "... with a reason" "$(<"$ITEM/error")" =~ "$2"
 }
 
 # at_power SENTENCE KEY=VALUE...: refused with a sentence.
@@ -84,6 +94,12 @@ check_that "an unknown profile's error lists the known ones" "$(<"$ITEM/error")"
 at_once plp maybe
 at_once hints 2
 at_once power 7
+explained "a power that is neither on nor off" malformed power 7
+explained "a power failure that is neither" malformed power_cut maybe
+explained "an operation that is no number" malformed power_cut_after x
+explained "a power failure of what is off" "switched off" power_cut_after 5
+explained "hints to reject that are no number" malformed reject_hints x
+explained "a discard that is neither" malformed discard x
 check_fails "'error' cannot be written" set_to error none
 rmdir "$ITEM"
 check_fails "a name beyond 31 characters" mkdir "$CONFIGFS/$(printf 'n%.0s' {1..40})"
@@ -152,6 +168,11 @@ at_power "buffer beyond memory" wbuf_kib=4294967292 run_units=1000000
 # What is on cannot be changed, but for reject_hints.
 new_ssd item capacity_mib=512
 check_fails "a property cannot change under power" set_to channels 2
+explained "a property under power" "switched off" channels 2
+explained "a list under power" "switched off" read_ns 1000
+explained "a profile under power" "switched off" profile fast24
+explained "a file under power" "switched off" backing_file /tmp/none
+explained "forgetting under power" "switched off" discard 1
 check "but for reject_hints" set_to reject_hints 0
 check "power on twice is no error" set_to power 1
 check_that "configfs names the block device" "/dev/$(<"$ITEM/block_device")" == "$DEV"
