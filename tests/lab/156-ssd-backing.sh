@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 240
-# sentences: 40
+# sentences: 48
 . "$(dirname "$0")/rc"
 
 SSD=(capacity_mib=32 channels=2 units_per_eblk=16 wbuf_kib=2048 run_units=8)
@@ -134,9 +134,22 @@ mount -t tmpfs -o size=4m none "$T_DIR/small"
 at_end umount "$T_DIR/small"
 FILE=$T_DIR/small/ssd.img
 again ssd1
+# So that both headers have their place, and it can be switched on with a full disk
+nvmev-ssd power-off ssd1
+DEV=$(nvmev-ssd power-on ssd1)
 dd if="$T_DIR/data" of="$DEV" bs=1M oflag=direct status=none
 check_fails "a disk that is full is reported at power off" sh -c "echo 0 >$CONFIGFS/ssd1/power"
 check_that "with the reason" "$(<"$CONFIGFS/ssd1/error")" =~ "no space"
+nvmev-ssd power-on ssd1 >"$T_DIR/said"
+check_fails "nvmev-ssd, too" nvmev-ssd power-off ssd1
+check_that "says the reason" "$(<"$T_DIR/output")" =~ "no space"
+nvmev-ssd power-on ssd1 >"$T_DIR/said"
+check_fails "what needs it to be off does not begin" nvmev-ssd save ssd1 "$T_DIR/state"
+check_that "for that reason" "$(<"$T_DIR/output")" =~ "no space"
+check_that "and leaves it on" "$(<"$CONFIGFS/ssd1/power")" -eq 1
+check "and makes no file" test ! -e "$T_DIR/state"
+check_fails "a failing power-cut" nvmev-ssd power-cut ssd1
+check_that "says it as well" "$(<"$T_DIR/output")" =~ "no space"
 mount -o remount,size=64m "$T_DIR/small"
 DEV=$(nvmev-ssd power-on ssd1)
 check "nothing is lost" read_back 0

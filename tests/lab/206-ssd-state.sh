@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 30
 # timeout: 300
-# sentences: 101
+# sentences: 103
 . "$(dirname "$0")/rc"
 
 ITEM=$CONFIGFS/ssd0
@@ -139,6 +139,21 @@ done
 check "all pages are in the same places after the same job" cmp "$T_DIR/places.1" "$T_DIR/places.2"
 check "and all else of the drive is the same" cmp "$T_DIR/after.1" "$T_DIR/after.2"
 check_fails "which was another drive before" cmp -s "$T_DIR/aged" "$T_DIR/after.1"
+
+# No driver comes, so that switching the SSD on again does not end; then it is interrupted.
+echo 0 >/sys/bus/pci/drivers_autoprobe
+at_end sh -c "echo 1 >/sys/bus/pci/drivers_autoprobe"
+nvmev-ssd save ssd0 "$T_DIR/whole" --no-data >"$T_DIR/said" 2>&1 &
+saver=$!
+has_saved() { [[ -s $T_DIR/whole && $(<"$ITEM/power") == 1 ]]; }
+check "the SSD is saved and switched on" poll 20 has_saved
+kill "$saver"
+wait "$saver" || true
+check "whoever interrupts that keeps the file, which is whole" \
+	simulate "${TIMELESS[@]}" -- --load "$T_DIR/whole" --check
+echo 0 >"$ITEM/power"
+echo 1 >/sys/bus/pci/drivers_autoprobe
+nvmev-ssd power-on ssd0 >"$T_DIR/said"
 
 # Refusals, after each of which the SSD is what it was
 DEV=$(ssd_device ssd0)
