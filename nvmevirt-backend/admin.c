@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Admin commands. Executed one at a time by the dispatcher and completed at once, except
- * asynchronous event requests, which wait for an event, and those that wait for the dies.
+ * asynchronous event requests, which wait for an event, Format, which is done in steps, and those
+ * that wait for the dies.
  */
 #include "admin.h"
 #include "dma.h"
@@ -125,7 +126,6 @@ static u16 format(struct nvmev *nvmev, const struct nvme_command *sqe)
 {
 	u32 dw = le32_to_cpu(sqe->format.cdw10);
 	u32 nsid = le32_to_cpu(sqe->format.nsid);
-	u32 i;
 
 	if (nsid != NVMEV_NSID_ALL && !nvmev_ns_find(nvmev, nsid))
 		return NVME_SC_INVALID_NS;
@@ -137,10 +137,10 @@ static u16 format(struct nvmev *nvmev, const struct nvme_command *sqe)
 		return NVME_SC_INVALID_FIELD;
 	if (nvmev_ns_is_read_only(nvmev))
 		return NVME_SC_NS_WRITE_PROTECTED;
-	for (i = 0; i < nvmev->nr_ns; i++)
-		if (nsid == NVMEV_NSID_ALL || nsid == nvmev->ns[i].nsid)
-			nvmev_trim_format(nvmev, &nvmev->ns[i], NVMEV_FORMAT_LBAF(dw) ? 12 : 9);
-	return 0;
+	if (nvmev->trim.format.is_under_way)
+		return NVME_SC_FORMAT_IN_PROGRESS;
+	nvmev_format_begin(nvmev, sqe->common.command_id, nsid, NVMEV_FORMAT_LBAF(dw) ? 12 : 9);
+	return NVMEV_STATUS_LATER;
 }
 
 static u16 execute(struct nvmev *nvmev, const struct nvme_command *sqe, u64 *result)
@@ -187,7 +187,9 @@ void nvmev_admin_execute(struct nvmev *nvmev, const struct nvme_command *sqe)
 		return;
 	}
 	if (status) {
-		status |= NVMEV_DNR;
+		/* That one ends. */
+		if (status != NVME_SC_FORMAT_IN_PROGRESS)
+			status |= NVMEV_DNR;
 		nvmev_log_error(nvmev, 0, sqe, status, 0);
 	}
 	nvmev_admin_complete(nvmev, sqe->common.command_id, status, result);

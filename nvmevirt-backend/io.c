@@ -532,6 +532,8 @@ void nvmev_io_start(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 		cmd->status = NVME_SC_INVALID_FIELD | NVMEV_DNR;
 	else if (!cmd->ns && !(op->is_for_all && is_for_all(cmd)))
 		cmd->status = NVME_SC_INVALID_NS | NVMEV_DNR;
+	else if (cmd->ns && nvmev_format_is_of(nvmev, cmd->ns))
+		cmd->status = NVME_SC_FORMAT_IN_PROGRESS;
 	else
 		cmd->status = in_pieces ? start_long(nvmev, cmd) : op->start(nvmev, cmd);
 	nvmev_account_busy(nvmev, cmd);

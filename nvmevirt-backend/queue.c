@@ -616,6 +616,7 @@ void nvmev_queues_reset(struct nvmev *nvmev)
 	if (nvmev->trim.cmd)
 		put_slot(queues, nvmev->trim.cmd);
 	nvmev->trim.cmd = NULL;
+	nvmev->trim.format.is_under_way = false;
 	list_for_each_entry_safe(cmd, next, &queues->in_pieces, link)
 		put_slot(queues, cmd);
 	INIT_LIST_HEAD(&queues->in_pieces);

@@ -24,8 +24,8 @@ struct nvmev_ns;
 #define NVMEV_MAX_QUEUES	(NVMEV_MAX_IO_QUEUES + 1)
 #define NVMEV_MAX_ENTRIES	1024
 #define NVMEV_NR_SLOTS		4096
-/* Besides them: for all requests for events, and for the command that ends one */
-#define NVMEV_ADMIN_SLOTS	(NVMEV_NR_EVENTS + 1)
+/* Besides them: for all requests for events, for the command that ends one, and for Format */
+#define NVMEV_ADMIN_SLOTS	(NVMEV_NR_EVENTS + 2)
 #define NVMEV_ALL_SLOTS		(NVMEV_NR_SLOTS + NVMEV_ADMIN_SLOTS)
 
 /* Status of a command whose completion comes later; not a status on the wire */

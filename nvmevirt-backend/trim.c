@@ -8,6 +8,7 @@
 #include "io.h"
 #include "nvmev.h"
 #include "outage.h"
+#include "pieces.h"
 #include "translate.h"
 #include "trim.h"
 
@@ -68,22 +69,117 @@ static void end_trim(struct nvmev *nvmev)
 	nvmev_cmd_complete(nvmev, cmd, false);
 }
 
-bool nvmev_trim_step(struct nvmev *nvmev)
+static bool is_selected(const struct nvmev_format *format, const struct nvmev_ns *ns)
+{
+	return format->nsid == NVMEV_NSID_ALL || format->nsid == ns->nsid;
+}
+
+bool nvmev_format_is_of(const struct nvmev *nvmev, const struct nvmev_ns *ns)
+{
+	return nvmev->trim.format.is_under_way && is_selected(&nvmev->trim.format, ns);
+}
+
+/* Go to the next namespace from @at on that the command is for. */
+static void format_from(struct nvmev *nvmev, u32 at)
+{
+	struct nvmev_format *format = &nvmev->trim.format;
+
+	while (at < nvmev->nr_ns && !is_selected(format, &nvmev->ns[at]))
+		at++;
+	format->at = at;
+	format->slba = 0;
+}
+
+void nvmev_format_begin(struct nvmev *nvmev, u16 cid, u32 nsid, u32 lba_shift)
+{
+	nvmev->trim.format = (struct nvmev_format){
+		.is_under_way = true,
+		.cid = cid,
+		.nsid = nsid,
+		.lba_shift = lba_shift,
+	};
+	format_from(nvmev, 0);
+}
+
+/* The LBAs of what is being done for a namespace are about to mean something else. */
+static bool must_wait(const struct nvmev *nvmev)
+{
+	const struct nvmev_trim *trim = &nvmev->trim;
+	const struct nvmev_ns *ns = &nvmev->ns[trim->format.at];
+
+	return trim->lacks_room || (trim->cmd && trim->cmd->ns == ns) ||
+	       nvmev_pieces_are_of(nvmev, ns);
+}
+
+static void format_step(struct nvmev *nvmev)
+{
+	struct nvmev_format *format = &nvmev->trim.format;
+	const struct nvmev_ns *ns = &nvmev->ns[format->at];
+	u64 end = nvmev_ns_nr_lbas(ns);
+	u32 left = STEP_PAGES;
+	u64 next;
+
+	if (must_wait(nvmev))
+		return;
+	next = nvmev_ns_trim_reach(nvmev, ns, format->slba, end, &left);
+	nvmev_ns_trim(nvmev, ns, format->slba, next - format->slba, nvmev_now(nvmev), format->slba);
+	nvmev_store_trim(&nvmev->store, nvmev_ns_byte(ns, format->slba),
+			 (next - format->slba) << ns->lba_shift);
+	format->slba = next;
+}
+
+/* The namespace whose data is gone gets its LBA size; with the last one the command is complete. */
+static void go_on_with_format(struct nvmev *nvmev)
+{
+	struct nvmev_format *format = &nvmev->trim.format;
+	struct nvmev_ns *ns = &nvmev->ns[format->at];
+
+	if (format->slba < nvmev_ns_nr_lbas(ns))
+		return;
+	scoped_guard(mutex, &nvmev->ftl_lock)
+		WRITE_ONCE(ns->lba_shift, format->lba_shift);
+	format_from(nvmev, format->at + 1);
+	if (format->at < nvmev->nr_ns)
+		return;
+	format->is_under_way = false;
+	nvmev_admin_complete(nvmev, format->cid, 0, 0);
+}
+
+static void trim_step(struct nvmev *nvmev)
 {
 	struct nvmev_trim *trim = &nvmev->trim;
 	u32 left = STEP_PAGES;
 
-	if (!trim->cmd && !trim->makes_room)
+	while (!trim->lacks_room && left && trim->range < trim->nr_ranges)
+		trim_piece(nvmev, trim, &left);
+}
+
+static bool has_work(const struct nvmev_trim *trim)
+{
+	return trim->cmd || trim->format.is_under_way || trim->makes_room;
+}
+
+bool nvmev_trim_step(struct nvmev *nvmev)
+{
+	struct nvmev_trim *trim = &nvmev->trim;
+
+	if (!has_work(trim))
 		return false;
 	if (trim->makes_room)
 		nvmev_ns_make_room(nvmev, ROOM_PAGES);
-	while (trim->cmd && !trim->lacks_room && left && trim->range < trim->nr_ranges)
-		trim_piece(nvmev, trim, &left);
+	if (trim->cmd)
+		trim_step(nvmev);
+	if (trim->format.is_under_way)
+		format_step(nvmev);
 	/* The records of trims may have made the drive program what it had in its cache. */
 	nvmev_outage_note(nvmev);
+	if (nvmev_outage_is_failing(nvmev))
+		return true;
 	if (trim->cmd && trim->range == trim->nr_ranges)
 		end_trim(nvmev);
-	if (trim->cmd || trim->makes_room)
+	if (trim->format.is_under_way)
+		go_on_with_format(nvmev);
+	if (has_work(trim))
 		fsleep(PAUSE_US);
 	return true;
 }
@@ -96,32 +192,4 @@ void nvmev_trim_abort(struct nvmev *nvmev, u32 sqid)
 		return;
 	cmd->status = NVME_SC_ABORT_QUEUE;
 	end_trim(nvmev);
-}
-
-/* Forget all data of a namespace, step by step. */
-static void trim_all(struct nvmev *nvmev, const struct nvmev_ns *ns)
-{
-	u64 end = nvmev_ns_nr_lbas(ns);
-	u64 slba, next;
-
-	for (slba = 0; slba < end; slba = next) {
-		u32 left = STEP_PAGES;
-
-		next = nvmev_ns_trim_reach(nvmev, ns, slba, end, &left);
-		nvmev_ns_trim(nvmev, ns, slba, next - slba, nvmev_now(nvmev), slba);
-		nvmev_store_trim(&nvmev->store, nvmev_ns_byte(ns, slba),
-				 (next - slba) << ns->lba_shift);
-		if (next < end)
-			fsleep(PAUSE_US);
-	}
-}
-
-void nvmev_trim_format(struct nvmev *nvmev, struct nvmev_ns *ns, u32 lba_shift)
-{
-	/* Its LBAs are about to mean something else. */
-	while (nvmev_trim_step(nvmev))
-		;
-	trim_all(nvmev, ns);
-	guard(mutex)(&nvmev->ftl_lock);
-	WRITE_ONCE(ns->lba_shift, lba_shift);
 }

@@ -9,7 +9,11 @@
  * complete may have done a part of what it is to do. The FTL keeps a number of trims only, and
  * then looks at the whole drive to make room for more (core/table.h): that is done in steps here
  * as well, and while there is little room left, commands that deallocate wait in their queues.
- * Format takes the same steps, but nothing is served in between.
+ *
+ * Format takes the same steps. Other namespaces and admin commands are served meanwhile; commands
+ * of a namespace that is formatted fail, and those that were being done before end first. The LBA
+ * size changes when all data of the namespace is gone: a Format that a reset or a power failure
+ * cuts off leaves the namespace as it was, without a part of its data.
  */
 #ifndef NVMEV_TRIM_H
 #define NVMEV_TRIM_H
@@ -22,14 +26,33 @@ struct nvmev_cmd;
 struct nvmev_ns;
 
 /**
- * struct nvmev_trim - the command that is under way; the dispatcher's
- * @cmd: the command, or NULL
+ * struct nvmev_format - a Format command
+ * @is_under_way: whether there is one
+ * @cid: its identifier
+ * @nsid: the namespace that it is for, or NVMEV_NSID_ALL
+ * @lba_shift: log2 of the LBA size from then on
+ * @at: index of the namespace whose data is being forgotten
+ * @slba: its first LBA that is not yet
+ */
+struct nvmev_format {
+	bool is_under_way;
+	u16 cid;
+	u32 nsid;
+	u32 lba_shift;
+	u32 at;
+	u64 slba;
+};
+
+/**
+ * struct nvmev_trim - the commands that are under way; the dispatcher's
+ * @cmd: the deallocation, or NULL
  * @ranges: ranges of the command, a page of them, all within the namespace
  * @nr_ranges: number of entries of @ranges
  * @range: index of the range that is being deallocated
  * @done: number of its LBAs that are deallocated
  * @makes_room: whether the FTL is to be given steps in which it makes room for more trims
  * @lacks_room: whether no more are to be sent to it before that
+ * @format: the Format command
  */
 struct nvmev_trim {
 	struct nvmev_cmd *cmd;
@@ -39,6 +62,7 @@ struct nvmev_trim {
 	u32 done;
 	bool makes_room;
 	bool lacks_room;
+	struct nvmev_format format;
 };
 
 /**
@@ -50,7 +74,7 @@ struct nvmev_trim {
 void nvmev_trim_begin(struct nvmev *nvmev, struct nvmev_cmd *cmd, u32 nr_ranges);
 
 /**
- * nvmev_trim_step() - do a step of the command under way, or of making room for more
+ * nvmev_trim_step() - do a step of what is under way, or of making room for more
  * @nvmev: the SSD
  *
  * Context: the dispatcher. If there is more to do, sleeps for a moment: it runs before
@@ -67,13 +91,19 @@ bool nvmev_trim_step(struct nvmev *nvmev);
 void nvmev_trim_abort(struct nvmev *nvmev, u32 sqid);
 
 /**
- * nvmev_trim_format() - erase the data of a namespace and set its LBA size
+ * nvmev_format_begin() - erase the data of namespaces and set their LBA size, in steps
+ * @nvmev: the SSD, with no Format under way
+ * @cid: identifier of the admin command, which is completed with the last step
+ * @nsid: a namespace, or NVMEV_NSID_ALL
+ * @lba_shift: 9 or 12
+ */
+void nvmev_format_begin(struct nvmev *nvmev, u16 cid, u32 nsid, u32 lba_shift);
+
+/**
+ * nvmev_format_is_of() - is a namespace being formatted?
  * @nvmev: the SSD
  * @ns: the namespace
- * @lba_shift: 9 or 12
- *
- * Context: the dispatcher; sleeps in between.
  */
-void nvmev_trim_format(struct nvmev *nvmev, struct nvmev_ns *ns, u32 lba_shift);
+bool nvmev_format_is_of(const struct nvmev *nvmev, const struct nvmev_ns *ns);
 
 #endif /* NVMEV_TRIM_H */

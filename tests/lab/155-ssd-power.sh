@@ -7,9 +7,9 @@
 # smp: 2
 # smp on uml: 1
 # mem: 2G
-# seconds: 65
+# seconds: 75
 # timeout: 300
-# sentences: 30
+# sentences: 42
 . "$(dirname "$0")/rc"
 
 SMALL=(capacity_mib=8 channels=2 dies_per_channel=1 units_per_eblk=8 wbuf_kib=1024 run_units=4)
@@ -99,6 +99,39 @@ check "the failure is called off before it comes, and the flush has its end" pol
 wait "$flushing"
 check_that "the power is still on" "$(<"$CONFIGFS/ssd6/power")" -eq 1
 drop_ssd ssd6
+
+# Format of a drive with data on 8 million pages takes a second or more, and begins with all of them.
+new_ssd ssd7 capacity_mib=32768
+nvmev-ssd precondition ssd7 --random 0x >"$T_DIR/output"
+DEV=$(ssd_device ssd7)
+all=$(ssd_stat ssd7 pages_mapped)
+nvme format "${DEV%n1}" --namespace-id=1 --lbaf=1 --force >"$T_DIR/output" 2>&1 &
+formatting=$!
+has_forgotten() { (($(ssd_stat ssd7 pages_mapped) < all)); }
+limit=$((SECONDS + 20))
+until has_forgotten || ((SECONDS > limit)); do :; done
+nvmev-ssd power-cut ssd7
+wait "$formatting" || true
+DEV=$(nvmev-ssd power-on ssd7)
+check_that "a Format that the power fails under has not changed the LBA size" "$(blockdev --getss "$DEV")" -eq 512
+check_that "and has not forgotten everything" "$(ssd_stat ssd7 pages_mapped)" -gt 0
+drop_ssd ssd7
+
+# With a map that is not all in memory, Format programs what it changes of it.
+new_ssd ssd8 capacity_mib=4096 plp=0 map_cache_mib=1
+nvmev-ssd precondition ssd8 --random 0x >"$T_DIR/output"
+DEV=$(ssd_device ssd8)
+for operation in 1 10 30; do
+	nvmev-ssd power-cut ssd8 "$operation"
+	nvme format "${DEV%n1}" --namespace-id=1 --lbaf=1 --force >"$T_DIR/output" 2>&1 || true
+	check "the power fails at operation $operation of a Format" poll 20 power_is_off ssd8
+	DEV=$(nvmev-ssd power-on ssd8)
+	check_that "which has not changed the LBA size" "$(blockdev --getss "$DEV")" -eq 512
+	check_that "and not forgotten everything" "$(ssd_stat ssd8 pages_mapped)" -gt 0
+done
+nvme format "${DEV%n1}" --namespace-id=1 --lbaf=1 --force >"$T_DIR/output"
+check_that "the next one does both" "$(blockdev --getss "$DEV") $(ssd_stat ssd8 pages_mapped)" == "4096 0"
+drop_ssd ssd8
 
 # Files whose fsync came back: their names and sums.
 write_files() {
