@@ -35,7 +35,10 @@ const char *ftl_params_size(struct ftl_params *params, u64 capacity_bytes)
 	nr_lines = div64_u64(raw_pages, line_pages);
 	if (nr_lines > U32_MAX - MAX_EXTRA_EBLKS)
 		return "The capacity is too large (capacity_mib).";
-	params->eblks_per_die = max_t(u32, nr_lines, MIN_EBLKS_PER_DIE);
+	nr_lines = max_t(u64, nr_lines, MIN_EBLKS_PER_DIE) + params->spare_eblks;
+	if (nr_lines > U32_MAX - MAX_EXTRA_EBLKS)
+		return "A die cannot have so many erase blocks to spare (spare_eblks).";
+	params->eblks_per_die = nr_lines;
 	for (u32 tries = 0; tries < MAX_EXTRA_EBLKS; tries++) {
 		if (ftl_params_capacity(params) >= params->nr_lpns)
 			break;

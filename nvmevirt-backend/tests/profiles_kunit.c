@@ -192,6 +192,23 @@ static void parity_is_sized_for(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, ftl_params_size(&params, bytes));
 }
 
+/* As many as there are, a die has so many more, and what it takes is the same. */
+static void spare_blocks_come_on_top(struct kunit *test)
+{
+	struct ftl_params params = profile_named(test, "fast24")->params;
+	struct ftl_params without;
+
+	KUNIT_EXPECT_NULL(test, ftl_params_size(&params, 1ULL << 30));
+	without = params;
+	for (u32 spare = 1; spare <= 100000; spare *= 10) {
+		params.spare_eblks = spare;
+		KUNIT_EXPECT_NULL_MSG(test, ftl_params_size(&params, 1ULL << 30), "%u", spare);
+		KUNIT_EXPECT_EQ(test, params.eblks_per_die, without.eblks_per_die + spare);
+	}
+	params.spare_eblks = U32_MAX;
+	KUNIT_EXPECT_NOT_NULL(test, ftl_params_size(&params, 1ULL << 30));
+}
+
 static struct kunit_case profiles_cases[] = {
 	KUNIT_CASE(every_profile_is_documented),
 	KUNIT_CASE_PARAM(profile_is_what_is_documented, row_gen_params),
@@ -199,6 +216,7 @@ static struct kunit_case profiles_cases[] = {
 	KUNIT_CASE(fast24_is_table_2),
 	KUNIT_CASE(dies_are_sized_for_any_capacity),
 	KUNIT_CASE(parity_is_sized_for),
+	KUNIT_CASE(spare_blocks_come_on_top),
 	{}
 };
 
