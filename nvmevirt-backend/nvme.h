@@ -324,7 +324,7 @@ struct nvmev_endurance_log {
 
 /**
  * struct nvmev_error_entry - one entry of the Error Information log page
- * @error_count: number of this error since power on, from 1; 0 is an empty entry
+ * @error_count: number of this error since the SSD was made, from 1; 0 is an empty entry
  * @sqid: submission queue of the command
  * @cid: identifier of the command
  * @status: status field as in the completion queue entry
