@@ -279,7 +279,5 @@ void nvmev_ns_written(struct nvmev *nvmev, const struct nvmev_cmd *cmd)
 		return;
 	rq = make_request(cmd);
 	guard(mutex)(&nvmev->ftl_lock);
-	nvmev_past_drop_replaced(&nvmev->store, nvmev->ftl, from_lpn(rq.first), rq.nr_pages);
-	/* Two for each that was added, so that there get to be fewer. */
-	nvmev_past_age(&nvmev->store, nvmev->ftl, 2 * rq.nr_pages);
+	nvmev_past_written(&nvmev->store, nvmev->ftl, from_lpn(rq.first), rq.nr_pages);
 }

@@ -98,19 +98,6 @@ static void drop_replaced(struct nvmev_store *store, const struct ftl *ftl,
 	}
 }
 
-void nvmev_past_drop_replaced(struct nvmev_store *store, const struct ftl *ftl, u64 first,
-			      u32 nr)
-{
-	struct nvmev_past *past;
-	u64 page;
-
-	for (page = first; page < first + nr; page++) {
-		past = nvmev_past_of(store, page);
-		if (past)
-			drop_replaced(store, ftl, past);
-	}
-}
-
 bool nvmev_past_age(struct nvmev_store *store, struct ftl *ftl, u32 nr)
 {
 	struct nvmev_past *past;
@@ -126,6 +113,22 @@ bool nvmev_past_age(struct nvmev_store *store, struct ftl *ftl, u32 nr)
 		}
 	}
 	return dropped;
+}
+
+void nvmev_past_written(struct nvmev_store *store, struct ftl *ftl, u64 first, u32 nr)
+{
+	struct nvmev_past *past;
+	u64 page;
+
+	if (!store->keeps_past)
+		return;
+	for (page = first; page < first + nr; page++) {
+		past = nvmev_past_of(store, page);
+		if (past)
+			drop_replaced(store, ftl, past);
+	}
+	/* Two for each that was added, so that there get to be fewer. */
+	nvmev_past_age(store, ftl, 2 * nr);
 }
 
 /*

@@ -84,14 +84,13 @@ void nvmev_past_forget(struct nvmev_store *store, u64 page);
 void nvmev_past_clear(struct nvmev_store *store);
 
 /**
- * nvmev_past_drop_replaced() - drop what was replaced in the write buffer
+ * nvmev_past_written() - drop what was replaced in the write buffer, or was made durable
  * @store: the store
- * @ftl: the FTL that has placed the pages
- * @first: first page that was just written
+ * @ftl: the FTL that has placed the pages, its lock held
+ * @first: first page that was just written, shared or spread
  * @nr: number of pages
  */
-void nvmev_past_drop_replaced(struct nvmev_store *store, const struct ftl *ftl, u64 first,
-			      u32 nr);
+void nvmev_past_written(struct nvmev_store *store, struct ftl *ftl, u64 first, u32 nr);
 
 /**
  * nvmev_past_age() - drop the past of pages whose present data is durable

@@ -8,6 +8,7 @@
 
 #include "core/dof.h"
 #include "translate.h"
+#include "undo.h"
 #include "vendor.h"
 
 static_assert(DIEAWARE_SHARE_MAX_RANGES == FTL_SHARE_MAX_RANGES);
@@ -100,6 +101,7 @@ static u16 share_bytes(struct nvmev *nvmev, const struct ftl_share_range *range)
 	for (i = 0; i < range->nr && !status; i++)
 		status = nvmev_store_share(&nvmev->store, from + i, to + i,
 					   seq_of(nvmev, to + i));
+	nvmev_past_written(&nvmev->store, nvmev->ftl, to, range->nr);
 	return status;
 }
 
@@ -195,6 +197,8 @@ static u16 keep_bytes(struct nvmev *nvmev, const struct ftl_redistribution *job)
 			if (seq)
 				status = nvmev_store_share(&nvmev->store, page, page, seq);
 		}
+		nvmev_past_written(&nvmev->store, nvmev->ftl,
+				   from_lpn(job->range[i].first), job->range[i].nr);
 	}
 	return status;
 }
