@@ -77,7 +77,10 @@ files_of_root() {
 	) >"$1"
 }
 
+# The folder has something in it that is not the project's.
 build_packages() {
+	mkdir "$work/deb"
+	echo own >"$work/deb/letter"
 	"$top/scripts/deb" --out "$work/deb" >"$work/log" 2>&1 || {
 		sed 's/^/# /' "$work/log"
 		return 1
@@ -195,6 +198,7 @@ says_what_is_missing() {
 debian_need
 files_of_root "$work/before"
 expect "the packages are built, and lintian finds nothing" build_packages
+expect "what was in the folder is still there" grep -qx own "$work/deb/letter"
 expect "they can be installed" install_packages
 expect "no unit is enabled or started by that" units_are_left_alone
 expect "the sources for dkms hold no tests" sources_are_lean
