@@ -12,17 +12,17 @@ RESULTS_FRESH=${RESULTS_FRESH:-0}
 RESULTS_KEEP_MINUTES=$((7 * 24 * 60))
 
 # What only machines, figures or pages need
-RESULTS_ELSEWHERE="bench boot debian tests/blktests tests/crash tests/fio tests/lab tests/pages"
+RESULTS_ELSEWHERE="bench debian tests/blktests tests/crash tests/fio tests/lab tests/pages"
 
 # The suites that boot no machine, and folders of the checkout that they do not read
 declare -A RESULTS_UNREAD=(
 	[style]=""
 	[scripts]=""
-	[unit]="$RESULTS_ELSEWHERE docs packaging tests/vm tools userspace"
-	[mutants]="$RESULTS_ELSEWHERE packaging tools userspace"
-	[modules]="$RESULTS_ELSEWHERE docs packaging tests/vm tools userspace"
+	[unit]="$RESULTS_ELSEWHERE boot docs packaging tests/vm tools userspace"
+	[mutants]="$RESULTS_ELSEWHERE boot packaging tools userspace"
+	[modules]="$RESULTS_ELSEWHERE boot docs packaging tests/vm tools userspace"
 	[tools]="$RESULTS_ELSEWHERE"
-	[fuzz]="$RESULTS_ELSEWHERE docs packaging tests/vm tools userspace"
+	[fuzz]="$RESULTS_ELSEWHERE boot docs packaging tests/vm tools userspace"
 	[drives]="boot debian dm-dieaware docs packaging tests tools userspace"
 )
 

@@ -42,7 +42,7 @@ tool_target() {
 tool_cargo() {
 	(
 		cd "$DIEAWARE_TOP/userspace" || exit
-		"$DIEAWARE_TOP/scripts/lib/touch-changed" "$(tool_target)/sources" Cargo.toml Cargo.lock build.rs sim src tests \
+		"$DIEAWARE_TOP/scripts/lib/touch-changed" "$(tool_target)/sources" Cargo.toml Cargo.lock build.rs man sim src tests \
 			../nvmevirt-backend/core ../include || exit
 		CARGO_TARGET_DIR=$(tool_target) nice -n 10 cargo "$@"
 	)

@@ -206,6 +206,50 @@ only_known_suites() {
 	done
 }
 
+# sources_of SUITE: what the suite is made from, where it would name a folder that it reads
+sources_of() {
+	local core=(dm-dieaware nvmevirt-backend include)
+
+	case $1 in
+	unit) echo "${core[@]}" tests/unit tests/pair scripts/unit ;;
+	mutants) echo "${core[@]}" tests/unit tests/pair scripts/mutants ;;
+	modules) echo "${core[@]}" tests/rawhost Kbuild scripts/modules ;;
+	tools) echo userspace tests/golden scripts/tools scripts/lib/tools.sh ;;
+	fuzz) echo "${core[@]}" tests/fuzz scripts/fuzz ;;
+	drives) echo nvmevirt-backend include bench/drives.py scripts/drives ;;
+	esac
+}
+
+# no_unread_folder_is_read TREE SUITE...: no such suite of the host names, as seen from the checkout's folder, one that its
+# results do not depend on: "/../boot/", "$(TOP)/boot/", "$top/boot/", top().join("boot/").
+no_unread_folder_is_read() {
+	local tree=$1 suite folder unread named status=0
+	shift
+
+	for suite; do
+		unread=$(DIEAWARE_TOP=$tree bash -c '. "$DIEAWARE_TOP/scripts/lib/load.sh"; . "$DIEAWARE_LIB/results.sh"
+			echo "${RESULTS_UNREAD[$1]}"' bash "$suite")
+		for folder in $unread; do
+			# shellcheck disable=SC2046 # words
+			named=$(cd "$tree" && grep -rnE "(\.\.|TOP[)}\"]*|top\"?)/$folder\b|top\(\)\.join\(\"$folder\b" \
+				$(sources_of "$suite")) || [[ $? == 1 && -z $named ]] || return
+			[[ $named ]] || continue
+			head -n 3 <<<"$named" | sed "s/^/# $suite: /"
+			status=1
+		done
+	done
+	return "$status"
+}
+
+notices_an_unread_folder() {
+	local tree=$work/unread
+
+	mkdir -p "$tree"/{userspace/tests,tests/golden}
+	cp -r "$top/scripts" "$tree/"
+	printf '%s\n' 'let hook = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/lab/rc");' >"$tree/userspace/tests/hook.rs"
+	! no_unread_folder_is_read "$tree" tools >"$work/said" && grep -q '^# tools: .*tests/lab/rc' "$work/said"
+}
+
 # prunes_nothing: a machine that is new has no folder to prune.
 prunes_nothing() {
 	DIEAWARE_CACHE=$work/none DIEAWARE_TOP=$top bash -c '
@@ -527,6 +571,9 @@ expect "nor one during which an input changed" edit_meanwhile_is_not_kept
 expect "nothing is kept where git does not know the files" not_without_git
 expect "suites of machines always run" machines_always_run
 expect "no other suite is taken for one of the host" only_known_suites
+expect "none of them reads a folder that its results do not depend on" \
+	no_unread_folder_is_read "$top" unit mutants modules tools fuzz drives
+expect "and one that did would be noticed" notices_an_unread_folder
 
 expect "a machine that has no cache yet has nothing to prune" prunes_nothing
 
