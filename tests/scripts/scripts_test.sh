@@ -398,6 +398,23 @@ fuzz_wants_time() {
 	! "$top/scripts/fuzz" 0 >"$work/said" 2>&1 && grep -q "how many seconds" "$work/said"
 }
 
+# fuzzers_say FILE...: the counts of a fuzzer that is built as these, each of which finds nothing
+fuzzers_say() {
+	local folder=$work/fuzzers file
+
+	rm -rf "$folder"
+	mkdir "$folder"
+	for file; do
+		printf '#!/bin/sh\n' >"$folder/$file"
+		chmod +x "$folder/$file"
+	done
+	"$top/tests/fuzz/run-fuzzers" "$folder" "$work/corpora" 2 1 a >"$work/said" && tail -n 1 "$work/said"
+}
+
+half_of_fuzz_is_missed() {
+	[[ $(fuzzers_say a.drawn a.guided) == "1 passed, 0 failed" && $(fuzzers_say a.drawn) == "1 passed, 0 failed, 1 skipped" ]]
+}
+
 # kernels VERSIONS COMMAND: in a shell with the library, in an archive that has these images; KERNEL
 # says which of them the cache has as the newest, and DAYS how long ago that was asked.
 kernels() {
@@ -581,6 +598,7 @@ expect "whoever kills lab-tests ends its machines, and no other one begins" ends
 expect "it takes a number for that of a test, and anything else for a part of a name" takes_numbers_and_parts
 expect "a machine of fio without room for its log is a failure" fio_counts_all_machines
 expect "fuzzers that are given no time are refused" fuzz_wants_time
+expect "a clang without libFuzzer is a test that is skipped" half_of_fuzz_is_missed
 expect "what a machine uses that runs for hours is not pruned" keeps_what_runs
 expect "a tool whose sources change while it is built is not kept" edited_build tools_need tools
 expect "nor are modules" edited_build "own_modules_need plain include" modules
