@@ -164,6 +164,7 @@ class Figures:
 
 def print_errors(program: str, profile: str) -> None:
     figures = Figures(measure(program, profile))
+    print(f"bench: profile={profile}")
     for one in PUBLISHED:
         if one.profile != profile or one.figure not in SPEEDS:
             continue

@@ -52,6 +52,18 @@ def load() -> dict[Key, Row]:
     return {key: row for family in families for key, row in load_family(family).items()}
 
 
+def of_another_profile(rows: Iterable[Row], profiles: Iterable[str]) -> list[str]:
+    """Rows with a value that do not say which profile they were measured on, or say another one
+    than their names do."""
+    names = set(profiles)
+    return [
+        row["id"]
+        for row in rows
+        if row["value"] is not None
+        and (not row["profile"] or not names & set(row["id"].split(".")) <= {row["profile"]})
+    ]
+
+
 def _write(family: str, rows: Iterable[Row]) -> None:
     order = {name: nr for nr, name in enumerate(every_row())}
     write_rows(

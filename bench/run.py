@@ -116,7 +116,7 @@ def run_rows(
     """Measure what is selected; kernel, profile, rows, and whether each run came to its end."""
     options = options_of(arguments, scales)
     options.log.unlink(missing_ok=True)
-    kernel, profile = arguments.kernel, "fast24"
+    kernel, profile = arguments.kernel, "none"
     results: list[report.Row] = []
     is_whole = True
     planned = plan(selectors, options)

@@ -25,7 +25,8 @@ UNIT_BYTES = 32 << 10
 STRIPE_BYTES = 8 * UNIT_BYTES
 READ_BYTES = 1 << 20
 FILE_BYTES = 8 << 20
-# Profile fast24 made small: 160 erase blocks a die, where one of 60 GB has 500
+PROFILE = "fast24"
+# That profile made small: 160 erase blocks a die, where one of 60 GB has 500
 CAPACITY_MIB = 600
 DRIVE = {"capacity_mib": CAPACITY_MIB, "units_per_eblk": 16}
 NR_FILES = CAPACITY_MIB * 9 // 10 // (FILE_BYTES >> 20)
@@ -94,7 +95,7 @@ def simulate(tool: pathlib.Path, parts: list[Commands], **settings: int) -> Any:
             file.write("# dieaware trace 1\n")
             file.writelines(f"{command}\n" for part in parts for command in part)
         values = {**DRIVE, **settings}
-        command = [str(tool), "sim", "--json", "--check", "--log", str(log)]
+        command = [str(tool), "sim", "--json", "--check", "--log", str(log), "--profile", PROFILE]
         for key, value in values.items():
             command += ["--set", f"{key}={value}"]
         answer = json.loads(subprocess.check_output([*command, str(trace)], text=True))
@@ -203,6 +204,7 @@ ROWS: dict[str, Callable[[pathlib.Path], Answer]] = {
 
 def main() -> int:
     tool = pathlib.Path(sys.argv[1])
+    print(f"bench: profile={PROFILE}", flush=True)
     for name in sys.argv[2:]:
         answer = ROWS[name](tool)
         words = (f"{key}={word}".replace(" ", "_") for key, word in answer._asdict().items())
