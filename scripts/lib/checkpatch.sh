@@ -7,6 +7,8 @@
 # at. Expects common.sh, CACHE_ENTRY (that folder), CHECK_TMP.
 
 CLEAN_LINES=20000
+CHECKPATCH=(perl ./checkpatch.pl --strict --no-tree --terse --no-summary --quiet --show-types)
+SHELLCHECK=(shellcheck -x --source-path=SCRIPTDIR -f gcc)
 
 # clean_marks CHECKER FILE...: a line for each, as "clean" has it. CHECKER is a word that says which one
 # it is, and how it looks.
@@ -57,15 +59,14 @@ run_checkpatch() {
 	local ignored=$1 checker files status=0
 	shift
 
-	checker=$(perl -e 'print $]')-$ignored
+	checker=$(perl -e 'print $]')-$(hash_words "${CHECKPATCH[@]}")-$ignored
 	mapfile -t files < <(what_is_not_clean "$checker" "$@")
 	((${#files[@]})) || return 0
 	# checkpatch keeps notes in the folder it runs in, and without a kernel
 	# tree it complains on stderr about not finding one.
 	(
 		cd "$CACHE_ENTRY"
-		perl ./checkpatch.pl --strict --no-tree --terse --no-summary --quiet --show-types \
-			--ignore "$ignored" -f "${files[@]/#/$DIEAWARE_TOP/}" 2>/dev/null
+		"${CHECKPATCH[@]}" --ignore "$ignored" -f "${files[@]/#/$DIEAWARE_TOP/}" 2>/dev/null
 	) >"$CHECK_TMP/findings" || status=$?
 	sed "s|^$DIEAWARE_TOP/||" "$CHECK_TMP/findings"
 	if ((status > 1)); then
@@ -77,15 +78,16 @@ run_checkpatch() {
 
 # run_shellcheck FILE...: in the project's folder
 run_shellcheck() {
-	local files status=0
+	local checker files status=0
 
-	mapfile -t files < <(what_is_not_clean shellcheck "$@")
+	checker=shellcheck-$(hash_words "${SHELLCHECK[@]}")
+	mapfile -t files < <(what_is_not_clean "$checker" "$@")
 	((${#files[@]})) || return 0
-	shellcheck -x --source-path=SCRIPTDIR -f gcc "${files[@]}" >"$CHECK_TMP/findings" || status=$?
+	"${SHELLCHECK[@]}" "${files[@]}" >"$CHECK_TMP/findings" || status=$?
 	cat "$CHECK_TMP/findings"
 	if ((status > 1)); then
 		echo "${files[0]}:1: shellcheck itself failed with $status"
 	else
-		remember_clean shellcheck "${files[@]}"
+		remember_clean "$checker" "${files[@]}"
 	fi
 }
