@@ -197,7 +197,7 @@ KERNEL_TROUBLE='BUG:|kernel BUG at|Oops:|: [0-9a-f]{4} \[#[0-9]+\]|Kernel panic|
 # Newer kernels say last on which CPU a warning was.
 KERNEL_TROUBLE+='|WARNING: CPU|WARNING: (.* )?at .*, CPU#[0-9]'
 KERNEL_TROUBLE+='|WARNING: .*(possible|inconsistent|bad unlock|suspicious|held|refcount)'
-KERNEL_TROUBLE+='|INFO: task .* blocked|INFO: possible|INFO: trying to register'
+KERNEL_TROUBLE+='|rcu: INFO|INFO: task .* blocked|INFO: possible|INFO: trying to register'
 KERNEL_TROUBLE+='|KASAN:|UBSAN: |unreferenced object|refcount_t: |list_(add|del) corruption'
 KERNEL_TROUBLE+='|sleeping function called|scheduling while atomic|Kernel mode fault'
 

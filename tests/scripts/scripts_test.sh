@@ -370,6 +370,44 @@ takes_numbers_and_parts() {
 	[[ $(of_tests 310) == "310 310" && $(of_tests 10-a) == 310 && $(of_tests disk) == 500 && $(of_tests 131 500) == "131 500" ]]
 }
 
+knows_names_that_fit_none() {
+	! of_tests 310 nothing disk >"$work/said" 2>&1 && grep -q "No test for these kernels has the name 'nothing'" "$work/said"
+}
+
+# skips KERNELS: what lab-tests says of a test for these kernels that skips one of two sentences where it runs
+skips() {
+	local tree=$work/skips
+
+	rm -rf "$tree"
+	mkdir -p "$tree"/{scripts,tests/lab}
+	cp -r "$top/scripts/lib" "$top/scripts/lab-tests" "$tree/scripts/"
+	printf '#!/bin/bash\n' >"$tree/scripts/modules"
+	printf '#!/bin/bash\nprintf "%%s\\n" "begin 101-a" "ok - 101-a: yes" "ok - 101-a: never # SKIP no" "end 101-a 1"\n' >"$tree/scripts/lab"
+	chmod +x "$tree/scripts"/{modules,lab}
+	printf '# kernels: %s\n' "$1" >"$tree/tests/lab/101-a.sh"
+	(cd "$tree" && scripts/lab-tests "${@:2}") 2>&1 | grep '^not ok' || true
+}
+
+notices_what_is_always_skipped() {
+	local noticed="not ok - 101-a: never is not always skipped"
+
+	[[ $(skips 6.12) == "$noticed" && $(skips "6.12 debug kcsan") == "$noticed" &&
+		-z $(skips "6.12 debug" --kernel debug) && -z $(skips "6.1 6.12" --kernel 6.12) ]]
+}
+
+# is_trouble LINE: of a kernel
+is_trouble() {
+	echo "$1" >"$work/console"
+	[[ $(DIEAWARE_TOP=$top bash -c '. "$DIEAWARE_TOP/scripts/lib/load.sh"; kernel_trouble "$1"' bash "$work/console") ]]
+}
+
+knows_kernels_trouble() {
+	is_trouble "[   21.0] rcu: INFO: rcu_preempt self-detected stall on CPU" &&
+		is_trouble "[   21.0] watchdog: BUG: soft lockup - CPU#0 stuck for 26s!" &&
+		is_trouble "[   21.0] INFO: task dd:12 blocked for more than 120 seconds." &&
+		! is_trouble "[   21.0] rcu: Hierarchical RCU implementation."
+}
+
 # fio_counts PROGRAM: whether scripts/fio fails for one filesystem, above a machine that does this
 fio_counts() {
 	local tree=$work/fio status=0
@@ -449,8 +487,10 @@ newest_is() {
 # note what they look at and find the word "bad".
 checker() (
 	export DIEAWARE_TOP=$work/patched CACHE_ENTRY=$work/patch CHECK_TMP=$work/patch-tmp
+	# shellcheck source=scripts/lib/cache.sh
+	. "$top/scripts/lib/cache.sh"
 	# shellcheck source=scripts/lib/checkpatch.sh
-	. "$top/scripts/lib/checkpatch.sh"
+	. "${CHECKPATCH_LIB:-$top/scripts/lib/checkpatch.sh}"
 	cd "$DIEAWARE_TOP"
 	"$@"
 )
@@ -521,6 +561,11 @@ fresh_looks_at_all() {
 	RESULTS_FRESH=1 looks_at good.c NONE good.c
 }
 
+other_options_look_at_all() {
+	sed 's/ --strict / /' "$top/scripts/lib/checkpatch.sh" >"$work/patch/checkpatch.sh"
+	CHECKPATCH_LIB=$work/patch/checkpatch.sh looks_at good.c NONE good.c && looks_at "" NONE good.c
+}
+
 shellcheck_finds_bad_again() {
 	is_seen bad.c run_shellcheck good.c bad.c && grep -q '^bad.c:1:' "$work/said"
 }
@@ -558,6 +603,7 @@ expect "at the same text in another file" renamed_is_looked_at
 expect "for other rules" looks_at good.c OTHER good.c
 expect "where it failed itself before" crash_vouches_for_nothing
 expect "with --fresh" fresh_looks_at_all
+expect "with other options" other_options_look_at_all
 expect "and not otherwise" looks_at "" NONE good.c copy.c
 expect "shellcheck looks at all files, whatever checkpatch has found" is_seen "bad.c good.c" run_shellcheck good.c bad.c
 expect "and again at one in which it has found something" shellcheck_finds_bad_again
@@ -596,6 +642,9 @@ expect "a machine that has no cache yet has nothing to prune" prunes_nothing
 
 expect "whoever kills lab-tests ends its machines, and no other one begins" ends_with_machines
 expect "it takes a number for that of a test, and anything else for a part of a name" takes_numbers_and_parts
+expect "a name that fits no test is refused, also beside one that does" knows_names_that_fit_none
+expect "a sentence that is skipped wherever it is due has failed" notices_what_is_always_skipped
+expect "a machine's kernel that is stuck has failed" knows_kernels_trouble
 expect "a machine of fio without room for its log is a failure" fio_counts_all_machines
 expect "fuzzers that are given no time are refused" fuzz_wants_time
 expect "a clang without libFuzzer is a test that is skipped" half_of_fuzz_is_missed
