@@ -117,20 +117,33 @@ own_modules_build() {
 	rm -rf "$tree"
 }
 
-# own_modules_need CHECK FOLDER...: set OWN_MODULES_DIR. Wants kernel_need and
-# toolchain_need done. CHECK is "check" for sparse and -Werror, "lock-costs" for
-# a dm-dieaware that counts what it does inside locks, or "plain".
-own_modules_need() {
-	local check=$1 key sources checker=""
-	shift
+# own_modules_key CHECK SOURCES FOLDER...
+own_modules_key() {
+	local check=$1 sources=$2 checker=""
+	shift 2
 
 	# What a newer sparse finds an older one has passed. The other compilers come with the kernel's headers.
 	if [[ $check == check ]]; then
-		checker=$(toolchain_run sparse --version)
+		checker=$(toolchain_run sparse --version) || return
 	fi
+	hash_words "$KERNEL_DIR" "$check" "$checker" "$*" "$sources" \
+		"$(hash_files "$DIEAWARE_TOP/scripts/lib/modules.sh" "${LOCK_COSTS_SOURCES[@]}")"
+}
+
+# own_modules_need CHECK FOLDER...: set OWN_MODULES_DIR. Wants kernel_need and
+# toolchain_need done. CHECK is "check" for sparse and -Werror, "lock-costs" for
+# a dm-dieaware that counts what it does inside locks, or "plain", which those that
+# were checked are as well.
+own_modules_need() {
+	local check=$1 key sources
+	shift
+
 	sources=$(own_sources_hash "$@")
-	key=$(hash_words "$KERNEL_DIR" "$check" "$checker" "$*" "$sources" \
-		"$(hash_files "$DIEAWARE_TOP/scripts/lib/modules.sh" "${LOCK_COSTS_SOURCES[@]}")")
+	if [[ $check == plain ]] && key=$(own_modules_key check "$sources" "$@" 2>/dev/null) &&
+		[[ -d $CACHE_DIR/modules-$KERNEL_VERSION-$key ]]; then
+		check=check
+	fi
+	key=$(own_modules_key "$check" "$sources" "$@")
 	cache_get "modules-$KERNEL_VERSION" "$key" own_modules_build "$*" "$check" "$sources"
 	OWN_MODULES_DIR=$CACHE_ENTRY
 }

@@ -10,7 +10,7 @@
 # long: newest
 # smp: 1
 # mem: 2G
-# seconds: 80
+# seconds: 80 6.12:8
 # timeout: 500
 # sentences: 3 uml:45 newest:45
 . "$(dirname "$0")/rc"

@@ -298,6 +298,17 @@ checks_again_with_another_sparse() {
 		$(key_of plain 1) == "$(key_of plain 2)" ]]
 }
 
+# What was checked is compiled: nothing is compiled once more for a machine. Another sparse, or none, says nothing of it.
+takes_what_was_checked() {
+	local check plain entry
+
+	check=$(key_of check 1) && plain=$(key_of plain 1) && [[ $check != "$plain" ]] || return
+	entry=$DIEAWARE_CACHE/modules-1-$check
+	mkdir "$entry"
+	[[ $(key_of plain 1) == "$check" && $(key_of plain 2) == "$plain" && $(key_of lock-costs 1) != "$check" ]] || return
+	rmdir "$entry"
+}
+
 # Of two files that came since, the one that looks older is touched, and only once.
 touches_what_looks_old() {
 	local touch=("$top/scripts/lib/touch-changed" "$work/late/stamp" "$work/late/tree") edited
@@ -368,6 +379,18 @@ of_tests() {
 
 takes_numbers_and_parts() {
 	[[ $(of_tests 310) == "310 310" && $(of_tests 10-a) == 310 && $(of_tests disk) == 500 && $(of_tests 131 500) == "131 500" ]]
+}
+
+# seconds_on KERNEL: what a test is expected to take that has another number for 6.12
+seconds_on() {
+	local tree=$work/named
+
+	printf '# seconds: 80 6.12:8\n' >"$tree/tests/lab/310-a.sh"
+	(cd "$tree" && scripts/lab-tests --list --kernel "$1" 310-a) | awk 'END { print $(NF - 1) }'
+}
+
+times_each_kernel() {
+	[[ $(of_tests 310-a) == 310 && $(seconds_on 6.1) == 80 && $(seconds_on 6.12) == 8 ]]
 }
 
 knows_names_that_fit_none() {
@@ -642,6 +665,7 @@ expect "a machine that has no cache yet has nothing to prune" prunes_nothing
 
 expect "whoever kills lab-tests ends its machines, and no other one begins" ends_with_machines
 expect "it takes a number for that of a test, and anything else for a part of a name" takes_numbers_and_parts
+expect "a test's time may be another one on some kernel" times_each_kernel
 expect "a name that fits no test is refused, also beside one that does" knows_names_that_fit_none
 expect "a sentence that is skipped wherever it is due has failed" notices_what_is_always_skipped
 expect "a machine's kernel that is stuck has failed" knows_kernels_trouble
@@ -652,6 +676,7 @@ expect "what a machine uses that runs for hours is not pruned" keeps_what_runs
 expect "a tool whose sources change while it is built is not kept" edited_build tools_need tools
 expect "nor are modules" edited_build "own_modules_need plain include" modules
 expect "modules are checked again when sparse is another one" checks_again_with_another_sparse
+expect "those that were checked are taken where any will do" takes_what_was_checked
 expect "a file that came later than what was built of it, and looks older, is touched" touches_what_looks_old
 
 expect "a run that has failed leaves the figure that is on record" python3 -B "$top/tests/scripts/records_test.py"
