@@ -459,6 +459,34 @@ fuzz_wants_time() {
 	! "$top/scripts/fuzz" 0 >"$work/said" 2>&1 && grep -q "how many seconds" "$work/said"
 }
 
+# makes_suite LINE: a program that says this of its case, and notes that it ran
+makes_suite() {
+	printf '#!/bin/sh\necho >>%s/suite-ran\nprintf "    %%s\\n" "%s"\n%s\n' "$work" "$1" "${2:-}" >"$work/one_kunit"
+	chmod +x "$work/one_kunit"
+	: >"$work/suite-ran"
+}
+
+# suite_ran NR LAST-LINE: so often, in two runs
+suite_ran() {
+	"$top/tests/unit/run-suites" "$work/suites-kept" "$work/one_kunit" >/dev/null || true
+	"$top/tests/unit/run-suites" "$work/suites-kept" "$work/one_kunit" >"$work/said" || true
+	[[ $(wc -l <"$work/suite-ran") == "$1" && $(tail -n 1 "$work/said") == "$2" ]] && return
+	sed 's/^/# /' "$work/said"
+	return 1
+}
+
+suites_say_it_again() {
+	makes_suite "ok 1 - a" && suite_ran 1 "1 passed, 0 failed" && suite_ran 1 "1 passed, 0 failed" &&
+		RESULTS_FRESH=1 suite_ran 3 "1 passed, 0 failed" && SHIM_KUNIT_CASE=a suite_ran 5 "1 passed, 0 failed" &&
+		makes_suite "ok 1 - b" && suite_ran 1 "1 passed, 0 failed"
+}
+
+suites_that_fail_run() {
+	makes_suite "not ok 1 - a" && suite_ran 2 "0 passed, 1 failed" &&
+		makes_suite "ok 1 - a # SKIP no" && suite_ran 2 "0 passed, 0 failed, 1 skipped" &&
+		makes_suite "ok 1 - a" "exit 1" && suite_ran 2 "1 passed, 1 failed"
+}
+
 # fuzzers_say FILE...: the counts of a fuzzer that is built as these, each of which finds nothing
 fuzzers_say() {
 	local folder=$work/fuzzers file
@@ -671,6 +699,8 @@ expect "a sentence that is skipped wherever it is due has failed" notices_what_i
 expect "a machine's kernel that is stuck has failed" knows_kernels_trouble
 expect "a machine of fio without room for its log is a failure" fio_counts_all_machines
 expect "fuzzers that are given no time are refused" fuzz_wants_time
+expect "a suite of core/ that has passed says the same again, until its program changes" suites_say_it_again
+expect "and runs again if it has not passed" suites_that_fail_run
 expect "a clang without libFuzzer is a test that is skipped" half_of_fuzz_is_missed
 expect "what a machine uses that runs for hours is not pruned" keeps_what_runs
 expect "a tool whose sources change while it is built is not kept" edited_build tools_need tools
