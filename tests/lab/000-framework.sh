@@ -7,7 +7,7 @@
 # mem: 2G
 # seconds: 8
 # traces: yes
-# sentences: 39
+# sentences: 56
 # timeout: 240
 . "$(dirname "$0")/rc"
 
@@ -29,7 +29,27 @@ check_that "check_that compares words" "$(inner 'check_that no a == b')" -eq 1
 check_that "check_that does not take two empty words for the same" "$(inner 'check_that no "" == ""')" -eq 1
 check_that "check_empty wants one" "$(inner 'check_empty yes ""')" -eq 0
 check_that "and nothing else" "$(inner 'check_empty no a')" -eq 1
+check_that "nor one for another word than some" "$(inner 'check_that no "" != a' || true; inner 'check_that no a != ""')" == "1
+1"
+check_that "but others are" "$(inner 'check_that yes a != b')" -eq 0
 check_that "check_that does not take an unknown operator" "$(inner 'check_that no 1 -foo 1')" -eq 1
+# shellcheck disable=SC2016 # the inner test's variables
+check_that "a function fails with any of its commands" "$(inner 'f() { false; echo on; }' 'check no f')" -eq 1
+check "at once" grep -qx "# 'f' ended with 1" "$T_DIR/inner.out"
+check_empty "and does not go on" "$(grep -w on "$T_DIR/inner.out")"
+check_that "also in one that it calls, or in a pipe" \
+	"$(inner 'f() { false; echo; }' 'g() { f; echo; }' 'h() { g | cat; echo; }' 'check no h')" -eq 1
+# shellcheck disable=SC2016 # likewise
+check_that "but not with one that is asked, and what it sets stays set" \
+	"$(inner 'f() { X=a; ! false || X=b; false || X+=c; if false; then X=d; fi; }' 'check yes f' 'check_that yes "$X" == ac')" -eq 0
+check_that "behind it the test ends with what fails, as before" "$(inner 'check yes true' false 'check yes true')" -eq 1
+check "there" grep -q '^# it stopped with status 1 after line 3$' "$T_DIR/inner.out"
+check_that "check_error wants the error that was meant" "$(inner 'check_error no "No space" ls /nowhere')" -eq 1
+check_that "and an error" "$(inner 'check_error no "No space" echo "No space"')" -eq 1
+check_that "with both it is satisfied" "$(inner 'check_error yes "No such file" ls /nowhere')" -eq 0
+check_that "two files differ" "$(inner 'check yes differ <(echo a) <(echo b)')" -eq 0
+check_that "not if they are the same" "$(inner 'check no differ <(echo a) <(echo a)')" -eq 1
+check_that "nor if one is not there" "$(inner 'check no differ <(echo a) /nowhere')" -eq 1
 check_that "a failed command outside of check is a failure" "$(inner false 'check yes true')" -eq 1
 check_that "things are taken away at the end" \
 	"$(inner "at_end touch $T_DIR/ended" 'check yes true'; ls "$T_DIR/ended")" == "0
@@ -38,6 +58,17 @@ check_that "also after a failure" \
 	"$(inner "at_end touch $T_DIR/ended2" false; ls "$T_DIR/ended2")" == "1
 $T_DIR/ended2"
 check_fails "poll gives up" poll 0 false
+
+# ---- the kernel's messages
+
+mark_log
+for ((i = 0; i < 300; i++)); do
+	printf '<7>lab-test needle and %0300d\n' $i
+done >/dev/kmsg
+# Of a pipe with more in it than fits the reader would leave, and the writer fail, at random.
+check_that "what was said is found each time, whatever was said after it" \
+	"$(for ((i = 0; i < 30; i++)); do log_has 'needle and 0*5$' && echo found; done | wc -l)" -eq 30
+check_that "what was not said is not" "$(log_has 'needle and 0*300$' && echo found || echo no)" == no
 
 # ---- programs that say sentences of their own
 

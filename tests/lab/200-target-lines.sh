@@ -30,7 +30,7 @@ refused() {
 	if [[ $reply != *"$ERRNO"* ]]; then
 		t_fail "refused with -EINVAL: $sentence"
 		note "$reply"
-	elif ! new_log | grep -qE "dieaware: .*$pattern.*\.( \(-?[A-Z0-9]+\))?$"; then
+	elif ! log_has "dieaware: .*$pattern.*\.( \(-?[A-Z0-9]+\))?$"; then
 		t_fail "refused with the reason: $sentence"
 		new_log | sed 's/^/# /'
 	else

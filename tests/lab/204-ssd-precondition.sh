@@ -29,8 +29,10 @@ simulate() {
 
 # Of what would take seconds
 is_interrupted() {
-	timeout 0.3 bash -c "echo 100 10000 >$ITEM/precondition"
-	(($? == 124))
+	local status=0
+
+	timeout 0.3 bash -c "echo 100 10000 >$ITEM/precondition" || status=$?
+	((status == 124))
 }
 
 COUNTERS=(host_pages_written nand_pages_programmed pages_padded gc_runs pages_mapped eblks_levelled pages_levelled)

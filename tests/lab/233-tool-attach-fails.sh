@@ -70,7 +70,7 @@ is_attached() {
 # from VERB: the device is as that verb finds it
 from() {
 	if [[ $1 == attach ]]; then
-		dieaware detach volume
+		! is_attached || dieaware detach volume
 	else
 		is_attached || dieaware attach volume
 	fi >"$T_DIR/from" 2>&1

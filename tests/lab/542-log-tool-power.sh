@@ -43,7 +43,8 @@ left_by() {
 	STATE=$(label_of "$disk")
 	STATE=${STATE:-none}
 	if [[ $STATE == none ]]; then
-		dieaware check "$disk" | tee "$T_DIR/found"
+		dieaware check "$disk" >"$T_DIR/found" 2>&1 || true
+		cat "$T_DIR/found"
 		grep -q "Neither superblock is valid" "$T_DIR/found"
 		return
 	fi

@@ -17,7 +17,7 @@ new_huge_file
 LOOP=$(losetup --find --show --direct-io=off "$FILE")
 at_end losetup -d "$LOOP"
 LINE=$(dieaware format "$LOOP" --force --segment 256K | tail -n 1)
-check_that "it can be formatted" "$LINE" != ""
+check_that "it can be formatted" "$LINE" =~ dieaware
 mark_log
 at_end drop_target t0
 check_fails "it is refused" dmsetup create t0 --table "$LINE"
