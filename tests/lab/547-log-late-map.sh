@@ -116,7 +116,7 @@ dmsetup remove t1
 dmsetup create t0 --table "$LINE"
 low_is "0 $segments delay /dev/ram0 0 800 /dev/ram0 0 0" \
 	"$segments $((SECTORS - segments)) error"
-check_fails "data that cannot be written is an error" put 7 9
+check_error "data that cannot be written is an error" "Input/output error" put 7 9
 well
 check_that "the page of the map was read nevertheless" "$(status_field t0 map_reads)" -eq 1
 check_that "and the target works on" "$(status_field t0 state)" == write

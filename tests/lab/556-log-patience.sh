@@ -52,16 +52,16 @@ dmsetup create low --table "0 $((96 * 2048)) linear /dev/ram0 0"
 OPTIONS="cleaning=off no_space_timeout=$PATIENCE" new_log_target t0 /dev/mapper/low --segment 1M
 lpns=$(status_field t0 lpns)
 dd if=/dev/zero of="$TARGET" bs=64k count=$((lpns / 16)) oflag=direct status=none
-check_fails "overwritten at random, it runs full" overwrite
+check_error "overwritten at random, it runs full" "No space left" overwrite
 began=$(now_ms)
-check_fails "a write ends with an error then" write_64k
+check_error "a write ends with an error then" "No space left" write_64k
 check_that "when its patience is over (ms)" $(($(now_ms) - began)) -ge $((PATIENCE * 1000))
 check_that "the status says that there is no space" "$(status_field t0 space)" == out
 check_that "an event told it, when writes began to wait and when they failed" "$(events)" -ge 2
 blkdiscard -o $((32 << 20)) -l $((8 << 20)) "$TARGET"
 sync "$TARGET"
 check "and another one that there is some again" poll 20 has_space
-check_fails "it runs full again" overwrite
+check_error "it runs full again" "No space left" overwrite
 
 # Others overwrite what is there, which takes no space and gives none.
 starved=$(status_field t0 starved)
