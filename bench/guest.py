@@ -41,6 +41,10 @@ class Outcome:
                 return line[key]
         return None
 
+    def last(self, key: str) -> str | None:
+        """What was said of it last: some parts make another drive than the run began with."""
+        return next((line[key] for line in reversed(self.lines) if key in line), None)
+
 
 def parse_line(text: str) -> Line | None:
     if not text.startswith(PREFIX):

@@ -65,7 +65,7 @@ def _own_reason(lines: list[Line], name: str) -> str | None:
 def _where(boot: Boot, outcome: Outcome) -> dict[str, str | None]:
     """On which kernel, if any, and on which profile of the virtual SSD, which the run says."""
     kernel = outcome.about("kernel") if boot.machine else "none: the simulator"
-    return {"kernel": kernel, "profile": outcome.about("profile")}
+    return {"kernel": kernel, "profile": outcome.last("profile")}
 
 
 def results_of(module: ModuleType, boot: Boot, outcome: Outcome) -> list[Row]:

@@ -112,6 +112,7 @@ ssd_create() {
 		"capacity_mib=$SSD_CAPACITY_MB" "time_scale=$SSD_SCALE" \
 		$firmware ${SSD_PROPERTIES:-}) ||
 		die "The virtual SSD could not be made."
+	report "profile=$SSD_PROFILE"
 	NR_DIES=$(($(<"/sys/kernel/config/nvmev/$SSD_NAME/channels") * \
 		$(<"/sys/kernel/config/nvmev/$SSD_NAME/dies_per_channel")))
 	UNIT_BYTES=$(($(<"/sys/kernel/config/nvmev/$SSD_NAME/unit_kib") * 1024))

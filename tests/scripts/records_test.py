@@ -27,9 +27,13 @@ def rows_are_of_their_profiles() -> None:
     assert records.of_another_profile([row], profiles) == []
     for profile in ("fast24", None):
         assert records.of_another_profile([{**row, "profile": profile}], profiles) == [row["id"]]
-    # A run says which it is; none is assumed.
+    # A run says which it is, and again of each drive that it makes; none is assumed.
     boot = types.SimpleNamespace(machine=None)
-    for profile, lines in (("tlc", [{"profile": "tlc"}]), (None, [{"row": "ssd.some"}])):
+    for profile, lines in (
+        ("tlc", [{"profile": "tlc"}]),
+        ("sata", [{"profile": "fast24"}, {"profile": "sata"}, {"row": "log.room.ext4"}]),
+        (None, [{"row": "ssd.some"}]),
+    ):
         assert report._where(boot, guest.Outcome(lines))["profile"] == profile
 
 
