@@ -51,12 +51,18 @@ struct dmda_journal_place dmda_commit_root_place(struct dmda_commit *commit)
 	return dmda_commit_place(commit);
 }
 
+/* A start may find it, and take it for newer than anything that has no records. */
+static bool has_void_draft(const struct dmda_commit *commit)
+{
+	return commit->draft.nr && commit->draft.is_void;
+}
+
 bool dmda_commit_is_idle(const struct dmda_commit *commit)
 {
 	u64 next_seq = commit->has_batch ? commit->batch.next_seq : commit->next_place.seq;
 
 	return commit->durable_seq + 1 == next_seq &&
-		commit->durable_overwrites == commit->nr_overwrites;
+		commit->durable_overwrites == commit->nr_overwrites && !has_void_draft(commit);
 }
 
 bool dmda_commit_covers(const struct dmda_commit *commit, u64 seq)
@@ -91,7 +97,7 @@ void dmda_commit_void(struct dmda_commit *commit)
 static void end_batch(struct dmda_commit *commit)
 {
 	/* A start must find something else. */
-	if (commit->draft.nr && commit->draft.is_void)
+	if (has_void_draft(commit))
 		dmda_journal_put_nothing(&commit->batch);
 	commit->sealed = commit->batch.sectors;
 	commit->first = commit->batch.first.sector;

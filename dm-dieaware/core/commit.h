@@ -169,6 +169,9 @@ struct dmda_journal_place dmda_commit_root_place(struct dmda_commit *commit);
 
 /**
  * dmda_commit_is_idle() - is all that was done durable?
+ *
+ * Return: whether a flush has nothing to do. It has while a start may find a draft whose data was
+ * not written: a page that was trimmed since, which held nothing, has no records that say so.
  */
 bool dmda_commit_is_idle(const struct dmda_commit *commit);
 

@@ -109,8 +109,10 @@ void dmda_log_draft_end(struct dmda_log *log, struct dmda_log_io *io, blk_status
 	spin_lock_irqsave(&log->lock, flags);
 	io->has_draft = false;
 	log->draft.is_busy = false;
-	if (status)
+	if (status) {
 		dmda_commit_void(&log->journal.commit);
+		dmda_log_commit_late_locked(log);
+	}
 	spin_unlock_irqrestore(&log->lock, flags);
 }
 

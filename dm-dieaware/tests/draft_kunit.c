@@ -170,6 +170,19 @@ static void a_draft_of_nothing_is_written_over(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, expect_written_over(volume, sector), 0U);
 }
 
+/* What users did since, which may have had no records, is not durable while a start may find it. */
+static void a_flush_beside_a_draft_of_nothing_has_to_commit(struct kunit *test)
+{
+	struct volume *volume = formatted_volume(test);
+	u64 sector = volume->commit.batch.first.sector;
+
+	write_drafted(volume, 5, 1);
+	KUNIT_EXPECT_TRUE(test, dmda_commit_is_idle(&volume->commit));
+	dmda_commit_void(&volume->commit);
+	KUNIT_EXPECT_FALSE(test, dmda_commit_is_idle(&volume->commit));
+	KUNIT_EXPECT_EQ(test, expect_written_over(volume, sector), 0U);
+}
+
 /* What the draft of a failed write would undo: see write_in_vain() of the volume suite. */
 static void nothing_is_durable_by_itself_beside_a_draft_of_nothing(struct kunit *test)
 {
@@ -499,6 +512,7 @@ static struct kunit_case draft_cases[] = {
 	KUNIT_CASE(a_batch_that_is_something_else_is_written_over_its_draft),
 	KUNIT_CASE(a_draft_that_was_not_written_is_none),
 	KUNIT_CASE(a_draft_of_nothing_is_written_over),
+	KUNIT_CASE(a_flush_beside_a_draft_of_nothing_has_to_commit),
 	KUNIT_CASE(nothing_is_durable_by_itself_beside_a_draft_of_nothing),
 	KUNIT_CASE(a_draft_that_cannot_be_written_is_one_of_nothing),
 	KUNIT_CASE(a_draft_whose_data_is_on_its_way_stays),

@@ -428,6 +428,13 @@ static inline void commit(struct volume *volume)
 	note_durable(volume);
 }
 
+/* What a user's flush does */
+static inline void flush(struct volume *volume)
+{
+	if (!dmda_commit_is_idle(&volume->commit))
+		commit(volume);
+}
+
 /* There is only one of them at a time. */
 static inline void write_copy(struct volume *volume, struct dmda_writeback *write)
 {

@@ -644,9 +644,9 @@ static void write_in_vain(struct volume *volume, u64 lpn, u64 tag)
 	end_places(volume, dpn, 1, 0);
 	if (random_below(history, 2))
 		return;
-	/* What is flushed now must not be undone by it. */
+	/* What is flushed now must not be undone by it: nor that the page holds nothing. */
 	overwrite_in_place(volume, lpn);
-	commit(volume);
+	flush(volume);
 	history->draft_seq = 0;
 }
 
