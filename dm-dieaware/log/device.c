@@ -13,6 +13,7 @@
 #include "hint.h"
 #include "holes.h"
 #include "io.h"
+#include "list.h"
 #include "log.h"
 #include "message.h"
 #include "read.h"
@@ -24,71 +25,6 @@
 
 /* Of a discard or write-zeroes bio */
 #define MAX_TRIM_SECTORS	BIT(21)
-
-/* dm lets several of its devices share one below: only one may be at work there. */
-static DEFINE_MUTEX(logs_lock);
-static LIST_HEAD(logs);
-
-static void enter_list(struct dmda_log *log)
-{
-	mutex_lock(&logs_lock);
-	list_add(&log->list, &logs);
-	mutex_unlock(&logs_lock);
-}
-
-static void leave_list(struct dmda_log *log)
-{
-	mutex_lock(&logs_lock);
-	list_del(&log->list);
-	mutex_unlock(&logs_lock);
-}
-
-static void become_inactive(struct dmda_log *log)
-{
-	mutex_lock(&logs_lock);
-	log->is_active = false;
-	mutex_unlock(&logs_lock);
-}
-
-static bool has_same_device(const struct dmda_log *log, const struct dmda_log *other)
-{
-	return other != log && !memcmp(other->super.uuid, log->super.uuid, DMDA_UUID_BYTES);
-}
-
-/*
- * It has begun, but another target of its table could not be resumed, and none of them was. Then dm
- * tells nobody, until the table makes way for that of @log.
- */
-static bool is_left_over(const struct dmda_log *log, const struct dmda_log *other)
-{
-	return READ_ONCE(other->is_quiet) && other->dmda->self_dev == log->dmda->self_dev &&
-	       other->dmda->ti->table != log->dmda->ti->table;
-}
-
-/* Return: NULL, or why somebody else has the device. */
-static const char *become_active(struct dmda_log *log)
-{
-	struct dmda_log *other;
-	const char *why;
-
-	mutex_lock(&logs_lock);
-	why = log->is_stale ? "another target has used the device since" : NULL;
-	list_for_each_entry(other, &logs, list) {
-		if (other->is_active && has_same_device(log, other) && !is_left_over(log, other))
-			why = "another target is using the device";
-	}
-	if (!why) {
-		log->is_active = true;
-		list_for_each_entry(other, &logs, list) {
-			if (other->state == DMDA_LOG_NEW || !has_same_device(log, other))
-				continue;
-			other->is_stale = true;
-			other->is_active = false;
-		}
-	}
-	mutex_unlock(&logs_lock);
-	return why;
-}
 
 static void free_tables(struct dmda_log *log)
 {
@@ -338,7 +274,7 @@ static int create(struct dmda *dmda)
 	if (init_reserves(log) || !allocate_tables(log) || dmda_log_cleaner_create(log))
 		goto err_tables;
 	init_tables(log);
-	enter_list(log);
+	dmda_log_list_enter(log);
 	ti->per_io_data_size = sizeof(struct dmda_log_io);
 	ti->discards_supported = true;
 	ti->flush_supported = true;
@@ -364,7 +300,7 @@ static void destroy(struct dmda *dmda)
 {
 	struct dmda_log *log = dmda->log;
 
-	leave_list(log);
+	dmda_log_list_leave(log);
 	cancel_delayed_work_sync(&log->cleaning.idle_work);
 	cancel_delayed_work_sync(&log->journal.late_work);
 	destroy_workqueue(log->cleaning.queue);
@@ -457,7 +393,7 @@ static int preresume(struct dmda *dmda)
 	/* It never gets to work: nobody is to make way for it. */
 	if (log->is_broken)
 		return -EIO;
-	why = become_active(log);
+	why = dmda_log_list_begin(log);
 	if (why) {
 		DMERR("%s: It cannot be resumed: %s.",
 		      dm_table_device_name(dmda->ti->table), why);
@@ -470,7 +406,7 @@ static int preresume(struct dmda *dmda)
 	if (first_start(log)) {
 		/* It may be about to say so in the superblock, which is another's then. */
 		flush_work(&log->failure.work);
-		become_inactive(log);
+		dmda_log_list_end(log);
 		log->is_broken = true;
 		WRITE_ONCE(log->state, DMDA_LOG_FAILED);
 		return -EINVAL;
@@ -541,7 +477,7 @@ static void postsuspend(struct dmda *dmda)
 		dmda_log_checkpoint(log, true);
 	/* If that has failed, it has told so. */
 	flush_work(&log->failure.work);
-	become_inactive(log);
+	dmda_log_list_end(log);
 }
 
 static void io_hints(struct dmda *dmda, struct queue_limits *limits)

@@ -36,6 +36,7 @@
  *	grow.c		a larger device gets a root and a superblock for its size
  *	disk.c		reading and writing metadata
  *	device.c	construction, start, suspend
+ *	list.c		which devices there are, and which of them are at work
  *	message.c	messages
  *	where.c		the message that asks where pages lie
  *	status.c	the status line
@@ -44,7 +45,7 @@
  * Locks.
  *
  *   lock			protects			   context
- *   logs_lock (device.c)		who is at work on which device	   ctr, resume, dtr; sleeps
+ *   logs_lock (list.c)		who is at work on which device	   ctr, resume, dtr; sleeps
  *   message_lock		is_quiet against messages	   sleeps; outside the next two
  *   checkpoint.lock		a checkpoint at a time		   sleeps
  *   journal.commit_lock	a commit at a time		   sleeps; inside the former
@@ -133,7 +134,7 @@ struct dmda_log_counters {
 /**
  * struct dmda_log - a device in log mode
  * @dmda: the target
- * @list: link in device.c's list of all devices in log mode
+ * @list: link in list.c's list of all devices in log mode
  * @is_active: whether it is started and not suspended; under logs_lock
  * @is_stale: whether another target has started with the device since; under logs_lock
  * @bdev: the device below

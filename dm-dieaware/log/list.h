@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Devices in log mode that this machine has, and which of them are at work.
+ */
+#ifndef DMDA_LOG_LIST_H
+#define DMDA_LOG_LIST_H
+
+struct dmda_log;
+
+/**
+ * dmda_log_list_enter() - there is one more; it is not at work yet
+ *
+ * Context: may sleep; so do the others.
+ */
+void dmda_log_list_enter(struct dmda_log *log);
+
+/**
+ * dmda_log_list_leave() - there is one less
+ */
+void dmda_log_list_leave(struct dmda_log *log);
+
+/**
+ * dmda_log_list_begin() - one wants to be at work
+ *
+ * Return: NULL if it is from now on, or why somebody else has the device.
+ */
+const char *dmda_log_list_begin(struct dmda_log *log);
+
+/**
+ * dmda_log_list_end() - it is at work no more
+ */
+void dmda_log_list_end(struct dmda_log *log);
+
+#endif /* DMDA_LOG_LIST_H */
