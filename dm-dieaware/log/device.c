@@ -169,11 +169,6 @@ static void init_parts(struct dmda_log *log)
 	log->is_quiet = true;
 }
 
-static bool wants_read_only(const struct dmda_log *log)
-{
-	return !(dm_table_get_mode(log->dmda->ti->table) & DMDA_MODE_WRITE);
-}
-
 static const char *size_complaint(const struct dmda_log *log)
 {
 	const struct dmda *dmda = log->dmda;
@@ -184,8 +179,8 @@ static const char *size_complaint(const struct dmda_log *log)
 	if (dmda->ti->begin % DMDA_PAGE_SECTORS || dmda->ti->len % DMDA_PAGE_SECTORS)
 		return "In log mode begin and length must be multiples of 8 sectors.";
 	/* It was formatted elsewhere, and copied. */
-	if (!wants_read_only(log) && log->super.journal_unit_sectors << SECTOR_SHIFT <
-				     bdev_logical_block_size(log->bdev))
+	if (!dmda_log_wants_read_only(log) &&
+	    log->super.journal_unit_sectors << SECTOR_SHIFT < bdev_logical_block_size(log->bdev))
 		return "The device's blocks are larger than what its journal is written in.";
 	return NULL;
 }
@@ -202,7 +197,8 @@ static const char *length_complaint(struct dmda_log *log)
 	grown = kmalloc(sizeof(*grown), GFP_KERNEL);
 	if (!grown)
 		return "There is not enough memory for log mode.";
-	if (wants_read_only(log) || dmda_log_plan_growth(log, grown) || nr_pages > grown->nr_lpns) {
+	if (dmda_log_wants_read_only(log) || dmda_log_plan_growth(log, grown) ||
+	    nr_pages > grown->nr_lpns) {
 		why = "The length is more than the formatted device presents.";
 	} else {
 		log->grows_to = grown->nr_device_pages;
@@ -234,7 +230,8 @@ static int look_at_super(struct dmda_log *log)
 	}
 	ti->error = (char *)size_complaint(log);
 	if (!ti->error)
-		ti->error = (char *)dmda_super_unknown_features(&log->super, wants_read_only(log));
+		ti->error = (char *)dmda_super_unknown_features(&log->super,
+								dmda_log_wants_read_only(log));
 	if (!ti->error)
 		ti->error = (char *)length_complaint(log);
 	return ti->error ? -EINVAL : 0;
@@ -352,7 +349,7 @@ static const char *read_super_again(struct dmda_log *log)
 static int first_start(struct dmda_log *log)
 {
 	const char *name = dm_table_device_name(log->dmda->ti->table);
-	bool read_only = wants_read_only(log);
+	bool read_only = dmda_log_wants_read_only(log);
 	const char *why = read_super_again(log);
 
 	if (why) {
@@ -391,12 +388,15 @@ static int preresume(struct dmda *dmda)
 	const char *why;
 
 	/* It never gets to work: nobody is to make way for it. */
-	if (log->is_broken)
+	if (log->is_broken) {
+		DMERR("%s: It could not be started: its table has to be loaded again.",
+		      dm_table_device_name(dmda->ti->table));
 		return -EIO;
+	}
 	why = dmda_log_list_begin(log);
 	if (why) {
-		DMERR("%s: It cannot be resumed: %s.",
-		      dm_table_device_name(dmda->ti->table), why);
+		DMERR("%s: It cannot be resumed: %s (UUID %pU).",
+		      dm_table_device_name(dmda->ti->table), why, log->super.uuid);
 		return -EBUSY;
 	}
 	if (dmda_super_has_sums(&log->super))
@@ -503,10 +503,28 @@ static const char *start_complaint(const struct dmda *dmda)
 		"The device is too small for this start sector." : NULL;
 }
 
+static int init_mode(void)
+{
+	int ret = dmda_log_map_init();
+
+	if (ret)
+		return ret;
+	ret = dmda_log_list_init();
+	if (ret)
+		dmda_log_map_exit();
+	return ret;
+}
+
+static void exit_mode(void)
+{
+	dmda_log_list_exit();
+	dmda_log_map_exit();
+}
+
 const struct dmda_mode_ops dmda_log_mode = {
 	.name = "log",
-	.init = dmda_log_map_init,
-	.exit = dmda_log_map_exit,
+	.init = init_mode,
+	.exit = exit_mode,
 	.size_complaint = start_complaint,
 	.create = create,
 	.destroy = destroy,

@@ -8,6 +8,13 @@
 struct dmda_log;
 
 /**
+ * dmda_log_list_init() - from now on a hibernation is refused while there is one; for the module
+ * Return: 0 or a negative errno.
+ */
+int dmda_log_list_init(void);
+void dmda_log_list_exit(void);
+
+/**
  * dmda_log_list_enter() - there is one more; it is not at work yet
  *
  * Context: may sleep; so do the others.
@@ -22,7 +29,10 @@ void dmda_log_list_leave(struct dmda_log *log);
 /**
  * dmda_log_list_begin() - one wants to be at work
  *
- * Return: NULL if it is from now on, or why somebody else has the device.
+ * One that only reads may be so beside others that only read, and does not keep one that is
+ * suspended meanwhile from going on.
+ *
+ * Return: NULL if it is from now on, or why not.
  */
 const char *dmda_log_list_begin(struct dmda_log *log);
 

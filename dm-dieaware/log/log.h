@@ -66,6 +66,7 @@
 
 #include <linux/rwsem.h>
 
+#include "../compat.h"
 #include "../core/super.h"
 #include "../dieaware.h"
 #include "admission.h"
@@ -136,7 +137,8 @@ struct dmda_log_counters {
  * @dmda: the target
  * @list: link in list.c's list of all devices in log mode
  * @is_active: whether it is started and not suspended; under logs_lock
- * @is_stale: whether another target has started with the device since; under logs_lock
+ * @is_stale: whether another target that writes has started with the device since; under
+ *	logs_lock
  * @bdev: the device below
  * @super: the device's superblock
  * @grows_to: pages of the device to which it is to grow when it is started, or 0
@@ -244,6 +246,12 @@ static inline void *dmda_log_table_alloc(size_t nr, size_t bytes)
 static inline sector_t dmda_log_sector(const struct dmda_log *log, dpn_t dpn)
 {
 	return log->dmda->config.start_sectors + (from_dpn(dpn) << DMDA_PAGE_SECTOR_SHIFT);
+}
+
+/* Does its table ask for a device that is only read? */
+static inline bool dmda_log_wants_read_only(const struct dmda_log *log)
+{
+	return !(dm_table_get_mode(log->dmda->ti->table) & DMDA_MODE_WRITE);
 }
 
 /* Can the device be written, and is it not suspended? */
