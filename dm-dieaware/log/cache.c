@@ -21,6 +21,7 @@
 #include "log.h"
 #include "near.h"
 #include "trace.h"
+#include "write.h"
 
 /* Of the cache, at most this part is read together */
 #define WANTED_PART	4U
@@ -211,12 +212,16 @@ static bool is_waiting_futile(const struct dmda_log *log)
 	return READ_ONCE(log->state) == DMDA_LOG_NEW && !log->may_write;
 }
 
-/* Return: NULL if there is no memory and no use in waiting. */
+/*
+ * Who waits for memory may be the worker that has to go on with long writes, which keep pages.
+ * Return: NULL if there is no memory and no use in waiting.
+ */
 static struct dmda_log_page *new_page(struct dmda_log *log, u64 index)
 {
 	struct dmda_log_page *page;
 
 	while (!(page = take_memory(log, index, true))) {
+		dmda_log_map_begun(log);
 		if (dmda_log_evict_squeeze(log))
 			continue;
 		if (is_waiting_futile(log))

@@ -150,6 +150,7 @@ static void init_parts(struct dmda_log *log)
 	xa_init_flags(&log->cache.pages, XA_FLAGS_LOCK_IRQ);
 	INIT_LIST_HEAD(&log->ios.ready);
 	INIT_LIST_HEAD(&log->admission.starved);
+	INIT_LIST_HEAD(&log->ios.begun);
 	INIT_LIST_HEAD(&log->ios.unmapped);
 	INIT_LIST_HEAD(&log->ios.untrimmed);
 	INIT_LIST_HEAD(&log->journal.committing);

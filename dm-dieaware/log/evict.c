@@ -13,7 +13,8 @@
  * When the kernel has no memory, which it may hope to get by writing to this very device, a page
  * takes the place of another one, however few there are. All pages that are pinned then are let
  * go without the io worker's help, who may be the one that waits: who waits for a page has pinned
- * no other, unless it is the worker that waits. The few that are set aside are enough for
+ * no other, unless it is the worker that waits, and long writes, which are the worker's to go on
+ * with, it goes on with while it waits. The few that are set aside are enough for
  * everybody to go on by and by.
  *
  * When the kernel asks for memory, pages go that the device has as they are, down to a part of the

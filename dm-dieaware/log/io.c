@@ -265,6 +265,7 @@ void dmda_log_do_io(struct work_struct *work)
 	spin_lock_irq(&log->lock);
 	list_splice_init(&log->ios.ready, &ready);
 	spin_unlock_irq(&log->lock);
+	dmda_log_map_begun(log);
 	blk_start_plug(&plug);
 	list_for_each_entry_safe(io, next, &ready, list) {
 		list_del_init(&io->list);

@@ -51,7 +51,8 @@ struct dmda_log_page;
  * A write in place has none. With FUA it has no commit either, if it was sent on with FUA.
  *
  * A long write has several operations, one after the other (write.c): what is left when its data
- * has ended is done by the worker.
+ * has ended is in the list begun, and done by the worker; also while that waits for memory, as such
+ * a write keeps its pages of the map where they are.
  */
 
 /**
@@ -159,14 +160,16 @@ struct dmda_log_io {
  * struct dmda_log_ios - bios of users that are under way
  * @claims: tree of writes and trims by their lpns
  * @ready: bios with which the worker goes on
+ * @begun: writes whose data is written, and that are mapped in part; their pages are pinned
  * @unmapped: writes whose data is written, and that wait for room in the batch
  * @untrimmed: trims that wait for room in the batch
  * @pieces: reserve of clones for reads of many pieces
- * @work: worker that goes on with @ready
+ * @work: worker that goes on with @ready and @begun
  */
 struct dmda_log_ios {
 	struct rb_root_cached claims;
 	struct list_head ready;
+	struct list_head begun;
 	struct list_head unmapped;
 	struct list_head untrimmed;
 	struct bio_set pieces;

@@ -363,8 +363,10 @@ bool dmda_log_end_write(struct dmda_log *log, struct dmda_log_io *io, blk_status
 	spin_lock_irqsave(&log->lock, flags);
 	step = finish_write_locked(log, io, status);
 	/* The rest is too much for an interrupt. */
-	if (step == WRITE_GOES_ON)
-		dmda_log_go_on_locked(log, io);
+	if (step == WRITE_GOES_ON) {
+		list_move_tail(&io->list, &log->ios.begun);
+		dmda_log_kick(log, &log->ios.work);
+	}
 	why = log->journal.change.why;
 	spin_unlock_irqrestore(&log->lock, flags);
 	fail_if_wrong(log, why);
@@ -421,7 +423,7 @@ static void finish_write(struct dmda_log *log, struct dmda_log_io *io, blk_statu
 }
 
 /* The write's data may be on its way, or written already: then its operation is done here. */
-static void go_on_fetching(struct dmda_log *log, struct dmda_log_io *io)
+void dmda_log_go_on_mapping(struct dmda_log *log, struct dmda_log_io *io)
 {
 	int ret = get_pages(log, io);
 	bool is_written;
@@ -434,14 +436,6 @@ static void go_on_fetching(struct dmda_log *log, struct dmda_log_io *io)
 	spin_unlock_irq(&log->lock);
 	if (is_written)
 		finish_write(log, io, ret ? BLK_STS_IOERR : dmda_log_bio(io)->bi_status);
-}
-
-void dmda_log_go_on_mapping(struct dmda_log *log, struct dmda_log_io *io)
-{
-	if (io->is_fetching)
-		go_on_fetching(log, io);
-	else
-		finish_write(log, io, BLK_STS_OK);
 }
 
 /* An operation of a write whose data is written. Return: whether there was room for it. */
@@ -491,6 +485,38 @@ void dmda_log_map_written(struct dmda_log *log)
 			dmda_log_feed_locked(log);
 		}
 		spin_unlock_irq(&log->lock);
+	} while (goes_on);
+	dmda_log_end_list(&done, BLK_STS_OK);
+	dmda_log_end_list(&failed, BLK_STS_IOERR);
+}
+
+/* Return: whether there was one. What there is no room for waits for that. */
+static bool go_on_with_begun_locked(struct dmda_log *log, struct list_head *done,
+				    struct list_head *failed)
+{
+	struct dmda_log_io *io =
+		list_first_entry_or_null(&log->ios.begun, struct dmda_log_io, list);
+
+	lockdep_assert_held(&log->lock);
+
+	if (io && !map_one_locked(log, io, done, failed))
+		list_move_tail(&io->list, &log->ios.unmapped);
+	return io;
+}
+
+void dmda_log_map_begun(struct dmda_log *log)
+{
+	LIST_HEAD(failed);
+	LIST_HEAD(done);
+	const char *why;
+	bool goes_on;
+
+	do {
+		spin_lock_irq(&log->lock);
+		goes_on = go_on_with_begun_locked(log, &done, &failed);
+		why = log->journal.change.why;
+		spin_unlock_irq(&log->lock);
+		fail_if_wrong(log, why);
 	} while (goes_on);
 	dmda_log_end_list(&done, BLK_STS_OK);
 	dmda_log_end_list(&failed, BLK_STS_IOERR);

@@ -26,8 +26,7 @@ int dmda_log_map_write(struct dmda_log *log, struct dmda_log_io *io);
 void dmda_log_go_on_writing(struct dmda_log *log, struct dmda_log_io *io);
 
 /**
- * dmda_log_go_on_mapping() - get the pages of the map that a write under way needs, or do what is
- *	left of its operations
+ * dmda_log_go_on_mapping() - get the pages of the map that a write under way needs
  *
  * Context: the io worker.
  */
@@ -48,5 +47,15 @@ bool dmda_log_end_write(struct dmda_log *log, struct dmda_log_io *io, blk_status
  * Context: process; without the lock.
  */
 void dmda_log_map_written(struct dmda_log *log);
+
+/**
+ * dmda_log_map_begun() - map the rest of long writes whose data is written
+ *
+ * It takes no memory. Afterwards they have let go of their pages of the map, but for those that wait
+ * for room in the batch.
+ *
+ * Context: process; without the lock.
+ */
+void dmda_log_map_begun(struct dmda_log *log);
 
 #endif /* DMDA_LOG_WRITE_H */

@@ -4,7 +4,8 @@
 
 crowd.py work DEVICE MODEL SEED ROUNDS: each thread writes, discards and reads pairs of blocks,
 the first of which is the last one that a page of the map knows. So whoever writes needs two pages
-of the map, and all together need many. What has to be where goes to the file MODEL.
+of the map, and all together need many. Some go on writing behind the pair, so far that it takes
+several operations. What has to be where goes to the file MODEL.
 crowd.py check DEVICE MODEL: it is there.
 """
 
@@ -21,6 +22,8 @@ from typing import Dict
 BLOCK = 4096
 ENTRIES = 806
 THREADS = 24
+# More than DMDA_LOG_PIECE_PAGES, twice
+LONG = 128
 BLKDISCARD = 0x1277
 
 
@@ -30,12 +33,14 @@ class Pairs:
     def __init__(self, device: str) -> None:
         self.fd = os.open(device, os.O_RDWR | os.O_DIRECT)
         self.buffer = mmap.mmap(-1, 2 * BLOCK)
+        self.long_buffer = mmap.mmap(-1, LONG * BLOCK)
         self.held: Dict[int, int] = {}
 
-    def write(self, pair: int, version: int) -> None:
+    def write(self, pair: int, version: int, is_long: bool) -> None:
+        buffer = self.long_buffer if is_long else self.buffer
         self.held[pair] = version
-        self.buffer[:] = struct.pack("<QQ", pair, version) * (BLOCK // 8)
-        if os.pwrite(self.fd, self.buffer, place_of(pair)) != 2 * BLOCK:
+        buffer[:] = struct.pack("<QQ", pair, version) * (len(buffer) // 16)
+        if os.pwrite(self.fd, buffer, place_of(pair)) != len(buffer):
             raise OSError("not all was written")
 
     def discard(self, pair: int) -> None:
@@ -59,7 +64,7 @@ def one_round(pairs: Pairs, mine: range, version: int, dice: random.Random) -> N
     for pair in dice.sample(mine, len(mine)):
         choice = dice.random()
         if choice < 0.6:
-            pairs.write(pair, version)
+            pairs.write(pair, version, choice < 0.2)
         elif choice < 0.7:
             pairs.discard(pair)
         elif choice < 0.75:
