@@ -56,7 +56,11 @@ static bool hold_if_worth(struct dmda_log *log, u32 i)
 	return is_worth;
 }
 
-/* Takes the next ones that are left. Return: whether there are any. */
+/*
+ * Takes the next ones that are left. Each look may read from the device, and a large one has many
+ * of whose pages none is to be moved: who waits for the end does not wait for all of these.
+ * Return: whether there are any.
+ */
 static bool choose_next(struct dmda_log_cleaner *cleaner)
 {
 	struct dmda_log_look *look = &cleaner->look[0];
@@ -65,6 +69,8 @@ static bool choose_next(struct dmda_log_cleaner *cleaner)
 
 	dmda_log_forget_victims(cleaner);
 	for_each_set_bit(i, cleaner->is_left, log->space.segments.nr_segments) {
+		if (dmda_log_must_stop(cleaner))
+			break;
 		if (!hold_if_worth(log, i)) {
 			clear_bit(i, cleaner->is_left);
 			continue;

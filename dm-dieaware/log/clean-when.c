@@ -238,7 +238,7 @@ void dmda_log_clean_if_holey_locked(struct dmda_log *log)
 	dmda_log_kick(log, &log->holes.work);
 }
 
-int dmda_log_clean_all(struct dmda_log *log)
+static int clean_all_once(struct dmda_log *log)
 {
 	WRITE_ONCE(log->cleaning.must_clean_all, true);
 	begin_clean(log);
@@ -246,4 +246,15 @@ int dmda_log_clean_all(struct dmda_log *log)
 	if (!xchg(&log->cleaning.must_clean_all, false))
 		return 0;
 	return READ_ONCE(log->is_suspending) ? -EAGAIN : -EIO;
+}
+
+/* The cleaner tells one of them how it went: several take turns. */
+int dmda_log_clean_all(struct dmda_log *log)
+{
+	int ret;
+
+	mutex_lock(&log->cleaning.all_lock);
+	ret = clean_all_once(log);
+	mutex_unlock(&log->cleaning.all_lock);
+	return ret;
 }

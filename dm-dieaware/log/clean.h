@@ -116,6 +116,7 @@ struct dmda_log_cleaner {
  * @moves: reserve of struct dmda_own_bio, for writes
  * @leaves_kept: whether cleaning leaves the segments that users leave, too, since it has more to
  *	move than goes into them
+ * @all_lock: of those who want all cleaned, one at a time
  * @must_clean_all: whether somebody wants all segments cleaned that are worth it; no lock
  * @last_io: jiffies when a bio came or ended last; no lock
  * @work: worker that cleans
@@ -126,6 +127,7 @@ struct dmda_log_cleaning {
 	struct workqueue_struct *queue;
 	struct bio_set moves;
 	bool leaves_kept;
+	struct mutex all_lock;
 	bool must_clean_all;
 	unsigned long last_io;
 	struct work_struct work;

@@ -47,6 +47,7 @@
  *   lock			protects			   context
  *   logs_lock (list.c)		who is at work on which device	   ctr, resume, dtr; sleeps
  *   message_lock		is_quiet against messages	   sleeps; outside the next two
+ *   cleaning.all_lock		a message ``clean`` at a time	   sleeps; inside message_lock
  *   checkpoint.lock		a checkpoint at a time		   sleeps
  *   journal.commit_lock	a commit at a time		   sleeps; inside the former
  *   lock			everything else that is not said   irq; innermost

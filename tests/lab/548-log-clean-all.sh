@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 200
-# sentences: 15
+# sentences: 17
 . "$(dirname "$0")/rc"
 
 # write_random OPTION...: 4 KiB each, all over the device
@@ -44,12 +44,16 @@ check "all is written again" write_random --size=100%
 cleaned=$(status_field t0 cleaned_segments)
 dmsetup message t0 0 clean 2>"$T_DIR/said" &
 message=$!
-poll 10 segments_are_cleaned "$cleaned" || t_fail "cleaning begins"
+dmsetup message t0 0 clean 2>"$T_DIR/said-too" &
+another=$!
+poll 60 segments_are_cleaned "$cleaned" || t_fail "cleaning begins"
 check "the device can be suspended" timeout 20 dmsetup suspend t0
 check_fails "then the message is not done" wait "$message"
 check_that "which it says" "$(<"$T_DIR/said")" =~ "Resource temporarily unavailable"
+check_fails "nor is another one that came meanwhile" wait "$another"
+check_that "which says so, too" "$(<"$T_DIR/said-too")" =~ "Resource temporarily unavailable"
 dmsetup resume t0
-check "a second one is" dmsetup message t0 0 clean
+check "a third one is" dmsetup message t0 0 clean
 check "what was written last reads back" write_random --size=100% --verify_only
 dmsetup remove --retry t0
 check "dieaware check finds nothing" dieaware check "$DEV"
