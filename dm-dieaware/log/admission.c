@@ -158,7 +158,8 @@ void dmda_log_starve_locked(struct dmda_log *log, struct dmda_log_io *io)
 		look_at_space_locked(log);
 	}
 	list_move_tail(&io->list, &log->admission.starved);
-	log->counters.nr_starved++;
+	log->counters.nr_starved += !io->has_starved;
+	io->has_starved = true;
 }
 
 void dmda_log_feed_locked(struct dmda_log *log)

@@ -369,7 +369,8 @@ static bool insert_locked(struct dmda_log *log, u64 index, struct dmda_log_page 
 	page->nr_pins = 1;
 	dmda_log_near_put_locked(log, page);
 	WRITE_ONCE(log->cache.nr_pages, log->cache.nr_pages + 1);
-	log->counters.nr_map_reads++;
+	/* What was never written is not read either. */
+	log->counters.nr_map_reads += !!seq_slot_of(log, page);
 	return true;
 }
 

@@ -166,6 +166,7 @@ static struct dmda_log_io *init_io(struct dmda_log *log, struct bio *bio)
 	io->is_fua_below = false;
 	io->is_fetching = false;
 	io->has_waited = false;
+	io->has_starved = false;
 	io->is_written = false;
 	io->is_rest = false;
 	io->is_in_place = false;

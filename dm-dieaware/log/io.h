@@ -98,6 +98,7 @@ enum dmda_log_stage {
  * @is_fua: whether it is a write or trim that ends with a commit
  * @is_fua_below: whether it is a write in place with FUA that goes on so, and needs no commit
  * @is_fetching: whether the worker gets a write's pages of the map; it does not end before that
+ * @has_starved: whether it has had to wait for places
  * @is_written: whether the data of such a write is written
  * @has_waited: whether it is back from waiting for a page of the map that it has yet to use
  * @is_rest: whether it is what is left of a write that a segment had no room for
@@ -140,6 +141,7 @@ struct dmda_log_io {
 	bool is_fua_below;
 	bool is_fetching;
 	bool has_waited;
+	bool has_starved;
 	bool is_written;
 	bool is_rest;
 	bool is_in_place;

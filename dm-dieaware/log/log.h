@@ -111,9 +111,10 @@ enum dmda_log_state {
  * @moved_pages: pages that cleaning wrote
  * @meta_pages: pages of metadata that were written, the journal included
  * @nr_cleaned: segments that were cleaned
- * @nr_map_reads: pages of the map that were read
+ * @nr_map_reads: pages of the map that were read, or are about to be; none of those that were
+ *	never written
  * @nr_map_given_back: pages of the map that went because the kernel had asked for memory
- * @nr_starved: writes that had to wait for a free segment
+ * @nr_starved: writes that had to wait for a free segment, however often each tried
  * @nr_idle_cleaned: those of @nr_cleaned that were cleaned while nobody read or wrote
  * @nr_moved_hints: writes of cleaning whose hint a command carried
  */

@@ -9,7 +9,7 @@
 # clock: virtual
 # seconds: 12
 # timeout: 600
-# sentences: 19
+# sentences: 20
 . "$(dirname "$0")/rc"
 
 PATIENCE=5
@@ -84,6 +84,7 @@ write_64k 2>/dev/null &
 waiter=$!
 poll 20 some_wait "$starved"
 check_fails "a write waits for longer than it would have" ends_within $((2 * PATIENCE)) "$waiter"
+check_that "it counts once, however often it is looked at" "$(status_field t0 starved)" -eq $((starved + 1))
 check "until it is to wait for a second" dmsetup message t0 0 no_space_timeout 1
 check "then it ends" ends_within 10 "$waiter"
 check_that "the table says how long it is now" "$(dmsetup table t0 | grep -c no_space_timeout=1)" -eq 1
