@@ -190,10 +190,11 @@ static struct dmda_log_page *init_page(struct dmda_log *log, struct dmda_log_pag
  *	go
  * Return: NULL if there is no memory.
  */
-static struct dmda_log_page *take_memory(struct dmda_log *log, u64 index, bool is_needed)
+static struct dmda_log_page *take_memory(struct dmda_log *log, u64 index, gfp_t gfp,
+					 bool is_needed)
 {
-	struct dmda_log_page *page = kmem_cache_alloc(page_cache, TRY_GFP);
-	struct page *block = alloc_page(TRY_GFP);
+	struct dmda_log_page *page = kmem_cache_alloc(page_cache, gfp);
+	struct page *block = alloc_page(gfp);
 
 	if (!page && is_needed)
 		page = mempool_alloc(&log->cache.structs, GFP_NOWAIT);
@@ -220,7 +221,7 @@ static struct dmda_log_page *new_page(struct dmda_log *log, u64 index)
 {
 	struct dmda_log_page *page;
 
-	while (!(page = take_memory(log, index, true))) {
+	while (!(page = take_memory(log, index, TRY_GFP, true))) {
 		dmda_log_map_begun(log);
 		if (dmda_log_evict_squeeze(log))
 			continue;
@@ -417,21 +418,25 @@ static bool may_begin_locked(struct dmda_log *log, u64 index)
 }
 
 /* Return: whether @fresh is in the map now. */
-static bool begin_page(struct dmda_log *log, struct dmda_log_page *fresh)
+static bool begin_page(struct dmda_log *log, struct dmda_log_page *fresh, gfp_t gfp)
 {
 	u64 index = fresh->map.index;
 	bool is_in;
 
-	if (xa_reserve_irq(&log->cache.pages, index, TRY_GFP))
+	if (xa_reserve_irq(&log->cache.pages, index, gfp))
 		return false;
 	spin_lock_irq(&log->lock);
 	is_in = may_begin_locked(log, index) && insert_locked(log, index, fresh);
 	spin_unlock_irq(&log->lock);
+	/* Or the place would be kept until somebody needs that page. */
+	if (!is_in)
+		xa_cmpxchg_irq(&log->cache.pages, index, XA_ZERO_ENTRY, NULL, 0);
 	return is_in;
 }
 
-void dmda_log_page_begin(struct dmda_log *log, u64 index)
+void dmda_log_page_begin(struct dmda_log *log, u64 index, bool may_wait)
 {
+	gfp_t gfp = may_wait ? TRY_GFP : GFP_NOWAIT | __GFP_NOWARN;
 	struct dmda_log_page *fresh;
 	bool may_begin;
 
@@ -440,10 +445,10 @@ void dmda_log_page_begin(struct dmda_log *log, u64 index)
 	spin_unlock_irq(&log->lock);
 	if (!may_begin)
 		return;
-	fresh = take_memory(log, index, false);
+	fresh = take_memory(log, index, gfp, false);
 	if (!fresh)
 		return;
-	if (begin_page(log, fresh))
+	if (begin_page(log, fresh, gfp))
 		read_page(log, fresh, NULL);
 	else
 		free_memory(log, fresh);
@@ -542,7 +547,7 @@ static bool read_ahead(struct dmda_log *log, u64 index, struct dmda_log_group *g
 
 	if (is_in_memory(log, index))
 		return true;
-	fresh = take_memory(log, index, false);
+	fresh = take_memory(log, index, TRY_GFP, false);
 	if (!fresh)
 		return false;
 	if (find_or_insert(log, fresh, NULL, NULL) == fresh)

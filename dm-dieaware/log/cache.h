@@ -210,10 +210,11 @@ bool dmda_log_page_is_zero_locked(struct dmda_log *log, u64 index);
  * dmda_log_page_begin() - have a page of the map in memory, if it was never changed
  *
  * Nothing need be read for it. It is not pinned, and need not be there then: there may be no room.
+ * @may_wait: whether the kernel may take some time to find memory
  *
- * Context: may sleep; waits neither for room nor for memory.
+ * Context: may sleep if @may_wait; waits neither for room nor until there is memory.
  */
-void dmda_log_page_begin(struct dmda_log *log, u64 index);
+void dmda_log_page_begin(struct dmda_log *log, u64 index, bool may_wait);
 
 /* Pages of the map that fit into so many MiB, or as many as it takes to work at all. */
 u64 dmda_log_map_pages(u32 mb);

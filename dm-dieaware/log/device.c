@@ -62,6 +62,16 @@ static bool allocate_space(struct dmda_log *log)
 		space->segments_memory && space->opened_memory;
 }
 
+/* The kernel gives nobody more than INT_MAX bytes at once, however much it has. */
+static bool are_tables_too_large(const struct dmda_super *super)
+{
+	size_t most = max(dmda_segments_bytes(super), dmda_lifetimes_bytes(super));
+
+	for (int i = 0; i < DMDA_NR_TABLES; i++)
+		most = max(most, dmda_slots_bytes(dmda_super_nr_pages(super, i)));
+	return most > INT_MAX;
+}
+
 /* What depends on the size of the device */
 static bool allocate_tables(struct dmda_log *log)
 {
@@ -258,8 +268,12 @@ static int create(struct dmda *dmda)
 	ret = look_at_super(log);
 	if (ret)
 		goto err_bios;
-	ti->error = "There is not enough memory for log mode.";
 	ret = -ENOMEM;
+	if (are_tables_too_large(&log->super)) {
+		ti->error = "A table of the device takes more than 2 GiB of memory, which the kernel gives nobody.";
+		goto err_bios;
+	}
+	ti->error = "There is not enough memory for log mode.";
 	log->journal.commit.batch_sectors = dmda_journal_batch_sectors(&log->super);
 	log->cache.max_pages = dmda_log_map_pages(dmda->config.map_cache_mb);
 	log->inplace.is_possible = dmda_whole_bytes(log->bdev) >= DMDA_BLOCK_BYTES &&

@@ -136,14 +136,17 @@ void dmda_log_evict_came_locked(struct dmda_log *log, struct dmda_log_page *page
 		is_new_no_more_locked(log, pushed);
 }
 
-/* What came lately has one chance, and then is like the others. Return: it, if it had none. */
-static struct dmda_log_page *take_new_locked(struct dmda_log *log, u64 index)
+/*
+ * What came lately has one chance, and then is like the others.
+ * Return: it, if it had none, and is going to leave.
+ */
+static struct dmda_log_page *take_new_locked(struct dmda_log *log, u64 index, bool may_write)
 {
 	struct dmda_log_page *page = is_new_no_more_locked(log, index);
 
 	lockdep_assert_held(&log->lock);
 
-	if (page->nr_pins || READ_ONCE(page->nr_uses) > 0) {
+	if (page->nr_pins || READ_ONCE(page->nr_uses) > 0 || (is_dirty(page) && !may_write)) {
 		WRITE_ONCE(page->nr_uses, 0);
 		return NULL;
 	}
@@ -151,8 +154,9 @@ static struct dmda_log_page *take_new_locked(struct dmda_log *log, u64 index)
 	return page;
 }
 
-/* Looks at one page. Return: it, if nobody needs it. */
-static struct dmda_log_page *take_next_locked(struct dmda_log *log, bool is_squeezing)
+/* Looks at one page. Return: it, if nobody needs it, and it need not be written, or may be. */
+static struct dmda_log_page *take_next_locked(struct dmda_log *log, bool is_squeezing,
+					      bool may_write)
 {
 	u64 index = dmda_s3fifo_take(&log->cache.fifo, is_squeezing);
 	struct dmda_log_page *page;
@@ -160,9 +164,9 @@ static struct dmda_log_page *take_next_locked(struct dmda_log *log, bool is_sque
 	lockdep_assert_held(&log->lock);
 
 	if (index != U64_MAX)
-		return take_new_locked(log, index);
+		return take_new_locked(log, index, may_write);
 	page = next_page_locked(log);
-	return page && has_no_chance(page) ? page : NULL;
+	return page && has_no_chance(page) && (may_write || !is_dirty(page)) ? page : NULL;
 }
 
 /*
@@ -232,11 +236,11 @@ static bool may_write_pages(const struct dmda_log *log)
 /* Looks at one page, and takes it if that is possible. */
 static void find_victim_locked(struct dmda_log *log, struct victims *victims, bool is_squeezing)
 {
-	struct dmda_log_page *page = take_next_locked(log, is_squeezing);
+	struct dmda_log_page *page = take_next_locked(log, is_squeezing, may_write_pages(log));
 
 	lockdep_assert_held(&log->lock);
 
-	if (page && (!is_dirty(page) || may_write_pages(log)))
+	if (page)
 		add_victim_locked(log, victims, page);
 }
 
@@ -439,8 +443,8 @@ static u32 find_clean_victims(struct dmda_log *log, struct victims *victims, u32
 
 		if (!nr_to_give_back(log))
 			break;
-		page = take_next_locked(log, true);
-		if (page && !is_dirty(page))
+		page = take_next_locked(log, true, false);
+		if (page)
 			add_victim_locked(log, victims, page);
 	}
 	log->counters.nr_map_given_back += victims->nr;

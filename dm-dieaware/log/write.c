@@ -113,7 +113,7 @@ static void begin_fetching(struct dmda_log *log, struct dmda_log_io *io)
 	unsigned long flags;
 
 	for (u64 i = first; i <= last; i++)
-		dmda_log_page_begin(log, i);
+		dmda_log_page_begin(log, i, !(dmda_log_bio(io)->bi_opf & REQ_NOWAIT));
 	spin_lock_irqsave(&log->lock, flags);
 	io->is_fetching = !pin_pages_locked(log, io);
 	if (io->is_fetching)

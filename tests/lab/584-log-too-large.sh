@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode on 16 TiB in segments that are as small as can be: its tables take more memory than the
-# kernel gives anybody at once. It is refused with a sentence, as where there is too little.
+# kernel gives anybody at once. It is refused with a sentence that says so.
 # kernels: uml
 # long: 6.12
 # smp: 1
@@ -21,4 +21,4 @@ check_that "it can be formatted" "$LINE" =~ dieaware
 mark_log
 at_end drop_target t0
 check_fails "it is refused" dmsetup create t0 --table "$LINE"
-check "with a sentence, and no more" log_has "not enough memory"
+check "with a sentence, and no more" log_has "more than 2 GiB of memory"
