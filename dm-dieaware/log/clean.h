@@ -127,7 +127,7 @@ struct dmda_log_cleaning {
 	struct workqueue_struct *queue;
 	struct bio_set moves;
 	bool leaves_kept;
-	struct mutex all_lock;
+	struct mutex all_lock; /* of messages that want all cleaned */
 	bool must_clean_all;
 	unsigned long last_io;
 	struct work_struct work;

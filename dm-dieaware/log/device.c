@@ -270,7 +270,7 @@ static int create(struct dmda *dmda)
 		goto err_bios;
 	ret = -ENOMEM;
 	if (are_tables_too_large(&log->super)) {
-		ti->error = "A table of the device takes more than 2 GiB of memory, which the kernel gives nobody.";
+		ti->error = "A table of the device takes more than 2 GiB of memory at once.";
 		goto err_bios;
 	}
 	ti->error = "There is not enough memory for log mode.";

@@ -15,8 +15,8 @@
  *
  * Before a suspension that does not wait for writes, those that have no places yet, and trims that
  * have not begun, go back to dm. All of them, lest one that comes later is done before those. In
- * which order they come again is dm's: it puts what it gets back before what it has. Nobody was told
- * yet that any of them is done, so nobody may rely on their order.
+ * which order they come again is dm's: it puts what it gets back before what it has. Nobody was
+ * told yet that any of them is done, so nobody may rely on their order.
  */
 #include "claims.h"
 #include "evict.h"

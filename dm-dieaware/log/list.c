@@ -5,8 +5,8 @@
  * The machine is not hibernated while one of them has begun. What is in memory of it, its map above
  * all, is as new as what is on the device, and goes into the image. After that the device changes:
  * by commits and cleaning, whose workers are not frozen, since who writes the image may wait for
- * them; and by the start in the initramfs that comes before the image is read. The kernel that comes
- * back would write with a map that is old. When an image is read there is nothing left to be
+ * them; and by the start in the initramfs that comes before the image is read. The kernel that
+ * comes back would write with a map that is old. When an image is read there is nothing left to be
  * refused: none was made that knows such a device. To sleep with memory in use does no harm: there
  * is no other kernel meanwhile.
  */
@@ -132,7 +132,7 @@ static int prepare_hibernation(void)
 	log = first_begun_locked();
 	is_hibernating = !log;
 	if (log)
-		DMERR("%s: The machine cannot hibernate while a device is in log mode: the image would have a map of it that is old.",
+		DMERR("%s: No hibernation in log mode: the image's map would be old.",
 		      dm_table_device_name(log->dmda->ti->table));
 	mutex_unlock(&logs_lock);
 	return log ? -EBUSY : 0;

@@ -51,8 +51,8 @@ void dmda_log_map_written(struct dmda_log *log);
 /**
  * dmda_log_map_begun() - map the rest of long writes whose data is written
  *
- * It takes no memory. Afterwards they have let go of their pages of the map, but for those that wait
- * for room in the batch.
+ * It takes no memory. Afterwards they have let go of their pages of the map, but for those that
+ * wait for room in the batch.
  *
  * Context: process; without the lock.
  */
