@@ -110,7 +110,14 @@ const char *dmda_log_list_begin(struct dmda_log *log)
 	return why;
 }
 
-/* Of those that have begun, suspended or not: what they know must not be older than the device. */
+/* Might it go on with what it has in memory? What could not be started never does. */
+static bool has_begun(const struct dmda_log *log)
+{
+	return log->is_active ||
+		(READ_ONCE(log->state) != DMDA_LOG_NEW && !log->is_stale && !log->is_broken);
+}
+
+/* Suspended or not: what it knows must not be older than the device. */
 static const struct dmda_log *first_begun_locked(void)
 {
 	const struct dmda_log *log;
@@ -118,7 +125,7 @@ static const struct dmda_log *first_begun_locked(void)
 	lockdep_assert_held(&logs_lock);
 
 	list_for_each_entry(log, &logs, list) {
-		if (log->is_active || (READ_ONCE(log->state) != DMDA_LOG_NEW && !log->is_stale))
+		if (has_begun(log))
 			return log;
 	}
 	return NULL;
