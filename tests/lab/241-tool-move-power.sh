@@ -10,7 +10,7 @@
 # mem: 2G
 # seconds: 90
 # timeout: 900
-# sentences: 5
+# sentences: 6
 # shellcheck disable=SC2034,SC2154
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/move-volume"
@@ -68,6 +68,15 @@ is_whole() {
 	check_fs "$1" "$WHERE"
 }
 
+# stays: where the log counts, and nothing leads to it, the move is not undone: the log is all that there is
+stays() {
+	local status=0
+
+	[[ $WHERE == /dev/mapper/volume || -s /etc/dietab ]] && return
+	dieaware move --undo volume || status=$?
+	[[ $status == 2 ]] && dieaware check "$TO" && nr_kept=$((nr_kept + 1))
+}
+
 # finds: where the log counts, and nothing leads to it, the same command makes it and writes the line
 finds() {
 	[[ $WHERE == /dev/mapper/volume || -s /etc/dietab ]] && return
@@ -90,6 +99,7 @@ after_cut() {
 	shift 2
 	reboot "$@" >"$T_DIR/said" 2>&1 || WRONG+=" $what: $(tail -n 3 "$T_DIR/said");"
 	LEFT+=" ${WHERE##*/}"
+	stays >"$T_DIR/said" 2>&1 || WRONG+=" $what, undone: $(tail -n 3 "$T_DIR/said");"
 	finds >"$T_DIR/said" 2>&1 || WRONG+=" $what, not found: $(tail -n 3 "$T_DIR/said");"
 	is_whole "$fs" >"$T_DIR/said" 2>&1 || WRONG+=" $what: $(tail -n 3 "$T_DIR/said");"
 	goes_on "$fs" >"$T_DIR/said" 2>&1 || WRONG+=" $what, again: $(tail -n 3 "$T_DIR/said");"
@@ -145,8 +155,10 @@ cut_at_switch() {
 FIRST=20 SECOND=12
 new_volume
 cut_while_copying ext4 100 1000
+nr_kept=0
 cut_at_switch ext4 "ioctl 1" "ioctl 2" "log-fsync 2" "pwrite64 1" "fsync 1" "ioctl 3"
 check_that "the old one counts until it is hidden, and the new one from then on" "$LEFT" =~ '^( volume)+( volume-log)+$'
+check_that "which is not undone then" "$nr_kept" -ge 2
 drop_target volume
 FIRST=100 SECOND=200
 new_volume

@@ -369,7 +369,7 @@ fn undo(source: &Source, moves: &Moves) -> Result<&'static str> {
 fn wished(source: &Source, args: &MoveArgs, moves: &Moves) -> Result<(String, Vec<String>)> {
     let name = &source.state.name;
     let (log, what) = match &source.stage {
-        Stage::Plain => match plan::left_behind(source, moves)? {
+        Stage::Plain => match stack::left_behind(source, moves)? {
             Some(moving) => (moving.log, "was moved when the machine stopped"),
             None => return plan::wished(source, args, moves),
         },
@@ -415,7 +415,7 @@ pub fn run(args: &MoveArgs, out: &mut impl Write) -> Result<()> {
         return print(&outcome("planned", Some(&log), notes), args.json, out);
     }
     if let Stage::Plain = source.stage {
-        if let Some(moving) = plan::left_behind(&source, &moves)? {
+        if let Some(moving) = stack::left_behind(&source, &moves)? {
             let notes = settle_after_crash(&name, &moving, args, &moves)?;
             return print(&outcome("done", Some(&moving.log), notes), args.json, out);
         }

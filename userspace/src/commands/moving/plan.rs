@@ -17,7 +17,7 @@ use super::stack::{self, Source};
 use super::MoveArgs;
 use crate::boot::dietab;
 use crate::boot::moves::{Moves, Moving, FOLDER};
-use crate::device::hide::{self, Hider, Sign};
+use crate::device::hide::{self, Sign};
 use crate::device::layers::layers;
 use crate::device::loops;
 use crate::device::shape::Shape;
@@ -352,25 +352,4 @@ pub fn begin(source: &Source, args: &MoveArgs, moves: &Moves) -> Result<()> {
     let plan = look(&source, args, is_ours).map_err(|err| anyhow!(Refused(err)))?;
 
     build(&source, &plan, args, moves, args.force || is_ours)
-}
-
-/// What was moved when the machine stopped, and is hidden where it was.
-///
-/// # Errors
-///
-/// When that cannot be found out.
-pub fn left_behind(source: &Source, moves: &Moves) -> Result<Option<Moving>> {
-    let name = &source.state.name;
-    let Some(moving) = moves.read(name).context(FOLDER)? else {
-        return Ok(None);
-    };
-    let node = swap::node_of(source.number);
-
-    if moving.signs.is_empty() {
-        return Ok(None);
-    }
-    let is_hidden = Hider::open(Path::new(&node), &moving.signs)
-        .and_then(|mut hider| hider.is_hidden())
-        .with_context(|| format!("{node} cannot be read"))?;
-    Ok(is_hidden.then_some(moving))
 }

@@ -10,6 +10,7 @@ use super::super::common::usage;
 use super::super::mapper::{self, CREATED};
 use super::super::{overwrite, swap};
 use crate::boot::moves::{Moves, Moving, FOLDER};
+use crate::device::hide::Hider;
 use crate::device::signatures;
 use crate::dm::swap::State;
 use crate::dm::tables::{Segment, Table};
@@ -288,6 +289,27 @@ pub fn has_leftover(source: &Source, moves: &Moves) -> Result<bool> {
     Ok(kept.is_some() || old(name)?.is_some())
 }
 
+/// What was moved when the machine stopped, and is hidden where it was.
+///
+/// # Errors
+///
+/// When that cannot be found out.
+pub fn left_behind(source: &Source, moves: &Moves) -> Result<Option<Moving>> {
+    let name = &source.state.name;
+    let Some(moving) = moves.read(name).context(FOLDER)? else {
+        return Ok(None);
+    };
+    let node = swap::node_of(source.number);
+
+    if moving.signs.is_empty() {
+        return Ok(None);
+    }
+    let is_hidden = Hider::open(Path::new(&node), &moving.signs)
+        .and_then(|mut hider| hider.is_hidden())
+        .with_context(|| format!("{node} cannot be read"))?;
+    Ok(is_hidden.then_some(moving))
+}
+
 /// Give the device its own table again, unless it has it.
 fn give_back(source: &Source) -> Result<()> {
     let name = &source.state.name;
@@ -351,9 +373,17 @@ fn remove_log(moving: &Moving) -> Result<bool> {
 ///
 /// # Errors
 ///
-/// When something stays.
+/// When something stays, or the log counts already.
 pub fn take_apart(source: &Source, moves: &Moves) -> Result<Option<PathBuf>> {
     let name = &source.state.name;
+
+    // A device that has its own table may be the old one of a move that was complete.
+    if let (Stage::Plain, Some(moving)) = (&source.stage, left_behind(source, moves)?) {
+        return Err(usage(format!(
+            "{name} was moved to the log {} when the machine stopped: \"dieaware move\" as before ends it",
+            moving.log_uuid
+        )));
+    }
     let kept = moves.read(name).context(FOLDER)?;
     let told = match &source.stage {
         Stage::Mirrored(legs) if kept.is_none() => Some(record(legs)?),
