@@ -4,15 +4,19 @@
 
 use std::fmt;
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use thiserror::Error;
 
-use super::moves::replace_durably;
+use crate::io_engine::lock::WriteLock;
 
 /// Where it is.
 pub const PATH: &str = "/etc/dietab";
+
+/// How long others are waited for that add a line.
+const MOST_WAIT: Duration = Duration::from_secs(10);
 
 /// Longest name that device-mapper takes, in bytes.
 const MAX_NAME_BYTES: usize = 127;
@@ -267,12 +271,14 @@ pub fn read(path: &Path) -> io::Result<String> {
     fs::read(path).map(|text| String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Add a line for a device, unless there is one; it is there after a power failure as well.
+/// Add a line for a device, unless there is one; it is there after a power failure as well. Nobody else
+/// adds one at the same time.
 ///
 /// # Errors
 ///
 /// When the file cannot be read or written.
 pub fn add(path: &Path, name: &str, line: &str) -> io::Result<bool> {
+    let lock = WriteLock::wait(path, MOST_WAIT)?;
     let mut text = match fs::read(path) {
         Err(err) if err.kind() == ErrorKind::NotFound => Vec::new(),
         text => text?,
@@ -289,7 +295,9 @@ pub fn add(path: &Path, name: &str, line: &str) -> io::Result<bool> {
         text.push(b'\n');
     }
     text.extend(format!("{line}\n").bytes());
-    replace_durably(path, &text)?;
+    let mut fresh = lock.begin()?;
+    fresh.write_all(&text)?;
+    fresh.finish_durably()?;
     Ok(true)
 }
 
@@ -349,6 +357,25 @@ mod tests {
         assert!(add(&path, "a", "a UUID=1 log").unwrap());
         let text = std::fs::read(&path).unwrap();
         assert_eq!(text, b"# f\xfcr\na UUID=1 log\n");
+    }
+
+    #[test]
+    fn of_several_that_add_lines_at_once_none_loses_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = &dir.path().join("dietab");
+        std::thread::scope(|scope| {
+            for who in ["a", "b"] {
+                scope.spawn(move || {
+                    for number in 0..100 {
+                        let name = format!("{who}{number}");
+                        assert!(add(path, &name, &format!("{name} UUID=1 log")).unwrap());
+                    }
+                });
+            }
+        });
+        let text = std::fs::read_to_string(path).unwrap();
+        assert_eq!(parse(&text).into_iter().flatten().count(), 200);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 
     #[test]

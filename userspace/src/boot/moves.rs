@@ -85,11 +85,7 @@ pub fn replace_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut fresh = Replacement::begin(path)?;
 
     fresh.write_all(bytes)?;
-    fresh.finish(true)?;
-    let whole = fs::canonicalize(path)?;
-    whole
-        .parent()
-        .map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+    fresh.finish_durably()
 }
 
 #[cfg(test)]

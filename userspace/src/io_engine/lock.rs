@@ -6,12 +6,17 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use nix::libc;
 
 use super::replace::{behind_links, folder_of, Replacement};
+
+/// How often it is looked whether nobody has it any more.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// The right to write a file, until it is dropped, or the process ends in whatever way. Who only reads
 /// needs none.
@@ -59,15 +64,45 @@ impl WriteLock {
         }
     }
 
-    /// Give the file new contents. They are under the same name each time until all of them are there,
-    /// so processes that are killed meanwhile leave one such file at most, until the next time.
+    /// The same, and wait so long for others that have it.
+    ///
+    /// # Errors
+    ///
+    /// The same, and when others have it all the time.
+    pub fn wait(file: &Path, most: Duration) -> io::Result<Self> {
+        let end = Instant::now() + most;
+
+        loop {
+            if let Some(lock) = Self::take(file)? {
+                return Ok(lock);
+            }
+            if Instant::now() >= end {
+                return Err(io::Error::new(
+                    io::ErrorKind::TimedOut,
+                    "Somebody else is about to write it",
+                ));
+            }
+            sleep(LOOK_EVERY);
+        }
+    }
+
+    /// Begin to write what the file is to hold. It is under the same name each time until all of it is
+    /// there, so processes that are killed meanwhile leave one such file at most, until the next time.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn begin(&self) -> io::Result<Replacement> {
+        Replacement::begin_under(beside(&self.file, "dieaware-new")?, &self.file)
+    }
+
+    /// Give the file new contents.
     ///
     /// # Errors
     ///
     /// When they cannot be written; the file is as it was then.
     pub fn replace(&self, bytes: &[u8]) -> io::Result<()> {
-        let fresh = beside(&self.file, "dieaware-new")?;
-        let mut replacement = Replacement::begin_under(fresh, &self.file)?;
+        let mut replacement = self.begin()?;
 
         replacement.write_all(bytes)?;
         replacement.finish(true)

@@ -132,6 +132,20 @@ impl Replacement {
     }
 }
 
+impl Replacement {
+    /// The same, so that the file's name leads to what is new after a power failure as well.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be. Unless that was the last step, the file is as it was.
+    pub fn finish_durably(self) -> io::Result<()> {
+        let to = self.to.clone();
+
+        self.finish(true)?;
+        File::open(folder_of(&to))?.sync_all()
+    }
+}
+
 impl Write for Replacement {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.fresh.as_file_mut().write(bytes)
