@@ -9,7 +9,7 @@
 # mem: 2G
 # seconds: 150
 # timeout: 900
-# sentences: 33
+# sentences: 35
 # shellcheck disable=SC2034,SC2154
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/move-volume"
@@ -184,6 +184,22 @@ for number in 3 5; do
 	check "somebody else loads a table before $number, and all is as it was" as_it_was "somebody else has loaded" \
 		with_fault stolen $number dieaware move volume "$TO"
 done
+
+# Without a line in dietab nothing would lead to the log after the next boot.
+mount --bind /etc /etc
+at_end umount /etc
+mount -o remount,bind,ro /etc
+check "nothing is begun when dietab cannot be written" as_it_was "/etc/dietab cannot be written, which brings" \
+	dieaware move volume "$TO"
+umount /etc
+mkdir "$T_DIR/full"
+mount -t tmpfs -o size=4k full "$T_DIR/full"
+at_end umount "$T_DIR/full"
+dd if=/dev/zero of="$T_DIR/full/zeroes" bs=4k status=none 2>/dev/null || true
+ln -s "$T_DIR/full/dietab" /etc/dietab
+check "when there is no room for it, all is as it was" as_it_was "volume is as it was: /etc/dietab cannot be written" \
+	dieaware move volume "$TO"
+rm /etc/dietab
 
 # ---- the new device fails
 # is_copied: the mirror below the volume has all regions on both devices

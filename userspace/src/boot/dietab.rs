@@ -11,6 +11,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::io_engine::lock::WriteLock;
+use crate::io_engine::replace::Replacement;
 
 /// Where it is.
 pub const PATH: &str = "/etc/dietab";
@@ -271,39 +272,74 @@ pub fn read(path: &Path) -> io::Result<String> {
     fs::read(path).map(|text| String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Add a line for a device, unless there is one; it is there after a power failure as well. Nobody else
-/// adds one at the same time.
+/// A line that is going to be added: all is on the disk but for the file's name. Nobody else adds one
+/// meanwhile.
+pub struct Addition {
+    /// `None`: there is one for that device.
+    fresh: Option<Replacement>,
+    // Let go of when the file has its name.
+    _lock: WriteLock,
+}
+
+impl Addition {
+    /// Write what the file is to hold, unless it has a line for the device.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read or written.
+    pub fn prepare(path: &Path, name: &str, line: &str) -> io::Result<Self> {
+        let lock = WriteLock::wait(path, MOST_WAIT)?;
+        let mut text = match fs::read(path) {
+            Err(err) if err.kind() == ErrorKind::NotFound => Vec::new(),
+            text => text?,
+        };
+        let mut fresh = None;
+
+        if !has_line(&String::from_utf8_lossy(&text), name) {
+            if text.last().is_some_and(|last| *last != b'\n') {
+                text.push(b'\n');
+            }
+            text.extend(format!("{line}\n").bytes());
+            let mut replacement = lock.begin()?;
+            replacement.write_all(&text)?;
+            replacement.sync()?;
+            fresh = Some(replacement);
+        }
+        Ok(Self { fresh, _lock: lock })
+    }
+
+    /// Let it be there, after a power failure as well. Says whether it was not there before.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be given its name.
+    pub fn finish(self) -> io::Result<bool> {
+        match self.fresh {
+            None => Ok(false),
+            Some(fresh) => fresh.finish_durably().map(|()| true),
+        }
+    }
+}
+
+/// Does a text have a line for that device?
+#[must_use]
+pub fn has_line(text: &str, name: &str) -> bool {
+    parse(text).iter().flatten().any(|entry| entry.name == name)
+}
+
+/// Add a line for a device, unless there is one; it is there after a power failure as well. Says whether it
+/// was not there before.
 ///
 /// # Errors
 ///
 /// When the file cannot be read or written.
 pub fn add(path: &Path, name: &str, line: &str) -> io::Result<bool> {
-    let lock = WriteLock::wait(path, MOST_WAIT)?;
-    let mut text = match fs::read(path) {
-        Err(err) if err.kind() == ErrorKind::NotFound => Vec::new(),
-        text => text?,
-    };
-
-    if parse(&String::from_utf8_lossy(&text))
-        .iter()
-        .flatten()
-        .any(|entry| entry.name == name)
-    {
-        return Ok(false);
-    }
-    if text.last().is_some_and(|last| *last != b'\n') {
-        text.push(b'\n');
-    }
-    text.extend(format!("{line}\n").bytes());
-    let mut fresh = lock.begin()?;
-    fresh.write_all(&text)?;
-    fresh.finish_durably()?;
-    Ok(true)
+    Addition::prepare(path, name, line)?.finish()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{add, parse, Mode, Source, Tag};
+    use super::{add, parse, Addition, Mode, Source, Tag};
 
     fn reason(text: &str) -> String {
         match parse(text).pop().unwrap() {
@@ -357,6 +393,20 @@ mod tests {
         assert!(add(&path, "a", "a UUID=1 log").unwrap());
         let text = std::fs::read(&path).unwrap();
         assert_eq!(text, b"# f\xfcr\na UUID=1 log\n");
+    }
+
+    #[test]
+    fn what_is_prepared_is_not_there_yet() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("dietab");
+        add(&path, "a", "a UUID=1 log").unwrap();
+        drop(Addition::prepare(&path, "b", "b UUID=2 log").unwrap());
+        let prepared = Addition::prepare(&path, "c", "c UUID=3 log").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "a UUID=1 log\n");
+        assert!(prepared.finish().unwrap());
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text, "a UUID=1 log\nc UUID=3 log\n");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 
     #[test]

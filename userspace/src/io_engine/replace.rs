@@ -44,6 +44,12 @@ pub(super) fn behind_links(path: &Path) -> PathBuf {
     path
 }
 
+/// The folder in which a file is made or replaced, if it is.
+#[must_use]
+pub fn folder_behind_links(path: &Path) -> PathBuf {
+    folder_of(&behind_links(path)).to_owned()
+}
+
 /// Make a file. The crate's own way adds the name to errors, which means nothing to anybody.
 fn make_new(path: &Path) -> io::Result<File> {
     OpenOptions::new()
@@ -133,7 +139,16 @@ impl Replacement {
 }
 
 impl Replacement {
-    /// The same, so that the file's name leads to what is new after a power failure as well.
+    /// Let what was written be on the disk, so that little can go wrong later.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn sync(&self) -> io::Result<()> {
+        self.fresh.as_file().sync_all()
+    }
+
+    /// [`Self::finish`], so that the file's name leads to what is new after a power failure as well.
     ///
     /// # Errors
     ///

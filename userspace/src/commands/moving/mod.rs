@@ -26,7 +26,7 @@ use self::stack::{Legs, Source, Stage};
 use super::common::{self, is_same, usage, Saying, Versioned};
 use super::create::{self, CreateArgs};
 use super::{mapper, overwrite, swap};
-use crate::boot::dietab;
+use crate::boot::dietab::{self, Addition};
 use crate::boot::moves::{Moves, Moving, FOLDER};
 use crate::dm::swap::resume_pushing_back;
 use crate::progress::{Progress, Tidy};
@@ -175,7 +175,25 @@ fn complete(source: &Source, legs: &Legs, moves: &Moves) -> Result<()> {
     moves
         .write(name, &moving)
         .with_context(|| format!("{FOLDER} cannot be written"))?;
-    switch::switch(source, legs, &moving.signs)
+    // A line that was there before would lead to a copy that is not complete.
+    let line = stack::dietab_line(&legs.to)?;
+    let prepare = || {
+        Addition::prepare(Path::new(dietab::PATH), &legs.to.name, &line)
+            .with_context(|| unwritten(&line))
+    };
+    // What waits for a suspended device does not wait for room in /etc.
+    let prepared = (!source.state.is_suspended).then(prepare).transpose()?;
+    switch::switch(source, legs, &moving.signs)?;
+    // Where that fails, settle() tries it once more, and says what is wrong.
+    let _ = prepared.map(Addition::finish);
+    Ok(())
+}
+
+fn unwritten(line: &str) -> String {
+    format!(
+        "{} cannot be written: it needs the line \"{line}\"",
+        dietab::PATH
+    )
 }
 
 /// Have udev look at the log again, which was hidden while it was not complete: names such as
@@ -199,14 +217,9 @@ fn settle(source: &Source, log: &stack::Leg, moves: &Moves) -> Result<Vec<String
     )];
 
     switch::hide_again(name, moves)?;
-    if dietab::add(Path::new(dietab::PATH), &log.name, &line).with_context(|| {
-        format!(
-            "{} cannot be written: it needs the line \"{line}\"",
-            dietab::PATH
-        )
-    })? {
-        notes.push(format!("{} has a line for it now: {line}", dietab::PATH));
-    }
+    dietab::add(Path::new(dietab::PATH), &log.name, &line)
+        .with_context(|| format!("{name} is in log mode, but {}", unwritten(&line)))?;
+    notes.push(format!("{} has a line for it now: {line}", dietab::PATH));
     stack::remove_old(name)?;
     show(log);
     moves
@@ -246,12 +259,7 @@ fn settle_after_crash(
         create::run(&CreateArgs::of_log(moving, target), &mut Vec::new())?;
     }
     stack::remove_old(name)?;
-    dietab::add(Path::new(dietab::PATH), &moving.log, &line).with_context(|| {
-        format!(
-            "{} cannot be written: it needs the line \"{line}\"",
-            dietab::PATH
-        )
-    })?;
+    dietab::add(Path::new(dietab::PATH), &moving.log, &line).with_context(|| unwritten(&line))?;
     moves
         .forget(name)
         .with_context(|| format!("{FOLDER} cannot be written"))?;

@@ -7,6 +7,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, Context, Result};
+use nix::unistd::{access, AccessFlags};
 
 use super::super::common::{self, is_same, usage};
 use super::super::create::log_uuid;
@@ -25,6 +26,7 @@ use crate::device::{signatures, stack as places};
 use crate::dm::life;
 use crate::format::superblock::Super;
 use crate::fs::{file, mounts};
+use crate::io_engine::replace::folder_behind_links;
 use crate::units::{DeviceNumber, PAGE_BYTES, PAGE_SECTORS, SECTOR_BYTES};
 
 /// What the machine needs before it has made devices of dietab(5), or its boot loader reads.
@@ -195,17 +197,26 @@ fn check_log_name(name: &str) -> Result<()> {
         )));
     }
     let text = dietab::read(Path::new(dietab::PATH)).unwrap_or_default();
-    if dietab::parse(&text)
-        .iter()
-        .flatten()
-        .any(|entry| entry.name == name)
-    {
+    if dietab::has_line(&text, name) {
         return Err(usage(format!(
             "{} has a line for {name} already: --name chooses another name",
             dietab::PATH
         )));
     }
     Ok(())
+}
+
+/// Without a line there nothing leads to the log after the next boot. That there is room for it is seen
+/// before the log counts.
+fn check_dietab() -> Result<()> {
+    let folder = folder_behind_links(Path::new(dietab::PATH));
+
+    access(&folder, AccessFlags::W_OK).with_context(|| {
+        format!(
+            "{} cannot be written, which brings the log back at boot",
+            dietab::PATH
+        )
+    })
 }
 
 fn check_size(source: &Source, target: &Path, bytes: u64, superblock: &Super) -> Result<()> {
@@ -235,6 +246,7 @@ fn look(source: &Source, args: &MoveArgs, force: bool) -> Result<Plan> {
 
     check_source(source, args)?;
     check_log_name(&log)?;
+    check_dietab()?;
     mapper::check_node(&target)?;
     check_below(source, &target)?;
     let device = common::open(&target, 0, false)?;
