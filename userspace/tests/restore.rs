@@ -212,6 +212,49 @@ fn what_cannot_be_read_is_left_out() {
     );
 }
 
+/// What was not read may be whole where it is: it is not made zero there unless somebody insists.
+#[test]
+fn what_could_not_be_dumped_is_said_and_stays() {
+    let folder = folder("restore-unread-page");
+    let dpn = volume_of(&used_device()).superblock.journal_dpn + 1;
+    let mut text = Vec::new();
+    let device = Failing {
+        device: used_device(),
+        bad: vec![dpn],
+    };
+    exact::dump(&device, &mut text).unwrap();
+    let path = folder.join("text");
+    fs::write(&path, &text).unwrap();
+    let path = path.to_str().unwrap();
+    let words = "1 page could not be read when it was dumped, and ";
+
+    let same = file_with("restore-unread-same", used_device());
+    let before = fs::read(&same).unwrap();
+    let same = same.to_str().unwrap();
+    for dry in [&[][..], &["--dry-run"]] {
+        let output = dieaware(&[&["restore"], dry, &[path, same]].concat());
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(
+            stderr(&output).contains(&format!("{words}may be whole there")),
+            "{}",
+            stderr(&output)
+        );
+        assert!(fs::read(same).unwrap() == before);
+    }
+    let made = folder.join("made");
+    let made = made.to_str().unwrap();
+    let output = dieaware(&["restore", "--dry-run", path, made]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains(&format!("{words}would be zero")));
+    let output = dieaware(&["restore", path, made]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains(&format!("{words}is zero now")));
+    let output = dieaware(&["restore", "--force", path, same]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains(&format!("{words}is zero now")));
+    assert!(fs::read(same).unwrap() == fs::read(made).unwrap());
+}
+
 #[test]
 fn no_text_makes_the_tool_panic() {
     let text = exact_of(&used_device());

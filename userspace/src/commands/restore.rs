@@ -12,9 +12,10 @@ use flate2::read::GzDecoder;
 
 use super::common::{usage, Saying};
 use super::overwrite;
+use crate::device::block::Device;
 use crate::format::exact::{ReadError, Reader};
-use crate::format::restore::{restore, restore_image, verify};
-use crate::format::superblock::Super;
+use crate::format::restore::{restore, restore_image, verify, Verified};
+use crate::format::volume::holds_log;
 use crate::progress::Progress;
 
 /// Write metadata to a device as an exact dump, or a pack, has it; data stays as it is
@@ -67,14 +68,45 @@ fn explain(path: &Path, err: ReadError) -> anyhow::Error {
     }
 }
 
+/// The beginning of a sentence on what the text lacks.
+fn unread(text: &Verified) -> Option<String> {
+    match text.nr_unreadable {
+        0 => None,
+        1 => Some("1 page could not be read when it was dumped, and".to_owned()),
+        nr => Some(format!(
+            "{nr} pages could not be read when it was dumped, and each of them"
+        )),
+    }
+}
+
+/// What could not be read becomes zero, and on the device that was dumped it may be whole, or be
+/// read by the next try.
+fn refuse_loss(args: &RestoreArgs, text: &Verified, device: &Device) -> Result<()> {
+    let name = args.device.display();
+    let Some(unread) = unread(text).filter(|_| !args.force) else {
+        return Ok(());
+    };
+    let is_same = holds_log(device, &text.superblock.uuid)
+        .with_context(|| format!("{name} cannot be read"))?;
+
+    if is_same {
+        return Err(usage(format!(
+            "{unread} may be whole there: {name} holds the log that was dumped; --force makes it zero"
+        )));
+    }
+    Ok(())
+}
+
 /// Say what would become of the device.
-fn rehearse(args: &RestoreArgs, log: &Super, out: &mut impl Write) -> Result<()> {
+fn rehearse(args: &RestoreArgs, text: &Verified, out: &mut impl Write) -> Result<()> {
     let (path, start) = (&args.device, args.start);
+    let log = &text.superblock;
     let name = path.display();
 
     match overwrite::open_if_there(path, start, log.nr_device_pages)? {
         None => writeln!(out, "{name} does not exist, and would be made")?,
         Some(device) => {
+            refuse_loss(args, text, &device)?;
             let lost = overwrite::would_clear_for_log(path, start, args.force, &device, &log.uuid)?;
             overwrite::print_lost(path, &lost, out)?;
         }
@@ -84,6 +116,9 @@ fn rehearse(args: &RestoreArgs, log: &Super, out: &mut impl Write) -> Result<()>
         "would write the metadata of the log {} to {name}",
         log.uuid_text()
     )?;
+    if let Some(unread) = unread(text) {
+        writeln!(out, "{unread} would be zero")?;
+    }
     Ok(())
 }
 
@@ -96,14 +131,16 @@ pub fn run(args: &RestoreArgs, out: &mut impl Write) -> Result<()> {
         let text = open_text(&args.file)?;
         Reader::new(text).map_err(|err| explain(&args.file, err))
     };
-    let log = verify(begin()?).map_err(|err| explain(&args.file, err))?;
+    let text = verify(begin()?).map_err(|err| explain(&args.file, err))?;
     let (path, start) = (&args.device, args.start);
     if args.dry_run {
-        return rehearse(args, &log, out);
+        return rehearse(args, &text, out);
     }
+    let log = &text.superblock;
     let is_new = fs::symlink_metadata(path).is_err();
     let device = overwrite::open_or_create(path, start, log.nr_device_pages)?;
 
+    refuse_loss(args, &text, &device)?;
     overwrite::clear_for_log(path, start, args.force, &device, &log.uuid)?;
     let progress = Progress::new()?;
     progress.begin_pages("restoring");
@@ -115,6 +152,9 @@ pub fn run(args: &RestoreArgs, out: &mut impl Write) -> Result<()> {
         };
         restored.map_err(|err| explain(&args.file, err))
     })?;
+    if let Some(unread) = unread(&text) {
+        complain!("dieaware: {}: {unread} is zero now.", path.display());
+    }
     writeln!(out, "{}: restored; see \"dieaware check\"", path.display())?;
     Ok(())
 }

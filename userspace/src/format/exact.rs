@@ -23,6 +23,9 @@ use crate::io_engine::pages::ReadPages;
 /// First line of the text.
 const HEADING: &str = "dieaware-exact 1";
 
+/// How a line begins that says which page could not be read, for people.
+const UNREADABLE: &str = "# unreadable dpn=";
+
 /// Bytes of a header, which a line has in words.
 const HEADER_BYTES: usize = 64;
 
@@ -187,7 +190,7 @@ impl<D: ReadPages, W: Write> Writer<'_, D, W> {
                 Ok(page) => self.page(dpn, &page)?,
                 Err(err) => {
                     self.outcome.nr_unreadable += 1;
-                    writeln!(self.out, "# unreadable dpn={dpn}: {err}")?;
+                    writeln!(self.out, "{UNREADABLE}{dpn}: {err}")?;
                 }
             }
         }
@@ -209,7 +212,7 @@ impl<D: ReadPages, W: Write> Writer<'_, D, W> {
             }
             Err(err) => {
                 self.outcome.nr_unreadable += 1;
-                writeln!(self.out, "# unreadable dpn={}: {err}", draft.dpn())?;
+                writeln!(self.out, "{UNREADABLE}{}: {err}", draft.dpn())?;
             }
         }
         Ok(())
@@ -253,6 +256,15 @@ pub enum Zeroes {
     LeftOut,
 }
 
+/// What a text has besides pages.
+#[derive(Debug, Default)]
+pub struct Behind {
+    /// By place: checksums that the data of the last draft has.
+    pub sums: Vec<(u64, u32)>,
+    /// Pages of metadata that could not be read when it was written.
+    pub nr_unreadable: u64,
+}
+
 /// Reads the text, page by page.
 pub struct Reader<R> {
     text: R,
@@ -261,8 +273,7 @@ pub struct Reader<R> {
     uuid: Uuid,
     /// Read and not yet taken.
     next: Option<(u64, Page)>,
-    /// By place: checksums of data.
-    sums: Vec<(u64, u32)>,
+    behind: Behind,
     pub superblock: Super,
     /// Superblocks: by the place that they have.
     pub supers: Vec<(u64, Page)>,
@@ -327,7 +338,7 @@ impl<R: BufRead> Reader<R> {
             nr_pages: 0,
             uuid: Uuid::default(),
             next: None,
-            sums: Vec::new(),
+            behind: Behind::default(),
             superblock: Super::default(),
             supers: Vec::new(),
         };
@@ -381,17 +392,33 @@ impl<R: BufRead> Reader<R> {
                 "no data of this device is there",
             ));
         }
-        if self.sums.len() as u64 == MAX_DRAFT_PAGES {
+        if self.behind.sums.len() as u64 == MAX_DRAFT_PAGES {
             return Err(ReadError::Line(self.line, "no draft has so much data"));
         }
-        self.sums.push((dpn, sum));
+        self.behind.sums.push((dpn, sum));
         Ok(())
+    }
+
+    /// A line that is there for people. Of a page that could not be read nobody knows what it held.
+    fn remark(&mut self, line: &str) {
+        let place = line.strip_prefix(UNREADABLE);
+        let dpn = place.and_then(|place| place.split(':').next()?.parse().ok());
+        let Some(dpn) = dpn else { return };
+        // Superblocks come first.
+        let is_known = self.superblock.nr_device_pages != 0;
+        if !is_known || self.superblock.segment_of(dpn).is_none() {
+            self.behind.nr_unreadable += 1;
+        }
     }
 
     fn read_page(&mut self) -> Result<Option<(u64, Page)>, ReadError> {
         loop {
             let line = self.line()?.ok_or(ReadError::Truncated)?;
-            if line.starts_with('#') || self.uuid_line(&line)? {
+            if line.starts_with('#') {
+                self.remark(&line);
+                continue;
+            }
+            if self.uuid_line(&line)? {
                 continue;
             }
             let mut words = line.split(' ');
@@ -487,8 +514,8 @@ impl<R: BufRead> Reader<R> {
     /// Hand all metadata but the superblocks to `put`, in order: each page that the text has, and
     /// what it does not have as `None`, since that is zero. What the text does not have is handed over
     /// in ranges: a superblock may claim tables that nobody could go through page by page. Of segments
-    /// it may claim billions: whoever needs no zeroes does not wait for them. Returns by place the
-    /// checksums that the data of the last draft has.
+    /// it may claim billions: whoever needs no zeroes does not wait for them. Returns what
+    /// else there was.
     ///
     /// # Errors
     ///
@@ -497,7 +524,7 @@ impl<R: BufRead> Reader<R> {
         mut self,
         zeroes: Zeroes,
         mut put: impl FnMut(Range<u64>, Option<&Page>) -> io::Result<()>,
-    ) -> Result<Vec<(u64, u32)>, ReadError> {
+    ) -> Result<Behind, ReadError> {
         let superblock = self.superblock.clone();
         let pieces = places::all_but_summaries(&superblock);
         let mut number = 0;
@@ -520,7 +547,7 @@ impl<R: BufRead> Reader<R> {
         }
         // The checksum of a pack is behind its text, and is compared when the end is read.
         if self.text.fill_buf().map_err(ReadError::of_text)?.is_empty() {
-            return Ok(self.sums);
+            return Ok(self.behind);
         }
         Err(ReadError::Line(
             self.line + 1,
@@ -634,7 +661,7 @@ mod tests {
         );
         let (mut nr_zero, mut nr_calls, mut found) = (0, 0, Vec::new());
         let reader = Reader::new(text.as_bytes()).unwrap();
-        let sums = reader.for_each_page(Zeroes::Shown, |pages, page| {
+        let behind = reader.for_each_page(Zeroes::Shown, |pages, page| {
             nr_calls += 1;
             match page {
                 Some(_) => found.extend(pages),
@@ -642,7 +669,7 @@ mod tests {
             }
             Ok(())
         });
-        assert_eq!(sums.unwrap(), []);
+        assert_eq!(behind.unwrap().sums, []);
         assert_eq!(found, [(1 << 20) + nr_pages]);
         assert!(nr_zero > 2 * nr_pages && nr_calls < 1000);
     }

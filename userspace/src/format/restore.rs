@@ -69,11 +69,11 @@ fn restore_with<R: BufRead>(
     let supers = reader.supers.clone();
 
     withdraw(device)?;
-    let sums = reader.for_each_page(zeroes, |pages, page| match page {
+    let behind = reader.for_each_page(zeroes, |pages, page| match page {
         Some(page) => device.write(pages.start, page),
         None => clear(pages),
     })?;
-    for (dpn, sum) in sums {
+    for (dpn, sum) in behind.sums {
         stand_in(dpn, sum)?;
     }
     device.flush()?;
@@ -84,15 +84,24 @@ fn restore_with<R: BufRead>(
     Ok(())
 }
 
-/// Read a text to its end, so that nothing is begun that cannot be ended. Returns the superblock of
-/// the log that it has.
+/// What a text is, all of which was read.
+pub struct Verified {
+    pub superblock: Super,
+    /// Pages of metadata that it does not have, since they could not be read when it was written.
+    pub nr_unreadable: u64,
+}
+
+/// Read a text to its end, so that nothing is begun that cannot be ended.
 ///
 /// # Errors
 ///
 /// When the text is not what it must be.
-pub fn verify<R: BufRead>(reader: Reader<R>) -> Result<Super, ReadError> {
+pub fn verify<R: BufRead>(reader: Reader<R>) -> Result<Verified, ReadError> {
     let superblock = reader.superblock.clone();
 
-    reader.for_each_page(Zeroes::LeftOut, |_, _| Ok(()))?;
-    Ok(superblock)
+    let behind = reader.for_each_page(Zeroes::LeftOut, |_, _| Ok(()))?;
+    Ok(Verified {
+        superblock,
+        nr_unreadable: behind.nr_unreadable,
+    })
 }
