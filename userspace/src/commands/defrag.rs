@@ -413,6 +413,7 @@ mod tests {
     use std::path::Path;
 
     use super::{one_by_one, verdict, DefragError, End, Limit, Row};
+    use crate::fs::file::FileError;
 
     #[test]
     fn what_cannot_be_synced_is_an_error_behind_what_was_done() {
@@ -442,7 +443,14 @@ mod tests {
         assert!(!row.has_failed());
         assert_eq!(row.skipped.as_deref(), Some("somebody has it open"));
         assert!(Row::new(path, Err(DefragError::InUse)).has_failed());
-        assert!(!Row::of_folder(path, Err(DefragError::Shorter)).has_failed());
+        for err in [
+            DefragError::Shorter,
+            DefragError::Swap,
+            DefragError::File(FileError::Runs),
+            DefragError::File(FileError::Unchangeable),
+        ] {
+            assert!(!Row::of_folder(path, Err(err)).has_failed());
+        }
         let full = DefragError::NoRoom {
             needed_kib: 2,
             free_kib: 1,

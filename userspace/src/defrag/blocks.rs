@@ -20,7 +20,7 @@ use super::{split_permille, DefragError, Reason, State, Watch, Wish};
 use crate::frag::look::Look;
 use crate::frag::Logical;
 use crate::fs::fiemap::{self, Extent};
-use crate::fs::file::{offset, open_to_sync, open_to_write};
+use crate::fs::file::{offset, open_to_read, open_to_sync, open_to_write};
 use crate::fs::{btrfs, dedupe, ext4, f2fs};
 use crate::runs::{self, FileId, Run};
 use crate::units::PAGE_BYTES;
@@ -36,6 +36,10 @@ const MOST_TRIES: usize = 3;
 
 /// Filesystems that can.
 pub const FS_TYPES: [&str; 4] = ["btrfs", "ext4", "f2fs", "xfs"];
+
+/// Of these those whose call takes nothing but a file that is open to be written. The others' have the
+/// file's permissions looked at.
+const WRITES_THROUGH: [&str; 1] = ["ext4"];
 
 /// Of these those that move nothing that is in one piece.
 pub const MOVE_PIECES: [&str; 2] = ["btrfs", "f2fs"];
@@ -123,7 +127,12 @@ pub fn move_blocks(
         return Err(DefragError::MovesNothing(fs_type.to_owned()));
     }
     refuse_shared(look, wish)?;
-    let file = open_to_write(path)?;
+    // Of a program that runs nobody has it open to be written.
+    let file = if WRITES_THROUGH.contains(&fs_type) {
+        open_to_write(path)?
+    } else {
+        open_to_read(path)?
+    };
     // Before anything is moved: errors of what is written from now on are told to this one as well.
     let moved = open_to_sync(&file)?;
     let file_bytes = file.metadata()?.len();
@@ -147,6 +156,7 @@ fn why_failed(err: DefragError, file: &File, look: &Look, file_bytes: u64) -> De
     };
 
     match err {
+        DefragError::Io(err) if err.raw_os_error() == Some(libc::ETXTBSY) => DefragError::Swap,
         DefragError::Io(_) if file.metadata().is_ok_and(|now| is_shorter(now.len())) => {
             DefragError::Shorter
         }

@@ -55,6 +55,8 @@ pub enum DefragError {
     Interrupted(#[from] Interrupted),
     #[error("somebody has it open")]
     InUse,
+    #[error("the machine swaps to it")]
+    Swap,
     #[error("it shares blocks with other files or snapshots and would take space of its own; --unshare allows that")]
     Shared,
     #[error("its filesystem has blocks of less than 4 KiB, and none of its pages is whole")]
@@ -94,6 +96,8 @@ impl DefragError {
     pub fn is_skip(&self) -> bool {
         match self {
             Self::InUse
+            | Self::Swap
+            | Self::File(FileError::Runs | FileError::Unchangeable)
             | Self::Shared
             | Self::NoPages
             | Self::Written

@@ -48,6 +48,10 @@ pub enum FileError {
     Read(#[from] io::Error),
     #[error("it is not a regular file")]
     NotRegular,
+    #[error("it is a program that runs")]
+    Runs,
+    #[error("it must not be changed (chattr +i, +a)")]
+    Unchangeable,
     #[error("it is neither a regular file nor a folder")]
     NoPlace,
     #[error(transparent)]
@@ -77,18 +81,46 @@ pub fn open_place(path: &Path) -> Result<File, FileError> {
     Ok(by_name(&place, OpenOptions::new().read(true))?)
 }
 
-/// Open a regular file to read and write it. The last part of its path is no link.
+/// Open a regular file that may be changed to read it. The last part of its path is no link.
 ///
 /// # Errors
 ///
-/// When it is something else, or cannot be opened.
+/// When it is something else, must not be changed, or cannot be opened.
+pub fn open_to_read(path: &Path) -> Result<File, FileError> {
+    open_changeable(path).map(|(_, file)| file)
+}
+
+/// The same, to read and write it.
+///
+/// # Errors
+///
+/// The same, and when it is a program that runs.
 pub fn open_to_write(path: &Path) -> Result<File, FileError> {
+    let (place, file) = open_changeable(path)?;
+
+    // Who wants a lease must be the only one who has it open.
+    drop(file);
+    by_name(&place, OpenOptions::new().read(true).write(true)).map_err(|err| {
+        match err.raw_os_error() {
+            Some(libc::ETXTBSY) => FileError::Runs,
+            _ => err.into(),
+        }
+    })
+}
+
+/// A file by its name, and opened to be read.
+fn open_changeable(path: &Path) -> Result<(File, File), FileError> {
     let place = name_place(path, libc::O_NOFOLLOW)?;
 
     if !place.metadata()?.is_file() {
         return Err(FileError::NotRegular);
     }
-    Ok(by_name(&place, OpenOptions::new().read(true).write(true))?)
+    let file = by_name(&place, OpenOptions::new().read(true))?;
+    // Where nobody says so, it shows when it is written.
+    if xfs::is_unchangeable(&file).unwrap_or(false) {
+        return Err(FileError::Unchangeable);
+    }
+    Ok((place, file))
 }
 
 /// Open once more what is open to be written, to sync it later: as long as that is all that it is open
@@ -200,11 +232,12 @@ mod tests {
     use std::fs;
     use std::io::{Read, Write};
     use std::os::unix::fs::symlink;
+    use std::process::Command;
 
     use nix::sys::stat::Mode;
     use nix::unistd::mkfifo;
 
-    use super::{open_place, open_to_write, FileError};
+    use super::{open_place, open_to_read, open_to_write, FileError};
 
     #[test]
     fn only_what_was_meant_is_opened() {
@@ -222,6 +255,13 @@ mod tests {
             (text.as_str(), &fs::read(path("file")).unwrap()[..]),
             ("x", &b"xy"[..])
         );
+        fs::copy("/bin/sleep", path("program")).unwrap();
+        let mut runs = Command::new(path("program")).arg("60").spawn().unwrap();
+        let opened = open_to_write(&path("program"));
+        let may_read = open_to_read(&path("program")).is_ok();
+        runs.kill().unwrap();
+        runs.wait().unwrap();
+        assert!(matches!(opened, Err(FileError::Runs)) && may_read);
         // Whoever opens that waits for a writer.
         assert!(matches!(open_place(&path("fifo")), Err(FileError::NoPlace)));
         assert!(matches!(
