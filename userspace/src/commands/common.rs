@@ -7,7 +7,7 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, Context, Result};
 use clap::Args;
@@ -204,6 +204,26 @@ pub fn no_superblock(
     match require_read(path, nr_failed_reads) {
         Err(unread) => unread,
         Ok(()) => DamageFound(format!("{} cannot be {what}: {why}", path.display())).into(),
+    }
+}
+
+/// Say what could not be looked at, and is left out.
+pub fn tell_barred(barred: &[(PathBuf, io::Error)]) {
+    for (path, err) in barred {
+        complain!("dieaware: {}: {err}.", path.display());
+    }
+}
+
+/// Everything that was meant could be looked at.
+///
+/// # Errors
+///
+/// When it could not.
+pub fn require_all(nr_barred: usize) -> Result<()> {
+    match nr_barred {
+        0 => Ok(()),
+        1 => bail!("1 file or folder could not be looked at"),
+        nr => bail!("{nr} files or folders could not be looked at"),
     }
 }
 

@@ -12,7 +12,7 @@ use clap::{value_parser, Args, ValueEnum};
 use serde::Serialize;
 
 use super::budget::{allocated_bytes, End, IoClass, Limit, Room};
-use super::common::{permille, print_json, Saying, UsageError};
+use super::common::{self, permille, print_json, Saying, UsageError};
 use crate::defrag::{defrag, DefragError, Done, Method, State, Unsynced, Watch, Wish};
 use crate::frag::look::{Drives, WHOLE};
 use crate::fs::folder::walk;
@@ -240,13 +240,17 @@ pub(super) fn give_way(class: Option<IoClass>) -> Result<()> {
     }
 }
 
-/// All files that are meant. A link that is named is followed, here and never again.
-fn files(args: &DefragArgs) -> Result<Vec<Meant>> {
+/// All files that are meant, and how much could not be looked at. A link that is named is followed, here
+/// and never again.
+fn files(args: &DefragArgs) -> Result<(Vec<Meant>, usize)> {
     let mut files = Vec::new();
+    let mut nr_barred = 0;
 
     for path in &args.paths {
         if path.is_dir() {
-            let found = walk(path).context("Not all files can be found")?;
+            let (found, barred) = walk(path);
+            nr_barred += barred.len();
+            common::tell_barred(&barred);
             files.extend(found.into_iter().map(|path| Meant {
                 path,
                 is_named: false,
@@ -263,7 +267,7 @@ fn files(args: &DefragArgs) -> Result<Vec<Meant>> {
             is_named: true,
         });
     }
-    Ok(files)
+    Ok((files, nr_barred))
 }
 
 /// What became of files, and why not all of them had their turn.
@@ -372,7 +376,7 @@ pub fn run(args: &DefragArgs, out: &mut impl Write) -> Result<()> {
         bail!(UsageError("--keep-dies goes with --method share".into()));
     }
     give_way(args.ionice)?;
-    let files = files(args)?;
+    let (files, nr_barred) = files(args)?;
     let mut drives = Drives::default();
     let wish = Wish {
         method: args.method.method(),
@@ -404,7 +408,8 @@ pub fn run(args: &DefragArgs, out: &mut impl Write) -> Result<()> {
         .collect();
     print(&rows, args.json, out)?;
     let failed = rows.iter().filter(|row| row.has_failed()).count();
-    verdict(end, failed, rows.len(), files.len())
+    verdict(end, failed, rows.len(), files.len())?;
+    common::require_all(nr_barred)
 }
 
 #[cfg(test)]

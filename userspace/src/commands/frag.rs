@@ -10,7 +10,9 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 
-use super::common::{about_file, permille, print_json, write_file, Saying};
+use super::common::{
+    about_file, permille, print_json, require_all, tell_barred, write_file, Saying,
+};
 use crate::device::nvme::placement::{Geometry, Place};
 use crate::frag::look::{self, Drives};
 use crate::frag::svg::{picture, Drawn};
@@ -144,13 +146,17 @@ pub fn run(args: &FragArgs, out: &mut impl Write) -> Result<()> {
     args.saying.begin();
     let mut drives = Drives::default();
     let mut list = Vec::new();
+    let mut nr_barred = 0;
 
     for path in &args.paths {
         if !path.is_dir() {
             list.push(look(path, &mut drives)?);
             continue;
         }
-        for file in walk(path)? {
+        let (files, barred) = walk(path);
+        nr_barred += barred.len();
+        tell_barred(&barred);
+        for file in files {
             // Files come and go while a folder is looked at.
             match look(&file, &mut drives) {
                 Ok(found) => list.push(found),
@@ -168,7 +174,7 @@ pub fn run(args: &FragArgs, out: &mut impl Write) -> Result<()> {
     }
     if args.json {
         print_json(out, &list)?;
-        return Ok(());
+        return require_all(nr_barred);
     }
     print(&list, out)?;
     out.flush()?;
@@ -180,5 +186,5 @@ pub fn run(args: &FragArgs, out: &mut impl Write) -> Result<()> {
     for why in unknown {
         remark!("dieaware: of some files DoF_P is not known: {why}.");
     }
-    Ok(())
+    require_all(nr_barred)
 }

@@ -8,6 +8,8 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use super::mounts;
+
 /// Called with each file; what it returns may end the walk.
 pub type Seen<'a> = dyn FnMut(PathBuf, &Metadata) -> ControlFlow<()> + 'a;
 
@@ -45,12 +47,17 @@ pub fn visit(folder: &Path, seen: &mut Seen, failed: &mut Failed) -> io::Result<
             }
         };
         for entry in entries {
-            let found = entry.and_then(|entry| Ok((entry.path(), entry.metadata()?)));
-            match but_gone(found) {
-                Some(Err(err)) => failed(&here, err)?,
-                Some(Ok((_, metadata))) if metadata.dev() != device => {}
-                Some(Ok((path, metadata))) if metadata.is_dir() => todo.push(path),
-                Some(Ok((path, metadata))) if metadata.is_file() => {
+            let (path, found) = match entry {
+                Ok(entry) => (entry.path(), but_gone(entry.metadata())),
+                Err(err) => (here.clone(), but_gone(Err(err))),
+            };
+            match found {
+                // The root of what is mounted there may be barred, or gone from behind it.
+                Some(Err(_)) if is_mount_point(&path) => {}
+                Some(Err(err)) => failed(&path, err)?,
+                Some(Ok(metadata)) if metadata.dev() != device => {}
+                Some(Ok(metadata)) if metadata.is_dir() => todo.push(path),
+                Some(Ok(metadata)) if metadata.is_file() => {
                     if seen(path, &metadata).is_break() {
                         return Ok(());
                     }
@@ -62,12 +69,22 @@ pub fn visit(folder: &Path, seen: &mut Seen, failed: &mut Failed) -> io::Result<
     Ok(())
 }
 
-/// All regular files below a folder that are not empty, on the same filesystem, by name.
-///
-/// # Errors
-///
-/// When a folder cannot be read.
-pub fn walk(folder: &Path) -> io::Result<Vec<PathBuf>> {
+/// Is another filesystem mounted there? It is looked up only where the place itself does not say.
+fn is_mount_point(path: &Path) -> bool {
+    let folder = path
+        .parent()
+        .and_then(|folder| fs::canonicalize(folder).ok());
+    let place = folder.zip(path.file_name());
+
+    place.is_some_and(|(folder, name)| {
+        let place = folder.join(name);
+        mounts::mountinfo().is_ok_and(|table| mounts::is_mount_point(&table, &place))
+    })
+}
+
+/// All regular files below a folder that are not empty, on the same filesystem, by name; and what could
+/// not be looked at there.
+pub fn walk(folder: &Path) -> (Vec<PathBuf>, Vec<(PathBuf, io::Error)>) {
     let mut files = Vec::new();
     let mut take = |path, metadata: &Metadata| {
         if metadata.len() != 0 {
@@ -76,12 +93,14 @@ pub fn walk(folder: &Path) -> io::Result<Vec<PathBuf>> {
         ControlFlow::Continue(())
     };
 
-    visit(folder, &mut take, &mut |path, err| {
-        let what = format!("{}: {err}", path.display());
-        Err(io::Error::new(err.kind(), what))
-    })?;
+    let mut barred = Vec::new();
+    let ended = visit(folder, &mut take, &mut |path, err| {
+        barred.push((path.to_owned(), err));
+        Ok(())
+    });
+    barred.extend(ended.err().map(|err| (folder.to_owned(), err)));
     files.sort();
-    Ok(files)
+    (files, barred)
 }
 
 #[cfg(test)]

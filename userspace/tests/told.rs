@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What people are told of files and folders, and that it comes before they have waited.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stderr)]
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use common::{stderr, stdout};
+
+/// The tool as somebody runs it who is not root, in a folder; root has the tests run elsewhere, as somebody
+/// else. The tool's own folder may be root's alone.
+fn as_user(folder: &Path, args: &[&str]) -> Output {
+    let tool = folder.join("dieaware");
+    fs::copy(env!("CARGO_BIN_EXE_dieaware"), &tool).unwrap();
+    let mut command = Command::new(&tool);
+    if nix::unistd::geteuid().is_root() {
+        command.uid(65534).gid(65534);
+    }
+    command.args(args).current_dir(folder).output().unwrap()
+}
+
+#[test]
+fn what_nobody_may_look_at_keeps_nobody_from_the_rest() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path();
+    let barred = folder.join("d/sub");
+    fs::create_dir_all(&barred).unwrap();
+    let file = folder.join("d/file");
+    fs::write(&file, [1; 8192]).unwrap();
+    for (path, mode) in [(folder, 0o755), (&barred, 0o000), (&file, 0o644)] {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let known = as_user(folder, &["frag", "d/file"]);
+    let seen: Vec<_> = [&["frag", "d"][..], &["defrag", "--dry-run", "d"]]
+        .iter()
+        .map(|args| as_user(folder, args))
+        .collect();
+    fs::set_permissions(&barred, fs::Permissions::from_mode(0o755)).unwrap();
+    if !known.status.success() {
+        eprintln!("skipped: {}", stderr(&known));
+        return;
+    }
+    for output in seen {
+        assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+        assert!(stdout(&output).contains(" d/file\n"), "{}", stdout(&output));
+        assert!(
+            stderr(&output).starts_with("dieaware: d/sub: Permission denied"),
+            "{}",
+            stderr(&output)
+        );
+    }
+}
