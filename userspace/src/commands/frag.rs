@@ -79,7 +79,7 @@ fn look(path: &Path, drives: &mut Drives) -> Result<Found> {
             found.places = on_ssd.places;
             found.geometry = Some(on_ssd.geometry);
         }
-        Err(why) => found.unknown = Some(why),
+        Err(why) => found.unknown = Some(why.to_string()),
     }
     Ok(found)
 }

@@ -136,7 +136,7 @@ pub fn keep(path: &Path, look: &Look, key: &Key) {
 mod tests {
     use super::{Key, MOST_BYTES};
     use crate::defrag::{Losses, Method, Reason, Wish};
-    use crate::frag::look::Look;
+    use crate::frag::look::{Look, Unseen};
     use crate::frag::Logical;
     use crate::fs::file::FileFacts;
     use crate::units::DeviceNumber;
@@ -160,7 +160,7 @@ mod tests {
             bytes: 0,
             runs: Vec::new(),
             logical: Logical::of(&[]),
-            on_ssd: Err(String::new()),
+            on_ssd: Err(Unseen::Other(String::new())),
         }
     }
 

@@ -18,7 +18,7 @@ use thiserror::Error;
 
 use crate::device::nvme::spread::Spreader;
 use crate::device::stack;
-use crate::frag::look::{look_at, Drives, Look};
+use crate::frag::look::{look_at, Drives, Look, Unseen};
 use crate::frag::Logical;
 use crate::fs::fiemap::Extent;
 use crate::fs::file::FileError;
@@ -71,6 +71,8 @@ pub enum DefragError {
     Shorter,
     #[error("the SSD has no command for it: {0}")]
     NoSpreader(String),
+    #[error("the SSD cannot be told where it lies: {0}")]
+    NotOnSsd(String),
     #[error("its pages cannot be shared instead of written: {0}")]
     NotShared(String),
     #[error("{0} has no free space in which it would lie much better")]
@@ -275,11 +277,19 @@ impl Done {
     }
 }
 
-/// Does the SSD spread pages by itself?
-fn spreader(look: &Look) -> Result<Spreader, String> {
-    let disk = &look.on_ssd.as_ref().map_err(Clone::clone)?.disk;
-    let known = Spreader::open(disk).map_err(|err| format!("{}: {err}", disk.display()))?;
-    known.ok_or_else(|| format!("{} does not know Redistribute", disk.display()))
+/// Does the SSD spread pages by itself? Where it does, it may still be unable to for this file, or for now.
+fn spreader(look: &Look) -> Result<Spreader, DefragError> {
+    let on_ssd = look.on_ssd.as_ref().map_err(|why| match why {
+        Unseen::Untold(_) => DefragError::NoSpreader(why.to_string()),
+        Unseen::Other(_) => DefragError::NotOnSsd(why.to_string()),
+    })?;
+    let disk = &on_ssd.disk;
+    let known = Spreader::open(disk)
+        .map_err(|err| DefragError::NotOnSsd(format!("{}: {err}", disk.display())))?;
+
+    known.ok_or_else(|| {
+        DefragError::NoSpreader(format!("{} does not know Redistribute", disk.display()))
+    })
 }
 
 /// Could the SSD have pieces brought together without writing them?
@@ -515,8 +525,7 @@ fn perform_one(
     room::require(path, look, method)?;
     match method {
         Method::Ssd => {
-            let spreader = spreader(look).map_err(DefragError::NoSpreader)?;
-            migrate::spread(&spreader, look, watch)?;
+            migrate::spread(&spreader(look)?, look, watch)?;
         }
         Method::Share => return share(path, look, wish, unsynced, watch),
         Method::Move => blocks::move_blocks(path, look, wish, None, unsynced, watch)?,
@@ -550,8 +559,38 @@ fn share(
 
 #[cfg(test)]
 mod tests {
-    use super::{split_permille, Losses, State};
+    use super::{split_permille, spreader, DefragError, Losses, State};
+    use crate::frag::look::{Look, Unseen};
     use crate::frag::Logical;
+    use crate::fs::file::FileFacts;
+    use crate::units::DeviceNumber;
+
+    /// Whoever works for long ends where the SSD lacks the command, and not where one file is in the way.
+    #[test]
+    fn only_a_drive_that_never_tells_lacks_the_command() {
+        let device = DeviceNumber { major: 1, minor: 2 };
+        let spreader_of = |unseen| {
+            let look = Look {
+                facts: FileFacts {
+                    device,
+                    below: device,
+                    fs_type: "ext4".to_owned(),
+                    inode: 1,
+                    generation: 1,
+                    extents: Vec::new(),
+                },
+                bytes: 0,
+                runs: Vec::new(),
+                logical: Logical::of(&[]),
+                on_ssd: Err(unseen),
+            };
+            spreader(&look).unwrap_err()
+        };
+        let never = spreader_of(Unseen::Untold("/dev/x".into()));
+        assert!(matches!(never, DefragError::NoSpreader(_)), "{never}");
+        let once = spreader_of(Unseen::Other("it lies on more than one SSD".to_owned()));
+        assert!(matches!(once, DefragError::NotOnSsd(_)), "{once}");
+    }
 
     fn state(split_permille: u64, dof_p_permille: Option<u64>) -> State {
         State {

@@ -7,6 +7,9 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use nix::libc;
+use thiserror::Error;
+
 use super::{Logical, Physical};
 use crate::device::nvme::placement::{Geometry, Place, Placement};
 use crate::device::stack::Tables;
@@ -32,6 +35,17 @@ pub struct OnSsd {
     pub pages: Vec<Pages>,
 }
 
+/// Why nobody knows on which dies a file is.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+pub enum Unseen {
+    /// The drive says so of no file.
+    #[error("{} does not say where pages are", .0.display())]
+    Untold(PathBuf),
+    /// It may be another time, or of another file.
+    #[error("{0}")]
+    Other(String),
+}
+
 /// What is known of a file, or of parts of it.
 #[derive(Debug)]
 pub struct Look {
@@ -40,7 +54,7 @@ pub struct Look {
     pub runs: Vec<Run>,
     pub logical: Logical,
     /// Or why that is not known.
-    pub on_ssd: Result<OnSsd, String>,
+    pub on_ssd: Result<OnSsd, Unseen>,
 }
 
 /// SSDs that were asked, by their nodes.
@@ -91,25 +105,29 @@ impl Look {
 }
 
 impl Drives {
-    fn get(&mut self, disk: &Path) -> Result<&Placement, String> {
+    fn get(&mut self, disk: &Path) -> Result<&Placement, Unseen> {
         if !self.open.contains_key(disk) {
-            let name = disk.display();
-            let opened = Placement::open(disk)
-                .map_err(|err| format!("{name} does not say where pages are ({err})"))?;
+            let untold = Unseen::Untold(disk.to_owned());
+            let opened = match Placement::open(disk) {
+                // It is no namespace of NVMe's.
+                Err(err) if err.raw_os_error() == Some(libc::ENOTTY) => None,
+                opened => opened.map_err(|err| Unseen::Other(format!("{untold} ({err})")))?,
+            };
             self.open.insert(disk.to_owned(), opened);
         }
         let known = self.open.get(disk).and_then(Option::as_ref);
-        known.ok_or_else(|| format!("{} does not say where pages are", disk.display()))
+        known.ok_or_else(|| Unseen::Untold(disk.to_owned()))
     }
 
     /// Where the pages of runs are.
-    fn on_ssd(&mut self, device: DeviceNumber, runs: &[Run]) -> Result<OnSsd, String> {
-        let (disk, pages) = pages_of(&mut self.tables, device, runs)?;
+    fn on_ssd(&mut self, device: DeviceNumber, runs: &[Run]) -> Result<OnSsd, Unseen> {
+        let (disk, pages) = pages_of(&mut self.tables, device, runs).map_err(Unseen::Other)?;
         let drive = self.get(&disk)?;
         let mut places = Vec::new();
 
         for Pages { first, nr } in &pages {
-            let found = drive.places(*first, *nr).map_err(|err| err.to_string())?;
+            let found = drive.places(*first, *nr);
+            let found = found.map_err(|err| Unseen::Other(err.to_string()))?;
             places.extend(found);
         }
         let geometry = drive.geometry;

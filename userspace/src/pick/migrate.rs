@@ -246,7 +246,7 @@ mod tests {
 
     use super::{judge, Bad};
     use crate::device::nvme::placement::{Geometry, Place};
-    use crate::frag::look::{Look, OnSsd};
+    use crate::frag::look::{Look, OnSsd, Unseen};
     use crate::frag::{Logical, Physical};
     use crate::fs::file::FileFacts;
     use crate::runs::Run;
@@ -301,7 +301,7 @@ mod tests {
             on_ssd: if knows_dies {
                 Ok(on_ssd)
             } else {
-                Err("it does not tell".to_owned())
+                Err(Unseen::Untold("/dev/x".into()))
             },
         }
     }
