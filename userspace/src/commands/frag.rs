@@ -60,6 +60,62 @@ struct Found {
     geometry: Option<Geometry>,
 }
 
+/// What is going to be shown of all that is looked at. Where each page of a file is takes 12 bytes for each,
+/// and is needed for the picture only.
+struct Worst {
+    list: Vec<Found>,
+    /// How many files are shown.
+    most: usize,
+    /// How many are drawn.
+    most_drawn: usize,
+    /// How many there are that have places, since the last look at which are the worst.
+    nr_placed: usize,
+}
+
+impl Worst {
+    fn new(most: Option<usize>, draws: bool) -> Self {
+        Self {
+            list: Vec::new(),
+            most: most.unwrap_or(usize::MAX),
+            most_drawn: if draws { MOST_DRAWN } else { 0 },
+            nr_placed: 0,
+        }
+    }
+
+    fn add(&mut self, mut found: Found) {
+        if self.most_drawn == 0 {
+            found.places = Vec::new();
+        } else if found.physical.is_some() {
+            self.nr_placed += 1;
+        }
+        self.list.push(found);
+        // To sort them each time would take long.
+        let is_full = self.list.len() > self.most.saturating_mul(2).saturating_add(MOST_DRAWN);
+        if is_full || self.nr_placed > 2 * MOST_DRAWN {
+            self.cut();
+        }
+    }
+
+    /// The worst first, and no more of them than are shown.
+    fn cut(&mut self) {
+        self.list.sort_by_key(|file| {
+            let physical = file.physical.as_ref().map(|physical| physical.dof_permille);
+            Reverse((physical, file.dof_l_permille, file.logical.pieces))
+        });
+        self.list.truncate(self.most);
+        let placed = self.list.iter_mut().filter(|file| file.physical.is_some());
+        for file in placed.skip(self.most_drawn) {
+            file.places = Vec::new();
+        }
+        self.nr_placed = 0;
+    }
+
+    fn into_list(mut self) -> Vec<Found> {
+        self.cut();
+        self.list
+    }
+}
+
 fn look(path: &Path, drives: &mut Drives) -> Result<Found> {
     let look = look::look(path, drives).map_err(|err| about_file(path, err))?;
     let mut found = Found {
@@ -145,12 +201,12 @@ fn draw(path: &Path, list: &[Found]) -> Result<()> {
 pub fn run(args: &FragArgs, out: &mut impl Write) -> Result<()> {
     args.saying.begin();
     let mut drives = Drives::default();
-    let mut list = Vec::new();
+    let mut worst = Worst::new(args.top, args.svg.is_some());
     let mut nr_barred = 0;
 
     for path in &args.paths {
         if !path.is_dir() {
-            list.push(look(path, &mut drives)?);
+            worst.add(look(path, &mut drives)?);
             continue;
         }
         let (files, barred) = walk(path);
@@ -159,16 +215,12 @@ pub fn run(args: &FragArgs, out: &mut impl Write) -> Result<()> {
         for file in files {
             // Files come and go while a folder is looked at.
             match look(&file, &mut drives) {
-                Ok(found) => list.push(found),
+                Ok(found) => worst.add(found),
                 Err(err) => complain!("dieaware: {err:#}."),
             }
         }
     }
-    list.sort_by_key(|file| {
-        let physical = file.physical.as_ref().map(|physical| physical.dof_permille);
-        Reverse((physical, file.dof_l_permille, file.logical.pieces))
-    });
-    list.truncate(args.top.unwrap_or(usize::MAX));
+    let list = worst.into_list();
     if let Some(path) = &args.svg {
         draw(path, &list)?;
     }
@@ -187,4 +239,63 @@ pub fn run(args: &FragArgs, out: &mut impl Write) -> Result<()> {
         remark!("dieaware: of some files DoF_P is not known: {why}.");
     }
     require_all(nr_barred)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Found, Geometry, Logical, Physical, Place, Worst, MOST_DRAWN};
+
+    fn found(dof_permille: u64) -> Found {
+        let geometry = Geometry {
+            nr_dies: 2,
+            unit_pages: 1,
+        };
+        let places = vec![Some(Place { die: 0, unit: 0 }); 4];
+        let physical = Physical::of(&geometry, &places);
+        Found {
+            path: dof_permille.to_string(),
+            bytes: 0,
+            logical: Logical::of(&[]),
+            dof_l_permille: 1000,
+            physical: Some(Physical {
+                dof_permille,
+                ..physical
+            }),
+            unknown: None,
+            places,
+            geometry: Some(geometry),
+        }
+    }
+
+    /// In an order in which the worst come at any time.
+    fn worst_of(nr: u64, most: Option<usize>, draws: bool) -> Worst {
+        let mut worst = Worst::new(most, draws);
+        for at in 0..nr {
+            worst.add(found(at * 7 % nr));
+            let placed = worst.list.iter().filter(|found| !found.places.is_empty());
+            assert!(placed.count() <= 3 * MOST_DRAWN);
+            assert!(most.is_none_or(|most| worst.list.len() <= 2 * most + MOST_DRAWN));
+        }
+        worst
+    }
+
+    #[test]
+    fn no_more_is_kept_than_is_shown() {
+        let of = |most, draws| {
+            let list = worst_of(1000, most, draws).into_list();
+            let values: Vec<u64> = list
+                .iter()
+                .map(|found| found.path.parse().unwrap())
+                .collect();
+            let nr_all = most.unwrap_or(1000) as u64;
+            assert_eq!(values, (1000 - nr_all..1000).rev().collect::<Vec<_>>());
+            let placed = |found: &&Found| !found.places.is_empty();
+            list.iter().take_while(placed).count()
+        };
+        assert_eq!(of(None, false), 0);
+        assert_eq!(of(Some(5), false), 0);
+        assert_eq!(of(None, true), MOST_DRAWN);
+        assert_eq!(of(Some(30), true), MOST_DRAWN);
+        assert_eq!(of(Some(5), true), 5);
+    }
 }
