@@ -11,7 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use common::{stderr, stdout};
+use common::{dieaware, stderr, stdout};
 
 /// The tool as somebody runs it who is not root, in a folder; root has the tests run elsewhere, as somebody
 /// else. The tool's own folder may be root's alone.
@@ -54,5 +54,31 @@ fn what_nobody_may_look_at_keeps_nobody_from_the_rest() {
             "{}",
             stderr(&output)
         );
+    }
+}
+
+#[test]
+fn a_file_s_name_moves_no_cursor() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("data");
+    fs::write(&file, [1; 8192]).unwrap();
+    let run = |args: &[&str]| {
+        let output = dieaware(args);
+        let known = (output.status.code(), stdout(&output) + &stderr(&output));
+        assert!(!known.1.contains('\x1b'), "{known:?}");
+        known
+    };
+    let missing = dir.path().join("m\x1b[31m");
+    let (status, said) = run(&["frag", missing.to_str().unwrap()]);
+    assert_eq!(status, Some(3));
+    assert!(said.contains("m\u{fffd}[31m"), "{said}");
+    if run(&["frag", file.to_str().unwrap()]).0 != Some(0) {
+        return;
+    }
+    let odd = dir.path().join("f\x1b[31m");
+    fs::rename(&file, &odd).unwrap();
+    for args in [&["frag"][..], &["defrag", "--dry-run"]] {
+        let (_, said) = run(&[args, &[odd.to_str().unwrap()]].concat());
+        assert!(said.contains("f\u{fffd}[31m"), "{said}");
     }
 }

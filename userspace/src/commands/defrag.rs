@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::budget::{allocated_bytes, End, IoClass, Limit, Room};
 use super::common::{self, permille, print_json, Saying, UsageError};
+use crate::complain::shown;
 use crate::defrag::{defrag, DefragError, Done, Method, State, Unsynced, Watch, Wish};
 use crate::frag::look::{Drives, WHOLE};
 use crate::fs::folder::walk;
@@ -169,7 +170,7 @@ pub(super) fn print_row(row: &Row, out: &mut impl Write) -> Result<()> {
         pieces(Some(done.before)),
         pieces(done.after),
         done.bytes.div_ceil(1024),
-        row.path
+        shown(&row.path)
     )?;
     Ok(())
 }

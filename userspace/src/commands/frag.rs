@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::common::{
     about_file, permille, print_json, require_all, tell_barred, write_file, Saying,
 };
+use crate::complain::shown;
 use crate::device::nvme::placement::{Geometry, Place};
 use crate::frag::look::{self, Drives};
 use crate::frag::svg::{picture, Drawn};
@@ -167,7 +168,7 @@ fn print(list: &[Found], out: &mut impl Write) -> Result<()> {
             permille(file.dof_l_permille),
             file.logical.pieces,
             file.bytes.div_ceil(1024),
-            file.path
+            shown(&file.path)
         )?;
     }
     Ok(())

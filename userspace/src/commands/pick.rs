@@ -22,6 +22,7 @@ use super::budget::{IoClass, Limit, Room};
 use super::common::{print_json, usage, Saying};
 use super::defrag::{dof, give_way, one_by_one, pieces, verdict, word, How};
 use super::pick_watch::{self, WatchArgs};
+use crate::complain::shown;
 use crate::defrag::{DefragError, Wish};
 use crate::device::stack::{self, Base};
 use crate::frag::look::Drives;
@@ -237,7 +238,7 @@ fn analyze(args: &AnalyzeArgs, out: &mut impl Write) -> Result<()> {
         "{} accesses to {nr_inodes} files of the filesystem, {} of them below {}",
         counted.nr_accesses,
         files.len(),
-        path.display()
+        shown(&path.to_string_lossy())
     )?;
     if counted.nr_lost != 0 {
         complain!(
@@ -475,7 +476,7 @@ fn finish(args: &AnalyzeArgs, mut analysis: Analysis, out: &mut impl Write) -> R
             "{count:>9}  {:>7}  {:>10}  {}",
             file.ranges.len(),
             bytes / 1024,
-            file.path.display()
+            shown(&file.path.to_string_lossy())
         )?;
     }
     Ok(())
@@ -606,7 +607,7 @@ fn print_table(rows: &[Row], out: &mut impl Write) -> Result<()> {
                 "-",
                 "-",
                 0,
-                row.path.display()
+                shown(&row.path.to_string_lossy())
             )?;
         }
         for part in &picked.parts {
@@ -620,7 +621,7 @@ fn print_table(rows: &[Row], out: &mut impl Write) -> Result<()> {
                 pieces(Some(part.done.before)),
                 pieces(part.done.after),
                 part.moved_bytes / 1024,
-                row.path.display()
+                shown(&row.path.to_string_lossy())
             )?;
         }
     }

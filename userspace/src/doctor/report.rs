@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::measure::{Kind, Samples};
 use super::stats::{Interval, Parts};
 use super::verdict::{Cause, Remedy, Verdict};
+use crate::complain::shown;
 use crate::device::layers::Layer;
 use crate::device::nvme::announce::Announced;
 
@@ -131,16 +132,6 @@ fn size(bytes: u64) -> String {
         0x10_0000..0x4000_0000 => format!("{} MiB", bytes >> 20),
         _ => format!("{} GiB", bytes >> 30),
     }
-}
-
-/// A name of a file may hold what moves a terminal's cursor.
-fn shown(path: &str) -> String {
-    path.chars()
-        .map(|letter| match letter.is_control() {
-            true => '\u{fffd}',
-            false => letter,
-        })
-        .collect()
 }
 
 impl Drive {
