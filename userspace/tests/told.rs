@@ -82,3 +82,25 @@ fn a_file_s_name_moves_no_cursor() {
         assert!(said.contains("f\u{fffd}[31m"), "{said}");
     }
 }
+
+#[test]
+fn nobody_watches_for_what_cannot_be_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let begun = dir.path().join("begun");
+    let output = dieaware(&[
+        "pick",
+        "analyze",
+        "--out",
+        "/no/folder/hot.json",
+        "--path",
+        dir.path().to_str().unwrap(),
+        "--",
+        "touch",
+        begun.to_str().unwrap(),
+    ]);
+    assert_eq!(output.status.code(), Some(3));
+    let said = stderr(&output);
+    let words = "dieaware: /no/folder/hot.json cannot be written: ";
+    assert!(said.starts_with(words), "{said}");
+    assert!(!begun.exists());
+}

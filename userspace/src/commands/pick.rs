@@ -31,6 +31,7 @@ use crate::fs::file::{mount_of, open_place, FileError};
 use crate::fs::folder;
 use crate::fs::holes::next_data;
 use crate::fs::mounts::Mount;
+use crate::io_engine::replace::require_replaceable;
 use crate::pick::analysis::{Analysis, HotFile, HotRange};
 use crate::pick::event::Line;
 use crate::pick::imitate::{merge, whole, Counts, Recorder, MOST_RANGES};
@@ -221,6 +222,8 @@ fn analyze(args: &AnalyzeArgs, out: &mut impl Write) -> Result<()> {
         Ok(())
     };
 
+    // Not after hours in which somebody was watched.
+    require_replaceable(&args.out).with_context(|| unwritten(args))?;
     if args.bypass {
         return finish(args, bypass(path, read_ahead, &mut failed)?, out);
     }
@@ -247,6 +250,10 @@ fn analyze(args: &AnalyzeArgs, out: &mut impl Write) -> Result<()> {
         );
     }
     finish(args, Analysis::new(files), out)
+}
+
+fn unwritten(args: &AnalyzeArgs) -> String {
+    format!("{} cannot be written", args.out.display())
 }
 
 /// All files as they are read from their beginning to their end. What there is no memory for is left
@@ -464,9 +471,7 @@ fn report(name: &str, status: ExitStatus) {
 /// Keep what is hot, write it, and say what there is.
 fn finish(args: &AnalyzeArgs, mut analysis: Analysis, out: &mut impl Write) -> Result<()> {
     analysis.keep_hottest(args.hot);
-    analysis
-        .save(&args.out)
-        .with_context(|| format!("{} cannot be written", args.out.display()))?;
+    analysis.save(&args.out).with_context(|| unwritten(args))?;
     writeln!(out, "{:>9}  {:>7}  {:>10}  file", "count", "ranges", "KiB")?;
     for file in &analysis.files {
         let count: u64 = file.ranges.iter().map(|range| range.count).sum();

@@ -171,14 +171,31 @@ impl Write for Replacement {
     }
 }
 
+/// Is it a pipe or a character device?
+fn is_stream(path: &Path) -> io::Result<bool> {
+    let there = look(path)?.map(|there| there.file_type());
+    Ok(there.is_some_and(|kind| kind.is_fifo() || kind.is_char_device()))
+}
+
+/// Could a file be given new contents, as far as that can be known without them?
+///
+/// # Errors
+///
+/// When it could not.
+pub fn require_replaceable(path: &Path) -> io::Result<()> {
+    if is_stream(path)? {
+        return Ok(());
+    }
+    Replacement::begin(path).map(drop)
+}
+
 /// Give a file new contents. A pipe or a character device takes them as they come.
 ///
 /// # Errors
 ///
 /// When they cannot be written; the file is as it was then.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let there = look(path)?.map(|there| there.file_type());
-    if there.is_some_and(|kind| kind.is_fifo() || kind.is_char_device()) {
+    if is_stream(path)? {
         let mut stream = OpenOptions::new().write(true).open(path)?;
         return stream.write_all(bytes);
     }
