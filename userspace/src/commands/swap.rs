@@ -303,16 +303,28 @@ fn change(held: &Held, new: &Table) -> Result<()> {
     verify(held, new)
 }
 
-/// Make it as it was, wherever the change has stopped.
+/// Is the table that is loaded, and not at work yet, one that we may have loaded? Whoever has loaded
+/// another one, such as LVM, is going to put it to work.
+fn is_ours_loaded(held: &Held) -> bool {
+    inactive(held.number)
+        .is_ok_and(|loaded| loaded.is_none_or(|loaded| loaded.maps_as(&held.table)))
+}
+
+/// Make it as it was, wherever the change has stopped. What somebody else has loaded stays.
 fn put_back(held: &Held) -> Result<()> {
     let name = &held.state.name;
     let state = swap::state(held.number)?;
+    let is_foreign = state.has_inactive && !is_ours_loaded(held);
 
-    if state.has_inactive {
+    if state.has_inactive && !is_foreign {
         swap::clear(name)?;
     }
     let now = Table::parse(&dm::table(held.number)?)?;
-    if now.nr_targets() == held.table.nr_targets() && now.maps_as(&held.table) {
+    let is_as_it_was = now.nr_targets() == held.table.nr_targets() && now.maps_as(&held.table);
+    if is_foreign && (!is_as_it_was || state.is_suspended) {
+        bail!("somebody else has loaded a table, which stays");
+    }
+    if is_as_it_was {
         if state.is_suspended {
             swap::resume(name)?;
         }
