@@ -11,7 +11,9 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use clap::ValueEnum;
 use common::{dieaware, stderr, stdout};
+use dieaware::events::Event;
 
 /// The tool as somebody runs it who is not root, in a folder; root has the tests run elsewhere, as somebody
 /// else. The tool's own folder may be root's alone.
@@ -103,4 +105,23 @@ fn nobody_watches_for_what_cannot_be_written() {
     let words = "dieaware: /no/folder/hot.json cannot be written: ";
     assert!(said.starts_with(words), "{said}");
     assert!(!begun.exists());
+}
+
+#[test]
+fn the_page_has_every_event_that_is_waited_for() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/man/dieaware-wait.8");
+    let page = fs::read_to_string(page).unwrap();
+    let events: Vec<_> = Event::value_variants()
+        .iter()
+        .map(|event| event.name())
+        .collect();
+    let described: Vec<_> = page
+        .lines()
+        .skip_while(|line| !line.starts_with(".SH DESCRIPTION"))
+        .take_while(|line| !line.starts_with(".SH OPTIONS"))
+        .filter_map(|line| line.strip_prefix(".B "))
+        .map(|name| name.replace('\\', ""))
+        .filter(|name| !name.contains('='))
+        .collect();
+    assert_eq!(described, events);
 }

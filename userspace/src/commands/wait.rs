@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 use std::env;
 use std::fmt;
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context, Result};
@@ -26,7 +27,13 @@ use crate::units::DeviceNumber;
 /// Not everything that the status says is an event of device-mapper: it is looked at again.
 const LOOK_AGAIN: Duration = Duration::from_secs(60);
 
-/// Wait until a device has failed, has no space, needs a check, or has lost its hints
+/// How long a program may take that is run at a change: the next one waits for it, and so does the next change.
+const MOST_OF_A_HOOK: Duration = Duration::from_secs(60);
+
+/// Between two looks at whether it has ended.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Wait until a device has failed, holds damaged data, has no space, needs a check, or has lost its hints
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  dieaware wait --for failed --for low-space --timeout 60 db")]
 pub struct WaitArgs {
@@ -149,17 +156,36 @@ fn programs(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// One that fails is told of, and does not keep the others from running.
-fn run_hooks(folder: &Path, told: &Told) {
+/// Run a program, but no longer than that; `None`: it was killed then.
+fn run_program(program: &Path, told: &Told, most: Duration) -> io::Result<Option<ExitStatus>> {
+    let mut child = Command::new(program)
+        .args([told.name, told.event, told.sentence])
+        .stdin(Stdio::null())
+        .spawn()?;
+    let end = Instant::now() + most;
+
+    while Instant::now() < end {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        sleep(PAUSE);
+    }
+    child.kill()?;
+    child.wait().map(|_| None)
+}
+
+/// One that fails, or does not end, is told of, and does not keep the others from running.
+fn run_hooks(folder: &Path, told: &Told, most: Duration) {
     for program in programs(folder) {
-        let status = Command::new(&program)
-            .args([told.name, told.event, told.sentence])
-            .stdin(Stdio::null())
-            .status();
-        match status {
-            Ok(status) if status.success() => {}
-            Ok(status) => complain!("dieaware: {} failed: {status}.", program.display()),
-            Err(err) => complain!("dieaware: {} cannot be run: {err}.", program.display()),
+        let name = program.display();
+        match run_program(&program, told, most) {
+            Ok(Some(status)) if status.success() => {}
+            Ok(Some(status)) => complain!("dieaware: {name} failed: {status}."),
+            Ok(None) => complain!(
+                "dieaware: {name} had not ended after {} s, and was killed.",
+                most.as_secs()
+            ),
+            Err(err) => complain!("dieaware: {name} cannot be run: {err}."),
         }
     }
 }
@@ -173,7 +199,7 @@ fn tell(args: &WaitArgs, told: &Told, out: &mut impl Write) -> Result<()> {
     }
     out.flush()?;
     if let Some(folder) = &args.hooks {
-        run_hooks(folder, told);
+        run_hooks(folder, told, MOST_OF_A_HOOK);
     }
     Ok(())
 }
@@ -273,8 +299,9 @@ pub fn run(args: &WaitArgs, out: &mut impl Write) -> Result<()> {
 mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
+    use std::time::{Duration, Instant};
 
-    use super::{programs, Told};
+    use super::{programs, run_hooks, Told};
     use crate::events::Event;
 
     #[test]
@@ -284,6 +311,25 @@ mod tests {
         assert_eq!(told.line(true), "<5>read-only: db: its table is read-only");
         let told = Told::of("db", None);
         assert_eq!(told.line(false), "ok: db: nothing is wrong any more");
+    }
+
+    #[test]
+    fn a_hook_that_does_not_end_keeps_nobody_waiting() {
+        let dir = tempfile::tempdir().unwrap();
+        let told = dir.path().join("told");
+        for (name, script) in [
+            ("10-stuck", "exec sleep 600".to_owned()),
+            ("20-tells", format!("echo \"$2\" >{}", told.display())),
+        ] {
+            let path = dir.path().join(name);
+            fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let begin = Instant::now();
+        let event = Told::of("db", Some(Event::LowSpace));
+        run_hooks(dir.path(), &event, Duration::from_secs(1));
+        assert!(begin.elapsed() < Duration::from_secs(60));
+        assert_eq!(fs::read_to_string(told).unwrap(), "low-space\n");
     }
 
     #[test]
