@@ -300,11 +300,17 @@ impl<'a, D: ReadPages> Check<'a, D> {
     /// Say in which entries summaries and map differ.
     fn explain(&self, differing: &BTreeSet<u64>, findings: &mut Findings) -> io::Result<()> {
         let mut last: Option<(u64, Vec<Option<Written>>)> = None;
+        let mut is_cut = false;
         // What is wrong with pages of the map was said before.
         let mut ignored = Findings::default();
 
         map::for_each_page(self.device, self.volume, &mut ignored, |page, _| {
             for (lpn, Entry { dpn, .. }) in page.mapped() {
+                // Each may take a summary to be read, in any order.
+                if findings.is_full(Severity::Damage, Subject::SummaryEntry) {
+                    is_cut = true;
+                    return Ok(());
+                }
                 let Some((number, at)) = self.volume.superblock.segment_of(dpn) else {
                     continue;
                 };
@@ -337,6 +343,12 @@ impl<'a, D: ReadPages> Check<'a, D> {
             }
             Ok(())
         })?;
+        if is_cut {
+            findings.add(Severity::Note, Subject::SummaryEntry, || {
+                "There may be more entries in which map and summaries differ: no more were looked for."
+                    .to_owned()
+            });
+        }
         Ok(())
     }
 

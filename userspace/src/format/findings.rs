@@ -96,6 +96,12 @@ impl Findings {
         self.counts.contains_key(&(severity, subject))
     }
 
+    /// Are there so many of this kind that no more are kept?
+    pub fn is_full(&self, severity: Severity, subject: Subject) -> bool {
+        let count = self.counts.get(&(severity, subject));
+        count.is_some_and(|count| *count >= MOST_OF_A_KIND)
+    }
+
     /// How many there are, those that were not kept included.
     pub fn count(&self, severity: Severity) -> u64 {
         self.counts
