@@ -30,6 +30,9 @@ const TRACEFS: &str = "/sys/kernel/tracing";
 const INSTANCE: &str = "dieaware-";
 const GROUP: &str = "dieaware_";
 
+/// How names of processes begin that trace.
+const NAME: &[u8] = b"dieaware";
+
 /// Of each CPU: some 30,000 events.
 const BUFFER_KIB: &str = "2048";
 
@@ -347,9 +350,12 @@ fn is_first(namespace: &io::Result<PathBuf>) -> bool {
         .map_or(true, |name| name == Path::new(FIRST_NAMESPACE))
 }
 
-/// Did a process with this id leave it behind? Ours may have been somebody's before.
+/// Did a process with this id leave it behind? Ours may have been somebody's before, and another one may
+/// be some other program's by now.
 fn is_stale(pid: u32) -> bool {
-    pid == process::id() || !Path::new("/proc").join(pid.to_string()).exists()
+    let comm = fs::read(Path::new("/proc").join(pid.to_string()).join("comm"));
+
+    pid == process::id() || !comm.is_ok_and(|name| name.starts_with(NAME))
 }
 
 /// Take away what a process left that was killed.
@@ -441,9 +447,9 @@ fn definitions(fs_type: &str, layout: &Layout) -> [Probe; 5] {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
+    use std::fs::{self, File};
     use std::io;
-    use std::path::{Path, PathBuf};
+    use std::path::PathBuf;
     use std::process;
     use std::time::{Duration, Instant};
 
@@ -563,7 +569,19 @@ mod tests {
     fn what_is_left_is_of_nobody_who_lives() {
         assert!(is_stale(process::id()));
         assert!(is_stale(u32::MAX));
-        assert!(!Path::new("/proc/1").exists() || !is_stale(1));
+        let dir = tempfile::tempdir().unwrap();
+        let run = |name: &str| {
+            let program = dir.path().join(name);
+            fs::copy("/bin/sleep", &program).unwrap();
+            let mut child = process::Command::new(program).arg("60").spawn().unwrap();
+            let is_stale = is_stale(child.id());
+            child.kill().unwrap();
+            child.wait().unwrap();
+            is_stale
+        };
+        assert!(!run("dieaware"));
+        // Ids come again.
+        assert!(run("other"));
     }
 
     #[test]
