@@ -16,6 +16,8 @@ use common::devices::{
 };
 use common::drafts::{map_of, Drafted};
 use common::{dieaware, folder, image, stderr, stdout, Random};
+use nix::fcntl::{Flock, FlockArg};
+
 use dieaware::format::exact::{self, Reader};
 use dieaware::format::layout::{BLOCK_BYTES, SUPER_DPN_A, SUPER_DPN_B};
 use dieaware::format::places;
@@ -447,6 +449,25 @@ fn packs_are_small_and_whole() {
     let output = dieaware(&["unpack", pack, made]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(fs::read(made).unwrap() == fs::read(&path).unwrap());
+}
+
+#[test]
+fn an_image_has_one_who_writes_it() {
+    let path = file_with("restore-locked", used_device());
+    let image = path.to_str().unwrap();
+    let locked = |how| Flock::lock(fs::File::open(&path).unwrap(), how).unwrap();
+    let ends = |args: &[&str]| dieaware(args).status.code();
+    let reads = locked(FlockArg::LockSharedNonblock);
+    assert_eq!(ends(&["check", image]), Some(0));
+    let output = dieaware(&["format", "--force", image]);
+    assert_eq!(output.status.code(), Some(2));
+    let words = "is in use: another command is at work on it";
+    assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    drop(reads);
+    let writes = locked(FlockArg::LockExclusiveNonblock);
+    assert_eq!(ends(&["check", image]), Some(2));
+    drop(writes);
+    assert_eq!(ends(&["check", image]), Some(0));
 }
 
 #[test]

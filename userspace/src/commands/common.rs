@@ -175,6 +175,9 @@ pub fn open_error(path: &Path, err: io::Error) -> anyhow::Error {
         ErrorKind::ResourceBusy => usage(format!(
             "{name} is in use: it is mounted, or part of another device"
         )),
+        ErrorKind::WouldBlock => usage(format!(
+            "{name} is in use: another command is at work on it"
+        )),
         _ => anyhow::Error::from(err).context(format!("{name} cannot be opened")),
     }
 }

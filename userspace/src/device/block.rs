@@ -9,7 +9,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
-use nix::fcntl::{posix_fadvise, PosixFadviseAdvice};
+use nix::fcntl::{posix_fadvise, Flock, FlockArg, PosixFadviseAdvice};
 use nix::libc::{self, c_int, c_uint};
 
 use super::loops;
@@ -22,7 +22,8 @@ use crate::units::{PAGE_BYTES, SECTOR_BYTES};
 pub struct OpenHow {
     pub write: bool,
     /// Fail with EBUSY if the block device, or a loop device that shows it or the file, is mounted or
-    /// part of another one.
+    /// part of another one; with EWOULDBLOCK if another process has the image file for this, unless both
+    /// only read.
     pub exclusive: bool,
 }
 
@@ -35,6 +36,8 @@ pub struct Device {
     is_block: bool,
     /// As long as they are open, nobody else has them.
     _loops: Vec<File>,
+    /// The same of an image file, among those who ask.
+    _locked: Option<Flock<File>>,
 }
 
 /// What a block device says about itself, in bytes; of an image file nothing is known.
@@ -48,6 +51,16 @@ pub struct Limits {
 nix::ioctl_read_bad!(blksszget, nix::request_code_none!(0x12, 104), c_int);
 nix::ioctl_read_bad!(blkioopt, nix::request_code_none!(0x12, 121), c_uint);
 nix::ioctl_read_bad!(blkpbszget, nix::request_code_none!(0x12, 123), c_uint);
+
+/// Keep others from writing an image file, and if it is to be written, from reading it.
+fn lock(file: &File, how: OpenHow) -> io::Result<Flock<File>> {
+    let kind = if how.write {
+        FlockArg::LockExclusiveNonblock
+    } else {
+        FlockArg::LockSharedNonblock
+    };
+    Flock::lock(file.try_clone()?, kind).map_err(|(_, err)| err.into())
+}
 
 impl Device {
     /// Open a device of which the target uses everything from `start_sectors` on.
@@ -77,6 +90,8 @@ impl Device {
         } else {
             Vec::new()
         };
+        let locked = (how.exclusive && !is_block).then(|| lock(&file, how));
+        let locked = locked.transpose()?;
         // Who writes to the device below device-mapper goes around the page cache, and as long as
         // somebody has it open (the server of a network block device does) what was read before stays
         // there.
@@ -94,6 +109,7 @@ impl Device {
             bytes: bytes - start_bytes,
             is_block,
             _loops: loops,
+            _locked: locked,
         })
     }
 
