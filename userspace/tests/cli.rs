@@ -301,7 +301,8 @@ fn help_shows_an_example() {
 #[test]
 fn man_pages_name_every_option_of_the_help() {
     let fixture = Fixture::new("man", "", "");
-    let verbs: [(&str, &[&str]); 31] = [
+    let verbs: [(&str, &[&str]); 32] = [
+        ("boot", &["boot", "--help"]),
         ("attach", &["attach", "--help"]),
         ("check", &["check", "--help"]),
         ("dump", &["dump", "--help"]),
