@@ -51,7 +51,7 @@ pub fn last_written(folder: &Path, most: usize) -> io::Result<Vec<PathBuf>> {
     // The oldest of those found is on top.
     let mut found = BinaryHeap::new();
     let mut take = |path: PathBuf, metadata: &Metadata| {
-        if metadata.len() >= PAGE_BYTES {
+        if metadata.is_file() && metadata.len() >= PAGE_BYTES {
             let written = (metadata.mtime(), metadata.mtime_nsec());
             found.push(Reverse((written, path)));
             if found.len() > most {

@@ -318,7 +318,9 @@ pub(super) fn each_file(
         return Ok(());
     }
     let mut take = |path: PathBuf, metadata: &fs::Metadata| {
-        seen(path, metadata.ino(), metadata.len());
+        if metadata.is_file() {
+            seen(path, metadata.ino(), metadata.len());
+        }
         ControlFlow::Continue(())
     };
     folder::visit(path, &mut take, failed)?;

@@ -86,7 +86,7 @@ pub fn scan(
             scan.is_all = false;
             return ControlFlow::Break(());
         }
-        if metadata.len() >= least_bytes() {
+        if metadata.is_file() && metadata.len() >= least_bytes() {
             scan.look(path);
         }
         ControlFlow::Continue(())

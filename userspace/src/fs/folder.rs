@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::mounts;
 
-/// Called with each file; what it returns may end the walk.
+/// Called with each file, and with each folder before it is read; what it returns may end the walk.
 pub type Seen<'a> = dyn FnMut(PathBuf, &Metadata) -> ControlFlow<()> + 'a;
 
 /// Called with what cannot be read; what it returns as an error ends the walk.
@@ -24,8 +24,8 @@ fn but_gone<T>(result: io::Result<T>) -> Option<io::Result<T>> {
     }
 }
 
-/// Show all regular files below a folder, on the same filesystem, in no order. What comes or goes
-/// meanwhile is seen or not.
+/// Show all regular files and folders below a folder, on the same filesystem, in no order. What comes or
+/// goes meanwhile is seen or not.
 ///
 /// # Errors
 ///
@@ -56,8 +56,10 @@ pub fn visit(folder: &Path, seen: &mut Seen, failed: &mut Failed) -> io::Result<
                 Some(Err(_)) if is_mount_point(&path) => {}
                 Some(Err(err)) => failed(&path, err)?,
                 Some(Ok(metadata)) if metadata.dev() != device => {}
-                Some(Ok(metadata)) if metadata.is_dir() => todo.push(path),
-                Some(Ok(metadata)) if metadata.is_file() => {
+                Some(Ok(metadata)) if metadata.is_dir() || metadata.is_file() => {
+                    if metadata.is_dir() {
+                        todo.push(path.clone());
+                    }
                     if seen(path, &metadata).is_break() {
                         return Ok(());
                     }
@@ -87,7 +89,7 @@ fn is_mount_point(path: &Path) -> bool {
 pub fn walk(folder: &Path) -> (Vec<PathBuf>, Vec<(PathBuf, io::Error)>) {
     let mut files = Vec::new();
     let mut take = |path, metadata: &Metadata| {
-        if metadata.len() != 0 {
+        if metadata.is_file() && metadata.len() != 0 {
             files.push(path);
         }
         ControlFlow::Continue(())
@@ -118,9 +120,11 @@ mod tests {
         fs::write(&file, "x").unwrap();
         let mut seen = Vec::new();
         // The folder below goes when the file is seen, before it is read itself.
-        let mut take = |path, _: &Metadata| {
+        let mut take = |path, metadata: &Metadata| {
             let _ = fs::remove_dir(&sub);
-            seen.push(path);
+            if metadata.is_file() {
+                seen.push(path);
+            }
             ControlFlow::Continue(())
         };
         visit(folder.path(), &mut take, &mut |_, err| Err(err)).unwrap();
@@ -146,5 +150,15 @@ mod tests {
         };
         visit(folder.path(), &mut two, &mut |_, err| Err(err)).unwrap();
         assert_eq!(nr_seen, 2);
+        // Also where there are no files.
+        let empty = tempfile::tempdir().unwrap();
+        fs::create_dir_all(empty.path().join("a/b/c")).unwrap();
+        let mut nr_folders = 0;
+        let mut none = |_, _: &Metadata| {
+            nr_folders += 1;
+            ControlFlow::Break(())
+        };
+        visit(empty.path(), &mut none, &mut |_, err| Err(err)).unwrap();
+        assert_eq!(nr_folders, 1);
     }
 }
