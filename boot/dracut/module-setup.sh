@@ -5,9 +5,13 @@
 # these functions; $initdir is what the initramfs is made of, and $moddir has this file.
 
 check() {
+	local lines
+
 	require_binaries dieaware dmsetup || return 1
+	# What fails here, or is wrong, would be left out without a word: installkernel() says it.
+	lines=$(/usr/lib/dieaware/initrd-dietab) || return 0
 	# Where nothing asks for it, only who names the module gets it.
-	[[ -n $(/usr/lib/dieaware/initrd-dietab) ]] || return 255
+	[[ -n $lines ]] || return 255
 }
 
 depends() {
@@ -29,9 +33,26 @@ cmdline() {
 	done < <(/usr/lib/dieaware/initrd-dietab)
 }
 
+# The machine would not boot without this: when it fails, dracut makes no initramfs.
 installkernel() {
-	# Otherwise only what is loaded now
-	hostonly="" instmods dm-dieaware nvme
+	local lines
+
+	lines=$(/usr/lib/dieaware/initrd-dietab) || {
+		derror "dieaware: it cannot be found out what of /etc/dietab the root filesystem needs."
+		return 1
+	}
+	# shellcheck disable=SC2046 # names have no blanks
+	dieaware boot --check /etc/dietab $(awk '{ print $1 }' <<<"$lines") || {
+		derror "dieaware: /etc/dietab is wrong: the root filesystem would not be found."
+		return 1
+	}
+	# By hostonly, it would be only what is loaded now.
+	# shellcheck disable=SC2154 # dracut's
+	hostonly="" instmods -c dm-dieaware || {
+		derror "dieaware: the kernel $kernel has no module dm-dieaware (dkms status): the root filesystem would not be found."
+		return 1
+	}
+	hostonly="" instmods nvme
 }
 
 install() {

@@ -51,6 +51,10 @@ fn an_initramfs_gets_lines_as_they_are_understood() {
             "  fast /dev/vg/lv log \t",
             format!("  fast /dev/vg/lv log {late}\n"),
         ),
+        (
+            "fast ID=nvme-x  log       # /etc/dietab",
+            format!("fast ID=nvme-x  log {late}\n"),
+        ),
         ("other /dev/sdb log", String::new()),
         (
             "other /dev/sdb log x-initrd.attach",
@@ -63,6 +67,11 @@ fn an_initramfs_gets_lines_as_they_are_understood() {
             "{line:?}"
         );
     }
+    // Somebody has to say that this one is wrong.
+    assert_eq!(
+        initrd_dietab("fast /dev/vg/lv\n"),
+        format!("fast /dev/vg/lv {late}\n")
+    );
     // Of lines of one name the first one counts that is right, at boot as well.
     assert_eq!(
         initrd_dietab("fast /dev/vg/lv logg\nfast /dev/vg/lv log -\nfast /dev/sdc hint\n"),
@@ -83,11 +92,13 @@ fn hook_folder(name: &str, lines: &str, failing: &str) -> PathBuf {
         ("initrd-dietab", "initrd-dietab", lines),
         ("findmnt", "findmnt", "/dev/mapper/fast"),
         ("blkid", "blkid", "12-34"),
+        ("modinfo", "modinfo $*", ""),
     ] {
-        let script = format!("#!/bin/sh\ncall='{words}'\n{fails}printf '%s' '{says}'\n");
+        let script = format!("#!/bin/sh\ncall=\"{words}\"\n{fails}printf '%s' '{says}'\n");
         fs::write(dir.join(program), script).unwrap();
         fs::set_permissions(dir.join(program), fs::Permissions::from_mode(0o755)).unwrap();
     }
+    fs::write(dir.join("dietab"), format!("# all\n{lines}\n")).unwrap();
     if failing != "rules" {
         fs::write(dir.join("61-dieaware.rules"), "rules").unwrap();
     }
@@ -101,6 +112,8 @@ fn hook_folder(name: &str, lines: &str, failing: &str) -> PathBuf {
     fs::write(dir.join("hook-functions"), functions.concat()).unwrap();
     let hook = concat!(env!("CARGO_MANIFEST_DIR"), "/../boot/initramfs-tools/hook");
     let mut hook = fs::read_to_string(hook).unwrap();
+    let check = format!("{} boot --check dietab", env!("CARGO_BIN_EXE_dieaware"));
+    hook = hook.replace("/usr/sbin/dieaware boot --check /etc/dietab", &check);
     for (there, here) in [
         (
             "/usr/share/initramfs-tools/hook-functions",
@@ -119,16 +132,25 @@ fn hook_folder(name: &str, lines: &str, failing: &str) -> PathBuf {
     dir
 }
 
-/// Does mkinitramfs go on after the hook?
-fn hook_is_fine(dir: &Path) -> bool {
+/// What the hook says. Does mkinitramfs go on after it?
+fn hook_says(dir: &Path) -> (bool, String) {
     let path = std::env::var("PATH").unwrap();
-    let status = Command::new("sh")
+    let output = Command::new("sh")
         .arg(dir.join("hook"))
+        .current_dir(dir)
         .env("DESTDIR", dir.join("initramfs"))
+        .env("version", "6.1.0")
         .env("PATH", format!("{}:{path}", dir.display()))
-        .status()
+        .output()
         .unwrap();
-    status.success()
+    (
+        output.status.success(),
+        String::from_utf8(output.stderr).unwrap(),
+    )
+}
+
+fn hook_is_fine(dir: &Path) -> bool {
+    hook_says(dir).0
 }
 
 #[test]
@@ -158,10 +180,95 @@ fn no_initramfs_is_made_that_lacks_what_the_root_filesystem_needs() {
         let dir = hook_folder("hook-fails", lines, failing);
         assert!(!hook_is_fine(&dir), "{failing}");
     }
-    // It may be built into the kernel.
+    // A new kernel, of which dkms could not build the module
+    let failing = "modinfo -k 6.1.0 dm-dieaware";
+    let (is_fine, said) = hook_says(&hook_folder("hook-no-module", lines, failing));
+    assert!(!is_fine);
+    assert!(
+        said.contains("E: dieaware: the kernel 6.1.0 has no module"),
+        "{said}"
+    );
+    // The driver may be built into the kernel.
     let failing = "manual_add_modules dm-dieaware nvme";
     assert!(hook_is_fine(&hook_folder("hook-goes-on", lines, failing)));
-    let dir = hook_folder("hook-nothing", "", "");
+    // Where nobody needs the module, nobody misses it.
+    let dir = hook_folder("hook-nothing", "", "modinfo *");
     assert!(hook_is_fine(&dir));
     assert_eq!(made(&dir, "calls"), None);
+}
+
+#[test]
+fn an_initramfs_with_a_wrong_line_is_refused_and_says_which() {
+    let reason = "dietab, line 2: the mode is hint or log, not \"hnit\".";
+    let dir = hook_folder("hook-wrong", "fast /dev/sda hnit", "");
+    let (is_fine, said) = hook_says(&dir);
+    assert!(!is_fine);
+    assert!(said.contains(reason), "{said}");
+    assert!(said.contains("E: dieaware: /etc/dietab is wrong"), "{said}");
+    // One that the root filesystem does not need is said, too.
+    let dir = hook_folder("hook-other", "", "");
+    fs::write(dir.join("dietab"), "\nother /dev/sda hnit\n").unwrap();
+    let (is_fine, said) = hook_says(&dir);
+    assert!(is_fine);
+    assert!(said.contains(reason), "{said}");
+    // Of lines of one name the first that is right counts.
+    let dir = hook_folder("hook-twice", "fast /dev/sda hnit\nfast /dev/sda hint", "");
+    assert!(hook_is_fine(&dir));
+    fs::remove_file(dir.join("dietab")).unwrap();
+    assert!(!hook_is_fine(&dir));
+}
+
+/// What dracut's functions of the module end with, and what is said, where the command `failing` fails.
+fn dracut_says(function: &str, lines: &str, failing: &str) -> (i32, String) {
+    let name = format!("dracut-{function}");
+    let dir = hook_folder(&name, lines, failing);
+    let setup = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../boot/dracut/module-setup.sh"
+    );
+    let setup = fs::read_to_string(setup)
+        .unwrap()
+        .replace("/usr/lib/dieaware/initrd-dietab", "./initrd-dietab")
+        .replace(
+            "dieaware boot --check /etc/dietab",
+            &format!("{} boot --check dietab", env!("CARGO_BIN_EXE_dieaware")),
+        );
+    // As those of dracut: instmods misses nothing without -c.
+    let script = format!(
+        "kernel=6.1.0\nrequire_binaries() {{ true; }}\nderror() {{ echo \"$*\" >&2; }}\n\
+         instmods() {{\n\techo \"instmods $*\" >&2\n\t\
+         case \"instmods $*\" in '{failing}') return 1 ;; esac\n}}\n{setup}\n{function}\n"
+    );
+    let output = Command::new("bash")
+        .args(["-c", &script])
+        .current_dir(&dir)
+        .output()
+        .unwrap();
+    (
+        output.status.code().unwrap(),
+        String::from_utf8(output.stderr).unwrap(),
+    )
+}
+
+#[test]
+fn dracut_makes_no_initramfs_that_lacks_what_the_root_filesystem_needs() {
+    let lines = "fast /dev/sda hint";
+    assert_eq!(dracut_says("check", lines, "").0, 0);
+    assert_eq!(dracut_says("check", "", "").0, 255);
+    // It would be left out without a word: the next function says why there is no initramfs.
+    assert_eq!(dracut_says("check", "", "initrd-dietab").0, 0);
+    let (status, said) = dracut_says("installkernel", lines, "");
+    assert_eq!(
+        (status, said.as_str()),
+        (0, "instmods -c dm-dieaware\ninstmods nvme\n")
+    );
+    for (lines, failing, says) in [
+        (lines, "initrd-dietab", "cannot be found out"),
+        (lines, "instmods -c dm-dieaware", "the kernel 6.1.0 has no"),
+        ("fast /dev/sda hnit", "", "dietab, line 2: the mode is"),
+    ] {
+        let (status, said) = dracut_says("installkernel", lines, failing);
+        assert_eq!(status, 1, "{failing}");
+        assert!(said.contains(says), "{said}");
+    }
 }

@@ -205,7 +205,10 @@ impl Entry {
 }
 
 fn parse_line(line: usize, text: &str) -> Result<Entry, String> {
-    let words: Vec<&str> = text.split_whitespace().collect();
+    let words: Vec<&str> = text
+        .split_whitespace()
+        .take_while(|word| !word.starts_with('#'))
+        .collect();
     let (name, source, mode, options) = match words.as_slice() {
         [name, source, mode] => (*name, *source, *mode, ""),
         [name, source, mode, options] => (*name, *source, *mode, *options),
@@ -364,6 +367,26 @@ mod tests {
         assert!(db.nofail && !db.noauto && !db.netdev);
         assert_eq!(fast.source.path(), "/dev/nvme0n1p2");
         assert!(fast.options.is_empty() && !fast.nofail);
+    }
+
+    #[test]
+    fn a_line_may_end_with_a_comment() {
+        // As docs/boot.md had it
+        let text = "root  ID=nvme-eui.0025385b71b0-part2  hint          # /etc/dietab\n\
+                    a#1 /dev/a#b log nofail #, no\n  # a /dev/a log\n";
+        let lines: Vec<_> = parse(text).into_iter().map(Result::unwrap).collect();
+        let [root, a] = lines.as_slice() else {
+            panic!("{lines:?}");
+        };
+        assert_eq!(
+            root.source.path(),
+            "/dev/disk/by-id/nvme-eui.0025385b71b0-part2"
+        );
+        assert!(root.options.is_empty());
+        assert_eq!(a.name, "a#1");
+        assert_eq!(a.source.path(), "/dev/a#b");
+        assert!(a.nofail);
+        assert!(reason("a /dev/a # hint").contains("there must be"));
     }
 
     #[test]
