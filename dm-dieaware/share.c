@@ -303,13 +303,6 @@ void dmda_share_let_go(struct dmda_held *held)
 	kfree(held);
 }
 
-bool dmda_share_is_on(const struct dmda *dmda)
-{
-	return dmda->config.mode == DMDA_MODE_HINT &&
-	       READ_ONCE(dmda->asking.discovery.knows_share) &&
-	       READ_ONCE(dmda->state) == DMDA_STATE_ON && !dmda_underlying_has_moved(dmda);
-}
-
 /* NULL, or why nothing can be shared */
 static const char *complaint(const struct dmda *dmda)
 {
@@ -323,9 +316,14 @@ static const char *complaint(const struct dmda *dmda)
 	if (dmda_underlying_has_moved(dmda))
 		return "The device has other blocks than at the last resume.";
 	/* The device shares pages of its own. */
-	if (dmda->first_sector & (DMDA_PAGE_SECTORS - 1))
+	if (READ_ONCE(dmda->first_sector) & (DMDA_PAGE_SECTORS - 1))
 		return "The target does not begin at a page of the device.";
 	return NULL;
+}
+
+bool dmda_share_is_on(const struct dmda *dmda)
+{
+	return !complaint(dmda);
 }
 
 static int make_room(struct dmda_share *share)

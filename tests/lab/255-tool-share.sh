@@ -9,7 +9,7 @@
 # mem: 2G
 # seconds: 60
 # timeout: 300
-# sentences: 93
+# sentences: 98
 . "$(dirname "$0")/rc"
 . "$LAB_DIR/share"
 
@@ -173,4 +173,20 @@ begin ext4
 check_that "without Share the target says so" "$(status_field t0 share)" == off
 exits 3 "above an SSD that shares pages" dieaware defrag --threshold 0 --method share "$file"
 exits 0 ssd dieaware defrag --dry-run --threshold 0 "$file"
+end
+
+# The SSD shares pages of its own, and none of this target is one.
+new_ssd ssd0 capacity_mib=512 lba_bytes=512 share_pages=16384
+at_end drop_target t0
+dmsetup create t0 --table "$(target_line "$DEV" 1)"
+TARGET=/dev/mapper/t0
+make_fs ext4 "$TARGET"
+mount "$TARGET" "$mnt"
+fragment ext4 "$file" 64
+sync
+SUM=$(sum "$file")
+check_that "a target that begins within a page of the SSD says that it does not share" "$(status_field t0 share)" == off
+check_fails "announcements to it are refused" announce "$file" 0 1 16
+exits 0 '"method"' dieaware defrag --json --threshold 0 "$file"
+check_that "the file is what it was" "$(sum "$file")" == "$SUM"
 end
