@@ -102,7 +102,7 @@ static void streamed_end_io(struct bio *bio)
 		return;
 	if (!bio->bi_status)
 		dmda_count(stats, DMDA_COUNT_STREAMED);
-	if (!bio->bi_status && io->hint != DMDA_HINT_NONE)
+	if (io->hint != DMDA_HINT_NONE)
 		dmda_count(stats, io->hint == DMDA_HINT_APPEND ? DMDA_COUNT_CONFIRMED_APPEND :
 								 DMDA_COUNT_CONFIRMED_OVERWRITE);
 	bio->bi_end_io = io->end_io;
@@ -133,6 +133,8 @@ void dmda_fdp_attach(struct dmda *dmda, const struct dmda_write *write)
 	u32 stream = lane < DMDA_MAX_LANES ? READ_ONCE(dmda->fdp.stream[lane]) : 0;
 
 	if (!has_stream(dmda, stream)) {
+		if (write->verdict.hint != DMDA_HINT_NONE)
+			dmda_count(&dmda->stats, DMDA_COUNT_LOST_UNSEEN);
 		dmda_retry_streams_gone(dmda);
 		return;
 	}
