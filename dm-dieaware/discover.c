@@ -13,6 +13,7 @@
 #include <dieaware/vendor.h>
 
 #include "core/fdp.h"
+#include "core/namespace.h"
 #include "dieaware.h"
 #include "discover.h"
 #include "passthru.h"
@@ -89,11 +90,9 @@ static void take_geometry(const struct dieaware_log_geometry *geometry,
 				      (unit_bytes / PAGE_SIZE), U32_MAX);
 }
 
-/* What goes to a die at a time is what the namespace names as its optimal write size. */
-static bool fetch_namespace(struct dmda_passthru *admin, u32 nsid, void *page, u16 *group,
-			    struct dmda_fdp *fdp)
+static bool fetch_namespace(struct dmda_passthru *admin, void *page)
 {
-	const struct nvme_id_ns *id = page;
+	int nsid = dmda_passthru_nsid(admin->bdev);
 	struct nvme_passthru_cmd cmd = {
 		.opcode = nvme_admin_identify,
 		.nsid = nsid,
@@ -101,7 +100,26 @@ static bool fetch_namespace(struct dmda_passthru *admin, u32 nsid, void *page, u
 		.cdw10 = NVME_ID_CNS_NS,
 	};
 
-	if (!admin_fetch(admin, &cmd, page, 0, NVME_IDENTIFY_DATA_SIZE))
+	return nsid > 0 && admin_fetch(admin, &cmd, page, 0, NVME_IDENTIFY_DATA_SIZE);
+}
+
+/* Whether it is known that it has */
+static bool has_metadata(struct dmda_passthru *admin)
+{
+	void *page = kzalloc(NVME_IDENTIFY_DATA_SIZE, GFP_KERNEL);
+	bool has_metadata = page && fetch_namespace(admin, page) &&
+			    dmda_namespace_has_metadata(page);
+
+	kfree(page);
+	return has_metadata;
+}
+
+/* What goes to a die at a time is what the namespace names as its optimal write size. */
+static bool fetch_unit(struct dmda_passthru *admin, void *page, u16 *group, struct dmda_fdp *fdp)
+{
+	const struct nvme_id_ns *id = page;
+
+	if (!fetch_namespace(admin, page))
 		return false;
 	*group = le16_to_cpu(id->endgid);
 	if (id->nsfeat & NSFEAT_OPTPERF)
@@ -153,7 +171,7 @@ static bool fetch_fdp(struct dmda_passthru *admin, struct dmda_fdp *fdp)
 	bool is_known;
 	u16 group;
 
-	is_known = page && nsid > 0 && fetch_namespace(admin, nsid, page, &group, fdp) &&
+	is_known = page && nsid > 0 && fetch_unit(admin, page, &group, fdp) &&
 		   fetch_groups(admin, group, page, fdp) && fetch_pids(admin, nsid, page, fdp);
 	kfree(page);
 	return is_known;
@@ -244,6 +262,7 @@ static void discover(const struct dmda *dmda, enum dmda_hints_mode hints,
 		discovery->state = DMDA_STATE_NOT_NVME;
 		discovery->why = "The device is not an NVMe namespace.";
 	} else if (dmda_passthru_open(&admin, bdev, false)) {
+		discovery->has_metadata = has_metadata(&admin);
 		discover_hints(&admin, discovery);
 		if (may_be_streams(hints, discovery))
 			discover_streams(dmda, &admin, hints, discovery);
@@ -251,6 +270,9 @@ static void discover(const struct dmda *dmda, enum dmda_hints_mode hints,
 	}
 	if (hints != DMDA_HINTS_FDP)
 		discovery->why = NULL;
+	if (discovery->has_metadata &&
+	    (hints == DMDA_HINTS_ON || discovery->state == DMDA_STATE_ON))
+		discovery->why = "The device has metadata, where hints would mean something else.";
 }
 
 void dmda_discover(const struct dmda *dmda, enum dmda_hints_mode hints,

@@ -14,7 +14,7 @@ struct dmda;
  * @bio: the bio as dm passes it to map
  *
  * Context: from map.
- * Return: DM_MAPIO_REMAPPED.
+ * Return: DM_MAPIO_REMAPPED, or DM_MAPIO_SUBMITTED if the write is held to be shared.
  */
 int dmda_hint_map(struct dmda *dmda, struct bio *bio);
 

@@ -40,11 +40,17 @@ const char *dmda_state_name(enum dmda_state state)
 /* What the configuration and the device's answer come to */
 static enum dmda_state wanted_state(const struct dmda *dmda)
 {
+	enum dmda_state state = dmda->asking.discovery.state;
+
 	if (dmda->config.hints == DMDA_HINTS_OFF)
 		return DMDA_STATE_OFF;
 	if (dmda->asking.is_unfit)
 		return DMDA_STATE_UNFIT;
-	return dmda->config.hints == DMDA_HINTS_ON ? DMDA_STATE_ON : dmda->asking.discovery.state;
+	if (dmda->config.hints == DMDA_HINTS_ON)
+		state = DMDA_STATE_ON;
+	/* The bits that carry hints mean something else there. */
+	return state == DMDA_STATE_ON && dmda->asking.discovery.has_metadata ? DMDA_STATE_UNFIT :
+									       state;
 }
 
 /*
@@ -80,7 +86,7 @@ static u32 question_locked(struct dmda *dmda)
 	return ++dmda->asking.nr_questions;
 }
 
-/* Hints by FDP were asked for: whoever did that learns why there are none. */
+/* Why there are none is said to who has asked for hints by FDP, or has a device with metadata. */
 static void complain(struct dmda *dmda, const struct dmda_discovery *found)
 {
 	if (found->why)
@@ -94,6 +100,8 @@ static void complain(struct dmda *dmda, const struct dmda_discovery *found)
  */
 static void answer_locked(struct dmda *dmda, u32 question, const struct dmda_discovery *found)
 {
+	bool is_other = found->has_metadata != dmda->asking.discovery.has_metadata;
+
 	lockdep_assert_held(&dmda->admin_lock);
 
 	if (question != dmda->asking.nr_questions)
@@ -104,6 +112,7 @@ static void answer_locked(struct dmda *dmda, u32 question, const struct dmda_dis
 	     found->stripe_bytes != dmda->asking.discovery.stripe_bytes))
 		dmda_hint_forget_all(dmda);
 	dmda->asking.discovery.state = found->state;
+	dmda->asking.discovery.has_metadata = found->has_metadata;
 	WRITE_ONCE(dmda->asking.discovery.knows_begin, found->knows_begin);
 	WRITE_ONCE(dmda->asking.discovery.knows_share, found->knows_share);
 	WRITE_ONCE(dmda->asking.discovery.die_unit_bytes, found->die_unit_bytes);
@@ -111,7 +120,7 @@ static void answer_locked(struct dmda *dmda, u32 question, const struct dmda_dis
 	WRITE_ONCE(dmda->asking.discovery.open_pages, found->open_pages);
 	dmda_fdp_set(dmda, found);
 	complain(dmda, found);
-	if (READ_ONCE(dmda->state) == DMDA_STATE_ASKING)
+	if (READ_ONCE(dmda->state) == DMDA_STATE_ASKING || is_other)
 		decide_locked(dmda);
 }
 

@@ -25,7 +25,8 @@ struct mm_struct;
  * @DMDA_STATE_NOT_NVME: auto: the device below is not an NVMe namespace
  * @DMDA_STATE_NOT_ANNOUNCED: auto: the device does not announce that it understands
  * @DMDA_STATE_NO_ANSWER: auto: the device could not be asked
- * @DMDA_STATE_UNFIT: since a resume, the device is one for which no table is loaded
+ * @DMDA_STATE_UNFIT: since a resume, the device is one for which no table is loaded; or it has
+ *	metadata of which the kernel knows nothing
  * @DMDA_STATE_NO_STREAMS: fdp: kernel or device have no write streams that are lanes, or in log
  *	mode, none that keep data apart
  * @DMDA_STATE_STREAMS_GONE: the kernel has fewer write streams for the device than it had
@@ -49,7 +50,10 @@ enum dmda_state {
 /**
  * struct dmda_discovery - what the device says about itself
  * @state: ON, STREAMS or LIFETIMES, or the reason why hints=auto or hints=fdp does not send any
- * @why: with hints=fdp, that reason as a sentence; else NULL
+ * @why: with hints=fdp, that reason as a sentence; also that @has_metadata is why there are no
+ *	hints; else NULL
+ * @has_metadata: whether the namespace has metadata, also where the kernel knows nothing of it:
+ *	hints are then sent by streams only, whatever the table line says
  * @knows_begin: whether it announces the hint that a write begins a file, which is sent to no other
  *	device, whatever the table line says
  * @knows_share: whether it announces that it shares pages
@@ -64,6 +68,7 @@ enum dmda_state {
 struct dmda_discovery {
 	enum dmda_state state;
 	const char *why;
+	bool has_metadata;
 	bool knows_begin;
 	bool knows_share;
 	u32 die_unit_bytes;

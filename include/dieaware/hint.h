@@ -51,7 +51,7 @@
 #define DIEAWARE_ID_OFFSET		3072
 #define DIEAWARE_ID_MAGIC		"DIEAWARE"
 
-/* Bits of dieaware_id.features; vendor.h has two more */
+/* Bits of dieaware_id.features; vendor.h has three more */
 #define DIEAWARE_FEATURE_APPEND		(1U << 0)
 #define DIEAWARE_FEATURE_OVERWRITE	(1U << 1)
 #define DIEAWARE_FEATURE_BEGIN		(1U << 4)
