@@ -10,6 +10,7 @@
  *   lock                     protects                            context
  *   dmda.admin_lock          hints mode, discovery, reset        message, resume, worker; sleeps
  *   transport users (static) probes registered or not            ctr, dtr; sleeps
+ *   users_lock (users.c)     which targets are at work            resume, suspend, dtr; sleeps
  *   shard.lock (runtable.c)  one shard's map and its memory      map, message, shrinker
  *   slot.busy (fsmap.c)      one slot; a bit, only ever tried    map, tracepoint
  *   share.device_lock        memory that was lent for commands   message, worker; sleeps
@@ -40,6 +41,7 @@
 #include "share.h"
 #include "stats.h"
 #include "transport.h"
+#include "users.h"
 
 #define DM_MSG_PREFIX "dieaware"
 
@@ -65,6 +67,7 @@ struct dmda_mode_ops;
  * @asking: answers of the device, and the worker that asks it
  * @retry: failed writes that are sent again without a hint
  * @share: announced rewrites, and writes that are held because of them
+ * @user: what it uses of the device below while it is at work
  */
 struct dmda {
 	struct dm_target *ti;
@@ -87,6 +90,8 @@ struct dmda {
 	struct dmda_retry retry;
 
 	struct dmda_share share;
+
+	struct dmda_user user;
 };
 
 /* Are writes looked at? If the device is still being asked, no hint is sent with them. */

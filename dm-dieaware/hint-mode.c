@@ -32,6 +32,16 @@ static int create(struct dmda *dmda)
 	return 0;
 }
 
+static int preresume(struct dmda *dmda)
+{
+	const char *why = dmda_user_begin(dmda, dmda->ti->len);
+
+	if (!why)
+		return 0;
+	DMERR("%s: It cannot be resumed: %s.", dm_table_device_name(dmda->ti->table), why);
+	return -EBUSY;
+}
+
 static size_t status(struct dmda *dmda, char *result, unsigned int maxlen)
 {
 	size_t sz = 0;
@@ -65,6 +75,8 @@ const struct dmda_mode_ops dmda_hint_mode = {
 	.size_complaint = size_complaint,
 	.create = create,
 	.map = dmda_hint_map,
+	.preresume = preresume,
+	.postsuspend = dmda_user_end,
 	.status = status,
 	.message = refuse_message,
 	.io_hints = io_hints,

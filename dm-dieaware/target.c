@@ -114,6 +114,7 @@ static int dieaware_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	dmda_hints_init(dmda);
 	dmda_retry_create(dmda);
 	dmda_share_create(dmda);
+	dmda_user_init(dmda);
 
 	ret = -EINVAL;
 	ti->error = (char *)dmda_config_parse(argc, argv, &dmda->config);
@@ -142,6 +143,7 @@ static void dieaware_dtr(struct dm_target *ti)
 {
 	struct dmda *dmda = ti->private;
 
+	dmda_user_end(dmda);
 	dmda_hints_stop(dmda);
 	if (dmda->ops->destroy)
 		dmda->ops->destroy(dmda);

@@ -398,6 +398,20 @@ static int first_start(struct dmda_log *log)
 	return 0;
 }
 
+/* Return: NULL, or why somebody else has the device. */
+static const char *begin(struct dmda_log *log)
+{
+	u64 nr_pages = max(log->super.nr_device_pages, log->grows_to);
+	const char *why = dmda_user_begin(log->dmda, nr_pages << DMDA_PAGE_SECTOR_SHIFT);
+
+	if (why)
+		return why;
+	why = dmda_log_list_begin(log);
+	if (why)
+		dmda_user_end(log->dmda);
+	return why;
+}
+
 static int preresume(struct dmda *dmda)
 {
 	struct dmda_log *log = dmda->log;
@@ -409,7 +423,7 @@ static int preresume(struct dmda *dmda)
 		      dm_table_device_name(dmda->ti->table));
 		return -EIO;
 	}
-	why = dmda_log_list_begin(log);
+	why = begin(log);
 	if (why) {
 		DMERR("%s: It cannot be resumed: %s (UUID %pU).",
 		      dm_table_device_name(dmda->ti->table), why, log->super.uuid);
@@ -423,6 +437,7 @@ static int preresume(struct dmda *dmda)
 		/* It may be about to say so in the superblock, which is another's then. */
 		flush_work(&log->failure.work);
 		dmda_log_list_end(log);
+		dmda_user_end(dmda);
 		log->is_broken = true;
 		WRITE_ONCE(log->state, DMDA_LOG_FAILED);
 		return -EINVAL;
@@ -494,6 +509,7 @@ static void postsuspend(struct dmda *dmda)
 	/* If that has failed, it has told so. */
 	flush_work(&log->failure.work);
 	dmda_log_list_end(log);
+	dmda_user_end(dmda);
 }
 
 static void io_hints(struct dmda *dmda, struct queue_limits *limits)
