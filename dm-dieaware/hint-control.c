@@ -8,6 +8,9 @@
 #include "dieaware.h"
 #include "hint-control.h"
 
+/* Of a run that is added: 128 entries of the run table, some tens of microseconds */
+#define MOST_PAGES_AT_ONCE	0x100000U
+
 size_t dmda_hints_status(struct dmda *dmda, char *result, unsigned int maxlen)
 {
 	struct dmda_runtable_stats runs;
@@ -44,6 +47,22 @@ static int check_runs(struct dmda *dmda, const struct dmda_message *message)
 	return 0;
 }
 
+/* As one, it would keep the CPU for as long as it takes. */
+static void add_run(struct dmda *dmda, const struct dmda_run *run)
+{
+	struct dmda_run piece = *run;
+	u32 left = run->nr_pages;
+
+	while (left) {
+		piece.nr_pages = min(left, MOST_PAGES_AT_ONCE);
+		dmda_runtable_set(dmda->table, &piece);
+		left -= piece.nr_pages;
+		piece.fpage += piece.nr_pages;
+		piece.dpn = to_dpn(from_dpn(piece.dpn) + piece.nr_pages);
+		cond_resched();
+	}
+}
+
 static int add_runs(struct dmda *dmda, const struct dmda_message *message)
 {
 	int ret = check_runs(dmda, message);
@@ -54,8 +73,7 @@ static int add_runs(struct dmda *dmda, const struct dmda_message *message)
 	for (i = 0; i < message->nr_runs; i++) {
 		struct dmda_run run = dmda_message_run(message, i);
 
-		dmda_runtable_set(dmda->table, &run);
-		cond_resched();
+		add_run(dmda, &run);
 	}
 	return 0;
 }
@@ -80,8 +98,6 @@ static int obey_locked(struct dmda *dmda, const struct dmda_message *message,
 	case DMDA_VERB_RESET_COUNTERS:
 		dmda_stats_reset(&dmda->stats);
 		return 0;
-	case DMDA_VERB_RUNS_ADD:
-		return add_runs(dmda, message);
 	case DMDA_VERB_RUNS_CLEAR:
 		dmda_runtable_clear(dmda->table);
 		return 0;
@@ -107,6 +123,9 @@ int dmda_hints_message(struct dmda *dmda, const struct dmda_message *message, ch
 	/* It may take as long as the device does: no resume is to wait for that. */
 	if (message->verb == DMDA_VERB_SHARE_ADD)
 		return check_runs(dmda, message) ?: dmda_share_announce(dmda, message);
+	/* Nor for hundreds of runs of terabytes; the table has locks of its own. */
+	if (message->verb == DMDA_VERB_RUNS_ADD)
+		return add_runs(dmda, message);
 	mutex_lock(&dmda->admin_lock);
 	ret = obey_locked(dmda, message, result, maxlen);
 	mutex_unlock(&dmda->admin_lock);
