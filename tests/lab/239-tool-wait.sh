@@ -39,7 +39,7 @@ ended() {
 	[[ $status -eq $1 ]] && grep -qF -- "$3" "$T_DIR/$2"
 }
 
-exits 2 "There is no device t0" dieaware wait t0
+exits 4 "There is no device t0" dieaware wait t0
 new_ssd ssd0 capacity_mib=96
 
 # Hint mode

@@ -969,6 +969,24 @@ fn the_doctor_changes_nothing_of_what_it_reads() {
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 16);
 }
 
+/// A unit tells it from a mistake.
+#[test]
+fn waiting_for_a_device_that_is_not_there_has_a_status_of_its_own() {
+    let fixture = Fixture::new("wait-none", "", "");
+    let output = fixture.run(&["wait", "--follow", "nobody"]);
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    assert!(stderr(&output).contains("There is no device nobody"));
+    let output = fixture.run(&["wait", "--folow", "nobody"]);
+    assert_eq!(output.status.code(), Some(2));
+    let unit = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../boot/dieaware-watch@.service"
+    );
+    assert!(fs::read_to_string(unit)
+        .unwrap()
+        .contains("\nSuccessExitStatus=130 4\n"));
+}
+
 /// What happens between two looks is not missed: the number of events is asked for before the status,
 /// and the kernel is told to wait for more than that.
 #[test]

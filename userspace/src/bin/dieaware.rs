@@ -18,7 +18,7 @@ use dieaware::progress::{Interrupted, EXIT_INTERRUPTED};
 #[derive(Parser)]
 #[command(version, about, max_term_width = 80)]
 #[command(
-    after_help = "Exit status: 0 fine, 1 damage found, 2 wrong usage, 3 I/O error, 124 late, 130 Ctrl-C"
+    after_help = "Exit status: 0 fine, 1 damage found, 2 wrong usage, 3 I/O error, 4 no device (wait), 124 late, 130 Ctrl-C"
 )]
 struct Cli {
     #[command(subcommand)]
@@ -74,6 +74,7 @@ struct CompletionsArgs {
 const EXIT_DAMAGE: u8 = 1;
 const EXIT_USAGE: u8 = 2;
 const EXIT_IO: u8 = 3;
+const EXIT_NO_DEVICE: u8 = 4;
 /// As timeout(1) has it.
 const EXIT_TIMED_OUT: u8 = 124;
 
@@ -199,6 +200,8 @@ fn exit_status(err: &anyhow::Error) -> u8 {
         EXIT_USAGE
     } else if err.is::<DamageFound>() {
         EXIT_DAMAGE
+    } else if err.is::<wait::NoDevice>() {
+        EXIT_NO_DEVICE
     } else if err.is::<wait::TimedOut>() {
         EXIT_TIMED_OUT
     } else {

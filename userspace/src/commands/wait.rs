@@ -17,7 +17,7 @@ use anyhow::{bail, Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::common::{print_json, usage, Versioned};
+use super::common::{print_json, Versioned};
 use super::mapper;
 use crate::dm::{self, wait};
 use crate::events::{of_status, Event};
@@ -68,6 +68,18 @@ impl fmt::Display for TimedOut {
 }
 
 impl std::error::Error for TimedOut {}
+
+/// There is no such device, or no longer: exit status 4, so that a unit can tell it from a mistake.
+#[derive(Debug)]
+pub struct NoDevice(String);
+
+impl fmt::Display for NoDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "There is no device {}", self.0)
+    }
+}
+
+impl std::error::Error for NoDevice {}
 
 /// What is told of a device.
 #[derive(Serialize)]
@@ -260,11 +272,11 @@ fn rest(args: &WaitArgs, begin: Instant) -> Result<Duration> {
 /// cannot be looked at.
 pub fn run(args: &WaitArgs, out: &mut impl Write) -> Result<()> {
     let name = &args.name;
-    let no_device = || usage(format!("There is no device {name}"));
+    let no_device = || NoDevice(name.clone());
     let info = mapper::info(name)?.ok_or_else(no_device)?;
     let targets = mapper::targets_of(name, || format!("The status of {name} cannot be read"));
     if targets.is_err() && mapper::info(name)?.is_none() {
-        return Err(no_device());
+        return Err(no_device().into());
     }
     targets?;
     let progress = Progress::new()?;
