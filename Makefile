@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Each target calls one script; the scripts also run where make is not installed.
 
-.PHONY: all modules tools unit fuzz kunit fio lab-tests style check demo bench drives install install-modules deb clean help
+.PHONY: all modules tools unit fuzz kunit fio lab-tests style check demo bench drives install install-modules uninstall deb clean help
 
 all: modules tools
 
@@ -46,6 +46,10 @@ install:	## the tool, its boot files and manual pages (DESTDIR=)
 
 install-modules:	## both modules, for the running kernel
 	scripts/install-modules
+
+uninstall:	## what these two have installed, for all kernels (DESTDIR=)
+	scripts/install --remove "$(DESTDIR)"
+	$(if $(DESTDIR),,scripts/install-modules --remove)
 
 deb:		## Debian packages, in out/deb
 	scripts/deb

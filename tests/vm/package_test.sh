@@ -95,7 +95,17 @@ install_packages() {
 
 # None is enabled or started by a script of the package: who wants one enables it.
 units_are_left_alone() {
-	! dpkg-deb --info "$work"/deb/dieaware-tools_*.deb postinst >"$work/log" 2>&1
+	dpkg-deb --info "$work"/deb/dieaware-tools_*.deb postinst >"$work/log" 2>&1 &&
+		! grep -E 'enable|preset|deb-systemd|systemctl (re)?start' "$work/log"
+}
+
+# A new module, or a new tool, goes into the initramfs of a machine that boots with it.
+initramfs_is_made_again() {
+	local package
+
+	for package in dieaware-dkms dieaware-tools; do
+		dpkg-deb --info "$work/deb/${package}"_*.deb triggers | grep -qx 'activate-noawait update-initramfs' || return 1
+	done
 }
 
 # The suites are not for a stock kernel, and nobody would find them.
@@ -190,6 +200,17 @@ install_modules() {
 		grep -q "^updates/dm-dieaware.ko:" "$root/lib/modules/$1/modules.dep"
 }
 
+modules_go() {
+	inside /source/scripts/install-modules --remove && [[ -z $(find "$root/lib/modules/$1/updates" -name '*.ko') ]] &&
+		! grep -q dieaware "$root/lib/modules/$1/modules.dep"
+}
+
+# The rest needs no Debian: what "make install" puts into a folder, "make uninstall" takes out of it.
+tool_goes() {
+	"$top/scripts/install" "$work/installed" && [[ -x $work/installed/usr/sbin/dieaware ]] &&
+		"$top/scripts/install" --remove "$work/installed" && [[ -z $(find "$work/installed" ! -type d -o -name '*dieaware*') ]]
+}
+
 says_what_is_missing() {
 	! inside /source/scripts/install-modules 0.1 >"$work/said" &&
 		grep -q "There are no headers of the kernel 0.1: install them" "$work/said"
@@ -201,6 +222,7 @@ expect "the packages are built, and lintian finds nothing" build_packages
 expect "what was in the folder is still there" grep -qx own "$work/deb/letter"
 expect "they can be installed" install_packages
 expect "no unit is enabled or started by that" units_are_left_alone
+expect "the initramfs is made again" initramfs_is_made_again
 expect "the sources for dkms hold no tests" sources_are_lean
 for series in "${SERIES[@]}"; do
 	kernel_need "$series"
@@ -214,5 +236,7 @@ expect "a machine with 6.12 and systemd uses them, and has files mended by the t
 expect "they can be purged" purge_packages
 expect "nothing of them is left" nothing_is_left
 expect "without packages the modules are built and installed for $KERNEL_VERSION" install_modules "$KERNEL_VERSION"
-expect "but not without headers" says_what_is_missing
+expect "and can be removed again" modules_go "$KERNEL_VERSION"
+expect "but they are not built without headers" says_what_is_missing
+expect "so can the tool" tool_goes
 conclude
