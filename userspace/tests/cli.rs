@@ -702,31 +702,6 @@ fn shells_complete_every_verb() {
     assert_eq!(fixture.run(&["completions", "tcsh"]).status.code(), Some(2));
 }
 
-/// The page that lists all others has every verb.
-#[test]
-fn every_verb_has_a_man_page() {
-    let fixture = Fixture::new("pages", "", "");
-    let folder = format!("{}/man", env!("CARGO_MANIFEST_DIR"));
-    let overview = fs::read_to_string(format!("{folder}/dieaware.8")).unwrap();
-    let help = stdout(&fixture.run(&["--help"]));
-    let commands = help.split("Commands:\n").nth(1).unwrap();
-    for line in commands.lines().take_while(|line| !line.is_empty()) {
-        let verb = line.split_whitespace().next().unwrap();
-        if verb != "help" {
-            assert!(overview.contains(&format!(".B {verb}\n")), "{verb}");
-        }
-        let page = match verb {
-            "help" | "completions" => continue,
-            "unpack" => "restore",
-            verb => verb,
-        };
-        assert!(
-            Path::new(&format!("{folder}/dieaware-{page}.8")).exists(),
-            "{verb}"
-        );
-    }
-}
-
 #[test]
 fn what_is_no_analysis_is_said_to_be_none() {
     let fixture = Fixture::new("pick", "", "");

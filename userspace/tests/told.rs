@@ -125,3 +125,27 @@ fn the_page_has_every_event_that_is_waited_for() {
         .collect();
     assert_eq!(described, events);
 }
+
+/// The page that lists all others has every verb.
+#[test]
+fn every_verb_has_a_man_page() {
+    let folder = format!("{}/man", env!("CARGO_MANIFEST_DIR"));
+    let overview = fs::read_to_string(format!("{folder}/dieaware.8")).unwrap();
+    let help = stdout(&dieaware(&["--help"]));
+    let commands = help.split("Commands:\n").nth(1).unwrap();
+    for line in commands.lines().take_while(|line| !line.is_empty()) {
+        let verb = line.split_whitespace().next().unwrap();
+        if verb != "help" {
+            assert!(overview.contains(&format!(".B {verb}\n")), "{verb}");
+        }
+        let page = match verb {
+            "help" | "completions" => continue,
+            "unpack" => "restore",
+            verb => verb,
+        };
+        assert!(
+            Path::new(&format!("{folder}/dieaware-{page}.8")).exists(),
+            "{verb}"
+        );
+    }
+}
