@@ -574,6 +574,11 @@ mod tests {
             let program = dir.path().join(name);
             fs::copy("/bin/sleep", &program).unwrap();
             let mut child = process::Command::new(program).arg("60").spawn().unwrap();
+            // It has the name a moment after it was begun.
+            let comm = format!("/proc/{}/comm", child.id());
+            while fs::read_to_string(&comm).unwrap().trim_end() != name {
+                std::thread::yield_now();
+            }
             let is_stale = is_stale(child.id());
             child.kill().unwrap();
             child.wait().unwrap();
