@@ -38,7 +38,8 @@ MOST_PAGES = 64
 MOST_AT_ONCE = 16
 # f2fs ends an fsync() too early if a checkpoint of its own, which is not durable yet, has written
 # the file's node, and a write with O_DIRECT and O_DSYNC before it is durable: on plain disks as
-# well (docs/testing.md). So only sync() promises something there, but where plain disks are tried.
+# well (docs/testing-crash.md). So only sync() promises something there, but where plain disks
+# are tried.
 PROMISES_FILES = os.environ.get("FS") != "f2fs" or os.environ.get("TARGET", "log") != "log"
 
 

@@ -12,6 +12,7 @@ from typing import Dict, Iterator, List, Set, Tuple
 TOP = Path(__file__).resolve().parents[2]
 RST = "docs/dm-dieaware.rst"
 TESTING = "docs/testing.md"
+CRASH = "docs/testing-crash.md"
 # Files of other projects, of the user, and of what a test is made from
 FOREIGN = {"ssd_config.h", "run-blackbox.sh", "run-nossd.sh", "tests/lab/NNN-name.sh",
            "tests/rawhost/nvmev-streams"}
@@ -183,9 +184,9 @@ def check_mutants() -> None:
              for path in (TOP / "tests/mutants").glob("*.patch")]
     has = (len(kinds), *(kinds.count(kind) for kind in ("unit", "tools", "crash", "lab")))
     sentence = re.search(r"Of (\d+) mutants, (\d+) want a suite of scripts/unit, and run in the check; "
-                         r"(\d+) want the tool's tests, (\d+) a part of scripts/crash, (\d+) a test in the lab", text(TESTING))
+                         r"(\d+) want the tool's tests, (\d+) a part of scripts/crash, (\d+) a test in the lab", text(CRASH))
     if not sentence or tuple(map(int, sentence.groups())) != has:
-        print(f"{TESTING}: of {has[0]} mutants, {has[1]} are of unit, {has[2]} of tools, {has[3]} of crash, {has[4]} of lab")
+        print(f"{CRASH}: of {has[0]} mutants, {has[1]} are of unit, {has[2]} of tools, {has[3]} of crash, {has[4]} of lab")
 
 
 def check_images() -> None:

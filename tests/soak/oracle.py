@@ -38,9 +38,10 @@ class Content:
     pages: dict[int, list[bytes]] = field(default_factory=dict)
     # What happened to it last, for whoever has to find out why it is not as it must be
     history: deque[str] = field(default_factory=lambda: deque(maxlen=16))
-    # A fault of btrfs, which is not held against what lies below it (docs/testing.md): a file that
-    # is cut within a page leaves on the device what the page had there. When the file becomes longer,
-    # its size may be durable before the zeroes are, whatever was promised of the shorter one.
+    # A fault of btrfs, which is not held against what lies below it (docs/testing-crash.md): a file
+    # that is cut within a page leaves on the device what the page had there. When the file becomes
+    # longer, its size may be durable before the zeroes are, whatever was promised of the
+    # shorter one.
     tails_come_back: bool = False
     # Of such a page: what it may be on the device, in full
     cut: dict[int, list[bytes]] = field(default_factory=dict)
@@ -183,9 +184,9 @@ class Names:
     # What happened to them last, and when the folder was promised: a name that is gone for good
     # has no file that could tell
     happened: deque[str] = field(default_factory=lambda: deque(maxlen=64))
-    # A fault of btrfs, which is not held against what lies below it (docs/testing.md): a name that
-    # was made and renamed since the last commit may come back when its file is removed, even if
-    # that was promised.
+    # A fault of btrfs, which is not held against what lies below it (docs/testing-crash.md): a name
+    # that was made and renamed since the last commit may come back when its file is removed, even
+    # if that was promised.
     come_back: bool = False
     made: set[str] = field(default_factory=set)
     renamed: dict[str, Content] = field(default_factory=dict)

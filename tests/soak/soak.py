@@ -133,8 +133,8 @@ class Shift:
         self.mode = "linear" if is_control else MODES[number % 2]
         self.filesystem = FILESYSTEMS[number // 2 % len(FILESYSTEMS)]
         self.seed = seed * 1000 + number
-        # f2fs writes what names a file's data before the data (docs/testing.md): a drive that may
-        # lose any part of what was not flushed breaks its promises without our help.
+        # f2fs writes what names a file's data before the data (docs/testing-crash.md): a drive that
+        # may lose any part of what was not flushed breaks its promises without our help.
         self.plp = int(self.filesystem == "f2fs" or self.dice.random() < 0.3 or self.is_foreign)
         kind = ForeignStack if self.is_foreign else Stack
         self.stack = kind(self.mode, self.filesystem, self.ssd_properties())

@@ -78,7 +78,7 @@ class Worker:
 
     def __init__(self, top: str, name: str, seed: int, filesystem: str) -> None:
         self.top, self.name = top, name
-        # f2fs ends some fsync() and writes with O_DSYNC too early (docs/testing.md)
+        # f2fs ends some fsync() and writes with O_DSYNC too early (docs/testing-crash.md)
         self.only_sync = filesystem == "f2fs"
         self.anchor = -1
         self.dice = random.Random(seed)
