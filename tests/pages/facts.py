@@ -11,6 +11,7 @@ from typing import Dict, Iterator, List, Set, Tuple
 
 TOP = Path(__file__).resolve().parents[2]
 RST = "docs/dm-dieaware.rst"
+LOG = "docs/dm-dieaware-log.rst"
 TESTING = "docs/testing.md"
 CRASH = "docs/testing-crash.md"
 # Files of other projects, of the user, and of what a test is made from
@@ -94,9 +95,9 @@ def check_suites() -> None:
         print(f"{TESTING}: that the suite {name} runs by its name only is said by one of scripts/check and the table")
 
 
-def section(title: str) -> str:
-    """Of the target's page, up to the next title of that level."""
-    page = text(RST)
+def section(path: str, title: str) -> str:
+    """Of a page of the target's, up to the next title of that level."""
+    page = text(path)
     begin = page.index(f"\n{title}\n{'=' * len(title)}\n")
     following = re.search(r"\n[^\n]+\n=+\n", page[begin + 2 * len(title) + 3:])
     return page[begin:begin + 2 * len(title) + 3 + following.start()] if following else page[begin:]
@@ -118,15 +119,14 @@ def check_status() -> None:
     of_hints = list(printed("dm-dieaware/hint-control.c"))
     end = of_hints.index("share") + 1
     of_hints = of_hints[:2] + names + of_hints[2:end]
-    compare("the status of hint mode", words_of(section("Status")), ["mode", *of_hints])
-    table = section("Log mode").split("Status, in this order")[1].split("Hints: each write")[0]
-    log = [word for word in words_of(table) if word != "transport"]
-    compare("the status of log mode", log, list(printed("dm-dieaware/log/status.c")))
+    compare(RST, words_of(section(RST, "Status")), ["mode", *of_hints])
+    log = [word for word in words_of(section(LOG, "Status")) if word != "transport"]
+    compare(LOG, log, list(printed("dm-dieaware/log/status.c")))
 
 
-def compare(what: str, says: List[str], has: List[str]) -> None:
+def compare(path: str, says: List[str], has: List[str]) -> None:
     if says != has:
-        print(f"{RST}: {what} has the words {' '.join(has)}; the page says {' '.join(says)}")
+        print(f"{path}: the status has the words {' '.join(has)}; the page says {' '.join(says)}")
 
 
 def numbers_of(header: str) -> Dict[str, int]:
@@ -134,8 +134,8 @@ def numbers_of(header: str) -> Dict[str, int]:
 
 
 def options() -> Iterator[Tuple[str, str]]:
-    """Name and row of each option in the tables of the page."""
-    for row in re.split(r"^   ``(?=\w+=)", text(RST), flags=re.M)[1:]:
+    """Name and row of each option in the tables of both pages."""
+    for row in re.split(r"^   ``(?=\w+=)", text(RST) + text(LOG), flags=re.M)[1:]:
         body = re.split(r"^   =====", row, flags=re.M)[0]
         yield body.split("=")[0], re.sub(r"\s+", " ", body)
 
@@ -147,7 +147,7 @@ def check_options() -> None:
     says = dict(options())
     has = set(re.findall(r'^\t\{ "(\w+)=", ', code, re.M))
     for name in sorted(says.keys() ^ has):
-        print(f"{RST}: the option {name} is only in one of core/config.c and the page")
+        print(f"{RST}: the option {name} is only in one of core/config.c and the pages")
     for name, lower, upper in re.findall(r'"The option (\w+) must be a number from (\d+) to (\d+)\."', code):
         if f"{lower} to {upper}" not in says.get(name, ""):
             print(f"{RST}: the option {name} is a number from {lower} to {upper}")
@@ -159,12 +159,12 @@ def check_options() -> None:
 
 
 def check_messages() -> None:
-    """Each message is on the page."""
-    page = text(RST)
+    """Each message is on one of both pages."""
+    pages = text(RST) + text(LOG)
     for first, second in re.findall(r'^\t\{ "(\w+)", (?:NULL|"(\w+)"), DMDA_VERB', text("dm-dieaware/core/message.c"), re.M):
         name = f"{first} {second}".strip()
-        if not re.search(rf"``{name}[` ]", page):
-            print(f"{RST}: there is no message '{name}' on the page")
+        if not re.search(rf"``{name}[` ]", pages):
+            print(f"{RST}: there is no message '{name}' here, nor in {LOG}")
 
 
 def check_properties() -> None:

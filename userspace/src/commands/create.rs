@@ -42,7 +42,7 @@ enum Mode {
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example:\n  dieaware create fast /dev/nvme0n1 --mode hint\n\n\
-    Options of the target are in docs/dm-dieaware.rst."
+    Options of the target are in docs/dm-dieaware.rst, of log mode in docs/dm-dieaware-log.rst."
 )]
 pub struct CreateArgs {
     /// What it is called: /dev/mapper/NAME
