@@ -4,7 +4,7 @@
  * of its planes together but for reads (params.plane_read), so the times at which these are free
  * say all about its future, and each operation's end is known when it is booked. Where reads go
  * before programs and erases an end can be put off; then what a die has ahead is known apart
- * (ahead.h). What else real dies do is not modelled; docs/nvmevirt-backend.md has the list and what
+ * (ahead.h). What else real dies do is not modelled; docs/ssd-model.md has the list and what
  * follows from it.
  *
  * Timelines are multiplied by the time scale. Counters of busy time are not, as they are those of
