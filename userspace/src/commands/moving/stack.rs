@@ -289,7 +289,8 @@ pub fn has_leftover(source: &Source, moves: &Moves) -> Result<bool> {
     Ok(kept.is_some() || old(name)?.is_some())
 }
 
-/// What was moved when the machine stopped, and is hidden where it was.
+/// What was moved when the machine stopped, and is hidden where it was. One that is suspended is not: no machine
+/// has stopped since, and nothing can be read of it.
 ///
 /// # Errors
 ///
@@ -301,7 +302,7 @@ pub fn left_behind(source: &Source, moves: &Moves) -> Result<Option<Moving>> {
     };
     let node = swap::node_of(source.number);
 
-    if moving.signs.is_empty() {
+    if moving.signs.is_empty() || source.state.is_suspended {
         return Ok(None);
     }
     let is_hidden = Hider::open(Path::new(&node), &moving.signs)
