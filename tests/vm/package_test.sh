@@ -96,7 +96,7 @@ install_packages() {
 # None is enabled or started by a script of the package: who wants one enables it.
 units_are_left_alone() {
 	dpkg-deb --info "$work"/deb/dieaware-tools_*.deb postinst >"$work/log" 2>&1 &&
-		! grep -E 'enable|preset|deb-systemd|systemctl (re)?start' "$work/log"
+		! grep -vE '^[[:blank:]]*#' "$work/log" | grep -E 'enable|preset|deb-systemd|systemctl (re)?start'
 }
 
 # A new module, or a new tool, goes into the initramfs of a machine that boots with it.
