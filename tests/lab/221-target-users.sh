@@ -42,7 +42,7 @@ dmsetup suspend t0
 check "over a log that is suspended there may be hint mode" dmsetup create t1 --table "$whole"
 mark_log
 check_fails "then the log cannot be resumed" dmsetup resume t0
-check "and it is said why" log_has 'It cannot be resumed: a target in hint mode is using the device\.'
+check "and it is said why" log_has 'It cannot be resumed: a target in hint mode is using the device \(UUID [-0-9a-f]+\)\.'
 dmsetup suspend t1
 check "when hint mode is suspended as well, it can" dmsetup resume t0
 check_fails "and hint mode cannot" dmsetup resume t1
