@@ -3,8 +3,8 @@
 # dieaware doctor against the truth, on profiles of the virtual SSD: files in one piece, files in
 # pieces that lie on one die each, files in pieces that lie in order. Its verdict is what the files'
 # speeds say before and after they have been defragmented; what defrag promises comes, and the upper end
-# of that is no more than a quarter above it. Of all profiles large and huge are left out: what lies between the
-# pieces of a file on one of their 256 and 1024 dies is more than the drive has, or the machine's memory.
+# of that is no more than a quarter above it. large is in 266; huge is left out, as what lies between the pieces of a
+# file on one of its 1024 dies is more than the machine's memory.
 # kernels: uml
 # long: 6.12
 # smp: 1
