@@ -18,6 +18,7 @@ use crate::device::block::{Device, OpenHow};
 use crate::format::superblock::PAGE_SECTORS;
 use crate::format::volume::NoSuper;
 use crate::fs::file::FileError;
+use crate::fs::folder::walk;
 
 /// Something that the caller of the tool got wrong: exit status 2 instead of 3.
 #[derive(Debug)]
@@ -210,11 +211,15 @@ pub fn no_superblock(
     }
 }
 
-/// Say what could not be looked at, and is left out.
-pub fn tell_barred(barred: &[(PathBuf, io::Error)]) {
-    for (path, err) in barred {
+/// All regular files below a folder. What could not be looked at is said, counted and left out.
+pub fn files_below(folder: &Path, nr_barred: &mut usize) -> Vec<PathBuf> {
+    let (files, barred) = walk(folder);
+
+    for (path, err) in &barred {
         complain!("dieaware: {}: {err}.", path.display());
     }
+    *nr_barred += barred.len();
+    files
 }
 
 /// Everything that was meant could be looked at.

@@ -16,7 +16,6 @@ use super::common::{self, permille, print_json, Saying, UsageError};
 use crate::complain::shown;
 use crate::defrag::{defrag, DefragError, Done, Method, State, Unsynced, Watch, Wish};
 use crate::frag::look::{Drives, WHOLE};
-use crate::fs::folder::walk;
 use crate::progress::Progress;
 use crate::units::{parse_bytes, parse_permille, PAGE_BYTES};
 
@@ -249,9 +248,7 @@ fn files(args: &DefragArgs) -> Result<(Vec<Meant>, usize)> {
 
     for path in &args.paths {
         if path.is_dir() {
-            let (found, barred) = walk(path);
-            nr_barred += barred.len();
-            common::tell_barred(&barred);
+            let found = common::files_below(path, &mut nr_barred);
             files.extend(found.into_iter().map(|path| Meant {
                 path,
                 is_named: false,

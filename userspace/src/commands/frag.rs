@@ -11,14 +11,13 @@ use clap::Args;
 use serde::Serialize;
 
 use super::common::{
-    about_file, permille, print_json, require_all, tell_barred, write_file, Saying,
+    about_file, files_below, permille, print_json, require_all, write_file, Saying,
 };
 use crate::complain::shown;
 use crate::device::nvme::placement::{Geometry, Place};
 use crate::frag::look::{self, Drives};
 use crate::frag::svg::{picture, Drawn};
 use crate::frag::{Logical, Physical};
-use crate::fs::folder::walk;
 
 /// Files in the picture at most.
 const MOST_DRAWN: usize = 20;
@@ -210,10 +209,7 @@ pub fn run(args: &FragArgs, out: &mut impl Write) -> Result<()> {
             worst.add(look(path, &mut drives)?);
             continue;
         }
-        let (files, barred) = walk(path);
-        nr_barred += barred.len();
-        tell_barred(&barred);
-        for file in files {
+        for file in files_below(path, &mut nr_barred) {
             // Files come and go while a folder is looked at.
             match look(&file, &mut drives) {
                 Ok(found) => worst.add(found),
