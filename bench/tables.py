@@ -261,15 +261,18 @@ def _random_writes_table() -> list[str]:
     return _markdown(("drive", "ext4, xfs, f2fs", "btrfs"), body)
 
 
+# Tables that are of no family
+_OTHERS = {
+    "kernels": _kernels_table,
+    "headlines": _headlines_table,
+    "modern": _modern_table,
+    "random_writes": _random_writes_table,
+}
+
+
 def table(family: str) -> list[str]:
-    if family == "kernels":
-        return _kernels_table()
-    if family == "headlines":
-        return _headlines_table()
-    if family == "modern":
-        return _modern_table()
-    if family == "random_writes":
-        return _random_writes_table()
+    if family in _OTHERS:
+        return _OTHERS[family]()
     rows = records.load_family(family)
     lines = _place_table(rows, family) if family == "place" else _family_table(rows, family)
     reasons = _reasons(rows, family)
