@@ -516,7 +516,6 @@ static bool is_for_all(const struct nvmev_cmd *cmd)
 void nvmev_io_start(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
 	const struct io_op *op = find_op(nvmev, cmd->sqe.common.opcode);
-
 	bool in_pieces;
 
 	cmd->ns = nvmev_ns_find(nvmev, le32_to_cpu(cmd->sqe.common.nsid));
