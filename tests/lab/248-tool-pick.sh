@@ -9,7 +9,7 @@
 # long: 6.1 newest
 # smp: 1
 # mem: 2G
-# sentences: 84
+# sentences: 87
 # seconds: 50
 # timeout: 600
 . "$(dirname "$0")/rc"
@@ -164,7 +164,9 @@ check_that "it leaves no probe behind when its terminal closes" "$(left)" == "$n
 exits 3 "accesses to tmpfs cannot be traced" dieaware pick analyze --out "$T_DIR/hot" --path /tmp -- true
 exits 3 "No such file" dieaware pick analyze --out "$T_DIR/hot" --path "$mnt/none" -- true
 exits 3 "none cannot be started" analyze -- "$mnt/none"
-exits 3 "ended with exit status: 7" dieaware pick analyze --out /none/hot --path "$mnt" -- bash -c "exit 7"
+exits 0 "ended with exit status: 7" analyze -- bash -c "exit 7"
+exits 3 "/none/hot cannot be written" dieaware pick analyze --out /none/hot --path "$mnt" -- touch "$T_DIR/begun"
+check "what cannot be written is not watched for" test ! -e "$T_DIR/begun"
 exits 2 "cannot be used with" analyze --seconds 1 -- true
 exits 2 "no more than 100 percent" analyze --hot 101 -- true
 check_that "no probe is left" "$(left)" == "$none"

@@ -305,6 +305,14 @@ fn other_state_files_are_refused() {
     };
 
     load(&bytes, &SMALL, 0, "");
+    // Without a trace, for --check is one of these options.
+    let examined = Command::new(env!("CARGO_BIN_EXE_dieaware"))
+        .arg("sim")
+        .args(SMALL)
+        .args(["--load", &good])
+        .output()
+        .unwrap();
+    assert_eq!(examined.status.code(), Some(0), "{}", stderr(&examined));
     load(
         &bytes,
         &["--set", "capacity_mib=1024"],

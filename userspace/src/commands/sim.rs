@@ -22,7 +22,7 @@ use crate::sim::trace::{Format, ReadError, Trace};
 pub struct SimArgs {
     /// The trace: fio's I/O log, blkparse's output, the kernel's trace of nvmev_cmd,
     /// or the project's own text; - is the standard input
-    #[arg(value_name = "TRACE", required_unless_present_any = ["profiles", "save"])]
+    #[arg(value_name = "TRACE", required_unless_present_any = ["profiles", "save", "check"])]
     trace: Option<PathBuf>,
     /// The drive
     #[arg(long, value_name = "NAME", default_value = "fast24")]
@@ -65,7 +65,8 @@ pub struct SimArgs {
     /// 7-12, or all
     #[arg(long, value_name = "LINES", conflicts_with = "profiles")]
     explain: Option<Lines>,
-    /// Examine the drive's state at the end; exit status 1 if it is inconsistent
+    /// Examine the drive's state at the end; without a trace, as it begins; exit status 1 if it is
+    /// inconsistent
     #[arg(long)]
     check: bool,
     /// List the profiles instead
