@@ -25,6 +25,7 @@ use crate::doctor::examine::{examine, ExamineError, Examined, Subject};
 use crate::doctor::own::{Own, OwnError};
 use crate::doctor::report::{self, disks, Drive, Files, Report, Worst, MOST_NAMED, VERSION};
 use crate::doctor::scan::{scan, Scan};
+use crate::doctor::stats::Memory;
 use crate::doctor::svg::picture;
 use crate::doctor::verdict::{cause, judge, remedies, unknowns, Abilities};
 use crate::doctor::windows::{best, Chosen};
@@ -232,8 +233,9 @@ fn tell(
         files,
         read_bytes: chosen.size_bytes,
         rounds: found.samples.nr_rounds(),
+        remembers: found.facts.memory == Memory::Some,
         seconds: 0,
-        timed: report::timed(&found.samples, chosen.size_bytes),
+        timed: report::timed(&found.samples, found.facts.memory, chosen.size_bytes),
         slowdown: found.facts.parts,
         unevenness: found.facts.unevenness,
         aged: found.facts.aged,

@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use super::measure::{measure, Job, Kind, Samples};
 use super::own::Own;
-use super::stats::{compare, parts, unevenness, Ways};
+use super::stats::{compare, memory, parts, unevenness, Ways};
 use super::verdict::{judge, Facts, Verdict};
 use super::windows::{Chosen, Part, Window, LEAST};
 use crate::io_engine::ring::Ring;
@@ -210,7 +210,8 @@ impl Bench<'_> {
 
 /// What times say.
 fn facts(base: &Facts, samples: &Samples) -> Facts {
-    let of = |kind| samples.of(kind);
+    let memory = memory(&[&samples.of(Kind::Whole), &samples.of(Kind::Own)]);
+    let of = |kind| samples.that_count(kind, memory);
     let (as_is, pieces, whole) = (of(Kind::AsIs), of(Kind::Pieces), of(Kind::Whole));
     let (fast, fast_pieces) = if base.has_own {
         (of(Kind::Own), of(Kind::OwnPieces))
@@ -225,8 +226,9 @@ fn facts(base: &Facts, samples: &Samples) -> Facts {
             whole: &fast,
             whole_pieces: &fast_pieces,
         }),
-        unevenness: unevenness(&whole),
+        unevenness: unevenness(&samples.of(Kind::Whole), memory),
         aged: base.has_own.then(|| compare(&whole, &fast)).flatten(),
+        memory,
         ..base.clone()
     }
 }

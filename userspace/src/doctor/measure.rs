@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The order in which windows are timed, and when there are enough times. In a round each is read once,
 //! in an order that is drawn anew: what else the drive does in the meantime, or a drive that becomes
-//! warm, meets all kinds alike.
+//! warm, meets all kinds alike. But in the first round nothing is read before it is read at once: a
+//! drive may remember what it has read.
 
-use super::stats::Times;
+use super::stats::{Memory, Times};
 use crate::probe::random::Random;
 
 /// After so many rounds it is asked whether the answer is clear. Five looks with intervals of 99
@@ -22,6 +23,14 @@ pub enum Kind {
     /// The same of a file that was written just before.
     Own,
     OwnPieces,
+}
+
+impl Kind {
+    /// As a program reads it.
+    #[must_use]
+    pub fn is_at_once(self) -> bool {
+        matches!(self, Self::AsIs | Self::Whole | Self::Own)
+    }
 }
 
 /// A window of a kind, by the caller's count.
@@ -63,6 +72,16 @@ impl Samples {
                 .collect(),
         )
     }
+
+    /// Those of them that say how long it takes. Of a drive that remembers, what was read piece by piece
+    /// had been read before, whatever it was.
+    #[must_use]
+    pub fn that_count(&self, kind: Kind, memory: Memory) -> Times {
+        match memory {
+            Memory::Some if kind.is_at_once() => self.of(kind).first(),
+            _ => self.of(kind),
+        }
+    }
 }
 
 /// Time jobs until `is_clear`, or there are enough rounds. `read` gives the nanoseconds that a job has
@@ -87,15 +106,22 @@ pub fn measure<E>(
         return Ok(samples);
     }
     while samples.rounds.len() < most {
-        let mut left: Vec<(usize, Job)> = jobs.iter().copied().enumerate().collect();
+        let all: Vec<(usize, Job)> = jobs.iter().copied().enumerate().collect();
+        let (first, then) = if samples.rounds.is_empty() {
+            all.into_iter().partition(|(_, job)| job.kind.is_at_once())
+        } else {
+            (all, Vec::new())
+        };
         let mut round = vec![0; jobs.len()];
-        while !left.is_empty() {
-            let (index, job) = left.swap_remove(random.below(left.len() as u64) as usize);
-            let Some(took_ns) = read(job)? else {
-                return Ok(samples);
-            };
-            if let Some(time) = round.get_mut(index) {
-                *time = took_ns;
+        for mut left in [first, then] {
+            while !left.is_empty() {
+                let (index, job) = left.swap_remove(random.below(left.len() as u64) as usize);
+                let Some(took_ns) = read(job)? else {
+                    return Ok(samples);
+                };
+                if let Some(time) = round.get_mut(index) {
+                    *time = took_ns;
+                }
             }
         }
         samples.rounds.push(round);
@@ -113,8 +139,8 @@ mod tests {
     fn jobs() -> Vec<Job> {
         let job = |(kind, window)| Job { kind, window };
         [
-            (Kind::AsIs, 0),
-            (Kind::AsIs, 1),
+            (Kind::Pieces, 0),
+            (Kind::Pieces, 1),
             (Kind::Whole, 0),
             (Kind::Whole, 1),
             (Kind::Whole, 2),
@@ -131,7 +157,7 @@ mod tests {
             &mut |job| {
                 done.push(job);
                 let nr = done.len() as u64;
-                let kind = if job.kind == Kind::AsIs { 100 } else { 0 };
+                let kind = if job.kind == Kind::Pieces { 100 } else { 0 };
                 Ok((nr <= most_reads).then_some(kind + job.window as u64))
             },
             &mut |samples| samples.nr_rounds() >= clear_after,
@@ -147,8 +173,12 @@ mod tests {
             assert!(jobs().iter().all(|job| round.contains(job)));
         }
         let orders: Vec<_> = done.chunks(5).collect();
+        let (at_once, by_piece) = orders[0].split_at(3);
+        assert!(at_once.iter().all(|job| job.kind == Kind::Whole));
+        assert!(by_piece.iter().all(|job| job.kind == Kind::Pieces));
+        assert!(orders.iter().any(|order| order[0].kind == Kind::Pieces));
         assert!(orders.windows(2).any(|pair| pair[0] != pair[1]));
-        assert_eq!(samples.of(Kind::AsIs).0, [vec![100; 15], vec![101; 15]]);
+        assert_eq!(samples.of(Kind::Pieces).0, [vec![100; 15], vec![101; 15]]);
         assert_eq!(
             samples.of(Kind::Whole).0,
             [vec![0; 15], vec![1; 15], vec![2; 15]]
@@ -165,7 +195,7 @@ mod tests {
         assert_eq!(run(34, 99).1.len(), 35);
         let (samples, _) = run(4, 1);
         assert_eq!(
-            (samples.nr_rounds(), samples.of(Kind::AsIs).0.len()),
+            (samples.nr_rounds(), samples.of(Kind::Pieces).0.len()),
             (0, 0)
         );
     }

@@ -13,7 +13,7 @@ use nix::fcntl::{fallocate, FallocateFlags};
 use nix::libc;
 use thiserror::Error;
 
-use super::windows::{windows, Window, MOST};
+use super::windows::{windows_anywhere, Window};
 use crate::fs::file::{self, offset};
 use crate::io_engine::ring::Aligned;
 use crate::probe::random::Random;
@@ -78,10 +78,6 @@ impl Own {
     /// When the filesystem does not say where it lies.
     pub fn windows(&self, size_bytes: u64) -> io::Result<Vec<Window>> {
         let runs = runs_of(&file::extents(&self.file).map_err(io::Error::other)?);
-        let all = windows(0, &runs, size_bytes / PAGE_BYTES).into_iter();
-        Ok(all
-            .filter(|window| window.pieces.len() == 1)
-            .take(MOST)
-            .collect())
+        Ok(windows_anywhere(0, &runs, size_bytes / PAGE_BYTES))
     }
 }

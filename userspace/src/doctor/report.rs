@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::measure::{Kind, Samples};
-use super::stats::{Interval, Parts};
+use super::stats::{Interval, Memory, Parts};
 use super::verdict::{Cause, Remedy, Verdict};
 use crate::complain::shown;
 use crate::device::layers::Layer;
@@ -58,7 +58,7 @@ pub struct Files {
 pub struct Timed {
     pub kind: &'static str,
     pub parts: usize,
-    /// The mean over parts of the median over rounds.
+    /// The mean over parts of the median over rounds, or of the first one.
     pub mean_ns: u64,
     pub mb_per_s: u64,
 }
@@ -75,6 +75,8 @@ pub struct Report {
     pub files: Files,
     pub read_bytes: u64,
     pub rounds: usize,
+    /// Of these the first counts alone.
+    pub remembers: bool,
     pub seconds: u64,
     pub timed: Vec<Timed>,
     pub slowdown: Option<Parts>,
@@ -99,9 +101,9 @@ const KINDS: [(Kind, &str); 6] = [
 
 /// What was timed, by kind.
 #[must_use]
-pub fn timed(samples: &Samples, read_bytes: u64) -> Vec<Timed> {
+pub fn timed(samples: &Samples, memory: Memory, read_bytes: u64) -> Vec<Timed> {
     let of = |(kind, name): (Kind, &'static str)| {
-        let times = samples.of(kind);
+        let times = samples.that_count(kind, memory);
         let mean_ns = times.mean_ns();
         (mean_ns != 0).then(|| Timed {
             kind: name,
@@ -219,9 +221,14 @@ impl Report {
         }
         writeln!(
             out,
-            "timed     {} at once, {} rounds, {} s in all\n",
+            "timed     {} at once, {} rounds{}, {} s in all\n",
             size(self.read_bytes),
             self.rounds,
+            if self.remembers {
+                ", of which the first counts"
+            } else {
+                ""
+            },
             self.seconds
         )?;
         for timed in &self.timed {
@@ -388,6 +395,7 @@ pub mod tests {
             },
             read_bytes: 1 << 20,
             rounds: 5,
+            remembers: false,
             seconds: 3,
             timed: vec![timed("in-pieces", 500), timed("in-one-piece", 2500)],
             slowdown: Some(parts),
@@ -432,7 +440,7 @@ pub mod tests {
             .map(String::as_str)
             .collect();
         let page = include_str!("../../man/dieaware-doctor.8");
-        assert_eq!(keys.len(), 19);
+        assert_eq!(keys.len(), 20);
         for key in keys {
             assert!(page.contains(&format!(".B {key}\n")), "{key}");
         }

@@ -49,6 +49,19 @@ impl Interval {
     }
 }
 
+/// Does a drive answer quickly what it has read before? Then only the first read of each window says how
+/// long it takes.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Memory {
+    #[default]
+    None,
+    Some,
+}
+
+/// What first reads take by second ones, so that a drive has a memory: this is certain, and more than a
+/// drive that wakes up makes of it.
+const REMEMBERED_PERMILLE: u64 = 1030;
+
 /// Times of windows, each of several rounds, in ns.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Times(pub Vec<Vec<u64>>);
@@ -78,13 +91,28 @@ impl Times {
         mean(&self.medians())
     }
 
-    /// Two halves of the rounds, taken by turns.
-    fn halves(&self) -> (Self, Self) {
-        let every_other = |from: usize| {
-            let rounds = |rounds: &Vec<u64>| rounds.iter().skip(from).step_by(2).copied().collect();
-            Self(self.0.iter().map(rounds).collect())
+    /// Some of the rounds.
+    fn rounds(&self, from: usize, step: usize, most: usize) -> Self {
+        let some = |rounds: &Vec<u64>| {
+            let list = rounds.iter().skip(from).step_by(step);
+            list.take(most).copied().collect()
         };
-        (every_other(0), every_other(1))
+        Self(self.0.iter().map(some).collect())
+    }
+
+    /// The first read of each window.
+    #[must_use]
+    pub fn first(&self) -> Self {
+        self.rounds(0, 1, 1)
+    }
+
+    /// Rounds that say how long windows take, and others that say which of them are slow: two halves,
+    /// taken by turns.
+    fn halves(&self, memory: Memory) -> (Self, Self) {
+        match memory {
+            Memory::None => (self.rounds(0, 2, usize::MAX), self.rounds(1, 2, usize::MAX)),
+            Memory::Some => (self.first(), self.rounds(1, 1, usize::MAX)),
+        }
     }
 
     fn is_empty(&self) -> bool {
@@ -130,6 +158,33 @@ pub fn compare(slow: &Times, fast: &Times) -> Option<Interval> {
     ))
 }
 
+/// Whether what was read before is read more quickly: each window by itself, the first time by the second.
+#[must_use]
+pub fn memory(times: &[&Times]) -> Memory {
+    let windows = || times.iter().flat_map(|times| &times.0);
+    let of_round = |round: usize| -> Vec<u64> {
+        let all = windows();
+        all.filter_map(|rounds| rounds.get(round).copied())
+            .collect()
+    };
+    let (first, second) = (of_round(0), of_round(1));
+    if first.is_empty() || first.len() != second.len() {
+        return Memory::None;
+    }
+    let mut random = Random::new();
+    let drawn = (0..DRAWS).map(|_| {
+        let some = draw(first.len(), &mut random);
+        ratio(drawn_mean(&first, &some), drawn_mean(&second, &some))
+    });
+    let found = Interval::from(drawn.collect(), ratio(mean(&first), mean(&second)));
+
+    if found.low_permille > REMEMBERED_PERMILLE {
+        Memory::Some
+    } else {
+        Memory::None
+    }
+}
+
 /// What makes the difference between files in pieces and in one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct Parts {
@@ -141,6 +196,23 @@ pub struct Parts {
     pub splitting: Interval,
     /// Places by splitting: over 1000 if places cost more.
     pub places_by_splitting: Interval,
+}
+
+impl Parts {
+    /// What better places can give. Of a drive that remembers what it has read, what was read piece by
+    /// piece says more than comes of first reads, which is `total`.
+    #[must_use]
+    pub fn most_of_places(&self, memory: Memory) -> Interval {
+        let (places, total) = (self.places, self.total);
+        match memory {
+            Memory::None => places,
+            Memory::Some => Interval {
+                low_permille: places.low_permille.min(total.low_permille),
+                mid_permille: places.mid_permille.min(total.mid_permille),
+                high_permille: places.high_permille.min(total.high_permille),
+            },
+        }
+    }
 }
 
 /// Four ways in which the same bytes were read.
@@ -199,8 +271,8 @@ pub fn parts(ways: &Ways) -> Option<Parts> {
 /// some rounds, and how long they take by others: of times that differ by chance alone, the slowest
 /// of some rounds are not the slowest of others. `None`: there are too few times.
 #[must_use]
-pub fn unevenness(times: &Times) -> Option<Interval> {
-    let (measuring, ranking) = times.halves();
+pub fn unevenness(times: &Times, memory: Memory) -> Option<Interval> {
+    let (measuring, ranking) = times.halves(memory);
     let quarter = times.0.len() / 4;
     if quarter == 0 || measuring.is_empty() || ranking.is_empty() {
         return None;
@@ -221,7 +293,7 @@ pub fn unevenness(times: &Times) -> Option<Interval> {
 
 #[cfg(test)]
 mod tests {
-    use super::{compare, median, parts, unevenness, Interval, Times, Ways};
+    use super::{compare, median, memory, parts, unevenness, Interval, Memory, Parts, Times, Ways};
     use crate::probe::random::Random;
 
     /// Windows of a mean time, that differ by some percent, and so do their rounds; each fiftieth read
@@ -277,7 +349,7 @@ mod tests {
             let found = compare(&one, &other).unwrap();
             assert!(found.low_permille < 1030 && found.high_permille > 970);
             assert!(found.low_permille > 900 && found.high_permille < 1100);
-            assert!(unevenness(&one).unwrap().high_permille < 1200);
+            assert!(unevenness(&one, Memory::None).unwrap().high_permille < 1200);
         }
     }
 
@@ -287,7 +359,7 @@ mod tests {
         for none in [Times(vec![]), Times(vec![vec![1], vec![]])] {
             assert_eq!(compare(&some, &none), None);
             assert_eq!(compare(&none, &some), None);
-            assert_eq!(unevenness(&none), None);
+            assert_eq!(unevenness(&none, Memory::None), None);
             let ways = Ways {
                 as_is: &some,
                 pieces: &some,
@@ -333,7 +405,7 @@ mod tests {
         for _ in 0..100 {
             let mut list = times(&mut random, 1_000_000, 12, 5, 10).0;
             list.extend(times(&mut random, 3_000_000, 4, 5, 10).0);
-            let found = unevenness(&Times(list)).unwrap();
+            let found = unevenness(&Times(list), Memory::None).unwrap();
             sum += found.mid_permille;
             near += u64::from(found.low_permille > 2500 && found.high_permille < 3800);
         }
@@ -341,7 +413,64 @@ mod tests {
         // that rank have a hiccup, a window is taken for a slow one.
         assert!((3000..3200).contains(&(sum / 100)), "{}", sum / 100);
         assert!((95..=100).contains(&near), "{near}");
-        assert_eq!(unevenness(&Times(vec![vec![1; 5]; 3])), None);
-        assert_eq!(unevenness(&Times(vec![vec![1]; 8])), None);
+        assert_eq!(unevenness(&Times(vec![vec![1; 5]; 3]), Memory::None), None);
+        assert_eq!(unevenness(&Times(vec![vec![1]; 8]), Memory::None), None);
+    }
+
+    #[test]
+    fn what_is_read_again_more_quickly_is_remembered() {
+        let mut random = Random::new();
+        let (mut found, mut false_alarms) = (0, 0);
+        for _ in 0..100 {
+            let cold = times(&mut random, 1_500_000, 40, 5, 5);
+            false_alarms += u64::from(memory(&[&cold]) == Memory::Some);
+            // A die has only what it read last, so that half of all are read quickly.
+            let mut warm = cold.clone();
+            for (at, rounds) in warm.0.iter_mut().enumerate() {
+                for (round, time) in rounds.iter_mut().enumerate() {
+                    *time /= if round > 0 && (at + round) % 2 == 0 {
+                        2
+                    } else {
+                        1
+                    };
+                }
+            }
+            found += u64::from(memory(&[&Times::default(), &warm]) == Memory::Some);
+        }
+        // A hiccup is a hundred times what a die remembers.
+        assert!(found > 30, "{found}");
+        assert!(false_alarms < 3, "{false_alarms}");
+
+        let list = |rounds: &[u64]| Times(vec![rounds.to_vec(); 8]);
+        assert_eq!(memory(&[&list(&[30, 20, 20])]), Memory::Some);
+        assert_eq!(memory(&[&list(&[20, 20, 20])]), Memory::None);
+        assert_eq!(memory(&[&list(&[30])]), Memory::None);
+        assert_eq!(memory(&[]), Memory::None);
+        assert_eq!(list(&[30, 20, 20]).first(), list(&[30]));
+    }
+
+    #[test]
+    fn places_give_no_more_than_all_does() {
+        let of = |total, places| Parts {
+            total: Interval::of(total - 10, total, total + 10),
+            places: Interval::of(places - 10, places, places + 10),
+            splitting: Interval::of(0, 0, 0),
+            places_by_splitting: Interval::of(0, 0, 0),
+        };
+        let most = |total, places, memory| of(total, places).most_of_places(memory).mid_permille;
+        assert_eq!(most(3000, 2000, Memory::Some), 2000);
+        assert_eq!(most(2000, 3000, Memory::Some), 2000);
+        assert_eq!(most(2000, 3000, Memory::None), 3000);
+    }
+
+    #[test]
+    fn with_a_memory_windows_are_slow_that_were_so_at_first() {
+        let window = |first: u64, then: u64| vec![first, then, then, then];
+        // Four that are slow always, and four that are remembered
+        let list = [[(30, 30); 4], [(30, 10); 4], [(31, 11); 4]].concat();
+        let times = Times(list.iter().map(|(a, b)| window(*a, *b)).collect());
+        let of = |memory| unevenness(&times, memory).unwrap().mid_permille;
+        assert!(of(Memory::None) > 1400);
+        assert_eq!(of(Memory::Some), 1000);
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use super::stats::{Interval, Parts};
+use super::stats::{Interval, Memory, Parts};
 use super::windows::LEAST;
 
 /// Reads that take longer by less are as fast: nobody moves data for it, nor does `defrag`.
@@ -36,6 +36,8 @@ pub struct Facts {
     pub is_merged: bool,
     /// Most reads were answered by a memory of the host.
     pub is_cached: bool,
+    /// The drive remembers what it has read, so that only first reads count.
+    pub memory: Memory,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
@@ -361,7 +363,7 @@ fn moving(facts: &Facts, abilities: Abilities) -> (Gain, &'static str) {
     if let Some(parts) = facts.parts.filter(|parts| is_slow(&parts.total)) {
         return match (abilities.spreads, facts.is_merged) {
             (true, false) => (
-                Gain::of(parts.places),
+                Gain::of(parts.most_of_places(facts.memory)),
                 if abilities.shares {
                     "the drive spreads the pages; --method share, in hint mode, joins pieces as well, without a copy"
                 } else {
@@ -463,6 +465,9 @@ pub fn unknowns(facts: &Facts) -> Vec<&'static str> {
     }
     if facts.is_merged {
         list.push("what splitting costs: requests were put together on their way to the drive");
+    }
+    if facts.memory == Memory::Some {
+        list.push("what places and splitting cost each: the drive remembers what it has read, so first reads count");
     }
     list
 }

@@ -116,6 +116,32 @@ pub fn windows(file: usize, runs: &[Run], size_pages: u64) -> Vec<Window> {
     found
 }
 
+/// Windows in one piece of a file that begin anywhere: where a window begins in a unit of a die, and on
+/// which channel, decides how long it takes, and of those that begin at multiples of their size each
+/// might begin alike. Each of them reads a bit of its neighbours, too.
+pub fn windows_anywhere(file: usize, runs: &[Run], size_pages: u64) -> Vec<Window> {
+    let nr_pages: u64 = runs.iter().map(|run| u64::from(run.pages)).sum();
+    let nr = (nr_pages / size_pages.max(1)).min(MOST as u64);
+    let step = size_pages - size_pages.checked_div(nr).unwrap_or(0);
+    let is_whole = |begin: u64| {
+        runs.iter().any(|run| {
+            let end = run.file_page.0 + u64::from(run.pages);
+            run.file_page.0 <= begin && begin + size_pages <= end
+        })
+    };
+    let window = |first_page| Window {
+        file,
+        first_page,
+        pieces: vec![u32::try_from(size_pages).unwrap_or(u32::MAX)],
+    };
+
+    (0..nr)
+        .map(|index| index * step)
+        .filter(|begin| is_whole(*begin))
+        .map(window)
+        .collect()
+}
+
 /// What has been found of one size.
 #[derive(Clone, Debug, Default)]
 pub struct Pool {
@@ -221,7 +247,7 @@ pub fn best(pools: Vec<Pool>, has_own: bool) -> Option<Chosen> {
 
 #[cfg(test)]
 mod tests {
-    use super::{best, windows, Part, Pool, Window, LEAST, MOST, SIZES};
+    use super::{best, windows, windows_anywhere, Part, Pool, Window, LEAST, MOST, SIZES};
     use crate::runs::listed as runs;
 
     fn shapes(list: &[(u64, u64, u32)]) -> Vec<(u64, Vec<u32>)> {
@@ -247,6 +273,32 @@ mod tests {
         assert_eq!(
             shapes(&[(0, 50, 3), (11, 90, 4), (16, 9, 8)]),
             [(16, vec![8])]
+        );
+    }
+
+    #[test]
+    fn windows_of_one_piece_begin_anywhere() {
+        let begins = |list: &[(u64, u64, u32)]| -> Vec<u64> {
+            let all = windows_anywhere(7, &runs(list), 8);
+            assert!(all.iter().all(|window| window.file == 7));
+            assert!(all.iter().all(|window| window.pieces == [8]));
+            all.iter().map(|window| window.first_page).collect()
+        };
+        assert_eq!(begins(&[(0, 50, 64)]), [0, 7, 14, 21, 28, 35, 42, 49]);
+        // Not across an end, and not where none fits
+        assert_eq!(
+            begins(&[(0, 50, 30), (30, 900, 34)]),
+            [0, 7, 14, 21, 35, 42, 49]
+        );
+        assert!(begins(&[(0, 50, 7)]).is_empty());
+        assert!(begins(&[]).is_empty());
+        let large = runs(&[(0, 50, 1 << 20)]);
+        let all = windows_anywhere(0, &large, 64);
+        let mut places: Vec<_> = all.iter().map(|window| window.first_page % 64).collect();
+        places.sort_unstable();
+        assert_eq!(
+            places,
+            (0..MOST as u64).map(|at| 2 * at).collect::<Vec<_>>()
         );
     }
 
