@@ -9,7 +9,7 @@
 # clock: virtual
 # seconds: 28
 # timeout: 600
-# sentences: 100
+# sentences: 113
 . "$(dirname "$0")/rc"
 
 # figure FILE KEY: from frag's JSON
@@ -76,6 +76,20 @@ write_fragmented "$file"
 touch -d 2001-02-03 "$file"
 gets_fast rewrite "$file" --method rewrite
 check_that "rewrite: its time is the same" "$(stat -c %Y "$file")" -eq "$(date -d 2001-02-03 +%s)"
+
+# What the kernel takes from a file that is written, it keeps: it may bind to port 80.
+capability=0x0100000200040000000000000000000000000000
+capability_of() {
+	getfattr --absolute-names -n security.capability -e hex "$1" 2>/dev/null | sed -n 's/^security.capability=//p'
+}
+write_fragmented "$file"
+setfattr -n security.capability -v $capability "$file"
+exits 3 "it has file capabilities" dieaware defrag --method rewrite "$file"
+exits 0 "it has file capabilities" dieaware defrag --method rewrite "$mnt"
+for method in ssd move; do
+	exits 0 $method dieaware defrag --threshold 0 --method $method "$file"
+	check_that "$method: its capabilities are the same" "$(capability_of "$file")" == $capability
+done
 
 # What does not fit is left for another time: by what it holds, and by how long it takes
 write_fragmented "$file"
@@ -159,6 +173,11 @@ gets_fast rewrite "$file" --method rewrite
 write_fragmented "$file"
 gets_fast move "$file" --method move
 check_that "move: it is in one piece" "$(figure "$file" pieces)" -eq 1
+write_fragmented "$file"
+setfattr -n security.capability -v $capability "$file"
+exits 0 move dieaware defrag --method move "$file"
+check_that "xfs: its capabilities are the same" "$(capability_of "$file")" == $capability
+setfattr -x security.capability "$file"
 cp --reflink=always "$file" "$mnt/copy"
 exits 3 "it shares blocks with other files" dieaware defrag --threshold 0 --method rewrite "$file"
 umount "$mnt"

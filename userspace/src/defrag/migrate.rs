@@ -10,7 +10,7 @@ use std::path::Path;
 
 use nix::libc;
 
-use super::{DefragError, Watch, Wish};
+use super::{rights, DefragError, Watch, Wish};
 use crate::device::nvme::spread::{commands, Spreader};
 use crate::frag::look::{Look, Pages};
 use crate::fs::fiemap::Extent;
@@ -98,6 +98,7 @@ pub fn rewrite(path: &Path, look: &Look, wish: Wish, watch: &mut Watch) -> Resul
     refuse_shared(look, wish)?;
     let file = open_to_write(path)?;
     let lease = Lease::take(&file)?.ok_or(DefragError::InUse)?;
+    rights::refuse_loss_of(&file)?;
     let metadata = file.metadata()?;
     let mut done = 0;
     let mut result = Ok(());

@@ -5,6 +5,7 @@
 pub(crate) mod blocks;
 pub(crate) mod memory;
 mod migrate;
+mod rights;
 pub(crate) mod room;
 mod share;
 mod unsynced;
@@ -65,6 +66,8 @@ pub enum DefragError {
     MovesNothing(String),
     #[error("its xfs has no reflinks, by which blocks could be moved")]
     NoReflink,
+    #[error("it has {0}, and writing would take them from it; the other methods do not")]
+    Rights(&'static str),
     #[error("somebody writes to it all the time")]
     Written,
     #[error("somebody has made it shorter meanwhile")]
@@ -102,6 +105,7 @@ impl DefragError {
             | Self::File(FileError::Runs | FileError::Unchangeable)
             | Self::Shared
             | Self::NoPages
+            | Self::Rights(_)
             | Self::Written
             | Self::Shorter
             | Self::StaysOnDies { .. } => true,
@@ -388,6 +392,7 @@ pub fn defrag(
     let method = wish.method.unwrap_or_else(|| choose(&look));
     if method == Method::Rewrite {
         refuse_in_vain(&look)?;
+        rights::refuse_loss(path)?;
     }
     if was_in_vain(path, &look, method, wish) {
         done.why = Some(AS_BEFORE.to_owned());
@@ -505,6 +510,7 @@ fn perform(
             && method == Method::Move
             && look.on_ssd.is_ok()
             && refuse_in_vain(look).is_ok()
+            && rights::refuse_loss(path).is_ok()
             && !was_in_vain(path, look, Method::Rewrite, wish) =>
         {
             let shared = perform_one(path, look, Method::Rewrite, wish, unsynced, watch)?;
