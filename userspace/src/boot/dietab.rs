@@ -275,6 +275,18 @@ pub fn read(path: &Path) -> io::Result<String> {
     fs::read(path).map(|text| String::from_utf8_lossy(&text).into_owned())
 }
 
+/// The same; a file that is not there has no lines.
+///
+/// # Errors
+///
+/// The same.
+pub fn read_if_there(path: &Path) -> io::Result<String> {
+    match read(path) {
+        Err(err) if err.kind() == ErrorKind::NotFound => Ok(String::new()),
+        text => text,
+    }
+}
+
 /// A line that is going to be added: all is on the disk but for the file's name. Nobody else adds one
 /// meanwhile.
 pub struct Addition {

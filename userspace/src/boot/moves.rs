@@ -39,7 +39,9 @@ impl Moves {
         Self(folder.to_owned())
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    /// Where what was begun of a device is kept, if it is.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
         self.0.join(escape(name))
     }
 

@@ -246,7 +246,7 @@ fn settle_after_crash(
     // Names of devices change from boot to boot.
     let target = args.target.as_deref().unwrap_or(&moving.target);
 
-    if mapper::info(&moving.log)?.is_none() {
+    if !stack::is_made(moving)? {
         let device = common::open(target, 0, false)?;
         if !overwrite::holds(&device, &moving.log_uuid)? {
             return Err(usage(format!(

@@ -290,6 +290,7 @@ fn log_line(plan: &Plan, args: &MoveArgs) -> String {
 pub fn wished(source: &Source, args: &MoveArgs, moves: &Moves) -> Result<(String, Vec<String>)> {
     let name = &source.state.name;
 
+    stack::require_incomplete(source, moves)?;
     if stack::has_leftover(source, moves)? {
         return Err(usage(format!(
             "A move of {name} was begun, and would be undone first: --undo does only that"
@@ -353,6 +354,7 @@ fn build(source: &Source, plan: &Plan, args: &MoveArgs, moves: &Moves, force: bo
 /// When that fails.
 pub fn begin(source: &Source, args: &MoveArgs, moves: &Moves) -> Result<()> {
     let number = source.number;
+    stack::require_incomplete(source, moves).map_err(|err| anyhow!(Refused(err)))?;
     let left = if stack::has_leftover(source, moves)? {
         stack::take_apart(source, moves)?
     } else {

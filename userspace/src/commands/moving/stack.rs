@@ -9,6 +9,7 @@ use anyhow::{anyhow, bail, Context, Result};
 use super::super::common::usage;
 use super::super::mapper::{self, CREATED};
 use super::super::{overwrite, swap};
+use crate::boot::dietab;
 use crate::boot::moves::{Moves, Moving, FOLDER};
 use crate::device::hide::Hider;
 use crate::device::signatures;
@@ -289,8 +290,8 @@ pub fn has_leftover(source: &Source, moves: &Moves) -> Result<bool> {
     Ok(kept.is_some() || old(name)?.is_some())
 }
 
-/// What was moved when the machine stopped, and is hidden where it was. One that is suspended is not: no machine
-/// has stopped since, and nothing can be read of it.
+/// What was moved when the machine stopped, and is hidden where it was. Of one that is suspended nothing can be
+/// read.
 ///
 /// # Errors
 ///
@@ -350,14 +351,26 @@ pub fn remove_old(name: &str) -> Result<()> {
     Ok(())
 }
 
+/// Is there a device of device-mapper that is this log, and not another one of its name?
+///
+/// # Errors
+///
+/// When device-mapper cannot be asked.
+pub fn is_made(moving: &Moving) -> Result<bool> {
+    let name = &moving.log;
+    let digits = moving.log_uuid.replace('-', "");
+    let uuid = format!("{CREATED}LOG-{digits}-{name}");
+    let found = mapper::info(name)?;
+
+    Ok(found.is_some_and(|info| info.uuid == uuid))
+}
+
 /// Take the log away, whose copy is not complete, so that nobody takes it for one. Says whether it was
 /// there.
 fn remove_log(moving: &Moving) -> Result<bool> {
     let name = &moving.log;
-    let digits = moving.log_uuid.replace('-', "");
-    let uuid = format!("{CREATED}LOG-{digits}-{name}");
 
-    if mapper::info(name)?.is_some_and(|info| info.uuid == uuid) {
+    if is_made(moving)? {
         life::remove(name).with_context(|| format!("{name} was not removed"))?;
     }
     let device = overwrite::open(&moving.target, 0)?;
@@ -369,6 +382,56 @@ fn remove_log(moving: &Moving) -> Result<bool> {
     Ok(is_it)
 }
 
+/// Does a line of dietab(5) lead to a log, by its name or UUID?
+fn is_in_dietab(text: &str, moving: &Moving) -> bool {
+    let uuid = dietab::Source::Tag(dietab::Tag::Uuid, moving.log_uuid.clone());
+    let mut entries = dietab::parse(text).into_iter().flatten();
+
+    entries.any(|entry| entry.name == moving.log || entry.source == uuid)
+}
+
+/// A device that has its own table may be the old one of a move that was complete: then the log has what
+/// nothing else has, and more since.
+///
+/// # Errors
+///
+/// When that is so, or may be.
+pub fn require_incomplete(source: &Source, moves: &Moves) -> Result<()> {
+    let name = &source.state.name;
+    let Stage::Plain = &source.stage else {
+        return Ok(());
+    };
+
+    if let Some(moving) = left_behind(source, moves)? {
+        return Err(usage(format!(
+            "{name} was moved to the log {} when the machine stopped: \"dieaware move\" as before ends it",
+            moving.log_uuid
+        )));
+    }
+    let Some(moving) = moves.read(name).context(FOLDER)? else {
+        return Ok(());
+    };
+    // The line is written when the log counts, and the record of the move is forgotten after that.
+    if is_in_dietab(&dietab::read_if_there(Path::new(dietab::PATH))?, &moving) {
+        return Err(usage(format!(
+            "{} leads to the log {} ({}), which counts then, whatever {name} holds: nothing is taken apart. If it \
+             is in use, remove {}, which is left of the move to it; if not, remove the line",
+            dietab::PATH,
+            moving.log,
+            moving.log_uuid,
+            moves.path(name).display()
+        )));
+    }
+    if source.state.is_suspended && !moving.signs.is_empty() {
+        return Err(usage(format!(
+            "{name} is suspended, so that nobody knows whether it was moved to the log {}: \
+             \"dmsetup resume {name}\", and try again",
+            moving.log_uuid
+        )));
+    }
+    Ok(())
+}
+
 /// Go back to before a move, from wherever it is before the log counts. Says which device is empty
 /// again: it held the incomplete copy.
 ///
@@ -378,13 +441,7 @@ fn remove_log(moving: &Moving) -> Result<bool> {
 pub fn take_apart(source: &Source, moves: &Moves) -> Result<Option<PathBuf>> {
     let name = &source.state.name;
 
-    // A device that has its own table may be the old one of a move that was complete.
-    if let (Stage::Plain, Some(moving)) = (&source.stage, left_behind(source, moves)?) {
-        return Err(usage(format!(
-            "{name} was moved to the log {} when the machine stopped: \"dieaware move\" as before ends it",
-            moving.log_uuid
-        )));
-    }
+    require_incomplete(source, moves)?;
     let kept = moves.read(name).context(FOLDER)?;
     let told = match &source.stage {
         Stage::Mirrored(legs) if kept.is_none() => Some(record(legs)?),
@@ -425,7 +482,7 @@ pub fn require_alone(source: &Source) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{hyphened, line, linear_to};
+    use super::{hyphened, is_in_dietab, line, linear_to, Moving};
     use crate::dm::tables::Table;
 
     #[test]
@@ -435,6 +492,28 @@ mod tests {
         assert_eq!(line("a-log", &uuid, &[]), format!("a-log UUID={uuid} log"));
         let options = ["b=1".to_owned(), "c=2".to_owned()];
         assert!(line("a", &uuid, &options).ends_with(" log b=1,c=2"));
+    }
+
+    #[test]
+    fn a_log_counts_by_its_name_or_uuid_in_dietab() {
+        let moving = Moving {
+            target: "/dev/a".into(),
+            log: "a-log".to_owned(),
+            log_uuid: "0-1".to_owned(),
+            options: Vec::new(),
+            signs: Vec::new(),
+        };
+        for text in ["a-log /dev/b log", "# b\nrenamed UUID=0-1 log nofail"] {
+            assert!(is_in_dietab(text, &moving), "{text}");
+        }
+        for text in [
+            "",
+            "a-logs UUID=0-2 log",
+            "# a-log UUID=0-1 log",
+            "b LABEL=0-1 log",
+        ] {
+            assert!(!is_in_dietab(text, &moving), "{text}");
+        }
     }
 
     #[test]

@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# dieaware move: what a move has left whose log counts since destroys no log, whatever has become of the old
+# device.
+# kernels: uml
+# smp: 1
+# mem: 2G
+# seconds: 12
+# timeout: 900
+# sentences: 16
+# shellcheck disable=SC2034,SC2154
+. "$(dirname "$0")/rc"
+. "$(dirname "$0")/move-volume"
+
+FIRST=20 SECOND=12
+# shellcheck disable=SC2119
+new_machine
+
+mkdir "$T_DIR/bin"
+# Takes dmsetup's place: whoever has removed a device is killed.
+cat >"$T_DIR/bin/dmsetup" <<'EOF'
+#!/bin/bash
+PATH=${PATH#*:} dmsetup "$@" || exit
+[[ $1 != remove ]] || kill -9 "$PPID"
+EOF
+chmod +x "$T_DIR/bin/dmsetup"
+
+# ---- what is left of a move whose log counts since
+# in_use_since: the move was killed when only its record had to be forgotten, and its log is used since.
+# The old device is a volume of its own again.
+in_use_since() {
+	forget_all
+	make_fs ext4 /dev/mapper/volume
+	PATH=$T_DIR/bin:$PATH dieaware move volume "$TO" >"$T_DIR/said" 2>&1 && return 1
+	drop_target volume
+	mount /dev/mapper/volume-log "$mnt" && write_mib "$mnt/since" 2 conv=fsync && umount "$mnt" || return 1
+	new_volume
+	[[ -n $(ls -A /var/lib/dieaware/moves) ]] && grep -q '^volume-log UUID' /etc/dietab
+}
+
+# log_stays: neither it nor what is on it has gone
+log_stays() {
+	dmsetup info volume-log && check_fs ext4 /dev/mapper/volume-log && drop_target volume-log && dieaware check "$TO"
+}
+
+# nothing_undone WORDS
+nothing_undone() {
+	exits 2 "$1" dieaware move --undo volume
+	exits 2 "$1" dieaware move --dry-run volume "$TO"
+	exits 2 "$1" dieaware move volume "$TO"
+}
+
+check "a move is killed at its end, and its log is used" in_use_since
+make_fs ext4 /dev/mapper/volume
+nothing_undone "/etc/dietab leads to the log volume-log"
+check "a log that dietab leads to stays, whatever the old device holds" log_stays
+check "another one" in_use_since
+rm /etc/dietab
+dmsetup suspend volume
+nothing_undone "volume is suspended, so that nobody knows whether it was moved"
+dmsetup resume volume
+check "so it does while the old device is suspended, which cannot be read" log_stays
+forget_all
