@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # dieaware move: what a move has left whose log counts since destroys no log, whatever has become of the old
-# device.
+# device; a dietab that cannot be replaced is found before anything is begun.
 # kernels: uml
 # smp: 1
 # mem: 2G
 # seconds: 12
 # timeout: 900
-# sentences: 16
+# sentences: 28
 # shellcheck disable=SC2034,SC2154
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/move-volume"
@@ -61,3 +61,32 @@ nothing_undone "volume is suspended, so that nobody knows whether it was moved"
 dmsetup resume volume
 check "so it does while the old device is suspended, which cannot be read" log_stays
 forget_all
+
+# ---- dietab cannot be replaced
+printf '# mine\n' >"$T_DIR/dietab"
+cp "$T_DIR/dietab" /etc/dietab
+make_fs ext4 /dev/mapper/volume
+mount --bind "$T_DIR/dietab" /etc/dietab
+exits 3 "something is mounted there" dieaware move volume "$TO"
+umount /etc/dietab
+check "a file that is a mount point is not dietab's end: all is as it was" is_plain
+rm /etc/dietab
+dd if=/dev/zero of="$T_DIR/image" bs=1M count=8 status=none
+mkfs.ext4 -q -F "$T_DIR/image"
+modprobe loop
+mkdir "$T_DIR/etc"
+mount -o loop "$T_DIR/image" "$T_DIR/etc"
+at_end umount "$T_DIR/etc"
+cp "$T_DIR/dietab" "$T_DIR/etc/dietab"
+ln -s "$T_DIR/etc/dietab" /etc/dietab
+for flag in i a; do
+	chattr +$flag "$T_DIR/etc/dietab"
+	exits 3 "it must not be changed (chattr +i, +a)" dieaware move volume "$TO"
+	chattr -$flag "$T_DIR/etc/dietab"
+	check "nor with chattr +$flag" is_plain
+done
+chattr +a "$T_DIR/etc"
+exits 3 "what is in its folder must not be replaced (chattr +i, +a)" dieaware move volume "$TO"
+chattr -a "$T_DIR/etc"
+check "nor in such a folder" is_plain
+rm /etc/dietab

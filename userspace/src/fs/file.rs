@@ -3,7 +3,7 @@
 //! opened only after it is known what they are: opening a FIFO waits, and opening a device may
 //! begin something.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -154,9 +154,9 @@ fn by_name(place: &File, how: &OpenOptions) -> io::Result<File> {
 
 /// The filesystem of an open file or folder, if its addresses can be followed to a device.
 pub fn mount_of(file: &File) -> Result<Mount, FileError> {
-    let fdinfo = fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd()))?;
+    let id = mounts::id_of(file)?;
     let mountinfo = mounts::mountinfo()?;
-    let mount = mounts::find_mount(&mountinfo, mounts::mount_id(&fdinfo)?)?;
+    let mount = mounts::find_mount(&mountinfo, id)?;
 
     if OWN_ADDRESSES.contains(&mount.fs_type.as_str()) {
         return Err(FileError::OwnAddresses(mount.fs_type));

@@ -3,8 +3,9 @@
 //! does not do: btrfs makes numbers up, one for each subvolume.
 
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::str::{self, FromStr};
@@ -69,6 +70,16 @@ pub fn mount_id(fdinfo: &str) -> Result<u64, MountError> {
         .lines()
         .find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok())
         .ok_or(MountError::NoMountId)
+}
+
+/// The id of the mount that an open file or folder is on.
+///
+/// # Errors
+///
+/// When the kernel does not say.
+pub fn id_of(file: &File) -> io::Result<u64> {
+    let fdinfo = fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd()))?;
+    mount_id(&fdinfo).map_err(io::Error::other)
 }
 
 /// The mount with this id in `/proc/self/mountinfo`.

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use nix::libc;
 use tempfile::{Builder, NamedTempFile, TempPath};
 
+use crate::fs::{file, mounts, xfs};
+
 /// What a file that nobody has made yet gets, less the umask.
 const NEW_MODE: u32 = 0o666;
 
@@ -50,6 +52,39 @@ pub fn folder_behind_links(path: &Path) -> PathBuf {
     folder_of(&behind_links(path)).to_owned()
 }
 
+/// Would another file in its place be refused? That shows in the last step only, the renaming. What
+/// cannot be looked at has nothing against it.
+///
+/// # Errors
+///
+/// When it would.
+pub fn refuse_fixed(path: &Path) -> io::Result<()> {
+    let refused = |why: &str| io::Error::new(ErrorKind::PermissionDenied, why);
+    let to = behind_links(path);
+    let is_unchangeable = |file: &File| xfs::is_unchangeable(file).unwrap_or(false);
+    let Ok(folder) = file::open_place(folder_of(&to)) else {
+        return Ok(());
+    };
+
+    if is_unchangeable(&folder) {
+        return Err(refused(
+            "what is in its folder must not be replaced (chattr +i, +a)",
+        ));
+    }
+    let Ok(there) = file::open_place(&to) else {
+        return Ok(());
+    };
+    if is_unchangeable(&there) {
+        return Err(refused("it must not be changed (chattr +i, +a)"));
+    }
+    match (mounts::id_of(&folder), mounts::id_of(&there)) {
+        (Ok(around), Ok(of_file)) if around != of_file => {
+            Err(refused("something is mounted there"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Make a file. The crate's own way adds the name to errors, which means nothing to anybody.
 fn make_new(path: &Path) -> io::Result<File> {
     OpenOptions::new()
@@ -87,6 +122,7 @@ impl Replacement {
     /// When something other than a regular file is there, or its folder cannot be written.
     pub fn begin(path: &Path) -> io::Result<Self> {
         let there = look_for_file(path)?;
+        refuse_fixed(path)?;
         let to = behind_links(path);
         let fresh = Builder::new()
             .prefix(".dieaware-")
@@ -102,6 +138,7 @@ impl Replacement {
     /// As above.
     pub(super) fn begin_under(name: PathBuf, path: &Path) -> io::Result<Self> {
         let there = look_for_file(path)?;
+        refuse_fixed(path)?;
         let to = behind_links(path);
         let file = OpenOptions::new()
             .write(true)

@@ -3,7 +3,7 @@
 //! the kernel copies.
 
 use std::fmt;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, Context, Result};
@@ -26,7 +26,7 @@ use crate::device::{signatures, stack as places};
 use crate::dm::life;
 use crate::format::superblock::Super;
 use crate::fs::{file, mounts};
-use crate::io_engine::replace::folder_behind_links;
+use crate::io_engine::replace::{folder_behind_links, refuse_fixed};
 use crate::units::{DeviceNumber, PAGE_BYTES, PAGE_SECTORS, SECTOR_BYTES};
 
 /// What the machine needs before it has made devices of dietab(5), or its boot loader reads.
@@ -209,9 +209,13 @@ fn check_log_name(name: &str) -> Result<()> {
 /// Without a line there nothing leads to the log after the next boot. That there is room for it is seen
 /// before the log counts.
 fn check_dietab() -> Result<()> {
-    let folder = folder_behind_links(Path::new(dietab::PATH));
+    let path = Path::new(dietab::PATH);
+    let may_write = || -> io::Result<()> {
+        access(&folder_behind_links(path), AccessFlags::W_OK)?;
+        refuse_fixed(path)
+    };
 
-    access(&folder, AccessFlags::W_OK).with_context(|| {
+    may_write().with_context(|| {
         format!(
             "{} cannot be written, which brings the log back at boot",
             dietab::PATH
