@@ -7,22 +7,26 @@ use std::env;
 use std::fmt;
 use std::fs;
 use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context, Result};
 use clap::Args;
+use nix::sys::signal::{killpg, Signal};
+use nix::unistd::Pid;
 use serde::Serialize;
 
 use super::common::{print_json, Versioned};
 use super::mapper;
+use crate::dm::life::Info;
 use crate::dm::{self, wait};
 use crate::events::{of_status, Event};
-use crate::progress::Progress;
-use crate::units::DeviceNumber;
+use crate::progress::{Interrupted, Progress};
 
 /// Not everything that the status says is an event of device-mapper: it is looked at again.
 const LOOK_AGAIN: Duration = Duration::from_secs(60);
@@ -32,6 +36,9 @@ const MOST_OF_A_HOOK: Duration = Duration::from_secs(60);
 
 /// Between two looks at whether it has ended.
 const PAUSE: Duration = Duration::from_millis(20);
+
+/// Says when somebody wants an end.
+type GoOn<'a> = dyn Fn() -> Result<(), Interrupted> + 'a;
 
 /// Wait until a device has failed, holds damaged data, has no space, needs a check, or has lost its hints
 #[derive(Args, Debug)]
@@ -132,8 +139,19 @@ enum Seen {
     Events(BTreeSet<Event>),
 }
 
+/// Has another device got the number of the one that was found? By its UUID, if it has one: that stays
+/// when it is renamed.
+fn is_another(args: &WaitArgs, found: &Info) -> bool {
+    dm::swap::state(found.number)
+        .is_ok_and(|now| now.uuid != found.uuid || (now.uuid.is_empty() && now.name != args.name))
+}
+
 /// How a device is, of what is wanted.
-fn look(args: &WaitArgs, device: DeviceNumber) -> Result<Seen> {
+fn look(args: &WaitArgs, found: &Info) -> Result<Seen> {
+    let device = found.number;
+    if is_another(args, found) {
+        return Ok(Seen::Gone);
+    }
     let said = match dm::status(device) {
         Ok(said) => said,
         Err(_) if wait::event_number(device)?.is_none() => return Ok(Seen::Gone),
@@ -168,41 +186,76 @@ fn programs(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Run a program, but no longer than that; `None`: it was killed then.
-fn run_program(program: &Path, told: &Told, most: Duration) -> io::Result<Option<ExitStatus>> {
-    let mut child = Command::new(program)
+/// Begin a program in a group of its own, so that what it begins can be ended with it. What is printed
+/// is for whoever reads events: it has no stdout but our stderr.
+fn begin_program(program: &Path, told: &Told) -> io::Result<Child> {
+    Command::new(program)
         .args([told.name, told.event, told.sentence])
         .stdin(Stdio::null())
-        .spawn()?;
+        .stdout(io::stderr().as_fd().try_clone_to_owned()?)
+        .process_group(0)
+        .spawn()
+}
+
+/// End a program, and what it has begun.
+fn kill_all(mut child: Child) -> io::Result<()> {
+    // Its number is its own until it has been waited for.
+    let group = Pid::from_raw(child.id() as i32);
+
+    // It may have a group of its own by now.
+    let _ = killpg(group, Signal::SIGKILL);
+    child.kill()?;
+    child.wait().map(|_| ())
+}
+
+/// How a program has ended.
+enum Ended {
+    ByItself(ExitStatus),
+    /// It took too long.
+    Killed,
+    /// Somebody wants an end of all.
+    Interrupted(Interrupted),
+}
+
+/// Run a program, but no longer than that.
+fn run_program(program: &Path, told: &Told, most: Duration, go_on: &GoOn) -> io::Result<Ended> {
+    let mut child = begin_program(program, told)?;
     let end = Instant::now() + most;
 
     while Instant::now() < end {
         if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
+            return Ok(Ended::ByItself(status));
+        }
+        if let Err(err) = go_on() {
+            kill_all(child)?;
+            return Ok(Ended::Interrupted(err));
         }
         sleep(PAUSE);
     }
-    child.kill()?;
-    child.wait().map(|_| None)
+    kill_all(child)?;
+    Ok(Ended::Killed)
 }
 
 /// One that fails, or does not end, is told of, and does not keep the others from running.
-fn run_hooks(folder: &Path, told: &Told, most: Duration) {
+fn run_hooks(folder: &Path, told: &Told, most: Duration, go_on: &GoOn) -> Result<(), Interrupted> {
     for program in programs(folder) {
         let name = program.display();
-        match run_program(&program, told, most) {
-            Ok(Some(status)) if status.success() => {}
-            Ok(Some(status)) => complain!("dieaware: {name} failed: {status}."),
-            Ok(None) => complain!(
+        go_on()?;
+        match run_program(&program, told, most, go_on) {
+            Ok(Ended::Interrupted(err)) => return Err(err),
+            Ok(Ended::ByItself(status)) if status.success() => {}
+            Ok(Ended::ByItself(status)) => complain!("dieaware: {name} failed: {status}."),
+            Ok(Ended::Killed) => complain!(
                 "dieaware: {name} had not ended after {} s, and was killed.",
                 most.as_secs()
             ),
             Err(err) => complain!("dieaware: {name} cannot be run: {err}."),
         }
     }
+    Ok(())
 }
 
-fn tell(args: &WaitArgs, told: &Told, out: &mut impl Write) -> Result<()> {
+fn tell(args: &WaitArgs, told: &Told, go_on: &GoOn, out: &mut impl Write) -> Result<()> {
     if args.json {
         serde_json::to_writer(&mut *out, &Versioned::new(told)).map_err(std::io::Error::from)?;
         writeln!(out)?;
@@ -211,7 +264,7 @@ fn tell(args: &WaitArgs, told: &Told, out: &mut impl Write) -> Result<()> {
     }
     out.flush()?;
     if let Some(folder) = &args.hooks {
-        run_hooks(folder, told, MOST_OF_A_HOOK);
+        run_hooks(folder, told, MOST_OF_A_HOOK, go_on)?;
     }
     Ok(())
 }
@@ -221,13 +274,14 @@ fn tell_changes(
     args: &WaitArgs,
     before: &BTreeSet<Event>,
     now: &BTreeSet<Event>,
+    go_on: &GoOn,
     out: &mut impl Write,
 ) -> Result<()> {
     for event in now.difference(before) {
-        tell(args, &Told::of(&args.name, Some(*event)), out)?;
+        tell(args, &Told::of(&args.name, Some(*event)), go_on, out)?;
     }
     if now.is_empty() && !before.is_empty() {
-        tell(args, &Told::of(&args.name, None), out)?;
+        tell(args, &Told::of(&args.name, None), go_on, out)?;
     }
     Ok(())
 }
@@ -286,7 +340,7 @@ pub fn run(args: &WaitArgs, out: &mut impl Write) -> Result<()> {
     loop {
         // The number first: what happens after the look is then an event more.
         let number = wait::event_number(info.number).context(mapper::NOT_ASKED)?;
-        let seen = look(args, info.number)?;
+        let seen = look(args, &info)?;
         let (Some(number), Seen::Events(now)) = (number, seen) else {
             if args.follow {
                 return Ok(());
@@ -294,7 +348,7 @@ pub fn run(args: &WaitArgs, out: &mut impl Write) -> Result<()> {
             bail!("{name} was removed");
         };
         if args.follow {
-            tell_changes(args, &before, &now, out)?;
+            tell_changes(args, &before, &now, &|| progress.go_on(), out)?;
         } else if !now.is_empty() {
             return answer(args, &now, out);
         }
@@ -309,12 +363,14 @@ pub fn run(args: &WaitArgs, out: &mut impl Write) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
     use std::time::{Duration, Instant};
 
-    use super::{programs, run_hooks, Told};
+    use super::{programs, run_hooks, sleep, Told, PAUSE};
     use crate::events::Event;
+    use crate::progress::Interrupted;
 
     #[test]
     fn the_journal_is_told_how_bad_it_is() {
@@ -328,10 +384,19 @@ mod tests {
     #[test]
     fn a_hook_that_does_not_end_keeps_nobody_waiting() {
         let dir = tempfile::tempdir().unwrap();
-        let told = dir.path().join("told");
+        let (told, child) = (dir.path().join("told"), dir.path().join("child"));
         for (name, script) in [
-            ("10-stuck", "exec sleep 600".to_owned()),
-            ("20-tells", format!("echo \"$2\" >{}", told.display())),
+            (
+                "10-stuck",
+                format!("sleep 600 &\necho $! >{}\nwait", child.display()),
+            ),
+            (
+                "20-tells",
+                format!(
+                    "[ /proc/$$/fd/1 -ef /proc/$PPID/fd/2 ] && echo \"$2\" >{}",
+                    told.display()
+                ),
+            ),
         ] {
             let path = dir.path().join(name);
             fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -339,9 +404,41 @@ mod tests {
         }
         let begin = Instant::now();
         let event = Told::of("db", Some(Event::LowSpace));
-        run_hooks(dir.path(), &event, Duration::from_secs(1));
+        run_hooks(dir.path(), &event, Duration::from_secs(1), &|| Ok(())).unwrap();
         assert!(begin.elapsed() < Duration::from_secs(60));
         assert_eq!(fs::read_to_string(told).unwrap(), "low-space\n");
+        let pid = fs::read_to_string(child).unwrap();
+        while runs(pid.trim()) {
+            assert!(begin.elapsed() < Duration::from_secs(60), "it still sleeps");
+            sleep(PAUSE);
+        }
+    }
+
+    /// Is there such a process? One that has ended may be there until it is waited for.
+    fn runs(pid: &str) -> bool {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat"));
+        stat.is_ok_and(|stat| !stat.contains(") Z "))
+    }
+
+    #[test]
+    fn hooks_end_when_somebody_wants_an_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("10-stuck");
+        fs::write(&path, "#!/bin/sh\nexec sleep 600\n").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let begin = Instant::now();
+        let event = Told::of("db", None);
+        let asked = Cell::new(0);
+        let result = run_hooks(dir.path(), &event, Duration::from_secs(600), &|| {
+            asked.set(asked.get() + 1);
+            if asked.get() < 3 {
+                Ok(())
+            } else {
+                Err(Interrupted)
+            }
+        });
+        assert!(result.is_err());
+        assert!(begin.elapsed() < Duration::from_secs(60));
     }
 
     #[test]
