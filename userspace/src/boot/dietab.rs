@@ -142,8 +142,8 @@ pub fn check_name(name: &str) -> Result<(), String> {
     }
     if name.is_empty()
         || name == "control"
-        // dmsetup takes it for an option.
-        || name.starts_with(['.', '-'])
+        // dmsetup takes a dash for an option, and a line that begins with # is a comment.
+        || name.starts_with(['.', '-', '#'])
         || !name.chars().all(is_allowed)
     {
         return Err(format!("\"{name}\" cannot be the name of a device"));
@@ -354,7 +354,7 @@ pub fn add(path: &Path, name: &str, line: &str) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::{add, parse, Addition, Mode, Source, Tag};
+    use super::{add, check_name, parse, Addition, Mode, Source, Tag};
 
     fn reason(text: &str) -> String {
         match parse(text).pop().unwrap() {
@@ -476,6 +476,8 @@ mod tests {
         assert!(reason("a/b /dev/a hint").contains("cannot be the name"));
         assert!(reason("control /dev/a hint").contains("cannot be the name"));
         assert!(reason("-a /dev/a hint").contains("cannot be the name"));
+        // Its line would be a comment.
+        assert!(check_name("#a").is_err() && check_name("a#").is_ok());
         assert!(reason("a sda hint").contains("neither a path"));
         assert!(reason("a NAME=sda hint").contains("no tag"));
         assert!(reason("a ID= hint").contains("no value"));
