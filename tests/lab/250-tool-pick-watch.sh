@@ -7,7 +7,7 @@
 # kernels: 6.12
 # smp: 1
 # mem: 2G
-# sentences: 20
+# sentences: 23
 # seconds: 35
 # timeout: 240
 . "$(dirname "$0")/rc"
@@ -103,5 +103,21 @@ at_end kill $reader
 watch --threshold 0
 ends 3
 check "it says why" grep -q "the SSD has no command for it" "$T_DIR/errors"
+leave
+
+# What lies in a file of another filesystem is nowhere on an SSD for anybody who asks.
+truncate -s 64M "$T_DIR/image"
+modprobe loop
+loop=$(losetup -f --show "$T_DIR/image")
+at_end losetup -d "$loop"
+make_fs ext4 "$loop"
+mount "$loop" "$mnt"
+write_fragmented "$mnt/hot" 8
+(while :; do cat "$mnt/hot" >/dev/null; sleep 0.1; done) &
+reader=$!
+at_end kill $reader
+watch --threshold 0
+ends 3
+check "loop: it says why" grep -q "the SSD has no command for it.*$loop does not say where pages are" "$T_DIR/errors"
 leave
 exits 3 "cannot be traced" dieaware pick watch /tmp

@@ -24,6 +24,9 @@ use crate::units::{parse_bytes, parse_permille};
 /// Between two looks at what has been traced, and at whether somebody wants an end.
 pub(super) const PAUSE: Duration = Duration::from_millis(200);
 
+/// How often no file that had its turn can have been found on an SSD. Once may be bad luck.
+const MOST_IN_VAIN: u32 = 2;
+
 /// Keep the files that are read most spread over the dies, until SIGTERM or Ctrl-C (janusd)
 #[derive(Args, Debug)]
 #[command(
@@ -59,6 +62,7 @@ pub fn run(args: &WatchArgs, out: &mut impl Write) -> Result<()> {
     let mut hotness = Hotness::default();
     let period = Duration::from_secs(args.every.into());
     let mut next = Instant::now() + period;
+    let mut nr_in_vain = 0;
 
     print_head(out)?;
     out.flush()?;
@@ -68,13 +72,41 @@ pub fn run(args: &WatchArgs, out: &mut impl Write) -> Result<()> {
             _ => {}
         })?;
         if Instant::now() >= next {
-            work(args, &place.path, &hotness, &progress, out)?;
+            match work(args, &place.path, &hotness, &progress, out)? {
+                Turn::Nobody => {}
+                Turn::Some => nr_in_vain = 0,
+                Turn::InVain(err) => {
+                    nr_in_vain += 1;
+                    if nr_in_vain == MOST_IN_VAIN {
+                        return Err(err.into());
+                    }
+                }
+            }
             hotness.fade();
             next = Instant::now() + period;
         }
         sleep(PAUSE);
     }
     Ok(())
+}
+
+/// What became of files that were to be spread.
+enum Turn {
+    /// There was none.
+    Nobody,
+    Some,
+    /// The SSD cannot be told where any of them lies; of the last one this is why.
+    InVain(DefragError),
+}
+
+impl Turn {
+    /// One more file was not found on an SSD.
+    fn in_vain(self, why: DefragError) -> Self {
+        match self {
+            Self::Some => self,
+            Self::Nobody | Self::InVain(_) => Self::InVain(why),
+        }
+    }
 }
 
 /// Spread what is hot and lies badly, until there is enough of it.
@@ -84,7 +116,7 @@ fn work(
     hotness: &Hotness,
     progress: &Progress,
     out: &mut impl Write,
-) -> Result<()> {
+) -> Result<Turn> {
     let wish = Wish {
         method: Some(Method::Ssd),
         threshold_permille: u64::from(args.threshold),
@@ -100,6 +132,7 @@ fn work(
     // The SSD spreads pages below all filesystems: there is nothing to be synced.
     let mut unsynced = Unsynced::default();
     let mut left = args.most;
+    let mut turn = Turn::Nobody;
 
     for path in hottest_below(folder, hotness, args.files)? {
         // Files come and go.
@@ -112,18 +145,24 @@ fn work(
         match defrag(&path, &WHOLE, wish, &mut drives, &mut unsynced, &mut |_| {
             progress.go_on()
         }) {
-            Err(DefragError::Interrupted(_)) => return Ok(()),
+            Err(DefragError::Interrupted(_)) => break,
             Err(err @ DefragError::NoSpreader(_)) => return Err(err.into()),
-            Err(err) => complain!("dieaware: {}: {err}.", path.display()),
+            Err(err) => {
+                complain!("dieaware: {}: {err}.", path.display());
+                if let DefragError::NotOnSsd(_) = err {
+                    turn = turn.in_vain(err);
+                }
+            }
             Ok(done) if done.method.is_none() => {}
             Ok(done) => {
+                turn = Turn::Some;
                 left -= metadata.len();
                 print_row(&Row::new(&path, Ok(done)), out)?;
                 out.flush()?;
             }
         }
     }
-    Ok(())
+    Ok(turn)
 }
 
 /// The files below a folder that are read most, the most read one first. Others of its filesystem do

@@ -72,7 +72,7 @@ pub enum DefragError {
     Written,
     #[error("somebody has made it shorter meanwhile")]
     Shorter,
-    #[error("the SSD has no command for it: {0}")]
+    #[error("the SSD has no command for it, or cannot be reached: {0}")]
     NoSpreader(String),
     #[error("the SSD cannot be told where it lies: {0}")]
     NotOnSsd(String),
@@ -284,7 +284,7 @@ impl Done {
 /// Does the SSD spread pages by itself? Where it does, it may still be unable to for this file, or for now.
 fn spreader(look: &Look) -> Result<Spreader, DefragError> {
     let on_ssd = look.on_ssd.as_ref().map_err(|why| match why {
-        Unseen::Untold(_) => DefragError::NoSpreader(why.to_string()),
+        Unseen::Untold(_) | Unseen::Hidden(_) => DefragError::NoSpreader(why.to_string()),
         Unseen::Other(_) => DefragError::NotOnSsd(why.to_string()),
     })?;
     let disk = &on_ssd.disk;
@@ -594,6 +594,8 @@ mod tests {
         };
         let never = spreader_of(Unseen::Untold("/dev/x".into()));
         assert!(matches!(never, DefragError::NoSpreader(_)), "{never}");
+        let below = spreader_of(Unseen::Hidden("it lies on crypt".to_owned()));
+        assert!(matches!(below, DefragError::NoSpreader(_)), "{below}");
         let once = spreader_of(Unseen::Other("it lies on more than one SSD".to_owned()));
         assert!(matches!(once, DefragError::NotOnSsd(_)), "{once}");
     }

@@ -12,7 +12,7 @@ use thiserror::Error;
 
 use super::{Logical, Physical};
 use crate::device::nvme::placement::{Geometry, Place, Placement};
-use crate::device::stack::Tables;
+use crate::device::stack::{StackError, Tables};
 use crate::fs::file::{self, FileError, FileFacts};
 use crate::runs::{self, Run};
 use crate::units::{DeviceNumber, PAGE_SECTORS};
@@ -41,6 +41,9 @@ pub enum Unseen {
     /// The drive says so of no file.
     #[error("{} does not say where pages are", .0.display())]
     Untold(PathBuf),
+    /// What lies between filesystem and drive tells of no file.
+    #[error("{0}")]
+    Hidden(String),
     /// It may be another time, or of another file.
     #[error("{0}")]
     Other(String),
@@ -69,24 +72,26 @@ fn pages_of(
     tables: &mut Tables,
     device: DeviceNumber,
     runs: &[Run],
-) -> Result<(PathBuf, Vec<Pages>), String> {
+) -> Result<(PathBuf, Vec<Pages>), Unseen> {
     let sectors_of = |run: &Run| {
         let first = run.device_page.0.saturating_mul(PAGE_SECTORS);
         first..first.saturating_add(u64::from(run.pages) * PAGE_SECTORS)
     };
     let ranges: Vec<_> = runs.iter().map(sectors_of).collect();
-    let pieces = tables
-        .resolve(device, &ranges)
-        .map_err(|err| err.to_string())?;
+    let other = |why: &str| Unseen::Other(why.to_owned());
+    let pieces = tables.resolve(device, &ranges).map_err(|err| match err {
+        StackError::Opaque(_) | StackError::OldTarget(_) => Unseen::Hidden(err.to_string()),
+        err => Unseen::Other(err.to_string()),
+    })?;
     let mut found = Vec::new();
     let mut on: Option<PathBuf> = None;
 
     for piece in pieces {
         if on.as_ref().is_some_and(|disk| *disk != piece.disk) {
-            return Err("it lies on more than one SSD".to_owned());
+            return Err(other("it lies on more than one SSD"));
         }
         if piece.first_sector % PAGE_SECTORS != 0 {
-            return Err("its pages lie across those of the SSD".to_owned());
+            return Err(other("its pages lie across those of the SSD"));
         }
         found.push(Pages {
             first: piece.first_sector / PAGE_SECTORS,
@@ -94,7 +99,7 @@ fn pages_of(
         });
         on = Some(piece.disk);
     }
-    let disk = on.ok_or_else(|| "it has no pages on the device".to_owned())?;
+    let disk = on.ok_or_else(|| other("it has no pages on the device"))?;
     Ok((disk, found))
 }
 
@@ -121,7 +126,7 @@ impl Drives {
 
     /// Where the pages of runs are.
     fn on_ssd(&mut self, device: DeviceNumber, runs: &[Run]) -> Result<OnSsd, Unseen> {
-        let (disk, pages) = pages_of(&mut self.tables, device, runs).map_err(Unseen::Other)?;
+        let (disk, pages) = pages_of(&mut self.tables, device, runs)?;
         let drive = self.get(&disk)?;
         let mut places = Vec::new();
 

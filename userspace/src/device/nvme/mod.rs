@@ -13,6 +13,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
+use nix::errno::Errno;
 use nix::libc::{self, c_int};
 use zerocopy::little_endian::U16;
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
@@ -111,11 +112,13 @@ impl Namespace {
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         // SAFETY: the ioctl has no argument, and the descriptor is open.
-        let nsid = unsafe { nvme_ioctl_id(file.as_raw_fd()) }?;
+        let nsid = unsafe { nvme_ioctl_id(file.as_raw_fd()) };
 
-        match u32::try_from(nsid) {
-            Ok(nsid) if nsid != 0 => Ok(Self { file, nsid }),
-            _ => Err(io::Error::from_raw_os_error(libc::ENOTTY)),
+        match nsid.map(u32::try_from) {
+            Ok(Ok(nsid)) if nsid != 0 => Ok(Self { file, nsid }),
+            // Some drivers say that of what they do not know, as those of loop devices and of mmc.
+            Ok(_) | Err(Errno::EINVAL) => Err(io::Error::from_raw_os_error(libc::ENOTTY)),
+            Err(err) => Err(err.into()),
         }
     }
 
