@@ -237,12 +237,23 @@ fn what_could_not_be_dumped_is_said_and_stays() {
         let output = dieaware(&[&["restore"], dry, &[path, same]].concat());
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
         assert!(
-            stderr(&output).contains(&format!("{words}may be whole there")),
+            stderr(&output).contains(&format!(
+                "{words}may be whole on the device that was dumped"
+            )),
             "{}",
             stderr(&output)
         );
         assert!(fs::read(same).unwrap() == before);
     }
+    // Neither superblock says any more that it is the same.
+    let mut spoilt = before;
+    for dpn in [0, 16] {
+        spoilt[dpn * BLOCK_BYTES..(dpn + 1) * BLOCK_BYTES].fill(0);
+    }
+    fs::write(same, &spoilt).unwrap();
+    let output = dieaware(&["restore", path, same]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(fs::read(same).unwrap() == spoilt);
     let made = folder.join("made");
     let made = made.to_str().unwrap();
     let output = dieaware(&["restore", "--dry-run", path, made]);

@@ -12,10 +12,8 @@ use flate2::read::GzDecoder;
 
 use super::common::{usage, Saying};
 use super::overwrite;
-use crate::device::block::Device;
 use crate::format::exact::{ReadError, Reader};
 use crate::format::restore::{restore, restore_image, verify, Verified};
-use crate::format::volume::holds_log;
 use crate::progress::Progress;
 
 /// Write metadata to a device as an exact dump, or a pack, has it; data stays as it is
@@ -80,21 +78,17 @@ fn unread(text: &Verified) -> Option<String> {
 }
 
 /// What could not be read becomes zero, and on the device that was dumped it may be whole, or be
-/// read by the next try.
-fn refuse_loss(args: &RestoreArgs, text: &Verified, device: &Device) -> Result<()> {
-    let name = args.device.display();
-    let Some(unread) = unread(text).filter(|_| !args.force) else {
-        return Ok(());
-    };
-    let is_same = holds_log(device, &text.superblock.uuid)
-        .with_context(|| format!("{name} cannot be read"))?;
-
-    if is_same {
-        return Err(usage(format!(
-            "{unread} may be whole there: {name} holds the log that was dumped; --force makes it zero"
-        )));
+/// read by the next try. Whether this is that one nothing says for certain: of a device that needs a dump,
+/// its superblocks may be gone.
+fn refuse_loss(args: &RestoreArgs, text: &Verified) -> Result<()> {
+    match unread(text).filter(|_| !args.force) {
+        Some(unread) => Err(usage(format!(
+            "{unread} may be whole on the device that was dumped: if {} is another one, or nothing can read it \
+             there, --force makes it zero",
+            args.device.display()
+        ))),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Say what would become of the device.
@@ -106,7 +100,7 @@ fn rehearse(args: &RestoreArgs, text: &Verified, out: &mut impl Write) -> Result
     match overwrite::open_if_there(path, start, log.nr_device_pages)? {
         None => writeln!(out, "{name} does not exist, and would be made")?,
         Some(device) => {
-            refuse_loss(args, text, &device)?;
+            refuse_loss(args, text)?;
             let lost = overwrite::would_clear_for_log(path, start, args.force, &device, &log.uuid)?;
             overwrite::print_lost(path, &lost, out)?;
         }
@@ -140,7 +134,9 @@ pub fn run(args: &RestoreArgs, out: &mut impl Write) -> Result<()> {
     let is_new = fs::symlink_metadata(path).is_err();
     let device = overwrite::open_or_create(path, start, log.nr_device_pages)?;
 
-    refuse_loss(args, &text, &device)?;
+    if !is_new {
+        refuse_loss(args, &text)?;
+    }
     overwrite::clear_for_log(path, start, args.force, &device, &log.uuid)?;
     let progress = Progress::new()?;
     progress.begin_pages("restoring");
