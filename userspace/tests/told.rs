@@ -7,7 +7,7 @@ mod common;
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{symlink, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -95,6 +95,20 @@ fn a_file_s_name_moves_no_cursor() {
     for args in [&["frag"][..], &["defrag", "--dry-run"]] {
         let (_, said) = run(&[args, &[odd.to_str().unwrap()]].concat());
         assert!(said.contains("f\u{fffd}[31m"), "{said}");
+    }
+}
+
+#[test]
+fn a_link_that_leads_nowhere_keeps_nobody_from_the_rest() {
+    let dir = built_beside();
+    let (file, link) = (dir.path().join("file"), dir.path().join("link"));
+    fs::write(&file, [1; 8192]).unwrap();
+    symlink("nothing", &link).unwrap();
+    let paths = [&link, &file].map(|path| path.to_str().unwrap());
+    let output = dieaware(&[&["defrag", "--dry-run", "--json"], &paths[..]].concat());
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    for path in paths {
+        assert!(stdout(&output).contains(path), "{}", stdout(&output));
     }
 }
 

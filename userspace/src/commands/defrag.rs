@@ -241,8 +241,8 @@ pub(super) fn give_way(class: Option<IoClass>) -> Result<()> {
 }
 
 /// All files that are meant, and how much could not be looked at. A link that is named is followed, here
-/// and never again.
-fn files(args: &DefragArgs) -> Result<(Vec<Meant>, usize)> {
+/// and never again; one that leads nowhere is told of when its turn comes.
+fn files(args: &DefragArgs) -> (Vec<Meant>, usize) {
     let mut files = Vec::new();
     let mut nr_barred = 0;
 
@@ -256,7 +256,7 @@ fn files(args: &DefragArgs) -> Result<(Vec<Meant>, usize)> {
             continue;
         }
         let path = if path.is_symlink() {
-            fs::canonicalize(path).with_context(|| path.display().to_string())?
+            fs::canonicalize(path).unwrap_or_else(|_| path.clone())
         } else {
             path.clone()
         };
@@ -265,7 +265,7 @@ fn files(args: &DefragArgs) -> Result<(Vec<Meant>, usize)> {
             is_named: true,
         });
     }
-    Ok((files, nr_barred))
+    (files, nr_barred)
 }
 
 /// What became of files, and why not all of them had their turn.
@@ -374,7 +374,7 @@ pub fn run(args: &DefragArgs, out: &mut impl Write) -> Result<()> {
         bail!(UsageError("--keep-dies goes with --method share".into()));
     }
     give_way(args.ionice)?;
-    let (files, nr_barred) = files(args)?;
+    let (files, nr_barred) = files(args);
     let mut drives = Drives::default();
     let wish = Wish {
         method: args.method.method(),
@@ -451,6 +451,9 @@ mod tests {
             DefragError::Swap,
             DefragError::File(FileError::Runs),
             DefragError::File(FileError::Unchangeable),
+            DefragError::File(FileError::Sealed),
+            DefragError::File(FileError::NoKey),
+            DefragError::Rights("file capabilities"),
         ] {
             assert!(!Row::of_folder(path, Err(err)).has_failed());
         }

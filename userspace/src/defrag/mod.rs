@@ -102,7 +102,9 @@ impl DefragError {
         match self {
             Self::InUse
             | Self::Swap
-            | Self::File(FileError::Runs | FileError::Unchangeable)
+            | Self::File(
+                FileError::Runs | FileError::Unchangeable | FileError::Sealed | FileError::NoKey,
+            )
             | Self::Shared
             | Self::NoPages
             | Self::Rights(_)

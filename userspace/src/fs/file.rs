@@ -52,6 +52,10 @@ pub enum FileError {
     Runs,
     #[error("it must not be changed (chattr +i, +a)")]
     Unchangeable,
+    #[error("nobody may write to it, which may be because of fs-verity")]
+    Sealed,
+    #[error("it is encrypted, and nobody has given the kernel its key")]
+    NoKey,
     #[error("it is neither a regular file nor a folder")]
     NoPlace,
     #[error(transparent)]
@@ -78,7 +82,7 @@ const OWN_ADDRESSES: [&str; 2] = ["overlay", "bcachefs"];
 /// now: of a FIFO that waits for another one, and of a device it may begin something.
 pub fn open_place(path: &Path) -> Result<File, FileError> {
     let place = name_place(path, 0)?;
-    Ok(by_name(&place, OpenOptions::new().read(true))?)
+    by_name(&place, OpenOptions::new().read(true))
 }
 
 /// Open a regular file that may be changed to read it. The last part of its path is no link.
@@ -100,12 +104,7 @@ pub fn open_to_write(path: &Path) -> Result<File, FileError> {
 
     // Who wants a lease must be the only one who has it open.
     drop(file);
-    by_name(&place, OpenOptions::new().read(true).write(true)).map_err(|err| {
-        match err.raw_os_error() {
-            Some(libc::ETXTBSY) => FileError::Runs,
-            _ => err.into(),
-        }
-    })
+    by_name(&place, OpenOptions::new().read(true).write(true))
 }
 
 /// A file by its name, and opened to be read.
@@ -129,7 +128,7 @@ fn open_changeable(path: &Path) -> Result<(File, File), FileError> {
 /// # Errors
 ///
 /// When it cannot be opened.
-pub fn open_to_sync(file: &File) -> io::Result<File> {
+pub fn open_to_sync(file: &File) -> Result<File, FileError> {
     by_name(file, OpenOptions::new().read(true))
 }
 
@@ -148,8 +147,19 @@ fn name_place(path: &Path, flags: i32) -> Result<File, FileError> {
 }
 
 /// Open what a descriptor names. Whoever has a lease on it is waited for.
-fn by_name(place: &File, how: &OpenOptions) -> io::Result<File> {
-    how.open(format!("/proc/self/fd/{}", place.as_raw_fd()))
+fn by_name(place: &File, how: &OpenOptions) -> Result<File, FileError> {
+    let opened = how.open(format!("/proc/self/fd/{}", place.as_raw_fd()));
+    opened.map_err(why_not_opened)
+}
+
+/// Errors that say more of a file than that it cannot be read.
+fn why_not_opened(err: io::Error) -> FileError {
+    match err.raw_os_error() {
+        Some(libc::ETXTBSY) => FileError::Runs,
+        Some(libc::EPERM) => FileError::Sealed,
+        Some(libc::ENOKEY) => FileError::NoKey,
+        _ => err.into(),
+    }
 }
 
 /// The filesystem of an open file or folder, if its addresses can be followed to a device.
@@ -237,7 +247,17 @@ mod tests {
     use nix::sys::stat::Mode;
     use nix::unistd::mkfifo;
 
-    use super::{open_place, open_to_read, open_to_write, FileError};
+    use nix::libc;
+
+    use super::{open_place, open_to_read, open_to_write, why_not_opened, FileError};
+
+    #[test]
+    fn who_cannot_open_a_file_knows_why() {
+        let why = |errno| why_not_opened(std::io::Error::from_raw_os_error(errno));
+        assert!(matches!(why(libc::EPERM), FileError::Sealed));
+        assert!(matches!(why(libc::ENOKEY), FileError::NoKey));
+        assert!(matches!(why(libc::EACCES), FileError::Read(_)));
+    }
 
     #[test]
     fn only_what_was_meant_is_opened() {
