@@ -113,6 +113,31 @@ fn a_link_that_leads_nowhere_keeps_nobody_from_the_rest() {
 }
 
 #[test]
+fn only_what_is_printed_may_be_left_unread() {
+    let dir = tempfile::tempdir().unwrap();
+    let dmsetup = dir.path().join("dmsetup");
+    let script = "#!/bin/sh\n[ $1 != status ] || echo t0: 0 8 dieaware mode=hint hints=on\n";
+    fs::write(&dmsetup, script).unwrap();
+    fs::set_permissions(&dmsetup, fs::Permissions::from_mode(0o755)).unwrap();
+    let run_unread = |args: &[&str]| {
+        let (reader, writer) = nix::unistd::pipe().unwrap();
+        drop(reader);
+        let output = Command::new(env!("CARGO_BIN_EXE_dieaware"))
+            .args(args)
+            .env("PATH", dir.path())
+            .stdout(writer)
+            .output()
+            .unwrap();
+        (output.status.code(), stderr(&output))
+    };
+    let printed = run_unread(&["completions", "bash"]);
+    assert_eq!(printed, (Some(0), String::new()));
+    let (status, said) = run_unread(&["export", "--output", "/dev/stdout"]);
+    assert_eq!(status, Some(3), "{said}");
+    assert!(said.contains("Broken pipe"), "{said}");
+}
+
+#[test]
 fn nobody_watches_for_what_cannot_be_written() {
     let dir = tempfile::tempdir().unwrap();
     let begun = dir.path().join("begun");

@@ -2,6 +2,7 @@
 //! The `dieaware` tool: the table of its verbs, and its exit statuses. Scripts decide by the
 //! status, so which error means which is said in one place.
 
+use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -78,6 +79,18 @@ const EXIT_NO_DEVICE: u8 = 4;
 /// As timeout(1) has it.
 const EXIT_TIMED_OUT: u8 = 124;
 
+/// What is wrong with the standard output.
+#[derive(Debug)]
+struct Unprinted(io::Error);
+
+impl fmt::Display for Unprinted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "What is printed cannot be written: {}", self.0)
+    }
+}
+
+impl std::error::Error for Unprinted {}
+
 /// The standard output, whose errors say that they are its.
 struct Printed {
     out: io::StdoutLock<'static>,
@@ -92,10 +105,7 @@ impl Printed {
             Err(err) if self.is_unread_fine && err.kind() == io::ErrorKind::BrokenPipe => {
                 Ok(unread)
             }
-            Err(err) => Err(io::Error::new(
-                err.kind(),
-                format!("What is printed cannot be written: {err}"),
-            )),
+            Err(err) => Err(io::Error::new(err.kind(), Unprinted(err))),
             done => done,
         }
     }
@@ -184,6 +194,14 @@ fn is_from(err: &anyhow::Error, kind: io::ErrorKind) -> bool {
         .any(|cause| cause.kind() == kind)
 }
 
+/// Has whoever reads what is printed left? Readers of anything else are missed.
+fn is_unread(err: &anyhow::Error) -> bool {
+    err.chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>()?.get_ref())
+        .filter_map(|cause| cause.downcast_ref::<Unprinted>())
+        .any(|cause| cause.0.kind() == io::ErrorKind::BrokenPipe)
+}
+
 /// What helps against what the system refuses.
 fn advice(err: &anyhow::Error) -> &'static str {
     if is_from(err, io::ErrorKind::PermissionDenied) && !nix::unistd::geteuid().is_root() {
@@ -213,7 +231,7 @@ fn main() -> ExitCode {
     match run(&Cli::parse().verb) {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever reads our output has seen enough.
-        Err(err) if is_from(&err, io::ErrorKind::BrokenPipe) => ExitCode::SUCCESS,
+        Err(err) if is_unread(&err) => ExitCode::SUCCESS,
         Err(err) => {
             dieaware::complain!("dieaware: {err:#}{}.", advice(&err));
             ExitCode::from(exit_status(&err))

@@ -19,6 +19,7 @@ use crate::format::superblock::PAGE_SECTORS;
 use crate::format::volume::NoSuper;
 use crate::fs::file::FileError;
 use crate::fs::folder::walk;
+use crate::io_engine::replace::replace;
 
 /// Something that the caller of the tool got wrong: exit status 2 instead of 3.
 #[derive(Debug)]
@@ -245,13 +246,13 @@ pub fn random<const BYTES: usize>() -> Result<[u8; BYTES]> {
     Ok(bytes)
 }
 
-/// Write a file that somebody asked for by its name, and that nobody reads meanwhile.
+/// Write a file that somebody asked for by its name; what it was stays until all is written.
 ///
 /// # Errors
 ///
 /// When it cannot be written.
 pub fn write_file(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))
+    replace(path, text.as_bytes()).with_context(|| format!("{} cannot be written", path.display()))
 }
 
 /// A factor in thousandths, as people read it.
