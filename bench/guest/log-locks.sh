@@ -54,15 +54,20 @@ report_costs() {
 	report "row=$row case=$case $*"
 }
 
+# Of the last job
+SEED=0
+
 # job RW [OPTION]...: fio on the device, many at a time; sets INSN, what one took altogether. The
-# device below never waits, so that time is instructions.
+# device below never waits, so that time is instructions. Each job has other offsets than those
+# before, but for one that is told --randseed=$SEED: that has those of the last.
 job() {
 	local rw=$1 kind
 	shift
 
+	SEED=$((SEED + 1))
 	fio --name=job --filename="$DEVICE" --direct=1 --bs=4k --rw="$rw" --ioengine=libaio \
-		--iodepth=$DEPTH --norandommap --randseed=5 --output-format=json \
-		--output=$FIO_JSON "$@" || die "fio failed: $(tail -n 3 $FIO_JSON | tr '\n' ' ')"
+		--iodepth=$DEPTH --norandommap --randrepeat=0 --randseed=$SEED \
+		--output-format=json --output=$FIO_JSON "$@" || die "fio failed: $(tail -n 3 $FIO_JSON | tr '\n' ' ')"
 	kind=${rw#rand}
 	INSN=$(jq ".jobs[0].$kind | .runtime * 1000000 / .total_ios | floor" $FIO_JSON)
 }
@@ -126,7 +131,7 @@ huge_suspend() {
 	dmsetup suspend "$TARGET" && dmsetup resume "$TARGET"
 }
 
-# A checkpoint is due at half a journal.
+# A checkpoint is due when so many pages of the map were changed that a start would take long.
 huge_checkpoint() {
 	local before
 
@@ -152,7 +157,7 @@ huge_evictions() {
 
 	before=$(counter map_reads)
 	job randwrite --number_ios=$HUGE_OPERATIONS
-	job randread --number_ios=$HUGE_OPERATIONS
+	job randread --number_ios=$HUGE_OPERATIONS --randseed=$SEED
 	(($(counter map_reads) > before)) || die "Nothing of the map has gone."
 }
 
@@ -189,10 +194,10 @@ longest() {
 	huge start log_create "hints=on"
 	report "row=log.max_locked_insn lpns=$(counter lpns)"
 	huge writes job randwrite --number_ios=$HUGE_OPERATIONS
+	huge reads job randread --number_ios=$HUGE_OPERATIONS --randseed=$SEED
 	huge in_order job write --bs=1m --number_ios=1000
 	huge overwrites job randwrite --number_ios=$HUGE_OPERATIONS --size=64m
 	huge fsyncs huge_fsyncs
-	huge reads job randread --number_ios=$HUGE_OPERATIONS
 	huge checkpoint huge_checkpoint
 	huge trim huge_trim
 	scattered ""

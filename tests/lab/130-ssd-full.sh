@@ -14,7 +14,7 @@
 # Data that names its place: fio verifies it without having written it now.
 full() {
 	fio --name=full --filename="$1" --direct=1 --ioengine=libaio --iodepth=16 --verify=crc32c --verify_fatal=1 \
-		--verify_state_save=0 --randseed=5 --group_reporting "${@:2}"
+		--verify_state_save=0 --group_reporting "${@:2}"
 }
 
 new_ssd ssd0 capacity_mib=64 units_per_eblk=16

@@ -19,7 +19,7 @@ most_sent_at_once() {
 	echo >"$TRACEFS/trace"
 	fio --name=batch --filename="$1" --rw=randread --bs="$2" --size=64m --ioengine=libaio --direct=1 \
 		--iodepth=32 --iodepth_batch_submit=32 --iodepth_batch_complete_min=32 --number_ios=256 \
-		--randseed=7 --output="$T_DIR/fio"
+		--output="$T_DIR/fio"
 	awk '/block_unplug:/ && $NF > most { most = $NF } END { print most + 0 }' "$TRACEFS/trace"
 }
 

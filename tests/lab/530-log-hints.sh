@@ -15,7 +15,7 @@ FILE_MIB=4
 
 write_again() {
 	fio --name=again --directory="$T_DIR/mnt" --filename=file0:file1:file2:file3 --rw=randwrite --bs="$1" \
-		--direct="$2" --ioengine=libaio --iodepth=8 --overwrite=1 --size=$((4 * FILE_MIB))m --randseed=3 \
+		--direct="$2" --ioengine=libaio --iodepth=8 --overwrite=1 --size=$((4 * FILE_MIB))m \
 		--file_service_type=random --end_fsync=1 >/dev/null
 }
 

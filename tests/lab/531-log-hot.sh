@@ -36,7 +36,7 @@ overwrite() {
 	hints=$(status_field t0 overwrite)
 	evicted=$(ftl_counter run_units_evicted)
 	fio --name=again --filename="$T_DIR/mnt/file" --rw=randwrite --bs=4k --direct=1 --ioengine=libaio \
-		--iodepth=8 --overwrite=1 --norandommap --size=${FILE_MIB}m --io_size="${mib}m" --randseed=5 \
+		--iodepth=8 --overwrite=1 --norandommap --size=${FILE_MIB}m --io_size="${mib}m" \
 		--allrandrepeat=1 "$@" >/dev/null || return 1
 	pages=$(($(status_field t0 in_place_pages) - pages))
 	HINTED=$((100 * ($(status_field t0 overwrite) - hints) / pages))

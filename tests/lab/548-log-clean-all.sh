@@ -14,7 +14,7 @@
 # write_random OPTION...: 4 KiB each, all over the device
 write_random() {
 	fio --name=random --filename="$TARGET" --rw=randwrite --bs=4k --direct=1 --ioengine=libaio --iodepth=32 \
-		--verify=crc32c --verify_fatal=1 --verify_state_save=0 --do_verify=0 --randseed=7 "$@" --output="$T_DIR/fio"
+		--verify=crc32c --verify_fatal=1 --verify_state_save=0 --do_verify=0 "$@" --output="$T_DIR/fio"
 }
 
 segments_are_cleaned() {

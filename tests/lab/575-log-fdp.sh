@@ -223,7 +223,7 @@ moved_of() {
 	dd if=/dev/zero of="$TARGET" bs=1M count=$((pages / 256)) oflag=direct status=none
 	begin_count
 	fio --name=over --filename="$TARGET" --rw=randwrite --bs=4k --size=$((pages * 4))k --io_size=160m --direct=1 \
-		--ioengine=libaio --iodepth=8 --norandommap --random_distribution=zipf:1.1 --randseed=1 >/dev/null
+		--ioengine=libaio --iodepth=8 --norandommap --random_distribution=zipf:1.1 >/dev/null
 	BY_TARGET=$(moved_pages)
 	BY_DRIVE=$(moved_by_drive ssd1)
 	drop_target t0
