@@ -93,6 +93,24 @@ install_packages() {
 	inside sh -c 'dpkg -i /packages/*.deb'
 }
 
+# uninstall: what "make uninstall" runs
+uninstall() {
+	mkdir -p "$root/source/userspace"
+	cp -r "$top"/{scripts,boot,tools} "$root/source/"
+	cp -r "$top/userspace/man" "$root/source/userspace/"
+	inside /source/scripts/install --remove >"$work/said"
+}
+
+# dpkg would not know that its files are gone.
+uninstall_is_refused() {
+	local status=0
+
+	! uninstall && grep -q "The package dieaware-tools is installed" "$work/said" &&
+		[[ -x $root/usr/sbin/dieaware ]] || status=1
+	rm -rf "$root/source"
+	return "$status"
+}
+
 # None is enabled or started by a script of the package: who wants one enables it.
 units_are_left_alone() {
 	dpkg-deb --info "$work"/deb/dieaware-tools_*.deb postinst >"$work/log" 2>&1 &&
@@ -221,6 +239,7 @@ files_of_root "$work/before"
 expect "the packages are built, and lintian finds nothing" build_packages
 expect "what was in the folder is still there" grep -qx own "$work/deb/letter"
 expect "they can be installed" install_packages
+expect "make uninstall does not take their files" uninstall_is_refused
 expect "no unit is enabled or started by that" units_are_left_alone
 expect "the initramfs is made again" initramfs_is_made_again
 expect "the sources for dkms hold no tests" sources_are_lean
