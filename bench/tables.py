@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The tables of docs/figures.md, docs/benchmarks.md and README.md, made of the figures on record
+"""The tables of docs/figures.md, docs/benchmarks.md, docs/real-ssd.md and README.md, made of the figures on record
 (bench/results).
 
 A table stands between "<!-- table NAME -->" and "<!-- end of table -->"; NAME is a family, `kernels`,
-`headlines`, `modern` or `random_writes`.
+`headlines`, `modern`, `random_writes` or `workloads`.
 
 Usage: tables.py [--check]    with --check, say whether the pages are what they should be
 """
@@ -27,7 +27,12 @@ Cells = tuple[str, ...]
 
 # At which time scales each row of a family is measured, where that is more than one
 SCALES_OF = {"place": set(SCALES)}
-PAGES = (TOP / "docs" / "figures.md", TOP / "docs" / "benchmarks.md", TOP / "README.md")
+PAGES = (
+    TOP / "docs" / "figures.md",
+    TOP / "docs" / "benchmarks.md",
+    TOP / "docs" / "real-ssd.md",
+    TOP / "README.md",
+)
 
 # What somebody who reads one table should know: words, row, time scale
 HEADLINES = (
@@ -94,6 +99,23 @@ RANDOM_WRITES = (
     ("aged, a tenth of each file gets nine tenths of the overwrites (ext4 alone)", "log.aged_tenth", 1),
     ("aged, uniform overwrites", "log.aged_uniform", 1),
 )
+
+# Likewise, for who wants to know whether it pays, by filesystem
+WORKLOADS = (
+    ("random writes to a new drive, profile `sata`", "log.rand_vs_raw", 100),
+    (
+        "the same to one that keeps its map on its flash, profile `dramless`, 45 % full",
+        "log.dramless_gain",
+        1,
+    ),
+    ("in bursts to that one, 60 % full, with rests", "log.dramless_bursts", 1),
+    ("overwrites of an aged, full drive, some pages much more often than others", "log.aged_skewed", 1),
+    ("the same, a tenth of each file gets nine tenths of them", "log.aged_tenth", 1),
+    ("the same, all pages alike", "log.aged_uniform", 1),
+    ("half reads, half writes (FFSB), new drive", "log.ffsb", 1),
+    ("many small files (PostMark), new drive", "log.postmark", 1),
+)
+FILESYSTEMS = ("ext4", "xfs", "f2fs", "btrfs")
 
 
 def _markdown(head: Cells, body: Iterable[Cells]) -> list[str]:
@@ -191,13 +213,21 @@ def _place_table(rows: dict[records.Key, Row], family: str) -> list[str]:
                 f"{filesystem}, {mode}",
                 profile,
                 str(scale),
-                *(_value(figures[figure]) for figure in place.FIGURES),
+                *(_value(figures[figure]) for figure in place.FIGURES[:-1]),
+                _value(figures[place.FIGURES[-1]]) + _spread(figures[place.FIGURES[-1]]),
                 paper,
                 " and ".join(days),
             )
         )
     head = ("workload", "on", "profile", "scale", "contiguous, MB/s", "plain", "hinted", "ideal")
-    return _markdown((*head, "hinted by ideal", "paper", "measured"), body)
+    return _markdown((*head, "hinted by ideal (spread)", "paper", "measured"), body)
+
+
+def _spread(row: Row | None) -> str:
+    """By how many percent its samples differ."""
+    if row is None or row["value"] is None or len(row["runs"]) < 2:
+        return ""
+    return f" ({100 * (max(row['runs']) - min(row['runs'])) / row['value']:.1f})"
 
 
 def _paper(figures: dict[str, Row | None]) -> str:
@@ -261,12 +291,31 @@ def _random_writes_table() -> list[str]:
     return _markdown(("drive", "ext4, xfs, f2fs", "btrfs"), body)
 
 
+def _workloads_table() -> list[str]:
+    """Log mode by the drive with as much free space, for each filesystem."""
+    rows = records.load_family("log")
+    body = []
+    for words, stem, unit in WORKLOADS:
+        cells = []
+        for filesystem in FILESYSTEMS:
+            row = rows.get((f"{stem}.{filesystem}", 16))
+            if row is None:
+                cells.append("")
+            elif row["value"] is None:
+                cells.append("no space" if "no space" in row["reason"] else "none")
+            else:
+                cells.append(f"{row['value'] / unit:.2f}")
+        body.append((words, *cells))
+    return _markdown(("workload", *FILESYSTEMS), body)
+
+
 # Tables that are of no family
 _OTHERS = {
     "kernels": _kernels_table,
     "headlines": _headlines_table,
     "modern": _modern_table,
     "random_writes": _random_writes_table,
+    "workloads": _workloads_table,
 }
 
 
