@@ -41,10 +41,10 @@ begin_writing() {
 	poll 60 is_streaming 100
 }
 
-# unaccounted: hints of which neither is counted that they arrived nor that they were lost; of "retried", some
-# may have had a stream and no hint
+# unaccounted: hints of which neither is counted that they arrived nor that they were lost. Each of "retried" had
+# one, but those that had a stream and no hint: no more than all writes without.
 unaccounted() {
-	local name sum=0
+	local name retried sum=0
 
 	sync
 	for name in append overwrite; do
@@ -53,10 +53,12 @@ unaccounted() {
 	for name in confirmed_append confirmed_overwrite lost_unseen lost_merged lost_moved; do
 		sum=$((sum - $(status_field t0 $name)))
 	done
-	if ((sum >= 0 && sum <= $(status_field t0 retried))); then
+	retried=$(status_field t0 retried)
+	note "$sum hints, $retried sent again, $(status_field t0 none) writes without" >&2
+	if ((sum >= 0 && sum <= retried && sum >= retried - $(status_field t0 none))); then
 		sum=0
 	fi
-	echo $sum
+	echo "$sum"
 }
 
 is_off() {
