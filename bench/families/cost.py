@@ -33,6 +33,7 @@ _FILESYSTEMS = ("ext4", "xfs", "btrfs", "f2fs")
 _VDO_MACHINE = Machine("6G", "7.2", has_tool=True)
 _MACHINES = {
     "added": Machine(),
+    "off": Machine(),
     "run_table": Machine(devices=("--qemu-nvme", "2048G")),
     "buffered": Machine(),
     "insn": Machine(has_tool=True),
@@ -40,6 +41,7 @@ _MACHINES = {
 }
 _TITLES = {
     "added": "instructions of hint mode",
+    "off": "instructions of hint mode without hints",
     "run_table": "memory of the run table",
     "buffered": "buffered sequential writes in hint mode",
     "insn": "instructions of log mode and dm-thin",
@@ -52,6 +54,7 @@ def rows() -> Rows:
         "cost.read_added": About(_ADDED, "added", 120.0, digits=0),
         "cost.write_unhinted_added": About(_ADDED, "added", 250.0, digits=0),
         "cost.write_hinted_added": About(_ADDED, "added", 450.0, digits=0),
+        "cost.off_added": About(_ADDED, "off", digits=0),
         "cost.seq_1m": About("x dm-linear", "added", 1.01),
         "cost.log_read_added": About(_ADDED, "insn", 500.0, digits=0),
         "cost.log_write_added": About(_ADDED, "insn", 2200.0, digits=0),
@@ -194,6 +197,7 @@ def _run_table(lines: list[Line], name: str) -> Measured | None:
 
 _VALUES = {
     "added": _worst_added,
+    "off": _worst_added,
     "insn": _log,
     "vdo": _log,
     "buffered": _buffered,

@@ -3,12 +3,12 @@
 #
 # cost: what hint mode costs, in instructions of the CPU, against dm-linear on the same device.
 #
-# Usage: cost.sh added|buffered.FILESYSTEM|run_table...
+# Usage: cost.sh added|off|buffered.FILESYSTEM|run_table...
 #
 # Single I/Os are measured on an NVMe device of the kernel's own over one that does nothing: there is
 # nobody to wait for outside the CPU, whose time would be the host's. It keeps no data, so the
 # filesystem has its metadata elsewhere: XFS in memory, with a realtime device for what is in files.
-# It does not announce hints, hence hints=on.
+# It does not announce hints, hence hints=on, but for what the target costs where there are none.
 
 set -euo pipefail
 
@@ -122,15 +122,39 @@ cheapest() {
 	cost cost.seq_1m write "${whole[@]}" --write
 }
 
-added() {
-	local half turn
+# halves [OPTION]: the target on one half of a device that does nothing, dm-linear on the other
+halves() {
+	local half
 
 	modprobe null_blk nr_devices=2 gb=$NULL_GB bs=4096 irqmode=0 queue_mode=2
 	loop_device null /dev/nullb0
 	half=$(($(blockdev --getsz "$DEVICE_BELOW") / 2))
-	dmsetup create "$TARGET" --table "0 $half dieaware $DEVICE_BELOW 0 hint 1 hints=on" ||
+	dmsetup create "$TARGET" --table "0 $half dieaware $DEVICE_BELOW 0 hint${*:+ $# $*}" ||
 		die "The target was not created."
 	dmsetup create linear --table "0 $half linear $DEVICE_BELOW $half"
+}
+
+# On a device that announces no hints, as all that can be bought
+off() {
+	local turn
+
+	halves
+	[[ $(counter hints) == off:not_announced ]] || die "Hints are $(counter hints)."
+	KIND=dieaware
+	for ((turn = 0; turn < HINT_TURNS; turn++)); do
+		report "doing=turn_$turn"
+		beside cost.off read device --random --span-bytes "${FILE_MB}M"
+		beside cost.off write device --write --random --span-bytes "${FILE_MB}M"
+	done
+	dmsetup remove linear
+	target_remove
+}
+
+added() {
+	local half turn
+
+	halves hints=on
+	half=$(blockdev --getsz /dev/mapper/linear)
 	dmsetup create cheapest --table "0 $half linear /dev/nullb1 0"
 	fill_run_table
 	files_make dieaware "/dev/mapper/$TARGET" /dev/ram1
@@ -201,6 +225,7 @@ modprobe -a nvme nvme-loop dm-dieaware
 for part; do
 	case $part in
 	added) added ;;
+	off) off ;;
 	buffered.*) buffered "${part#*.}" ;;
 	run_table) run_table ;;
 	*) die "There is no part '$part'." ;;
