@@ -55,6 +55,7 @@ HEADLINES = (
     ("log mode, speed kept while each write needs cleaning", "log.cleaning_kept", 16),
     ("log mode, write and fsync", "log.fsync_latency", 1),
     ("log mode, start after a crash", "log.start_crash_s", 1),
+    ("the same, nearly all that a start may have to read", "log.start_crash_wide_s", 1),
     ("`defrag` with Share, pages programmed", "defrag.copied.ext4", 4),
     ("`pick`, pages written", "pick.writes.ext4", 4),
     ("virtual SSD, one command at a time", "ssd.insn_qd1", 1),

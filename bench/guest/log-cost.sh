@@ -37,8 +37,12 @@ MAP_ENTRIES=806
 MAP_NEAR_BYTES=8
 # From 32 GiB on, format chooses the same journal.
 START_SSD_MB=33792
-# Its map has nearly as many pages as may be changed before a checkpoint is taken for their number (log/journal.c).
+# Its map has as many pages as may be changed before a checkpoint is taken for their number (log/journal.c), nearly.
 START_WIDE_SSD_MB=335872
+# So many stay in the cache, of 65,536, while the journal is filled: one that goes and comes back counts as another.
+START_HOT_PAGES=60000
+# Then so many more are changed, once.
+START_COLD_PAGES=35000
 START_STEP=20000
 
 # ---- instructions -----------------------------------------------------------
@@ -194,7 +198,7 @@ map_memory() {
 
 fsync_job() {
 	fio --name=fsync --filename="$DEVICE" --rw=randwrite --bs=4k --fsync=1 --thread \
-		--numjobs="$1" --size=256m --number_ios=$FSYNCS --randseed=1 \
+		--numjobs="$1" --size=256m --number_ios=$FSYNCS \
 		--end_fsync=0 --group_reporting --output-format=json --output=/tmp/fsync.json ||
 		die "fio failed: $(tail -n 3 /tmp/fsync.json | tr '\n' ' ')"
 }
@@ -241,6 +245,55 @@ journal_used() {
 	echo "${used%/*}"
 }
 
+# in_map_pages FIRST COUNT: write one page in each of so many pages of the map
+in_map_pages() {
+	fio --name=stride --filename="$DEVICE" --direct=1 --bs=4k --ioengine=libaio --iodepth=32 \
+		--rw=write:$((MAP_ENTRIES * 4 - 4))k --offset=$(($1 * MAP_ENTRIES * 4))k \
+		--size=$(($2 * MAP_ENTRIES * 4))k --number_ios="$2" --output=/tmp/stride.txt ||
+		die "The log cannot be written."
+}
+
+# As on a drive that has been in use: all of the map is on the flash. What never was is not read either.
+use_map() {
+	in_map_pages 0 $NR_MAP_PAGES
+	dmsetup message "$TARGET" 0 checkpoint || die "No checkpoint was taken."
+}
+
+# fill_journal SECTORS FIRST: records of random writes of a page each, over so many at least, to what this page of
+# the map and those behind it are about. Each step writes other pages.
+fill_journal() {
+	local last=-1 step=0 offset=$(($2 * MAP_ENTRIES * 4))
+
+	USED=$(journal_used)
+	while ((USED < $1)); do
+		((USED > last)) || die "The journal was emptied at $last of $RING sectors."
+		last=$USED
+		fio --name=fill --filename="$DEVICE" --rw=randwrite --bs=4k --direct=1 \
+			--ioengine=libaio --iodepth=32 --norandommap --randrepeat=0 \
+			--randseed=$((++step)) --number_ios=$START_STEP --offset=${offset}k \
+			--size=$((NR_MAP_PAGES * MAP_ENTRIES * 4 - offset))k --output=/tmp/fill.txt ||
+			die "The log cannot be written."
+		USED=$(journal_used)
+		echo "journal: $USED of $RING sectors"
+	done
+}
+
+# use_drive: before it crashes; sets USED, and CHANGED, how many pages of the map the journal's records are about
+use_drive() {
+	local checkpoints hot=$((NR_MAP_PAGES < START_HOT_PAGES ? NR_MAP_PAGES : START_HOT_PAGES)) cold=0
+
+	if ((NR_MAP_PAGES >= START_HOT_PAGES + START_COLD_PAGES)); then
+		cold=$START_COLD_PAGES
+	fi
+	use_map
+	checkpoints=$(counter checkpoints)
+	fill_journal $((RING * 9 / 20)) $((NR_MAP_PAGES - hot))
+	((cold == 0)) || in_map_pages 0 $cold
+	(($(counter checkpoints) == checkpoints)) || die "A checkpoint has emptied the journal."
+	USED=$(journal_used)
+	CHANGED=$((hot + cold))
+}
+
 # start ROW: activate what is on the drive; how long that takes.
 start() {
 	local begin end
@@ -250,23 +303,6 @@ start() {
 	end=$(awk '/^now at/ { print $3 }' /proc/timer_list)
 	log_check "$1"
 	report "row=$1 ring=$RING used=$USED map_reads=$(counter map_reads) runs_ns=$((end - begin))"
-}
-
-# fill_journal SECTORS: records of random writes of a page each, over so many at least. Each step writes other pages.
-fill_journal() {
-	local last=-1 step=0
-
-	USED=$(journal_used)
-	while ((USED < $1)); do
-		((USED > last)) || die "The journal was emptied at $last of $RING sectors."
-		last=$USED
-		fio --name=fill --filename="$DEVICE" --rw=randwrite --bs=4k --direct=1 \
-			--ioengine=libaio --iodepth=32 --norandommap --randrepeat=0 \
-			--randseed=$((++step)) --number_ios=$START_STEP --size="$(($(counter lpns) * 4))k" --output=/tmp/fill.txt ||
-			die "The log cannot be written."
-		USED=$(journal_used)
-		echo "journal: $USED of $RING sectors"
-	done
 }
 
 # starts MIB CRASH CLEAN: of a drive of so many MiB, and the two rows. The journal is as large as format chooses for
@@ -279,13 +315,16 @@ starts() {
 	log_create cleaning=off
 	RING=$(counter journal_sectors)
 	RING=${RING#*/}
-	fill_journal $((RING * 9 / 20))
+	NR_MAP_PAGES=$(($(counter lpns) / MAP_ENTRIES))
+	use_drive
 	log_check "$2"
 	nvmev-ssd power-cut "$SSD_NAME" || die "The power did not fail."
 	target_remove
 	SSD=$(nvmev-ssd power-on "$SSD_NAME") || die "The power does not come back."
 	wait_for_block_device "$SSD"
 	start "$2"
+	(($(counter map_reads) > CHANGED * 19 / 20)) ||
+		die "It has read $(counter map_reads) pages of the map, and $CHANGED were changed."
 	target_remove
 	USED=0
 	start "$3"

@@ -17,8 +17,10 @@
 
 /*
  * A start reads each page of the map that the journal's operations have changed, makes the changes,
- * and writes what it has no room for: so many pages take it some two seconds, beside three for a
- * ring that is half full. A map that is all in memory at the usual size of the cache does not come
+ * and writes what it has no room for: so many pages take it some four seconds on a CPU of 1 GIPS,
+ * beside four for a ring that is half full (log.start_crash_wide_s in docs/figures.md).
+ *
+ * A map that is all in memory at the usual size of the cache does not come
  * to that, and neither does one for which the cache was made larger.
  */
 #define MOST_DIRTIED	98304U

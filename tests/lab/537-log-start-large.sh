@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode at 16 TiB, in a file of tmpfs: 4 KiB here and there all over it, each in a page of the map of
 # its own, and once more, when all of these are on the device. A start after a crash has to read no more of
-# them than are worth some two seconds, though little of the journal is in use.
+# them than a limit, though little of the journal is in use.
 # kernels: uml
 # smp: 1
 # mem: 4G
