@@ -86,6 +86,8 @@ scaling_case() {
 }
 
 scaling() {
+	local moved
+
 	report "doing=scaling"
 	loop_device memory /dev/ram1
 	# Memory below must not be allocated while something is counted.
@@ -97,13 +99,16 @@ scaling() {
 	scaling_case write randwrite
 	log_check scaling
 	target_remove
-	# A twelfth of the device is left alone for cleaning, which all is for from here on.
+	# A twelfth of the device is left alone for cleaning, which all is for from here on, none of it in advance.
 	log_format "$DEVICE_BELOW"
-	log_create hints=on in_place=100
+	log_create hints=on in_place=100 idle_ms=0
 	SPAN_MB=$(($(counter lpns) * 6 / 10 / 256))
 	fill_pattern "$DEVICE" $SPAN_MB
 	job randwrite --size=${SPAN_MB}m --number_ios=$((MEMORY_MB * 256))
+	moved=$(counter moved_pages)
 	scaling_case cleaning randwrite
+	(($(counter moved_pages) - moved > OPERATIONS / 4)) ||
+		die "$(($(counter moved_pages) - moved)) pages were moved for $OPERATIONS writes."
 	log_check cleaning
 	target_remove
 }
