@@ -281,9 +281,12 @@ static int create(struct dmda *dmda)
 	log->queue = alloc_workqueue("dm-dieaware-log", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!log->queue)
 		goto err_bios;
+	log->commit_queue = alloc_workqueue("dm-dieaware-commit", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	if (!log->commit_queue)
+		goto err_queue;
 	log->cleaning.queue = alloc_workqueue("dm-dieaware-clean", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!log->cleaning.queue)
-		goto err_queue;
+		goto err_commit_queue;
 	if (init_reserves(log) || !allocate_tables(log) || dmda_log_cleaner_create(log))
 		goto err_tables;
 	init_tables(log);
@@ -299,6 +302,8 @@ err_tables:
 	free_tables(log);
 	exit_reserves(log);
 	destroy_workqueue(log->cleaning.queue);
+err_commit_queue:
+	destroy_workqueue(log->commit_queue);
 err_queue:
 	destroy_workqueue(log->queue);
 err_bios:
@@ -318,6 +323,7 @@ static void destroy(struct dmda *dmda)
 	cancel_delayed_work_sync(&log->journal.late_work);
 	destroy_workqueue(log->cleaning.queue);
 	destroy_workqueue(log->queue);
+	destroy_workqueue(log->commit_queue);
 	dmda_log_draft_wait(log);
 	free_tables(log);
 	exit_reserves(log);

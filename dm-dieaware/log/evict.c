@@ -13,9 +13,10 @@
  * When the kernel has no memory, which it may hope to get by writing to this very device, a page
  * takes the place of another one, however few there are. All pages that are pinned then are let
  * go without the io worker's help, who may be the one that waits: who waits for a page has pinned
- * no other, unless it is the worker that waits, and long writes, which are the worker's to go on
- * with, it goes on with while it waits. The few that are set aside are enough for
- * everybody to go on by and by.
+ * no other, unless it is the worker that waits; long writes, which are the worker's to go on
+ * with, it goes on with while it waits; and writes that wait for room in the journal's batch get
+ * it by workers of another queue, for which the kernel has a thread even when it has one for all
+ * of the io worker's. The few that are set aside are enough for everybody to go on by and by.
  *
  * When the kernel asks for memory, pages go that the device has as they are, down to a part of the
  * cache that cleaning and writes need to get on at all. Nothing is written for that: who asks may

@@ -48,7 +48,7 @@ void dmda_log_fail(struct dmda_log *log, const char *what, const char *why)
 	if (is_first) {
 		log->failure.what = what;
 		log->failure.why = why;
-		queue_work(log->queue, &log->failure.work);
+		queue_work(log->commit_queue, &log->failure.work);
 	}
 	wake_up_all(&log->wait);
 	spin_unlock_irqrestore(&log->lock, flags);

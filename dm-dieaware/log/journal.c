@@ -42,7 +42,7 @@ void dmda_log_begin_batch_locked(struct dmda_log *log)
 	if (log->journal.commit.has_batch || log->state == DMDA_LOG_FAILED)
 		return;
 	if (log->state == DMDA_LOG_WRITE && dmda_log_needs_root_locked(log))
-		dmda_log_kick(log, &log->checkpoint.work);
+		dmda_log_kick_commit(log, &log->checkpoint.work);
 	dmda_commit_begin_batch(&log->journal.commit);
 }
 
@@ -54,7 +54,7 @@ bool dmda_log_has_room_locked(struct dmda_log *log, u32 nr_records, u32 nr_sums)
 		return false;
 	if (dmda_journal_has_room(&log->journal.commit.batch, nr_records, nr_sums))
 		return true;
-	dmda_log_kick(log, &log->journal.work);
+	dmda_log_kick_commit(log, &log->journal.work);
 	return false;
 }
 
@@ -240,7 +240,7 @@ void dmda_log_flush_committed(struct dmda_log *log, struct dmda_log_io *io, blk_
 	spin_lock_irqsave(&log->lock, flags);
 	did_step_locked(log, error);
 	if (has_waiters_locked(log))
-		dmda_log_kick(log, &log->journal.work);
+		dmda_log_kick_commit(log, &log->journal.work);
 	wake_up_all(&log->wait);
 	spin_unlock_irqrestore(&log->lock, flags);
 }
@@ -260,7 +260,7 @@ void dmda_log_commit_late_locked(struct dmda_log *log)
 	lockdep_assert_held(&log->lock);
 
 	if (!delayed_work_pending(&log->journal.late_work) && !READ_ONCE(log->is_quiet))
-		queue_delayed_work(log->queue, &log->journal.late_work, LATE_JIFFIES);
+		queue_delayed_work(log->commit_queue, &log->journal.late_work, LATE_JIFFIES);
 }
 
 /* If somebody else has committed it meanwhile, there is nothing to be written. */
@@ -344,5 +344,5 @@ void dmda_log_commit_for_locked(struct dmda_log *log, struct dmda_log_io *io)
 
 	list_move_tail(&io->list, &log->journal.committing);
 	log->counters.nr_flushes++;
-	dmda_log_kick(log, &log->journal.work);
+	dmda_log_kick_commit(log, &log->journal.work);
 }

@@ -146,7 +146,10 @@ struct dmda_log_counters {
  * @grows_to: pages of the device to which it is to grow when it is started, or 0
  * @may_write: whether metadata may be written; constant once it is started
  * @is_broken: whether its first start has failed
- * @queue: workers that write; each has a thread of its own
+ * @queue: workers that go on with bios of users, and with segments; they may wait for memory
+ * @commit_queue: workers that commit and take checkpoints, without which no page of the map might
+ *	go; so they must not wait behind those of @queue when the kernel has one thread for all
+ *	works of a queue, as it has no memory for more. They need no page of the map.
  * @own_bios: metadata, and reads of cleaning; what they wait for never waits for a commit, as
  *	bios of a filesystem's do, with which they must not share a reserve
  * @message_lock: held for reading while a message is obeyed, for writing when all becomes quiet
@@ -181,6 +184,7 @@ struct dmda_log {
 	bool may_write;
 	bool is_broken;
 	struct workqueue_struct *queue;
+	struct workqueue_struct *commit_queue;
 	struct bio_set own_bios;
 
 	struct rw_semaphore message_lock; /* of a message against a suspend */
@@ -267,6 +271,13 @@ static inline void dmda_log_kick(struct dmda_log *log, struct work_struct *work)
 {
 	if (!READ_ONCE(log->is_quiet))
 		queue_work(log->queue, work);
+}
+
+/* The same of one that commits */
+static inline void dmda_log_kick_commit(struct dmda_log *log, struct work_struct *work)
+{
+	if (!READ_ONCE(log->is_quiet))
+		queue_work(log->commit_queue, work);
 }
 
 #endif /* DMDA_LOG_H */

@@ -16,6 +16,8 @@ MODEL=/tmp/model.json
 MANY=1000000
 # Pages of the map that are set aside, and more
 FEW=100
+NR_STUCK=8
+STUCK_SECTORS=$((16 * 2048))
 
 # Only what cache.c asks for fails. The layers below have a task of their own.
 shortage() {
@@ -78,6 +80,18 @@ crash() {
 	dmsetup create slow --table "$SLOW"
 }
 
+# new_stuck NAME START: a target whose flushes do not end, on a part of the second disk
+new_stuck() {
+	local len
+
+	truncate -s $((STUCK_SECTORS * 512)) "/tmp/$1"
+	len=$(dieaware format --json --segment 256K "/tmp/$1" | jq .len_sectors)
+	dd if="/tmp/$1" of="$LOG" bs=64K seek=$(($2 / 128)) conv=sparse,notrunc oflag=direct status=none
+	dmsetup create "below-$1" --table "0 $STUCK_SECTORS linear $LOG $2"
+	dmsetup create "$1" --table "0 $len dieaware /dev/mapper/below-$1 0 log"
+	dmsetup suspend --noflush --nolockfs "below-$1"
+}
+
 gives_up() {
 	local status=0
 
@@ -123,4 +137,22 @@ calm
 start --readonly
 check "where there is memory all is there" crowd.py check /dev/mapper/t "$MODEL"
 dmsetup remove t
+
+# A worker that waits for memory is the only one of its queue, for there is none for threads either.
+stuck=()
+for ((i = 0; i < NR_STUCK; i++)); do
+	stuck+=("stuck$i")
+	new_stuck "stuck$i" $((i * STUCK_SECTORS))
+done
+start
+shortage
+check "there is one thread for each queue of workers: all goes on" in_time crowd.py alone /dev/mapper/t "$MODEL" \
+	$((SEED + 3)) "${stuck[@]}"
+calm
+check "and is as it was written" in_time crowd.py check /dev/mapper/t "$MODEL"
+dmsetup remove t
+for name in "${stuck[@]}"; do
+	dmsetup remove --retry "$name"
+	dmsetup remove "below-$name"
+done
 conclude
