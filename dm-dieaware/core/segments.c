@@ -79,7 +79,7 @@ static void count_empty(struct dmda_segments *segments, const struct dmda_segmen
 static u32 rank_of(const struct dmda_segments *segments, const struct dmda_segment *segment,
 		   u8 state, u32 nr_valid)
 {
-	if (state != DMDA_SEGMENT_CLOSED || !nr_valid || segment->is_stuck ||
+	if (state != DMDA_SEGMENT_CLOSED || !nr_valid || segment->stuck ||
 	    nr_valid >= dmda_super_data_pages(segments->super))
 		return DMDA_RANK_NONE;
 	return nr_valid >> segments->rank_shift;
@@ -97,6 +97,13 @@ static void rank(struct dmda_segments *segments, const struct dmda_segment *segm
 	dmda_ranks_move(&segments->by_valid, segment - segments->segment,
 			rank_of(segments, segment, state_before, nr_before),
 			present_rank(segments, segment));
+}
+
+static void set_stuck(struct dmda_segments *segments, struct dmda_segment *segment, u8 stuck)
+{
+	segments->nr_unread += stuck == DMDA_STUCK_UNREAD;
+	segments->nr_unread -= segment->stuck == DMDA_STUCK_UNREAD;
+	segment->stuck = stuck;
 }
 
 /* The sums follow what has become of a segment. */
@@ -232,7 +239,7 @@ static const char *change_state(struct dmda_segments *segments, struct dmda_segm
 	segment->state = after[record->kind];
 	if (record->kind == DMDA_RECORD_OPEN) {
 		segment->open = record->open;
-		segment->is_stuck = false;
+		set_stuck(segments, segment, DMDA_STUCK_NOT);
 		dmda_bitset_put(&segments->untold, segment - segments->segment, false);
 	}
 	if (record->kind != DMDA_RECORD_FREE)
@@ -350,13 +357,26 @@ void dmda_segments_set_aside(struct dmda_segments *segments, seg_t seg, bool is_
 	count_free(segments, &segments->segment[from_seg(seg)], !is_aside);
 }
 
-void dmda_segments_stick(struct dmda_segments *segments, seg_t seg)
+void dmda_segments_stick(struct dmda_segments *segments, seg_t seg, enum dmda_stuck why)
 {
 	struct dmda_segment *segment = &segments->segment[from_seg(seg)];
 	u32 rank = present_rank(segments, segment);
 
-	segment->is_stuck = true;
+	set_stuck(segments, segment, max_t(u8, segment->stuck, why));
 	dmda_ranks_move(&segments->by_valid, from_seg(seg), rank, DMDA_RANK_NONE);
+}
+
+void dmda_segments_unstick(struct dmda_segments *segments, u32 from, u32 to)
+{
+	for (u32 i = from; i < to; i++) {
+		struct dmda_segment *segment = &segments->segment[i];
+
+		if (segment->stuck != DMDA_STUCK_UNREAD)
+			continue;
+		set_stuck(segments, segment, DMDA_STUCK_NOT);
+		dmda_ranks_move(&segments->by_valid, i, DMDA_RANK_NONE,
+				present_rank(segments, segment));
+	}
 }
 
 seg_t dmda_segments_find_empty(const struct dmda_segments *segments, u32 *from)

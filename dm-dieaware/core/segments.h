@@ -23,12 +23,24 @@
 #include "super.h"
 
 /**
+ * enum dmda_stuck - why a segment cannot be cleaned
+ * @DMDA_STUCK_NOT: it can
+ * @DMDA_STUCK_UNREAD: the device does not read something of it, which may be so for a while only
+ * @DMDA_STUCK_WRONG: something that was read is damaged: until it is opened again
+ */
+enum dmda_stuck {
+	DMDA_STUCK_NOT,
+	DMDA_STUCK_UNREAD,
+	DMDA_STUCK_WRONG,
+};
+
+/**
  * struct dmda_segment - a segment
  * @nr_valid: number of its pages that an lpn is mapped to
  * @state: DMDA_SEGMENT_*
  * @open: number of the open summary that it has, or had
  * @leaving: how far it is on its way to be free, see free.c
- * @is_stuck: whether it cannot be cleaned, until it is opened again
+ * @stuck: whether it cannot be cleaned, and until when, as enum dmda_stuck
  * @mtime: age of its newest data, as an operation's number
  * @last_seq: last operation that changed it, as far as known since start
  */
@@ -37,7 +49,7 @@ struct dmda_segment {
 	u8 state;
 	u8 open;
 	u8 leaving;
-	bool is_stuck;
+	u8 stuck;
 	u64 mtime;
 	u64 last_seq;
 };
@@ -62,6 +74,7 @@ struct dmda_segments_page {
  * @nr_free: number of segments that are FREE, but for those that are set aside
  * @nr_empty: number of segments that are CLOSED and have no valid page
  * @nr_valid: number of valid pages in all segments
+ * @nr_unread: number of segments that are DMDA_STUCK_UNREAD
  * @next: segment at which the search for a free one goes on
  * @free: those that are FREE, but for those that are set aside
  * @empty: those that are CLOSED and have no valid page
@@ -77,6 +90,7 @@ struct dmda_segments {
 	u32 nr_free;
 	u32 nr_empty;
 	u64 nr_valid;
+	u32 nr_unread;
 	u32 next;
 	struct dmda_bitset free;
 	struct dmda_bitset empty;
@@ -160,8 +174,16 @@ void dmda_segments_set_aside(struct dmda_segments *segments, seg_t seg, bool is_
 
 /**
  * dmda_segments_stick() - what is in a segment cannot be read: it is none that may be cleaned
+ * @why: until when; of several reasons the one that stays for longest counts
  */
-void dmda_segments_stick(struct dmda_segments *segments, seg_t seg);
+void dmda_segments_stick(struct dmda_segments *segments, seg_t seg, enum dmda_stuck why);
+
+/**
+ * dmda_segments_unstick() - what could not be read of some segments may be readable again
+ * @from: the first of them
+ * @to: the one behind the last
+ */
+void dmda_segments_unstick(struct dmda_segments *segments, u32 from, u32 to);
 
 /**
  * dmda_segments_find_empty() - find a segment that has nothing left

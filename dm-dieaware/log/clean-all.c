@@ -24,7 +24,7 @@ static void mark_some(struct dmda_log_cleaner *cleaner, u32 from, u32 to)
 		const struct dmda_segment *segment = &log->space.segments.segment[i];
 
 		if (segment->state == DMDA_SEGMENT_CLOSED && segment->nr_valid &&
-		    !segment->is_stuck)
+		    !segment->stuck)
 			set_bit(i, cleaner->is_left);
 	}
 	spin_unlock_irq(&log->lock);
@@ -82,7 +82,7 @@ static bool choose_next(struct dmda_log_cleaner *cleaner)
 			continue;
 		}
 		dmda_log_put_reader(log, to_seg(i));
-		if (!READ_ONCE(log->space.segments.segment[i].is_stuck))
+		if (!READ_ONCE(log->space.segments.segment[i].stuck))
 			break;
 		clear_bit(i, cleaner->is_left);
 	}
@@ -155,7 +155,8 @@ static bool clean_all_left(struct dmda_log_cleaner *cleaner, u32 nr_memory)
 			break;
 	}
 	limit_moves(cleaner, cleaner->plan.kept_moves);
-	return bitmap_empty(cleaner->is_left, log->space.segments.nr_segments);
+	return bitmap_empty(cleaner->is_left, log->space.segments.nr_segments) &&
+		!READ_ONCE(log->space.segments.nr_unread);
 }
 
 void dmda_log_clean_everything(struct dmda_log_cleaner *cleaner)
@@ -167,6 +168,7 @@ void dmda_log_clean_everything(struct dmda_log_cleaner *cleaner)
 	if (more)
 		cleaner->move = more;
 	cleaner->is_all = true;
+	dmda_log_forget_unread(cleaner->log);
 	mark_all(cleaner);
 	if (clean_all_left(cleaner, more ? nr_memory : cleaner->plan.kept_moves))
 		WRITE_ONCE(cleaner->log->cleaning.must_clean_all, false);

@@ -15,6 +15,10 @@
 /* In idle time, a segment with more valid pages than this share of them stays as it is. */
 #define MAX_IDLE_VALID(data_pages)	((data_pages) / 4 * 3)
 
+/* What could not be read is tried again after so long, and after twice as long each time. */
+#define LEAST_FORGET_JIFFIES	(HZ)
+#define MOST_FORGET_JIFFIES	(600 * HZ)
+
 /* Where an lpn is now. Return: 0 or a negative errno. */
 static int where_is(struct dmda_log *log, u64 lpn, dpn_t *dpn)
 {
@@ -56,10 +60,10 @@ static void read_summaries(struct dmda_log *log, struct dmda_log_look *looks, u3
 		struct dmda_log_look *look = &looks[i];
 
 		/* Which one was it? */
-		look->is_known = are_read ||
-			!dmda_log_read(log, summary_of(log, look), look->summary,
-				       log->super.summary_pages);
-		look->is_known = look->is_known &&
+		look->is_unread = !are_read &&
+			dmda_log_read(log, summary_of(log, look), look->summary,
+				      log->super.summary_pages);
+		look->is_known = !look->is_unread &&
 			!dmda_summary_check(look->summary, &log->super, look->seg);
 	}
 }
@@ -139,7 +143,9 @@ void dmda_log_look_at(struct dmda_log_cleaner *cleaner, struct dmda_log_look *lo
 	for (u32 i = 0; i < nr; i++) {
 		looks[i].nr_valid = 0;
 		memset(looks[i].is_valid, 0, nr_words * sizeof(u64));
-		looks[i].is_known = looks[i].is_known && !find_valid(log, &looks[i]) &&
+		if (looks[i].is_known)
+			looks[i].is_unread = find_valid(log, &looks[i]);
+		looks[i].is_known = looks[i].is_known && !looks[i].is_unread &&
 			is_complete(log, &looks[i]);
 		dmda_log_pages_shrink(log);
 	}
@@ -225,7 +231,8 @@ bool dmda_log_add_victim(struct dmda_log_cleaner *cleaner, const struct dmda_log
 	if (!look->is_known) {
 		DMWARN_LIMIT("%s: Segment %u cannot be cleaned: its valid pages are not known.",
 			     dm_table_device_name(log->dmda->ti->table), seg);
-		dmda_log_stick(log, look->seg);
+		dmda_log_stick(log, look->seg, look->is_unread ? DMDA_STUCK_UNREAD :
+								 DMDA_STUCK_WRONG);
 		return false;
 	}
 	if (!dmda_plan_has_room(&cleaner->plan, look->nr_valid))
@@ -286,6 +293,22 @@ static bool add_best(struct dmda_log_cleaner *cleaner, enum dmda_policy policy)
 	return are_stuck;
 }
 
+/*
+ * There is nothing to be gained elsewhere: what could not be read is tried again, unless that was
+ * so a moment ago. A device that does not read for good is asked more and more seldom.
+ */
+static bool tries_again(struct dmda_log_cleaner *cleaner)
+{
+	u64 now = get_jiffies_64();
+
+	if (time_before64(now, cleaner->forgets_at) || !dmda_log_forget_unread(cleaner->log))
+		return false;
+	cleaner->forget_jiffies = clamp_t(u64, 2 * cleaner->forget_jiffies, LEAST_FORGET_JIFFIES,
+					  MOST_FORGET_JIFFIES);
+	cleaner->forgets_at = now + cleaner->forget_jiffies;
+	return true;
+}
+
 u32 dmda_log_choose_victims(struct dmda_log_cleaner *cleaner, bool is_urgent)
 {
 	struct dmda_log *log = cleaner->log;
@@ -297,7 +320,10 @@ u32 dmda_log_choose_victims(struct dmda_log_cleaner *cleaner, bool is_urgent)
 		policy = DMDA_POLICY_GREEDY;
 	dmda_log_forget_victims(cleaner);
 	cleaner->in_file_order = policy == DMDA_POLICY_FILE_AWARE;
-	while (add_best(cleaner, policy) && !cleaner->plan.nr_victims && dmda_log_may_work(log))
-		;
+	do {
+		while (add_best(cleaner, policy) && !cleaner->plan.nr_victims &&
+		       dmda_log_may_work(log))
+			;
+	} while (!cleaner->plan.nr_victims && dmda_log_may_work(log) && tries_again(cleaner));
 	return cleaner->plan.nr_victims;
 }

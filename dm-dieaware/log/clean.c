@@ -19,18 +19,34 @@
 
 #include "log.h"
 
+/* Segments that are looked at under one holding of the lock */
+#define FORGET_AT_ONCE	1024U
+
+/* Victims that have nothing left, but for those of which something could not be read */
+static u32 nr_emptied(const struct dmda_log_cleaner *cleaner)
+{
+	const struct dmda_segment *segment = cleaner->log->space.segments.segment;
+	u32 nr = 0;
+
+	for (u32 i = 0; i < cleaner->plan.nr_victims; i++)
+		nr += !READ_ONCE(segment[from_seg(cleaner->victim[i])].stuck);
+	return nr;
+}
+
 static void release_victims(struct dmda_log_cleaner *cleaner, bool is_done)
 {
 	struct dmda_log *log = cleaner->log;
+	u32 nr = is_done ? nr_emptied(cleaner) : 0;
 
 	for (u32 i = 0; i < cleaner->plan.nr_victims; i++)
 		dmda_log_put_reader(log, cleaner->victim[i]);
 	dmda_log_end_victims(cleaner);
+	if (nr)
+		cleaner->forget_jiffies = 0;
 	spin_lock_irq(&log->lock);
-	if (is_done)
-		log->counters.nr_cleaned += cleaner->plan.nr_victims;
-	if (is_done && cleaner->is_idle)
-		log->counters.nr_idle_cleaned += cleaner->plan.nr_victims;
+	log->counters.nr_cleaned += nr;
+	if (cleaner->is_idle)
+		log->counters.nr_idle_cleaned += nr;
 	spin_unlock_irq(&log->lock);
 	dmda_log_kick(log, &log->space.work);
 }
@@ -51,11 +67,26 @@ bool dmda_log_clean_some(struct dmda_log_cleaner *cleaner, bool is_urgent)
 	return dmda_log_choose_victims(cleaner, is_urgent) && dmda_log_clean_chosen(cleaner);
 }
 
-void dmda_log_stick(struct dmda_log *log, seg_t seg)
+void dmda_log_stick(struct dmda_log *log, seg_t seg, enum dmda_stuck why)
 {
 	spin_lock_irq(&log->lock);
-	dmda_segments_stick(&log->space.segments, seg);
+	dmda_segments_stick(&log->space.segments, seg, why);
 	spin_unlock_irq(&log->lock);
+}
+
+bool dmda_log_forget_unread(struct dmda_log *log)
+{
+	struct dmda_segments *segments = &log->space.segments;
+
+	if (!READ_ONCE(segments->nr_unread))
+		return false;
+	for (u32 i = 0; i < segments->nr_segments; i += FORGET_AT_ONCE) {
+		spin_lock_irq(&log->lock);
+		dmda_segments_unstick(segments, i, min(i + FORGET_AT_ONCE, segments->nr_segments));
+		spin_unlock_irq(&log->lock);
+		cond_resched();
+	}
+	return true;
 }
 
 /*

@@ -49,6 +49,7 @@ struct dmda_log_move {
  * @is_valid: bitmap of its valid pages
  * @nr_valid: number of bits in @is_valid
  * @is_known: whether all that could be read, and is all that the segment table knows of
+ * @is_unread: whether it is not known since something could not be read
  * @worth: worth of cleaning it: the higher, the better
  */
 struct dmda_log_look {
@@ -57,6 +58,7 @@ struct dmda_log_look {
 	u64 *is_valid;
 	u32 nr_valid;
 	bool is_known;
+	bool is_unread;
 	u64 worth;
 };
 
@@ -78,6 +80,8 @@ static inline bool dmda_log_is_valid(const struct dmda_log_look *look, u32 page)
  * @move: valid pages of the victims
  * @plan: how many there are in @victim and @move, and may be
  * @mtime: age of the newest data in the victims
+ * @forgets_at: when what could not be read is tried again at the earliest, in jiffies
+ * @forget_jiffies: how long after that; the longer, the more often it was in vain
  * @in_file_order: whether all moves are written in the order of files, even if there are more than
  *	go into memory; else that many of neighbouring places each
  * @look: segments that may become victims
@@ -98,6 +102,8 @@ struct dmda_log_cleaner {
 	struct dmda_log_move *move;
 	struct dmda_plan plan;
 	u64 mtime;
+	u64 forgets_at;
+	u64 forget_jiffies;
 	bool in_file_order;
 	struct dmda_log_look look[DMDA_LOG_CANDIDATES];
 	struct dmda_file_set files;
@@ -146,10 +152,19 @@ void dmda_log_cleaner_destroy(struct dmda_log *log);
 /**
  * dmda_log_stick() - a segment has pages that cannot be read, and is left alone
  * @seg: is held
+ * @why: what is the matter with it
  *
  * Context: process; without the lock.
  */
-void dmda_log_stick(struct dmda_log *log, seg_t seg);
+void dmda_log_stick(struct dmda_log *log, seg_t seg, enum dmda_stuck why);
+
+/**
+ * dmda_log_forget_unread() - what could not be read may be readable again
+ *
+ * Context: process; without the lock.
+ * Return: whether there was anything.
+ */
+bool dmda_log_forget_unread(struct dmda_log *log);
 
 /**
  * dmda_log_clean_chosen() - move what is valid in the victims to other places

@@ -79,7 +79,8 @@ static void read_one_by_one(struct dmda_log_cleaner *cleaner, struct dmda_log_mo
 		moves[i].is_copied = dmda_log_group_end(&group);
 		if (moves[i].is_copied)
 			continue;
-		dmda_log_stick(cleaner->log, dmda_log_segment_of(cleaner->log, moves[i].from));
+		dmda_log_stick(cleaner->log, dmda_log_segment_of(cleaner->log, moves[i].from),
+			       DMDA_STUCK_UNREAD);
 	}
 }
 
@@ -150,7 +151,7 @@ static u32 drop_stuck(const struct dmda_log_cleaner *cleaner, struct dmda_log_mo
 	for (u32 i = 0; i < nr; i++) {
 		seg_t seg = dmda_log_segment_of(cleaner->log, moves[i].from);
 
-		if (!READ_ONCE(cleaner->log->space.segments.segment[from_seg(seg)].is_stuck))
+		if (!READ_ONCE(cleaner->log->space.segments.segment[from_seg(seg)].stuck))
 			moves[left++] = moves[i];
 	}
 	return left;
@@ -441,7 +442,8 @@ static void look_at_wrong(struct dmda_log_cleaner *cleaner, const struct dmda_lo
 
 		if (move->is_wrong && !dmda_log_look_again(log, move->lpn, move->from,
 							   cleaner->waste, move->sum))
-			dmda_log_stick(log, dmda_log_segment_of(log, move->from));
+			dmda_log_stick(log, dmda_log_segment_of(log, move->from),
+				       DMDA_STUCK_WRONG);
 	}
 }
 

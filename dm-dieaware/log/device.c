@@ -457,6 +457,8 @@ static void resume(struct dmda *dmda)
 
 	WRITE_ONCE(log->is_suspending, false);
 	WRITE_ONCE(log->is_quiet, false);
+	/* Whoever resumes it may have mended what is below. */
+	dmda_log_forget_unread(log);
 	dmda_log_kick(log, &log->space.work);
 	dmda_log_kick(log, &log->ios.work);
 	dmda_log_kick_clean(log);

@@ -106,7 +106,7 @@ static void what_is_stuck_is_no_candidate_until_it_is_opened_again(struct kunit 
 	fill_segment(test, table, 0, 10, 1);
 	fill_segment(test, table, 1, 20, 1);
 	for (u32 i = 0; i < 2; i++) {
-		dmda_segments_stick(&table->segments, to_seg(0));
+		dmda_segments_stick(&table->segments, to_seg(0), DMDA_STUCK_WRONG);
 		KUNIT_EXPECT_NULL(test, dmda_segments_check(&table->segments));
 		KUNIT_ASSERT_EQ(test, dmda_victim_candidates(&table->segments, 100,
 							     DMDA_POLICY_GREEDY, found, 1), 1U);
@@ -123,6 +123,31 @@ static void what_is_stuck_is_no_candidate_until_it_is_opened_again(struct kunit 
 	KUNIT_ASSERT_EQ(test, dmda_victim_candidates(&table->segments, 100, DMDA_POLICY_GREEDY,
 						     found, 1), 1U);
 	KUNIT_EXPECT_EQ(test, from_seg(found[0].seg), 0U);
+}
+
+static void what_could_not_be_read_is_one_again_when_that_is_forgotten(struct kunit *test)
+{
+	struct table *table = new_table(test);
+	struct dmda_candidate found[3];
+
+	for (u32 i = 0; i < 3; i++) {
+		fill_segment(test, table, i, 10 * (i + 1), 1);
+		dmda_segments_stick(&table->segments, to_seg(i), DMDA_STUCK_UNREAD);
+	}
+	dmda_segments_stick(&table->segments, to_seg(1), DMDA_STUCK_WRONG);
+	/* What is wrong was read. */
+	dmda_segments_stick(&table->segments, to_seg(1), DMDA_STUCK_UNREAD);
+	KUNIT_EXPECT_EQ(test, table->segments.nr_unread, 2U);
+	KUNIT_EXPECT_EQ(test, dmda_victim_candidates(&table->segments, 100, DMDA_POLICY_GREEDY,
+						     found, 3), 0U);
+	/* One that was emptied meanwhile has no rank. */
+	KUNIT_ASSERT_NULL(test, change_valid(table, DMDA_RECORD_DEAD, 0, 0, 10));
+	dmda_segments_unstick(&table->segments, 0, table->segments.nr_segments);
+	KUNIT_EXPECT_EQ(test, table->segments.nr_unread, 0U);
+	KUNIT_EXPECT_NULL(test, dmda_segments_check(&table->segments));
+	KUNIT_ASSERT_EQ(test, dmda_victim_candidates(&table->segments, 100, DMDA_POLICY_GREEDY,
+						     found, 3), 1U);
+	KUNIT_EXPECT_EQ(test, from_seg(found[0].seg), 2U);
 }
 
 static void cost_benefit_prefers_what_lay_still(struct kunit *test)
@@ -521,6 +546,7 @@ static void what_cannot_happen_to_a_segment_is_refused(struct kunit *test)
 static struct kunit_case victim_cases[] = {
 	KUNIT_CASE(greedy_takes_the_emptiest),
 	KUNIT_CASE(what_is_stuck_is_no_candidate_until_it_is_opened_again),
+	KUNIT_CASE(what_could_not_be_read_is_one_again_when_that_is_forgotten),
 	KUNIT_CASE(cost_benefit_prefers_what_lay_still),
 	KUNIT_CASE(of_many_the_best_are_found),
 	KUNIT_CASE(logarithms_grow),

@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Log mode on a device that fails all it is asked for a while, during which it is to be cleaned: afterwards
+# it is cleaned as before.
+# kernels: uml
+# long: 6.12
+# smp: 1
+# mem: 2G
+# clock: virtual
+# seconds: 5
+# timeout: 300
+# sentences: 6
+. "$(dirname "$0")/rc"
+
+# Of a segment of 64 pages one is its summary.
+PAGES=63
+FIRST=20
+
+low_disk $((64 * 1024))
+OPTIONS="cleaning=off in_place=100 idle_ms=0 no_space_timeout=10" new_log_target t0 /dev/mapper/low --segment 256K
+lpns=$(status_field t0 lpns)
+nr_full=$((lpns / PAGES))
+
+dd if=/dev/zero of="$TARGET" bs=$((PAGES * 4))k count=$nr_full oflag=direct conv=fsync status=none
+for ((i = FIRST; i < nr_full; i++)); do
+	blkdiscard -o $((i * PAGES * 4096)) -l $((15 * 4096)) "$TARGET"
+done
+sync "$TARGET"
+
+# More than goes into the free segments
+fill_again() {
+	local i
+
+	for ((i = FIRST; i < nr_full; i++)); do
+		dd if=/dev/zero of="$TARGET" bs=4k seek=$((i * PAGES)) count=15 oflag=direct status=none || return 1
+	done
+}
+
+becomes low "0 $SECTORS error"
+dmsetup message t0 0 cleaning on
+sleep 1
+check_fails "what cannot be read cannot be cleaned, which the message clean says" dmsetup message t0 0 clean
+becomes low "0 $SECTORS linear /dev/ram0 0"
+check "what was trimmed is written, since there is something to be gained again" fill_again
+check_that "segments were cleaned" "$(status_field t0 cleaned_segments)" -gt 0
+check_that "space has not run out" "$(status_field t0 space)" == ok
+check "all is cleaned when somebody asks for it" dmsetup message t0 0 clean
+dmsetup remove --retry t0
+check "dieaware check finds nothing" dieaware check /dev/mapper/low
