@@ -161,6 +161,12 @@ static void prepare_write(struct dmda_log *log, struct dmda_log_io *io)
 {
 	struct bio *bio = dmda_log_bio(io);
 
+	/*
+	 * It has its places, which would be nobody's if the device below refused it. So whoever
+	 * submits it without waiting may wait for a request of that device after all: for as long
+	 * as that takes to end another one. A worker who takes over would cost each write more.
+	 */
+	bio->bi_opf &= ~REQ_NOWAIT;
 	io->is_fua = (bio->bi_opf & REQ_FUA) && !io->is_fua_below;
 	/* The commit does it for the data, too. */
 	if (io->is_fua)
