@@ -231,7 +231,9 @@ static void add_victim_locked(struct dmda_log *log, struct victims *victims,
 /* In replay, too: it goes to a slot that neither the root nor the journal needs. */
 static bool may_write_pages(const struct dmda_log *log)
 {
-	return log->state == DMDA_LOG_WRITE || (log->state == DMDA_LOG_NEW && log->may_write);
+	enum dmda_log_state state = READ_ONCE(log->state);
+
+	return state == DMDA_LOG_WRITE || (state == DMDA_LOG_NEW && log->may_write);
 }
 
 /* Looks at one page, and takes it if that is possible. */
@@ -333,14 +335,20 @@ static u64 most_looks(const struct dmda_log *log)
 	return (DMDA_LOG_MAX_USES + 2) * nr_rounds;
 }
 
+/*
+ * Where no page may be written, all that are there may be pages that stay, and each that comes
+ * would have all of them looked at in vain. A part of them is enough then: the hand goes on from
+ * there the next time, and comes by whatever can go.
+ */
 void dmda_log_evict_make_room(struct dmda_log *log, u32 nr_coming)
 {
-	u64 nr_looks = most_looks(log);
+	u64 nr_looks = may_write_pages(log) ? most_looks(log) : 1;
 	struct victims victims;
 
 	while (nr_looks && !find_victims(log, &victims, nr_coming)) {
 		evict(log, &victims);
 		nr_looks -= !victims.nr;
+		cond_resched();
 	}
 }
 
