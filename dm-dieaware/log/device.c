@@ -387,9 +387,12 @@ static int first_start(struct dmda_log *log)
 		DMINFO("%s: No pages are overwritten in place: %s.", name,
 		       dmda_super_has_sums(&log->super) ? "they have checksums" :
 							  "a power failure might tear them");
-	if (log->grows_to)
-		why = read_only ? "it cannot grow while it can only be read" :
-				  dmda_log_grow(log);
+	if (log->grows_to && read_only) {
+		why = "it cannot grow while it can only be read";
+	} else if (log->grows_to) {
+		dmda_log_list_take(log);
+		why = dmda_log_grow(log);
+	}
 	dmda_log_hint_start(log);
 	dmda_update_init(&log->inplace.update, log->super.nr_lpns);
 	why = why ?: dmda_log_start(log, read_only);
@@ -437,9 +440,7 @@ static int preresume(struct dmda *dmda)
 	}
 	if (dmda_super_has_sums(&log->super))
 		dmda_stable_writes_of_disk(dmda->ti);
-	if (log->state != DMDA_LOG_NEW)
-		return 0;
-	if (first_start(log)) {
+	if (log->state == DMDA_LOG_NEW && first_start(log)) {
 		/* It may be about to say so in the superblock, which is another's then. */
 		flush_work(&log->failure.work);
 		dmda_log_list_end(log);
@@ -448,6 +449,7 @@ static int preresume(struct dmda *dmda)
 		WRITE_ONCE(log->state, DMDA_LOG_FAILED);
 		return -EINVAL;
 	}
+	dmda_log_list_take(log);
 	return 0;
 }
 

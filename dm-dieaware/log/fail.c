@@ -5,6 +5,7 @@
  * needs a check.
  */
 #include "disk.h"
+#include "list.h"
 #include "log.h"
 
 /* The device may be why it is needed; there is nothing more that could be done. */
@@ -14,6 +15,8 @@ static void write_needs_check(struct dmda_log *log)
 
 	if (!page)
 		return;
+	/* If it fails while it starts, others have known the superblock as it was. */
+	dmda_log_list_take(log);
 	log->super.epoch++;
 	log->super.flags |= DMDA_SUPER_NEEDS_CHECK;
 	dmda_super_encode(&log->super, page);

@@ -102,12 +102,17 @@ const char *dmda_log_list_begin(struct dmda_log *log)
 
 	mutex_lock(&logs_lock);
 	why = complaint_locked(log);
-	if (!why) {
+	if (!why)
 		log->is_active = true;
-		displace_locked(log);
-	}
 	mutex_unlock(&logs_lock);
 	return why;
+}
+
+void dmda_log_list_take(struct dmda_log *log)
+{
+	mutex_lock(&logs_lock);
+	displace_locked(log);
+	mutex_unlock(&logs_lock);
 }
 
 /* Might it go on with what it has in memory? What could not be started never does. */

@@ -37,6 +37,14 @@ void dmda_log_list_leave(struct dmda_log *log);
 const char *dmda_log_list_begin(struct dmda_log *log);
 
 /**
+ * dmda_log_list_take() - one that wants to be at work is about to change the device, or has started
+ *
+ * Others that know the device cannot go on from then on, unless it only reads. Until then nobody
+ * has lost anything if it does not get to work.
+ */
+void dmda_log_list_take(struct dmda_log *log);
+
+/**
  * dmda_log_list_end() - it is at work no more
  */
 void dmda_log_list_end(struct dmda_log *log);

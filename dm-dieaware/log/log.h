@@ -139,8 +139,8 @@ struct dmda_log_counters {
  * @dmda: the target
  * @list: link in list.c's list of all devices in log mode
  * @is_active: whether it is started and not suspended; under logs_lock
- * @is_stale: whether another target that writes has started with the device since; under
- *	logs_lock
+ * @is_stale: whether another target that writes has started with the device since, or has begun to
+ *	change it for that; under logs_lock
  * @bdev: the device below
  * @super: the device's superblock
  * @grows_to: pages of the device to which it is to grow when it is started, or 0

@@ -10,6 +10,7 @@
 #include "../core/start.h"
 #include "disk.h"
 #include "evict.h"
+#include "list.h"
 #include "log.h"
 #include "start.h"
 
@@ -112,6 +113,8 @@ static int do_step(struct dmda_log *log, struct dmda_start *start, enum dmda_sta
 	case DMDA_START_SETTLE:
 		return dmda_log_pages_settle(log);
 	case DMDA_START_DRAW:
+		/* Up to here, who was at work before could go on. */
+		dmda_log_list_take(log);
 		get_random_bytes(&start->salt, sizeof(start->salt));
 		return 0;
 	case DMDA_START_CHECKPOINT:
