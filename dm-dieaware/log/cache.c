@@ -154,7 +154,7 @@ void dmda_log_page_free(struct dmda_log *log, struct dmda_log_page *page)
 	call_rcu(&page->rcu, free_gone);
 }
 
-int dmda_log_resize_map(struct dmda_log *log, u32 mb)
+static int resize_map(struct dmda_log *log, u32 mb)
 {
 	u64 max_pages = dmda_log_map_pages(mb);
 	struct dmda_log_near *near = dmda_log_near_alloc(near_pages(log, max_pages), GFP_NOIO);
@@ -167,6 +167,17 @@ int dmda_log_resize_map(struct dmda_log *log, u32 mb)
 	WRITE_ONCE(log->dmda->config.map_cache_mb, mb);
 	dmda_log_pages_shrink(log);
 	return 0;
+}
+
+/* The queue of new pages and the table for one look are made for the same size. */
+int dmda_log_resize_map(struct dmda_log *log, u32 mb)
+{
+	int ret;
+
+	mutex_lock(&log->cache.resize_lock);
+	ret = resize_map(log, mb);
+	mutex_unlock(&log->cache.resize_lock);
+	return ret;
 }
 
 /*

@@ -8,6 +8,7 @@
 
 #include <linux/bio.h>
 #include <linux/mempool.h>
+#include <linux/mutex.h>
 #include <linux/xarray.h>
 
 #include "../core/ahead.h"
@@ -50,6 +51,7 @@ struct dmda_log_page {
 
 /**
  * struct dmda_log_cache - pages of the map in memory
+ * @resize_lock: held while it gets another size
  * @pages: struct dmda_log_page by index in the table
  * @near: those of them that are found with one look (near.h)
  * @nr_pages: number of pages in memory
@@ -66,6 +68,8 @@ struct dmda_log_page {
  * @shrinker: way in which the kernel asks for memory of pages
  */
 struct dmda_log_cache {
+	struct mutex resize_lock; /* of those who change its size */
+
 	struct xarray pages;
 	struct dmda_log_near __rcu *near;
 	u64 nr_pages;

@@ -163,7 +163,8 @@ void dmda_log_clean_everything(struct dmda_log_cleaner *cleaner)
 {
 	struct dmda_log_move *own = cleaner->move;
 	u32 nr_memory = max(room_for_all(cleaner->log), cleaner->plan.kept_moves);
-	struct dmda_log_move *more = kvmalloc_array(nr_memory, sizeof(*more), GFP_NOIO);
+	struct dmda_log_move *more = kvmalloc_array(nr_memory, sizeof(*more),
+						    GFP_NOIO | __GFP_NOWARN);
 
 	if (more)
 		cleaner->move = more;

@@ -29,10 +29,21 @@
 /* Most pages that wait in memory: 32 MiB */
 #define MAX_BUFFER_PAGES	8192U
 
-static int by_file(const void *a, const void *b)
+/* Comparisons before others get the CPU if they want it: up to 1.7 million moves are sorted. */
+#define COMPARE_AT_ONCE	4096U
+
+/* @nr: comparisons so far */
+static void compare_one_more(const void *nr)
+{
+	if (!(++*(u32 *)nr % COMPARE_AT_ONCE))
+		cond_resched();
+}
+
+static int by_file(const void *a, const void *b, const void *nr)
 {
 	const struct dmda_log_move *left = a, *right = b;
 
+	compare_one_more(nr);
 	if (left->file != right->file)
 		return left->file < right->file ? -1 : 1;
 	if (left->fpage != right->fpage)
@@ -40,10 +51,11 @@ static int by_file(const void *a, const void *b)
 	return left->lpn < right->lpn ? -1 : left->lpn > right->lpn;
 }
 
-static int by_place(const void *a, const void *b)
+static int by_place(const void *a, const void *b, const void *nr)
 {
 	const struct dmda_log_move *left = a, *right = b;
 
+	compare_one_more(nr);
 	return from_dpn(left->from) < from_dpn(right->from) ? -1 :
 		from_dpn(left->from) > from_dpn(right->from);
 }
@@ -526,9 +538,11 @@ static bool write_all(struct dmda_log_cleaner *cleaner, struct dmda_log_move *mo
 	return true;
 }
 
-static void sort_moves(struct dmda_log_move *moves, u32 nr, cmp_func_t cmp)
+static void sort_moves(struct dmda_log_move *moves, u32 nr, cmp_r_func_t cmp)
 {
-	sort(moves, nr, sizeof(*moves), cmp, NULL);
+	u32 nr_compared = 0;
+
+	sort_r(moves, nr, sizeof(*moves), cmp, NULL, &nr_compared);
 }
 
 bool dmda_log_copy(struct dmda_log_cleaner *cleaner)

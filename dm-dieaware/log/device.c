@@ -156,6 +156,7 @@ static void init_parts(struct dmda_log *log)
 	mutex_init(&log->journal.commit_lock);
 	mutex_init(&log->checkpoint.lock);
 	mutex_init(&log->cleaning.all_lock);
+	mutex_init(&log->cache.resize_lock);
 	spin_lock_init(&log->lock);
 	init_waitqueue_head(&log->wait);
 	xa_init_flags(&log->cache.pages, XA_FLAGS_LOCK_IRQ);

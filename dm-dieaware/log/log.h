@@ -45,10 +45,12 @@
  * Locks.
  *
  *   lock			protects			   context
- *   logs_lock (list.c)		who is at work on which device	   ctr, resume, dtr; sleeps
- *   message_lock		is_quiet against messages	   sleeps; outside the next two
- *   cleaning.all_lock		a message ``clean`` at a time	   sleeps; inside message_lock
- *   checkpoint.lock		a checkpoint at a time		   sleeps
+ *   logs_lock (list.c)		who is at work on which device	   ctr, resume, suspend, dtr,
+ *				failure; sleeps; none inside
+ *   message_lock		is_quiet against messages	   sleeps; outside the next three
+ *   cleaning.all_lock		a message ``clean`` at a time	   sleeps
+ *   cache.resize_lock		a size of the cache at a time	   sleeps
+ *   checkpoint.lock		a checkpoint at a time		   sleeps; of each task
  *   journal.commit_lock	a commit at a time		   sleeps; inside the former
  *   lock			everything else that is not said   irq; innermost
  *				to be a worker's own
