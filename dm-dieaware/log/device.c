@@ -191,11 +191,22 @@ static const char *size_complaint(const struct dmda_log *log)
 		return "The device is smaller than when it was formatted.";
 	if (dmda->ti->begin % DMDA_PAGE_SECTORS || dmda->ti->len % DMDA_PAGE_SECTORS)
 		return "In log mode begin and length must be multiples of 8 sectors.";
-	/* It was formatted elsewhere, and copied. */
+	return NULL;
+}
+
+/* It was formatted elsewhere, and copied; or what is below has become another one. */
+static const char *blocks_complaint(const struct dmda_log *log)
+{
 	if (!dmda_log_wants_read_only(log) &&
 	    log->super.journal_unit_sectors << SECTOR_SHIFT < bdev_logical_block_size(log->bdev))
 		return "The device's blocks are larger than what its journal is written in.";
 	return NULL;
+}
+
+/* Does the device write pages whole, so that they may be overwritten where they are? */
+static bool can_overwrite(const struct dmda_log *log)
+{
+	return dmda_whole_bytes(log->bdev) >= DMDA_BLOCK_BYTES && !dmda_super_has_sums(&log->super);
 }
 
 /* More than there is needs a larger device below, and grows when it is started. */
@@ -243,6 +254,8 @@ static int look_at_super(struct dmda_log *log)
 	}
 	ti->error = (char *)size_complaint(log);
 	if (!ti->error)
+		ti->error = (char *)blocks_complaint(log);
+	if (!ti->error)
 		ti->error = (char *)dmda_super_unknown_features(&log->super,
 								dmda_log_wants_read_only(log));
 	if (!ti->error)
@@ -277,8 +290,6 @@ static int create(struct dmda *dmda)
 	ti->error = "There is not enough memory for log mode.";
 	log->journal.commit.batch_sectors = dmda_journal_batch_sectors(&log->super);
 	log->cache.max_pages = dmda_log_map_pages(dmda->config.map_cache_mb);
-	log->inplace.is_possible = dmda_whole_bytes(log->bdev) >= DMDA_BLOCK_BYTES &&
-		!dmda_super_has_sums(&log->super);
 	log->queue = alloc_workqueue("dm-dieaware-log", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!log->queue)
 		goto err_bios;
@@ -422,6 +433,23 @@ static const char *begin(struct dmda_log *log)
 	return why;
 }
 
+/*
+ * The device below may be a dm device that has got another table since it was looked at: what it
+ * writes whole is asked at each resume. Return: whether it can be written at all.
+ */
+static bool look_at_blocks(struct dmda_log *log)
+{
+	const char *why = blocks_complaint(log);
+
+	spin_lock_irq(&log->lock);
+	log->inplace.is_possible = can_overwrite(log);
+	spin_unlock_irq(&log->lock);
+	if (why)
+		DMERR("%s: It cannot be resumed: %s",
+		      dm_table_device_name(log->dmda->ti->table), why);
+	return !why;
+}
+
 static int preresume(struct dmda *dmda)
 {
 	struct dmda_log *log = dmda->log;
@@ -433,6 +461,8 @@ static int preresume(struct dmda *dmda)
 		      dm_table_device_name(dmda->ti->table));
 		return -EIO;
 	}
+	if (!look_at_blocks(log))
+		return -EINVAL;
 	why = begin(log);
 	if (why) {
 		DMERR("%s: It cannot be resumed: %s (UUID %pU).",

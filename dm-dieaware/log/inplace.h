@@ -15,7 +15,7 @@ struct dmda_log_io;
 
 /**
  * struct dmda_log_inplace - overwrites of pages where they are
- * @is_possible: whether the device below writes pages whole; constant
+ * @is_possible: whether the device below writes pages whole; as it was at the last resume
  * @nr_writing: number of overwrites that are under way, by segment
  * @nr_pages: pages that were overwritten since cleaning has gathered some last
  * @heat: which pages are overwritten most often
