@@ -21,10 +21,13 @@ void nvmev_pieces_begin(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 
 static void end(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
+	/* It may have been made to take longer, or for ever, without more work for the drive. */
+	u64 extra_ns = cmd->due_ns - cmd->fetched_ns;
+
 	list_del(&cmd->link);
-	/* It may have been made to take longer, or for ever. */
-	cmd->due_ns = min_t(u64, cmd->due_ns + (cmd->done_ns - cmd->fetched_ns), KTIME_MAX);
+	cmd->due_ns = cmd->done_ns;
 	nvmev_account_busy(nvmev, cmd);
+	cmd->due_ns = min_t(u64, cmd->due_ns + extra_ns, KTIME_MAX);
 	nvmev_cmd_complete(nvmev, cmd, false);
 }
 

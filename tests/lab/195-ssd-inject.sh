@@ -9,7 +9,7 @@
 # clock: virtual
 # seconds: 8
 # timeout: 240
-# sentences: 52
+# sentences: 59
 . "$(dirname "$0")/rc"
 
 inject() {
@@ -30,6 +30,14 @@ page() {
 
 smart() {
 	nvme smart-log "$ctrl" -o json | jq -r ".$1"
+}
+
+# busy_of COMMAND...: nanoseconds by which the drive's time at work grows meanwhile
+busy_of() {
+	local before
+	before=$(sed -n 's/^busy_ns //p' /sys/kernel/debug/nvmev/ssd0/controller)
+	"$@" >"$T_DIR/said" 2>&1 || true
+	echo $(($(sed -n 's/^busy_ns //p' /sys/kernel/debug/nvmev/ssd0/controller) - before))
 }
 
 millis() {
@@ -107,6 +115,20 @@ inject drop 2400 8 1
 inject delay 2400 8 100
 check "a read that is dropped and would be late" page read 300
 inject clear
+
+# What is done in pieces has its fault before the first of them.
+zeroes=(nvme write-zeroes "$DEV" --namespace-id=1 --start-block=0 --block-count=65535)
+inject delay 800 8 60000
+check_that "a delay of a minute is no work of the drive" "$(busy_of "${zeroes[@]}")" -lt 1000000000
+inject clear
+mark_log
+inject drop 800 8 1
+check_that "nor is waiting for what is dropped" "$(busy_of "${zeroes[@]}")" -lt 1000000000
+check "which the driver has aborted" log_has 'nvme.*(timeout|abort)'
+check_empty "and which was dropped once" "$(injected)"
+check "the same command is done then" "${zeroes[@]}"
+check "as is a write" page write 5
+check_that "and reading it is work" "$(busy_of page read 5)" -gt 0
 check "an SSD that recovered works" fio --name=v --filename="$DEV" --direct=1 --ioengine=libaio --iodepth=8 \
 	--size=2m --rw=randwrite --bs=4k --verify=crc32c --verify_fatal=1
 
