@@ -167,9 +167,12 @@ static u16 find_switch(struct nvmev *nvmev, const struct nvme_command *sqe, u8 *
 	return 0;
 }
 
+/* None of them is reported by default. */
 static u16 get_events(struct nvmev *nvmev, const struct nvme_command *sqe, u64 *result)
 {
 	u32 nr = NVMEV_FDP_NR_TYPES(le32_to_cpu(sqe->features.dword11));
+	bool is_current = NVMEV_FEATURE_SELECT(le32_to_cpu(sqe->features.fid)) ==
+			  NVMEV_SELECT_CURRENT;
 	u8 list[2 * ARRAY_SIZE(event_types)];
 	u32 i, bytes = min_t(u32, 2 * nr, sizeof(list));
 	struct nvmev_dma dma;
@@ -181,7 +184,7 @@ static u16 get_events(struct nvmev *nvmev, const struct nvme_command *sqe, u64 *
 		return status;
 	for (i = 0; i < ARRAY_SIZE(event_types); i++) {
 		list[2 * i] = event_types[i];
-		list[2 * i + 1] = !!(*bits & BIT(event_types[i]));
+		list[2 * i + 1] = is_current && (*bits & BIT(event_types[i]));
 	}
 	*result = ARRAY_SIZE(event_types);
 	if (!bytes)

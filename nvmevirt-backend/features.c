@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Get Features and Set Features. Nothing is saved: after a reset every feature has
- * its default.
+ * its default, but for the events of FDP (fdp.c), which stay as the host has set them.
  */
 #include "dma.h"
 #include "features.h"

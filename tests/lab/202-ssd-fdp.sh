@@ -7,7 +7,7 @@
 # long: 6.1 newest
 # smp: 1
 # mem: 2G
-# sentences: 53 uml:64 newest:64
+# sentences: 56 uml:67 newest:67
 # seconds: 10
 # timeout: 120
 . "$(dirname "$0")/rc"
@@ -85,6 +85,14 @@ for handle in 0 3; do
 	check "events of handle $handle are switched on" nvme admin-passthru "$ctrl" --opcode=9 --namespace-id=1 --write \
 		--data-len=2 --input-file="$T_DIR/types" --cdw10=0x1e --cdw11=$((2 << 16 | handle)) --cdw12=1
 done
+# switched_on SELECT: each type of event of handle 3, and whether it is reported
+switched_on() {
+	nvme admin-passthru "$ctrl" --opcode=0xa --namespace-id=1 --read --data-len=4 --raw-binary \
+		--cdw10=$((0x1e | $1 << 8)) --cdw11=$((2 << 16 | 3)) 2>/dev/null | od -A n -t u1 | tr -d ' '
+}
+check_that "Get Features says so" "$(switched_on 0)" == 0131
+check_that "and that by default they are off" "$(switched_on 1)" == 0030
+check_that "as they are where nothing is saved" "$(switched_on 2)" == 0030
 check "a write to a handle that does not exist succeeds" place 999 200000 4096
 printf '\x03\x00' >"$T_DIR/pids"
 check "the reclaim unit of handle 3 is given up" nvme io-passthru "$DEV" --opcode=0x1d --namespace-id=1 --write \
