@@ -9,7 +9,7 @@
 # mem: 2G
 # seconds: 75
 # timeout: 300
-# sentences: 42
+# sentences: 44
 . "$(dirname "$0")/rc"
 
 SMALL=(capacity_mib=8 channels=2 dies_per_channel=1 units_per_eblk=8 wbuf_kib=1024 run_units=4)
@@ -34,6 +34,8 @@ check_that "while it collected" "$(ssd_stat ssd0 gc_runs)" -gt 0
 check "unflushed data was lost" grep -q 'lost=[1-9]' "$T_DIR/summary"
 check "and some of it had become durable by itself" grep -q 'survived=[1-9]' "$T_DIR/summary"
 DEV=$(ssd_device ssd0)
+check_fails "the data of one that is on cannot be discarded" sh -c "nvmev-ssd discard ssd0 2>$T_DIR/said"
+check_that "as its file for errors says" "$(<"$T_DIR/said")" == "nvmev-ssd: $(<"$CONFIGFS/ssd0/error")"
 check_that "SMART counts the failures" "$(smart unsafe_shutdowns)" -eq 12
 check_that "and how often it was switched on" "$(smart power_cycles)" -eq 14
 nvmev-ssd power-off ssd0

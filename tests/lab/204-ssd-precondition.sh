@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 15
 # timeout: 240
-# sentences: 50
+# sentences: 54
 . "$(dirname "$0")/rc"
 
 ITEM=$CONFIGFS/ssd0
@@ -122,11 +122,13 @@ at_end umount "$T_DIR/mount"
 exits 1 "$DEV is mounted or swapped to" nvmev-ssd precondition ssd0
 check_that "it is still on" "$(<"$ITEM/power")" -eq 1
 umount "$T_DIR/mount"
-nvmev-ssd precondition ssd0 --fill 50 --random 0x >"$T_DIR/said"
+nvmev-ssd precondition ssd0 --fill 050 --random 0x >"$T_DIR/said"
 DEV=$(ssd_device ssd0)
 check "what is filled reads as zeroes" cmp -n $((32 << 20)) "$DEV" /dev/zero
 check "what is not has its data" cmp -i $((32 << 20)):0 "$DEV" "$T_DIR/half"
 exits 1 "is not a number for --fill" nvmev-ssd precondition ssd0 --fill half
+exits 1 "is not a number for --fill" nvmev-ssd precondition ssd0 --fill 18446744073709551696
+exits 1 "A name is missing" nvmev-ssd stats
 exits 1 "write 2x, or 1.5x" nvmev-ssd precondition ssd0 --random 2
 exits 1 "There is no option '--speed'" nvmev-ssd precondition ssd0 --speed 1
 exits 1 "between 1 and 100 percent" nvmev-ssd precondition ssd0 --fill 101
