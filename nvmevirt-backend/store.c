@@ -28,10 +28,13 @@ void nvmev_store_init(struct nvmev_store *store, bool keeps_past)
 	INIT_LIST_HEAD(&store->aging);
 }
 
-/* The page count of the memory counts those that refer to it. */
+/*
+ * The page count of the memory counts those that refer to it. That of pages that are unreadable as
+ * a whole is nobody's, however few they are.
+ */
 static bool is_shared(const struct nvmev_store *store, const void *data)
 {
-	return store->shares && page_count(virt_to_page(data)) > 1;
+	return data == store->unreadable || (store->shares && page_count(virt_to_page(data)) > 1);
 }
 
 /* Sectors of a page that are unreadable, a bit each */
