@@ -190,7 +190,7 @@ void nvmev_admin_execute(struct nvmev *nvmev, const struct nvme_command *sqe)
 		/* That one ends. */
 		if (status != NVME_SC_FORMAT_IN_PROGRESS)
 			status |= NVMEV_DNR;
-		nvmev_log_error(nvmev, 0, sqe, status, 0);
+		status = nvmev_log_error(nvmev, 0, sqe, status, 0);
 	}
 	nvmev_admin_complete(nvmev, sqe->common.command_id, status, result);
 }

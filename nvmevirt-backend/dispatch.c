@@ -354,8 +354,8 @@ static bool run_io(struct nvmev *nvmev)
 			nvmev_io_move(nvmev, cmd);
 		nvmev_moved(nvmev, cmd);
 		if (cmd->status)
-			nvmev_log_error(nvmev, cmd->sqid, &cmd->sqe, cmd->status,
-					cmd->fault_lba);
+			cmd->status = nvmev_log_error(nvmev, cmd->sqid, &cmd->sqe, cmd->status,
+						      cmd->fault_lba);
 		nvmev_cmd_complete(nvmev, cmd, i + 1 < nr);
 	}
 	return true;

@@ -82,10 +82,12 @@ static u16 locate(u16 sqid, const struct nvme_command *sqe, u16 status)
 	}
 }
 
-void nvmev_log_error(struct nvmev *nvmev, u16 sqid, const struct nvme_command *sqe, u16 status,
-		     u64 lba)
+u16 nvmev_log_error(struct nvmev *nvmev, u16 sqid, const struct nvme_command *sqe, u16 status,
+		    u64 lba)
 {
 	u64 count = nvmev->counters.errors++;
+
+	status |= NVMEV_MORE;
 
 	nvmev->errors[count % NVMEV_NR_ERRORS] = (struct nvmev_error_entry){
 		.error_count = cpu_to_le64(count + 1),
@@ -96,4 +98,5 @@ void nvmev_log_error(struct nvmev *nvmev, u16 sqid, const struct nvme_command *s
 		.lba = cpu_to_le64(lba),
 		.nsid = sqe->common.nsid,
 	};
+	return status;
 }

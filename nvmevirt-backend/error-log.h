@@ -20,8 +20,10 @@ struct nvmev;
  * @sqe: the command
  * @status: its NVMe status
  * @lba: the first LBA at fault
+ *
+ * Return: the status that the host gets, which says that there is more in the log.
  */
-void nvmev_log_error(struct nvmev *nvmev, u16 sqid, const struct nvme_command *sqe, u16 status,
-		     u64 lba);
+u16 nvmev_log_error(struct nvmev *nvmev, u16 sqid, const struct nvme_command *sqe, u16 status,
+		    u64 lba);
 
 #endif /* NVMEV_ERROR_LOG_H */

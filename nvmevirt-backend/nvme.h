@@ -11,6 +11,8 @@
 
 /* A status as the code below passes it on: status code and type, without phase tag */
 #define NVMEV_DNR		0x4000
+/* The error log has more about it. */
+#define NVMEV_MORE		0x2000
 #define NVMEV_STATUS_CODE	0x7ff
 
 /* Fields of the CAP register */

@@ -53,7 +53,8 @@ bool nvmev_pieces_step(struct nvmev *nvmev)
 	cmd->status = nvmev_io_piece(nvmev, cmd);
 	nvmev_outage_note(nvmev);
 	if (cmd->status)
-		nvmev_log_error(nvmev, cmd->sqid, &cmd->sqe, cmd->status, cmd->fault_lba);
+		cmd->status = nvmev_log_error(nvmev, cmd->sqid, &cmd->sqe, cmd->status,
+					      cmd->fault_lba);
 	if (cmd->status || nvmev_io_is_done(cmd))
 		end(nvmev, cmd);
 	if (!list_empty(&nvmev->queues.in_pieces))

@@ -9,7 +9,7 @@
 # mem: 2G
 # seconds: 25
 # timeout: 240
-# sentences: 303
+# sentences: 304
 . "$(dirname "$0")/rc"
 
 new_ssd ssd0 capacity_mib=1024 fdp=1 share_pages=16

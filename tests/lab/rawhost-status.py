@@ -361,41 +361,44 @@ NOWHERE = 0xFFFF
 
 
 def error_log(host: Host, queue: Queue) -> None:
-    """The error log names the first LBA at fault, and the field of the command."""
-    def logged(sentence: str, run: Callable[[bytes], rawhost.Completion], command: bytes,
-               location: int, lba: int = 0) -> None:
-        status = run(command).status
+    """The error log names the first LBA at fault, and the field of the command; the completion says
+    that it does."""
+    def logged(sentence: str, to: Queue, command: bytes, location: int, lba: int = 0) -> None:
+        status = to.run(command).status
+        has_more = to.has_more
         entry = newest_error(host)
-        say(f"error log: {sentence}", entry == (status, location, lba) and status != 0,
-            f"status {entry[0]:#x}, location {entry[1]:#x}, LBA {entry[2]}")
+        say(f"error log: {sentence}", entry == (status, location, lba) and status != 0 and has_more,
+            f"status {entry[0]:#x}, location {entry[1]:#x}, LBA {entry[2]}, more {has_more}")
 
-    data, admin = host.data, host.admin.run
-    logged("a range across the end: the first LBA beyond", queue.run,
+    data, admin = host.data, host.admin
+    logged("a range across the end: the first LBA beyond", queue,
            rawhost.rw(0x02, CAPACITY_LBAS - 4, 8, data), 40, CAPACITY_LBAS)
-    logged("a range beyond the end: its first LBA", queue.run,
+    logged("a range beyond the end: its first LBA", queue,
            rawhost.rw(0x0C, CAPACITY_LBAS + 7, 8, data), 40, CAPACITY_LBAS + 7)
     host.write(DATA_AT, bytes(1024) + b"x" + bytes(3071))
     queue.run(rawhost.rw(0x01, 40960, 8, data))
     host.write(DATA_AT, bytes(4096))
-    logged("a Compare: the first LBA that differs", queue.run, rawhost.rw(0x05, 40960, 8, data),
+    logged("a Compare: the first LBA that differs", queue, rawhost.rw(0x05, 40960, 8, data),
            NOWHERE, 40962)
-    logged("a directive: bit 4 of byte 50", queue.run,
+    logged("a directive: bit 4 of byte 50", queue,
            sqe(0x01, 1, {10: 5, 12: 1 << 20}, data), 50 | 4 << 8, 5)
-    logged("a namespace: byte 4", queue.run, sqe(0x02, 77, {}, data), 4)
-    logged("an opcode: byte 0", queue.run, sqe(0x7D, 1), 0)
-    logged("PSDT: bit 6 of byte 1", queue.run, rawhost.rw(0x02, 3, 1, data, flags=0x40), 1 | 6 << 8, 3)
-    logged("PRP1: byte 24", queue.run, rawhost.rw(0x02, 3, 1, data + 1), 24, 3)
+    logged("a namespace: byte 4", queue, sqe(0x02, 77, {}, data), 4)
+    logged("an opcode: byte 0", queue, sqe(0x7D, 1), 0)
+    logged("PSDT: bit 6 of byte 1", queue, rawhost.rw(0x02, 3, 1, data, flags=0x40), 1 | 6 << 8, 3)
+    logged("PRP1: byte 24", queue, rawhost.rw(0x02, 3, 1, data + 1), 24, 3)
     host.write(DATA_AT, dsm("", 0, 0, 8, CAPACITY_LBAS - 1, 5).data)
-    logged("Dataset Management: the LBA in its data", queue.run, sqe(0x09, 1, {10: 1, 11: 4}, data),
+    logged("Dataset Management: the LBA in its data", queue, sqe(0x09, 1, {10: 1, 11: 4}, data),
            NOWHERE, CAPACITY_LBAS)
     host.write(DATA_AT, copy("", 0, 0, 0, 8, CAPACITY_LBAS - 1, 5).data)
-    logged("Copy: the LBA in its data", queue.run, sqe(0x19, 1, {10: 65536, 12: 1}, data),
+    logged("Copy: the LBA in its data", queue, sqe(0x19, 1, {10: 65536, 12: 1}, data),
            NOWHERE, CAPACITY_LBAS)
     host.write(DATA_AT, share("", 0, 1 << 60, 0, 8).data)
-    logged("Share: the LBA in its data", queue.run, sqe(0x81, 1, {}, data), NOWHERE, 1 << 60)
+    logged("Share: the LBA in its data", queue, sqe(0x81, 1, {}, data), NOWHERE, 1 << 60)
     logged("CNS: byte 40", admin, sqe(0x06, 0, {10: 0xFF}, data), 40)
     logged("a log page: byte 40", admin, sqe(0x02, 0, {10: 0xEF}, data), 40)
     logged("the save bit: bit 7 of byte 43", admin, sqe(0x09, 0, {10: 0x01 | 1 << 31}), 43 | 7 << 8)
+    queue.run(rawhost.rw(0x02, 3, 1, data))
+    say("error log: what succeeds has nothing there", not queue.has_more)
 
 
 def capabilities(host: Host) -> None:

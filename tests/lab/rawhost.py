@@ -31,6 +31,8 @@ BEYOND_RAM = 1 << 45
 
 OFFSET_INVALID = 0x13
 TRANSFER_ERROR = 0x04
+# Of a status: the error log has more about the command.
+MORE = 0x2000
 
 
 class Completion(NamedTuple):
@@ -58,7 +60,10 @@ def rw(opcode: int, slba: int, nr_lbas: int, prp1: int, prp2: int = 0, flags: in
 
 
 class Queue:
-    """A submission queue and the completion queue of the same number."""
+    """A submission queue and the completion queue of the same number.
+
+    has_more is of the completion that was consumed last.
+    """
 
     def __init__(self, host: "Host", number: int, depth: int, sq_at: int, cq_at: int,
                  cq_depth: int = 0) -> None:
@@ -68,6 +73,7 @@ class Queue:
         self.tail = self.head = 0
         self.phase = 1
         self.next_cid = 0
+        self.has_more = False
         self.done: Dict[int, List[Completion]] = {}
         host.write(cq_at, bytes(16 * self.cq_depth))
 
@@ -97,6 +103,7 @@ class Queue:
             result, _, cid, status = struct.unpack("<QIHH", entry)
             if status & 1 != self.phase:
                 break
+            self.has_more = bool(status >> 1 & MORE)
             self.done.setdefault(cid, []).append(Completion((status >> 1) & 0x7FF, result))
             taken += 1
             self.head += 1
