@@ -522,6 +522,7 @@ void nvmev_io_start(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	in_pieces = op && op->may_be_long && cmd->ns && is_long(cmd);
 	cmd->due_ns = cmd->fetched_ns;
 	cmd->result = 0;
+	cmd->has_paused = false;
 	cmd->is_misread = false;
 	cmd->done = 0;
 	cmd->fault_lba = op && op->has_slba ? slba_of(cmd) : 0;

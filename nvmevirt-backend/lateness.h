@@ -17,7 +17,7 @@ struct nvmev;
 
 /**
  * struct nvmev_lateness - how well the times of the model are kept, since power on
- * @nr: number of I/O commands that were completed
+ * @nr: number of I/O commands that were completed, but for those that were done in steps or pieces
  * @nr_late: number of those that were ready to be posted NVMEV_LATE_NS after they were due, or
  *	later
  * @sum_ns: sum of the lateness of all @nr commands

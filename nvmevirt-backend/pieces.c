@@ -16,6 +16,7 @@
 void nvmev_pieces_begin(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
 	cmd->done_ns = cmd->fetched_ns;
+	cmd->has_paused = true;
 	list_add_tail(&cmd->link, &nvmev->queues.in_pieces);
 }
 

@@ -215,6 +215,7 @@ static bool write_completion(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	return may_access;
 }
 
+/* Not of a command that took longer on purpose: its pauses are no fault of this machine. */
 static void note_lateness_locked(struct nvmev_queues *queues, const struct nvmev_cmd *cmd)
 {
 	struct nvmev_lateness *lateness = &queues->lateness;
@@ -225,6 +226,8 @@ static void note_lateness_locked(struct nvmev_queues *queues, const struct nvmev
 	int bucket;
 
 	lockdep_assert_held(&queues->post_lock);
+	if (cmd->has_paused)
+		return;
 	lateness->nr++;
 	lateness->nr_late += late_ns >= NVMEV_LATE_NS;
 	lateness->sum_ns += late_ns;

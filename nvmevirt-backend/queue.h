@@ -99,6 +99,7 @@ struct nvmev_cq {
  * @data_seq: the FTL's number for the data of the first page of a write, or 0
  * @sqid: its submission queue
  * @sq_pos: index there of the entry that it was fetched from
+ * @has_paused: whether others were served while it was under way, in steps or pieces
  * @is_misread: whether a read gets other data than its own, see NVMEV_FAULT_MISREAD
  * @status: NVMe status
  * @result: dword 0 of the completion
@@ -117,6 +118,7 @@ struct nvmev_cmd {
 	u32 heap_pos;
 	u16 sqid;
 	u16 sq_pos;
+	bool has_paused;
 	bool is_misread;
 	u16 status;
 	u32 result;

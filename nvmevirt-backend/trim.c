@@ -179,8 +179,11 @@ bool nvmev_trim_step(struct nvmev *nvmev)
 		end_trim(nvmev);
 	if (trim->format.is_under_way)
 		go_on_with_format(nvmev);
-	if (has_work(trim))
-		fsleep(PAUSE_US);
+	if (!has_work(trim))
+		return true;
+	if (trim->cmd)
+		trim->cmd->has_paused = true;
+	fsleep(PAUSE_US);
 	return true;
 }
 

@@ -153,7 +153,7 @@ struct dieaware_log_defrag {
  * @version: 1
  * @header_bytes: size of this structure
  * @late_ns: a completion that is so much behind its time counts as late
- * @completions: I/O commands that were completed
+ * @completions: I/O commands that were completed, but for those with pauses for others in them
  * @late: those of them that were late
  * @sum_ns: by how much all were behind their times, together
  * @model_ns: what they take in the model, together

@@ -7,7 +7,7 @@
 # mem: 2G
 # seconds: 4
 # timeout: 120
-# sentences: 10
+# sentences: 18
 . "$(dirname "$0")/rc"
 
 # count NAME: a line of the statistics
@@ -46,3 +46,18 @@ for name in completions completions_late late_ns_worst late_permille; do
 done
 check_that "each completion is in the histogram, and those in it that are late are" \
 	"$(($(of_log sum_of_buckets) == $(of_log completions) && $(of_log beyond_16_us) <= $(of_log completions_late) && $(of_log completions_late) <= $(of_log beyond_8_us)))" -eq 1
+
+# What has pauses for others is not late by them. 32 MiB of LBAs of 512 bytes are eight pieces, and two steps.
+zeroes() { nvme write-zeroes "$DEV" --namespace-id=1 --start-block=0 --block-count="$1" "${@:2}"; }
+before=$(count completions)
+pieces=$(count pieces)
+check "a command in pieces is done" zeroes 65535
+check "as is one that deallocates" zeroes 65535 --deac
+check_that "both had eight pieces" $(($(count pieces) - pieces)) -eq 16
+check "and as a whole" zeroes 7
+check_that "only the whole one is among those that can be late" $(($(count completions) - before)) -eq 1
+dd if=/dev/zero of="$DEV" bs=1M count=32 oflag=direct status=none
+before=$(count completions)
+check "a deallocation in two steps is done" nvme dsm "$DEV" --namespace-id=1 --ad --slbs=0 --blocks=65536
+check "and one in one" nvme dsm "$DEV" --namespace-id=1 --ad --slbs=65536 --blocks=8
+check_that "only that one is" $(($(count completions) - before)) -eq 1
