@@ -91,8 +91,8 @@ static u16 delete_sq(struct nvmev *nvmev, const struct nvme_command *sqe)
 
 	if (!is_io_queue_id(nvmev, id) || !sq_exists(nvmev, id))
 		return NVME_SC_QID_INVALID;
-	nvmev_trim_abort(nvmev, id);
-	nvmev_pieces_abort(nvmev, id);
+	nvmev_trim_abort(nvmev, id, NVMEV_ANY_CID, NVME_SC_ABORT_QUEUE);
+	nvmev_pieces_abort(nvmev, id, NVMEV_ANY_CID, NVME_SC_ABORT_QUEUE);
 	nvmev_sq_delete(nvmev, id);
 	return 0;
 }
@@ -109,6 +109,17 @@ static u16 delete_cq(struct nvmev *nvmev, const struct nvme_command *sqe)
 	return 0;
 }
 
+/* What it has done stays done, of a command that is done in steps or pieces. */
+static bool abort_io(struct nvmev *nvmev, u16 sqid, u16 cid)
+{
+	bool found = nvmev_trim_abort(nvmev, sqid, cid, NVME_SC_ABORT_REQ);
+
+	found |= nvmev_pieces_abort(nvmev, sqid, cid, NVME_SC_ABORT_REQ);
+	/* Then it waits for its time, which may never come, or was completed by now. */
+	found |= nvmev_cmd_abort(nvmev, sqid, cid);
+	return found;
+}
+
 static u16 abort_command(struct nvmev *nvmev, const struct nvme_command *sqe, u64 *result)
 {
 	u16 sqid = le16_to_cpu(sqe->abort.sqid);
@@ -117,7 +128,7 @@ static u16 abort_command(struct nvmev *nvmev, const struct nvme_command *sqe, u6
 
 	if (!sq_exists(nvmev, sqid))
 		return NVME_SC_INVALID_FIELD;
-	aborted = sqid ? nvmev_cmd_abort(nvmev, sqid, cid) : nvmev_event_abort(nvmev, cid);
+	aborted = sqid ? abort_io(nvmev, sqid, cid) : nvmev_event_abort(nvmev, cid);
 	*result = !aborted;
 	return 0;
 }

@@ -63,16 +63,19 @@ bool nvmev_pieces_step(struct nvmev *nvmev)
 	return true;
 }
 
-void nvmev_pieces_abort(struct nvmev *nvmev, u32 sqid)
+bool nvmev_pieces_abort(struct nvmev *nvmev, u16 sqid, u32 cid, u16 status)
 {
 	struct nvmev_cmd *cmd, *next;
+	bool found = false;
 
 	list_for_each_entry_safe(cmd, next, &nvmev->queues.in_pieces, link) {
-		if (cmd->sqid != sqid)
+		if (!nvmev_cmd_is(cmd, sqid, cid))
 			continue;
-		cmd->status = NVME_SC_ABORT_QUEUE;
+		found = true;
+		cmd->status = status;
 		end(nvmev, cmd);
 	}
+	return found;
 }
 
 bool nvmev_pieces_are_of(const struct nvmev *nvmev, const struct nvmev_ns *ns)

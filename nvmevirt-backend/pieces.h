@@ -40,11 +40,15 @@ void nvmev_pieces_begin(struct nvmev *nvmev, struct nvmev_cmd *cmd);
 bool nvmev_pieces_step(struct nvmev *nvmev);
 
 /**
- * nvmev_pieces_abort() - let the commands of a queue end as aborted
+ * nvmev_pieces_abort() - let a command, or all of a queue, end as aborted
  * @nvmev: the SSD
- * @sqid: the queue, which is going to be deleted
+ * @sqid: the queue
+ * @cid: the command's identifier, or NVMEV_ANY_CID
+ * @status: status that it gets; its completion is due, if it was not made to take longer
+ *
+ * Return: was there one?
  */
-void nvmev_pieces_abort(struct nvmev *nvmev, u32 sqid);
+bool nvmev_pieces_abort(struct nvmev *nvmev, u16 sqid, u32 cid, u16 status);
 
 /**
  * nvmev_pieces_are_of() - is there a command of a namespace?

@@ -424,8 +424,7 @@ bool nvmev_cmd_abort(struct nvmev *nvmev, u16 sqid, u16 cid)
 
 	spin_lock_irqsave(&queues->post_lock, flags);
 	for (i = 0; i < queues->nr_heap && !found; i++) {
-		found = queues->heap[i]->sqid == sqid &&
-			queues->heap[i]->sqe.common.command_id == cid;
+		found = nvmev_cmd_is(queues->heap[i], sqid, cid);
 		if (found)
 			complete_early_locked(nvmev, queues->heap[i], NVME_SC_ABORT_REQ);
 	}

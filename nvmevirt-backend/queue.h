@@ -125,6 +125,20 @@ struct nvmev_cmd {
 	struct nvme_command sqe;
 };
 
+/* As an identifier: all commands of a queue */
+#define NVMEV_ANY_CID		U32_MAX
+
+/**
+ * nvmev_cmd_is() - is it this command?
+ * @cmd: a command
+ * @sqid: the queue
+ * @cid: its identifier there, or NVMEV_ANY_CID
+ */
+static inline bool nvmev_cmd_is(const struct nvmev_cmd *cmd, u16 sqid, u32 cid)
+{
+	return cmd->sqid == sqid && (cid == NVMEV_ANY_CID || cmd->sqe.common.command_id == cid);
+}
+
 /**
  * struct nvmev_queues - queues and commands in flight
  * @sq: submission queues by number, 0 is the admin queue
@@ -277,7 +291,7 @@ void nvmev_cmd_complete(struct nvmev *nvmev, struct nvmev_cmd *cmd, bool goes_on
 void nvmev_completions_arm_locked(struct nvmev *nvmev);
 
 /**
- * nvmev_cmd_abort() - complete a command early, as aborted
+ * nvmev_cmd_abort() - complete a command early that waits for its time, as aborted
  * @nvmev: the SSD
  * @sqid: its queue
  * @cid: its identifier

@@ -187,12 +187,13 @@ bool nvmev_trim_step(struct nvmev *nvmev)
 	return true;
 }
 
-void nvmev_trim_abort(struct nvmev *nvmev, u32 sqid)
+bool nvmev_trim_abort(struct nvmev *nvmev, u16 sqid, u32 cid, u16 status)
 {
 	struct nvmev_cmd *cmd = nvmev->trim.cmd;
 
-	if (!cmd || cmd->sqid != sqid)
-		return;
-	cmd->status = NVME_SC_ABORT_QUEUE;
+	if (!cmd || !nvmev_cmd_is(cmd, sqid, cid))
+		return false;
+	cmd->status = status;
 	end_trim(nvmev);
+	return true;
 }

@@ -84,11 +84,15 @@ void nvmev_trim_begin(struct nvmev *nvmev, struct nvmev_cmd *cmd, u32 nr_ranges)
 bool nvmev_trim_step(struct nvmev *nvmev);
 
 /**
- * nvmev_trim_abort() - let the command under way end as aborted, if it is of a queue
+ * nvmev_trim_abort() - let the deallocation under way end as aborted, if it is this one
  * @nvmev: the SSD
- * @sqid: the queue, which is going to be deleted
+ * @sqid: its queue
+ * @cid: its identifier there, or NVMEV_ANY_CID
+ * @status: status that it gets; its completion is due
+ *
+ * Return: was it?
  */
-void nvmev_trim_abort(struct nvmev *nvmev, u32 sqid);
+bool nvmev_trim_abort(struct nvmev *nvmev, u16 sqid, u32 cid, u16 status);
 
 /**
  * nvmev_format_begin() - erase the data of namespaces and set their LBA size, in steps

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Format of a namespace that takes long, and what is served meanwhile: rawhost-format.py.
+"""Deallocation and Format of a namespace that take long, and what is served meanwhile: rawhost-format.py.
 
 All LBAs of 4096 bytes of two namespaces have data, and the first has millions. Prints "ok -" lines."""
 
+import struct
 import sys
+import time
 
 import rawhost
 from rawhost import Host, Queue, expect, sqe
 from sentences import say
 
-READ, IDENTIFY, EVENT_REQUEST, FORMAT = 0x02, 0x06, 0x0C, 0x80
-IN_PROGRESS = 0x84
+READ, DEALLOCATE, IDENTIFY, ABORT, EVENT_REQUEST, FORMAT = 0x02, 0x09, 0x06, 0x08, 0x0C, 0x80
+ABORTED, IN_PROGRESS = 0x07, 0x84
 TO_512, TO_4096 = 0, 1
 FLBAS_AT, NUSE_AT = 26, 16
 WAIT_S = 60
@@ -37,6 +39,32 @@ def begin(host: Host) -> int:
     cid = host.admin.put(sqe(FORMAT, 1, {10: TO_512}))
     host.admin.ring()
     return cid
+
+
+def aborted(host: Host) -> None:
+    """A Dataset Management that has begun, and would take seconds"""
+    queue = host.make_queue()
+    full = used(host)
+    # Not where Identify puts its data
+    host.write(rawhost.DATA_AT + rawhost.PAGE, struct.pack("<IIQ", 0, full, 0))
+    cid = queue.put(sqe(DEALLOCATE, 1, {11: 4}, host.data + rawhost.PAGE))
+    queue.ring()
+    deadline = time.monotonic() + WAIT_S
+    while used(host) == full and time.monotonic() < deadline:
+        time.sleep(0.0005)
+    done = host.admin.run(sqe(ABORT, 0, {10: queue.number | cid << 16}))
+    say("Abort of a deallocation that has begun finds it", done == (0, 0), done)
+    expect("which ends as aborted", queue.wait(cid).status, ABORTED)
+    left = used(host)
+    say("and leaves a part of the data", 0 < left < full, left)
+    expect("the namespace can be read then", read(host, queue, 1), 0)
+    say("and nothing is deallocated any more", used(host) == left)
+    host.drop_queue()
+
+
+def steps(host: Host) -> None:
+    aborted(host)
+    meanwhile(host)
 
 
 def meanwhile(host: Host) -> None:
@@ -72,4 +100,4 @@ def meanwhile(host: Host) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(rawhost.run(meanwhile))
+    sys.exit(rawhost.run(steps))

@@ -8,22 +8,26 @@ import re
 import sys
 import time
 from pathlib import Path
-from typing import Dict
+from typing import Dict, List, NamedTuple
 
 import rawhost
 from rawhost import Host, Queue, rw, sqe
-from sentences import say
+from sentences import Late, say
 
 READ, UNCORRECTABLE, ZEROES, VERIFY = 0x02, 0x04, 0x08, 0x0C
+DELETE_SQ, DELETE_CQ, ABORT = 0x00, 0x04, 0x08
 DEALLOCATE = 1 << 25
-UNREADABLE = 0x281
+ABORTED, QUEUE_GONE, UNREADABLE = 0x07, 0x08, 0x281
 
 MOST_LBAS = 65536
 PIECE_PAGES = 1024
 # So many of them at once that the device is at work for long
 COMMANDS = 4
+# So many that it still is when whoever tries to stop it has had to wait for a CPU
+MANY = 64
 FREE_LBA = COMMANDS * MOST_LBAS
 WAIT_S = 60
+TRIES = 8
 
 
 def statistics() -> Dict[str, int]:
@@ -37,34 +41,67 @@ def largest(opcode: int, slba: int, flags: int) -> bytes:
     return sqe(opcode, 1, {10: slba, 12: MOST_LBAS - 1 | flags})
 
 
-def in_pieces(host: Host, queues: Dict[int, Queue], name: str, opcode: int, flags: int = 0) -> None:
-    before = statistics()
-    cids = [queues[1].put(largest(opcode, i * MOST_LBAS, flags)) for i in range(COMMANDS)]
-    queues[1].ring()
-    while statistics()["pieces"] == before["pieces"]:
+def all_largest(opcode: int, flags: int = 0) -> List[bytes]:
+    return [largest(opcode, i * MOST_LBAS, flags) for i in range(COMMANDS)]
+
+
+def begin(queue: Queue, commands: List[bytes]) -> List[int]:
+    """Let the device begin; their identifiers"""
+    before = statistics()["pieces"]
+    cids = [queue.put(command) for command in commands]
+    queue.ring()
+    deadline = time.monotonic() + WAIT_S
+    while statistics()["pieces"] == before:
+        if time.monotonic() > deadline:
+            raise Late("the device does nothing in pieces")
         time.sleep(0.0005)
-    # Nothing is there, so it need not wait for a die.
+    return cids
+
+
+class Work(NamedTuple):
+    """What the device has done for some commands"""
+
+    statuses: List[int]
+    read_status: int
+    pieces: int
+    pieces_meanwhile: int
+    data_pages: int
+
+
+def work(host: Host, queues: Dict[int, Queue], commands: List[bytes]) -> Work:
+    """Let the device work, and read what is not there, which need not wait for a die."""
+    before = statistics()
+    cids = begin(queues[1], commands)
     read = queues[2].run(rw(READ, FREE_LBA, 1, host.data))
     meanwhile = statistics()["pieces"] - before["pieces"]
     done = [queues[1].wait(cid, WAIT_S).status for cid in cids]
     after = statistics()
-    nr = after["pieces"] - before["pieces"]
-    say(f"{name} of {MOST_LBAS} LBAs", done == [0] * COMMANDS, done)
-    say(f"{name} has pieces of {PIECE_PAGES} pages", nr == COMMANDS * MOST_LBAS // PIECE_PAGES, nr)
-    say(f"a read is served between those of {name}", read.status == 0 and meanwhile < nr,
-        f"{meanwhile} of {nr}")
-    grown = after["data_pages_in_memory"] - before["data_pages_in_memory"]
-    say(f"{name} takes no memory for each page", grown <= 0, grown)
+    return Work(done, read.status, after["pieces"] - before["pieces"], meanwhile,
+                after["data_pages_in_memory"] - before["data_pages_in_memory"])
+
+
+def in_pieces(host: Host, queues: Dict[int, Queue], name: str, commands: List[bytes]) -> None:
+    # Whoever reads may have to wait for a CPU of the host.
+    for _ in range(TRIES):
+        done = work(host, queues, commands)
+        if done.pieces_meanwhile < done.pieces:
+            break
+    nr = COMMANDS * MOST_LBAS // PIECE_PAGES
+    say(f"{name} of {MOST_LBAS} LBAs", done.statuses == [0] * COMMANDS, done)
+    say(f"{name} has pieces of {PIECE_PAGES} pages", done.pieces == nr, done)
+    say(f"a read is served between those of {name}",
+        done.read_status == 0 and done.pieces_meanwhile < done.pieces, done)
+    say(f"{name} takes no memory for each page", done.data_pages <= 0, done)
 
 
 def edges(queue: Queue) -> None:
     """Of an unreadable range that begins and ends anywhere"""
     queue.run(largest(ZEROES, 0, 0), WAIT_S)
-    begin, nr = 777, 5000
-    done = queue.run(sqe(UNCORRECTABLE, 1, {10: begin, 12: nr - 1}))
+    begin_lba, nr = 777, 5000
+    done = queue.run(sqe(UNCORRECTABLE, 1, {10: begin_lba, 12: nr - 1}))
     say("a command of another length", done.status == 0, done.status)
     found = [queue.run(rw(VERIFY, lba, 1, 0)).status
-             for lba in (begin - 1, begin, begin + nr // 2, begin + nr - 1, begin + nr)]
+             for lba in (begin_lba - 1, begin_lba, begin_lba + nr // 2, begin_lba + nr - 1, begin_lba + nr)]
     say("has done exactly what it names", found == [0] + [UNREADABLE] * 3 + [0], found)
     done = queue.run(largest(VERIFY, 0, 0), WAIT_S)
     say("and Verify of more finds it", done.status == UNREADABLE, done.status)
@@ -73,13 +110,51 @@ def edges(queue: Queue) -> None:
         queue.run(largest(VERIFY, 0, 0), WAIT_S).status == 0, done.status)
 
 
+def aborted(host: Host, queue: Queue) -> None:
+    """Abort finds a command that is done in pieces, and lets the others go on."""
+    cids = begin(queue, [largest(VERIFY, 0, 0)] * MANY)
+    done = host.admin.run(sqe(ABORT, 0, {10: queue.number | cids[-1] << 16}))
+    say("Abort of the last of many commands in pieces finds it", done == (0, 0), done)
+    found = [queue.wait(cid, WAIT_S).status for cid in cids]
+    say("which ends as aborted, and no other", found == [0] * (MANY - 1) + [ABORTED], found)
+
+
+def deleted(host: Host, queue: Queue, commands: List[bytes], name: str) -> None:
+    """Whose queue is deleted ends with it."""
+    cids = begin(queue, commands)
+    done = host.admin.run(sqe(DELETE_SQ, 0, {10: queue.number}))
+    queue.take()
+    found = [status.status for cid in cids for status in queue.done.pop(cid, [])]
+    say(f"a queue is deleted in the middle of {name}", done.status == 0, done)
+    say("and each command of it ends, the last as aborted",
+        len(found) == len(cids) and found[-1] == QUEUE_GONE, found)
+    host.admin.run(sqe(DELETE_CQ, 0, {10: queue.number}))
+    say("none is left in the device", statistics()["commands_in_flight"] == 0, statistics())
+
+
+def reset(host: Host, commands: List[bytes], name: str) -> None:
+    """A reset forgets all."""
+    begin(host.make_queue(1), commands)
+    host.enable()
+    say(f"nothing is left of {name} after a reset", statistics()["commands_in_flight"] == 0, statistics())
+    pieces = statistics()["pieces"]
+    queue = host.make_queue(1)
+    found = [queue.run(rw(READ, FREE_LBA, 1, host.data)).status for _ in range(10)]
+    say("and reads are served", found == [0] * 10, found)
+    say("which no piece interrupts", statistics()["pieces"] == pieces)
+    host.drop_queue(1)
+
+
 def steps(host: Host) -> None:
     queues = {number: host.make_queue(number) for number in (1, 2)}
-    in_pieces(host, queues, "Write Zeroes", ZEROES)
-    in_pieces(host, queues, "Verify", VERIFY)
-    in_pieces(host, queues, "Write Uncorrectable", UNCORRECTABLE)
-    in_pieces(host, queues, "Write Zeroes with deallocation", ZEROES, DEALLOCATE)
+    in_pieces(host, queues, "Write Zeroes", all_largest(ZEROES))
+    in_pieces(host, queues, "Verify", all_largest(VERIFY))
+    in_pieces(host, queues, "Write Uncorrectable", all_largest(UNCORRECTABLE))
+    in_pieces(host, queues, "Write Zeroes with deallocation", all_largest(ZEROES, DEALLOCATE))
     edges(queues[2])
+    aborted(host, queues[1])
+    deleted(host, queues[1], [largest(VERIFY, 0, 0)] * MANY, "Verify")
+    reset(host, [largest(VERIFY, 0, 0)] * MANY, "Verify")
 
 
 if __name__ == "__main__":
