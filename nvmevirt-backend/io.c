@@ -4,6 +4,8 @@
  * be done; move copies its data. A piece of a command is a command of its own for both of them. The
  * status codes are those that the specification names for each fault.
  */
+#include <linux/slab.h>
+
 #include "io.h"
 #include "pieces.h"
 #include "translate.h"
@@ -295,81 +297,147 @@ static u16 start_dsm(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	return NVMEV_STATUS_LATER;
 }
 
-/* Check all ranges, and count their LBAs. */
-static u16 check_copy(struct nvmev *nvmev, struct nvmev_cmd *cmd, u32 nr_ranges, u32 *nr_lbas)
+/* Does a command name more than is done at once? */
+static bool is_long(const struct nvmev_cmd *cmd, u32 nr_lbas)
 {
-	const struct nvmev_copy_range *ranges = nvmev->reply;
-	u32 i, nr;
+	return (u64)nr_lbas << cmd->ns->lba_shift > (u64)NVMEV_WHOLE_PAGES << FTL_PAGE_SHIFT;
+}
+
+/* The LBA behind the next piece of a command; pieces end where pages do. */
+static u64 piece_end(const struct nvmev_cmd *cmd, u32 nr_lbas, u32 nr_pages)
+{
+	u32 shift = FTL_PAGE_SHIFT - cmd->ns->lba_shift;
+	u64 next = slba_of(cmd) + cmd->done;
+
+	return min(slba_of(cmd) + nr_lbas, ((next >> shift) + nr_pages) << shift);
+}
+
+/* Are there LBAs, and can they be read now? */
+static u16 check_source(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 slba, u32 nr_lbas)
+{
+	u16 status = check_lbas(cmd, slba, nr_lbas);
+
+	if (!status)
+		status = nvmev_inject_read(nvmev, cmd, slba, nr_lbas);
+	return status ?: check_marks(nvmev, cmd, slba, nr_lbas);
+}
+
+/* Check all ranges, and count their LBAs. */
+static u16 check_copy(struct nvmev *nvmev, struct nvmev_cmd *cmd, u32 nr_ranges)
+{
+	const struct nvmev_copy_range *ranges = cmd->copy->ranges;
+	u32 i, nr, nr_lbas = 0;
 	u16 status;
 
-	*nr_lbas = 0;
 	for (i = 0; i < nr_ranges; i++) {
 		nr = le16_to_cpu(ranges[i].nlb) + 1;
-		*nr_lbas += nr;
-		if (nr > NVMEV_COPY_MAX_LBAS || *nr_lbas > NVMEV_COPY_MAX_LBAS)
+		nr_lbas += nr;
+		if (nr > NVMEV_COPY_MAX_LBAS || nr_lbas > NVMEV_COPY_MAX_LBAS)
 			return NVMEV_SC_COPY_SIZE | NVMEV_DNR;
-		status = check_lbas(cmd, le64_to_cpu(ranges[i].slba), nr);
-		if (!status)
-			status = nvmev_inject_read(nvmev, cmd, le64_to_cpu(ranges[i].slba), nr);
-		if (!status)
-			status = check_marks(nvmev, cmd, le64_to_cpu(ranges[i].slba), nr);
+		status = check_source(nvmev, cmd, le64_to_cpu(ranges[i].slba), nr);
 		if (status)
 			return status;
 	}
-	status = check_lbas(cmd, slba_of(cmd), *nr_lbas);
+	cmd->copy->nr_lbas = nr_lbas;
+	status = check_lbas(cmd, slba_of(cmd), nr_lbas);
 	if (!status && nvmev_ns_is_read_only(nvmev))
 		status = NVME_SC_READ_ONLY | NVMEV_DNR;
 	return status;
 }
 
-/* One range: its reads and the writes are taken for going on at the same time. */
-static u16 copy_range(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 to,
-		      const struct nvmev_copy_range *range)
+/* Its reads and the writes are taken for going on at the same time. */
+static u16 copy_lbas(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 from, u64 to, u32 nr_lbas)
 {
 	struct nvmev_cmd part = *cmd;
-	u64 from = le64_to_cpu(range->slba);
 	u64 done_ns;
-	u16 status;
+	/* It may have become unreadable since the command was begun. */
+	u16 status = check_source(nvmev, cmd, from, nr_lbas);
 
-	part.sqe.rw.slba = range->slba;
-	part.sqe.rw.length = range->nlb;
+	if (status)
+		return status;
+	part.sqe.rw.slba = cpu_to_le64(from);
+	part.sqe.rw.length = cpu_to_le16(nr_lbas - 1);
 	done_ns = nvmev_ns_read(nvmev, &part, false);
-	cmd->due_ns = max(cmd->due_ns, done_ns);
+	cmd->done_ns = max(cmd->done_ns, done_ns);
 	part.sqe.rw.slba = cpu_to_le64(to);
 	status = nvmev_ns_write(nvmev, &part, &done_ns);
-	cmd->due_ns = max(cmd->due_ns, done_ns);
+	cmd->done_ns = max(cmd->done_ns, done_ns);
 	if (status)
 		return status;
 	status = nvmev_store_copy(&nvmev->store, nvmev_ns_byte(cmd->ns, from),
 				  nvmev_ns_byte(cmd->ns, to), bytes_of(&part), part.data_seq);
 	nvmev_ns_written(nvmev, &part);
+	if (!status)
+		nvmev_inject_written(nvmev, cmd, to, nr_lbas);
 	return status;
 }
 
-/* Does everything in the first step. */
+/* Copy what comes next, at most @most LBAs of one range. */
+static u16 copy_next(struct nvmev *nvmev, struct nvmev_cmd *cmd, u32 most)
+{
+	struct nvmev_copy *copy = cmd->copy;
+	const struct nvmev_copy_range *range = &copy->ranges[copy->range];
+	u32 nr_lbas = le16_to_cpu(range->nlb) + 1;
+	u32 nr = min(most, nr_lbas - copy->done);
+	u16 status;
+
+	status = copy_lbas(nvmev, cmd, le64_to_cpu(range->slba) + copy->done,
+			   slba_of(cmd) + cmd->done, nr);
+	cmd->done += nr;
+	copy->done += nr;
+	if (copy->done == nr_lbas) {
+		copy->range++;
+		copy->done = 0;
+	}
+	return status;
+}
+
+/* As many LBAs of its destination as do not take long, of whatever ranges */
+static u16 copy_piece(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	u32 end = piece_end(cmd, cmd->copy->nr_lbas, NVMEV_COPY_PAGES) - slba_of(cmd);
+	u16 status = 0;
+
+	while (cmd->done < end && !status)
+		status = copy_next(nvmev, cmd, end - cmd->done);
+	return status;
+}
+
+static u16 copy_whole(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	u16 status;
+
+	cmd->done_ns = cmd->fetched_ns;
+	status = copy_piece(nvmev, cmd);
+	cmd->due_ns = cmd->done_ns;
+	return status;
+}
+
+/* All of it is checked here, and what is short also copied. */
 static u16 start_copy(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
 	u32 dw = le32_to_cpu(cmd->sqe.common.cdw12);
 	u32 nr_ranges = NVMEV_COPY_RANGES(dw);
-	struct nvmev_copy_range *ranges = nvmev->reply;
-	u64 to = slba_of(cmd);
-	u32 i, nr_lbas;
+	struct nvmev_copy_range *ranges;
 	u16 status;
 
 	if (NVMEV_COPY_FORMAT(dw) || (dw & NVMEV_COPY_DIRECTIVE))
 		return NVME_SC_INVALID_FIELD | NVMEV_DNR;
 	if (nr_ranges > NVMEV_COPY_MAX_RANGES)
 		return NVMEV_SC_COPY_SIZE | NVMEV_DNR;
+	cmd->copy = kzalloc(struct_size(cmd->copy, ranges, nr_ranges), GFP_NOIO);
+	if (!cmd->copy)
+		return NVME_SC_INTERNAL;
+	ranges = cmd->copy->ranges;
 	status = fetch_ranges(nvmev, cmd, ranges, nr_ranges * sizeof(*ranges));
 	if (!status)
-		status = check_copy(nvmev, cmd, nr_ranges, &nr_lbas);
-	for (i = 0; i < nr_ranges && !status; i++) {
-		status = copy_range(nvmev, cmd, to, &ranges[i]);
-		to += le16_to_cpu(ranges[i].nlb) + 1;
-	}
-	if (!status)
-		nvmev_inject_written(nvmev, cmd, slba_of(cmd), nr_lbas);
-	return status;
+		status = check_copy(nvmev, cmd, nr_ranges);
+	if (status)
+		return status;
+	if (!is_long(cmd, cmd->copy->nr_lbas))
+		return copy_whole(nvmev, cmd);
+	nvmev_pieces_begin(nvmev, cmd);
+	return NVMEV_STATUS_LATER;
 }
 
 static u16 start_mgmt_recv(struct nvmev *nvmev, struct nvmev_cmd *cmd)
@@ -414,12 +482,6 @@ static u16 start_mgmt_send(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 		return NVME_SC_INVALID_FIELD | NVMEV_DNR;
 	status = fetch_ranges(nvmev, cmd, nvmev->reply, nr * sizeof(__le16));
 	return status ?: nvmev_fdp_update(nvmev, cmd->ns, nvmev->reply, nr);
-}
-
-/* Does a command name more than is done at once? */
-static bool is_long(const struct nvmev_cmd *cmd)
-{
-	return bytes_of(cmd) > (u64)NVMEV_WHOLE_PAGES << FTL_PAGE_SHIFT;
 }
 
 /* All of a long command is checked before its first piece is done. */
@@ -519,7 +581,7 @@ void nvmev_io_start(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	bool in_pieces;
 
 	cmd->ns = nvmev_ns_find(nvmev, le32_to_cpu(cmd->sqe.common.nsid));
-	in_pieces = op && op->may_be_long && cmd->ns && is_long(cmd);
+	in_pieces = op && op->may_be_long && cmd->ns && is_long(cmd, nr_lbas_of(cmd));
 	cmd->due_ns = cmd->fetched_ns;
 	cmd->result = 0;
 	cmd->has_paused = false;
@@ -553,19 +615,12 @@ void nvmev_io_move(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 		cmd->status = op->move(nvmev, cmd);
 }
 
-/* The LBA behind the next piece; pieces end where pages do. */
-static u64 piece_end(const struct nvmev_cmd *cmd)
-{
-	u32 shift = FTL_PAGE_SHIFT - cmd->ns->lba_shift;
-	u64 next = slba_of(cmd) + cmd->done;
-
-	return min(slba_of(cmd) + nr_lbas_of(cmd), ((next >> shift) + NVMEV_PIECE_PAGES) << shift);
-}
-
-u16 nvmev_io_piece(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+/* Of a command whose LBAs are in itself: the piece is a command of its own. */
+static u16 do_piece(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
 	const struct io_op *op = find_op(nvmev, cmd->sqe.common.opcode);
-	u32 nr_lbas = piece_end(cmd) - slba_of(cmd) - cmd->done;
+	u64 end = piece_end(cmd, nr_lbas_of(cmd), NVMEV_PIECE_PAGES);
+	u32 nr_lbas = end - slba_of(cmd) - cmd->done;
 	struct nvmev_cmd part = *cmd;
 	u16 status;
 
@@ -581,7 +636,12 @@ u16 nvmev_io_piece(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	return status;
 }
 
+u16 nvmev_io_piece(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	return cmd->copy ? copy_piece(nvmev, cmd) : do_piece(nvmev, cmd);
+}
+
 bool nvmev_io_is_done(const struct nvmev_cmd *cmd)
 {
-	return cmd->done == nr_lbas_of(cmd);
+	return cmd->done == (cmd->copy ? cmd->copy->nr_lbas : nr_lbas_of(cmd));
 }

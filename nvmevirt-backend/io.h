@@ -6,11 +6,24 @@
 #ifndef NVMEV_IO_H
 #define NVMEV_IO_H
 
-#include <linux/types.h>
+#include "nvme.h"
 
-struct nvme_command;
 struct nvmev;
 struct nvmev_cmd;
+
+/**
+ * struct nvmev_copy - a Copy command, which may take turns with others of its kind
+ * @nr_lbas: number of LBAs of all ranges
+ * @range: index of the range that is being copied
+ * @done: number of its LBAs that are copied
+ * @ranges: the source ranges, all within the namespace
+ */
+struct nvmev_copy {
+	u32 nr_lbas;
+	u32 range;
+	u32 done;
+	struct nvmev_copy_range ranges[];
+};
 
 /**
  * nvmev_io_is_alone() - must this command not share a batch with others?

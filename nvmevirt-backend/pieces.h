@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Commands that name LBAs and move no data for them, in pieces.
+ * Commands that name LBAs and transfer no data for them, in pieces.
  *
- * Write Zeroes, Write Uncorrectable and Verify can name 65536 LBAs at once, as no limit on
+ * Write Zeroes, Write Uncorrectable, Verify and Copy can name 65536 LBAs at once, as no limit on
  * transfers is one for them, and a page takes some hundred nanoseconds to be written again or
- * looked at. So what is long is done a piece at a time, and between two pieces the dispatcher
- * serves the queues. Several such commands take turns. One that is not complete may have done a
- * part of what it is to do.
+ * looked at, and more to be copied. So what is long is done a piece at a time, and between two
+ * pieces the dispatcher serves the queues. Several such commands take turns. One that is not
+ * complete may have done a part of what it is to do.
  */
 #ifndef NVMEV_PIECES_H
 #define NVMEV_PIECES_H
@@ -19,6 +19,9 @@ struct nvmev_ns;
 
 /* Pages of a piece: what the FTL takes at once, which is a quarter of a millisecond or a half */
 #define NVMEV_PIECE_PAGES	1024U
+
+/* Pages of a piece of a Copy, each of which is read, written and copied */
+#define NVMEV_COPY_PAGES	256U
 
 /* Pages of a command that is done whole: a batch of such commands is not more than four pieces. */
 #define NVMEV_WHOLE_PAGES	64U

@@ -145,6 +145,8 @@ static void heap_remove(struct nvmev_queues *queues, struct nvmev_cmd *cmd)
 
 static void put_slot(struct nvmev_queues *queues, struct nvmev_cmd *cmd)
 {
+	kfree(cmd->copy);
+	cmd->copy = NULL;
 	list_add(&cmd->link, &queues->free);
 	WRITE_ONCE(queues->nr_free, queues->nr_free + 1);
 }

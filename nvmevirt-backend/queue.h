@@ -18,6 +18,7 @@
 #include "pci.h"
 
 struct nvmev;
+struct nvmev_copy;
 struct nvmev_ns;
 
 #define NVMEV_MAX_IO_QUEUES	16
@@ -94,6 +95,7 @@ struct nvmev_cq {
  * @fetched_ns: time of its fetching, ktime_get()
  * @fault_lba: first LBA at fault, of a command that fails
  * @ns: its namespace; NULL for all of them, or none
+ * @copy: what a Copy has fetched and how far it is, else NULL; goes with the slot (io.h)
  * @done_ns: time at which the pieces are done that it has had, of a command in pieces
  * @done: number of LBAs in these pieces
  * @data_seq: the FTL's number for the data of the first page of a write, or 0
@@ -112,6 +114,7 @@ struct nvmev_cmd {
 	u64 fetched_ns;
 	u64 fault_lba;
 	struct nvmev_ns *ns;
+	struct nvmev_copy *copy;
 	u64 done_ns;
 	u32 done;
 	u64 data_seq;

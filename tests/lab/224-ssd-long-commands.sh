@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Commands that name 65536 LBAs are done in pieces of 4 MiB, deallocation and Format in steps, and
+# Commands that name 65536 LBAs are done in pieces of 4 MiB or 1 MiB, deallocation and Format in steps, and
 # others are served between them. Abort, the deletion of the queue and a reset end them. A Format that a reset ends has
 # not happened, but for the data that is gone.
 # kernels: uml
@@ -9,7 +9,7 @@
 # mem: 2G
 # seconds: 15
 # timeout: 240
-# sentences: 49
+# sentences: 61
 . "$(dirname "$0")/rc"
 
 new_ssd ssd0 capacity_mib=2048 lba_bytes=4096

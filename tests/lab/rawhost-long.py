@@ -5,6 +5,7 @@
 STATISTICS is the file "controller" of an SSD whose LBAs are pages. Prints "ok -" lines."""
 
 import re
+import struct
 import sys
 import time
 from pathlib import Path
@@ -14,13 +15,16 @@ import rawhost
 from rawhost import Host, Queue, rw, sqe
 from sentences import Late, say
 
-READ, UNCORRECTABLE, ZEROES, VERIFY = 0x02, 0x04, 0x08, 0x0C
+READ, UNCORRECTABLE, ZEROES, VERIFY, COPY = 0x02, 0x04, 0x08, 0x0C, 0x19
+WRITE = 0x01
 DELETE_SQ, DELETE_CQ, ABORT = 0x00, 0x04, 0x08
 DEALLOCATE = 1 << 25
 ABORTED, QUEUE_GONE, UNREADABLE = 0x07, 0x08, 0x281
 
 MOST_LBAS = 65536
+MOST_COPIED = MOST_LBAS - 1
 PIECE_PAGES = 1024
+COPY_PAGES = 256
 # So many of them at once that the device is at work for long
 COMMANDS = 4
 # So many that it still is when whoever tries to stop it has had to wait for a CPU
@@ -43,6 +47,14 @@ def largest(opcode: int, slba: int, flags: int) -> bytes:
 
 def all_largest(opcode: int, flags: int = 0) -> List[bytes]:
     return [largest(opcode, i * MOST_LBAS, flags) for i in range(COMMANDS)]
+
+
+def copy_of(host: Host, to: int, *ranges: int) -> bytes:
+    """A Copy of (first LBA, LBAs) in turn, which are put into the second page of data"""
+    at = rawhost.PAGE
+    host.write(rawhost.DATA_AT + at, b"".join(
+        struct.pack("<QQH14x", 0, ranges[i], ranges[i + 1] - 1) for i in range(0, len(ranges), 2)))
+    return sqe(COPY, 1, {10: to, 12: len(ranges) // 2 - 1}, host.data + at)
 
 
 def begin(queue: Queue, commands: List[bytes]) -> List[int]:
@@ -80,15 +92,16 @@ def work(host: Host, queues: Dict[int, Queue], commands: List[bytes]) -> Work:
                 after["data_pages_in_memory"] - before["data_pages_in_memory"])
 
 
-def in_pieces(host: Host, queues: Dict[int, Queue], name: str, commands: List[bytes]) -> None:
+def in_pieces(host: Host, queues: Dict[int, Queue], name: str, commands: List[bytes],
+              piece_pages: int = PIECE_PAGES) -> None:
     # Whoever reads may have to wait for a CPU of the host.
     for _ in range(TRIES):
         done = work(host, queues, commands)
         if done.pieces_meanwhile < done.pieces:
             break
-    nr = COMMANDS * MOST_LBAS // PIECE_PAGES
+    nr = COMMANDS * MOST_LBAS // piece_pages
     say(f"{name} of {MOST_LBAS} LBAs", done.statuses == [0] * COMMANDS, done)
-    say(f"{name} has pieces of {PIECE_PAGES} pages", done.pieces == nr, done)
+    say(f"{name} has pieces of {piece_pages} pages", done.pieces == nr, done)
     say(f"a read is served between those of {name}",
         done.read_status == 0 and done.pieces_meanwhile < done.pieces, done)
     say(f"{name} takes no memory for each page", done.data_pages <= 0, done)
@@ -108,6 +121,31 @@ def edges(queue: Queue) -> None:
     done = queue.run(largest(ZEROES, 0, DEALLOCATE), WAIT_S)
     say("until it is deallocated", done.status == 0 and
         queue.run(largest(VERIFY, 0, 0), WAIT_S).status == 0, done.status)
+
+
+def copies(host: Host, queue: Queue) -> None:
+    """Of ranges that begin and end anywhere, the first and the last page of each, and those beside them"""
+    ranges = (100, 300, 1000, 1, 2000, 700, 50, 2)
+    to = 10000
+    sources = [lba for i in range(0, len(ranges), 2) for lba in range(ranges[i], ranges[i] + ranges[i + 1])]
+    kept = {lba: bytes([lba % 251]) * 4096 for i in range(0, len(ranges), 2)
+            for lba in (ranges[i] - 1, ranges[i], ranges[i] + ranges[i + 1] - 1, ranges[i] + ranges[i + 1])}
+    for lba, data in kept.items():
+        host.write(rawhost.DATA_AT, data)
+        queue.run(rw(WRITE, lba, 1, host.data))
+    before = statistics()["pieces"]
+    done = queue.run(copy_of(host, to, *ranges), WAIT_S)
+    pieces = statistics()["pieces"] - before
+    wrong = []
+    for i, lba in enumerate([0] + sources + [0]):
+        if lba not in kept and i not in (0, len(sources) + 1):
+            continue
+        queue.run(rw(READ, to + i - 1, 1, host.data))
+        if host.read(rawhost.DATA_AT, 4096) != kept.get(lba, bytes(4096)):
+            wrong.append(to + i - 1)
+    say("Copy of four ranges in pieces that do not end where these do", done.status == 0 and pieces == 4,
+        done, pieces)
+    say("has copied what they have, and no more", not wrong, wrong)
 
 
 def aborted(host: Host, queue: Queue) -> None:
@@ -148,13 +186,18 @@ def reset(host: Host, commands: List[bytes], name: str) -> None:
 def steps(host: Host) -> None:
     queues = {number: host.make_queue(number) for number in (1, 2)}
     in_pieces(host, queues, "Write Zeroes", all_largest(ZEROES))
+    in_pieces(host, queues, "Copy", [copy_of(host, i * MOST_LBAS, FREE_LBA, MOST_COPIED)
+                                     for i in range(COMMANDS)], COPY_PAGES)
     in_pieces(host, queues, "Verify", all_largest(VERIFY))
     in_pieces(host, queues, "Write Uncorrectable", all_largest(UNCORRECTABLE))
     in_pieces(host, queues, "Write Zeroes with deallocation", all_largest(ZEROES, DEALLOCATE))
     edges(queues[2])
+    copies(host, queues[2])
     aborted(host, queues[1])
-    deleted(host, queues[1], [largest(VERIFY, 0, 0)] * MANY, "Verify")
-    reset(host, [largest(VERIFY, 0, 0)] * MANY, "Verify")
+    for name, command in (("Verify", largest(VERIFY, 0, 0)),
+                          ("Copy", copy_of(host, 0, FREE_LBA, MOST_COPIED))):
+        deleted(host, queues.pop(1, None) or host.make_queue(1), [command] * MANY, name)
+        reset(host, [command] * MANY, name)
 
 
 if __name__ == "__main__":
