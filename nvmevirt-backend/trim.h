@@ -2,7 +2,7 @@
 /*
  * Deallocation in steps.
  *
- * How long it takes to forget data grows with how much there is: seconds for a drive of 60 GB.
+ * How long it takes to forget data grows with how much there is: a second for a drive of 60 GB.
  * So a Dataset Management command is under way for as long as that takes, and between its
  * steps the dispatcher serves the queues; there is one such command at a time, others of the
  * kind wait in their queues. Each step leaves the drive consistent, and a command that is not
