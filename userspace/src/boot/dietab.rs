@@ -72,8 +72,9 @@ impl Source {
     }
 }
 
-/// A link's name as udev writes it: other bytes than these as `\xNN`.
-fn encode_link(value: &str) -> String {
+/// A link's name as udev writes it: of ASCII, other bytes than these as `\xNN`, so that neither a shell nor a
+/// rule takes it apart.
+pub fn encode_link(value: &str) -> String {
     let mut name = String::new();
     for c in value.chars() {
         if c.is_ascii_alphanumeric() || "#+-.:=@_".contains(c) || !c.is_ascii() {
@@ -354,7 +355,7 @@ pub fn add(path: &Path, name: &str, line: &str) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::{add, check_name, parse, Addition, Mode, Source, Tag};
+    use super::{add, check_name, encode_link, parse, Addition, Mode, Source, Tag};
 
     fn reason(text: &str) -> String {
         match parse(text).pop().unwrap() {
@@ -498,5 +499,8 @@ mod tests {
             line.source.path(),
             "/dev/disk/by-label/My\\x5cx20disk\\x2f1"
         );
+        assert_eq!(encode_link("a b"), "a\\x20b");
+        assert_eq!(encode_link("Gr\u{f6}\u{df}e"), "Gr\u{f6}\u{df}e");
+        assert_eq!(encode_link("disk\n$(x)"), "disk\\x0a\\x24\\x28x\\x29");
     }
 }

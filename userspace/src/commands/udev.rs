@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::Args;
 
-use crate::boot::dietab::{self, Entry, Mode};
+use crate::boot::dietab::{self, encode_link, Entry, Mode};
 use crate::device::block::{Device, OpenHow};
 use crate::format::layout::{SUPER_DPN_A, SUPER_DPN_B};
 use crate::format::superblock::Super;
@@ -60,28 +60,6 @@ pub fn superblock(device: &impl ReadPages) -> io::Result<Option<Super>> {
     }
 }
 
-/// Bytes in a property's value: nothing that a shell or a rule would take apart.
-fn encode(text: &str) -> String {
-    let mut safe = String::new();
-    for byte in text.bytes() {
-        match byte {
-            b'0'..=b'9'
-            | b'A'..=b'Z'
-            | b'a'..=b'z'
-            | b'#'
-            | b'+'
-            | b'-'
-            | b'.'
-            | b':'
-            | b'='
-            | b'@'
-            | b'_' => safe.push(char::from(byte)),
-            _ => safe.push_str(&format!("\\x{byte:02x}")),
-        }
-    }
-    safe
-}
-
 fn print_log(superblock: &Super, out: &mut impl Write) -> io::Result<()> {
     let label = String::from_utf8_lossy(&superblock.label);
     let label = label.trim_end_matches('\0');
@@ -91,8 +69,8 @@ fn print_log(superblock: &Super, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "ID_FS_UUID={}", superblock.uuid_text())?;
     writeln!(out, "ID_FS_UUID_ENC={}", superblock.uuid_text())?;
     if !label.is_empty() {
-        writeln!(out, "ID_FS_LABEL={}", encode(label))?;
-        writeln!(out, "ID_FS_LABEL_ENC={}", encode(label))?;
+        writeln!(out, "ID_FS_LABEL={}", encode_link(label))?;
+        writeln!(out, "ID_FS_LABEL_ENC={}", encode_link(label))?;
     }
     Ok(())
 }
@@ -152,8 +130,9 @@ pub fn run(args: &UdevArgs, out: &mut impl Write) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{encode, hint_entry, links_to_keep};
-    use crate::boot::dietab::parse;
+    use super::{hint_entry, links_to_keep, print_log};
+    use crate::boot::dietab::{parse, Source, Tag};
+    use crate::format::superblock::Super;
 
     #[test]
     fn a_source_is_known_by_any_of_its_names() {
@@ -171,6 +150,26 @@ mod tests {
     }
 
     #[test]
+    fn a_label_is_what_dietab_looks_for() {
+        for label in ["Gr\u{f6}\u{df}e", "a b"] {
+            let mut superblock = Super::default();
+            let bytes = superblock.label.iter_mut().zip(label.bytes());
+            bytes.for_each(|(byte, of_label)| *byte = of_label);
+            let mut out = Vec::new();
+            print_log(&superblock, &mut out).unwrap();
+            let said = String::from_utf8(out).unwrap();
+            let link = said
+                .lines()
+                .find_map(|line| line.strip_prefix("ID_FS_LABEL_ENC="));
+            let source = Source::Tag(Tag::Label, label.to_owned());
+            assert_eq!(
+                source.path(),
+                format!("/dev/disk/by-label/{}", link.unwrap())
+            );
+        }
+    }
+
+    #[test]
     fn names_of_what_it_holds_are_not_kept() {
         assert_eq!(
             links_to_keep(
@@ -181,10 +180,5 @@ mod tests {
         );
         assert_eq!(links_to_keep("/dev/disk/by-uuid/1-2"), "");
         assert_eq!(links_to_keep(""), "");
-    }
-
-    #[test]
-    fn labels_are_harmless() {
-        assert_eq!(encode("my disk\n$(x)"), "my\\x20disk\\x0a\\x24\\x28x\\x29");
     }
 }
