@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What dracut's initramfs needs where the root filesystem lies on a device of dietab(5). dracut calls
-# these functions; $initdir is what the initramfs is made of, and $moddir has this file.
+# What dracut's initramfs needs where the root filesystem lies on a device of dietab(5), or udev has to
+# hide what is below one. dracut calls these functions; $initdir is what the initramfs is made of, and
+# $moddir has this file.
 
 check() {
 	local lines
@@ -35,17 +36,18 @@ cmdline() {
 
 # The machine would not boot without this: when it fails, dracut makes no initramfs.
 installkernel() {
-	local lines
+	local needed
 
-	lines=$(/usr/lib/dieaware/initrd-dietab) || {
+	needed=$(/usr/lib/dieaware/initrd-dietab --needed) || {
 		derror "dieaware: it cannot be found out what of /etc/dietab the root filesystem needs."
 		return 1
 	}
-	# shellcheck disable=SC2046 # names have no blanks
-	dieaware boot --check /etc/dietab $(awk '{ print $1 }' <<<"$lines") || {
+	# shellcheck disable=SC2086 # names have no blanks
+	dieaware boot --check /etc/dietab $needed || {
 		derror "dieaware: /etc/dietab is wrong: the root filesystem would not be found."
 		return 1
 	}
+	[[ -n $needed ]] || return 0
 	# By hostonly, it would be only what is loaded now.
 	# shellcheck disable=SC2154 # dracut's
 	hostonly="" instmods -c dm-dieaware || {
@@ -67,6 +69,8 @@ install() {
 	fi
 	inst_multiple dieaware dmsetup
 	inst_rules 61-dieaware.rules
+	# By the lines that are left, no device is made.
+	[[ -n $(/usr/lib/dieaware/initrd-dietab --needed) ]] || return 0
 	# shellcheck disable=SC2154 # likewise
 	inst_hook initqueue/finished 50 "$moddir/dieaware-boot.sh"
 	dracut_need_initqueue

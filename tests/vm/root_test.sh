@@ -11,7 +11,8 @@
 # A TOOL is initramfs-tools, dracut, which makes a general initramfs, as Debian has it, or
 # dracut-hostonly, which makes one for that machine.
 # A STACK is layers from the disk up with + between them, of tests/vm/root/stack.sh: hint, log, crypt,
-# typed (whose passphrase is typed at the console), lvm, attach.
+# typed (whose passphrase is typed at the console), lvm, attach. Or it is
+#   data    below the root filesystem is nothing of ours, but below a volume on a second partition
 
 set -euo pipefail
 
@@ -107,12 +108,20 @@ quiet() {
 	}
 }
 
+# look_of STACK: what its machine looks at
+look_of() {
+	case $1 in
+	data) echo "root/$1.sh" ;;
+	*) echo root/look.sh ;;
+	esac
+}
+
 # make STACK: the disk, in a machine that is not emulated, and the initramfs
 make() {
 	local layers
 
 	IFS=+ read -ra layers <<<"$1"
-	COMMAND=(bash root/look.sh "$1")
+	COMMAND=(bash "$(look_of "$1")" "$1")
 	print_command >"$root/lab/command"
 	rm -rf "$disk" "$work/fs" "$work/made"
 	truncate -s "${DISK_MIB}M" "$disk"
@@ -124,11 +133,10 @@ make() {
 
 # In log mode no device below has the filesystem's UUID: by its node, the root filesystem is found as well.
 parameters_of() {
-	if [[ $1 == log ]]; then
-		echo root=/dev/mapper/die
-	else
-		echo "root=UUID=$(<"$work/made/uuid")"
-	fi
+	case $1 in
+	log) echo root=/dev/mapper/die ;;
+	*) echo "root=UUID=$(<"$work/made/uuid")" ;;
+	esac
 	if [[ $TOOL == dracut ]]; then
 		cat "$work/made/parameters"
 	fi
@@ -169,7 +177,7 @@ look_at() {
 	rm -rf "$work/back"
 	expect "$name: an initramfs is made, and a disk has the filesystem" make "$1"
 	expect "$name: a machine boots from it" quiet boots "$1"
-	expect_said "$work/back/said" "$top/tests/vm/root/look.sh" "$name: "
+	expect_said "$work/back/said" "$top/tests/vm/$(look_of "$1")" "$name: "
 }
 
 [[ -n ${MAKE[${1:-none}]:-}${MAKE[${2:-none}]:-} && $# -gt 1 ]] || {

@@ -9,30 +9,48 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What an initramfs gets of a dietab, on a machine whose root filesystem lies on the device "fast", on LVM.
-fn initrd_dietab(text: &str) -> String {
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("initrd-dietab");
-    let _ = fs::remove_dir_all(&dir);
-    fs::create_dir_all(&dir).unwrap();
+/// A machine whose root filesystem, of a type, lies on the device "fast", on LVM. Btrfs lies on "second",
+/// too.
+fn machine(dir: &Path, filesystem: &str, text: &str) {
+    let _ = fs::remove_dir_all(dir);
+    let devices = dir.join("sys/fs/btrfs/12-34/devices");
+    fs::create_dir_all(&devices).unwrap();
+    fs::write(devices.join("dm-0"), "").unwrap();
+    fs::write(devices.join("dm-1"), "").unwrap();
     fs::write(dir.join("dietab"), text).unwrap();
-    for (name, said) in [
-        ("findmnt", "/dev/mapper/fast"),
-        ("lsblk", "/dev/mapper/fast\\n/dev/mapper/vg-lv\\n/dev/sda"),
-    ] {
-        let script = format!("#!/bin/sh\nprintf '{said}\\n'\n");
-        fs::write(dir.join(name), script).unwrap();
+    let findmnt = format!(
+        "[ \"$3\" = / ] || exit 1\n\
+         case $2 in FSTYPE) echo {filesystem} ;; UUID) echo 12-34 ;; *) echo /dev/mapper/fast ;; esac"
+    );
+    let lsblk = "case $3 in\n\
+                 /dev/dm-1) printf '/dev/mapper/second\\n/dev/sdb\\n' ;;\n\
+                 *) printf '/dev/mapper/fast\\n/dev/mapper/vg-lv\\n/dev/sda\\n' ;;\nesac";
+    for (name, does) in [("findmnt", findmnt.as_str()), ("lsblk", lsblk)] {
+        fs::write(dir.join(name), format!("#!/bin/sh\n{does}\n")).unwrap();
         fs::set_permissions(dir.join(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
+}
+
+/// What is said there of its dietab.
+fn says_of_dietab(dir: &Path, args: &[&str]) -> String {
     let path = std::env::var("PATH").unwrap();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../boot/initrd-dietab");
     let output = Command::new(script)
+        .args(args)
         .env("DIEAWARE_DIETAB", dir.join("dietab"))
+        .env("DIEAWARE_SYSFS", dir.join("sys"))
         .env("PATH", format!("{}:{path}", dir.display()))
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     String::from_utf8(output.stdout).unwrap()
+}
+
+fn initrd_dietab(text: &str) -> String {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("initrd-dietab");
+    machine(&dir, "ext4", text);
+    says_of_dietab(&dir, &[])
 }
 
 #[test]
@@ -72,12 +90,42 @@ fn an_initramfs_gets_lines_as_they_are_understood() {
         initrd_dietab("fast /dev/vg/lv\n"),
         format!("fast /dev/vg/lv {late}\n")
     );
+    // What another line makes is not made before the root filesystem is there, but its source is hidden.
+    for (line, expected) in [
+        ("other /dev/sdb hint", "other /dev/sdb hint noauto\n"),
+        (
+            "other ID=x hint runs_mb=8\r",
+            "other ID=x hint runs_mb=8,noauto\n",
+        ),
+    ] {
+        assert_eq!(initrd_dietab(&format!("{line}\n")), expected, "{line:?}");
+    }
     // Of lines of one name the first one counts that is right, at boot as well.
     assert_eq!(
         initrd_dietab("fast /dev/vg/lv logg\nfast /dev/vg/lv log -\nfast /dev/sdc hint\n"),
         format!(
             "fast /dev/vg/lv logg {late}\nfast /dev/vg/lv log -,{late}\nfast /dev/sdc hint {late}\n"
         )
+    );
+}
+
+#[test]
+fn each_device_of_the_root_filesystem_is_needed() {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("initrd-dietab-needed");
+    let text = "second /dev/sdb hint\r\nfast /dev/vg/lv log\r\nthird /dev/sdc log\r\n\
+                fourth /dev/sdd hint x-initrd.attach\r\nfifth /dev/sde hint\n";
+    for (filesystem, needed, relied_on) in [
+        ("ext4", "fast\nfourth\n", "fast\nthird\n"),
+        ("btrfs", "second\nfast\nfourth\n", "second\nfast\nthird\n"),
+    ] {
+        machine(&dir, filesystem, text);
+        assert_eq!(says_of_dietab(&dir, &["--needed"]), needed);
+        assert_eq!(says_of_dietab(&dir, &["--relied-on"]), relied_on);
+    }
+    assert_eq!(
+        says_of_dietab(&dir, &[]),
+        "second /dev/sdb hint\nfast /dev/vg/lv log x-initrd.late\n\
+         fourth /dev/sdd hint x-initrd.attach\nfifth /dev/sde hint noauto\n"
     );
 }
 
@@ -88,13 +136,20 @@ fn hook_folder(name: &str, lines: &str, failing: &str) -> PathBuf {
     let _ = fs::remove_dir_all(&dir);
     fs::create_dir_all(dir.join("initramfs")).unwrap();
     let fails = format!("case \"$call\" in '{failing}') exit 1 ;; esac\n");
+    let names: String = lines
+        .lines()
+        .filter(|line| !line.contains("noauto"))
+        .filter_map(|line| line.split(' ').next())
+        .map(|name| format!("{name}\n"))
+        .collect();
+    let dietab = format!("[ \"$1\" = --needed ] && printf '%s' '{names}' || printf '%s' '{lines}'");
     for (program, words, says) in [
-        ("initrd-dietab", "initrd-dietab", lines),
-        ("findmnt", "findmnt", "/dev/mapper/fast"),
-        ("blkid", "blkid", "12-34"),
+        ("initrd-dietab", "initrd-dietab", dietab.as_str()),
+        ("findmnt", "findmnt", "printf /dev/mapper/fast"),
+        ("blkid", "blkid", "printf 12-34"),
         ("modinfo", "modinfo $*", ""),
     ] {
-        let script = format!("#!/bin/sh\ncall=\"{words}\"\n{fails}printf '%s' '{says}'\n");
+        let script = format!("#!/bin/sh\ncall=\"{words}\"\n{fails}{says}\n");
         fs::write(dir.join(program), script).unwrap();
         fs::set_permissions(dir.join(program), fs::Permissions::from_mode(0o755)).unwrap();
     }
@@ -125,7 +180,7 @@ fn hook_folder(name: &str, lines: &str, failing: &str) -> PathBuf {
             "61-dieaware.rules",
         ),
     ] {
-        assert_eq!(hook.matches(there).count(), 1, "{there}");
+        assert_ne!(hook.matches(there).count(), 0, "{there}");
         hook = hook.replace(there, dir.join(here).to_str().unwrap());
     }
     fs::write(dir.join("hook"), hook).unwrap();
@@ -162,7 +217,7 @@ fn no_initramfs_is_made_that_lacks_what_the_root_filesystem_needs() {
     assert_eq!(made(&dir, "etc/dietab").unwrap(), format!("{lines}\n"));
     assert_eq!(
         made(&dir, "etc/dieaware-root").unwrap(),
-        "/dev/mapper/fast 12-34\n"
+        "/dev/mapper/fast UUID=12-34\n/dev/mapper/fast LABEL=12-34\n"
     );
     assert!(made(&dir, "lib/udev/rules.d/61-dieaware.rules").is_some());
     assert_eq!(
@@ -195,6 +250,16 @@ fn no_initramfs_is_made_that_lacks_what_the_root_filesystem_needs() {
     let dir = hook_folder("hook-nothing", "", "modinfo *");
     assert!(hook_is_fine(&dir));
     assert_eq!(made(&dir, "calls"), None);
+    // Udev has to hide what is below a device that is made later.
+    let lines = "other /dev/sda hint noauto";
+    let dir = hook_folder("hook-hides", lines, "modinfo *");
+    assert!(hook_is_fine(&dir));
+    assert_eq!(made(&dir, "etc/dietab").unwrap(), format!("{lines}\n"));
+    assert!(made(&dir, "lib/udev/rules.d/61-dieaware.rules").is_some());
+    assert_eq!(
+        made(&dir, "calls").unwrap(),
+        "copy_exec /usr/sbin/dieaware\ncopy_exec /usr/sbin/dmsetup\n"
+    );
 }
 
 #[test]
@@ -262,6 +327,10 @@ fn dracut_makes_no_initramfs_that_lacks_what_the_root_filesystem_needs() {
         (status, said.as_str()),
         (0, "instmods -c dm-dieaware\ninstmods nvme\n")
     );
+    // What udev hides needs no module.
+    let hidden = "other /dev/sda hint noauto";
+    assert_eq!(dracut_says("check", hidden, "").0, 0);
+    assert_eq!(dracut_says("installkernel", hidden, ""), (0, String::new()));
     for (lines, failing, says) in [
         (lines, "initrd-dietab", "cannot be found out"),
         (lines, "instmods -c dm-dieaware", "the kernel 6.1.0 has no"),

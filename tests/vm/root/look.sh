@@ -68,7 +68,7 @@ udev_knows() {
 asked_for() {
 	echo 'other /dev/null hint x-initrd.attach' >/tmp/dietab
 	echo 'third /dev/null hint' >>/tmp/dietab
-	is "$(DIEAWARE_DIETAB=/tmp/dietab /usr/lib/dieaware/initrd-dietab | cut -d ' ' -f 1 | xargs)" other
+	is "$(DIEAWARE_DIETAB=/tmp/dietab /usr/lib/dieaware/initrd-dietab --needed)" other
 }
 
 look "the root filesystem is on it" root_is_on_all

@@ -7,7 +7,7 @@
 # to be told besides to /out/parameters.
 #
 # Usage: stack.sh DISK FILESYSTEM KERNEL-VERSION "COMMAND..." LAYER...    (hint, log, crypt, typed,
-# lvm, attach)
+# lvm, attach, data)
 set -euo pipefail
 
 disk=$1 filesystem=$2 version=$3 make=$4
@@ -17,7 +17,7 @@ top=$disk
 name=ID=nvme-QEMU_NVMe_Ctrl_lab
 key=/tmp/key
 undo=()
-dietab="" crypttab="" parameters="" swap="" attached=0 below_hint="" keyfile=""
+dietab="" crypttab="" parameters="" swap="" data="" attached=0 below_hint="" keyfile=""
 
 # dieaware is there: what the next layer calls it
 put_die() {
@@ -95,6 +95,24 @@ put_attach() {
 	attached=1
 }
 
+# The root filesystem gets a partition as it is, and the other one a volume above hint mode.
+put_data() {
+	sfdisk -q "$disk" <<-'END'
+		label: gpt
+		size=450M
+		size=+
+	END
+	top=${disk}2 name+=-part2
+	put_hint
+	lvm_does pvcreate "$top"
+	lvm_does vgcreate vg "$top"
+	lvm_does lvcreate -y -Wn -l 100%FREE -n data vg
+	data=/dev/vg/data
+	mkfs.ext4 -q "$data"
+	undo=("lvm_does vgchange -an vg" "${undo[@]}")
+	top=${disk}1
+}
+
 # Everything that a boot of this stack needs
 configure() {
 	local etc=$1/etc
@@ -109,9 +127,14 @@ configure() {
 		install -D -m 600 "$key" "$1$keyfile"
 		echo "install_items+=\" $keyfile \"" >"$etc/dracut.conf.d/key.conf"
 	fi
-	if ((attached)); then
-		# Our hook has nothing to do.
+	if [[ -n $data ]]; then
+		echo "$data /srv ext4 nofail 0 2" >>"$etc/fstab"
+	fi
+	# Where nobody needs our module, our hook does not ask for the driver.
+	if ((attached)) || [[ -n $data ]]; then
 		echo nvme >>"$etc/initramfs-tools/modules"
+	fi
+	if ((attached)); then
 		ln -s '/usr/lib/systemd/system/dieaware-attach@.service' \
 			"$etc/systemd/system/multi-user.target.wants/dieaware-attach@-.service"
 	fi
