@@ -14,7 +14,7 @@ use std::process::Command;
 fn machine(name: &str, programs: &[(&str, &str)]) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&dir);
-    fs::create_dir_all(dir.join("mapper")).unwrap();
+    fs::create_dir_all(dir.join("block")).unwrap();
     fs::create_dir_all(dir.join("systemd")).unwrap();
     for (program, says) in programs {
         let script =
@@ -33,8 +33,11 @@ fn run(dir: &Path, script: &str, args: &[&str]) -> (bool, String) {
     let here = |name: &str| dir.join(name).to_str().unwrap().to_owned();
     let text = fs::read_to_string(path)
         .unwrap()
-        .replace("/etc/dietab", &here("dietab"))
-        .replace("\"/dev/mapper/$name\"", &here("mapper/$name"))
+        .replace(
+            "/usr/lib/dieaware/initrd-dietab",
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../boot/initrd-dietab"),
+        )
+        .replace("/sys/block", &here("block"))
         .replace("/run/systemd/system", &here("systemd"));
     fs::write(dir.join("script"), text).unwrap();
     let path = std::env::var("PATH").unwrap();
@@ -42,6 +45,7 @@ fn run(dir: &Path, script: &str, args: &[&str]) -> (bool, String) {
         .arg(dir.join("script"))
         .args(args)
         .env("DPKG_MAINTSCRIPT_PACKAGE", script)
+        .env("DIEAWARE_DIETAB", dir.join("dietab"))
         .env("PATH", format!("{}:{path}", dir.display()))
         .output()
         .unwrap();
@@ -56,25 +60,32 @@ fn what_is_in_use_keeps_a_package_from_being_removed() {
     let dir = machine(
         "prerm",
         &[
-            ("findmnt", "/dev/mapper/vg-root"),
+            ("findmnt", "/dev/mapper/vg-root\\n"),
             (
                 "lsblk",
                 "/dev/mapper/vg-root\\n/dev/mapper/die\\n/dev/sda\\n",
             ),
         ],
     );
-    let dietab = "# db /dev/a log\nfast /dev/b hint\ndb UUID=1 log nofail\ndie /dev/sda hint\nlost UUID=2 log\n";
+    // The last line is wrong, and named like a volume.
+    let dietab = "# db /dev/a log\nfast /dev/b hint\ndb UUID=1 log nofail\ndie /dev/sda hint\n\
+                  lost UUID=2 log\nother UUID=3 log\r\nvg-root /dev/sdb hint slow\n";
     let script = "dieaware-dkms.prerm";
     assert!(run(&dir, script, &["remove"]).0);
     fs::write(dir.join("dietab"), dietab).unwrap();
     assert!(run(&dir, script, &["remove"]).0);
-    for name in ["fast", "db", "die"] {
-        fs::write(dir.join("mapper").join(name), "").unwrap();
+    let names = ["fast", "db", "die", "other", "vg-root"];
+    for (number, name) in names.into_iter().enumerate() {
+        let device = dir.join(format!("block/dm-{number}/dm"));
+        let maker = if name == "vg-root" { "LVM" } else { "DIEAWARE" };
+        fs::create_dir_all(&device).unwrap();
+        fs::write(device.join("name"), format!("{name}\n")).unwrap();
+        fs::write(device.join("uuid"), format!("{maker}-{name}\n")).unwrap();
     }
     for package in [script, "dieaware-tools.prerm"] {
         let (is_fine, said) = run(&dir, package, &["remove"]);
         assert!(!is_fine);
-        assert!(said.contains("are in use: db die\n"), "{said}");
+        assert!(said.contains("are in use: db die other\n"), "{said}");
     }
     // A new version comes in its place.
     assert!(run(&dir, script, &["upgrade", "0.2.0"]).0);
