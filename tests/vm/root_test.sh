@@ -11,8 +11,10 @@
 # A TOOL is initramfs-tools, dracut, which makes a general initramfs, as Debian has it, or
 # dracut-hostonly, which makes one for that machine.
 # A STACK is layers from the disk up with + between them, of tests/vm/root/stack.sh: hint, log, crypt,
-# typed (whose passphrase is typed at the console), lvm, attach. Or it is
+# typed (whose passphrase is typed at the console), lvm, attach, spare (a line with nofail whose disk is
+# not there). Or it is
 #   data    below the root filesystem is nothing of ours, but below a volume on a second partition
+#   off     as hint, but the kernel's parameters ask for the device below, without the target
 
 set -euo pipefail
 
@@ -111,7 +113,7 @@ quiet() {
 # look_of STACK: what its machine looks at
 look_of() {
 	case $1 in
-	data) echo "root/$1.sh" ;;
+	data | off) echo "root/$1.sh" ;;
 	*) echo root/look.sh ;;
 	esac
 }
@@ -120,7 +122,7 @@ look_of() {
 make() {
 	local layers
 
-	IFS=+ read -ra layers <<<"$1"
+	IFS=+ read -ra layers <<<"${1/#off/hint}"
 	COMMAND=(bash "$(look_of "$1")" "$1")
 	print_command >"$root/lab/command"
 	rm -rf "$disk" "$work/fs" "$work/made"
@@ -135,6 +137,7 @@ make() {
 parameters_of() {
 	case $1 in
 	log) echo root=/dev/mapper/die ;;
+	off) echo root=/dev/nvme0n1 dieaware=off ;;
 	*) echo "root=UUID=$(<"$work/made/uuid")" ;;
 	esac
 	if [[ $TOOL == dracut ]]; then

@@ -281,6 +281,12 @@ fn an_initramfs_with_a_wrong_line_is_refused_and_says_which() {
     assert!(hook_is_fine(&dir));
     fs::remove_file(dir.join("dietab")).unwrap();
     assert!(!hook_is_fine(&dir));
+    // Nobody would make it.
+    let dir = hook_folder("hook-noauto", "fast /dev/sda hint", "");
+    fs::write(dir.join("dietab"), "fast /dev/sda hint noauto\n").unwrap();
+    let (is_fine, said) = hook_says(&dir);
+    assert!(!is_fine);
+    assert!(said.contains("line 1: fast has noauto"), "{said}");
 }
 
 /// What dracut's functions of the module end with, and what is said, where the command `failing` fails.

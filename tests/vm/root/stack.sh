@@ -7,7 +7,7 @@
 # to be told besides to /out/parameters.
 #
 # Usage: stack.sh DISK FILESYSTEM KERNEL-VERSION "COMMAND..." LAYER...    (hint, log, crypt, typed,
-# lvm, attach, data)
+# lvm, attach, spare, data)
 set -euo pipefail
 
 disk=$1 filesystem=$2 version=$3 make=$4
@@ -93,6 +93,11 @@ put_lvm() {
 
 put_attach() {
 	attached=1
+}
+
+# Another line, of a disk that has been unplugged
+put_spare() {
+	dietab+=$'\nspare ID=nvme-unplugged hint x-initrd.attach,nofail,x-systemd.device-timeout=5'
 }
 
 # The root filesystem gets a partition as it is, and the other one a volume above hint mode.

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use dieaware::boot::dietab;
+use dieaware::boot::parameter;
 use dieaware::boot::systemd::write_units;
 
 const PROGRAM: &str = "/usr/sbin/dieaware";
@@ -50,6 +51,9 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
 
+    if parameter::is_off() {
+        return ExitCode::SUCCESS;
+    }
     match dietab::read(path) {
         Err(err) if err.kind() == io::ErrorKind::NotFound => ExitCode::SUCCESS,
         Err(err) => {

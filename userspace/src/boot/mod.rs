@@ -5,5 +5,6 @@
 
 pub mod dietab;
 pub mod moves;
+pub mod parameter;
 pub mod saved_runs;
 pub mod systemd;

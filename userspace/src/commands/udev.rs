@@ -11,6 +11,7 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::boot::dietab::{self, encode_link, Entry, Mode};
+use crate::boot::parameter;
 use crate::device::block::{Device, OpenHow};
 use crate::format::layout::{SUPER_DPN_A, SUPER_DPN_B};
 use crate::format::superblock::Super;
@@ -115,8 +116,12 @@ pub fn run(args: &UdevArgs, out: &mut impl Write) -> Result<()> {
         writeln!(out, "DIEAWARE_LINKS={}", links_to_keep(&links))?;
         return Ok(());
     }
-    let text = dietab::read(Path::new(dietab::PATH)).unwrap_or_default();
-    let entries: Vec<_> = dietab::parse(&text).into_iter().flatten().collect();
+    let entries = if parameter::is_off() {
+        Vec::new()
+    } else {
+        let text = dietab::read(Path::new(dietab::PATH)).unwrap_or_default();
+        dietab::parse(&text).into_iter().flatten().collect()
+    };
 
     if let Some(entry) = hint_entry(&entries, &args.device.to_string_lossy(), &links) {
         writeln!(out, "DIEAWARE_MEMBER={}", entry.name)?;
