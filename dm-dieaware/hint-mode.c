@@ -34,11 +34,12 @@ static int create(struct dmda *dmda)
 
 static int preresume(struct dmda *dmda)
 {
-	const char *why = dmda_user_begin(dmda, dmda->ti->len);
+	struct dmda_refusal refusal = dmda_user_begin(dmda, dmda->ti->len);
 
-	if (!why)
+	if (!refusal.why)
 		return 0;
-	DMERR("%s: It cannot be resumed: %s.", dm_table_device_name(dmda->ti->table), why);
+	DMERR("%s: It cannot be resumed: %s, of %s.", dm_table_device_name(dmda->ti->table),
+	      refusal.why, refusal.device);
 	return -EBUSY;
 }
 

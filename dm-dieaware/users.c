@@ -33,23 +33,29 @@ void dmda_user_init(struct dmda *dmda)
 	INIT_LIST_HEAD(&dmda->user.list);
 }
 
-const char *dmda_user_begin(struct dmda *dmda, u64 nr_sectors)
+void dmda_refusal_set(struct dmda_refusal *refusal, const char *why, const struct dmda *other)
 {
-	const char *why = NULL;
-	struct dmda *other;
+	refusal->why = why;
+	strscpy(refusal->device, dm_table_device_name(other->ti->table), sizeof(refusal->device));
+}
+
+struct dmda_refusal dmda_user_begin(struct dmda *dmda, u64 nr_sectors)
+{
+	struct dmda_refusal refusal = {};
+	const struct dmda *other;
 
 	mutex_lock(&users_lock);
 	dmda->user.end_sector = dmda->config.start_sectors + nr_sectors;
 	list_for_each_entry(other, &users, user.list) {
 		if (is_in_the_way(dmda, other))
-			why = other->config.mode == DMDA_MODE_LOG ?
-				"a target in log mode has the device for itself" :
-				"a target in hint mode is using the device";
+			dmda_refusal_set(&refusal, other->config.mode == DMDA_MODE_LOG ?
+					 "a target in log mode has the device for itself" :
+					 "a target in hint mode is using the device", other);
 	}
-	if (!why && list_empty(&dmda->user.list))
+	if (!refusal.why && list_empty(&dmda->user.list))
 		list_add(&dmda->user.list, &users);
 	mutex_unlock(&users_lock);
-	return why;
+	return refusal;
 }
 
 void dmda_user_end(struct dmda *dmda)

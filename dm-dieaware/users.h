@@ -21,6 +21,26 @@ struct dmda_user {
 };
 
 /**
+ * struct dmda_refusal - why a target must not be at work
+ * @why: half a sentence, or NULL: it may
+ * @device: number of the dm device whose target is in the way, or empty
+ */
+struct dmda_refusal {
+	const char *why;
+	char device[16];
+};
+
+/**
+ * dmda_refusal_set() - another target is in the way
+ * @refusal: filled
+ * @why: half a sentence
+ * @other: the other one; it must not go meanwhile
+ *
+ * Context: any.
+ */
+void dmda_refusal_set(struct dmda_refusal *refusal, const char *why, const struct dmda *other);
+
+/**
  * dmda_user_init() - a target that is not at work
  * @dmda: the target
  */
@@ -32,9 +52,9 @@ void dmda_user_init(struct dmda *dmda);
  * @nr_sectors: what it uses of the device, from its start sector on
  *
  * Context: may sleep; at each resume.
- * Return: NULL, or why it must not.
+ * Return: why it must not, if so.
  */
-const char *dmda_user_begin(struct dmda *dmda, u64 nr_sectors);
+struct dmda_refusal dmda_user_begin(struct dmda *dmda, u64 nr_sectors);
 
 /**
  * dmda_user_end() - a target is no longer at work, if it was

@@ -419,18 +419,23 @@ static int first_start(struct dmda_log *log)
 	return 0;
 }
 
-/* Return: NULL, or why somebody else has the device. */
-static const char *begin(struct dmda_log *log)
+/* Says why, if somebody else has the device. */
+static int begin(struct dmda_log *log)
 {
 	u64 nr_pages = max(log->super.nr_device_pages, log->grows_to);
-	const char *why = dmda_user_begin(log->dmda, nr_pages << DMDA_PAGE_SECTOR_SHIFT);
+	struct dmda_refusal refusal = dmda_user_begin(log->dmda,
+						      nr_pages << DMDA_PAGE_SECTOR_SHIFT);
 
-	if (why)
-		return why;
-	why = dmda_log_list_begin(log);
-	if (why)
+	if (!refusal.why) {
+		refusal = dmda_log_list_begin(log);
+		if (!refusal.why)
+			return 0;
 		dmda_user_end(log->dmda);
-	return why;
+	}
+	DMERR("%s: It cannot be resumed: %s%s%s (UUID %pU).",
+	      dm_table_device_name(log->dmda->ti->table), refusal.why,
+	      refusal.device[0] ? ", of " : "", refusal.device, log->super.uuid);
+	return -EBUSY;
 }
 
 /*
@@ -453,7 +458,7 @@ static bool look_at_blocks(struct dmda_log *log)
 static int preresume(struct dmda *dmda)
 {
 	struct dmda_log *log = dmda->log;
-	const char *why;
+	int ret;
 
 	/* It never gets to work: nobody is to make way for it. */
 	if (log->is_broken) {
@@ -463,12 +468,9 @@ static int preresume(struct dmda *dmda)
 	}
 	if (!look_at_blocks(log))
 		return -EINVAL;
-	why = begin(log);
-	if (why) {
-		DMERR("%s: It cannot be resumed: %s (UUID %pU).",
-		      dm_table_device_name(dmda->ti->table), why, log->super.uuid);
-		return -EBUSY;
-	}
+	ret = begin(log);
+	if (ret)
+		return ret;
 	if (dmda_super_has_sums(&log->super))
 		dmda_stable_writes_of_disk(dmda->ti);
 	if (log->state == DMDA_LOG_NEW && first_start(log)) {

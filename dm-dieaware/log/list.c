@@ -62,22 +62,26 @@ static bool may_be_together(const struct dmda_log *log, const struct dmda_log *o
 	return dmda_log_wants_read_only(log) && dmda_log_wants_read_only(other);
 }
 
-static const char *complaint_locked(const struct dmda_log *log)
+static struct dmda_refusal refusal_locked(const struct dmda_log *log)
 {
+	struct dmda_refusal refusal = {};
 	const struct dmda_log *other;
 
 	lockdep_assert_held(&logs_lock);
 
 	if (is_hibernating)
-		return "the machine is about to hibernate";
-	if (log->is_stale)
-		return "another target has written to the device since, or to a copy of it";
+		refusal.why = "the machine is about to hibernate";
+	else if (log->is_stale)
+		refusal.why = "another target has written to the device since, or to a copy of it";
+	if (refusal.why)
+		return refusal;
 	list_for_each_entry(other, &logs, list) {
 		if (other->is_active && has_same_device(log, other) && !is_left_over(log, other) &&
 		    !may_be_together(log, other))
-			return "another target is using the device, or a copy of it";
+			dmda_refusal_set(&refusal, "another target is using the device, or a copy of it",
+					 other->dmda);
 	}
-	return NULL;
+	return refusal;
 }
 
 /* @log has the device from now on. */
@@ -96,16 +100,16 @@ static void displace_locked(const struct dmda_log *log)
 	}
 }
 
-const char *dmda_log_list_begin(struct dmda_log *log)
+struct dmda_refusal dmda_log_list_begin(struct dmda_log *log)
 {
-	const char *why;
+	struct dmda_refusal refusal;
 
 	mutex_lock(&logs_lock);
-	why = complaint_locked(log);
-	if (!why)
+	refusal = refusal_locked(log);
+	if (!refusal.why)
 		log->is_active = true;
 	mutex_unlock(&logs_lock);
-	return why;
+	return refusal;
 }
 
 void dmda_log_list_take(struct dmda_log *log)

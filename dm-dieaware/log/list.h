@@ -5,6 +5,8 @@
 #ifndef DMDA_LOG_LIST_H
 #define DMDA_LOG_LIST_H
 
+#include "../users.h"
+
 struct dmda_log;
 
 /**
@@ -32,9 +34,9 @@ void dmda_log_list_leave(struct dmda_log *log);
  * One that only reads may be so beside others that only read, and does not keep one that is
  * suspended meanwhile from going on.
  *
- * Return: NULL if it is from now on, or why not.
+ * Return: why it is not, unless it is from now on.
  */
-const char *dmda_log_list_begin(struct dmda_log *log);
+struct dmda_refusal dmda_log_list_begin(struct dmda_log *log);
 
 /**
  * dmda_log_list_take() - one that wants to be at work is about to change the device, or has started
