@@ -54,15 +54,18 @@ static enum dmda_state wanted_state(const struct dmda *dmda)
 }
 
 /*
- * Decide again. While writes go by unseen, what the run table knew gets out of date.
+ * Decide again. While writes go by unseen, what the run table knew gets out of date, and so does
+ * what it is told meanwhile.
  */
 static void decide_locked(struct dmda *dmda)
 {
+	bool watched = dmda_watches(dmda);
+
 	lockdep_assert_held(&dmda->admin_lock);
 
 	dmda_retry_trust(dmda);
 	WRITE_ONCE(dmda->state, wanted_state(dmda));
-	if (!dmda_watches(dmda))
+	if (!watched || !dmda_watches(dmda))
 		dmda_hint_forget_all(dmda);
 }
 

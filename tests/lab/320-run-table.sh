@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 20
 # timeout: 240
-# sentences: 14
+# sentences: 15
 . "$(dirname "$0")/rc"
 
 CHUNK=8192
@@ -50,6 +50,11 @@ write_at 2
 check_that "after hints off and on, a write continues none from before" "$(status_field t0 append)" -eq 0
 write_at 3
 check_that "but one from after" "$(status_field t0 append)" -eq 1
+dmsetup message t0 0 hints off
+dmsetup message t0 0 runs add 253:0 12 34 0 "$CHUNK" 1
+write_at $((CHUNK / 16))
+dmsetup message t0 0 hints on
+check_that "nor is believed what was told meanwhile" "$(status_field t0 runs_extents)" -eq 0
 
 # ---- parts of pages
 make_fs ext4 "$TARGET"
