@@ -4,6 +4,8 @@
  * messages that switch them, reset their counters, fill or clear the run table, and announce
  * what is going to be rewritten.
  */
+#include <linux/sched/signal.h>
+
 #include "core/message.h"
 #include "dieaware.h"
 #include "hint-control.h"
@@ -47,13 +49,15 @@ static int check_runs(struct dmda *dmda, const struct dmda_message *message)
 	return 0;
 }
 
-/* As one, it would keep the CPU for as long as it takes. */
-static void add_run(struct dmda *dmda, const struct dmda_run *run)
+/* As one, it would keep the CPU for as long as it takes. Who is killed waits for a piece at most. */
+static int add_run(struct dmda *dmda, const struct dmda_run *run)
 {
 	struct dmda_run piece = *run;
 	u32 left = run->nr_pages;
 
 	while (left) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		piece.nr_pages = min(left, MOST_PAGES_AT_ONCE);
 		dmda_runtable_set(dmda->table, &piece);
 		left -= piece.nr_pages;
@@ -61,6 +65,7 @@ static void add_run(struct dmda *dmda, const struct dmda_run *run)
 		piece.dpn = to_dpn(from_dpn(piece.dpn) + piece.nr_pages);
 		cond_resched();
 	}
+	return 0;
 }
 
 static int add_runs(struct dmda *dmda, const struct dmda_message *message)
@@ -68,14 +73,12 @@ static int add_runs(struct dmda *dmda, const struct dmda_message *message)
 	int ret = check_runs(dmda, message);
 	u32 i;
 
-	if (ret)
-		return ret;
-	for (i = 0; i < message->nr_runs; i++) {
+	for (i = 0; i < message->nr_runs && !ret; i++) {
 		struct dmda_run run = dmda_message_run(message, i);
 
-		add_run(dmda, &run);
+		ret = add_run(dmda, &run);
 	}
-	return 0;
+	return ret;
 }
 
 static int print_runs(struct dmda *dmda, char *result, unsigned int maxlen)
@@ -120,7 +123,10 @@ int dmda_hints_message(struct dmda *dmda, const struct dmda_message *message, ch
 		dmda_hints_set(dmda, message->hints);
 		return 0;
 	}
-	/* It may take as long as the device does: no resume is to wait for that. */
+	/*
+	 * It may take as long as the device does: no resume is to wait for that. A suspension does,
+	 * and those who write meanwhile: it waits for whoever uses the table, as for a status.
+	 */
 	if (message->verb == DMDA_VERB_SHARE_ADD)
 		return check_runs(dmda, message) ?: dmda_share_announce(dmda, message);
 	/* Nor for hundreds of runs of terabytes; the table has locks of its own. */
