@@ -93,6 +93,18 @@ void dmda_fdp_moor(struct dmda *dmda, const struct dmda_write *write)
 				   dmda_lanes_value(&lanes, run->dpn, write->berth));
 }
 
+/* What must not wait, and would have to, had no command. */
+static void count_hint(struct dmda_stats *stats, u8 hint, blk_status_t status)
+{
+	if (hint == DMDA_HINT_NONE)
+		return;
+	if (status == BLK_STS_AGAIN)
+		dmda_count(stats, DMDA_COUNT_LOST_UNSEEN);
+	else
+		dmda_count(stats, hint == DMDA_HINT_APPEND ? DMDA_COUNT_CONFIRMED_APPEND :
+							     DMDA_COUNT_CONFIRMED_OVERWRITE);
+}
+
 static void streamed_end_io(struct bio *bio)
 {
 	struct dmda_io *io = dmda_io_of(bio);
@@ -102,9 +114,7 @@ static void streamed_end_io(struct bio *bio)
 		return;
 	if (!bio->bi_status)
 		dmda_count(stats, DMDA_COUNT_STREAMED);
-	if (io->hint != DMDA_HINT_NONE)
-		dmda_count(stats, io->hint == DMDA_HINT_APPEND ? DMDA_COUNT_CONFIRMED_APPEND :
-								 DMDA_COUNT_CONFIRMED_OVERWRITE);
+	count_hint(stats, io->hint, bio->bi_status);
 	bio->bi_end_io = io->end_io;
 	bio->bi_end_io(bio);
 }
