@@ -49,7 +49,7 @@ static int check_runs(struct dmda *dmda, const struct dmda_message *message)
 	return 0;
 }
 
-/* As one, it would keep the CPU for as long as it takes. Who is killed waits for a piece at most. */
+/* As one, it would keep the CPU for as long as it takes. Who is killed waits for a piece. */
 static int add_run(struct dmda *dmda, const struct dmda_run *run)
 {
 	struct dmda_run piece = *run;

@@ -78,7 +78,8 @@ static struct dmda_refusal refusal_locked(const struct dmda_log *log)
 	list_for_each_entry(other, &logs, list) {
 		if (other->is_active && has_same_device(log, other) && !is_left_over(log, other) &&
 		    !may_be_together(log, other))
-			dmda_refusal_set(&refusal, "another target is using the device, or a copy of it",
+			dmda_refusal_set(&refusal,
+					 "another target is using the device, or a copy of it",
 					 other->dmda);
 	}
 	return refusal;

@@ -139,7 +139,7 @@ def work(device: str, model: str, seed: int, rounds: int) -> None:
 
 
 def flush_in_vain(target: str, may_begin: threading.Event) -> threading.Thread:
-    """Discards a block, and flushes that, once it may begin."""
+    """Discards a block that was written, and flushes that, once it may begin."""
     fd = os.open(f"/dev/mapper/{target}", os.O_RDWR)
 
     def discard_and_flush() -> None:
@@ -153,15 +153,19 @@ def flush_in_vain(target: str, may_begin: threading.Event) -> threading.Thread:
 
 
 def nr_idle() -> int:
-    """Threads of the kernel for works of any CPU that have nothing to do, or try to make another one."""
-    nr = 0
+    """Of the pool of threads that serves our queues: those that have nothing to do, or try to make another one."""
+    busy, idle = set(), []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{pid}/comm") as file:
-                nr += bool(re.match(r"kworker/u\d+:\d+(-|$)", file.read()))
+                found = re.match(r"kworker/u(\d+):\d+(.*)", file.read())
         except OSError:
-            pass
-    return nr
+            continue
+        if found and found.group(2).startswith("+dm-dieaware"):
+            busy.add(found.group(1))
+        elif found and not found.group(2).startswith("+"):
+            idle.append(found.group(1))
+    return sum(pool in busy for pool in idle) if busy else len(idle)
 
 
 def alone(device: str, model: str, seed: int, stuck: List[str]) -> None:

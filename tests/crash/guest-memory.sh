@@ -16,7 +16,7 @@ MODEL=/tmp/model.json
 MANY=1000000
 # Pages of the map that are set aside, and more
 FEW=100
-NR_STUCK=8
+NR_STUCK=6
 STUCK_SECTORS=$((16 * 2048))
 
 # Only what cache.c asks for fails. The layers below have a task of their own.
@@ -89,6 +89,7 @@ new_stuck() {
 	dd if="/tmp/$1" of="$LOG" bs=64K seek=$(($2 / 128)) conv=sparse,notrunc oflag=direct status=none
 	dmsetup create "below-$1" --table "0 $STUCK_SECTORS linear $LOG $2"
 	dmsetup create "$1" --table "0 $len dieaware /dev/mapper/below-$1 0 log"
+	dd if=/dev/zero of="/dev/mapper/$1" bs=4K count=1 oflag=direct conv=fsync status=none
 	dmsetup suspend --noflush --nolockfs "below-$1"
 }
 
