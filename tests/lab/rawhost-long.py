@@ -164,8 +164,9 @@ def deleted(host: Host, queue: Queue, commands: List[bytes], name: str) -> None:
     queue.take()
     found = [status.status for cid in cids for status in queue.done.pop(cid, [])]
     say(f"a queue is deleted in the middle of {name}", done.status == 0, done)
-    say("and each command of it ends, the last as aborted",
-        len(found) == len(cids) and found[-1] == QUEUE_GONE, found)
+    # Of Copy commands one at a time is fetched, between pieces.
+    say("and each command of it that has begun ends, the last as aborted",
+        set(found) <= {0, QUEUE_GONE} and found[-1:] == [QUEUE_GONE], found)
     host.admin.run(sqe(DELETE_CQ, 0, {10: queue.number}))
     say("none is left in the device", statistics()["commands_in_flight"] == 0, statistics())
 
