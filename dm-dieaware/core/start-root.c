@@ -53,6 +53,30 @@ static const char *decode_root(struct dmda_start *start, u32 which, int error,
 	return why;
 }
 
+/*
+ * A root that was being written when the power failed may have left pages of an epoch that never
+ * was. If the next root had that epoch, too, and the power failed once more, pages of both might be
+ * taken for one.
+ */
+static void note_epochs(struct dmda_start *start, u32 which)
+{
+	const struct dmda_block_header *header;
+
+	for (u32 i = 0; i < start->nr_pages; i++) {
+		const struct dmda_block_id id = {
+			.magic = DMDA_MAGIC_ROOT,
+			.nr_entries = U16_MAX,
+			.dpn = to_dpn(start->super->root_dpn[which] + i),
+			.index = i,
+			.uuid = start->super->uuid,
+		};
+
+		header = (const void *)(start->pages + i * DMDA_BLOCK_BYTES);
+		if (!dmda_block_check(header, &id))
+			start->newest_epoch = max(start->newest_epoch, le64_to_cpu(header->epoch));
+	}
+}
+
 bool dmda_start_ask_roots(struct dmda_start *start)
 {
 	return start->index < ARRAY_SIZE(start->roots) && ask_root(start, start->index);
@@ -62,6 +86,10 @@ const char *dmda_start_did_roots(struct dmda_start *start, int error)
 {
 	u32 which = start->index++;
 
+	if (!which)
+		start->newest_epoch = 0;
+	if (!error)
+		note_epochs(start, which);
 	start->whys[which] = decode_root(start, which, error, &start->roots[which]);
 	return NULL;
 }
@@ -77,9 +105,22 @@ bool dmda_start_ask_chosen(struct dmda_start *start)
 	return !start->index && ask_root(start, dmda_root_newest(start->roots, start->whys));
 }
 
+/* The epoch says in which place it is, and the one after it in which the next one will be. */
+static void leave_epochs_behind(const struct dmda_start *start)
+{
+	u64 *epoch = &start->root->epoch;
+
+	if (start->newest_epoch > *epoch)
+		*epoch = start->newest_epoch + ((start->newest_epoch ^ *epoch) & 1);
+}
+
 const char *dmda_start_did_chosen(struct dmda_start *start, int error)
 {
+	u32 which = dmda_root_newest(start->roots, start->whys);
+	const char *why = decode_root(start, which, error, start->root);
+
 	start->index++;
-	return decode_root(start, dmda_root_newest(start->roots, start->whys), error,
-			   start->root);
+	if (!why)
+		leave_epochs_behind(start);
+	return why;
 }

@@ -102,7 +102,7 @@ enum dmda_start_step {
  * @opened: open summaries
  * @writer: places that data gets next; DMDA_START_WRITE only
  * @change: way in which operations change map and segments
- * @root: the root that counts
+ * @root: the root that counts; its epoch becomes larger than any that a crash has left somewhere
  * @pages: memory of a root, at least a page
  * @sectors: memory of DMDA_START_SECTORS sectors; it is the caller's at DMDA_START_SUMS
  * @op: memory of an operation
@@ -133,6 +133,7 @@ enum dmda_start_step {
  * @has_super: whether one of them checks
  * @roots: the two roots
  * @whys: reasons why they do not count, or NULL
+ * @newest_epoch: largest epoch on any page where they lie, also of one that does not count
  * @index: number of what is read next in this state
  * @reader: position in the journal
  * @replay: position in a sector of it
@@ -187,6 +188,7 @@ struct dmda_start {
 	bool has_super;
 	struct dmda_root roots[2];
 	const char *whys[2];
+	u64 newest_epoch;
 	u64 index;
 	struct dmda_journal_reader reader;
 	struct dmda_replay replay;

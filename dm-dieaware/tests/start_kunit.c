@@ -576,6 +576,39 @@ static void a_root_that_changes_meanwhile_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trial->nr_steps, 3U);
 }
 
+/* What is left of the root behind @root where the power failed: its last page. */
+static void leave_last_page(struct volume *volume, const struct dmda_root *root)
+{
+	u32 index = dmda_root_nr_pages(&volume->super) - 1;
+	struct dmda_root torn = *root;
+
+	torn.epoch++;
+	dmda_root_encode(&torn, &volume->super, volume->slots, index,
+			 bytes_at(volume, from_dpn(dmda_root_dpn(&volume->super, torn.epoch)) +
+				  index));
+}
+
+/* The power fails while a root is written, and once more while the next start writes one. */
+static void pages_of_two_roots_are_never_one(struct kunit *test)
+{
+	struct trial *trial = new_trial(test, 5);
+	struct volume *volume = trial->volume;
+	const struct dmda_root before = volume->root;
+
+	KUNIT_ASSERT_EQ(test, before.epoch, 2ULL);
+	KUNIT_ASSERT_GE(test, dmda_root_nr_pages(&volume->super), 2U);
+	leave_last_page(volume, &before);
+	lose_power(trial);
+	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
+	KUNIT_EXPECT_EQ(test, volume->root.epoch, 5ULL);
+	KUNIT_EXPECT_EQ(test, volume->start.roots[0].epoch, before.epoch);
+	leave_last_page(volume, &before);
+	lose_power(trial);
+	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
+	KUNIT_EXPECT_NOT_NULL(test, volume->start.whys[1]);
+	KUNIT_EXPECT_EQ(test, volume->root.epoch, 7ULL);
+}
+
 /* Puts a record that nobody would, as an operation of its own. */
 static struct trial *trial_with_record(struct kunit *test, const struct dmda_record *record)
 {
@@ -770,6 +803,7 @@ static struct kunit_case start_cases[] = {
 	KUNIT_CASE(damage_in_the_journal_is_no_end_of_it),
 	KUNIT_CASE(a_journal_that_changes_meanwhile_is_refused),
 	KUNIT_CASE(a_root_that_changes_meanwhile_is_refused),
+	KUNIT_CASE(pages_of_two_roots_are_never_one),
 	KUNIT_CASE(operations_that_cannot_be_are_refused),
 	KUNIT_CASE(what_is_done_to_a_segment_stands_alone),
 	KUNIT_CASE(a_summary_that_cannot_be_is_refused_in_any_case),
