@@ -233,14 +233,22 @@ bool dmda_journal_accept(struct dmda_journal_reader *reader,
 	return true;
 }
 
-bool dmda_journal_is_beyond(const struct dmda_journal_reader *reader,
-			    const struct dmda_journal_sector *sector)
+/* Is it what nobody would have written before what ought to be at the end was durable? */
+static bool is_later(const struct dmda_journal_place *end, const struct dmda_journal_sector *sector)
 {
 	u64 number = le64_to_cpu(sector->sector);
 
+	if (!(le16_to_cpu(sector->nr_bytes) & DMDA_SECTOR_FIRST))
+		return number >= end->sector + DMDA_MAX_BATCH_SECTORS;
+	/* At the end itself another line may begin, whose numbers are larger than any that were lost. */
+	return number > end->sector ||
+		(number == end->sector && le64_to_cpu(sector->seq) > end->seq);
+}
+
+bool dmda_journal_is_beyond(const struct dmda_journal_reader *reader,
+			    const struct dmda_journal_sector *sector)
+{
 	return le32_to_cpu(sector->magic) == DMDA_MAGIC_JOURNAL &&
-		number > reader->next.sector &&
-		(le16_to_cpu(sector->nr_bytes) & DMDA_SECTOR_FIRST ||
-		 number >= reader->next.sector + DMDA_MAX_BATCH_SECTORS) &&
+		is_later(&reader->next, sector) &&
 		le32_to_cpu(sector->crc) == sector_checksum(reader->seed, sector);
 }

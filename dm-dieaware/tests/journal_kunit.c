@@ -230,6 +230,11 @@ static void a_sector_far_behind_the_end_shows_damage(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, dmda_journal_is_beyond(&reader, &ring->sectors[2]));
 	reader.next.sector = place.sector;
 	KUNIT_EXPECT_FALSE(test, dmda_journal_is_beyond(&reader, &ring->sectors[0]));
+	/* With a number that no operation behind the end can have */
+	reader.next.seq = first_place.seq - 1;
+	KUNIT_EXPECT_TRUE(test, dmda_journal_is_beyond(&reader, &ring->sectors[0]));
+	reader.next.sector = place.sector + 1;
+	KUNIT_EXPECT_FALSE(test, dmda_journal_is_beyond(&reader, &ring->sectors[1]));
 	reader.next = first_place;
 	reader.seed++;
 	KUNIT_EXPECT_FALSE(test, dmda_journal_is_beyond(&reader, &ring->sectors[0]));

@@ -609,6 +609,23 @@ static void pages_of_two_roots_are_never_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, volume->root.epoch, 7ULL);
 }
 
+/* The device goes on in another line, and then the root that leads to it is damaged. */
+static void a_line_that_begins_at_the_end_is_no_end(struct kunit *test)
+{
+	struct trial *trial = new_trial(test, 5);
+	struct volume *volume = trial->volume;
+	u64 end = volume->commit.batch.first.sector;
+
+	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
+	KUNIT_ASSERT_EQ(test, volume->root.journal.sector, end);
+	put_data(volume, DMDA_STREAM_USER, 900, 1);
+	bytes_at(volume, from_dpn(dmda_root_dpn(&volume->super, volume->root.epoch)))[100] ^= 1;
+	lose_power(trial);
+	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_WRITE, NEVER),
+			   "the journal is damaged, and operations are lost");
+	KUNIT_EXPECT_TRUE(test, volume->start.is_lost);
+}
+
 /* Puts a record that nobody would, as an operation of its own. */
 static struct trial *trial_with_record(struct kunit *test, const struct dmda_record *record)
 {
@@ -804,6 +821,7 @@ static struct kunit_case start_cases[] = {
 	KUNIT_CASE(a_journal_that_changes_meanwhile_is_refused),
 	KUNIT_CASE(a_root_that_changes_meanwhile_is_refused),
 	KUNIT_CASE(pages_of_two_roots_are_never_one),
+	KUNIT_CASE(a_line_that_begins_at_the_end_is_no_end),
 	KUNIT_CASE(operations_that_cannot_be_are_refused),
 	KUNIT_CASE(what_is_done_to_a_segment_stands_alone),
 	KUNIT_CASE(a_summary_that_cannot_be_is_refused_in_any_case),

@@ -252,8 +252,8 @@ fn a_sector_that_is_not_the_next_one_ends_the_journal() {
     }
 }
 
-/// Put a whole sector of that number to its place.
-fn put_sector(device: &Ram, volume: &Volume, number: u64, seq: u64) {
+/// Put a whole sector of that number to its place, which begins a batch or does not.
+fn put_sector_of(device: &Ram, volume: &Volume, number: u64, seq: u64, is_first: bool) {
     let superblock = &volume.superblock;
     let at = number % u64::from(superblock.journal_sectors);
     let seed = block::crc32c(!0, &superblock.uuid);
@@ -264,10 +264,15 @@ fn put_sector(device: &Ram, volume: &Volume, number: u64, seq: u64) {
         sector[4..8].copy_from_slice(&MAGIC_JOURNAL.to_le_bytes());
         sector[8..16].copy_from_slice(&number.to_le_bytes());
         sector[16..24].copy_from_slice(&seq.to_le_bytes());
+        sector[29] = u8::from(is_first) << 7;
         sector[30] = 1;
         let crc = block::crc32c(seed, &sector[4..]);
         sector[..4].copy_from_slice(&crc.to_le_bytes());
     });
+}
+
+fn put_sector(device: &Ram, volume: &Volume, number: u64, seq: u64) {
+    put_sector_of(device, volume, number, seq, false);
 }
 
 #[test]
@@ -297,6 +302,34 @@ fn a_sector_far_behind_the_end_of_the_journal_proves_damage() {
         let device = used_device();
         put_sector(&device, &volume, number, seq);
         expect(&device, severity, Subject::Journal, words);
+    }
+}
+
+/// The root that leads to it is lost: what a crash leaves has no number that high.
+#[test]
+fn another_line_at_the_end_of_the_journal_proves_damage() {
+    let volume = volume_of(&used_device());
+    let end = volume.journal.first_sector + volume.journal.nr_sectors;
+    let next = volume.journal.next_seq;
+
+    for (seq, is_first, is_damage) in [
+        (next, true, false),
+        (next + 1, true, true),
+        (next + 1, false, false),
+    ] {
+        let device = used_device();
+        put_sector_of(&device, &volume, end, seq, is_first);
+        let report = check(&device);
+        let mut findings = report.findings.iter();
+        assert_eq!(
+            findings.any(|finding| finding.severity == Severity::Damage),
+            is_damage,
+            "{seq} {is_first}"
+        );
+        let path = file_with("check-other-line", device);
+        let program = core_program(Kind::Plain.open_image());
+        let core_says = output_of(&program, &[path.to_str().unwrap()], "");
+        assert_eq!(core_says.starts_with("refused "), is_damage, "{core_says}");
     }
 }
 

@@ -461,9 +461,14 @@ pub fn look_behind_end<D: ReadPages>(
         let found = block.sector.get();
         // Also of a later lap: if the last root is lost, the one before it may name a place that the
         // journal has come to once more.
-        if found > end
-            && (drafts::is_first(&sector) || found >= end.wrapping_add(MAX_BATCH_SECTORS))
-        {
+        // At the end itself another line may begin, with a number that no operation behind the end can
+        // have: the root that leads to it is lost.
+        let is_beyond = if drafts::is_first(&sector) {
+            found > end || (found == end && block.seq.get() > facts.next_seq)
+        } else {
+            found >= end.wrapping_add(MAX_BATCH_SECTORS)
+        };
+        if is_beyond {
             beyond = Some(found);
         }
         // What was said of a draft that does not count is enough.
