@@ -91,7 +91,7 @@ for hits in 1 0; do
 	die=$(awk -v lpn="$lpn" '$1 == lpn && $3 == "3b" { at = $8 } END { print at }' "$T_DIR/module")
 	check_that "nvmev-ssd map has a page on the die that was told" \
 		"$(nvmev-ssd map ssd0 $((lpn * 8)) 8 | cut -d ' ' -f 2)" -eq "$die"
-	line=$(grep -n "nvmev_cmd:.* slba=8256 .*opcode\|nvmev_cmd:.* slba=8256 " "$T_DIR/trace" | head -1 | cut -d : -f 1)
+	line=$(grep -n "nvmev_cmd:.* slba=8256 .*opcode\|nvmev_cmd:.* slba=8256 " "$T_DIR/trace" | sed -n 1p | cut -d : -f 1)
 	dieaware sim "${options[@]}" --explain "$line" "$T_DIR/trace" >"$T_DIR/words"
 	check_that "one command can be asked for by its line" "$(grep -c '^line ' "$T_DIR/words")" -eq 1
 	check_that "and is explained in words" "$(<"$T_DIR/words")" =~ "lpn 1032-1035: append after lpn 1031 .*: rule 3b, a run unit is opened on the die after its predecessor's -> die"

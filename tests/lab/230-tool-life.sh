@@ -124,7 +124,7 @@ check "the module was loaded" grep -q ^dm_dieaware /proc/modules
 check "remove" dieaware remove t0
 
 # A device some of which cannot be read: a page of the map's table, and the rest is looked at.
-bad=$(dieaware dump --exact "${DEV}p1" | sed -n 's/^map dpn=\([0-9]*\) .*/\1/p' | head -n 1)
+bad=$(dieaware dump --exact "${DEV}p1" | sed -n 's/^map dpn=\([0-9]*\) .*/\1/p' | sed -n 1p)
 bad=$((bad * 8))
 dmsetup create t1 --table "0 $bad linear ${DEV}p1 0
 $bad 8 error

@@ -204,7 +204,7 @@ cp "$T_DIR/data" "$T_DIR/mnt/folder/stays" 2>/dev/null || write_mib "$T_DIR/mnt/
 write_mib "$T_DIR/mnt/folder/vanishes" 1
 check "a folder is looked at" dieaware frag "$T_DIR/mnt/folder"
 strace -e trace=statx -o "$T_DIR/strace" dieaware frag "$T_DIR/mnt/folder" >"$T_DIR/frag"
-number=$(grep -n '"vanishes"' "$T_DIR/strace" | head -n 1 | cut -d : -f 1)
+number=$(grep -n '"vanishes"' "$T_DIR/strace" | sed -n 1p | cut -d : -f 1)
 goes_on() {
 	strace -o "$T_DIR/strace" -e trace=statx -e "inject=statx:error=ENOENT:when=$number" \
 		dieaware frag "$T_DIR/mnt/folder" >"$T_DIR/frag" || true

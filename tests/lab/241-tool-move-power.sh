@@ -83,11 +83,15 @@ finds() {
 	dieaware move volume "$TO" && grep -q '^volume-log UUID' /etc/dietab
 }
 
-# goes_on FS: the same command moves what is still where it was
+# goes_on FS: the same command moves what is still where it was. It may have seen its target fail before it was
+# stopped, and said that a copy stays there; then it has to be told to write over that.
 goes_on() {
+	local force=()
+
+	! grep -q "keeps an incomplete copy" "$T_DIR/moving" || force=(--force)
 	if [[ $WHERE == /dev/mapper/volume ]]; then
 		mount "$WHERE" "$mnt"
-		dieaware move volume "$TO" && is_moved && umount "$mnt" || return 1
+		dieaware move "${force[@]}" volume "$TO" && is_moved && umount "$mnt" || return 1
 	fi
 	after_reboot || return 1
 	[[ $WHERE == /dev/mapper/volume-log ]] && is_whole "$1" && dmsetup remove volume-log && dieaware check "$TO"

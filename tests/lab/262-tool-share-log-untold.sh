@@ -24,7 +24,7 @@ share_untold() {
 	local first
 
 	strace -e trace=ioctl -o "$T_DIR/strace" dieaware defrag --threshold 0 --dry-run "$1" >"$T_DIR/said"
-	first=$(grep -n NVME_IOCTL_ADMIN "$T_DIR/strace" | head -n 1 | cut -d : -f 1)
+	first=$(grep -n NVME_IOCTL_ADMIN "$T_DIR/strace" | sed -n 1p | cut -d : -f 1)
 	strace -o "$T_DIR/strace" -e trace=ioctl -e "inject=ioctl:error=EIO:when=$first" \
 		dieaware defrag --json --threshold 0 --method share "$1" >"$T_DIR/json"
 }

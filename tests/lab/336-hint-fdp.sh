@@ -37,7 +37,7 @@ dies() {
 	local pages first last
 
 	pages=$(places)
-	first=$(tr ' ' '\n' <<<"$pages" | sort -n | head -n 1)
+	first=$(tr ' ' '\n' <<<"$pages" | sort -n | sed -n 1p)
 	last=$(tr ' ' '\n' <<<"$pages" | sort -n | tail -n 1)
 	nvmev-ssd map ssd0 $((first * 8)) $(((last - first + 1) * 8)) | awk -v pages="$pages" '
 		BEGIN { nr = split(pages, page, " ") }

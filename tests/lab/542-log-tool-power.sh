@@ -29,7 +29,7 @@ logged() {
 
 # label_of DEVICE: that of its superblock, nothing if there is none
 label_of() {
-	{ dieaware dump --part superblock "$1" 2>/dev/null || true; } | sed -n 's/.*label="\([^"]*\)".*/\1/p' | head -n 1
+	{ dieaware dump --part superblock "$1" 2>/dev/null || true; } | sed -n 's/.*label="\([^"]*\)".*/\1/p' | sed -n 1p
 }
 
 contents() {

@@ -59,8 +59,8 @@ measure() {
 OPTIONS="idle_ms=0" new_log_target t0 /dev/mapper/low --segment 256K
 put 1 0 $((4 * BLOCKS_PER_PAGE))
 again t0
-tables=$(dieaware dump --part superblock /dev/mapper/low | grep -oE '\btables=[0-9]+' | head -n 1 | cut -d = -f 2)
-segments=$(dieaware dump --part superblock /dev/mapper/low | grep -oE '\bsegments=[0-9]+' | head -n 1 | cut -d = -f 2)
+tables=$(dieaware dump --part superblock /dev/mapper/low | grep -oE '\btables=[0-9]+' | sed -n 1p | cut -d = -f 2)
+segments=$(dieaware dump --part superblock /dev/mapper/low | grep -oE '\bsegments=[0-9]+' | sed -n 1p | cut -d = -f 2)
 tables=$((tables * 8)) segments=$((segments * 8))
 [[ $tables -gt 0 && $segments -gt $tables ]]
 

@@ -24,7 +24,7 @@ is_written() {
 
 # root_number NAME: of the newest root in the dump
 root_number() {
-	grep -oE "\b$1=[0-9]+" "$T_DIR/dump" | head -n 1 | cut -d = -f 2
+	grep -oE "\b$1=[0-9]+" "$T_DIR/dump" | sed -n 1p | cut -d = -f 2
 }
 
 low_disk $((128 * 1024))
