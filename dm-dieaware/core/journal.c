@@ -240,7 +240,7 @@ static bool is_later(const struct dmda_journal_place *end, const struct dmda_jou
 
 	if (!(le16_to_cpu(sector->nr_bytes) & DMDA_SECTOR_FIRST))
 		return number >= end->sector + DMDA_MAX_BATCH_SECTORS;
-	/* Another line may begin at the end itself: its numbers are larger than all that were lost. */
+	/* Another line may begin at the end: its numbers are larger than all that were lost. */
 	return number > end->sector ||
 		(number == end->sector && le64_to_cpu(sector->seq) > end->seq);
 }
