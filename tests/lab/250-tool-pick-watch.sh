@@ -39,10 +39,29 @@ ends() {
 	check_empty "no probe is left" "$(ls "$TRACEFS/instances")$(<"$TRACEFS/kprobe_events")"
 }
 
+# reads FILE...: somebody does, again and again, its process in reader
+reads() {
+	(while :; do cat "$@" >/dev/null; sleep 0.1; done) &
+	reader=$!
+	at_end kill $reader
+}
+
 # leave: nobody reads any more, and nothing is mounted. The last program of the reader outlives it, with the file open.
 leave() {
 	kill $reader
 	poll 20 umount "$mnt"
+}
+
+# gives_up DEVICE SENTENCE WORDS: the watcher of a new filesystem there ends, and says this
+gives_up() {
+	make_fs ext4 "$1"
+	mount "$1" "$mnt"
+	write_fragmented "$mnt/hot" 8
+	reads "$mnt/hot"
+	watch --threshold 0
+	ends 3
+	check "$2" grep -q "$3" "$T_DIR/errors"
+	leave
 }
 
 dd if=/dev/urandom of="$T_DIR/data" bs=1M count=4 status=none
@@ -54,9 +73,7 @@ write_fragmented "$mnt/hot" 32
 write_fragmented "$mnt/cold" 32
 write_fragmented "$mnt/large" 96
 sum=$(sums "$mnt")
-(while :; do cat "$mnt/hot" "$mnt/large" >/dev/null; sleep 0.1; done) &
-reader=$!
-at_end kill $reader
+reads "$mnt/hot" "$mnt/large"
 
 check_that "all three lie badly" $(($(dof "$mnt/hot") >= 700 && $(dof "$mnt/cold") >= 700 && $(dof "$mnt/large") >= 700)) -eq 1
 watch --most 2M
@@ -94,30 +111,12 @@ leave
 
 drop_ssd ssd0
 new_ssd ssd0 capacity_mib=256 hints=0
-make_fs ext4 "$DEV"
-mount "$DEV" "$mnt"
-write_fragmented "$mnt/hot" 8
-(while :; do cat "$mnt/hot" >/dev/null; sleep 0.1; done) &
-reader=$!
-at_end kill $reader
-watch --threshold 0
-ends 3
-check "it says why" grep -q "the SSD has no command for it" "$T_DIR/errors"
-leave
+gives_up "$DEV" "it says why" "the SSD has no command for it"
 
 # What lies in a file of another filesystem is nowhere on an SSD for anybody who asks.
 truncate -s 64M "$T_DIR/image"
 modprobe loop
 loop=$(losetup -f --show "$T_DIR/image")
 at_end losetup -d "$loop"
-make_fs ext4 "$loop"
-mount "$loop" "$mnt"
-write_fragmented "$mnt/hot" 8
-(while :; do cat "$mnt/hot" >/dev/null; sleep 0.1; done) &
-reader=$!
-at_end kill $reader
-watch --threshold 0
-ends 3
-check "loop: it says why" grep -q "the SSD has no command for it.*$loop does not say where pages are" "$T_DIR/errors"
-leave
+gives_up "$loop" "loop: it says why" "the SSD has no command for it.*$loop does not say where pages are"
 exits 3 "cannot be traced" dieaware pick watch /tmp

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use nix::libc;
 use tempfile::{Builder, NamedTempFile, TempPath};
 
-use crate::fs::{file, mounts, xfs};
+use crate::fs::file::{self, FileError};
+use crate::fs::{mounts, xfs};
 
 /// What a file that nobody has made yet gets, less the umask.
 const NEW_MODE: u32 = 0o666;
@@ -75,7 +76,7 @@ pub fn refuse_fixed(path: &Path) -> io::Result<()> {
         return Ok(());
     };
     if is_unchangeable(&there) {
-        return Err(refused("it must not be changed (chattr +i, +a)"));
+        return Err(refused(&FileError::Unchangeable.to_string()));
     }
     match (mounts::id_of(&folder), mounts::id_of(&there)) {
         (Ok(around), Ok(of_file)) if around != of_file => {
