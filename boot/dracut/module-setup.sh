@@ -36,7 +36,7 @@ cmdline() {
 
 # The machine would not boot without this: when it fails, dracut makes no initramfs.
 installkernel() {
-	local needed
+	local needed wanted
 
 	needed=$(/usr/lib/dieaware/initrd-dietab --needed) || {
 		derror "dieaware: it cannot be found out what of /etc/dietab the root filesystem needs."
@@ -47,10 +47,15 @@ installkernel() {
 		derror "dieaware: /etc/dietab is wrong: the root filesystem would not be found."
 		return 1
 	}
-	[[ -n $needed ]] || return 0
+	wanted=$(/usr/lib/dieaware/initrd-dietab --wanted)
+	[[ -n $needed$wanted ]] || return 0
 	# By hostonly, it would be only what is loaded now.
 	# shellcheck disable=SC2154 # dracut's
 	hostonly="" instmods -c dm-dieaware || {
+		[[ -n $needed ]] || {
+			dwarn "dieaware: the kernel $kernel has no module dm-dieaware (dkms status): the machine would not wake from hibernation."
+			return 0
+		}
 		derror "dieaware: the kernel $kernel has no module dm-dieaware (dkms status): the root filesystem would not be found."
 		return 1
 	}
@@ -70,7 +75,7 @@ install() {
 	inst_multiple dieaware dmsetup
 	inst_rules 61-dieaware.rules
 	# By the lines that are left, no device is made.
-	[[ -n $(/usr/lib/dieaware/initrd-dietab --needed) ]] || return 0
+	[[ -n $(/usr/lib/dieaware/initrd-dietab --needed)$(/usr/lib/dieaware/initrd-dietab --wanted) ]] || return 0
 	# shellcheck disable=SC2154 # likewise
 	inst_hook initqueue/finished 50 "$moddir/dieaware-boot.sh"
 	dracut_need_initqueue

@@ -14,6 +14,8 @@
 # typed (whose passphrase is typed at the console), lvm, attach, spare (a line with nofail whose disk is
 # not there). Or it is
 #   data    below the root filesystem is nothing of ours, but below a volume on a second partition
+#   hint+without, and other stacks with hint at their top
+#           as without that, but the initramfs is made while the machine runs without the target
 #   off     as hint, but the kernel's parameters ask for the device below, without the target
 
 set -euo pipefail

@@ -9,26 +9,53 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A machine whose root filesystem, of a type, lies on the device "fast", on LVM. Btrfs lies on "second",
-/// too.
-fn machine(dir: &Path, filesystem: &str, text: &str) {
+/// A machine whose root filesystem, of a type, lies on a source, such as the device "fast", on LVM. Btrfs lies
+/// on "second", too. Below swap, which is off, is a partition.
+fn machine_on(dir: &Path, filesystem: &str, source: &str, text: &str) {
     let _ = fs::remove_dir_all(dir);
     let devices = dir.join("sys/fs/btrfs/12-34/devices");
     fs::create_dir_all(&devices).unwrap();
     fs::write(devices.join("dm-0"), "").unwrap();
     fs::write(devices.join("dm-1"), "").unwrap();
     fs::write(dir.join("dietab"), text).unwrap();
+    fs::write(dir.join("swaps"), "Filename Type Size Used Priority\n").unwrap();
     let findmnt = format!(
-        "[ \"$3\" = / ] || exit 1\n\
-         case $2 in FSTYPE) echo {filesystem} ;; UUID) echo 12-34 ;; *) echo /dev/mapper/fast ;; esac"
+        "case \"$3 $4\" in '/ ') ;; '-T /srv/a swap') echo /dev/sdd1; exit ;; *) exit 1 ;; esac\n\
+         case $2 in FSTYPE) echo {filesystem} ;; UUID) echo 12-34 ;; *) echo {source} ;; esac"
     );
-    let lsblk = "case $3 in\n\
-                 /dev/dm-1) printf '/dev/mapper/second\\n/dev/sdb\\n' ;;\n\
-                 *) printf '/dev/mapper/fast\\n/dev/mapper/vg-lv\\n/dev/sda\\n' ;;\nesac";
-    for (name, does) in [("findmnt", findmnt.as_str()), ("lsblk", lsblk)] {
+    let lsblk = "[ \"$2\" = NAME,KNAME,TYPE ] || exit 1\n\
+                 fast='/dev/mapper/fast /dev/dm-0 dieaware'\n\
+                 second='/dev/mapper/second /dev/dm-1 dieaware'\n\
+                 volume='/dev/mapper/vg-lv /dev/dm-2 lvm'\n\
+                 swap='/dev/mapper/vg-swap /dev/dm-3 lvm'\n\
+                 for name in sda sdb sdc sdd; do eval $name=\"'/dev/$name /dev/$name disk'\"; done\n\
+                 part='/dev/sdd1 /dev/sdd1 part'\n\
+                 case $3 in\n\
+                 /dev/mapper/fast) printf '%s\\n' \"$fast\" \"$volume\" \"$sda\" ;;\n\
+                 /dev/dm-0) printf '%s\\n' \"$fast\" \"$volume\" \"$sda\" ;;\n\
+                 /dev/dm-1) printf '%s\\n' \"$second\" \"$sdb\" ;;\n\
+                 /dev/mapper/vg-lv) printf '%s\\n' \"$volume\" \"$sda\" ;;\n\
+                 /dev/mapper/vg-swap) printf '%s\\n' \"$swap\" \"$second\" \"$sdb\" ;;\n\
+                 /dev/sdd1) printf '%s\\n' \"$part\" \"$sdd\" ;;\n\
+                 esac";
+    let readlink = "case $2 in\n\
+                    /dev/vg/lv) echo /dev/dm-2 ;;\n\
+                    /dev/disk/by-uuid/7) echo /dev/dm-2 ;;\n\
+                    '/dev/disk/by-partlabel/a\\x24') echo /dev/sdd1 ;;\n\
+                    /dev/disk/by-id/*) exit 1 ;;\n\
+                    *) echo \"$2\" ;;\nesac";
+    for (name, does) in [
+        ("findmnt", findmnt.as_str()),
+        ("lsblk", lsblk),
+        ("readlink", readlink),
+    ] {
         fs::write(dir.join(name), format!("#!/bin/sh\n{does}\n")).unwrap();
         fs::set_permissions(dir.join(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
+}
+
+fn machine(dir: &Path, filesystem: &str, text: &str) {
+    machine_on(dir, filesystem, "/dev/mapper/fast", text);
 }
 
 /// What is said there of its dietab.
@@ -39,6 +66,7 @@ fn says_of_dietab(dir: &Path, args: &[&str]) -> String {
         .args(args)
         .env("DIEAWARE_DIETAB", dir.join("dietab"))
         .env("DIEAWARE_SYSFS", dir.join("sys"))
+        .env("DIEAWARE_SWAPS", dir.join("swaps"))
         .env("PATH", format!("{}:{path}", dir.display()))
         .output()
         .unwrap();
@@ -129,6 +157,117 @@ fn each_device_of_the_root_filesystem_is_needed() {
     );
 }
 
+/// The machine was told to do without its device, or the line is new: what is below is not hidden from the
+/// next boot.
+#[test]
+fn a_device_on_whose_source_the_root_filesystem_lies_is_needed() {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("initrd-dietab-source");
+    for (source, line, expected, root) in [
+        ("/dev/sdd1", "die /dev/sdd1 hint", "", "die\n"),
+        ("/dev/sdd1", "die PARTLABEL=\"a$\" hint", "", "die\n"),
+        ("/dev/sdd1", "die PARTLABEL=a hint", "noauto", ""),
+        ("/dev/sdd1", "die /dev/sdd1 hint start=0", "", "die\n"),
+        ("/dev/sdd1", "die /dev/sdd1 hint start=8", "noauto", ""),
+        // It has the table of partitions.
+        ("/dev/sdd1", "die /dev/sdd hint", "noauto", ""),
+        ("/dev/sdd1", "die /dev/sdb hint", "noauto", ""),
+        (
+            "/dev/mapper/vg-lv",
+            "die /dev/vg/lv hint",
+            "x-initrd.late",
+            "die\n",
+        ),
+        ("/dev/mapper/vg-lv", "die /dev/sda hint", "", ""),
+        // It is there by another name, which the line does not have any more.
+        (
+            "/dev/mapper/fast",
+            "die /dev/vg/lv hint",
+            "x-initrd.late",
+            "",
+        ),
+        ("/dev/mapper/fast", "die UUID=7 log", "x-initrd.late", ""),
+        (
+            "/dev/mapper/fast",
+            "fast /dev/vg/lv hint",
+            "x-initrd.late",
+            "fast\n",
+        ),
+    ] {
+        machine_on(&dir, "ext4", source, &format!("# all\n\n{line}\n"));
+        let printed = match (expected, line.split(' ').count()) {
+            ("", _) => format!("{line}\n"),
+            (option, 3) => format!("{line} {option}\n"),
+            (option, _) => format!("{line},{option}\n"),
+        };
+        let says = |args: &[&str]| says_of_dietab(&dir, args);
+        assert_eq!(says(&[]), printed, "{line}");
+        assert_eq!(
+            says(&["--needed"]).is_empty(),
+            expected == "noauto",
+            "{line}"
+        );
+        assert_eq!(says(&["--root"]), root, "{line}");
+    }
+    // Without the packages, the machine boots as it did.
+    machine_on(&dir, "ext4", "/dev/sdd1", "die /dev/sdd1 hint\n");
+    assert_eq!(says_of_dietab(&dir, &["--relied-on"]), "");
+    // One of that name counts, and the other only hides.
+    machine(
+        &dir,
+        "ext4",
+        "fast /dev/vg/lv hint\nother /dev/vg/lv hint\n",
+    );
+    assert_eq!(says_of_dietab(&dir, &["--needed"]), "fast\n");
+}
+
+#[test]
+fn what_the_machine_may_have_hibernated_to_is_made_and_may_be_missing() {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("initrd-dietab-swap");
+    for (line, swap, expected) in [
+        (
+            "second /dev/sdb hint",
+            "/dev/mapper/vg-swap partition",
+            "nofail",
+        ),
+        (
+            "second /dev/sdb hint nofail",
+            "/dev/mapper/vg-swap partition",
+            "",
+        ),
+        (
+            "second /dev/sdb hint noauto",
+            "/dev/mapper/vg-swap partition",
+            "noauto",
+        ),
+        ("second /dev/sdb hint", "/dev/sdd1 partition", "noauto"),
+        ("die /dev/sdd1 hint", "/dev/sdd1 partition", "nofail"),
+        ("die /dev/sdd1 hint", "/srv/a\\040swap file", "nofail"),
+        ("die /dev/sdd1 hint", "/srv/aswap file", "noauto"),
+        ("second UUID=1 log", "/dev/mapper/vg-swap partition", "-"),
+    ] {
+        machine(&dir, "ext4", &format!("{line}\n"));
+        fs::write(dir.join("swaps"), format!("Filename Type\n{swap} 8 0 -2\n")).unwrap();
+        let parted = if line.split(' ').count() > 3 {
+            ","
+        } else {
+            " "
+        };
+        let printed = match expected {
+            "-" => String::new(),
+            "" => format!("{line}\n"),
+            option => format!("{line}{parted}{option}\n"),
+        };
+        assert_eq!(says_of_dietab(&dir, &[]), printed, "{line} {swap}");
+        let is_wanted = printed.contains("nofail");
+        assert_eq!(
+            !says_of_dietab(&dir, &["--wanted"]).is_empty(),
+            is_wanted,
+            "{line} {swap}"
+        );
+        assert_eq!(says_of_dietab(&dir, &["--needed"]), "");
+    }
+}
+
 /// A folder with the hook of initramfs-tools and what it calls, each of which ends well unless it is the one
 /// that is to fail, by the words that it is called with.
 fn hook_folder(name: &str, lines: &str, failing: &str) -> PathBuf {
@@ -136,13 +275,20 @@ fn hook_folder(name: &str, lines: &str, failing: &str) -> PathBuf {
     let _ = fs::remove_dir_all(&dir);
     fs::create_dir_all(dir.join("initramfs")).unwrap();
     let fails = format!("case \"$call\" in '{failing}') exit 1 ;; esac\n");
-    let names: String = lines
-        .lines()
-        .filter(|line| !line.contains("noauto"))
-        .filter_map(|line| line.split(' ').next())
-        .map(|name| format!("{name}\n"))
-        .collect();
-    let dietab = format!("[ \"$1\" = --needed ] && printf '%s' '{names}' || printf '%s' '{lines}'");
+    let names = |is_wanted| -> String {
+        lines
+            .lines()
+            .filter(|line| !line.contains("noauto") && line.contains("nofail") == is_wanted)
+            .filter_map(|line| line.split(' ').next())
+            .map(|name| format!("{name}\n"))
+            .collect()
+    };
+    let dietab = format!(
+        "case $1 in --needed) printf '%s' '{needed}' ;; --wanted) printf '%s' '{wanted}' ;;\n\
+         --root) printf '%s' '{needed}' ;; *) printf '%s' '{lines}' ;; esac",
+        needed = names(false),
+        wanted = names(true)
+    );
     for (program, words, says) in [
         ("initrd-dietab", "initrd-dietab", dietab.as_str()),
         ("findmnt", "findmnt", "printf /dev/mapper/fast"),
@@ -250,6 +396,19 @@ fn no_initramfs_is_made_that_lacks_what_the_root_filesystem_needs() {
     let dir = hook_folder("hook-nothing", "", "modinfo *");
     assert!(hook_is_fine(&dir));
     assert_eq!(made(&dir, "calls"), None);
+    // Without the module it would not wake, and boots.
+    let lines = "other /dev/sda hint nofail";
+    let dir = hook_folder("hook-wakes", lines, "");
+    assert!(hook_is_fine(&dir));
+    assert_eq!(made(&dir, "etc/dieaware-root"), None);
+    assert!(made(&dir, "calls").unwrap().contains("dm-dieaware"));
+    let (is_fine, said) = hook_says(&hook_folder(
+        "hook-sleeps",
+        lines,
+        "modinfo -k 6.1.0 dm-dieaware",
+    ));
+    assert!(is_fine);
+    assert!(said.contains("W: dieaware: the kernel 6.1.0"), "{said}");
     // Udev has to hide what is below a device that is made later.
     let lines = "other /dev/sda hint noauto";
     let dir = hook_folder("hook-hides", lines, "modinfo *");
@@ -307,6 +466,7 @@ fn dracut_says(function: &str, lines: &str, failing: &str) -> (i32, String) {
     // As those of dracut: instmods misses nothing without -c.
     let script = format!(
         "kernel=6.1.0\nrequire_binaries() {{ true; }}\nderror() {{ echo \"$*\" >&2; }}\n\
+         dwarn() {{ echo \"W: $*\" >&2; }}\n\
          instmods() {{\n\techo \"instmods $*\" >&2\n\t\
          case \"instmods $*\" in '{failing}') return 1 ;; esac\n}}\n{setup}\n{function}\n"
     );
@@ -337,6 +497,13 @@ fn dracut_makes_no_initramfs_that_lacks_what_the_root_filesystem_needs() {
     let hidden = "other /dev/sda hint noauto";
     assert_eq!(dracut_says("check", hidden, "").0, 0);
     assert_eq!(dracut_says("installkernel", hidden, ""), (0, String::new()));
+    // Nor is it missed where the machine would only not wake.
+    let wanted = "other /dev/sda hint nofail";
+    let (status, said) = dracut_says("installkernel", wanted, "");
+    assert_eq!((status, said.lines().count()), (0, 2), "{said}");
+    let (status, said) = dracut_says("installkernel", wanted, "instmods -c dm-dieaware");
+    assert_eq!(status, 0);
+    assert!(said.contains("W: dieaware: the kernel 6.1.0"), "{said}");
     for (lines, failing, says) in [
         (lines, "initrd-dietab", "cannot be found out"),
         (lines, "instmods -c dm-dieaware", "the kernel 6.1.0 has no"),

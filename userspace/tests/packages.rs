@@ -63,7 +63,7 @@ fn what_is_in_use_keeps_a_package_from_being_removed() {
             ("findmnt", "/dev/mapper/vg-root\\n"),
             (
                 "lsblk",
-                "/dev/mapper/vg-root\\n/dev/mapper/die\\n/dev/sda\\n",
+                "/dev/mapper/vg-root /dev/dm-1 lvm\\n/dev/mapper/die /dev/dm-0 dieaware\\n/dev/sda /dev/sda disk\\n",
             ),
         ],
     );

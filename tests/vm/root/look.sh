@@ -20,7 +20,7 @@ for layer in "${layers[@]}"; do
 		mode=hint ours=vg-root
 		continue
 		;;
-	spare) continue ;;
+	spare | without) continue ;;
 	esac
 	names=("${NAMES[$layer]}" "${names[@]}")
 	node=/dev/mapper/${NAMES[$layer]}

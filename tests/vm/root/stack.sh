@@ -7,7 +7,7 @@
 # to be told besides to /out/parameters.
 #
 # Usage: stack.sh DISK FILESYSTEM KERNEL-VERSION "COMMAND..." LAYER...    (hint, log, crypt, typed,
-# lvm, attach, spare, data)
+# lvm, attach, spare, without, data)
 set -euo pipefail
 
 disk=$1 filesystem=$2 version=$3 make=$4
@@ -17,7 +17,7 @@ top=$disk
 name=ID=nvme-QEMU_NVMe_Ctrl_lab
 key=/tmp/key
 undo=()
-dietab="" crypttab="" parameters="" swap="" data="" attached=0 below_hint="" keyfile=""
+dietab="" crypttab="" parameters="" swap="" data="" attached=0 without=0 below_hint="" keyfile=""
 
 # dieaware is there: what the next layer calls it
 put_die() {
@@ -100,6 +100,20 @@ put_spare() {
 	dietab+=$'\nspare ID=nvme-unplugged hint x-initrd.attach,nofail,x-systemd.device-timeout=5'
 }
 
+# The initramfs is made while the machine runs without the device in hint mode, which is the topmost layer.
+put_without() {
+	without=1
+}
+
+go_without() {
+	umount /mnt
+	dieaware remove die
+	undo=("${undo[@]:1}")
+	mkdir -p /dev/disk/by-id
+	ln -s "$disk" /dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_lab
+	mount "$below_hint" /mnt
+}
+
 # The root filesystem gets a partition as it is, and the other one a volume above hint mode.
 put_data() {
 	sfdisk -q "$disk" <<-'END'
@@ -152,6 +166,7 @@ name_devices() {
 
 	mkdir -p /dev/block /dev/disk/by-uuid
 	for device in /sys/block/ubd* /sys/block/dm-*; do
+		[[ -e $device ]] || continue
 		ln -sf "../${device##*/}" "/dev/block/$(<"$device/dev")"
 		uuid=$(blkid -p -s UUID -o value "/dev/${device##*/}") || continue
 		ln -sf "../../${device##*/}" "/dev/disk/by-uuid/$uuid"
@@ -167,6 +182,9 @@ uuid=$(blkid -p -s UUID -o value "$top")
 echo "$uuid" >/out/uuid
 echo "$parameters" >/out/parameters
 configure /mnt
+if ((without)); then
+	go_without
+fi
 name_devices
 for folder in dev proc sys; do
 	mount --rbind "/$folder" "/mnt/$folder"

@@ -57,6 +57,11 @@ impl Tag {
 }
 
 impl Source {
+    /// What a word names that is of the device itself, and not of what it holds.
+    pub fn of_device(word: &str) -> Option<Self> {
+        parse_source(word, Mode::Hint).ok()
+    }
+
     /// The path under which udev shows it.
     pub fn path(&self) -> String {
         match self {

@@ -2,6 +2,7 @@
 //! `dieaware boot`: the devices of dietab(5) where no systemd makes them: in an initramfs. What is
 //! there already is left as it is. What makes the initramfs asks first whether the lines are right.
 
+use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -12,7 +13,7 @@ use clap::Args;
 
 use super::create::{self, CreateArgs};
 use super::mapper;
-use crate::boot::dietab::{self, Entry, LineError};
+use crate::boot::dietab::{self, Entry, LineError, Mode};
 use crate::boot::parameter;
 
 /// How often it is looked whether a source has appeared.
@@ -57,6 +58,28 @@ fn make(entry: &Entry, out: &mut impl Write) -> Result<Outcome> {
         Ok(()) => Outcome::There,
         Err(err) => Outcome::Failed(err),
     })
+}
+
+/// Is it on what `root=` names, which would be in use below it?
+fn is_above_root(entry: &Entry, root: Option<&str>) -> bool {
+    let device = |path: &str| fs::canonicalize(path).ok();
+    entry.mode == Mode::Hint
+        && root.is_some_and(|root| {
+            device(root).is_some_and(|root| device(&entry.source.path()) == Some(root))
+        })
+}
+
+/// Make what is not there, unless the machine was told to boot from below it.
+fn make_unless_left(entry: &Entry, root: Option<&str>, out: &mut impl Write) -> Result<Outcome> {
+    if is_above_root(entry, root) {
+        complain!(
+            "dieaware: {}: root= names what it lies on, {}: it is not made.",
+            entry.name,
+            entry.source.path()
+        );
+        return Ok(Outcome::There);
+    }
+    make(entry, out)
 }
 
 /// The lines that are right. `wrong` gets those that are not.
@@ -150,12 +173,16 @@ pub fn run(args: &BootArgs, out: &mut impl Write) -> Result<()> {
     }
     let text = dietab::read(Path::new(dietab::PATH))
         .with_context(|| format!("{} cannot be read", dietab::PATH))?;
-    make_lines(&text, args, |entry| make(entry, out))
+    let root = parameter::root();
+    make_lines(&text, args, |entry| {
+        make_unless_left(entry, root.as_deref(), out)
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{make_lines, BootArgs, Outcome};
+    use super::{is_above_root, make_lines, BootArgs, Outcome};
+    use crate::boot::dietab::parse;
     use anyhow::anyhow;
 
     fn args(all: bool) -> BootArgs {
@@ -189,6 +216,24 @@ mod tests {
                 let result = make_lines(text, &args(all), |entry| Ok(outcome(&entry.name)));
                 assert_eq!(result.is_ok(), expected, "{text}, {all}");
             }
+        }
+    }
+
+    #[test]
+    fn what_root_names_itself_gets_nothing_above_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let link = dir.path().join("root");
+        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+        let link = link.to_str();
+        for (line, root, expected) in [
+            ("a /dev/null hint", link, true),
+            ("a /dev/zero hint", link, false),
+            ("a /dev/null log", link, false),
+            ("a /dev/null hint", None, false),
+            ("a /dev/none hint", Some("/dev/none"), false),
+        ] {
+            let entry = parse(line).pop().unwrap().unwrap();
+            assert_eq!(is_above_root(&entry, root), expected, "{line} {root:?}");
         }
     }
 
