@@ -87,6 +87,12 @@ fn what_is_in_use_keeps_a_package_from_being_removed() {
         assert!(!is_fine);
         assert!(said.contains("are in use: db die other\n"), "{said}");
     }
+    // What cannot be found out is no reason to go.
+    let awk = dir.join("awk");
+    fs::write(&awk, "#!/bin/sh\nexit 1\n").unwrap();
+    fs::set_permissions(&awk, fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(!run(&dir, script, &["remove"]).0);
+    fs::remove_file(&awk).unwrap();
     // A new version comes in its place.
     assert!(run(&dir, script, &["upgrade", "0.2.0"]).0);
     fs::write(dir.join("dietab"), "fast /dev/b hint\n").unwrap();
