@@ -359,7 +359,11 @@ impl<'a> Pass<'a> {
         let refusal = self.room.refusal(bytes);
 
         match self.defrag(path, Method::Ssd, self.args.threshold, refusal.is_some()) {
-            Err(err @ (DefragError::NoSpreader(_) | DefragError::NotOnSsd(_))) => {
+            Err(
+                err @ (DefragError::NoSpreader(_)
+                | DefragError::NotNow(_)
+                | DefragError::NotOnSsd(_)),
+            ) => {
                 self.say_unspread(path, err.to_string());
                 Ok(())
             }

@@ -13,7 +13,7 @@ use clap::Args;
 
 use super::defrag::{print_head, print_row, Row};
 use super::pick::{each_file, Place};
-use crate::defrag::{defrag, DefragError, Method, Unsynced, Wish, LEAST_GAIN_PERMILLE};
+use crate::defrag::{defrag, DefragError, Done, Method, Unsynced, Wish, LEAST_GAIN_PERMILLE};
 use crate::frag::look::{Drives, WHOLE};
 use crate::pick::event::Line;
 use crate::pick::hotness::Hotness;
@@ -24,7 +24,7 @@ use crate::units::{parse_bytes, parse_permille};
 /// Between two looks at what has been traced, and at whether somebody wants an end.
 pub(super) const PAUSE: Duration = Duration::from_millis(200);
 
-/// How often no file that had its turn can have been found on an SSD. Once may be bad luck.
+/// How often in a row no file that had its turn can have been found on an SSD. Once may be bad luck.
 const MOST_IN_VAIN: u32 = 2;
 
 /// Keep the files that are read most spread over the dies, until SIGTERM or Ctrl-C (janusd)
@@ -62,7 +62,7 @@ pub fn run(args: &WatchArgs, out: &mut impl Write) -> Result<()> {
     let mut hotness = Hotness::default();
     let period = Duration::from_secs(args.every.into());
     let mut next = Instant::now() + period;
-    let mut nr_in_vain = 0;
+    let mut patience = Patience::default();
 
     print_head(out)?;
     out.flush()?;
@@ -72,16 +72,7 @@ pub fn run(args: &WatchArgs, out: &mut impl Write) -> Result<()> {
             _ => {}
         })?;
         if Instant::now() >= next {
-            match work(args, &place.path, &hotness, &progress, out)? {
-                Turn::Nobody => {}
-                Turn::Some => nr_in_vain = 0,
-                Turn::InVain(err) => {
-                    nr_in_vain += 1;
-                    if nr_in_vain == MOST_IN_VAIN {
-                        return Err(err.into());
-                    }
-                }
-            }
+            patience.after(work(args, &place.path, &hotness, &progress, out)?)?;
             hotness.fade();
             next = Instant::now() + period;
         }
@@ -92,9 +83,10 @@ pub fn run(args: &WatchArgs, out: &mut impl Write) -> Result<()> {
 
 /// What became of files that were to be spread.
 enum Turn {
-    /// There was none.
+    /// There was none, or what lies between them and the SSD is there for a time only.
     Nobody,
-    Some,
+    /// At least one was found, well or badly as it lies.
+    Found,
     /// The SSD cannot be told where any of them lies; of the last one this is why.
     InVain(DefragError),
 }
@@ -103,9 +95,38 @@ impl Turn {
     /// One more file was not found on an SSD.
     fn in_vain(self, why: DefragError) -> Self {
         match self {
-            Self::Some => self,
+            Self::Found => self,
             Self::Nobody | Self::InVain(_) => Self::InVain(why),
         }
+    }
+
+    /// One more file was left alone, or spread.
+    fn with(self, done: &Done) -> Self {
+        match done.before.dof_p_permille {
+            Some(_) => Self::Found,
+            None => self,
+        }
+    }
+}
+
+/// How many turns in a row have been in vain.
+#[derive(Default)]
+struct Patience {
+    nr_in_vain: u32,
+}
+
+impl Patience {
+    /// Go on after a turn, or give up.
+    fn after(&mut self, turn: Turn) -> Result<(), DefragError> {
+        let Turn::InVain(why) = turn else {
+            self.nr_in_vain = 0;
+            return Ok(());
+        };
+        self.nr_in_vain += 1;
+        if self.nr_in_vain == MOST_IN_VAIN {
+            return Err(why);
+        }
+        Ok(())
     }
 }
 
@@ -153,12 +174,13 @@ fn work(
                     turn = turn.in_vain(err);
                 }
             }
-            Ok(done) if done.method.is_none() => {}
             Ok(done) => {
-                turn = Turn::Some;
-                left -= metadata.len();
-                print_row(&Row::new(&path, Ok(done)), out)?;
-                out.flush()?;
+                turn = turn.with(&done);
+                if done.method.is_some() {
+                    left -= metadata.len();
+                    print_row(&Row::new(&path, Ok(done)), out)?;
+                    out.flush()?;
+                }
             }
         }
     }
@@ -189,7 +211,57 @@ mod tests {
     use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::MetadataExt;
 
-    use super::{hottest_below, Hotness};
+    use super::{hottest_below, DefragError, Done, Hotness, Patience, Turn};
+    use crate::defrag::State;
+
+    fn done(dof_p_permille: Option<u64>) -> Done {
+        Done {
+            method: None,
+            bytes: 0,
+            shared_bytes: 0,
+            compactions: Vec::new(),
+            spread: false,
+            before: State {
+                pieces: 1,
+                dof_l_permille: 1000,
+                split_permille: 0,
+                dof_p_permille,
+            },
+            after: None,
+            why: None,
+        }
+    }
+
+    /// A turn of files of which each was found, well as it lies, or not.
+    fn turn(files: &[bool]) -> Turn {
+        let why = || DefragError::NotOnSsd(String::new());
+        files
+            .iter()
+            .fold(Turn::Nobody, |turn, is_found| match is_found {
+                true => turn.with(&done(Some(0))),
+                false => turn.in_vain(why()),
+            })
+    }
+
+    #[test]
+    fn only_turns_in_a_row_are_in_vain() {
+        for (turns, is_end) in [
+            (&[&[false][..], &[false]][..], true),
+            (&[&[false], &[], &[false]], false),
+            (&[&[false], &[true], &[false]], false),
+            (&[&[false], &[false, true], &[false]], false),
+            (&[&[false], &[true, false], &[false]], false),
+            (&[&[true], &[false], &[false, false]], true),
+        ] {
+            let mut patience = Patience::default();
+            let ends = turns
+                .iter()
+                .any(|files| patience.after(turn(files)).is_err());
+            assert_eq!(ends, is_end, "{turns:?}");
+        }
+        // Of a file without pages nobody knows where it lies.
+        assert!(matches!(Turn::Nobody.with(&done(None)), Turn::Nobody));
+    }
 
     #[test]
     fn a_file_may_have_any_name() {

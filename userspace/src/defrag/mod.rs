@@ -76,6 +76,8 @@ pub enum DefragError {
     NoSpreader(String),
     #[error("the SSD cannot be told where it lies: {0}")]
     NotOnSsd(String),
+    #[error("the SSD cannot be told where it lies: {0}")]
+    NotNow(String),
     #[error("its pages cannot be shared instead of written: {0}")]
     NotShared(String),
     #[error("{0} has no free space in which it would lie much better")]
@@ -287,6 +289,7 @@ impl Done {
 fn spreader(look: &Look) -> Result<Spreader, DefragError> {
     let on_ssd = look.on_ssd.as_ref().map_err(|why| match why {
         Unseen::Untold(_) | Unseen::Hidden(_) => DefragError::NoSpreader(why.to_string()),
+        Unseen::Meanwhile(_) => DefragError::NotNow(why.to_string()),
         Unseen::Other(_) => DefragError::NotOnSsd(why.to_string()),
     })?;
     let disk = &on_ssd.disk;
@@ -598,6 +601,8 @@ mod tests {
         assert!(matches!(never, DefragError::NoSpreader(_)), "{never}");
         let below = spreader_of(Unseen::Hidden("it lies on crypt".to_owned()));
         assert!(matches!(below, DefragError::NoSpreader(_)), "{below}");
+        let now = spreader_of(Unseen::Meanwhile("it lies on mirror".to_owned()));
+        assert!(matches!(now, DefragError::NotNow(_)), "{now}");
         let once = spreader_of(Unseen::Other("it lies on more than one SSD".to_owned()));
         assert!(matches!(once, DefragError::NotOnSsd(_)), "{once}");
     }

@@ -123,6 +123,9 @@ pub fn disk_of(path: &Path) -> io::Result<PathBuf> {
 /// Layers that are followed.
 const MOST_LAYERS: usize = 16;
 
+/// Types of targets that come and go below a mounted filesystem.
+const PASSING: [&str; 3] = ["mirror", "snapshot-merge", "snapshot-origin"];
+
 /// Targets of this version and later say where log mode has its pages.
 const TELLING_VERSION: [u32; 3] = [0, 2, 0];
 
@@ -155,6 +158,14 @@ pub enum StackError {
     Table(String),
     #[error("there are too many layers")]
     Layers,
+}
+
+impl StackError {
+    /// Is it a target that LVM puts in for a time: for a snapshot, and while it moves or merges a volume?
+    #[must_use]
+    pub fn passes(&self) -> bool {
+        matches!(self, Self::Opaque(kind) if PASSING.contains(&kind.as_str()))
+    }
 }
 
 /// How a target maps its sectors.
@@ -560,6 +571,19 @@ mod tests {
             "0 8 linear",
         ] {
             assert!(!sends_hints(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_lvm_puts_in_for_a_time_passes() {
+        for (kind, expected) in [
+            ("snapshot-origin 253:3", true),
+            ("mirror core 1 1024 2 8:1 0 8:2 0", true),
+            ("crypt cipher key 0 8:1 0", false),
+            ("thin 253:2 1", false),
+        ] {
+            let err = parse_line(&format!("0 8 {kind}")).unwrap_err();
+            assert_eq!(err.passes(), expected, "{kind}");
         }
     }
 

@@ -44,6 +44,9 @@ pub enum Unseen {
     /// What lies between filesystem and drive tells of no file.
     #[error("{0}")]
     Hidden(String),
+    /// The same, until it goes away.
+    #[error("{0}, for now")]
+    Meanwhile(String),
     /// It may be another time, or of another file.
     #[error("{0}")]
     Other(String),
@@ -80,6 +83,7 @@ fn pages_of(
     let ranges: Vec<_> = runs.iter().map(sectors_of).collect();
     let other = |why: &str| Unseen::Other(why.to_owned());
     let pieces = tables.resolve(device, &ranges).map_err(|err| match err {
+        err if err.passes() => Unseen::Meanwhile(err.to_string()),
         StackError::Opaque(_) | StackError::OldTarget(_) => Unseen::Hidden(err.to_string()),
         err => Unseen::Other(err.to_string()),
     })?;
