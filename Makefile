@@ -48,8 +48,8 @@ install-modules:	## both modules, for the running kernel
 	scripts/install-modules
 
 uninstall:	## what these two have installed, for all kernels (DESTDIR=)
-	scripts/install --remove "$(DESTDIR)"
 	$(if $(DESTDIR),,scripts/install-modules --remove)
+	scripts/install --remove "$(DESTDIR)"
 
 deb:		## Debian packages, in out/deb
 	scripts/deb

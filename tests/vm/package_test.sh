@@ -93,21 +93,22 @@ install_packages() {
 	inside sh -c 'dpkg -i /packages/*.deb'
 }
 
-# uninstall: what "make uninstall" runs
-uninstall() {
-	mkdir -p "$root/source/userspace"
-	cp -r "$top"/{scripts,boot,tools} "$root/source/"
-	cp -r "$top/userspace/man" "$root/source/userspace/"
-	inside /source/scripts/install --remove >"$work/said"
+# make_refuses TARGET PACKAGE: since that is installed
+make_refuses() {
+	! inside make -C /source "$1" >"$work/said" && grep -q "The package $2 is installed" "$work/said"
 }
 
-# dpkg would not know that its files are gone.
-uninstall_is_refused() {
-	local status=0
+# dpkg would not know that files are gone, or are others. What was put beside them goes.
+make_is_refused() {
+	local status=0 beside=$root/lib/modules/$KERNEL_VERSION/updates/dm-dieaware.ko
 
-	! uninstall && grep -q "The package dieaware-tools is installed" "$work/said" &&
-		[[ -x $root/usr/sbin/dieaware ]] || status=1
-	rm -rf "$root/source"
+	mkdir -p "$root/source/userspace"
+	cp -r "$top"/{Makefile,scripts,boot,tools} "$root/source/"
+	cp -r "$top/userspace/man" "$root/source/userspace/"
+	touch "$beside"
+	make_refuses install-modules dieaware-dkms && make_refuses install dieaware-tools &&
+		make_refuses uninstall dieaware-tools && [[ -x $root/usr/sbin/dieaware && ! -e $beside ]] || status=1
+	rm -rf "$root/source" "$beside"
 	return "$status"
 }
 
@@ -239,7 +240,7 @@ files_of_root "$work/before"
 expect "the packages are built, and lintian finds nothing" build_packages
 expect "what was in the folder is still there" grep -qx own "$work/deb/letter"
 expect "they can be installed" install_packages
-expect "make uninstall does not take their files" uninstall_is_refused
+expect "make neither adds to their files nor takes them, and takes what is beside them" make_is_refused
 expect "no unit is enabled or started by that" units_are_left_alone
 expect "the initramfs is made again" initramfs_is_made_again
 expect "the sources for dkms hold no tests" sources_are_lean
