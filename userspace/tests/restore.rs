@@ -262,6 +262,32 @@ fn what_could_not_be_dumped_is_said_and_stays() {
     let output = dieaware(&["restore", path, made]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stderr(&output).contains(&format!("{words}is zero now")));
+    // A new drive has nothing to lose, and what another one holds is not what --force is asked for.
+    let new = folder.join("new");
+    fs::write(&new, vec![0; spoilt.len()]).unwrap();
+    let new = new.to_str().unwrap();
+    let output = dieaware(&["restore", "--dry-run", path, new]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = dieaware(&["restore", path, new]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(fs::read(new).unwrap() == fs::read(made).unwrap());
+    let mut ext4 = vec![0; spoilt.len()];
+    ext4[1024 + 56..1024 + 58].copy_from_slice(&[0x53, 0xef]);
+    ext4[1024 + 4] = 64;
+    ext4[1024 + 32] = 64;
+    ext4[1024 + 76] = 1;
+    let other = file_with("restore-unread-other", Ram::new(ext4.clone()));
+    let other = other.to_str().unwrap();
+    for dry in [&[][..], &["--dry-run"]] {
+        let output = dieaware(&[&["restore"], dry, &[path, other]].concat());
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        let said = stderr(&output);
+        assert!(
+            said.contains("holds an ext") || said.contains("--force destroys it"),
+            "{said}"
+        );
+        assert!(fs::read(other).unwrap() == ext4);
+    }
     let output = dieaware(&["restore", "--force", path, same]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stderr(&output).contains(&format!("{words}is zero now")));

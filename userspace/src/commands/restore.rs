@@ -12,8 +12,9 @@ use flate2::read::GzDecoder;
 
 use super::common::{usage, Saying};
 use super::overwrite;
+use crate::device::block::Device;
 use crate::format::exact::{ReadError, Reader};
-use crate::format::restore::{restore, restore_image, verify, Verified};
+use crate::format::restore::{is_empty, restore, restore_image, verify, Verified};
 use crate::progress::Progress;
 
 /// Write metadata to a device as an exact dump, or a pack, has it; data stays as it is
@@ -79,9 +80,10 @@ fn unread(text: &Verified) -> Option<String> {
 
 /// What could not be read becomes zero, and on the device that was dumped it may be whole, or be
 /// read by the next try. Whether this is that one nothing says for certain: of a device that needs a dump,
-/// its superblocks may be gone.
-fn refuse_loss(args: &RestoreArgs, text: &Verified) -> Result<()> {
-    match unread(text).filter(|_| !args.force) {
+/// its superblocks may be gone. One with nothing where they would lie is another one.
+fn refuse_loss(args: &RestoreArgs, text: &Verified, device: &Device) -> Result<()> {
+    let may_lose = |_: &String| !args.force && !is_empty(device, &text.superblock);
+    match unread(text).filter(may_lose) {
         Some(unread) => Err(usage(format!(
             "{unread} may be whole on the device that was dumped: if {} is another one, or nothing can read it \
              there, --force makes it zero",
@@ -100,8 +102,8 @@ fn rehearse(args: &RestoreArgs, text: &Verified, out: &mut impl Write) -> Result
     match overwrite::open_if_there(path, start, log.nr_device_pages)? {
         None => writeln!(out, "{name} does not exist, and would be made")?,
         Some(device) => {
-            refuse_loss(args, text)?;
             let lost = overwrite::would_clear_for_log(path, start, args.force, &device, &log.uuid)?;
+            refuse_loss(args, text, &device)?;
             overwrite::print_lost(path, &lost, out)?;
         }
     }
@@ -134,10 +136,11 @@ pub fn run(args: &RestoreArgs, out: &mut impl Write) -> Result<()> {
     let is_new = fs::symlink_metadata(path).is_err();
     let device = overwrite::open_or_create(path, start, log.nr_device_pages)?;
 
-    if !is_new {
-        refuse_loss(args, &text)?;
-    }
+    // Without --force it only refuses.
     overwrite::clear_for_log(path, start, args.force, &device, &log.uuid)?;
+    if !is_new {
+        refuse_loss(args, &text, &device)?;
+    }
     let progress = Progress::new()?;
     progress.begin_pages("restoring");
     overwrite::whole(path, &device, &progress, |device| {

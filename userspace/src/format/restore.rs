@@ -9,8 +9,9 @@ use super::block::page_with_crc32c;
 use super::create::withdraw;
 use super::exact::{ReadError, Reader, Zeroes};
 use super::layout::BLOCK_BYTES;
+use super::places;
 use super::superblock::Super;
-use crate::io_engine::pages::WritePages;
+use crate::io_engine::pages::{ReadPages, WritePages};
 
 const ZEROES: [u8; BLOCK_BYTES] = [0; BLOCK_BYTES];
 
@@ -82,6 +83,22 @@ fn restore_with<R: BufRead>(
     }
     device.flush()?;
     Ok(())
+}
+
+/// Pages that are read at once.
+const CHUNK_PAGES: u64 = 64;
+
+/// Is there nothing where a log would have its metadata? What cannot be read may be something.
+pub fn is_empty(device: &impl ReadPages, superblock: &Super) -> bool {
+    let is_zero = |first: u64, end: u64| {
+        let mut pages = vec![0; (end - first) as usize * BLOCK_BYTES];
+        device.read(first, &mut pages).is_ok() && pages.iter().all(|byte| *byte == 0)
+    };
+    places::metadata(superblock).all(|piece| {
+        (piece.start..piece.end)
+            .step_by(CHUNK_PAGES as usize)
+            .all(|first| is_zero(first, piece.end.min(first + CHUNK_PAGES)))
+    })
 }
 
 /// What a text is, all of which was read.
