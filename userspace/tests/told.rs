@@ -201,3 +201,14 @@ fn every_verb_has_a_man_page() {
         );
     }
 }
+
+#[test]
+fn a_picture_that_cannot_be_written_is_refused_before_anything_is_measured() {
+    for verb in ["doctor", "probe"] {
+        // Whoever looked at it first would say that it is not there.
+        let output = dieaware(&[verb, "--svg", "/nowhere/a.svg", "/nowhere/at-all"]);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(said.contains("/nowhere/a.svg cannot be written"), "{said}");
+    }
+}

@@ -19,7 +19,7 @@ use crate::format::superblock::PAGE_SECTORS;
 use crate::format::volume::NoSuper;
 use crate::fs::file::FileError;
 use crate::fs::folder::walk;
-use crate::io_engine::replace::replace;
+use crate::io_engine::replace::{replace, require_replaceable};
 
 /// Something that the caller of the tool got wrong: exit status 2 instead of 3.
 #[derive(Debug)]
@@ -252,7 +252,20 @@ pub fn random<const BYTES: usize>() -> Result<[u8; BYTES]> {
 ///
 /// When it cannot be written.
 pub fn write_file(path: &Path, text: &str) -> Result<()> {
-    replace(path, text.as_bytes()).with_context(|| format!("{} cannot be written", path.display()))
+    replace(path, text.as_bytes()).with_context(|| unwritten(path))
+}
+
+fn unwritten(path: &Path) -> String {
+    format!("{} cannot be written", path.display())
+}
+
+/// The same before the work of which a file is to tell, as far as it can be known.
+///
+/// # Errors
+///
+/// When it could not be written.
+pub fn require_writable(path: &Path) -> Result<()> {
+    require_replaceable(path).with_context(|| unwritten(path))
 }
 
 /// A factor in thousandths, as people read it.

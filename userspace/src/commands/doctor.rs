@@ -14,7 +14,7 @@ use anyhow::{anyhow, bail, Context, Result};
 use clap::Args;
 use nix::libc;
 
-use super::common::{print_json, usage, write_file, Saying};
+use super::common::{print_json, require_writable, usage, write_file, Saying};
 use crate::defrag::blocks;
 use crate::defrag::room;
 use crate::device::layers::{layers, Layer};
@@ -295,6 +295,9 @@ fn diagnose(args: &DoctorArgs, place: Place, begin: Instant) -> Result<Report> {
 pub fn run(args: &DoctorArgs, out: &mut impl Write) -> Result<()> {
     args.saying.begin();
     let begin = Instant::now();
+    if let Some(path) = &args.svg {
+        require_writable(path)?;
+    }
     let report = diagnose(args, place(args)?, begin)?;
 
     if let Some(path) = &args.svg {

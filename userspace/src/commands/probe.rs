@@ -288,6 +288,10 @@ fn advice(refusal: &Refusal, args: &ProbeArgs) -> &'static str {
 pub fn run(args: &ProbeArgs, out: &mut impl Write) -> Result<()> {
     args.saying.begin();
     let name = args.device.display().to_string();
+    // Before all that takes long
+    if let Some(path) = &args.svg {
+        common::require_writable(path)?;
+    }
     require_start(args.start)?;
     require_device(&args.device)?;
     // Exclusively before anything else, so that nothing is done to a device in use.
