@@ -233,6 +233,10 @@ fn facts(base: &Facts, samples: &Samples) -> Facts {
     }
 }
 
+fn is_clear(facts: &Facts) -> bool {
+    judge(facts).verdict() != Verdict::CannotTell
+}
+
 /// Time it, until it is clear or `end` has come.
 ///
 /// # Errors
@@ -272,6 +276,8 @@ pub fn examine(
     let jobs = bench.jobs();
     let before = counters(&subject.disks);
 
+    // Drawn anew, the same samples might say something else.
+    let mut clear = None;
     progress.begin_reads("timing");
     let samples = measure(
         &jobs,
@@ -283,9 +289,12 @@ pub fn examine(
             progress.advance(1);
             bench.time(job).map(Some)
         },
-        &mut |samples| judge(&facts(&base, samples)).verdict() != Verdict::CannotTell,
+        &mut |samples| {
+            clear = Some(facts(&base, samples)).filter(is_clear);
+            clear.is_some()
+        },
     )?;
-    let mut found = facts(&base, &samples);
+    let mut found = clear.unwrap_or_else(|| facts(&base, &samples));
     if let (Some(before), Some(after)) = (before, counters(&subject.disks)) {
         let merges = after.merges.saturating_sub(before.merges);
         let bytes = after.sectors.saturating_sub(before.sectors) * SECTOR_BYTES;
