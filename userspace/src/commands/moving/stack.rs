@@ -2,6 +2,7 @@
 //! The devices that a move takes: the one that is moved, the old one below it, with the table that it
 //! had, and the log. Which is which is in their UUIDs and tables.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, Context, Result};
@@ -382,12 +383,17 @@ fn remove_log(moving: &Moving) -> Result<bool> {
     Ok(is_it)
 }
 
-/// Does a line of dietab(5) lead to a log, by its name or UUID?
+/// Does a line of dietab(5) lead to a log, by its name or UUID, or by any name of what it lies on?
 fn is_in_dietab(text: &str, moving: &Moving) -> bool {
     let uuid = dietab::Source::Tag(dietab::Tag::Uuid, moving.log_uuid.clone());
+    let target = fs::canonicalize(&moving.target).ok();
+    let leads_there = |entry: &dietab::Entry| {
+        let is_log = entry.mode == dietab::Mode::Log && entry.start_sectors == 0;
+        is_log && target.is_some() && fs::canonicalize(entry.source.path()).ok() == target
+    };
     let mut entries = dietab::parse(text).into_iter().flatten();
 
-    entries.any(|entry| entry.name == moving.log || entry.source == uuid)
+    entries.any(|entry| entry.name == moving.log || entry.source == uuid || leads_there(&entry))
 }
 
 /// A device that has its own table may be the old one of a move that was complete: then the log has what
@@ -513,6 +519,23 @@ mod tests {
             "b LABEL=0-1 log",
         ] {
             assert!(!is_in_dietab(text, &moving), "{text}");
+        }
+        // By its path or another link
+        let on = |target: &str| Moving {
+            target: target.into(),
+            ..moving.clone()
+        };
+        let link = "/dev/./null";
+        for (text, target, expected) in [
+            ("b /dev/null log", "/dev/null", true),
+            ("b /dev/./null log", "/dev/null", true),
+            ("b /dev/null log", link, true),
+            ("b /dev/null log start=8", "/dev/null", false),
+            ("b /dev/null hint", "/dev/null", false),
+            ("b /dev/zero log", "/dev/null", false),
+            ("b /dev/none log", "/dev/none", false),
+        ] {
+            assert_eq!(is_in_dietab(text, &on(target)), expected, "{text}");
         }
     }
 
