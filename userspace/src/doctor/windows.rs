@@ -123,11 +123,13 @@ pub fn windows_anywhere(file: usize, runs: &[Run], size_pages: u64) -> Vec<Windo
     let nr_pages: u64 = runs.iter().map(|run| u64::from(run.pages)).sum();
     let nr = (nr_pages / size_pages.max(1)).min(MOST as u64);
     let step = size_pages - size_pages.checked_div(nr).unwrap_or(0);
-    let is_whole = |begin: u64| {
-        runs.iter().any(|run| {
-            let end = run.file_page.0 + u64::from(run.pages);
-            run.file_page.0 <= begin && begin + size_pages <= end
-        })
+    // One alone would be in the place of the last one.
+    let step = if nr > 1 { step } else { size_pages }.max(1);
+    let begins_in = |run: &Run| {
+        let end = run.file_page.0 + u64::from(run.pages);
+        (run.file_page.0.div_ceil(step)..)
+            .map(move |index| index * step)
+            .take_while(move |begin| begin + size_pages <= end)
     };
     let window = |first_page| Window {
         file,
@@ -135,9 +137,9 @@ pub fn windows_anywhere(file: usize, runs: &[Run], size_pages: u64) -> Vec<Windo
         pieces: vec![u32::try_from(size_pages).unwrap_or(u32::MAX)],
     };
 
-    (0..nr)
-        .map(|index| index * step)
-        .filter(|begin| is_whole(*begin))
+    runs.iter()
+        .flat_map(begins_in)
+        .take(nr as usize)
         .map(window)
         .collect()
 }
@@ -288,8 +290,16 @@ mod tests {
         // Not across an end, and not where none fits
         assert_eq!(
             begins(&[(0, 50, 30), (30, 900, 34)]),
-            [0, 7, 14, 21, 35, 42, 49]
+            [0, 7, 14, 21, 35, 42, 49, 56]
         );
+        // Its beginning is in pieces, and what is whole lies far behind.
+        let far = 1 << 20;
+        let pieces: Vec<_> = (0..64).map(|at| (4 * at, 900 * at, 4)).collect();
+        assert_eq!(
+            begins(&[&pieces[..], &[(far, 50, 64)]].concat()),
+            (0..8).map(|at| far + 8 * at).collect::<Vec<_>>()
+        );
+        assert_eq!(begins(&[(8, 50, 8)]), [8]);
         assert!(begins(&[(0, 50, 7)]).is_empty());
         assert!(begins(&[]).is_empty());
         let large = runs(&[(0, 50, 1 << 20)]);
