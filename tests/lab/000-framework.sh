@@ -117,6 +117,7 @@ check_that "a mark is for one sentence" "$(inner 'check_known L0 no false' 'chec
 
 mkdir "$T_DIR/lab"
 cp "$LAB_DIR"/{rc,run-guest.sh,kernels-races} "$T_DIR/lab/"
+cp "$LAB_DIR/../whole.sh" "$T_DIR/"
 
 # run_inner HEADER LINE...: what the runner finds wrong
 run_inner() {
