@@ -250,6 +250,26 @@ notices_an_unread_folder() {
 	! no_unread_folder_is_read "$tree" tools >"$work/said" && grep -q '^# tools: .*tests/lab/rc' "$work/said"
 }
 
+# counts_half: a function of which a command fails has not passed, whatever comes behind it.
+counts_half() {
+	DIEAWARE_TOP=$top bash -c '
+		set -euo pipefail
+		. "$DIEAWARE_TOP/tests/vm/lib.sh"
+		half() { false; true; }
+		nested() { half; echo "went on"; }
+		whole() { ! false; [[ -z "" ]] || false; kept=1; }
+		expect "half" half
+		expect "nested" nested
+		expect "whole" whole
+		echo "kept ${kept:-nothing}"' >"$work/said"
+	diff - "$work/said" <<-'END'
+		not ok 1 - half
+		not ok 2 - nested
+		ok 3 - whole
+		kept 1
+	END
+}
+
 # prunes_nothing: a machine that is new has no folder to prune.
 prunes_nothing() {
 	DIEAWARE_CACHE=$work/none DIEAWARE_TOP=$top bash -c '
@@ -688,6 +708,7 @@ expect "no other suite is taken for one of the host" only_known_suites
 expect "none of them reads a folder that its results do not depend on" \
 	no_unread_folder_is_read "$top" unit mutants modules tools fuzz drives
 expect "and one that did would be noticed" notices_an_unread_folder
+expect "what fails in the midst of a test's function is a failure" counts_half
 
 expect "a machine that has no cache yet has nothing to prune" prunes_nothing
 

@@ -8,6 +8,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # shellcheck source=scripts/lib/tap.sh
 . "$top/scripts/lib/tap.sh"
+# shellcheck source=scripts/lib/whole.sh
+. "$top/scripts/lib/whole.sh"
+set -E
 sentences=0
 # Where machine.sh keeps the consoles of boots that had to be tried again
 export DIEAWARE_BOOTS=${DIEAWARE_BOOTS:-$work/boots}
@@ -19,15 +22,16 @@ say_sentence() {
 	tap_count "" <<<"$1 - $2"
 }
 
-# expect SENTENCE COMMAND...: ok when COMMAND succeeds.
+# expect SENTENCE COMMAND...: ok when COMMAND succeeds, all of it.
 expect() {
 	local sentence=$1
 	shift
 
-	if "$@"; then
-		say_sentence ok "$sentence"
-	else
+	run_whole "$@"
+	if ((WHOLE_STATUS)); then
 		say_sentence "not ok" "$sentence"
+	else
+		say_sentence ok "$sentence"
 	fi
 }
 
@@ -37,7 +41,8 @@ expect_known() {
 	local name=$1 sentence=$2
 	shift 2
 
-	if "$@"; then
+	run_whole "$@"
+	if ((!WHOLE_STATUS)); then
 		say_sentence "not ok" "$sentence: passes although it is marked as known to fail ($name): take the mark off"
 	else
 		say_sentence "not ok" "$sentence # TODO $name"
