@@ -143,6 +143,22 @@ int dmda_log_write(struct dmda_log *log, dpn_t dpn, void *memory, u32 nr_pages,
 			WRITE_META | opf);
 }
 
+int dmda_log_write_super(struct dmda_log *log, struct dmda_super *super, blk_opf_t opf)
+{
+	void *page = (void *)get_zeroed_page(GFP_NOIO);
+	int ret;
+
+	if (!page)
+		return -ENOMEM;
+	super->epoch++;
+	dmda_super_encode(super, page);
+	ret = dmda_log_write(log, dmda_super_dpn(super->epoch), page, 1, opf);
+	if (ret)
+		super->epoch--;
+	free_page((unsigned long)page);
+	return ret;
+}
+
 int dmda_log_write_data(struct dmda_log *log, dpn_t dpn, void *memory)
 {
 	return transfer(log, dmda_log_sector(log, dpn), memory, DMDA_BLOCK_BYTES,

@@ -12,6 +12,7 @@
 
 struct dmda_log;
 struct dmda_log_group;
+struct dmda_super;
 
 /**
  * dmda_log_read() - read pages and wait for them
@@ -50,6 +51,16 @@ static inline blk_opf_t dmda_log_opf(u32 order)
  */
 int dmda_log_write(struct dmda_log *log, dpn_t dpn, void *memory, u32 nr_pages,
 		   blk_opf_t opf);
+
+/**
+ * dmda_log_write_super() - write a superblock to the place of the older one, and wait for it
+ * @super: superblock; gets the next epoch, unless it cannot be written
+ * @opf: flags
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dmda_log_write_super(struct dmda_log *log, struct dmda_super *super, blk_opf_t opf);
 
 /**
  * dmda_log_write_data() - write a page of data and wait for it

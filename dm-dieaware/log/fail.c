@@ -11,18 +11,10 @@
 /* The device may be why it is needed; there is nothing more that could be done. */
 static void write_needs_check(struct dmda_log *log)
 {
-	void *page = (void *)get_zeroed_page(GFP_NOIO);
-
-	if (!page)
-		return;
 	/* If it fails while it starts, others have known the superblock as it was. */
 	dmda_log_list_take(log);
-	log->super.epoch++;
 	log->super.flags |= DMDA_SUPER_NEEDS_CHECK;
-	dmda_super_encode(&log->super, page);
-	if (dmda_log_write(log, dmda_super_dpn(log->super.epoch), page, 1, REQ_FUA))
-		log->super.epoch--;
-	free_page((unsigned long)page);
+	dmda_log_write_super(log, &log->super, REQ_FUA);
 }
 
 void dmda_log_tell_failure(struct work_struct *work)

@@ -81,15 +81,10 @@ static int write_roots(struct dmda_log *log, const struct dmda_super *grown)
 /* Both of them, one after the other: an old one would lead to a root that grows old. */
 static int write_supers(struct dmda_log *log, struct dmda_super *grown)
 {
-	void *page = (void *)get_zeroed_page(GFP_NOIO);
-	int ret = page ? 0 : -ENOMEM;
+	int ret = 0;
 
-	for (u32 i = 0; !ret && i < 2; i++) {
-		grown->epoch++;
-		dmda_super_encode(grown, page);
-		ret = dmda_log_write(log, dmda_super_dpn(grown->epoch), page, 1, REQ_FUA);
-	}
-	free_page((unsigned long)page);
+	for (u32 i = 0; !ret && i < 2; i++)
+		ret = dmda_log_write_super(log, grown, REQ_FUA);
 	return ret;
 }
 
