@@ -32,6 +32,8 @@ static inline bool ask_once(struct dmda_start *start, enum dmda_start_step step)
 bool dmda_start_ask_super(struct dmda_start *start);
 const char *dmda_start_did_super(struct dmda_start *start, int error);
 const char *dmda_start_leave_super(struct dmda_start *start);
+bool dmda_start_ask_supers(struct dmda_start *start);
+const char *dmda_start_did_supers(struct dmda_start *start, int error);
 bool dmda_start_ask_roots(struct dmda_start *start);
 const char *dmda_start_did_roots(struct dmda_start *start, int error);
 const char *dmda_start_leave_roots(struct dmda_start *start);

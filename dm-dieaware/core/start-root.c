@@ -12,6 +12,13 @@ bool dmda_start_ask_super(struct dmda_start *start)
 		ask_read(start, to_dpn(places[start->index]), start->pages, 1);
 }
 
+/* All but their epochs */
+static bool says_the_same(const struct dmda_super *a, const struct dmda_super *b)
+{
+	return dmda_super_is_same_layout(a, b) && a->flags == b->flags &&
+		!memcmp(a->label, b->label, sizeof(a->label));
+}
+
 const char *dmda_start_did_super(struct dmda_start *start, int error)
 {
 	const char *why = error ? "it cannot be read" :
@@ -19,6 +26,8 @@ const char *dmda_start_did_super(struct dmda_start *start, int error)
 
 	start->index++;
 	start->whys[0] = why;
+	start->is_single = why || !start->has_super ||
+		!says_the_same(&start->found, start->super);
 	if (why || (start->has_super && start->found.epoch <= start->super->epoch))
 		return NULL;
 	*start->super = start->found;
@@ -29,6 +38,23 @@ const char *dmda_start_did_super(struct dmda_start *start, int error)
 const char *dmda_start_leave_super(struct dmda_start *start)
 {
 	return start->has_super ? NULL : start->whys[0];
+}
+
+/*
+ * One that says less than the other is left where the power failed between the two of a device that
+ * grew. If the other one were lost later, the device would be as it was before that.
+ */
+bool dmda_start_ask_supers(struct dmda_start *start)
+{
+	return start->is_single && ask_once(start, DMDA_START_SUPERS);
+}
+
+/* What cannot be written there was not needed so far. */
+const char *dmda_start_did_supers(struct dmda_start *start, int error)
+{
+	start->index++;
+	start->is_single = error;
+	return NULL;
 }
 
 static bool ask_root(struct dmda_start *start, u32 which)

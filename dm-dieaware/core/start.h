@@ -22,6 +22,7 @@
  *	SETTLE		pages of the map that had no room are written
  *	-------------	up to here a root and the journal lead to the same as before
  *	DRAW		a random number				a chain that no sector of before has
+ *	SUPERS		the superblock to the other one's place	if that is lost, or says otherwise
  *	CHECKPOINT	whose journal begins with that
  *	RESUME		the segment that cleaning was filling	is open again
  *	CLOSE		what else was open
@@ -73,6 +74,7 @@ enum dmda_start_goal {
  *	step has set are no longer needed
  * @DMDA_START_SETTLE: wait for all writes of @DMDA_START_SHRINK
  * @DMDA_START_DRAW: set @salt to a random number
+ * @DMDA_START_SUPERS: write @super, which is of the next epoch then, to the place of the older one
  * @DMDA_START_CHECKPOINT: take a checkpoint whose journal begins at @next
  * @DMDA_START_RESUME: @seg is open again, and @writer goes on in it
  * @DMDA_START_CLOSE: write the summary of @seg, and close it; its age is @next.seq
@@ -87,6 +89,7 @@ enum dmda_start_step {
 	DMDA_START_SHRINK,
 	DMDA_START_SETTLE,
 	DMDA_START_DRAW,
+	DMDA_START_SUPERS,
 	DMDA_START_CHECKPOINT,
 	DMDA_START_RESUME,
 	DMDA_START_CLOSE,
@@ -97,6 +100,7 @@ enum dmda_start_step {
 /**
  * struct dmda_start - a device that is being started
  * @super: its superblock; a result of DMDA_START_SUPER, else given
+ * @is_single: whether the other superblock does not check, or says something else; likewise
  * @slots: slots of the tables' pages, by table
  * @segments: segment table
  * @opened: open summaries
@@ -152,6 +156,7 @@ enum dmda_start_step {
  */
 struct dmda_start {
 	struct dmda_super *super;
+	bool is_single;
 	struct dmda_slots *slots;
 	struct dmda_segments *segments;
 	struct dmda_opened *opened;
@@ -218,7 +223,7 @@ enum dmda_start_step dmda_start_next(struct dmda_start *start);
 /**
  * dmda_start_did() - a step was done, or could not be
  * @error: 0 or a negative errno; DMDA_START_DRAW and DMDA_START_RESUME cannot fail,
- *	and DMDA_START_FETCH and DMDA_START_SUMS need not succeed
+ *	and DMDA_START_FETCH, DMDA_START_SUMS and DMDA_START_SUPERS need not succeed
  *
  * Does nothing if no step is under way.
  */

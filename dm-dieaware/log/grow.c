@@ -99,8 +99,10 @@ static const char *grow(struct dmda_log *log, struct dmda_super *grown)
 		why = "a root for the new size cannot be written";
 	if (!why && write_supers(log, grown))
 		why = "the superblock for the new size cannot be written";
-	if (!why)
+	if (!why) {
 		log->super = *grown;
+		log->is_single = false;
+	}
 	return why;
 }
 

@@ -145,6 +145,7 @@ struct dmda_log_counters {
  *	change it for that; under logs_lock
  * @bdev: the device below
  * @super: the device's superblock
+ * @is_single: whether no other one on the device said the same when it was read
  * @grows_to: pages of the device to which it is to grow when it is started, or 0
  * @may_write: whether metadata may be written; constant once it is started
  * @is_broken: whether its first start has failed
@@ -182,6 +183,7 @@ struct dmda_log {
 	bool is_stale;
 	struct block_device *bdev;
 	struct dmda_super super;
+	bool is_single;
 	u64 grows_to;
 	bool may_write;
 	bool is_broken;

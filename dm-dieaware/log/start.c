@@ -96,6 +96,19 @@ static int close_segment(struct dmda_log *log, const struct dmda_start *start)
 	return dmda_log_close_segment(log, open);
 }
 
+/* It did without so far. Who fails meanwhile writes one, too. */
+static int write_super(struct dmda_log *log)
+{
+	int ret;
+
+	flush_work(&log->failure.work);
+	ret = dmda_log_write_super(log, &log->super, REQ_PREFLUSH | REQ_FUA);
+	if (ret)
+		DMWARN("%s: Its other superblock cannot be written.",
+		       dm_table_device_name(log->dmda->ti->table));
+	return ret;
+}
+
 static int do_step(struct dmda_log *log, struct dmda_start *start, enum dmda_start_step step)
 {
 	switch (step) {
@@ -117,6 +130,8 @@ static int do_step(struct dmda_log *log, struct dmda_start *start, enum dmda_sta
 		dmda_log_list_take(log);
 		get_random_bytes(&start->salt, sizeof(start->salt));
 		return 0;
+	case DMDA_START_SUPERS:
+		return write_super(log);
 	case DMDA_START_CHECKPOINT:
 		take_place(log, start);
 		return dmda_log_checkpoint(log, false);
@@ -160,6 +175,7 @@ const char *dmda_log_read_super(struct dmda_log *log, struct dmda_super *super)
 		start->super = super;
 		start->pages = page;
 		why = run(log, start, DMDA_START_SUPER);
+		log->is_single = start->is_single;
 	}
 	free_page((unsigned long)page);
 	kfree(start);
@@ -173,6 +189,7 @@ static struct dmda_start *new_start(struct dmda_log *log)
 	if (!start)
 		return NULL;
 	start->super = &log->super;
+	start->is_single = log->is_single;
 	start->slots = log->tables.slots;
 	start->segments = &log->space.segments;
 	start->opened = &log->space.opened;

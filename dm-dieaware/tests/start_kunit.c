@@ -88,6 +88,9 @@ static int do_step(struct trial *trial, enum dmda_start_step step)
 	if (trial->nr_steps - 1 == trial->fails_at)
 		return trial->error;
 	switch (step) {
+	case DMDA_START_SUPERS:
+		write_next_super(volume);
+		return 0;
 	case DMDA_START_CHECKPOINT:
 		take_first_checkpoint(volume);
 		return 0;
@@ -153,10 +156,8 @@ static void put_data(struct volume *volume, enum dmda_stream stream, u64 lpn, u3
 
 static void write_super(struct volume *volume, u64 epoch)
 {
-	volume->super.epoch = epoch;
-	dmda_super_encode(&volume->super, (struct dmda_super_block *)&volume->scratch);
-	disk_write(volume, dmda_super_dpn(epoch), &volume->scratch);
-	disk_flush(volume);
+	volume->super.epoch = epoch - 1;
+	write_next_super(volume);
 }
 
 /* Another start from the same. */
@@ -350,6 +351,100 @@ static void without_any_superblock_the_last_reason_is_told(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_SUPER, NEVER),
 			   "a page of metadata has a wrong checksum");
 	KUNIT_EXPECT_EQ(test, memcmp(&before, &trial->volume->super, sizeof(before)), 0);
+}
+
+/* What the older one of two superblocks may be */
+static void lose_it(struct dmda_super *super)
+{
+	super->epoch = 0;
+}
+
+static void show_less(struct dmda_super *super)
+{
+	super->nr_lpns -= DMDA_MIN_SEGMENTS;
+}
+
+static void need_check(struct dmda_super *super)
+{
+	super->flags = DMDA_SUPER_NEEDS_CHECK;
+}
+
+static void have_another_label(struct dmda_super *super)
+{
+	super->label[0]++;
+}
+
+static void write_older_super(struct trial *trial, void (*change)(struct dmda_super *super))
+{
+	struct volume *volume = trial->volume;
+	const struct dmda_super newer = volume->super;
+
+	volume->super.epoch--;
+	change(&volume->super);
+	dmda_super_encode(&volume->super, (void *)bytes_at(volume, from_dpn(dmda_super_dpn(1))));
+	volume->super = newer;
+	lose_power(trial);
+}
+
+/* What it has done between drawing a number and its first checkpoint, which change what there is */
+static u32 steps_between(const struct trial *trial)
+{
+	const struct done *done = trial->done;
+	u32 draw = 0, checkpoint = 0;
+
+	for (u32 i = 0; i < trial->nr_steps; i++) {
+		if (done[i].step == DMDA_START_DRAW)
+			draw = i;
+		if (done[i].step == DMDA_START_CHECKPOINT)
+			checkpoint = i;
+	}
+	return checkpoint - draw - 1;
+}
+
+static void a_superblock_that_is_lost_or_old_is_written_again(struct kunit *test)
+{
+	static void (*const changes[])(struct dmda_super *super) = {
+		lose_it, show_less, need_check, have_another_label,
+	};
+
+	for (u32 i = 0; i < ARRAY_SIZE(changes); i++) {
+		struct trial *trial = new_trial(test, 5);
+		struct volume *volume = trial->volume;
+
+		KUNIT_ASSERT_EQ(test, volume->super.epoch, 2ULL);
+		write_older_super(trial, changes[i]);
+		run(trial, DMDA_START_SUPER, NEVER);
+		KUNIT_EXPECT_TRUE(test, volume->start.is_single);
+		KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_READ_ONLY, NEVER));
+		KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_SUPERS), 0U);
+		KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
+		KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_SUPERS), 1U);
+		KUNIT_EXPECT_EQ(test, steps_between(trial), 1U);
+		run(trial, DMDA_START_SUPER, NEVER);
+		KUNIT_EXPECT_FALSE(test, volume->start.is_single);
+		KUNIT_EXPECT_EQ(test, volume->super.epoch, 3ULL);
+		KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
+		KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_SUPERS), 0U);
+	}
+}
+
+static void a_superblock_that_cannot_be_written_is_done_without(struct kunit *test)
+{
+	struct trial *trial = new_trial(test, 5);
+
+	write_older_super(trial, lose_it);
+	run(trial, DMDA_START_SUPER, NEVER);
+	run(trial, DMDA_START_WRITE, NEVER);
+	restore(trial);
+	for (u32 i = 0; i < trial->nr_steps; i++) {
+		if (trial->done[i].step == DMDA_START_SUPERS)
+			trial->fails_at = i;
+	}
+	trial->error = -EIO;
+	run(trial, DMDA_START_SUPER, NEVER);
+	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
+	KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_SUPERS), 1U);
+	KUNIT_EXPECT_TRUE(test, trial->volume->start.is_single);
 }
 
 static void one_root_that_checks_is_enough(struct kunit *test)
@@ -811,6 +906,8 @@ static struct kunit_case start_cases[] = {
 	KUNIT_CASE(the_root_alone_is_three_reads),
 	KUNIT_CASE(the_newer_superblock_counts_and_one_is_enough),
 	KUNIT_CASE(without_any_superblock_the_last_reason_is_told),
+	KUNIT_CASE(a_superblock_that_is_lost_or_old_is_written_again),
+	KUNIT_CASE(a_superblock_that_cannot_be_written_is_done_without),
 	KUNIT_CASE(one_root_that_checks_is_enough),
 	KUNIT_CASE(an_error_at_any_step_ends_it_with_its_reason),
 	KUNIT_CASE(a_page_of_the_map_without_memory_is_told_apart),

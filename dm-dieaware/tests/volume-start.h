@@ -106,6 +106,15 @@ static inline const char *open_volume(struct volume *volume, const struct image 
 	return start->why ?: read_map(volume, image);
 }
 
+static inline void write_next_super(struct volume *volume)
+{
+	disk_flush(volume);
+	volume->super.epoch++;
+	dmda_super_encode(&volume->super, (struct dmda_super_block *)&volume->scratch);
+	disk_write(volume, dmda_super_dpn(volume->super.epoch), &volume->scratch);
+	disk_flush(volume);
+}
+
 static inline void take_first_checkpoint(struct volume *volume)
 {
 	const struct dmda_start *start = &volume->start;
@@ -147,6 +156,8 @@ static inline void resume_volume(struct volume *volume, u64 salt)
 	while ((step = dmda_start_next(start)) < DMDA_START_DONE) {
 		if (step == DMDA_START_DRAW)
 			start->salt = salt;
+		else if (step == DMDA_START_SUPERS)
+			write_next_super(volume);
 		else if (step == DMDA_START_CHECKPOINT)
 			take_first_checkpoint(volume);
 		else if (step == DMDA_START_RESUME)
