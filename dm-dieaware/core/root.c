@@ -153,6 +153,15 @@ u32 dmda_root_newest(const struct dmda_root root[2], const char *const why[2])
 	return root[1].epoch > root[0].epoch;
 }
 
+bool dmda_root_has_grown(const struct dmda_root root[2], const char *const why[2], u64 epoch)
+{
+	bool has_grown = !why[0] && !why[1];
+
+	for (u32 i = 0; i < 2; i++)
+		has_grown |= !why[i] && root[i].epoch > epoch + 1;
+	return has_grown;
+}
+
 const char *dmda_root_check_times(const struct dmda_slots *slots, u64 next_seq)
 {
 	/* Entries of the directory have epochs. */

@@ -75,6 +75,18 @@ const char *dmda_root_decode_entries(const struct dmda_root *root,
 u32 dmda_root_newest(const struct dmda_root root[2], const char *const why[2]);
 
 /**
+ * dmda_root_has_grown() - was a device used by the roots of the layout to which it is to grow?
+ * @root: these, as they were decoded
+ * @why: reason why it cannot be used, or NULL, by root
+ * @epoch: epoch of the root by which it grows
+ *
+ * Growing leaves one root, of the next epoch; the first start after that writes the other one.
+ *
+ * Return: whether it was; else what is there is left of growing that the power has cut off.
+ */
+bool dmda_root_has_grown(const struct dmda_root root[2], const char *const why[2], u64 epoch);
+
+/**
  * dmda_root_check_times() - does the journal reach what the tables know?
  * @slots: slots of the tables' pages, by table, as root and directory name them
  * @next_seq: the operation that would come next, as the end of the journal says

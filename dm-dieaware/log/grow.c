@@ -58,6 +58,24 @@ static const char *take_entries(struct dmda_log *log)
 	return why;
 }
 
+/*
+ * By a superblock that was lost before the other one was written again: then there are roots and
+ * tables of more than the device has now, which must not be written over.
+ */
+static bool has_grown(struct dmda_log *log, const struct dmda_super *grown)
+{
+	void *page = log->checkpoint.pages;
+	struct dmda_root roots[2];
+	const char *whys[2];
+
+	for (u32 i = 0; i < 2; i++) {
+		whys[i] = "a root cannot be read";
+		if (!dmda_log_read(log, to_dpn(grown->root_dpn[i]), page, 1))
+			whys[i] = dmda_root_decode(&roots[i], grown, page, i);
+	}
+	return dmda_root_has_grown(roots, whys, log->checkpoint.root.epoch);
+}
+
 /* What lies in the other place of a root may be of an attempt to grow that has failed. */
 static int write_roots(struct dmda_log *log, const struct dmda_super *grown)
 {
@@ -95,6 +113,8 @@ static const char *grow(struct dmda_log *log, struct dmda_super *grown)
 	*grown = log->super;
 	why = dmda_super_grow(grown, log->grows_to);
 	why = why ?: take_entries(log);
+	if (!why && has_grown(log, grown))
+		why = "it has grown before, by a superblock that is lost";
 	if (!why && write_roots(log, grown))
 		why = "a root for the new size cannot be written";
 	if (!why && write_supers(log, grown))

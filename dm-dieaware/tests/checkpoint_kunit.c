@@ -277,6 +277,36 @@ static void a_root_is_clean_if_nothing_was_to_follow_and_nothing_has(struct kuni
 	KUNIT_EXPECT_FALSE(test, volume->root.is_clean);
 }
 
+/* Of a layout to which a device of epoch 7 grows: an attempt that was cut off, or one in use? */
+static void roots_tell_whether_a_device_has_grown_before(struct kunit *test)
+{
+	static const struct {
+		u64 epoch[2];	/* 0: there is none */
+		bool has_grown;
+	} cases[] = {
+		{ { 0, 0 }, false },
+		{ { 8, 0 }, false },
+		{ { 0, 7 }, false },
+		{ { 0, 3 }, false },
+		{ { 0, 9 }, true },
+		{ { 10, 0 }, true },
+		{ { 8, 9 }, true },
+		{ { 4, 3 }, true },
+	};
+
+	for (u32 i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct dmda_root roots[] = {
+			{ .epoch = cases[i].epoch[0] }, { .epoch = cases[i].epoch[1] },
+		};
+		const char *whys[2];
+
+		for (u32 j = 0; j < 2; j++)
+			whys[j] = roots[j].epoch ? NULL : "there is none";
+		KUNIT_EXPECT_EQ_MSG(test, dmda_root_has_grown(roots, whys, 7), cases[i].has_grown,
+				    "case %u", i);
+	}
+}
+
 static struct kunit_case checkpoint_cases[] = {
 	KUNIT_CASE(the_steps_come_in_their_order),
 	KUNIT_CASE(pages_that_have_not_changed_are_not_written),
@@ -286,6 +316,7 @@ static struct kunit_case checkpoint_cases[] = {
 	KUNIT_CASE(a_step_is_asked_for_until_it_is_answered_once),
 	KUNIT_CASE(nobody_waits_until_all_pages_are_looked_at),
 	KUNIT_CASE(a_root_is_clean_if_nothing_was_to_follow_and_nothing_has),
+	KUNIT_CASE(roots_tell_whether_a_device_has_grown_before),
 	{}
 };
 

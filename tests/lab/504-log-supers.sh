@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode has its superblock twice: one that is lost, or old since the power failed while the device
-# grew, is written again by the next start that may write.
+# grew, is written again by the next start that may write; and an old one does not make what has
+# grown grow once more.
 # kernels: uml
 # long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 20
 # timeout: 240
-# sentences: 17
+# sentences: 23
 . "$(dirname "$0")/rc"
 
 start() {
@@ -110,6 +111,8 @@ dmsetup remove t0
 put_back old "$place"
 find_supers
 check_that "it is as when the power fails between the two superblocks" "$OLDER" -eq "$place"
+dieaware check /dev/mapper/low >"$T_DIR/said"
+check "dieaware check says that they differ" grep -F "warning: Superblock" "$T_DIR/said"
 check "it starts with its new size" start
 put $((before / 256 + 1))
 dmsetup remove t0
@@ -120,6 +123,22 @@ check "so if the other one is lost, it has its new size" start
 check "and what was written there" has $((after * 8)) $((before / 256 + 1))
 check "and before" has $((after * 8)) 0
 dmsetup remove t0
+
+# Both were lost but an old one
+find_supers
+save a 0
+save b 16
+wipe $((16 - place))
+put_back old "$place"
+mark_log
+check_fails "an old superblock does not make it grow once more" start
+check "and it says why" log_has "it has grown before, by a superblock that is lost"
+put_back a 0
+put_back b 16
+check "so with the right ones it starts" start
+check "and has what it had" has $((after * 8)) $((before / 256 + 1))
+dmsetup remove t0
+check "dieaware check finds nothing then" dieaware check /dev/mapper/low
 
 # A place that cannot be written
 find_supers

@@ -139,6 +139,15 @@ fn damaged_superblocks_are_found() {
         Subject::Superblock,
         "do not belong together",
     );
+    // It shows less than the other, as before the device has grown.
+    let device = used_device();
+    change_well(&device, 0, |page| page[97] -= 1);
+    expect(
+        &device,
+        Severity::Warning,
+        Subject::Superblock,
+        "Superblock A is older, and of another layout",
+    );
     // Newer than the other, and everything else is of the other's device
     let device = used_device();
     for dpn in [0, 16] {

@@ -257,6 +257,17 @@ impl Super {
         Ok(superblock)
     }
 
+    /// Is everything where the other one says? Epochs, flags and labels may differ.
+    pub fn is_same_layout(&self, other: &Self) -> bool {
+        *self
+            == Self {
+                epoch: self.epoch,
+                flags: self.flags,
+                label: self.label,
+                ..other.clone()
+            }
+    }
+
     /// Metadata may be written by who knows only what this version knows.
     ///
     /// # Errors

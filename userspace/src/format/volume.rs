@@ -94,6 +94,14 @@ fn choose_super(
                         b.uuid_text()
                     )
                 });
+            } else if !a.is_same_layout(&b) {
+                let older = if a.epoch < b.epoch { "A" } else { "B" };
+                findings.add(Severity::Warning, Subject::Superblock, || {
+                    format!(
+                        "Superblock {older} is older, and of another layout, as a power failure \
+                         leaves it while a device grows: the next start that may write writes it again."
+                    )
+                });
             }
             Ok(if a.epoch > b.epoch { a } else { b })
         }
