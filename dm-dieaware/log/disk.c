@@ -159,6 +159,15 @@ int dmda_log_write_super(struct dmda_log *log, struct dmda_super *super, blk_opf
 	return ret;
 }
 
+int dmda_log_write_supers(struct dmda_log *log, struct dmda_super *super)
+{
+	int ret = 0;
+
+	for (u32 i = 0; !ret && i < 2; i++)
+		ret = dmda_log_write_super(log, super, REQ_FUA);
+	return ret;
+}
+
 int dmda_log_write_data(struct dmda_log *log, dpn_t dpn, void *memory)
 {
 	return transfer(log, dmda_log_sector(log, dpn), memory, DMDA_BLOCK_BYTES,

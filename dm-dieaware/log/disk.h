@@ -63,6 +63,17 @@ int dmda_log_write(struct dmda_log *log, dpn_t dpn, void *memory, u32 nr_pages,
 int dmda_log_write_super(struct dmda_log *log, struct dmda_super *super, blk_opf_t opf);
 
 /**
+ * dmda_log_write_supers() - have both superblocks say the same
+ * @super: superblock; gets the epoch of the last one that could be written
+ *
+ * The second one is written when the first one is durable: there always is one that is whole.
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dmda_log_write_supers(struct dmda_log *log, struct dmda_super *super);
+
+/**
  * dmda_log_write_data() - write a page of data and wait for it
  * @memory: a page
  *

@@ -14,7 +14,8 @@ static void write_needs_check(struct dmda_log *log)
 	/* If it fails while it starts, others have known the superblock as it was. */
 	dmda_log_list_take(log);
 	log->super.flags |= DMDA_SUPER_NEEDS_CHECK;
-	dmda_log_write_super(log, &log->super, REQ_FUA);
+	/* Who loses one of them must not take the device for well. */
+	dmda_log_write_supers(log, &log->super);
 }
 
 void dmda_log_tell_failure(struct work_struct *work)

@@ -96,16 +96,6 @@ static int write_roots(struct dmda_log *log, const struct dmda_super *grown)
 			      REQ_PREFLUSH | REQ_FUA);
 }
 
-/* Both of them, one after the other: an old one would lead to a root that grows old. */
-static int write_supers(struct dmda_log *log, struct dmda_super *grown)
-{
-	int ret = 0;
-
-	for (u32 i = 0; !ret && i < 2; i++)
-		ret = dmda_log_write_super(log, grown, REQ_FUA);
-	return ret;
-}
-
 static const char *grow(struct dmda_log *log, struct dmda_super *grown)
 {
 	const char *why;
@@ -117,7 +107,8 @@ static const char *grow(struct dmda_log *log, struct dmda_super *grown)
 		why = "it has grown before, by a superblock that is lost";
 	if (!why && write_roots(log, grown))
 		why = "a root for the new size cannot be written";
-	if (!why && write_supers(log, grown))
+	/* An old one would lead to a root that grows old. */
+	if (!why && dmda_log_write_supers(log, grown))
 		why = "the superblock for the new size cannot be written";
 	if (!why) {
 		log->super = *grown;

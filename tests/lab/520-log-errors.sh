@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 25
 # timeout: 240
-# sentences: 25
+# sentences: 26
 . "$(dirname "$0")/rc"
 
 # below TABLE-LINE...: what the device below the target is from now on
@@ -31,6 +31,11 @@ well() {
 
 start() {
 	dmsetup create t0 --table "$LINE"
+}
+
+# flags_at PAGE: of the superblock there
+flags_at() {
+	od -An -t u4 -j $(($1 * 4096 + 124)) -N 4 /dev/mapper/low | tr -d ' '
 }
 
 new_ssd ssd0 capacity_mib=128
@@ -75,6 +80,7 @@ check_error "nor does a discard" "Input/output error" blkdiscard -l 4096 "$TARGE
 check "status and suspend work" dmsetup suspend t0
 dmsetup resume t0
 well
+check_that "both superblocks say that it needs a check" "$(flags_at 0) $(flags_at 16)" == "1 1"
 again t0
 check_that "the next start only reads" "$(status_field t0 state)" == read_only
 check "what was promised is there" same
