@@ -40,4 +40,12 @@ const char *dmda_start_leave_roots(struct dmda_start *start);
 bool dmda_start_ask_chosen(struct dmda_start *start);
 const char *dmda_start_did_chosen(struct dmda_start *start, int error);
 
+/* The journal's ring: start-ring.c */
+bool dmda_start_ask_ring(struct dmda_start *start, u32 page, u32 nr_pages);
+const char *dmda_start_did_ring(struct dmda_start *start, int error);
+u32 dmda_start_at_once(const struct dmda_start *start); /* sectors, whole pages */
+bool dmda_start_ask_lost(struct dmda_start *start);
+const char *dmda_start_did_lost(struct dmda_start *start, int error);
+const char *dmda_start_leave_lost(struct dmda_start *start);
+
 #endif /* DMDA_START_PARTS_H */

@@ -105,26 +105,19 @@ static const char *did_table(struct dmda_start *start, int error)
  * Journal
  */
 
-static const char cannot_read_journal[] = "the journal cannot be read";
-
-static bool ask_ring(struct dmda_start *start, u32 page, u32 nr_pages)
-{
-	return ask_read(start, to_dpn(start->super->journal_dpn + page), start->sectors, nr_pages);
-}
-
 /* Asks for the pages from the reader's sector on, up to the end of the ring. */
 static bool ask_sectors(struct dmda_start *start)
 {
 	u32 at = dmda_journal_sector_at(start->super, start->reader.next.sector);
 	u32 skip = at % DMDA_PAGE_SECTORS;
 	u32 left = start->super->journal_sectors - at + skip;
-	u32 nr = min(DMDA_START_SECTORS, round_up(left, DMDA_PAGE_SECTORS));
+	u32 nr = min(dmda_start_at_once(start), round_up(left, DMDA_PAGE_SECTORS));
 
 	if (start->is_at_end || start->nr_read >= start->super->journal_sectors)
 		return false;
 	start->at = skip;
 	start->nr_there = min(nr, left);
-	return ask_ring(start, at / DMDA_PAGE_SECTORS, nr / DMDA_PAGE_SECTORS);
+	return dmda_start_ask_ring(start, at / DMDA_PAGE_SECTORS, nr / DMDA_PAGE_SECTORS);
 }
 
 static void open_journal(struct dmda_start *start)
@@ -158,6 +151,13 @@ static const struct dmda_journal_sector *next_sector(struct dmda_start *start)
 	return sector;
 }
 
+static const char *did_sectors(struct dmda_start *start, int error)
+{
+	if (error)
+		start->nr_there = 0;
+	return dmda_start_did_ring(start, error);
+}
+
 static bool ask_journal(struct dmda_start *start)
 {
 	if (!start->index++) {
@@ -184,7 +184,7 @@ static const char *did_journal(struct dmda_start *start, int error)
 {
 	struct dmda_journal_place place = start->reader.next;
 	const struct dmda_journal_sector *sector;
-	const char *why = error ? cannot_read_journal : NULL;
+	const char *why = did_sectors(start, error);
 
 	while (!why && (sector = next_sector(start))) {
 		why = note_draft(start, sector, &place);
@@ -216,37 +216,6 @@ static const char *leave_draft(struct dmda_start *start)
 {
 	start->end = start->reader.next;
 	return NULL;
-}
-
-/* Looks at what replay is not going to come to; @index counts pages. */
-static bool ask_lost(struct dmda_start *start)
-{
-	u32 nr_pages = DIV_ROUND_UP(start->super->journal_sectors, DMDA_PAGE_SECTORS);
-
-	return start->index < nr_pages &&
-		ask_ring(start, start->index, min(DMDA_START_SECTORS / DMDA_PAGE_SECTORS,
-						  nr_pages - (u32)start->index));
-}
-
-static const char *did_lost(struct dmda_start *start, int error)
-{
-	if (error)
-		return cannot_read_journal;
-	for (u32 i = 0; i < start->nr_pages * DMDA_PAGE_SECTORS; i++) {
-		start->is_lost = dmda_journal_is_beyond(&start->reader, &start->sectors[i]);
-		if (start->is_lost)
-			return "the journal is damaged, and operations are lost";
-	}
-	start->index += start->nr_pages;
-	return NULL;
-}
-
-static const char *leave_lost(struct dmda_start *start)
-{
-	const char *why = dmda_root_check_times(start->slots, start->end.seq);
-
-	start->is_lost = why;
-	return why;
 }
 
 /*
@@ -358,7 +327,7 @@ static const char *did_replay(struct dmda_start *start, int error)
 	case DMDA_START_SHRINK:
 		return error ? "a page of the map cannot be written" : NULL;
 	default:
-		return error ? cannot_read_journal : NULL;
+		return did_sectors(start, error);
 	}
 }
 
@@ -481,7 +450,7 @@ static const struct {
 	[OPENED] = { ask_table, did_table },
 	[JOURNAL] = { ask_journal, did_journal },
 	[DRAFT] = { ask_draft, did_draft, leave_draft },
-	[LOST] = { ask_lost, did_lost, leave_lost },
+	[LOST] = { dmda_start_ask_lost, dmda_start_did_lost, dmda_start_leave_lost },
 	[REPLAY] = { ask_replay, did_replay, leave_replay },
 	[SETTLE] = { ask_settle, did_settle, leave_settle },
 	[DRAW] = { ask_draw, did_draw },
@@ -495,6 +464,7 @@ static void enter(struct dmda_start *start, enum state state)
 {
 	start->state = state;
 	start->index = 0;
+	start->nr_singly = 0;
 }
 
 static void fail(struct dmda_start *start, const char *why)

@@ -141,6 +141,7 @@ enum dmda_start_step {
  * @index: number of what is read next in this state
  * @reader: position in the journal
  * @replay: position in a sector of it
+ * @nr_singly: number of pages of the ring that are read one by one, as together they could not be
  * @at: next sector in @sectors
  * @nr_there: number of sectors of the ring up to the end of @sectors
  * @nr_read: number of sectors that were taken
@@ -197,6 +198,7 @@ struct dmda_start {
 	u64 index;
 	struct dmda_journal_reader reader;
 	struct dmda_replay replay;
+	u32 nr_singly;
 	u32 at;
 	u32 nr_there;
 	u32 nr_read;

@@ -35,6 +35,7 @@ struct done {
  * @done: these steps
  * @fails_at: number of the step that fails, or NEVER
  * @error: the error with which it fails
+ * @bad_dpn: page that cannot be read, or 0
  * @changes_at: state in which the image is changed, or NEVER
  * @change: how
  * @told: pages of the map that were told last, before they are needed
@@ -50,6 +51,7 @@ struct trial {
 	struct done done[MAX_STEPS];
 	u32 fails_at;
 	int error;
+	u64 bad_dpn;
 	u32 changes_at;
 	void (*change)(struct volume *volume);
 	u64 told[DMDA_AHEAD_PAGES];
@@ -83,6 +85,13 @@ static inline void note_needed(struct trial *trial)
 		trial->nr_untold += !was_told(trial, start->map_index + i);
 }
 
+static inline bool is_bad(const struct trial *trial)
+{
+	const struct dmda_start *start = &trial->volume->start;
+
+	return trial->bad_dpn && trial->bad_dpn - from_dpn(start->dpn) < start->nr_pages;
+}
+
 static inline int do_step(struct trial *trial, enum dmda_start_step step)
 {
 	struct volume *volume = trial->volume;
@@ -90,6 +99,8 @@ static inline int do_step(struct trial *trial, enum dmda_start_step step)
 	if (trial->nr_steps - 1 == trial->fails_at)
 		return trial->error;
 	switch (step) {
+	case DMDA_START_READ:
+		return is_bad(trial) ? -EIO : do_read_step(volume, trial->image, step);
 	case DMDA_START_SUPERS:
 		write_next_super(volume);
 		return 0;

@@ -36,6 +36,7 @@
 #include "../core/writeback.c"
 #include "../core/checkpoint.c"
 #include "../core/start-root.c"
+#include "../core/start-ring.c"
 #include "../core/start.c"
 #include "../core/plan.c"
 #include "../core/victim.c"

@@ -21,6 +21,7 @@
 #include "../../dm-dieaware/core/super.c"
 #include "../../dm-dieaware/core/writer.c"
 #include "../../dm-dieaware/core/start-root.c"
+#include "../../dm-dieaware/core/start-ring.c"
 #include "../../dm-dieaware/core/start.c"
 
 #include "start.h"
