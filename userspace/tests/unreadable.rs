@@ -15,6 +15,7 @@ use dieaware::commands::DamageFound;
 use dieaware::format::check::Options;
 use dieaware::format::dump::{dump, Part};
 use dieaware::format::exact;
+use dieaware::format::findings::Severity;
 use dieaware::format::segments::State;
 use dieaware::format::stat::{stat, Lost};
 use dieaware::format::superblock::Table;
@@ -60,6 +61,30 @@ fn one_superblock_is_enough_for_udev() {
         assert!(epoch(vec![bad]).unwrap().unwrap() + 1 >= newest);
     }
     assert!(epoch(vec![0, 16]).is_err());
+}
+
+#[test]
+fn a_page_far_behind_the_end_of_the_journal_is_no_damage() {
+    let volume = volume_of(&used_device());
+    let superblock = &volume.superblock;
+    let ring = u64::from(superblock.journal_sectors);
+    let end = volume.journal.first_sector + volume.journal.nr_sectors;
+
+    for (behind, severity) in [
+        (256, Severity::Damage),
+        (256 + 16, Severity::Warning),
+        (ring - volume.journal.nr_sectors - 8, Severity::Warning),
+    ] {
+        let device = Failing {
+            device: used_device(),
+            bad: vec![superblock.journal_dpn + (end + behind) % ring / 8],
+        };
+        let report = dieaware::format::check(&device, &Options::default()).unwrap();
+        let worst = report.findings.first().unwrap();
+        assert_eq!(worst.severity, severity, "{behind}: {worst}");
+        assert!(worst.sentence.contains("of the journal cannot be read"));
+        assert!(!report.is_clean());
+    }
 }
 
 #[test]

@@ -450,7 +450,13 @@ pub fn look_behind_end<D: ReadPages>(
         let sector = match ring.sector(number) {
             Ok(sector) => sector,
             Err(err) => {
-                findings.damage(Subject::Journal, || unreadable(number, &err));
+                // If the journal went on, the next batch would begin before that.
+                let severity = if at > MAX_BATCH_SECTORS {
+                    Severity::Warning
+                } else {
+                    Severity::Damage
+                };
+                findings.add(severity, Subject::Journal, || unreadable(number, &err));
                 continue;
             }
         };
