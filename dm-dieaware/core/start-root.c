@@ -4,6 +4,12 @@
  */
 #include "start-parts.h"
 
+/*
+ * By so much the epoch of a root that nobody can read is larger, at most, than that of the other
+ * one. It is one; and each start that is cut off where it writes its root adds two.
+ */
+#define LOST_EPOCHS	1024U
+
 bool dmda_start_ask_super(struct dmda_start *start)
 {
 	static const u64 places[] = { DMDA_SUPER_DPN_A, DMDA_SUPER_DPN_B };
@@ -112,9 +118,13 @@ const char *dmda_start_did_roots(struct dmda_start *start, int error)
 {
 	u32 which = start->index++;
 
-	if (!which)
+	if (!which) {
 		start->newest_epoch = 0;
-	if (!error)
+		start->is_epoch_lost = false;
+	}
+	if (error)
+		start->is_epoch_lost = true;
+	else
 		note_epochs(start, which);
 	start->whys[which] = decode_root(start, which, error, &start->roots[which]);
 	return NULL;
@@ -135,9 +145,11 @@ bool dmda_start_ask_chosen(struct dmda_start *start)
 static void leave_epochs_behind(const struct dmda_start *start)
 {
 	u64 *epoch = &start->root->epoch;
+	u64 newest = max(start->newest_epoch, *epoch);
 
-	if (start->newest_epoch > *epoch)
-		*epoch = start->newest_epoch + ((start->newest_epoch ^ *epoch) & 1);
+	if (start->is_epoch_lost)
+		newest += LOST_EPOCHS;
+	*epoch = newest + ((newest ^ *epoch) & 1);
 }
 
 const char *dmda_start_did_chosen(struct dmda_start *start, int error)

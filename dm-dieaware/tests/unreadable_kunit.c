@@ -101,10 +101,34 @@ static void damage_is_found_beside_a_page_that_cannot_be_read(struct kunit *test
 	KUNIT_EXPECT_TRUE(test, volume->start.is_lost);
 }
 
+/*
+ * Of the newest root a page cannot be read, and the power fails behind the first page of the one
+ * that a start writes to its place; then all can be read again.
+ */
+static void pages_of_a_root_that_cannot_be_read_are_never_of_the_next(struct kunit *test)
+{
+	struct trial *trial = new_trial(test, 5);
+	struct volume *volume = trial->volume;
+	u64 first = volume->super.root_dpn[0];
+
+	KUNIT_ASSERT_EQ(test, volume->root.epoch, 2ULL);
+	KUNIT_ASSERT_GE(test, dmda_root_nr_pages(&volume->super), 2U);
+	trial->bad_dpn = first;
+	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
+	KUNIT_EXPECT_EQ(test, from_dpn(dmda_root_dpn(&volume->super, volume->root.epoch)), first);
+	memcpy(trial->base->meta[first].byte, bytes_at(volume, first), DMDA_BLOCK_BYTES);
+	restore(trial);
+	trial->bad_dpn = 0;
+	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
+	KUNIT_EXPECT_NOT_NULL(test, volume->start.whys[0]);
+	KUNIT_EXPECT_EQ(test, volume->start.roots[1].epoch, 1ULL);
+}
+
 static struct kunit_case unreadable_cases[] = {
 	KUNIT_CASE(a_page_of_the_journal_that_nobody_needs_may_be_unreadable),
 	KUNIT_CASE(pages_are_read_together_again_behind_one_that_cannot_be),
 	KUNIT_CASE(damage_is_found_beside_a_page_that_cannot_be_read),
+	KUNIT_CASE(pages_of_a_root_that_cannot_be_read_are_never_of_the_next),
 	{}
 };
 
