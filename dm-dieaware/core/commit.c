@@ -18,6 +18,7 @@ void dmda_commit_go_on(struct dmda_commit *commit, const struct dmda_journal_pla
 	commit->draft.nr = 0;
 	commit->draft.is_void = false;
 	commit->draft.kept.nr_pages = 0;
+	commit->ends_kept = false;
 	commit->step = DMDA_COMMIT_DONE;
 }
 
@@ -62,7 +63,19 @@ bool dmda_commit_is_idle(const struct dmda_commit *commit)
 	u64 next_seq = commit->has_batch ? commit->batch.next_seq : commit->next_place.seq;
 
 	return commit->durable_seq + 1 == next_seq &&
-		commit->durable_overwrites == commit->nr_overwrites && !has_void_draft(commit);
+		commit->durable_overwrites == commit->nr_overwrites && !has_void_draft(commit) &&
+		!commit->ends_kept;
+}
+
+u64 dmda_commit_sure_seq(const struct dmda_commit *commit)
+{
+	/* A draft is one operation. */
+	return commit->durable_seq - (commit->draft.kept.nr_pages ? 1 : 0);
+}
+
+void dmda_commit_end_kept(struct dmda_commit *commit)
+{
+	commit->ends_kept = commit->draft.kept.nr_pages;
 }
 
 bool dmda_commit_covers(const struct dmda_commit *commit, u64 seq)
@@ -96,8 +109,8 @@ void dmda_commit_void(struct dmda_commit *commit)
 
 static void end_batch(struct dmda_commit *commit)
 {
-	/* A start must find something else. */
-	if (has_void_draft(commit))
+	/* A start must find something else, or something behind the last draft. */
+	if (has_void_draft(commit) || commit->ends_kept)
 		dmda_journal_put_nothing(&commit->batch);
 	commit->sealed = commit->batch.sectors;
 	commit->first = commit->batch.first.sector;
@@ -142,6 +155,7 @@ static void did_batch(struct dmda_commit *commit)
 	struct dmda_draft *draft = &commit->draft;
 
 	commit->durable_seq = commit->sealed_seq;
+	commit->ends_kept = false;
 	draft->kept.nr_pages = 0;
 	if (commit->is_kept)
 		draft->kept = draft->pages;

@@ -91,6 +91,7 @@ enum dmda_commit_step {
  * @sealed_seq: last operation of @sealed
  * @sealed_overwrites: number of writes in place that were done before the commit
  * @is_kept: whether the draft is what is made durable
+ * @ends_kept: whether the next commit has to write a batch, behind the last draft
  * @step: step that is under way, or how the commit has ended
  *
  * The first paragraph is the caller's to fill in. The second one says how far the journal is; the
@@ -125,6 +126,7 @@ struct dmda_commit {
 	u64 sealed_seq;
 	u64 sealed_overwrites;
 	bool is_kept;
+	bool ends_kept;
 	enum dmda_commit_step step;
 };
 
@@ -174,6 +176,23 @@ struct dmda_journal_place dmda_commit_root_place(struct dmda_commit *commit);
  * not written: a page that was trimmed since, which held nothing, has no records that say so.
  */
 bool dmda_commit_is_idle(const struct dmda_commit *commit);
+
+/**
+ * dmda_commit_sure_seq() - up to where a start comes, also if data has been damaged since
+ *
+ * If a draft comes last, and its data is damaged later, a start takes that for data that has not
+ * arrived, and goes back to what was there before: nobody else may have these places until then.
+ *
+ * Return: the last operation that is durable, or the one before it.
+ */
+u64 dmda_commit_sure_seq(const struct dmda_commit *commit);
+
+/**
+ * dmda_commit_end_kept() - have dmda_commit_sure_seq() get to what is durable with the next commit
+ *
+ * Does nothing if it is there.
+ */
+void dmda_commit_end_kept(struct dmda_commit *commit);
 
 /**
  * dmda_commit_covers() - does what an operation has done survive a power failure, whatever else

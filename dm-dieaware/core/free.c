@@ -23,7 +23,7 @@ static bool may_be_lost(const struct dmda_freeing *freeing, const struct dmda_se
 			u32 nr_valid)
 {
 	return segment->state == DMDA_SEGMENT_CLOSED && segment->nr_valid == nr_valid &&
-		segment->last_seq <= freeing->commit->durable_seq;
+		segment->last_seq <= dmda_commit_sure_seq(freeing->commit);
 }
 
 static bool is_to_be_had(const struct dmda_freeing *freeing, const struct dmda_segment *segment)

@@ -3,7 +3,7 @@
  * Which segment may be freed, and by whom. Each goes through
  *
  *	find		CLOSED, without a valid page, and what took the last one away is durable: a
- *			crash would bring back a map that points there
+ *			crash would bring back a map that points there; and no draft that comes last
  *	claim		nobody reads from it; now it is the caller's, and nobody else finds it
  *	discard		the device below is told that it holds nothing; or not
  *	discarded	nothing is written there before that has ended

@@ -164,8 +164,12 @@ static void did_step_locked(struct dmda_log *log, int error)
 	lockdep_assert_held(&log->lock);
 
 	dmda_commit_did(commit, error);
-	if (!error && commit->nr && log->space.segments.nr_empty && log->state == DMDA_LOG_WRITE)
-		dmda_log_kick(log, &log->space.work);
+	if (error || !commit->nr || !log->space.segments.nr_empty || log->state != DMDA_LOG_WRITE)
+		return;
+	dmda_log_kick(log, &log->space.work);
+	/* What a draft has emptied is not free before another batch is durable behind it. */
+	if (commit->draft.kept.nr_pages)
+		dmda_log_commit_late_locked(log);
 }
 
 /*
@@ -266,7 +270,14 @@ void dmda_log_commit_late_locked(struct dmda_log *log)
 /* If somebody else has committed it meanwhile, there is nothing to be written. */
 void dmda_log_do_late(struct work_struct *work)
 {
-	dmda_log_commit(container_of(to_delayed_work(work), struct dmda_log, journal.late_work));
+	struct dmda_log *log = container_of(to_delayed_work(work), struct dmda_log,
+					    journal.late_work);
+
+	spin_lock_irq(&log->lock);
+	if (log->space.segments.nr_empty)
+		dmda_commit_end_kept(&log->journal.commit);
+	spin_unlock_irq(&log->lock);
+	dmda_log_commit(log);
 }
 
 int dmda_log_make_room(struct dmda_log *log)

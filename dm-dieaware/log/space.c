@@ -254,6 +254,9 @@ static bool needs_commit(struct dmda_log *log)
 	needs = log->space.segments.nr_empty > log->space.freeing.nr_claimed &&
 		log->space.segments.nr_free <= DMDA_LOG_LOW_SEGMENTS &&
 		log->state == DMDA_LOG_WRITE;
+	/* What took the last page away may be a draft, behind which nothing comes. */
+	if (needs)
+		dmda_commit_end_kept(&log->journal.commit);
 	spin_unlock_irq(&log->lock);
 	return needs;
 }

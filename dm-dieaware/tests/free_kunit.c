@@ -57,6 +57,51 @@ static void a_segment_is_claimed_when_its_loss_is_durable_and_nobody_reads(struc
 	KUNIT_EXPECT_EQ(test, freeing->nr_claimed, 1U);
 }
 
+/* The last page of a closed segment, written elsewhere by what is the journal's last draft then */
+static void empty_by_draft(struct volume *volume)
+{
+	dpn_t dpn;
+
+	trim_pages(volume, 1, NR_PAGES - 1);
+	/* So that none has to be opened where the draft is made. */
+	open_segment(volume, DMDA_STREAM_USER);
+	commit(volume);
+	KUNIT_ASSERT_EQ(volume->test, take_places(volume, DMDA_STREAM_USER, 1, &dpn), 1U);
+	KUNIT_ASSERT_TRUE(volume->test, make_draft(volume, 0, dpn, 1));
+	write_draft(volume, 1 << 20);
+	write_tags(volume, dpn, 1, 1 << 20);
+	map_data(volume, 0, dpn, 1);
+	commit(volume);
+	KUNIT_ASSERT_EQ(volume->test, volume->nr_kept, 1U);
+	KUNIT_ASSERT_EQ(volume->test, volume->segments.nr_empty, 1U);
+}
+
+/* If the draft's data is damaged, a start has that page where it was before. */
+static void what_the_last_draft_takes_away_is_kept_until_another_batch(struct kunit *test)
+{
+	struct volume *volume = new_volume(test);
+	struct dmda_commit *journal = &volume->commit;
+
+	format_volume(volume);
+	write_segment(volume, 0);
+	write_segment(volume, NR_PAGES);
+	empty_by_draft(volume);
+	KUNIT_EXPECT_TRUE(test, dmda_commit_is_idle(journal));
+	KUNIT_EXPECT_EQ(test, from_seg(find(volume)), from_seg(SEG_NONE));
+	KUNIT_EXPECT_FALSE(test, dmda_free_claim(&volume->freeing, to_seg(0), 0));
+	KUNIT_EXPECT_FALSE(test, dmda_free_may_lose(&volume->freeing, to_seg(0), 0, 0));
+	/* Whoever needs it has one written. */
+	dmda_commit_end_kept(journal);
+	KUNIT_EXPECT_FALSE(test, dmda_commit_is_idle(journal));
+	commit(volume);
+	KUNIT_EXPECT_TRUE(test, dmda_commit_is_idle(journal));
+	KUNIT_EXPECT_EQ(test, from_seg(find(volume)), 0U);
+	KUNIT_EXPECT_TRUE(test, dmda_free_may_lose(&volume->freeing, to_seg(0), 0, 0));
+	/* Then there is nothing to be had by it. */
+	dmda_commit_end_kept(journal);
+	KUNIT_EXPECT_TRUE(test, dmda_commit_is_idle(journal));
+}
+
 static void others_are_not_claimed(struct kunit *test)
 {
 	struct volume *volume = volume_with_empty_segment(test);
@@ -218,6 +263,7 @@ static void what_is_not_free_at_the_end_is_not_discarded(struct kunit *test)
 
 static struct kunit_case free_cases[] = {
 	KUNIT_CASE(a_segment_is_claimed_when_its_loss_is_durable_and_nobody_reads),
+	KUNIT_CASE(what_the_last_draft_takes_away_is_kept_until_another_batch),
 	KUNIT_CASE(others_are_not_claimed),
 	KUNIT_CASE(it_is_one_claimants),
 	KUNIT_CASE(it_is_not_free_before_its_discard_has_ended),
