@@ -10,14 +10,17 @@ static u32 ring_room(const struct dmda_commit *commit)
 	return dmda_journal_room(commit->super, &commit->root->journal, &commit->next_place);
 }
 
-void dmda_commit_go_on(struct dmda_commit *commit, const struct dmda_journal_place *place)
+void dmda_commit_go_on(struct dmda_commit *commit, const struct dmda_journal_place *place,
+		       const struct dmda_draft_pages *last)
 {
+	static const struct dmda_draft_pages none;
+
 	commit->has_batch = false;
 	commit->next_place = *place;
 	commit->durable_seq = place->seq - 1;
 	commit->draft.nr = 0;
 	commit->draft.is_void = false;
-	commit->draft.kept.nr_pages = 0;
+	commit->draft.kept = last ? *last : none;
 	commit->ends_kept = false;
 	commit->step = DMDA_COMMIT_DONE;
 }

@@ -132,10 +132,13 @@ struct dmda_commit {
 
 /**
  * dmda_commit_go_on() - the journal goes on at a place; all that came before is durable
+ * @last: pages that the last draft before names, or NULL. They stay as they are until a batch is
+ *	durable: if the root is lost by which that draft is behind us, the older one leads to it.
  *
  * There is no batch then.
  */
-void dmda_commit_go_on(struct dmda_commit *commit, const struct dmda_journal_place *place);
+void dmda_commit_go_on(struct dmda_commit *commit, const struct dmda_journal_place *place,
+		       const struct dmda_draft_pages *last);
 
 /**
  * dmda_commit_begin_batch() - begin a batch if there is none

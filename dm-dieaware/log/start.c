@@ -70,8 +70,7 @@ static int shrink_map(struct dmda_log *log)
 /* Where the journal goes on, and what that means for what came before. */
 static void take_place(struct dmda_log *log, const struct dmda_start *start)
 {
-	dmda_commit_go_on(&log->journal.commit, &start->next);
-	log->journal.commit.draft.kept = start->draft;
+	dmda_commit_go_on(&log->journal.commit, &start->next, &start->draft);
 	log->checkpoint.pages_before = log->checkpoint.root.pages_written;
 }
 

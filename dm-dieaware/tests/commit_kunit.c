@@ -286,16 +286,16 @@ static void a_batch_begins_only_if_the_ring_has_room_for_it(struct kunit *test)
 	u64 from = place.sector;
 
 	place.sector = from + volume->super.journal_sectors / 2;
-	dmda_commit_go_on(commit, &place);
+	dmda_commit_go_on(commit, &place, NULL);
 	KUNIT_EXPECT_FALSE(test, dmda_commit_needs_root(commit, U64_MAX));
 	place.sector++;
-	dmda_commit_go_on(commit, &place);
+	dmda_commit_go_on(commit, &place, NULL);
 	KUNIT_EXPECT_TRUE(test, dmda_commit_needs_root(commit, U64_MAX));
 	place.sector = from + volume->super.journal_sectors - BATCH_SECTORS;
-	dmda_commit_go_on(commit, &place);
+	dmda_commit_go_on(commit, &place, NULL);
 	KUNIT_EXPECT_TRUE(test, dmda_commit_begin_batch(commit));
 	place.sector++;
-	dmda_commit_go_on(commit, &place);
+	dmda_commit_go_on(commit, &place, NULL);
 	KUNIT_EXPECT_FALSE(test, dmda_commit_begin_batch(commit));
 	KUNIT_EXPECT_EQ(test, dmda_commit_place(commit).sector, place.sector);
 	dmda_commit_begin(commit);

@@ -347,6 +347,25 @@ static void the_last_draft_counts_if_its_data_is_there(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, seq, first_seq + 1);
 }
 
+/* If the first root of a start is lost, the next one finds the draft once more. */
+static void what_a_start_finds_as_its_last_draft_stays_as_it_is(struct kunit *test)
+{
+	struct volume *volume = formatted_volume(test);
+	struct dmda_op *op = test_memory(test, sizeof(*op));
+	dpn_t dpn = write_drafted(volume, 5, 2);
+	struct dmda_journal_place next;
+
+	map_data(volume, 5, dpn, 2);
+	commit(volume);
+	volume->nr_pending = 0;
+	KUNIT_ASSERT_NULL(test, open_volume(volume, volume->stable, op, &next));
+	resume_volume(volume, 1);
+	KUNIT_EXPECT_TRUE(test, dmda_draft_names(&volume->commit.draft, dpn, 1));
+	write_one(volume, 9);
+	commit(volume);
+	KUNIT_EXPECT_FALSE(test, dmda_draft_names(&volume->commit.draft, dpn, 1));
+}
+
 static void the_last_draft_counts_if_its_data_cannot_be_read(struct kunit *test)
 {
 	struct volume *volume = formatted_volume(test);
@@ -519,6 +538,7 @@ static struct kunit_case draft_cases[] = {
 	KUNIT_CASE(a_flush_is_a_commit_where_nothing_else_is_left),
 	KUNIT_CASE(what_the_last_draft_names_stays_as_it_is),
 	KUNIT_CASE(the_last_draft_counts_if_its_data_is_there),
+	KUNIT_CASE(what_a_start_finds_as_its_last_draft_stays_as_it_is),
 	KUNIT_CASE(the_last_draft_counts_if_its_data_cannot_be_read),
 	KUNIT_CASE(a_draft_that_is_none_is_refused),
 	KUNIT_CASE(a_device_without_drafts_has_none),

@@ -119,8 +119,7 @@ static inline void take_first_checkpoint(struct volume *volume)
 {
 	const struct dmda_start *start = &volume->start;
 
-	dmda_commit_go_on(&volume->commit, &start->next);
-	volume->commit.draft.kept = start->draft;
+	dmda_commit_go_on(&volume->commit, &start->next, &start->draft);
 	volume->durable_seq = start->end.seq - 1;
 	volume->first_seq = start->next.seq;
 	volume->is_starting = true;

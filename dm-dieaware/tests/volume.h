@@ -966,7 +966,7 @@ static inline void format_volume(struct volume *volume)
 	disk_write(volume, dmda_super_dpn(volume->super.epoch), &volume->scratch);
 	disk_flush(volume);
 	volume->root = root;
-	dmda_commit_go_on(&volume->commit, &root.journal);
+	dmda_commit_go_on(&volume->commit, &root.journal, NULL);
 	dmda_commit_begin_batch(&volume->commit);
 }
 
