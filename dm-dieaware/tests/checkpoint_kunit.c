@@ -307,6 +307,15 @@ static void roots_tell_whether_a_device_has_grown_before(struct kunit *test)
 	}
 }
 
+/* The kernel gives nobody more at once; the tool's need.rs has the same number. */
+static void a_table_of_so_many_pages_takes_all_that_the_kernel_gives(struct kunit *test)
+{
+	const u64 most = 134084706;
+
+	KUNIT_EXPECT_LE(test, (u64)dmda_slots_bytes(most), (u64)INT_MAX);
+	KUNIT_EXPECT_GT(test, (u64)dmda_slots_bytes(most + 1), (u64)INT_MAX);
+}
+
 static struct kunit_case checkpoint_cases[] = {
 	KUNIT_CASE(the_steps_come_in_their_order),
 	KUNIT_CASE(pages_that_have_not_changed_are_not_written),
@@ -317,6 +326,7 @@ static struct kunit_case checkpoint_cases[] = {
 	KUNIT_CASE(nobody_waits_until_all_pages_are_looked_at),
 	KUNIT_CASE(a_root_is_clean_if_nothing_was_to_follow_and_nothing_has),
 	KUNIT_CASE(roots_tell_whether_a_device_has_grown_before),
+	KUNIT_CASE(a_table_of_so_many_pages_takes_all_that_the_kernel_gives),
 	{}
 };
 

@@ -15,6 +15,7 @@ use crate::device::block::{Device, Limits};
 use crate::format::block::Uuid;
 use crate::format::create::{create, nr_created_pages};
 use crate::format::make::{make, Request};
+use crate::format::need;
 use crate::format::superblock::{Super, MAX_SEGMENT_PAGES, PAGE_SECTORS};
 use crate::io_engine::pages::{ReadPages, WritePages};
 use crate::progress::Progress;
@@ -227,7 +228,15 @@ pub fn lay_out(path: &Path, start: u64, features: Features, device: &Device) -> 
         json: false,
         saying: Saying::default(),
     };
-    make(&request(&args, device)?).map_err(|err| usage(err.to_string()))
+    laid_out(&args, device)
+}
+
+/// What is asked for, if a target could start it.
+fn laid_out(args: &FormatArgs, device: &Device) -> Result<Super> {
+    let superblock = make(&request(args, device)?).map_err(|err| usage(err.to_string()))?;
+
+    need::require_startable(&superblock).map_err(usage)?;
+    Ok(superblock)
 }
 
 /// Make a device what was laid out.
@@ -264,7 +273,7 @@ fn write_all(
 pub fn run(args: &FormatArgs, out: &mut impl Write) -> Result<()> {
     let out = &mut args.saying.what_was_done(out, args.json || args.dry_run);
     let device = overwrite::open(&args.device, args.start)?;
-    let superblock = make(&request(args, &device)?).map_err(|err| usage(err.to_string()))?;
+    let superblock = laid_out(args, &device)?;
     let mut formatted = Formatted::new(args, &superblock);
 
     if args.dry_run {

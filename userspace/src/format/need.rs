@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Memory for what a superblock says: it is compared with what there is before it is taken. A sparse
-//! file of petabytes costs nobody anything, and has a superblock if somebody wants it to.
+//! file of petabytes costs nobody anything, and has a superblock if somebody wants it to. And what the
+//! kernel can have of it: a device that no target starts is not made.
 
 use std::fs;
 use std::io;
 
-use super::layout::MAX_OPEN;
+use super::layout::{BLOCK_BYTES, ENTRIES_PER_PAGE, MAX_OPEN};
 use super::root::SlotEntry;
 use super::segments::Segment;
 use super::summary::Written;
@@ -30,6 +31,37 @@ fn needed_bytes(superblock: &Super) -> u64 {
         .saturating_add(superblock.nr_segments().saturating_mul(segment))
         .saturating_add(open.saturating_mul(written))
         .saturating_add(superblock.nr_device_pages / 8)
+}
+
+/// Bytes that the target takes at once for the slots of a table, `dmda_slots_bytes()` of the core.
+fn slots_bytes(nr_pages: u64) -> u64 {
+    let groups = nr_pages.div_ceil(ENTRIES_PER_PAGE as u64);
+
+    nr_pages.saturating_mul(16).saturating_add(groups * 8)
+}
+
+/// Pages that the map has at most: the kernel gives nobody more than `INT_MAX` bytes at once.
+const MOST_MAP_PAGES: u64 = 134_084_706;
+
+/// # Errors
+///
+/// When no target could start the device.
+pub fn require_startable(superblock: &Super) -> Result<(), String> {
+    if slots_bytes(superblock.nr_pages(Table::Map)) <= i32::MAX as u64 {
+        return Ok(());
+    }
+    let most = MOST_MAP_PAGES * (superblock.map_entries() * BLOCK_BYTES) as u64;
+    Err(format!(
+        "Log mode shows up to {} TiB{}, and this would be {}: a table of its map would take more \
+         memory than the kernel gives at once",
+        most >> 40,
+        if superblock.has_checksums() {
+            " with checksums of data"
+        } else {
+            ""
+        },
+        (superblock.nr_lpns * BLOCK_BYTES as u64) >> 40
+    ))
 }
 
 /// What the kernel says is left, in bytes; `None`: it does not say.
@@ -63,26 +95,51 @@ pub fn require(superblock: &Super) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{available_bytes, needed_bytes, require};
+    use super::{
+        available_bytes, needed_bytes, require, require_startable, slots_bytes, MOST_MAP_PAGES,
+    };
     use crate::format::make::{make, Request};
+    use crate::format::superblock::Super;
+
+    fn laid_out(nr_device_pages: u64, checksums: bool) -> Super {
+        let superblock = make(&Request {
+            uuid: [7; 16],
+            label: String::new(),
+            nr_device_pages,
+            stripe_pages: 8,
+            segment_pages: None,
+            journal_sectors: None,
+            journal_unit_sectors: 1,
+            reserve_permille: 100,
+            checksums,
+            drafts: true,
+        });
+        superblock.unwrap()
+    }
+
+    #[test]
+    fn a_device_that_no_target_starts_is_not_made() {
+        // The core's suite "checkpoint" has the same number.
+        assert!(slots_bytes(MOST_MAP_PAGES) <= i32::MAX as u64);
+        assert!(slots_bytes(MOST_MAP_PAGES + 1) > i32::MAX as u64);
+        let mut superblock = laid_out(1 << 36, false);
+        require_startable(&superblock).unwrap();
+        superblock.nr_lpns = MOST_MAP_PAGES * superblock.map_entries() as u64;
+        require_startable(&superblock).unwrap();
+        superblock.nr_lpns += 1;
+        require_startable(&superblock).unwrap_err();
+        assert_eq!(
+            require_startable(&laid_out(1 << 37, false)).unwrap_err(),
+            "Log mode shows up to 402 TiB, and this would be 456: a table of its map would take \
+             more memory than the kernel gives at once"
+        );
+        let why = require_startable(&laid_out(1 << 36, true)).unwrap_err();
+        assert!(why.starts_with("Log mode shows up to 223 TiB with checksums of data, and"));
+    }
 
     #[test]
     fn a_device_is_not_followed_into_more_memory_than_there_is() {
-        let of = |nr_device_pages| {
-            let superblock = make(&Request {
-                uuid: [7; 16],
-                label: String::new(),
-                nr_device_pages,
-                stripe_pages: 8,
-                segment_pages: None,
-                journal_sectors: None,
-                journal_unit_sectors: 1,
-                reserve_permille: 100,
-                checksums: false,
-                drafts: true,
-            });
-            superblock.unwrap()
-        };
+        let of = |nr_device_pages| laid_out(nr_device_pages, false);
         // 1 TiB takes less than 64 MiB
         assert!(needed_bytes(&of(1 << 28)) < 64 << 20);
         require(&of(1 << 18)).unwrap();
