@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # dieaware pick watch: a file that is read much, or mapped, and lies on few dies, is spread while it is read; one that
-# nobody reads, and one that is too large, are left alone. SIGTERM ends it.
+# nobody reads, and one that is too large, are left alone. SIGTERM ends it, and a snapshot below it does not.
 # One CPU: tracing patches the code of the scheduler, and an emulated CPU may run what another one has patched
 # while it is half done ("Oops: int3").
 # kernels: 6.12
 # smp: 1
 # mem: 2G
-# sentences: 23
-# seconds: 35
-# timeout: 240
+# sentences: 28
+# seconds: 50
+# timeout: 300
 . "$(dirname "$0")/rc"
 
 # dof FILE: DoF_P in thousandths
@@ -44,6 +44,11 @@ reads() {
 	(while :; do cat "$@" >/dev/null; sleep 0.1; done) &
 	reader=$!
 	at_end kill $reader
+}
+
+# complains N: so many turns have met the snapshot.
+complains() {
+	(($(grep -c 'snapshot-origin, .*for now' "$T_DIR/errors") >= $1))
 }
 
 # leave: nobody reads any more, and nothing is mounted. The last program of the reader outlives it, with the file open.
@@ -108,6 +113,25 @@ check "btrfs: what is mapped and read is spread" poll 60 is_spread "$mnt/hot"
 kill -TERM $WATCH
 ends 0
 leave
+
+# LVM puts a layer in for as long as there is a snapshot.
+all="0 $(blockdev --getsz "$DEV")"
+dmsetup create volume --table "$all linear $DEV 0"
+at_end drop_target volume
+make_fs ext4 /dev/mapper/volume
+mount /dev/mapper/volume "$mnt"
+write_fragmented "$mnt/hot" 32
+reads "$mnt/hot"
+becomes volume "$all snapshot-origin $DEV"
+watch
+check "a snapshot's layer hides files at three turns" poll 60 complains 3
+check "which does not end it" is_running $WATCH
+becomes volume "$all linear $DEV 0"
+check "when that is gone, what is read is spread" poll 60 is_spread "$mnt/hot"
+kill -TERM $WATCH
+ends 0
+leave
+drop_target volume
 
 drop_ssd ssd0
 new_ssd ssd0 capacity_mib=256 hints=0
