@@ -104,22 +104,48 @@ static void make_super(struct kunit *test, bool checksums, struct dmda_super *su
 	KUNIT_ASSERT_NULL(test, dmda_super_make(&format, super));
 }
 
-/* The last entry of a page, for it stands before checksums, or at the end */
+static void expect_entry(struct kunit *test, struct dmda_map_block *map,
+			 const struct dmda_super *super, u32 entry, u64 dpn)
+{
+	dmda_map_set(map, entry, to_dpn(dpn));
+	KUNIT_EXPECT_EQ_MSG(test, !dmda_map_check(map, super), dpn < super->nr_device_pages,
+			    "entry %u is %llu of %llu", entry, dpn, super->nr_device_pages);
+	dmda_map_set(map, entry, DPN_NONE);
+}
+
+/* Around each number from which on another byte of an entry tells, and around the end */
+static void expect_entries(struct kunit *test, struct dmda_map_block *map,
+			   const struct dmda_super *super, u32 entry)
+{
+	for (u32 bit = 0; bit < DMDA_DPN_BYTES * 8; bit++)
+		expect_entry(test, map, super, entry, 1ull << bit);
+	expect_entry(test, map, super, entry, (1ull << (DMDA_DPN_BYTES * 8)) - 1);
+	for (u64 dpn = super->nr_device_pages - 300; dpn < super->nr_device_pages + 300; dpn++)
+		expect_entry(test, map, super, entry, dpn);
+}
+
+/*
+ * Any entry of a page, and the last one, for it stands before checksums, or at the end; of a device
+ * whose end is a round number, and of others
+ */
 static void a_map_does_not_lead_out_of_the_device(struct kunit *test)
 {
+	static const u32 more[] = { 0, 1, 255 };
 	struct dmda_map_block *map = new_pages(test, 1);
 	struct dmda_super super;
 
-	for (u32 checksums = 0; checksums < 2; checksums++) {
-		u32 last;
-
-		make_super(test, checksums, &super);
-		last = dmda_super_map_entries(&super) - 1;
-		dmda_map_set(map, last, to_dpn(super.nr_device_pages - 1));
-		KUNIT_EXPECT_NULL(test, dmda_map_check(map, &super));
-		dmda_map_set(map, last, to_dpn(super.nr_device_pages));
-		KUNIT_EXPECT_NOT_NULL(test, dmda_map_check(map, &super));
-		dmda_map_set(map, last, DPN_NONE);
+	for (u32 i = 0; i < 2 * ARRAY_SIZE(more); i++) {
+		make_super(test, i % 2, &super);
+		super.nr_device_pages += more[i / 2];
+		/* Behind the entries is something else. */
+		memset(map, 0xff, sizeof(*map));
+		dmda_map_clear(map, 0, dmda_super_map_entries(&super));
+		for (u32 entry = 0; entry < dmda_super_map_entries(&super); entry++) {
+			expect_entry(test, map, &super, entry, super.nr_device_pages - 1);
+			expect_entry(test, map, &super, entry, super.nr_device_pages);
+		}
+		expect_entries(test, map, &super, 0);
+		expect_entries(test, map, &super, dmda_super_map_entries(&super) - 1);
 	}
 }
 
