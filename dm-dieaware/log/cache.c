@@ -26,6 +26,13 @@
 /* Of the cache, at most this part is read together */
 #define WANTED_PART	4U
 
+/*
+ * What is read at once: so many pages, those that lie between included, of which there may be so
+ * many at a place. A page of the map has two slots: between one and the next there lie up to two.
+ */
+#define MOST_AT_ONCE	32U
+#define MOST_BETWEEN	2U
+
 #define MIN_MAP_PAGES		64U
 
 /* There is no memory, and no page can go just now. */
@@ -34,11 +41,38 @@
 /* Without insisting: there are other ways. */
 #define TRY_GFP			(GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN)
 
-/* A page has no room to say whose it is. */
+/**
+ * struct fetch - a read of pages of the map, which have no room to say whose they are
+ * @log: the device
+ * @group: reads that it is waited for with, or NULL
+ * @nr: number of @pages
+ * @pages: pages that are read at once, from struct together; or NULL: it is one
+ * @bio: the read
+ */
 struct fetch {
 	struct dmda_log *log;
-	struct dmda_log_group *group; /* that it is waited for with, or NULL */
+	struct dmda_log_group *group;
+	u32 nr;
+	struct dmda_log_page **pages;
 	struct bio bio;
+};
+
+/**
+ * struct together - pages of the map that are read together
+ * @log: the device
+ * @group: the reads
+ * @nr: number of @page
+ * @page: the pages, as they are wanted; NULL: it was read, or is another read's
+ * @nr_spares: number of @spare
+ * @spare: memory for what lies between two of them, and nobody wants
+ */
+struct together {
+	struct dmda_log *log;
+	struct dmda_log_group group;
+	u32 nr;
+	struct dmda_log_page *page[DMDA_AHEAD_PAGES];
+	u32 nr_spares;
+	struct page *spare[DMDA_AHEAD_PAGES * MOST_BETWEEN];
 };
 
 static struct kmem_cache *page_cache;
@@ -297,25 +331,35 @@ static const char *check_page(const struct dmda_log *log, const struct dmda_log_
 		dmda_map_check(page->map.block, &log->super);
 }
 
-static void page_was_read(struct bio *bio)
+/* Return: whether it is what it should be. */
+static bool page_has_come(struct dmda_log *log, struct dmda_log_page *page, blk_status_t status)
 {
-	struct dmda_log_page *page = bio->bi_private;
-	struct dmda_log_group *group = container_of(bio, struct fetch, bio)->group;
-	struct dmda_log *log = container_of(bio, struct fetch, bio)->log;
-	const char *why = bio->bi_status ? "the device reports an error" :
-					   check_page(log, page);
+	const char *why = status ? "the device reports an error" : check_page(log, page);
 
-	bio_put(bio);
 	if (why)
 		dmda_log_fail(log, "reading a page of the map", why);
 	page_is_there(log, page, why);
-	if (group)
-		dmda_log_group_put(group, why);
+	return !why;
 }
 
-static struct bio *new_fetch(struct dmda_log *log, struct dmda_log_group *group)
+static void page_was_read(struct bio *bio)
 {
-	struct bio *bio = bio_alloc_bioset(log->bdev, 1, REQ_OP_READ | REQ_META, GFP_NOIO,
+	struct dmda_log_group *group = container_of(bio, struct fetch, bio)->group;
+	struct dmda_log *log = container_of(bio, struct fetch, bio)->log;
+	struct dmda_log_page *page = bio->bi_private;
+	blk_status_t status = bio->bi_status;
+	bool is_good;
+
+	bio_put(bio);
+	is_good = page_has_come(log, page, status);
+	if (group)
+		dmda_log_group_put(group, !is_good);
+}
+
+static struct bio *new_fetch(struct dmda_log *log, struct dmda_log_group *group, u32 nr_vecs,
+			     dpn_t dpn)
+{
+	struct bio *bio = bio_alloc_bioset(log->bdev, nr_vecs, REQ_OP_READ | REQ_META, GFP_NOIO,
 					   &log->cache.fetches);
 	struct fetch *fetch = container_of(bio, struct fetch, bio);
 
@@ -323,32 +367,54 @@ static struct bio *new_fetch(struct dmda_log *log, struct dmda_log_group *group)
 		dmda_log_group_get(group);
 	fetch->log = log;
 	fetch->group = group;
+	fetch->pages = NULL;
+	bio->bi_iter.bi_sector = dmda_log_sector(log, dpn);
 	return bio;
 }
 
+static void add_to_fetch(struct bio *bio, struct page *page)
+{
+	__bio_add_page(bio, page, DMDA_BLOCK_BYTES, 0);
+}
+
+/* What was never written need not be read. Return: whether it was not. */
+static bool is_blank(struct dmda_log *log, struct dmda_log_page *page)
+{
+	if (seq_slot_of(log, page))
+		return false;
+	trace_dmda_log_map_fetch(log->dmda->self_dev, page->map.index, 0);
+	memset(page->map.block, 0, DMDA_BLOCK_BYTES);
+	page_is_there(log, page, false);
+	return true;
+}
+
 /* The slot cannot change: only what is in memory is ever written. */
+static dpn_t place_of(const struct dmda_log *log, const struct dmda_log_page *page)
+{
+	return dmda_super_slot(&log->super, DMDA_TABLE_MAP, page->map.index,
+			       dmda_slot_of(seq_slot_of(log, page)));
+}
+
+static void begin_fetch(struct dmda_log *log, struct dmda_log_page *page, dpn_t dpn)
+{
+	trace_dmda_log_map_fetch(log->dmda->self_dev, page->map.index, from_dpn(dpn));
+	page->map.seq = dmda_slot_seq(seq_slot_of(log, page));
+}
+
 static void read_page(struct dmda_log *log, struct dmda_log_page *page,
 		      struct dmda_log_group *group)
 {
-	u64 seq_slot = seq_slot_of(log, page);
 	struct bio *bio;
 	dpn_t dpn;
 
-	if (!seq_slot) {
-		trace_dmda_log_map_fetch(log->dmda->self_dev, page->map.index, 0);
-		memset(page->map.block, 0, DMDA_BLOCK_BYTES);
-		page_is_there(log, page, false);
+	if (is_blank(log, page))
 		return;
-	}
-	dpn = dmda_super_slot(&log->super, DMDA_TABLE_MAP, page->map.index,
-			      dmda_slot_of(seq_slot));
-	trace_dmda_log_map_fetch(log->dmda->self_dev, page->map.index, from_dpn(dpn));
-	page->map.seq = dmda_slot_seq(seq_slot);
-	bio = new_fetch(log, group);
-	bio->bi_iter.bi_sector = dmda_log_sector(log, dpn);
+	dpn = place_of(log, page);
+	begin_fetch(log, page, dpn);
+	bio = new_fetch(log, group, 1, dpn);
 	bio->bi_end_io = page_was_read;
 	bio->bi_private = page;
-	__bio_add_page(bio, virt_to_page(page->map.block), DMDA_BLOCK_BYTES, 0);
+	add_to_fetch(bio, virt_to_page(page->map.block));
 	submit_bio(bio);
 }
 
@@ -552,8 +618,9 @@ bool dmda_log_wanted_add(struct dmda_log *log, struct dmda_log_wanted *wanted, u
 }
 
 /* Return: whether there is memory for more. It is not used until somebody needs it. */
-static bool read_ahead(struct dmda_log *log, u64 index, struct dmda_log_group *group)
+static bool read_ahead(struct together *together, u64 index)
 {
+	struct dmda_log *log = together->log;
 	struct dmda_log_page *fresh;
 
 	if (is_in_memory(log, index))
@@ -561,31 +628,166 @@ static bool read_ahead(struct dmda_log *log, u64 index, struct dmda_log_group *g
 	fresh = take_memory(log, index, TRY_GFP, false);
 	if (!fresh)
 		return false;
-	if (find_or_insert(log, fresh, NULL, NULL) == fresh)
-		read_page(log, fresh, group);
-	else
+	if (find_or_insert(log, fresh, NULL, NULL) != fresh)
 		free_memory(log, fresh);
+	else if (!is_blank(log, fresh))
+		together->page[together->nr++] = fresh;
 	return true;
+}
+
+/*
+ * If one of them cannot be read, or what lies between them, who waits has each read alone. There
+ * are devices that cannot read what was never written.
+ */
+static void pages_were_read(struct bio *bio)
+{
+	struct fetch *fetch = container_of(bio, struct fetch, bio);
+	struct dmda_log_group *group = fetch->group;
+	bool failed = bio->bi_status;
+
+	for (u32 i = 0; i < fetch->nr && !failed; i++) {
+		page_has_come(fetch->log, fetch->pages[i], BLK_STS_OK);
+		fetch->pages[i] = NULL;
+	}
+	bio_put(bio);
+	dmda_log_group_put(group, failed);
+}
+
+/*
+ * Pages from number @first on that lie close to each other. Those between are read as well, for
+ * each command that is saved takes longer than they do.
+ * @nr_places: gets the number of pages that they take with these
+ */
+static u32 close_pages(const struct together *together, u32 first, u32 *nr_places)
+{
+	dpn_t begin = place_of(together->log, together->page[first]);
+	u32 nr = 1;
+
+	*nr_places = 1;
+	while (first + nr < together->nr && !READ_ONCE(together->log->cache.reads_alone)) {
+		dpn_t dpn = place_of(together->log, together->page[first + nr]);
+		/* Of one that lies before it is more than any number of pages. */
+		u64 nr_before = from_dpn(dpn) - from_dpn(begin);
+
+		if (nr_before - *nr_places > MOST_BETWEEN || nr_before >= MOST_AT_ONCE)
+			break;
+		*nr_places = nr_before + 1;
+		nr++;
+	}
+	return nr;
+}
+
+static bool add_spares(struct together *together, struct bio *bio, u32 nr)
+{
+	while (nr--) {
+		struct page *spare = alloc_page(TRY_GFP);
+
+		if (!spare)
+			return false;
+		together->spare[together->nr_spares++] = spare;
+		add_to_fetch(bio, spare);
+	}
+	return true;
+}
+
+/* Return: whether there is memory for what lies between them. */
+static bool add_wanted(struct together *together, struct bio *bio, u32 first, u32 nr)
+{
+	dpn_t begin = place_of(together->log, together->page[first]);
+
+	for (u32 i = first; i < first + nr; i++) {
+		struct dmda_log_page *page = together->page[i];
+		dpn_t dpn = place_of(together->log, page);
+
+		if (!add_spares(together, bio, from_dpn(dpn) - from_dpn(begin) - bio->bi_vcnt))
+			return false;
+		begin_fetch(together->log, page, dpn);
+		add_to_fetch(bio, virt_to_page(page->map.block));
+	}
+	return true;
+}
+
+/* Return: whether they are being read. */
+static bool read_at_once(struct together *together, u32 first, u32 nr, u32 nr_places)
+{
+	struct bio *bio = new_fetch(together->log, &together->group, nr_places,
+				    place_of(together->log, together->page[first]));
+	struct fetch *fetch = container_of(bio, struct fetch, bio);
+
+	fetch->pages = &together->page[first];
+	fetch->nr = nr;
+	bio->bi_end_io = pages_were_read;
+	if (add_wanted(together, bio, first, nr)) {
+		submit_bio(bio);
+		return true;
+	}
+	bio_put(bio);
+	dmda_log_group_put(&together->group, false);
+	return false;
+}
+
+/* Each of them alone, if it was not read yet */
+static void read_alone(struct together *together, u32 first, u32 nr)
+{
+	for (u32 i = first; i < first + nr; i++) {
+		struct dmda_log_page *page = together->page[i];
+
+		/* From then on it may go. */
+		together->page[i] = NULL;
+		if (page)
+			read_page(together->log, page, &together->group);
+	}
+}
+
+static void begin_reading(struct together *together)
+{
+	struct blk_plug plug;
+	u32 nr;
+
+	blk_start_plug(&plug);
+	for (u32 i = 0; i < together->nr; i += nr) {
+		u32 nr_places;
+
+		nr = close_pages(together, i, &nr_places);
+		if (nr == 1 || !read_at_once(together, i, nr, nr_places))
+			read_alone(together, i, nr);
+	}
+	blk_finish_plug(&plug);
+}
+
+static void read_wanted(struct together *together, const struct dmda_log_wanted *wanted)
+{
+	for (u32 i = 0; i < wanted->nr; i++) {
+		if (!read_ahead(together, wanted->index[i]))
+			break;
+	}
+	dmda_log_group_begin(&together->group);
+	begin_reading(together);
+	if (!dmda_log_group_end(&together->group)) {
+		WRITE_ONCE(together->log->cache.reads_alone, true);
+		dmda_log_group_begin(&together->group);
+		read_alone(together, 0, together->nr);
+		dmda_log_group_end(&together->group);
+	}
+	while (together->nr_spares)
+		__free_page(together->spare[--together->nr_spares]);
 }
 
 void dmda_log_wanted_read(struct dmda_log *log, const struct dmda_log_wanted *wanted)
 {
-	struct dmda_log_group group;
-	struct blk_plug plug;
+	struct together *together;
 
 	/* For one, nothing is gained. */
 	if (wanted->nr < 2)
 		return;
+	together = kzalloc(sizeof(*together), TRY_GFP);
+	if (!together)
+		return;
+	together->log = log;
 	if (!is_waiting_futile(log))
 		dmda_log_evict_make_room(log, wanted->nr);
-	dmda_log_group_begin(&group);
-	blk_start_plug(&plug);
-	for (u32 i = 0; i < wanted->nr; i++) {
-		if (!read_ahead(log, wanted->index[i], &group))
-			break;
-	}
-	blk_finish_plug(&plug);
-	dmda_log_group_end(&group);
+	read_wanted(together, wanted);
+	kfree(together);
 }
 
 int dmda_log_pages_settle(struct dmda_log *log)

@@ -65,6 +65,8 @@ struct dmda_log_page {
  * @blocks: reserve of memory for pages
  * @structs: reserve of struct dmda_log_page
  * @fetches: reserve of reads of pages
+ * @reads_alone: whether each page is read by a command of its own, since several could not be; no
+ *	lock
  * @shrinker: way in which the kernel asks for memory of pages
  */
 struct dmda_log_cache {
@@ -83,6 +85,7 @@ struct dmda_log_cache {
 	mempool_t blocks;
 	mempool_t structs;
 	struct bio_set fetches;
+	bool reads_alone;
 	struct shrinker *shrinker;
 };
 

@@ -292,10 +292,14 @@ static void find_any_victims(struct dmda_log *log, struct victims *victims)
 
 static void evict(struct dmda_log *log, const struct victims *victims)
 {
+	struct blk_plug plug;
+
 	for (u32 i = 0; i < victims->nr_clean; i++)
 		dmda_log_page_free(log, victims->page[i]);
+	blk_start_plug(&plug);
 	for (u32 i = victims->nr_clean; i < victims->nr; i++)
 		dmda_log_write_map_page(&log->cache.leaving, victims->page[i]);
+	blk_finish_plug(&plug);
 }
 
 bool dmda_log_page_leaves_locked(struct dmda_log *log, struct dmda_log_page *page)

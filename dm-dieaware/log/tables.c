@@ -173,7 +173,10 @@ void dmda_log_write_map(struct dmda_log_writes *writes, const struct dmda_checkp
 {
 	struct dmda_log_page *pages[LOOK_AT_ONCE];
 	unsigned long index = 0;
+	struct blk_plug plug;
 
+	/* They go down in batches, at the latest when there is something to wait for. */
+	blk_start_plug(&plug);
 	while (index != ULONG_MAX) {
 		u32 nr = find_map_pages(writes->log, checkpoint, &index, pages);
 
@@ -181,6 +184,7 @@ void dmda_log_write_map(struct dmda_log_writes *writes, const struct dmda_checkp
 			dmda_log_write_map_page(writes, pages[i]);
 		cond_resched();
 	}
+	blk_finish_plug(&plug);
 }
 
 void dmda_log_write_page(struct dmda_log_writes *writes, enum dmda_table table, u64 index)
