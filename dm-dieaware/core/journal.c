@@ -198,12 +198,11 @@ static int count_ends(const struct dmda_journal_sector *sector)
 	int nr = 0;
 
 	while (left) {
-		struct dmda_record record;
-		unsigned int bytes = dmda_record_decode(at, left, &record);
+		unsigned int bytes = dmda_record_length(at, left);
 
 		if (!bytes)
 			return -1;
-		nr += record.is_last;
+		nr += !!(at[0] & DMDA_RECORD_END);
 		at += bytes;
 		left -= bytes;
 	}

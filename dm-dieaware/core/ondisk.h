@@ -39,5 +39,8 @@ DMDA_CHECK_OFFSET(struct dmda_map_block, dpn, 64);
 DMDA_CHECK_OFFSET(struct dmda_map_sums_block, dpn, 64);
 DMDA_CHECK_OFFSET(struct dmda_root_block, chain, 80);
 DMDA_CHECK_OFFSET(struct dmda_journal_sector, records, 32);
+/* So that it is found without knowing which of them it is. */
+DMDA_CHECK_OFFSET(struct dmda_record_map, nr_pages, 1);
+DMDA_CHECK_OFFSET(struct dmda_record_range, nr_pages, 1);
 
 #endif /* DMDA_ONDISK_H */

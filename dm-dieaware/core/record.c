@@ -107,6 +107,7 @@ static void decode_sums(const u8 *from, struct dmda_record *record)
 {
 	const struct dmda_record_sums *sums = (const struct dmda_record_sums *)from;
 
+	record->nr_pages = sums->nr_pages;
 	record->sums = sums->sum;
 }
 
@@ -130,39 +131,58 @@ static void decode_members(const u8 *from, struct dmda_record *record)
 }
 
 /* Pages that a record of that kind may be about; 0: it is not about pages. */
-static u32 most_pages(u8 kind)
+static const u16 most_pages[DMDA_RECORD_SUMS] = {
+	[DMDA_RECORD_MAP] = DMDA_MAX_OP_PAGES,
+	[DMDA_RECORD_DEAD] = DMDA_MAX_OP_PAGES,
+	[DMDA_RECORD_TRIM] = DMDA_MAX_OP_PAGES,
+};
+
+static unsigned int sums_length(const u8 *from, unsigned int room)
 {
-	switch (kind) {
-	case DMDA_RECORD_MAP:
-	case DMDA_RECORD_DEAD:
-	case DMDA_RECORD_TRIM:
-		return DMDA_MAX_OP_PAGES;
-	case DMDA_RECORD_SUMS:
-		return DMDA_MAX_RECORD_SUMS;
-	default:
+	const struct dmda_record_sums *sums = (const struct dmda_record_sums *)from;
+	unsigned int bytes;
+
+	if (room < sizeof(*sums) || !sums->nr_pages || sums->nr_pages > DMDA_MAX_RECORD_SUMS)
 		return 0;
-	}
+	bytes = sizeof(*sums) + sums->nr_pages * DMDA_SUM_BYTES;
+	return bytes <= room ? bytes : 0;
+}
+
+/* Where it has a number of pages, that is at the same place of every kind. */
+static bool has_good_pages(const u8 *from, u8 kind)
+{
+	const struct dmda_record_range *range = (const struct dmda_record_range *)from;
+	u32 nr_pages = dmda_get_bytes(range->nr_pages, sizeof(range->nr_pages));
+
+	return !most_pages[kind] || (nr_pages && nr_pages <= most_pages[kind]);
+}
+
+unsigned int dmda_record_length(const u8 *from, unsigned int room)
+{
+	unsigned int bytes;
+	u8 kind;
+
+	if (!room)
+		return 0;
+	kind = dmda_record_kind(from);
+	if (kind >= DMDA_RECORD_SUMS)
+		return kind == DMDA_RECORD_SUMS ? sums_length(from, room) : 0;
+	bytes = dmda_record_kind_bytes[kind];
+	if (!bytes || bytes > room)
+		return 0;
+	return has_good_pages(from, kind) ? bytes : 0;
 }
 
 unsigned int dmda_record_decode(const u8 *from, unsigned int room, struct dmda_record *record)
 {
-	unsigned int bytes;
-	u32 most;
+	unsigned int bytes = dmda_record_length(from, room);
 
-	if (!room)
+	if (!bytes)
 		return 0;
-	memset(record, 0, sizeof(*record));
-	record->kind = from[0] & ~DMDA_RECORD_END;
-	record->is_last = from[0] & DMDA_RECORD_END;
-	most = most_pages(record->kind);
-	/* The length depends on it. */
-	if (record->kind == DMDA_RECORD_SUMS && room >= sizeof(struct dmda_record_sums))
-		record->nr_pages = ((const struct dmda_record_sums *)from)->nr_pages;
-	bytes = dmda_record_bytes(record);
-	if (!bytes || bytes > room)
-		return 0;
+	*record = (struct dmda_record){
+		.kind = dmda_record_kind(from),
+		.is_last = from[0] & DMDA_RECORD_END,
+	};
 	decode_members(from, record);
-	if (most && (!record->nr_pages || record->nr_pages > most))
-		return 0;
 	return bytes;
 }

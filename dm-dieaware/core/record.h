@@ -66,6 +66,21 @@ static inline unsigned int dmda_record_bytes(const struct dmda_record *record)
  */
 void dmda_record_encode(u8 *to, const struct dmda_record *record);
 
+/* Of what kind a record is: DMDA_RECORD_* */
+static inline u8 dmda_record_kind(const u8 *from)
+{
+	return from[0] & ~DMDA_RECORD_END;
+}
+
+/**
+ * dmda_record_length() - size of a record that may be anything
+ * @from: first byte of the record
+ * @room: bytes that are there
+ *
+ * Return: its bytes, or 0 if it is none.
+ */
+unsigned int dmda_record_length(const u8 *from, unsigned int room);
+
 /**
  * dmda_record_decode() - read a record
  * @from: first byte of the record

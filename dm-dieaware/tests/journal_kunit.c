@@ -253,6 +253,7 @@ static void bytes_that_are_no_records_are_refused(struct kunit *test)
 		for (u32 room = 0; room <= sizeof(bytes); room++) {
 			unsigned int got = dmda_record_decode(bytes, room, &record);
 
+			KUNIT_ASSERT_EQ(test, dmda_record_length(bytes, room), got);
 			/* Zero pages: only changes of a segment's state can be. */
 			if (got)
 				KUNIT_ASSERT_GE(test, record.kind, (u8)DMDA_RECORD_OPEN);
@@ -275,11 +276,37 @@ static void a_record_of_too_many_pages_is_none(struct kunit *test)
 		record.nr_pages = DMDA_MAX_OP_PAGES;
 		dmda_record_encode(bytes, &record);
 		KUNIT_EXPECT_GT(test, dmda_record_decode(bytes, sizeof(bytes), &got), 0U);
+		KUNIT_EXPECT_EQ(test, dmda_record_length(bytes, sizeof(bytes)),
+				dmda_record_bytes(&record));
 		KUNIT_EXPECT_EQ(test, got.nr_pages, record.nr_pages);
 		record.nr_pages++;
 		dmda_record_encode(bytes, &record);
 		KUNIT_EXPECT_EQ(test, dmda_record_decode(bytes, sizeof(bytes), &got), 0U);
+		KUNIT_EXPECT_EQ(test, dmda_record_length(bytes, sizeof(bytes)), 0U);
 	}
+}
+
+/* Also at the end of what is there, and with none, or more than one can have */
+static void a_record_of_checksums_is_as_long_as_it_says(struct kunit *test)
+{
+	u8 *bytes = kunit_kzalloc(test, DMDA_RECORDS_BYTES, GFP_KERNEL);
+	struct dmda_record record;
+
+	KUNIT_ASSERT_NOT_NULL(test, bytes);
+	bytes[0] = DMDA_RECORD_SUMS;
+	for (u32 nr = 0; nr < 256; nr++) {
+		u32 all = sizeof(struct dmda_record_sums) + nr * DMDA_SUM_BYTES;
+		bool is_one = nr && nr <= DMDA_MAX_RECORD_SUMS;
+
+		bytes[1] = nr;
+		for (u32 room = 0; room <= DMDA_RECORDS_BYTES; room++) {
+			u32 length = is_one && room >= all ? all : 0;
+
+			KUNIT_ASSERT_EQ(test, dmda_record_length(bytes, room), length);
+			KUNIT_ASSERT_EQ(test, dmda_record_decode(bytes, room, &record), length);
+		}
+	}
+	KUNIT_EXPECT_EQ(test, dmda_record_length(bytes, 0), 0U);
 }
 
 /* A MAP of so many pages, their checksums, and pages that lie dead by it. */
@@ -526,6 +553,7 @@ static struct kunit_case journal_cases[] = {
 	KUNIT_CASE(a_sector_far_behind_the_end_shows_damage),
 	KUNIT_CASE(bytes_that_are_no_records_are_refused),
 	KUNIT_CASE(a_record_of_too_many_pages_is_none),
+	KUNIT_CASE(a_record_of_checksums_is_as_long_as_it_says),
 	KUNIT_CASE(an_operation_of_too_many_records_is_refused),
 	KUNIT_CASE(a_sector_of_other_numbers_is_none),
 	KUNIT_CASE(checksums_come_back_also_across_sectors),
