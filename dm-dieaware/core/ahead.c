@@ -27,6 +27,13 @@ static void add_pages(struct dmda_ahead *ahead, const struct dmda_super *super,
 	}
 }
 
+static bool is_about_pages(const u8 *record)
+{
+	u8 kind = dmda_record_kind(record);
+
+	return kind == DMDA_RECORD_MAP || kind == DMDA_RECORD_TRIM;
+}
+
 /* Return: whether there is room for what comes behind the sector. */
 static bool look_into(struct dmda_ahead *ahead, const struct dmda_super *super,
 		      const struct dmda_journal_sector *sector, unsigned int at)
@@ -35,43 +42,109 @@ static bool look_into(struct dmda_ahead *ahead, const struct dmda_super *super,
 	struct dmda_record record;
 
 	for (; at < end && !is_full(ahead); at += bytes) {
-		bytes = dmda_record_decode(&sector->records[at], end - at, &record);
+		bytes = dmda_record_length(&sector->records[at], end - at);
 		if (!bytes)
 			return false;
-		if (record.kind != DMDA_RECORD_MAP && record.kind != DMDA_RECORD_TRIM)
+		if (!is_about_pages(&sector->records[at]))
 			continue;
+		dmda_record_decode(&sector->records[at], bytes, &record);
 		add_pages(ahead, super, &record);
 		ahead->nr_ops++;
 	}
 	return !is_full(ahead);
 }
 
+/* It was found whole before. What it has become since is for replay to see. */
+static bool is_number(const struct dmda_journal_sector *sector, u64 number)
+{
+	return le32_to_cpu(sector->magic) == DMDA_MAGIC_JOURNAL &&
+		le64_to_cpu(sector->sector) == number &&
+		dmda_journal_bytes(sector) <= DMDA_RECORDS_BYTES;
+}
+
 static void look(struct dmda_ahead *ahead, const struct dmda_ahead_from *from)
 {
-	struct dmda_journal_reader reader = *from->reader;
 	bool goes_on;
 
 	ahead->nr = 0;
 	add_pages(ahead, from->super, dmda_op_pages(from->replay->op));
 	goes_on = look_into(ahead, from->super, from->replay->sector, from->replay->at);
 	for (u32 i = 0; goes_on && i < from->nr_sectors; i++)
-		goes_on = dmda_journal_accept(&reader, &from->sectors[i]) &&
+		goes_on = is_number(&from->sectors[i], from->reader->next.sector + i) &&
 			look_into(ahead, from->super, &from->sectors[i], 0);
+}
+
+bool dmda_ahead_gather(struct dmda_ahead *ahead)
+{
+	u32 index = 0;
+
+	ahead->nr = 0;
+	while (ahead->most_noted && ahead->nr < ahead->max) {
+		index = dmda_bitset_next(&ahead->noted, index);
+		if (index == ahead->noted.nr)
+			break;
+		dmda_bitset_put(&ahead->noted, index, false);
+		ahead->index[ahead->nr++] = index;
+	}
+	return ahead->nr;
+}
+
+void dmda_ahead_open(struct dmda_ahead *ahead)
+{
+	/* What a start that was left has noted */
+	while (dmda_ahead_gather(ahead))
+		;
+	ahead->nr_noted = 0;
+	ahead->nr_noted_ops = 0;
+	ahead->is_noted = ahead->max < DMDA_OP_MAP_PAGES || ahead->most_noted < DMDA_OP_MAP_PAGES;
+}
+
+static void note_pages(struct dmda_ahead *ahead, const struct dmda_super *super,
+		       const struct dmda_record *pages)
+{
+	u64 first = from_lpn(pages->lpn), index;
+	u32 nr;
+
+	/* What cannot be is for replay to refuse. */
+	if (first >= super->nr_lpns || pages->nr_pages > super->nr_lpns - first)
+		return;
+	nr = min(dmda_op_map_pages(pages, super, &index), DMDA_OP_MAP_PAGES);
+	for (u64 i = index; i < index + nr; i++) {
+		if (dmda_bitset_has(&ahead->noted, i))
+			continue;
+		dmda_bitset_put(&ahead->noted, i, true);
+		ahead->nr_noted++;
+	}
+}
+
+void dmda_ahead_note(struct dmda_ahead *ahead, const struct dmda_super *super,
+		     const struct dmda_journal_sector *sector)
+{
+	unsigned int end = dmda_journal_bytes(sector), bytes;
+	struct dmda_record record;
+
+	for (unsigned int at = 0; at < end && !ahead->is_noted; at += bytes) {
+		bytes = dmda_record_length(&sector->records[at], end - at);
+		if (!bytes)
+			return;
+		if (!is_about_pages(&sector->records[at]))
+			continue;
+		dmda_record_decode(&sector->records[at], bytes, &record);
+		note_pages(ahead, super, &record);
+		ahead->nr_noted_ops++;
+		ahead->is_noted = ahead->nr_noted + DMDA_OP_MAP_PAGES > ahead->most_noted;
+	}
 }
 
 void dmda_ahead_begin(struct dmda_ahead *ahead)
 {
-	ahead->nr_ops = 0;
+	ahead->nr_ops = ahead->nr_noted_ops;
 }
 
-bool dmda_ahead_is_over(struct dmda_ahead *ahead, const struct dmda_ahead_from *from)
+bool dmda_ahead_tell(struct dmda_ahead *ahead, const struct dmda_ahead_from *from)
 {
 	if (ahead->max < DMDA_OP_MAP_PAGES)
 		return false;
-	if (ahead->nr_ops) {
-		ahead->nr_ops--;
-		return false;
-	}
 	look(ahead, from);
 	return true;
 }

@@ -40,6 +40,12 @@ void dmda_bitset_init(struct dmda_bitset *set, u32 nr, void *zeroed);
  */
 void dmda_bitset_put(struct dmda_bitset *set, u32 number, bool has);
 
+/* Is a number in it? */
+static inline bool dmda_bitset_has(const struct dmda_bitset *set, u32 number)
+{
+	return set->word[0][number / 64] >> number % 64 & 1;
+}
+
 /**
  * dmda_bitset_next() - the first number of the set that is not below @from
  * Return: it, or @set->nr.

@@ -21,6 +21,7 @@ enum state {
 	JOURNAL,
 	DRAFT,
 	LOST,
+	GATHER,
 	REPLAY,
 	SETTLE,
 	DRAW,
@@ -162,6 +163,7 @@ static bool ask_journal(struct dmda_start *start)
 {
 	if (!start->index++) {
 		open_journal(start);
+		dmda_ahead_open(&start->ahead);
 		start->draft.nr_pages = 0;
 	}
 	return ask_sectors(start);
@@ -188,6 +190,7 @@ static const char *did_journal(struct dmda_start *start, int error)
 
 	while (!why && (sector = next_sector(start))) {
 		why = note_draft(start, sector, &place);
+		dmda_ahead_note(&start->ahead, start->super, sector);
 		place = start->reader.next;
 	}
 	return why;
@@ -221,6 +224,17 @@ static const char *leave_draft(struct dmda_start *start)
 /*
  * Replay
  */
+
+/* Pages of the map that the first operations need, some at a time */
+static bool ask_gather(struct dmda_start *start)
+{
+	return dmda_ahead_gather(&start->ahead) && ask(start, DMDA_START_FETCH);
+}
+
+static const char *did_gather(struct dmda_start *start, int error)
+{
+	return NULL;
+}
 
 static const char *replay_op(struct dmda_start *start, const struct dmda_op *op)
 {
@@ -259,7 +273,7 @@ static bool ask_fetch(struct dmda_start *start)
 		&start->sectors[start->at], start->nr_there - start->at,
 	};
 
-	return dmda_ahead_is_over(&start->ahead, &from) && ask(start, DMDA_START_FETCH);
+	return dmda_ahead_tell(&start->ahead, &from) && ask(start, DMDA_START_FETCH);
 }
 
 /*
@@ -277,7 +291,8 @@ static bool ask_op(struct dmda_start *start)
 	while (!start->why && (op = dmda_replay_next(&start->replay))) {
 		start->why = prepare_op(start, op);
 		if (!start->why && start->nr_map)
-			return ask_fetch(start) || ask(start, DMDA_START_MAP);
+			return (!dmda_ahead_was_told(&start->ahead) && ask_fetch(start)) ||
+				ask(start, DMDA_START_MAP);
 	}
 	start->why = start->why ?: start->replay.why;
 	start->is_in_sector = false;
@@ -301,10 +316,10 @@ static bool ask_replay(struct dmda_start *start)
 		open_journal(start);
 		dmda_ahead_begin(&start->ahead);
 		dmda_replay_init(&start->replay, start->op, start->root->journal.seq);
-	}
-	/* For the operation in hand */
-	if (start->step == DMDA_START_FETCH)
+	} else if (start->step == DMDA_START_FETCH) {
+		/* For the operation in hand */
 		return ask(start, DMDA_START_MAP);
+	}
 	do {
 		/* Not behind its end: what it was may have been read over. */
 		if (start->is_in_sector && ask_op(start))
@@ -451,6 +466,7 @@ static const struct {
 	[JOURNAL] = { ask_journal, did_journal },
 	[DRAFT] = { ask_draft, did_draft, leave_draft },
 	[LOST] = { dmda_start_ask_lost, dmda_start_did_lost, dmda_start_leave_lost },
+	[GATHER] = { ask_gather, did_gather },
 	[REPLAY] = { ask_replay, did_replay, leave_replay },
 	[SETTLE] = { ask_settle, did_settle, leave_settle },
 	[DRAW] = { ask_draw, did_draw },

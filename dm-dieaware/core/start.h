@@ -18,6 +18,7 @@
  *	JOURNAL		the ring, from the root's place to its end
  *	DRAFT		if a draft comes last (draft.h): is its data there?
  *	LOST		all of the ring				nothing may lie behind the end
+ *	GATHER		pages of the map			what its first operations need
  *	REPLAY		the ring up to its end once more	operations are done in memory
  *	SETTLE		pages of the map that had no room are written
  *	-------------	up to here a root and the journal lead to the same as before
@@ -113,7 +114,8 @@ enum dmda_start_step {
  * @salt: random number that tells the journal's next chain from all before
  * @map: pages of the map that an operation is about, as the caller has set them
  * @sums: checksums of pages, as the caller has set them
- * @ahead: pages of the map that are needed next; the caller sets how many it wants to be told
+ * @ahead: pages of the map that are needed next; the caller sets how many it wants to be told, at
+ *	a time and before replay
  *
  * @dpn: place from which is read
  * @memory: memory to which is read

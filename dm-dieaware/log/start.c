@@ -14,6 +14,9 @@
 #include "log.h"
 #include "start.h"
 
+/* Of the cache, this part stays free when pages of the map are read before replay. */
+#define UNNOTED_PART	16U
+
 /* What is in memory already may be told as well. */
 static void fetch_map_pages(struct dmda_log *log, const struct dmda_ahead *ahead)
 {
@@ -209,9 +212,24 @@ const char *dmda_log_read_root(struct dmda_log *log)
 	return why;
 }
 
+/* Without memory for it pages of the map are read a few at a time. */
+static void *note_pages(struct dmda_log *log, struct dmda_start *start)
+{
+	u64 nr_pages = dmda_super_nr_pages(&log->super, DMDA_TABLE_MAP);
+	void *memory = kvzalloc(dmda_bitset_bytes(nr_pages), GFP_NOIO | __GFP_NOWARN);
+
+	if (memory) {
+		dmda_bitset_init(&start->ahead.noted, nr_pages, memory);
+		start->ahead.most_noted = log->cache.max_pages -
+			div_u64(log->cache.max_pages, UNNOTED_PART);
+	}
+	return memory;
+}
+
 static const char *start_log(struct dmda_log *log, struct dmda_start *start, bool read_only)
 {
 	const char *why = "there is not enough memory";
+	void *noted = note_pages(log, start);
 
 	start->op = kvmalloc(sizeof(*start->op), GFP_NOIO);
 	start->sectors = kvmalloc_array(DMDA_START_SECTORS, sizeof(*start->sectors), GFP_NOIO);
@@ -219,6 +237,7 @@ static const char *start_log(struct dmda_log *log, struct dmda_start *start, boo
 		why = run(log, start, read_only ? DMDA_START_READ_ONLY : DMDA_START_WRITE);
 	kvfree(start->sectors);
 	kvfree(start->op);
+	kvfree(noted);
 	return why;
 }
 

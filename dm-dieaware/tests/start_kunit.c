@@ -660,6 +660,59 @@ static void pages_of_the_map_are_told_before_they_are_needed(struct kunit *test)
 	KUNIT_EXPECT_LT(test, nr_before, 10U);
 }
 
+static void note_most(struct kunit *test, struct dmda_ahead *ahead, u64 most_noted)
+{
+	void *memory = test_memory(test, dmda_bitset_bytes(MAP_PAGES));
+
+	dmda_bitset_init(&ahead->noted, MAP_PAGES, memory);
+	ahead->most_noted = most_noted;
+}
+
+/* Some of the journal's operations are about pages that were told by then, others are not. */
+static void what_comes_first_is_told_in_the_order_of_the_map(struct kunit *test)
+{
+	static const u64 order[] = { 2, 0, 0, 2, 1, 0, 2 };
+	static const u32 maxes[] = { 2, 3, DMDA_AHEAD_PAGES };
+	struct trial *trial = new_trial(test, 0);
+	struct dmda_start *start = &trial->volume->start;
+	u32 nr_pages = dmda_super_nr_pages(&trial->volume->super, DMDA_TABLE_MAP);
+
+	for (u32 i = 0; i < ARRAY_SIZE(order); i++)
+		put_data(trial->volume, DMDA_STREAM_USER, order[i] * DMDA_MAP_ENTRIES + i, 1);
+	lose_power(trial);
+	for (u32 i = 0; i < ARRAY_SIZE(maxes) * (nr_pages + 4); i++) {
+		u32 most = i / ARRAY_SIZE(maxes);
+
+		restore(trial);
+		start->ahead.max = maxes[i % ARRAY_SIZE(maxes)];
+		note_most(test, &start->ahead, most);
+		KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
+		KUNIT_EXPECT_EQ(test, trial->nr_untold, 0U);
+		/* An operation may be about two pages: if there is room for one, none is noted. */
+		KUNIT_EXPECT_EQ(test, trial->nr_gathered,
+				most < DMDA_OP_MAP_PAGES ? 0U : min(most - 1, nr_pages));
+		/* If all are, nothing is told later. */
+		KUNIT_EXPECT_EQ(test, !trial->nr_told, most >= nr_pages + DMDA_OP_MAP_PAGES);
+		KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_MAP), (u32)ARRAY_SIZE(order));
+	}
+}
+
+/* It is noted once more, and not what another journal was about. */
+static void what_a_start_has_noted_that_was_left_is_not_told(struct kunit *test)
+{
+	struct trial *trial = new_trial(test, 0);
+	struct dmda_start *start = &trial->volume->start;
+
+	put_data(trial->volume, DMDA_STREAM_USER, DMDA_MAP_ENTRIES, 1);
+	lose_power(trial);
+	start->ahead.max = DMDA_AHEAD_PAGES;
+	note_most(test, &start->ahead, MAP_PAGES);
+	dmda_bitset_put(&start->ahead.noted, 2, true);
+	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
+	KUNIT_EXPECT_EQ(test, trial->nr_gathered, 1U);
+	KUNIT_EXPECT_TRUE(test, trial->is_gathered[1]);
+}
+
 /* What replay has to refuse is refused then, in its words. */
 static void what_is_told_may_be_wrong(struct kunit *test)
 {
@@ -670,6 +723,10 @@ static void what_is_told_may_be_wrong(struct kunit *test)
 	struct dmda_start *start = &trial->volume->start;
 
 	start->ahead.max = DMDA_AHEAD_PAGES;
+	note_most(test, &start->ahead, MAP_PAGES);
+	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_WRITE, NEVER),
+			   "the journal names pages behind the end of the device");
+	start->ahead.most_noted = 0;
 	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_WRITE, NEVER),
 			   "the journal names pages behind the end of the device");
 	KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_MAP), 5U);
@@ -705,6 +762,8 @@ static struct kunit_case start_cases[] = {
 	KUNIT_CASE(two_segments_that_are_open_have_two_summaries),
 	KUNIT_CASE(a_journal_longer_than_one_read_is_replayed),
 	KUNIT_CASE(pages_of_the_map_are_told_before_they_are_needed),
+	KUNIT_CASE(what_comes_first_is_told_in_the_order_of_the_map),
+	KUNIT_CASE(what_a_start_has_noted_that_was_left_is_not_told),
 	KUNIT_CASE(what_is_told_may_be_wrong),
 	{}
 };
