@@ -224,7 +224,7 @@ const char *dmda_change_replay(struct dmda_change *change, const struct dmda_op 
 			       struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES])
 {
 	const struct dmda_record *record = dmda_op_pages(op);
-	const char *why = dmda_op_complaint(op, change->super);
+	const char *why = NULL;
 
 	for (u32 i = 0; !why && i < op->nr_records; i++)
 		why = dmda_segments_apply(change->segments, &op->record[i], op->seq);

@@ -127,7 +127,7 @@ u64 dmda_change_segment(struct dmda_change *change, const struct dmda_record *re
 
 /**
  * dmda_change_replay() - do an operation that was read from the journal
- * @op: the operation
+ * @op: the operation; of one about pages dmda_op_complaint() has said that it could be
  * @pages: pages of the map for it, NULL where it needs none
  *
  * Return: NULL, or why it cannot have happened.

@@ -17,6 +17,10 @@
 /* Of the cache, this part stays free when pages of the map are read before replay. */
 #define UNNOTED_PART	16U
 
+/* An operation that is done under one holding of the lock: so many records, and pages it maps */
+#define SHORT_OP_RECORDS	16U
+#define SHORT_OP_PAGES		64U
+
 /* What is in memory already may be told as well. */
 static void fetch_map_pages(struct dmda_log *log, const struct dmda_ahead *ahead)
 {
@@ -147,6 +151,36 @@ static int do_step(struct dmda_log *log, struct dmda_start *start, enum dmda_sta
 	}
 }
 
+static bool is_short(const struct dmda_op *op)
+{
+	return op->nr_records <= SHORT_OP_RECORDS && op->record[0].nr_pages <= SHORT_OP_PAGES;
+}
+
+/*
+ * Nearly always the pages are in memory. A short operation is done in one go then, under the lock,
+ * for which nothing has to be pinned. Return: whether it was.
+ */
+static bool replay_at_hand(struct dmda_log *log, struct dmda_start *start)
+{
+	u32 nr = 0;
+
+	if (!is_short(start->op))
+		return false;
+	spin_lock_irq(&log->lock);
+	while (nr < start->nr_map) {
+		struct dmda_log_page *page = dmda_log_page_find_locked(log, start->map_index + nr);
+
+		if (!page)
+			break;
+		start->map[nr++] = &page->map;
+	}
+	if (nr == start->nr_map)
+		dmda_start_did(start, 0);
+	memset(start->map, 0, sizeof(start->map));
+	spin_unlock_irq(&log->lock);
+	return nr == start->nr_map;
+}
+
 /* Return: NULL, or what is wrong. */
 static const char *run(struct dmda_log *log, struct dmda_start *start, enum dmda_start_goal goal)
 {
@@ -154,9 +188,11 @@ static const char *run(struct dmda_log *log, struct dmda_start *start, enum dmda
 
 	dmda_start_begin(start, goal);
 	while ((step = dmda_start_next(start)) < DMDA_START_DONE) {
+		cond_resched();
+		if (step == DMDA_START_MAP && replay_at_hand(log, start))
+			continue;
 		dmda_start_did(start, do_step(log, start, step));
 		put_map_pages(log, start);
-		cond_resched();
 	}
 	if (start->is_damaged)
 		DMERR("%s: It needs 'dieaware check', and if damaged 'dieaware repair'.",
