@@ -15,10 +15,6 @@
 /* In idle time, a segment with more valid pages than this share of them stays as it is. */
 #define MAX_IDLE_VALID(data_pages)	((data_pages) / 4 * 3)
 
-/* What could not be read is tried again after so long, and after twice as long each time. */
-#define LEAST_FORGET_JIFFIES	(HZ)
-#define MOST_FORGET_JIFFIES	(600 * HZ)
-
 /* Where an lpn is now. Return: 0 or a negative errno. */
 static int where_is(struct dmda_log *log, u64 lpn, dpn_t *dpn)
 {
@@ -45,24 +41,19 @@ static dpn_t summary_of(const struct dmda_log *log, const struct dmda_log_look *
 /* All at the same time: each of them waits for what its die is doing. */
 static void read_summaries(struct dmda_log *log, struct dmda_log_look *looks, u32 nr)
 {
-	struct dmda_log_group group;
 	struct blk_plug plug;
-	bool are_read;
 
-	dmda_log_group_begin(&group);
 	blk_start_plug(&plug);
-	for (u32 i = 0; i < nr; i++)
-		dmda_log_begin_read(log, &group, summary_of(log, &looks[i]), looks[i].summary,
-				    log->super.summary_pages);
+	for (u32 i = 0; i < nr; i++) {
+		dmda_log_group_begin(&looks[i].group);
+		dmda_log_begin_read(log, &looks[i].group, summary_of(log, &looks[i]),
+				    looks[i].summary, log->super.summary_pages);
+	}
 	blk_finish_plug(&plug);
-	are_read = dmda_log_group_end(&group);
 	for (u32 i = 0; i < nr; i++) {
 		struct dmda_log_look *look = &looks[i];
 
-		/* Which one was it? */
-		look->is_unread = !are_read &&
-			dmda_log_read(log, summary_of(log, look), look->summary,
-				      log->super.summary_pages);
+		look->is_unread = !dmda_log_group_end(&look->group);
 		look->is_known = !look->is_unread &&
 			!dmda_summary_check(look->summary, &log->super, look->seg);
 	}
@@ -231,8 +222,8 @@ bool dmda_log_add_victim(struct dmda_log_cleaner *cleaner, const struct dmda_log
 	if (!look->is_known) {
 		DMWARN_LIMIT("%s: Segment %u cannot be cleaned: its valid pages are not known.",
 			     dm_table_device_name(log->dmda->ti->table), seg);
-		dmda_log_stick(log, look->seg, look->is_unread ? DMDA_STUCK_UNREAD :
-								 DMDA_STUCK_WRONG);
+		dmda_log_stick(cleaner, look->seg, look->is_unread ? DMDA_STUCK_UNREAD :
+								     DMDA_STUCK_WRONG);
 		return false;
 	}
 	if (!dmda_plan_has_room(&cleaner->plan, look->nr_valid))
@@ -293,20 +284,17 @@ static bool add_best(struct dmda_log_cleaner *cleaner, enum dmda_policy policy)
 	return are_stuck;
 }
 
-/*
- * There is nothing to be gained elsewhere: what could not be read is tried again, unless that was
- * so a moment ago. A device that does not read for good is asked more and more seldom.
- */
-static bool tries_again(struct dmda_log_cleaner *cleaner)
+/* Is nothing found yet, and may it be looked for? A look may take as long as a bad device does. */
+static bool goes_on(const struct dmda_log_cleaner *cleaner)
 {
-	u64 now = get_jiffies_64();
+	return !cleaner->plan.nr_victims && dmda_log_may_work(cleaner->log) &&
+		!dmda_log_must_stop(cleaner);
+}
 
-	if (time_before64(now, cleaner->forgets_at) || !dmda_log_forget_unread(cleaner->log))
-		return false;
-	cleaner->forget_jiffies = clamp_t(u64, 2 * cleaner->forget_jiffies, LEAST_FORGET_JIFFIES,
-					  MOST_FORGET_JIFFIES);
-	cleaner->forgets_at = now + cleaner->forget_jiffies;
-	return true;
+static void add_some(struct dmda_log_cleaner *cleaner, enum dmda_policy policy)
+{
+	while (add_best(cleaner, policy) && goes_on(cleaner))
+		;
 }
 
 u32 dmda_log_choose_victims(struct dmda_log_cleaner *cleaner, bool is_urgent)
@@ -320,10 +308,9 @@ u32 dmda_log_choose_victims(struct dmda_log_cleaner *cleaner, bool is_urgent)
 		policy = DMDA_POLICY_GREEDY;
 	dmda_log_forget_victims(cleaner);
 	cleaner->in_file_order = policy == DMDA_POLICY_FILE_AWARE;
-	do {
-		while (add_best(cleaner, policy) && !cleaner->plan.nr_victims &&
-		       dmda_log_may_work(log))
-			;
-	} while (!cleaner->plan.nr_victims && dmda_log_may_work(log) && tries_again(cleaner));
+	add_some(cleaner, policy);
+	/* There is nothing to be gained elsewhere. */
+	if (goes_on(cleaner) && dmda_log_try_again(cleaner))
+		add_some(cleaner, policy);
 	return cleaner->plan.nr_victims;
 }

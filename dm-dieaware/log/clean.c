@@ -22,6 +22,10 @@
 /* Segments that are looked at under one holding of the lock */
 #define FORGET_AT_ONCE	1024U
 
+/* What could not be read is tried again after so long, and after twice as long each time. */
+#define LEAST_FORGET_JIFFIES	(HZ)
+#define MOST_FORGET_JIFFIES	(600 * HZ)
+
 /* Victims that have nothing left, but for those of which something could not be read */
 static u32 nr_emptied(const struct dmda_log_cleaner *cleaner)
 {
@@ -42,7 +46,7 @@ static void release_victims(struct dmda_log_cleaner *cleaner, bool is_done)
 		dmda_log_put_reader(log, cleaner->victim[i]);
 	dmda_log_end_victims(cleaner);
 	if (nr)
-		cleaner->forget_jiffies = 0;
+		cleaner->forget_jiffies = LEAST_FORGET_JIFFIES;
 	spin_lock_irq(&log->lock);
 	log->counters.nr_cleaned += nr;
 	if (cleaner->is_idle)
@@ -67,11 +71,16 @@ bool dmda_log_clean_some(struct dmda_log_cleaner *cleaner, bool is_urgent)
 	return dmda_log_choose_victims(cleaner, is_urgent) && dmda_log_clean_chosen(cleaner);
 }
 
-void dmda_log_stick(struct dmda_log *log, seg_t seg, enum dmda_stuck why)
+/* A device that fails slowly is left alone from when it has done so, not from when it was asked. */
+void dmda_log_stick(struct dmda_log_cleaner *cleaner, seg_t seg, enum dmda_stuck why)
 {
+	struct dmda_log *log = cleaner->log;
+
 	spin_lock_irq(&log->lock);
 	dmda_segments_stick(&log->space.segments, seg, why);
 	spin_unlock_irq(&log->lock);
+	if (why == DMDA_STUCK_UNREAD)
+		cleaner->forgets_at = get_jiffies_64() + cleaner->forget_jiffies;
 }
 
 bool dmda_log_forget_unread(struct dmda_log *log)
@@ -86,6 +95,15 @@ bool dmda_log_forget_unread(struct dmda_log *log)
 		spin_unlock_irq(&log->lock);
 		cond_resched();
 	}
+	return true;
+}
+
+bool dmda_log_try_again(struct dmda_log_cleaner *cleaner)
+{
+	if (time_before64(get_jiffies_64(), cleaner->forgets_at) ||
+	    !dmda_log_forget_unread(cleaner->log))
+		return false;
+	cleaner->forget_jiffies = min_t(u64, 2 * cleaner->forget_jiffies, MOST_FORGET_JIFFIES);
 	return true;
 }
 
@@ -128,6 +146,7 @@ int dmda_log_cleaner_create(struct dmda_log *log)
 	if (!cleaner)
 		return -ENOMEM;
 	cleaner->log = log;
+	cleaner->forget_jiffies = LEAST_FORGET_JIFFIES;
 	dmda_plan_init(&cleaner->plan, &log->super);
 	cleaner->files.nr_slots = roundup_pow_of_two(data_pages + 1);
 	cleaner->move = kvcalloc(cleaner->plan.max_moves, sizeof(*cleaner->move), GFP_KERNEL);

@@ -13,6 +13,7 @@
 #include "../core/plan.h"
 #include "../core/summary.h"
 #include "../core/victim.h"
+#include "group.h"
 
 struct dmda_log;
 
@@ -46,6 +47,7 @@ struct dmda_log_move {
  * struct dmda_log_look - what is valid in a segment
  * @seg: the segment
  * @summary: its summary
+ * @group: tells when that is read
  * @is_valid: bitmap of its valid pages
  * @nr_valid: number of bits in @is_valid
  * @is_known: whether all that could be read, and is all that the segment table knows of
@@ -55,6 +57,7 @@ struct dmda_log_move {
 struct dmda_log_look {
 	seg_t seg;
 	struct dmda_summary_block *summary;
+	struct dmda_log_group group;
 	u64 *is_valid;
 	u32 nr_valid;
 	bool is_known;
@@ -81,7 +84,7 @@ static inline bool dmda_log_is_valid(const struct dmda_log_look *look, u32 page)
  * @plan: how many there are in @victim and @move, and may be
  * @mtime: age of the newest data in the victims
  * @forgets_at: when what could not be read is tried again at the earliest, in jiffies
- * @forget_jiffies: how long after that; the longer, the more often it was in vain
+ * @forget_jiffies: how long after it was found out; the longer, the more often it was in vain
  * @in_file_order: whether all moves are written in the order of files, even if there are more than
  *	go into memory; else that many of neighbouring places each
  * @look: segments that may become victims
@@ -154,9 +157,9 @@ void dmda_log_cleaner_destroy(struct dmda_log *log);
  * @seg: is held
  * @why: what is the matter with it
  *
- * Context: process; without the lock.
+ * Context: the cleaner; without the lock.
  */
-void dmda_log_stick(struct dmda_log *log, seg_t seg, enum dmda_stuck why);
+void dmda_log_stick(struct dmda_log_cleaner *cleaner, seg_t seg, enum dmda_stuck why);
 
 /**
  * dmda_log_forget_unread() - what could not be read may be readable again
@@ -165,6 +168,16 @@ void dmda_log_stick(struct dmda_log *log, seg_t seg, enum dmda_stuck why);
  * Return: whether there was anything.
  */
 bool dmda_log_forget_unread(struct dmda_log *log);
+
+/**
+ * dmda_log_try_again() - the same, if it was not a moment ago that it could not be read
+ *
+ * A device that does not read for good is asked more and more seldom.
+ *
+ * Context: the cleaner; without the lock.
+ * Return: whether there was anything.
+ */
+bool dmda_log_try_again(struct dmda_log_cleaner *cleaner);
 
 /**
  * dmda_log_clean_chosen() - move what is valid in the victims to other places

@@ -81,18 +81,33 @@ static void submit_read(struct dmda_log_cleaner *cleaner, struct dmda_log_group 
 	submit_bio(bio);
 }
 
+static seg_t segment_of(const struct dmda_log_cleaner *cleaner, const struct dmda_log_move *move)
+{
+	return dmda_log_segment_of(cleaner->log, move->from);
+}
+
+static bool is_stuck(const struct dmda_log_cleaner *cleaner, const struct dmda_log_move *move)
+{
+	const struct dmda_segment *segment = cleaner->log->space.segments.segment;
+
+	return READ_ONCE(segment[from_seg(segment_of(cleaner, move))].stuck);
+}
+
+/* Each may take as long as a bad device does: none is read that is of no use any more. */
 static void read_one_by_one(struct dmda_log_cleaner *cleaner, struct dmda_log_move *moves, u32 nr)
 {
 	for (u32 i = 0; i < nr; i++) {
 		struct dmda_log_group group;
 
+		moves[i].is_copied = false;
+		if (is_stuck(cleaner, &moves[i]) || dmda_log_must_stop(cleaner))
+			continue;
 		dmda_log_group_begin(&group);
 		submit_read(cleaner, &group, &moves[i], 1);
 		moves[i].is_copied = dmda_log_group_end(&group);
 		if (moves[i].is_copied)
 			continue;
-		dmda_log_stick(cleaner->log, dmda_log_segment_of(cleaner->log, moves[i].from),
-			       DMDA_STUCK_UNREAD);
+		dmda_log_stick(cleaner, segment_of(cleaner, &moves[i]), DMDA_STUCK_UNREAD);
 	}
 }
 
@@ -161,9 +176,7 @@ static u32 drop_stuck(const struct dmda_log_cleaner *cleaner, struct dmda_log_mo
 	u32 left = 0;
 
 	for (u32 i = 0; i < nr; i++) {
-		seg_t seg = dmda_log_segment_of(cleaner->log, moves[i].from);
-
-		if (!READ_ONCE(cleaner->log->space.segments.segment[from_seg(seg)].stuck))
+		if (!is_stuck(cleaner, &moves[i]))
 			moves[left++] = moves[i];
 	}
 	return left;
@@ -454,8 +467,7 @@ static void look_at_wrong(struct dmda_log_cleaner *cleaner, const struct dmda_lo
 
 		if (move->is_wrong && !dmda_log_look_again(log, move->lpn, move->from,
 							   cleaner->waste, move->sum))
-			dmda_log_stick(log, dmda_log_segment_of(log, move->from),
-				       DMDA_STUCK_WRONG);
+			dmda_log_stick(cleaner, segment_of(cleaner, move), DMDA_STUCK_WRONG);
 	}
 }
 
