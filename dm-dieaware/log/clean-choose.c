@@ -239,6 +239,7 @@ void dmda_log_forget_victims(struct dmda_log_cleaner *cleaner)
 {
 	dmda_plan_forget(&cleaner->plan);
 	cleaner->mtime = 0;
+	cleaner->is_again = false;
 }
 
 static u64 room_now(struct dmda_log *log)
@@ -310,7 +311,8 @@ u32 dmda_log_choose_victims(struct dmda_log_cleaner *cleaner, bool is_urgent)
 	cleaner->in_file_order = policy == DMDA_POLICY_FILE_AWARE;
 	add_some(cleaner, policy);
 	/* There is nothing to be gained elsewhere. */
-	if (goes_on(cleaner) && dmda_log_try_again(cleaner))
+	cleaner->is_again = goes_on(cleaner) && dmda_log_try_again(cleaner);
+	if (cleaner->is_again)
 		add_some(cleaner, policy);
 	return cleaner->plan.nr_victims;
 }

@@ -45,7 +45,8 @@ static void release_victims(struct dmda_log_cleaner *cleaner, bool is_done)
 	for (u32 i = 0; i < cleaner->plan.nr_victims; i++)
 		dmda_log_put_reader(log, cleaner->victim[i]);
 	dmda_log_end_victims(cleaner);
-	if (nr)
+	/* Others that could be read say nothing of what could not. */
+	if (nr && cleaner->is_again)
 		cleaner->forget_jiffies = LEAST_FORGET_JIFFIES;
 	spin_lock_irq(&log->lock);
 	log->counters.nr_cleaned += nr;

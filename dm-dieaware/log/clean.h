@@ -78,6 +78,7 @@ static inline bool dmda_log_is_valid(const struct dmda_log_look *look, u32 page)
  * @log: its device
  * @is_idle: whether cleaning ends when somebody reads or writes
  * @is_all: whether all segments are cleaned, since somebody has asked for it
+ * @is_again: whether the victims are what could not be read before
  * @is_short: whether the last round ended since there were no places but those that are kept
  * @victim: segments that are being cleaned; memory for all there are
  * @move: valid pages of the victims
@@ -100,6 +101,7 @@ struct dmda_log_cleaner {
 	struct dmda_log *log;
 	bool is_idle;
 	bool is_all;
+	bool is_again;
 	bool is_short;
 	seg_t *victim;
 	struct dmda_log_move *move;

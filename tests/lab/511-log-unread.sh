@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode on a disk that does not read one page, the summary of a segment that is worth to be cleaned, and takes
-# its time to say so: nobody waits for more than one try.
+# its time to say so: nobody waits for more than one try, and it is tried more and more seldom, also while others
+# are cleaned.
 # kernels: uml
 # long: 6.12
 # smp: 1
@@ -9,7 +10,7 @@
 # clock: virtual
 # seconds: 5
 # timeout: 300
-# sentences: 5
+# sentences: 7
 . "$(dirname "$0")/rc"
 
 # Of a segment of 64 pages one is its summary.
@@ -17,6 +18,7 @@ PAGES=63
 NR_TRIMMED=21
 FIRST=20
 READ_S=10
+NR_ROUNDS=40
 
 at_end drop_target never
 at_end drop_target unread
@@ -60,6 +62,17 @@ check_that "which it says" "$(<"$T_DIR/said")" =~ "Resource temporarily unavaila
 becomes unread "0 8 delay /dev/mapper/never 0 0"
 dmsetup resume t0
 
+before=$(nr_reads)
+cleaned=$(status_field t0 cleaned_segments)
+dmsetup message t0 0 idle 100 50
+for ((i = FIRST + 1; i <= FIRST + NR_ROUNDS; i++)); do
+	trim $i
+	sleep 3
+	dd if=/dev/zero of="$TARGET" bs=4k seek=$((i * PAGES)) count=$NR_TRIMMED oflag=direct status=none
+done
+check_that "others were cleaned" $(($(status_field t0 cleaned_segments) - cleaned)) -gt $((NR_ROUNDS / 2))
+note "$(($(nr_reads) - before)) times it was tried to read it in $((NR_ROUNDS * 3)) seconds"
+check_that "what is not read is tried the more seldom the longer" $(($(nr_reads) - before)) -le 9
 becomes low "0 $SECTORS linear /dev/ram0 0"
 dmsetup remove --retry t0
 check "dieaware check finds nothing" dieaware check /dev/mapper/low
