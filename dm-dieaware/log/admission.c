@@ -142,6 +142,16 @@ static unsigned long patience_of(const struct dmda_log *log)
 	return (unsigned long)READ_ONCE(log->dmda->config.no_space_seconds) * HZ;
 }
 
+u64 dmda_log_longest_pause(struct dmda_log *log)
+{
+	bool is_wanted;
+
+	spin_lock_irq(&log->lock);
+	is_wanted = !list_empty(&log->admission.starved);
+	spin_unlock_irq(&log->lock);
+	return is_wanted ? max(patience_of(log) / 2, (unsigned long)HZ) : U64_MAX;
+}
+
 void dmda_log_starve_locked(struct dmda_log *log, struct dmda_log_io *io)
 {
 	lockdep_assert_held(&log->lock);

@@ -96,6 +96,16 @@ void dmda_log_feed_locked(struct dmda_log *log);
 void dmda_log_set_patience(struct dmda_log *log, u32 seconds);
 
 /**
+ * dmda_log_longest_pause() - how long may be put off what might bring space?
+ *
+ * While writes wait for space, it is tried before they give up.
+ *
+ * Context: process; without the lock.
+ * Return: that time in jiffies.
+ */
+u64 dmda_log_longest_pause(struct dmda_log *log);
+
+/**
  * dmda_log_do_no_space() - worker: fail writes that have waited too long for want of space
  */
 void dmda_log_do_no_space(struct work_struct *work);

@@ -169,7 +169,7 @@ void dmda_log_clean_everything(struct dmda_log_cleaner *cleaner)
 	if (more)
 		cleaner->move = more;
 	cleaner->is_all = true;
-	dmda_log_forget_unread(cleaner->log);
+	dmda_log_renew_cleaner(cleaner);
 	mark_all(cleaner);
 	if (clean_all_left(cleaner, more ? nr_memory : cleaner->plan.kept_moves))
 		WRITE_ONCE(cleaner->log->cleaning.must_clean_all, false);

@@ -81,10 +81,11 @@ void dmda_log_stick(struct dmda_log_cleaner *cleaner, seg_t seg, enum dmda_stuck
 	dmda_segments_stick(&log->space.segments, seg, why);
 	spin_unlock_irq(&log->lock);
 	if (why == DMDA_STUCK_UNREAD)
-		cleaner->forgets_at = get_jiffies_64() + cleaner->forget_jiffies;
+		cleaner->unread_at = get_jiffies_64();
 }
 
-bool dmda_log_forget_unread(struct dmda_log *log)
+/* What could not be read may be readable again. Return: whether there was anything. */
+static bool forget_unread(struct dmda_log *log)
 {
 	struct dmda_segments *segments = &log->space.segments;
 
@@ -101,11 +102,19 @@ bool dmda_log_forget_unread(struct dmda_log *log)
 
 bool dmda_log_try_again(struct dmda_log_cleaner *cleaner)
 {
-	if (time_before64(get_jiffies_64(), cleaner->forgets_at) ||
-	    !dmda_log_forget_unread(cleaner->log))
+	u64 pause = min(cleaner->forget_jiffies, dmda_log_longest_pause(cleaner->log));
+
+	if (time_before64(get_jiffies_64(), cleaner->unread_at + pause) ||
+	    !forget_unread(cleaner->log))
 		return false;
 	cleaner->forget_jiffies = min_t(u64, 2 * cleaner->forget_jiffies, MOST_FORGET_JIFFIES);
 	return true;
+}
+
+void dmda_log_renew_cleaner(struct dmda_log_cleaner *cleaner)
+{
+	forget_unread(cleaner->log);
+	cleaner->forget_jiffies = LEAST_FORGET_JIFFIES;
 }
 
 /*

@@ -84,8 +84,8 @@ static inline bool dmda_log_is_valid(const struct dmda_log_look *look, u32 page)
  * @move: valid pages of the victims
  * @plan: how many there are in @victim and @move, and may be
  * @mtime: age of the newest data in the victims
- * @forgets_at: when what could not be read is tried again at the earliest, in jiffies
- * @forget_jiffies: how long after it was found out; the longer, the more often it was in vain
+ * @unread_at: when something could not be read, last, in jiffies
+ * @forget_jiffies: how long after that it is tried again; the longer, the more often in vain
  * @in_file_order: whether all moves are written in the order of files, even if there are more than
  *	go into memory; else that many of neighbouring places each
  * @look: segments that may become victims
@@ -107,7 +107,7 @@ struct dmda_log_cleaner {
 	struct dmda_log_move *move;
 	struct dmda_plan plan;
 	u64 mtime;
-	u64 forgets_at;
+	u64 unread_at;
 	u64 forget_jiffies;
 	bool in_file_order;
 	struct dmda_log_look look[DMDA_LOG_CANDIDATES];
@@ -164,22 +164,21 @@ void dmda_log_cleaner_destroy(struct dmda_log *log);
 void dmda_log_stick(struct dmda_log_cleaner *cleaner, seg_t seg, enum dmda_stuck why);
 
 /**
- * dmda_log_forget_unread() - what could not be read may be readable again
+ * dmda_log_try_again() - what could not be read is tried again, unless that was a moment ago
  *
- * Context: process; without the lock.
- * Return: whether there was anything.
- */
-bool dmda_log_forget_unread(struct dmda_log *log);
-
-/**
- * dmda_log_try_again() - the same, if it was not a moment ago that it could not be read
- *
- * A device that does not read for good is asked more and more seldom.
+ * A device that does not read for good is asked more and more seldom, unless writes wait for it.
  *
  * Context: the cleaner; without the lock.
- * Return: whether there was anything.
+ * Return: whether there is anything.
  */
 bool dmda_log_try_again(struct dmda_log_cleaner *cleaner);
+
+/**
+ * dmda_log_renew_cleaner() - somebody may have mended what is below: all is tried again
+ *
+ * Context: the cleaner, or while it is not at work; without the lock.
+ */
+void dmda_log_renew_cleaner(struct dmda_log_cleaner *cleaner);
 
 /**
  * dmda_log_clean_chosen() - move what is valid in the victims to other places

@@ -490,10 +490,10 @@ static void resume(struct dmda *dmda)
 {
 	struct dmda_log *log = dmda->log;
 
+	/* Whoever resumes it may have mended what is below. */
+	dmda_log_renew_cleaner(log->cleaning.cleaner);
 	WRITE_ONCE(log->is_suspending, false);
 	WRITE_ONCE(log->is_quiet, false);
-	/* Whoever resumes it may have mended what is below. */
-	dmda_log_forget_unread(log);
 	dmda_log_kick(log, &log->space.work);
 	dmda_log_kick(log, &log->ios.work);
 	dmda_log_kick_clean(log);

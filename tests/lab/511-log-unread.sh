@@ -10,7 +10,7 @@
 # clock: virtual
 # seconds: 5
 # timeout: 300
-# sentences: 7
+# sentences: 8
 . "$(dirname "$0")/rc"
 
 # Of a segment of 64 pages one is its summary.
@@ -73,6 +73,15 @@ done
 check_that "others were cleaned" $(($(status_field t0 cleaned_segments) - cleaned)) -gt $((NR_ROUNDS / 2))
 note "$(($(nr_reads) - before)) times it was tried to read it in $((NR_ROUNDS * 3)) seconds"
 check_that "what is not read is tried the more seldom the longer" $(($(nr_reads) - before)) -le 9
+
+dmsetup suspend t0
+dmsetup resume t0
+sleep 1
+cleaned=$(status_field t0 cleaned_segments)
 becomes low "0 $SECTORS linear /dev/ram0 0"
+sleep 2
+dmsetup message t0 0 cleaning on
+sleep 1
+check_that "after a resume it is tried again soon" "$(status_field t0 cleaned_segments)" -gt "$cleaned"
 dmsetup remove --retry t0
 check "dieaware check finds nothing" dieaware check /dev/mapper/low

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode on a device that fails all it is asked for a while, during which it is to be cleaned: afterwards
-# it is cleaned as before.
+# it is cleaned as before, and in time for writes that wait.
 # kernels: uml
 # long: 6.12
 # smp: 1
 # mem: 2G
 # clock: virtual
 # seconds: 5
-# timeout: 300
-# sentences: 6
+# timeout: 900
+# sentences: 8
 . "$(dirname "$0")/rc"
 
 # Of a segment of 64 pages one is its summary.
@@ -17,7 +17,7 @@ PAGES=63
 FIRST=20
 
 low_disk $((64 * 1024))
-OPTIONS="cleaning=off in_place=100 idle_ms=0 no_space_timeout=10" new_log_target t0 /dev/mapper/low --segment 256K
+OPTIONS="cleaning=off in_place=100 idle_ms=0 no_space_timeout=10" new_log_target t0 /dev/mapper/low --segment 256K --reserve 2
 lpns=$(status_field t0 lpns)
 nr_full=$((lpns / PAGES))
 
@@ -36,6 +36,33 @@ fill_again() {
 	done
 }
 
+trim_again() {
+	local i
+
+	for ((i = FIRST; i < nr_full; i++)); do
+		blkdiscard -o $((i * PAGES * 4096)) -l $((15 * 4096)) "$TARGET"
+	done
+	sync "$TARGET"
+}
+
+# fails_for SECONDS: the device, and each second cleaning has a reason to begin
+fails_for() {
+	local i
+
+	becomes low "0 $SECTORS error"
+	for ((i = 0; i < $1; i++)); do
+		dmsetup message t0 0 cleaning on
+		sleep 1
+	done
+}
+
+fails_for 200
+becomes low "0 $SECTORS linear /dev/ram0 0"
+check "writes that wait get what is gained, now that it can be read" fill_again
+check_that "and had no need to fail" "$(status_field t0 space)" == ok
+
+dmsetup message t0 0 cleaning off
+trim_again
 becomes low "0 $SECTORS error"
 dmsetup message t0 0 cleaning on
 sleep 1
