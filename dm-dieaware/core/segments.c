@@ -237,9 +237,10 @@ static const char *change_state(struct dmda_segments *segments, struct dmda_segm
 	if (record->kind == DMDA_RECORD_FREE && segment->nr_valid)
 		return "a segment with valid pages becomes free";
 	segment->state = after[record->kind];
+	if (record->kind == DMDA_RECORD_FREE)
+		set_stuck(segments, segment, DMDA_STUCK_NOT);
 	if (record->kind == DMDA_RECORD_OPEN) {
 		segment->open = record->open;
-		set_stuck(segments, segment, DMDA_STUCK_NOT);
 		dmda_bitset_put(&segments->untold, segment - segments->segment, false);
 	}
 	if (record->kind != DMDA_RECORD_FREE)

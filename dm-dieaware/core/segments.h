@@ -26,7 +26,7 @@
  * enum dmda_stuck - why a segment cannot be cleaned
  * @DMDA_STUCK_NOT: it can
  * @DMDA_STUCK_UNREAD: the device does not read something of it, which may be so for a while only
- * @DMDA_STUCK_WRONG: something that was read is damaged: until it is opened again
+ * @DMDA_STUCK_WRONG: something that was read is damaged: until it is free
  */
 enum dmda_stuck {
 	DMDA_STUCK_NOT,

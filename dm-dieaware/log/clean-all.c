@@ -23,8 +23,11 @@ static void mark_some(struct dmda_log_cleaner *cleaner, u32 from, u32 to)
 	for (u32 i = from; i < to; i++) {
 		const struct dmda_segment *segment = &log->space.segments.segment[i];
 
-		if (segment->state == DMDA_SEGMENT_CLOSED && segment->nr_valid &&
-		    !segment->stuck)
+		if (segment->state != DMDA_SEGMENT_CLOSED || !segment->nr_valid)
+			continue;
+		if (segment->stuck)
+			cleaner->has_stuck = true;
+		else
 			set_bit(i, cleaner->is_left);
 	}
 	spin_unlock_irq(&log->lock);
@@ -156,7 +159,7 @@ static bool clean_all_left(struct dmda_log_cleaner *cleaner, u32 nr_memory)
 	}
 	limit_moves(cleaner, cleaner->plan.kept_moves);
 	return bitmap_empty(cleaner->is_left, log->space.segments.nr_segments) &&
-		!READ_ONCE(log->space.segments.nr_unread);
+		!cleaner->has_stuck;
 }
 
 void dmda_log_clean_everything(struct dmda_log_cleaner *cleaner)
@@ -169,6 +172,7 @@ void dmda_log_clean_everything(struct dmda_log_cleaner *cleaner)
 	if (more)
 		cleaner->move = more;
 	cleaner->is_all = true;
+	cleaner->has_stuck = false;
 	dmda_log_renew_cleaner(cleaner);
 	mark_all(cleaner);
 	if (clean_all_left(cleaner, more ? nr_memory : cleaner->plan.kept_moves))

@@ -80,6 +80,7 @@ void dmda_log_stick(struct dmda_log_cleaner *cleaner, seg_t seg, enum dmda_stuck
 	spin_lock_irq(&log->lock);
 	dmda_segments_stick(&log->space.segments, seg, why);
 	spin_unlock_irq(&log->lock);
+	cleaner->has_stuck = true;
 	if (why == DMDA_STUCK_UNREAD)
 		cleaner->unread_at = get_jiffies_64();
 }

@@ -78,6 +78,7 @@ static inline bool dmda_log_is_valid(const struct dmda_log_look *look, u32 page)
  * @log: its device
  * @is_idle: whether cleaning ends when somebody reads or writes
  * @is_all: whether all segments are cleaned, since somebody has asked for it
+ * @has_stuck: whether a segment was left as it is since all are cleaned, also if it was tried again
  * @is_again: whether the victims are what could not be read before
  * @is_short: whether the last round ended since there were no places but those that are kept
  * @victim: segments that are being cleaned; memory for all there are
@@ -101,6 +102,7 @@ struct dmda_log_cleaner {
 	struct dmda_log *log;
 	bool is_idle;
 	bool is_all;
+	bool has_stuck;
 	bool is_again;
 	bool is_short;
 	seg_t *victim;
@@ -281,7 +283,7 @@ u32 dmda_log_sure_moves(struct dmda_log_cleaner *cleaner);
 /**
  * dmda_log_clean_everything() - clean all segments that are worth it, once
  *
- * Clears must_clean_all if it has come to the end.
+ * Clears must_clean_all if it has come to the end, and left none alone.
  */
 void dmda_log_clean_everything(struct dmda_log_cleaner *cleaner);
 

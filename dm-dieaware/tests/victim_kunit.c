@@ -98,7 +98,7 @@ static void greedy_takes_the_emptiest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, from_seg(found[2].seg), 4U);
 }
 
-static void what_is_stuck_is_no_candidate_until_it_is_opened_again(struct kunit *test)
+static void what_is_stuck_is_no_candidate_until_it_is_free(struct kunit *test)
 {
 	struct table *table = new_table(test);
 	struct dmda_candidate found[1];
@@ -148,6 +148,19 @@ static void what_could_not_be_read_is_one_again_when_that_is_forgotten(struct ku
 	KUNIT_ASSERT_EQ(test, dmda_victim_candidates(&table->segments, 100, DMDA_POLICY_GREEDY,
 						     found, 3), 1U);
 	KUNIT_EXPECT_EQ(test, from_seg(found[0].seg), 2U);
+}
+
+static void what_is_free_is_not_among_what_could_not_be_read(struct kunit *test)
+{
+	struct table *table = new_table(test);
+
+	fill_segment(test, table, 0, 10, 1);
+	dmda_segments_stick(&table->segments, to_seg(0), DMDA_STUCK_UNREAD);
+	KUNIT_EXPECT_EQ(test, table->segments.nr_unread, 1U);
+	KUNIT_ASSERT_NULL(test, change_valid(table, DMDA_RECORD_DEAD, 0, 0, 10));
+	KUNIT_ASSERT_NULL(test, change_state_of(table, DMDA_RECORD_FREE, 0, 0));
+	KUNIT_EXPECT_EQ(test, table->segments.nr_unread, 0U);
+	KUNIT_EXPECT_NULL(test, dmda_segments_check(&table->segments));
 }
 
 static void cost_benefit_prefers_what_lay_still(struct kunit *test)
@@ -545,8 +558,9 @@ static void what_cannot_happen_to_a_segment_is_refused(struct kunit *test)
 
 static struct kunit_case victim_cases[] = {
 	KUNIT_CASE(greedy_takes_the_emptiest),
-	KUNIT_CASE(what_is_stuck_is_no_candidate_until_it_is_opened_again),
+	KUNIT_CASE(what_is_stuck_is_no_candidate_until_it_is_free),
 	KUNIT_CASE(what_could_not_be_read_is_one_again_when_that_is_forgotten),
+	KUNIT_CASE(what_is_free_is_not_among_what_could_not_be_read),
 	KUNIT_CASE(cost_benefit_prefers_what_lay_still),
 	KUNIT_CASE(of_many_the_best_are_found),
 	KUNIT_CASE(logarithms_grow),
