@@ -127,6 +127,8 @@ const char *dmda_start_did_roots(struct dmda_start *start, int error)
 	else
 		note_epochs(start, which);
 	start->whys[which] = decode_root(start, which, error, &start->roots[which]);
+	start->is_blank[which] = !error &&
+		!((const struct dmda_block_header *)start->pages)->magic;
 	return NULL;
 }
 

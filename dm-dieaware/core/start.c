@@ -483,8 +483,18 @@ static void enter(struct dmda_start *start, enum state state)
 	start->nr_singly = 0;
 }
 
+/* What lies behind the end that a root leads to may be a line of which only a later root knows. */
+static bool may_root_be_too_old(const struct dmda_start *start)
+{
+	return start->is_lost && (start->whys[0] || start->whys[1]);
+}
+
 static void fail(struct dmda_start *start, const char *why)
 {
+	if (may_root_be_too_old(start)) {
+		start->is_lost = false;
+		why = "a root cannot be read or is damaged, and the one before it is too old";
+	}
 	start->why = why;
 	start->is_damaged = start->state == JOURNAL || start->state == LOST;
 	enter(start, start->state == REPLAY ? SETTLE : FAILED);

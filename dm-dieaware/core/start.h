@@ -129,7 +129,8 @@ enum dmda_start_step {
  * @stays: segment in which cleaning goes on, or SEG_NONE
  * @why: reason why it has failed, or NULL
  * @is_damaged: whether it has failed because the journal is not whole: it needs to be checked
- * @is_lost: whether that is so since some of it is not there that was durable, or should have been
+ * @is_lost: whether that is so since some of it is not there that was durable, or should have been;
+ *	not if a root is missing that may have led to it
  *
  * @goal: how far it goes
  * @state: state, see start.c
@@ -139,6 +140,7 @@ enum dmda_start_step {
  * @has_super: whether one of them checks
  * @roots: the two roots
  * @whys: reasons why they do not count, or NULL
+ * @is_blank: whether nothing was ever written there
  * @newest_epoch: largest epoch on any page where they lie, also of one that does not count
  * @is_epoch_lost: whether one of these places cannot be read
  * @index: number of what is read next in this state
@@ -197,6 +199,7 @@ struct dmda_start {
 	bool has_super;
 	struct dmda_root roots[2];
 	const char *whys[2];
+	bool is_blank[2];
 	u64 newest_epoch;
 	bool is_epoch_lost;
 	u64 index;

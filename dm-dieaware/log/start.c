@@ -181,6 +181,17 @@ static bool replay_at_hand(struct dmda_log *log, struct dmda_start *start)
 	return nr == start->nr_map;
 }
 
+/* The other one counts, which may be older; or none does. */
+static void tell_of_roots(const struct dmda_log *log, const struct dmda_start *start)
+{
+	for (u32 i = 0; i < ARRAY_SIZE(start->whys); i++) {
+		if (start->whys[i] && !start->is_blank[i])
+			DMWARN("%s: Root %c is left out: %s.",
+			       dm_table_device_name(log->dmda->ti->table), 'A' + i,
+			       start->whys[i]);
+	}
+}
+
 /* Return: NULL, or what is wrong. */
 static const char *run(struct dmda_log *log, struct dmda_start *start, enum dmda_start_goal goal)
 {
@@ -194,6 +205,8 @@ static const char *run(struct dmda_log *log, struct dmda_start *start, enum dmda
 		dmda_start_did(start, do_step(log, start, step));
 		put_map_pages(log, start);
 	}
+	if (goal != DMDA_START_SUPER)
+		tell_of_roots(log, start);
 	if (start->is_damaged)
 		DMERR("%s: It needs 'dieaware check', and if damaged 'dieaware repair'.",
 		      dm_table_device_name(log->dmda->ti->table));
