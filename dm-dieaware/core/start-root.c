@@ -109,6 +109,15 @@ static void note_epochs(struct dmda_start *start, u32 which)
 	}
 }
 
+/* Does it look as if a root of this device was written there, once? */
+static bool is_of_device(const struct dmda_super *super, const void *page)
+{
+	const struct dmda_block_header *header = page;
+
+	return le32_to_cpu(header->magic) == DMDA_MAGIC_ROOT &&
+		!memcmp(header->uuid, super->uuid, DMDA_UUID_BYTES);
+}
+
 bool dmda_start_ask_roots(struct dmda_start *start)
 {
 	return start->index < ARRAY_SIZE(start->roots) && ask_root(start, start->index);
@@ -127,8 +136,7 @@ const char *dmda_start_did_roots(struct dmda_start *start, int error)
 	else
 		note_epochs(start, which);
 	start->whys[which] = decode_root(start, which, error, &start->roots[which]);
-	start->is_blank[which] = !error &&
-		!((const struct dmda_block_header *)start->pages)->magic;
+	start->is_blank[which] = !error && !is_of_device(start->super, start->pages);
 	return NULL;
 }
 

@@ -140,7 +140,7 @@ enum dmda_start_step {
  * @has_super: whether one of them checks
  * @roots: the two roots
  * @whys: reasons why they do not count, or NULL
- * @is_blank: whether nothing was ever written there
+ * @is_blank: whether none of this device was ever there, as far as one can see
  * @newest_epoch: largest epoch on any page where they lie, also of one that does not count
  * @is_epoch_lost: whether one of these places cannot be read
  * @index: number of what is read next in this state

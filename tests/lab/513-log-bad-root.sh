@@ -9,7 +9,7 @@
 # clock: virtual
 # seconds: 3
 # timeout: 120
-# sentences: 8
+# sentences: 9
 . "$(dirname "$0")/rc"
 
 low_disk $((64 * 1024))
@@ -61,3 +61,7 @@ becomes low "0 $SECTORS linear /dev/ram0 0"
 mark_log
 dmsetup create t0 --table "$LINE"
 check_fails "with both roots nothing is left out" log_has "is left out"
+dmsetup remove --retry t0
+mark_log
+new_log_target t0 /dev/mapper/low --segment 256K
+check_fails "nor is what another log has left there" log_has "is left out"
