@@ -399,12 +399,8 @@ static int first_start(struct dmda_log *log)
 		DMINFO("%s: No pages are overwritten in place: %s.", name,
 		       dmda_super_has_sums(&log->super) ? "they have checksums" :
 							  "a power failure might tear them");
-	if (log->grows_to && read_only) {
-		why = "it cannot grow while it can only be read";
-	} else if (log->grows_to) {
-		dmda_log_list_take(log);
-		why = dmda_log_grow(log);
-	}
+	if (log->grows_to)
+		why = read_only ? "it cannot grow while it can only be read" : dmda_log_grow(log);
 	dmda_log_hint_start(log);
 	dmda_update_init(&log->inplace.update, log->super.nr_lpns);
 	why = why ?: dmda_log_start(log, read_only);

@@ -9,6 +9,7 @@
 
 #include "disk.h"
 #include "grow.h"
+#include "list.h"
 #include "log.h"
 #include "start.h"
 
@@ -105,6 +106,9 @@ static const char *grow(struct dmda_log *log, struct dmda_super *grown)
 	why = why ?: take_entries(log);
 	if (!why && has_grown(log, grown))
 		why = "it has grown before, by a superblock that is lost";
+	/* Up to here, who was at work before could go on. */
+	if (!why)
+		dmda_log_list_take(log);
 	if (!why && write_roots(log, grown))
 		why = "a root for the new size cannot be written";
 	/* An old one would lead to a root that grows old. */

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Log mode on a device that becomes another one while it is suspended, which does not write pages whole: they
-# are not overwritten in place any more, and are again when it is the first one.
+# are not overwritten in place any more, which is said, and are again when it is the first one. One that is too
+# small is refused.
 # kernels: uml
 # long: 6.12
 # smp: 1
@@ -9,7 +10,7 @@
 # clock: virtual
 # seconds: 3
 # timeout: 120
-# sentences: 5
+# sentences: 9
 . "$(dirname "$0")/rc"
 
 KIB=$((64 * 1024))
@@ -40,10 +41,19 @@ moves_to() {
 }
 
 check_that "a page is overwritten in place where the disk writes it whole" "$(in_place_now)" -eq 1
+mark_log
 moves_to /dev/ram0 0 /dev/ram1 1
 check_that "not where it lies on two blocks of the disk" "$(in_place_now)" -eq 0
+check "which it says" log_has "No pages are overwritten in place: a power failure might tear them\.\$"
 moves_to /dev/ram1 1 /dev/ram0 0
 check_that "and again where it does not" "$(in_place_now)" -eq 1
+dmsetup suspend t0
+becomes low "0 $KIB linear /dev/ram0 0"
+mark_log
+check_fails "it is not resumed on a device that is too small" dmsetup resume t0
+check "which it says" log_has "It cannot be resumed: The device is smaller than when it was formatted\.\$"
+becomes low "0 $((KIB * 2)) linear /dev/ram0 0"
+check "but on the first one" timeout 60 dmsetup resume t0
 check_that "the target writes" "$(status_field t0 state)" == write
 dmsetup remove --retry t0
 check "dieaware check finds nothing" dieaware check /dev/mapper/low
