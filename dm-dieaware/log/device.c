@@ -185,9 +185,9 @@ static void init_parts(struct dmda_log *log)
 static const char *size_complaint(const struct dmda_log *log)
 {
 	const struct dmda *dmda = log->dmda;
-	u64 nr_sectors = bdev_nr_sectors(log->bdev) - dmda->config.start_sectors;
+	u64 nr_sectors = log->super.nr_device_pages << DMDA_PAGE_SECTOR_SHIFT;
 
-	if (log->super.nr_device_pages > nr_sectors >> DMDA_PAGE_SECTOR_SHIFT)
+	if (nr_sectors + dmda->config.start_sectors > bdev_nr_sectors(log->bdev))
 		return "The device is smaller than when it was formatted.";
 	if (dmda->ti->begin % DMDA_PAGE_SECTORS || dmda->ti->len % DMDA_PAGE_SECTORS)
 		return "In log mode begin and length must be multiples of 8 sectors.";
@@ -395,10 +395,6 @@ static int first_start(struct dmda_log *log)
 		read_only = true;
 	}
 	log->may_write = !read_only;
-	if (!log->inplace.is_possible && log->dmda->config.in_place_percent < 100)
-		DMINFO("%s: No pages are overwritten in place: %s.", name,
-		       dmda_super_has_sums(&log->super) ? "they have checksums" :
-							  "a power failure might tear them");
 	if (log->grows_to)
 		why = read_only ? "it cannot grow while it can only be read" : dmda_log_grow(log);
 	dmda_log_hint_start(log);
@@ -434,17 +430,43 @@ static int begin(struct dmda_log *log)
 	return -EBUSY;
 }
 
-/*
- * The device below may be a dm device that has got another table since it was looked at: what it
- * writes whole is asked at each resume. Return: whether it can be written at all.
- */
-static bool look_at_blocks(struct dmda_log *log)
+/* At the start, and when the device below has become another one */
+static void tell_whether_in_place(const struct dmda_log *log)
 {
-	const char *why = blocks_complaint(log);
+	const char *name = dm_table_device_name(log->dmda->ti->table);
+
+	if (log->dmda->config.in_place_percent >= 100)
+		return;
+	if (!log->inplace.is_possible)
+		DMINFO("%s: No pages are overwritten in place: %s.", name,
+		       dmda_super_has_sums(&log->super) ? "they have checksums" :
+							  "a power failure might tear them");
+	else if (log->state != DMDA_LOG_NEW)
+		DMINFO("%s: Pages are overwritten in place again.", name);
+}
+
+/* One that is gone is not small: whoever waits for it gets its errors when all is resumed. */
+static const char *below_complaint(const struct dmda_log *log)
+{
+	const char *why = bdev_nr_sectors(log->bdev) ? size_complaint(log) : NULL;
+
+	return why ?: blocks_complaint(log);
+}
+
+/*
+ * The device below may be a dm device that has got another table since it was looked at: its size,
+ * and what it writes whole, are asked at each resume. Return: whether it can be used at all.
+ */
+static bool look_below(struct dmda_log *log)
+{
+	const char *why = below_complaint(log);
+	bool was_possible = log->inplace.is_possible;
 
 	spin_lock_irq(&log->lock);
 	log->inplace.is_possible = can_overwrite(log);
 	spin_unlock_irq(&log->lock);
+	if (!why && (log->state == DMDA_LOG_NEW || log->inplace.is_possible != was_possible))
+		tell_whether_in_place(log);
 	if (why)
 		DMERR("%s: It cannot be resumed: %s",
 		      dm_table_device_name(log->dmda->ti->table), why);
@@ -462,7 +484,7 @@ static int preresume(struct dmda *dmda)
 		      dm_table_device_name(dmda->ti->table));
 		return -EIO;
 	}
-	if (!look_at_blocks(log))
+	if (!look_below(log))
 		return -EINVAL;
 	ret = begin(log);
 	if (ret)

@@ -10,7 +10,7 @@
 # clock: virtual
 # seconds: 3
 # timeout: 120
-# sentences: 9
+# sentences: 10
 . "$(dirname "$0")/rc"
 
 KIB=$((64 * 1024))
@@ -45,7 +45,9 @@ mark_log
 moves_to /dev/ram0 0 /dev/ram1 1
 check_that "not where it lies on two blocks of the disk" "$(in_place_now)" -eq 0
 check "which it says" log_has "No pages are overwritten in place: a power failure might tear them\.\$"
+mark_log
 moves_to /dev/ram1 1 /dev/ram0 0
+check "and that they are again" log_has "Pages are overwritten in place again\.\$"
 check_that "and again where it does not" "$(in_place_now)" -eq 1
 dmsetup suspend t0
 becomes low "0 $KIB linear /dev/ram0 0"
