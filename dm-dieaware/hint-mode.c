@@ -38,8 +38,8 @@ static int preresume(struct dmda *dmda)
 
 	if (!refusal.why)
 		return 0;
-	DMERR("%s: It cannot be resumed: %s, of %s.", dm_table_device_name(dmda->ti->table),
-	      refusal.why, refusal.device);
+	DMERR("%s: It cannot be resumed: %s (the target of %s).",
+	      dm_table_device_name(dmda->ti->table), refusal.why, refusal.device);
 	return -EBUSY;
 }
 

@@ -424,9 +424,10 @@ static int begin(struct dmda_log *log)
 			return 0;
 		dmda_user_end(log->dmda);
 	}
-	DMERR("%s: It cannot be resumed: %s%s%s (UUID %pU).",
+	DMERR("%s: It cannot be resumed: %s (%s%s%sUUID %pU).",
 	      dm_table_device_name(log->dmda->ti->table), refusal.why,
-	      refusal.device[0] ? ", of " : "", refusal.device, log->super.uuid);
+	      refusal.device[0] ? "the target of " : "", refusal.device,
+	      refusal.device[0] ? "; " : "", log->super.uuid);
 	return -EBUSY;
 }
 

@@ -33,7 +33,7 @@ numbers() {
 whole=$(hint 0 "$(blockdev --getsz "$DEV")")
 mark_log
 check_fails "hint mode over all of a device with a log at work is refused" dmsetup create t1 --table "$whole"
-check "and it is said why" log_has 'It cannot be resumed: a target in log mode has the device for itself, of '"$(numbers t0)\."
+check "and it is said why" log_has 'It cannot be resumed: a target in log mode has the device for itself \(the target of '"$(numbers t0)"'\)\.'
 drop_target t1
 check_fails "and so is hint mode over its first sectors" dmsetup create t1 --table "$(hint $((LOG_START - 8)) 16)"
 drop_target t1
@@ -47,7 +47,7 @@ dmsetup suspend t0
 check "over a log that is suspended there may be hint mode" dmsetup create t1 --table "$whole"
 mark_log
 check_fails "then the log cannot be resumed" dmsetup resume t0
-check "and it is said why" log_has 'It cannot be resumed: a target in hint mode is using the device, of '"$(numbers t1)"' \(UUID [-0-9a-f]+\)\.'
+check "and it is said why" log_has 'It cannot be resumed: a target in hint mode is using the device \(the target of '"$(numbers t1)"'; UUID [-0-9a-f]+\)\.'
 dmsetup suspend t1
 check "when hint mode is suspended as well, it can" dmsetup resume t0
 check_fails "and hint mode cannot" dmsetup resume t1

@@ -27,7 +27,7 @@ reads() {
 mark_log
 check_fails "while somebody writes, nobody else reads" dmsetup create t1 --readonly --table "$LINE"
 check "the kernel says why, and whose it is" \
-	log_has "using the device, or a copy of it, of [0-9]+:[0-9]+ \(UUID [0-9a-f]{8}-[0-9a-f-]{27}\)"
+	log_has "using the device, or a copy of it \(the target of [0-9]+:[0-9]+; UUID [0-9a-f]{8}-[0-9a-f-]{27}\)"
 drop_target t1
 dmsetup suspend t0
 check "while that is suspended, another one may read" dmsetup create t1 --readonly --table "$LINE"
