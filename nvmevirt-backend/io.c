@@ -469,7 +469,7 @@ static u16 move_mgmt_recv(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	return status ?: nvmev_dma_to_host(&dma, NULL, bytes - present);
 }
 
-/* Does everything in the first step, like Copy. */
+/* Its list is short: all of it is done here. */
 static u16 start_mgmt_send(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
 	u32 dw = le32_to_cpu(cmd->sqe.common.cdw10);
