@@ -170,12 +170,37 @@ static u16 walk(struct nvmev_dma *dma, void *buf, u32 bytes, bool write, piece_f
 	return 0;
 }
 
+/*
+ * Most pieces are whole pages, for which the kernel has better than memcpy() and memset(), where
+ * these are loops: on CPUs without short strings that are fast.
+ */
+static bool is_whole(const void *memory, u32 bytes)
+{
+	return bytes == PAGE_SIZE && PAGE_ALIGNED(memory);
+}
+
+static void copy(void *to, void *from, u32 bytes)
+{
+	if (is_whole(to, bytes) && is_whole(from, bytes))
+		copy_page(to, from);
+	else
+		memcpy(to, from, bytes);
+}
+
+static void clear(void *memory, u32 bytes)
+{
+	if (is_whole(memory, bytes))
+		clear_page(memory);
+	else
+		memset(memory, 0, bytes);
+}
+
 static u16 put_piece(void *host, void *buf, u32 bytes)
 {
 	if (buf)
-		memcpy(host, buf, bytes);
+		copy(host, buf, bytes);
 	else
-		memset(host, 0, bytes);
+		clear(host, bytes);
 	return 0;
 }
 
@@ -186,7 +211,7 @@ u16 nvmev_dma_to_host(struct nvmev_dma *dma, const void *buf, u32 bytes)
 
 static u16 get_piece(void *host, void *buf, u32 bytes)
 {
-	memcpy(buf, host, bytes);
+	copy(buf, host, bytes);
 	return 0;
 }
 
