@@ -147,6 +147,16 @@ static const char *check_victim_queue(const struct ftl *ftl, u32 die_nr, bool is
 	return NULL;
 }
 
+static const char *check_low(const struct ftl *ftl)
+{
+	u32 nr_low = 0;
+
+	for (u32 i = 0; i < ftl->geo.nr_dies; i++)
+		nr_low += ftl->blocks.die[i].free.nr < ftl->blocks.low;
+	return nr_low == ftl->blocks.nr_low ? NULL :
+		"The count of dies with few free erase blocks is wrong.";
+}
+
 const char *ftl_check_eblks(const struct ftl *ftl, die_t die)
 {
 	const char *reason = check_eblk_lists(ftl, from_die(die));
@@ -158,5 +168,6 @@ const char *ftl_check_eblks(const struct ftl *ftl, die_t die)
 	for (u32 is_slc = 0; !reason && is_slc < 2; is_slc++)
 		reason = check_free_queue(ftl, from_die(die), is_slc) ?:
 			 check_victim_queue(ftl, from_die(die), is_slc);
-	return reason;
+	/* Once for all dies */
+	return reason || from_die(die) ? reason : check_low(ftl);
 }

@@ -39,20 +39,49 @@ static struct ftl_pqueue *full_queue(struct ftl_eblks *blocks, u32 eblk)
 	return ftl_eblk_is_slc(blocks->geo, eblk) ? &die->slc_full : &die->full;
 }
 
+/* Of the dies with few free blocks: +1 behind, and -1 before, a change of a die's free blocks */
+static void count_low(struct ftl_eblks *blocks, const struct ftl_eblk_die *die, int by)
+{
+	if (die->free.nr < blocks->low)
+		blocks->nr_low += by;
+}
+
+void ftl_eblks_count_low(struct ftl_eblks *blocks)
+{
+	blocks->nr_low = 0;
+	for (u32 i = 0; i < blocks->geo->nr_dies; i++)
+		count_low(blocks, &blocks->die[i], 1);
+}
+
 static void put_free(struct ftl_eblks *blocks, struct ftl_eblk_die *die, u32 eblk)
 {
 	u64 rank = (u64)blocks->eblk[eblk].nr_erases << 32 | die->nr_freed++;
 
 	blocks->eblk[eblk].state = FTL_EBLK_FREE;
+	count_low(blocks, die, -1);
 	ftl_pqueue_push(free_queue(blocks, eblk), rank, nr_in_die(blocks, eblk));
+	count_low(blocks, die, 1);
+}
+
+static void remove_free(struct ftl_eblks *blocks, u32 eblk)
+{
+	const struct ftl_eblk_die *die = &blocks->die[from_die(ftl_eblk_die(blocks->geo, eblk))];
+
+	count_low(blocks, die, -1);
+	ftl_pqueue_remove(free_queue(blocks, eblk), nr_in_die(blocks, eblk));
+	count_low(blocks, die, 1);
 }
 
 /* Takes the first block out of a queue of the die. */
 static u32 take_first(struct ftl_eblks *blocks, die_t die, struct ftl_pqueue *queue,
 		      enum ftl_eblk_state state)
 {
-	u32 eblk = from_die(die) * blocks->geo->die_eblks + ftl_pqueue_pop(queue).item;
+	const struct ftl_eblk_die *eblks = &blocks->die[from_die(die)];
+	u32 eblk;
 
+	count_low(blocks, eblks, -1);
+	eblk = from_die(die) * blocks->geo->die_eblks + ftl_pqueue_pop(queue).item;
+	count_low(blocks, eblks, 1);
 	blocks->eblk[eblk].state = state;
 	return eblk;
 }
@@ -77,6 +106,7 @@ void ftl_eblks_init(struct ftl_eblks *blocks, const struct ftl_geometry *geo, vo
 	u32 *position;
 
 	blocks->geo = geo;
+	blocks->nr_low = blocks->low ? geo->nr_dies : 0;
 	blocks->die = zeroed;
 	entry = (struct ftl_pqueue_entry *)(blocks->die + geo->nr_dies);
 	blocks->eblk = (struct ftl_eblk *)(entry + 2 * (size_t)geo->nr_eblks);
@@ -91,7 +121,7 @@ void ftl_eblks_init(struct ftl_eblks *blocks, const struct ftl_geometry *geo, vo
 void ftl_eblks_fix(struct ftl_eblks *blocks)
 {
 	for (u32 eblk = 0; eblk < blocks->geo->nr_eblks; eblk++) {
-		ftl_pqueue_remove(free_queue(blocks, eblk), nr_in_die(blocks, eblk));
+		remove_free(blocks, eblk);
 		blocks->eblk[eblk].state = FTL_EBLK_FIXED;
 	}
 }
@@ -216,7 +246,7 @@ void ftl_eblks_retire(struct ftl_eblks *blocks, u32 eblk)
 	struct ftl_eblk_die *die = &blocks->die[from_die(ftl_eblk_die(blocks->geo, eblk))];
 
 	if (blocks->eblk[eblk].state == FTL_EBLK_FREE)
-		ftl_pqueue_remove(free_queue(blocks, eblk), nr_in_die(blocks, eblk));
+		remove_free(blocks, eblk);
 	blocks->eblk[eblk].state = FTL_EBLK_BAD;
 	if (++die->nr_bad > blocks->spare_eblks)
 		blocks->read_only = true;
@@ -296,7 +326,7 @@ void ftl_eblks_restore(struct ftl_eblks *blocks, u32 eblk, u32 nr_used, u32 nr_v
 		ftl_eblks_retire(blocks, eblk);
 		return;
 	}
-	ftl_pqueue_remove(free_queue(blocks, eblk), nr_in_die(blocks, eblk));
+	remove_free(blocks, eblk);
 	blocks->eblk[eblk].nr_valid = nr_valid;
 	if (!nr_used)
 		put_free(blocks, die, eblk);

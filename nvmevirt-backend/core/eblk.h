@@ -106,6 +106,9 @@ struct ftl_eblk_die {
  * @nr_erases: number of erases of all blocks, but for those of the SLC region
  * @spare_eblks: number of blocks of each die that may be bad
  * @read_only: whether a die has lost more than @spare_eblks
+ * @low: number of free blocks, but for those of the SLC region, of which a die that has fewer is
+ *	low; set before ftl_eblks_init()
+ * @nr_low: number of dies that are
  */
 struct ftl_eblks {
 	const struct ftl_geometry *geo;
@@ -114,6 +117,8 @@ struct ftl_eblks {
 	u64 nr_erases;
 	u32 spare_eblks;
 	bool read_only;
+	u32 low;
+	u32 nr_low;
 };
 
 /**
@@ -126,6 +131,11 @@ size_t ftl_eblks_bytes(u32 nr_dies, u32 die_eblks);
  * @zeroed: ftl_eblks_bytes() bytes
  */
 void ftl_eblks_init(struct ftl_eblks *blocks, const struct ftl_geometry *geo, void *zeroed);
+
+/**
+ * ftl_eblks_count_low() - count the dies that are low, once somebody else has filled their queues
+ */
+void ftl_eblks_count_low(struct ftl_eblks *blocks);
 
 /**
  * ftl_eblks_fix() - none of the blocks, which are all free, is ever opened, collected or erased

@@ -2,6 +2,7 @@
 /* Construction of a drive and questions to it; commands are in read.c and write.c. */
 #include "bad.h"
 #include "defrag.h"
+#include "gc.h"
 #include "idle.h"
 #include "in-place.h"
 #include "map-page.h"
@@ -92,6 +93,8 @@ struct ftl *ftl_init(const struct ftl_params *params, void *zeroed, u64 now_ns)
 	ftl_geometry_init(geo, params);
 	ftl_nand_init(&ftl->nand, geo, &ftl->params, carve(&memory, ftl_nand_bytes(params)));
 	init_links(ftl, &memory);
+	/* A write may take one more before the die has to collect, or begins to. */
+	ftl->blocks.low = 1 + max(FTL_GC_SPARE_EBLKS + 1, params->bg_eblks);
 	ftl_eblks_init(&ftl->blocks, geo,
 		       carve(&memory, ftl_eblks_bytes(geo->nr_dies, geo->die_eblks)));
 	ftl->gc = carve(&memory, geo->nr_dies * sizeof(*ftl->gc));
@@ -131,6 +134,32 @@ u64 ftl_begin(struct ftl *ftl, u64 now_ns)
 	start_ns = max(ftl->now_ns, ftl->next_cmd_ns);
 	ftl->next_cmd_ns = start_ns + ftl_scaled(ftl, ftl->params.cmd_gap_ns);
 	return start_ns + ftl_scaled(ftl, ftl->params.cmd_ns);
+}
+
+/* Is all that the drive may do besides a read, because of it, little? */
+static bool reads_quickly(const struct ftl *ftl)
+{
+	const struct ftl_params *params = &ftl->params;
+
+	return !params->map_cache_pages && !params->read_ahead_pages && !params->suspend_program &&
+		!params->suspend_erase && !ftl->units.nr_held &&
+		!ftl_gc_wants(ftl, to_die(ftl->idle_die));
+}
+
+static bool writes_quickly(const struct ftl *ftl)
+{
+	const struct ftl_params *params = &ftl->params;
+
+	return params->plp && !params->in_place && !params->slc_pages && !params->stripe_lead &&
+		!params->share_pages && !params->spare_eblks && !params->hold_ns &&
+		!ftl->blocks.nr_low && !ftl->nr_exchanges;
+}
+
+bool ftl_is_quick(const struct ftl *ftl, u32 nr_pages, bool is_write)
+{
+	if (!reads_quickly(ftl))
+		return false;
+	return !is_write || (nr_pages <= ftl->geo.unit_pages && writes_quickly(ftl));
 }
 
 void ftl_power_off(struct ftl *ftl)

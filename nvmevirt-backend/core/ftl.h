@@ -303,6 +303,15 @@ u64 ftl_read(struct ftl *ftl, const struct ftl_request *rq, u64 now_ns);
 u64 ftl_write(struct ftl *ftl, const struct ftl_request *rq, u64 now_ns);
 
 /**
+ * ftl_is_quick() - would a read or write that begins now take no longer than its own pages do?
+ * @nr_pages: number of its pages
+ *
+ * Else it may come to do the drive's own work as well: collect, fold, program what was held back
+ * or bring map pages in.
+ */
+bool ftl_is_quick(const struct ftl *ftl, u32 nr_pages, bool is_write);
+
+/**
  * ftl_trim() - forget pages
  * @nr_pages: any number; the range must lie within the drive
  * Return: the time at which the command completes.

@@ -273,6 +273,8 @@ static void keep_eblks(struct ftl_keep *keep, struct ftl *ftl)
 	for (u32 die = 0; die < ftl->geo.nr_dies; die++)
 		keep_eblk_die(keep, ftl, die);
 	ftl_keep_bool(keep, &ftl->blocks.read_only);
+	if (keep->reads)
+		ftl_eblks_count_low(&ftl->blocks);
 }
 
 /* Where the drive has its one unit of a kind, or NULL. */

@@ -236,6 +236,11 @@ static void hide_fresh_pages(struct ftl *ftl)
 	list_del_init(&open_unit(ftl, FTL_UNIT_PLAIN)->fresh_link);
 }
 
+static void miscount_low_dies(struct ftl *ftl)
+{
+	ftl->blocks.nr_low++;
+}
+
 #define DAMAGE(what) { #what, what }
 
 static const struct damage damages[] = {
@@ -249,6 +254,7 @@ static const struct damage damages[] = {
 	DAMAGE(miscount_block),
 	DAMAGE(use_a_unit_that_was_not_programmed),
 	DAMAGE(miscount_free_blocks),
+	DAMAGE(miscount_low_dies),
 	DAMAGE(leak_a_free_block),
 	DAMAGE(leak_a_full_block),
 	DAMAGE(forget_a_victim),

@@ -139,6 +139,64 @@ static void rows_of_a_victim_come_together(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unit_of(ftl, 76), unit_of(ftl, 75));
 }
 
+/* Pages programmed by collection, and victims that were done with */
+static u64 collected(const struct ftl *ftl)
+{
+	u64 nr = stats_of(ftl).gc_runs;
+
+	for (u32 die = 0; die < ftl->geo.nr_dies; die++)
+		nr += ftl->nand.die[die].pages_gc;
+	return nr;
+}
+
+/* Writes at random, half of them while there is much room, and reads in between; time passes. */
+static void what_is_quick_collects_nothing(struct kunit *test)
+{
+	struct ftl_params params = drive_params(&drive_shapes[5]);
+	u64 state = SEED, now_ns = 0, nr_quick = 0, nr_slow = 0;
+	struct ftl *ftl;
+
+	params.bg_eblks = 3;
+	ftl = make_drive(test, &params);
+	KUNIT_EXPECT_TRUE(test, ftl_is_quick(ftl, params.unit_pages, true));
+	KUNIT_EXPECT_FALSE(test, ftl_is_quick(ftl, params.unit_pages + 1, true));
+	for (u32 i = 0; i < 3 * nr_lpns(ftl); i++) {
+		struct ftl_request rq = request(random_lpn(ftl, &state, nr_lpns(ftl)), 1);
+		bool is_write = i % 4;
+		bool is_quick = ftl_is_quick(ftl, 1, is_write);
+		u64 before = collected(ftl);
+
+		rq.hint = i % 3 ? FTL_HINT_NONE : FTL_HINT_OVERWRITE;
+		now_ns += i % 1000 ? 10000 : 100000000;
+		if (is_write)
+			ftl_write(ftl, &rq, now_ns);
+		else
+			ftl_read(ftl, &rq, now_ns);
+		if (is_quick)
+			KUNIT_ASSERT_EQ(test, collected(ftl), before);
+		nr_quick += is_quick;
+		nr_slow += !is_quick;
+	}
+	EXPECT_CONSISTENT(test, ftl);
+	KUNIT_EXPECT_GT(test, nr_quick, 0ULL);
+	KUNIT_EXPECT_GT(test, nr_slow, 0ULL);
+}
+
+/* What a drive does besides is not bounded by what a command asks for. */
+static void drives_with_work_of_their_own_are_not_quick(struct kunit *test)
+{
+	struct ftl_params params = drive_params(&drive_shapes[5]);
+	struct ftl *ftl;
+
+	params.plp = false;
+	ftl = make_drive(test, &params);
+	KUNIT_EXPECT_TRUE(test, ftl_is_quick(ftl, 1, false));
+	KUNIT_EXPECT_FALSE(test, ftl_is_quick(ftl, 1, true));
+	params.read_ahead_pages = 16;
+	ftl = make_drive(test, &params);
+	KUNIT_EXPECT_FALSE(test, ftl_is_quick(ftl, 1, false));
+}
+
 /* A die that is idle collects before anybody waits for it, and commands do not see it. */
 static void idle_dies_collect(struct kunit *test)
 {
@@ -295,6 +353,8 @@ static struct kunit_case gc_cases[] = {
 	KUNIT_CASE_PARAM(trimmed_pages_are_not_moved, shape_gen_params),
 	KUNIT_CASE_PARAM(erases_are_spread, shape_gen_params),
 	KUNIT_CASE(write_does_not_wait_for_the_erase),
+	KUNIT_CASE(what_is_quick_collects_nothing),
+	KUNIT_CASE(drives_with_work_of_their_own_are_not_quick),
 	{}
 };
 
