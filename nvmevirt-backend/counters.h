@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What an SSD counts of the commands it was given. The dispatcher alone writes; whoever reports
- * them (SMART, debugfs) reads without a lock and can live with an old value.
+ * What an SSD counts of the commands it was given. The dispatcher writes, or the timer in its turn;
+ * whoever reports them (SMART, debugfs) reads without a lock and can live with an old value.
  */
 #ifndef NVMEV_COUNTERS_H
 #define NVMEV_COUNTERS_H

@@ -56,16 +56,21 @@ static bool has_lost_access(const struct nvmev *nvmev)
 	       !nvmev_pci_may_access(&nvmev->pci);
 }
 
-bool nvmev_ctrl_mmio_work(const struct nvmev *nvmev)
+bool nvmev_ctrl_has_news(const struct nvmev *nvmev)
 {
-	u32 id, nr_ids;
-
 	if (nvmev_pci_read32(&nvmev->pci, NVME_REG_CC) != READ_ONCE(nvmev->cc))
 		return true;
 	/* It may be asked for while the dispatcher is about to sleep. */
 	if (READ_ONCE(nvmev->inject.fatal) || READ_ONCE(nvmev->inject.check_health))
 		return true;
-	if (has_lost_access(nvmev))
+	return has_lost_access(nvmev);
+}
+
+bool nvmev_ctrl_mmio_work(const struct nvmev *nvmev)
+{
+	u32 id, nr_ids;
+
+	if (nvmev_ctrl_has_news(nvmev))
 		return true;
 	if (!nvmev_ctrl_is_ready(nvmev))
 		return false;

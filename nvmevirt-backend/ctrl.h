@@ -36,6 +36,14 @@ bool nvmev_ctrl_poll(struct nvmev *nvmev);
 bool nvmev_ctrl_is_ready(const struct nvmev *nvmev);
 
 /**
+ * nvmev_ctrl_has_news() - is there anything to do but for the queues?
+ * @nvmev: the SSD
+ *
+ * Context: any.
+ */
+bool nvmev_ctrl_has_news(const struct nvmev *nvmev);
+
+/**
  * nvmev_ctrl_mmio_work() - is there anything in the registers to act upon?
  * @nvmev: the SSD
  *

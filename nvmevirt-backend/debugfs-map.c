@@ -18,6 +18,7 @@
 #include "debugfs-map.h"
 #include "nvmev.h"
 #include "outage.h"
+#include "turn.h"
 
 #define RANGE_TEXT_BYTES	64
 /* Some 1000 lines, which is how long the FTL has to wait at most */
@@ -56,7 +57,7 @@ static void *map_start(struct seq_file *seq, loff_t *pos)
 	struct map_range *range = seq->private;
 	struct nvmev *nvmev = range->nvmev;
 
-	mutex_lock(&nvmev->ftl_lock);
+	nvmev_ftl_visit(nvmev);
 	ftl_advance(nvmev->ftl, nvmev_now(nvmev));
 	return map_at(range, pos);
 }
@@ -71,7 +72,7 @@ static void map_stop(struct seq_file *seq, void *data)
 {
 	const struct map_range *range = seq->private;
 
-	mutex_unlock(&range->nvmev->ftl_lock);
+	nvmev_ftl_leave(range->nvmev);
 }
 
 static int map_show(struct seq_file *seq, void *data)
@@ -157,7 +158,7 @@ static int stats_show(struct seq_file *seq, void *data)
 	const struct nvmev_ns *ns = seq->private;
 	struct nvmev *nvmev = nvmev_of(ns);
 
-	guard(mutex)(&nvmev->ftl_lock);
+	guard(nvmev_visit)(nvmev);
 	seq_printf(seq, "lba_bytes %u\n", 1U << ns->lba_shift);
 	seq_printf(seq, "nr_lbas %llu\n", nvmev_ns_nr_lbas(ns));
 	seq_printf(seq, "first_page %llu\n", ns->first_page);

@@ -18,6 +18,7 @@
 #include "debugfs.h"
 #include "nvmev.h"
 #include "outage.h"
+#include "turn.h"
 
 #define RANGE_TEXT_BYTES	64
 
@@ -30,7 +31,7 @@ static int dies_show(struct seq_file *seq, void *data)
 	struct ftl_die_stats stats;
 	u32 die;
 
-	guard(mutex)(&nvmev->ftl_lock);
+	guard(nvmev_visit)(nvmev);
 	ftl_advance(nvmev->ftl, now_ns);
 	seq_puts(seq, "die channel units_read units_programmed eblks_erased pages_host pages_gc pages_valid busy_ns free_in_ns eblks eblks_free eblks_bad erases_least erases_most gc_ns\n");
 	for (die = 0; die < ftl_nr_dies(nvmev->ftl); die++) {
@@ -53,7 +54,7 @@ static int ftl_show(struct seq_file *seq, void *data)
 	u64 malformed = READ_ONCE(nvmev->counters.hints_malformed);
 	struct ftl_stats stats;
 
-	guard(mutex)(&nvmev->ftl_lock);
+	guard(nvmev_visit)(nvmev);
 	ftl_advance(nvmev->ftl, nvmev_now(nvmev));
 	ftl_get_stats(nvmev->ftl, &stats);
 	seq_printf(seq, "host_pages_read %llu\n", stats.host_pages_read);
@@ -126,7 +127,7 @@ static ssize_t fail_write(struct file *file, const char __user *text, size_t byt
 	/* It has no blocks that could fail. */
 	if (nvmev->config.ftl.in_place)
 		return -EOPNOTSUPP;
-	guard(mutex)(&nvmev->ftl_lock);
+	guard(nvmev_visit)(nvmev);
 	if (die >= ftl_nr_dies(nvmev->ftl))
 		return -ERANGE;
 	if (!strcmp(what, "program"))

@@ -116,6 +116,7 @@ struct nvmev *nvmev_create_apart(const char *name, const struct nvmev_config *co
 	nvmev->config = *config;
 	nvmev_make_uuid(nvmev, 1, &nvmev->uuid);
 	mutex_init(&nvmev->ftl_lock);
+	spin_lock_init(&nvmev->turn_lock);
 	ret = -EINVAL;
 	refusal = size_ftl(&nvmev->config);
 	if (refusal)

@@ -6,7 +6,9 @@
  * the block layer's tracepoint block_rq_issue just before the driver rings, so a probe
  * there knows that a doorbell is about to change. It counts the request as expected
  * and sets a timer a little ahead; the timer looks at the doorbells until as many
- * commands were fetched as were expected, and gives up two milliseconds after the last. What
+ * commands were fetched as were expected, and gives up two milliseconds after the last. Short
+ * commands that it finds while the dispatcher sleeps it does itself (turn.h): a switch to a
+ * thread and back costs more than all that they take. For others it wakes the dispatcher. What
  * no tracepoint tells of (register writes, a lost count) is found by the same timer in
  * its slow look. Nobody spins. The slow look also lets the FTL use idle time, until it
  * has nothing left to do.
@@ -34,6 +36,7 @@
 #include "pieces.h"
 #include "trace.h"
 #include "translate.h"
+#include "turn.h"
 
 /*
  * How soon after a request to look, and how long. A driver that is given many requests
@@ -135,24 +138,6 @@ static bool has_work_locked(const struct nvmev_watch *watch)
 	       has_idle_work_locked(watch);
 }
 
-static enum hrtimer_restart look(struct hrtimer *timer)
-{
-	struct nvmev_watch *watch = container_of(timer, struct nvmev_watch, timer);
-	unsigned long flags;
-
-	spin_lock_irqsave(&watch->lock, flags);
-	if (watch->awake || has_work_locked(watch)) {
-		/* The dispatcher arms the timer again before it sleeps. */
-		watch->soon = false;
-		nvmev_wake_locked(watch);
-	} else {
-		/* The time as it is now, so that looks as such never take all of it. */
-		arm_next_locked(watch, ktime_get_ns());
-	}
-	spin_unlock_irqrestore(&watch->lock, flags);
-	return HRTIMER_NORESTART;
-}
-
 /* May the dispatcher sleep? If so the timer is set. */
 static bool rest(struct nvmev *nvmev)
 {
@@ -238,36 +223,68 @@ static bool run_admin(struct nvmev *nvmev)
 	return did;
 }
 
-/* Add a queue's commands to the batch of @nr, up to @most of them; returns its new length. */
-static u32 fetch_queue(struct nvmev *nvmev, u32 id, u32 nr, u32 most, u64 now_ns)
+/**
+ * struct fetching - a batch that is being fetched and started
+ * @now_ns: time of that
+ * @by_timer: whether the timer does it: then only what is quick, and little of it
+ * @nr: number of commands so far
+ * @left_pages: pages that they may have yet, of the timer's
+ */
+struct fetching {
+	u64 now_ns;
+	bool by_timer;
+	u32 nr;
+	u32 left_pages;
+};
+
+static bool may_join(struct nvmev *nvmev, struct fetching *batch, const struct nvme_command *sqe)
+{
+	u32 nr_pages;
+
+	if (!batch->by_timer)
+		return !(batch->nr && nvmev_io_is_alone(sqe)) && !nvmev_io_must_wait(nvmev, sqe);
+	nr_pages = nvmev_io_quick_pages(nvmev, sqe);
+	if (!nr_pages || nr_pages > batch->left_pages)
+		return false;
+	batch->left_pages -= nr_pages;
+	return true;
+}
+
+/*
+ * All of a batch get their times before any data is moved: what a command costs this CPU must
+ * not delay the start of those that were rung together with it.
+ */
+static bool fetch_one(struct nvmev *nvmev, u32 id, struct fetching *batch)
 {
 	struct nvmev_sq *sq = &nvmev->queues.sq[id];
-	enum nvmev_sq_state state;
+	enum nvmev_sq_state state = nvmev_sq_look(nvmev, id);
 	struct nvme_command sqe;
 	struct nvmev_cmd *cmd;
 
-	while (nr < most) {
-		state = nvmev_sq_look(nvmev, id);
-		if (state == NVMEV_SQ_BAD)
-			tell_bad_doorbell(nvmev, id);
-		if (state != NVMEV_SQ_READY)
-			break;
-		if (!nvmev_sq_peek(nvmev, id, &sqe) || (nr && nvmev_io_is_alone(&sqe)) ||
-		    nvmev_io_must_wait(nvmev, &sqe))
-			break;
-		cmd = nvmev_cmd_get(nvmev);
-		if (!cmd)
-			break;
-		cmd->sqid = id;
-		cmd->sq_pos = sq->head;
-		cmd->sqe = sqe;
-		nvmev_sq_pop(nvmev, id);
-		cmd->fetched_ns = now_ns;
-		nvmev->batch[nr++] = cmd;
-		if (nvmev_io_is_alone(&cmd->sqe))
-			break;
-	}
-	return nr;
+	if (state == NVMEV_SQ_BAD && !batch->by_timer)
+		tell_bad_doorbell(nvmev, id);
+	if (state != NVMEV_SQ_READY || !nvmev_sq_peek(nvmev, id, &sqe) ||
+	    !may_join(nvmev, batch, &sqe))
+		return false;
+	cmd = nvmev_cmd_get(nvmev);
+	if (!cmd)
+		return false;
+	cmd->sqid = id;
+	cmd->sq_pos = sq->head;
+	cmd->sqe = sqe;
+	nvmev_sq_pop(nvmev, id);
+	cmd->fetched_ns = batch->now_ns;
+	nvmev->batch[batch->nr++] = cmd;
+	trace_nvmev_cmd(nvmev, cmd);
+	nvmev_io_start(nvmev, cmd);
+	return true;
+}
+
+static bool is_closed(const struct nvmev *nvmev, const struct fetching *batch)
+{
+	u32 nr = batch->nr;
+
+	return nr == NVMEV_BATCH || (nr && nvmev_io_is_alone(&nvmev->batch[nr - 1]->sqe));
 }
 
 /* The I/O submission queue that exists next after @id, going round; @id if there is no other. */
@@ -284,50 +301,59 @@ static u32 next_queue(const struct nvmev *nvmev, u32 id)
 	return id;
 }
 
-static bool is_closed(const struct nvmev *nvmev, u32 nr)
-{
-	return nr == NVMEV_BATCH || (nr && nvmev_io_is_alone(&nvmev->batch[nr - 1]->sqe));
-}
-
 /* Each queue has its turn, of one burst at most. */
-static u32 fetch_round(struct nvmev *nvmev, u32 nr, u64 now_ns)
+static void fetch_round(struct nvmev *nvmev, struct fetching *batch)
 {
 	u32 limit = NVMEV_ARBITRATION_BURST(nvmev->features.arbitration);
 	u32 burst = limit == NVMEV_ARBITRATION_NO_LIMIT ? NVMEV_BATCH : 1 << limit;
 	u32 id = nvmev->first_queue;
+	u32 most;
 
 	do {
-		nr = fetch_queue(nvmev, id, nr, min_t(u32, nr + burst, NVMEV_BATCH), now_ns);
+		most = min_t(u32, batch->nr + burst, NVMEV_BATCH);
+		while (batch->nr < most && !is_closed(nvmev, batch) &&
+		       fetch_one(nvmev, id, batch))
+			;
 		id = next_queue(nvmev, id);
-	} while (id != nvmev->first_queue && !is_closed(nvmev, nr));
-	return nr;
+	} while (id != nvmev->first_queue && !is_closed(nvmev, batch));
 }
 
 /*
  * Rounds, until nothing is left or the batch is full. Each batch begins with another of the
  * queues that exist, so that none is always first.
  */
-static u32 fetch_batch(struct nvmev *nvmev)
+static u32 fetch_batch(struct nvmev *nvmev, bool by_timer)
 {
-	u64 now_ns = nvmev_now(nvmev);
-	u32 before, nr = 0;
+	struct fetching batch = {
+		.now_ns = nvmev_now(nvmev),
+		.by_timer = by_timer,
+		.left_pages = NVMEV_QUICK_PAGES,
+	};
+	u32 before;
 
 	/* It may have been deleted since. */
 	if (!nvmev->queues.sq[nvmev->first_queue].ring)
 		nvmev->first_queue = next_queue(nvmev, nvmev->first_queue);
 	do {
-		before = nr;
-		nr = fetch_round(nvmev, nr, now_ns);
-	} while (nr != before && !is_closed(nvmev, nr));
-	if (nr)
+		before = batch.nr;
+		fetch_round(nvmev, &batch);
+	} while (batch.nr != before && !is_closed(nvmev, &batch));
+	if (batch.nr)
 		nvmev->first_queue = next_queue(nvmev, nvmev->first_queue);
-	return nr;
+	return batch.nr;
 }
 
-/*
- * The whole batch gets its times before any data is moved: what a command costs this
- * CPU must not delay the start of those that were rung together with it.
- */
+/* The data of a command of a batch, if it came as far as that */
+static void move(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+{
+	if (!cmd->status)
+		nvmev_io_move(nvmev, cmd);
+	nvmev_moved(nvmev, cmd);
+	if (cmd->status)
+		cmd->status = nvmev_log_error(nvmev, cmd->sqid, &cmd->sqe, cmd->status,
+					      cmd->fault_lba);
+}
+
 static bool run_io(struct nvmev *nvmev)
 {
 	struct nvmev_cmd *cmd;
@@ -335,14 +361,10 @@ static bool run_io(struct nvmev *nvmev)
 
 	if (!nvmev_ctrl_is_ready(nvmev))
 		return false;
-	nr = fetch_batch(nvmev);
+	nr = fetch_batch(nvmev, false);
 	if (!nr)
 		return false;
 	note_fetched(nvmev, nr, false);
-	for (i = 0; i < nr; i++) {
-		trace_nvmev_cmd(nvmev, nvmev->batch[i]);
-		nvmev_io_start(nvmev, nvmev->batch[i]);
-	}
 	nvmev_outage_note(nvmev);
 	for (i = 0; i < nr; i++) {
 		cmd = nvmev->batch[i];
@@ -350,12 +372,7 @@ static bool run_io(struct nvmev *nvmev)
 			cmd->status = 0;
 			continue;
 		}
-		if (!cmd->status)
-			nvmev_io_move(nvmev, cmd);
-		nvmev_moved(nvmev, cmd);
-		if (cmd->status)
-			cmd->status = nvmev_log_error(nvmev, cmd->sqid, &cmd->sqe, cmd->status,
-						      cmd->fault_lba);
+		move(nvmev, cmd);
 		nvmev_cmd_complete(nvmev, cmd, i + 1 < nr);
 	}
 	return true;
@@ -395,16 +412,76 @@ static int dispatch(void *data)
 {
 	struct nvmev *nvmev = data;
 
+	nvmev_turn_begin(nvmev);
 	while (!kthread_should_stop()) {
 		run(nvmev);
 		if (!rest(nvmev))
 			continue;
+		nvmev_turn_end(nvmev);
 		set_current_state(TASK_IDLE);
 		if (!READ_ONCE(nvmev->watch.awake) && !kthread_should_stop())
 			schedule();
 		__set_current_state(TASK_RUNNING);
+		nvmev_turn_begin(nvmev);
 	}
+	nvmev_turn_end(nvmev);
 	return 0;
+}
+
+/*
+ * The timer in its turn. What cannot be done here is left for the dispatcher, and so is all that
+ * is no command: has_work_locked() finds it.
+ */
+static void serve_locked(struct nvmev *nvmev)
+{
+	u32 i, nr;
+
+	lockdep_assert_held(&nvmev->turn_lock);
+
+	if (READ_ONCE(nvmev->watch.stopped) || READ_ONCE(nvmev->power_failed) ||
+	    nvmev_outage_is_failing(nvmev) || nvmev_ctrl_has_news(nvmev) ||
+	    !nvmev_ctrl_is_ready(nvmev))
+		return;
+	nr = fetch_batch(nvmev, true);
+	if (!nr)
+		return;
+	note_fetched(nvmev, nr, false);
+	for (i = 0; i < nr; i++) {
+		move(nvmev, nvmev->batch[i]);
+		nvmev_cmd_complete(nvmev, nvmev->batch[i], true);
+	}
+	WRITE_ONCE(nvmev->watch.idle_work, true);
+	if (ftl_nr_failures(nvmev->ftl) != nvmev->failures_seen)
+		WRITE_ONCE(nvmev->inject.check_health, true);
+}
+
+static void serve(struct nvmev *nvmev)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&nvmev->turn_lock, flags);
+	if (!nvmev->nr_turns)
+		serve_locked(nvmev);
+	spin_unlock_irqrestore(&nvmev->turn_lock, flags);
+}
+
+static enum hrtimer_restart look(struct hrtimer *timer)
+{
+	struct nvmev_watch *watch = container_of(timer, struct nvmev_watch, timer);
+	unsigned long flags;
+
+	serve(nvmev_of(watch));
+	spin_lock_irqsave(&watch->lock, flags);
+	if (watch->awake || has_work_locked(watch)) {
+		/* The dispatcher arms the timer again before it sleeps. */
+		watch->soon = false;
+		nvmev_wake_locked(watch);
+	} else {
+		/* The time as it is now, so that looks as such never take all of it. */
+		arm_next_locked(watch, ktime_get_ns());
+	}
+	spin_unlock_irqrestore(&watch->lock, flags);
+	return HRTIMER_NORESTART;
 }
 
 static void expect(struct nvmev_watch *watch, bool admin)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The dispatcher: the one thread of an SSD that fetches commands and executes them. Whatever
- * says no other context belongs to it alone.
+ * says no other context belongs to it alone, but for the timer, which does short commands in its
+ * place (turn.h).
  */
 #ifndef NVMEV_DISPATCH_H
 #define NVMEV_DISPATCH_H

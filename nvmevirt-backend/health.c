@@ -8,6 +8,7 @@
 #include "nvmev.h"
 #include "outage.h"
 #include "translate.h"
+#include "turn.h"
 
 u16 nvmev_temperature(const struct nvmev *nvmev)
 {
@@ -21,7 +22,7 @@ u8 nvmev_percent_used(struct nvmev *nvmev)
 	struct ftl_die_stats stats;
 	u32 die, nr_dies;
 
-	guard(mutex)(&nvmev->ftl_lock);
+	guard(nvmev_visit)(nvmev);
 	ftl_advance(nvmev->ftl, nvmev_now(nvmev));
 	nr_dies = ftl_nr_dies(nvmev->ftl);
 	for (die = 0; die < nr_dies; die++) {
@@ -41,7 +42,7 @@ u8 nvmev_available_spare(struct nvmev *nvmev)
 
 	if (injected != NVMEV_SPARE_IS_TRUE)
 		return injected;
-	guard(mutex)(&nvmev->ftl_lock);
+	guard(nvmev_visit)(nvmev);
 	if (!spares)
 		return ftl_is_read_only(nvmev->ftl) ? 0 : 100;
 	ftl_get_stats(nvmev->ftl, &stats);

@@ -557,6 +557,29 @@ bool nvmev_io_is_alone(const struct nvme_command *sqe)
 	       opcode == DIEAWARE_CMD_COMPACT || opcode == DIEAWARE_CMD_REDISTRIBUTE;
 }
 
+/* Nothing that it takes can sleep: the timer may not, and knows from here that it need not. */
+u32 nvmev_io_quick_pages(struct nvmev *nvmev, const struct nvme_command *sqe)
+{
+	struct nvmev_ns *ns = nvmev_ns_find(nvmev, le32_to_cpu(sqe->common.nsid));
+	bool is_write = sqe->common.opcode == nvme_cmd_write;
+	u32 nr_lbas = le16_to_cpu(sqe->rw.length) + 1;
+	u64 slba = le64_to_cpu(sqe->rw.slba);
+	u64 start;
+	u32 bytes, nr_pages;
+
+	if (!ns || (!is_write && sqe->common.opcode != nvme_cmd_read) ||
+	    nvmev_ns_check(ns, slba, nr_lbas) || READ_ONCE(nvmev->inject.nr_faults))
+		return 0;
+	start = nvmev_ns_byte(ns, slba);
+	bytes = nr_lbas << ns->lba_shift;
+	nr_pages = DIV_ROUND_UP((u32)(start & (FTL_PAGE_BYTES - 1)) + bytes, FTL_PAGE_BYTES);
+	if (nr_pages > NVMEV_QUICK_PAGES || !nvmev_ns_is_quick(nvmev, nr_pages, is_write))
+		return 0;
+	if (is_write && !nvmev_store_has_room(&nvmev->store, start, bytes))
+		return 0;
+	return nr_pages;
+}
+
 bool nvmev_io_must_wait(const struct nvmev *nvmev, const struct nvme_command *sqe)
 {
 	switch (sqe->common.opcode) {

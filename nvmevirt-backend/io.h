@@ -33,6 +33,19 @@ struct nvmev_copy {
  */
 bool nvmev_io_is_alone(const struct nvme_command *sqe);
 
+/* Pages that the timer moves at once, which takes some ten microseconds */
+#define NVMEV_QUICK_PAGES	32U
+
+/**
+ * nvmev_io_quick_pages() - is this a short read or write that can be done by the timer?
+ * @nvmev: the SSD
+ * @sqe: the command
+ *
+ * Context: the timer, in its turn; the command must be started before another one.
+ * Return: number of its pages, at most NVMEV_QUICK_PAGES, or 0 if it is none.
+ */
+u32 nvmev_io_quick_pages(struct nvmev *nvmev, const struct nvme_command *sqe);
+
 /**
  * nvmev_io_must_wait() - is there a reason not to fetch this command yet?
  * @nvmev: the SSD

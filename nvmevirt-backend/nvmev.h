@@ -6,7 +6,8 @@
  * - the dispatcher, one thread: fetches commands, asks the FTL for their time, moves
  *   their data, executes admin commands. It sleeps unless there is something to fetch.
  * - two timers, in hard interrupts: @done_timer posts completions when they are due,
- *   @watch_timer looks for doorbells that were rung;
+ *   @watch_timer looks for doorbells that were rung, and does the dispatcher's work for
+ *   short commands while that sleeps (turn.h);
  * - user space, through configfs and debugfs.
  *
  * Locks, outermost first:
@@ -15,14 +16,16 @@
  *   ------------  ----------------------------------------------  --------------------
  *   power_lock    power on and off of one configfs item           configfs
  *   ftl_lock      ftl and its counters, LBA size                  dispatcher, readers
+ *   turn_lock     number of threads' turns (turn.h); the timer    dispatcher, readers,
+ *                 has it while it serves commands                 timer
  *   post_lock     slots, completion heap, completion queues       dispatcher, timer
  *   access_lock   the right to access host memory                 dispatcher, timer,
  *                                                                 configuration space
  *   watch_lock    what the dispatcher is woken for                tracepoint, timer,
  *                                                                 dispatcher
  *
- * Everything else belongs to the dispatcher alone; where others look at it, they use
- * READ_ONCE() and can live with an old value.
+ * Everything else belongs to the dispatcher, or the timer in its turn; where others look at it,
+ * they use READ_ONCE() and can live with an old value.
  */
 #ifndef NVMEV_NVMEV_H
 #define NVMEV_NVMEV_H
@@ -95,7 +98,9 @@
  * @trim: the deallocation under way
  * @first_queue: the I/O queue with which the next batch begins, [1, NVMEV_MAX_IO_QUEUES]
  * @reply: page in which the dispatcher builds data for the host
- * @ftl_lock: protects what is below
+ * @turn_lock: protects @nr_turns, see turn.h
+ * @nr_turns: number of turns that threads have now
+ * @ftl_lock: protects what is below, between threads
  * @ftl: flash translation layer
  * @ftl_memory: memory of @ftl
  * @store: data of all namespaces; used by the dispatcher alone
@@ -142,6 +147,9 @@ struct nvmev {
 	struct nvmev_trim trim;
 	u32 first_queue;
 	void *reply;
+
+	spinlock_t turn_lock; /* protects nr_turns */
+	u32 nr_turns;
 
 	struct mutex ftl_lock; /* protects what is below */
 	struct ftl *ftl;

@@ -17,6 +17,7 @@
 #include "nvmev.h"
 #include "outage.h"
 #include "power.h"
+#include "turn.h"
 #include "undo.h"
 
 /* All that begins anew with the power; the rest of the SSD stays as it is. */
@@ -100,7 +101,7 @@ int nvmev_power_cut_after(struct nvmev *nvmev, u64 nr_ops)
 {
 	if (!nvmev->store.keeps_past)
 		return -EOPNOTSUPP;
-	guard(mutex)(&nvmev->ftl_lock);
+	guard(nvmev_visit)(nvmev);
 	/* It is too late for one that has failed. */
 	if (nvmev_outage_forget(nvmev))
 		ftl_cut_after(nvmev->ftl, nr_ops);

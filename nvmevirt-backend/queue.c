@@ -8,7 +8,7 @@
  * not consumed is never overwritten. A deallocation that takes several steps is in
  * nvmev->trim until the last of them, one that is done in pieces in a list.
  *
- * Only the dispatcher creates and deletes queues, and fetches.
+ * Only the dispatcher creates and deletes queues; it fetches, or the timer in its turn (turn.h).
  */
 #include <linux/ktime.h>
 #include <linux/slab.h>

@@ -2,9 +2,9 @@
 /*
  * Submission and completion queues in host memory, and the commands in flight between them.
  *
- * Only the dispatcher creates and deletes queues, fetches, and hands commands back to be
- * completed. The timer of the completions posts them when they are due; post_lock is between
- * the two.
+ * Only the dispatcher creates and deletes queues; it fetches, and hands commands back to be
+ * completed, or the timer that looks for them does so in its turn (turn.h). The timer of the
+ * completions posts them when they are due; post_lock is between the two.
  */
 #ifndef NVMEV_QUEUE_H
 #define NVMEV_QUEUE_H

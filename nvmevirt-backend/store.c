@@ -273,6 +273,22 @@ u16 nvmev_store_write(struct nvmev_store *store, u64 start, u32 bytes, struct nv
 	return 0;
 }
 
+bool nvmev_store_has_room(struct nvmev_store *store, u64 start, u32 bytes)
+{
+	u64 page = start >> FTL_PAGE_SHIFT;
+	u64 end = (start + bytes - 1) >> FTL_PAGE_SHIFT;
+	const void *data;
+
+	if (store->keeps_past || bytes <= store->whole_pages * FTL_PAGE_BYTES)
+		return false;
+	for (; page <= end; page++) {
+		data = xa_load(&store->pages, page);
+		if (!data || is_shared(store, data))
+			return false;
+	}
+	return true;
+}
+
 static u16 copy_piece(struct nvmev_store *store, u64 from, u64 to, u32 bytes, u64 seq)
 {
 	const void *source = find(store, from);

@@ -11,7 +11,8 @@
  * their page, a bit each, and the marks go with it: what brings back older data, or shares it,
  * brings its marks as well. All pages that are marked whole share one page of memory.
  *
- * One caller at a time (the dispatcher); nvmev_store_pages() may be called by anyone.
+ * One caller at a time (the dispatcher, or the timer in its turn); nvmev_store_pages() may be called
+ * by anyone.
  */
 #ifndef NVMEV_STORE_H
 #define NVMEV_STORE_H
@@ -99,6 +100,16 @@ u16 nvmev_store_read(struct nvmev_store *store, u64 start, u32 bytes, struct nvm
  */
 u16 nvmev_store_write(struct nvmev_store *store, u64 start, u32 bytes, struct nvmev_dma *dma,
 		      u64 seq);
+
+/**
+ * nvmev_store_has_room() - would nvmev_store_write() change what is there, and need no memory?
+ * @store: the store
+ * @start: first byte
+ * @bytes: number of bytes, at least one
+ *
+ * Context: any, as long as nobody changes the store; the write may then be done there as well.
+ */
+bool nvmev_store_has_room(struct nvmev_store *store, u64 start, u32 bytes);
 
 /**
  * nvmev_store_copy() - copy bytes from one place to another, front to back

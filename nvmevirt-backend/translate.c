@@ -14,6 +14,7 @@
 #include "outage.h"
 #include "trace.h"
 #include "translate.h"
+#include "turn.h"
 #include "undo.h"
 
 /* Pages that are looked at when the drive is idle */
@@ -82,11 +83,17 @@ static u64 call_in_pieces(struct nvmev *nvmev, ftl_call call, struct ftl_request
 	return due_ns;
 }
 
+bool nvmev_ns_is_quick(struct nvmev *nvmev, u32 nr_pages, bool is_write)
+{
+	guard(nvmev_ftl)(nvmev);
+	return ftl_is_quick(nvmev->ftl, nr_pages, is_write);
+}
+
 u64 nvmev_ns_read(struct nvmev *nvmev, const struct nvmev_cmd *cmd, bool transfer)
 {
 	struct ftl_request rq = make_request(cmd);
 
-	guard(mutex)(&nvmev->ftl_lock);
+	guard(nvmev_ftl)(nvmev);
 	if (transfer)
 		return ftl_read(nvmev->ftl, &rq, cmd->fetched_ns);
 	rq.bytes = 0;
@@ -176,7 +183,7 @@ u16 nvmev_ns_write(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 *due_ns)
 
 	rq.fua = (le16_to_cpu(cmd->sqe.rw.control) & NVMEV_RW_FUA) ||
 		 !nvmev->features.write_cache;
-	guard(mutex)(&nvmev->ftl_lock);
+	guard(nvmev_ftl)(nvmev);
 	/*
 	 * Before its hint is counted: the FTL does not see it. What was begun while the drive
 	 * could be written is done to its end.

@@ -23,6 +23,14 @@ struct nvmev_ns;
 u64 nvmev_ns_used_lbas(struct nvmev *nvmev, const struct nvmev_ns *ns);
 
 /**
+ * nvmev_ns_is_quick() - would a command take the FTL no longer than its own pages do?
+ * @nvmev: the SSD
+ * @nr_pages: number of its pages
+ * @is_write: whether it is a write, and not a read
+ */
+bool nvmev_ns_is_quick(struct nvmev *nvmev, u32 nr_pages, bool is_write);
+
+/**
  * nvmev_ns_read() - account a read by the FTL
  * @nvmev: the SSD
  * @cmd: a read, compare or verify command with a valid range
