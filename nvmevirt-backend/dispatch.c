@@ -160,17 +160,24 @@ static bool rest(struct nvmev *nvmev)
 	return idle;
 }
 
+static void note_fetched_locked(struct nvmev_watch *watch, u32 nr_io, u64 now_ns)
+{
+	lockdep_assert_held(&watch->lock);
+
+	/* Some that nobody announced, or too early, are none of those that others announce. */
+	watch->expected = max_t(s64, watch->expected - nr_io, 0);
+	watch->active_until_ns = now_ns + ACTIVE_FOR_NS;
+}
+
 static void note_fetched(struct nvmev *nvmev, u32 nr_io, bool admin)
 {
 	struct nvmev_watch *watch = &nvmev->watch;
 	unsigned long flags;
 
 	spin_lock_irqsave(&watch->lock, flags);
-	/* Some that nobody announced, or too early, are none of those that others announce. */
-	watch->expected = max_t(s64, watch->expected - nr_io, 0);
+	note_fetched_locked(watch, nr_io, ktime_get_ns());
 	if (admin)
 		watch->admin = false;
-	watch->active_until_ns = ktime_get_ns() + ACTIVE_FOR_NS;
 	spin_unlock_irqrestore(&watch->lock, flags);
 }
 
@@ -432,7 +439,7 @@ static int dispatch(void *data)
  * The timer in its turn. What cannot be done here is left for the dispatcher, and so is all that
  * is no command: has_work_locked() finds it.
  */
-static void serve_locked(struct nvmev *nvmev)
+static u32 serve_locked(struct nvmev *nvmev)
 {
 	u32 i, nr;
 
@@ -441,44 +448,49 @@ static void serve_locked(struct nvmev *nvmev)
 	if (READ_ONCE(nvmev->watch.stopped) || READ_ONCE(nvmev->power_failed) ||
 	    nvmev_outage_is_failing(nvmev) || nvmev_ctrl_has_news(nvmev) ||
 	    !nvmev_ctrl_is_ready(nvmev))
-		return;
+		return 0;
 	nr = fetch_batch(nvmev, true);
 	if (!nr)
-		return;
-	note_fetched(nvmev, nr, false);
-	for (i = 0; i < nr; i++) {
+		return 0;
+	for (i = 0; i < nr; i++)
 		move(nvmev, nvmev->batch[i]);
-		nvmev_cmd_complete(nvmev, nvmev->batch[i], true);
-	}
+	nvmev_cmds_complete(nvmev, nvmev->batch, nr);
 	WRITE_ONCE(nvmev->watch.idle_work, true);
 	if (ftl_nr_failures(nvmev->ftl) != nvmev->failures_seen)
 		WRITE_ONCE(nvmev->inject.check_health, true);
+	return nr;
 }
 
-static void serve(struct nvmev *nvmev)
+/* Return: number of commands that were served. */
+static u32 serve(struct nvmev *nvmev)
 {
 	unsigned long flags;
+	u32 nr = 0;
 
 	spin_lock_irqsave(&nvmev->turn_lock, flags);
 	if (!nvmev->nr_turns)
-		serve_locked(nvmev);
+		nr = serve_locked(nvmev);
 	spin_unlock_irqrestore(&nvmev->turn_lock, flags);
+	return nr;
 }
 
 static enum hrtimer_restart look(struct hrtimer *timer)
 {
 	struct nvmev_watch *watch = container_of(timer, struct nvmev_watch, timer);
+	u32 nr_served = serve(nvmev_of(watch));
+	/* The time as it is now, so that looks as such never take all of it. */
+	u64 now_ns = ktime_get_ns();
 	unsigned long flags;
 
-	serve(nvmev_of(watch));
 	spin_lock_irqsave(&watch->lock, flags);
+	if (nr_served)
+		note_fetched_locked(watch, nr_served, now_ns);
 	if (watch->awake || has_work_locked(watch)) {
 		/* The dispatcher arms the timer again before it sleeps. */
 		watch->soon = false;
 		nvmev_wake_locked(watch);
 	} else {
-		/* The time as it is now, so that looks as such never take all of it. */
-		arm_next_locked(watch, ktime_get_ns());
+		arm_next_locked(watch, now_ns);
 	}
 	spin_unlock_irqrestore(&watch->lock, flags);
 	return HRTIMER_NORESTART;

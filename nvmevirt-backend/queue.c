@@ -211,7 +211,8 @@ static bool write_completion(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	if (may_access)
 		write_entry_locked(nvmev, cmd);
 	raw_spin_unlock_irqrestore(&pci->access_lock, flags);
-	if (may_access && cmd->sqid)
+	/* Else the clock is read for nobody. */
+	if (may_access && cmd->sqid && trace_nvmev_done_enabled())
 		trace_nvmev_done(nvmev, cmd, ktime_get_ns());
 	put_slot(&nvmev->queues, cmd);
 	return may_access;
@@ -394,6 +395,19 @@ void nvmev_cmd_complete(struct nvmev *nvmev, struct nvmev_cmd *cmd, bool goes_on
 		post_due_locked(nvmev, now_ns);
 	else if (!cmd->heap_pos)
 		nvmev_completions_arm_locked(nvmev);
+	spin_unlock_irqrestore(&queues->post_lock, flags);
+}
+
+void nvmev_cmds_complete(struct nvmev *nvmev, struct nvmev_cmd *const *cmds, u32 nr)
+{
+	struct nvmev_queues *queues = &nvmev->queues;
+	unsigned long flags;
+	u32 i;
+
+	spin_lock_irqsave(&queues->post_lock, flags);
+	for (i = 0; i < nr; i++)
+		sift_up(queues, queues->nr_heap++, cmds[i]);
+	post_due_locked(nvmev, ktime_get_ns());
 	spin_unlock_irqrestore(&queues->post_lock, flags);
 }
 

@@ -287,6 +287,16 @@ struct nvmev_cmd *nvmev_cmd_get(struct nvmev *nvmev);
 void nvmev_cmd_complete(struct nvmev *nvmev, struct nvmev_cmd *cmd, bool goes_on);
 
 /**
+ * nvmev_cmds_complete() - post completions when they are due, those that are by now at once
+ * @nvmev: the SSD
+ * @cmds: commands, as in nvmev_cmd_complete()
+ * @nr: number of them
+ *
+ * The timer is set once for all of them.
+ */
+void nvmev_cmds_complete(struct nvmev *nvmev, struct nvmev_cmd *const *cmds, u32 nr);
+
+/**
  * nvmev_completions_arm_locked() - set the timer for the completion that is due next, if it is none
  *	of those that a power failure keeps back
  * @nvmev: the SSD, its post_lock held
