@@ -93,6 +93,13 @@ static bool is_stuck(const struct dmda_log_cleaner *cleaner, const struct dmda_l
 	return READ_ONCE(segment[from_seg(segment_of(cleaner, move))].stuck);
 }
 
+static void stick_unread(struct dmda_log_cleaner *cleaner, seg_t seg)
+{
+	DMWARN_LIMIT("%s: Segment %u cannot be cleaned: a page of it cannot be read.",
+		     dm_table_device_name(cleaner->log->dmda->ti->table), from_seg(seg));
+	dmda_log_stick(cleaner, seg, DMDA_STUCK_UNREAD);
+}
+
 /* Each may take as long as a bad device does: none is read that is of no use any more. */
 static void read_one_by_one(struct dmda_log_cleaner *cleaner, struct dmda_log_move *moves, u32 nr)
 {
@@ -105,9 +112,8 @@ static void read_one_by_one(struct dmda_log_cleaner *cleaner, struct dmda_log_mo
 		dmda_log_group_begin(&group);
 		submit_read(cleaner, &group, &moves[i], 1);
 		moves[i].is_copied = dmda_log_group_end(&group);
-		if (moves[i].is_copied)
-			continue;
-		dmda_log_stick(cleaner, segment_of(cleaner, &moves[i]), DMDA_STUCK_UNREAD);
+		if (!moves[i].is_copied)
+			stick_unread(cleaner, segment_of(cleaner, &moves[i]));
 	}
 }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The message clean on a device of which one summary is damaged, or cannot be read: that it could not clean these
-# segments it says each time, and not when nothing is left in them.
+# The message clean on a device of which one summary is damaged, and one, and a page of data, cannot be read: that it
+# could not clean these segments it says each time, and not when nothing is left in them.
 # kernels: uml
 # long: 6.12
 # smp: 1
@@ -9,13 +9,14 @@
 # clock: virtual
 # seconds: 5
 # timeout: 300
-# sentences: 6
+# sentences: 8
 . "$(dirname "$0")/rc"
 
 # Of a segment of 64 pages one is its summary.
 PAGES=63
 DAMAGED=20
 UNREAD=30
+UNREAD_DATA=40
 
 low_disk $((64 * 1024))
 OPTIONS="cleaning=off idle_ms=0" new_log_target t0 /dev/mapper/low --segment 256K
@@ -37,11 +38,17 @@ dd if=/dev/zero of="$TARGET" bs=$((PAGES * 4))k count=$nr_full oflag=direct conv
 
 trim $DAMAGED 0 20
 trim $UNREAD 0 20
+trim $UNREAD_DATA 0 20
 printf X | dd of=/dev/ram0 bs=1 seek=$(($(summary_of $DAMAGED) * 512 + 100)) conv=notrunc,fsync status=none
 at=$(summary_of $UNREAD)
-becomes low "0 $at linear /dev/ram0 0" "$at 8 error" "$((at + 8)) $((SECTORS - at - 8)) linear /dev/ram0 $((at + 8))"
+data=$(((segments + UNREAD_DATA * (PAGES + 1) + 30) * 8))
+becomes low "0 $at linear /dev/ram0 0" "$at 8 error" "$((at + 8)) $((data - at - 8)) linear /dev/ram0 $((at + 8))" \
+	"$data 8 error" "$((data + 8)) $((SECTORS - data - 8)) linear /dev/ram0 $((data + 8))"
+mark_log
 check_error "what is damaged or not read was not cleaned, which the message clean says" "Input/output error" \
 	dmsetup message t0 0 clean
+check "the kernel's log names segments that are not known" log_has "Segment $DAMAGED cannot be cleaned: its valid pages are not known"
+check "and the one with a page that cannot be read" log_has "Segment $UNREAD_DATA cannot be cleaned: a page of it cannot be read"
 trim $UNREAD 20 $((PAGES - 20))
 becomes low "0 $SECTORS linear /dev/ram0 0"
 check_error "also what is damaged alone" "Input/output error" dmsetup message t0 0 clean
