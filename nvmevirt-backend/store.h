@@ -11,8 +11,8 @@
  * their page, a bit each, and the marks go with it: what brings back older data, or shares it,
  * brings its marks as well. All pages that are marked whole share one page of memory.
  *
- * One caller at a time (the dispatcher, or the timer in its turn); nvmev_store_pages() may be called
- * by anyone.
+ * One caller at a time (the dispatcher, or the timer in its turn); nvmev_store_pages() may be
+ * called by anyone.
  */
 #ifndef NVMEV_STORE_H
 #define NVMEV_STORE_H

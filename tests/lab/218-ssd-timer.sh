@@ -25,7 +25,7 @@ wakes() {
 # some KIND SIZE NUMBER OPTION...: commands at random, one at a time
 some() {
 	fio --name=some --filename="$DEV" --direct=1 --ioengine=psync --rw="$1" --bs="$2" --number_ios="$3" \
-		--size=32m --randseed=31 "${@:4}"
+		--size=32m --randrepeat=0 --randseed=31 "${@:4}"
 }
 
 verify() {
