@@ -11,16 +11,23 @@ static bool is_full(const struct dmda_ahead *ahead)
 	return ahead->nr + DMDA_OP_MAP_PAGES > ahead->max;
 }
 
-/* What cannot be is for replay to refuse. */
+/* Return: number of pages of the map that they are in, from @index on; 0: for replay to refuse. */
+static u32 map_pages_of(const struct dmda_record *pages, const struct dmda_super *super, u64 *index)
+{
+	u64 first = from_lpn(pages->lpn);
+
+	*index = 0;
+	if (first >= super->nr_lpns || pages->nr_pages > super->nr_lpns - first)
+		return 0;
+	return min(dmda_op_map_pages(pages, super, index), DMDA_OP_MAP_PAGES);
+}
+
 static void add_pages(struct dmda_ahead *ahead, const struct dmda_super *super,
 		      const struct dmda_record *pages)
 {
-	u64 first = from_lpn(pages->lpn), index;
-	u32 nr;
+	u64 index;
+	u32 nr = map_pages_of(pages, super, &index);
 
-	if (first >= super->nr_lpns || pages->nr_pages > super->nr_lpns - first)
-		return;
-	nr = min(dmda_op_map_pages(pages, super, &index), DMDA_OP_MAP_PAGES);
 	for (u32 i = 0; i < nr; i++) {
 		if (!ahead->nr || ahead->index[ahead->nr - 1] != index + i)
 			ahead->index[ahead->nr++] = index + i;
@@ -102,13 +109,9 @@ void dmda_ahead_open(struct dmda_ahead *ahead)
 static void note_pages(struct dmda_ahead *ahead, const struct dmda_super *super,
 		       const struct dmda_record *pages)
 {
-	u64 first = from_lpn(pages->lpn), index;
-	u32 nr;
+	u64 index;
+	u32 nr = map_pages_of(pages, super, &index);
 
-	/* What cannot be is for replay to refuse. */
-	if (first >= super->nr_lpns || pages->nr_pages > super->nr_lpns - first)
-		return;
-	nr = min(dmda_op_map_pages(pages, super, &index), DMDA_OP_MAP_PAGES);
 	for (u64 i = index; i < index + nr; i++) {
 		if (dmda_bitset_has(&ahead->noted, i))
 			continue;
