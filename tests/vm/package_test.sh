@@ -156,7 +156,8 @@ target_comes_alone() {
 	source=$(echo "$root"/usr/src/nvmevirt-backend-*/nvmevirt-backend/main.c)
 	cp "$source" "$work/main.c"
 	echo '#error no such kernel' >>"$source"
-	inside dkms autoinstall -k "$version" >/dev/null
+	# It fails, for one of the two.
+	inside dkms autoinstall -k "$version" >/dev/null || true
 	cp "$work/main.c" "$source"
 	[[ -e $modules/dm-dieaware.ko && ! -e $modules/nvmevirt-backend.ko ]] &&
 		inside dkms autoinstall -k "$version" && has_modules "$version" updates/dkms
