@@ -103,6 +103,8 @@ static void set_stuck(struct dmda_segments *segments, struct dmda_segment *segme
 {
 	segments->nr_unread += stuck == DMDA_STUCK_UNREAD;
 	segments->nr_unread -= segment->stuck == DMDA_STUCK_UNREAD;
+	segments->nr_wrong += stuck == DMDA_STUCK_WRONG;
+	segments->nr_wrong -= segment->stuck == DMDA_STUCK_WRONG;
 	segment->stuck = stuck;
 }
 

@@ -75,6 +75,7 @@ struct dmda_segments_page {
  * @nr_empty: number of segments that are CLOSED and have no valid page
  * @nr_valid: number of valid pages in all segments
  * @nr_unread: number of segments that are DMDA_STUCK_UNREAD
+ * @nr_wrong: number of segments that are DMDA_STUCK_WRONG
  * @next: segment at which the search for a free one goes on
  * @free: those that are FREE, but for those that are set aside
  * @empty: those that are CLOSED and have no valid page
@@ -91,6 +92,7 @@ struct dmda_segments {
 	u32 nr_empty;
 	u64 nr_valid;
 	u32 nr_unread;
+	u32 nr_wrong;
 	u32 next;
 	struct dmda_bitset free;
 	struct dmda_bitset empty;

@@ -38,7 +38,7 @@ size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
 	const struct dmda_commit *commit = &log->journal.commit;
 	struct dmda_log_counters counters;
 	u64 nr_valid, nr_map_pages, used, nr_damaged, nr_mended, nr_changed;
-	u32 nr_free, nr_empty;
+	u32 nr_free, nr_empty, nr_unread, nr_wrong;
 	size_t sz = 0;
 	u8 way;
 
@@ -47,6 +47,8 @@ size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
 	nr_valid = log->space.segments.nr_valid;
 	nr_free = log->space.segments.nr_free + log->space.freeing.nr_aside;
 	nr_empty = log->space.segments.nr_empty;
+	nr_unread = log->space.segments.nr_unread;
+	nr_wrong = log->space.segments.nr_wrong;
 	nr_map_pages = log->cache.nr_pages;
 	nr_damaged = log->sums.nr_damaged;
 	nr_mended = log->sums.nr_mended;
@@ -76,6 +78,7 @@ size_t dmda_log_status(struct dmda *dmda, char *result, unsigned int maxlen)
 	DMEMIT(" space=%s", log_supply_names[READ_ONCE(log->admission.supply)]);
 	DMEMIT(" checksums=%s damaged_pages=%llu mended_reads=%llu changed_writes=%llu",
 	       dmda_super_has_sums(&log->super) ? "on" : "off", nr_damaged, nr_mended, nr_changed);
+	DMEMIT(" unread_segments=%u damaged_segments=%u", nr_unread, nr_wrong);
 	sz += dmda_hints_status(dmda, result + sz, maxlen - sz);
 	return sz;
 }

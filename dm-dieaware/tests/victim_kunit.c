@@ -118,6 +118,7 @@ static void what_is_stuck_is_no_candidate_until_it_is_free(struct kunit *test)
 	KUNIT_ASSERT_NULL(test, change_valid(table, DMDA_RECORD_DEAD, 0, 9, 1));
 	KUNIT_EXPECT_EQ(test, table->segments.nr_empty, 1U);
 	KUNIT_ASSERT_NULL(test, change_state_of(table, DMDA_RECORD_FREE, 0, 0));
+	KUNIT_EXPECT_EQ(test, table->segments.nr_wrong, 0U);
 	fill_segment(test, table, 0, 10, 1);
 	KUNIT_EXPECT_NULL(test, dmda_segments_check(&table->segments));
 	KUNIT_ASSERT_EQ(test, dmda_victim_candidates(&table->segments, 100, DMDA_POLICY_GREEDY,
@@ -138,12 +139,14 @@ static void what_could_not_be_read_is_one_again_when_that_is_forgotten(struct ku
 	/* What is wrong was read. */
 	dmda_segments_stick(&table->segments, to_seg(1), DMDA_STUCK_UNREAD);
 	KUNIT_EXPECT_EQ(test, table->segments.nr_unread, 2U);
+	KUNIT_EXPECT_EQ(test, table->segments.nr_wrong, 1U);
 	KUNIT_EXPECT_EQ(test, dmda_victim_candidates(&table->segments, 100, DMDA_POLICY_GREEDY,
 						     found, 3), 0U);
 	/* One that was emptied meanwhile has no rank. */
 	KUNIT_ASSERT_NULL(test, change_valid(table, DMDA_RECORD_DEAD, 0, 0, 10));
 	dmda_segments_unstick(&table->segments, 0, table->segments.nr_segments);
 	KUNIT_EXPECT_EQ(test, table->segments.nr_unread, 0U);
+	KUNIT_EXPECT_EQ(test, table->segments.nr_wrong, 1U);
 	KUNIT_EXPECT_NULL(test, dmda_segments_check(&table->segments));
 	KUNIT_ASSERT_EQ(test, dmda_victim_candidates(&table->segments, 100, DMDA_POLICY_GREEDY,
 						     found, 3), 1U);
@@ -157,6 +160,7 @@ static void what_is_free_is_not_among_what_could_not_be_read(struct kunit *test)
 	fill_segment(test, table, 0, 10, 1);
 	dmda_segments_stick(&table->segments, to_seg(0), DMDA_STUCK_UNREAD);
 	KUNIT_EXPECT_EQ(test, table->segments.nr_unread, 1U);
+	KUNIT_EXPECT_EQ(test, table->segments.nr_wrong, 0U);
 	KUNIT_ASSERT_NULL(test, change_valid(table, DMDA_RECORD_DEAD, 0, 0, 10));
 	KUNIT_ASSERT_NULL(test, change_state_of(table, DMDA_RECORD_FREE, 0, 0));
 	KUNIT_EXPECT_EQ(test, table->segments.nr_unread, 0U);

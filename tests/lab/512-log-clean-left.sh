@@ -9,7 +9,7 @@
 # clock: virtual
 # seconds: 5
 # timeout: 300
-# sentences: 8
+# sentences: 11
 . "$(dirname "$0")/rc"
 
 # Of a segment of 64 pages one is its summary.
@@ -49,6 +49,8 @@ check_error "what is damaged or not read was not cleaned, which the message clea
 	dmsetup message t0 0 clean
 check "the kernel's log names segments that are not known" log_has "Segment $DAMAGED cannot be cleaned: its valid pages are not known"
 check "and the one with a page that cannot be read" log_has "Segment $UNREAD_DATA cannot be cleaned: a page of it cannot be read"
+check_that "status says how many could not be read" "$(status_field t0 unread_segments)" == 2
+check_that "and how many are damaged" "$(status_field t0 damaged_segments)" == 1
 trim $UNREAD 20 $((PAGES - 20))
 becomes low "0 $SECTORS linear /dev/ram0 0"
 check_error "also what is damaged alone" "Input/output error" dmsetup message t0 0 clean
@@ -56,5 +58,6 @@ check_error "and was found out before" "Input/output error" dmsetup message t0 0
 check_that "the target writes" "$(status_field t0 state)" == write
 trim $DAMAGED 20 $((PAGES - 20))
 check "all is cleaned when there is nothing left of these" dmsetup message t0 0 clean
+check_that "and none is left by status" "$(status_field t0 unread_segments) $(status_field t0 damaged_segments)" == "0 0"
 dmsetup remove --retry t0
 check "dieaware check finds nothing" dieaware check /dev/mapper/low

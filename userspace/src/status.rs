@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 /// What the keys mean, in the words of the documentation.
-pub(crate) const MEANINGS: [(&str, &str); 65] = [
+pub(crate) const MEANINGS: [(&str, &str); 67] = [
     ("mode", "what the target does"),
     ("transport", "how hints reach the device"),
     ("hints", "whether hints are sent"),
@@ -126,6 +126,14 @@ pub(crate) const MEANINGS: [(&str, &str); 65] = [
     (
         "changed_writes",
         "pages that somebody changed while they were written",
+    ),
+    (
+        "unread_segments",
+        "segments that cleaning has left, as something is not read",
+    ),
+    (
+        "damaged_segments",
+        "segments that cleaning leaves, as something is damaged",
     ),
 ];
 

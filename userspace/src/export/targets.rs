@@ -49,7 +49,7 @@ const PAGES_WRITTEN: Family = counter(
 /// number of a word `KEY=a/b`.
 type Field = (&'static str, Family, Option<(&'static str, &'static str)>);
 
-const FIELDS: [Field; 62] = [
+const FIELDS: [Field; 64] = [
     ("page", WRITES, Some(("source", "page"))),
     ("iomap", WRITES, Some(("source", "iomap"))),
     ("adjacency", WRITES, Some(("source", "adjacency"))),
@@ -339,6 +339,22 @@ const FIELDS: [Field; 62] = [
         counter(
             "dieaware_log_changed_writes_total",
             "Pages that changed while they were written, and were written again",
+        ),
+        None,
+    ),
+    (
+        "unread_segments",
+        gauge(
+            "dieaware_log_unread_segments",
+            "Segments that cleaning has left, as the device does not read something of them",
+        ),
+        None,
+    ),
+    (
+        "damaged_segments",
+        gauge(
+            "dieaware_log_damaged_segments",
+            "Segments that cleaning leaves, as something in them is damaged",
         ),
         None,
     ),
