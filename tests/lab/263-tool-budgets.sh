@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # What defrag, pick migrate and defragd --once may do, and in which way: --max-bytes, by its old name in defragd too, --max-time,
-# --ionice, --min-gain; a pass of defragd that only says, in JSON, what it would do.
+# --ionice, --min-gain, --target-size; a pass of defragd that only says, in JSON, what it would do.
 # kernels: uml
 # long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 5
 # timeout: 120
-# sentences: 14
+# sentences: 18
 . "$(dirname "$0")/rc"
 . "$LAB_DIR/share"
 
@@ -35,4 +35,21 @@ dieaware pick analyze --bypass --read-ahead 128K --path "$mnt/file" --out "$T_DI
 exits 0 "may be moved yet (--max-bytes)" dieaware pick migrate --max-bytes 4K --ionice best-effort "$T_DIR/hot"
 check_empty "nor does pick migrate" "$(dieaware pick migrate -q --max-bytes 4K "$T_DIR/hot" 2>&1)"
 exits 0 "share " dieaware pick migrate --max-bytes 1G "$T_DIR/hot"
+
+# 256 KiB in pieces of 32 and as much in one piece, which are one range
+fragment ext4 "$mnt/mixed" 8
+dd if="$T_DIR/data" of="$mnt/mixed" bs=32k skip=8 seek=8 count=8 oflag=direct conv=fsync,notrunc status=none
+jq -n --arg path "$mnt/mixed" --argjson inode "$(stat -c %i "$mnt/mixed")" '{kind: "dieaware-pick", version: 1,
+	files: [{$path, $inode, ranges: [{begin: 0, bytes: 524288, count: 1}]}]}' >"$T_DIR/hot"
+
+# moves WORDS...: bytes for their pieces
+moves() {
+	dieaware pick migrate --method move --threshold 99 --json "$@" "$T_DIR/hot" |
+		jq '[.[].parts[] | select(.reason == "pieces") | .moved_bytes] | add // 0'
+}
+
+check_that "what is in large pieces stays with --target-size" "$(moves --target-size 64K)" == $((8 * 32768))
+check_that "and that is all there is to do" "$(moves --target-size 64K)" == 0
+check_that "without it all of the range is moved" "$(moves)" == $((16 * 32768))
+check "it is the same" cmp -n $((16 * 32768)) "$mnt/mixed" "$T_DIR/data"
 umount "$mnt"

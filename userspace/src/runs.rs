@@ -38,11 +38,16 @@ pub fn runs_of(extents: &[Extent]) -> Vec<Run> {
     runs
 }
 
+/// The page of its file behind a run.
+#[must_use]
+pub fn end_of(run: &Run) -> u64 {
+    run.file_page.0.saturating_add(u64::from(run.pages))
+}
+
 /// The parts of runs, which are in the order of the file, that lie in ranges of file pages, which are in
 /// order and apart.
 #[must_use]
 pub fn within(runs: &[Run], ranges: &[Range<u64>]) -> Vec<Run> {
-    let end_of = |run: &Run| run.file_page.0.saturating_add(u64::from(run.pages));
     let mut found = Vec::new();
 
     for range in ranges {

@@ -115,6 +115,9 @@ struct MigrateArgs {
     /// Move only what then has so many requests less that are there because of pieces
     #[arg(long, value_name = "PERCENT", value_parser = parse_permille, default_value = "10")]
     min_gain: u32,
+    /// Of a range in pieces leave those where they are that have that size, and move the rest
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    target_size: Option<u64>,
     /// Also move what is shared with other files or snapshots, which takes space of its own then
     #[arg(long)]
     unshare: bool,
@@ -547,6 +550,9 @@ fn migrate_all(args: &MigrateArgs, out: &mut impl Write) -> Result<()> {
         dry_run: args.dry_run,
         chosen: None,
     };
+    let large_pages = args
+        .target_size
+        .map_or(u64::MAX, |bytes| bytes.div_ceil(PAGE_BYTES));
     let pages = |file: &HotFile| {
         file.ranges
             .iter()
@@ -556,7 +562,15 @@ fn migrate_all(args: &MigrateArgs, out: &mut impl Write) -> Result<()> {
     let mut room = Room::of(args.max_bytes, "moved yet (--max-bytes)");
     let limit = Limit::of(args.max_time);
     let (results, end) = one_by_one(&analysis.files, limit, pages, |file, unsynced, watch| {
-        migrate(file, wish, &mut room, &mut drives, unsynced, watch)
+        migrate(
+            file,
+            wish,
+            large_pages,
+            &mut room,
+            &mut drives,
+            unsynced,
+            watch,
+        )
     })?;
     let mut cuts = results.iter().flatten().filter_map(Picked::interrupted);
     let end = end.or_else(|| cuts.next().map(|err| limit.end(err)));

@@ -51,12 +51,19 @@ impl Key {
 
     /// Those ranges of a file that an application wants. Of them some lie badly, others the next time: it
     /// is all of them that what they have come to is remembered of.
-    pub fn of_ranges(look: &Look, ranges: &[Range<u64>], wish: Wish, reason: Reason) -> Self {
+    pub fn of_ranges(
+        look: &Look,
+        ranges: &[Range<u64>],
+        wish: Wish,
+        large_pages: u64,
+        reason: Reason,
+    ) -> Self {
         let name = match reason {
             Reason::Pieces => c"trusted.dieaware.pick.pieces",
             Reason::Dies => c"trusted.dieaware.pick.dies",
         };
-        let sum = ranges.iter().fold(!0, |sum, range| {
+        let sum = crc32c(!0, &large_pages.to_le_bytes());
+        let sum = ranges.iter().fold(sum, |sum, range| {
             let sum = crc32c(sum, &range.start.to_le_bytes());
             crc32c(sum, &range.end.to_le_bytes())
         });
@@ -201,7 +208,7 @@ mod tests {
             chosen: None,
         };
         let ranges = [0..8, 16..20];
-        let kept = Key::of_ranges(&look(12, 7), &ranges, wish, Reason::Pieces);
+        let kept = Key::of_ranges(&look(12, 7), &ranges, wish, 16, Reason::Pieces);
         let text = kept.text(LOSSES);
         assert!(text.starts_with("1 12 7 auto 250 "), "{text}");
         assert!(text.ends_with(" 875 90"), "{text}");
@@ -222,10 +229,12 @@ mod tests {
             (&ranges, other_method),
             (&ranges, other_threshold),
         ] {
-            let other = Key::of_ranges(&look(12, 7), ranges, wish, Reason::Pieces);
+            let other = Key::of_ranges(&look(12, 7), ranges, wish, 16, Reason::Pieces);
             assert_eq!(other.parse(&text), None, "{ranges:?} {wish:?}");
         }
-        let for_dies = Key::of_ranges(&look(12, 7), &ranges, wish, Reason::Dies);
+        let of_larger = Key::of_ranges(&look(12, 7), &ranges, wish, 32, Reason::Pieces);
+        assert_eq!(of_larger.parse(&text), None);
+        let for_dies = Key::of_ranges(&look(12, 7), &ranges, wish, 16, Reason::Dies);
         assert_ne!(for_dies.name, kept.name);
 
         let longest = Wish {
@@ -233,7 +242,13 @@ mod tests {
             threshold_permille: 1000,
             ..wish
         };
-        let longest = Key::of_ranges(&look(u64::MAX, u32::MAX), &ranges, longest, Reason::Dies);
+        let longest = Key::of_ranges(
+            &look(u64::MAX, u32::MAX),
+            &ranges,
+            longest,
+            16,
+            Reason::Dies,
+        );
         assert!(longest.text(LOSSES).len() < MOST_BYTES);
     }
 }

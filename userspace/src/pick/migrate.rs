@@ -16,10 +16,11 @@ pub use crate::defrag::Reason;
 use crate::defrag::{
     choose_joining, defrag, DefragError, Done, Method, Unsynced, Watch, Wish, AS_BEFORE,
 };
+use crate::device::nvme::placement::{Geometry, Place};
 use crate::frag::look::{look_at, Drives, Look};
 use crate::frag::{Logical, Physical};
 use crate::progress::Interrupted;
-use crate::runs;
+use crate::runs::{self, Run};
 use crate::units::PAGE_BYTES;
 
 /// Ranges that were moved together.
@@ -69,26 +70,78 @@ impl Bad {
     }
 }
 
+/// What is between pieces of so many pages and more, and in several smaller ones.
+fn in_small_pieces(runs: &[Run], large_pages: u64) -> impl Iterator<Item = Range<u64>> + '_ {
+    let groups = runs.split(move |run| u64::from(run.pages) >= large_pages);
+
+    groups.filter_map(|group| {
+        let logical = Logical::of(group);
+        let (first, last) = (group.first()?, group.last()?);
+        (logical.pieces > logical.ideal_pieces).then(|| first.file_page.0..runs::end_of(last))
+    })
+}
+
+/// So many of them, and the rest.
+fn split_at<T>(all: &[T], at: u64) -> (&[T], &[T]) {
+    all.split_at(usize::try_from(at).map_or(all.len(), |at| at.min(all.len())))
+}
+
+/// What is on few dies, where that is known.
+struct OnFewDies {
+    geometry: Option<Geometry>,
+    threshold_permille: u64,
+}
+
+impl OnFewDies {
+    fn is_so(&self, places: &[Option<Place>]) -> bool {
+        self.geometry.as_ref().is_some_and(|geometry| {
+            Physical::of(geometry, places).dof_permille >= self.threshold_permille
+        })
+    }
+
+    /// A range in one piece, or pieces of one in several: that two of these lie on the same dies is
+    /// chance, as it is of two ranges.
+    fn within(
+        &self,
+        range: &Range<u64>,
+        runs: &[Run],
+        mut places: &[Option<Place>],
+    ) -> Vec<Range<u64>> {
+        let logical = Logical::of(runs);
+
+        if logical.pieces <= logical.ideal_pieces {
+            let is_bad = !runs.is_empty() && self.is_so(places);
+            return is_bad.then(|| range.clone()).into_iter().collect();
+        }
+        let bad = runs.iter().filter(|run| {
+            let (of_run, rest) = split_at(places, u64::from(run.pages));
+            places = rest;
+            self.is_so(of_run)
+        });
+        bad.map(|run| run.file_page.0..runs::end_of(run)).collect()
+    }
+}
+
 /// Judge ranges one by one.
-fn judge(look: &Look, ranges: &[Range<u64>], threshold_permille: u64) -> Bad {
+fn judge(look: &Look, ranges: &[Range<u64>], wish: Wish, large_pages: u64) -> Bad {
     let on_ssd = look.on_ssd.as_ref().ok();
     let mut places = on_ssd.map_or(&[][..], |on_ssd| on_ssd.places.as_slice());
+    let dies = OnFewDies {
+        geometry: on_ssd.map(|on_ssd| on_ssd.geometry),
+        threshold_permille: wish.threshold_permille,
+    };
     let mut bad = Bad::default();
 
     for range in ranges {
         let runs = runs::within(&look.runs, std::slice::from_ref(range));
-        let pages: u64 = runs.iter().map(|run| u64::from(run.pages)).sum();
-        let (of_range, rest) = places.split_at((pages as usize).min(places.len()));
-        let logical = Logical::of(&runs);
-        let dof = on_ssd.map_or(0, |on_ssd| {
-            Physical::of(&on_ssd.geometry, of_range).dof_permille
-        });
+        let pages = runs.iter().map(|run| u64::from(run.pages)).sum();
+        let (of_range, rest) = split_at(places, pages);
+        let nr_before = bad.in_pieces.len();
 
         places = rest;
-        if logical.pieces > logical.ideal_pieces {
-            bad.in_pieces.push(range.clone());
-        } else if on_ssd.is_some() && pages > 0 && dof >= threshold_permille {
-            bad.on_few_dies.push(range.clone());
+        bad.in_pieces.extend(in_small_pieces(&runs, large_pages));
+        if bad.in_pieces.len() == nr_before {
+            bad.on_few_dies.extend(dies.within(range, &runs, of_range));
         }
     }
     bad
@@ -102,6 +155,7 @@ fn judge(look: &Look, ranges: &[Range<u64>], threshold_permille: u64) -> Bad {
 pub fn migrate(
     file: &HotFile,
     wish: Wish,
+    large_pages: u64,
     budget: &mut dyn Budget,
     drives: &mut Drives,
     unsynced: &mut Unsynced,
@@ -124,11 +178,12 @@ pub fn migrate(
         look: look_at(&file.path, &ranges, drives)?,
         ranges,
         wish,
+        large_pages,
     };
 
     for reason in [Reason::Pieces, Reason::Dies] {
         // What was brought together may be on few dies now.
-        let chosen = judge(&hot.look, &hot.ranges, wish.threshold_permille).of(reason);
+        let chosen = hot.judge().of(reason);
         if !chosen.is_empty() {
             picked.add(hot.mend(reason, &chosen, budget, drives, unsynced, watch))?;
         }
@@ -143,9 +198,26 @@ struct Hot<'a> {
     /// At all of these
     look: Look,
     wish: Wish,
+    /// Pieces of so many are not moved to be with others.
+    large_pages: u64,
 }
 
 impl Hot<'_> {
+    /// How pieces come together
+    fn joining(&self) -> Method {
+        let method = self.wish.method;
+        method.unwrap_or_else(|| choose_joining(&self.look))
+    }
+
+    /// Where the SSD shares, nothing is saved by what stays where it is.
+    fn judge(&self) -> Bad {
+        let large_pages = match self.joining() {
+            Method::Share => u64::MAX,
+            _ => self.large_pages,
+        };
+        judge(&self.look, &self.ranges, self.wish, large_pages)
+    }
+
     /// Move ranges that were chosen for that reason, unless that was in vain before.
     fn mend(
         &mut self,
@@ -158,7 +230,7 @@ impl Hot<'_> {
     ) -> Result<Part, DefragError> {
         let wish = self.wish;
         let remembers = wish.threshold_permille != 0;
-        let key = Key::of_ranges(&self.look, &self.ranges, wish, reason);
+        let key = Key::of_ranges(&self.look, &self.ranges, wish, self.large_pages, reason);
         let runs = runs::within(&self.look.runs, chosen);
         let bytes = runs.iter().map(|run| u64::from(run.pages)).sum::<u64>() * PAGE_BYTES;
         let part = |done: Done| Part {
@@ -176,7 +248,7 @@ impl Hot<'_> {
         }
         let here = Wish {
             method: match reason {
-                Reason::Pieces => Some(wish.method.unwrap_or_else(|| choose_joining(&self.look))),
+                Reason::Pieces => Some(self.joining()),
                 Reason::Dies => wish.method,
             },
             chosen: Some(reason),
@@ -188,7 +260,7 @@ impl Hot<'_> {
         }
         if part.done.after.is_some() {
             self.look = look_at(self.path, &self.ranges, drives)?;
-            let bad = judge(&self.look, &self.ranges, wish.threshold_permille).of(reason);
+            let bad = self.judge().of(reason);
             if remembers && !bad.is_empty() {
                 memory::keep(self.path, &self.look, &key);
             }
@@ -244,7 +316,8 @@ impl Picked {
 mod tests {
     use std::ops::Range;
 
-    use super::{judge, Bad};
+    use super::Bad;
+    use crate::defrag::Wish;
     use crate::device::nvme::placement::{Geometry, Place};
     use crate::frag::look::{Look, OnSsd, Unseen};
     use crate::frag::{Logical, Physical};
@@ -306,6 +379,17 @@ mod tests {
         }
     }
 
+    const WISH: Wish = Wish {
+        method: None,
+        threshold_permille: 250,
+        least_gain_permille: 100,
+        unshares: false,
+        spreads: true,
+        reads_ahead: false,
+        dry_run: false,
+        chosen: None,
+    };
+
     fn one(begin: u64, end: u64) -> Vec<Range<u64>> {
         std::iter::once(begin..end).collect()
     }
@@ -317,19 +401,70 @@ mod tests {
         }
     }
 
+    fn judge(look: &Look, ranges: &[Range<u64>], threshold_permille: u64, large: u64) -> Bad {
+        let wish = Wish {
+            threshold_permille,
+            ..WISH
+        };
+        super::judge(look, ranges, wish, large)
+    }
+
     #[test]
     fn ranges_are_judged_one_by_one() {
         let ranges = [0..32, 32..40, 40..48, 64..80];
-        assert_eq!(judge(&look(true), &ranges, 250), bad(vec![], one(64, 80)));
+        let whole = u64::MAX;
         assert_eq!(
-            judge(&look(true), &[0..32, 36..44, 64..80], 800),
+            judge(&look(true), &ranges, 250, whole),
+            bad(vec![], one(64, 80))
+        );
+        assert_eq!(
+            judge(&look(true), &[0..32, 36..44, 64..80], 800, whole),
             bad(one(36, 44), vec![])
         );
         // A hole is no reason, nor is what cannot be known.
         assert_eq!(
-            judge(&look(false), &[30..48, 48..70, 70..80], 250),
+            judge(&look(false), &[30..48, 48..70, 70..80], 250, whole),
             bad(one(30, 48), vec![])
         );
-        assert_eq!(judge(&look(true), &one(50, 60), 0), Bad::default());
+        assert_eq!(judge(&look(true), &one(50, 60), 0, whole), Bad::default());
+    }
+
+    #[test]
+    fn a_large_piece_stays_and_what_is_between_large_ones_comes_together() {
+        let one_range = |range: Range<u64>, large| judge(&look(false), &[range], 250, large);
+
+        // A large piece, two smaller ones, and behind a hole another large one
+        for (range, large, found) in [
+            (0..80, 33, one(0, 80)),
+            (0..80, 32, one(32, 80)),
+            (0..80, 16, one(32, 48)),
+            (0..80, 8, vec![]),
+            // It is large if that is so of what is in the range.
+            (20..48, 9, one(32, 48)),
+            (24..48, 9, one(24, 48)),
+            (24..48, 8, vec![]),
+            // One small piece beside a large one would be as many after it was moved.
+            (8..40, 9, vec![]),
+            (8..41, 9, one(32, 41)),
+        ] {
+            assert_eq!(
+                one_range(range.clone(), large),
+                bad(found, vec![]),
+                "{range:?} {large}"
+            );
+        }
+    }
+
+    #[test]
+    fn of_what_is_left_for_its_large_pieces_each_is_judged_by_its_dies() {
+        let ranges = [0..32, 32..80];
+        assert_eq!(
+            judge(&look(true), &ranges, 250, 8),
+            bad(vec![], one(64, 80))
+        );
+        assert_eq!(
+            judge(&look(true), &ranges, 250, 17),
+            bad(one(32, 80), vec![])
+        );
     }
 }
