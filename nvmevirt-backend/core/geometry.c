@@ -5,8 +5,8 @@
  *
  * The latter is what promises made elsewhere cost in space. Collection always ends (gc.h); an
  * erase takes no durable data with it (rescue.h); and older data may come back to a die when the
- * power fails, while the die has taken other pages instead. params.c works out the capacity from
- * it, so a drive that cannot keep these promises is refused before it is made.
+ * power fails, while the die has taken other pages instead. params-check.c works out the
+ * capacity from it, so a drive that cannot keep these promises is refused before it is made.
  */
 #include "geometry.h"
 

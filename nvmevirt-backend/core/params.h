@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a drive is made of and how fast it is, and which drives there can be.
+ * What a drive is made of and how fast it is; which drives there can be says params-check.h.
  */
 #ifndef FTL_PARAMS_H
 #define FTL_PARAMS_H
@@ -137,14 +137,6 @@ struct ftl_params {
 };
 
 /**
- * ftl_params_check() - are these the parameters of a drive that can work?
- * @params: parameters that the user asked for; all members must be set
- *
- * Return: NULL, or a complete sentence that says what is impossible and why.
- */
-const char *ftl_params_check(const struct ftl_params *params);
-
-/**
  * ftl_params_equal() - are these the parameters of the same drive?
  */
 bool ftl_params_equal(const struct ftl_params *a, const struct ftl_params *b);
@@ -165,11 +157,5 @@ static inline u32 ftl_params_slc_units(const struct ftl_params *params)
  * ftl_params_factory_bad() - erase blocks of each die that are bad from the beginning
  */
 u32 ftl_params_factory_bad(const struct ftl_params *params);
-
-/**
- * ftl_params_capacity() - pages that a geometry can show to the host
- * @params: parameters; @nr_lpns is not looked at, a geometry that overflows gives 0
- */
-u64 ftl_params_capacity(const struct ftl_params *params);
 
 #endif /* FTL_PARAMS_H */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* How many erase blocks a die needs for a capacity. */
+#include "params-check.h"
 #include "profiles.h"
 
 #define MIN_EBLKS_PER_DIE	8

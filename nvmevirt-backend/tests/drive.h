@@ -9,6 +9,7 @@
 /* Programs of tests/unit are linked with it: it is compiled once, and not with each of them. */
 #ifdef CORE_IS_LINKED
 #include "../core/geometry.h"
+#include "../core/params-check.h"
 #include "../core/oob.h"
 #include "../core/table.h"
 #include "../core/l2p.h"

@@ -2,6 +2,7 @@
 #include <kunit/test.h>
 
 #include "../core/geometry.c"
+#include "../core/params-check.c"
 #include "../core/params.c"
 #include "../core/profiles.c"
 #include "../core/sizing.c"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The whole core in one compilation unit, see drive.h. */
-#include "../core/geometry.c"
 #include "../core/params.c"
+#include "../core/geometry.c"
+#include "../core/params-check.c"
 #include "../core/oob.c"
 #include "../core/table.c"
 #include "../core/l2p.c"
