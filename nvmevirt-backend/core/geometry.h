@@ -15,8 +15,8 @@
 #ifndef FTL_GEOMETRY_H
 #define FTL_GEOMETRY_H
 
+#include "params.h"
 #include "units.h"
-#include "ftl.h"
 
 /* Pages of the host are counted in regions: so many pages with consecutive numbers. */
 #define FTL_REGION_PAGES	4096U

@@ -25,7 +25,7 @@
 #ifndef FTL_SHARE_H
 #define FTL_SHARE_H
 
-#include "ftl.h"
+#include "geometry.h"
 
 struct ftl_l2p;
 struct ftl_defrag_entry;
