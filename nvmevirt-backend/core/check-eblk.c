@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What "consistent" means for the erase blocks of a die: states, streams, queues and victims. */
-#include "check.h"
+#include "check-eblk.h"
 
 /* Streams that write to an erase block */
 static u32 nr_writers(const struct ftl *ftl, u32 die, u32 eblk)

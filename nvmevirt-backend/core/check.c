@@ -3,7 +3,7 @@
  * What "consistent" means. Everything that is kept twice, or counted, is worked out
  * again from the maps and compared. Nothing is changed.
  */
-#include "check.h"
+#include "check-eblk.h"
 #include "defrag.h"
 #include "in-place.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Parts of ftl_check().
+ * The part of ftl_check() that is about erase blocks.
  */
-#ifndef FTL_CHECK_H
-#define FTL_CHECK_H
+#ifndef FTL_CHECK_EBLK_H
+#define FTL_CHECK_EBLK_H
 
 #include "state.h"
 
@@ -13,4 +13,4 @@
  */
 const char *ftl_check_eblks(const struct ftl *ftl, die_t die);
 
-#endif /* FTL_CHECK_H */
+#endif /* FTL_CHECK_EBLK_H */
