@@ -9,7 +9,7 @@
  * says ftl_check(), which the caller asks.
  */
 #include "defrag.h"
-#include "keep.h"
+#include "keep-state.h"
 #include "rebuild.h"
 #include "state.h"
 

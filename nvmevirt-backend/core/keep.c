@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The blocks of a state file. Writing and reading are one sequence of calls that name each number
- * once, and move it in the one direction or the other: so what is written and what is read cannot
- * differ. After the first thing that is wrong nothing is moved any more, and what is read is zero.
+ * A state file from its beginning to its end: the head, the FTL's state, the data pages. Writing
+ * and reading the head are one sequence of calls, as in keep-state.c.
  *
  * The head has each parameter by itself, and not the structure, so that a file of another drive is
  * refused with the name of what is another there.
  */
 #include "keep.h"
+#include "keep-state.h"
 #include "map-page.h"
 #include "rest.h"
-
-/* "dieawUSE" */
-#define KEEP_MAGIC	0x4553557761656964ULL
-
-/* Words at the beginning of the head */
-#define PREFACE	2U
 
 /**
  * struct param - a parameter of a drive
@@ -86,102 +80,6 @@ static const struct param params[] = {
 	PARAM(u32, eblks_per_die, "erase blocks of a die"),
 };
 
-bool ftl_keep_refuse(struct ftl_keep *keep, bool is_wrong, const char *reason)
-{
-	if (is_wrong && !keep->reason)
-		keep->reason = reason;
-	return !keep->reason;
-}
-
-static void move_block(struct ftl_keep *keep, void *block)
-{
-	if (!keep->reason)
-		keep->reason = keep->move(keep->context, block);
-	keep->number++;
-}
-
-static void check_seal(struct ftl_keep *keep)
-{
-	if (!keep->reason && ftl_image_check(keep->block, keep->number - 1, FTL_KEEP_VERSION))
-		keep->reason = "A block of the state file is damaged.";
-}
-
-static void read_sealed(struct ftl_keep *keep)
-{
-	move_block(keep, keep->block);
-	check_seal(keep);
-	keep->at = 0;
-}
-
-static void write_sealed(struct ftl_keep *keep)
-{
-	memset((u8 *)keep->block + keep->at, 0, FTL_IMAGE_PART_BYTES - keep->at);
-	ftl_image_pack(keep->block, keep->number, FTL_KEEP_VERSION);
-	move_block(keep, keep->block);
-	keep->at = 0;
-}
-
-/* What follows begins with a block of its own. */
-static void end_block(struct ftl_keep *keep)
-{
-	if (keep->reads)
-		keep->at = FTL_IMAGE_PART_BYTES;
-	else if (keep->at)
-		write_sealed(keep);
-}
-
-static void copy_bytes(const struct ftl_keep *keep, void *value, u32 bytes)
-{
-	u8 *there = (u8 *)keep->block + keep->at;
-
-	if (!keep->reads)
-		memcpy(there, value, bytes);
-	else if (value && keep->reason)
-		memset(value, 0, bytes);
-	else if (value)
-		memcpy(value, there, bytes);
-}
-
-void ftl_keep_bytes(struct ftl_keep *keep, void *value, u64 bytes)
-{
-	u32 nr;
-
-	for (; bytes; bytes -= nr) {
-		if (keep->at == FTL_IMAGE_PART_BYTES && keep->reads)
-			read_sealed(keep);
-		else if (keep->at == FTL_IMAGE_PART_BYTES)
-			write_sealed(keep);
-		nr = min_t(u64, bytes, FTL_IMAGE_PART_BYTES - keep->at);
-		copy_bytes(keep, value, nr);
-		if (value)
-			value = (u8 *)value + nr;
-		keep->at += nr;
-	}
-}
-
-/* A file of another kind or version is told by what it is, and not as one that is damaged. */
-static void read_preface(struct ftl_keep *keep)
-{
-	const u64 *words = keep->block;
-
-	move_block(keep, keep->block);
-	if (keep->reason)
-		return;
-	if (words[0] != KEEP_MAGIC)
-		keep->reason = "The file is not a state file of a virtual SSD.";
-	else if (words[1] != FTL_KEEP_VERSION)
-		keep->reason = "The state file is of a version that this program does not know.";
-	check_seal(keep);
-	keep->at = PREFACE * sizeof(u64);
-}
-
-static void write_preface(struct ftl_keep *keep)
-{
-	u64 words[PREFACE] = { KEEP_MAGIC, FTL_KEEP_VERSION };
-
-	ftl_keep_bytes(keep, words, sizeof(words));
-}
-
 static u64 param_of(const struct ftl_params *of, const struct param *param)
 {
 	const u8 *member = (const u8 *)of + param->offset;
@@ -222,14 +120,14 @@ static void keep_layout(struct ftl_keep *keep, const struct ftl_keep_layout *lay
 		ftl_keep_refuse(keep, found.nr != layout->nr ||
 				memcmp(found.nr_pages, layout->nr_pages, sizeof(found.nr_pages)),
 				"The state file is of a drive with other namespaces (namespace_mib).");
-	end_block(keep);
+	ftl_keep_end_block(keep);
 }
 
 const char *ftl_keep_save(struct ftl_keep *keep, struct ftl *ftl,
 			  const struct ftl_keep_layout *layout)
 {
-	BUILD_BUG_ON((PREFACE + ARRAY_SIZE(params) + FTL_KEEP_NAMESPACES + 1) * sizeof(u64) >
-		     FTL_IMAGE_PART_BYTES);
+	BUILD_BUG_ON((FTL_KEEP_PREFACE_WORDS + ARRAY_SIZE(params) + FTL_KEEP_NAMESPACES + 1) *
+		     sizeof(u64) > FTL_IMAGE_PART_BYTES);
 	if (!ftl->params.plp)
 		ftl_flush(ftl, ftl->now_ns);
 	ftl_let_rest(ftl);
@@ -241,11 +139,11 @@ const char *ftl_keep_save(struct ftl_keep *keep, struct ftl *ftl,
 	keep->at = 0;
 	keep->number = 0;
 	keep->reason = NULL;
-	write_preface(keep);
+	ftl_keep_write_preface(keep);
 	keep_params(keep, &ftl->params);
 	keep_layout(keep, layout);
 	ftl_keep_state(keep, ftl);
-	end_block(keep);
+	ftl_keep_end_block(keep);
 	return keep->reason;
 }
 
@@ -255,7 +153,7 @@ const char *ftl_keep_load(struct ftl_keep *keep, struct ftl *ftl,
 	keep->reads = true;
 	keep->number = 0;
 	keep->reason = NULL;
-	read_preface(keep);
+	ftl_keep_read_preface(keep);
 	if (!keep->reason)
 		keep_params(keep, &ftl->params);
 	if (!keep->reason)
@@ -264,7 +162,7 @@ const char *ftl_keep_load(struct ftl_keep *keep, struct ftl *ftl,
 		ftl_keep_state(keep, ftl);
 	if (keep->reason)
 		return keep->reason;
-	end_block(keep);
+	ftl_keep_end_block(keep);
 	ftl_set_clock(ftl, now_ns);
 	ftl_map_lose(ftl);
 	keep->reason = ftl_check(ftl);
@@ -319,14 +217,14 @@ const char *ftl_keep_save_pages(struct ftl_keep *keep, u64 nr_lpns,
 		lpn = fill_index(index, lpn, nr_lpns, page_of, context);
 		nr = index->nr;
 		keep->at = FTL_IMAGE_PART_BYTES;
-		write_sealed(keep);
+		ftl_keep_write_block(keep);
 		for (u32 i = 0; i < nr && !keep->reason; at++) {
 			u8 marks;
 			const void *data = page_of(context, at, &marks);
 
 			if (!data)
 				continue;
-			move_block(keep, (void *)data);
+			ftl_keep_move(keep, (void *)data);
 			i++;
 		}
 	} while (nr && !keep->reason);
@@ -342,7 +240,7 @@ const char *ftl_keep_load_pages(struct ftl_keep *keep, u64 nr_lpns, void *page,
 	u64 next = 0;
 
 	do {
-		read_sealed(keep);
+		ftl_keep_read_block(keep);
 		ftl_keep_refuse(keep, !keep->reason && index->nr > FTL_KEEP_INDEX_PAGES,
 				"A block of the state file is damaged.");
 		for (u32 i = 0; !keep->reason && i < index->nr; i++) {
@@ -351,7 +249,7 @@ const char *ftl_keep_load_pages(struct ftl_keep *keep, u64 nr_lpns, void *page,
 			ftl_keep_refuse(keep, lpn < next || lpn >= nr_lpns,
 					"The state file has data of pages that do not exist.");
 			next = lpn + 1;
-			move_block(keep, page);
+			ftl_keep_move(keep, page);
 			ftl_keep_refuse(keep, !keep->reason &&
 					ftl_image_sum(page) != index->entry[i].sum,
 					"A data page of the state file is damaged.");

@@ -20,10 +20,9 @@
 #ifndef FTL_KEEP_H
 #define FTL_KEEP_H
 
-#include "image.h"
 #include "ftl.h"
+#include "keep-blocks.h"
 
-#define FTL_KEEP_VERSION	8U
 #define FTL_KEEP_NAMESPACES	16U
 #define FTL_KEEP_INDEX_PAGES	251U
 
@@ -35,30 +34,6 @@
 struct ftl_keep_layout {
 	u32 nr;
 	u64 nr_pages[FTL_KEEP_NAMESPACES];
-};
-
-/**
- * struct ftl_keep - a state file that is being written or read
- * @move: writes a block behind those before it, or reads the next one; gives NULL, or a complete
- *	sentence that ends it all
- * @context: first argument of @move
- * @block: memory of FTL_IMAGE_BLOCK_BYTES
- * @reads: whether it is read
- * @has_oob: whether it has out-of-band data
- * @at: number of bytes of @block that are done with
- * @number: number of blocks that were moved
- * @reason: NULL, or why it cannot be gone on with
- */
-struct ftl_keep {
-	const char *(*move)(void *context, void *block);
-	void *context;
-	void *block;
-
-	bool reads;
-	bool has_oob;
-	u32 at;
-	u64 number;
-	const char *reason;
 };
 
 /**
@@ -112,41 +87,5 @@ const char *ftl_keep_load_pages(struct ftl_keep *keep, u64 nr_lpns, void *page,
 				const char *(*take)(void *context, u64 lpn, const void *page,
 						    u8 marks),
 				void *context);
-
-/**
- * ftl_keep_bytes() - the next bytes of the file are these, or become them
- * @value: the bytes; zero if there is a reason not to read them, NULL: nobody wants them
- */
-void ftl_keep_bytes(struct ftl_keep *keep, void *value, u64 bytes);
-
-/**
- * ftl_keep_refuse() - there is a reason not to go on, if @is_wrong
- * Return: whether there is none now.
- */
-bool ftl_keep_refuse(struct ftl_keep *keep, bool is_wrong, const char *reason);
-
-/**
- * ftl_keep_state() - all of the FTL's state but its parameters
- * @ftl: the drive, at rest; a new one if it is read
- */
-void ftl_keep_state(struct ftl_keep *keep, struct ftl *ftl);
-
-static inline void ftl_keep_u32(struct ftl_keep *keep, u32 *value)
-{
-	ftl_keep_bytes(keep, value, sizeof(*value));
-}
-
-static inline void ftl_keep_u64(struct ftl_keep *keep, u64 *value)
-{
-	ftl_keep_bytes(keep, value, sizeof(*value));
-}
-
-static inline void ftl_keep_bool(struct ftl_keep *keep, bool *value)
-{
-	u32 number = *value;
-
-	ftl_keep_u32(keep, &number);
-	*value = number;
-}
 
 #endif /* FTL_KEEP_H */

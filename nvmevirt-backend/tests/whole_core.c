@@ -44,5 +44,6 @@
 #include "../core/check.c"
 #include "../core/check-eblk.c"
 #include "../core/image.c"
-#include "../core/keep.c"
+#include "../core/keep-blocks.c"
 #include "../core/keep-state.c"
+#include "../core/keep.c"
