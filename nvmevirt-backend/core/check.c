@@ -6,6 +6,7 @@
 #include "check-eblk.h"
 #include "defrag.h"
 #include "in-place.h"
+#include "oob-slots.h"
 
 /* Does the page own the place, alone or with others? */
 static bool owns(const struct ftl *ftl, lpn_t lpn, ppn_t ppn)

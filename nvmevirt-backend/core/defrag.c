@@ -11,6 +11,7 @@
  * places of the drive. What the log's programs cost is in remap.c.
  */
 #include "defrag.h"
+#include "oob-booked.h"
 
 u32 ftl_defrag_max(const struct ftl_params *params)
 {

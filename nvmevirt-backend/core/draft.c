@@ -8,6 +8,7 @@
  * failure one sense reads them all.
  */
 #include "draft.h"
+#include "oob-booked.h"
 #include "program.h"
 
 /**

@@ -6,6 +6,7 @@
 #include "idle.h"
 #include "in-place.h"
 #include "map-page.h"
+#include "oob-memory.h"
 #include "slc.h"
 
 static u32 wbuf_units(const struct ftl_params *params)

@@ -11,6 +11,7 @@
  */
 #include "bad.h"
 #include "gc.h"
+#include "oob-booked.h"
 #include "program.h"
 #include "rescue.h"
 #include "wear.h"

@@ -5,6 +5,7 @@
  * has one answer for each. So only writing has code of its own.
  */
 #include "in-place.h"
+#include "oob-booked.h"
 
 /* Numbers of pages fit 32 bits, as their places do. */
 static u32 home_unit(const struct ftl_geometry *geo, u32 lpn)

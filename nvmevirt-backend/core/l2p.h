@@ -10,7 +10,7 @@
 #ifndef FTL_L2P_H
 #define FTL_L2P_H
 
-#include "oob.h"
+#include "oob-slots.h"
 #include "share.h"
 #include "table.h"
 

@@ -10,14 +10,8 @@
  * capacitor saves of the open units. It is one piece of memory, so that it can be kept
  * in a file.
  *
- * The FTL books work on the dies ahead of time; the area shows NAND as it is. What is
- * booked waits in a list for each die until its end has come (a die does its work in
- * order). Only a power cut needs to know what has ended, so looking is put off until
- * then, or until the lists are full: then the work booked first counts as ended.
- *
- * When an erase block may be erased: not before the data that took the place of its
- * stale pages is durable. @safe_ns is the end of their programs; pages that are still
- * in open units are put with the block's own (rescue.h).
+ * The area shows NAND as it is. Programs and erases on their way are in oob-booked.h, data that
+ * waits for its program in oob-slots.h; what lies where says oob-memory.c.
  *
  * Without params.oob none of this is kept: a drive with power-loss protection saves
  * everything there is.
@@ -30,6 +24,8 @@
 struct ftl_defrag_entry;
 struct ftl_defrag_head;
 struct ftl_defrag_page;
+struct ftl_op;
+struct ftl_op_list;
 
 /* Stamp of a flash unit whose program or erase was cut off */
 #define FTL_OOB_TORN		U64_MAX
@@ -101,51 +97,6 @@ struct ftl_oob_open {
 	u32 die;
 	u16 kind;
 	u16 handle;
-};
-
-/**
- * struct ftl_op - a program or erase that is booked
- * @start_ns: time at which it begins to change cells
- * @end_ns: time at which it is done
- * @delay_ns: time by which work of its die had been put off when it was booked
- * @stamp: number in the order of booking
- * @target: flash unit or erase block
- * @next: op that is booked next on the die, or the next free one, plus one, or 0
- * @is_erase: whether it is an erase
- * @is_draft: whether it is the program of a draft
- */
-struct ftl_op {
-	u64 start_ns;
-	u64 end_ns;
-	u64 delay_ns;
-	u64 stamp;
-	u32 target;
-	u32 next;
-	bool is_erase;
-	bool is_draft;
-};
-
-/**
- * struct ftl_op_list - what is booked on a die
- * @first: op that ends first, plus one, or 0
- * @last: op that was booked last, plus one, or 0
- * @delay_ns: time by which reads have put off work of the die so far
- */
-struct ftl_op_list {
-	u32 first;
-	u32 last;
-	u64 delay_ns;
-};
-
-/**
- * struct ftl_oob_prev - what buffered data took the place of
- * @seq: number of the newest data of its page that is on NAND or booked, 0 if none is
- * @place: place of that data, plus one, or 0: its erase block must not be erased before the
- *	buffered data is on NAND
- */
-struct ftl_oob_prev {
-	u64 seq;
-	u32 place;
 };
 
 /**
@@ -241,37 +192,31 @@ struct ftl_oob {
 };
 
 /**
- * ftl_oob_bytes() - memory besides the area
- */
-size_t ftl_oob_bytes(const struct ftl_params *params);
-
-/**
- * ftl_oob_area_bytes() - memory of the area
- */
-size_t ftl_oob_area_bytes(const struct ftl_params *params);
-
-/**
- * ftl_oob_init() - nothing is booked; the area stays as it is
- * @oob: @geo and @now_ns are set
- * @zeroed: ftl_oob_bytes() bytes
- * @area: ftl_oob_area_bytes() bytes; zeroed is an erased drive
- */
-void ftl_oob_init(struct ftl_oob *oob, const struct ftl_params *params, void *zeroed,
-		  void *area);
-
-/**
  * ftl_oob_mark() - a part of the area was changed
  */
-void ftl_oob_mark(struct ftl_oob *oob, const void *start, size_t bytes);
+static inline void ftl_oob_mark(struct ftl_oob *oob, const void *start, size_t bytes)
+{
+	size_t first = ((const u8 *)start - (const u8 *)oob->area) / FTL_OOB_CHUNK_BYTES;
+	size_t last = ((const u8 *)start - (const u8 *)oob->area + bytes - 1) /
+		FTL_OOB_CHUNK_BYTES;
+
+	memset(oob->dirty + first, 1, last - first + 1);
+}
 
 /**
- * ftl_oob_program() - book the program of an open unit
- * @from: place of its first slot
- * @end_ns: time at which it will be done
- *
- * The slots are empty afterwards.
+ * ftl_oob_stamp() - flash units in a row get a stamp
  */
-void ftl_oob_program(struct ftl_oob *oob, u32 from, u32 flash_unit, u64 end_ns);
+static inline void ftl_oob_stamp(struct ftl_oob *oob, u32 flash_unit, u32 nr, u64 stamp)
+{
+	for (u32 i = 0; i < nr; i++)
+		oob->stamp[flash_unit + i] = stamp;
+	ftl_oob_mark(oob, &oob->stamp[flash_unit], nr * sizeof(u64));
+}
+
+/**
+ * ftl_oob_forget() - there is no data in flash units in a row
+ */
+void ftl_oob_forget(struct ftl_oob *oob, u32 flash_unit, u32 nr);
 
 /**
  * ftl_oob_put_home() - data of the host is written in place
@@ -281,108 +226,30 @@ void ftl_oob_program(struct ftl_oob *oob, u32 from, u32 flash_unit, u64 end_ns);
 void ftl_oob_put_home(struct ftl_oob *oob, lpn_t lpn, ppn_t ppn);
 
 /**
- * ftl_oob_write() - pages of a flash unit were written in place, which power loss does not undo
- * @end_ns: time at which the die is done with it
- */
-void ftl_oob_write(struct ftl_oob *oob, u32 flash_unit, u64 end_ns);
-
-/**
- * ftl_oob_draft() - book the program of a draft (draft.h) that holds nothing yet
- * @end_ns: time at which it will be done
- */
-void ftl_oob_draft(struct ftl_oob *oob, u32 flash_unit, u64 end_ns);
-
-/**
- * ftl_oob_draft_page() - put a copy of a page into the draft that was booked last
- * @from: the page's slot in an open unit, in which it stays
- * @to: its place in the draft
- */
-void ftl_oob_draft_page(struct ftl_oob *oob, ppn_t from, ppn_t to);
-
-/**
- * ftl_oob_count_down() - a die does an operation, with which the power may be going to fail
- * @end_ns: end of the operation
- *
- * For what is booked nowhere; all others count by themselves.
- */
-void ftl_oob_count_down(struct ftl_oob *oob, die_t die, u64 end_ns);
-
-/**
- * ftl_oob_erase() - book the erase of a block
- * @end_ns: time at which it will be done
- */
-void ftl_oob_erase(struct ftl_oob *oob, u32 eblk, u64 end_ns);
-
-/**
- * ftl_oob_delay() - a read has put off what a die was to do
- * @from_ns: what was to end after this time ends later, what was to begin then begins later
- * @delay_ns: by how much
- *
- * Return: the end of the last program that was put off, or 0.
- */
-u64 ftl_oob_delay(struct ftl_oob *oob, die_t die, u64 from_ns, u64 delay_ns);
-
-/**
- * ftl_oob_most_delay() - by how much was any op put off that has not ended, at most?
- */
-u64 ftl_oob_most_delay(struct ftl_oob *oob);
-
-/**
  * ftl_oob_clear_eblk() - a block is erased, now
  */
 void ftl_oob_clear_eblk(struct ftl_oob *oob, u32 eblk);
 
 /**
- * ftl_oob_settle() - whatever has ended shows in the area
- * @now_ns: U64_MAX: all that is booked counts as ended
- */
-void ftl_oob_settle(struct ftl_oob *oob, u64 now_ns);
-
-/**
- * ftl_oob_is_ended() - has the program of a flash unit ended?
- */
-bool ftl_oob_is_ended(struct ftl_oob *oob, u32 flash_unit);
-
-/**
- * ftl_oob_tear() - the power fails: what has begun is torn, what has not will not be done
- * @now_ns: time at which it does; what has ended by then must be settled
- */
-void ftl_oob_tear(struct ftl_oob *oob, u64 now_ns);
-
-/**
  * ftl_oob_seq() - number of the data in a place, whether it is there yet or booked
  */
-u64 ftl_oob_seq(const struct ftl_oob *oob, ppn_t ppn);
+static inline u64 ftl_oob_seq(const struct ftl_oob *oob, ppn_t ppn)
+{
+	size_t nr = oob->geo->unit_pages;
+	u32 op;
+
+	if (ftl_ppn_is_buffered(oob->geo, ppn))
+		return oob->seq[from_ppn(ppn)];
+	op = oob->booked[ftl_flash_unit(oob->geo, ppn)];
+	return op ? oob->op_seq[(op - 1) * nr + (u32)from_ppn(ppn) % nr] :
+		oob->seq[from_ppn(ppn)];
+}
 
 /**
  * ftl_oob_owner() - page that the data in a place is of, whether it is there yet or booked
  * Return: LPN_NONE if the place holds none.
  */
 lpn_t ftl_oob_owner(const struct ftl_oob *oob, ppn_t ppn);
-
-/**
- * ftl_oob_prev_of() - what data takes the place of that leaves a place or follows the one there
- */
-struct ftl_oob_prev ftl_oob_prev_of(const struct ftl_oob *oob, ppn_t from);
-
-/**
- * ftl_oob_put() - data of the host is put into a slot of an open unit
- * @lpn: its page
- * @to: the slot
- * @prev: data whose place it takes
- */
-void ftl_oob_put(struct ftl_oob *oob, lpn_t lpn, ppn_t to, struct ftl_oob_prev prev);
-
-/**
- * ftl_oob_move() - data moves into a slot of an open unit
- * @owner: its page plus one
- */
-void ftl_oob_move(struct ftl_oob *oob, u32 owner, ppn_t from, ppn_t to);
-
-/**
- * ftl_oob_drop() - the data in a place is not wanted any more
- */
-void ftl_oob_drop(struct ftl_oob *oob, ppn_t ppn);
 
 /**
  * ftl_oob_counts() - of two copies of the same data, does one count rather than the other?
@@ -393,39 +260,5 @@ void ftl_oob_drop(struct ftl_oob *oob, ppn_t ppn);
  * that is undone (rebuild.h). With it the newer does, and what open units hold is newest.
  */
 bool ftl_oob_counts(const struct ftl_oob *oob, u32 place, u32 than);
-
-static inline u32 ftl_oob_slot(const struct ftl_oob *oob, ppn_t ppn)
-{
-	return (u32)from_ppn(ppn) - oob->geo->nr_pages;
-}
-
-/* The data in the erase block of @prev may go when @end_ns is over, and not before. */
-static inline void ftl_oob_keep_prev(struct ftl_oob *oob, u32 prev, u64 end_ns)
-{
-	u64 *safe_ns = &oob->safe_ns[(prev - 1) / oob->geo->eblk_pages];
-
-	*safe_ns = max(*safe_ns, end_ns);
-}
-
-static inline struct ftl_oob_prev ftl_oob_get_prev(const struct ftl_oob *oob, ppn_t ppn)
-{
-	u32 slot = ftl_oob_slot(oob, ppn);
-
-	return (struct ftl_oob_prev){ oob->prev_seq[slot], oob->prev[slot] };
-}
-
-static inline void ftl_oob_set_prev(struct ftl_oob *oob, ppn_t ppn, struct ftl_oob_prev prev)
-{
-	u32 slot = ftl_oob_slot(oob, ppn);
-
-	oob->prev[slot] = prev.place;
-	oob->prev_seq[slot] = prev.seq;
-}
-
-/* New data in a slot whose old data was of the same page. */
-static inline void ftl_oob_renew(struct ftl_oob *oob, ppn_t ppn)
-{
-	oob->seq[from_ppn(ppn)] = ++oob->head->seq;
-}
 
 #endif /* FTL_OOB_H */

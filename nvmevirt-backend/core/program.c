@@ -12,6 +12,7 @@
 #include "bad.h"
 #include "gc.h"
 #include "map-page.h"
+#include "oob-booked.h"
 #include "program.h"
 
 static u32 take_flash_unit(struct ftl *ftl, die_t die, enum ftl_stream stream, u64 start_ns)

@@ -6,6 +6,7 @@
  * read ahead (read-ahead.h) need the link only, once they are there.
  */
 #include "map-page.h"
+#include "oob-booked.h"
 
 /* Finds the sense of a flash unit in the present command, or begins one. */
 static struct ftl_sense *sense_of(struct ftl *ftl, u32 flash_unit, u32 *nr_senses)

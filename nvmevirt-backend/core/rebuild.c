@@ -13,6 +13,8 @@
 #include "gc.h"
 #include "in-place.h"
 #include "map-page.h"
+#include "oob-booked.h"
+#include "oob-slots.h"
 #include "rebuild.h"
 
 static void save_counters(struct ftl *ftl)

@@ -5,6 +5,7 @@
  * can be set, and what happens from then on is the same whenever that is.
  */
 #include "defrag.h"
+#include "oob-booked.h"
 #include "program.h"
 #include "rest.h"
 

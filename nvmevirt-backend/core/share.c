@@ -9,6 +9,7 @@
  * There are two hash tables over them, since a write or trim asks by page and collection by place.
  */
 #include "defrag.h"
+#include "oob-slots.h"
 
 #define MIN_BITS	4
 

@@ -9,6 +9,7 @@
 #include "gc.h"
 #include "in-place.h"
 #include "map-page.h"
+#include "oob-booked.h"
 #include "program.h"
 #include "table.h"
 

@@ -3,6 +3,9 @@
 
 #include "../core/geometry.c"
 #include "../core/oob.c"
+#include "../core/oob-slots.c"
+#include "../core/oob-booked.c"
+#include "../core/oob-memory.c"
 #include "../core/table.c"
 #include "../core/l2p.c"
 #include "../core/share.c"
