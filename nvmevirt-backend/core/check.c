@@ -7,6 +7,7 @@
 #include "defrag.h"
 #include "in-place.h"
 #include "oob-slots.h"
+#include "table.h"
 
 /* Does the page own the place, alone or with others? */
 static bool owns(const struct ftl *ftl, lpn_t lpn, ppn_t ppn)

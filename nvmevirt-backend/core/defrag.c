@@ -12,6 +12,7 @@
  */
 #include "defrag.h"
 #include "oob-booked.h"
+#include "share.h"
 
 u32 ftl_defrag_max(const struct ftl_params *params)
 {

@@ -40,6 +40,7 @@
 #define FTL_DEFRAG_H
 
 #include "l2p.h"
+#include "oob.h"
 
 /* Time of an entry that nobody has programmed yet */
 #define FTL_DEFRAG_WAITS	U64_MAX

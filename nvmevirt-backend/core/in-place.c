@@ -5,6 +5,7 @@
  * has one answer for each. So only writing has code of its own.
  */
 #include "in-place.h"
+#include "l2p-change.h"
 #include "oob-booked.h"
 
 /* Numbers of pages fit 32 bits, as their places do. */

@@ -12,6 +12,7 @@
 #include "keep-state.h"
 #include "rebuild.h"
 #include "state.h"
+#include "table.h"
 
 #define IMPOSSIBLE	"The state file has a state that no drive can have."
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The rules are in place.h; the numbers here are theirs. */
+#include "l2p-change.h"
 #include "place.h"
 #include "wear.h"
 

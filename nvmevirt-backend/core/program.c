@@ -11,6 +11,7 @@
  */
 #include "bad.h"
 #include "gc.h"
+#include "l2p-change.h"
 #include "map-page.h"
 #include "oob-booked.h"
 #include "program.h"

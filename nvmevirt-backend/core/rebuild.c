@@ -12,6 +12,7 @@
 #include "defrag.h"
 #include "gc.h"
 #include "in-place.h"
+#include "l2p-change.h"
 #include "map-page.h"
 #include "oob-booked.h"
 #include "oob-slots.h"

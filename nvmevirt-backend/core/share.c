@@ -10,6 +10,8 @@
  */
 #include "defrag.h"
 #include "oob-slots.h"
+#include "share.h"
+#include "table.h"
 
 #define MIN_BITS	4
 

@@ -25,10 +25,8 @@
 #ifndef FTL_SHARE_H
 #define FTL_SHARE_H
 
-#include "geometry.h"
-
-struct ftl_l2p;
-struct ftl_defrag_entry;
+#include "l2p.h"
+#include "oob.h"
 
 /**
  * struct ftl_sharer - a page that lies in the place of another page's data
@@ -139,5 +137,39 @@ bool ftl_share_repeats(const struct ftl_l2p *map, lpn_t first, lpn_t lpn);
  * ftl_share_seq() - number of a page's data, see ftl_seq_of()
  */
 u64 ftl_share_seq(const struct ftl_l2p *map, lpn_t lpn);
+
+static inline bool ftl_l2p_has_sharers(const struct ftl_l2p *map)
+{
+	return map->share && map->share->nr;
+}
+
+/* Has the place an owner that the maps alone do not know? */
+static inline bool ftl_l2p_is_shared(const struct ftl_l2p *map, ppn_t ppn)
+{
+	return ftl_l2p_has_sharers(map) && ftl_share_at(map->share, ppn, NULL);
+}
+
+/* Does the page lie in the place of one of those from @first up to it? */
+static inline bool ftl_l2p_repeats(const struct ftl_l2p *map, lpn_t first, lpn_t lpn)
+{
+	return ftl_l2p_has_sharers(map) && ftl_share_repeats(map, first, lpn);
+}
+
+/* Number of a mapped page's data; with out-of-band data. */
+static inline u64 ftl_l2p_seq(const struct ftl_l2p *map, lpn_t lpn)
+{
+	if (ftl_l2p_has_sharers(map))
+		return ftl_share_seq(map, lpn);
+	return ftl_oob_seq(map->oob, ftl_l2p_get(map, lpn));
+}
+
+/* The page no longer owns the place. Return: whether nobody does. */
+static inline bool ftl_l2p_leave(struct ftl_l2p *map, lpn_t lpn, ppn_t ppn)
+{
+	if (ftl_l2p_has_sharers(map))
+		return ftl_share_leave(map, lpn, ppn);
+	map->owner_of[from_ppn(ppn)] = 0;
+	return true;
+}
 
 #endif /* FTL_SHARE_H */

@@ -6,11 +6,13 @@
 #define FTL_STATE_H
 
 #include "ftl.h"
+#include "l2p.h"
 #include "map-cache.h"
 #include "nand.h"
 #include "oob.h"
 #include "place.h"
 #include "read-ahead.h"
+#include "share.h"
 #include "stripe.h"
 #include "wbuf.h"
 

@@ -13,7 +13,6 @@
  *   what the old number has to keep away; and if it was trimmed since, there is a record of that.
  * - A page that only the old one has as mapped was trimmed, so all that is older is gone anyway.
  */
-#include "l2p.h"
 #include "table.h"
 
 static u64 word_of(const u32 *place_of, u64 nr)

@@ -7,9 +7,8 @@
 #ifndef FTL_TABLE_H
 #define FTL_TABLE_H
 
+#include "l2p.h"
 #include "oob.h"
-
-struct ftl_l2p;
 
 #define FTL_TABLE_WORD_BITS	64
 
@@ -80,5 +79,27 @@ bool ftl_oob_has_room(const struct ftl_oob *oob, u64 first);
  * ftl_oob_trim() - keep that pages were trimmed; durable at once; there has to be room
  */
 void ftl_oob_trim(struct ftl_oob *oob, u64 first, u64 nr);
+
+static inline void ftl_l2p_change_region(struct ftl_l2p *map, u64 region)
+{
+	if (map->oob && ftl_table_needs(map->oob, region))
+		ftl_table_take(map, region);
+	else
+		map->region_state[region] = FTL_REGION_CHANGED;
+}
+
+/* A page that is nowhere is about to be somewhere. */
+static inline void ftl_l2p_count_up(struct ftl_l2p *map, u64 lpn)
+{
+	ftl_l2p_change_region(map, lpn >> FTL_REGION_SHIFT);
+	map->region_mapped[lpn >> FTL_REGION_SHIFT]++;
+}
+
+/* A page that is somewhere is about to be nowhere. */
+static inline void ftl_l2p_count_down(struct ftl_l2p *map, u64 lpn)
+{
+	ftl_l2p_change_region(map, lpn >> FTL_REGION_SHIFT);
+	map->region_mapped[lpn >> FTL_REGION_SHIFT]--;
+}
 
 #endif /* FTL_TABLE_H */

@@ -7,6 +7,7 @@
  * as placement and collection rest on them: a die takes a unit only if it has room for all of it
  * (rule 5 of place.h), and that it never takes more is what the proof in gc.h begins with.
  */
+#include "l2p-change.h"
 #include "unit.h"
 
 static u32 hash_bits_for(u32 nr_units)

@@ -16,6 +16,7 @@
 #include "../core/oob-memory.h"
 #include "../core/table.h"
 #include "../core/l2p.h"
+#include "../core/l2p-change.h"
 #include "../core/share.h"
 #include "../core/defrag.h"
 #include "../core/pqueue.h"

@@ -8,6 +8,7 @@
 #include "../core/oob-memory.c"
 #include "../core/table.c"
 #include "../core/l2p.c"
+#include "../core/l2p-change.h"
 #include "../core/share.c"
 #include "../core/defrag.c"
 
