@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The defrag log while the drive is on, and its replay after a power failure. The log is that of
- * janusd (Hahn et al., USENIX ATC 2017, section 4.2), but for the way in which an entry ends:
- * there another entry says that it is void, here a higher number of the same page does. So nothing
- * has to be written to the log when an entry ends, and what is written or trimmed need not know
- * that there is one.
+ * The defrag log while the drive is on. The log is that of janusd (Hahn et al., USENIX ATC 2017,
+ * section 4.2), but for the way in which an entry ends: there another entry says that it is void,
+ * here a higher number of the same page does. So nothing has to be written to the log when an entry
+ * ends, and what is written or trimmed need not know that there is one.
  *
  * The replay trusts pages and numbers alone. The place of a page of the log is kept up for
  * compaction, which asks whether the data is still there; a replay looks for the data at all
  * places of the drive. What the log's programs cost is in remap.c.
  */
 #include "defrag.h"
-#include "oob-booked.h"
-#include "share.h"
 
 u32 ftl_defrag_max(const struct ftl_params *params)
 {
@@ -39,7 +36,7 @@ u32 ftl_defrag_nr_pages(const struct ftl_oob *oob)
 	return last->first + last->nr;
 }
 
-static void mark(struct ftl_oob *oob, u64 first, u64 nr)
+void ftl_defrag_mark(struct ftl_oob *oob, u64 first, u64 nr)
 {
 	ftl_oob_mark(oob, oob->defrag, sizeof(*oob->defrag));
 	if (nr)
@@ -76,7 +73,7 @@ u32 ftl_defrag_add(struct ftl_oob *oob, lpn_t lpn, ppn_t ppn, u64 commit_ns, u64
 		oob->defrag_entry[--nr].nr++;
 	else
 		oob->defrag_entry[oob->defrag->nr++] = page;
-	mark(oob, nr, 1);
+	ftl_defrag_mark(oob, nr, 1);
 	oob->defrag_page[nr_pages] = (struct ftl_defrag_page){ nr, from_ppn(ppn) };
 	return nr_pages;
 }
@@ -110,7 +107,7 @@ struct ftl_defrag_entry ftl_defrag_page_of(const struct ftl_oob *oob, u32 page)
 	return entry;
 }
 
-static lpn_t lpn_of(const struct ftl_oob *oob, u32 page)
+lpn_t ftl_defrag_lpn(const struct ftl_oob *oob, u32 page)
 {
 	const struct ftl_defrag_entry *entry = entry_of(oob, page);
 
@@ -131,7 +128,7 @@ static void set_times(struct ftl_oob *oob, u64 ns, u64 commit_ns)
 
 	for (; nr && oob->defrag_entry[nr - 1].commit_ns > ns; nr--) {
 		oob->defrag_entry[nr - 1].commit_ns = commit_ns;
-		mark(oob, nr - 1, 1);
+		ftl_defrag_mark(oob, nr - 1, 1);
 	}
 }
 
@@ -162,7 +159,7 @@ bool ftl_defrag_hurry(struct ftl_oob *oob, u64 ns)
 		if (entry->commit_ns > ns)
 			continue;
 		entry->commit_ns = *oob->now_ns;
-		mark(oob, nr - 1, 1);
+		ftl_defrag_mark(oob, nr - 1, 1);
 		hurried = true;
 	}
 	return hurried;
@@ -174,7 +171,7 @@ void ftl_defrag_cut(struct ftl_oob *oob, u64 now_ns)
 
 	while (head->nr && oob->defrag_entry[head->nr - 1].commit_ns > now_ns)
 		head->nr--;
-	mark(oob, 0, 0);
+	ftl_defrag_mark(oob, 0, 0);
 }
 
 bool ftl_defrag_is_carried(const struct ftl_oob *oob, u32 page)
@@ -188,207 +185,6 @@ bool ftl_defrag_is_carried(const struct ftl_oob *oob, u32 page)
 		return true;
 	return ftl_oob_owner(oob, to_ppn(place)) == to_lpn(entry.home) &&
 		ftl_oob_seq(oob, to_ppn(place)) == entry.data;
-}
-
-static bool is_outdated(const struct ftl_l2p *map, u32 page)
-{
-	const struct ftl_oob *oob = map->oob;
-	lpn_t lpn = lpn_of(oob, page);
-	const struct ftl_sharer *sharer = ftl_share_find(map->share, lpn);
-	ppn_t ppn = ftl_l2p_get(map, lpn);
-
-	if (sharer)
-		return sharer->log_page != page + 1 &&
-			ftl_defrag_is_kept(oob, sharer->log_page - 1);
-	if (ppn == PPN_NONE)
-		return true;
-	if (ftl_oob_seq(oob, ppn) == ftl_defrag_seq(oob, page))
-		return !ftl_defrag_is_carried(oob, page);
-	if (!oob->is_volatile)
-		return true;
-	return !ftl_ppn_is_buffered(oob->geo, ppn) && !oob->booked[ftl_flash_unit(oob->geo, ppn)];
-}
-
-/**
- * struct compaction - what is being made of a log
- * @map: the maps
- * @entry: an entry of it, as it was
- * @nr_entries: entries so far
- * @nr_pages: pages of these
- */
-struct compaction {
-	struct ftl_l2p *map;
-	struct ftl_defrag_entry entry;
-	u32 nr_entries;
-	u32 nr_pages;
-};
-
-static void keep_page(struct compaction *job, u32 from, lpn_t lpn)
-{
-	struct ftl_sharer *sharer = ftl_share_find(job->map->share, lpn);
-	u32 to = job->nr_pages++;
-
-	if (sharer && sharer->log_page == from + 1)
-		sharer->log_page = to + 1;
-	job->map->oob->defrag_page[to] = (struct ftl_defrag_page){
-		.entry = job->nr_entries,
-		.place = job->map->oob->defrag_page[from].place,
-	};
-}
-
-/* Pages of the entry, from one up to another, become an entry. */
-static void keep_pages(struct compaction *job, u32 from, u32 end)
-{
-	struct ftl_defrag_entry entry = job->entry;
-
-	entry.seq += from;
-	entry.data += from;
-	entry.lpn += from;
-	entry.home += from;
-	entry.nr = end - from;
-	entry.first = job->nr_pages;
-	for (u32 i = from; i < end; i++)
-		keep_page(job, job->entry.first + i, to_lpn(job->entry.lpn + i));
-	job->map->oob->defrag_entry[job->nr_entries++] = entry;
-}
-
-static u32 skip(const struct compaction *job, u32 from, bool is_outdated_page)
-{
-	while (from < job->entry.nr &&
-	       is_outdated(job->map, job->entry.first + from) == is_outdated_page)
-		from++;
-	return from;
-}
-
-/*
- * What is left of an entry. It becomes several where that takes no entry that was not looked at;
- * else what is outdated between the others stays.
- */
-static void compact_entry(struct compaction *job, u32 index)
-{
-	u32 from, end, next;
-
-	job->entry = job->map->oob->defrag_entry[index];
-	from = skip(job, 0, true);
-	while (from < job->entry.nr) {
-		end = skip(job, from, false);
-		next = skip(job, end, true);
-		while (next < job->entry.nr && job->nr_entries == index) {
-			end = skip(job, next, false);
-			next = skip(job, end, true);
-		}
-		keep_pages(job, from, end);
-		from = next;
-	}
-}
-
-void ftl_defrag_compact(struct ftl_l2p *map)
-{
-	struct compaction job = { .map = map };
-	struct ftl_oob *oob = map->oob;
-	u64 nr = oob->defrag->nr;
-
-	ftl_oob_settle(oob, *oob->now_ns);
-	for (u32 i = 0; i < nr; i++)
-		compact_entry(&job, i);
-	oob->defrag->nr = job.nr_entries;
-	mark(oob, 0, job.nr_entries);
-}
-
-static bool log_has_room(const struct ftl_oob *oob, u32 nr_entries, u32 nr_pages)
-{
-	return nr_entries <= oob->max_defrag - oob->defrag->nr &&
-		nr_pages <= oob->max_defrag_pages - ftl_defrag_nr_pages(oob);
-}
-
-void ftl_defrag_make_room(struct ftl_l2p *map)
-{
-	struct ftl_defrag_head *head = map->oob->defrag;
-
-	ftl_defrag_compact(map);
-	head->nr_compactions++;
-	head->nr_kept += head->nr;
-}
-
-bool ftl_defrag_reserve(struct ftl_l2p *map, u32 nr_entries, u32 nr_pages)
-{
-	if (log_has_room(map->oob, nr_entries, nr_pages))
-		return true;
-	ftl_defrag_make_room(map);
-	return log_has_room(map->oob, nr_entries, nr_pages);
-}
-
-static u32 *data_bucket(const struct ftl_share *share, u64 data)
-{
-	return &share->by_place[hash_32((u32)data ^ (u32)(data >> 32), share->bits)];
-}
-
-/* The table of places is empty before the replay, and serves to find pages by their data. */
-static void index_by_data(const struct ftl_l2p *map, u32 nr_pages)
-{
-	const struct ftl_share *share = map->share;
-
-	for (u32 page = 0; page < nr_pages; page++) {
-		u32 *bucket = data_bucket(share, ftl_defrag_page_of(map->oob, page).data);
-
-		share->next[page] = *bucket;
-		*bucket = page + 1;
-	}
-}
-
-static void look_at_place(const struct ftl_l2p *map, u32 place)
-{
-	struct ftl_oob *oob = map->oob;
-	u32 nr;
-
-	if (!oob->lpn[place])
-		return;
-	nr = *data_bucket(map->share, oob->seq[place]);
-	for (; nr; nr = map->share->next[nr - 1]) {
-		struct ftl_defrag_entry entry = ftl_defrag_page_of(oob, nr - 1);
-		u32 *present = &oob->defrag_page[nr - 1].place;
-
-		if (entry.data == oob->seq[place] && entry.home + 1 == oob->lpn[place] &&
-		    (*present == U32_MAX || ftl_oob_counts(oob, place, *present)))
-			*present = place;
-	}
-}
-
-/* Does what the page has now count rather than that of the log? */
-static bool is_newer(const struct ftl_l2p *map, u32 page)
-{
-	const struct ftl_oob *oob = map->oob;
-	lpn_t lpn = lpn_of(oob, page);
-	ppn_t ppn = ftl_l2p_get(map, lpn);
-	u64 seq;
-
-	if (ppn == PPN_NONE)
-		return false;
-	seq = ftl_share_seq(map, lpn);
-	if (seq != ftl_defrag_seq(oob, page))
-		return seq > ftl_defrag_seq(oob, page);
-	return ftl_share_find(map->share, lpn) ||
-		!ftl_oob_counts(oob, oob->defrag_page[page].place, from_ppn(ppn));
-}
-
-static const char *replay_page(struct ftl_l2p *map, u32 page)
-{
-	struct ftl_oob *oob = map->oob;
-	u32 place = oob->defrag_page[page].place;
-	lpn_t lpn = lpn_of(oob, page);
-	ppn_t ppn;
-
-	/* Numbers that are given from now on have to be higher. */
-	oob->head->seq = max(oob->head->seq, ftl_defrag_seq(oob, page));
-	if (place == U32_MAX || is_newer(map, page))
-		return NULL;
-	ppn = ftl_l2p_get(map, lpn);
-	if (ppn != PPN_NONE)
-		ftl_share_leave(map, lpn, ppn);
-	if (map->share->nr == map->share->max)
-		return "The defrag log has more pages than can be shared.";
-	ftl_share_join(map, lpn, to_ppn(place), page + 1);
-	return NULL;
 }
 
 const char *ftl_defrag_restore_pages(struct ftl_oob *oob)
@@ -409,26 +205,6 @@ const char *ftl_defrag_restore_pages(struct ftl_oob *oob)
 			oob->defrag_page[nr_pages++] = (struct ftl_defrag_page){ i, U32_MAX };
 	}
 	return NULL;
-}
-
-const char *ftl_defrag_replay(struct ftl_l2p *map)
-{
-	struct ftl_oob *oob = map->oob;
-	const char *reason = ftl_defrag_restore_pages(oob);
-	u32 nr_pages;
-
-	if (reason || !oob->defrag->nr)
-		return reason;
-	for (u32 i = 0; i < oob->defrag->nr; i++)
-		oob->defrag_entry[i].commit_ns = 0;
-	nr_pages = ftl_defrag_nr_pages(oob);
-	index_by_data(map, nr_pages);
-	for (u32 place = 0; place < oob->geo->nr_places; place++)
-		look_at_place(map, place);
-	memset(map->share->by_place, 0, sizeof(u32) << map->share->bits);
-	for (u32 page = 0; !reason && page < nr_pages; page++)
-		reason = replay_page(map, page);
-	return reason;
 }
 
 const char *ftl_defrag_check(const struct ftl_oob *oob)

@@ -31,15 +31,12 @@
  * entry when collection moves it. Which of both copies counts until the old place is erased
  * is the same as with any that collection makes (rebuild.h).
  *
- * Compaction: a command for which there is no room goes over the log once and takes out
- * what is outdated for good: pages that have something newer which survives a power failure,
- * and those whose data is under its own number. What is left of an entry may be several. If
- * that is not enough, the command is refused.
+ * Here is the log itself, which knows pages, places and numbers. What it takes to bring it and the
+ * maps together is in defrag-compact.h, while the drive is on, and in defrag-replay.h.
  */
 #ifndef FTL_DEFRAG_H
 #define FTL_DEFRAG_H
 
-#include "l2p.h"
 #include "oob.h"
 
 /* Time of an entry that nobody has programmed yet */
@@ -103,15 +100,6 @@ u32 ftl_defrag_max_pages(const struct ftl_params *params);
 u32 ftl_defrag_nr_pages(const struct ftl_oob *oob);
 
 /**
- * ftl_defrag_reserve() - make sure that there is room
- * @nr_entries: entries that are going to be added
- * @nr_pages: pages that they have
- *
- * Return: whether there is.
- */
-bool ftl_defrag_reserve(struct ftl_l2p *map, u32 nr_entries, u32 nr_pages);
-
-/**
  * ftl_defrag_entry_of() - entry of a single page
  * @ppn: place whose data the page is to have
  *
@@ -146,6 +134,11 @@ void ftl_defrag_moved(struct ftl_oob *oob, u32 page, ppn_t ppn);
 bool ftl_defrag_is_kept(const struct ftl_oob *oob, u32 page);
 
 /**
+ * ftl_defrag_lpn() - page that a page of the log is about
+ */
+lpn_t ftl_defrag_lpn(const struct ftl_oob *oob, u32 page);
+
+/**
  * ftl_defrag_seq() - number that a page of the log has given
  */
 u64 ftl_defrag_seq(const struct ftl_oob *oob, u32 page);
@@ -160,6 +153,13 @@ struct ftl_defrag_entry ftl_defrag_page_of(const struct ftl_oob *oob, u32 page);
  *	there?
  */
 bool ftl_defrag_is_carried(const struct ftl_oob *oob, u32 page);
+
+/**
+ * ftl_defrag_mark() - begin of the log, and entries of it, were changed
+ * @first: first of these entries
+ * @nr: number of them
+ */
+void ftl_defrag_mark(struct ftl_oob *oob, u64 first, u64 nr);
 
 /**
  * ftl_defrag_commit() - entries that wait are durable from a time on
@@ -194,24 +194,6 @@ void ftl_defrag_cut(struct ftl_oob *oob, u64 now_ns);
  * Return: NULL, or why the log is not one that the drive leaves.
  */
 const char *ftl_defrag_restore_pages(struct ftl_oob *oob);
-
-/**
- * ftl_defrag_replay() - after a power failure, let the log's pages own their data again
- * @map: made from the out-of-band data of all places
- *
- * Return: NULL, or why the log is not one that the drive leaves.
- */
-const char *ftl_defrag_replay(struct ftl_l2p *map);
-
-/**
- * ftl_defrag_compact() - take out what is outdated for good
- */
-void ftl_defrag_compact(struct ftl_l2p *map);
-
-/**
- * ftl_defrag_make_room() - the same, as a compaction that is counted, and whose rest is written
- */
-void ftl_defrag_make_room(struct ftl_l2p *map);
 
 /**
  * ftl_defrag_check() - are the log's pages those of its entries, one after the other?

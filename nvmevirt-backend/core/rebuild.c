@@ -9,6 +9,8 @@
  * that nothing but the area survives. The area may come from a file, so what it says is checked
  * before it is believed, and refused with a sentence that says what is wrong.
  */
+#include "defrag-compact.h"
+#include "defrag-replay.h"
 #include "defrag.h"
 #include "gc.h"
 #include "in-place.h"

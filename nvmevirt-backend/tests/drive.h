@@ -19,6 +19,8 @@
 #include "../core/l2p-change.h"
 #include "../core/share.h"
 #include "../core/defrag.h"
+#include "../core/defrag-compact.h"
+#include "../core/defrag-replay.h"
 #include "../core/pqueue.h"
 #include "../core/channel.h"
 #include "../core/ahead.h"

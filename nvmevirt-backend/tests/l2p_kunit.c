@@ -11,6 +11,8 @@
 #include "../core/l2p-change.h"
 #include "../core/share.c"
 #include "../core/defrag.c"
+#include "../core/defrag-compact.c"
+#include "../core/defrag-replay.c"
 
 #define NR_LPNS		40
 #define NR_PLACES	64

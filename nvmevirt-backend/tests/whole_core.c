@@ -11,6 +11,8 @@
 #include "../core/l2p.c"
 #include "../core/share.c"
 #include "../core/defrag.c"
+#include "../core/defrag-compact.c"
+#include "../core/defrag-replay.c"
 #include "../core/pqueue.c"
 #include "../core/channel.c"
 #include "../core/ahead.c"
