@@ -11,6 +11,7 @@
  */
 #include "exchange.h"
 #include "program.h"
+#include "sense.h"
 #include "wear.h"
 
 /* Units that move for one command at most */

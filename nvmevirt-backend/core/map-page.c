@@ -8,8 +8,8 @@
  * as for the defrag log. That such a block holds map pages which are still good, and which a
  * drive would have to copy, is left out: of an area twice as large as the map few are.
  */
+#include "beside.h"
 #include "map-page.h"
-#include "program.h"
 
 static void write_oldest(struct ftl *ftl, u64 start_ns)
 {

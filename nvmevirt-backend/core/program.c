@@ -210,24 +210,6 @@ u64 ftl_program_unit(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
 	return end_ns;
 }
 
-u64 ftl_program_beside(struct ftl *ftl, die_t die, u64 nr_before, u64 at_ns)
-{
-	u64 end_ns;
-	u32 unit;
-
-	div_u64_rem(nr_before, ftl->geo.eblk_units, &unit);
-	if (nr_before && !unit) {
-		ftl_nand_erase(&ftl->nand, die, at_ns);
-		ftl_oob_count_down(&ftl->oob, die, ftl->nand.die[from_die(die)].busy_until_ns);
-	}
-	ftl->stats.nand_pages_programmed += ftl->geo.unit_pages;
-	/* The channel knows nothing of the past, when idle dies collect. */
-	end_ns = at_ns < ftl->now_ns ? ftl_nand_copy_in(&ftl->nand, die, at_ns) :
-				       ftl_nand_program(&ftl->nand, die, at_ns, ftl->now_ns);
-	ftl_oob_count_down(&ftl->oob, die, end_ns);
-	return end_ns;
-}
-
 /* Times of held units ascend, although those at which they got full may not quite. */
 static void hold_back(struct ftl *ftl, struct ftl_unit *unit, u64 at_ns)
 {

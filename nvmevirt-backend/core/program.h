@@ -51,13 +51,4 @@ void ftl_program_full(struct ftl *ftl, u64 start_ns);
  */
 u64 ftl_program_open(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns);
 
-/**
- * ftl_program_beside() - program a unit of what a die has besides its erase blocks
- * @nr_before: programs of the same kind that the die has done; an erase block's worth of them
- *	is erased before it is written again
- *
- * Return: the time at which it is durable.
- */
-u64 ftl_program_beside(struct ftl *ftl, die_t die, u64 nr_before, u64 at_ns);
-
 #endif /* FTL_PROGRAM_H */

@@ -6,7 +6,7 @@
  * read ahead (read-ahead.h) need the link only, once they are there.
  */
 #include "map-page.h"
-#include "oob-booked.h"
+#include "sense.h"
 
 /* Finds the sense of a flash unit in the present command, or begins one. */
 static struct ftl_sense *sense_of(struct ftl *ftl, u32 flash_unit, u32 *nr_senses)
@@ -142,40 +142,6 @@ static u32 gather_senses(struct ftl *ftl, const struct ftl_request *rq, struct r
 		sense->planes |= planes_of(ftl, lpn, nr);
 	}
 	return nr_senses;
-}
-
-/* What the last read has put off ends later for all who know of it. */
-static void tell_delay(struct ftl *ftl)
-{
-	const struct ftl_nand_delay *delay = &ftl->nand.delay;
-
-	if (!delay->ns)
-		return;
-	ftl_wbuf_delay(&ftl->wbuf, delay->die, delay->from_ns, delay->ns);
-	if (!ftl->params.oob)
-		return;
-	ftl->programmed_ns = max(ftl->programmed_ns,
-				 ftl_oob_delay(&ftl->oob, to_die(delay->die), delay->from_ns,
-					       delay->ns));
-	/* A write command may have map pages sensed between its programs, which puts these off. */
-	if (ftl->command_programmed_ns > delay->from_ns)
-		ftl->command_programmed_ns += delay->ns;
-}
-
-u64 ftl_sense(struct ftl *ftl, const struct ftl_sense *sense, u64 start_ns)
-{
-	u64 end_ns = ftl_nand_read(&ftl->nand, sense, start_ns, ftl->now_ns);
-
-	tell_delay(ftl);
-	return end_ns;
-}
-
-u64 ftl_sense_beside(struct ftl *ftl, die_t die, u32 plane, u64 start_ns)
-{
-	u64 end_ns = ftl_nand_read_beside(&ftl->nand, die, plane, start_ns, ftl->now_ns);
-
-	tell_delay(ftl);
-	return end_ns;
 }
 
 static void sense_ahead(struct ftl *ftl, u64 lpn, u32 nr_pages, u64 start_ns)

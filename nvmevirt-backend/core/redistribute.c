@@ -8,6 +8,7 @@
 #include "dof.h"
 #include "map-page.h"
 #include "program.h"
+#include "sense.h"
 
 static u32 measure(struct ftl *ftl, const struct ftl_redistribution *job)
 {

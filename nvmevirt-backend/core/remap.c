@@ -5,6 +5,7 @@
  * to NAND, then the maps change, and the log gets it when it is to be durable, once the data is
  * there.
  */
+#include "beside.h"
 #include "defrag-compact.h"
 #include "defrag.h"
 #include "gc.h"

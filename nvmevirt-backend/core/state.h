@@ -187,42 +187,11 @@ static inline u64 ftl_scaled(const struct ftl *ftl, u64 ns)
 u64 ftl_begin(struct ftl *ftl, u64 now_ns);
 
 /**
- * ftl_sense() - read pages of a flash unit, and have all know what that puts off
- * @start_ns: time at which the die is asked
- *
- * Return: the time at which the pages have crossed the channel.
- */
-u64 ftl_sense(struct ftl *ftl, const struct ftl_sense *sense, u64 start_ns);
-
-/**
- * ftl_sense_unit() - the same, with pages that may be on any plane
- * @nr_pages: pages that leave the die
- */
-static inline u64 ftl_sense_unit(struct ftl *ftl, u32 flash_unit, u32 nr_pages, u64 start_ns)
-{
-	struct ftl_sense sense = {
-		.flash_unit = flash_unit,
-		.nr_pages = nr_pages,
-		.planes = FTL_ALL_PLANES,
-	};
-
-	return ftl_sense(ftl, &sense, start_ns);
-}
-
-/**
  * ftl_share_commit() - make durable what share commands have done, on a drive without protection
  * @at_ns: time from which that can be done
  *
  * Return: the time at which it is.
  */
 u64 ftl_share_commit(struct ftl *ftl, u64 at_ns);
-
-/**
- * ftl_sense_beside() - read a page of what a die has besides its erase blocks
- * @plane: plane that it is on
- *
- * Return: as ftl_sense().
- */
-u64 ftl_sense_beside(struct ftl *ftl, die_t die, u32 plane, u64 start_ns);
 
 #endif /* FTL_STATE_H */

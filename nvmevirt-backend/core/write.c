@@ -11,6 +11,7 @@
 #include "map-page.h"
 #include "oob-booked.h"
 #include "program.h"
+#include "sense.h"
 #include "table.h"
 
 /* A page that is written in part needs its present content first. */

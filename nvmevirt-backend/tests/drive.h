@@ -34,6 +34,8 @@
 #include "../core/map-page.h"
 #include "../core/stripe.h"
 #include "../core/read-ahead.h"
+#include "../core/sense.h"
+#include "../core/beside.h"
 #include "../core/program.h"
 #include "../core/draft.h"
 #include "../core/bad.h"

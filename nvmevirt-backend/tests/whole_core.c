@@ -24,6 +24,8 @@
 #include "../core/place.c"
 #include "../core/map-cache.c"
 #include "../core/stripe.c"
+#include "../core/sense.c"
+#include "../core/beside.c"
 #include "../core/map-page.c"
 #include "../core/program.c"
 #include "../core/draft.c"
