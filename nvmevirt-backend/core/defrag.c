@@ -7,7 +7,7 @@
  *
  * The replay trusts pages and numbers alone. The place of a page of the log is kept up for
  * compaction, which asks whether the data is still there; a replay looks for the data at all
- * places of the drive. What the log's programs cost is in remap.c.
+ * places of the drive. What the log's programs cost is in defrag-program.c.
  */
 #include "defrag.h"
 

@@ -7,6 +7,7 @@
  * The fresh pages of an open unit go into one draft or wait for the next, so that after a power
  * failure one sense reads them all.
  */
+#include "defrag-program.h"
 #include "draft.h"
 #include "oob-booked.h"
 #include "program.h"

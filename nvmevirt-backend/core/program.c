@@ -10,6 +10,7 @@
  * end up in a flash unit with strangers; while their unit is held they are replaced in the buffer.
  */
 #include "bad.h"
+#include "defrag-program.h"
 #include "gc.h"
 #include "l2p-change.h"
 #include "map-page.h"

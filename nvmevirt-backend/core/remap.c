@@ -5,8 +5,8 @@
  * to NAND, then the maps change, and the log gets it when it is to be durable, once the data is
  * there.
  */
-#include "beside.h"
 #include "defrag-compact.h"
+#include "defrag-program.h"
 #include "defrag.h"
 #include "gc.h"
 #include "map-page.h"
@@ -142,76 +142,9 @@ static u64 programmed_ns(const struct ftl *ftl, const struct ftl_share_range *ra
 	return end_ns;
 }
 
-/* The log's programs go round the dies, each of which has a part of it. */
-static u64 program_log(struct ftl *ftl, u64 at_ns)
-{
-	struct ftl_stats *stats = &ftl->stats;
-	u32 at;
-	u64 lap = div_u64_rem(stats->defrag_programs++, ftl->geo.nr_dies, &at);
-
-	stats->pages_padded += ftl->geo.unit_pages;
-	return ftl_program_beside(ftl, to_die(at), lap, at_ns);
-}
-
-static u32 entries_of_program(const struct ftl *ftl)
-{
-	return ftl->geo.unit_pages * FTL_PAGE_BYTES / sizeof(struct ftl_defrag_entry);
-}
-
-/*
- * Programs what waits for it, as long as that is so many entries.
- * Return: when all that had to be programmed is.
- */
-static u64 write_log(struct ftl *ftl, u32 least, u64 at_ns)
-{
-	u64 done_ns = at_ns;
-
-	while (ftl->nr_log_entries >= least) {
-		ftl->nr_log_entries -= min(ftl->nr_log_entries, entries_of_program(ftl));
-		done_ns = max(done_ns, program_log(ftl, at_ns));
-	}
-	return done_ns;
-}
-
-u64 ftl_share_commit(struct ftl *ftl, u64 at_ns)
-{
-	struct ftl_oob *oob = &ftl->oob;
-
-	if (!oob->is_volatile || !oob->max_defrag)
-		return at_ns;
-	if (ftl->nr_log_entries) {
-		u64 done_ns = write_log(ftl, 1, max(at_ns, ftl->log_from_ns));
-
-		ftl->log_ns = max(ftl->log_ns, done_ns);
-		ftl_defrag_commit(oob, ftl->log_ns);
-		ftl_nand_fix(&ftl->nand, ftl->log_ns);
-		ftl->programmed_ns = max(ftl->programmed_ns, ftl->log_ns);
-	}
-	return max(at_ns, ftl->log_ns);
-}
-
 static u64 nr_entries_of(const struct ftl *ftl)
 {
 	return ftl->oob.max_defrag ? ftl->oob.defrag->nr : 0;
-}
-
-/*
- * What waits for the log goes there as a program's worth. With protection it is durable all the
- * same; without, all that waits goes along, as a command may not be durable in part.
- * @is_anew: these entries are all that a compaction has left, and there is no other log
- */
-static void add_to_log(struct ftl *ftl, u32 nr_entries, bool is_anew, u64 at_ns)
-{
-	ftl->nr_log_entries += nr_entries;
-	if (!ftl->oob.is_volatile) {
-		write_log(ftl, entries_of_program(ftl), at_ns);
-		return;
-	}
-	/* Those that have waited are among them. */
-	if (is_anew)
-		ftl->nr_log_entries = nr_entries;
-	if (is_anew || ftl->nr_log_entries >= entries_of_program(ftl))
-		ftl_share_commit(ftl, at_ns);
 }
 
 /* The log may name data that is on its way to NAND from when that is there. */
@@ -316,7 +249,7 @@ enum ftl_share_result ftl_share(struct ftl *ftl, const struct ftl_share_range *r
 	nr_kept = nr_kept_entries(ftl) - nr_kept;
 	wait_for_data(ftl, range, nr_ranges);
 	share_ranges(ftl, range, nr_ranges);
-	add_to_log(ftl, demand.nr_entries + nr_kept, nr_kept, at_ns);
+	ftl_share_add_to_log(ftl, demand.nr_entries + nr_kept, nr_kept, at_ns);
 	*done_ns = at_ns;
 	return FTL_SHARE_DONE;
 }
@@ -328,6 +261,6 @@ u64 ftl_compact(struct ftl *ftl, u64 now_ns)
 	if (!ftl->oob.max_defrag)
 		return at_ns;
 	ftl_defrag_make_room(&ftl->map);
-	add_to_log(ftl, nr_entries_of(ftl), true, at_ns);
+	ftl_share_add_to_log(ftl, nr_entries_of(ftl), true, at_ns);
 	return ftl_share_commit(ftl, at_ns);
 }

@@ -7,6 +7,7 @@
  * the drive's pages; a list for each erase block would have to be kept up by each page that is
  * written, moved or trimmed.
  */
+#include "defrag-program.h"
 #include "oob-booked.h"
 #include "program.h"
 #include "rescue.h"

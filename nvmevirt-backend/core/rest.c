@@ -4,6 +4,7 @@
  * past only through work that is booked and units that wait; so once both are done with, the clock
  * can be set, and what happens from then on is the same whenever that is.
  */
+#include "defrag-program.h"
 #include "defrag.h"
 #include "oob-booked.h"
 #include "program.h"

@@ -186,12 +186,4 @@ static inline u64 ftl_scaled(const struct ftl *ftl, u64 ns)
  */
 u64 ftl_begin(struct ftl *ftl, u64 now_ns);
 
-/**
- * ftl_share_commit() - make durable what share commands have done, on a drive without protection
- * @at_ns: time from which that can be done
- *
- * Return: the time at which it is.
- */
-u64 ftl_share_commit(struct ftl *ftl, u64 at_ns);
-
 #endif /* FTL_STATE_H */

@@ -36,6 +36,7 @@
 #include "../core/read-ahead.h"
 #include "../core/sense.h"
 #include "../core/beside.h"
+#include "../core/defrag-program.h"
 #include "../core/program.h"
 #include "../core/draft.h"
 #include "../core/bad.h"

@@ -26,6 +26,7 @@
 #include "../core/stripe.c"
 #include "../core/sense.c"
 #include "../core/beside.c"
+#include "../core/defrag-program.c"
 #include "../core/map-page.c"
 #include "../core/program.c"
 #include "../core/draft.c"
