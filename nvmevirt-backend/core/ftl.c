@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Construction of a drive and questions to it; commands are in read.c and write.c. */
+/*
+ * Construction of a drive and questions to it; commands are in read.c and write.c, and where pages
+ * are says where.c.
+ */
 #include "bad.h"
 #include "defrag.h"
 #include "gc.h"
-#include "idle.h"
 #include "in-place.h"
 #include "map-page.h"
 #include "oob-memory.h"
@@ -125,73 +127,10 @@ struct ftl *ftl_init(const struct ftl_params *params, void *zeroed, u64 now_ns)
 	return ftl;
 }
 
-u64 ftl_begin(struct ftl *ftl, u64 now_ns)
-{
-	u64 start_ns;
-
-	ftl_advance(ftl, now_ns);
-	ftl_idle_slice(ftl);
-	ftl->command_ns = ftl->now_ns;
-	start_ns = max(ftl->now_ns, ftl->next_cmd_ns);
-	ftl->next_cmd_ns = start_ns + ftl_scaled(ftl, ftl->params.cmd_gap_ns);
-	return start_ns + ftl_scaled(ftl, ftl->params.cmd_ns);
-}
-
-/* Is all that the drive may do besides a read, because of it, little? */
-static bool reads_quickly(const struct ftl *ftl)
-{
-	const struct ftl_params *params = &ftl->params;
-
-	return !params->map_cache_pages && !params->read_ahead_pages && !params->suspend_program &&
-		!params->suspend_erase && !ftl->units.nr_held &&
-		!ftl_gc_wants(ftl, to_die(ftl->idle_die));
-}
-
-static bool writes_quickly(const struct ftl *ftl)
-{
-	const struct ftl_params *params = &ftl->params;
-
-	return params->plp && !params->in_place && !params->slc_pages && !params->stripe_lead &&
-		!params->share_pages && !params->spare_eblks && !params->hold_ns &&
-		!ftl->blocks.nr_low && !ftl->nr_exchanges;
-}
-
-bool ftl_is_quick(const struct ftl *ftl, u32 nr_pages, bool is_write)
-{
-	if (!reads_quickly(ftl))
-		return false;
-	return !is_write || (nr_pages <= ftl->geo.unit_pages && writes_quickly(ftl));
-}
-
 void ftl_power_off(struct ftl *ftl)
 {
 	ftl_map_lose(ftl);
 	ftl_read_ahead_forget(&ftl->read_ahead);
-}
-
-bool ftl_is_mapped(const struct ftl *ftl, lpn_t lpn)
-{
-	return ftl_l2p_get(&ftl->map, lpn) != PPN_NONE;
-}
-
-u64 ftl_nr_mapped(const struct ftl *ftl, lpn_t first, u64 nr_pages)
-{
-	return ftl_l2p_nr_mapped(&ftl->map, from_lpn(first), from_lpn(first) + nr_pages);
-}
-
-die_t ftl_die_of(const struct ftl *ftl, lpn_t lpn)
-{
-	ppn_t ppn = ftl_l2p_get(&ftl->map, lpn);
-
-	return ppn == PPN_NONE ? DIE_NONE : ftl_units_die_of(&ftl->units, ppn);
-}
-
-u64 ftl_unit_of(const struct ftl *ftl, lpn_t lpn)
-{
-	ppn_t ppn = ftl_l2p_get(&ftl->map, lpn);
-
-	/* Open units are numbered behind those on NAND. */
-	return ppn == PPN_NONE ? U64_MAX : ftl_flash_unit(&ftl->geo, ppn);
 }
 
 u32 ftl_nr_dies(const struct ftl *ftl)

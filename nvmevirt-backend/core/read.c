@@ -5,6 +5,7 @@
  * command first needs them; the link takes the pages of each as they arrive. Those that were
  * read ahead (read-ahead.h) need the link only, once they are there.
  */
+#include "command.h"
 #include "map-page.h"
 #include "sense.h"
 

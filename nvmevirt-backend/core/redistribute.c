@@ -5,6 +5,7 @@
  * named, whole units on one die after the other. They get new numbers like any write, so
  * a power failure leaves each page with the one copy or the other.
  */
+#include "command.h"
 #include "dof.h"
 #include "map-page.h"
 #include "program.h"

@@ -5,6 +5,7 @@
  * to NAND, then the maps change, and the log gets it when it is to be durable, once the data is
  * there.
  */
+#include "command.h"
 #include "defrag-compact.h"
 #include "defrag-program.h"
 #include "defrag.h"

@@ -176,14 +176,4 @@ static inline u64 ftl_scaled(const struct ftl *ftl, u64 ns)
 	return ns * ftl->params.time_scale;
 }
 
-/**
- * ftl_begin() - begin a command: the time of the drive does not go back
- *
- * What was due before @now_ns is done first. A firmware that takes a limited number of
- * commands a second starts them one after the other.
- *
- * Return: the time at which the firmware has taken it.
- */
-u64 ftl_begin(struct ftl *ftl, u64 now_ns);
-
 #endif /* FTL_STATE_H */

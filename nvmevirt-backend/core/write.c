@@ -3,6 +3,7 @@
  * Write, trim and flush commands. A write is complete when its pages are in the buffer,
  * which is protected against power loss or not: see ftl_params.plp.
  */
+#include "command.h"
 #include "defrag-program.h"
 #include "defrag.h"
 #include "draft.h"

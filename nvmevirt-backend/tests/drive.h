@@ -47,6 +47,7 @@
 #include "../core/mend.h"
 #include "../core/idle.h"
 #include "../core/exchange.h"
+#include "../core/command.h"
 #include "../core/ftl.h"
 #include "../core/rebuild.h"
 #include "../core/dof.h"

@@ -44,6 +44,8 @@
 #include "../core/remap.c"
 #include "../core/redistribute.c"
 #include "../core/ftl.c"
+#include "../core/command.c"
+#include "../core/where.c"
 #include "../core/rebuild.c"
 #include "../core/dof.c"
 #include "../core/report.c"
