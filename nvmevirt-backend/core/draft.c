@@ -10,6 +10,7 @@
 #include "defrag-program.h"
 #include "draft.h"
 #include "oob-booked.h"
+#include "program-host.h"
 #include "program.h"
 
 /**

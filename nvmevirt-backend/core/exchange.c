@@ -10,6 +10,7 @@
  * and buffer with them. What is shared (share.h) stays where it is.
  */
 #include "exchange.h"
+#include "program-host.h"
 #include "program.h"
 #include "sense.h"
 #include "wear.h"

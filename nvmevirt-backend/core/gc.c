@@ -66,7 +66,7 @@ static void move_page(struct ftl *ftl, struct ftl_unit *unit, lpn_t lpn, u64 sta
 		ftl_eblks_drop_valid(&ftl->blocks, flash_unit, 1);
 	}
 	if (!ftl_unit_space(&ftl->units, unit))
-		ftl_program_unit(ftl, unit, start_ns);
+		ftl_program_collected(ftl, unit, start_ns);
 }
 
 /* The unit that a row's next page goes to. */
@@ -252,7 +252,7 @@ void ftl_gc_move_rows(struct ftl *ftl, die_t die, struct ftl_victim *victim, u64
 		move_next(ftl, die, victim, start_ns);
 }
 
-static void step(struct ftl *ftl, die_t die, u64 start_ns)
+void ftl_gc_step(struct ftl *ftl, die_t die, u64 start_ns)
 {
 	struct ftl_victim *victim = &gc_of(ftl, die)->victim;
 
@@ -279,10 +279,8 @@ static u32 wanted_free(const struct ftl *ftl, die_t die)
 
 void ftl_gc_make_room(struct ftl *ftl, die_t die, u64 start_ns)
 {
-	ftl->collecting = true;
 	while (ftl_eblks_nr_free(&ftl->blocks, die) < wanted_free(ftl, die))
-		step(ftl, die, start_ns);
-	ftl->collecting = false;
+		ftl_gc_step(ftl, die, start_ns);
 }
 
 void ftl_gc_go_on(struct ftl *ftl, die_t die, u64 start_ns)
@@ -291,10 +289,8 @@ void ftl_gc_go_on(struct ftl *ftl, die_t die, u64 start_ns)
 		ftl_gc_make_room(ftl, die, start_ns);
 		return;
 	}
-	ftl->collecting = true;
 	while (!ftl_eblks_nr_free(&ftl->blocks, die))
-		step(ftl, die, start_ns);
-	ftl->collecting = false;
+		ftl_gc_step(ftl, die, start_ns);
 }
 
 void ftl_gc_program(struct ftl *ftl, die_t die, u64 start_ns)
@@ -304,11 +300,8 @@ void ftl_gc_program(struct ftl *ftl, die_t die, u64 start_ns)
 	if (ftl_eblks_needs_open(&ftl->blocks, die, FTL_STREAM_GC))
 		ftl_gc_make_room(ftl, die, start_ns);
 	unit = ftl->units.die[from_die(die)].gc;
-	if (!unit)
-		return;
-	ftl->collecting = true;
-	ftl_program_open(ftl, unit, start_ns);
-	ftl->collecting = false;
+	if (unit)
+		ftl_program_collected_open(ftl, unit, start_ns);
 }
 
 bool ftl_gc_wants(const struct ftl *ftl, die_t die)
@@ -320,13 +313,6 @@ bool ftl_gc_wants(const struct ftl *ftl, die_t die)
 	return ftl_eblks_nr_free(&ftl->blocks, die) < ftl->params.bg_eblks &&
 		ftl_eblks_nr_full(&ftl->blocks, die) &&
 		ftl_eblks_least_valid(&ftl->blocks, die) <= most;
-}
-
-void ftl_gc_step(struct ftl *ftl, die_t die, u64 start_ns)
-{
-	ftl->collecting = true;
-	step(ftl, die, start_ns);
-	ftl->collecting = false;
 }
 
 void ftl_gc_pace(struct ftl *ftl, die_t die, u64 start_ns)

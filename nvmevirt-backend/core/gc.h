@@ -121,7 +121,7 @@ u32 ftl_gc_row_pages(const struct ftl *ftl, u64 lpn, u64 first, u32 nr);
  * ftl_gc_move_row() - move the pages of a row to the end of its die's GC unit
  * @nr: pages; a whole unit of them gets a flash unit of its own, and may be in the buffer
  *
- * The GC stream must have a block, or ftl->collecting be set and one be free.
+ * The GC stream must have a block, or one be free.
  */
 void ftl_gc_move_row(struct ftl *ftl, die_t die, u64 lpn, u32 nr, u64 start_ns);
 
@@ -136,7 +136,7 @@ void ftl_gc_move_unit(struct ftl *ftl, u32 flash_unit, u64 start_ns);
  * ftl_gc_move_rows() - move rows of a victim, which has valid pages, until one unit was programmed
  *	or nothing is left in it
  *
- * The GC stream must have a block, or one be free; ftl->collecting is set.
+ * The GC stream must have a block, or one be free.
  */
 void ftl_gc_move_rows(struct ftl *ftl, die_t die, struct ftl_victim *victim, u64 start_ns);
 

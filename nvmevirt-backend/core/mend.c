@@ -114,10 +114,8 @@ void ftl_mend_step(struct ftl *ftl, die_t die, u64 start_ns)
 	/* Making room may have moved the row: then there is one unit for it already. */
 	if (!look_at_next(ftl))
 		return;
-	ftl->collecting = true;
 	ftl->gc[from_die(die)].sensed = 0;
 	ftl_gc_move_row(ftl, die, ftl->mend.next, ftl->mend.nr, start_ns);
-	ftl->collecting = false;
 	ftl->stats.rows_mended++;
 	go_on(ftl);
 }

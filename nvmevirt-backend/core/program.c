@@ -4,32 +4,13 @@
  * statistics change together. The flash unit is taken first, before the unit's pages are looked
  * at, because for it the die may have to collect, which may take pages out of this very unit
  * (rescue.h).
- *
- * A unit of the host that is full need not be programmed at once. Pages that are overwritten again
- * and again, as the leaves of a B-tree are by every insertion, would be programmed each time, and
- * end up in a flash unit with strangers; while their unit is held they are replaced in the buffer.
  */
 #include "bad.h"
 #include "defrag-program.h"
-#include "gc.h"
 #include "l2p-change.h"
 #include "map-page.h"
 #include "oob-booked.h"
 #include "program.h"
-
-static u32 take_flash_unit(struct ftl *ftl, die_t die, enum ftl_stream stream, u64 start_ns)
-{
-	struct ftl_eblks *blocks = &ftl->blocks;
-
-	if (ftl_eblks_needs_open(blocks, die, stream)) {
-		if (!ftl->collecting)
-			ftl_gc_make_room(ftl, die, start_ns);
-		/* Collection may have opened a block for its own stream. */
-		if (ftl_eblks_needs_open(blocks, die, stream))
-			ftl_eblks_open_next(blocks, die, stream);
-	}
-	return ftl_eblks_take_unit(blocks, die, stream);
-}
 
 /* Return: pages that moved. */
 static u32 move_pages(struct ftl *ftl, const struct ftl_unit *unit, u32 flash_unit)
@@ -84,36 +65,6 @@ static void count_programmed(struct ftl *ftl, const struct ftl_unit *unit, u32 n
 	ftl->stats.pages_padded += ftl->geo.unit_pages - nr_pages;
 }
 
-/* Return: a flash unit of the SLC region plus one, or 0 if it has no room on the die. */
-static u32 take_slc(struct ftl *ftl, die_t die, u64 start_ns)
-{
-	struct ftl_eblks *blocks = &ftl->blocks;
-	u32 flash_unit;
-
-	while (ftl_eblks_slc_has_room(blocks, die)) {
-		if (ftl_eblks_needs_open(blocks, die, FTL_STREAM_SLC))
-			ftl_eblks_open_next(blocks, die, FTL_STREAM_SLC);
-		flash_unit = ftl_eblks_take_unit(blocks, die, FTL_STREAM_SLC);
-		if (!ftl_bad_program(ftl, flash_unit, FTL_STREAM_SLC, start_ns))
-			return flash_unit + 1;
-	}
-	return 0;
-}
-
-u32 ftl_program_take(struct ftl *ftl, die_t die, enum ftl_stream stream, u64 start_ns)
-{
-	u32 flash_unit = stream == FTL_STREAM_HOST ? take_slc(ftl, die, start_ns) : 0;
-
-	if (flash_unit)
-		return flash_unit - 1;
-	if (!ftl->collecting)
-		ftl_gc_pace(ftl, die, start_ns);
-	do {
-		flash_unit = take_flash_unit(ftl, die, stream, start_ns);
-	} while (ftl_bad_program(ftl, flash_unit, stream, start_ns));
-	return flash_unit;
-}
-
 void ftl_program_close(struct ftl *ftl, u32 flash_unit, enum ftl_stream stream)
 {
 	if (ftl_flash_unit_is_slc(&ftl->geo, flash_unit))
@@ -121,62 +72,9 @@ void ftl_program_close(struct ftl *ftl, u32 flash_unit, enum ftl_stream stream)
 	ftl_eblks_close_if_full(&ftl->blocks, ftl_flash_unit_die(&ftl->geo, flash_unit), stream);
 }
 
-/* A unit without pages: to the out-of-band data it is as a draft that has stayed empty. */
-static void program_empty(struct ftl *ftl, die_t die, u64 start_ns)
+u64 ftl_program_to(struct ftl *ftl, struct ftl_unit *unit, u32 flash_unit,
+		   enum ftl_stream stream, u64 start_ns)
 {
-	u32 flash_unit = ftl_program_take(ftl, die, FTL_STREAM_HOST, start_ns);
-	u64 end_ns = ftl_program_host(ftl, flash_unit, start_ns);
-
-	ftl_nand_aim(&ftl->nand, flash_unit);
-	ftl->programmed_ns = max(ftl->programmed_ns, end_ns);
-	if (ftl->params.oob)
-		ftl_oob_draft(&ftl->oob, flash_unit, end_ns);
-	ftl_program_close(ftl, flash_unit, FTL_STREAM_HOST);
-	ftl->stats.nand_pages_programmed += ftl->geo.unit_pages;
-}
-
-/* Rule 7 of place.h */
-static void enter_stripe(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
-{
-	struct ftl_stripes *stripes = &ftl->stripes;
-
-	while (!ftl_stripes_admit(stripes, unit->die)) {
-		die_t slowest = ftl_stripes_slowest(stripes);
-		die_t from = unit->die;
-
-		if (!ftl_units_die_has_room(&ftl->units, slowest)) {
-			ftl_stripes_pass(stripes, slowest);
-			ftl->stats.stripe_skips++;
-		} else if (unit->keeps_die && ftl_stripes_spend(stripes)) {
-			ftl_stripes_pass(stripes, slowest);
-			program_empty(ftl, slowest, start_ns);
-			ftl->stats.pages_padded += ftl->geo.unit_pages;
-			ftl->stats.stripe_pads++;
-		} else {
-			ftl_units_redirect(&ftl->units, unit, slowest);
-			ftl->stats.stripe_moves++;
-			ftl_place_tell_redirected(&ftl->place, unit, from);
-		}
-	}
-}
-
-/* The unit's stripe may be complete, and others that lack dies which were passed over. */
-static void leave_stripe(struct ftl *ftl, die_t die, u64 start_ns)
-{
-	die_t parity_die;
-
-	ftl_stripes_pass(&ftl->stripes, die);
-	ftl_stripes_earn(&ftl->stripes);
-	while ((parity_die = ftl_stripes_next_parity(&ftl->stripes)) != DIE_NONE) {
-		program_empty(ftl, parity_die, start_ns);
-		ftl->stats.parity_programs++;
-	}
-}
-
-static u64 program_in_place(struct ftl *ftl, struct ftl_unit *unit, enum ftl_stream stream,
-			    u64 start_ns)
-{
-	u32 flash_unit = ftl_program_take(ftl, unit->die, stream, start_ns);
 	u64 map_ns = ftl_map_change_unit(ftl, unit, start_ns);
 	u32 nr_pages = move_pages(ftl, unit, flash_unit);
 	u64 end_ns = spend_time(ftl, unit, flash_unit, max(start_ns, unit->known_ns), map_ns);
@@ -192,70 +90,31 @@ static u64 program_in_place(struct ftl *ftl, struct ftl_unit *unit, enum ftl_str
 	return end_ns;
 }
 
-u64 ftl_program_unit(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
+/* There is a block, or one is free: collection has seen to it (gc.h). */
+static u32 take_collected(struct ftl *ftl, die_t die, u64 start_ns)
 {
-	u64 end_ns;
-	die_t die;
+	struct ftl_eblks *blocks = &ftl->blocks;
+	u32 flash_unit;
 
+	do {
+		if (ftl_eblks_needs_open(blocks, die, FTL_STREAM_GC))
+			ftl_eblks_open_next(blocks, die, FTL_STREAM_GC);
+		flash_unit = ftl_eblks_take_unit(blocks, die, FTL_STREAM_GC);
+	} while (ftl_bad_program(ftl, flash_unit, FTL_STREAM_GC, start_ns));
+	return flash_unit;
+}
+
+u64 ftl_program_collected(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
+{
 	/* What was written after a share command is not durable before it. */
-	if (!ftl_unit_is_gc(unit) || unit->is_new)
+	if (unit->is_new)
 		start_ns = ftl_share_commit(ftl, start_ns);
-	if (ftl_unit_is_gc(unit))
-		return program_in_place(ftl, unit, FTL_STREAM_GC, start_ns);
-	if (!ftl->stripes.lead)
-		return program_in_place(ftl, unit, ftl_stream_of(unit->handle), start_ns);
-	enter_stripe(ftl, unit, start_ns);
-	die = unit->die;
-	end_ns = program_in_place(ftl, unit, FTL_STREAM_HOST, start_ns);
-	leave_stripe(ftl, die, start_ns);
-	return end_ns;
+	return ftl_program_to(ftl, unit, take_collected(ftl, unit->die, start_ns), FTL_STREAM_GC,
+			      start_ns);
 }
 
-/* Times of held units ascend, although those at which they got full may not quite. */
-static void hold_back(struct ftl *ftl, struct ftl_unit *unit, u64 at_ns)
-{
-	struct ftl_units *units = &ftl->units;
-
-	/* Making room for it may have rescued all of its pages. */
-	if (!unit->nr_valid) {
-		ftl_units_release(units, unit, 0);
-		return;
-	}
-	at_ns += ftl_scaled(ftl, ftl->params.hold_ns);
-	if (units->nr_held)
-		at_ns = max(at_ns, list_last_entry(&units->held, struct ftl_unit, link)->due_ns);
-	ftl_units_hold(units, unit, at_ns);
-}
-
-void ftl_program_full(struct ftl *ftl, u64 start_ns)
-{
-	struct ftl_units *units = &ftl->units;
-	struct ftl_unit *unit;
-
-	while ((unit = ftl_units_first_full(units))) {
-		if (ftl_unit_is_gc(unit) || !units->max_held) {
-			ftl_program_unit(ftl, unit, start_ns);
-			continue;
-		}
-		if (units->nr_held == units->max_held)
-			ftl_program_open(ftl, ftl_units_first_held(units), start_ns);
-		hold_back(ftl, unit, start_ns);
-	}
-}
-
-void ftl_advance(struct ftl *ftl, u64 now_ns)
-{
-	struct ftl_unit *unit;
-
-	while ((unit = ftl_units_first_held(&ftl->units)) && unit->due_ns <= now_ns) {
-		ftl->now_ns = max(ftl->now_ns, unit->due_ns);
-		ftl_program_open(ftl, unit, ftl->now_ns);
-	}
-	ftl->now_ns = max(ftl->now_ns, now_ns);
-}
-
-u64 ftl_program_open(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
+u64 ftl_program_collected_open(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns)
 {
 	ftl_units_set_aside(&ftl->units, unit);
-	return ftl_program_unit(ftl, unit, start_ns);
+	return ftl_program_collected(ftl, unit, start_ns);
 }

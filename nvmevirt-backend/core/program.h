@@ -3,19 +3,13 @@
  * From an open unit to NAND: the unit gets its place, its pages are mapped there, and
  * the die's time is spent.
  *
- * A host unit that needs a new erase block may have to wait for collection on its die.
+ * Here is what units of the host and of collection have in common, and all of the latter: for them
+ * there is room. How the host's get it is in program-host.h.
  */
 #ifndef FTL_PROGRAM_H
 #define FTL_PROGRAM_H
 
 #include "state.h"
-
-/**
- * ftl_program_take() - take the next flash unit of a die's stream
- * @stream: with HOST, one of the SLC region if that has room
- * @start_ns: time at which it is wanted; the die may have to collect first
- */
-u32 ftl_program_take(struct ftl *ftl, die_t die, enum ftl_stream stream, u64 start_ns);
 
 /**
  * ftl_program_host() - the host's program of a flash unit takes the die's time
@@ -30,25 +24,30 @@ u64 ftl_program_host(struct ftl *ftl, u32 flash_unit, u64 start_ns);
 void ftl_program_close(struct ftl *ftl, u32 flash_unit, enum ftl_stream stream);
 
 /**
- * ftl_program_unit() - program a unit that was set aside
+ * ftl_program_to() - program a unit that was set aside to a flash unit that was taken for it
+ * @stream: stream of the flash unit, as in ftl_program_close()
  * @start_ns: time at which its data is complete
  *
  * Slots without a page are padded. The unit is given back.
  *
  * Return: the time at which the pages are durable.
  */
-u64 ftl_program_unit(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns);
+u64 ftl_program_to(struct ftl *ftl, struct ftl_unit *unit, u32 flash_unit,
+		   enum ftl_stream stream, u64 start_ns);
 
 /**
- * ftl_program_full() - program all units that were set aside, or hold them back
- * @start_ns: time at which their data is complete
- */
-void ftl_program_full(struct ftl *ftl, u64 start_ns);
-
-/**
- * ftl_program_open() - program a unit that is open or held
+ * ftl_program_collected() - program a unit of collection that was set aside
+ * @start_ns: time at which its data is complete
+ *
+ * Its die's GC stream must have a block, or one be free.
+ *
  * Return: the time at which the pages are durable.
  */
-u64 ftl_program_open(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns);
+u64 ftl_program_collected(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns);
+
+/**
+ * ftl_program_collected_open() - program a unit of collection that is open; likewise
+ */
+u64 ftl_program_collected_open(struct ftl *ftl, struct ftl_unit *unit, u64 start_ns);
 
 #endif /* FTL_PROGRAM_H */

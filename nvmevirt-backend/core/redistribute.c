@@ -8,6 +8,7 @@
 #include "command.h"
 #include "dof.h"
 #include "map-page.h"
+#include "program-host.h"
 #include "program.h"
 #include "sense.h"
 

@@ -12,6 +12,7 @@
 #include "gc.h"
 #include "map-page.h"
 #include "oob-booked.h"
+#include "program-host.h"
 #include "program.h"
 
 static bool overlap(lpn_t a, u64 nr_a, lpn_t b, u64 nr_b)

@@ -21,7 +21,7 @@ static void rescue_page(struct ftl *ftl, die_t die, ppn_t from, u64 start_ns)
 		unit = ftl_units_open(units, die, FTL_UNIT_GC);
 	ftl_units_rescue(units, unit, from);
 	if (!ftl_unit_space(units, unit))
-		ftl_program_unit(ftl, unit, start_ns);
+		ftl_program_collected(ftl, unit, start_ns);
 }
 
 /* When what took the place of the victim's stale pages is on NAND, wherever that is. */
@@ -60,6 +60,6 @@ u64 ftl_rescue(struct ftl *ftl, u32 victim, u64 start_ns)
 	}
 	unit = ftl->units.die[from_die(die)].gc;
 	if (unit)
-		ftl_program_open(ftl, unit, start_ns);
+		ftl_program_collected_open(ftl, unit, start_ns);
 	return max(start_ns, safe_from(ftl, victim));
 }

@@ -67,10 +67,8 @@ static void fold_on(struct ftl *ftl, die_t die, u64 start_ns)
 	u32 nr_valid = eblk->nr_valid;
 
 	ftl->gc[from_die(die)].sensed = 0;
-	ftl->collecting = true;
 	if (fold->pass != FTL_PASS_UNITS || !move_whole_unit(ftl, fold, start_ns))
 		ftl_gc_move_rows(ftl, die, fold, start_ns);
-	ftl->collecting = false;
 	ftl->stats.slc_pages_folded += nr_valid - eblk->nr_valid;
 }
 
@@ -80,9 +78,7 @@ static void end_fold(struct ftl *ftl, die_t die, u64 start_ns)
 
 	/* What has to be programmed before the erase may take one more block. */
 	ftl_gc_make_room(ftl, die, start_ns);
-	ftl->collecting = true;
 	ftl_gc_erase(ftl, eblk, start_ns);
-	ftl->collecting = false;
 	folded(ftl, die)->eblk = 0;
 	ftl->stats.slc_folds++;
 }

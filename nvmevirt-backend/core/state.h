@@ -128,7 +128,6 @@ struct ftl_sense_slot {
  * @next_cmd_ns: time from which the firmware takes the next command
  * @programmed_ns: end of the last program
  * @command_programmed_ns: end of the last program of the present write command, or 0
- * @collecting: whether a victim is being collected
  * @read_commands: number of read commands so far; wraps
  * @sense: senses of the present read command
  * @sense_slot: table that finds a flash unit in @sense
@@ -163,7 +162,6 @@ struct ftl {
 	u64 next_cmd_ns;
 	u64 programmed_ns;
 	u64 command_programmed_ns;
-	bool collecting;
 	u32 read_commands;
 	struct ftl_sense sense[FTL_MAX_TRANSFER_PAGES];
 	struct ftl_sense_slot sense_slot[FTL_SENSE_SLOTS];

@@ -12,6 +12,7 @@
 #include "in-place.h"
 #include "map-page.h"
 #include "oob-booked.h"
+#include "program-host.h"
 #include "program.h"
 #include "sense.h"
 #include "table.h"

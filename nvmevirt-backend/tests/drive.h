@@ -38,6 +38,7 @@
 #include "../core/beside.h"
 #include "../core/defrag-program.h"
 #include "../core/program.h"
+#include "../core/program-host.h"
 #include "../core/draft.h"
 #include "../core/bad.h"
 #include "../core/rescue.h"

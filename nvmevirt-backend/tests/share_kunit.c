@@ -378,10 +378,8 @@ static void data_is_not_named_before_its_command_commits(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, from_lpn(ftl_l2p_owner(&ftl->map, ftl_l2p_get(&ftl->map, to_lpn(9)))),
 			9ULL);
 	ftl_gc_make_room(ftl, ftl_die_of(ftl, to_lpn(9)), now_ns);
-	ftl->collecting = true;
 	ftl_gc_move_row(ftl, ftl_die_of(ftl, to_lpn(9)), 9, 1, now_ns);
-	now_ns = ftl_program_open(ftl, ftl->units.die[die_of(ftl, 9)].gc, now_ns);
-	ftl->collecting = false;
+	now_ns = ftl_program_collected_open(ftl, ftl->units.die[die_of(ftl, 9)].gc, now_ns);
 	fail_power(test, ftl, now_ns);
 	KUNIT_EXPECT_FALSE(test, ftl_is_mapped(ftl, to_lpn(9)));
 }

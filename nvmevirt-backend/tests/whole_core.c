@@ -29,6 +29,7 @@
 #include "../core/defrag-program.c"
 #include "../core/map-page.c"
 #include "../core/program.c"
+#include "../core/program-host.c"
 #include "../core/draft.c"
 #include "../core/bad.c"
 #include "../core/rescue.c"
