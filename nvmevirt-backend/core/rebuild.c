@@ -152,6 +152,12 @@ static void lose_open_units(struct ftl *ftl)
 	memset(&ftl->oob.lpn[first], 0, (ftl->geo.nr_places - first) * sizeof(u32));
 }
 
+void ftl_power_off(struct ftl *ftl)
+{
+	ftl_map_lose(ftl);
+	ftl_read_ahead_forget(&ftl->read_ahead);
+}
+
 void ftl_power_cut(struct ftl *ftl, u64 now_ns)
 {
 	if (!ftl->params.oob)

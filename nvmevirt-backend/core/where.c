@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where pages are, for whoever asks: the host by way of the controller, and whatever moves pages.
+ * Where pages are, and of what the drive is, for whoever asks: the host by way of the controller,
+ * and whatever moves pages.
  */
 #include "state.h"
 
@@ -27,4 +28,14 @@ u64 ftl_unit_of(const struct ftl *ftl, lpn_t lpn)
 
 	/* Open units are numbered behind those on NAND. */
 	return ppn == PPN_NONE ? U64_MAX : ftl_flash_unit(&ftl->geo, ppn);
+}
+
+u32 ftl_nr_dies(const struct ftl *ftl)
+{
+	return ftl->geo.nr_dies;
+}
+
+const struct ftl_params *ftl_get_params(const struct ftl *ftl)
+{
+	return &ftl->params;
 }

@@ -306,6 +306,17 @@ void ftl_handle_anew(struct ftl *ftl, u32 handle, u64 now_ns)
 		ftl_eblks_close(&ftl->blocks, to_die(i), ftl_stream_of(handle));
 }
 
+void ftl_send_anew(struct ftl *ftl, die_t die)
+{
+	ftl->units.die[from_die(die)].last_sent = 0;
+}
+
+void ftl_tell_placements(struct ftl *ftl, ftl_tell_fn tell, void *context)
+{
+	ftl->place.tell = tell;
+	ftl->place.context = context;
+}
+
 u64 ftl_flush(struct ftl *ftl, u64 now_ns)
 {
 	u64 at_ns = ftl_begin(ftl, now_ns);
