@@ -8,7 +8,7 @@
 #include <linux/slab.h>
 
 #include "core/rebuild.h"
-#include "core/saving.h"
+#include "core/image-write.h"
 #include "nvmev.h"
 
 /**

@@ -5,7 +5,7 @@
  * It is read when the SSD is made and written when it is switched off; in between it is
  * marked as in use, and one that is found so is refused unless the user asks for it: what
  * the host wrote since the last time is not in it. Written is all of the FTL's state, and
- * the data pages, beside what the file has (core/saving.h): whenever the machine stops, the
+ * the data pages, beside what the file has (core/image-write.h): whenever the machine stops, the
  * SSD of the last time or of this one can be read.
  */
 #ifndef NVMEV_BACKING_H

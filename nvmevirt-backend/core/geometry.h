@@ -10,7 +10,7 @@
  * above it. They fit 32 bits, where a division is a single instruction.
  *
  * Numbers from nr_pages on are not on NAND: they are the slots of open units, which
- * sit in the write buffer (unit.h).
+ * sit in the write buffer (open-unit.h).
  */
 #ifndef FTL_GEOMETRY_H
 #define FTL_GEOMETRY_H

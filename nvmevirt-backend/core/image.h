@@ -10,7 +10,7 @@
  *	                       the data pages, by lpn
  *
  * The drive is written to the half in which it is not, and then the next header says so
- * (saving.h): whenever the machine stops, one half is whole, and a header that says which.
+ * (image-write.h): whenever the machine stops, one half is whole, and a header that says which.
  *
  * The header says what drive it is, in which state the file is, and an epoch: an even one
  * is in the first half, an odd one in the second. All blocks of the area and of checksums

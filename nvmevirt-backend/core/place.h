@@ -78,8 +78,8 @@
 #ifndef FTL_PLACE_H
 #define FTL_PLACE_H
 
+#include "open-unit.h"
 #include "placement.h"
-#include "unit.h"
 
 /**
  * struct ftl_place - what placement remembers between commands

@@ -16,7 +16,7 @@
 #ifndef FTL_WEAR_H
 #define FTL_WEAR_H
 
-#include "unit.h"
+#include "open-unit.h"
 
 /**
  * ftl_wear_is_worn() - should overwrites leave the die?

@@ -27,7 +27,7 @@
 #include "../core/nand.h"
 #include "../core/wbuf.h"
 #include "../core/eblk.h"
-#include "../core/unit.h"
+#include "../core/open-unit.h"
 #include "../core/wear.h"
 #include "../core/place.h"
 #include "../core/map-cache.h"

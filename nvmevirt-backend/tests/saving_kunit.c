@@ -8,7 +8,7 @@
 #include <kunit/test.h>
 
 #include "../core/image.c"
-#include "../core/saving.c"
+#include "../core/image-write.c"
 
 #define NR_LPNS		(FTL_IMAGE_PART_SUMS + 3)
 #define AREA_BYTES	(FTL_IMAGE_PART_BYTES + 100)

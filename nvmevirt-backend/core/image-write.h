@@ -15,8 +15,8 @@
  *
  * This decides only; the caller does what a step says, and stops where it cannot.
  */
-#ifndef FTL_SAVING_H
-#define FTL_SAVING_H
+#ifndef FTL_IMAGE_WRITE_H
+#define FTL_IMAGE_WRITE_H
 
 #include "image.h"
 
@@ -82,4 +82,4 @@ void ftl_saving_begin(struct ftl_saving *saving);
  */
 struct ftl_saving_step ftl_saving_next(struct ftl_saving *saving);
 
-#endif /* FTL_SAVING_H */
+#endif /* FTL_IMAGE_WRITE_H */

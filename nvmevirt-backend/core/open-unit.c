@@ -8,7 +8,7 @@
  * (rule 5 of place.h), and that it never takes more is what the proof in gc.h begins with.
  */
 #include "l2p-change.h"
-#include "unit.h"
+#include "open-unit.h"
 
 static u32 hash_bits_for(u32 nr_units)
 {

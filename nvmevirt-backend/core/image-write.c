@@ -8,7 +8,7 @@
  * The caller's record of the file changes when the new header is safe. If a step before that
  * fails, it still says what the file had before, and so does the file.
  */
-#include "saving.h"
+#include "image-write.h"
 
 enum phase {
 	PHASE_CLEAR,

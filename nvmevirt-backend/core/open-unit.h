@@ -30,8 +30,8 @@
  * A die is claimed page by page by what is valid on it, and by each of the host's open
  * units for all of its slots, so that a page that joins a unit always has room.
  */
-#ifndef FTL_UNIT_H
-#define FTL_UNIT_H
+#ifndef FTL_OPEN_UNIT_H
+#define FTL_OPEN_UNIT_H
 
 #include "eblk.h"
 #include "l2p.h"
@@ -371,4 +371,4 @@ static inline struct ftl_unit *ftl_units_first_held(struct ftl_units *units)
 	return list_first_entry_or_null(&units->held, struct ftl_unit, link);
 }
 
-#endif /* FTL_UNIT_H */
+#endif /* FTL_OPEN_UNIT_H */
