@@ -132,6 +132,11 @@ struct ftl_oob_open {
  * @op_seq: number of the data, by op and slot
  * @op_lpn: page of the data plus one, by op and slot
  * @booked: op that is to program the flash unit, the last of several, plus one, or 0; by flash unit
+ * @nr_hurried: number of ops that counted as ended because all were booked
+ * @cut_countdown: number of ops until the power fails, 0 if it does not
+ * @cut_op_ns: end of the op with which the power fails, U64_MAX while that is not booked
+ * @cut_die: die of that op
+ * @cut_ns: time at which the power fails, U64_MAX while nobody has asked since
  * @prev: place on NAND of the data whose place this takes, plus one, or 0; by slot of open units
  * @prev_seq: number of its page's newest data that is on NAND or booked, by slot of open units
  * @safe_ns: time at which what took the place of its stale pages is on NAND, by erase block
@@ -139,11 +144,6 @@ struct ftl_oob_open {
  *	has as unmapped, 0 while none is being made
  * @table_at: region that comes next in it
  * @nr_table_looks: places, or words and regions, that were looked at to make tables
- * @nr_hurried: number of ops that counted as ended because all were booked
- * @cut_countdown: number of ops until the power fails, 0 if it does not
- * @cut_op_ns: end of the op with which the power fails, U64_MAX while that is not booked
- * @cut_die: die of that op
- * @cut_ns: time at which the power fails, U64_MAX while nobody has asked since
  */
 struct ftl_oob {
 	const struct ftl_geometry *geo;
@@ -165,12 +165,15 @@ struct ftl_oob {
 	u32 *erases;
 	u32 *lpn;
 	u64 *is_mapped;
+
+	/* defrag.h */
 	struct ftl_defrag_head *defrag;
 	struct ftl_defrag_entry *defrag_entry;
 	u32 max_defrag;
 	u32 max_defrag_pages;
 	struct ftl_defrag_page *defrag_page;
 
+	/* oob-booked.h */
 	u32 nr_ops;
 	u32 free_op;
 	struct ftl_op *op;
@@ -178,17 +181,21 @@ struct ftl_oob {
 	u64 *op_seq;
 	u32 *op_lpn;
 	u32 *booked;
-	u32 *prev;
-	u64 *prev_seq;
-	u64 *safe_ns;
-	u64 table_seq;
-	u64 table_at;
-	u64 nr_table_looks;
 	u64 nr_hurried;
 	u64 cut_countdown;
 	u64 cut_op_ns;
 	u32 cut_die;
 	u64 cut_ns;
+
+	/* oob-slots.h */
+	u32 *prev;
+	u64 *prev_seq;
+	u64 *safe_ns;
+
+	/* table.h */
+	u64 table_seq;
+	u64 table_at;
+	u64 nr_table_looks;
 };
 
 /**
