@@ -12,21 +12,19 @@ static bool is_full(const struct dmda_ahead *ahead)
 }
 
 /* Return: number of pages of the map that they are in, from @index on; 0: for replay to refuse. */
-static u32 map_pages_of(const struct dmda_record *pages, const struct dmda_super *super, u64 *index)
+static u32 map_pages_of(const struct dmda_super *super, u64 lpn, u32 nr_pages, u64 *index)
 {
-	u64 first = from_lpn(pages->lpn);
-
 	*index = 0;
-	if (first >= super->nr_lpns || pages->nr_pages > super->nr_lpns - first)
+	if (lpn >= super->nr_lpns || nr_pages > super->nr_lpns - lpn)
 		return 0;
-	return min(dmda_op_map_pages(pages, super, index), DMDA_OP_MAP_PAGES);
+	return min(dmda_op_map_pages(super, lpn, nr_pages, index), DMDA_OP_MAP_PAGES);
 }
 
-static void add_pages(struct dmda_ahead *ahead, const struct dmda_super *super,
-		      const struct dmda_record *pages)
+static void add_pages(struct dmda_ahead *ahead, const struct dmda_super *super, u64 lpn,
+		      u32 nr_pages)
 {
 	u64 index;
-	u32 nr = map_pages_of(pages, super, &index);
+	u32 nr = map_pages_of(super, lpn, nr_pages, &index);
 
 	for (u32 i = 0; i < nr; i++) {
 		if (!ahead->nr || ahead->index[ahead->nr - 1] != index + i)
@@ -34,28 +32,21 @@ static void add_pages(struct dmda_ahead *ahead, const struct dmda_super *super,
 	}
 }
 
-static bool is_about_pages(const u8 *record)
-{
-	u8 kind = dmda_record_kind(record);
-
-	return kind == DMDA_RECORD_MAP || kind == DMDA_RECORD_TRIM;
-}
-
 /* Return: whether there is room for what comes behind the sector. */
 static bool look_into(struct dmda_ahead *ahead, const struct dmda_super *super,
 		      const struct dmda_journal_sector *sector, unsigned int at)
 {
-	unsigned int end = dmda_journal_bytes(sector), bytes;
-	struct dmda_record record;
+	unsigned int end = dmda_journal_bytes(sector), bytes, nr;
+	u64 lpn;
 
 	for (; at < end && !is_full(ahead); at += bytes) {
 		bytes = dmda_record_length(&sector->records[at], end - at);
 		if (!bytes)
 			return false;
-		if (!is_about_pages(&sector->records[at]))
+		if (!dmda_record_is_about_lpns(&sector->records[at]))
 			continue;
-		dmda_record_decode(&sector->records[at], bytes, &record);
-		add_pages(ahead, super, &record);
+		nr = dmda_record_lpns(&sector->records[at], &lpn);
+		add_pages(ahead, super, lpn, nr);
 		ahead->nr_ops++;
 	}
 	return !is_full(ahead);
@@ -71,10 +62,11 @@ static bool is_number(const struct dmda_journal_sector *sector, u64 number)
 
 static void look(struct dmda_ahead *ahead, const struct dmda_ahead_from *from)
 {
+	const struct dmda_record *now = dmda_op_pages(from->replay->op);
 	bool goes_on;
 
 	ahead->nr = 0;
-	add_pages(ahead, from->super, dmda_op_pages(from->replay->op));
+	add_pages(ahead, from->super, from_lpn(now->lpn), now->nr_pages);
 	goes_on = look_into(ahead, from->super, from->replay->sector, from->replay->at);
 	for (u32 i = 0; goes_on && i < from->nr_sectors; i++)
 		goes_on = is_number(&from->sectors[i], from->reader->next.sector + i) &&
@@ -106,36 +98,38 @@ void dmda_ahead_open(struct dmda_ahead *ahead)
 	ahead->is_noted = ahead->max < DMDA_OP_MAP_PAGES || ahead->most_noted < DMDA_OP_MAP_PAGES;
 }
 
-static void note_pages(struct dmda_ahead *ahead, const struct dmda_super *super,
-		       const struct dmda_record *pages)
+static void note_page(struct dmda_ahead *ahead, u64 index)
 {
-	u64 index;
-	u32 nr = map_pages_of(pages, super, &index);
+	if (dmda_bitset_has(&ahead->noted, index))
+		return;
+	dmda_bitset_put(&ahead->noted, index, true);
+	ahead->nr_noted++;
+}
 
-	for (u64 i = index; i < index + nr; i++) {
-		if (dmda_bitset_has(&ahead->noted, i))
-			continue;
-		dmda_bitset_put(&ahead->noted, i, true);
-		ahead->nr_noted++;
-	}
+/* @record: a MAP or TRIM */
+static void note_pages(struct dmda_ahead *ahead, const struct dmda_super *super, const u8 *record)
+{
+	u64 index, lpn;
+	u32 nr = dmda_record_lpns(record, &lpn);
+
+	nr = map_pages_of(super, lpn, nr, &index);
+	for (u64 i = index; i < index + nr; i++)
+		note_page(ahead, i);
+	ahead->nr_noted_ops++;
+	ahead->is_noted = ahead->nr_noted + DMDA_OP_MAP_PAGES > ahead->most_noted;
 }
 
 void dmda_ahead_note(struct dmda_ahead *ahead, const struct dmda_super *super,
 		     const struct dmda_journal_sector *sector)
 {
 	unsigned int end = dmda_journal_bytes(sector), bytes;
-	struct dmda_record record;
 
 	for (unsigned int at = 0; at < end && !ahead->is_noted; at += bytes) {
 		bytes = dmda_record_length(&sector->records[at], end - at);
 		if (!bytes)
 			return;
-		if (!is_about_pages(&sector->records[at]))
-			continue;
-		dmda_record_decode(&sector->records[at], bytes, &record);
-		note_pages(ahead, super, &record);
-		ahead->nr_noted_ops++;
-		ahead->is_noted = ahead->nr_noted + DMDA_OP_MAP_PAGES > ahead->most_noted;
+		if (dmda_record_is_about_lpns(&sector->records[at]))
+			note_pages(ahead, super, &sector->records[at]);
 	}
 }
 

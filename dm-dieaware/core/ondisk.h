@@ -42,5 +42,7 @@ DMDA_CHECK_OFFSET(struct dmda_journal_sector, records, 32);
 /* So that it is found without knowing which of them it is. */
 DMDA_CHECK_OFFSET(struct dmda_record_map, nr_pages, 1);
 DMDA_CHECK_OFFSET(struct dmda_record_range, nr_pages, 1);
+DMDA_CHECK_OFFSET(struct dmda_record_map, lpn, 3);
+DMDA_CHECK_OFFSET(struct dmda_record_range, first, 3);
 
 #endif /* DMDA_ONDISK_H */

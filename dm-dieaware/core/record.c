@@ -130,14 +130,16 @@ static void decode_members(const u8 *from, struct dmda_record *record)
 	}
 }
 
-/* Pages that a record of that kind may be about; 0: it is not about pages. */
-static const u16 most_pages[DMDA_RECORD_SUMS] = {
+const u32 dmda_record_kind_pages[DMDA_RECORD_SUMS] = {
 	[DMDA_RECORD_MAP] = DMDA_MAX_OP_PAGES,
 	[DMDA_RECORD_DEAD] = DMDA_MAX_OP_PAGES,
 	[DMDA_RECORD_TRIM] = DMDA_MAX_OP_PAGES,
+	[DMDA_RECORD_OPEN] = DMDA_RECORD_ANY_PAGES,
+	[DMDA_RECORD_CLOSE] = DMDA_RECORD_ANY_PAGES,
+	[DMDA_RECORD_FREE] = DMDA_RECORD_ANY_PAGES,
 };
 
-static unsigned int sums_length(const u8 *from, unsigned int room)
+unsigned int dmda_record_sums_length(const u8 *from, unsigned int room)
 {
 	const struct dmda_record_sums *sums = (const struct dmda_record_sums *)from;
 	unsigned int bytes;
@@ -146,31 +148,6 @@ static unsigned int sums_length(const u8 *from, unsigned int room)
 		return 0;
 	bytes = sizeof(*sums) + sums->nr_pages * DMDA_SUM_BYTES;
 	return bytes <= room ? bytes : 0;
-}
-
-/* Where it has a number of pages, that is at the same place of every kind. */
-static bool has_good_pages(const u8 *from, u8 kind)
-{
-	const struct dmda_record_range *range = (const struct dmda_record_range *)from;
-	u32 nr_pages = dmda_get_bytes(range->nr_pages, sizeof(range->nr_pages));
-
-	return !most_pages[kind] || (nr_pages && nr_pages <= most_pages[kind]);
-}
-
-unsigned int dmda_record_length(const u8 *from, unsigned int room)
-{
-	unsigned int bytes;
-	u8 kind;
-
-	if (!room)
-		return 0;
-	kind = dmda_record_kind(from);
-	if (kind >= DMDA_RECORD_SUMS)
-		return kind == DMDA_RECORD_SUMS ? sums_length(from, room) : 0;
-	bytes = dmda_record_kind_bytes[kind];
-	if (!bytes || bytes > room)
-		return 0;
-	return has_good_pages(from, kind) ? bytes : 0;
 }
 
 unsigned int dmda_record_decode(const u8 *from, unsigned int room, struct dmda_record *record)

@@ -47,6 +47,10 @@ struct dmda_record {
 /* Bytes of records by kind, but SUMS, which is the last; 0: there is none of that kind. */
 extern const u8 dmda_record_kind_bytes[DMDA_RECORD_SUMS];
 
+/* Most pages that they may be about; those that are not about pages may have any number there. */
+extern const u32 dmda_record_kind_pages[DMDA_RECORD_SUMS];
+#define DMDA_RECORD_ANY_PAGES	(U16_MAX + 1U)
+
 /**
  * dmda_record_bytes() - size of a record
  *
@@ -72,14 +76,60 @@ static inline u8 dmda_record_kind(const u8 *from)
 	return from[0] & ~DMDA_RECORD_END;
 }
 
+/* The same of a record that may be anything, but says that it is SUMS */
+unsigned int dmda_record_sums_length(const u8 *from, unsigned int room);
+
 /**
  * dmda_record_length() - size of a record that may be anything
  * @from: first byte of the record
  * @room: bytes that are there
  *
+ * A start asks it three times of each record.
+ *
  * Return: its bytes, or 0 if it is none.
  */
-unsigned int dmda_record_length(const u8 *from, unsigned int room);
+static inline unsigned int dmda_record_length(const u8 *from, unsigned int room)
+{
+	const struct dmda_record_range *range = (const struct dmda_record_range *)from;
+	unsigned int bytes;
+	u8 kind;
+
+	if (!room)
+		return 0;
+	kind = dmda_record_kind(from);
+	if (kind >= DMDA_RECORD_SUMS)
+		return kind == DMDA_RECORD_SUMS ? dmda_record_sums_length(from, room) : 0;
+	bytes = dmda_record_kind_bytes[kind];
+	if (!bytes || bytes > room)
+		return 0;
+	/* Where it has a number of pages, that is at the same place in all kinds; 0 is too many. */
+	return (u16)(dmda_get_bytes(range->nr_pages, sizeof(range->nr_pages)) - 1) <
+		dmda_record_kind_pages[kind] ? bytes : 0;
+}
+
+/* Whether it is MAP or TRIM */
+static inline bool dmda_record_is_about_lpns(const u8 *from)
+{
+	u8 kind = dmda_record_kind(from);
+
+	return kind == DMDA_RECORD_MAP || kind == DMDA_RECORD_TRIM;
+}
+
+/**
+ * dmda_record_lpns() - which pages a record is about, and nothing else of it
+ * @from: a MAP or TRIM that has a length
+ * @first: gets the first
+ *
+ * Return: how many.
+ */
+static inline u32 dmda_record_lpns(const u8 *from, u64 *first)
+{
+	const struct dmda_record_map *map = (const struct dmda_record_map *)from;
+
+	/* At the same place in both */
+	*first = dmda_get_bytes(map->lpn, sizeof(map->lpn));
+	return dmda_get_bytes(map->nr_pages, sizeof(map->nr_pages));
+}
 
 /**
  * dmda_record_decode() - read a record

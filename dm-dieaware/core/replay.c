@@ -7,7 +7,6 @@
  * maps, and behind these what lost its page by it. A journal whose sectors check, but which has
  * another order, was not written by the target, and is refused.
  */
-#include "map.h"
 #include "replay.h"
 
 static void begin_op(struct dmda_op *op, u64 seq)
@@ -55,10 +54,11 @@ static const char *check_order(const struct dmda_op *op, const struct dmda_recor
 	return op->nr_records ? "an operation of the journal has two beginnings" : NULL;
 }
 
-/* Return: whether the operation is whole now. */
-static bool take_record(struct dmda_replay *replay, const struct dmda_record *record)
+/* What stands behind the records becomes one of them, or checksums. Return: whether it is whole. */
+static bool take_record(struct dmda_replay *replay)
 {
 	struct dmda_op *op = replay->op;
+	const struct dmda_record *record = &op->record[op->nr_records];
 
 	replay->why = check_order(op, record);
 	if (replay->why)
@@ -69,7 +69,7 @@ static bool take_record(struct dmda_replay *replay, const struct dmda_record *re
 		memcpy(&op->sum[op->nr_sums], record->sums, record->nr_pages * DMDA_SUM_BYTES);
 		op->nr_sums += record->nr_pages;
 	} else {
-		op->record[op->nr_records++] = *record;
+		op->nr_records++;
 	}
 	op->is_whole = record->is_last;
 	return op->is_whole;
@@ -83,17 +83,18 @@ const struct dmda_op *dmda_replay_next(struct dmda_replay *replay)
 	if (replay->op->is_whole)
 		begin_op(replay->op, replay->op->seq + 1);
 	while (!replay->why && replay->at < end) {
-		struct dmda_record record;
+		struct dmda_op *op = replay->op;
 		unsigned int bytes = dmda_record_decode(&sector->records[replay->at],
-							end - replay->at, &record);
+							end - replay->at,
+							&op->record[op->nr_records]);
 
 		if (!bytes) {
 			replay->why = "the journal has a record that is none";
 			break;
 		}
 		replay->at += bytes;
-		if (take_record(replay, &record))
-			return replay->op;
+		if (take_record(replay))
+			return op;
 	}
 	return NULL;
 }
@@ -103,15 +104,6 @@ const struct dmda_record *dmda_op_pages(const struct dmda_op *op)
 	u8 kind = op->record[0].kind;
 
 	return kind == DMDA_RECORD_MAP || kind == DMDA_RECORD_TRIM ? &op->record[0] : NULL;
-}
-
-u32 dmda_op_map_pages(const struct dmda_record *pages, const struct dmda_super *super, u64 *first)
-{
-	lpn_t last = to_lpn(from_lpn(pages->lpn) + pages->nr_pages - 1);
-	u32 entry;
-
-	*first = dmda_map_index(super, pages->lpn, &entry);
-	return dmda_map_index(super, last, &entry) - *first + 1;
 }
 
 const char *dmda_op_complaint(const struct dmda_op *op, const struct dmda_super *super)

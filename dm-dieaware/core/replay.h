@@ -14,6 +14,7 @@
 #define DMDA_REPLAY_H
 
 #include "journal.h"
+#include "map.h"
 
 /**
  * struct dmda_op - an operation
@@ -22,7 +23,7 @@
  * @nr_records: number of records found so far, but SUMS
  * @nr_sums: number of checksums found so far
  * @is_whole: whether its last record was found
- * @record: the records
+ * @record: the records; behind them, one that is being looked at
  * @sum: the checksums of the pages that it maps
  */
 struct dmda_op {
@@ -31,7 +32,7 @@ struct dmda_op {
 	u32 nr_records;
 	u32 nr_sums;
 	bool is_whole;
-	struct dmda_record record[DMDA_MAX_OP_RECORDS];
+	struct dmda_record record[DMDA_MAX_OP_RECORDS + 1];
 	__le32 sum[DMDA_MAP_SUMS_ENTRIES];
 };
 
@@ -76,13 +77,22 @@ const struct dmda_op *dmda_replay_next(struct dmda_replay *replay);
 const struct dmda_record *dmda_op_pages(const struct dmda_op *op);
 
 /**
- * dmda_op_map_pages() - the pages of the map that such a record is about
- * @pages: MAP or TRIM of pages that the device has
+ * dmda_op_map_pages() - the pages of the map that a MAP or TRIM is about
+ * @lpn: first of the pages, which the device has
+ * @nr_pages: number of them
  * @first: gets the index of the first
  *
  * Return: how many.
  */
-u32 dmda_op_map_pages(const struct dmda_record *pages, const struct dmda_super *super, u64 *first);
+static inline u32 dmda_op_map_pages(const struct dmda_super *super, u64 lpn, u32 nr_pages,
+				    u64 *first)
+{
+	u32 entry, nr_entries = dmda_super_map_entries(super);
+
+	*first = dmda_map_index(super, to_lpn(lpn), &entry);
+	/* Nearly always one */
+	return entry + nr_pages <= nr_entries ? 1 : (entry + nr_pages - 1) / nr_entries + 1;
+}
 
 /**
  * dmda_op_complaint() - could a device have such an operation?

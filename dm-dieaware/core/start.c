@@ -261,7 +261,8 @@ static const char *prepare_op(struct dmda_start *start, const struct dmda_op *op
 	why = dmda_op_complaint(op, start->super);
 	if (why)
 		return why;
-	start->nr_map = dmda_op_map_pages(record, start->super, &start->map_index);
+	start->nr_map = dmda_op_map_pages(start->super, from_lpn(record->lpn), record->nr_pages,
+					  &start->map_index);
 	return NULL;
 }
 
