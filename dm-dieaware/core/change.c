@@ -220,18 +220,27 @@ u64 dmda_change_segment(struct dmda_change *change, const struct dmda_record *re
 	return dmda_journal_end_op(change->batch);
 }
 
+static const char *apply_to_segments(struct dmda_segments *segments, const struct dmda_op *op)
+{
+	const char *why = NULL;
+
+	if (op->nr_records == 1)
+		return dmda_segments_apply_only(segments, &op->record[0], op->seq, op->sector);
+	for (u32 i = 0; !why && i < op->nr_records; i++)
+		why = dmda_segments_apply(segments, &op->record[i], op->seq);
+	for (u32 i = 0; !why && i < op->nr_records; i++)
+		dmda_segments_applied(segments, &op->record[i], op->seq, op->sector);
+	return why;
+}
+
 const char *dmda_change_replay(struct dmda_change *change, const struct dmda_op *op,
 			       struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES])
 {
 	const struct dmda_record *record = dmda_op_pages(op);
-	const char *why = NULL;
+	const char *why = apply_to_segments(change->segments, op);
 
-	for (u32 i = 0; !why && i < op->nr_records; i++)
-		why = dmda_segments_apply(change->segments, &op->record[i], op->seq);
 	if (why)
 		return why;
-	for (u32 i = 0; i < op->nr_records; i++)
-		dmda_segments_applied(change->segments, &op->record[i], op->seq, op->sector);
 	if (record)
 		apply_to_map(change, pages, record, op->nr_sums ? op->sum : NULL, op->seq,
 			     op->sector);

@@ -71,7 +71,7 @@ static void put_to_page(struct dmda_opened *opened, u64 index, u32 begin, u32 en
 		page->is_stale = false;
 	}
 	for (u32 at = begin; at < end; at++)
-		dmda_summary_put(block, at, first, nth++);
+		dmda_summary_put(&block->entry[at], first, nth++);
 	mark_opened(page, first->seq, sector);
 }
 

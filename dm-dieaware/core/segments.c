@@ -312,11 +312,14 @@ const char *dmda_segments_do(struct dmda_segments *segments, const struct dmda_r
 	return change(segments, seg, record, seq);
 }
 
-const char *dmda_segments_apply(struct dmda_segments *segments,
-				const struct dmda_record *record, u64 seq)
+/* @page: gets the page of the table that does not know the operation yet, or NULL */
+static inline const char *apply_record(struct dmda_segments *segments,
+				       const struct dmda_record *record, u64 seq,
+				       struct dmda_segments_page **page)
 {
 	seg_t seg = segment_of(segments, record);
 
+	*page = NULL;
 	if (record->kind == DMDA_RECORD_TRIM)
 		return NULL;
 	/* Also if the table knows the operation: open summaries may not know it yet. */
@@ -326,7 +329,27 @@ const char *dmda_segments_apply(struct dmda_segments *segments,
 		return nowhere;
 	if (segments->page[table_page_of(from_seg(seg))].seq >= seq)
 		return NULL;
+	*page = &segments->page[table_page_of(from_seg(seg))];
 	return change(segments, seg, record, seq);
+}
+
+const char *dmda_segments_apply(struct dmda_segments *segments,
+				const struct dmda_record *record, u64 seq)
+{
+	struct dmda_segments_page *page;
+
+	return apply_record(segments, record, seq, &page);
+}
+
+const char *dmda_segments_apply_only(struct dmda_segments *segments,
+				     const struct dmda_record *record, u64 seq, u64 sector)
+{
+	struct dmda_segments_page *page;
+	const char *why = apply_record(segments, record, seq, &page);
+
+	if (!why && page)
+		mark_page(page, seq, sector);
+	return why;
 }
 
 void dmda_segments_applied(struct dmda_segments *segments, const struct dmda_record *record,

@@ -163,6 +163,17 @@ void dmda_segments_applied(struct dmda_segments *segments, const struct dmda_rec
 			   u64 seq, u64 sector);
 
 /**
+ * dmda_segments_apply_only() - apply the only record of an operation
+ * @sector: as above
+ *
+ * Nearly all operations of a device that is filled have one.
+ *
+ * Return: NULL, or why this cannot have happened.
+ */
+const char *dmda_segments_apply_only(struct dmda_segments *segments,
+				     const struct dmda_record *record, u64 seq, u64 sector);
+
+/**
  * dmda_segments_find_free() - find a free segment
  * Return: a segment, or SEG_NONE. Goes round the device.
  */

@@ -13,19 +13,6 @@ static u32 entry_of(u32 page)
 	return page % DMDA_SUMMARIES_PER_PAGE;
 }
 
-void dmda_summary_put(struct dmda_summary_block *summary, u32 page,
-		      const struct dmda_written *first, u32 nth)
-{
-	struct dmda_summary_entry *entry =
-		&summary[page / DMDA_SUMMARIES_PER_PAGE].entry[entry_of(page)];
-
-	dmda_put_bytes(entry->lpn, from_lpn(first->lpn) + nth + 1, sizeof(entry->lpn));
-	dmda_put_bytes(entry->seq, first->seq, sizeof(entry->seq));
-	entry->reserved = 0;
-	entry->fpage = cpu_to_le32(first->fpage + nth);
-	entry->file = cpu_to_le64(first->file);
-}
-
 bool dmda_summary_get(const struct dmda_summary_block *summary, u32 page,
 		      struct dmda_written *written)
 {

@@ -29,13 +29,19 @@ struct dmda_written {
 
 /**
  * dmda_summary_put() - note what a page of a segment is
- * @summary: the segment's summary, dmda_super.summary_pages blocks
- * @page: page of the segment
+ * @entry: its entry in the summary
  * @first: the first page of a write
  * @nth: number of the page in that write
  */
-void dmda_summary_put(struct dmda_summary_block *summary, u32 page,
-		      const struct dmda_written *first, u32 nth);
+static inline void dmda_summary_put(struct dmda_summary_entry *entry,
+				    const struct dmda_written *first, u32 nth)
+{
+	dmda_put_bytes(entry->lpn, from_lpn(first->lpn) + nth + 1, sizeof(entry->lpn));
+	dmda_put_bytes(entry->seq, first->seq, sizeof(entry->seq));
+	entry->reserved = 0;
+	entry->fpage = cpu_to_le32(first->fpage + nth);
+	entry->file = cpu_to_le64(first->file);
+}
 
 /**
  * dmda_summary_get() - what a page of a segment is

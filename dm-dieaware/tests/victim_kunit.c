@@ -532,7 +532,7 @@ static void pieces_are_counted_as_the_paper_does(struct kunit *test)
 				.file = letters[page] == '.' ? 0 : letters[page] & 31,
 			};
 
-			dmda_summary_put(summary, page, &written, 0);
+			dmda_summary_put(&summary->entry[page], &written, 0);
 			is_valid |= (u64)is_upper << page;
 		}
 		KUNIT_EXPECT_EQ(test, dmda_victim_pieces(summary, &is_valid, nr_pages, &files),
