@@ -63,6 +63,7 @@ struct fetch {
  * @group: the reads
  * @nr: number of @page
  * @page: the pages, as they are wanted; NULL: it was read, or is another read's
+ * @dpn: where each of them lies
  * @nr_spares: number of @spare
  * @spare: memory for what lies between two of them, and nobody wants
  */
@@ -71,6 +72,7 @@ struct together {
 	struct dmda_log_group group;
 	u32 nr;
 	struct dmda_log_page *page[DMDA_AHEAD_PAGES];
+	dpn_t dpn[DMDA_AHEAD_PAGES];
 	u32 nr_spares;
 	struct page *spare[DMDA_AHEAD_PAGES * MOST_BETWEEN];
 };
@@ -617,21 +619,25 @@ bool dmda_log_wanted_add(struct dmda_log *log, struct dmda_log_wanted *wanted, u
 	return true;
 }
 
+static void add_page(struct together *together, struct dmda_log_page *page)
+{
+	together->dpn[together->nr] = place_of(together->log, page);
+	together->page[together->nr++] = page;
+}
+
 /* Return: whether there is memory for more. It is not used until somebody needs it. */
 static bool read_ahead(struct together *together, u64 index)
 {
 	struct dmda_log *log = together->log;
-	struct dmda_log_page *fresh;
+	struct dmda_log_page *fresh = take_memory(log, index, TRY_GFP, false);
 
-	if (is_in_memory(log, index))
-		return true;
-	fresh = take_memory(log, index, TRY_GFP, false);
 	if (!fresh)
 		return false;
+	/* It was not there a moment ago; but somebody else may have been faster. */
 	if (find_or_insert(log, fresh, NULL, NULL) != fresh)
 		free_memory(log, fresh);
 	else if (!is_blank(log, fresh))
-		together->page[together->nr++] = fresh;
+		add_page(together, fresh);
 	return true;
 }
 
@@ -660,14 +666,13 @@ static void pages_were_read(struct bio *bio)
  */
 static u32 close_pages(const struct together *together, u32 first, u32 *nr_places)
 {
-	dpn_t begin = place_of(together->log, together->page[first]);
+	u64 begin = from_dpn(together->dpn[first]);
 	u32 nr = 1;
 
 	*nr_places = 1;
 	while (first + nr < together->nr && !READ_ONCE(together->log->cache.reads_alone)) {
-		dpn_t dpn = place_of(together->log, together->page[first + nr]);
 		/* Of one that lies before it is more than any number of pages. */
-		u64 nr_before = from_dpn(dpn) - from_dpn(begin);
+		u64 nr_before = from_dpn(together->dpn[first + nr]) - begin;
 
 		if (nr_before - *nr_places > MOST_BETWEEN || nr_before >= MOST_AT_ONCE)
 			break;
@@ -680,7 +685,7 @@ static u32 close_pages(const struct together *together, u32 first, u32 *nr_place
 static bool add_spares(struct together *together, struct bio *bio, u32 nr)
 {
 	while (nr--) {
-		struct page *spare = alloc_page(TRY_GFP);
+		struct page *spare = dmda_log_spare_get(&together->log->spares, TRY_GFP);
 
 		if (!spare)
 			return false;
@@ -693,13 +698,13 @@ static bool add_spares(struct together *together, struct bio *bio, u32 nr)
 /* Return: whether there is memory for what lies between them. */
 static bool add_wanted(struct together *together, struct bio *bio, u32 first, u32 nr)
 {
-	dpn_t begin = place_of(together->log, together->page[first]);
+	u64 begin = from_dpn(together->dpn[first]);
 
 	for (u32 i = first; i < first + nr; i++) {
 		struct dmda_log_page *page = together->page[i];
-		dpn_t dpn = place_of(together->log, page);
+		dpn_t dpn = together->dpn[i];
 
-		if (!add_spares(together, bio, from_dpn(dpn) - from_dpn(begin) - bio->bi_vcnt))
+		if (!add_spares(together, bio, from_dpn(dpn) - begin - bio->bi_vcnt))
 			return false;
 		begin_fetch(together->log, page, dpn);
 		add_to_fetch(bio, virt_to_page(page->map.block));
@@ -711,7 +716,7 @@ static bool add_wanted(struct together *together, struct bio *bio, u32 first, u3
 static bool read_at_once(struct together *together, u32 first, u32 nr, u32 nr_places)
 {
 	struct bio *bio = new_fetch(together->log, &together->group, nr_places,
-				    place_of(together->log, together->page[first]));
+				    together->dpn[first]);
 	struct fetch *fetch = container_of(bio, struct fetch, bio);
 
 	fetch->pages = &together->page[first];
@@ -770,7 +775,8 @@ static void read_wanted(struct together *together, const struct dmda_log_wanted 
 		dmda_log_group_end(&together->group);
 	}
 	while (together->nr_spares)
-		__free_page(together->spare[--together->nr_spares]);
+		dmda_log_spare_put(&together->log->spares,
+				   together->spare[--together->nr_spares]);
 }
 
 void dmda_log_wanted_read(struct dmda_log *log, const struct dmda_log_wanted *wanted)

@@ -127,6 +127,7 @@ int dmda_log_checkpoint(struct dmda_log *log, bool is_clean)
 	mutex_lock(&log->checkpoint.lock);
 	ret = take_checkpoint(log, is_clean);
 	mutex_unlock(&log->checkpoint.lock);
+	dmda_log_spares_free(&log->spares);
 	if (ret)
 		return ret;
 	spin_lock_irq(&log->lock);

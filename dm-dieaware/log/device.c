@@ -134,7 +134,7 @@ static int init_reserves(struct dmda_log *log)
 		bioset_init(&log->cleaning.moves, BIO_POOL_SIZE, offsetof(struct dmda_own_bio, bio),
 			    BIOSET_NEED_BVECS) ?:
 		dmda_log_init_map(log, NR_RESERVED_PAGES) ?:
-		mempool_init_page_pool(&log->tables.buffers, NR_RESERVED_PAGES, 0) ?:
+		dmda_log_spares_pool(&log->spares, &log->tables.buffers, NR_RESERVED_PAGES) ?:
 		mempool_init_kmalloc_pool(&log->tables.writes, NR_RESERVED_PAGES,
 					  sizeof(struct dmda_log_page_write));
 }
@@ -143,6 +143,7 @@ static void exit_reserves(struct dmda_log *log)
 {
 	mempool_exit(&log->tables.writes);
 	mempool_exit(&log->tables.buffers);
+	dmda_log_spares_free(&log->spares);
 	dmda_log_exit_map(log);
 	bioset_exit(&log->cleaning.moves);
 	bioset_exit(&log->ios.pieces);
@@ -158,6 +159,7 @@ static void init_parts(struct dmda_log *log)
 	mutex_init(&log->cleaning.all_lock);
 	mutex_init(&log->cache.resize_lock);
 	spin_lock_init(&log->lock);
+	dmda_log_spares_init(&log->spares);
 	init_waitqueue_head(&log->wait);
 	xa_init_flags(&log->cache.pages, XA_FLAGS_LOCK_IRQ);
 	INIT_LIST_HEAD(&log->ios.ready);

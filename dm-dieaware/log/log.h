@@ -23,6 +23,7 @@
  *	draft.c		the same: for which writes a draft of their batch goes along with the data
  *	space.c		segments: opened, closed, freed
  *	tables.c	pages of tables: written to their slots
+ *	spare.c		memory for what is on its way
  *	checkpoint.c	when tables are written, and the root after them
  *	clean.c		moving what is valid out of segments: a round, and memory for it
  *	clean-when.c	the same: when it starts and stops
@@ -52,8 +53,9 @@
  *   cache.resize_lock		a size of the cache at a time	   sleeps
  *   checkpoint.lock		a checkpoint at a time		   sleeps; of each task
  *   journal.commit_lock	a commit at a time		   sleeps; inside the former
- *   lock			everything else that is not said   irq; innermost
+ *   lock			everything else that is not said   irq; innermost but for that
  *				to be a worker's own
+ *   spares.lock		pages that nobody has		   irq; innermost
  *
  * Reads take no lock: they look into pages of the map by RCU (look-up.c). What they find is valid
  * as core/lookup.h says; the memory of a page of the map is free after a grace period.
@@ -83,6 +85,7 @@
 #include "io.h"
 #include "journal.h"
 #include "space.h"
+#include "spare.h"
 #include "sums.h"
 #include "tables.h"
 
@@ -167,6 +170,7 @@ struct dmda_log_counters {
  * @journal: operations that are done in memory, on their way to the device
  * @draft: the draft of a batch of it
  * @tables: slots of the tables' pages
+ * @spares: memory of pages for as long as an I/O takes; has a lock of its own
  * @checkpoint: the last root, and how the next comes about
  * @space: segments, and where data goes next
  * @inplace: overwrites of pages where they are
@@ -204,6 +208,7 @@ struct dmda_log {
 	struct dmda_log_journal journal;
 	struct dmda_log_draft draft;
 	struct dmda_log_tables tables;
+	struct dmda_log_spares spares;
 	struct dmda_log_checkpoint checkpoint;
 	struct dmda_log_space space;
 	struct dmda_log_inplace inplace;
