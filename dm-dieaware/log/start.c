@@ -21,6 +21,9 @@
 #define SHORT_OP_RECORDS	16U
 #define SHORT_OP_PAGES		64U
 
+/* No other one is done under the same holding when those before had so many records. */
+#define ENOUGH_RECORDS		6U
+
 /* What is in memory already may be told as well. */
 static void fetch_map_pages(struct dmda_log *log, const struct dmda_ahead *ahead)
 {
@@ -156,29 +159,41 @@ static bool is_short(const struct dmda_op *op)
 	return op->nr_records <= SHORT_OP_RECORDS && op->record[0].nr_pages <= SHORT_OP_PAGES;
 }
 
+/* Return: whether the pages that the operation needs are in memory. */
+static bool find_map_pages_locked(struct dmda_log *log, struct dmda_start *start)
+{
+	lockdep_assert_held(&log->lock);
+
+	for (u32 i = 0; i < start->nr_map; i++) {
+		struct dmda_log_page *page = dmda_log_page_find_locked(log, start->map_index + i);
+
+		if (!page)
+			return false;
+		start->map[i] = &page->map;
+	}
+	return true;
+}
+
 /*
- * Nearly always the pages are in memory. A short operation is done in one go then, under the lock,
- * for which nothing has to be pinned. Return: whether it was.
+ * Nearly always the pages are in memory. Short operations are done in one go then, under the lock,
+ * for which nothing has to be pinned. Return: whether one was.
  */
 static bool replay_at_hand(struct dmda_log *log, struct dmda_start *start)
 {
-	u32 nr = 0;
+	u32 nr_records = 0;
 
-	if (!is_short(start->op))
-		return false;
 	spin_lock_irq(&log->lock);
-	while (nr < start->nr_map) {
-		struct dmda_log_page *page = dmda_log_page_find_locked(log, start->map_index + nr);
+	do {
+		u32 nr = start->op->nr_records;
 
-		if (!page)
+		if (!is_short(start->op) || !find_map_pages_locked(log, start))
 			break;
-		start->map[nr++] = &page->map;
-	}
-	if (nr == start->nr_map)
 		dmda_start_did(start, 0);
+		nr_records += nr;
+	} while (nr_records < ENOUGH_RECORDS && dmda_start_next(start) == DMDA_START_MAP);
 	memset(start->map, 0, sizeof(start->map));
 	spin_unlock_irq(&log->lock);
-	return nr == start->nr_map;
+	return nr_records;
 }
 
 /* The other one counts, which may be older; or none does. */
