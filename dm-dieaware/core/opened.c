@@ -57,32 +57,37 @@ void dmda_opened_begin(struct dmda_opened *opened, u8 open, u64 seq, u64 sector)
 	}
 }
 
+/* The page is about to get an entry from operation @seq. Return: false: it knows of that. */
+static inline bool begin_page(struct dmda_opened *opened, u64 index, u64 seq, u64 sector)
+{
+	struct dmda_opened_page *page = &opened->page[index];
+
+	if (page->seq >= seq)
+		return false;
+	if (page->is_stale) {
+		memset(&opened->block[index], 0, sizeof(opened->block[index]));
+		page->is_stale = false;
+	}
+	mark_opened(page, seq, sector);
+	return true;
+}
+
 /* Puts entries @begin to @end of a page of the summary, unless that knows of them. */
 static void put_to_page(struct dmda_opened *opened, u64 index, u32 begin, u32 end,
 			const struct dmda_written *first, u32 nth, u64 sector)
 {
-	struct dmda_opened_page *page = &opened->page[index];
-	struct dmda_summary_block *block = &opened->block[index];
-
-	if (page->seq >= first->seq)
+	if (!begin_page(opened, index, first->seq, sector))
 		return;
-	if (page->is_stale) {
-		memset(block, 0, sizeof(*block));
-		page->is_stale = false;
-	}
 	for (u32 at = begin; at < end; at++)
-		dmda_summary_put(&block->entry[at], first, nth++);
-	mark_opened(page, first->seq, sector);
+		dmda_summary_put(&opened->block[index].entry[at], first, nth++);
 }
 
-void dmda_opened_put(struct dmda_opened *opened, dpn_t dpn, const struct dmda_written *first,
-		     u32 nr_pages, u64 sector)
+/* Puts several that may be on several pages; the first is entry @at of page @index. */
+static void put_many(struct dmda_opened *opened, u64 index, u32 at,
+		     const struct dmda_written *first, u32 nr_pages, u64 sector)
 {
-	u32 at, nth = 0;
-	seg_t seg = dmda_super_segment_of(opened->super, dpn, &at);
-	u64 index = index_of(opened, opened->segments->segment[from_seg(seg)].open, at);
+	u32 nth = 0;
 
-	at %= DMDA_SUMMARIES_PER_PAGE;
 	while (nth < nr_pages) {
 		u32 nr = min_t(u32, nr_pages - nth, DMDA_SUMMARIES_PER_PAGE - at);
 
@@ -90,6 +95,21 @@ void dmda_opened_put(struct dmda_opened *opened, dpn_t dpn, const struct dmda_wr
 		nth += nr;
 		at = 0;
 	}
+}
+
+void dmda_opened_put(struct dmda_opened *opened, dpn_t dpn, const struct dmda_written *first,
+		     u32 nr_pages, u64 sector)
+{
+	u32 at;
+	seg_t seg = dmda_super_segment_of(opened->super, dpn, &at);
+	u64 index = index_of(opened, opened->segments->segment[from_seg(seg)].open, at);
+
+	at %= DMDA_SUMMARIES_PER_PAGE;
+	/* As small writes are, of which a start has millions. */
+	if (nr_pages != 1)
+		put_many(opened, index, at, first, nr_pages, sector);
+	else if (begin_page(opened, index, first->seq, sector))
+		dmda_summary_put(&opened->block[index].entry[at], first, 0);
 }
 
 void dmda_opened_replay(struct dmda_opened *opened, const struct dmda_op *op)

@@ -99,13 +99,6 @@ const struct dmda_op *dmda_replay_next(struct dmda_replay *replay)
 	return NULL;
 }
 
-const struct dmda_record *dmda_op_pages(const struct dmda_op *op)
-{
-	u8 kind = op->record[0].kind;
-
-	return kind == DMDA_RECORD_MAP || kind == DMDA_RECORD_TRIM ? &op->record[0] : NULL;
-}
-
 const char *dmda_op_complaint(const struct dmda_op *op, const struct dmda_super *super)
 {
 	const struct dmda_record *pages = dmda_op_pages(op);

@@ -74,7 +74,12 @@ const struct dmda_op *dmda_replay_next(struct dmda_replay *replay);
  * dmda_op_pages() - the pages that an operation maps or trims
  * Return: its MAP or TRIM record, or NULL if it is about a segment's state.
  */
-const struct dmda_record *dmda_op_pages(const struct dmda_op *op);
+static inline const struct dmda_record *dmda_op_pages(const struct dmda_op *op)
+{
+	u8 kind = op->record[0].kind;
+
+	return kind == DMDA_RECORD_MAP || kind == DMDA_RECORD_TRIM ? &op->record[0] : NULL;
+}
 
 /**
  * dmda_op_map_pages() - the pages of the map that a MAP or TRIM is about
