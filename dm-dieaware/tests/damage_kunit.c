@@ -211,6 +211,28 @@ static void a_segment_gets_no_more_pages_than_it_has(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, one->segments.segment[2].nr_valid, (u32)DATA_PAGES);
 }
 
+/* Not one that cannot have happened. */
+static void the_table_learns_of_an_operation_of_one_record(struct kunit *test)
+{
+	struct segments_case *one = new_segments(test);
+	const struct dmda_segments_page *page = one->segments.page;
+	struct dmda_record record = {
+		.kind = DMDA_RECORD_MAP, .nr_pages = 3,
+		.dpn = dmda_super_segment_dpn(one->super, to_seg(2)),
+	};
+
+	KUNIT_ASSERT_NULL(test, take_segment(one, DMDA_SEGMENT_OPEN, 0, 5));
+	for (u32 i = 0; i < 2; i++) {
+		KUNIT_EXPECT_NULL(test, dmda_segments_apply_only(&one->segments, &record, 7, 9));
+		KUNIT_EXPECT_EQ(test, one->segments.segment[2].nr_valid, 8U);
+		KUNIT_EXPECT_EQ(test, page->seq, 7ULL);
+		KUNIT_EXPECT_EQ(test, page->dirty_sector, 9ULL);
+	}
+	record.nr_pages = DATA_PAGES;
+	KUNIT_EXPECT_NOT_NULL(test, dmda_segments_apply_only(&one->segments, &record, 8, 10));
+	KUNIT_EXPECT_EQ(test, page->seq, 7ULL);
+}
+
 static void the_check_of_segments_finds_what_does_not_fit(struct kunit *test)
 {
 	struct segments_case *one = new_segments(test);
@@ -320,6 +342,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_root_is_of_as_many_pages_as_the_device_has),
 	KUNIT_CASE(a_segment_has_a_known_state_and_as_many_pages_as_it_can),
 	KUNIT_CASE(a_segment_gets_no_more_pages_than_it_has),
+	KUNIT_CASE(the_table_learns_of_an_operation_of_one_record),
 	KUNIT_CASE(the_check_of_segments_finds_what_does_not_fit),
 	KUNIT_CASE(what_is_no_record_ends_the_journal),
 	KUNIT_CASE(an_operation_has_an_end),
