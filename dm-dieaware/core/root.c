@@ -153,13 +153,24 @@ u32 dmda_root_newest(const struct dmda_root root[2], const char *const why[2])
 	return root[1].epoch > root[0].epoch;
 }
 
-bool dmda_root_has_grown(const struct dmda_root root[2], const char *const why[2], u64 epoch)
+void dmda_root_note(struct dmda_root_traces *traces, const struct dmda_super *super, dpn_t dpn,
+		    const struct dmda_root_block *page)
 {
-	bool has_grown = !why[0] && !why[1];
+	const struct dmda_block_id id = {
+		.magic = DMDA_MAGIC_ROOT,
+		.dpn = dpn,
+		.uuid = super->uuid,
+	};
 
-	for (u32 i = 0; i < 2; i++)
-		has_grown |= !why[i] && root[i].epoch > epoch + 1;
-	return has_grown;
+	if (dmda_block_check(page, &id))
+		return;
+	traces->is_there[le64_to_cpu(page->header.epoch) & 1] = true;
+	traces->newest_seq = max(traces->newest_seq, le64_to_cpu(page->next_seq));
+}
+
+bool dmda_root_has_grown(const struct dmda_root_traces *traces, u64 seq)
+{
+	return (traces->is_there[0] && traces->is_there[1]) || traces->newest_seq > seq;
 }
 
 const char *dmda_root_check_times(const struct dmda_slots *slots, u64 next_seq)

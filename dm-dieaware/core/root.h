@@ -75,16 +75,37 @@ const char *dmda_root_decode_entries(const struct dmda_root *root,
 u32 dmda_root_newest(const struct dmda_root root[2], const char *const why[2]);
 
 /**
- * dmda_root_has_grown() - was a device used by the roots of the layout to which it is to grow?
- * @root: these, as they were decoded
- * @why: reason why it cannot be used, or NULL, by root
- * @epoch: epoch of the root by which it grows
+ * struct dmda_root_traces - what lies where the roots of a layout go to which a device is to grow
+ * @is_there: whether a root begins there whose epoch is even; odd
+ * @newest_seq: largest number of an operation that comes next by one of them, or 0
+ */
+struct dmda_root_traces {
+	bool is_there[2];
+	u64 newest_seq;
+};
+
+/**
+ * dmda_root_note() - look at a page there
+ * @dpn: place of @page
  *
- * Growing leaves one root, of the next epoch; the first start after that writes the other one.
+ * It counts if a root begins with it, of whatever size the device was then: where the first root of
+ * a layout lies does not depend on that, but where the second one does.
+ */
+void dmda_root_note(struct dmda_root_traces *traces, const struct dmda_super *super, dpn_t dpn,
+		    const struct dmda_root_block *page);
+
+/**
+ * dmda_root_has_grown() - was a device used by the roots of a layout to which it is to grow?
+ * @traces: what was noted of all pages there
+ * @seq: the operation that comes next by the root by which it grows
+ *
+ * Growing leaves one root, by which the same operation comes next as by the one before it. The
+ * first start after that skips numbers of operations, and writes another one. Their epochs do not
+ * tell them apart: they jump where a root cannot be read.
  *
  * Return: whether it was; else what is there is left of growing that the power has cut off.
  */
-bool dmda_root_has_grown(const struct dmda_root root[2], const char *const why[2], u64 epoch);
+bool dmda_root_has_grown(const struct dmda_root_traces *traces, u64 seq);
 
 /**
  * dmda_root_check_times() - does the journal reach what the tables know?

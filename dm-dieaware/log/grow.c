@@ -61,23 +61,38 @@ static const char *take_entries(struct dmda_log *log)
 
 /*
  * By a superblock that was lost before the other one was written again: then there are roots and
- * tables of more than the device has now, which must not be written over.
+ * tables of more than the device has now, which must not be written over. What cannot be read tells
+ * nothing.
  */
 static bool has_grown(struct dmda_log *log, const struct dmda_super *grown)
 {
+	struct dmda_root_traces traces = { 0 };
 	void *page = log->checkpoint.pages;
-	struct dmda_root roots[2];
-	const char *whys[2];
 
-	for (u32 i = 0; i < 2; i++) {
-		whys[i] = "a root cannot be read";
-		if (!dmda_log_read(log, to_dpn(grown->root_dpn[i]), page, 1))
-			whys[i] = dmda_root_decode(&roots[i], grown, page, i);
+	for (u32 i = 0; i < 2 * grown->root_pages; i++) {
+		dpn_t dpn = to_dpn(grown->root_dpn[0] + i);
+
+		if (!dmda_log_read(log, dpn, page, 1))
+			dmda_root_note(&traces, grown, dpn, page);
 	}
-	return dmda_root_has_grown(roots, whys, log->checkpoint.root.epoch);
+	return dmda_root_has_grown(&traces, log->checkpoint.root.journal.seq);
 }
 
-/* What lies in the other place of a root may be of an attempt to grow that has failed. */
+/* What lies there may be of an attempt to grow that has failed, and that was to another size. */
+static int wipe_places(struct dmda_log *log, const struct dmda_super *grown)
+{
+	u32 nr_pages = dmda_root_nr_pages(grown), nr;
+	int ret = 0;
+
+	memset(log->checkpoint.pages, 0, nr_pages * DMDA_BLOCK_BYTES);
+	for (u32 i = 0; !ret && i < 2 * grown->root_pages; i += nr) {
+		nr = min(nr_pages, 2 * grown->root_pages - i);
+		ret = dmda_log_write(log, to_dpn(grown->root_dpn[0] + i), log->checkpoint.pages,
+				     nr, 0);
+	}
+	return ret;
+}
+
 static int write_roots(struct dmda_log *log, const struct dmda_super *grown)
 {
 	u32 nr_pages = dmda_root_nr_pages(grown);
@@ -85,8 +100,7 @@ static int write_roots(struct dmda_log *log, const struct dmda_super *grown)
 	u8 *pages = log->checkpoint.pages;
 	int ret;
 
-	memset(pages, 0, nr_pages * DMDA_BLOCK_BYTES);
-	ret = dmda_log_write(log, dmda_root_dpn(grown, root.epoch), pages, nr_pages, 0);
+	ret = wipe_places(log, grown);
 	if (ret)
 		return ret;
 	root.epoch++;

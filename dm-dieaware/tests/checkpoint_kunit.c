@@ -277,34 +277,109 @@ static void a_root_is_clean_if_nothing_was_to_follow_and_nothing_has(struct kuni
 	KUNIT_EXPECT_FALSE(test, volume->root.is_clean);
 }
 
-/* Of a layout to which a device of epoch 7 grows: an attempt that was cut off, or one in use? */
+#define OWN_SEQ		100U
+
+/* To what a device of DISK_PAGES grows; a root of the last size takes more pages. */
+static const u64 grown_pages[] = { 2 * DISK_PAGES, 3 * DISK_PAGES, 1 << 24 };
+
+/**
+ * struct trace - a root that lies where those of a larger device go
+ * @epoch: its epoch, or 0: there is none
+ * @seq: the operation that comes next by it
+ */
+struct trace {
+	u64 epoch;
+	u64 seq;
+};
+
+static struct dmda_super *super_of_grown(struct kunit *test, u64 nr_pages)
+{
+	struct dmda_super *super = test_memory(test, sizeof(*super));
+
+	KUNIT_ASSERT_NULL(test, super_of_test(super, false));
+	KUNIT_ASSERT_NULL(test, dmda_super_grow(super, nr_pages));
+	return super;
+}
+
+/* The first page tells. Return: what is noted of the trace by one who looks for @super's roots. */
+static struct dmda_root_traces note_traces(struct kunit *test, const struct dmda_super *super,
+					   const struct dmda_super *of,
+					   const struct trace traces[2])
+{
+	void *page = test_memory(test, DMDA_BLOCK_BYTES);
+	struct dmda_root_traces noted = { 0 };
+
+	for (u32 i = 0; i < 2; i++) {
+		const struct dmda_root root = {
+			.epoch = traces[i].epoch, .journal.seq = traces[i].seq,
+		};
+		u64 dpn = from_dpn(dmda_root_dpn(of, root.epoch));
+
+		dmda_root_encode(&root, of, NULL, 0, page);
+		if (root.epoch && dpn - super->root_dpn[0] < 2 * super->root_pages)
+			dmda_root_note(&noted, super, to_dpn(dpn), page);
+	}
+	return noted;
+}
+
+static void expect_grown(struct kunit *test, const struct trace traces[2], bool has_grown)
+{
+	for (u32 i = 0; i < ARRAY_SIZE(grown_pages); i++) {
+		for (u32 j = 0; j <= i; j++) {
+			struct dmda_root_traces noted =
+				note_traces(test, super_of_grown(test, grown_pages[i]),
+					    super_of_grown(test, grown_pages[j]), traces);
+
+			KUNIT_EXPECT_EQ_MSG(test, dmda_root_has_grown(&noted, OWN_SEQ), has_grown,
+					    "epochs %llu and %llu, to %llu, was %llu",
+					    traces[0].epoch, traces[1].epoch, grown_pages[i],
+					    grown_pages[j]);
+		}
+	}
+}
+
+/*
+ * Where the roots of a larger device go: of an attempt that was cut off, or of one in use? Also if
+ * it was of another size; and if epochs have jumped as a root of the smaller one could not be read.
+ */
 static void roots_tell_whether_a_device_has_grown_before(struct kunit *test)
 {
 	static const struct {
-		u64 epoch[2];	/* 0: there is none */
+		struct trace traces[2];
 		bool has_grown;
 	} cases[] = {
-		{ { 0, 0 }, false },
-		{ { 8, 0 }, false },
-		{ { 0, 7 }, false },
-		{ { 0, 3 }, false },
-		{ { 0, 9 }, true },
-		{ { 10, 0 }, true },
-		{ { 8, 9 }, true },
-		{ { 4, 3 }, true },
+		{ { { 0, 0 }, { 0, 0 } }, false },
+		{ { { 8, OWN_SEQ }, { 0, 0 } }, false },
+		{ { { 0, 0 }, { 7, OWN_SEQ - 1 } }, false },
+		{ { { 0, 0 }, { 1033, OWN_SEQ } }, false },
+		{ { { 0, 0 }, { 9, OWN_SEQ + 1 } }, true },
+		{ { { 10, OWN_SEQ + 1 }, { 0, 0 } }, true },
+		{ { { 8, OWN_SEQ }, { 9, OWN_SEQ + 1 } }, true },
+		{ { { 4, OWN_SEQ / 2 }, { 3, OWN_SEQ / 3 } }, true },
 	};
 
-	for (u32 i = 0; i < ARRAY_SIZE(cases); i++) {
-		const struct dmda_root roots[] = {
-			{ .epoch = cases[i].epoch[0] }, { .epoch = cases[i].epoch[1] },
-		};
-		const char *whys[2];
+	for (u32 i = 0; i < ARRAY_SIZE(cases); i++)
+		expect_grown(test, cases[i].traces, cases[i].has_grown);
+}
 
-		for (u32 j = 0; j < 2; j++)
-			whys[j] = roots[j].epoch ? NULL : "there is none";
-		KUNIT_EXPECT_EQ_MSG(test, dmda_root_has_grown(roots, whys, 7), cases[i].has_grown,
-				    "case %u", i);
-	}
+/* Data, another device's, and what was copied there from where it belongs */
+static void what_is_no_root_there_tells_nothing(struct kunit *test)
+{
+	const struct dmda_root root = { .epoch = 10, .journal.seq = OWN_SEQ + 1 };
+	struct dmda_super *super = super_of_grown(test, grown_pages[0]);
+	dpn_t dpn = to_dpn(super->root_dpn[0]);
+	struct dmda_root_block *page = test_memory(test, sizeof(*page));
+	struct dmda_root_traces traces = { 0 };
+
+	dmda_root_note(&traces, super, dpn, page);
+	dmda_root_encode(&root, super, NULL, 0, page);
+	dmda_root_note(&traces, super, to_dpn(super->root_dpn[0] + 1), page);
+	super->uuid[0] ^= 1;
+	dmda_root_note(&traces, super, dpn, page);
+	KUNIT_EXPECT_FALSE(test, dmda_root_has_grown(&traces, OWN_SEQ));
+	super->uuid[0] ^= 1;
+	dmda_root_note(&traces, super, dpn, page);
+	KUNIT_EXPECT_TRUE(test, dmda_root_has_grown(&traces, OWN_SEQ));
 }
 
 /* The kernel gives nobody more at once; the tool's need.rs has the same number. */
@@ -326,6 +401,7 @@ static struct kunit_case checkpoint_cases[] = {
 	KUNIT_CASE(nobody_waits_until_all_pages_are_looked_at),
 	KUNIT_CASE(a_root_is_clean_if_nothing_was_to_follow_and_nothing_has),
 	KUNIT_CASE(roots_tell_whether_a_device_has_grown_before),
+	KUNIT_CASE(what_is_no_root_there_tells_nothing),
 	KUNIT_CASE(a_table_of_so_many_pages_takes_all_that_the_kernel_gives),
 	{}
 };

@@ -9,7 +9,7 @@
 # mem: 2G
 # seconds: 20
 # timeout: 240
-# sentences: 23
+# sentences: 25
 . "$(dirname "$0")/rc"
 
 start() {
@@ -66,7 +66,7 @@ has() {
 		dd if="$TARGET" bs=1M skip="$2" count=2 iflag=direct status=none | cmp - "$T_DIR/data"
 }
 
-low_disk $((64 * 1024))
+low_disk $((96 * 1024))
 dmsetup remove low
 dmsetup create low --table "0 $((SECTORS / 2)) linear /dev/ram0 0"
 new_log_target t0 /dev/mapper/low --segment 256K
@@ -133,6 +133,15 @@ put_back old "$place"
 mark_log
 check_fails "an old superblock does not make it grow once more" start
 check "and it says why" log_has "it has grown before, by a superblock that is lost"
+dmsetup remove low
+dmsetup create low --table "0 $((SECTORS * 5 / 8)) linear /dev/ram0 0"
+mark_log
+LINE=$(line_of $((before + 256)))
+check_fails "nor to another size" start
+check "which it knows by the roots that are there" log_has "it has grown before, by a superblock that is lost"
+dmsetup remove low
+dmsetup create low --table "0 $SECTORS linear /dev/ram0 0"
+LINE=$(line_of "$after")
 put_back a 0
 put_back b 16
 check "so with the right ones it starts" start
