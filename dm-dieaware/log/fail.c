@@ -8,6 +8,23 @@
 #include "list.h"
 #include "log.h"
 
+/*
+ * Where one of both places cannot be written, the superblock in the other one says it: it gets the
+ * epoch that is next there. Return: whether one of them does.
+ */
+static bool mark_supers(struct dmda_log *log)
+{
+	u64 before = log->super.epoch, newest = before;
+
+	for (u32 i = 0; i < 2; i++) {
+		log->super.epoch = before + i;
+		if (!dmda_log_write_super(log, &log->super, REQ_FUA))
+			newest = log->super.epoch;
+	}
+	log->super.epoch = newest;
+	return newest != before;
+}
+
 /* The device may be why it is needed; there is nothing more that could be done. */
 static void write_needs_check(struct dmda_log *log)
 {
@@ -15,7 +32,9 @@ static void write_needs_check(struct dmda_log *log)
 	dmda_log_list_take(log);
 	log->super.flags |= DMDA_SUPER_NEEDS_CHECK;
 	/* Who loses one of them must not take the device for well. */
-	dmda_log_write_supers(log, &log->super);
+	if (!mark_supers(log))
+		DMERR("%s: That it needs a check could not be written. Run 'dieaware check'.",
+		      dm_table_device_name(log->dmda->ti->table));
 }
 
 void dmda_log_tell_failure(struct work_struct *work)

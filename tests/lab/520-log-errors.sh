@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 25
 # timeout: 240
-# sentences: 26
+# sentences: 32
 . "$(dirname "$0")/rc"
 
 # below TABLE-LINE...: what the device below the target is from now on
@@ -36,6 +36,19 @@ start() {
 # flags_at PAGE: of the superblock there
 flags_at() {
 	od -An -t u4 -j $(($1 * 4096 + 124)) -N 4 /dev/mapper/low | tr -d ' '
+}
+
+# epoch_at PAGE: the number of that superblock
+epoch_at() {
+	od -An -t u8 -j $(($1 * 4096 + 40)) -N 8 /dev/mapper/low | tr -d ' '
+}
+
+# supers_fail A B: how sectors 0 to 7 and 128 to 135 are from now on, and the journal fails
+supers_fail() {
+	below_is "0 8 $1" "8 120 linear $DEV 8" "128 8 $2" \
+		"136 $((journal - 136)) linear $DEV 136" \
+		"$journal 2048 error" \
+		"$((journal + 2048)) $((SECTORS - journal - 2048)) linear $DEV $((journal + 2048))"
 }
 
 new_ssd ssd0 capacity_mib=128
@@ -89,6 +102,33 @@ check "dieaware check finds no damage and says so" dieaware check --clear-needs-
 start
 check_that "then it is written again" "$(status_field t0 state)" == write
 check "with success" put
+
+# And superblocks
+if (($(epoch_at 0) < $(epoch_at 16))); then
+	supers_fail error "linear $DEV 128"
+else
+	supers_fail "linear $DEV 0" error
+fi
+mark_log
+check_fails "the place of the older superblock cannot be written either" put
+dmsetup suspend t0
+dmsetup resume t0
+well
+again t0
+check_that "the next start only reads all the same" "$(status_field t0 state)" == read_only
+dmsetup remove t0
+check "dieaware check finds no damage" dieaware check --clear-needs-check /dev/mapper/low
+start
+supers_fail error error
+mark_log
+check_fails "nor can any superblock" put
+dmsetup suspend t0
+dmsetup resume t0
+check "which the kernel says" log_has "That it needs a check could not be written"
+well
+again t0
+check_that "the next start writes, for nothing tells it" "$(status_field t0 state)" == write
+put
 
 # Tables, which a checkpoint writes
 fails_from "$tables" $((segments - tables)) error
