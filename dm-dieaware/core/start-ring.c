@@ -3,7 +3,8 @@
  * Starting a device: reading the journal's ring, and whether its end is one.
  *
  * Pages that cannot be read together are read one by one: the one that cannot be may be none that
- * is needed. Needed are those up to the end, and those behind it that a batch reaches.
+ * is needed. Needed are those up to the end, and those behind it that a batch reaches. Others are
+ * left out together, as a drive may try for seconds before it says that it cannot read a page.
  */
 #include "start-parts.h"
 
@@ -52,21 +53,24 @@ static bool is_near_end(const struct dmda_start *start)
 	return behind <= end - first + DMDA_MAX_BATCH_SECTORS;
 }
 
-static const char *did_without(struct dmda_start *start, const char *why)
+/* One that is needed is asked for once more, alone; those in front of it are left out. */
+static const char *did_without(struct dmda_start *start, int error)
 {
-	if (why && is_near_end(start))
-		return why;
-	/* Or it is asked for once more, alone. */
-	start->index += why ? 1 : 0;
+	u32 nr = max(start->nr_pages, start->nr_singly);
+
+	if (is_near_end(start))
+		return dmda_start_did_ring(start, error);
+	for (; nr && !is_near_end(start); nr--)
+		start->index++;
+	start->nr_singly = nr;
 	return NULL;
 }
 
 const char *dmda_start_did_lost(struct dmda_start *start, int error)
 {
-	const char *why = dmda_start_did_ring(start, error);
-
 	if (error)
-		return did_without(start, why);
+		return did_without(start, error);
+	dmda_start_did_ring(start, 0);
 	for (u32 i = 0; i < start->nr_pages * DMDA_PAGE_SECTORS; i++) {
 		start->is_lost = dmda_journal_is_beyond(&start->reader, &start->sectors[i]);
 		if (start->is_lost)

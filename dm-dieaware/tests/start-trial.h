@@ -36,6 +36,8 @@ struct done {
  * @fails_at: number of the step that fails, or NEVER
  * @error: the error with which it fails
  * @bad_dpn: page that cannot be read, or 0
+ * @nr_bad: number of pages from there on that cannot be
+ * @nr_failed: number of reads that have failed
  * @changes_at: state in which the image is changed, or NEVER
  * @change: how
  * @told: pages of the map that were told last, before they are needed
@@ -55,6 +57,8 @@ struct trial {
 	u32 fails_at;
 	int error;
 	u64 bad_dpn;
+	u32 nr_bad;
+	u32 nr_failed;
 	u32 changes_at;
 	void (*change)(struct volume *volume);
 	u64 told[DMDA_AHEAD_PAGES];
@@ -113,7 +117,8 @@ static inline bool is_bad(const struct trial *trial)
 {
 	const struct dmda_start *start = &trial->volume->start;
 
-	return trial->bad_dpn && trial->bad_dpn - from_dpn(start->dpn) < start->nr_pages;
+	return trial->bad_dpn && trial->bad_dpn < from_dpn(start->dpn) + start->nr_pages &&
+		from_dpn(start->dpn) < trial->bad_dpn + trial->nr_bad;
 }
 
 static inline int do_step(struct trial *trial, enum dmda_start_step step)
@@ -124,7 +129,10 @@ static inline int do_step(struct trial *trial, enum dmda_start_step step)
 		return trial->error;
 	switch (step) {
 	case DMDA_START_READ:
-		return is_bad(trial) ? -EIO : do_read_step(volume, trial->image, step);
+		if (!is_bad(trial))
+			return do_read_step(volume, trial->image, step);
+		trial->nr_failed++;
+		return -EIO;
 	case DMDA_START_SUPERS:
 		write_next_super(volume);
 		return 0;
@@ -237,6 +245,7 @@ static inline struct trial *new_trial_of(struct kunit *test, u32 nr_commits, u32
 	trial->base = new_image(test);
 	trial->fails_at = NEVER;
 	trial->changes_at = NEVER;
+	trial->nr_bad = 1;
 	lose_power(trial);
 	return trial;
 }

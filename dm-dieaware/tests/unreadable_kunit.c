@@ -72,8 +72,8 @@ static void a_page_of_the_journal_that_nobody_needs_may_be_unreadable(struct kun
 	try_each_page_of_the_ring(trial, DMDA_START_READ_ONLY);
 }
 
-/* What is read one by one is little. */
-static void pages_are_read_together_again_behind_one_that_cannot_be(struct kunit *test)
+/* Behind the end and what a batch reaches, pages that cannot be read together are left out. */
+static void far_pages_are_not_read_one_by_one(struct kunit *test)
 {
 	struct trial *trial = new_trial(test, 5);
 	struct volume *volume = trial->volume;
@@ -83,8 +83,25 @@ static void pages_are_read_together_again_behind_one_that_cannot_be(struct kunit
 	nr_reads = steps_of(trial, DMDA_START_READ);
 	trial->bad_dpn = volume->super.journal_dpn + nr_ring_pages(volume) / 2;
 	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_READ_ONLY, NEVER));
-	KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_READ),
-			nr_reads + DMDA_START_SECTORS / DMDA_PAGE_SECTORS);
+	KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_READ), nr_reads);
+}
+
+/* A drive may try for ten seconds before it says that it cannot read a page. */
+static void a_bad_region_behind_the_end_costs_a_start_few_reads(struct kunit *test)
+{
+	const u32 at_once = DMDA_START_SECTORS / DMDA_PAGE_SECTORS, nr_bad = 64;
+	struct trial *trial = new_trial(test, 5);
+	struct volume *volume = trial->volume;
+	/* From the first page that is far from the end */
+	u32 from = at_once + 2;
+
+	for (u32 page = from; page <= nr_ring_pages(volume) - nr_bad; page++) {
+		trial->bad_dpn = volume->super.journal_dpn + page;
+		trial->nr_bad = nr_bad;
+		trial->nr_failed = 0;
+		KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_READ_ONLY, NEVER));
+		KUNIT_EXPECT_LE(test, trial->nr_failed, nr_bad / at_once + 2);
+	}
 }
 
 /* Damage is found by the pages that can be read. */
@@ -126,7 +143,8 @@ static void pages_of_a_root_that_cannot_be_read_are_never_of_the_next(struct kun
 
 static struct kunit_case unreadable_cases[] = {
 	KUNIT_CASE(a_page_of_the_journal_that_nobody_needs_may_be_unreadable),
-	KUNIT_CASE(pages_are_read_together_again_behind_one_that_cannot_be),
+	KUNIT_CASE(far_pages_are_not_read_one_by_one),
+	KUNIT_CASE(a_bad_region_behind_the_end_costs_a_start_few_reads),
 	KUNIT_CASE(damage_is_found_beside_a_page_that_cannot_be_read),
 	KUNIT_CASE(pages_of_a_root_that_cannot_be_read_are_never_of_the_next),
 	{}
