@@ -72,8 +72,10 @@ bool dmda_commit_is_idle(const struct dmda_commit *commit)
 
 u64 dmda_commit_sure_seq(const struct dmda_commit *commit)
 {
-	/* A draft is one operation. */
-	return commit->durable_seq - (commit->draft.kept.nr_pages ? 1 : 0);
+	const struct dmda_draft_pages *kept = &commit->draft.kept;
+
+	/* Behind a start, numbers lie between it and what comes next. */
+	return kept->nr_pages ? kept->seq - 1 : commit->durable_seq;
 }
 
 void dmda_commit_end_kept(struct dmda_commit *commit)
@@ -90,7 +92,7 @@ bool dmda_commit_draft(struct dmda_commit *commit,
 		       struct dmda_map_page *const pages[DMDA_OP_MAP_PAGES], lpn_t lpn, dpn_t dpn,
 		       u32 nr_pages)
 {
-	const struct dmda_draft_pages places = { dpn, nr_pages };
+	const struct dmda_draft_pages places = { dpn, nr_pages, commit->batch.first.seq };
 	struct dmda_draft *draft = &commit->draft;
 
 	if (!dmda_super_has_drafts(commit->super) || nr_pages > DMDA_MAX_DRAFT_PAGES ||

@@ -186,7 +186,7 @@ bool dmda_commit_is_idle(const struct dmda_commit *commit);
  * If a draft comes last, and its data is damaged later, a start takes that for data that has not
  * arrived, and goes back to what was there before: nobody else may have these places until then.
  *
- * Return: the last operation that is durable, or the one before it.
+ * Return: the last operation that is durable, or the one before that draft.
  */
 u64 dmda_commit_sure_seq(const struct dmda_commit *commit);
 

@@ -110,7 +110,7 @@ const char *dmda_draft_read(const struct dmda_journal_sector *sector,
 	map = dmda_op_pages(op);
 	if (!map || map->kind != DMDA_RECORD_MAP || map->nr_pages > DMDA_MAX_DRAFT_PAGES)
 		return is_none;
-	*pages = (struct dmda_draft_pages){ map->dpn, map->nr_pages };
+	*pages = (struct dmda_draft_pages){ map->dpn, map->nr_pages, seq };
 	if (!are_of_data(pages, super))
 		return is_none;
 	memcpy(&raw, &sector->records[SUM_AT], sizeof(raw));

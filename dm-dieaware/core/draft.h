@@ -37,10 +37,12 @@ struct dmda_op;
  * struct dmda_draft_pages - places of data that a draft names
  * @dpn: the first
  * @nr_pages: how many; 0: there is no such draft
+ * @seq: number of its operation
  */
 struct dmda_draft_pages {
 	dpn_t dpn;
 	u32 nr_pages;
+	u64 seq;
 };
 
 /**

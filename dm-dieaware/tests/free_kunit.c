@@ -102,6 +102,27 @@ static void what_the_last_draft_takes_away_is_kept_until_another_batch(struct ku
 	KUNIT_EXPECT_TRUE(test, dmda_commit_is_idle(journal));
 }
 
+/* So it is behind a power failure: the next one may find that data damaged, by the older root. */
+static void what_the_last_draft_takes_away_is_kept_over_a_start(struct kunit *test)
+{
+	struct volume *volume = new_volume(test);
+	struct dmda_op *op = test_memory(test, sizeof(*op));
+	struct dmda_journal_place next;
+
+	format_volume(volume);
+	write_segment(volume, 0);
+	write_segment(volume, NR_PAGES);
+	empty_by_draft(volume);
+	volume->nr_pending = 0;
+	KUNIT_ASSERT_NULL(test, open_volume(volume, volume->stable, op, &next));
+	resume_volume(volume, 1);
+	KUNIT_ASSERT_EQ(test, volume->segments.nr_empty, 1U);
+	KUNIT_EXPECT_EQ(test, from_seg(find(volume)), from_seg(SEG_NONE));
+	dmda_commit_end_kept(&volume->commit);
+	commit(volume);
+	KUNIT_EXPECT_EQ(test, from_seg(find(volume)), 0U);
+}
+
 static void others_are_not_claimed(struct kunit *test)
 {
 	struct volume *volume = volume_with_empty_segment(test);
@@ -264,6 +285,7 @@ static void what_is_not_free_at_the_end_is_not_discarded(struct kunit *test)
 static struct kunit_case free_cases[] = {
 	KUNIT_CASE(a_segment_is_claimed_when_its_loss_is_durable_and_nobody_reads),
 	KUNIT_CASE(what_the_last_draft_takes_away_is_kept_until_another_batch),
+	KUNIT_CASE(what_the_last_draft_takes_away_is_kept_over_a_start),
 	KUNIT_CASE(others_are_not_claimed),
 	KUNIT_CASE(it_is_one_claimants),
 	KUNIT_CASE(it_is_not_free_before_its_discard_has_ended),
