@@ -93,6 +93,7 @@ static const char *decode_root(struct dmda_start *start, u32 which, int error,
 static void note_epochs(struct dmda_start *start, u32 which)
 {
 	const struct dmda_block_header *header;
+	u64 oldest = U64_MAX, newest = 0;
 
 	for (u32 i = 0; i < start->nr_pages; i++) {
 		const struct dmda_block_id id = {
@@ -104,9 +105,13 @@ static void note_epochs(struct dmda_start *start, u32 which)
 		};
 
 		header = (const void *)(start->pages + i * DMDA_BLOCK_BYTES);
-		if (!dmda_block_check(header, &id))
-			start->newest_epoch = max(start->newest_epoch, le64_to_cpu(header->epoch));
+		if (dmda_block_check(header, &id))
+			continue;
+		oldest = min(oldest, le64_to_cpu(header->epoch));
+		newest = max(newest, le64_to_cpu(header->epoch));
 	}
+	start->newest_epoch = max(start->newest_epoch, newest);
+	start->is_torn[which] = oldest < newest;
 }
 
 /* Does it look as if a root of this device was written there, once? */
@@ -131,6 +136,7 @@ const char *dmda_start_did_roots(struct dmda_start *start, int error)
 		start->newest_epoch = 0;
 		start->is_epoch_lost = false;
 	}
+	start->is_torn[which] = false;
 	if (error)
 		start->is_epoch_lost = true;
 	else

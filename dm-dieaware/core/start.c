@@ -484,10 +484,16 @@ static void enter(struct dmda_start *start, enum state state)
 	start->nr_singly = 0;
 }
 
+/* One that was never there led nowhere, nor did one that the power has cut off. */
+static bool may_be_missing(const struct dmda_start *start, u32 which)
+{
+	return start->whys[which] && !start->is_blank[which] && !start->is_torn[which];
+}
+
 /* What lies behind the end that a root leads to may be a line of which only a later root knows. */
 static bool may_root_be_too_old(const struct dmda_start *start)
 {
-	return start->is_lost && (start->whys[0] || start->whys[1]);
+	return start->is_lost && (may_be_missing(start, 0) || may_be_missing(start, 1));
 }
 
 static void fail(struct dmda_start *start, const char *why)

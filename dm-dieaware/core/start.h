@@ -141,6 +141,7 @@ enum dmda_start_step {
  * @roots: the two roots
  * @whys: reasons why they do not count, or NULL
  * @is_blank: whether none of this device was ever there, as far as one can see
+ * @is_torn: whether pages of two were there: the power failed while it was written
  * @newest_epoch: largest epoch on any page where they lie, also of one that does not count
  * @is_epoch_lost: whether one of these places cannot be read
  * @index: number of what is read next in this state
@@ -200,6 +201,7 @@ struct dmda_start {
 	struct dmda_root roots[2];
 	const char *whys[2];
 	bool is_blank[2];
+	bool is_torn[2];
 	u64 newest_epoch;
 	bool is_epoch_lost;
 	u64 index;

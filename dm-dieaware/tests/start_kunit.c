@@ -484,6 +484,40 @@ static void pages_of_two_roots_are_never_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, volume->root.epoch, 7ULL);
 }
 
+/* The newest root leads to the journal, of which a batch in front of the last ones is damaged. */
+static void expect_operations_lost(struct trial *trial)
+{
+	struct volume *volume = trial->volume;
+
+	sector_of_journal(volume, volume->commit.batch.first.sector - 2)[100] ^= 1;
+	lose_power(trial);
+	KUNIT_EXPECT_STREQ(volume->test, run(trial, DMDA_START_WRITE, NEVER),
+			   "the journal is damaged, and operations are lost");
+	KUNIT_EXPECT_TRUE(volume->test, volume->start.is_lost);
+	KUNIT_EXPECT_NOT_NULL(volume->test, volume->start.whys[1]);
+}
+
+/* Only one was ever written. */
+static void a_root_that_never_was_is_no_reason_for_lost_operations(struct kunit *test)
+{
+	struct trial *trial = new_trial(test, 5);
+	struct volume *volume = trial->volume;
+
+	for (u32 i = 0; i < dmda_root_nr_pages(&volume->super); i++)
+		memset(bytes_at(volume, volume->super.root_dpn[1] + i), 0, DMDA_BLOCK_BYTES);
+	expect_operations_lost(trial);
+}
+
+/* The power failed while it was written: the one before it was durable, and is not too old. */
+static void nor_is_one_that_was_being_written(struct kunit *test)
+{
+	struct trial *trial = new_trial(test, 5);
+	struct dmda_root before = trial->volume->root;
+
+	leave_last_page(trial->volume, &before);
+	expect_operations_lost(trial);
+}
+
 /* The device goes on in another line, and then the root that leads to it is damaged. */
 static void a_line_that_begins_at_the_end_is_no_end(struct kunit *test)
 {
@@ -757,6 +791,8 @@ static struct kunit_case start_cases[] = {
 	KUNIT_CASE(a_journal_that_changes_meanwhile_is_refused),
 	KUNIT_CASE(a_root_that_changes_meanwhile_is_refused),
 	KUNIT_CASE(pages_of_two_roots_are_never_one),
+	KUNIT_CASE(a_root_that_never_was_is_no_reason_for_lost_operations),
+	KUNIT_CASE(nor_is_one_that_was_being_written),
 	KUNIT_CASE(a_line_that_begins_at_the_end_is_no_end),
 	KUNIT_CASE(operations_that_cannot_be_are_refused),
 	KUNIT_CASE(what_is_done_to_a_segment_stands_alone),
