@@ -153,7 +153,7 @@ static u64 collected(const struct ftl *ftl)
 static void what_is_quick_collects_nothing(struct kunit *test)
 {
 	struct ftl_params params = drive_params(&drive_shapes[5]);
-	u64 state = SEED, now_ns = 0, nr_quick = 0, nr_slow = 0;
+	u64 state = SEED, now_ns = 0, nr_quick[2] = { 0 }, nr_slow[2] = { 0 };
 	struct ftl *ftl;
 
 	params.bg_eblks = 3;
@@ -174,12 +174,14 @@ static void what_is_quick_collects_nothing(struct kunit *test)
 			ftl_read(ftl, &rq, now_ns);
 		if (is_quick)
 			KUNIT_ASSERT_EQ(test, collected(ftl), before);
-		nr_quick += is_quick;
-		nr_slow += !is_quick;
+		nr_quick[is_write] += is_quick;
+		nr_slow[is_write] += !is_quick;
 	}
 	EXPECT_CONSISTENT(test, ftl);
-	KUNIT_EXPECT_GT(test, nr_quick, 0ULL);
-	KUNIT_EXPECT_GT(test, nr_slow, 0ULL);
+	for (u32 i = 0; i < 2; i++) {
+		KUNIT_EXPECT_GT(test, nr_quick[i], 0ULL);
+		KUNIT_EXPECT_GT(test, nr_slow[i], 0ULL);
+	}
 }
 
 /* What a drive does besides is not bounded by what a command asks for. */
