@@ -33,7 +33,10 @@ struct nvmev_copy {
  */
 bool nvmev_io_is_alone(const struct nvme_command *sqe);
 
-/* Pages that the timer moves at once, which takes some ten microseconds */
+/*
+ * Pages that the timer moves at once: of one command they take some ten microseconds, of as many
+ * commands of one page each some hundred, with interrupts off
+ */
 #define NVMEV_QUICK_PAGES	32U
 
 /**
