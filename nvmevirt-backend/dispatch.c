@@ -42,7 +42,8 @@
  * How soon after a request to look, and how long. A driver that is given many requests
  * at once announces all of them before it rings, for as long as it takes to prepare
  * them; each look in between makes it take longer. So the interval grows with the time
- * that was waited already, by half of it: that is how late the look can be, too.
+ * that was waited already since something was fetched last, by half of it: that is how late the
+ * look can be, too.
  */
 #define SOON_NS			2000ULL
 #define SOON_MAX_NS		64000ULL
@@ -483,8 +484,11 @@ static enum hrtimer_restart look(struct hrtimer *timer)
 	unsigned long flags;
 
 	spin_lock_irqsave(&watch->lock, flags);
-	if (nr_served)
+	if (nr_served) {
 		note_fetched_locked(watch, nr_served, now_ns);
+		/* What else is expected rings soon, however long others have been rung for. */
+		watch->since_ns = now_ns;
+	}
 	if (watch->awake || has_work_locked(watch)) {
 		/* The dispatcher arms the timer again before it sleeps. */
 		watch->soon = false;

@@ -20,7 +20,8 @@ struct task_struct;
  * @lock: protects what is below
  * @timer: timer that looks at doorbells and registers
  * @expected: I/O requests that the block layer has issued and the dispatcher not fetched
- * @since_ns: time since which the dispatcher waits for what is expected, ktime_get()
+ * @since_ns: time since which the dispatcher waits for what is expected, ktime_get(); begins anew
+ *	when the timer has served something
  * @announced_ns: time of the last announcement
  * @admin: whether an admin request may be on its way
  * @soon: whether @timer is set to the short interval
