@@ -467,7 +467,7 @@ static void reserve_place(struct dmda_log *log, u64 index)
 }
 
 /*
- * @used: gets the page as use_page_locked() has it; NULL: it is not used yet
+ * @used: gets the page as use_page_locked() has it
  * Return: the page that is in the map now: @fresh, unless somebody else was faster.
  */
 static struct dmda_log_page *find_or_insert(struct dmda_log *log, struct dmda_log_page *fresh,
@@ -482,7 +482,7 @@ static struct dmda_log_page *find_or_insert(struct dmda_log *log, struct dmda_lo
 		page = xa_load(&log->cache.pages, index);
 		if (!page && insert_locked(log, index, fresh))
 			page = fresh;
-		if (page && used)
+		if (page)
 			*used = use_page_locked(log, page, io);
 		spin_unlock_irq(&log->lock);
 	} while (!page);
@@ -496,8 +496,16 @@ static bool may_begin_locked(struct dmda_log *log, u64 index)
 	return dmda_log_page_is_zero_locked(log, index) && dmda_log_evict_has_room_locked(log);
 }
 
-/* Return: whether @fresh is in the map now. */
-static bool begin_page(struct dmda_log *log, struct dmda_log_page *fresh, gfp_t gfp)
+static bool is_missing_locked(struct dmda_log *log, u64 index)
+{
+	lockdep_assert_held(&log->lock);
+
+	return !xa_load(&log->cache.pages, index);
+}
+
+/* Does not wait. Return: whether @fresh is in the map now. */
+static bool try_insert(struct dmda_log *log, struct dmda_log_page *fresh, gfp_t gfp,
+		       bool (*may_locked)(struct dmda_log *log, u64 index))
 {
 	u64 index = fresh->map.index;
 	bool is_in;
@@ -505,7 +513,7 @@ static bool begin_page(struct dmda_log *log, struct dmda_log_page *fresh, gfp_t 
 	if (xa_reserve_irq(&log->cache.pages, index, gfp))
 		return false;
 	spin_lock_irq(&log->lock);
-	is_in = may_begin_locked(log, index) && insert_locked(log, index, fresh);
+	is_in = may_locked(log, index) && insert_locked(log, index, fresh);
 	spin_unlock_irq(&log->lock);
 	/* Or the place would be kept until somebody needs that page. */
 	if (!is_in)
@@ -527,7 +535,7 @@ void dmda_log_page_begin(struct dmda_log *log, u64 index, bool may_wait)
 	fresh = take_memory(log, index, gfp, false);
 	if (!fresh)
 		return;
-	if (begin_page(log, fresh, gfp))
+	if (try_insert(log, fresh, gfp, may_begin_locked))
 		read_page(log, fresh, NULL);
 	else
 		free_memory(log, fresh);
@@ -625,7 +633,11 @@ static void add_page(struct together *together, struct dmda_log_page *page)
 	together->page[together->nr++] = page;
 }
 
-/* Return: whether there is memory for more. It is not used until somebody needs it. */
+/*
+ * It is not used until somebody needs it. Nothing is waited for: those that were taken before are
+ * not being read yet, and who waits for them may be who could give memory back.
+ * Return: whether there is memory for more.
+ */
 static bool read_ahead(struct together *together, u64 index)
 {
 	struct dmda_log *log = together->log;
@@ -633,10 +645,12 @@ static bool read_ahead(struct together *together, u64 index)
 
 	if (!fresh)
 		return false;
-	/* It was not there a moment ago; but somebody else may have been faster. */
-	if (find_or_insert(log, fresh, NULL, NULL) != fresh)
+	if (!try_insert(log, fresh, TRY_GFP, is_missing_locked)) {
 		free_memory(log, fresh);
-	else if (!is_blank(log, fresh))
+		/* Unless somebody else was faster */
+		return xa_load(&log->cache.pages, index);
+	}
+	if (!is_blank(log, fresh))
 		add_page(together, fresh);
 	return true;
 }
