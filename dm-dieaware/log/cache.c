@@ -783,10 +783,11 @@ static void read_wanted(struct together *together, const struct dmda_log_wanted 
 	dmda_log_group_begin(&together->group);
 	begin_reading(together);
 	if (!dmda_log_group_end(&together->group)) {
-		WRITE_ONCE(together->log->cache.reads_alone, true);
 		dmda_log_group_begin(&together->group);
 		read_alone(together, 0, together->nr);
-		dmda_log_group_end(&together->group);
+		/* So it was what lies between them. */
+		if (dmda_log_group_end(&together->group) && together->nr_spares)
+			WRITE_ONCE(together->log->cache.reads_alone, true);
 	}
 	while (together->nr_spares)
 		dmda_log_spare_put(&together->log->spares,

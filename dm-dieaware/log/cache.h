@@ -65,8 +65,8 @@ struct dmda_log_page {
  * @blocks: reserve of memory for pages
  * @structs: reserve of struct dmda_log_page
  * @fetches: reserve of reads of pages
- * @reads_alone: whether each page is read by a command of its own, since several could not be; no
- *	lock
+ * @reads_alone: whether each page is read by a command of its own, since several could not be for
+ *	what lies between them; until the device is resumed the next time; no lock
  * @shrinker: way in which the kernel asks for memory of pages
  */
 struct dmda_log_cache {

@@ -487,6 +487,8 @@ static int preresume(struct dmda *dmda)
 		      dm_table_device_name(dmda->ti->table));
 		return -EIO;
 	}
+	/* It may be another device below, or one that was mended. */
+	WRITE_ONCE(log->cache.reads_alone, false);
 	if (!look_below(log))
 		return -EINVAL;
 	ret = begin(log);
