@@ -128,9 +128,14 @@ void dmda_log_draft_learn_locked(struct dmda_log *log, bool is_asked)
 {
 	const struct dmda_commit *commit = &log->journal.commit;
 	int *credit = &log->draft.credit;
+	bool has_writes = log->draft.has_writes;
 
 	lockdep_assert_held(&log->lock);
 
+	log->draft.has_writes = false;
+	/* A segment that is free, or nothing, is written while nobody does anything. */
+	if (!has_writes && !commit->draft.nr)
+		return;
 	if (commit->nr == log->super.journal_unit_sectors &&
 	    commit->sealed_seq == commit->durable_seq + 1 && is_asked)
 		*credit = min(*credit + 1, CREDIT_ENOUGH);

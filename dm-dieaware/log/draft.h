@@ -20,6 +20,7 @@ struct dmda_log_io;
  * @before: vectors that the write came with
  * @is_busy: whether its write's data is on its way, from @copy
  * @is_writing: whether @bio is on its way
+ * @has_writes: whether the batch that is being filled has pages that were written
  * @credit: what the last commits say about whether a write is alone in its own: more than
  *	0, if they have been of such; less, if a draft has been in vain
  */
@@ -30,6 +31,7 @@ struct dmda_log_draft {
 	struct bio_vec *before;
 	bool is_busy;
 	bool is_writing;
+	bool has_writes;
 	int credit;
 };
 

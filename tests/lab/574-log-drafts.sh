@@ -10,7 +10,7 @@
 # clock: virtual
 # seconds: 4
 # timeout: 300
-# sentences: 22
+# sentences: 24
 . "$(dirname "$0")/rc"
 
 PAGES=12
@@ -138,6 +138,22 @@ check "a write that is flushed takes the time of one" takes_writes 90 140 "${NEW
 # What all this has emptied is free by now: a record of that would make a draft one in vain.
 sleep 2
 check "... also where nothing was ever written" takes_writes 90 140 put_far
+# A draft empties a segment. That nothing comes behind it is seen a second later, and written.
+put_zeroes() {
+	dd if=/dev/zero of="$TARGET" bs=4k seek="$1" count="$2" oflag=direct conv=notrunc,fsync status=none
+}
+put_zeroes 300 900
+put_zeroes 300 400
+put_zeroes 701 499
+"${NEW[@]}"
+put_zeroes 700 1
+commits=$(status_field t0 commits)
+sleep 3
+check_that "... which is committed, and that the segment is free" \
+	$(($(status_field t0 commits) - commits)) -eq 2
+PAGES=2
+check "... and the first writes after that take the time of one" takes_writes 90 140 "${NEW[@]}"
+PAGES=12
 drop_target t0
 becomes low "0 $SECTORS linear /dev/ram0 0"
 new_log_target t0 /dev/mapper/low --segment 1M --no-drafts
