@@ -183,8 +183,10 @@ fn a_device_on_whose_source_the_root_filesystem_lies_is_needed() {
             "/dev/mapper/fast",
             "die /dev/vg/lv hint",
             "x-initrd.late",
-            "",
+            "die\n",
         ),
+        // That one is to be below a volume, and not the root filesystem.
+        ("/dev/mapper/fast", "die /dev/sda hint", "", ""),
         ("/dev/mapper/fast", "die UUID=7 log", "x-initrd.late", ""),
         (
             "/dev/mapper/fast",
@@ -207,6 +209,27 @@ fn a_device_on_whose_source_the_root_filesystem_lies_is_needed() {
             "{line}"
         );
         assert_eq!(says(&["--root"]), root, "{line}");
+    }
+    // One that is switched off is nothing that the machine needs, and nothing is hidden below it.
+    for (source, line, printed) in [
+        ("/dev/sdd1", "die /dev/sdd1 hint noauto", ""),
+        ("/dev/sdd1", "die /dev/sdd1 hint nofail,noauto", ""),
+        ("/dev/mapper/fast", "die /dev/vg/lv hint noauto", ""),
+        ("/dev/sdd1", "die /dev/sdb hint noauto", "noauto"),
+        (
+            "/dev/sdd1",
+            "die /dev/sdd1 hint noauto,x-initrd.attach",
+            "-",
+        ),
+        // The machine runs with it: somebody has to say that it would not any more.
+        ("/dev/mapper/fast", "fast /dev/sda hint noauto", "-"),
+    ] {
+        machine_on(&dir, "ext4", source, &format!("{line}\n"));
+        let says = |args: &[&str]| says_of_dietab(&dir, args);
+        let is_needed = printed == "-";
+        assert_eq!(!says(&["--needed"]).is_empty(), is_needed, "{line}");
+        assert_eq!(!says(&["--root"]).is_empty(), is_needed, "{line}");
+        assert_eq!(says(&[]).is_empty(), printed.is_empty(), "{line}");
     }
     // Without the packages, the machine boots as it did.
     machine_on(&dir, "ext4", "/dev/sdd1", "die /dev/sdd1 hint\n");
@@ -240,6 +263,7 @@ fn what_the_machine_may_have_hibernated_to_is_made_and_may_be_missing() {
             "noauto",
         ),
         ("second /dev/sdb hint", "/dev/sdd1 partition", "noauto"),
+        ("die /dev/sdd1 hint noauto", "/dev/sdd1 partition", "-"),
         ("die /dev/sdd1 hint", "/dev/sdd1 partition", "nofail"),
         ("die /dev/sdd1 hint", "/srv/a\\040swap file", "nofail"),
         ("die /dev/sdd1 hint", "/srv/aswap file", "noauto"),
