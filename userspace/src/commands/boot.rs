@@ -2,7 +2,6 @@
 //! `dieaware boot`: the devices of dietab(5) where no systemd makes them: in an initramfs. What is
 //! there already is left as it is. What makes the initramfs asks first whether the lines are right.
 
-use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -13,8 +12,8 @@ use clap::Args;
 
 use super::create::{self, CreateArgs};
 use super::mapper;
-use crate::boot::dietab::{self, Entry, LineError, Mode};
-use crate::boot::parameter;
+use crate::boot::dietab::{self, Entry, LineError};
+use crate::boot::parameter::{self, Named};
 
 /// How often it is looked whether a source has appeared.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -60,20 +59,11 @@ fn make(entry: &Entry, out: &mut impl Write) -> Result<Outcome> {
     })
 }
 
-/// Is it on what `root=` names, which would be in use below it?
-fn is_above_root(entry: &Entry, root: Option<&str>) -> bool {
-    let device = |path: &str| fs::canonicalize(path).ok();
-    entry.mode == Mode::Hint
-        && root.is_some_and(|root| {
-            device(root).is_some_and(|root| device(&entry.source.path()) == Some(root))
-        })
-}
-
-/// Make what is not there, unless the machine was told to boot from below it.
-fn make_unless_left(entry: &Entry, root: Option<&str>, out: &mut impl Write) -> Result<Outcome> {
-    if is_above_root(entry, root) {
+/// Make what is not there, unless the machine was told to boot from below it, or to wake.
+fn make_unless_left(entry: &Entry, named: &Named, out: &mut impl Write) -> Result<Outcome> {
+    if let Some(parameter) = named.by(entry) {
         complain!(
-            "dieaware: {}: root= names what it lies on, {}: it is not made.",
+            "dieaware: {}: {parameter} names what it lies on, {}: it is not made.",
             entry.name,
             entry.source.path()
         );
@@ -173,16 +163,13 @@ pub fn run(args: &BootArgs, out: &mut impl Write) -> Result<()> {
     }
     let text = dietab::read(Path::new(dietab::PATH))
         .with_context(|| format!("{} cannot be read", dietab::PATH))?;
-    let root = parameter::root();
-    make_lines(&text, args, |entry| {
-        make_unless_left(entry, root.as_deref(), out)
-    })
+    let named = Named::now();
+    make_lines(&text, args, |entry| make_unless_left(entry, &named, out))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{is_above_root, make_lines, BootArgs, Outcome};
-    use crate::boot::dietab::parse;
+    use super::{make_lines, BootArgs, Outcome};
     use anyhow::anyhow;
 
     fn args(all: bool) -> BootArgs {
@@ -216,24 +203,6 @@ mod tests {
                 let result = make_lines(text, &args(all), |entry| Ok(outcome(&entry.name)));
                 assert_eq!(result.is_ok(), expected, "{text}, {all}");
             }
-        }
-    }
-
-    #[test]
-    fn what_root_names_itself_gets_nothing_above_it() {
-        let dir = tempfile::tempdir().unwrap();
-        let link = dir.path().join("root");
-        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
-        let link = link.to_str();
-        for (line, root, expected) in [
-            ("a /dev/null hint", link, true),
-            ("a /dev/zero hint", link, false),
-            ("a /dev/null log", link, false),
-            ("a /dev/null hint", None, false),
-            ("a /dev/none hint", Some("/dev/none"), false),
-        ] {
-            let entry = parse(line).pop().unwrap().unwrap();
-            assert_eq!(is_above_root(&entry, root), expected, "{line} {root:?}");
         }
     }
 
