@@ -391,6 +391,21 @@ static void a_table_of_so_many_pages_takes_all_that_the_kernel_gives(struct kuni
 	KUNIT_EXPECT_GT(test, (u64)dmda_slots_bytes(most + 1), (u64)INT_MAX);
 }
 
+/* Likewise */
+static void so_does_a_table_of_so_many_segments(struct kunit *test)
+{
+	const u32 most = 66189562;
+	struct dmda_super *super = kunit_kzalloc(test, sizeof(*super), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, super);
+	super->nr_areas = 1;
+	super->area[0].nr_segments = most;
+	KUNIT_EXPECT_LE(test, (u64)dmda_segments_bytes(super), (u64)INT_MAX);
+	KUNIT_EXPECT_LT(test, dmda_lifetimes_bytes(super), dmda_segments_bytes(super));
+	super->area[0].nr_segments = most + 1;
+	KUNIT_EXPECT_GT(test, (u64)dmda_segments_bytes(super), (u64)INT_MAX);
+}
+
 static struct kunit_case checkpoint_cases[] = {
 	KUNIT_CASE(the_steps_come_in_their_order),
 	KUNIT_CASE(pages_that_have_not_changed_are_not_written),
@@ -403,6 +418,7 @@ static struct kunit_case checkpoint_cases[] = {
 	KUNIT_CASE(roots_tell_whether_a_device_has_grown_before),
 	KUNIT_CASE(what_is_no_root_there_tells_nothing),
 	KUNIT_CASE(a_table_of_so_many_pages_takes_all_that_the_kernel_gives),
+	KUNIT_CASE(so_does_a_table_of_so_many_segments),
 	{}
 };
 

@@ -39,7 +39,7 @@ pub struct Request {
 /// Why a device cannot be laid out like that.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 pub enum MakeError {
-    #[error("Log mode takes devices of up to 4 PiB")]
+    #[error("Log mode takes devices of less than 4 PiB, of which it shows up to 402 TiB")]
     DeviceTooLarge,
     #[error("A stripe must be of 1 to 65536 pages of 4 KiB")]
     Stripe,

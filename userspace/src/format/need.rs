@@ -5,12 +5,13 @@
 
 use std::fs;
 use std::io;
+use std::iter::successors;
 
 use super::layout::{BLOCK_BYTES, ENTRIES_PER_PAGE, MAX_OPEN};
 use super::root::SlotEntry;
 use super::segments::Segment;
 use super::summary::Written;
-use super::superblock::{Super, Table};
+use super::superblock::{segment_table_pages, Super, Table};
 
 /// Of check: a tally of each segment, besides a bit for each page of the device.
 const TALLY_BYTES: u64 = 32;
@@ -43,10 +44,45 @@ fn slots_bytes(nr_pages: u64) -> u64 {
 /// Pages that the map has at most: the kernel gives nobody more than `INT_MAX` bytes at once.
 const MOST_MAP_PAGES: u64 = 134_084_706;
 
+/// Bytes of a set of segments, `dmda_bitset_bytes()`: each level has a bit for each word of the one below.
+fn set_bytes(nr_segments: u64) -> u64 {
+    let levels = successors(Some(nr_segments.div_ceil(64)), |words| {
+        Some(words.div_ceil(64))
+    });
+
+    levels.take(SET_LEVELS).fold(0, u64::saturating_add) * 8
+}
+
+/// Bytes that the target takes at once for the table of segments, `dmda_segments_bytes()`: for each segment what it
+/// is, and its links in a list; the state of each page of the table; and three sets. What it takes for their ages, four
+/// bytes for each, is less.
+fn segments_bytes(nr_segments: u64) -> u64 {
+    nr_segments * (24 + 8) + segment_table_pages(nr_segments) * 16 + 3 * set_bytes(nr_segments)
+}
+
+/// Levels of a set.
+const SET_LEVELS: usize = 6;
+
+/// Segments that a device has at most, for the same reason.
+const MOST_SEGMENTS: u64 = 66_189_562;
+
+fn require_few_segments(superblock: &Super) -> Result<(), String> {
+    let nr_segments = superblock.nr_segments();
+
+    if segments_bytes(nr_segments) <= i32::MAX as u64 {
+        return Ok(());
+    }
+    Err(format!(
+        "There would be {nr_segments} segments, and {MOST_SEGMENTS} are the most: their table would take more memory \
+         than the kernel gives at once. They must be larger"
+    ))
+}
+
 /// # Errors
 ///
 /// When no target could start the device.
 pub fn require_startable(superblock: &Super) -> Result<(), String> {
+    require_few_segments(superblock)?;
     if slots_bytes(superblock.nr_pages(Table::Map)) <= i32::MAX as u64 {
         return Ok(());
     }
@@ -96,18 +132,23 @@ pub fn require(superblock: &Super) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::{
-        available_bytes, needed_bytes, require, require_startable, slots_bytes, MOST_MAP_PAGES,
+        available_bytes, needed_bytes, require, require_startable, segments_bytes, slots_bytes,
+        MOST_MAP_PAGES, MOST_SEGMENTS,
     };
     use crate::format::make::{make, Request};
     use crate::format::superblock::Super;
 
     fn laid_out(nr_device_pages: u64, checksums: bool) -> Super {
+        in_segments(nr_device_pages, None, checksums)
+    }
+
+    fn in_segments(nr_device_pages: u64, segment_pages: Option<u32>, checksums: bool) -> Super {
         let superblock = make(&Request {
             uuid: [7; 16],
             label: String::new(),
             nr_device_pages,
             stripe_pages: 8,
-            segment_pages: None,
+            segment_pages,
             journal_sectors: None,
             journal_unit_sectors: 1,
             reserve_permille: 100,
@@ -135,6 +176,18 @@ mod tests {
         );
         let why = require_startable(&laid_out(1 << 36, true)).unwrap_err();
         assert!(why.starts_with("Log mode shows up to 223 TiB with checksums of data, and"));
+    }
+
+    #[test]
+    fn nor_one_of_so_many_segments() {
+        // The core's suite "checkpoint" has the same number.
+        assert!(segments_bytes(MOST_SEGMENTS) <= i32::MAX as u64);
+        assert!(segments_bytes(MOST_SEGMENTS + 1) > i32::MAX as u64);
+        // 24 TiB, in segments of 512 KiB and of 256
+        require_startable(&in_segments(6 << 30, Some(128), false)).unwrap();
+        let why = require_startable(&in_segments(6 << 30, Some(64), false)).unwrap_err();
+        assert!(why.contains("segments, and 66189562 are the most"), "{why}");
+        assert!(why.ends_with("They must be larger"), "{why}");
     }
 
     #[test]
