@@ -663,6 +663,22 @@ finds_all_files() {
 		cmp -s "$work/known" "$work/found"
 }
 
+# install_beside STATE: modules for a kernel that is not there, where dpkg has a package in that state
+install_beside() {
+	mkdir -p "$work/dpkg" && printf '#!/bin/sh\nprintf "%s"\n' "$1" >"$work/dpkg/dpkg-query" &&
+		chmod +x "$work/dpkg/dpkg-query" || return
+	PATH=$work/dpkg:$PATH "$top/scripts/install-modules" 0.1 >"$work/said" 2>&1 && return 1
+	sed 's/^/# /' "$work/said"
+}
+
+is_refused_beside() {
+	install_beside "$1" && grep -q "The package dieaware-dkms is installed" "$work/said"
+}
+
+is_tried_beside() {
+	install_beside "$1" && grep -q "There are no headers of the kernel 0.1" "$work/said"
+}
+
 export KERNEL="" HOURS=0
 
 # Before perl is frozen
@@ -736,6 +752,13 @@ expect "the oracle of the soak objects to what is wrong, and to nothing else" \
 expect "its workers take an error for an error, also in the middle of a read and of a sync" \
 	python3 "$top/tests/soak/worker_test.py"
 expect "its shifts take for a failure what is one" python3 "$top/tests/soak/soak_test.py"
+
+for state in installed half-configured half-installed unpacked triggers-awaited; do
+	expect "no modules are installed beside a package that is $state" is_refused_beside "$state"
+done
+for state in not-installed config-files ""; do
+	expect "they are beside one that is ${state:-unknown}" is_tried_beside "$state"
+done
 
 expect "the newest kernel is the newest of the archive" \
 	newest_is 7.2.13+deb14-amd64 "$IMAGES" 'kernel_version newest'
