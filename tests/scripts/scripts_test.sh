@@ -270,6 +270,25 @@ counts_half() {
 	END
 }
 
+# guest_counts_half: likewise in a machine, which goes on with the next sentence.
+guest_counts_half() {
+	mkdir -p "$work/guest" && cp "$top/tests/vm/guest.sh" "$top/scripts/lib/whole.sh" "$work/guest/" || return
+	rm -f "$work/guest/said"
+	SAID=$work/guest/said bash -c '
+		set -uo pipefail
+		. "$1/guest.sh"
+		PATIENCE=0
+		half() { until_true false; true; }
+		nested() { half; echo "went on"; }
+		whole() { ! false; [[ -z "" ]] || false; kept=1; }
+		look "half" half
+		look "nested" nested
+		look "whole" whole
+		false
+		look "kept ${kept:-nothing}" true' bash "$work/guest" || return
+	grep -E "^(not )?ok" "$work/guest/said" | diff - <(printf "%s\n" "not ok - half" "not ok - nested" "ok - whole" "ok - kept 1")
+}
+
 # prunes_nothing: a machine that is new has no folder to prune.
 prunes_nothing() {
 	DIEAWARE_CACHE=$work/none DIEAWARE_TOP=$top bash -c '
@@ -725,6 +744,7 @@ expect "none of them reads a folder that its results do not depend on" \
 	no_unread_folder_is_read "$top" unit mutants modules tools fuzz drives
 expect "and one that did would be noticed" notices_an_unread_folder
 expect "what fails in the midst of a test's function is a failure" counts_half
+expect "also in a machine" guest_counts_half
 
 expect "a machine that has no cache yet has nothing to prune" prunes_nothing
 

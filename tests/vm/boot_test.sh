@@ -14,8 +14,7 @@ scripts=$top/tests/vm/boot
 
 # guest SCRIPT
 guest() {
-	relay --mem 3G --copy "$scripts" --copy "$top/tests/vm/guest.sh" --root "$work/root" --systemd \
-		-- bash "boot/$1"
+	relay --mem 3G --copy "$scripts" --root "$work/root" --systemd -- bash "boot/$1"
 }
 
 # The second machine finds these at boot.

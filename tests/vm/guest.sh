@@ -2,6 +2,13 @@
 # shellcheck shell=bash
 # What machines of boot_test.sh, move_test.sh and root_test.sh do to look at themselves. Sourced.
 
+# shellcheck source=scripts/lib/whole.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/whole.sh"
+set -E
+
+# What was seen, for the host
+SAID=${SAID:-/out/said}
+
 # Seconds that a busy machine may take for what is done in no time.
 PATIENCE=60
 
@@ -22,17 +29,20 @@ settle() {
 	udevadm settle --timeout=$PATIENCE
 }
 
-# look SENTENCE COMMAND...: the command must succeed. Goes to /out/said.
+# look SENTENCE COMMAND...: the command must succeed, all of it. Goes to SAID.
 look() {
 	local sentence=$1 log=/tmp/log
 	shift
 
-	if "$@" >"$log" 2>&1; then
+	run_whole "$@" >"$log" 2>&1
+	# One sentence that does not hold keeps no other one from being looked at.
+	set +e
+	if ((!WHOLE_STATUS)); then
 		echo "ok - $sentence"
 	else
 		echo "not ok - $sentence"
 		tail -n 20 "$log"
-	fi >>/out/said
+	fi >>"$SAID"
 }
 
 is() {

@@ -66,14 +66,15 @@ expect_said() {
 	done < <(sed -n 's/^look "\([^"]*\)".*/\1/p' "$script")
 }
 
-# relay OPTION...: scripts/lab with these. The machine has in files/ what the one before it has left in
-# /out, and what it leaves is in $work/files.
+# relay OPTION...: scripts/lab with these, for scripts with guest.sh. The machine has in files/ what the one before it
+# has left in /out, and what it leaves is in $work/files.
 relay() {
 	local status=0
 
 	mkdir -p "$work/files"
 	rm -rf "$work/back"
-	"$top/scripts/lab" --copy "$work/files" --out "$work/back" "$@" \
+	"$top/scripts/lab" --copy "$work/files" --copy "$top/tests/vm/guest.sh" --copy "$top/scripts/lib/whole.sh" \
+		--out "$work/back" "$@" \
 		>"$work/out" 2>"$work/err" </dev/null || status=$?
 	if ((status)); then
 		tail -n 30 "$work/out" "$work/err" | sed 's/^/# /'

@@ -14,7 +14,7 @@ scripts=$top/tests/vm/move
 
 # guest SCRIPT
 guest() {
-	relay --mem 3G --copy "$scripts" --copy "$top/tests/vm/guest.sh" --copy "$top/tests/lab/promised.py" \
+	relay --mem 3G --copy "$scripts" --copy "$top/tests/lab/promised.py" \
 		--root "$work/root" --systemd --timeout 600 -- bash "move/$1"
 }
 

@@ -101,7 +101,7 @@ prepare() {
 	# Nobody types a passphrase.
 	echo 'KEYFILE_PATTERN="/etc/keys/*.key"' >"$root/etc/cryptsetup-initramfs/conf-hook"
 	install -m 755 "$DIEAWARE_LIB/guest-init" "$root/usr/local/sbin/lab-job"
-	cp -r "$top/tests/vm/root" "$top/tests/vm/guest.sh" "$root/root/lab/"
+	cp -r "$top/tests/vm/root" "$top/tests/vm/guest.sh" "$top/scripts/lib/whole.sh" "$root/root/lab/"
 }
 
 # quiet COMMAND...: what it says is shown when it fails.

@@ -33,7 +33,7 @@ make_volumes() {
 # The old volume has the new device for itself, until LVM gives it up. Then the same line of fstab mounts that.
 is_mounted_anew() {
 	kill "${WRITERS[0]}"
-	wait "${WRITERS[0]}"
+	wait "${WRITERS[0]}" || true
 	systemctl stop srv-whole.mount && lvremove -q -y vg/whole && systemctl start srv-whole.mount &&
 		is "$(findmnt -nvo SOURCE /srv/whole)" /dev/mapper/vg-whole-log &&
 		python3 $promised check /srv/whole /out/whole.promises && systemctl stop srv-whole.mount &&
