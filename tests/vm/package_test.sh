@@ -221,8 +221,10 @@ install_modules() {
 }
 
 modules_go() {
-	inside /source/scripts/install-modules --remove && [[ -z $(find "$root/lib/modules/$1/updates" -name '*.ko') ]] &&
-		! grep -q dieaware "$root/lib/modules/$1/modules.dep"
+	local folder=$root/lib/modules/$1 left
+
+	inside /source/scripts/install-modules --remove && left=$(find "$folder" -path '*/updates/*' -name '*.ko') &&
+		[[ -z $left && -e $folder/modules.dep ]] && ! grep -q dieaware "$folder/modules.dep"
 }
 
 # The rest needs no Debian: what "make install" puts into a folder, "make uninstall" takes out of it.
