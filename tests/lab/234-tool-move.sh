@@ -9,7 +9,7 @@
 # mem: 2G
 # seconds: 60
 # timeout: 400
-# sentences: 121
+# sentences: 125
 # shellcheck disable=SC2154
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/move-volume"
@@ -60,6 +60,10 @@ exits 2 "/etc/fstab names /dev/mapper/volume, which after the next boot is the o
 cp "$T_DIR/fstab" /etc/fstab
 printf '# f\xfcr uns\n%s\n' "volume-log UUID=1-2 log" >/etc/dietab
 exits 2 "/etc/dietab has a line for volume-log already" dieaware move volume "$TO"
+for mode in log hint; do
+	echo "stale $TO $mode noauto" >/etc/dietab
+	exits 2 "/etc/dietab, line 1: stale lies on $TO: remove the line" dieaware move volume "$TO"
+done
 rm /etc/dietab
 dmsetup load volume --table "0 8 zero"
 exits 2 "somebody is at work there" dieaware move volume "$TO"

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # dieaware move: what a move has left whose log counts since destroys no log, whatever has become of the old
-# device; a dietab that cannot be replaced is found before anything is begun.
+# device; the log of one that is not complete is not made; a dietab that cannot be replaced is found before anything
+# is begun.
 # kernels: uml
 # smp: 1
 # mem: 2G
 # seconds: 12
 # timeout: 900
-# sentences: 28
+# sentences: 32
 # shellcheck disable=SC2034,SC2154
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/move-volume"
@@ -60,6 +61,22 @@ dmsetup suspend volume
 nothing_undone "volume is suspended, so that nobody knows whether it was moved"
 dmsetup resume volume
 check "so it does while the old device is suspended, which cannot be read" log_stays
+forget_all
+
+# ---- the machine stops while all is copied, and something leads to the log at boot
+make_fs ext4 /dev/mapper/volume
+modprobe dm-mirror
+at_end copy_share 100
+copy_share 1
+dieaware move volume "$TO" >"$T_DIR/moving" 2>&1 &
+poll 20 sh -c "dmsetup table volume | grep -q mirror"
+kill -9 $!
+copy_share 100
+after_reboot
+exits 2 "an incomplete copy: a move to it was begun" dieaware create db "$TO" --mode log
+drop_target db
+check "such a move is undone" dieaware move --undo volume
+check "and nothing is left of it" is_plain
 forget_all
 
 # ---- dietab cannot be replaced

@@ -58,6 +58,19 @@ impl Moves {
         }
     }
 
+    /// The record of a move to a log that has not got everything yet. Records that cannot be read tell nothing.
+    #[must_use]
+    pub fn incomplete(&self, log_uuid: &str) -> Option<PathBuf> {
+        let is_of_it = |path: &PathBuf| {
+            let text = fs::read_to_string(path).ok();
+            text.and_then(|text| serde_json::from_str::<Moving>(&text).ok())
+                .is_some_and(|moving| moving.log_uuid == log_uuid && moving.signs.is_empty())
+        };
+        let records = fs::read_dir(&self.0).ok()?;
+
+        records.flatten().map(|record| record.path()).find(is_of_it)
+    }
+
     /// # Errors
     ///
     /// When it cannot be written.
@@ -102,6 +115,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let moves = Moves::new(&dir.path().join("moves"));
         assert_eq!(moves.read("vg-srv").unwrap(), None);
+        assert_eq!(moves.incomplete("0-1"), None);
         moves.forget("vg-srv").unwrap();
         let mut moving = Moving {
             target: "/dev/nvme0n1".into(),
@@ -111,13 +125,17 @@ mod tests {
             signs: Vec::new(),
         };
         moves.write("vg-srv", &moving).unwrap();
+        assert_eq!(moves.incomplete("0-1"), Some(moves.path("vg-srv")));
+        assert_eq!(moves.incomplete("0-2"), None);
         moving.signs.push(Sign { at: 7, bytes: 2 });
         moves.write("vg-srv", &moving).unwrap();
         assert_eq!(moves.read("vg-srv").unwrap(), Some(moving));
         assert_eq!(moves.read("vg-other").unwrap(), None);
+        assert_eq!(moves.incomplete("0-1"), None);
         let file = fs::read_dir(dir.path().join("moves")).unwrap().next();
         fs::write(file.unwrap().unwrap().path(), "{").unwrap();
         assert!(moves.read("vg-srv").is_err());
+        assert_eq!(moves.incomplete("0-1"), None);
         moves.forget("vg-srv").unwrap();
         assert_eq!(moves.read("vg-srv").unwrap(), None);
     }

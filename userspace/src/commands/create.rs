@@ -18,7 +18,7 @@ use super::mapper::CREATED;
 use super::there::{self, Asked};
 use super::{format, mapper, overwrite};
 use crate::boot::dietab::{self, Entry};
-use crate::boot::moves::Moving;
+use crate::boot::moves::{Moves, Moving, FOLDER};
 use crate::device::block::Device;
 use crate::device::nvme::Namespace;
 use crate::device::signatures;
@@ -267,9 +267,26 @@ fn plan_format(args: &CreateArgs, device: &Device) -> Result<Plan> {
     })
 }
 
+/// A log to which a move was begun has a part of a filesystem that is whole where it was: nobody is to find
+/// both by one UUID. Not even at boot, whatever leads there.
+fn require_complete(args: &CreateArgs, superblock: &Super) -> Result<()> {
+    let uuid = superblock.uuid_text();
+
+    match Moves::new(Path::new(FOLDER)).incomplete(&uuid) {
+        None => Ok(()),
+        Some(record) => Err(usage(format!(
+            "{} holds the log {uuid}, an incomplete copy: a move to it was begun, which \"dieaware move\" as \
+             before ends and \"dieaware move --undo\" takes back ({} is its record)",
+            args.device.display(),
+            record.display()
+        ))),
+    }
+}
+
 fn plan_log(args: &CreateArgs, device: &Device) -> Result<Plan> {
     let name = args.device.display();
     let superblock = find_log(args, device)?;
+    require_complete(args, &superblock)?;
     let mut notes = vec![format!(
         "{name} holds the log {}, which is used as it is",
         superblock.uuid_text()

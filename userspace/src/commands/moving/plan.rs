@@ -3,6 +3,7 @@
 //! the kernel copies.
 
 use std::fmt;
+use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,7 @@ use super::super::swap::{self, Held};
 use super::super::{format, mapper, overwrite};
 use super::stack::{self, Source};
 use super::MoveArgs;
-use crate::boot::dietab;
+use crate::boot::dietab::{self, Entry};
 use crate::boot::moves::{Moves, Moving, FOLDER};
 use crate::device::hide::{self, Sign};
 use crate::device::layers::layers;
@@ -206,6 +207,34 @@ fn check_log_name(name: &str) -> Result<()> {
     Ok(())
 }
 
+/// A line of dietab(5) whose source is a device, by whatever name.
+fn line_on<'a>(entries: &'a [Entry], target: &Path) -> Option<&'a Entry> {
+    let target = fs::canonicalize(target).ok()?;
+    let leads_there =
+        |entry: &&Entry| fs::canonicalize(entry.source.path()).is_ok_and(|source| source == target);
+
+    entries.iter().find(leads_there)
+}
+
+/// By a line in log mode, the next boot would make a log that is not complete, beside the filesystem of
+/// which it is a copy. By one in hint mode, udev would hide the log.
+fn check_no_line_on(target: &Path) -> Result<()> {
+    let text = dietab::read_if_there(Path::new(dietab::PATH))
+        .with_context(|| format!("{} cannot be read", dietab::PATH))?;
+    let entries: Vec<_> = dietab::parse(&text).into_iter().flatten().collect();
+
+    match line_on(&entries, target) {
+        None => Ok(()),
+        Some(entry) => Err(usage(format!(
+            "{}, line {}: {} lies on {}: remove the line, as the device is going to hold something else",
+            dietab::PATH,
+            entry.line,
+            entry.name,
+            target.display()
+        ))),
+    }
+}
+
 /// Without a line there nothing leads to the log after the next boot. That there is room for it is seen
 /// before the log counts.
 fn check_dietab() -> Result<()> {
@@ -253,6 +282,7 @@ fn look(source: &Source, args: &MoveArgs, force: bool) -> Result<Plan> {
     check_dietab()?;
     mapper::check_node(&target)?;
     check_below(source, &target)?;
+    check_no_line_on(&target)?;
     let device = common::open(&target, 0, false)?;
     if !device.is_block() {
         return Err(usage(format!(
@@ -370,4 +400,32 @@ pub fn begin(source: &Source, args: &MoveArgs, moves: &Moves) -> Result<()> {
     let plan = look(&source, args, is_ours).map_err(|err| anyhow!(Refused(err)))?;
 
     build(&source, &plan, args, moves, args.force || is_ours)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::line_on;
+    use crate::boot::dietab::parse;
+
+    #[test]
+    fn a_line_on_the_target_is_found_by_any_of_its_names_and_in_either_mode() {
+        for (text, expected) in [
+            ("a /dev/zero log\nb /dev/null log", Some("b")),
+            ("b /dev/./null hint", Some("b")),
+            ("b /dev/null log start=8", Some("b")),
+            ("b /dev/null hint noauto", Some("b")),
+            ("a /dev/zero hint\nb /dev/none log", None),
+            ("", None),
+        ] {
+            let entries: Vec<_> = parse(text).into_iter().flatten().collect();
+            for target in ["/dev/null", "/dev/../dev/null"] {
+                let found = line_on(&entries, Path::new(target));
+                assert_eq!(found.map(|entry| entry.name.as_str()), expected, "{text}");
+            }
+        }
+        let entries: Vec<_> = parse("a /dev/none log").into_iter().flatten().collect();
+        assert_eq!(line_on(&entries, Path::new("/dev/none")), None);
+    }
 }
