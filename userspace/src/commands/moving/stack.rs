@@ -12,12 +12,15 @@ use super::super::mapper::{self, CREATED};
 use super::super::{overwrite, swap};
 use crate::boot::dietab;
 use crate::boot::moves::{Moves, Moving, FOLDER};
+use crate::device::block::{Device, OpenHow};
 use crate::device::hide::Hider;
 use crate::device::signatures;
 use crate::dm::swap::State;
 use crate::dm::tables::{Segment, Table};
 use crate::dm::{self, life, mirror};
 use crate::format::create::withdraw;
+use crate::format::findings::Findings;
+use crate::format::volume::find_super;
 use crate::units::DeviceNumber;
 
 /// How UUIDs of old devices begin, behind which the log's name is.
@@ -383,13 +386,31 @@ fn remove_log(moving: &Moving) -> Result<bool> {
     Ok(is_it)
 }
 
+/// What is found by a path: is it this log? `None`: it holds one, or something, that cannot be read.
+fn is_held_at(path: &Path, moving: &Moving) -> Option<bool> {
+    let device = Device::open(path, 0, OpenHow::default()).ok()?;
+
+    match find_super(&device, &mut Findings::default()).ok()? {
+        Ok(superblock) => Some(superblock.uuid_text() == moving.log_uuid),
+        Err(_) => (!signatures::is_log(&device).ok()?).then_some(false),
+    }
+}
+
+/// Does a path lead to a log? After a reboot another device may have the name that the log's had when the move
+/// was begun: the name decides only where nobody can tell what is there.
+fn leads_to(path: &Path, moving: &Moving) -> bool {
+    let real = fs::canonicalize(path).ok();
+    let is_name = || real.is_some() && real == fs::canonicalize(&moving.target).ok();
+
+    is_held_at(path, moving).unwrap_or_else(is_name)
+}
+
 /// Does a line of dietab(5) lead to a log, by its name or UUID, or by any name of what it lies on?
 fn is_in_dietab(text: &str, moving: &Moving) -> bool {
     let uuid = dietab::Source::Tag(dietab::Tag::Uuid, moving.log_uuid.clone());
-    let target = fs::canonicalize(&moving.target).ok();
     let leads_there = |entry: &dietab::Entry| {
         let is_log = entry.mode == dietab::Mode::Log && entry.start_sectors == 0;
-        is_log && target.is_some() && fs::canonicalize(entry.source.path()).ok() == target
+        is_log && leads_to(Path::new(&entry.source.path()), moving)
     };
     let mut entries = dietab::parse(text).into_iter().flatten();
 
@@ -488,7 +509,11 @@ pub fn require_alone(source: &Source) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     use super::{hyphened, is_in_dietab, line, linear_to, Moving};
+    use crate::commands::overwrite::pressing::{empty_log, laid_out};
     use crate::dm::tables::Table;
 
     #[test]
@@ -536,6 +561,50 @@ mod tests {
             ("b /dev/none log", "/dev/none", false),
         ] {
             assert_eq!(is_in_dietab(text, &on(target)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn after_a_reboot_a_log_is_known_by_what_its_device_holds() {
+        let dir = tempfile::tempdir().unwrap();
+        let nothing = dir.path().join("nothing");
+        let log = dir.path().join("log");
+        let damaged = dir.path().join("damaged");
+        let mut bytes = empty_log(4096).into_bytes();
+        fs::write(&log, &bytes).unwrap();
+        // Both superblocks are there, and neither is right.
+        bytes
+            .iter_mut()
+            .take(17 * 4096)
+            .skip(100)
+            .step_by(4096)
+            .for_each(|byte| *byte ^= 1);
+        fs::write(&damaged, bytes).unwrap();
+        fs::write(&nothing, vec![0; 1 << 20]).unwrap();
+        let moving = |uuid: &str, target: &Path| Moving {
+            target: target.to_owned(),
+            log: "a-log".to_owned(),
+            log_uuid: uuid.to_owned(),
+            options: Vec::new(),
+            signs: Vec::new(),
+        };
+        let its = &laid_out(4096).uuid_text();
+        for (line, uuid, target, expected) in [
+            // Its device had another name before
+            (&log, its.as_str(), &nothing, true),
+            (&log, its, &log, true),
+            // What has its device's name holds another one, or nothing
+            (&log, "0-1", &log, false),
+            (&nothing, its, &nothing, false),
+            (&damaged, its, &damaged, true),
+            (&damaged, its, &log, false),
+        ] {
+            let text = format!("b /dev/..{} log", line.display());
+            assert_eq!(
+                is_in_dietab(&text, &moving(uuid, target)),
+                expected,
+                "{text} {uuid}"
+            );
         }
     }
 
