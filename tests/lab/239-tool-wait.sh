@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 15
 # timeout: 180
-# sentences: 23
+# sentences: 25
 # shellcheck disable=SC2016 # the programs' own variables
 . "$(dirname "$0")/rc"
 
@@ -45,10 +45,17 @@ new_ssd ssd0 capacity_mib=96
 # Hint mode
 new_target t0 "$DEV" hints=on
 exits 124 "Nothing has happened to t0 in 1 s" dieaware wait --timeout 1 t0
+wait_for patient --follow --timeout 6 t0
+patient=$WAITER
 wait_for hints t0
+# Half of its time is over when something happens.
+sleep 3
 echo 1 >"$CONFIGFS/ssd0/reject_hints"
 dd if=/dev/zero of="$TARGET" bs=64k count=32 oflag=direct status=none
 check "who waits is told that the device rejects hints" ended 0 hints "hints-off: t0: "
+told=$EPOCHSECONDS WAITER=$patient
+check "who follows is told, and that nothing has happened afterwards" ended 124 patient "Nothing has happened to t0 in 6 s"
+check_that "... as long as he was to wait" $((EPOCHSECONDS - told)) -ge 5
 check_that "who comes later is told at once" "$(dieaware wait --timeout 5 --json t0 | jq -r '.[].event')" == hints-off
 exits 124 "Nothing has happened" dieaware wait --timeout 1 --for failed --for low-space t0
 echo 0 >"$CONFIGFS/ssd0/reject_hints"

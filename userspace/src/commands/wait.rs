@@ -50,7 +50,7 @@ pub struct WaitArgs {
     /// Wait for this state, and no other one (may be repeated)
     #[arg(long = "for", value_name = "EVENT", value_enum)]
     wanted: Vec<Event>,
-    /// Wait so many seconds at most; the exit status is 124 then
+    /// Wait so many seconds at most, with --follow for each change; the exit status is 124 then
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
     /// Go on, and tell each change, until the device is removed
@@ -269,21 +269,23 @@ fn tell(args: &WaitArgs, told: &Told, go_on: &GoOn, out: &mut impl Write) -> Res
     Ok(())
 }
 
-/// Tell what is new since the last look, and when nothing is left.
+/// Tell what is new since the last look, and when nothing is left. Says whether there was something.
 fn tell_changes(
     args: &WaitArgs,
     before: &BTreeSet<Event>,
     now: &BTreeSet<Event>,
     go_on: &GoOn,
     out: &mut impl Write,
-) -> Result<()> {
-    for event in now.difference(before) {
-        tell(args, &Told::of(&args.name, Some(*event)), go_on, out)?;
-    }
+) -> Result<bool> {
+    let mut changes: Vec<_> = now.difference(before).copied().map(Some).collect();
+
     if now.is_empty() && !before.is_empty() {
-        tell(args, &Told::of(&args.name, None), go_on, out)?;
+        changes.push(None);
     }
-    Ok(())
+    for event in &changes {
+        tell(args, &Told::of(&args.name, *event), go_on, out)?;
+    }
+    Ok(!changes.is_empty())
 }
 
 /// All that it is in, in one answer.
@@ -304,11 +306,11 @@ fn answer(args: &WaitArgs, events: &BTreeSet<Event>, out: &mut impl Write) -> Re
 }
 
 /// The longest that may be waited now.
-fn rest(args: &WaitArgs, begin: Instant) -> Result<Duration> {
+fn rest(args: &WaitArgs, since: Instant) -> Result<Duration> {
     let Some(limit) = args.timeout.map(Duration::from_secs) else {
         return Ok(LOOK_AGAIN);
     };
-    let rest = limit.saturating_sub(begin.elapsed());
+    let rest = limit.saturating_sub(since.elapsed());
     if rest.is_zero() {
         let seconds = limit.as_secs();
         return Err(TimedOut(format!(
@@ -334,7 +336,8 @@ pub fn run(args: &WaitArgs, out: &mut impl Write) -> Result<()> {
     }
     targets?;
     let progress = Progress::new()?;
-    let begin = Instant::now();
+    // Who follows is told of each change: time counts from the last one.
+    let mut since = Instant::now();
     let mut before = BTreeSet::new();
 
     loop {
@@ -348,13 +351,15 @@ pub fn run(args: &WaitArgs, out: &mut impl Write) -> Result<()> {
             bail!("{name} was removed");
         };
         if args.follow {
-            tell_changes(args, &before, &now, &|| progress.go_on(), out)?;
+            if tell_changes(args, &before, &now, &|| progress.go_on(), out)? {
+                since = Instant::now();
+            }
         } else if !now.is_empty() {
             return answer(args, &now, out);
         }
         before = now;
         progress.go_on()?;
-        let waited = wait::wait(info.number, number, rest(args, begin)?);
+        let waited = wait::wait(info.number, number, rest(args, since)?);
         // Who ends this may have ended the dmsetup that waits as well.
         progress.go_on()?;
         waited?;
@@ -368,7 +373,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
     use std::time::{Duration, Instant};
 
-    use super::{programs, run_hooks, sleep, Told, PAUSE};
+    use super::{programs, run_hooks, sleep, tell_changes, Told, WaitArgs, PAUSE};
     use crate::events::Event;
     use crate::progress::Interrupted;
 
@@ -411,6 +416,35 @@ mod tests {
         while runs(pid.trim()) {
             assert!(begin.elapsed() < Duration::from_secs(60), "it still sleeps");
             sleep(PAUSE);
+        }
+    }
+
+    #[test]
+    fn what_is_told_is_a_change() {
+        let args = WaitArgs {
+            name: "db".to_owned(),
+            wanted: Vec::new(),
+            timeout: None,
+            follow: true,
+            hooks: None,
+            json: false,
+        };
+        let (low, out) = (Event::LowSpace, Event::OutOfSpace);
+        for (before, now, expected) in [
+            (&[][..], &[][..], ""),
+            (&[], &[low], "low-space"),
+            (&[low], &[low], ""),
+            (&[low], &[low, out], "out-of-space"),
+            (&[low, out], &[low], ""),
+            (&[low], &[], "ok"),
+        ] {
+            let set = |events: &[Event]| events.iter().copied().collect();
+            let mut said = Vec::new();
+            let is_told =
+                tell_changes(&args, &set(before), &set(now), &|| Ok(()), &mut said).unwrap();
+            let said = String::from_utf8(said).unwrap();
+            assert_eq!(said.split(':').next().unwrap(), expected);
+            assert_eq!(is_told, !expected.is_empty(), "{said}");
         }
     }
 
