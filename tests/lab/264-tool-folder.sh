@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # All files of a folder are moved but for those that must not be: a program that runs, where the
 # filesystem cannot move it, a file that must not be changed, what is mounted below and cannot be looked at.
-# None of these is a failure, and a program that was moved while it runs is what it was.
+# Nor below a snapshot of LVM's, in which it would take up room. None of these is a failure, and a program that was moved while it runs is what it was.
 # kernels: uml
 # smp: 1
 # mem: 2G
 # seconds: 20
 # timeout: 240
-# sentences: 36
+# sentences: 46
 # shellcheck disable=SC2154
 . "$(dirname "$0")/rc"
 
@@ -86,3 +86,34 @@ check_fails "what is mounted below cannot be looked at" stat "$mnt/below"
 exits 0 " $mnt/file" dieaware frag "$mnt"
 check_fails "and nobody is told of another filesystem" grep below "$T_DIR/said"
 umount "$mnt/below"
+umount "$mnt"
+
+# ---- layers that LVM has below a filesystem
+all="0 $(blockdev --getsz /dev/ram0)"
+dmsetup create volume --table "$all linear /dev/ram0 0"
+at_end drop_target volume
+make_fs ext4 /dev/mapper/volume
+fs=ext4
+new_mount /dev/mapper/volume "$mnt"
+mkdir "$mnt/d"
+in_pieces "$mnt/d/plain"
+pieces=$(pieces_of "$mnt/d/plain")
+becomes volume "$all snapshot-origin /dev/ram0"
+exits 0 "$mnt/d/plain was left alone: LVM keeps a snapshot of its volume" dieaware defrag --threshold 0 "$mnt/d"
+check_that "what is below a snapshot stays in its pieces" "$(pieces_of "$mnt/d/plain")" -eq "$pieces"
+exits 3 "--unshare allows that" dieaware defrag --method rewrite --threshold 0 "$mnt/d/plain"
+exits 0 move dieaware defrag --unshare --threshold 0 "$mnt/d"
+check "unless that is wished for" fewer "$mnt/d/plain" "$pieces"
+becomes volume "$all mirror core 1 1024 2 /dev/ram0 0 /dev/ram1 0"
+why() {
+	dieaware frag --json "$1" | jq -r '.[0].unknown'
+}
+check_that "a mirror is there for now, as while LVM moves a volume" "$(why "$mnt/d/plain")" =~ "type mirror, .*, for now\$"
+for i in 0 1; do
+	dmsetup create "vg-lv_mimage_$i" --table "$all linear /dev/ram$i 0"
+	at_end drop_target "vg-lv_mimage_$i"
+done
+becomes volume "$all mirror core 1 1024 2 /dev/mapper/vg-lv_mimage_0 0 /dev/mapper/vg-lv_mimage_1 0"
+check_that "but one of LVM's own is not" "$(why "$mnt/d/plain")" == "it lies on a mirror of LVM's, which keeps where things are to itself"
+umount "$mnt"
+drop_target volume

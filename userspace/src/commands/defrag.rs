@@ -65,7 +65,7 @@ pub struct DefragArgs {
     /// With --method share: leave the pages on the dies on which they are
     #[arg(long)]
     keep_dies: bool,
-    /// Also move what is shared with other files or snapshots, which takes space of its own then
+    /// Also move what is shared with other files or snapshots, LVM's as well, which takes space of its own then
     #[arg(long)]
     unshare: bool,
     /// Move no more than that: files that have more are left alone

@@ -12,7 +12,7 @@ use nix::libc;
 
 use super::{rights, DefragError, Watch, Wish};
 use crate::device::nvme::spread::{commands, Spreader};
-use crate::frag::look::{Look, Pages};
+use crate::frag::look::{Look, Pages, Unseen};
 use crate::fs::fiemap::Extent;
 use crate::fs::file::{offset, open_to_write};
 use crate::fs::lease::{Lease, Unstopped};
@@ -57,8 +57,12 @@ fn is_shared(extents: &[Extent], runs: &[Run]) -> bool {
     })
 }
 
-/// What is moved is shared no more, and takes space of its own: not unless that is wished for.
+/// What is moved is shared no more, and takes space of its own, in a snapshot of the volume as well: not unless that
+/// is wished for.
 pub(super) fn refuse_shared(look: &Look, wish: Wish) -> Result<(), DefragError> {
+    if !wish.unshares && matches!(look.on_ssd, Err(Unseen::Snapshot(_))) {
+        return Err(DefragError::Snapshot);
+    }
     if !wish.unshares && is_shared(&look.facts.extents, &look.runs) {
         return Err(DefragError::Shared);
     }

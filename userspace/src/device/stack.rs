@@ -148,6 +148,8 @@ pub enum StackError {
     Dm(#[from] DmError),
     #[error("it lies on a target of type {0}, which keeps where things are to itself")]
     Opaque(String),
+    #[error("it lies on a mirror of LVM's, which keeps where things are to itself")]
+    Mirror,
     #[error("it lies on a dieaware target in log mode of version {0}, which does not tell where things are: 0.2.0 of the module does")]
     OldTarget(String),
     #[error("it lies on a dieaware target in log mode, which does not tell where things are: {0}")]
@@ -165,6 +167,12 @@ impl StackError {
     #[must_use]
     pub fn passes(&self) -> bool {
         matches!(self, Self::Opaque(kind) if PASSING.contains(&kind.as_str()))
+    }
+
+    /// Is it the volume's own layer while LVM keeps a snapshot of it? What is written is copied to that before.
+    #[must_use]
+    pub fn is_below_snapshot(&self) -> bool {
+        matches!(self, Self::Opaque(kind) if kind == "snapshot-origin")
     }
 }
 
@@ -227,6 +235,34 @@ fn parse_line(line: &str) -> Result<Line, StackError> {
     })
 }
 
+/// Is it the name of a copy that a mirror of LVM's has for good (`lvcreate --type mirror`)? `pvmove --atomic` has
+/// some as well, until it has moved.
+fn is_lasting_copy(name: &str) -> bool {
+    name.contains("_mimage_") && !name.contains("-pvmove")
+}
+
+/// Of a mirror only the names of what it lies on say whether it stays.
+fn known_to_last(
+    err: StackError,
+    line: &str,
+    is_lasting: impl Fn(DeviceNumber) -> bool,
+) -> StackError {
+    let mut below = line
+        .split_whitespace()
+        .skip(3)
+        .filter_map(|word| word.parse().ok());
+
+    match err {
+        StackError::Opaque(kind) if kind == "mirror" && below.any(is_lasting) => StackError::Mirror,
+        err => err,
+    }
+}
+
+fn is_lasting(device: DeviceNumber) -> bool {
+    fs::read_to_string(format!("/sys/dev/block/{device}/dm/name"))
+        .is_ok_and(|name| is_lasting_copy(&name))
+}
+
 /// Why a target in log mode has not answered.
 fn silence(err: DmError) -> StackError {
     match dm::target_version() {
@@ -251,7 +287,9 @@ impl Tables {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(place) => {
                 let table = dm::table(device)?;
-                let lines: Result<_, _> = table.lines().map(parse_line).collect();
+                let parse =
+                    |line| parse_line(line).map_err(|err| known_to_last(err, line, is_lasting));
+                let lines: Result<_, _> = table.lines().map(parse).collect();
                 Ok(place.insert(lines?))
             }
         }
@@ -483,8 +521,8 @@ impl Line {
 #[cfg(test)]
 mod tests {
     use super::{
-        longest_in_a_row, parse_line, part_of, sends_hints, Line, Piece, Placed, StackError,
-        Stretch,
+        is_lasting_copy, known_to_last, longest_in_a_row, parse_line, part_of, sends_hints, Line,
+        Piece, Placed, StackError, Stretch,
     };
     use crate::units::DeviceNumber;
 
@@ -585,6 +623,28 @@ mod tests {
             let err = parse_line(&format!("0 8 {kind}")).unwrap_err();
             assert_eq!(err.passes(), expected, "{kind}");
         }
+    }
+
+    #[test]
+    fn a_mirror_lasts_where_its_copies_have_the_names() {
+        for (name, expected) in [
+            ("vg-lv_mimage_0", true),
+            ("vg-pvmove0_mimage_1", false),
+            ("vg-lv-old", false),
+        ] {
+            assert_eq!(is_lasting_copy(name), expected, "{name}");
+        }
+        let copy = DeviceNumber {
+            major: 253,
+            minor: 4,
+        };
+        let passes = |line: &str| {
+            let err = parse_line(line).unwrap_err();
+            known_to_last(err, line, |device| device == copy).passes()
+        };
+        assert!(!passes("0 8 mirror disk 2 253:2 1024 2 253:3 0 253:4 0"));
+        assert!(passes("0 8 mirror core 1 1024 2 253:3 0 253:5 0"));
+        assert!(passes("0 8 snapshot-origin 253:4"));
     }
 
     #[test]

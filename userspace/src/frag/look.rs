@@ -47,6 +47,9 @@ pub enum Unseen {
     /// The same, until it goes away.
     #[error("{0}, for now")]
     Meanwhile(String),
+    /// The same, while there is a snapshot of LVM's, to which is copied what is written over.
+    #[error("{0}, for now")]
+    Snapshot(String),
     /// It may be another time, or of another file.
     #[error("{0}")]
     Other(String),
@@ -83,8 +86,11 @@ fn pages_of(
     let ranges: Vec<_> = runs.iter().map(sectors_of).collect();
     let other = |why: &str| Unseen::Other(why.to_owned());
     let pieces = tables.resolve(device, &ranges).map_err(|err| match err {
+        err if err.is_below_snapshot() => Unseen::Snapshot(err.to_string()),
         err if err.passes() => Unseen::Meanwhile(err.to_string()),
-        StackError::Opaque(_) | StackError::OldTarget(_) => Unseen::Hidden(err.to_string()),
+        StackError::Opaque(_) | StackError::Mirror | StackError::OldTarget(_) => {
+            Unseen::Hidden(err.to_string())
+        }
         err => Unseen::Other(err.to_string()),
     })?;
     let mut found = Vec::new();
