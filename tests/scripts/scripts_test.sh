@@ -457,6 +457,30 @@ notices_what_is_always_skipped() {
 		-z $(skips "6.12 debug" --kernel debug) && -z $(skips "6.1 6.12" --kernel 6.12) ]]
 }
 
+# tells_what_tests_cost: a test whose machine computes for a second, without having said so, and one that only waits
+tells_what_tests_cost() {
+	local tree=$work/costs
+
+	mkdir -p "$tree"/{scripts,tests/lab}
+	cp -r "$top/scripts/lib" "$top/scripts/lab-tests" "$tree/scripts/"
+	printf '#!/bin/bash\n' >"$tree/scripts/modules"
+	cat >"$tree/scripts/lab" <<-'END'
+		#!/bin/bash
+		echo "begin 101-a"
+		python3 -c 'import time
+		while time.process_time() < 1: pass'
+		printf '%s\n' "ok - 101-a: yes" "end 101-a 0" "begin 102-a"
+		sleep 0.5
+		printf '%s\n' "ok - 102-a: yes" "end 102-a 9"
+	END
+	chmod +x "$tree/scripts"/{modules,lab}
+	touch "$tree/tests/lab"/{101,102}-a.sh
+	(cd "$tree" && scripts/lab-tests) >"$work/said" || return 1
+	grep -qE '^# cpu: 101-a on 6.12, (0\.9|1\.[0-4]) s$' "$work/said" &&
+		grep -qE '^# cpu: 102-a on 6.12, 0\.[0-2] s$' "$work/said" &&
+		grep -qE '^# cpu: 1 boots, 0 s; all, [12] s$' "$work/said"
+}
+
 # is_trouble LINE: of a kernel
 is_trouble() {
 	echo "$1" >"$work/console"
@@ -753,6 +777,7 @@ expect "it takes a number for that of a test, and anything else for a part of a 
 expect "a test's time may be another one on some kernel" times_each_kernel
 expect "a name that fits no test is refused, also beside one that does" knows_names_that_fit_none
 expect "a sentence that is skipped wherever it is due has failed" notices_what_is_always_skipped
+expect "what a test takes of the CPUs is told, whatever its machine says" tells_what_tests_cost
 expect "a machine's kernel that is stuck has failed" knows_kernels_trouble
 expect "a machine of fio without room for its log is a failure" fio_counts_all_machines
 expect "fuzzers that are given no time are refused" fuzz_wants_time
