@@ -14,9 +14,7 @@
 
 # dof FILE: DoF_P in thousandths
 dof() {
-	dieaware frag --json "$1" | python3 -c '
-import json, sys
-print(json.load(sys.stdin)[0]["physical"]["dof_permille"])'
+	dieaware frag --json "$1" | jq '.[0].physical.dof_permille // empty'
 }
 
 is_spread() {

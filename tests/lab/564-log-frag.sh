@@ -14,9 +14,7 @@
 
 # figure FILE KEY: from frag's JSON
 figure() {
-	dieaware frag --json "$1" | python3 -c '
-import json, sys
-print(json.load(sys.stdin)[0]["physical"][sys.argv[1]])' "$2"
+	dieaware frag --json "$1" | jq -r ".[0].physical.$2 | if type == \"array\" then \"[\" + join(\", \") + \"]\" else . end"
 }
 
 # by_hand FILE: pages on each die, by what the log has on its device and by the SSD's table; the target
@@ -57,7 +55,7 @@ dmsetup message t0 0 hints auto
 exits 0 "stripe           256 KiB" dieaware probe --write --size 24M "$TARGET"
 check "... and the unit" grep -q "^unit  *32 KiB" "$T_DIR/said"
 dieaware probe --size 24M --json "$TARGET" >"$T_DIR/json"
-bytes=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["bytes"])' "$T_DIR/json")
+bytes=$(jq .bytes "$T_DIR/json")
 check_that "what it measures is no more than a segment" $((bytes >= 4 << 20 && bytes < 8 << 20)) -eq 1
 dmsetup message t0 0 hints off
 

@@ -24,8 +24,23 @@ LAST=${*: -1}
 SLOWNESS=1
 [[ ! -e $KMEMLEAK && ! -e $KCSAN ]] || SLOWNESS=3
 
-header() {
-	sed -n "s/^# $2: *//p" "$1" | head -n 1
+# What stands in the header of the test in hand, by key
+declare -A HEADER=()
+
+# read_header FILE: in no process of its own, as nearly all that is done around each test: in UML one costs the host
+# 15 to 40 ms.
+read_header() {
+	local line lines
+
+	HEADER=()
+	mapfile -t lines <"$1"
+	for line in "${lines[@]}"; do
+		if [[ $line =~ ^#\ ([a-z]+):\ *(.*) && ! -v HEADER[${BASH_REMATCH[1]}] ]]; then
+			HEADER[${BASH_REMATCH[1]}]=${BASH_REMATCH[2]}
+		elif [[ $line == need_faults ]]; then
+			HEADER[faults]=yes
+		fi
+	done
 }
 
 unload() {
@@ -39,15 +54,24 @@ unload() {
 }
 
 load() {
-	modprobe nvme && modprobe nvmevirt-backend && modprobe dm-dieaware
+	modprobe -a nvme nvmevirt-backend dm-dieaware
 }
 
 # What a test must not leave behind, one thing a line.
 leftovers() {
-	dmsetup ls 2>/dev/null | grep -v '^No devices found'
-	ls /sys/kernel/config/nvmev 2>/dev/null
-	awk '$2 ~ "^/tmp/|^/mnt" { print $2 }' /proc/mounts
-	losetup -a
+	local thing mounts where
+
+	dmsetup ls 2>/dev/null | while read -r thing; do
+		[[ $thing == "No devices found" ]] || echo "$thing"
+	done
+	for thing in /sys/kernel/config/nvmev/*/ /sys/block/loop*/loop/backing_file; do
+		[[ ! -e $thing ]] || echo "$thing"
+	done
+	mapfile -t mounts </proc/mounts
+	for thing in "${mounts[@]}"; do
+		read -r _ where _ <<<"$thing"
+		[[ ! $where =~ ^(/tmp/|/mnt) ]] || echo "$where"
+	done
 }
 
 sweep() {
@@ -87,9 +111,9 @@ log_since() {
 # Who fails allocations makes the kernel tell where, and kmemleak do with less memory;
 # neither is trouble by itself. Nor is that a filesystem tells where it noticed that its device is gone.
 bad_log() {
-	if grep -q '^need_faults$' "$1.sh"; then
+	if [[ ${HEADER[faults]:-} == yes ]]; then
 		echo "${BAD_LOG//|Call Trace|kmemleak/}"
-	elif [[ $(header "$1.sh" traces) == yes ]]; then
+	elif [[ ${HEADER[traces]:-} == yes ]]; then
 		echo "${BAD_LOG//|Call Trace/}"
 	else
 		echo "$BAD_LOG"
@@ -102,28 +126,40 @@ bad_log() {
 KERNELS_RACES="kernels-races"
 
 trouble_since() {
-	log_since "$1" | grep -E "$(bad_log "$1")" | grep -vFf "$KERNELS_RACES" | head -n 12
+	local text
+
+	text=$(log_since "$1" | grep -E "$(bad_log)")
+	[[ -z $text ]] || grep -vFf "$KERNELS_RACES" <<<"$text" | head -n 12
 }
 
-# sentences_due FILE: how many sentences a test has on this kernel. Its header says "23",
+# Sets DUE: how many sentences the test has on this kernel. Its header says "23",
 # "23 6.1:20" where a kernel has another number, or "23+" for no less than these.
 sentences_due() {
-	header "$1" sentences | tr ' ' '\n' | awk -F : -v kernel="$KERNEL" '
-		NF == 1 { number = $1 }
-		NF == 2 && $1 == kernel { special = $2 }
-		END { print special != "" ? special : number }'
+	local word special=""
+
+	DUE=""
+	for word in ${HEADER[sentences]:-}; do
+		if [[ $word == "$KERNEL:"* ]]; then
+			special=${word#*:}
+		elif [[ $word != *:* ]]; then
+			DUE=$word
+		fi
+	done
+	DUE=${special:-$DUE}
 }
 
-# judge_sentences FILE: a test that ended well has to have said all it has to say. On a kernel
+# judge_sentences NAME: a test that ended well has to have said all it has to say. On a kernel
 # that its header does not name the number is not known.
 judge_sentences() {
-	local name=${1%.sh} said due kernels
+	local name=$1 said=0 due line lines
 
-	kernels=$(header "$1" kernels)
-	kernels="${kernels:-6.12} $(header "$1" long)"
-	[[ " $kernels " == *" $KERNEL "* ]] || return 0
-	said=$(grep -cE '^(not )?ok ' "$SENTENCES")
-	due=$(sentences_due "$1")
+	[[ " ${HEADER[kernels]:-6.12} ${HEADER[long]:-} " == *" $KERNEL "* ]] || return 0
+	mapfile -t lines <"$SENTENCES"
+	for line in "${lines[@]}"; do
+		[[ ! $line =~ ^(not )?ok\  ]] || said=$((said + 1))
+	done
+	sentences_due
+	due=$DUE
 	if [[ $due == *+ ]] && ((said > ${due%+})); then
 		said=${due%+}
 	fi
@@ -132,9 +168,9 @@ judge_sentences() {
 	fi
 }
 
-# judge_end FILE STATUS SECONDS: whether the script ended as its sentences say.
+# judge_end NAME STATUS SECONDS: whether the script ended as its sentences say.
 judge_end() {
-	local file=$1 name=${1%.sh} status=$2 wrong=0
+	local name=$1 status=$2 wrong=0
 
 	if grep '^not ok' "$SENTENCES" | grep -qv ' # TODO '; then
 		wrong=1
@@ -148,15 +184,15 @@ judge_end() {
 	elif ((status && !wrong)); then
 		echo "not ok - $name: the script ends well (it ended with $status, and no sentence is wrong)"
 	elif ((!wrong)); then
-		judge_sentences "$file"
+		judge_sentences "$name"
 	fi
 }
 
 run_one() {
 	local file=$1 name=${1%.sh} seconds began=$SECONDS status text
 
-	seconds=$(header "$file" timeout)
-	seconds=$((${seconds:-120} * SLOWNESS))
+	read_header "$file"
+	seconds=$((${HEADER[timeout]:-120} * SLOWNESS))
 	echo "begin $name"
 	echo "lab-test $name begins" >/dev/kmsg
 	if ! load; then
@@ -165,20 +201,20 @@ run_one() {
 	fi
 	T_NAME=$name timeout -k 15 "$seconds" bash "./$file" 2>&1 </dev/null | label "$name" | tee "$SENTENCES"
 	status=${PIPESTATUS[0]}
-	judge_end "$file" "$status" "$seconds"
+	judge_end "$name" "$status" "$seconds"
 	text=$(leftovers)
 	if [[ -n $text ]]; then
 		echo "not ok - $name: the test leaves nothing behind"
 		printf '# %s\n' "${text//$'\n'/$'\n'# }"
+		sweep
 	fi
-	sweep
 	if [[ $file != "$LAST" || ! -e $KMEMLEAK ]] && ! unload; then
 		echo "not ok - $name: the modules unload"
 	fi
 	text=$(trouble_since "$name")
 	if [[ -n $text ]]; then
 		echo "not ok - $name: the kernel has nothing to complain of"
-		log_since "$name" | grep -E -A 25 "$(bad_log "$name")" | head -n 60 | sed 's/^/# /'
+		log_since "$name" | grep -E -A 25 "$(bad_log)" | head -n 60 | sed 's/^/# /'
 	fi
 	echo "end $name $((SECONDS - began))"
 }

@@ -5,13 +5,13 @@
 Usage: turns.py COUNT (FILE KIB FIRST SOURCE)...
 
 In each of COUNT turns every FILE gets one more piece of KIB, from piece FIRST on, with what comes
-next in SOURCE. A file may be named more than once.
+next in SOURCE; if that is "-" the piece gets its place only (fallocate). A file may be named more than once.
 """
 
 import mmap
 import os
 import sys
-from typing import BinaryIO, List
+from typing import BinaryIO, List, Optional
 
 
 class Writer:
@@ -19,15 +19,17 @@ class Writer:
         self.path = path
         self.at = first * kib << 10
         self.piece = mmap.mmap(-1, kib << 10)
-        self.source: BinaryIO = open(source, "rb", buffering=0)
+        self.source: Optional[BinaryIO] = None if source == "-" else open(source, "rb", buffering=0)
 
     def write_next(self) -> None:
-        if self.source.readinto(self.piece) != len(self.piece):
+        if self.source and self.source.readinto(self.piece) != len(self.piece):
             sys.exit(f"{self.source.name} has no piece of {len(self.piece)} bytes left.")
         # A filesystem may take back what it has kept for a file when that is closed.
         file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_DIRECT, 0o644)
         try:
-            if os.pwrite(file, self.piece, self.at) != len(self.piece):
+            if not self.source:
+                os.posix_fallocate(file, self.at, len(self.piece))
+            elif os.pwrite(file, self.piece, self.at) != len(self.piece):
                 sys.exit(f"{self.path}: not all was written.")
         finally:
             os.close(file)
