@@ -193,23 +193,34 @@ done
 
 # Nothing leaks.
 cycle() {
-	local i
-	for ((i = 0; i < $1; i++)); do
-		mkdir "$ITEM"
-		set_to capacity_mib 4096
-		set_to power 1
-		set_to power 0
-		rmdir "$ITEM"
-	done
+	each_time "$1" capacity_mib=4096 power=1 power=0
 }
 refuse_cycle() {
-	local i
-	for ((i = 0; i < $1; i++)); do
-		mkdir "$ITEM"
-		set_to seed_die 99
-		set_to power 1 2>/dev/null || true
-		rmdir "$ITEM"
-	done
+	each_time "$1" seed_die=99 '!power=1'
+}
+
+# each_time NR [!]KEY=VALUE...: makes an SSD that often, which takes that, or refuses it (!), and removes it
+each_time() {
+	python3 - "$ITEM" "$@" <<-'END'
+		import os
+		import sys
+
+		item = sys.argv[1]
+		for _ in range(int(sys.argv[2])):
+		    os.mkdir(item)
+		    for word in sys.argv[3:]:
+		        key, value = word.lstrip("!").split("=")
+		        file = os.open(f"{item}/{key}", os.O_WRONLY)
+		        refused = False
+		        try:
+		            os.write(file, value.encode())
+		        except OSError:
+		            refused = True
+		        os.close(file)
+		        if refused != word.startswith("!"):
+		            sys.exit(f"{word}: {'refused' if refused else 'taken'}")
+		    os.rmdir(item)
+	END
 }
 not_ready=$(dmesg | grep -c "Device not ready" || true)
 cycle 3

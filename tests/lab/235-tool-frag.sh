@@ -14,19 +14,13 @@
 
 # fragment FOLDER: a file of 16 units of 32 KiB, each followed by the rest of a stripe of another one
 fragment() {
-	local i
-	for ((i = 0; i < 16; i++)); do
-		dd if=/dev/urandom of="$1/file" bs=32k count=1 seek="$i" oflag=direct conv=notrunc status=none
-		dd if=/dev/urandom of="$1/other" bs=224k count=1 seek="$i" oflag=direct conv=notrunc status=none
-	done
+	python3 "$LAB_DIR/turns.py" 16 "$1/file" 32 0 /dev/urandom "$1/other" 224 0 /dev/urandom
 }
 
 # figure FILE KEY: from the JSON
 figure() {
-	dieaware frag --json "$1" | python3 -c '
-import json, sys
-found = json.load(sys.stdin)[0]
-print(found[sys.argv[1]] if sys.argv[1] in found else found["physical"][sys.argv[1]])' "$2"
+	dieaware frag --json "$1" | jq -r ".[0] | if has(\"$2\") then .$2 else .physical.$2 end |
+		if type == \"array\" then \"[\" + join(\", \") + \"]\" else . end"
 }
 
 # device_dies FILE FIRST: pages on each die by the debug table of the SSD, the file's filesystem

@@ -52,9 +52,7 @@ check_that "who read got nothing but what was there" "$(tr -d 12 <"$T_DIR/read" 
 
 # Cleaning takes long: it has much to read.
 reads_take 0
-for ((i = 1; i < units; i += 2)); do
-	dd if=/dev/zero of="$TARGET" bs=128k count=1 seek=$((i * 2)) oflag=direct status=none
-done
+python3 "$LAB_DIR/steps.py" write "$TARGET" 256 512 128 1 $((units / 2))
 dmsetup message t0 0 cleaning on
 reads_take 10000
 dmsetup message t0 0 clean &

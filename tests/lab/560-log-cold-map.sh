@@ -17,12 +17,10 @@ NR=30
 
 # overwrite FIRST: a page every STRIDE; prints how many were written in place
 overwrite() {
-	local before i
+	local before
 
 	before=$(status_field t0 in_place_pages)
-	for ((i = 0; i < NR; i++)); do
-		dd if=/dev/zero of="$TARGET" bs=4k count=1 seek=$(($1 + i * STRIDE)) oflag=direct status=none
-	done
+	python3 "$LAB_DIR/steps.py" write "$TARGET" $(($1 * 4)) $((STRIDE * 4)) 4 1 $NR
 	echo $(($(status_field t0 in_place_pages) - before))
 }
 

@@ -26,9 +26,7 @@ OPTIONS="idle_ms=0" new_log_target t0 /dev/mapper/low --segment 256K --reserve 4
 lpns=$(($(status_field t0 lpns) / 64 * 64))
 dd if=/dev/zero of="$TARGET" bs=256k count=$((lpns / 64)) oflag=direct conv=fsync status=none
 # Half of each segment
-for ((i = 0; i < lpns / 64; i += 2)); do
-	dd if=/dev/zero of="$TARGET" bs=128k count=1 seek=$((i * 2)) oflag=direct status=none
-done
+python3 "$LAB_DIR/steps.py" write "$TARGET" 0 512 128 1 $(((lpns / 64 + 1) / 2))
 check_that "there is something to clean" "$(status_field t0 free_segments)" -lt \
 	$(($(status_field t0 segments) * 9 / 10))
 

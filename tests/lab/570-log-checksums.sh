@@ -97,9 +97,7 @@ check_error "it is not read" "$EILSEQ" reads 1000
 dd if="$T_DIR/data" of="$TARGET" bs=8k count=$((NR / 4)) oflag=direct status=none
 check_that "what is overwritten is right, the page, too" "$(same 0 2048 && echo yes)" == yes
 moved=$(status_field t0 moved_pages)
-for i in {1..300}; do
-	dd if="$T_DIR/data" of="$TARGET" bs=4k count=1 seek=$((i * 7)) skip=$((i * 7)) oflag=direct status=none
-done
+python3 "$LAB_DIR/steps.py" write "$TARGET" 28 28 4 1 300 "$T_DIR/data"
 check "it is cleaned once more" dmsetup message t0 0 clean
 check_that "with pages to move" "$(status_field t0 moved_pages)" -gt "$moved"
 check "all is right" same 0 $NR

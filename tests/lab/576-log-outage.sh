@@ -22,28 +22,22 @@ lpns=$(status_field t0 lpns)
 nr_full=$((lpns / PAGES))
 
 dd if=/dev/zero of="$TARGET" bs=$((PAGES * 4))k count=$nr_full oflag=direct conv=fsync status=none
-for ((i = FIRST; i < nr_full; i++)); do
-	blkdiscard -o $((i * PAGES * 4096)) -l $((15 * 4096)) "$TARGET"
-done
-sync "$TARGET"
+# each_segment WHAT: writes or trims 15 pages that were written to it, of those that are full but for the first ones
+each_segment() {
+	python3 "$LAB_DIR/steps.py" "$1" "$TARGET" $((FIRST * PAGES * 4)) $((PAGES * 4)) 4 15 $((nr_full - FIRST))
+}
 
 # More than goes into the free segments
 fill_again() {
-	local i
-
-	for ((i = FIRST; i < nr_full; i++)); do
-		dd if=/dev/zero of="$TARGET" bs=4k seek=$((i * PAGES)) count=15 oflag=direct status=none || return 1
-	done
+	each_segment write
 }
 
 trim_again() {
-	local i
-
-	for ((i = FIRST; i < nr_full; i++)); do
-		blkdiscard -o $((i * PAGES * 4096)) -l $((15 * 4096)) "$TARGET"
-	done
+	each_segment trim
 	sync "$TARGET"
 }
+
+trim_again
 
 # fails_for SECONDS: the device, and each second cleaning has a reason to begin
 fails_for() {
@@ -52,7 +46,7 @@ fails_for() {
 	becomes low "0 $SECTORS error"
 	for ((i = 0; i < $1; i++)); do
 		dmsetup message t0 0 cleaning on
-		sleep 1
+		nap 1
 	done
 }
 

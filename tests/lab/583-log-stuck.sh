@@ -22,24 +22,16 @@ low_disk $((64 * 1024))
 OPTIONS="cleaning=off in_place=100 idle_ms=0 no_space_timeout=10" new_log_target t0 /dev/mapper/low --segment 256K
 lpns=$(status_field t0 lpns)
 
-# put FIRST NR: pages of some data
-put() {
-	dd if=/dev/zero of="$TARGET" bs=4k seek="$1" count="$2" oflag=direct status=none
-}
-
-# trim SEGMENT FIRST-PAGE NR: pages that were written to that segment
-trim() {
-	blkdiscard -o $((($1 * PAGES + $2) * 4096)) -l $(($3 * 4096)) "$TARGET"
+# each_segment WHAT FIRST END NR: writes or trims the first pages that were written to it, of the first segment and
+# those up to the second one
+each_segment() {
+	python3 "$LAB_DIR/steps.py" "$1" "$TARGET" $(($2 * PAGES * 4)) $((PAGES * 4)) 4 "$4" $(($3 - $2))
 }
 
 dd if=/dev/zero of="$TARGET" bs=$((PAGES * 4))k count=$((lpns / PAGES)) oflag=direct conv=fsync status=none
 nr_full=$((lpns / PAGES))
-for ((i = FIRST; i < FIRST + NR; i++)); do
-	trim "$i" 0 60
-done
-for ((i = FIRST + NR; i < nr_full; i++)); do
-	trim "$i" 0 15
-done
+each_segment trim $FIRST $((FIRST + NR)) 60
+each_segment trim $((FIRST + NR)) $nr_full 15
 sync "$TARGET"
 segments=$(($(superblock_field segments /dev/mapper/low) * 8))
 bad=$((segments + FIRST * SEGMENT * 8)) nr_bad=$((NR * SEGMENT * 8))
@@ -49,11 +41,7 @@ dmsetup message t0 0 cleaning on
 
 # More than goes into the free segments
 fill_again() {
-	local i
-
-	for ((i = FIRST + NR; i < nr_full; i++)); do
-		put $((i * PAGES)) 15 || return 1
-	done
+	each_segment write $((FIRST + NR)) $nr_full 15
 }
 check "what was trimmed is written, since there is something to be gained elsewhere" fill_again
 check_that "segments were cleaned" "$(status_field t0 cleaned_segments)" -gt 0
