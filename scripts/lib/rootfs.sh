@@ -30,6 +30,7 @@ rootfs_shrink() {
 	fi
 	find "$root/usr/lib" -name '*.pyc' -path '*/test*' -delete
 	rm -rf "${root:?}"/{etc/apt,etc/dpkg,boot/*,media/*,srv/*,opt/*,dev/*}
+	python3 "$DIEAWARE_TOP/scripts/lib/lean-fio.py" "$root" || die "fio's libraries could not be taken away."
 }
 
 rootfs_config() {
@@ -119,7 +120,7 @@ rootfs_need() {
 	local flavour=$1 lib=$DIEAWARE_TOP/scripts/lib suite key
 
 	suite=$(host_suite)
-	key=$(hash_words "$suite" "$(hash_files "$lib"/guest-packages* "$lib/rootfs.sh" "$lib/guest.service")")
+	key=$(hash_words "$suite" "$(hash_files "$lib"/guest-packages* "$lib/rootfs.sh" "$lib/lean-fio.py" "$lib/guest.service")")
 	if [[ ! -d $CACHE_DIR/rootfs-$flavour-$key ]]; then
 		need_groups fetch rootfs
 	fi
