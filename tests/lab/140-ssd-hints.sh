@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Hints made by hand: the FTL follows appends, keeps overwrites on their dies,
 # for every page of a command, and ignores what makes no sense.
-# kernels: 6.1 6.12 newest
+# kernels: 6.1 6.12 uml
+# long: newest
 # smp: 1
 # mem: 2G
 # sentences: 49

@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The target comes and goes below a filesystem that holds data: attach, work,
 # detach, and the raw device holds the very same files.
-# kernels: 6.1 6.12 newest
+# kernels: 6.1 6.12 uml
+# long: newest
 # smp: 2
+# smp on 6.1: 1
+# smp on uml: 1
 # mem: 2G
 # seconds: 25
 # timeout: 240

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Each hint that ext4's writes carry over the wire is compared with FIEMAP.
-# kernels: 6.1 6.12 newest
+# kernels: 6.1 6.12 uml
+# long: newest
 # smp: 1
 # mem: 2G
 # seconds: 35

@@ -3,8 +3,11 @@
 # Log mode as a block device: size, limits, status, messages; full, overwritten, trimmed; read-only;
 # what it refuses.
 # Two CPUs: on 6.1 and the newest no other test has log mode on several.
-# kernels: 6.1 6.12 newest
+# kernels: 6.1 6.12 uml
+# long: newest
 # smp: 2
+# smp on 6.1: 1
+# smp on uml: 1
 # mem: 2G
 # seconds: 30
 # timeout: 240
