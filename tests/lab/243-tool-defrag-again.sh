@@ -67,11 +67,7 @@ twice() {
 
 # worse_again: pages of the file that are overwritten lie elsewhere on btrfs.
 worse_again() {
-	local page
-
-	for ((page = 0; page < FILE_KIB / 4; page += 2)); do
-		dd if="$T_DIR/data" of="$file" bs=4k seek=$page skip=$page count=1 conv=notrunc status=none
-	done
+	python3 "$LAB_DIR/steps.py" write "$file" 0 8 4 1 $((FILE_KIB / 8)) "$T_DIR/data"
 	sync
 	runs dieaware pick migrate --json --method move "$T_DIR/hot"
 	check_that "$fs, dies $dies: what has come to be in more pieces since is moved again" "$MOVED" -gt 0
