@@ -201,10 +201,7 @@ drop_ssd ssd0
 new_ssd ssd0 capacity_mib=256 hints=0
 make_fs ext4 "$DEV"
 mount "$DEV" "$mnt"
-for ((unit = 0; unit < 64; unit++)); do
-	fallocate -o $((unit * 32768)) -l 32768 "$file"
-	fallocate -o $((unit * 32768)) -l 32768 "$file.other"
-done
+python3 "$LAB_DIR/turns.py" 64 "$file" 32 0 - "$file.other" 32 0 -
 dd if="$T_DIR/data" of="$file" bs=32k count=64 oflag=direct conv=notrunc status=none
 check_that "without hints: it is in many pieces" "$(figure "$file" pieces)" -ge 16
 exits 0 move dieaware defrag "$file"
