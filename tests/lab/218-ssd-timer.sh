@@ -4,6 +4,8 @@
 # the same data, faults and times. Whoever looks into the FTL meanwhile keeps the timer away from it.
 # kernels: uml debug
 # smp: 4
+# smp on uml: 2
+# smp on debug: 2
 # mem: 2G
 # seconds: 25
 # timeout: 240
