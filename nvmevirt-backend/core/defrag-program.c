@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs of the defrag log. Entries wait in the drive until they fill one. Without protection they
- * do not always: the log is programmed before what was written later is, and before an erase
+ * Programs of the defrag log. Entries wait in the drive until they fill one. Without protection
+ * they do not always: the log is programmed before what was written later is, and before an erase
  * (defrag.h).
  */
 #include "beside.h"
