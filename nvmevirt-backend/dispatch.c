@@ -63,13 +63,23 @@ static struct nvmev *nvmev_of(struct nvmev_watch *watch)
 	return container_of(watch, struct nvmev, watch);
 }
 
-static void arm_locked(struct nvmev_watch *watch, u64 at_ns, bool soon)
+static void arm_locked(struct nvmev_watch *watch, struct hrtimer *timer, u64 at_ns)
 {
 	lockdep_assert_held(&watch->lock);
 
-	watch->soon = soon;
 	if (!watch->stopped)
-		hrtimer_start(&watch->timer, ns_to_ktime(at_ns), HRTIMER_MODE_ABS);
+		hrtimer_start(timer, ns_to_ktime(at_ns), HRTIMER_MODE_ABS);
+}
+
+/* If it is set to an earlier time, it will see that and set itself anew. */
+static void arm_slow_locked(struct nvmev_watch *watch)
+{
+	lockdep_assert_held(&watch->lock);
+
+	if (watch->slow_ns >= watch->slow_set_ns)
+		return;
+	watch->slow_set_ns = watch->slow_ns;
+	arm_locked(watch, &watch->slow_timer, watch->slow_ns);
 }
 
 static void forget_expected_locked(struct nvmev_watch *watch)
@@ -99,35 +109,42 @@ static u64 poll_ns(struct nvmev *nvmev, u64 now_ns)
 	return now_ns + poll_us * NSEC_PER_USEC;
 }
 
-/* Set the timer for the next look: soon if something is expected, else slow. */
+/* Set the timers for the next look: soon if something is expected, else slow. */
 static void arm_next_locked(struct nvmev_watch *watch, u64 now_ns)
 {
 	u64 waited_ns = now_ns - watch->since_ns;
 	u64 give_up_ns = max(watch->since_ns, watch->announced_ns) + GIVE_UP_NS;
+	u64 at_ns;
 
 	lockdep_assert_held(&watch->lock);
 
 	if ((watch->expected > 0 || watch->admin) && now_ns < give_up_ns) {
-		arm_locked(watch, now_ns + clamp(waited_ns / 2, SOON_NS, SOON_MAX_NS), true);
+		watch->soon = true;
+		arm_locked(watch, &watch->timer,
+			   now_ns + clamp(waited_ns / 2, SOON_NS, SOON_MAX_NS));
 		return;
 	}
 	/* A request that never rang, or one that was not announced: start afresh. */
 	forget_expected_locked(watch);
 	if (watch->soon || now_ns >= watch->slow_ns)
 		watch->slow_ns = now_ns + slow_interval_ns(watch, now_ns);
-	arm_locked(watch, min(watch->slow_ns, poll_ns(nvmev_of(watch), now_ns)), false);
+	watch->soon = false;
+	arm_slow_locked(watch);
+	at_ns = poll_ns(nvmev_of(watch), now_ns);
+	if (at_ns != U64_MAX)
+		arm_locked(watch, &watch->timer, at_ns);
 }
 
 /* Is this a slow look, and the FTL has use for it? */
-static bool has_idle_work_locked(const struct nvmev_watch *watch)
+static bool has_idle_work_locked(const struct nvmev_watch *watch, u64 now_ns)
 {
 	lockdep_assert_held(&watch->lock);
 
-	return !watch->soon && READ_ONCE(watch->idle_work) && ktime_get_ns() >= watch->slow_ns;
+	return !watch->soon && READ_ONCE(watch->idle_work) && now_ns >= watch->slow_ns;
 }
 
 /* Is there anything that the dispatcher would do? Not once it has seen the power fail. */
-static bool has_work_locked(const struct nvmev_watch *watch)
+static bool has_work_locked(const struct nvmev_watch *watch, u64 now_ns)
 {
 	const struct nvmev *nvmev = container_of(watch, struct nvmev, watch);
 
@@ -136,7 +153,7 @@ static bool has_work_locked(const struct nvmev_watch *watch)
 	if (READ_ONCE(nvmev->power_failed))
 		return false;
 	return nvmev_outage_is_failing(nvmev) || nvmev_ctrl_mmio_work(nvmev) ||
-	       has_idle_work_locked(watch);
+	       has_idle_work_locked(watch, now_ns);
 }
 
 /* May the dispatcher sleep? If so the timer is set. */
@@ -475,27 +492,64 @@ static u32 serve(struct nvmev *nvmev)
 	return nr;
 }
 
-static enum hrtimer_restart look(struct hrtimer *timer)
+/* Look at doorbells and registers, and serve or wake. */
+static void look_locked(struct nvmev_watch *watch, u32 nr_served, u64 now_ns)
 {
-	struct nvmev_watch *watch = container_of(timer, struct nvmev_watch, timer);
-	u32 nr_served = serve(nvmev_of(watch));
-	/* The time as it is now, so that looks as such never take all of it. */
-	u64 now_ns = ktime_get_ns();
-	unsigned long flags;
+	lockdep_assert_held(&watch->lock);
 
-	spin_lock_irqsave(&watch->lock, flags);
 	if (nr_served) {
 		note_fetched_locked(watch, nr_served, now_ns);
 		/* What else is expected rings soon, however long others have been rung for. */
 		watch->since_ns = now_ns;
 	}
-	if (watch->awake || has_work_locked(watch)) {
-		/* The dispatcher arms the timer again before it sleeps. */
+	if (watch->awake || has_work_locked(watch, now_ns)) {
+		/* The dispatcher arms the timers again before it sleeps. */
 		watch->soon = false;
 		nvmev_wake_locked(watch);
 	} else {
 		arm_next_locked(watch, now_ns);
 	}
+}
+
+static enum hrtimer_restart look(struct hrtimer *timer)
+{
+	struct nvmev_watch *watch = container_of(timer, struct nvmev_watch, timer);
+	u32 nr_served = serve(nvmev_of(watch));
+	unsigned long flags;
+
+	spin_lock_irqsave(&watch->lock, flags);
+	/* The time as it is now, so that looks as such never take all of it. */
+	look_locked(watch, nr_served, ktime_get_ns());
+	spin_unlock_irqrestore(&watch->lock, flags);
+	return HRTIMER_NORESTART;
+}
+
+/* Is it time for a slow look? Else the timer is set anew, if nobody else does that. */
+static bool is_slow_look(struct nvmev_watch *watch)
+{
+	unsigned long flags;
+	bool is_time;
+
+	spin_lock_irqsave(&watch->lock, flags);
+	watch->slow_set_ns = U64_MAX;
+	is_time = !watch->soon && ktime_get_ns() >= watch->slow_ns;
+	if (!is_time && !watch->soon && !watch->awake)
+		arm_slow_locked(watch);
+	spin_unlock_irqrestore(&watch->lock, flags);
+	return is_time;
+}
+
+static enum hrtimer_restart look_slowly(struct hrtimer *timer)
+{
+	struct nvmev_watch *watch = container_of(timer, struct nvmev_watch, slow_timer);
+	unsigned long flags;
+	u32 nr_served;
+
+	if (!is_slow_look(watch))
+		return HRTIMER_NORESTART;
+	nr_served = serve(nvmev_of(watch));
+	spin_lock_irqsave(&watch->lock, flags);
+	look_locked(watch, nr_served, ktime_get_ns());
 	spin_unlock_irqrestore(&watch->lock, flags);
 	return HRTIMER_NORESTART;
 }
@@ -570,6 +624,8 @@ int nvmev_dispatch_init(struct nvmev *nvmev)
 
 	spin_lock_init(&watch->lock);
 	nvmev_timer_setup(&watch->timer, look);
+	nvmev_timer_setup(&watch->slow_timer, look_slowly);
+	watch->slow_set_ns = U64_MAX;
 	watch->awake = true;
 	watch->thread = kthread_create(dispatch, nvmev, "nvmev-%s", nvmev->name);
 	if (IS_ERR(watch->thread))
@@ -600,6 +656,7 @@ void nvmev_dispatch_stop(struct nvmev *nvmev)
 	spin_unlock_irq(&watch->lock);
 	kthread_stop(watch->thread);
 	hrtimer_cancel(&watch->timer);
+	hrtimer_cancel(&watch->slow_timer);
 	nvmev_queues_reset(nvmev);
 	hrtimer_cancel(&nvmev->queues.done_timer);
 }

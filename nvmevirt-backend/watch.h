@@ -18,17 +18,19 @@ struct task_struct;
  * @link: entry in the list that the probe of the tracepoint goes through
  * @thread: the dispatcher
  * @lock: protects what is below
- * @timer: timer that looks at doorbells and registers
+ * @timer: looks at the doorbells soon, for what is expected, or all the time (poll_us)
+ * @slow_timer: looks at doorbells and registers now and then
  * @expected: I/O requests that the block layer has issued and the dispatcher not fetched
  * @since_ns: time since which the dispatcher waits for what is expected, ktime_get(); begins anew
  *	when the timer has served something
  * @announced_ns: time of the last announcement
  * @admin: whether an admin request may be on its way
- * @soon: whether @timer is set to the short interval
+ * @soon: whether @timer is set for what is expected
  * @awake: whether the dispatcher runs, and so looks by itself before it sleeps
- * @stopped: whether @timer may not be set any more
+ * @stopped: whether the timers may not be set any more
  * @idle_work: whether there may be background work for an idle drive, see nvmev_ns_idle()
- * @slow_ns: time of the next slow look
+ * @slow_ns: time of the next slow look. It moves on with each command, the timer does not
+ * @slow_set_ns: time that @slow_timer is set to, U64_MAX while it is not
  * @active_until_ns: end of the time in which the slow look has its faster rate
  */
 struct nvmev_watch {
@@ -37,6 +39,7 @@ struct nvmev_watch {
 
 	spinlock_t lock; /* protects what is below */
 	struct hrtimer timer;
+	struct hrtimer slow_timer;
 	s64 expected;
 	u64 since_ns;
 	u64 announced_ns;
@@ -46,6 +49,7 @@ struct nvmev_watch {
 	bool stopped;
 	bool idle_work;
 	u64 slow_ns;
+	u64 slow_set_ns;
 	u64 active_until_ns;
 };
 
