@@ -252,12 +252,14 @@ static bool run_admin(struct nvmev *nvmev)
  * struct fetching - a batch that is being fetched and started
  * @now_ns: time of that
  * @by_timer: whether the timer does it: then only what is quick, and little of it
+ * @is_closed: whether no other command may join it
  * @nr: number of commands so far
  * @left_pages: pages that they may have yet, of the timer's
  */
 struct fetching {
 	u64 now_ns;
 	bool by_timer;
+	bool is_closed;
 	u32 nr;
 	u32 left_pages;
 };
@@ -300,16 +302,10 @@ static bool fetch_one(struct nvmev *nvmev, u32 id, struct fetching *batch)
 	nvmev_sq_pop(nvmev, id);
 	cmd->fetched_ns = batch->now_ns;
 	nvmev->batch[batch->nr++] = cmd;
+	batch->is_closed = batch->nr == NVMEV_BATCH || nvmev_io_is_alone(&cmd->sqe);
 	trace_nvmev_cmd(nvmev, cmd);
 	nvmev_io_start(nvmev, cmd);
 	return true;
-}
-
-static bool is_closed(const struct nvmev *nvmev, const struct fetching *batch)
-{
-	u32 nr = batch->nr;
-
-	return nr == NVMEV_BATCH || (nr && nvmev_io_is_alone(&nvmev->batch[nr - 1]->sqe));
 }
 
 /* The I/O submission queue that exists next after @id, going round; @id if there is no other. */
@@ -336,11 +332,10 @@ static void fetch_round(struct nvmev *nvmev, struct fetching *batch)
 
 	do {
 		most = min_t(u32, batch->nr + burst, NVMEV_BATCH);
-		while (batch->nr < most && !is_closed(nvmev, batch) &&
-		       fetch_one(nvmev, id, batch))
+		while (batch->nr < most && !batch->is_closed && fetch_one(nvmev, id, batch))
 			;
 		id = next_queue(nvmev, id);
-	} while (id != nvmev->first_queue && !is_closed(nvmev, batch));
+	} while (id != nvmev->first_queue && !batch->is_closed);
 }
 
 /*
@@ -362,7 +357,7 @@ static u32 fetch_batch(struct nvmev *nvmev, bool by_timer)
 	do {
 		before = batch.nr;
 		fetch_round(nvmev, &batch);
-	} while (batch.nr != before && !is_closed(nvmev, &batch));
+	} while (batch.nr != before && !batch.is_closed);
 	if (batch.nr)
 		nvmev->first_queue = next_queue(nvmev, nvmev->first_queue);
 	return batch.nr;
