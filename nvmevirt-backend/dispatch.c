@@ -39,12 +39,14 @@
 #include "turn.h"
 
 /*
- * How soon after a request to look, and how long. A driver that is given many requests
+ * How soon after a request to look, and how long. One that is alone is rung for at once, and who
+ * issued it is seldom asleep by then, which would cost more. A driver that is given many requests
  * at once announces all of them before it rings, for as long as it takes to prepare
  * them; each look in between makes it take longer. So the interval grows with the time
  * that was waited already since something was fetched last, by half of it: that is how late the
  * look can be, too.
  */
+#define FIRST_NS		1500ULL
 #define SOON_NS			2000ULL
 #define SOON_MAX_NS		64000ULL
 #define GIVE_UP_NS		(2 * NSEC_PER_MSEC)
@@ -109,6 +111,12 @@ static u64 poll_ns(struct nvmev *nvmev, u64 now_ns)
 	return now_ns + poll_us * NSEC_PER_USEC;
 }
 
+/* From one look to the next for something that has been expected for so long */
+static u64 soon_interval_ns(u64 waited_ns)
+{
+	return waited_ns ? clamp(waited_ns / 2, SOON_NS, SOON_MAX_NS) : FIRST_NS;
+}
+
 /* Set the timers for the next look: soon if something is expected, else slow. */
 static void arm_next_locked(struct nvmev_watch *watch, u64 now_ns)
 {
@@ -120,8 +128,7 @@ static void arm_next_locked(struct nvmev_watch *watch, u64 now_ns)
 
 	if ((watch->expected > 0 || watch->admin) && now_ns < give_up_ns) {
 		watch->soon = true;
-		arm_locked(watch, &watch->timer,
-			   now_ns + clamp(waited_ns / 2, SOON_NS, SOON_MAX_NS));
+		arm_locked(watch, &watch->timer, now_ns + soon_interval_ns(waited_ns));
 		return;
 	}
 	/* A request that never rang, or one that was not announced: start afresh. */
