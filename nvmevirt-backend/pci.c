@@ -391,3 +391,30 @@ void nvmev_pci_raise(struct nvmev_irq irq)
 	}
 	rcu_read_unlock();
 }
+
+/*
+ * Is it an interrupt of this CPU's, that could come now? Only of one that the kernel itself spreads
+ * over CPUs: others may be on their way to another CPU, which ends with an interrupt there. What
+ * else there is to know its flow handler looks at under its lock, as with any interrupt.
+ */
+static bool is_of_this_cpu(struct irq_data *data)
+{
+	return irqd_affinity_is_managed(data) && irqd_is_activated(data) &&
+	       cpumask_test_cpu(smp_processor_id(), irq_data_get_effective_affinity_mask(data));
+}
+
+bool nvmev_pci_handle(struct nvmev_irq irq)
+{
+	struct irq_data *data;
+	bool can;
+
+	if (!irq.virq || !irq.desc || !in_hardirq())
+		return false;
+	rcu_read_lock();
+	data = irq_get_irq_data(irq.virq);
+	can = data && irq_data_get_msi_desc(data) == irq.desc && is_of_this_cpu(data);
+	if (can)
+		generic_handle_irq_desc(irq_data_to_desc(data));
+	rcu_read_unlock();
+	return can;
+}

@@ -146,6 +146,18 @@ struct nvmev_irq nvmev_pci_find_irq(struct nvmev_pci *pci, u32 vector);
  */
 void nvmev_pci_raise(struct nvmev_irq irq);
 
+/**
+ * nvmev_pci_handle() - call an interrupt's handler instead of raising it
+ * @irq: from nvmev_pci_find_irq(); may be out of date
+ *
+ * That spares the CPU an interrupt, if it is this CPU that would get it.
+ *
+ * Context: hard interrupts, of a timer for example, which end with that; any other as well, where
+ * nothing is done. Without locks that are taken for a request.
+ * Return: was it called? If not, raise the interrupt.
+ */
+bool nvmev_pci_handle(struct nvmev_irq irq);
+
 /* Has the device the right to access host memory? Without the lock it may lose it at any time. */
 static inline bool nvmev_pci_may_access(const struct nvmev_pci *pci)
 {

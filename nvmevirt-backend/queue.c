@@ -23,6 +23,9 @@
 #define BACKLOG_MIN_NS		10000ULL
 #define BACKLOG_MAX_TRIES	10U
 
+/* As long as the host's handler for a few completions may take, on a slow machine */
+#define HANDLER_NS		10000ULL
+
 static u32 doorbell(const struct nvmev *nvmev, u32 index)
 {
 	return nvmev_pci_read32(&nvmev->pci, NVME_REG_DBS + index * sizeof(u32));
@@ -219,10 +222,10 @@ static bool write_completion(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 }
 
 /* Not of a command that took longer on purpose: its pauses are no fault of this machine. */
-static void note_lateness_locked(struct nvmev_queues *queues, const struct nvmev_cmd *cmd)
+static void note_lateness_locked(struct nvmev_queues *queues, const struct nvmev_cmd *cmd,
+				 u64 now_ns)
 {
 	struct nvmev_lateness *lateness = &queues->lateness;
-	u64 now_ns = ktime_get_ns();
 	/* An aborted command is early, and would have taken any time. */
 	bool is_due = now_ns >= cmd->due_ns;
 	u64 late_ns = is_due ? now_ns - cmd->due_ns : 0;
@@ -252,7 +255,7 @@ void nvmev_get_lateness(struct nvmev *nvmev, struct nvmev_lateness *lateness)
 }
 
 /* Post a completion or put it off; returns the queue to interrupt for, as a bit. */
-static unsigned long post_locked(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+static unsigned long post_locked(struct nvmev *nvmev, struct nvmev_cmd *cmd, u64 now_ns)
 {
 	struct nvmev_queues *queues = &nvmev->queues;
 	u32 cqid = queues->sq[cmd->sqid].cqid;
@@ -261,7 +264,7 @@ static unsigned long post_locked(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	lockdep_assert_held(&queues->post_lock);
 
 	if (cmd->sqid)
-		note_lateness_locked(queues, cmd);
+		note_lateness_locked(queues, cmd, now_ns);
 	else
 		WRITE_ONCE(queues->nr_late, queues->nr_late - 1);
 	if (!list_empty(&cq->backlog) || cq_is_full(nvmev, cqid)) {
@@ -343,8 +346,12 @@ void nvmev_completions_arm_locked(struct nvmev *nvmev)
 		hrtimer_start(&queues->done_timer, ns_to_ktime(next_ns), HRTIMER_MODE_ABS);
 }
 
-/* Post what is due, and set the timer for what is not. Return: whether anything was posted. */
-static bool post_due_locked(struct nvmev *nvmev, u64 now_ns)
+/*
+ * Post what is due, and set the timer for what is not. What becomes due meanwhile goes with it: one
+ * interrupt is for all of them.
+ * Return: the queues to interrupt for, a bit each.
+ */
+static unsigned long post_due_locked(struct nvmev *nvmev, u64 now_ns)
 {
 	struct nvmev_queues *queues = &nvmev->queues;
 	unsigned long posted = drain_backlogs_locked(nvmev);
@@ -357,11 +364,29 @@ static bool post_due_locked(struct nvmev *nvmev, u64 now_ns)
 	while (next_due_locked(nvmev) <= now_ns) {
 		cmd = queues->heap[0];
 		heap_remove(queues, cmd);
-		posted |= post_locked(nvmev, cmd);
+		posted |= post_locked(nvmev, cmd, now_ns);
+		if (queues->nr_heap)
+			now_ns = ktime_get_ns();
 	}
-	interrupt_locked(nvmev, posted);
 	nvmev_completions_arm_locked(nvmev);
 	return posted;
+}
+
+/*
+ * The interrupt of the one queue that was posted to, if its handler may run within the timer's:
+ * then nothing else is due before it has ended, and there is no other queue to be told of.
+ */
+static struct nvmev_irq sole_irq_locked(const struct nvmev *nvmev, unsigned long posted, u64 now_ns)
+{
+	const struct nvmev_cq *cq = &nvmev->queues.cq[__ffs(posted)];
+	struct nvmev_irq none = {};
+
+	lockdep_assert_held(&nvmev->queues.post_lock);
+
+	if (!is_power_of_2(posted) || !cq->interrupts ||
+	    next_due_locked(nvmev) < now_ns + HANDLER_NS)
+		return none;
+	return cq->irq;
 }
 
 static enum hrtimer_restart post_due(struct hrtimer *timer)
@@ -369,15 +394,22 @@ static enum hrtimer_restart post_due(struct hrtimer *timer)
 	struct nvmev *nvmev = container_of(timer, struct nvmev, queues.done_timer);
 	struct nvmev_queues *queues = &nvmev->queues;
 	u64 now_ns = ktime_get_ns();
-	unsigned long flags;
-	bool starved, posted;
+	unsigned long flags, posted;
+	struct nvmev_irq irq = {};
+	bool starved;
 
 	spin_lock_irqsave(&queues->post_lock, flags);
 	starved = !has_free_slot(queues) || (queues->backlogged & BIT(0));
 	/* Unless there is room now */
 	queues->backlog_tries = min(queues->backlog_tries + 1, BACKLOG_MAX_TRIES);
 	posted = post_due_locked(nvmev, now_ns);
+	if (posted)
+		irq = sole_irq_locked(nvmev, posted, now_ns);
+	if (!irq.virq)
+		interrupt_locked(nvmev, posted);
 	spin_unlock_irqrestore(&queues->post_lock, flags);
+	if (irq.virq && !nvmev_pci_handle(irq))
+		nvmev_pci_raise(irq);
 	if (starved && posted)
 		nvmev_wake(nvmev);
 	return HRTIMER_NORESTART;
@@ -392,7 +424,7 @@ void nvmev_cmd_complete(struct nvmev *nvmev, struct nvmev_cmd *cmd, bool goes_on
 	spin_lock_irqsave(&queues->post_lock, flags);
 	sift_up(queues, queues->nr_heap++, cmd);
 	if (goes_on && cmd->due_ns <= now_ns)
-		post_due_locked(nvmev, now_ns);
+		interrupt_locked(nvmev, post_due_locked(nvmev, now_ns));
 	else if (!cmd->heap_pos)
 		nvmev_completions_arm_locked(nvmev);
 	spin_unlock_irqrestore(&queues->post_lock, flags);
@@ -407,7 +439,7 @@ void nvmev_cmds_complete(struct nvmev *nvmev, struct nvmev_cmd *const *cmds, u32
 	spin_lock_irqsave(&queues->post_lock, flags);
 	for (i = 0; i < nr; i++)
 		sift_up(queues, queues->nr_heap++, cmds[i]);
-	post_due_locked(nvmev, ktime_get_ns());
+	interrupt_locked(nvmev, post_due_locked(nvmev, ktime_get_ns()));
 	spin_unlock_irqrestore(&queues->post_lock, flags);
 }
 
@@ -416,7 +448,7 @@ static void post_now_locked(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
 	lockdep_assert_held(&nvmev->queues.post_lock);
 
-	interrupt_locked(nvmev, post_locked(nvmev, cmd));
+	interrupt_locked(nvmev, post_locked(nvmev, cmd, ktime_get_ns()));
 	/* It may have to wait, and the timer may have had nothing to wait for. */
 	if (nvmev->queues.backlogged)
 		nvmev_completions_arm_locked(nvmev);
