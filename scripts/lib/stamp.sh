@@ -20,16 +20,20 @@ stamp_ticks() {
 }
 
 # stamp_tests PROCESS: copy stdin, what a machine below the process says. Behind "end TEST ..." comes "cpu TEST
-# SECONDS", before the first "begin TEST" "cpu boot SECONDS", which is all until then.
+# SECONDS", before the first "begin TEST" "cpu boot SECONDS", which is all from now until then. Whoever is killed
+# with the machine hears it to its end: what dies of a pipe that nobody reads tidies nothing up.
 stamp_tests() {
-	local machine=$1 line began="" per_second
+	local machine=$1 line began="" per_second booted
 
+	trap '' INT TERM
 	per_second=$(getconf CLK_TCK)
+	stamp_ticks "$machine"
+	booted=$STAMP_TICKS
 	while IFS= read -r line || [[ -n $line ]]; do
 		if [[ $line == "begin "* ]]; then
 			stamp_ticks "$machine"
-			[[ -n $began ]] || printf 'cpu boot %d.%02d\n' $((STAMP_TICKS / per_second)) \
-				$((STAMP_TICKS % per_second * 100 / per_second))
+			booted=$((STAMP_TICKS - booted))
+			[[ -n $began ]] || printf 'cpu boot %d.%02d\n' $((booted / per_second)) $((booted % per_second * 100 / per_second))
 			began=$STAMP_TICKS
 		fi
 		printf '%s\n' "$line"

@@ -473,12 +473,33 @@ tells_what_tests_cost() {
 		sleep 0.5
 		printf '%s\n' "ok - 102-a: yes" "end 102-a 9"
 	END
-	chmod +x "$tree/scripts"/{modules,lab}
+	cat >"$tree/scripts/uml" <<-'END'
+		#!/bin/bash
+		echo "begin 103-a"
+		python3 -c 'import time
+		while time.process_time() < 2: pass'
+		printf '%s\n' "ok - 103-a: yes" "end 103-a 0"
+	END
+	chmod +x "$tree/scripts"/{modules,lab,uml}
 	touch "$tree/tests/lab"/{101,102}-a.sh
+	echo "# kernels: uml" >"$tree/tests/lab/103-a.sh"
 	(cd "$tree" && scripts/lab-tests) >"$work/said" || return 1
 	grep -qE '^# cpu: 101-a on 6.12, (0\.9|1\.[0-4]) s$' "$work/said" &&
 		grep -qE '^# cpu: 102-a on 6.12, 0\.[0-2] s$' "$work/said" &&
-		grep -qE '^# cpu: 1 boots, 0 s; all, [12] s$' "$work/said"
+		grep -qE '^# cpu: 2 boots, 0 s; all, [345] s$' "$work/said" || return
+	# The dearest first, on whichever kernel
+	[[ $(sed -nE 's/^# cpu: (10.)-a on .*/\1/p' "$work/said" | paste -sd " ") == "103 101 102" ]]
+}
+
+# What a shell's machine took before is no part of the next one's boot.
+boots_from_now() {
+	local said
+
+	said=$(bash -c '. "$0/scripts/lib/children.sh"; . "$0/scripts/lib/stamp.sh"
+		python3 -c "import time
+while time.process_time() < 1: pass"
+		printf "begin 101-a\n" | stamp_tests $$' "$top")
+	[[ $said =~ ^"cpu boot 0.0"[0-9]$'\n'"begin 101-a"$ ]]
 }
 
 # is_trouble LINE: of a kernel
@@ -778,6 +799,7 @@ expect "a test's time may be another one on some kernel" times_each_kernel
 expect "a name that fits no test is refused, also beside one that does" knows_names_that_fit_none
 expect "a sentence that is skipped wherever it is due has failed" notices_what_is_always_skipped
 expect "what a test takes of the CPUs is told, whatever its machine says" tells_what_tests_cost
+expect "and not what the machine before it took" boots_from_now
 expect "a machine's kernel that is stuck has failed" knows_kernels_trouble
 expect "a machine of fio without room for its log is a failure" fio_counts_all_machines
 expect "fuzzers that are given no time are refused" fuzz_wants_time
