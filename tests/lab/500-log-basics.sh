@@ -6,7 +6,6 @@
 # kernels: 6.1 6.12 uml
 # long: newest
 # smp: 2
-# smp on 6.1: 1
 # smp on uml: 1
 # mem: 2G
 # seconds: 30
