@@ -62,8 +62,12 @@ impl Key {
             Reason::Pieces => c"trusted.dieaware.pick.pieces",
             Reason::Dies => c"trusted.dieaware.pick.dies",
         };
-        let sum = crc32c(!0, &large_pages.to_le_bytes());
-        let sum = ranges.iter().fold(sum, |sum, range| {
+        // What was kept before there was a choice is of whole ranges.
+        let begin = match large_pages {
+            u64::MAX => !0,
+            pages => crc32c(!0, &pages.to_le_bytes()),
+        };
+        let sum = ranges.iter().fold(begin, |sum, range| {
             let sum = crc32c(sum, &range.start.to_le_bytes());
             crc32c(sum, &range.end.to_le_bytes())
         });
@@ -234,6 +238,8 @@ mod tests {
         }
         let of_larger = Key::of_ranges(&look(12, 7), &ranges, wish, 32, Reason::Pieces);
         assert_eq!(of_larger.parse(&text), None);
+        let of_whole = Key::of_ranges(&look(12, 7), &[], wish, u64::MAX, Reason::Pieces);
+        assert_eq!(of_whole.head, "1 12 7 auto 250 ffffffff ");
         let for_dies = Key::of_ranges(&look(12, 7), &ranges, wish, 16, Reason::Dies);
         assert_ne!(for_dies.name, kept.name);
 
