@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 600
-# sentences: 21
+# sentences: 22
 . "$(dirname "$0")/rc"
 
 # line_of LPNS: the table line for a target that shows so many pages
