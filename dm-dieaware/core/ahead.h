@@ -95,6 +95,16 @@ static inline bool dmda_ahead_was_told(struct dmda_ahead *ahead)
 }
 
 /**
+ * dmda_ahead_has_to_tell() - are the pages of the next operation to be told?
+ *
+ * Return: false if they were already, or nobody wants to know.
+ */
+static inline bool dmda_ahead_has_to_tell(const struct dmda_ahead *ahead)
+{
+	return !ahead->nr_ops && ahead->max >= DMDA_OP_MAP_PAGES;
+}
+
+/**
  * dmda_ahead_tell() - tell the pages of an operation that were not told
  * @ahead: gets them, and those for as many of the operations behind it as there is room for
  *

@@ -278,23 +278,33 @@ static bool ask_fetch(struct dmda_start *start)
 }
 
 /*
- * Does operations of a sector up to one that needs pages of the map. When all are done, pages may
- * go: the journal may have changed more than there is memory for. They are as the journal says, and
- * the slots that the root names stay: a crash leads to the same replay. Where nothing may be
- * written, what was changed has to stay.
- *
- * Return: whether there is something to do for others.
+ * Does operations of the sector in hand up to one that needs pages of the map. Return: whether
+ * there is one, as @start->op; else the sector is over, or something is wrong.
  */
-static bool ask_op(struct dmda_start *start)
+static bool find_op(struct dmda_start *start)
 {
 	const struct dmda_op *op;
 
 	while (!start->why && (op = dmda_replay_next(&start->replay))) {
 		start->why = prepare_op(start, op);
 		if (!start->why && start->nr_map)
-			return (!dmda_ahead_was_told(&start->ahead) && ask_fetch(start)) ||
-				ask(start, DMDA_START_MAP);
+			return true;
 	}
+	return false;
+}
+
+/*
+ * When all operations of a sector are done, pages may go: the journal may have changed more than
+ * there is memory for. They are as the journal says, and the slots that the root names stay: a
+ * crash leads to the same replay. Where nothing may be written, what was changed has to stay.
+ *
+ * Return: whether there is something to do for others.
+ */
+static bool ask_op(struct dmda_start *start)
+{
+	if (find_op(start))
+		return (!dmda_ahead_was_told(&start->ahead) && ask_fetch(start)) ||
+			ask(start, DMDA_START_MAP);
 	start->why = start->why ?: start->replay.why;
 	start->is_in_sector = false;
 	return !start->why && start->goal == DMDA_START_WRITE && ask(start, DMDA_START_SHRINK);
@@ -541,6 +551,17 @@ enum dmda_start_step dmda_start_next(struct dmda_start *start)
 	if (start->is_asked)
 		return start->step;
 	return start->state == DONE ? DMDA_START_DONE : DMDA_START_FAILED;
+}
+
+/* Behind a FETCH, the operation in hand is not done yet. */
+bool dmda_start_next_at_hand(struct dmda_start *start)
+{
+	if (start->is_asked || start->state != REPLAY || start->step != DMDA_START_MAP ||
+	    !start->is_in_sector || dmda_ahead_has_to_tell(&start->ahead) || !find_op(start))
+		return false;
+	dmda_ahead_was_told(&start->ahead);
+	start->is_asked = ask(start, DMDA_START_MAP);
+	return true;
 }
 
 void dmda_start_did(struct dmda_start *start, int error)

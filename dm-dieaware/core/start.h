@@ -232,6 +232,18 @@ void dmda_start_begin(struct dmda_start *start, enum dmda_start_goal goal);
 enum dmda_start_step dmda_start_next(struct dmda_start *start);
 
 /**
+ * dmda_start_next_at_hand() - ask for the next operation, if it is at hand
+ *
+ * It is when it is whole in the sector that is being replayed, and its pages were told. So this
+ * takes no longer than that sector: no other one is looked into, nothing else is begun, and the
+ * state stays. Who holds a lock between operations may call it.
+ *
+ * Return: whether the next step is DMDA_START_MAP; else dmda_start_next() says what it is, which
+ * may well be that one.
+ */
+bool dmda_start_next_at_hand(struct dmda_start *start);
+
+/**
  * dmda_start_did() - a step was done, or could not be
  * @error: 0 or a negative errno; DMDA_START_DRAW and DMDA_START_RESUME cannot fail,
  *	and DMDA_START_FETCH, DMDA_START_SUMS and DMDA_START_SUPERS need not succeed

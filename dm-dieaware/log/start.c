@@ -176,7 +176,8 @@ static bool find_map_pages_locked(struct dmda_log *log, struct dmda_start *start
 
 /*
  * Nearly always the pages are in memory. Short operations are done in one go then, under the lock,
- * for which nothing has to be pinned. Return: whether one was.
+ * for which nothing has to be pinned. Looking ahead, and what comes behind the last one, may take
+ * as long as the device is large: that is never done here. Return: whether one was.
  */
 static bool replay_at_hand(struct dmda_log *log, struct dmda_start *start)
 {
@@ -190,7 +191,7 @@ static bool replay_at_hand(struct dmda_log *log, struct dmda_start *start)
 			break;
 		dmda_start_did(start, 0);
 		nr_records += nr;
-	} while (nr_records < ENOUGH_RECORDS && dmda_start_next(start) == DMDA_START_MAP);
+	} while (nr_records < ENOUGH_RECORDS && dmda_start_next_at_hand(start));
 	memset(start->map, 0, sizeof(start->map));
 	spin_unlock_irq(&log->lock);
 	return nr_records;

@@ -696,6 +696,93 @@ static void pages_of_the_map_are_told_before_they_are_needed(struct kunit *test)
 	KUNIT_EXPECT_LT(test, nr_before, 10U);
 }
 
+/* @nr_ops operations, several of them in one sector, about two pages of the map in turn */
+static void put_operations(struct volume *volume, u32 nr_ops)
+{
+	for (u32 i = 0; i < nr_ops; i++) {
+		u64 lpn = i % 2 * DMDA_MAP_ENTRIES + i % 5;
+		dpn_t dpn;
+		u32 nr = write_data(volume, DMDA_STREAM_USER, lpn, 1, 1 << 20, &dpn);
+
+		map_data(volume, lpn, dpn, nr);
+		if (i % 12 == 11)
+			commit(volume);
+	}
+	commit(volume);
+}
+
+/* Return: whether the next operation is at hand; then it is in the same sector, and was told. */
+static bool expect_at_hand(struct trial *trial)
+{
+	struct kunit *test = trial->volume->test;
+	struct dmda_start *start = &trial->volume->start;
+	const u32 state = start->state, nr_read = start->nr_read;
+	const struct dmda_ahead ahead = start->ahead;
+	bool is_at_hand = dmda_start_next_at_hand(start);
+
+	KUNIT_EXPECT_EQ(test, start->state, state);
+	KUNIT_EXPECT_EQ(test, start->nr_read, nr_read);
+	KUNIT_EXPECT_EQ(test, start->is_asked, is_at_hand);
+	KUNIT_EXPECT_EQ(test, memcmp(start->ahead.index, ahead.index, sizeof(ahead.index)), 0);
+	if (!is_at_hand)
+		return false;
+	KUNIT_EXPECT_EQ(test, start->step, DMDA_START_MAP);
+	KUNIT_EXPECT_EQ(test, ahead.nr_ops - start->ahead.nr_ops,
+			(u64)(ahead.max >= DMDA_OP_MAP_PAGES));
+	return true;
+}
+
+/* As run(), but asks for what is at hand first. Return: how often there was an operation. */
+static u32 run_at_hand(struct trial *trial, enum dmda_start_goal goal)
+{
+	struct dmda_start *start = &trial->volume->start;
+	enum dmda_start_step step;
+	u32 nr_at_hand = 0;
+
+	run(trial, goal, 0);
+	for (;;) {
+		bool is_at_hand = expect_at_hand(trial);
+
+		step = dmda_start_next(start);
+		if (step >= DMDA_START_DONE)
+			return nr_at_hand;
+		nr_at_hand += is_at_hand;
+		note_step(trial, step);
+		dmda_start_did(start, do_step(trial, step));
+	}
+}
+
+/*
+ * Who holds a lock asks for that only: neither does the end of replay come then, which goes through
+ * tables, nor another sector, nor is anything told.
+ */
+static void what_is_at_hand_is_the_next_operation_of_a_sector(struct kunit *test)
+{
+	static const enum dmda_start_goal goals[] = { DMDA_START_READ_ONLY, DMDA_START_WRITE };
+	static const u32 maxes[] = { 0, 3, DMDA_AHEAD_PAGES };
+	const u32 nr_ops = 600;
+	struct trial *trial = new_trial(test, 0);
+	struct dmda_start *start = &trial->volume->start;
+
+	put_operations(trial->volume, nr_ops);
+	lose_power(trial);
+	for (u32 i = 0; i < ARRAY_SIZE(goals) * ARRAY_SIZE(maxes); i++) {
+		u32 nr_at_hand, nr_steps;
+
+		start->ahead.max = maxes[i / ARRAY_SIZE(goals)];
+		KUNIT_EXPECT_NULL(test, run(trial, goals[i % ARRAY_SIZE(goals)], NEVER));
+		nr_steps = trial->nr_steps;
+		restore(trial);
+		nr_at_hand = run_at_hand(trial, goals[i % ARRAY_SIZE(goals)]);
+		KUNIT_EXPECT_NULL(test, start->why);
+		KUNIT_EXPECT_EQ(test, trial->nr_steps, nr_steps);
+		KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_MAP), nr_ops);
+		/* Two are told at a time, at least. */
+		KUNIT_EXPECT_GE(test, nr_at_hand, nr_ops / 3);
+		restore(trial);
+	}
+}
+
 static void note_most(struct kunit *test, struct dmda_ahead *ahead, u64 most_noted)
 {
 	void *memory = test_memory(test, dmda_bitset_bytes(MAP_PAGES));
@@ -800,6 +887,7 @@ static struct kunit_case start_cases[] = {
 	KUNIT_CASE(two_segments_that_are_open_have_two_summaries),
 	KUNIT_CASE(a_journal_longer_than_one_read_is_replayed),
 	KUNIT_CASE(pages_of_the_map_are_told_before_they_are_needed),
+	KUNIT_CASE(what_is_at_hand_is_the_next_operation_of_a_sector),
 	KUNIT_CASE(what_comes_first_is_told_in_the_order_of_the_map),
 	KUNIT_CASE(what_a_start_has_noted_that_was_left_is_not_told),
 	KUNIT_CASE(what_is_told_may_be_wrong),
