@@ -374,17 +374,20 @@ static unsigned long post_due_locked(struct nvmev *nvmev, u64 now_ns)
 
 /*
  * The interrupt of the one queue that was posted to, if its handler may run within the timer's:
- * then nothing else is due before it has ended, and there is no other queue to be told of.
+ * then nothing else is due before it has ended, and there is no other queue to be told of. Posting
+ * many takes a while, so the time is read anew. What another CPU starts meanwhile is not seen: if
+ * that is due before the handler has ended, it is late by the rest of it.
  */
-static struct nvmev_irq sole_irq_locked(const struct nvmev *nvmev, unsigned long posted, u64 now_ns)
+static struct nvmev_irq sole_irq_locked(const struct nvmev *nvmev, unsigned long posted)
 {
 	const struct nvmev_cq *cq = &nvmev->queues.cq[__ffs(posted)];
+	u64 next_ns = next_due_locked(nvmev);
 	struct nvmev_irq none = {};
 
 	lockdep_assert_held(&nvmev->queues.post_lock);
 
 	if (!is_power_of_2(posted) || !cq->interrupts ||
-	    next_due_locked(nvmev) < now_ns + HANDLER_NS)
+	    (next_ns != U64_MAX && next_ns < ktime_get_ns() + HANDLER_NS))
 		return none;
 	return cq->irq;
 }
@@ -404,7 +407,7 @@ static enum hrtimer_restart post_due(struct hrtimer *timer)
 	queues->backlog_tries = min(queues->backlog_tries + 1, BACKLOG_MAX_TRIES);
 	posted = post_due_locked(nvmev, now_ns);
 	if (posted)
-		irq = sole_irq_locked(nvmev, posted, now_ns);
+		irq = sole_irq_locked(nvmev, posted);
 	if (!irq.virq)
 		interrupt_locked(nvmev, posted);
 	spin_unlock_irqrestore(&queues->post_lock, flags);
