@@ -9,12 +9,12 @@
  * commands were fetched as were expected, and gives up two milliseconds after the last. Short
  * commands that it finds while the dispatcher sleeps it does itself (turn.h): a switch to a
  * thread and back costs more than all that they take. For others it wakes the dispatcher. What
- * no tracepoint tells of (register writes, a lost count) is found by the same timer in
- * its slow look. Nobody spins. The slow look also lets the FTL use idle time, until it
+ * no tracepoint tells of (register writes, a lost count) is found by a slow look, which has a
+ * timer of its own. Nobody spins. The slow look also lets the FTL use idle time, until it
  * has nothing left to do.
  *
- * A driver in user space tells no tracepoint. With poll_us the timer looks at the doorbells all
- * the time, between the slow looks.
+ * A driver in user space tells no tracepoint. With poll_us the first timer looks at the doorbells
+ * all the time, between the slow looks.
  *
  * Admin requests have no disk by which to tell their device, so they wake all.
  */
