@@ -3,6 +3,7 @@
 //! empty: from the device below one in hint mode, if nothing else helps.
 
 use std::fs;
+use std::path::Path;
 
 use super::dietab::{Entry, Mode, Source};
 
@@ -10,7 +11,7 @@ use super::dietab::{Entry, Mode, Source};
 const PATH: &str = "/proc/cmdline";
 
 /// Where initramfs-tools keeps what it was told when the initramfs was made.
-const SETTINGS: &str = "/conf/conf.d";
+const SETTINGS: &str = "/conf";
 
 fn says_off(parameters: &str) -> bool {
     parameters
@@ -43,11 +44,13 @@ fn resume_in(parameters: &str, settings: &str) -> Option<String> {
     device(value.trim_matches(['"', '\'']))
 }
 
-/// What stands in the initramfs that initramfs-tools has made; nothing where there is none.
-fn settings() -> String {
-    let folder = fs::read_dir(SETTINGS).into_iter().flatten().flatten();
-    let mut paths: Vec<_> = folder.map(|file| file.path()).collect();
+/// What stands in the initramfs that initramfs-tools has made, in the order in which it is read
+/// there: a later line overrides. Nothing where there is none.
+fn settings(folder: &Path) -> String {
+    let more = fs::read_dir(folder.join("conf.d")).into_iter().flatten();
+    let mut paths: Vec<_> = more.flatten().map(|file| file.path()).collect();
     paths.sort();
+    paths.insert(0, folder.join("initramfs.conf"));
 
     let texts = paths
         .iter()
@@ -71,7 +74,7 @@ impl Named {
 
         Self {
             root: root_in(&parameters),
-            resume: resume_in(&parameters, &settings()),
+            resume: resume_in(&parameters, &settings(Path::new(SETTINGS))),
         }
     }
 
@@ -101,7 +104,9 @@ pub fn is_off() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{resume_in, root_in, says_off, Named};
+    use std::fs;
+
+    use super::{resume_in, root_in, says_off, settings, Named};
     use crate::boot::dietab::parse;
 
     #[test]
@@ -148,6 +153,28 @@ mod tests {
         ] {
             let found = resume_in(parameters, settings);
             assert_eq!(found.as_deref(), expected, "{parameters}, {settings}");
+        }
+    }
+
+    #[test]
+    fn files_of_an_initramfs_are_read_in_its_order() {
+        let dir = tempfile::tempdir().unwrap();
+        let resume = || resume_in("ro", &settings(dir.path()));
+        assert_eq!(resume(), None);
+        for (name, text, expected) in [
+            // As it is without a newline at its end
+            (
+                "initramfs.conf",
+                "MODULES=most\nRESUME=/dev/sda1",
+                "/dev/sda1",
+            ),
+            ("conf.d/resume", "RESUME=/dev/sdb1\n", "/dev/sdb1"),
+            ("conf.d/zz", "RESUME=/dev/sdc1\n", "/dev/sdc1"),
+            ("conf.d/a", "RESUME=/dev/sdd1\n", "/dev/sdc1"),
+        ] {
+            fs::create_dir_all(dir.path().join("conf.d")).unwrap();
+            fs::write(dir.path().join(name), text).unwrap();
+            assert_eq!(resume().as_deref(), Some(expected), "{name}");
         }
     }
 
