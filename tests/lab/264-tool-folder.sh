@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # All files of a folder are moved but for those that must not be: a program that runs, where the
 # filesystem cannot move it, a file that must not be changed, what is mounted below and cannot be looked at.
-# Nor below a snapshot of LVM's, in which it would take up room. None of these is a failure, and a program that was moved while it runs is what it was.
+# Nor below a snapshot of LVM's, or on it, in which it would take up room. None of these is a failure, and a program that was moved while it runs is what it was.
 # kernels: uml
 # smp: 1
 # mem: 2G
 # seconds: 20
 # timeout: 240
-# sentences: 46
+# sentences: 50
 # shellcheck disable=SC2154
 . "$(dirname "$0")/rc"
 
@@ -99,8 +99,21 @@ mkdir "$mnt/d"
 in_pieces "$mnt/d/plain"
 pieces=$(pieces_of "$mnt/d/plain")
 becomes volume "$all snapshot-origin /dev/ram0"
-exits 0 "$mnt/d/plain was left alone: LVM keeps a snapshot of its volume" dieaware defrag --threshold 0 "$mnt/d"
+left_alone="$mnt/d/plain was left alone: a snapshot of LVM's would take up"
+exits 0 "$left_alone" dieaware defrag --threshold 0 "$mnt/d"
 check_that "what is below a snapshot stays in its pieces" "$(pieces_of "$mnt/d/plain")" -eq "$pieces"
+sync
+becomes volume "$all snapshot /dev/ram0 /dev/ram1 N 8"
+exits 0 "$left_alone" dieaware defrag --threshold 0 "$mnt/d"
+check_that "so does what is on one" "$(pieces_of "$mnt/d/plain")" -eq "$pieces"
+# Any target that does not tell where it has things does for dm-crypt, such as one that is striped once.
+dmsetup create origin --table "$all snapshot-origin /dev/ram0"
+at_end drop_target origin
+becomes volume "$all striped 1 8 /dev/mapper/origin 0"
+exits 0 "$left_alone" dieaware defrag --threshold 0 "$mnt/d"
+check_that "or below one, with another target between" "$(pieces_of "$mnt/d/plain")" -eq "$pieces"
+becomes volume "$all snapshot-origin /dev/ram0"
+drop_target origin
 exits 3 "--unshare allows that" dieaware defrag --method rewrite --threshold 0 "$mnt/d/plain"
 exits 0 move dieaware defrag --unshare --threshold 0 "$mnt/d"
 check "unless that is wished for" fewer "$mnt/d/plain" "$pieces"

@@ -11,8 +11,9 @@ use std::path::Path;
 use nix::libc;
 
 use super::{rights, DefragError, Watch, Wish};
+use crate::device::layers::fills_snapshot;
 use crate::device::nvme::spread::{commands, Spreader};
-use crate::frag::look::{Look, Pages, Unseen};
+use crate::frag::look::{Look, Pages};
 use crate::fs::fiemap::Extent;
 use crate::fs::file::{offset, open_to_write};
 use crate::fs::lease::{Lease, Unstopped};
@@ -58,9 +59,9 @@ fn is_shared(extents: &[Extent], runs: &[Run]) -> bool {
 }
 
 /// What is moved is shared no more, and takes space of its own, in a snapshot of the volume as well: not unless that
-/// is wished for.
+/// is wished for. Snapshots come and go, so they are looked for each time.
 pub(super) fn refuse_shared(look: &Look, wish: Wish) -> Result<(), DefragError> {
-    if !wish.unshares && matches!(look.on_ssd, Err(Unseen::Snapshot(_))) {
+    if !wish.unshares && fills_snapshot(look.facts.below) {
         return Err(DefragError::Snapshot);
     }
     if !wish.unshares && is_shared(&look.facts.extents, &look.runs) {

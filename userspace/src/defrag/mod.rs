@@ -60,7 +60,7 @@ pub enum DefragError {
     Swap,
     #[error("it shares blocks with other files or snapshots and would take space of its own; --unshare allows that")]
     Shared,
-    #[error("LVM keeps a snapshot of its volume, which would take up all that is written over, and may have no room for it; --unshare allows that")]
+    #[error("a snapshot of LVM's would take up all that is written over, and may have no room for it; --unshare allows that")]
     Snapshot,
     #[error("its filesystem has blocks of less than 4 KiB, and none of its pages is whole")]
     NoPages,
@@ -292,7 +292,7 @@ impl Done {
 fn spreader(look: &Look) -> Result<Spreader, DefragError> {
     let on_ssd = look.on_ssd.as_ref().map_err(|why| match why {
         Unseen::Untold(_) | Unseen::Hidden(_) => DefragError::NoSpreader(why.to_string()),
-        Unseen::Meanwhile(_) | Unseen::Snapshot(_) => DefragError::NotNow(why.to_string()),
+        Unseen::Meanwhile(_) => DefragError::NotNow(why.to_string()),
         Unseen::Other(_) => DefragError::NotOnSsd(why.to_string()),
     })?;
     let disk = &on_ssd.disk;

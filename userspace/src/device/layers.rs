@@ -16,6 +16,13 @@ const SYSFS: &str = "/sys/dev/block";
 /// Layers that are looked at.
 const MOST_LAYERS: usize = 64;
 
+/// Types of targets that LVM's snapshots have: of the snapshot, of its volume, and of that while one
+/// is merged into it.
+const SNAPSHOTS: [&str; 3] = ["snapshot", "snapshot-merge", "snapshot-origin"];
+
+/// How the kind of a layer of device-mapper begins.
+const MAPPER: &str = "dm ";
+
 /// A device in the stack.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct Layer {
@@ -55,8 +62,8 @@ fn mapper(sysfs: &Path, device: DeviceNumber) -> String {
     let uuid = read(&sysfs.join("dm/uuid")).unwrap_or_default();
 
     match types {
-        Ok(types) if !types.is_empty() => format!("dm {types}"),
-        _ => format!("dm {}", maker(&uuid)),
+        Ok(types) if !types.is_empty() => format!("{MAPPER}{types}"),
+        _ => format!("{MAPPER}{}", maker(&uuid)),
     }
 }
 
@@ -130,13 +137,27 @@ pub fn layers(device: DeviceNumber) -> Vec<Layer> {
     found
 }
 
+/// Has a layer a target of LVM's snapshots?
+fn is_of_snapshot(layer: &Layer) -> bool {
+    let types = layer.kind.strip_prefix(MAPPER).unwrap_or_default();
+
+    types.split(", ").any(|kind| SNAPSHOTS.contains(&kind))
+}
+
+/// Does what is written over to a device take up room of a snapshot of LVM's, wherever below that
+/// lies?
+#[must_use]
+pub fn fills_snapshot(device: DeviceNumber) -> bool {
+    layers(device).iter().any(is_of_snapshot)
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
     use std::path::Path;
     use std::slice;
 
-    use super::{look, maker, target_types};
+    use super::{is_of_snapshot, look, maker, target_types, Layer, MAPPER};
 
     fn write(folder: &Path, name: &str, text: &str) {
         let path = folder.join(name);
@@ -153,6 +174,34 @@ mod tests {
         assert_eq!(target_types(""), "");
         assert_eq!(maker("LVM-abc-def"), "LVM");
         assert_eq!(maker(""), "of unknown type");
+    }
+
+    #[test]
+    fn snapshots_of_lvm_s_are_known_by_their_targets() {
+        for (table, expected) in [
+            ("0 8 snapshot 253:1 253:2 P 8", true),
+            ("0 8 snapshot-origin 253:1", true),
+            ("0 8 snapshot-merge 253:1 253:2 P 8", true),
+            ("0 8 linear 8:1 0\n8 8 snapshot-origin 253:1", true),
+            ("0 8 crypt aes 0 0 253:1 0", false),
+            ("0 8 thin 253:1 1", false),
+            ("", false),
+        ] {
+            let layer = Layer {
+                node: "/dev/mapper/a".into(),
+                kind: format!("{MAPPER}{}", target_types(table)),
+                is_disk: false,
+                depth: 0,
+            };
+            assert_eq!(is_of_snapshot(&layer), expected, "{table}");
+        }
+        let loop_file = Layer {
+            node: "/dev/loop0".into(),
+            kind: "loop snapshot".to_owned(),
+            is_disk: true,
+            depth: 0,
+        };
+        assert!(!is_of_snapshot(&loop_file));
     }
 
     #[test]

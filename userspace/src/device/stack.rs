@@ -168,12 +168,6 @@ impl StackError {
     pub fn passes(&self) -> bool {
         matches!(self, Self::Opaque(kind) if PASSING.contains(&kind.as_str()))
     }
-
-    /// Is it the volume's own layer while LVM keeps a snapshot of it? What is written is copied to that before.
-    #[must_use]
-    pub fn is_below_snapshot(&self) -> bool {
-        matches!(self, Self::Opaque(kind) if kind == "snapshot-origin")
-    }
 }
 
 /// How a target maps its sectors.

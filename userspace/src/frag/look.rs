@@ -47,9 +47,6 @@ pub enum Unseen {
     /// The same, until it goes away.
     #[error("{0}, for now")]
     Meanwhile(String),
-    /// The same, while there is a snapshot of LVM's, to which is copied what is written over.
-    #[error("{0}, for now")]
-    Snapshot(String),
     /// It may be another time, or of another file.
     #[error("{0}")]
     Other(String),
@@ -86,7 +83,6 @@ fn pages_of(
     let ranges: Vec<_> = runs.iter().map(sectors_of).collect();
     let other = |why: &str| Unseen::Other(why.to_owned());
     let pieces = tables.resolve(device, &ranges).map_err(|err| match err {
-        err if err.is_below_snapshot() => Unseen::Snapshot(err.to_string()),
         err if err.passes() => Unseen::Meanwhile(err.to_string()),
         StackError::Opaque(_) | StackError::Mirror | StackError::OldTarget(_) => {
             Unseen::Hidden(err.to_string())
