@@ -9,7 +9,7 @@
 # mem: 2G
 # seconds: 150
 # timeout: 900
-# sentences: 35
+# sentences: 37
 # shellcheck disable=SC2034,SC2154
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/move-volume"
@@ -219,9 +219,11 @@ status=0
 wait $moving || status=$?
 check_that "the new device fails, which ends the move" "$status" -eq 3
 check_that "and it says so" "$(<"$T_DIR/moved")" =~ "The device in log mode could not be written"
-check "and all is as it was" is_plain
+check "and all is as it was" is_as_it_was
 check "and works" works
 TO=$(nvmev-ssd power-on ssd1)
+check "when that is back, what it holds of a copy is taken away" dieaware move --undo volume
+check "and nothing is left of it" is_plain
 blkdiscard -f "$TO"
 with_fault killed-after 4 dieaware move volume "$TO" >"$T_DIR/said" 2>&1 || true
 # What is not copied yet is written to the old device only, and waits for nobody.
@@ -234,7 +236,7 @@ sleep 2
 check "when it fails and nobody is at work, writes wait" is_running $writer
 check "until the move is undone" dieaware move --undo volume
 check "and are done then" wait $writer
-check "all is as it was" is_plain
+check "all is as it was" is_as_it_was
 check "those that write have seen nothing of it" end_load
 TO=$(nvmev-ssd power-on ssd1)
 umount "$mnt"

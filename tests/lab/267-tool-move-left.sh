@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # dieaware move: what a move has left whose log counts since destroys no log, whatever has become of the old
-# device; the log of one that is not complete is not made; a dietab that cannot be replaced is found before anything
+# device; the log of one that is not complete is not made, also when the names of devices have changed; a dietab that cannot be replaced is found before anything
 # is begun.
 # kernels: uml
 # smp: 1
 # mem: 2G
 # seconds: 12
 # timeout: 900
-# sentences: 32
+# sentences: 37
 # shellcheck disable=SC2034,SC2154
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/move-volume"
@@ -76,8 +76,25 @@ copy_share 100
 after_reboot
 exits 2 "an incomplete copy: a move to it was begun" dieaware create db "$TO" --mode log
 drop_target db
-check "such a move is undone" dieaware move --undo volume
+record=/var/lib/dieaware/moves/volume
+cp "$record" "$T_DIR/record"
+# another_name: names of devices are others since a reboot, and the log's is that of another device
+another_name() {
+	sed -i -e "s|\"$TO\"|\"$DEV\"|" -e 's|"boot": "[^"]*"|"boot": "before"|' "$record"
+	! cmp "$record" "$T_DIR/record"
+}
+check "names have changed meanwhile" another_name
+exits 0 "keeps an incomplete copy: neither $DEV nor" dieaware move --undo volume
+exits 2 "an incomplete copy: a move to it was begun" dieaware create db "$TO" --mode log
+exits 2 "remove $record, its record, if it is gone" dieaware move volume "$TO"
+check "its record stays while the log is not found" test -s "$record"
+uuid=$(jq -r .log_uuid "$record")
+mkdir -p /dev/disk/by-uuid
+ln -s "$TO" "/dev/disk/by-uuid/$uuid"
+at_end rm -f "/dev/disk/by-uuid/$uuid"
+check "such a move is undone where its UUID leads" dieaware move --undo volume
 check "and nothing is left of it" is_plain
+check_fails "nor of the log" dieaware check "$TO"
 forget_all
 
 # ---- dietab cannot be replaced

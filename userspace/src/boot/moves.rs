@@ -28,6 +28,16 @@ pub struct Moving {
     pub options: Vec<String>,
     /// What is made zero on the old device when the log counts. Empty until all is copied.
     pub signs: Vec<Sign>,
+    /// In which the target had its name, as the kernel calls each time that it starts.
+    #[serde(default)]
+    pub boot: String,
+}
+
+/// What the kernel calls this time that it has started; nothing where it does not say.
+#[must_use]
+pub fn this_boot() -> String {
+    let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    text.trim().to_owned()
 }
 
 /// The records of one folder.
@@ -59,16 +69,23 @@ impl Moves {
     }
 
     /// The record of a move to a log that has not got everything yet. Records that cannot be read tell nothing.
-    #[must_use]
-    pub fn incomplete(&self, log_uuid: &str) -> Option<PathBuf> {
+    ///
+    /// # Errors
+    ///
+    /// When nobody can tell which there are.
+    pub fn incomplete(&self, log_uuid: &str) -> io::Result<Option<PathBuf>> {
         let is_of_it = |path: &PathBuf| {
             let text = fs::read_to_string(path).ok();
             text.and_then(|text| serde_json::from_str::<Moving>(&text).ok())
                 .is_some_and(|moving| moving.log_uuid == log_uuid && moving.signs.is_empty())
         };
-        let records = fs::read_dir(&self.0).ok()?;
+        let records = match fs::read_dir(&self.0) {
+            Err(err) if err.kind() == ErrorKind::NotFound => return Ok(None),
+            records => records?.collect::<io::Result<Vec<_>>>()?,
+        };
 
-        records.flatten().map(|record| record.path()).find(is_of_it)
+        let mut paths = records.iter().map(fs::DirEntry::path);
+        Ok(paths.find(is_of_it))
     }
 
     /// # Errors
@@ -115,7 +132,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let moves = Moves::new(&dir.path().join("moves"));
         assert_eq!(moves.read("vg-srv").unwrap(), None);
-        assert_eq!(moves.incomplete("0-1"), None);
+        assert_eq!(moves.incomplete("0-1").unwrap(), None);
         moves.forget("vg-srv").unwrap();
         let mut moving = Moving {
             target: "/dev/nvme0n1".into(),
@@ -123,20 +140,38 @@ mod tests {
             log_uuid: "0-1".to_owned(),
             options: vec!["a=b".to_owned()],
             signs: Vec::new(),
+            boot: String::new(),
         };
         moves.write("vg-srv", &moving).unwrap();
-        assert_eq!(moves.incomplete("0-1"), Some(moves.path("vg-srv")));
-        assert_eq!(moves.incomplete("0-2"), None);
+        assert_eq!(moves.incomplete("0-1").unwrap(), Some(moves.path("vg-srv")));
+        assert_eq!(moves.incomplete("0-2").unwrap(), None);
         moving.signs.push(Sign { at: 7, bytes: 2 });
         moves.write("vg-srv", &moving).unwrap();
         assert_eq!(moves.read("vg-srv").unwrap(), Some(moving));
         assert_eq!(moves.read("vg-other").unwrap(), None);
-        assert_eq!(moves.incomplete("0-1"), None);
+        assert_eq!(moves.incomplete("0-1").unwrap(), None);
         let file = fs::read_dir(dir.path().join("moves")).unwrap().next();
         fs::write(file.unwrap().unwrap().path(), "{").unwrap();
         assert!(moves.read("vg-srv").is_err());
-        assert_eq!(moves.incomplete("0-1"), None);
+        assert_eq!(moves.incomplete("0-1").unwrap(), None);
         moves.forget("vg-srv").unwrap();
         assert_eq!(moves.read("vg-srv").unwrap(), None);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_read_is_not_an_empty_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("moves");
+        let moves = Moves::new(&folder);
+        assert_eq!(moves.incomplete("0-1").unwrap(), None);
+        fs::write(&folder, "").unwrap();
+        assert!(moves.incomplete("0-1").is_err());
+    }
+
+    #[test]
+    fn a_record_of_an_earlier_version_is_of_no_boot_that_is_known() {
+        let text = r#"{"target": "/dev/a", "log": "a-log", "log_uuid": "0-1", "options": [], "signs": []}"#;
+        let moving: Moving = serde_json::from_str(text).unwrap();
+        assert_eq!(moving.boot, "");
     }
 }

@@ -268,11 +268,12 @@ fn plan_format(args: &CreateArgs, device: &Device) -> Result<Plan> {
 }
 
 /// A log to which a move was begun has a part of a filesystem that is whole where it was: nobody is to find
-/// both by one UUID. Not even at boot, whatever leads there.
+/// both by one UUID. Nor at boot, but where the record cannot be seen yet: in an initramfs, and
+/// before /var is mounted. A unit cannot wait for that, as /var may lie on what it makes.
 fn require_complete(args: &CreateArgs, superblock: &Super) -> Result<()> {
     let uuid = superblock.uuid_text();
 
-    match Moves::new(Path::new(FOLDER)).incomplete(&uuid) {
+    match Moves::new(Path::new(FOLDER)).incomplete(&uuid).context(FOLDER)? {
         None => Ok(()),
         Some(record) => Err(usage(format!(
             "{} holds the log {uuid}, an incomplete copy: a move to it was begun, which \"dieaware move\" as \

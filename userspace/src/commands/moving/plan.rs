@@ -18,7 +18,7 @@ use super::super::{format, mapper, overwrite};
 use super::stack::{self, Source};
 use super::MoveArgs;
 use crate::boot::dietab::{self, Entry};
-use crate::boot::moves::{Moves, Moving, FOLDER};
+use crate::boot::moves::{this_boot, Moves, Moving, FOLDER};
 use crate::device::hide::{self, Sign};
 use crate::device::layers::layers;
 use crate::device::loops;
@@ -365,6 +365,7 @@ fn build(source: &Source, plan: &Plan, args: &MoveArgs, moves: &Moves, force: bo
         log_uuid: plan.superblock.uuid_text(),
         options: args.options.clone(),
         signs: Vec::new(),
+        boot: this_boot(),
     };
 
     moves
@@ -381,6 +382,19 @@ fn build(source: &Source, plan: &Plan, args: &MoveArgs, moves: &Moves, force: bo
     check_shape(&shape, source.number)
 }
 
+/// Another record would take the place of one that is still needed.
+fn require_forgotten(name: &str, moves: &Moves) -> Result<()> {
+    let Some(left) = moves.read(name).context(FOLDER)? else {
+        return Ok(());
+    };
+    Err(usage(format!(
+        "Nothing was begun, as a copy of {name} that is not complete is left, the log {}: remove {}, its record, if it \
+         is gone for good",
+        left.log_uuid,
+        moves.path(name).display()
+    )))
+}
+
 /// Have the kernel begin to copy. What another run has left is taken away first.
 ///
 /// # Errors
@@ -394,6 +408,7 @@ pub fn begin(source: &Source, args: &MoveArgs, moves: &Moves) -> Result<()> {
     } else {
         None
     };
+    require_forgotten(&source.state.name, moves).map_err(|err| anyhow!(Refused(err)))?;
     let source = Source::look(number)?;
     let ours = |target: &PathBuf| left.as_ref().is_some_and(|left| is_same(left, target));
     let is_ours = args.target.as_ref().is_some_and(ours);

@@ -11,7 +11,7 @@ use super::super::common::usage;
 use super::super::mapper::{self, CREATED};
 use super::super::{overwrite, swap};
 use crate::boot::dietab;
-use crate::boot::moves::{Moves, Moving, FOLDER};
+use crate::boot::moves::{this_boot, Moves, Moving, FOLDER};
 use crate::device::block::{Device, OpenHow};
 use crate::device::hide::Hider;
 use crate::device::signatures;
@@ -221,6 +221,7 @@ pub fn record(legs: &Legs) -> Result<Moving> {
         log_uuid: hyphened(log_uuid(&legs.to).unwrap_or_default()),
         options,
         signs: Vec::new(),
+        boot: this_boot(),
     })
 }
 
@@ -369,23 +370,6 @@ pub fn is_made(moving: &Moving) -> Result<bool> {
     Ok(found.is_some_and(|info| info.uuid == uuid))
 }
 
-/// Take the log away, whose copy is not complete, so that nobody takes it for one. Says whether it was
-/// there.
-fn remove_log(moving: &Moving) -> Result<bool> {
-    let name = &moving.log;
-
-    if is_made(moving)? {
-        life::remove(name).with_context(|| format!("{name} was not removed"))?;
-    }
-    let device = overwrite::open(&moving.target, 0)?;
-    let is_it = signatures::is_log(&device)? && overwrite::holds(&device, &moving.log_uuid)?;
-    if is_it {
-        withdraw(&device)
-            .with_context(|| format!("{} cannot be written", moving.target.display()))?;
-    }
-    Ok(is_it)
-}
-
 /// What is found by a path: is it this log? `None`: it holds one, or something, that cannot be read.
 fn is_held_at(path: &Path, moving: &Moving) -> Option<bool> {
     let device = Device::open(path, 0, OpenHow::default()).ok()?;
@@ -394,6 +378,53 @@ fn is_held_at(path: &Path, moving: &Moving) -> Option<bool> {
         Ok(superblock) => Some(superblock.uuid_text() == moving.log_uuid),
         Err(_) => (!signatures::is_log(&device).ok()?).then_some(false),
     }
+}
+
+/// Where a log is that a move has made, or begun to; `None`: nowhere.
+///
+/// # Errors
+///
+/// When it may be on a device that is not found, or cannot be read.
+fn find_log(moving: &Moving, by_uuid: &Path) -> Result<Option<PathBuf>> {
+    let paths = [moving.target.as_path(), by_uuid];
+    let mut holding = paths
+        .into_iter()
+        .filter(|path| is_held_at(path, moving) == Some(true));
+
+    if let Some(path) = holding.next() {
+        return Ok(Some(path.to_owned()));
+    }
+    // Until the machine stops, the name leads to what was going to hold it.
+    let is_same_target = !moving.boot.is_empty() && moving.boot == this_boot();
+    if is_same_target && is_held_at(&moving.target, moving) == Some(false) {
+        return Ok(None);
+    }
+    bail!(
+        "neither {} nor {} is known to be it",
+        moving.target.display(),
+        by_uuid.display()
+    )
+}
+
+/// Take the log away, whose copy is not complete, so that nobody takes it for one. Says where it
+/// was.
+fn remove_log(moving: &Moving) -> Result<Option<PathBuf>> {
+    let name = &moving.log;
+    let uuid = dietab::Source::Tag(dietab::Tag::Uuid, moving.log_uuid.clone());
+
+    if is_made(moving)? {
+        life::remove(name).with_context(|| format!("{name} was not removed"))?;
+    }
+    let Some(path) = find_log(moving, Path::new(&uuid.path()))? else {
+        return Ok(None);
+    };
+    let device = overwrite::open(&path, 0)?;
+    // Nobody else has it from now on.
+    if !overwrite::holds(&device, &moving.log_uuid)? {
+        bail!("{} holds something else by now", path.display());
+    }
+    withdraw(&device).with_context(|| format!("{} cannot be written", path.display()))?;
+    Ok(Some(path))
 }
 
 /// Does a path lead to a log? After a reboot another device may have the name that the log's had when the move
@@ -460,13 +491,14 @@ pub fn require_incomplete(source: &Source, moves: &Moves) -> Result<()> {
 }
 
 /// Go back to before a move, from wherever it is before the log counts. Says which device is empty
-/// again: it held the incomplete copy.
+/// again: it held the incomplete copy. While that may be somewhere, its record stays.
 ///
 /// # Errors
 ///
 /// When something stays, or the log counts already.
 pub fn take_apart(source: &Source, moves: &Moves) -> Result<Option<PathBuf>> {
     let name = &source.state.name;
+    let unwritten = || format!("{FOLDER} cannot be written");
 
     require_incomplete(source, moves)?;
     let kept = moves.read(name).context(FOLDER)?;
@@ -477,21 +509,31 @@ pub fn take_apart(source: &Source, moves: &Moves) -> Result<Option<PathBuf>> {
 
     give_back(source)?;
     remove_old(name)?;
-    let emptied = told.and_then(|moving| match remove_log(&moving) {
-        Ok(is_emptied) => is_emptied.then_some(moving.target),
-        // A target that has failed cannot be written: it counts for nothing all the same.
-        Err(err) => {
-            complain!(
-                "dieaware: {} keeps an incomplete copy: {err:#}.",
-                moving.target.display()
-            );
-            None
+    let Some(moving) = told else {
+        return Ok(None);
+    };
+    match remove_log(&moving) {
+        Ok(emptied) => {
+            moves.forget(name).with_context(unwritten)?;
+            Ok(emptied)
         }
-    });
-    moves
-        .forget(name)
-        .with_context(|| format!("{FOLDER} cannot be written"))?;
-    Ok(emptied)
+        // It may come back, and counts for nothing, even if all was copied: as long as a record
+        // says so, nobody takes it for whole.
+        Err(err) => {
+            let incomplete = Moving {
+                signs: Vec::new(),
+                ..moving.clone()
+            };
+            moves.write(name, &incomplete).with_context(unwritten)?;
+            complain!(
+                "dieaware: The log {} keeps an incomplete copy: {err:#}. {} is its record, by which no device is made \
+                 of it. Remove that file if it is gone for good.",
+                moving.log_uuid,
+                moves.path(name).display()
+            );
+            Ok(None)
+        }
+    }
 }
 
 /// # Errors
@@ -512,7 +554,8 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use super::{hyphened, is_in_dietab, line, linear_to, Moving};
+    use super::{find_log, hyphened, is_in_dietab, line, linear_to, Moving};
+    use crate::boot::moves::this_boot;
     use crate::commands::overwrite::pressing::{empty_log, laid_out};
     use crate::dm::tables::Table;
 
@@ -533,6 +576,7 @@ mod tests {
             log_uuid: "0-1".to_owned(),
             options: Vec::new(),
             signs: Vec::new(),
+            boot: String::new(),
         };
         for text in ["a-log /dev/b log", "# b\nrenamed UUID=0-1 log nofail"] {
             assert!(is_in_dietab(text, &moving), "{text}");
@@ -587,6 +631,7 @@ mod tests {
             log_uuid: uuid.to_owned(),
             options: Vec::new(),
             signs: Vec::new(),
+            boot: String::new(),
         };
         let its = &laid_out(4096).uuid_text();
         for (line, uuid, target, expected) in [
@@ -605,6 +650,48 @@ mod tests {
                 expected,
                 "{text} {uuid}"
             );
+        }
+    }
+
+    #[test]
+    fn a_log_that_is_not_found_may_be_on_a_device_with_another_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let [nothing, log, other, gone] =
+            ["nothing", "log", "other", "gone"].map(|name| dir.path().join(name));
+        fs::write(&log, empty_log(4096).into_bytes()).unwrap();
+        fs::write(&other, vec![1; 1 << 20]).unwrap();
+        fs::write(&nothing, vec![0; 1 << 20]).unwrap();
+        let find = |target: &Path, boot: &str, by_uuid: &Path| {
+            let moving = Moving {
+                target: target.to_owned(),
+                log: "a-log".to_owned(),
+                log_uuid: laid_out(4096).uuid_text(),
+                options: Vec::new(),
+                signs: Vec::new(),
+                boot: boot.to_owned(),
+            };
+            find_log(&moving, by_uuid).ok()
+        };
+        let now = &this_boot();
+        assert_ne!(now, "");
+        let found = Some(Some(log.clone()));
+        for (target, boot, by_uuid, expected) in [
+            (&log, now.as_str(), &gone, &found),
+            (&log, "before", &gone, &found),
+            (&other, "before", &log, &found),
+            (&gone, "before", &log, &found),
+            (&other, "before", &gone, &None),
+            (&nothing, "before", &gone, &None),
+            (&nothing, "", &gone, &None),
+            (&gone, "before", &gone, &None),
+            // What was going to hold it is as it was.
+            (&nothing, now, &gone, &Some(None)),
+            (&other, now, &gone, &Some(None)),
+            // It has failed.
+            (&gone, now, &gone, &None),
+        ] {
+            let result = find(target, boot, by_uuid);
+            assert_eq!(&result, expected, "{} {boot}", target.display());
         }
     }
 
