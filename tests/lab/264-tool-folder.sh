@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 20
 # timeout: 240
-# sentences: 50
+# sentences: 52
 # shellcheck disable=SC2154
 . "$(dirname "$0")/rc"
 

@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 12
 # timeout: 900
-# sentences: 37
+# sentences: 41
 # shellcheck disable=SC2034,SC2154
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/move-volume"
