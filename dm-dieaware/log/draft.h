@@ -20,7 +20,8 @@ struct dmda_log_io;
  * @before: vectors that the write came with
  * @is_busy: whether its write's data is on its way, from @copy
  * @is_writing: whether @bio is on its way
- * @has_writes: whether the batch that is being filled has pages that were written
+ * @has_writes: whether the batch that is being filled has pages that somebody has written; copies
+ *	that cleaning makes say nothing of what is flushed
  * @credit: what the last commits say about whether a write is alone in its own: more than
  *	0, if they have been of such; less, if a draft has been in vain
  */

@@ -346,7 +346,6 @@ bool dmda_log_map_run_locked(struct dmda_log *log,
 				     sums);
 	dmda_opened_put(&log->space.opened, dpn, first, nr_pages,
 			log->journal.commit.batch.first.sector);
-	log->draft.has_writes = true;
 	return true;
 }
 

@@ -315,6 +315,7 @@ static enum dmda_write_step apply_write_locked(struct dmda_log *log, struct dmda
 	if (!dmda_log_map_run_locked(log, io->pages, &first, to_dpn(from_dpn(io->dpn) + done), nr,
 				     io->check ? &io->check->sum[done] : NULL))
 		return WRITE_WAITS;
+	log->draft.has_writes = true;
 	dmda_log_commit_late_locked(log);
 	log->space.closing.open[io->open].mtime = first.seq;
 	dmda_log_emptied_locked(log, nr_empty);
