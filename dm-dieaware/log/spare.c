@@ -3,7 +3,7 @@
  * Copies of pages that are being written, and what is read only because it lies between pages that
  * are wanted. A start has tens of thousands of these. A kernel that clears all memory which it
  * hands out takes longer for that than to copy a page, so some stay here for the next one, until a
- * checkpoint has ended.
+ * start or a checkpoint has ended.
  */
 #include <linux/gfp.h>
 #include <linux/mm.h>

@@ -317,6 +317,8 @@ const char *dmda_log_start(struct dmda_log *log, bool read_only)
 	if (!why && read_only)
 		take_place(log, start);
 	kfree(start);
+	/* A device that is only read takes no checkpoint that would end with that. */
+	dmda_log_spares_free(&log->spares);
 	memalloc_noio_restore(flags);
 	return why;
 }
