@@ -85,10 +85,15 @@ static const char *decode_root(struct dmda_start *start, u32 which, int error,
 	return why;
 }
 
+static bool is_all_zero(const u8 *page)
+{
+	return !page[0] && !memcmp(page, page + 1, DMDA_BLOCK_BYTES - 1);
+}
+
 /*
  * A root that was being written when the power failed may have left pages of an epoch that never
  * was. If the next root had that epoch, too, and the power failed once more, pages of both might be
- * taken for one.
+ * taken for one. Where there never was a root before, a page that was not written yet is all zero.
  */
 static void note_epochs(struct dmda_start *start, u32 which)
 {
@@ -105,6 +110,8 @@ static void note_epochs(struct dmda_start *start, u32 which)
 		};
 
 		header = (const void *)(start->pages + i * DMDA_BLOCK_BYTES);
+		if (is_all_zero((const u8 *)header))
+			oldest = 0;
 		if (dmda_block_check(header, &id))
 			continue;
 		oldest = min(oldest, le64_to_cpu(header->epoch));

@@ -518,6 +518,25 @@ static void nor_is_one_that_was_being_written(struct kunit *test)
 	expect_operations_lost(trial);
 }
 
+/* Nor if that was the first root ever in its place, whatever page of it was written by then */
+static void nor_is_the_first_one_of_its_place(struct kunit *test)
+{
+	for (u32 i = 0; i < 2; i++) {
+		struct trial *trial = new_trial(test, 5);
+		struct volume *volume = trial->volume;
+		struct dmda_root first = volume->root;
+		u64 dpn = volume->super.root_dpn[1];
+
+		KUNIT_ASSERT_GE(test, dmda_root_nr_pages(&volume->super), 2U);
+		for (u32 j = 0; j < dmda_root_nr_pages(&volume->super); j++)
+			memset(bytes_at(volume, dpn + j), 0, DMDA_BLOCK_BYTES);
+		first.epoch++;
+		dmda_root_encode(&first, &volume->super, volume->slots, i,
+				 bytes_at(volume, dpn + i));
+		expect_operations_lost(trial);
+	}
+}
+
 /* The device goes on in another line, and then the root that leads to it is damaged. */
 static void a_line_that_begins_at_the_end_is_no_end(struct kunit *test)
 {
@@ -880,6 +899,7 @@ static struct kunit_case start_cases[] = {
 	KUNIT_CASE(pages_of_two_roots_are_never_one),
 	KUNIT_CASE(a_root_that_never_was_is_no_reason_for_lost_operations),
 	KUNIT_CASE(nor_is_one_that_was_being_written),
+	KUNIT_CASE(nor_is_the_first_one_of_its_place),
 	KUNIT_CASE(a_line_that_begins_at_the_end_is_no_end),
 	KUNIT_CASE(operations_that_cannot_be_are_refused),
 	KUNIT_CASE(what_is_done_to_a_segment_stands_alone),
