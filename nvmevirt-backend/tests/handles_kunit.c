@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Placement handles: data of each is in erase blocks of its own until it is collected. */
+#include <linux/sched.h>
+
 #include "../core/rebuild.h"
 #include "drive_kunit.h"
 
@@ -143,6 +145,8 @@ static u32 write_log_and_others(struct kunit *test, bool apart)
 			write_to(ftl, lpn, 1, apart && is_log);
 		}
 		EXPECT_CONSISTENT(test, ftl);
+		/* With all checks on, and beside others, this takes a minute. */
+		cond_resched();
 	}
 	after = stats_of(ftl);
 	return div64_u64(1000 * (after.nand_pages_programmed - before.nand_pages_programmed),
