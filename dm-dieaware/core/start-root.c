@@ -85,11 +85,6 @@ static const char *decode_root(struct dmda_start *start, u32 which, int error,
 	return why;
 }
 
-static bool is_all_zero(const u8 *page)
-{
-	return !page[0] && !memcmp(page, page + 1, DMDA_BLOCK_BYTES - 1);
-}
-
 /*
  * A root that was being written when the power failed may have left pages of an epoch that never
  * was. If the next root had that epoch, too, and the power failed once more, pages of both might be
@@ -110,7 +105,7 @@ static void note_epochs(struct dmda_start *start, u32 which)
 		};
 
 		header = (const void *)(start->pages + i * DMDA_BLOCK_BYTES);
-		if (is_all_zero((const u8 *)header))
+		if (!memchr_inv(header, 0, DMDA_BLOCK_BYTES))
 			oldest = 0;
 		if (dmda_block_check(header, &id))
 			continue;
