@@ -71,7 +71,7 @@ pub fn within(runs: &[Run], ranges: &[Range<u64>]) -> Vec<Run> {
 }
 
 fn continues(a: &Run, b: &Run) -> bool {
-    a.file_page.0 + u64::from(a.pages) == b.file_page.0
+    end_of(a) == b.file_page.0
         && a.device_page.0 + u64::from(a.pages) == b.device_page.0
         && a.pages.checked_add(b.pages).is_some()
 }

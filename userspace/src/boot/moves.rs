@@ -40,6 +40,10 @@ pub fn this_boot() -> String {
     text.trim().to_owned()
 }
 
+fn read_at(path: &Path) -> io::Result<Moving> {
+    Ok(serde_json::from_str(&fs::read_to_string(path)?)?)
+}
+
 /// The records of one folder.
 pub struct Moves(PathBuf);
 
@@ -61,8 +65,8 @@ impl Moves {
     ///
     /// When it cannot be read.
     pub fn read(&self, name: &str) -> io::Result<Option<Moving>> {
-        match fs::read_to_string(self.path(name)) {
-            Ok(text) => Ok(Some(serde_json::from_str(&text)?)),
+        match read_at(&self.path(name)) {
+            Ok(moving) => Ok(Some(moving)),
             Err(err) if err.kind() == ErrorKind::NotFound => Ok(None),
             Err(err) => Err(err),
         }
@@ -75,9 +79,7 @@ impl Moves {
     /// When nobody can tell which there are.
     pub fn incomplete(&self, log_uuid: &str) -> io::Result<Option<PathBuf>> {
         let is_of_it = |path: &PathBuf| {
-            let text = fs::read_to_string(path).ok();
-            text.and_then(|text| serde_json::from_str::<Moving>(&text).ok())
-                .is_some_and(|moving| moving.log_uuid == log_uuid && moving.signs.is_empty())
+            read_at(path).is_ok_and(|moving| moving.log_uuid == log_uuid && moving.signs.is_empty())
         };
         let records = match fs::read_dir(&self.0) {
             Err(err) if err.kind() == ErrorKind::NotFound => return Ok(None),

@@ -17,7 +17,7 @@ use crate::frag::look::{Look, Pages};
 use crate::fs::fiemap::Extent;
 use crate::fs::file::{offset, open_to_write};
 use crate::fs::lease::{Lease, Unstopped};
-use crate::runs::Run;
+use crate::runs::{self, Run};
 use crate::units::PAGE_BYTES;
 
 /// What is read and written at once.
@@ -85,7 +85,7 @@ pub(super) fn joined(list: &[Run]) -> Vec<Run> {
     for run in list {
         match found.last_mut() {
             Some(last)
-                if last.file_page.0 + u64::from(last.pages) == run.file_page.0
+                if runs::end_of(last) == run.file_page.0
                     && last.pages.checked_add(run.pages).is_some() =>
             {
                 last.pages += run.pages;

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 
 use crate::probe::random::Random;
-use crate::runs::Run;
+use crate::runs::{end_of, Run};
 use crate::units::PAGE_BYTES;
 
 /// Sizes that are tried, the largest of which there are enough is taken.
@@ -126,7 +126,7 @@ pub fn windows_anywhere(file: usize, runs: &[Run], size_pages: u64) -> Vec<Windo
     // One alone would be in the place of the last one.
     let step = if nr > 1 { step } else { size_pages }.max(1);
     let begins_in = |run: &Run| {
-        let end = run.file_page.0 + u64::from(run.pages);
+        let end = end_of(run);
         (run.file_page.0.div_ceil(step)..)
             .map(move |index| index * step)
             .take_while(move |begin| begin + size_pages <= end)

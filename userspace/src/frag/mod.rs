@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use crate::device::nvme::placement::{Geometry, Place};
-use crate::runs::Run;
+use crate::runs::{self, Run};
 
 /// Degree of logical fragmentation: pieces, and as few as there could be.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
@@ -24,7 +24,7 @@ pub struct Logical {
 impl Logical {
     pub fn of(runs: &[Run]) -> Self {
         let breaks = runs.windows(2).filter(|pair| match pair {
-            [one, next] => one.file_page.0 + u64::from(one.pages) != next.file_page.0,
+            [one, next] => runs::end_of(one) != next.file_page.0,
             _ => false,
         });
         Self {
