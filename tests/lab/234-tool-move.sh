@@ -125,14 +125,11 @@ for fs in ext4 xfs; do
 	mount /dev/mapper/volume "$mnt"
 	write_mib "$mnt/still" 60 conv=fsync
 	begin_slow_load
-	copy_share 3
-	dieaware move "$mnt" "$TO" >"$T_DIR/moved" 2>&1 &
-	moving=$!
-	poll 20 sh -c "dmsetup table volume | grep -q mirror"
+	begin_slow_move "$mnt" 3
 	exits 2 "Another \"dieaware move\" is at work on volume" dieaware move "$mnt" "$TO"
-	kill -INT $moving
+	kill -INT $MOVING
 	status=0
-	wait $moving || status=$?
+	wait $MOVING || status=$?
 	check_that "$fs: Ctrl-C ends it" "$status" -eq 130
 	check "$fs: and goes back" is_plain
 	copy_share 100

@@ -210,13 +210,10 @@ is_copied() {
 
 modprobe dm-mirror
 at_end copy_share 100
-copy_share 1
-dieaware move volume "$TO" >"$T_DIR/moved" 2>&1 &
-moving=$!
-poll 20 sh -c "dmsetup table volume | grep -q mirror"
+begin_slow_move volume 1
 nvmev-ssd power-cut ssd1
 status=0
-wait $moving || status=$?
+wait $MOVING || status=$?
 check_that "the new device fails, which ends the move" "$status" -eq 3
 check_that "and it says so" "$(<"$T_DIR/moved")" =~ "The device in log mode could not be written"
 check "and all is as it was" is_as_it_was

@@ -67,11 +67,8 @@ forget_all
 make_fs ext4 /dev/mapper/volume
 modprobe dm-mirror
 at_end copy_share 100
-copy_share 1
-dieaware move volume "$TO" >"$T_DIR/moving" 2>&1 &
-mover=$!
-poll 20 sh -c "dmsetup table volume | grep -q mirror"
-kill -9 $mover
+begin_slow_move volume 1
+kill -9 $MOVING
 copy_share 100
 after_reboot
 exits 2 "an incomplete copy: a move to it was begun" dieaware create db "$TO" --mode log
