@@ -168,6 +168,14 @@ judge_sentences() {
 	fi
 }
 
+# show_waiting: where in the kernel those wait that no signal ends
+show_waiting() {
+	echo w >/proc/sysrq-trigger
+	echo "# who waits in the kernel:"
+	dmesg | awk '/Show Blocked State/ { text = "" } { text = text "#   " $0 "\n" } END { printf "%s", text }' |
+		grep -v '?' | head -n 100
+}
+
 # judge_end NAME STATUS SECONDS: whether the script ended as its sentences say.
 judge_end() {
 	local name=$1 status=$2 wrong=0
@@ -180,7 +188,7 @@ judge_end() {
 	if ((status >= 124)); then
 		echo "not ok - $name: the test ends within $3 s (status $status)"
 		ps -eo pid,stat,wchan:30,args | awk '$2 ~ /D/' | sed 's/^/# /'
-		sed 's/^/# /' /proc/[0-9]*/stack 2>/dev/null | grep -E 'dmda|nvmev|dieaware|nvme_' | head -n 20
+		show_waiting
 	elif ((status && !wrong)); then
 		echo "not ok - $name: the script ends well (it ended with $status, and no sentence is wrong)"
 	elif ((!wrong)); then
@@ -212,6 +220,8 @@ run_one() {
 		echo "not ok - $name: the modules unload"
 	fi
 	text=$(trouble_since "$name")
+	# Those of show_waiting; what is wrong has another word beside it.
+	((status < 124)) || text=$(grep -v 'Call Trace' <<<"$text")
 	if [[ -n $text ]]; then
 		echo "not ok - $name: the kernel has nothing to complain of"
 		log_since "$name" | grep -E -A 25 "$(bad_log)" | head -n 60 | sed 's/^/# /'
