@@ -46,9 +46,22 @@ write_more() {
 	poll 20 test -s "$T_DIR/promises"
 }
 
-# reboot: the machine has stopped: nobody of those that were at work is there any more
-reboot() {
+nobody_moves() {
+	! pgrep -x 'dieaware|dmsetup' >/dev/null
+}
+
+# nobody_is_left PROCESS...: the machine has stopped, and with dieaware the dmsetup that it had begun: that
+# would give the volume another table than the one that comes next
+nobody_is_left() {
 	kill -9 "$WRITER" "$@" 2>/dev/null || true
+	pkill -KILL -x dieaware || true
+	pkill -KILL -x dmsetup || true
+	poll 20 nobody_moves
+}
+
+# reboot PROCESS...: nobody of those that were at work is there any more
+reboot() {
+	nobody_is_left "$@" || return 1
 	becomes volume "0 $(((FIRST + SECOND) * MIB)) error"
 	wait 2>/dev/null || true
 	umount "$mnt" || return 1
