@@ -9,7 +9,7 @@
 # mem: 1G
 # seconds: 20
 # timeout: 240
-# sentences: 50
+# sentences: 51
 . "$(dirname "$0")/rc"
 
 new_ssd ssd0 capacity_mib=128
@@ -115,6 +115,7 @@ for turn in 1 2 3; do
 	check "memory that changes is written, turn $turn" python3 "$LAB_DIR/restless.py" write "$TARGET" 500
 	check "it can be read, turn $turn" dd if="$TARGET" bs=64k count=16 iflag=direct of=/dev/null status=none
 done
+check_that "what was written are copies, none of which has changed" "$(status_field t0 changed_writes)" -eq 0
 check "memory that changes is read to" python3 "$LAB_DIR/restless.py" read "$TARGET" 300
 check_that "some of that was seen" "$(status_field t0 mended_reads)" -gt 0
 check_that "and taken for no damage" "$(damaged)" -eq "$count"
