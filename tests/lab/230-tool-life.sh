@@ -6,7 +6,7 @@
 # long: 6.12
 # smp: 1
 # mem: 2G
-# sentences: 111
+# sentences: 117
 # seconds: 20
 # timeout: 120
 . "$(dirname "$0")/rc"
@@ -64,8 +64,11 @@ umount "$T_DIR/mnt"
 exits 0 "\"created\": false" dieaware create t0 "${DEV}p1" --mode hint --option runs_mb=8 --json
 exits 0 "would remove t0: 0 131072 dieaware " dieaware remove --dry-run t0
 check "and that removes nothing" dmsetup info t0
-check "remove" dieaware remove t0
-exits 0 "there is no device t0" dieaware remove t0
+exits 2 "it is no device of device-mapper" dieaware remove "${DEV}p1"
+exits 2 "it is no device of device-mapper" dieaware remove /dev/no-such
+exits 0 "would remove t0: " dieaware remove --dry-run "/dev/$(dmsetup info -c --noheadings -o blkdevname t0)"
+check "remove, by its path" dieaware remove /dev/mapper/t0
+exits 0 "there is no device t0" dieaware remove /dev/mapper/t0
 dmsetup create t0 --table "0 131072 dieaware ${DEV}p1 0 hint"
 exits 2 "it was not made by \"dieaware create\"" dieaware create t0 "${DEV}p1" --mode hint
 exits 2 "is in use" dieaware format --dry-run --force "${DEV}p1"

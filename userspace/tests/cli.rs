@@ -597,6 +597,41 @@ fn remove_takes_nothing_away_that_is_not_ours() {
     assert!(!calls.contains("remove"), "{calls}");
 }
 
+/// A name may be given as the path that other programs want; a path of something else is no name, and
+/// "there is no such device" would be a comfort for nothing.
+#[test]
+fn a_name_may_be_a_path() {
+    let fixture = Fixture::new(
+        "names",
+        "demo|254:0|0|DIEAWARE-HINT-demo\n",
+        &format!("0 8192 dieaware {STATUS}\n"),
+    );
+    fs::write(fixture.dir.join("table"), "0 8192 dieaware 8:0 0 hint\n").unwrap();
+    let ends = |args: &[&str], status, words: &str| {
+        let output = fixture.run(args);
+        let said = stdout(&output) + &stderr(&output);
+        assert_eq!(output.status.code(), Some(status), "{args:?}: {said}");
+        assert!(said.contains(words), "{args:?}: {said}");
+    };
+    let would = ["remove", "--dry-run", "/dev/mapper/demo"];
+    ends(&would, 0, "would remove demo: 0 8192");
+    let gone = ["remove", "/dev/mapper/nobody"];
+    ends(&gone, 0, "there is no device nobody");
+    ends(&["grow", "/dev/mapper/nobody"], 2, "no device nobody");
+    ends(&["wait", "/dev/mapper/nobody"], 4, "no device nobody");
+    ends(&["status", "/dev/mapper/demo"], 0, "writes");
+    ends(
+        &["top", "--count", "1", "/dev/mapper/demo"],
+        0,
+        "demo: hint",
+    );
+    for verb in ["remove", "grow", "wait", "status", "top"] {
+        for path in ["/dev/null", "/dev/mapper/", "/no/such/device", "./demo"] {
+            ends(&[verb, path], 2, "no device of device-mapper");
+        }
+    }
+}
+
 #[test]
 fn units_are_made_for_lines_beside_one_that_is_no_utf8() {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("generator");

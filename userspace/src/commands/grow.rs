@@ -21,8 +21,8 @@ use crate::units::{DeviceNumber, PAGE_SECTORS};
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  dieaware grow fast && resize2fs /dev/mapper/fast")]
 pub struct GrowArgs {
-    /// Its name
-    #[arg(value_name = "NAME")]
+    /// Its name, or its path below /dev
+    #[arg(value_name = "NAME", value_parser = mapper::name_of)]
     name: String,
     /// Say what would be done, and do nothing
     #[arg(long)]

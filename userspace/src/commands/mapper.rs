@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail, Context, Result};
 
 use super::common::usage;
-use crate::device::stack::Base;
+use crate::device::stack::{self, Base};
 use crate::dm::life::{self, Entry, Info};
 use crate::dm::{self, DmError, Target};
 use crate::status::Status;
@@ -19,6 +19,9 @@ pub const NOT_ASKED: &str = "Device-mapper cannot be asked";
 /// How the UUIDs of devices begin that `dieaware create` makes. udev's rules know it, too.
 pub const CREATED: &str = "DIEAWARE-";
 
+/// Where the nodes of named devices are.
+const NODES: &str = "/dev/mapper/";
+
 /// A device by its name; `None`: there is none.
 ///
 /// # Errors
@@ -26,6 +29,28 @@ pub const CREATED: &str = "DIEAWARE-";
 /// When device-mapper cannot be asked.
 pub fn info(name: &str) -> Result<Option<Info>> {
     life::info(name).context(NOT_ASKED)
+}
+
+/// The name of the device of device-mapper that is meant, which other programs call by its path. Of what
+/// has a path and is no such device nobody is to hear that it is not there.
+///
+/// # Errors
+///
+/// When a path leads to something else.
+pub fn name_of(what: &str) -> Result<String, String> {
+    if !what.contains('/') {
+        return Ok(what.to_owned());
+    }
+    let path = Path::new(what);
+    let name = if path.exists() {
+        stack::mapper_name(path)
+    } else {
+        // Its node went with it.
+        what.strip_prefix(NODES)
+            .filter(|name| !name.is_empty() && !name.contains('/'))
+            .map(str::to_owned)
+    };
+    name.ok_or_else(|| "it is no device of device-mapper".to_owned())
 }
 
 /// Has `dieaware create` made it?

@@ -16,8 +16,8 @@ use crate::dm::{self, life};
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  dieaware remove fast")]
 pub struct RemoveArgs {
-    /// Its name
-    #[arg(value_name = "NAME")]
+    /// Its name, or its path below /dev
+    #[arg(value_name = "NAME", value_parser = mapper::name_of)]
     name: String,
     /// Say what would be done, and do nothing
     #[arg(long)]

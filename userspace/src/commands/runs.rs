@@ -37,7 +37,7 @@ enum RunsVerb {
 #[command(after_help = "Example:\n  dieaware runs load demo /mnt/data/*.db")]
 struct LoadArgs {
     /// Name of the device-mapper device that holds the files' filesystem
-    #[arg(value_name = "DM-NAME", required_unless_present = "saved")]
+    #[arg(value_name = "DM-NAME", value_parser = mapper::name_of, required_unless_present = "saved")]
     name: Option<String>,
     /// Regular files on that device
     #[arg(value_name = "FILE", required_unless_present = "saved")]

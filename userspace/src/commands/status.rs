@@ -15,8 +15,8 @@ use crate::status::Status;
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  dieaware status demo")]
 pub struct StatusArgs {
-    /// Name of the device-mapper device
-    #[arg(value_name = "DM-NAME")]
+    /// Name of the device-mapper device, or its path below /dev
+    #[arg(value_name = "DM-NAME", value_parser = mapper::name_of)]
     name: String,
     /// Print JSON for programs
     #[arg(long)]

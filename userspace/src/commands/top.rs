@@ -24,8 +24,8 @@ const BAR: u64 = 40;
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  dieaware top fast --interval 2")]
 pub struct TopArgs {
-    /// Name of the device-mapper device
-    #[arg(value_name = "DM-NAME")]
+    /// Name of the device-mapper device, or its path below /dev
+    #[arg(value_name = "DM-NAME", value_parser = mapper::name_of)]
     name: String,
     /// Seconds between two looks
     #[arg(long, value_name = "SECONDS", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=3600))]

@@ -44,8 +44,8 @@ type GoOn<'a> = dyn Fn() -> Result<(), Interrupted> + 'a;
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  dieaware wait --for failed --for low-space --timeout 60 db")]
 pub struct WaitArgs {
-    /// Name of the device-mapper device
-    #[arg(value_name = "DM-NAME")]
+    /// Name of the device-mapper device, or its path below /dev
+    #[arg(value_name = "DM-NAME", value_parser = mapper::name_of)]
     name: String,
     /// Wait for this state, and no other one (may be repeated)
     #[arg(long = "for", value_name = "EVENT", value_enum)]

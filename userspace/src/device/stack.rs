@@ -90,6 +90,18 @@ pub fn number_of(path: &Path) -> io::Result<DeviceNumber> {
     Ok(number(fs::metadata(path)?.rdev()))
 }
 
+/// The name that device-mapper has for the device of a node; `None`: it is none of its devices.
+#[must_use]
+pub fn mapper_name(node: &Path) -> Option<String> {
+    let metadata = fs::metadata(node).ok()?;
+    if !metadata.file_type().is_block_device() {
+        return None;
+    }
+    let device = number(metadata.rdev());
+    let name = fs::read_to_string(format!("/sys/dev/block/{device}/dm/name")).ok()?;
+    Some(name.trim_end().to_owned())
+}
+
 /// Is a path a node of that block device? A device may have several, and what is not there is none.
 #[must_use]
 pub fn is_node_of(path: &Path, device: DeviceNumber) -> bool {
