@@ -23,7 +23,7 @@ use crate::units::PAGE_BYTES;
 const FOLDER: &str = "/var/lib/dieaware/runs";
 
 /// First line of a list.
-const TITLE: &str = "# Files whose runs dieaware loads, the last written first";
+pub const TITLE: &str = "# Files whose runs dieaware loads, the last written first";
 
 #[derive(Debug, Error)]
 pub enum ListError {

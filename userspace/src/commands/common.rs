@@ -13,6 +13,7 @@ use anyhow::{anyhow, bail, Context, Result};
 use clap::Args;
 use serde::Serialize;
 
+use crate::boot::saved_runs;
 use crate::complain;
 use crate::device::block::{Device, OpenHow};
 use crate::format::superblock::PAGE_SECTORS;
@@ -246,12 +247,61 @@ pub fn random<const BYTES: usize>() -> Result<[u8; BYTES]> {
     Ok(bytes)
 }
 
-/// Write a file that somebody asked for by its name; what it was stays until all is written.
+/// What a verb writes to a file that it is given the name of. It takes the place of its like, and of
+/// nothing else: of `--svg *.db` the first file would be the picture.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Written {
+    Picture,
+    Analysis,
+    Trace,
+    Samples,
+    List,
+}
+
+/// How far into a file its sign is looked for.
+const SIGN_WITHIN: u64 = 4096;
+
+impl Written {
+    /// What it is called, and what it has at its beginning.
+    fn sign(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Picture => ("picture", "<svg "),
+            Self::Analysis => ("analysis of \"pick analyze\"", "\"dieaware-pick\""),
+            Self::Trace => ("trace of dieaware's", "# dieaware trace "),
+            Self::Samples => ("file of \"dieaware export\"", "# HELP dieaware_"),
+            Self::List => ("list of \"runs save\"", saved_runs::TITLE),
+        }
+    }
+
+    /// # Errors
+    ///
+    /// When something else is in the file already.
+    pub fn require_place(self, path: &Path) -> Result<()> {
+        let there = fs::metadata(path);
+        if !there.is_ok_and(|there| there.is_file() && there.len() > 0) {
+            return Ok(());
+        }
+        let (name, sign) = self.sign();
+        let mut begin = Vec::new();
+        // What cannot be read is not known to be ours.
+        let read = File::open(path).and_then(|file| file.take(SIGN_WITHIN).read_to_end(&mut begin));
+        if read.is_ok() && String::from_utf8_lossy(&begin).contains(sign) {
+            return Ok(());
+        }
+        Err(usage(format!(
+            "{} exists, and is no {name}: name another file, or remove it",
+            path.display()
+        )))
+    }
+}
+
+/// Write a picture that somebody asked for by its name; what it was stays until all is written.
 ///
 /// # Errors
 ///
 /// When it cannot be written.
-pub fn write_file(path: &Path, text: &str) -> Result<()> {
+pub fn write_picture(path: &Path, text: &str) -> Result<()> {
+    Written::Picture.require_place(path)?;
     replace(path, text.as_bytes()).with_context(|| unwritten(path))
 }
 
@@ -264,7 +314,8 @@ fn unwritten(path: &Path) -> String {
 /// # Errors
 ///
 /// When it could not be written.
-pub fn require_writable(path: &Path) -> Result<()> {
+pub fn require_writable(path: &Path, what: Written) -> Result<()> {
+    what.require_place(path)?;
     require_replaceable(path).with_context(|| unwritten(path))
 }
 

@@ -14,7 +14,7 @@ use anyhow::{anyhow, bail, Context, Result};
 use clap::Args;
 use nix::libc;
 
-use super::common::{print_json, require_writable, usage, write_file, Saying};
+use super::common::{print_json, require_writable, usage, write_picture, Saying, Written};
 use crate::defrag::blocks;
 use crate::defrag::room;
 use crate::device::layers::{layers, Layer};
@@ -296,12 +296,12 @@ pub fn run(args: &DoctorArgs, out: &mut impl Write) -> Result<()> {
     args.saying.begin();
     let begin = Instant::now();
     if let Some(path) = &args.svg {
-        require_writable(path)?;
+        require_writable(path, Written::Picture)?;
     }
     let report = diagnose(args, place(args)?, begin)?;
 
     if let Some(path) = &args.svg {
-        write_file(path, &picture(&report))?;
+        write_picture(path, &picture(&report))?;
     }
     if args.json {
         print_json(out, &report)?;

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{bail, Context, Result};
 use clap::Args;
 
+use super::common::Written;
 use super::mapper;
 use crate::device::nvme::dies::statistics;
 use crate::device::nvme::Namespace;
@@ -72,8 +73,11 @@ pub fn run(args: &ExportArgs, out: &mut impl Write) -> Result<()> {
 
     match &args.output {
         // The collector reads what ends in .prom, so never what is not whole.
-        Some(path) => replace(path, text.to_string().as_bytes())
-            .with_context(|| format!("{} cannot be written", path.display()))?,
+        Some(path) => {
+            Written::Samples.require_place(path)?;
+            replace(path, text.to_string().as_bytes())
+                .with_context(|| format!("{} cannot be written", path.display()))?;
+        }
         None => write!(out, "{text}")?,
     }
     out.flush()?;

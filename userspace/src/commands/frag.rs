@@ -11,7 +11,8 @@ use clap::Args;
 use serde::Serialize;
 
 use super::common::{
-    about_file, files_below, permille, print_json, require_all, write_file, Saying,
+    about_file, files_below, permille, print_json, require_all, require_writable, write_picture,
+    Saying, Written,
 };
 use crate::complain::shown;
 use crate::device::nvme::placement::{Geometry, Place};
@@ -192,7 +193,7 @@ fn draw(path: &Path, list: &[Found]) -> Result<()> {
         .take(MOST_DRAWN)
         .collect();
 
-    write_file(path, &picture(&drawn))
+    write_picture(path, &picture(&drawn))
 }
 
 /// # Errors
@@ -200,6 +201,9 @@ fn draw(path: &Path, list: &[Found]) -> Result<()> {
 /// When a file cannot be read, or the picture not be written.
 pub fn run(args: &FragArgs, out: &mut impl Write) -> Result<()> {
     args.saying.begin();
+    if let Some(path) = &args.svg {
+        require_writable(path, Written::Picture)?;
+    }
     let mut drives = Drives::default();
     let mut worst = Worst::new(args.top, args.svg.is_some());
     let mut nr_barred = 0;

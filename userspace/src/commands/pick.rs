@@ -19,7 +19,7 @@ use nix::unistd::Pid;
 use serde::Serialize;
 
 use super::budget::{IoClass, Limit, Room};
-use super::common::{print_json, usage, Saying};
+use super::common::{print_json, require_writable, usage, Saying, Written};
 use super::defrag::{dof, give_way, one_by_one, pieces, verdict, word, How};
 use super::pick_watch::{self, WatchArgs};
 use crate::complain::shown;
@@ -31,7 +31,6 @@ use crate::fs::file::{mount_of, open_place, FileError};
 use crate::fs::folder;
 use crate::fs::holes::next_data;
 use crate::fs::mounts::Mount;
-use crate::io_engine::replace::require_replaceable;
 use crate::pick::analysis::{Analysis, HotFile, HotRange};
 use crate::pick::event::Line;
 use crate::pick::imitate::{merge, whole, Counts, Recorder, MOST_RANGES};
@@ -226,7 +225,7 @@ fn analyze(args: &AnalyzeArgs, out: &mut impl Write) -> Result<()> {
     };
 
     // Not after hours in which somebody was watched.
-    require_replaceable(&args.out).with_context(|| unwritten(args))?;
+    require_writable(&args.out, Written::Analysis)?;
     if args.bypass {
         return finish(args, bypass(path, read_ahead, &mut failed)?, out);
     }

@@ -290,7 +290,7 @@ pub fn run(args: &ProbeArgs, out: &mut impl Write) -> Result<()> {
     let name = args.device.display().to_string();
     // Before all that takes long
     if let Some(path) = &args.svg {
-        common::require_writable(path)?;
+        common::require_writable(path, common::Written::Picture)?;
     }
     require_start(args.start)?;
     require_device(&args.device)?;
@@ -320,7 +320,7 @@ pub fn run(args: &ProbeArgs, out: &mut impl Write) -> Result<()> {
     drop(progress);
     require_still(args, nr_pages, &part)?;
     if let Some(path) = &args.svg {
-        common::write_file(path, &picture(&outcome))?;
+        common::write_picture(path, &picture(&outcome))?;
     }
     print(args, &part, &outcome, out)?;
     if let Err(refusal) = &outcome.found {

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use super::common::{about_file, print_json, usage};
+use super::common::{about_file, print_json, usage, Written};
 use super::mapper;
 use crate::boot::saved_runs;
 use crate::dm::{self, Target};
@@ -156,6 +156,7 @@ fn save(args: &SaveArgs, out: &mut impl Write) -> Result<()> {
         None => default_list(folder)?,
     };
 
+    Written::List.require_place(&list)?;
     saved_runs::write(&list, &files)?;
     writeln!(out, "{}: {} files", list.display(), files.len())?;
     Ok(())

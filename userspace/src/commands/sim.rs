@@ -9,7 +9,9 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::common::{print_json, print_object, DamageFound, UsageError};
+use super::common::{
+    is_same, print_json, print_object, require_writable, DamageFound, UsageError, Written,
+};
 use crate::sim::drive::{profiles, Config, Drive, Precondition, StateError};
 use crate::sim::explain::{Explanation, Lines};
 use crate::sim::replay::{replay_listening, Pace};
@@ -107,7 +109,8 @@ pub fn run(args: &SimArgs, out: &mut impl Write) -> Result<()> {
         ))
         .into());
     }
-    let mut log = args.log.as_deref().map(Log::create).transpose()?;
+    let create = |log: &PathBuf| Log::create(log, path);
+    let mut log = args.log.as_ref().map(create).transpose()?;
     let mut log_error = Ok(());
     let mut explanations = Vec::new();
     let outcome = replay_listening(
@@ -297,8 +300,15 @@ struct Log {
 }
 
 impl Log {
-    fn create(path: &Path) -> Result<Self> {
+    fn create(path: &Path, trace: &Path) -> Result<Self> {
         let name = path.display().to_string();
+        if is_same(path, trace) {
+            return Err(usage(format!(
+                "{name} is the trace itself: the log goes to another file"
+            ))
+            .into());
+        }
+        require_writable(path, Written::Trace)?;
         let file = File::create(path).with_context(|| format!("{name} cannot be written"))?;
         let mut file = BufWriter::new(file);
 
