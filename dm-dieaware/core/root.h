@@ -97,11 +97,12 @@ void dmda_root_note(struct dmda_root_traces *traces, const struct dmda_super *su
 /**
  * dmda_root_has_grown() - was a device used by the roots of a layout to which it is to grow?
  * @traces: what was noted of all pages there
- * @seq: the operation that comes next by the root by which it grows
+ * @seq: the operation that comes next by the end of the journal
  *
  * Growing leaves one root, by which the same operation comes next as by the one before it. The
  * first start after that skips numbers of operations, and writes another one. Their epochs do not
- * tell them apart: they jump where a root cannot be read.
+ * tell them apart: they jump where a root cannot be read. Nor does the root by which it is to grow
+ * now: if the newest one is lost, that is older than the one that growing has left.
  *
  * Return: whether it was; else what is there is left of growing that the power has cut off.
  */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Starting a device: which superblock and which root count. Both are there twice.
+ * Starting a device: which superblock and which root count. Both are there twice. And where the
+ * superblock is one of before the device grew, whether the layout that it had then is in use.
  */
 #include "start-parts.h"
 
@@ -179,4 +180,33 @@ const char *dmda_start_did_chosen(struct dmda_start *start, int error)
 	if (!why)
 		leave_epochs_behind(start);
 	return why;
+}
+
+/*
+ * If the superblock that it grew by is lost, there are roots, and tables with more in them than the
+ * device has now, which must not be written over: neither by growing nor by a start.
+ */
+bool dmda_start_ask_grown(struct dmda_start *start)
+{
+	const struct dmda_super *grown = start->grown;
+
+	return grown && start->goal != DMDA_START_READ_ONLY &&
+		start->index < 2 * grown->root_pages &&
+		ask_read(start, to_dpn(grown->root_dpn[0] + start->index), start->pages, 1);
+}
+
+/* What cannot be read tells nothing. */
+const char *dmda_start_did_grown(struct dmda_start *start, int error)
+{
+	if (!error)
+		dmda_root_note(&start->traces, start->grown, start->dpn, (void *)start->pages);
+	start->index++;
+	return NULL;
+}
+
+/* An older root leads to the journal's end as well, but would not tell which operation was next. */
+const char *dmda_start_leave_grown(struct dmda_start *start)
+{
+	return dmda_root_has_grown(&start->traces, start->end.seq) ?
+		"it has grown before, by a superblock that is lost" : NULL;
 }

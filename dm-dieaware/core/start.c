@@ -15,11 +15,12 @@ enum state {
 	SUPER,
 	ROOTS,
 	CHOSEN,
+	JOURNAL,
+	DRAFT,
+	GROWN,
 	DIRECTORY,
 	SEGMENTS,
 	OPENED,
-	JOURNAL,
-	DRAFT,
 	LOST,
 	GATHER,
 	REPLAY,
@@ -38,7 +39,7 @@ static const struct {
 	enum state last;
 } states_of[] = {
 	[DMDA_START_SUPER] = { SUPER, SUPER },
-	[DMDA_START_ROOT] = { ROOTS, CHOSEN },
+	[DMDA_START_GROW] = { ROOTS, GROWN },
 	[DMDA_START_READ_ONLY] = { ROOTS, SETTLE },
 	[DMDA_START_WRITE] = { ROOTS, CLOSE },
 };
@@ -471,11 +472,12 @@ static const struct {
 	[SUPER] = { dmda_start_ask_super, dmda_start_did_super, dmda_start_leave_super },
 	[ROOTS] = { dmda_start_ask_roots, dmda_start_did_roots, dmda_start_leave_roots },
 	[CHOSEN] = { dmda_start_ask_chosen, dmda_start_did_chosen },
+	[JOURNAL] = { ask_journal, did_journal },
+	[DRAFT] = { ask_draft, did_draft, leave_draft },
+	[GROWN] = { dmda_start_ask_grown, dmda_start_did_grown, dmda_start_leave_grown },
 	[DIRECTORY] = { ask_table, did_table },
 	[SEGMENTS] = { ask_table, did_table },
 	[OPENED] = { ask_table, did_table },
-	[JOURNAL] = { ask_journal, did_journal },
-	[DRAFT] = { ask_draft, did_draft, leave_draft },
 	[LOST] = { dmda_start_ask_lost, dmda_start_did_lost, dmda_start_leave_lost },
 	[GATHER] = { ask_gather, did_gather },
 	[REPLAY] = { ask_replay, did_replay, leave_replay },
@@ -537,6 +539,7 @@ void dmda_start_begin(struct dmda_start *start, enum dmda_start_goal goal)
 	start->goal = goal;
 	start->is_asked = false;
 	start->has_super = false;
+	start->traces = (struct dmda_root_traces){ 0 };
 	start->is_in_sector = false;
 	enter(start, states_of[goal].first);
 }

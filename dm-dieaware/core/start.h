@@ -12,11 +12,12 @@
  *	SUPER		superblock A, superblock B		the newer one that checks
  *	ROOTS		root A, root B				the newer one that checks
  *	CHOSEN		that one again				its entries
+ *	JOURNAL		the ring, from the root's place to its end
+ *	DRAFT		if a draft comes last (draft.h): is its data there?
+ *	GROWN		places of a larger one's roots		none may be in use there
  *	DIRECTORY	its pages				the map's entries
  *	SEGMENTS	pages of the segment table
  *	OPENED		pages of open summaries
- *	JOURNAL		the ring, from the root's place to its end
- *	DRAFT		if a draft comes last (draft.h): is its data there?
  *	LOST		all of the ring				nothing may lie behind the end
  *	GATHER		pages of the map			what its first operations need
  *	REPLAY		the ring up to its end once more	operations are done in memory
@@ -52,13 +53,13 @@
 /**
  * enum dmda_start_goal - how far to go
  * @DMDA_START_SUPER: to the superblock
- * @DMDA_START_ROOT: to the root, and its entries
+ * @DMDA_START_GROW: to the root, and its entries; and may it grow?
  * @DMDA_START_READ_ONLY: to the end of the journal; nothing is written
  * @DMDA_START_WRITE: to a device that can be written
  */
 enum dmda_start_goal {
 	DMDA_START_SUPER,
-	DMDA_START_ROOT,
+	DMDA_START_GROW,
 	DMDA_START_READ_ONLY,
 	DMDA_START_WRITE,
 };
@@ -102,6 +103,8 @@ enum dmda_start_step {
  * struct dmda_start - a device that is being started
  * @super: its superblock; a result of DMDA_START_SUPER, else given
  * @is_single: whether the other superblock does not check, or says something else; likewise
+ * @grown: the layout that the device would have on all of the one below, or NULL: it cannot grow;
+ *	where it may be written
  * @slots: slots of the tables' pages, by table
  * @segments: segment table
  * @opened: open summaries
@@ -144,6 +147,7 @@ enum dmda_start_step {
  * @is_torn: whether pages of two were there: the power failed while it was written
  * @newest_epoch: largest epoch on any page where they lie, also of one that does not count
  * @is_epoch_lost: whether one of these places cannot be read
+ * @traces: what lies where the roots of @grown go
  * @index: number of what is read next in this state
  * @reader: position in the journal
  * @replay: position in a sector of it
@@ -164,6 +168,7 @@ enum dmda_start_step {
 struct dmda_start {
 	struct dmda_super *super;
 	bool is_single;
+	const struct dmda_super *grown;
 	struct dmda_slots *slots;
 	struct dmda_segments *segments;
 	struct dmda_opened *opened;
@@ -204,6 +209,7 @@ struct dmda_start {
 	bool is_torn[2];
 	u64 newest_epoch;
 	bool is_epoch_lost;
+	struct dmda_root_traces traces;
 	u64 index;
 	struct dmda_journal_reader reader;
 	struct dmda_replay replay;

@@ -37,8 +37,8 @@ static bool allocate_slots(const struct dmda_super *super, struct dmda_slots *sl
 	return is_complete;
 }
 
-/* Reads the root as the device was, and takes its entries over. */
-static const char *take_entries(struct dmda_log *log)
+/* Reads the root as the device was, and takes its entries over, if it may grow. */
+static const char *take_entries(struct dmda_log *log, const struct dmda_super *grown_to)
 {
 	struct dmda_slots grown[DMDA_NR_TABLES], before[DMDA_NR_TABLES];
 	void *memory[DMDA_NR_TABLES];
@@ -47,7 +47,7 @@ static const char *take_entries(struct dmda_log *log)
 	memcpy(grown, log->tables.slots, sizeof(grown));
 	if (allocate_slots(&log->super, before, memory)) {
 		memcpy(log->tables.slots, before, sizeof(before));
-		why = dmda_log_read_root(log);
+		why = dmda_log_read_root(log, grown_to);
 		memcpy(log->tables.slots, grown, sizeof(grown));
 	}
 	for (int i = 0; i < DMDA_TABLE_MAP && !why; i++) {
@@ -57,25 +57,6 @@ static const char *take_entries(struct dmda_log *log)
 	for (int i = 0; i < DMDA_NR_TABLES; i++)
 		kvfree(memory[i]);
 	return why;
-}
-
-/*
- * By a superblock that was lost before the other one was written again: then there are roots and
- * tables of more than the device has now, which must not be written over. What cannot be read tells
- * nothing.
- */
-static bool has_grown(struct dmda_log *log, const struct dmda_super *grown)
-{
-	struct dmda_root_traces traces = { 0 };
-	void *page = log->checkpoint.pages;
-
-	for (u32 i = 0; i < 2 * grown->root_pages; i++) {
-		dpn_t dpn = to_dpn(grown->root_dpn[0] + i);
-
-		if (!dmda_log_read(log, dpn, page, 1))
-			dmda_root_note(&traces, grown, dpn, page);
-	}
-	return dmda_root_has_grown(&traces, log->checkpoint.root.journal.seq);
 }
 
 /* What lies there may be of an attempt to grow that has failed, and that was to another size. */
@@ -117,9 +98,7 @@ static const char *grow(struct dmda_log *log, struct dmda_super *grown)
 
 	*grown = log->super;
 	why = dmda_super_grow(grown, log->grows_to);
-	why = why ?: take_entries(log);
-	if (!why && has_grown(log, grown))
-		why = "it has grown before, by a superblock that is lost";
+	why = why ?: take_entries(log, grown);
 	/* Up to here, who was at work before could go on. */
 	if (!why)
 		dmda_log_list_take(log);

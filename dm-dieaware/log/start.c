@@ -10,6 +10,7 @@
 #include "../core/start.h"
 #include "disk.h"
 #include "evict.h"
+#include "grow.h"
 #include "list.h"
 #include "log.h"
 #include "start.h"
@@ -268,11 +269,30 @@ static struct dmda_start *new_start(struct dmda_log *log)
 	return start;
 }
 
-const char *dmda_log_read_root(struct dmda_log *log)
+/* With memory for operations and the journal's ring */
+static const char *run_with_memory(struct dmda_log *log, struct dmda_start *start,
+				   enum dmda_start_goal goal)
+{
+	const char *why = "there is not enough memory";
+
+	start->op = kvmalloc(sizeof(*start->op), GFP_NOIO);
+	start->sectors = kvmalloc_array(DMDA_START_SECTORS, sizeof(*start->sectors), GFP_NOIO);
+	if (start->op && start->sectors)
+		why = run(log, start, goal);
+	kvfree(start->sectors);
+	kvfree(start->op);
+	return why;
+}
+
+const char *dmda_log_read_root(struct dmda_log *log, const struct dmda_super *grown)
 {
 	struct dmda_start *start = new_start(log);
-	const char *why = start ? run(log, start, DMDA_START_ROOT) : "there is not enough memory";
+	const char *why = "there is not enough memory";
 
+	if (start) {
+		start->grown = grown;
+		why = run_with_memory(log, start, DMDA_START_GROW);
+	}
 	kfree(start);
 	return why;
 }
@@ -293,15 +313,16 @@ static void *note_pages(struct dmda_log *log, struct dmda_start *start)
 
 static const char *start_log(struct dmda_log *log, struct dmda_start *start, bool read_only)
 {
+	struct dmda_super *grown = kmalloc(sizeof(*grown), GFP_NOIO);
 	const char *why = "there is not enough memory";
 	void *noted = note_pages(log, start);
 
-	start->op = kvmalloc(sizeof(*start->op), GFP_NOIO);
-	start->sectors = kvmalloc_array(DMDA_START_SECTORS, sizeof(*start->sectors), GFP_NOIO);
-	if (start->op && start->sectors)
-		why = run(log, start, read_only ? DMDA_START_READ_ONLY : DMDA_START_WRITE);
-	kvfree(start->sectors);
-	kvfree(start->op);
+	if (grown) {
+		start->grown = dmda_log_plan_growth(log, grown) ? NULL : grown;
+		why = run_with_memory(log, start,
+				      read_only ? DMDA_START_READ_ONLY : DMDA_START_WRITE);
+	}
+	kfree(grown);
 	kvfree(noted);
 	return why;
 }

@@ -30,10 +30,13 @@ const char *dmda_log_start(struct dmda_log *log, bool read_only);
 
 /**
  * dmda_log_read_root() - find the root that counts, and take its entries
+ * @grown: layout to which the device is to grow
+ *
+ * It is refused if it has grown before, by a superblock that is lost.
  *
  * Context: may sleep.
  * Return: NULL, or what is wrong.
  */
-const char *dmda_log_read_root(struct dmda_log *log);
+const char *dmda_log_read_root(struct dmda_log *log, const struct dmda_super *grown);
 
 #endif /* DMDA_LOG_START_H */

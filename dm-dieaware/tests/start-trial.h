@@ -38,6 +38,8 @@ struct done {
  * @bad_dpn: page that cannot be read, or 0
  * @nr_bad: number of pages from there on that cannot be
  * @nr_failed: number of reads that have failed
+ * @grown: what the device would grow to, or was
+ * @behind: pages where the roots of that go
  * @changes_at: state in which the image is changed, or NEVER
  * @change: how
  * @told: pages of the map that were told last, before they are needed
@@ -59,6 +61,8 @@ struct trial {
 	u64 bad_dpn;
 	u32 nr_bad;
 	u32 nr_failed;
+	struct dmda_super grown;
+	struct page_bytes *behind;
 	u32 changes_at;
 	void (*change)(struct volume *volume);
 	u64 told[DMDA_AHEAD_PAGES];
@@ -121,6 +125,21 @@ static inline bool is_bad(const struct trial *trial)
 		from_dpn(start->dpn) < trial->bad_dpn + trial->nr_bad;
 }
 
+/* Behind the end of the device, if it could grow */
+static inline bool lies_behind(const struct trial *trial)
+{
+	return trial->behind && from_dpn(trial->volume->start.dpn) >= trial->grown.root_dpn[0];
+}
+
+static inline int read_behind(const struct trial *trial)
+{
+	const struct dmda_start *start = &trial->volume->start;
+
+	memcpy(start->memory, &trial->behind[from_dpn(start->dpn) - trial->grown.root_dpn[0]],
+	       start->nr_pages * DMDA_BLOCK_BYTES);
+	return 0;
+}
+
 static inline int do_step(struct trial *trial, enum dmda_start_step step)
 {
 	struct volume *volume = trial->volume;
@@ -130,7 +149,8 @@ static inline int do_step(struct trial *trial, enum dmda_start_step step)
 	switch (step) {
 	case DMDA_START_READ:
 		if (!is_bad(trial))
-			return do_read_step(volume, trial->image, step);
+			return lies_behind(trial) ? read_behind(trial) :
+				do_read_step(volume, trial->image, step);
 		trial->nr_failed++;
 		return -EIO;
 	case DMDA_START_SUPERS:
