@@ -10,7 +10,7 @@
 # clock: virtual
 # seconds: 4
 # timeout: 300
-# sentences: 24
+# sentences: 26
 . "$(dirname "$0")/rc"
 
 PAGES=12
@@ -153,6 +153,24 @@ check_that "... which is committed, and that the segment is free" \
 	$(($(status_field t0 commits) - commits)) -eq 2
 PAGES=2
 check "... and the first writes after that take the time of one" takes_writes 90 140 "${NEW[@]}"
+# What cleaning has copied nobody flushes.
+dd if=/dev/zero of="$TARGET" bs=1M seek=8 count=8 oflag=direct conv=notrunc,fsync status=none
+for ((lpn = 2048; lpn < 4096; lpn += 256)); do
+	blkdiscard -o $((lpn * 4096)) -l $((128 * 4096)) "$TARGET"
+done
+sleep 2
+PAGES=12
+"${NEW[@]}"
+"${NEW[@]}"
+PAGES=2
+cleaned=$(status_field t0 idle_cleaned)
+dmsetup message t0 0 idle 100 90
+sleep 10
+dmsetup message t0 0 idle 0 20
+# That segments are free is in the batch that the next write would have begun.
+sync "$TARGET"
+check_that "segments were cleaned in idle time" "$(status_field t0 idle_cleaned)" -gt "$cleaned"
+check "... also after cleaning in idle time" takes_writes 90 140 "${NEW[@]}"
 PAGES=12
 drop_target t0
 becomes low "0 $SECTORS linear /dev/ram0 0"
