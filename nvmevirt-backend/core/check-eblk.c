@@ -152,7 +152,7 @@ static const char *check_low(const struct ftl *ftl)
 	u32 nr_low = 0;
 
 	for (u32 i = 0; i < ftl->geo.nr_dies; i++)
-		nr_low += ftl->blocks.die[i].free.nr < ftl->blocks.low;
+		nr_low += ftl_eblks_is_low(&ftl->blocks, &ftl->blocks.die[i]);
 	return nr_low == ftl->blocks.nr_low ? NULL :
 		"The count of dies with few free erase blocks is wrong.";
 }

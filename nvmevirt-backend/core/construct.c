@@ -7,6 +7,13 @@
 #include "in-place.h"
 #include "oob-memory.h"
 
+/*
+ * What a page that is written may have a die program: a run that it fills, or the two that are put
+ * out before and behind it if it opens one, each into a unit that may be full then and pages of
+ * which may fill the run's. A write of several pages seldom wants more of one die.
+ */
+#define PAGE_UNITS	4U
+
 static u32 wbuf_units(const struct ftl_params *params)
 {
 	return params->wbuf_pages / params->unit_pages;
@@ -92,8 +99,9 @@ struct ftl *ftl_init(const struct ftl_params *params, void *zeroed, u64 now_ns)
 	ftl_geometry_init(geo, params);
 	ftl_nand_init(&ftl->nand, geo, &ftl->params, carve(&memory, ftl_nand_bytes(params)));
 	init_links(ftl, &memory);
-	/* A write may take one more before the die has to collect, or begins to. */
-	ftl->blocks.low = 1 + max(FTL_GC_SPARE_EBLKS + 1, params->bg_eblks);
+	/* With fewer a die collects, or has to; in the background it stops with as many. */
+	ftl->blocks.low = max(FTL_GC_SPARE_EBLKS + 1, params->bg_eblks);
+	ftl->blocks.low_units = PAGE_UNITS;
 	ftl_eblks_init(&ftl->blocks, geo,
 		       carve(&memory, ftl_eblks_bytes(geo->nr_dies, geo->die_eblks)));
 	ftl->gc = carve(&memory, geo->nr_dies * sizeof(*ftl->gc));

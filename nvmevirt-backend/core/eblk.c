@@ -39,10 +39,30 @@ static struct ftl_pqueue *full_queue(struct ftl_eblks *blocks, u32 eblk)
 	return ftl_eblk_is_slc(blocks->geo, eblk) ? &die->slc_full : &die->full;
 }
 
-/* Of the dies with few free blocks: +1 behind, and -1 before, a change of a die's free blocks */
+/* Do the blocks that the host has open on the die take its next units? */
+static bool takes_next_units(const struct ftl_eblks *blocks, const struct ftl_eblk_die *die)
+{
+	for (u32 i = 0; i < blocks->geo->nr_handles; i++) {
+		const struct ftl_eblk_stream *open = &die->stream[ftl_stream_of(i)];
+		u32 nr_left = open->eblk ? blocks->geo->eblk_units - open->next_unit : 0;
+
+		if (nr_left < blocks->low_units)
+			return false;
+	}
+	return true;
+}
+
+bool ftl_eblks_is_low(const struct ftl_eblks *blocks, const struct ftl_eblk_die *die)
+{
+	if (die->free.nr != blocks->low)
+		return die->free.nr < blocks->low;
+	return !takes_next_units(blocks, die);
+}
+
+/* Of the dies that are low: +1 behind, and -1 before, a change of a die's free or open blocks */
 static void count_low(struct ftl_eblks *blocks, const struct ftl_eblk_die *die, int by)
 {
-	if (die->free.nr < blocks->low)
+	if (ftl_eblks_is_low(blocks, die))
 		blocks->nr_low += by;
 }
 
@@ -137,14 +157,23 @@ static void append_full(struct ftl_eblks *blocks, die_t die_nr, u32 nr)
 			nr - from_die(die_nr) * blocks->geo->die_eblks);
 }
 
-void ftl_eblks_close(struct ftl_eblks *blocks, die_t die, enum ftl_stream stream)
+/* The stream goes on in an open block, or in none. */
+static void set_open(struct ftl_eblks *blocks, struct ftl_eblk_die *die, enum ftl_stream stream,
+		     u32 eblk_plus_one)
 {
-	struct ftl_eblk_stream *open = &blocks->die[from_die(die)].stream[stream];
+	count_low(blocks, die, -1);
+	die->stream[stream].eblk = eblk_plus_one;
+	count_low(blocks, die, 1);
+}
 
-	if (!open->eblk)
+void ftl_eblks_close(struct ftl_eblks *blocks, die_t die_nr, enum ftl_stream stream)
+{
+	struct ftl_eblk_die *die = &blocks->die[from_die(die_nr)];
+
+	if (!die->stream[stream].eblk)
 		return;
-	append_full(blocks, die, open->eblk - 1);
-	open->eblk = 0;
+	append_full(blocks, die_nr, die->stream[stream].eblk - 1);
+	set_open(blocks, die, stream, 0);
 }
 
 void ftl_eblks_close_if_full(struct ftl_eblks *blocks, die_t die, enum ftl_stream stream)
@@ -158,17 +187,24 @@ void ftl_eblks_close_if_full(struct ftl_eblks *blocks, die_t die, enum ftl_strea
 void ftl_eblks_open_next(struct ftl_eblks *blocks, die_t die_nr, enum ftl_stream stream)
 {
 	struct ftl_eblk_die *die = &blocks->die[from_die(die_nr)];
+	struct ftl_pqueue *queue = stream == FTL_STREAM_SLC ? &die->slc_free : &die->free;
+	u32 eblk = take_first(blocks, die_nr, queue, FTL_EBLK_OPEN);
 
-	die->stream[stream].eblk = 1 + take_first(blocks, die_nr, stream == FTL_STREAM_SLC ?
-						  &die->slc_free : &die->free, FTL_EBLK_OPEN);
 	die->stream[stream].next_unit = 0;
+	set_open(blocks, die, stream, 1 + eblk);
 }
 
-u32 ftl_eblks_take_unit(struct ftl_eblks *blocks, die_t die, enum ftl_stream stream)
+u32 ftl_eblks_take_unit(struct ftl_eblks *blocks, die_t die_nr, enum ftl_stream stream)
 {
-	struct ftl_eblk_stream *open = &blocks->die[from_die(die)].stream[stream];
+	struct ftl_eblk_die *die = &blocks->die[from_die(die_nr)];
+	struct ftl_eblk_stream *open = &die->stream[stream];
+	u32 first = ftl_eblk_first_unit(blocks->geo, open->eblk - 1);
+	u32 unit;
 
-	return ftl_eblk_first_unit(blocks->geo, open->eblk - 1) + open->next_unit++;
+	count_low(blocks, die, -1);
+	unit = open->next_unit++;
+	count_low(blocks, die, 1);
+	return first + unit;
 }
 
 void ftl_eblks_add_valid(struct ftl_eblks *blocks, u32 flash_unit, u32 nr_pages)
@@ -225,7 +261,7 @@ void ftl_eblks_doom(struct ftl_eblks *blocks, die_t die_nr, enum ftl_stream stre
 	struct ftl_eblk_die *die = &blocks->die[from_die(die_nr)];
 
 	die->doomed = die->stream[stream].eblk;
-	die->stream[stream].eblk = 0;
+	set_open(blocks, die, stream, 0);
 	blocks->eblk[die->doomed - 1].state = FTL_EBLK_DOOMED;
 	if (die->nr_bad >= blocks->spare_eblks)
 		blocks->read_only = true;
@@ -359,4 +395,5 @@ void ftl_eblks_restored(struct ftl_eblks *blocks)
 		if (die->nr_bad + !!die->doomed > blocks->spare_eblks)
 			blocks->read_only = true;
 	}
+	ftl_eblks_count_low(blocks);
 }

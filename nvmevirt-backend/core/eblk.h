@@ -107,8 +107,10 @@ struct ftl_eblk_die {
  * @spare_eblks: number of blocks of each die that may be bad
  * @read_only: whether a die has lost more than @spare_eblks
  * @low: number of free blocks, but for those of the SLC region, of which a die that has fewer is
- *	low; set before ftl_eblks_init()
- * @nr_low: number of dies that are
+ *	low, see ftl_eblks_is_low(); set before ftl_eblks_init()
+ * @low_units: number of units of which a block that the host has open should have as many left;
+ *	set before ftl_eblks_init()
+ * @nr_low: number of dies that are low
  */
 struct ftl_eblks {
 	const struct ftl_geometry *geo;
@@ -118,6 +120,7 @@ struct ftl_eblks {
 	u32 spare_eblks;
 	bool read_only;
 	u32 low;
+	u32 low_units;
 	u32 nr_low;
 };
 
@@ -131,6 +134,13 @@ size_t ftl_eblks_bytes(u32 nr_dies, u32 die_eblks);
  * @zeroed: ftl_eblks_bytes() bytes
  */
 void ftl_eblks_init(struct ftl_eblks *blocks, const struct ftl_geometry *geo, void *zeroed);
+
+/**
+ * ftl_eblks_is_low() - has a die few free blocks?
+ *
+ * Fewer than @blocks->low, that is, or just as many when a stream of the host soon takes one.
+ */
+bool ftl_eblks_is_low(const struct ftl_eblks *blocks, const struct ftl_eblk_die *die);
 
 /**
  * ftl_eblks_count_low() - count the dies that are low, once somebody else has filled their queues

@@ -184,6 +184,55 @@ static void what_is_quick_collects_nothing(struct kunit *test)
 	}
 }
 
+/* Lets time pass until no die collects in the background any more. */
+static u64 rest(struct ftl *ftl, u64 now_ns)
+{
+	for (u32 i = 0; ftl_idle(ftl, now_ns) && i < 1000; i++)
+		now_ns += 10000000;
+	return now_ns;
+}
+
+/*
+ * A full drive that has collected what it keeps free is quick again, for as long as the dies go on
+ * in the blocks that they have open. Pages of one unit at most collect nothing then.
+ */
+static void drives_that_have_collected_write_quickly(struct kunit *test)
+{
+	static const struct drive_shape shape = { "", 4, 2, 8, 64, 40, 8, 250 };
+	static const u32 hints[] = { FTL_HINT_NONE, FTL_HINT_OVERWRITE, FTL_HINT_APPEND };
+	struct ftl_params params = drive_params(&shape);
+	u64 state = SEED, now_ns = 0;
+	u32 nr_quick_laps = 0;
+	struct ftl *ftl;
+
+	params.bg_eblks = 3;
+	ftl = make_drive(test, &params);
+	fill(ftl, nr_lpns(ftl));
+	for (u32 lap = 0; lap < 40; lap++) {
+		u32 nr_quick = 0;
+
+		now_ns = rest(ftl, now_ns) + SECOND_NS;
+		for (u32 i = 0; i < nr_lpns(ftl) / 8; i++) {
+			u32 nr_pages = 1 + next_random32(&state) % params.unit_pages;
+			u64 first = random_lpn(ftl, &state, nr_lpns(ftl) - nr_pages);
+			struct ftl_request rq = request(first, nr_pages);
+			bool is_quick = ftl_is_quick(ftl, nr_pages, true);
+			u64 before = collected(ftl);
+
+			rq.hint = hints[i % ARRAY_SIZE(hints)];
+			rq.pred = to_lpn(first ? first - 1 : nr_lpns(ftl) - 1);
+			now_ns = ftl_write(ftl, &rq, now_ns);
+			if (is_quick)
+				KUNIT_ASSERT_EQ(test, collected(ftl), before);
+			nr_quick += is_quick;
+		}
+		EXPECT_CONSISTENT(test, ftl);
+		nr_quick_laps += nr_quick >= 10;
+	}
+	/* In the others a block that was open is as good as full. */
+	KUNIT_EXPECT_GE(test, nr_quick_laps, 20U);
+}
+
 /* What a drive does besides is not bounded by what a command asks for. */
 static void drives_with_work_of_their_own_are_not_quick(struct kunit *test)
 {
@@ -356,6 +405,7 @@ static struct kunit_case gc_cases[] = {
 	KUNIT_CASE_PARAM(erases_are_spread, shape_gen_params),
 	KUNIT_CASE(write_does_not_wait_for_the_erase),
 	KUNIT_CASE(what_is_quick_collects_nothing),
+	KUNIT_CASE(drives_that_have_collected_write_quickly),
 	KUNIT_CASE(drives_with_work_of_their_own_are_not_quick),
 	{}
 };
