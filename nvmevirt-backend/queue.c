@@ -392,6 +392,17 @@ static struct nvmev_irq sole_irq_locked(const struct nvmev *nvmev, unsigned long
 	return cq->irq;
 }
 
+/* In place of raising an interrupt, if that can be */
+static void handle(struct nvmev *nvmev, struct nvmev_irq irq)
+{
+	struct nvmev_queues *queues = &nvmev->queues;
+
+	if (nvmev_pci_handle(irq))
+		WRITE_ONCE(queues->nr_handlers, queues->nr_handlers + 1);
+	else
+		nvmev_pci_raise(irq);
+}
+
 static enum hrtimer_restart post_due(struct hrtimer *timer)
 {
 	struct nvmev *nvmev = container_of(timer, struct nvmev, queues.done_timer);
@@ -411,8 +422,8 @@ static enum hrtimer_restart post_due(struct hrtimer *timer)
 	if (!irq.virq)
 		interrupt_locked(nvmev, posted);
 	spin_unlock_irqrestore(&queues->post_lock, flags);
-	if (irq.virq && !nvmev_pci_handle(irq))
-		nvmev_pci_raise(irq);
+	if (irq.virq)
+		handle(nvmev, irq);
 	if (starved && posted)
 		nvmev_wake(nvmev);
 	return HRTIMER_NORESTART;

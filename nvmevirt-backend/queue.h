@@ -149,6 +149,7 @@ static inline bool nvmev_cmd_is(const struct nvmev_cmd *cmd, u16 sqid, u32 cid)
  * @in_pieces: commands that are done in pieces (pieces.h), in the order of their turns; the
  *	dispatcher's
  * @nr_ids: no queue that exists has this number or a higher one
+ * @nr_handlers: number of interrupts whose handler @done_timer has called; its alone
  * @post_lock: protects what is below and the completion queues' @tail and @backlog
  * @done_timer: expires when the first command of the heap is due
  * @slots: memory of all commands
@@ -167,6 +168,7 @@ struct nvmev_queues {
 	struct nvmev_cq cq[NVMEV_MAX_QUEUES];
 	struct list_head in_pieces;
 	u32 nr_ids;
+	u64 nr_handlers;
 
 	spinlock_t post_lock; /* protects what is below */
 	struct hrtimer done_timer;
