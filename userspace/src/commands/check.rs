@@ -10,7 +10,8 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::common::{open, print_object, require_read, usage, DamageFound, Saying};
+use super::common::{print_object, require_read, usage, DamageFound, Saying};
+use super::log_device;
 use crate::device::block::Device;
 use crate::format::check::{check_with, Facts, Options, Report};
 use crate::format::create;
@@ -89,7 +90,7 @@ fn require_checksums(name: &str, device: &Device) -> Result<()> {
 pub fn run(args: &CheckArgs, out: &mut impl Write) -> Result<()> {
     args.saying.begin();
     let name = args.device.display();
-    let device = open(&args.device, args.start, args.clear_needs_check)?;
+    let device = log_device::open(&args.device, args.start, args.clear_needs_check)?;
     if args.data {
         require_checksums(&name.to_string(), &device)?;
     }

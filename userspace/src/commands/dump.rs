@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use super::common::{self, no_superblock, require_read, DamageFound};
+use super::log_device;
 use crate::device::block::{Device, OpenHow};
 use crate::format::dump::{dump, Part};
 use crate::format::exact::{self, DumpError};
@@ -57,7 +58,7 @@ fn run_exact(args: &DumpArgs, device: &Device, out: &mut impl Write) -> Result<(
 /// as a whole.
 fn open(args: &DumpArgs) -> Result<Device> {
     if args.parts != [Part::Superblock] {
-        return common::open(&args.device, args.start, false);
+        return log_device::open(&args.device, args.start, false);
     }
     common::require_start(args.start)?;
     Device::open(&args.device, args.start, OpenHow::default())

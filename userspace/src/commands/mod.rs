@@ -20,6 +20,7 @@ pub mod frag;
 pub mod grow;
 mod line;
 pub mod list;
+mod log_device;
 mod mapper;
 pub mod moving;
 pub mod overwrite;

@@ -10,8 +10,9 @@ use clap::Args;
 use flate2::write::GzEncoder;
 use flate2::Compression;
 
-use super::common::{self, is_same, require_read, usage, Saying};
+use super::common::{is_same, require_read, usage, Saying};
 use super::dump::explain;
+use super::log_device;
 use crate::format::exact::{self, DumpError};
 use crate::io_engine::pages::Watched;
 use crate::io_engine::replace::Replacement;
@@ -68,7 +69,7 @@ fn begin(args: &PackArgs) -> Result<Replacement> {
 pub fn run(args: &PackArgs, out: &mut impl Write) -> Result<()> {
     let out = &mut args.saying.what_was_done(out, false);
     let mut file = begin(args)?;
-    let device = common::open(&args.device, args.start, false)?;
+    let device = log_device::open(&args.device, args.start, false)?;
     let progress = Progress::new()?;
     let name = args.file.display();
     let failed = || format!("{name} cannot be written");

@@ -9,9 +9,8 @@ use anyhow::{anyhow, Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::common::{
-    self, is_same, no_superblock, print_object, random, require_read, usage, Saying,
-};
+use super::common::{is_same, no_superblock, print_object, random, require_read, usage, Saying};
+use super::log_device;
 use super::overwrite;
 use crate::format::findings::Findings;
 use crate::format::need;
@@ -89,7 +88,7 @@ pub fn run(args: &RepairArgs, out: &mut impl Write) -> Result<()> {
             args.to.display()
         )));
     }
-    let from = common::open(&args.from, args.start, false)?;
+    let from = log_device::open(&args.from, args.start, false)?;
     let superblock = superblock_of(&args.from, &from)?;
     let changed = || format!("{} is not what it was before", args.from.display());
     if args.dry_run {

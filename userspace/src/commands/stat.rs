@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::common::{self, print_object, require_read, DamageFound};
+use super::common::{print_object, require_read, DamageFound};
+use super::log_device;
 use crate::format::stat::{stat, Stat};
 
 /// Show how full a device in log mode is, and how its segments are used
@@ -33,7 +34,7 @@ pub struct StatArgs {
 /// When the device is damaged, or cannot be read.
 pub fn run(args: &StatArgs, out: &mut impl Write) -> Result<()> {
     let name = args.device.display();
-    let device = common::open(&args.device, args.start, false)?;
+    let device = log_device::open(&args.device, args.start, false)?;
     let stat = stat(&device, args.files).with_context(|| format!("{name} cannot be looked at"))?;
     let damaged = || DamageFound(format!("{name} is damaged: \"dieaware check\" says how"));
     let stat = match stat {
