@@ -8,7 +8,7 @@
 # smp: 1
 # mem: 2G
 # sentences: 31
-# seconds: 10
+# seconds: 25
 # timeout: 120
 . "$(dirname "$0")/rc"
 
