@@ -19,14 +19,14 @@ import struct
 import subprocess
 import sys
 import time
-from pathlib import Path
+
+from virtual_ssd import Switches, wait_for
 
 PAGE = 4096
 CHUNK = 16
 PAGES_AT_ONCE = 256
 WORKERS = 4
 BLKDISCARD = 0x1277
-WAIT_SECONDS = 60
 # Share of the device that is used
 USED = 0.6
 
@@ -47,39 +47,13 @@ def version_in(page: int, block: bytes) -> int | None:
     return version if block == block_of(page, version) else None
 
 
-def wait_for(what: str, condition) -> None:
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not condition():
-        if time.monotonic() > deadline:
-            sys.exit(f"This did not happen in time: {what}.")
-        time.sleep(0.01)
-
-
-class Ssd:
-    """The virtual SSD's switches."""
-
-    def __init__(self, name: str) -> None:
-        self.dir = Path("/sys/kernel/config/nvmev") / name
-        self.device = ""
-
-    def is_off(self) -> bool:
-        return (self.dir / "power").read_text().strip() == "0"
-
-    def has_device(self) -> bool:
-        self.device = "/dev/" + (self.dir / "block_device").read_text().strip()
-        return self.device != "/dev/" and os.path.exists(self.device)
-
-    def power_on(self) -> None:
-        (self.dir / "power").write_text("1")
-        wait_for("the SSD comes back", self.has_device)
-
-    def cut_after(self, operations: int) -> None:
-        (self.dir / "power_cut_after").write_text(str(operations))
+class Ssd(Switches):
+    """Its power is cut by hand unless it has failed by itself."""
 
     def cut(self) -> None:
         if not self.is_off():
-            (self.dir / "power_cut").write_text("1")
-        wait_for("the SSD is off", self.is_off)
+            self.power_cut()
+        self.wait_until_off()
 
 
 class Worker:

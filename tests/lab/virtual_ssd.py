@@ -6,34 +6,42 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from typing import Callable
 
-WAIT_SECONDS = 30
+WAIT_SECONDS = 60
 
 
 class PowerFailed(Exception):
     """The device has gone."""
 
 
-class VirtualSsd:
-    """Its directory; its block device, once the power is on."""
+def wait_for(what: str, condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not condition():
+        if time.monotonic() > deadline:
+            raise SystemExit(f"This did not happen in time: {what}.")
+        time.sleep(0.01)
+
+
+class Switches:
+    """Those of a virtual SSD, and its block device, once the power is on."""
 
     def __init__(self, name: str) -> None:
         self.dir = Path("/sys/kernel/config/nvmev") / name
-        self.fd = -1
+        self.device = ""
+
+    def is_off(self) -> bool:
+        return (self.dir / "power").read_text().strip() == "0"
+
+    def has_device(self) -> bool:
+        self.device = "/dev/" + (self.dir / "block_device").read_text().strip()
+        return self.device != "/dev/" and os.path.exists(self.device)
 
     def power_on(self) -> None:
         (self.dir / "power").write_text("1")
-        deadline = time.monotonic() + WAIT_SECONDS
-        while time.monotonic() < deadline:
-            device = (self.dir / "block_device").read_text().strip()
-            if device and os.path.exists(f"/dev/{device}"):
-                self.fd = os.open(f"/dev/{device}", os.O_RDWR | os.O_DIRECT)
-                return
-            time.sleep(0.02)
-        raise SystemExit("The SSD did not come back.")
+        wait_for("the SSD comes back", self.has_device)
 
     def power_off(self) -> None:
-        os.close(self.fd)
         (self.dir / "power").write_text("0")
 
     def power_cut(self) -> None:
@@ -44,12 +52,27 @@ class VirtualSsd:
         (self.dir / "power_cut_after").write_text(str(operations))
 
     def wait_until_off(self) -> None:
+        wait_for("the SSD is off", self.is_off)
+
+
+class VirtualSsd(Switches):
+    """Its block device is open while the power is on."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.fd = -1
+
+    def power_on(self) -> None:
+        super().power_on()
+        self.fd = os.open(self.device, os.O_RDWR | os.O_DIRECT)
+
+    def power_off(self) -> None:
         os.close(self.fd)
-        deadline = time.monotonic() + WAIT_SECONDS
-        while (self.dir / "power").read_text().strip() != "0":
-            if time.monotonic() > deadline:
-                raise SystemExit("The SSD is still on.")
-            time.sleep(0.01)
+        super().power_off()
+
+    def wait_until_off(self) -> None:
+        os.close(self.fd)
+        super().wait_until_off()
 
 
 def cut_in_rounds(drive: VirtualSsd, model, rounds: int, most_operations: int) -> int:
