@@ -90,7 +90,8 @@ static void take_geometry(const struct dieaware_log_geometry *geometry,
 				      (unit_bytes / PAGE_SIZE), U32_MAX);
 }
 
-static bool fetch_namespace(struct dmda_passthru *admin, void *page)
+/* Return: Identify Namespace, for kfree(); NULL if that is not known. */
+static struct nvme_id_ns *fetch_namespace(struct dmda_passthru *admin)
 {
 	int nsid = dmda_passthru_nsid(admin->bdev);
 	struct nvme_passthru_cmd cmd = {
@@ -99,33 +100,21 @@ static bool fetch_namespace(struct dmda_passthru *admin, void *page)
 		.data_len = NVME_IDENTIFY_DATA_SIZE,
 		.cdw10 = NVME_ID_CNS_NS,
 	};
+	struct nvme_id_ns *ns = kzalloc(NVME_IDENTIFY_DATA_SIZE, GFP_KERNEL);
 
-	return nsid > 0 && admin_fetch(admin, &cmd, page, 0, NVME_IDENTIFY_DATA_SIZE);
-}
-
-/* Whether it is known that it has */
-static bool has_metadata(struct dmda_passthru *admin)
-{
-	void *page = kzalloc(NVME_IDENTIFY_DATA_SIZE, GFP_KERNEL);
-	bool has_metadata = page && fetch_namespace(admin, page) &&
-			    dmda_namespace_has_metadata(page);
-
-	kfree(page);
-	return has_metadata;
+	if (ns && nsid > 0 && admin_fetch(admin, &cmd, ns, 0, NVME_IDENTIFY_DATA_SIZE))
+		return ns;
+	kfree(ns);
+	return NULL;
 }
 
 /* What goes to a die at a time is what the namespace names as its optimal write size. */
-static bool fetch_unit(struct dmda_passthru *admin, void *page, u16 *group, struct dmda_fdp *fdp)
+static void take_unit(const struct dmda_passthru *admin, const struct nvme_id_ns *ns,
+		      struct dmda_fdp *fdp)
 {
-	const struct nvme_id_ns *id = page;
-
-	if (!fetch_namespace(admin, page))
-		return false;
-	*group = le16_to_cpu(id->endgid);
-	if (id->nsfeat & NSFEAT_OPTPERF)
-		fdp->unit_bytes = (u64)(le16_to_cpu(id->nows) + 1) *
+	if (ns->nsfeat & NSFEAT_OPTPERF)
+		fdp->unit_bytes = (u64)(le16_to_cpu(ns->nows) + 1) *
 				  bdev_logical_block_size(admin->bdev);
-	return true;
 }
 
 static bool fetch_groups(struct dmda_passthru *admin, u16 group, void *page, struct dmda_fdp *fdp)
@@ -164,15 +153,17 @@ static bool fetch_pids(struct dmda_passthru *admin, u32 nsid, void *page, struct
 }
 
 /* Returns false if the device has not answered, or not in a way that makes sense. */
-static bool fetch_fdp(struct dmda_passthru *admin, struct dmda_fdp *fdp)
+static bool fetch_fdp(struct dmda_passthru *admin, const struct nvme_id_ns *ns,
+		      struct dmda_fdp *fdp)
 {
 	int nsid = dmda_passthru_nsid(admin->bdev);
 	void *page = kzalloc(FDP_BYTES, GFP_KERNEL);
 	bool is_known;
-	u16 group;
 
-	is_known = page && nsid > 0 && fetch_unit(admin, page, &group, fdp) &&
-		   fetch_groups(admin, group, page, fdp) && fetch_pids(admin, nsid, page, fdp);
+	take_unit(admin, ns, fdp);
+	is_known = page && nsid > 0 &&
+		   fetch_groups(admin, le16_to_cpu(ns->endgid), page, fdp) &&
+		   fetch_pids(admin, nsid, page, fdp);
 	kfree(page);
 	return is_known;
 }
@@ -208,14 +199,15 @@ static const char *find_lifetimes(const struct dmda_fdp *fdp, enum dmda_hints_mo
 
 /* Lanes are for a mode in which device pages stay where they are. NULL, or why there are none. */
 static const char *find_streams(const struct dmda *dmda, struct dmda_passthru *admin,
-				enum dmda_hints_mode hints, struct dmda_discovery *discovery)
+				const struct nvme_id_ns *ns, enum dmda_hints_mode hints,
+				struct dmda_discovery *discovery)
 {
 	struct dmda_fdp fdp = { .max_streams = dmda_max_write_streams(admin->bdev) };
 
 	if (DMDA_NO_WRITE_STREAMS)
 		return DMDA_NO_WRITE_STREAMS;
 	/* Who has no streams is not asked: it may know nothing of the commands. */
-	if (fdp.max_streams && !fetch_fdp(admin, &fdp))
+	if (fdp.max_streams && !(ns && fetch_fdp(admin, ns, &fdp)))
 		return "The device does not tell its placement identifiers.";
 	return dmda->config.mode == DMDA_MODE_HINT ? find_lanes(dmda, &fdp, hints, discovery) :
 						     find_lifetimes(&fdp, hints, discovery);
@@ -228,9 +220,10 @@ static bool may_be_streams(enum dmda_hints_mode hints, const struct dmda_discove
 }
 
 static void discover_streams(const struct dmda *dmda, struct dmda_passthru *admin,
-			     enum dmda_hints_mode hints, struct dmda_discovery *discovery)
+			     const struct nvme_id_ns *ns, enum dmda_hints_mode hints,
+			     struct dmda_discovery *discovery)
 {
-	discovery->why = find_streams(dmda, admin, hints, discovery);
+	discovery->why = find_streams(dmda, admin, ns, hints, discovery);
 	if (discovery->why && hints == DMDA_HINTS_FDP)
 		discovery->state = DMDA_STATE_NO_STREAMS;
 }
@@ -250,6 +243,18 @@ static void discover_hints(struct dmda_passthru *admin, struct dmda_discovery *d
 		take_geometry(&geometry, discovery);
 }
 
+static void ask(const struct dmda *dmda, struct dmda_passthru *admin, enum dmda_hints_mode hints,
+		struct dmda_discovery *discovery)
+{
+	struct nvme_id_ns *ns = fetch_namespace(admin);
+
+	discovery->has_metadata = ns && dmda_namespace_has_metadata((const u8 *)ns);
+	discover_hints(admin, discovery);
+	if (may_be_streams(hints, discovery))
+		discover_streams(dmda, admin, ns, hints, discovery);
+	kfree(ns);
+}
+
 static void discover(const struct dmda *dmda, enum dmda_hints_mode hints,
 		     struct dmda_discovery *discovery)
 {
@@ -262,10 +267,7 @@ static void discover(const struct dmda *dmda, enum dmda_hints_mode hints,
 		discovery->state = DMDA_STATE_NOT_NVME;
 		discovery->why = "The device is not an NVMe namespace.";
 	} else if (dmda_passthru_open(&admin, bdev, false)) {
-		discovery->has_metadata = has_metadata(&admin);
-		discover_hints(&admin, discovery);
-		if (may_be_streams(hints, discovery))
-			discover_streams(dmda, &admin, hints, discovery);
+		ask(dmda, &admin, hints, discovery);
 		dmda_passthru_close(&admin);
 	}
 	if (hints != DMDA_HINTS_FDP)

@@ -11,7 +11,7 @@
 # clock: virtual
 # seconds: 12
 # timeout: 900
-# sentences: 4 uml:41 newest:41
+# sentences: 4 uml:42 newest:42
 . "$(dirname "$0")/rc"
 
 UNITS=96
@@ -133,6 +133,10 @@ TARGET=/dev/mapper/t0
 check_that "an SSD without hints but with handles has hints by FDP, if that is asked for" "$(state)" == "fdp on"
 check_that "on eight write streams" "$(status_field t0 streams) $(status_field t0 die_unit_bytes) $(status_field t0 stripe_bytes)" \
 	== "8 32768 262144"
+asked=$(ssd_stat ssd0 admin_commands)
+dmsetup message t0 0 hints fdp
+check_that "which it is asked for by one command for each thing: controller, namespace, feature, log page" \
+	$(($(ssd_stat ssd0 admin_commands) - asked)) -eq 4
 # Nothing but the files is written while they are.
 at_end sh -c "echo $(</proc/sys/vm/dirty_writeback_centisecs) >/proc/sys/vm/dirty_writeback_centisecs"
 echo 0 >/proc/sys/vm/dirty_writeback_centisecs
