@@ -10,7 +10,7 @@
 # clock: virtual
 # seconds: 5
 # timeout: 300
-# sentences: 9
+# sentences: 8
 . "$(dirname "$0")/rc"
 
 # Of a segment of 64 pages one is its summary.
@@ -19,8 +19,6 @@ NR_TRIMMED=21
 FIRST=20
 READ_S=10
 NR_ROUNDS=40
-MANY=80
-NR_MANY=40
 
 at_end drop_target never
 at_end drop_target unread
@@ -85,26 +83,5 @@ sleep 2
 dmsetup message t0 0 cleaning on
 sleep 1
 check_that "after a resume it is tried again soon" "$(status_field t0 cleaned_segments)" -gt "$cleaned"
-
-# More of them than are looked at together, each as slow
-dmsetup message t0 0 cleaning off
-dmsetup message t0 0 idle 0 50
-for ((i = MANY; i < MANY + NR_MANY; i++)); do
-	trim $i
-done
-sync "$TARGET"
-at=$(($(superblock_field segments /dev/mapper/low) * 8 + MANY * 512)) nr=$((NR_MANY * 512))
-becomes never "0 $nr error"
-becomes unread "0 $nr delay /dev/mapper/never 0 $((READ_S * 1000))"
-becomes low "0 $at linear /dev/ram0 0" "$at $nr linear /dev/mapper/unread 0" \
-	"$((at + nr)) $((SECTORS - at - nr)) linear /dev/ram0 $((at + nr))"
-dmsetup message t0 0 idle 100 50
-dmsetup message t0 0 cleaning on
-sleep 3
-began=$(date +%s)
-dmsetup suspend --nolockfs t0
-check_that "nor does a suspension wait for all that idle cleaning would look at (s)" $(($(date +%s) - began)) -le $READ_S
-becomes low "0 $SECTORS linear /dev/ram0 0"
-dmsetup resume t0
 dmsetup remove --retry t0
 check "dieaware check finds nothing" dieaware check /dev/mapper/low
