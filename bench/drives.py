@@ -81,6 +81,9 @@ def profiles(program: str) -> list[str]:
 
 def record(program: str, wanted: list[str]) -> None:
     every = profiles(program)
+    unknown = [name for name in wanted if name not in every]
+    if unknown:
+        sys.exit(f"There is no profile '{unknown[0]}': {', '.join(every)} are known.")
     today = datetime.date.today().isoformat()
     for profile in wanted or every:
         rows = measure(program, profile)

@@ -735,6 +735,12 @@ install_beside() {
 	sed 's/^/# /' "$work/said"
 }
 
+# knows_its_options SCRIPT: it says how it is called, and takes nothing else for a version or a folder
+knows_its_options() {
+	"$top/scripts/$1" --help </dev/null >"$work/said" && grep -q "^Usage: scripts/$1 " "$work/said" || return
+	! "$top/scripts/$1" --bogus </dev/null >"$work/said" 2>&1 && grep -q "no option '--bogus'" "$work/said"
+}
+
 is_refused_beside() {
 	install_beside "$1" && grep -q "The package dieaware-dkms is installed" "$work/said"
 }
@@ -825,6 +831,10 @@ for state in installed half-configured half-installed unpacked triggers-awaited;
 done
 for state in not-installed config-files ""; do
 	expect "they are beside one that is ${state:-unknown}" is_tried_beside "$state"
+done
+
+for script in install install-modules drives unit; do
+	expect "scripts/$script knows its options" knows_its_options "$script"
 done
 
 expect "the newest kernel is the newest of the archive" \
