@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # An SSD that something uses is neither removed nor made a used or another one by nvmev-ssd: a mounted filesystem, the
-# second device of one, which no table of mounts names, a partition, a device of device-mapper, swap. And no argument is
-# left out in silence.
+# second device of one, which no table of mounts names, a partition, a device of device-mapper, a loop device, swap. And
+# no argument is left out in silence.
 # kernels: uml
 # long: 6.1 6.12 newest
 # smp: 1
 # mem: 2G
-# sentences: 31
+# sentences: 36
 # seconds: 25
 # timeout: 120
 . "$(dirname "$0")/rc"
@@ -38,6 +38,11 @@ dmsetup create t0 --table "0 8192 linear $SECOND 0"
 at_end drop_target t0
 keeps "a device of device-mapper"
 dmsetup remove t0
+
+loop=$(losetup --show -f "$SECOND")
+at_end losetup -D
+keeps "a loop device"
+losetup -d "$loop"
 
 mkswap "$SECOND"
 at_end swapoff -a
