@@ -50,18 +50,13 @@ nobody_moves() {
 	! pgrep -x 'dieaware|dmsetup' >/dev/null
 }
 
-# nobody_is_left PROCESS...: the machine has stopped, and with dieaware the dmsetup that it had begun: that
-# would give the volume another table than the one that comes next
-nobody_is_left() {
+# reboot PROCESS...: the machine has stopped: nobody of those that were at work is there any more, nor the dmsetup that
+# dieaware had begun, which would give the volume another table than the one that comes next
+reboot() {
 	kill -9 "$WRITER" "$@" 2>/dev/null || true
 	pkill -KILL -x dieaware || true
 	pkill -KILL -x dmsetup || true
-	poll 20 nobody_moves
-}
-
-# reboot PROCESS...: nobody of those that were at work is there any more
-reboot() {
-	nobody_is_left "$@" || return 1
+	poll 20 nobody_moves || return 1
 	becomes volume "0 $(((FIRST + SECOND) * MIB)) error"
 	wait 2>/dev/null || true
 	umount "$mnt" || return 1

@@ -17,6 +17,8 @@ KERNEL=$1
 shift
 KMEMLEAK=/sys/kernel/debug/kmemleak
 KCSAN=/sys/kernel/debug/kcsan
+# Whether show_waiting has spoken of the test in hand
+SHOWN=""
 # What the test in hand has said
 SENTENCES=$(mktemp)
 LAST=${*: -1}
@@ -129,6 +131,8 @@ trouble_since() {
 	local text
 
 	text=$(log_since "$1" | grep -E "$(bad_log)")
+	# Those of show_waiting; what is wrong has another word beside it.
+	[[ -z $SHOWN ]] || text=$(grep -v 'Call Trace' <<<"$text")
 	[[ -z $text ]] || grep -vFf "$KERNELS_RACES" <<<"$text" | head -n 12
 }
 
@@ -170,6 +174,7 @@ judge_sentences() {
 
 # show_waiting: where in the kernel those wait that no signal ends
 show_waiting() {
+	SHOWN=1
 	echo w >/proc/sysrq-trigger
 	echo "# who waits in the kernel:"
 	dmesg | awk '/Show Blocked State/ { text = "" } { text = text "#   " $0 "\n" } END { printf "%s", text }' |
@@ -199,6 +204,7 @@ judge_end() {
 run_one() {
 	local file=$1 name=${1%.sh} seconds began=$SECONDS status text
 
+	SHOWN=""
 	read_header "$file"
 	seconds=$((${HEADER[timeout]:-120} * SLOWNESS))
 	echo "begin $name"
@@ -220,8 +226,6 @@ run_one() {
 		echo "not ok - $name: the modules unload"
 	fi
 	text=$(trouble_since "$name")
-	# Those of show_waiting; what is wrong has another word beside it.
-	((status < 124)) || text=$(grep -v 'Call Trace' <<<"$text")
 	if [[ -n $text ]]; then
 		echo "not ok - $name: the kernel has nothing to complain of"
 		log_since "$name" | grep -E -A 25 "$(bad_log)" | head -n 60 | sed 's/^/# /'
