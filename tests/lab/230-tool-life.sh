@@ -6,7 +6,7 @@
 # long: 6.12
 # smp: 1
 # mem: 2G
-# sentences: 123
+# sentences: 125
 # seconds: 20
 # timeout: 120
 . "$(dirname "$0")/rc"
@@ -98,8 +98,9 @@ dd if="$T_DIR/data" of=/dev/mapper/t0 bs=1M conv=fsync status=none
 log=$(dieaware dump --part superblock "${DEV}p1" 2>/dev/null | sed -n 's/^superblock uuid=\([^ ]*\) .*/\1/p' | tr -d -)
 check_that "its UUID" "$(dmsetup info -c --noheadings -o uuid t0)" == "DIEAWARE-LOG-$log-t0"
 exits 0 "t0 is there already" dieaware create t0 "${DEV}p1" --mode log
-for verb in check stat dump; do
-	exits 2 "its metadata lies on ${DEV}p1" dieaware "$verb" /dev/mapper/t0
+# shellcheck disable=SC2086 # words
+for verb in check stat dump "dump --part superblock"; do
+	exits 2 "its metadata lies on ${DEV}p1" dieaware $verb /dev/mapper/t0
 done
 dmsetup message t0 0 idle 0 20
 exits 2 "it has idle_ms=0, and not 1000" dieaware create t0 "${DEV}p1" --mode log

@@ -10,6 +10,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
+/// What has the beginning of each of them, but not as its own.
+const MENTIONS: &str = "#!/bin/sh\n<svg \n{\"kind\":\"dieaware-pick\"\n# dieaware trace 1\n\
+    # HELP dieaware_x\n# Files whose runs dieaware loads, the last written first\n";
+
 const TRACE: &str = "# dieaware trace 1\n- write 0 4096\n- read 0 4096\n";
 
 /// With a machine that has no device of device-mapper.
@@ -43,7 +47,7 @@ fn only_what_the_tool_wrote_is_replaced() {
         &["sim", "--log", &to, &trace],
         &["export", "--output", &to],
     ] {
-        for precious in ["somebody's", "x"] {
+        for precious in ["somebody's", "x", MENTIONS] {
             fs::write(&to, precious).unwrap();
             let output = run(dir.path(), args);
             let said = String::from_utf8_lossy(&output.stderr);
@@ -68,8 +72,17 @@ fn a_trace_is_not_its_own_log() {
     let (trace, link) = (path("trace"), path("link"));
     fs::write(&trace, TRACE).unwrap();
     fs::hard_link(&trace, &link).unwrap();
-    for log in [&trace, &link] {
-        let output = run(dir.path(), &["sim", "--log", log, &trace]);
+    for (log, from) in [
+        (&trace, &*trace),
+        (&link, &trace),
+        (&trace, "-"),
+        (&link, "-"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_dieaware"))
+            .args(["sim", "--log", log, from])
+            .stdin(fs::File::open(&trace).unwrap())
+            .output()
+            .unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(said.contains("is the trace itself"), "{said}");

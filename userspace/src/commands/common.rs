@@ -258,15 +258,18 @@ pub enum Written {
     List,
 }
 
-/// How far into a file its sign is looked for.
+/// How much of a file its sign takes at most.
 const SIGN_WITHIN: u64 = 4096;
 
 impl Written {
-    /// What it is called, and what it has at its beginning.
+    /// What it is called, and how it begins, whatever blanks are in between.
     fn sign(self) -> (&'static str, &'static str) {
         match self {
             Self::Picture => ("picture", "<svg "),
-            Self::Analysis => ("analysis of \"pick analyze\"", "\"dieaware-pick\""),
+            Self::Analysis => (
+                "analysis of \"pick analyze\"",
+                "{\"kind\": \"dieaware-pick\"",
+            ),
             Self::Trace => ("trace of dieaware's", "# dieaware trace "),
             Self::Samples => ("file of \"dieaware export\"", "# HELP dieaware_"),
             Self::List => ("list of \"runs save\"", saved_runs::TITLE),
@@ -282,10 +285,12 @@ impl Written {
             return Ok(());
         }
         let (name, sign) = self.sign();
+        let without_blanks = |text: &str| text.split_whitespace().collect::<String>();
         let mut begin = Vec::new();
-        // What cannot be read is not known to be ours.
-        let read = File::open(path).and_then(|file| file.take(SIGN_WITHIN).read_to_end(&mut begin));
-        if read.is_ok() && String::from_utf8_lossy(&begin).contains(sign) {
+        File::open(path)
+            .and_then(|file| file.take(SIGN_WITHIN).read_to_end(&mut begin))
+            .with_context(|| format!("{} exists, and cannot be read", path.display()))?;
+        if without_blanks(&String::from_utf8_lossy(&begin)).starts_with(&without_blanks(sign)) {
             return Ok(());
         }
         Err(usage(format!(

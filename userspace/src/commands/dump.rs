@@ -61,8 +61,11 @@ fn open(args: &DumpArgs) -> Result<Device> {
         return log_device::open(&args.device, args.start, false);
     }
     common::require_start(args.start)?;
-    Device::open(&args.device, args.start, OpenHow::default())
-        .with_context(|| format!("{} cannot be opened", args.device.display()))
+    let device = Device::open(&args.device, args.start, OpenHow::default())
+        .with_context(|| format!("{} cannot be opened", args.device.display()))?;
+
+    log_device::require_own(&args.device, &device)?;
+    Ok(device)
 }
 
 /// # Errors

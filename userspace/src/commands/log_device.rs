@@ -15,26 +15,29 @@ use crate::dm;
 use crate::format::findings::Findings;
 use crate::format::volume::read_super;
 
-/// The node below, of a device that is one target in log mode.
+/// The node below, of a device that is one target in log mode, and what tells its first sector there.
 fn below_log(path: &Path) -> Option<String> {
     let number = stack::mapper_name(path).and_then(|_| stack::number_of(path).ok())?;
     let line = parse_line(&dm::table(number).ok()?)?;
-    (line.mode == "log").then(|| node_of(line.below))
+    let node = node_of(line.below);
+
+    (line.mode == "log").then(|| match line.start_sectors {
+        0 => node,
+        start => format!("{node} (--start {start})"),
+    })
 }
 
-/// Open a device that nobody else may have, to read what log mode keeps on it. One target may lie on
-/// another one, so it counts what is there.
+/// One target may lie on another one: it counts what is there.
 ///
 /// # Errors
 ///
-/// When it is in use, cannot be opened, or is what a target shows.
-pub fn open(path: &Path, start: u64, write: bool) -> Result<Device> {
-    let device = common::open(path, start, write)?;
+/// When the device is what a target in log mode shows, and has no superblock of its own.
+pub fn require_own(path: &Path, device: &Device) -> Result<()> {
     let Some(below) = below_log(path) else {
-        return Ok(device);
+        return Ok(());
     };
     let name = path.display();
-    let superblock = read_super(&device, &mut Findings::default())
+    let superblock = read_super(device, &mut Findings::default())
         .with_context(|| format!("{name} cannot be read"))?;
 
     if superblock.is_none() {
@@ -43,5 +46,17 @@ pub fn open(path: &Path, start: u64, write: bool) -> Result<Device> {
              when \"dieaware remove\" has taken {name} away"
         )));
     }
+    Ok(())
+}
+
+/// Open a device that nobody else may have, to read what log mode keeps on it.
+///
+/// # Errors
+///
+/// When it is in use, cannot be opened, or is what a target shows.
+pub fn open(path: &Path, start: u64, write: bool) -> Result<Device> {
+    let device = common::open(path, start, write)?;
+
+    require_own(path, &device)?;
     Ok(device)
 }

@@ -9,9 +9,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
-use super::common::{
-    is_same, print_json, print_object, require_writable, DamageFound, UsageError, Written,
-};
+use super::common::{is_same, print_json, print_object, DamageFound, UsageError, Written};
 use crate::sim::drive::{profiles, Config, Drive, Precondition, StateError};
 use crate::sim::explain::{Explanation, Lines};
 use crate::sim::replay::{replay_listening, Pace};
@@ -302,13 +300,18 @@ struct Log {
 impl Log {
     fn create(path: &Path, trace: &Path) -> Result<Self> {
         let name = path.display().to_string();
-        if is_same(path, trace) {
+        let source = if trace == Path::new("-") {
+            Path::new("/dev/stdin")
+        } else {
+            trace
+        };
+        if is_same(path, source) {
             return Err(usage(format!(
                 "{name} is the trace itself: the log goes to another file"
             ))
             .into());
         }
-        require_writable(path, Written::Trace)?;
+        Written::Trace.require_place(path)?;
         let file = File::create(path).with_context(|| format!("{name} cannot be written"))?;
         let mut file = BufWriter::new(file);
 
