@@ -8,11 +8,11 @@
 #include "oob-memory.h"
 
 /*
- * What a page that is written may have a die program: a run that it fills, or the two that are put
- * out before and behind it if it opens one, each into a unit that may be full then and pages of
- * which may fill the run's. A write of several pages seldom wants more of one die.
+ * What a quick write may have a die program besides a unit for each of its pages. Each page may open
+ * a run in the place of another one, which is put out; the last one may fill its own, and what is put
+ * out before and behind that may go into units that are full then.
  */
-#define PAGE_UNITS	4U
+#define MORE_UNITS	3U
 
 static u32 wbuf_units(const struct ftl_params *params)
 {
@@ -101,7 +101,8 @@ struct ftl *ftl_init(const struct ftl_params *params, void *zeroed, u64 now_ns)
 	init_links(ftl, &memory);
 	/* With fewer a die collects, or has to; in the background it stops with as many. */
 	ftl->blocks.low = max(FTL_GC_SPARE_EBLKS + 1, params->bg_eblks);
-	ftl->blocks.low_units = PAGE_UNITS;
+	/* A quick write has no more pages than a unit. */
+	ftl->blocks.low_units = params->unit_pages + MORE_UNITS;
 	ftl_eblks_init(&ftl->blocks, geo,
 		       carve(&memory, ftl_eblks_bytes(geo->nr_dies, geo->die_eblks)));
 	ftl->gc = carve(&memory, geo->nr_dies * sizeof(*ftl->gc));

@@ -229,8 +229,8 @@ static void drives_that_have_collected_write_quickly(struct kunit *test)
 		EXPECT_CONSISTENT(test, ftl);
 		nr_quick_laps += nr_quick >= 10;
 	}
-	/* In the others a block that was open is as good as full. */
-	KUNIT_EXPECT_GE(test, nr_quick_laps, 20U);
+	/* In the others a block that was open lacks room: it has no more than 64 units here. */
+	KUNIT_EXPECT_GE(test, nr_quick_laps, 8U);
 }
 
 /* What a drive does besides is not bounded by what a command asks for. */
