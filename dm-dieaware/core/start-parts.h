@@ -49,6 +49,5 @@ const char *dmda_start_did_ring(struct dmda_start *start, int error);
 u32 dmda_start_at_once(const struct dmda_start *start); /* sectors, whole pages */
 bool dmda_start_ask_lost(struct dmda_start *start);
 const char *dmda_start_did_lost(struct dmda_start *start, int error);
-const char *dmda_start_leave_lost(struct dmda_start *start);
 
 #endif /* DMDA_START_PARTS_H */

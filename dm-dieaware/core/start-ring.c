@@ -79,11 +79,3 @@ const char *dmda_start_did_lost(struct dmda_start *start, int error)
 	start->index += start->nr_pages;
 	return NULL;
 }
-
-const char *dmda_start_leave_lost(struct dmda_start *start)
-{
-	const char *why = dmda_root_check_times(start->slots, start->end.seq);
-
-	start->is_lost = why;
-	return why;
-}

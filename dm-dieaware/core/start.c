@@ -18,10 +18,11 @@ enum state {
 	JOURNAL,
 	DRAFT,
 	GROWN,
+	LOST,
 	DIRECTORY,
 	SEGMENTS,
 	OPENED,
-	LOST,
+	TIMES,
 	GATHER,
 	REPLAY,
 	SETTLE,
@@ -39,7 +40,7 @@ static const struct {
 	enum state last;
 } states_of[] = {
 	[DMDA_START_SUPER] = { SUPER, SUPER },
-	[DMDA_START_GROW] = { ROOTS, GROWN },
+	[DMDA_START_GROW] = { ROOTS, LOST },
 	[DMDA_START_READ_ONLY] = { ROOTS, SETTLE },
 	[DMDA_START_WRITE] = { ROOTS, CLOSE },
 };
@@ -100,6 +101,20 @@ static const char *did_table(struct dmda_start *start, int error)
 	why = dmda_block_check(start->pages, &id) ?:
 		take_page(start, start->slots[table_of(start)].newest[start->index]);
 	start->index++;
+	return why;
+}
+
+static bool ask_nothing(struct dmda_start *start)
+{
+	return false;
+}
+
+/* A root that is too old leads to tables that are newer than where its journal ends. */
+static const char *leave_times(struct dmda_start *start)
+{
+	const char *why = dmda_root_check_times(start->slots, start->end.seq);
+
+	start->is_lost = why;
 	return why;
 }
 
@@ -475,10 +490,11 @@ static const struct {
 	[JOURNAL] = { ask_journal, did_journal },
 	[DRAFT] = { ask_draft, did_draft, leave_draft },
 	[GROWN] = { dmda_start_ask_grown, dmda_start_did_grown, dmda_start_leave_grown },
+	[LOST] = { dmda_start_ask_lost, dmda_start_did_lost },
 	[DIRECTORY] = { ask_table, did_table },
 	[SEGMENTS] = { ask_table, did_table },
 	[OPENED] = { ask_table, did_table },
-	[LOST] = { dmda_start_ask_lost, dmda_start_did_lost, dmda_start_leave_lost },
+	[TIMES] = { ask_nothing, NULL, leave_times },
 	[GATHER] = { ask_gather, did_gather },
 	[REPLAY] = { ask_replay, did_replay, leave_replay },
 	[SETTLE] = { ask_settle, did_settle, leave_settle },
@@ -515,7 +531,8 @@ static void fail(struct dmda_start *start, const char *why)
 		why = "a root cannot be read or is damaged, and the one before it is too old";
 	}
 	start->why = why;
-	start->is_damaged = start->state == JOURNAL || start->state == LOST;
+	start->is_damaged = start->state == JOURNAL || start->state == LOST ||
+		start->state == TIMES;
 	enter(start, start->state == REPLAY ? SETTLE : FAILED);
 }
 

@@ -15,10 +15,11 @@
  *	JOURNAL		the ring, from the root's place to its end
  *	DRAFT		if a draft comes last (draft.h): is its data there?
  *	GROWN		places of a larger one's roots		none may be in use there
+ *	LOST		all of the ring				nothing may lie behind the end
  *	DIRECTORY	its pages				the map's entries
  *	SEGMENTS	pages of the segment table
  *	OPENED		pages of open summaries
- *	LOST		all of the ring				nothing may lie behind the end
+ *	TIMES		whether a table is newer than the journal's end
  *	GATHER		pages of the map			what its first operations need
  *	REPLAY		the ring up to its end once more	operations are done in memory
  *	SETTLE		pages of the map that had no room are written

@@ -8,23 +8,31 @@
 
 #include "start-trial.h"
 
+/* How many steps it takes to look at all of the journal's ring */
+static u32 nr_ring_reads(const struct trial *trial)
+{
+	return DIV_ROUND_UP(trial->volume->super.journal_sectors, DMDA_START_SECTORS);
+}
+
 static void the_steps_come_in_their_order(struct kunit *test)
 {
 	struct trial *trial = new_trial(test, 5);
 	struct volume *volume = trial->volume;
 	const struct done *done = trial->done;
 	u64 end = volume->commit.batch.first.sector;
+	u32 at = 4 + nr_ring_reads(trial);
 
 	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
 	KUNIT_EXPECT_EQ(test, dmda_start_next(&volume->start), DMDA_START_DONE);
-	/* Root A, root B, the newer one again; the ring from the root on; a page of each table */
+	/* Root A, root B, the newer one again; the ring from the root on; all of it; each table */
 	KUNIT_EXPECT_EQ(test, done[0].dpn, volume->super.root_dpn[0]);
 	KUNIT_EXPECT_EQ(test, done[1].dpn, volume->super.root_dpn[1]);
 	KUNIT_EXPECT_EQ(test, done[2].dpn, volume->super.root_dpn[0]);
 	KUNIT_EXPECT_EQ(test, done[3].state, JOURNAL);
-	KUNIT_EXPECT_EQ(test, done[4].state, DIRECTORY);
-	KUNIT_EXPECT_EQ(test, done[5].state, SEGMENTS);
-	KUNIT_EXPECT_EQ(test, done[6].state, OPENED);
+	KUNIT_EXPECT_EQ(test, done[at - 1].state, LOST);
+	KUNIT_EXPECT_EQ(test, done[at].state, DIRECTORY);
+	KUNIT_EXPECT_EQ(test, done[at + 1].state, SEGMENTS);
+	KUNIT_EXPECT_EQ(test, done[at + 2].state, OPENED);
 	for (u32 i = 1; i < trial->nr_steps; i++)
 		KUNIT_EXPECT_LE(test, done[i - 1].state, done[i].state);
 	/* All of the ring was looked at before the first operation. */
@@ -94,7 +102,7 @@ static void before_it_grows_root_and_journal_are_read(struct kunit *test)
 
 	memset(&trial->volume->root, 0, sizeof(root));
 	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_GROW, NEVER));
-	KUNIT_EXPECT_EQ(test, trial->nr_steps, 4U);
+	KUNIT_EXPECT_EQ(test, trial->nr_steps, 4 + nr_ring_reads(trial));
 	KUNIT_EXPECT_EQ(test, trial->volume->root.epoch, root.epoch);
 	KUNIT_EXPECT_NE(test, trial->volume->slots[DMDA_TABLE_SEGMENTS].newest[0], 0ULL);
 }
@@ -448,14 +456,15 @@ static void a_page_of_each_table_is_checked(struct kunit *test)
 		DMDA_TABLE_DIRECTORY, DMDA_TABLE_SEGMENTS, DMDA_TABLE_OPEN,
 	};
 	struct trial *trial = new_trial(test, 5);
+	u32 at = 4 + nr_ring_reads(trial);
 
 	for (u32 i = 0; i < ARRAY_SIZE(tables); i++) {
 		restore(trial);
 		run(trial, DMDA_START_READ_ONLY, NEVER);
-		bytes_at(trial->volume, trial->done[4 + i].dpn)[DMDA_BLOCK_BYTES - 1] ^= 1;
+		bytes_at(trial->volume, trial->done[at + i].dpn)[DMDA_BLOCK_BYTES - 1] ^= 1;
 		KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_READ_ONLY, NEVER),
 				   "a page of metadata has a wrong checksum");
-		KUNIT_EXPECT_EQ(test, trial->nr_steps, 5 + i);
+		KUNIT_EXPECT_EQ(test, trial->nr_steps, at + i + 1);
 		KUNIT_EXPECT_FALSE(test, trial->volume->start.is_damaged);
 	}
 }
@@ -614,6 +623,9 @@ static void a_line_that_begins_at_the_end_is_no_end(struct kunit *test)
 	bytes_at(volume, from_dpn(dmda_root_dpn(&volume->super, volume->root.epoch)))[100] ^= 1;
 	lose_power(trial);
 	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_WRITE, NEVER),
+			   "a root cannot be read or is damaged, and the one before it is too old");
+	/* Nor does it grow by the one before. */
+	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_GROW, NEVER),
 			   "a root cannot be read or is damaged, and the one before it is too old");
 	KUNIT_EXPECT_TRUE(test, volume->start.is_damaged);
 	/* The journal is whole: nobody has ignored a flush. */
