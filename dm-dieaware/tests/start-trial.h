@@ -125,6 +125,12 @@ static inline bool is_bad(const struct trial *trial)
 		from_dpn(start->dpn) < trial->bad_dpn + trial->nr_bad;
 }
 
+/* How many steps it takes to look at all of the journal's ring */
+static inline u32 nr_ring_reads(const struct trial *trial)
+{
+	return DIV_ROUND_UP(trial->volume->super.journal_sectors, DMDA_START_SECTORS);
+}
+
 /* Behind the end of the device, if it could grow */
 static inline bool lies_behind(const struct trial *trial)
 {

@@ -8,12 +8,6 @@
 
 #include "start-trial.h"
 
-/* How many steps it takes to look at all of the journal's ring */
-static u32 nr_ring_reads(const struct trial *trial)
-{
-	return DIV_ROUND_UP(trial->volume->super.journal_sectors, DMDA_START_SECTORS);
-}
-
 static void the_steps_come_in_their_order(struct kunit *test)
 {
 	struct trial *trial = new_trial(test, 5);

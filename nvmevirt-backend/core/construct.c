@@ -8,9 +8,9 @@
 #include "oob-memory.h"
 
 /*
- * What a quick write may have a die program besides a unit for each of its pages. Each page may open
- * a run in the place of another one, which is put out; the last one may fill its own, and what is put
- * out before and behind that may go into units that are full then.
+ * What a quick write may have a die program besides a unit for each of its pages. Each page may
+ * open a run in the place of another one, which is put out; the last one may fill its own, and what
+ * is put out before and behind that may go into units that are full then.
  */
 #define MORE_UNITS	3U
 
