@@ -32,7 +32,8 @@ const char *dmda_log_start(struct dmda_log *log, bool read_only);
  * dmda_log_read_root() - find the root that counts, and take its entries
  * @grown: layout to which the device is to grow
  *
- * It is refused if it has grown before, by a superblock that is lost.
+ * It is refused if it has grown before, by a superblock that is lost, or if what the journal's ring
+ * has behind its end shows that operations are lost.
  *
  * Context: may sleep.
  * Return: NULL, or what is wrong.

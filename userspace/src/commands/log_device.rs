@@ -17,7 +17,7 @@ use crate::format::volume::read_super;
 
 /// The node below, of a device that is one target in log mode, and what tells its first sector there.
 fn below_log(path: &Path) -> Option<String> {
-    let number = stack::mapper_name(path).and_then(|_| stack::number_of(path).ok())?;
+    let (number, _) = stack::mapper_node(path)?;
     let line = parse_line(&dm::table(number).ok()?)?;
     let node = node_of(line.below);
 

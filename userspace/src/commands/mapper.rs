@@ -43,7 +43,7 @@ pub fn name_of(what: &str) -> Result<String, String> {
     }
     let path = Path::new(what);
     let name = if path.exists() {
-        stack::mapper_name(path)
+        stack::mapper_node(path).map(|(_, name)| name)
     } else {
         // Its node went with it.
         what.strip_prefix(NODES)

@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::common::{about_file, print_json, usage, Written};
 use super::mapper;
 use crate::boot::saved_runs;
+use crate::device::stack::mapper_name;
 use crate::dm::{self, Target};
 use crate::fs::file::{self, FileFacts};
 use crate::runs::{self, Run};
@@ -130,10 +131,9 @@ fn device_below(folder: &Path) -> Result<(DeviceNumber, String)> {
     let name = || folder.display().to_string();
     let opened = file::open_place(folder).with_context(name)?;
     let device = file::below(&opened).with_context(name)?;
-    let dm_name = fs::read_to_string(format!("/sys/dev/block/{device}/dm/name"));
 
-    match dm_name.map(|text| text.trim().to_owned()) {
-        Ok(dm_name) if !dm::targets(&dm_name)?.is_empty() => Ok((device, dm_name)),
+    match mapper_name(device) {
+        Some(dm_name) if !dm::targets(&dm_name)?.is_empty() => Ok((device, dm_name)),
         _ => Err(usage(format!(
             "{}: its filesystem lies on the device {device}, which has no dieaware target",
             folder.display()

@@ -5,14 +5,13 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::fs;
 use std::io;
 use std::ops::Range;
 
 use serde::Serialize;
 
 use crate::device::nvme::defrag_log::{DefragLog, Fill};
-use crate::device::stack::Tables;
+use crate::device::stack::{mapper_name, Tables};
 use crate::dm::{self, Target};
 use crate::frag::look::Look;
 use crate::runs::{self, FileId, Run};
@@ -105,9 +104,9 @@ impl Sharer {
     /// Why there are none that share.
     pub fn of(look: &Look) -> Result<Self, String> {
         let device = look.facts.below;
-        let name = fs::read_to_string(format!("/sys/dev/block/{device}/dm/name"))
-            .map(|name| name.trim().to_owned())
-            .map_err(|_| format!("its filesystem lies on {device}, which is no dieaware device"))?;
+        let name = mapper_name(device).ok_or_else(|| {
+            format!("its filesystem lies on {device}, which is no dieaware device")
+        })?;
         let mut targets = dm::targets(&name).map_err(|err| err.to_string())?;
 
         targets.retain(shares);

@@ -90,16 +90,22 @@ pub fn number_of(path: &Path) -> io::Result<DeviceNumber> {
     Ok(number(fs::metadata(path)?.rdev()))
 }
 
-/// The name that device-mapper has for the device of a node; `None`: it is none of its devices.
+/// The name that device-mapper has for a device; `None`: it is none of its devices.
 #[must_use]
-pub fn mapper_name(node: &Path) -> Option<String> {
+pub fn mapper_name(device: DeviceNumber) -> Option<String> {
+    let name = fs::read_to_string(format!("/sys/dev/block/{device}/dm/name")).ok()?;
+    Some(name.trim_end().to_owned())
+}
+
+/// The same of a node's device, and the device's number.
+#[must_use]
+pub fn mapper_node(node: &Path) -> Option<(DeviceNumber, String)> {
     let metadata = fs::metadata(node).ok()?;
     if !metadata.file_type().is_block_device() {
         return None;
     }
     let device = number(metadata.rdev());
-    let name = fs::read_to_string(format!("/sys/dev/block/{device}/dm/name")).ok()?;
-    Some(name.trim_end().to_owned())
+    Some((device, mapper_name(device)?))
 }
 
 /// Is a path a node of that block device? A device may have several, and what is not there is none.
@@ -265,8 +271,7 @@ fn known_to_last(
 }
 
 fn is_lasting(device: DeviceNumber) -> bool {
-    fs::read_to_string(format!("/sys/dev/block/{device}/dm/name"))
-        .is_ok_and(|name| is_lasting_copy(&name))
+    mapper_name(device).is_some_and(|name| is_lasting_copy(&name))
 }
 
 /// Why a target in log mode has not answered.
