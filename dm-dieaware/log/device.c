@@ -16,6 +16,7 @@
 #include "list.h"
 #include "log.h"
 #include "message.h"
+#include "needs-check.h"
 #include "read.h"
 #include "start.h"
 #include "status.h"

@@ -30,9 +30,4 @@ struct dmda_log_failure {
  */
 void dmda_log_fail(struct dmda_log *log, const char *what, const char *why);
 
-/**
- * dmda_log_tell_failure() - worker: tell it to whoever waits, and to the world
- */
-void dmda_log_tell_failure(struct work_struct *work);
-
 #endif /* DMDA_LOG_FAIL_H */

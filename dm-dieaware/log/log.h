@@ -42,6 +42,7 @@
  *	where.c		the message that asks where pages lie
  *	status.c	the status line
  *	fail.c		the way to a device that only reads
+ *	needs-check.c	the same: who is told, and what the superblock says
  *
  * Locks.
  *
