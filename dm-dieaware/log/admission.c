@@ -6,6 +6,8 @@
  * there are some, fails when space has run out and stays so, and goes back to dm before a
  * suspension that does not wait for writes.
  */
+#include "bio.h"
+#include "let-go.h"
 #include "lifetime.h"
 #include "log.h"
 

@@ -6,6 +6,7 @@
  */
 #include <linux/interval_tree_generic.h>
 
+#include "bio.h"
 #include "claims.h"
 #include "log.h"
 

@@ -3,6 +3,7 @@
  * Failure: metadata could not be read or written. There is one way to get there, from everywhere.
  * From then on a device only reads. Who waits for it is told by a worker (needs-check.c).
  */
+#include "bio.h"
 #include "log.h"
 
 void dmda_log_fail(struct dmda_log *log, const char *what, const char *why)

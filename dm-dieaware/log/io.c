@@ -18,66 +18,13 @@
  * which order they come again is dm's: it puts what it gets back before what it has. Nobody was
  * told yet that any of them is done, so nobody may rely on their order.
  */
-#include "claims.h"
+#include "bio.h"
 #include "evict.h"
 #include "hint.h"
 #include "log.h"
 #include "read.h"
-#include "sums.h"
 #include "trim.h"
 #include "write.h"
-
-void dmda_log_go_on_locked(struct dmda_log *log, struct dmda_log_io *io)
-{
-	lockdep_assert_held(&log->lock);
-
-	list_move_tail(&io->list, &log->ios.ready);
-	dmda_log_kick(log, &log->ios.work);
-}
-
-void dmda_log_go_on_list_locked(struct dmda_log *log, struct list_head *ios)
-{
-	lockdep_assert_held(&log->lock);
-
-	if (list_empty(ios))
-		return;
-	list_splice_tail_init(ios, &log->ios.ready);
-	dmda_log_kick(log, &log->ios.work);
-}
-
-void dmda_log_unpin_locked(struct dmda_log *log, struct dmda_log_io *io)
-{
-	lockdep_assert_held(&log->lock);
-
-	for (u32 i = 0; i < DMDA_OP_MAP_PAGES; i++) {
-		if (io->pages[i])
-			dmda_log_page_put_locked(log, io->pages[i]);
-		io->pages[i] = NULL;
-	}
-}
-
-void dmda_log_let_go_locked(struct dmda_log *log, struct dmda_log_io *io)
-{
-	lockdep_assert_held(&log->lock);
-
-	dmda_log_unpin_locked(log, io);
-	dmda_log_unclaim_locked(log, io);
-	if (io->is_timed)
-		dmda_log_time_end_locked(log, io);
-	dmda_log_drop_check(io);
-	io->stage = DMDA_LOG_MAPPED;
-}
-
-void dmda_log_finish(struct dmda_log *log, struct dmda_log_io *io, blk_status_t status)
-{
-	struct bio *bio = dmda_log_bio(io);
-
-	spin_lock_irq(&log->lock);
-	dmda_log_let_go_locked(log, io);
-	spin_unlock_irq(&log->lock);
-	bio->bi_status = status;
-	bio_endio(bio);
-}
 
 /* A bio has ended below; or elsewhere, and never was there. Return: whether it ends for dm. */
 static bool end_data(struct dmda_log_io *io, struct bio *bio)
@@ -86,16 +33,8 @@ static bool end_data(struct dmda_log_io *io, struct bio *bio)
 		return true;
 	if (bio_op(bio) == REQ_OP_WRITE)
 		return dmda_log_end_write(io->log, io, &bio->bi_status);
-	dmda_log_drop_check(io);
-	if (io->seg != SEG_NONE)
-		dmda_log_put_reader(io->log, io->seg);
+	dmda_log_end_read(io);
 	return true;
-}
-
-void dmda_log_end_data(struct bio *bio)
-{
-	if (end_data(dmda_log_io_of(bio), bio))
-		bio->bi_end_io(bio);
 }
 
 /* All CPUs write there: who finds what he was to write leaves it in the others' caches. */
@@ -120,26 +59,6 @@ static void end_io(struct bio *bio)
 		return;
 	if (end_data(io, bio))
 		bio->bi_end_io(bio);
-}
-
-void dmda_log_drop_check(struct dmda_log_io *io)
-{
-	if (io->check)
-		dmda_log_check_put(io->check);
-	io->check = NULL;
-}
-
-bool dmda_log_get_check(struct dmda_log *log, struct dmda_log_io *io, u32 *nr_pages)
-{
-	struct bio *bio = dmda_log_bio(io);
-
-	*nr_pages = min(*nr_pages, DMDA_LOG_CHECK_PAGES);
-	io->check = dmda_log_check_get(log, bio_op(bio), *nr_pages,
-				       bio->bi_opf & REQ_NOWAIT ? GFP_NOWAIT : GFP_NOIO);
-	if (io->check)
-		return true;
-	bio_wouldblock_error(bio);
-	return false;
 }
 
 static struct dmda_log_io *init_io(struct dmda_log *log, struct bio *bio)
@@ -176,12 +95,6 @@ static struct dmda_log_io *init_io(struct dmda_log *log, struct bio *bio)
 	io->is_commit = false;
 	io->check = NULL;
 	return io;
-}
-
-void dmda_log_send_to(struct dmda_log *log, struct bio *bio, dpn_t dpn)
-{
-	bio_set_dev(bio, log->bdev);
-	bio->bi_iter.bi_sector = dmda_log_sector(log, dpn);
 }
 
 static int map_flush(struct dmda_log *log, struct dmda_log_io *io)
@@ -239,20 +152,6 @@ int dmda_log_map(struct dmda *dmda, struct bio *bio)
 		return dmda_log_map_trim(log, io);
 	default:
 		return DM_MAPIO_KILL;
-	}
-}
-
-void dmda_log_end_list(struct list_head *ios, blk_status_t status)
-{
-	struct dmda_log_io *io, *next;
-
-	list_for_each_entry_safe(io, next, ios, list) {
-		struct bio *bio = dmda_log_bio(io);
-
-		list_del_init(&io->list);
-		if (status)
-			bio->bi_status = status;
-		bio_endio(bio);
 	}
 }
 

@@ -4,6 +4,7 @@
  * one begins shares it. What nobody waits for is committed a second after the first of it that no
  * other commit has taken.
  */
+#include "bio.h"
 #include "disk.h"
 #include "log.h"
 #include "trace.h"

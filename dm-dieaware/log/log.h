@@ -8,6 +8,8 @@
  * of that file.
  *
  *	io.c		a bio's way in, on and out
+ *	bio.c		the same: what all kinds of them have in common
+ *	let-go.c	the same: what follows when a bio's operation is done
  *	claims.c	order of writes and trims of the same lpns
  *	look-up.c	where reads find their pages, without the lock
  *	read.c		reads

@@ -6,7 +6,6 @@
 #include "log.h"
 #include "look-up.h"
 #include "read.h"
-#include "sums.h"
 
 /* With the lock, since it did not go without. Return: whether it is known; if not, @io waits. */
 static bool look_up_or_wait(struct dmda_log *log, struct dmda_log_io *io, u32 nr_pages,
@@ -24,6 +23,13 @@ static bool look_up_or_wait(struct dmda_log *log, struct dmda_log_io *io, u32 nr
 	}
 	spin_unlock_irqrestore(&log->lock, flags);
 	return is_known;
+}
+
+/* It was not known at its end whether its data is what it should be; now it is. */
+static void end_looked_at(struct bio *bio)
+{
+	dmda_log_end_read(dmda_log_io_of(bio));
+	bio->bi_end_io(bio);
 }
 
 int dmda_log_map_read(struct dmda_log *log, struct dmda_log_io *io)
@@ -52,7 +58,7 @@ int dmda_log_map_read(struct dmda_log *log, struct dmda_log_io *io)
 	}
 	dmda_log_send_to(log, bio, found.dpn);
 	if (io->check)
-		dmda_log_check_begin(io->check, bio, io->first, found.dpn, dmda_log_end_data);
+		dmda_log_check_begin(io->check, bio, io->first, found.dpn, end_looked_at);
 	return DM_MAPIO_REMAPPED;
 }
 

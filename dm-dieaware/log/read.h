@@ -5,9 +5,8 @@
 #ifndef DMDA_LOG_READ_H
 #define DMDA_LOG_READ_H
 
-struct bio;
-struct dmda_log;
-struct dmda_log_io;
+#include "bio.h"
+#include "log.h"
 
 /**
  * dmda_log_init_pieces() - prepare the reserve of clones
@@ -29,5 +28,13 @@ int dmda_log_map_read(struct dmda_log *log, struct dmda_log_io *io);
  * Context: the io worker.
  */
 void dmda_log_go_on_reading(struct dmda_log *log, struct dmda_log_io *io);
+
+/* A read that was sent on has ended, and was looked at if it has checksums. */
+static inline void dmda_log_end_read(struct dmda_log_io *io)
+{
+	dmda_log_drop_check(io);
+	if (io->seg != SEG_NONE)
+		dmda_log_put_reader(io->log, io->seg);
+}
 
 #endif /* DMDA_LOG_READ_H */

@@ -3,7 +3,9 @@
  * Trims (discard, write zeroes): from then on their lpns are nowhere. The worker does their
  * operations, page of the map by page of the map, since they may be as long as the device.
  */
+#include "bio.h"
 #include "claims.h"
+#include "let-go.h"
 #include "log.h"
 #include "trim.h"
 
