@@ -8,10 +8,6 @@
  * Who knows which pages he is going to need, as replay and cleaning do, has them read together.
  * Room for them is made before, so that they stay until then; but nothing is pinned for it, and a
  * page that has gone again is read once more.
- *
- * Who only wants to know where something lies takes neither lock nor pin (look-up.c). So the memory
- * of a page that goes is free only when all who may have found it before have looked: after a grace
- * period of RCU. What was set aside comes back then; who needs it waits for that.
  */
 #include <linux/sched.h>
 #include <linux/wait.h>
@@ -32,8 +28,6 @@
  */
 #define MOST_AT_ONCE	32U
 #define MOST_BETWEEN	2U
-
-#define MIN_MAP_PAGES		64U
 
 /* There is no memory, and no page can go just now. */
 #define NO_MEMORY_JIFFIES	(HZ / 50)
@@ -77,117 +71,10 @@ struct together {
 	struct page *spare[DMDA_AHEAD_PAGES * MOST_BETWEEN];
 };
 
-static struct kmem_cache *page_cache;
-
-int dmda_log_map_init(void)
-{
-	page_cache = kmem_cache_create("dmda_map_page", sizeof(struct dmda_log_page), 0, 0, NULL);
-	return page_cache ? 0 : -ENOMEM;
-}
-
-void dmda_log_map_exit(void)
-{
-	kmem_cache_destroy(page_cache);
-}
-
-u64 dmda_log_map_pages(u32 mb)
-{
-	return max_t(u64, (u64)mb << (20 - DMDA_PAGE_SHIFT), MIN_MAP_PAGES);
-}
-
 /* Pages of the map that are in memory at most; there are no more than the map has. */
 static u64 near_pages(const struct dmda_log *log, u64 max_pages)
 {
 	return min(dmda_super_nr_pages(&log->super, DMDA_TABLE_MAP), max_pages);
-}
-
-struct dmda_log_page *dmda_log_page_peek(struct dmda_log *log, u64 index)
-{
-	return dmda_log_near_find(log, index) ?: xa_load(&log->cache.pages, index);
-}
-
-/* It is found with one look the next time. */
-static struct dmda_log_page *load_locked(struct dmda_log *log, u64 index)
-{
-	struct dmda_log_page *page = dmda_log_near_find(log, index);
-
-	lockdep_assert_held(&log->lock);
-
-	if (page)
-		return page;
-	page = xa_load(&log->cache.pages, index);
-	if (page)
-		dmda_log_near_put_locked(log, page);
-	return page;
-}
-
-struct dmda_log_page *dmda_log_page_find_locked(struct dmda_log *log, u64 index)
-{
-	struct dmda_log_page *page = load_locked(log, index);
-
-	lockdep_assert_held(&log->lock);
-
-	if (!page || !page->map.is_shown)
-		return NULL;
-	dmda_log_page_used(page);
-	return page;
-}
-
-bool dmda_log_page_is_there_locked(struct dmda_log *log, u64 index)
-{
-	const struct dmda_log_page *page = load_locked(log, index);
-
-	lockdep_assert_held(&log->lock);
-
-	return page && page->map.is_shown;
-}
-
-bool dmda_log_page_is_zero_locked(struct dmda_log *log, u64 index)
-{
-	lockdep_assert_held(&log->lock);
-
-	return !xa_load(&log->cache.pages, index) &&
-		!log->tables.slots[DMDA_TABLE_MAP].newest[index];
-}
-
-void dmda_log_page_put_locked(struct dmda_log *log, struct dmda_log_page *page)
-{
-	lockdep_assert_held(&log->lock);
-
-	page->nr_pins--;
-}
-
-void dmda_log_page_put(struct dmda_log *log, struct dmda_log_page *page)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&log->lock, flags);
-	dmda_log_page_put_locked(log, page);
-	spin_unlock_irqrestore(&log->lock, flags);
-}
-
-/* Of a page that nobody can look into */
-static void free_memory(struct dmda_log *log, struct dmda_log_page *page)
-{
-	mempool_free(virt_to_page(page->map.block), &log->cache.blocks);
-	mempool_free(page, &log->cache.structs);
-}
-
-static void free_gone(struct rcu_head *rcu)
-{
-	struct dmda_log_page *page = container_of(rcu, struct dmda_log_page, rcu);
-	struct dmda_log *log = (void *)page_private(virt_to_page(page->map.block));
-
-	atomic_dec(&log->cache.nr_gone);
-	free_memory(log, page);
-}
-
-void dmda_log_page_free(struct dmda_log *log, struct dmda_log_page *page)
-{
-	atomic_inc(&log->cache.nr_gone);
-	/* The page has no room to say whose it is. */
-	set_page_private(virt_to_page(page->map.block), (unsigned long)log);
-	call_rcu(&page->rcu, free_gone);
 }
 
 static int resize_map(struct dmda_log *log, u32 mb)
@@ -220,40 +107,6 @@ int dmda_log_resize_map(struct dmda_log *log, u32 mb)
  * Coming
  */
 
-static struct dmda_log_page *init_page(struct dmda_log *log, struct dmda_log_page *page,
-				       struct page *block, u64 index)
-{
-	memset(page, 0, sizeof(*page));
-	page->map.block = page_address(block);
-	page->map.index = index;
-	page->map.nr_entries = dmda_super_map_entries(&log->super);
-	page->map.dirty_sector = U64_MAX;
-	page->nr_uses = -1;
-	return page;
-}
-
-/*
- * @is_needed: it may be of what is set aside, which comes last; and it comes back first, when pages
- *	go
- * Return: NULL if there is no memory.
- */
-static struct dmda_log_page *take_memory(struct dmda_log *log, u64 index, gfp_t gfp,
-					 bool is_needed)
-{
-	struct dmda_log_page *page = kmem_cache_alloc(page_cache, gfp);
-	struct page *block = alloc_page(gfp);
-
-	if (!page && is_needed)
-		page = mempool_alloc(&log->cache.structs, GFP_NOWAIT);
-	if (!block && is_needed)
-		block = mempool_alloc(&log->cache.blocks, GFP_NOWAIT);
-	if (page && block)
-		return init_page(log, page, block, index);
-	mempool_free(block, &log->cache.blocks);
-	mempool_free(page, &log->cache.structs);
-	return NULL;
-}
-
 /* When what is replayed may not be written, it does not go: to wait for that would be forever. */
 static bool is_waiting_futile(const struct dmda_log *log)
 {
@@ -268,7 +121,7 @@ static struct dmda_log_page *new_page(struct dmda_log *log, u64 index)
 {
 	struct dmda_log_page *page;
 
-	while (!(page = take_memory(log, index, TRY_GFP, true))) {
+	while (!(page = dmda_log_page_alloc(log, index, TRY_GFP, true))) {
 		dmda_log_map_begun(log);
 		if (dmda_log_evict_squeeze(log))
 			continue;
@@ -532,13 +385,13 @@ void dmda_log_page_begin(struct dmda_log *log, u64 index, bool may_wait)
 	spin_unlock_irq(&log->lock);
 	if (!may_begin)
 		return;
-	fresh = take_memory(log, index, gfp, false);
+	fresh = dmda_log_page_alloc(log, index, gfp, false);
 	if (!fresh)
 		return;
 	if (try_insert(log, fresh, gfp, may_begin_locked))
 		read_page(log, fresh, NULL);
 	else
-		free_memory(log, fresh);
+		dmda_log_page_free_unseen(log, fresh);
 }
 
 static struct dmda_log_page *get_page_of_map(struct dmda_log *log, u64 index,
@@ -547,7 +400,7 @@ static struct dmda_log_page *get_page_of_map(struct dmda_log *log, u64 index,
 	struct dmda_log_page *page, *used = NULL, *fresh;
 
 	spin_lock_irq(&log->lock);
-	page = load_locked(log, index);
+	page = dmda_log_page_load_locked(log, index);
 	if (page)
 		used = use_page_locked(log, page, io);
 	spin_unlock_irq(&log->lock);
@@ -560,7 +413,7 @@ static struct dmda_log_page *get_page_of_map(struct dmda_log *log, u64 index,
 	if (find_or_insert(log, fresh, io, &used) == fresh)
 		read_page(log, fresh, NULL);
 	else
-		free_memory(log, fresh);
+		dmda_log_page_free_unseen(log, fresh);
 	return used;
 }
 
@@ -641,12 +494,12 @@ static void add_page(struct together *together, struct dmda_log_page *page)
 static bool read_ahead(struct together *together, u64 index)
 {
 	struct dmda_log *log = together->log;
-	struct dmda_log_page *fresh = take_memory(log, index, TRY_GFP, false);
+	struct dmda_log_page *fresh = dmda_log_page_alloc(log, index, TRY_GFP, false);
 
 	if (!fresh)
 		return false;
 	if (!try_insert(log, fresh, TRY_GFP, is_missing_locked)) {
-		free_memory(log, fresh);
+		dmda_log_page_free_unseen(log, fresh);
 		/* Unless somebody else was faster */
 		return xa_load(&log->cache.pages, index);
 	}
@@ -832,8 +685,7 @@ int dmda_log_init_map(struct dmda_log *log, int nr_reserved)
 	RCU_INIT_POINTER(cache->near, near);
 	if (!near)
 		return -ENOMEM;
-	return mempool_init_page_pool(&cache->blocks, nr_reserved, 0) ?:
-		mempool_init_slab_pool(&cache->structs, nr_reserved, page_cache) ?:
+	return dmda_log_page_reserves_init(log, nr_reserved) ?:
 		bioset_init(&cache->fetches, BIO_POOL_SIZE, offsetof(struct fetch, bio),
 			    BIOSET_NEED_BVECS) ?:
 		dmda_log_evict_init(log);
@@ -845,7 +697,7 @@ static void free_pages_of_map(struct dmda_log *log)
 	unsigned long index;
 
 	xa_for_each(&log->cache.pages, index, page)
-		free_memory(log, page);
+		dmda_log_page_free_unseen(log, page);
 	log->cache.nr_pages = 0;
 	xa_destroy(&log->cache.pages);
 }
@@ -858,8 +710,7 @@ void dmda_log_exit_map(struct dmda_log *log)
 	/* For pages that are on their way back to the reserves. */
 	rcu_barrier();
 	bioset_exit(&log->cache.fetches);
-	mempool_exit(&log->cache.structs);
-	mempool_exit(&log->cache.blocks);
+	dmda_log_page_reserves_exit(log);
 	kvfree(rcu_access_pointer(log->cache.near));
 	dmda_log_evict_exit(log);
 }

@@ -12,42 +12,14 @@
 #include <linux/xarray.h>
 
 #include "../core/ahead.h"
-#include "../core/change.h"
 #include "../core/s3fifo.h"
+#include "page.h"
 #include "tables.h"
 
 struct dmda_log;
 struct dmda_log_io;
 struct dmda_log_near;
 struct shrinker;
-
-/**
- * struct dmda_log_page - a page of the map in memory
- * @map: its bytes and what they know; shown from when it was read until it is evicted
- * @waiters: one of the struct dmda_log_io that wait until it is read, whose list is the others; or
- *	NULL
- * @rcu: of a page that was evicted
- * @nr_pins: number of those who need it; it cannot be evicted as long as this is not 0
- * @is_failed: whether it could not be read
- * @is_writing: whether it is being written
- * @is_new: whether it is in the small queue
- * @is_leaving: whether it is being written to be evicted then
- * @nr_uses: number of recent uses; -1 if it was never used. Who uses it without the lock may miss
- *	to count that.
- */
-struct dmda_log_page {
-	struct dmda_map_page map;
-	union {
-		struct list_head *waiters;
-		struct rcu_head rcu;
-	};
-	u32 nr_pins;
-	bool is_failed;
-	bool is_writing : 1;
-	bool is_new : 1;
-	bool is_leaving : 1;
-	s8 nr_uses;
-};
 
 /**
  * struct dmda_log_cache - pages of the map in memory
@@ -102,13 +74,6 @@ struct dmda_log_wanted {
 };
 
 /**
- * dmda_log_map_init() - what all devices have in common; for the module
- * Return: 0 or -ENOMEM.
- */
-int dmda_log_map_init(void);
-void dmda_log_map_exit(void);
-
-/**
  * dmda_log_init_map() - set memory aside for pages of the map
  * @nr_reserved: number of pages that are to be had in any case
  *
@@ -121,35 +86,6 @@ int dmda_log_init_map(struct dmda_log *log, int nr_reserved);
  * dmda_log_exit_map() - free all pages, none of which is in use, and what was set aside
  */
 void dmda_log_exit_map(struct dmda_log *log);
-
-/**
- * dmda_log_page_find_locked() - a page of the map, if it is in memory and was read
- */
-struct dmda_log_page *dmda_log_page_find_locked(struct dmda_log *log, u64 index);
-
-/**
- * dmda_log_page_peek() - a page of the map, if it is in memory
- *
- * Context: any, under rcu_read_lock() and as long as that lasts. The page may be changing, and may
- *	go: see core/lookup.h.
- */
-struct dmda_log_page *dmda_log_page_peek(struct dmda_log *log, u64 index);
-
-/* Uses of a page that are remembered */
-#define DMDA_LOG_MAX_USES	3
-
-/**
- * dmda_log_page_used() - the page was used
- *
- * Context: any.
- */
-static inline void dmda_log_page_used(struct dmda_log_page *page)
-{
-	s8 nr_uses = READ_ONCE(page->nr_uses);
-
-	if (nr_uses < DMDA_LOG_MAX_USES)
-		WRITE_ONCE(page->nr_uses, nr_uses + 1);
-}
 
 /**
  * dmda_log_page_get() - a page of the map, read if need be
@@ -171,10 +107,6 @@ struct dmda_log_page *dmda_log_page_get(struct dmda_log *log, u64 index,
  * Return: the page, pinned; or an error: -ENOMEM only if what is replayed may not be written.
  */
 struct dmda_log_page *dmda_log_page_wait(struct dmda_log *log, u64 index);
-
-/* Counterpart of the two. */
-void dmda_log_page_put_locked(struct dmda_log *log, struct dmda_log_page *page);
-void dmda_log_page_put(struct dmda_log *log, struct dmda_log_page *page);
 
 /**
  * dmda_log_wanted_max() - pages of the map that may be read together before they are needed
@@ -204,16 +136,6 @@ bool dmda_log_wanted_add(struct dmda_log *log, struct dmda_log_wanted *wanted, u
 void dmda_log_wanted_read(struct dmda_log *log, const struct dmda_log_wanted *wanted);
 
 /**
- * dmda_log_page_is_there_locked() - is this page of the map in memory? It does not count as used.
- */
-bool dmda_log_page_is_there_locked(struct dmda_log *log, u64 index);
-
-/**
- * dmda_log_page_is_zero_locked() - was this page of the map never changed?
- */
-bool dmda_log_page_is_zero_locked(struct dmda_log *log, u64 index);
-
-/**
  * dmda_log_page_begin() - have a page of the map in memory, if it was never changed
  *
  * Nothing need be read for it. It is not pinned, and need not be there then: there may be no room.
@@ -222,9 +144,6 @@ bool dmda_log_page_is_zero_locked(struct dmda_log *log, u64 index);
  * Context: may sleep if @may_wait; waits neither for room nor until there is memory.
  */
 void dmda_log_page_begin(struct dmda_log *log, u64 index, bool may_wait);
-
-/* Pages of the map that fit into so many MiB, or as many as it takes to work at all. */
-u64 dmda_log_map_pages(u32 mb);
 
 /**
  * dmda_log_resize_map() - let there be more or fewer pages of the map in memory
@@ -243,20 +162,5 @@ int dmda_log_resize_map(struct dmda_log *log, u32 mb);
  * Return: 0 or a negative errno; the device has failed then.
  */
 int dmda_log_pages_settle(struct dmda_log *log);
-
-/**
- * dmda_log_page_free() - free a page that is out of the map, when nobody looks into it any more
- *
- * Context: any.
- */
-void dmda_log_page_free(struct dmda_log *log, struct dmda_log_page *page);
-
-/* Pages of the map as an operation takes them: there are as many as it may touch, or NULL. */
-static inline void dmda_log_map_of(struct dmda_log_page *const pages[DMDA_OP_MAP_PAGES],
-				   struct dmda_map_page *map[DMDA_OP_MAP_PAGES])
-{
-	for (u32 i = 0; i < DMDA_OP_MAP_PAGES; i++)
-		map[i] = pages[i] ? &pages[i]->map : NULL;
-}
 
 #endif /* DMDA_LOG_CACHE_H */

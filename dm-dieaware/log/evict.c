@@ -71,11 +71,6 @@ static u64 fifo_pages(const struct dmda_log *log, u64 max_pages)
 	return nr_pages + nr_ahead(max_pages) > max_pages ? max_pages : 1;
 }
 
-static bool is_dirty(const struct dmda_log_page *page)
-{
-	return page->map.dirty_sector != U64_MAX;
-}
-
 /* The memory of pages that are gone counts as the cache's: there is no more of it than this. */
 static void wait_for_gone(struct dmda_log *log)
 {
@@ -147,7 +142,8 @@ static struct dmda_log_page *take_new_locked(struct dmda_log *log, u64 index, bo
 
 	lockdep_assert_held(&log->lock);
 
-	if (page->nr_pins || READ_ONCE(page->nr_uses) > 0 || (is_dirty(page) && !may_write)) {
+	if (page->nr_pins || READ_ONCE(page->nr_uses) > 0 ||
+	    (dmda_log_page_is_dirty(page) && !may_write)) {
 		WRITE_ONCE(page->nr_uses, 0);
 		return NULL;
 	}
@@ -167,7 +163,8 @@ static struct dmda_log_page *take_next_locked(struct dmda_log *log, bool is_sque
 	if (index != U64_MAX)
 		return take_new_locked(log, index, may_write);
 	page = next_page_locked(log);
-	return page && has_no_chance(page) && (may_write || !is_dirty(page)) ? page : NULL;
+	return page && has_no_chance(page) && (may_write || !dmda_log_page_is_dirty(page)) ?
+		page : NULL;
 }
 
 /*
@@ -199,22 +196,12 @@ struct victims {
 	u32 nr_clean;
 };
 
-static void take_out_locked(struct dmda_log *log, struct dmda_log_page *page)
-{
-	lockdep_assert_held(&log->lock);
-
-	dmda_map_page_hide(&page->map);
-	dmda_log_near_drop_locked(log, page);
-	xa_erase(&log->cache.pages, page->map.index);
-	WRITE_ONCE(log->cache.nr_pages, log->cache.nr_pages - 1);
-}
-
 static void add_victim_locked(struct dmda_log *log, struct victims *victims,
 			      struct dmda_log_page *page)
 {
 	lockdep_assert_held(&log->lock);
 
-	if (is_dirty(page)) {
+	if (dmda_log_page_is_dirty(page)) {
 		page->is_leaving = true;
 		WRITE_ONCE(page->nr_uses, 0);
 		page->nr_pins++;
@@ -222,7 +209,7 @@ static void add_victim_locked(struct dmda_log *log, struct victims *victims,
 		victims->page[victims->nr++] = page;
 		return;
 	}
-	take_out_locked(log, page);
+	dmda_log_page_take_out_locked(log, page);
 	victims->page[victims->nr++] = page;
 	swap(victims->page[victims->nr_clean], victims->page[victims->nr - 1]);
 	victims->nr_clean++;
@@ -300,22 +287,6 @@ static void evict(struct dmda_log *log, const struct victims *victims)
 	for (u32 i = victims->nr_clean; i < victims->nr; i++)
 		dmda_log_write_map_page(&log->cache.leaving, victims->page[i]);
 	blk_finish_plug(&plug);
-}
-
-bool dmda_log_page_leaves_locked(struct dmda_log *log, struct dmda_log_page *page)
-{
-	lockdep_assert_held(&log->lock);
-
-	page->is_leaving = false;
-	WRITE_ONCE(log->cache.nr_leaving, log->cache.nr_leaving - 1);
-	/*
-	 * Somebody may have come for it while it was written. Without the mark gcc reads along what
-	 * lies beside it, among which is what look-ups change without the lock.
-	 */
-	if (READ_ONCE(page->nr_pins) || READ_ONCE(page->nr_uses) > 0 || is_dirty(page))
-		return false;
-	take_out_locked(log, page);
-	return true;
 }
 
 static bool is_small_enough(struct dmda_log *log)

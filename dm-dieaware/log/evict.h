@@ -69,10 +69,4 @@ void dmda_log_pages_shrink(struct dmda_log *log);
  */
 bool dmda_log_evict_squeeze(struct dmda_log *log);
 
-/**
- * dmda_log_page_leaves_locked() - a page that is leaving was written
- * Return: whether it is out of the map, and the caller's to free.
- */
-bool dmda_log_page_leaves_locked(struct dmda_log *log, struct dmda_log_page *page);
-
 #endif /* DMDA_LOG_EVICT_H */

@@ -18,7 +18,8 @@
  *	sums.c		checksums of data: taken when it is written, compared when it is read
  *	admission.c	which writes get places, which wait, and until when
  *	hint.c		hints: which page precedes a write in its file, and where that lies
- *	cache.c		pages of the map: read when needed, kept in memory
+ *	page.c		pages of the map in memory
+ *	cache.c		the same: read when needed
  *	near.c		the same: those that are found with one look
  *	evict.c		the same: which of them go, and when
  *	journal.c	the journal: batches, group commit

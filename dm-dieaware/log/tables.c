@@ -5,7 +5,6 @@
  */
 #include <linux/wait.h>
 
-#include "evict.h"
 #include "log.h"
 
 /*
