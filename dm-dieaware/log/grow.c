@@ -13,14 +13,6 @@
 #include "log.h"
 #include "start.h"
 
-const char *dmda_log_plan_growth(const struct dmda_log *log, struct dmda_super *super)
-{
-	u64 nr_sectors = bdev_nr_sectors(log->bdev) - log->dmda->config.start_sectors;
-
-	*super = log->super;
-	return dmda_super_grow(super, nr_sectors >> DMDA_PAGE_SECTOR_SHIFT);
-}
-
 static bool allocate_slots(const struct dmda_super *super, struct dmda_slots *slots, void **memory)
 {
 	bool is_complete = true;

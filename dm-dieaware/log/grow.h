@@ -5,17 +5,7 @@
 #ifndef DMDA_LOG_GROW_H
 #define DMDA_LOG_GROW_H
 
-#include "../core/super.h"
-
 struct dmda_log;
-
-/**
- * dmda_log_plan_growth() - the layout that the device would have on all of the one below
- * @super: gets it
- *
- * Return: NULL, or why it cannot grow, as a complete sentence.
- */
-const char *dmda_log_plan_growth(const struct dmda_log *log, struct dmda_super *super);
 
 /**
  * dmda_log_grow() - make the device as large as dmda_log.grows_to says

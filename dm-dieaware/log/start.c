@@ -10,7 +10,6 @@
 #include "../core/start.h"
 #include "disk.h"
 #include "evict.h"
-#include "grow.h"
 #include "list.h"
 #include "log.h"
 #include "start.h"
@@ -309,6 +308,14 @@ static void *note_pages(struct dmda_log *log, struct dmda_start *start)
 			div_u64(log->cache.max_pages, UNNOTED_PART);
 	}
 	return memory;
+}
+
+const char *dmda_log_plan_growth(const struct dmda_log *log, struct dmda_super *super)
+{
+	u64 nr_sectors = bdev_nr_sectors(log->bdev) - log->dmda->config.start_sectors;
+
+	*super = log->super;
+	return dmda_super_grow(super, nr_sectors >> DMDA_PAGE_SECTOR_SHIFT);
 }
 
 static const char *start_log(struct dmda_log *log, struct dmda_start *start, bool read_only)

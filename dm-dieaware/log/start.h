@@ -20,6 +20,14 @@ struct dmda_super;
 const char *dmda_log_read_super(struct dmda_log *log, struct dmda_super *super);
 
 /**
+ * dmda_log_plan_growth() - the layout that the device would have on all of the one below
+ * @super: gets it
+ *
+ * Return: NULL, or why it cannot grow, as a complete sentence.
+ */
+const char *dmda_log_plan_growth(const struct dmda_log *log, struct dmda_super *super);
+
+/**
  * dmda_log_start() - read root and tables, replay the journal, and go on from there
  * @read_only: whether to change nothing on the device, but in memory only
  *

@@ -3,8 +3,8 @@
  * The status line of a device in log mode.
  */
 #include "../hint-control.h"
-#include "grow.h"
 #include "log.h"
+#include "start.h"
 #include "status.h"
 
 static const char * const log_state_names[] = {
