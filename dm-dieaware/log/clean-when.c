@@ -12,9 +12,10 @@
  *
  * All but the last can be switched off.
  */
+#include "disk.h"
 #include "log.h"
 
-static bool may_clean(const struct dmda_log *log)
+bool dmda_log_may_clean(const struct dmda_log *log)
 {
 	return dmda_log_may_work(log) && READ_ONCE(log->dmda->config.cleaning);
 }
@@ -46,11 +47,7 @@ static bool should_gather_locked(const struct dmda_log *log)
 		has_holes_locked(log);
 }
 
-/*
- * Has so much been overwritten in place that some segments are to be cleaned for it, so that what
- * is free lies together? Return: true once for that much.
- */
-static bool begin_gathering(struct dmda_log *log)
+bool dmda_log_begin_gathering(struct dmda_log *log)
 {
 	bool should;
 
@@ -63,7 +60,7 @@ static bool begin_gathering(struct dmda_log *log)
 	return should;
 }
 
-static u32 nr_to_be_had(struct dmda_log *log)
+u32 dmda_log_nr_to_be_had(struct dmda_log *log)
 {
 	u32 nr;
 
@@ -72,30 +69,6 @@ static u32 nr_to_be_had(struct dmda_log *log)
 		log->space.freeing.nr_aside;
 	spin_unlock_irq(&log->lock);
 	return nr;
-}
-
-void dmda_log_gain_room(struct dmda_log *log, bool (*may)(const struct dmda_log *log))
-{
-	while (may(log)) {
-		u32 nr = nr_to_be_had(log);
-
-		if (nr > DMDA_LOG_LOW_SEGMENTS)
-			break;
-		dmda_log_set_pacing(log, true);
-		if (!dmda_log_clean_some(log->cleaning.cleaner, nr <= DMDA_LOG_KEPT_SEGMENTS))
-			break;
-	}
-	dmda_log_set_pacing(log, false);
-}
-
-/* Overwrites in place go on meanwhile, and pay for more of it. */
-static void gather(struct dmda_log *log)
-{
-	while (may_clean(log) && !dmda_log_tells_holes(log) && begin_gathering(log)) {
-		/* The most space for the least work */
-		if (!dmda_log_clean_some(log->cleaning.cleaner, true))
-			break;
-	}
 }
 
 /* When it will have been idle for long enough, if nobody comes; in jiffies */
@@ -110,8 +83,7 @@ static bool is_idle(const struct dmda_log *log)
 	return READ_ONCE(log->dmda->config.idle_ms) && time_after_eq(jiffies, idle_end(log));
 }
 
-/* Is a write or trim under way, however long ago it came? */
-static bool has_writes(struct dmda_log *log)
+bool dmda_log_has_writes(struct dmda_log *log)
 {
 	bool has;
 
@@ -121,10 +93,9 @@ static bool has_writes(struct dmda_log *log)
 	return has;
 }
 
-/* Nobody reads or writes, nor waits for a write: cleaning in idle time may begin. */
-static bool is_at_rest(struct dmda_log *log)
+bool dmda_log_is_at_rest(struct dmda_log *log)
 {
-	return is_idle(log) && !has_writes(log);
+	return is_idle(log) && !dmda_log_has_writes(log);
 }
 
 bool dmda_log_must_stop(const struct dmda_log_cleaner *cleaner)
@@ -143,24 +114,12 @@ static u32 soft_mark(const struct dmda_log *log)
 			  READ_ONCE(log->dmda->config.idle_free_percent), 100);
 }
 
-/* In idle time. When somebody comes, it goes on after the next pause. */
-static void clean_idle(struct dmda_log *log)
+bool dmda_log_has_few(struct dmda_log *log)
 {
-	struct dmda_log_cleaner *cleaner = log->cleaning.cleaner;
-
-	cleaner->is_idle = true;
-	while (may_clean(log) && !dmda_log_must_stop(cleaner) && !has_writes(log) &&
-	       nr_to_be_had(log) <= soft_mark(log)) {
-		if (!dmda_log_clean_some(cleaner, false))
-			break;
-	}
-	cleaner->is_idle = false;
-	if (!is_at_rest(log) && nr_to_be_had(log) <= soft_mark(log))
-		dmda_log_wait_idle(log);
+	return dmda_log_nr_to_be_had(log) <= soft_mark(log);
 }
 
-/* Lets the cleaner begin, unless all is quiet. */
-static void begin_clean(struct dmda_log *log)
+void dmda_log_begin_clean(struct dmda_log *log)
 {
 	if (!READ_ONCE(log->is_quiet))
 		queue_work(log->cleaning.queue, &log->cleaning.work);
@@ -168,7 +127,7 @@ static void begin_clean(struct dmda_log *log)
 
 void dmda_log_wait_idle(struct dmda_log *log)
 {
-	if (may_clean(log) && READ_ONCE(log->dmda->config.idle_ms))
+	if (dmda_log_may_clean(log) && READ_ONCE(log->dmda->config.idle_ms))
 		queue_delayed_work(log->cleaning.queue, &log->cleaning.idle_work,
 				   msecs_to_jiffies(READ_ONCE(log->dmda->config.idle_ms)));
 }
@@ -178,10 +137,10 @@ void dmda_log_do_idle(struct work_struct *work)
 	struct dmda_log *log = container_of(to_delayed_work(work), struct dmda_log,
 					    cleaning.idle_work);
 
-	if (!may_clean(log) || !READ_ONCE(log->dmda->config.idle_ms))
+	if (!dmda_log_may_clean(log) || !READ_ONCE(log->dmda->config.idle_ms))
 		return;
-	if (is_at_rest(log))
-		begin_clean(log);
+	if (dmda_log_is_at_rest(log))
+		dmda_log_begin_clean(log);
 	else if (is_idle(log))
 		dmda_log_wait_idle(log);
 	else
@@ -189,21 +148,10 @@ void dmda_log_do_idle(struct work_struct *work)
 				   max_t(long, idle_end(log) - jiffies, 1));
 }
 
-void dmda_log_do_clean(struct work_struct *work)
-{
-	struct dmda_log *log = container_of(work, struct dmda_log, cleaning.work);
-
-	if (READ_ONCE(log->cleaning.must_clean_all))
-		dmda_log_clean_everything(log->cleaning.cleaner);
-	dmda_log_gain_room(log, may_clean);
-	gather(log);
-	clean_idle(log);
-}
-
 void dmda_log_kick_clean(struct dmda_log *log)
 {
-	if (may_clean(log))
-		begin_clean(log);
+	if (dmda_log_may_clean(log))
+		dmda_log_begin_clean(log);
 }
 
 void dmda_log_clean_if_low_locked(struct dmda_log *log)
@@ -230,31 +178,10 @@ void dmda_log_clean_if_holey_locked(struct dmda_log *log)
 
 	if (!should_gather_locked(log))
 		return;
-	if (!dmda_log_tells_holes(log)) {
+	if (!dmda_log_can_discard_pages(log)) {
 		dmda_log_kick_clean(log);
 		return;
 	}
 	log->inplace.nr_pages = 0;
 	dmda_log_kick(log, &log->holes.work);
-}
-
-static int clean_all_once(struct dmda_log *log)
-{
-	WRITE_ONCE(log->cleaning.must_clean_all, true);
-	begin_clean(log);
-	flush_work(&log->cleaning.work);
-	if (!xchg(&log->cleaning.must_clean_all, false))
-		return 0;
-	return READ_ONCE(log->is_suspending) ? -EAGAIN : -EIO;
-}
-
-/* The cleaner tells one of them how it went: several take turns. */
-int dmda_log_clean_all(struct dmda_log *log)
-{
-	int ret;
-
-	mutex_lock(&log->cleaning.all_lock);
-	ret = clean_all_once(log);
-	mutex_unlock(&log->cleaning.all_lock);
-	return ret;
 }

@@ -19,13 +19,6 @@
 
 #include "log.h"
 
-/* Segments that are looked at under one holding of the lock */
-#define FORGET_AT_ONCE	1024U
-
-/* What could not be read is tried again after so long, and after twice as long each time. */
-#define LEAST_FORGET_JIFFIES	(HZ)
-#define MOST_FORGET_JIFFIES	(600 * HZ)
-
 /* Victims that have nothing left, but for those of which something could not be read */
 static u32 nr_emptied(const struct dmda_log_cleaner *cleaner)
 {
@@ -47,7 +40,7 @@ static void release_victims(struct dmda_log_cleaner *cleaner, bool is_done)
 	dmda_log_end_victims(cleaner);
 	/* Others that could be read say nothing of what could not. */
 	if (nr && cleaner->is_again)
-		cleaner->forget_jiffies = LEAST_FORGET_JIFFIES;
+		cleaner->forget_jiffies = DMDA_LOG_FORGET_JIFFIES;
 	spin_lock_irq(&log->lock);
 	log->counters.nr_cleaned += nr;
 	if (cleaner->is_idle)
@@ -72,50 +65,18 @@ bool dmda_log_clean_some(struct dmda_log_cleaner *cleaner, bool is_urgent)
 	return dmda_log_choose_victims(cleaner, is_urgent) && dmda_log_clean_chosen(cleaner);
 }
 
-/* A device that fails slowly is left alone from when it has done so, not from when it was asked. */
-void dmda_log_stick(struct dmda_log_cleaner *cleaner, seg_t seg, enum dmda_stuck why)
+void dmda_log_gain_room(struct dmda_log *log, bool (*may)(const struct dmda_log *log))
 {
-	struct dmda_log *log = cleaner->log;
+	while (may(log)) {
+		u32 nr = dmda_log_nr_to_be_had(log);
 
-	spin_lock_irq(&log->lock);
-	dmda_segments_stick(&log->space.segments, seg, why);
-	spin_unlock_irq(&log->lock);
-	cleaner->has_stuck = true;
-	if (why == DMDA_STUCK_UNREAD)
-		cleaner->unread_at = get_jiffies_64();
-}
-
-/* What could not be read may be readable again. Return: whether there was anything. */
-static bool forget_unread(struct dmda_log *log)
-{
-	struct dmda_segments *segments = &log->space.segments;
-
-	if (!READ_ONCE(segments->nr_unread))
-		return false;
-	for (u32 i = 0; i < segments->nr_segments; i += FORGET_AT_ONCE) {
-		spin_lock_irq(&log->lock);
-		dmda_segments_unstick(segments, i, min(i + FORGET_AT_ONCE, segments->nr_segments));
-		spin_unlock_irq(&log->lock);
-		cond_resched();
+		if (nr > DMDA_LOG_LOW_SEGMENTS)
+			break;
+		dmda_log_set_pacing(log, true);
+		if (!dmda_log_clean_some(log->cleaning.cleaner, nr <= DMDA_LOG_KEPT_SEGMENTS))
+			break;
 	}
-	return true;
-}
-
-bool dmda_log_try_again(struct dmda_log_cleaner *cleaner)
-{
-	u64 pause = min(cleaner->forget_jiffies, dmda_log_longest_pause(cleaner->log));
-
-	if (time_before64(get_jiffies_64(), cleaner->unread_at + pause) ||
-	    !forget_unread(cleaner->log))
-		return false;
-	cleaner->forget_jiffies = min_t(u64, 2 * cleaner->forget_jiffies, MOST_FORGET_JIFFIES);
-	return true;
-}
-
-void dmda_log_renew_cleaner(struct dmda_log_cleaner *cleaner)
-{
-	forget_unread(cleaner->log);
-	cleaner->forget_jiffies = LEAST_FORGET_JIFFIES;
+	dmda_log_set_pacing(log, false);
 }
 
 /*
@@ -157,7 +118,7 @@ int dmda_log_cleaner_create(struct dmda_log *log)
 	if (!cleaner)
 		return -ENOMEM;
 	cleaner->log = log;
-	cleaner->forget_jiffies = LEAST_FORGET_JIFFIES;
+	cleaner->forget_jiffies = DMDA_LOG_FORGET_JIFFIES;
 	dmda_plan_init(&cleaner->plan, &log->super);
 	cleaner->files.nr_slots = roundup_pow_of_two(data_pages + 1);
 	cleaner->move = kvcalloc(cleaner->plan.max_moves, sizeof(*cleaner->move), GFP_KERNEL);

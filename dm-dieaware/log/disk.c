@@ -108,6 +108,12 @@ bool dmda_log_has_discards(const struct dmda_log *log)
 	return log->dmda->config.discard_passdown && bdev_max_discard_sectors(log->bdev);
 }
 
+bool dmda_log_can_discard_pages(const struct dmda_log *log)
+{
+	return dmda_log_has_discards(log) &&
+		bdev_discard_granularity(log->bdev) <= DMDA_BLOCK_BYTES;
+}
+
 bool dmda_log_may_discard(const struct dmda_log *log)
 {
 	return dmda_log_may_work(log) && !READ_ONCE(log->is_suspending);

@@ -107,6 +107,9 @@ void dmda_log_begin_sectors(struct dmda_log *log, struct bio *bio, struct bio_ve
 /* Is the device below told of what holds nothing? */
 bool dmda_log_has_discards(const struct dmda_log *log);
 
+/* Can the device below be told of single pages that hold nothing? */
+bool dmda_log_can_discard_pages(const struct dmda_log *log);
+
 /* May it be told of more now? */
 bool dmda_log_may_discard(const struct dmda_log *log);
 

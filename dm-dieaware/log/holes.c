@@ -35,12 +35,6 @@ void dmda_log_holes_destroy(struct dmda_log *log)
 	kvfree(log->holes.nr_told);
 }
 
-bool dmda_log_tells_holes(const struct dmda_log *log)
-{
-	return dmda_log_has_discards(log) &&
-		bdev_discard_granularity(log->bdev) <= DMDA_BLOCK_BYTES;
-}
-
 void dmda_log_forget_holes_locked(struct dmda_log *log, seg_t seg)
 {
 	u32 *nr_told = &log->holes.nr_told[from_seg(seg)];

@@ -32,6 +32,8 @@
  *	clean-when.c	the same: when it starts and stops
  *	clean-choose.c	the same: out of which segments
  *	clean-all.c	the same: out of all of them, when somebody asks for it
+ *	clean-work.c	the same: its worker
+ *	stuck.c		the same: what is left alone, since it cannot be read
  *	copy.c		the same: reading, writing and mapping what is moved
  *	inplace.c	overwriting pages where they are
  *	lifetime.c	small writes by the age of what they replace
