@@ -10,13 +10,11 @@
 
 #include "../core/patience.h"
 #include "../core/writer.h"
+#include "credit.h"
 
 struct dmda_log;
 struct dmda_log_cleaner;
 struct dmda_log_io;
-
-/* Users leave so many segments to cleaning. */
-#define DMDA_LOG_KEPT_SEGMENTS	3U
 
 /**
  * enum dmda_log_supply - supply of space for users
@@ -52,20 +50,6 @@ struct dmda_log_admission {
 	s64 credit;
 	struct delayed_work work;
 };
-
-/**
- * dmda_log_kept_from_locked() - segments that a stream leaves to others
- */
-u32 dmda_log_kept_from_locked(const struct dmda_log *log, enum dmda_stream stream);
-
-/* Free segments that users need not leave to cleaning */
-u32 dmda_log_spare_locked(const struct dmda_log *log);
-
-/* May users write, as far as pacing goes? */
-bool dmda_log_has_credit_locked(const struct dmda_log *log);
-
-/* Users have got places for so many pages. */
-void dmda_log_spend_credit_locked(struct dmda_log *log, u32 nr_pages);
 
 /**
  * dmda_log_set_pacing() - users may write as many pages as cleaning gains, or again as they like

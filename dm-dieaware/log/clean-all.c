@@ -8,6 +8,7 @@
 #include <linux/vmalloc.h>
 
 #include "log.h"
+#include "places.h"
 
 /* Segments that are looked at under one holding of the lock */
 #define MARK_AT_ONCE	1024U

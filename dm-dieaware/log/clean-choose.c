@@ -10,6 +10,7 @@
 #include "evict.h"
 #include "log.h"
 #include "look-up.h"
+#include "places.h"
 #include "trace.h"
 
 /* In idle time, a segment with more valid pages than this share of them stays as it is. */

@@ -18,6 +18,7 @@
 #include <linux/vmalloc.h>
 
 #include "log.h"
+#include "places.h"
 
 /* Victims that have nothing left, but for those of which something could not be read */
 static u32 nr_emptied(const struct dmda_log_cleaner *cleaner)

@@ -12,10 +12,12 @@
 #include <linux/sort.h>
 #include <linux/vmalloc.h>
 
+#include "credit.h"
 #include "disk.h"
 #include "evict.h"
 #include "hint.h"
 #include "log.h"
+#include "places.h"
 
 /* Most pages of a command */
 #define CHUNK_PAGES		256U

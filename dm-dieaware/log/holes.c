@@ -12,6 +12,7 @@
 #include "disk.h"
 #include "holes.h"
 #include "log.h"
+#include "places.h"
 
 /* With fewer that it has not been told of, a segment is left alone. */
 #define MIN_UNTOLD		DMDA_LOG_UNIT_PAGES
@@ -33,16 +34,6 @@ void dmda_log_holes_destroy(struct dmda_log *log)
 	kvfree(log->holes.look.is_valid);
 	kvfree(log->holes.look.summary);
 	kvfree(log->holes.nr_told);
-}
-
-void dmda_log_forget_holes_locked(struct dmda_log *log, seg_t seg)
-{
-	u32 *nr_told = &log->holes.nr_told[from_seg(seg)];
-
-	lockdep_assert_held(&log->lock);
-
-	log->holes.nr_told_all -= *nr_told;
-	*nr_told = 0;
 }
 
 /* Has a segment so many holes that it is worth it? Then it is held. */

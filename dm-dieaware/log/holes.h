@@ -34,9 +34,6 @@ struct dmda_log_holes {
 bool dmda_log_holes_create(struct dmda_log *log);
 void dmda_log_holes_destroy(struct dmda_log *log);
 
-/* A segment becomes free: it has no holes any more. */
-void dmda_log_forget_holes_locked(struct dmda_log *log, seg_t seg);
-
 /**
  * dmda_log_do_holes() - worker: discard what holds nothing in all segments
  */

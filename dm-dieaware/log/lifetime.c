@@ -8,8 +8,10 @@
  * nothing is known.
  */
 #include "claims.h"
+#include "credit.h"
 #include "lifetime.h"
 #include "log.h"
+#include "places.h"
 
 static bool has_ages_locked(const struct dmda_log *log)
 {

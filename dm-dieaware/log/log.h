@@ -24,7 +24,9 @@
  *	evict.c		the same: which of them go, and when
  *	journal.c	the journal: batches, group commit
  *	draft.c		the same: for which writes a draft of their batch goes along with the data
- *	space.c		segments: opened, closed, freed
+ *	places.c	places for what is written; segments are opened for some
+ *	credit.c	the same: how many users may take
+ *	space.c		segments: closed, freed
  *	tables.c	pages of tables: written to their slots
  *	spare.c		memory for what is on its way
  *	checkpoint.c	when tables are written, and the root after them

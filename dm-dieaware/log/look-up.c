@@ -11,6 +11,7 @@
 #include "../core/lookup.h"
 #include "log.h"
 #include "look-up.h"
+#include "places.h"
 
 #define MOST_TRIES	4
 

@@ -5,6 +5,7 @@
  */
 #include "log.h"
 #include "look-up.h"
+#include "places.h"
 #include "read.h"
 
 /* With the lock, since it did not go without. Return: whether it is known; if not, @io waits. */

@@ -7,6 +7,7 @@
 
 #include "bio.h"
 #include "log.h"
+#include "places.h"
 
 /**
  * dmda_log_init_pieces() - prepare the reserve of clones

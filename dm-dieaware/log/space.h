@@ -53,30 +53,6 @@ struct dmda_log_space {
 };
 
 /**
- * dmda_log_take_locked() - take places for pages
- * @whole: rather waste what is left of a segment than get less
- * @dpn: gets the first place
- * @open: gets the open summary
- *
- * The places count as being written until dmda_log_placed_locked().
- *
- * Return: how many; 0: there are none now, dmda_log_feed_locked() comes when there may be.
- */
-u32 dmda_log_take_locked(struct dmda_log *log, enum dmda_stream stream, u32 nr_pages,
-			 bool whole, dpn_t *dpn, u8 *open);
-
-/* Could a stream get another segment now? */
-bool dmda_log_can_open_locked(struct dmda_log *log, enum dmda_stream stream);
-
-/* Nothing more goes to a stream's segment, if it has one. */
-void dmda_log_retire_locked(struct dmda_log *log, enum dmda_stream stream);
-
-/**
- * dmda_log_placed_locked() - the pages are mapped, or have been given up
- */
-void dmda_log_placed_locked(struct dmda_log *log, u8 open, u32 nr_pages);
-
-/**
  * dmda_log_do_space() - worker: close full segments, free empty ones
  */
 void dmda_log_do_space(struct work_struct *work);
@@ -93,9 +69,6 @@ void dmda_log_do_discard(struct work_struct *work);
  */
 void dmda_log_wait_discards(struct dmda_log *log, u32 kept);
 
-/* A bio no longer reads from a segment. */
-void dmda_log_put_reader(struct dmda_log *log, seg_t seg);
-
 /**
  * dmda_log_close_segment() - write a segment's summary and close it, if that can be done now
  * @open: its open summary
@@ -104,5 +77,8 @@ void dmda_log_put_reader(struct dmda_log *log, seg_t seg);
  * Return: 0, -EAGAIN if it cannot be closed now, or another negative errno.
  */
 int dmda_log_close_segment(struct dmda_log *log, u8 open);
+
+/* What the device below knows of a segment's holes is no more: it becomes free, or is told anew. */
+void dmda_log_forget_holes_locked(struct dmda_log *log, seg_t seg);
 
 #endif /* DMDA_LOG_SPACE_H */

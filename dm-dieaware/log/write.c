@@ -15,6 +15,7 @@
 #include "let-go.h"
 #include "lifetime.h"
 #include "log.h"
+#include "places.h"
 #include "trace.h"
 #include "write.h"
 
