@@ -5,6 +5,7 @@
  */
 #include <linux/wait.h>
 
+#include "commit.h"
 #include "disk.h"
 #include "log.h"
 #include "trace.h"
@@ -155,4 +156,18 @@ void dmda_log_do_checkpoint(struct work_struct *work)
 
 	if (is_due(log))
 		dmda_log_checkpoint(log, false);
+}
+
+int dmda_log_make_room(struct dmda_log *log)
+{
+	bool is_full;
+	int ret = dmda_log_commit(log);
+
+	if (ret)
+		return ret;
+	spin_lock_irq(&log->lock);
+	is_full = !log->journal.commit.has_batch;
+	spin_unlock_irq(&log->lock);
+	/* The ring is full: only a root makes room there. */
+	return is_full ? dmda_log_checkpoint(log, false) : 0;
 }

@@ -44,4 +44,12 @@ int dmda_log_checkpoint(struct dmda_log *log, bool is_clean);
  */
 void dmda_log_do_checkpoint(struct work_struct *work);
 
+/**
+ * dmda_log_make_room() - there was no room in the batch: wait until there may be
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dmda_log_make_room(struct dmda_log *log);
+
 #endif /* DMDA_LOG_CHECKPOINT_H */

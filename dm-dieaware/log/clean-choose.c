@@ -6,6 +6,7 @@
  */
 #include <linux/sort.h>
 
+#include "commit.h"
 #include "disk.h"
 #include "evict.h"
 #include "log.h"

@@ -17,6 +17,7 @@
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
 
+#include "commit.h"
 #include "log.h"
 #include "places.h"
 

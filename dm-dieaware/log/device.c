@@ -9,6 +9,7 @@
 
 #include "../mode.h"
 #include "cache.h"
+#include "commit.h"
 #include "grow.h"
 #include "hint.h"
 #include "holes.h"

@@ -9,6 +9,7 @@
  * reads there that has seen the map as it was before (core/free.h). Where that is not so,
  * the next time is early enough.
  */
+#include "commit.h"
 #include "disk.h"
 #include "holes.h"
 #include "log.h"

@@ -19,6 +19,7 @@
  * told yet that any of them is done, so nobody may rely on their order.
  */
 #include "bio.h"
+#include "commit.h"
 #include "evict.h"
 #include "hint.h"
 #include "log.h"

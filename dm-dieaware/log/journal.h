@@ -40,42 +40,6 @@ struct dmda_log_journal {
 	struct delayed_work late_work;
 };
 
-/**
- * dmda_log_commit() - make all operations durable that were done before
- *
- * Context: may sleep.
- * Return: 0 or a negative errno; the device has failed then.
- */
-int dmda_log_commit(struct dmda_log *log);
-
-/**
- * dmda_log_do_commit() - worker: the same
- */
-void dmda_log_do_commit(struct work_struct *work);
-
-/**
- * dmda_log_do_late() - worker: the same, for what nobody has asked to be durable
- */
-void dmda_log_do_late(struct work_struct *work);
-
-/* Wait until no commit is under way. */
-void dmda_log_wait_commit_locked(struct dmda_log *log);
-
-/**
- * dmda_log_flush_commits_locked() - may a flush be a commit itself, on its way to the device below?
- * @io: an empty flush
- *
- * Return: whether it is: then dmda_log_flush_committed() is due when it has ended.
- */
-bool dmda_log_flush_commits_locked(struct dmda_log *log, struct dmda_log_io *io);
-
-/**
- * dmda_log_flush_committed() - it has ended
- *
- * Context: any; without the lock.
- */
-void dmda_log_flush_committed(struct dmda_log *log, struct dmda_log_io *io, blk_status_t status);
-
 /* Something is acknowledged: if nobody asks for it to be durable, it will be all the same. */
 void dmda_log_commit_late_locked(struct dmda_log *log);
 
@@ -87,22 +51,6 @@ bool dmda_log_needs_root_locked(struct dmda_log *log);
 
 /* Begin a batch if the journal has room for it. */
 void dmda_log_begin_batch_locked(struct dmda_log *log);
-
-/**
- * dmda_log_make_room() - there was no room in the batch: wait until there may be
- *
- * Context: may sleep.
- * Return: 0 or a negative errno.
- */
-int dmda_log_make_room(struct dmda_log *log);
-
-/**
- * dmda_log_change_segment() - a segment changes its state
- *
- * Context: may sleep.
- * Return: 0 or a negative errno.
- */
-int dmda_log_change_segment(struct dmda_log *log, const struct dmda_record *record);
 
 /**
  * dmda_log_piece_locked() - of some pages that are written, how many are to be mapped with one

@@ -22,7 +22,8 @@
  *	cache.c		the same: read when needed
  *	near.c		the same: those that are found with one look
  *	evict.c		the same: which of them go, and when
- *	journal.c	the journal: batches, group commit
+ *	journal.c	the journal: operations are put to batches
+ *	commit.c	the same: batches are written, for all who wait
  *	draft.c		the same: for which writes a draft of their batch goes along with the data
  *	places.c	places for what is written; segments are opened for some
  *	credit.c	the same: how many users may take

@@ -4,6 +4,7 @@
  * learns of it. The device only reads also after the next start, for its superblock says that it
  * needs a check.
  */
+#include "commit.h"
 #include "disk.h"
 #include "list.h"
 #include "log.h"

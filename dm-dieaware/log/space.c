@@ -9,6 +9,7 @@
  * those that it has not begun with become free without. Of these it is told later, when cleaning
  * has made others free: an SSD that moves pages itself has use for each that it need not.
  */
+#include "commit.h"
 #include "disk.h"
 #include "log.h"
 #include "trace.h"
@@ -41,6 +42,28 @@ static bool begin_close(struct dmda_log *log, u8 open)
 	return can;
 }
 
+/* A segment changes its state. Return: 0 or a negative errno. */
+static int change_segment(struct dmda_log *log, const struct dmda_record *record)
+{
+	while (true) {
+		bool is_done = false, has_failed;
+
+		spin_lock_irq(&log->lock);
+		has_failed = log->state == DMDA_LOG_FAILED;
+		if (!has_failed && dmda_log_has_room_locked(log, 1, 0)) {
+			dmda_change_segment(&log->journal.change, record);
+			is_done = true;
+		}
+		spin_unlock_irq(&log->lock);
+		if (is_done) {
+			trace_dmda_log_segment(log->dmda->self_dev, record->seg, record->kind);
+			return 0;
+		}
+		if (has_failed || dmda_log_make_room(log))
+			return -EIO;
+	}
+}
+
 int dmda_log_close_segment(struct dmda_log *log, u8 open)
 {
 	struct dmda_closing *closing = &log->space.closing;
@@ -50,7 +73,7 @@ int dmda_log_close_segment(struct dmda_log *log, u8 open)
 		return -EAGAIN;
 	while ((step = dmda_close_next(closing)) < DMDA_CLOSE_DONE)
 		did_close_step(log, step == DMDA_CLOSE_SUMMARY ? write_summary(log) :
-			       dmda_log_change_segment(log, &closing->record));
+			       change_segment(log, &closing->record));
 	return step == DMDA_CLOSE_DONE ? 0 : -EIO;
 }
 
@@ -142,7 +165,7 @@ static bool free_segment(struct dmda_log *log, seg_t seg)
 	is_free = dmda_free_record(freeing, seg, &record);
 	dmda_log_forget_holes_locked(log, seg);
 	spin_unlock_irq(&log->lock);
-	is_free = is_free && !dmda_log_change_segment(log, &record);
+	is_free = is_free && !change_segment(log, &record);
 
 	spin_lock_irq(&log->lock);
 	dmda_free_end(freeing, seg);
