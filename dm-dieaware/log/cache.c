@@ -12,12 +12,12 @@
 #include <linux/sched.h>
 #include <linux/wait.h>
 
+#include "apply.h"
 #include "evict.h"
 #include "group.h"
 #include "log.h"
 #include "near.h"
 #include "trace.h"
-#include "write.h"
 
 /* Of the cache, at most this part is read together */
 #define WANTED_PART	4U

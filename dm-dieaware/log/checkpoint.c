@@ -5,11 +5,11 @@
  */
 #include <linux/wait.h>
 
+#include "apply.h"
 #include "commit.h"
 #include "disk.h"
 #include "log.h"
 #include "trace.h"
-#include "write.h"
 
 static enum dmda_checkpoint_step next_step(struct dmda_log *log)
 {

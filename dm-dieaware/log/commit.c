@@ -4,12 +4,12 @@
  * shares it. What nobody waits for is committed a second after the first of it that no other commit
  * has taken.
  */
+#include "apply.h"
 #include "bio.h"
 #include "commit.h"
 #include "disk.h"
 #include "log.h"
 #include "trace.h"
-#include "write.h"
 
 void dmda_log_wait_commit_locked(struct dmda_log *log)
 {

@@ -18,6 +18,7 @@
  * which order they come again is dm's: it puts what it gets back before what it has. Nobody was
  * told yet that any of them is done, so nobody may rely on their order.
  */
+#include "apply.h"
 #include "bio.h"
 #include "commit.h"
 #include "evict.h"

@@ -50,7 +50,7 @@ struct dmda_log_page;
  *
  * A write in place has none. With FUA it has no commit either, if it was sent on with FUA.
  *
- * A long write has several operations, one after the other (write.c): what is left when its data
+ * A long write has several operations, one after the other (apply.c): what is left when its data
  * has ended is in the list begun, and done by the worker; also while that waits for memory, as such
  * a write keeps its pages of the map where they are.
  */

@@ -13,7 +13,8 @@
  *	claims.c	order of writes and trims of the same lpns
  *	look-up.c	where reads find their pages, without the lock
  *	read.c		reads
- *	write.c		writes: places, data, operation
+ *	write.c		writes: places, data
+ *	apply.c		the same: operation
  *	trim.c		discards, and writes of zeroes
  *	sums.c		checksums of data: taken when it is written, compared when it is read
  *	admission.c	which writes get places, which wait, and until when
