@@ -6,60 +6,12 @@
 #ifndef DMDA_LOG_CACHE_H
 #define DMDA_LOG_CACHE_H
 
-#include <linux/bio.h>
-#include <linux/mempool.h>
-#include <linux/mutex.h>
-#include <linux/xarray.h>
-
 #include "../core/ahead.h"
-#include "../core/s3fifo.h"
+#include "map.h"
 #include "page.h"
-#include "tables.h"
 
 struct dmda_log;
 struct dmda_log_io;
-struct dmda_log_near;
-struct shrinker;
-
-/**
- * struct dmda_log_cache - pages of the map in memory
- * @resize_lock: held while it gets another size
- * @pages: struct dmda_log_page by index in the table
- * @near: those of them that are found with one look (near.h)
- * @nr_pages: number of pages in memory
- * @max_pages: number of pages that there should be at most
- * @fifo: record of pages that came lately, and of those that have gone again
- * @fifo_memory: memory of @fifo
- * @hand: index at which the search for one of the other pages to evict goes on
- * @nr_leaving: number of pages that are being written to be evicted then
- * @nr_gone: number of pages that were evicted, and whose memory is not free yet; no lock
- * @leaving: the writes of those
- * @blocks: reserve of memory for pages
- * @structs: reserve of struct dmda_log_page
- * @fetches: reserve of reads of pages
- * @reads_alone: whether each page is read by a command of its own, since several could not be for
- *	what lies between them; until the device is resumed the next time; no lock
- * @shrinker: way in which the kernel asks for memory of pages
- */
-struct dmda_log_cache {
-	struct mutex resize_lock; /* of those who change its size */
-
-	struct xarray pages;
-	struct dmda_log_near __rcu *near;
-	u64 nr_pages;
-	u64 max_pages;
-	struct dmda_s3fifo fifo;
-	void *fifo_memory;
-	unsigned long hand;
-	u64 nr_leaving;
-	atomic_t nr_gone;
-	struct dmda_log_writes leaving;
-	mempool_t blocks;
-	mempool_t structs;
-	struct bio_set fetches;
-	bool reads_alone;
-	struct shrinker *shrinker;
-};
 
 /**
  * struct dmda_log_wanted - pages of the map that are needed soon

@@ -5,7 +5,7 @@
 #ifndef DMDA_LOG_HINT_H
 #define DMDA_LOG_HINT_H
 
-#include "io.h"
+#include "bio.h"
 
 /**
  * dmda_log_hint_init() - a write without a hint

@@ -7,7 +7,7 @@
 
 #include <linux/workqueue.h>
 
-#include "clean.h"
+#include "cleaner.h"
 
 struct dmda_log;
 

@@ -23,6 +23,7 @@
 #include "commit.h"
 #include "evict.h"
 #include "hint.h"
+#include "io.h"
 #include "log.h"
 #include "read.h"
 #include "trim.h"

@@ -19,7 +19,7 @@
  *	sums.c		checksums of data: taken when it is written, compared when it is read
  *	admission.c	which writes get places, which wait, and until when
  *	hint.c		hints: which page precedes a write in its file, and where that lies
- *	page.c		pages of the map in memory
+ *	page.c		pages of the map in memory (map.h)
  *	cache.c		the same: read when needed
  *	near.c		the same: those that are found with one look
  *	evict.c		the same: which of them go, and when
@@ -32,7 +32,7 @@
  *	tables.c	pages of tables: written to their slots
  *	spare.c		memory for what is on its way
  *	checkpoint.c	when tables are written, and the root after them
- *	clean.c		moving what is valid out of segments: a round, and memory for it
+ *	clean.c		moving what is valid out of segments (cleaner.h): a round, and memory for it
  *	clean-when.c	the same: when it starts and stops
  *	clean-choose.c	the same: out of which segments
  *	clean-all.c	the same: out of all of them, when somebody asks for it
@@ -85,6 +85,7 @@
 #include "../core/super.h"
 #include "../dieaware.h"
 #include "admission.h"
+#include "bio.h"
 #include "cache.h"
 #include "checkpoint.h"
 #include "clean.h"
@@ -92,7 +93,6 @@
 #include "fail.h"
 #include "holes.h"
 #include "inplace.h"
-#include "io.h"
 #include "journal.h"
 #include "space.h"
 #include "spare.h"
