@@ -23,6 +23,7 @@
 #include "core/file-id.h"
 #include "dieaware.h"
 #include "fsmap.h"
+#include "identified.h"
 
 struct dmda_fsmap_slot dmda_fsmap_slots[BIT(DMDA_FSMAP_SLOT_BITS)];
 

@@ -12,7 +12,7 @@
 #include <linux/types.h>
 
 #include "core/classify.h"
-#include "identity.h"
+#include "identified.h"
 
 /**
  * enum dmda_counter - what is counted, in the order of the status line
