@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """What README.md, its neighbours and docs/ say of names and numbers, against the files that have them: links, paths,
-lab tests, suites, words of the status, options of table lines, messages; and which features have a
-stored image, and how many mutants there are. scripts/check-style runs it in the checkout; it prints a line for each statement that is false."""
+lab tests, suites, words of the status, options of table lines, messages; which features have a stored
+image, how many mutants there are; and which files of log mode may call which. scripts/check-style runs it in the checkout; it prints a line for each statement that is false."""
 
 import re
 import sys
@@ -14,6 +14,7 @@ RST = "docs/dm-dieaware.rst"
 LOG = "docs/dm-dieaware-log.rst"
 TESTING = "docs/testing.md"
 CRASH = "docs/testing-crash.md"
+DESIGN = "docs/design-log.md"
 # Files of other projects, of the user, and of what a test is made from
 FOREIGN = {"ssd_config.h", "run-blackbox.sh", "run-nossd.sh", "tests/lab/NNN-name.sh",
            "tests/rawhost/nvmev-streams"}
@@ -203,6 +204,31 @@ def check_images() -> None:
             print(f"{manifest}: no image has {name}")
 
 
+def layers() -> List[str]:
+    """Files of log mode from the lowest to the highest, as its design has them."""
+    table = re.search(r"^## Layers\n.*?^\|---.*?\n(.*?)\n\n", text(DESIGN), re.M | re.S)
+    return re.findall(r"`([\w-]+)`", re.sub(r"^\|[^|]*\|", "", table[1], flags=re.M)) if table else []
+
+
+def check_layers(files: Set[str]) -> None:
+    """Of log mode, each file has a place, and takes functions and types only of those below."""
+    order = layers()
+    folder = "dm-dieaware/log/"
+    names = {Path(file).stem for file in files if re.match(rf"{folder}[\w-]+\.c$", file)}
+    for name in sorted(names ^ set(order)):
+        print(f"{DESIGN}: {folder}{name}.c has no place among the layers, or is only there")
+    code = {name: re.sub(r"/\*.*?\*/", "", "".join(
+        text(file) for file in (f"{folder}{name}.h", f"{folder}{name}.c") if file in files), flags=re.S)
+        for name in names & set(order)}
+    owner = {found: name for name in code for found in re.findall(
+        r"^(?!\t|static (?!inline))[^\n(;]*\b(dmda_log_\w+)(?:\([^;{]*\)\n\{| \{\n)", code[name], re.M)}
+    for name in sorted(code):
+        bodies = "".join(re.findall(r"\)\n\{\n.*?^\}", code[name], re.M | re.S))
+        for taken in sorted(set(re.findall(r"\bdmda_log_\w+", bodies))):
+            if order.index(owner.get(taken, name)) > order.index(name):
+                print(f"{folder}{name}.c: {taken} is of {owner[taken]}.c, which stands above it: see {DESIGN}, Layers")
+
+
 def main() -> None:
     files = {line for line in sys.stdin.read().split("\n") if line}
     pages = sorted(file for file in files if re.match(r"([A-Z]+\.md|docs/.*\.(md|rst))$", file))
@@ -219,6 +245,7 @@ def main() -> None:
     check_properties()
     check_images()
     check_mutants()
+    check_layers(files)
 
 
 if __name__ == "__main__":
