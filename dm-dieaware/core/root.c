@@ -153,6 +153,22 @@ u32 dmda_root_newest(const struct dmda_root root[2], const char *const why[2])
 	return root[1].epoch > root[0].epoch;
 }
 
+static void note_first(struct dmda_root_traces *traces, const struct dmda_root_block *page)
+{
+	traces->has_first = true;
+	traces->nr_segment_entries = le64_to_cpu(page->nr_segment_entries);
+	traces->nr_directory_entries = le64_to_cpu(page->nr_directory_entries);
+}
+
+/* Both roots that are in use are of one size. */
+static bool is_like_first(const struct dmda_root_traces *traces,
+			  const struct dmda_root_block *page)
+{
+	return traces->has_first &&
+		traces->nr_segment_entries == le64_to_cpu(page->nr_segment_entries) &&
+		traces->nr_directory_entries == le64_to_cpu(page->nr_directory_entries);
+}
+
 void dmda_root_note(struct dmda_root_traces *traces, const struct dmda_super *super, dpn_t dpn,
 		    const struct dmda_root_block *page)
 {
@@ -164,13 +180,16 @@ void dmda_root_note(struct dmda_root_traces *traces, const struct dmda_super *su
 
 	if (dmda_block_check(page, &id))
 		return;
-	traces->is_there[le64_to_cpu(page->header.epoch) & 1] = true;
+	if (le64_to_cpu(page->header.epoch) & 1)
+		traces->is_pair |= is_like_first(traces, page);
+	else
+		note_first(traces, page);
 	traces->newest_seq = max(traces->newest_seq, le64_to_cpu(page->next_seq));
 }
 
 bool dmda_root_has_grown(const struct dmda_root_traces *traces, u64 seq)
 {
-	return (traces->is_there[0] && traces->is_there[1]) || traces->newest_seq > seq;
+	return traces->is_pair || traces->newest_seq > seq;
 }
 
 const char *dmda_root_check_times(const struct dmda_slots *slots, u64 next_seq)

@@ -76,20 +76,27 @@ u32 dmda_root_newest(const struct dmda_root root[2], const char *const why[2]);
 
 /**
  * struct dmda_root_traces - what lies where the roots of a layout go to which a device is to grow
- * @is_there: whether a root begins there whose epoch is even; odd
+ * @has_first: whether the first root of a layout is there: of an even epoch
+ * @nr_segment_entries: how many it has, which tells how large the device was
+ * @nr_directory_entries: likewise
+ * @is_pair: whether the second root of the same layout is there as well
  * @newest_seq: largest number of an operation that comes next by one of them, or 0
  */
 struct dmda_root_traces {
-	bool is_there[2];
+	bool has_first;
+	u64 nr_segment_entries;
+	u64 nr_directory_entries;
+	bool is_pair;
 	u64 newest_seq;
 };
 
 /**
- * dmda_root_note() - look at a page there
+ * dmda_root_note() - look at a page there; pages come in their order
  * @dpn: place of @page
  *
  * It counts if a root begins with it, of whatever size the device was then: where the first root of
- * a layout lies does not depend on that, but where the second one does.
+ * a layout lies does not depend on that, but where the second one does. So an attempt to grow that
+ * was cut off may have left one that a later attempt, to less, has not wiped.
  */
 void dmda_root_note(struct dmda_root_traces *traces, const struct dmda_super *super, dpn_t dpn,
 		    const struct dmda_root_block *page);

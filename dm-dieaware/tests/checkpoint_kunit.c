@@ -382,6 +382,31 @@ static void what_is_no_root_there_tells_nothing(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, dmda_root_has_grown(&traces, OWN_SEQ));
 }
 
+/*
+ * Growing wipes where its own roots go. If it was cut off, and then again to a far smaller size,
+ * that is not as far as the first attempt has left a root.
+ */
+static void roots_of_two_attempts_to_grow_are_no_pair(struct kunit *test)
+{
+	const struct dmda_super *small = super_of_grown(test, grown_pages[0]);
+	const struct dmda_super *large = super_of_grown(test, grown_pages[2]);
+	const struct dmda_root first = { .epoch = 7, .journal.seq = OWN_SEQ - 1 };
+	const struct dmda_root second = { .epoch = 8, .journal.seq = OWN_SEQ };
+	void *page = test_memory(test, DMDA_BLOCK_BYTES);
+	struct dmda_root_traces traces = { 0 };
+
+	KUNIT_ASSERT_GE(test, large->root_pages, 2 * small->root_pages);
+	dmda_root_encode(&second, small, NULL, 0, page);
+	dmda_root_note(&traces, large, dmda_root_dpn(small, second.epoch), page);
+	dmda_root_encode(&first, large, NULL, 0, page);
+	dmda_root_note(&traces, large, dmda_root_dpn(large, first.epoch), page);
+	KUNIT_EXPECT_FALSE(test, dmda_root_has_grown(&traces, OWN_SEQ));
+	/* A pair of the smaller size is one, whatever the attempt has left behind it. */
+	dmda_root_encode(&first, small, NULL, 0, page);
+	dmda_root_note(&traces, large, dmda_root_dpn(small, first.epoch), page);
+	KUNIT_EXPECT_TRUE(test, dmda_root_has_grown(&traces, OWN_SEQ));
+}
+
 /* The kernel gives nobody more at once; the tool's need.rs has the same number. */
 static void a_table_of_so_many_pages_takes_all_that_the_kernel_gives(struct kunit *test)
 {
@@ -417,6 +442,7 @@ static struct kunit_case checkpoint_cases[] = {
 	KUNIT_CASE(a_root_is_clean_if_nothing_was_to_follow_and_nothing_has),
 	KUNIT_CASE(roots_tell_whether_a_device_has_grown_before),
 	KUNIT_CASE(what_is_no_root_there_tells_nothing),
+	KUNIT_CASE(roots_of_two_attempts_to_grow_are_no_pair),
 	KUNIT_CASE(a_table_of_so_many_pages_takes_all_that_the_kernel_gives),
 	KUNIT_CASE(so_does_a_table_of_so_many_segments),
 	{}
