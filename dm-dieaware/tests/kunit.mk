@@ -2,7 +2,7 @@
 # The suites, a module each, for kernels that have KUnit. Included by ../Kbuild.
 
 ifneq ($(CONFIG_KUNIT),)
-dmda_suites := announced bitset block checkpoint classify close commit config damage draft extents fdp free heat journal lanes lifetime lookup message namespace \
+dmda_suites := announced bitset block checkpoint classify close commit config damage draft extents fdp free grown heat journal lanes lifetime lookup message namespace \
 	opened patience plan ranks rates s3fifo start super unreadable update victim volume where writer
 obj-m += $(dmda_suites:%=dm_dieaware_%_kunit.o)
 $(foreach suite,$(dmda_suites),$(eval dm_dieaware_$(suite)_kunit-y := tests/$(suite)_kunit.o))
