@@ -11,6 +11,9 @@
  */
 #define LOST_EPOCHS	1024U
 
+/* So many reads may fail where the roots of a larger device would lie, half a minute each. */
+#define MOST_UNREAD	4U
+
 bool dmda_start_ask_super(struct dmda_start *start)
 {
 	static const u64 places[] = { DMDA_SUPER_DPN_A, DMDA_SUPER_DPN_B };
@@ -189,18 +192,35 @@ const char *dmda_start_did_chosen(struct dmda_start *start, int error)
 bool dmda_start_ask_grown(struct dmda_start *start)
 {
 	const struct dmda_super *grown = start->grown;
+	u32 nr_pages;
 
-	return grown && start->goal != DMDA_START_READ_ONLY &&
-		start->index < 2 * grown->root_pages &&
-		ask_read(start, to_dpn(grown->root_dpn[0] + start->index), start->pages, 1);
+	if (!grown || start->goal == DMDA_START_READ_ONLY || start->nr_unread >= MOST_UNREAD ||
+	    start->index >= 2 * grown->root_pages)
+		return false;
+	nr_pages = min_t(u64, dmda_start_at_once(start) / DMDA_PAGE_SECTORS,
+			 2 * grown->root_pages - start->index);
+	return ask_read(start, to_dpn(grown->root_dpn[0] + start->index), start->sectors, nr_pages);
 }
 
-/* What cannot be read tells nothing. */
+static void note_roots(struct dmda_start *start)
+{
+	const u8 *pages = (const u8 *)start->sectors;
+
+	for (u32 i = 0; i < start->nr_pages; i++)
+		dmda_root_note(&start->traces, start->grown, to_dpn(from_dpn(start->dpn) + i),
+			       (const void *)(pages + i * DMDA_BLOCK_BYTES));
+}
+
+/* What cannot be read tells nothing; if it was not alone, the others are read without it. */
 const char *dmda_start_did_grown(struct dmda_start *start, int error)
 {
 	if (!error)
-		dmda_root_note(&start->traces, start->grown, start->dpn, (void *)start->pages);
-	start->index++;
+		note_roots(start);
+	else
+		start->nr_unread++;
+	if (!error || start->nr_pages == 1)
+		start->index += start->nr_pages;
+	dmda_start_did_ring(start, error);
 	return NULL;
 }
 

@@ -557,6 +557,7 @@ void dmda_start_begin(struct dmda_start *start, enum dmda_start_goal goal)
 	start->is_asked = false;
 	start->has_super = false;
 	start->traces = (struct dmda_root_traces){ 0 };
+	start->nr_unread = 0;
 	start->is_in_sector = false;
 	enter(start, states_of[goal].first);
 }

@@ -149,10 +149,12 @@ enum dmda_start_step {
  * @newest_epoch: largest epoch on any page where they lie, also of one that does not count
  * @is_epoch_lost: whether one of these places cannot be read
  * @traces: what lies where the roots of @grown go
+ * @nr_unread: number of reads there that have failed
  * @index: number of what is read next in this state
  * @reader: position in the journal
  * @replay: position in a sector of it
- * @nr_singly: number of pages of the ring that are read one by one, as together they could not be
+ * @nr_singly: number of pages, of the ring or there, that are read one by one, as together they
+ *	could not be
  * @at: next sector in @sectors
  * @nr_there: number of sectors of the ring up to the end of @sectors
  * @nr_read: number of sectors that were taken
@@ -211,6 +213,7 @@ struct dmda_start {
 	u64 newest_epoch;
 	bool is_epoch_lost;
 	struct dmda_root_traces traces;
+	u32 nr_unread;
 	u64 index;
 	struct dmda_journal_reader reader;
 	struct dmda_replay replay;

@@ -10,15 +10,20 @@
 #define HAS_GROWN	"it has grown before, by a superblock that is lost"
 
 /* The device below is larger, and nothing lies there. */
-static struct trial *new_trial_that_may_grow(struct kunit *test)
+static struct trial *new_trial_that_may_grow_to(struct kunit *test, u64 nr_pages)
 {
 	struct trial *trial = new_trial(test, 5);
 
 	trial->grown = trial->volume->super;
-	KUNIT_ASSERT_NULL(test, dmda_super_grow(&trial->grown, 2 * DISK_PAGES));
+	KUNIT_ASSERT_NULL(test, dmda_super_grow(&trial->grown, nr_pages));
 	trial->behind = test_memory(test, 2 * trial->grown.root_pages * sizeof(*trial->behind));
 	trial->volume->start.grown = &trial->grown;
 	return trial;
+}
+
+static struct trial *new_trial_that_may_grow(struct kunit *test)
+{
+	return new_trial_that_may_grow_to(test, 2 * DISK_PAGES);
 }
 
 static void put_root_behind(struct trial *trial, u64 epoch, u64 seq)
@@ -46,7 +51,7 @@ static void what_was_used_since_it_grew_is_not_written_as_it_was_before(struct k
 	/* What cannot be read tells nothing. */
 	trial->bad_dpn = trial->grown.root_dpn[0];
 	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
-	KUNIT_EXPECT_EQ(test, trial->nr_failed, 1U);
+	KUNIT_EXPECT_EQ(test, trial->nr_failed, 2U);
 	trial->bad_dpn = 0;
 	restore(trial);
 	/* Growing was cut off, and the device used as it was */
@@ -69,9 +74,46 @@ static void nor_does_it_grow_again_but_without_its_newest_root_it_does(struct ku
 	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_GROW, NEVER), HAS_GROWN);
 }
 
+static u32 reads_in(const struct trial *trial, u32 state)
+{
+	u32 nr = 0;
+
+	for (u32 i = 0; i < trial->nr_steps; i++)
+		nr += trial->done[i].state == state;
+	return nr;
+}
+
+/* A drive may take seconds for each read, and half a minute for one that fails. */
+static void where_roots_of_a_large_device_would_lie_is_read_in_few_reads(struct kunit *test)
+{
+	struct trial *trial = new_trial_that_may_grow_to(test, 1 << 30);
+	u32 nr_pages = 2 * trial->grown.root_pages, at_once = DMDA_START_SECTORS / 8;
+	u64 seq;
+
+	KUNIT_ASSERT_GT(test, nr_pages, 2 * at_once);
+	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
+	KUNIT_EXPECT_EQ(test, reads_in(trial, GROWN), DIV_ROUND_UP(nr_pages, at_once));
+	seq = trial->volume->start.end.seq;
+	/* None can be read. */
+	restore(trial);
+	trial->bad_dpn = trial->grown.root_dpn[0];
+	trial->nr_bad = nr_pages;
+	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
+	KUNIT_EXPECT_LE(test, trial->nr_failed, 4U);
+	KUNIT_EXPECT_EQ(test, reads_in(trial, GROWN), trial->nr_failed);
+	/* All but one can be: what lies behind that is found. */
+	restore(trial);
+	trial->bad_dpn = trial->grown.root_dpn[1] - 1;
+	trial->nr_bad = 1;
+	put_root_behind(trial, 9, seq + 1);
+	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_WRITE, NEVER), HAS_GROWN);
+	KUNIT_EXPECT_LE(test, reads_in(trial, GROWN), nr_pages / at_once + at_once + 2);
+}
+
 static struct kunit_case grown_cases[] = {
 	KUNIT_CASE(what_was_used_since_it_grew_is_not_written_as_it_was_before),
 	KUNIT_CASE(nor_does_it_grow_again_but_without_its_newest_root_it_does),
+	KUNIT_CASE(where_roots_of_a_large_device_would_lie_is_read_in_few_reads),
 	{}
 };
 
