@@ -42,6 +42,8 @@ const char *dmda_start_did_chosen(struct dmda_start *start, int error);
 bool dmda_start_ask_grown(struct dmda_start *start);
 const char *dmda_start_did_grown(struct dmda_start *start, int error);
 const char *dmda_start_leave_grown(struct dmda_start *start);
+const char *dmda_start_leave_doubt(struct dmda_start *start);
+bool dmda_start_may_miss_root(const struct dmda_start *start); /* and what it led to */
 
 /* The journal's ring: start-ring.c */
 bool dmda_start_ask_ring(struct dmda_start *start, u32 page, u32 nr_pages);

@@ -157,6 +157,17 @@ const char *dmda_start_leave_roots(struct dmda_start *start)
 	return start->whys[1] ? start->whys[0] : NULL;
 }
 
+/* One that was never there led nowhere, nor did one that the power has cut off. */
+static bool may_be_missing(const struct dmda_start *start, u32 which)
+{
+	return start->whys[which] && !start->is_blank[which] && !start->is_torn[which];
+}
+
+bool dmda_start_may_miss_root(const struct dmda_start *start)
+{
+	return may_be_missing(start, 0) || may_be_missing(start, 1);
+}
+
 /* Its entries may be mixed with the other one's by now. */
 bool dmda_start_ask_chosen(struct dmda_start *start)
 {
@@ -225,8 +236,24 @@ const char *dmda_start_did_grown(struct dmda_start *start, int error)
 }
 
 /* An older root leads to the journal's end as well, but would not tell which operation was next. */
+static bool has_grown(const struct dmda_start *start)
+{
+	return dmda_root_has_grown(&start->traces, start->end.seq);
+}
+
+/*
+ * Unless a root of its own is missing. Then its journal may end later than what the other one leads
+ * to; and what is there may be left of growing by that one. The ring may tell.
+ */
 const char *dmda_start_leave_grown(struct dmda_start *start)
 {
-	return dmda_root_has_grown(&start->traces, start->end.seq) ?
+	return has_grown(start) && (start->traces.is_pair || !dmda_start_may_miss_root(start)) ?
 		"it has grown before, by a superblock that is lost" : NULL;
+}
+
+const char *dmda_start_leave_doubt(struct dmda_start *start)
+{
+	return has_grown(start) ?
+		"it has grown before, by a superblock that is lost, or its newest root is damaged" :
+		NULL;
 }

@@ -19,6 +19,7 @@ enum state {
 	DRAFT,
 	GROWN,
 	LOST,
+	DOUBT,
 	DIRECTORY,
 	SEGMENTS,
 	OPENED,
@@ -40,7 +41,7 @@ static const struct {
 	enum state last;
 } states_of[] = {
 	[DMDA_START_SUPER] = { SUPER, SUPER },
-	[DMDA_START_GROW] = { ROOTS, LOST },
+	[DMDA_START_GROW] = { ROOTS, DOUBT },
 	[DMDA_START_READ_ONLY] = { ROOTS, SETTLE },
 	[DMDA_START_WRITE] = { ROOTS, CLOSE },
 };
@@ -491,6 +492,7 @@ static const struct {
 	[DRAFT] = { ask_draft, did_draft, leave_draft },
 	[GROWN] = { dmda_start_ask_grown, dmda_start_did_grown, dmda_start_leave_grown },
 	[LOST] = { dmda_start_ask_lost, dmda_start_did_lost },
+	[DOUBT] = { ask_nothing, NULL, dmda_start_leave_doubt },
 	[DIRECTORY] = { ask_table, did_table },
 	[SEGMENTS] = { ask_table, did_table },
 	[OPENED] = { ask_table, did_table },
@@ -512,16 +514,10 @@ static void enter(struct dmda_start *start, enum state state)
 	start->nr_singly = 0;
 }
 
-/* One that was never there led nowhere, nor did one that the power has cut off. */
-static bool may_be_missing(const struct dmda_start *start, u32 which)
-{
-	return start->whys[which] && !start->is_blank[which] && !start->is_torn[which];
-}
-
 /* What lies behind the end that a root leads to may be a line of which only a later root knows. */
 static bool may_root_be_too_old(const struct dmda_start *start)
 {
-	return start->is_lost && (may_be_missing(start, 0) || may_be_missing(start, 1));
+	return start->is_lost && dmda_start_may_miss_root(start);
 }
 
 static void fail(struct dmda_start *start, const char *why)

@@ -16,6 +16,7 @@
  *	DRAFT		if a draft comes last (draft.h): is its data there?
  *	GROWN		places of a larger one's roots		none may be in use there
  *	LOST		all of the ring				nothing may lie behind the end
+ *	DOUBT		whether GROWN has left any, as a root is missing
  *	DIRECTORY	its pages				the map's entries
  *	SEGMENTS	pages of the segment table
  *	OPENED		pages of open summaries

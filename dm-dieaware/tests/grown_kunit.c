@@ -110,10 +110,48 @@ static void where_roots_of_a_large_device_would_lie_is_read_in_few_reads(struct 
 	KUNIT_EXPECT_LE(test, reads_in(trial, GROWN), nr_pages / at_once + at_once + 2);
 }
 
+#define IS_TOO_OLD	"a root cannot be read or is damaged, and the one before it is too old"
+
+/* Of a start, and maybe of what came after that; the root of an attempt to grow was as new. */
+static struct trial *lose_newest_root_that_grew(struct kunit *test, u32 nr_commits)
+{
+	struct trial *trial = new_trial_that_may_grow(test);
+	struct volume *volume = trial->volume;
+
+	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
+	put_root_behind(trial, volume->root.epoch + 1, volume->root.journal.seq);
+	for (u32 i = 0; i < nr_commits; i++)
+		put_data(volume, DMDA_STREAM_USER, 900, 1);
+	bytes_at(volume, from_dpn(dmda_root_dpn(&volume->super, volume->root.epoch)))[100] ^= 1;
+	lose_power(trial);
+	return trial;
+}
+
+/* The journal's end by the root before that is an older one. */
+static void a_lost_root_is_no_reason_for_having_grown(struct kunit *test)
+{
+	struct trial *trial = lose_newest_root_that_grew(test, 1);
+
+	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_WRITE, NEVER), IS_TOO_OLD);
+	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_GROW, NEVER), IS_TOO_OLD);
+	trial = lose_newest_root_that_grew(test, 0);
+	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_WRITE, NEVER),
+			   HAS_GROWN ", or its newest root is damaged");
+	KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_READ), trial->nr_steps);
+	/* A repair by this superblock might make it worse. */
+	KUNIT_EXPECT_FALSE(test, trial->volume->start.is_damaged);
+	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_READ_ONLY, NEVER));
+	/* Two roots there tell for certain. */
+	put_root_behind(trial, 8, 2);
+	put_root_behind(trial, 9, 1);
+	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_WRITE, NEVER), HAS_GROWN);
+}
+
 static struct kunit_case grown_cases[] = {
 	KUNIT_CASE(what_was_used_since_it_grew_is_not_written_as_it_was_before),
 	KUNIT_CASE(nor_does_it_grow_again_but_without_its_newest_root_it_does),
 	KUNIT_CASE(where_roots_of_a_large_device_would_lie_is_read_in_few_reads),
+	KUNIT_CASE(a_lost_root_is_no_reason_for_having_grown),
 	{}
 };
 
