@@ -84,8 +84,10 @@ static u32 fold_all(struct ftl *ftl, u32 most_steps)
 
 static void mend(struct ftl *ftl, u32 most_steps)
 {
+	u32 left_pages = MOST_PAGES;
+
 	for (u32 nr = 0; nr < most_steps; nr++) {
-		die_t die = ftl_mend_next(ftl, MOST_PAGES);
+		die_t die = ftl_mend_next(ftl, &left_pages);
 
 		if (die == DIE_NONE)
 			break;

@@ -97,11 +97,12 @@ static void go_on(struct ftl *ftl)
 	mend->done = mend->begun;
 }
 
-die_t ftl_mend_next(struct ftl *ftl, u32 most_pages)
+die_t ftl_mend_next(struct ftl *ftl, u32 *left_pages)
 {
-	for (u32 nr = 0; nr < most_pages && ftl_mend_wants(ftl); nr += ftl->mend.nr) {
+	while (*left_pages && ftl_mend_wants(ftl)) {
 		if (look_at_next(ftl))
 			return ftl_die_of(ftl, to_lpn(ftl->mend.next));
+		*left_pages -= min(*left_pages, ftl->mend.nr);
 		go_on(ftl);
 	}
 	return DIE_NONE;

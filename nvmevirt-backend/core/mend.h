@@ -23,11 +23,11 @@ bool ftl_mend_wants(const struct ftl *ftl);
 
 /**
  * ftl_mend_next() - find the next row that has to be mended
- * @most_pages: pages to look at
+ * @left_pages: pages to look at; loses those that are in order
  *
  * Return: its die, or DIE_NONE if there is none among the pages looked at.
  */
-die_t ftl_mend_next(struct ftl *ftl, u32 most_pages);
+die_t ftl_mend_next(struct ftl *ftl, u32 *left_pages);
 
 /**
  * ftl_mend_step() - mend the row that was found last

@@ -133,6 +133,56 @@ static void pages_that_are_overwritten_come_together_in_idle_time(struct kunit *
 	KUNIT_EXPECT_GE(test, div64_u64(1000 * ideal_ns, rested_ns), 970ULL);
 }
 
+/*
+ * Rows that are far apart, each overwritten page by page, in turns. Rows are more than runs can be
+ * open, so each page of a row is in another unit afterwards.
+ */
+static u32 spread_rows(struct ftl *ftl, u64 distance)
+{
+	u32 nr_rows = div64_u64(ftl_get_params(ftl)->nr_lpns - UNIT_PAGES, distance) + 1;
+
+	for (u32 row = 0; row < nr_rows; row++)
+		write_plain(ftl, row * distance, UNIT_PAGES);
+	for (u32 page = 0; page < UNIT_PAGES; page++) {
+		for (u32 row = 0; row < nr_rows; row++)
+			write_over(ftl, row * distance + page, 1);
+	}
+	return nr_rows;
+}
+
+/*
+ * Commands wait for what a drive at rest looks at in one go, so that must not grow with the drive
+ * when what is to be mended lies far apart.
+ */
+static void a_rest_looks_at_few_pages_at_a_time(struct kunit *test)
+{
+	/* What one call looks at, and a few rows that it brings together */
+	const u64 most_pages = 16384 + 4 * UNIT_PAGES;
+	struct ftl_params params = drive_params(&aged);
+	u64 now_ns = SECOND_NS, before = 0;
+	struct ftl *ftl;
+	u32 nr_rows;
+
+	params.bg_mend = true;
+	params.run_units = 4;
+	params.hold_ns = 0;
+	ftl = make_drive(test, &params);
+	nr_rows = spread_rows(ftl, div64_u64(params.nr_lpns, 16));
+	KUNIT_ASSERT_GT(test, ftl->units.nr_evicted, 0ULL);
+	for (u32 nr_calls = 0; ftl_mend_wants(ftl); nr_calls++) {
+		KUNIT_ASSERT_LT(test, nr_calls, 100U);
+		now_ns += SECOND_NS;
+		ftl_idle(ftl, now_ns);
+		if (ftl->mend.next)
+			KUNIT_EXPECT_LE(test, ftl->mend.next - before, most_pages);
+		else
+			KUNIT_EXPECT_LE(test, params.nr_lpns - before, most_pages);
+		before = ftl->mend.next;
+	}
+	EXPECT_CONSISTENT(test, ftl);
+	KUNIT_EXPECT_GE(test, stats_of(ftl).rows_mended, nr_rows / 2);
+}
+
 /* Return: the time for two drives' worth of random pages on a drive in steady state. */
 static u64 steady_write_ns(struct kunit *test, u32 bg_eblks)
 {
@@ -160,6 +210,7 @@ static void background_collection_costs_writes_little(struct kunit *test)
 static struct kunit_case order_cases[] = {
 	KUNIT_CASE(units_that_are_overwritten_keep_their_order),
 	KUNIT_CASE(pages_that_are_overwritten_come_together_in_idle_time),
+	KUNIT_CASE(a_rest_looks_at_few_pages_at_a_time),
 	KUNIT_CASE(background_collection_costs_writes_little),
 	{}
 };
