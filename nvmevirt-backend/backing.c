@@ -329,6 +329,8 @@ static int write_head(struct nvmev *nvmev, char *reason)
 	/* The next one must not stand in the place of the last good one. */
 	if (ret)
 		image->serial--;
+	else
+		image->is_doubtful = false;
 	return ret;
 }
 

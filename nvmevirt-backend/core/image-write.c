@@ -11,6 +11,9 @@
 #include "image-write.h"
 
 enum phase {
+	PHASE_DOUBT,
+	PHASE_DECIDE,
+	PHASE_DECIDED,
 	PHASE_CLEAR,
 	PHASE_AREA,
 	PHASE_PAGES,
@@ -22,7 +25,7 @@ enum phase {
 
 void ftl_saving_begin(struct ftl_saving *saving)
 {
-	saving->phase = PHASE_CLEAR;
+	saving->phase = saving->image->is_doubtful ? PHASE_DOUBT : PHASE_CLEAR;
 	saving->at = 0;
 	saving->page = 0;
 }
@@ -51,6 +54,33 @@ static struct ftl_saving_step sync_blocks(struct ftl_saving *saving, u32 next)
 {
 	saving->phase = next;
 	return (struct ftl_saving_step){ .action = FTL_SAVING_SYNC };
+}
+
+/* In the place of the header of which nobody knows whether the disk has it */
+static struct ftl_saving_step write_mark(struct ftl_saving *saving)
+{
+	struct ftl_image *image = saving->image;
+
+	image->state = FTL_IMAGE_IN_USE;
+	image->serial++;
+	ftl_image_pack_head(image, saving->block);
+	image->serial--;
+	saving->phase = PHASE_DECIDE;
+	return write_block((image->serial + 1) % FTL_IMAGE_HEADS, saving->block);
+}
+
+static struct ftl_saving_step free_new_half(struct ftl_saving *saving)
+{
+	saving->phase = PHASE_AREA;
+	return free_half(saving);
+}
+
+/* The mark is on the disk. */
+static struct ftl_saving_step decided(struct ftl_saving *saving)
+{
+	saving->image->serial++;
+	saving->image->is_doubtful = false;
+	return free_new_half(saving);
 }
 
 /* Block @saving->at of the half; its first FTL_IMAGE_PART_BYTES are set. */
@@ -109,6 +139,7 @@ static struct ftl_saving_step write_head(struct ftl_saving *saving)
 	image->state = state;
 	image->serial--;
 	image->epoch--;
+	image->is_doubtful = true;
 	saving->phase = PHASE_SWITCH;
 	return write_block((image->serial + 1) % FTL_IMAGE_HEADS, saving->block);
 }
@@ -118,6 +149,7 @@ static struct ftl_saving_step end(struct ftl_saving *saving)
 	saving->image->state = FTL_IMAGE_CLEAN;
 	saving->image->serial++;
 	saving->image->epoch++;
+	saving->image->is_doubtful = false;
 	saving->phase = PHASE_END;
 	/* The one in which it was is that in which it will be next. */
 	return free_half(saving);
@@ -129,9 +161,14 @@ struct ftl_saving_step ftl_saving_next(struct ftl_saving *saving)
 	const u64 nr_sealed = area_blocks + ftl_image_sum_blocks(saving->image);
 
 	switch (saving->phase) {
+	case PHASE_DOUBT:
+		return write_mark(saving);
+	case PHASE_DECIDE:
+		return sync_blocks(saving, PHASE_DECIDED);
+	case PHASE_DECIDED:
+		return decided(saving);
 	case PHASE_CLEAR:
-		saving->phase = PHASE_AREA;
-		return free_half(saving);
+		return free_new_half(saving);
 	case PHASE_AREA:
 		if (saving->at < area_blocks)
 			return next_of_area(saving);

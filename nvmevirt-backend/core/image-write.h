@@ -9,6 +9,13 @@
  *	sync
  *	free    the other half
  *
+ * After an attempt that failed when the header had been written, first
+ *
+ *	write   a header in its place that says that the drive is where it was before
+ *	sync
+ *
+ * since the half that is freed then is the one that the other header names, if the disk has it.
+ *
  * If the machine stops before the header is on the disk, the file is as it was before the
  * first step; afterwards it is the new one. A header that is torn can be told, and then the
  * one before it counts if the user wants that: its half is freed only when the new one is safe.

@@ -53,6 +53,8 @@ enum ftl_image_state {
  * @area_bytes: size of the out-of-band area
  * @nr_lpns: pages of the drive
  * @identity: all else that makes it this drive; compared or restored by the caller
+ * @is_doubtful: not in the header: whether the next one, of the next epoch, may be on the disk as
+ *	well, since it was written and could not be synced
  */
 struct ftl_image {
 	u32 state;
@@ -61,6 +63,7 @@ struct ftl_image {
 	u64 area_bytes;
 	u64 nr_lpns;
 	u8 identity[FTL_IMAGE_IDENTITY_BYTES];
+	bool is_doubtful;
 };
 
 /**

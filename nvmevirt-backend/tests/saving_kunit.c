@@ -340,6 +340,70 @@ static void writing_may_fail_and_be_tried_again(struct kunit *test)
 	}
 }
 
+/* What a header names that a disk is found with is whole. */
+static void check_whole(struct kunit *test, struct bench *bench, struct ftl_image *found)
+{
+	bool is_damaged;
+	const char *reason = choose(&bench->found, found, &is_damaged);
+
+	KUNIT_ASSERT_NULL_MSG(test, reason, "%s", reason);
+	reason = check_half(bench, found, found->epoch);
+	KUNIT_ASSERT_NULL_MSG(test, reason, "%s (epoch %llu)", reason, found->epoch);
+}
+
+/* Return: whether all of it was done; if it fails, it does so at the sync of the new header. */
+static bool save(struct kunit *test, struct bench *bench, bool fails)
+{
+	struct ftl_saving saving;
+	struct ftl_saving_step step;
+	bool has_head = false;
+
+	begin_saving(bench, &saving);
+	for (step = ftl_saving_next(&saving); step.action != FTL_SAVING_END;
+	     step = ftl_saving_next(&saving)) {
+		if (fails && has_head)
+			return false;
+		do_step(test, bench, &step);
+		has_head |= step.action == FTL_SAVING_WRITE && step.first < FTL_IMAGE_HEADS;
+	}
+	return true;
+}
+
+/*
+ * Of a header that could not be synced nobody knows whether the disk has it, and the half that it
+ * names is the one that is written next. Nor does anybody switch the drive on before.
+ */
+static void an_attempt_after_a_lost_sync_may_stop_anywhere(struct kunit *test)
+{
+	struct bench *bench = make_bench(test);
+	struct ftl_image *found = kunit_kzalloc(test, sizeof(*found), GFP_KERNEL);
+	struct ftl_saving saving;
+	struct ftl_saving_step step;
+
+	KUNIT_ASSERT_NOT_NULL(test, found);
+	begin_use(test, bench);
+	bench->time = 1;
+	KUNIT_ASSERT_TRUE(test, save(test, bench, false));
+	bench->time = 2;
+	KUNIT_ASSERT_FALSE(test, save(test, bench, true));
+	sync_disk(bench);
+	begin_saving(bench, &saving);
+	for (step = ftl_saving_next(&saving); step.action != FTL_SAVING_END;
+	     step = ftl_saving_next(&saving)) {
+		do_step(test, bench, &step);
+		for (u32 loss = 0; loss < NR_LOSSES; loss++) {
+			stop(bench, loss);
+			check_whole(test, bench, found);
+		}
+	}
+	KUNIT_EXPECT_EQ(test, bench->image.epoch, 2ULL);
+	sync_disk(bench);
+	stop(bench, LOSS_ALL);
+	check_whole(test, bench, found);
+	KUNIT_EXPECT_EQ(test, found->epoch, 2ULL);
+	KUNIT_EXPECT_EQ(test, found->state, (u32)FTL_IMAGE_CLEAN);
+}
+
 /* With either header damaged the other is used, if the user wants that. */
 static void damaged_header_is_told(struct kunit *test)
 {
@@ -375,6 +439,7 @@ static void damaged_header_is_told(struct kunit *test)
 static struct kunit_case saving_cases[] = {
 	KUNIT_CASE(machine_may_stop_behind_every_step),
 	KUNIT_CASE(writing_may_fail_and_be_tried_again),
+	KUNIT_CASE(an_attempt_after_a_lost_sync_may_stop_anywhere),
 	KUNIT_CASE(damaged_header_is_told),
 	{}
 };
