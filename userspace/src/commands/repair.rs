@@ -13,6 +13,7 @@ use super::common::{is_same, no_superblock, print_object, random, require_read, 
 use super::log_device;
 use super::overwrite;
 use crate::format::findings::Findings;
+use crate::format::grown::has_grown;
 use crate::format::need;
 use crate::format::repair::{repair, Report};
 use crate::format::superblock::Super;
@@ -37,7 +38,8 @@ pub struct RepairArgs {
     /// Copy what is mapped as well, so that the other device can replace this one
     #[arg(long)]
     data: bool,
-    /// Even if the other device holds something else, or another log
+    /// Even if the other device holds something else, or another log, or the damaged one has grown
+    /// since its superblock
     #[arg(long)]
     force: bool,
     /// Read all that a repair reads, say what would come of it and be lost, and write nothing
@@ -76,6 +78,18 @@ pub fn superblock_of(path: &Path, from: &impl ReadPages) -> Result<Super> {
     Ok(superblock)
 }
 
+/// What came since it grew would be missing, and nothing would say so.
+fn refuse_grown(args: &RepairArgs, from: &impl ReadPages, superblock: &Super) -> Result<()> {
+    if args.force || !has_grown(from, superblock) {
+        return Ok(());
+    }
+    Err(usage(format!(
+        "{} has grown, and the superblock that it grew by is lost: --force repairs it as it was \
+         before, without what came since",
+        args.from.display()
+    )))
+}
+
 /// # Errors
 ///
 /// When there is nothing to begin with, or the other device cannot be written.
@@ -90,6 +104,7 @@ pub fn run(args: &RepairArgs, out: &mut impl Write) -> Result<()> {
     }
     let from = log_device::open(&args.from, args.start, false)?;
     let superblock = superblock_of(&args.from, &from)?;
+    refuse_grown(args, &from, &superblock)?;
     let changed = || format!("{} is not what it was before", args.from.display());
     if args.dry_run {
         let lost = would_lose(args, &superblock)?;

@@ -13,6 +13,7 @@ use zerocopy::transmute_ref;
 use super::block;
 use super::data::{self, DataFacts};
 use super::findings::{Finding, Findings, Severity, Subject};
+use super::grown;
 use super::journal::{self, JournalFacts};
 use super::layout::{SummaryBlock, MAX_OPEN, SUPER_NEEDS_CHECK};
 use super::map::{self, Entry};
@@ -462,10 +463,19 @@ pub fn check_with(
     before_data: impl FnOnce(u64),
 ) -> io::Result<Report> {
     let mut findings = Findings::default();
+    // What cannot be read behind its end is no error of it.
+    let behind = device;
     let device = Watched::new(device);
     let (mut facts, mut data) = (None, None);
 
     if let Some(volume) = Volume::load(&device, &mut findings)? {
+        if grown::has_grown(behind, &volume.superblock) {
+            findings.damage(Subject::Superblock, || {
+                "It is one of before the device grew: behind its segments are the roots of a \
+                 larger one, and the superblock that it grew by is lost."
+                    .to_owned()
+            });
+        }
         let of_volume = check_volume(&device, &volume, options, &mut findings, before_data)?;
         (facts, data) = (Some(of_volume.0), of_volume.1);
     }

@@ -11,6 +11,7 @@ pub mod drafts;
 pub mod dump;
 pub mod exact;
 pub mod findings;
+pub mod grown;
 pub mod journal;
 pub mod layout;
 pub mod make;

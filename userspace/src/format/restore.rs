@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::block::page_with_crc32c;
 use super::create::withdraw;
 use super::exact::{ReadError, Reader, Zeroes};
+use super::grown;
 use super::layout::BLOCK_BYTES;
 use super::places;
 use super::superblock::Super;
@@ -29,6 +30,9 @@ pub fn restore<R: BufRead>(reader: Reader<R>, device: &impl WritePages) -> Resul
         }
         device.write(dpn, &ZEROES)
     };
+    // What it has grown to since does not go with that, and the target would refuse it.
+    withdraw(device)?;
+    grown::wipe(device, &reader.superblock)?;
     restore_with(
         reader,
         device,
