@@ -64,16 +64,6 @@ static bool allocate_space(struct dmda_log *log)
 		space->segments_memory && space->opened_memory;
 }
 
-/* The kernel gives nobody more than INT_MAX bytes at once, however much it has. */
-static bool are_tables_too_large(const struct dmda_super *super)
-{
-	size_t most = max(dmda_segments_bytes(super), dmda_lifetimes_bytes(super));
-
-	for (int i = 0; i < DMDA_NR_TABLES; i++)
-		most = max(most, dmda_slots_bytes(dmda_super_nr_pages(super, i)));
-	return most > INT_MAX;
-}
-
 /* What depends on the size of the device */
 static bool allocate_tables(struct dmda_log *log)
 {
@@ -225,8 +215,7 @@ static const char *length_complaint(struct dmda_log *log)
 	grown = kmalloc(sizeof(*grown), GFP_KERNEL);
 	if (!grown)
 		return "There is not enough memory for log mode.";
-	if (dmda_log_wants_read_only(log) || dmda_log_plan_growth(log, grown) ||
-	    nr_pages > grown->nr_lpns) {
+	if (!dmda_log_may_grow(log, grown) || nr_pages > grown->nr_lpns) {
 		why = "The length is more than the formatted device presents.";
 	} else {
 		log->grows_to = grown->nr_device_pages;
@@ -287,7 +276,7 @@ static int create(struct dmda *dmda)
 	if (ret)
 		goto err_bios;
 	ret = -ENOMEM;
-	if (are_tables_too_large(&log->super)) {
+	if (dmda_log_tables_too_large(&log->super)) {
 		ti->error = "A table of the device takes more than 2 GiB of memory at once.";
 		goto err_bios;
 	}

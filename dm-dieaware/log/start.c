@@ -318,6 +318,14 @@ const char *dmda_log_plan_growth(const struct dmda_log *log, struct dmda_super *
 	return dmda_super_grow(super, nr_sectors >> DMDA_PAGE_SECTOR_SHIFT);
 }
 
+bool dmda_log_may_grow(const struct dmda_log *log, struct dmda_super *grown)
+{
+	enum dmda_log_state state = READ_ONCE(log->state);
+
+	return !dmda_log_wants_read_only(log) && state != DMDA_LOG_READ_ONLY &&
+		state != DMDA_LOG_FAILED && !dmda_log_plan_growth(log, grown);
+}
+
 static const char *start_log(struct dmda_log *log, struct dmda_start *start, bool read_only)
 {
 	struct dmda_super *grown = kmalloc(sizeof(*grown), GFP_NOIO);

@@ -28,6 +28,14 @@ const char *dmda_log_read_super(struct dmda_log *log, struct dmda_super *super);
 const char *dmda_log_plan_growth(const struct dmda_log *log, struct dmda_super *super);
 
 /**
+ * dmda_log_may_grow() - would a table that is longer make the device grow?
+ * @grown: gets the layout
+ *
+ * Return: whether that is not refused for another reason than that there is no memory.
+ */
+bool dmda_log_may_grow(const struct dmda_log *log, struct dmda_super *grown);
+
+/**
  * dmda_log_start() - read root and tables, replay the journal, and go on from there
  * @read_only: whether to change nothing on the device, but in memory only
  *

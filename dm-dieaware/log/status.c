@@ -20,13 +20,13 @@ static const char * const log_supply_names[] = {
 	[DMDA_LOG_SUPPLY_OUT] = "out",
 };
 
-/* lpns that there would be on all of the device below */
+/* lpns that there would be on all of the device below, if a table for that is not refused */
 static u64 nr_lpns_to_be_had(struct dmda_log *log)
 {
 	struct dmda_super *grown = kmalloc(sizeof(*grown), GFP_NOIO);
 	u64 nr = log->super.nr_lpns;
 
-	if (grown && !dmda_log_plan_growth(log, grown))
+	if (grown && dmda_log_may_grow(log, grown) && !dmda_log_tables_too_large(grown))
 		nr = grown->nr_lpns;
 	kfree(grown);
 	return nr;

@@ -7,6 +7,16 @@
 
 #include "log.h"
 
+/* The kernel gives nobody more than INT_MAX bytes at once, however much it has. */
+bool dmda_log_tables_too_large(const struct dmda_super *super)
+{
+	size_t most = max(dmda_segments_bytes(super), dmda_lifetimes_bytes(super));
+
+	for (int i = 0; i < DMDA_NR_TABLES; i++)
+		most = max(most, dmda_slots_bytes(dmda_super_nr_pages(super, i)));
+	return most > INT_MAX;
+}
+
 /*
  * Pages of the map that are looked at under one holding of the lock: where few of a large map are
  * in memory, the way to the next takes thousands of instructions.

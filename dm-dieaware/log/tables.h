@@ -31,6 +31,9 @@ struct dmda_log_tables {
 	mempool_t writes;
 };
 
+/* Is one of a device of this layout larger than what the kernel gives anybody at once? */
+bool dmda_log_tables_too_large(const struct dmda_super *super);
+
 /**
  * struct dmda_log_writes - pages that are being written
  * @log: device to which they belong

@@ -9,7 +9,7 @@
 # clock: virtual
 # seconds: 5
 # timeout: 240
-# sentences: 15
+# sentences: 16
 . "$(dirname "$0")/rc"
 
 HAS_GROWN="it has grown before, by a superblock that is lost"
@@ -85,6 +85,7 @@ check "since it has grown" log_has "$HAS_GROWN"
 check_fails "which is no damage of the journal" log_has "repair"
 check "it can be read" dmsetup create t0 --readonly --table "$LINE"
 check "with what it had" has_data
+check_that "and offers no size to which it would not grow" "$(status_field t0 grown_lpns)" -eq "$(status_field t0 lpns)"
 dmsetup remove --retry t0
 
 # It is used
