@@ -324,8 +324,11 @@ static int write_head(struct nvmev *nvmev, char *reason)
 	describe(nvmev, (struct identity *)image->identity);
 	ftl_image_pack_head(image, backing->block);
 	ret = write_block(backing, image->serial % FTL_IMAGE_HEADS, backing->block, reason);
-	if (!ret)
+	if (!ret) {
 		ret = sync_file_now(backing, reason);
+		/* It may say on the disk that it is in use, or not. */
+		backing->is_behind = ret;
+	}
 	/* The next one must not stand in the place of the last good one. */
 	if (ret)
 		image->serial--;
@@ -387,7 +390,16 @@ int nvmev_backing_end(struct nvmev *nvmev, char *reason)
 		step = ftl_saving_next(&saving);
 		ret = do_step(backing, &step, reason);
 	} while (!ret && step.action != FTL_SAVING_END);
+	backing->is_behind = ret;
 	return ret;
+}
+
+int nvmev_backing_catch_up(struct nvmev *nvmev, char *reason)
+{
+	/* One that cannot be read any more is not kept: the file has what it was before. */
+	if (!nvmev->backing.is_behind || nvmev->damage)
+		return 0;
+	return nvmev_backing_end(nvmev, reason);
 }
 
 void nvmev_backing_take(struct nvmev *nvmev, struct nvmev *from)

@@ -20,6 +20,7 @@ struct nvmev;
  * @link: link in the list of files that SSDs have open, if @is_claimed
  * @is_claimed: whether the file is this SSD's, so that no other one can have it
  * @file: open file, or NULL if the SSD has none
+ * @is_behind: whether the SSD is off and the file may not have it, as it could not be written
  * @image: contents of its header
  * @block: memory of one block
  * @page: memory of a data page
@@ -28,6 +29,7 @@ struct nvmev_backing {
 	struct list_head link;
 	bool is_claimed;
 	struct file *file;
+	bool is_behind;
 	struct ftl_image image;
 	void *block;
 	void *page;
@@ -61,6 +63,15 @@ int nvmev_backing_begin(struct nvmev *nvmev, char *reason);
  * Return: 0 or a negative errno; the SSD is still whole in memory then.
  */
 int nvmev_backing_end(struct nvmev *nvmev, char *reason);
+
+/**
+ * nvmev_backing_catch_up() - bring an SSD that is off to its file, if that could not be done before
+ * @nvmev: the SSD
+ * @reason: as above
+ *
+ * Return: as nvmev_backing_end(); 0 if there is nothing to do.
+ */
+int nvmev_backing_catch_up(struct nvmev *nvmev, char *reason);
 
 /**
  * nvmev_backing_take() - take over the file of an SSD that is going to be freed

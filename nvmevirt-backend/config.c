@@ -445,12 +445,15 @@ static int power_on(struct item *item)
 	return ret;
 }
 
+/* One that is off is brought to its file, if there was no room for it before. */
 static int power_off(struct item *item, bool failure)
 {
 	int ret = 0;
 
 	if (is_on(item))
 		ret = nvmev_power_off(item->nvmev, failure, item->reason);
+	else if (item->nvmev)
+		ret = nvmev_backing_catch_up(item->nvmev, item->reason);
 	if (ret)
 		refuse(item, item->reason);
 	return ret;
@@ -923,7 +926,10 @@ static void drop_item(struct config_group *group, struct config_item *config_ite
 	struct item *item = to_item(config_item);
 
 	mutex_lock(&item->power_lock);
-	power_off(item, false);
+	/* configfs asks nobody whether a directory may go. */
+	if (power_off(item, false))
+		pr_err("nvmev: %s: it was removed all the same, and is lost\n",
+		       config_item_name(config_item));
 	mutex_unlock(&item->power_lock);
 	/* The device is gone, so nothing schedules it again. */
 	cancel_work_sync(&item->failure_work);

@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 240
-# sentences: 48
+# sentences: 61
 . "$(dirname "$0")/rc"
 
 SSD=(capacity_mib=32 channels=2 units_per_eblk=16 wbuf_kib=2048 run_units=8)
@@ -150,10 +150,37 @@ check_that "and leaves it on" "$(<"$CONFIGFS/ssd1/power")" -eq 1
 check "and makes no file" test ! -e "$T_DIR/state"
 check_fails "a failing power-cut" nvmev-ssd power-cut ssd1
 check_that "says it as well" "$(<"$T_DIR/output")" =~ "no space"
+check_fails "what its file has not is not removed" nvmev-ssd remove ssd1
+check_that "and how it can be is said" "$(<"$T_DIR/output")" =~ "no space.*--discard"
+nvmev-ssd power-on ssd1 >"$T_DIR/said"
+check_fails "nor is one that is on" nvmev-ssd remove ssd1
+check_that "for the same reason" "$(<"$T_DIR/output")" =~ "no space.*--discard"
+check_that "which is off then" "$(<"$CONFIGFS/ssd1/power")" -eq 0
 mount -o remount,size=64m "$T_DIR/small"
 DEV=$(nvmev-ssd power-on ssd1)
 check "nothing is lost" read_back 0
 check "and with more space it can be kept" sh -c "echo 0 >$CONFIGFS/ssd1/power"
-drop_ssd ssd1
+check "and removed" nvmev-ssd remove ssd1
 again ssd1
 check "and read back" read_back 0
+
+# full: leave nothing of the small disk
+full() {
+	dd if=/dev/zero of="$T_DIR/small/rest" bs=64k 2>"$T_DIR/said" || true
+}
+
+dd if="$T_DIR/data" of="$DEV" bs=1M seek=12 oflag=direct status=none
+full
+check_fails "with a disk that is full again it cannot be kept" nvmev-ssd power-off ssd1
+check_fails "nor at another try" nvmev-ssd power-off ssd1
+rm "$T_DIR/small/rest"
+check "with space it is kept without being switched on" nvmev-ssd remove ssd1
+again ssd1
+check "with all that was written" read_back 12
+check "and with what was there before" read_back 0
+dd if=/dev/zero of="$DEV" bs=1M count=8 seek=12 oflag=direct status=none
+full
+check "what its file has not can be thrown away" nvmev-ssd remove ssd1 --discard
+rm "$T_DIR/small/rest"
+again ssd1 backing_recover=1
+check "then the file has what it had before" read_back 12
