@@ -75,14 +75,17 @@ static bool fit_to_run(struct dmda *dmda, struct dmda_write *write)
 	       cut_to_run(dmda, write);
 }
 
-/* No overwrite, at least not in its first page */
+/* No overwrite of what is known to be its own, at least not in its first page */
 static noinline void classify_new(struct dmda *dmda, struct dmda_write *write,
-				  const struct dmda_owner *here)
+				  struct dmda_owner *here)
 {
 	const struct dmda_run *run = &write->run;
 	struct dmda_neighbour before;
 	u32 nr_other = 1;
 
+	if (dmda_hint_adopt(dmda, run, here) &&
+	    dmda_classify_overwrite(run, here, &write->verdict))
+		return;
 	dmda_hint_look_before(dmda, run, &before);
 	if (run->nr_pages > 1)
 		nr_other = dmda_runtable_nr_other(dmda->table, run);

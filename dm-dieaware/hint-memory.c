@@ -33,8 +33,24 @@ void dmda_hint_look_before(struct dmda *dmda, const struct dmda_run *run,
 	before->owner = DMDA_OWNER_UNKNOWN;
 	if (run->fpage)
 		before->dpn = dmda_runtable_where(dmda->table, run->file, run->fpage - 1);
-	if (before->dpn != DPN_NONE)
-		dmda_runtable_owner(dmda->table, before->dpn, &before->owner);
+	if (before->dpn == DPN_NONE)
+		return;
+	dmda_runtable_owner(dmda->table, before->dpn, &before->owner);
+	if (dmda_classify_is_alias(&before->owner, run->fpage - 1))
+		before->owner.file = run->file;
+}
+
+bool dmda_hint_adopt(struct dmda *dmda, const struct dmda_run *run, struct dmda_owner *here)
+{
+	struct dmda_run known = *run;
+
+	if (!dmda_classify_is_alias(here, run->fpage) ||
+	    dmda_runtable_where(dmda->table, run->file, run->fpage) != run->dpn)
+		return false;
+	here->file = run->file;
+	known.nr_pages = min(here->nr_pages, run->nr_pages);
+	dmda_runtable_set(dmda->table, &known);
+	return true;
 }
 
 static noinline void continue_write(struct dmda_write *write)
@@ -88,8 +104,8 @@ void dmda_hint_learn(struct dmda *dmda, struct bio *bio, sector_t sector)
 	if (owner.file.id == read.run.file.id && owner.fpage == read.run.fpage &&
 	    owner.nr_pages >= read.run.nr_pages)
 		return;
-	dmda_runtable_set(dmda->table, &read.run);
-	dmda_count(&dmda->stats, DMDA_COUNT_LEARNED);
+	if (dmda_runtable_learn(dmda->table, &read.run))
+		dmda_count(&dmda->stats, DMDA_COUNT_LEARNED);
 }
 
 void dmda_hint_watch(struct dmda *dmda, struct bio *bio, sector_t sector)

@@ -13,6 +13,7 @@
 
 struct dmda;
 struct dmda_neighbour;
+struct dmda_owner;
 struct dmda_run;
 struct dmda_write;
 
@@ -55,6 +56,18 @@ static inline void dmda_tail_put(struct dmda_tails *tails, dpn_t end)
  */
 void dmda_hint_look_before(struct dmda *dmda, const struct dmda_run *run,
 			   struct dmda_neighbour *before);
+
+/**
+ * dmda_hint_adopt() - does a write replace pages of its file that another one is known to have?
+ * @run: of a known file
+ * @here: what its first page holds, which is no page of that file; gets that file if it does
+ *
+ * From now on they are the file's alone, as it is the one that writes.
+ *
+ * Context: as dmda_runtable_owner().
+ * Return: whether it does.
+ */
+bool dmda_hint_adopt(struct dmda *dmda, const struct dmda_run *run, struct dmda_owner *here);
 
 /**
  * dmda_hint_forget() - nobody knows any more what some sectors hold

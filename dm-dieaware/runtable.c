@@ -210,7 +210,7 @@ static void set_in_shard(struct shard *shard, const struct dmda_extent *extent)
 	spin_unlock(&shard->lock);
 }
 
-void dmda_runtable_set(struct dmda_runtable *table, const struct dmda_run *run)
+static void set_owners(struct dmda_runtable *table, const struct dmda_run *run)
 {
 	u32 done, len;
 
@@ -225,6 +225,12 @@ void dmda_runtable_set(struct dmda_runtable *table, const struct dmda_run *run)
 		owner.len = len;
 		set_in_shard(owners_shard(table, owner.key_lo), &owner);
 	}
+}
+
+static void set_where(struct dmda_runtable *table, const struct dmda_run *run)
+{
+	u32 done, len;
+
 	for (done = 0; done < run->nr_pages; done += len) {
 		struct dmda_extent where = {
 			.key_hi = run->file.id,
@@ -236,6 +242,67 @@ void dmda_runtable_set(struct dmda_runtable *table, const struct dmda_run *run)
 		where.len = len;
 		set_in_shard(runs_shard(table, run->file, where.key_lo), &where);
 	}
+}
+
+void dmda_runtable_set(struct dmda_runtable *table, const struct dmda_run *run)
+{
+	set_owners(table, run);
+	set_where(table, run);
+}
+
+/* Pages of one chunk, from the first one on, that have an owner who keeps them, or all have none */
+static u32 nr_alike(struct dmda_runtable *table, const struct dmda_run *run, bool *is_kept)
+{
+	struct shard *shard = owners_shard(table, from_dpn(run->dpn));
+	u32 nr_pages = min(run->nr_pages, chunk_left(from_dpn(run->dpn)));
+	struct dmda_owner owner;
+	u32 nr_unknown;
+
+	spin_lock(&shard->lock);
+	nr_unknown = dmda_extents_nr_unknown(&shard->map, 0, from_dpn(run->dpn), nr_pages);
+	spin_unlock(&shard->lock);
+	*is_kept = false;
+	if (nr_unknown)
+		return nr_unknown;
+	dmda_runtable_owner(table, run->dpn, &owner);
+	*is_kept = owner.file.id && (owner.file.id != run->file.id || owner.fpage == run->fpage);
+	return clamp(owner.nr_pages, 1U, nr_pages);
+}
+
+/* Return: whether there are pages that nobody had, or the file itself in another place */
+static bool learn_owners(struct dmda_runtable *table, const struct dmda_run *run)
+{
+	struct dmda_run part = *run;
+	bool has_learned = false;
+	u32 left = run->nr_pages;
+
+	for (; left; left -= part.nr_pages) {
+		bool is_kept;
+
+		part.nr_pages = left;
+		part.nr_pages = nr_alike(table, &part, &is_kept);
+		if (!is_kept) {
+			set_owners(table, &part);
+			has_learned = true;
+		}
+		part.fpage += part.nr_pages;
+		part.dpn = to_dpn(from_dpn(part.dpn) + part.nr_pages);
+	}
+	return has_learned;
+}
+
+bool dmda_runtable_learn(struct dmda_runtable *table, const struct dmda_run *run)
+{
+	bool has_learned = learn_owners(table, run);
+	u32 last = run->nr_pages - 1;
+
+	if (!has_learned &&
+	    dmda_runtable_where(table, run->file, run->fpage) == run->dpn &&
+	    dmda_runtable_where(table, run->file, run->fpage + last) ==
+	    to_dpn(from_dpn(run->dpn) + last))
+		return false;
+	set_where(table, run);
+	return true;
 }
 
 static void clear_in_shard(struct shard *shard, u64 dpn, u64 nr_pages)

@@ -122,6 +122,19 @@ u32 dmda_runtable_nr_other(struct dmda_runtable *table, const struct dmda_run *r
 void dmda_runtable_set(struct dmda_runtable *table, const struct dmda_run *run);
 
 /**
+ * dmda_runtable_learn() - somebody has found these pages of a file on these device pages
+ * @table: the table
+ * @run: the pages; the file is not anonymous
+ *
+ * What another file has written there it keeps: both may have it, the one in a snapshot, or as a
+ * reflink's copy. That the file has it as well, dmda_runtable_where() knows from now on.
+ *
+ * Context: as dmda_runtable_owner().
+ * Return: whether any of it is new.
+ */
+bool dmda_runtable_learn(struct dmda_runtable *table, const struct dmda_run *run);
+
+/**
  * dmda_runtable_forget() - these device pages hold something else from now on
  * @table: the table
  * @dpn: first page

@@ -98,6 +98,22 @@ static inline bool dmda_classify_overwrite(const struct dmda_run *write,
 }
 
 /**
+ * dmda_classify_is_alias() - may a page be that of two files?
+ * @owner: whose it is, as the run table has it
+ * @fpage: page of a file that the table says lies there as well
+ *
+ * A snapshot, a reflink's copy, and files that have exchanged what they hold have their pages at
+ * the same places, and so has a filesystem that was mounted again under another device number. A
+ * file that got the place later has most likely another page there.
+ *
+ * Return: whether it may.
+ */
+static inline bool dmda_classify_is_alias(const struct dmda_owner *owner, u64 fpage)
+{
+	return owner->nr_pages && owner->file.id && owner->fpage == fpage;
+}
+
+/**
  * dmda_classify() - what a write is, given everything the run table knows
  * @write: the write
  * @here: the owner of @write's first device page

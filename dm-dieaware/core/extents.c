@@ -147,6 +147,23 @@ u32 dmda_extents_nr_other(const struct dmda_extents *map, const struct dmda_exte
 	return extent->len;
 }
 
+u32 dmda_extents_nr_unknown(const struct dmda_extents *map, u64 key_hi, u64 key_lo, u32 nr_keys)
+{
+	struct dmda_place place = dmda_nodeset_place(map, key_hi, key_lo);
+	struct dmda_extent other;
+
+	if (!place.node || (place.index < 0 && !go_on(&place)))
+		return nr_keys;
+	do {
+		dmda_nodeset_read(place.node, place.index, &other);
+		if (other.key_lo > key_lo)
+			return min_t(u64, other.key_lo - key_lo, nr_keys);
+		if (key_lo - other.key_lo < other.len)
+			return 0;
+	} while (go_on(&place));
+	return nr_keys;
+}
+
 /* Add an extent right behind a place in a node with room, and be there */
 static void add_extent(struct dmda_extents *map, struct dmda_place *place,
 		       const struct dmda_extent *wanted, bool used)

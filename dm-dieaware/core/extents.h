@@ -183,6 +183,18 @@ static inline bool dmda_extents_find(struct dmda_extents *map, u64 key_hi, u64 k
 u32 dmda_extents_nr_other(const struct dmda_extents *map, const struct dmda_extent *extent);
 
 /**
+ * dmda_extents_nr_unknown() - how long nothing is known
+ * @map: the map; nothing is remembered as recently used
+ * @key_hi: upper half of the keys
+ * @key_lo: lower half of the first key
+ * @nr_keys: number of keys of one chunk to look at
+ *
+ * Context: any; the caller serialises.
+ * Return: number of keys before the first one that has a value; @nr_keys if there is none.
+ */
+u32 dmda_extents_nr_unknown(const struct dmda_extents *map, u64 key_hi, u64 key_lo, u32 nr_keys);
+
+/**
  * dmda_extents_set() - keys have these values from now on
  * @map: the map
  * @extent: keys and values; the memory stays the caller's. What reaches beyond the chunk

@@ -146,6 +146,17 @@ static void a_stale_predecessor_is_not_believed(struct kunit *test)
 	}
 }
 
+static void a_page_at_the_same_place_of_another_file_may_be_both(struct kunit *test)
+{
+	struct dmda_owner owner = owner_of(FILE_B, 9, 4);
+
+	KUNIT_EXPECT_TRUE(test, dmda_classify_is_alias(&owner, 9));
+	KUNIT_EXPECT_FALSE(test, dmda_classify_is_alias(&owner, 10));
+	owner.file.id = 0;
+	KUNIT_EXPECT_FALSE(test, dmda_classify_is_alias(&owner, 9));
+	KUNIT_EXPECT_FALSE(test, dmda_classify_is_alias(&DMDA_OWNER_UNKNOWN, 0));
+}
+
 static void the_first_page_of_a_file_has_no_predecessor(struct kunit *test)
 {
 	struct dmda_run write = write_of(FILE_A, 0, 500, 4);
@@ -332,6 +343,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_write_of_the_first_page_begins_its_file),
 	KUNIT_CASE(device_page_zero_is_a_predecessor),
 	KUNIT_CASE(a_stale_predecessor_is_not_believed),
+	KUNIT_CASE(a_page_at_the_same_place_of_another_file_may_be_both),
 	KUNIT_CASE(the_first_page_of_a_file_has_no_predecessor),
 	KUNIT_CASE(a_verdict_ends_before_a_later_overwrite),
 	KUNIT_CASE(a_verdict_holds_for_a_page_at_least_and_the_write_at_most),

@@ -632,6 +632,23 @@ static void the_first_page_at_its_place_is_found_behind_others(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, dmda_extents_nr_other(map, &write), 1U);
 }
 
+static void it_is_told_how_long_nothing_is_known(struct kunit *test)
+{
+	struct dmda_extents *map = map_of(test);
+
+	KUNIT_EXPECT_EQ(test, dmda_extents_nr_unknown(map, 0, 100, 20), 20U);
+	set(test, 90, 7, 0, 10);
+	KUNIT_EXPECT_EQ(test, dmda_extents_nr_unknown(map, 0, 100, 20), 20U);
+	KUNIT_EXPECT_EQ(test, dmda_extents_nr_unknown(map, 0, 99, 20), 0U);
+	KUNIT_EXPECT_EQ(test, dmda_extents_nr_unknown(map, 0, 80, 20), 10U);
+	KUNIT_EXPECT_EQ(test, dmda_extents_nr_unknown(map, 0, 80, 5), 5U);
+	set(test, 112, 8, 0, 2);
+	KUNIT_EXPECT_EQ(test, dmda_extents_nr_unknown(map, 0, 100, 20), 12U);
+	KUNIT_EXPECT_EQ(test, dmda_extents_nr_unknown(map, 0, 113, 20), 0U);
+	KUNIT_EXPECT_EQ(test, dmda_extents_nr_unknown(map, 0, 114, 20), 20U);
+	KUNIT_EXPECT_EQ(test, dmda_extents_nr_unknown(map, 0, chunk(1), 20), 20U);
+}
+
 /* The check is what the random cases rely on: it must see damage */
 static void the_check_finds_damage(struct kunit *test)
 {
@@ -935,6 +952,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(memory_of_what_was_cleared_comes_back),
 	KUNIT_CASE(all_memory_comes_back),
 	KUNIT_CASE(the_first_page_at_its_place_is_found_behind_others),
+	KUNIT_CASE(it_is_told_how_long_nothing_is_known),
 	KUNIT_CASE(the_check_finds_damage),
 	KUNIT_CASE_SLOW(a_tebibyte_in_order_fits),
 	KUNIT_CASE_SLOW(a_tebibyte_in_any_order_fits),
