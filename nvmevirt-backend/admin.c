@@ -9,6 +9,7 @@
 #include "identify.h"
 #include "log-page.h"
 #include "nvmev.h"
+#include "outage.h"
 #include "pieces.h"
 #include "translate.h"
 
@@ -186,6 +187,15 @@ static u16 execute(struct nvmev *nvmev, const struct nvme_command *sqe, u64 *res
 	}
 }
 
+/* Return: false if it is not to be late, or cannot be. */
+static bool complete_late(struct nvmev *nvmev, u16 cid, u32 result)
+{
+	u64 late_ms = READ_ONCE(nvmev->inject.admin_ms);
+
+	return late_ms && nvmev_admin_complete_later(nvmev, cid, result,
+						     nvmev_now(nvmev) + late_ms * NSEC_PER_MSEC);
+}
+
 void nvmev_admin_execute(struct nvmev *nvmev, const struct nvme_command *sqe)
 {
 	u64 result = 0;
@@ -203,5 +213,6 @@ void nvmev_admin_execute(struct nvmev *nvmev, const struct nvme_command *sqe)
 			status |= NVMEV_DNR;
 		status = nvmev_log_error(nvmev, 0, sqe, status, 0);
 	}
-	nvmev_admin_complete(nvmev, sqe->common.command_id, status, result);
+	if (status || !complete_late(nvmev, sqe->common.command_id, result))
+		nvmev_admin_complete(nvmev, sqe->common.command_id, status, result);
 }

@@ -150,7 +150,7 @@ static u16 set_write_cache(struct nvmev *nvmev, u16 cid, u32 dw)
 	}
 	done_ns = nvmev_ns_flush(nvmev, nvmev_now(nvmev));
 	nvmev_outage_note(nvmev);
-	if (!nvmev_admin_complete_later(nvmev, cid, done_ns))
+	if (!nvmev_admin_complete_later(nvmev, cid, 0, done_ns))
 		return NVME_SC_INTERNAL;
 	nvmev->features.write_cache = false;
 	return NVMEV_STATUS_LATER;

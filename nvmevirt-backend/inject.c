@@ -14,6 +14,9 @@
 #define LINE_BYTES		80
 #define NORMAL_KELVIN		(273 + 36)
 
+/* A day is longer than any timeout. */
+#define MOST_MS			(24 * 3600 * MSEC_PER_SEC)
+
 /**
  * struct word - what a line can begin with
  * @name: the word
@@ -37,6 +40,7 @@ static const struct word words[] = {
 	{ "temperature", 1, NVMEV_FAULT_NONE },
 	{ "spare", 1, NVMEV_FAULT_NONE },
 	{ "fdp", 1, NVMEV_FAULT_NONE },
+	{ "delay_admin", 1, NVMEV_FAULT_NONE },
 };
 
 void nvmev_inject_init(struct nvmev_inject *inject)
@@ -245,6 +249,7 @@ static void clear_all(struct nvmev_inject *inject)
 	WRITE_ONCE(inject->temperature, NORMAL_KELVIN);
 	WRITE_ONCE(inject->spare, NVMEV_SPARE_IS_TRUE);
 	WRITE_ONCE(inject->fdp_is_off, false);
+	WRITE_ONCE(inject->admin_ms, 0);
 }
 
 static int set_condition(struct nvmev_inject *inject, const char *name, u64 value)
@@ -262,6 +267,10 @@ static int set_condition(struct nvmev_inject *inject, const char *name, u64 valu
 		if (value > 1)
 			return -ERANGE;
 		WRITE_ONCE(inject->fdp_is_off, !value);
+	} else if (!strcmp(name, "delay_admin")) {
+		if (value > MOST_MS)
+			return -ERANGE;
+		WRITE_ONCE(inject->admin_ms, value);
 	} else {
 		if (value > 100)
 			return -ERANGE;
@@ -283,8 +292,7 @@ static int break_range(struct nvmev_inject *inject, const struct word *word, u32
 
 	if (!numbers[1] || check_add_overflow(numbers[0], numbers[1], &fault.end))
 		return -ERANGE;
-	/* A day is longer than any timeout. */
-	if (word->nr_numbers == 3 && (!fault.amount || fault.amount > 24 * 3600 * MSEC_PER_SEC))
+	if (word->nr_numbers == 3 && (!fault.amount || fault.amount > MOST_MS))
 		return -ERANGE;
 	return add_fault(inject, &fault);
 }
@@ -363,6 +371,8 @@ static int inject_show(struct seq_file *seq, void *data)
 	seq_printf(seq, "temperature %u\nspare %u\n", inject->temperature, spare);
 	if (inject->fdp_is_off)
 		seq_puts(seq, "fdp 0\n");
+	if (inject->admin_ms)
+		seq_printf(seq, "delay_admin %u\n", inject->admin_ms);
 	for (i = 0; i < NVMEV_MAX_FAULTS; i++) {
 		fault = &inject->faults[i];
 		if (fault->kind == NVMEV_FAULT_NONE)

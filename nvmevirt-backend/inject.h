@@ -58,6 +58,7 @@ struct nvmev_fault {
  * @temperature: composite temperature in kelvin
  * @spare: available spare in percent, or NVMEV_SPARE_IS_TRUE
  * @fdp_is_off: whether Flexible Data Placement is disabled
+ * @admin_ms: admin commands that succeed complete so many milliseconds later
  */
 struct nvmev_inject {
 	struct mutex lock; /* protects @faults */
@@ -68,6 +69,7 @@ struct nvmev_inject {
 	u16 temperature;
 	u8 spare;
 	bool fdp_is_off;
+	u32 admin_ms;
 };
 
 /**

@@ -646,7 +646,7 @@ void nvmev_admin_complete(struct nvmev *nvmev, u16 cid, u16 status, u32 result)
 	spin_unlock_irqrestore(&queues->post_lock, flags);
 }
 
-bool nvmev_admin_complete_later(struct nvmev *nvmev, u16 cid, u64 due_ns)
+bool nvmev_admin_complete_later(struct nvmev *nvmev, u16 cid, u32 result, u64 due_ns)
 {
 	struct nvmev_queues *queues = &nvmev->queues;
 	struct nvmev_irq irq = nvmev_pci_find_irq(&nvmev->pci, 0);
@@ -655,7 +655,7 @@ bool nvmev_admin_complete_later(struct nvmev *nvmev, u16 cid, u64 due_ns)
 
 	if (!cmd)
 		return false;
-	fill_admin(cmd, cid, 0, 0);
+	fill_admin(cmd, cid, 0, result);
 	cmd->fetched_ns = nvmev_now(nvmev);
 	cmd->due_ns = due_ns;
 	spin_lock_irqsave(&queues->post_lock, flags);

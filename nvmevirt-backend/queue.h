@@ -330,11 +330,12 @@ void nvmev_admin_complete(struct nvmev *nvmev, u16 cid, u16 status, u32 result);
  * nvmev_admin_complete_later() - let an admin command succeed when its time has come
  * @nvmev: the SSD
  * @cid: its identifier
+ * @result: command-specific result
  * @due_ns: time of its completion, ktime_get()
  *
  * Context: the dispatcher.
  * Return: false if too many commands are in flight.
  */
-bool nvmev_admin_complete_later(struct nvmev *nvmev, u16 cid, u64 due_ns);
+bool nvmev_admin_complete_later(struct nvmev *nvmev, u16 cid, u32 result, u64 due_ns);
 
 #endif /* NVMEV_QUEUE_H */

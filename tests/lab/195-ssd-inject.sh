@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Errors on request: media errors at chosen LBAs, healed by writing; write faults; delayed
-# and dropped commands, from which the driver recovers by abort or reset; a fatal status.
+# commands, of the admin queue as well, and dropped ones, from which the driver recovers by abort or reset; a fatal status.
 # kernels: uml
 # long: 6.12
 # smp: 1
@@ -9,7 +9,7 @@
 # clock: virtual
 # seconds: 8
 # timeout: 240
-# sentences: 59
+# sentences: 63
 . "$(dirname "$0")/rc"
 
 inject() {
@@ -102,6 +102,14 @@ check "another page's read" page read 200
 check_that "does not" $(($(millis) - before)) -lt 600
 inject clear
 
+inject delay_admin 700
+check_that "late admin commands are shown" "$(injected)" == "delay_admin 700"
+before=$(millis)
+cache=$(nvme get-feature "${DEV%n1}" --feature-id=7)
+check_that "one takes 700 ms" $(($(millis) - before)) -ge 700
+inject clear
+check_that "and has the same result as at once" "$(nvme get-feature "${DEV%n1}" --feature-id=7)" == "$cache"
+
 echo 1500 >"$queue/io_timeout"
 mark_log
 inject drop 1600 8 1
@@ -140,7 +148,7 @@ check "data verifies after that" fio --name=v --filename="$DEV" --direct=1 --ioe
 	--size=2m --rw=randwrite --bs=4k --verify=crc32c --verify_fatal=1
 
 for line in nonsense "read_error 1" "read_error 1 0" "read_error 18446744073709551615 2" "delay 1 1" \
-	"delay 1 1 99999999999" "spare 101" "temperature 70000" "read_error 1 2 3" ""; do
+	"delay 1 1 99999999999" "spare 101" "delay_admin 99999999999" "temperature 70000" "read_error 1 2 3" ""; do
 	check_fails "'$line' is refused" sh -c "echo '$line' >/sys/kernel/debug/nvmev/ssd0/inject"
 done
 for i in $(seq 16); do
