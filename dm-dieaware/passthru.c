@@ -8,6 +8,7 @@
  */
 #include <linux/mm.h>
 #include <linux/mman.h>
+#include <linux/pci.h>
 #include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
@@ -48,6 +49,14 @@ int dmda_passthru_nsid(struct block_device *bdev)
 	if (strncmp(bdev->bd_disk->disk_name, "nvme", 4))
 		return -ENOTTY;
 	return disk_ioctl(bdev->bd_disk->part0, NVME_IOCTL_ID, 0);
+}
+
+/* A namespace's disk has the controller as parent, and that has what it is on. */
+bool dmda_passthru_is_local(struct block_device *bdev)
+{
+	const struct device *controller = disk_to_dev(bdev->bd_disk)->parent;
+
+	return controller && controller->parent && dev_is_pci(controller->parent);
 }
 
 bool dmda_passthru_give(struct dmda_passthru *passthru, const void *buf, size_t size)

@@ -85,4 +85,17 @@ bool dmda_passthru_take(struct dmda_passthru *passthru, void *buf, size_t offset
  */
 int dmda_passthru_nsid(struct block_device *bdev);
 
+/**
+ * dmda_passthru_is_local() - does what was cut off never run later?
+ * @bdev: the device, or a partition of it
+ *
+ * The driver ends a command only once the controller has stopped, where it has it on PCI Express
+ * itself. Over a network it ends one as soon as the connection is lost, while the device may still
+ * be at it.
+ *
+ * Context: any.
+ * Return: whether it is a namespace on PCI Express; false for a head of several paths.
+ */
+bool dmda_passthru_is_local(struct block_device *bdev);
+
 #endif /* DMDA_PASSTHRU_H */

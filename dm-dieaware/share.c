@@ -312,6 +312,9 @@ static const char *complaint(const struct dmda *dmda)
 		return "Pages are shared only while hints are on, by which files are known.";
 	if (!READ_ONCE(dmda->asking.discovery.knows_share))
 		return "The device does not announce that it shares pages.";
+	/* It could come after the write that is sent in its stead, and after later ones. */
+	if (!dmda_passthru_is_local(dmda->dev->bdev))
+		return "The device is not on PCI Express itself: Share might run late.";
 	/* Share names blocks of the device, and writes to whatever lies there. */
 	if (dmda_underlying_has_moved(dmda))
 		return "The device has other blocks than at the last resume.";

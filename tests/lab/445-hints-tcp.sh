@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Hints over NVMe/TCP: the SSD is exported by the kernel's own nvmet, by passthru, from a network
 # namespace; the target is on what the other one connects to. Hints arrive at the FTL, files lie
-# on all dies, and a lost connection costs nobody his data.
+# on all dies, and a lost connection costs nobody his data. Pages are not shared.
 # kernels: uml
 # long: 6.12
 # smp: 1
 # mem: 2G
 # seconds: 15
 # timeout: 150
-# sentences: 14
+# sentences: 16
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/fabric"
 
@@ -29,11 +29,15 @@ dof() {
 	dieaware frag --json "$1" | jq '.[0].physical.dof_permille'
 }
 
-new_ssd ssd0 capacity_mib=512
+new_ssd ssd0 capacity_mib=512 share_pages=16384
 connect_ssd "$DEV"
 
 new_target t0 "$REMOTE"
 check_that "the remote SSD announces that it understands hints" "$(status_field t0 hints)" == on
+check_that "but pages are not shared" "$(status_field t0 share)" == off
+mark_log
+dmsetup message t0 0 share add 253:0 12 0 0 1 1 2>/dev/null || true
+check "since a Share might run after it was given up" log_has 'not on PCI Express'
 make_fs ext4 "$TARGET"
 new_mount "$TARGET" "$T_DIR/mnt"
 appends=$(ssd_stat ssd0 hints_append)
