@@ -3,11 +3,11 @@
  * Whether hints are sent: what the table line or a message wants, and what the device has
  * answered. The same in both modes.
  *
- * The device is asked when the table is loaded, when a message switches hints, and after
- * each resume, since it may be another one then; after the first one only if it shows that
- * it is. A resume does not wait for the answer, for nothing can be written before it is over:
- * a worker asks. Until the answer is there, hints=auto sends no hint, but what goes by is
- * remembered; hints=on sends the two that need no announcement. An answer counts only if there
+ * The device is asked when the table is loaded (in hint mode not with hints=off), when a message
+ * switches hints, and after each resume, since it may be another one then; after the first one only
+ * if it shows that it is. A resume does not wait for the answer, for nothing can be written before
+ * it is over: a worker asks. Until the answer is there, hints=auto sends no hint, but what goes by
+ * is remembered; hints=on sends the two that need no announcement. An answer counts only if there
  * was no reason to ask again meanwhile: questions have numbers.
  */
 #include <linux/kthread.h>
@@ -210,6 +210,13 @@ void dmda_hints_start(struct dmda *dmda)
 {
 	struct dmda_discovery *found = &dmda->asking.discovery;
 
+	/* The first message that wants hints asks; until then there may be metadata. */
+	if (dmda->config.mode == DMDA_MODE_HINT && dmda->config.hints == DMDA_HINTS_OFF) {
+		found->state = DMDA_STATE_NO_ANSWER;
+		found->has_metadata = true;
+		dmda->state = DMDA_STATE_OFF;
+		return;
+	}
 	dmda_discover(dmda, dmda->config.hints, found);
 	dmda_fdp_set(dmda, found);
 	complain(dmda, found);

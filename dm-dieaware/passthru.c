@@ -5,6 +5,9 @@
  * target, or sends it a message, lends two pages of its address space for as long as that takes;
  * after a resume, and for what it has announced, to a worker. It is privileged: nobody else may
  * load a table.
+ *
+ * Commands have the time that the driver gives its own (timeout_ms is 0), as the administrator has
+ * set it: where one is late, the driver resets the controller, and stops everybody's I/O.
  */
 #include <linux/mm.h>
 #include <linux/mman.h>
@@ -15,8 +18,6 @@
 
 #include "compat.h"
 #include "passthru.h"
-
-#define ADMIN_TIMEOUT_MS	5000
 
 /* The lent memory: a command, and behind it the page of its data */
 #define LENT_BYTES		(2 * PAGE_SIZE)
@@ -71,8 +72,6 @@ int dmda_passthru_run(struct dmda_passthru *passthru, unsigned int queue,
 	int ret;
 
 	cmd->addr = (__u64)(passthru->lent + PAGE_SIZE);
-	if (!cmd->timeout_ms)
-		cmd->timeout_ms = ADMIN_TIMEOUT_MS;
 	if (copy_to_user(cmd_page, cmd, sizeof(*cmd)))
 		return -EFAULT;
 	ret = disk_ioctl(passthru->bdev, queue, passthru->lent);

@@ -55,7 +55,7 @@ bool dmda_passthru_give(struct dmda_passthru *passthru, const void *buf, size_t 
  * dmda_passthru_run() - run a command
  * @passthru: an open way
  * @queue: NVME_IOCTL_ADMIN_CMD or NVME_IOCTL_IO_CMD
- * @cmd: the command, with @timeout_ms 0 for 5 s; has its result afterwards, if it has succeeded
+ * @cmd: the command, with @timeout_ms 0; has its result afterwards, if it has succeeded
  *
  * Context: may sleep; for memory, too, which the caller restricts.
  * Return: 0, or the status with which the device failed it, or a negative errno.

@@ -28,9 +28,6 @@
 /* While announced writes are held, it is looked so often whether they still are. */
 #define LOOK_JIFFIES		HZ
 
-/* Share waits for NAND: as long as the driver itself waits for a write */
-#define SHARE_TIMEOUT_MS	30000
-
 /* Statuses of NVMe, without the bit that says "do not retry" */
 #define STATUS_MASK		0x7ff
 #define STATUS_DEALLOCATED	0x287
@@ -127,7 +124,6 @@ static int send_share(struct dmda *dmda, const struct dmda_share_plan *plan)
 		.nsid = share->nsid,
 		.data_len = plan->nr_ranges * sizeof(*share->wire),
 		.cdw10 = plan->nr_ranges - 1,
-		.timeout_ms = SHARE_TIMEOUT_MS,
 	};
 	u64 to = from_dpn(plan->to);
 	int ret = -EFAULT;

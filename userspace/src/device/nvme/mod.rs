@@ -125,7 +125,8 @@ impl Namespace {
     fn admin(&self, mut command: Command, data: &mut [u8]) -> io::Result<()> {
         command.addr = data.as_mut_ptr() as u64;
         command.data_len = data.len() as u32;
-        command.timeout_ms = 5000;
+        // The driver's own: it resets a controller that is late, and stops everybody's I/O for that.
+        command.timeout_ms = 0;
         // SAFETY: the driver reads the command and writes as many bytes as the slice has.
         let status = unsafe { nvme_ioctl_admin_cmd(self.file.as_raw_fd(), &mut command) }?;
         command.accepted(status)
