@@ -81,13 +81,13 @@ static void take_geometry(const struct dieaware_log_geometry *geometry,
 	u32 unit_bytes = le32_to_cpu(geometry->die_unit_bytes);
 	u64 stripe_bytes = le64_to_cpu(geometry->stripe_bytes);
 
-	if (!unit_bytes || unit_bytes % PAGE_SIZE || !stripe_bytes || stripe_bytes > U32_MAX ||
-	    (u32)stripe_bytes % unit_bytes)
+	if (!unit_bytes || unit_bytes % BIT(DMDA_PAGE_SHIFT) || !stripe_bytes ||
+	    stripe_bytes > U32_MAX || (u32)stripe_bytes % unit_bytes)
 		return;
 	discovery->die_unit_bytes = unit_bytes;
 	discovery->stripe_bytes = stripe_bytes;
 	discovery->open_pages = min_t(u64, (u64)le32_to_cpu(geometry->open_units) *
-				      (unit_bytes / PAGE_SIZE), U32_MAX);
+				      (unit_bytes >> DMDA_PAGE_SHIFT), U32_MAX);
 }
 
 /* Return: Identify Namespace, for kfree(); NULL if that is not known. */

@@ -5,6 +5,7 @@
  * remembers may be lost. So most of what a mode can do is not here; a bio's way is in
  * hint-io.c.
  */
+#include "core/namespace.h"
 #include "dieaware.h"
 #include "hint-control.h"
 #include "hint-io.h"
@@ -59,12 +60,17 @@ static int refuse_message(struct dmda *dmda, const struct dmda_message *message,
 	return -EINVAL;
 }
 
-/* Filesystems align to whole die units and stripes when they know them */
+/*
+ * Filesystems align to whole die units and stripes when they know them. The block layer reads ahead
+ * by two stripes, and does not take that back: so a device is not believed whatever it says.
+ */
 static void io_hints(struct dmda *dmda, struct queue_limits *limits)
 {
 	const struct dmda_discovery *discovery = &dmda->asking.discovery;
 
-	if (!discovery->die_unit_bytes)
+	if (dmda->config.hints == DMDA_HINTS_OFF ||
+	    !dmda_stripe_is_worth(discovery->die_unit_bytes, discovery->stripe_bytes,
+				  limits->physical_block_size))
 		return;
 	limits->io_min = max(limits->io_min, discovery->die_unit_bytes);
 	limits->io_opt = discovery->stripe_bytes;

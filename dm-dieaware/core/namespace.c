@@ -38,3 +38,10 @@ bool dmda_namespace_has_metadata(const u8 *id)
 
 	return format[0] || format[1] || (id[PROTECTION_AT] & PROTECTION_TYPE);
 }
+
+bool dmda_stripe_is_worth(u32 unit_bytes, u64 stripe_bytes, u32 block_bytes)
+{
+	return unit_bytes >= DMDA_UNIT_LEAST_BYTES && unit_bytes <= DMDA_UNIT_MOST_BYTES &&
+	       stripe_bytes >= unit_bytes && stripe_bytes <= DMDA_STRIPE_MOST_BYTES &&
+	       !((u32)stripe_bytes % unit_bytes) && !(unit_bytes % block_bytes);
+}

@@ -77,12 +77,32 @@ static void any_answer_is_read(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, dmda_namespace_has_metadata(id));
 }
 
+static void filesystems_hear_of_what_they_can_align_to(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, dmda_stripe_is_worth(32 << 10, 256 << 10, 4096));
+	KUNIT_EXPECT_TRUE(test, dmda_stripe_is_worth(96 << 10, 768 << 10, 16384));
+	KUNIT_EXPECT_TRUE(test, dmda_stripe_is_worth(DMDA_UNIT_LEAST_BYTES, DMDA_STRIPE_MOST_BYTES,
+						     512));
+	/* Nothing is known. */
+	KUNIT_EXPECT_FALSE(test, dmda_stripe_is_worth(0, 0, 4096));
+	KUNIT_EXPECT_FALSE(test, dmda_stripe_is_worth(32 << 10, 0, 4096));
+	/* No sense, or so much that all of it would be read ahead twice */
+	KUNIT_EXPECT_FALSE(test, dmda_stripe_is_worth(4096, U32_MAX - 4095, 4096));
+	KUNIT_EXPECT_FALSE(test, dmda_stripe_is_worth(1 << 20, 32 << 20, 4096));
+	KUNIT_EXPECT_FALSE(test, dmda_stripe_is_worth(32 << 20, 32 << 20, 4096));
+	KUNIT_EXPECT_FALSE(test, dmda_stripe_is_worth(32 << 10, (1ULL << 32) + (32 << 10), 4096));
+	/* No whole units, or blocks */
+	KUNIT_EXPECT_FALSE(test, dmda_stripe_is_worth(32 << 10, 48 << 10, 4096));
+	KUNIT_EXPECT_FALSE(test, dmda_stripe_is_worth(24 << 10, 96 << 10, 16384));
+}
+
 static struct kunit_case namespace_cases[] = {
 	KUNIT_CASE(metadata_counts_of_the_format_in_use),
 	KUNIT_CASE(metadata_may_be_whole_pages),
 	KUNIT_CASE(many_formats_have_longer_numbers),
 	KUNIT_CASE(protection_is_metadata),
 	KUNIT_CASE(any_answer_is_read),
+	KUNIT_CASE(filesystems_hear_of_what_they_can_align_to),
 	{}
 };
 
