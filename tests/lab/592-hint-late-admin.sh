@@ -53,12 +53,16 @@ dmsetup remove --retry t0
 
 took new_target t0 "$DEV" hints=off
 check_that "with hints=off nothing is asked (s)" "$TOOK" -lt 8
+inject clear
+dmsetup message t0 0 hints auto
+check_that "a message that wants hints asks" "$(status_field t0 hints)" == on
+
+# Nor is anything told to filesystems then, though this SSD has a geometry.
+dmsetup remove --retry t0
+new_target t0 "$DEV" hints=off
 dmsetup create plain --table "0 $(blockdev --getsz "$DEV") linear $DEV 0"
 at_end drop_target plain
 for limit in minimum_io_size optimal_io_size read_ahead_kb; do
 	check_that "$limit is dm-linear's" "$(queue_limit "$TARGET" "$limit")" == \
 		"$(queue_limit /dev/mapper/plain "$limit")"
 done
-inject clear
-dmsetup message t0 0 hints auto
-check_that "a message that wants hints asks" "$(status_field t0 hints)" == on
