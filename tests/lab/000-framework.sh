@@ -7,7 +7,7 @@
 # mem: 2G
 # seconds: 8
 # traces: yes
-# sentences: 56
+# sentences: 60
 # timeout: 240
 . "$(dirname "$0")/rc"
 
@@ -58,6 +58,12 @@ check_that "also after a failure" \
 	"$(inner "at_end touch $T_DIR/ended2" false; ls "$T_DIR/ended2")" == "1
 $T_DIR/ended2"
 check_fails "poll gives up" poll 0 false
+
+json=$'[\n  {\n    "ideal_pieces": 1,\n    "pieces": 7,\n    "physical": {\n      "pieces": 33\n    },\n    "unknown": null\n  }\n]'
+check_that "json_value takes the first of a name" "$(json_value "$json" pieces)" -eq 7
+check_that "or the first in what is named before it" "$(json_value "$json" physical pieces)" -eq 33
+check_that "in what is null all is null" "$(json_value "$json" unknown pieces)" == null
+check_fails "what is not there is no value" json_value "$json" nothing
 
 # ---- the kernel's messages
 

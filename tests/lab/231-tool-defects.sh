@@ -24,7 +24,7 @@ new_ext4() {
 
 # pieces_of FILE
 pieces_of() {
-	dieaware frag --json "$1" | jq '.[0].pieces'
+	frag_value "$1" pieces
 }
 
 # scatter MIB KIB: $T_DIR/mnt/file in pieces of so many KiB, between those of another one

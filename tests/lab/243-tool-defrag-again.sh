@@ -47,7 +47,7 @@ runs() {
 
 # pieces: of the file
 pieces() {
-	dieaware frag --json "$file" | jq '.[0].pieces'
+	frag_value "$file" pieces
 }
 
 # twice SENTENCE COMMAND...

@@ -14,11 +14,15 @@
 
 # dof FILE: DoF_P in thousandths
 dof() {
-	dieaware frag --json "$1" | jq '.[0].physical.dof_permille // empty'
+	frag_value "$1" physical dof_permille
 }
 
 is_spread() {
-	(($(dof "$1") <= 130))
+	local dof
+
+	dof=$(dof "$1")
+	# It says null of what it cannot tell.
+	[[ $dof == [0-9]* ]] && ((dof <= 130))
 }
 
 # watch OPTION...: in the background, its process in WATCH

@@ -21,7 +21,15 @@ KEPT=/var/lib/dieaware/defragd
 
 # count_of FILE: what is kept of it; 0: nothing
 count_of() {
-	jq --argjson inode "$(stat -c %i "$1")" '[.reads[] | select(.[0] == $inode)[1]] | add // 0' "$counts"
+	local inode text
+
+	inode=$(stat -c %i "$1")
+	text=$(<"$counts") || return
+	if [[ $text =~ \[$inode,([0-9]+)\] ]]; then
+		echo "${BASH_REMATCH[1]}"
+	else
+		echo 0
+	fi
 }
 
 # reads_of COUNTS: without the time that was spent

@@ -36,7 +36,7 @@ pass() {
 
 # nr_in_pieces: files that are to be mended yet
 nr_in_pieces() {
-	dieaware frag --json "${FILES[@]/#/$mnt/}" | jq '[.[] | select(.pieces > 2)] | length'
+	dieaware frag --json "${FILES[@]/#/$mnt/}" | awk '$1 == "\"pieces\":" && $2 + 0 > 2 { nr++ } END { print nr + 0 }'
 }
 
 # interrupt SIGNAL: a pass, when it has said that something is done. Sets STATUS to what it ends with.

@@ -23,7 +23,7 @@ done
 
 # all_pieces: of all files together
 all_pieces() {
-	dieaware frag --json "${files[@]}" | jq 'map(.pieces) | add'
+	dieaware frag --json "${files[@]}" | awk '$1 == "\"pieces\":" { sum += $2 } END { print sum }'
 }
 
 for fs in ext4 xfs f2fs btrfs; do

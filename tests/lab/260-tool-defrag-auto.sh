@@ -26,9 +26,9 @@ on_a_die() {
 	sync
 }
 
-# figure KEY: from frag's JSON
+# figure KEY...: from frag's JSON
 figure() {
-	dieaware frag --json "$file" | jq ".[0].$1"
+	frag_value "$file" "$@"
 }
 
 # cannot_spread: runs dieaware defrag with the last command that asks the SSD before anything is done failing: the one
@@ -46,10 +46,10 @@ cannot_spread() {
 
 # gets METHOD SENTENCE
 gets() {
-	check_that "$2: it lies on one die" "$(figure physical.dof_permille)" -ge 700
+	check_that "$2: it lies on one die" "$(figure physical dof_permille)" -ge 700
 	cannot_spread "$2"
 	check_that "$2: it is done by $1" "$METHOD" == "$1"
-	check_that "$2: the pages come to all dies" "$(figure physical.dof_permille)" -le 130
+	check_that "$2: the pages come to all dies" "$(figure physical dof_permille)" -le 130
 	check_that "$2: in one piece" "$(figure pieces)" -eq 1
 	echo 3 >/proc/sys/vm/drop_caches
 	check "$2: it is the same" cmp "$T_DIR/data" "$file"

@@ -31,7 +31,7 @@ in_pieces() {
 }
 
 pieces_of() {
-	dieaware frag --json "$1" | jq '.[0].pieces'
+	frag_value "$1" pieces
 }
 
 # fewer FILE PIECES

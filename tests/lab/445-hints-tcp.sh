@@ -26,7 +26,7 @@ fragment() {
 
 # dof FILE: how far its pages are from being on all dies alike, in thousandths
 dof() {
-	dieaware frag --json "$1" | jq '.[0].physical.dof_permille'
+	frag_value "$1" physical dof_permille
 }
 
 new_ssd ssd0 capacity_mib=512 share_pages=16384

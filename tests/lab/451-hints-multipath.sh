@@ -53,7 +53,7 @@ fragment() {
 }
 
 dof() {
-	dieaware frag --json "$T_DIR/mnt/$1/file" | jq '.[0].physical.dof_permille'
+	frag_value "$T_DIR/mnt/$1/file" physical dof_permille
 }
 
 # writes_with_hints NAME PATHS
