@@ -28,12 +28,15 @@ sum=$(dd if="$TARGET" bs=1M count=2 iflag=direct status=none | sha256sum)
 dmsetup remove t0
 dmsetup remove low
 dd if="$disk" of="$T_DIR/copy" bs=1M count=48 conv=sparse status=none
-modprobe dm-log-writes
-dmsetup create low --table "0 98304 log-writes $disk $log"
+dmsetup create low --table "0 98304 linear $disk 0"
 LINE="0 $((before * 8)) dieaware /dev/mapper/low 0 log"
-dmsetup create t0 --readonly --table "$LINE"
+dmsetup create t0 --table "$LINE"
 after=$(status_field t0 grown_lpns)
 dmsetup remove t0
+dmsetup remove low
+dd if="$T_DIR/copy" of="$disk" bs=1M conv=fsync status=none
+modprobe dm-log-writes
+dmsetup create low --table "0 98304 log-writes $disk $log"
 dmsetup create t0 --table "$(line_of "$after")"
 dmsetup remove t0
 dmsetup remove low
