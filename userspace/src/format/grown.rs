@@ -7,10 +7,11 @@ use std::io;
 
 use zerocopy::transmute_ref;
 
-use super::block::{self, BlockId};
+use super::block;
 use super::layout::{
-    RootBlock, BLOCK_BYTES, ENTRIES_PER_PAGE, MAGIC_ROOT, MAP_SUMS_ENTRIES, SEGMENTS_PER_PAGE,
+    RootBlock, BLOCK_BYTES, ENTRIES_PER_PAGE, MAP_SUMS_ENTRIES, SEGMENTS_PER_PAGE,
 };
+use super::root::first_id;
 use super::superblock::Super;
 use crate::io_engine::pages::{ReadPages, WritePages};
 
@@ -46,25 +47,18 @@ fn most_root_pages(superblock: &Super, nr_pages: u64) -> u64 {
 
 fn first_page(device: &impl ReadPages, superblock: &Super, dpn: u64) -> io::Result<Option<First>> {
     let page = device.read_page(dpn)?;
-    let id = BlockId {
-        magic: MAGIC_ROOT,
-        nr_entries: 0,
-        dpn,
-        index: 0,
-        seq: 0,
-        epoch: 0,
-        uuid: &superblock.uuid,
-    };
     let root: &RootBlock = transmute_ref!(&page);
 
-    Ok(block::check(&page, &id).is_ok().then(|| First {
-        dpn,
-        epoch: root.header.epoch.get(),
-        nr_entries: (
-            root.nr_segment_entries.get(),
-            root.nr_directory_entries.get(),
-        ),
-    }))
+    Ok(block::check(&page, &first_id(superblock, dpn))
+        .is_ok()
+        .then(|| First {
+            dpn,
+            epoch: root.header.epoch.get(),
+            nr_entries: (
+                root.nr_segment_entries.get(),
+                root.nr_directory_entries.get(),
+            ),
+        }))
 }
 
 /// First pages of roots behind the segments, in their order.

@@ -52,6 +52,7 @@ pub fn restore_image<R: BufRead>(
     reader: Reader<R>,
     device: &impl WritePages,
 ) -> Result<(), ReadError> {
+    withdraw(device)?;
     // It is zero, and may be claimed to be so long that nobody could read all of it.
     restore_with(
         reader,
@@ -62,8 +63,8 @@ pub fn restore_image<R: BufRead>(
     )
 }
 
-/// `clear` gets the places at which the text has nothing, and `stand_in` those of the last draft's data,
-/// and the checksums.
+/// On a device without a superblock. `clear` gets the places at which the text has nothing, and
+/// `stand_in` those of the last draft's data, and the checksums.
 fn restore_with<R: BufRead>(
     reader: Reader<R>,
     device: &impl WritePages,
@@ -72,8 +73,6 @@ fn restore_with<R: BufRead>(
     mut stand_in: impl FnMut(u64, u32) -> io::Result<()>,
 ) -> Result<(), ReadError> {
     let supers = reader.supers.clone();
-
-    withdraw(device)?;
     let behind = reader.for_each_page(zeroes, |pages, page| match page {
         Some(page) => device.write(pages.start, page),
         None => clear(pages),

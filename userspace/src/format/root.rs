@@ -73,6 +73,19 @@ pub fn fresh_chain(superblock: &Super, salt: u64) -> u32 {
     crc32c(crc32c(!0, &superblock.uuid), &salt.to_le_bytes())
 }
 
+/// What the first page of a root is at that place, of whatever epoch.
+pub(super) fn first_id(superblock: &Super, dpn: u64) -> BlockId<'_> {
+    BlockId {
+        magic: MAGIC_ROOT,
+        nr_entries: 0,
+        dpn,
+        index: 0,
+        seq: 0,
+        epoch: 0,
+        uuid: &superblock.uuid,
+    }
+}
+
 impl Root {
     /// The root of a new device: no page of any table was ever written.
     pub fn empty(superblock: &Super, salt: u64) -> Self {
@@ -159,15 +172,7 @@ impl Root {
         let [even, odd] = superblock.root_dpn;
         let dpn = if which == 0 { even } else { odd };
         let (first, rest) = pages.split_first().ok_or(RootError::Size)?;
-        let mut id = BlockId {
-            magic: MAGIC_ROOT,
-            nr_entries: 0,
-            dpn,
-            index: 0,
-            seq: 0,
-            epoch: 0,
-            uuid: &superblock.uuid,
-        };
+        let mut id = first_id(superblock, dpn);
 
         block::check(first, &id).map_err(|err| RootError::Block(0, err))?;
         let mut root = Self::decode_first(transmute_ref!(first), superblock)?;
