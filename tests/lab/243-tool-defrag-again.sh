@@ -84,6 +84,13 @@ device() {
 	fi
 }
 
+# make FS: ext4 with all its tables, which it would write in the background otherwise
+make() {
+	local options=()
+	[[ $1 != ext4 ]] || options=(-E lazy_itable_init=0,lazy_journal_init=0)
+	make_fs "$1" "$BELOW" "${options[@]}"
+}
+
 end_device() {
 	if [[ $1 == known ]]; then
 		drop_ssd ssd0
@@ -98,7 +105,7 @@ SUM=$(sha256sum <"$T_DIR/data")
 for dies in unknown known; do
 	device $dies
 	for fs in ext4 xfs f2fs btrfs; do
-		make_fs $fs "$BELOW"
+		make $fs
 		new_mount "$BELOW" "$mnt"
 		in_small_pieces $fs "$mnt" $HOLE_KIB
 		dd if="$T_DIR/data" of="$file" bs=1M conv=fsync status=none
