@@ -468,9 +468,13 @@ static void fail_power(struct work_struct *work)
 		power_off(item, true);
 }
 
-static ssize_t nvmev_power_show(struct config_item *item, char *page)
+static ssize_t nvmev_power_show(struct config_item *config_item, char *page)
 {
-	return sysfs_emit(page, "%u\n", is_on(to_item(item)));
+	struct item *item = to_item(config_item);
+
+	/* What is asked may be freed meanwhile, by whoever has it discarded. */
+	guard(mutex)(&item->power_lock);
+	return sysfs_emit(page, "%u\n", is_on(item));
 }
 
 static ssize_t nvmev_power_store(struct config_item *config_item, const char *text, size_t bytes)
