@@ -15,15 +15,9 @@
  *
  * A driver in user space tells no tracepoint. With poll_us the first timer looks at the doorbells
  * all the time, between the slow looks.
- *
- * Admin requests have no disk by which to tell their device, so they wake all.
  */
-#include <linux/blk-mq.h>
-#include <linux/blkdev.h>
 #include <linux/kthread.h>
-#include <linux/rculist.h>
 #include <linux/sched.h>
-#include <linux/tracepoint.h>
 
 #include "admin.h"
 #include "compat.h"
@@ -55,10 +49,6 @@
 #define ACTIVE_LOOK_NS		(10 * NSEC_PER_MSEC)
 #define IDLE_LOOK_NS		(50 * NSEC_PER_MSEC)
 #define ACTIVE_FOR_NS		NSEC_PER_SEC
-
-static LIST_HEAD(watches);
-static DEFINE_MUTEX(watches_lock);
-static struct tracepoint *issue_tracepoint;
 
 static struct nvmev *nvmev_of(struct nvmev_watch *watch)
 {
@@ -556,8 +546,9 @@ static enum hrtimer_restart look_slowly(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-static void expect(struct nvmev_watch *watch, bool admin)
+void nvmev_dispatch_expect(struct nvmev *nvmev, bool admin)
 {
+	struct nvmev_watch *watch = &nvmev->watch;
 	unsigned long flags;
 
 	spin_lock_irqsave(&watch->lock, flags);
@@ -571,53 +562,6 @@ static void expect(struct nvmev_watch *watch, bool admin)
 		arm_next_locked(watch, watch->since_ns);
 	}
 	spin_unlock_irqrestore(&watch->lock, flags);
-}
-
-static bool is_disk_of(const struct device *disk, const struct nvmev_watch *watch)
-{
-	const struct nvmev *nvmev = container_of(watch, struct nvmev, watch);
-
-	/* disk -> controller -> PCI function */
-	if (!disk->parent || !disk->parent->parent || !dev_is_pci(disk->parent->parent))
-		return false;
-	return to_pci_dev(disk->parent->parent)->bus == nvmev->pci.bus;
-}
-
-static void on_issue(void *data, struct request *rq)
-{
-	struct gendisk *disk = rq->q->disk;
-	struct nvmev_watch *watch;
-
-	rcu_read_lock();
-	list_for_each_entry_rcu(watch, &watches, link) {
-		if (disk && !is_disk_of(disk_to_dev(disk), watch))
-			continue;
-		expect(watch, !disk);
-		if (disk)
-			break;
-	}
-	rcu_read_unlock();
-}
-
-static void find_tracepoint(struct tracepoint *tracepoint, void *data)
-{
-	if (!strcmp(tracepoint->name, "block_rq_issue"))
-		issue_tracepoint = tracepoint;
-}
-
-int nvmev_probe_register(void)
-{
-	for_each_kernel_tracepoint(find_tracepoint, NULL);
-	if (!issue_tracepoint)
-		return -ENOENT;
-	return tracepoint_probe_register(issue_tracepoint, on_issue, NULL);
-}
-
-void nvmev_probe_unregister(void)
-{
-	if (issue_tracepoint)
-		tracepoint_probe_unregister(issue_tracepoint, on_issue, NULL);
-	tracepoint_synchronize_unregister();
 }
 
 int nvmev_dispatch_init(struct nvmev *nvmev)
@@ -639,19 +583,11 @@ int nvmev_dispatch_init(struct nvmev *nvmev)
 void nvmev_dispatch_start(struct nvmev *nvmev)
 {
 	wake_up_process(nvmev->watch.thread);
-	mutex_lock(&watches_lock);
-	list_add_tail_rcu(&nvmev->watch.link, &watches);
-	mutex_unlock(&watches_lock);
 }
 
 void nvmev_dispatch_stop(struct nvmev *nvmev)
 {
 	struct nvmev_watch *watch = &nvmev->watch;
-
-	mutex_lock(&watches_lock);
-	list_del_rcu(&watch->link);
-	mutex_unlock(&watches_lock);
-	synchronize_rcu();
 
 	spin_lock_irq(&watch->lock);
 	watch->stopped = true;

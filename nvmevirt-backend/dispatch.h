@@ -7,6 +7,8 @@
 #ifndef NVMEV_DISPATCH_H
 #define NVMEV_DISPATCH_H
 
+#include <linux/types.h>
+
 struct nvmev;
 
 /**
@@ -30,5 +32,14 @@ void nvmev_dispatch_start(struct nvmev *nvmev);
  * Context: sleeps. Nothing touches host memory after it returns.
  */
 void nvmev_dispatch_stop(struct nvmev *nvmev);
+
+/**
+ * nvmev_dispatch_expect() - look at the doorbells soon, until a command has been fetched
+ * @nvmev: the SSD
+ * @admin: whether it is an admin command that is on its way
+ *
+ * Context: any.
+ */
+void nvmev_dispatch_expect(struct nvmev *nvmev, bool admin);
 
 #endif /* NVMEV_DISPATCH_H */

@@ -5,6 +5,7 @@
  */
 #include <linux/module.h>
 
+#include "bell.h"
 #include "debugfs.h"
 #include "nvmev.h"
 
@@ -13,7 +14,7 @@
 
 static int __init nvmev_init(void)
 {
-	int ret = nvmev_probe_register();
+	int ret = nvmev_bell_register();
 
 	if (ret == -ENOENT)
 		pr_warn("nvmev: this kernel has no block_rq_issue tracepoint; commands will take up to 50 ms.\n");
@@ -21,7 +22,7 @@ static int __init nvmev_init(void)
 		return ret;
 	ret = nvmev_pci_register();
 	if (ret)
-		goto err_probe;
+		goto err_bell;
 	nvmev_stats_init();
 	ret = nvmev_config_register();
 	if (ret)
@@ -31,8 +32,8 @@ static int __init nvmev_init(void)
 err_stats:
 	nvmev_stats_exit();
 	nvmev_pci_unregister();
-err_probe:
-	nvmev_probe_unregister();
+err_bell:
+	nvmev_bell_unregister();
 	return ret;
 }
 
@@ -41,7 +42,7 @@ static void __exit nvmev_exit(void)
 	nvmev_config_unregister();
 	nvmev_stats_exit();
 	nvmev_pci_unregister();
-	nvmev_probe_unregister();
+	nvmev_bell_unregister();
 }
 
 module_init(nvmev_init);

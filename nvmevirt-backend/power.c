@@ -11,6 +11,7 @@
  */
 #include <linux/async.h>
 
+#include "bell.h"
 #include "ctrl.h"
 #include "debugfs.h"
 #include "dispatch.h"
@@ -93,6 +94,7 @@ int nvmev_power_on(struct nvmev *nvmev, char *reason)
 	nvmev->is_on = true;
 	nvmev_stats_add(nvmev);
 	nvmev_dispatch_start(nvmev);
+	nvmev_bell_attach(nvmev);
 	nvmev_pci_plug(&nvmev->pci);
 	return 0;
 }
@@ -125,6 +127,7 @@ int nvmev_power_off(struct nvmev *nvmev, bool failure, char *reason)
 	nvmev_stats_remove(nvmev);
 	if (failure) {
 		nvmev_outage_cut(nvmev);
+		nvmev_bell_detach(nvmev);
 		nvmev_dispatch_stop(nvmev);
 		nvmev_pci_vanish(&nvmev->pci);
 		nvmev_pci_unplug(&nvmev->pci);
@@ -132,6 +135,7 @@ int nvmev_power_off(struct nvmev *nvmev, bool failure, char *reason)
 		/* A driver that has only been told to begin is not there yet to be told to end. */
 		async_synchronize_full();
 		nvmev_pci_unplug(&nvmev->pci);
+		nvmev_bell_detach(nvmev);
 		nvmev_dispatch_stop(nvmev);
 	}
 	nvmev_pci_destroy(&nvmev->pci);

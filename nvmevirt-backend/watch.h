@@ -69,17 +69,4 @@ void nvmev_wake_locked(struct nvmev_watch *watch);
  */
 void nvmev_wake(struct nvmev *nvmev);
 
-/**
- * nvmev_probe_register() - learn of requests when the block layer issues them
- *
- * Return: 0, or -ENOENT if this kernel has no such tracepoint: commands are then found
- * by the slow look only.
- */
-int nvmev_probe_register(void);
-
-/**
- * nvmev_probe_unregister() - undo nvmev_probe_register()
- */
-void nvmev_probe_unregister(void);
-
 #endif /* NVMEV_WATCH_H */
