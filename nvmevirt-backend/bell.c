@@ -1,18 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who is told of requests: the block layer's tracepoint block_rq_issue is passed by each just
- * before the driver rings for it. Requests for a disk of ours are expected by its dispatcher.
+ * How an SSD learns that a doorbell was rung. The block layer's tracepoint block_rq_issue is passed
+ * by each request just before the driver rings for it. With the first one for a disk of ours, the
+ * disk's queue gets another table of functions: those that give requests to the driver call the
+ * driver's own, and look at the doorbells when these have come back. So a command is fetched as
+ * soon as it was rung for, by the CPU that did, without a timer or an interrupt. Nothing of the
+ * driver's is changed. We keep hold of each queue that has such a table, and put its own back
+ * before we let go: when the SSD is switched off, or when another disk is followed and this one has
+ * gone.
  *
- * Admin requests have no disk by which to tell their device, so all expect them.
+ * Requests that do not come this way are expected by the dispatcher, which looks by its timer: the
+ * first one, all where there is no memory for a table, and admin requests: these have no disk by
+ * which to tell their device, so all expect them.
+ *
+ * A table is used under RCU, as the block layer calls its functions, so one that is taken away is
+ * freed a grace period later. Queues whose functions may sleep get none.
  */
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
 #include <linux/rculist.h>
+#include <linux/slab.h>
 #include <linux/tracepoint.h>
 
 #include "bell.h"
 #include "dispatch.h"
 #include "nvmev.h"
+
+/**
+ * struct table - a queue's table of functions
+ * @ops: the functions; what the queue has
+ * @driver_ops: those of the driver
+ * @queue: the queue; we hold it
+ * @nvmev: the SSD whose disk it belongs to
+ * @link: entry in the SSD's list
+ */
+struct table {
+	struct blk_mq_ops ops;
+	const struct blk_mq_ops *driver_ops;
+	struct request_queue *queue;
+	struct nvmev *nvmev;
+	struct list_head link;
+};
 
 static LIST_HEAD(watches);
 static DEFINE_MUTEX(watches_lock);
@@ -21,6 +49,126 @@ static struct tracepoint *issue_tracepoint;
 static struct nvmev *nvmev_of(struct nvmev_watch *watch)
 {
 	return container_of(watch, struct nvmev, watch);
+}
+
+static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_queue_data *bd);
+
+/* The queue's table, or NULL if it has none of ours: also when it has just been taken away. */
+static struct table *table_of(struct request_queue *queue)
+{
+	const struct blk_mq_ops *ops = READ_ONCE(queue->mq_ops);
+
+	if (ops->queue_rq != queue_rq)
+		return NULL;
+	return container_of((struct blk_mq_ops *)ops, struct table, ops);
+}
+
+/* The driver does not ring for a request that others follow at once. */
+static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_queue_data *bd)
+{
+	const struct table *table = table_of(hctx->queue);
+	bool is_last = bd->last;
+	blk_status_t status;
+
+	if (!table)
+		return hctx->queue->mq_ops->queue_rq(hctx, bd);
+	status = table->driver_ops->queue_rq(hctx, bd);
+	if (is_last)
+		nvmev_dispatch_rung(table->nvmev);
+	return status;
+}
+
+static void commit_rqs(struct blk_mq_hw_ctx *hctx)
+{
+	const struct table *table = table_of(hctx->queue);
+
+	if (!table) {
+		hctx->queue->mq_ops->commit_rqs(hctx);
+		return;
+	}
+	table->driver_ops->commit_rqs(hctx);
+	nvmev_dispatch_rung(table->nvmev);
+}
+
+/* All of these requests are for one queue. Kernels differ in what they are given in. */
+static void queue_rqs(typeof(&((struct blk_plug *)NULL)->mq_list) requests)
+{
+	struct request_queue *queue = rq_list_peek(requests)->q;
+	const struct table *table = table_of(queue);
+
+	if (!table) {
+		queue->mq_ops->queue_rqs(requests);
+		return;
+	}
+	table->driver_ops->queue_rqs(requests);
+	nvmev_dispatch_rung(table->nvmev);
+}
+
+static void fill(struct table *table, struct nvmev *nvmev, struct request_queue *queue)
+{
+	table->nvmev = nvmev;
+	table->queue = queue;
+	table->driver_ops = queue->mq_ops;
+	table->ops = *queue->mq_ops;
+	table->ops.queue_rq = queue_rq;
+	if (table->ops.commit_rqs)
+		table->ops.commit_rqs = commit_rqs;
+	if (table->ops.queue_rqs)
+		table->ops.queue_rqs = queue_rqs;
+}
+
+/* Give the queue a table. Without memory its requests are expected, as this one is. */
+static void follow(struct nvmev *nvmev, struct request_queue *queue)
+{
+	struct nvmev_bell *bell = &nvmev->bell;
+	struct table *table;
+	unsigned long flags;
+
+	if (queue->tag_set->flags & BLK_MQ_F_BLOCKING)
+		return;
+	table = kzalloc(sizeof(*table), GFP_ATOMIC | __GFP_NOWARN);
+	if (!table)
+		return;
+	spin_lock_irqsave(&bell->lock, flags);
+	if (!table_of(queue) && blk_get_queue(queue)) {
+		fill(table, nvmev, queue);
+		list_add_tail(&table->link, &bell->tables);
+		/* Whoever sees the table sees what is in it. */
+		smp_store_release(&queue->mq_ops, &table->ops);
+		table = NULL;
+	}
+	spin_unlock_irqrestore(&bell->lock, flags);
+	kfree(table);
+	/* It may have come in the place of one that has gone. */
+	schedule_work(&bell->work);
+}
+
+/* Take the tables away, of all queues or of those whose disks have gone. */
+static void take_away(struct nvmev_bell *bell, bool all)
+{
+	struct table *table, *next;
+	LIST_HEAD(gone);
+
+	spin_lock_irq(&bell->lock);
+	list_for_each_entry_safe(table, next, &bell->tables, link) {
+		if (!all && !blk_queue_dying(table->queue))
+			continue;
+		WRITE_ONCE(table->queue->mq_ops, table->driver_ops);
+		list_move(&table->link, &gone);
+	}
+	spin_unlock_irq(&bell->lock);
+	if (list_empty(&gone))
+		return;
+	synchronize_rcu();
+	list_for_each_entry_safe(table, next, &gone, link) {
+		blk_put_queue(table->queue);
+		kfree(table);
+	}
+}
+
+static void look_for_gone(struct work_struct *work)
+{
+	take_away(container_of(work, struct nvmev_bell, work), false);
 }
 
 static bool is_disk_of(const struct device *disk, const struct nvmev_watch *watch)
@@ -38,13 +186,18 @@ static void on_issue(void *data, struct request *rq)
 	struct gendisk *disk = rq->q->disk;
 	struct nvmev_watch *watch;
 
+	/* Whoever gives it to the driver looks at the doorbells then. */
+	if (table_of(rq->q))
+		return;
 	rcu_read_lock();
 	list_for_each_entry_rcu(watch, &watches, link) {
 		if (disk && !is_disk_of(disk_to_dev(disk), watch))
 			continue;
 		nvmev_dispatch_expect(nvmev_of(watch), !disk);
-		if (disk)
+		if (disk) {
+			follow(nvmev_of(watch), rq->q);
 			break;
+		}
 	}
 	rcu_read_unlock();
 }
@@ -68,6 +221,19 @@ void nvmev_bell_unregister(void)
 	if (issue_tracepoint)
 		tracepoint_probe_unregister(issue_tracepoint, on_issue, NULL);
 	tracepoint_synchronize_unregister();
+}
+
+void nvmev_bell_init(struct nvmev *nvmev)
+{
+	spin_lock_init(&nvmev->bell.lock);
+	INIT_LIST_HEAD(&nvmev->bell.tables);
+	INIT_WORK(&nvmev->bell.work, look_for_gone);
+}
+
+void nvmev_bell_exit(struct nvmev *nvmev)
+{
+	cancel_work_sync(&nvmev->bell.work);
+	take_away(&nvmev->bell, true);
 }
 
 void nvmev_bell_attach(struct nvmev *nvmev)

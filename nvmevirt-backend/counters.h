@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What an SSD counts of the commands it was given. The dispatcher writes, or the timer in its turn;
- * whoever reports them (SMART, debugfs) reads without a lock and can live with an old value.
+ * What an SSD counts of the commands it was given. The dispatcher writes, or whoever serves in
+ * passing; whoever reports them (SMART, debugfs) reads without a lock and can live with an old
+ * value.
  */
 #ifndef NVMEV_COUNTERS_H
 #define NVMEV_COUNTERS_H
@@ -27,6 +28,7 @@ struct nvmev_cmd;
  * @hints_seen: commands with a hint, or with a placement identifier
  * @pieces: pieces of commands that are done in pieces (pieces.h)
  * @wakeups: number of times that the dispatcher was woken
+ * @served_as_rung: I/O commands that were served by whoever gave them to the driver
  */
 struct nvmev_counters {
 	u64 bytes_read;
@@ -43,6 +45,7 @@ struct nvmev_counters {
 	u64 hints_seen;
 	u64 pieces;
 	u64 wakeups;
+	u64 served_as_rung;
 };
 
 /**

@@ -2,14 +2,15 @@
 /*
  * The dispatcher, and what wakes it.
  *
- * A doorbell is a word in memory that nobody is told about. But every request passes
- * the block layer's tracepoint block_rq_issue just before the driver rings, so a probe
- * there knows that a doorbell is about to change. It counts the request as expected
- * and sets a timer a little ahead; the timer looks at the doorbells until as many
- * commands were fetched as were expected, and gives up two milliseconds after the last. Short
+ * A doorbell is a word in memory that nobody is told about. But whoever gives requests to a disk's
+ * driver comes back to us when the driver has rung (bell.c), and looks at the doorbells. Short
  * commands that it finds while the dispatcher sleeps it does itself (turn.h): a switch to a
- * thread and back costs more than all that they take. For others it wakes the dispatcher. What
- * no tracepoint tells of (register writes, a lost count) is found by a slow look, which has a
+ * thread and back costs more than all that they take. For others it wakes the dispatcher.
+ *
+ * Of other requests it is known only that a doorbell is about to change. They are counted as
+ * expected, and a timer is set a little ahead; it looks at the doorbells, as above, until as many
+ * commands were fetched as were expected, and gives up two milliseconds after the last. What
+ * nobody tells of (register writes, a lost count) is found by a slow look, which has a
  * timer of its own. Nobody spins. The slow look also lets the FTL use idle time, until it
  * has nothing left to do.
  *
@@ -248,15 +249,17 @@ static bool run_admin(struct nvmev *nvmev)
 /**
  * struct fetching - a batch that is being fetched and started
  * @now_ns: time of that
- * @by_timer: whether the timer does it: then only what is quick, and little of it
+ * @in_passing: whether the dispatcher sleeps: then only what is quick, and little of it
  * @is_closed: whether no other command may join it
+ * @leaves: whether there may be others that did not
  * @nr: number of commands so far
- * @left_pages: pages that they may have yet, of the timer's
+ * @left_pages: pages that they may have yet, of what is done in passing
  */
 struct fetching {
 	u64 now_ns;
-	bool by_timer;
+	bool in_passing;
 	bool is_closed;
+	bool leaves;
 	u32 nr;
 	u32 left_pages;
 };
@@ -265,7 +268,7 @@ static bool may_join(struct nvmev *nvmev, struct fetching *batch, const struct n
 {
 	u32 nr_pages;
 
-	if (!batch->by_timer)
+	if (!batch->in_passing)
 		return !(batch->nr && nvmev_io_is_alone(sqe)) && !nvmev_io_must_wait(nvmev, sqe);
 	nr_pages = nvmev_io_quick_pages(nvmev, sqe);
 	if (!nr_pages || nr_pages > batch->left_pages)
@@ -285,14 +288,18 @@ static bool fetch_one(struct nvmev *nvmev, u32 id, struct fetching *batch)
 	struct nvme_command sqe;
 	struct nvmev_cmd *cmd;
 
-	if (state == NVMEV_SQ_BAD && !batch->by_timer)
+	if (state == NVMEV_SQ_EMPTY)
+		return false;
+	if (state == NVMEV_SQ_BAD && !batch->in_passing)
 		tell_bad_doorbell(nvmev, id);
-	if (state != NVMEV_SQ_READY || !nvmev_sq_peek(nvmev, id, &sqe) ||
-	    !may_join(nvmev, batch, &sqe))
+	cmd = NULL;
+	if (state == NVMEV_SQ_READY && nvmev_sq_peek(nvmev, id, &sqe) &&
+	    may_join(nvmev, batch, &sqe))
+		cmd = nvmev_cmd_get(nvmev);
+	if (!cmd) {
+		batch->leaves = true;
 		return false;
-	cmd = nvmev_cmd_get(nvmev);
-	if (!cmd)
-		return false;
+	}
 	cmd->sqid = id;
 	cmd->sq_pos = sq->head;
 	cmd->sqe = sqe;
@@ -339,25 +346,19 @@ static void fetch_round(struct nvmev *nvmev, struct fetching *batch)
  * Rounds, until nothing is left or the batch is full. Each batch begins with another of the
  * queues that exist, so that none is always first.
  */
-static u32 fetch_batch(struct nvmev *nvmev, bool by_timer)
+static void fetch_batch(struct nvmev *nvmev, struct fetching *batch)
 {
-	struct fetching batch = {
-		.now_ns = nvmev_now(nvmev),
-		.by_timer = by_timer,
-		.left_pages = NVMEV_QUICK_PAGES,
-	};
 	u32 before;
 
 	/* It may have been deleted since. */
 	if (!nvmev->queues.sq[nvmev->first_queue].ring)
 		nvmev->first_queue = next_queue(nvmev, nvmev->first_queue);
 	do {
-		before = batch.nr;
-		fetch_round(nvmev, &batch);
-	} while (batch.nr != before && !batch.is_closed);
-	if (batch.nr)
+		before = batch->nr;
+		fetch_round(nvmev, batch);
+	} while (batch->nr != before && !batch->is_closed);
+	if (batch->nr)
 		nvmev->first_queue = next_queue(nvmev, nvmev->first_queue);
-	return batch.nr;
 }
 
 /* The data of a command of a batch, if it came as far as that */
@@ -373,24 +374,25 @@ static void move(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 
 static bool run_io(struct nvmev *nvmev)
 {
+	struct fetching batch = { .now_ns = nvmev_now(nvmev) };
 	struct nvmev_cmd *cmd;
-	u32 i, nr;
+	u32 i;
 
 	if (!nvmev_ctrl_is_ready(nvmev))
 		return false;
-	nr = fetch_batch(nvmev, false);
-	if (!nr)
+	fetch_batch(nvmev, &batch);
+	if (!batch.nr)
 		return false;
-	note_fetched(nvmev, nr, false);
+	note_fetched(nvmev, batch.nr, false);
 	nvmev_outage_note(nvmev);
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < batch.nr; i++) {
 		cmd = nvmev->batch[i];
 		if (cmd->status == NVMEV_STATUS_LATER) {
 			cmd->status = 0;
 			continue;
 		}
 		move(nvmev, cmd);
-		nvmev_cmd_complete(nvmev, cmd, i + 1 < nr);
+		nvmev_cmd_complete(nvmev, cmd, i + 1 < batch.nr);
 	}
 	return true;
 }
@@ -445,43 +447,65 @@ static int dispatch(void *data)
 	return 0;
 }
 
-/*
- * The timer in its turn. What cannot be done here is left for the dispatcher, and so is all that
- * is no command: has_work_locked() finds it.
+/**
+ * struct served - what was done in passing
+ * @at_ns: time of that
+ * @nr: number of commands
+ * @leaves: whether there may be something for the dispatcher to do
  */
-static u32 serve_locked(struct nvmev *nvmev)
+struct served {
+	u64 at_ns;
+	u32 nr;
+	bool leaves;
+};
+
+/*
+ * What cannot be done here is left for the dispatcher, and so is all that is no command:
+ * has_work_locked() finds it.
+ */
+static void serve_locked(struct nvmev *nvmev, struct served *served)
 {
-	u32 i, nr;
+	struct fetching batch = {
+		.now_ns = nvmev_now(nvmev),
+		.in_passing = true,
+		.left_pages = NVMEV_QUICK_PAGES,
+	};
+	u32 i;
 
 	lockdep_assert_held(&nvmev->turn_lock);
 
+	served->leaves = true;
 	if (READ_ONCE(nvmev->watch.stopped) || READ_ONCE(nvmev->power_failed) ||
 	    nvmev_outage_is_failing(nvmev) || nvmev_ctrl_has_news(nvmev) ||
 	    !nvmev_ctrl_is_ready(nvmev))
-		return 0;
-	nr = fetch_batch(nvmev, true);
-	if (!nr)
-		return 0;
-	for (i = 0; i < nr; i++)
+		return;
+	fetch_batch(nvmev, &batch);
+	if (!batch.nr)
+		return;
+	for (i = 0; i < batch.nr; i++)
 		move(nvmev, nvmev->batch[i]);
-	nvmev_cmds_complete(nvmev, nvmev->batch, nr);
+	nvmev_cmds_complete(nvmev, nvmev->batch, batch.nr);
 	WRITE_ONCE(nvmev->watch.idle_work, true);
-	if (ftl_nr_failures(nvmev->ftl) != nvmev->failures_seen)
+	served->at_ns = batch.now_ns;
+	served->nr = batch.nr;
+	served->leaves = batch.leaves || batch.is_closed;
+	if (ftl_nr_failures(nvmev->ftl) != nvmev->failures_seen) {
 		WRITE_ONCE(nvmev->inject.check_health, true);
-	return nr;
+		served->leaves = true;
+	}
 }
 
-/* Return: number of commands that were served. */
+/* The timer in its turn. */
 static u32 serve(struct nvmev *nvmev)
 {
+	struct served served = {};
 	unsigned long flags;
-	u32 nr = 0;
 
 	spin_lock_irqsave(&nvmev->turn_lock, flags);
 	if (!nvmev->nr_turns)
-		nr = serve_locked(nvmev);
+		serve_locked(nvmev, &served);
 	spin_unlock_irqrestore(&nvmev->turn_lock, flags);
-	return nr;
+	return served.nr;
 }
 
 /* Look at doorbells and registers, and serve or wake. */
@@ -501,6 +525,54 @@ static void look_locked(struct nvmev_watch *watch, u32 nr_served, u64 now_ns)
 	} else {
 		arm_next_locked(watch, now_ns);
 	}
+}
+
+/* What was rung for is all done: only the slow look is put off. */
+static void put_off_slow_look_locked(struct nvmev_watch *watch, u64 now_ns)
+{
+	lockdep_assert_held(&watch->lock);
+
+	watch->slow_ns = now_ns + ACTIVE_LOOK_NS;
+	arm_slow_locked(watch);
+}
+
+/* One look, by the timer: somebody else is at it, and may have passed what was rung for last. */
+static void look_again(struct nvmev_watch *watch)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&watch->lock, flags);
+	if (!watch->awake && !watch->soon) {
+		watch->soon = true;
+		watch->since_ns = ktime_get_ns();
+		arm_locked(watch, &watch->timer, watch->since_ns + FIRST_NS);
+	}
+	spin_unlock_irqrestore(&watch->lock, flags);
+}
+
+void nvmev_dispatch_rung(struct nvmev *nvmev)
+{
+	struct nvmev_watch *watch = &nvmev->watch;
+	struct served served = { .leaves = true };
+	unsigned long flags;
+
+	if (!spin_trylock_irqsave(&nvmev->turn_lock, flags)) {
+		look_again(watch);
+		return;
+	}
+	if (!nvmev->nr_turns)
+		serve_locked(nvmev, &served);
+	nvmev->counters.served_as_rung += served.nr;
+	spin_unlock_irqrestore(&nvmev->turn_lock, flags);
+
+	spin_lock_irqsave(&watch->lock, flags);
+	if (served.leaves || watch->soon || watch->awake) {
+		look_locked(watch, served.nr, ktime_get_ns());
+	} else {
+		note_fetched_locked(watch, served.nr, served.at_ns);
+		put_off_slow_look_locked(watch, served.at_ns);
+	}
+	spin_unlock_irqrestore(&watch->lock, flags);
 }
 
 static enum hrtimer_restart look(struct hrtimer *timer)
@@ -592,6 +664,9 @@ void nvmev_dispatch_stop(struct nvmev *nvmev)
 	spin_lock_irq(&watch->lock);
 	watch->stopped = true;
 	spin_unlock_irq(&watch->lock);
+	/* Whoever serves in passing has not seen that yet. */
+	nvmev_turn_begin(nvmev);
+	nvmev_turn_end(nvmev);
 	kthread_stop(watch->thread);
 	hrtimer_cancel(&watch->timer);
 	hrtimer_cancel(&watch->slow_timer);

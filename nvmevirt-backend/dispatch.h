@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The dispatcher: the one thread of an SSD that fetches commands and executes them. Whatever
- * says no other context belongs to it alone, but for the timer, which does short commands in its
- * place (turn.h).
+ * says no other context belongs to it alone, but for those who do short commands in its place
+ * (turn.h).
  */
 #ifndef NVMEV_DISPATCH_H
 #define NVMEV_DISPATCH_H
@@ -24,6 +24,14 @@ int nvmev_dispatch_init(struct nvmev *nvmev);
  * @nvmev: the SSD
  */
 void nvmev_dispatch_start(struct nvmev *nvmev);
+
+/**
+ * nvmev_dispatch_rung() - look at the doorbells now: one may just have been rung
+ * @nvmev: the SSD; its dispatcher may have been stopped
+ *
+ * Context: any but NMI.
+ */
+void nvmev_dispatch_rung(struct nvmev *nvmev);
 
 /**
  * nvmev_dispatch_stop() - stop the dispatcher and both timers, for good

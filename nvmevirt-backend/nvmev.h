@@ -2,12 +2,13 @@
 /*
  * A virtual NVMe SSD: what its files share.
  *
- * Three contexts touch a device:
+ * Four contexts touch a device:
  * - the dispatcher, one thread: fetches commands, asks the FTL for their time, moves
  *   their data, executes admin commands. It sleeps unless there is something to fetch.
+ * - whoever has given requests to the driver: looks for doorbells that were rung, and does
+ *   the dispatcher's work for short commands while that sleeps (turn.h);
  * - two timers, in hard interrupts: @done_timer posts completions when they are due,
- *   @watch_timer looks for doorbells that were rung, and does the dispatcher's work for
- *   short commands while that sleeps (turn.h);
+ *   @watch_timer looks for doorbells as above;
  * - user space, through configfs and debugfs.
  *
  * Locks, outermost first:
@@ -16,15 +17,19 @@
  *   ------------  ----------------------------------------------  --------------------
  *   power_lock    power on and off of one configfs item           configfs
  *   ftl_lock      ftl and its counters, LBA size                  dispatcher, readers
- *   turn_lock     number of threads' turns (turn.h); the timer    dispatcher, readers,
- *                 has it while it serves commands                 timer
- *   post_lock     slots, completion heap, completion queues       dispatcher, timer
- *   access_lock   the right to access host memory                 dispatcher, timer,
- *                                                                 configuration space
- *   watch_lock    what the dispatcher is woken for                tracepoint, timer,
+ *   turn_lock     number of threads' turns (turn.h); whoever      dispatcher, readers,
+ *                 serves commands in passing has it               requests, timer
+ *   post_lock     slots, completion heap, completion queues       dispatcher, requests,
+ *                                                                 timer
+ *   access_lock   the right to access host memory                 dispatcher, requests,
+ *                                                                 timer, configuration
+ *                                                                 space
+ *   watch_lock    what the dispatcher is woken for                requests, timer,
  *                                                                 dispatcher
+ *   bell's lock   tables of the queues of its disks (bell.c)      requests, a work item,
+ *                                                                 configfs
  *
- * Everything else belongs to the dispatcher, or the timer in its turn; where others look at it,
+ * Everything else belongs to the dispatcher, or whoever serves in passing; where others look at it,
  * they use READ_ONCE() and can live with an old value.
  */
 #ifndef NVMEV_NVMEV_H
@@ -34,6 +39,7 @@
 #include <linux/uuid.h>
 
 #include "backing.h"
+#include "bell.h"
 #include "config.h"
 #include "core/ftl.h"
 #include "counters.h"
@@ -77,6 +83,7 @@
  * @pci: its PCI function
  * @queues: queues and commands in flight
  * @watch: state of the dispatcher's waking
+ * @bell: queues of its disks
  * @cc: controller configuration as last acted upon
  * @nr_queues: I/O queue pairs that the host may create
  * @ns: namespaces, by number less one
@@ -126,6 +133,7 @@ struct nvmev {
 	struct nvmev_pci pci;
 	struct nvmev_queues queues;
 	struct nvmev_watch watch;
+	struct nvmev_bell bell;
 	u32 cc;
 	u32 nr_queues;
 	struct nvmev_ns ns[NVMEV_MAX_NAMESPACES];

@@ -39,6 +39,7 @@ static void reset_controller(struct nvmev *nvmev)
 	nvmev->trim.makes_room = true;
 	nvmev_event_reset(nvmev);
 	nvmev_inject_init(&nvmev->inject);
+	nvmev_bell_init(nvmev);
 }
 
 static const char *pci_reason(int error)
@@ -138,6 +139,7 @@ int nvmev_power_off(struct nvmev *nvmev, bool failure, char *reason)
 		nvmev_bell_detach(nvmev);
 		nvmev_dispatch_stop(nvmev);
 	}
+	nvmev_bell_exit(nvmev);
 	nvmev_pci_destroy(&nvmev->pci);
 	nvmev_queues_exit(nvmev);
 	if (!nvmev->is_shut_down) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Whose turn it is. What belongs to the dispatcher is the timer's as well, which serves short
- * commands where it finds them (dispatch.c), without waking anybody. It does so while no thread
- * has a turn: the dispatcher has one for as long as it is awake, and others have one while they use
- * the FTL, or change what the dispatcher relies on.
+ * Whose turn it is. What belongs to the dispatcher is also that of whoever looks at the doorbells,
+ * because the driver has just rung or by a timer, and serves short commands in passing
+ * (dispatch.c), without waking anybody. It does so while no thread has a turn: the dispatcher has
+ * one for as long as it is awake, and others have one while they use the FTL, or change what the
+ * dispatcher relies on.
  *
- * The timer waits for nobody: while a thread has a turn it wakes the dispatcher. A thread waits for
- * the timer, for as long as a few short commands take.
+ * Whoever serves in passing waits for no thread: while one has a turn it wakes the dispatcher. A
+ * thread waits for it, for as long as a few short commands take.
  */
 #ifndef NVMEV_TURN_H
 #define NVMEV_TURN_H
@@ -19,7 +20,7 @@
 #include "nvmev.h"
 
 /**
- * nvmev_turn_begin() - from now on the timer serves nothing
+ * nvmev_turn_begin() - from now on nothing is served in passing
  * @nvmev: the SSD
  *
  * Context: a thread. Others may have a turn at the same time; what is between threads has other
@@ -51,11 +52,12 @@ static inline void nvmev_turn_end(struct nvmev *nvmev)
  * nvmev_ftl_lock() - begin to use the FTL, for a command
  * @nvmev: the SSD
  *
- * Context: the dispatcher, or the timer: that has turn_lock, and needs nothing else.
+ * Context: the dispatcher in its turn, or whoever serves in passing: that has turn_lock, nobody has
+ * a turn, and it needs nothing else.
  */
 static inline void nvmev_ftl_lock(struct nvmev *nvmev)
 {
-	if (in_task())
+	if (READ_ONCE(nvmev->nr_turns))
 		mutex_lock(&nvmev->ftl_lock);
 	else
 		lockdep_assert_held(&nvmev->turn_lock);
@@ -67,7 +69,7 @@ static inline void nvmev_ftl_lock(struct nvmev *nvmev)
  */
 static inline void nvmev_ftl_unlock(struct nvmev *nvmev)
 {
-	if (in_task())
+	if (READ_ONCE(nvmev->nr_turns))
 		mutex_unlock(&nvmev->ftl_lock);
 }
 

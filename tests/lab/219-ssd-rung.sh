@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Whoever gives a request to the driver serves it when the driver has rung: one at a time, and batches, with and without
+# a scheduler. The queue has its own table of functions again when the disk has gone, whether the driver lets go, the
+# namespace is detached, or the power fails, and also while somebody has the disk open yet.
+# kernels: uml debug
+# smp: 2
+# mem: 2G
+# seconds: 20
+# timeout: 240
+# sentences: 23
+. "$(dirname "$0")/rc"
+
+# served COMMAND...: how many commands were served as they were rung for meanwhile
+served() {
+	local before
+
+	before=$(ssd_stat "$NAME" served_as_rung)
+	"$@" >/dev/null
+	echo $(($(ssd_stat "$NAME" served_as_rung) - before))
+}
+
+# some KIND NUMBER OPTION...: commands at random, one at a time
+some() {
+	fio --name=some --filename="$DEV" --direct=1 --ioengine=psync --rw="$1" --bs=4k --number_ios="$2" --size=16m \
+		--randrepeat=0 --randseed=17 "${@:3}"
+}
+
+batches() {
+	some randread 1000 --ioengine=libaio --iodepth=16 --iodepth_batch=8 --iodepth_low=8
+}
+
+verify() {
+	some randwrite 1000 --ioengine=libaio --iodepth=16 --verify=crc32c --verify_fatal=1 "$@"
+}
+
+fill() {
+	dd if=/dev/zero of="$DEV" bs=1M count=16 oflag=direct status=none
+}
+
+NAME=ssd0
+new_ssd ssd0 capacity_mib=128
+fill
+check_that "the first request is the only one that is not" "$(served some randread 1000)" -ge 950
+check_that "nor are there many writes" "$(served some randwrite 1000)" -ge 950
+queue=/sys/block/${DEV##*/}/queue/scheduler
+for scheduler in none mq-deadline; do
+	grep -q $scheduler "$queue" || continue
+	check "the scheduler $scheduler can be chosen" tee "$queue" <<<"$scheduler"
+	check_that "$scheduler: of batches as well" "$(served batches)" -ge 800
+	check "$scheduler: and data verifies" verify
+	check "$scheduler: also from two at once" verify --numjobs=2 --offset_increment=32m
+done
+
+# The driver lets go and comes back, a few times, with commands in flight
+rebind() {
+	local address times
+
+	address=$(<"$CONFIGFS/ssd0/pci_address")
+	for times in 1 2 3; do
+		some randread 1000000 --ioengine=libaio --iodepth=8 >/dev/null 2>&1 &
+		sleep 0.3
+		echo "$address" >/sys/bus/pci/drivers/nvme/unbind
+		echo "$address" >/sys/bus/pci/drivers/nvme/bind
+		wait $! || true
+		poll 20 nvmev-ssd dev ssd0
+		DEV=$(ssd_device ssd0)
+		poll 20 test -b "$DEV"
+	done
+}
+rebind
+check_that "a disk that has come back is served so, too" "$(served some randread 500)" -ge 450
+check "and its data verifies" verify
+
+# Somebody has the disk open while it goes.
+exec {open}<"$DEV"
+nvmev-ssd power-off ssd0
+DEV=$(nvmev-ssd power-on ssd0)
+check_that "of a disk that has gone nothing is read" "$(dd bs=4k count=1 iflag=direct status=none <&$open | wc -c)" -eq 0
+check_that "the new one is served as it is rung for" "$(served some randread 500)" -ge 450
+exec {open}<&-
+check "and verifies" verify
+
+# The power fails while commands come from all sides.
+for times in 1 2 3; do
+	some randrw 1000000 --ioengine=libaio --iodepth=16 --numjobs=2 >/dev/null 2>&1 &
+	sleep 0.3
+	nvmev-ssd power-cut ssd0
+	wait $! || true
+	DEV=$(nvmev-ssd power-on ssd0)
+	check_that "after power failure $times it is as before" "$(served some randread 500)" -ge 450
+done
+check "and its data verifies" verify
+
+# Two namespaces are two queues.
+NAME=two
+new_ssd two capacity_mib=128 namespace_mib=64,64
+fill
+check_that "the first of two namespaces is served so" "$(served some randread 500)" -ge 450
+DEV=${DEV%n*}n2
+fill
+check_that "and the second" "$(served some randread 500)" -ge 450
+drop_ssd two
+drop_ssd ssd0
+check "the module can go" rmmod nvmevirt-backend
+check "and come back" modprobe nvmevirt-backend
