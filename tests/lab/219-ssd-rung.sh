@@ -58,8 +58,9 @@ rebind() {
 
 	address=$(<"$CONFIGFS/ssd0/pci_address")
 	for times in 1 2 3; do
-		some randread 1000000 --ioengine=libaio --iodepth=8 >/dev/null 2>&1 &
+		some randread 1000000 --time_based --runtime=60 --ioengine=libaio --iodepth=8 >/dev/null 2>&1 &
 		sleep 0.3
+		kill -0 $!
 		echo "$address" >/sys/bus/pci/drivers/nvme/unbind
 		echo "$address" >/sys/bus/pci/drivers/nvme/bind
 		wait $! || true
@@ -74,7 +75,7 @@ check "and its data verifies" verify
 
 # Somebody has the disk open while it goes.
 exec {open}<"$DEV"
-nvmev-ssd power-off ssd0
+nvmev-ssd power-off ssd0 --force
 DEV=$(nvmev-ssd power-on ssd0)
 check_that "of a disk that has gone nothing is read" "$(dd bs=4k count=1 iflag=direct status=none <&$open | wc -c)" -eq 0
 check_that "the new one is served as it is rung for" "$(served some randread 500)" -ge 450
@@ -83,8 +84,9 @@ check "and verifies" verify
 
 # The power fails while commands come from all sides.
 for times in 1 2 3; do
-	some randrw 1000000 --ioengine=libaio --iodepth=16 --numjobs=2 >/dev/null 2>&1 &
+	some randrw 1000000 --time_based --runtime=60 --ioengine=libaio --iodepth=16 --numjobs=2 >/dev/null 2>&1 &
 	sleep 0.3
+	kill -0 $!
 	nvmev-ssd power-cut ssd0
 	wait $! || true
 	DEV=$(nvmev-ssd power-on ssd0)
