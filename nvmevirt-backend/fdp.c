@@ -112,6 +112,17 @@ void nvmev_fdp_decode(struct nvmev *nvmev, const struct nvmev_cmd *cmd, struct f
 			       left_bytes + fdp->ru_bytes - bytes;
 }
 
+u32 nvmev_fdp_handle(const struct nvmev *nvmev, const struct nvme_command *sqe)
+{
+	u32 number;
+
+	if (!nvmev->config.ftl.nr_handles ||
+	    !(le16_to_cpu(sqe->rw.control) & NVMEV_RW_DIRECTIVE))
+		return 0;
+	number = number_of(&nvmev->fdp, le32_to_cpu(sqe->rw.dsmgmt) >> 16);
+	return number < nvmev->fdp.nr_pids ? number : 0;
+}
+
 void nvmev_fdp_status(const struct nvmev *nvmev, const struct nvmev_ns *ns, void *page)
 {
 	struct nvmev_fdp_status *status = page;

@@ -84,6 +84,15 @@ bool nvmev_fdp_is_on(const struct nvmev *nvmev);
 void nvmev_fdp_decode(struct nvmev *nvmev, const struct nvmev_cmd *cmd, struct ftl_request *rq);
 
 /**
+ * nvmev_fdp_handle() - to which of the FTL's placement handles does a write go?
+ * @nvmev: the SSD
+ * @sqe: the write
+ *
+ * Return: the handle; 0 as well where there are none, or it names none.
+ */
+u32 nvmev_fdp_handle(const struct nvmev *nvmev, const struct nvme_command *sqe);
+
+/**
  * nvmev_fdp_status() - build the data of I/O Management Receive
  * @nvmev: the SSD, with FDP
  * @ns: the namespace

@@ -573,7 +573,7 @@ u32 nvmev_io_quick_pages(struct nvmev *nvmev, const struct nvme_command *sqe)
 	start = nvmev_ns_byte(ns, slba);
 	bytes = nr_lbas << ns->lba_shift;
 	nr_pages = DIV_ROUND_UP((u32)(start & (FTL_PAGE_BYTES - 1)) + bytes, FTL_PAGE_BYTES);
-	if (nr_pages > NVMEV_QUICK_PAGES || !nvmev_ns_is_quick(nvmev, nr_pages, is_write))
+	if (nr_pages > NVMEV_QUICK_PAGES || !nvmev_ns_is_quick(nvmev, sqe, nr_pages))
 		return 0;
 	if (is_write && !nvmev_store_has_room(&nvmev->store, start, bytes))
 		return 0;

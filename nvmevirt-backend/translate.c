@@ -83,10 +83,12 @@ static u64 call_in_pieces(struct nvmev *nvmev, ftl_call call, struct ftl_request
 	return due_ns;
 }
 
-bool nvmev_ns_is_quick(struct nvmev *nvmev, u32 nr_pages, bool is_write)
+bool nvmev_ns_is_quick(struct nvmev *nvmev, const struct nvme_command *sqe, u32 nr_pages)
 {
 	guard(nvmev_ftl)(nvmev);
-	return ftl_is_quick(nvmev->ftl, nr_pages, is_write);
+	if (sqe->common.opcode == nvme_cmd_read)
+		return ftl_read_is_quick(nvmev->ftl);
+	return ftl_write_is_quick(nvmev->ftl, nr_pages, nvmev_fdp_handle(nvmev, sqe));
 }
 
 u64 nvmev_ns_read(struct nvmev *nvmev, const struct nvmev_cmd *cmd, bool transfer)

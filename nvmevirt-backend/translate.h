@@ -10,6 +10,7 @@
 
 struct nvmev;
 struct nvmev_cmd;
+struct nvme_command;
 struct nvmev_ns;
 
 /**
@@ -25,10 +26,10 @@ u64 nvmev_ns_used_lbas(struct nvmev *nvmev, const struct nvmev_ns *ns);
 /**
  * nvmev_ns_is_quick() - would a command take the FTL no longer than its own pages do?
  * @nvmev: the SSD
+ * @sqe: the command, a read or a write
  * @nr_pages: number of its pages
- * @is_write: whether it is a write, and not a read
  */
-bool nvmev_ns_is_quick(struct nvmev *nvmev, u32 nr_pages, bool is_write);
+bool nvmev_ns_is_quick(struct nvmev *nvmev, const struct nvme_command *sqe, u32 nr_pages);
 
 /**
  * nvmev_ns_read() - account a read by the FTL

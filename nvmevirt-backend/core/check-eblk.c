@@ -149,12 +149,12 @@ static const char *check_victim_queue(const struct ftl *ftl, u32 die_nr, bool is
 
 static const char *check_low(const struct ftl *ftl)
 {
-	u32 nr_low = 0;
+	struct ftl_eblk_low low = { 0 };
 
 	for (u32 i = 0; i < ftl->geo.nr_dies; i++)
-		nr_low += ftl_eblks_is_low(&ftl->blocks, &ftl->blocks.die[i]);
-	return nr_low == ftl->blocks.nr_low ? NULL :
-		"The count of dies with few free erase blocks is wrong.";
+		ftl_eblks_add_low(&ftl->blocks, &ftl->blocks.die[i], 1, &low);
+	return memcmp(&low, &ftl->blocks.nr_low, sizeof(low)) ?
+		"The count of dies with few free erase blocks is wrong." : NULL;
 }
 
 const char *ftl_check_eblks(const struct ftl *ftl, die_t die)

@@ -21,7 +21,7 @@ u64 ftl_begin(struct ftl *ftl, u64 now_ns)
 }
 
 /* Is all that the drive may do besides a read, because of it, little? */
-static bool reads_quickly(const struct ftl *ftl)
+bool ftl_read_is_quick(const struct ftl *ftl)
 {
 	const struct ftl_params *params = &ftl->params;
 
@@ -30,18 +30,18 @@ static bool reads_quickly(const struct ftl *ftl)
 		!ftl_gc_wants(ftl, to_die(ftl->idle_die));
 }
 
-static bool writes_quickly(const struct ftl *ftl)
+static bool writes_quickly(const struct ftl *ftl, u32 handle)
 {
 	const struct ftl_params *params = &ftl->params;
 
 	return params->plp && !params->in_place && !params->slc_pages && !params->stripe_lead &&
 		!params->share_pages && !params->spare_eblks && !params->hold_ns &&
-		!ftl->blocks.nr_low && !ftl->nr_exchanges;
+		!ftl_eblks_are_low(&ftl->blocks, handle < ftl->geo.nr_handles ? handle : 0) &&
+		!ftl->nr_exchanges;
 }
 
-bool ftl_is_quick(const struct ftl *ftl, u32 nr_pages, bool is_write)
+bool ftl_write_is_quick(const struct ftl *ftl, u32 nr_pages, u32 handle)
 {
-	if (!reads_quickly(ftl))
-		return false;
-	return !is_write || (nr_pages <= ftl->geo.unit_pages && writes_quickly(ftl));
+	return nr_pages <= ftl->geo.unit_pages && ftl_read_is_quick(ftl) &&
+	       writes_quickly(ftl, handle);
 }

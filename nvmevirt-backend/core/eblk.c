@@ -39,36 +39,36 @@ static struct ftl_pqueue *full_queue(struct ftl_eblks *blocks, u32 eblk)
 	return ftl_eblk_is_slc(blocks->geo, eblk) ? &die->slc_full : &die->full;
 }
 
-/* Do the blocks that the host has open on the die take its next units? */
-static bool takes_next_units(const struct ftl_eblks *blocks, const struct ftl_eblk_die *die)
+/* Does the block that the host has open on the die for a handle take its next units? */
+static bool takes_next_units(const struct ftl_eblks *blocks, const struct ftl_eblk_die *die,
+			     u32 handle)
 {
-	for (u32 i = 0; i < blocks->geo->nr_handles; i++) {
-		const struct ftl_eblk_stream *open = &die->stream[ftl_stream_of(i)];
-		u32 nr_left = open->eblk ? blocks->geo->eblk_units - open->next_unit : 0;
+	const struct ftl_eblk_stream *open = &die->stream[ftl_stream_of(handle)];
 
-		if (nr_left < blocks->low_units)
-			return false;
-	}
-	return true;
+	return open->eblk && blocks->geo->eblk_units - open->next_unit >= blocks->low_units;
 }
 
-bool ftl_eblks_is_low(const struct ftl_eblks *blocks, const struct ftl_eblk_die *die)
+void ftl_eblks_add_low(const struct ftl_eblks *blocks, const struct ftl_eblk_die *die, int by,
+		       struct ftl_eblk_low *low)
 {
+	if (die->free.nr < blocks->low)
+		low->nr += by;
 	if (die->free.nr != blocks->low)
-		return die->free.nr < blocks->low;
-	return !takes_next_units(blocks, die);
+		return;
+	for (u32 i = 0; i < blocks->geo->nr_handles; i++)
+		if (!takes_next_units(blocks, die, i))
+			low->nr_of[i] += by;
 }
 
-/* Of the dies that are low: +1 behind, and -1 before, a change of a die's free or open blocks */
+/* +1 behind, and -1 before, a change of a die's free or open blocks */
 static void count_low(struct ftl_eblks *blocks, const struct ftl_eblk_die *die, int by)
 {
-	if (ftl_eblks_is_low(blocks, die))
-		blocks->nr_low += by;
+	ftl_eblks_add_low(blocks, die, by, &blocks->nr_low);
 }
 
 void ftl_eblks_count_low(struct ftl_eblks *blocks)
 {
-	blocks->nr_low = 0;
+	memset(&blocks->nr_low, 0, sizeof(blocks->nr_low));
 	for (u32 i = 0; i < blocks->geo->nr_dies; i++)
 		count_low(blocks, &blocks->die[i], 1);
 }
@@ -126,7 +126,7 @@ void ftl_eblks_init(struct ftl_eblks *blocks, const struct ftl_geometry *geo, vo
 	u32 *position;
 
 	blocks->geo = geo;
-	blocks->nr_low = blocks->low ? geo->nr_dies : 0;
+	blocks->nr_low.nr = blocks->low ? geo->nr_dies : 0;
 	blocks->die = zeroed;
 	entry = (struct ftl_pqueue_entry *)(blocks->die + geo->nr_dies);
 	blocks->eblk = (struct ftl_eblk *)(entry + 2 * (size_t)geo->nr_eblks);

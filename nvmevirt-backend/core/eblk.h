@@ -99,6 +99,16 @@ struct ftl_eblk_die {
 };
 
 /**
+ * struct ftl_eblk_low - number of dies that have few free erase blocks
+ * @nr: those that have fewer than they should
+ * @nr_of: of those that have just as many: by handle, those where it soon takes one
+ */
+struct ftl_eblk_low {
+	u32 nr;
+	u32 nr_of[FTL_MAX_HANDLES];
+};
+
+/**
  * struct ftl_eblks - all erase blocks
  * @geo: sizes of the drive
  * @eblk: erase blocks by number
@@ -106,11 +116,11 @@ struct ftl_eblk_die {
  * @nr_erases: number of erases of all blocks, but for those of the SLC region
  * @spare_eblks: number of blocks of each die that may be bad
  * @read_only: whether a die has lost more than @spare_eblks
- * @low: number of free blocks, but for those of the SLC region, of which a die that has fewer is
- *	low, see ftl_eblks_is_low(); set before ftl_eblks_init()
+ * @low: number of free blocks, but for those of the SLC region, that a die should have, see
+ *	ftl_eblks_are_low(); set before ftl_eblks_init()
  * @low_units: number of units of which a block that the host has open should have as many left;
  *	set before ftl_eblks_init()
- * @nr_low: number of dies that are low
+ * @nr_low: number of dies that have less
  */
 struct ftl_eblks {
 	const struct ftl_geometry *geo;
@@ -121,7 +131,7 @@ struct ftl_eblks {
 	bool read_only;
 	u32 low;
 	u32 low_units;
-	u32 nr_low;
+	struct ftl_eblk_low nr_low;
 };
 
 /**
@@ -136,14 +146,15 @@ size_t ftl_eblks_bytes(u32 nr_dies, u32 die_eblks);
 void ftl_eblks_init(struct ftl_eblks *blocks, const struct ftl_geometry *geo, void *zeroed);
 
 /**
- * ftl_eblks_is_low() - has a die few free blocks?
- *
- * Fewer than @blocks->low, that is, or just as many when a stream of the host soon takes one.
+ * ftl_eblks_add_low() - count a die, if it has few free blocks
+ * @by: +1, or -1 to take it back
+ * @low: the counts
  */
-bool ftl_eblks_is_low(const struct ftl_eblks *blocks, const struct ftl_eblk_die *die);
+void ftl_eblks_add_low(const struct ftl_eblks *blocks, const struct ftl_eblk_die *die, int by,
+		       struct ftl_eblk_low *low);
 
 /**
- * ftl_eblks_count_low() - count the dies that are low, once somebody else has filled their queues
+ * ftl_eblks_count_low() - count such dies, once somebody else has filled their queues
  */
 void ftl_eblks_count_low(struct ftl_eblks *blocks);
 
@@ -263,6 +274,16 @@ void ftl_eblks_restored(struct ftl_eblks *blocks);
 static inline enum ftl_stream ftl_stream_of(u32 handle)
 {
 	return handle ? FTL_STREAM_HANDLE + handle - 1 : FTL_STREAM_HOST;
+}
+
+/*
+ * Does a die have few free blocks for what a handle is written to next? Fewer than it should have,
+ * that is, or just as many when the handle soon takes one, or the first does: that has what is
+ * hinted, or moved because of it, whatever the handle. Others have no part in it.
+ */
+static inline bool ftl_eblks_are_low(const struct ftl_eblks *blocks, u32 handle)
+{
+	return blocks->nr_low.nr || blocks->nr_low.nr_of[0] || blocks->nr_low.nr_of[handle];
 }
 
 /* Streams that the drive has */

@@ -303,13 +303,19 @@ u64 ftl_read(struct ftl *ftl, const struct ftl_request *rq, u64 now_ns);
 u64 ftl_write(struct ftl *ftl, const struct ftl_request *rq, u64 now_ns);
 
 /**
- * ftl_is_quick() - would a read or write that begins now take no longer than its own pages do?
- * @nr_pages: number of its pages
+ * ftl_read_is_quick() - would a read that begins now take no longer than its own pages do?
  *
  * Else it may come to do the drive's own work as well: collect, fold, program what was held back
  * or bring map pages in.
  */
-bool ftl_is_quick(const struct ftl *ftl, u32 nr_pages, bool is_write);
+bool ftl_read_is_quick(const struct ftl *ftl);
+
+/**
+ * ftl_write_is_quick() - the same of a write
+ * @nr_pages: number of its pages
+ * @handle: its placement handle, see struct ftl_request
+ */
+bool ftl_write_is_quick(const struct ftl *ftl, u32 nr_pages, u32 handle);
 
 /**
  * ftl_trim() - forget pages

@@ -238,7 +238,7 @@ static void hide_fresh_pages(struct ftl *ftl)
 
 static void miscount_low_dies(struct ftl *ftl)
 {
-	ftl->blocks.nr_low++;
+	ftl->blocks.nr_low.nr_of[0]++;
 }
 
 #define DAMAGE(what) { #what, what }

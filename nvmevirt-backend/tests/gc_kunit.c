@@ -139,13 +139,13 @@ static void rows_of_a_victim_come_together(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unit_of(ftl, 76), unit_of(ftl, 75));
 }
 
-/* Pages programmed by collection, and victims that were done with */
+/* Pages programmed by collection, and victims that were begun with or done with */
 static u64 collected(const struct ftl *ftl)
 {
 	u64 nr = stats_of(ftl).gc_runs;
 
 	for (u32 die = 0; die < ftl->geo.nr_dies; die++)
-		nr += ftl->nand.die[die].pages_gc;
+		nr += ftl->nand.die[die].pages_gc + !!ftl->gc[die].victim.eblk;
 	return nr;
 }
 
@@ -158,12 +158,12 @@ static void what_is_quick_collects_nothing(struct kunit *test)
 
 	params.bg_eblks = 3;
 	ftl = make_drive(test, &params);
-	KUNIT_EXPECT_TRUE(test, ftl_is_quick(ftl, params.unit_pages, true));
-	KUNIT_EXPECT_FALSE(test, ftl_is_quick(ftl, params.unit_pages + 1, true));
+	KUNIT_EXPECT_TRUE(test, ftl_write_is_quick(ftl, params.unit_pages, 0));
+	KUNIT_EXPECT_FALSE(test, ftl_write_is_quick(ftl, params.unit_pages + 1, 0));
 	for (u32 i = 0; i < 3 * nr_lpns(ftl); i++) {
 		struct ftl_request rq = request(random_lpn(ftl, &state, nr_lpns(ftl)), 1);
 		bool is_write = i % 4;
-		bool is_quick = ftl_is_quick(ftl, 1, is_write);
+		bool is_quick = is_write ? ftl_write_is_quick(ftl, 1, 0) : ftl_read_is_quick(ftl);
 		u64 before = collected(ftl);
 
 		rq.hint = i % 3 ? FTL_HINT_NONE : FTL_HINT_OVERWRITE;
@@ -216,7 +216,7 @@ static void drives_that_have_collected_write_quickly(struct kunit *test)
 			u32 nr_pages = 1 + next_random32(&state) % params.unit_pages;
 			u64 first = random_lpn(ftl, &state, nr_lpns(ftl) - nr_pages);
 			struct ftl_request rq = request(first, nr_pages);
-			bool is_quick = ftl_is_quick(ftl, nr_pages, true);
+			bool is_quick = ftl_write_is_quick(ftl, nr_pages, 0);
 			u64 before = collected(ftl);
 
 			rq.hint = hints[i % ARRAY_SIZE(hints)];
@@ -233,6 +233,47 @@ static void drives_that_have_collected_write_quickly(struct kunit *test)
 	KUNIT_EXPECT_GE(test, nr_quick_laps, 8U);
 }
 
+/*
+ * The same of a drive with placement handles: whatever the one that nobody writes to lacks. What is
+ * quick collects nothing, for whatever handle.
+ */
+static void handles_that_are_not_used_do_not_count(struct kunit *test)
+{
+	static const struct drive_shape shape = { "", 4, 2, 8, 64, 40, 8, 250 };
+	static const u32 hints[] = { FTL_HINT_NONE, FTL_HINT_OVERWRITE, FTL_HINT_NONE };
+	struct ftl_params params = drive_params(&shape);
+	u64 state = SEED, now_ns = 0;
+	u32 nr_quick[3] = { 0 };
+	struct ftl *ftl;
+
+	params.bg_eblks = 3;
+	add_handles(&params, 4);
+	ftl = make_drive(test, &params);
+	fill(ftl, nr_lpns(ftl));
+	for (u32 lap = 0; lap < 40; lap++) {
+		now_ns = rest(ftl, now_ns) + SECOND_NS;
+		for (u32 i = 0; i < nr_lpns(ftl) / 8; i++) {
+			u32 nr_pages = 1 + next_random32(&state) % params.unit_pages;
+			u64 first = random_lpn(ftl, &state, nr_lpns(ftl) - nr_pages);
+			struct ftl_request rq = request(first, nr_pages);
+			u64 before = collected(ftl);
+			bool is_quick;
+
+			rq.hint = hints[i % ARRAY_SIZE(hints)];
+			rq.handle = i / 3 % 3;
+			is_quick = ftl_write_is_quick(ftl, nr_pages, rq.handle);
+			now_ns = ftl_write(ftl, &rq, now_ns);
+			if (is_quick)
+				KUNIT_ASSERT_EQ(test, collected(ftl), before);
+			/* By then each die has collected down to what it keeps free. */
+			nr_quick[rq.handle] += is_quick && lap >= 20;
+		}
+		EXPECT_CONSISTENT(test, ftl);
+	}
+	for (u32 i = 0; i < ARRAY_SIZE(nr_quick); i++)
+		KUNIT_EXPECT_GT(test, nr_quick[i], 20U);
+}
+
 /* What a drive does besides is not bounded by what a command asks for. */
 static void drives_with_work_of_their_own_are_not_quick(struct kunit *test)
 {
@@ -241,11 +282,11 @@ static void drives_with_work_of_their_own_are_not_quick(struct kunit *test)
 
 	params.plp = false;
 	ftl = make_drive(test, &params);
-	KUNIT_EXPECT_TRUE(test, ftl_is_quick(ftl, 1, false));
-	KUNIT_EXPECT_FALSE(test, ftl_is_quick(ftl, 1, true));
+	KUNIT_EXPECT_TRUE(test, ftl_read_is_quick(ftl));
+	KUNIT_EXPECT_FALSE(test, ftl_write_is_quick(ftl, 1, 0));
 	params.read_ahead_pages = 16;
 	ftl = make_drive(test, &params);
-	KUNIT_EXPECT_FALSE(test, ftl_is_quick(ftl, 1, false));
+	KUNIT_EXPECT_FALSE(test, ftl_read_is_quick(ftl));
 }
 
 /* A die that is idle collects before anybody waits for it, and commands do not see it. */
@@ -406,6 +447,7 @@ static struct kunit_case gc_cases[] = {
 	KUNIT_CASE(write_does_not_wait_for_the_erase),
 	KUNIT_CASE(what_is_quick_collects_nothing),
 	KUNIT_CASE(drives_that_have_collected_write_quickly),
+	KUNIT_CASE(handles_that_are_not_used_do_not_count),
 	KUNIT_CASE(drives_with_work_of_their_own_are_not_quick),
 	{}
 };
