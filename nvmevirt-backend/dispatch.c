@@ -28,7 +28,6 @@
 #include "io.h"
 #include "nvmev.h"
 #include "outage.h"
-#include "pieces.h"
 #include "trace.h"
 #include "translate.h"
 #include "turn.h"
@@ -415,7 +414,7 @@ static void run(struct nvmev *nvmev)
 		did |= run_admin(nvmev);
 		did |= run_io(nvmev);
 		did |= nvmev_trim_step(nvmev);
-		did |= nvmev_pieces_step(nvmev);
+		did |= nvmev_io_step(nvmev);
 		worked |= did;
 		cond_resched();
 	} while (did && !nvmev_outage_is_failing(nvmev) && !kthread_should_stop());

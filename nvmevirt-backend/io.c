@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * I/O commands, in two steps: start checks the command and asks the FTL when it will
- * be done; move copies its data. A piece of a command is a command of its own for both of them. The
- * status codes are those that the specification names for each fault.
+ * be done; move copies its data. A piece of a command is a command of its own for both of them;
+ * those that have pieces take turns (pieces.h). The status codes are those that the specification
+ * names for each fault.
  */
+#include <linux/delay.h>
 #include <linux/slab.h>
 
 #include "io.h"
+#include "outage.h"
 #include "pieces.h"
 #include "translate.h"
 #include "vendor.h"
 
 /* Ranges that one Dataset Management command can carry */
 #define MAX_RANGES	256
+
+/* How long all others may run before the next piece of a command */
+#define PAUSE_US	50
 
 static_assert(MAX_RANGES * sizeof(struct nvme_dsm_range) <= PAGE_SIZE);
 static_assert(NVMEV_COPY_MAX_RANGES * sizeof(struct nvmev_copy_range) <= PAGE_SIZE);
@@ -659,12 +665,44 @@ static u16 do_piece(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	return status;
 }
 
-u16 nvmev_io_piece(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+/* Return: an NVMe status; @done, @done_ns and, of a piece that fails, @fault_lba are set. */
+static u16 next_piece(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
 	return cmd->copy ? copy_piece(nvmev, cmd) : do_piece(nvmev, cmd);
 }
 
-bool nvmev_io_is_done(const struct nvmev_cmd *cmd)
+static bool has_all_pieces(const struct nvmev_cmd *cmd)
 {
 	return cmd->done == (cmd->copy ? cmd->copy->nr_lbas : nr_lbas_of(cmd));
+}
+
+/* The command whose turn it is, of those that need not wait for the FTL to make room */
+static struct nvmev_cmd *next_in_pieces(struct nvmev *nvmev)
+{
+	struct nvmev_cmd *cmd;
+
+	list_for_each_entry(cmd, &nvmev->queues.in_pieces, link)
+		if (!nvmev_io_must_wait(nvmev, &cmd->sqe))
+			return cmd;
+	return NULL;
+}
+
+bool nvmev_io_step(struct nvmev *nvmev)
+{
+	struct nvmev_cmd *cmd = next_in_pieces(nvmev);
+
+	if (!cmd)
+		return false;
+	list_move_tail(&cmd->link, &nvmev->queues.in_pieces);
+	WRITE_ONCE(nvmev->counters.pieces, nvmev->counters.pieces + 1);
+	cmd->status = next_piece(nvmev, cmd);
+	nvmev_outage_note(nvmev);
+	if (cmd->status)
+		cmd->status = nvmev_log_error(nvmev, cmd->sqid, &cmd->sqe, cmd->status,
+					      cmd->fault_lba);
+	if (cmd->status || has_all_pieces(cmd))
+		nvmev_pieces_end(nvmev, cmd);
+	if (!list_empty(&nvmev->queues.in_pieces))
+		fsleep(PAUSE_US);
+	return true;
 }

@@ -59,19 +59,13 @@ u32 nvmev_io_quick_pages(struct nvmev *nvmev, const struct nvme_command *sqe);
 bool nvmev_io_must_wait(const struct nvmev *nvmev, const struct nvme_command *sqe);
 
 /**
- * nvmev_io_piece() - do the next piece of a command that is done in pieces
+ * nvmev_io_step() - do the next piece of the command in pieces whose turn it is
  * @nvmev: the SSD
- * @cmd: the command; gets @done, @done_ns, and @fault_lba of a piece that fails
  *
- * Return: an NVMe status.
+ * Context: the dispatcher; sleeps for a moment if there is more to do.
+ * Return: was there one?
  */
-u16 nvmev_io_piece(struct nvmev *nvmev, struct nvmev_cmd *cmd);
-
-/**
- * nvmev_io_is_done() - has a command had all of its pieces?
- * @cmd: the command
- */
-bool nvmev_io_is_done(const struct nvmev_cmd *cmd);
+bool nvmev_io_step(struct nvmev *nvmev);
 
 /**
  * nvmev_io_start() - check a command and ask the FTL when it will be done

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Commands in pieces: whose turn it is, and when a command is complete. What a piece does is in
- * io.c.
+ * Commands in pieces: which there are, and when one is complete. Whose turn it is, and what a piece
+ * does, is in io.c.
  */
-#include <linux/delay.h>
-
-#include "io.h"
 #include "nvmev.h"
-#include "outage.h"
 #include "pieces.h"
-
-/* How long all others may run before the next piece */
-#define PAUSE_US	50
 
 void nvmev_pieces_begin(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
@@ -20,7 +13,7 @@ void nvmev_pieces_begin(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	list_add_tail(&cmd->link, &nvmev->queues.in_pieces);
 }
 
-static void end(struct nvmev *nvmev, struct nvmev_cmd *cmd)
+void nvmev_pieces_end(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 {
 	/* It may have been made to take longer, or for ever, without more work for the drive. */
 	u64 extra_ns = cmd->due_ns - cmd->fetched_ns;
@@ -30,37 +23,6 @@ static void end(struct nvmev *nvmev, struct nvmev_cmd *cmd)
 	nvmev_account_busy(nvmev, cmd);
 	cmd->due_ns = min_t(u64, cmd->due_ns + extra_ns, KTIME_MAX);
 	nvmev_cmd_complete(nvmev, cmd, false);
-}
-
-/* The command whose turn it is, of those that need not wait for the FTL to make room */
-static struct nvmev_cmd *next_cmd(struct nvmev *nvmev)
-{
-	struct nvmev_cmd *cmd;
-
-	list_for_each_entry(cmd, &nvmev->queues.in_pieces, link)
-		if (!nvmev_io_must_wait(nvmev, &cmd->sqe))
-			return cmd;
-	return NULL;
-}
-
-bool nvmev_pieces_step(struct nvmev *nvmev)
-{
-	struct nvmev_cmd *cmd = next_cmd(nvmev);
-
-	if (!cmd)
-		return false;
-	list_move_tail(&cmd->link, &nvmev->queues.in_pieces);
-	WRITE_ONCE(nvmev->counters.pieces, nvmev->counters.pieces + 1);
-	cmd->status = nvmev_io_piece(nvmev, cmd);
-	nvmev_outage_note(nvmev);
-	if (cmd->status)
-		cmd->status = nvmev_log_error(nvmev, cmd->sqid, &cmd->sqe, cmd->status,
-					      cmd->fault_lba);
-	if (cmd->status || nvmev_io_is_done(cmd))
-		end(nvmev, cmd);
-	if (!list_empty(&nvmev->queues.in_pieces))
-		fsleep(PAUSE_US);
-	return true;
 }
 
 bool nvmev_pieces_abort(struct nvmev *nvmev, u16 sqid, u32 cid, u16 status)
@@ -73,7 +35,7 @@ bool nvmev_pieces_abort(struct nvmev *nvmev, u16 sqid, u32 cid, u16 status)
 			continue;
 		found = true;
 		cmd->status = status;
-		end(nvmev, cmd);
+		nvmev_pieces_end(nvmev, cmd);
 	}
 	return found;
 }

@@ -34,13 +34,11 @@ struct nvmev_ns;
 void nvmev_pieces_begin(struct nvmev *nvmev, struct nvmev_cmd *cmd);
 
 /**
- * nvmev_pieces_step() - do the next piece of the command whose turn it is
+ * nvmev_pieces_end() - a command has had its last piece, or is not gone on with
  * @nvmev: the SSD
- *
- * Context: the dispatcher; sleeps for a moment if there is more to do.
- * Return: was there one?
+ * @cmd: the command; @status is set. It is not the caller's any more.
  */
-bool nvmev_pieces_step(struct nvmev *nvmev);
+void nvmev_pieces_end(struct nvmev *nvmev, struct nvmev_cmd *cmd);
 
 /**
  * nvmev_pieces_abort() - let a command, or all of a queue, end as aborted

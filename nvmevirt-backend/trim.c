@@ -5,7 +5,6 @@
  */
 #include <linux/delay.h>
 
-#include "io.h"
 #include "nvmev.h"
 #include "outage.h"
 #include "pieces.h"
