@@ -26,6 +26,9 @@
 #include "dispatch.h"
 #include "nvmev.h"
 
+/* What several requests are given in: kernels differ. */
+#define requests_t	typeof_member(struct blk_plug, mq_list)
+
 /**
  * struct table - a queue's table of functions
  * @ops: the functions; what the queue has
@@ -90,8 +93,8 @@ static void commit_rqs(struct blk_mq_hw_ctx *hctx)
 	nvmev_dispatch_rung(table->nvmev);
 }
 
-/* All of these requests are for one queue. Kernels differ in what they are given in. */
-static void queue_rqs(typeof(&((struct blk_plug *)NULL)->mq_list) requests)
+/* All of these requests are for one queue. */
+static void queue_rqs(requests_t *requests)
 {
 	struct request_queue *queue = rq_list_peek(requests)->q;
 	const struct table *table = table_of(queue);
