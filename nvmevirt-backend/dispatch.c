@@ -517,6 +517,7 @@ static void look_locked(struct nvmev_watch *watch, u32 nr_served, u64 now_ns)
 		/* What else is expected rings soon, however long others have been rung for. */
 		watch->since_ns = now_ns;
 	}
+	WRITE_ONCE(watch->leaves, false);
 	if (watch->awake || has_work_locked(watch, now_ns)) {
 		/* The dispatcher arms the timers again before it sleeps. */
 		watch->soon = false;
@@ -535,17 +536,29 @@ static void put_off_slow_look_locked(struct nvmev_watch *watch, u64 now_ns)
 	arm_slow_locked(watch);
 }
 
-/* One look, by the timer: somebody else is at it, and may have passed what was rung for last. */
+/*
+ * One look, by the timer. Whoever has rung goes on until then: once somebody else is to have its
+ * CPU the block layer gives no other request to the driver, but leaves that to a thread of its own,
+ * which finds nothing more often than not, and costs a switch.
+ */
+static void look_again_locked(struct nvmev_watch *watch, u64 now_ns)
+{
+	lockdep_assert_held(&watch->lock);
+
+	if (watch->awake ||
+	    (watch->soon && ktime_to_ns(hrtimer_get_expires(&watch->timer)) <= now_ns + FIRST_NS))
+		return;
+	watch->soon = true;
+	watch->since_ns = now_ns;
+	arm_locked(watch, &watch->timer, now_ns + FIRST_NS);
+}
+
 static void look_again(struct nvmev_watch *watch)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&watch->lock, flags);
-	if (!watch->awake && !watch->soon) {
-		watch->soon = true;
-		watch->since_ns = ktime_get_ns();
-		arm_locked(watch, &watch->timer, watch->since_ns + FIRST_NS);
-	}
+	look_again_locked(watch, ktime_get_ns());
 	spin_unlock_irqrestore(&watch->lock, flags);
 }
 
@@ -554,8 +567,10 @@ void nvmev_dispatch_rung(struct nvmev *nvmev)
 	struct nvmev_watch *watch = &nvmev->watch;
 	struct served served = { .leaves = true };
 	unsigned long flags;
+	u64 now_ns;
 
 	if (!spin_trylock_irqsave(&nvmev->turn_lock, flags)) {
+		/* Who is at it may have passed what was rung for last. */
 		look_again(watch);
 		return;
 	}
@@ -565,7 +580,12 @@ void nvmev_dispatch_rung(struct nvmev *nvmev)
 	spin_unlock_irqrestore(&nvmev->turn_lock, flags);
 
 	spin_lock_irqsave(&watch->lock, flags);
-	if (served.leaves || watch->soon || watch->awake) {
+	if (served.leaves) {
+		now_ns = ktime_get_ns();
+		note_fetched_locked(watch, served.nr, now_ns);
+		WRITE_ONCE(watch->leaves, !watch->awake);
+		look_again_locked(watch, now_ns);
+	} else if (watch->soon || watch->awake) {
 		look_locked(watch, served.nr, ktime_get_ns());
 	} else {
 		note_fetched_locked(watch, served.nr, served.at_ns);
@@ -577,7 +597,7 @@ void nvmev_dispatch_rung(struct nvmev *nvmev)
 static enum hrtimer_restart look(struct hrtimer *timer)
 {
 	struct nvmev_watch *watch = container_of(timer, struct nvmev_watch, timer);
-	u32 nr_served = serve(nvmev_of(watch));
+	u32 nr_served = READ_ONCE(watch->leaves) ? 0 : serve(nvmev_of(watch));
 	unsigned long flags;
 
 	spin_lock_irqsave(&watch->lock, flags);

@@ -26,6 +26,7 @@ struct task_struct;
  * @announced_ns: time of the last announcement
  * @admin: whether an admin request may be on its way
  * @soon: whether @timer is set for what is expected
+ * @leaves: whether something was rung for that is none for @timer to serve
  * @awake: whether the dispatcher runs, and so looks by itself before it sleeps
  * @stopped: whether the timers may not be set any more
  * @idle_work: whether there may be background work for an idle drive, see nvmev_ns_idle()
@@ -45,6 +46,7 @@ struct nvmev_watch {
 	u64 announced_ns;
 	bool admin;
 	bool soon;
+	bool leaves;
 	bool awake;
 	bool stopped;
 	bool idle_work;
