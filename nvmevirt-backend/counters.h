@@ -28,6 +28,7 @@ struct nvmev_cmd;
  * @hints_seen: commands with a hint, or with a placement identifier
  * @pieces: pieces of commands that are done in pieces (pieces.h)
  * @wakeups: number of times that the dispatcher was woken
+ * @looks: number of times that the timer of what is expected, or of poll_us, has looked
  * @served_as_rung: I/O commands that were served by whoever gave them to the driver
  */
 struct nvmev_counters {
@@ -45,6 +46,7 @@ struct nvmev_counters {
 	u64 hints_seen;
 	u64 pieces;
 	u64 wakeups;
+	u64 looks;
 	u64 served_as_rung;
 };
 

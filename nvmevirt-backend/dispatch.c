@@ -79,7 +79,7 @@ static void forget_expected_locked(struct nvmev_watch *watch)
 	lockdep_assert_held(&watch->lock);
 
 	watch->expected = 0;
-	watch->admin = false;
+	watch->admin_until_ns = 0;
 }
 
 /* From one slow look to the next */
@@ -107,16 +107,28 @@ static u64 soon_interval_ns(u64 waited_ns)
 	return waited_ns ? clamp(waited_ns / 2, SOON_NS, SOON_MAX_NS) : FIRST_NS;
 }
 
+/*
+ * Is anything expected yet? Admin requests have an end of their own: most are those of other SSDs,
+ * and what this one serves is no reason to wait for them any longer.
+ */
+static bool expects_locked(const struct nvmev_watch *watch, u64 now_ns)
+{
+	lockdep_assert_held(&watch->lock);
+
+	return now_ns < watch->admin_until_ns ||
+	       (watch->expected > 0 &&
+		now_ns < max(watch->since_ns, watch->announced_ns) + GIVE_UP_NS);
+}
+
 /* Set the timers for the next look: soon if something is expected, else slow. */
 static void arm_next_locked(struct nvmev_watch *watch, u64 now_ns)
 {
 	u64 waited_ns = now_ns - watch->since_ns;
-	u64 give_up_ns = max(watch->since_ns, watch->announced_ns) + GIVE_UP_NS;
 	u64 at_ns;
 
 	lockdep_assert_held(&watch->lock);
 
-	if ((watch->expected > 0 || watch->admin) && now_ns < give_up_ns) {
+	if (expects_locked(watch, now_ns)) {
 		watch->soon = true;
 		arm_locked(watch, &watch->timer, now_ns + soon_interval_ns(waited_ns));
 		return;
@@ -192,7 +204,7 @@ static void note_fetched(struct nvmev *nvmev, u32 nr_io, bool admin)
 	spin_lock_irqsave(&watch->lock, flags);
 	note_fetched_locked(watch, nr_io, ktime_get_ns());
 	if (admin)
-		watch->admin = false;
+		watch->admin_until_ns = 0;
 	spin_unlock_irqrestore(&watch->lock, flags);
 }
 
@@ -601,6 +613,7 @@ static enum hrtimer_restart look(struct hrtimer *timer)
 	unsigned long flags;
 
 	spin_lock_irqsave(&watch->lock, flags);
+	nvmev_of(watch)->counters.looks++;
 	/* The time as it is now, so that looks as such never take all of it. */
 	look_locked(watch, nr_served, ktime_get_ns());
 	spin_unlock_irqrestore(&watch->lock, flags);
@@ -641,16 +654,19 @@ void nvmev_dispatch_expect(struct nvmev *nvmev, bool admin)
 {
 	struct nvmev_watch *watch = &nvmev->watch;
 	unsigned long flags;
+	u64 now_ns;
 
 	spin_lock_irqsave(&watch->lock, flags);
-	if (admin)
-		watch->admin = true;
-	else
+	now_ns = ktime_get_ns();
+	if (admin) {
+		watch->admin_until_ns = now_ns + GIVE_UP_NS;
+	} else {
 		watch->expected++;
-	watch->announced_ns = ktime_get_ns();
+		watch->announced_ns = now_ns;
+	}
 	if (!watch->awake && !watch->soon) {
-		watch->since_ns = watch->announced_ns;
-		arm_next_locked(watch, watch->since_ns);
+		watch->since_ns = now_ns;
+		arm_next_locked(watch, now_ns);
 	}
 	spin_unlock_irqrestore(&watch->lock, flags);
 }

@@ -23,8 +23,8 @@ struct task_struct;
  * @expected: I/O requests that the block layer has issued and the dispatcher not fetched
  * @since_ns: time since which the dispatcher waits for what is expected, ktime_get(); begins anew
  *	when the timer has served something
- * @announced_ns: time of the last announcement
- * @admin: whether an admin request may be on its way
+ * @announced_ns: time of the last announcement of one of them
+ * @admin_until_ns: until then an admin request may be on its way; 0 if none is
  * @soon: whether @timer is set for what is expected
  * @leaves: whether something was rung for that is none for @timer to serve
  * @awake: whether the dispatcher runs, and so looks by itself before it sleeps
@@ -44,7 +44,7 @@ struct nvmev_watch {
 	s64 expected;
 	u64 since_ns;
 	u64 announced_ns;
-	bool admin;
+	u64 admin_until_ns;
 	bool soon;
 	bool leaves;
 	bool awake;
