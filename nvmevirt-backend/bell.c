@@ -13,8 +13,9 @@
  * first one, all where there is no memory for a table, and admin requests: these have no disk by
  * which to tell their device, so all expect them.
  *
- * A table is used under RCU, as the block layer calls its functions, so one that is taken away is
- * freed a grace period later. Queues whose functions may sleep get none.
+ * Our functions are called under RCU, so none runs any more a grace period after a table was taken
+ * away. The table itself others use as well, as long as they use the queue: it is freed when nobody
+ * does. Queues whose functions may sleep get none.
  */
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
@@ -146,7 +147,21 @@ static void follow(struct nvmev *nvmev, struct request_queue *queue)
 	schedule_work(&bell->work);
 }
 
-/* Take the tables away, of all queues or of those whose disks have gone. */
+/*
+ * Has the disk gone, and all who used the queue with it? Who gives it requests uses the table under
+ * RCU, but others do not, who wait for a request to complete or for its time to be over: each
+ * of these uses the queue. None can begin to once it is dying.
+ */
+static bool is_over(struct request_queue *queue)
+{
+	return blk_queue_dying(queue) && percpu_ref_is_zero(&queue->q_usage_counter);
+}
+
+/*
+ * Take the tables away, of all queues or of those whose disks have gone. Of the former no disk is
+ * left either. If one were in use all the same it is better lost than freed: it has nothing that
+ * goes with this module but the functions that are called under RCU.
+ */
 static void take_away(struct nvmev_bell *bell, bool all)
 {
 	struct table *table, *next;
@@ -154,7 +169,7 @@ static void take_away(struct nvmev_bell *bell, bool all)
 
 	spin_lock_irq(&bell->lock);
 	list_for_each_entry_safe(table, next, &bell->tables, link) {
-		if (!all && !blk_queue_dying(table->queue))
+		if (!all && !is_over(table->queue))
 			continue;
 		WRITE_ONCE(table->queue->mq_ops, table->driver_ops);
 		list_move(&table->link, &gone);
@@ -164,6 +179,8 @@ static void take_away(struct nvmev_bell *bell, bool all)
 		return;
 	synchronize_rcu();
 	list_for_each_entry_safe(table, next, &gone, link) {
+		if (WARN_ON_ONCE(!is_over(table->queue)))
+			continue;
 		blk_put_queue(table->queue);
 		kfree(table);
 	}
