@@ -10,8 +10,10 @@
  * gone.
  *
  * Requests that do not come this way are expected by the dispatcher, which looks by its timer: the
- * first one, all where there is no memory for a table, and admin requests: these have no disk by
- * which to tell their device, so all expect them.
+ * first ones, all where there is no memory for a table, and admin requests: these have no disk by
+ * which to tell their device, so all expect them. The first ones are those that were in a function
+ * of the driver's when the queue got its table, on whatever CPU. Nobody knows how many, so all are
+ * expected for a grace period from then on, also those that come this way.
  *
  * Our functions are called under RCU, so none runs any more a grace period after a table was taken
  * away. The table itself others use as well, as long as they use the queue: it is freed when nobody
@@ -31,12 +33,22 @@
 #define requests_t	typeof_member(struct blk_plug, mq_list)
 
 /**
+ * enum stage - how far the requests of a queue come by its table
+ * @STAGE_NEW: the table has just been given to the queue
+ * @STAGE_POLLED: calls of the driver's own functions may be under way yet
+ * @STAGE_ALL: all requests come by the table
+ */
+enum stage { STAGE_NEW, STAGE_POLLED, STAGE_ALL };
+
+/**
  * struct table - a queue's table of functions
  * @ops: the functions; what the queue has
  * @driver_ops: those of the driver
  * @queue: the queue; we hold it
  * @nvmev: the SSD whose disk it belongs to
  * @link: entry in the SSD's list
+ * @stage: an enum stage
+ * @grace: grace period that began behind @STAGE_NEW
  */
 struct table {
 	struct blk_mq_ops ops;
@@ -44,6 +56,8 @@ struct table {
 	struct request_queue *queue;
 	struct nvmev *nvmev;
 	struct list_head link;
+	int stage;
+	unsigned long grace;
 };
 
 static LIST_HEAD(watches);
@@ -121,6 +135,27 @@ static void fill(struct table *table, struct nvmev *nvmev, struct request_queue 
 		table->ops.queue_rqs = queue_rqs;
 }
 
+/* Do all requests of the queue come by its table? */
+static bool is_followed(struct request_queue *queue)
+{
+	struct table *table = table_of(queue);
+
+	if (!table)
+		return false;
+	/* Pairs with follow(). */
+	switch (smp_load_acquire(&table->stage)) {
+	case STAGE_ALL:
+		return true;
+	case STAGE_POLLED:
+		if (!poll_state_synchronize_rcu(table->grace))
+			return false;
+		WRITE_ONCE(table->stage, STAGE_ALL);
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Give the queue a table. Without memory its requests are expected, as this one is. */
 static void follow(struct nvmev *nvmev, struct request_queue *queue)
 {
@@ -128,7 +163,7 @@ static void follow(struct nvmev *nvmev, struct request_queue *queue)
 	struct table *table;
 	unsigned long flags;
 
-	if (queue->tag_set->flags & BLK_MQ_F_BLOCKING)
+	if (table_of(queue) || queue->tag_set->flags & BLK_MQ_F_BLOCKING)
 		return;
 	table = kzalloc(sizeof(*table), GFP_ATOMIC | __GFP_NOWARN);
 	if (!table)
@@ -139,6 +174,9 @@ static void follow(struct nvmev *nvmev, struct request_queue *queue)
 		list_add_tail(&table->link, &bell->tables);
 		/* Whoever sees the table sees what is in it. */
 		smp_store_release(&queue->mq_ops, &table->ops);
+		table->grace = start_poll_synchronize_rcu();
+		/* Pairs with is_followed(): whoever sees that knows @grace. */
+		smp_store_release(&table->stage, STAGE_POLLED);
 		table = NULL;
 	}
 	spin_unlock_irqrestore(&bell->lock, flags);
@@ -207,7 +245,7 @@ static void on_issue(void *data, struct request *rq)
 	struct nvmev_watch *watch;
 
 	/* Whoever gives it to the driver looks at the doorbells then. */
-	if (table_of(rq->q))
+	if (is_followed(rq->q))
 		return;
 	rcu_read_lock();
 	list_for_each_entry_rcu(watch, &watches, link) {

@@ -28,6 +28,7 @@ struct nvmev_cmd;
  * @hints_seen: commands with a hint, or with a placement identifier
  * @pieces: pieces of commands that are done in pieces (pieces.h)
  * @wakeups: number of times that the dispatcher was woken
+ * @announced: I/O requests of which nothing else was known to tell, see nvmev_dispatch_expect()
  * @looks: number of times that the timer of what is expected, or of poll_us, has looked
  * @served_as_rung: I/O commands that were served by whoever gave them to the driver
  */
@@ -46,6 +47,7 @@ struct nvmev_counters {
 	u64 hints_seen;
 	u64 pieces;
 	u64 wakeups;
+	u64 announced;
 	u64 looks;
 	u64 served_as_rung;
 };

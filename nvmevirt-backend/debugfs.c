@@ -164,6 +164,7 @@ static int controller_show(struct seq_file *seq, void *data)
 	seq_printf(seq, "busy_ns %llu\n", READ_ONCE(counters->busy_ns));
 	seq_printf(seq, "pieces %llu\n", READ_ONCE(counters->pieces));
 	seq_printf(seq, "wakeups %llu\n", READ_ONCE(counters->wakeups));
+	seq_printf(seq, "announced %llu\n", READ_ONCE(counters->announced));
 	seq_printf(seq, "looks %llu\n", READ_ONCE(counters->looks));
 	seq_printf(seq, "served_as_rung %llu\n", READ_ONCE(counters->served_as_rung));
 	seq_printf(seq, "handlers_called %llu\n", READ_ONCE(nvmev->queues.nr_handlers));

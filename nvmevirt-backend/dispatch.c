@@ -661,6 +661,7 @@ void nvmev_dispatch_expect(struct nvmev *nvmev, bool admin)
 	if (admin) {
 		watch->admin_until_ns = now_ns + GIVE_UP_NS;
 	} else {
+		nvmev->counters.announced++;
 		watch->expected++;
 		watch->announced_ns = now_ns;
 	}
