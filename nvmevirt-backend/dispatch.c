@@ -5,7 +5,8 @@
  * A doorbell is a word in memory that nobody is told about. But whoever gives requests to a disk's
  * driver comes back to us when the driver has rung (bell.c), and looks at the doorbells. Short
  * commands that it finds while the dispatcher sleeps it does itself (turn.h): a switch to a
- * thread and back costs more than all that they take. For others it wakes the dispatcher.
+ * thread and back costs more than all that they take. For others a timer wakes the dispatcher,
+ * soon, when who has rung may have given the driver what else there is.
  *
  * Of other requests it is known only that a doorbell is about to change. They are counted as
  * expected, and a timer is set a little ahead; it looks at the doorbells, as above, until as many

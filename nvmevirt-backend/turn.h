@@ -6,7 +6,7 @@
  * one for as long as it is awake, and others have one while they use the FTL, or change what the
  * dispatcher relies on.
  *
- * Whoever serves in passing waits for no thread: while one has a turn it wakes the dispatcher. A
+ * Whoever serves in passing waits for no thread: while one has a turn the dispatcher is woken. A
  * thread waits for it, for as long as a few short commands take.
  */
 #ifndef NVMEV_TURN_H
