@@ -35,10 +35,10 @@
 /**
  * enum stage - how far the requests of a queue come by its table
  * @STAGE_NEW: the table has just been given to the queue
- * @STAGE_POLLED: calls of the driver's own functions may be under way yet
+ * @STAGE_WAITED: calls of the driver's own functions may be under way yet, and are waited for
  * @STAGE_ALL: all requests come by the table
  */
-enum stage { STAGE_NEW, STAGE_POLLED, STAGE_ALL };
+enum stage { STAGE_NEW, STAGE_WAITED, STAGE_ALL };
 
 /**
  * struct table - a queue's table of functions
@@ -47,8 +47,7 @@ enum stage { STAGE_NEW, STAGE_POLLED, STAGE_ALL };
  * @queue: the queue; we hold it
  * @nvmev: the SSD whose disk it belongs to
  * @link: entry in the SSD's list
- * @stage: an enum stage
- * @grace: grace period that began behind @STAGE_NEW
+ * @stage: how far it has come
  */
 struct table {
 	struct blk_mq_ops ops;
@@ -56,8 +55,7 @@ struct table {
 	struct request_queue *queue;
 	struct nvmev *nvmev;
 	struct list_head link;
-	int stage;
-	unsigned long grace;
+	enum stage stage;
 };
 
 static LIST_HEAD(watches);
@@ -138,22 +136,9 @@ static void fill(struct table *table, struct nvmev *nvmev, struct request_queue 
 /* Do all requests of the queue come by its table? */
 static bool is_followed(struct request_queue *queue)
 {
-	struct table *table = table_of(queue);
+	const struct table *table = table_of(queue);
 
-	if (!table)
-		return false;
-	/* Pairs with follow(). */
-	switch (smp_load_acquire(&table->stage)) {
-	case STAGE_ALL:
-		return true;
-	case STAGE_POLLED:
-		if (!poll_state_synchronize_rcu(table->grace))
-			return false;
-		WRITE_ONCE(table->stage, STAGE_ALL);
-		return true;
-	default:
-		return false;
-	}
+	return table && READ_ONCE(table->stage) == STAGE_ALL;
 }
 
 /* Give the queue a table. Without memory its requests are expected, as this one is. */
@@ -174,14 +159,10 @@ static void follow(struct nvmev *nvmev, struct request_queue *queue)
 		list_add_tail(&table->link, &bell->tables);
 		/* Whoever sees the table sees what is in it. */
 		smp_store_release(&queue->mq_ops, &table->ops);
-		table->grace = start_poll_synchronize_rcu();
-		/* Pairs with is_followed(): whoever sees that knows @grace. */
-		smp_store_release(&table->stage, STAGE_POLLED);
 		table = NULL;
 	}
 	spin_unlock_irqrestore(&bell->lock, flags);
 	kfree(table);
-	/* It may have come in the place of one that has gone. */
 	schedule_work(&bell->work);
 }
 
@@ -224,9 +205,33 @@ static void take_away(struct nvmev_bell *bell, bool all)
 	}
 }
 
-static void look_for_gone(struct work_struct *work)
+/* Take those tables that are at one stage to the next. Return: whether there were any. */
+static bool promote(struct nvmev_bell *bell, enum stage from, enum stage to)
 {
-	take_away(container_of(work, struct nvmev_bell, work), false);
+	struct table *table;
+	bool did = false;
+
+	spin_lock_irq(&bell->lock);
+	list_for_each_entry(table, &bell->tables, link) {
+		if (table->stage != from)
+			continue;
+		WRITE_ONCE(table->stage, to);
+		did = true;
+	}
+	spin_unlock_irq(&bell->lock);
+	return did;
+}
+
+/* A queue has a new table, maybe in the place of one whose disk has gone. */
+static void settle(struct work_struct *work)
+{
+	struct nvmev_bell *bell = container_of(work, struct nvmev_bell, work);
+
+	take_away(bell, false);
+	if (!promote(bell, STAGE_NEW, STAGE_WAITED))
+		return;
+	synchronize_rcu();
+	promote(bell, STAGE_WAITED, STAGE_ALL);
 }
 
 static bool is_disk_of(const struct device *disk, const struct nvmev_watch *watch)
@@ -285,7 +290,7 @@ void nvmev_bell_init(struct nvmev *nvmev)
 {
 	spin_lock_init(&nvmev->bell.lock);
 	INIT_LIST_HEAD(&nvmev->bell.tables);
-	INIT_WORK(&nvmev->bell.work, look_for_gone);
+	INIT_WORK(&nvmev->bell.work, settle);
 }
 
 void nvmev_bell_exit(struct nvmev *nvmev)

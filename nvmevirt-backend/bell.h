@@ -13,7 +13,7 @@ struct nvmev;
  * struct nvmev_bell - the queues of an SSD's disks
  * @lock: protects what is below, and what table the queues have
  * @tables: those of the queues that have one of ours
- * @work: looks for disks that have gone
+ * @work: looks for disks that have gone, and waits until all requests come by new tables
  */
 struct nvmev_bell {
 	spinlock_t lock; /* protects what is below */

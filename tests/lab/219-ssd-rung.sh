@@ -8,7 +8,7 @@
 # mem: 2G
 # seconds: 20
 # timeout: 240
-# sentences: 23
+# sentences: 23 debug:19
 . "$(dirname "$0")/rc"
 
 # Is a request not expected any more?
