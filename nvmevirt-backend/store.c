@@ -23,7 +23,7 @@
 void nvmev_store_init(struct nvmev_store *store, bool keeps_past)
 {
 	*store = (struct nvmev_store){ .keeps_past = keeps_past };
-	xa_init(&store->pages);
+	xa_init_flags(&store->pages, XA_FLAGS_LOCK_IRQ);
 	xa_init(&store->past);
 	INIT_LIST_HEAD(&store->aging);
 }
@@ -125,7 +125,7 @@ static bool is_own(struct nvmev_store *store, u64 page, const void *data, u64 se
 /* @data takes the place of what the page has. */
 static bool replace(struct nvmev_store *store, u64 page, void *data, u64 seq)
 {
-	void *old = xa_store(&store->pages, page, data, STORE_GFP);
+	void *old = xa_store_irq(&store->pages, page, data, STORE_GFP);
 
 	if (xa_err(old))
 		return false;
@@ -137,9 +137,9 @@ static bool replace(struct nvmev_store *store, u64 page, void *data, u64 seq)
 		return true;
 	/* Where there is an entry, storing needs no memory. */
 	if (old)
-		xa_store(&store->pages, page, old, STORE_GFP);
+		xa_store_irq(&store->pages, page, old, STORE_GFP);
 	else
-		xa_erase(&store->pages, page);
+		xa_erase_irq(&store->pages, page);
 	return false;
 }
 
@@ -200,7 +200,7 @@ static u16 draft_page(struct nvmev_store *store, u64 start, u32 bytes, struct nv
 	void *data = make_page(store, xa_load(&store->pages, page), bytes);
 
 	*draft = data;
-	if (!data || xa_reserve(&store->pages, page, STORE_GFP))
+	if (!data || xa_reserve_irq(&store->pages, page, STORE_GFP))
 		return NVME_SC_CAP_EXCEEDED | NVMEV_DNR;
 	set_marks(data, marks_of(data) & ~sectors(start, bytes));
 	return nvmev_dma_from_host(dma, data + (start & (FTL_PAGE_BYTES - 1)), bytes);
@@ -223,7 +223,7 @@ static void drop_drafts(struct nvmev_store *store, u64 page, u32 nr)
 {
 	for (u32 i = 0; i < nr; i++) {
 		nvmev_store_put(store, store->draft[i]);
-		xa_release(&store->pages, page + i);
+		xa_cmpxchg_irq(&store->pages, page + i, XA_ZERO_ENTRY, NULL, 0);
 	}
 }
 
@@ -365,7 +365,7 @@ static u16 zero_page(struct nvmev_store *store, u64 page, u64 seq)
 		return 0;
 	if (store->keeps_past && nvmev_past_add(store, page, seq, data))
 		return NVME_SC_CAP_EXCEEDED | NVMEV_DNR;
-	xa_erase(&store->pages, page);
+	xa_erase_irq(&store->pages, page);
 	if (!store->keeps_past)
 		nvmev_store_put(store, data);
 	return 0;
@@ -501,7 +501,7 @@ static bool trim_present(struct nvmev_store *store, u64 page, u32 at, u32 bytes)
 	own = trim_data(store, data, at, bytes);
 	/* Where there is an entry, storing needs no memory. */
 	if (own && own != data)
-		xa_store(&store->pages, page, own, STORE_GFP);
+		xa_store_irq(&store->pages, page, own, STORE_GFP);
 	return own;
 }
 
@@ -536,7 +536,7 @@ static void drop_pages(struct nvmev_store *store, u64 first, u64 end)
 	if (first >= end)
 		return;
 	xa_for_each_range(&store->pages, index, data, first, end - 1) {
-		xa_erase(&store->pages, index);
+		xa_erase_irq(&store->pages, index);
 		nvmev_store_put(store, data);
 	}
 	xa_for_each_range(&store->past, index, past, first, end - 1)
@@ -606,7 +606,7 @@ int nvmev_store_load(struct nvmev_store *store, u64 page, const void *data, u8 m
 	if (!memory)
 		return -ENOMEM;
 	store->marks |= marks;
-	if (!xa_err(xa_store(&store->pages, page, memory, STORE_GFP)))
+	if (!xa_err(xa_store_irq(&store->pages, page, memory, STORE_GFP)))
 		return 0;
 	nvmev_store_put(store, memory);
 	return -ENOMEM;

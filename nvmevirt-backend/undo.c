@@ -155,10 +155,10 @@ static void become(struct nvmev_store *store, struct nvmev_past *past,
 
 	/* A page that is zeroes now may need memory to be found again. */
 	if (version->data)
-		present = xa_store(&store->pages, past->page, version->data,
-				   GFP_KERNEL | __GFP_NOFAIL);
+		present = xa_store_irq(&store->pages, past->page, version->data,
+				       GFP_KERNEL | __GFP_NOFAIL);
 	else
-		present = xa_erase(&store->pages, past->page);
+		present = xa_erase_irq(&store->pages, past->page);
 	nvmev_store_put(store, present);
 	version->data = NULL;
 }
@@ -169,7 +169,7 @@ static void restore_page(struct nvmev_store *store, const struct ftl *ftl,
 	u64 seq = ftl_seq_of(ftl, to_lpn(past->page));
 
 	if (!seq)
-		nvmev_store_put(store, xa_erase(&store->pages, past->page));
+		nvmev_store_put(store, xa_erase_irq(&store->pages, past->page));
 	else if (seq < past->seq)
 		become(store, past, find_version(past, seq));
 }
