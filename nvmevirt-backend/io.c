@@ -581,7 +581,7 @@ u32 nvmev_io_quick_pages(struct nvmev *nvmev, const struct nvme_command *sqe)
 	nr_pages = DIV_ROUND_UP((u32)(start & (FTL_PAGE_BYTES - 1)) + bytes, FTL_PAGE_BYTES);
 	if (nr_pages > NVMEV_QUICK_PAGES || !nvmev_ns_is_quick(nvmev, sqe, nr_pages))
 		return 0;
-	if (is_write && !nvmev_store_has_room(&nvmev->store, start, bytes))
+	if (is_write && !nvmev_store_make_room(&nvmev->store, start, bytes))
 		return 0;
 	return nr_pages;
 }

@@ -17,12 +17,16 @@
  */
 #define STORE_GFP	(GFP_NOIO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
+/* What there is at once, in an interrupt as well, or nothing */
+#define NOW_GFP		(GFP_NOWAIT | __GFP_NOWARN)
+
 /* Marks of a page that is unreadable as a whole */
 #define ALL_SECTORS	GENMASK(FTL_PAGE_BYTES / SECTOR_SIZE - 1, 0)
 
 void nvmev_store_init(struct nvmev_store *store, bool keeps_past)
 {
 	*store = (struct nvmev_store){ .keeps_past = keeps_past };
+	/* Memory may be added in an interrupt, see nvmev_store_make_room(). */
 	xa_init_flags(&store->pages, XA_FLAGS_LOCK_IRQ);
 	xa_init(&store->past);
 	INIT_LIST_HEAD(&store->aging);
@@ -273,7 +277,28 @@ u16 nvmev_store_write(struct nvmev_store *store, u64 start, u32 bytes, struct nv
 	return 0;
 }
 
-bool nvmev_store_has_room(struct nvmev_store *store, u64 start, u32 bytes)
+/* It is zeroes: whoever asked for it may not come to write it. */
+static bool add_now(struct nvmev_store *store, u64 page)
+{
+	void *data = (void *)__get_free_page(NOW_GFP | __GFP_ZERO);
+	unsigned long flags;
+	void *old;
+
+	if (!data)
+		return false;
+	set_marks(data, 0);
+	xa_lock_irqsave(&store->pages, flags);
+	old = __xa_store(&store->pages, page, data, NOW_GFP);
+	xa_unlock_irqrestore(&store->pages, flags);
+	if (xa_err(old)) {
+		free_page((unsigned long)data);
+		return false;
+	}
+	WRITE_ONCE(store->nr_pages, store->nr_pages + 1);
+	return true;
+}
+
+bool nvmev_store_make_room(struct nvmev_store *store, u64 start, u32 bytes)
 {
 	u64 page = start >> FTL_PAGE_SHIFT;
 	u64 end = (start + bytes - 1) >> FTL_PAGE_SHIFT;
@@ -283,7 +308,7 @@ bool nvmev_store_has_room(struct nvmev_store *store, u64 start, u32 bytes)
 		return false;
 	for (; page <= end; page++) {
 		data = xa_load(&store->pages, page);
-		if (!data || is_shared(store, data))
+		if (data ? is_shared(store, data) : !add_now(store, page))
 			return false;
 	}
 	return true;

@@ -102,14 +102,16 @@ u16 nvmev_store_write(struct nvmev_store *store, u64 start, u32 bytes, struct nv
 		      u64 seq);
 
 /**
- * nvmev_store_has_room() - would nvmev_store_write() change what is there, and need no memory?
+ * nvmev_store_make_room() - can nvmev_store_write() change what is there, and need no memory?
  * @store: the store
  * @start: first byte
  * @bytes: number of bytes, at least one
  *
- * Context: any, as long as nobody changes the store; the write may then be done there as well.
+ * Pages that have no memory get some, of zeroes, if there is any at once.
+ *
+ * Context: any, as long as nobody else uses the store; the write may then be done there as well.
  */
-bool nvmev_store_has_room(struct nvmev_store *store, u64 start, u32 bytes);
+bool nvmev_store_make_room(struct nvmev_store *store, u64 start, u32 bytes);
 
 /**
  * nvmev_store_copy() - copy bytes from one place to another, front to back
