@@ -11,7 +11,10 @@
  */
 #define LOST_EPOCHS	1024U
 
-/* So many reads may fail where the roots of a larger device would lie, half a minute each. */
+/*
+ * So many pages may be unreadable where the roots of a larger device would lie: each takes half a
+ * minute, and so does what was read together with the first of them.
+ */
 #define MOST_UNREAD	4U
 
 bool dmda_start_ask_super(struct dmda_start *start)
@@ -227,7 +230,7 @@ const char *dmda_start_did_grown(struct dmda_start *start, int error)
 {
 	if (!error)
 		note_roots(start);
-	else
+	else if (start->nr_pages == 1)
 		start->nr_unread++;
 	if (!error || start->nr_pages == 1)
 		start->index += start->nr_pages;
@@ -242,13 +245,26 @@ static bool has_grown(const struct dmda_start *start)
 }
 
 /*
+ * Was nothing seen because nobody could look? To grow would write over it then. To start as before
+ * would, too, if it has grown; but not where both superblocks say that it has not: a device that
+ * was well stays in use, whatever somebody has put behind it.
+ */
+static bool may_be_unseen(const struct dmda_start *start)
+{
+	return start->nr_unread >= MOST_UNREAD &&
+		(start->goal == DMDA_START_GROW || start->is_single);
+}
+
+/*
  * Unless a root of its own is missing. Then its journal may end later than what the other one leads
  * to; and what is there may be left of growing by that one. The ring may tell.
  */
 const char *dmda_start_leave_grown(struct dmda_start *start)
 {
-	return has_grown(start) && (start->traces.is_pair || !dmda_start_may_miss_root(start)) ?
-		"it has grown before, by a superblock that is lost" : NULL;
+	if (has_grown(start) && (start->traces.is_pair || !dmda_start_may_miss_root(start)))
+		return "it has grown before, by a superblock that is lost";
+	return may_be_unseen(start) ?
+		"where roots of a larger one would lie, too many pages cannot be read" : NULL;
 }
 
 const char *dmda_start_leave_doubt(struct dmda_start *start)

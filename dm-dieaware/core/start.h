@@ -150,7 +150,7 @@ enum dmda_start_step {
  * @newest_epoch: largest epoch on any page where they lie, also of one that does not count
  * @is_epoch_lost: whether one of these places cannot be read
  * @traces: what lies where the roots of @grown go
- * @nr_unread: number of reads there that have failed
+ * @nr_unread: number of pages there that cannot be read
  * @index: number of what is read next in this state
  * @reader: position in the journal
  * @replay: position in a sector of it

@@ -99,7 +99,7 @@ static void where_roots_of_a_large_device_would_lie_is_read_in_few_reads(struct 
 	trial->bad_dpn = trial->grown.root_dpn[0];
 	trial->nr_bad = nr_pages;
 	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
-	KUNIT_EXPECT_LE(test, trial->nr_failed, 4U);
+	KUNIT_EXPECT_LE(test, trial->nr_failed, 5U);
 	KUNIT_EXPECT_EQ(test, reads_in(trial, GROWN), trial->nr_failed);
 	/* All but one can be: what lies behind that is found. */
 	restore(trial);
@@ -108,6 +108,42 @@ static void where_roots_of_a_large_device_would_lie_is_read_in_few_reads(struct 
 	put_root_behind(trial, 9, seq + 1);
 	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_WRITE, NEVER), HAS_GROWN);
 	KUNIT_EXPECT_LE(test, reads_in(trial, GROWN), nr_pages / at_once + at_once + 2);
+}
+
+#define IS_UNREADABLE	"where roots of a larger one would lie, too many pages cannot be read"
+
+static void a_few_bad_pages_do_not_hide_that_it_has_grown(struct kunit *test)
+{
+	struct trial *trial = new_trial_that_may_grow_to(test, 1 << 30);
+	u64 seq;
+
+	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
+	seq = trial->volume->start.end.seq;
+	restore(trial);
+	trial->bad_dpn = trial->grown.root_dpn[1] - 3;
+	trial->nr_bad = 3;
+	put_root_behind(trial, 9, seq + 1);
+	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_WRITE, NEVER), HAS_GROWN);
+}
+
+/* Writing there might make them readable, and what was in them would be lost. */
+static void where_too_many_pages_cannot_be_read_it_does_not_grow(struct kunit *test)
+{
+	struct trial *trial = new_trial_that_may_grow(test);
+	struct dmda_start *start = &trial->volume->start;
+
+	trial->bad_dpn = trial->grown.root_dpn[0];
+	trial->nr_bad = 2 * trial->grown.root_pages;
+	KUNIT_ASSERT_GE(test, trial->nr_bad, 4U);
+	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_GROW, NEVER), IS_UNREADABLE);
+	KUNIT_EXPECT_FALSE(test, start->is_damaged);
+	/* The superblock that is lost may be the one that it has grown by. */
+	start->is_single = true;
+	KUNIT_EXPECT_STREQ(test, run(trial, DMDA_START_WRITE, NEVER), IS_UNREADABLE);
+	KUNIT_EXPECT_EQ(test, steps_of(trial, DMDA_START_READ), trial->nr_steps);
+	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_READ_ONLY, NEVER));
+	start->is_single = false;
+	KUNIT_EXPECT_NULL(test, run(trial, DMDA_START_WRITE, NEVER));
 }
 
 #define IS_TOO_OLD	"a root cannot be read or is damaged, and the one before it is too old"
@@ -151,6 +187,8 @@ static struct kunit_case grown_cases[] = {
 	KUNIT_CASE(what_was_used_since_it_grew_is_not_written_as_it_was_before),
 	KUNIT_CASE(nor_does_it_grow_again_but_without_its_newest_root_it_does),
 	KUNIT_CASE(where_roots_of_a_large_device_would_lie_is_read_in_few_reads),
+	KUNIT_CASE(a_few_bad_pages_do_not_hide_that_it_has_grown),
+	KUNIT_CASE(where_too_many_pages_cannot_be_read_it_does_not_grow),
 	KUNIT_CASE(a_lost_root_is_no_reason_for_having_grown),
 	{}
 };
