@@ -437,7 +437,10 @@ static u32 move_some_locked(struct dmda_log *log, struct dmda_log_page *page,
 	if (!run)
 		return 1;
 	run = dmda_log_piece_locked(log, pages, first.lpn, run);
-	return dmda_log_map_run_locked(log, pages, &first, to, run, sums) ? run : 0;
+	if (!dmda_log_map_run_locked(log, pages, &first, to, run, sums))
+		return 0;
+	log->draft.nr_own++;
+	return run;
 }
 
 static int map_run(struct dmda_log *log, struct dmda_log_move *moves, u32 nr, dpn_t to)

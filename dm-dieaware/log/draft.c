@@ -124,20 +124,32 @@ void dmda_log_draft_wait(struct dmda_log *log)
 	spin_unlock_irq(&log->lock);
 }
 
+/* The target's own operations in the batch, which wait for the next commit, are nobody's writes. */
+static bool is_of_one_write_locked(const struct dmda_log *log, u32 nr_own)
+{
+	const struct dmda_commit *commit = &log->journal.commit;
+
+	lockdep_assert_held(&log->lock);
+
+	return commit->sealed_seq == commit->durable_seq + nr_own + 1 &&
+		(nr_own || commit->nr == log->super.journal_unit_sectors);
+}
+
 void dmda_log_draft_learn_locked(struct dmda_log *log, bool is_asked)
 {
 	const struct dmda_commit *commit = &log->journal.commit;
 	int *credit = &log->draft.credit;
 	bool has_writes = log->draft.has_writes;
+	u32 nr_own = log->draft.nr_own;
 
 	lockdep_assert_held(&log->lock);
 
 	log->draft.has_writes = false;
+	log->draft.nr_own = 0;
 	/* A segment that is free, or nothing, is written while nobody does anything. */
 	if (!has_writes && !commit->draft.nr)
 		return;
-	if (commit->nr == log->super.journal_unit_sectors &&
-	    commit->sealed_seq == commit->durable_seq + 1 && is_asked)
+	if (is_asked && is_of_one_write_locked(log, nr_own))
 		*credit = min(*credit + 1, CREDIT_ENOUGH);
 	else if (commit->draft.nr)
 		*credit = CREDIT_IN_VAIN;

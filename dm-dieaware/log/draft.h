@@ -22,6 +22,8 @@ struct dmda_log_io;
  * @is_writing: whether @bio is on its way
  * @has_writes: whether the batch that is being filled has pages that somebody has written; copies
  *	that cleaning makes say nothing of what is flushed
+ * @nr_own: number of operations in that batch for which no user has asked: pages that cleaning has
+ *	moved, segments that have changed their state
  * @credit: what the last commits say about whether a write is alone in its own: more than
  *	0, if they have been of such; less, if a draft has been in vain
  */
@@ -33,6 +35,7 @@ struct dmda_log_draft {
 	bool is_busy;
 	bool is_writing;
 	bool has_writes;
+	u32 nr_own;
 	int credit;
 };
 

@@ -64,6 +64,7 @@ static bool open_segment_locked(struct dmda_log *log, enum dmda_stream stream)
 		return false;
 	trace_dmda_log_segment(log->dmda->self_dev, record.seg, record.kind);
 	seq = dmda_change_segment(&log->journal.change, &record);
+	log->draft.nr_own++;
 	dmda_opened_begin(&log->space.opened, open, seq,
 			  log->journal.commit.batch.first.sector);
 	dmda_writer_open(&log->space.writer, stream, record.seg, 0);

@@ -52,6 +52,7 @@ static int change_segment(struct dmda_log *log, const struct dmda_record *record
 		has_failed = log->state == DMDA_LOG_FAILED;
 		if (!has_failed && dmda_log_has_room_locked(log, 1, 0)) {
 			dmda_change_segment(&log->journal.change, record);
+			log->draft.nr_own++;
 			is_done = true;
 		}
 		spin_unlock_irq(&log->lock);
