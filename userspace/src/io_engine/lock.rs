@@ -18,43 +18,36 @@ use super::replace::{behind_links, folder_of, Replacement};
 /// How often it is looked whether nobody has it any more.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// The right to write a file, until it is dropped, or the process ends in whatever way. Who only reads
-/// needs none.
-///
-/// A file that is replaced as a whole is another one each time, so what is locked is an empty one beside
-/// it. That is removed in the end, and what a process has left that was killed is in nobody's way.
+/// An empty file that one process at a time has locked, until it is dropped, or the process ends in
+/// whatever way. It is removed in the end, and what a process has left that was killed is in nobody's way.
 #[derive(Debug)]
-pub struct WriteLock {
-    file: PathBuf,
+pub struct LockFile {
     path: PathBuf,
     _locked: Flock<File>,
 }
 
-impl WriteLock {
+impl LockFile {
     /// `None`: another process has it.
     ///
     /// # Errors
     ///
-    /// When the file's folder cannot be written.
-    pub fn take(file: &Path) -> io::Result<Option<Self>> {
-        let path = beside(file, "lock")?;
-        let file = file.to_owned();
-
+    /// When its folder cannot be written.
+    pub fn take(path: &Path) -> io::Result<Option<Self>> {
         loop {
+            // Nobody but its owner may open it: whoever may read a file may lock it.
             let opened = OpenOptions::new()
                 .write(true)
                 .create(true)
                 .truncate(false)
                 .mode(0o600)
                 .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
-                .open(&path)?;
+                .open(path)?;
             match Flock::lock(opened, FlockArg::LockExclusiveNonblock) {
                 // Whoever had it may have removed it since it was opened.
-                Ok(locked) if !is_at(&locked, &path)? => {}
+                Ok(locked) if !is_at(&locked, path)? => {}
                 Ok(locked) => {
                     return Ok(Some(Self {
-                        file,
-                        path,
+                        path: path.to_owned(),
                         _locked: locked,
                     }))
                 }
@@ -64,26 +57,76 @@ impl WriteLock {
         }
     }
 
+    /// The same, and wait so long for others that have it. `None`: they have it all the time.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub fn wait(path: &Path, most: Duration) -> io::Result<Option<Self>> {
+        let end = Instant::now() + most;
+
+        loop {
+            if let Some(lock) = Self::take(path)? {
+                return Ok(Some(lock));
+            }
+            if Instant::now() >= end {
+                return Ok(None);
+            }
+            sleep(LOOK_EVERY);
+        }
+    }
+}
+
+impl Drop for LockFile {
+    /// Before it is unlocked, which the member does: later it could be somebody else's.
+    fn drop(&mut self) {
+        // Where it cannot be removed it is in nobody's way.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// The right to write a file. Who only reads needs none.
+///
+/// A file that is replaced as a whole is another one each time, so what is locked is an empty one beside
+/// it.
+#[derive(Debug)]
+pub struct WriteLock {
+    file: PathBuf,
+    _lock: LockFile,
+}
+
+impl WriteLock {
+    fn of(file: &Path, lock: LockFile) -> Self {
+        Self {
+            file: file.to_owned(),
+            _lock: lock,
+        }
+    }
+
+    /// `None`: another process has it.
+    ///
+    /// # Errors
+    ///
+    /// When the file's folder cannot be written.
+    pub fn take(file: &Path) -> io::Result<Option<Self>> {
+        let lock = LockFile::take(&beside(file, "lock")?)?;
+        Ok(lock.map(|lock| Self::of(file, lock)))
+    }
+
     /// The same, and wait so long for others that have it.
     ///
     /// # Errors
     ///
     /// The same, and when others have it all the time.
     pub fn wait(file: &Path, most: Duration) -> io::Result<Self> {
-        let end = Instant::now() + most;
-
-        loop {
-            if let Some(lock) = Self::take(file)? {
-                return Ok(lock);
-            }
-            if Instant::now() >= end {
-                return Err(io::Error::new(
-                    io::ErrorKind::TimedOut,
-                    "Somebody else is about to write it",
-                ));
-            }
-            sleep(LOOK_EVERY);
-        }
+        let lock = LockFile::wait(&beside(file, "lock")?, most)?;
+        let lock = lock.ok_or_else(|| {
+            io::Error::new(
+                io::ErrorKind::TimedOut,
+                "Somebody else is about to write it",
+            )
+        })?;
+        Ok(Self::of(file, lock))
     }
 
     /// Begin to write what the file is to hold. It is under the same name each time until all of it is
@@ -106,14 +149,6 @@ impl WriteLock {
 
         replacement.write_all(bytes)?;
         replacement.finish(true)
-    }
-}
-
-impl Drop for WriteLock {
-    /// Before it is unlocked, which the member does: later it could be somebody else's.
-    fn drop(&mut self) {
-        // Where it cannot be removed it is in nobody's way.
-        let _ = fs::remove_file(&self.path);
     }
 }
 
