@@ -9,7 +9,7 @@
 # mem: 2G
 # seconds: 70
 # timeout: 400
-# sentences: 20
+# sentences: 26
 # shellcheck disable=SC2034,SC2154
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/attach-volume"
@@ -28,6 +28,7 @@ cat >"$T_DIR/bin/dmsetup" <<'END'
 #!/bin/bash
 dir=${0%/bin/dmsetup}
 real() { PATH=${PATH#*:} dmsetup "$@"; }
+replace() { real load volume <"$dir/replacement" && real resume --nolockfs volume; }
 read -r how numbers <"$dir/fault"
 case $1 in
 load | resume | clear)
@@ -44,6 +45,9 @@ killed-before) kill -9 "$PPID" ;;
 killed-after) real "$@"; kill -9 "$PPID" ;;
 fails) echo "It fails" >&2; exit 1 ;;
 stolen) real "$@"; real load "$2" --table "0 8 zero" ;;
+# As lvextend does it, and as soon
+replaced) replace; real "$@" ;;
+replaced-after) real "$@"; replace ;;
 exchanged) real table "${!#}" | real load "${!#}" && real "$@" ;;
 read-only) real "$@"; blockdev --setro "/dev/mapper/${!#}" ;;
 nonsense) echo "0 8 dieaware nonsense" ;;
@@ -74,6 +78,20 @@ from() {
 	else
 		is_attached || dieaware attach volume
 	fi >"$T_DIR/from" 2>&1
+}
+
+# stays_replaced VERB HOW NUMBER: fails, and what somebody else has put to work meanwhile stays at work
+stays_replaced() {
+	local wrong="" status=0
+
+	from "$1"
+	printf '%s\n' "$plain" "$((300 * MIB)) 8 zero" >"$T_DIR/replacement"
+	with_fault "$2" "$3" dieaware "$1" volume >"$T_DIR/said" 2>&1 || status=$?
+	cat "$T_DIR/said"
+	[[ $status == 3 ]] && grep -q "somebody else has given volume another table meanwhile" "$T_DIR/said" || wrong=1
+	diff <(table_of volume) "$T_DIR/replacement" && works || wrong=1
+	dmsetup load volume <<<"$plain" && dmsetup resume --nolockfs volume
+	[[ -z $wrong ]]
 }
 
 # works: it can be read and written
@@ -123,6 +141,9 @@ for verb in attach detach; do
 	check "$verb: nor one that is not put to work" as_it_was $verb fails "2 5"
 	check "$verb: nor one that somebody else exchanges meanwhile" as_it_was $verb stolen 1
 	check "$verb: nor one that was exchanged in the last moment" as_it_was $verb exchanged "2 4"
+	check "$verb: one that somebody else puts to work before ours is loaded stays" stays_replaced $verb replaced 1
+	check "$verb: and so does one before ours is put to work" stays_replaced $verb replaced 2
+	check "$verb: and one that takes the place of ours at once" stays_replaced $verb replaced-after 2
 	check "$verb: nor one with which the device becomes read-only" as_it_was $verb read-only "2 6"
 done
 check "attach: nor targets that do not answer as they should" as_it_was attach nonsense s

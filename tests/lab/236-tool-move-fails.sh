@@ -9,7 +9,7 @@
 # mem: 2G
 # seconds: 150
 # timeout: 900
-# sentences: 37
+# sentences: 44
 # shellcheck disable=SC2034,SC2154
 . "$(dirname "$0")/rc"
 . "$(dirname "$0")/move-volume"
@@ -44,6 +44,8 @@ killed-after) real "$@"; kill -9 "$PPID" ;;
 fails) echo "It fails" >&2; exit 1 ;;
 suspended) real clear volume; real suspend --nolockfs --noflush volume; echo "It fails" >&2; exit 1 ;;
 stolen) real "$@"; real load volume --table "0 8 zero" ;;
+# As lvextend does it, and as soon
+replaced) real load volume <"$dir/replacement"; real resume --nolockfs volume; real "$@" ;;
 esac
 EOF
 chmod +x "$T_DIR/bin/dmsetup"
@@ -132,8 +134,8 @@ killed() {
 	"$1" "$2"
 }
 
-# In the order in which they come; at the first two nothing is decided yet
-calls=("ioctl 2" "pwrite64 1" "fsync 1" "ioctl 3")
+# In the order in which they come; at the first three nothing is decided yet
+calls=("ioctl 2" "ioctl 3" "pwrite64 1" "fsync 1" "ioctl 4")
 wrong="" nr_undone=0
 for ((number = 1; number <= nr_changes; number++)); do
 	killed gone_back "change $number" with_fault killed-after $number dieaware move volume "$TO"
@@ -146,14 +148,14 @@ for call in "${calls[@]}"; do
 	killed gone_back "$call" at_call signal=KILL $call
 done
 check_empty "and so can who is killed while the volume is suspended" "$wrong"
-check_that "until the old device is hidden" "$nr_undone" -eq 2
+check_that "until the old device is hidden" "$nr_undone" -eq 3
 wrong=""
 for number in 3 4 5; do
 	killed ended "change $number" with_fault killed-after $number dieaware move volume "$TO"
 done
 check_empty "the next run goes on, or begins again" "$wrong"
 wrong=""
-for call in "ioctl 2" "ioctl 3"; do
+for call in "ioctl 2" "ioctl 4"; do
 	# shellcheck disable=SC2086
 	killed ended "$call" at_call signal=KILL $call
 done
@@ -184,6 +186,33 @@ for number in 3 5; do
 	check "somebody else loads a table before $number, and all is as it was" as_it_was "somebody else has loaded" \
 		with_fault stolen $number dieaware move volume "$TO"
 done
+
+# stays_replaced NUMBER: what somebody else has put to work before a change is at work after it
+stays_replaced() {
+	local wrong=""
+
+	printf '%s\n' "$plain" "$(((FIRST + SECOND) * MIB)) 8 zero" >"$T_DIR/replacement"
+	with_fault replaced "$1" dieaware move volume "$TO" >"$T_DIR/failed" 2>&1 && wrong=1
+	cat "$T_DIR/failed"
+	grep -q "Somebody else has given volume another table meanwhile" "$T_DIR/failed" || wrong=1
+	diff <(table_of volume) "$T_DIR/replacement" && works || wrong=1
+	dmsetup load volume <<<"$plain" && dmsetup resume --nolockfs volume
+	[[ -z $wrong ]] && is_plain && works
+}
+for number in 1 2 3 4; do
+	check "what somebody else puts to work before $number stays" stays_replaced $number
+done
+
+# loads_while_suspended: as somebody else would, as soon as the volume is suspended for the switch
+loads_while_suspended() {
+	poll 60 sh -c '[ "$(dmsetup info -c --noheadings -o suspended volume)" = Suspended ]' &&
+		dmsetup load volume --table "0 8 zero"
+}
+loads_while_suspended >"$T_DIR/loads" 2>&1 &
+loads=$!
+check "somebody else loads a table while the log is flushed, and all is as it was" as_it_was \
+	"somebody else has loaded" at_call delay_enter=3000000 log-fsync 2
+check "which has been loaded" wait $loads
 
 # Without a line in dietab nothing would lead to the log after the next boot.
 mount --bind /etc /etc

@@ -100,7 +100,9 @@ pub fn run(args: &AttachArgs, out: &mut impl Write) -> Result<()> {
              does that, to another device",
         ));
     }
-    let held = swap::look(swap::find(&args.device)?)?;
+    let number = swap::find(&args.device)?;
+    let _alone = (!args.dry_run).then(|| swap::alone(number)).transpose()?;
+    let held = swap::look(number)?;
     let name = &held.state.name;
     let has_leftover = swap::has_leftover(&held)?;
     // One that was killed while it took hint mode away has changed nothing.

@@ -9,6 +9,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::Path;
+use std::time::Duration;
 
 use std::os::unix::fs::FileTypeExt;
 
@@ -21,6 +22,7 @@ use crate::device::layers::layers;
 use crate::device::shape::Shape;
 use crate::device::stack;
 use crate::dm;
+use crate::dm::lvm::{self, GroupLock, Taken};
 use crate::dm::swap::{self, State};
 use crate::dm::tables::{Table, TableError};
 use crate::fs::{file, mounts};
@@ -28,9 +30,8 @@ use crate::progress::Progress;
 use crate::status::Status;
 use crate::units::DeviceNumber;
 
-/// LVM's UUIDs: this, and of a volume that is a part of another one something behind these bytes.
-const LVM: &str = "LVM-";
-const LVM_BYTES: usize = LVM.len() + 64;
+/// So long are LVM's UUIDs; that of a volume that is a part of another one has something behind it.
+const LVM_BYTES: usize = lvm::UUID.len() + 64;
 
 /// Names of LVM's for parts of volumes; nobody else may use them.
 const LVM_PARTS: [&str; 14] = [
@@ -156,25 +157,45 @@ pub fn node_of(number: DeviceNumber) -> String {
     found.map_or_else(|| number.to_string(), |top| top.node.display().to_string())
 }
 
-/// The name of a volume in that of its device, behind the group's: a hyphen of either is doubled.
-fn volume_name(device: &str) -> &str {
-    let mut name = device;
-
-    while let Some((_, behind)) = name.split_once('-') {
-        match behind.strip_prefix('-') {
-            Some(rest) => name = rest,
-            None => return behind,
-        }
-    }
-    device
-}
-
 /// Is a volume of LVM a part of another one, which LVM itself changes as it likes?
 fn is_part_of_lvm(state: &State) -> bool {
-    let name = volume_name(&state.name);
+    let name = lvm::names(&state.name).map_or(state.name.as_str(), |(_, volume)| volume);
 
-    state.uuid.starts_with(LVM)
+    state.uuid.starts_with(lvm::UUID)
         && (state.uuid.len() != LVM_BYTES || LVM_PARTS.iter().any(|part| name.contains(part)))
+}
+
+/// A command of LVM's takes seconds, but may ask somebody something meanwhile.
+const MOST_WAIT: Duration = Duration::from_secs(20);
+
+/// Be alone with a device's tables for as long as what this returns is there: LVM gives its volumes others
+/// at any time. Whoever is in the middle of that is waited for as long as that.
+///
+/// # Errors
+///
+/// When nobody knows who is.
+pub fn try_alone(number: DeviceNumber, most: Duration) -> Result<Taken> {
+    let state = swap::state(number).context(mapper::NOT_ASKED)?;
+    lvm::take(&state.uuid, &state.name, most)
+        .context("LVM's lock of the volume group cannot be taken")
+}
+
+/// The same.
+///
+/// # Errors
+///
+/// The same, and when LVM takes long.
+pub fn alone(number: DeviceNumber) -> Result<Option<GroupLock>> {
+    match try_alone(number, MOST_WAIT)? {
+        Taken::Alone(lock) => Ok(Some(lock)),
+        Taken::Needless => Ok(None),
+        Taken::Busy(group, path) => Err(usage(format!(
+            "LVM is at work on the volume group {group}, and may change {} meanwhile: try again when it has \
+             ended ({} is locked)",
+            node_of(number),
+            path.display()
+        ))),
+    }
 }
 
 fn table_error(name: &str, err: TableError) -> anyhow::Error {
@@ -288,16 +309,33 @@ fn verify(held: &Held, new: &Table) -> Result<()> {
     Ok(())
 }
 
+/// Is it the table that was looked at? Its options of hint mode do not matter.
+fn is_as_it_was(now: &Table, held: &Held) -> bool {
+    now.nr_targets() == held.table.nr_targets() && now.maps_as(&held.table)
+}
+
+/// Whoever is not of LVM has no lock, nor has LVM where its locks are elsewhere.
+fn require_as_it_was(held: &Held) -> Result<()> {
+    let now = Table::parse(&dm::table(held.number)?)?;
+
+    if !is_as_it_was(&now, held) {
+        bail!("the table at work is another one by now");
+    }
+    Ok(())
+}
+
 fn change(held: &Held, new: &Table) -> Result<()> {
     let name = &held.state.name;
     let text = new.to_string();
 
+    require_as_it_was(held)?;
     swap::load(name, &text, held.state.is_read_only)
         .map_err(|err| mapper::not_taken(err, "The table was not loaded".to_owned()))?;
     // LVM might have loaded one of its own in between.
     if inactive(held.number)?.is_none_or(|loaded| !loaded.maps_as(new)) {
         bail!("somebody else has loaded a table meanwhile");
     }
+    require_as_it_was(held)?;
     swap::resume(name)
         .map_err(|err| mapper::not_taken(err, "The table was not put to work".to_owned()))?;
     verify(held, new)
@@ -310,8 +348,16 @@ fn is_ours_loaded(held: &Held) -> bool {
         .is_ok_and(|loaded| loaded.is_none_or(|loaded| loaded.maps_as(&held.table)))
 }
 
-/// Make it as it was, wherever the change has stopped. What somebody else has loaded stays.
-fn put_back(held: &Held) -> Result<()> {
+/// What the device has when a change that failed was undone.
+enum Back {
+    AsItWas,
+    /// What somebody else has put to work meanwhile.
+    Foreign,
+}
+
+/// Make it as it was, wherever the change has stopped. What somebody else has loaded, or put to work, stays: what
+/// was looked at before may map to places that are another volume's by now.
+fn put_back(held: &Held) -> Result<Back> {
     let name = &held.state.name;
     let state = swap::state(held.number)?;
     let is_foreign = state.has_inactive && !is_ours_loaded(held);
@@ -320,19 +366,21 @@ fn put_back(held: &Held) -> Result<()> {
         swap::clear(name)?;
     }
     let now = Table::parse(&dm::table(held.number)?)?;
-    let is_as_it_was = now.nr_targets() == held.table.nr_targets() && now.maps_as(&held.table);
-    if is_foreign && (!is_as_it_was || state.is_suspended) {
+    if !now.maps_as(&held.table) {
+        return Ok(Back::Foreign);
+    }
+    if is_foreign && (!is_as_it_was(&now, held) || state.is_suspended) {
         bail!("somebody else has loaded a table, which stays");
     }
-    if is_as_it_was {
+    if is_as_it_was(&now, held) {
         if state.is_suspended {
             swap::resume(name)?;
         }
-        return Ok(());
+        return Ok(Back::AsItWas);
     }
     swap::load(name, &held.table.to_string(), held.state.is_read_only)?;
     swap::resume(name)?;
-    Ok(())
+    Ok(Back::AsItWas)
 }
 
 /// Give the device another table that maps the same.
@@ -352,7 +400,10 @@ pub fn exchange(held: &Held, new: &Table) -> Result<()> {
         return Ok(());
     };
     match put_back(held) {
-        Ok(()) => Err(err.context(as_it_was())),
+        Ok(Back::AsItWas) => Err(err.context(as_it_was())),
+        Ok(Back::Foreign) => Err(err.context(format!(
+            "somebody else has given {name} another table meanwhile, which stays"
+        ))),
         Err(other) => Err(other.context(format!(
             "{err:#}; and {name} could not be given its old table again, see \"dmsetup info {name}\""
         ))),

@@ -27,9 +27,11 @@ const TYPE_BYTES: usize = 16;
 
 /// Flags of `struct dm_ioctl`.
 const SUSPEND: u32 = 1 << 1;
+const STATUS_TABLE: u32 = 1 << 4;
 const BUFFER_FULL: u32 = 1 << 8;
 const SKIP_LOCKFS: u32 = 1 << 10;
 const NOFLUSH: u32 = 1 << 11;
+const QUERY_INACTIVE: u32 = 1 << 12;
 
 /// The kernel's `struct dm_ioctl`.
 #[derive(Clone, Copy, FromBytes, Immutable, IntoBytes, KnownLayout)]
@@ -229,7 +231,21 @@ impl Control {
     ///
     /// When the kernel does not tell, or more than there is room for.
     pub fn status(&mut self) -> Result<Vec<Segment>, ControlError> {
-        let header = self.ask(NOFLUSH, "telling its status", table_status)?;
+        self.targets(NOFLUSH, "telling its status")
+    }
+
+    /// The table that is loaded beside the one at work.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub fn loaded(&mut self) -> Result<Vec<Segment>, ControlError> {
+        let flags = NOFLUSH | STATUS_TABLE | QUERY_INACTIVE;
+        self.targets(flags, "telling the table that was loaded")
+    }
+
+    fn targets(&mut self, flags: u32, what: &'static str) -> Result<Vec<Segment>, ControlError> {
+        let header = self.ask(flags, what, table_status)?;
         let unknown = || ControlError::Status(self.name.clone());
 
         if header.flags & BUFFER_FULL != 0 {

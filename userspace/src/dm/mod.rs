@@ -5,6 +5,7 @@
 
 pub mod ioctl;
 pub mod life;
+pub mod lvm;
 pub mod mirror;
 pub mod swap;
 pub mod tables;

@@ -28,6 +28,7 @@ use super::create::{self, CreateArgs};
 use super::{mapper, overwrite, swap};
 use crate::boot::dietab::{self, Addition};
 use crate::boot::moves::{Moves, Moving, FOLDER};
+use crate::dm::lvm::{GroupLock, Taken};
 use crate::dm::swap::resume_pushing_back;
 use crate::progress::{Progress, Tidy};
 use crate::units::SECTOR_BYTES;
@@ -125,6 +126,28 @@ fn lock(name: &str) -> Result<Flock<File>> {
 
     Flock::lock(file, FlockArg::LockExclusiveNonblock)
         .map_err(|_| usage(format!("Another \"dieaware move\" is at work on {name}")))
+}
+
+/// Be alone with the device's tables, however long LVM is at work on its group: what was copied is not
+/// given up for that.
+fn alone(source: &Source, progress: &Progress) -> Result<Option<GroupLock>> {
+    let mut is_told = false;
+
+    loop {
+        match swap::try_alone(source.number, LOOK_EVERY)? {
+            Taken::Alone(lock) => return Ok(Some(lock)),
+            Taken::Needless => return Ok(None),
+            Taken::Busy(group, _) if !is_told => {
+                remark!(
+                    "dieaware: All is copied; the log counts once LVM has ended what it does to the volume \
+                     group {group}."
+                );
+                is_told = true;
+            }
+            Taken::Busy(..) => {}
+        }
+        progress.go_on()?;
+    }
 }
 
 /// Wait until all is copied.
@@ -290,6 +313,7 @@ fn undone(source: &Source, moves: &Moves, why: anyhow::Error) -> anyhow::Error {
     let name = &source.state.name;
     // The table may be another one meanwhile.
     let back = || -> Result<()> {
+        let _alone = swap::alone(source.number)?;
         go_back(&Source::look(source.number)?, moves)?;
         // The kernel may have suspended it for a table that it did not put to work in the end.
         if !source.state.is_suspended && Source::look(source.number)?.state.is_suspended {
@@ -322,6 +346,7 @@ fn follow(
     if !source.state.is_suspended {
         wait(source, args, progress, out)?;
     }
+    let _alone = alone(source, progress)?;
     // A signal ends the wait for what is on its way.
     complete(source, legs, moves).map_err(|err| progress.go_on().err().map_or(err, Into::into))
 }
@@ -345,7 +370,8 @@ fn advance(source: &Source, args: &MoveArgs, moves: &Moves, out: &mut impl Write
     let mut work = || -> Result<()> {
         progress.go_on()?;
         if let Stage::Plain = source.stage {
-            plan::begin(source, args, moves)?;
+            let _alone = swap::alone(number).map_err(|err| anyhow!(plan::Refused(err)))?;
+            plan::begin(&Source::look(number)?, args, moves)?;
         }
         follow(&Source::look(number)?, args, moves, &progress, out)
     };
@@ -415,7 +441,8 @@ pub fn run(args: &MoveArgs, out: &mut impl Write) -> Result<()> {
         notes,
     };
     if args.undo {
-        let step = undo(&source, &moves)?;
+        let _alone = swap::alone(number)?;
+        let step = undo(&Source::look(number)?, &moves)?;
         return print(&outcome(step, None, Vec::new()), args.json, out);
     }
     if args.dry_run {

@@ -260,14 +260,33 @@ pub fn mirror(source: &Source, log: &str) -> Result<()> {
         Ok(found.ok_or_else(|| anyhow!("{name} is gone"))?.number)
     };
 
+    require_live(source, &source.table)?;
     dm::swap::create(&old_name, &uuid, &source.table.to_string())
         .map_err(|err| mapper::not_taken(err, format!("{old_name} was not created")))?;
     let text = mirror::table_line(source.len_sectors(), number_of(&old_name)?, number_of(log)?);
     dm::swap::load(name, &text, false)
         .map_err(|err| mapper::not_taken(err, "The table was not loaded".to_owned()))?;
     require_loaded(source, &text)?;
+    require_live(source, &source.table)?;
     dm::swap::resume_pushing_back(name)
-        .map_err(|err| mapper::not_taken(err, "The table was not put to work".to_owned()))
+        .map_err(|err| mapper::not_taken(err, "The table was not put to work".to_owned()))?;
+    require_live(source, &Table::parse(&text).map_err(|err| anyhow!(err))?)
+}
+
+/// What LVM, or somebody else, has put to work since the device was looked at maps to other places, and
+/// what it mapped to before may be another volume's by now.
+///
+/// # Errors
+///
+/// When another table than this one is at work.
+fn require_live(source: &Source, wanted: &Table) -> Result<()> {
+    let name = &source.state.name;
+    let now = Table::parse(&dm::table(source.number)?).map_err(|err| anyhow!("{name}: {err}"))?;
+
+    if now != *wanted {
+        bail!("Somebody else has given {name} another table meanwhile");
+    }
+    Ok(())
 }
 
 /// LVM might have loaded a table of its own in between.
@@ -337,6 +356,8 @@ fn give_back(source: &Source) -> Result<()> {
         Stage::Mirrored(legs) => {
             let text = dm::table(legs.from.number)?;
             dm::swap::load(name, &text, false)?;
+            require_loaded(source, &text)?;
+            require_live(source, &source.table)?;
             dm::swap::resume_pushing_back(name)?;
         }
     }

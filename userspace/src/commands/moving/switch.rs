@@ -19,12 +19,15 @@ use crate::device::hide::{Hider, Sign};
 use crate::dm::ioctl::Control;
 use crate::dm::mirror::Progress;
 use crate::dm::swap::load;
+use crate::dm::tables::Table;
 
 /// Everything that the moment takes.
 struct Switch {
     control: Control,
     log: File,
     hider: Hider,
+    /// What was loaded for it.
+    table: Table,
 }
 
 fn hider(legs: &Legs, signs: &[Sign]) -> Result<Hider> {
@@ -49,10 +52,20 @@ impl Switch {
         log.sync_all()
             .with_context(|| format!("{node} cannot be flushed"))?;
         Ok(Self {
+            table: Table::parse(&line).map_err(|err| anyhow!(err))?,
             control: Control::open(name)?,
             log,
             hider,
         })
+    }
+
+    /// Flushes take their time, and what is loaded is put to work: the log must not count where somebody else
+    /// has loaded another table meanwhile.
+    fn require_loaded(&mut self) -> Result<()> {
+        if self.control.loaded()? != self.table.segments() {
+            bail!("somebody else has loaded a table meanwhile");
+        }
+        Ok(())
     }
 
     fn hide(&mut self) -> Result<()> {
@@ -77,6 +90,7 @@ impl Switch {
         self.log
             .sync_all()
             .context("The device in log mode cannot be flushed")?;
+        self.require_loaded()?;
         self.hide()?;
         if let Err(err) = self.control.resume() {
             self.hider.show().context("The old device remains hidden")?;
@@ -105,6 +119,7 @@ pub fn switch(source: &Source, legs: &Legs, signs: &[Sign]) -> Result<()> {
     // Somebody was killed when it was decided already.
     if source.state.is_suspended && switch.hider.is_hidden()? {
         switch.log.sync_all()?;
+        switch.require_loaded()?;
         switch.hider.hide()?;
         return Ok(switch.control.resume()?);
     }
