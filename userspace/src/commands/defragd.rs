@@ -9,16 +9,15 @@
 //! nothing: it halves the counts after a week of counting.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context, Result};
 use clap::Args;
-use nix::errno::Errno;
-use nix::fcntl::{Flock, FlockArg};
 
 use super::budget::{allocated_bytes, End, Limit, Room};
 use super::common::{print_json, Saying};
@@ -27,13 +26,16 @@ use super::pick::Place;
 use super::pick_watch::{hottest_below, PAUSE};
 use crate::defrag::{defrag, DefragError, Done, Method, Unsynced, Wish, LEAST_GAIN_PERMILLE};
 use crate::frag::look::{Drives, WHOLE};
-use crate::io_engine::lock::WriteLock;
+use crate::io_engine::lock::{LockFile, WriteLock};
 use crate::pick::counts::{default_file, Counts, FADE_SECONDS};
 use crate::pick::event::Line;
 use crate::pick::hotness::Hotness;
 use crate::pick::trace::{Trace, Who};
 use crate::progress::{Interrupted, Progress};
 use crate::units::{parse_bytes, parse_permille};
+
+/// Where passes have their locks.
+const LOCKS: &str = "/run";
 
 const FADE_PERIOD: Duration = Duration::from_secs(FADE_SECONDS);
 
@@ -219,16 +221,17 @@ fn cannot_be_used(file: &Path, err: impl Into<anyhow::Error>) -> anyhow::Error {
 }
 
 /// As long as that is there, no other pass mends files below a folder: both would move the same ones, and
-/// each would take the other's way for somebody who writes. It is the folder that is locked, for which
-/// nothing has to be written.
-fn alone_below(folder: &Path) -> Result<Flock<File>> {
+/// each would take the other's way for somebody who writes. Whoever may read the folder could lock that, and
+/// keep root's passes out for ever. Who is not root gets no lock in `locks`, and moves only what is his.
+fn alone_below(folder: &Path, locks: &Path) -> Result<Option<LockFile>> {
     let name = folder.display();
-    let opened = File::open(folder).with_context(|| name.to_string())?;
+    let there = fs::metadata(folder).with_context(|| name.to_string())?;
+    let path = locks.join(format!("dieaware-defragd-{}-{}", there.dev(), there.ino()));
 
-    match Flock::lock(opened, FlockArg::LockExclusiveNonblock) {
-        Ok(lock) => Ok(lock),
-        Err((_, Errno::EWOULDBLOCK)) => bail!("another pass mends files below {name}"),
-        Err((_, err)) => Err(err).with_context(|| format!("{name} cannot be locked")),
+    match LockFile::take(&path) {
+        Ok(None) => bail!("another pass mends files below {name}"),
+        Err(err) if err.kind() == ErrorKind::PermissionDenied => Ok(None),
+        taken => taken.with_context(|| format!("{} cannot be locked", path.display())),
     }
 }
 
@@ -240,7 +243,7 @@ fn mend_hottest(
     out: &mut impl Write,
 ) -> Result<()> {
     let progress = Progress::new()?;
-    let _alone = alone_below(folder)?;
+    let _alone = alone_below(folder, Path::new(LOCKS))?;
     let counts = Counts::load(file, folder).map_err(|err| cannot_be_used(file, err))?;
     let Some(counts) = counts else {
         let (name, folder) = (file.display(), folder.display());
@@ -458,13 +461,15 @@ impl<'a> Pass<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::fs::{self, File};
+    use std::os::unix::fs::symlink;
     use std::path::Path;
     use std::time::Duration;
 
     use anyhow::Result;
 
-    use super::{fade, lock, Counting, FADE_PERIOD};
+    use nix::fcntl::{Flock, FlockArg};
+    use super::{alone_below, fade, lock, Counting, FADE_PERIOD};
     use crate::pick::counts::Counts;
     use crate::pick::hotness::Hotness;
 
@@ -474,6 +479,28 @@ mod tests {
     }
 
     #[test]
+    #[test]
+    fn one_pass_at_a_time_mends_a_folder_whoever_else_has_it_open() {
+        let dir = tempfile::tempdir().unwrap();
+        let (folder, link, locks) = (
+            dir.path().join("folder"),
+            dir.path().join("link"),
+            dir.path().join("locks"),
+        );
+        fs::create_dir(&folder).unwrap();
+        fs::create_dir(&locks).unwrap();
+        symlink(&folder, &link).unwrap();
+        // For that it takes no right but to read it.
+        let opened = File::open(&folder).unwrap();
+        let _somebody = Flock::lock(opened, FlockArg::LockExclusiveNonblock).unwrap();
+        let pass = alone_below(&folder, &locks).unwrap();
+        assert!(pass.is_some());
+        alone_below(&link, &locks).unwrap_err();
+        assert!(alone_below(dir.path(), &locks).unwrap().is_some());
+        drop(pass);
+        assert!(alone_below(&link, &locks).unwrap().is_some());
+    }
+
     fn a_week_of_counting_halves_counts() {
         let mut hotness = Hotness::from_counts(&[(7, 8), (9, 3)]);
         let just_before = FADE_PERIOD - Duration::from_secs(1);

@@ -181,12 +181,12 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use std::fs::{self, File};
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{symlink, MetadataExt};
     use std::path::Path;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use std::thread;
 
-    use super::{is_at, WriteLock};
+    use super::{is_at, LockFile, WriteLock};
     use crate::io_engine::replace::replace;
 
     fn is_free(path: &Path) -> bool {
@@ -234,6 +234,16 @@ mod tests {
         assert!(!elsewhere.exists());
         WriteLock::take(Path::new("/")).unwrap_err();
         WriteLock::take(&dir.path().join("none/file")).unwrap_err();
+    }
+
+    #[test]
+    fn only_its_owner_can_lock_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        let _lock = LockFile::take(&path).unwrap().unwrap();
+        // To lock a file it takes no right but to read it.
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o077, 0);
+        assert!(LockFile::take(&path).unwrap().is_none());
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod plan;
 mod stack;
 mod switch;
 
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -19,7 +19,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail, Context, Result};
 use clap::Args;
-use nix::fcntl::{Flock, FlockArg};
 use serde::Serialize;
 
 use self::stack::{Legs, Source, Stage};
@@ -28,8 +27,10 @@ use super::create::{self, CreateArgs};
 use super::{mapper, overwrite, swap};
 use crate::boot::dietab::{self, Addition};
 use crate::boot::moves::{Moves, Moving, FOLDER};
+use crate::boot::systemd::escape;
 use crate::dm::lvm::{GroupLock, Taken};
 use crate::dm::swap::resume_pushing_back;
+use crate::io_engine::lock::LockFile;
 use crate::progress::{Progress, Tidy};
 use crate::units::SECTOR_BYTES;
 
@@ -115,17 +116,12 @@ fn print(outcome: &Outcome, json: bool, out: &mut impl Write) -> Result<()> {
 }
 
 /// Nobody else moves the same device as long as it is there.
-fn lock(name: &str) -> Result<Flock<File>> {
-    let path = format!("/run/dieaware-move-{}", crate::boot::systemd::escape(name));
-    let file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(&path)
-        .with_context(|| format!("{path} cannot be opened"))?;
+fn lock(name: &str) -> Result<LockFile> {
+    let path = format!("/run/dieaware-moving-{}", escape(name));
+    let lock =
+        LockFile::take(Path::new(&path)).with_context(|| format!("{path} cannot be locked"))?;
 
-    Flock::lock(file, FlockArg::LockExclusiveNonblock)
-        .map_err(|_| usage(format!("Another \"dieaware move\" is at work on {name}")))
+    lock.ok_or_else(|| usage(format!("Another \"dieaware move\" is at work on {name}")))
 }
 
 /// Be alone with the device's tables, however long LVM is at work on its group: what was copied is not
