@@ -467,8 +467,8 @@ mod tests {
     use std::time::Duration;
 
     use anyhow::Result;
-
     use nix::fcntl::{Flock, FlockArg};
+
     use super::{alone_below, fade, lock, Counting, FADE_PERIOD};
     use crate::pick::counts::Counts;
     use crate::pick::hotness::Hotness;
@@ -478,7 +478,6 @@ mod tests {
         Counting::begin(file, folder, lock(file)?)
     }
 
-    #[test]
     #[test]
     fn one_pass_at_a_time_mends_a_folder_whoever_else_has_it_open() {
         let dir = tempfile::tempdir().unwrap();
@@ -501,6 +500,7 @@ mod tests {
         assert!(alone_below(&link, &locks).unwrap().is_some());
     }
 
+    #[test]
     fn a_week_of_counting_halves_counts() {
         let mut hotness = Hotness::from_counts(&[(7, 8), (9, 3)]);
         let just_before = FADE_PERIOD - Duration::from_secs(1);
