@@ -10,7 +10,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 240
-# sentences: 35
+# sentences: 36
 . "$(dirname "$0")/rc"
 
 FS_MIB=64
@@ -163,6 +163,14 @@ scatter 3 32
 printf '#!/bin/sh\nexit 0\n' | dd of="$T_DIR/mnt/file" conv=notrunc,fsync status=none
 chmod +x "$T_DIR/mnt/file"
 write_mib "$T_DIR/mnt/next" 1 conv=fsync
+moves_it_not() {
+	local before
+	before=$(pieces_of "$T_DIR/mnt/file")
+	dieaware defrag "$T_DIR/mnt" >"$T_DIR/rows" 2>&1
+	cat "$T_DIR/rows"
+	(($(pieces_of "$T_DIR/mnt/file") == before)) && grep -q "mnt/file was left alone: it may be a program" "$T_DIR/rows"
+}
+check "a program that is not named is left alone" moves_it_not
 python3 - "$T_DIR/mnt/next" <<'END' &
 import fcntl
 import signal

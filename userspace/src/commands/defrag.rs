@@ -349,6 +349,7 @@ fn defrag_if_room(
     let refusal = room.refusal(bytes);
     let here = Wish {
         dry_run: wish.dry_run || refusal.is_some(),
+        spares_programs: !file.is_named,
         ..wish
     };
     let mut done = defrag(&file.path, &WHOLE, here, drives, unsynced, watch)?;
@@ -384,6 +385,7 @@ pub fn run(args: &DefragArgs, out: &mut impl Write) -> Result<()> {
         spreads: !args.keep_dies,
         reads_ahead: args.fast,
         dry_run: args.dry_run,
+        spares_programs: true,
         chosen: None,
     };
     let mut room = Room::of(args.max_bytes, "moved yet (--max-bytes)");

@@ -410,6 +410,7 @@ impl<'a> Pass<'a> {
             // Others are at work.
             reads_ahead: false,
             dry_run: dry_run || self.args.dry_run,
+            spares_programs: true,
             chosen: None,
         };
         let (progress, limit) = (self.progress, self.limit);

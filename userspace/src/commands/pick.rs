@@ -547,6 +547,7 @@ fn migrate_all(args: &MigrateArgs, out: &mut impl Write) -> Result<()> {
         spreads: true,
         reads_ahead: args.fast,
         dry_run: args.dry_run,
+        spares_programs: true,
         chosen: None,
     };
     let large_pages = args

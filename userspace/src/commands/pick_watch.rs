@@ -147,6 +147,7 @@ fn work(
         spreads: true,
         reads_ahead: false,
         dry_run: false,
+        spares_programs: true,
         chosen: None,
     };
     let mut drives = Drives::default();

@@ -113,6 +113,20 @@ fn id_of(donor: &File, look: &Look) -> Result<FileId, DefragError> {
     })
 }
 
+/// Anybody may execute it.
+const EXECUTABLE: u32 = 0o111;
+
+/// Who starts a program that is open to be written is told that it is busy, and most programs are started
+/// soon after boot, when timers are due that were not while the machine was off.
+pub fn refuse_program(path: &Path, look: &Look) -> Result<(), DefragError> {
+    let is_open_to_write = WRITES_THROUGH.contains(&look.facts.fs_type.as_str());
+
+    if is_open_to_write && fs::metadata(path)?.mode() & EXECUTABLE != 0 {
+        return Err(DefragError::Program);
+    }
+    Ok(())
+}
+
 /// Move to blocks that are as many in a row as there are; with a sharer, of which it is told before.
 pub fn move_blocks(
     path: &Path,

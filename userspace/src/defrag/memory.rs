@@ -209,6 +209,7 @@ mod tests {
             spreads: true,
             reads_ahead: false,
             dry_run: false,
+            spares_programs: true,
             chosen: None,
         };
         let ranges = [0..8, 16..20];

@@ -68,6 +68,8 @@ pub enum DefragError {
     MovesNothing(String),
     #[error("its xfs has no reflinks, by which blocks could be moved")]
     NoReflink,
+    #[error("it may be a program, which nobody could start while its ext4 moves it; it is moved when it is named by itself")]
+    Program,
     #[error("it has {0}, and writing would take them from it; the other methods do not")]
     Rights(&'static str),
     #[error("somebody writes to it all the time")]
@@ -112,6 +114,7 @@ impl DefragError {
             | Self::Shared
             | Self::Snapshot
             | Self::NoPages
+            | Self::Program
             | Self::Rights(_)
             | Self::Written
             | Self::Shorter
@@ -236,6 +239,8 @@ pub struct Wish {
     /// What is moved is read before, all at once; others have to wait for it.
     pub reads_ahead: bool,
     pub dry_run: bool,
+    /// Programs stay where they could not be started meanwhile.
+    pub spares_programs: bool,
     /// Whoever asks has judged ranges one by one, has chosen these for that reason, and remembers by
     /// himself what came of it.
     pub chosen: Option<Reason>,
@@ -401,6 +406,9 @@ pub fn defrag(
     if method == Method::Rewrite {
         refuse_in_vain(&look)?;
         rights::refuse_loss(path)?;
+    }
+    if wish.spares_programs && [Method::Share, Method::Move].contains(&method) {
+        blocks::refuse_program(path, &look)?;
     }
     if was_in_vain(path, &look, method, wish) {
         done.why = Some(AS_BEFORE.to_owned());

@@ -387,6 +387,7 @@ mod tests {
         spreads: true,
         reads_ahead: false,
         dry_run: false,
+        spares_programs: true,
         chosen: None,
     };
 
