@@ -10,7 +10,7 @@
 # mem: 2G
 # seconds: 40
 # timeout: 240
-# sentences: 36
+# sentences: 39
 . "$(dirname "$0")/rc"
 
 FS_MIB=64
@@ -156,6 +156,27 @@ check "rewriting it is tried" dieaware defrag --method rewrite "$T_DIR/mnt/file"
 check "and not a second time" moves_nothing --method rewrite "$T_DIR/mnt/file"
 check_that "unless no file is to be left alone" "$(method_of --threshold 0 --method rewrite "$T_DIR/mnt/file")" == rewrite
 check "a file that is a little in pieces is left alone" moves_nothing --threshold 95 "$T_DIR/mnt/file"
+
+# A filesystem that is frozen keeps all writers waiting, and the kernel waits for no lease that long.
+new_ext4 0
+scatter 3 32
+lease_seconds=$(</proc/sys/fs/lease-break-time)
+at_end eval "echo $lease_seconds >/proc/sys/fs/lease-break-time"
+echo 1 >/proc/sys/fs/lease-break-time
+fsfreeze -f "$T_DIR/mnt"
+dieaware defrag --method rewrite --threshold 0 "$T_DIR/mnt/file" >"$T_DIR/rows" 2>&1 &
+mover=$!
+poll 20 grep -q LEASE /proc/locks
+write_mib "$T_DIR/mnt/file" 1 conv=notrunc,nocreat,fsync &
+writer=$!
+check "who writes to a frozen filesystem is let in" poll 20 sh -c "! grep -q LEASE /proc/locks"
+fsfreeze -u "$T_DIR/mnt"
+status=0
+wait "$mover" || status=$?
+check_that "and is not written over with what was there before" "$status" -eq 3
+check "... as the tool says" grep -q "somebody has it open" "$T_DIR/rows"
+wait "$writer"
+echo "$lease_seconds" >/proc/sys/fs/lease-break-time
 
 # What was moved waits for its sync, together with what comes after it.
 new_ext4 0

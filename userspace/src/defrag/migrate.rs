@@ -2,6 +2,7 @@
 //! Pages come to new places: by the SSD, or by writing them again. Neither needs a call that only
 //! some filesystems have.
 
+use std::ffi::CStr;
 use std::fs::{File, FileTimes};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -149,6 +150,17 @@ fn rewrite_run(
     Ok(())
 }
 
+/// An attribute that no file has.
+const NO_ATTRIBUTE: &CStr = c"user.dieaware.none";
+
+/// Wait while the filesystem is frozen, without a change: it keeps whoever writes waiting, for longer than the
+/// kernel lets a lease keep others out, and whoever was let in may be the first to go on. To remove an attribute
+/// that is not there waits in the same way.
+fn wait_for_thaw(file: &File) {
+    // SAFETY: the descriptor is open while `file` lives, and the name ends with a zero. It fails, whatever it says.
+    unsafe { libc::fremovexattr(file.as_raw_fd(), NO_ATTRIBUTE.as_ptr()) };
+}
+
 /// Read as much as there is room for and write it again, if the file was ours until it was read.
 fn rewrite_chunk(
     file: &File,
@@ -163,6 +175,7 @@ fn rewrite_chunk(
             io::ErrorKind::UnexpectedEof => DefragError::Shorter,
             _ => err.into(),
         })?;
+    wait_for_thaw(file);
     // Last thing before it is written: somebody else's data could be newer.
     if !is_ours() {
         return Err(DefragError::InUse);
