@@ -45,7 +45,7 @@ const WRITES_THROUGH: [&str; 1] = ["ext4"];
 pub const MOVE_PIECES: [&str; 2] = ["btrfs", "f2fs"];
 
 /// The folder that a file is in: not that of a link to it, which may be on another filesystem.
-fn folder_of(path: &Path) -> io::Result<PathBuf> {
+pub(super) fn folder_of(path: &Path) -> io::Result<PathBuf> {
     let mut folder = fs::canonicalize(path)?;
     folder.pop();
     Ok(folder)

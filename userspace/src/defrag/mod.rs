@@ -88,6 +88,14 @@ pub enum DefragError {
     NoBetterPlace(String),
     #[error("there is no room to move it: it takes {needed_kib} KiB, and {free_kib} KiB are free, of which 1 percent of the filesystem is left to others")]
     NoRoom { needed_kib: u64, free_kib: u64 },
+    #[error("there is no room to move it: it may take {needed_kib} KiB of the pool {pool}, in which {free_kib} KiB are free, of which 1 percent is left to others")]
+    NoRoomInPool {
+        pool: String,
+        needed_kib: u64,
+        free_kib: u64,
+    },
+    #[error("it may take room of {0}, and nobody knows how much that has left; --unshare moves it all the same")]
+    PoolUnknown(String),
     #[error("it would stay where it is: {fs_type} writes in place, and below it {device} has the SSD keep overwritten pages on their dies; use another method, or send {device} the message \"hints off\" meanwhile")]
     StaysOnDies { fs_type: String, device: String },
 }
@@ -544,7 +552,7 @@ fn perform_one(
     unsynced: &mut Unsynced,
     watch: &mut Watch,
 ) -> Result<Shared, DefragError> {
-    room::require(path, look, method)?;
+    room::require(path, look, method, wish)?;
     match method {
         Method::Ssd => {
             migrate::spread(&spreader(look)?, look, watch)?;

@@ -7,7 +7,9 @@ use std::path::Path;
 
 use nix::sys::statvfs::statvfs;
 
-use super::{DefragError, Method};
+use super::blocks::folder_of;
+use super::{DefragError, Method, Wish};
+use crate::device::pools::{self, Pool};
 use crate::frag::look::Look;
 use crate::fs::btrfs;
 use crate::units::PAGE_BYTES;
@@ -52,24 +54,136 @@ fn is_copied(method: Method, fs_type: &str) -> bool {
     }
 }
 
+/// Is there room in the pools below, from which a volume takes some even where the filesystem writes in place:
+/// what it has there may be a snapshot's, too? In the worst case each piece begins and ends in a block of its own.
+fn require_in(pool: &Pool, look: &Look, wish: Wish) -> Result<(), DefragError> {
+    let Some(room) = pool.room else {
+        let unknown = DefragError::PoolUnknown(pool.node.clone());
+        return if wish.unshares { Ok(()) } else { Err(unknown) };
+    };
+    let ends = look.logical.pieces.saturating_mul(room.block_bytes);
+    let needed_bytes = look
+        .nr_pages()
+        .saturating_mul(PAGE_BYTES)
+        .saturating_add(ends);
+
+    if fits(needed_bytes, room.free_bytes, room.all_bytes) {
+        return Ok(());
+    }
+    Err(DefragError::NoRoomInPool {
+        pool: pool.node.clone(),
+        needed_kib: needed_bytes / 1024,
+        free_kib: room.free_bytes / 1024,
+    })
+}
+
 /// # Errors
 ///
-/// When there is not enough room, or the filesystem does not say.
-pub fn require(path: &Path, look: &Look, method: Method) -> Result<(), DefragError> {
+/// When there is not enough room, or nobody says.
+pub fn require(path: &Path, look: &Look, method: Method, wish: Wish) -> Result<(), DefragError> {
+    if method == Method::Ssd {
+        return Ok(());
+    }
+    for pool in pools::below(look.facts.below) {
+        require_in(&pool, look, wish)?;
+    }
     if !is_copied(method, &look.facts.fs_type) {
         return Ok(());
     }
     let needed_bytes = look.nr_pages().saturating_mul(PAGE_BYTES);
 
-    room_for(path, needed_bytes)?.map_err(|free_bytes| DefragError::NoRoom {
-        needed_kib: needed_bytes / 1024,
-        free_kib: free_bytes / 1024,
-    })
+    // What a project has left a filesystem may tell of a folder only, in which what is copied is made.
+    let folder = folder_of(path)?;
+    for place in [path, folder.as_path()] {
+        room_for(place, needed_bytes)?.map_err(|free_bytes| DefragError::NoRoom {
+            needed_kib: needed_bytes / 1024,
+            free_kib: free_bytes / 1024,
+        })?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::fits;
+    use super::{fits, require_in, DefragError};
+    use crate::defrag::{Method, Wish};
+    use crate::device::pools::{Pool, Room};
+    use crate::frag::look::{Look, Unseen};
+    use crate::frag::Logical;
+    use crate::fs::file::FileFacts;
+    use crate::runs::Run;
+    use crate::units::{DeviceNumber, Dpn, FilePage};
+
+    /// A file of 1 MiB in so many pieces.
+    fn look(pieces: u64) -> Look {
+        let device = DeviceNumber { major: 1, minor: 2 };
+        let run = Run {
+            file_page: FilePage(0),
+            device_page: Dpn(0),
+            pages: 256,
+        };
+        Look {
+            facts: FileFacts {
+                device,
+                below: device,
+                fs_type: "ext4".to_owned(),
+                inode: 1,
+                generation: 1,
+                extents: Vec::new(),
+            },
+            bytes: 1 << 20,
+            runs: vec![run],
+            logical: Logical {
+                pieces,
+                ideal_pieces: 1,
+            },
+            on_ssd: Err(Unseen::Other("it lies nowhere".to_owned())),
+        }
+    }
+
+    #[test]
+    fn a_pool_has_room_for_what_is_moved_and_a_block_for_each_piece() {
+        let wish = Wish {
+            method: Some(Method::Rewrite),
+            threshold_permille: 0,
+            least_gain_permille: 0,
+            unshares: false,
+            spreads: false,
+            reads_ahead: false,
+            dry_run: false,
+            spares_programs: true,
+            chosen: None,
+        };
+        let pool = |free_bytes| Pool {
+            node: "/dev/mapper/vg-pool-tpool".to_owned(),
+            room: Some(Room {
+                free_bytes,
+                all_bytes: 100 << 20,
+                block_bytes: 64 << 10,
+            }),
+        };
+        let require = |free_bytes, pieces| require_in(&pool(free_bytes), &look(pieces), wish);
+        assert!(require(4 << 20, 32).is_ok());
+        assert!(matches!(
+            require((4 << 20) - 1, 32),
+            Err(DefragError::NoRoomInPool { .. })
+        ));
+        assert!(require(3 << 20, 16).is_ok());
+        let untold = Pool {
+            room: None,
+            ..pool(0)
+        };
+        assert!(matches!(
+            require_in(&untold, &look(1), wish),
+            Err(DefragError::PoolUnknown(_))
+        ));
+        let wish = Wish {
+            unshares: true,
+            ..wish
+        };
+        assert!(require_in(&untold, &look(1), wish).is_ok());
+        assert!(require_in(&pool(0), &look(1), wish).is_err());
+    }
 
     #[test]
     fn a_reserve_is_left() {

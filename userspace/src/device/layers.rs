@@ -57,13 +57,25 @@ fn maker(uuid: &str) -> &str {
     }
 }
 
+/// The type of a pool of LVM's, by its UUID: who is not root does not get to see its table.
+fn pool_of_lvm(uuid: &str) -> Option<&'static str> {
+    let (_, layer) = uuid.strip_prefix("LVM-")?.split_once('-')?;
+
+    match layer {
+        "tpool" => Some("thin-pool"),
+        "vpool" => Some("vdo"),
+        _ => None,
+    }
+}
+
 fn mapper(sysfs: &Path, device: DeviceNumber) -> String {
     let types = dm::table(device).map(|table| target_types(&table));
     let uuid = read(&sysfs.join("dm/uuid")).unwrap_or_default();
+    let known = || pool_of_lvm(&uuid).unwrap_or_else(|| maker(&uuid));
 
     match types {
         Ok(types) if !types.is_empty() => format!("{MAPPER}{types}"),
-        _ => format!("{MAPPER}{}", maker(&uuid)),
+        _ => format!("{MAPPER}{}", known()),
     }
 }
 
@@ -137,11 +149,15 @@ pub fn layers(device: DeviceNumber) -> Vec<Layer> {
     found
 }
 
+/// The types of a layer's targets, if it is one of device-mapper's.
+pub(super) fn types_of(layer: &Layer) -> impl Iterator<Item = &str> {
+    let types = layer.kind.strip_prefix(MAPPER).unwrap_or_default();
+    types.split(", ")
+}
+
 /// Has a layer a target of LVM's snapshots?
 fn is_of_snapshot(layer: &Layer) -> bool {
-    let types = layer.kind.strip_prefix(MAPPER).unwrap_or_default();
-
-    types.split(", ").any(|kind| SNAPSHOTS.contains(&kind))
+    types_of(layer).any(|kind| SNAPSHOTS.contains(&kind))
 }
 
 /// Does what is written over to a device take up room of a snapshot of LVM's, wherever below that
@@ -157,7 +173,7 @@ mod tests {
     use std::path::Path;
     use std::slice;
 
-    use super::{is_of_snapshot, look, maker, target_types, Layer, MAPPER};
+    use super::{is_of_snapshot, look, maker, pool_of_lvm, target_types, Layer, MAPPER};
 
     fn write(folder: &Path, name: &str, text: &str) {
         let path = folder.join(name);
@@ -173,6 +189,10 @@ mod tests {
         );
         assert_eq!(target_types(""), "");
         assert_eq!(maker("LVM-abc-def"), "LVM");
+        assert_eq!(pool_of_lvm("LVM-abc-tpool"), Some("thin-pool"));
+        assert_eq!(pool_of_lvm("LVM-abc-vpool"), Some("vdo"));
+        assert_eq!(pool_of_lvm("LVM-abc-pool"), None);
+        assert_eq!(pool_of_lvm("CRYPT-abc-tpool"), None);
         assert_eq!(maker(""), "of unknown type");
     }
 

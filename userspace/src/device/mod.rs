@@ -9,6 +9,7 @@ pub mod layers;
 pub mod loops;
 pub mod nvme;
 pub mod places;
+pub mod pools;
 pub mod shape;
 pub mod signatures;
 pub mod stack;
